@@ -1,0 +1,141 @@
+// What docs/spec/*.yaml say, once read: the data that specgen's printers print from. No behaviour
+// here.
+//
+//   Spec spec = read_spec("docs/spec");        // read.cpp: YAML to these structs, unknown keys
+//   refused check_spec(spec);                          // check.cpp: names, widths, positions,
+//   references std::string sv = print_iwarp_pkg(spec);    // print_*.cpp
+//
+// Anything wrong is a SpecError that names file, line and reason.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace specgen {
+
+struct Place {  // where in the YAML something was said
+  std::string file;
+  int line = 0;
+};
+
+struct SpecError : std::runtime_error {
+  SpecError(const Place& at, const std::string& why)
+      : std::runtime_error(at.file + ":" + std::to_string(at.line) + ": " + why) {}
+};
+
+struct Item {
+  std::string name;
+  uint64_t value = 0;
+  std::string doc;
+  Place at;
+};
+
+struct Entity {  // what everything that is described has
+  std::string name;
+  std::string ref;
+  std::string doc;
+  Place at;
+  std::string unit;  // the file it was read from, without .yaml: decides into which header and page
+                     // it is printed
+};
+
+struct Enum : Entity {
+  unsigned width = 0;
+  std::string prefix;
+  bool verbs = false;  // items keep their literal spelling
+  std::vector<Item> items;
+};
+
+struct Struct;
+
+struct Field {
+  std::string name;
+  std::string type;  // as written: a number of bits, or a name
+  std::string doc;
+  int64_t at_byte = -1;  // where the author says it is; -1: not said
+  Place at;
+  // filled in by check_spec
+  unsigned bits = 0;
+  unsigned lsb = 0;  // in the packed SystemVerilog vector
+  const Enum* as_enum = nullptr;
+  const Struct* as_struct = nullptr;
+  [[nodiscard]] bool reserved() const { return name.starts_with("reserved"); }
+};
+
+enum class Kind { kHeader, kEntry, kStruct, kStream };
+
+struct Struct : Entity {
+  Kind kind = Kind::kStruct;
+  int64_t bytes = -1;
+  std::string from, to;  // streams
+  std::string like;      // same fields as this one
+  bool beat = false;     // the common packet beat
+  std::vector<Field> fields;
+  unsigned width = 0;  // filled in by check_spec
+  [[nodiscard]] bool lsb_first() const { return kind == Kind::kEntry; }
+  [[nodiscard]] bool in_bytes() const { return kind == Kind::kEntry || kind == Kind::kHeader; }
+};
+
+struct Register : Entity {
+  unsigned bar = 0;
+  uint64_t offset = 0;
+  unsigned width = 32;
+  std::string access;
+  uint64_t reset = 0;
+  uint64_t count = 1;
+  uint64_t stride = 0;
+  std::vector<Field> fields;
+  [[nodiscard]] uint64_t writable() const;  // bits that a write can change
+};
+
+struct Cause : Entity {
+  uint64_t value = 0, layer = 0, etype = 0, code = 0;
+  bool ddp_header = false, rdma_header = false;
+  std::string detects, peer_sees, user_sees;
+};
+
+struct Size : Entity {
+  uint64_t value = 0, minimum = 0, min = 0, max = 0;
+  std::string measure;  // its unit in words
+};
+
+struct Constant : Entity {
+  uint64_t value = 0;
+  unsigned width = 32;
+};
+
+struct Spec {
+  std::deque<Enum> enums;      // deque: fields point to them
+  std::deque<Struct> structs;  // after check_spec: what is used stands before its user
+  std::vector<Register> registers;
+  std::vector<Cause> causes;
+  std::vector<Size> sizes;
+  std::vector<Constant> constants;
+  std::vector<const Struct*> in_order;  // filled in by check_spec
+};
+
+inline const std::vector<std::string>& spec_units() {
+  static const std::vector<std::string> units = {"iwarp",     "errors",  "queues",
+                                                 "registers", "streams", "sizes"};
+  return units;
+}
+
+Spec read_spec(const std::string& folder);
+void check_spec(Spec& spec);
+bool is_sv_word(const std::string& name);
+bool is_cpp_word(const std::string& name);
+
+std::string print_iwarp_pkg(const Spec& spec);
+std::string print_regs_pkg(const Spec& spec);
+std::string print_rnic_pkg(const Spec& spec);
+std::string print_crc32c_pkg();
+std::string print_crc32c_beat();
+std::string print_crc32c_advance();
+std::string print_cpp(const Spec& spec, const std::string& unit);
+std::string print_markdown(const Spec& spec, const std::string& unit);
+
+}  // namespace specgen

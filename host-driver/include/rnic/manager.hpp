@@ -1,0 +1,175 @@
+// The privileged part of the driver (RFC 5040's resource manager): finds and resets the device, owns its tables, its admin
+// queue and its event queues. One a device; contexts of several threads share it. Nothing here locks: threads are simulated
+// and switch only inside PciDevice calls, across which every member keeps its invariants.
+//
+//   auto manager = Manager::open(dev, {.seed = 7}).value();
+//   auto rsp = manager->execute(dev, spec::AdminOpcode::kNop, 0);      // any thread, with its own PciDevice
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/rng.hpp"
+#include "gen/errors.hpp"
+#include "gen/queues.hpp"
+#include "rnic/verbs_types.hpp"
+
+namespace rnic::verbs {
+
+/// A ring that the device fills: the phase bit is the top bit of an entry's last byte, 1 on the first pass.
+struct PhaseRing {
+  DmaBuffer memory;
+  uint32_t entry = 0;
+  unsigned log = 0;
+  uint32_t consumer = 0;  ///< free-running
+
+  uint32_t size() const { return 1u << log; }
+  std::span<uint8_t> at(uint32_t index) const {
+    return memory.bytes().subspan(size_t{index & (size() - 1)} * entry, entry);
+  }
+  bool ready(uint32_t index) const {
+    const bool phase = (at(index)[entry - 1] & 0x80) != 0;
+    return phase == (((index >> log) & 1) == 0);
+  }
+  bool ready() const { return ready(consumer); }
+};
+
+/// Numbers 0 to n-1, handed out in ranges, first fit.
+class RangePool {
+ public:
+  explicit RangePool(uint32_t count = 0) {
+    if (count != 0) free_[0] = count;
+  }
+  [[nodiscard]] Result<uint32_t> take(uint32_t count, std::string_view what);
+  void give(uint32_t first, uint32_t count);
+  uint32_t largest() const;
+
+ private:
+  std::map<uint32_t, uint32_t> free_;  // first -> how many
+};
+
+struct ManagerSettings {
+  uint64_t seed = 1;              ///< of the run: STag permutation key, STag slots, low bits of STags
+  unsigned log_admin = 5;         ///< 2^n commands may be under way
+  unsigned event_queues = 16;     ///< at most; one MSI-X vector each
+  unsigned log_eq = 8;
+  Time ready_timeout = 20 * kMs;  ///< reset until ready
+  Time admin_timeout = 20 * kMs;  ///< a command until its answer
+  Time recheck = 50 * kUs;        ///< a waiter looks again, for its interrupt may have gone to another thread
+  Time linger = 5 * kMs;          ///< a closed connection is aborted when the peer does not close within
+};
+
+class Manager {
+ public:
+  [[nodiscard]] static Result<std::unique_ptr<Manager>> open(PciDevice& dev, const ManagerSettings& settings);
+  ~Manager();  ///< close() with the PciDevice it was opened with, unless done
+  Manager(const Manager&) = delete;
+  Manager& operator=(const Manager&) = delete;
+  void close(PciDevice& dev);
+
+  const DeviceAttr& attr() const { return attr_; }
+  const ManagerSettings& settings() const { return settings_; }
+  unsigned event_queues() const { return static_cast<unsigned>(eqs_.size()); }
+
+  /// One admin command. Several threads may have theirs under way: answers are told apart by cookie.
+  [[nodiscard]] Result<spec::AdminRsp> execute(PciDevice& dev, spec::AdminOpcode opcode, uint32_t object,
+                                               std::span<const uint8_t> args = {});
+  template <class Args>
+  [[nodiscard]] Result<spec::AdminRsp> execute_args(PciDevice& dev, spec::AdminOpcode opcode, uint32_t object,
+                                                    const Args& args) {
+    std::array<uint8_t, Args::kBytes> bytes{};
+    args.pack(bytes);
+    return execute(dev, opcode, object, bytes);
+  }
+
+  // Tables.
+  RangePool pds, qps, cqs, pages, pbl, ird, ord;
+  [[nodiscard]] Result<uint32_t> take_stag_slot();  ///< random, from the seed
+  void give_stag_slot(uint32_t slot);
+  uint8_t random_key() { return static_cast<uint8_t>(rng_.next()); }
+
+  // Events. What the entries of the event queues said, until somebody asks.
+  void drain_events(PciDevice& dev, unsigned eqn);
+  /// Drains, asks done(), waits for the queue's vector, until done or the deadline.
+  template <class Done>
+  bool wait_event(PciDevice& dev, unsigned eqn, Time deadline, Done&& done) {
+    for (;;) {
+      drain_events(dev, eqn);
+      if (done()) return true;
+      const Time now = dev.now();
+      if (now >= deadline) return false;
+      const Time again = now + settings_.recheck;
+      (void)dev.wait(uint64_t{1} << eqn, deadline < again ? deadline : again);
+    }
+  }
+  std::vector<uint8_t> cq_event, cq_error, qp_event;  ///< by number; cleared by whoever takes it
+  std::vector<uint8_t> conn_event;
+
+  // Connections.
+  [[nodiscard]] Result<spec::AdminConnResult> query_connection(PciDevice& dev, uint16_t connection);
+  void track_connection(uint16_t connection) { tracked_[connection] = 1; }
+  void add_listener(uint16_t port) { incoming_[port]; }
+  void remove_listener(PciDevice& dev, uint16_t port);
+  std::deque<uint16_t>& incoming(PciDevice& dev, uint16_t port);  ///< connections that nobody has taken yet
+  /// No longer used: released once closed, after settings().linger aborted.
+  void retire_connection(PciDevice& dev, uint16_t connection);
+  void sweep_retired(PciDevice& dev);
+  /// Memory that the device may still use, because destroying its owner failed.
+  void keep_forever(DmaBuffer buffer) { kept_.push_back(std::move(buffer)); }
+
+ private:
+  struct Answer {
+    bool done = false;
+    spec::AdminRsp rsp{};
+  };
+  struct Retired {
+    uint16_t connection = 0;
+    Time deadline = 0;
+    bool aborted = false;
+  };
+  struct EventQueue {
+    PhaseRing ring;
+    uint32_t told = 0;     // consumer index last written
+    bool telling = false;  // a thread is writing it
+  };
+
+  explicit Manager(PciDevice& dev, const ManagerSettings& settings);
+  [[nodiscard]] Result<void> start(PciDevice& dev);
+  [[nodiscard]] Result<void> enable_pci(PciDevice& dev);
+  [[nodiscard]] Result<void> read_capabilities(PciDevice& dev);
+  [[nodiscard]] Result<void> start_admin(PciDevice& dev);
+  [[nodiscard]] Result<void> start_events(PciDevice& dev);
+  void ring_admin(PciDevice& dev);
+  void take_answers(PciDevice& dev);
+  void sort_unknown(PciDevice& dev);
+  bool try_release(PciDevice& dev, Retired& r);
+  std::string health(PciDevice& dev) const;
+
+  PciDevice* opener_;
+  ManagerSettings settings_;
+  DeviceAttr attr_;
+  base::Rng rng_;
+  bool started_ = false;
+
+  DmaBuffer commands_;
+  PhaseRing answers_;
+  uint32_t producer_ = 0;
+  uint16_t cookie_ = 0;
+  bool ringing_ = false;
+  std::map<uint16_t, Answer> waiting_;  // by cookie
+
+  std::vector<uint8_t> stag_used_;
+  std::vector<EventQueue> eqs_;
+  uint32_t num_eqs_ = 0, num_vectors_ = 0, num_conns_ = 0;
+
+  std::vector<uint8_t> tracked_;  // connections that a listener, a connection or a QP knows
+  std::deque<uint16_t> unknown_;  // others that events named
+  std::map<uint16_t, std::deque<uint16_t>> incoming_;
+  std::vector<Retired> retired_;
+  std::vector<DmaBuffer> kept_;
+};
+
+}  // namespace rnic::verbs

@@ -1,0 +1,78 @@
+// What a platform provides to the driver: a PCI function and memory that it can reach. Values in, values out; no callbacks,
+// no pointers except into DMA memory, so that the other side can be in another process. Architecture 13.
+//
+//   DmaBuffer ring = dev.alloc(4096, MemoryKind::kContiguous).value();
+//   dev.write64(0, spec::regs::kAdminCmdBase, ring.bus(0));
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace rnic {
+
+/// Simulated picoseconds since the simulation began.
+using Time = uint64_t;
+inline constexpr Time kForever = UINT64_MAX;
+inline constexpr Time kNs = 1000, kUs = 1000 * kNs, kMs = 1000 * kUs;
+
+enum class MemoryKind {
+  kContiguous,  ///< one run on the bus: rings. At most 2 MiB.
+  kScattered,   ///< pages in any order on the bus: user memory.
+};
+
+/// Memory that CPU and device share. Freed when the last copy of the handle goes.
+class DmaBuffer {
+ public:
+  DmaBuffer() = default;
+  DmaBuffer(std::span<uint8_t> memory, uint32_t page_size, std::vector<uint64_t> pages, std::shared_ptr<void> owner)
+      : memory_(memory), page_size_(page_size), pages_(std::move(pages)), owner_(std::move(owner)) {}
+
+  std::span<uint8_t> bytes() const { return memory_; }
+  uint8_t* data() const { return memory_.data(); }
+  uint64_t size() const { return memory_.size(); }
+  uint32_t page_size() const { return page_size_; }                  ///< of the bus mapping
+  std::span<const uint64_t> pages() const { return pages_; }         ///< bus address of each page, from the first on
+  uint64_t bus(uint64_t offset) const { return pages_[offset / page_size_] + offset % page_size_; }
+
+ private:
+  std::span<uint8_t> memory_;
+  uint32_t page_size_ = 4096;
+  std::vector<uint64_t> pages_;
+  std::shared_ptr<void> owner_;
+};
+
+class PciDevice {
+ public:
+  virtual ~PciDevice() = default;
+
+  // Configuration space (offset, 32 bits). Offsets and bits as PCI has them.
+  virtual uint32_t config_read(uint32_t offset) = 0;
+  virtual void config_write(uint32_t offset, uint32_t value) = 0;
+  virtual void reset() = 0;                                          ///< function-level reset
+
+  // Registers. Reads of a device that is gone return all ones.
+  virtual uint32_t read32(unsigned bar, uint32_t offset) = 0;
+  virtual uint64_t read64(unsigned bar, uint32_t offset) = 0;
+  virtual void write32(unsigned bar, uint32_t offset, uint32_t value) = 0;
+  virtual void write64(unsigned bar, uint32_t offset, uint64_t value) = 0;
+  virtual void write_combined(unsigned bar, uint32_t offset, std::span<const uint8_t> bytes) = 0;  ///< 64 bytes
+
+  // Memory. alloc: zeroed, page aligned.
+  virtual Result<DmaBuffer> alloc(uint64_t size, MemoryKind kind) = 0;
+
+  // Ordering, by name (before_doorbell(), after_phase_bit()): the recording fake checks that they are called.
+  virtual void before_doorbell() = 0;   ///< what was written to memory is visible before the next register write
+  virtual void after_phase_bit() = 0;   ///< what stands beside a phase bit is read after it
+
+  // Time. Nothing sleeps; each call costs what the platform's configuration says.
+  virtual Time now() const = 0;
+  virtual void relax() = 0;                                          ///< an empty poll
+  /// Until one of the MSI-X vectors in the mask fires (its bit is then cleared), or the deadline. Returns those that fired.
+  virtual uint64_t wait(uint64_t vectors, Time deadline) = 0;
+};
+
+}  // namespace rnic

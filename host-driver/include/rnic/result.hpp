@@ -1,0 +1,19 @@
+// The names of base/result.hpp inside namespace rnic, for the driver's API. Include it before pci_device.hpp.
+//
+//   Result<Cq> cq = context.create_cq(64);     if (!cq) return tl::unexpected(cq.error());
+#pragma once
+
+#include "base/result.hpp"
+
+namespace rnic {
+using base::Errc;
+using base::Error;
+using base::fail;
+using base::Result;
+
+/// Hands on the error of another call: `if (!pd) return error_of(pd);`
+template <class T>
+[[nodiscard]] tl::unexpected<Error> error_of(const Result<T>& result) {
+  return tl::unexpected<Error>(result.error());
+}
+}  // namespace rnic

@@ -1,0 +1,173 @@
+// The plain types of verbs: enumerators keep rdma-core's names and values (libibverbs/verbs.h).
+//
+//   Sge sge{mr.addr(), 64, mr.lkey()};
+//   SendWr wr{.wr_id = 7, .sg_list = {&sge, 1}, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED};
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "rnic/result.hpp"
+// after result.hpp
+#include "rnic/pci_device.hpp"
+
+namespace rnic::verbs {
+
+enum WrOpcode : uint32_t {
+  IBV_WR_RDMA_WRITE = 0,
+  IBV_WR_RDMA_WRITE_WITH_IMM = 1,
+  IBV_WR_SEND = 2,
+  IBV_WR_SEND_WITH_IMM = 3,
+  IBV_WR_RDMA_READ = 4,
+  IBV_WR_ATOMIC_CMP_AND_SWP = 5,
+  IBV_WR_ATOMIC_FETCH_AND_ADD = 6,
+  IBV_WR_LOCAL_INV = 7,
+  IBV_WR_BIND_MW = 8,
+  IBV_WR_SEND_WITH_INV = 9,
+  IBV_WR_FLUSH = 14,
+  IBV_WR_ATOMIC_WRITE = 15,
+};
+
+enum SendFlags : uint32_t {
+  IBV_SEND_FENCE = 1 << 0,
+  IBV_SEND_SIGNALED = 1 << 1,
+  IBV_SEND_SOLICITED = 1 << 2,
+  IBV_SEND_INLINE = 1 << 3,
+};
+
+enum AccessFlags : uint32_t {
+  IBV_ACCESS_LOCAL_WRITE = 1 << 0,
+  IBV_ACCESS_REMOTE_WRITE = 1 << 1,
+  IBV_ACCESS_REMOTE_READ = 1 << 2,
+  IBV_ACCESS_REMOTE_ATOMIC = 1 << 3,
+  IBV_ACCESS_MW_BIND = 1 << 4,
+  IBV_ACCESS_ZERO_BASED = 1 << 5,
+  IBV_ACCESS_FLUSH_GLOBAL = 1 << 8,
+  IBV_ACCESS_FLUSH_PERSISTENT = 1 << 9,
+};
+
+enum WcStatus : uint32_t {
+  IBV_WC_SUCCESS = 0,
+  IBV_WC_LOC_LEN_ERR = 1,
+  IBV_WC_LOC_QP_OP_ERR = 2,
+  IBV_WC_LOC_PROT_ERR = 4,
+  IBV_WC_WR_FLUSH_ERR = 5,
+  IBV_WC_REM_INV_REQ_ERR = 9,
+  IBV_WC_REM_ACCESS_ERR = 10,
+  IBV_WC_REM_OP_ERR = 11,
+  IBV_WC_FATAL_ERR = 19,
+  IBV_WC_GENERAL_ERR = 21,
+};
+std::string_view to_string(WcStatus status);
+
+enum WcOpcode : uint32_t {
+  IBV_WC_SEND = 0,
+  IBV_WC_RDMA_WRITE = 1,
+  IBV_WC_RDMA_READ = 2,
+  IBV_WC_COMP_SWAP = 3,
+  IBV_WC_FETCH_ADD = 4,
+  IBV_WC_BIND_MW = 5,
+  IBV_WC_LOCAL_INV = 6,
+  IBV_WC_FLUSH = 8,
+  IBV_WC_ATOMIC_WRITE = 9,
+  IBV_WC_RECV = 1 << 7,
+};
+
+enum QpState : uint32_t {
+  IBV_QPS_RESET = 0,
+  IBV_QPS_INIT = 1,  ///< hardware IDLE; receives may be posted
+  IBV_QPS_RTR = 2,
+  IBV_QPS_RTS = 3,   ///< connected
+  IBV_QPS_SQD = 4,   ///< hardware CLOSING: graceful close
+  IBV_QPS_SQE = 5,   ///< hardware TERMINATE
+  IBV_QPS_ERR = 6,   ///< posts are accepted and flushed
+};
+std::string_view to_string(QpState state);
+
+enum EventType : uint32_t {
+  IBV_EVENT_CQ_ERR = 0,
+  IBV_EVENT_QP_FATAL = 1,
+  IBV_EVENT_QP_REQ_ERR = 2,
+  IBV_EVENT_QP_ACCESS_ERR = 3,
+  IBV_EVENT_DEVICE_FATAL = 8,
+};
+
+struct Sge {
+  uint64_t addr = 0;  ///< in the region's own addresses; for inline data a pointer of this process
+  uint32_t length = 0;
+  uint32_t lkey = 0;
+};
+
+struct SendWr {
+  uint64_t wr_id = 0;
+  std::span<const Sge> sg_list{};
+  WrOpcode opcode = IBV_WR_SEND;
+  uint32_t send_flags = 0;
+  uint64_t remote_addr = 0;  ///< Write, Read
+  uint32_t rkey = 0;
+};
+
+struct RecvWr {
+  uint64_t wr_id = 0;
+  std::span<const Sge> sg_list{};
+};
+
+/// How many work requests were accepted, in order, and what stopped the next one.
+struct [[nodiscard]] PostResult {
+  size_t accepted = 0;
+  std::optional<Error> error;
+  explicit operator bool() const { return !error.has_value(); }
+};
+
+/// On error only wr_id, status, qp_num and vendor_err are valid (opcode is given all the same).
+struct Wc {
+  uint64_t wr_id = 0;
+  WcStatus status = IBV_WC_SUCCESS;
+  WcOpcode opcode = IBV_WC_SEND;
+  uint32_t vendor_err = 0;  ///< spec::Cause
+  uint32_t byte_len = 0;
+  uint32_t qp_num = 0;
+  uint64_t completion_ts = 0;  ///< device cycles, 48 bits; Context::to_time() makes picoseconds of it
+};
+
+struct AsyncEvent {
+  EventType type = IBV_EVENT_QP_FATAL;
+  uint32_t object = 0;     ///< QPN or CQ number
+  uint32_t cause = 0;      ///< spec::Cause
+  uint16_t peer_term = 0;  ///< layer, type and code of a Terminate that the peer sent; 0: none
+};
+
+struct QpCap {
+  uint32_t max_send_wr = 64;
+  uint32_t max_recv_wr = 64;
+  uint32_t max_send_sge = 1;
+  uint32_t max_recv_sge = 1;
+  uint32_t max_inline_data = 0;
+};
+
+struct QpInfo {
+  QpState state = IBV_QPS_INIT;
+  uint32_t cause = 0;
+  uint16_t peer_term = 0;
+  bool has_peer_term = false;
+  bool drained = false;
+};
+
+/// ibv_device_attr, as the capability registers say.
+struct DeviceAttr {
+  uint32_t max_qp = 0, max_cq = 0, max_pd = 0, max_mr = 0, max_pages = 0;
+  uint32_t max_qp_wr = 0;  ///< 64-byte units: a longer WQE takes up to 4
+  uint32_t max_sge = 0, max_recv_sge = 0, max_sge_rd = 1, max_inline_data = 0;
+  uint32_t max_cqe = 0;
+  uint32_t max_qp_rd_atom = 0;       ///< largest IRD of a QP
+  uint32_t max_qp_init_rd_atom = 0;  ///< largest ORD of a QP
+  uint64_t max_mr_size = 0;
+  uint32_t max_msg_size = 0;
+  uint32_t clock_khz = 0;
+  uint32_t num_comp_vectors = 0;
+};
+
+}  // namespace rnic::verbs

@@ -1,0 +1,139 @@
+// Context: a doorbell page, what is created through it, its asynchronous events.
+#include <algorithm>
+#include <bit>
+
+#include "base/log.hpp"
+#include "core.hpp"
+
+namespace rnic::verbs {
+
+std::string_view to_string(WcStatus status) {
+  switch (status) {
+    case IBV_WC_SUCCESS: return "success";
+    case IBV_WC_LOC_LEN_ERR: return "local length error";
+    case IBV_WC_LOC_QP_OP_ERR: return "local QP operation error";
+    case IBV_WC_LOC_PROT_ERR: return "local protection error";
+    case IBV_WC_WR_FLUSH_ERR: return "Work Request Flushed Error";
+    case IBV_WC_REM_INV_REQ_ERR: return "remote invalid request error";
+    case IBV_WC_REM_ACCESS_ERR: return "remote access error";
+    case IBV_WC_REM_OP_ERR: return "remote operation error";
+    case IBV_WC_FATAL_ERR: return "fatal error";
+    case IBV_WC_GENERAL_ERR: return "general error";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(QpState state) {
+  switch (state) {
+    case IBV_QPS_RESET: return "RESET";
+    case IBV_QPS_INIT: return "INIT";
+    case IBV_QPS_RTR: return "RTR";
+    case IBV_QPS_RTS: return "RTS";
+    case IBV_QPS_SQD: return "SQD";
+    case IBV_QPS_SQE: return "SQE";
+    case IBV_QPS_ERR: return "ERR";
+  }
+  return "unknown";
+}
+
+ContextCore::~ContextCore() {
+  if (page_taken) mgr.pages.give(*page_taken, 1);
+}
+
+Context::Context(std::shared_ptr<ContextCore> core) : core_(std::move(core)) {}
+
+Result<Context> Context::open(PciDevice& dev, Manager& manager) {
+  auto core = std::make_shared<ContextCore>(dev, manager);
+  const auto page = manager.pages.take(1, "doorbell pages");
+  if (!page) return error_of(page);
+  core->page_taken = core->page = *page;
+  auto bounce = dev.alloc(kPageBytes, MemoryKind::kContiguous);
+  if (!bounce) return error_of(bounce);
+  core->bounce = *bounce;
+  core->qps.assign(manager.attr().max_qp, nullptr);
+  core->cqs.assign(manager.attr().max_cq, nullptr);
+  return Context(std::move(core));
+}
+
+const DeviceAttr& Context::query_device() const { return core_->mgr.attr(); }
+PciDevice& Context::device() const { return core_->dev; }
+
+Time Context::to_time(uint64_t completion_ts) const {
+  // One cycle is 102400/33 ps at the nominal clock; of another clock 10^9 / kHz.
+  const uint32_t khz = core_->mgr.attr().clock_khz;
+  if (khz == 322266 || khz == 0) return completion_ts * 102400 / 33;
+  return completion_ts * 1'000'000 / khz * 1000;
+}
+
+Result<Pd> Context::alloc_pd() {
+  Manager& m = core_->mgr;
+  const auto number = m.pds.take(1, "protection domains");
+  if (!number) return error_of(number);
+  if (auto rsp = m.execute(core_->dev, spec::AdminOpcode::kCreatePd, *number); !rsp) {
+    m.pds.give(*number, 1);
+    return error_of(rsp);
+  }
+  return Pd(std::make_shared<PdCore>(core_, *number));
+}
+
+Result<Cq> Context::create_cq(uint32_t cqe, uint32_t comp_vector) {
+  Manager& m = core_->mgr;
+  const DeviceAttr& attr = m.attr();
+  if (cqe == 0 || cqe > attr.max_cqe)
+    return fail(Errc::kInvalidArgument, "cq: {} entries, 1 to {} are possible", cqe, attr.max_cqe);
+  if (comp_vector >= attr.num_comp_vectors)
+    return fail(Errc::kInvalidArgument, "cq: completion vector {}, there are {}", comp_vector, attr.num_comp_vectors);
+  // Twice the room, so that the device need not hear of every completion that is taken.
+  const uint32_t entries = std::clamp(std::bit_ceil(2 * cqe), 4u, attr.max_cqe);
+  const auto log = static_cast<unsigned>(std::countr_zero(entries));
+  auto memory = core_->dev.alloc(uint64_t{entries} * spec::Cqe::kBytes, MemoryKind::kContiguous);
+  if (!memory) return error_of(memory);
+  const auto number = m.cqs.take(1, "completion queues");
+  if (!number) return error_of(number);
+
+  auto cq = std::make_shared<CqCore>(core_, *number);
+  cq->eqn = m.event_queues() > 1 ? 1 + comp_vector : 0;
+  cq->ring = {.memory = *memory, .entry = spec::Cqe::kBytes, .log = log};
+  cq->cqe = cqe;
+  m.cq_event[*number] = 0;
+  m.cq_error[*number] = 0;
+  spec::AdminRingArgs args;
+  args.base = memory->bus(0);
+  args.log_size = static_cast<uint8_t>(log);
+  args.eqn = static_cast<uint8_t>(cq->eqn);
+  args.page = static_cast<uint16_t>(core_->page);
+  if (auto rsp = m.execute_args(core_->dev, spec::AdminOpcode::kCreateCq, *number, args); !rsp) return error_of(rsp);
+  cq->live = true;
+  core_->cqs[*number] = cq.get();
+  return Cq(std::move(cq));
+}
+
+Result<DmaBuffer> Context::alloc(uint64_t size) { return core_->dev.alloc(size, MemoryKind::kScattered); }
+
+Result<AsyncEvent> Context::get_async_event(Time deadline) {
+  Manager& m = core_->mgr;
+  std::optional<AsyncEvent> found;
+  auto look = [&] {
+    for (uint32_t n = 0; n < core_->cqs.size() && !found; n++) {
+      if (core_->cqs[n] == nullptr || m.cq_error[n] != 1) continue;
+      m.cq_error[n] = 2;  // reported; poll_cq goes on failing
+      found = AsyncEvent{.type = IBV_EVENT_CQ_ERR, .object = n};
+    }
+    for (uint32_t n = 0; n < core_->qps.size() && core_->events.empty(); n++) {
+      if (core_->qps[n] == nullptr || m.qp_event[n] == 0) continue;
+      m.qp_event[n] = 0;
+      if (auto info = core_->qps[n]->refresh(); !info)
+        RNIC_LOG_WARN(base::logger("driver"), "qp {}: {}", n, info.error().what);
+    }
+    if (!found && !core_->events.empty()) {
+      found = core_->events.front();
+      core_->events.erase(core_->events.begin());
+    }
+    return found.has_value();
+  };
+  if (!m.wait_event(core_->dev, 0, deadline, look))
+    return fail(Errc::kTimedOut, "context of page {}: no asynchronous event", core_->page);
+  return *found;
+}
+
+}  // namespace rnic::verbs

@@ -1,0 +1,168 @@
+// What the handles of verbs.hpp point to. Cores hold shared pointers downwards (QP -> CQ, PD -> context), so a number or a
+// ring is given back only when nothing rests on it any more.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "gen/errors.hpp"
+#include "gen/queues.hpp"
+#include "rnic/manager.hpp"
+#include "rnic/verbs.hpp"
+#include "wqe.hpp"
+
+namespace rnic::verbs {
+
+inline constexpr uint32_t kPageBytes = 4096;
+inline constexpr uint32_t kVoidQpn = 0xffffff;  // written over the CQEs of a QP that is gone
+
+/// The 64-bit write that rings a doorbell.
+inline uint64_t doorbell_value(uint32_t object, uint8_t flags, uint32_t index) {
+  const auto words = spec::Doorbell{.object = object, .flags = flags, .index = index}.to_words();
+  return words[0] | uint64_t{words[1]} << 32;
+}
+
+struct ContextCore {
+  ContextCore(PciDevice& device, Manager& manager) : dev(device), mgr(manager) {}
+  ~ContextCore();
+  ContextCore(const ContextCore&) = delete;
+  ContextCore& operator=(const ContextCore&) = delete;
+
+  void ring(spec::DoorbellKind kind, uint32_t object, uint8_t flags, uint32_t index) {
+    dev.write64(2, page * kPageBytes + 8 * static_cast<uint32_t>(kind), doorbell_value(object, flags, index));
+  }
+
+  PciDevice& dev;
+  Manager& mgr;
+  std::optional<uint32_t> page_taken;
+  uint32_t page = 0;
+  DmaBuffer bounce;             // start-up frames on their way
+  std::vector<QpCore*> qps;     // by QPN; null: not of this context
+  std::vector<CqCore*> cqs;     // by number
+  std::vector<AsyncEvent> events;
+};
+
+struct PdCore {
+  PdCore(std::shared_ptr<ContextCore> c, uint32_t n) : ctx(std::move(c)), number(n) {}
+  ~PdCore();
+  PdCore(const PdCore&) = delete;
+  PdCore& operator=(const PdCore&) = delete;
+
+  std::shared_ptr<ContextCore> ctx;
+  uint32_t number;
+};
+
+struct MrCore {
+  ~MrCore() { (void)dereg(); }
+  Result<void> dereg();
+
+  std::shared_ptr<PdCore> pd;
+  DmaBuffer buffer;  // keeps the memory while the device may use it
+  uint32_t stag = 0, slot = 0, pbl_base = 0, pages = 0, page_size = 0;
+  uint64_t addr = 0, length = 0;
+  bool live = false;
+};
+
+struct CqCore {
+  CqCore(std::shared_ptr<ContextCore> c, uint32_t n) : ctx(std::move(c)), number(n) {}
+  ~CqCore();
+  CqCore(const CqCore&) = delete;
+  CqCore& operator=(const CqCore&) = delete;
+
+  Result<size_t> poll(std::span<Wc> out);
+  void tell_consumer();
+  void forget(uint32_t qpn);  // a QP is gone: its CQEs count no more
+
+  std::shared_ptr<ContextCore> ctx;
+  uint32_t number;
+  unsigned eqn = 0;
+  PhaseRing ring;
+  uint32_t cqe = 0;         // what the user asked room for
+  uint32_t unreported = 0;  // consumed since the device was last told
+  bool live = false;
+
+  // A CQE that stands for several completions and did not fit into the user's span.
+  QpCore* flushing = nullptr;
+  spec::Cqe flush{};
+};
+
+/// What is known of a send WQE in the ring; kept at its first unit.
+struct SqSlot {
+  uint64_t wr_id = 0;
+  WrOpcode opcode = IBV_WR_SEND;
+  uint8_t units = 0;
+  bool signaled = false;
+};
+
+struct QpCore {
+  QpCore(std::shared_ptr<PdCore> p, uint32_t n) : pd(std::move(p)), ctx(*pd->ctx), qpn(n) {}
+  ~QpCore();
+  QpCore(const QpCore&) = delete;
+  QpCore& operator=(const QpCore&) = delete;
+
+  // Posting.
+  Result<void> put_send(const SendWr& wr, bool alone, WqeBytes& wqe);
+  void ring_sq(const WqeBytes* push);
+  uint32_t sq_room() const { return (1u << log_sq) - static_cast<uint16_t>(sq_head - sq_tail); }
+  uint32_t rq_room() const { return (1u << log_rq) - static_cast<uint16_t>(rq_head - rq_tail); }
+  bool can_send() const { return state == IBV_QPS_RTS || state >= IBV_QPS_SQD; }
+
+  // Retiring: called by the CQ.
+  bool complete(const spec::Cqe& cqe, Wc& wc);    // false: names nothing that is posted
+  bool flush_one(const spec::Cqe& cqe, Wc& wc);   // false: nothing left up to the CQE's index
+
+  // State.
+  Result<QpInfo> refresh();  // asks the device; queues an async event if there is a new cause
+  Result<void> to_rts(const spec::AdminModifyArgs& args);
+  Result<void> leave(QpState to);
+  Result<void> wait_drained(Time deadline);
+  Result<void> destroy();
+  void free_slots();
+
+  std::shared_ptr<PdCore> pd;
+  ContextCore& ctx;
+  uint32_t qpn;
+  std::shared_ptr<CqCore> send_cq, recv_cq;
+  DmaBuffer sq, rq;
+  unsigned log_sq = 0, log_rq = 0;
+  std::vector<SqSlot> sq_slots;
+  std::vector<uint64_t> rq_ids;
+  uint16_t sq_head = 0, sq_tail = 0, rq_head = 0, rq_tail = 0;  // free-running, in units
+  QpCap cap;
+  bool sig_all = false, push = false;
+  QpState state = IBV_QPS_RESET;
+  bool live = false;
+  bool cause_reported = false;
+
+  // Connection.
+  std::optional<uint16_t> connection;
+  spec::AdminModifyArgs agreed{};
+  uint32_t ird_taken = 0, ord_taken = 0;  // slots held in the pools, from agreed.ird_base, ord_base on
+
+  // Builder.
+  struct Built {
+    SendWr wr;
+    std::vector<Sge> sges;
+    std::vector<uint8_t> data;
+    bool has_data = false;
+    bool is_inline = false;
+  };
+  std::vector<Built> built;
+  bool building = false;
+  std::optional<Error> build_error;
+};
+
+inline constexpr QpState to_verbs(spec::QpState state) {
+  switch (state) {
+    case spec::QpState::kIdle: return IBV_QPS_INIT;
+    case spec::QpState::kRts: return IBV_QPS_RTS;
+    case spec::QpState::kClosing: return IBV_QPS_SQD;
+    case spec::QpState::kTerminate: return IBV_QPS_SQE;
+    case spec::QpState::kError: return IBV_QPS_ERR;
+  }
+  return IBV_QPS_ERR;
+}
+
+}  // namespace rnic::verbs

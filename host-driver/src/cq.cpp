@@ -1,0 +1,99 @@
+// Completion queues: one CQE may stand for several completions (a flush) or for unsignalled requests before it.
+#include <algorithm>
+
+#include "base/log.hpp"
+#include "core.hpp"
+
+namespace rnic::verbs {
+
+CqCore::~CqCore() {
+  Manager& m = ctx->mgr;
+  ctx->cqs[number] = nullptr;
+  if (live) {
+    if (auto rsp = m.execute(ctx->dev, spec::AdminOpcode::kDestroyCq, number); !rsp) {
+      RNIC_LOG_WARN(base::logger("driver"), "cq {} stays: {}", number, rsp.error().what);
+      m.keep_forever(ring.memory);
+      return;
+    }
+  }
+  m.cqs.give(number, 1);
+}
+
+void CqCore::tell_consumer() {
+  unreported = 0;
+  ctx->ring(spec::DoorbellKind::kCq, number, 0, ring.consumer & 0xffff);
+}
+
+Result<size_t> CqCore::poll(std::span<Wc> out) {
+  size_t n = 0;
+  while (n < out.size()) {
+    if (flushing != nullptr) {
+      if (flushing->flush_one(flush, out[n])) {
+        n++;
+      } else {
+        flushing = nullptr;
+      }
+      continue;
+    }
+    if (!ring.ready()) break;
+    ctx->dev.after_phase_bit();
+    const auto cqe_seen = spec::Cqe::unpack(ring.at(ring.consumer));
+    ring.consumer++;
+    unreported++;
+    if (cqe_seen.qpn == kVoidQpn) continue;
+    QpCore* qp = cqe_seen.qpn < ctx->qps.size() ? ctx->qps[cqe_seen.qpn] : nullptr;
+    if (qp == nullptr)
+      return fail(Errc::kDeviceError, "cq {}: completion of a QP that is not ours: {}", number, cqe_seen.describe());
+    if (cqe_seen.status == spec::WcStatus::kWrFlushErr) {
+      flushing = qp;
+      flush = cqe_seen;
+    } else if (qp->complete(cqe_seen, out[n])) {
+      n++;
+    } else {
+      return fail(Errc::kDeviceError, "cq {}: completion of nothing that is posted: {}", number, cqe_seen.describe());
+    }
+  }
+  // The ring has room for more than was asked for; when that reserve is used up, the device must hear of it.
+  if (unreported != 0 && unreported >= std::max(1u, ring.size() - cqe)) tell_consumer();
+  if (n == 0 && !out.empty()) {
+    if (ctx->mgr.cq_error[number] != 0)
+      return fail(Errc::kDeviceError, "cq {}: overrun ({} entries)", number, ring.size());
+    ctx->dev.relax();
+  }
+  return n;
+}
+
+// Called when the device has answered destroy_qp: no more of its CQEs come.
+void CqCore::forget(uint32_t qpn) {
+  if (flushing != nullptr && flushing->qpn == qpn) flushing = nullptr;
+  for (uint32_t at = ring.consumer; ring.ready(at); at++) {
+    auto c = spec::Cqe::unpack(ring.at(at));
+    if (c.qpn != qpn) continue;
+    c.qpn = kVoidQpn;
+    c.pack(ring.at(at));
+  }
+}
+
+Cq::Cq(std::shared_ptr<CqCore> core) : core_(std::move(core)) {}
+uint32_t Cq::number() const { return core_->number; }
+uint32_t Cq::cqe() const { return core_->cqe; }
+Result<size_t> Cq::poll_cq(std::span<Wc> wc) { return core_->poll(wc); }
+
+Result<void> Cq::req_notify_cq(bool solicited_only) {
+  core_->unreported = 0;
+  core_->ctx->ring(spec::DoorbellKind::kCqArm, core_->number, solicited_only ? 1 : 0, core_->ring.consumer & 0xffff);
+  return {};
+}
+
+Result<void> Cq::get_cq_event(Time deadline) {
+  Manager& m = core_->ctx->mgr;
+  const uint32_t n = core_->number;
+  auto look = [&] { return m.cq_event[n] != 0 || m.cq_error[n] != 0; };
+  if (!m.wait_event(core_->ctx->dev, core_->eqn, deadline, look))
+    return fail(Errc::kTimedOut, "cq {}: no event", n);
+  if (m.cq_event[n] == 0) return fail(Errc::kDeviceError, "cq {}: overrun ({} entries)", n, core_->ring.size());
+  m.cq_event[n] = 0;
+  return {};
+}
+
+}  // namespace rnic::verbs

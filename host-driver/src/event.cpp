@@ -1,0 +1,134 @@
+// Manager: event queues, and which connection belongs to whom. An event only says who has news; the news is asked for.
+#include <algorithm>
+
+#include "base/log.hpp"
+#include "gen/regs.hpp"
+#include "rnic/manager.hpp"
+
+namespace rnic::verbs {
+
+namespace {
+auto& log() {
+  static auto& l = base::logger("driver");
+  return l;
+}
+
+void set_flag(std::vector<uint8_t>& flags, uint32_t number) {
+  if (number < flags.size()) flags[number] = 1;
+}
+}  // namespace
+
+void Manager::drain_events(PciDevice& dev, unsigned eqn) {
+  EventQueue& eq = eqs_[eqn];
+  while (eq.ring.ready()) {
+    const uint32_t at = eq.ring.consumer;
+    dev.after_phase_bit();
+    if (eq.ring.consumer != at) continue;  // another thread has taken it meanwhile
+    const auto e = spec::Eqe::unpack(eq.ring.at(at));
+    eq.ring.consumer++;
+    switch (e.kind) {
+      case spec::EqeType::kCompletion: set_flag(cq_event, e.object); break;
+      case spec::EqeType::kCqError: set_flag(cq_error, e.object); break;
+      case spec::EqeType::kQp: set_flag(qp_event, e.object); break;
+      case spec::EqeType::kConnection:
+        set_flag(conn_event, e.object);
+        if (e.object < tracked_.size() && tracked_[e.object] == 0) unknown_.push_back(static_cast<uint16_t>(e.object));
+        break;
+      default: RNIC_LOG_WARN(log(), "eq {}: unknown event {}", eqn, e.describe());
+    }
+  }
+  if (eq.telling) return;  // as for the admin doorbell: one writer, who tells the latest
+  eq.telling = true;
+  while (eq.told != eq.ring.consumer) {
+    eq.told = eq.ring.consumer;
+    dev.write32(0, spec::kEqConsumerOffset + eqn * spec::kEqConsumerStride, eq.told & 0xffff);
+  }
+  eq.telling = false;
+}
+
+Result<spec::AdminConnResult> Manager::query_connection(PciDevice& dev, uint16_t connection) {
+  if (connection < conn_event.size()) conn_event[connection] = 0;  // before the query: what comes later counts again
+  auto rsp = execute(dev, spec::AdminOpcode::kConnQuery, connection);
+  if (!rsp) return error_of(rsp);
+  return spec::AdminConnResult::unpack(rsp->result);
+}
+
+// Connections that events named and nobody knows: those that wait on a listening port are queued there.
+void Manager::sort_unknown(PciDevice& dev) {
+  while (!unknown_.empty()) {
+    const uint16_t connection = unknown_.front();
+    unknown_.pop_front();
+    if (tracked_[connection] != 0) continue;
+    const auto info = query_connection(dev, connection);
+    if (!info || info->passive == 0 || info->has_qp != 0 || tracked_[connection] != 0) continue;
+    if (info->state != spec::ConnState::kEstablished && info->state != spec::ConnState::kPeerClosed) continue;
+    const auto listener = incoming_.find(info->local_port);
+    if (listener == incoming_.end()) continue;
+    track_connection(connection);
+    listener->second.push_back(connection);
+  }
+}
+
+std::deque<uint16_t>& Manager::incoming(PciDevice& dev, uint16_t port) {
+  sort_unknown(dev);
+  return incoming_[port];
+}
+
+void Manager::remove_listener(PciDevice& dev, uint16_t port) {
+  const auto it = incoming_.find(port);
+  if (it == incoming_.end()) return;
+  const auto left = std::move(it->second);
+  incoming_.erase(it);
+  for (const uint16_t connection : left) {
+    (void)execute(dev, spec::AdminOpcode::kConnAbort, connection);
+    retire_connection(dev, connection);
+  }
+}
+
+void Manager::retire_connection(PciDevice& dev, uint16_t connection) {
+  Retired r{.connection = connection, .deadline = dev.now() + settings_.linger};
+  if (!try_release(dev, r)) retired_.push_back(r);
+}
+
+// True once there is nothing left to do for it.
+bool Manager::try_release(PciDevice& dev, Retired& r) {
+  const auto info = query_connection(dev, r.connection);
+  if (!info) return info.error().code == Errc::kNotFound;
+  switch (info->state) {
+    case spec::ConnState::kFree: tracked_[r.connection] = 0; return true;
+    case spec::ConnState::kClosed:
+    case spec::ConnState::kReset:
+    case spec::ConnState::kFailed: {
+      tracked_[r.connection] = 0;  // before the command: behind it the number may come back as someone else's
+      if (execute(dev, spec::AdminOpcode::kConnRelease, r.connection)) return true;
+      tracked_[r.connection] = 1;
+      return false;
+    }
+    default: break;
+  }
+  if (!r.aborted && dev.now() >= r.deadline) {
+    r.aborted = true;
+    (void)execute(dev, spec::AdminOpcode::kConnAbort, r.connection);
+  }
+  return false;
+}
+
+void Manager::sweep_retired(PciDevice& dev) {
+  for (size_t i = 0; i < retired_.size();) {
+    const uint16_t connection = retired_[i].connection;
+    if (conn_event[connection] == 0 && dev.now() < retired_[i].deadline) {
+      i++;
+      continue;
+    }
+    // Taken out while commands run: another thread may sweep too.
+    Retired r = retired_[i];
+    retired_.erase(retired_.begin() + static_cast<std::ptrdiff_t>(i));
+    if (!try_release(dev, r)) {
+      r.deadline = dev.now() + settings_.linger;
+      retired_.push_back(r);
+      break;  // it is the last now; look again next time
+    }
+  }
+}
+
+}  // namespace rnic::verbs

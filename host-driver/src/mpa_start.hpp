@@ -1,0 +1,64 @@
+// MPA start-up frames and what the two sides agree on: RFC 5044 section 7.1, RFC 6581. Bytes in, bytes out.
+//
+//   active:   auto bytes = encode(make_request(offer));   ...   auto agreed = conclude(reply, offer);
+//   passive:  auto frame = parse(bytes, StartKind::kRequest);   auto answer = answer_request(*frame, offer);
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "gen/iwarp.hpp"
+#include "rnic/result.hpp"
+
+namespace rnic::verbs {
+
+inline constexpr size_t kStartBytes = 20;           // key, flags, revision, length
+inline constexpr uint16_t kNoNegotiation = 0x3fff;  // RFC 6581: this IRD or ORD is not negotiated (C-42)
+
+enum class StartKind { kRequest, kReply };
+
+struct StartFrame {
+  StartKind kind = StartKind::kRequest;
+  bool markers = false;   ///< M: the sender wants to receive markers
+  bool crc = false;       ///< C
+  bool reject = false;    ///< R
+  bool enhanced = false;  ///< S: ird_ord stands in front of the private data
+  uint8_t revision = 1;
+  spec::MpaIrdOrd ird_ord{};
+  std::vector<uint8_t> private_data;
+};
+
+/// What one side brings.
+struct StartOffer {
+  bool markers = false, crc = true;
+  uint8_t revision = 2;  // of a Request
+  unsigned ird = 0, ord = 0;
+  std::span<const uint8_t> private_data{};
+};
+
+/// What holds from the first FPDU on.
+struct Agreed {
+  bool use_crc = false;
+  bool rx_markers = false, tx_markers = false;
+  unsigned ird = 0, ord = 0;
+};
+
+struct StartAnswer {
+  StartFrame reply;
+  Agreed agreed;
+};
+
+[[nodiscard]] std::vector<uint8_t> encode(const StartFrame& frame);
+/// How many bytes follow the first 20. kProtocol: another key, revision, R in a Request, or more than 512 (C-24, C-31).
+[[nodiscard]] Result<size_t> parse_header(std::span<const uint8_t> first20, StartKind expected);
+[[nodiscard]] Result<StartFrame> parse(std::span<const uint8_t> whole, StartKind expected);
+
+[[nodiscard]] Result<StartFrame> make_request(const StartOffer& own);
+/// The passive side's Reply. kRefused: no RTR message that both know; the peer is to be rejected.
+[[nodiscard]] Result<StartAnswer> answer_request(const StartFrame& request, const StartOffer& own);
+[[nodiscard]] Result<StartFrame> make_reject(const StartFrame& request, std::span<const uint8_t> private_data);
+/// The active side. kRefused if the Reply rejects; kProtocol if it does not answer the Request.
+[[nodiscard]] Result<Agreed> conclude(const StartFrame& reply, const StartOffer& own);
+
+}  // namespace rnic::verbs

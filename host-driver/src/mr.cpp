@@ -1,0 +1,144 @@
+// Memory regions: page lists, STags.
+#include <algorithm>
+
+#include "base/bytes.hpp"
+#include "base/log.hpp"
+#include "core.hpp"
+
+namespace rnic::verbs {
+
+namespace {
+
+constexpr unsigned kMinLogPage = 12, kMaxLogPage = 21;
+
+// The largest page that the mapping allows: every jump on the bus must fall on a page's edge, on both sides of it.
+unsigned log_page_of(const DmaBuffer& buffer, uint64_t offset, uint64_t length) {
+  const uint64_t step = buffer.page_size();
+  const uint64_t start = buffer.bus(offset);
+  for (unsigned log = kMaxLogPage; log > kMinLogPage; log--) {
+    const uint64_t mask = (uint64_t{1} << log) - 1;
+    const uint64_t first_offset = start & mask;
+    const uint64_t half = (mask + 1) / 2;
+    if ((start & (half - 1)) + length <= half) continue;  // one smaller page holds it all
+    bool fits = true;
+    for (uint64_t at = (offset / step + 1) * step; at < offset + length && fits; at += step) {
+      const bool jumps = buffer.bus(at) != buffer.bus(at - 1) + 1;
+      if (jumps) fits = (buffer.bus(at) & mask) == 0 && ((first_offset + at - offset) & mask) == 0;
+    }
+    if (fits) return log;
+  }
+  return kMinLogPage;
+}
+
+Result<void> check_access(uint32_t access) {
+  constexpr uint32_t kKnown =
+      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_ZERO_BASED;
+  constexpr uint32_t kOptional = 0x3ff00000;  // IBV_ACCESS_OPTIONAL_RANGE: hints
+  const uint32_t rest = access & ~(kKnown | kOptional);
+  if (rest != 0) return fail(Errc::kNotSupported, "mr: access {:#x} is not there yet", rest);
+  if ((access & IBV_ACCESS_REMOTE_WRITE) != 0 && (access & IBV_ACCESS_LOCAL_WRITE) == 0)
+    return fail(Errc::kInvalidArgument, "mr: access {:#x}: remote write needs local write", access);
+  return {};
+}
+
+}  // namespace
+
+Mr::Mr(std::unique_ptr<MrCore> core) : core_(std::move(core)) {}
+Mr::Mr(Mr&&) noexcept = default;
+Mr& Mr::operator=(Mr&&) noexcept = default;
+Mr::~Mr() = default;
+uint32_t Mr::lkey() const { return core_->stag; }
+uint32_t Mr::rkey() const { return core_->stag; }
+uint64_t Mr::addr() const { return core_->addr; }
+uint64_t Mr::length() const { return core_->length; }
+uint32_t Mr::page_size() const { return core_->page_size; }
+
+Result<void> Mr::dereg() {
+  if (core_ == nullptr) return {};
+  return core_->dereg();
+}
+
+Result<void> MrCore::dereg() {
+  if (!live) return {};
+  ContextCore& ctx = *pd->ctx;
+  live = false;
+  if (auto rsp = ctx.mgr.execute(ctx.dev, spec::AdminOpcode::kDestroyMr, stag); !rsp) {
+    ctx.mgr.keep_forever(buffer);
+    RNIC_LOG_WARN(base::logger("driver"), "mr {:#x} stays: {}", stag, rsp.error().what);
+    return error_of(rsp);
+  }
+  ctx.mgr.give_stag_slot(slot);
+  ctx.mgr.pbl.give(pbl_base, pages);
+  return {};
+}
+
+Result<Mr> Pd::reg_mr(const DmaBuffer& buffer, uint32_t access) { return reg_mr(buffer, 0, buffer.size(), access); }
+
+Result<Mr> Pd::reg_mr(const DmaBuffer& buffer, uint64_t offset, uint64_t length, uint32_t access) {
+  const uint64_t zero_based = access & IBV_ACCESS_ZERO_BASED;
+  const uint64_t iova = zero_based != 0 ? 0 : base::address_of(buffer.data()) + offset;
+  return reg_mr_iova(buffer, offset, length, iova, access);
+}
+
+Result<Mr> Pd::reg_mr_iova(const DmaBuffer& buffer, uint64_t offset, uint64_t length, uint64_t iova, uint32_t access) {
+  ContextCore& ctx = *core_->ctx;
+  Manager& m = ctx.mgr;
+  if (length == 0 || offset > buffer.size() || length > buffer.size() - offset)
+    return fail(Errc::kInvalidArgument, "mr: bytes {} to {} of a buffer of {}", offset, offset + length, buffer.size());
+  if (iova + (length - 1) < iova)
+    return fail(Errc::kInvalidArgument, "mr: address {:#x} plus length {} wraps", iova, length);
+  if (auto r = check_access(access); !r) return error_of(r);
+
+  const unsigned log_page = log_page_of(buffer, offset, length);
+  const uint64_t page = uint64_t{1} << log_page;
+  const uint64_t first_offset = buffer.bus(offset) & (page - 1);
+  const uint64_t pages = (first_offset + length + page - 1) / page;
+  if (pages * page > m.attr().max_mr_size || pages > (uint64_t{2} << 20) / 8)
+    return fail(Errc::kNoMemory, "mr: {} pages of {} bytes do not fit one page list", pages, page);
+  auto list = ctx.dev.alloc(pages * 8, MemoryKind::kContiguous);
+  if (!list) return error_of(list);
+  for (uint64_t i = 0; i < pages; i++) {
+    const uint64_t at = i == 0 ? offset : offset + i * page - first_offset;
+    base::store_le(&list->data()[i * 8], buffer.bus(at) & ~(page - 1));
+  }
+
+  auto mr = std::make_unique<MrCore>();
+  mr->pd = core_;
+  mr->buffer = buffer;
+  mr->pages = static_cast<uint32_t>(pages);
+  mr->page_size = static_cast<uint32_t>(page);
+  mr->addr = iova;
+  mr->length = length;
+  const auto slot = m.take_stag_slot();
+  if (!slot) return error_of(slot);
+  const auto pbl_base = m.pbl.take(mr->pages, "page-list entries");
+  if (!pbl_base) {
+    m.give_stag_slot(*slot);
+    return error_of(pbl_base);
+  }
+  mr->slot = *slot;
+  mr->pbl_base = *pbl_base;
+
+  spec::AdminMrArgs args;
+  args.pd = static_cast<uint16_t>(core_->number);
+  args.key = m.random_key();
+  args.log_page = static_cast<uint8_t>(log_page);
+  args.rights = static_cast<uint16_t>(access & spec::kAccessMask);
+  args.base_to = iova;
+  args.length = length;
+  args.first_offset = static_cast<uint32_t>(first_offset);
+  args.pbl_base = *pbl_base;
+  args.page_list = list->bus(0);
+  args.pages = mr->pages;
+  const auto rsp = m.execute_args(ctx.dev, spec::AdminOpcode::kCreateMr, *slot, args);
+  if (!rsp) {
+    m.give_stag_slot(*slot);
+    m.pbl.give(*pbl_base, mr->pages);
+    return error_of(rsp);
+  }
+  mr->stag = spec::AdminMrResult::unpack(rsp->result).stag;
+  mr->live = true;
+  return Mr(std::move(mr));
+}
+
+}  // namespace rnic::verbs

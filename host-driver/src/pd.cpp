@@ -1,0 +1,85 @@
+// Protection domains: PdCore's life, and what is created in one.
+#include <algorithm>
+#include <bit>
+
+#include "base/log.hpp"
+#include "core.hpp"
+
+namespace rnic::verbs {
+
+PdCore::~PdCore() {
+  if (auto rsp = ctx->mgr.execute(ctx->dev, spec::AdminOpcode::kDestroyPd, number); !rsp) {
+    RNIC_LOG_WARN(base::logger("driver"), "pd {} stays: {}", number, rsp.error().what);
+    return;
+  }
+  ctx->mgr.pds.give(number, 1);
+}
+
+Pd::Pd(std::shared_ptr<PdCore> core) : core_(std::move(core)) {}
+uint32_t Pd::number() const { return core_->number; }
+
+Result<void> Pd::alloc_mw() { return fail(Errc::kNotSupported, "memory windows are not there yet"); }
+Result<void> Pd::create_srq() { return fail(Errc::kNotSupported, "shared receive queues are not there yet"); }
+
+Result<Qp> Pd::create_qp(const QpInitAttr& attr) {
+  ContextCore& ctx = *core_->ctx;
+  Manager& m = ctx.mgr;
+  const DeviceAttr& dev = m.attr();
+  if (attr.send_cq == nullptr || attr.recv_cq == nullptr || attr.send_cq->core() == nullptr ||
+      attr.recv_cq->core() == nullptr)
+    return fail(Errc::kInvalidArgument, "qp: a CQ for sends and one for receives are needed");
+  if (attr.send_cq->core()->ctx != core_->ctx || attr.recv_cq->core()->ctx != core_->ctx)
+    return fail(Errc::kInvalidArgument, "qp: CQs {} and {} must be of the PD's context", attr.send_cq->number(),
+                attr.recv_cq->number());
+  const QpCap& cap = attr.cap;
+  if (cap.max_send_sge > dev.max_sge || cap.max_recv_sge > dev.max_recv_sge || cap.max_inline_data > dev.max_inline_data)
+    return fail(Errc::kInvalidArgument, "qp: {} send SGEs, {} receive SGEs, {} inline bytes; at most {}, {}, {}",
+                cap.max_send_sge, cap.max_recv_sge, cap.max_inline_data, dev.max_sge, dev.max_recv_sge,
+                dev.max_inline_data);
+  const uint32_t body = std::max(cap.max_send_sge * kSgeBytes, cap.max_inline_data);
+  const uint64_t send_units = uint64_t{cap.max_send_wr} * units_of_body(body);
+  if (send_units > dev.max_qp_wr || cap.max_recv_wr > dev.max_qp_wr)
+    return fail(Errc::kInvalidArgument, "qp: {} send units and {} receives, {} are possible", send_units, cap.max_recv_wr,
+                dev.max_qp_wr);
+
+  const auto qpn = m.qps.take(1, "queue pairs");
+  if (!qpn) return error_of(qpn);
+  auto qp = std::make_shared<QpCore>(core_, *qpn);
+  qp->send_cq = attr.send_cq->core();
+  qp->recv_cq = attr.recv_cq->core();
+  const uint32_t sq_size = std::bit_ceil(std::max<uint32_t>(static_cast<uint32_t>(send_units), 4));
+  const uint32_t rq_size = std::bit_ceil(std::max<uint32_t>(cap.max_recv_wr, 4));
+  qp->log_sq = static_cast<unsigned>(std::countr_zero(sq_size));
+  qp->log_rq = static_cast<unsigned>(std::countr_zero(rq_size));
+  auto sq = ctx.dev.alloc(uint64_t{sq_size} * kUnit, MemoryKind::kContiguous);
+  if (!sq) return error_of(sq);
+  auto rq = ctx.dev.alloc(uint64_t{rq_size} * kUnit, MemoryKind::kContiguous);
+  if (!rq) return error_of(rq);
+  qp->sq = *sq;
+  qp->rq = *rq;
+  qp->sq_slots.resize(sq_size);
+  qp->rq_ids.resize(rq_size);
+  qp->cap = cap;
+  qp->cap.max_send_wr = sq_size / units_of_body(body);
+  qp->cap.max_recv_wr = rq_size;
+  qp->sig_all = attr.sq_sig_all;
+  qp->push = attr.push;
+
+  m.qp_event[*qpn] = 0;
+  spec::AdminQpArgs args;
+  args.pd = static_cast<uint16_t>(core_->number);
+  args.page = static_cast<uint16_t>(ctx.page);
+  args.send_cq = static_cast<uint16_t>(qp->send_cq->number);
+  args.recv_cq = static_cast<uint16_t>(qp->recv_cq->number);
+  args.sq_base = sq->bus(0);
+  args.rq_base = rq->bus(0);
+  args.log_sq = static_cast<uint8_t>(qp->log_sq);
+  args.log_rq = static_cast<uint8_t>(qp->log_rq);
+  if (auto rsp = m.execute_args(ctx.dev, spec::AdminOpcode::kCreateQp, *qpn, args); !rsp) return error_of(rsp);
+  qp->live = true;
+  qp->state = IBV_QPS_INIT;
+  ctx.qps[*qpn] = qp.get();
+  return Qp(std::move(qp));
+}
+
+}  // namespace rnic::verbs

@@ -1,0 +1,250 @@
+// Queue pairs, the fast path: posting, retiring, the builder. States and connections: qp_state.cpp.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "base/bytes.hpp"
+#include "core.hpp"
+
+namespace rnic::verbs {
+
+namespace {
+
+WcStatus to_verbs(spec::WcStatus status) {
+  switch (status) {
+    case spec::WcStatus::kSuccess: return IBV_WC_SUCCESS;
+    case spec::WcStatus::kLocLenErr: return IBV_WC_LOC_LEN_ERR;
+    case spec::WcStatus::kLocQpOpErr: return IBV_WC_LOC_QP_OP_ERR;
+    case spec::WcStatus::kLocProtErr: return IBV_WC_LOC_PROT_ERR;
+    case spec::WcStatus::kWrFlushErr: return IBV_WC_WR_FLUSH_ERR;
+    case spec::WcStatus::kRemInvReqErr: return IBV_WC_REM_INV_REQ_ERR;
+    case spec::WcStatus::kRemAccessErr: return IBV_WC_REM_ACCESS_ERR;
+    case spec::WcStatus::kRemOpErr: return IBV_WC_REM_OP_ERR;
+    case spec::WcStatus::kFatalErr: return IBV_WC_FATAL_ERR;
+  }
+  return IBV_WC_GENERAL_ERR;
+}
+
+WcOpcode completion_of(WrOpcode opcode) {
+  switch (opcode) {
+    case IBV_WR_RDMA_WRITE: return IBV_WC_RDMA_WRITE;
+    case IBV_WR_RDMA_READ: return IBV_WC_RDMA_READ;
+    default: return IBV_WC_SEND;
+  }
+}
+
+}  // namespace
+
+Result<void> QpCore::put_send(const SendWr& wr, bool alone, WqeBytes& wqe) {
+  const bool signaled = sig_all || (wr.send_flags & IBV_SEND_SIGNALED) != 0;
+  if (auto r = encode_send(wr, cap, signaled, wqe); !r) return r;
+  if (wr.opcode == IBV_WR_RDMA_READ && agreed.ord == 0 && state == IBV_QPS_RTS)
+    return fail(Errc::kInvalidArgument, "qp {}: a Read on a connection with ORD 0", qpn);
+  if (wqe.units > sq_room())
+    return fail(Errc::kQueueFull, "qp {}: send queue of {} units has {} free, {} are needed", qpn, 1u << log_sq,
+                sq_room(), wqe.units);
+  const auto producer = static_cast<uint16_t>(sq_head + wqe.units);
+  if (alone && push && wqe.units <= 2) set_ring(wqe, qpn, producer);
+  const uint32_t mask = (1u << log_sq) - 1;
+  for (uint32_t u = 0; u < wqe.units; u++)
+    std::memcpy(sq.data() + size_t{(sq_head + u) & mask} * kUnit, &wqe.bytes[size_t{u} * kUnit], kUnit);
+  sq_slots[sq_head & mask] = {.wr_id = wr.wr_id, .opcode = wr.opcode, .units = static_cast<uint8_t>(wqe.units),
+                              .signaled = signaled};
+  sq_head = producer;
+  return {};
+}
+
+void QpCore::ring_sq(const WqeBytes* carried) {
+  ctx.dev.before_doorbell();
+  if (carried == nullptr) {
+    ctx.ring(spec::DoorbellKind::kSq, qpn, 0, sq_head);
+    return;
+  }
+  for (uint32_t u = 0; u < carried->units; u++)
+    ctx.dev.write_combined(2, ctx.page * kPageBytes + spec::kPushOffset + u * kUnit,
+                           std::span(carried->bytes).subspan(size_t{u} * kUnit, kUnit));
+}
+
+bool QpCore::complete(const spec::Cqe& cqe, Wc& wc) {
+  wc = {.status = to_verbs(cqe.status), .vendor_err = cqe.vendor, .byte_len = cqe.byte_len, .qp_num = qpn,
+        .completion_ts = cqe.timestamp};
+  if (cqe.is_recv != 0) {
+    if (static_cast<uint16_t>(cqe.index - rq_tail) >= static_cast<uint16_t>(rq_head - rq_tail)) return false;
+    wc.wr_id = rq_ids[cqe.index & ((1u << log_rq) - 1)];
+    wc.opcode = IBV_WC_RECV;
+    rq_tail = static_cast<uint16_t>(cqe.index + 1);
+    return true;
+  }
+  if (static_cast<uint16_t>(cqe.index - sq_tail) >= static_cast<uint16_t>(sq_head - sq_tail)) return false;
+  const SqSlot& slot = sq_slots[cqe.index & ((1u << log_sq) - 1)];
+  wc.wr_id = slot.wr_id;
+  wc.opcode = completion_of(slot.opcode);
+  sq_tail = static_cast<uint16_t>(cqe.index + slot.units);  // and with it the unsignalled ones before
+  return true;
+}
+
+bool QpCore::flush_one(const spec::Cqe& cqe, Wc& wc) {
+  const bool is_recv = cqe.is_recv != 0;
+  const uint16_t tail = is_recv ? rq_tail : sq_tail;
+  const uint16_t head = is_recv ? rq_head : sq_head;
+  const auto left = static_cast<uint16_t>(cqe.index - tail);
+  if (left == 0 || left > static_cast<uint16_t>(head - tail)) return false;  // all of them told already
+  wc = {.status = IBV_WC_WR_FLUSH_ERR, .vendor_err = cqe.vendor, .qp_num = qpn, .completion_ts = cqe.timestamp};
+  if (is_recv) {
+    wc.wr_id = rq_ids[tail & ((1u << log_rq) - 1)];
+    wc.opcode = IBV_WC_RECV;
+    rq_tail++;
+    return true;
+  }
+  const SqSlot& slot = sq_slots[tail & ((1u << log_sq) - 1)];
+  wc.wr_id = slot.wr_id;
+  wc.opcode = completion_of(slot.opcode);
+  sq_tail = static_cast<uint16_t>(sq_tail + slot.units);
+  return true;
+}
+
+PostResult Qp::post_send(std::span<const SendWr> wrs) {
+  PostResult result;
+  QpCore& q = *core_;
+  if (!q.can_send()) {
+    result.error = Error{Errc::kBadState, fmt::format("qp {}: post_send in {}", q.qpn, to_string(q.state))};
+    return result;
+  }
+  if (q.building) {
+    result.error = Error{Errc::kBadState, fmt::format("qp {}: post_send between wr_start and wr_complete", q.qpn)};
+    return result;
+  }
+  WqeBytes wqe;
+  for (const SendWr& wr : wrs) {
+    if (auto r = q.put_send(wr, wrs.size() == 1, wqe); !r) {
+      result.error = r.error();
+      break;
+    }
+    result.accepted++;
+  }
+  if (result.accepted != 0) q.ring_sq(wrs.size() == 1 && q.push && wqe.units <= 2 ? &wqe : nullptr);
+  return result;
+}
+
+PostResult Qp::post_recv(std::span<const RecvWr> wrs) {
+  PostResult result;
+  QpCore& q = *core_;
+  if (q.state == IBV_QPS_RESET) {
+    result.error = Error{Errc::kBadState, fmt::format("qp {}: post_recv in {}", q.qpn, to_string(q.state))};
+    return result;
+  }
+  const uint32_t mask = (1u << q.log_rq) - 1;
+  for (const RecvWr& wr : wrs) {
+    if (q.rq_room() == 0) {
+      result.error = Error{Errc::kQueueFull, fmt::format("qp {}: receive queue of {} is full", q.qpn, mask + 1)};
+      break;
+    }
+    if (auto r = encode_recv(wr, q.cap, q.rq.bytes().subspan(size_t{q.rq_head & mask} * kUnit, kUnit)); !r) {
+      result.error = r.error();
+      break;
+    }
+    q.rq_ids[q.rq_head & mask] = wr.wr_id;
+    q.rq_head++;
+    result.accepted++;
+  }
+  if (result.accepted != 0) {
+    q.ctx.dev.before_doorbell();
+    q.ctx.ring(spec::DoorbellKind::kRq, q.qpn, 0, q.rq_head);
+  }
+  return result;
+}
+
+// --- the builder ---
+
+namespace {
+
+void start_one(Qp& qp, WrOpcode opcode, uint32_t rkey, uint64_t remote_addr) {
+  QpCore& q = *qp.core();
+  QpCore::Built b;
+  b.wr = {.wr_id = qp.wr_id, .opcode = opcode, .send_flags = qp.wr_flags, .remote_addr = remote_addr, .rkey = rkey};
+  q.built.push_back(std::move(b));
+}
+
+// The operation that data is set for; null (and wr_complete fails) without one.
+QpCore::Built* current(QpCore& q) {
+  if (!q.built.empty() && !q.built.back().has_data) {
+    q.built.back().has_data = true;
+    return &q.built.back();
+  }
+  if (!q.build_error)
+    q.build_error = Error{Errc::kInvalidArgument,
+                          fmt::format("qp {}: data set {}", q.qpn, q.built.empty() ? "before an operation" : "twice")};
+  return nullptr;
+}
+
+}  // namespace
+
+void Qp::wr_start() {
+  core_->built.clear();
+  core_->build_error.reset();
+  core_->building = true;
+}
+void Qp::wr_abort() {
+  core_->built.clear();
+  core_->building = false;
+}
+
+void Qp::wr_send() { start_one(*this, IBV_WR_SEND, 0, 0); }
+void Qp::wr_rdma_write(uint32_t rkey, uint64_t addr) { start_one(*this, IBV_WR_RDMA_WRITE, rkey, addr); }
+void Qp::wr_rdma_read(uint32_t rkey, uint64_t addr) { start_one(*this, IBV_WR_RDMA_READ, rkey, addr); }
+void Qp::wr_send_imm(uint32_t) { start_one(*this, IBV_WR_SEND_WITH_IMM, 0, 0); }
+void Qp::wr_send_inv(uint32_t rkey) { start_one(*this, IBV_WR_SEND_WITH_INV, rkey, 0); }
+void Qp::wr_rdma_write_imm(uint32_t rkey, uint64_t addr, uint32_t) {
+  start_one(*this, IBV_WR_RDMA_WRITE_WITH_IMM, rkey, addr);
+}
+void Qp::wr_atomic_cmp_swp(uint32_t rkey, uint64_t addr, uint64_t, uint64_t) {
+  start_one(*this, IBV_WR_ATOMIC_CMP_AND_SWP, rkey, addr);
+}
+void Qp::wr_atomic_fetch_add(uint32_t rkey, uint64_t addr, uint64_t) {
+  start_one(*this, IBV_WR_ATOMIC_FETCH_AND_ADD, rkey, addr);
+}
+void Qp::wr_atomic_write(uint32_t rkey, uint64_t addr, const void*) { start_one(*this, IBV_WR_ATOMIC_WRITE, rkey, addr); }
+void Qp::wr_flush(uint32_t rkey, uint64_t addr, size_t, uint8_t, uint8_t) { start_one(*this, IBV_WR_FLUSH, rkey, addr); }
+void Qp::wr_local_inv(uint32_t rkey) { start_one(*this, IBV_WR_LOCAL_INV, rkey, 0); }
+void Qp::wr_bind_mw(uint32_t rkey) { start_one(*this, IBV_WR_BIND_MW, rkey, 0); }
+
+void Qp::wr_set_sge(uint32_t lkey, uint64_t addr, uint32_t length) {
+  if (auto* b = current(*core_)) b->sges = {{.addr = addr, .length = length, .lkey = lkey}};
+}
+void Qp::wr_set_sge_list(std::span<const Sge> sges) {
+  if (auto* b = current(*core_)) b->sges.assign(sges.begin(), sges.end());
+}
+void Qp::wr_set_inline_data(std::span<const uint8_t> data) { wr_set_inline_data_list(std::span(&data, 1)); }
+void Qp::wr_set_inline_data_list(std::span<const std::span<const uint8_t>> data) {
+  auto* b = current(*core_);
+  if (b == nullptr) return;
+  b->is_inline = true;
+  for (const auto& part : data) b->data.insert(b->data.end(), part.begin(), part.end());
+}
+
+Result<void> Qp::wr_complete() {
+  QpCore& q = *core_;
+  if (!q.building) return fail(Errc::kBadState, "qp {}: wr_complete without wr_start", q.qpn);
+  q.building = false;
+  if (q.build_error) return tl::unexpected<Error>(*q.build_error);
+  if (!q.can_send()) return fail(Errc::kBadState, "qp {}: wr_complete in {}", q.qpn, to_string(q.state));
+  const uint16_t head = q.sq_head;
+  const bool alone = q.built.size() == 1;
+  WqeBytes wqe;
+  for (auto& b : q.built) {
+    if (b.is_inline) {
+      b.wr.send_flags |= IBV_SEND_INLINE;
+      b.sges = {{.addr = base::address_of(b.data.data()), .length = static_cast<uint32_t>(b.data.size())}};
+    }
+    b.wr.sg_list = b.sges;
+    if (auto r = q.put_send(b.wr, alone, wqe); !r) {
+      q.sq_head = head;  // all or nothing
+      return r;
+    }
+  }
+  if (!q.built.empty()) q.ring_sq(alone && q.push && wqe.units <= 2 ? &wqe : nullptr);
+  q.built.clear();
+  return {};
+}
+
+}  // namespace rnic::verbs

@@ -1,0 +1,122 @@
+// Work queue entries: see wqe.hpp. Format: docs/spec/queues.yaml.
+#include "wqe.hpp"
+
+#include <bit>
+#include <cstring>
+
+#include "gen/queues.hpp"
+#include "gen/sizes.hpp"
+
+namespace rnic::verbs {
+
+namespace {
+
+Result<void> check_opcode(const SendWr& wr) {
+  switch (wr.opcode) {
+    case IBV_WR_RDMA_WRITE:
+    case IBV_WR_SEND:
+    case IBV_WR_RDMA_READ: return {};
+    case IBV_WR_RDMA_WRITE_WITH_IMM:
+    case IBV_WR_SEND_WITH_IMM:
+    case IBV_WR_ATOMIC_CMP_AND_SWP:
+    case IBV_WR_ATOMIC_FETCH_AND_ADD:
+    case IBV_WR_LOCAL_INV:
+    case IBV_WR_BIND_MW:
+    case IBV_WR_SEND_WITH_INV:
+    case IBV_WR_FLUSH:
+    case IBV_WR_ATOMIC_WRITE:
+      return fail(Errc::kNotSupported, "wr {}: opcode {} is not there yet", wr.wr_id, static_cast<unsigned>(wr.opcode));
+  }
+  return fail(Errc::kInvalidArgument, "wr {}: no opcode {}", wr.wr_id, static_cast<unsigned>(wr.opcode));
+}
+
+Result<uint32_t> total_length(uint64_t wr_id, std::span<const Sge> sges) {
+  uint64_t total = 0;
+  for (const Sge& s : sges) total += s.length;
+  if (total > spec::kMaxMessage)
+    return fail(Errc::kInvalidArgument, "wr {}: {} bytes, a message has at most {}", wr_id, total, spec::kMaxMessage);
+  return static_cast<uint32_t>(total);
+}
+
+Result<void> put_inline(const SendWr& wr, const QpCap& cap, uint32_t length, WqeBytes& out) {
+  if (wr.opcode == IBV_WR_RDMA_READ)
+    return fail(Errc::kInvalidArgument, "wr {}: a Read cannot be inline", wr.wr_id);
+  if (length > cap.max_inline_data)
+    return fail(Errc::kInvalidArgument, "wr {}: {} inline bytes, the QP takes {}", wr.wr_id, length, cap.max_inline_data);
+  size_t at = kSendHeader;
+  for (const Sge& s : wr.sg_list) {
+    if (s.length == 0) continue;
+    std::memcpy(&out.bytes[at], std::bit_cast<const uint8_t*>(s.addr), s.length);
+    at += s.length;
+  }
+  out.units = units_of_body(length);
+  return {};
+}
+
+}  // namespace
+
+Result<void> encode_send(const SendWr& wr, const QpCap& cap, bool signaled, WqeBytes& out) {
+  if (auto r = check_opcode(wr); !r) return r;
+  constexpr uint32_t kFlags = IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE;
+  if ((wr.send_flags & ~kFlags) != 0)
+    return fail(Errc::kInvalidArgument, "wr {}: send_flags {:#x}", wr.wr_id, wr.send_flags);
+  const bool is_inline = (wr.send_flags & IBV_SEND_INLINE) != 0;
+  const bool is_read = wr.opcode == IBV_WR_RDMA_READ;
+  const uint32_t max_sge = is_read ? 1 : cap.max_send_sge;
+  if (!is_inline && wr.sg_list.size() > max_sge)
+    return fail(Errc::kInvalidArgument, "wr {}: {} SGEs, at most {}", wr.wr_id, wr.sg_list.size(), max_sge);
+  const auto length = total_length(wr.wr_id, wr.sg_list);
+  if (!length) return error_of(length);
+
+  out.bytes.fill(0);
+  spec::SqWqe head;
+  head.opcode = static_cast<uint8_t>(wr.opcode);
+  uint32_t flags = wr.send_flags & (IBV_SEND_FENCE | IBV_SEND_INLINE);
+  if (signaled) flags |= IBV_SEND_SIGNALED;
+  if (wr.opcode == IBV_WR_SEND) flags |= wr.send_flags & IBV_SEND_SOLICITED;
+  head.flags = static_cast<uint8_t>(flags);
+  head.length = *length;
+  if (wr.opcode != IBV_WR_SEND) {
+    head.remote_address = wr.remote_addr;
+    head.rkey = wr.rkey;
+  }
+  if (is_inline) {
+    if (auto r = put_inline(wr, cap, *length, out); !r) return r;
+  } else {
+    size_t at = kSendHeader;
+    for (const Sge& s : wr.sg_list) {
+      spec::WqeSge{.address = s.addr, .length = s.length, .lkey = s.lkey}.pack(std::span(out.bytes).subspan(at));
+      at += kSgeBytes;
+    }
+    // A Read names its sink by exactly one element, also when it is empty.
+    const auto count = static_cast<uint32_t>(is_read ? 1 : wr.sg_list.size());
+    head.num_sge = static_cast<uint8_t>(count);
+    out.units = units_of_body(count * kSgeBytes);
+  }
+  head.units = static_cast<uint8_t>(out.units);
+  head.pack(out.bytes);
+  return {};
+}
+
+void set_ring(WqeBytes& wqe, uint32_t qpn, uint16_t producer) {
+  auto head = spec::SqWqe::unpack(wqe.bytes);
+  head.ring = {.object = qpn, .flags = 0, .index = producer};
+  head.pack(wqe.bytes);
+}
+
+Result<void> encode_recv(const RecvWr& wr, const QpCap& cap, std::span<uint8_t> out) {
+  if (wr.sg_list.size() > cap.max_recv_sge)
+    return fail(Errc::kInvalidArgument, "recv wr {}: {} SGEs, at most {}", wr.wr_id, wr.sg_list.size(), cap.max_recv_sge);
+  if (auto length = total_length(wr.wr_id, wr.sg_list); !length) return error_of(length);
+  spec::RqWqe wqe;
+  wqe.num_sge = static_cast<uint8_t>(wr.sg_list.size());
+  spec::WqeSge* const places[] = {&wqe.sge0, &wqe.sge1, &wqe.sge2};
+  for (size_t i = 0; i < wr.sg_list.size(); i++) {
+    const Sge& s = wr.sg_list[i];
+    *places[i] = {.address = s.addr, .length = s.length, .lkey = s.lkey};
+  }
+  wqe.pack(out);
+  return {};
+}
+
+}  // namespace rnic::verbs

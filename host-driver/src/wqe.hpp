@@ -1,0 +1,28 @@
+// The bytes of work queue entries (queues.yaml: sq_wqe, rq_wqe, wqe_sge).
+//
+//   WqeBytes wqe;
+//   if (auto r = encode_send(wr, cap, wqe); !r) return error_of(r);      // then wqe.units units of 64 bytes
+#pragma once
+
+#include <array>
+
+#include "rnic/verbs_types.hpp"
+
+namespace rnic::verbs {
+
+inline constexpr uint32_t kUnit = 64, kSendHeader = 32, kSgeBytes = 16, kMaxUnits = 4;
+
+struct WqeBytes {
+  std::array<uint8_t, size_t{kUnit} * kMaxUnits> bytes{};
+  uint32_t units = 0;
+};
+
+constexpr uint32_t units_of_body(uint32_t bytes) { return (kSendHeader + bytes + kUnit - 1) / kUnit; }
+
+/// Checks the request against the QP's limits and writes its WQE, `ring` left zero. Inline data is copied here.
+[[nodiscard]] Result<void> encode_send(const SendWr& wr, const QpCap& cap, bool signaled, WqeBytes& out);
+/// The doorbell that a push carries, into the WQE.
+void set_ring(WqeBytes& wqe, uint32_t qpn, uint16_t producer);
+[[nodiscard]] Result<void> encode_recv(const RecvWr& wr, const QpCap& cap, std::span<uint8_t> out);
+
+}  // namespace rnic::verbs

@@ -1,0 +1,23 @@
+// Our own bugs: a broken invariant ends the program with a sentence and the values.
+//
+//   RNIC_CHECK(index < ring.size(), "cq {}: index {} beyond {}", cq, index, ring.size());
+//
+// Not for what a user or a peer can cause: those are a Result (result.hpp) or a cause in a stream.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+
+namespace rnic::base {
+
+[[noreturn]] void check_failed(const char* condition, const char* file, int line,
+                               const std::string& message);
+
+}  // namespace rnic::base
+
+#define RNIC_CHECK(condition, ...)                                                            \
+  do {                                                                                        \
+    if (!(condition)) [[unlikely]]                                                            \
+      ::rnic::base::check_failed(#condition, __FILE__, __LINE__, ::fmt::format(__VA_ARGS__)); \
+  } while (false)

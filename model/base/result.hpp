@@ -1,0 +1,125 @@
+// A call that cannot be carried out says so by value, at once, with nothing changed.
+//
+//   Result<Cq> create_cq(uint32_t depth) {
+//     if (depth > kMax) return fail(Errc::kInvalidArgument, "cq: depth {} above {}", depth, kMax);
+//     ...
+//   }
+//   if (auto cq = create_cq(n); !cq) report(cq.error().what);
+//
+// The only file that names the library behind it.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <utility>
+
+namespace rnic::base {
+
+enum class Errc : uint8_t {
+  kInvalidArgument,  // the argument could never be right; for one that is right at another time,
+                     // kBadState
+  kNoMemory,         // no table entry, identifier or host memory left; for a ring that will drain,
+                     // kQueueFull
+  kQueueFull,        // a work queue has no room now; try again after polling
+  kBadState,         // the object's state does not allow this call
+  kNotFound,         // no object of this number or name
+  kAlreadyExists,    // an object of this number or name is there
+  kBusy,             // still used by another object, which must be destroyed first
+  kNotSupported,     // this device or platform cannot do it, whatever the arguments
+  kPermission,       // it could be done, but not by this user or with these rights
+  kTimedOut,         // no answer in time; whether it happened is not known
+  kConnectionLost,   // the peer or the transport went away
+  kRefused,          // the peer said no
+  kDeviceError,      // the device answered with an error or does not answer: it must be reset
+  kProtocol,         // the bytes received are not what the protocol allows
+};
+
+constexpr std::string_view to_string(Errc code) {
+  switch (code) {
+    case Errc::kInvalidArgument:
+      return "invalid argument";
+    case Errc::kNoMemory:
+      return "no memory";
+    case Errc::kQueueFull:
+      return "queue full";
+    case Errc::kBadState:
+      return "bad state";
+    case Errc::kNotFound:
+      return "not found";
+    case Errc::kAlreadyExists:
+      return "already exists";
+    case Errc::kBusy:
+      return "busy";
+    case Errc::kNotSupported:
+      return "not supported";
+    case Errc::kPermission:
+      return "permission";
+    case Errc::kTimedOut:
+      return "timed out";
+    case Errc::kConnectionLost:
+      return "connection lost";
+    case Errc::kRefused:
+      return "refused";
+    case Errc::kDeviceError:
+      return "device error";
+    case Errc::kProtocol:
+      return "protocol";
+  }
+  return "unknown";
+}
+
+/// The errno that verbs would return.
+constexpr int to_errno(Errc code) {
+  switch (code) {
+    case Errc::kInvalidArgument:
+      return EINVAL;
+    case Errc::kNoMemory:
+      return ENOMEM;
+    case Errc::kQueueFull:
+      return ENOMEM;
+    case Errc::kBadState:
+      return EINVAL;
+    case Errc::kNotFound:
+      return ENOENT;
+    case Errc::kAlreadyExists:
+      return EEXIST;
+    case Errc::kBusy:
+      return EBUSY;
+    case Errc::kNotSupported:
+      return EOPNOTSUPP;
+    case Errc::kPermission:
+      return EACCES;
+    case Errc::kTimedOut:
+      return ETIMEDOUT;
+    case Errc::kConnectionLost:
+      return ECONNRESET;
+    case Errc::kRefused:
+      return ECONNREFUSED;
+    case Errc::kDeviceError:
+      return EIO;
+    case Errc::kProtocol:
+      return EPROTO;
+  }
+  return EIO;
+}
+
+struct Error {
+  Errc code;
+  std::string what;  // names the thing and the values
+};
+
+template <class T>
+using Result = tl::expected<T, Error>;
+
+template <class... Args>
+[[nodiscard]] tl::unexpected<Error> fail(Errc code, fmt::format_string<Args...> text,
+                                         Args&&... args) {
+  return tl::unexpected<Error>(Error{code, fmt::format(text, std::forward<Args>(args)...)});
+}
+
+}  // namespace rnic::base

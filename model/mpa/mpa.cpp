@@ -1,0 +1,174 @@
+#include "mpa/mpa.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/bytes.hpp"
+#include "mpa/crc32c.hpp"
+
+namespace rnic::model {
+
+using spec::Cause;
+
+namespace {
+
+constexpr uint32_t kSpacing = spec::kMpaMarkerSpacing;
+constexpr uint32_t kMarker = spec::MpaMarker::kBytes;
+constexpr uint32_t kLength = spec::MpaLength::kBytes;
+constexpr uint32_t kCrc = 4;
+
+/// How far the next marker position is from a position in the stream.
+constexpr uint32_t to_marker(uint32_t position) { return (kSpacing - position % kSpacing) % kSpacing; }
+
+/// RFC 5044 section 4.3: the marker's distance from the length field. One that stands before it has 0.
+constexpr uint32_t fpdu_ptr(uint32_t marker_at, bool starts_with_marker) {
+  return starts_with_marker && marker_at != 0 ? marker_at - kMarker : marker_at;
+}
+
+/// Takes the markers out. Empty if one of them does not point to the FPDU's start.
+rnic::Payload without_markers(std::span<const uint8_t> record, uint32_t position) {
+  const uint32_t size = static_cast<uint32_t>(record.size());
+  const uint32_t first = to_marker(position);
+  const uint32_t markers = first >= size ? 0 : (size - first + kSpacing - 1) / kSpacing;
+  if (markers * kMarker >= size) return {};
+  rnic::Payload out = rnic::Payload::make(size - markers * kMarker);
+  uint8_t* to = out.writable().data();
+  for (uint32_t at = 0, next = first; at < size; next += kSpacing) {
+    const uint32_t end = std::min(next, size);
+    std::memcpy(to, record.data() + at, end - at);
+    to += end - at;
+    at = end;
+    if (at == size) break;
+    if (at + kMarker > size) return {};
+    const auto m = spec::MpaMarker::unpack(record.subspan(at));
+    if (m.fpdu_ptr != fpdu_ptr(at, first == 0)) return {};
+    at += kMarker;
+  }
+  return out;
+}
+
+}  // namespace
+
+void Mpa::control(const spec::QpCtlMpa& ctl) {
+  Qp& q = qps_[ctl.qpn];
+  if (ctl.op == spec::QpOp::kStart) {
+    q = {.running = true,
+         .use_crc = ctl.params.use_crc != 0,
+         .rx_markers = ctl.params.rx_markers != 0,
+         .tx_markers = ctl.params.tx_markers != 0,
+         .inside = q.inside};
+    out_.qp_ack_mpa({ctl.qpn});
+    return;
+  }
+  q.stopping = true;
+  if (q.inside == 0) {
+    ++q.inside;
+    leaves(ctl.qpn);
+  }
+}
+
+void Mpa::leaves(uint16_t qpn) {
+  Qp& q = qps_[qpn];
+  if (--q.inside == 0 && q.stopping) {
+    q.stopping = false;
+    q.running = false;
+    out_.qp_ack_mpa({qpn});
+  }
+}
+
+void Mpa::Rx::take(RxFpdu in) {
+  in_ = std::move(in);
+  full_ = true;
+}
+
+// RFC 5044 section 8: a CRC that does not fit is reported before a length or marker that does not.
+RxUlpdu Mpa::Rx::next() {
+  full_ = false;
+  const uint16_t qpn = in_.hdr.qpn;
+  Qp& q = mpa_.qps_[qpn];
+  rnic::Payload record = std::move(in_.data);
+  RxUlpdu out{.hdr = {.qpn = qpn, .length = 0, .cause = Cause::kNone}, .data = {}};
+
+  const std::span<const uint8_t> raw = record.bytes();
+  const bool crc_bad = q.use_crc && (raw.size() < kCrc || crc32c(raw.first(raw.size() - kCrc)) !=
+                                                              base::load_le<uint32_t>(raw.data() + raw.size() - kCrc));
+  const uint32_t position = q.rx_position;
+  q.rx_position = (q.rx_position + record.size()) % kSpacing;
+  if (q.rx_markers) record = without_markers(raw, position);
+
+  if (in_.error || crc_bad) {
+    out.hdr.cause = Cause::kMpaCrc;
+  } else if (record.size() < kLength) {
+    out.hdr.cause = Cause::kMpaMarker;
+  } else {
+    const uint16_t ulpdu = base::load_be<uint16_t>(record.bytes().data());
+    if (record.size() == fpdu_bytes(ulpdu)) {
+      out.hdr.length = ulpdu;
+      out.data = record.slice(kLength, ulpdu);
+    } else {
+      out.hdr.cause = Cause::kMpaMarker;
+    }
+  }
+  mpa_.leaves(qpn);
+  return out;
+}
+
+void Mpa::Tx::take(TxUlpdu in) {
+  in_ = std::move(in);
+  full_ = true;
+}
+
+TxFpdu Mpa::Tx::next() {
+  full_ = false;
+  const spec::TxUlpduHdr& h = in_.hdr;
+  Qp& q = mpa_.qps_[h.qpn];
+  const uint32_t plain = fpdu_bytes(h.length);
+  const uint32_t first = q.tx_markers ? to_marker(q.tx_position) : UINT32_MAX;
+
+  uint32_t size = plain;
+  if (q.tx_markers) {
+    for (uint32_t at = first; at < size; at += kSpacing) size += kMarker;
+  }
+  rnic::Payload data = rnic::Payload::make(size);
+  uint8_t* const start = data.writable().data();
+  uint8_t* const frame = start + size - plain;  // without markers already in place; with them moved down below
+  base::store_be<uint16_t>(frame, h.length);
+  std::memcpy(frame + kLength, in_.header.data(), in_.header_bytes);
+  const std::span<const uint8_t> body = in_.payload.bytes();
+  if (!body.empty()) std::memcpy(frame + kLength + in_.header_bytes, body.data(), body.size());
+  std::memset(frame + kLength + h.length, 0, plain - kCrc - kLength - h.length);
+
+  if (q.tx_markers) {
+    const uint8_t* from = frame;
+    for (uint32_t at = 0, next = first; at < size; next += kSpacing) {
+      const uint32_t end = std::min(next, size);
+      std::memmove(start + at, from, end - at);
+      from += end - at;
+      at = end;
+      if (at == size) break;
+      spec::MpaMarker{.reserved = 0, .fpdu_ptr = static_cast<uint16_t>(fpdu_ptr(at, first == 0))}.pack(
+          {start + at, kMarker});
+      at += kMarker;
+    }
+  }
+  q.tx_position = (q.tx_position + size) % kSpacing;
+  base::store_le<uint32_t>(start + size - kCrc, q.use_crc ? crc32c({start, size - kCrc}) : 0);
+
+  TxFpdu out{.hdr = {.qpn = h.qpn, .length = size, .done = h.done, .slot = h.slot, .is_term = h.is_term},
+             .data = std::move(data)};
+  in_.payload = {};
+  mpa_.leaves(h.qpn);
+  return out;
+}
+
+std::string Mpa::waiting_for() const {
+  std::string s;
+  for (size_t i = 0; i < qps_.size(); ++i) {
+    if (qps_[i].stopping) s += fmt::format("mpa: stop of QP {} waits for {} FPDUs inside\n", i, qps_[i].inside);
+  }
+  return s;
+}
+
+}  // namespace rnic::model

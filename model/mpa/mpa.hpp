@@ -1,0 +1,85 @@
+// Framing: an FPDU into a ULPDU and back. RFC 5044 section 4. RTL: rtl/mpa/mpa.sv
+//
+//   Mpa mpa(sizes, out);   mpa.control({QpOp::kStart, qpn, params});
+//   mpa.enters(qpn);   mpa.rx.take(fpdu);   RxUlpdu u = mpa.rx.next();
+//
+// An FPDU is the ULPDU's length, the ULPDU, zeros up to a multiple of 4, CRC32c; and, if agreed, a marker wherever the
+// position in the stream is a multiple of 512.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "gen/sizes.hpp"
+#include "top/packets.hpp"
+
+namespace rnic::model {
+
+/// Bytes of an FPDU without markers.
+constexpr uint32_t fpdu_bytes(uint32_t ulpdu) { return (2 + ulpdu + 3) / 4 * 4 + 4; }
+/// The largest number of markers that can fall into it.
+constexpr uint32_t most_markers(uint32_t ulpdu) {
+  constexpr uint32_t kBetween = spec::kMpaMarkerSpacing - spec::MpaMarker::kBytes;
+  return (fpdu_bytes(ulpdu) + kBetween - 1) / kBetween;
+}
+
+class Mpa {
+ public:
+  struct Out {
+    virtual ~Out() = default;
+    virtual void qp_ack_mpa(const spec::QpAckMpa& ack) = 0;
+  };
+
+  class Rx {  // rx_fpdu -> rx_ulpdu: CRC, length, markers; a bad FPDU becomes a cause
+   public:
+    using In = RxFpdu;
+    using Out = RxUlpdu;
+    explicit Rx(Mpa& mpa) : mpa_(mpa) {}
+    void take(RxFpdu in);
+    bool pending() const { return full_; }
+    RxUlpdu next();
+
+   private:
+    Mpa& mpa_;
+    RxFpdu in_;
+    bool full_ = false;
+  };
+  class Tx {  // tx_ulpdu -> tx_fpdu
+   public:
+    using In = TxUlpdu;
+    using Out = TxFpdu;
+    explicit Tx(Mpa& mpa) : mpa_(mpa) {}
+    void take(TxUlpdu in);
+    bool pending() const { return full_; }
+    TxFpdu next();
+
+   private:
+    Mpa& mpa_;
+    TxUlpdu in_;
+    bool full_ = false;
+  };
+
+  Mpa(const spec::Sizes& sizes, Out& out) : rx(*this), tx(*this), out_(out), qps_(sizes.num_qps) {}
+  Rx rx;
+  Tx tx;
+
+  void control(const spec::QpCtlMpa& ctl);
+  /// An FPDU or ULPDU of this QP is now inside: it stands at an input of this unit.
+  void enters(uint16_t qpn) { ++qps_[qpn].inside; }
+  std::string waiting_for() const;
+
+ private:
+  struct Qp {
+    bool running = false, stopping = false;
+    bool use_crc = false, rx_markers = false, tx_markers = false;
+    uint32_t rx_position = 0, tx_position = 0;  // in the stream, from the first FPDU on, modulo 512
+    uint32_t inside = 0;
+  };
+  void leaves(uint16_t qpn);
+
+  Out& out_;
+  std::vector<Qp> qps_;
+};
+
+}  // namespace rnic::model

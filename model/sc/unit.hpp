@@ -1,0 +1,93 @@
+// Time around behaviour. Unit<B, T>: one way through a unit from one queue to another, busy for the occupancy, out after
+// the latency. StageOf<U>: a stage that is a member function, for units with several inputs and outputs.
+//
+//   Unit<Mpa::Rx, MpaRxTiming> rx(behaviour, timing, in, out);
+//   class Cq { StageOf<CqUnit> write_{*this, &CqUnit::step_write}; };
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <utility>
+
+#include "gen/streams.hpp"
+#include "sc/dispatcher.hpp"
+#include "sc/queue.hpp"
+
+namespace rnic::model {
+
+/// Plain C++: takes an item, gives out one or many, knows no time.
+template <class B>
+concept Behaviour = requires(B b, typename B::In in) {
+  b.take(std::move(in));
+  { b.pending() } -> std::same_as<bool>;
+  { b.next() } -> std::same_as<typename B::Out>;
+};
+
+/// What a stage counts for the unit's counters: items, cycles at work, cycles refused.
+class Meter {
+ public:
+  void item(Cycle busy) {
+    ++count_.items;
+    count_.busy += busy;
+  }
+  void blocked(Cycle now) {
+    if (since_ == kNever) since_ = now;
+  }
+  void moved(Cycle now) {
+    if (since_ != kNever) count_.stalled += now - since_;
+    since_ = kNever;
+  }
+  const spec::UnitCount& count() const { return count_; }
+
+ private:
+  spec::UnitCount count_;
+  Cycle since_ = kNever;
+};
+
+template <Behaviour B, class T>
+class Unit final : public Stage {
+ public:
+  Unit(B& b, const T& t, Queue<typename B::In>& in, Queue<typename B::Out>& out, Meter& meter)
+      : b_(b), t_(t), in_(in), out_(out), meter_(meter) {
+    in_.feeds(*this);
+  }
+  void step() override {
+    if (now() < free_at_) return wake(free_at_);
+    if (!b_.pending() && !in_.ready()) return;
+    if (out_.full()) {
+      meter_.blocked(now());
+      return out_.wake_on_credit(*this);
+    }
+    meter_.moved(now());
+    if (!b_.pending()) b_.take(in_.pop());
+    if (b_.pending()) {
+      typename B::Out o = b_.next();
+      const Cycle busy = t_.occupancy(o);
+      meter_.item(busy);
+      free_at_ = now() + busy;
+      out_.push(std::move(o), now() + t_.latency(o));
+    }
+    if (b_.pending() || !in_.empty()) wake(std::max(free_at_, now() + 1));
+  }
+
+ private:
+  B& b_;
+  T t_;
+  Queue<typename B::In>& in_;
+  Queue<typename B::Out>& out_;
+  Meter& meter_;
+  Cycle free_at_ = 0;
+};
+
+template <class U>
+class StageOf final : public Stage {
+ public:
+  StageOf(U& unit, void (U::*fn)()) : unit_(unit), fn_(fn) {}
+  void step() override { (unit_.*fn_)(); }
+
+ private:
+  U& unit_;
+  void (U::*fn_)();
+};
+
+}  // namespace rnic::model

@@ -1,0 +1,144 @@
+#include "tpt/tpt.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace rnic::model {
+
+using spec::AdminStatus;
+using spec::TptResult;
+
+Tpt::Tpt(const spec::Sizes& sizes, Out& out)
+    : out_(out),
+      slot_bits_(static_cast<uint32_t>(std::bit_width(sizes.num_stags - 1))),
+      entries_(sizes.num_stags),
+      pbl_(sizes.num_pbl) {}
+
+// Four Feistel rounds over 12-bit halves, each with 16 bits of the key: unpredictable, O(1) both ways.
+uint32_t Tpt::round(uint32_t half, uint32_t i) const {
+  const uint32_t k = static_cast<uint32_t>(key_ >> (16 * i)) & 0xffff;
+  uint32_t x = half * 0x9e5 + k + ((half * k) >> 7);
+  x ^= x >> 5;
+  return x & 0xfff;
+}
+
+uint32_t Tpt::permute(uint32_t value) const {
+  uint32_t l = value >> 12 & 0xfff, r = value & 0xfff;
+  for (uint32_t i = 0; i < 4; ++i) {
+    const uint32_t next = l ^ round(r, i);
+    l = r;
+    r = next;
+  }
+  return l << 12 | r;
+}
+
+uint32_t Tpt::invert(uint32_t value) const {
+  uint32_t l = value >> 12 & 0xfff, r = value & 0xfff;
+  for (uint32_t i = 4; i-- > 0;) {
+    const uint32_t before = r ^ round(l, i);
+    r = l;
+    l = before;
+  }
+  return l << 12 | r;
+}
+
+const Tpt::Entry* Tpt::find(uint32_t stag) const {
+  const uint32_t slot = slot_of(stag);
+  if (slot >= entries_.size()) return nullptr;
+  const Entry& e = entries_[slot];
+  return e.valid && e.stag == stag ? &e : nullptr;  // all 32 bits are compared
+}
+
+// requirements.md section 7: STag validity, association, rights, wrap, base and bounds; in 65 bits.
+TptResult Tpt::check(const spec::WqeCheck& c) const {
+  const Entry* e = find(c.stag);
+  if (e == nullptr) return TptResult::kStag;
+  if (e->pd != c.pd) return TptResult::kAssoc;
+  if ((e->rights & c.rights) != c.rights) return TptResult::kRights;
+  using Wide = unsigned __int128;
+  const Wide end = Wide{c.tagged_offset} + c.length;
+  if (end > Wide{1} << 64) return TptResult::kWrap;
+  if (c.tagged_offset < e->base_to || end > Wide{e->base_to} + e->length) return TptResult::kBounds;
+  return TptResult::kOk;
+}
+
+TptResult Tpt::translate(const spec::WqeCheck& c, ExtentList& out) {
+  const TptResult result = check(c);
+  if (result != TptResult::kOk) return result;
+  const Entry& e = *find(c.stag);
+  const uint64_t page = uint64_t{1} << e.log_page;
+  uint64_t offset = e.first_offset + (c.tagged_offset - e.base_to);
+  for (uint32_t rest = c.length; rest != 0;) {
+    const uint32_t part = static_cast<uint32_t>(std::min<uint64_t>(rest, page - (offset & (page - 1))));
+    out.add({.address = pbl_[e.pbl_base + (offset >> e.log_page)] + (offset & (page - 1)),
+             .length = part,
+             .result = TptResult::kOk,
+             .epoch = epoch_,
+             .last = 0});
+    ++in_flight_[epoch_];
+    offset += part;
+    rest -= part;
+  }
+  return TptResult::kOk;
+}
+
+void Tpt::retired(const spec::Retired& r) {
+  RNIC_CHECK(in_flight_[r.epoch] != 0, "an extent of epoch {} is retired twice", r.epoch);
+  --in_flight_[r.epoch];
+  if (destroy_waits_ && in_flight_[epoch_ ^ 1] == 0) {
+    destroy_waits_ = false;
+    out_.tpt_cmd_rsp({.status = AdminStatus::kOk, .result = {}});
+  }
+}
+
+spec::CmdRsp Tpt::create(uint32_t slot, const spec::AdminMrArgs& a) {
+  Entry& e = entries_[slot];
+  const uint32_t generations = (1U << (24 - slot_bits_)) - 1;
+  uint32_t upper = permute((e.generation & generations) << slot_bits_ | slot);
+  if (upper == 0) upper = permute((++e.generation & generations) << slot_bits_ | slot);  // an STag is never 0
+  e.valid = true;
+  e.stag = upper << 8 | a.key;
+  e.pd = a.pd;
+  e.rights = a.rights;
+  e.log_page = a.log_page;
+  e.base_to = a.base_to;
+  e.length = a.length;
+  e.first_offset = a.first_offset;
+  e.pbl_base = a.pbl_base;
+  spec::CmdRsp rsp;
+  spec::AdminMrResult{.stag = e.stag, .pd = e.pd, .rights = e.rights, .length = e.length}.pack(rsp.result);
+  return rsp;
+}
+
+void Tpt::command(const spec::TptCmd& cmd) {
+  if (cmd.opcode == spec::AdminOpcode::kCreateMr) {
+    return out_.tpt_cmd_rsp(create(cmd.object, spec::AdminMrArgs::unpack(cmd.args)));
+  }
+  const Entry* found = find(cmd.object);
+  spec::CmdRsp rsp;
+  if (found == nullptr) {
+    rsp.status = AdminStatus::kNotFound;
+  } else if (cmd.opcode == spec::AdminOpcode::kQueryMr) {
+    spec::AdminMrResult{.stag = found->stag, .pd = found->pd, .rights = found->rights, .length = found->length}.pack(
+        rsp.result);
+  } else {
+    Entry& e = entries_[slot_of(cmd.object)];
+    e.valid = false;
+    ++e.generation;
+    epoch_ ^= 1;
+    if (in_flight_[epoch_ ^ 1] != 0) {
+      destroy_waits_ = true;
+      return;
+    }
+  }
+  out_.tpt_cmd_rsp(rsp);
+}
+
+std::string Tpt::waiting_for() const {
+  if (!destroy_waits_) return {};
+  return fmt::format("tpt: destroy_mr waits for {} extents in flight\n", in_flight_[epoch_ ^ 1]);
+}
+
+}  // namespace rnic::model

@@ -1,0 +1,79 @@
+// Translation and protection: STags to bus addresses, all checks. RFC 5040 section 5.2, RFC 5041 section 5.1,
+// requirements.md section 7. RTL: rtl/tpt/tpt.sv
+//
+//   Tpt tpt(sizes, out);   tpt.set_key(key);   tpt.command(cmd);
+//   tpt.check({stag, to, length, pd, rights});            a result
+//   tpt.translate({...}, extents);                        a result, and on ok the bus extents
+//
+// Look-ups are calls here; the wrapper charges their cycles. An extent that was given out comes back by retired().
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gen/queues.hpp"
+#include "gen/sizes.hpp"
+#include "gen/streams.hpp"
+#include "top/packets.hpp"
+
+namespace rnic::model {
+
+/// What the others ask of the table: wqe_check, resp_check (check alone), tx_xlate, rx_xlate.
+class Translation {
+ public:
+  virtual ~Translation() = default;
+  virtual spec::TptResult check(const spec::WqeCheck& c) const = 0;
+  virtual spec::TptResult translate(const spec::WqeCheck& c, ExtentList& out) = 0;
+  virtual void retired(const spec::Retired& r) = 0;
+};
+
+class Tpt final : public Translation {
+ public:
+  struct Out {
+    virtual ~Out() = default;
+    virtual void tpt_cmd_rsp(const spec::TptCmdRsp& rsp) = 0;
+  };
+  Tpt(const spec::Sizes& sizes, Out& out);
+
+  void set_key(uint64_t stag_key) { key_ = stag_key; }
+  /// create_mr, query_mr, destroy_mr. The answer to destroy_mr waits for what is in flight through the region.
+  void command(const spec::TptCmd& cmd);
+  void pbl_wr(const spec::PblWr& wr) { pbl_[wr.index] = wr.address; }
+
+  spec::TptResult check(const spec::WqeCheck& c) const override;
+  spec::TptResult translate(const spec::WqeCheck& c, ExtentList& out) override;
+  void retired(const spec::Retired& r) override;
+
+  /// The upper 24 bits of an STag: a keyed permutation of {generation, slot}, and its inverse.
+  uint32_t permute(uint32_t value) const;
+  uint32_t invert(uint32_t value) const;
+  uint32_t slot_of(uint32_t stag) const { return invert(stag >> 8) & ((1U << slot_bits_) - 1); }
+  std::string waiting_for() const;
+
+ private:
+  struct Entry {
+    bool valid = false;
+    uint32_t stag = 0, generation = 0;
+    uint16_t pd = 0, rights = 0;
+    uint8_t log_page = 12;
+    uint64_t base_to = 0, length = 0;
+    uint32_t first_offset = 0, pbl_base = 0;
+  };
+  const Entry* find(uint32_t stag) const;
+  uint32_t round(uint32_t half, uint32_t i) const;
+  spec::CmdRsp create(uint32_t slot, const spec::AdminMrArgs& a);
+
+  Out& out_;
+  uint32_t slot_bits_ = 0;
+  uint64_t key_ = 0;
+  std::vector<Entry> entries_;
+  std::vector<uint64_t> pbl_;
+  uint8_t epoch_ = 0;
+  std::array<uint64_t, 2> in_flight_{};  // extents given out and not retired, by epoch
+  bool destroy_waits_ = false;
+};
+
+}  // namespace rnic::model

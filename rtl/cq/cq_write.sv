@@ -1,0 +1,274 @@
+// cq_write: the CQ table. Places completion entries, takes consumer indices, arms.
+//
+//   pick (doorbell, command, completion; a completion goes first after a doorbell) -> read the table -> compute, write, emit
+//
+// One operation every 2 cycles: the word is written before the next one is read, so there is no hazard. A completion is picked only
+// when all that it may emit has room. Entry n of a ring has phase 1 on the first pass.
+//
+// Arming: the doorbell's consumer index is compared with the producer index, or for "solicited only" with the place behind
+// the last completion that counted (a solicited one or an error). sol_seen says that this place lies ahead of the consumer; it is
+// dropped when a consumer index passes it, so 16-bit indices never wrap onto it.
+// Siblings: cq_event (event queues). Bench: tb/cq/cq_test.cpp
+`include "rnic_assert.svh"
+
+module cq_write (
+  input  logic clk_i,
+  input  logic rst_ni,
+  output logic ready_o,
+  output logic bad_doorbell_o,
+  // completions, from qp
+  input  logic req_valid_i,
+  output logic req_ready_o,
+  input  iwarp_pkg::cqe_req_t req_i,
+  // doorbells, from host_if
+  input  logic db_valid_i,
+  output logic db_ready_o,
+  input  iwarp_pkg::cq_doorbell_t db_i,
+  // commands, from and to admin
+  input  logic cmd_valid_i,
+  output logic cmd_ready_o,
+  input  iwarp_pkg::cq_cmd_t cmd_i,
+  output logic rsp_valid_o,
+  input  logic rsp_ready_i,
+  output iwarp_pkg::cq_cmd_rsp_t rsp_o,
+  // entries and the events that follow them: {kind, cqn, eqn}; kind 0 completion, 1 error
+  output logic out_valid_o,
+  input  logic out_ready_i,
+  output logic has_entry_o,
+  output logic has_event_o,
+  output logic [23:0] event_o,
+  output iwarp_pkg::cq_wr_t entry_o,
+  // overruns, to qp
+  output logic fault_valid_o,
+  input  logic fault_ready_i,
+  output logic [15:0] fault_o
+);
+  localparam int unsigned AddrW  = $clog2(rnic_pkg::NumCqs);
+  localparam int unsigned EntryW = 5 + 64 + 4 + 16 + 6 + 3 * 16;
+
+  typedef enum logic [1:0] {OpDoorbell, OpCmd, OpCqe} op_e;
+
+  // A table word.
+  logic        valid, overrun, armed, sol_only, sol_seen;
+  logic [63:0] base;
+  logic [3:0]  log_size;
+  logic [15:0] page, producer, consumer, last_sol;
+  logic [5:0]  eqn;
+  logic        valid_d, overrun_d, armed_d, sol_only_d, sol_seen_d;
+  logic [63:0] base_d;
+  logic [3:0]  log_size_d;
+  logic [15:0] page_d, producer_d, consumer_d, last_sol_d;
+  logic [5:0]  eqn_d;
+
+  // --- pick
+  logic exec_q, prefer_cqe_q, pick, pick_db, pick_cmd, pick_cqe;
+  logic clear_busy;
+  logic [AddrW-1:0] clear_addr;
+  op_e  op_d, op_q;
+  logic [15:0] pick_cqn, cqn_q;
+  logic can_cqe, range_ok;
+
+  assign can_cqe  = req_valid_i && out_ready_i && fault_ready_i;
+  assign pick_cqe = can_cqe && (prefer_cqe_q || !db_valid_i);
+  assign pick_db  = db_valid_i && out_ready_i && !pick_cqe;
+  assign pick_cmd = cmd_valid_i && !rsp_valid_o && !pick_cqe && !pick_db;
+  assign pick     = !exec_q && !clear_busy && (pick_cqe || pick_db || pick_cmd);
+
+  assign req_ready_o = pick && pick_cqe;
+  assign db_ready_o  = pick && pick_db;
+  assign cmd_ready_o = pick && pick_cmd;
+
+  always_comb begin
+    op_d     = OpCqe;
+    pick_cqn = req_i.cqn;
+    if (pick_db) begin
+      op_d     = OpDoorbell;
+      pick_cqn = db_i.cqn;
+    end else if (pick_cmd) begin
+      op_d     = OpCmd;
+      pick_cqn = cmd_i.object[15:0];
+    end
+  end
+  assign range_ok = 32'(cqn_q) < rnic_pkg::NumCqs;
+
+  iwarp_pkg::cqe_t         cqe_q, cqe_out;
+  iwarp_pkg::cq_doorbell_t db_q;
+  iwarp_pkg::cq_cmd_t      cmd_q;
+  iwarp_pkg::admin_ring_args_t ring_args;
+  iwarp_pkg::admin_cq_result_t query;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      exec_q       <= 1'b0;
+      prefer_cqe_q <= 1'b0;
+    end else begin
+      exec_q <= pick;
+      if (pick) prefer_cqe_q <= pick_db;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (pick) begin
+      op_q  <= op_d;
+      cqn_q <= pick_cqn;
+      cqe_q <= req_i.entry;
+      db_q  <= db_i;
+      cmd_q <= cmd_i;
+    end
+  end
+  assign ring_args = cmd_q.args;
+
+  // --- table
+  logic [EntryW-1:0] word, word_d;
+  logic              we;
+  assign {valid, overrun, armed, sol_only, sol_seen, base, log_size, page, eqn, producer, consumer, last_sol} = word;
+  assign word_d = {valid_d, overrun_d, armed_d, sol_only_d, sol_seen_d, base_d, log_size_d, page_d, eqn_d, producer_d, consumer_d,
+                   last_sol_d};
+  ram_clear #(.Depth(rnic_pkg::NumCqs)) u_clear (.clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr));
+  ram_1r1w #(.Width(EntryW), .Depth(rnic_pkg::NumCqs)) u_table (
+    .clk_i, .rst_ni,
+    .we_i(clear_busy || we), .waddr_i(clear_busy ? clear_addr : cqn_q[AddrW-1:0]), .wdata_i(clear_busy ? '0 : word_d),
+    .re_i(pick), .raddr_i(pick_cqn[AddrW-1:0]), .rdata_o(word)
+  );
+  assign ready_o = !clear_busy;
+
+  // --- compute
+  logic [15:0] size, used, ahead, sol_ahead, slot;
+  logic        is_full, db_ok, counts, fire;
+  logic [47:0] time_q;
+  logic        is_error;
+
+  assign size      = 16'h1 << log_size;
+  assign used      = producer - consumer;
+  assign is_full   = used == size;
+  assign ahead     = producer - db_q.index;      // entries behind the new consumer index
+  assign sol_ahead = last_sol - db_q.index;
+  assign db_ok     = valid && range_ok && page == db_q.page && ahead <= used;
+  assign is_error  = cqe_q.status != iwarp_pkg::WcSuccess;
+  assign counts    = cqe_q.solicited || is_error;
+  assign slot      = producer & (size - 16'h1);
+
+  always_comb begin
+    {valid_d, overrun_d, armed_d, sol_only_d, sol_seen_d} = {valid, overrun, armed, sol_only, sol_seen};
+    base_d     = base;
+    log_size_d = log_size;
+    page_d     = page;
+    eqn_d      = eqn;
+    producer_d = producer;
+    consumer_d = consumer;
+    last_sol_d = last_sol;
+    we             = 1'b0;
+    fire           = 1'b0;
+    has_entry_o    = 1'b0;
+    fault_valid_o  = 1'b0;
+    bad_doorbell_o = 1'b0;
+    if (exec_q) begin
+      case (op_q)
+        OpDoorbell: begin
+          bad_doorbell_o = !db_ok;
+          we             = db_ok;
+          consumer_d     = db_q.index;
+          sol_seen_d     = sol_seen && sol_ahead != 16'h0 && !sol_ahead[15];
+          if (db_q.arm) begin
+            sol_only_d = db_q.solicited_only;
+            fire       = db_ok && !overrun && (db_q.solicited_only ? sol_seen_d : ahead != 16'h0);
+            armed_d    = !fire;
+          end
+        end
+        OpCmd: begin
+          case (cmd_q.opcode)
+            iwarp_pkg::CmdCreateCq: begin
+              we         = 1'b1;
+              {valid_d, overrun_d, armed_d, sol_only_d, sol_seen_d} = 5'b10000;
+              base_d     = ring_args.base;
+              log_size_d = ring_args.log_size[3:0];
+              page_d     = ring_args.page;
+              eqn_d      = ring_args.eqn[5:0];
+              producer_d = '0;
+              consumer_d = '0;
+              last_sol_d = '0;
+            end
+            iwarp_pkg::CmdModifyCq: begin
+              we    = valid;
+              eqn_d = ring_args.eqn[5:0];
+            end
+            iwarp_pkg::CmdDestroyCq: begin
+              we      = 1'b1;
+              valid_d = 1'b0;
+            end
+            default: ;   // query
+          endcase
+        end
+        OpCqe: begin
+          if (valid && range_ok && !overrun) begin
+            we = 1'b1;
+            if (is_full) begin
+              overrun_d     = 1'b1;
+              fault_valid_o = 1'b1;
+            end else begin
+              has_entry_o = 1'b1;
+              producer_d = producer + 16'h1;
+              if (counts) begin
+                last_sol_d = producer + 16'h1;
+                sol_seen_d = 1'b1;
+              end
+              fire    = armed && (!sol_only || counts);
+              armed_d = armed && !fire;
+            end
+          end
+        end
+        default: ;
+      endcase
+    end
+  end
+
+  assign has_event_o   = fire || fault_valid_o;
+  assign out_valid_o   = has_entry_o || has_event_o;
+  assign event_o       = {1'b0, fault_valid_o, cqn_q, fault_valid_o ? 6'h0 : eqn};
+  assign fault_o       = cqn_q;
+
+  always_comb begin
+    cqe_out           = cqe_q;
+    cqe_out.phase     = !(|(producer & size));
+    cqe_out.timestamp = time_q;
+    entry_o           = '0;
+    entry_o.address      = base + {43'h0, slot, 5'h0};
+    entry_o.length       = 7'd32;
+    entry_o.data         = cqe_out;
+  end
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) time_q <= '0;
+    else         time_q <= time_q + 1'b1;
+  end
+
+  // --- answer
+  logic                   rsp_valid_q;
+  iwarp_pkg::cq_cmd_rsp_t rsp_q;
+  assign rsp_valid_o = rsp_valid_q;
+  assign rsp_o       = rsp_q;
+  always_comb begin
+    query          = '0;
+    query.producer = producer;
+    query.consumer = consumer;
+    query.overrun  = overrun;
+    query.armed    = armed;
+  end
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni)                             rsp_valid_q <= 1'b0;
+    else if (exec_q && op_q == OpCmd)        rsp_valid_q <= 1'b1;
+    else if (rsp_ready_i)                    rsp_valid_q <= 1'b0;
+  end
+  always_ff @(posedge clk_i) begin
+    if (exec_q && op_q == OpCmd) begin
+      rsp_q.status <= (cmd_q.opcode == iwarp_pkg::CmdCreateCq || valid) ? iwarp_pkg::AdmOk : iwarp_pkg::AdmNotFound;
+      rsp_q.result <= cmd_q.opcode == iwarp_pkg::CmdQueryCq ? query : '0;
+    end
+  end
+
+  logic unused_args;
+  assign unused_args = ^{ring_args.reserved0, ring_args.reserved1, ring_args.reserved2, ring_args.vector, ring_args.log_size[7:4],
+                         ring_args.eqn[7:6], cmd_q.object[31:16], cqe_q.phase, cqe_q.timestamp, db_q.cqn};
+
+  `RNIC_ASSERT(RoomForEntry_A, !out_valid_o || out_ready_i)
+  `RNIC_ASSERT(RoomForFault_A, !fault_valid_o || fault_ready_i)
+  `RNIC_ASSERT(NeverAhead_A, !exec_q || !valid || used <= size)
+endmodule

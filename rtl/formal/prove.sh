@@ -1,0 +1,50 @@
+#!/bin/sh
+# prove.sh [cell...]: proves the cells of rtl/lib (all, or those named) with Yosys and z3.
+#
+# Each <cell>_fv.sv states, in a line "proof: assertions=N bounded=K induction=K cover=K", how many assertions the proof
+# must contain and how deep it goes; induction=0 means bounded only, and the file says why. A wrong count fails, so that no
+# proof is empty. Prints a table; exit status 0 when everything holds. Logs stay in RNIC_PROVE_DIR when that is set.
+cd "$(dirname "$0")" || exit 2
+work=${RNIC_PROVE_DIR:-$(mktemp -d)}
+mkdir -p "$work"
+[ -n "$RNIC_PROVE_DIR" ] || trap 'rm -rf "$work"' EXIT
+
+if [ $# -eq 0 ]; then
+  for f in *_fv.sv; do set -- "$@" "${f%_fv.sv}"; done
+fi
+
+# Value of one key in the proof line of a file.
+key() { sed -n "s/^\/\/ proof:.* $2=\([0-9]*\).*/\1/p; s/^\/\/ proof: $2=\([0-9]*\).*/\1/p" "$1" | head -n 1; }
+
+# Runs one mode and prints what became of it.
+mode() {
+  log=$1; shift
+  if (ulimit -v 3000000; timeout 120 yosys-smtbmc -s z3 --unroll --noprogress "$@") >"$log" 2>&1; then echo pass; else echo FAIL; fi
+}
+
+status=0
+printf '%-20s %10s %10s %10s %10s %7s\n' cell assertions bounded induction cover seconds
+for cell in "$@"; do
+  fv=${cell}_fv.sv
+  if [ ! -f "$fv" ]; then echo "prove.sh: no proof $fv" >&2; status=1; continue; fi
+  begin=$(date +%s)
+  want=$(key "$fv" assertions); bounded=$(key "$fv" bounded); induction=$(key "$fv" induction); cover=$(key "$fv" cover)
+  if ! yosys -q -e . -l "$work/$cell.yosys" -p "read_verilog -sv -formal -noautowire -I../lib -I. ../gen/crc32c_pkg.sv ../lib/*.sv $fv
+      hierarchy -check -top ${cell}_fv; prep -top ${cell}_fv -nordff; flatten; memory_map; opt_clean; async2sync; dffunmap
+      write_smt2 -wires $work/$cell.smt2" >"$work/$cell.read" 2>&1; then
+    echo "$cell: Yosys refuses it:"; head -n 5 "$work/$cell.read"; status=1; continue
+  fi
+  found=$(grep -c yosys-smt2-assert "$work/$cell.smt2")
+  count=$found; [ "$found" = "$want" ] || { count="$found!=$want"; status=1; }
+  r_cover=$(mode "$work/$cell.cover" -c -t "$cover" "$work/$cell.smt2")
+  r_induction=none
+  [ "$induction" -gt 0 ] && r_induction=$(mode "$work/$cell.induction" -i -t "$induction" "$work/$cell.smt2")
+  r_bounded=$(mode "$work/$cell.bounded" -t "$bounded" "$work/$cell.smt2")
+  case $r_cover$r_induction$r_bounded in *FAIL*) status=1 ;; esac
+  printf '%-20s %10s %10s %10s %10s %7s\n' "$cell" "$count" "$r_bounded $bounded" "$r_induction $induction" \
+    "$r_cover $cover" $(($(date +%s) - begin))
+  for log in cover induction bounded; do
+    [ -f "$work/$cell.$log" ] && grep -hE 'Assert failed|Unreached cover' "$work/$cell.$log" | sed 's/^/    /' | head -n 4
+  done
+done
+exit $status

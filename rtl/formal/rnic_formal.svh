@@ -1,0 +1,25 @@
+// rnic_formal: what every proof's environment needs; beside rnic_assert.svh of rtl/lib.
+//
+//   RNIC_FORMAL_RESET                                     declares rst_ni: low in the first cycle, high afterwards
+//   RNIC_ASSUME(cond)                                     the environment keeps cond outside reset
+//   RNIC_ASSUME_STREAM(valid, ready, payload)             the environment keeps what it offers
+//   RNIC_COVER(name, cond)                                some run reaches cond
+`ifndef RNIC_FORMAL_SVH
+`define RNIC_FORMAL_SVH
+
+`define RNIC_FORMAL_RESET \
+  logic rst_ni; \
+  initial rst_ni = 1'b0; \
+  always_ff @(posedge clk_i) rst_ni <= 1'b1;
+
+`define RNIC_ASSUME(cond) \
+  always_comb if (rst_ni) assume (cond);
+
+`define RNIC_ASSUME_STREAM(valid, ready, payload) \
+  always_ff @(posedge clk_i) if (rst_ni && $past(rst_ni)) \
+    assume (!$past((valid) && !(ready)) || ((valid) && $stable(payload)));
+
+`define RNIC_COVER(name, cond) \
+  always_ff @(posedge clk_i) if (rst_ni) begin name: cover (cond); end
+
+`endif

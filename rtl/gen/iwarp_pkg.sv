@@ -1,0 +1,1825 @@
+// Printed by specgen from docs/spec; do not edit.
+//
+// iwarp_pkg: every type of the device: enums, wire headers, queue entries, streams.
+/* verilator lint_off UNUSEDPARAM */ /* verilator lint_off SYMRSVDWORD */
+package iwarp_pkg;
+
+  // RDMAP opcode. Four bits in RFC 5040; Atomic Write takes a fifth (spec/ambiguities.md A-02).
+  //   RFC 5040 section 4.1, Figure 4; RFC 7306 section 3; draft-talpey-rdma-commit-01 section 3.2
+  localparam int unsigned RdmapOpcodeWidth = 5;
+  typedef enum logic [4:0] {
+    OpRdmaWrite = 5'h0,
+    OpReadRequest = 5'h1,
+    OpReadResponse = 5'h2,
+    OpSend = 5'h3,
+    OpSendInv = 5'h4,
+    OpSendSe = 5'h5,
+    OpSendSeInv = 5'h6,
+    OpTerminate = 5'h7,
+    OpImmediate = 5'h8,
+    OpImmediateSe = 5'h9,
+    OpAtomicRequest = 5'ha,
+    OpAtomicResponse = 5'hb,
+    OpFlushRequest = 5'hc,
+    OpFlushResponse = 5'hd,
+    OpVerifyRequest = 5'he,
+    OpVerifyResponse = 5'hf,
+    OpAtomicWriteRequest = 5'h10,
+    OpAtomicWriteResponse = 5'h11
+  } rdmap_opcode_e;
+
+  // Status of a completion entry; values are verbs'.
+  //   rdma-core libibverbs/verbs.h enum ibv_wc_status
+  localparam int unsigned WcStatusWidth = 8;
+  typedef enum logic [7:0] {
+    WcSuccess = 8'h0,
+    WcLocLenErr = 8'h1,
+    WcLocQpOpErr = 8'h2,
+    WcLocProtErr = 8'h4,
+    WcWrFlushErr = 8'h5,
+    WcRemInvReqErr = 8'h9,
+    WcRemAccessErr = 8'ha,
+    WcRemOpErr = 8'hb,
+    WcFatalErr = 8'h14
+  } wc_status_e;
+
+  // Answer to an admin command. Anything but ok has changed nothing.
+  //   architecture 4 (Admin)
+  localparam int unsigned AdminStatusWidth = 8;
+  typedef enum logic [7:0] {
+    AdmOk = 8'h0,
+    AdmBadOpcode = 8'h1,
+    AdmBadObject = 8'h2,
+    AdmBadArgument = 8'h3,
+    AdmExists = 8'h4,
+    AdmNotFound = 8'h5,
+    AdmInUse = 8'h6,
+    AdmBadState = 8'h7,
+    AdmNoResource = 8'h8,
+    AdmDmaError = 8'h9
+  } admin_status_e;
+
+  // Opcode of a send WQE; values are verbs'.
+  //   architecture 13; rdma-core libibverbs/verbs.h enum ibv_wr_opcode
+  localparam int unsigned WrOpcodeWidth = 8;
+  typedef enum logic [7:0] {
+    WrRdmaWrite = 8'h0,
+    WrRdmaWriteWithImm = 8'h1,
+    WrSend = 8'h2,
+    WrSendWithImm = 8'h3,
+    WrRdmaRead = 8'h4,
+    WrAtomicCmpAndSwp = 8'h5,
+    WrAtomicFetchAndAdd = 8'h6,
+    WrLocalInv = 8'h7,
+    WrBindMw = 8'h8,
+    WrSendWithInv = 8'h9,
+    WrFlush = 8'he,
+    WrAtomicWrite = 8'hf
+  } wr_opcode_e;
+
+  // What completed; values are verbs'.
+  //   architecture 13; rdma-core libibverbs/verbs.h enum ibv_wc_opcode
+  localparam int unsigned WcOpcodeWidth = 8;
+  typedef enum logic [7:0] {
+    WcoSend = 8'h0,
+    WcoRdmaWrite = 8'h1,
+    WcoRdmaRead = 8'h2,
+    WcoRecv = 8'h80
+  } wc_opcode_e;
+
+  // QP states in hardware.
+  //   architecture 7
+  localparam int unsigned QpStateWidth = 3;
+  typedef enum logic [2:0] {
+    QpsIdle = 3'h0,
+    QpsRts = 3'h1,
+    QpsClosing = 3'h2,
+    QpsTerminate = 3'h3,
+    QpsError = 3'h4
+  } qp_state_e;
+
+  // Commands of the admin ring.
+  //   architecture 4 (Admin)
+  localparam int unsigned AdminOpcodeWidth = 8;
+  typedef enum logic [7:0] {
+    CmdNop = 8'h0,
+    CmdCreatePd = 8'h1,
+    CmdDestroyPd = 8'h2,
+    CmdCreateEq = 8'h8,
+    CmdDestroyEq = 8'h9,
+    CmdCreateCq = 8'h10,
+    CmdQueryCq = 8'h11,
+    CmdDestroyCq = 8'h12,
+    CmdModifyCq = 8'h13,
+    CmdCreateQp = 8'h18,
+    CmdModifyQp = 8'h19,
+    CmdQueryQp = 8'h1a,
+    CmdDestroyQp = 8'h1b,
+    CmdCreateMr = 8'h20,
+    CmdQueryMr = 8'h21,
+    CmdDestroyMr = 8'h22,
+    CmdConnListen = 8'h30,
+    CmdConnUnlisten = 8'h31,
+    CmdConnConnect = 8'h32,
+    CmdConnQuery = 8'h33,
+    CmdConnGive = 8'h34,
+    CmdConnSend = 8'h35,
+    CmdConnClose = 8'h36,
+    CmdConnAbort = 8'h37,
+    CmdConnRelease = 8'h38
+  } admin_opcode_e;
+
+  // What an event is about. The entry names the resource; its state is asked for by a query, so no
+  // event is lost.
+  //   architecture 4 (Queue formats)
+  localparam int unsigned EqeTypeWidth = 8;
+  typedef enum logic [7:0] {
+    EqCompletion = 8'h1,
+    EqCqError = 8'h2,
+    EqQp = 8'h3,
+    EqConnection = 8'h4
+  } eqe_type_e;
+
+  // State of an LLP connection as llp_if keeps it.
+  //   architecture 3.3
+  localparam int unsigned ConnStateWidth = 4;
+  typedef enum logic [3:0] {
+    ConnFree = 4'h0,
+    ConnConnecting = 4'h1,
+    ConnEstablished = 4'h2,
+    ConnPeerClosed = 4'h3,
+    ConnLocalClosed = 4'h4,
+    ConnClosed = 4'h5,
+    ConnReset = 4'h6,
+    ConnFailed = 4'h7
+  } conn_state_e;
+
+  // Kind of a doorbell, from its offset in the 4 KiB page.
+  //   architecture 4 (Doorbell)
+  localparam int unsigned DoorbellKindWidth = 3;
+  typedef enum logic [2:0] {
+    DbSq = 3'h0,
+    DbRq = 3'h1,
+    DbCq = 3'h2,
+    DbCqArm = 3'h3,
+    DbPush = 3'h4
+  } doorbell_kind_e;
+
+  // Bits of sq_wqe.flags, verbs' values.
+  //   rdma-core libibverbs/verbs.h enum ibv_send_flags
+  localparam int unsigned SqFlagBitWidth = 8;
+  typedef enum logic [7:0] {
+    SqFlagFence = 8'h1,
+    SqFlagSignaled = 8'h2,
+    SqFlagSolicited = 8'h4,
+    SqFlagInlineData = 8'h8
+  } sq_flag_bit_e;
+
+  // How a DMA read ended.
+  //   architecture 3.2
+  localparam int unsigned RdStatusWidth = 2;
+  typedef enum logic [1:0] {
+    RdOk = 2'h0,
+    RdUnsupported = 2'h1,
+    RdAborted = 2'h2,
+    RdPoisoned = 2'h3
+  } rd_status_e;
+
+  // llp_ctl_req: what the RNIC asks of the transport.
+  //   architecture 3.3
+  localparam int unsigned LlpOpWidth = 4;
+  typedef enum logic [3:0] {
+    LlpListen = 4'h0,
+    LlpUnlisten = 4'h1,
+    LlpConnect = 4'h2,
+    LlpGive = 4'h3,
+    LlpRdmaMode = 4'h4,
+    LlpHalfClose = 4'h5,
+    LlpAbort = 4'h6,
+    LlpReleased = 4'h7
+  } llp_op_e;
+
+  // llp_ctl_evt: what the transport tells.
+  //   architecture 3.3
+  localparam int unsigned LlpEvtWidth = 4;
+  typedef enum logic [3:0] {
+    LlpEvAssigned = 4'h0,
+    LlpEvIncoming = 4'h1,
+    LlpEvEstablished = 4'h2,
+    LlpEvFailed = 4'h3,
+    LlpEvWaiting = 4'h4,
+    LlpEvPeerClosed = 4'h5,
+    LlpEvClosed = 4'h6,
+    LlpEvReset = 4'h7,
+    LlpEvMss = 4'h8
+  } llp_evt_e;
+
+  // Outcome of a check, in the order the checks run. The asker turns it into its cause.
+  //   architecture 6; requirements.md section 7
+  localparam int unsigned TptResultWidth = 3;
+  typedef enum logic [2:0] {
+    TptOk = 3'h0,
+    TptStag = 3'h1,
+    TptAssoc = 3'h2,
+    TptRights = 3'h3,
+    TptWrap = 3'h4,
+    TptBounds = 3'h5
+  } tpt_result_e;
+
+  // Whose message a connection sends.
+  //   architecture 5
+  localparam int unsigned TxSourceWidth = 2;
+  typedef enum logic [1:0] {
+    TxSq = 2'h0,
+    TxResp = 2'h1,
+    TxTerm = 2'h2
+  } tx_source_e;
+
+  // What qp tells the units that keep state of a QP. Each is acknowledged.
+  //   architecture 4 (Conventions)
+  localparam int unsigned QpOpWidth = 2;
+  typedef enum logic [1:0] {
+    QpoStart = 2'h0,
+    QpoStop = 2'h1,
+    QpoHalfClose = 2'h2,
+    QpoAbort = 2'h3
+  } qp_op_e;
+
+  // What is reported once a segment is placed.
+  //   architecture 5
+  localparam int unsigned DeliverKindWidth = 2;
+  typedef enum logic [1:0] {
+    DelNothing = 2'h0,
+    DelRecv = 2'h1,
+    DelRead = 2'h2
+  } deliver_kind_e;
+
+  // What llp_if tells qp about a connection in RDMA mode.
+  //   architecture 7
+  localparam int unsigned LlpQpEvtWidth = 3;
+  typedef enum logic [2:0] {
+    LqePeerClosed = 3'h0,
+    LqeClosed = 3'h1,
+    LqeLost = 3'h2,
+    LqeTermDone = 3'h3
+  } llp_qp_evt_e;
+
+  // Why something failed; travels with what failed.
+  //   docs/spec/errors.yaml, causes
+  localparam int unsigned CauseWidth = 8;
+  typedef enum logic [7:0] {
+    CauseNone = 8'h0,
+    CauseMpaCrc = 8'h1,
+    CauseMpaMarker = 8'h2,
+    CauseLlpLost = 8'h3,
+    CauseDdpTaggedStag = 8'h8,
+    CauseDdpTaggedBounds = 8'h9,
+    CauseDdpTaggedAssoc = 8'ha,
+    CauseDdpTaggedWrap = 8'hb,
+    CauseDdpTaggedVersion = 8'hc,
+    CauseDdpUntaggedQn = 8'h10,
+    CauseDdpUntaggedNoBuffer = 8'h11,
+    CauseDdpUntaggedMsn = 8'h12,
+    CauseDdpUntaggedMo = 8'h13,
+    CauseDdpUntaggedTooLong = 8'h14,
+    CauseDdpUntaggedVersion = 8'h15,
+    CauseRdmapStag = 8'h20,
+    CauseRdmapBounds = 8'h21,
+    CauseRdmapRights = 8'h22,
+    CauseRdmapAssoc = 8'h23,
+    CauseRdmapWrap = 8'h24,
+    CauseRdmapVersion = 8'h28,
+    CauseRdmapOpcode = 8'h29,
+    CauseRdmapLength = 8'h2a,
+    CauseLocalCatastrophic = 8'h30,
+    CausePeerTerminate = 8'h31
+  } cause_e;
+
+  // RDMA Write and Read Response: placed by STag and TO.
+  //   RFC 5041 section 4.2 (requirements.md 2.1)
+  localparam int unsigned DdpTaggedWidth = 112;
+  typedef struct packed {
+    logic is_tagged;
+    logic is_last;
+    logic [3:0] reserved0;
+    logic [1:0] dv;
+    logic [1:0] rv;
+    logic reserved1;
+    rdmap_opcode_e opcode;
+    logic [31:0] stag;
+    logic [63:0] tagged_offset;
+  } ddp_tagged_t;
+
+  // Everything else: placed by QN, MSN and MO.
+  //   RFC 5041 section 4.3 (requirements.md 2.2)
+  localparam int unsigned DdpUntaggedWidth = 144;
+  typedef struct packed {
+    logic is_tagged;
+    logic is_last;
+    logic [3:0] reserved0;
+    logic [1:0] dv;
+    logic [1:0] rv;
+    logic reserved1;
+    rdmap_opcode_e opcode;
+    logic [31:0] invalidate_stag;
+    logic [31:0] qn;
+    logic [31:0] msn;
+    logic [31:0] mo;
+  } ddp_untagged_t;
+
+  // After the untagged DDP header. The size stands between sink and source.
+  //   RFC 5040 section 4.4, Figure 6
+  localparam int unsigned ReadRequestWidth = 224;
+  typedef struct packed {
+    logic [31:0] sink_stag;
+    logic [63:0] sink_to;
+    logic [31:0] read_size;
+    logic [31:0] source_stag;
+    logic [63:0] source_to;
+  } read_request_t;
+
+  // First word of a Terminate. Then, as M, D and R say: 2 bytes length, DDP header, Read Request
+  // header.
+  //   RFC 5040 section 4.8, Figure 7
+  localparam int unsigned TerminateCtrlWidth = 32;
+  typedef struct packed {
+    logic [3:0] layer;
+    logic [3:0] etype;
+    logic [7:0] code;
+    logic has_length;
+    logic has_ddp_header;
+    logic has_rdma_header;
+    logic [12:0] reserved;
+  } terminate_ctrl_t;
+
+  // Starts an FPDU; counts the ULPDU alone.
+  //   RFC 5044 section 4 (spec/ambiguities.md C-20)
+  localparam int unsigned MpaLengthWidth = 16;
+  typedef struct packed {
+    logic [15:0] ulpdu_length;
+  } mpa_length_t;
+
+  // Every 512 bytes of the stream: distance back to the FPDU's length field.
+  //   RFC 5044 section 4.3 (C-23)
+  localparam int unsigned MpaMarkerWidth = 32;
+  typedef struct packed {
+    logic [15:0] reserved;
+    logic [15:0] fpdu_ptr;
+  } mpa_marker_t;
+
+  // After the 16-byte key `MPA ID Req Frame` or `MPA ID Rep Frame`, before the private data.
+  //   RFC 5044 section 7.1, RFC 6581 section 4 (C-24, C-40)
+  localparam int unsigned MpaStartWidth = 32;
+  typedef struct packed {
+    logic markers;
+    logic crc;
+    logic reject;
+    logic enhanced;
+    logic [3:0] reserved;
+    logic [7:0] revision;
+    logic [15:0] pd_length;
+  } mpa_start_t;
+
+  // First 4 bytes of private data in revision 2. A: peer-to-peer; B, C, D: RTR by FPDU or Send,
+  // Write, Read.
+  //   RFC 6581 section 4 (C-40)
+  localparam int unsigned MpaIrdOrdWidth = 32;
+  typedef struct packed {
+    logic peer_to_peer;
+    logic rtr_send;
+    logic [13:0] ird;
+    logic rtr_write;
+    logic rtr_read;
+    logic [13:0] ord;
+  } mpa_ird_ord_t;
+
+  // One 64-bit write.
+  //   architecture 4 (Doorbell)
+  localparam int unsigned DoorbellWidth = 64;
+  typedef struct packed {
+    logic [31:0] index;
+    logic [7:0] flags;
+    logic [23:0] object;
+  } doorbell_t;
+
+  // A scatter/gather element in a WQE. Length 0 is skipped, and its key is not looked at.
+  //   rdma-core libibverbs/verbs.h struct ibv_sge
+  localparam int unsigned WqeSgeWidth = 128;
+  typedef struct packed {
+    logic [31:0] lkey;
+    logic [31:0] length;
+    logic [63:0] address;
+  } wqe_sge_t;
+
+  // Header of a send WQE, 32 bytes; then num_sge SGEs or length bytes of inline data. units 64-byte
+  // units in all (1 to 4), contiguous modulo the ring. `ring` is the doorbell that announces this
+  // WQE; read only in a push.
+  //   architecture 4 (Queue formats)
+  localparam int unsigned SqWqeWidth = 256;
+  typedef struct packed {
+    doorbell_t ring;
+    logic [31:0] reserved2;
+    logic [31:0] rkey;
+    logic [63:0] remote_address;
+    logic [31:0] length;
+    logic [7:0] reserved1;
+    logic [3:0] num_sge;
+    logic reserved0;
+    logic [2:0] units;
+    logic [7:0] flags;
+    logic [7:0] opcode;
+  } sq_wqe_t;
+
+  // A receive WQE. The buffer is the SGEs one after the other.
+  //   architecture 4 (Queue formats)
+  localparam int unsigned RqWqeWidth = 512;
+  typedef struct packed {
+    wqe_sge_t sge2;
+    wqe_sge_t sge1;
+    wqe_sge_t sge0;
+    logic [63:0] reserved1;
+    logic [59:0] reserved0;
+    logic [3:0] num_sge;
+  } rq_wqe_t;
+
+  // A completion. The phase bit is 1 on the first pass over the ring and flips with each. index: of
+  // the WQE's first unit; in a wr_flush_err entry one past the last unit flushed, so one entry
+  // flushes many.
+  //   architecture 4 (Queue formats)
+  localparam int unsigned CqeWidth = 256;
+  typedef struct packed {
+    logic phase;
+    logic [14:0] reserved1;
+    logic [47:0] timestamp;
+    logic [63:0] immediate;
+    logic [29:0] reserved0;
+    logic solicited;
+    logic is_recv;
+    logic [7:0] vendor;
+    wc_status_e status;
+    logic [15:0] index;
+    logic [31:0] byte_len;
+    wc_opcode_e opcode;
+    logic [23:0] qpn;
+  } cqe_t;
+
+  // An event.
+  //   architecture 4 (Queue formats)
+  localparam int unsigned EqeWidth = 128;
+  typedef struct packed {
+    logic phase;
+    logic [62:0] reserved1;
+    logic [31:0] object;
+    logic [23:0] reserved0;
+    eqe_type_e kind;
+  } eqe_t;
+
+  // A command; args as its opcode says, else zero.
+  //   architecture 4 (Admin)
+  localparam int unsigned AdminCmdWidth = 512;
+  typedef struct packed {
+    logic [447:0] args;
+    logic [31:0] object;
+    logic [15:0] cookie;
+    logic [7:0] flags;
+    logic [7:0] opcode;
+  } admin_cmd_t;
+
+  // The answer, in the order of the commands; same phase rule as a CQE.
+  //   architecture 4 (Admin)
+  localparam int unsigned AdminRspWidth = 256;
+  typedef struct packed {
+    logic phase;
+    logic [62:0] reserved0;
+    logic [127:0] result;
+    logic [31:0] object;
+    logic [7:0] opcode;
+    admin_status_e status;
+    logic [15:0] cookie;
+  } admin_rsp_t;
+
+  // create_cq, create_eq: a ring on the bus, aligned to its entry size, at most 2 MiB. CQ:
+  // 2^log_size CQEs; EQ: 2^log_size EQEs and its MSI-X vector.
+  //   architecture 4
+  localparam int unsigned AdminRingArgsWidth = 448;
+  typedef struct packed {
+    logic [319:0] reserved2;
+    logic [15:0] reserved1;
+    logic [15:0] page;
+    logic [7:0] reserved0;
+    logic [7:0] vector;
+    logic [7:0] eqn;
+    logic [7:0] log_size;
+    logic [63:0] base;
+  } admin_ring_args_t;
+
+  // create_qp. Rings of 2^log 64-byte units, 4 to 32768.
+  //   architecture 4
+  localparam int unsigned AdminQpArgsWidth = 448;
+  typedef struct packed {
+    logic [191:0] reserved1;
+    logic [47:0] reserved0;
+    logic [7:0] log_rq;
+    logic [7:0] log_sq;
+    logic [63:0] rq_base;
+    logic [63:0] sq_base;
+    logic [15:0] recv_cq;
+    logic [15:0] send_cq;
+    logic [15:0] page;
+    logic [15:0] pd;
+  } admin_qp_args_t;
+
+  // modify_qp. For rts: the connection, what was agreed in MPA start-up, the QP's share of the IRD
+  // and ORD pools (first slot and count), and up to 532 last streaming bytes (the Reply), which
+  // leave before RDMA mode. hold_tx: send no FPDU before the first has arrived (passive side, RFC
+  // 5044).
+  //   architecture 7
+  localparam int unsigned AdminModifyArgsWidth = 448;
+  typedef struct packed {
+    logic [255:0] reserved3;
+    logic [63:0] stream_address;
+    logic [15:0] reserved2;
+    logic [15:0] stream_length;
+    logic [15:0] ord_base;
+    logic [15:0] ird_base;
+    logic [15:0] reserved1;
+    logic [7:0] ord;
+    logic [7:0] ird;
+    logic [15:0] connection;
+    logic [3:0] reserved0;
+    logic hold_tx;
+    logic tx_markers;
+    logic rx_markers;
+    logic use_crc;
+    logic [7:0] to_state;
+  } admin_modify_args_t;
+
+  // create_mr. base_to is the TO of the first byte (0 for zero-based); first_offset its offset in
+  // the first page. pages entries of 8 bytes at page_list go to page-list entries from pbl_base on.
+  // Rights: bits of access_flag.
+  //   architecture 6
+  localparam int unsigned AdminMrArgsWidth = 448;
+  typedef struct packed {
+    logic [63:0] reserved2;
+    logic [31:0] reserved1;
+    logic [31:0] pages;
+    logic [63:0] page_list;
+    logic [31:0] pbl_base;
+    logic [31:0] first_offset;
+    logic [63:0] length;
+    logic [63:0] base_to;
+    logic [15:0] reserved0;
+    logic [15:0] rights;
+    logic [7:0] log_page;
+    logic [7:0] key;
+    logic [15:0] pd;
+  } admin_mr_args_t;
+
+  // Connection commands.
+  //   architecture 7
+  localparam int unsigned AdminConnArgsWidth = 448;
+  typedef struct packed {
+    logic [319:0] reserved0;
+    logic [31:0] peer_address;
+    logic [15:0] peer_port;
+    logic [15:0] length;
+    logic [63:0] address;
+  } admin_conn_args_t;
+
+  // Result of conn_query and conn_connect. waiting: streaming bytes that conn_give would find.
+  //   architecture 7
+  localparam int unsigned AdminConnResultWidth = 128;
+  typedef struct packed {
+    logic [15:0] local_port;
+    logic [15:0] peer_port;
+    logic [31:0] peer_address;
+    logic [15:0] mss;
+    logic [15:0] waiting;
+    logic [7:0] reserved1;
+    logic [1:0] reserved0;
+    logic has_qp;
+    logic passive;
+    conn_state_e state;
+    logic [15:0] connection;
+  } admin_conn_result_t;
+
+  // Result of query_qp. peer_term: layer, type, code of a Terminate that the peer sent
+  // (has_peer_term). drained: destroy is allowed.
+  //   architecture 7
+  localparam int unsigned AdminQpResultWidth = 128;
+  typedef struct packed {
+    logic [63:0] reserved1;
+    logic [15:0] rq_retired;
+    logic [15:0] sq_retired;
+    logic [15:0] peer_term;
+    cause_e cause;
+    logic [2:0] reserved0;
+    logic drained;
+    logic has_peer_term;
+    qp_state_e state;
+  } admin_qp_result_t;
+
+  // Result of query_cq.
+  //   architecture 4
+  localparam int unsigned AdminCqResultWidth = 128;
+  typedef struct packed {
+    logic [63:0] reserved1;
+    logic [29:0] reserved0;
+    logic armed;
+    logic overrun;
+    logic [15:0] consumer;
+    logic [15:0] producer;
+  } admin_cq_result_t;
+
+  // Result of create_mr and query_mr.
+  //   architecture 6
+  localparam int unsigned AdminMrResultWidth = 128;
+  typedef struct packed {
+    logic [63:0] length;
+    logic [15:0] rights;
+    logic [15:0] pd;
+    logic [31:0] stag;
+  } admin_mr_result_t;
+
+  // A beat of any packet stream; streams marked `beat` have this form. error (with last): drop the
+  // whole packet. keep: how many bytes are valid, 0 to 64, less than 64 only with last. Byte 0 in
+  // data[7:0].
+  //   architecture 4 (Packets are dense)
+  localparam int unsigned BeatWidth = 521;
+  typedef struct packed {
+    logic last;
+    logic error;
+    logic [6:0] keep;
+    logic [511:0] data;
+  } beat_t;
+
+  // An extent in STag terms.
+  //   architecture 4
+  localparam int unsigned SgeWidth = 128;
+  typedef struct packed {
+    logic [63:0] tagged_offset;
+    logic [31:0] length;
+    logic [31:0] stag;
+  } sge_t;
+
+  // Counters that each unit shows to host_if.
+  //   architecture 12
+  localparam int unsigned UnitCountWidth = 144;
+  typedef struct packed {
+    logic [47:0] items;
+    logic [47:0] busy;
+    logic [47:0] stalled;
+  } unit_count_t;
+
+  // Registers that admin and tpt look at; a plain port, stable while enabled.
+  //   architecture 3.1
+  localparam int unsigned DevCfgWidth = 197;
+  typedef struct packed {
+    logic enable;
+    logic [63:0] stag_key;
+    logic [63:0] admin_cmd_base;
+    logic [63:0] admin_rsp_base;
+    logic [3:0] admin_log_size;
+  } dev_cfg_t;
+
+  // From the platform's configuration space; a plain port. mps, mrrs: 128 << n bytes. rcb128:
+  // completion boundary 128, else 64.
+  //   architecture 4 (PCIe settings)
+  localparam int unsigned PcieCfgWidth = 10;
+  typedef struct packed {
+    logic bus_master;
+    logic msix_enable;
+    logic msix_mask;
+    logic [2:0] mps;
+    logic [2:0] mrrs;
+    logic rcb128;
+  } pcie_cfg_t;
+
+  // A receive WQE as ddp keeps it.
+  //   architecture 4
+  localparam int unsigned RecvWqeWidth = 402;
+  typedef struct packed {
+    logic [15:0] index;
+    logic [1:0] num_sge;
+    sge_t sge0;
+    sge_t sge1;
+    sge_t sge2;
+  } recv_wqe_t;
+
+  // What the units that keep state of a QP need to know.
+  //   architecture 7
+  localparam int unsigned QpParamsWidth = 80;
+  typedef struct packed {
+    logic [15:0] connection;
+    logic [15:0] pd;
+    logic use_crc;
+    logic rx_markers;
+    logic tx_markers;
+    logic hold_tx;
+    logic [5:0] ird;
+    logic [5:0] ord;
+    logic [15:0] ird_base;
+    logic [15:0] ord_base;
+  } qp_params_t;
+
+  // A command that admin has checked as far as it can.
+  //   architecture 4 (Admin)
+  localparam int unsigned CmdWidth = 488;
+  typedef struct packed {
+    admin_opcode_e opcode;
+    logic [31:0] object;
+    logic [447:0] args;
+  } cmd_t;
+
+  // The unit's answer.
+  //   architecture 4 (Admin)
+  localparam int unsigned CmdRspWidth = 136;
+  typedef struct packed {
+    admin_status_e status;
+    logic [127:0] result;
+  } cmd_rsp_t;
+
+  // Read length bytes (1 to 4096) at a bus address, which may cross 4 KiB; answers come in the
+  // client's order.
+  //   architecture 3.2
+  localparam int unsigned RdReqWidth = 77;
+  typedef struct packed {
+    logic [63:0] address;
+    logic [12:0] length;
+  } rd_req_t;
+
+  // Answer: status of the whole, then length bytes (on error one empty beat).
+  //   architecture 3.2
+  localparam int unsigned RdHdrWidth = 15;
+  typedef struct packed {
+    rd_status_e status;
+    logic [12:0] length;
+  } rd_hdr_t;
+
+  // A bus extent; never crosses a page of its region. last: of its group. epoch: given back when it
+  // is done with.
+  //   architecture 4 (Keys at work)
+  localparam int unsigned ExtentWidth = 86;
+  typedef struct packed {
+    logic [63:0] address;
+    logic [16:0] length;
+    tpt_result_e result;
+    logic epoch;
+    logic last;
+  } extent_t;
+
+  // An extent is done with: its write was accepted, or its read has returned.
+  //   architecture 6
+  localparam int unsigned RetiredWidth = 1;
+  typedef struct packed {
+    logic epoch;
+  } retired_t;
+
+  // bytes: 4, 8 or 64, aligned. 64 only as a write to a push window. Data from lane 0.
+  //   architecture 3.1
+  //   from pcie to host_if
+  localparam int unsigned MmioReqWidth = 555;
+  typedef struct packed {
+    logic is_write;
+    logic [2:0] bar;
+    logic [31:0] offset;
+    logic [6:0] bytes;
+    logic [511:0] data;
+  } mmio_req_t;
+
+  // Answer to a read, in order, never before earlier dma_wr.
+  //   architecture 3.1
+  //   from host_if to pcie
+  localparam int unsigned MmioRspWidth = 64;
+  typedef struct packed {
+    logic [63:0] data;
+  } mmio_rsp_t;
+
+  // Never crosses 4 KiB; length up to MRRS.
+  //   architecture 3.2
+  //   from host_if to pcie
+  localparam int unsigned DmaRdReqWidth = 87;
+  typedef struct packed {
+    logic [7:0] tag;
+    logic [63:0] address;
+    logic [12:0] length;
+    logic relaxed;
+    logic no_alloc;
+  } dma_rd_req_t;
+
+  // Beats of completion pieces, each piece dense from lane 0; piece_last ends a piece, is_last
+  // (with it) the request. status other than ok ends the request at once, with one beat.
+  //   architecture 3.2
+  //   from pcie to host_if
+  localparam int unsigned DmaRdRspWidth = 531;
+  typedef struct packed {
+    logic [7:0] tag;
+    rd_status_e status;
+    logic piece_last;
+    logic is_last;
+    logic [6:0] keep;
+    logic [511:0] data;
+  } dma_rd_rsp_t;
+
+  // Beats of a posted write, dense from lane 0; address and length repeat in each beat; never
+  // crosses 4 KiB; length up to MPS.
+  //   architecture 3.2
+  //   from host_if to pcie
+  localparam int unsigned DmaWrWidth = 599;
+  typedef struct packed {
+    logic [63:0] address;
+    logic [12:0] length;
+    logic relaxed;
+    logic no_alloc;
+    logic last;
+    logic [6:0] keep;
+    logic [511:0] data;
+  } dma_wr_t;
+
+  // A record: one FPDU, or streaming bytes.
+  //   architecture 3.3
+  //   from llp to llp_if
+  localparam int unsigned LlpRxHdrWidth = 34;
+  typedef struct packed {
+    logic [15:0] connection;
+    logic is_stream;
+    logic [16:0] length;
+  } llp_rx_hdr_t;
+
+  // Its beats.
+  //   architecture 3.3
+  //   from llp to llp_if
+  localparam int unsigned LlpRxWidth = 521;
+  typedef struct packed {
+    logic last;
+    logic error;
+    logic [6:0] keep;
+    logic [511:0] data;
+  } llp_rx_t;
+
+  // A record.
+  //   architecture 3.3
+  //   from llp_if to llp
+  localparam int unsigned LlpTxHdrWidth = 34;
+  typedef struct packed {
+    logic [15:0] connection;
+    logic is_stream;
+    logic [16:0] length;
+  } llp_tx_hdr_t;
+
+  // Its beats.
+  //   architecture 3.3
+  //   from llp_if to llp
+  localparam int unsigned LlpTxWidth = 521;
+  typedef struct packed {
+    logic last;
+    logic error;
+    logic [6:0] keep;
+    logic [511:0] data;
+  } llp_tx_t;
+
+  // Control.
+  //   architecture 3.3
+  //   from llp_if to llp
+  localparam int unsigned LlpCtlReqWidth = 103;
+  typedef struct packed {
+    llp_op_e op;
+    logic [15:0] connection;
+    logic [15:0] length;
+    logic use_crc;
+    logic rx_markers;
+    logic tx_markers;
+    logic [31:0] address;
+    logic [15:0] port;
+    logic [15:0] cookie;
+  } llp_ctl_req_t;
+
+  // Events, in order per connection with the records on llp_rx.
+  //   architecture 3.3
+  //   from llp to llp_if
+  localparam int unsigned LlpCtlEvtWidth = 116;
+  typedef struct packed {
+    llp_evt_e kind;
+    logic [15:0] connection;
+    logic [15:0] length;
+    logic [31:0] address;
+    logic [15:0] port;
+    logic [15:0] local_port;
+    logic [15:0] cookie;
+  } llp_ctl_evt_t;
+
+  // Bytes of records the LLP promises to accept on this connection, counted from its beginning,
+  // modulo 2^32.
+  //   architecture 3.3
+  //   from llp to llp_if
+  localparam int unsigned LlpCreditWidth = 48;
+  typedef struct packed {
+    logic [15:0] connection;
+    logic [31:0] limit;
+  } llp_credit_t;
+
+  // kind sq, rq or push. A push carries 1 or 2 units; index is the producer index behind them.
+  // Never stalls for longer than a table access.
+  //   architecture 3.1
+  //   from host_if to qp
+  localparam int unsigned QpDoorbellWidth = 1077;
+  typedef struct packed {
+    doorbell_kind_e kind;
+    logic [15:0] qpn;
+    logic [15:0] page;
+    logic [15:0] index;
+    logic [1:0] units;
+    logic [1023:0] data;
+  } qp_doorbell_t;
+
+  // Consumer index; arm, for solicited completions only.
+  //   architecture 3.1
+  //   from host_if to cq
+  localparam int unsigned CqDoorbellWidth = 50;
+  typedef struct packed {
+    logic [15:0] cqn;
+    logic [15:0] page;
+    logic [15:0] index;
+    logic arm;
+    logic solicited_only;
+  } cq_doorbell_t;
+
+  // Consumer index of an EQ.
+  //   architecture 3.1
+  //   from host_if to cq
+  localparam int unsigned EqDoorbellWidth = 24;
+  typedef struct packed {
+    logic [7:0] eqn;
+    logic [15:0] index;
+  } eq_doorbell_t;
+
+  // Producer index of the command ring.
+  //   architecture 3.1
+  //   from host_if to admin
+  localparam int unsigned AdminDoorbellWidth = 16;
+  typedef struct packed {
+    logic [15:0] index;
+  } admin_doorbell_t;
+
+  // SQ fetch.
+  //   architecture 3.2
+  //   from qp to host_if
+  localparam int unsigned SqRdReqWidth = 77;
+  typedef struct packed {
+    logic [63:0] address;
+    logic [12:0] length;
+  } sq_rd_req_t;
+
+  // SQ fetch.
+  //   architecture 3.2
+  //   from host_if to qp
+  localparam int unsigned SqRdHdrWidth = 15;
+  typedef struct packed {
+    rd_status_e status;
+    logic [12:0] length;
+  } sq_rd_hdr_t;
+
+  // SQ fetch: WQE units.
+  //   architecture 3.2
+  //   from host_if to qp
+  localparam int unsigned SqRdWidth = 521;
+  typedef struct packed {
+    logic last;
+    logic error;
+    logic [6:0] keep;
+    logic [511:0] data;
+  } sq_rd_t;
+
+  // RQ fetch.
+  //   architecture 3.2
+  //   from qp to host_if
+  localparam int unsigned RqRdReqWidth = 77;
+  typedef struct packed {
+    logic [63:0] address;
+    logic [12:0] length;
+  } rq_rd_req_t;
+
+  // RQ fetch.
+  //   architecture 3.2
+  //   from host_if to qp
+  localparam int unsigned RqRdHdrWidth = 15;
+  typedef struct packed {
+    rd_status_e status;
+    logic [12:0] length;
+  } rq_rd_hdr_t;
+
+  // RQ fetch: WQEs.
+  //   architecture 3.2
+  //   from host_if to qp
+  localparam int unsigned RqRdWidth = 521;
+  typedef struct packed {
+    logic last;
+    logic error;
+    logic [6:0] keep;
+    logic [511:0] data;
+  } rq_rd_t;
+
+  // Commands, page lists, streaming bytes.
+  //   architecture 3.2
+  //   from admin to host_if
+  localparam int unsigned AdminRdReqWidth = 77;
+  typedef struct packed {
+    logic [63:0] address;
+    logic [12:0] length;
+  } admin_rd_req_t;
+
+  // The same.
+  //   architecture 3.2
+  //   from host_if to admin
+  localparam int unsigned AdminRdHdrWidth = 15;
+  typedef struct packed {
+    rd_status_e status;
+    logic [12:0] length;
+  } admin_rd_hdr_t;
+
+  // The same.
+  //   architecture 3.2
+  //   from host_if to admin
+  localparam int unsigned AdminRdWidth = 521;
+  typedef struct packed {
+    logic last;
+    logic error;
+    logic [6:0] keep;
+    logic [511:0] data;
+  } admin_rd_t;
+
+  // A packet of length bytes (1 and more), whose extents come on tx_extent. With a watermark it
+  // leaves only when that many place packets (modulo 2^16) have left on dma_wr.
+  //   architecture 3.2
+  //   from ddp to host_if
+  localparam int unsigned PayloadReqWidth = 34;
+  typedef struct packed {
+    logic [16:0] length;
+    logic has_watermark;
+    logic [15:0] watermark;
+  } payload_req_t;
+
+  // Extents of payload_req packets, in their order. A failed check gives one extent of length 0
+  // with its result, and ends the group.
+  //   architecture 4 (Keys at work)
+  //   from tpt to host_if
+  localparam int unsigned TxExtentWidth = 86;
+  typedef struct packed {
+    logic [63:0] address;
+    logic [16:0] length;
+    tpt_result_e result;
+    logic epoch;
+    logic last;
+  } tx_extent_t;
+
+  // All of it is back. result, status: the first failure; then one empty beat follows.
+  //   architecture 4 (Packets are dense)
+  //   from host_if to ddp
+  localparam int unsigned PayloadHdrWidth = 22;
+  typedef struct packed {
+    logic [16:0] length;
+    rd_status_e status;
+    tpt_result_e result;
+  } payload_hdr_t;
+
+  // The bytes.
+  //   architecture 4 (Packets are dense)
+  //   from host_if to ddp
+  localparam int unsigned PayloadWidth = 521;
+  typedef struct packed {
+    logic last;
+    logic error;
+    logic [6:0] keep;
+    logic [511:0] data;
+  } payload_t;
+
+  // One for each tx_extent (failed ones too). Always taken.
+  //   architecture 6
+  //   from host_if to tpt
+  localparam int unsigned RdRetiredWidth = 1;
+  typedef struct packed {
+    logic epoch;
+  } rd_retired_t;
+
+  // A packet to be placed, length 1 and more.
+  //   architecture 5
+  //   from ddp to host_if
+  localparam int unsigned PlaceHdrWidth = 17;
+  typedef struct packed {
+    logic [16:0] length;
+  } place_hdr_t;
+
+  // Its extents.
+  //   architecture 5
+  //   from ddp to host_if
+  localparam int unsigned PlaceExtentWidth = 86;
+  typedef struct packed {
+    logic [63:0] address;
+    logic [16:0] length;
+    tpt_result_e result;
+    logic epoch;
+    logic last;
+  } place_extent_t;
+
+  // Its bytes.
+  //   architecture 5
+  //   from ddp to host_if
+  localparam int unsigned PlaceWidth = 521;
+  typedef struct packed {
+    logic last;
+    logic error;
+    logic [6:0] keep;
+    logic [511:0] data;
+  } place_t;
+
+  // In order, one a packet: its last beat was accepted on dma_wr. count: packets placed since
+  // reset, modulo 2^16, this one included.
+  //   architecture 5
+  //   from host_if to ddp
+  localparam int unsigned PlaceDoneWidth = 16;
+  typedef struct packed {
+    logic [15:0] count;
+  } place_done_t;
+
+  // One for each place_extent. Always taken.
+  //   architecture 6
+  //   from host_if to tpt
+  localparam int unsigned WrRetiredWidth = 1;
+  typedef struct packed {
+    logic epoch;
+  } wr_retired_t;
+
+  // A CQE or EQE of length bytes, or the MSI-X message of vector.
+  //   architecture 3.2
+  //   from cq to host_if
+  localparam int unsigned CqWrWidth = 336;
+  typedef struct packed {
+    logic is_msix;
+    logic [7:0] vector;
+    logic [63:0] address;
+    logic [6:0] length;
+    logic [255:0] data;
+  } cq_wr_t;
+
+  // 1 to 64 bytes to a bus address; may cross 4 KiB.
+  //   architecture 3.2
+  //   from admin to host_if
+  localparam int unsigned AdminWrWidth = 583;
+  typedef struct packed {
+    logic [63:0] address;
+    logic [6:0] length;
+    logic [511:0] data;
+  } admin_wr_t;
+
+  // create, modify, query, destroy_qp.
+  //   architecture 4
+  //   from admin to qp
+  localparam int unsigned QpCmdWidth = 488;
+  typedef struct packed {
+    admin_opcode_e opcode;
+    logic [31:0] object;
+    logic [447:0] args;
+  } qp_cmd_t;
+
+  // Answer.
+  //   architecture 4
+  //   from qp to admin
+  localparam int unsigned QpCmdRspWidth = 136;
+  typedef struct packed {
+    admin_status_e status;
+    logic [127:0] result;
+  } qp_cmd_rsp_t;
+
+  // CQ and EQ commands.
+  //   architecture 4
+  //   from admin to cq
+  localparam int unsigned CqCmdWidth = 488;
+  typedef struct packed {
+    admin_opcode_e opcode;
+    logic [31:0] object;
+    logic [447:0] args;
+  } cq_cmd_t;
+
+  // Answer.
+  //   architecture 4
+  //   from cq to admin
+  localparam int unsigned CqCmdRspWidth = 136;
+  typedef struct packed {
+    admin_status_e status;
+    logic [127:0] result;
+  } cq_cmd_rsp_t;
+
+  // Region commands.
+  //   architecture 4
+  //   from admin to tpt
+  localparam int unsigned TptCmdWidth = 488;
+  typedef struct packed {
+    admin_opcode_e opcode;
+    logic [31:0] object;
+    logic [447:0] args;
+  } tpt_cmd_t;
+
+  // Answer.
+  //   architecture 4
+  //   from tpt to admin
+  localparam int unsigned TptCmdRspWidth = 136;
+  typedef struct packed {
+    admin_status_e status;
+    logic [127:0] result;
+  } tpt_cmd_rsp_t;
+
+  // Connection commands (conn_give, conn_send: the control part).
+  //   architecture 4
+  //   from admin to llp_if
+  localparam int unsigned ConnCmdWidth = 488;
+  typedef struct packed {
+    admin_opcode_e opcode;
+    logic [31:0] object;
+    logic [447:0] args;
+  } conn_cmd_t;
+
+  // Answer.
+  //   architecture 4
+  //   from llp_if to admin
+  localparam int unsigned ConnCmdRspWidth = 136;
+  typedef struct packed {
+    admin_status_e status;
+    logic [127:0] result;
+  } conn_cmd_rsp_t;
+
+  // Write a page-list entry.
+  //   architecture 6
+  //   from admin to tpt
+  localparam int unsigned PblWrWidth = 96;
+  typedef struct packed {
+    logic [31:0] index;
+    logic [63:0] address;
+  } pbl_wr_t;
+
+  // Streaming bytes out.
+  //   architecture 7
+  //   from admin to llp_if
+  localparam int unsigned RawTxHdrWidth = 32;
+  typedef struct packed {
+    logic [15:0] connection;
+    logic [15:0] length;
+  } raw_tx_hdr_t;
+
+  // Streaming bytes out.
+  //   architecture 7
+  //   from admin to llp_if
+  localparam int unsigned RawTxWidth = 521;
+  typedef struct packed {
+    logic last;
+    logic error;
+    logic [6:0] keep;
+    logic [511:0] data;
+  } raw_tx_t;
+
+  // Streaming bytes in, after conn_give.
+  //   architecture 7
+  //   from llp_if to admin
+  localparam int unsigned RawRxHdrWidth = 32;
+  typedef struct packed {
+    logic [15:0] connection;
+    logic [15:0] length;
+  } raw_rx_hdr_t;
+
+  // Streaming bytes in.
+  //   architecture 7
+  //   from llp_if to admin
+  localparam int unsigned RawRxWidth = 521;
+  typedef struct packed {
+    logic last;
+    logic error;
+    logic [6:0] keep;
+    logic [511:0] data;
+  } raw_rx_t;
+
+  // Start and stop.
+  //   architecture 4
+  //   from qp to llp_if
+  localparam int unsigned QpCtlLlpWidth = 98;
+  typedef struct packed {
+    qp_op_e op;
+    logic [15:0] qpn;
+    qp_params_t params;
+  } qp_ctl_llp_t;
+
+  // Start and stop.
+  //   architecture 4
+  //   from qp to mpa
+  localparam int unsigned QpCtlMpaWidth = 98;
+  typedef struct packed {
+    qp_op_e op;
+    logic [15:0] qpn;
+    qp_params_t params;
+  } qp_ctl_mpa_t;
+
+  // Start and stop.
+  //   architecture 4
+  //   from qp to ddp
+  localparam int unsigned QpCtlDdpWidth = 98;
+  typedef struct packed {
+    qp_op_e op;
+    logic [15:0] qpn;
+    qp_params_t params;
+  } qp_ctl_ddp_t;
+
+  // Start and stop.
+  //   architecture 4
+  //   from qp to rdmap
+  localparam int unsigned QpCtlRdmapWidth = 98;
+  typedef struct packed {
+    qp_op_e op;
+    logic [15:0] qpn;
+    qp_params_t params;
+  } qp_ctl_rdmap_t;
+
+  // Done.
+  //   architecture 4
+  //   from llp_if to qp
+  localparam int unsigned QpAckLlpWidth = 16;
+  typedef struct packed {
+    logic [15:0] qpn;
+  } qp_ack_llp_t;
+
+  // Done.
+  //   architecture 4
+  //   from mpa to qp
+  localparam int unsigned QpAckMpaWidth = 16;
+  typedef struct packed {
+    logic [15:0] qpn;
+  } qp_ack_mpa_t;
+
+  // Done.
+  //   architecture 4
+  //   from ddp to qp
+  localparam int unsigned QpAckDdpWidth = 16;
+  typedef struct packed {
+    logic [15:0] qpn;
+  } qp_ack_ddp_t;
+
+  // Done.
+  //   architecture 4
+  //   from rdmap to qp
+  localparam int unsigned QpAckRdmapWidth = 16;
+  typedef struct packed {
+    logic [15:0] qpn;
+  } qp_ack_rdmap_t;
+
+  // Local keys of a WQE, one SGE an item; last ends the WQE.
+  //   architecture 4 (Keys at work)
+  //   from qp to tpt
+  localparam int unsigned WqeCheckWidth = 161;
+  typedef struct packed {
+    logic [31:0] stag;
+    logic [63:0] tagged_offset;
+    logic [31:0] length;
+    logic [15:0] pd;
+    logic [15:0] rights;
+    logic last;
+  } wqe_check_t;
+
+  // One a WQE: the first failure, or ok.
+  //   architecture 4 (Keys at work)
+  //   from tpt to qp
+  localparam int unsigned WqeCheckRspWidth = 3;
+  typedef struct packed {
+    tpt_result_e result;
+  } wqe_check_rsp_t;
+
+  // A WQE whose keys are good. slot: its place in the QP's window of issued WQEs.
+  //   architecture 5
+  //   from qp to rdmap
+  localparam int unsigned WqeHdrWidth = 166;
+  typedef struct packed {
+    logic [15:0] qpn;
+    logic [7:0] slot;
+    wr_opcode_e opcode;
+    logic is_solicited;
+    logic is_inline;
+    logic [3:0] num_sge;
+    logic [31:0] length;
+    logic [63:0] remote_to;
+    logic [31:0] remote_stag;
+  } wqe_hdr_t;
+
+  // num_sge SGEs (wqe_sge, 16 bytes each) or length bytes of inline data.
+  //   architecture 5
+  //   from qp to rdmap
+  localparam int unsigned WqeWidth = 521;
+  typedef struct packed {
+    logic last;
+    logic error;
+    logic [6:0] keep;
+    logic [511:0] data;
+  } wqe_t;
+
+  // The next receive WQE of a QP, for a message that begins.
+  //   architecture 5
+  //   from ddp to qp
+  localparam int unsigned RqTakeReqWidth = 16;
+  typedef struct packed {
+    logic [15:0] qpn;
+  } rq_take_req_t;
+
+  // In order. found 0: none behind the doorbell's index, or it could not be read.
+  //   architecture 5
+  //   from qp to ddp
+  localparam int unsigned RqTakeRspWidth = 403;
+  typedef struct packed {
+    logic found;
+    recv_wqe_t wqe;
+  } rq_take_rsp_t;
+
+  // Write a completion; phase and timestamp are cq's.
+  //   architecture 4
+  //   from qp to cq
+  localparam int unsigned CqeReqWidth = 272;
+  typedef struct packed {
+    logic [15:0] cqn;
+    cqe_t entry;
+  } cqe_req_t;
+
+  // A QP has an event.
+  //   architecture 4
+  //   from qp to cq
+  localparam int unsigned QpAsyncWidth = 16;
+  typedef struct packed {
+    logic [15:0] qpn;
+  } qp_async_t;
+
+  // A CQ has overrun: its QPs fail.
+  //   architecture 4
+  //   from cq to qp
+  localparam int unsigned CqFaultWidth = 16;
+  typedef struct packed {
+    logic [15:0] cqn;
+  } cq_fault_t;
+
+  // A local failure of a QP: decide.
+  //   architecture 5
+  //   from qp to rdmap
+  localparam int unsigned QpFaultWidth = 24;
+  typedef struct packed {
+    logic [15:0] qpn;
+    cause_e cause;
+  } qp_fault_t;
+
+  // Decided, once a QP: it must stop. sends_term: a Terminate is on its way to ddp. has_wr: the
+  // request in slot ends with status. peer_term: layer, type, code of the peer's Terminate.
+  //   architecture 5
+  //   from rdmap to qp
+  localparam int unsigned QpErrorWidth = 59;
+  typedef struct packed {
+    logic [15:0] qpn;
+    cause_e cause;
+    logic sends_term;
+    logic has_wr;
+    logic [7:0] slot;
+    wc_status_e status;
+    logic has_peer_term;
+    logic [15:0] peer_term;
+  } qp_error_t;
+
+  // A message, for a free slot of (qpn, source). done: report slot when the LLP has its last byte.
+  // For resp the body is one SGE.
+  //   architecture 5
+  //   from rdmap to ddp
+  localparam int unsigned TxMessageHdrWidth = 185;
+  typedef struct packed {
+    logic [15:0] qpn;
+    tx_source_e source;
+    logic is_tagged;
+    rdmap_opcode_e opcode;
+    logic [1:0] qn;
+    logic [31:0] stag;
+    logic [63:0] tagged_offset;
+    logic [31:0] length;
+    logic is_inline;
+    logic [3:0] num_sge;
+    logic done;
+    logic [7:0] slot;
+    logic has_watermark;
+    logic [15:0] watermark;
+  } tx_message_hdr_t;
+
+  // num_sge SGEs (wqe_sge) or length bytes inline (Read Request, Terminate, inline data).
+  //   architecture 5
+  //   from rdmap to ddp
+  localparam int unsigned TxMessageWidth = 521;
+  typedef struct packed {
+    logic last;
+    logic error;
+    logic [6:0] keep;
+    logic [511:0] data;
+  } tx_message_t;
+
+  // The last segment of an SQ message is scheduled: its slot is free. SqSlots slots a QP.
+  //   architecture 5
+  //   from ddp to qp
+  localparam int unsigned SqSlotFreeWidth = 16;
+  typedef struct packed {
+    logic [15:0] qpn;
+  } sq_slot_free_t;
+
+  // The same of a response. One slot a QP.
+  //   architecture 5
+  //   from ddp to rdmap
+  localparam int unsigned RespSlotFreeWidth = 16;
+  typedef struct packed {
+    logic [15:0] qpn;
+  } resp_slot_free_t;
+
+  // The QP has a segment to send; one want a QP at a time, and one for Terminate beside it.
+  //   architecture 5
+  //   from ddp to llp_if
+  localparam int unsigned TxWantWidth = 17;
+  typedef struct packed {
+    logic [15:0] qpn;
+    logic is_term;
+  } tx_want_t;
+
+  // Credit for one worst-case FPDU is set aside.
+  //   architecture 5
+  //   from llp_if to ddp
+  localparam int unsigned TxGrantWidth = 33;
+  typedef struct packed {
+    logic [15:0] qpn;
+    logic is_term;
+    logic [15:0] mulpdu;
+  } tx_grant_t;
+
+  // A piece of a segment; last ends the segment. rights 0: reading local memory needs none.
+  //   architecture 4 (Keys at work)
+  //   from ddp to tpt
+  localparam int unsigned TxXlateWidth = 161;
+  typedef struct packed {
+    logic [31:0] stag;
+    logic [63:0] tagged_offset;
+    logic [31:0] length;
+    logic [15:0] pd;
+    logic [15:0] rights;
+    logic last;
+  } tx_xlate_t;
+
+  // A segment's payload could not be had; nothing more of its message leaves.
+  //   architecture 5
+  //   from ddp to rdmap
+  localparam int unsigned TxFaultWidth = 31;
+  typedef struct packed {
+    logic [15:0] qpn;
+    tx_source_e source;
+    logic [7:0] slot;
+    rd_status_e status;
+    tpt_result_e result;
+  } tx_fault_t;
+
+  // A ULPDU. done, slot: report when taken. is_term: FIN follows.
+  //   architecture 5
+  //   from ddp to mpa
+  localparam int unsigned TxUlpduHdrWidth = 42;
+  typedef struct packed {
+    logic [15:0] qpn;
+    logic [15:0] length;
+    logic done;
+    logic [7:0] slot;
+    logic is_term;
+  } tx_ulpdu_hdr_t;
+
+  // DDP header and payload.
+  //   architecture 5
+  //   from ddp to mpa
+  localparam int unsigned TxUlpduWidth = 521;
+  typedef struct packed {
+    logic last;
+    logic error;
+    logic [6:0] keep;
+    logic [511:0] data;
+  } tx_ulpdu_t;
+
+  // A FPDU.
+  //   architecture 5
+  //   from mpa to llp_if
+  localparam int unsigned TxFpduHdrWidth = 43;
+  typedef struct packed {
+    logic [15:0] qpn;
+    logic [16:0] length;
+    logic done;
+    logic [7:0] slot;
+    logic is_term;
+  } tx_fpdu_hdr_t;
+
+  // Length, ULPDU, pad, CRC, markers.
+  //   architecture 5
+  //   from mpa to llp_if
+  localparam int unsigned TxFpduWidth = 521;
+  typedef struct packed {
+    logic last;
+    logic error;
+    logic [6:0] keep;
+    logic [511:0] data;
+  } tx_fpdu_t;
+
+  // The LLP has the last byte of this request's message.
+  //   architecture 5
+  //   from llp_if to qp
+  localparam int unsigned WrDoneWidth = 24;
+  typedef struct packed {
+    logic [15:0] qpn;
+    logic [7:0] slot;
+  } wr_done_t;
+
+  // A FPDU of a QP.
+  //   architecture 5
+  //   from llp_if to mpa
+  localparam int unsigned RxFpduHdrWidth = 33;
+  typedef struct packed {
+    logic [15:0] qpn;
+    logic [16:0] length;
+  } rx_fpdu_hdr_t;
+
+  // Its bytes; error: the record is damaged, counts as a bad CRC.
+  //   architecture 5
+  //   from llp_if to mpa
+  localparam int unsigned RxFpduWidth = 521;
+  typedef struct packed {
+    logic last;
+    logic error;
+    logic [6:0] keep;
+    logic [511:0] data;
+  } rx_fpdu_t;
+
+  // A checked ULPDU; with a cause one empty beat follows.
+  //   architecture 5
+  //   from mpa to ddp
+  localparam int unsigned RxUlpduHdrWidth = 40;
+  typedef struct packed {
+    logic [15:0] qpn;
+    logic [15:0] length;
+    cause_e cause;
+  } rx_ulpdu_hdr_t;
+
+  // The ULPDU.
+  //   architecture 5
+  //   from mpa to ddp
+  localparam int unsigned RxUlpduWidth = 521;
+  typedef struct packed {
+    logic last;
+    logic error;
+    logic [6:0] keep;
+    logic [511:0] data;
+  } rx_ulpdu_t;
+
+  // 1 to 3 pieces of a received segment; last ends it.
+  //   architecture 4 (Keys at work)
+  //   from ddp to tpt
+  localparam int unsigned RxXlateWidth = 161;
+  typedef struct packed {
+    logic [31:0] stag;
+    logic [63:0] tagged_offset;
+    logic [31:0] length;
+    logic [15:0] pd;
+    logic [15:0] rights;
+    logic last;
+  } rx_xlate_t;
+
+  // One a segment, before its extents: the first failure (then no extents), or ok.
+  //   architecture 4 (Keys at work)
+  //   from tpt to ddp
+  localparam int unsigned RxXlateRspWidth = 3;
+  typedef struct packed {
+    tpt_result_e result;
+  } rx_xlate_rsp_t;
+
+  // Extents of a segment that was found good.
+  //   architecture 4 (Keys at work)
+  //   from tpt to ddp
+  localparam int unsigned RxExtentWidth = 86;
+  typedef struct packed {
+    logic [63:0] address;
+    logic [16:0] length;
+    tpt_result_e result;
+    logic epoch;
+    logic last;
+  } rx_extent_t;
+
+  // One for each rx_extent that was not passed on. Always taken.
+  //   architecture 6
+  //   from ddp to tpt
+  localparam int unsigned RxDroppedWidth = 1;
+  typedef struct packed {
+    logic epoch;
+  } rx_dropped_t;
+
+  // A received segment after all of DDP's checks. head: its first 64 bytes as they came
+  // (ulpdu_length of them valid).
+  //   architecture 5
+  //   from ddp to rdmap
+  localparam int unsigned RxSegmentWidth = 552;
+  typedef struct packed {
+    logic [15:0] qpn;
+    cause_e cause;
+    logic [15:0] ulpdu_length;
+    logic [511:0] head;
+  } rx_segment_t;
+
+  // In order. accept 0: drop. place: its payload goes to memory. slot: of the Read that completes.
+  //   architecture 5
+  //   from rdmap to ddp
+  localparam int unsigned RxVerdictWidth = 13;
+  typedef struct packed {
+    logic accept;
+    logic place;
+    deliver_kind_e deliver;
+    logic solicited;
+    logic [7:0] slot;
+  } rx_verdict_t;
+
+  // Placed, and to be reported: a receive (index, byte_len, status) or a Read (slot).
+  //   architecture 5
+  //   from ddp to qp
+  localparam int unsigned RxDoneWidth = 83;
+  typedef struct packed {
+    logic [15:0] qpn;
+    deliver_kind_e kind;
+    logic [7:0] slot;
+    logic [15:0] index;
+    logic [31:0] byte_len;
+    logic solicited;
+    wc_status_e status;
+  } rx_done_t;
+
+  // The source of a Read, whole, when its service begins.
+  //   architecture 5
+  //   from rdmap to tpt
+  localparam int unsigned RespCheckWidth = 161;
+  typedef struct packed {
+    logic [31:0] stag;
+    logic [63:0] tagged_offset;
+    logic [31:0] length;
+    logic [15:0] pd;
+    logic [15:0] rights;
+    logic last;
+  } resp_check_t;
+
+  // Answer.
+  //   architecture 5
+  //   from tpt to rdmap
+  localparam int unsigned RespCheckRspWidth = 3;
+  typedef struct packed {
+    tpt_result_e result;
+  } resp_check_rsp_t;
+
+  // Of a connection that a QP has taken.
+  //   architecture 7
+  //   from llp_if to qp
+  localparam int unsigned LlpEventWidth = 19;
+  typedef struct packed {
+    logic [15:0] qpn;
+    llp_qp_evt_e kind;
+  } llp_event_t;
+
+  // A connection that no QP has taken changed.
+  //   architecture 7
+  //   from llp_if to cq
+  localparam int unsigned ConnAsyncWidth = 16;
+  typedef struct packed {
+    logic [15:0] connection;
+  } conn_async_t;
+
+  // What a Terminate says for a cause: {layer[3:0], etype[3:0], code[7:0], ddp_header, rdma_header}.
+  function automatic logic [17:0] cause_terminate(input logic [7:0] cause);
+    case (cause)
+      8'h00: cause_terminate = {4'h0, 4'h0, 8'h00, 1'b0, 1'b0};  // none
+      8'h01: cause_terminate = {4'h2, 4'h0, 8'h02, 1'b0, 1'b0};  // mpa_crc
+      8'h02: cause_terminate = {4'h2, 4'h0, 8'h03, 1'b0, 1'b0};  // mpa_marker
+      8'h03: cause_terminate = {4'h2, 4'h0, 8'h01, 1'b0, 1'b0};  // llp_lost
+      8'h08: cause_terminate = {4'h1, 4'h1, 8'h00, 1'b1, 1'b0};  // ddp_tagged_stag
+      8'h09: cause_terminate = {4'h1, 4'h1, 8'h01, 1'b1, 1'b0};  // ddp_tagged_bounds
+      8'h0a: cause_terminate = {4'h1, 4'h1, 8'h02, 1'b1, 1'b0};  // ddp_tagged_assoc
+      8'h0b: cause_terminate = {4'h1, 4'h1, 8'h03, 1'b1, 1'b0};  // ddp_tagged_wrap
+      8'h0c: cause_terminate = {4'h1, 4'h1, 8'h04, 1'b1, 1'b0};  // ddp_tagged_version
+      8'h10: cause_terminate = {4'h1, 4'h2, 8'h01, 1'b1, 1'b0};  // ddp_untagged_qn
+      8'h11: cause_terminate = {4'h1, 4'h2, 8'h02, 1'b1, 1'b0};  // ddp_untagged_no_buffer
+      8'h12: cause_terminate = {4'h1, 4'h2, 8'h03, 1'b1, 1'b0};  // ddp_untagged_msn
+      8'h13: cause_terminate = {4'h1, 4'h2, 8'h04, 1'b1, 1'b0};  // ddp_untagged_mo
+      8'h14: cause_terminate = {4'h1, 4'h2, 8'h05, 1'b1, 1'b0};  // ddp_untagged_too_long
+      8'h15: cause_terminate = {4'h1, 4'h2, 8'h06, 1'b1, 1'b0};  // ddp_untagged_version
+      8'h20: cause_terminate = {4'h0, 4'h1, 8'h00, 1'b1, 1'b1};  // rdmap_stag
+      8'h21: cause_terminate = {4'h0, 4'h1, 8'h01, 1'b1, 1'b1};  // rdmap_bounds
+      8'h22: cause_terminate = {4'h0, 4'h1, 8'h02, 1'b1, 1'b1};  // rdmap_rights
+      8'h23: cause_terminate = {4'h0, 4'h1, 8'h03, 1'b1, 1'b1};  // rdmap_assoc
+      8'h24: cause_terminate = {4'h0, 4'h1, 8'h04, 1'b1, 1'b1};  // rdmap_wrap
+      8'h28: cause_terminate = {4'h0, 4'h2, 8'h05, 1'b1, 1'b0};  // rdmap_version
+      8'h29: cause_terminate = {4'h0, 4'h2, 8'h06, 1'b1, 1'b0};  // rdmap_opcode
+      8'h2a: cause_terminate = {4'h0, 4'h2, 8'h07, 1'b1, 1'b0};  // rdmap_length
+      8'h30: cause_terminate = {4'h0, 4'h0, 8'h00, 1'b0, 1'b0};  // local_catastrophic
+      8'h31: cause_terminate = {4'h0, 4'h0, 8'h00, 1'b0, 1'b0};  // peer_terminate
+      default: cause_terminate = 18'h0;
+    endcase
+  endfunction
+
+endpackage
+/* verilator lint_on UNUSEDPARAM */ /* verilator lint_on SYMRSVDWORD */

@@ -1,0 +1,156 @@
+// host_if_reorder: the buffer of all reads. Each piece goes straight to the bytes that its tag's packet keeps for it.
+//
+// Pieces may be cut anywhere and come in any order between tags; of a tag they come in order. A tag knows the byte its
+// read begins at (written when it is issued) and how many bytes have come (0 again after its end). The buffer has 64
+// byte lanes with an address each, so a beat at any alignment is one write: gathering costs no cycle.
+//
+//   dma_rd_rsp --> [ in ] --> place = begin[tag] + come[tag] --> [ lane_shift by place mod 64 ] --> 64 lanes x Depth
+//                     come[tag] += keep <--+                                            +--> end: tag, status
+//   read port: word --> [ all lanes ] --> 64 bytes in the next cycle
+//
+// dma_rd_rsp is always taken, a beat a cycle. Latency 4 cycles from a beat to the buffer and to end_*. One word a cycle
+// is read. Waits for nothing. The buffer is PayloadWords (payload's ring, from word 0), then 3 rings of SmallWords.
+`include "rnic_assert.svh"
+
+module host_if_reorder #(
+  parameter int unsigned Tags         = 8,
+  parameter int unsigned PayloadWords = 1024,
+  parameter int unsigned SmallWords   = 64,
+  parameter int unsigned WordW        = 12,
+  localparam int unsigned PosW        = WordW + 6
+) (
+  input  logic                    clk_i,
+  input  logic                    rst_ni,
+  output logic                    ready_o,        // table cleared
+  // a read is issued
+  input  logic                    begin_valid_i,
+  input  logic [7:0]              begin_tag_i,
+  input  logic [PosW-1:0]         begin_pos_i,
+  // from PCIe
+  input  logic                    rsp_valid_i,
+  input  iwarp_pkg::dma_rd_rsp_t  rsp_i,
+  // a read has ended
+  output logic                    end_valid_o,
+  output logic [7:0]              end_tag_o,
+  output iwarp_pkg::rd_status_e   end_status_o,
+  // read port
+  input  logic                    read_i,
+  input  logic [WordW-1:0]        read_word_i,
+  output logic [511:0]            read_data_o
+);
+  localparam int unsigned Depth  = PayloadWords + 3 * SmallWords;
+  localparam int unsigned DepthW = $clog2(Depth);
+  localparam int unsigned SlotW  = $clog2(Tags);
+  localparam int unsigned BigW   = $clog2(PayloadWords);
+  localparam int unsigned LowW   = $clog2(SmallWords);
+  if (DepthW != WordW) $fatal(1, "host_if_reorder %m: WordW must be the address width of the buffer");
+  if (BigW + 1 != WordW) $fatal(1, "host_if_reorder %m: the small rings must be shorter than payload's");
+
+  // In: look up the tag.
+  logic                   known, in_valid_q;
+  logic [SlotW-1:0]       rsp_slot;
+  iwarp_pkg::dma_rd_rsp_t in_q;
+  logic [PosW-1:0]        start;
+  logic [12:0]            come_mem, come, come_next, last_come_q;
+  logic                   last_valid_q, ends, ok, unused_piece;
+  logic [7:0]             last_tag_q;
+  logic                   clear_busy;
+  logic [SlotW-1:0]       clear_addr;
+
+  assign known    = rsp_valid_i && 32'(rsp_i.tag) < Tags;
+  assign rsp_slot = rsp_i.tag[SlotW-1:0];
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) in_valid_q <= 1'b0;
+    else         in_valid_q <= known;
+    in_q <= rsp_i;
+  end
+
+  ram_1r1w #(.Width(PosW), .Depth(Tags)) u_begin (
+    .clk_i, .rst_ni,
+    .we_i(begin_valid_i), .waddr_i(begin_tag_i[SlotW-1:0]), .wdata_i(begin_pos_i),
+    .re_i(known), .raddr_i(rsp_slot), .rdata_o(start)
+  );
+
+  // Place: the byte that this beat begins at. A beat of the same tag just before has not reached the table yet.
+  assign ok        = in_q.status == iwarp_pkg::RdOk;
+  assign ends      = in_q.is_last || !ok;
+  assign come      = last_valid_q && last_tag_q == in_q.tag ? last_come_q : come_mem;
+  assign come_next = ends ? '0 : come + {6'd0, in_q.keep};
+  assign unused_piece = in_q.piece_last;
+
+  ram_clear #(.Depth(Tags)) u_clear (.clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr));
+  assign ready_o = !clear_busy;
+
+  ram_1r1w #(.Width(13), .Depth(Tags)) u_come (
+    .clk_i, .rst_ni,
+    .we_i(clear_busy || in_valid_q), .waddr_i(clear_busy ? clear_addr : in_q.tag[SlotW-1:0]),
+    .wdata_i(clear_busy ? '0 : come_next),
+    .re_i(known), .raddr_i(rsp_slot), .rdata_o(come_mem)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) last_valid_q <= 1'b0;
+    else         last_valid_q <= in_valid_q;
+    last_tag_q  <= in_q.tag;
+    last_come_q <= come_next;
+  end
+
+  logic [PosW-1:0]  sum;
+  logic [WordW-1:0] word, word_up, next;
+  assign sum     = start + PosW'(come);
+  assign next    = sum[PosW-1:6] + WordW'(1);
+
+  // Rings wrap: the bits above the ring stay.
+  always_comb begin
+    word    = sum[PosW-1:6];
+    word_up = next;
+    if (start[PosW-1]) begin
+      word[WordW-1:LowW]    = start[PosW-1:6+LowW];
+      word_up[WordW-1:LowW] = start[PosW-1:6+LowW];
+    end else begin
+      word[WordW-1]    = 1'b0;
+      word_up[WordW-1] = 1'b0;
+    end
+  end
+
+  // Rotate, then write: lane l holds byte l - place of the beat.
+  localparam int unsigned SideW = 2 * WordW + 6 + 7 + 1 + 8 + 2;
+  logic             put_valid, unused_shift, put_ends;
+  logic [511:0]     put_data;
+  logic [WordW-1:0] put_word, put_up;
+  logic [5:0]       put_shift;
+  logic [6:0]       put_keep;
+  logic [7:0]       put_tag;
+  logic [1:0]       put_status;
+
+  lane_shift #(.Bytes(64), .SideW(SideW)) u_shift (
+    .clk_i, .rst_ni,
+    .valid_i(in_valid_q), .ready_o(unused_shift), .data_i(in_q.data), .shift_i(sum[5:0]),
+    .side_i({word, word_up, sum[5:0], ok ? in_q.keep : 7'd0, ends, in_q.tag, in_q.status}),
+    .valid_o(put_valid), .ready_i(1'b1), .data_o(put_data),
+    .side_o({put_word, put_up, put_shift, put_keep, put_ends, put_tag, put_status})
+  );
+
+  assign end_valid_o  = put_valid && put_ends;
+  assign end_tag_o    = put_tag;
+  iwarp_pkg::rd_hdr_t status_bits;
+  assign status_bits  = {put_status, 13'd0};
+  assign end_status_o = status_bits.status;
+
+  for (genvar l = 0; l < 64; l++) begin : gen_lane
+    logic       late, we;
+    logic [5:0] from;
+    assign from = 6'(l) - put_shift;
+    assign late = 6'(l) < put_shift;
+    assign we   = put_valid && {1'b0, from} < put_keep;
+    ram_1r1w #(.Width(8), .Depth(Depth)) u_ram (
+      .clk_i, .rst_ni,
+      .we_i(we), .waddr_i(late ? put_up : put_word), .wdata_i(put_data[8*l +: 8]),
+      .re_i(read_i), .raddr_i(read_word_i), .rdata_o(read_data_o[8*l +: 8])
+    );
+  end
+
+  `RNIC_ASSERT(TagKnown_A, !rsp_valid_i || 32'(rsp_i.tag) < Tags)
+  `RNIC_ASSERT(KeepInRange_A, !rsp_valid_i || rsp_i.keep <= 7'd64)
+endmodule

@@ -1,0 +1,46 @@
+// host_if_retire: counts extents that are done with, by epoch, and reports them one by one (rd_retired, wr_retired).
+//
+//   pulse, epoch --> [ count 0 ][ count 1 ] --> pick --> [ valid, epoch ] --> stream
+//
+// A pulse is always taken, so nobody in front ever waits. Latency 2 cycles, throughput 1 report a cycle. Order between
+// epochs is not kept: only the counts matter to tpt.
+`include "rnic_assert.svh"
+
+module host_if_retire (
+  input  logic clk_i,
+  input  logic rst_ni,
+  input  logic pulse_i,
+  input  logic epoch_i,
+  // to tpt, always taken
+  output logic valid_o,
+  input  logic ready_i,
+  output logic epoch_o
+);
+  logic [15:0] zero_q, one_q;
+  logic        valid_q, epoch_q, load, some_zero, some_one;
+
+  assign some_zero = zero_q != '0;
+  assign some_one  = one_q != '0;
+  assign load      = (!valid_q || ready_i) && (some_zero || some_one);
+  assign valid_o   = valid_q;
+  assign epoch_o   = epoch_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      zero_q  <= '0;
+      one_q   <= '0;
+      valid_q <= 1'b0;
+    end else begin
+      zero_q  <= zero_q + 16'(pulse_i && !epoch_i) - 16'(load && some_zero);
+      one_q   <= one_q + 16'(pulse_i && epoch_i) - 16'(load && !some_zero);
+      valid_q <= load || (valid_q && !ready_i);
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (load) epoch_q <= !some_zero;
+  end
+
+  `RNIC_ASSERT(NoOverflow_A, zero_q != '1 && one_q != '1)
+  `RNIC_STREAM_STABLE(OutStable_A, valid_o, ready_i, epoch_o)
+endmodule

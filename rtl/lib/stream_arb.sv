@@ -1,0 +1,84 @@
+// stream_arb: N streams into one, fair round robin, word by word.
+//
+// Combinational (latency 0): valid_i and data_i reach valid_o and data_o, ready_i reaches ready_o; put a stream_reg
+// behind it to cut. Throughput 1 word a cycle. A grant is held while it is offered and not taken. Fair: a waiting
+// source is served after at most N-1 words of others.
+//
+//   valid_i[N], data_i --> [ round_robin ] --> valid_o, data_o, index_o     next_q: where the next search starts, the
+//                                ^-- next_q <---- taken: index+1            waiting source itself while it waits
+//                                                 waiting: index
+//
+// Source i is in data_i[i*Width +: Width]. Proof rtl/formal/stream_arb_fv.sv, bench tb/lib/stream_arb_test.cpp
+`include "rnic_assert.svh"
+
+module stream_arb #(
+  parameter int unsigned Width = 8,
+  parameter int unsigned N     = 2,
+  localparam int unsigned IndexW = N > 1 ? $clog2(N) : 1
+) (
+  input  logic               clk_i,
+  input  logic               rst_ni,
+  // from the N producers
+  input  logic [N-1:0]       valid_i,
+  output logic [N-1:0]       ready_o,
+  input  logic [N*Width-1:0] data_i,
+  // to the consumer
+  output logic               valid_o,
+  input  logic               ready_i,
+  output logic [Width-1:0]   data_o,
+  output logic [IndexW-1:0]  index_o
+);
+  if (Width == 0) $fatal(1, "stream_arb %m: Width must be at least 1");
+  if (N == 0)     $fatal(1, "stream_arb %m: N must be at least 1");
+
+  logic [N-1:0]      grant;
+  logic [IndexW-1:0] next_d, next_q;
+
+  round_robin #(.N(N)) u_pick (
+    .request_i(valid_i), .start_i(next_q), .any_o(valid_o), .onehot_o(grant), .index_o(index_o)
+  );
+
+  assign ready_o = grant & {N{ready_i}};
+
+  always_comb begin
+    data_o = '0;
+    for (int unsigned i = 0; i < N; i++) data_o = data_o | ({Width{grant[i]}} & data_i[i*Width +: Width]);
+  end
+
+  always_comb begin
+    next_d = next_q;
+    if (valid_o) begin
+      next_d = index_o;
+      if (ready_i) next_d = index_o == IndexW'(N - 1) ? '0 : index_o + 1'b1;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) next_q <= '0;
+    else         next_q <= next_d;
+  end
+
+  `RNIC_ASSERT(NextInRange_A, 32'(next_q) < N)
+  `RNIC_ASSERT(OneGrant_A, (grant & (grant - 1'b1)) == '0 && (|grant) == valid_o)
+  `RNIC_ASSERT(GrantAsked_A, (grant & ~valid_i) == '0)
+  `RNIC_STREAM_STABLE(OutStable_A, valid_o, ready_i, {index_o, data_o})
+
+`ifdef FORMAL
+  // Fairness: any one source, with the words of others that passed it since it began to wait.
+  (* anyconst *) logic [IndexW-1:0] f_source;
+  logic [IndexW:0] f_passed_q;
+  logic [IndexW:0] f_distance;   // sources that the search meets before f_source
+
+  assign f_distance = f_source >= next_q ? {1'b0, f_source} - {1'b0, next_q}
+                                         : {1'b0, f_source} + (IndexW + 1)'(N) - {1'b0, next_q};
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || !valid_i[f_source] || ready_o[f_source]) f_passed_q <= '0;
+    else if (valid_o && ready_i)                            f_passed_q <= f_passed_q + 1'b1;
+  end
+
+  always_comb assume (32'(f_source) < N);
+  `RNIC_ASSERT(FairDistance_A, f_passed_q == '0 || 32'(f_passed_q) + 32'(f_distance) <= N - 1)
+  `RNIC_ASSERT(Fair_A, 32'(f_passed_q) <= N - 1)
+`endif
+endmodule

@@ -1,0 +1,194 @@
+// tpt_entry: the STag table and its look-up: find the entry, check it, work out where the bytes lie.
+//
+//   item -> [ key back, 2 ] -> [ read entry ] -> [ STag, PD, rights; TO+length, TO-base ] -> [ wrap, bounds; page ] -> result
+//              1, 2                3                           4                                     5
+//
+// Latency 6 cycles, one look-up a cycle, never stalled: who asks has kept room for the answer. The checks run in the order of
+// requirements.md section 7 (STag, association, rights, wrap, bounds), in 65-bit arithmetic. The epoch is taken in the cycle in which the
+// entry is read, so that a change of the entry and of the epoch in one cycle splits all look-ups into before and after.
+// Siblings: tpt_key, tpt_update (writes the table), tpt_walk (uses the result). Bench: tb/tpt/tpt_test.cpp
+module tpt_entry #(
+  localparam int unsigned SlotW = $clog2(rnic_pkg::NumStags),
+  localparam int unsigned PblW  = $clog2(rnic_pkg::NumPbl),
+  localparam int unsigned EntryW = 1 + 32 + 16 + 16 + 64 + 49 + 5 + 21 + PblW
+) (
+  input  logic        clk_i,
+  input  logic        rst_ni,
+  input  logic [63:0] key_i,
+  input  logic        epoch_i,
+  // a look-up
+  input  logic        valid_i,
+  input  logic [2:0]  client_i,
+  input  logic [31:0] stag_i,
+  input  logic [63:0] tagged_offset_i,
+  input  logic [31:0] length_i,
+  input  logic [15:0] pd_i,
+  input  logic [15:0] rights_i,
+  input  logic        last_i,
+  // its result, 6 cycles later
+  output logic        valid_o,
+  output logic [2:0]  client_o,
+  output iwarp_pkg::tpt_result_e result_o,
+  output logic        last_o,
+  output logic        epoch_o,
+  output logic [31:0] length_o,
+  output logic [PblW-1:0] page_o,         // index of the page-list entry
+  output logic [20:0] page_offset_o,
+  output logic [4:0]  log_page_o,
+  output logic [SlotW-1:0] slot_o,
+  output logic [EntryW-1:0] entry_o,      // for tpt_update's own look-ups
+  // from tpt_update
+  input  logic        we_i,
+  input  logic [SlotW-1:0]  waddr_i,
+  input  logic [EntryW-1:0] wdata_i
+);
+  // --- 1, 2: STag back to its slot
+  logic [2:0]  valid_q;
+  logic [2:0]  client_q [3];
+  logic [31:0] stag_q   [3];
+  logic [63:0] to_q     [3];
+  logic [31:0] length_q [3];
+  logic [15:0] pd_q     [3];
+  logic [15:0] rights_q [3];
+  logic        last_q   [3];
+  logic [23:0] place;
+  tpt_key #(.Inverse(1'b1)) u_key (.clk_i, .en_i(1'b1), .key_i, .value_i(stag_i[31:8]), .value_o(place));
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) valid_q <= '0;
+    else         valid_q <= {valid_q[1:0], valid_i};
+  end
+  always_ff @(posedge clk_i) begin
+    for (int i = 0; i < 3; i++) begin
+      client_q[i] <= i == 0 ? client_i        : client_q[i - 1];
+      stag_q[i]   <= i == 0 ? stag_i          : stag_q[i - 1];
+      to_q[i]     <= i == 0 ? tagged_offset_i : to_q[i - 1];
+      length_q[i] <= i == 0 ? length_i        : length_q[i - 1];
+      pd_q[i]     <= i == 0 ? pd_i            : pd_q[i - 1];
+      rights_q[i] <= i == 0 ? rights_i        : rights_q[i - 1];
+      last_q[i]   <= i == 0 ? last_i          : last_q[i - 1];
+    end
+  end
+
+  // --- 3: read the entry
+  logic [EntryW-1:0] entry;
+  logic              epoch_q;
+  logic [SlotW-1:0]  slot_q;
+  ram_1r1w #(.Width(EntryW), .Depth(rnic_pkg::NumStags)) u_table (
+    .clk_i, .rst_ni, .we_i, .waddr_i, .wdata_i, .re_i(valid_q[1]), .raddr_i(place[SlotW-1:0]), .rdata_o(entry)
+  );
+  always_ff @(posedge clk_i) begin
+    epoch_q <= epoch_i;
+    slot_q  <= place[SlotW-1:0];
+  end
+
+  // --- 4: compare, add
+  logic        e_valid;
+  logic [31:0] e_stag;
+  logic [15:0] e_pd, e_rights;
+  logic [63:0] e_base;
+  logic [48:0] e_length;
+  logic [4:0]  e_log_page;
+  logic [20:0] e_first;
+  logic [PblW-1:0] e_pbl;
+  assign {e_valid, e_stag, e_pd, e_rights, e_base, e_length, e_log_page, e_first, e_pbl} = entry;
+
+  logic        s4_valid_q, s4_last_q, s4_epoch_q, bad_stag_q, bad_pd_q, bad_rights_q, below_q;
+  logic [2:0]  s4_client_q;
+  logic [64:0] end_q, from_base;
+  logic [63:0] offset_q;
+  logic [31:0] s4_length_q;
+  logic [48:0] region_q;
+  logic [4:0]  log_page_q;
+  logic [20:0] first_q;
+  logic [PblW-1:0]   pbl_q;
+  logic [SlotW-1:0]  s4_slot_q;
+  logic [EntryW-1:0] s4_entry_q;
+  assign from_base = {1'b0, to_q[2]} - {1'b0, e_base};
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) s4_valid_q <= 1'b0;
+    else         s4_valid_q <= valid_q[2];
+  end
+  always_ff @(posedge clk_i) begin
+    s4_client_q  <= client_q[2];
+    s4_last_q    <= last_q[2];
+    s4_epoch_q   <= epoch_q;
+    s4_length_q  <= length_q[2];
+    s4_slot_q    <= slot_q;
+    s4_entry_q   <= entry;
+    bad_stag_q   <= !e_valid || e_stag != stag_q[2];
+    bad_pd_q     <= e_pd != pd_q[2];
+    bad_rights_q <= |(rights_q[2] & ~e_rights);
+    end_q        <= {1'b0, to_q[2]} + {33'h0, length_q[2]};
+    below_q      <= from_base[64];
+    offset_q     <= from_base[63:0];
+    region_q     <= e_length;
+    log_page_q   <= e_log_page;
+    first_q      <= e_first;
+    pbl_q        <= e_pbl;
+  end
+
+  // --- 5: verdict; bytes from the first page's start, hence page and offset in it
+  logic [64:0] end_offset;
+  logic [48:0] from_page;
+  logic [36:0] page_no;       // pages of 4 KiB
+  logic        wraps, outside;
+  assign wraps      = end_q[64] && |end_q[63:0];
+  assign end_offset = {1'b0, offset_q} + {33'h0, s4_length_q};
+  assign outside    = below_q || end_offset > {16'h0, region_q};
+  assign from_page  = offset_q[48:0] + {28'h0, first_q};
+  assign page_no    = from_page[48:12] >> (log_page_q - 5'd12);
+
+  logic        s5_valid_q, s5_last_q, s5_epoch_q;
+  logic [2:0]  s5_client_q;
+  iwarp_pkg::tpt_result_e result_d, result_q;
+  logic [31:0] s5_length_q;
+  logic [PblW-1:0]   page_q;
+  logic [20:0]       page_offset_q, mask;
+  logic [4:0]        s5_log_page_q;
+  logic [SlotW-1:0]  s5_slot_q;
+  logic [EntryW-1:0] s5_entry_q;
+
+  always_comb begin
+    result_d = iwarp_pkg::TptOk;
+    if (bad_stag_q)        result_d = iwarp_pkg::TptStag;
+    else if (bad_pd_q)     result_d = iwarp_pkg::TptAssoc;
+    else if (bad_rights_q) result_d = iwarp_pkg::TptRights;
+    else if (wraps)        result_d = iwarp_pkg::TptWrap;
+    else if (outside)      result_d = iwarp_pkg::TptBounds;
+  end
+  assign mask = ~(21'h1fffff << log_page_q);
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) s5_valid_q <= 1'b0;
+    else         s5_valid_q <= s4_valid_q;
+  end
+  always_ff @(posedge clk_i) begin
+    s5_client_q   <= s4_client_q;
+    s5_last_q     <= s4_last_q;
+    s5_epoch_q    <= s4_epoch_q;
+    s5_length_q   <= s4_length_q;
+    s5_log_page_q <= log_page_q;
+    s5_slot_q     <= s4_slot_q;
+    s5_entry_q    <= s4_entry_q;
+    result_q      <= result_d;
+    page_q        <= pbl_q + page_no[PblW-1:0];
+    page_offset_q <= from_page[20:0] & mask;
+  end
+
+  assign valid_o       = s5_valid_q;
+  assign client_o      = s5_client_q;
+  assign result_o      = result_q;
+  assign last_o        = s5_last_q;
+  assign epoch_o       = s5_epoch_q;
+  assign length_o      = s5_length_q;
+  assign page_o        = page_q;
+  assign page_offset_o = page_offset_q;
+  assign log_page_o    = s5_log_page_q;
+  assign slot_o        = s5_slot_q;
+  assign entry_o       = s5_entry_q;
+
+  logic unused_high;
+  assign unused_high = ^{place[23:SlotW], page_no[36:PblW]};
+endmodule

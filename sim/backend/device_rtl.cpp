@@ -1,0 +1,314 @@
+// The RTL behind the Device interface. One SC_METHOD a device steps the Verilated top once a clock period; around the edge
+// items become beats and beats items. Nothing is decided here.
+#include "sim/backend/device_rtl.hpp"
+
+#include <systemc>
+
+#include <deque>
+
+#include "sim/backend/rtl_pins.hpp"
+
+namespace rnic::sim {
+namespace {
+
+constexpr uint32_t kBeat = 64;
+constexpr uint32_t kResetCycles = 8;
+constexpr size_t kRecordsWaiting = 4;  // llp_rx records taken ahead of the pins
+constexpr size_t kMmioWaiting = 8;
+
+/// Beats of one packet on their way in.
+struct Feeder {
+  Payload data;
+  uint32_t at = 0;
+  bool done = true;
+  void start(Payload p) {
+    data = std::move(p);
+    at = 0;
+    done = false;
+  }
+  template <class Beat>
+  void beat(Beat& b) const {
+    const auto bytes = data.bytes();
+    const uint32_t n = std::min<uint32_t>(kBeat, data.size() - at);
+    b.keep = static_cast<uint8_t>(n);
+    b.data.fill(0);
+    if (n != 0) std::memcpy(b.data.data(), bytes.data() + at, n);
+  }
+  bool at_last() const { return at + kBeat >= data.size(); }
+  void advance() {
+    if (at_last()) {
+      done = true;
+      data = Payload();
+    } else {
+      at += kBeat;
+    }
+  }
+};
+
+/// Bytes of one packet on their way out.
+struct Gatherer {
+  Payload data;
+  uint32_t at = 0;
+  void start(uint32_t size) {
+    data = Payload::make(size);
+    at = 0;
+  }
+  template <class Beat>
+  bool take(const Beat& b) {
+    if (at + b.keep > data.size()) return false;
+    if (b.keep != 0) std::memcpy(data.writable().data() + at, b.data.data(), b.keep);
+    at += b.keep;
+    return true;
+  }
+};
+
+class RtlDevice final : public sc_core::sc_module, public Device {
+ public:
+  SC_HAS_PROCESS(RtlDevice);
+  RtlDevice(const RtlOptions& o, sc_core::sc_module_name name)
+      : sc_module(name), options_(o), pins_(make_rtl_pins(o.minimum, o.reset_seed)), sizes_(o.minimum ? spec::Sizes::minimum() : spec::Sizes{}) {
+    SC_METHOD(tick);
+  }
+
+  void attach(DeviceEnv& env) override { env_ = &env; }
+  void reset() override {
+    reset_left_ = kResetCycles;
+    mmio_.clear();
+    pieces_.clear();
+    records_.clear();
+    events_.clear();
+    credits_.clear();
+    piece_feed_ = record_feed_ = Feeder{};
+    tx_open_ = wr_open_ = false;
+    pins_->in = RtlPins::In{};
+  }
+  void set_pcie(const spec::PcieCfg& cfg) override { pins_->pcie_cfg = cfg; }
+  bool can_mmio() const override { return mmio_.size() < kMmioWaiting; }
+  void mmio(Mmio m) override {
+    spec::MmioReq r;
+    r.is_write = m.is_write;
+    r.bar = m.bar;
+    r.offset = m.offset;
+    r.bytes = m.bytes;
+    if (m.bytes == kBeat) {
+      std::memcpy(r.data.data(), m.data.bytes().data(), kBeat);
+    } else {
+      for (unsigned i = 0; i < 8; ++i) r.data[i] = static_cast<uint8_t>(m.value >> (8 * i));
+    }
+    mmio_.push_back(r);
+  }
+  void dma_piece(DmaPiece p) override { pieces_.push_back(std::move(p)); }
+  bool can_llp_rx() const override { return records_.size() < kRecordsWaiting; }
+  void llp_rx(Record r) override {
+    records_.push_back(std::move(r));
+    ++records_in_;
+  }
+  void llp_event(const spec::LlpCtlEvt& e) override { events_.push_back({e, records_in_}); }
+  void llp_credit(const spec::LlpCredit& c) override { credits_.push_back(c); }
+  void wake() override {}  // ready is recomputed each cycle
+  const spec::Sizes& sizes() const override { return sizes_; }
+  std::string describe() const override { return options_.minimum ? "rtl (minimum)" : "rtl"; }
+  std::string failure() const override {
+    return failure_.empty() ? pins_->failure() : failure_;
+  }
+  std::string waiting_for() const override {
+    std::string w;
+    const auto say = [&](const char* stream, bool valid, bool ready) {
+      if (valid && !ready) w += options_.name + ": " + stream + " is offered and not taken\n";
+    };
+    const auto& i = pins_->in;
+    const auto& o = pins_->out;
+    say("mmio_req (by pcie, to host_if)", i.mmio_req.valid, i.mmio_req.ready);
+    say("llp_rx_hdr (by llp, to llp_if)", i.llp_rx_hdr.valid, i.llp_rx_hdr.ready);
+    say("llp_rx (by llp, to llp_if)", i.llp_rx.valid, i.llp_rx.ready);
+    say("llp_ctl_evt (by llp, to llp_if)", i.llp_ctl_evt.valid, i.llp_ctl_evt.ready);
+    say("llp_credit (by llp, to llp_if)", i.llp_credit.valid, i.llp_credit.ready);
+    say("dma_wr (by host_if, to pcie)", o.dma_wr.valid, o.dma_wr.ready);
+    say("dma_rd_req (by host_if, to pcie)", o.dma_rd_req.valid, o.dma_rd_req.ready);
+    say("llp_tx_hdr (by llp_if, to llp)", o.llp_tx_hdr.valid, o.llp_tx_hdr.ready);
+    if (reads_out_ != 0) w += options_.name + ": " + std::to_string(reads_out_) + " DMA reads are not answered\n";
+    return w;
+  }
+  uint64_t cycles() const override { return cycle_; }
+
+ private:
+  struct TimedEvent {
+    spec::LlpCtlEvt event;
+    uint64_t after_records;  // not before this many records have been taken
+  };
+
+  void tick() {
+    auto& in = pins_->in;
+    auto& out = pins_->out;
+    pins_->rst_n = reset_left_ == 0;
+    if (reset_left_ == 0) {
+      offer(in);
+      out.mmio_rsp.ready = true;
+      out.dma_rd_req.ready = env_->can_dma_read();
+      out.dma_wr.ready = wr_open_ || env_->can_dma_write();
+      out.llp_tx_hdr.ready = !tx_open_ && env_->can_llp_tx();
+      out.llp_tx.ready = true;
+      out.llp_ctl_req.ready = true;
+    } else {
+      --reset_left_;
+    }
+    wave();
+    pins_->cycle();
+    ++cycle_;
+    if (pins_->rst_n) collect(in, out);
+    if (failure_.empty()) {
+      failure_ = pins_->failure();
+      if (!failure_.empty()) sc_core::sc_stop();
+    }
+    // floor(n * 102400 / 33) picoseconds: an exact clock without drift.
+    next_trigger(sc_core::sc_time::from_value(cycle_ * 102400 / 33) - sc_core::sc_time_stamp());
+  }
+
+  void offer(RtlPins::In& in) {
+    if (!in.mmio_req.valid && !mmio_.empty()) {
+      in.mmio_req.set(mmio_.front());
+      mmio_.pop_front();
+    }
+    if (!in.dma_rd_rsp.valid) {
+      if (piece_feed_.done && !pieces_.empty()) {
+        piece_ = std::move(pieces_.front());
+        pieces_.pop_front();
+        piece_feed_.start(std::move(piece_.data));
+      }
+      if (!piece_feed_.done) {
+        spec::DmaRdRsp b;
+        b.tag = piece_.tag;
+        b.status = piece_.status;
+        b.piece_last = piece_feed_.at_last();
+        b.is_last = b.piece_last && piece_.is_last;
+        piece_feed_.beat(b);
+        in.dma_rd_rsp.set(b);
+      }
+    }
+    if (!in.llp_rx_hdr.valid && record_feed_.done && !in.llp_rx.valid && !records_.empty()) {
+      Record r = std::move(records_.front());
+      records_.pop_front();
+      spec::LlpRxHdr h;
+      h.connection = r.connection;
+      h.is_stream = r.is_stream;
+      h.length = r.data.size();
+      in.llp_rx_hdr.set(h);
+      record_error_ = r.error;
+      record_feed_.start(std::move(r.data));
+    }
+    if (!in.llp_rx.valid && !record_feed_.done) {
+      spec::LlpRx b;
+      b.last = record_feed_.at_last();
+      b.error = b.last && record_error_;
+      record_feed_.beat(b);
+      in.llp_rx.set(b);
+    }
+    if (!in.llp_ctl_evt.valid && !events_.empty() && records_done_ >= events_.front().after_records) {
+      in.llp_ctl_evt.set(events_.front().event);
+      events_.pop_front();
+    }
+    if (!in.llp_credit.valid && !credits_.empty()) {
+      in.llp_credit.set(credits_.front());
+      credits_.pop_front();
+    }
+  }
+
+  void collect(RtlPins::In& in, RtlPins::Out& out) {
+    in.mmio_req.take_fired();
+    in.llp_rx_hdr.take_fired();
+    in.llp_ctl_evt.take_fired();
+    in.llp_credit.take_fired();
+    if (in.dma_rd_rsp.take_fired()) {
+      if (piece_feed_.at_last() && piece_.is_last) --reads_out_;
+      piece_feed_.advance();
+    }
+    if (in.llp_rx.take_fired()) {
+      record_feed_.advance();
+      if (record_feed_.done) ++records_done_;
+    }
+    if (out.mmio_rsp.fired()) env_->mmio_response(out.mmio_rsp.item.data);
+    if (out.dma_rd_req.fired()) {
+      const auto& r = out.dma_rd_req.item;
+      ++reads_out_;
+      env_->dma_read({.tag = r.tag, .address = r.address, .length = r.length, .relaxed = r.relaxed != 0, .no_alloc = r.no_alloc != 0});
+    }
+    if (out.dma_wr.fired()) {
+      const auto& b = out.dma_wr.item;
+      if (!wr_open_) wr_.start(b.length);
+      wr_open_ = true;
+      if (!wr_.take(b)) fail("dma_wr: more bytes than its length");
+      if (b.last) {
+        if (wr_.at != b.length) fail("dma_wr: fewer bytes than its length");
+        wr_open_ = false;
+        env_->dma_write({.address = b.address, .data = std::move(wr_.data), .relaxed = b.relaxed != 0, .no_alloc = b.no_alloc != 0});
+      }
+    }
+    if (out.llp_tx_hdr.fired()) {
+      const auto& h = out.llp_tx_hdr.item;
+      tx_open_ = true;
+      tx_.start(h.length);
+      tx_record_ = Record{.connection = h.connection, .is_stream = h.is_stream != 0};
+    }
+    if (out.llp_tx.fired()) {
+      const auto& b = out.llp_tx.item;
+      if (!tx_open_ || !tx_.take(b)) fail("llp_tx: bytes without a header, or more than its length");
+      if (b.last) {
+        if (tx_.at != tx_.data.size()) fail("llp_tx: fewer bytes than its length");
+        tx_open_ = false;
+        tx_record_.data = std::move(tx_.data);
+        env_->llp_tx(std::move(tx_record_));
+      }
+    }
+    if (out.llp_ctl_req.fired()) env_->llp_ctl(out.llp_ctl_req.item);
+  }
+
+  void fail(const std::string& what) {
+    if (failure_.empty()) failure_ = options_.name + ": " + what + " (cycle " + std::to_string(cycle_) + ")";
+  }
+
+  void wave() {
+    if (options_.wave.file.empty()) return;
+    const uint64_t now = cycle_ * 102400 / 33;
+    if (!wave_open_ && now >= options_.wave.from_ps && now <= options_.wave.to_ps) {
+      pins_->open_wave(options_.wave.file);
+      wave_open_ = true;
+    } else if (wave_open_ && now > options_.wave.to_ps) {
+      pins_->close_wave();
+      wave_open_ = false;
+    }
+  }
+
+  RtlOptions options_;
+  std::unique_ptr<RtlPins> pins_;
+  spec::Sizes sizes_;
+  DeviceEnv* env_ = nullptr;
+  uint64_t cycle_ = 0;
+  uint32_t reset_left_ = kResetCycles;
+  std::deque<spec::MmioReq> mmio_;
+  std::deque<DmaPiece> pieces_;
+  std::deque<Record> records_;
+  std::deque<TimedEvent> events_;
+  std::deque<spec::LlpCredit> credits_;
+  DmaPiece piece_;
+  Feeder piece_feed_, record_feed_;
+  bool record_error_ = false;
+  uint64_t records_in_ = 0, records_done_ = 0;
+  uint64_t reads_out_ = 0;
+  Gatherer wr_, tx_;
+  bool wr_open_ = false, tx_open_ = false;
+  Record tx_record_;
+  bool wave_open_ = false;
+  std::string failure_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_rtl_device(const RtlOptions& options) {
+  return std::make_unique<RtlDevice>(options, sc_core::sc_gen_unique_name(options.name.c_str()));
+}
+
+std::unique_ptr<RtlPins> make_rtl_pins(bool minimum, uint64_t seed) {
+  return minimum ? make_rtl_pins_minimum(seed) : make_rtl_pins_default(seed);
+}
+
+}  // namespace rnic::sim

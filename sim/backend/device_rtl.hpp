@@ -1,0 +1,27 @@
+// A device made of the RTL: beats on one side, items on the other, one clock.
+//
+//   auto dev = make_rtl_device({.minimum = false, .name = "server"});   dev->attach(env);
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "sim/backend/device.hpp"
+
+namespace rnic::sim {
+
+struct WaveWindow {  ///< simulated picoseconds
+  std::string file;
+  uint64_t from_ps = 0, to_ps = UINT64_MAX;
+};
+
+struct RtlOptions {
+  bool minimum = false;     ///< the build with every size at its smallest
+  std::string name = "rtl";
+  uint64_t reset_seed = 0;  ///< 0: registers start at zero; else from random state
+  WaveWindow wave;
+};
+
+std::unique_ptr<Device> make_rtl_device(const RtlOptions& options);
+
+}  // namespace rnic::sim

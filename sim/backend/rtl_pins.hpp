@@ -1,0 +1,83 @@
+// The pins of `rnic` (rtl/top/rnic.sv), a cycle at a time, without Verilator's or SystemC's headers: the two do not go into one
+// translation unit (style 16). Implemented over each Verilated build by verilated_rnic.hpp.
+//
+//   auto pins = make_rtl_pins(false, 0);
+//   pins->in.mmio_req.set(req);  pins->out.dma_wr.ready = true;  pins->cycle();  if (pins->out.dma_wr.fired()) ...
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "gen/streams.hpp"
+
+namespace rnic::sim {
+
+/// A stream into the device: offered until taken.
+template <class T>
+struct PinIn {
+  bool valid = false;
+  T item{};
+  bool ready = false;  // as sampled before the edge
+  void set(const T& t) {
+    item = t;
+    valid = dirty = true;
+  }
+  /// True in the cycle it was taken; the offer is then withdrawn.
+  bool take_fired() {
+    const bool f = valid && ready;
+    if (f) {
+      valid = false;
+      dirty = true;
+    }
+    return f;
+  }
+  bool dirty = true;  // must be written to the port
+};
+
+/// A stream out of the device; `ready` holds for the coming edge.
+template <class T>
+struct PinOut {
+  bool ready = false;
+  bool valid = false;
+  T item{};  // meaningful if valid
+  bool fired() const { return valid && ready; }
+};
+
+class RtlPins {
+ public:
+  struct In {
+    PinIn<spec::MmioReq> mmio_req;
+    PinIn<spec::DmaRdRsp> dma_rd_rsp;
+    PinIn<spec::LlpRxHdr> llp_rx_hdr;
+    PinIn<spec::LlpRx> llp_rx;
+    PinIn<spec::LlpCtlEvt> llp_ctl_evt;
+    PinIn<spec::LlpCredit> llp_credit;
+  };
+  struct Out {
+    PinOut<spec::MmioRsp> mmio_rsp;
+    PinOut<spec::DmaRdReq> dma_rd_req;
+    PinOut<spec::DmaWr> dma_wr;
+    PinOut<spec::LlpTxHdr> llp_tx_hdr;
+    PinOut<spec::LlpTx> llp_tx;
+    PinOut<spec::LlpCtlReq> llp_ctl_req;
+  };
+  virtual ~RtlPins() = default;
+  bool rst_n = false;
+  spec::PcieCfg pcie_cfg{};
+  In in;
+  Out out;
+  /// Settles the inputs, samples both directions, then clocks. After it `in.*.ready` and `out.*.valid, item` are those of this edge.
+  virtual void cycle() = 0;
+  /// Empty, or the first assertion that failed.
+  virtual std::string failure() = 0;
+  virtual void open_wave(const std::string& file) = 0;
+  virtual void close_wave() = 0;
+};
+
+/// seed 0: every register starts at zero; otherwise random (Verilator's --x-initial unique).
+std::unique_ptr<RtlPins> make_rtl_pins(bool minimum, uint64_t seed);
+std::unique_ptr<RtlPins> make_rtl_pins_default(uint64_t seed);
+std::unique_ptr<RtlPins> make_rtl_pins_minimum(uint64_t seed);
+
+}  // namespace rnic::sim

@@ -1,0 +1,28 @@
+// What travels between two LLP endpoints: one TCP segment, or what stands for one (SYN, FIN, RST). The addresses of a
+// connection are a host's number and its connection's number; `serial` tells a connection from one that had the number
+// before. Ports, sequence numbers and window are for the capture.
+#pragma once
+
+#include <cstdint>
+
+#include "base/payload.hpp"
+
+namespace rnic::sim {
+
+enum class FrameKind : uint8_t { kData, kSyn, kSynAck, kAck, kFin, kFinAck, kRst };
+
+struct Frame {
+  FrameKind kind = FrameKind::kData;
+  uint8_t from = 0, to = 0;         // hosts
+  uint16_t from_conn = 0, to_conn = 0;
+  uint32_t from_serial = 0, to_serial = 0;
+  uint16_t from_port = 0, to_port = 0;
+  uint32_t seq = 0, ack = 0;
+  uint32_t window = 0;
+  Payload data;
+};
+
+/// The address of a host: 10.0.0.1 and on.
+constexpr uint32_t host_address(unsigned host) { return 0x0a000001 + host; }
+
+}  // namespace rnic::sim

@@ -1,0 +1,72 @@
+// The wires between two hosts, one each way: rate, delay, MTU. A frame takes frame_bytes(segment) on the wire; pure
+// acknowledgements take nothing, they only travel (as if each rode on a frame of the other direction). A frame for one's
+// own address goes out and comes back.
+//
+//   Link link(config);
+//   link.attach(0, endpoint0);   link.attach(1, endpoint1);
+//   link.send(frame);            endpoint1.frame_arrives(at, frame) is called at once, for a time to come
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "link/frame.hpp"
+#include "link/wire_limit.hpp"
+#include "platform/config.hpp"
+#include "platform/serial_line.hpp"
+
+namespace rnic::sim {
+
+class LinkEnd {
+ public:
+  virtual ~LinkEnd() = default;
+  virtual void frame_arrives(Time at, Frame&& frame) = 0;
+};
+
+/// Sees each frame as its last bit arrives, in order of time.
+class LinkTap {
+ public:
+  virtual ~LinkTap() = default;
+  virtual void frame(Time at, const Frame& frame) = 0;
+};
+
+class Link {
+ public:
+  static constexpr unsigned kHosts = 2;
+
+  explicit Link(const LinkConfig& config)
+      : config_(config), lines_{SerialLine(config.link_gbps), SerialLine(config.link_gbps)} {}
+
+  void attach(unsigned host, LinkEnd& end) { ends_[host] = &end; }
+  void tap(LinkTap& tap) { taps_.push_back(&tap); }
+  const LinkConfig& config() const { return config_; }
+  uint16_t mss() const { return static_cast<uint16_t>(config_.mtu - kIpTcpHeaders); }
+  Time delay() const { return config_.link_delay_ns * kNs; }
+  bool has(unsigned host) const { return host < kHosts && ends_[host] != nullptr; }
+
+  void send(Time now, Frame&& frame) {
+    const uint64_t bytes = frame_bytes(frame.data.size());
+    ++frames_;
+    bytes_ += bytes;
+    const Time at = lines_[frame.from].send(now, bytes) + delay();
+    ends_[frame.to]->frame_arrives(at, std::move(frame));
+  }
+  /// What waits for the wire of this host, in time.
+  Time backlog(unsigned host, Time now) const { return lines_[host].backlog(now); }
+  Time duration(uint64_t bytes) const { return lines_[0].duration(bytes); }
+  /// The receiving end says that it takes the frame out.
+  void arrived(Time at, const Frame& frame) {
+    for (auto* t : taps_) t->frame(at, frame);
+  }
+  uint64_t frames() const { return frames_; }
+  uint64_t bytes() const { return bytes_; }  ///< on the wire, gaps included
+
+ private:
+  const LinkConfig config_;
+  std::array<SerialLine, kHosts> lines_;
+  std::array<LinkEnd*, kHosts> ends_{};
+  std::vector<LinkTap*> taps_;
+  uint64_t frames_ = 0, bytes_ = 0;
+};
+
+}  // namespace rnic::sim

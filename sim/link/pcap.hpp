@@ -1,0 +1,32 @@
+// Writes a link's frames as a capture that tshark dissects: Ethernet, IPv4 and TCP with right checksums, nanosecond times
+// (each frame's is when its last bit arrives).
+//
+//   Pcap pcap("wire.pcap");          throws std::runtime_error if the file cannot be written
+//   link.tap(pcap);
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "link/link.hpp"
+
+namespace rnic::sim {
+
+class Pcap final : public LinkTap {
+ public:
+  explicit Pcap(const std::string& path);
+  ~Pcap() override;
+  Pcap(const Pcap&) = delete;
+  Pcap& operator=(const Pcap&) = delete;
+
+  void frame(Time at, const Frame& frame) override;
+  void flush() { std::fflush(file_); }
+
+ private:
+  std::FILE* file_;
+  std::vector<uint8_t> buffer_;
+  uint16_t ip_id_[Link::kHosts] = {};
+};
+
+}  // namespace rnic::sim

@@ -1,0 +1,46 @@
+// What the wire allows: payload rate and message rate of one operation at one size, one FPDU a TCP segment, no options, no
+// markers (architecture section 16).
+//
+//   WireLimit w = wire_limit(WireOp::kWrite, 64, 1500, 100.0);      w.messages_per_s == 77.2e6
+//
+// kRead counts the direction of the responses, which are as long as Writes.
+#pragma once
+
+#include <cstdint>
+
+namespace rnic::sim {
+
+/// Ethernet preamble 8, header 14, FCS 4, gap 12; IP 20; TCP 20.
+inline constexpr uint32_t kFrameOverhead = 78;
+inline constexpr uint32_t kIpTcpHeaders = 40;
+/// Preamble and gap stand around a frame of at least 64 bytes.
+inline constexpr uint32_t kMinFrame = 84;
+
+/// Bytes that a segment takes on the wire.
+constexpr uint64_t frame_bytes(uint64_t segment) {
+  const uint64_t bytes = kFrameOverhead + segment;
+  return bytes < kMinFrame ? kMinFrame : bytes;
+}
+/// Length field, ULPDU, pad, CRC.
+constexpr uint64_t fpdu_bytes(uint64_t ulpdu) { return (2 + ulpdu + 3) / 4 * 4 + 4; }
+/// Largest ULPDU without markers (RFC 5044 section 4.1).
+constexpr uint64_t mulpdu(uint64_t mss) { return mss - (6 + mss % 4); }
+
+enum class WireOp : uint8_t { kWrite, kSend, kRead };
+
+struct WireLimit {
+  double payload_gbps = 0;
+  double messages_per_s = 0;
+};
+
+constexpr WireLimit wire_limit(WireOp op, uint64_t size, uint64_t mtu, double link_gbps) {
+  const uint64_t header = op == WireOp::kSend ? 18 : 14;
+  const uint64_t room = mulpdu(mtu - kIpTcpHeaders) - header;
+  const uint64_t full = size == 0 ? 0 : (size - 1) / room;  // segments before the last
+  const uint64_t rest = size - full * room;
+  const uint64_t wire = full * frame_bytes(fpdu_bytes(header + room)) + frame_bytes(fpdu_bytes(header + rest));
+  const double messages = link_gbps * 1e9 / 8 / static_cast<double>(wire);
+  return {messages * static_cast<double>(size) * 8 / 1e9, messages};
+}
+
+}  // namespace rnic::sim

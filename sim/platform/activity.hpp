@@ -1,0 +1,65 @@
+// A part of the platform that acts at times of its own: one SC_METHOD, run at the earliest time that it was asked for.
+// Asking again for a later time costs nothing, so that an activity asks freely and does all that is due when it runs.
+//
+//   class Blinker final : Activity { void run(Time now) override { blink(); wake_at(now + 10 * kNs); } };
+#pragma once
+
+#include <string>
+#include <systemc>
+
+#include "platform/pci.hpp"
+
+namespace rnic::sim {
+
+/// The kernel's present time in picoseconds.
+inline Time kernel_now() { return sc_core::sc_time_stamp().value(); }
+
+class Activity {
+ public:
+  explicit Activity(const std::string& name) {
+    sc_core::sc_spawn_options options;
+    options.spawn_method();
+    options.dont_initialize();
+    options.set_sensitivity(&event_);
+    sc_core::sc_spawn(Step{this}, sc_core::sc_gen_unique_name(name.c_str()), &options);
+  }
+  virtual ~Activity() = default;
+  Activity(const Activity&) = delete;
+  Activity& operator=(const Activity&) = delete;
+
+  /// Run at `at`, or now if that is past.
+  void wake_at(Time at) {
+    if (at >= next_) return;
+    next_ = at;
+    const Time now = kernel_now();
+    if (at <= now) {
+      event_.notify(sc_core::SC_ZERO_TIME);
+    } else {
+      event_.notify(sc_core::sc_time::from_value(at - now));  // replaces a later one
+    }
+  }
+
+ protected:
+  virtual void run(Time now) = 0;
+
+ private:
+  struct Step {
+    Activity* self;
+    void operator()() const {
+      self->next_ = kForever;
+      self->run(kernel_now());
+    }
+  };
+  sc_core::sc_event event_;
+  Time next_ = kForever;
+};
+
+/// Device cycle n is at floor(n * 102400 / 33) ps; the first one after `now`.
+inline Time next_cycle_after(Time now) {
+  uint64_t n = now / 102400 * 33 + now % 102400 * 33 / 102400;
+  auto at = [](uint64_t c) { return c / 33 * 102400 + c % 33 * 102400 / 33; };
+  while (at(n) <= now) ++n;
+  return at(n);
+}
+
+}  // namespace rnic::sim

@@ -1,0 +1,125 @@
+#include "platform/host_cpu.hpp"
+
+#include <algorithm>
+#include <exception>
+
+#include "platform/sim_pci_device.hpp"
+
+namespace rnic::sim {
+
+void HostThread::charge(uint64_t ns) {
+  local_ = now() + ns * kNs;
+  if (local_ - kernel_now() > cpu_.config_.quantum_ns * kNs) sync();
+}
+
+void HostThread::sync() {
+  const Time kernel = kernel_now();
+  if (local_ > kernel) sc_core::wait(sc_core::sc_time::from_value(local_ - kernel));
+  cpu_.root_complex_->settle(kernel_now());
+}
+
+uint64_t HostThread::wait(uint64_t vectors, Time deadline) {
+  sync();
+  waits_for_ = vectors;
+  waits_since_ = kernel_now();
+  waits_until_ = deadline;
+  uint64_t fired = 0;
+  for (;;) {
+    cpu_.root_complex_->settle(kernel_now());
+    fired = cpu_.pending_ & vectors;
+    const Time now = kernel_now();
+    if (fired != 0 || now >= deadline) break;
+    if (deadline == kForever) {
+      sc_core::wait(event_);
+    } else {
+      sc_core::wait(sc_core::sc_time::from_value(deadline - now), event_);
+    }
+  }
+  cpu_.pending_ &= ~fired;
+  waits_for_ = 0;
+  waits_until_ = 0;
+  if (fired != 0) ++cpu_.moved_;
+  local_ = kernel_now();
+  charge(fired != 0 ? cpu_.config_.interrupt_ns : 0);
+  return fired;
+}
+
+uint64_t HostThread::mmio_read(Mmio m) {
+  charge(cpu_.config_.mmio_read_ns);
+  sync();
+  answer_.done = false;
+  reading_ = true;
+  cpu_.root_complex_->mmio_read(kernel_now(), std::move(m), answer_);
+  while (!answer_.done) sc_core::wait(answer_.event);
+  reading_ = false;
+  ++cpu_.moved_;
+  cpu_.root_complex_->settle(kernel_now());
+  return answer_.value;
+}
+
+std::string HostThread::doing() const {
+  if (finished_) return "";
+  if (reading_) return fmt::format("{}: waits for the answer to a register read\n", name_);
+  if (waits_until_ != 0) {
+    return fmt::format("{}: since {} ns waits for interrupts {:#x}\n", name_, waits_since_ / kNs, waits_for_);
+  }
+  return fmt::format("{}: polls\n", name_);
+}
+
+HostCpu::HostCpu(std::string name, const HostConfig& config, HostMemory& memory)
+    : name_(std::move(name)), config_(config), memory_(memory) {}
+HostCpu::~HostCpu() = default;
+
+void HostCpu::start(const std::string& program, Program body, std::function<void()> done) {
+  threads_.push_back(std::make_unique<HostThread>(*this, name_ + "/" + program));
+  HostThread* thread = threads_.back().get();
+  sc_core::sc_spawn_options options;
+  options.set_stack_size(1 << 20);
+  sc_core::sc_spawn(
+      [this, thread, body = std::move(body), done = std::move(done)] {
+        this->body(*thread, body);
+        done();
+      },
+      sc_core::sc_gen_unique_name((name_ + "_" + program).c_str()), &options);
+}
+
+void HostCpu::body(HostThread& thread, const Program& program) {
+  try {
+    SimPciDevice device(*this, thread);
+    program(device);
+    thread.sync();
+  } catch (const sc_core::sc_unwind_exception&) {
+    throw;  // the kernel takes its threads back
+  } catch (const std::exception& e) {
+    failures_.push_back({thread.name(), e.what()});
+  } catch (...) {
+    failures_.push_back({thread.name(), "an exception that is not a std::exception"});
+  }
+  thread.finished_ = true;
+  ++moved_;
+}
+
+void HostCpu::interrupt(unsigned vector) {
+  pending_ |= uint64_t{1} << vector;
+  for (auto& t : threads_) {
+    if ((t->waits_for_ >> vector & 1) != 0) t->event_.notify(sc_core::SC_ZERO_TIME);
+  }
+}
+
+bool HostCpu::finished() const {
+  return std::all_of(threads_.begin(), threads_.end(), [](const auto& t) { return t->finished_; });
+}
+
+bool HostCpu::sleeps_long(Time now, Time at_least) const {
+  return std::any_of(threads_.begin(), threads_.end(), [&](const auto& t) {
+    return t->waits_until_ != kForever && t->waits_until_ > now && t->waits_until_ - t->waits_since_ >= at_least;
+  });
+}
+
+std::string HostCpu::waiting_for() const {
+  std::string out;
+  for (const auto& t : threads_) out += t->doing();
+  return out;
+}
+
+}  // namespace rnic::sim

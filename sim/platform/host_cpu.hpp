@@ -1,0 +1,92 @@
+// A host's CPU: programs as simulated threads, each with its own time. A thread runs ahead of the kernel by what its driver
+// calls cost, at most by a quantum, and lets the others run when it waits, polls in vain or has used it up. Between driver
+// calls a program costs nothing.
+//
+//   HostCpu cpu("host0", config, memory);
+//   cpu.connect(root_complex);
+//   cpu.start("server", [](PciDevice& dev) { ... });          before or during simulation
+//   cpu.finished();  cpu.failures();
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "platform/root_complex.hpp"
+
+namespace rnic::sim {
+
+using Program = std::function<void(PciDevice&)>;
+
+class HostCpu;
+
+/// One thread of a host: what its PciDevice stands on.
+class HostThread {
+ public:
+  HostThread(HostCpu& cpu, std::string name) : cpu_(cpu), name_(std::move(name)) {}
+
+  Time now() const { return std::max(local_, kernel_now()); }
+  /// Spend time.
+  void charge(uint64_t ns);
+  /// Let the rest of the simulation come up to this thread's time; afterwards it sees memory as of now.
+  void sync();
+  uint64_t wait(uint64_t vectors, Time deadline);
+  uint64_t mmio_read(Mmio m);
+
+  const std::string& name() const { return name_; }
+  std::string doing() const;
+
+ private:
+  friend class HostCpu;
+  HostCpu& cpu_;
+  std::string name_;
+  Time local_ = 0;
+  bool finished_ = false, reading_ = false;
+  uint64_t waits_for_ = 0;  // vectors
+  Time waits_since_ = 0, waits_until_ = 0;
+  sc_core::sc_event event_;
+  MmioAnswer answer_;
+};
+
+struct ProgramFailure {
+  std::string program, what;
+};
+
+class HostCpu final : public InterruptSink {
+ public:
+  HostCpu(std::string name, const HostConfig& config, HostMemory& memory);
+  ~HostCpu() override;
+
+  void connect(RootComplex& root_complex) { root_complex_ = &root_complex; }
+  /// `done` is called when the program has returned.
+  void start(const std::string& program, Program body, std::function<void()> done);
+  void interrupt(unsigned vector) override;
+
+  const HostConfig& config() const { return config_; }
+  HostMemory& memory() { return memory_; }
+  RootComplex& root_complex() { return *root_complex_; }
+  bool finished() const;
+  const std::vector<ProgramFailure>& failures() const { return failures_; }
+  /// No thread has returned, been woken or been answered if this has not changed.
+  uint64_t moved() const { return moved_; }
+  /// A thread sleeps, and will wake by itself, after a sleep longer than `at_least`.
+  bool sleeps_long(Time now, Time at_least) const;
+  std::string waiting_for() const;
+
+ private:
+  friend class HostThread;
+  void body(HostThread& thread, const Program& program);
+
+  std::string name_;
+  HostConfig config_;
+  HostMemory& memory_;
+  RootComplex* root_complex_ = nullptr;
+  std::deque<std::unique_ptr<HostThread>> threads_;
+  uint64_t pending_ = 0;  // interrupts that nobody has taken
+  std::vector<ProgramFailure> failures_;
+  uint64_t moved_ = 0;
+};
+
+}  // namespace rnic::sim

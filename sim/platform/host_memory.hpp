@@ -1,0 +1,53 @@
+// The memory of one host: one memfd arena at a fixed address, of which buffers are views. A bus address is an offset into
+// the arena plus kBusBase, never a host pointer, so runs repeat. Scattered buffers are contiguous to the program and made
+// of seeded runs of pages in any order on the bus; unmapped guard pages stand behind each buffer.
+//
+//   HostMemory memory(config, 0, seed);                              host number 0
+//   DmaBuffer b = memory.alloc(10000, MemoryKind::kScattered).value();
+//   memory.write(b.bus(4096), bytes);                                as the device does: false if nobody owns that page
+//
+// A buffer keeps the arena alive. Its pages are free for reuse when its last handle goes; its addresses in the process are
+// never used again, so that a stale pointer faults.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "platform/config.hpp"
+#include "platform/pci.hpp"
+
+namespace rnic::sim {
+
+class HostMemory {
+ public:
+  static constexpr uint64_t kBusBase = uint64_t{1} << 32;
+  static constexpr uint32_t kPage = 4096;
+  static constexpr uint32_t kHugePage = 2 << 20;
+  static constexpr uint64_t kMaxContiguous = 2 << 20;
+
+  /// Throws std::runtime_error if the machine does not give the memory (set-up of a program).
+  HostMemory(const HostConfig& config, unsigned host, uint64_t seed);
+  ~HostMemory();
+  HostMemory(const HostMemory&) = delete;
+  HostMemory& operator=(const HostMemory&) = delete;
+
+  /// Zeroed. Scattered buffers from `huge_from_mib` on have 2 MiB pages.
+  base::Result<DmaBuffer> alloc(uint64_t size, MemoryKind kind);
+  /// Scattered, of pages of this size.
+  base::Result<DmaBuffer> alloc_pages(uint64_t size, uint32_t page_size);
+
+  /// As the device: within one page, and only where a buffer is. False: nothing was done.
+  bool read(uint64_t bus, std::span<uint8_t> out) const;
+  bool write(uint64_t bus, std::span<const uint8_t> bytes);
+  bool owned(uint64_t bus, uint64_t length) const;
+
+  uint64_t size() const;
+  uint64_t pages_in_use() const;
+
+ private:
+  struct State;  // outlives us while a buffer lives
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace rnic::sim

@@ -1,0 +1,188 @@
+// Between a device and its host: PCIe's order, rate and latency, memory, interrupts and errors.
+//
+//   RootComplex rc("host0", config, memory, interrupts, seed);
+//   rc.attach(device);
+//   rc.mmio_write(now, {.is_write = true, .bar = 2, .offset = 64, .bytes = 8, .value = 5});
+//
+//   device -> host   one wire. Writes take effect in order (a relaxed one may pass those before it); a read looks at memory
+//                    after every write issued before it; the answer to a register read arrives after them too. A write to
+//                    kMsiBase + 16 n is interrupt n.
+//   host -> device   one wire. Register accesses in order; completions never pass a register write, and only a register
+//                    read that the device does not take lets them by. A read's bytes are sampled all at one time, cut at
+//                    the completion boundary, pieces of one tag in order, tags in any.
+//
+// Memory effects are applied when somebody can see them (`settle`: a host thread runs, a completion is delivered), each at
+// its own exact time and in order, so that a small message costs the kernel one activation here.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "backend/device.hpp"
+#include "base/rng.hpp"
+#include "platform/activity.hpp"
+#include "platform/config.hpp"
+#include "platform/config_space.hpp"
+#include "platform/host_memory.hpp"
+#include "platform/pcie_observer.hpp"
+#include "platform/serial_line.hpp"
+
+namespace rnic::sim {
+
+/// Who hears interrupts: the host.
+class InterruptSink {
+ public:
+  virtual ~InterruptSink() = default;
+  virtual void interrupt(unsigned vector) = 0;
+};
+
+/// Where the answer to a register read goes; the reader waits for the event.
+struct MmioAnswer {
+  uint64_t value = ~uint64_t{0};
+  bool done = false;
+  sc_core::sc_event event;
+};
+
+/// Reads that fail: the n-th in the range, or each with a probability.
+struct ReadFault {
+  spec::RdStatus status = spec::RdStatus::kPoisoned;
+  uint64_t nth = 0;
+  double probability = 0;
+  uint64_t from = 0, to = UINT64_MAX;
+  uint64_t seen = 0;
+};
+
+struct PcieCounters {
+  static constexpr size_t kClients = static_cast<size_t>(Client::kUnknown) + 1;
+  std::array<uint64_t, kClients> reads{}, read_bytes{}, writes{}, write_bytes{};
+  uint64_t mmio_writes = 0, mmio_reads = 0, interrupts = 0, completions = 0;
+  uint64_t bad_reads = 0, bad_writes = 0;  // memory that nobody owns, or bus master off
+};
+
+class RootComplex final : private Activity {
+ public:
+  static constexpr uint64_t kMsiBase = 0xfee0'0000;
+  static constexpr unsigned kVectors = 64;
+  static constexpr uint32_t kTlpOverhead = 24;
+
+  RootComplex(const std::string& name, const PcieConfig& config, HostMemory& memory, InterruptSink& interrupts,
+              uint64_t seed);
+
+  void attach(Device& device);
+  void observe(PcieObserver& observer) { observers_.push_back(&observer); }
+  void add_fault(const ReadFault& fault) { faults_.push_back(fault); }
+
+  // The device's side.
+  bool can_dma_write();
+  void dma_write(DmaWrite w);
+  bool can_dma_read();
+  void dma_read(DmaRead r);
+  void mmio_response(uint64_t value);
+  void device_woke() { wake_at(kernel_now()); }
+
+  // The host's side; `at` may lie ahead of the kernel's time.
+  void mmio_write(Time at, Mmio m) { issue(at, std::move(m), nullptr); }
+  void mmio_read(Time at, Mmio m, MmioAnswer& answer) { issue(at, std::move(m), &answer); }
+  ConfigSpace& config_space() { return *space_; }
+  void config_changed() { device_->set_pcie(cfg_ = space_->pcie()); }
+  void reset();         ///< function-level reset
+  void remove();        ///< surprise removal: reads return all ones, nothing else happens any more
+  bool gone() const { return gone_; }
+  /// All effects on memory and host up to `now`.
+  void settle(Time now);
+
+  const PcieCounters& counters() const { return counters_; }
+  uint64_t moved() const { return moved_; }
+  /// Empty, or the first thing that the device did against PCIe's rules.
+  const std::string& failure() const { return failure_; }
+  /// For the watchdog: what is under way, one line each.
+  std::string waiting_for() const;
+
+ private:
+  enum class Kind : uint8_t { kRead, kMorePieces, kEarlyWrite, kMmio };
+  struct Up {  // in order: writes and answers on their way to the host
+    Time at = 0;
+    uint64_t seq = 0;
+    DmaWrite write;
+    MmioAnswer* answer = nullptr;
+    uint64_t value = 0;
+  };
+  struct Later {  // in no order: a heap
+    Time at = 0;
+    uint64_t seq = 0;
+    uint32_t index = 0;  // tag, or place in its pool
+    Kind kind = Kind::kRead;
+    bool operator<(const Later& o) const { return at != o.at ? at > o.at : seq > o.seq; }  // earliest on top
+  };
+  struct Read {
+    DmaRead request;
+    Payload data;
+    uint32_t sent = 0;
+    spec::RdStatus status = spec::RdStatus::kOk;
+    uint32_t fault_after = 0;  // good pieces before the bad one
+    bool is_active = false, is_sampled = false;
+  };
+  struct PieceDown {
+    Time at = 0;
+    DmaPiece piece;
+  };
+  struct MmioDown {
+    Time at = 0;
+    Mmio mmio;
+    MmioAnswer* answer = nullptr;
+  };
+
+  void run(Time now) override;
+  void plan(Time now);
+  // root_complex_up.cpp: towards the host
+  void push_later(Time at, Kind kind, uint32_t index);
+  bool link_has_room(Time now);
+  void commit(Time at, const DmaWrite& w);
+  void decide_fault(Read& read);
+  void finish_up(Up& up);
+  static void answer(MmioAnswer& to, uint64_t value);
+  void broken(Time now, const std::string& what);
+  // root_complex_down.cpp: towards the device
+  void issue(Time at, Mmio m, MmioAnswer* answer);
+  void sample(Time at, uint32_t tag);
+  void emit(Time at, uint32_t tag);
+  uint32_t cut(const Read& read);
+  void deliver(Time now);
+  bool piece_may_pass() const;
+  void forget();
+
+  const PcieConfig config_;
+  HostMemory& memory_;
+  InterruptSink& interrupts_;
+  base::Rng reorder_rng_, fault_rng_;
+  const Time one_way_, read_host_, write_host_;
+  SerialLine up_line_, down_line_;
+  Device* device_ = nullptr;
+  std::unique_ptr<ConfigSpace> space_;
+  spec::PcieCfg cfg_;  // what it says now
+  std::vector<PcieObserver*> observers_;
+  std::vector<ReadFault> faults_;
+
+  uint64_t seq_ = 0;
+  std::deque<Up> up_;
+  std::vector<Later> later_;
+  std::deque<Time> host_due_;  // when an interrupt or an answer reaches the host
+  std::array<Read, 256> reads_{};
+  std::vector<DmaWrite> early_;   // pools, and their free places
+  std::vector<MmioDown> issued_;
+  std::vector<uint32_t> early_free_, issued_free_;
+  std::deque<PieceDown> pieces_;
+  std::deque<MmioDown> mmios_;
+  std::deque<MmioAnswer*> answering_;  // register reads that the device has taken
+  uint32_t reads_in_use_ = 0, posted_in_use_ = 0, nonposted_in_use_ = 0;
+  bool held_write_ = false, held_read_ = false;  // we said no
+  bool gone_ = false;
+
+  PcieCounters counters_;
+  uint64_t moved_ = 0;
+  std::string failure_;
+};
+
+}  // namespace rnic::sim

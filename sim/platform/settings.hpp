@@ -1,0 +1,91 @@
+// A setting: one row that says its name, unit, bounds and meaning and where its value lives. From the rows come
+// `rnic-sim list settings`, `--set`, `--print-config` and the JSON files.
+//
+//   constexpr SettingRow<Config> kRows[] = {
+//       {"link_gbps", "Gb/s", 1, 800, "Rate of the link.", &setting_of<&Config::link, &LinkConfig::link_gbps, Config>}};
+//   Config c;
+//   if (auto r = kRows[0].set(c, "400"); !r) throw ...r.error().what;      kRows[0].text(c) == "400"
+//
+// The default is what a fresh Config holds. Numbers are whole (decimal or 0x...) or real, as the member's type says.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/result.hpp"
+
+namespace rnic::sim {
+
+template <class Root>
+struct SettingRow {
+  using Whole = uint64_t& (*)(Root&);
+  using Real = double& (*)(Root&);
+
+  std::string_view name;
+  std::string_view unit;  // "" for a plain number
+  double min = 0, max = 0;
+  std::string_view doc;
+  std::variant<Whole, Real> member;
+  bool power_of_two = false;
+
+  bool is_whole() const { return std::holds_alternative<Whole>(member); }
+
+  std::string text(const Root& root) const {
+    Root copy = root;  // the accessors are not const
+    if (is_whole()) return fmt::format("{}", std::get<Whole>(member)(copy));
+    return fmt::format("{}", std::get<Real>(member)(copy));
+  }
+  std::string default_text() const { return text(Root{}); }
+
+  /// Nothing is changed unless the text is a number within bounds.
+  [[nodiscard]] base::Result<void> set(Root& root, std::string_view text) const {
+    if (is_whole()) {
+      const auto value = parse_whole(text);
+      if (!value) return base::fail(base::Errc::kInvalidArgument, "{}: \"{}\" is not a whole number", name, text);
+      if (auto ok = bounds(static_cast<double>(*value), text); !ok) return ok;
+      if (power_of_two && *value != 0 && (*value & (*value - 1)) != 0) {
+        return base::fail(base::Errc::kInvalidArgument, "{}: {} is not a power of two", name, text);
+      }
+      std::get<Whole>(member)(root) = *value;
+      return {};
+    }
+    double value = 0;
+    const char* end = text.data() + text.size();
+    if (auto r = std::from_chars(text.data(), end, value); r.ec != std::errc() || r.ptr != end) {
+      return base::fail(base::Errc::kInvalidArgument, "{}: \"{}\" is not a number", name, text);
+    }
+    if (auto ok = bounds(value, text); !ok) return ok;
+    std::get<Real>(member)(root) = value;
+    return {};
+  }
+
+ private:
+  static base::Result<uint64_t> parse_whole(std::string_view text) {
+    const bool hex = text.starts_with("0x") || text.starts_with("0X");
+    if (hex) text.remove_prefix(2);
+    uint64_t value = 0;
+    const char* end = text.data() + text.size();
+    if (auto r = std::from_chars(text.data(), end, value, hex ? 16 : 10); r.ec != std::errc() || r.ptr != end) {
+      return base::fail(base::Errc::kInvalidArgument, "not a number");
+    }
+    return value;
+  }
+  base::Result<void> bounds(double value, std::string_view text) const {
+    if (value < min) return base::fail(base::Errc::kInvalidArgument, "{}: {} below {} {}", name, text, min, unit);
+    if (value > max) return base::fail(base::Errc::kInvalidArgument, "{}: {} above {} {}", name, text, max, unit);
+    return {};
+  }
+};
+
+/// The member of a part of the configuration, as the accessor that a row wants.
+template <auto Part, auto Member, class Root>
+constexpr auto& setting_of(Root& root) {
+  return root.*Part.*Member;
+}
+
+}  // namespace rnic::sim

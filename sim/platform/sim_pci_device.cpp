@@ -1,0 +1,78 @@
+#include "platform/sim_pci_device.hpp"
+
+#include "base/check.hpp"
+
+namespace rnic::sim {
+
+uint32_t SimPciDevice::config_read(uint32_t offset) {
+  thread_.charge(cpu_.config().mmio_read_ns);
+  thread_.sync();
+  RootComplex& rc = cpu_.root_complex();
+  return rc.gone() ? ~0u : rc.config_space().read(offset);
+}
+
+void SimPciDevice::config_write(uint32_t offset, uint32_t value) {
+  thread_.charge(cpu_.config().mmio_read_ns);
+  thread_.sync();
+  RootComplex& rc = cpu_.root_complex();
+  if (rc.gone()) return;
+  if (rc.config_space().write(offset, value)) return reset();
+  rc.config_changed();
+}
+
+void SimPciDevice::reset() {
+  thread_.sync();
+  cpu_.root_complex().reset();
+  thread_.charge(cpu_.config().reset_ns);
+  thread_.sync();
+}
+
+bool SimPciDevice::decodes(unsigned bar, uint32_t offset, uint32_t bytes) {
+  RNIC_CHECK(offset % bytes == 0, "register access of {} bytes at offset {:#x}", bytes, offset);
+  RootComplex& rc = cpu_.root_complex();
+  return !rc.gone() && rc.config_space().memory_space() && offset + bytes <= rc.config_space().bar_bytes(bar);
+}
+
+uint64_t SimPciDevice::read(unsigned bar, uint32_t offset, uint8_t bytes) {
+  if (!decodes(bar, offset, bytes)) {
+    thread_.charge(cpu_.config().mmio_read_ns);
+    return ~uint64_t{0};
+  }
+  Mmio m;
+  m.bar = static_cast<uint8_t>(bar);
+  m.offset = offset;
+  m.bytes = bytes;
+  return thread_.mmio_read(std::move(m));
+}
+
+void SimPciDevice::write(unsigned bar, uint32_t offset, uint8_t bytes, uint64_t value) {
+  thread_.charge(cpu_.config().mmio_write_ns);
+  if (!decodes(bar, offset, bytes)) return;
+  Mmio m;
+  m.is_write = true;
+  m.bar = static_cast<uint8_t>(bar);
+  m.offset = offset;
+  m.bytes = bytes;
+  m.value = value;
+  cpu_.root_complex().mmio_write(thread_.now(), std::move(m));
+}
+
+void SimPciDevice::write_combined(unsigned bar, uint32_t offset, std::span<const uint8_t> bytes) {
+  RNIC_CHECK(bytes.size() == 64, "a write-combined store of {} bytes", bytes.size());
+  thread_.charge(cpu_.config().wc_ns);
+  if (!decodes(bar, offset, 64)) return;
+  Mmio m;
+  m.is_write = true;
+  m.bar = static_cast<uint8_t>(bar);
+  m.offset = offset;
+  m.bytes = 64;
+  m.data = Payload::copy_of(bytes);
+  cpu_.root_complex().mmio_write(thread_.now(), std::move(m));
+}
+
+void SimPciDevice::relax() {
+  thread_.charge(cpu_.config().poll_ns);
+  thread_.sync();
+}
+
+}  // namespace rnic::sim

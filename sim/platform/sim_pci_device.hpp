@@ -1,0 +1,50 @@
+// The driver's PciDevice on a simulated host: one for each thread, all on the host's one device. Each call charges what
+// HostConfig says.
+//
+//   call                        costs                        and
+//   write32, write64            mmio_write_ns                posted: does not wait
+//   write_combined              wc_ns                        posted
+//   read32, read64, config_*    mmio_read_ns + round trip    waits
+//   before_doorbell             post_ns
+//   after_phase_bit             poll_ns
+//   relax                       poll_ns                      lets everybody else come up to this thread's time
+//   wait                        until then, interrupt_ns if one fired
+#pragma once
+
+#include "platform/host_cpu.hpp"
+
+namespace rnic::sim {
+
+class SimPciDevice final : public PciDevice {
+ public:
+  SimPciDevice(HostCpu& cpu, HostThread& thread) : cpu_(cpu), thread_(thread) {}
+
+  uint32_t config_read(uint32_t offset) override;
+  void config_write(uint32_t offset, uint32_t value) override;
+  void reset() override;
+
+  uint32_t read32(unsigned bar, uint32_t offset) override { return static_cast<uint32_t>(read(bar, offset, 4)); }
+  uint64_t read64(unsigned bar, uint32_t offset) override { return read(bar, offset, 8); }
+  void write32(unsigned bar, uint32_t offset, uint32_t value) override { write(bar, offset, 4, value); }
+  void write64(unsigned bar, uint32_t offset, uint64_t value) override { write(bar, offset, 8, value); }
+  void write_combined(unsigned bar, uint32_t offset, std::span<const uint8_t> bytes) override;
+
+  Result<DmaBuffer> alloc(uint64_t size, MemoryKind kind) override { return cpu_.memory().alloc(size, kind); }
+
+  void before_doorbell() override { thread_.charge(cpu_.config().post_ns); }
+  void after_phase_bit() override { thread_.charge(cpu_.config().poll_ns); }
+
+  Time now() const override { return thread_.now(); }
+  void relax() override;
+  uint64_t wait(uint64_t vectors, Time deadline) override { return thread_.wait(vectors, deadline); }
+
+ private:
+  uint64_t read(unsigned bar, uint32_t offset, uint8_t bytes);
+  void write(unsigned bar, uint32_t offset, uint8_t bytes, uint64_t value);
+  bool decodes(unsigned bar, uint32_t offset, uint32_t bytes);
+
+  HostCpu& cpu_;
+  HostThread& thread_;
+};
+
+}  // namespace rnic::sim

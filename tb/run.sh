@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# All tests, from a fresh machine; each step also runs alone.
+set -u
+cd "$(dirname "$0")/.."
+
+usage() {
+  cat <<'TXT'
+usage: tb/run.sh [STEP...]      installs what is missing, builds, runs the steps; without STEP those of CI
+  spec       docs/spec printed again and compared with rtl/gen, model/gen, docs/gen
+  lint       forms that Yosys misreads; Verilator -Wall of every module as its own top
+  synth      Yosys reads the RTL: size, logic depth, memories
+  prove      rtl/lib proved by k-induction, covers, assertions counted
+  build      everything, warnings are errors
+  fast       cells, units, model, driver, platform (ctest label fast)
+  sanitize   C++ under address and undefined sanitizers
+  system     host programs on the devices (ctest label system)
+  all        the steps above, in this order: what CI runs
+  full       all, then what takes long (longer random lists)
+exit status 0: all passed; 1: a step failed (its name is in the last line); 2: wrong use; 4: something could not be set up
+TXT
+}
+
+steps_all="spec lint synth prove build fast sanitize system"
+steps=""
+for a in "$@"; do
+  case "$a" in
+    -h|--help) usage; exit 0 ;;
+    all) steps="$steps $steps_all" ;;
+    full) steps="$steps $steps_all long" ;;
+    spec|lint|synth|prove|build|fast|sanitize|system|long) steps="$steps $a" ;;
+    *) printf '%s\n' "tb/run.sh: no step called '$a'; tb/run.sh --help lists them" >&2; exit 2 ;;
+  esac
+done
+[ -n "$steps" ] || steps=$steps_all
+
+. tb/support/setup.sh
+setup_packages
+
+passed=0
+failed=""
+t_all=$SECONDS
+run() {  # run NAME COMMAND...
+  name=$1; shift
+  say "step $name"
+  t=$SECONDS
+  if "$@"; then passed=$((passed + 1)); say "step $name passed in $((SECONDS - t)) s"
+  else failed="$failed $name"; say "step $name FAILED after $((SECONDS - t)) s"; fi
+}
+
+step_spec() { setup_build release specgen && build-release/docs/spec/tool/specgen --check docs/spec .; }
+step_build() { setup_build release all; }
+step_ctest() { setup_build release all && ctest --test-dir build-release --output-on-failure -j 2 -L "$1"; }
+step_sanitize() {
+  setup_build asan all || return 1
+  ASAN_OPTIONS=detect_stack_use_after_return=0:detect_leaks=0 ctest --test-dir build-asan --output-on-failure -j 2 -L fast
+}
+for s in $steps; do
+  case "$s" in
+    spec) run spec step_spec ;;
+    lint) run lint rtl/lint/lint.sh ;;
+    synth) run synth rtl/lint/depth.sh ;;
+    prove) run prove rtl/formal/prove.sh ;;
+    build) run build step_build ;;
+    fast) run fast step_ctest fast ;;
+    sanitize) run sanitize step_sanitize ;;
+    system) run system step_ctest system ;;
+    long) run long step_ctest long ;;
+  esac
+done
+say "$((SECONDS - t_all)) s in all"
+n_failed=$(echo $failed | wc -w)
+[ -z "$failed" ] || say "failed:$failed"
+printf '%s\n' "$passed passed, $n_failed failed"
+[ -z "$failed" ]

@@ -1,0 +1,158 @@
+// specgen: what it refuses, with file, line and reason, and what it prints from tb/spec/samples.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Outcome {
+  int status;
+  std::string text;
+};
+
+Outcome run_specgen(const std::string& arguments) {
+  FILE* pipe = popen((std::string(RNIC_SPECGEN) + " " + arguments + " 2>&1").c_str(), "r");
+  std::string text;
+  std::array<char, 4096> buffer{};
+  while (fgets(buffer.data(), static_cast<int>(buffer.size()), pipe) != nullptr)
+    text += buffer.data();
+  return {WEXITSTATUS(pclose(pipe)), text};
+}
+
+std::string read_file(const fs::path& path) {
+  std::ifstream in(path);
+  std::stringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+class SpecgenTest : public testing::Test {
+ protected:
+  SpecgenTest() : dir_(fs::temp_directory_path() / ("specgen_test." + std::to_string(getpid()))) {
+    fs::remove_all(dir_);
+    fs::create_directories(dir_ / "spec");
+    sample_ = read_file("tb/spec/samples/iwarp.yaml");
+  }
+  ~SpecgenTest() override { fs::remove_all(dir_); }
+
+  void write(const std::string& text) const { std::ofstream(dir_ / "spec" / "iwarp.yaml") << text; }
+  [[nodiscard]] Outcome print() const {
+    return run_specgen((dir_ / "spec").string() + " " + (dir_ / "out").string());
+  }
+
+  /// The sample with one piece replaced is refused, at the line of that piece, for this reason.
+  void refused(const std::string& from, const std::string& to, const std::string& reason,
+               int lines_before = 0) const {
+    SCOPED_TRACE(from + " -> " + to);
+    const auto at = sample_.find(from);
+    ASSERT_NE(at, std::string::npos);
+    auto text = sample_;
+    text.replace(at, from.size(), to);
+    write(text);
+    const auto line =
+        1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n') -
+        lines_before;
+    const auto got = print();
+    EXPECT_EQ(got.status, 2);
+    EXPECT_THAT(got.text, testing::StartsWith((dir_ / "spec" / "iwarp.yaml").string() + ":" +
+                                              std::to_string(line) + ": "));
+    EXPECT_THAT(got.text, testing::HasSubstr(reason));
+  }
+
+  fs::path dir_;
+  std::string sample_;
+};
+
+TEST_F(SpecgenTest, PrintsThenChecksThenFindsAChange) {
+  write(sample_);
+  EXPECT_EQ(print().text, "");
+  const auto check = "--check " + (dir_ / "spec").string() + " " + (dir_ / "out").string();
+  EXPECT_EQ(run_specgen(check).status, 0);
+  std::ofstream(dir_ / "out/rtl/gen/regs_pkg.sv", std::ios::app) << "// edited\n";
+  const auto got = run_specgen(check);
+  EXPECT_EQ(got.status, 1);
+  EXPECT_THAT(got.text, testing::HasSubstr("rtl/gen/regs_pkg.sv"));
+}
+
+TEST_F(SpecgenTest, PrintsEachKind) {
+  write(sample_);
+  ASSERT_EQ(print().status, 0);
+  const auto sv = read_file(dir_ / "out/rtl/gen/iwarp_pkg.sv");
+  EXPECT_THAT(sv, testing::HasSubstr("ColourGreen = 2'h2"));
+  EXPECT_THAT(sv, testing::HasSubstr("IBV_TWO = 8'h2"));
+  EXPECT_THAT(sv, testing::HasSubstr(
+                      "    logic [3:0] version;\n    colour_e paint;\n    logic [1:0] reserved;"));
+  EXPECT_THAT(sv, testing::HasSubstr(
+                      "    logic [39:0] tail;\n    logic [63:0] address;\n"));  // entries: reversed
+  EXPECT_THAT(sv, testing::HasSubstr("localparam int unsigned WideWidth = 137;"));
+  EXPECT_THAT(sv, testing::HasSubstr("8'h01: cause_terminate = {4'h2, 4'h0, 8'h02, 1'b1, 1'b0};"));
+  const auto regs = read_file(dir_ / "out/rtl/gen/regs_pkg.sv");
+  EXPECT_THAT(regs, testing::HasSubstr("CtrlMask = 32'h1;"));
+  EXPECT_THAT(regs, testing::HasSubstr("CountStride = 8;"));
+  EXPECT_THAT(read_file(dir_ / "out/rtl/gen/rnic_pkg.sv"), testing::HasSubstr("NumThings = 16;"));
+  const auto cpp = read_file(dir_ / "out/model/gen/iwarp.hpp");
+  EXPECT_THAT(cpp, testing::HasSubstr("kGreen = 0x2,"));
+  EXPECT_THAT(cpp, testing::HasSubstr("using Beats = Beat;"));
+  EXPECT_THAT(cpp, testing::HasSubstr("using Twin = Wide;"));
+}
+
+TEST_F(SpecgenTest, RefusesNames) {
+  refused("prefix: Colour", "perfix: Colour", "unknown key 'perfix'");
+  refused("    width: 2\n", "", "'width' is missing", 1);
+  refused("flags: 6", "index: 6", "duplicate name 'index'");
+  refused("flags: 6", "tagged: 6", "reserved word of SystemVerilog");
+  refused("flags: 6", "operator: 6", "reserved word of C++");
+  refused("flags: 6", "Flags: 6", "snake_case");
+  refused("  twin:", "  wide:", "duplicate name 'wide'");
+  refused("  twin:", "  head:", "duplicate name 'Head'");
+  refused("right: 12", "right: colur", "unknown type 'colur'");
+  refused("like: wide", "like: wider", "unknown type 'wider'");
+}
+
+TEST_F(SpecgenTest, RefusesPositions) {
+  refused("tail: 40", "tail: 48", "beyond the 16 bytes");
+  refused("      - tail: 40\n", "", "gap of 40 bits", 8);
+  refused("at: 3", "at: 2", "overlaps");
+  refused("at: 3", "at: 4", "gap of 8 bits");
+  refused("length: 16", "length: 8", "gap of 8 bits", 3);
+  refused("raw: 96", "raw: 97", "whole bytes");
+  refused("offset: 0x8, width: 64", "offset: 0x0, width: 64", "overlaps 'ctrl'");
+  refused("offset: 0x8, width: 64", "offset: 0x4, width: 64", "multiples of its size");
+  refused("reserved: 31", "reserved: 30", "gap of 1 bits");
+  refused("reserved: 31", "reserved: 32", "beyond 32");
+}
+
+TEST_F(SpecgenTest, RefusesValues) {
+  refused("green: {value: 2}", "green: {value: 4}", "does not fit 2 bits");
+  refused("green: {value: 2}", "green: {value: 0}", "already 'red'");
+  refused("magic: {value: 0x1234, width: 16, ref: sample 9}", "magic: {value: 0x1234, width: 16}",
+          "has no ref");
+  refused("value: 0x1234, width: 16", "value: 0x1234, width: 12", "does not fit 12 bits");
+  refused("value: 0x1234", "value: many", "must be a number");
+  refused("default: 16", "default: 65", "outside min to max");
+  refused("minimum: 2", "minimum: 0", "outside min to max");
+  refused("access: ro", "access: r", "access must be");
+  refused("reset: 1", "reset: 0x100000000", "reset does not fit");
+  refused("code: 2", "code: 256", "code 8");
+}
+
+TEST_F(SpecgenTest, RefusesBrokenYamlAndAnEmptyFolder) {
+  write("enums: [\n");
+  EXPECT_EQ(print().status, 2);
+  EXPECT_THAT(print().text, testing::HasSubstr("iwarp.yaml:"));
+  fs::remove(dir_ / "spec/iwarp.yaml");
+  EXPECT_EQ(print().status, 2);
+  EXPECT_EQ(run_specgen("").status, 2);
+}
+
+}  // namespace

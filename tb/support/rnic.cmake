@@ -1,0 +1,118 @@
+# The functions of our CMakeLists.txt files.
+#
+#   rnic_need(model/mpa)                                   add this folder, unless it is there already
+#   rnic_verilate(TARGET Mpa TOP mpa SOURCES rtl/mpa/*.sv  class VMpa; link with target Mpa
+#                 [PARAMS -GDepth=4] [ARGS -Wno-X] [MINIMUM])
+#   rnic_test(NAME mpa_test SOURCES mpa_test.cpp LIBS Mpa rnic::mpa [LABEL fast|system])
+#
+# Targets: rnic::base rnic::spec rnic::tb_support rnic::verilated rnic::systemc
+include_guard(GLOBAL)
+
+function(rnic_need dir)
+  get_property(added GLOBAL PROPERTY RNIC_ADDED)
+  if(dir IN_LIST added)
+    return()
+  endif()
+  if(NOT EXISTS ${CMAKE_SOURCE_DIR}/${dir}/CMakeLists.txt)
+    message(FATAL_ERROR "rnic_need(${dir}): there is no ${dir}/CMakeLists.txt")
+  endif()
+  set_property(GLOBAL APPEND PROPERTY RNIC_ADDED ${dir})
+  add_subdirectory(${CMAKE_SOURCE_DIR}/${dir} ${CMAKE_BINARY_DIR}/${dir})
+endfunction()
+
+# Verilator's runtime, compiled once. Headers are SYSTEM: our warnings do not apply to them.
+find_program(VERILATOR_BIN verilator_bin verilator REQUIRED)
+find_path(VERILATOR_INCLUDE verilated.h PATHS /usr/share/verilator/include /usr/local/share/verilator/include REQUIRED)
+add_library(rnic_verilated STATIC
+  ${VERILATOR_INCLUDE}/verilated.cpp ${VERILATOR_INCLUDE}/verilated_fst_c.cpp
+  ${VERILATOR_INCLUDE}/verilated_threads.cpp
+  $<$<BOOL:${RNIC_COVERAGE}>:${VERILATOR_INCLUDE}/verilated_cov.cpp>)
+add_library(rnic::verilated ALIAS rnic_verilated)
+target_include_directories(rnic_verilated SYSTEM PUBLIC ${VERILATOR_INCLUDE} ${VERILATOR_INCLUDE}/vltstd)
+target_compile_definitions(rnic_verilated PUBLIC VM_COVERAGE=$<BOOL:${RNIC_COVERAGE}> VM_SC=0 VM_TRACE=1
+  VM_TRACE_FST=1 VM_TRACE_VCD=0)
+target_compile_options(rnic_verilated PRIVATE -w -O2)
+target_link_libraries(rnic_verilated PUBLIC Threads::Threads ZLIB::ZLIB)
+
+# SystemC has no CMake package, is built as C++17 and refuses to link otherwise: say so here and nowhere else.
+find_library(SYSTEMC_LIBRARY systemc)
+find_path(SYSTEMC_INCLUDE systemc)
+if(SYSTEMC_LIBRARY AND SYSTEMC_INCLUDE)
+  add_library(rnic_systemc INTERFACE)
+  add_library(rnic::systemc ALIAS rnic_systemc)
+  target_include_directories(rnic_systemc SYSTEM INTERFACE ${SYSTEMC_INCLUDE})
+  target_compile_definitions(rnic_systemc INTERFACE SC_CPLUSPLUS=201703L SC_INCLUDE_DYNAMIC_PROCESSES)
+  target_link_libraries(rnic_systemc INTERFACE ${SYSTEMC_LIBRARY} Threads::Threads)
+endif()
+
+# Files relative to this folder or to the top of the repository; patterns are expanded.
+function(rnic_sources out)
+  set(all "")
+  foreach(pattern ${ARGN})
+    foreach(base ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_SOURCE_DIR})
+      file(GLOB found CONFIGURE_DEPENDS ${base}/${pattern})
+      if(found)
+        break()
+      endif()
+    endforeach()
+    if(NOT found AND NOT pattern MATCHES "[*]")
+      message(FATAL_ERROR "${pattern}: no such file in ${CMAKE_CURRENT_SOURCE_DIR} or ${CMAKE_SOURCE_DIR}")
+    endif()
+    list(APPEND all ${found})
+  endforeach()
+  list(REMOVE_DUPLICATES all)
+  set(${out} ${all} PARENT_SCOPE)
+endfunction()
+
+# Verilated while building, not while configuring: a module that does not lint stops its own bench alone.
+function(rnic_verilate)
+  cmake_parse_arguments(V "MINIMUM" "TARGET;TOP" "SOURCES;PARAMS;ARGS" ${ARGN})
+  if(V_UNPARSED_ARGUMENTS OR NOT V_TARGET OR NOT V_TOP OR NOT V_SOURCES)
+    message(FATAL_ERROR "rnic_verilate(TARGET name TOP module SOURCES ... [PARAMS ...] [ARGS ...] [MINIMUM])")
+  endif()
+  set(prefix V${V_TARGET})
+  set(dir ${CMAKE_CURRENT_BINARY_DIR}/${prefix})
+  set(archive ${dir}/${prefix}__ALL.a)
+  file(MAKE_DIRECTORY ${dir})
+  rnic_sources(sources ${V_SOURCES})
+  file(GLOB packages CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rtl/gen/*_pkg.sv)
+  file(GLOB shared CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rtl/gen/*.sv ${CMAKE_SOURCE_DIR}/rtl/lib/*.sv*)
+  file(GLOB waivers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rtl/lint/waivers.vlt)
+  list(REMOVE_ITEM sources ${packages})
+
+  set(flags --cc --Mdir ${dir} --prefix ${prefix} --top-module ${V_TOP} -Wall --assert --trace-fst --trace-structs
+    -O3 --x-assign fast --x-initial unique +incdir+${CMAKE_SOURCE_DIR}/rtl/lib
+    -y ${CMAKE_SOURCE_DIR}/rtl/lib -y ${CMAKE_SOURCE_DIR}/rtl/gen)
+  if(V_MINIMUM)
+    list(APPEND flags +define+RNIC_MINIMUM)
+  endif()
+  if(RNIC_COVERAGE)
+    list(APPEND flags --coverage-line --coverage-user)
+  endif()
+  add_custom_command(
+    OUTPUT ${archive} ${dir}/${prefix}.h ${dir}/${prefix}___024root.h
+    COMMAND ${VERILATOR_BIN} ${flags} ${V_PARAMS} ${V_ARGS} ${waivers} ${packages} ${sources}
+    COMMAND make -s -j${RNIC_MAKE_JOBS} -C ${dir} -f ${prefix}.mk CXX=${CMAKE_CXX_COMPILER} OBJCACHE=${CCACHE}
+      OPT_FAST=-O2 OPT_SLOW=-O1 ${prefix}__ALL.a
+    DEPENDS ${sources} ${packages} ${shared} ${waivers}
+    COMMENT "Verilating ${prefix} (${V_TOP})" VERBATIM)
+  add_custom_target(${V_TARGET}_verilated DEPENDS ${archive})
+  add_library(${V_TARGET} INTERFACE)
+  add_dependencies(${V_TARGET} ${V_TARGET}_verilated)
+  target_include_directories(${V_TARGET} SYSTEM INTERFACE ${dir})
+  target_link_libraries(${V_TARGET} INTERFACE ${archive} rnic::verilated)
+endfunction()
+
+function(rnic_test)
+  cmake_parse_arguments(T "" "NAME;LABEL;TIMEOUT" "SOURCES;LIBS" ${ARGN})
+  if(NOT T_LABEL)
+    set(T_LABEL fast)
+  endif()
+  if(NOT T_TIMEOUT)
+    set(T_TIMEOUT 120)
+  endif()
+  add_executable(${T_NAME} ${T_SOURCES})
+  target_link_libraries(${T_NAME} PRIVATE ${T_LIBS} rnic::tb_support)
+  gtest_discover_tests(${T_NAME} DISCOVERY_MODE PRE_TEST WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
+    PROPERTIES LABELS ${T_LABEL} TIMEOUT ${T_TIMEOUT})
+endfunction()

@@ -1,0 +1,117 @@
+// A Verilated module as a device under test: clock, reset, cycle count, waveform, assertion
+// failures.
+//
+//   struct Echo : tb::RtlDut<VEcho> {
+//     tb::StreamIn<spec::RxUlpduHdr> in = RNIC_IN(*this, in, spec::RxUlpduHdr);
+//     tb::StreamOut<spec::RxUlpduHdr> out = RNIC_OUT(*this, out, spec::RxUlpduHdr);
+//   };
+//
+// The module has clk_i and the synchronous rst_ni. State starts random (from the test's seed), and
+// so does every plain input: set those in the constructor (top().x_i = 0). The first cycle resets.
+// RNIC_WAVE=FILE.fst writes a waveform. A failing assertion of the RTL fails the test.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <verilated.h>
+#include <verilated_fst_c.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "support/dut.hpp"
+#include "support/seed.hpp"
+
+namespace rnic::tb {
+
+template <class V>
+class RtlDut : public Dut {
+ public:
+  explicit RtlDut(uint64_t seed = test_seed()) {
+    context_.fatalOnError(false);
+    context_.randReset(2);
+    context_.randSeed(static_cast<int>(seed & 0x7fffffff) | 1);
+    context_.traceEverOn(true);
+    top_ = std::make_unique<V>(&context_, "dut");
+    if (const char* file = std::getenv("RNIC_WAVE"); file != nullptr && *file != '\0')
+      open_wave(file);
+    top_->clk_i = 0;
+    top_->rst_ni = 0;
+  }
+  ~RtlDut() override {
+    if (context_.gotError()) ADD_FAILURE() << "an assertion of the RTL failed, see above";
+    top_->final();
+    if (wave_) wave_->close();
+  }
+
+  V& top() { return *top_; }
+  VerilatedContext& context() { return context_; }
+  [[nodiscard]] uint64_t now() const { return cycle_; }
+
+  /// The test looks for an RTL assertion itself: says whether one failed, and forgets it.
+  bool take_error() {
+    const bool error = context_.gotError();
+    context_.gotError(false);
+    context_.gotFinish(false);
+    return error;
+  }
+
+  void reset(unsigned cycles = 4) {
+    top_->rst_ni = 0;
+    for (auto* port : ports_) port->clear();
+    for (unsigned i = 0; i < cycles; i++) edge();
+    top_->rst_ni = 1;
+    in_reset_ = false;
+  }
+  void restart(Pace p) override {
+    reset();
+    pace(p);
+  }
+
+  /// One clock cycle; the first one resets.
+  void cycle() {
+    if (in_reset_) reset();
+    for (auto* port : ports_) port->drive();
+    top_->eval();
+    for (auto* port : ports_) port->sample();
+    edge();
+  }
+  void cycles(uint64_t count) {
+    for (uint64_t i = 0; i < count; i++) cycle();
+  }
+  bool advance() override {
+    cycle();
+    return true;
+  }
+
+ private:
+  void edge() {  // device cycle n is at floor(n * 102400 / 33) ps
+    const uint64_t at = cycle_ * 102400 / 33;
+    half(0, at);
+    half(1, at + 1551);
+    top_->clk_i = 0;
+    cycle_++;
+  }
+  void half(uint8_t clk, uint64_t at) {
+    top_->clk_i = clk;
+    context_.time(at);
+    top_->eval();
+    if (wave_) wave_->dump(at);
+  }
+  void open_wave(std::string file) {
+    static unsigned opened = 0;  // a second device of the same process gets FILE.1
+    if (opened != 0) file += "." + std::to_string(opened);
+    opened++;
+    wave_ = std::make_unique<VerilatedFstC>();
+    top_->trace(wave_.get(), 99);
+    wave_->open(file.c_str());
+  }
+
+  VerilatedContext context_;
+  std::unique_ptr<V> top_;
+  std::unique_ptr<VerilatedFstC> wave_;
+  uint64_t cycle_ = 0;
+  bool in_reset_ = true;
+};
+
+}  // namespace rnic::tb

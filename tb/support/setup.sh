@@ -1,0 +1,55 @@
+# From a fresh Debian 12 machine to a built tree; sourced by sim/run.sh and tb/run.sh from the top of the repository.
+#
+#   . tb/support/setup.sh;  setup_packages;  setup_build release rnic-sim
+
+# All dependencies of the project; nothing else is needed beyond the base system.
+PACKAGES="g++ make cmake ninja-build ccache git ca-certificates
+  verilator yosys z3 libsystemc-dev zlib1g-dev
+  libgtest-dev libgmock-dev libboost-dev libboost-program-options-dev
+  libyaml-cpp-dev nlohmann-json3-dev libfmt-dev libspdlog-dev libexpected-dev libssl-dev libpcap-dev
+  tshark gnuplot-nox clang-format clang-tidy"
+
+say() { printf '%s\n' "[$(basename "$0" .sh)] $*"; }
+die() { printf '%s\n' "$0: $*" >&2; exit 4; }
+
+setup_packages() {
+  command -v dpkg-query >/dev/null || die "this needs Debian 12 or a system derived from it (no dpkg here)"
+  missing=""
+  for p in $PACKAGES; do
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null)" = installed ] || missing="$missing $p"
+  done
+  [ -z "$missing" ] && return 0
+  sudo=""
+  if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null || die "packages are missing and this is neither root nor is sudo there:$missing"
+    sudo=sudo
+  fi
+  say "installing:$missing"
+  log=$(mktemp)
+  # Asks nothing. An answer file for tshark's question about capturing is not needed: the default is no.
+  if ! { $sudo apt-get -qq update && $sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install $missing; } >"$log" 2>&1; then
+    tail -n 5 "$log" >&2
+    die "apt-get could not install the missing packages (above its last lines)"
+  fi
+  rm -f "$log"
+}
+
+# setup_build PRESET TARGET...: configures once, builds quietly, shows the compiler's words only on failure.
+setup_build() {
+  preset=$1
+  shift
+  dir=build-$preset
+  if [ ! -f "$dir/build.ninja" ]; then
+    say "configuring $dir"
+    cmake --preset "$preset" >"$dir.log" 2>&1 || { tail -n 20 "$dir.log" >&2; die "cmake --preset $preset failed"; }
+    rm -f "$dir.log"
+  fi
+  # A call with nothing to do says nothing.
+  if ! ninja -C "$dir" -n "$@" 2>/dev/null | grep -q 'no work to do'; then
+    say "building $dir ($*); the first time takes minutes, both Verilated devices included"
+    if [ -t 1 ]; then ninja -C "$dir" "$@" || die "the build failed (above)"
+    else
+      ninja -C "$dir" "$@" >"$dir/build.log" 2>&1 || { grep -m 20 -A 4 -E 'error|FAILED|%Error|%Warning' "$dir/build.log" >&2; die "the build failed ($dir/build.log)"; }
+    fi
+  fi
+}
