@@ -7,6 +7,10 @@
 
 namespace rnic::verbs {
 
+namespace {
+auto& log = base::logger("driver");
+}
+
 std::string_view to_string(WcStatus status) {
   switch (status) {
     case IBV_WC_SUCCESS: return "success";
@@ -123,7 +127,7 @@ Result<AsyncEvent> Context::get_async_event(Time deadline) {
       if (core_->qps[n] == nullptr || m.qp_event[n] == 0) continue;
       m.qp_event[n] = 0;
       if (auto info = core_->qps[n]->refresh(); !info)
-        RNIC_LOG_WARN(base::logger("driver"), "qp {}: {}", n, info.error().what);
+        RNIC_LOG_WARN(log, "qp {}: {}", n, info.error().what);
     }
     if (!found && !core_->events.empty()) {
       found = core_->events.front();

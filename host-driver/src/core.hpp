@@ -143,9 +143,9 @@ struct QpCore {
 
   // Builder.
   struct Built {
-    SendWr wr;
-    std::vector<Sge> sges;
-    std::vector<uint8_t> data;
+    SendWr wr{};
+    std::vector<Sge> sges{};
+    std::vector<uint8_t> data{};
     bool has_data = false;
     bool is_inline = false;
   };

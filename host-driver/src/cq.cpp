@@ -6,12 +6,16 @@
 
 namespace rnic::verbs {
 
+namespace {
+auto& log = base::logger("driver");
+}
+
 CqCore::~CqCore() {
   Manager& m = ctx->mgr;
   ctx->cqs[number] = nullptr;
   if (live) {
     if (auto rsp = m.execute(ctx->dev, spec::AdminOpcode::kDestroyCq, number); !rsp) {
-      RNIC_LOG_WARN(base::logger("driver"), "cq {} stays: {}", number, rsp.error().what);
+      RNIC_LOG_WARN(log, "cq {} stays: {}", number, rsp.error().what);
       m.keep_forever(ring.memory);
       return;
     }

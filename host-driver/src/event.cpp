@@ -8,10 +8,7 @@
 namespace rnic::verbs {
 
 namespace {
-auto& log() {
-  static auto& l = base::logger("driver");
-  return l;
-}
+auto& log = base::logger("driver");
 
 void set_flag(std::vector<uint8_t>& flags, uint32_t number) {
   if (number < flags.size()) flags[number] = 1;
@@ -34,7 +31,7 @@ void Manager::drain_events(PciDevice& dev, unsigned eqn) {
         set_flag(conn_event, e.object);
         if (e.object < tracked_.size() && tracked_[e.object] == 0) unknown_.push_back(static_cast<uint16_t>(e.object));
         break;
-      default: RNIC_LOG_WARN(log(), "eq {}: unknown event {}", eqn, e.describe());
+      default: RNIC_LOG_WARN(log, "eq {}: unknown event {}", eqn, e.describe());
     }
   }
   if (eq.telling) return;  // as for the admin doorbell: one writer, who tells the latest

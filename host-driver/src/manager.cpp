@@ -12,10 +12,7 @@ namespace rnic::verbs {
 
 namespace {
 
-auto& log() {
-  static auto& l = base::logger("driver");
-  return l;
-}
+auto& log = base::logger("driver");
 
 // Configuration space, as the PCI specification numbers it.
 constexpr uint32_t kCfgId = 0x00, kCfgCommand = 0x04, kCfgCapabilities = 0x34;
@@ -251,7 +248,7 @@ void Manager::take_answers(PciDevice& dev) {
     if (auto it = waiting_.find(rsp.cookie); it != waiting_.end()) {
       it->second = {.done = true, .rsp = rsp};
     } else {
-      RNIC_LOG_WARN(log(), "admin answer nobody waits for: {}", rsp.describe());
+      RNIC_LOG_WARN(log, "admin answer nobody waits for: {}", rsp.describe());
     }
   }
 }

@@ -26,7 +26,7 @@ struct StartFrame {
   bool enhanced = false;  ///< S: ird_ord stands in front of the private data
   uint8_t revision = 1;
   spec::MpaIrdOrd ird_ord{};
-  std::vector<uint8_t> private_data;
+  std::vector<uint8_t> private_data{};
 };
 
 /// What one side brings.
@@ -45,8 +45,8 @@ struct Agreed {
 };
 
 struct StartAnswer {
-  StartFrame reply;
-  Agreed agreed;
+  StartFrame reply{};
+  Agreed agreed{};
 };
 
 [[nodiscard]] std::vector<uint8_t> encode(const StartFrame& frame);

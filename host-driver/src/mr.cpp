@@ -8,6 +8,10 @@
 namespace rnic::verbs {
 
 namespace {
+auto& log = base::logger("driver");
+}
+
+namespace {
 
 constexpr unsigned kMinLogPage = 12, kMaxLogPage = 21;
 
@@ -44,6 +48,7 @@ Result<void> check_access(uint32_t access) {
 }  // namespace
 
 Mr::Mr(std::unique_ptr<MrCore> core) : core_(std::move(core)) {}
+Mr::Mr() = default;
 Mr::Mr(Mr&&) noexcept = default;
 Mr& Mr::operator=(Mr&&) noexcept = default;
 Mr::~Mr() = default;
@@ -64,7 +69,7 @@ Result<void> MrCore::dereg() {
   live = false;
   if (auto rsp = ctx.mgr.execute(ctx.dev, spec::AdminOpcode::kDestroyMr, stag); !rsp) {
     ctx.mgr.keep_forever(buffer);
-    RNIC_LOG_WARN(base::logger("driver"), "mr {:#x} stays: {}", stag, rsp.error().what);
+    RNIC_LOG_WARN(log, "mr {:#x} stays: {}", stag, rsp.error().what);
     return error_of(rsp);
   }
   ctx.mgr.give_stag_slot(slot);

@@ -7,9 +7,13 @@
 
 namespace rnic::verbs {
 
+namespace {
+auto& log = base::logger("driver");
+}
+
 PdCore::~PdCore() {
   if (auto rsp = ctx->mgr.execute(ctx->dev, spec::AdminOpcode::kDestroyPd, number); !rsp) {
-    RNIC_LOG_WARN(base::logger("driver"), "pd {} stays: {}", number, rsp.error().what);
+    RNIC_LOG_WARN(log, "pd {} stays: {}", number, rsp.error().what);
     return;
   }
   ctx->mgr.pds.give(number, 1);

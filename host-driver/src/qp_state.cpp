@@ -7,6 +7,10 @@
 namespace rnic::verbs {
 
 namespace {
+auto& log = base::logger("driver");
+}
+
+namespace {
 
 // What users see of a cause (errors.yaml, user_sees). None: no failure, such as a graceful close.
 std::optional<EventType> event_of(spec::Cause cause) {
@@ -19,7 +23,7 @@ std::optional<EventType> event_of(spec::Cause cause) {
 }  // namespace
 
 QpCore::~QpCore() {
-  if (auto r = destroy(); !r) RNIC_LOG_WARN(base::logger("driver"), "qp {} stays: {}", qpn, r.error().what);
+  if (auto r = destroy(); !r) RNIC_LOG_WARN(log, "qp {} stays: {}", qpn, r.error().what);
 }
 
 Result<QpInfo> QpCore::refresh() {
@@ -126,7 +130,7 @@ Qp& Qp::operator=(Qp&& other) noexcept {
 Qp::~Qp() {
   if (core_ == nullptr) return;
   if (auto r = core_->destroy(); !r)
-    RNIC_LOG_WARN(base::logger("driver"), "qp {} stays: {}", core_->qpn, r.error().what);
+    RNIC_LOG_WARN(log, "qp {} stays: {}", core_->qpn, r.error().what);
 }
 
 uint32_t Qp::qp_num() const { return core_->qpn; }

@@ -148,15 +148,18 @@ enum class QpOp : uint8_t {
   kStop = 0x1,  // Leaving RTS: drop what is unsent, let what is in flight finish, then acknowledge.
   kHalfClose = 0x2,  // llp_if only: send FIN; acknowledged at once.
   kAbort = 0x3,  // llp_if only: stop, and reset the connection if it is still open.
+  kSync = 0x4,  // mpa, ddp: nothing changes; acknowledged when what was inside has left.
 };
-inline constexpr std::array<QpOp, 4> kAllQpOp = {{
-    QpOp::kStart, QpOp::kStop, QpOp::kHalfClose, QpOp::kAbort}};
+inline constexpr std::array<QpOp, 5> kAllQpOp = {{
+    QpOp::kStart, QpOp::kStop, QpOp::kHalfClose, QpOp::kAbort,
+    QpOp::kSync}};
 constexpr std::string_view to_string(QpOp v) {
   switch (v) {
     case QpOp::kStart: return "start";
     case QpOp::kStop: return "stop";
     case QpOp::kHalfClose: return "half_close";
     case QpOp::kAbort: return "abort";
+    case QpOp::kSync: return "sync";
   }
   return "unknown";
 }
@@ -1715,20 +1718,20 @@ struct QpCtlLlp {
   QpParams params{};
 
   static constexpr std::string_view kName = "qp_ctl_llp";
-  static constexpr size_t kBits = 98;
+  static constexpr size_t kBits = 99;
   using Words = std::array<uint32_t, (kBits + 31) / 32>;
   friend bool operator==(const QpCtlLlp&, const QpCtlLlp&) = default;
   /// The packed SystemVerilog vector, bit 0 in word 0.
   [[nodiscard]] Words to_words() const {
     Words w{};
-    base::put_bits<96, 2>(w.data(), static_cast<uint64_t>(op));
+    base::put_bits<96, 3>(w.data(), static_cast<uint64_t>(op));
     base::put_bits<80, 16>(w.data(), qpn);
     base::put_words<0, 80>(w.data(), params.to_words().data());
     return w;
   }
   static QpCtlLlp from_words(const uint32_t* w) {
     QpCtlLlp s;
-    s.op = static_cast<QpOp>(base::get_bits<96, 2>(w));
+    s.op = static_cast<QpOp>(base::get_bits<96, 3>(w));
     s.qpn = static_cast<uint16_t>(base::get_bits<80, 16>(w));
     s.params = QpParams::from_words(base::get_words<0, 80>(w).data());
     return s;
@@ -2393,35 +2396,39 @@ struct TxGrant {
 /// From ddp to tpt.
 using TxXlate = WqeCheck;
 
-/// A segment's payload could not be had; nothing more of its message leaves.
+/// A segment's payload could not be had; nothing more of its message leaves. offset: bytes of the
+/// message in earlier segments.
 /// architecture 5
 /// From ddp to rdmap.
 struct TxFault {
   uint16_t qpn = 0;  // 16 bits
   TxSource source{};
   uint8_t slot = 0;  // 8 bits
+  uint32_t offset = 0;  // 32 bits
   RdStatus status{};
   TptResult result{};
 
   static constexpr std::string_view kName = "tx_fault";
-  static constexpr size_t kBits = 31;
+  static constexpr size_t kBits = 63;
   using Words = std::array<uint32_t, (kBits + 31) / 32>;
   friend bool operator==(const TxFault&, const TxFault&) = default;
   /// The packed SystemVerilog vector, bit 0 in word 0.
   [[nodiscard]] Words to_words() const {
     Words w{};
-    base::put_bits<15, 16>(w.data(), qpn);
-    base::put_bits<13, 2>(w.data(), static_cast<uint64_t>(source));
-    base::put_bits<5, 8>(w.data(), slot);
+    base::put_bits<47, 16>(w.data(), qpn);
+    base::put_bits<45, 2>(w.data(), static_cast<uint64_t>(source));
+    base::put_bits<37, 8>(w.data(), slot);
+    base::put_bits<5, 32>(w.data(), offset);
     base::put_bits<3, 2>(w.data(), static_cast<uint64_t>(status));
     base::put_bits<0, 3>(w.data(), static_cast<uint64_t>(result));
     return w;
   }
   static TxFault from_words(const uint32_t* w) {
     TxFault s;
-    s.qpn = static_cast<uint16_t>(base::get_bits<15, 16>(w));
-    s.source = static_cast<TxSource>(base::get_bits<13, 2>(w));
-    s.slot = static_cast<uint8_t>(base::get_bits<5, 8>(w));
+    s.qpn = static_cast<uint16_t>(base::get_bits<47, 16>(w));
+    s.source = static_cast<TxSource>(base::get_bits<45, 2>(w));
+    s.slot = static_cast<uint8_t>(base::get_bits<37, 8>(w));
+    s.offset = static_cast<uint32_t>(base::get_bits<5, 32>(w));
     s.status = static_cast<RdStatus>(base::get_bits<3, 2>(w));
     s.result = static_cast<TptResult>(base::get_bits<0, 3>(w));
     return s;
@@ -2431,6 +2438,7 @@ struct TxFault {
     fmt::format_to(std::back_inserter(s), "qpn={}", qpn);
     fmt::format_to(std::back_inserter(s), " source={}", to_string(source));
     fmt::format_to(std::back_inserter(s), " slot={}", slot);
+    fmt::format_to(std::back_inserter(s), " offset={:#x}", offset);
     fmt::format_to(std::back_inserter(s), " status={}", to_string(status));
     fmt::format_to(std::back_inserter(s), " result={}", to_string(result));
     return s;

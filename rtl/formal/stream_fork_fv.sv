@@ -1,7 +1,7 @@
 // stream_fork_fv: proof of stream_fork with 3 consumers. Each takes each word exactly once.
 //
-// Counters, modulo 4: words that the producer got rid of and words that each consumer took.
-// proof: assertions=5 bounded=16 induction=4 cover=12
+// ahead_q says who has taken the word that is still offered, as the consumers saw it.
+// proof: assertions=6 bounded=16 induction=4 cover=12
 `include "rnic_assert.svh"
 `include "rnic_formal.svh"
 
@@ -30,6 +30,7 @@ module stream_fork_fv (
     end
   end
 
+  `RNIC_ASSERT(NobodyAhead_A, valid_i || ahead_q == 3'd0)
   `RNIC_ASSERT(OfferedToTheRest_A, valid_o == ({3{valid_i}} & ~ahead_q) && !twice_q)
   `RNIC_ASSERT(ReleasedWhenAllTook_A, !valid_i || ready_o == ((ahead_q | (valid_o & ready_i)) == 3'd7))
 

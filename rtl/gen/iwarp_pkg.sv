@@ -237,12 +237,13 @@ package iwarp_pkg;
 
   // What qp tells the units that keep state of a QP. Each is acknowledged.
   //   architecture 4 (Conventions)
-  localparam int unsigned QpOpWidth = 2;
-  typedef enum logic [1:0] {
-    QpoStart = 2'h0,
-    QpoStop = 2'h1,
-    QpoHalfClose = 2'h2,
-    QpoAbort = 2'h3
+  localparam int unsigned QpOpWidth = 3;
+  typedef enum logic [2:0] {
+    QpoStart = 3'h0,
+    QpoStop = 3'h1,
+    QpoHalfClose = 3'h2,
+    QpoAbort = 3'h3,
+    QpoSync = 3'h4
   } qp_op_e;
 
   // What is reported once a segment is placed.
@@ -1299,7 +1300,7 @@ package iwarp_pkg;
   // Start and stop.
   //   architecture 4
   //   from qp to llp_if
-  localparam int unsigned QpCtlLlpWidth = 98;
+  localparam int unsigned QpCtlLlpWidth = 99;
   typedef struct packed {
     qp_op_e op;
     logic [15:0] qpn;
@@ -1309,7 +1310,7 @@ package iwarp_pkg;
   // Start and stop.
   //   architecture 4
   //   from qp to mpa
-  localparam int unsigned QpCtlMpaWidth = 98;
+  localparam int unsigned QpCtlMpaWidth = 99;
   typedef struct packed {
     qp_op_e op;
     logic [15:0] qpn;
@@ -1319,7 +1320,7 @@ package iwarp_pkg;
   // Start and stop.
   //   architecture 4
   //   from qp to ddp
-  localparam int unsigned QpCtlDdpWidth = 98;
+  localparam int unsigned QpCtlDdpWidth = 99;
   typedef struct packed {
     qp_op_e op;
     logic [15:0] qpn;
@@ -1329,7 +1330,7 @@ package iwarp_pkg;
   // Start and stop.
   //   architecture 4
   //   from qp to rdmap
-  localparam int unsigned QpCtlRdmapWidth = 98;
+  localparam int unsigned QpCtlRdmapWidth = 99;
   typedef struct packed {
     qp_op_e op;
     logic [15:0] qpn;
@@ -1564,14 +1565,16 @@ package iwarp_pkg;
     logic last;
   } tx_xlate_t;
 
-  // A segment's payload could not be had; nothing more of its message leaves.
+  // A segment's payload could not be had; nothing more of its message leaves. offset: bytes of the
+  // message in earlier segments.
   //   architecture 5
   //   from ddp to rdmap
-  localparam int unsigned TxFaultWidth = 31;
+  localparam int unsigned TxFaultWidth = 63;
   typedef struct packed {
     logic [15:0] qpn;
     tx_source_e source;
     logic [7:0] slot;
+    logic [31:0] offset;
     rd_status_e status;
     tpt_result_e result;
   } tx_fault_t;

@@ -45,7 +45,7 @@ module host_if_gather #(
   // from host_if_reorder: a read has ended
   input  logic                  end_valid_i,
   input  logic [7:0]            end_tag_i,
-  input  iwarp_pkg::rd_status_e end_status_i,
+  input  logic [1:0]            end_status_i,
   // an extent is done with
   output logic                  retired_o,
   output logic                  retired_epoch_o,
@@ -55,7 +55,7 @@ module host_if_gather #(
   output iwarp_pkg::payload_hdr_t whole_o,
   // from host_if_release: words that were read
   input  logic                  freed_i,
-  input  logic [WordW-1:0]      freed_words_i
+  input  logic [$clog2(Words):0] freed_words_i
 );
   localparam int unsigned SlotW  = Tags > 1 ? $clog2(Tags) : 1;
   localparam int unsigned CountW = $clog2(Tags + 1);
@@ -87,7 +87,7 @@ module host_if_gather #(
     end else begin
       open_q <= open || (open_q && !(ext_take && ext_end));
       if (open) alloc_q <= alloc_q + words[RingW-1:0];
-      used_q <= used_q + (open ? words : '0) - (freed_i ? freed_words_i[RingW:0] : '0);
+      used_q <= used_q + (open ? words : '0) - (freed_i ? freed_words_i : '0);
     end
   end
 
@@ -147,7 +147,7 @@ module host_if_gather #(
   end
 
   // What is done, by tag; walked in order.
-  logic [7:0]      end_slot;
+  logic [8:0]      end_slot;
   logic            end_mine;
   logic [Tags-1:0] done_q, set, clear;
   logic            tail_done, walk_valid_q, walk_move;
@@ -158,12 +158,12 @@ module host_if_gather #(
   logic [1:0]      status, sum_status, sum_status_q;
   logic [2:0]      sum_result, sum_result_q;
 
-  assign end_slot = end_tag_i - 8'(TagBase);
-  assign end_mine = end_valid_i && end_tag_i >= 8'(TagBase) && 32'(end_slot) < Tags;
+  assign end_slot = {1'b0, end_tag_i} - 9'(TagBase);
+  assign end_mine = end_valid_i && 32'(end_slot) < Tags;
 
   always_comb begin
     for (int unsigned i = 0; i < Tags; i++) begin
-      set[i]   = (end_mine && end_slot == 8'(i)) || (fire && !side_real && head_q == SlotW'(i));
+      set[i]   = (end_mine && end_slot == 9'(i)) || (fire && !side_real && head_q == SlotW'(i));
       clear[i] = walk && tail_q == SlotW'(i);
     end
     tail_done = 1'b0;

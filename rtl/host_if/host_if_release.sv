@@ -20,7 +20,7 @@ module host_if_release #(
   output logic                    whole_ready_o,
   input  iwarp_pkg::payload_hdr_t whole_i,
   output logic                    freed_o,
-  output logic [WordW-1:0]        freed_words_o,
+  output logic [$clog2(Words):0]   freed_words_o,
   // read port of the buffer; the beat comes in the cycle after
   output logic                    read_valid_o,
   input  logic                    read_ready_i,
@@ -64,7 +64,7 @@ module host_if_release #(
   assign read_last_o   = last;
   assign read_keep_o   = skip_q ? 7'd0 : last && tail_q != '0 ? {1'b0, tail_q} : 7'd64;
   assign freed_o       = read;
-  assign freed_words_o = skip_q ? WordW'(left_q) : WordW'(1);
+  assign freed_words_o = skip_q ? left_q : (RingW + 1)'(1);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin

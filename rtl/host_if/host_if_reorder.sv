@@ -16,7 +16,7 @@ module host_if_reorder #(
   parameter int unsigned Tags         = 8,
   parameter int unsigned PayloadWords = 1024,
   parameter int unsigned SmallWords   = 64,
-  parameter int unsigned WordW        = 12,
+  parameter int unsigned WordW        = 11,
   localparam int unsigned PosW        = WordW + 6
 ) (
   input  logic                    clk_i,
@@ -32,7 +32,7 @@ module host_if_reorder #(
   // a read has ended
   output logic                    end_valid_o,
   output logic [7:0]              end_tag_o,
-  output iwarp_pkg::rd_status_e   end_status_o,
+  output logic [1:0]              end_status_o,
   // read port
   input  logic                    read_i,
   input  logic [WordW-1:0]        read_word_i,
@@ -77,7 +77,7 @@ module host_if_reorder #(
   assign ends      = in_q.is_last || !ok;
   assign come      = last_valid_q && last_tag_q == in_q.tag ? last_come_q : come_mem;
   assign come_next = ends ? '0 : come + {6'd0, in_q.keep};
-  assign unused_piece = in_q.piece_last;
+  assign unused_piece = in_q.piece_last ^ (^begin_tag_i);
 
   ram_clear #(.Depth(Tags)) u_clear (.clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr));
   assign ready_o = !clear_busy;
@@ -134,19 +134,19 @@ module host_if_reorder #(
 
   assign end_valid_o  = put_valid && put_ends;
   assign end_tag_o    = put_tag;
-  iwarp_pkg::rd_hdr_t status_bits;
-  assign status_bits  = {put_status, 13'd0};
-  assign end_status_o = status_bits.status;
+  assign end_status_o = put_status;
+
+  logic [63:0] late;   // lanes of the word behind
+  assign late = ~(~64'd0 << put_shift);
 
   for (genvar l = 0; l < 64; l++) begin : gen_lane
-    logic       late, we;
+    logic       we;
     logic [5:0] from;
     assign from = 6'(l) - put_shift;
-    assign late = 6'(l) < put_shift;
     assign we   = put_valid && {1'b0, from} < put_keep;
     ram_1r1w #(.Width(8), .Depth(Depth)) u_ram (
       .clk_i, .rst_ni,
-      .we_i(we), .waddr_i(late ? put_up : put_word), .wdata_i(put_data[8*l +: 8]),
+      .we_i(we), .waddr_i(late[l] ? put_up : put_word), .wdata_i(put_data[8*l +: 8]),
       .re_i(read_i), .raddr_i(read_word_i), .rdata_o(read_data_o[8*l +: 8])
     );
   end

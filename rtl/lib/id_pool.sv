@@ -26,6 +26,9 @@ module id_pool #(
   input  logic [IdW-1:0]    free_id_i,
   // to whom it may concern: ids in the hands of the user
   output logic [CountW-1:0] used_o
+`ifdef FORMAL
+  , output logic [N-1:0] f_held_o   // a window for the proof: which ids the user holds
+`endif
 );
   if (N == 0)   $fatal(1, "id_pool %m: N must be at least 1");
   if (N > 1024) $fatal(1, "id_pool %m: N must be at most 1024, the bitmap is searched in one cycle");
@@ -82,6 +85,8 @@ module id_pool #(
   `RNIC_STREAM_STABLE(AllocStable_A, alloc_valid_o, alloc_ready_i, alloc_id_o)
 
 `ifdef FORMAL
+  assign f_held_o = held_q;
+
   // Every id is in exactly one place: in the bitmap, on offer, or with the user.
   logic [N-1:0] f_offered;
 

@@ -83,6 +83,20 @@ module packet_arb #(
   `RNIC_STREAM_STABLE(OutStable_A, valid_o, ready_i, {index_o, last_o, data_o})
 
 `ifdef FORMAL
+  // The packet under way as the consumer sees it: the lock says the same, and no other source comes between.
+  logic              f_open_q;
+  logic [IndexW-1:0] f_index_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni)                 f_open_q <= 1'b0;
+    else if (valid_o && ready_i) f_open_q <= !last_o;
+    if (valid_o && ready_i)      f_index_q <= index_o;
+  end
+
+  `RNIC_ASSERT(LockIsOpenPacket_A, locked_q == f_open_q && (!f_open_q || next_q == f_index_q))
+  `RNIC_ASSERT(NotMixed_A, !f_open_q || !valid_o || index_o == f_index_q)
+  `RNIC_ASSERT(SourceServed_A, !f_open_q || valid_o == valid_i[f_index_q])
+
   // Fairness: any one source, with the packets of others that ended since it began to wait.
   (* anyconst *) logic [IndexW-1:0] f_source;
   logic [IndexW:0] f_passed_q;

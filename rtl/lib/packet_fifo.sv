@@ -137,7 +137,7 @@ module packet_fifo #(
   assign count_o  = good_q + open_q;
 
   `RNIC_ASSERT(CountInRange_A, 32'(good_q) + 32'(open_q) <= Depth)
-  `RNIC_ASSERT(GoodIsSum_A, good_q == level_q + CountW'(valid_q))
+  `RNIC_ASSERT(GoodIsSum_A, 32'(good_q) == 32'(level_q) + 32'(valid_q))
   `RNIC_ASSERT(FullWaitsForGood_A, ready_q || good_q != '0)
   `RNIC_ASSERT(DiscardEmpty_A, !discard_q || open_q == '0)
   `RNIC_ASSERT(OneVerdict_A, !(commit_q && drop_q))

@@ -80,7 +80,7 @@ module stream_fifo_ram #(
   );
 
   `RNIC_ASSERT(CountInRange_A, 32'(count_q) <= Depth)
-  `RNIC_ASSERT(CountIsSum_A, count_q == level_q + CountW'(valid_q))
+  `RNIC_ASSERT(CountIsSum_A, 32'(count_q) == 32'(level_q) + 32'(valid_q))
   `RNIC_ASSERT(ReadyIsRoom_A, ready_q == (count_q != CountW'(Depth)))
   `RNIC_STREAM_STABLE(OutStable_A, valid_o, ready_i, data_o)
 

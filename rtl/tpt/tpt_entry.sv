@@ -44,13 +44,13 @@ module tpt_entry #(
 );
   // --- 1, 2: STag back to its slot
   logic [2:0]  valid_q;
-  logic [2:0]  client_q [3];
-  logic [31:0] stag_q   [3];
-  logic [63:0] to_q     [3];
-  logic [31:0] length_q [3];
-  logic [15:0] pd_q     [3];
-  logic [15:0] rights_q [3];
-  logic        last_q   [3];
+  localparam int unsigned ItemW = 3 + 32 + 64 + 32 + 16 + 16 + 1;
+  logic [ItemW-1:0] item1_q, item2_q, item3_q;
+  logic [2:0]  client;
+  logic [31:0] stag, length;
+  logic [63:0] to;
+  logic [15:0] pd, rights;
+  logic        last;
   logic [23:0] place;
   tpt_key #(.Inverse(1'b1)) u_key (.clk_i, .en_i(1'b1), .key_i, .value_i(stag_i[31:8]), .value_o(place));
 
@@ -59,16 +59,11 @@ module tpt_entry #(
     else         valid_q <= {valid_q[1:0], valid_i};
   end
   always_ff @(posedge clk_i) begin
-    for (int i = 0; i < 3; i++) begin
-      client_q[i] <= i == 0 ? client_i        : client_q[i - 1];
-      stag_q[i]   <= i == 0 ? stag_i          : stag_q[i - 1];
-      to_q[i]     <= i == 0 ? tagged_offset_i : to_q[i - 1];
-      length_q[i] <= i == 0 ? length_i        : length_q[i - 1];
-      pd_q[i]     <= i == 0 ? pd_i            : pd_q[i - 1];
-      rights_q[i] <= i == 0 ? rights_i        : rights_q[i - 1];
-      last_q[i]   <= i == 0 ? last_i          : last_q[i - 1];
-    end
+    item1_q <= {client_i, stag_i, tagged_offset_i, length_i, pd_i, rights_i, last_i};
+    item2_q <= item1_q;
+    item3_q <= item2_q;
   end
+  assign {client, stag, to, length, pd, rights, last} = item3_q;
 
   // --- 3: read the entry
   logic [EntryW-1:0] entry;
@@ -104,23 +99,23 @@ module tpt_entry #(
   logic [PblW-1:0]   pbl_q;
   logic [SlotW-1:0]  s4_slot_q;
   logic [EntryW-1:0] s4_entry_q;
-  assign from_base = {1'b0, to_q[2]} - {1'b0, e_base};
+  assign from_base = {1'b0, to} - {1'b0, e_base};
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) s4_valid_q <= 1'b0;
     else         s4_valid_q <= valid_q[2];
   end
   always_ff @(posedge clk_i) begin
-    s4_client_q  <= client_q[2];
-    s4_last_q    <= last_q[2];
+    s4_client_q  <= client;
+    s4_last_q    <= last;
     s4_epoch_q   <= epoch_q;
-    s4_length_q  <= length_q[2];
+    s4_length_q  <= length;
     s4_slot_q    <= slot_q;
     s4_entry_q   <= entry;
-    bad_stag_q   <= !e_valid || e_stag != stag_q[2];
-    bad_pd_q     <= e_pd != pd_q[2];
-    bad_rights_q <= |(rights_q[2] & ~e_rights);
-    end_q        <= {1'b0, to_q[2]} + {33'h0, length_q[2]};
+    bad_stag_q   <= !e_valid || e_stag != stag;
+    bad_pd_q     <= e_pd != pd;
+    bad_rights_q <= |(rights & ~e_rights);
+    end_q        <= {1'b0, to} + {33'h0, length};
     below_q      <= from_base[64];
     offset_q     <= from_base[63:0];
     region_q     <= e_length;

@@ -19,33 +19,27 @@ module tpt_key #(
     mix = ({x[10:0], x[11]} & {x[3:0], x[11:4]}) ^ {x[9:0], x[11:10]};
   endfunction
 
-  logic [11:0] key [16];
-  for (genvar i = 0; i < 16; i++) begin : gen_key
-    localparam int unsigned Rotate = (5 * i) % 64;
+  // Rounds first .. first+7 in this direction.
+  function automatic logic [23:0] rounds(input logic [23:0] value, input logic [63:0] key, input int unsigned first);
     logic [127:0] doubled;
-    logic         unused_doubled;
-    assign doubled        = {key_i, key_i};
-    assign key[i]         = doubled[Rotate +: 12] ^ 12'(i);
-    assign unused_doubled = ^doubled;
-  end
-
-  logic [23:0] state [17];   // state[r]: after r rounds of this direction
-  logic [23:0] mid_q, out_q;
-  for (genvar r = 0; r < 16; r++) begin : gen_round
-    logic [23:0] from;
-    assign from = r == 8 ? mid_q : state[r];
-    if (Inverse) begin : gen_back
-      assign state[r + 1] = {from[11:0], from[23:12] ^ mix(from[11:0]) ^ key[15 - r]};
-    end else begin : gen_forth
-      assign state[r + 1] = {from[11:0] ^ mix(from[23:12]) ^ key[r], from[23:12]};
+    logic [11:0]  k;
+    int unsigned  n;
+    doubled = {key, key};
+    rounds  = value;
+    for (int unsigned r = 0; r < 8; r++) begin
+      n = Inverse ? 15 - (first + r) : first + r;
+      k = doubled[(5 * n) % 64 +: 12] ^ n[11:0];
+      if (Inverse) rounds = {rounds[11:0], rounds[23:12] ^ mix(rounds[11:0]) ^ k};
+      else         rounds = {rounds[11:0] ^ mix(rounds[23:12]) ^ k, rounds[23:12]};
     end
-  end
-  assign state[0] = value_i;
+  endfunction
+
+  logic [23:0] mid_q, out_q;
 
   always_ff @(posedge clk_i) begin
     if (en_i) begin
-      mid_q <= state[8];
-      out_q <= state[16];
+      mid_q <= rounds(value_i, key_i, 0);
+      out_q <= rounds(mid_q, key_i, 8);
     end
   end
   assign value_o = out_q;

@@ -19,6 +19,7 @@ struct Frame {
   uint16_t from_port = 0, to_port = 0;
   uint32_t seq = 0, ack = 0;
   uint32_t window = 0;
+  uint16_t mss = 0;  // SYN and SYN-ACK
   Payload data;
 };
 

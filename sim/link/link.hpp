@@ -17,10 +17,20 @@
 
 namespace rnic::sim {
 
+/// Bytes that the device at the other end has taken, counted from the connection's beginning.
+struct Ack {
+  Time at = 0;
+  uint16_t conn = 0;
+  uint32_t serial = 0;
+  uint32_t bytes = 0;
+};
+
 class LinkEnd {
  public:
   virtual ~LinkEnd() = default;
   virtual void frame_arrives(Time at, Frame&& frame) = 0;
+  virtual void ack_arrives(const Ack& ack) = 0;
+  virtual void peer_gone(unsigned host) = 0;
 };
 
 /// Sees each frame as its last bit arrives, in order of time.
@@ -50,6 +60,15 @@ class Link {
     bytes_ += bytes;
     const Time at = lines_[frame.from].send(now, bytes) + delay();
     ends_[frame.to]->frame_arrives(at, std::move(frame));
+  }
+  void ack(Time now, unsigned to, Ack a) {
+    a.at = now + delay();
+    ends_[to]->ack_arrives(a);
+  }
+  void gone(unsigned host) {
+    for (unsigned h = 0; h < kHosts; ++h) {
+      if (h != host && has(h)) ends_[h]->peer_gone(host);
+    }
   }
   /// What waits for the wire of this host, in time.
   Time backlog(unsigned host, Time now) const { return lines_[host].backlog(now); }

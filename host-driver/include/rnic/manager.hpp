@@ -21,7 +21,7 @@ namespace rnic::verbs {
 
 /// A ring that the device fills: the phase bit is the top bit of an entry's last byte, 1 on the first pass.
 struct PhaseRing {
-  DmaBuffer memory;
+  DmaBuffer memory{};
   uint32_t entry = 0;
   unsigned log = 0;
   uint32_t consumer = 0;  ///< free-running
@@ -131,7 +131,7 @@ class Manager {
     bool aborted = false;
   };
   struct EventQueue {
-    PhaseRing ring;
+    PhaseRing ring{};
     uint32_t told = 0;     // consumer index last written
     bool telling = false;  // a thread is writing it
   };

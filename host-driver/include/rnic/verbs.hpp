@@ -31,7 +31,7 @@ class Pd;
 /// A registered region. On the wire its key is an STag.
 class Mr {
  public:
-  Mr() = default;
+  Mr();
   explicit Mr(std::unique_ptr<MrCore> core);
   Mr(Mr&&) noexcept;
   Mr& operator=(Mr&&) noexcept;

@@ -118,7 +118,7 @@ struct RecvWr {
 /// How many work requests were accepted, in order, and what stopped the next one.
 struct [[nodiscard]] PostResult {
   size_t accepted = 0;
-  std::optional<Error> error;
+  std::optional<Error> error{};
   explicit operator bool() const { return !error.has_value(); }
 };
 

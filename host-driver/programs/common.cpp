@@ -1,0 +1,307 @@
+// What the programs share: see common.hpp.
+#include "common.hpp"
+
+#include <algorithm>
+
+#include "base/bytes.hpp"
+
+namespace rnic::programs {
+
+using namespace verbs;
+
+namespace {
+
+constexpr uint32_t kIntroduction = 16;  // rkey, lane, address of the buffer
+
+uint64_t wr_id_of(What what, const Lane& lane, uint64_t index) {
+  return static_cast<uint64_t>(what) << 56 | uint64_t{lane.number} << 40 | (index & 0xffffffffff);
+}
+
+}  // namespace
+
+uint32_t usable_depth(const Params& p) {
+  const uint64_t fits = (uint64_t{64} << 20) / std::max<uint64_t>(p.size, 64);
+  return static_cast<uint32_t>(std::clamp<uint64_t>(fits, 1, std::max(p.depth, 1u)));
+}
+
+uint64_t Side::key(bool from_client, const Lane& lane, uint64_t index) const {
+  const uint64_t who = uint64_t{from_client ? 1u : 2u} << 32 | uint64_t{run_.thread} << 16 | lane.number;
+  return (who * 0xd6e8feb86659fd93 ^ index) * 0xbf58476d1ce4e5b9;
+}
+
+namespace {
+uint64_t word_of(uint64_t key, uint64_t number) {
+  const uint64_t x = (key + number) * 0x9e3779b97f4a7c15;
+  return x ^ x >> 29;
+}
+}  // namespace
+
+void Side::fill(std::span<uint8_t> bytes, uint64_t key) {
+  for (uint64_t i = 0; i < bytes.size(); i += 8) {
+    std::array<uint8_t, 8> word{};
+    base::store_le(word.data(), word_of(key, i / 8));
+    std::copy_n(word.begin(), std::min<uint64_t>(8, bytes.size() - i), bytes.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
+uint64_t Side::differing(std::span<const uint8_t> bytes, uint64_t key) {
+  uint64_t wrong = 0;
+  for (uint64_t i = 0; i < bytes.size(); i += 8) {
+    const uint64_t expected = word_of(key, i / 8);
+    if (bytes.size() - i >= 8 && base::load_le<uint64_t>(&bytes[i]) == expected) continue;
+    for (uint64_t b = i; b < std::min<uint64_t>(i + 8, bytes.size()); b++)
+      wrong += bytes[b] != static_cast<uint8_t>(expected >> 8 * (b - i)) ? 1 : 0;
+  }
+  return wrong;
+}
+
+void Side::check(std::span<const uint8_t> bytes, uint64_t key) {
+  report().checks++;
+  report().mismatches += differing(bytes, key);
+}
+
+Result<void> Side::open() {
+  report().stage = "open";
+  auto manager = run_.session.enter(dev());
+  if (!manager) return error_of(manager);
+  auto context = Context::open(dev(), **manager);
+  if (!context) return error_of(context);
+  context_ = std::move(*context);
+  auto pd = context_.alloc_pd();
+  if (!pd) return error_of(pd);
+  pd_ = std::move(*pd);
+  const uint32_t wanted = shape_.lanes * (2 * shape_.window + 2 * kBatch);
+  const DeviceAttr& attr = context_.query_device();
+  auto cq = context_.create_cq(std::min(wanted, attr.max_cqe), run_.thread % attr.num_comp_vectors);
+  if (!cq) return error_of(cq);
+  cq_ = std::move(*cq);
+  lanes.resize(shape_.lanes);
+  for (uint32_t i = 0; i < shape_.lanes; i++) {
+    lanes[i].number = i;
+    if (auto r = open_lane(lanes[i]); !r) return r;
+  }
+  return {};
+}
+
+Result<void> Side::open_lane(Lane& lane) {
+  auto buffer = context_.alloc(buffer_bytes());
+  if (!buffer) return error_of(buffer);
+  lane.buffer = *buffer;
+  const uint64_t iova = uint64_t{lane.number + 1} << 32;  // the same in every run, readable in a capture
+  auto mr = pd_.reg_mr_iova(lane.buffer, 0, buffer_bytes(), iova,
+                            IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+  if (!mr) return error_of(mr);
+  lane.mr = std::move(*mr);
+  const QpCap cap{.max_send_wr = shape_.window + kBatch, .max_recv_wr = shape_.window + 1, .max_send_sge = 1,
+                  .max_recv_sge = 1, .max_inline_data = std::max(params().inline_bytes, 8u)};
+  auto qp = pd_.create_qp({.send_cq = &cq_, .recv_cq = &cq_, .cap = cap, .push = params().push});
+  if (!qp) return error_of(qp);
+  lane.qp = std::move(*qp);
+  const uint64_t receives = shape_.receives ? std::min<uint64_t>(shape_.window, messages + 1) : 1;
+  if (!shape_.receives) lane.received = messages;  // no data comes as Sends
+  for (uint64_t i = 0; i < receives; i++)
+    if (auto r = post_receive(lane); !r) return r;
+  return {};
+}
+
+std::vector<uint8_t> Side::introduction(const Lane& lane) const {
+  std::vector<uint8_t> out(kIntroduction);
+  base::store_be(&out[0], lane.mr.rkey());
+  base::store_be(&out[4], lane.number);
+  base::store_be(&out[8], lane.mr.addr());
+  return out;
+}
+
+Result<void> Side::introduced(Lane& lane) {
+  const auto data = lane.connection.private_data();
+  if (data.size() != kIntroduction || base::load_be<uint32_t>(&data[4]) != lane.number)
+    return fail(Errc::kProtocol, "lane {}: the peer introduces itself with {} bytes", lane.number, data.size());
+  lane.rkey = base::load_be<uint32_t>(&data[0]);
+  lane.remote = base::load_be<uint64_t>(&data[8]);
+  return {};
+}
+
+Result<void> Side::connect() {
+  report().stage = "connect";
+  const Params& p = params();
+  const Time timeout = p.timeout_us * kUs;
+  const auto port = static_cast<uint16_t>(p.port + run_.thread);
+  ConnParam param{.responder_resources = p.rd_atomic, .initiator_depth = p.rd_atomic, .markers = p.markers, .crc = p.crc,
+                  .revision = p.mpa_revision, .timeout = timeout};
+  if (is_client_) {
+    const Time deadline = dev().now() + timeout;
+    for (Lane& lane : lanes) {
+      const auto data = introduction(lane);
+      param.private_data = data;
+      auto c = verbs::connect(lane.qp, {p.server_ip, port}, param);
+      while (!c && c.error().code == Errc::kRefused && dev().now() < deadline) {  // the server may not listen yet
+        (void)dev().wait(0, dev().now() + 20 * kUs);
+        c = verbs::connect(lane.qp, {p.server_ip, port}, param);
+      }
+      if (!c) return error_of(c);
+      lane.connection = std::move(*c);
+      if (auto r = introduced(lane); !r) return r;
+    }
+  } else {
+    auto listener = verbs::listen(context_, port);
+    if (!listener) return error_of(listener);
+    for (Lane& lane : lanes) {
+      auto request = listener->get_request(dev().now() + timeout);
+      if (!request) return error_of(request);
+      const auto data = introduction(lane);
+      param.private_data = data;
+      auto c = request->accept(lane.qp, param);
+      if (!c) return error_of(c);
+      lane.connection = std::move(*c);
+      if (auto r = introduced(lane); !r) return r;
+    }
+  }
+  progress_ = dev().now();
+  report().stage = "run";
+  return {};
+}
+
+Result<void> Side::post_receive(Lane& lane) {
+  const uint64_t n = lane.receives;
+  const uint64_t data = shape_.receives ? messages : 0;
+  if (n > data) return {};
+  const bool control = n == data;
+  const uint64_t place = control ? control_in() : rx(n);
+  const Sge sge{lane.mr.addr() + place, control ? kControl : static_cast<uint32_t>(shape_.slot_bytes), lane.mr.lkey()};
+  auto r = lane.qp.post_recv({.wr_id = wr_id_of(What::kReceive, lane, n), .sg_list = {&sge, 1}});
+  if (!r) return tl::unexpected<Error>(*r.error);
+  lane.receives++;
+  return {};
+}
+
+SendWr Side::request(const Lane& lane, WrOpcode opcode, uint64_t index, bool signaled, Sge& sge) const {
+  const bool is_read = opcode == IBV_WR_RDMA_READ;
+  const uint32_t size = length_of(index);
+  const bool in_wqe = !is_read && size <= params().inline_bytes;
+  const uint64_t place = is_read ? rx(index) : tx(index);
+  sge = {lane.mr.addr() + place, size, lane.mr.lkey()};
+  if (in_wqe) sge.addr = base::address_of(lane.buffer.data() + place);
+  SendWr wr{.wr_id = wr_id_of(What::kData, lane, index), .sg_list = {&sge, 1}, .opcode = opcode};
+  wr.send_flags = (signaled ? IBV_SEND_SIGNALED : 0u) | (in_wqe ? IBV_SEND_INLINE : 0u);
+  wr.remote_addr = lane.remote + (is_read ? tx(index) : rx(index));
+  wr.rkey = lane.rkey;
+  return wr;
+}
+
+Result<void> Side::post(Lane& lane, std::span<const SendWr> wrs) {
+  auto r = lane.qp.post_send(wrs);
+  if (!r) return tl::unexpected<Error>(*r.error);
+  lane.posted += wrs.size();
+  return {};
+}
+
+Result<void> Side::write_credit(Lane& lane, uint64_t received) {
+  const auto place = at(lane, credit_out(), 8);
+  base::store_le(place.data(), received);
+  const Sge sge{base::address_of(place.data()), 8, 0};
+  auto r = lane.qp.post_send({.wr_id = wr_id_of(What::kCredit, lane, received), .sg_list = {&sge, 1},
+                              .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_INLINE | IBV_SEND_SIGNALED,
+                              .remote_addr = lane.remote + credit_in(), .rkey = lane.rkey});
+  if (!r) return tl::unexpected<Error>(*r.error);
+  lane.credits_out++;
+  lane.told = received;
+  return {};
+}
+
+Result<void> Side::take(const Wc& wc) {
+  Lane& lane = lanes[wc.wr_id >> 40 & 0xffff];
+  const uint64_t index = wc.wr_id & 0xffffffffff;
+  if (wc.status != IBV_WC_SUCCESS)
+    return fail(Errc::kConnectionLost, "lane {}, request {}: {} (vendor {})", lane.number, index, to_string(wc.status),
+                wc.vendor_err);
+  switch (static_cast<What>(wc.wr_id >> 56)) {
+    case What::kData:
+      lane.completed = index + 1;
+      if (on_data) on_data(lane, lane.completed);
+      break;
+    case What::kReceive:
+      if (index == (shape_.receives ? messages : 0)) {
+        lane.control_came = true;
+        break;
+      }
+      if (wc.byte_len != length_of(index)) report().mismatches++;
+      lane.received = index + 1;
+      if (on_receive) on_receive(lane, index);
+      break;
+    case What::kControlSent: lane.control_done = true; break;
+    case What::kCredit: lane.credits_out--; break;
+  }
+  return {};
+}
+
+Result<void> Side::look_for_failure() {
+  if (auto e = context_.get_async_event(0); e)
+    return fail(Errc::kConnectionLost, "event {} of {}: cause {}, peer's Terminate {:#06x}", static_cast<unsigned>(e->type),
+                e->object, e->cause, e->peer_term);
+  if (dev().now() > progress_ + params().timeout_us * kUs)
+    return fail(Errc::kTimedOut, "nothing has happened for {} us", params().timeout_us);
+  return {};
+}
+
+Result<size_t> Side::pump() {
+  std::array<Wc, 32> wcs;
+  const auto n = cq_.poll_cq(wcs);
+  if (!n) return n;
+  if (*n == 0) {
+    if (++idle_ % 256 == 0)
+      if (auto r = look_for_failure(); !r) return error_of(r);
+    return n;
+  }
+  progress_ = dev().now();
+  for (const Wc& wc : std::span(wcs).first(*n))
+    if (auto r = take(wc); !r) return error_of(r);
+  return n;
+}
+
+Result<size_t> Side::pump_events() {
+  if (auto r = cq_.req_notify_cq(); !r) return error_of(r);
+  auto n = pump();  // what came before the arming
+  if (!n || *n != 0) return n;
+  if (auto r = cq_.get_cq_event(dev().now() + params().timeout_us * kUs); !r) return error_of(r);
+  return pump();
+}
+
+Result<void> Side::until(std::string_view what, const std::function<bool()>& done) {
+  while (!done()) {
+    if (auto n = pump(); !n) return fail(n.error().code, "{}: {}", what, n.error().what);
+  }
+  progress_ = dev().now();
+  return {};
+}
+
+Result<void> Side::send_control(Lane& lane) {
+  if (std::exchange(lane.control_sent, true)) return {};
+  fill(at(lane, control_out(), kControl), key(is_client_, lane, UINT64_MAX));
+  const Sge sge{lane.mr.addr() + control_out(), kControl, lane.mr.lkey()};
+  auto r = lane.qp.post_send({.wr_id = wr_id_of(What::kControlSent, lane, 0), .sg_list = {&sge, 1}, .opcode = IBV_WR_SEND,
+                              .send_flags = IBV_SEND_SIGNALED | IBV_SEND_SOLICITED});
+  if (!r) return tl::unexpected<Error>(*r.error);
+  return {};
+}
+
+Result<void> Side::wait_control() {
+  auto r = until("last message", [&] {
+    return std::ranges::all_of(lanes, [](const Lane& l) { return l.control_done && l.control_came; });
+  });
+  if (!r) return r;
+  for (const Lane& lane : lanes) check(at(lane, control_in(), kControl), key(!is_client_, lane, UINT64_MAX));
+  return {};
+}
+
+Result<void> Side::disconnect() {
+  report().stage = "disconnect";
+  const Time timeout = params().timeout_us * kUs;
+  for (Lane& lane : lanes) {
+    if (!is_client_)
+      if (auto r = lane.connection.wait_disconnected(dev().now() + timeout); !r) return r;
+    if (auto r = lane.connection.disconnect(timeout); !r) return r;
+  }
+  return {};
+}
+
+}  // namespace rnic::programs

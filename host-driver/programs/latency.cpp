@@ -1,0 +1,176 @@
+// write_lat, read_lat, send_lat and pingpong: one message at a time.
+#include <algorithm>
+
+#include "common.hpp"
+
+namespace rnic::programs {
+
+using namespace verbs;
+
+namespace {
+
+uint64_t total_of(const Params& p) { return uint64_t{p.warmup} + p.count; }
+
+// A request of one message; each sixteenth is signalled, and awaited before its slot could be used again.
+Result<void> post_one(Side& side, Lane& lane, WrOpcode opcode, bool signaled) {
+  Sge sge;
+  const auto wr = side.request(lane, opcode, lane.posted, signaled, sge);
+  return side.post(lane, std::span(&wr, 1));
+}
+
+bool is_signaled(uint64_t index, uint64_t total) { return index % kBatch == kBatch - 1 || index + 1 == total; }
+
+struct Sampler {
+  Side& side;
+  uint64_t divisor;
+  void begin(uint64_t index) {
+    started = side.dev().now();
+    if (index == side.params().warmup) side.report().start = started;
+  }
+  void end(uint64_t index) {
+    Report& r = side.report();
+    if (index < side.params().warmup) return;
+    r.end = side.dev().now();
+    r.latency.push_back((r.end - started) / divisor);
+    r.ops++;
+    r.bytes += side.params().size;
+  }
+  Time started = 0;
+};
+
+Result<void> finish(Side& side) {
+  Lane& lane = side.lanes[0];
+  if (!side.is_client())
+    if (auto r = side.until("client's last message", [&] { return lane.control_came; }); !r) return r;
+  if (auto r = side.send_control(lane); !r) return r;
+  if (auto r = side.wait_control(); !r) return r;
+  return side.disconnect();
+}
+
+// The last byte tells that the message is there, as in perftest: placement is in order.
+uint8_t mark_of(uint64_t index) { return static_cast<uint8_t>(index + 1); }
+
+Result<void> write_lat_body(Side& side) {
+  const Params& p = side.params();
+  const uint64_t total = side.messages = total_of(p);
+  if (p.size == 0) return fail(Errc::kInvalidArgument, "write_lat: size 0 has no last byte to wait for");
+  if (auto r = side.open(); !r) return r;
+  Lane& lane = side.lanes[0];
+  if (auto r = side.connect(); !r) return r;
+  Sampler sampler{side, 2};
+
+  auto send = [&](uint64_t i) -> Result<void> {
+    const auto bytes = side.at(lane, side.tx(i), p.size);
+    Side::fill(bytes, side.key(side.is_client(), lane, i));
+    bytes.back() = mark_of(i);
+    return post_one(side, lane, IBV_WR_RDMA_WRITE, is_signaled(i, total));
+  };
+  auto receive = [&](uint64_t i) -> Result<void> {
+    const auto bytes = side.at(lane, side.rx(i), p.size);
+    const volatile uint8_t& last = bytes.back();
+    for (uint64_t polls = 1; last != mark_of(i); polls++) {
+      if (polls % 256 != 0) {
+        side.dev().relax();
+      } else if (auto n = side.pump(); !n) {
+        return error_of(n);
+      }
+    }
+    side.dev().after_phase_bit();
+    side.alive();
+    side.check(bytes.first(bytes.size() - 1), side.key(!side.is_client(), lane, i));
+    return {};
+  };
+  for (uint64_t i = 0; i < total; i++) {
+    if (side.is_client()) {
+      sampler.begin(i);
+      if (auto r = send(i); !r) return r;
+      if (auto r = receive(i); !r) return r;
+      sampler.end(i);
+    } else {
+      if (auto r = receive(i); !r) return r;
+      if (auto r = send(i); !r) return r;
+    }
+    if (is_signaled(i, total))
+      if (auto r = side.until("completion", [&] { return lane.completed == i + 1; }); !r) return r;
+  }
+  return finish(side);
+}
+
+Result<void> read_lat_body(Side& side) {
+  const Params& p = side.params();
+  const uint64_t total = total_of(p);
+  if (auto r = side.open(); !r) return r;
+  Lane& lane = side.lanes[0];
+  for (uint64_t s = 0; s < side.shape().slots; s++)
+    Side::fill(side.at(lane, side.tx(s), p.size), side.key(side.is_client(), lane, s));
+  if (auto r = side.connect(); !r) return r;
+  if (!side.is_client()) return finish(side);
+  Sampler sampler{side, 1};
+  for (uint64_t i = 0; i < total; i++) {
+    const auto sink = side.at(lane, side.rx(i), p.size);
+    std::ranges::fill(sink, uint8_t{0});  // so that what an earlier Read left is not taken for this one's
+    sampler.begin(i);
+    if (auto r = post_one(side, lane, IBV_WR_RDMA_READ, true); !r) return r;
+    if (auto r = side.until("Read", [&] { return lane.completed == i + 1; }); !r) return r;
+    sampler.end(i);
+    side.check(sink, side.key(false, lane, i % side.shape().slots));
+  }
+  return finish(side);
+}
+
+Result<void> send_lat_body(Side& side) {
+  const Params& p = side.params();
+  const uint64_t total = side.messages = total_of(p);
+  if (auto r = side.open(); !r) return r;
+  Lane& lane = side.lanes[0];
+  Result<void> posted;
+  side.on_receive = [&](Lane& l, uint64_t i) {
+    side.check(side.at(l, side.rx(i), p.size), side.key(!side.is_client(), l, i));
+    if (auto r = side.post_receive(l); !r) posted = r;
+  };
+  if (auto r = side.connect(); !r) return r;
+  Sampler sampler{side, 2};
+
+  auto send = [&](uint64_t i) -> Result<void> {
+    Side::fill(side.at(lane, side.tx(i), p.size), side.key(side.is_client(), lane, i));
+    return post_one(side, lane, IBV_WR_SEND, is_signaled(i, total));
+  };
+  auto receive = [&](uint64_t i) -> Result<void> {
+    while (lane.received <= i) {
+      if (auto n = p.events ? side.pump_events() : side.pump(); !n) return error_of(n);
+      if (!posted) return posted;
+    }
+    return {};
+  };
+  for (uint64_t i = 0; i < total; i++) {
+    if (side.is_client()) {
+      sampler.begin(i);
+      if (auto r = send(i); !r) return r;
+      if (auto r = receive(i); !r) return r;
+      sampler.end(i);
+    } else {
+      if (auto r = receive(i); !r) return r;
+      if (auto r = send(i); !r) return r;
+    }
+    if (is_signaled(i, total))
+      if (auto r = side.until("completion", [&] { return lane.completed == i + 1; }); !r) return r;
+  }
+  return finish(side);
+}
+
+void run_one(const Run& run, bool is_client, bool receives, Result<void> (*body)(Side&)) {
+  guarded(run, [&] {
+    const uint32_t slots = usable_depth(run.params);
+    Side side(run, is_client, {.lanes = 1, .slots = slots, .window = slots, .slot_bytes = run.params.size,
+                               .receives = receives});
+    return body(side);
+  });
+}
+
+}  // namespace
+
+void write_lat(const Run& run, bool is_client) { run_one(run, is_client, false, write_lat_body); }
+void read_lat(const Run& run, bool is_client) { run_one(run, is_client, false, read_lat_body); }
+void send_lat(const Run& run, bool is_client) { run_one(run, is_client, true, send_lat_body); }
+
+}  // namespace rnic::programs

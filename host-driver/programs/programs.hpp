@@ -1,0 +1,100 @@
+// What rnic-sim runs: programs with perftest's names and meaning, each a client and a server side. All they tell each other
+// goes over the RDMA connection itself; every byte that arrives is checked.
+//
+//   Session host(settings, params.threads);                  // one a host
+//   Report report;                                           // one a thread
+//   find("write_lat")->client({.dev = dev, .session = host, .params = params, .thread = 0, .report = report});
+//
+// The caller runs client and server on two hosts, in params.threads simulated threads each: thread k of the client talks to
+// thread k of the server. Failures are values in the report.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rnic/connection.hpp"
+#include "rnic/manager.hpp"
+
+namespace rnic::programs {
+
+struct Params {
+  uint32_t size = 64;          // bytes of a message; file_copy: of a piece
+  uint32_t count = 1000;       // messages of a QP that are measured
+  uint32_t warmup = 50;        // messages of a QP before those
+  uint32_t qps = 1;            // QPs of a thread; bandwidth programs
+  uint32_t depth = 64;         // messages of a QP under way
+  uint32_t threads = 1;
+  uint32_t inline_bytes = 0;   // messages up to this long are carried in the WQE
+  uint32_t rd_atomic = 8;      // IRD and ORD
+  bool push = false;
+  bool both = false;           // bandwidth programs: both directions at once
+  bool events = false;         // pingpong: sleep until an event instead of polling
+  bool crc = true;
+  bool markers = false;
+  uint32_t mpa_revision = 2;
+  uint32_t timeout_us = 20000;  // without progress
+  std::string op = "send";      // file_copy: send, write or read
+  std::span<const uint8_t> file{};  // file_copy: what is copied; both sides get it, one to send, one to compare
+  uint32_t server_ip = 0x0a000002;
+  uint16_t port = 4791;         // of thread 0; thread k uses port + k
+};
+
+struct Report {
+  uint64_t ops = 0, bytes = 0;       // measured, sent from here (Reads: fetched to here)
+  Time start = 0, end = 0;           // of what was measured
+  std::vector<Time> latency;         // samples, in the program's order; half the round trip where the row says so
+  uint64_t checks = 0;               // messages (or buffers) compared byte by byte
+  uint64_t mismatches = 0;           // bytes that differed
+  std::string stage = "not started"; // where it is, or where it failed
+  std::string error;                 // empty: it went well
+  std::vector<uint8_t> file;         // file_copy: what arrived
+
+  bool good() const { return error.empty() && mismatches == 0 && checks != 0; }
+};
+/// All threads of a side as one.
+Report merge(std::span<const Report> parts);
+
+/// The device of one host, opened by the first of its threads and closed by the last.
+class Session {
+ public:
+  Session(const verbs::ManagerSettings& settings, uint32_t threads) : settings_(settings), threads_(threads) {}
+  [[nodiscard]] Result<verbs::Manager*> enter(PciDevice& dev);
+  void leave(PciDevice& dev);
+
+ private:
+  verbs::ManagerSettings settings_;
+  uint32_t threads_, left_ = 0;
+  bool opening_ = false;
+  std::unique_ptr<verbs::Manager> manager_;
+  std::optional<Error> failed_;
+};
+
+struct Run {
+  PciDevice& dev;
+  Session& session;
+  const Params& params;
+  uint32_t thread;
+  Report& report;
+};
+
+struct SettingRow {
+  std::string_view name, default_value, unit, sentence;
+};
+
+struct Program {
+  std::string_view name, sentence;
+  bool half_round_trip;  // latency is half the round trip
+  std::span<const SettingRow> settings;
+  void (*client)(const Run&);
+  void (*server)(const Run&);
+};
+
+std::span<const Program> all();
+const Program* find(std::string_view name);
+/// By a row's name: "size" "4096". kNotFound: no such setting; kInvalidArgument: no such value.
+[[nodiscard]] Result<void> set(Params& params, std::string_view name, std::string_view value);
+
+}  // namespace rnic::programs

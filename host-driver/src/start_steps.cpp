@@ -1,0 +1,130 @@
+// Steps of MPA start-up: see start_steps.hpp.
+#include "start_steps.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace rnic::verbs {
+
+namespace {
+
+constexpr uint32_t kGiveArea = 0, kSendArea = 2048;  // in ContextCore::bounce
+
+Result<void> stream_command(ContextCore& ctx, spec::AdminOpcode opcode, uint16_t connection, uint64_t address, size_t length) {
+  spec::AdminConnArgs args;
+  args.address = address;
+  args.length = static_cast<uint16_t>(length);
+  if (auto rsp = ctx.mgr.execute_args(ctx.dev, opcode, connection, args); !rsp) return error_of(rsp);
+  return {};
+}
+
+// As many as wanted, or fewer where the pool has fewer in a row.
+Result<uint32_t> take_some(RangePool& pool, unsigned& count, std::string_view what) {
+  count = std::min<unsigned>(count, std::max(pool.largest(), 1u));
+  return pool.take(count, what);
+}
+
+}  // namespace
+
+Result<void> take_bytes(ContextCore& ctx, PendingStart& start, size_t count) {
+  if (count == 0) return {};
+  if (auto r = stream_command(ctx, spec::AdminOpcode::kConnGive, start.connection, ctx.bounce.bus(kGiveArea), count); !r)
+    return r;
+  const auto got = ctx.bounce.bytes().subspan(kGiveArea, count);
+  start.bytes.insert(start.bytes.end(), got.begin(), got.end());
+  return {};
+}
+
+Result<bool> read_frame(ContextCore& ctx, PendingStart& start, StartKind kind, size_t waiting) {
+  if (!start.follow) {
+    if (waiting < kStartBytes) return false;
+    if (auto r = take_bytes(ctx, start, kStartBytes); !r) return error_of(r);
+    waiting -= kStartBytes;
+    const auto follow = parse_header(start.bytes, kind);
+    if (!follow) return error_of(follow);
+    start.follow = *follow;
+  }
+  if (waiting < *start.follow) return false;
+  if (auto r = take_bytes(ctx, start, *start.follow); !r) return error_of(r);
+  auto frame = parse(start.bytes, kind);
+  if (!frame) return error_of(frame);
+  start.frame = std::move(*frame);
+  return true;
+}
+
+Result<void> send_frame(ContextCore& ctx, uint16_t connection, const StartFrame& frame) {
+  const auto bytes = encode(frame);
+  std::memcpy(ctx.bounce.data() + kSendArea, bytes.data(), bytes.size());
+  return stream_command(ctx, spec::AdminOpcode::kConnSend, connection, ctx.bounce.bus(kSendArea), bytes.size());
+}
+
+void drop_connection(ContextCore& ctx, uint16_t connection) {
+  (void)ctx.mgr.execute(ctx.dev, spec::AdminOpcode::kConnAbort, connection);
+  ctx.mgr.retire_connection(ctx.dev, connection);
+}
+
+void close_connection(ContextCore& ctx, uint16_t connection) {
+  (void)ctx.mgr.execute(ctx.dev, spec::AdminOpcode::kConnClose, connection);
+  ctx.mgr.retire_connection(ctx.dev, connection);
+}
+
+Result<DepthSlots> DepthSlots::take(QpCore& qp, const ConnParam& param) {
+  Manager& m = qp.ctx.mgr;
+  const DeviceAttr& attr = m.attr();
+  if (!qp.live || qp.state != IBV_QPS_INIT || qp.connection)
+    return fail(Errc::kBadState, "qp {}: {} is not ready to be connected", qp.qpn, to_string(qp.state));
+  if (param.responder_resources > attr.max_qp_rd_atom || param.initiator_depth > attr.max_qp_init_rd_atom)
+    return fail(Errc::kInvalidArgument, "qp {}: IRD {} and ORD {}, at most {} and {}", qp.qpn, param.responder_resources,
+                param.initiator_depth, attr.max_qp_rd_atom, attr.max_qp_init_rd_atom);
+  DepthSlots s(qp);
+  unsigned ird = param.responder_resources, ord = param.initiator_depth;
+  if (ird != 0) {
+    const auto base = take_some(m.ird, ird, "IRD slots");
+    if (!base) return error_of(base);
+    s.ird_base_ = *base;
+    s.ird_ = ird;
+  }
+  if (ord != 0) {
+    const auto base = take_some(m.ord, ord, "ORD slots");
+    if (!base) return error_of(base);
+    s.ord_base_ = *base;
+    s.ord_ = ord;
+  }
+  return s;
+}
+
+DepthSlots::DepthSlots(DepthSlots&& o) noexcept
+    : qp_(std::exchange(o.qp_, nullptr)), ird_base_(o.ird_base_), ord_base_(o.ord_base_), ird_(o.ird_), ord_(o.ord_) {}
+
+DepthSlots::~DepthSlots() {
+  if (qp_ == nullptr) return;
+  qp_->ctx.mgr.ird.give(ird_base_, ird_);
+  qp_->ctx.mgr.ord.give(ord_base_, ord_);
+}
+
+Result<void> DepthSlots::start(uint16_t connection, const Agreed& agreed, const StartFrame* reply) {
+  ContextCore& ctx = qp_->ctx;
+  spec::AdminModifyArgs args;
+  args.use_crc = agreed.use_crc;
+  args.rx_markers = agreed.rx_markers;
+  args.tx_markers = agreed.tx_markers;
+  args.connection = connection;
+  args.ird = static_cast<uint8_t>(agreed.ird);
+  args.ord = static_cast<uint8_t>(agreed.ord);
+  args.ird_base = static_cast<uint16_t>(ird_base_);
+  args.ord_base = static_cast<uint16_t>(ord_base_);
+  if (reply != nullptr) {
+    const auto bytes = encode(*reply);
+    std::memcpy(ctx.bounce.data() + kSendArea, bytes.data(), bytes.size());
+    args.stream_address = ctx.bounce.bus(kSendArea);
+    args.stream_length = static_cast<uint16_t>(bytes.size());
+    args.hold_tx = 1;  // RFC 5044 7.1: nothing before the initiator's first FPDU
+  }
+  if (auto r = qp_->to_rts(args); !r) return r;
+  qp_->ird_taken = ird_;
+  qp_->ord_taken = ord_;
+  qp_ = nullptr;
+  return {};
+}
+
+}  // namespace rnic::verbs

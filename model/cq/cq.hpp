@@ -1,0 +1,89 @@
+// Completion and event queues: entries, phase, arming, overrun. RTL: rtl/cq/cq.sv
+//
+//   Cq cq(sizes, out);   cq.command(create_cq);   if (auto wr = cq.complete(req, time)) write(*wr);
+//   if (auto e = cq.choice()) { write(cq.write_event(*e));  write(cq.interrupt(*e)); }
+//
+// A full CQ stalls nobody: it enters error and takes its QPs with it. A full EQ loses nothing: events are bits that wait.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gen/queues.hpp"
+#include "gen/sizes.hpp"
+#include "gen/streams.hpp"
+#include "sc/ready_set.hpp"
+
+namespace rnic::model {
+
+class Cq {
+ public:
+  struct Out {
+    virtual ~Out() = default;
+    virtual void cq_cmd_rsp(const spec::CqCmdRsp& rsp) = 0;
+    virtual void cq_fault(const spec::CqFault& fault) = 0;
+    virtual void event_ready() = 0;  // choice() may have an answer
+  };
+  struct Event {
+    spec::EqeType kind{};
+    uint32_t object = 0;
+    friend bool operator==(const Event&, const Event&) = default;
+  };
+  Cq(const spec::Sizes& sizes, Out& out);
+
+  void command(const spec::CqCmd& cmd);
+  bool doorbell(const spec::CqDoorbell& db);  // false: does not fit, which is counted
+  void doorbell(const spec::EqDoorbell& db);
+
+  /// The write of a completion; nothing if its CQ is in error.
+  std::optional<spec::CqWr> complete(const spec::CqeReq& req, uint64_t timestamp);
+
+  void qp_async(const spec::QpAsync& a) { pend(qps_, a.qpn); }
+  void conn_async(const spec::ConnAsync& a) { pend(conns_, a.connection); }
+  std::optional<Event> choice() const;
+  bool may_write(const Event& e) const;
+  spec::CqWr write_event(const Event& e);
+  spec::CqWr interrupt(const Event& e) const;
+
+ private:
+  struct Queue {
+    bool exists = false;
+    uint64_t base = 0;
+    uint8_t log = 0;
+    uint16_t producer = 0, consumer = 0;
+    uint32_t size() const { return 1U << log; }
+    uint16_t held() const { return static_cast<uint16_t>(producer - consumer); }
+    bool full() const { return held() >= size(); }
+    uint8_t phase() const { return (producer >> log & 1) == 0; }
+    uint32_t place() const { return producer & (size() - 1); }
+  };
+  struct CqState : Queue {
+    uint16_t page = 0;
+    uint8_t eqn = 0;
+    bool overrun = false, armed = false, solicited_only = false;
+    bool has_solicited = false;      // a solicited completion or an error lies behind the consumer index
+    uint16_t after_solicited = 0;    // the producer index behind the last of them
+  };
+  struct EqState : Queue {
+    uint8_t vector = 0;
+  };
+  void pend(ReadySet& set, uint32_t object) {
+    set.set(object);
+    out_.event_ready();
+  }
+  uint32_t eqn_of(const Event& e) const { return e.kind == spec::EqeType::kCompletion ? cqs_[e.object].eqn : 0; }
+  const ReadySet& pending(spec::EqeType kind) const;
+  bool counts(const CqState& c) const {
+    return c.solicited_only ? c.has_solicited : c.producer != c.consumer;
+  }
+  void fire(uint16_t cqn);
+
+  Out& out_;
+  std::vector<CqState> cqs_;
+  std::vector<EqState> eqs_;
+  ReadySet completions_, cq_errors_, qps_, conns_;
+};
+
+}  // namespace rnic::model

@@ -1,0 +1,165 @@
+// Placement: received segments to where they belong, messages into segments. RFC 5041. RTL: rtl/ddp/ddp.sv
+//
+//   Ddp ddp(sizes, tpt, rdmap, out);   ddp.control({QpOp::kStart, qpn, params});
+//   ddp.tx.message(m);                                  out.tx_want(...), and when a grant comes:
+//   auto s = ddp.tx.schedule(grant, source);            a segment, and the payload it needs
+//   auto u = ddp.tx.assemble(s.segment, payload);       a ULPDU, if the payload is good
+//   if (ddp.rx.needs_receive(u)) ddp.rx.received(qpn, take);
+//   auto place = ddp.rx.take(u);                        out.rx_done(...) when it has been placed
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gen/errors.hpp"
+#include "gen/iwarp.hpp"
+#include "gen/sizes.hpp"
+#include "sc/ring.hpp"
+#include "top/packets.hpp"
+#include "tpt/tpt.hpp"
+
+namespace rnic::model {
+
+/// Who judges a received segment: rdmap. RTL: rx_segment, rx_verdict.
+class SegmentJudge {
+ public:
+  virtual ~SegmentJudge() = default;
+  virtual spec::RxVerdict rx_segment(const spec::RxSegment& segment) = 0;
+};
+
+class Ddp {
+ public:
+  struct Out {
+    virtual ~Out() = default;
+    virtual void qp_ack_ddp(const spec::QpAckDdp& ack) = 0;
+    virtual void tx_want(const spec::TxWant& want) = 0;
+    virtual void tx_fault(const spec::TxFault& fault) = 0;
+    virtual void sq_slot_free(const spec::SqSlotFree& free) = 0;
+    virtual void resp_slot_free(const spec::RespSlotFree& free) = 0;
+    virtual void rx_done(const spec::RxDone& done) = 0;
+    virtual void rx_left(uint16_t qpn) = 0;  // a received FPDU of this QP is dealt with, to its delivery
+  };
+
+  /// A segment between the scheduler and mpa.
+  struct Segment {
+    TxUlpdu ulpdu;             // without the payload, if that is fetched
+    spec::TxSource source{};
+    bool fetches = false;      // payload comes as PayloadData
+    spec::TptResult result{};  // of tx_xlate
+  };
+  struct Scheduled {
+    Segment segment;
+    PayloadFetch fetch;        // asked for if segment.fetches
+  };
+
+  class Tx {
+   public:
+    Tx(Ddp& ddp, const spec::Sizes& sizes);
+    void message(TxMessage m);
+    /// Which source's segment is next by the rule: Terminate, the message that is under way, then the other than last.
+    std::optional<spec::TxSource> choice(uint16_t qpn) const;
+    bool may_choose(uint16_t qpn, spec::TxSource source) const;
+    /// The grant's segment. Nothing, if what wanted it was dropped in the meantime.
+    std::optional<Scheduled> schedule(const spec::TxGrant& grant, spec::TxSource source);
+    std::optional<TxUlpdu> assemble(Segment s, PayloadData payload);
+
+   private:
+    friend class Ddp;
+    struct Message {
+      TxMessage m;
+      uint32_t offset = 0, msn = 0;
+      uint32_t sge = 0, sge_offset = 0;
+      uint16_t mulpdu = 0;
+      bool full = false;
+    };
+    struct Qp {
+      bool running = false, failed = false, wants = false, wants_term = false;
+      spec::TxSource last = spec::TxSource::kResp;
+      bool inside_message = false;  // of `last`
+      uint16_t pd = 0;
+      uint8_t sq_head = 0, sq_count = 0;
+      std::array<uint32_t, 3> msn{1, 1, 1};
+      uint32_t in_flight = 0;  // segments between here and tx_ulpdu
+    };
+    Message& slot(uint16_t qpn, spec::TxSource source);
+    const Message& slot(uint16_t qpn, spec::TxSource source) const;
+    bool has(uint16_t qpn, spec::TxSource source) const { return slot(qpn, source).full; }
+    void want(uint16_t qpn);
+    void drop_waiting(uint16_t qpn);
+    void put_header(TxUlpdu& u, const Message& m, bool last) const;
+    void gather(Message& m, uint32_t length, Scheduled& s);
+    Ddp& ddp_;
+    uint32_t sq_slots_;
+    std::vector<Qp> qps_;
+    std::vector<Message> messages_;  // per QP: sq_slots of the send queue, one of the responder, one Terminate
+  };
+
+  class Rx {
+   public:
+    explicit Rx(Ddp& ddp, const spec::Sizes& sizes) : ddp_(ddp), qps_(sizes.num_qps) {}
+    /// A received segment is now inside: it stands at the input.
+    void enters(uint16_t qpn) { ++qps_[qpn].inside; }
+    /// Does a message begin with this segment that takes a receive WQE? Then received() first.
+    bool needs_receive(const RxUlpdu& u) const;
+    void received(uint16_t qpn, const spec::RqTakeRsp& take);
+    /// All checks, rdmap's verdict; what is to be placed.
+    std::optional<Place> take(RxUlpdu u);
+    /// The oldest Place has left on dma_wr.
+    void place_done(const spec::PlaceDone& done);
+    bool idle() const { return deliveries_.empty(); }
+
+   private:
+    friend class Ddp;
+    enum class Receive : uint8_t { kNone, kActive, kMissing };
+    struct Qp {
+      bool running = false, dead = false;
+      uint16_t pd = 0;
+      Receive receive = Receive::kNone;
+      std::array<uint32_t, 3> msn{1, 1, 1}, mo{};
+      uint32_t inside = 0;
+      spec::RecvWqe wqe;
+      uint64_t capacity = 0;
+    };
+    struct Delivery {
+      bool placed = false;   // waits for place_done
+      bool reported = false;
+      spec::RxDone done;
+    };
+    struct Judged {
+      spec::Cause cause{};
+      spec::WcStatus receive_status{};  // of a receive that ends here
+      uint32_t header = 0;
+      uint32_t qn = 0;
+      bool is_tagged = false, is_last = false;
+    };
+    Judged header_check(const Qp& q, const RxUlpdu& u) const;
+    void tagged(const Qp& q, const RxUlpdu& u, Judged& j, ExtentList& extents);
+    void untagged(Qp& q, const RxUlpdu& u, Judged& j, ExtentList& extents);
+    void give_back(ExtentList& extents);
+    void deliver(const Delivery& d);
+    Ddp& ddp_;
+    std::vector<Qp> qps_;
+    Ring<Delivery> deliveries_;
+  };
+
+  Ddp(const spec::Sizes& sizes, Translation& tpt, SegmentJudge& judge, Out& out)
+      : tx(*this, sizes), rx(*this, sizes), tpt_(tpt), judge_(judge), out_(out), stopping_(sizes.num_qps) {}
+  Tx tx;
+  Rx rx;
+
+  void control(const spec::QpCtlDdp& ctl);
+  std::string waiting_for() const;
+
+ private:
+  void maybe_stopped(uint16_t qpn);
+
+  Translation& tpt_;
+  SegmentJudge& judge_;
+  Out& out_;
+  std::vector<bool> stopping_;
+};
+
+}  // namespace rnic::model

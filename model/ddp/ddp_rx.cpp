@@ -1,0 +1,247 @@
+// Receive: headers, tagged and untagged placement, delivery. RFC 5041 sections 5 and 7, requirements.md sections 2, 3, 7.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/bytes.hpp"
+#include "ddp/ddp.hpp"
+#include "gen/queues.hpp"
+
+namespace rnic::model {
+
+using spec::Cause;
+using spec::TptResult;
+using spec::WcStatus;
+
+namespace {
+
+Cause tagged_cause(TptResult r) {
+  switch (r) {
+    case TptResult::kOk: return Cause::kNone;
+    case TptResult::kStag:
+    case TptResult::kRights: return Cause::kDdpTaggedStag;
+    case TptResult::kAssoc: return Cause::kDdpTaggedAssoc;
+    case TptResult::kWrap: return Cause::kDdpTaggedWrap;
+    case TptResult::kBounds: return Cause::kDdpTaggedBounds;
+  }
+  return Cause::kNone;
+}
+
+}  // namespace
+
+/// What the header alone tells: version, QN, MSN, MO.
+Ddp::Rx::Judged Ddp::Rx::header_check(const Qp& q, const RxUlpdu& u) const {
+  Judged j{.cause = u.hdr.cause};
+  if (j.cause != Cause::kNone) return j;
+  const std::span<const uint8_t> b = u.data.bytes();
+  j.is_tagged = !b.empty() && (b[0] & 0x80) != 0;
+  j.is_last = !b.empty() && (b[0] & 0x40) != 0;
+  j.header = j.is_tagged ? spec::kTaggedHeaderBytes : spec::kUntaggedHeaderBytes;
+  if (b.size() < j.header || (b[0] & 3) != spec::kDvIetf) {
+    j.cause = j.is_tagged ? Cause::kDdpTaggedVersion : Cause::kDdpUntaggedVersion;
+    j.header = std::min(j.header, static_cast<uint32_t>(b.size()));
+    return j;
+  }
+  if (j.is_tagged) return j;
+  j.qn = base::load_be<uint32_t>(&b[6]);
+  if (j.qn > spec::kQnTerminate) {
+    j.cause = Cause::kDdpUntaggedQn;
+  } else if (base::load_be<uint32_t>(&b[10]) != q.msn[j.qn]) {
+    j.cause = Cause::kDdpUntaggedMsn;
+  } else if (base::load_be<uint32_t>(&b[14]) != q.mo[j.qn]) {
+    j.cause = Cause::kDdpUntaggedMo;
+  }
+  return j;
+}
+
+bool Ddp::Rx::needs_receive(const RxUlpdu& u) const {
+  const Qp& q = qps_[u.hdr.qpn];
+  if (!q.running || q.dead || q.receive != Receive::kNone) return false;
+  const Judged j = header_check(q, u);
+  return j.cause == Cause::kNone && !j.is_tagged && j.qn == spec::kQnSend;
+}
+
+void Ddp::Rx::received(uint16_t qpn, const spec::RqTakeRsp& take) {
+  Qp& q = qps_[qpn];
+  q.receive = take.found != 0 ? Receive::kActive : Receive::kMissing;
+  q.wqe = take.wqe;
+  q.capacity = 0;
+  const std::array<const spec::Sge*, 3> sges{&q.wqe.sge0, &q.wqe.sge1, &q.wqe.sge2};
+  for (size_t i = 0; i < q.wqe.num_sge; ++i) q.capacity += sges[i]->length;
+}
+
+void Ddp::Rx::tagged(const Qp& q, const RxUlpdu& u, Judged& j, ExtentList& extents) {
+  const uint32_t length = u.data.size() - j.header;
+  if (length == 0) return;  // no STag, TO or rights check
+  const std::span<const uint8_t> b = u.data.bytes();
+  const auto opcode = static_cast<spec::RdmapOpcode>(b[1] & 0x1f);
+  j.cause = tagged_cause(ddp_.tpt_.translate(
+      {.stag = base::load_be<uint32_t>(&b[2]),
+       .tagged_offset = base::load_be<uint64_t>(&b[6]),
+       .length = length,
+       .pd = q.pd,
+       .rights = opcode == spec::RdmapOpcode::kReadResponse ? spec::kAccessLocalWrite : spec::kAccessRemoteWrite,
+       .last = 1},
+      extents));
+}
+
+void Ddp::Rx::untagged(Qp& q, const RxUlpdu& u, Judged& j, ExtentList& extents) {
+  if (j.qn != spec::kQnSend) return;  // Read Requests and Terminates stay inside: rdmap judges their length
+  if (q.receive != Receive::kActive) {
+    j.cause = Cause::kDdpUntaggedNoBuffer;
+    return;
+  }
+  const uint32_t length = u.data.size() - j.header;
+  const uint64_t mo = q.mo[0];
+  if (mo + length > q.capacity) {
+    j.cause = Cause::kDdpUntaggedTooLong;
+    j.receive_status = WcStatus::kLocLenErr;
+    return;
+  }
+  const std::array<const spec::Sge*, 3> sges{&q.wqe.sge0, &q.wqe.sge1, &q.wqe.sge2};
+  uint64_t skip = mo;
+  uint32_t rest = length;
+  for (size_t i = 0; i < q.wqe.num_sge && rest != 0; ++i) {
+    const spec::Sge& sge = *sges[i];
+    if (skip >= sge.length) {
+      skip -= sge.length;
+      continue;
+    }
+    const uint32_t part = std::min(rest, sge.length - static_cast<uint32_t>(skip));
+    const TptResult r = ddp_.tpt_.translate({.stag = sge.stag,
+                                             .tagged_offset = sge.tagged_offset + skip,
+                                             .length = part,
+                                             .pd = q.pd,
+                                             .rights = spec::kAccessLocalWrite,
+                                             .last = part == rest},
+                                            extents);
+    if (r != TptResult::kOk) {  // our own buffer is at fault
+      j.cause = Cause::kLocalCatastrophic;
+      j.receive_status = WcStatus::kLocProtErr;
+      give_back(extents);
+      return;
+    }
+    skip = 0;
+    rest -= part;
+  }
+}
+
+void Ddp::Rx::give_back(ExtentList& extents) {
+  for (const spec::Extent& e : extents.all()) ddp_.tpt_.retired({e.epoch});
+  extents = {};
+}
+
+std::optional<Place> Ddp::Rx::take(RxUlpdu u) {
+  const uint16_t qpn = u.hdr.qpn;
+  Qp& q = qps_[qpn];
+  Delivery d;
+  d.done.qpn = qpn;
+  std::optional<Place> place;
+
+  if (q.running && !q.dead) {
+    ExtentList extents;
+    Judged j = header_check(q, u);
+    if (j.cause == Cause::kNone) j.is_tagged ? tagged(q, u, j, extents) : untagged(q, u, j, extents);
+
+    spec::RxSegment segment{.qpn = qpn, .cause = j.cause, .ulpdu_length = u.hdr.length, .head = {}};
+    const size_t head = std::min<size_t>(u.data.size(), segment.head.size());
+    if (head != 0) std::memcpy(segment.head.data(), u.data.bytes().data(), head);
+    const spec::RxVerdict verdict = ddp_.judge_.rx_segment(segment);
+
+    if (j.receive_status != WcStatus::kSuccess) {
+      d.reported = true;
+      d.done = {.qpn = qpn, .kind = spec::DeliverKind::kRecv, .index = q.wqe.index, .status = j.receive_status};
+      q.receive = Receive::kNone;
+    }
+    if (verdict.accept == 0) {
+      q.dead = true;
+    } else if (j.cause == Cause::kNone) {
+      const uint32_t length = u.data.size() - j.header;
+      if (verdict.place != 0) {
+        d.placed = true;
+        place = Place{.qpn = qpn, .extents = std::move(extents), .data = u.data.slice(j.header)};
+        place->extents.back().last = 1;
+      }
+      if (verdict.deliver != spec::DeliverKind::kNothing) {
+        d.reported = true;
+        d.done = {.qpn = qpn,
+                  .kind = verdict.deliver,
+                  .slot = verdict.slot,
+                  .index = q.wqe.index,
+                  .byte_len = verdict.deliver == spec::DeliverKind::kRecv ? q.mo[0] + length : 0,
+                  .solicited = verdict.solicited,
+                  .status = WcStatus::kSuccess};
+      }
+      if (!j.is_tagged) {
+        q.mo[j.qn] += length;
+        if (j.is_last) {
+          ++q.msn[j.qn];
+          q.mo[j.qn] = 0;
+          if (j.qn == spec::kQnSend) q.receive = Receive::kNone;
+        }
+      }
+    }
+    give_back(extents);
+  }
+  if (d.placed || !deliveries_.empty()) {
+    deliveries_.push(d);
+  } else {
+    deliver(d);
+  }
+  return place;
+}
+
+void Ddp::Rx::deliver(const Delivery& d) {
+  if (d.reported) ddp_.out_.rx_done(d.done);
+  --qps_[d.done.qpn].inside;
+  ddp_.out_.rx_left(d.done.qpn);
+  ddp_.maybe_stopped(d.done.qpn);
+}
+
+void Ddp::Rx::place_done(const spec::PlaceDone&) {
+  RNIC_CHECK(!deliveries_.empty() && deliveries_.front().placed, "place_done without a placement");
+  do {
+    deliver(deliveries_.pop());
+  } while (!deliveries_.empty() && !deliveries_.front().placed);
+}
+
+void Ddp::control(const spec::QpCtlDdp& ctl) {
+  Tx::Qp& t = tx.qps_[ctl.qpn];
+  Rx::Qp& r = rx.qps_[ctl.qpn];
+  if (ctl.op == spec::QpOp::kStart) {
+    tx.drop_waiting(ctl.qpn);
+    t = {.running = true, .pd = ctl.params.pd, .in_flight = t.in_flight};
+    r = {.running = true, .pd = ctl.params.pd, .inside = r.inside, .wqe = {}};
+    out_.qp_ack_ddp({ctl.qpn});
+    return;
+  }
+  tx.drop_waiting(ctl.qpn);
+  t.running = false;
+  stopping_[ctl.qpn] = true;
+  maybe_stopped(ctl.qpn);
+}
+
+void Ddp::maybe_stopped(uint16_t qpn) {
+  if (!stopping_[qpn] || tx.qps_[qpn].in_flight != 0 || rx.qps_[qpn].inside != 0) return;
+  stopping_[qpn] = false;
+  rx.qps_[qpn].running = false;
+  out_.qp_ack_ddp({qpn});
+}
+
+std::string Ddp::waiting_for() const {
+  std::string s;
+  for (size_t i = 0; i < stopping_.size(); ++i) {
+    const auto& t = tx.qps_[i];
+    if (stopping_[i]) {
+      s += fmt::format("ddp: stop of QP {} waits for {} segments out and {} in\n", i, t.in_flight, rx.qps_[i].inside);
+    } else if (t.running && (t.wants || t.wants_term)) {
+      s += fmt::format("ddp: QP {} wants to send {} and waits for llp_if's grant\n", i,
+                       t.wants_term ? "a Terminate" : "a segment");
+    }
+  }
+  if (!rx.deliveries_.empty()) s += fmt::format("ddp: {} segments wait to be placed\n", rx.deliveries_.size());
+  return s;
+}
+
+}  // namespace rnic::model

@@ -1,0 +1,203 @@
+// Transmit: messages into segments. RFC 5041 section 5.2, requirements.md section 2.
+#include <algorithm>
+
+#include "base/bytes.hpp"
+#include "ddp/ddp.hpp"
+#include "gen/queues.hpp"
+
+namespace rnic::model {
+
+using spec::RdStatus;
+using spec::TptResult;
+using spec::TxSource;
+
+Ddp::Tx::Tx(Ddp& ddp, const spec::Sizes& sizes)
+    : ddp_(ddp), sq_slots_(sizes.sq_slots), qps_(sizes.num_qps), messages_(sizes.num_qps * (sizes.sq_slots + 2)) {}
+
+const Ddp::Tx::Message& Ddp::Tx::slot(uint16_t qpn, TxSource source) const {
+  const size_t first = size_t{qpn} * (sq_slots_ + 2);
+  if (source == TxSource::kSq) return messages_[first + qps_[qpn].sq_head];
+  return messages_[first + sq_slots_ + (source == TxSource::kTerm ? 1 : 0)];
+}
+Ddp::Tx::Message& Ddp::Tx::slot(uint16_t qpn, TxSource source) {
+  return const_cast<Message&>(static_cast<const Tx*>(this)->slot(qpn, source));
+}
+
+void Ddp::Tx::message(TxMessage m) {
+  const uint16_t qpn = m.hdr.qpn;
+  Qp& q = qps_[qpn];
+  if (!q.running || (q.failed && m.hdr.source != TxSource::kTerm) || has(qpn, TxSource::kTerm)) return;
+  if (m.hdr.source == TxSource::kSq) {
+    RNIC_CHECK(q.sq_count < sq_slots_, "QP {} has no slot for a send message", qpn);
+    const uint32_t at = (q.sq_head + q.sq_count++) % sq_slots_;
+    messages_[size_t{qpn} * (sq_slots_ + 2) + at] = {.m = std::move(m), .full = true};
+  } else {
+    if (m.hdr.source == TxSource::kTerm) drop_waiting(qpn);
+    Message& s = slot(qpn, m.hdr.source);
+    RNIC_CHECK(!s.full, "QP {} has no slot for a response", qpn);
+    s = {.m = std::move(m), .full = true};
+  }
+  want(qpn);
+}
+
+/// One want a QP at a time, and one for Terminate beside it.
+void Ddp::Tx::want(uint16_t qpn) {
+  Qp& q = qps_[qpn];
+  if (has(qpn, TxSource::kTerm)) {
+    if (q.wants_term) return;
+    q.wants_term = true;
+    ddp_.out_.tx_want({.qpn = qpn, .is_term = 1});
+  } else if (!q.wants && !q.failed && (has(qpn, TxSource::kSq) || has(qpn, TxSource::kResp))) {
+    q.wants = true;
+    ddp_.out_.tx_want({.qpn = qpn, .is_term = 0});
+  }
+}
+
+void Ddp::Tx::drop_waiting(uint16_t qpn) {
+  Qp& q = qps_[qpn];
+  const size_t first = size_t{qpn} * (sq_slots_ + 2);
+  for (size_t i = 0; i < sq_slots_ + 2; ++i) messages_[first + i] = {};
+  q.sq_head = q.sq_count = 0;
+  q.inside_message = false;
+}
+
+bool Ddp::Tx::may_choose(uint16_t qpn, TxSource source) const {
+  if (!has(qpn, source)) return false;
+  if (source == TxSource::kTerm) return true;
+  const Qp& q = qps_[qpn];
+  return !q.failed && !has(qpn, TxSource::kTerm) && (!q.inside_message || q.last == source);
+}
+
+std::optional<TxSource> Ddp::Tx::choice(uint16_t qpn) const {
+  const Qp& q = qps_[qpn];
+  const TxSource other = q.last == TxSource::kSq ? TxSource::kResp : TxSource::kSq;
+  for (const TxSource s : {TxSource::kTerm, other, q.last}) {
+    if (may_choose(qpn, s)) return s;
+  }
+  return std::nullopt;
+}
+
+void Ddp::Tx::put_header(TxUlpdu& u, const Message& m, bool last) const {
+  const spec::TxMessageHdr& h = m.m.hdr;
+  uint8_t* const b = u.header.data();
+  b[0] = static_cast<uint8_t>((h.is_tagged != 0 ? 0x80 : 0) | (last ? 0x40 : 0) | spec::kDvIetf);
+  b[1] = static_cast<uint8_t>(spec::kRvIetf << 6 | static_cast<uint8_t>(h.opcode));
+  if (h.is_tagged != 0) {
+    base::store_be<uint32_t>(b + 2, h.stag);
+    base::store_be<uint64_t>(b + 6, h.tagged_offset + m.offset);
+    u.header_bytes = spec::kTaggedHeaderBytes;
+  } else {
+    base::store_be<uint32_t>(b + 2, 0);
+    base::store_be<uint32_t>(b + 6, h.qn);
+    base::store_be<uint32_t>(b + 10, m.msn);
+    base::store_be<uint32_t>(b + 14, m.offset);
+    u.header_bytes = spec::kUntaggedHeaderBytes;
+  }
+}
+
+/// tx_xlate: the pieces of `length` bytes of the message's SGEs. Every fetch of a long response checks its right again.
+void Ddp::Tx::gather(Message& m, uint32_t length, Scheduled& s) {
+  const spec::TxMessageHdr& h = m.m.hdr;
+  const uint16_t rights = h.source == TxSource::kResp ? spec::kAccessRemoteRead : uint16_t{0};
+  for (uint32_t rest = length; rest != 0;) {
+    const auto sge = spec::WqeSge::unpack(m.m.body.bytes().subspan(size_t{m.sge} * spec::WqeSge::kBytes));
+    const uint32_t part = std::min(rest, sge.length - m.sge_offset);
+    if (part != 0) {
+      s.segment.result = ddp_.tpt_.translate({.stag = sge.lkey,
+                                              .tagged_offset = sge.address + m.sge_offset,
+                                              .length = part,
+                                              .pd = qps_[h.qpn].pd,
+                                              .rights = rights,
+                                              .last = part == rest},
+                                             s.fetch.extents);
+      if (s.segment.result != TptResult::kOk) return;
+    }
+    rest -= part;
+    m.sge_offset += part;
+    if (m.sge_offset == sge.length) {
+      ++m.sge;
+      m.sge_offset = 0;
+    }
+  }
+}
+
+std::optional<Ddp::Scheduled> Ddp::Tx::schedule(const spec::TxGrant& grant, TxSource source) {
+  const uint16_t qpn = grant.qpn;
+  Qp& q = qps_[qpn];
+  (grant.is_term != 0 ? q.wants_term : q.wants) = false;
+  if (!q.running || !may_choose(qpn, source)) return std::nullopt;
+
+  Message& m = slot(qpn, source);
+  const spec::TxMessageHdr h = m.m.hdr;
+  if (m.offset == 0) {  // the message starts: its number and its segment size are taken now
+    m.mulpdu = grant.mulpdu;
+    if (h.is_tagged == 0) m.msn = q.msn[h.qn]++;
+  }
+  const uint32_t header = h.is_tagged != 0 ? spec::kTaggedHeaderBytes : spec::kUntaggedHeaderBytes;
+  const uint32_t length = std::min<uint32_t>(h.length - m.offset, m.mulpdu - header);
+  const bool last = m.offset + length == h.length;
+
+  Scheduled s;
+  s.segment.source = source;
+  TxUlpdu& u = s.segment.ulpdu;
+  put_header(u, m, last);
+  u.hdr = {.qpn = qpn,
+           .length = static_cast<uint16_t>(header + length),
+           .done = static_cast<uint8_t>(last && h.done != 0),
+           .slot = h.slot,
+           .is_term = source == TxSource::kTerm};
+  if (length != 0 && h.is_inline != 0) {
+    u.payload = m.m.body.slice(m.offset, length);
+  } else if (length != 0) {
+    s.segment.fetches = true;
+    s.fetch.qpn = qpn;
+    s.fetch.hdr = {.length = length, .has_watermark = h.has_watermark, .watermark = h.watermark};
+    gather(m, length, s);
+    if (s.segment.result != TptResult::kOk) {  // nothing is fetched: the pieces that were good go back
+      for (const spec::Extent& e : s.fetch.extents.all()) ddp_.tpt_.retired({e.epoch});
+      s.fetch.extents = {};
+      s.segment.fetches = false;
+    }
+  }
+  m.offset += length;
+  ++q.in_flight;
+
+  q.last = source == TxSource::kTerm ? q.last : source;
+  q.inside_message = !last;
+  if (last) {
+    m = {};
+    if (source == TxSource::kSq) {
+      q.sq_head = static_cast<uint8_t>((q.sq_head + 1) % sq_slots_);
+      --q.sq_count;
+      ddp_.out_.sq_slot_free({qpn});
+    } else if (source == TxSource::kResp) {
+      ddp_.out_.resp_slot_free({qpn});
+    }
+  }
+  want(qpn);
+  return s;
+}
+
+std::optional<TxUlpdu> Ddp::Tx::assemble(Segment s, PayloadData payload) {
+  const uint16_t qpn = s.ulpdu.hdr.qpn;
+  Qp& q = qps_[qpn];
+  std::optional<TxUlpdu> out;
+  const bool good = s.result == TptResult::kOk && payload.hdr.status == RdStatus::kOk;
+  if (good && (!q.failed || s.source == TxSource::kTerm)) {
+    if (s.fetches) s.ulpdu.payload = std::move(payload.data);
+    out = std::move(s.ulpdu);
+  } else if (!good && !q.failed) {
+    q.failed = true;
+    drop_waiting(qpn);
+    ddp_.out_.tx_fault({.qpn = qpn,
+                        .source = s.source,
+                        .slot = s.ulpdu.hdr.slot,
+                        .status = payload.hdr.status,
+                        .result = s.result});
+  }
+  --q.in_flight;
+  ddp_.maybe_stopped(qpn);
+  return out;
+}
+
+}  // namespace rnic::model

@@ -1,0 +1,126 @@
+// Connections: admin's commands and the transport's events. Architecture 3.3 and 7.
+#include "llp_if/llp_if.hpp"
+
+namespace rnic::model {
+
+using spec::AdminOpcode;
+using spec::AdminStatus;
+using spec::ConnState;
+using spec::LlpEvt;
+using spec::LlpOp;
+using spec::LlpQpEvt;
+
+void LlpIf::command(const spec::ConnCmd& cmd) {
+  spec::CmdRsp rsp;
+  if (const auto status = execute(cmd, rsp)) {
+    rsp.status = *status;
+    out_.conn_cmd_rsp(rsp);
+  }
+}
+
+spec::AdminConnResult LlpIf::result_of(uint16_t connection) const {
+  const Conn& c = conns_[connection];
+  return {.connection = connection, .state = c.state, .passive = c.passive, .has_qp = c.has_qp, .waiting = c.waiting,
+          .mss = c.mss, .peer_address = c.peer_address, .peer_port = c.peer_port, .local_port = c.local_port};
+}
+
+/// The status, or nothing if the transport's answer must come first.
+std::optional<AdminStatus> LlpIf::execute(const spec::ConnCmd& cmd, spec::CmdRsp& rsp) {
+  const auto args = spec::AdminConnArgs::unpack(cmd.args);
+  switch (cmd.opcode) {
+    case AdminOpcode::kConnListen:
+    case AdminOpcode::kConnUnlisten:
+      out_.llp_ctl_req({.op = cmd.opcode == AdminOpcode::kConnListen ? LlpOp::kListen : LlpOp::kUnlisten,
+                        .port = static_cast<uint16_t>(cmd.object)});
+      return AdminStatus::kOk;
+    case AdminOpcode::kConnConnect:
+      connecting_ = {.op = LlpOp::kConnect, .address = args.peer_address, .port = args.peer_port,
+                     .cookie = static_cast<uint16_t>(connecting_.cookie + 1)};
+      out_.llp_ctl_req(connecting_);
+      return std::nullopt;
+    default: break;
+  }
+  uint32_t connection = cmd.object;
+  if (cmd.opcode == AdminOpcode::kModifyQp) connection = spec::AdminModifyArgs::unpack(cmd.args).connection;
+  if (connection >= conns_.size() || conns_[connection].state == ConnState::kFree) return AdminStatus::kNotFound;
+  const auto number = static_cast<uint16_t>(connection);
+  Conn& c = conns_[number];
+  const bool writable = c.state == ConnState::kEstablished || c.state == ConnState::kPeerClosed;
+  switch (cmd.opcode) {
+    case AdminOpcode::kConnQuery: result_of(number).pack(rsp.result); return AdminStatus::kOk;
+    case AdminOpcode::kConnGive:
+      if (c.has_qp) return AdminStatus::kBadState;
+      if (args.length == 0 || args.length > c.waiting) return AdminStatus::kBadArgument;
+      c.waiting = static_cast<uint16_t>(c.waiting - args.length);
+      out_.llp_ctl_req({.op = LlpOp::kGive, .connection = number, .length = args.length});
+      return AdminStatus::kOk;
+    case AdminOpcode::kConnSend: return writable && !c.has_qp ? AdminStatus::kOk : AdminStatus::kBadState;
+    case AdminOpcode::kConnClose:
+      if (!writable || c.has_qp) return AdminStatus::kBadState;
+      half_close(number);
+      return AdminStatus::kOk;
+    case AdminOpcode::kConnAbort: request(LlpOp::kAbort, number); return AdminStatus::kOk;
+    case AdminOpcode::kConnRelease:
+      if (c.has_qp || (c.state != ConnState::kClosed && c.state != ConnState::kReset && c.state != ConnState::kFailed)) {
+        return AdminStatus::kInUse;
+      }
+      c = {};
+      request(LlpOp::kReleased, number);
+      return AdminStatus::kOk;
+    case AdminOpcode::kModifyQp:  // admin asks before it starts a QP on this connection
+      return c.state == ConnState::kEstablished && !c.has_qp ? AdminStatus::kOk : AdminStatus::kBadState;
+    default: return AdminStatus::kBadOpcode;
+  }
+}
+
+void LlpIf::half_close(uint16_t connection) {
+  Conn& c = conns_[connection];
+  if (c.state == ConnState::kEstablished) c.state = ConnState::kLocalClosed;
+  request(LlpOp::kHalfClose, connection);
+}
+
+void LlpIf::event(const spec::LlpCtlEvt& e) {
+  if (e.kind == LlpEvt::kAssigned) {
+    if (e.cookie != connecting_.cookie) return;
+    spec::CmdRsp rsp;
+    if (e.connection < conns_.size()) {
+      conns_[e.connection] = {};
+      Conn& c = conns_[e.connection];
+      c.state = ConnState::kConnecting;
+      c.peer_address = connecting_.address;
+      c.peer_port = connecting_.port;
+      c.local_port = e.local_port;
+      result_of(e.connection).pack(rsp.result);
+    } else {
+      rsp.status = AdminStatus::kNoResource;
+    }
+    return out_.conn_cmd_rsp(rsp);
+  }
+  if (e.connection >= conns_.size()) return;
+  Conn& c = conns_[e.connection];
+  switch (e.kind) {
+    case LlpEvt::kIncoming:
+      c = {};
+      c.state = ConnState::kEstablished;
+      c.passive = true;
+      c.peer_address = e.address;
+      c.peer_port = e.port;
+      c.local_port = e.local_port;
+      return tell(e.connection, std::nullopt);
+    case LlpEvt::kEstablished: c.state = ConnState::kEstablished; return tell(e.connection, std::nullopt);
+    case LlpEvt::kFailed: c.state = ConnState::kFailed; return tell(e.connection, LlpQpEvt::kLost);
+    case LlpEvt::kWaiting: c.waiting = e.length; return tell(e.connection, std::nullopt);
+    case LlpEvt::kPeerClosed:
+      if (c.state == ConnState::kEstablished) c.state = ConnState::kPeerClosed;
+      return tell(e.connection, LlpQpEvt::kPeerClosed);
+    case LlpEvt::kClosed: c.state = ConnState::kClosed; return tell(e.connection, LlpQpEvt::kClosed);
+    case LlpEvt::kReset: c.state = ConnState::kReset; return tell(e.connection, LlpQpEvt::kLost);
+    case LlpEvt::kMss:
+      c.mss = e.length;
+      if (c.has_qp) resize(c.qpn);
+      return;
+    default: return;
+  }
+}
+
+}  // namespace rnic::model

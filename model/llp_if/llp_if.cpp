@@ -1,0 +1,208 @@
+// Records, credit and QPs. Connection control is in llp_conn.cpp.
+#include "llp_if/llp_if.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "mpa/mpa.hpp"
+
+namespace rnic::model {
+
+using spec::ConnState;
+using spec::LlpOp;
+using spec::LlpQpEvt;
+using spec::QpOp;
+
+uint16_t mulpdu_of(uint16_t mss, bool markers) {
+  constexpr uint32_t kLeast = 128, kMost = spec::kMaxUlpdu;
+  uint32_t overhead = 6U + mss % 4U;
+  if (markers) overhead += 4 * ((mss + spec::kMpaMarkerSpacing - 1U) / spec::kMpaMarkerSpacing);
+  return static_cast<uint16_t>(mss < overhead ? kLeast : std::clamp(mss - overhead, kLeast, kMost));
+}
+
+LlpIf::LlpIf(const spec::Sizes& sizes, Out& out) : out_(out), conns_(sizes.num_conns), qps_(sizes.num_qps) {}
+
+void LlpIf::control(const spec::QpCtlLlp& ctl) {
+  Qp& q = qps_[ctl.qpn];
+  switch (ctl.op) {
+    case QpOp::kStart: {
+      Conn& c = conns_[ctl.params.connection];
+      c.has_qp = true;
+      c.qpn = ctl.qpn;
+      const uint32_t inside = q.inside, life = q.life + 1;
+      q = {};
+      q.inside = inside;
+      q.life = life;
+      q.bound = true;
+      q.hold = ctl.params.hold_tx != 0;
+      q.params = ctl.params;
+      resize(ctl.qpn);
+      out_.llp_ctl_req({.op = LlpOp::kRdmaMode, .connection = ctl.params.connection, .use_crc = ctl.params.use_crc,
+                        .rx_markers = ctl.params.rx_markers, .tx_markers = ctl.params.tx_markers});
+      out_.qp_ack_llp({ctl.qpn});
+      if (c.state != ConnState::kEstablished) tell(ctl.params.connection, LlpQpEvt::kLost);  // lost in the meantime
+      return;
+    }
+    case QpOp::kHalfClose: half_close(q.params.connection); break;
+    case QpOp::kAbort:
+    case QpOp::kStop:
+      if (q.bound) {  // the connection goes on closing by itself
+        Conn& c = conns_[q.params.connection];
+        const bool open = c.state == ConnState::kEstablished || c.state == ConnState::kPeerClosed ||
+                          c.state == ConnState::kLocalClosed;
+        if (ctl.op == QpOp::kAbort && open) request(LlpOp::kAbort, q.params.connection);
+        c.has_qp = false;
+        q.bound = q.parked = q.term_parked = false;
+        q.events.clear();
+        if (!open) out_.conn_async({q.params.connection});
+      }
+      break;
+  }
+  out_.qp_ack_llp({ctl.qpn});
+}
+
+void LlpIf::resize(uint16_t qpn) {
+  Qp& q = qps_[qpn];
+  const bool markers = q.params.tx_markers != 0;
+  q.mulpdu = mulpdu_of(conns_[q.params.connection].mss, markers);
+  // Set aside what the largest of its segments may need: a message that is under way keeps its segment size.
+  q.worst = std::max(q.worst, fpdu_bytes(q.mulpdu) + (markers ? 4 * most_markers(q.mulpdu) : 0));
+}
+
+// --- receive
+
+std::optional<RxFpdu> LlpIf::receive(LlpRecord& r) {
+  if (r.is_stream) return std::nullopt;
+  if (r.connection >= conns_.size() || !conns_[r.connection].has_qp) {
+    ++dropped_;
+    return std::nullopt;
+  }
+  const uint16_t qpn = conns_[r.connection].qpn;
+  Qp& q = qps_[qpn];
+  ++q.inside;
+  if (q.hold) {  // RFC 5044 section 7.1.2: now the passive side may send, too
+    q.hold = false;
+    unpark(qpn);
+  }
+  return RxFpdu{.hdr = {.qpn = qpn, .length = r.data.size()}, .data = std::move(r.data), .error = r.error};
+}
+
+bool LlpIf::known_stream(const LlpRecord& r) const {
+  return r.is_stream && r.connection < conns_.size() && conns_[r.connection].state != ConnState::kFree &&
+         !conns_[r.connection].has_qp;
+}
+
+void LlpIf::rx_left(uint16_t qpn) {
+  Qp& q = qps_[qpn];
+  --q.inside;
+  while (q.inside == 0 && q.bound && !q.events.empty()) out_.llp_event({.qpn = qpn, .kind = q.events.pop()});
+}
+
+/// An event of a connection: to its QP, behind all that was received, or to the driver.
+void LlpIf::tell(uint16_t connection, std::optional<LlpQpEvt> event) {
+  const Conn& c = conns_[connection];
+  if (!c.has_qp) return out_.conn_async({connection});
+  if (!event) return;
+  Qp& q = qps_[c.qpn];
+  if (q.inside != 0 || !q.events.empty()) {
+    q.events.push(*event);
+  } else {
+    out_.llp_event({.qpn = c.qpn, .kind = *event});
+  }
+}
+
+// --- transmit
+
+// A segment is scheduled only with credit for its whole FPDU; term_credit bytes belong to Terminate.
+std::optional<spec::TxGrant> LlpIf::grant(const spec::TxWant& want) {
+  Qp& q = qps_[want.qpn];
+  if (!q.bound) return std::nullopt;
+  Conn& c = conns_[q.params.connection];
+  const bool term = want.is_term != 0;
+  const uint32_t bytes = term ? spec::kTermCredit : q.worst;
+  if ((!term && q.hold) || !has_room(c, term ? bytes : bytes + spec::kTermCredit)) {
+    if (term && !q.term_parked) out_.term_timer(want.qpn, q.life);
+    (term ? q.term_parked : q.parked) = true;
+    return std::nullopt;
+  }
+  c.used += bytes;
+  return spec::TxGrant{.qpn = want.qpn, .is_term = want.is_term, .mulpdu = q.mulpdu};
+}
+
+void LlpIf::unpark(uint16_t qpn) {
+  Qp& q = qps_[qpn];
+  const Conn& c = conns_[q.params.connection];
+  if (q.term_parked && has_room(c, spec::kTermCredit)) {
+    q.term_parked = false;
+    out_.grantable({.qpn = qpn, .is_term = 1});
+  }
+  if (q.parked && !q.hold && has_room(c, q.worst + spec::kTermCredit)) {
+    q.parked = false;
+    out_.grantable({.qpn = qpn, .is_term = 0});
+  }
+}
+
+void LlpIf::credit(const spec::LlpCredit& credit) {
+  if (credit.connection >= conns_.size()) return;
+  Conn& c = conns_[credit.connection];
+  c.limit = credit.limit;
+  if (c.has_qp) {
+    unpark(c.qpn);
+  } else {
+    out_.raw_tx_possible();
+  }
+}
+
+void LlpIf::term_timeout(uint16_t qpn, uint32_t life) {
+  Qp& q = qps_[qpn];
+  if (!q.bound || q.life != life || !q.term_parked) return;
+  q.term_parked = false;
+  request(LlpOp::kAbort, q.params.connection);
+  out_.llp_event({.qpn = qpn, .kind = LlpQpEvt::kTermDone});
+}
+
+std::optional<LlpRecord> LlpIf::send(TxFpdu& f) {
+  Qp& q = qps_[f.hdr.qpn];
+  if (!q.bound) return std::nullopt;
+  Conn& c = conns_[q.params.connection];
+  c.used -= (f.hdr.is_term != 0 ? spec::kTermCredit : q.worst) - f.hdr.length;  // what it did not need comes back
+  if (q.parked || q.term_parked) unpark(f.hdr.qpn);
+  return LlpRecord{.connection = q.params.connection, .data = std::move(f.data)};
+}
+
+void LlpIf::sent(const spec::TxFpduHdr& h) {
+  if (h.done != 0) out_.wr_done({.qpn = h.qpn, .slot = h.slot});
+  if (h.is_term != 0 && qps_[h.qpn].bound) {
+    half_close(qps_[h.qpn].params.connection);
+    out_.llp_event({.qpn = h.qpn, .kind = LlpQpEvt::kTermDone});
+  }
+}
+
+LlpIf::Raw LlpIf::may_send_raw(const RawBytes& raw) const {
+  if (raw.connection >= conns_.size()) return Raw::kDrop;
+  const Conn& c = conns_[raw.connection];
+  if ((c.state != ConnState::kEstablished && c.state != ConnState::kPeerClosed) || c.has_qp) return Raw::kDrop;
+  return has_room(c, raw.data.size()) ? Raw::kSend : Raw::kWait;
+}
+
+LlpRecord LlpIf::send_raw(RawBytes raw) {
+  conns_[raw.connection].used += raw.data.size();
+  return {.connection = raw.connection, .is_stream = true, .data = std::move(raw.data)};
+}
+
+std::string LlpIf::waiting_for() const {
+  std::string s;
+  for (size_t i = 0; i < qps_.size(); ++i) {
+    const Qp& q = qps_[i];
+    if (!q.parked && !q.term_parked) continue;
+    const Conn& c = conns_[q.params.connection];
+    s += fmt::format("llp_if: QP {} waits for {} (connection {}: {} bytes of credit, a grant needs {})\n", i,
+                     q.hold ? "the first FPDU of the peer" : "the LLP's credit", q.params.connection,
+                     static_cast<int32_t>(c.limit - c.used),
+                     q.term_parked ? uint32_t{spec::kTermCredit} : q.worst + spec::kTermCredit);
+  }
+  return s;
+}
+
+}  // namespace rnic::model

@@ -1,0 +1,109 @@
+// Transport port: connections, records, credit, segment size. RFC 5044 sections 4 and 5, architecture 3.3 and 7.
+// RTL: rtl/llp_if/llp_if.sv
+//
+//   LlpIf llp(sizes, out);   llp.event(evt);   llp.credit(c);
+//   auto f = llp.receive(record);                  an FPDU of a QP, or streaming bytes
+//   auto g = llp.grant(want);   auto r = llp.send(fpdu);   llp.sent(hdr);
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gen/queues.hpp"
+#include "gen/sizes.hpp"
+#include "sc/ring.hpp"
+#include "top/packets.hpp"
+
+namespace rnic::model {
+
+/// llp_rx, llp_tx: one FPDU, or a run of streaming bytes.
+struct LlpRecord {
+  uint16_t connection = 0;
+  bool is_stream = false, error = false;
+  rnic::Payload data;
+};
+
+class LlpIf {
+ public:
+  struct Out {
+    virtual ~Out() = default;
+    virtual void conn_cmd_rsp(const spec::ConnCmdRsp& rsp) = 0;
+    virtual void qp_ack_llp(const spec::QpAckLlp& ack) = 0;
+    virtual void llp_event(const spec::LlpEvent& event) = 0;
+    virtual void conn_async(const spec::ConnAsync& async) = 0;
+    virtual void llp_ctl_req(const spec::LlpCtlReq& req) = 0;
+    virtual void wr_done(const spec::WrDone& done) = 0;
+    virtual void grantable(const spec::TxWant& want) = 0;  // what waited for credit or for the first FPDU can be granted
+    virtual void term_timer(uint16_t qpn, uint32_t life) = 0;  // call term_timeout() when TermTimeout has passed
+    virtual void raw_tx_possible() = 0;                    // credit has come for a connection in streaming mode
+  };
+  LlpIf(const spec::Sizes& sizes, Out& out);
+
+  // Control.
+  void command(const spec::ConnCmd& cmd);
+  void control(const spec::QpCtlLlp& ctl);
+  void event(const spec::LlpCtlEvt& evt);
+  void credit(const spec::LlpCredit& credit);
+  void term_timeout(uint16_t qpn, uint32_t life);
+
+  // Receive.
+  std::optional<RxFpdu> receive(LlpRecord& record);  // a streaming record stays in `record`
+  bool known_stream(const LlpRecord& record) const;
+  void rx_left(uint16_t qpn);                        // ddp is done with one
+
+  // Transmit.
+  /// Credit for a worst-case FPDU; nothing if it must wait, or its QP has stopped.
+  std::optional<spec::TxGrant> grant(const spec::TxWant& want);
+  /// The record of an FPDU; nothing if its connection is gone.
+  std::optional<LlpRecord> send(TxFpdu& fpdu);
+  void sent(const spec::TxFpduHdr& hdr);             // its last beat was accepted on llp_tx
+  enum class Raw : uint8_t { kSend, kWait, kDrop };
+  Raw may_send_raw(const RawBytes& raw) const;
+  LlpRecord send_raw(RawBytes raw);
+
+  uint64_t dropped() const { return dropped_; }
+  std::string waiting_for() const;
+
+ private:
+  static constexpr uint16_t kNoQp = 0xffff;
+  struct Conn {
+    spec::ConnState state{};
+    bool passive = false, has_qp = false;
+    uint16_t qpn = 0, waiting = 0, mss = 0, peer_port = 0, local_port = 0;
+    uint32_t peer_address = 0;
+    uint32_t limit = 0, used = 0;       // credit, in bytes of records from the beginning, modulo 2^32
+  };
+  struct Qp {
+    bool bound = false, hold = false, parked = false, term_parked = false, terminating = false;
+    spec::QpParams params;
+    uint16_t mulpdu = 0;
+    uint32_t worst = 0;                 // bytes set aside for each grant
+    uint32_t life = 0;
+    uint32_t inside = 0;                // received FPDUs between here and delivery
+    Ring<spec::LlpQpEvt> events{4};     // wait until those are dealt with
+  };
+  std::optional<spec::AdminStatus> execute(const spec::ConnCmd& cmd, spec::CmdRsp& rsp);
+  spec::AdminConnResult result_of(uint16_t connection) const;
+  void request(spec::LlpOp op, uint16_t connection) { out_.llp_ctl_req({.op = op, .connection = connection}); }
+  void tell(uint16_t connection, std::optional<spec::LlpQpEvt> event);
+  void half_close(uint16_t connection);
+  void resize(uint16_t qpn);
+  void unpark(uint16_t qpn);
+  bool has_room(const Conn& c, uint32_t bytes) const {
+    return static_cast<int32_t>(c.limit - (c.used + bytes)) >= 0;
+  }
+
+  Out& out_;
+  std::vector<Conn> conns_;
+  std::vector<Qp> qps_;
+  uint16_t cookie_ = 0;
+  spec::LlpCtlReq connecting_;          // connect asked for, `assigned` not yet here
+  uint64_t dropped_ = 0;
+};
+
+/// Largest ULPDU of a segment size: RFC 5044 section 4.3 (spec/ambiguities.md C-27), in the limits of the device.
+uint16_t mulpdu_of(uint16_t mss, bool markers);
+
+}  // namespace rnic::model

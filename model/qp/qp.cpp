@@ -1,0 +1,332 @@
+// Send and receive queues: doorbells, fetch, issue, retirement.
+#include "qp/qp.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace rnic::model {
+
+using spec::DoorbellKind;
+using spec::QpState;
+using spec::WcOpcode;
+using spec::WcStatus;
+using spec::WrOpcode;
+
+namespace {
+
+constexpr uint32_t kUnit = 64;
+
+constexpr bool flag(uint8_t flags, spec::SqFlagBit bit) { return (flags & static_cast<uint8_t>(bit)) != 0; }
+
+constexpr WcOpcode completion_of(WrOpcode op) {
+  switch (op) {
+    case WrOpcode::kRdmaWrite: return WcOpcode::kRdmaWrite;
+    case WrOpcode::kRdmaRead: return WcOpcode::kRdmaRead;
+    default: return WcOpcode::kSend;
+  }
+}
+
+}  // namespace
+
+Qp::Qp(const spec::Sizes& sizes, const Translation& tpt, Out& out)
+    : sq_prefetch_(sizes.sq_prefetch),
+      sq_window_(sizes.sq_window),
+      rq_prefetch_(sizes.rq_prefetch),
+      sq_slots_(sizes.sq_slots),
+      tpt_(tpt),
+      out_(out),
+      ctx_(sizes.num_qps),
+      window_(size_t{sizes.num_qps} * sizes.sq_window),
+      prefetch_(size_t{sizes.num_qps} * sizes.sq_prefetch),
+      recvs_(size_t{sizes.num_qps} * sizes.rq_prefetch),
+      fetchable_(sizes.num_qps),
+      issuable_(sizes.num_qps),
+      retirable_(sizes.num_qps),
+      rq_fetchable_(sizes.num_qps) {}
+
+/// Recomputes what may be done for a QP; called wherever something of it has changed.
+void Qp::update(uint16_t qpn) {
+  Ctx& c = ctx_[qpn];
+  const bool live = c.exists && (c.state == QpState::kRts || c.state == QpState::kClosing) && !c.issue_stopped;
+  const bool issuable = live && can_issue(qpn);
+  const Ring16& s = c.sq;
+  const uint32_t units_here = s.here();
+  bool fetch = live && !s.fetching && !s.bad && s.fetched != s.producer;
+  if (fetch && units_here != 0) fetch = units_here < (unit(qpn, s.taken).bytes()[2] & 7U);
+  const Ring16& r = c.rq;
+  const uint32_t space = rq_prefetch_ - r.distance(r.taken, r.fetched);
+  const bool rq_fetch = c.exists && (c.state == QpState::kIdle || live) && !r.fetching && !r.bad &&
+                        r.fetched != r.producer && space * 2 >= rq_prefetch_;
+  const bool retire = c.exists && ((c.win_count != 0 && window(qpn, 0).done) || c.phase == Ctx::Phase::kFlushing ||
+                                   (c.state == QpState::kError && !drained(c)));
+  fetchable_.put(qpn, fetch);
+  issuable_.put(qpn, issuable);
+  rq_fetchable_.put(qpn, rq_fetch);
+  retirable_.put(qpn, retire);
+  if (fetch || issuable || rq_fetch || retire) out_.ready();
+}
+
+// A doorbell counts if the QP exists, the page is its own, and the index is neither behind the producer nor further ahead
+// of what is retired than the ring is long.
+bool Qp::doorbell(const spec::QpDoorbell& db) {
+  if (db.qpn >= ctx_.size()) return false;
+  Ctx& c = ctx_[db.qpn];
+  if (!c.exists || c.page != db.page) return false;
+  Ring16& r = db.kind == DoorbellKind::kRq ? c.rq : c.sq;
+  const uint16_t ahead = r.distance(r.retired, db.index);
+  if (ahead > r.size() || ahead < r.distance(r.retired, r.producer)) return false;
+  if (db.kind == DoorbellKind::kPush) push(db);
+  r.producer = db.index;
+  update(db.qpn);
+  return true;
+}
+
+/// A pushed WQE that is the next to be fetched goes into the prefetch buffer, if that has space; else it is fetched.
+void Qp::push(const spec::QpDoorbell& db) {
+  Ctx& c = ctx_[db.qpn];
+  Ring16& s = c.sq;
+  const bool live = c.state == QpState::kRts || c.state == QpState::kClosing || c.state == QpState::kIdle;
+  if (!live || s.bad || s.distance(s.fetched, db.index) != db.units) return;
+  if (s.distance(s.taken, s.fetched) + db.units > sq_prefetch_) return;
+  for (uint32_t i = 0; i < db.units; ++i) {
+    unit(db.qpn, s.fetched++) = rnic::Payload::copy_of(std::span(db.data).subspan(i * kUnit, kUnit));
+  }
+}
+
+MemRead Qp::fetch(uint16_t qpn) {
+  Ring16& s = ctx_[qpn].sq;
+  const uint32_t announced = s.distance(s.fetched, s.producer);
+  const uint32_t space = sq_prefetch_ - s.distance(s.taken, s.fetched);
+  const uint32_t to_end = s.size() - (s.fetched & (s.size() - 1));
+  const uint16_t count = static_cast<uint16_t>(std::min({announced, space, to_end}));
+  const MemRead r{.purpose = Purpose::kSqFetch, .qpn = qpn, .address = s.address(s.fetched), .length = count * kUnit};
+  s.fetching = true;
+  s.fetch_from = s.fetched;
+  s.fetched = static_cast<uint16_t>(s.fetched + count);
+  sq_reads_.push({qpn, count, ctx_[qpn].life});
+  update(qpn);
+  return r;
+}
+
+void Qp::fetched(const MemData& data) {
+  const Pending p = sq_reads_.pop();
+  Ctx& c = ctx_[p.qpn];
+  if (c.life != p.life) return;
+  Ring16& s = c.sq;
+  s.fetching = false;
+  if (data.status != spec::RdStatus::kOk) {
+    s.bad = true;
+  } else {
+    for (uint16_t i = 0; i < p.count; ++i) {
+      unit(p.qpn, static_cast<uint16_t>(s.fetch_from + i)) = data.data.slice(i * kUnit, kUnit);
+    }
+  }
+  update(p.qpn);
+}
+
+bool Qp::can_issue(uint16_t qpn) {
+  const Ctx& c = ctx_[qpn];
+  if (c.win_count == sq_window_ || c.slots == sq_slots_) return false;
+  if (c.sq.bad && !c.sq.fetching) return true;  // to fail
+  const uint32_t here = c.sq.here();
+  if (here == 0) return false;
+  const uint8_t* b = unit(qpn, c.sq.taken).bytes().data();
+  const uint32_t units = b[2] & 7;
+  if (units >= 1 && units <= 4 && here < units) return false;
+  if (flag(b[1], spec::SqFlagBit::kFence) && c.reads != 0) return false;
+  return b[0] != static_cast<uint8_t>(WrOpcode::kRdmaRead) || c.reads < c.params.ord || c.params.ord == 0;
+}
+
+bool Qp::malformed(const spec::SqWqe& w, const rnic::Payload& body, const Ctx& c) const {
+  const bool is_inline = flag(w.flags, spec::SqFlagBit::kInlineData);
+  const auto op = static_cast<WrOpcode>(w.opcode);
+  if (op != WrOpcode::kRdmaWrite && op != WrOpcode::kSend && op != WrOpcode::kRdmaRead) return true;
+  if ((w.flags & 0xf0) != 0 || w.reserved0 != 0 || w.reserved1 != 0 || w.reserved2 != 0) return true;
+  if (w.length > spec::kMaxMessage) return true;
+  if (op == WrOpcode::kRdmaRead && (w.num_sge > 1 || is_inline || c.params.ord == 0)) return true;
+  if (is_inline) return w.length > spec::kMaxInline || w.length > body.size();
+  if (w.num_sge > spec::kMaxSge || w.num_sge * spec::WqeSge::kBytes > body.size()) return true;
+  uint64_t total = 0;
+  for (size_t i = 0; i < w.num_sge; ++i) {
+    total += spec::WqeSge::unpack(body.bytes().subspan(i * spec::WqeSge::kBytes)).length;
+  }
+  return total != w.length;
+}
+
+std::optional<Wqe> Qp::issue(uint16_t qpn) {
+  Ctx& c = ctx_[qpn];
+  const uint16_t first = c.sq.taken;
+  if (c.sq.bad) {
+    fail_wqe(qpn, static_cast<uint16_t>(first + 1), WrOpcode::kSend, WcStatus::kFatalErr);
+    return std::nullopt;
+  }
+  const rnic::Payload& head = unit(qpn, first);
+  const auto w = spec::SqWqe::unpack(head.bytes());
+  const uint32_t units = w.units >= 1 && w.units <= 4 ? w.units : 1;
+  const uint16_t after = static_cast<uint16_t>(first + units);
+  rnic::Payload body = head.slice(spec::SqWqe::kBytes);
+  if (units > 1) {
+    body = rnic::Payload::make(units * kUnit - static_cast<uint32_t>(spec::SqWqe::kBytes));
+    uint8_t* to = body.writable().data();
+    for (uint32_t i = 0; i < units; ++i) {
+      const auto from = unit(qpn, static_cast<uint16_t>(first + i)).bytes().subspan(i == 0 ? spec::SqWqe::kBytes : 0);
+      std::memcpy(to, from.data(), from.size());
+      to += from.size();
+    }
+  }
+  const auto op = static_cast<WrOpcode>(w.opcode);
+  if (w.units != units || malformed(w, body, c)) {
+    fail_wqe(qpn, after, op, WcStatus::kLocQpOpErr);
+    return std::nullopt;
+  }
+  const bool is_inline = flag(w.flags, spec::SqFlagBit::kInlineData);
+  for (size_t i = 0; !is_inline && i < w.num_sge; ++i) {  // wqe_check
+    const auto sge = spec::WqeSge::unpack(body.bytes().subspan(i * spec::WqeSge::kBytes));
+    if (sge.length == 0) continue;
+    const uint16_t rights = op == WrOpcode::kRdmaRead ? spec::kAccessLocalWrite : uint16_t{0};
+    if (tpt_.check({.stag = sge.lkey, .tagged_offset = sge.address, .length = sge.length, .pd = c.pd,
+                    .rights = rights, .last = 0}) != spec::TptResult::kOk) {
+      fail_wqe(qpn, after, op, WcStatus::kLocProtErr);
+      return std::nullopt;
+    }
+  }
+  const uint32_t at = c.win_count++;
+  window(qpn, at) = {.index = first, .after = after, .opcode = op,
+                     .signaled = flag(w.flags, spec::SqFlagBit::kSignaled), .status = {}, .length = w.length};
+  c.sq.taken = after;
+  ++c.slots;
+  if (op == WrOpcode::kRdmaRead) ++c.reads;
+  Wqe out;
+  out.hdr = {.qpn = qpn,
+             .slot = static_cast<uint8_t>((c.win_head + at) % sq_window_),
+             .opcode = op,
+             .is_solicited = flag(w.flags, spec::SqFlagBit::kSolicited),
+             .is_inline = is_inline,
+             .num_sge = is_inline ? uint8_t{0} : w.num_sge,
+             .length = w.length,
+             .remote_to = w.remote_address,
+             .remote_stag = w.rkey};
+  out.body = std::move(body);
+  update(qpn);
+  return out;
+}
+
+/// A WQE that fails here keeps its place in the window with its status; rdmap decides what becomes of the QP.
+void Qp::fail_wqe(uint16_t qpn, uint16_t after, WrOpcode opcode, WcStatus status) {
+  Ctx& c = ctx_[qpn];
+  window(qpn, c.win_count++) = {.index = c.sq.taken, .after = after, .opcode = opcode, .failed = true,
+                                .status = status};
+  c.sq.taken = after;
+  c.issue_stopped = true;
+  update(qpn);
+  out_.qp_fault({.qpn = qpn, .cause = spec::Cause::kLocalCatastrophic});
+}
+
+void Qp::sq_slot_free(const spec::SqSlotFree& free) {
+  Ctx& c = ctx_[free.qpn];
+  if (c.slots != 0) --c.slots;
+  update(free.qpn);
+}
+
+void Qp::wr_done(const spec::WrDone& done) {
+  Ctx& c = ctx_[done.qpn];
+  if (!c.exists) return;
+  const uint32_t i = (done.slot + sq_window_ - c.win_head) % sq_window_;
+  if (i < c.win_count && !window(done.qpn, i).failed) window(done.qpn, i).done = true;
+  update(done.qpn);
+}
+
+void Qp::send_cqe(uint16_t qpn, const Issued& w, WcStatus status) {
+  const Ctx& c = ctx_[qpn];
+  spec::Cqe e{.qpn = qpn, .opcode = completion_of(w.opcode), .index = w.index, .status = status};
+  if (status == WcStatus::kSuccess) e.byte_len = w.length;
+  out_.cqe_req({.cqn = c.sq.cqn, .entry = e});
+}
+
+void Qp::retire(uint16_t qpn) {
+  Ctx& c = ctx_[qpn];
+  if (c.win_count != 0 && window(qpn, 0).done && !c.retired_done) {
+    const Issued w = window(qpn, 0);
+    c.win_head = static_cast<uint8_t>((c.win_head + 1) % sq_window_);
+    --c.win_count;
+    c.sq.retired = w.after;
+    if (w.signaled) send_cqe(qpn, w, WcStatus::kSuccess);
+    close_if_drained(qpn);
+  } else if (c.phase == Ctx::Phase::kFlushing || c.state == QpState::kError) {
+    flush_step(qpn);
+  }
+  update(qpn);
+}
+
+MemRead Qp::rq_fetch(uint16_t qpn) {
+  Ring16& r = ctx_[qpn].rq;
+  const uint32_t announced = r.distance(r.fetched, r.producer);
+  const uint32_t space = rq_prefetch_ - r.distance(r.taken, r.fetched);
+  const uint32_t to_end = r.size() - (r.fetched & (r.size() - 1));
+  const uint16_t count = static_cast<uint16_t>(std::min({announced, space, to_end}));
+  const MemRead read{.purpose = Purpose::kRqFetch, .qpn = qpn, .address = r.address(r.fetched), .length = count * kUnit};
+  r.fetching = true;
+  r.fetch_from = r.fetched;
+  r.fetched = static_cast<uint16_t>(r.fetched + count);
+  rq_reads_.push({qpn, count, ctx_[qpn].life});
+  update(qpn);
+  return read;
+}
+
+void Qp::rq_fetched(const MemData& data) {
+  const Pending p = rq_reads_.pop();
+  Ctx& c = ctx_[p.qpn];
+  if (c.life != p.life) return;
+  Ring16& r = c.rq;
+  r.fetching = false;
+  if (data.status != spec::RdStatus::kOk) {
+    r.bad = true;
+    r.fetched = r.fetch_from;
+  } else {
+    for (uint16_t i = 0; i < p.count; ++i) {
+      const auto w = spec::RqWqe::unpack(data.data.bytes().subspan(size_t{i} * kUnit));
+      const auto sge = [](const spec::WqeSge& g) {
+        return spec::Sge{.tagged_offset = g.address, .length = g.length, .stag = g.lkey};
+      };
+      const uint16_t index = static_cast<uint16_t>(r.fetch_from + i);
+      recv(p.qpn, index) = {.index = index, .num_sge = w.num_sge, .sge0 = sge(w.sge0), .sge1 = sge(w.sge1),
+                            .sge2 = sge(w.sge2)};
+    }
+  }
+  update(p.qpn);
+}
+
+// RQ empty is judged by the doorbell's index, never by the prefetch.
+RqTake Qp::rq_take(uint16_t qpn, spec::RqTakeRsp& rsp) {
+  Ctx& c = ctx_[qpn];
+  Ring16& r = c.rq;
+  rsp = {};
+  if (c.state != QpState::kRts && c.state != QpState::kClosing) return RqTake::kNone;
+  if (r.here() == 0) return r.taken == r.producer || (r.bad && !r.fetching) ? RqTake::kNone : RqTake::kFetching;
+  const spec::RecvWqe& w = recv(qpn, r.taken);
+  ++r.taken;
+  update(qpn);
+  if (w.num_sge > spec::kMaxRecvSge) return RqTake::kNone;
+  rsp = {.found = 1, .wqe = w};
+  return RqTake::kFound;
+}
+
+void Qp::rx_done(const spec::RxDone& d) {
+  Ctx& c = ctx_[d.qpn];
+  if (d.kind == spec::DeliverKind::kRead) {
+    --c.reads;
+    return wr_done({.qpn = d.qpn, .slot = d.slot});
+  }
+  c.rq.retired = static_cast<uint16_t>(d.index + 1);
+  const bool good = d.status == WcStatus::kSuccess;
+  out_.cqe_req({.cqn = c.rq.cqn,
+                .entry = {.qpn = d.qpn,
+                          .opcode = WcOpcode::kRecv,
+                          .byte_len = good ? d.byte_len : 0,
+                          .index = d.index,
+                          .status = d.status,
+                          .is_recv = 1,
+                          .solicited = d.solicited}});
+}
+
+}  // namespace rnic::model

@@ -1,0 +1,155 @@
+// QP engine: contexts and states, work queues, issue, retirement, flush. RFC 5040 sections 5 and 6, architecture 5 and 7.
+// RTL: rtl/qp/qp.sv
+//
+//   Qp qp(sizes, tpt, out);   qp.command(create);   qp.doorbell(db);
+//   MemRead r = qp.fetch(qp.fetchable().next(0));   qp.fetched(data);
+//   auto wqe = qp.issue(qp.issuable().next(last + 1));
+//   qp.wr_done({qpn, slot});   qp.retire(qpn);          at most one cqe_req
+//
+// The sets say what may be done; who is next is said from outside, by the wrapper's arbiter or by a trace.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gen/errors.hpp"
+#include "gen/queues.hpp"
+#include "gen/sizes.hpp"
+#include "sc/ready_set.hpp"
+#include "sc/ring.hpp"
+#include "top/packets.hpp"
+#include "tpt/tpt.hpp"
+
+namespace rnic::model {
+
+/// Where received messages get their buffers. RTL: rq_take_req, rq_take_rsp.
+enum class RqTake : uint8_t { kFound, kNone, kFetching };
+
+class Qp {
+ public:
+  enum class Peer : uint8_t { kMpa, kDdp, kRdmap, kLlp };  ///< units that keep state of a QP
+  struct Out {
+    virtual ~Out() = default;
+    virtual void qp_cmd_rsp(const spec::QpCmdRsp& rsp) = 0;
+    virtual void qp_ctl(Peer peer, const spec::QpCtlLlp& ctl) = 0;
+    virtual void qp_fault(const spec::QpFault& fault) = 0;
+    virtual void cqe_req(const spec::CqeReq& cqe) = 0;
+    virtual void qp_async(const spec::QpAsync& async) = 0;
+    virtual void ready() = 0;  // one of the sets has gained a member
+  };
+  Qp(const spec::Sizes& sizes, const Translation& tpt, Out& out);
+
+  // Doorbells: false if it does not fit, which is counted.
+  bool doorbell(const spec::QpDoorbell& db);
+
+  // Send queue.
+  const ReadySet& fetchable() const { return fetchable_; }
+  MemRead fetch(uint16_t qpn);
+  void fetched(const MemData& data);  // answers to fetch(), in order
+  const ReadySet& issuable() const { return issuable_; }
+  std::optional<Wqe> issue(uint16_t qpn);
+  void sq_slot_free(const spec::SqSlotFree& free);
+  void wr_done(const spec::WrDone& done);
+  const ReadySet& retirable() const { return retirable_; }
+  void retire(uint16_t qpn);          // one step: a done WQE, or an entry of a flush
+
+  // Receive queue.
+  const ReadySet& rq_fetchable() const { return rq_fetchable_; }
+  MemRead rq_fetch(uint16_t qpn);
+  void rq_fetched(const MemData& data);
+  RqTake rq_take(uint16_t qpn, spec::RqTakeRsp& rsp);
+  void rx_done(const spec::RxDone& done);
+
+  // States.
+  void command(const spec::QpCmd& cmd);
+  void ack(Peer peer, uint16_t qpn);
+  void qp_error(const spec::QpError& error);
+  void llp_event(const spec::LlpEvent& event);
+  void cq_fault(const spec::CqFault& fault);
+
+  spec::QpState state(uint16_t qpn) const { return ctx_[qpn].state; }
+  std::string waiting_for() const;
+
+ private:
+  struct Ring16 {  // a work queue in host memory: free-running indices in 64-byte units
+    uint64_t base = 0;
+    uint16_t cqn = 0;
+    uint8_t log = 0;
+    uint16_t producer = 0, fetched = 0, taken = 0, retired = 0;
+    bool fetching = false, bad = false;   // bad: a fetch failed
+    uint16_t fetch_from = 0;
+    uint32_t size() const { return 1U << log; }
+    uint16_t distance(uint16_t from, uint16_t to) const { return static_cast<uint16_t>(to - from); }
+    uint16_t here() const { return distance(taken, fetching ? fetch_from : fetched); }
+    uint64_t address(uint16_t index) const { return base + uint64_t{64} * (index & (size() - 1)); }
+  };
+  struct Issued {  // an entry of the window
+    uint16_t index = 0, after = 0;
+    spec::WrOpcode opcode{};
+    bool signaled = false, done = false, failed = false;
+    spec::WcStatus status{};
+    uint32_t length = 0;
+  };
+  struct Ctx {
+    bool exists = false;
+    spec::QpState state{};
+    uint16_t pd = 0, page = 0;
+    uint32_t life = 0;         // so that a fetch for an earlier QP of this number is known as such
+    Ring16 sq, rq;
+    spec::QpParams params;
+    uint8_t win_head = 0, win_count = 0, slots = 0, reads = 0;
+    bool issue_stopped = false;
+    // Teardown and start: which peers are still to be told, in order.
+    std::array<Peer, 4> order{};
+    uint8_t step = 0;
+    enum class Phase : uint8_t { kSteady, kStarting, kTermWait, kStopping, kFlushing } phase{};
+    bool half_closed = false, term_sent = false, by_driver = false, retired_done = false;
+    spec::Cause cause{};
+    bool has_peer_term = false;
+    uint16_t peer_term = 0;
+  };
+  struct Pending {  // a fetch under way
+    uint16_t qpn = 0, count = 0;
+    uint32_t life = 0;
+  };
+
+  Issued& window(uint16_t qpn, uint32_t i) {
+    return window_[size_t{qpn} * sq_window_ + (ctx_[qpn].win_head + i) % sq_window_];
+  }
+  rnic::Payload& unit(uint16_t qpn, uint16_t index) {
+    return prefetch_[size_t{qpn} * sq_prefetch_ + index % sq_prefetch_];
+  }
+  spec::RecvWqe& recv(uint16_t qpn, uint16_t index) {
+    return recvs_[size_t{qpn} * rq_prefetch_ + index % rq_prefetch_];
+  }
+  void update(uint16_t qpn);
+  bool can_issue(uint16_t qpn);
+  bool malformed(const spec::SqWqe& w, const rnic::Payload& body, const Ctx& c) const;
+  void push(const spec::QpDoorbell& db);
+  void fail_wqe(uint16_t qpn, uint16_t after, spec::WrOpcode opcode, spec::WcStatus status);
+  void send_cqe(uint16_t qpn, const Issued& w, spec::WcStatus status);
+  void flush_entry(uint16_t qpn, Ring16& r, uint16_t up_to, bool is_recv);
+  void flush_step(uint16_t qpn);
+  void close_if_drained(uint16_t qpn);
+  void begin_stop(uint16_t qpn);
+  void next_peer(uint16_t qpn);
+  void entered_error(uint16_t qpn);
+  void terminate(uint16_t qpn, spec::Cause cause, bool wait_for_term);
+  std::optional<spec::AdminStatus> modify(uint16_t qpn, const spec::AdminModifyArgs& a);
+  bool drained(const Ctx& c) const;
+
+  uint32_t sq_prefetch_, sq_window_, rq_prefetch_, sq_slots_;
+  const Translation& tpt_;
+  Out& out_;
+  std::vector<Ctx> ctx_;
+  std::vector<Issued> window_;
+  std::vector<rnic::Payload> prefetch_;
+  std::vector<spec::RecvWqe> recvs_;
+  ReadySet fetchable_, issuable_, retirable_, rq_fetchable_;
+  Ring<Pending> sq_reads_, rq_reads_;
+};
+
+}  // namespace rnic::model

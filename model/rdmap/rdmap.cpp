@@ -1,0 +1,204 @@
+#include "rdmap/rdmap.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/bytes.hpp"
+#include "gen/queues.hpp"
+
+namespace rnic::model {
+
+using spec::Cause;
+using spec::RdmapOpcode;
+using spec::TptResult;
+using spec::TxSource;
+using spec::WcStatus;
+
+namespace {
+
+Cause source_cause(TptResult r) {
+  switch (r) {
+    case TptResult::kOk: return Cause::kNone;
+    case TptResult::kStag: return Cause::kRdmapStag;
+    case TptResult::kAssoc: return Cause::kRdmapAssoc;
+    case TptResult::kRights: return Cause::kRdmapRights;
+    case TptResult::kWrap: return Cause::kRdmapWrap;
+    case TptResult::kBounds: return Cause::kRdmapBounds;
+  }
+  return Cause::kNone;
+}
+
+}  // namespace
+
+std::vector<uint8_t> terminate_bytes(Cause cause, std::span<const uint8_t> head, uint16_t ulpdu_length) {
+  const spec::CauseRow& row = spec::cause_row(cause);
+  const bool with_ddp = row.ddp_header && !head.empty();
+  const bool with_rdma = with_ddp && row.rdma_header;
+  std::vector<uint8_t> out(spec::TerminateCtrl::kBytes);
+  spec::TerminateCtrl{.layer = row.layer,
+                      .etype = row.etype,
+                      .code = row.code,
+                      .has_length = with_ddp,
+                      .has_ddp_header = with_ddp,
+                      .has_rdma_header = with_rdma}
+      .pack(out);
+  if (!with_ddp) return out;
+  out.resize(out.size() + 2);
+  base::store_be<uint16_t>(&out[4], ulpdu_length);
+  size_t bytes = (head[0] & 0x80) != 0 ? spec::kTaggedHeaderBytes : spec::kUntaggedHeaderBytes;
+  if (with_rdma) bytes += spec::ReadRequest::kBytes;
+  out.insert(out.end(), head.begin(), head.begin() + static_cast<std::ptrdiff_t>(bytes));
+  return out;
+}
+
+Rdmap::Rdmap(const spec::Sizes& sizes, const Translation& tpt, Out& out)
+    : tpt_(tpt),
+      out_(out),
+      qps_(sizes.num_qps),
+      ord_(sizes.ord_slots),
+      ird_(sizes.ird_slots),
+      responders_(sizes.num_qps) {}
+
+void Rdmap::control(const spec::QpCtlRdmap& ctl) {
+  Qp& q = qps_[ctl.qpn];
+  q = {};
+  if (ctl.op == spec::QpOp::kStart) {
+    q.running = true;
+    q.params = ctl.params;
+  }
+  update_responder(ctl.qpn);
+  out_.qp_ack_rdmap({ctl.qpn});
+}
+
+void Rdmap::update_responder(uint16_t qpn) {
+  const Qp& q = qps_[qpn];
+  const bool ready = q.running && !q.failed && !q.responding && q.ird_count != 0;
+  responders_.put(qpn, ready);
+  if (ready) out_.responder_ready();
+}
+
+// RFC 5040 section 3.2: each data transfer operation as DDP messages.
+std::optional<TxMessage> Rdmap::request(Wqe wqe) {
+  const spec::WqeHdr& w = wqe.hdr;
+  Qp& q = qps_[w.qpn];
+  if (!q.running || q.failed) return std::nullopt;
+  TxMessage m;
+  m.hdr = {.qpn = w.qpn, .source = TxSource::kSq, .length = w.length, .is_inline = w.is_inline, .num_sge = w.num_sge,
+           .done = 1, .slot = w.slot};
+  if (w.opcode == spec::WrOpcode::kRdmaRead) {
+    RNIC_CHECK(q.ord_count < q.params.ord, "QP {} has {} Reads outstanding of {}", w.qpn, q.ord_count, q.params.ord);
+    const auto sink = w.num_sge != 0 ? spec::WqeSge::unpack(wqe.body.bytes()) : spec::WqeSge{};
+    ord(q, q.ord_count++) = {.sink_stag = sink.lkey, .length = w.length, .received = 0, .sink_to = sink.address,
+                             .slot = w.slot};
+    m.hdr.opcode = RdmapOpcode::kReadRequest;
+    m.hdr.qn = spec::kQnRequest;
+    m.hdr.length = spec::ReadRequest::kBytes;
+    m.hdr.is_inline = 1;
+    m.hdr.num_sge = 0;
+    m.hdr.done = 0;
+    m.body = rnic::Payload::make(spec::ReadRequest::kBytes);
+    spec::ReadRequest{.sink_stag = sink.lkey,
+                      .sink_to = sink.address,
+                      .read_size = w.length,
+                      .source_stag = w.remote_stag,
+                      .source_to = w.remote_to}
+        .pack(m.body.writable());
+    return m;
+  }
+  m.body = std::move(wqe.body);
+  if (w.opcode == spec::WrOpcode::kRdmaWrite) {
+    m.hdr.is_tagged = 1;
+    m.hdr.opcode = RdmapOpcode::kRdmaWrite;
+    m.hdr.stag = w.remote_stag;
+    m.hdr.tagged_offset = w.remote_to;
+  } else {
+    m.hdr.opcode = w.is_solicited != 0 ? RdmapOpcode::kSendSe : RdmapOpcode::kSend;
+    m.hdr.qn = spec::kQnSend;
+  }
+  return m;
+}
+
+// RFC 5040 section 5.2.1 and requirements.md section 7: the source is checked when its service begins; size 0 is not.
+std::optional<TxMessage> Rdmap::respond(uint16_t qpn) {
+  Qp& q = qps_[qpn];
+  const Inbound& in = ird(q, 0);
+  const spec::ReadRequest& r = in.request;
+  if (r.read_size != 0) {
+    const TptResult result = tpt_.check({.stag = r.source_stag,
+                                         .tagged_offset = r.source_to,
+                                         .length = r.read_size,
+                                         .pd = q.params.pd,
+                                         .rights = spec::kAccessRemoteRead,
+                                         .last = 1});
+    if (result != TptResult::kOk) {
+      fail(qpn, {.cause = source_cause(result), .head = in.head, .ulpdu_length = in.ulpdu_length});
+      return std::nullopt;
+    }
+  }
+  q.responding = true;
+  update_responder(qpn);
+  TxMessage m;
+  m.hdr = {.qpn = qpn, .source = TxSource::kResp, .is_tagged = 1, .opcode = RdmapOpcode::kReadResponse,
+           .stag = r.sink_stag, .tagged_offset = r.sink_to, .length = r.read_size, .num_sge = 1,
+           .slot = q.ird_head, .has_watermark = 1, .watermark = in.watermark};
+  m.body = rnic::Payload::make(spec::WqeSge::kBytes);
+  spec::WqeSge{.address = r.source_to, .length = r.read_size, .lkey = r.source_stag}.pack(m.body.writable());
+  return m;
+}
+
+void Rdmap::resp_slot_free(const spec::RespSlotFree& free) {
+  Qp& q = qps_[free.qpn];
+  if (!q.running || !q.responding) return;
+  q.responding = false;
+  q.ird_head = static_cast<uint8_t>((q.ird_head + 1) % q.params.ird);
+  --q.ird_count;
+  update_responder(free.qpn);
+}
+
+void Rdmap::qp_fault(const spec::QpFault& fault) { fail(fault.qpn, {.cause = fault.cause}); }
+
+void Rdmap::tx_fault(const spec::TxFault& f) {
+  Qp& q = qps_[f.qpn];
+  if (!q.running || q.failed) return;
+  if (f.source == TxSource::kSq) {
+    const auto status = f.result != TptResult::kOk ? WcStatus::kLocProtErr : WcStatus::kFatalErr;
+    return fail(f.qpn, {.cause = Cause::kLocalCatastrophic, .has_wr = true, .slot = f.slot, .status = status});
+  }
+  const Inbound& in = ird_[q.params.ird_base + f.slot];  // slot of a response: its place in the IRD ring
+  const Cause cause = f.result != TptResult::kOk ? source_cause(f.result) : Cause::kRdmapLength;
+  fail(f.qpn, {.cause = cause, .head = in.head, .ulpdu_length = in.ulpdu_length});
+}
+
+// The first error of a QP wins.
+void Rdmap::fail(uint16_t qpn, const Failure& f) {
+  Qp& q = qps_[qpn];
+  if (!q.running || q.failed) return;
+  q.failed = true;
+  update_responder(qpn);
+  const bool silent = f.cause == Cause::kLlpLost || f.cause == Cause::kPeerTerminate ||
+                      (q.params.hold_tx != 0 && !q.heard);  // RFC 5044: the passive side may not speak first
+  out_.qp_error({.qpn = qpn, .cause = f.cause, .sends_term = !silent, .has_wr = f.has_wr, .slot = f.slot,
+                 .status = f.status, .has_peer_term = f.has_peer_term, .peer_term = f.peer_term});
+  if (silent) return;
+  TxMessage m;
+  m.body = rnic::Payload::copy_of(terminate_bytes(f.cause, f.head, f.ulpdu_length));
+  m.hdr = {.qpn = qpn, .source = TxSource::kTerm, .opcode = RdmapOpcode::kTerminate, .qn = spec::kQnTerminate,
+           .length = m.body.size(), .is_inline = 1};
+  out_.terminate(std::move(m));
+}
+
+std::string Rdmap::waiting_for() const {
+  std::string s;
+  for (size_t i = 0; i < qps_.size(); ++i) {
+    const Qp& q = qps_[i];
+    if (q.ord_count != 0) s += fmt::format("rdmap: QP {} waits for {} Read Responses of the peer\n", i, q.ord_count);
+    if (q.ird_count != 0) {
+      s += fmt::format("rdmap: QP {} has {} Read Requests to answer{}\n", i, q.ird_count,
+                       q.responding ? ", one in ddp" : "");
+    }
+  }
+  return s;
+}
+
+}  // namespace rnic::model

@@ -1,0 +1,102 @@
+// Message layer: what a work request is on the wire, what a received segment means, Reads in both directions, and the
+// one place where a QP's error is decided. RFC 5040. RTL: rtl/rdmap/rdmap.sv
+//
+//   Rdmap rdmap(sizes, tpt, out);   rdmap.control({QpOp::kStart, qpn, params});
+//   auto m = rdmap.request(wqe);                    a message of the send queue
+//   auto v = rdmap.rx_segment(segment);             accept, place, deliver
+//   auto r = rdmap.respond(rdmap.responders().next(last + 1));
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ddp/ddp.hpp"
+#include "gen/errors.hpp"
+#include "gen/iwarp.hpp"
+#include "gen/sizes.hpp"
+#include "sc/ready_set.hpp"
+#include "top/packets.hpp"
+#include "tpt/tpt.hpp"
+
+namespace rnic::model {
+
+class Rdmap final : public SegmentJudge {
+ public:
+  struct Out {
+    virtual ~Out() = default;
+    virtual void qp_ack_rdmap(const spec::QpAckRdmap& ack) = 0;
+    virtual void qp_error(const spec::QpError& error) = 0;
+    virtual void terminate(TxMessage m) = 0;      // tx_message of source term; its slot is always free
+    virtual void responder_ready() = 0;           // responders() has gained a member
+  };
+  Rdmap(const spec::Sizes& sizes, const Translation& tpt, Out& out);
+
+  void control(const spec::QpCtlRdmap& ctl);
+
+  /// A WQE as a message. Nothing, if the QP has stopped.
+  std::optional<TxMessage> request(Wqe wqe);
+
+  /// QPs with a Read to be answered and the responder's slot free.
+  const ReadySet& responders() const { return responders_; }
+  /// Begins to answer the oldest Read Request of this QP. Nothing, if its source fails the check.
+  std::optional<TxMessage> respond(uint16_t qpn);
+  void resp_slot_free(const spec::RespSlotFree& free);
+
+  spec::RxVerdict rx_segment(const spec::RxSegment& segment) override;
+
+  void qp_fault(const spec::QpFault& fault);
+  void tx_fault(const spec::TxFault& fault);
+  std::string waiting_for() const;
+
+ private:
+  struct Outstanding {  // a Read of ours: ORD
+    uint32_t sink_stag = 0, length = 0, received = 0;
+    uint64_t sink_to = 0;
+    uint8_t slot = 0;
+  };
+  struct Inbound {      // a Read Request of the peer: IRD
+    spec::ReadRequest request;
+    std::array<uint8_t, 64> head{};  // as it came
+    uint16_t ulpdu_length = 0;
+    uint16_t watermark = 0;
+  };
+  struct Qp {
+    bool running = false, failed = false, heard = false, responding = false;
+    spec::QpParams params;
+    uint8_t ord_head = 0, ord_count = 0, ird_head = 0, ird_count = 0;
+  };
+  struct Failure {
+    spec::Cause cause{};
+    std::span<const uint8_t> head;  // the offending segment
+    uint16_t ulpdu_length = 0;
+    bool has_wr = false, has_peer_term = false;
+    uint8_t slot = 0;
+    spec::WcStatus status{};
+    uint16_t peer_term = 0;
+  };
+  Outstanding& ord(const Qp& q, uint32_t i) { return ord_[q.params.ord_base + (q.ord_head + i) % q.params.ord]; }
+  Inbound& ird(const Qp& q, uint32_t i) { return ird_[q.params.ird_base + (q.ird_head + i) % q.params.ird]; }
+  void fail(uint16_t qpn, const Failure& f);
+  void update_responder(uint16_t qpn);
+  spec::Cause rx_check(Qp& q, const spec::RxSegment& s, spec::RxVerdict& v);
+  spec::Cause read_request(Qp& q, const spec::RxSegment& s);
+  spec::Cause read_response(Qp& q, const spec::RxSegment& s, uint32_t length, bool last, spec::RxVerdict& v);
+  void peer_terminate(uint16_t qpn, const spec::RxSegment& s);
+
+  const Translation& tpt_;
+  Out& out_;
+  std::vector<Qp> qps_;
+  std::vector<Outstanding> ord_;
+  std::vector<Inbound> ird_;
+  ReadySet responders_;
+  uint16_t placed_ = 0;  // placements accepted so far, all QPs, modulo 2^16
+};
+
+/// The bytes of a Terminate. RFC 5040 section 4.8, requirements.md 5.2: fields that are not included are left out.
+std::vector<uint8_t> terminate_bytes(spec::Cause cause, std::span<const uint8_t> head, uint16_t ulpdu_length);
+
+}  // namespace rnic::model

@@ -1,0 +1,143 @@
+// Receive: requirements.md sections 3 and 4; the order of the checks is the order of section 3.
+#include "base/bytes.hpp"
+#include "gen/queues.hpp"
+#include "rdmap/rdmap.hpp"
+
+namespace rnic::model {
+
+using spec::Cause;
+using spec::DeliverKind;
+using spec::RdmapOpcode;
+using spec::WcStatus;
+
+namespace {
+
+constexpr uint32_t kUntagged = spec::kUntaggedHeaderBytes;
+
+/// Does an opcode stand on this kind of segment? Those that are not enabled stand nowhere.
+bool fits(RdmapOpcode op, bool tagged, uint32_t qn) {
+  switch (op) {
+    case RdmapOpcode::kRdmaWrite:
+    case RdmapOpcode::kReadResponse: return tagged;
+    case RdmapOpcode::kSend:
+    case RdmapOpcode::kSendSe: return !tagged && qn == spec::kQnSend;
+    case RdmapOpcode::kReadRequest: return !tagged && qn == spec::kQnRequest;
+    case RdmapOpcode::kTerminate: return !tagged && qn == spec::kQnTerminate;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+spec::RxVerdict Rdmap::rx_segment(const spec::RxSegment& s) {
+  Qp& q = qps_[s.qpn];
+  spec::RxVerdict v;
+  if (!q.running || q.failed) return v;
+  q.heard = true;
+  const Cause cause = s.cause != Cause::kNone ? s.cause : rx_check(q, s, v);
+  if (cause == Cause::kPeerTerminate) {
+    peer_terminate(s.qpn, s);
+    return {.accept = 1};
+  }
+  if (cause != Cause::kNone) {
+    // The headers are those of a segment that mpa could read.
+    const bool has_head = s.ulpdu_length != 0;
+    fail(s.qpn, {.cause = cause,
+                 .head = has_head ? std::span<const uint8_t>(s.head) : std::span<const uint8_t>{},
+                 .ulpdu_length = s.ulpdu_length});
+    return {};
+  }
+  v.accept = 1;
+  if (v.place != 0) ++placed_;
+  return v;
+}
+
+Cause Rdmap::rx_check(Qp& q, const spec::RxSegment& s, spec::RxVerdict& v) {
+  const bool tagged = (s.head[0] & 0x80) != 0;
+  const bool last = (s.head[0] & 0x40) != 0;
+  const uint32_t qn = tagged ? 0 : base::load_be<uint32_t>(&s.head[6]);
+  const auto op = static_cast<RdmapOpcode>(s.head[1] & 0x1f);
+  const uint32_t length = s.ulpdu_length - (tagged ? spec::kTaggedHeaderBytes : kUntagged);
+
+  if (s.head[1] >> 6 != spec::kRvIetf) return Cause::kRdmapVersion;
+  if (!fits(op, tagged, qn)) return Cause::kRdmapOpcode;
+  switch (op) {
+    case RdmapOpcode::kReadRequest:
+      if (length != spec::ReadRequest::kBytes || !last) return Cause::kRdmapLength;
+      return read_request(q, s);
+    case RdmapOpcode::kReadResponse: return read_response(q, s, length, last, v);
+    case RdmapOpcode::kTerminate: return Cause::kPeerTerminate;
+    case RdmapOpcode::kSend:
+    case RdmapOpcode::kSendSe:
+      if (last) v.deliver = DeliverKind::kRecv;
+      v.solicited = last && op == RdmapOpcode::kSendSe;
+      break;
+    default: break;  // RDMA Write
+  }
+  v.place = length != 0;
+  return Cause::kNone;
+}
+
+Cause Rdmap::read_request(Qp& q, const spec::RxSegment& s) {
+  if (q.ird_count >= q.params.ird) return Cause::kDdpUntaggedNoBuffer;
+  ird(q, q.ird_count++) = {.request = spec::ReadRequest::unpack(std::span(s.head).subspan(kUntagged)),
+                           .head = s.head,
+                           .ulpdu_length = s.ulpdu_length,
+                           .watermark = placed_};
+  update_responder(s.qpn);
+  return Cause::kNone;
+}
+
+// The oldest outstanding Read, its next byte, and Last exactly at its end.
+Cause Rdmap::read_response(Qp& q, const spec::RxSegment& s, uint32_t length, bool last, spec::RxVerdict& v) {
+  if (q.ord_count == 0) return Cause::kRdmapOpcode;
+  Outstanding& o = ord(q, 0);
+  const uint32_t stag = base::load_be<uint32_t>(&s.head[2]);
+  const uint64_t to = base::load_be<uint64_t>(&s.head[6]);
+  const uint32_t rest = o.length - o.received;
+  if (stag != o.sink_stag || to != o.sink_to + o.received || length > rest || last != (length == rest)) {
+    return Cause::kRdmapOpcode;
+  }
+  o.received += length;
+  v.place = length != 0;
+  if (last) {
+    v.deliver = DeliverKind::kRead;
+    v.slot = o.slot;
+    q.ord_head = static_cast<uint8_t>((q.ord_head + 1) % q.params.ord);
+    --q.ord_count;
+  }
+  return Cause::kNone;
+}
+
+// RFC 5040 section 5.4. If it carries the header of a Read of ours, that Read failed, and is told so.
+void Rdmap::peer_terminate(uint16_t qpn, const spec::RxSegment& s) {
+  constexpr uint32_t kBody = kUntagged;                 // ctrl, length, DDP header, Read Request header
+  constexpr uint32_t kRequest = kBody + 6 + kUntagged;
+  Qp& q = qps_[qpn];
+  const auto ctrl = spec::TerminateCtrl::unpack(std::span(s.head).subspan(kBody));
+  Failure f{.cause = Cause::kPeerTerminate, .head = {}};
+  f.has_peer_term = true;
+  f.peer_term = base::load_be<uint16_t>(&s.head[kBody]);
+  if (ctrl.has_length != 0 && ctrl.has_ddp_header != 0 && ctrl.has_rdma_header != 0 &&
+      s.ulpdu_length >= kRequest + spec::ReadRequest::kBytes) {
+    const uint32_t stag = base::load_be<uint32_t>(&s.head[kRequest]);
+    const uint64_t to = base::load_be<uint64_t>(&s.head[kRequest + 4]);
+    for (uint32_t i = 0; i < q.ord_count; ++i) {
+      const Outstanding& o = ord(q, i);
+      if (o.sink_stag != stag || (o.sink_to != to && o.sink_to + o.received != to)) continue;
+      f.has_wr = true;
+      f.slot = o.slot;
+      if (ctrl.layer == 0 && ctrl.etype == 1) {
+        f.status = WcStatus::kRemAccessErr;
+      } else if (ctrl.layer == 0 && ctrl.etype == 2 && (ctrl.code == 5 || ctrl.code == 6)) {
+        f.status = WcStatus::kRemInvReqErr;
+      } else {
+        f.status = WcStatus::kRemOpErr;
+      }
+      break;
+    }
+  }
+  fail(qpn, f);
+}
+
+}  // namespace rnic::model

@@ -1,0 +1,118 @@
+// ddp_rx_check: the end of DDP's checks: tpt's answer becomes a cause, and the segment goes to rdmap to be judged.
+//
+//   entry (ddp_rx_pieces) --> [ queue ] --+
+//   first (ddp_rx_header) --> [ queue ] --+--> cause --> [ stream_reg ] --> rx_segment --> rdmap
+//   rx_xlate_rsp ------------------------+       +--> pending, to ddp_rx_place, where the verdict will meet it
+//
+// requirements.md section 7: of a tagged segment stag and rights are Invalid STag (A-15), then association, wrap, bounds; of a
+// Send any refusal is local, and its receive ends with loc_prot_err.
+//
+// Latency 2 cycles from the later of entry and answer; a segment a cycle. Waits for tpt's answer. The queues bound how many segments are
+// between header and verdict. Siblings ddp_rx_pieces, ddp_rx_place.
+`include "rnic_assert.svh"
+
+module ddp_rx_check (
+  input  logic         clk_i,
+  input  logic         rst_ni,
+  // from ddp_rx_header
+  input  logic         first_valid_i,
+  output logic         first_ready_o,
+  input  logic [543:0] first_i,
+  // from ddp_rx_pieces
+  input  logic         entry_valid_i,
+  output logic         entry_ready_o,
+  input  logic [7:0]   entry_cause_i,
+  input  logic         entry_asked_i,
+  input  logic         entry_recv_i,
+  input  logic         entry_too_long_i,
+  input  logic [15:0]  entry_length_i,
+  input  logic [15:0]  entry_index_i,
+  input  logic [31:0]  entry_total_i,
+  // from tpt
+  input  logic                        rx_xlate_rsp_valid_i,
+  output logic                        rx_xlate_rsp_ready_o,
+  input  iwarp_pkg::rx_xlate_rsp_t    rx_xlate_rsp_i,
+  // to rdmap
+  output logic                        rx_segment_valid_o,
+  input  logic                        rx_segment_ready_i,
+  output iwarp_pkg::rx_segment_t      rx_segment_o,
+  // to ddp_rx_place
+  output logic         pend_valid_o,
+  input  logic         pend_ready_i,
+  output logic [15:0]  pend_qpn_o,
+  output logic         pend_extents_o,   // tpt sends extents for it
+  output logic         pend_failed_o,    // it has a cause
+  output logic         pend_report_o,    // its receive ends in the error status
+  output logic [7:0]   pend_status_o,
+  output logic [15:0]  pend_length_o,
+  output logic [15:0]  pend_index_o,
+  output logic [31:0]  pend_total_o
+);
+  localparam int unsigned Depth   = 2 * rnic_pkg::FifoDepth;
+  localparam int unsigned CountW  = $clog2(Depth + 1);
+  localparam int unsigned EntryW  = 8 + 3 + 16 + 16 + 32;
+
+  logic              first_valid, entry_valid, asked, is_recv, too_long, fire, out_ready, refused;
+  logic [15:0]       qpn, ulpdu_length, length, index;
+  logic [511:0]      head;
+  logic [7:0]        cause, final_cause;
+  logic [31:0]       total;
+  logic [CountW:0]   unused_firsts;
+  logic [CountW-1:0] unused_entries;
+
+  stream_fifo #(.Width(544), .Depth(2 * Depth)) u_firsts (
+    .clk_i, .rst_ni,
+    .valid_i(first_valid_i), .ready_o(first_ready_o), .data_i(first_i),
+    .valid_o(first_valid), .ready_i(fire), .data_o({qpn, ulpdu_length, head}),
+    .count_o(unused_firsts)
+  );
+
+  stream_fifo #(.Width(EntryW), .Depth(Depth)) u_entries (
+    .clk_i, .rst_ni,
+    .valid_i(entry_valid_i), .ready_o(entry_ready_o),
+    .data_i({entry_cause_i, entry_asked_i, entry_recv_i, entry_too_long_i, entry_length_i, entry_index_i,
+             entry_total_i}),
+    .valid_o(entry_valid), .ready_i(fire), .data_o({cause, asked, is_recv, too_long, length, index, total}),
+    .count_o(unused_entries)
+  );
+
+  assign fire = entry_valid && first_valid && (!asked || rx_xlate_rsp_valid_i) && out_ready && pend_ready_i;
+
+  assign rx_xlate_rsp_ready_o = fire && asked;
+  assign refused              = asked && rx_xlate_rsp_i.result != iwarp_pkg::TptOk;
+
+  always_comb begin
+    final_cause = cause;
+    if (refused) begin
+      if (is_recv) begin
+        final_cause = iwarp_pkg::CauseLocalCatastrophic;
+      end else begin
+        case (rx_xlate_rsp_i.result)
+          iwarp_pkg::TptAssoc:  final_cause = iwarp_pkg::CauseDdpTaggedAssoc;
+          iwarp_pkg::TptWrap:   final_cause = iwarp_pkg::CauseDdpTaggedWrap;
+          iwarp_pkg::TptBounds: final_cause = iwarp_pkg::CauseDdpTaggedBounds;
+          default:              final_cause = iwarp_pkg::CauseDdpTaggedStag;
+        endcase
+      end
+    end
+  end
+
+  stream_reg #(.Width(iwarp_pkg::RxSegmentWidth)) u_out (
+    .clk_i, .rst_ni,
+    .valid_i(fire), .ready_o(out_ready), .data_i({qpn, final_cause, ulpdu_length, head}),
+    .valid_o(rx_segment_valid_o), .ready_i(rx_segment_ready_i), .data_o(rx_segment_o)
+  );
+
+  assign pend_valid_o   = fire;
+  assign pend_qpn_o     = qpn;
+  assign pend_extents_o = asked && !refused;
+  assign pend_failed_o  = final_cause != iwarp_pkg::CauseNone;
+  assign pend_report_o  = too_long || (refused && is_recv);
+  assign pend_status_o  = too_long ? iwarp_pkg::WcLocLenErr : iwarp_pkg::WcLocProtErr;
+  assign pend_length_o  = length;
+  assign pend_index_o   = index;
+  assign pend_total_o   = total;
+
+  `RNIC_ASSERT(AskedWasGood_A, !(fire && asked) || cause == iwarp_pkg::CauseNone)
+  `RNIC_STREAM_STABLE(SegmentStable_A, rx_segment_valid_o, rx_segment_ready_i, rx_segment_o)
+endmodule

@@ -1,0 +1,117 @@
+// ddp_rx_deliver: delivery in order: a segment whose payload went to memory waits for its place_done; then what it
+// completes is reported.
+//
+//   deliver --> [ queue ] --> placed? wait for [ done ] > 0 --> rx_done --> qp
+//   place_done --> [ done: a counter, always takes ]    ^-- error of a receive: only as the QP's first error: [ failed ]
+//
+// A receive that ends in an error that ddp found (loc_len_err, loc_prot_err) is reported with it, if nothing of its QP
+// was refused before; a receive behind the first error is qp's to flush. out_o pulses when a segment has left.
+//
+// Latency 2 cycles, an entry a cycle (one that reports an error takes 2). Waits for host_if to have placed, and for qp. Sibling
+// ddp_rx_place.
+`include "rnic_assert.svh"
+
+module ddp_rx_deliver (
+  input  logic         clk_i,
+  input  logic         rst_ni,
+  // from ddp: the table is being cleared
+  input  logic         clear_i,
+  input  logic [15:0]  clear_addr_i,
+  // from ddp_qp: start or stop
+  input  logic         ctl_valid_i,
+  output logic         ctl_ready_o,
+  input  logic [15:0]  ctl_qpn_i,
+  // from ddp_rx_place
+  input  logic         deliver_valid_i,
+  output logic         deliver_ready_o,
+  input  logic [15:0]  deliver_qpn_i,
+  input  logic         deliver_placed_i,
+  input  logic         deliver_failed_i,
+  input  logic         deliver_report_i,
+  input  logic [7:0]   deliver_status_i,
+  input  logic [1:0]   deliver_kind_i,
+  input  logic [7:0]   deliver_slot_i,
+  input  logic         deliver_solicited_i,
+  input  logic [15:0]  deliver_index_i,
+  input  logic [31:0]  deliver_total_i,
+  // from host_if: always taken
+  input  logic                     place_done_valid_i,
+  output logic                     place_done_ready_o,
+  input  iwarp_pkg::place_done_t   place_done_i,
+  // to qp
+  output logic                     rx_done_valid_o,
+  input  logic                     rx_done_ready_i,
+  output iwarp_pkg::rx_done_t      rx_done_o,
+  // to ddp_qp: a segment has left
+  output logic         out_o
+);
+  localparam int unsigned QpW    = $clog2(rnic_pkg::NumQps);
+  localparam int unsigned Depth  = 4 * rnic_pkg::FifoDepth;
+  localparam int unsigned EntryW = 16 + 3 + 8 + 2 + 8 + 1 + 16 + 32;
+
+  logic        entry_valid, placed, failed, report, solicited, pop;
+  logic [15:0] qpn, index;
+  logic [7:0]  status, slot;
+  logic [1:0]  kind;
+  logic [31:0] total;
+  logic [$clog2(Depth+1)-1:0] unused_entries;
+
+  stream_fifo #(.Width(EntryW), .Depth(Depth)) u_entries (
+    .clk_i, .rst_ni,
+    .valid_i(deliver_valid_i), .ready_o(deliver_ready_o),
+    .data_i({deliver_qpn_i, deliver_placed_i, deliver_failed_i, deliver_report_i, deliver_status_i, deliver_kind_i,
+             deliver_slot_i, deliver_solicited_i, deliver_index_i, deliver_total_i}),
+    .valid_o(entry_valid), .ready_i(pop),
+    .data_o({qpn, placed, failed, report, status, kind, slot, solicited, index, total}),
+    .count_o(unused_entries)
+  );
+
+  // Packets placed and not yet used up; an entry is at most as far ahead as its queues are deep.
+  logic [15:0] done_q;
+
+  assign place_done_ready_o = 1'b1;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) done_q <= '0;
+    else         done_q <= done_q + 16'(place_done_valid_i) - 16'(pop && placed);
+  end
+
+  // look_q: the table's word for an error to be reported is there.
+  logic       go, look, look_q, was_failed, done_valid, done_ready, ctl_fire;
+  logic [1:0] out_kind;
+
+  assign ctl_ready_o = !clear_i;
+  assign ctl_fire    = ctl_valid_i && ctl_ready_o;
+  assign go          = entry_valid && (!placed || done_q != '0) && !ctl_valid_i && !clear_i;
+  assign look        = go && report && !look_q;
+  assign done_valid  = go && (report ? look_q && !was_failed : kind != iwarp_pkg::DelNothing);
+  assign pop         = go && !look && (!done_valid || done_ready);
+  assign out_kind    = report ? iwarp_pkg::DelRecv : kind;
+  assign out_o       = pop;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) look_q <= 1'b0;
+    else         look_q <= look || (look_q && !pop);
+  end
+
+  ram_1r1w #(.Width(1), .Depth(rnic_pkg::NumQps)) u_failed (
+    .clk_i, .rst_ni,
+    .we_i(clear_i || ctl_fire || (pop && failed)),
+    .waddr_i(clear_i ? QpW'(clear_addr_i) : ctl_fire ? QpW'(ctl_qpn_i) : QpW'(qpn)),
+    .wdata_i(!clear_i && !ctl_fire),
+    .re_i(look), .raddr_i(QpW'(qpn)), .rdata_o(was_failed)
+  );
+
+  stream_reg #(.Width(iwarp_pkg::RxDoneWidth)) u_out (
+    .clk_i, .rst_ni,
+    .valid_i(done_valid), .ready_o(done_ready),
+    .data_i({qpn, out_kind, slot, index, total, solicited && !report, status}),
+    .valid_o(rx_done_valid_o), .ready_i(rx_done_ready_i), .data_o(rx_done_o)
+  );
+
+  logic unused_bits;
+  assign unused_bits = ^{place_done_i, clear_addr_i, ctl_qpn_i};
+
+  `RNIC_ASSERT(DoneCounts_A, !(place_done_valid_i && done_q == '1))
+  `RNIC_STREAM_STABLE(DoneStable_A, rx_done_valid_o, rx_done_ready_i, rx_done_o)
+endmodule

@@ -1,0 +1,240 @@
+// ddp_rx_header: the DDP header of each received segment: version, QN, MSN, MO, and what the segment needs next.
+//
+//   rx_ulpdu_hdr --+
+//   head ----------+--> [ decoded ] --> [ sequence table ] --> cause, kind --> item --> ddp_rx_pieces
+//     |            +--> cut (14 or 18) to header_take             +--> rq_take_req (first segment of a Send) --> qp
+//     +--> head_o, as it came, to ddp_rx_check
+//
+// RFC 5041 sections 4.2, 4.3, 5.2, 7.1: a header that is short or of another version, QN above 2, MSN that is not the next, MO that is
+// not the next byte. The table holds for each QP: running, an error was found here, next MSN of QN 0, 1, 2, an open
+// message of QN 0 and its MO, and the PD. Behind the first error nothing counts any more: a later segment, or one of a
+// QP that does not run, asks for nothing and is handed on with local_catastrophic, which rdmap drops.
+//
+// Latency 2 cycles, throughput a segment every 2 cycles (read; compute and write: no hazard). Waits for room in the
+// queues behind it only. Cuts every path but those into header_take. Siblings ddp_rx_pieces, ddp_rx_check.
+`include "rnic_assert.svh"
+
+module ddp_rx_header (
+  input  logic         clk_i,
+  input  logic         rst_ni,
+  // from ddp: the table is being cleared
+  input  logic         clear_i,
+  input  logic [15:0]  clear_addr_i,
+  // from ddp_qp: start or stop
+  input  logic         ctl_valid_i,
+  output logic         ctl_ready_o,
+  input  logic         ctl_start_i,
+  input  logic [15:0]  ctl_qpn_i,
+  input  logic [15:0]  ctl_pd_i,
+  // from mpa
+  input  logic                        rx_ulpdu_hdr_valid_i,
+  output logic                        rx_ulpdu_hdr_ready_o,
+  input  iwarp_pkg::rx_ulpdu_hdr_t    rx_ulpdu_hdr_i,
+  // from header_take: the first beat
+  input  logic         head_valid_i,
+  output logic         head_ready_o,
+  input  logic [511:0] head_data_i,
+  // to header_take: bytes to take off
+  output logic         cut_valid_o,
+  input  logic         cut_ready_i,
+  output logic [5:0]   cut_bytes_o,
+  // to ddp_rx_check: the first beat as it came
+  output logic         first_valid_o,
+  input  logic         first_ready_i,
+  output logic [543:0] first_o,          // {qpn, ulpdu_length, head}
+  // to qp
+  output logic                        rq_take_req_valid_o,
+  input  logic                        rq_take_req_ready_i,
+  output iwarp_pkg::rq_take_req_t     rq_take_req_o,
+  // to ddp_rx_pieces
+  output logic         item_valid_o,
+  input  logic         item_ready_i,
+  output logic [15:0]  item_qpn_o,
+  output logic [7:0]   item_cause_o,
+  output logic         item_tagged_o,    // a tagged segment with payload
+  output logic         item_recv_o,      // a segment of a Send
+  output logic         item_take_o,      // its first: a receive WQE comes on rq_take_rsp
+  output logic         item_last_o,
+  output logic [15:0]  item_length_o,    // of the payload
+  output logic [31:0]  item_total_o,     // bytes of the message up to the end of this segment
+  output logic [31:0]  item_stag_o,
+  output logic [63:0]  item_to_o,
+  output logic [15:0]  item_rights_o,
+  output logic [15:0]  item_pd_o
+);
+  localparam int unsigned QpW = $clog2(rnic_pkg::NumQps);
+
+  // Bytes of the header: the first on the wire becomes the top one.
+  function automatic logic [143:0] to_network(input logic [143:0] lanes);
+    for (int unsigned i = 0; i < 18; i++) to_network[8*(17-i) +: 8] = lanes[8*i +: 8];
+  endfunction
+
+  // What stands in the first 14 or 18 bytes.
+  logic [143:0]             raw;
+  iwarp_pkg::ddp_tagged_t   tagged_hdr;
+  iwarp_pkg::ddp_untagged_t untagged;
+  logic                     is_tagged, is_short;
+  logic [15:0]              header_bytes;
+
+  assign raw          = to_network(head_data_i[143:0]);
+  assign tagged_hdr       = raw[143:32];
+  assign untagged     = raw;
+  assign is_tagged    = tagged_hdr.is_tagged && rx_ulpdu_hdr_i.length != '0;
+  assign header_bytes = is_tagged ? 16'(rnic_pkg::TaggedHeaderBytes) : 16'(rnic_pkg::UntaggedHeaderBytes);
+  assign is_short     = rx_ulpdu_hdr_i.length < header_bytes;
+
+  // First cycle: take, and read the table.
+  typedef struct packed {
+    logic        running;
+    logic        failed;
+    logic        open;
+    logic [31:0] mo;
+    logic [31:0] msn0;
+    logic [31:0] msn1;
+    logic [31:0] msn2;
+    logic [15:0] pd;
+  } state_t;
+
+  state_t      state, state_d;
+  logic        busy_q, take_in, finish, ctl_fire;
+  logic [15:0] qpn_q, length_q;
+  logic [7:0]  mpa_cause_q;
+  logic        tagged_q, short_q, version_q, last_q;
+  logic [4:0]  opcode_q;
+  logic [31:0] stag_q, qn_q, msn_q, mo_q;
+  logic [63:0] to_q;
+
+  assign ctl_ready_o = !busy_q && !clear_i;
+  assign ctl_fire    = ctl_valid_i && ctl_ready_o;
+  assign take_in     = rx_ulpdu_hdr_valid_i && head_valid_i && cut_ready_i && first_ready_i && !busy_q &&
+                       !ctl_valid_i && !clear_i;
+
+  assign rx_ulpdu_hdr_ready_o = take_in;
+  assign head_ready_o         = take_in;
+  assign cut_valid_o          = take_in;
+  assign cut_bytes_o          = header_bytes[5:0];
+  assign first_valid_o        = take_in;
+  assign first_o              = {rx_ulpdu_hdr_i.qpn, rx_ulpdu_hdr_i.length, head_data_i};
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) busy_q <= 1'b0;
+    else         busy_q <= take_in || (busy_q && !finish);
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (take_in) begin
+      qpn_q       <= rx_ulpdu_hdr_i.qpn;
+      mpa_cause_q <= rx_ulpdu_hdr_i.cause;
+      length_q    <= is_short ? '0 : rx_ulpdu_hdr_i.length - header_bytes;
+      tagged_q    <= is_tagged;
+      short_q     <= is_short;
+      version_q   <= tagged_hdr.dv == rnic_pkg::DvIetf;
+      last_q      <= tagged_hdr.is_last;
+      opcode_q    <= tagged_hdr.opcode;
+      stag_q      <= tagged_hdr.stag;
+      to_q        <= tagged_hdr.tagged_offset;
+      qn_q        <= untagged.qn;
+      msn_q       <= untagged.msn;
+      mo_q        <= untagged.mo;
+    end
+  end
+
+  // Second cycle: judge, and write the table.
+  logic [7:0]  cause;
+  logic [31:0] msn_next, mo_next, total;
+  logic        send;
+
+  always_comb begin
+    case (qn_q[1:0])
+      2'd0:    msn_next = state.msn0;
+      2'd1:    msn_next = state.msn1;
+      default: msn_next = state.msn2;
+    endcase
+  end
+
+  assign mo_next = qn_q == rnic_pkg::QnSend && state.open ? state.mo : '0;
+  assign total   = mo_q + 32'(length_q);
+
+  always_comb begin
+    cause = iwarp_pkg::CauseNone;
+    if (!state.running || state.failed)              cause = iwarp_pkg::CauseLocalCatastrophic;
+    else if (mpa_cause_q != iwarp_pkg::CauseNone)    cause = mpa_cause_q;
+    else if (tagged_q) begin
+      if (short_q || !version_q)                     cause = iwarp_pkg::CauseDdpTaggedVersion;
+    end else if (short_q || !version_q)              cause = iwarp_pkg::CauseDdpUntaggedVersion;
+    else if (qn_q > rnic_pkg::QnTerminate)           cause = iwarp_pkg::CauseDdpUntaggedQn;
+    else if (msn_q != msn_next)                      cause = iwarp_pkg::CauseDdpUntaggedMsn;
+    else if (mo_q != mo_next)                        cause = iwarp_pkg::CauseDdpUntaggedMo;
+  end
+
+  assign send = cause == iwarp_pkg::CauseNone && !tagged_q && qn_q == rnic_pkg::QnSend;
+
+  always_comb begin
+    state_d = state;
+    if (cause != iwarp_pkg::CauseNone) begin
+      state_d.failed = 1'b1;
+    end else if (!tagged_q) begin
+      if (send) begin
+        state_d.open = !last_q;
+        state_d.mo   = total;
+      end
+      case (qn_q[1:0])
+        2'd0:    state_d.msn0 = state.msn0 + 32'(last_q);
+        2'd1:    state_d.msn1 = state.msn1 + 32'(last_q);
+        default: state_d.msn2 = state.msn2 + 32'(last_q);
+      endcase
+    end
+  end
+
+  assign item_take_o = send && !state.open;
+  assign finish      = busy_q && item_ready_i && (!item_take_o || rq_take_req_ready_i);
+
+  assign rq_take_req_valid_o = busy_q && item_take_o && item_ready_i;
+  assign rq_take_req_o       = qpn_q;
+
+  assign item_valid_o  = busy_q && (!item_take_o || rq_take_req_ready_i);
+  assign item_qpn_o    = qpn_q;
+  assign item_cause_o  = cause;
+  assign item_tagged_o = cause == iwarp_pkg::CauseNone && tagged_q && length_q != '0;
+  assign item_recv_o   = send;
+  assign item_last_o   = last_q;
+  assign item_length_o = length_q;
+  assign item_total_o  = total;
+  assign item_stag_o   = stag_q;
+  assign item_to_o     = to_q;
+  assign item_rights_o = opcode_q == iwarp_pkg::OpReadResponse ? rnic_pkg::AccessLocalWrite
+                                                               : rnic_pkg::AccessRemoteWrite;
+  assign item_pd_o     = state.pd;
+
+  // The table.
+  state_t           ctl_state, wdata;
+  logic             we;
+  logic [QpW-1:0]   waddr;
+  logic [$bits(state)-1:0] rdata;
+
+  assign ctl_state = {ctl_start_i, 1'b0, 1'b0, 32'd0, 32'd1, 32'd1, 32'd1, ctl_pd_i};
+  assign we        = clear_i || ctl_fire || finish;
+  assign waddr     = clear_i ? QpW'(clear_addr_i) : ctl_fire ? QpW'(ctl_qpn_i) : QpW'(qpn_q);
+
+  always_comb begin
+    wdata = state_d;
+    if (ctl_fire) wdata = ctl_state;
+    if (clear_i)  wdata = '0;
+  end
+
+  ram_1r1w #(.Width($bits(state)), .Depth(rnic_pkg::NumQps)) u_table (
+    .clk_i, .rst_ni,
+    .we_i(we), .waddr_i(waddr), .wdata_i(wdata),
+    .re_i(take_in), .raddr_i(QpW'(rx_ulpdu_hdr_i.qpn)), .rdata_o(rdata)
+  );
+
+  assign state = rdata;
+
+  logic unused_bits;
+  assign unused_bits = ^{tagged_hdr.reserved0, tagged_hdr.rv, tagged_hdr.reserved1, untagged.is_tagged, untagged.is_last, untagged.reserved0,
+                         untagged.dv, untagged.rv, untagged.reserved1, untagged.opcode, untagged.invalidate_stag,
+                         header_bytes[15:6], clear_addr_i, ctl_qpn_i};
+
+  `RNIC_ASSERT(QpnInRange_A, !take_in || 32'(rx_ulpdu_hdr_i.qpn) < rnic_pkg::NumQps)
+  `RNIC_ASSERT(OneKind_A, !(item_valid_o && item_tagged_o && item_recv_o))
+endmodule

@@ -1,0 +1,233 @@
+// ddp_tx_header: segments leave in scheduling order, the DDP header in front of their payload or inline bytes.
+//
+//   order --> [ queue, SegDepth ] --> [ bad, a QP ] --> send or drop --> tx_ulpdu_hdr, header --> header_put --> tx_ulpdu
+//   payload_hdr ------------------------------------------^    +--> mover:  payload     ---------------^
+//                                                              +--> tx_fault, fault    inline, as it is
+//                                                                                      inline, cut (header_take)
+//                                                                                      nothing: one empty beat
+//
+// Payload that came back bad: nothing is sent, tx_fault once, and every later segment of that QP is dropped until it starts anew;
+// a Terminate is never dropped. gone_o pulses when the mover has finished a segment, sent_o when a sent one has; left_o
+// when its last beat was taken on tx_ulpdu.
+//
+// A segment every 2 cycles, a beat a cycle (a beat more when the header makes it longer). Latency 7 cycles from payload_hdr to
+// tx_ulpdu, 9 from order for inline bytes. Waits for host_if to bring the payload, and for mpa. Siblings ddp_tx_segment, ddp_tx_sched.
+`include "rnic_assert.svh"
+
+module ddp_tx_header #(
+  localparam int unsigned OrderW = 16 + 2 + 2 + 1 + 16 + 144 + 1 + 8
+) (
+  input  logic         clk_i,
+  input  logic         rst_ni,
+  // from ddp: the table is being cleared
+  input  logic         clear_i,
+  input  logic [15:0]  clear_addr_i,
+  // from ddp_qp: start or stop
+  input  logic         ctl_valid_i,
+  output logic         ctl_ready_o,
+  input  logic [15:0]  ctl_qpn_i,
+  // from ddp_tx_segment
+  input  logic               order_valid_i,
+  input  logic [OrderW-1:0]  order_i,
+  input  logic               inline_valid_i,
+  output logic               inline_ready_o,
+  input  logic               inline_shifted_i,
+  input  logic               inline_first_i,
+  input  logic [5:0]         inline_cut_i,
+  input  iwarp_pkg::beat_t   inline_i,
+  // from host_if
+  input  logic                     payload_hdr_valid_i,
+  output logic                     payload_hdr_ready_o,
+  input  iwarp_pkg::payload_hdr_t  payload_hdr_i,
+  input  logic                     payload_valid_i,
+  output logic                     payload_ready_o,
+  input  iwarp_pkg::payload_t      payload_i,
+  // to mpa
+  output logic                     tx_ulpdu_hdr_valid_o,
+  input  logic                     tx_ulpdu_hdr_ready_i,
+  output iwarp_pkg::tx_ulpdu_hdr_t tx_ulpdu_hdr_o,
+  output logic                     tx_ulpdu_valid_o,
+  input  logic                     tx_ulpdu_ready_i,
+  output iwarp_pkg::tx_ulpdu_t     tx_ulpdu_o,
+  // to rdmap
+  output logic                     tx_fault_valid_o,
+  input  logic                     tx_fault_ready_i,
+  output iwarp_pkg::tx_fault_t     tx_fault_o,
+  // to ddp_tx_sched: the same, for this QP
+  output logic         fault_valid_o,
+  input  logic         fault_ready_i,
+  output logic [15:0]  fault_qpn_o,
+  // to ddp_qp, ddp_tx_sched
+  output logic         gone_o,
+  output logic         sent_o,
+  output logic         left_o
+);
+  localparam int unsigned QpW = $clog2(rnic_pkg::NumQps);
+  localparam logic [1:0] KindNone = 2'd0, KindPayload = 2'd1, KindInline = 2'd2, KindShifted = 2'd3;
+
+  // Wire order to lanes: the top byte becomes lane 0.
+  function automatic logic [143:0] to_lanes(input logic [143:0] network);
+    for (int unsigned i = 0; i < 18; i++) to_lanes[8*i +: 8] = network[8*(17-i) +: 8];
+  endfunction
+
+  // The queue.
+  logic         order_valid, is_tagged, done, judge, unused_ready;
+  logic [15:0]  qpn, length;
+  logic [1:0]   source, kind;
+  logic [143:0] header;
+  logic [7:0]   slot;
+  logic [$clog2(rnic_pkg::SegDepth+1)-1:0] unused_orders;
+
+  stream_fifo #(.Width(OrderW), .Depth(rnic_pkg::SegDepth)) u_orders (
+    .clk_i, .rst_ni,
+    .valid_i(order_valid_i), .ready_o(unused_ready), .data_i(order_i),
+    .valid_o(order_valid), .ready_i(judge), .data_o({qpn, source, kind, is_tagged, length, header, done, slot}),
+    .count_o(unused_orders)
+  );
+
+  // First cycle: read whether the QP is bad. Second: judge, when the payload's header is there.
+  logic       look, looked_q, was_bad, is_bad, faulty, send, drop, is_term, ctl_fire;
+  logic       ulpdu_ready, put_ready, move_ready, report_ready, fault_ready, all_ready;
+  logic [4:0] header_bytes;
+
+  assign ctl_ready_o  = !clear_i;
+  assign ctl_fire     = ctl_valid_i && ctl_ready_o;
+  assign look         = order_valid && !looked_q;
+  assign is_term      = source == iwarp_pkg::TxTerm;
+  assign is_bad       = payload_hdr_i.status != iwarp_pkg::RdOk || payload_hdr_i.result != iwarp_pkg::TptOk;
+  assign all_ready    = ulpdu_ready && put_ready && move_ready && report_ready && fault_ready;
+  assign judge        = looked_q && all_ready && (kind != KindPayload || payload_hdr_valid_i) && !ctl_valid_i;
+  assign faulty       = judge && kind == KindPayload && is_bad && !was_bad;
+  assign drop         = !is_term && (was_bad || (kind == KindPayload && is_bad));
+  assign send         = judge && !drop;
+  assign header_bytes = is_tagged ? 5'(rnic_pkg::TaggedHeaderBytes) : 5'(rnic_pkg::UntaggedHeaderBytes);
+
+  assign payload_hdr_ready_o = judge && kind == KindPayload;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) looked_q <= 1'b0;
+    else         looked_q <= look || (looked_q && !judge);
+  end
+
+  ram_1r1w #(.Width(1), .Depth(rnic_pkg::NumQps)) u_bad (
+    .clk_i, .rst_ni,
+    .we_i(clear_i || ctl_fire || faulty),
+    .waddr_i(clear_i ? QpW'(clear_addr_i) : ctl_fire ? QpW'(ctl_qpn_i) : QpW'(qpn)),
+    .wdata_i(!clear_i && !ctl_fire),
+    .re_i(look), .raddr_i(QpW'(qpn)), .rdata_o(was_bad)
+  );
+
+  // Reports.
+  logic [1:0] unused_reports, unused_faults, unused_ulpdus, unused_moves;
+
+  stream_fifo #(.Width(iwarp_pkg::TxFaultWidth), .Depth(2)) u_reports (
+    .clk_i, .rst_ni,
+    .valid_i(faulty), .ready_o(report_ready),
+    .data_i({qpn, source, slot, payload_hdr_i.status, payload_hdr_i.result}),
+    .valid_o(tx_fault_valid_o), .ready_i(tx_fault_ready_i), .data_o(tx_fault_o), .count_o(unused_reports)
+  );
+
+  stream_fifo #(.Width(16), .Depth(2)) u_faults (
+    .clk_i, .rst_ni,
+    .valid_i(faulty), .ready_o(fault_ready), .data_i(qpn),
+    .valid_o(fault_valid_o), .ready_i(fault_ready_i), .data_o(fault_qpn_o), .count_o(unused_faults)
+  );
+
+  stream_fifo #(.Width(iwarp_pkg::TxUlpduHdrWidth), .Depth(2)) u_ulpdus (
+    .clk_i, .rst_ni,
+    .valid_i(send), .ready_o(ulpdu_ready), .data_i({qpn, length + 16'(header_bytes), done, slot, is_term}),
+    .valid_o(tx_ulpdu_hdr_valid_o), .ready_i(tx_ulpdu_hdr_ready_i), .data_o(tx_ulpdu_hdr_o),
+    .count_o(unused_ulpdus)
+  );
+
+  // The mover's orders.
+  logic       move_valid, moved, move_drop;
+  logic [1:0] move_kind;
+
+  stream_fifo #(.Width(3), .Depth(2)) u_moves (
+    .clk_i, .rst_ni,
+    .valid_i(judge), .ready_o(move_ready), .data_i({drop, kind}),
+    .valid_o(move_valid), .ready_i(moved), .data_o({move_drop, move_kind}), .count_o(unused_moves)
+  );
+
+  // Inline bytes: as they are, or with the first ones cut off.
+  localparam int unsigned BeatW = $bits(inline_i);
+  logic             as_is_ready, as_is_valid, as_is_pop, cut_in_ready, cut_ready, cut_valid, cut_pop;
+  logic             cut_last, cut_error;
+  logic [6:0]       cut_keep;
+  logic [511:0]     cut_data;
+  iwarp_pkg::beat_t as_is;
+  logic [BeatW-1:0] as_is_bits;
+  logic [2:0]       unused_as_is;
+
+  assign inline_ready_o = inline_shifted_i ? cut_in_ready && (cut_ready || !inline_first_i) : as_is_ready;
+
+  stream_fifo #(.Width(BeatW), .Depth(4)) u_as_is (
+    .clk_i, .rst_ni,
+    .valid_i(inline_valid_i && !inline_shifted_i), .ready_o(as_is_ready), .data_i(inline_i),
+    .valid_o(as_is_valid), .ready_i(as_is_pop), .data_o(as_is_bits), .count_o(unused_as_is)
+  );
+  assign as_is = as_is_bits;
+
+  logic         unused_head_valid, unused_head_last;
+  logic [6:0]   unused_head_keep;
+  logic [511:0] unused_head_data;
+
+  header_take #(.Depth(4)) u_cut (
+    .clk_i, .rst_ni,
+    .valid_i(inline_valid_i && inline_shifted_i && (cut_ready || !inline_first_i)), .ready_o(cut_in_ready),
+    .last_i(inline_i.last), .error_i(1'b0), .keep_i(inline_i.keep), .data_i(inline_i.data),
+    .head_valid_o(unused_head_valid), .head_ready_i(1'b1), .head_last_o(unused_head_last),
+    .head_keep_o(unused_head_keep), .head_data_o(unused_head_data),
+    .cut_valid_i(inline_valid_i && inline_shifted_i && inline_first_i && cut_in_ready), .cut_ready_o(cut_ready),
+    .cut_bytes_i(inline_cut_i),
+    .valid_o(cut_valid), .ready_i(cut_pop), .last_o(cut_last), .error_o(cut_error), .keep_o(cut_keep),
+    .data_o(cut_data)
+  );
+
+  // The mover.
+  logic         in_valid, in_last, put_in_ready, in_go;
+  logic [6:0]   in_keep;
+  logic [511:0] in_data;
+
+  always_comb begin
+    case (move_kind)
+      KindPayload: {in_valid, in_last, in_keep, in_data} = {payload_valid_i, payload_i.last, payload_i.keep, payload_i.data};
+      KindInline:  {in_valid, in_last, in_keep, in_data} = {as_is_valid, as_is.last, as_is.keep, as_is.data};
+      KindShifted: {in_valid, in_last, in_keep, in_data} = {cut_valid, cut_last, cut_keep, cut_data};
+      default:     {in_valid, in_last, in_keep, in_data} = {1'b1, 1'b1, 7'd0, as_is.data};
+    endcase
+  end
+
+  assign in_go           = move_valid && (move_drop || put_in_ready);
+  assign payload_ready_o = in_go && move_kind == KindPayload;
+  assign as_is_pop       = in_go && move_kind == KindInline;
+  assign cut_pop         = in_go && move_kind == KindShifted;
+  assign moved           = in_go && in_valid && in_last;
+  assign gone_o          = moved && move_valid;
+  assign sent_o          = gone_o && !move_drop;
+
+  iwarp_pkg::tx_ulpdu_t out;
+
+  header_put u_put (
+    .clk_i, .rst_ni,
+    .put_valid_i(send), .put_ready_o(put_ready), .put_bytes_i(7'(header_bytes)), .put_data_i({368'd0, to_lanes(header)}),
+    .valid_i(move_valid && !move_drop && in_valid), .ready_o(put_in_ready), .last_i(in_last), .error_i(1'b0),
+    .keep_i(in_keep), .data_i(in_data),
+    .valid_o(tx_ulpdu_valid_o), .ready_i(tx_ulpdu_ready_i), .last_o(out.last), .error_o(out.error), .keep_o(out.keep),
+    .data_o(out.data)
+  );
+
+  assign tx_ulpdu_o = out;
+  assign left_o     = tx_ulpdu_valid_o && tx_ulpdu_ready_i && out.last;
+
+  logic unused_bits;
+  assign unused_bits = ^{clear_addr_i, ctl_qpn_i, payload_hdr_i.length, payload_i.error, as_is.error, inline_i.error,
+                         cut_error, KindNone};
+
+  `RNIC_ASSERT(OrderRoom_A, !order_valid_i || unused_ready)
+  `RNIC_ASSERT(PayloadLength_A, !send || kind != KindPayload || payload_hdr_i.length == 17'(length))
+  `RNIC_STREAM_STABLE(UlpduHdrStable_A, tx_ulpdu_hdr_valid_o, tx_ulpdu_hdr_ready_i, tx_ulpdu_hdr_o)
+  `RNIC_STREAM_STABLE(UlpduStable_A, tx_ulpdu_valid_o, tx_ulpdu_ready_i, tx_ulpdu_o)
+  `RNIC_STREAM_STABLE(FaultStable_A, tx_fault_valid_o, tx_fault_ready_i, tx_fault_o)
+endmodule

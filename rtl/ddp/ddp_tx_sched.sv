@@ -1,0 +1,340 @@
+// ddp_tx_sched: which message of a QP sends its next segment, and how long it is: one table, one event at a time.
+//
+//   fault  (ddp_tx_header) --+
+//   ctl    (ddp_qp) ---------+--> E0 read --> E1 pick source --> E2 cut, write --> segment --> ddp_tx_segment
+//   arrive (ddp_tx_slot) ----+                                             +----> tx_want --> llp_if
+//   grant  (llp_if) ---------+
+//
+// Term first; inside a message its next segment; else the other source than last time, if it has one. Segment length =
+// min(rest, mulpdu - header), mulpdu kept from the message's first. RFC 5041 section 5.2: MSN counts messages of a QN from
+// 1, MO is the offset. A term message, or a fault, makes the QP drop all else that waits, until start. A QP with
+// something to send and no want under way asks with tx_want; a term message asks for itself.
+//
+// An event a cycle over different QPs; one of a QP that is inside waits until it has left (3 cycles). Grant to next want: 4
+// cycles. Grants wait while SegDepth segments are between here and tx_ulpdu; every event waits for room for its
+// want, so llp_if must take wants whatever it does with grants. Siblings ddp_tx_slot, ddp_tx_segment.
+`include "rnic_assert.svh"
+
+module ddp_tx_sched (
+  input  logic         clk_i,
+  input  logic         rst_ni,
+  // from ddp: the table is being cleared
+  input  logic         clear_i,
+  input  logic [15:0]  clear_addr_i,
+  // from ddp_qp: start or stop
+  input  logic         ctl_valid_i,
+  output logic         ctl_ready_o,
+  input  logic         ctl_start_i,
+  input  logic [15:0]  ctl_qpn_i,
+  input  logic [15:0]  ctl_pd_i,
+  output logic         ctl_done_o,       // it has left E2
+  // from ddp_tx_slot
+  input  logic         arrive_valid_i,
+  output logic         arrive_ready_o,
+  input  logic [15:0]  arrive_qpn_i,
+  input  logic [1:0]   arrive_source_i,
+  input  logic         arrive_tagged_i,
+  input  logic [1:0]   arrive_qn_i,
+  input  logic [31:0]  arrive_length_i,
+  // from llp_if
+  input  logic                    tx_grant_valid_i,
+  output logic                    tx_grant_ready_o,
+  input  iwarp_pkg::tx_grant_t    tx_grant_i,
+  // to llp_if
+  output logic                    tx_want_valid_o,
+  input  logic                    tx_want_ready_i,
+  output iwarp_pkg::tx_want_t     tx_want_o,
+  // from ddp_tx_header: payload of this QP came back bad
+  input  logic         fault_valid_i,
+  output logic         fault_ready_o,
+  input  logic [15:0]  fault_qpn_i,
+  // to ddp_tx_segment, which always has room
+  output logic         seg_valid_o,
+  output logic [15:0]  seg_qpn_o,
+  output logic [1:0]   seg_source_o,
+  output logic [2:0]   seg_index_o,      // of the SQ slot
+  output logic         seg_first_o,
+  output logic         seg_last_o,
+  output logic [15:0]  seg_length_o,
+  output logic [31:0]  seg_offset_o,
+  output logic [31:0]  seg_msn_o,
+  output logic [15:0]  seg_pd_o,
+  // from ddp_tx_header: a segment has gone
+  input  logic         gone_i
+);
+  localparam int unsigned QpW       = $clog2(rnic_pkg::NumQps);
+  localparam int unsigned InfoW     = 35;                    // of a waiting SQ message: {tagged, qn, length}
+  localparam int unsigned WantDepth = 8;
+  localparam int unsigned InsideW   = $clog2(rnic_pkg::SegDepth + 1);
+  localparam int unsigned SqSlots   = rnic_pkg::SqSlots;
+
+  localparam logic [1:0] EvGrant = 2'd0, EvArrive = 2'd1, EvFault = 2'd2, EvCtl = 2'd3;
+
+  typedef struct packed {
+    logic        running;
+    logic        dropping;     // nothing but a term message leaves
+    logic        wanted;       // a want is under way
+    logic        in_msg;
+    logic        last_resp;    // the source now, or last time: responder
+    logic [3:0]  sq_count;
+    logic [2:0]  sq_head;
+    logic        resp;
+    logic        term;
+    logic [31:0] rest;         // of the message that is being sent
+    logic [31:0] offset;
+    logic [15:0] mulpdu;
+    logic [31:0] msn0;
+    logic [31:0] msn1;
+    logic [15:0] pd;
+    logic [31:0] resp_length;
+    logic [6:0]  term_length;
+    logic [SqSlots*InfoW-1:0] sq_info;
+  } state_t;
+
+  // E0: choose an event whose QP is not inside, and read.
+  logic        one_valid_q, two_valid_q, room, can_fault, can_ctl, can_arrive, can_grant, turn_q, go;
+  logic [1:0]  kind, one_kind_q, two_kind_q;
+  logic [15:0] qpn, one_qpn_q, two_qpn_q;
+  logic [InsideW-1:0] inside_q;
+  logic [$clog2(WantDepth+1)-1:0] wants;
+
+  logic busy_fault, busy_ctl, busy_arrive, busy_grant;
+  assign busy_fault  = (one_valid_q && one_qpn_q == fault_qpn_i)    || (two_valid_q && two_qpn_q == fault_qpn_i);
+  assign busy_ctl    = (one_valid_q && one_qpn_q == ctl_qpn_i)      || (two_valid_q && two_qpn_q == ctl_qpn_i);
+  assign busy_arrive = (one_valid_q && one_qpn_q == arrive_qpn_i)   || (two_valid_q && two_qpn_q == arrive_qpn_i);
+  assign busy_grant  = (one_valid_q && one_qpn_q == tx_grant_i.qpn) || (two_valid_q && two_qpn_q == tx_grant_i.qpn);
+
+  assign room       = 32'(wants) <= WantDepth - 4 && !clear_i;
+  assign can_fault  = fault_valid_i && !busy_fault && room;
+  assign can_ctl    = ctl_valid_i && !busy_ctl && room && !can_fault;
+  assign can_grant  = tx_grant_valid_i && !busy_grant && room && !can_fault && !can_ctl &&
+                      32'(inside_q) < rnic_pkg::SegDepth;
+  assign can_arrive = arrive_valid_i && !busy_arrive && room && !can_fault && !can_ctl;
+
+  logic take_grant, take_arrive;
+  assign take_grant  = can_grant && (!can_arrive || !turn_q);
+  assign take_arrive = can_arrive && !take_grant;
+  assign go          = can_fault || can_ctl || take_grant || take_arrive;
+
+  assign fault_ready_o    = can_fault;
+  assign ctl_ready_o      = can_ctl;
+  assign tx_grant_ready_o = take_grant;
+  assign arrive_ready_o   = take_arrive;
+
+  always_comb begin
+    kind = EvArrive;
+    qpn  = arrive_qpn_i;
+    if (take_grant) begin
+      kind = EvGrant;
+      qpn  = tx_grant_i.qpn;
+    end
+    if (can_ctl) begin
+      kind = EvCtl;
+      qpn  = ctl_qpn_i;
+    end
+    if (can_fault) begin
+      kind = EvFault;
+      qpn  = fault_qpn_i;
+    end
+  end
+
+  // E1: what comes with it, and the table's word.
+  logic        one_term_q, one_start_q, one_tagged_q;
+  logic [15:0] one_mulpdu_q;   // or the PD
+  logic [1:0]  one_source_q, one_qn_q;
+  logic [31:0] one_length_q;
+  state_t      one;
+  logic [$bits(one)-1:0] rdata;
+  assign one = rdata;
+
+  always_ff @(posedge clk_i) begin
+    if (go) begin
+      one_kind_q   <= kind;
+      one_qpn_q    <= qpn;
+      one_term_q   <= tx_grant_i.is_term;
+      one_mulpdu_q <= can_ctl ? ctl_pd_i : tx_grant_i.mulpdu;
+      one_start_q  <= ctl_start_i;
+      one_tagged_q <= arrive_tagged_i;
+      one_source_q <= arrive_source_i;
+      one_qn_q     <= arrive_qn_i;
+      one_length_q <= arrive_length_i;
+    end
+  end
+
+  logic             pick_resp, can_send;
+  logic [InfoW-1:0] pick_info;
+  logic             pick_tagged;
+  logic [1:0]       pick_qn;
+  logic [31:0]      pick_length;
+  logic [15:0]      pick_mulpdu;
+
+  assign can_send    = one.running && !one.dropping && (one.in_msg || one.sq_count != '0 || one.resp);
+  assign pick_resp   = one.in_msg ? one.last_resp : one.resp && (one.sq_count == '0 || !one.last_resp);
+  assign pick_mulpdu = one.in_msg ? one.mulpdu : one_mulpdu_q;
+
+  always_comb begin
+    pick_info = '0;
+    for (int unsigned i = 0; i < SqSlots; i++) begin
+      if (one.sq_head == 3'(i)) pick_info = one.sq_info[i*InfoW +: InfoW];
+    end
+    {pick_tagged, pick_qn, pick_length} = pick_info;
+    if (pick_resp)   {pick_tagged, pick_qn, pick_length} = {1'b1, 2'd0, one.resp_length};
+    if (one.in_msg)  pick_length = one.rest;
+    if (one.term)    {pick_tagged, pick_qn, pick_length} = {1'b0, 2'(rnic_pkg::QnTerminate), 32'(one.term_length)};
+  end
+
+  // E2: registers.
+  state_t      two_q, two_d;
+  logic        two_term_q, two_start_q, two_tagged_q, two_resp_q, two_send_q;
+  logic [15:0] two_mulpdu_q, two_cap_q;
+  logic [1:0]  two_source_q, two_qn_q;
+  logic [31:0] two_length_q;
+
+  always_ff @(posedge clk_i) begin
+    two_q        <= one;
+    two_kind_q   <= one_kind_q;
+    two_qpn_q    <= one_qpn_q;
+    two_term_q   <= one_term_q;
+    two_start_q  <= one_start_q;
+    two_source_q <= one_source_q;
+    two_send_q   <= one_kind_q == EvGrant && (one.term || can_send);
+    two_resp_q   <= pick_resp;
+    two_cap_q    <= pick_mulpdu - 16'(pick_tagged ? rnic_pkg::TaggedHeaderBytes : rnic_pkg::UntaggedHeaderBytes);
+    if (one_kind_q == EvGrant) begin
+      two_mulpdu_q <= pick_mulpdu;
+      two_tagged_q <= pick_tagged;
+      two_qn_q     <= pick_qn;
+      two_length_q <= pick_length;
+    end else begin
+      two_mulpdu_q <= one_mulpdu_q;
+      two_tagged_q <= one_tagged_q;
+      two_qn_q     <= one_qn_q;
+      two_length_q <= one_length_q;
+    end
+  end
+
+  // E2: the cut and the next state.
+  logic        last, want, want_term;
+  logic [31:0] offset;
+  logic [3:0]  tail;
+  logic [2:0]  sq_next;
+
+  assign last    = two_q.term || two_length_q <= 32'(two_cap_q);
+  assign offset  = two_q.in_msg && !two_q.term ? two_q.offset : '0;
+  assign tail    = 4'(two_q.sq_head) + two_q.sq_count;
+  assign sq_next = two_q.sq_head == 3'(SqSlots - 1) ? '0 : two_q.sq_head + 3'd1;
+
+  always_comb begin
+    two_d = two_q;
+    case (two_kind_q)
+      EvGrant: begin
+        if (!two_term_q) two_d.wanted = 1'b0;
+        if (two_send_q && two_q.term) begin
+          two_d.term = 1'b0;
+        end else if (two_send_q) begin
+          two_d.in_msg    = !last;
+          two_d.last_resp = two_resp_q;
+          two_d.rest      = two_length_q - 32'(two_cap_q);
+          two_d.offset    = offset + 32'(two_cap_q);
+          two_d.mulpdu    = two_mulpdu_q;
+          if (last && two_resp_q) two_d.resp = 1'b0;
+          if (last && !two_resp_q) begin
+            two_d.sq_count = two_q.sq_count - 4'd1;
+            two_d.sq_head  = sq_next;
+          end
+          if (last && !two_tagged_q && two_qn_q == 2'd0) two_d.msn0 = two_q.msn0 + 32'd1;
+          if (last && !two_tagged_q && two_qn_q == 2'd1) two_d.msn1 = two_q.msn1 + 32'd1;
+        end
+      end
+      EvArrive: begin
+        if (two_q.running && two_source_q == iwarp_pkg::TxTerm) begin
+          two_d.term        = 1'b1;
+          two_d.term_length = two_length_q[6:0];
+          two_d.dropping    = 1'b1;
+          two_d.in_msg      = 1'b0;
+          two_d.sq_count    = '0;
+          two_d.resp        = 1'b0;
+        end else if (two_q.running && !two_q.dropping && two_source_q == iwarp_pkg::TxResp) begin
+          two_d.resp        = 1'b1;
+          two_d.resp_length = two_length_q;
+        end else if (two_q.running && !two_q.dropping) begin
+          two_d.sq_count = two_q.sq_count + 4'd1;
+          for (int unsigned i = 0; i < SqSlots; i++) begin
+            if (tail == 4'(i) || tail == 4'(i + SqSlots)) begin
+              two_d.sq_info[i*InfoW +: InfoW] = {two_tagged_q, two_qn_q, two_length_q};
+            end
+          end
+        end
+      end
+      EvFault: begin
+        two_d.dropping = 1'b1;
+        two_d.in_msg   = 1'b0;
+        two_d.sq_count = '0;
+        two_d.resp     = 1'b0;
+      end
+      default: begin
+        two_d         = '0;
+        two_d.running = two_start_q;
+        two_d.msn0    = 32'd1;
+        two_d.msn1    = 32'd1;
+        two_d.pd      = two_mulpdu_q;
+      end
+    endcase
+    want = two_d.running && !two_d.dropping && !two_d.wanted &&
+           (two_d.in_msg || two_d.sq_count != '0 || two_d.resp);
+    if (want) two_d.wanted = 1'b1;
+  end
+
+  assign want_term  = two_kind_q == EvArrive && two_q.running && two_source_q == iwarp_pkg::TxTerm;
+  assign ctl_done_o = two_valid_q && two_kind_q == EvCtl;
+
+  assign seg_valid_o  = two_valid_q && two_send_q;
+  assign seg_qpn_o    = two_qpn_q;
+  assign seg_source_o = two_q.term ? iwarp_pkg::TxTerm : two_resp_q ? iwarp_pkg::TxResp : iwarp_pkg::TxSq;
+  assign seg_index_o  = two_q.sq_head;
+  assign seg_first_o  = !two_q.in_msg || two_q.term;
+  assign seg_last_o   = last;
+  assign seg_length_o = last ? two_length_q[15:0] : two_cap_q;
+  assign seg_offset_o = offset;
+  assign seg_msn_o    = two_qn_q == 2'd0 ? two_q.msn0 : two_qn_q == 2'd1 ? two_q.msn1 : 32'd1;
+  assign seg_pd_o     = two_q.pd;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      one_valid_q <= 1'b0;
+      two_valid_q <= 1'b0;
+      turn_q      <= 1'b0;
+      inside_q    <= '0;
+    end else begin
+      one_valid_q <= go;
+      two_valid_q <= one_valid_q;
+      if (take_grant || take_arrive) turn_q <= take_grant;
+      inside_q <= inside_q + InsideW'(take_grant) - InsideW'(gone_i) -
+                  InsideW'(two_valid_q && two_kind_q == EvGrant && !two_send_q);
+    end
+  end
+
+  ram_1r1w #(.Width($bits(one)), .Depth(rnic_pkg::NumQps)) u_table (
+    .clk_i, .rst_ni,
+    .we_i(clear_i || two_valid_q), .waddr_i(clear_i ? QpW'(clear_addr_i) : QpW'(two_qpn_q)),
+    .wdata_i(clear_i ? '0 : two_d),
+    .re_i(go), .raddr_i(QpW'(qpn)), .rdata_o(rdata)
+  );
+
+  logic unused_ready;
+  stream_fifo #(.Width(iwarp_pkg::TxWantWidth), .Depth(WantDepth)) u_wants (
+    .clk_i, .rst_ni,
+    .valid_i(two_valid_q && (want || want_term)), .ready_o(unused_ready), .data_i({two_qpn_q, want_term}),
+    .valid_o(tx_want_valid_o), .ready_i(tx_want_ready_i), .data_o(tx_want_o), .count_o(wants)
+  );
+
+  logic unused_bits;
+  assign unused_bits = ^{clear_addr_i, qpn};
+
+  `RNIC_ASSERT(InsideInRange_A, 32'(inside_q) <= rnic_pkg::SegDepth)
+  `RNIC_ASSERT(SlotFree_A, !(two_valid_q && two_kind_q == EvArrive && two_q.running && !two_q.dropping) ||
+                           (two_source_q == iwarp_pkg::TxSq ? 32'(two_q.sq_count) < SqSlots :
+                            two_source_q != iwarp_pkg::TxResp || !two_q.resp))
+  `RNIC_ASSERT(WantHasRoom_A, !(two_valid_q && (want || want_term)) || unused_ready)
+  `RNIC_STREAM_STABLE(WantStable_A, tx_want_valid_o, tx_want_ready_i, tx_want_o)
+endmodule

@@ -1,0 +1,151 @@
+// host_if_msix: the MSI-X table, its pending bits, and the messages.
+//
+//   cq_wr --> FIFO --> entry: data as it is; message: address and data of the table --+
+//                                 masked: pending[v] := 1, goes on as a drop          +--> round robin --> small writes
+//   pending & unmasked --> first --> entry --> message, pending[v] := 0 --------------+
+//
+// Masked is: the vector's mask, the function's mask, or MSI-X not enabled. cq_wr keeps its order, masked ones too, so
+// that what has left can be counted. A vector that does not exist is dropped. The table is cleared after reset
+// (NumVectors cycles), masks are set. Latency 3 cycles, a write a cycle. May wait for host_if_wr alone. BAR accesses
+// take effect at once; a row is read in the same cycle.
+`include "rnic_assert.svh"
+
+module host_if_msix (
+  input  logic              clk_i,
+  input  logic              rst_ni,
+  output logic              ready_o,
+  input  logic              enable_i,
+  input  logic              mask_i,
+  // from host_if_bar: row of the table, 4 dwords {control, data, address high, low}
+  input  logic [5:0]        row_i,
+  input  logic [3:0]        we_i,
+  input  logic [127:0]      wdata_i,
+  output logic [127:0]      rdata_o,
+  output logic [63:0]       pending_o,
+  // from cq
+  input  logic              cq_wr_valid_i,
+  output logic              cq_wr_ready_o,
+  input  iwarp_pkg::cq_wr_t cq_wr_i,
+  // to host_if_wr
+  output logic              small_valid_o,
+  input  logic              small_ready_i,
+  output iwarp_pkg::cq_wr_t small_o,
+  output logic              small_drop_o,
+  output logic              small_counts_o
+);
+  localparam int unsigned N      = rnic_pkg::NumVectors;
+  localparam int unsigned IndexW = N > 1 ? $clog2(N) : 1;
+  localparam int unsigned FifoW  = $clog2(rnic_pkg::FifoDepth + 1);
+  localparam int unsigned ItemW  = iwarp_pkg::CqWrWidth;
+  if (N > 64) $fatal(1, "host_if_msix %m: at most 64 vectors");
+
+  // Table: three memories of 64 words at most, so that halves are written alone.
+  logic [31:0]       low [N];
+  logic [31:0]       high [N];
+  logic [31:0]       data [N];
+  logic [N-1:0]      mask_q, pending_q, set, clear, armed;
+  logic              clear_busy, row_exists;
+  logic [IndexW-1:0] clear_addr, row, waddr;
+  logic [3:0]        we;
+
+  ram_clear #(.Depth(N)) u_clear (.clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr));
+  assign ready_o    = !clear_busy;
+  assign row_exists = 32'(row_i) < N;
+  assign row        = row_i[IndexW-1:0];
+  assign we         = row_exists ? we_i : 4'd0;
+  assign waddr      = clear_busy ? clear_addr : row;
+
+  always_ff @(posedge clk_i) begin
+    if (clear_busy || we[0]) low[waddr]  <= clear_busy ? 32'd0 : wdata_i[31:0];
+    if (clear_busy || we[1]) high[waddr] <= clear_busy ? 32'd0 : wdata_i[63:32];
+    if (clear_busy || we[2]) data[waddr] <= clear_busy ? 32'd0 : wdata_i[95:64];
+  end
+
+  always_comb begin
+    rdata_o   = '0;
+    pending_o = '0;
+    pending_o[N-1:0] = pending_q;
+    if (row_exists) rdata_o = {31'd0, mask_q[row], data[row], high[row], low[row]};
+  end
+
+  // cq_wr: the decision is made on entry to u_items.
+  logic              cq_valid, cq_ready, exists, masked;
+  iwarp_pkg::cq_wr_t cq, item;
+  logic [IndexW-1:0] vector;
+  logic [FifoW-1:0]  unused_cq;
+  logic [1:0]        unused_items, unused_messages;
+  logic              unused_bits;
+
+  stream_fifo #(.Width(ItemW), .Depth(rnic_pkg::FifoDepth)) u_cq (
+    .clk_i, .rst_ni, .valid_i(cq_wr_valid_i), .ready_o(cq_wr_ready_o), .data_i(cq_wr_i),
+    .valid_o(cq_valid), .ready_i(cq_ready), .data_o(cq), .count_o(unused_cq)
+  );
+  assign vector = cq.vector[IndexW-1:0];
+  assign exists = 32'(cq.vector) < N;
+  assign masked = mask_q[vector] || mask_i || !enable_i;
+  assign unused_bits = ^{wdata_i[127:97], item.is_msix};
+
+  always_comb begin
+    item = cq;
+    if (cq.is_msix) begin
+      item.address = {high[vector], low[vector]};
+      item.length  = 7'd4;
+      item.data    = {224'd0, data[vector]};
+    end
+  end
+
+  // Messages that were pending.
+  logic              some, message_ready, message_valid, two_valid;
+  logic [IndexW-1:0] index;
+  logic [N-1:0]      onehot;
+  iwarp_pkg::cq_wr_t message, message_out, item_out;
+  logic              item_valid, item_drop, item_ready, message_take;
+
+  assign armed = enable_i && !mask_i ? pending_q & ~mask_q : '0;
+  first_one #(.N(N)) u_first (.request_i(armed), .any_o(some), .onehot_o(onehot), .index_o(index));
+
+  always_comb begin
+    message         = '0;
+    message.is_msix = 1'b1;
+    message.vector  = 8'(index);
+    message.address = {high[index], low[index]};
+    message.length  = 7'd4;
+    message.data    = {224'd0, data[index]};
+    for (int unsigned i = 0; i < N; i++) begin
+      set[i]   = cq_valid && cq_ready && cq.is_msix && exists && masked && vector == IndexW'(i);
+      clear[i] = some && message_ready && onehot[i];
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      mask_q    <= '1;
+      pending_q <= '0;
+    end else begin
+      pending_q <= (pending_q & ~clear) | set;
+      for (int unsigned i = 0; i < N; i++) begin
+        if (we[3] && row == IndexW'(i)) mask_q[i] <= wdata_i[96];
+      end
+    end
+  end
+
+  stream_fifo #(.Width(ItemW + 1), .Depth(2)) u_items (
+    .clk_i, .rst_ni, .valid_i(cq_valid), .ready_o(cq_ready), .data_i({item, cq.is_msix && (masked || !exists)}),
+    .valid_o(item_valid), .ready_i(item_ready), .data_o({item_out, item_drop}), .count_o(unused_items)
+  );
+  stream_fifo #(.Width(ItemW), .Depth(2)) u_messages (
+    .clk_i, .rst_ni, .valid_i(some), .ready_o(message_ready), .data_i(message),
+    .valid_o(message_valid), .ready_i(message_take), .data_o(message_out), .count_o(unused_messages)
+  );
+  stream_arb #(.Width(ItemW + 2), .N(2)) u_arb (
+    .clk_i, .rst_ni, .valid_i({message_valid, item_valid}), .ready_o({message_take, item_ready}),
+    .data_i({message_out, 1'b0, 1'b0, item_out, item_drop, 1'b1}),
+    .valid_o(two_valid), .ready_i(small_ready_i), .data_o({small_o, small_drop_o, small_counts_o}),
+    .index_o(unused_index)
+  );
+  logic unused_index;
+  assign small_valid_o = two_valid;
+
+  `RNIC_ASSERT(ItemLength_A, !(cq_valid && !cq.is_msix) || (cq.length != '0 && cq.length <= 7'd32))
+  `RNIC_STREAM_STABLE(SmallStable_A, small_valid_o, small_ready_i, {small_o, small_drop_o, small_counts_o})
+endmodule

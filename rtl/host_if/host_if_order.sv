@@ -1,0 +1,61 @@
+// host_if_order: keeps read answers behind the posted writes that were accepted before the read.
+//
+//   answer, accepted counts now --> [ 16 answers ] --> offered when left >= noted, for place, cq and admin each
+//
+// accepted counts at the unit's ports, left on dma_wr. A place packet is accepted with its last beat. 16 answers may
+// wait; behind them mmio_req stalls until PCIe takes writes again. Latency 2 cycles, an answer every cycle.
+`include "rnic_assert.svh"
+
+module host_if_order (
+  input  logic                   clk_i,
+  input  logic                   rst_ni,
+  // one bit each for place, cq, admin
+  input  logic [2:0]             accepted_i,
+  input  logic [2:0]             left_i,
+  // from host_if_bar
+  input  logic                   valid_i,
+  output logic                   ready_o,
+  input  logic [63:0]            data_i,
+  // to PCIe
+  output logic                   mmio_rsp_valid_o,
+  input  logic                   mmio_rsp_ready_i,
+  output iwarp_pkg::mmio_rsp_t   mmio_rsp_o
+);
+  logic [47:0] accepted_q, left_q, noted, ahead;
+  logic        waits, free_q, valid, unused_ahead;
+  logic [63:0] data;
+  logic [4:0]  unused_count;
+
+  stream_fifo #(.Width(48 + 64), .Depth(16)) u_answers (
+    .clk_i, .rst_ni, .valid_i, .ready_o, .data_i({accepted_q, data_i}),
+    .valid_o(valid), .ready_i(mmio_rsp_valid_o && mmio_rsp_ready_i), .data_o({noted, data}), .count_o(unused_count)
+  );
+
+  always_comb begin
+    waits = 1'b0;
+    for (int unsigned c = 0; c < 3; c++) begin
+      ahead[c*16 +: 16] = left_q[c*16 +: 16] - noted[c*16 +: 16];
+      waits = waits || ahead[c*16 + 15];
+    end
+  end
+  assign unused_ahead = ^ahead;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      accepted_q <= '0;
+      left_q     <= '0;
+      free_q     <= 1'b0;
+    end else begin
+      for (int unsigned c = 0; c < 3; c++) begin
+        accepted_q[c*16 +: 16] <= accepted_q[c*16 +: 16] + 16'(accepted_i[c]);
+        left_q[c*16 +: 16]     <= left_q[c*16 +: 16] + 16'(left_i[c]);
+      end
+      free_q <= valid && !waits && !(mmio_rsp_valid_o && mmio_rsp_ready_i);
+    end
+  end
+
+  assign mmio_rsp_valid_o = valid && free_q;
+  assign mmio_rsp_o.data  = data;
+
+  `RNIC_STREAM_STABLE(RspStable_A, mmio_rsp_valid_o, mmio_rsp_ready_i, mmio_rsp_o)
+endmodule

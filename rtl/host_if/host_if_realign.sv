@@ -1,0 +1,91 @@
+// host_if_realign: dense packets into the beats of TLPs, each TLP dense from lane 0.
+//
+// A chunk says how many bytes of the client's packet go into one TLP. rest of a word that a chunk left is held; the next
+// beat takes it and, if it needs more, the front of the next word.
+//
+//   chunks --> n = min(rest, 64), shift ----------------------+
+//   beats of place, cq, admin --> pick by client --> [ held ] --> merge: lanes < shift new, others held
+//                                                                  --> [ lane_shift down by shift ] --> TLP beats
+//
+// Latency 2 cycles, throughput 1 beat a cycle at any alignment, no gap between chunks or packets. May wait for the beats
+// of the packet that it is in.
+`include "rnic_assert.svh"
+
+module host_if_realign #(
+  parameter int unsigned SideW = 1
+) (
+  input  logic             clk_i,
+  input  logic             rst_ni,
+  // chunks
+  input  logic             chunk_valid_i,
+  output logic             chunk_ready_o,
+  input  logic [12:0]      chunk_length_i,
+  input  logic [1:0]       chunk_client_i,   // 0 place, 1 cq, 2 admin
+  input  logic             chunk_end_i,      // the last of its packet
+  input  logic [SideW-1:0] chunk_side_i,
+  // words of the three clients
+  input  logic [2:0]       word_valid_i,
+  output logic [2:0]       word_ready_o,
+  input  logic [511:0]     place_word_i,
+  input  logic [255:0]     cq_word_i,
+  input  logic [511:0]     admin_word_i,
+  // beats
+  output logic             valid_o,
+  input  logic             ready_i,
+  output logic             first_o,          // of the TLP
+  output logic             last_o,           // of the TLP
+  output logic [6:0]       keep_o,
+  output logic [511:0]     data_o,
+  output logic [SideW-1:0] side_o
+);
+  logic         inside_q, last, touch, have, step, shift_ready;
+  logic [12:0]  rest_q, rest;
+  logic [6:0]   count, reach;
+  logic [5:0]   shift_q;
+  logic [511:0] word, held_q, merged;
+  logic [2:0]   pick;
+
+  assign rest  = inside_q ? rest_q : chunk_length_i;
+  assign last  = rest <= 13'd64;
+  assign count = last ? rest[6:0] : 7'd64;
+  assign reach = {1'b0, shift_q} + count;
+  assign touch = shift_q == '0 || reach > 7'd64;
+  assign pick  = {chunk_client_i == 2'd2, chunk_client_i == 2'd1, chunk_client_i == 2'd0};
+  assign have  = |(word_valid_i & pick);
+  assign step  = chunk_valid_i && (!touch || have) && shift_ready;
+
+  assign chunk_ready_o = step && last;
+  assign word_ready_o  = pick & {3{step && touch}};
+  assign word          = pick[0] ? place_word_i : pick[1] ? {256'd0, cq_word_i} : admin_word_i;
+
+  always_comb begin
+    merged = held_q;
+    for (int unsigned l = 0; l < 64; l++) begin
+      if (shift_q == '0 || 6'(l) < shift_q) merged[8*l +: 8] = word[8*l +: 8];
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      inside_q <= 1'b0;
+      shift_q  <= '0;
+    end else if (step) begin
+      inside_q <= !last;
+      shift_q  <= last && chunk_end_i ? '0 : reach[5:0];
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (step)          rest_q <= rest - 13'd64;
+    if (step && touch) held_q <= word;
+  end
+
+  lane_shift #(.Bytes(64), .SideW(SideW + 9)) u_shift (
+    .clk_i, .rst_ni,
+    .valid_i(chunk_valid_i && (!touch || have)), .ready_o(shift_ready), .data_i(merged), .shift_i(6'd0 - shift_q),
+    .side_i({!inside_q, last, count, chunk_side_i}),
+    .valid_o, .ready_i, .data_o, .side_o({first_o, last_o, keep_o, side_o})
+  );
+
+  `RNIC_STREAM_STABLE(OutStable_A, valid_o, ready_i, {first_o, last_o, keep_o, side_o, data_o})
+endmodule

@@ -1,0 +1,223 @@
+// host_if_wr: the one posted queue: writes of place, cq (with MSI-X) and admin.
+//
+//   place_hdr, place_extent --> FIFOs --+
+//   small (cq, MSI-X) ----------> fork -+--> [ packet_arb ] --> [ host_if_cut: 4 KiB, MPS ] --> [ chunks ] --+
+//   admin_wr -----------> FIFO -> fork -+                                                                    v
+//   place, data of the other two ---------------------------------------------------------> [ host_if_realign ]
+//                                          dma_wr <-- [ stream_reg ] <-- drop (bus master off, masked MSI-X) <--+
+//
+// Round robin, packet by packet: packets do not interleave. What is dropped passes through all the same and counts as
+// done. When a beat is accepted on dma_wr: last of an extent -> wr_retired, last of a place packet -> place_done. Both are
+// counters, so that dma_wr waits for PCIe alone and never for ddp or tpt. Latency 7 cycles from the later of extent
+// and beat to dma_wr. Throughput 64 bytes a cycle; a small packet a cycle. May wait for PCIe, and for the beats of a
+// place packet whose extents have come.
+`include "rnic_assert.svh"
+
+module host_if_wr (
+  input  logic                       clk_i,
+  input  logic                       rst_ni,
+  input  logic                       dma_on_i,
+  input  logic [2:0]                 mps_i,
+  // from ddp
+  input  logic                       place_hdr_valid_i,
+  output logic                       place_hdr_ready_o,
+  input  iwarp_pkg::place_hdr_t      place_hdr_i,
+  input  logic                       place_extent_valid_i,
+  output logic                       place_extent_ready_o,
+  input  iwarp_pkg::extent_t         place_extent_i,
+  input  logic                       place_valid_i,
+  output logic                       place_ready_o,
+  input  iwarp_pkg::beat_t           place_i,
+  output logic                       place_done_valid_o,
+  input  logic                       place_done_ready_i,
+  output iwarp_pkg::place_done_t     place_done_o,
+  // from host_if_msix: drop: nothing is sent. counts: it is a cq_wr item
+  input  logic                       small_valid_i,
+  output logic                       small_ready_o,
+  input  iwarp_pkg::cq_wr_t          small_i,
+  input  logic                       small_drop_i,
+  input  logic                       small_counts_i,
+  // from admin
+  input  logic                       admin_wr_valid_i,
+  output logic                       admin_wr_ready_o,
+  input  iwarp_pkg::admin_wr_t       admin_wr_i,
+  // to tpt
+  output logic                       wr_retired_valid_o,
+  input  logic                       wr_retired_ready_i,
+  output iwarp_pkg::wr_retired_t     wr_retired_o,
+  // to PCIe
+  output logic                       dma_wr_valid_o,
+  input  logic                       dma_wr_ready_i,
+  output iwarp_pkg::dma_wr_t         dma_wr_o,
+  output logic [2:0]                 dma_wr_client_o,  // of the beat on offer, for the tap
+  // to host_if_rd, host_if_bar: packets placed; writes of {admin, cq, place} that left in this cycle
+  output logic [15:0]                placed_o,
+  output logic [2:0]                 left_o
+);
+  localparam int unsigned ExtW   = iwarp_pkg::ExtentWidth;
+  localparam int unsigned FifoW  = $clog2(rnic_pkg::FifoDepth + 1);
+  localparam int unsigned BeatDW = $clog2(rnic_pkg::BeatDepth + 1);
+
+  // Inputs.
+  logic                 hdr_valid, ext_valid, ext_ready, admin_valid, admin_ready;
+  iwarp_pkg::extent_t   ext;
+  iwarp_pkg::admin_wr_t admin_item;
+  iwarp_pkg::beat_t     place_beat;
+  logic [2:0]           word_valid, word_ready;
+  logic [16:0]          hdr_length;
+  logic [3*FifoW+BeatDW-1:0] unused_counts;
+  logic                 unused_beat;
+  logic [2:0]           pkt_valid, pkt_ready;
+
+  stream_fifo #(.Width(17), .Depth(rnic_pkg::FifoDepth)) u_hdrs (
+    .clk_i, .rst_ni, .valid_i(place_hdr_valid_i), .ready_o(place_hdr_ready_o), .data_i(place_hdr_i.length),
+    .valid_o(hdr_valid), .ready_i(pkt_valid[0] && pkt_ready[0] && ext.last), .data_o(hdr_length),
+    .count_o(unused_counts[0 +: FifoW])
+  );
+  stream_fifo #(.Width(ExtW), .Depth(rnic_pkg::FifoDepth)) u_extents (
+    .clk_i, .rst_ni, .valid_i(place_extent_valid_i), .ready_o(place_extent_ready_o), .data_i(place_extent_i),
+    .valid_o(ext_valid), .ready_i(ext_ready), .data_o(ext), .count_o(unused_counts[FifoW +: FifoW])
+  );
+  stream_fifo #(.Width(iwarp_pkg::BeatWidth), .Depth(rnic_pkg::BeatDepth)) u_beats (
+    .clk_i, .rst_ni, .valid_i(place_valid_i), .ready_o(place_ready_o), .data_i(place_i),
+    .valid_o(word_valid[0]), .ready_i(word_ready[0]), .data_o(place_beat),
+    .count_o(unused_counts[3*FifoW +: BeatDW])
+  );
+  stream_fifo #(.Width(iwarp_pkg::AdminWrWidth), .Depth(rnic_pkg::FifoDepth)) u_admin (
+    .clk_i, .rst_ni, .valid_i(admin_wr_valid_i), .ready_o(admin_wr_ready_o), .data_i(admin_wr_i),
+    .valid_o(admin_valid), .ready_i(admin_ready), .data_o(admin_item), .count_o(unused_counts[2*FifoW +: FifoW])
+  );
+  stream_fork #(.N(2)) u_small_fork (
+    .clk_i, .rst_ni, .valid_i(small_valid_i), .ready_o(small_ready_o),
+    .valid_o({word_valid[1], pkt_valid[1]}), .ready_i({word_ready[1], pkt_ready[1]})
+  );
+  stream_fork #(.N(2)) u_admin_fork (
+    .clk_i, .rst_ni, .valid_i(admin_valid), .ready_o(admin_ready),
+    .valid_o({word_valid[2], pkt_valid[2]}), .ready_i({word_ready[2], pkt_ready[2]})
+  );
+  assign pkt_valid[0] = ext_valid && hdr_valid;
+  assign ext_ready    = pkt_ready[0] && hdr_valid;
+  assign unused_beat  = ^{place_beat.last, place_beat.error, place_beat.keep, ext.result, small_i.vector, hdr_length};
+
+  // Which packet next; its extents cut.
+  //   side: last of the packet, epoch, client of the tap, counts as the client's, drop
+  localparam int unsigned TagW   = 7;
+  localparam int unsigned PickW  = 64 + 17 + TagW;
+  localparam int unsigned ChunkW = 64 + 13 + 1 + TagW + 2;
+  logic             pick_valid, pick_ready, pick_last, cut_valid, cut_ready, cut_last, unused_cut_first;
+  logic [PickW-1:0] pick;
+  logic [1:0]       pick_index, cut_client;
+  logic [63:0]      cut_address;
+  logic [12:0]      cut_length;
+  logic [TagW-1:0]  cut_tag;
+  logic [2:0]       small_code;
+
+  assign small_code = small_i.is_msix ? 3'd6 : 3'd5;
+
+  packet_arb #(.Width(PickW), .N(3)) u_arb (
+    .clk_i, .rst_ni, .valid_i(pkt_valid), .ready_o(pkt_ready), .last_i({1'b1, 1'b1, ext.last}),
+    .data_i({admin_item.address, 10'd0, admin_item.length, 1'b1, 1'b0, 3'd7, 1'b1, 1'b0,
+             small_i.address, 10'd0, small_i.length, 1'b1, 1'b0, small_code, small_counts_i, small_drop_i,
+             ext.address, ext.length, ext.last, ext.epoch, 3'd4, 1'b1, 1'b0}),
+    .valid_o(pick_valid), .ready_i(pick_ready), .last_o(pick_last), .data_o(pick), .index_o(pick_index)
+  );
+
+  host_if_cut #(.SideW(TagW + 2)) u_cut (
+    .clk_i, .rst_ni, .limit_i(mps_i),
+    .valid_i(pick_valid), .ready_o(pick_ready),
+    .address_i(pick[TagW + 17 +: 64]), .length_i(pick[TagW +: 17]), .side_i({pick[TagW-1:0], pick_index}),
+    .valid_o(cut_valid), .ready_i(cut_ready), .address_o(cut_address), .length_o(cut_length),
+    .first_o(unused_cut_first), .last_o(cut_last), .side_o({cut_tag, cut_client})
+  );
+
+  logic             chunk_valid, chunk_ready, chunk_last;
+  logic [63:0]      chunk_address;
+  logic [12:0]      chunk_length;
+  logic [TagW-1:0]  chunk_tag;
+  logic [1:0]       chunk_client;
+  logic [1:0]       unused_chunks;
+  stream_fifo #(.Width(ChunkW), .Depth(2)) u_chunks (
+    .clk_i, .rst_ni,
+    .valid_i(cut_valid), .ready_o(cut_ready), .data_i({cut_address, cut_length, cut_last, cut_tag, cut_client}),
+    .valid_o(chunk_valid), .ready_i(chunk_ready),
+    .data_o({chunk_address, chunk_length, chunk_last, chunk_tag, chunk_client}), .count_o(unused_chunks)
+  );
+
+  // Beats of TLPs.
+  localparam int unsigned SideW = 64 + 13 + 1 + TagW + 2;
+  logic             tlp_valid, tlp_ready, tlp_first, tlp_last, off, off_q;
+  logic [6:0]       tlp_keep;
+  logic [511:0]     tlp_data;
+  logic [SideW-1:0] tlp_side;
+
+  host_if_realign #(.SideW(SideW)) u_realign (
+    .clk_i, .rst_ni,
+    .chunk_valid_i(chunk_valid), .chunk_ready_o(chunk_ready), .chunk_length_i(chunk_length),
+    .chunk_client_i(chunk_client), .chunk_end_i(chunk_last && chunk_tag[TagW-1]),
+    .chunk_side_i({chunk_address, chunk_length, chunk_last, chunk_tag, chunk_client}),
+    .word_valid_i(word_valid), .word_ready_o(word_ready),
+    .place_word_i(place_beat.data), .cq_word_i(small_i.data), .admin_word_i(admin_item.data),
+    .valid_o(tlp_valid), .ready_i(tlp_ready), .first_o(tlp_first), .last_o(tlp_last), .keep_o(tlp_keep),
+    .data_o(tlp_data), .side_o(tlp_side)
+  );
+
+  // A TLP that has begun is sent whole.
+  assign off = tlp_first ? !dma_on_i : off_q;
+  always_ff @(posedge clk_i) begin
+    if (tlp_valid && tlp_ready) off_q <= off;
+  end
+
+  localparam int unsigned OutW = SideW + 1 + 7 + 1 + 512;
+  logic            out_valid, out_ready, out_off, out_last, out_ext, out_pkt, out_epoch, out_counts, out_drop, sent;
+  logic [6:0]      out_keep;
+  logic [511:0]    out_data;
+  logic [63:0]     out_address;
+  logic [12:0]     out_length;
+  logic [1:0]      out_client;
+  stream_reg #(.Width(OutW)) u_out (
+    .clk_i, .rst_ni,
+    .valid_i(tlp_valid), .ready_o(tlp_ready), .data_i({tlp_side, off, tlp_keep, tlp_last, tlp_data}),
+    .valid_o(out_valid), .ready_i(out_ready),
+    .data_o({out_address, out_length, out_ext, out_pkt, out_epoch, dma_wr_client_o, out_counts, out_drop, out_client,
+             out_off, out_keep, out_last, out_data})
+  );
+
+  assign dma_wr_valid_o = out_valid && !out_off && !out_drop;
+  assign out_ready      = dma_wr_ready_i || out_off || out_drop;
+  assign dma_wr_o       = {out_address, out_length, 1'b0, 1'b0, out_last, out_keep, out_data};
+
+  // What has left.
+  logic [15:0] placed_q, reported_q, next_report;
+  logic        ext_left, pkt_left, report_q;
+
+  assign sent     = out_valid && out_ready && out_last;
+  assign ext_left = sent && out_ext && out_client == 2'd0;
+  assign pkt_left = sent && out_ext && out_pkt && out_counts;
+  assign left_o   = {pkt_left && out_client == 2'd2, pkt_left && out_client == 2'd1, pkt_left && out_client == 2'd0};
+  assign placed_o = placed_q;
+
+  host_if_retire u_retire (
+    .clk_i, .rst_ni, .pulse_i(ext_left), .epoch_i(out_epoch),
+    .valid_o(wr_retired_valid_o), .ready_i(wr_retired_ready_i), .epoch_o(wr_retired_o.epoch)
+  );
+
+  assign next_report        = reported_q + 16'd1;
+  assign place_done_valid_o = report_q;
+  assign place_done_o.count = next_report;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      placed_q   <= '0;
+      reported_q <= '0;
+      report_q   <= 1'b0;
+    end else begin
+      placed_q   <= placed_q + 16'(left_o[0]);
+      reported_q <= reported_q + 16'(report_q && place_done_ready_i);
+      report_q   <= placed_q != (report_q && place_done_ready_i ? next_report : reported_q) || left_o[0];
+    end
+  end
+
+  `RNIC_ASSERT(LastAgrees_A, !(pick_valid && pick_index != 2'd0) || pick_last)
+  `RNIC_STREAM_STABLE(WrStable_A, dma_wr_valid_o, dma_wr_ready_i, dma_wr_o)
+  `RNIC_STREAM_STABLE(DoneStable_A, place_done_valid_o, place_done_ready_i, place_done_o)
+endmodule

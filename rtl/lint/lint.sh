@@ -1,0 +1,63 @@
+#!/bin/sh
+# lint.sh [--quick] [path...]: are the sources of rtl/ in the language that both tools read? All of them, or those below
+# the given folders or files (relative to rtl/, such as mpa or lib/crc32c.sv).
+#
+#   1  forms of banned.txt, outside comments; and a package that uses another
+#   2  Verilator -Wall with every module as its own top, in the default and in the minimum build
+#   3  Yosys reads every file, warnings are errors
+#
+# --quick leaves out the minimum build. Prints the first lines of each failure; exit status 0 when all is clean.
+cd "$(dirname "$0")/.." || exit 2
+quick=
+[ "$1" = --quick ] && { quick=1; shift; }
+[ $# -gt 0 ] || set -- .
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+find "$@" -name '*.sv' ! -path '*formal/*' ! -path '*lint/*' | sed 's|^\./||' | sort >"$work/all"
+grep -v '^gen/.*_pkg\.sv$' "$work/all" >"$work/own"
+status=0
+
+# 1: one file without comments and strings a time, so that line numbers stay.
+find "$@" \( -name '*.sv' -o -name '*.svh' \) ! -path '*lint/*' | sed 's|^\./||' | sort | while read -r file; do
+  sed -e 's|//.*||' -e 's|"[^"]*"|""|g' "$file" >"$work/bare"
+  grep -v '^#' lint/banned.txt | while IFS='	' read -r pattern why; do
+    case $file in lib/rnic_assert.svh | formal/*) case $pattern in *assert*) continue ;; esac ;; esac
+    grep -nE -e "$pattern" "$work/bare" | head -n 3 | while IFS=: read -r line text; do
+      echo "rtl/$file:$line: $why"; echo "    $text"
+    done
+  done
+  case $file in gen/*_pkg.sv)
+    own=$(basename "$file" .sv)
+    grep -nE '[a-z0-9_]+_pkg::' "$work/bare" | grep -v "$own::" | head -n 3 | sed "s|^|rtl/$file: another package: |" ;;
+  esac
+done >"$work/banned"
+if [ -s "$work/banned" ]; then status=1; head -n 60 "$work/banned"; fi
+
+# 2 and 3, two at a time, from the top of the repository. A file's name is its module's. Yosys's remark that it keeps an
+# array in registers is no failure: it does what the array says.
+cat >"$work/one" <<'EOF'
+cd ..
+file=rtl/$1; out=$2/$(echo "$1" | tr / _); top=$(basename "$1" .sv)
+dirs=$(for d in rtl/*/; do printf -- '-y %s ' "${d%/}"; done)
+for define in "" ${3:+-DRNIC_MINIMUM}; do
+  verilator --lint-only -Wall --assert $define -Irtl/lib $dirs --top-module "$top" rtl/lint/waivers.vlt \
+    rtl/gen/*_pkg.sv "$file" >"$out" 2>&1 || {
+      echo "$file: verilator $define" >>"$out.bad"
+      grep -vE '^%Error: Exiting|For warning|Use "|In file included' "$out" | head -n 8 >>"$out.bad"
+      break
+    }
+done
+yosys -q -e . -w 'Replacing memory .* with list of registers' \
+  -p "read_verilog -sv -noautowire -Irtl/lib rtl/gen/*_pkg.sv $file" >"$out" 2>&1 ||
+  { echo "$file: yosys" >>"$out.bad"; head -n 4 "$out" >>"$out.bad"; }
+EOF
+minimum=yes; [ -n "$quick" ] && minimum=
+xargs -r -P 2 -I{} sh "$work/one" {} "$work" $minimum <"$work/own"
+for bad in "$work"/*.bad; do
+  [ -f "$bad" ] && { status=1; cat "$bad"; }
+done
+
+count=$(wc -l <"$work/own")
+[ $status -eq 0 ] && echo "lint: $count modules clean" || echo "lint: failures above, $count modules"
+exit $status

@@ -1,0 +1,108 @@
+// mpa_qp: start and stop of QPs in mpa.
+//
+// Start writes the QP's flags into both tables of positions. Stop is acknowledged when everything that was inside when
+// it came has left: both pipelines keep order, so it is enough to count what came and what left, of all QPs.
+//
+//   qp_ctl_mpa --> [ one at a time ] --> set (rx, tx) ------------------------> qp_ack_mpa
+//   rx_in, rx_out, tx_in, tx_out --> [ counts ] --> behind the noted counts? --^
+//
+// Latency 3 cycles for a start. Waits for the consumers of both pipelines (a stop), for qp_ack_mpa.
+`include "rnic_assert.svh"
+
+module mpa_qp #(
+  localparam int unsigned QpW = $clog2(rnic_pkg::NumQps)
+) (
+  input  logic                   clk_i,
+  input  logic                   rst_ni,
+  // from qp
+  input  logic                   ctl_valid_i,
+  output logic                   ctl_ready_o,
+  input  iwarp_pkg::qp_ctl_mpa_t ctl_i,
+  // to qp
+  output logic                   ack_valid_o,
+  input  logic                   ack_ready_i,
+  output iwarp_pkg::qp_ack_mpa_t ack_o,
+  // to both tables of positions
+  output logic                   set_rx_valid_o,
+  input  logic                   set_rx_ready_i,
+  output logic                   set_tx_valid_o,
+  input  logic                   set_tx_ready_i,
+  output logic [QpW-1:0]         set_qpn_o,
+  output logic                   set_crc_o,
+  output logic                   set_rx_markers_o,
+  output logic                   set_tx_markers_o,
+  // from the ports: a packet has come in, a packet has left
+  input  logic                   rx_in_i,
+  input  logic                   rx_out_i,
+  input  logic                   tx_in_i,
+  input  logic                   tx_out_i
+);
+  typedef enum logic [1:0] {
+    StIdle,   // waits for an order
+    StSet,    // writes both tables
+    StDrain,  // waits until what was inside has left
+    StAck     // answers
+  } state_e;
+
+  state_e      state_q;
+  logic [15:0] rx_in_q, rx_out_q, tx_in_q, tx_out_q, rx_mark_q, tx_mark_q, rx_left, tx_left;
+  logic        rx_set_q, tx_set_q;   // this table is written
+  logic [15:0] qpn_q;
+  logic        crc_q, rx_markers_q, tx_markers_q;
+
+  assign ctl_ready_o      = state_q == StIdle;
+  assign ack_valid_o      = state_q == StAck;
+  assign ack_o.qpn        = qpn_q;
+  assign set_rx_valid_o   = state_q == StSet && !rx_set_q;
+  assign set_tx_valid_o   = state_q == StSet && !tx_set_q;
+  assign set_qpn_o        = qpn_q[QpW-1:0];
+  assign set_crc_o        = crc_q;
+  assign set_rx_markers_o = rx_markers_q;
+  assign set_tx_markers_o = tx_markers_q;
+  assign rx_left          = rx_out_q - rx_mark_q;   // at or behind the mark: not negative
+  assign tx_left          = tx_out_q - tx_mark_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      state_q  <= StIdle;
+      rx_in_q  <= '0;
+      rx_out_q <= '0;
+      tx_in_q  <= '0;
+      tx_out_q <= '0;
+      rx_set_q <= 1'b0;
+      tx_set_q <= 1'b0;
+    end else begin
+      rx_in_q  <= rx_in_q + 16'(rx_in_i);
+      rx_out_q <= rx_out_q + 16'(rx_out_i);
+      tx_in_q  <= tx_in_q + 16'(tx_in_i);
+      tx_out_q <= tx_out_q + 16'(tx_out_i);
+      rx_set_q <= state_q == StSet && (rx_set_q || set_rx_ready_i);
+      tx_set_q <= state_q == StSet && (tx_set_q || set_tx_ready_i);
+      unique case (state_q)
+        StIdle:  if (ctl_valid_i) state_q <= ctl_i.op == iwarp_pkg::QpoStart ? StSet : StDrain;
+        StSet:   if ((rx_set_q || set_rx_ready_i) && (tx_set_q || set_tx_ready_i)) state_q <= StAck;
+        StDrain: if (!rx_left[15] && !tx_left[15]) state_q <= StAck;
+        StAck:   if (ack_ready_i) state_q <= StIdle;
+        default: state_q <= StIdle;
+      endcase
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (ctl_valid_i && ctl_ready_o) begin
+      qpn_q        <= ctl_i.qpn;
+      crc_q        <= ctl_i.params.use_crc;
+      rx_markers_q <= ctl_i.params.rx_markers;
+      tx_markers_q <= ctl_i.params.tx_markers;
+      rx_mark_q    <= rx_in_q + 16'(rx_in_i);
+      tx_mark_q    <= tx_in_q + 16'(tx_in_i);
+    end
+  end
+
+  logic unused_params;
+  assign unused_params = ^{ctl_i.params.connection, ctl_i.params.pd, ctl_i.params.hold_tx, ctl_i.params.ird,
+                           ctl_i.params.ord, ctl_i.params.ird_base, ctl_i.params.ord_base};
+
+  `RNIC_ASSERT(QpnInRange_A, !ctl_valid_i || 32'(ctl_i.qpn) < rnic_pkg::NumQps)
+  `RNIC_STREAM_STABLE(AckStable_A, ack_valid_o, ack_ready_i, ack_o)
+endmodule

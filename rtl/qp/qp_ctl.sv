@@ -1,0 +1,118 @@
+// qp_ctl: tells the units that keep state of a QP to start or stop, one after the other, each acknowledged.
+//
+//   req {op, qpn, params} --> start: mpa, ddp, rdmap, llp_if       stop, abort: rdmap, llp_if, ddp, mpa
+//                             half_close: llp_if alone              (mpa, ddp, rdmap are told stop for abort)
+//   done_o <-- the last acknowledgement
+//
+// 2 cycles and the unit's own time a step. Waits for the unit that it has told; one QP at a time.
+`include "rnic_assert.svh"
+
+module qp_ctl (
+  input  logic       clk_i,
+  input  logic       rst_ni,
+  // from qp_state: held until done
+  input  logic       req_valid_i,
+  input  iwarp_pkg::qp_op_e req_op_i,
+  input  logic [15:0] req_qpn_i,
+  input  iwarp_pkg::qp_params_t req_params_i,
+  output logic       done_o,
+  // to and from the units
+  output logic       qp_ctl_llp_valid_o,
+  input  logic       qp_ctl_llp_ready_i,
+  output iwarp_pkg::qp_ctl_llp_t qp_ctl_llp_o,
+  output logic       qp_ctl_mpa_valid_o,
+  input  logic       qp_ctl_mpa_ready_i,
+  output iwarp_pkg::qp_ctl_mpa_t qp_ctl_mpa_o,
+  output logic       qp_ctl_ddp_valid_o,
+  input  logic       qp_ctl_ddp_ready_i,
+  output iwarp_pkg::qp_ctl_ddp_t qp_ctl_ddp_o,
+  output logic       qp_ctl_rdmap_valid_o,
+  input  logic       qp_ctl_rdmap_ready_i,
+  output iwarp_pkg::qp_ctl_rdmap_t qp_ctl_rdmap_o,
+  input  logic       qp_ack_llp_valid_i,
+  output logic       qp_ack_llp_ready_o,
+  input  iwarp_pkg::qp_ack_llp_t qp_ack_llp_i,
+  input  logic       qp_ack_mpa_valid_i,
+  output logic       qp_ack_mpa_ready_o,
+  input  iwarp_pkg::qp_ack_mpa_t qp_ack_mpa_i,
+  input  logic       qp_ack_ddp_valid_i,
+  output logic       qp_ack_ddp_ready_o,
+  input  iwarp_pkg::qp_ack_ddp_t qp_ack_ddp_i,
+  input  logic       qp_ack_rdmap_valid_i,
+  output logic       qp_ack_rdmap_ready_o,
+  input  iwarp_pkg::qp_ack_rdmap_t qp_ack_rdmap_i
+);
+  localparam logic [1:0] Mpa = 2'd0, Ddp = 2'd1, Rdmap = 2'd2, Llp = 2'd3;
+  typedef enum logic [1:0] {
+    StIdle,   // waits for a request
+    StTell,   // offers it to the unit of this step
+    StAck     // waits for that unit
+  } state_e;
+
+  state_e     state_d, state_q;
+  logic [1:0] step_q, first, unit_now;
+  logic [3:0] tell, told, acked, ack_ready;
+  logic       half, start, ack_now;
+  iwarp_pkg::qp_ctl_llp_t llp;
+  iwarp_pkg::qp_ctl_mpa_t other;
+
+  assign start = req_op_i == iwarp_pkg::QpoStart;
+  assign half  = req_op_i == iwarp_pkg::QpoHalfClose;
+  assign first = half ? 2'd3 : 2'd0;
+  always_comb begin
+    unique case (step_q)
+      2'd0:    unit_now = start ? Mpa : Rdmap;
+      2'd1:    unit_now = start ? Ddp : Llp;
+      2'd2:    unit_now = start ? Rdmap : Ddp;
+      default: unit_now = start || half ? Llp : Mpa;
+    endcase
+  end
+
+  assign tell = state_q == StTell ? 4'd1 << unit_now : 4'd0;
+  assign told = {qp_ctl_llp_ready_i, qp_ctl_rdmap_ready_i, qp_ctl_ddp_ready_i, qp_ctl_mpa_ready_i};
+  assign {qp_ctl_llp_valid_o, qp_ctl_rdmap_valid_o, qp_ctl_ddp_valid_o, qp_ctl_mpa_valid_o} = tell;
+  assign acked     = {qp_ack_llp_valid_i, qp_ack_rdmap_valid_i, qp_ack_ddp_valid_i, qp_ack_mpa_valid_i};
+  assign ack_ready = state_q == StAck ? 4'd1 << unit_now : 4'd0;
+  assign {qp_ack_llp_ready_o, qp_ack_rdmap_ready_o, qp_ack_ddp_ready_o, qp_ack_mpa_ready_o} = ack_ready;
+  assign ack_now   = (acked & ack_ready) != '0;
+  assign done_o    = ack_now && step_q == 2'd3;
+
+  assign llp.op       = req_op_i;
+  assign llp.qpn      = req_qpn_i;
+  assign llp.params   = req_params_i;
+  assign other.op     = start ? iwarp_pkg::QpoStart : iwarp_pkg::QpoStop;
+  assign other.qpn    = req_qpn_i;
+  assign other.params = req_params_i;
+  assign qp_ctl_llp_o   = llp;
+  assign qp_ctl_mpa_o   = other;
+  assign qp_ctl_ddp_o   = other;
+  assign qp_ctl_rdmap_o = other;
+
+  always_comb begin
+    state_d = state_q;
+    unique case (state_q)
+      StIdle:  if (req_valid_i) state_d = StTell;
+      StTell:  if ((tell & told) != '0) state_d = StAck;
+      StAck:   if (ack_now) state_d = step_q == 2'd3 ? StIdle : StTell;
+      default: state_d = StIdle;
+    endcase
+  end
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      state_q <= StIdle;
+      step_q  <= '0;
+    end else begin
+      state_q <= state_d;
+      if (state_q == StIdle) step_q <= first;
+      else if (ack_now)      step_q <= step_q + 2'd1;
+    end
+  end
+
+  `RNIC_ASSERT(AckIsOurs_A, !ack_now ||
+    (unit_now == Llp ? qp_ack_llp_i.qpn : unit_now == Mpa ? qp_ack_mpa_i.qpn :
+     unit_now == Ddp ? qp_ack_ddp_i.qpn : qp_ack_rdmap_i.qpn) == req_qpn_i)
+  `RNIC_STREAM_STABLE(LlpStable_A, qp_ctl_llp_valid_o, qp_ctl_llp_ready_i, qp_ctl_llp_o)
+  `RNIC_STREAM_STABLE(MpaStable_A, qp_ctl_mpa_valid_o, qp_ctl_mpa_ready_i, qp_ctl_mpa_o)
+  `RNIC_STREAM_STABLE(DdpStable_A, qp_ctl_ddp_valid_o, qp_ctl_ddp_ready_i, qp_ctl_ddp_o)
+  `RNIC_STREAM_STABLE(RdmapStable_A, qp_ctl_rdmap_valid_o, qp_ctl_rdmap_ready_i, qp_ctl_rdmap_o)
+endmodule

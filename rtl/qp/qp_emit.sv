@@ -1,0 +1,184 @@
+// qp_emit: the last step of issue: waits for the keys' answer, then hands the WQE to rdmap or lets the QP fail.
+//
+//   item, body (qp_parse) ----+--> good: window entry, send state, finish --> wqe_hdr --> wqe
+//   wqe_check_rsp (tpt) ------+--> bad:  window entry, send state (failed), finish, fail (qp_retire), qp_fault; body dropped
+//
+// Owner of the send state of a QP: next unit, window tail, messages and Reads issued, failed; the last issued WQE of
+// a failed QP is the failed one. Answers of tpt come in the order of the items. 3 cycles a WQE of one body beat. Waits for
+// tpt's answer, for rdmap, and for qp_retire's and qp_sched's arbiters.
+`include "rnic_assert.svh"
+
+module qp_emit #(
+  localparam int unsigned QpnW  = $clog2(rnic_pkg::NumQps),
+  localparam int unsigned WinW  = $clog2(rnic_pkg::SqWindow) + 1,
+  localparam int unsigned SlotW = $clog2(rnic_pkg::SqWindow),
+  localparam int unsigned ItemW = 4 + 8 + QpnW + 16 + 3 + WinW + 5 + 7 + iwarp_pkg::SqWqeWidth
+) (
+  input  logic             clk_i,
+  input  logic             rst_ni,
+  // from qp_parse
+  input  logic             item_valid_i,
+  output logic             item_ready_o,
+  input  logic [ItemW-1:0] item_i,
+  input  logic             body_valid_i,
+  output logic             body_ready_o,
+  input  iwarp_pkg::beat_t body_i,
+  // from tpt
+  input  logic             wqe_check_rsp_valid_i,
+  output logic             wqe_check_rsp_ready_o,
+  input  iwarp_pkg::wqe_check_rsp_t wqe_check_rsp_i,
+  // to qp_state: the barrier is through; from it: a QP is created
+  output logic             barrier_done_o,
+  input  logic             init_valid_i,
+  output logic             init_ready_o,
+  input  logic [QpnW-1:0]  init_qpn_i,
+  // to all who keep a copy of the send state
+  output logic             head_we_o,
+  output logic [QpnW-1:0]  head_qpn_o,
+  output logic [15:0]      head_index_o,
+  output logic [WinW-1:0]  head_tail_o,
+  output logic [4:0]       head_issued_o,
+  output logic [6:0]       head_reads_o,
+  output logic             head_failed_o,
+  // to qp_retire: window entry, failed WQE
+  output logic             win_we_o,
+  output logic [QpnW-1:0]  win_qpn_o,
+  output logic [SlotW-1:0] win_slot_o,
+  output logic [15:0]      win_after_o,
+  output logic [1:0]       win_opcode_o,    // 0 Send, 1 Write, 2 Read
+  output logic             win_signaled_o,
+  output logic [31:0]      win_length_o,
+  output logic             fail_valid_o,
+  input  logic             fail_ready_i,
+  output logic [QpnW-1:0]  fail_qpn_o,
+  output logic [SlotW-1:0] fail_slot_o,
+  output logic [7:0]       fail_status_o,
+  // to qp_sched
+  output logic             finish_valid_o,
+  input  logic             finish_ready_i,
+  output logic             finish_requeue_o,
+  output logic [QpnW-1:0]  finish_qpn_o,
+  // to rdmap
+  output logic             qp_fault_valid_o,
+  input  logic             qp_fault_ready_i,
+  output iwarp_pkg::qp_fault_t qp_fault_o,
+  output logic             wqe_hdr_valid_o,
+  input  logic             wqe_hdr_ready_i,
+  output iwarp_pkg::wqe_hdr_t wqe_hdr_o,
+  output logic             wqe_valid_o,
+  input  logic             wqe_ready_i,
+  output iwarp_pkg::beat_t wqe_o
+);
+  typedef enum logic [1:0] {
+    StIdle,    // waits for an item and its answer
+    StHdr,     // wqe_hdr is offered
+    StBody,    // its beats
+    StDrop     // beats of a WQE that failed
+  } state_e;
+
+  state_e      state_d, state_q;
+  logic        barrier, asks, body, more, fire, good, out_ready, fail_ready, fault_ready, finish_ready;
+  iwarp_pkg::sq_wqe_t hdr;
+  logic [QpnW-1:0] qpn;
+  logic [15:0] head;
+  logic [2:0]  units;
+  logic [WinW-1:0] tail;
+  logic [4:0]  issued;
+  logic [6:0]  reads;
+  logic [7:0]  status_bits;
+  logic [7:0]  fail_status;
+  logic        is_read, answered, init;
+  logic        unused_hdr;
+
+  assign {barrier, asks, body, more, status_bits, qpn, head, units, tail, issued, reads, hdr} = item_i;
+  assign unused_hdr  = ^{hdr.ring, hdr.reserved2, hdr.reserved1, hdr.reserved0, hdr.units};
+  assign is_read     = hdr.opcode == iwarp_pkg::WrRdmaRead;
+  assign answered    = !asks || wqe_check_rsp_valid_i;
+  assign good        = status_bits == iwarp_pkg::WcSuccess && (!asks || wqe_check_rsp_i.result == iwarp_pkg::TptOk);
+  assign fail_status = status_bits == iwarp_pkg::WcSuccess ? iwarp_pkg::WcLocProtErr : status_bits;
+  assign out_ready   = finish_ready && (good || (fail_ready && fault_ready));
+  assign fire        = state_q == StIdle && item_valid_i && !barrier && answered && out_ready;
+  assign item_ready_o          = fire || barrier_done_o;
+  assign wqe_check_rsp_ready_o = fire && asks;
+  assign barrier_done_o        = state_q == StIdle && item_valid_i && barrier;
+
+  always_comb begin
+    state_d = state_q;
+    unique case (state_q)
+      StIdle: if (fire) state_d = good ? StHdr : body ? StDrop : StIdle;
+      StHdr:  if (wqe_hdr_ready_i) state_d = StBody;
+      StBody: if (body_valid_i && wqe_ready_i && body_i.last) state_d = StIdle;
+      StDrop: if (body_valid_i && body_i.last) state_d = StIdle;
+      default: state_d = StIdle;
+    endcase
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) state_q <= StIdle;
+    else         state_q <= state_d;
+  end
+
+  iwarp_pkg::wqe_hdr_t wqe_hdr_q;
+  always_ff @(posedge clk_i) begin
+    if (fire) begin
+      wqe_hdr_q.qpn          <= 16'(qpn);
+      wqe_hdr_q.slot         <= 8'(tail[SlotW-1:0]);
+      wqe_hdr_q.opcode       <= hdr.opcode;
+      wqe_hdr_q.is_solicited <= (hdr.flags & iwarp_pkg::SqFlagSolicited) != '0;
+      wqe_hdr_q.is_inline    <= (hdr.flags & iwarp_pkg::SqFlagInlineData) != '0;
+      wqe_hdr_q.num_sge      <= (hdr.flags & iwarp_pkg::SqFlagInlineData) != '0 ? 4'd0 : hdr.num_sge;
+      wqe_hdr_q.length       <= hdr.length;
+      wqe_hdr_q.remote_to    <= hdr.remote_address;
+      wqe_hdr_q.remote_stag  <= hdr.rkey;
+    end
+  end
+  assign wqe_hdr_valid_o = state_q == StHdr;
+  assign wqe_hdr_o       = wqe_hdr_q;
+  assign wqe_valid_o     = state_q == StBody && body_valid_i;
+  assign wqe_o           = body_i;
+  assign body_ready_o    = state_q == StDrop || (state_q == StBody && wqe_ready_i);
+
+  // Send state: after this WQE, or that of a new QP.
+  assign init_ready_o  = !fire;
+  assign init          = init_valid_i && init_ready_o;
+  assign head_we_o     = fire || init;
+  assign head_qpn_o    = fire ? qpn : init_qpn_i;
+  assign head_index_o  = fire ? head + 16'(units) : '0;
+  assign head_tail_o   = fire ? tail + 1'b1 : '0;
+  assign head_issued_o = fire ? issued + 5'(good) : '0;
+  assign head_reads_o  = fire ? reads + 7'(good && is_read) : '0;
+  assign head_failed_o = fire && !good;
+
+  assign win_we_o       = fire;
+  assign win_qpn_o      = qpn;
+  assign win_slot_o     = tail[SlotW-1:0];
+  assign win_after_o    = head + 16'(units);
+  assign win_signaled_o = (hdr.flags & iwarp_pkg::SqFlagSignaled) != '0;
+  assign win_length_o   = hdr.length;
+  always_comb begin
+    win_opcode_o = 2'd0;
+    if (hdr.opcode == iwarp_pkg::WrRdmaWrite) win_opcode_o = 2'd1;
+    if (is_read)                              win_opcode_o = 2'd2;
+  end
+
+  stream_reg #(.Width(QpnW + 1)) u_finish (
+    .clk_i, .rst_ni, .valid_i(fire), .ready_o(finish_ready), .data_i({good && more, qpn}),
+    .valid_o(finish_valid_o), .ready_i(finish_ready_i), .data_o({finish_requeue_o, finish_qpn_o})
+  );
+
+  stream_reg #(.Width(QpnW + SlotW + 8)) u_fail (
+    .clk_i, .rst_ni, .valid_i(fire && !good), .ready_o(fail_ready), .data_i({qpn, tail[SlotW-1:0], fail_status}),
+    .valid_o(fail_valid_o), .ready_i(fail_ready_i), .data_o({fail_qpn_o, fail_slot_o, fail_status_o})
+  );
+
+  iwarp_pkg::qp_fault_t fault_in;
+  assign fault_in.qpn   = 16'(qpn);
+  assign fault_in.cause = iwarp_pkg::CauseLocalCatastrophic;
+  stream_reg #(.Width(iwarp_pkg::QpFaultWidth)) u_fault (
+    .clk_i, .rst_ni, .valid_i(fire && !good), .ready_o(fault_ready), .data_i(fault_in),
+    .valid_o(qp_fault_valid_o), .ready_i(qp_fault_ready_i), .data_o(qp_fault_o)
+  );
+
+  `RNIC_STREAM_STABLE(HdrStable_A, wqe_hdr_valid_o, wqe_hdr_ready_i, wqe_hdr_o)
+  `RNIC_STREAM_STABLE(WqeStable_A, wqe_valid_o, wqe_ready_i, wqe_o)
+endmodule

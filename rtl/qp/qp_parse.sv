@@ -1,0 +1,297 @@
+// qp_parse: reads a WQE out of the prefetch buffer, judges its form, asks for its keys and lines up its body.
+//
+//   go --> [ unit 0 ] --> [ judge ] --+--> item  (qp_emit): goes on, or ends here with a status
+//            ^                        +--> body beats: the 32 bytes behind the header come to lane 0
+//            +-- units 1 to 3 <-------+--> wqe_check: one SGE a cycle, those of length 0 left out
+//                                     +--> finish, fetch: it must wait (fence, ord), or units are missing
+//
+// A WQE is malformed (loc_qp_op_err) when: opcode not Write, Send, Read; a flag that does not exist; units do not hold it or are
+// not all announced; over 14 SGEs; a Read with over 1 SGE, inline or ord 0; inline over 224; length over 2^31; the SGEs'
+// total is not length. A key that was asked for before the total turned out wrong is asked to the end: the item says that
+// an answer comes.
+//
+// 4 cycles a WQE of one unit and one SGE; one more for each further unit or SGE. Waits for qp_emit and tpt.
+`include "rnic_assert.svh"
+
+module qp_parse #(
+  localparam int unsigned QpnW  = $clog2(rnic_pkg::NumQps),
+  localparam int unsigned PreW  = $clog2(rnic_pkg::SqPrefetch),
+  localparam int unsigned WinW  = $clog2(rnic_pkg::SqWindow) + 1,
+  localparam int unsigned ItemW = 4 + 8 + QpnW + 16 + 3 + WinW + 5 + 7 + iwarp_pkg::SqWqeWidth
+) (
+  input  logic            clk_i,
+  input  logic            rst_ni,
+  // from qp_pick
+  input  logic            go_valid_i,
+  output logic            go_ready_o,
+  input  logic            go_barrier_i,
+  input  logic [QpnW-1:0] go_qpn_i,
+  input  logic [15:0]     go_head_i,
+  input  logic [2:0]      go_have_i,
+  input  logic [2:0]      go_avail_i,
+  input  logic            go_fail_i,
+  input  logic [WinW-1:0] go_tail_i,
+  input  logic [4:0]      go_issued_i,
+  input  logic [6:0]      go_reads_i,
+  input  logic [6:0]      go_pending_i,
+  input  logic [5:0]      go_ord_i,
+  input  logic [15:0]     go_pd_i,
+  // to and from qp_sq_fetch
+  output logic            unit_re_o,
+  output logic [QpnW-1:0] unit_qpn_o,
+  output logic [PreW-1:0] unit_index_o,
+  input  logic [511:0]    unit_i,
+  output logic            fetch_valid_o,
+  input  logic            fetch_ready_i,
+  output logic [QpnW-1:0] fetch_qpn_o,
+  // to qp_sched
+  output logic            finish_valid_o,
+  input  logic            finish_ready_i,
+  output logic [QpnW-1:0] finish_qpn_o,
+  // to tpt
+  output logic            wqe_check_valid_o,
+  input  logic            wqe_check_ready_i,
+  output iwarp_pkg::wqe_check_t wqe_check_o,
+  // to qp_emit
+  output logic             item_valid_o,
+  input  logic             item_ready_i,
+  output logic [ItemW-1:0] item_o,   // {barrier, asks, body, more, status, qpn, head, units, tail, issued, reads, header}
+  output logic             body_valid_o,
+  input  logic             body_ready_i,
+  output iwarp_pkg::beat_t body_o
+);
+  typedef enum logic [2:0] {
+    StIdle,    // waits for a QP; reads unit 0
+    StFirst,   // unit 0 is there
+    StJudge,   // decides what becomes of it
+    StWait,    // tells qp_sched, and qp_sq_fetch if units are missing
+    StMore,    // the next unit is there: its lower half completes the beat
+    StScan,    // an SGE a cycle; the beat leaves with its last one
+    StEnd      // the total is known: last key, item
+  } state_e;
+
+  state_e      state_d, state_q;
+  logic        take;
+  logic [QpnW-1:0] qpn_q;
+  logic [15:0] head_q, pd_q;
+  logic [2:0]  have_q, avail_q;
+  logic        barrier_q, fetch_failed_q;
+  logic [WinW-1:0] tail_q;
+  logic [4:0]  issued_q;
+  logic [6:0]  reads_q, pending_q;
+  logic [5:0]  ord_q;
+
+  iwarp_pkg::sq_wqe_t hdr_q;
+  logic [511:0] beat_q;       // what is to be looked at, from bit 0 on
+  logic [255:0] high_q;       // upper half of the unit before
+  logic [2:0]   unit_q;       // next unit to be read
+  logic [3:0]   sge_q;        // SGEs seen
+  logic [8:0]   left_q;       // body bytes left
+  logic [34:0]  total_q;
+  logic         key_held_q, asked_q, body_q;
+  iwarp_pkg::wqe_sge_t key_q, sge;
+
+  // --- judge
+  logic is_write, is_send, is_read, is_inline, is_fence, malformed, missing, must_wait;
+  logic [8:0] sge_bytes, room;
+  iwarp_pkg::wc_status_e status_d, status_q;
+  logic ends_d, ends_q, fetch_left_q, finish_left_q;
+
+  assign is_write  = hdr_q.opcode == iwarp_pkg::WrRdmaWrite;
+  assign is_send   = hdr_q.opcode == iwarp_pkg::WrSend;
+  assign is_read   = hdr_q.opcode == iwarp_pkg::WrRdmaRead;
+  assign is_fence  = (hdr_q.flags & iwarp_pkg::SqFlagFence) != '0;
+  assign is_inline = (hdr_q.flags & iwarp_pkg::SqFlagInlineData) != '0;
+  assign sge_bytes = {1'b0, hdr_q.num_sge, 4'd0};
+  assign room      = {hdr_q.units, 6'd0} - 9'd32;
+
+  always_comb begin
+    malformed = !(is_write || is_send || is_read) || hdr_q.flags[7:4] != '0 ||
+                hdr_q.units == '0 || hdr_q.units > 3'd4 || hdr_q.units > avail_q ||
+                hdr_q.num_sge > rnic_pkg::MaxSge || hdr_q.length > rnic_pkg::MaxMessage;
+    if (is_read) malformed = malformed || hdr_q.num_sge > 4'd1 || is_inline || ord_q == '0;
+    if (is_inline) malformed = malformed || hdr_q.length > 32'(rnic_pkg::MaxInline) || hdr_q.length > 32'(room);
+    else           malformed = malformed || sge_bytes > room;
+    missing   = hdr_q.units > have_q;
+    must_wait = (is_fence && pending_q != '0) || (is_read && pending_q >= 7'(ord_q));
+
+    ends_d   = 1'b0;
+    status_d = iwarp_pkg::WcSuccess;
+    if (have_q == '0) begin
+      ends_d   = 1'b1;
+      status_d = iwarp_pkg::WcFatalErr;
+    end else if (malformed) begin
+      ends_d   = 1'b1;
+      status_d = iwarp_pkg::WcLocQpOpErr;
+    end else if (missing && fetch_failed_q) begin
+      ends_d   = 1'b1;
+      status_d = iwarp_pkg::WcFatalErr;
+    end
+  end
+
+  // --- scan
+  logic scan_go, scan_last, beat_done, sge_last, ask, ask_ready, key_next, body_ready, item_ready;
+  logic [6:0] keep;
+  assign sge       = beat_q[127:0];
+  assign sge_last  = sge_q + 4'd1 >= hdr_q.num_sge;
+  assign keep      = left_q > 9'd64 ? 7'd64 : left_q[6:0];
+  assign beat_done = is_inline || sge_last || sge_q[1:0] == 2'd3;
+  assign scan_last = left_q <= 9'd64;
+  assign key_next  = !is_inline && hdr_q.num_sge != '0 && sge.length != '0;
+  assign ask       = (state_q == StScan && key_next && key_held_q && body_ready) ||
+                     (state_q == StEnd && key_held_q && item_ready);
+  assign scan_go   = state_q == StScan && (!(key_next && key_held_q) || ask_ready) && body_ready;
+
+  logic [511:0] body_data_q;  // the beat as it leaves
+  logic [3:0]   unused_body;
+  iwarp_pkg::beat_t body_in;
+  assign body_in.last  = scan_last;
+  assign body_in.error = 1'b0;
+  assign body_in.keep  = keep;
+  assign body_in.data  = body_data_q;
+  stream_fifo #(.Width(iwarp_pkg::BeatWidth), .Depth(8)) u_body (
+    .clk_i, .rst_ni, .valid_i(scan_go && beat_done), .ready_o(body_ready), .data_i(body_in),
+    .valid_o(body_valid_o), .ready_i(body_ready_i), .data_o(body_o), .count_o(unused_body)
+  );
+
+  iwarp_pkg::wqe_check_t check_in;
+  assign check_in.stag          = key_q.lkey;
+  assign check_in.tagged_offset = key_q.address;
+  assign check_in.length        = key_q.length;
+  assign check_in.pd            = pd_q;
+  assign check_in.rights        = is_read ? rnic_pkg::AccessLocalWrite : 16'd0;
+  assign check_in.last          = state_q == StEnd;
+  stream_reg #(.Width(iwarp_pkg::WqeCheckWidth)) u_check (
+    .clk_i, .rst_ni, .valid_i(ask), .ready_o(ask_ready), .data_i(check_in),
+    .valid_o(wqe_check_valid_o), .ready_i(wqe_check_ready_i), .data_o(wqe_check_o)
+  );
+
+  // --- the item
+  logic [ItemW-1:0] item_in;
+  logic             item_put, total_bad;
+  logic [2:0]       advance;
+  iwarp_pkg::wc_status_e item_status;
+  assign total_bad = !is_inline && total_q != {3'd0, hdr_q.length};
+  always_comb begin
+    item_status = status_q;
+    if (!ends_q && total_bad) item_status = iwarp_pkg::WcLocQpOpErr;
+  end
+  assign item_put = state_q == StEnd && (!key_held_q || ask_ready);
+  assign item_in  = {barrier_q, asked_q || key_held_q, body_q, avail_q > advance, item_status, qpn_q, head_q,
+                     advance, tail_q, issued_q, reads_q, hdr_q};
+  // What a WQE that ends here counts for, when its units cannot be believed.
+  assign advance = hdr_q.units == '0 || hdr_q.units > 3'd4 || hdr_q.units > avail_q ? 3'd1 : hdr_q.units;
+  logic [2:0] unused_items;
+  stream_fifo #(.Width(ItemW), .Depth(4)) u_items (
+    .clk_i, .rst_ni, .valid_i(item_put), .ready_o(item_ready), .data_i(item_in),
+    .valid_o(item_valid_o), .ready_i(item_ready_i), .data_o(item_o), .count_o(unused_items)
+  );
+
+  // --- control
+  logic end_done;
+  assign end_done      = item_put && item_ready;
+  assign take          = go_valid_i && (state_q == StIdle || end_done);
+  assign go_ready_o    = state_q == StIdle || end_done;
+  assign fetch_valid_o = state_q == StWait && fetch_left_q;
+  assign fetch_qpn_o   = qpn_q;
+  // The fetch goes first: its answer must find the QP finished or not yet finished, either kicks it again.
+  assign finish_valid_o = state_q == StWait && finish_left_q;
+  assign finish_qpn_o   = qpn_q;
+
+  always_comb begin
+    state_d = state_q;
+    unique case (state_q)
+      StIdle: if (take) state_d = go_barrier_i ? StEnd : StFirst;
+      StFirst: state_d = StJudge;
+      StJudge: begin
+        if (ends_d)                                 state_d = StEnd;
+        else if (missing || must_wait)              state_d = StWait;
+        else if (hdr_q.units > 3'd1)                state_d = StMore;
+        else                                        state_d = StScan;
+      end
+      StWait: if ((!fetch_left_q || fetch_ready_i) && (!finish_left_q || finish_ready_i)) state_d = StIdle;
+      StMore: state_d = StScan;
+      StScan: if (scan_go && beat_done) state_d = scan_last ? StEnd : unit_q < hdr_q.units ? StMore : StScan;
+      StEnd:  if (end_done) state_d = take ? (go_barrier_i ? StEnd : StFirst) : StIdle;
+      default: state_d = StIdle;
+    endcase
+  end
+
+  // The unit that StMore will find: asked for one cycle before.
+  logic more_read;
+  assign more_read    = (state_q == StJudge && state_d == StMore) || (state_q == StScan && state_d == StMore);
+  assign unit_re_o    = take || more_read;
+  assign unit_qpn_o   = take ? go_qpn_i : qpn_q;
+  assign unit_index_o = take ? go_head_i[PreW-1:0] : head_q[PreW-1:0] + PreW'(unit_q);
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      state_q       <= StIdle;
+      fetch_left_q  <= 1'b0;
+      finish_left_q <= 1'b0;
+    end else begin
+      state_q <= state_d;
+      if (state_q == StJudge) begin
+        fetch_left_q  <= missing;
+        finish_left_q <= 1'b1;
+      end else begin
+        if (fetch_valid_o && fetch_ready_i)   fetch_left_q  <= 1'b0;
+        if (finish_valid_o && finish_ready_i) finish_left_q <= 1'b0;
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (take) begin
+      {barrier_q, qpn_q, head_q, have_q, avail_q} <= {go_barrier_i, go_qpn_i, go_head_i, go_have_i, go_avail_i};
+      {fetch_failed_q, tail_q, issued_q}          <= {go_fail_i, go_tail_i, go_issued_i};
+      {reads_q, pending_q, ord_q, pd_q}           <= {go_reads_i, go_pending_i, go_ord_i, go_pd_i};
+      key_held_q <= 1'b0;
+      asked_q    <= 1'b0;
+      body_q     <= 1'b0;
+      ends_q     <= 1'b1;
+      sge_q      <= '0;
+      total_q    <= '0;
+      unit_q     <= 3'd1;
+      status_q   <= iwarp_pkg::WcSuccess;
+    end
+    if (state_q == StFirst) begin
+      hdr_q       <= unit_i[255:0];
+      beat_q      <= {256'd0, unit_i[511:256]};
+      body_data_q <= {256'd0, unit_i[511:256]};
+    end
+    if (state_q == StJudge) begin
+      status_q <= status_d;
+      ends_q   <= ends_d;
+      body_q   <= !ends_d;
+      if (have_q == '0) hdr_q <= '0;
+      left_q   <= is_inline ? hdr_q.length[8:0] : sge_bytes;
+    end
+    if (state_q == StMore) begin
+      beat_q[511:256]      <= unit_i[255:0];
+      body_data_q[511:256] <= unit_i[255:0];
+      high_q               <= unit_i[511:256];
+    end
+    if (more_read) unit_q <= unit_q + 3'd1;
+    if (scan_go) begin
+      beat_q <= {128'd0, beat_q[511:128]};
+      sge_q  <= sge_q + 4'd1;
+      if (!is_inline && hdr_q.num_sge != '0) total_q <= total_q + {3'd0, sge.length};
+      if (key_next) begin
+        key_q      <= sge;
+        key_held_q <= 1'b1;
+        asked_q    <= asked_q || key_held_q;
+      end
+      if (beat_done) begin
+        left_q      <= left_q - 9'(keep);
+        beat_q      <= {256'd0, high_q};
+        body_data_q <= {256'd0, high_q};
+      end
+    end
+  end
+
+  `RNIC_ASSERT(WorkIsThere_A, !(take && !go_barrier_i) || go_have_i != '0 || go_fail_i)
+  `RNIC_STREAM_STABLE(CheckStable_A, wqe_check_valid_o, wqe_check_ready_i, wqe_check_o)
+  `RNIC_STREAM_STABLE(FinishStable_A, finish_valid_o, finish_ready_i, finish_qpn_o)
+  `RNIC_STREAM_STABLE(FetchStable_A, fetch_valid_o, fetch_ready_i, fetch_qpn_o)
+endmodule

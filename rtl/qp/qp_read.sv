@@ -1,0 +1,115 @@
+// qp_read: what is under way of one read client (SQ or RQ fetch), and where it goes when it comes back.
+//
+// Answers come in order. Each takes the next entry; its beats, one ring unit each, are written straight to the prefetch
+// buffer; then done says how far the QP has got, or that it failed. A barrier is an entry without a read: it comes out
+// when everything before it has come back.
+//
+//   put --> [ entries ] --+--> { barrier } ---------------------+--> done
+//   hdr ------------------+--> beats --> buf_* (one a cycle) ----^
+//
+// Latency 2 cycles from a last beat to done. Waits for the buffer's write port and for the taker of done, nothing else.
+`include "rnic_assert.svh"
+
+module qp_read #(
+  parameter int unsigned Depth = 8,      // reads under way
+  localparam int unsigned QpnW = $clog2(rnic_pkg::NumQps)
+) (
+  input  logic            clk_i,
+  input  logic            rst_ni,
+  // from the one that has sent the read
+  input  logic            put_valid_i,
+  output logic            put_ready_o,
+  input  logic            put_barrier_i,
+  input  logic [QpnW-1:0] put_qpn_i,
+  input  logic [15:0]     put_first_i,
+  input  logic [6:0]      put_count_i,
+  // from host_if
+  input  logic            hdr_valid_i,
+  output logic            hdr_ready_o,
+  input  iwarp_pkg::rd_hdr_t hdr_i,
+  input  logic            beat_valid_i,
+  output logic            beat_ready_o,
+  input  iwarp_pkg::beat_t beat_i,
+  // to the prefetch buffer
+  output logic            buf_valid_o,
+  input  logic            buf_ready_i,
+  output logic [QpnW-1:0] buf_qpn_o,
+  output logic [15:0]     buf_index_o,
+  output logic [511:0]    buf_data_o,
+  // to the owner of the fetch state
+  output logic            done_valid_o,
+  input  logic            done_ready_i,
+  output logic            done_barrier_o,
+  output logic [QpnW-1:0] done_qpn_o,
+  output logic [15:0]     done_end_o,
+  output logic            done_fail_o
+);
+  localparam int unsigned EntryW = 1 + QpnW + 16 + 7;
+  localparam int unsigned CountW = $clog2(Depth + 1);
+
+  typedef enum logic [1:0] {
+    StHdr,     // waits for an entry, and for its answer's header
+    StBeats,   // beats into the buffer
+    StDone     // offers done
+  } state_e;
+
+  state_e            state_d, state_q;
+  logic              entry_valid, barrier;
+  logic [EntryW-1:0] entry;
+  logic [QpnW-1:0]   qpn;
+  logic [15:0]       first, at_q;
+  logic [6:0]        count;
+  logic              fail_q, beat_taken, unused_bits;
+  logic [CountW-1:0] unused_count;
+
+  stream_fifo #(.Width(EntryW), .Depth(Depth)) u_entries (
+    .clk_i, .rst_ni,
+    .valid_i(put_valid_i), .ready_o(put_ready_o), .data_i({put_barrier_i, put_qpn_i, put_first_i, put_count_i}),
+    .valid_o(entry_valid), .ready_i(done_valid_o && done_ready_i), .data_o(entry), .count_o(unused_count)
+  );
+  assign {barrier, qpn, first, count} = entry;
+
+  assign hdr_ready_o  = state_q == StHdr && entry_valid && !barrier;
+  assign buf_valid_o  = state_q == StBeats && beat_valid_i && !fail_q;
+  assign beat_ready_o = state_q == StBeats && (fail_q || buf_ready_i);
+  assign beat_taken   = beat_valid_i && beat_ready_o;
+  assign buf_qpn_o    = qpn;
+  assign buf_index_o  = at_q;
+  assign buf_data_o   = beat_i.data;
+  assign done_valid_o   = state_q == StDone;
+  assign done_barrier_o = barrier;
+  assign done_qpn_o     = qpn;
+  assign done_end_o     = fail_q ? first : first + 16'(count);
+  assign done_fail_o    = fail_q;
+  assign unused_bits    = ^{hdr_i.length, beat_i.error, beat_i.keep};
+
+  always_comb begin
+    state_d = state_q;
+    unique case (state_q)
+      StHdr: begin
+        if (entry_valid && barrier)                     state_d = StDone;
+        else if (entry_valid && hdr_valid_i)            state_d = StBeats;
+      end
+      StBeats: if (beat_taken && beat_i.last) state_d = StDone;
+      StDone:  if (done_ready_i)              state_d = StHdr;
+      default: state_d = StHdr;
+    endcase
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) state_q <= StHdr;
+    else         state_q <= state_d;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (state_q == StHdr) begin
+      fail_q <= !barrier && hdr_i.status != iwarp_pkg::RdOk;
+      at_q   <= first;
+    end else if (beat_taken) begin
+      at_q <= at_q + 16'd1;
+    end
+  end
+
+  `RNIC_ASSERT(AsManyBeats_A, !(beat_taken && beat_i.last && !fail_q) || at_q == first + 16'(count) - 16'd1)
+  `RNIC_STREAM_STABLE(DoneStable_A, done_valid_o, done_ready_i, {done_barrier_o, done_qpn_o, done_end_o, done_fail_o})
+endmodule

@@ -1,0 +1,301 @@
+// qp_sq_fetch: fills the SQ prefetch buffers, from the ring and from pushed WQEs.
+//
+// Fetch state of a QP: arrived (ring index behind the last unit in the buffer), busy (a read is under way), fail (one came
+// back bad; nothing more is fetched). Unit i of the ring lies at i modulo SqPrefetch of the QP's buffer.
+//
+//   request (qp_pick, qp_parse) --+                                   +--> sq_rd_req, [ qp_read ]
+//   push (qp_doorbell) -----------+--> [ read state ] --> [ decide ] -+--> buffer write, arr_*, kick
+//   done (qp_read) ---------------+
+//   sq_rd --> [ qp_read ] ------------------------------------------------> buffer write --> [ buffer ] --> qp_parse
+//
+// A request reads min(announced, space, up to the ring's end) units. A push goes into the buffer when its first unit is the
+// next to be fetched and there is room; else it is forgotten and its WQE is fetched as any other. 3 cycles a
+// request, 3 a push of one unit. A push and what comes back wait for nothing outside; a request may wait for
+// sq_rd_req, with pushes and answers going on meanwhile.
+`include "rnic_assert.svh"
+
+module qp_sq_fetch #(
+  localparam int unsigned QpnW = $clog2(rnic_pkg::NumQps),
+  localparam int unsigned PreW = $clog2(rnic_pkg::SqPrefetch)
+) (
+  input  logic            clk_i,
+  input  logic            rst_ni,
+  // from qp_pick and qp_parse: this QP wants units; from qp_state: a barrier
+  input  logic            req_valid_i,
+  output logic            req_ready_o,
+  input  logic            req_barrier_i,
+  input  logic [QpnW-1:0] req_qpn_i,
+  // to qp_state: the barrier is through
+  output logic            barrier_done_o,
+  // from qp_doorbell
+  input  logic            push_valid_i,
+  output logic            push_ready_o,
+  input  logic [QpnW-1:0] push_qpn_i,
+  input  logic [15:0]     push_first_i,
+  input  logic            push_two_i,
+  input  logic [1023:0]   push_data_i,
+  // from qp_state: a QP is created
+  input  logic            init_valid_i,
+  output logic            init_ready_o,
+  input  logic [QpnW-1:0] init_qpn_i,
+  input  logic [63:0]     init_base_i,
+  input  logic [3:0]      init_log_i,
+  // from qp_doorbell and qp_emit: producer index, next unit to be issued
+  input  logic            prod_we_i,
+  input  logic [QpnW-1:0] prod_qpn_i,
+  input  logic [15:0]     prod_index_i,
+  input  logic            head_we_i,
+  input  logic [QpnW-1:0] head_qpn_i,
+  input  logic [15:0]     head_index_i,
+  // to qp_pick
+  output logic            arr_we_o,
+  output logic [QpnW-1:0] arr_qpn_o,
+  output logic [15:0]     arr_index_o,
+  output logic            arr_busy_o,
+  output logic            arr_fail_o,
+  // to qp_sched
+  output logic            kick_valid_o,
+  input  logic            kick_ready_i,
+  output logic [QpnW-1:0] kick_qpn_o,
+  // from and to qp_parse: a unit of the buffer, a cycle later
+  input  logic            unit_re_i,
+  input  logic [QpnW-1:0] unit_qpn_i,
+  input  logic [PreW-1:0] unit_index_i,
+  output logic [511:0]    unit_o,
+  // to and from host_if
+  output logic            sq_rd_req_valid_o,
+  input  logic            sq_rd_req_ready_i,
+  output iwarp_pkg::sq_rd_req_t sq_rd_req_o,
+  input  logic            sq_rd_hdr_valid_i,
+  output logic            sq_rd_hdr_ready_o,
+  input  iwarp_pkg::sq_rd_hdr_t sq_rd_hdr_i,
+  input  logic            sq_rd_valid_i,
+  output logic            sq_rd_ready_o,
+  input  iwarp_pkg::beat_t sq_rd_i
+);
+  typedef enum logic [2:0] {
+    StIdle,    // chooses: push, done, init, request
+    StLook,    // the state of the QP is there; distances are formed
+    StAct,     // decides
+    StPush2,   // the second unit of a push
+    StSend,    // a read is entered and sent
+    StKick
+  } state_e;
+  typedef enum logic [1:0] {OpReq, OpPush, OpDone, OpBar} op_e;
+
+  state_e          state_d, state_q;
+  op_e             op_d, op_q;
+  logic            start, init, after_push_q;
+  logic [QpnW-1:0] qpn_d, qpn_q;
+
+  // tables
+  logic [17:0]     state_ram;
+  logic [67:0]     cfg_ram;
+  logic [15:0]     prod_ram, head_ram;
+  logic            we;
+  logic [17:0]     wdata;
+
+  // qp_read
+  logic            put_valid, put_ready, put_barrier;
+  logic            rbuf_valid, rbuf_ready, done_valid, done_ready, done_barrier, done_fail;
+  logic [QpnW-1:0] rbuf_qpn, done_qpn;
+  logic [15:0]     rbuf_index, done_end;
+  logic [511:0]    rbuf_data;
+
+  // registered distances
+  logic [15:0]     arrived_q, announced_q, toend_q, held_q;
+  logic            busy_q, fail_q, next_q;
+  logic [63:0]     base_q;
+  logic [15:0]     offset_q;
+  logic [16:0]     size;
+  logic [15:0]     arrived, held, space, room, count16;
+  logic [6:0]      count_q, count;
+  logic            push_ok;
+  logic            out_ready;
+
+  logic op_any, pick_push, pick_done, pick_init, pick_req;
+  assign start = state_q == StIdle && op_any;
+  assign arrived = state_ram[15:0];
+  assign held    = arrived - head_ram;
+  assign size    = 17'd1 << cfg_ram[67:64];
+
+  // Which operation: an answer after a push, else a push first, so that neither starves the other.
+  assign pick_push = push_valid_i && !(after_push_q && done_valid);
+  assign pick_done = done_valid && !pick_push;
+  assign pick_init = init_valid_i && !push_valid_i && !done_valid;
+  assign pick_req  = req_valid_i && put_ready && out_ready && !init_valid_i && !push_valid_i && !done_valid;
+  assign op_any    = pick_push || (pick_done && !done_barrier) || pick_req;
+  assign init      = state_q == StIdle && pick_init;
+  assign init_ready_o = init;
+  assign req_ready_o  = state_q == StIdle && pick_req;
+  assign barrier_done_o = state_q == StIdle && pick_done && done_barrier;
+
+  always_comb begin
+    op_d  = OpReq;
+    qpn_d = req_qpn_i;
+    if (pick_push) begin
+      op_d  = OpPush;
+      qpn_d = push_qpn_i;
+    end else if (pick_done) begin
+      op_d  = OpDone;
+      qpn_d = done_qpn;
+    end else if (req_barrier_i) begin
+      op_d = OpBar;
+    end
+  end
+
+  ram_1r1w #(.Width(18), .Depth(rnic_pkg::NumQps)) u_state (
+    .clk_i, .rst_ni, .we_i(we), .waddr_i(arr_qpn_o), .wdata_i(wdata),
+    .re_i(start), .raddr_i(qpn_d), .rdata_o(state_ram)
+  );
+  ram_1r1w #(.Width(68), .Depth(rnic_pkg::NumQps)) u_cfg (
+    .clk_i, .rst_ni, .we_i(init), .waddr_i(init_qpn_i), .wdata_i({init_log_i, init_base_i}),
+    .re_i(start), .raddr_i(qpn_d), .rdata_o(cfg_ram)
+  );
+  ram_1r1w #(.Width(16), .Depth(rnic_pkg::NumQps)) u_prod (
+    .clk_i, .rst_ni, .we_i(prod_we_i), .waddr_i(prod_qpn_i), .wdata_i(prod_index_i),
+    .re_i(start), .raddr_i(qpn_d), .rdata_o(prod_ram)
+  );
+  ram_1r1w #(.Width(16), .Depth(rnic_pkg::NumQps)) u_head (
+    .clk_i, .rst_ni, .we_i(head_we_i), .waddr_i(head_qpn_i), .wdata_i(head_index_i),
+    .re_i(start), .raddr_i(qpn_d), .rdata_o(head_ram)
+  );
+
+  // A fetch: as many units as are announced, fit, and lie before the ring's end.
+  assign space   = 16'(rnic_pkg::SqPrefetch) - held_q;
+  assign room    = space < toend_q ? space : toend_q;
+  assign count16 = announced_q < room ? announced_q : room;
+  assign count   = busy_q || fail_q ? '0 : count16[6:0];
+  assign push_ok = !busy_q && !fail_q && next_q && space >= (push_two_i ? 16'd2 : 16'd1);
+
+  always_comb begin
+    state_d = state_q;
+    unique case (state_q)
+      StIdle:  if (start) state_d = StLook;
+      StLook:  state_d = StAct;
+      StAct: begin
+        unique case (op_q)
+          OpPush:  state_d = push_ok && push_two_i ? StPush2 : StKick;
+          OpDone:  state_d = StKick;
+          OpBar:   state_d = StIdle;
+          default: state_d = count == '0 ? StIdle : StSend;
+        endcase
+      end
+      StPush2: state_d = StKick;
+      StSend:  state_d = StIdle;
+      StKick:  if (kick_ready_i) state_d = StIdle;
+      default: state_d = StIdle;
+    endcase
+  end
+
+  // The fetch state and its copies.
+  always_comb begin
+    we    = 1'b0;
+    wdata = {fail_q, busy_q, arrived_q};
+    if (init) begin
+      we    = 1'b1;
+      wdata = '0;
+    end else if (state_q == StAct) begin
+      unique case (op_q)
+        OpPush: begin
+          we          = push_ok;
+          wdata[15:0] = arrived_q + (push_two_i ? 16'd2 : 16'd1);
+        end
+        OpDone: begin
+          we    = 1'b1;
+          wdata = {fail_q || done_fail, 1'b0, done_end};
+        end
+        OpReq: begin
+          we        = count != '0;
+          wdata[16] = 1'b1;
+        end
+        default: we = 1'b0;
+      endcase
+    end
+  end
+  assign arr_we_o    = we;
+  assign arr_qpn_o   = init ? init_qpn_i : qpn_q;
+  assign arr_index_o = wdata[15:0];
+  assign arr_busy_o  = wdata[16];
+  assign arr_fail_o  = wdata[17];
+
+  assign push_ready_o = state_q == StKick && op_q == OpPush && kick_ready_i;
+  assign done_ready   = (state_q == StAct && op_q == OpDone) || barrier_done_o;
+  assign kick_valid_o = state_q == StKick;
+  assign kick_qpn_o   = qpn_q;
+
+  // The buffer: pushed units go first, what comes back waits a cycle.
+  logic                       bw_we, push_we;
+  logic [QpnW+PreW-1:0]       bw_addr;
+  logic [511:0]               bw_data;
+  logic [PreW-1:0]            push_at;
+  assign push_we    = (state_q == StAct && op_q == OpPush && push_ok) || state_q == StPush2;
+  assign push_at    = push_first_i[PreW-1:0] + PreW'(state_q == StPush2);
+  assign rbuf_ready = !push_we;
+  assign bw_we      = push_we || rbuf_valid;
+  assign bw_addr    = push_we ? {qpn_q, push_at} : {rbuf_qpn, rbuf_index[PreW-1:0]};
+  assign bw_data    = push_we ? (state_q == StPush2 ? push_data_i[1023:512] : push_data_i[511:0]) : rbuf_data;
+
+  ram_1r1w #(.Width(512), .Depth(rnic_pkg::NumQps * rnic_pkg::SqPrefetch)) u_buffer (
+    .clk_i, .rst_ni, .we_i(bw_we), .waddr_i(bw_addr), .wdata_i(bw_data),
+    .re_i(unit_re_i), .raddr_i({unit_qpn_i, unit_index_i}), .rdata_o(unit_o)
+  );
+
+  // The read leaves through a register; its place there is kept before a request is begun.
+  iwarp_pkg::sq_rd_req_t rd_req;
+  assign rd_req.address = base_q + 64'({offset_q, 6'd0});
+  assign rd_req.length  = {count_q, 6'd0};
+  stream_reg #(.Width(iwarp_pkg::SqRdReqWidth)) u_out (
+    .clk_i, .rst_ni, .valid_i(state_q == StSend), .ready_o(out_ready), .data_i(rd_req),
+    .valid_o(sq_rd_req_valid_o), .ready_i(sq_rd_req_ready_i), .data_o(sq_rd_req_o)
+  );
+
+  assign put_barrier = op_q == OpBar;
+  assign put_valid   = state_q == StSend || (state_q == StAct && op_q == OpBar);
+  iwarp_pkg::rd_hdr_t rd_hdr;
+  assign rd_hdr = sq_rd_hdr_i;
+  qp_read #(.Depth(rnic_pkg::FifoDepth)) u_read (
+    .clk_i, .rst_ni,
+    .put_valid_i(put_valid), .put_ready_o(put_ready), .put_barrier_i(put_barrier), .put_qpn_i(qpn_q),
+    .put_first_i(arrived_q), .put_count_i(count_q),
+    .hdr_valid_i(sq_rd_hdr_valid_i), .hdr_ready_o(sq_rd_hdr_ready_o), .hdr_i(rd_hdr),
+    .beat_valid_i(sq_rd_valid_i), .beat_ready_o(sq_rd_ready_o), .beat_i(sq_rd_i),
+    .buf_valid_o(rbuf_valid), .buf_ready_i(rbuf_ready), .buf_qpn_o(rbuf_qpn), .buf_index_o(rbuf_index),
+    .buf_data_o(rbuf_data),
+    .done_valid_o(done_valid), .done_ready_i(done_ready), .done_barrier_o(done_barrier), .done_qpn_o(done_qpn),
+    .done_end_o(done_end), .done_fail_o(done_fail)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      state_q      <= StIdle;
+      after_push_q <= 1'b0;
+    end else begin
+      state_q <= state_d;
+      if (start) after_push_q <= pick_push;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (start) begin
+      op_q  <= op_d;
+      qpn_q <= qpn_d;
+    end
+    if (state_q == StLook) begin
+      arrived_q   <= arrived;
+      {fail_q, busy_q} <= state_ram[17:16];
+      announced_q <= prod_ram - arrived;
+      held_q      <= held;
+      offset_q    <= arrived & (size[15:0] - 16'd1);
+      toend_q     <= size[15:0] - (arrived & (size[15:0] - 16'd1));
+      next_q      <= arrived == push_first_i;
+      base_q      <= cfg_ram[63:0];
+    end
+    if (state_q == StAct) count_q <= count;
+  end
+
+  `RNIC_ASSERT(PutTaken_A, !put_valid || put_ready)
+  `RNIC_ASSERT(SendTaken_A, state_q != StSend || out_ready)
+  `RNIC_STREAM_STABLE(ReadStable_A, sq_rd_req_valid_o, sq_rd_req_ready_i, sq_rd_req_o)
+  `RNIC_STREAM_STABLE(KickStable_A, kick_valid_o, kick_ready_i, kick_qpn_o)
+endmodule

@@ -1,0 +1,500 @@
+// rdmap_core: the table of QPs, the outstanding requests (ORD) and the inbound requests (IRD), and every decision about them.
+//
+//   pick an operation -> read the QP's word -> decide, write -> (with an ORD or IRD entry: one cycle more)
+//
+// One operation at a time: 2 cycles, 3 with an entry; so no hazard exists between send queue, receive, responder and errors. Order of preference:
+// start and stop, faults, then receive and the rest in turn. An operation is picked only when all that it may emit has room.
+// First error wins: `err` of the word is set once; from then on segments are refused and faults ignored.
+// Waits for: verdict FIFO, rdmap_term, rdmap_tx; none of them waits for receive. Siblings: rdmap_rx, rdmap_resp, rdmap_term, rdmap_tx.
+`include "rnic_assert.svh"
+
+module rdmap_core (
+  input  logic clk_i,
+  input  logic rst_ni,
+  output logic ready_o,
+  // start, stop
+  input  logic ctl_valid_i,
+  output logic ctl_ready_o,
+  input  iwarp_pkg::qp_ctl_rdmap_t ctl_i,
+  output logic stopped_o,                // the operation was a start or stop of stopped_qpn_o
+  output logic [15:0] stopped_qpn_o,
+  // faults
+  input  logic qp_fault_valid_i,
+  output logic qp_fault_ready_o,
+  input  iwarp_pkg::qp_fault_t qp_fault_i,
+  input  logic tx_fault_valid_i,
+  output logic tx_fault_ready_o,
+  input  iwarp_pkg::tx_fault_t tx_fault_i,
+  input  logic resp_fail_valid_i,
+  output logic resp_fail_ready_o,
+  input  logic [15:0] resp_qpn_i,
+  input  iwarp_pkg::tpt_result_e resp_result_i,
+  // receive
+  input  logic seg_valid_i,
+  output logic seg_ready_o,
+  input  iwarp_pkg::rx_segment_t seg_i,
+  output logic verdict_valid_o,
+  input  logic verdict_ready_i,
+  output iwarp_pkg::rx_verdict_t verdict_o,
+  // responder
+  output logic work_valid_o,
+  output logic [15:0] work_o,
+  input  logic head_valid_i,
+  output logic head_ready_o,
+  output logic head_valid_o,
+  output logic head_ok_o,
+  output logic [15:0] head_pd_o,
+  output logic [383:0] head_o,
+  output logic [7:0] head_slot_o,        // its place in the QP's ring; comes back in tx_fault
+  input  logic free_valid_i,
+  output logic free_ready_o,
+  input  logic [15:0] free_qpn_i,
+  // send queue
+  input  logic wqe_valid_i,
+  output logic wqe_ready_o,
+  input  iwarp_pkg::wqe_hdr_t wqe_i,
+  input  logic sge_valid_i,              // first beat of its body, seen and not taken
+  input  iwarp_pkg::wqe_sge_t sge_i,
+  output logic sq_valid_o,
+  input  logic sq_ready_i,
+  input  logic sq_idle_i,                // rdmap_tx is not at an earlier body
+  output logic sq_drop_o,
+  output logic sq_own_o,
+  output iwarp_pkg::tx_message_hdr_t sq_o,
+  output logic [511:0] sq_data_o,
+  // errors, to rdmap_term
+  input  logic term_ready_i,
+  output logic term_valid_o,
+  output iwarp_pkg::qp_error_t term_o,
+  output logic term_has_head_o,
+  output logic term_is_read_o,
+  output logic [15:0]  term_length_o,
+  output logic [511:0] term_net_o,
+  output logic [31:0]  term_offset_o
+);
+  localparam int unsigned QpW  = $clog2(rnic_pkg::NumQps);
+  localparam int unsigned IrdW = $clog2(rnic_pkg::IrdSlots);
+  localparam int unsigned OrdW = $clog2(rnic_pkg::OrdSlots);
+  localparam int unsigned WordW = 5 + 16 + 2 * 6 + 2 * 16 + 4 * 6 + 32;
+  localparam int unsigned OrdEntryW = 32 + 64 + 32 + 8;
+
+  typedef enum logic [2:0] {OpCtl, OpQpFault, OpTxFault, OpRespFail, OpSeg, OpHead, OpFree, OpWqe} op_e;
+  typedef enum logic [1:0] {StPick, StExec, StEntry} state_e;
+  state_e state_d, state_q;
+
+  // --- pick
+  logic clear_busy, seg_turn_q, can_seg, can_head, can_free, can_wqe, is_read_wqe;
+  logic [QpW-1:0] clear_addr;
+  op_e  op_d, op_q;
+  logic pick;
+  logic [15:0] qpn_d, qpn_q;
+  logic [1:0]  rest_turn_q;
+
+  assign is_read_wqe = wqe_i.opcode == iwarp_pkg::WrRdmaRead;
+  assign can_seg     = seg_valid_i && verdict_ready_i && term_ready_i;
+  assign can_head    = head_valid_i;
+  assign can_free    = free_valid_i;
+  assign can_wqe     = wqe_valid_i && sq_ready_i && (!is_read_wqe || (sge_valid_i && sq_idle_i));
+
+  always_comb begin
+    pick  = 1'b1;
+    op_d  = OpSeg;
+    qpn_d = seg_i.qpn;
+    if (ctl_valid_i && !free_valid_i) begin
+      op_d  = OpCtl;
+      qpn_d = ctl_i.qpn;
+    end else if (qp_fault_valid_i && term_ready_i) begin
+      op_d  = OpQpFault;
+      qpn_d = qp_fault_i.qpn;
+    end else if (tx_fault_valid_i && term_ready_i) begin
+      op_d  = OpTxFault;
+      qpn_d = tx_fault_i.qpn;
+    end else if (resp_fail_valid_i && term_ready_i) begin
+      op_d  = OpRespFail;
+      qpn_d = resp_qpn_i;
+    end else if (can_seg && (seg_turn_q || !(can_head || can_free || can_wqe))) begin
+      op_d = OpSeg;
+    end else if (can_wqe && (rest_turn_q == 2'd0 || !(can_head || can_free))) begin
+      op_d  = OpWqe;
+      qpn_d = wqe_i.qpn;
+    end else if (can_free) begin
+      op_d  = OpFree;
+      qpn_d = free_qpn_i;
+    end else if (can_head) begin
+      op_d  = OpHead;
+      qpn_d = resp_qpn_i;
+    end else begin
+      pick = 1'b0;
+    end
+    if (state_q != StPick || clear_busy) pick = 1'b0;
+  end
+  assign ctl_ready_o       = pick && op_d == OpCtl;
+  assign qp_fault_ready_o  = pick && op_d == OpQpFault;
+  assign tx_fault_ready_o  = pick && op_d == OpTxFault;
+  assign resp_fail_ready_o = pick && op_d == OpRespFail;
+  assign seg_ready_o       = pick && op_d == OpSeg;
+  assign wqe_ready_o       = pick && op_d == OpWqe;
+  assign free_ready_o      = pick && op_d == OpFree;
+  assign head_ready_o      = pick && op_d == OpHead;
+
+  iwarp_pkg::qp_ctl_rdmap_t ctl_q;
+  iwarp_pkg::qp_fault_t     qp_fault_q;
+  iwarp_pkg::tx_fault_t     tx_fault_q;
+  iwarp_pkg::rx_segment_t   seg_q;
+  iwarp_pkg::wqe_hdr_t      wqe_q;
+  iwarp_pkg::wqe_sge_t      sge_q;
+  iwarp_pkg::tpt_result_e   fail_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      state_q     <= StPick;
+      seg_turn_q  <= 1'b0;
+      rest_turn_q <= '0;
+    end else begin
+      state_q <= state_d;
+      if (pick) seg_turn_q <= op_d != OpSeg;
+      if (pick && (op_d == OpWqe || op_d == OpFree || op_d == OpHead)) rest_turn_q <= rest_turn_q + 2'd1;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (pick) begin
+      op_q       <= op_d;
+      qpn_q      <= qpn_d;
+      ctl_q      <= ctl_i;
+      qp_fault_q <= qp_fault_i;
+      tx_fault_q <= tx_fault_i;
+      seg_q      <= seg_i;
+      wqe_q      <= wqe_i;
+      sge_q      <= sge_i;
+      fail_q     <= resp_result_i;
+    end
+  end
+
+  // --- the QP's word
+  logic        running, err, held, listed, in_slot, running_d, err_d, held_d, listed_d, in_slot_d;
+  logic [15:0] pd, ird_base, ord_base, pd_d, ird_base_d, ord_base_d;
+  logic [5:0]  ird, ord, ird_head, ird_count, ord_head, ord_count;
+  logic [5:0]  ird_d, ord_d, ird_head_d, ird_count_d, ord_head_d, ord_count_d;
+  logic [31:0] received, received_d;
+  logic        we;
+  ram_clear #(.Depth(rnic_pkg::NumQps)) u_clear (.clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr));
+  ram_1r1w #(.Width(WordW), .Depth(rnic_pkg::NumQps)) u_table (
+    .clk_i, .rst_ni, .we_i(clear_busy || we), .waddr_i(clear_busy ? clear_addr : qpn_q[QpW-1:0]),
+    .wdata_i(clear_busy ? '0 : {running_d, err_d, held_d, listed_d, in_slot_d, pd_d, ird_base_d, ord_base_d, ird_d, ord_d, ird_head_d,
+                                ird_count_d, ord_head_d, ord_count_d, received_d}),
+    .re_i(pick), .raddr_i(qpn_d[QpW-1:0]),
+    .rdata_o({running, err, held, listed, in_slot, pd, ird_base, ord_base, ird, ord, ird_head, ird_count, ord_head, ord_count, received})
+  );
+  assign ready_o = !clear_busy;
+
+  function automatic logic [5:0] wrap(input logic [5:0] at, input logic [5:0] by, input logic [5:0] size);
+    logic [6:0] sum;
+    sum  = {1'b0, at} + {1'b0, by};
+    wrap = sum >= {1'b0, size} ? 6'(sum - {1'b0, size}) : sum[5:0];
+  endfunction
+
+  // --- entries
+  logic ord_we, ord_re, ird_we, ird_re;
+  logic [OrdW-1:0] ord_waddr, ord_raddr;
+  logic [IrdW-1:0] ird_waddr, ird_raddr;
+  logic [31:0] o_stag, o_length;
+  logic [63:0] o_to;
+  logic [7:0]  o_slot;
+  logic [383:0] ird_wdata, ird_entry;
+  assign ord_waddr = OrdW'(ord_base) + OrdW'(wrap(ord_head, ord_count, ord));
+  assign ord_raddr = OrdW'(ord_base) + OrdW'(ord_head);
+  assign ird_waddr = IrdW'(ird_base) + IrdW'(wrap(ird_head, ird_count, ird));
+  // The slot of a response is free once its last segment is scheduled; a payload that fails later says which it was.
+  assign ird_raddr = IrdW'(ird_base) + (op_q == OpTxFault ? IrdW'(tx_fault_q.slot) : IrdW'(ird_head));
+  ram_1r1w #(.Width(OrdEntryW), .Depth(rnic_pkg::OrdSlots)) u_ord (
+    .clk_i, .rst_ni, .we_i(ord_we), .waddr_i(ord_waddr),
+    .wdata_i({wqe_q.num_sge == 4'd0 ? 96'h0 : {sge_q.lkey, sge_q.address}, wqe_q.length, wqe_q.slot}),
+    .re_i(ord_re), .raddr_i(ord_raddr), .rdata_o({o_stag, o_to, o_length, o_slot})
+  );
+  ram_1r1w #(.Width(384), .Depth(rnic_pkg::IrdSlots)) u_ird (
+    .clk_i, .rst_ni, .we_i(ird_we), .waddr_i(ird_waddr), .wdata_i(ird_wdata), .re_i(ird_re), .raddr_i(ird_raddr), .rdata_o(ird_entry)
+  );
+
+  // --- the segment
+  logic s_tagged, s_last, s_write, s_rresp, s_send, s_solicited, s_rreq, s_term;
+  logic [15:0]  s_payload;
+  logic [511:0] net;
+  iwarp_pkg::cause_e      s_cause;
+  iwarp_pkg::ddp_tagged_t ddp_hdr;
+  rdmap_rx u_rx (
+    .head_i(seg_q.head), .ulpdu_length_i(seg_q.ulpdu_length), .is_tagged_o(s_tagged), .is_last_o(s_last), .payload_o(s_payload),
+    .is_write_o(s_write), .is_read_response_o(s_rresp), .is_send_o(s_send), .is_solicited_o(s_solicited), .is_read_request_o(s_rreq),
+    .is_terminate_o(s_term), .cause_o(s_cause), .ddp_o(ddp_hdr), .net_o(net)
+  );
+  logic [15:0] placed_q;                 // place packets allowed since reset: the watermark
+  logic [31:0] sum_received;
+  logic        resp_fits, head_fits, seg_ok;
+  assign sum_received = received + {16'h0, s_payload};
+  assign resp_fits    = ord_count != 6'd0 && ddp_hdr.stag == o_stag && ddp_hdr.tagged_offset == o_to + {32'h0, received} &&
+                        sum_received <= o_length && s_last == (sum_received == o_length);
+  assign head_fits    = seg_q.ulpdu_length >= (s_tagged ? 16'd14 : 16'd18);
+  assign seg_ok       = seg_q.cause == iwarp_pkg::CauseNone && s_cause == iwarp_pkg::CauseNone;
+  assign ird_wdata    = {placed_q, net[511 -: 368]};
+
+  // --- a peer's Terminate: does it name our oldest Read?
+  logic [15:0] t_code;
+  logic        t_named;
+  assign t_code  = net[511 - 144 -: 16];
+  assign t_named = seg_q.ulpdu_length >= 16'd70 && net[511 - 144 - 18] && ord_count != 6'd0 && net[511 - 42 * 8 -: 32] == o_stag &&
+                   net[511 - 46 * 8 -: 64] == o_to + {32'h0, received};
+
+  // --- decide
+  logic done, fail, alive;
+  iwarp_pkg::cause_e tpt_cause;
+  iwarp_pkg::tpt_result_e tpt_result;
+  assign alive      = running && !err;
+  assign tpt_result = op_q == OpRespFail ? fail_q : tx_fault_q.result;
+  always_comb begin
+    case (tpt_result)
+      iwarp_pkg::TptAssoc:  tpt_cause = iwarp_pkg::CauseRdmapAssoc;
+      iwarp_pkg::TptRights: tpt_cause = iwarp_pkg::CauseRdmapRights;
+      iwarp_pkg::TptWrap:   tpt_cause = iwarp_pkg::CauseRdmapWrap;
+      iwarp_pkg::TptBounds: tpt_cause = iwarp_pkg::CauseRdmapBounds;
+      default:              tpt_cause = iwarp_pkg::CauseRdmapStag;
+    endcase
+  end
+
+  always_comb begin
+    {running_d, err_d, held_d, listed_d, in_slot_d} = {running, err, held, listed, in_slot};
+    {pd_d, ird_base_d, ord_base_d, ird_d, ord_d}    = {pd, ird_base, ord_base, ird, ord};
+    {ird_head_d, ird_count_d, ord_head_d, ord_count_d, received_d} = {ird_head, ird_count, ord_head, ord_count, received};
+    state_d   = state_q;
+    done      = 1'b0;
+    fail      = 1'b0;
+    we        = 1'b0;
+    ord_we    = 1'b0;
+    ord_re    = 1'b0;
+    ird_we    = 1'b0;
+    ird_re    = 1'b0;
+    verdict_valid_o = 1'b0;
+    verdict_o       = '0;
+    work_valid_o    = 1'b0;
+    head_valid_o    = 1'b0;
+    head_ok_o       = 1'b0;
+    stopped_o       = 1'b0;
+    sq_valid_o      = 1'b0;
+    sq_drop_o       = 1'b0;
+    term_o          = '0;
+    term_o.qpn      = qpn_q;
+    term_has_head_o = 1'b0;
+    term_is_read_o  = 1'b0;
+    term_length_o   = seg_q.ulpdu_length;
+    term_net_o      = net;
+    term_offset_o   = '0;
+    if (state_q == StPick && pick) state_d = StExec;
+    if (state_q == StExec || state_q == StEntry) begin
+      done = 1'b1;
+      case (op_q)
+        OpCtl: begin
+          we        = 1'b1;
+          stopped_o = 1'b1;
+          running_d = ctl_q.op == iwarp_pkg::QpoStart;
+          err_d     = 1'b0;
+          held_d    = ctl_q.params.hold_tx;
+          in_slot_d = 1'b0;
+          pd_d       = ctl_q.params.pd;
+          ird_d      = ctl_q.params.ird;
+          ord_d      = ctl_q.params.ord;
+          ird_base_d = ctl_q.params.ird_base;
+          ord_base_d = ctl_q.params.ord_base;
+          {ird_head_d, ird_count_d, ord_head_d, ord_count_d, received_d} = '0;
+        end
+        OpQpFault: begin
+          fail         = alive;
+          term_o.cause = qp_fault_q.cause;
+        end
+        OpTxFault: begin
+          if (tx_fault_q.source == iwarp_pkg::TxResp && state_q == StExec) begin
+            ird_re = 1'b1;
+            done   = 1'b0;
+          end else begin
+            fail = alive;
+            if (tx_fault_q.source == iwarp_pkg::TxResp) begin
+              term_o.cause    = tx_fault_q.result != iwarp_pkg::TptOk ? tpt_cause : iwarp_pkg::CauseRdmapLength;
+              term_has_head_o = 1'b1;
+              term_is_read_o  = 1'b1;
+              term_length_o   = 16'd46;
+              term_net_o      = {ird_entry[367:0], 144'h0};
+              term_offset_o   = tx_fault_q.offset;
+            end else begin
+              term_o.cause  = iwarp_pkg::CauseLocalCatastrophic;
+              term_o.has_wr = 1'b1;
+              term_o.slot   = tx_fault_q.slot;
+              term_o.status = tx_fault_q.result != iwarp_pkg::TptOk ? iwarp_pkg::WcLocProtErr : iwarp_pkg::WcFatalErr;
+            end
+          end
+        end
+        OpRespFail: begin
+          if (state_q == StExec) begin
+            ird_re = 1'b1;
+            done   = 1'b0;
+          end else begin
+            fail            = alive;
+            term_o.cause    = tpt_cause;
+            term_has_head_o = 1'b1;
+            term_is_read_o  = 1'b1;
+            term_length_o   = 16'd46;
+            term_net_o      = {ird_entry[367:0], 144'h0};
+          end
+        end
+        OpSeg: begin
+          if (alive && seg_ok && (s_rresp || s_term) && state_q == StExec) begin
+            ord_re = 1'b1;
+            done   = 1'b0;
+          end else begin
+            verdict_valid_o = 1'b1;
+            term_has_head_o = head_fits;
+            if (alive) begin
+              we     = 1'b1;
+              held_d = 1'b0;
+              if (seg_q.cause != iwarp_pkg::CauseNone) begin
+                fail         = 1'b1;
+                term_o.cause = seg_q.cause;
+              end else if (s_cause != iwarp_pkg::CauseNone) begin
+                fail         = 1'b1;
+                term_o.cause = s_cause;
+              end else if (s_term) begin
+                fail                 = 1'b1;
+                term_o.cause         = iwarp_pkg::CausePeerTerminate;
+                term_o.has_peer_term = 1'b1;
+                term_o.peer_term     = t_code;
+                term_o.has_wr        = t_named;
+                term_o.slot          = o_slot;
+                if (t_code[11:8] == 4'h1)                              term_o.status = iwarp_pkg::WcRemAccessErr;
+                else if (t_code[7:0] == 8'h05 || t_code[7:0] == 8'h06) term_o.status = iwarp_pkg::WcRemInvReqErr;
+                else                                                   term_o.status = iwarp_pkg::WcRemOpErr;
+              end else if (s_rreq) begin
+                if (ird_count >= ird) begin
+                  fail         = 1'b1;
+                  term_o.cause = iwarp_pkg::CauseDdpUntaggedNoBuffer;
+                end else begin
+                  verdict_o.accept = 1'b1;
+                  ird_we           = 1'b1;
+                  ird_count_d      = ird_count + 6'd1;
+                  work_valid_o     = !listed && !in_slot;
+                  listed_d         = listed || !in_slot;
+                end
+              end else if (s_rresp) begin
+                if (!resp_fits) begin
+                  fail         = 1'b1;
+                  term_o.cause = iwarp_pkg::CauseRdmapOpcode;
+                end else begin
+                  verdict_o.accept = 1'b1;
+                  verdict_o.place  = s_payload != 16'h0;
+                  verdict_o.slot   = o_slot;
+                  received_d       = sum_received;
+                  if (s_last) begin
+                    verdict_o.deliver = iwarp_pkg::DelRead;
+                    received_d        = '0;
+                    ord_head_d        = wrap(ord_head, 6'd1, ord);
+                    ord_count_d       = ord_count - 6'd1;
+                  end
+                end
+              end else begin
+                verdict_o.accept    = 1'b1;
+                verdict_o.place     = s_payload != 16'h0;
+                verdict_o.solicited = s_send && s_solicited;
+                if (s_send && s_last) verdict_o.deliver = iwarp_pkg::DelRecv;
+              end
+            end
+          end
+        end
+        OpHead: begin
+          if (state_q == StExec) begin
+            ird_re = 1'b1;
+            done   = 1'b0;
+          end else begin
+            we           = 1'b1;
+            head_valid_o = 1'b1;
+            head_ok_o    = alive && ird_count != 6'd0;
+            listed_d     = 1'b0;
+            in_slot_d    = head_ok_o || in_slot;
+          end
+        end
+        OpFree: begin
+          if (in_slot && running) begin
+            we           = 1'b1;
+            ird_head_d   = wrap(ird_head, 6'd1, ird);
+            ird_count_d  = ird_count - 6'd1;
+            in_slot_d    = 1'b0;
+            listed_d     = listed || ird_count != 6'd1;
+            work_valid_o = !listed && ird_count != 6'd1;
+          end
+        end
+        OpWqe: begin
+          sq_valid_o = 1'b1;
+          sq_drop_o  = !alive;
+          if (alive && wqe_q.opcode == iwarp_pkg::WrRdmaRead) begin
+            we          = 1'b1;
+            ord_we      = 1'b1;
+            ord_count_d = ord_count + 6'd1;
+          end
+        end
+        default: ;
+      endcase
+      if (fail) begin
+        we    = 1'b1;
+        err_d = 1'b1;
+      end
+      term_o.sends_term = term_o.cause != iwarp_pkg::CauseLlpLost && term_o.cause != iwarp_pkg::CausePeerTerminate && !held_d;
+      state_d = done ? StPick : StEntry;
+    end
+  end
+  assign term_valid_o  = fail;
+  assign work_o        = qpn_q;
+  assign head_pd_o     = pd;
+  assign head_o        = ird_entry;
+  assign head_slot_o   = {2'b00, ird_head};
+  assign stopped_qpn_o = qpn_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni)                                          placed_q <= '0;
+    else if (verdict_valid_o && verdict_o.place)          placed_q <= placed_q + 16'h1;
+  end
+
+  // --- the send queue's message. RFC 5040 section 5: Write ddp_hdr; Send on QN 0; Read Request on QN 1, 28 bytes.
+  logic [223:0] request;
+  assign request  = {wqe_q.num_sge == 4'd0 ? 96'h0 : {sge_q.lkey, sge_q.address}, wqe_q.length, wqe_q.remote_stag, wqe_q.remote_to};
+  assign sq_own_o = wqe_q.opcode == iwarp_pkg::WrRdmaRead;
+  always_comb begin
+    sq_o               = '0;
+    sq_o.qpn           = qpn_q;
+    sq_o.source        = iwarp_pkg::TxSq;
+    sq_o.slot          = wqe_q.slot;
+    sq_o.done          = 1'b1;
+    sq_o.length        = wqe_q.length;
+    sq_o.is_inline     = wqe_q.is_inline;
+    sq_o.num_sge       = wqe_q.num_sge;
+    case (wqe_q.opcode)
+      iwarp_pkg::WrRdmaRead: begin
+        sq_o.opcode    = iwarp_pkg::OpReadRequest;
+        sq_o.qn        = 2'd1;
+        sq_o.length    = 32'd28;
+        sq_o.is_inline = 1'b1;
+        sq_o.num_sge   = 4'd0;
+        sq_o.done      = 1'b0;
+      end
+      iwarp_pkg::WrSend: sq_o.opcode = wqe_q.is_solicited ? iwarp_pkg::OpSendSe : iwarp_pkg::OpSend;
+      default: begin
+        sq_o.opcode        = iwarp_pkg::OpRdmaWrite;
+        sq_o.is_tagged     = 1'b1;
+        sq_o.stag          = wqe_q.remote_stag;
+        sq_o.tagged_offset = wqe_q.remote_to;
+      end
+    endcase
+    sq_data_o = '0;
+    for (int i = 0; i < 28; i++) sq_data_o[8 * i +: 8] = request[223 - 8 * i -: 8];
+  end
+
+  logic unused_bits;
+  assign unused_bits = ^{qpn_q[15:QpW], ctl_q.qpn, ctl_q.params, ddp_hdr, seg_q.qpn, qp_fault_q.qpn, tx_fault_q, s_write, wqe_q.qpn, sge_q.length};
+
+  `RNIC_ASSERT(VerdictRoom_A, !verdict_valid_o || verdict_ready_i)
+  `RNIC_ASSERT(TermRoom_A, !term_valid_o || term_ready_i)
+  `RNIC_ASSERT(OrdRoom_A, !ord_we || ord_count < ord)
+  `RNIC_ASSERT(IrdNotEmpty_A, !(op_q == OpFree && state_q == StExec && in_slot && running) || ird_count != 6'd0)
+endmodule

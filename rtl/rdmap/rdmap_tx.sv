@@ -1,0 +1,115 @@
+// rdmap_tx: merges the messages of send queue, responder and Terminate into one stream for ddp.
+//
+//   wqe commands (pass with the WQE's body, Read Request, drop) --+
+//   responder message, one beat                                   +--> [ one at a time, in turn ] --> tx_message_hdr, tx_message
+//   Terminate, one beat                                           +
+//
+// A message's header and beats leave together, header first: one message every 2 cycles. Latency 2 cycles. Waits for ddp alone, which
+// always takes a message: its slot is free.
+// Siblings: rdmap_core, rdmap_resp, rdmap_term. Bench: tb/rdmap/rdmap_test.cpp
+`include "rnic_assert.svh"
+
+module rdmap_tx (
+  input  logic clk_i,
+  input  logic rst_ni,
+  // commands of the send queue, from rdmap_core
+  input  logic sq_valid_i,
+  output logic sq_ready_o,
+  input  logic sq_drop_i,
+  input  logic sq_own_i,                 // the body is sq_data_i (Read Request), the WQE's is dropped
+  input  iwarp_pkg::tx_message_hdr_t sq_i,
+  input  logic [511:0] sq_data_i,
+  // bodies, from qp
+  input  logic wqe_valid_i,
+  output logic wqe_ready_o,
+  input  iwarp_pkg::beat_t wqe_i,
+  // from rdmap_resp
+  input  logic resp_valid_i,
+  output logic resp_ready_o,
+  input  iwarp_pkg::tx_message_hdr_t resp_i,
+  input  logic [511:0] resp_data_i,
+  // from rdmap_term
+  input  logic term_valid_i,
+  output logic term_ready_o,
+  input  iwarp_pkg::tx_message_hdr_t term_i,
+  input  logic [511:0] term_data_i,
+  // to ddp
+  output logic hdr_valid_o,
+  input  logic hdr_ready_i,
+  output iwarp_pkg::tx_message_hdr_t hdr_o,
+  output logic beat_valid_o,
+  input  logic beat_ready_i,
+  output iwarp_pkg::beat_t beat_o,
+  // to rdmap_core
+  output logic idle_o
+);
+  typedef enum logic [1:0] {
+    StPick,     // nothing under way
+    StHeader,   // the header is offered
+    StBody,     // beats are offered
+    StDrop      // the WQE's beats are thrown away
+  } state_e;
+  state_e state_d, state_q;
+
+  logic [2:0] request, grant;
+  logic [1:0] next_q, index;
+  logic       any, pick;
+  assign request = {term_valid_i, resp_valid_i, sq_valid_i};
+  round_robin #(.N(3)) u_pick (.request_i(request), .start_i(next_q), .any_o(any), .onehot_o(grant), .index_o(index));
+  assign pick = state_q == StPick && any;
+  assign {term_ready_o, resp_ready_o, sq_ready_o} = grant & {3{pick}};
+
+  iwarp_pkg::tx_message_hdr_t hdr_q;
+  logic [511:0] data_q;
+  logic [6:0]   keep_q;
+  logic         pass_q, eat_q;     // beats come from the WQE; its beats are to be dropped behind our own
+
+  always_comb begin
+    state_d = state_q;
+    case (state_q)
+      StPick: begin
+        if (any) state_d = (grant[0] && sq_drop_i) ? StDrop : StHeader;
+      end
+      StHeader: if (hdr_ready_i) state_d = StBody;
+      StBody: begin
+        if (beat_valid_o && beat_ready_i && beat_o.last) state_d = eat_q ? StDrop : StPick;
+      end
+      StDrop: if (wqe_valid_i && wqe_i.last) state_d = StPick;
+      default: state_d = StPick;
+    endcase
+  end
+
+  assign hdr_valid_o  = state_q == StHeader;
+  assign hdr_o        = hdr_q;
+  assign beat_valid_o = state_q == StBody && (!pass_q || wqe_valid_i);
+  assign wqe_ready_o  = (state_q == StBody && pass_q && beat_ready_i) || state_q == StDrop;
+  assign idle_o       = state_q == StPick;
+  always_comb begin
+    beat_o = wqe_i;
+    if (!pass_q) beat_o = {1'b1, 1'b0, keep_q, data_q};
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      state_q <= StPick;
+      next_q  <= '0;
+    end else begin
+      state_q <= state_d;
+      if (pick) next_q <= index == 2'd2 ? 2'd0 : index + 2'd1;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (pick) begin
+      pass_q <= grant[0] && !sq_own_i;
+      eat_q  <= grant[0] && sq_own_i;
+      hdr_q  <= grant[0] ? sq_i : grant[1] ? resp_i : term_i;
+      data_q <= grant[0] ? sq_data_i : grant[1] ? resp_data_i : term_data_i;
+      // A responder's body is one SGE, or nothing if the Read is empty.
+      keep_q <= grant[0] ? 7'd28 : grant[1] ? (resp_i.num_sge == 4'd0 ? 7'd0 : 7'd16) : term_i.length[6:0];
+    end
+  end
+
+
+  `RNIC_STREAM_STABLE(HdrStable_A, hdr_valid_o, hdr_ready_i, hdr_o)
+  `RNIC_STREAM_STABLE(BeatStable_A, beat_valid_o, beat_ready_i, beat_o)
+endmodule

@@ -1,0 +1,239 @@
+// tpt: translation and protection table.
+//
+//   rx_xlate, tx_xlate,   --> [ pick one ] --> [ tpt_entry: look-up and checks, 6 cycles ] --+--> [ tpt_rsp ] --> *_rsp
+//   wqe_check, resp_check         ^                     ^                                    |
+//   tpt_cmd --> [ tpt_update ] ---+------- writes ------+                                    +--> [ tpt_walk ] --> *_extent
+//                                                                      page list, one read port, shared
+//
+// One look-up a cycle in all, receive first, the others in turn; one extent a cycle in all, receive first. Latency: 8 cycles from a
+// request to its answer, 11 to its first extent. A client may have 8 look-ups outstanding; when its outputs are not taken it stops asking, and
+// holds nobody else. Waits for nothing else; destroy_mr waits for the retirement of extents.
+// Leaves: tpt_key, tpt_entry, tpt_rsp, tpt_walk, tpt_update. Model: model/tpt/tpt.hpp. Bench: tb/tpt/tpt_test.cpp
+`include "rnic_assert.svh"
+
+module tpt (
+  input  logic clk_i,
+  input  logic rst_ni,
+  output logic ready_o,
+  output iwarp_pkg::unit_count_t count_o,
+  input  iwarp_pkg::dev_cfg_t dev_cfg_i,
+  // from and to admin
+  input  logic tpt_cmd_valid_i,
+  output logic tpt_cmd_ready_o,
+  input  iwarp_pkg::tpt_cmd_t tpt_cmd_i,
+  output logic tpt_cmd_rsp_valid_o,
+  input  logic tpt_cmd_rsp_ready_i,
+  output iwarp_pkg::tpt_cmd_rsp_t tpt_cmd_rsp_o,
+  input  logic pbl_wr_valid_i,
+  output logic pbl_wr_ready_o,
+  input  iwarp_pkg::pbl_wr_t pbl_wr_i,
+  // from and to qp
+  input  logic wqe_check_valid_i,
+  output logic wqe_check_ready_o,
+  input  iwarp_pkg::wqe_check_t wqe_check_i,
+  output logic wqe_check_rsp_valid_o,
+  input  logic wqe_check_rsp_ready_i,
+  output iwarp_pkg::wqe_check_rsp_t wqe_check_rsp_o,
+  // from and to rdmap
+  input  logic resp_check_valid_i,
+  output logic resp_check_ready_o,
+  input  iwarp_pkg::resp_check_t resp_check_i,
+  output logic resp_check_rsp_valid_o,
+  input  logic resp_check_rsp_ready_i,
+  output iwarp_pkg::resp_check_rsp_t resp_check_rsp_o,
+  // from and to ddp
+  input  logic tx_xlate_valid_i,
+  output logic tx_xlate_ready_o,
+  input  iwarp_pkg::tx_xlate_t tx_xlate_i,
+  input  logic rx_xlate_valid_i,
+  output logic rx_xlate_ready_o,
+  input  iwarp_pkg::rx_xlate_t rx_xlate_i,
+  output logic rx_xlate_rsp_valid_o,
+  input  logic rx_xlate_rsp_ready_i,
+  output iwarp_pkg::rx_xlate_rsp_t rx_xlate_rsp_o,
+  output logic rx_extent_valid_o,
+  input  logic rx_extent_ready_i,
+  output iwarp_pkg::rx_extent_t rx_extent_o,
+  input  logic rx_dropped_valid_i,
+  output logic rx_dropped_ready_o,
+  input  iwarp_pkg::rx_dropped_t rx_dropped_i,
+  // from and to host_if
+  output logic tx_extent_valid_o,
+  input  logic tx_extent_ready_i,
+  output iwarp_pkg::tx_extent_t tx_extent_o,
+  input  logic rd_retired_valid_i,
+  output logic rd_retired_ready_o,
+  input  iwarp_pkg::rd_retired_t rd_retired_i,
+  input  logic wr_retired_valid_i,
+  output logic wr_retired_ready_o,
+  input  iwarp_pkg::wr_retired_t wr_retired_i
+);
+  localparam int unsigned SlotW  = $clog2(rnic_pkg::NumStags);
+  localparam int unsigned PblW   = $clog2(rnic_pkg::NumPbl);
+  localparam int unsigned EntryW = 1 + 32 + 16 + 16 + 64 + 49 + 5 + 21 + PblW;
+  // Clients, as they travel with a look-up.
+  localparam logic [2:0] Rx = 3'd0, Tx = 3'd1, Wqe = 3'd2, Resp = 3'd3, Update = 3'd4;
+
+  // --- pick
+  logic rx_room_rsp, rx_room_job, tx_room, wqe_room, resp_room, running;
+  logic find_valid, find_ready;
+  logic [31:0] find_stag;
+  iwarp_pkg::wqe_check_t find, pick;
+  logic [3:0]  others_valid, others_ready;
+  logic        other_valid, pick_valid;
+  logic [1:0]  other_index;
+  logic [2:0]  pick_client;
+  iwarp_pkg::wqe_check_t other;
+
+  always_comb begin
+    find      = '0;
+    find.stag = find_stag;
+    find.last = 1'b1;
+  end
+  assign others_valid = {find_valid, resp_check_valid_i && resp_room, wqe_check_valid_i && wqe_room, tx_xlate_valid_i && tx_room} &
+                        {4{running}};
+  stream_arb #(.Width(iwarp_pkg::WqeCheckWidth), .N(4)) u_others (
+    .clk_i, .rst_ni, .valid_i(others_valid), .ready_o(others_ready), .data_i({find, resp_check_i, wqe_check_i, tx_xlate_i}),
+    .valid_o(other_valid), .ready_i(!rx_xlate_ready_o || !rx_xlate_valid_i), .data_o(other), .index_o(other_index)
+  );
+  assign {find_ready, resp_check_ready_o, wqe_check_ready_o, tx_xlate_ready_o} = others_ready & others_valid;
+  assign rx_xlate_ready_o = rx_room_rsp && rx_room_job && running;
+  assign pick_valid       = (rx_xlate_valid_i && rx_xlate_ready_o) || other_valid;
+  always_comb begin
+    pick        = other;
+    pick_client = {1'b0, other_index} + 3'd1;
+    if (rx_xlate_valid_i && rx_xlate_ready_o) begin
+      pick        = rx_xlate_i;
+      pick_client = Rx;
+    end
+  end
+
+  logic                  go_q;
+  logic [2:0]            go_client_q;
+  iwarp_pkg::wqe_check_t go_item_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) go_q <= 1'b0;
+    else         go_q <= pick_valid;
+  end
+  always_ff @(posedge clk_i) begin
+    go_client_q <= pick_client;
+    go_item_q   <= pick;
+  end
+
+  // --- look-up
+  logic        done, done_last, done_epoch, epoch, table_we;
+  logic [2:0]  done_client;
+  iwarp_pkg::tpt_result_e done_result;
+  logic [31:0] done_length;
+  logic [PblW-1:0]   done_page;
+  logic [20:0]       done_offset;
+  logic [4:0]        done_log;
+  logic [SlotW-1:0]  done_slot, table_waddr;
+  logic [EntryW-1:0] done_entry, table_wdata;
+  tpt_entry u_entry (
+    .clk_i, .rst_ni, .key_i(dev_cfg_i.stag_key), .epoch_i(epoch),
+    .valid_i(go_q), .client_i(go_client_q), .stag_i(go_item_q.stag), .tagged_offset_i(go_item_q.tagged_offset),
+    .length_i(go_item_q.length), .pd_i(go_item_q.pd), .rights_i(go_item_q.rights), .last_i(go_item_q.last),
+    .valid_o(done), .client_o(done_client), .result_o(done_result), .last_o(done_last), .epoch_o(done_epoch), .length_o(done_length),
+    .page_o(done_page), .page_offset_o(done_offset), .log_page_o(done_log), .slot_o(done_slot), .entry_o(done_entry),
+    .we_i(table_we), .waddr_i(table_waddr), .wdata_i(table_wdata)
+  );
+
+  // --- answers
+  logic rx_done;
+  iwarp_pkg::tpt_result_e rx_answer;
+  tpt_rsp u_rx_rsp (
+    .clk_i, .rst_ni, .ask_i(rx_xlate_valid_i && rx_xlate_ready_o), .room_o(rx_room_rsp),
+    .valid_i(done && done_client == Rx), .last_i(done_last), .result_i(done_result), .done_o(rx_done), .done_result_o(rx_answer),
+    .rsp_valid_o(rx_xlate_rsp_valid_o), .rsp_ready_i(rx_xlate_rsp_ready_i), .rsp_o(rx_xlate_rsp_o.result)
+  );
+  tpt_rsp u_wqe_rsp (
+    .clk_i, .rst_ni, .ask_i(wqe_check_valid_i && wqe_check_ready_o), .room_o(wqe_room),
+    .valid_i(done && done_client == Wqe), .last_i(done_last), .result_i(done_result), .done_o(), .done_result_o(),
+    .rsp_valid_o(wqe_check_rsp_valid_o), .rsp_ready_i(wqe_check_rsp_ready_i), .rsp_o(wqe_check_rsp_o.result)
+  );
+  tpt_rsp u_resp_rsp (
+    .clk_i, .rst_ni, .ask_i(resp_check_valid_i && resp_check_ready_o), .room_o(resp_room),
+    .valid_i(done && done_client == Resp), .last_i(done_last), .result_i(done_result), .done_o(), .done_result_o(),
+    .rsp_valid_o(resp_check_rsp_valid_o), .rsp_ready_i(resp_check_rsp_ready_i), .rsp_o(resp_check_rsp_o.result)
+  );
+
+  // --- page list and walks
+  logic rx_pbl, rx_pbl_ready, tx_pbl, tx_pbl_ready;
+  logic [PblW-1:0] rx_page, tx_page;
+  logic [51:0]     page;
+  logic rx_walked, rx_walked_e, rx_drop, rx_drop_e, rx_ext, rx_ext_e;
+  logic tx_walked, tx_walked_e, tx_drop, tx_drop_e, tx_ext, tx_ext_e;
+  ram_1r1w #(.Width(52), .Depth(rnic_pkg::NumPbl)) u_pages (
+    .clk_i, .rst_ni, .we_i(pbl_wr_valid_i), .waddr_i(pbl_wr_i.index[PblW-1:0]), .wdata_i(pbl_wr_i.address[63:12]),
+    .re_i(rx_pbl || tx_pbl), .raddr_i(rx_pbl ? rx_page : tx_page), .rdata_o(page)
+  );
+  assign pbl_wr_ready_o = 1'b1;
+  assign rx_pbl_ready   = 1'b1;
+  assign tx_pbl_ready   = !rx_pbl;
+
+  tpt_walk #(.Gated(1'b1)) u_rx_walk (
+    .clk_i, .rst_ni, .ask_i(rx_xlate_valid_i && rx_xlate_ready_o), .room_o(rx_room_job),
+    .valid_i(done && done_client == Rx), .last_i(done_last), .result_i(done_result), .epoch_i(done_epoch),
+    .length_i(done_length[16:0]), .page_i(done_page), .page_offset_i(done_offset), .log_page_i(done_log),
+    .go_valid_i(rx_done), .go_ok_i(rx_answer == iwarp_pkg::TptOk),
+    .pbl_valid_o(rx_pbl), .pbl_ready_i(rx_pbl_ready), .pbl_addr_o(rx_page), .pbl_data_i(page),
+    .walked_o(rx_walked), .walked_epoch_o(rx_walked_e), .dropped_o(rx_drop), .dropped_epoch_o(rx_drop_e),
+    .extent_o(rx_ext), .extent_epoch_o(rx_ext_e),
+    .out_valid_o(rx_extent_valid_o), .out_ready_i(rx_extent_ready_i), .out_o(rx_extent_o)
+  );
+  tpt_walk #(.Gated(1'b0)) u_tx_walk (
+    .clk_i, .rst_ni, .ask_i(tx_xlate_valid_i && tx_xlate_ready_o), .room_o(tx_room),
+    .valid_i(done && done_client == Tx), .last_i(done_last), .result_i(done_result), .epoch_i(done_epoch),
+    .length_i(done_length[16:0]), .page_i(done_page), .page_offset_i(done_offset), .log_page_i(done_log),
+    .go_valid_i(1'b0), .go_ok_i(1'b0),
+    .pbl_valid_o(tx_pbl), .pbl_ready_i(tx_pbl_ready), .pbl_addr_o(tx_page), .pbl_data_i(page),
+    .walked_o(tx_walked), .walked_epoch_o(tx_walked_e), .dropped_o(tx_drop), .dropped_epoch_o(tx_drop_e),
+    .extent_o(tx_ext), .extent_epoch_o(tx_ext_e),
+    .out_valid_o(tx_extent_valid_o), .out_ready_i(tx_extent_ready_i), .out_o(tx_extent_o)
+  );
+
+  // --- changes
+  logic passed_ok;
+  assign passed_ok = done && done_result == iwarp_pkg::TptOk;
+  tpt_update u_update (
+    .clk_i, .rst_ni, .ready_o(running), .key_i(dev_cfg_i.stag_key),
+    .cmd_valid_i(tpt_cmd_valid_i), .cmd_ready_o(tpt_cmd_ready_o), .cmd_i(tpt_cmd_i),
+    .rsp_valid_o(tpt_cmd_rsp_valid_o), .rsp_ready_i(tpt_cmd_rsp_ready_i), .rsp_o(tpt_cmd_rsp_o),
+    .find_valid_o(find_valid), .find_ready_i(find_ready), .find_stag_o(find_stag),
+    .found_valid_i(done && done_client == Update), .found_result_i(done_result), .found_slot_i(done_slot), .found_entry_i(done_entry),
+    .we_o(table_we), .waddr_o(table_waddr), .wdata_o(table_wdata), .epoch_o(epoch),
+    .passed_i({passed_ok && done_client == Tx, passed_ok && done_client == Rx}), .passed_epoch_i({2{done_epoch}}),
+    .ended_i({tx_drop, tx_walked, rx_drop, rx_walked}), .ended_epoch_i({tx_drop_e, tx_walked_e, rx_drop_e, rx_walked_e}),
+    .issued_i(rx_ext || tx_ext), .issued_epoch_i(rx_ext ? rx_ext_e : tx_ext_e),
+    .retired_i({rx_dropped_valid_i, wr_retired_valid_i, rd_retired_valid_i}),
+    .retired_epoch_i({rx_dropped_i.epoch, wr_retired_i.epoch, rd_retired_i.epoch})
+  );
+  assign ready_o            = running;
+  assign rd_retired_ready_o = 1'b1;
+  assign wr_retired_ready_o = 1'b1;
+  assign rx_dropped_ready_o = 1'b1;
+
+  // --- counters
+  logic [47:0] items_q, busy_q, stalled_q;
+  logic        asked;
+  assign count_o = {items_q, busy_q, stalled_q};
+  assign asked   = rx_xlate_valid_i || tx_xlate_valid_i || wqe_check_valid_i || resp_check_valid_i;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      items_q   <= '0;
+      busy_q    <= '0;
+      stalled_q <= '0;
+    end else begin
+      if (done)                            items_q   <= items_q + 1'b1;
+      if (pick_valid || rx_pbl || tx_pbl)  busy_q    <= busy_q + 1'b1;
+      if (asked && !pick_valid)            stalled_q <= stalled_q + 1'b1;
+    end
+  end
+
+  logic unused_bits;
+  assign unused_bits = ^{pbl_wr_i.index[31:PblW], pbl_wr_i.address[11:0], done_length[31:17], dev_cfg_i};
+
+  `RNIC_ASSERT(OneExtent_A, !(rx_ext && tx_ext))
+  `RNIC_ASSERT(PieceFits_A, !done || (done_client != Rx && done_client != Tx) || done_length[31:17] == '0)
+endmodule

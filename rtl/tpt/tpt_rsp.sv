@@ -1,0 +1,64 @@
+// tpt_rsp: gathers the look-ups of a group into one answer: the first failure, or ok.
+//
+//   result, last --> [ first failure kept ] --last--> [ FIFO ] --> rsp
+//
+// The asker may have Depth look-ups and answers outstanding: room_o is low when it has, so a result always finds its place and the
+// look-up pipeline never stalls. Latency 2 cycles. done_o, done_result_o: the answer as it enters the FIFO (tpt_walk waits for it).
+// Siblings: tpt_entry, tpt_walk. Bench: tb/tpt/tpt_test.cpp
+`include "rnic_assert.svh"
+
+module tpt_rsp #(
+  parameter int unsigned Depth = 8
+) (
+  input  logic clk_i,
+  input  logic rst_ni,
+  // look-ups that begin
+  input  logic ask_i,
+  output logic room_o,
+  // look-ups that end
+  input  logic valid_i,
+  input  logic last_i,
+  input  iwarp_pkg::tpt_result_e result_i,
+  output logic done_o,
+  output iwarp_pkg::tpt_result_e done_result_o,
+  // to the asker
+  output logic rsp_valid_o,
+  input  logic rsp_ready_i,
+  output iwarp_pkg::tpt_result_e rsp_o
+);
+  localparam int unsigned CountW = $clog2(Depth + 1);
+  logic [CountW-1:0]      used_d, used_q;
+  iwarp_pkg::tpt_result_e first_q, answer;
+  logic                   push_ready, pop;
+  logic [2:0]             rsp_bits;
+
+  assign answer        = first_q == iwarp_pkg::TptOk ? result_i : first_q;
+  assign done_o        = valid_i && last_i;
+  assign done_result_o = answer;
+  assign room_o        = used_q < CountW'(Depth);
+  assign pop           = rsp_valid_o && rsp_ready_i;
+
+  stream_fifo #(.Width(iwarp_pkg::RxXlateRspWidth), .Depth(Depth)) u_fifo (
+    .clk_i, .rst_ni, .valid_i(done_o), .ready_o(push_ready), .data_i(answer),
+    .valid_o(rsp_valid_o), .ready_i(rsp_ready_i), .data_o(rsp_bits), .count_o()
+  );
+  iwarp_pkg::rx_xlate_rsp_t rsp;
+  assign rsp   = rsp_bits;
+  assign rsp_o = rsp.result;
+
+  // A look-up that does not end its group gives its place back at once, the last one when the answer is taken.
+  assign used_d = used_q + CountW'(ask_i) - CountW'(valid_i && !last_i) - CountW'(pop);
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      used_q  <= '0;
+      first_q <= iwarp_pkg::TptOk;
+    end else begin
+      used_q <= used_d;
+      if (valid_i) first_q <= last_i ? iwarp_pkg::TptOk : answer;
+    end
+  end
+
+  `RNIC_ASSERT(Room_A, !done_o || push_ready)
+  `RNIC_ASSERT(AskedWithRoom_A, !ask_i || room_o)
+endmodule

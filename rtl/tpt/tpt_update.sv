@@ -1,0 +1,223 @@
+// tpt_update: creates, queries and destroys entries, and knows when nothing through a closed entry is in flight.
+//
+//   create:  read {valid, generation} of the slot -> [ key, 2 cycles ] -> write entry -> answer with the STag
+//   query:   look-up through tpt_entry -> answer
+//   destroy: look-up -> close the entry, next generation, flip the epoch in one cycle -> wait for the old epoch to drain -> answer
+//
+// In flight, for each epoch: pieces that passed their check and are not walked yet, and extents that are not retired. Two counters suffice
+// since admin sends one command at a time. Waits for host_if and ddp to retire extents, which they always do.
+// Siblings: tpt_entry (owns the table), tpt_walk. Bench: tb/tpt/tpt_test.cpp
+`include "rnic_assert.svh"
+
+module tpt_update #(
+  localparam int unsigned SlotW  = $clog2(rnic_pkg::NumStags),
+  localparam int unsigned PblW   = $clog2(rnic_pkg::NumPbl),
+  localparam int unsigned EntryW = 1 + 32 + 16 + 16 + 64 + 49 + 5 + 21 + PblW
+) (
+  input  logic clk_i,
+  input  logic rst_ni,
+  output logic ready_o,
+  input  logic [63:0] key_i,
+  // from and to admin
+  input  logic cmd_valid_i,
+  output logic cmd_ready_o,
+  input  iwarp_pkg::tpt_cmd_t cmd_i,
+  output logic rsp_valid_o,
+  input  logic rsp_ready_i,
+  output iwarp_pkg::tpt_cmd_rsp_t rsp_o,
+  // own look-up through tpt_entry
+  output logic find_valid_o,
+  input  logic find_ready_i,
+  output logic [31:0] find_stag_o,
+  input  logic found_valid_i,
+  input  iwarp_pkg::tpt_result_e found_result_i,
+  input  logic [SlotW-1:0]  found_slot_i,
+  input  logic [EntryW-1:0] found_entry_i,
+  // to the table
+  output logic we_o,
+  output logic [SlotW-1:0]  waddr_o,
+  output logic [EntryW-1:0] wdata_o,
+  output logic epoch_o,
+  // what enters and leaves flight: bit i with its epoch
+  input  logic [1:0] passed_i,         // pieces that passed their check (rx, tx)
+  input  logic [1:0] passed_epoch_i,
+  input  logic [3:0] ended_i,          // pieces walked or dropped
+  input  logic [3:0] ended_epoch_i,
+  input  logic       issued_i,         // an extent leaves
+  input  logic       issued_epoch_i,
+  input  logic [2:0] retired_i,        // extents that are done with
+  input  logic [2:0] retired_epoch_i
+);
+  localparam int unsigned GenW = 24 - SlotW;
+  localparam int unsigned FlightW = 20;
+
+  typedef enum logic [3:0] {
+    StIdle,
+    StSlot,      // {valid, generation} has been read
+    StKey1,      // the new STag is on its way through the permutation
+    StKey2,
+    StWrite,     // the entry is written, unless the STag is 0
+    StFind,      // the look-up is offered
+    StFound,     // its result is awaited
+    StClose,     // the entry is closed, the epoch flips
+    StSettle,    // look-ups that saw the old entry reach the counters
+    StDrain,     // the old epoch empties
+    StAnswer
+  } state_e;
+  state_e state_d, state_q;
+
+  iwarp_pkg::tpt_cmd_t       cmd_q;
+  iwarp_pkg::admin_mr_args_t args;
+  logic [SlotW-1:0]          slot_q;
+  assign args = cmd_q.args;
+
+  // --- slots: {valid, generation}
+  logic             clear_busy, slot_we, slot_valid, slot_valid_d;
+  logic [SlotW-1:0] clear_addr;
+  logic [GenW-1:0]  slot_gen, gen_q;
+  ram_clear #(.Depth(rnic_pkg::NumStags)) u_clear (.clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr));
+  ram_1r1w #(.Width(1 + GenW), .Depth(rnic_pkg::NumStags)) u_slots (
+    .clk_i, .rst_ni, .we_i(clear_busy || slot_we), .waddr_i(clear_busy ? clear_addr : slot_q),
+    .wdata_i(clear_busy ? '0 : {slot_valid_d, slot_valid_d ? gen_q : slot_gen + GenW'(1)}),
+    .re_i((state_q == StIdle && cmd_valid_i) || found_valid_i),
+    .raddr_i(found_valid_i ? found_slot_i : cmd_i.object[SlotW-1:0]), .rdata_o({slot_valid, slot_gen})
+  );
+  assign ready_o = !clear_busy;
+
+  // --- STag
+  logic [23:0] stag_high;
+  logic [31:0] stag;
+  tpt_key #(.Inverse(1'b0)) u_key (.clk_i, .en_i(1'b1), .key_i, .value_i({gen_q, slot_q}), .value_o(stag_high));
+  assign stag = {stag_high, args.key};
+
+  // --- in flight
+  logic epoch_q;
+  logic [FlightW-1:0] flight0_d, flight0_q, flight1_d, flight1_q;
+  logic [2:0] in0, in1, out0, out1;
+  function automatic logic [2:0] ones(input logic [6:0] bits);
+    ones = '0;
+    for (int i = 0; i < 7; i++) ones = ones + {2'b00, bits[i]};
+  endfunction
+  assign in0  = ones({4'b0, issued_i && !issued_epoch_i, passed_i & ~passed_epoch_i});
+  assign in1  = ones({4'b0, issued_i && issued_epoch_i, passed_i & passed_epoch_i});
+  assign out0 = ones({ended_i & ~ended_epoch_i, retired_i & ~retired_epoch_i});
+  assign out1 = ones({ended_i & ended_epoch_i, retired_i & retired_epoch_i});
+  assign flight0_d = flight0_q + FlightW'(in0) - FlightW'(out0);
+  assign flight1_d = flight1_q + FlightW'(in1) - FlightW'(out1);
+  logic old_empty;
+  assign old_empty = (epoch_q ? flight0_q : flight1_q) == '0;
+  assign epoch_o   = epoch_q;
+
+  // --- control
+  logic [3:0] settle_q;
+  iwarp_pkg::admin_status_e   status_d, status_q;
+  iwarp_pkg::admin_mr_result_t result_d, result_q, found_result;
+  logic        found;
+  logic        e_valid;
+  logic [31:0] e_stag;
+  logic [15:0] e_pd, e_rights;
+  logic [48:0] e_length;
+  logic [64+5+21+PblW-1:0] unused_entry;
+  assign {e_valid, e_stag, e_pd, e_rights, unused_entry[64+5+21+PblW-1 -: 64], e_length, unused_entry[5+21+PblW-1:0]} = found_entry_i;
+  assign found = found_valid_i && found_result_i != iwarp_pkg::TptStag && e_valid;
+
+  always_comb begin
+    found_result        = '0;
+    found_result.stag   = e_stag;
+    found_result.pd     = e_pd;
+    found_result.rights = e_rights;
+    found_result.length = {15'h0, e_length};
+  end
+
+  always_comb begin
+    state_d  = state_q;
+    status_d = status_q;
+    result_d = result_q;
+    case (state_q)
+      StIdle: begin
+        result_d = '0;
+        status_d = iwarp_pkg::AdmOk;
+        if (cmd_valid_i && !clear_busy) state_d = cmd_i.opcode == iwarp_pkg::CmdCreateMr ? StSlot : StFind;
+      end
+      StSlot: begin
+        state_d = StKey1;
+        if (slot_valid) begin
+          state_d  = StAnswer;
+          status_d = iwarp_pkg::AdmExists;
+        end
+      end
+      StKey1: state_d = StKey2;
+      StKey2: state_d = StWrite;
+      StWrite: begin
+        result_d.stag   = stag;
+        result_d.pd     = args.pd;
+        result_d.rights = args.rights;
+        result_d.length = args.length;
+        state_d         = stag_high == '0 ? StKey1 : StAnswer;   // STag 0 does not exist: the next generation
+      end
+      StFind: if (find_ready_i) state_d = StFound;
+      StFound: begin
+        if (found_valid_i) begin
+          if (found) result_d = found_result;
+          status_d = found ? iwarp_pkg::AdmOk : iwarp_pkg::AdmNotFound;
+          state_d  = found && cmd_q.opcode == iwarp_pkg::CmdDestroyMr ? StClose : StAnswer;
+        end
+      end
+      StClose:  state_d = StSettle;
+      StSettle: if (settle_q == 4'h0) state_d = StDrain;
+      StDrain:  if (old_empty) state_d = StAnswer;
+      StAnswer: if (rsp_ready_i) state_d = StIdle;
+      default:  state_d = StIdle;
+    endcase
+  end
+
+  assign cmd_ready_o  = state_q == StIdle && !clear_busy;
+  assign find_valid_o = state_q == StFind;
+  assign find_stag_o  = cmd_q.object;
+  assign rsp_valid_o  = state_q == StAnswer;
+  always_comb begin
+    rsp_o        = '0;
+    rsp_o.status = status_q;
+    rsp_o.result = result_q;
+  end
+
+  // The table is cleared with the slots; an entry is valid only between its create and its destroy.
+  assign we_o    = clear_busy || (state_q == StWrite && stag_high != '0) || state_q == StClose;
+  assign waddr_o = clear_busy ? clear_addr : slot_q;
+  assign wdata_o = (clear_busy || state_q == StClose) ? '0 :
+                   {1'b1, stag, args.pd, args.rights, args.base_to, args.length[48:0], args.log_page[4:0], args.first_offset[20:0],
+                    args.pbl_base[PblW-1:0]};
+  assign slot_we      = (state_q == StWrite && stag_high != '0) || state_q == StClose;
+  assign slot_valid_d = state_q == StWrite;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      state_q     <= StIdle;
+      epoch_q     <= 1'b0;
+      flight0_q   <= '0;
+      flight1_q   <= '0;
+    end else begin
+      state_q     <= state_d;
+      flight0_q   <= flight0_d;
+      flight1_q   <= flight1_d;
+      if (state_q == StClose) epoch_q <= !epoch_q;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    status_q <= status_d;
+    result_q <= result_d;
+    if (state_q == StIdle) cmd_q <= cmd_i;
+    if (state_q == StIdle)  slot_q <= cmd_i.object[SlotW-1:0];
+    else if (found_valid_i) slot_q <= found_slot_i;
+    if (state_q == StSlot) gen_q <= slot_gen;
+    else if (state_q == StWrite && stag_high == '0) gen_q <= gen_q + GenW'(1);
+    if (state_q == StClose) settle_q <= 4'd12;
+    else                    settle_q <= settle_q - 4'h1;
+  end
+
+  logic unused_args;
+  assign unused_args = ^{args.reserved0, args.reserved1, args.reserved2, args.page_list, args.pages, args.length[63:49],
+                         args.log_page[7:5], args.first_offset[31:21], args.pbl_base[31:PblW], unused_entry};
+
+  `RNIC_ASSERT(OldEpochIsEmpty_A, state_q != StClose || old_empty)
+endmodule

@@ -1,0 +1,183 @@
+// tpt_walk: turns checked pieces of a segment into bus extents, one page at a time.
+//
+//   job --> [ FIFO ] --> [ current job ] --page index--> page list (shared, 1 read port) --> [ FIFO ] --> extent
+//
+// A page-list entry is asked for only when the extent has room behind it, so a client whose output is full holds nobody else. One
+// extent a cycle when granted each cycle; latency 4 cycles from the look-up's result. Gated (receive): a group's jobs wait
+// for its answer (go), and are skipped if it failed. Not gated (transmit): a failed job gives one extent of length 0 that ends the group.
+// Siblings: tpt_entry, tpt_rsp, tpt_update (counts what is in flight). Bench: tb/tpt/tpt_test.cpp
+`include "rnic_assert.svh"
+
+module tpt_walk #(
+  parameter bit Gated = 1'b0,
+  parameter int unsigned Depth = 8,
+  localparam int unsigned PblW = $clog2(rnic_pkg::NumPbl)
+) (
+  input  logic clk_i,
+  input  logic rst_ni,
+  // look-ups that begin and end
+  input  logic ask_i,
+  output logic room_o,
+  input  logic valid_i,
+  input  logic last_i,
+  input  iwarp_pkg::tpt_result_e result_i,
+  input  logic epoch_i,
+  input  logic [16:0] length_i,
+  input  logic [PblW-1:0] page_i,
+  input  logic [20:0] page_offset_i,
+  input  logic [4:0] log_page_i,
+  // answers of groups (Gated)
+  input  logic go_valid_i,
+  input  logic go_ok_i,
+  // page list: data one cycle after the grant
+  output logic pbl_valid_o,
+  input  logic pbl_ready_i,
+  output logic [PblW-1:0] pbl_addr_o,
+  input  logic [51:0] pbl_data_i,
+  // what enters and leaves flight, for tpt_update
+  output logic walked_o,
+  output logic walked_epoch_o,
+  output logic dropped_o,
+  output logic dropped_epoch_o,
+  output logic extent_o,
+  output logic extent_epoch_o,
+  // extents
+  output logic out_valid_o,
+  input  logic out_ready_i,
+  output iwarp_pkg::extent_t out_o
+);
+  localparam int unsigned JobW   = 1 + 3 + 1 + 17 + PblW + 21 + 5;
+  localparam int unsigned CountW = $clog2(Depth + 1);
+  localparam int unsigned OutDepth = 4;
+
+  // --- jobs
+  logic             push_ready, j_valid, j_ready;
+  logic [JobW-1:0]  j_word;
+  logic             j_last, j_epoch;
+  logic [2:0]       j_result;
+  logic [16:0]      j_length;
+  logic [PblW-1:0]  j_page;
+  logic [20:0]      j_offset;
+  logic [4:0]       j_log;
+  stream_fifo #(.Width(JobW), .Depth(Depth)) u_jobs (
+    .clk_i, .rst_ni, .valid_i, .ready_o(push_ready),
+    .data_i({last_i, result_i, epoch_i, length_i, page_i, page_offset_i, log_page_i}),
+    .valid_o(j_valid), .ready_i(j_ready), .data_o(j_word), .count_o()
+  );
+  assign {j_last, j_result, j_epoch, j_length, j_page, j_offset, j_log} = j_word;
+
+  logic [CountW-1:0] used_q;
+  assign room_o = used_q < CountW'(Depth);
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) used_q <= '0;
+    else         used_q <= used_q + CountW'(ask_i) - CountW'(j_valid && j_ready);
+  end
+
+  // --- may this group be walked?
+  logic go_valid, go_ok, go_pop;
+  if (Gated) begin : gen_gate
+    stream_fifo #(.Width(1), .Depth(Depth)) u_go (
+      .clk_i, .rst_ni, .valid_i(go_valid_i), .ready_o(), .data_i(go_ok_i),
+      .valid_o(go_valid), .ready_i(go_pop), .data_o(go_ok), .count_o()
+    );
+  end else begin : gen_open
+    logic unused_go;
+    assign go_valid  = 1'b1;
+    assign go_ok     = 1'b1;
+    assign unused_go = go_valid_i ^ go_ok_i ^ go_pop;
+  end
+
+  // --- the current job
+  logic             cur_q, cur_last_q, cur_epoch_q, cur_fail_q, skip_q;
+  logic [2:0]       cur_result_q;
+  logic [16:0]      rest_q, piece;
+  logic [PblW-1:0]  page_q;
+  logic [20:0]      offset_q;
+  logic [4:0]       log_q;
+  logic [21:0]      in_page;
+  logic             job_ok, load, take, drop, issue, finishing, room_out;
+
+  assign job_ok   = j_result == iwarp_pkg::TptOk;
+  // A job is dropped when its group failed (Gated), or when an earlier one of its group has ended the group.
+  assign drop     = j_valid && go_valid && (!go_ok || skip_q);
+  assign load     = !cur_q || (issue && finishing);
+  assign take     = j_valid && go_valid && !drop && load;
+  assign j_ready  = go_valid && (drop || load);
+  assign go_pop   = j_valid && j_ready && j_last;
+
+  assign in_page   = (22'h1 << log_q) - {1'b0, offset_q};
+  assign finishing = cur_fail_q || {5'h0, rest_q} <= in_page;
+  assign piece     = cur_fail_q ? 17'h0 : finishing ? rest_q : in_page[16:0];
+
+  assign pbl_valid_o = cur_q && room_out;
+  assign pbl_addr_o  = page_q;
+  assign issue       = pbl_valid_o && pbl_ready_i;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      cur_q  <= 1'b0;
+      skip_q <= 1'b0;
+    end else begin
+      if (take)                    cur_q <= 1'b1;
+      else if (issue && finishing) cur_q <= 1'b0;
+      if (j_valid && j_ready) skip_q <= !j_last && (skip_q || (!Gated && !drop && !job_ok));
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (take) begin
+      cur_last_q   <= j_last || !job_ok;
+      cur_epoch_q  <= j_epoch;
+      cur_fail_q   <= !job_ok;
+      cur_result_q <= j_result;
+      rest_q       <= j_length;
+      page_q       <= j_page;
+      offset_q     <= j_offset;
+      log_q        <= j_log;
+    end else if (issue) begin
+      rest_q   <= rest_q - piece;
+      page_q   <= page_q + 1'b1;
+      offset_q <= '0;
+    end
+  end
+
+  // Jobs that passed their check count as in flight until they are walked or dropped; failed ones never did.
+  assign walked_o        = issue && finishing && !cur_fail_q;
+  assign walked_epoch_o  = cur_epoch_q;
+  assign dropped_o       = drop && job_ok;
+  assign dropped_epoch_o = j_epoch;
+
+  // --- extents
+  logic              s1_q, s1_last_q, s1_epoch_q;
+  logic [2:0]        s1_result_q;
+  logic [20:0]       s1_offset_q;
+  logic [16:0]       s1_length_q;
+  logic [$clog2(OutDepth + 1)-1:0] out_count;
+  logic              out_push_ready;
+  iwarp_pkg::extent_t ext;
+
+  assign room_out = 32'(out_count) + 32'(s1_q) < OutDepth;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) s1_q <= 1'b0;
+    else         s1_q <= issue;
+  end
+  always_ff @(posedge clk_i) begin
+    if (issue) begin
+      s1_last_q   <= cur_last_q && finishing;
+      s1_epoch_q  <= cur_epoch_q;
+      s1_result_q <= cur_result_q;
+      s1_offset_q <= offset_q;
+      s1_length_q <= piece;
+    end
+  end
+  assign ext = {{pbl_data_i, 12'h0} | {43'h0, s1_offset_q}, s1_length_q, s1_result_q, s1_epoch_q, s1_last_q};
+  stream_fifo #(.Width(iwarp_pkg::ExtentWidth), .Depth(OutDepth)) u_out (
+    .clk_i, .rst_ni, .valid_i(s1_q), .ready_o(out_push_ready), .data_i(ext),
+    .valid_o(out_valid_o), .ready_i(out_ready_i), .data_o(out_o), .count_o(out_count)
+  );
+  assign extent_o       = issue;
+  assign extent_epoch_o = cur_epoch_q;
+
+  `RNIC_ASSERT(RoomForJob_A, !valid_i || push_ready)
+  `RNIC_ASSERT(RoomForExtent_A, !s1_q || out_push_ready)
+  `RNIC_STREAM_STABLE(OutStable_A, out_valid_o, out_ready_i, out_o)
+endmodule

@@ -1,0 +1,136 @@
+// The transport under one device: reliable, in order, TCP as the RNIC sees it at the LLP port (architecture 3.3).
+//
+//   Llp llp("host0", 0, link);           number of the host, which is its address: host_address(0)
+//   llp.attach(device);
+//   llp.ctl(request);  llp.tx(record);   from the device; events, records, credits go to it
+//
+// - Credit: record bytes that the peer's device has taken, plus the window. So what was accepted is always sent at once,
+//   and a peer that takes nothing closes the window.
+// - Streaming mode: bytes wait until `give`; each arrival and each `give` says how many wait now. From `rdma_mode` on,
+//   whole FPDUs.
+// - A record is one segment if it fits the maximum segment size, else several.
+// - Events of a connection keep their place among its records and pass those of others.
+// - A FIN inside an FPDU: the rest comes as a record with `error`, then `peer_closed`.
+// - The device is never called from inside its own call.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "backend/device.hpp"
+#include "link/link.hpp"
+#include "llp/fpdu_finder.hpp"
+#include "platform/activity.hpp"
+
+namespace rnic::sim {
+
+class Llp final : private Activity, public LinkEnd {
+ public:
+  Llp(const std::string& name, unsigned host, Link& link);
+
+  void attach(Device& device);
+
+  // The device's side.
+  bool can_tx();
+  void tx(Record&& r);
+  void ctl(const spec::LlpCtlReq& req);
+  void device_woke() { wake_at(kernel_now()); }
+
+  void reset();   ///< of the device: every connection is reset
+  void remove();  ///< the device is gone: peers find out by time-out
+
+  void frame_arrives(Time at, Frame&& frame) override;
+  void ack_arrives(const Ack& ack) override;
+  void peer_gone(unsigned host) override;
+
+  uint64_t moved() const { return moved_; }
+  const std::string& failure() const { return failure_; }
+  std::string waiting_for() const;
+  uint64_t records_tx() const { return records_tx_; }
+  uint64_t records_rx() const { return records_rx_; }
+
+ private:
+  enum class State : uint8_t { kFree, kConnecting, kAccepting, kOpen, kDead };
+  struct Conn {
+    State state = State::kFree;
+    bool is_rdma = false, aborted = false;
+    bool fin_sent = false, fin_acked = false, peer_fin = false, closed_told = false;
+    uint8_t peer = 0;  // host
+    uint16_t peer_conn = 0, port = 0, peer_port = 0, cookie = 0;
+    uint32_t serial = 0, peer_serial = 0;
+    uint32_t snd_nxt = 0, rcv_nxt = 0;
+    uint32_t sent = 0, limit = 0;                     // record bytes given to us, and allowed
+    uint32_t received = 0, consumed = 0, acked = 0;   // bytes in, taken by the device, told to the peer
+    uint32_t queued = 0;                              // of its items in rx_
+    uint32_t waiting_bytes = 0;
+    std::deque<Payload> waiting;
+    FpduFinder finder;
+  };
+  struct Item {  // for the device, in order
+    enum Kind : uint8_t { kRecord, kEvent, kCredit } kind = kRecord;
+    uint32_t serial = 0;
+    Record record;
+    spec::LlpCtlEvt event;
+  };
+  struct Timer {
+    Time at;
+    uint16_t conn;
+    uint32_t serial;
+    bool is_loss;  // the peer is gone; else: nobody answered
+  };
+
+  void run(Time now) override;
+  // llp.cpp: connections
+  Conn* find(uint16_t conn);
+  uint16_t take_number();
+  void open(uint16_t n);
+  void connect(const spec::LlpCtlReq& req);
+  void half_close(uint16_t n);
+  void abort(uint16_t n, bool tell_device);
+  void release(uint16_t n);
+  void fail_connection(uint16_t n);
+  void maybe_closed(uint16_t n);
+  void event(uint16_t n, spec::LlpEvt kind, uint32_t length = 0);
+  void credit(uint16_t n);
+  void send(uint16_t n, FrameKind kind, Payload data = {});
+  void refuse(const Frame& f);
+  void broken(const std::string& what);
+  // llp_data.cpp: frames, bytes, records
+  void take(Frame&& f);
+  void take_syn(const Frame& f);
+  void take_data(uint16_t n, Payload data);
+  void take_fin(uint16_t n);
+  void give(uint16_t n, uint32_t length);
+  void rdma_mode(const spec::LlpCtlReq& req);
+  void record(uint16_t n, Payload data, bool is_stream, bool error = false);
+  void take_acks(Time now);
+  void pump(Time now);
+  void hand_over(Item& item);
+  void report_consumed(Time now, Conn& c);
+
+  const uint8_t host_;
+  Link& link_;
+  Device* device_ = nullptr;
+  const uint32_t window_, ack_every_;
+  std::vector<Conn> conns_;
+  std::deque<uint16_t> free_;
+  std::set<uint16_t> listening_;
+  uint32_t next_serial_ = 1;
+  uint16_t next_port_ = 49152;
+
+  std::array<std::deque<std::pair<Time, Frame>>, Link::kHosts> arrivals_;  // by sender
+  std::deque<Ack> acks_;
+  bool acks_are_urgent_ = false;  // somebody is short of credit
+  std::deque<Timer> timers_;
+  std::deque<Item> events_;  // of connections without items in rx_
+  std::deque<Item> rx_;
+  bool held_tx_ = false, gone_ = false;
+
+  uint64_t moved_ = 0, records_tx_ = 0, records_rx_ = 0;
+  std::string failure_;
+};
+
+}  // namespace rnic::sim

@@ -1,0 +1,182 @@
+#include "platform/simulation.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "base/log.hpp"
+#include "platform/device_port.hpp"
+
+// libsystemc wants one; a program may have its own.
+extern "C" __attribute__((weak)) int sc_main(int, char**) { return 0; }
+
+namespace rnic::sim {
+
+struct Simulation::Host {
+  Host(const std::string& name, unsigned number, const PlatformConfig& c, uint64_t seed, Link& link,
+       std::unique_ptr<Device> d)
+      : memory(c.host, number, seed), cpu(name, c.host, memory), root_complex(name, c.pcie, memory, cpu, seed),
+        llp(name, number, link), port(root_complex, llp), device(std::move(d)) {
+    cpu.connect(root_complex);
+    root_complex.attach(*device);
+    root_complex.observe(port);
+    llp.attach(*device);
+    device->attach(port);
+  }
+  HostMemory memory;
+  HostCpu cpu;
+  RootComplex root_complex;
+  Llp llp;
+  DevicePort port;
+  std::unique_ptr<Device> device;
+};
+
+/// Looks a few times in its period whether anything has moved, and ends the run if not.
+class Simulation::Watchdog final : public Activity {
+ public:
+  explicit Watchdog(Simulation& s) : Activity("watchdog"), sim_(s) {}
+
+  void begin() {
+    is_running_ = true;
+    verdict_.reset();
+    limit_at_ = kernel_now() + sim_.config_.platform.run.time_limit_us * kUs;
+    quiet_since_ = kernel_now();
+    moved_ = sim_.moved();
+    wake_at(kernel_now());
+  }
+  void end() { is_running_ = false; }
+  std::optional<RunStatus> verdict() const { return verdict_; }
+
+ private:
+  void run(Time now) override {
+    if (!is_running_) return;
+    const Time period = sim_.config_.platform.run.watchdog_us * kUs;
+    if (now >= limit_at_) return stop(RunStatus::kTimeLimit);
+    if (const uint64_t moved = sim_.moved(); moved != moved_) {
+      moved_ = moved;
+      quiet_since_ = now;
+    }
+    const bool sleeps = std::any_of(sim_.hosts_.begin(), sim_.hosts_.end(),
+                                    [&](const auto& h) { return h->cpu.sleeps_long(now, period / 2); });
+    if (sleeps) quiet_since_ = now;
+    if (now - quiet_since_ >= period) return stop(RunStatus::kNoProgress);
+    wake_at(std::min(now + period / 4 + 1, limit_at_));
+  }
+  void stop(RunStatus why) {
+    verdict_ = why;
+    sc_core::sc_pause();
+  }
+
+  Simulation& sim_;
+  bool is_running_ = false;
+  std::optional<RunStatus> verdict_;
+  Time limit_at_ = 0, quiet_since_ = 0;
+  uint64_t moved_ = 0;
+};
+
+Simulation::Simulation(SimulationConfig config)
+    : config_(std::move(config)), link_(config_.platform.link), watchdog_(std::make_unique<Watchdog>(*this)) {
+  base::set_log_clock([] { return kernel_now() / kNs; });
+}
+Simulation::~Simulation() { base::set_log_clock({}); }
+
+unsigned Simulation::add_host(std::unique_ptr<Device> device) {
+  const auto number = static_cast<unsigned>(hosts_.size());
+  RNIC_CHECK(number < Link::kHosts, "a link has two ends");
+  const PlatformConfig& c = config_.side[number] ? *config_.side[number] : config_.platform;
+  hosts_.push_back(std::make_unique<Host>(fmt::format("host{}", number), number, c, config_.seed + number * 1000003,
+                                          link_, std::move(device)));
+  return number;
+}
+
+void Simulation::start(unsigned host, const std::string& program, Program body) {
+  hosts_.at(host)->cpu.start(program, std::move(body), [this] {
+    const bool all = std::all_of(hosts_.begin(), hosts_.end(), [](const auto& h) { return h->cpu.finished(); });
+    if (all) sc_core::sc_pause();
+  });
+}
+
+RunResult Simulation::run() {
+  watchdog_->begin();
+  sc_core::sc_start();
+  watchdog_->end();
+
+  RunResult r;
+  r.end = kernel_now();
+  const bool finished = std::all_of(hosts_.begin(), hosts_.end(), [](const auto& h) { return h->cpu.finished(); });
+  if (!finished) {
+    r.status = watchdog_->verdict().value_or(RunStatus::kNoProgress);  // without a verdict: no event is left
+    r.report = fmt::format("{} at {} ns\n{}",
+                           r.status == RunStatus::kTimeLimit ? "simulated time limit" : "no progress", r.end / kNs,
+                           waiting_for());
+  }
+  for (auto& h : hosts_) {
+    for (const auto& f : h->cpu.failures()) {
+      r.failures.push_back(f);
+      r.report += fmt::format("{}: {}\n", f.program, f.what);
+    }
+  }
+  const std::string faults = this->faults();
+  r.report += faults;
+  if (r.status == RunStatus::kDone && !(r.failures.empty() && faults.empty())) r.status = RunStatus::kFailed;
+  return r;
+}
+
+void Simulation::settle(uint64_t ns) {
+  if (ns > 0) sc_core::sc_start(sc_core::sc_time::from_value(ns * kNs));
+  for (auto& h : hosts_) h->root_complex.settle(kernel_now());
+}
+
+void Simulation::remove(unsigned host) {
+  hosts_.at(host)->llp.remove();  // first: nobody sends its resets
+  hosts_.at(host)->root_complex.remove();
+}
+
+void Simulation::write_pcap(const std::string& path) {
+  pcap_ = std::make_unique<Pcap>(path);
+  link_.tap(*pcap_);
+}
+
+void Simulation::write_tlp(std::FILE* to) {
+  for (size_t n = 0; n < hosts_.size(); ++n) {
+    traces_.push_back(std::make_unique<TlpTrace>(to, fmt::format("host{}", n)));
+    hosts_[n]->root_complex.observe(*traces_.back());
+  }
+}
+
+void Simulation::observe(unsigned host, PcieObserver& observer) { hosts_.at(host)->root_complex.observe(observer); }
+Device& Simulation::device(unsigned host) { return *hosts_.at(host)->device; }
+HostMemory& Simulation::memory(unsigned host) { return hosts_.at(host)->memory; }
+RootComplex& Simulation::root_complex(unsigned host) { return hosts_.at(host)->root_complex; }
+Llp& Simulation::llp(unsigned host) { return hosts_.at(host)->llp; }
+
+uint64_t Simulation::moved() const {
+  uint64_t all = 0;
+  for (const auto& h : hosts_) all += h->root_complex.moved() + h->llp.moved() + h->cpu.moved();
+  return all;
+}
+
+std::string Simulation::faults() const {
+  std::string out;
+  for (size_t n = 0; n < hosts_.size(); ++n) {
+    for (const std::string& what :
+         {hosts_[n]->device->failure(), hosts_[n]->root_complex.failure(), hosts_[n]->llp.failure()}) {
+      if (!what.empty()) out += fmt::format("host{}: {}\n", n, what);
+    }
+  }
+  return out;
+}
+
+std::string Simulation::waiting_for() const {
+  std::string out;
+  for (size_t n = 0; n < hosts_.size(); ++n) {
+    const auto& h = *hosts_[n];
+    out += h.cpu.waiting_for();
+    for (const std::string& text : {h.root_complex.waiting_for(), h.llp.waiting_for(), h.device->waiting_for()}) {
+      if (text.empty()) continue;
+      out += fmt::format("host{} {}:\n{}{}", n, h.device->describe(), text, text.ends_with('\n') ? "" : "\n");
+    }
+  }
+  return out;
+}
+
+}  // namespace rnic::sim

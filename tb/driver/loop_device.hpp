@@ -1,0 +1,339 @@
+// Two fake devices joined back to back, good enough to run programs on: verbs without protocol, time or faults. Host threads
+// are real threads of which one runs at a time; they switch inside PciDevice calls, at places drawn from a seed, so that the
+// driver's promise about threads is tried.
+//
+//   LoopWorld world(seed);    world.host(0).add(run_client);    world.host(1).add(run_server);    world.run();
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "base/rng.hpp"
+#include "support/pci_device_fake.hpp"
+
+namespace rnic::tb {
+
+class LoopDevice final : public PciDeviceFake {
+ public:
+  explicit LoopDevice(const spec::Sizes& sizes) : PciDeviceFake(sizes) { recording = false; }
+  LoopDevice* peer = nullptr;
+  /// Serves a few WQEs: the device's own progress.
+  void tick(unsigned budget = 3) {
+    for (auto& [qpn, q] : qps)
+      for (unsigned i = 0; i < budget && step(qpn, q); i++) continue;
+    for (auto& [qpn, q] : qps) finish_close(qpn, q);
+  }
+
+ protected:
+  spec::AdminRsp answer(const spec::AdminCmd& cmd) override;
+  void doorbell(spec::DoorbellKind kind, uint32_t page, const spec::Doorbell& d) override {
+    PciDeviceFake::doorbell(kind, page, d);
+    const auto it = qps.find(d.object);
+    const bool is_work = kind == spec::DoorbellKind::kSq || kind == spec::DoorbellKind::kRq;
+    if (is_work && it != qps.end() && it->second.status.state == spec::QpState::kError) flush(d.object, it->second);
+    if (kind == spec::DoorbellKind::kCqArm) notify(d.object);
+  }
+
+ private:
+  static constexpr uint64_t kRing = 64;
+  std::map<uint16_t, uint16_t> far_;  // my connection -> the peer's
+  std::map<uint32_t, bool> heard_;    // QPs that have had something from the peer (hold_tx)
+
+  FakeQp* far_qp(const FakeQp& q, uint32_t* number = nullptr) {
+    const auto conn = far_.find(q.modify.connection);
+    if (conn == far_.end()) return nullptr;
+    for (auto& [n, p] : peer->qps)
+      if (p.modify.connection == conn->second && p.status.state != spec::QpState::kIdle) {
+        if (number != nullptr) *number = n;
+        return &p;
+      }
+    return nullptr;
+  }
+
+  void complete(uint32_t cqn, const spec::Cqe& c) {
+    Ring& r = cqs.at(cqn);
+    if (static_cast<uint16_t>(r.producer - consumer_[cqn]) >= (1u << r.log)) violations.push_back(fmt::format("cq {} overruns", cqn));
+    cqe(cqn, c);
+    notify(cqn);
+  }
+  void notify(uint32_t cqn) {
+    Ring& r = cqs.at(cqn);
+    if (!r.armed_solicited || static_cast<uint16_t>(r.producer) == consumer_[cqn]) return;
+    r.armed_solicited.reset();
+    eqe(r.eqn, spec::EqeType::kCompletion, cqn);
+  }
+  void flush(uint32_t qpn, FakeQp& q) {
+    if (q.sq_consumer != q.sq_producer)
+      complete(q.args.send_cq, {.qpn = qpn, .index = q.sq_producer, .status = spec::WcStatus::kWrFlushErr});
+    if (q.rq_consumer != q.rq_producer)
+      complete(q.args.recv_cq, {.qpn = qpn, .index = q.rq_producer, .status = spec::WcStatus::kWrFlushErr, .is_recv = 1});
+    q.sq_consumer = q.sq_producer;
+    q.rq_consumer = q.rq_producer;
+  }
+  void stop(uint32_t qpn, FakeQp& q, spec::Cause cause) {
+    q.status.state = spec::QpState::kError;
+    q.status.cause = cause;
+    q.status.drained = 1;
+    flush(qpn, q);
+    eqe(0, spec::EqeType::kQp, qpn);
+    const auto c = conns.find(q.modify.connection);
+    if (c == conns.end()) return;
+    c->second.info.has_qp = 0;
+    if (cause != spec::Cause::kNone) set_state(c->first, spec::ConnState::kReset);
+  }
+  void fail_both(uint32_t qpn, FakeQp& q, spec::Cause here, spec::Cause there) {
+    uint32_t number = 0;
+    if (FakeQp* p = far_qp(q, &number)) peer->stop(number, *p, there);
+    stop(qpn, q, here);
+  }
+  // Memory of a region, byte by byte; null: not allowed.
+  uint8_t* byte(uint32_t stag, uint64_t to, uint16_t right) {
+    const auto it = mrs.find(stag);
+    if (it == mrs.end() || (it->second.args.rights & right) != right) return nullptr;
+    const auto& a = it->second.args;
+    if (to < a.base_to || to - a.base_to >= a.length) return nullptr;
+    const uint64_t off = to - a.base_to + a.first_offset;
+    return at(it->second.pages.at(off >> a.log_page) + (off & ((uint64_t{1} << a.log_page) - 1)));
+  }
+  bool put_bytes(uint32_t stag, uint64_t to, std::span<const uint8_t> data, uint16_t right) {
+    for (size_t i = 0; i < data.size(); i++) {
+      uint8_t* b = byte(stag, to + i, right);
+      if (b == nullptr) return false;
+      *b = data[i];
+    }
+    return true;
+  }
+  bool get_bytes(uint32_t stag, uint64_t to, size_t count, std::vector<uint8_t>& out, uint16_t right) {
+    for (size_t i = 0; i < count; i++) {
+      const uint8_t* b = byte(stag, to + i, right);
+      if (b == nullptr) return false;
+      out.push_back(*b);
+    }
+    return true;
+  }
+  std::vector<uint8_t> wqe_bytes(uint64_t base, unsigned log, uint16_t index, uint32_t units) {
+    std::vector<uint8_t> out;
+    for (uint32_t u = 0; u < units; u++) {
+      const uint8_t* p = at(base + (index + u & ((1u << log) - 1)) * kRing, kRing);
+      out.insert(out.end(), p, p + kRing);
+    }
+    return out;
+  }
+  bool step(uint32_t qpn, FakeQp& q);
+  bool deliver(uint32_t qpn, FakeQp& q, std::span<const uint8_t> data, bool solicited);
+  void finish_close(uint32_t qpn, FakeQp& q);
+};
+
+// One request of the send queue; false: nothing to do.
+inline bool LoopDevice::step(uint32_t qpn, FakeQp& q) {
+  const bool open = q.status.state == spec::QpState::kRts || q.status.state == spec::QpState::kClosing;
+  if (!open || q.sq_consumer == q.sq_producer || (q.modify.hold_tx != 0 && !heard_[qpn])) return false;
+  uint32_t far_number = 0;
+  FakeQp* far = far_qp(q, &far_number);
+  if (far == nullptr) return false;
+  const auto first = wqe_bytes(q.args.sq_base, q.args.log_sq, q.sq_consumer, 1);
+  const auto head = spec::SqWqe::unpack(first);
+  const auto bytes = wqe_bytes(q.args.sq_base, q.args.log_sq, q.sq_consumer, head.units);
+  const auto opcode = static_cast<spec::WrOpcode>(head.opcode);
+  std::vector<uint8_t> data;
+  bool good = true;
+  std::vector<spec::WqeSge> sges;
+  if ((head.flags & 8) != 0) {
+    data.assign(bytes.begin() + 32, bytes.begin() + 32 + head.length);
+  } else {
+    for (uint32_t s = 0; s < head.num_sge; s++) sges.push_back(spec::WqeSge::unpack(std::span(bytes).subspan(32 + 16 * s)));
+    if (opcode != spec::WrOpcode::kRdmaRead)
+      for (const auto& s : sges) good = good && get_bytes(s.lkey, s.address, s.length, data, 0);
+  }
+  peer->heard_[far_number] = true;
+  if (good && opcode == spec::WrOpcode::kRdmaWrite) good = peer->put_bytes(head.rkey, head.remote_address, data, 2);
+  if (good && opcode == spec::WrOpcode::kSend) good = peer->deliver(far_number, *far, data, (head.flags & 4) != 0);
+  if (good && opcode == spec::WrOpcode::kRdmaRead) {
+    good = peer->get_bytes(head.rkey, head.remote_address, head.length, data, 4);
+    good = good && put_bytes(sges.at(0).lkey, sges.at(0).address, data, 1);
+  }
+  if (!good) {
+    complete(q.args.send_cq, {.qpn = qpn, .index = q.sq_consumer, .status = spec::WcStatus::kRemAccessErr});
+    q.sq_consumer = static_cast<uint16_t>(q.sq_consumer + head.units);
+    fail_both(qpn, q, spec::Cause::kPeerTerminate, spec::Cause::kDdpTaggedStag);
+    return false;
+  }
+  if ((head.flags & 2) != 0)
+    complete(q.args.send_cq, {.qpn = qpn, .byte_len = head.length, .index = q.sq_consumer});
+  q.sq_consumer = static_cast<uint16_t>(q.sq_consumer + head.units);
+  return true;
+}
+
+inline bool LoopDevice::deliver(uint32_t qpn, FakeQp& q, std::span<const uint8_t> data, bool solicited) {
+  if (q.rq_consumer == q.rq_producer) return false;  // RFC 5041: no buffer
+  const auto wqe = spec::RqWqe::unpack(wqe_bytes(q.args.rq_base, q.args.log_rq, q.rq_consumer, 1));
+  const auto length = static_cast<uint32_t>(data.size());
+  for (const auto& s : {wqe.sge0, wqe.sge1, wqe.sge2}) {
+    const size_t part = std::min<size_t>(s.length, data.size());
+    if (!put_bytes(s.lkey, s.address, data.first(part), 1)) return false;
+    data = data.subspan(part);
+  }
+  if (!data.empty()) return false;
+  complete(q.args.recv_cq, {.qpn = qpn, .opcode = spec::WcOpcode::kRecv, .byte_len = length, .index = q.rq_consumer,
+                            .is_recv = 1, .solicited = solicited});
+  q.rq_consumer++;
+  return true;
+}
+
+// Both sides are closing and have sent everything: both are done.
+inline void LoopDevice::finish_close(uint32_t qpn, FakeQp& q) {
+  if (q.status.state != spec::QpState::kClosing || q.sq_consumer != q.sq_producer) return;
+  uint32_t number = 0;
+  FakeQp* far = far_qp(q, &number);
+  if (far == nullptr || far->status.state != spec::QpState::kClosing || far->sq_consumer != far->sq_producer) return;
+  const uint16_t mine = q.modify.connection, theirs = far->modify.connection;
+  peer->stop(number, *far, spec::Cause::kNone);
+  stop(qpn, q, spec::Cause::kNone);
+  peer->set_state(theirs, spec::ConnState::kClosed);
+  set_state(mine, spec::ConnState::kClosed);
+}
+
+inline spec::AdminRsp LoopDevice::answer(const spec::AdminCmd& cmd) {
+  const auto op = static_cast<spec::AdminOpcode>(cmd.opcode);
+  const auto n = static_cast<uint16_t>(cmd.object);
+  if (op == spec::AdminOpcode::kModifyQp && args_of<spec::AdminModifyArgs>(cmd).to_state != 1) {
+    FakeQp& q = qps.at(cmd.object);
+    spec::AdminRsp rsp;
+    if (q.status.state != spec::QpState::kRts && q.status.state != spec::QpState::kClosing) {
+      rsp.status = spec::AdminStatus::kBadState;
+    } else if (args_of<spec::AdminModifyArgs>(cmd).to_state == static_cast<uint8_t>(spec::QpState::kError)) {
+      fail_both(cmd.object, q, spec::Cause::kNone, spec::Cause::kLlpLost);
+      set_state(q.modify.connection, spec::ConnState::kReset);
+    } else {
+      q.status.state = spec::QpState::kClosing;
+      peer->set_state(far_.at(q.modify.connection), spec::ConnState::kPeerClosed);
+    }
+    return rsp;
+  }
+  auto rsp = PciDeviceFake::answer(cmd);
+  if (rsp.status != spec::AdminStatus::kOk) return rsp;
+  if (op == spec::AdminOpcode::kConnConnect) {
+    const uint16_t c = spec::AdminConnResult::unpack(rsp.result).connection;
+    const auto& ports = peer->listening;
+    const uint16_t port = conns[c].info.peer_port;
+    if (std::find(ports.begin(), ports.end(), port) == ports.end()) {
+      set_state(c, spec::ConnState::kFailed);
+    } else {
+      far_[c] = peer->incoming(port, {});
+      peer->far_[far_[c]] = c;
+      set_state(c, spec::ConnState::kEstablished);
+    }
+  }
+  if (op == spec::AdminOpcode::kConnSend || op == spec::AdminOpcode::kModifyQp) {
+    const uint16_t c = op == spec::AdminOpcode::kConnSend ? n : args_of<spec::AdminModifyArgs>(cmd).connection;
+    const auto out = std::exchange(conns[c].out, {});
+    if (!out.empty()) peer->stream(far_.at(c), out);
+  }
+  if ((op == spec::AdminOpcode::kConnClose || op == spec::AdminOpcode::kConnAbort) && far_.contains(n)) {
+    if (peer->conns.contains(far_[n])) peer->set_state(far_[n], op == spec::AdminOpcode::kConnClose ? spec::ConnState::kPeerClosed : spec::ConnState::kReset);
+  }
+  return rsp;
+}
+
+class LoopWorld {
+ public:
+  explicit LoopWorld(uint64_t seed, const spec::Sizes& sizes = {}) : rng_(seed), devices_{LoopDevice(sizes), LoopDevice(sizes)} {
+    devices_[0].peer = &devices_[1];
+    devices_[1].peer = &devices_[0];
+  }
+  LoopDevice& device(unsigned host) { return devices_[host]; }
+  /// A thread of that host, with a PciDevice of its own.
+  void add(unsigned host, std::function<void(PciDevice&)> body) {
+    faces_.push_back(std::make_unique<Face>(*this, devices_[host], faces_.size()));
+    bodies_.push_back(std::move(body));
+  }
+  void run() {
+    alive_.assign(bodies_.size(), true);
+    std::vector<std::thread> threads;
+    for (size_t i = 0; i < bodies_.size(); i++)
+      threads.emplace_back([this, i] {
+        take_turn(i);
+        bodies_[i](*faces_[i]);
+        std::unique_lock lock(mutex_);
+        alive_[i] = false;
+        pass_on();
+      });
+    for (auto& t : threads) t.join();
+  }
+  Time now = 0;
+
+ private:
+  class Face final : public PciDevice {
+   public:
+    Face(LoopWorld& w, LoopDevice& d, size_t n) : w_(w), d_(d), n_(n) {}
+    uint32_t config_read(uint32_t o) override { return step(), d_.config_read(o); }
+    void config_write(uint32_t o, uint32_t v) override { step(), d_.config_write(o, v); }
+    void reset() override { step(), d_.reset(); }
+    uint32_t read32(unsigned b, uint32_t o) override { return step(), d_.read32(b, o); }
+    uint64_t read64(unsigned b, uint32_t o) override { return step(), d_.read64(b, o); }
+    void write32(unsigned b, uint32_t o, uint32_t v) override { step(), d_.write32(b, o, v), step(); }
+    void write64(unsigned b, uint32_t o, uint64_t v) override { step(), d_.write64(b, o, v), step(); }
+    void write_combined(unsigned b, uint32_t o, std::span<const uint8_t> v) override { d_.write_combined(b, o, v), step(); }
+    Result<DmaBuffer> alloc(uint64_t size, MemoryKind kind) override { return step(), d_.alloc(size, kind); }
+    void before_doorbell() override { step(), before_ = true; }
+    void after_phase_bit() override { d_.after_phase_bit(), step(); }
+    Time now() const override { return w_.now; }
+    void relax() override {
+      d_.tick();
+      w_.now += 10 * kNs;
+      w_.give_turn(n_);
+    }
+    uint64_t wait(uint64_t vectors, Time deadline) override {
+      for (;;) {
+        d_.tick();
+        if (const uint64_t fired = d_.take_vectors(vectors); fired != 0) return fired;
+        if (w_.now >= deadline) return 0;
+        w_.now += 200 * kNs;
+        w_.give_turn(n_);
+      }
+    }
+
+   private:
+    // Another thread's turn, now and then. The fake's own barrier flag is set by whoever runs last.
+    void step() {
+      w_.now += 10 * kNs;
+      if (w_.rng_.percent(20)) w_.give_turn(n_);
+      if (before_) d_.before_doorbell();
+    }
+    LoopWorld& w_;
+    LoopDevice& d_;
+    size_t n_;
+    bool before_ = false;
+  };
+
+  void take_turn(size_t n) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return turn_ == n; });
+  }
+  void give_turn(size_t n) {
+    {
+      std::unique_lock lock(mutex_);
+      pass_on();
+    }
+    take_turn(n);
+  }
+  void pass_on() {
+    for (size_t i = 0; i < alive_.size(); i++) {
+      turn_ = (turn_ + 1) % alive_.size();
+      if (alive_[turn_]) break;
+    }
+    changed_.notify_all();
+  }
+
+  base::Rng rng_;
+  std::array<LoopDevice, 2> devices_;
+  std::vector<std::unique_ptr<Face>> faces_;
+  std::vector<std::function<void(PciDevice&)>> bodies_;
+  std::vector<bool> alive_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  size_t turn_ = 0;
+};
+
+}  // namespace rnic::tb

@@ -1,0 +1,137 @@
+// The programs on two fake devices back to back: they end, every byte is right, and the driver keeps its rules although host
+// threads switch in the middle of its calls.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "driver/loop_device.hpp"
+#include "programs.hpp"
+#include "support/seed.hpp"
+
+namespace rnic::tb {
+namespace {
+
+using namespace programs;
+using testing::IsEmpty;
+
+struct Outcome {
+  Report client, server;
+};
+
+Outcome run(std::string_view name, const Params& p, const spec::Sizes& sizes = {}, uint64_t seed = test_seed()) {
+  const Program* program = find(name);
+  LoopWorld world(seed, sizes);
+  Session hosts[2] = {Session({.seed = 1}, p.threads), Session({.seed = 2}, p.threads)};
+  std::vector<Report> reports[2] = {std::vector<Report>(p.threads), std::vector<Report>(p.threads)};
+  for (uint32_t t = 0; t < p.threads; t++)
+    for (unsigned h = 0; h < 2; h++)
+      world.add(h, [&, t, h](PciDevice& dev) {
+        (h == 0 ? program->client : program->server)(
+            {.dev = dev, .session = hosts[h], .params = p, .thread = t, .report = reports[h][t]});
+      });
+  world.run();
+  EXPECT_THAT(world.device(0).violations, IsEmpty());
+  EXPECT_THAT(world.device(1).violations, IsEmpty());
+  EXPECT_THAT(world.device(0).qps, IsEmpty());
+  EXPECT_THAT(world.device(1).mrs, IsEmpty());
+  return {merge(reports[0]), merge(reports[1])};
+}
+
+void expect_good(const Outcome& o) {
+  EXPECT_EQ(o.client.error, "") << "client, in " << o.client.stage;
+  EXPECT_EQ(o.server.error, "") << "server, in " << o.server.stage;
+  EXPECT_EQ(o.client.mismatches, 0u);
+  EXPECT_EQ(o.server.mismatches, 0u);
+  EXPECT_TRUE(o.client.good());
+  EXPECT_TRUE(o.server.good());
+}
+
+class EveryProgram : public testing::TestWithParam<std::string_view> {};
+
+TEST_P(EveryProgram, EndsWellAtManySizes) {
+  for (const uint32_t size : {1u, 8u, 63u, 64u, 65u, 4097u}) {
+    SCOPED_TRACE(size);
+    const std::vector<uint8_t> file(1000, 0x5a);
+    expect_good(run(GetParam(), {.size = size, .count = 70, .warmup = 10, .depth = 32, .file = file}));
+  }
+}
+
+TEST_P(EveryProgram, EndsWellInTheMinimumBuild) {
+  expect_good(run(GetParam(), {.size = 100, .count = 40, .warmup = 3, .qps = 2, .depth = 5, .both = true},
+                  spec::Sizes::minimum()));
+}
+
+TEST_P(EveryProgram, EndsWellWithThreads) {
+  expect_good(run(GetParam(), {.size = 32, .count = 50, .warmup = 0, .threads = 3, .inline_bytes = 32, .push = true}));
+}
+
+TEST_P(EveryProgram, IsTheSameTwice) {
+  const Params p{.size = 200, .count = 40};
+  const auto a = run(GetParam(), p), b = run(GetParam(), p);
+  EXPECT_EQ(a.client.end, b.client.end);
+  EXPECT_EQ(a.client.latency, b.client.latency);
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, EveryProgram,
+                         testing::Values("write_lat", "write_bw", "read_lat", "read_bw", "send_lat", "send_bw", "pingpong",
+                                         "file_copy"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST(Programs, CountWhatTheySent) {
+  const auto o = run("write_bw", {.size = 128, .count = 100, .warmup = 16, .qps = 2});
+  EXPECT_GE(o.client.ops, 200u);
+  EXPECT_LE(o.client.ops, 232u);
+  EXPECT_EQ(o.client.bytes, o.client.ops * 128);
+  EXPECT_GT(o.client.end, o.client.start);
+  EXPECT_EQ(o.server.ops, 0u);
+  const auto lat = run("send_lat", {.count = 33, .warmup = 4});
+  EXPECT_EQ(lat.client.latency.size(), 33u);
+  EXPECT_EQ(lat.client.ops, 33u);
+}
+
+TEST(Programs, BothDirections) {
+  for (const auto* name : {"write_bw", "read_bw", "send_bw"}) {
+    SCOPED_TRACE(name);
+    const auto o = run(name, {.size = 300, .count = 200, .qps = 3, .depth = 40, .both = true});
+    expect_good(o);
+    EXPECT_GT(o.server.ops, 0u);
+  }
+}
+
+TEST(Programs, PingpongByEvents) { expect_good(run("pingpong", {.count = 60, .events = true})); }
+
+TEST(Programs, FileCopyMovesTheFile) {
+  base::Rng rng(test_seed());
+  const auto file = rng.bytes(20001);
+  for (const auto* op : {"send", "write", "read"}) {
+    SCOPED_TRACE(op);
+    const auto o = run("file_copy", {.size = 1024, .depth = 8, .op = op, .file = file});
+    expect_good(o);
+    EXPECT_EQ(std::string_view(op) == "read" ? o.client.file : o.server.file, file);
+  }
+}
+
+TEST(Programs, FileCopyOfNothing) { expect_good(run("file_copy", {.size = 1024})); }
+
+TEST(Programs, ReportAFailureAsAValue) {
+  const auto o = run("write_lat", {.size = 0, .timeout_us = 200});
+  EXPECT_THAT(o.client.error, testing::HasSubstr("size 0"));
+  EXPECT_FALSE(o.client.good());
+  const auto nobody = run("file_copy", {.timeout_us = 200, .op = "teleport"});
+  EXPECT_THAT(nobody.server.error, testing::HasSubstr("teleport"));
+}
+
+TEST(Programs, SettingsAreTheRows) {
+  for (const Program& program : all())
+    for (const SettingRow& row : program.settings) {
+      Params p;
+      EXPECT_TRUE(set(p, row.name, row.default_value)) << program.name << " " << row.name;
+    }
+  Params p;
+  EXPECT_EQ(set(p, "size", "12x").error().code, Errc::kInvalidArgument);
+  EXPECT_EQ(set(p, "colour", "1").error().code, Errc::kNotFound);
+  ASSERT_TRUE(set(p, "depth", "7"));
+  EXPECT_EQ(p.depth, 7u);
+}
+
+}  // namespace
+}  // namespace rnic::tb

@@ -1,0 +1,101 @@
+// host_if as a device under test: its streams by name, and the few plain ports, the same for RTL and model.
+//
+//   HostIfDut<VHostIf> dut;  dut.restart(pace);  dut.configure({.bus_master = 1, ...});  dut.admin_rd_req.put({...});
+#pragma once
+
+#include <cstring>
+#include <optional>
+
+#include "gen/queues.hpp"
+#include "gen/regs.hpp"
+#include "gen/streams.hpp"
+#include "support/packet_port.hpp"
+#include "support/rtl_dut.hpp"
+
+namespace rnic::tb {
+
+/// What the taps of the RTL show in this cycle.
+struct ClientTap {
+  bool valid = false;
+  unsigned client = 0;
+};
+
+template <class V, bool kMinimumBuild>
+struct HostIfDut : RtlDut<V> {
+  static constexpr bool kIsRtl = true;
+  static constexpr bool kMinimum = kMinimumBuild;
+
+  StreamIn<spec::MmioReq> mmio_req = RNIC_IN(*this, mmio_req, spec::MmioReq);
+  StreamOut<spec::MmioRsp> mmio_rsp = RNIC_OUT(*this, mmio_rsp, spec::MmioRsp);
+  StreamOut<spec::DmaRdReq> dma_rd_req = RNIC_OUT(*this, dma_rd_req, spec::DmaRdReq);
+  StreamIn<spec::DmaRdRsp> dma_rd_rsp = RNIC_IN(*this, dma_rd_rsp, spec::DmaRdRsp);
+  StreamOut<spec::DmaWr> dma_wr = RNIC_OUT(*this, dma_wr, spec::DmaWr);
+  StreamOut<spec::QpDoorbell> qp_doorbell = RNIC_OUT(*this, qp_doorbell, spec::QpDoorbell);
+  StreamOut<spec::CqDoorbell> cq_doorbell = RNIC_OUT(*this, cq_doorbell, spec::CqDoorbell);
+  StreamOut<spec::EqDoorbell> eq_doorbell = RNIC_OUT(*this, eq_doorbell, spec::EqDoorbell);
+  StreamOut<spec::AdminDoorbell> admin_doorbell = RNIC_OUT(*this, admin_doorbell, spec::AdminDoorbell);
+  StreamIn<spec::RdReq> sq_rd_req = RNIC_IN(*this, sq_rd_req, spec::RdReq);
+  StreamOut<spec::RdHdr> sq_rd_hdr = RNIC_OUT(*this, sq_rd_hdr, spec::RdHdr);
+  PacketOut sq_rd = RNIC_PACKET_OUT(*this, sq_rd);
+  StreamIn<spec::RdReq> rq_rd_req = RNIC_IN(*this, rq_rd_req, spec::RdReq);
+  StreamOut<spec::RdHdr> rq_rd_hdr = RNIC_OUT(*this, rq_rd_hdr, spec::RdHdr);
+  PacketOut rq_rd = RNIC_PACKET_OUT(*this, rq_rd);
+  StreamIn<spec::RdReq> admin_rd_req = RNIC_IN(*this, admin_rd_req, spec::RdReq);
+  StreamOut<spec::RdHdr> admin_rd_hdr = RNIC_OUT(*this, admin_rd_hdr, spec::RdHdr);
+  PacketOut admin_rd = RNIC_PACKET_OUT(*this, admin_rd);
+  StreamIn<spec::PayloadReq> payload_req = RNIC_IN(*this, payload_req, spec::PayloadReq);
+  StreamIn<spec::Extent> tx_extent = RNIC_IN(*this, tx_extent, spec::Extent);
+  StreamOut<spec::PayloadHdr> payload_hdr = RNIC_OUT(*this, payload_hdr, spec::PayloadHdr);
+  PacketOut payload = RNIC_PACKET_OUT(*this, payload);
+  StreamOut<spec::Retired> rd_retired = RNIC_OUT(*this, rd_retired, spec::Retired);
+  StreamIn<spec::PlaceHdr> place_hdr = RNIC_IN(*this, place_hdr, spec::PlaceHdr);
+  StreamIn<spec::Extent> place_extent = RNIC_IN(*this, place_extent, spec::Extent);
+  PacketIn place = RNIC_PACKET_IN(*this, place);
+  StreamOut<spec::PlaceDone> place_done = RNIC_OUT(*this, place_done, spec::PlaceDone);
+  StreamOut<spec::Retired> wr_retired = RNIC_OUT(*this, wr_retired, spec::Retired);
+  StreamIn<spec::CqWr> cq_wr = RNIC_IN(*this, cq_wr, spec::CqWr);
+  StreamIn<spec::AdminWr> admin_wr = RNIC_IN(*this, admin_wr, spec::AdminWr);
+
+  void configure(const spec::PcieCfg& cfg) { this->top().pcie_cfg_i = static_cast<uint16_t>(cfg.to_words()[0]); }
+  spec::DevCfg dev_cfg() {
+    this->top().eval();
+    spec::DevCfg::Words w{};
+    std::memcpy(w.data(), &this->top().dev_cfg_o, sizeof w);
+    return spec::DevCfg::from_words(w.data());
+  }
+  void status(bool ready_all, bool fatal) {
+    this->top().ready_all_i = ready_all;
+    this->top().admin_fatal_i = fatal;
+  }
+  void bad_doorbells(bool qp, bool cq) {
+    this->top().qp_bad_doorbell_i = qp;
+    this->top().cq_bad_doorbell_i = cq;
+  }
+  void unit_count(unsigned unit, const spec::UnitCount& count) {
+    auto& t = this->top();
+    void* ports[] = {&t.count_host_if_i, &t.count_admin_i, &t.count_qp_i,  &t.count_tpt_i,   &t.count_rdmap_i,
+                     &t.count_ddp_i,     &t.count_mpa_i,   &t.count_cq_i,  &t.count_llp_if_i};
+    const auto words = count.to_words();
+    std::memcpy(ports[unit], words.data(), sizeof words);
+  }
+  spec::UnitCount own_count() {
+    spec::UnitCount::Words w{};
+    std::memcpy(w.data(), &this->top().count_o, sizeof w);
+    return spec::UnitCount::from_words(w.data());
+  }
+  ClientTap read_tap() { return tap(this->top().rootp->host_if__DOT__tap_dma_rd_req); }
+  ClientTap write_tap() { return tap(this->top().rootp->host_if__DOT__tap_dma_wr); }
+
+  void restart(Pace pace) override {
+    RtlDut<V>::restart(pace);
+    status(false, false);
+    bad_doorbells(false, false);
+    configure({.bus_master = 1, .msix_enable = 1, .mps = 1, .mrrs = 2});
+  }
+  Dut& base() { return *this; }
+
+ private:
+  static ClientTap tap(unsigned bits) { return {(bits & 8) != 0, bits & 7}; }
+};
+
+}  // namespace rnic::tb

@@ -1,0 +1,824 @@
+// host_if: docs/theory-of-operation.md, host_if. The bench is PCIe's root on one side and all clients on the other.
+#include "VHostIf.h"
+#include "VHostIf___024root.h"
+#include "VHostIfMin.h"
+#include "VHostIfMin___024root.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "host_if/host_if_dut.hpp"
+#include "host_if/root_port.hpp"
+
+namespace rnic::tb {
+namespace {
+
+using spec::RdStatus;
+using spec::TptResult;
+using Bytes = std::vector<uint8_t>;
+
+template <class D>
+class HostIfTest : public testing::Test {
+ protected:
+  using Root = RootPort<D>;
+  static constexpr uint64_t kRead = Root::kBase;                  // 2 MiB that are read
+  static constexpr uint64_t kPlace = Root::kBase + (2U << 20);    // written by place
+  static constexpr uint64_t kSmall = Root::kBase + (3U << 20);    // written by cq, admin, MSI-X
+  static constexpr unsigned kVectors = D::kMinimum ? 2 : 64;
+  static constexpr unsigned kPages = D::kMinimum ? 4 : 256;
+
+  D dut;
+  base::Rng rng = test_rng("test");
+  Root root{dut, test_rng("root")};
+
+  void start(Pace pace, spec::PcieCfg cfg = {.bus_master = 1, .msix_enable = 1, .mps = 1, .mrrs = 2}) {
+    dut.restart(pace);
+    dut.configure(cfg);
+    root.limits(cfg.mps, cfg.mrrs, cfg.rcb128 != 0 ? 128 : 64);
+    write(spec::kDevCtrlOffset, 1, 4);
+    dut.run_until([&] { return dut.mmio_req.empty(); });
+    dut.cycles(10);
+  }
+
+  // --- MMIO
+  void write(uint32_t offset, uint64_t value, uint8_t bytes, uint8_t bar = 0) {
+    spec::MmioReq r{.is_write = 1, .bar = bar, .offset = offset, .bytes = bytes};
+    std::memcpy(r.data.data(), &value, bytes);
+    dut.mmio_req.put(r);
+  }
+  void push(uint32_t offset, const Bytes& data) {
+    spec::MmioReq r{.is_write = 1, .bar = 2, .offset = offset, .bytes = 64};
+    std::copy_n(data.begin(), 64, r.data.begin());
+    dut.mmio_req.put(r);
+  }
+  void ask(uint32_t offset, uint8_t bytes, uint8_t bar = 0) {
+    dut.mmio_req.put({.is_write = 0, .bar = bar, .offset = offset, .bytes = bytes});
+  }
+  uint64_t read(uint32_t offset, uint8_t bytes = 4, uint8_t bar = 0) {
+    ask(offset, bytes, bar);
+    const auto data = dut.mmio_rsp.take().data;
+    uint64_t value = 0;
+    std::memcpy(&value, &data, 8);
+    return value;
+  }
+  static uint64_t bell(uint32_t object, uint8_t flags, uint32_t index) {
+    return object | uint64_t{flags} << 24 | uint64_t{index} << 32;
+  }
+  Bytes wqe(unsigned units, uint64_t ring) {
+    Bytes b(128);
+    rng.fill(b);
+    b[2] = static_cast<uint8_t>(units);
+    std::memcpy(&b[24], &ring, 8);
+    return b;
+  }
+
+  // --- payload
+  struct Expected {
+    spec::PayloadHdr hdr;
+    Bytes bytes;
+  };
+  std::deque<Expected> payloads;
+  unsigned read_epochs[2] = {};
+
+  /// A packet over these extents; the first failure, in order, is what its header says.
+  void payload(const std::vector<spec::Extent>& extents, uint32_t length, std::optional<uint16_t> watermark = {}) {
+    dut.payload_req.put({.length = length, .has_watermark = watermark.has_value(), .watermark = watermark.value_or(0)});
+    Expected e{{.length = length}, {}};
+    for (const auto& x : extents) {
+      dut.tx_extent.put(x);
+      read_epochs[x.epoch]++;
+      if (e.hdr.result == TptResult::kOk && e.hdr.status == RdStatus::kOk) {
+        e.hdr.result = x.result;
+        for (const auto& bad : bad_reads)
+          if (x.address < bad.first + 64 && bad.first < x.address + x.length && x.length != 0) e.hdr.status = bad.second;
+      }
+      if (x.result != TptResult::kOk) continue;
+      const auto b = root.bytes(x.address, x.length);
+      e.bytes.insert(e.bytes.end(), b.begin(), b.end());
+    }
+    if (e.hdr.result != TptResult::kOk || e.hdr.status != RdStatus::kOk) e.bytes.clear();
+    payloads.push_back(e);
+  }
+  std::vector<std::pair<uint64_t, RdStatus>> bad_reads;
+  void poison(uint64_t address, RdStatus status) {  // the aligned 64 bytes
+    root.fail(address, 64, status);
+    bad_reads.emplace_back(address, status);
+  }
+
+  /// length bytes in a few extents from a region, none crossing its 64 KiB.
+  std::vector<spec::Extent> extents(uint32_t length, uint64_t region, size_t size, unsigned most) {
+    std::vector<spec::Extent> out;
+    uint32_t rest = length;
+    const unsigned count = static_cast<unsigned>(rng.between(1, most));
+    for (unsigned i = 0; rest != 0; i++) {
+      const uint32_t n = i + 1 >= count ? rest : static_cast<uint32_t>(rng.between(1, rest));
+      const bool aligned = rng.percent(30);
+      uint64_t at = region + rng.below(size - n - 64);
+      if (aligned) at &= ~uint64_t{63};
+      out.push_back({.address = at, .length = n, .epoch = static_cast<uint8_t>(rng.below(2))});
+      rest -= n;
+    }
+    out.back().last = 1;
+    return out;
+  }
+
+  void check_payloads() {
+    while (!payloads.empty()) {
+      const auto hdr = dut.payload_hdr.take();
+      ASSERT_FALSE(testing::Test::HasFailure());
+      const auto& want = payloads.front();
+      EXPECT_EQ(hdr, want.hdr) << hdr.describe() << " wanted " << want.hdr.describe();
+      ASSERT_EQ(dut.payload.take_packet().bytes, want.bytes);
+      payloads.pop_front();
+    }
+  }
+
+  // --- writes: what each client's packets are, byte by byte; cut by TLPs, not mixed
+  struct Run {
+    std::vector<std::pair<uint64_t, uint8_t>> bytes;
+    unsigned tap = 0;
+  };
+  std::deque<Run> wants[3];  // place, cq, admin
+  size_t done[3] = {}, progress = 0;
+  unsigned write_epochs[2] = {};
+  std::optional<unsigned> inside;
+
+  void watch_writes() {
+    root.on_tlp([this](const Tlp& t) {
+      const unsigned c = t.client == 4 ? 0 : t.client == 7 ? 2 : 1;
+      if (inside) {
+        ASSERT_EQ(c, *inside) << "packets interleave";
+      }
+      ASSERT_FALSE(wants[c].empty()) << "a write that nobody asked for";
+      auto& run = wants[c].front();
+      EXPECT_EQ(t.client, run.tap);
+      ASSERT_LE(progress + t.data.size(), run.bytes.size());
+      for (size_t i = 0; i < t.data.size(); i++) {
+        ASSERT_EQ(t.address + i, run.bytes[progress + i].first);
+        ASSERT_EQ(t.data[i], run.bytes[progress + i].second) << "byte " << progress + i;
+      }
+      progress += t.data.size();
+      inside = c;
+      if (progress == run.bytes.size()) {
+        wants[c].pop_front(), progress = 0, inside.reset();
+        done[c]++;
+      }
+    });
+    dut.place_done.on_item([this](const spec::PlaceDone& d) {
+      reported_++;
+      EXPECT_EQ(d.count, static_cast<uint16_t>(reported_));
+      EXPECT_GE(done[0], reported_) << "place_done before the data has left";
+    });
+  }
+  size_t reported_ = 0;
+
+  void place(const std::vector<spec::Extent>& extents) {
+    Run run{{}, 4};
+    for (const auto& x : extents) {
+      dut.place_extent.put(x);
+      write_epochs[x.epoch]++;
+      for (uint32_t i = 0; i < x.length; i++)
+        run.bytes.emplace_back(x.address + i, static_cast<uint8_t>(rng.next()));
+    }
+    Bytes data;
+    for (auto& b : run.bytes) data.push_back(b.second);
+    dut.place_hdr.put({.length = static_cast<uint32_t>(data.size())});
+    dut.place.put_packet(data);
+    wants[0].push_back(std::move(run));
+  }
+  void cq_write(uint64_t address, uint8_t length) {
+    spec::CqWr w{.address = address, .length = length};
+    Run run{{}, 5};
+    for (size_t i = 0; i < w.data.size(); i++) w.data[i] = static_cast<uint8_t>(rng.next());
+    for (size_t i = 0; i < length; i++) run.bytes.emplace_back(address + i, w.data[i]);
+    dut.cq_wr.put(w);
+    wants[1].push_back(run);
+  }
+  void admin_write(uint64_t address, uint8_t length) {
+    spec::AdminWr w{.address = address, .length = length};
+    Run run{{}, 7};
+    for (size_t i = 0; i < w.data.size(); i++) w.data[i] = static_cast<uint8_t>(rng.next());
+    for (size_t i = 0; i < length; i++) run.bytes.emplace_back(address + i, w.data[i]);
+    dut.admin_wr.put(w);
+    wants[2].push_back(run);
+  }
+  void want_message(uint64_t address, uint32_t data) {
+    Run run{{}, 6};
+    for (size_t i = 0; i < 4; i++) run.bytes.emplace_back(address + i, static_cast<uint8_t>(data >> (8 * i)));
+    wants[1].push_back(run);
+  }
+  void msix(unsigned vector, uint64_t address, uint32_t data, bool masked) {
+    write(spec::kMsixAddressOffset + 16 * vector, address, 8);
+    write(spec::kMsixDataOffset + 16 * vector, data, 4);
+    write(spec::kMsixControlOffset + 16 * vector, masked, 4);
+  }
+  template <class Out>
+  void expect_retired(Out& out, const unsigned (&epochs)[2]) {
+    unsigned got[2] = {};
+    for (const auto& r : out.take_all()) got[r.epoch]++;
+    EXPECT_EQ(got[0], epochs[0]);
+    EXPECT_EQ(got[1], epochs[1]);
+  }
+  void expect_all_written() {
+    dut.settle();
+    for (const auto& w : wants) EXPECT_TRUE(w.empty()) << "a write is missing";
+  }
+
+  // --- small reads
+  template <class In>
+  void small_read(In& in, std::deque<std::pair<spec::RdHdr, Bytes>>& want, uint64_t address, uint16_t length,
+                  RdStatus status = RdStatus::kOk) {
+    in.put({.address = address, .length = length});
+    want.push_back({{.status = status, .length = length}, status == RdStatus::kOk ? root.bytes(address, length) : Bytes{}});
+  }
+  template <class Hdr, class Pkt>
+  void check_reads(Hdr& hdr, Pkt& pkt, std::deque<std::pair<spec::RdHdr, Bytes>>& want) {
+    for (; !want.empty(); want.pop_front()) {
+      EXPECT_EQ(hdr.take(), want.front().first);
+      ASSERT_FALSE(testing::Test::HasFailure());
+      ASSERT_EQ(pkt.take_packet().bytes, want.front().second);
+    }
+  }
+};
+
+using Duts = testing::Types<HostIfDut<VHostIf, false>, HostIfDut<VHostIfMin, true>>;
+TYPED_TEST_SUITE(HostIfTest, Duts);
+
+TYPED_TEST(HostIfTest, Registers) {
+  this->start({0, 30});
+  auto& d = this->dut;
+  EXPECT_EQ(this->read(spec::kMagicOffset), 0x43494e4dU);
+  EXPECT_EQ(this->read(spec::kMagicOffset, 8), 0x0001'0000'4349'4e4dU);
+  EXPECT_EQ(this->read(spec::kVersionOffset), 0x10000U);
+  EXPECT_EQ(this->read(spec::kDevStatusOffset), 0U);
+  d.status(true, false);
+  EXPECT_EQ(this->read(spec::kDevStatusOffset), 1U);
+  EXPECT_EQ(this->read(spec::kDevCtrlOffset, 8), 0x1'0000'0001U);
+  d.status(true, true);
+  EXPECT_EQ(this->read(spec::kDevStatusOffset), 3U);
+
+  this->write(spec::kStagKeyOffset, 0x1122334455667788, 8);
+  this->write(spec::kAdminCmdBaseOffset, 0xaabbccdd00112240, 8);
+  this->write(spec::kAdminRspBaseOffset, 0x55667780, 4);
+  this->write(spec::kAdminRspBaseOffset + 4, 0x12345678, 4);
+  this->write(spec::kAdminLogSizeOffset, 0xffff'fff9, 4);
+  EXPECT_EQ(this->read(spec::kStagKeyOffset, 8), 0U) << "write only";
+  EXPECT_EQ(this->read(spec::kAdminCmdBaseOffset, 8), 0xaabbccdd00112240U);
+  EXPECT_EQ(this->read(spec::kAdminCmdBaseOffset + 4), 0xaabbccddU);
+  EXPECT_EQ(this->read(spec::kAdminRspBaseOffset, 8), 0x1234567855667780U);
+  EXPECT_EQ(this->read(spec::kAdminLogSizeOffset), 9U);
+  const spec::DevCfg cfg = d.dev_cfg();
+  EXPECT_EQ(cfg, (spec::DevCfg{1, 0x1122334455667788, 0xaabbccdd00112240, 0x1234567855667780, 9})) << cfg.describe();
+
+  this->write(spec::kAdminDoorbellOffset, 0x00071234, 4);
+  EXPECT_EQ(d.admin_doorbell.take().index, 0x1234);
+  this->write(spec::kAdminLogSizeOffset, 0x0000'4321'0000'0003, 8);
+  EXPECT_EQ(d.admin_doorbell.take().index, 0x4321);
+  EXPECT_EQ(this->read(spec::kAdminLogSizeOffset, 8), 3U);
+  this->write(spec::kEqConsumerOffset + 4, 77, 4);
+  EXPECT_EQ(d.eq_doorbell.take(), (spec::EqDoorbell{1, 77}));
+  this->write(spec::kEqConsumerOffset, 0x0000'0009'0000'0008, 8);
+  EXPECT_EQ(d.eq_doorbell.take(), (spec::EqDoorbell{0, 8}));
+  EXPECT_EQ(d.eq_doorbell.take(), (spec::EqDoorbell{1, 9}));
+  this->write(spec::kEqConsumerOffset + 4 * 63, 5, 4);
+  d.settle();
+  EXPECT_TRUE(d.eq_doorbell.empty()) << "an EQ that does not exist";
+
+  const bool min = TypeParam::kMinimum;
+  EXPECT_EQ(this->read(spec::kCapNumQpsOffset), min ? 8U : 1024U);
+  EXPECT_EQ(this->read(spec::kCapNumCqsOffset), min ? 8U : 1024U);
+  EXPECT_EQ(this->read(spec::kCapNumEqsOffset), min ? 2U : 16U);
+  EXPECT_EQ(this->read(spec::kCapNumPdsOffset), min ? 4U : 1024U);
+  EXPECT_EQ(this->read(spec::kCapNumPagesOffset), min ? 4U : 256U);
+  EXPECT_EQ(this->read(spec::kCapNumStagsOffset), min ? 64U : 16384U);
+  EXPECT_EQ(this->read(spec::kCapNumPblOffset), min ? 1024U : 262144U);
+  EXPECT_EQ(this->read(spec::kCapNumConnsOffset), min ? 16U : 2048U);
+  EXPECT_EQ(this->read(spec::kCapNumVectorsOffset), min ? 2U : 64U);
+  EXPECT_EQ(this->read(spec::kCapIrdSlotsOffset), min ? 64U : 8192U);
+  EXPECT_EQ(this->read(spec::kCapOrdSlotsOffset), min ? 64U : 8192U);
+  EXPECT_EQ(this->read(spec::kCapMaxIrdOffset), 32U);
+  EXPECT_EQ(this->read(spec::kCapMaxOrdOffset), 32U);
+  EXPECT_EQ(this->read(spec::kCapClockKhzOffset), 322266U);
+  EXPECT_EQ(this->read(spec::kCapSqWindowOffset), min ? 8U : 64U);
+
+  for (unsigned u = 0; u < 9; u++) d.unit_count(u, {u + 1, 0x8000'0000'0000 + u, 100 * u});
+  for (unsigned u = 0; u < 9; u++) {
+    EXPECT_EQ(this->read(spec::kCountItemsOffset + 32 * u, 8), u + 1);
+    EXPECT_EQ(this->read(spec::kCountBusyOffset + 32 * u, 8), 0x8000'0000'0000 + u);
+    EXPECT_EQ(this->read(spec::kCountStalledOffset + 32 * u), 100 * u);
+    EXPECT_EQ(this->read(spec::kCountItemsOffset + 32 * u + 24, 8), 0U);
+  }
+  const uint64_t t0 = this->read(spec::kDeviceTimeOffset, 8), at0 = d.now();
+  const uint64_t t1 = this->read(spec::kDeviceTimeOffset, 8), at1 = d.now();
+  EXPECT_NEAR(static_cast<double>(t1 - t0), static_cast<double>(at1 - at0), 20.0);
+  for (uint32_t hole : {0x18U, 0x38U, 0x13cU, 0x200U, 0x2810U, 0x1000U, 0x4120U, 0xfff8U, 0x10000U})
+    EXPECT_EQ(this->read(hole, 8), 0U) << hole;
+  EXPECT_EQ(this->read(0, 8, 2), 0U) << "BAR 2";
+  EXPECT_EQ(this->read(0, 8, 1), 0U) << "BAR 1";
+  EXPECT_GT(d.own_count().items, 0U);
+
+  const unsigned last = TestFixture::kVectors - 1;
+  for (unsigned v : {0U, last}) {
+    EXPECT_EQ(this->read(spec::kMsixAddressOffset + 16 * v, 8), 0U);
+    EXPECT_EQ(this->read(spec::kMsixDataOffset + 16 * v, 8), 0x1'0000'0000U) << "masked";
+    this->msix(v, 0x1234567890abcdef + v, 0xdeadbeef - v, false);
+    EXPECT_EQ(this->read(spec::kMsixAddressOffset + 16 * v, 8), 0x1234567890abcdef + v);
+    EXPECT_EQ(this->read(spec::kMsixAddressOffset + 16 * v + 4), 0x12345678U);
+    EXPECT_EQ(this->read(spec::kMsixDataOffset + 16 * v, 8), 0xdeadbeefU - v);
+  }
+}
+
+TYPED_TEST(HostIfTest, Doorbells) {
+  each_pace([this](Pace pace) {
+    this->start(pace);
+    auto& d = this->dut;
+    const auto page = TestFixture::kPages - 1;
+    const uint32_t at = page * 4096;
+    using K = spec::DoorbellKind;
+    auto expect_qp = [&](K kind, uint16_t qpn, uint16_t index, unsigned units = 0, const Bytes& data = Bytes(128)) {
+      const auto got = d.qp_doorbell.take();
+      spec::QpDoorbell want{kind, qpn, static_cast<uint16_t>(page), index, static_cast<uint8_t>(units), {}};
+      std::copy_n(data.begin(), 64 * units, want.data.begin());
+      EXPECT_EQ(got, want) << got.describe() << "\n" << want.describe();
+    };
+    this->write(at + 0x00, this->bell(3, 0xff, 0x10007), 8, 2);
+    this->write(at + 0x08, this->bell(0xfffe, 0, 8), 8, 2);
+    this->write(at + 0x10, this->bell(5, 1, 9), 8, 2);
+    this->write(at + 0x18, this->bell(6, 1, 10), 8, 2);
+    this->write(at + 0x18, this->bell(7, 0, 11), 8, 2);
+    expect_qp(K::kSq, 3, 7);
+    expect_qp(K::kRq, 0xfffe, 8);
+    const auto p = static_cast<uint16_t>(page);
+    EXPECT_EQ(d.cq_doorbell.take(), (spec::CqDoorbell{5, p, 9, 0, 0}));
+    EXPECT_EQ(d.cq_doorbell.take(), (spec::CqDoorbell{6, p, 10, 1, 1}));
+    EXPECT_EQ(d.cq_doorbell.take(), (spec::CqDoorbell{7, p, 11, 1, 0}));
+
+    const Bytes one = this->wqe(1, this->bell(4, 0, 20)), two = this->wqe(2, this->bell(5, 0, 30));
+    auto second = [&](const Bytes& w) { return Bytes(w.begin() + 64, w.end()); };
+    this->push(at + 0x100, one);
+    this->push(at + 0x100, two);
+    this->push(at + 0x140, second(two));
+    expect_qp(K::kPush, 4, 20, 1, one);
+    expect_qp(K::kPush, 5, 30, 2, two);
+    // The second half does not follow: the doorbell counts, the copy is dropped, the other request is served.
+    this->push(at + 0x100, two);
+    this->write(at, this->bell(9, 0, 1), 8, 2);
+    this->push(at + 0x100, two);
+    this->ask(spec::kMagicOffset, 4);
+    this->push(at + 0x100, two);
+    this->push(at + 0x100, one);
+    this->push(at + 0x100, two);
+    this->push(at + 0x100, two);
+    this->push(at + 0x140, second(two));
+    expect_qp(K::kSq, 5, 30);
+    expect_qp(K::kSq, 9, 1);
+    expect_qp(K::kSq, 5, 30);
+    EXPECT_EQ(d.mmio_rsp.take().data, 0x43494e4dU);
+    expect_qp(K::kSq, 5, 30);
+    expect_qp(K::kPush, 4, 20, 1, one);
+    expect_qp(K::kSq, 5, 30);
+    expect_qp(K::kPush, 5, 30, 2, two);
+    EXPECT_EQ(this->read(spec::kDoorbellsDroppedOffset, 8), 0U);
+    // Malformed, one by one.
+    unsigned bad = 0;
+    auto drop = [&] { bad++; };
+    drop(), this->push(at + 0x140, second(two));                        // alone
+    drop(), this->push(at + 0x100, this->wqe(3, this->bell(5, 0, 1)));  // units
+    drop(), this->push(at + 0x100, this->wqe(4, this->bell(5, 0, 1)));
+    drop(), this->push(at + 0x100, this->wqe(0, this->bell(5, 0, 1)));
+    drop(), this->push(at + 0x100, this->wqe(1, this->bell(0x10005, 0, 1)));  // no such object
+    drop(), this->push(at + 0x180, one);
+    drop(), this->push(at, one);                               // size
+    drop(), this->write(at + 0x100, this->bell(1, 0, 1), 8, 2);
+    drop(), this->write(at + 0x00, 5, 4, 2);
+    drop(), this->write(at + 0x04, 5, 4, 2);
+    drop(), this->write(at + 0x20, this->bell(1, 0, 1), 8, 2);  // offset
+    drop(), this->write(at + 0x10, this->bell(0x10000, 0, 1), 8, 2);
+    drop(), this->write(TestFixture::kPages * 4096, this->bell(1, 0, 1), 8, 2);  // page
+    // Two half matches: second half of another page.
+    this->push(at + 0x100, two);
+    drop(), this->push(0x140, second(two));
+    expect_qp(K::kSq, 5, 30);
+    d.settle();
+    EXPECT_TRUE(d.qp_doorbell.empty());
+    EXPECT_TRUE(d.cq_doorbell.empty());
+    EXPECT_EQ(this->read(spec::kDoorbellsDroppedOffset, 8), bad);
+    d.bad_doorbells(true, true);
+    d.cycle();
+    d.bad_doorbells(true, false);
+    d.cycle();
+    d.bad_doorbells(false, false);
+    EXPECT_EQ(this->read(spec::kDoorbellsDroppedOffset, 8), bad + 3);
+  });
+}
+
+// Lengths and borders of one packet of payload, dense out of any alignment and any pieces.
+TYPED_TEST(HostIfTest, PayloadShapes) {
+  each_pace([this](Pace pace) {
+    this->start(pace, {.bus_master = 1, .mps = 0, .mrrs = static_cast<uint8_t>(this->rng.below(3)),
+                       .rcb128 = static_cast<uint8_t>(this->rng.below(2))});
+    this->root.any_piece(pace.stall != 0);
+    this->read_epochs[0] = this->read_epochs[1] = 0;
+    for (uint32_t n : {1U, 2U, 63U, 64U, 65U, 127U, 128U, 129U, 1448U, 4095U, 4096U, 4097U, 9000U})
+      for (uint64_t at : {0U, 1U, 63U, 4095U, 4033U})
+        this->payload({{.address = TestFixture::kRead + at, .length = n, .last = 1}}, n);
+    // Gathered: pieces that begin and end anywhere, many short ones, a whole 65,521-byte segment.
+    for (unsigned i = 0; i < 12; i++) {
+      const auto n = static_cast<uint32_t>(this->rng.between(14, 3000));
+      this->payload(this->extents(n, TestFixture::kRead, 1U << 20, 14), n);
+    }
+    std::vector<spec::Extent> many;
+    for (unsigned i = 0; i < 40; i++)
+      many.push_back({.address = TestFixture::kRead + 4096 * i + 4090, .length = 1 + i % 7, .epoch = 1, .last = i == 39});
+    this->payload(many, std::accumulate(many.begin(), many.end(), 0U, [](uint32_t s, auto& x) { return s + x.length; }));
+    for (unsigned i = 0; i < 3; i++)
+      this->payload(this->extents(65521 - i, TestFixture::kRead, 1U << 20, 5), 65521 - i);
+    this->check_payloads();
+    this->expect_retired(this->dut.rd_retired, this->read_epochs);
+    EXPECT_TRUE(this->dut.payload_hdr.empty());
+  });
+}
+
+TYPED_TEST(HostIfTest, SmallReads) {
+  each_pace([this](Pace pace) {
+    this->start(pace, {.bus_master = 1, .mrrs = 0});
+    std::deque<std::pair<spec::RdHdr, Bytes>> sq, rq, adm;
+    for (uint16_t n : {1, 63, 64, 65, 128, 256, 1024, 4095, 4096})
+      for (unsigned at : {0U, 5U, 4032U, 4095U}) {
+        this->small_read(this->dut.sq_rd_req, sq, TestFixture::kRead + at, n);
+        this->small_read(this->dut.rq_rd_req, rq, TestFixture::kRead + 8192 + at, n);
+        this->small_read(this->dut.admin_rd_req, adm, TestFixture::kRead + 0x1fe000 + at, n);
+      }
+    this->check_reads(this->dut.sq_rd_hdr, this->dut.sq_rd, sq);
+    this->check_reads(this->dut.rq_rd_hdr, this->dut.rq_rd, rq);
+    this->check_reads(this->dut.admin_rd_hdr, this->dut.admin_rd, adm);
+  });
+}
+
+TYPED_TEST(HostIfTest, ReadErrors) {
+  each_pace([this](Pace pace) {
+    this->bad_reads.clear();
+    this->start(pace);
+    const uint64_t a = TestFixture::kRead;
+    this->poison(a + 0x1000, RdStatus::kPoisoned);
+    this->poison(a + 0x5000, RdStatus::kAborted);
+    this->poison(a + 0x9000, RdStatus::kUnsupported);
+    this->read_epochs[0] = this->read_epochs[1] = 0;
+    auto ext = [&](uint64_t at, uint32_t n, bool last) {
+      return spec::Extent{.address = a + at, .length = n, .epoch = 1, .last = last};
+    };
+    auto failed = [&](TptResult r, bool last = true) {
+      return spec::Extent{.address = 0, .length = 0, .result = r, .epoch = 0, .last = last};
+    };
+    for (unsigned i = 0; i < 3; i++) {
+      this->payload({ext(0, 3000, true)}, 3000);
+      this->payload({ext(0, 8000, true)}, 8000);                               // one of its reads
+      this->payload({ext(0x2000, 100, false), ext(0x5010, 20, false), ext(0x9000, 64, true)}, 184);
+      this->payload({ext(0x9000, 64, false), ext(0x5000, 64, true)}, 128);      // the first in order, not in time
+      this->payload({failed(TptResult::kBounds)}, 5000);
+      this->payload({ext(0x3000, 999, false), failed(TptResult::kStag, false)}, 2000);  // ends the group all the same
+      this->payload({ext(0x5000, 64, false), failed(TptResult::kRights)}, 65);
+      this->payload({ext(0x2001, 65, true)}, 65);
+    }
+    this->check_payloads();
+    this->expect_retired(this->dut.rd_retired, this->read_epochs);
+    std::deque<std::pair<spec::RdHdr, Bytes>> sq, adm;
+    this->small_read(this->dut.sq_rd_req, sq, a + 0x1020, 64, RdStatus::kPoisoned);
+    this->small_read(this->dut.sq_rd_req, sq, a + 0x1040, 64);
+    this->small_read(this->dut.admin_rd_req, adm, a + 0x4800, 4096, RdStatus::kAborted);
+    this->small_read(this->dut.admin_rd_req, adm, a + 0x2000, 4096);
+    this->check_reads(this->dut.sq_rd_hdr, this->dut.sq_rd, sq);
+    this->check_reads(this->dut.admin_rd_hdr, this->dut.admin_rd, adm);
+    EXPECT_EQ(this->read(spec::kDmaErrorsOffset, 8), this->root.errors);
+  });
+}
+
+TYPED_TEST(HostIfTest, BusMasterOff) {
+  for (bool by_register : {false, true}) {
+    this->start({20, 20});
+    this->watch_writes();
+    this->reported_ = 0, this->done[0] = 100;  // nothing leaves
+    auto& d = this->dut;
+    if (by_register) this->write(spec::kDevCtrlOffset, 0, 4), d.settle(); else d.configure({.msix_enable = 1});
+    std::deque<std::pair<spec::RdHdr, Bytes>> sq;
+    this->small_read(d.sq_rd_req, sq, TestFixture::kRead, 300, RdStatus::kUnsupported);
+    this->check_reads(d.sq_rd_hdr, d.sq_rd, sq);
+    d.payload_req.put({.length = 5000});
+    d.tx_extent.put({.address = TestFixture::kRead, .length = 5000, .last = 1});
+    EXPECT_EQ(d.payload_hdr.take().status, RdStatus::kUnsupported);
+    EXPECT_EQ(d.payload.take_packet().bytes.size(), 0U);
+    this->write_epochs[0] = this->write_epochs[1] = 0;
+    for (unsigned i = 0; i < 5; i++) this->place(this->extents(1000 + i, TestFixture::kPlace, 1U << 20, 3));
+    this->cq_write(TestFixture::kSmall, 32);
+    this->admin_write(TestFixture::kSmall + 4090, 64);
+    for (unsigned i = 0; i < 5; i++) EXPECT_EQ(d.place_done.take().count, i + 1);
+    EXPECT_EQ(this->read(spec::kMagicOffset), 0x43494e4dU) << "dropped writes do not hold an answer";
+    this->expect_retired(d.wr_retired, this->write_epochs);
+    EXPECT_EQ(this->root.reads, 0U);
+    EXPECT_TRUE(this->root.tlps.empty());
+    for (auto& w : this->wants) w.clear();
+  }
+}
+
+TYPED_TEST(HostIfTest, WriteShapes) {
+  each_pace([this](Pace pace) {
+    for (uint8_t mps : {uint8_t{0}, uint8_t{2}}) {
+      this->start(pace, {.bus_master = 1, .mps = mps, .mrrs = 0});
+      this->watch_writes();
+      this->reported_ = 0, this->done[0] = this->done[1] = this->done[2] = 0;
+      this->write_epochs[0] = this->write_epochs[1] = 0;
+      const uint64_t p = TestFixture::kPlace, s = TestFixture::kSmall;
+      for (uint32_t n : {1U, 63U, 64U, 65U, 128U, 129U, 512U, 1448U, 4096U, 4097U})
+        for (uint64_t at : {0U, 1U, 63U, 4033U, 4095U}) {
+          this->place({{.address = p + at, .length = n, .last = 1}});
+          if (n < 64) this->admin_write(s + at, static_cast<uint8_t>(n));
+        }
+      for (unsigned i = 0; i < 10; i++) {
+        this->place(this->extents(static_cast<uint32_t>(this->rng.between(6, 2500)), p, 1U << 20, 9));
+        this->cq_write(s + 64 * i, i % 2 == 0 ? 32 : 16);
+        this->admin_write(s + 4096 * i + 4064, 64);
+      }
+      this->place(this->extents(65521, p, 1U << 20, 3));
+      this->expect_all_written();
+      EXPECT_EQ(this->done[0], this->reported_);
+      this->expect_retired(this->dut.wr_retired, this->write_epochs);
+    }
+  });
+}
+
+TYPED_TEST(HostIfTest, Msix) {
+  each_pace([this](Pace pace) {
+    this->start(pace);
+    this->watch_writes();
+    auto& d = this->dut;
+    const uint64_t s = TestFixture::kSmall;
+    const unsigned v = TestFixture::kVectors - 1;
+    auto fire = [&](unsigned vector) { d.cq_wr.put({.is_msix = 1, .vector = static_cast<uint8_t>(vector)}); };
+    this->msix(0, s + 0x100, 0xcafe0000, false);
+    this->msix(v, s + 0x200, 0xcafe0001, true);
+    d.settle();
+    this->cq_write(s, 16);
+    fire(0), this->want_message(s + 0x100, 0xcafe0000);
+    this->cq_write(s + 32, 16);
+    fire(v), fire(v);          // masked: one message later
+    fire(200);                 // no such vector
+    this->expect_all_written();
+    EXPECT_EQ(this->read(spec::kMsixPendingOffset, 8), uint64_t{1} << v);
+    this->want_message(s + 0x200, 0xcafe0001);
+    this->write(spec::kMsixControlOffset + 16 * v, 0, 4);
+    this->expect_all_written();
+    EXPECT_EQ(this->read(spec::kMsixPendingOffset, 8), 0U);
+    for (spec::PcieCfg off : {spec::PcieCfg{.bus_master = 1, .msix_enable = 1, .msix_mask = 1, .mps = 1},
+                              spec::PcieCfg{.bus_master = 1, .mps = 1}}) {
+      d.configure(off);  // the function's mask; not enabled
+      fire(0), fire(v);
+      this->expect_all_written();
+      EXPECT_EQ(this->read(spec::kMsixPendingOffset, 8), uint64_t{1} << v | 1U);
+      this->want_message(s + 0x100, 0xcafe0000);
+      this->want_message(s + 0x200, 0xcafe0001);
+      d.configure({.bus_master = 1, .msix_enable = 1, .mps = 1});
+      this->expect_all_written();
+    }
+  });
+}
+
+// A read with a watermark leaves when that many packets have left on dma_wr, and sees them; others behind it wait.
+TYPED_TEST(HostIfTest, Watermark) {
+  this->start({0, 20});
+  this->watch_writes();
+  auto& d = this->dut;
+  const uint64_t p = TestFixture::kPlace;
+  d.dma_wr.stall(100);
+  this->place({{.address = p, .length = 200, .last = 1}});
+  this->place({{.address = p + 100, .length = 200, .last = 1}});
+  Bytes want;
+  for (uint32_t i = 0; i < 100; i++) want.push_back(this->wants[0][0].bytes[i].second);
+  for (uint32_t i = 0; i < 200; i++) want.push_back(this->wants[0][1].bytes[i].second);
+  d.payload_req.put({.length = 300, .has_watermark = 1, .watermark = 2});
+  d.tx_extent.put({.address = p, .length = 300, .last = 1});
+  d.payload_req.put({.length = 64, .has_watermark = 1, .watermark = 0xfff0});  // long past
+  d.tx_extent.put({.address = TestFixture::kRead, .length = 64, .last = 1});
+  d.cycles(500);
+  EXPECT_EQ(this->root.reads, 0U);
+  std::deque<std::pair<spec::RdHdr, Bytes>> sq;
+  this->small_read(d.sq_rd_req, sq, TestFixture::kRead, 64);  // is not held by a waiting payload
+  this->check_reads(d.sq_rd_hdr, d.sq_rd, sq);
+  d.dma_wr.stall(20);
+  EXPECT_EQ(d.payload_hdr.take().status, RdStatus::kOk);
+  EXPECT_EQ(d.payload.take_packet().bytes, want);
+  EXPECT_EQ(d.payload.take_packet().bytes, this->root.bytes(TestFixture::kRead, 64));
+}
+
+// Nobody waits for a path behind it: each output stalled for good, all others go on.
+TYPED_TEST(HostIfTest, StalledOutputHoldsNobodyElse) {
+  auto& d = this->dut;
+  const uint64_t a = TestFixture::kRead, s = TestFixture::kSmall;
+  auto load = [&](bool payload, bool sq, bool writes) {
+    for (unsigned i = 0; i < 30; i++) {
+      if (payload) this->payload({{.address = a + 100 * i, .length = 3000, .last = 1}}, 3000);
+      if (sq) d.sq_rd_req.put({.address = a + 64 * i, .length = 256});
+      if (writes) d.admin_wr.put({.address = s + 64 * i, .length = 64});
+    }
+  };
+  // payload's consumer
+  this->start({0, 0});
+  d.payload.stall(100);
+  load(true, true, true);
+  EXPECT_TRUE(d.run_until([&] { return d.sq_rd.size() == 30 && d.admin_wr.empty() && this->root.outstanding() == 0; }));
+  d.payload.stall(0);
+  this->check_payloads();
+  // sq's consumer
+  this->start({0, 0});
+  d.sq_rd.stall(100);
+  load(true, true, true);
+  this->check_payloads();
+  d.sq_rd.stall(0);
+  EXPECT_TRUE(d.run_until([&] { return d.sq_rd.size() == 30; }));
+  // PCIe's writes: reads and MMIO go on; place_done and wr_retired do not hold dma_wr.
+  this->start({0, 0});
+  d.dma_wr.stall(100);
+  load(true, true, true);
+  this->check_payloads();
+  EXPECT_TRUE(d.run_until([&] { return d.sq_rd.size() == 30; }));
+  for (unsigned i = 0; i < 16; i++) this->ask(spec::kMagicOffset, 4);
+  for (unsigned i = 0; i < 16; i++) this->write(0, this->bell(1, 0, i), 8, 2);
+  EXPECT_TRUE(d.run_until([&] { return d.qp_doorbell.size() == 16; }));
+  EXPECT_TRUE(d.mmio_rsp.empty()) << "an answer passed a posted write";
+  d.dma_wr.stall(0);
+  EXPECT_TRUE(d.run_until([&] { return d.mmio_rsp.size() == 16; }));
+  // ddp does not take place_done, tpt not wr_retired, admin not its doorbell
+  this->start({0, 0});
+  this->watch_writes();
+  this->reported_ = 0, this->done[0] = 0;
+  d.place_done.stall(100), d.wr_retired.stall(100), d.admin_doorbell.stall(100);
+  for (unsigned i = 0; i < 50; i++) {
+    this->place({{.address = TestFixture::kPlace, .length = 100, .last = 1}});
+    this->write(spec::kAdminDoorbellOffset, i, 4);
+  }
+  EXPECT_TRUE(d.run_until([&] { return this->done[0] == 50 && d.mmio_req.empty(); }));
+  d.cycles(5);
+  d.place_done.stall(0), d.wr_retired.stall(0), d.admin_doorbell.stall(0);
+  d.settle();
+  EXPECT_EQ(d.place_done.size(), 50U);
+  EXPECT_EQ(d.wr_retired.size(), 50U);
+  EXPECT_EQ(d.admin_doorbell.items().back().index, 49);
+  // reads that do not come back give nothing back
+  this->start({0, 0});
+  this->root.hold(true);
+  this->payload({{.address = a, .length = 64, .last = 1}}, 64);
+  d.cycles(200);
+  EXPECT_TRUE(d.rd_retired.empty());
+  EXPECT_TRUE(d.payload_hdr.empty());
+  this->root.hold(false);
+  this->check_payloads();
+  EXPECT_EQ(d.rd_retired.take_all().size(), 1U);
+}
+
+// Everything at once, at random; mmio_rsp behind the writes accepted before its read.
+TYPED_TEST(HostIfTest, Random) {
+  each_pace([this](Pace pace) {
+    for (unsigned round = 0; round < 3; round++) {
+      auto& rng = this->rng;
+      auto& d = this->dut;
+      this->bad_reads.clear();
+      this->start(pace, {.bus_master = 1, .msix_enable = 1, .mps = static_cast<uint8_t>(rng.below(3)),
+                         .mrrs = static_cast<uint8_t>(rng.below(3)), .rcb128 = static_cast<uint8_t>(rng.below(2))});
+      this->root.any_piece(rng.percent(50));
+      this->root.delay(0, static_cast<unsigned>(rng.pick(std::span<const int>(std::array{1, 40, 400}))));
+      this->watch_writes();
+      this->reported_ = 0, this->done[0] = this->done[1] = this->done[2] = 0;
+      this->read_epochs[0] = this->read_epochs[1] = this->write_epochs[0] = this->write_epochs[1] = 0;
+      const uint64_t a = TestFixture::kRead, s = TestFixture::kSmall;
+      this->msix(0, s + 0x80000, 0x55, false);
+      d.settle();
+      for (unsigned i = 0; i < 4; i++)
+        this->poison(a + 0x100000 + 4096 * rng.below(64), static_cast<RdStatus>(rng.between(1, 3)));
+      std::deque<std::pair<spec::RdHdr, Bytes>> small[3];
+      uint32_t bells = 0;
+      // mmio_rsp: what had been accepted in a cycle before its read was taken.
+      struct Before {
+        uint64_t place, cq, admin;
+      };
+      std::deque<Before> before;
+      std::vector<uint64_t> place_beats;  // up to the end of each packet
+      std::deque<bool> is_read;
+      struct Monitor final : Port {
+        std::function<void()> f;
+        void sample() override { f(); }
+      };
+      uint64_t answers = 0;
+      d.mmio_rsp.on_item([&](const spec::MmioRsp&) {
+        answers++;
+        if (before.empty()) return;
+        EXPECT_GE(this->done[0], before.front().place) << "mmio_rsp passed place";
+        EXPECT_GE(this->done[1], before.front().cq) << "mmio_rsp passed cq_wr";
+        EXPECT_GE(this->done[2], before.front().admin) << "mmio_rsp passed admin_wr";
+        before.pop_front();
+      });
+      const uint64_t cq0 = d.cq_wr.moved(), admin0 = d.admin_wr.moved(), place0 = d.place.beats().moved(),
+                     mmio0 = d.mmio_req.moved();
+      for (unsigned i = 0; i < 120; i++) {
+        const auto what = rng.below(8);
+        const auto n = static_cast<uint32_t>(rng.percent(70) ? rng.between(1, 200) : rng.between(1, 6000));
+        if (what == 0) {
+          const auto len = static_cast<uint16_t>(rng.between(1, rng.percent(20) ? 4096 : 256));
+          const unsigned c = static_cast<unsigned>(rng.below(3));
+          auto& in = c == 0 ? d.sq_rd_req : c == 1 ? d.rq_rd_req : d.admin_rd_req;
+          this->small_read(in, small[c], a + rng.below(0x80000), len);
+        } else if (what <= 2) {
+          auto x = this->extents(n, a + (rng.percent(15) ? 0x100000 : 0), 0x40000, 4);
+          if (rng.percent(5)) x.back().length = 0, x.back().result = TptResult::kBounds;
+          this->payload(x, n);
+        } else if (what <= 4) {
+          this->place(this->extents(n, TestFixture::kPlace, 1U << 20, 4));
+          place_beats.push_back((place_beats.empty() ? 0 : place_beats.back()) + (n + 63) / 64);
+        } else if (what == 5) {
+          if (rng.percent(30)) {
+            d.cq_wr.put({.is_msix = 1, .vector = 0});
+            this->want_message(s + 0x80000, 0x55);
+          } else {
+            this->cq_write(s + 32 * rng.below(1000), rng.percent(50) ? 32 : 16);
+          }
+        } else if (what == 6) {
+          this->admin_write(s + rng.below(0x40000), static_cast<uint8_t>(rng.between(1, 64)));
+        } else if (rng.percent(50)) {
+          this->ask(spec::kMagicOffset, 4);
+          is_read.push_back(true);
+        } else {
+          this->write(0x1000, this->bell(1, 0, bells++), 8, 2);
+          is_read.push_back(false);
+        }
+      }
+      // Cycle by cycle: the counts before this cycle belong to a read taken in it.
+      uint64_t cq = cq0, admin = admin0, place = place0, mmio = mmio0;
+      const auto reads = static_cast<uint64_t>(std::count(is_read.begin(), is_read.end(), true));
+      const bool ended = d.run_until([&] {
+        if (d.mmio_req.moved() != mmio) {
+          mmio = d.mmio_req.moved();
+          if (is_read.front()) {
+            const auto packets = std::upper_bound(place_beats.begin(), place_beats.end(), place - place0);
+            before.push_back({static_cast<uint64_t>(packets - place_beats.begin()), cq - cq0, admin - admin0});
+          }
+          is_read.pop_front();
+        }
+        cq = d.cq_wr.moved(), admin = d.admin_wr.moved(), place = d.place.beats().moved();
+        return answers == reads && is_read.empty();
+      });
+      EXPECT_TRUE(ended);
+      this->check_payloads();
+      this->check_reads(d.sq_rd_hdr, d.sq_rd, small[0]);
+      this->check_reads(d.rq_rd_hdr, d.rq_rd, small[1]);
+      this->check_reads(d.admin_rd_hdr, d.admin_rd, small[2]);
+      this->expect_all_written();
+      this->expect_retired(d.rd_retired, this->read_epochs);
+      this->expect_retired(d.wr_retired, this->write_epochs);
+      EXPECT_EQ(this->reported_, place_beats.size());
+      EXPECT_EQ(d.qp_doorbell.take_all().size(), bells);
+      d.mmio_rsp.on_item({});
+      // Every read's client, from the tap: 0 to 3, by its region it cannot be told, so only that it is one of them.
+      for (const auto& [client, r] : this->root.requests) EXPECT_LE(client, 3U);
+      if (testing::Test::HasFailure()) return;
+    }
+  });
+}
+
+// 64 bytes a cycle in bulk, a 64-byte packet every 2 cycles; the root answers at once or after 100 cycles.
+TYPED_TEST(HostIfTest, Throughput) {
+  if constexpr (TypeParam::kIsRtl && !TypeParam::kMinimum) {
+    auto& d = this->dut;
+    auto cycles = [&](auto until) {
+      const uint64_t from = d.now();
+      EXPECT_TRUE(d.run_until(until));
+      return d.now() - from;
+    };
+    auto place = [&](unsigned count, uint32_t n, uint64_t at) {
+      this->start({0, 0}, {.bus_master = 1, .mps = 1, .mrrs = 2});
+      for (unsigned i = 0; i < count; i++) this->place({{.address = TestFixture::kPlace + at, .length = n, .last = 1}});
+      return cycles([&] { return d.place_done.size() == count; });
+    };
+    auto payload = [&](unsigned count, uint32_t n, uint64_t at) {
+      this->payloads.clear();
+      this->start({0, 0}, {.bus_master = 1, .mps = 1, .mrrs = 2});
+      this->root.delay(100, 100);
+      for (unsigned i = 0; i < count; i++)
+        this->payload({{.address = TestFixture::kRead + at, .length = n, .last = 1}}, n);
+      const auto c = cycles([&] { return d.payload.size() == count; });
+      this->check_payloads();
+      return c;
+    };
+    const auto w4k = place(50, 4096, 0), w64 = place(500, 64, 0), w4k1 = place(50, 4096, 1);
+    const auto r4k = payload(50, 4096, 0), r64 = payload(500, 64, 0), r4k1 = payload(50, 4096, 1);
+    EXPECT_LE(w4k, 50 * 64 + 30U);
+    EXPECT_LE(w4k1, 50 * 65 + 30U);
+    EXPECT_LE(w64, 500 + 30U);
+    EXPECT_LE(r4k, 50 * 64 + 400U);
+    EXPECT_LE(r64, 500 * 2 + 400U);
+    EXPECT_LE(r4k1, 50 * 70 + 400U);
+    fmt::print("cycles: place 50 x 4096 {}, unaligned {}, 500 x 64 {}; payload {}, {}, {}\n", w4k, w4k1, w64, r4k, r4k1,
+               r64);
+  }
+}
+
+}  // namespace
+}  // namespace rnic::tb

@@ -1,0 +1,263 @@
+// Programs on simulated hosts: costs, several threads, failures, removal, watchdog, and that runs repeat.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <stdexcept>
+
+#include "fake_device.hpp"
+#include "platform/simulation.hpp"
+#include "support/seed.hpp"
+
+namespace rnic::sim {
+namespace {
+
+struct Bed {
+  explicit Bed(PlatformConfig c = {}, uint64_t seed = 1) {
+    c.host.arena_mib = 16;
+    SimulationConfig s;
+    s.platform = c;
+    s.seed = seed;
+    sim = std::make_unique<Simulation>(s);
+    auto owned = std::make_unique<FakeDevice>();
+    dev = owned.get();
+    sim->add_host(std::move(owned));
+  }
+  std::unique_ptr<Simulation> sim;
+  FakeDevice* dev = nullptr;
+};
+
+TEST(HostCpu, CallsCostWhatTheConfigurationSays) {
+  Bed bed;
+  bed.sim->start(0, "p", [](PciDevice& d) {
+    EXPECT_EQ(d.now(), 0u);
+    d.write64(2, 0, 5);
+    EXPECT_EQ(d.now(), 20 * kNs);
+    d.relax();
+    EXPECT_EQ(d.now(), 60 * kNs);
+    d.before_doorbell();
+    d.after_phase_bit();
+    EXPECT_EQ(d.now(), 115 * kNs);
+    EXPECT_EQ(d.wait(0, 300 * kNs), 0u);
+    EXPECT_EQ(d.now(), 300 * kNs);
+    EXPECT_EQ(d.read32(0, 4), 40u);  // 20 + 200 down + 200 up + 100 behind the writes
+    EXPECT_NEAR(static_cast<double>(d.now()), 820e3, 5e3);
+  });
+  const RunResult r = bed.sim->run();
+  EXPECT_TRUE(r.ok()) << r.report;
+  ASSERT_EQ(bed.dev->mmios.size(), 2u);
+  EXPECT_NEAR(static_cast<double>(bed.dev->mmios[0].at), 221e3, 1e3);
+}
+
+TEST(HostCpu, RegisterWritesArriveInOrderAndWhole) {
+  Bed bed;
+  std::vector<uint8_t> line(64);
+  for (size_t i = 0; i < 64; ++i) line[i] = static_cast<uint8_t>(i);
+  bed.sim->start(0, "p", [&](PciDevice& d) {
+    d.write32(0, 8, 1);
+    d.write_combined(2, 64, line);
+    d.write64(2, 128, 0x1234567890);
+    d.read32(0, 0);
+  });
+  EXPECT_TRUE(bed.sim->run().ok());
+  const auto& m = bed.dev->mmios;
+  ASSERT_EQ(m.size(), 4u);
+  EXPECT_EQ(m[0].item.bytes, 4);
+  EXPECT_EQ(m[1].item.bytes, 64);
+  EXPECT_EQ(m[1].item.data.bytes()[63], 63);
+  EXPECT_EQ(m[2].item.value, 0x1234567890u);
+  EXPECT_FALSE(m[3].item.is_write);
+}
+
+TEST(HostCpu, OutsideTheBarsIsAllOnes) {
+  Bed bed;
+  bed.sim->start(0, "p", [](PciDevice& d) {
+    EXPECT_EQ(d.read32(0, 65536), ~0u);
+    EXPECT_EQ(d.read64(2, 4 * 4096), ~uint64_t{0});
+    EXPECT_EQ(d.read32(1, 0), ~0u);
+    d.write32(2, 4 * 4096, 1);
+  });
+  EXPECT_TRUE(bed.sim->run().ok());
+  EXPECT_TRUE(bed.dev->mmios.empty());
+}
+
+TEST(HostCpu, ConfigurationSpaceReachesTheDevice) {
+  Bed bed;
+  bed.sim->start(0, "p", [&](PciDevice& d) {
+    EXPECT_EQ(d.config_read(0) & 0xffff, ConfigSpace::kVendorId);
+    d.config_write(ConfigSpace::kCommand, d.config_read(ConfigSpace::kCommand) | ConfigSpace::kBusMaster);
+    EXPECT_EQ(bed.dev->pcie.bus_master, 1);
+    d.config_write(ConfigSpace::kMsixCap, ConfigSpace::kMsixEnable);
+    EXPECT_EQ(bed.dev->pcie.msix_enable, 1);
+    d.reset();
+    EXPECT_EQ(bed.dev->pcie.bus_master, 0);
+    EXPECT_EQ(bed.dev->resets, 1);
+  });
+  EXPECT_TRUE(bed.sim->run().ok());
+}
+
+TEST(HostCpu, ThreadsShareADeviceEachInItsOwnTime) {
+  Bed bed;
+  for (int t = 0; t < 4; ++t) {
+    bed.sim->start(0, "t" + std::to_string(t), [t](PciDevice& d) {
+      for (int i = 0; i < 50; ++i) {
+        d.write32(2, static_cast<uint32_t>(t * 4096), static_cast<uint32_t>(i));
+        if (i % 16 == t) d.relax();
+      }
+    });
+  }
+  EXPECT_TRUE(bed.sim->run().ok());
+  bed.sim->settle(1000);
+  ASSERT_EQ(bed.dev->mmios.size(), 200u);
+  std::vector<uint64_t> next(4, 0);
+  for (const auto& [at, m] : bed.dev->mmios) EXPECT_EQ(m.value, next[m.offset / 4096]++);
+  for (size_t i = 1; i < 200; ++i) EXPECT_LT(bed.dev->mmios[i - 1].at, bed.dev->mmios[i].at);
+}
+
+TEST(HostCpu, AnExceptionIsAFailure) {
+  Bed bed;
+  bed.sim->start(0, "thrower", [](PciDevice& d) {
+    d.relax();
+    throw std::runtime_error("5 is not 6");
+  });
+  const RunResult r = bed.sim->run();
+  EXPECT_EQ(r.status, RunStatus::kFailed);
+  ASSERT_EQ(r.failures.size(), 1u);
+  EXPECT_EQ(r.failures[0].program, "host0/thrower");
+  EXPECT_EQ(r.failures[0].what, "5 is not 6");
+}
+
+TEST(HostCpu, ADeviceThatFailsFailsTheRun) {
+  Bed bed;
+  bed.sim->start(0, "p", [&](PciDevice&) { bed.dev->fault = "assertion X_A"; });
+  const RunResult r = bed.sim->run();
+  EXPECT_EQ(r.status, RunStatus::kFailed);
+  EXPECT_EQ(r.report, "host0: assertion X_A\n");
+}
+
+TEST(HostCpu, WatchdogSaysWhoWaits) {
+  Bed bed;
+  bed.dev->waits = "qp 3 waits for credit";
+  bed.sim->start(0, "waiter", [](PciDevice& d) { d.wait(1, kForever); });
+  bed.sim->start(0, "poller", [](PciDevice& d) {
+    for (;;) d.relax();
+  });
+  const RunResult r = bed.sim->run();
+  EXPECT_EQ(r.status, RunStatus::kNoProgress);
+  EXPECT_GE(r.end, 1 * kMs);
+  EXPECT_LE(r.end, 2 * kMs);
+  EXPECT_NE(r.report.find("host0/waiter: since 0 ns waits for interrupts 0x1"), std::string::npos) << r.report;
+  EXPECT_NE(r.report.find("host0/poller: polls"), std::string::npos) << r.report;
+  EXPECT_NE(r.report.find("qp 3 waits for credit"), std::string::npos) << r.report;
+}
+
+TEST(HostCpu, ALongSleepIsNoHang) {
+  Bed bed;
+  bed.sim->start(0, "sleeper", [](PciDevice& d) { d.wait(0, 20 * kMs); });
+  const RunResult r = bed.sim->run();
+  EXPECT_TRUE(r.ok()) << r.report;
+  EXPECT_EQ(r.end, 20 * kMs);
+}
+
+TEST(HostCpu, WaitsWithShortDeadlinesForeverAreAHang) {
+  Bed bed;
+  bed.sim->start(0, "p", [](PciDevice& d) {
+    for (;;) d.wait(1, d.now() + 10 * kUs);
+  });
+  EXPECT_EQ(bed.sim->run().status, RunStatus::kNoProgress);
+}
+
+TEST(HostCpu, TimeLimit) {
+  PlatformConfig c;
+  c.run.time_limit_us = 50;
+  Bed bed(c);
+  bed.sim->start(0, "p", [](PciDevice& d) {
+    for (;;) d.read32(0, 0);
+  });
+  const RunResult r = bed.sim->run();
+  EXPECT_EQ(r.status, RunStatus::kTimeLimit);
+  EXPECT_EQ(r.end, 50 * kUs);
+}
+
+TEST(HostCpu, SurpriseRemovalReadsAllOnes) {
+  Bed bed;
+  bed.dev->answers_mmio = false;
+  bed.sim->start(0, "p", [&](PciDevice& d) {
+    EXPECT_EQ(d.read32(0, 8), ~0u);  // on its way when the device went
+    EXPECT_EQ(d.read64(0, 8), ~uint64_t{0});
+    EXPECT_EQ(d.config_read(0), ~0u);
+    d.write32(0, 8, 1);
+  });
+  bed.sim->start(0, "thief", [&](PciDevice& d) {
+    d.wait(0, 500 * kNs);
+    bed.sim->remove(0);
+  });
+  EXPECT_TRUE(bed.sim->run().ok());
+  EXPECT_EQ(bed.dev->mmios.size(), 1u);
+}
+
+TEST(HostCpu, MoreProgramsAfterARun) {
+  Bed bed;
+  int ran = 0;
+  bed.sim->start(0, "a", [&](PciDevice& d) { d.relax(); ++ran; });
+  EXPECT_TRUE(bed.sim->run().ok());
+  bed.sim->start(0, "b", [&](PciDevice& d) { d.read32(0, 0); ++ran; });
+  EXPECT_TRUE(bed.sim->run().ok());
+  EXPECT_EQ(ran, 2);
+}
+
+// Everything random is switched on: the trace of a run is a function of its seed.
+TEST(HostCpu, SameSeedSameRun) {
+  auto trace = [](uint64_t seed) {
+    PlatformConfig c;
+    c.pcie.pcie_reorder = 0.3;
+    c.pcie.pcie_split = 0.3;
+    c.pcie.pcie_relaxed = 0.5;
+    Bed bed(c, seed);
+    bed.sim->root_complex(0).config_space().write(ConfigSpace::kCommand, 6);
+    bed.sim->root_complex(0).config_changed();
+    char* text = nullptr;
+    size_t size = 0;
+    std::FILE* out = open_memstream(&text, &size);
+    bed.sim->write_tlp(out);
+    const Time t0 = kernel_now();
+    for (int t = 0; t < 3; ++t) {
+      bed.sim->start(0, "p", [&, t](PciDevice& d) {
+        const DmaBuffer b = d.alloc(65536, MemoryKind::kScattered).value();
+        for (uint8_t i = 0; i < 40; ++i) {
+          bed.dev->env->dma_read({static_cast<uint8_t>(t * 40 + i), b.bus(i * 1024), 500, false, false, Client::kPayload});
+          if (i % 5 == 0) d.relax();
+        }
+        d.wait(0, t0 + 10 * kUs);
+      });
+    }
+    EXPECT_TRUE(bed.sim->run().ok());
+    std::fclose(out);
+    std::string s(text, size);
+    std::free(text);
+    return s;
+  };
+  // one simulation a process: compare two seeds' runs by running each in a child
+  auto in_child = [&](uint64_t seed) {
+    int fd[2];
+    EXPECT_EQ(pipe(fd), 0);
+    const pid_t pid = fork();
+    if (pid == 0) {
+      const std::string s = trace(seed);
+      const bool all = write(fd[1], s.data(), s.size()) == static_cast<ssize_t>(s.size());
+      _exit(all ? 0 : 1);
+    }
+    close(fd[1]);
+    std::string s;
+    char part[4096];
+    for (ssize_t n = 0; (n = read(fd[0], part, sizeof part)) > 0;) s.append(part, static_cast<size_t>(n));
+    close(fd[0]);
+    return s;
+  };
+  const std::string a = in_child(1), b = in_child(1), other = in_child(2);
+  EXPECT_GT(a.size(), 5000u);
+  EXPECT_EQ(a, b);
+  EXPECT_NE(a, other);
+}
+
+}  // namespace
+}  // namespace rnic::sim

@@ -1,0 +1,294 @@
+// A PciDevice with plain memory behind it: records every call, checks that the driver's barriers are there, and lets a test
+// play the device.
+//
+//   tb::PciDeviceFake dev;                                  dev.cqe(cqn, {.qpn = 0, .index = 4});      // a completion
+//   auto manager = verbs::Manager::open(dev, {}).value();   dev.eqe(0, spec::EqeType::kQp, 0);         // an event
+//   EXPECT_EQ(dev.doorbells(), ...);                        EXPECT_THAT(dev.violations, IsEmpty());
+//
+// Admin commands are answered at their doorbell by answer(), which keeps simple tables; override it, or set `refuse` or
+// `hold`, to play something else.
+#pragma once
+
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/bytes.hpp"
+#include "base/check.hpp"
+#include "gen/errors.hpp"
+#include "gen/queues.hpp"
+#include "gen/regs.hpp"
+#include "gen/sizes.hpp"
+#include "rnic/verbs_types.hpp"
+
+namespace rnic::tb {
+
+struct Call {
+  enum Kind { kConfigWrite, kReset, kWrite, kCombined, kBeforeDoorbell, kAfterPhaseBit, kRelax, kWait } kind;
+  unsigned bar = 0;
+  uint32_t offset = 0;
+  uint64_t value = 0;
+  std::vector<uint8_t> bytes{};
+};
+
+class PciDeviceFake : public PciDevice {
+ public:
+  struct Ring {
+    uint64_t base = 0;
+    unsigned log = 0, eqn = 0, vector = 0;
+    uint32_t producer = 0;
+    std::optional<bool> armed_solicited{};
+  };
+  struct FakeQp {
+    spec::AdminQpArgs args{};
+    spec::AdminModifyArgs modify{};
+    spec::AdminQpResult status{};
+    uint16_t sq_consumer = 0, rq_consumer = 0, sq_producer = 0, rq_producer = 0;
+  };
+  struct FakeMr {
+    spec::AdminMrArgs args{};
+    std::vector<uint64_t> pages{};
+  };
+  struct Conn {
+    spec::AdminConnResult info{};
+    std::deque<uint8_t> in{};    // streaming bytes that wait
+    std::vector<uint8_t> out{};  // streaming bytes that were sent
+  };
+
+  explicit PciDeviceFake(const spec::Sizes& sizes = {}) : sizes_(sizes) { power_on(); }
+
+  // --- what was recorded ---
+  std::vector<Call> calls;
+  std::vector<std::string> violations;
+  std::vector<spec::AdminCmd> commands;
+  /// Writes to BAR 2: page offset and value, pushes with value 0.
+  std::vector<Call> doorbells() const {
+    std::vector<Call> out;
+    for (const Call& c : calls)
+      if ((c.kind == Call::kWrite || c.kind == Call::kCombined) && c.bar == 2) out.push_back(c);
+    return out;
+  }
+  size_t count(Call::Kind kind) const {
+    size_t n = 0;
+    for (const Call& c : calls) n += c.kind == kind ? 1 : 0;
+    return n;
+  }
+  bool recording = true;
+
+  // --- playing the device ---
+  std::map<uint32_t, Ring> cqs, eqs;
+  std::map<uint32_t, FakeQp> qps;
+  std::map<uint32_t, FakeMr> mrs;
+  std::map<uint16_t, Conn> conns;
+  std::vector<uint16_t> listening;
+  std::map<spec::AdminOpcode, spec::AdminStatus> refuse;  // answers to give without doing anything
+  bool hold = false;                                      // keep answers back until release()
+  bool ready = true, gone = false;
+  std::function<void()> on_relax, on_wait;
+
+  void cqe(uint32_t cqn, spec::Cqe c) { put(cqs.at(cqn), c); }
+  void eqe(unsigned eqn, spec::EqeType kind, uint32_t object) {
+    Ring& r = eqs.at(eqn);
+    spec::Eqe e;
+    e.kind = kind;
+    e.object = object;
+    put(r, e);
+    const bool masked = (regs_[spec::kMsixControlOffset + r.vector * spec::kMsixControlStride] & 1) != 0;
+    if (!masked && (config_[0x40] & 0x80000000) != 0) pending_ |= uint64_t{1} << r.vector;
+  }
+  void release(size_t answers = SIZE_MAX) {
+    for (; !held_.empty() && answers != 0; answers--) {
+      write_answer(held_.front());
+      held_.pop_front();
+    }
+  }
+  /// A peer connects: an incoming connection with streaming bytes.
+  uint16_t incoming(uint16_t port, std::span<const uint8_t> bytes) {
+    const uint16_t n = next_conn();
+    conns[n].info = {.connection = n, .state = spec::ConnState::kEstablished, .passive = 1, .mss = 1460,
+                     .peer_address = 0x0a000001, .peer_port = 40000, .local_port = port};
+    stream(n, bytes);
+    return n;
+  }
+  /// More streaming bytes from the peer, with their event.
+  void stream(uint16_t n, std::span<const uint8_t> bytes) {
+    Conn& c = conns.at(n);
+    c.in.insert(c.in.end(), bytes.begin(), bytes.end());
+    eqe(0, spec::EqeType::kConnection, n);
+  }
+  void set_state(uint16_t n, spec::ConnState state) {
+    conns.at(n).info.state = state;
+    eqe(0, spec::EqeType::kConnection, n);
+  }
+  /// Host memory as the device sees it.
+  uint8_t* at(uint64_t bus, size_t bytes = 1) const {
+    auto it = memory_->upper_bound(bus);
+    RNIC_CHECK(it != memory_->begin(), "no memory at bus address {:#x}", bus);
+    --it;
+    const uint64_t off = bus - it->first;
+    RNIC_CHECK(off + bytes <= it->second.size(), "{} bytes at bus address {:#x}: freed, or never there", bytes, bus);
+    return it->second.data() + off;
+  }
+  uint64_t reg(uint32_t offset) const {
+    const auto it = regs_.find(offset);
+    return it == regs_.end() ? 0 : it->second;
+  }
+
+  // --- PciDevice ---
+  uint32_t config_read(uint32_t offset) override { return gone ? 0xffffffff : config_[offset]; }
+  void config_write(uint32_t offset, uint32_t value) override {
+    note({.kind = Call::kConfigWrite, .offset = offset, .value = value});
+    config_[offset] = offset == 0x04 ? (config_[offset] & 0xffff0000) | (value & 0xffff) : value;
+  }
+  void reset() override {
+    note({.kind = Call::kReset});
+    power_on();
+  }
+  uint32_t read32(unsigned bar, uint32_t offset) override { return static_cast<uint32_t>(read64(bar, offset)); }
+  uint64_t read64(unsigned, uint32_t offset) override {
+    now_ += kUs;
+    if (gone) return UINT64_MAX;
+    if (offset == spec::kDevStatusOffset) return ready ? spec::kDevStatusReadyMask : 0;
+    return reg(offset);
+  }
+  void write32(unsigned bar, uint32_t offset, uint32_t value) override { write64(bar, offset, value); }
+  void write64(unsigned bar, uint32_t offset, uint64_t value) override {
+    note({.kind = Call::kWrite, .bar = bar, .offset = offset, .value = value});
+    if (bar == 0) return bar0(offset, value);
+    const auto kind = static_cast<spec::DoorbellKind>((offset & 0xfff) / 8);
+    std::array<uint8_t, 8> bytes{};
+    base::store_le(bytes.data(), value);
+    const auto d = spec::Doorbell::unpack(bytes);
+    if (kind == spec::DoorbellKind::kSq || kind == spec::DoorbellKind::kRq) need_before("doorbell");
+    if (kind == spec::DoorbellKind::kCq || kind == spec::DoorbellKind::kCqArm) {
+      consumed("cq", consumer_[d.object], static_cast<uint16_t>(d.index));
+    }
+    doorbell(kind, offset / 4096, d);
+  }
+  void write_combined(unsigned bar, uint32_t offset, std::span<const uint8_t> bytes) override {
+    note({.kind = Call::kCombined, .bar = bar, .offset = offset, .bytes = {bytes.begin(), bytes.end()}});
+    RNIC_CHECK(bytes.size() == 64, "write_combined of {} bytes", bytes.size());
+    if ((offset & 0xfff) == spec::kPushOffset) {
+      need_before("push");
+      pushed_.clear();
+    }
+    pushed_.insert(pushed_.end(), bytes.begin(), bytes.end());
+    const auto wqe = spec::SqWqe::unpack(pushed_);
+    if (pushed_.size() == size_t{wqe.units} * 64) doorbell(spec::DoorbellKind::kSq, offset / 4096, wqe.ring);
+  }
+  Result<DmaBuffer> alloc(uint64_t size, MemoryKind kind) override {
+    const uint64_t bytes = (size + 4095) / 4096 * 4096;
+    if (size == 0 || (kind == MemoryKind::kContiguous && bytes > (2u << 20)))
+      return fail(Errc::kInvalidArgument, "alloc of {} bytes", size);
+    auto* store = new uint8_t[bytes]();
+    std::vector<uint64_t> pages(bytes / 4096);
+    for (size_t i = 0; i < pages.size(); i++)  // scattered: backwards, so that no two neighbours follow each other
+      pages[i] = next_bus_ + 4096 * (kind == MemoryKind::kScattered ? pages.size() - 1 - i : i);
+    next_bus_ += bytes + 4096;
+    if (kind == MemoryKind::kContiguous) {
+      (*memory_)[pages[0]] = {store, bytes};
+    } else {
+      for (size_t i = 0; i < pages.size(); i++) (*memory_)[pages[i]] = {store + 4096 * i, 4096};
+    }
+    std::shared_ptr<void> owner(store, [memory = memory_, pages](void* p) {
+      for (const uint64_t bus : pages) memory->erase(bus);
+      delete[] static_cast<uint8_t*>(p);
+    });
+    return DmaBuffer({store, size}, 4096, std::move(pages), std::move(owner));
+  }
+  void before_doorbell() override {
+    note({.kind = Call::kBeforeDoorbell});
+    before_ = true;
+  }
+  void after_phase_bit() override {
+    note({.kind = Call::kAfterPhaseBit});
+    after_ = true;
+  }
+  Time now() const override { return now_; }
+  void relax() override {
+    note({.kind = Call::kRelax});
+    now_ += 20 * kNs;
+    if (on_relax) on_relax();
+  }
+  uint64_t wait(uint64_t vectors, Time deadline) override {
+    note({.kind = Call::kWait, .value = vectors});
+    if ((pending_ & vectors) == 0 && on_wait) on_wait();
+    if ((pending_ & vectors) == 0 && deadline > now_) now_ = deadline;
+    RNIC_CHECK(now_ != kForever, "waits forever for vectors {:#x}", vectors);
+    return take_vectors(vectors);
+  }
+  uint64_t take_vectors(uint64_t vectors) { return std::exchange(pending_, pending_ & ~vectors) & vectors; }
+  void advance(Time t) { now_ += t; }
+
+ protected:
+  /// A doorbell of BAR 2; a push comes as sq.
+  virtual void doorbell(spec::DoorbellKind kind, uint32_t page, const spec::Doorbell& d) {
+    (void)page;
+    if (kind == spec::DoorbellKind::kSq) qps[d.object].sq_producer = static_cast<uint16_t>(d.index);
+    if (kind == spec::DoorbellKind::kRq) qps[d.object].rq_producer = static_cast<uint16_t>(d.index);
+    if (kind == spec::DoorbellKind::kCqArm) cqs[d.object].armed_solicited = d.flags != 0;
+  }
+  virtual spec::AdminRsp answer(const spec::AdminCmd& cmd);
+  template <class Args>
+  static Args args_of(const spec::AdminCmd& cmd) {
+    return Args::unpack(cmd.args);
+  }
+  template <class Entry>
+  void put(Ring& r, Entry e) {
+    e.phase = (r.producer >> r.log & 1) == 0;
+    std::array<uint8_t, Entry::kBytes> bytes{};
+    e.pack(bytes);
+    const uint64_t slot = r.producer & ((1u << r.log) - 1);
+    std::memcpy(at(r.base + slot * Entry::kBytes, Entry::kBytes), bytes.data(), Entry::kBytes);
+    r.producer++;
+  }
+  uint16_t next_conn() {
+    uint16_t n = 0;
+    while (conns.contains(n)) n++;
+    return n;
+  }
+  Time now_ = 0;
+
+  std::map<uint32_t, uint16_t> consumer_;  // of CQs, as last told
+
+ private:
+  void note(Call c) {
+    now_ += 10 * kNs;
+    if (recording) calls.push_back(std::move(c));
+  }
+  void need_before(const char* what) {
+    if (!std::exchange(before_, false)) violations.push_back(fmt::format("{} without before_doorbell", what));
+  }
+  void consumed(const char* what, uint16_t& old, uint16_t now) {
+    if (old != now && !after_) violations.push_back(fmt::format("{}: entries taken without after_phase_bit", what));
+    old = now;
+  }
+  void power_on();
+  void bar0(uint32_t offset, uint64_t value);
+  void write_answer(spec::AdminRsp rsp) {
+    Ring r{.base = reg(spec::kAdminRspBaseOffset), .log = static_cast<unsigned>(reg(spec::kAdminLogSizeOffset)),
+           .producer = answered_};
+    put(r, rsp);
+    answered_++;
+  }
+
+  spec::Sizes sizes_;
+  std::map<uint32_t, uint32_t> config_;
+  std::map<uint32_t, uint64_t> regs_;
+  std::shared_ptr<std::map<uint64_t, std::span<uint8_t>>> memory_ =
+      std::make_shared<std::map<uint64_t, std::span<uint8_t>>>();
+  uint64_t next_bus_ = 0x10000000, pending_ = 0;
+  uint32_t fetched_ = 0, answered_ = 0;
+  std::deque<spec::AdminRsp> held_;
+  std::map<uint32_t, uint16_t> eq_consumer_;
+  std::vector<uint8_t> pushed_;
+  bool before_ = false, after_ = false;
+};
+
+}  // namespace rnic::tb
+
+#include "support/pci_device_fake_admin.hpp"
