@@ -40,13 +40,13 @@ class Ddp {
     virtual void sq_slot_free(const spec::SqSlotFree& free) = 0;
     virtual void resp_slot_free(const spec::RespSlotFree& free) = 0;
     virtual void rx_done(const spec::RxDone& done) = 0;
-    virtual void rx_left(uint16_t qpn) = 0;  // a received FPDU of this QP is dealt with, to its delivery
   };
 
   /// A segment between the scheduler and mpa.
   struct Segment {
     TxUlpdu ulpdu;             // without the payload, if that is fetched
     spec::TxSource source{};
+    uint32_t offset = 0;       // of it in its message
     bool fetches = false;      // payload comes as PayloadData
     spec::TptResult result{};  // of tx_xlate
   };
@@ -146,7 +146,7 @@ class Ddp {
   };
 
   Ddp(const spec::Sizes& sizes, Translation& tpt, SegmentJudge& judge, Out& out)
-      : tx(*this, sizes), rx(*this, sizes), tpt_(tpt), judge_(judge), out_(out), stopping_(sizes.num_qps) {}
+      : tx(*this, sizes), rx(*this, sizes), tpt_(tpt), judge_(judge), out_(out), drains_(sizes.num_qps) {}
   Tx tx;
   Rx rx;
 
@@ -154,12 +154,17 @@ class Ddp {
   std::string waiting_for() const;
 
  private:
-  void maybe_stopped(uint16_t qpn);
+  struct Drain {  // stop or sync: how many of those that were inside are still there
+    bool stopping = false, syncing = false;
+    uint32_t rx = 0, tx = 0;
+  };
+  void left(uint16_t qpn, uint32_t Drain::*way);
+  void maybe_drained(uint16_t qpn);
 
   Translation& tpt_;
   SegmentJudge& judge_;
   Out& out_;
-  std::vector<bool> stopping_;
+  std::vector<Drain> drains_;
 };
 
 }  // namespace rnic::model

@@ -195,8 +195,7 @@ std::optional<Place> Ddp::Rx::take(RxUlpdu u) {
 void Ddp::Rx::deliver(const Delivery& d) {
   if (d.reported) ddp_.out_.rx_done(d.done);
   --qps_[d.done.qpn].inside;
-  ddp_.out_.rx_left(d.done.qpn);
-  ddp_.maybe_stopped(d.done.qpn);
+  ddp_.left(d.done.qpn, &Drain::rx);
 }
 
 void Ddp::Rx::place_done(const spec::PlaceDone&) {
@@ -216,25 +215,40 @@ void Ddp::control(const spec::QpCtlDdp& ctl) {
     out_.qp_ack_ddp({ctl.qpn});
     return;
   }
-  tx.drop_waiting(ctl.qpn);
-  t.running = false;
-  stopping_[ctl.qpn] = true;
-  maybe_stopped(ctl.qpn);
+  Drain& d = drains_[ctl.qpn];
+  if (ctl.op == spec::QpOp::kStop) {
+    tx.drop_waiting(ctl.qpn);
+    t.running = false;
+  }
+  (ctl.op == spec::QpOp::kStop ? d.stopping : d.syncing) = true;
+  d.tx = t.in_flight;
+  d.rx = r.inside;
+  maybe_drained(ctl.qpn);
 }
 
-void Ddp::maybe_stopped(uint16_t qpn) {
-  if (!stopping_[qpn] || tx.qps_[qpn].in_flight != 0 || rx.qps_[qpn].inside != 0) return;
-  stopping_[qpn] = false;
-  rx.qps_[qpn].running = false;
+void Ddp::left(uint16_t qpn, uint32_t Drain::*way) {
+  Drain& d = drains_[qpn];
+  if (d.*way == 0) return;
+  --(d.*way);
+  maybe_drained(qpn);
+}
+
+/// What was inside when stop or sync came has left.
+void Ddp::maybe_drained(uint16_t qpn) {
+  Drain& d = drains_[qpn];
+  if ((!d.stopping && !d.syncing) || d.rx + d.tx != 0) return;
+  if (d.stopping) rx.qps_[qpn].running = false;
+  d.stopping = d.syncing = false;
   out_.qp_ack_ddp({qpn});
 }
 
 std::string Ddp::waiting_for() const {
   std::string s;
-  for (size_t i = 0; i < stopping_.size(); ++i) {
+  for (size_t i = 0; i < drains_.size(); ++i) {
     const auto& t = tx.qps_[i];
-    if (stopping_[i]) {
-      s += fmt::format("ddp: stop of QP {} waits for {} segments out and {} in\n", i, t.in_flight, rx.qps_[i].inside);
+    const Drain& d = drains_[i];
+    if (d.stopping || d.syncing) {
+      s += fmt::format("ddp: stop of QP {} waits for {} segments out and {} in\n", i, d.tx, d.rx);
     } else if (t.running && (t.wants || t.wants_term)) {
       s += fmt::format("ddp: QP {} wants to send {} and waits for llp_if's grant\n", i,
                        t.wants_term ? "a Terminate" : "a segment");

@@ -139,6 +139,7 @@ std::optional<Ddp::Scheduled> Ddp::Tx::schedule(const spec::TxGrant& grant, TxSo
 
   Scheduled s;
   s.segment.source = source;
+  s.segment.offset = m.offset;
   TxUlpdu& u = s.segment.ulpdu;
   put_header(u, m, last);
   u.hdr = {.qpn = qpn,
@@ -192,11 +193,12 @@ std::optional<TxUlpdu> Ddp::Tx::assemble(Segment s, PayloadData payload) {
     ddp_.out_.tx_fault({.qpn = qpn,
                         .source = s.source,
                         .slot = s.ulpdu.hdr.slot,
+                        .offset = s.offset,
                         .status = payload.hdr.status,
                         .result = s.result});
   }
   --q.in_flight;
-  ddp_.maybe_stopped(qpn);
+  ddp_.left(qpn, &Drain::tx);
   return out;
 }
 

@@ -79,13 +79,21 @@ void LlpIf::half_close(uint16_t connection) {
   request(LlpOp::kHalfClose, connection);
 }
 
+/// A new connection; credit and segment size may have been told already.
+LlpIf::Conn& LlpIf::begin(uint16_t connection) {
+  Conn& c = conns_[connection];
+  Conn fresh;
+  fresh.mss = c.mss;
+  fresh.limit = c.limit;
+  return c = fresh;
+}
+
 void LlpIf::event(const spec::LlpCtlEvt& e) {
   if (e.kind == LlpEvt::kAssigned) {
     if (e.cookie != connecting_.cookie) return;
     spec::CmdRsp rsp;
     if (e.connection < conns_.size()) {
-      conns_[e.connection] = {};
-      Conn& c = conns_[e.connection];
+      Conn& c = begin(e.connection);
       c.state = ConnState::kConnecting;
       c.peer_address = connecting_.address;
       c.peer_port = connecting_.port;
@@ -100,7 +108,7 @@ void LlpIf::event(const spec::LlpCtlEvt& e) {
   Conn& c = conns_[e.connection];
   switch (e.kind) {
     case LlpEvt::kIncoming:
-      c = {};
+      begin(e.connection);
       c.state = ConnState::kEstablished;
       c.passive = true;
       c.peer_address = e.address;

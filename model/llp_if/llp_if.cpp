@@ -30,9 +30,8 @@ void LlpIf::control(const spec::QpCtlLlp& ctl) {
       Conn& c = conns_[ctl.params.connection];
       c.has_qp = true;
       c.qpn = ctl.qpn;
-      const uint32_t inside = q.inside, life = q.life + 1;
+      const uint32_t life = q.life + 1;
       q = {};
-      q.inside = inside;
       q.life = life;
       q.bound = true;
       q.hold = ctl.params.hold_tx != 0;
@@ -54,7 +53,6 @@ void LlpIf::control(const spec::QpCtlLlp& ctl) {
         if (ctl.op == QpOp::kAbort && open) request(LlpOp::kAbort, q.params.connection);
         c.has_qp = false;
         q.bound = q.parked = q.term_parked = false;
-        q.events.clear();
         if (!open) out_.conn_async({q.params.connection});
       }
       break;
@@ -80,7 +78,6 @@ std::optional<RxFpdu> LlpIf::receive(LlpRecord& r) {
   }
   const uint16_t qpn = conns_[r.connection].qpn;
   Qp& q = qps_[qpn];
-  ++q.inside;
   if (q.hold) {  // RFC 5044 section 7.1.2: now the passive side may send, too
     q.hold = false;
     unpark(qpn);
@@ -93,23 +90,11 @@ bool LlpIf::known_stream(const LlpRecord& r) const {
          !conns_[r.connection].has_qp;
 }
 
-void LlpIf::rx_left(uint16_t qpn) {
-  Qp& q = qps_[qpn];
-  --q.inside;
-  while (q.inside == 0 && q.bound && !q.events.empty()) out_.llp_event({.qpn = qpn, .kind = q.events.pop()});
-}
-
-/// An event of a connection: to its QP, behind all that was received, or to the driver.
+/// An event of a connection: to its QP, or to the driver.
 void LlpIf::tell(uint16_t connection, std::optional<LlpQpEvt> event) {
   const Conn& c = conns_[connection];
   if (!c.has_qp) return out_.conn_async({connection});
-  if (!event) return;
-  Qp& q = qps_[c.qpn];
-  if (q.inside != 0 || !q.events.empty()) {
-    q.events.push(*event);
-  } else {
-    out_.llp_event({.qpn = c.qpn, .kind = *event});
-  }
+  if (event) out_.llp_event({.qpn = c.qpn, .kind = *event});
 }
 
 // --- transmit

@@ -13,7 +13,6 @@
 
 #include "gen/queues.hpp"
 #include "gen/sizes.hpp"
-#include "sc/ring.hpp"
 #include "top/packets.hpp"
 
 namespace rnic::model {
@@ -51,7 +50,6 @@ class LlpIf {
   // Receive.
   std::optional<RxFpdu> receive(LlpRecord& record);  // a streaming record stays in `record`
   bool known_stream(const LlpRecord& record) const;
-  void rx_left(uint16_t qpn);                        // ddp is done with one
 
   // Transmit.
   /// Credit for a worst-case FPDU; nothing if it must wait, or its QP has stopped.
@@ -81,13 +79,12 @@ class LlpIf {
     uint16_t mulpdu = 0;
     uint32_t worst = 0;                 // bytes set aside for each grant
     uint32_t life = 0;
-    uint32_t inside = 0;                // received FPDUs between here and delivery
-    Ring<spec::LlpQpEvt> events{4};     // wait until those are dealt with
   };
   std::optional<spec::AdminStatus> execute(const spec::ConnCmd& cmd, spec::CmdRsp& rsp);
   spec::AdminConnResult result_of(uint16_t connection) const;
   void request(spec::LlpOp op, uint16_t connection) { out_.llp_ctl_req({.op = op, .connection = connection}); }
   void tell(uint16_t connection, std::optional<spec::LlpQpEvt> event);
+  Conn& begin(uint16_t connection);
   void half_close(uint16_t connection);
   void resize(uint16_t qpn);
   void unpark(uint16_t qpn);

@@ -58,24 +58,32 @@ void Mpa::control(const spec::QpCtlMpa& ctl) {
          .use_crc = ctl.params.use_crc != 0,
          .rx_markers = ctl.params.rx_markers != 0,
          .tx_markers = ctl.params.tx_markers != 0,
-         .inside = q.inside};
+         .rx = q.rx,
+         .tx = q.tx};
     out_.qp_ack_mpa({ctl.qpn});
     return;
   }
-  q.stopping = true;
-  if (q.inside == 0) {
-    ++q.inside;
-    leaves(ctl.qpn);
-  }
+  (ctl.op == spec::QpOp::kSync ? q.syncing : q.stopping) = true;
+  q.rx.awaited = q.rx.inside;
+  q.tx.awaited = q.tx.inside;
+  maybe_drained(ctl.qpn);
 }
 
-void Mpa::leaves(uint16_t qpn) {
+void Mpa::leaves(uint16_t qpn, bool rx) {
+  Qp::Way& w = rx ? qps_[qpn].rx : qps_[qpn].tx;
+  --w.inside;
+  if (w.awaited == 0) return;
+  --w.awaited;
+  maybe_drained(qpn);
+}
+
+/// What was inside when stop or sync came has left.
+void Mpa::maybe_drained(uint16_t qpn) {
   Qp& q = qps_[qpn];
-  if (--q.inside == 0 && q.stopping) {
-    q.stopping = false;
-    q.running = false;
-    out_.qp_ack_mpa({qpn});
-  }
+  if ((!q.stopping && !q.syncing) || q.rx.awaited + q.tx.awaited != 0) return;
+  if (q.stopping) q.running = false;
+  q.stopping = q.syncing = false;
+  out_.qp_ack_mpa({qpn});
 }
 
 void Mpa::Rx::take(RxFpdu in) {
@@ -111,7 +119,7 @@ RxUlpdu Mpa::Rx::next() {
       out.hdr.cause = Cause::kMpaMarker;
     }
   }
-  mpa_.leaves(qpn);
+  mpa_.leaves(qpn, true);
   return out;
 }
 
@@ -159,14 +167,17 @@ TxFpdu Mpa::Tx::next() {
   TxFpdu out{.hdr = {.qpn = h.qpn, .length = size, .done = h.done, .slot = h.slot, .is_term = h.is_term},
              .data = std::move(data)};
   in_.payload = {};
-  mpa_.leaves(h.qpn);
+  mpa_.leaves(h.qpn, false);
   return out;
 }
 
 std::string Mpa::waiting_for() const {
   std::string s;
   for (size_t i = 0; i < qps_.size(); ++i) {
-    if (qps_[i].stopping) s += fmt::format("mpa: stop of QP {} waits for {} FPDUs inside\n", i, qps_[i].inside);
+    const Qp& q = qps_[i];
+    if (q.stopping || q.syncing) {
+      s += fmt::format("mpa: stop of QP {} waits for {} FPDUs inside\n", i, q.rx.awaited + q.tx.awaited);
+    }
   }
   return s;
 }

@@ -1,7 +1,7 @@
 // Framing: an FPDU into a ULPDU and back. RFC 5044 section 4. RTL: rtl/mpa/mpa.sv
 //
 //   Mpa mpa(sizes, out);   mpa.control({QpOp::kStart, qpn, params});
-//   mpa.enters(qpn);   mpa.rx.take(fpdu);   RxUlpdu u = mpa.rx.next();
+//   mpa.enters(qpn, true);   mpa.rx.take(fpdu);   RxUlpdu u = mpa.rx.next();
 //
 // An FPDU is the ULPDU's length, the ULPDU, zeros up to a multiple of 4, CRC32c; and, if agreed, a marker wherever the
 // position in the stream is a multiple of 512.
@@ -66,17 +66,20 @@ class Mpa {
 
   void control(const spec::QpCtlMpa& ctl);
   /// An FPDU or ULPDU of this QP is now inside: it stands at an input of this unit.
-  void enters(uint16_t qpn) { ++qps_[qpn].inside; }
+  void enters(uint16_t qpn, bool rx) { ++(rx ? qps_[qpn].rx : qps_[qpn].tx).inside; }
   std::string waiting_for() const;
 
  private:
   struct Qp {
-    bool running = false, stopping = false;
+    bool running = false, stopping = false, syncing = false;
     bool use_crc = false, rx_markers = false, tx_markers = false;
     uint32_t rx_position = 0, tx_position = 0;  // in the stream, from the first FPDU on, modulo 512
-    uint32_t inside = 0;
+    struct Way {
+      uint32_t inside = 0, awaited = 0;  // items; of those, how many stop or sync waits for
+    } rx, tx;
   };
-  void leaves(uint16_t qpn);
+  void leaves(uint16_t qpn, bool rx);
+  void maybe_drained(uint16_t qpn);
 
   Out& out_;
   std::vector<Qp> qps_;

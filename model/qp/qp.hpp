@@ -106,6 +106,9 @@ class Qp {
     std::array<Peer, 4> order{};
     uint8_t step = 0;
     enum class Phase : uint8_t { kSteady, kStarting, kTermWait, kStopping, kFlushing } phase{};
+    // News of the connection, looked at when mpa and then ddp have passed on what came before it.
+    enum class Sync : uint8_t { kNone, kMpa, kDdp } sync{};
+    bool peer_closed_news = false, closed_news = false, stop_waits = false;
     bool half_closed = false, term_sent = false, by_driver = false, retired_done = false;
     spec::Cause cause{};
     bool has_peer_term = false;
@@ -135,6 +138,7 @@ class Qp {
   void flush_step(uint16_t qpn);
   void close_if_drained(uint16_t qpn);
   void begin_stop(uint16_t qpn);
+  void synced(uint16_t qpn);
   void next_peer(uint16_t qpn);
   void entered_error(uint16_t qpn);
   void terminate(uint16_t qpn, spec::Cause cause, bool wait_for_term);

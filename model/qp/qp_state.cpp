@@ -1,6 +1,8 @@
 // States of a QP: commands, start and stop of the other units, close, errors, flush. Architecture 7, RFC 5040 section 6.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "qp/qp.hpp"
 
 namespace rnic::model {
@@ -130,6 +132,11 @@ void Qp::next_peer(uint16_t qpn) {
 
 void Qp::ack(Peer peer, uint16_t qpn) {
   Ctx& c = ctx_[qpn];
+  if (c.sync != Ctx::Sync::kNone && peer == (c.sync == Ctx::Sync::kMpa ? Peer::kMpa : Peer::kDdp)) {
+    if (c.sync == Ctx::Sync::kDdp) return synced(qpn);
+    c.sync = Ctx::Sync::kDdp;
+    return out_.qp_ctl(Peer::kDdp, {.op = QpOp::kSync, .qpn = qpn, .params = c.params});
+  }
   const bool changing = c.phase == Ctx::Phase::kStarting || c.phase == Ctx::Phase::kStopping;
   if (!changing || c.order[c.step] != peer) return;  // of a half-close
   ++c.step;
@@ -149,18 +156,14 @@ void Qp::llp_event(const spec::LlpEvent& e) {
   const bool live = c.exists && (c.state == QpState::kRts || c.state == QpState::kClosing);
   switch (e.kind) {
     case spec::LlpQpEvt::kPeerClosed:
-      if (!live || c.half_closed) return;
-      if (c.sq.producer != c.sq.retired) return out_.qp_fault({.qpn = e.qpn, .cause = Cause::kLlpLost});
-      c.state = QpState::kClosing;
-      close_if_drained(e.qpn);
-      break;
     case spec::LlpQpEvt::kClosed:
-      if (live && c.half_closed) {
-        c.cause = Cause::kNone;
-        c.state = QpState::kTerminate;
-        begin_stop(e.qpn);
+      if (!live) return;
+      (e.kind == spec::LlpQpEvt::kClosed ? c.closed_news : c.peer_closed_news) = true;
+      if (c.sync == Ctx::Sync::kNone) {
+        c.sync = Ctx::Sync::kMpa;
+        out_.qp_ctl(Peer::kMpa, {.op = QpOp::kSync, .qpn = e.qpn, .params = c.params});
       }
-      break;
+      return;
     case spec::LlpQpEvt::kLost:
       if (live) return out_.qp_fault({.qpn = e.qpn, .cause = Cause::kLlpLost});
       [[fallthrough]];
@@ -169,6 +172,28 @@ void Qp::llp_event(const spec::LlpEvent& e) {
       break;
   }
   update(e.qpn);
+}
+
+/// What came before the news has been used, so the news counts.
+void Qp::synced(uint16_t qpn) {
+  Ctx& c = ctx_[qpn];
+  c.sync = Ctx::Sync::kNone;
+  if (std::exchange(c.stop_waits, false)) return begin_stop(qpn);
+  const auto live = [&] { return c.state == QpState::kRts || c.state == QpState::kClosing; };
+  if (std::exchange(c.peer_closed_news, false) && live() && !c.half_closed) {
+    if (c.sq.producer != c.sq.retired) {
+      out_.qp_fault({.qpn = qpn, .cause = Cause::kLlpLost});
+    } else {
+      c.state = QpState::kClosing;
+      close_if_drained(qpn);
+    }
+  }
+  if (std::exchange(c.closed_news, false) && live() && c.half_closed) {
+    c.cause = Cause::kNone;
+    c.state = QpState::kTerminate;
+    begin_stop(qpn);
+  }
+  update(qpn);
 }
 
 void Qp::qp_error(const spec::QpError& e) {
@@ -206,6 +231,8 @@ void Qp::terminate(uint16_t qpn, Cause cause, bool wait_for_term) {
 void Qp::begin_stop(uint16_t qpn) {
   Ctx& c = ctx_[qpn];
   c.phase = Ctx::Phase::kStopping;
+  c.stop_waits = c.sync != Ctx::Sync::kNone;
+  if (c.stop_waits) return;  // one question at a time
   c.step = 0;
   c.order = c.half_closed ? std::array{Peer::kLlp, Peer::kMpa, Peer::kDdp, Peer::kRdmap}
                           : std::array{Peer::kRdmap, Peer::kLlp, Peer::kDdp, Peer::kMpa};

@@ -167,7 +167,14 @@ void Rdmap::tx_fault(const spec::TxFault& f) {
   }
   const Inbound& in = ird_[q.params.ird_base + f.slot];  // slot of a response: its place in the IRD ring
   const Cause cause = f.result != TptResult::kOk ? source_cause(f.result) : Cause::kRdmapLength;
-  fail(f.qpn, {.cause = cause, .head = in.head, .ulpdu_length = in.ulpdu_length});
+  // requirements.md section 6: of a Read that fails after some bytes, the header shows what was not returned.
+  spec::ReadRequest rest = in.request;
+  rest.sink_to += f.offset;
+  rest.read_size -= f.offset;
+  rest.source_to += f.offset;
+  std::array<uint8_t, 64> head = in.head;
+  rest.pack(std::span(head).subspan(spec::kUntaggedHeaderBytes));
+  fail(f.qpn, {.cause = cause, .head = head, .ulpdu_length = in.ulpdu_length});
 }
 
 // The first error of a QP wins.

@@ -14,34 +14,51 @@ Tpt::Tpt(const spec::Sizes& sizes, Out& out)
     : out_(out),
       slot_bits_(static_cast<uint32_t>(std::bit_width(sizes.num_stags - 1))),
       entries_(sizes.num_stags),
-      pbl_(sizes.num_pbl) {}
-
-// Four Feistel rounds over 12-bit halves, each with 16 bits of the key: unpredictable, O(1) both ways.
-uint32_t Tpt::round(uint32_t half, uint32_t i) const {
-  const uint32_t k = static_cast<uint32_t>(key_ >> (16 * i)) & 0xffff;
-  uint32_t x = half * 0x9e5 + k + ((half * k) >> 7);
-  x ^= x >> 5;
-  return x & 0xfff;
+      pbl_(sizes.num_pbl),
+      memo_(4096) {
+  set_key(0);
 }
 
+namespace {
+
+constexpr uint32_t kHalf = 0xfff;
+constexpr uint32_t rotl(uint32_t x, uint32_t n) { return (x << n | x >> (12 - n)) & kHalf; }
+constexpr uint32_t mix(uint32_t x) { return (rotl(x, 1) & rotl(x, 8)) ^ rotl(x, 2); }
+
+}  // namespace
+
+void Tpt::set_key(uint64_t stag_key) {
+  for (uint32_t i = 0; i < kRounds; ++i) {
+    round_keys_[i] = (static_cast<uint32_t>(std::rotr(stag_key, static_cast<int>(5 * i))) & kHalf) ^ i;
+  }
+  std::fill(memo_.begin(), memo_.end(), Memo{});
+}
+
+// Rounds of a SIMON-like cipher on two halves of 12 bits: unpredictable, and exactly invertible.
 uint32_t Tpt::permute(uint32_t value) const {
-  uint32_t l = value >> 12 & 0xfff, r = value & 0xfff;
-  for (uint32_t i = 0; i < 4; ++i) {
-    const uint32_t next = l ^ round(r, i);
-    l = r;
-    r = next;
+  uint32_t l = value >> 12 & kHalf, r = value & kHalf;
+  for (uint32_t i = 0; i < kRounds; ++i) {
+    const uint32_t next = r ^ mix(l) ^ round_keys_[i];
+    r = l;
+    l = next;
   }
   return l << 12 | r;
 }
 
 uint32_t Tpt::invert(uint32_t value) const {
-  uint32_t l = value >> 12 & 0xfff, r = value & 0xfff;
-  for (uint32_t i = 4; i-- > 0;) {
-    const uint32_t before = r ^ round(l, i);
-    r = l;
-    l = before;
+  uint32_t l = value >> 12 & kHalf, r = value & kHalf;
+  for (uint32_t i = kRounds; i-- > 0;) {
+    const uint32_t before = l ^ mix(r) ^ round_keys_[i];
+    l = r;
+    r = before;
   }
   return l << 12 | r;
+}
+
+uint32_t Tpt::slot_of(uint32_t stag) const {
+  Memo& m = memo_[(stag >> 8) % memo_.size()];
+  if (m.upper != stag >> 8) m = {stag >> 8, invert(stag >> 8) & ((1U << slot_bits_) - 1)};
+  return m.slot;
 }
 
 const Tpt::Entry* Tpt::find(uint32_t stag) const {
@@ -89,7 +106,7 @@ void Tpt::retired(const spec::Retired& r) {
   --in_flight_[r.epoch];
   if (destroy_waits_ && in_flight_[epoch_ ^ 1] == 0) {
     destroy_waits_ = false;
-    out_.tpt_cmd_rsp({.status = AdminStatus::kOk, .result = {}});
+    out_.tpt_cmd_rsp(destroy_rsp_);
   }
 }
 
@@ -114,21 +131,24 @@ spec::CmdRsp Tpt::create(uint32_t slot, const spec::AdminMrArgs& a) {
 
 void Tpt::command(const spec::TptCmd& cmd) {
   if (cmd.opcode == spec::AdminOpcode::kCreateMr) {
+    if (entries_[cmd.object].valid) return out_.tpt_cmd_rsp({.status = AdminStatus::kExists, .result = {}});
     return out_.tpt_cmd_rsp(create(cmd.object, spec::AdminMrArgs::unpack(cmd.args)));
   }
   const Entry* found = find(cmd.object);
   spec::CmdRsp rsp;
   if (found == nullptr) {
     rsp.status = AdminStatus::kNotFound;
-  } else if (cmd.opcode == spec::AdminOpcode::kQueryMr) {
+  } else {
     spec::AdminMrResult{.stag = found->stag, .pd = found->pd, .rights = found->rights, .length = found->length}.pack(
         rsp.result);
-  } else {
+  }
+  if (found != nullptr && cmd.opcode == spec::AdminOpcode::kDestroyMr) {
     Entry& e = entries_[slot_of(cmd.object)];
     e.valid = false;
     ++e.generation;
     epoch_ ^= 1;
     if (in_flight_[epoch_ ^ 1] != 0) {
+      destroy_rsp_ = rsp;
       destroy_waits_ = true;
       return;
     }

@@ -38,7 +38,7 @@ class Tpt final : public Translation {
   };
   Tpt(const spec::Sizes& sizes, Out& out);
 
-  void set_key(uint64_t stag_key) { key_ = stag_key; }
+  void set_key(uint64_t stag_key);
   /// create_mr, query_mr, destroy_mr. The answer to destroy_mr waits for what is in flight through the region.
   void command(const spec::TptCmd& cmd);
   void pbl_wr(const spec::PblWr& wr) { pbl_[wr.index] = wr.address; }
@@ -50,7 +50,7 @@ class Tpt final : public Translation {
   /// The upper 24 bits of an STag: a keyed permutation of {generation, slot}, and its inverse.
   uint32_t permute(uint32_t value) const;
   uint32_t invert(uint32_t value) const;
-  uint32_t slot_of(uint32_t stag) const { return invert(stag >> 8) & ((1U << slot_bits_) - 1); }
+  uint32_t slot_of(uint32_t stag) const;
   std::string waiting_for() const;
 
  private:
@@ -63,17 +63,22 @@ class Tpt final : public Translation {
     uint32_t first_offset = 0, pbl_base = 0;
   };
   const Entry* find(uint32_t stag) const;
-  uint32_t round(uint32_t half, uint32_t i) const;
   spec::CmdRsp create(uint32_t slot, const spec::AdminMrArgs& a);
 
   Out& out_;
   uint32_t slot_bits_ = 0;
-  uint64_t key_ = 0;
+  static constexpr uint32_t kRounds = 16;
+  std::array<uint32_t, kRounds> round_keys_{};
   std::vector<Entry> entries_;
   std::vector<uint64_t> pbl_;
+  struct Memo {  // an inversion that was done before; what it gives is never wrong, only repeated
+    uint32_t upper = ~0U, slot = 0;
+  };
+  mutable std::vector<Memo> memo_;
   uint8_t epoch_ = 0;
   std::array<uint64_t, 2> in_flight_{};  // extents given out and not retired, by epoch
   bool destroy_waits_ = false;
+  spec::CmdRsp destroy_rsp_;
 };
 
 }  // namespace rnic::model

@@ -127,7 +127,7 @@ module ddp (
   localparam int unsigned SlotW        = $clog2(rnic_pkg::NumQps * (rnic_pkg::SqSlots + 2));
   localparam int unsigned BodyW        = $clog2(rnic_pkg::NumQps * (4 * rnic_pkg::SqSlots + 2));
   localparam int unsigned SlotHdrW     = 135;
-  localparam int unsigned OrderW       = 16 + 2 + 2 + 1 + 16 + 144 + 1 + 8;
+  localparam int unsigned OrderW       = 16 + 2 + 2 + 1 + 16 + 144 + 1 + 8 + 32;
 
   // The tables are cleared once.
   logic                                clear;

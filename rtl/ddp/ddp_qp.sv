@@ -1,6 +1,7 @@
-// ddp_qp: start and stop of a QP, one after the other, acknowledged when what was inside has left.
+// ddp_qp: start, stop and sync of a QP, one after the other, acknowledged when what was inside has left.
 //
 //   start:  everything received, sent before leaves --> tables of the QP anew --> ack
+//   sync:   everything received, sent leaves --> ack
 //   stop:   grants and messages that are in are worked off --> tables: does not run --> everything received, sent leaves --> ack
 //
 // Both directions are in order, so nothing is counted a QP: a number is taken of what has come in, and what has gone out
@@ -48,7 +49,7 @@ module ddp_qp (
   } st_e;
 
   st_e         st_d, st_q;
-  logic        start_q, settled, ask_done, grant_done, rx_done, seg_done, sent_done;
+  logic        start_q, stop_q, settled, ask_done, grant_done, rx_done, seg_done, sent_done;
   logic [15:0] qpn_q, pd_q;
   logic [4:0]  left_q;
   logic        written_q;   // tx_sched's pipeline still holds the order
@@ -98,6 +99,7 @@ module ddp_qp (
   always_ff @(posedge clk_i) begin
     if (st_q == StIdle) begin
       start_q    <= qp_ctl_ddp_i.op == iwarp_pkg::QpoStart;
+      stop_q     <= qp_ctl_ddp_i.op == iwarp_pkg::QpoStop;
       qpn_q      <= qp_ctl_ddp_i.qpn;
       pd_q       <= qp_ctl_ddp_i.params.pd;
       ask_at_q   <= ask_in_q;
@@ -117,10 +119,10 @@ module ddp_qp (
   always_comb begin
     st_d = st_q;
     case (st_q)
-      StIdle:    if (qp_ctl_ddp_valid_i) st_d = qp_ctl_ddp_i.op == iwarp_pkg::QpoStart ? StDrain : StAsked;
+      StIdle:    if (qp_ctl_ddp_valid_i) st_d = qp_ctl_ddp_i.op == iwarp_pkg::QpoStop ? StAsked : StDrain;
       StAsked:   if (ask_done && grant_done) st_d = StTables;
       StTables:  if (settled) st_d = StWritten;
-      StWritten: if (!written_q) st_d = start_q ? StAck : StDrain;
+      StWritten: if (!written_q) st_d = stop_q ? StDrain : StAck;
       StDrain:   if (rx_done && seg_done) st_d = StLeave;
       StLeave:   if (sent_done) st_d = start_q ? StTables : StAck;
       default:   if (qp_ack_ddp_ready_i) st_d = StIdle;
@@ -148,7 +150,7 @@ module ddp_qp (
   logic unused_bits;
   assign unused_bits = ^{qp_ctl_ddp_i.params, rx_gap, ask_gap, grant_gap, seg_gap, sent_gap};
 
-  `RNIC_ASSERT(StartOrStop_A, !(qp_ctl_ddp_valid_i && qp_ctl_ddp_ready_o) || qp_ctl_ddp_i.op == iwarp_pkg::QpoStart ||
-                              qp_ctl_ddp_i.op == iwarp_pkg::QpoStop)
+  `RNIC_ASSERT(KnownOp_A, !(qp_ctl_ddp_valid_i && qp_ctl_ddp_ready_o) || qp_ctl_ddp_i.op == iwarp_pkg::QpoStart ||
+                              qp_ctl_ddp_i.op == iwarp_pkg::QpoStop || qp_ctl_ddp_i.op == iwarp_pkg::QpoSync)
   `RNIC_STREAM_STABLE(AckStable_A, qp_ack_ddp_valid_o, qp_ack_ddp_ready_i, qp_ack_ddp_o)
 endmodule

@@ -79,6 +79,7 @@ module ddp_rx_deliver (
   // look_q: the table's word for an error to be reported is there.
   logic       go, look, look_q, was_failed, done_valid, done_ready, ctl_fire;
   logic [1:0] out_kind;
+  logic [31:0] out_total;
 
   assign ctl_ready_o = !clear_i;
   assign ctl_fire    = ctl_valid_i && ctl_ready_o;
@@ -86,6 +87,7 @@ module ddp_rx_deliver (
   assign look        = go && report && !look_q;
   assign done_valid  = go && (report ? look_q && !was_failed : kind != iwarp_pkg::DelNothing);
   assign pop         = go && !look && (!done_valid || done_ready);
+  assign out_total   = !report && kind == iwarp_pkg::DelRecv ? total : '0;
   assign out_kind    = report ? iwarp_pkg::DelRecv : kind;
   assign out_o       = pop;
 
@@ -105,7 +107,7 @@ module ddp_rx_deliver (
   stream_reg #(.Width(iwarp_pkg::RxDoneWidth)) u_out (
     .clk_i, .rst_ni,
     .valid_i(done_valid), .ready_o(done_ready),
-    .data_i({qpn, out_kind, slot, index, total, solicited && !report, status}),
+    .data_i({qpn, out_kind, report ? 8'd0 : slot, index, out_total, solicited && !report, status}),
     .valid_o(rx_done_valid_o), .ready_i(rx_done_ready_i), .data_o(rx_done_o)
   );
 

@@ -282,6 +282,9 @@ module ddp_rx_pieces (
 
   assign stored = rdata;
 
+  logic unused_bits;
+  assign unused_bits = ^qpn;
+
   `RNIC_ASSERT(WriteInEmit_A, !write_q || st_q == StEmit)
   `RNIC_ASSERT(AskedHasPieces_A, !(cut_now && cause_q == iwarp_pkg::CauseNone && !over012) || asked_d == (mask_d != '0))
   `RNIC_STREAM_STABLE(XlateStable_A, rx_xlate_valid_o, rx_xlate_ready_i, rx_xlate_o)

@@ -15,7 +15,7 @@
 `include "rnic_assert.svh"
 
 module ddp_tx_header #(
-  localparam int unsigned OrderW = 16 + 2 + 2 + 1 + 16 + 144 + 1 + 8
+  localparam int unsigned OrderW = 16 + 2 + 2 + 1 + 16 + 144 + 1 + 8 + 32
 ) (
   input  logic         clk_i,
   input  logic         rst_ni,
@@ -76,12 +76,13 @@ module ddp_tx_header #(
   logic [1:0]   source, kind;
   logic [143:0] header;
   logic [7:0]   slot;
+  logic [31:0]  offset;
   logic [$clog2(rnic_pkg::SegDepth+1)-1:0] unused_orders;
 
   stream_fifo #(.Width(OrderW), .Depth(rnic_pkg::SegDepth)) u_orders (
     .clk_i, .rst_ni,
     .valid_i(order_valid_i), .ready_o(unused_ready), .data_i(order_i),
-    .valid_o(order_valid), .ready_i(judge), .data_o({qpn, source, kind, is_tagged, length, header, done, slot}),
+    .valid_o(order_valid), .ready_i(judge), .data_o({qpn, source, kind, is_tagged, length, header, done, slot, offset}),
     .count_o(unused_orders)
   );
 
@@ -123,7 +124,7 @@ module ddp_tx_header #(
   stream_fifo #(.Width(iwarp_pkg::TxFaultWidth), .Depth(2)) u_reports (
     .clk_i, .rst_ni,
     .valid_i(faulty), .ready_o(report_ready),
-    .data_i({qpn, source, slot, payload_hdr_i.status, payload_hdr_i.result}),
+    .data_i({qpn, source, slot, offset, payload_hdr_i.status, payload_hdr_i.result}),
     .valid_o(tx_fault_valid_o), .ready_i(tx_fault_ready_i), .data_o(tx_fault_o), .count_o(unused_reports)
   );
 

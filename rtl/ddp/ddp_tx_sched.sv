@@ -199,7 +199,7 @@ module ddp_tx_sched (
     two_source_q <= one_source_q;
     two_send_q   <= one_kind_q == EvGrant && (one.term || can_send);
     two_resp_q   <= pick_resp;
-    two_cap_q    <= pick_mulpdu - 16'(pick_tagged ? rnic_pkg::TaggedHeaderBytes : rnic_pkg::UntaggedHeaderBytes);
+    two_cap_q    <= pick_mulpdu - (pick_tagged ? 16'(rnic_pkg::TaggedHeaderBytes) : 16'(rnic_pkg::UntaggedHeaderBytes));
     if (one_kind_q == EvGrant) begin
       two_mulpdu_q <= pick_mulpdu;
       two_tagged_q <= pick_tagged;

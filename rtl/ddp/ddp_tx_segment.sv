@@ -19,7 +19,7 @@ module ddp_tx_segment #(
   localparam int unsigned SlotW  = $clog2(rnic_pkg::NumQps * (rnic_pkg::SqSlots + 2)),
   localparam int unsigned BodyW  = $clog2(rnic_pkg::NumQps * (4 * rnic_pkg::SqSlots + 2)),
   localparam int unsigned HdrW   = 135,
-  localparam int unsigned OrderW = 16 + 2 + 2 + 1 + 16 + 144 + 1 + 8
+  localparam int unsigned OrderW = 16 + 2 + 2 + 1 + 16 + 144 + 1 + 8 + 32
 ) (
   input  logic         clk_i,
   input  logic         rst_ni,
@@ -127,12 +127,15 @@ module ddp_tx_segment #(
   logic [31:0]      avail_q;
   logic [63:0]      to_q, sge_to_q;
   logic             first_beat_q, payload;
+  logic [15:0]      rights;
 
   assign qp        = QpW'(qpn);
   assign is_sq     = source == iwarp_pkg::TxSq;
   assign slot_addr = is_sq ? SlotW'(qp) * SlotW'(rnic_pkg::SqSlots) + SlotW'(index)
                            : SlotW'(SqAll) + SlotW'({qp, source == iwarp_pkg::TxTerm});
   assign body_base = is_sq ? BodyW'({slot_addr, 2'b00}) : BodyW'(slot_addr) + BodyW'(3 * SqAll);
+  // Reading local memory for a Send or Write needs no right; a response checks its own in each segment.
+  assign rights    = source == iwarp_pkg::TxResp ? rnic_pkg::AccessRemoteRead : 16'd0;
   assign payload   = !is_inline && length != '0;
 
   assign {pos_sge, pos_done} = pos;
@@ -272,7 +275,7 @@ module ddp_tx_segment #(
   stream_fifo #(.Width(iwarp_pkg::TxXlateWidth), .Depth(2)) u_xlates (
     .clk_i, .rst_ni,
     .valid_i(xlate_push), .ready_o(xlate_ready),
-    .data_i({sge_now_q.lkey, sge_to_q, 32'(piece), pd, 16'd0, take_all}),
+    .data_i({sge_now_q.lkey, sge_to_q, 32'(piece), pd, rights, take_all}),
     .valid_o(tx_xlate_valid_o), .ready_i(tx_xlate_ready_i), .data_o(tx_xlate_o), .count_o(unused_xlates)
   );
 
@@ -314,7 +317,7 @@ module ddp_tx_segment #(
   assign order_kind    = length == '0 ? KindNone : !is_inline ? KindPayload : inline_shifted_o ? KindShifted : KindInline;
   assign order_valid_o = finish;
   assign order_o       = {qpn, source, order_kind, is_tagged, length, is_tagged ? {tagged_hdr, 32'd0} : untagged, last && done,
-                          slot};
+                          slot, offset};
 
   logic unused_bits;
   assign unused_bits = ^{sge_now_q.length, sge_now_q.address, qpn, body_base};

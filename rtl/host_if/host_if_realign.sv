@@ -38,7 +38,7 @@ module host_if_realign #(
   output logic [511:0]     data_o,
   output logic [SideW-1:0] side_o
 );
-  logic         inside_q, last, touch, have, step, shift_ready;
+  logic         inside_q, last, over, touch, have, step, shift_ready;
   logic [12:0]  rest_q, rest;
   logic [6:0]   count, reach;
   logic [5:0]   shift_q;
@@ -49,7 +49,9 @@ module host_if_realign #(
   assign last  = rest <= 13'd64;
   assign count = last ? rest[6:0] : 7'd64;
   assign reach = {1'b0, shift_q} + count;
-  assign touch = shift_q == '0 || reach > 7'd64;
+  // Is the next word needed? Beside `last`, not behind it, to keep the path short.
+  assign over  = {2'd0, shift_q} + {1'b0, rest[6:0]} > 8'd64;
+  assign touch = shift_q == '0 || !last || over;
   assign pick  = {chunk_client_i == 2'd2, chunk_client_i == 2'd1, chunk_client_i == 2'd0};
   assign have  = |(word_valid_i & pick);
   assign step  = chunk_valid_i && (!touch || have) && shift_ready;

@@ -46,7 +46,7 @@ module stream_fifo #(
     logic [Width-1:0]  out_q;
     logic [Width-1:0]  mem [Words];
     logic [PtrW-1:0]   wr_q, rd_q;
-    logic              push, pop, load, from_mem, to_mem;
+    logic              push, pop, load, waiting, from_mem, to_mem;
 
     assign ready_o = ready_q;
     assign valid_o = valid_q;
@@ -56,8 +56,9 @@ module stream_fifo #(
     assign push     = valid_i && ready_q;
     assign pop      = valid_q && ready_i;
     assign load     = pop || !valid_q;
-    assign from_mem = load && count_q > CountW'(1);
-    assign to_mem   = push && (!load || count_q > CountW'(1));
+    assign waiting  = (count_q >> 1) != '0;   // more than one: some in mem
+    assign from_mem = load && waiting;
+    assign to_mem   = push && (!load || waiting);
     assign count_d  = count_q + CountW'(push) - CountW'(pop);
 
     always_ff @(posedge clk_i) begin

@@ -22,8 +22,7 @@ module mpa_position #(
   input  logic           set_crc_i,
   input  logic           set_markers_i,
   // from the user
-  input  logic           req_valid_i,
-  output logic           req_ready_o,
+  input  logic           req_valid_i,    // kept until the answer is taken
   input  logic [QpW-1:0] req_qpn_i,
   // to the user
   output logic           rsp_valid_o,
@@ -33,7 +32,7 @@ module mpa_position #(
   output logic [6:0]     to_marker_o,    // words to the next multiple of 512 bytes, 0 to 127
   input  logic [6:0]     advance_i       // words, modulo 128
 );
-  logic           busy_q, clear_busy;
+  logic           busy_q, clear_busy, req_ready;
   logic [QpW-1:0] clear_addr, qpn_q;
   logic [8:0]     row;                   // {crc, markers, position in words}
   logic [6:0]     moved;
@@ -41,7 +40,7 @@ module mpa_position #(
 
   assign ready_o     = !clear_busy;
   assign set_ready_o = !busy_q && !clear_busy;
-  assign req_ready_o = !busy_q && !clear_busy && !set_valid_i;
+  assign req_ready = !busy_q && !clear_busy && !set_valid_i;
   assign rsp_valid_o = busy_q;
   assign set         = set_valid_i && set_ready_o;
   assign take        = busy_q && rsp_ready_i;
@@ -57,17 +56,17 @@ module mpa_position #(
     .we_i(clear_busy || set || take),
     .waddr_i(clear_busy ? clear_addr : set ? set_qpn_i : qpn_q),
     .wdata_i(clear_busy ? 9'd0 : set ? {set_crc_i, set_markers_i, 7'd0} : {row[8:7], moved}),
-    .re_i(req_valid_i && req_ready_o), .raddr_i(req_qpn_i), .rdata_o(row)
+    .re_i(req_valid_i && req_ready), .raddr_i(req_qpn_i), .rdata_o(row)
   );
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni)                          busy_q <= 1'b0;
-    else if (req_valid_i && req_ready_o)  busy_q <= 1'b1;
+    else if (req_valid_i && req_ready)  busy_q <= 1'b1;
     else if (take)                        busy_q <= 1'b0;
   end
 
   always_ff @(posedge clk_i) begin
-    if (req_valid_i && req_ready_o) qpn_q <= req_qpn_i;
+    if (req_valid_i && req_ready) qpn_q <= req_qpn_i;
   end
 
   `RNIC_STREAM_STABLE(OutStable_A, rsp_valid_o, rsp_ready_i, {crc_o, markers_o, to_marker_o})

@@ -45,7 +45,9 @@ module mpa_qp #(
   } state_e;
 
   state_e      state_q;
-  logic [15:0] rx_in_q, rx_out_q, tx_in_q, tx_out_q, rx_mark_q, tx_mark_q, rx_left, tx_left;
+  logic [15:0] rx_in_q, rx_out_q, tx_in_q, tx_out_q, rx_mark_q, tx_mark_q;
+  logic        rx_behind, tx_behind;   // something that was inside is there still
+  logic [14:0] unused_rx_left, unused_tx_left;
   logic        rx_set_q, tx_set_q;   // this table is written
   logic [15:0] qpn_q;
   logic        crc_q, rx_markers_q, tx_markers_q;
@@ -59,8 +61,8 @@ module mpa_qp #(
   assign set_crc_o        = crc_q;
   assign set_rx_markers_o = rx_markers_q;
   assign set_tx_markers_o = tx_markers_q;
-  assign rx_left          = rx_out_q - rx_mark_q;   // at or behind the mark: not negative
-  assign tx_left          = tx_out_q - tx_mark_q;
+  assign {rx_behind, unused_rx_left} = rx_out_q - rx_mark_q;
+  assign {tx_behind, unused_tx_left} = tx_out_q - tx_mark_q;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -81,7 +83,7 @@ module mpa_qp #(
       unique case (state_q)
         StIdle:  if (ctl_valid_i) state_q <= ctl_i.op == iwarp_pkg::QpoStart ? StSet : StDrain;
         StSet:   if ((rx_set_q || set_rx_ready_i) && (tx_set_q || set_tx_ready_i)) state_q <= StAck;
-        StDrain: if (!rx_left[15] && !tx_left[15]) state_q <= StAck;
+        StDrain: if (!rx_behind && !tx_behind) state_q <= StAck;
         StAck:   if (ack_ready_i) state_q <= StIdle;
         default: state_q <= StIdle;
       endcase

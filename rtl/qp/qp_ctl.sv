@@ -1,7 +1,8 @@
 // qp_ctl: tells the units that keep state of a QP to start or stop, one after the other, each acknowledged.
 //
 //   req {op, qpn, params} --> start: mpa, ddp, rdmap, llp_if       stop, abort: rdmap, llp_if, ddp, mpa
-//                             half_close: llp_if alone              (mpa, ddp, rdmap are told stop for abort)
+//                             graceful stop: llp_if, mpa, ddp, rdmap    half_close: llp_if    sync: mpa, ddp
+//                             (mpa, ddp, rdmap are told stop for abort)
 //   done_o <-- the last acknowledgement
 //
 // 2 cycles and the unit's own time a step. Waits for the unit that it has told; one QP at a time.
@@ -12,7 +13,8 @@ module qp_ctl (
   input  logic       rst_ni,
   // from qp_state: held until done
   input  logic       req_valid_i,
-  input  iwarp_pkg::qp_op_e req_op_i,
+  input  logic [2:0] req_op_i,
+  input  logic       req_graceful_i,
   input  logic [15:0] req_qpn_i,
   input  iwarp_pkg::qp_params_t req_params_i,
   output logic       done_o,
@@ -50,21 +52,22 @@ module qp_ctl (
   } state_e;
 
   state_e     state_d, state_q;
-  logic [1:0] step_q, first, unit_now;
+  logic [1:0] step_q, final_step, unit_now;
   logic [3:0] tell, told, acked, ack_ready;
-  logic       half, start, ack_now;
+  logic       half, start, sync, ack_now;
   iwarp_pkg::qp_ctl_llp_t llp;
   iwarp_pkg::qp_ctl_mpa_t other;
 
   assign start = req_op_i == iwarp_pkg::QpoStart;
   assign half  = req_op_i == iwarp_pkg::QpoHalfClose;
-  assign first = half ? 2'd3 : 2'd0;
+  assign sync  = req_op_i == iwarp_pkg::QpoSync;
+  assign final_step = half ? 2'd0 : sync ? 2'd1 : 2'd3;
   always_comb begin
     unique case (step_q)
-      2'd0:    unit_now = start ? Mpa : Rdmap;
-      2'd1:    unit_now = start ? Ddp : Llp;
+      2'd0:    unit_now = start || sync ? Mpa : half || req_graceful_i ? Llp : Rdmap;
+      2'd1:    unit_now = start || sync ? Ddp : req_graceful_i ? Mpa : Llp;
       2'd2:    unit_now = start ? Rdmap : Ddp;
-      default: unit_now = start || half ? Llp : Mpa;
+      default: unit_now = start ? Llp : req_graceful_i ? Rdmap : Mpa;
     endcase
   end
 
@@ -75,14 +78,10 @@ module qp_ctl (
   assign ack_ready = state_q == StAck ? 4'd1 << unit_now : 4'd0;
   assign {qp_ack_llp_ready_o, qp_ack_rdmap_ready_o, qp_ack_ddp_ready_o, qp_ack_mpa_ready_o} = ack_ready;
   assign ack_now   = (acked & ack_ready) != '0;
-  assign done_o    = ack_now && step_q == 2'd3;
+  assign done_o    = ack_now && step_q == final_step;
 
-  assign llp.op       = req_op_i;
-  assign llp.qpn      = req_qpn_i;
-  assign llp.params   = req_params_i;
-  assign other.op     = start ? iwarp_pkg::QpoStart : iwarp_pkg::QpoStop;
-  assign other.qpn    = req_qpn_i;
-  assign other.params = req_params_i;
+  assign llp   = {req_op_i, req_qpn_i, req_params_i};
+  assign other = {start || sync ? req_op_i : iwarp_pkg::QpoStop, req_qpn_i, req_params_i};
   assign qp_ctl_llp_o   = llp;
   assign qp_ctl_mpa_o   = other;
   assign qp_ctl_ddp_o   = other;
@@ -93,7 +92,7 @@ module qp_ctl (
     unique case (state_q)
       StIdle:  if (req_valid_i) state_d = StTell;
       StTell:  if ((tell & told) != '0) state_d = StAck;
-      StAck:   if (ack_now) state_d = step_q == 2'd3 ? StIdle : StTell;
+      StAck:   if (ack_now) state_d = step_q == final_step ? StIdle : StTell;
       default: state_d = StIdle;
     endcase
   end
@@ -103,7 +102,7 @@ module qp_ctl (
       step_q  <= '0;
     end else begin
       state_q <= state_d;
-      if (state_q == StIdle) step_q <= first;
+      if (state_q == StIdle) step_q <= '0;
       else if (ack_now)      step_q <= step_q + 2'd1;
     end
   end

@@ -71,7 +71,7 @@ module qp_doorbell #(
   logic             cfg_exists;
   logic [15:0]      cfg_page;
   logic [3:0]       cfg_log_sq, cfg_log_rq, log_size;
-  logic [15:0]      sq_ram, rq_ram, prod, retired, ahead, before;
+  logic [15:0]      sq_ram, rq_ram, prod, retired, ahead, posted;
   logic [31:0]      ret_ram;
   logic [16:0]      size;
   logic             is_rq, is_push, first_q;
@@ -120,9 +120,9 @@ module qp_doorbell #(
   assign prod     = is_rq ? rq_ram : sq_ram;
   assign retired  = is_rq ? ret_ram[31:16] : ret_ram[15:0];
   assign ahead    = bell_q.index - retired;
-  assign before   = prod - retired;
+  assign posted   = prod - retired;
   assign good     = 32'(bell_q.qpn) < rnic_pkg::NumQps && cfg_exists && cfg_page == bell_q.page &&
-                    {1'b0, ahead} <= size && ahead >= before;
+                    {1'b0, ahead} <= size && ahead >= posted;
 
   always_comb begin
     state_d = state_q;

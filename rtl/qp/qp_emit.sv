@@ -87,12 +87,14 @@ module qp_emit #(
   logic [6:0]  reads;
   logic [7:0]  status_bits;
   logic [7:0]  fail_status;
-  logic        is_read, answered, init;
+  logic        is_read, is_inline, is_solicited, answered, init;
   logic        unused_hdr;
 
   assign {barrier, asks, body, more, status_bits, qpn, head, units, tail, issued, reads, hdr} = item_i;
   assign unused_hdr  = ^{hdr.ring, hdr.reserved2, hdr.reserved1, hdr.reserved0, hdr.units};
   assign is_read     = hdr.opcode == iwarp_pkg::WrRdmaRead;
+  assign is_inline    = (hdr.flags & iwarp_pkg::SqFlagInlineData) != '0;
+  assign is_solicited = (hdr.flags & iwarp_pkg::SqFlagSolicited) != '0;
   assign answered    = !asks || wqe_check_rsp_valid_i;
   assign good        = status_bits == iwarp_pkg::WcSuccess && (!asks || wqe_check_rsp_i.result == iwarp_pkg::TptOk);
   assign fail_status = status_bits == iwarp_pkg::WcSuccess ? iwarp_pkg::WcLocProtErr : status_bits;
@@ -120,17 +122,8 @@ module qp_emit #(
 
   iwarp_pkg::wqe_hdr_t wqe_hdr_q;
   always_ff @(posedge clk_i) begin
-    if (fire) begin
-      wqe_hdr_q.qpn          <= 16'(qpn);
-      wqe_hdr_q.slot         <= 8'(tail[SlotW-1:0]);
-      wqe_hdr_q.opcode       <= hdr.opcode;
-      wqe_hdr_q.is_solicited <= (hdr.flags & iwarp_pkg::SqFlagSolicited) != '0;
-      wqe_hdr_q.is_inline    <= (hdr.flags & iwarp_pkg::SqFlagInlineData) != '0;
-      wqe_hdr_q.num_sge      <= (hdr.flags & iwarp_pkg::SqFlagInlineData) != '0 ? 4'd0 : hdr.num_sge;
-      wqe_hdr_q.length       <= hdr.length;
-      wqe_hdr_q.remote_to    <= hdr.remote_address;
-      wqe_hdr_q.remote_stag  <= hdr.rkey;
-    end
+    if (fire) wqe_hdr_q <= {16'(qpn), 8'(tail[SlotW-1:0]), hdr.opcode, is_solicited, is_inline,
+                            is_inline ? 4'd0 : hdr.num_sge, hdr.length, hdr.remote_address, hdr.rkey};
   end
   assign wqe_hdr_valid_o = state_q == StHdr;
   assign wqe_hdr_o       = wqe_hdr_q;

@@ -5,7 +5,7 @@
 //            +-- units 1 to 3 <-------+--> wqe_check: one SGE a cycle, those of length 0 left out
 //                                     +--> finish, fetch: it must wait (fence, ord), or units are missing
 //
-// A WQE is malformed (loc_qp_op_err) when: opcode not Write, Send, Read; a flag that does not exist; units do not hold it or are
+// A WQE is malformed (loc_qp_op_err) when: opcode not Write, Send, Read; a flag or reserved bit set; units do not hold it or are
 // not all announced; over 14 SGEs; a Read with over 1 SGE, inline or ord 0; inline over 224; length over 2^31; the SGEs'
 // total is not length. A key that was asked for before the total turned out wrong is asked to the end: the item says that
 // an answer comes.
@@ -107,6 +107,7 @@ module qp_parse #(
 
   always_comb begin
     malformed = !(is_write || is_send || is_read) || hdr_q.flags[7:4] != '0 ||
+                {hdr_q.reserved0, hdr_q.reserved1, hdr_q.reserved2} != '0 ||
                 hdr_q.units == '0 || hdr_q.units > 3'd4 || hdr_q.units > avail_q ||
                 hdr_q.num_sge > rnic_pkg::MaxSge || hdr_q.length > rnic_pkg::MaxMessage;
     if (is_read) malformed = malformed || hdr_q.num_sge > 4'd1 || is_inline || ord_q == '0;

@@ -193,7 +193,8 @@ module qp_retire #(
   logic [7:0]       own_status_d, own_status_q, err_status_d, err_status_q;
   logic [rnic_pkg::SqWindow-1:0] done_d, done_q, head_bit, slot_bit;
   logic             is_flush, head_done, next_done, is_own, is_err, at_tail;
-  logic [WinW-1:0]  ctx_head;
+  logic [SlotW-1:0] ctx_head;
+  logic             unused_ctx_head;
   logic [6:0]       ctx_reads;
   logic [15:0]      win_after;
   logic [1:0]       win_opcode;
@@ -210,7 +211,7 @@ module qp_retire #(
   assign is_err   = err_q && err_slot_q == head_q[SlotW-1:0];
   assign head_done = (done_q & head_bit) != '0;
   assign next_done = (done_q & {head_bit[rnic_pkg::SqWindow-2:0], head_bit[rnic_pkg::SqWindow-1]}) != '0;
-  assign {ctx_head, ctx_reads} = ctx_ram[CtxW-33 -: WinW + 7];
+  assign {unused_ctx_head, ctx_head, ctx_reads} = ctx_ram[CtxW-33 -: WinW + 7];
 
   // --- completions: one a cycle at most, only with room
   logic                cqe_put;
@@ -277,7 +278,7 @@ module qp_retire #(
             done_d   = ctx_ram[rnic_pkg::SqWindow-1:0] | slot_bit;
             worked_d = kind == OpRead;
             if (kind == OpRead)                  reads_d = ctx_reads + 7'd1;
-            if (slot == ctx_head[SlotW-1:0]) state_d = StRetire;
+            if (slot == ctx_head) state_d = StRetire;
           end
           OpRecv:  state_d = StRecv;
           OpOwn:   {own_d, own_slot_d, own_status_d} = {1'b1, slot, status};

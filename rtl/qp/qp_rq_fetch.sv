@@ -317,7 +317,7 @@ module qp_rq_fetch #(
     if (state_q == StAct)  count_q <= count;
     if (state_q == StGive) refill_qpn_q <= qpn_q;
   end
-  assign unused_again = ^take_qpn;
+  assign unused_again = ^{take_qpn, count16[15:7], buf_index};
 
   `RNIC_ASSERT(PutTaken_A, !put_valid || put_ready)
   `RNIC_ASSERT(SendTaken_A, state_q != StSend || out_ready)

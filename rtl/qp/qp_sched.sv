@@ -43,7 +43,7 @@ module qp_sched #(
   logic [QpnW-1:0]        op_qpn;
 
   always_comb begin
-    for (int i = 0; i < int'(Sources); i++) begin
+    for (int unsigned i = 0; i < Sources; i++) begin
       arb_in[i*OpW +: OpW] = {op_finish_i[i], op_requeue_i[i], op_qpn_i[i*QpnW +: QpnW]};
     end
   end

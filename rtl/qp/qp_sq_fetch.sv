@@ -107,17 +107,17 @@ module qp_sq_fetch #(
   logic            busy_q, fail_q, next_q;
   logic [63:0]     base_q;
   logic [15:0]     offset_q;
-  logic [16:0]     size;
+  logic [15:0]     mask;
   logic [15:0]     arrived, held, space, room, count16;
   logic [6:0]      count_q, count;
-  logic            push_ok;
+  logic            push_ok, unused_bits;
   logic            out_ready;
 
   logic op_any, pick_push, pick_done, pick_init, pick_req;
   assign start = state_q == StIdle && op_any;
   assign arrived = state_ram[15:0];
   assign held    = arrived - head_ram;
-  assign size    = 17'd1 << cfg_ram[67:64];
+  assign mask    = (16'd1 << cfg_ram[67:64]) - 16'd1;
 
   // Which operation: an answer after a push, else a push first, so that neither starves the other.
   assign pick_push = push_valid_i && !(after_push_q && done_valid);
@@ -165,6 +165,7 @@ module qp_sq_fetch #(
   assign space   = 16'(rnic_pkg::SqPrefetch) - held_q;
   assign room    = space < toend_q ? space : toend_q;
   assign count16 = announced_q < room ? announced_q : room;
+  assign unused_bits = ^{count16[15:7], rbuf_index};
   assign count   = busy_q || fail_q ? '0 : count16[6:0];
   assign push_ok = !busy_q && !fail_q && next_q && space >= (push_two_i ? 16'd2 : 16'd1);
 
@@ -286,8 +287,8 @@ module qp_sq_fetch #(
       {fail_q, busy_q} <= state_ram[17:16];
       announced_q <= prod_ram - arrived;
       held_q      <= held;
-      offset_q    <= arrived & (size[15:0] - 16'd1);
-      toend_q     <= size[15:0] - (arrived & (size[15:0] - 16'd1));
+      offset_q    <= arrived & mask;
+      toend_q     <= mask + 16'd1 - (arrived & mask);
       next_q      <= arrived == push_first_i;
       base_q      <= cfg_ram[63:0];
     end

@@ -84,12 +84,12 @@ void Llp::connect(const spec::LlpCtlReq& req) {
   c.peer_port = req.port;
   const uint32_t peer = req.address - host_address(0);
   if (!link_.has(peer)) {  // nobody answers
-    timers_.push_back({kernel_now() + link_.config().llp_timeout_us * kUs, n, c.serial, false});
+    timers_.push_back(kernel_now() + link_.config().llp_timeout_us * kUs, n, c.serial, false);
     wake_at(timers_.front().at);
     return;
   }
   c.peer = static_cast<uint8_t>(peer);
-  timers_.push_back({kernel_now() + link_.config().llp_timeout_us * kUs, n, c.serial, false});
+  timers_.push_back(kernel_now() + link_.config().llp_timeout_us * kUs, n, c.serial, false);
   wake_at(timers_.front().at);
   send(n, FrameKind::kSyn);
 }
@@ -245,7 +245,7 @@ void Llp::peer_gone(unsigned host) {
   for (uint32_t n = 0; n < conns_.size(); ++n) {
     const Conn& c = conns_[n];
     if (c.peer != host || c.state == State::kFree || c.state == State::kDead || c.closed_told) continue;
-    timers_.push_back({at, static_cast<uint16_t>(n), c.serial, true});
+    timers_.push_back(at, static_cast<uint16_t>(n), c.serial, true);
   }
   if (!timers_.empty()) wake_at(timers_.front().at);
 }

@@ -24,6 +24,7 @@
 #include "link/link.hpp"
 #include "llp/fpdu_finder.hpp"
 #include "platform/activity.hpp"
+#include "platform/ring.hpp"
 
 namespace rnic::sim {
 
@@ -75,11 +76,15 @@ class Llp final : private Activity, public LinkEnd {
     Record record;
     spec::LlpCtlEvt event;
   };
+  struct Arrival {
+    Time at = 0;
+    Frame frame;
+  };
   struct Timer {
-    Time at;
-    uint16_t conn;
-    uint32_t serial;
-    bool is_loss;  // the peer is gone; else: nobody answered
+    Time at = 0;
+    uint16_t conn = 0;
+    uint32_t serial = 0;
+    bool is_loss = false;  // the peer is gone; else: nobody answered
   };
 
   void run(Time now) override;
@@ -121,12 +126,12 @@ class Llp final : private Activity, public LinkEnd {
   uint32_t next_serial_ = 1;
   uint16_t next_port_ = 49152;
 
-  std::array<std::deque<std::pair<Time, Frame>>, Link::kHosts> arrivals_;  // by sender
-  std::deque<Ack> acks_;
+  std::array<Ring<Arrival>, Link::kHosts> arrivals_;  // by sender
+  Ring<Ack> acks_;
   bool acks_are_urgent_ = false;  // somebody is short of credit
-  std::deque<Timer> timers_;
-  std::deque<Item> events_;  // of connections without items in rx_
-  std::deque<Item> rx_;
+  Ring<Timer> timers_;
+  Ring<Item> events_;  // of connections without items in rx_
+  Ring<Item> rx_;
   bool held_tx_ = false, gone_ = false;
 
   uint64_t moved_ = 0, records_tx_ = 0, records_rx_ = 0;

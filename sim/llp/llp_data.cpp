@@ -43,7 +43,7 @@ void Llp::tx(Record&& r) {
 void Llp::frame_arrives(Time at, Frame&& frame) {
   if (gone_) return;
   auto& line = arrivals_[frame.from];
-  line.emplace_back(at, std::move(frame));
+  line.push_back(at, std::move(frame));
   wake_at(at);
 }
 
@@ -61,12 +61,12 @@ void Llp::run(Time now) {
   if (gone_) return;
   take_acks(now);
   for (;;) {  // the earlier frame first, from whichever sender
-    std::deque<std::pair<Time, Frame>>* first = nullptr;
+    Ring<Arrival>* first = nullptr;
     for (auto& a : arrivals_) {
-      if (!a.empty() && a.front().first <= now && (first == nullptr || a.front().first < first->front().first)) first = &a;
+      if (!a.empty() && a.front().at <= now && (first == nullptr || a.front().at < first->front().at)) first = &a;
     }
     if (first == nullptr) break;
-    Frame f = std::move(first->front().second);
+    Frame f = std::move(first->front().frame);
     first->pop_front();
     ++moved_;
     link_.arrived(now, f);
@@ -85,7 +85,7 @@ void Llp::run(Time now) {
     if (can_tx()) device_->wake();
   }
   for (const auto& a : arrivals_) {
-    if (!a.empty()) wake_at(a.front().first);
+    if (!a.empty()) wake_at(a.front().at);
   }
   if (!timers_.empty()) wake_at(timers_.front().at);
   if (acks_.empty()) acks_are_urgent_ = false;

@@ -27,6 +27,7 @@
 #include "platform/config_space.hpp"
 #include "platform/host_memory.hpp"
 #include "platform/pcie_observer.hpp"
+#include "platform/ring.hpp"
 #include "platform/serial_line.hpp"
 
 namespace rnic::sim {
@@ -166,14 +167,14 @@ class RootComplex final : private Activity {
   std::vector<ReadFault> faults_;
 
   uint64_t seq_ = 0;
-  std::deque<Up> up_;
+  Ring<Up> up_;
   std::vector<Later> later_;
-  std::deque<Time> host_due_;  // when an interrupt or an answer reaches the host
+  Ring<Time> host_due_;  // when an interrupt or an answer reaches the host
   std::array<Read, 256> reads_{};
   std::vector<DmaWrite> early_;   // pools, and their free places
   std::vector<MmioDown> issued_;
   std::vector<uint32_t> early_free_, issued_free_;
-  std::deque<PieceDown> pieces_;
+  Ring<PieceDown> pieces_;
   std::deque<MmioDown> mmios_;
   std::deque<MmioAnswer*> answering_;  // register reads that the device has taken
   uint32_t reads_in_use_ = 0, posted_in_use_ = 0, nonposted_in_use_ = 0;

@@ -103,7 +103,7 @@ void RootComplex::emit(Time at, uint32_t tag) {
       if (read.fault_after > 0) --read.fault_after;
     }
     const bool done = piece.is_last;
-    pieces_.push_back({down_line_.send(at, kTlpOverhead + bytes) + one_way_, std::move(piece)});
+    pieces_.push_back(down_line_.send(at, kTlpOverhead + bytes) + one_way_, std::move(piece));
     if (done) {
       read.data = Payload();
       return;

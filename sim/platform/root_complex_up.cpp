@@ -57,7 +57,7 @@ void RootComplex::dma_write(DmaWrite w) {
   counters_.write_bytes[static_cast<size_t>(w.client)] += size;
   for (auto* o : observers_) o->on_write_issued(now, w);
   const Time arrival = up_line_.send(now, kTlpOverhead + size) + one_way_;
-  ++posted_in_use_;
+  if (++posted_in_use_ > config_.pcie_posted_credits) settle(now);  // a device that does not ask
   if (w.relaxed && chance(reorder_rng_, config_.pcie_relaxed)) {
     uint32_t place = 0;
     if (early_free_.empty()) {
@@ -76,7 +76,7 @@ void RootComplex::dma_write(DmaWrite w) {
     host_due_.push_back(at);
     wake_at(at);
   }
-  up_.push_back({at, ++seq_, std::move(w), nullptr, 0});
+  up_.push_back(at, ++seq_, std::move(w), nullptr, uint64_t{0});
 }
 
 void RootComplex::dma_read(DmaRead r) {
@@ -122,7 +122,7 @@ void RootComplex::mmio_response(uint64_t value) {
   answering_.pop_front();
   ++moved_;
   const Time at = up_line_.send(now, kTlpOverhead + 8) + one_way_ + write_host_;
-  up_.push_back({at, ++seq_, {}, to, value});
+  up_.push_back(at, ++seq_, DmaWrite{}, to, value);
   host_due_.push_back(at);
   wake_at(at);
 }

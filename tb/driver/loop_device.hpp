@@ -115,7 +115,7 @@ class LoopDevice final : public PciDeviceFake {
   std::vector<uint8_t> wqe_bytes(uint64_t base, unsigned log, uint16_t index, uint32_t units) {
     std::vector<uint8_t> out;
     for (uint32_t u = 0; u < units; u++) {
-      const uint8_t* p = at(base + (index + u & ((1u << log) - 1)) * kRing, kRing);
+      const uint8_t* p = at(base + ((index + u) & ((1u << log) - 1)) * kRing, kRing);
       out.insert(out.end(), p, p + kRing);
     }
     return out;
@@ -272,9 +272,9 @@ class LoopWorld {
     void reset() override { step(), d_.reset(); }
     uint32_t read32(unsigned b, uint32_t o) override { return step(), d_.read32(b, o); }
     uint64_t read64(unsigned b, uint32_t o) override { return step(), d_.read64(b, o); }
-    void write32(unsigned b, uint32_t o, uint32_t v) override { step(), d_.write32(b, o, v), step(); }
-    void write64(unsigned b, uint32_t o, uint64_t v) override { step(), d_.write64(b, o, v), step(); }
-    void write_combined(unsigned b, uint32_t o, std::span<const uint8_t> v) override { d_.write_combined(b, o, v), step(); }
+    void write32(unsigned b, uint32_t o, uint32_t v) override { step(), fence(), d_.write32(b, o, v), step(); }
+    void write64(unsigned b, uint32_t o, uint64_t v) override { step(), fence(), d_.write64(b, o, v), step(); }
+    void write_combined(unsigned b, uint32_t o, std::span<const uint8_t> v) override { fence(), d_.write_combined(b, o, v), step(); }
     Result<DmaBuffer> alloc(uint64_t size, MemoryKind kind) override { return step(), d_.alloc(size, kind); }
     void before_doorbell() override { step(), before_ = true; }
     void after_phase_bit() override { d_.after_phase_bit(), step(); }
@@ -295,11 +295,14 @@ class LoopWorld {
     }
 
    private:
-    // Another thread's turn, now and then. The fake's own barrier flag is set by whoever runs last.
+    // Another thread's turn, now and then.
     void step() {
       w_.now += 10 * kNs;
       if (w_.rng_.percent(20)) w_.give_turn(n_);
-      if (before_) d_.before_doorbell();
+    }
+    // This thread's barrier, where it counts.
+    void fence() {
+      if (std::exchange(before_, false)) d_.before_doorbell();
     }
     LoopWorld& w_;
     LoopDevice& d_;

@@ -1,1 +1,325 @@
-#include <gtest/gtest.h>
+// Posting: the bytes of every kind of WQE, typed by hand from queues.yaml; rings that wrap and fill; doorbells, pushes and
+// their barriers; wrong arguments.
+#include "driver/driver_fixture.hpp"
+#include "gen/sizes.hpp"
+
+namespace rnic::tb {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class Post : public DriverTest {};
+
+constexpr Sge kSge{0x1122334455667788, 0x40, 0xaabbccdd};
+constexpr QpCap kWide{.max_send_wr = 8, .max_send_sge = 14, .max_inline_data = 224};
+
+TEST_F(Post, WriteIsOneUnit) {
+  Qp qp = rts_qp();
+  ASSERT_TRUE(qp.post_send({.wr_id = 1, .sg_list = {&kSge, 1}, .opcode = IBV_WR_RDMA_WRITE,
+                            .send_flags = IBV_SEND_SIGNALED, .remote_addr = 0x0102030405060708, .rkey = 0x99887766}));
+  // opcode flags units|num_sge reserved, length, remote address, rkey, reserved, ring; then the SGE
+  EXPECT_BYTES(sq(qp, 0),
+               "00 02 11 00 40 00 00 00 08 07 06 05 04 03 02 01 "
+               "66 77 88 99 00 00 00 00 00 00 00 00 00 00 00 00 "
+               "88 77 66 55 44 33 22 11 40 00 00 00 dd cc bb aa "
+               "00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00");
+}
+
+TEST_F(Post, SendHasNoRemoteAddressAndCarriesItsFlags) {
+  Qp qp = rts_qp({.max_send_sge = 2});
+  const Sge sges[] = {kSge, {0x1000, 0, 0}};  // a length of 0 stays: the device skips it
+  ASSERT_TRUE(qp.post_send({.sg_list = sges, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_FENCE | IBV_SEND_SOLICITED,
+                            .remote_addr = 0x1234, .rkey = 5}));
+  EXPECT_BYTES(sq(qp, 0),
+               "02 05 21 00 40 00 00 00 00 00 00 00 00 00 00 00 "
+               "00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 "
+               "88 77 66 55 44 33 22 11 40 00 00 00 dd cc bb aa "
+               "00 10 00 00 00 00 00 00 00 00 00 00 00 00 00 00");
+}
+
+TEST_F(Post, EmptySendHasNoSge) {
+  Qp qp = rts_qp();
+  ASSERT_TRUE(qp.post_send(SendWr{}));
+  EXPECT_BYTES(sq(qp, 0).first(16), "02 00 01 00 00 00 00 00 00 00 00 00 00 00 00 00");
+}
+
+TEST_F(Post, ReadHasOneSgeAlsoWhenEmpty) {
+  Qp qp = rts_qp();
+  ASSERT_TRUE(qp.post_send({.sg_list = {&kSge, 1}, .opcode = IBV_WR_RDMA_READ, .remote_addr = 0x2000, .rkey = 0x300}));
+  EXPECT_BYTES(sq(qp, 0).first(48),
+               "04 00 11 00 40 00 00 00 00 20 00 00 00 00 00 00 "
+               "00 03 00 00 00 00 00 00 00 00 00 00 00 00 00 00 "
+               "88 77 66 55 44 33 22 11 40 00 00 00 dd cc bb aa");
+  ASSERT_TRUE(qp.post_send({.opcode = IBV_WR_RDMA_READ, .rkey = 0x300}));
+  EXPECT_BYTES(sq(qp, 1).first(8), "04 00 11 00 00 00 00 00");
+}
+
+TEST_F(Post, SolicitedIsForSendsAlone) {
+  Qp qp = rts_qp();
+  ASSERT_TRUE(qp.post_send({.sg_list = {&kSge, 1}, .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SOLICITED}));
+  EXPECT_EQ(sq(qp, 0)[1], 0);
+}
+
+TEST_F(Post, UnitsGrowWithSges) {
+  Qp qp = rts_qp(kWide);
+  const std::pair<size_t, unsigned> cases[] = {{0, 1}, {2, 1}, {3, 2}, {6, 2}, {7, 3}, {10, 3}, {11, 4}, {14, 4}};
+  uint32_t unit = 0;
+  for (const auto& [count, units] : cases) {
+    const std::vector<Sge> sges(count, Sge{0x5000, 3, 0x77});
+    ASSERT_TRUE(qp.post_send({.sg_list = sges})) << count;
+    EXPECT_EQ(sq(qp, unit)[2], count << 4 | units) << count;
+    EXPECT_EQ(sq(qp, unit)[4], 3 * count);
+    if (count == 14)
+      EXPECT_BYTES(sq(qp, unit, 4).last(16), "00 50 00 00 00 00 00 00 03 00 00 00 77 00 00 00");
+    unit += units;
+  }
+}
+
+TEST_F(Post, InlineDataFollowsTheHeader) {
+  Qp qp = rts_qp(kWide);
+  const Bytes a = hex("01 02 03"), b = hex("04 05");
+  const Sge sges[] = {{base::address_of(a.data()), 3, 0}, {0, 0, 0}, {base::address_of(b.data()), 2, 0}};
+  ASSERT_TRUE(qp.post_send({.sg_list = sges, .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_INLINE, .remote_addr = 16,
+                            .rkey = 2}));
+  EXPECT_BYTES(sq(qp, 0),
+               "00 08 01 00 05 00 00 00 10 00 00 00 00 00 00 00 "
+               "02 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 "
+               "01 02 03 04 05 00 00 00 00 00 00 00 00 00 00 00 "
+               "00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00");
+}
+
+TEST_F(Post, InlineUnits) {
+  Qp qp = rts_qp(kWide);
+  uint32_t unit = 0;
+  for (const auto& [bytes, units] : {std::pair(0u, 1u), {32u, 1u}, {33u, 2u}, {96u, 2u}, {97u, 3u}, {160u, 3u}, {161u, 4u}, {224u, 4u}}) {
+    const Bytes data(bytes, 0xee);
+    const Sge sge{base::address_of(data.data()), bytes, 0};
+    ASSERT_TRUE(qp.post_send({.sg_list = {&sge, 1}, .send_flags = IBV_SEND_INLINE})) << bytes;
+    EXPECT_EQ(sq(qp, unit)[2], units) << bytes;
+    if (bytes == 224) EXPECT_EQ(sq(qp, unit, 4).back(), 0xee);
+    unit += units;
+  }
+}
+
+TEST_F(Post, ReceiveHasUpToThreeSges) {
+  Qp qp = make_qp({.max_recv_wr = 4, .max_recv_sge = 3});
+  const Sge sges[] = {{0x1000, 16, 1}, {0x2000, 32, 2}, {0x3000, 48, 3}};
+  ASSERT_TRUE(qp.post_recv({.wr_id = 9, .sg_list = sges}));
+  const auto& q = dev.qps.at(qp.qp_num());
+  EXPECT_BYTES(std::span(dev.at(q.args.rq_base, 64), 64),
+               "03 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 "
+               "00 10 00 00 00 00 00 00 10 00 00 00 01 00 00 00 "
+               "00 20 00 00 00 00 00 00 20 00 00 00 02 00 00 00 "
+               "00 30 00 00 00 00 00 00 30 00 00 00 03 00 00 00");
+  const auto d = dev.doorbells();
+  ASSERT_EQ(d.size(), 1u);
+  EXPECT_EQ(d[0].offset, 0x008u);
+  EXPECT_EQ(d[0].value, uint64_t{1} << 32 | qp.qp_num());
+}
+
+TEST_F(Post, ManyRequestsOneDoorbellBehindOneBarrier) {
+  Qp qp = rts_qp();
+  const SendWr wrs[] = {{.sg_list = {&kSge, 1}}, {.sg_list = {&kSge, 1}}, {.sg_list = {&kSge, 1}}};
+  EXPECT_EQ(qp.post_send(wrs).accepted, 3u);
+  ASSERT_EQ(dev.calls.size(), 2u);
+  EXPECT_EQ(dev.calls[0].kind, Call::kBeforeDoorbell);
+  EXPECT_EQ(dev.calls[1].kind, Call::kWrite);
+  EXPECT_EQ(dev.calls[1].bar, 2u);
+  EXPECT_EQ(dev.calls[1].offset, 0u);  // page 0, sq
+  EXPECT_EQ(dev.calls[1].value, uint64_t{3} << 32 | qp.qp_num());
+}
+
+TEST_F(Post, EachContextRingsItsOwnPage) {
+  auto other = must(Context::open(dev, *manager));
+  auto pd2 = must(other.alloc_pd());
+  auto cq2 = must(other.create_cq(4));
+  auto qp = must(pd2.create_qp({.send_cq = &cq2, .recv_cq = &cq2}));
+  ASSERT_TRUE(qp.post_recv(RecvWr{}));
+  EXPECT_EQ(dev.doorbells().back().offset, 4096u + 8);
+  EXPECT_EQ(dev.qps.at(qp.qp_num()).args.page, 1u);
+  EXPECT_EQ(errc(pd.create_qp({.send_cq = &cq2, .recv_cq = &cq2})), Errc::kInvalidArgument);
+}
+
+TEST_F(Post, PushCarriesTheWqeAndItsDoorbell) {
+  Qp qp = rts_qp({.max_inline_data = 96}, true);
+  ASSERT_TRUE(qp.post_send({.sg_list = {&kSge, 1}, .send_flags = IBV_SEND_SIGNALED}));
+  ASSERT_EQ(dev.calls.size(), 2u);
+  EXPECT_EQ(dev.calls[0].kind, Call::kBeforeDoorbell);
+  EXPECT_EQ(dev.calls[1].kind, Call::kCombined);
+  EXPECT_EQ(dev.calls[1].offset, 0x100u);
+  // ring: {object 24, flags 8, index 32} at byte 24
+  EXPECT_BYTES(std::span(dev.calls[1].bytes).subspan(24, 8), "00 00 00 00 01 00 00 00");
+  EXPECT_EQ(to_hex(dev.calls[1].bytes), to_hex(sq(qp, 0)));  // the WQE is in the ring too
+
+  dev.calls.clear();
+  const Bytes data(96, 0x11);
+  const Sge sge{base::address_of(data.data()), 96, 0};
+  ASSERT_TRUE(qp.post_send({.sg_list = {&sge, 1}, .send_flags = IBV_SEND_INLINE}));
+  ASSERT_EQ(dev.calls.size(), 3u);
+  EXPECT_EQ(dev.calls[1].offset, 0x100u);
+  EXPECT_EQ(dev.calls[2].offset, 0x140u);
+  EXPECT_BYTES(std::span(dev.calls[1].bytes).subspan(24, 8), "00 00 00 00 03 00 00 00");
+  EXPECT_EQ(dev.qps.at(qp.qp_num()).sq_producer, 3u);
+}
+
+TEST_F(Post, NoPushForLongOrSeveral) {
+  Qp qp = rts_qp(kWide, true);
+  const std::vector<Sge> sges(7, kSge);
+  ASSERT_TRUE(qp.post_send({.sg_list = sges}));  // 3 units
+  const SendWr two[2] = {};
+  ASSERT_TRUE(qp.post_send(two));
+  EXPECT_EQ(dev.count(Call::kCombined), 0u);
+  EXPECT_EQ(dev.doorbells().size(), 2u);
+}
+
+TEST_F(Post, RingWrapsInTheMiddleOfAWqe) {
+  Qp qp = rts_qp({.max_send_wr = 1, .max_send_sge = 14});  // 4 units
+  ASSERT_TRUE(qp.post_send({.wr_id = 1, .sg_list = {&kSge, 1}, .send_flags = IBV_SEND_SIGNALED}));
+  finish(qp, 0);
+  ASSERT_EQ(poll().size(), 1u);
+  std::vector<Sge> sges;
+  for (uint32_t i = 0; i < 14; i++) sges.push_back({0x100 + i, 1, i});
+  ASSERT_TRUE(qp.post_send({.wr_id = 2, .sg_list = sges, .send_flags = IBV_SEND_SIGNALED}));
+  EXPECT_BYTES(sq(qp, 1).first(4), "02 02 e4 00");
+  EXPECT_BYTES(sq(qp, 0).last(16), "0d 01 00 00 00 00 00 00 01 00 00 00 0d 00 00 00");  // the 14th SGE, in unit 0
+  EXPECT_EQ(dev.doorbells().back().value >> 32, 5u);
+  finish(qp, 1);
+  EXPECT_EQ(poll().at(0).wr_id, 2u);
+}
+
+TEST_F(Post, IndicesRunFreeBeyond16Bits) {
+  Qp qp = rts_qp({.max_send_wr = 4});
+  for (uint32_t i = 0; i < 70000; i++) {
+    dev.calls.clear();
+    ASSERT_TRUE(qp.post_send({.wr_id = i, .sg_list = {&kSge, 1}, .send_flags = IBV_SEND_SIGNALED}));
+    finish(qp, static_cast<uint16_t>(i));
+    const auto wcs = poll();
+    ASSERT_EQ(wcs.size(), 1u);
+    ASSERT_EQ(wcs[0].wr_id, i);
+  }
+  EXPECT_EQ(dev.qps.at(qp.qp_num()).sq_producer, 70000 % 65536);
+}
+
+TEST_F(Post, FullQueueIsEnomemAndTheRestIsPosted) {
+  Qp qp = rts_qp({.max_send_wr = 4});
+  const std::vector<SendWr> wrs(6, SendWr{.sg_list = {&kSge, 1}});
+  const auto r = qp.post_send(wrs);
+  EXPECT_EQ(r.accepted, 4u);
+  EXPECT_EQ(errc(r), Errc::kQueueFull);
+  EXPECT_EQ(base::to_errno(r.error->code), ENOMEM);
+  EXPECT_EQ(dev.doorbells().size(), 1u);
+  EXPECT_EQ(dev.doorbells()[0].value >> 32, 4u);
+  EXPECT_EQ(qp.post_send(wrs).accepted, 0u);
+  EXPECT_EQ(dev.doorbells().size(), 1u);  // nothing accepted, nothing rung
+}
+
+TEST_F(Post, FullReceiveQueue) {
+  Qp qp = make_qp({.max_recv_wr = 4});
+  const std::vector<RecvWr> wrs(5);
+  const auto r = qp.post_recv(wrs);
+  EXPECT_EQ(r.accepted, 4u);
+  EXPECT_EQ(errc(r), Errc::kQueueFull);
+}
+
+TEST_F(Post, BuilderMakesTheSameBytes) {
+  Qp qp = rts_qp(kWide);
+  const Bytes data = hex("0a 0b 0c");
+  const Sge in{base::address_of(data.data()), 3, 0};
+  const SendWr wrs[] = {
+      {.wr_id = 1, .sg_list = {&kSge, 1}, .opcode = IBV_WR_RDMA_WRITE, .remote_addr = 0x10, .rkey = 3},
+      {.wr_id = 2, .sg_list = {&in, 1}, .send_flags = IBV_SEND_SIGNALED | IBV_SEND_INLINE},
+      {.wr_id = 3, .sg_list = {&kSge, 1}, .opcode = IBV_WR_RDMA_READ, .remote_addr = 0x20, .rkey = 4}};
+  ASSERT_TRUE(qp.post_send(wrs));
+  const auto posted = to_hex(sq(qp, 0, 3));
+  qp.wr_start();
+  qp.wr_id = 1;
+  qp.wr_flags = 0;
+  qp.wr_rdma_write(3, 0x10);
+  qp.wr_set_sge(kSge.lkey, kSge.addr, kSge.length);
+  qp.wr_id = 2;
+  qp.wr_flags = IBV_SEND_SIGNALED;
+  qp.wr_send();
+  qp.wr_set_inline_data(data);
+  qp.wr_id = 3;
+  qp.wr_flags = 0;
+  qp.wr_rdma_read(4, 0x20);
+  qp.wr_set_sge_list({&kSge, 1});
+  ASSERT_TRUE(qp.wr_complete());
+  EXPECT_EQ(to_hex(sq(qp, 3, 3)), posted);
+  EXPECT_EQ(dev.doorbells().size(), 2u);
+  finish(qp, 4);
+  EXPECT_EQ(poll().at(0).wr_id, 2u);
+}
+
+TEST_F(Post, BuilderIsAllOrNothing) {
+  Qp qp = rts_qp({.max_send_wr = 4});
+  qp.wr_start();
+  for (int i = 0; i < 5; i++) qp.wr_send();
+  EXPECT_EQ(errc(qp.wr_complete()), Errc::kQueueFull);
+  EXPECT_THAT(dev.doorbells(), IsEmpty());
+  qp.wr_start();
+  qp.wr_send();
+  qp.wr_abort();
+  EXPECT_EQ(errc(qp.wr_complete()), Errc::kBadState);
+  qp.wr_start();
+  qp.wr_set_sge(1, 2, 3);
+  EXPECT_EQ(errc(qp.wr_complete()), Errc::kInvalidArgument);
+  qp.wr_start();
+  EXPECT_EQ(errc(qp.post_send(SendWr{})), Errc::kBadState);
+  for (int i = 0; i < 4; i++) qp.wr_send();
+  EXPECT_TRUE(qp.wr_complete());  // nothing of the failures took room
+}
+
+TEST_F(Post, WhatIsNotThereYetIsEopnotsupp) {
+  Qp qp = rts_qp(kWide);
+  for (const WrOpcode op : {IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_SEND_WITH_IMM, IBV_WR_ATOMIC_CMP_AND_SWP,
+                            IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_WR_LOCAL_INV, IBV_WR_BIND_MW, IBV_WR_SEND_WITH_INV,
+                            IBV_WR_FLUSH, IBV_WR_ATOMIC_WRITE}) {
+    const auto r = qp.post_send(SendWr{.opcode = op});
+    EXPECT_EQ(errc(r), Errc::kNotSupported) << op;
+    EXPECT_EQ(base::to_errno(r.error->code), EOPNOTSUPP);
+  }
+  const auto built = [&](auto operation) {
+    qp.wr_start();
+    operation();
+    return errc(qp.wr_complete());
+  };
+  EXPECT_EQ(built([&] { qp.wr_flush(1, 2, 3, 1, 0); }), Errc::kNotSupported);
+  EXPECT_EQ(built([&] { qp.wr_atomic_write(1, 2, nullptr); }), Errc::kNotSupported);
+  EXPECT_EQ(built([&] { qp.wr_atomic_cmp_swp(1, 2, 3, 4); }), Errc::kNotSupported);
+  EXPECT_EQ(built([&] { qp.wr_atomic_fetch_add(1, 2, 3); }), Errc::kNotSupported);
+  EXPECT_EQ(built([&] { qp.wr_send_imm(1); }), Errc::kNotSupported);
+  EXPECT_EQ(built([&] { qp.wr_send_inv(1); }), Errc::kNotSupported);
+  EXPECT_EQ(built([&] { qp.wr_rdma_write_imm(1, 2, 3); }), Errc::kNotSupported);
+  EXPECT_EQ(built([&] { qp.wr_local_inv(1); }), Errc::kNotSupported);
+  EXPECT_EQ(built([&] { qp.wr_bind_mw(1); }), Errc::kNotSupported);
+  EXPECT_EQ(errc(pd.alloc_mw()), Errc::kNotSupported);
+  EXPECT_EQ(errc(pd.create_srq()), Errc::kNotSupported);
+}
+
+TEST_F(Post, WrongArgumentsAreEinval) {
+  Qp qp = rts_qp({.max_send_wr = 8, .max_send_sge = 2, .max_inline_data = 32});
+  const std::vector<Sge> three(3, kSge);
+  EXPECT_EQ(errc(qp.post_send({.sg_list = three})), Errc::kInvalidArgument);
+  EXPECT_EQ(errc(qp.post_send({.sg_list = std::span(three).first(2), .opcode = IBV_WR_RDMA_READ})), Errc::kInvalidArgument);
+  EXPECT_EQ(errc(qp.post_send({.sg_list = {&kSge, 1}, .opcode = IBV_WR_RDMA_READ, .send_flags = IBV_SEND_INLINE})),
+            Errc::kInvalidArgument);
+  EXPECT_EQ(errc(qp.post_send({.sg_list = {&kSge, 1}, .send_flags = IBV_SEND_INLINE})), Errc::kInvalidArgument);
+  EXPECT_EQ(errc(qp.post_send(SendWr{.send_flags = 1 << 4})), Errc::kInvalidArgument);
+  EXPECT_EQ(errc(qp.post_send(SendWr{.opcode = static_cast<WrOpcode>(77)})), Errc::kInvalidArgument);
+  const Sge huge[] = {{0, spec::kMaxMessage, 1}, {0, 1, 1}};
+  EXPECT_EQ(errc(qp.post_send({.sg_list = huge})), Errc::kInvalidArgument);
+  EXPECT_TRUE(qp.post_send({.sg_list = std::span(huge).first(1)}));
+  EXPECT_EQ(errc(qp.post_recv({.sg_list = three})), Errc::kInvalidArgument);
+  EXPECT_EQ(errc(make_qp().post_send(SendWr{})), Errc::kBadState);  // not connected
+}
+
+TEST_F(Post, ErrorsNameTheThingAndTheValues) {
+  Qp qp = rts_qp({.max_send_wr = 4, .max_send_sge = 1});
+  const std::vector<Sge> three(3, kSge);
+  EXPECT_EQ(qp.post_send({.wr_id = 12, .sg_list = three}).error->what, "wr 12: 3 SGEs, at most 1");
+}
+
+}  // namespace
+}  // namespace rnic::tb

@@ -302,7 +302,7 @@ TYPED_TEST(HostIfTest, Registers) {
   EXPECT_EQ(this->read(spec::kCapClockKhzOffset), 322266U);
   EXPECT_EQ(this->read(spec::kCapSqWindowOffset), min ? 8U : 64U);
 
-  for (unsigned u = 0; u < 9; u++) d.unit_count(u, {u + 1, 0x8000'0000'0000 + u, 100 * u});
+  for (unsigned u = 0; u < 9; u++) d.unit_count(u, {u + 1, 0x8000'0000'0000U + u, uint64_t{100} * u});
   for (unsigned u = 0; u < 9; u++) {
     EXPECT_EQ(this->read(spec::kCountItemsOffset + 32 * u, 8), u + 1);
     EXPECT_EQ(this->read(spec::kCountBusyOffset + 32 * u, 8), 0x8000'0000'0000 + u);
@@ -444,7 +444,7 @@ TYPED_TEST(HostIfTest, SmallReads) {
   each_pace([this](Pace pace) {
     this->start(pace, {.bus_master = 1, .mrrs = 0});
     std::deque<std::pair<spec::RdHdr, Bytes>> sq, rq, adm;
-    for (uint16_t n : {1, 63, 64, 65, 128, 256, 1024, 4095, 4096})
+    for (uint16_t n : std::initializer_list<uint16_t>{1, 63, 64, 65, 128, 256, 1024, 4095, 4096})
       for (unsigned at : {0U, 5U, 4032U, 4095U}) {
         this->small_read(this->dut.sq_rd_req, sq, TestFixture::kRead + at, n);
         this->small_read(this->dut.rq_rd_req, rq, TestFixture::kRead + 8192 + at, n);
@@ -678,7 +678,7 @@ TYPED_TEST(HostIfTest, StalledOutputHoldsNobodyElse) {
 // Everything at once, at random; mmio_rsp behind the writes accepted before its read.
 TYPED_TEST(HostIfTest, Random) {
   each_pace([this](Pace pace) {
-    for (unsigned round = 0; round < 3; round++) {
+    for (unsigned round = 0; round < 6; round++) {
       auto& rng = this->rng;
       auto& d = this->dut;
       this->bad_reads.clear();
@@ -692,8 +692,8 @@ TYPED_TEST(HostIfTest, Random) {
       const uint64_t a = TestFixture::kRead, s = TestFixture::kSmall;
       this->msix(0, s + 0x80000, 0x55, false);
       d.settle();
-      for (unsigned i = 0; i < 4; i++)
-        this->poison(a + 0x100000 + 4096 * rng.below(64), static_cast<RdStatus>(rng.between(1, 3)));
+      const auto status = static_cast<RdStatus>(rng.between(1, 3));
+      for (unsigned i = 0; i < 4; i++) this->poison(a + 0x100000 + 4096 * rng.below(64), status);
       std::deque<std::pair<spec::RdHdr, Bytes>> small[3];
       uint32_t bells = 0;
       // mmio_rsp: what had been accepted in a cycle before its read was taken.
@@ -703,10 +703,6 @@ TYPED_TEST(HostIfTest, Random) {
       std::deque<Before> before;
       std::vector<uint64_t> place_beats;  // up to the end of each packet
       std::deque<bool> is_read;
-      struct Monitor final : Port {
-        std::function<void()> f;
-        void sample() override { f(); }
-      };
       uint64_t answers = 0;
       d.mmio_rsp.on_item([&](const spec::MmioRsp&) {
         answers++;
@@ -718,7 +714,7 @@ TYPED_TEST(HostIfTest, Random) {
       });
       const uint64_t cq0 = d.cq_wr.moved(), admin0 = d.admin_wr.moved(), place0 = d.place.beats().moved(),
                      mmio0 = d.mmio_req.moved();
-      for (unsigned i = 0; i < 120; i++) {
+      for (unsigned i = 0; i < 160; i++) {
         const auto what = rng.below(8);
         const auto n = static_cast<uint32_t>(rng.percent(70) ? rng.between(1, 200) : rng.between(1, 6000));
         if (what == 0) {
@@ -801,6 +797,7 @@ TYPED_TEST(HostIfTest, Throughput) {
       this->payloads.clear();
       this->start({0, 0}, {.bus_master = 1, .mps = 1, .mrrs = 2});
       this->root.delay(100, 100);
+      this->root.in_order(true);
       for (unsigned i = 0; i < count; i++)
         this->payload({{.address = TestFixture::kRead + at, .length = n, .last = 1}}, n);
       const auto c = cycles([&] { return d.payload.size() == count; });

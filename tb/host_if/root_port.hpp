@@ -39,6 +39,7 @@ class RootPort final : public Port {
   void limits(unsigned mps, unsigned mrrs, unsigned rcb) { mps_ = 128U << mps, mrrs_ = 128U << mrrs, rcb_ = rcb; }
   void delay(unsigned low, unsigned high) { low_ = low, high_ = high; }
   void any_piece(bool on) { any_piece_ = on; }  // pieces end anywhere, not only at the completion boundary
+  void in_order(bool on) { in_order_ = on; }    // else any tag that is due is next
   void hold(bool on) { hold_ = on; }            // reads are accepted, not answered
   void fail(uint64_t address, uint64_t bytes, spec::RdStatus status) { bad_.push_back({address, bytes, status}); }
   void on_tlp(std::function<void(const Tlp&)> f) { on_tlp_ = std::move(f); }
@@ -59,13 +60,16 @@ class RootPort final : public Port {
     for (const auto& [tag, read] : open_)
       if (read.at <= cycle_) due.push_back(tag);
     if (due.empty()) return;
-    const uint8_t tag = due[rng_.below(due.size())];
+    uint8_t tag = due[rng_.below(due.size())];
+    if (in_order_)
+      for (const uint8_t t : due)
+        if (open_[t].serial < open_[tag].serial) tag = t;
     Read& read = open_[tag];
     send_piece(read);
     if (read.done) open_.erase(tag);
   }
   void clear() override {
-    open_.clear(), requests.clear(), tlps.clear(), current_.reset();
+    open_.clear(), bad_.clear(), requests.clear(), tlps.clear(), current_.reset();
     reads = errors = 0;
   }
   [[nodiscard]] bool busy() const override { return !open_.empty() && !hold_; }
@@ -80,6 +84,7 @@ class RootPort final : public Port {
     uint64_t at = 0;
     spec::RdStatus status{};
     bool done = false;
+    uint64_t serial = 0;
   };
   struct Bad {
     uint64_t address, bytes;
@@ -98,7 +103,7 @@ class RootPort final : public Port {
     ASSERT_GE(r.address, kBase);
     ASSERT_LE(r.address + r.length, kBase + kBytes);
     ASSERT_FALSE(open_.contains(r.tag)) << "tag " << int{r.tag} << " is in use";
-    Read read{r.tag, r.address, bytes(r.address, r.length), 0, cycle_ + rng_.between(low_, high_), {}, false};
+    Read read{r.tag, r.address, bytes(r.address, r.length), 0, cycle_ + rng_.between(low_, high_), {}, false, reads};
     for (const auto& b : bad_)
       if (r.address < b.address + b.bytes && b.address < r.address + r.length) read.status = b.status;
     if (read.status != spec::RdStatus::kOk) errors++;
@@ -176,7 +181,7 @@ class RootPort final : public Port {
   std::function<void(const Tlp&)> on_tlp_;
   size_t length_ = 0;
   unsigned mps_ = 256, mrrs_ = 512, rcb_ = 64, low_ = 0, high_ = 40;
-  bool any_piece_ = false, hold_ = false;
+  bool any_piece_ = false, hold_ = false, in_order_ = false;
   uint64_t cycle_ = 0;
 };
 

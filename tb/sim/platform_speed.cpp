@@ -32,9 +32,11 @@ class Writer final : public Device, private Activity {
     free_.push_back(p.tag);
     if (p.data.size() == 64) {
       Payload fpdu = Payload::make(84);
-      std::copy_n(p.data.bytes().data(), 64, fpdu.writable().data() + 16);
-      fpdu.writable()[0] = 0;
-      fpdu.writable()[1] = 78;
+      const auto from = p.data.bytes();
+      const auto to = fpdu.writable();
+      for (size_t i = 0; i < from.size(); ++i) to[16 + i] = from[i];
+      to[0] = 0;
+      to[1] = 78;
       out_.push_back(std::move(fpdu));
     } else {
       fetched_ += p.data.size() / 64;
@@ -43,7 +45,6 @@ class Writer final : public Device, private Activity {
   }
   bool can_llp_rx() const override { return true; }
   void llp_rx(Record r) override {
-    if (env_->can_dma_write()) {}
     env_->dma_write({target, r.data.slice(16, 64), false, false, Client::kPlace});
     ++placed;
   }

@@ -1,0 +1,207 @@
+#include "admin/admin.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/bytes.hpp"
+
+namespace rnic::model {
+
+using spec::AdminOpcode;
+
+namespace {
+
+constexpr uint32_t kChunk = 4096;  // longest read
+constexpr uint32_t kEntry = 8;     // of a page list
+
+Admin::Unit unit_of(AdminOpcode op) {
+  const auto v = static_cast<uint8_t>(op);
+  if (v >= 0x30) return Admin::Unit::kConn;
+  if (v >= 0x20) return Admin::Unit::kTpt;
+  return v >= 0x18 ? Admin::Unit::kQp : Admin::Unit::kCq;
+}
+
+}  // namespace
+
+Admin::Admin(const spec::Sizes& sizes, Out& out)
+    : sizes_(sizes),
+      out_(out),
+      pds_(sizes.num_pds),
+      eqs_(sizes.num_eqs),
+      cqs_(sizes.num_cqs),
+      qps_(sizes.num_qps),
+      loop_(run()) {
+  loop_.start();
+}
+
+void Admin::doorbell(const spec::AdminDoorbell& db) {
+  producer_ = db.index;
+  if (rung_.awaited()) rung_.give(true);
+}
+
+/// Fetch, check, do, answer; a failed access to the ring ends it for good.
+Task Admin::run() {
+  for (;;) {
+    if (next_ == producer_ || fatal_) {
+      co_await rung_;
+      continue;
+    }
+    waits_for_ = "a command";
+    out_.admin_rd_req(read_of(place(cfg_.admin_cmd_base, spec::AdminCmd::kBytes, next_), spec::AdminCmd::kBytes));
+    const MemData fetched = co_await data_;
+    if (fetched.status != spec::RdStatus::kOk) {
+      fatal_ = true;
+      waits_for_ = nullptr;
+      continue;
+    }
+    const spec::AdminCmd cmd = spec::AdminCmd::unpack(fetched.data.bytes());
+    const auto op = static_cast<AdminOpcode>(cmd.opcode);
+    spec::Cmd to_unit{.opcode = op, .object = cmd.object, .args = cmd.args};
+    spec::CmdRsp rsp{.status = check(cmd), .result = {}};
+    bool ok = rsp.status == Status::kOk;
+
+    // Page list: read once to check, once to write.
+    if (ok && op == AdminOpcode::kCreateMr) {
+      const auto a = spec::AdminMrArgs::unpack(cmd.args);
+      const uint64_t bytes = uint64_t{a.pages} * kEntry;
+      waits_for_ = "a page list";
+      for (int pass = 0; pass < 2 && ok; ++pass) {
+        for (uint64_t at = 0; at < bytes && ok; at += kChunk) {
+          const uint32_t part = static_cast<uint32_t>(std::min<uint64_t>(kChunk, bytes - at));
+          out_.admin_rd_req(read_of(a.page_list + at, part));
+          const MemData list = co_await data_;
+          if (list.status != spec::RdStatus::kOk) rsp.status = Status::kDmaError;
+          for (uint32_t i = 0; i < list.data.size() / kEntry; ++i) {
+            const uint64_t page = base::load_le<uint64_t>(&list.data.bytes()[size_t{i} * kEntry]);
+            if ((page & ((uint64_t{1} << a.log_page) - 1)) != 0) rsp.status = Status::kBadArgument;
+            if (pass == 1) out_.pbl_wr({.index = a.pbl_base + static_cast<uint32_t>(at / kEntry) + i, .address = page});
+          }
+          ok = rsp.status == Status::kOk;
+        }
+      }
+    }
+
+    // To RTS: the QP must be idle, then the connection fit.
+    const auto modify = spec::AdminModifyArgs::unpack(cmd.args);
+    const bool starts = op == AdminOpcode::kModifyQp && modify.to_state == static_cast<uint8_t>(spec::QpState::kRts);
+    if (ok && starts) {
+      waits_for_ = "qp";
+      out_.command(Unit::kQp, {.opcode = AdminOpcode::kQueryQp, .object = cmd.object, .args = {}});
+      rsp = co_await answer_;
+      ok = spec::AdminQpResult::unpack(rsp.result).state == spec::QpState::kIdle;
+      rsp = {.status = ok ? Status::kOk : Status::kBadState, .result = {}};
+    }
+    if (ok && starts) {
+      waits_for_ = "llp_if";
+      out_.command(Unit::kConn, to_unit);
+      rsp = co_await answer_;
+      ok = rsp.status == Status::kOk;
+    }
+
+    // Streaming bytes: all of them are read before anything is sent.
+    const auto conn = spec::AdminConnArgs::unpack(cmd.args);
+    const bool sends = op == AdminOpcode::kConnSend;
+    const uint32_t length = sends ? conn.length : starts ? modify.stream_length : 0U;
+    if (ok && length != 0) {
+      const uint64_t address = sends ? conn.address : modify.stream_address;
+      rnic::Payload all = rnic::Payload::make(length);
+      waits_for_ = "streaming bytes";
+      for (uint32_t at = 0; at < length && ok; at += kChunk) {
+        const uint32_t part = std::min(kChunk, length - at);
+        out_.admin_rd_req(read_of(address + at, part));
+        const MemData piece = co_await data_;
+        ok = piece.status == spec::RdStatus::kOk;
+        if (ok) std::memcpy(all.writable().data() + at, piece.data.bytes().data(), part);
+      }
+      if (ok) {
+        const uint16_t connection = sends ? static_cast<uint16_t>(cmd.object) : modify.connection;
+        out_.raw_tx({.connection = connection, .data = std::move(all)});
+      } else {
+        rsp.status = Status::kDmaError;
+      }
+    }
+
+    const bool here = op == AdminOpcode::kNop || op == AdminOpcode::kCreatePd || op == AdminOpcode::kDestroyPd;
+    if (ok && !here) {
+      waits_for_ = "a unit's answer";
+      out_.command(unit_of(op), to_unit);
+      rsp = co_await answer_;
+      ok = rsp.status == Status::kOk;
+    }
+    if (ok && op == AdminOpcode::kConnGive) {
+      waits_for_ = "streaming bytes of the peer";
+      const RawBytes raw = co_await raw_;
+      for (uint32_t at = 0; at < raw.data.size(); at += 64) {
+        const auto part = raw.data.slice(at, 64);
+        spec::AdminWr wr{.address = conn.address + at, .length = static_cast<uint8_t>(part.size()), .data = {}};
+        std::memcpy(wr.data.data(), part.bytes().data(), part.size());
+        out_.admin_wr(wr);
+      }
+    }
+    if (ok) commit(cmd, rsp);
+    respond(cmd, rsp);
+    waits_for_ = nullptr;
+  }
+}
+
+void Admin::respond(const spec::AdminCmd& cmd, const spec::CmdRsp& rsp) {
+  spec::AdminWr wr{.address = place(cfg_.admin_rsp_base, spec::AdminRsp::kBytes, next_),
+                   .length = spec::AdminRsp::kBytes, .data = {}};
+  spec::AdminRsp{.cookie = cmd.cookie, .status = rsp.status, .opcode = cmd.opcode, .object = cmd.object,
+                 .result = rsp.result, .phase = (next_ >> cfg_.admin_log_size & 1) == 0}
+      .pack(wr.data);
+  out_.admin_wr(wr);
+  ++next_;
+}
+
+/// The unit said ok: now the tables change.
+void Admin::commit(const spec::AdminCmd& cmd, const spec::CmdRsp& rsp) {
+  const uint32_t o = cmd.object;
+  switch (static_cast<AdminOpcode>(cmd.opcode)) {
+    case AdminOpcode::kCreatePd: pds_[o] = {.exists = true}; break;
+    case AdminOpcode::kDestroyPd: pds_[o] = {}; break;
+    case AdminOpcode::kCreateEq: eqs_[o] = {.exists = true}; break;
+    case AdminOpcode::kDestroyEq: eqs_[o] = {}; break;
+    case AdminOpcode::kCreateCq: {
+      const uint8_t eqn = spec::AdminRingArgs::unpack(cmd.args).eqn;
+      cqs_[o] = {.exists = true, .uses = 0, .eqn = eqn};
+      ++eqs_[eqn].uses;
+      break;
+    }
+    case AdminOpcode::kModifyCq:
+      --eqs_[cqs_[o].eqn].uses;
+      cqs_[o].eqn = spec::AdminRingArgs::unpack(cmd.args).eqn;
+      ++eqs_[cqs_[o].eqn].uses;
+      break;
+    case AdminOpcode::kDestroyCq:
+      --eqs_[cqs_[o].eqn].uses;
+      cqs_[o] = {};
+      break;
+    case AdminOpcode::kCreateQp: {
+      const auto a = spec::AdminQpArgs::unpack(cmd.args);
+      qps_[o] = {.exists = true, .pd = a.pd, .send_cq = a.send_cq, .recv_cq = a.recv_cq};
+      ++pds_[a.pd].uses;
+      ++cqs_[a.send_cq].uses;
+      ++cqs_[a.recv_cq].uses;
+      break;
+    }
+    case AdminOpcode::kDestroyQp:
+      --pds_[qps_[o].pd].uses;
+      --cqs_[qps_[o].send_cq].uses;
+      --cqs_[qps_[o].recv_cq].uses;
+      qps_[o] = {};
+      break;
+    case AdminOpcode::kCreateMr: ++pds_[spec::AdminMrArgs::unpack(cmd.args).pd].uses; break;
+    case AdminOpcode::kDestroyMr: --pds_[spec::AdminMrResult::unpack(rsp.result).pd].uses; break;
+    default: break;
+  }
+}
+
+std::string Admin::waiting_for() const {
+  if (fatal_) return "admin: stopped, a ring access failed\n";
+  return waits_for_ == nullptr ? std::string{} : fmt::format("admin: command {} waits for {}\n", next_, waits_for_);
+}
+
+}  // namespace rnic::model

@@ -1,0 +1,93 @@
+// The resource manager's hand: fetches commands, one at a time, checks each whole before the first change, hands it to its
+// unit, answers. RFC 5040 section 5.2 (the privileged resource manager), architecture 4. RTL: rtl/admin/admin.sv
+//
+//   Admin admin(sizes, out);   admin.configure(cfg);   admin.doorbell({index});
+//   out.read(r) ... admin.data(d);      out.command(Admin::Unit::kQp, cmd) ... admin.answer(rsp);
+//
+// It is one sequence with waits, so it is written as one: run().
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "admin/task.hpp"
+#include "gen/queues.hpp"
+#include "gen/sizes.hpp"
+#include "top/packets.hpp"
+
+namespace rnic::model {
+
+class Admin {
+ public:
+  enum class Unit : uint8_t { kQp, kCq, kTpt, kConn };
+  struct Out {
+    virtual ~Out() = default;
+    virtual void admin_rd_req(const MemRead& read) = 0;
+    virtual void admin_wr(const spec::AdminWr& wr) = 0;
+    virtual void command(Unit unit, const spec::Cmd& cmd) = 0;
+    virtual void pbl_wr(const spec::PblWr& wr) = 0;
+    virtual void raw_tx(RawBytes bytes) = 0;
+  };
+  Admin(const spec::Sizes& sizes, Out& out);
+
+  void configure(const spec::DevCfg& cfg) { cfg_ = cfg; }
+  void doorbell(const spec::AdminDoorbell& db);
+  void data(MemData d) { data_.give(std::move(d)); }         // answers admin_rd_req
+  void answer(const spec::CmdRsp& rsp) { answer_.give(rsp); }  // answers command
+  void raw_rx(RawBytes bytes) { raw_.give(std::move(bytes)); }
+  bool fatal() const { return fatal_; }
+  std::string waiting_for() const;
+
+ private:
+  using Status = spec::AdminStatus;
+  struct PdState {
+    bool exists = false;
+    uint32_t uses = 0;
+  };
+  struct Used {  // an EQ or a CQ
+    bool exists = false;
+    uint32_t uses = 0;
+    uint8_t eqn = 0;
+  };
+  struct QpState {
+    bool exists = false;
+    uint16_t pd = 0, send_cq = 0, recv_cq = 0;
+  };
+
+  Task run();
+  void respond(const spec::AdminCmd& cmd, const spec::CmdRsp& rsp);
+  Status check(const spec::AdminCmd& cmd) const;
+  Status check_object(const spec::AdminCmd& cmd) const;
+  Status check_ring(const spec::AdminRingArgs& a, bool is_eq) const;
+  Status check_qp(const spec::AdminQpArgs& a) const;
+  Status check_modify(const spec::AdminModifyArgs& a) const;
+  Status check_mr(const spec::AdminMrArgs& a) const;
+  void commit(const spec::AdminCmd& cmd, const spec::CmdRsp& rsp);
+  uint64_t place(uint64_t base, uint32_t entry, uint16_t index) const {
+    return base + uint64_t{entry} * (index & ((1U << cfg_.admin_log_size) - 1));
+  }
+  MemRead read_of(uint64_t address, uint32_t length) const {
+    return {.purpose = Purpose::kAdmin, .qpn = 0, .address = address, .length = length};
+  }
+
+  spec::Sizes sizes_;
+  Out& out_;
+  spec::DevCfg cfg_;
+  uint16_t producer_ = 0, next_ = 0;
+  bool fatal_ = false;
+  std::vector<PdState> pds_;
+  std::vector<Used> eqs_, cqs_;
+  std::vector<QpState> qps_;
+
+  Answer<bool> rung_;
+  Answer<MemData> data_;
+  Answer<spec::CmdRsp> answer_;
+  Answer<RawBytes> raw_;
+  const char* waits_for_ = nullptr;
+  Task loop_;  // last: it refers to the rest
+};
+
+}  // namespace rnic::model

@@ -1,0 +1,64 @@
+// A coroutine that runs until it waits for an answer, and goes on where it was when the answer comes: a sequence of steps
+// with waits in between, written as one.
+//
+//   Task run() { for (;;) { Payload p = co_await read_; ... } }      Answer<Payload> read_;   read_.give(p);
+#pragma once
+
+#include <coroutine>
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "base/check.hpp"
+
+namespace rnic::model {
+
+class Task {
+ public:
+  struct promise_type {
+    Task get_return_object() { return Task(std::coroutine_handle<promise_type>::from_promise(*this)); }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    std::suspend_always final_suspend() noexcept { return {}; }
+    void return_void() {}
+    void unhandled_exception() { std::terminate(); }
+  };
+  Task() = default;
+  explicit Task(std::coroutine_handle<promise_type> h) : h_(h) {}
+  Task(Task&& o) noexcept : h_(std::exchange(o.h_, nullptr)) {}
+  Task& operator=(Task&& o) noexcept {
+    std::swap(h_, o.h_);
+    return *this;
+  }
+  ~Task() {
+    if (h_) h_.destroy();
+  }
+  void start() { h_.resume(); }
+
+ private:
+  std::coroutine_handle<promise_type> h_;
+};
+
+/// What a coroutine waits for. At most one waits; an answer that nobody waits for yet is kept.
+template <class T>
+class Answer {
+ public:
+  bool await_ready() const { return value_.has_value(); }
+  void await_suspend(std::coroutine_handle<> h) { waiting_ = h; }
+  T await_resume() {
+    T out = std::move(*value_);
+    value_.reset();
+    return out;
+  }
+  void give(T value) {
+    RNIC_CHECK(!value_.has_value(), "an answer that nobody asked for");
+    value_ = std::move(value);
+    if (const auto h = std::exchange(waiting_, nullptr)) h.resume();
+  }
+  bool awaited() const { return waiting_ != nullptr; }
+
+ private:
+  std::optional<T> value_;
+  std::coroutine_handle<> waiting_;
+};
+
+}  // namespace rnic::model

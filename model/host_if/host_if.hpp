@@ -1,0 +1,195 @@
+// PCIe interface: registers and doorbells, reads for four clients, writes for three, MSI-X. Architecture 3.1 and 3.2.
+// RTL: rtl/host_if/host_if.sv
+//
+//   HostIf h(sizes, out);   h.bar.write(m);   uint64_t v = h.bar.read(bar, offset, bytes);
+//   h.rd.ask(Reader::kSq, read);   auto tlp = h.rd.next(Reader::kSq);   h.rd.piece(p);   h.rd.take(Reader::kSq);
+//   h.wr.put(place);   auto w = h.wr.next(Writer::kPlace);
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gen/queues.hpp"
+#include "gen/regs.hpp"
+#include "gen/sizes.hpp"
+#include "sc/ring.hpp"
+#include "top/packets.hpp"
+
+namespace rnic::model {
+
+enum class Reader : uint8_t { kSq, kRq, kAdmin, kPayload };
+inline constexpr size_t kReaders = 4;
+enum class Writer : uint8_t { kPlace, kCq, kAdmin };
+inline constexpr size_t kWriters = 3;
+
+struct MmioAccess {  // mmio_req
+  bool is_write = false;
+  uint8_t bar = 0, bytes = 8;
+  uint32_t offset = 0;
+  uint64_t value = 0;
+  rnic::Payload data;  // of 64 bytes
+};
+struct ReadTlp {     // dma_rd_req
+  uint8_t tag = 0;
+  MemRead read;
+};
+struct ReadPiece {   // dma_rd_rsp
+  uint8_t tag = 0;
+  spec::RdStatus status{};
+  bool is_last = false;
+  rnic::Payload data;
+};
+struct WriteTlp {    // dma_wr
+  Purpose purpose{};
+  uint16_t qpn = 0;
+  uint64_t address = 0;
+  rnic::Payload data;
+  bool ends = false;   // the last of its packet
+};
+
+class HostIf {
+ public:
+  struct Out {
+    virtual ~Out() = default;
+    virtual void qp_doorbell(const spec::QpDoorbell& db) = 0;
+    virtual void cq_doorbell(const spec::CqDoorbell& db) = 0;
+    virtual void eq_doorbell(const spec::EqDoorbell& db) = 0;
+    virtual void admin_doorbell(const spec::AdminDoorbell& db) = 0;
+    virtual void dev_cfg(const spec::DevCfg& cfg) = 0;
+    virtual void place_done(const spec::PlaceDone& done) = 0;
+    virtual void retired(const spec::Retired& r) = 0;
+    virtual void msix_unmasked() = 0;  // wr.pending_interrupt() may have an answer
+    // What registers show of the others.
+    virtual uint64_t device_time() const = 0;
+    virtual bool ready() const = 0;
+    virtual bool fatal() const = 0;
+    virtual spec::UnitCount unit_count(uint32_t unit) const = 0;
+  };
+
+  class Bar {
+   public:
+    Bar(HostIf& h, const spec::Sizes& sizes) : h_(h), sizes_(sizes) {}
+    void write(const MmioAccess& m);
+    uint64_t read(uint8_t bar, uint32_t offset, uint8_t bytes) const;
+    void dropped() { ++dropped_; }  // qp and cq say what did not fit
+
+   private:
+    void write_register(uint32_t offset, uint64_t value, uint64_t mask);
+    uint64_t register64(uint32_t offset) const;
+    void doorbell(const MmioAccess& m);
+    void first_half(const MmioAccess& m, uint32_t page);
+    HostIf& h_;
+    spec::Sizes sizes_;
+    uint64_t dropped_ = 0;
+    bool half_ = false;  // a push of two units whose second has not come
+    spec::QpDoorbell push_;
+  };
+
+  class Rd {
+   public:
+    Rd(HostIf& h, const spec::Sizes& sizes);
+    bool can_ask(Reader r) const { return jobs(r).size() < limit_[static_cast<size_t>(r)]; }
+    void ask(Reader r, const MemRead& read);
+    void ask(PayloadFetch fetch);
+    /// The next request of this client, if it has one, a tag and space; cut at 4 KiB and MRRS.
+    bool has_next(Reader r) const;
+    ReadTlp next(Reader r);
+    /// A completion. True if a packet of client `reader(tag)` may have become whole.
+    void piece(const ReadPiece& p);
+    bool whole(Reader r) const;
+    PayloadData take(Reader r);
+    uint64_t errors() const { return errors_; }
+    std::string waiting_for() const;
+
+   private:
+    friend class HostIf;
+    struct Job {
+      Purpose purpose{};
+      uint16_t qpn = 0;
+      uint32_t total = 0, issued = 0, open = 0;  // bytes; requests under way
+      bool reserved = false, has_watermark = false;
+      uint16_t watermark = 0;
+      uint32_t extent = 0, extent_offset = 0;
+      ExtentList extents;
+      spec::RdStatus status{};
+      rnic::Payload data;
+    };
+    struct Tag {
+      Reader reader{};
+      uint32_t serial = 0, offset = 0;
+      bool busy = false;
+    };
+    const Ring<Job>& jobs(Reader r) const { return jobs_[static_cast<size_t>(r)]; }
+    Ring<Job>& jobs(Reader r) { return jobs_[static_cast<size_t>(r)]; }
+    bool placed(uint16_t watermark) const;
+    void refuse(Job& j);
+
+    HostIf& h_;
+    std::array<Ring<Job>, kReaders> jobs_;
+    std::array<uint32_t, kReaders> limit_{}, head_{}, issue_{};  // serials: of the front job, of the one being issued
+    std::array<std::vector<uint8_t>, kReaders> free_tags_;
+    std::vector<Tag> tags_;
+    uint32_t space_ = 0;  // beats for payload packets
+    uint64_t errors_ = 0;
+  };
+
+  class Wr {
+   public:
+    explicit Wr(HostIf& h) : h_(h) {}
+    void put(Place p);
+    void put(const spec::CqWr& w);
+    void put(const spec::AdminWr& w);
+    bool busy(Writer w) const { return job_[static_cast<size_t>(w)].busy; }
+    /// The next TLP of this client's packet; nothing if it writes nothing (a masked interrupt, bus master off).
+    std::optional<WriteTlp> next(Writer w);
+    /// It has left: place_done, retirements.
+    void accepted(Writer w);
+    std::optional<spec::CqWr> pending_interrupt();  // of a vector that is no longer masked
+
+   private:
+    friend class HostIf;
+    struct Job {
+      bool busy = false;
+      Purpose purpose{};
+      uint16_t qpn = 0;
+      uint64_t address = 0;
+      uint32_t offset = 0, extent = 0, extent_offset = 0;
+      ExtentList extents;
+      rnic::Payload data;
+    };
+    bool masked(uint32_t vector) const;
+    HostIf& h_;
+    std::array<Job, kWriters> job_;
+  };
+
+  HostIf(const spec::Sizes& sizes, Out& out) : bar(*this, sizes), rd(*this, sizes), wr(*this), out_(out) {
+    msix_.resize(sizes.num_vectors);
+  }
+  Bar bar;
+  Rd rd;
+  Wr wr;
+
+  void set_pcie(const spec::PcieCfg& cfg);
+  bool dma_enabled() const { return pcie_.bus_master != 0 && cfg_.enable != 0; }
+  const spec::DevCfg& cfg() const { return cfg_; }
+
+ private:
+  struct Vector {
+    uint64_t address = 0;
+    uint32_t data = 0;
+    bool mask = true, pending = false;
+  };
+  uint32_t mps() const { return 128U << pcie_.mps; }
+  uint32_t mrrs() const { return 128U << pcie_.mrrs; }
+
+  Out& out_;
+  spec::PcieCfg pcie_;
+  spec::DevCfg cfg_;
+  std::vector<Vector> msix_;
+  uint16_t placed_ = 0;  // packets since reset, modulo 2^16
+};
+
+}  // namespace rnic::model

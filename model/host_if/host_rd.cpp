@@ -1,0 +1,159 @@
+// Reads: cut into requests, gathered by tag, given back in each client's order.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "host_if/host_if.hpp"
+
+namespace rnic::model {
+
+namespace {
+constexpr uint32_t kBeat = 64, kPage = 4096;
+constexpr uint32_t beats(uint32_t bytes) { return (bytes + kBeat - 1) / kBeat; }
+}  // namespace
+
+HostIf::Rd::Rd(HostIf& h, const spec::Sizes& sizes)
+    : h_(h), tags_(sizes.rd_tags), space_(std::max(sizes.rd_buffer, beats(spec::kMaxUlpdu))) {
+  // Every client owns a tag at least, so that none can starve another; payload has the rest.
+  const std::array<uint32_t, kReaders> share{std::max(1U, sizes.rd_tags / 16), std::max(1U, sizes.rd_tags / 32), 1, ~0U};
+  uint32_t tag = 0;
+  for (size_t r = 0; r < kReaders; ++r) {
+    for (uint32_t i = 0; i < share[r] && tag < sizes.rd_tags; ++i) {
+      tags_[tag].reader = static_cast<Reader>(r);
+      free_tags_[r].push_back(static_cast<uint8_t>(tag++));
+    }
+    limit_[r] = static_cast<uint32_t>(free_tags_[r].size());
+  }
+}
+
+void HostIf::Rd::ask(Reader r, const MemRead& read) {
+  Job j;
+  j.purpose = read.purpose;
+  j.qpn = read.qpn;
+  j.total = read.length;
+  j.extents.add({.address = read.address, .length = read.length, .last = 1});
+  jobs(r).push(std::move(j));
+}
+
+void HostIf::Rd::ask(PayloadFetch f) {
+  Job j;
+  j.purpose = Purpose::kPayload;
+  j.qpn = f.qpn;
+  j.total = f.hdr.length;
+  j.has_watermark = f.hdr.has_watermark != 0;
+  j.watermark = f.hdr.watermark;
+  j.extents = std::move(f.extents);
+  jobs(Reader::kPayload).push(std::move(j));
+}
+
+/// A read that must see earlier placements leaves after them.
+bool HostIf::Rd::placed(uint16_t watermark) const { return static_cast<uint16_t>(h_.placed_ - watermark) < 0x8000; }
+
+bool HostIf::Rd::has_next(Reader r) const {
+  const size_t c = static_cast<size_t>(r);
+  const uint32_t at = issue_[c] - head_[c];
+  if (at >= jobs(r).size()) return false;
+  const Job& j = jobs(r)[at];
+  if (j.has_watermark && !placed(j.watermark)) return false;
+  if (!h_.dma_enabled()) return true;
+  if (free_tags_[c].empty()) return false;
+  return r != Reader::kPayload || j.reserved || beats(j.total) <= space_;
+}
+
+/// Bus master is off: the read ends here.
+void HostIf::Rd::refuse(Job& j) {
+  j.status = spec::RdStatus::kUnsupported;
+  j.issued = j.total;
+}
+
+ReadTlp HostIf::Rd::next(Reader r) {
+  const size_t c = static_cast<size_t>(r);
+  Job& j = jobs(r)[issue_[c] - head_[c]];
+  if (!h_.dma_enabled()) {
+    refuse(j);
+    ++issue_[c];
+    return {};
+  }
+  if (r == Reader::kPayload && !j.reserved) {
+    space_ -= beats(j.total);
+    j.reserved = true;
+  }
+  const spec::Extent& e = j.extents.all()[j.extent];
+  const uint64_t address = e.address + j.extent_offset;
+  const uint32_t to_page = kPage - static_cast<uint32_t>(address % kPage);
+  const uint32_t length = std::min({e.length - j.extent_offset, h_.mrrs(), to_page});
+  const uint8_t tag = free_tags_[c].back();
+  free_tags_[c].pop_back();
+  tags_[tag] = {.reader = r, .serial = issue_[c], .offset = j.issued, .busy = true};
+  ++j.open;
+  j.issued += length;
+  j.extent_offset += length;
+  if (j.extent_offset == e.length) {
+    ++j.extent;
+    j.extent_offset = 0;
+  }
+  if (j.issued == j.total) ++issue_[c];
+  return {.tag = tag, .read = {.purpose = j.purpose, .qpn = j.qpn, .address = address, .length = length}};
+}
+
+void HostIf::Rd::piece(const ReadPiece& p) {
+  Tag& t = tags_[p.tag];
+  if (!t.busy) return;  // of a time before reset
+  const size_t c = static_cast<size_t>(t.reader);
+  Job& j = jobs_[c][t.serial - head_[c]];
+  if (p.status != spec::RdStatus::kOk) {
+    ++errors_;
+    if (j.status == spec::RdStatus::kOk) j.status = p.status;
+    if (j.issued < j.total) {  // what is left of it is not asked for any more
+      j.issued = j.total;
+      ++issue_[c];
+    }
+  } else if (p.data.size() == j.total) {
+    j.data = p.data;  // all in one piece
+  } else {
+    if (j.data.empty()) j.data = rnic::Payload::make(j.total);
+    std::memcpy(j.data.writable().data() + t.offset, p.data.bytes().data(), p.data.size());
+  }
+  t.offset += p.data.size();
+  if (p.is_last || p.status != spec::RdStatus::kOk) {
+    t.busy = false;
+    --j.open;
+    free_tags_[c].push_back(p.tag);
+  }
+}
+
+bool HostIf::Rd::whole(Reader r) const {
+  if (jobs(r).empty()) return false;
+  const Job& j = jobs(r).front();
+  return j.issued == j.total && j.open == 0;
+}
+
+PayloadData HostIf::Rd::take(Reader r) {
+  Job j = jobs(r).pop();
+  ++head_[static_cast<size_t>(r)];
+  if (j.reserved) space_ += beats(j.total);
+  if (r == Reader::kPayload) {
+    for (const spec::Extent& e : j.extents.all()) h_.out_.retired({e.epoch});
+  }
+  const bool good = j.status == spec::RdStatus::kOk;
+  return {.hdr = {.length = good ? j.total : 0, .status = j.status, .result = spec::TptResult::kOk},
+          .data = good ? std::move(j.data) : rnic::Payload{}};
+}
+
+std::string HostIf::Rd::waiting_for() const {
+  static constexpr std::array<const char*, kReaders> kNames{"SQ fetch", "RQ fetch", "admin", "payload"};
+  std::string s;
+  for (size_t r = 0; r < kReaders; ++r) {
+    if (jobs_[r].empty()) continue;
+    const Job& j = jobs_[r].front();
+    s += fmt::format("host_if: {} read of QP {} ({} bytes) waits for {}\n", kNames[r], j.qpn, j.total,
+                     j.open != 0                                   ? fmt::format("{} completions", j.open)
+                     : j.has_watermark && !placed(j.watermark)     ? "earlier placements"
+                     : free_tags_[r].empty()                       ? "a tag"
+                                                                   : "its turn");
+  }
+  return s;
+}
+
+}  // namespace rnic::model

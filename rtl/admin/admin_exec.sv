@@ -1,0 +1,366 @@
+// admin_exec: carries out one command at a time: judge, look up what it names, let its unit do it, note the change.
+//
+//   command -> [ admin_judge ] -> read tables -> read what the first read named -> exists? in use?
+//     -> page list (create_mr) / connection and bytes (modify_qp to rts, conn_send) -> unit's command -> its answer
+//     -> up to 4 changes of the tables, each read and write -> bytes in (conn_give) -> answer
+//
+// Nothing is changed before everything that can be checked has been; a unit that refuses leaves the tables as they are. About 10 cycles and the
+// unit's time. Siblings: admin_tables, admin_pages, admin_bytes, admin_ring. Bench: tb/admin/admin_test.cpp
+`include "rnic_assert.svh"
+
+module admin_exec (
+  input  logic clk_i,
+  input  logic rst_ni,
+  output logic ready_o,
+  input  logic cmd_valid_i,
+  output logic cmd_ready_o,
+  input  iwarp_pkg::admin_cmd_t cmd_i,
+  output logic rsp_valid_o,
+  input  logic rsp_ready_i,
+  output iwarp_pkg::cmd_rsp_t rsp_o,
+  // units' commands: one stream, who: 0 qp, 1 cq, 2 tpt, 3 llp_if
+  output logic unit_valid_o,
+  input  logic unit_ready_i,
+  output logic [1:0] unit_o,
+  output iwarp_pkg::cmd_t unit_cmd_o,
+  input  logic unit_rsp_valid_i,
+  output logic unit_rsp_ready_o,
+  input  iwarp_pkg::cmd_rsp_t unit_rsp_i,
+  // page list
+  output logic pages_start_o,
+  input  logic pages_done_i,
+  input  iwarp_pkg::admin_status_e pages_status_i,
+  output iwarp_pkg::admin_cmd_t cmd_o,       // the command under way, for admin_pages and admin_bytes
+  // bytes
+  output logic load_o,
+  output logic send_o,
+  output logic drop_o,
+  output logic store_o,
+  input  logic bytes_done_i,
+  input  logic bytes_failed_i
+);
+  localparam int unsigned UseW = 20;
+  localparam logic [1:0] UnitQp = 2'd0, UnitCq = 2'd1, UnitTpt = 2'd2, UnitLlp = 2'd3;
+
+  typedef enum logic [4:0] {
+    StIdle, StJudge,
+    StRead1, StGot1, StRead2, StGot2,      // tables
+    StPages,                               // page list
+    StIsIdle, StIsIdleRsp,                 // modify to rts: the QP's state
+    StConn, StConnRsp,                     // modify to rts, conn_send: the connection
+    StLoad, StSend, StDrop,                // bytes out
+    StUnit, StUnitRsp,                     // the command itself
+    StChange, StChangeGot, StChangeWrite,  // tables
+    StStore,                               // bytes in
+    StAnswer
+  } state_e;
+  state_e state_d, state_q;
+
+  iwarp_pkg::admin_cmd_t     cmd_q;
+  iwarp_pkg::admin_status_e  judged, status_d, status_q;
+  logic [127:0]              result_q;
+  iwarp_pkg::admin_ring_args_t   ring;
+  iwarp_pkg::admin_qp_args_t     qp;
+  iwarp_pkg::admin_modify_args_t mod;
+  iwarp_pkg::admin_mr_args_t     mr;
+  iwarp_pkg::admin_qp_result_t   qp_result;
+  iwarp_pkg::admin_mr_result_t   mr_result;
+  assign ring      = cmd_q.args;
+  assign qp        = cmd_q.args;
+  assign mod       = cmd_q.args;
+  assign mr        = cmd_q.args;
+  assign qp_result = unit_rsp_i.result;
+  assign mr_result = result_q;
+  assign cmd_o     = cmd_q;
+
+  admin_judge u_judge (.cmd_i(cmd_q), .status_o(judged));
+
+  // --- what kind of command
+  logic is_pd, is_eq, is_cq, is_qp, is_mr, is_conn, is_create, is_destroy, to_rts, has_stream, has_unit;
+  logic [7:0] op;
+  assign op         = cmd_q.opcode;
+  assign is_pd      = op[7:3] == 5'h00 && op != iwarp_pkg::CmdNop;
+  assign is_eq      = op[7:3] == 5'h01;
+  assign is_cq      = op[7:3] == 5'h02;
+  assign is_qp      = op[7:3] == 5'h03;
+  assign is_mr      = op[7:3] == 5'h04;
+  assign is_conn    = op[7:4] == 4'h3;
+  assign is_create  = op == iwarp_pkg::CmdCreatePd || op == iwarp_pkg::CmdCreateEq || op == iwarp_pkg::CmdCreateCq ||
+                      op == iwarp_pkg::CmdCreateQp;
+  assign is_destroy = op == iwarp_pkg::CmdDestroyPd || op == iwarp_pkg::CmdDestroyEq || op == iwarp_pkg::CmdDestroyCq ||
+                      op == iwarp_pkg::CmdDestroyQp;
+  assign to_rts     = op == iwarp_pkg::CmdModifyQp && mod.to_state == 8'd1;
+  assign has_stream = (to_rts && mod.stream_length != '0) || op == iwarp_pkg::CmdConnSend;
+  assign has_unit   = is_eq || is_cq || is_qp || is_mr || is_conn;
+
+  // --- tables
+  logic tables_busy, re, pd_we, eq_we, cq_we, qp_we, exists_w;
+  logic [15:0] pd_at, eq_at, cq_at, qp_at;
+  logic pd_exists, eq_exists, cq_exists, qp_exists;
+  logic [UseW-1:0] pd_uses, eq_uses, cq_uses, uses_w;
+  logic [5:0]  cq_eq, cq_eq_w;
+  logic [15:0] qp_pd, qp_send, qp_recv;
+  admin_tables u_tables (
+    .clk_i, .rst_ni, .busy_o(tables_busy), .re_i(re), .pd_i(pd_at), .eq_i(eq_at), .cq_i(cq_at), .qp_i(qp_at),
+    .pd_exists_o(pd_exists), .pd_uses_o(pd_uses), .eq_exists_o(eq_exists), .eq_uses_o(eq_uses), .cq_exists_o(cq_exists),
+    .cq_eq_o(cq_eq), .cq_uses_o(cq_uses), .qp_exists_o(qp_exists), .qp_pd_o(qp_pd), .qp_send_cq_o(qp_send), .qp_recv_cq_o(qp_recv),
+    .pd_we_i(pd_we), .eq_we_i(eq_we), .cq_we_i(cq_we), .qp_we_i(qp_we), .exists_i(exists_w), .uses_i(uses_w), .cq_eq_i(cq_eq_w),
+    .qp_refs_i({qp.pd, qp.send_cq, qp.recv_cq})
+  );
+  assign ready_o = !tables_busy;
+
+  // First read: the object, and what the arguments name. Second: the receive CQ.
+  logic first_pd_q, first_eq_q, first_cq_q, first_qp_q, first_used_q;
+  logic [5:0]  old_eq_q;
+  logic [47:0] refs_q;
+  logic        first_uses;
+  assign first_uses = is_pd ? pd_uses != '0 : is_eq ? eq_uses != '0 : is_cq ? cq_uses != '0 : 1'b0;
+
+  // --- changes: a list for each command, from first to last
+  logic [1:0] change_q;
+  logic       change_last, add, sub, set_exists, set_gone;
+  logic       on_pd, on_eq, on_cq, on_qp;
+  logic [15:0] change_at;
+  always_comb begin
+    {on_pd, on_eq, on_cq, on_qp, add, sub, set_exists, set_gone} = '0;
+    change_at   = cmd_q.object[15:0];
+    change_last = change_q == 2'd0;
+    case (op)
+      iwarp_pkg::CmdCreatePd, iwarp_pkg::CmdDestroyPd: begin
+        on_pd      = 1'b1;
+        set_exists = is_create;
+        set_gone   = is_destroy;
+      end
+      iwarp_pkg::CmdCreateEq, iwarp_pkg::CmdDestroyEq: begin
+        on_eq      = 1'b1;
+        set_exists = is_create;
+        set_gone   = is_destroy;
+      end
+      iwarp_pkg::CmdCreateCq, iwarp_pkg::CmdDestroyCq: begin
+        change_last = change_q == 2'd1;
+        if (change_q == 2'd0) begin
+          on_cq      = 1'b1;
+          set_exists = is_create;
+          set_gone   = is_destroy;
+        end else begin
+          on_eq     = 1'b1;
+          add       = is_create;
+          sub       = is_destroy;
+          change_at = is_create ? {8'h0, ring.eqn} : {10'h0, old_eq_q};
+        end
+      end
+      iwarp_pkg::CmdModifyCq: begin
+        change_last = change_q == 2'd2;
+        on_cq       = change_q == 2'd0;       // its EQ alone
+        on_eq       = change_q != 2'd0;
+        sub         = change_q == 2'd1;
+        add         = change_q == 2'd2;
+        if (change_q == 2'd1) change_at = {10'h0, old_eq_q};
+        if (change_q == 2'd2) change_at = {8'h0, ring.eqn};
+      end
+      iwarp_pkg::CmdCreateQp, iwarp_pkg::CmdDestroyQp: begin
+        change_last = change_q == 2'd3;
+        add         = is_create && change_q != 2'd0;
+        sub         = is_destroy && change_q != 2'd0;
+        case (change_q)
+          2'd0: begin
+            on_qp      = 1'b1;
+            set_exists = is_create;
+            set_gone   = is_destroy;
+          end
+          2'd1: begin
+            on_pd     = 1'b1;
+            change_at = is_create ? qp.pd : refs_q[47:32];
+          end
+          2'd2: begin
+            on_cq     = 1'b1;
+            change_at = is_create ? qp.send_cq : refs_q[31:16];
+          end
+          default: begin
+            on_cq     = 1'b1;
+            change_at = is_create ? qp.recv_cq : refs_q[15:0];
+          end
+        endcase
+      end
+      iwarp_pkg::CmdCreateMr: begin
+        on_pd     = 1'b1;
+        add       = 1'b1;
+        change_at = mr.pd;
+      end
+      iwarp_pkg::CmdDestroyMr: begin
+        on_pd     = 1'b1;
+        sub       = 1'b1;
+        change_at = mr_result.pd;
+      end
+      default: ;
+    endcase
+  end
+  logic [UseW-1:0] uses_now;
+  logic            exists_now;
+  assign uses_now   = on_pd ? pd_uses : on_eq ? eq_uses : cq_uses;
+  assign exists_now = on_pd ? pd_exists : on_eq ? eq_exists : cq_exists;
+  assign exists_w   = set_exists || (exists_now && !set_gone && !on_qp);
+  assign uses_w     = (set_exists || set_gone) ? '0 : uses_now + UseW'(add) - UseW'(sub);
+  assign cq_eq_w    = (op == iwarp_pkg::CmdCreateCq || op == iwarp_pkg::CmdModifyCq) ? ring.eqn[5:0] : cq_eq;
+  assign {pd_we, eq_we, cq_we, qp_we} = {on_pd, on_eq, on_cq, on_qp} & {4{state_q == StChangeWrite}};
+
+  assign re    = state_q == StRead1 || state_q == StRead2 || state_q == StChange;
+  always_comb begin
+    pd_at = is_pd ? cmd_q.object[15:0] : is_mr ? mr.pd : qp.pd;
+    eq_at = is_eq ? cmd_q.object[15:0] : {8'h0, ring.eqn};
+    cq_at = is_cq ? cmd_q.object[15:0] : qp.send_cq;
+    qp_at = cmd_q.object[15:0];
+    if (state_q == StRead2) cq_at = qp.recv_cq;
+    if (state_q == StChange) begin
+      pd_at = change_at;
+      eq_at = change_at;
+      cq_at = change_at;
+      qp_at = change_at;
+    end
+  end
+
+  // --- control
+  iwarp_pkg::admin_status_e found;     // judgement on what the tables say
+  always_comb begin
+    found = iwarp_pkg::AdmOk;
+    if (is_create) begin
+      if ((is_pd && first_pd_q) || (is_eq && first_eq_q) || (is_cq && first_cq_q) || (is_qp && first_qp_q)) found = iwarp_pkg::AdmExists;
+      else if (is_cq && !first_eq_q) found = iwarp_pkg::AdmNotFound;
+      else if (is_qp && !(first_pd_q && first_cq_q && cq_exists)) found = iwarp_pkg::AdmNotFound;
+    end else begin
+      if ((is_pd && !first_pd_q) || (is_eq && !first_eq_q) || (is_cq && !first_cq_q) || (is_qp && !first_qp_q))
+        found = iwarp_pkg::AdmNotFound;
+      else if (op == iwarp_pkg::CmdModifyCq && !first_eq_q) found = iwarp_pkg::AdmNotFound;
+      else if (op == iwarp_pkg::CmdCreateMr && !first_pd_q) found = iwarp_pkg::AdmNotFound;
+      else if (is_destroy && first_used_q)                  found = iwarp_pkg::AdmInUse;
+    end
+  end
+
+  logic refused;                       // the unit's answer is not ok
+  assign refused = unit_rsp_i.status != iwarp_pkg::AdmOk;
+
+  always_comb begin
+    state_d  = state_q;
+    status_d = status_q;
+    case (state_q)
+      StIdle: begin
+        status_d = iwarp_pkg::AdmOk;
+        if (cmd_valid_i && !tables_busy) state_d = StJudge;
+      end
+      StJudge: begin
+        status_d = judged;
+        state_d  = (judged != iwarp_pkg::AdmOk || op == iwarp_pkg::CmdNop) ? StAnswer : StRead1;
+      end
+      StRead1: state_d = StGot1;
+      StGot1:  state_d = StRead2;
+      StRead2: state_d = StGot2;
+      StGot2: begin
+        status_d = found;
+        if (found != iwarp_pkg::AdmOk)           state_d = StAnswer;
+        else if (op == iwarp_pkg::CmdCreateMr)   state_d = StPages;
+        else if (to_rts)                         state_d = StIsIdle;
+        else if (op == iwarp_pkg::CmdConnSend)   state_d = StConn;
+        else                                     state_d = has_unit ? StUnit : StChange;
+      end
+      StPages: begin
+        if (pages_done_i) begin
+          status_d = pages_status_i;
+          state_d  = pages_status_i == iwarp_pkg::AdmOk ? StUnit : StAnswer;
+        end
+      end
+      StIsIdle: if (unit_ready_i) state_d = StIsIdleRsp;
+      StIsIdleRsp: begin
+        if (unit_rsp_valid_i) begin
+          state_d = StConn;
+          if (refused || qp_result.state != iwarp_pkg::QpsIdle) begin
+            status_d = refused ? unit_rsp_i.status : iwarp_pkg::AdmBadState;
+            state_d  = StAnswer;
+          end
+        end
+      end
+      StConn: if (unit_ready_i) state_d = StConnRsp;
+      StConnRsp: begin
+        if (unit_rsp_valid_i) begin
+          status_d = unit_rsp_i.status;
+          state_d  = refused ? StAnswer : has_stream ? StLoad : StUnit;
+        end
+      end
+      StLoad: begin
+        if (bytes_done_i) begin
+          state_d = bytes_failed_i ? StDrop : StSend;
+          if (bytes_failed_i) status_d = iwarp_pkg::AdmDmaError;
+        end
+      end
+      StSend: if (bytes_done_i) state_d = to_rts ? StUnit : StAnswer;
+      StDrop: if (bytes_done_i) state_d = StAnswer;
+      StUnit: if (unit_ready_i) state_d = StUnitRsp;
+      StUnitRsp: begin
+        if (unit_rsp_valid_i) begin
+          status_d = unit_rsp_i.status;
+          if (refused)                                                            state_d = StAnswer;
+          else if (op == iwarp_pkg::CmdConnGive)                                  state_d = StStore;
+          else if (is_create || is_destroy || op == iwarp_pkg::CmdModifyCq || op == iwarp_pkg::CmdCreateMr ||
+                   op == iwarp_pkg::CmdDestroyMr)                                 state_d = StChange;
+          else                                                                    state_d = StAnswer;
+        end
+      end
+      StChange:      state_d = StChangeGot;
+      StChangeGot:   state_d = StChangeWrite;
+      StChangeWrite: state_d = change_last ? StAnswer : StChange;
+      StStore:       if (bytes_done_i) state_d = StAnswer;
+      StAnswer:      if (rsp_ready_i) state_d = StIdle;
+      default:       state_d = StIdle;
+    endcase
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) state_q <= StIdle;
+    else         state_q <= state_d;
+  end
+  always_ff @(posedge clk_i) begin
+    status_q <= status_d;
+    if (state_q == StIdle) begin
+      cmd_q    <= cmd_i;
+      result_q <= '0;
+      change_q <= '0;
+    end
+    if (state_q == StGot1) begin
+      {first_pd_q, first_eq_q, first_cq_q, first_qp_q} <= {pd_exists, eq_exists, cq_exists, qp_exists};
+      first_used_q <= first_uses;
+      old_eq_q     <= cq_eq;
+      refs_q       <= {qp_pd, qp_send, qp_recv};
+    end
+    if (state_q == StUnitRsp && unit_rsp_valid_i && !refused) result_q <= unit_rsp_i.result;
+    if (state_q == StChangeWrite) change_q <= change_q + 2'd1;
+  end
+
+  assign cmd_ready_o      = state_q == StIdle && !tables_busy;
+  assign rsp_valid_o      = state_q == StAnswer;
+  assign rsp_o            = {status_q, result_q};
+  assign unit_valid_o     = state_q == StUnit || state_q == StIsIdle || state_q == StConn;
+  assign unit_rsp_ready_o = state_q == StUnitRsp || state_q == StIsIdleRsp || state_q == StConnRsp;
+  always_comb begin
+    unit_cmd_o        = '0;
+    unit_cmd_o        = {cmd_q.opcode, cmd_q.object, cmd_q.args};
+    unit_o            = (is_cq || is_eq) ? UnitCq : is_mr ? UnitTpt : is_conn ? UnitLlp : UnitQp;
+    if (state_q == StIsIdle || state_q == StIsIdleRsp) begin
+      unit_cmd_o.opcode = iwarp_pkg::CmdQueryQp;
+      unit_cmd_o.args   = '0;
+    end
+    if (state_q == StConn || state_q == StConnRsp) begin
+      unit_o = UnitLlp;
+      if (to_rts) unit_cmd_o.object = {16'h0, mod.connection};
+    end
+  end
+  assign pages_start_o = state_q == StGot2 && state_d == StPages;
+  assign load_o        = state_q == StConnRsp && state_d == StLoad;
+  assign send_o        = state_q == StSend;
+  assign drop_o        = state_q == StDrop;
+  assign store_o       = state_q == StStore;
+
+  logic unused_bits;
+  assign unused_bits = ^{ring, qp, mr, mod, qp_result, mr_result};
+
+  `RNIC_STREAM_STABLE(UnitStable_A, unit_valid_o, unit_ready_i, unit_cmd_o)
+  `RNIC_ASSERT(UsesNotBelowZero_A, state_q != StChangeWrite || !sub || uses_now != '0)
+endmodule

@@ -1,0 +1,134 @@
+// admin_judge: is a command well formed? Opcode, object range, arguments; not what exists (admin_tables) nor states (the units).
+//
+// Combinational, registered by its user. Reserved bits must be zero. Bench: tb/admin/admin_test.cpp
+module admin_judge (
+  input  iwarp_pkg::admin_cmd_t    cmd_i,
+  output iwarp_pkg::admin_status_e status_o
+);
+  iwarp_pkg::admin_ring_args_t   ring;
+  iwarp_pkg::admin_qp_args_t     qp;
+  iwarp_pkg::admin_modify_args_t mod;
+  iwarp_pkg::admin_mr_args_t     mr;
+  iwarp_pkg::admin_conn_args_t   conn;
+  assign ring = cmd_i.args;
+  assign qp   = cmd_i.args;
+  assign mod  = cmd_i.args;
+  assign mr   = cmd_i.args;
+  assign conn = cmd_i.args;
+
+  // --- rings
+  logic eq_ok, cq_ok, ring_zero;
+  assign ring_zero = {ring.reserved0, ring.reserved1, ring.reserved2} == '0;
+  assign eq_ok = ring_zero && ring.log_size >= 8'd1 && ring.log_size <= rnic_pkg::MaxLogCq && ring.base[3:0] == '0 &&
+                 32'(ring.vector) < rnic_pkg::NumVectors && ring.page == '0 && ring.eqn == '0;
+  assign cq_ok = ring_zero && ring.log_size >= 8'd1 && ring.log_size <= rnic_pkg::MaxLogCq && ring.base[4:0] == '0 &&
+                 32'(ring.page) < rnic_pkg::NumPages && 32'(ring.eqn) < rnic_pkg::NumEqs && ring.vector == '0;
+
+  logic qp_ok;
+  assign qp_ok = {qp.reserved0, qp.reserved1} == '0 && qp.log_sq >= rnic_pkg::MinLogRing && qp.log_sq <= rnic_pkg::MaxLogRing &&
+                 qp.log_rq >= rnic_pkg::MinLogRing && qp.log_rq <= rnic_pkg::MaxLogRing && qp.sq_base[5:0] == '0 &&
+                 qp.rq_base[5:0] == '0 && 32'(qp.page) < rnic_pkg::NumPages && 32'(qp.pd) < rnic_pkg::NumPds &&
+                 32'(qp.send_cq) < rnic_pkg::NumCqs && 32'(qp.recv_cq) < rnic_pkg::NumCqs;
+
+  // --- modify: rts needs its arguments, closing and error need none
+  localparam int unsigned StreamMax = 532;   // MPA Reply: 20 bytes and 512 of private data
+  logic mod_ok, to_rts;
+  assign to_rts = mod.to_state == 8'd1;
+  assign mod_ok = {mod.reserved0, mod.reserved1, mod.reserved2, mod.reserved3} == '0 &&
+                  (to_rts ? 32'(mod.connection) < rnic_pkg::NumConns && 32'(mod.ird) <= rnic_pkg::MaxIrd &&
+                            32'(mod.ord) <= rnic_pkg::MaxOrd && 32'(mod.ird_base) + 32'(mod.ird) <= rnic_pkg::IrdSlots &&
+                            32'(mod.ord_base) + 32'(mod.ord) <= rnic_pkg::OrdSlots && 32'(mod.stream_length) <= StreamMax
+                          : mod.to_state == 8'd2 || mod.to_state == 8'd4);
+
+  // --- regions
+  logic mr_ok;
+  logic [52:0] spanned;
+  logic [64:0] mr_end;
+  assign spanned = {31'h0, mr.pages[21:0]} << mr.log_page[4:0];
+  assign mr_end  = {1'b0, mr.base_to} + {1'b0, mr.length};
+  assign mr_ok   = {mr.reserved0, mr.reserved1, mr.reserved2} == '0 && mr.log_page >= 8'd12 && mr.log_page <= 8'd21 &&
+                   (mr.rights & ~rnic_pkg::AccessMask) == '0 &&
+                   ((mr.rights & rnic_pkg::AccessRemoteWrite) == '0 || (mr.rights & rnic_pkg::AccessLocalWrite) != '0) &&
+                   mr.length != '0 && mr.length[63:48] == '0 && mr.first_offset[31:21] == '0 &&
+                   (mr.first_offset[20:0] >> mr.log_page[4:0]) == '0 && mr.pages != '0 && mr.pages[31:22] == '0 &&
+                   {5'h0, mr.length[47:0]} + {32'h0, mr.first_offset[20:0]} <= spanned &&
+                   {1'b0, mr.pbl_base} + {1'b0, mr.pages} <= 33'(rnic_pkg::NumPbl) && mr.page_list[2:0] == '0 &&
+                   !(mr_end[64] && mr_end[63:0] != '0) && 32'(mr.pd) < rnic_pkg::NumPds;
+
+  // --- connections
+  localparam int unsigned SendMax = 1024;
+  logic conn_bytes_ok, conn_connect_ok, port_ok, conn_in_range;
+  assign conn_bytes_ok   = conn.reserved0 == '0 && conn.peer_address == '0 && conn.peer_port == '0 && conn.length != '0 &&
+                           32'(conn.length) <= SendMax;
+  assign conn_connect_ok = conn.reserved0 == '0 && conn.address == '0 && conn.length == '0;
+  assign port_ok         = cmd_i.object[31:16] == '0;
+  assign conn_in_range   = cmd_i.object < rnic_pkg::NumConns;
+
+  logic none_ok;
+  assign none_ok = cmd_i.args == '0;
+
+  always_comb begin
+    status_o = iwarp_pkg::AdmOk;
+    case (cmd_i.opcode)
+      iwarp_pkg::CmdNop: if (!none_ok) status_o = iwarp_pkg::AdmBadArgument;
+      iwarp_pkg::CmdCreatePd, iwarp_pkg::CmdDestroyPd: begin
+        if (cmd_i.object >= rnic_pkg::NumPds) status_o = iwarp_pkg::AdmBadObject;
+        else if (!none_ok)                    status_o = iwarp_pkg::AdmBadArgument;
+      end
+      iwarp_pkg::CmdCreateEq, iwarp_pkg::CmdDestroyEq: begin
+        if (cmd_i.object >= rnic_pkg::NumEqs)                                     status_o = iwarp_pkg::AdmBadObject;
+        else if (!(cmd_i.opcode == iwarp_pkg::CmdCreateEq ? eq_ok : none_ok))     status_o = iwarp_pkg::AdmBadArgument;
+      end
+      iwarp_pkg::CmdCreateCq: begin
+        if (cmd_i.object >= rnic_pkg::NumCqs) status_o = iwarp_pkg::AdmBadObject;
+        else if (!cq_ok)                      status_o = iwarp_pkg::AdmBadArgument;
+      end
+      iwarp_pkg::CmdModifyCq: begin
+        if (cmd_i.object >= rnic_pkg::NumCqs)                           status_o = iwarp_pkg::AdmBadObject;
+        else if (!ring_zero || 32'(ring.eqn) >= rnic_pkg::NumEqs)       status_o = iwarp_pkg::AdmBadArgument;
+      end
+      iwarp_pkg::CmdQueryCq, iwarp_pkg::CmdDestroyCq: begin
+        if (cmd_i.object >= rnic_pkg::NumCqs) status_o = iwarp_pkg::AdmBadObject;
+        else if (!none_ok)                    status_o = iwarp_pkg::AdmBadArgument;
+      end
+      iwarp_pkg::CmdCreateQp: begin
+        if (cmd_i.object >= rnic_pkg::NumQps) status_o = iwarp_pkg::AdmBadObject;
+        else if (!qp_ok)                      status_o = iwarp_pkg::AdmBadArgument;
+      end
+      iwarp_pkg::CmdModifyQp: begin
+        if (cmd_i.object >= rnic_pkg::NumQps) status_o = iwarp_pkg::AdmBadObject;
+        else if (!mod_ok)                     status_o = iwarp_pkg::AdmBadArgument;
+      end
+      iwarp_pkg::CmdQueryQp, iwarp_pkg::CmdDestroyQp: begin
+        if (cmd_i.object >= rnic_pkg::NumQps) status_o = iwarp_pkg::AdmBadObject;
+        else if (!none_ok)                    status_o = iwarp_pkg::AdmBadArgument;
+      end
+      iwarp_pkg::CmdCreateMr: begin
+        if (cmd_i.object >= rnic_pkg::NumStags) status_o = iwarp_pkg::AdmBadObject;
+        else if (!mr_ok)                        status_o = iwarp_pkg::AdmBadArgument;
+      end
+      iwarp_pkg::CmdQueryMr, iwarp_pkg::CmdDestroyMr: if (!none_ok) status_o = iwarp_pkg::AdmBadArgument;
+      iwarp_pkg::CmdConnListen, iwarp_pkg::CmdConnUnlisten: begin
+        if (!port_ok)      status_o = iwarp_pkg::AdmBadObject;
+        else if (!none_ok) status_o = iwarp_pkg::AdmBadArgument;
+      end
+      iwarp_pkg::CmdConnConnect: begin
+        if (cmd_i.object != '0)    status_o = iwarp_pkg::AdmBadObject;
+        else if (!conn_connect_ok) status_o = iwarp_pkg::AdmBadArgument;
+      end
+      iwarp_pkg::CmdConnGive, iwarp_pkg::CmdConnSend: begin
+        if (!conn_in_range)      status_o = iwarp_pkg::AdmBadObject;
+        else if (!conn_bytes_ok) status_o = iwarp_pkg::AdmBadArgument;
+      end
+      iwarp_pkg::CmdConnQuery, iwarp_pkg::CmdConnClose, iwarp_pkg::CmdConnAbort, iwarp_pkg::CmdConnRelease: begin
+        if (!conn_in_range) status_o = iwarp_pkg::AdmBadObject;
+        else if (!none_ok)  status_o = iwarp_pkg::AdmBadArgument;
+      end
+      default: status_o = iwarp_pkg::AdmBadOpcode;
+    endcase
+    if (cmd_i.flags != '0) status_o = iwarp_pkg::AdmBadOpcode;
+  end
+
+  logic unused_bits;
+  assign unused_bits = ^{cmd_i.cookie, mr.key, mr.page_list, mod.hold_tx, mod.tx_markers, mod.rx_markers, mod.use_crc, mod.stream_address};
+endmodule

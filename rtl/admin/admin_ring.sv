@@ -1,0 +1,113 @@
+// admin_ring: takes commands from the command ring, one at a time, and writes their answers to the response ring.
+//
+//   doorbell -> read 64 bytes at the consumer index -> cmd_o ... rsp_i -> write 32 bytes with the phase -> next
+//
+// A command that cannot be read stops the ring for good (fatal_o): what it would have said is unknown. Only reset helps.
+// Sibling: admin_exec (what lies between). Bench: tb/admin/admin_test.cpp
+`include "rnic_assert.svh"
+
+module admin_ring (
+  input  logic clk_i,
+  input  logic rst_ni,
+  input  iwarp_pkg::dev_cfg_t dev_cfg_i,
+  output logic fatal_o,
+  // from host_if
+  input  logic db_valid_i,
+  input  logic [15:0] db_index_i,
+  // read client, shared
+  output logic rd_valid_o,
+  input  logic rd_ready_i,
+  output iwarp_pkg::rd_req_t rd_o,
+  input  logic hdr_valid_i,
+  input  iwarp_pkg::rd_status_e hdr_status_i,
+  input  logic beat_valid_i,
+  input  logic [511:0] beat_i,
+  output logic hdr_ready_o,
+  output logic beat_ready_o,
+  // command and answer
+  output logic cmd_valid_o,
+  input  logic cmd_ready_i,
+  output iwarp_pkg::admin_cmd_t cmd_o,
+  input  logic rsp_valid_i,
+  output logic rsp_ready_o,
+  input  iwarp_pkg::cmd_rsp_t rsp_i,
+  output logic wr_valid_o,
+  input  logic wr_ready_i,
+  output iwarp_pkg::admin_wr_t wr_o
+);
+  typedef enum logic [2:0] {
+    StIdle,      // nothing announced
+    StRead,      // the read is offered
+    StHeader,    // its header is awaited
+    StBeat,      // the command itself
+    StCmd,       // it is offered
+    StAnswer,    // the answer is awaited and written
+    StFatal      // a command could not be read
+  } state_e;
+  state_e state_d, state_q;
+
+  logic [15:0] producer_q, index_q, mask;
+  logic [31:0] rsp_high;
+  iwarp_pkg::admin_cmd_t cmd_q;
+  iwarp_pkg::admin_rsp_t rsp;
+  logic        bad_q;
+  assign mask = ~(16'hffff << dev_cfg_i.admin_log_size);
+
+  always_comb begin
+    state_d = state_q;
+    case (state_q)
+      StIdle:   if (dev_cfg_i.enable && producer_q != index_q) state_d = StRead;
+      StRead:   if (rd_ready_i) state_d = StHeader;
+      StHeader: if (hdr_valid_i) state_d = StBeat;
+      StBeat:   if (beat_valid_i) state_d = bad_q ? StFatal : StCmd;
+      StCmd:    if (cmd_ready_i) state_d = StAnswer;
+      StAnswer: if (rsp_valid_i && wr_ready_i) state_d = StIdle;
+      default:  state_d = state_q;
+    endcase
+  end
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      state_q    <= StIdle;
+      producer_q <= '0;
+      index_q    <= '0;
+    end else begin
+      state_q <= state_d;
+      if (db_valid_i) producer_q <= db_index_i;
+      if (state_q == StAnswer && state_d == StIdle) index_q <= index_q + 16'd1;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (state_q == StHeader) bad_q <= hdr_status_i != iwarp_pkg::RdOk;
+    if (state_q == StBeat)   cmd_q <= beat_i;
+  end
+
+  assign fatal_o     = state_q == StFatal;
+  assign rd_valid_o  = state_q == StRead;
+  assign hdr_ready_o  = state_q == StHeader;
+  assign beat_ready_o = state_q == StBeat;
+  assign cmd_valid_o = state_q == StCmd;
+  assign cmd_o       = cmd_q;
+  assign rsp_ready_o = state_q == StAnswer && wr_ready_i;
+  assign wr_valid_o  = state_q == StAnswer && rsp_valid_i;
+  assign rsp_high    = {11'h0, index_q & mask, 5'h0};
+  always_comb begin
+    rd_o.address = dev_cfg_i.admin_cmd_base + {42'h0, index_q & mask, 6'h0};
+    rd_o.length  = 13'd64;
+    rsp          = '0;
+    rsp.cookie   = cmd_q.cookie;
+    rsp.status   = rsp_i.status;
+    rsp.opcode   = cmd_q.opcode;
+    rsp.object   = cmd_q.object;
+    rsp.result   = rsp_i.result;
+    rsp.phase    = !(|(index_q & (mask + 16'd1)));
+    wr_o         = '0;
+    wr_o.address = dev_cfg_i.admin_rsp_base + {32'h0, rsp_high};
+    wr_o.length  = 7'd32;
+    wr_o.data    = {256'h0, rsp};
+  end
+
+  logic unused_key;
+  assign unused_key = ^dev_cfg_i.stag_key;
+
+  `RNIC_STREAM_STABLE(CmdStable_A, cmd_valid_o, cmd_ready_i, cmd_o)
+endmodule

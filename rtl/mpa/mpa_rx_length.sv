@@ -1,0 +1,88 @@
+// mpa_rx_length: takes length, pad and CRC off an FPDU without markers, and compares its length with the length field.
+//
+//   in --> [ held ] --> two bytes down, the next beat's first two on top --> [ stream_reg ] --> out (the ULPDU)
+//
+// An FPDU has 2 + ULPDU bytes, zeros to a multiple of 4, and 4 bytes CRC (RFC 5044 section 4). The last beat waits for the
+// FPDU's last; bad_o and length_o hold with it. A bad FPDU leaves as any beats, one at least.
+// Latency 2 cycles, 1 beat a cycle. Waits for its consumer alone.
+`include "rnic_assert.svh"
+
+module mpa_rx_length (
+  input  logic             clk_i,
+  input  logic             rst_ni,
+  // from mpa_rx_marker
+  input  logic             valid_i,
+  output logic             ready_o,
+  input  iwarp_pkg::beat_t beat_i,
+  input  logic             bad_i,
+  // to mpa_rx_store
+  output logic             valid_o,
+  input  logic             ready_i,
+  output iwarp_pkg::beat_t beat_o,
+  output logic             bad_o,
+  output logic [15:0]      length_o
+);
+  logic         held_valid_q, held_last_q, held_error_q, held_bad_q, first_q;
+  logic [495:0] held_q;            // of a beat, behind its first two bytes
+  logic [17:0]  size_q, size_d;      // bytes of the FPDU up to and with the held beat
+  logic [15:0]  length_q;
+  logic [17:0]  want_q;              // bytes of an FPDU of this length
+  logic [16:0]  left_q;              // bytes of the ULPDU from the held beat's on
+  logic         alone, absorb, end_now, take, emit, out_ready, mismatch;
+  logic [15:0]  length;
+  logic [17:0]  want;
+  iwarp_pkg::beat_t out;
+
+  // A beat comes in: the held one goes out with its first two bytes, or went out alone.
+  assign alone   = held_valid_q && held_last_q;
+  assign absorb  = held_valid_q && !held_last_q && valid_i && beat_i.last && left_q <= 17'd64;
+  assign emit    = alone || (held_valid_q && valid_i);
+  assign end_now = alone || absorb;
+  assign ready_o = !held_valid_q || out_ready;
+  assign take    = valid_i && ready_o;
+
+  assign length = first_q ? {beat_i.data[7:0], beat_i.data[15:8]} : length_q;
+  assign want   = (({2'b0, length} + 18'd5) & ~18'd3) + 18'd4;
+  assign size_d = (first_q ? 18'd0 : size_q) + 18'(beat_i.keep);
+
+  assign mismatch = alone ? size_q != want_q : size_d != want_q;
+  assign out.last  = end_now;
+  assign out.error = alone ? held_error_q : beat_i.error;
+  assign out.keep  = end_now && left_q <= 17'd64 ? left_q[6:0] : 7'd64;
+  assign out.data  = {beat_i.data[15:0], held_q};
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      held_valid_q <= 1'b0;
+      first_q      <= 1'b1;
+    end else begin
+      if (take)                    held_valid_q <= !absorb;
+      else if (alone && out_ready) held_valid_q <= 1'b0;
+      if (take)                    first_q <= beat_i.last;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (take) begin
+      held_q       <= beat_i.data[511:16];
+      held_last_q  <= beat_i.last;
+      held_error_q <= beat_i.error;
+      held_bad_q   <= bad_i;
+      size_q       <= size_d;
+      left_q       <= first_q ? {1'b0, length} : left_q > 17'd64 ? left_q - 17'd64 : '0;
+      if (first_q) begin
+        length_q <= length;
+        want_q   <= want;
+      end
+    end
+  end
+
+  stream_reg #(.Width(17 + iwarp_pkg::BeatWidth)) u_out (
+    .clk_i, .rst_ni,
+    .valid_i(emit), .ready_o(out_ready),
+    .data_i({mismatch || (alone ? held_bad_q : bad_i), length_q, out}),
+    .valid_o, .ready_i, .data_o({bad_o, length_o, beat_o})
+  );
+
+  `RNIC_STREAM_STABLE(OutStable_A, valid_o, ready_i, {bad_o, length_o, beat_o})
+endmodule

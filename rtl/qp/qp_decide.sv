@@ -1,0 +1,177 @@
+// qp_decide: the rules of a QP's life: from a command or events and the context to new context and steps.
+//
+// Combinational, between registers of qp_state. The steps' bits are those of qp_state.
+//
+//   idle --rts--> rts --closing--> closing --(all retired: half_close)--> closing --closed--> error
+//                  |  peer_closed, nothing outstanding: half_close ---------^
+//                  +-- qp_error --> terminate --(term_done, if a Terminate leaves)--> error      any --error--> error
+//
+// An event does one thing, and what the peer's close means is looked at only after a sync; the strongest goes first: qp_error, loss, end of the closing, CQ fault, the peer's close.
+module qp_decide #(
+  localparam int unsigned CtxW  = 34 + iwarp_pkg::QpParamsWidth,
+  localparam int unsigned Steps = 17
+) (
+  // from qp_state
+  input  logic             is_cmd_i,
+  input  logic             again_i,      // after the look of a closing QP
+  input  iwarp_pkg::qp_cmd_t cmd_i,
+  input  logic             in_range_i,
+  input  logic [6:0]       bits_i,
+  input  iwarp_pkg::qp_error_t error_i,
+  input  logic [CtxW-1:0]  ctx_i,
+  input  logic             empty_i,
+  input  logic             reads_i,
+  // to qp_state
+  output logic [CtxW-1:0]  ctx_o,
+  output logic [Steps-1:0] todo_o,
+  output logic             again_o,
+  output logic [2:0]       ctl_op_o,
+  output logic             graceful_o,   // a stop from the inside out, after the peer's FIN
+  output logic [7:0]       cause_o,
+  output logic [7:0]       status_o
+);
+  localparam logic [Steps-1:0] One = 1;
+  localparam logic [Steps-1:0] DoorOff = One << 0, Sync = One << 1, Off = One << 2, Barrier = One << 3, Mark = One << 4,
+    Look = One << 5, Fault = One << 6, Ctl = One << 7, BarFetch = One << 8, BarRq = One << 9, Flush = One << 10,
+    Look2 = One << 11, Init = One << 12, Save = One << 13, Kick = One << 14, Async = One << 15, Answer = One << 16;
+  localparam logic [Steps-1:0] Quiet = Off | Barrier;                                         // nothing new is issued
+  localparam logic [Steps-1:0] Drain = Look | BarFetch | BarRq | Flush | Save | Kick;         // and the rest is flushed
+
+  logic        exists, has_peer_term, half, fin, term_wait, term_seen, lost;
+  logic [2:0]  st;
+  logic [7:0]  cause;
+  logic [15:0] peer_term;
+  iwarp_pkg::qp_params_t params;
+  logic        live, ev_error, ev_peer, ev_closed, ev_lost, ev_term, ev_empty, ev_cq, ended;
+  iwarp_pkg::admin_qp_args_t    qp_args;
+  iwarp_pkg::admin_modify_args_t mod_args;
+  logic        unused_args;
+
+  assign qp_args  = cmd_i.args;
+  assign mod_args = cmd_i.args;
+  assign unused_args = ^{qp_args.reserved1, qp_args.reserved0, qp_args.log_rq, qp_args.log_sq, qp_args.rq_base, qp_args.sq_base,
+                         qp_args.recv_cq, qp_args.send_cq, qp_args.page, mod_args.reserved3, mod_args.stream_address,
+                         mod_args.reserved2, mod_args.stream_length, mod_args.reserved1, mod_args.ord, mod_args.ird,
+                         mod_args.reserved0, cmd_i.object, error_i.qpn, error_i.slot, error_i.status};
+  assign {ev_cq, ev_empty, ev_term, ev_lost, ev_closed, ev_peer, ev_error} = bits_i;
+
+  always_comb begin
+    {exists, st, cause, has_peer_term, peer_term, half, fin, term_wait, term_seen, lost, params} = ctx_i;
+    live     = exists && (st == iwarp_pkg::QpsRts || st == iwarp_pkg::QpsClosing);
+    ended    = ev_term || ev_lost || ev_closed;
+    todo_o   = '0;
+    again_o  = 1'b0;
+    graceful_o = 1'b0;
+    ctl_op_o = iwarp_pkg::QpoStop;
+    cause_o  = iwarp_pkg::CauseLlpLost;
+    status_o = iwarp_pkg::AdmOk;
+
+    if (is_cmd_i) begin
+      todo_o = Answer;
+      if (!in_range_i) status_o = iwarp_pkg::AdmBadObject;
+      else if (cmd_i.opcode == iwarp_pkg::CmdCreateQp) begin
+        if (exists) status_o = iwarp_pkg::AdmExists;
+        else begin
+          {st, cause, has_peer_term, peer_term, half, fin, term_wait, term_seen, lost} = '0;
+          exists    = 1'b1;
+          params    = '0;
+          params.pd = qp_args.pd;
+          todo_o    = Init | Save | Answer;
+        end
+      end else if (!exists) status_o = iwarp_pkg::AdmNotFound;
+      else if (cmd_i.opcode == iwarp_pkg::CmdQueryQp) todo_o = Look | Answer;
+      else if (cmd_i.opcode == iwarp_pkg::CmdDestroyQp) begin
+        if (st != iwarp_pkg::QpsIdle && st != iwarp_pkg::QpsError) status_o = iwarp_pkg::AdmInUse;
+        else begin
+          exists = 1'b0;
+          todo_o = DoorOff | Quiet | Look | BarFetch | BarRq | Look2 | Save | Answer;
+        end
+      end else if (cmd_i.opcode != iwarp_pkg::CmdModifyQp) status_o = iwarp_pkg::AdmBadOpcode;
+      else if (mod_args.to_state == 8'(iwarp_pkg::QpsRts)) begin
+        if (st != iwarp_pkg::QpsIdle) status_o = iwarp_pkg::AdmBadState;
+        else begin
+          st = iwarp_pkg::QpsRts;
+          params.connection = mod_args.connection;
+          params.use_crc    = mod_args.use_crc;
+          params.rx_markers = mod_args.rx_markers;
+          params.tx_markers = mod_args.tx_markers;
+          params.hold_tx    = mod_args.hold_tx;
+          params.ird        = mod_args.ird[5:0];
+          params.ord        = mod_args.ord[5:0];
+          params.ird_base   = mod_args.ird_base;
+          params.ord_base   = mod_args.ord_base;
+          ctl_op_o = iwarp_pkg::QpoStart;
+          todo_o   = Ctl | Save | Kick | Answer;
+        end
+      end else if (mod_args.to_state == 8'(iwarp_pkg::QpsClosing)) begin
+        if (st != iwarp_pkg::QpsRts) status_o = iwarp_pkg::AdmBadState;
+        else begin
+          st     = iwarp_pkg::QpsClosing;
+          todo_o = Save | Kick | Answer;
+        end
+      end else if (mod_args.to_state == 8'(iwarp_pkg::QpsError)) begin
+        if (st != iwarp_pkg::QpsError) begin
+          todo_o = Quiet | Drain | Answer;
+          if (st != iwarp_pkg::QpsIdle) todo_o = Quiet | Ctl | Drain | Answer;
+          st        = iwarp_pkg::QpsError;
+          term_wait = 1'b0;
+          ctl_op_o  = iwarp_pkg::QpoAbort;
+        end
+      end else status_o = iwarp_pkg::AdmBadArgument;
+
+    end else if (again_i) begin
+      if (empty_i) begin
+        st       = iwarp_pkg::QpsClosing;
+        half     = 1'b1;
+        ctl_op_o = iwarp_pkg::QpoHalfClose;
+        todo_o   = Ctl | Save;
+      end else if (fin && (st == iwarp_pkg::QpsRts || reads_i)) begin
+        lost   = 1'b1;
+        todo_o = Fault | Save;
+      end else todo_o = Save | Kick;
+
+    end else if (live && ev_error) begin
+      cause         = error_i.cause;
+      has_peer_term = error_i.has_peer_term;
+      peer_term     = error_i.peer_term;
+      st            = iwarp_pkg::QpsTerminate;
+      lost          = lost || ev_lost || !error_i.sends_term;
+      term_wait     = error_i.sends_term && !lost && !ended && !term_seen;
+      todo_o        = Quiet | Save;
+      if (!term_wait) begin
+        st       = iwarp_pkg::QpsError;
+        ctl_op_o = lost ? iwarp_pkg::QpoAbort : iwarp_pkg::QpoStop;
+        todo_o   = Quiet | Ctl | Drain | Async;
+      end
+      if (error_i.has_wr) todo_o = todo_o | Mark;
+    end else if (live && (ev_lost || (ev_closed && !half))) begin
+      lost   = 1'b1;
+      todo_o = ev_lost ? Fault | Save : Sync | Fault | Save;
+    end else if (live && ev_closed) begin
+      st         = iwarp_pkg::QpsError;
+      graceful_o = 1'b1;
+      todo_o     = Sync | Quiet | Ctl | Drain | Async;
+    end else if (live && ev_cq) begin
+      cause_o   = iwarp_pkg::CauseLocalCatastrophic;
+      term_seen = term_seen || ev_term;
+      todo_o    = Fault | Save;
+    end else if (live && ev_term) begin
+      term_seen = 1'b1;
+      todo_o    = Save;
+    end else if (live && !half && !lost && (ev_peer || (ev_empty && st == iwarp_pkg::QpsClosing))) begin
+      fin     = fin || ev_peer;
+      again_o = 1'b1;
+      todo_o  = ev_peer ? Sync | Quiet | Look : Quiet | Look;
+    end else if (exists && st == iwarp_pkg::QpsIdle && ev_cq) begin
+      st     = iwarp_pkg::QpsError;
+      cause  = iwarp_pkg::CauseLocalCatastrophic;
+      todo_o = Quiet | Drain | Async;
+    end else if (exists && st == iwarp_pkg::QpsTerminate && term_wait && ended) begin
+      st        = iwarp_pkg::QpsError;
+      term_wait = 1'b0;
+      ctl_op_o  = ev_term || ev_closed ? iwarp_pkg::QpoStop : iwarp_pkg::QpoAbort;
+      todo_o    = Ctl | Drain | Async;
+    end
+    ctx_o = {exists, st, cause, has_peer_term, peer_term, half, fin, term_wait, term_seen, lost, params};
+  end
+endmodule

@@ -1,0 +1,277 @@
+// qp_state: commands of admin and what happens to QPs, one at a time: states, start and stop, drain.
+//
+//   event (qp_event) --+--> [ read context ] --> [ qp_decide ] --> todo: a set of steps, done in the order of their bits
+//   qp_cmd ------------+                              ^
+//                                                     +-- look: what qp_retire found (closing, peer_closed)
+//
+// Steps: close the doorbell; sync of mpa and ddp; issue off; barrier through issue; mark the failed request; look; qp_fault; start or stop the other
+// units (qp_ctl); barriers through both fetches; flush; look again; initialise the tables; save (context, copy for qp_pick);
+// kick; qp_async; answer. Waiting for a Terminate to leave is not a step: the QP rests in state terminate, and term_done starts
+// the rest. Look precedes flush so that what stood at qp_retire's door before the first is in before the second.
+//
+// Waits for the units it has told to stop, and for what they wait for (cq, place_done); events go on being collected
+// meanwhile. Sibling qp_decide says which steps; qp_ctl talks to the units.
+`include "rnic_assert.svh"
+
+module qp_state #(
+  localparam int unsigned QpnW  = $clog2(rnic_pkg::NumQps),
+  localparam int unsigned SlotW = $clog2(rnic_pkg::SqWindow)
+) (
+  input  logic             clk_i,
+  input  logic             rst_ni,
+  // from the clearing walker
+  input  logic             clear_busy_i,
+  input  logic [QpnW-1:0]  clear_addr_i,
+  // from and to admin
+  input  logic             qp_cmd_valid_i,
+  output logic             qp_cmd_ready_o,
+  input  iwarp_pkg::qp_cmd_t qp_cmd_i,
+  output logic             qp_cmd_rsp_valid_o,
+  input  logic             qp_cmd_rsp_ready_i,
+  output iwarp_pkg::qp_cmd_rsp_t qp_cmd_rsp_o,
+  // from qp_event
+  input  logic             event_valid_i,
+  output logic             event_ready_o,
+  input  logic [QpnW-1:0]  event_qpn_i,
+  input  logic [6:0]       event_bits_i,
+  input  iwarp_pkg::qp_error_t event_error_i,
+  // to qp_pick and qp_cq_walk: the state
+  output logic             st_we_o,
+  output logic [QpnW-1:0]  st_qpn_o,
+  output logic             st_run_o,
+  output logic             st_flush_o,
+  output logic             st_watch_o,
+  output logic [5:0]       st_ord_o,
+  output logic [15:0]      st_pd_o,
+  output logic             set_valid_o,
+  output logic             set_exists_o,
+  // to the owners of tables: a QP is created
+  output logic [5:0]       init_valid_o,   // doorbell, slot, fetch, emit, retire, rq_fetch
+  input  logic [5:0]       init_ready_i,
+  output logic             init_exists_o,
+  output iwarp_pkg::admin_qp_args_t init_args_o,
+  // barriers: issue, SQ fetch, RQ fetch
+  output logic [2:0]       barrier_valid_o,
+  input  logic [2:0]       barrier_ready_i,
+  input  logic [2:0]       barrier_done_i,
+  // to and from qp_retire
+  output logic             ret_req_valid_o,
+  input  logic             ret_req_ready_i,
+  output logic [1:0]       ret_req_op_o,
+  output logic [SlotW-1:0] ret_req_slot_o,
+  output logic [7:0]       ret_req_status_o,
+  input  logic             ret_rsp_valid_i,
+  input  logic [15:0]      ret_rsp_sq_i,
+  input  logic [15:0]      ret_rsp_rq_i,
+  input  logic             ret_rsp_empty_i,
+  input  logic             ret_rsp_reads_i,
+  // to and from qp_ctl
+  output logic             ctl_valid_o,
+  output logic [2:0]       ctl_op_o,
+  output logic             ctl_graceful_o,
+  output iwarp_pkg::qp_params_t ctl_params_o,
+  input  logic             ctl_done_i,
+  // to qp_sched
+  output logic             kick_valid_o,
+  input  logic             kick_ready_i,
+  // the QP in hand, for all of the above
+  output logic [QpnW-1:0]  qpn_o,
+  // to rdmap and cq
+  output logic             qp_fault_valid_o,
+  input  logic             qp_fault_ready_i,
+  output iwarp_pkg::qp_fault_t qp_fault_o,
+  output logic             qp_async_valid_o,
+  input  logic             qp_async_ready_i,
+  output iwarp_pkg::qp_async_t qp_async_o
+);
+  localparam int unsigned CtxW = 34 + iwarp_pkg::QpParamsWidth;
+  localparam int unsigned Steps = 17;
+  // In the order in which they are done; qp_decide names the same bits.
+  localparam int unsigned DoorOff = 0, Sync = 1, Off = 2, Barrier = 3, Mark = 4, Look = 5, Fault = 6, Ctl = 7, BarFetch = 8,
+                          BarRq = 9, Flush = 10, Look2 = 11, Init = 12, Save = 13, Kick = 14, Async = 15, Answer = 16;
+
+  typedef enum logic [2:0] {
+    StIdle,     // takes an event, else a command; reads the context
+    StLoad,     // the context is there
+    StDecide,   // qp_decide's answer: steps, new context
+    StStep,     // chooses the next step
+    StDo,       // does it
+    StWait,     // waits for what it has begun
+    StLooked    // qp_retire has answered: decide again
+  } state_e;
+
+  state_e           state_d, state_q;
+  logic             is_cmd_q, take_event, take_cmd, in_range, cmd_valid;
+  iwarp_pkg::qp_cmd_t cmd;
+  logic [QpnW-1:0]  qpn_q;
+  logic [6:0]       bits_q;
+  logic [CtxW-1:0]  ctx_ram, ctx_q, ctx_new;
+  logic [Steps-1:0] todo_q, todo_new, step_q, next_step;
+  logic             any_step, again_q, again_new, empty_q, reads_q;
+  logic [4:0]       unused_step;
+  logic [2:0]       ctl_op_q, ctl_op_new;
+  logic             graceful_q, graceful_new;
+  logic [7:0]       status_q, status_new, cause_q, cause_new;
+  logic [15:0]      sq_q, rq_q;
+  logic             step_done, begun, waits;
+  logic [SlotW-1:0] slot_q;
+  logic [7:0]       wr_status_q;
+
+  stream_reg #(.Width(iwarp_pkg::QpCmdWidth)) u_cmd (
+    .clk_i, .rst_ni, .valid_i(qp_cmd_valid_i), .ready_o(qp_cmd_ready_o), .data_i(qp_cmd_i),
+    .valid_o(cmd_valid), .ready_i(step_done && step_q[Answer]), .data_o(cmd)
+  );
+
+  assign in_range   = cmd.object < 32'(rnic_pkg::NumQps);
+  assign take_event = state_q == StIdle && !clear_busy_i && event_valid_i;
+  assign take_cmd   = state_q == StIdle && !clear_busy_i && !event_valid_i && cmd_valid;
+  assign event_ready_o = state_q == StDecide && !is_cmd_q;
+
+  ram_1r1w #(.Width(CtxW), .Depth(rnic_pkg::NumQps)) u_ctx (
+    .clk_i, .rst_ni, .we_i(clear_busy_i || (state_q == StDo && step_q[Save])),
+    .waddr_i(clear_busy_i ? clear_addr_i : qpn_q), .wdata_i(clear_busy_i ? '0 : ctx_q),
+    .re_i(take_event || take_cmd), .raddr_i(take_event ? event_qpn_i : in_range ? cmd.object[QpnW-1:0] : '0),
+    .rdata_o(ctx_ram)
+  );
+
+  qp_decide u_decide (
+    .is_cmd_i(is_cmd_q), .again_i(state_q == StLooked), .cmd_i(cmd), .in_range_i(in_range), .bits_i(bits_q),
+    .error_i(event_error_i), .ctx_i(ctx_q), .empty_i(empty_q), .reads_i(reads_q),
+    .ctx_o(ctx_new), .todo_o(todo_new), .again_o(again_new), .ctl_op_o(ctl_op_new), .graceful_o(graceful_new), .cause_o(cause_new),
+    .status_o(status_new)
+  );
+
+  first_one #(.N(Steps)) u_next (.request_i(todo_q), .any_o(any_step), .onehot_o(next_step), .index_o(unused_step));
+
+  // Which steps have an answer to wait for, and when the others are done.
+  logic fork_ready;
+  logic [5:0] init_fork;
+  assign waits = step_q[Barrier] || step_q[Mark] || step_q[Look] || step_q[Look2] || step_q[Ctl] || step_q[Sync] || step_q[BarFetch] ||
+                 step_q[BarRq] || step_q[Flush];
+  always_comb begin
+    begun = 1'b1;   // Off, Save
+    if (step_q[DoorOff])  begun = init_ready_i[0];
+    if (step_q[Init])     begun = fork_ready;
+    if (step_q[Barrier])  begun = barrier_ready_i[0];
+    if (step_q[BarFetch]) begun = barrier_ready_i[1];
+    if (step_q[BarRq])    begun = barrier_ready_i[2];
+    if (step_q[Mark] || step_q[Look] || step_q[Look2] || step_q[Flush]) begun = ret_req_ready_i;
+    if (step_q[Fault])    begun = qp_fault_ready_i;
+    if (step_q[Kick])     begun = kick_ready_i;
+    if (step_q[Async])    begun = qp_async_ready_i;
+    if (step_q[Answer])   begun = qp_cmd_rsp_ready_i;
+  end
+  logic answered;
+  assign answered = (step_q[Barrier] && barrier_done_i[0]) || (step_q[BarFetch] && barrier_done_i[1]) ||
+                    (step_q[BarRq] && barrier_done_i[2]) || ((step_q[Ctl] || step_q[Sync]) && ctl_done_i) ||
+                    ((step_q[Mark] || step_q[Look] || step_q[Look2] || step_q[Flush]) && ret_rsp_valid_i);
+  assign step_done = (state_q == StDo && begun && !waits) || (state_q == StWait && answered);
+
+  always_comb begin
+    state_d = state_q;
+    unique case (state_q)
+      StIdle:   if (take_event || take_cmd) state_d = StLoad;
+      StLoad:   state_d = StDecide;
+      StDecide: state_d = StStep;
+      StStep:   state_d = any_step ? StDo : StIdle;
+      StDo:     if (begun) state_d = waits ? StWait : StStep;
+      StWait:   if (answered) state_d = step_q[Look] && again_q ? StLooked : StStep;
+      StLooked: state_d = StStep;
+      default:  state_d = StIdle;
+    endcase
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) state_q <= StIdle;
+    else         state_q <= state_d;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (take_event || take_cmd) begin
+      is_cmd_q <= take_cmd;
+      bits_q   <= event_bits_i;
+      qpn_q    <= take_event ? event_qpn_i : cmd.object[QpnW-1:0];
+    end
+    if (state_q == StLoad) ctx_q <= ctx_ram;
+    if (state_q == StDecide || state_q == StLooked) begin
+      ctx_q    <= ctx_new;
+      todo_q   <= todo_new;
+      again_q  <= again_new;
+      ctl_op_q <= ctl_op_new;
+      graceful_q <= graceful_new;
+      cause_q  <= cause_new;
+      status_q <= status_new;
+    end else if (step_done) begin
+      todo_q <= todo_q & ~step_q;
+    end
+    if (state_q == StStep) step_q <= next_step;
+    if (state_q == StWait && ret_rsp_valid_i) begin
+      {sq_q, rq_q, empty_q, reads_q} <= {ret_rsp_sq_i, ret_rsp_rq_i, ret_rsp_empty_i, ret_rsp_reads_i};
+    end
+    // What the mark needs outlives the event.
+    if (state_q == StDecide) {slot_q, wr_status_q} <= {event_error_i.slot[SlotW-1:0], event_error_i.status};
+  end
+
+  // --- the context's fields
+  logic        exists, has_peer_term, half, fin, term_wait, term_seen, lost, live, drained;
+  logic [2:0]  st;
+  logic [7:0]  cause;
+  logic [15:0] peer_term;
+  iwarp_pkg::qp_params_t params;
+  logic        unused_ctx, unused_err;
+  assign {exists, st, cause, has_peer_term, peer_term, half, fin, term_wait, term_seen, lost, params} = ctx_q;
+  assign live       = exists && (st == iwarp_pkg::QpsRts || st == iwarp_pkg::QpsClosing) && !half && !lost;
+  assign drained    = st == iwarp_pkg::QpsIdle || st == iwarp_pkg::QpsError;
+  assign unused_ctx = term_wait ^ term_seen;
+  assign unused_err = ^event_error_i.slot;
+
+  // --- outputs
+  logic doing;
+  assign doing = state_q == StDo;
+  assign qpn_o = qpn_q;
+
+  assign st_we_o    = doing && (step_q[Off] || step_q[Save]);
+  assign st_qpn_o   = qpn_q;
+  assign st_run_o   = step_q[Save] && live;
+  assign st_flush_o = step_q[Save] && exists && st == iwarp_pkg::QpsError;
+  assign st_watch_o = step_q[Save] && live && st == iwarp_pkg::QpsClosing;
+  assign st_ord_o   = fin ? 6'd0 : params.ord;
+  assign st_pd_o    = params.pd;
+
+  assign set_valid_o  = doing && step_q[Save] && is_cmd_q &&
+                        (cmd.opcode == iwarp_pkg::CmdCreateQp || cmd.opcode == iwarp_pkg::CmdDestroyQp);
+  assign set_exists_o = exists;
+
+  stream_fork #(.N(6)) u_init (
+    .clk_i, .rst_ni, .valid_i(doing && step_q[Init]), .ready_o(fork_ready), .valid_o(init_fork), .ready_i(init_ready_i)
+  );
+  assign init_valid_o    = {init_fork[5:1], init_fork[0] || (doing && step_q[DoorOff])};
+  assign init_exists_o   = step_q[Init];
+  assign init_args_o     = cmd.args;
+  assign barrier_valid_o = doing ? {step_q[BarRq], step_q[BarFetch], step_q[Barrier]} : 3'b000;
+
+  assign ret_req_valid_o  = doing && (step_q[Mark] || step_q[Look] || step_q[Look2] || step_q[Flush]);
+  assign ret_req_op_o     = step_q[Mark] ? 2'd1 : step_q[Flush] ? 2'd2 : 2'd0;
+  assign ret_req_slot_o   = slot_q;
+  assign ret_req_status_o = wr_status_q;
+
+  assign ctl_valid_o  = (doing || state_q == StWait) && (step_q[Ctl] || step_q[Sync]);
+  assign ctl_op_o     = step_q[Sync] ? iwarp_pkg::QpoSync : ctl_op_q;
+  assign ctl_graceful_o = graceful_q;
+  assign ctl_params_o = params;
+  assign kick_valid_o = doing && step_q[Kick];
+
+  assign qp_fault_valid_o = doing && step_q[Fault];
+  assign qp_fault_o       = {16'(qpn_q), cause_q};
+  assign qp_async_valid_o = doing && step_q[Async];
+  assign qp_async_o       = 16'(qpn_q);
+
+  logic [127:0] result;
+  assign result = {64'd0, rq_q, sq_q, peer_term, cause, 3'd0, drained, has_peer_term, st};
+  assign qp_cmd_rsp_valid_o = doing && step_q[Answer];
+  assign qp_cmd_rsp_o       = {status_q, cmd.opcode == iwarp_pkg::CmdQueryQp && status_q == iwarp_pkg::AdmOk ? result : 128'd0};
+
+  `RNIC_STREAM_STABLE(RspStable_A, qp_cmd_rsp_valid_o, qp_cmd_rsp_ready_i, qp_cmd_rsp_o)
+  `RNIC_STREAM_STABLE(FaultStable_A, qp_fault_valid_o, qp_fault_ready_i, qp_fault_o)
+  `RNIC_STREAM_STABLE(AsyncStable_A, qp_async_valid_o, qp_async_ready_i, qp_async_o)
+endmodule

@@ -1,0 +1,439 @@
+// ddp, receive: headers, placement, delivery. Expectations come from RFC 5041 and the contract, typed here.
+#include "ddp/ddp_world.hpp"
+
+namespace rnic::tb {
+namespace {
+
+using spec::Cause;
+using spec::DeliverKind;
+using spec::WcStatus;
+
+constexpr uint8_t kWrite = 0, kReadRequest = 1, kReadResponse = 2, kSend = 3, kTerminate = 7;
+const spec::RxVerdict kDrop{};
+const spec::RxVerdict kTake{.accept = 1, .place = 0, .deliver = DeliverKind::kNothing, .solicited = 0, .slot = 0};
+const spec::RxVerdict kPlace{.accept = 1, .place = 1, .deliver = DeliverKind::kNothing, .solicited = 0, .slot = 0};
+const spec::RxVerdict kPlaceRecv{.accept = 1, .place = 1, .deliver = DeliverKind::kRecv, .solicited = 1, .slot = 0};
+const spec::RxVerdict kTakeRecv{.accept = 1, .place = 0, .deliver = DeliverKind::kRecv, .solicited = 0, .slot = 0};
+
+spec::RecvWqe wqe(uint16_t index, std::vector<uint32_t> lengths, uint32_t stag = 0x1000, uint64_t to = 0x10ff0) {
+  spec::RecvWqe w{.index = index, .num_sge = static_cast<uint8_t>(lengths.size()), .sge0 = {}, .sge1 = {}, .sge2 = {}};
+  std::array<spec::Sge*, 3> sges{&w.sge0, &w.sge1, &w.sge2};
+  for (size_t i = 0; i < lengths.size(); i++)
+    *sges[i] = {.tagged_offset = to + 0x100000 * i, .length = lengths[i], .stag = stag + (static_cast<uint32_t>(i) << 16)};
+  return w;
+}
+
+/// Where bytes at a place in a receive WQE must go: what a byte-by-byte reader of the contract would say.
+std::vector<uint64_t> addresses(const spec::RecvWqe& w, uint64_t from, uint64_t n) {
+  std::vector<uint64_t> out;
+  const std::array<const spec::Sge*, 3> sges{&w.sge0, &w.sge1, &w.sge2};
+  uint64_t at = 0;
+  for (unsigned i = 0; i < w.num_sge; i++)
+    for (uint64_t k = 0; k < sges[i]->length && out.size() < n; k++, at++)
+      if (at >= from) out.push_back(bus(sges[i]->stag, sges[i]->tagged_offset + k));
+  return out;
+}
+std::vector<uint64_t> addresses(uint32_t stag, uint64_t to, uint64_t n) {
+  std::vector<uint64_t> out;
+  for (uint64_t k = 0; k < n; k++) out.push_back(bus(stag, to + k));
+  return out;
+}
+std::vector<uint64_t> addresses(const Placed& p) {
+  std::vector<uint64_t> out;
+  for (const auto& e : p.extents)
+    for (uint64_t k = 0; k < e.length; k++) out.push_back(e.address + k);
+  return out;
+}
+
+template <class D>
+struct DdpRxTest : testing::Test {
+  D dut;
+};
+TYPED_TEST_SUITE(DdpRxTest, Duts);
+
+TYPED_TEST(DdpRxTest, TaggedPayloadGoesWhereStagAndToSay) {
+  each_pace([&](Pace p) {
+    World w(this->dut, p);
+    base::Rng rng = test_rng();
+    w.start_qp(1, 0x1234);
+    const std::vector<size_t> lengths{0, 1, 49, 50, 51, 63, 64, 65, 113, 114, 115, 1460, 4096, 4097, 65521};
+    for (size_t n : lengths) {
+      for (const auto& [opcode, right] : {std::pair{kWrite, spec::kAccessRemoteWrite},
+                                          {kReadResponse, spec::kAccessLocalWrite}, {uint8_t{9}, spec::kAccessRemoteWrite}}) {
+        if (n > 5000 && opcode != kWrite) continue;
+        const Bytes data = random_bytes(rng, n);
+        const uint64_t to = 0x7ffffff00 + rng.below(512);
+        const Bytes ulpdu = tagged(opcode, true, 0x4100, to, data);
+        w.rx_asked.clear();
+        w.receive(1, ulpdu, n == 0 ? kTake : kPlace);
+        const auto s = this->dut.rx_segment.take();
+        EXPECT_EQ(s.qpn, 1);
+        EXPECT_EQ(s.cause, Cause::kNone);
+        EXPECT_EQ(s.ulpdu_length, ulpdu.size());
+        EXPECT_TRUE(std::equal(ulpdu.begin(), ulpdu.begin() + static_cast<long>(std::min<size_t>(64, ulpdu.size())), s.head.begin()));
+        if (n == 0) {
+          this->dut.settle(60);
+          EXPECT_TRUE(w.rx_asked.empty());
+          continue;
+        }
+        ASSERT_EQ(w.rx_asked.size(), 1U);
+        const spec::RxXlate want{.stag = 0x4100, .tagged_offset = to, .length = static_cast<uint32_t>(n), .pd = 0x1234,
+                                 .rights = right, .last = 1};
+        EXPECT_EQ(w.rx_asked[0], want);
+        ASSERT_TRUE(this->dut.run_until([&] { return !w.placed.empty(); }));
+        EXPECT_EQ(w.placed[0].bytes, data);
+        EXPECT_EQ(addresses(w.placed[0]), addresses(0x4100, to, n));
+        w.placed.clear();
+      }
+    }
+    this->dut.settle();
+    w.check_extents();
+    EXPECT_TRUE(this->dut.rx_done.empty());
+  });
+}
+
+struct Bad {
+  const char* what;
+  Bytes ulpdu;
+  Cause cause;
+  Cause mpa = Cause::kNone;
+  WcStatus status = WcStatus::kSuccess;  // of the receive, if it is reported
+};
+
+TYPED_TEST(DdpRxTest, EveryHeaderErrorHasItsCause) {
+  const Bytes data(20, 0x5a);
+  auto with = [](Bytes b, size_t at, uint8_t v) { return b[at] = v, b; };
+  auto cut = [](Bytes b, size_t n) { return b.resize(n), b; };
+  const Bytes write = tagged(kWrite, true, 0x4000, 64, data);
+  const Bytes send = untagged(kSend, true, 0, 1, 0, data);
+  auto stag = [&](spec::TptResult r) { return tagged(kWrite, true, 0x4000 | static_cast<uint32_t>(r), 64, data); };
+  const std::vector<Bad> cases{
+      {"empty", {}, Cause::kDdpUntaggedVersion},
+      {"one tagged byte", cut(write, 1), Cause::kDdpTaggedVersion},
+      {"13 tagged bytes", cut(write, 13), Cause::kDdpTaggedVersion},
+      {"17 untagged bytes", cut(send, 17), Cause::kDdpUntaggedVersion},
+      {"tagged DV 0", with(write, 0, 0xc0), Cause::kDdpTaggedVersion},
+      {"tagged DV 2", with(write, 0, 0xc2), Cause::kDdpTaggedVersion},
+      {"untagged DV 3", with(send, 0, 0x43), Cause::kDdpUntaggedVersion},
+      {"QN 3", untagged(kSend, true, 3, 1, 0, data), Cause::kDdpUntaggedQn},
+      {"QN 2^31", untagged(kSend, true, 0x80000000, 1, 0, data), Cause::kDdpUntaggedQn},
+      {"MSN 0", untagged(kSend, true, 0, 0, 0, data), Cause::kDdpUntaggedMsn},
+      {"MSN 2", untagged(kSend, true, 0, 2, 0, data), Cause::kDdpUntaggedMsn},
+      {"MSN 2 of QN 1", untagged(kReadRequest, true, 1, 2, 0, data), Cause::kDdpUntaggedMsn},
+      {"MSN before MO", untagged(kSend, true, 0, 2, 9, data), Cause::kDdpUntaggedMsn},
+      {"MO 1", untagged(kSend, true, 0, 1, 1, data), Cause::kDdpUntaggedMo},
+      {"MO 1 of QN 2", untagged(kTerminate, true, 2, 1, 1, data), Cause::kDdpUntaggedMo},
+      {"STag unknown", stag(spec::TptResult::kStag), Cause::kDdpTaggedStag},
+      {"no right", stag(spec::TptResult::kRights), Cause::kDdpTaggedStag},
+      {"other PD", stag(spec::TptResult::kAssoc), Cause::kDdpTaggedAssoc},
+      {"wrap", stag(spec::TptResult::kWrap), Cause::kDdpTaggedWrap},
+      {"bounds", stag(spec::TptResult::kBounds), Cause::kDdpTaggedBounds},
+      {"CRC", {}, Cause::kMpaCrc, Cause::kMpaCrc},
+      {"marker", {}, Cause::kMpaMarker, Cause::kMpaMarker},
+      {"too long", untagged(kSend, true, 0, 1, 0, Bytes(101, 1)), Cause::kDdpUntaggedTooLong, Cause::kNone, WcStatus::kLocLenErr},
+      {"too long, many", untagged(kSend, false, 0, 1, 0, Bytes(5000, 1)), Cause::kDdpUntaggedTooLong, Cause::kNone, WcStatus::kLocLenErr},
+      {"own key", untagged(kSend, true, 0, 1, 0, Bytes(71, 1)), Cause::kLocalCatastrophic, Cause::kNone, WcStatus::kLocProtErr},
+      {"no buffer", send, Cause::kDdpUntaggedNoBuffer},
+  };
+  each_pace([&](Pace p) {
+    World w(this->dut, p);
+    for (const Bad& b : cases) {
+      SCOPED_TRACE(b.what);
+      w.start_qp(3);
+      w.start_qp(2);
+      w.wqes[3].clear();
+      if (b.cause != Cause::kDdpUntaggedNoBuffer) w.wqes[3].push_back(wqe(0x77, {50, 50}));
+      if (b.status == WcStatus::kLocProtErr) {
+        w.wqes[3].clear();
+        w.wqes[3].push_back(wqe(0x77, {30, 40, 50}));
+        w.wqes[3].back().sge2.stag |= static_cast<uint32_t>(spec::TptResult::kBounds);
+      }
+      w.receive(3, b.ulpdu, kDrop, b.mpa);
+      w.receive(3, write, kDrop);  // behind the first error nothing counts
+      w.receive(3, send, kDrop);
+      w.receive(2, write, kPlace);  // and the neighbour does not notice
+      auto s = this->dut.rx_segment.take_all();
+      ASSERT_EQ(s.size(), 4U);
+      EXPECT_EQ(s[0].cause, b.cause);
+      EXPECT_EQ(s[0].ulpdu_length, b.ulpdu.size());
+      EXPECT_EQ(s[3].cause, Cause::kNone);
+      ASSERT_EQ(w.placed.size(), 1U);
+      EXPECT_EQ(w.placed[0].bytes, data);
+      w.placed.clear();
+      const auto done = this->dut.rx_done.take_all();
+      ASSERT_EQ(done.size(), b.status == WcStatus::kSuccess ? 0U : 1U);
+      if (!done.empty()) {
+        EXPECT_EQ(done[0].status, b.status);
+        EXPECT_EQ(done[0].kind, DeliverKind::kRecv);
+        EXPECT_EQ(done[0].qpn, 3);
+        EXPECT_EQ(done[0].index, 0x77);
+      }
+      w.check_extents();
+      w.control(spec::QpOp::kStop, 3);
+      w.control(spec::QpOp::kStop, 2);
+    }
+  });
+}
+
+TYPED_TEST(DdpRxTest, SendWalksItsReceiveWqe) {
+  each_pace([&](Pace p) {
+    World w(this->dut, p);
+    base::Rng rng = test_rng();
+    w.start_qp(0, 9);
+    uint32_t msn = 1;
+    const std::vector<std::vector<uint32_t>> buffers{{}, {1}, {64, 0, 65}, {0, 0, 200}, {1, 1, 1}, {100, 4000, 9000}, {300}, {0x80000000, 0x80000000, 0x80000000}};
+    for (const auto& lengths : buffers) {
+      const auto buffer = wqe(static_cast<uint16_t>(msn * 3), lengths);
+      uint64_t room = 0;
+      for (uint32_t l : lengths) room += l;
+      for (uint64_t total : {room, room / 2, uint64_t{0}}) {
+        if (total > 20000) total = 3000;
+        w.wqes[0].push_back(buffer);
+        uint64_t mo = 0;
+        Bytes all;
+        std::vector<uint64_t> where;
+        do {  // segments of any length, the first may be empty
+          const uint64_t n = std::min(total - mo, rng.percent(10) ? 0 : 1 + rng.below(total / 3 + 1));
+          const bool last = mo + n == total;
+          const Bytes data = random_bytes(rng, n);
+          const auto a = addresses(buffer, mo, n);
+          spec::RxVerdict v = last ? (n != 0 ? kPlaceRecv : kTakeRecv) : (n != 0 ? kPlace : kTake);
+          w.receive(0, untagged(kSend, last, 0, msn, static_cast<uint32_t>(mo), data), v);
+          if (!last) w.receive(0, tagged(kWrite, true, 0x4000, 0, {}), kTake);
+          all.insert(all.end(), data.begin(), data.end());
+          where.insert(where.end(), a.begin(), a.end());
+          mo += n;
+          if (last) break;
+        } while (true);
+        const auto done = this->dut.rx_done.take();
+        EXPECT_EQ(done.index, buffer.index);
+        EXPECT_EQ(done.byte_len, total);
+        EXPECT_EQ(done.status, WcStatus::kSuccess);
+        EXPECT_EQ(done.kind, DeliverKind::kRecv);
+        Bytes got;
+        std::vector<uint64_t> at;
+        for (const auto& pl : w.placed) {
+          got.insert(got.end(), pl.bytes.begin(), pl.bytes.end());
+          for (uint64_t a : addresses(pl)) at.push_back(a);
+        }
+        EXPECT_EQ(got, all);
+        EXPECT_EQ(at, where);
+        w.placed.clear();
+        msn++;
+      }
+    }
+    for (const auto& x : w.rx_asked) EXPECT_EQ(x.rights, spec::kAccessLocalWrite), EXPECT_EQ(x.pd, 9);
+    this->dut.settle();
+    for (const auto& s : this->dut.rx_segment.take_all()) EXPECT_EQ(s.cause, Cause::kNone);
+    w.check_extents();
+  });
+}
+
+TYPED_TEST(DdpRxTest, RejectedSegmentsAreDroppedWithTheirExtents) {
+  each_pace([&](Pace p) {
+    World w(this->dut, p);
+    base::Rng rng = test_rng();
+    w.start_qp(0);
+    w.start_qp(1);
+    for (int i = 0; i < 20; i++) {
+      const Bytes data = random_bytes(rng, 1 + rng.below(9000));
+      w.receive(0, tagged(kWrite, true, 0x4100, rng.below(8192), data), kDrop);
+      w.receive(1, tagged(kReadResponse, true, 0x4000, 5, data), {.accept = 1, .place = 1, .deliver = DeliverKind::kRead, .solicited = 0, .slot = static_cast<uint8_t>(i)});
+      const auto done = this->dut.rx_done.take();
+      EXPECT_EQ(done.kind, DeliverKind::kRead);
+      EXPECT_EQ(done.slot, i);
+      EXPECT_EQ(done.qpn, 1);
+      ASSERT_EQ(w.placed.size(), 1U);
+      EXPECT_EQ(w.placed[0].bytes, data);
+      w.placed.clear();
+    }
+    this->dut.settle();
+    w.check_extents();
+    EXPECT_GT(w.dropped[1], 20U);
+  });
+}
+
+TYPED_TEST(DdpRxTest, DeliveryWaitsForPlacementAndStopForDelivery) {
+  each_pace([&](Pace p) {
+    World w(this->dut, p);
+    w.start_qp(5);
+    w.wqes[5] = {wqe(1, {100}), wqe(2, {100})};
+    w.hold_places = true;
+    w.receive(5, untagged(kSend, true, 0, 1, 0, Bytes(80, 1)), kPlaceRecv);
+    w.receive(5, untagged(kSend, true, 0, 2, 0, {}), kTakeRecv);
+    ASSERT_TRUE(this->dut.run_until([&] { return w.held_places == 1; }));
+    spec::QpCtlDdp c{};
+    c.qpn = 5;
+    for (auto op : {spec::QpOp::kSync, spec::QpOp::kStop}) {
+      c.op = op;
+      this->dut.qp_ctl.put(c);
+    }
+    EXPECT_FALSE(this->dut.qp_ack.try_take(300));
+    EXPECT_TRUE(this->dut.rx_done.empty());
+    w.release_places();
+    EXPECT_EQ(this->dut.rx_done.take().index, 1);
+    EXPECT_EQ(this->dut.rx_done.take().index, 2);
+    this->dut.qp_ack.take();
+    this->dut.qp_ack.take();
+    // A stopped QP asks for nothing; a started one begins anew.
+    const auto asked = w.rx_asked.size();
+    w.receive(5, untagged(kSend, true, 0, 3, 0, Bytes(80, 1)), kDrop);
+    w.receive(5, tagged(kWrite, true, 0x4000, 0, Bytes(80, 1)), kDrop);
+    this->dut.settle();
+    EXPECT_EQ(w.rx_asked.size(), asked);
+    EXPECT_EQ(w.takes[5], 2U);
+    w.start_qp(5);
+    w.wqes[5] = {wqe(9, {10})};
+    w.receive(5, untagged(kSend, true, 0, 1, 0, Bytes(10, 1)), kPlaceRecv);
+    EXPECT_EQ(this->dut.rx_done.take().index, 9);
+    this->dut.settle();
+    w.check_extents();
+  });
+}
+
+TYPED_TEST(DdpRxTest, HeaderOfTheNextIsJudgedWhileVerdictsWait) {
+  World w(this->dut, Pace{});
+  for (uint16_t q = 0; q < 4; q++) w.start_qp(q);
+  w.hold_verdicts = true;
+  for (uint16_t q = 0; q < 4; q++) w.receive(q, tagged(kWrite, true, 0x4000, 64 * q, Bytes(64, 1)), kPlace);
+  ASSERT_TRUE(this->dut.run_until([&] { return w.rx_asked.size() >= 3; })) << "one segment at a time";
+  for (int i = 0; i < 4; i++) w.give_verdict();
+  ASSERT_TRUE(this->dut.run_until([&] { return w.placed.size() == 4; }));
+}
+
+/// Whatever comes, in whatever order over QPs: each segment is judged, placed and delivered as the reference says.
+TYPED_TEST(DdpRxTest, Random) {
+  struct Q {
+    uint32_t msn[3] = {1, 1, 1};
+    uint64_t mo = 0, total = 0;
+    bool dead = false, open = false;
+    spec::RecvWqe wqe;
+  };
+  each_pace([&](Pace p) {
+    World w(this->dut, p);
+    base::Rng rng = test_rng(p.describe());
+    const uint16_t qps = 6;
+    std::vector<Q> q(qps);
+    for (uint16_t i = 0; i < qps; i++) w.start_qp(i);
+    struct Seg { uint16_t qpn; Cause cause; bool dead; Bytes ulpdu; };
+    std::vector<Seg> segments;
+    std::deque<std::pair<Bytes, std::vector<uint64_t>>> places;
+    std::deque<spec::RxDone> dones;
+    uint16_t index = 1;
+    for (int n = 0; n < 600; n++) {
+      const auto qpn = static_cast<uint16_t>(rng.below(qps));
+      Q& s = q[qpn];
+      Bytes data = random_bytes(rng, rng.percent(50) ? rng.below(130) : rng.percent(20) ? 0 : rng.below(2000));
+      Seg e{qpn, Cause::kNone, s.dead, {}};
+      spec::RxVerdict v{.accept = 1, .place = !data.empty(), .deliver = DeliverKind::kNothing, .solicited = 0, .slot = 0};
+      std::vector<uint64_t> where;
+      const auto kind = rng.below(10);
+      std::optional<spec::RxDone> done;
+      if (kind < 4) {
+        uint32_t stag = 0x4000 | static_cast<uint32_t>(rng.below(2) << 8);
+        if (rng.percent(1) && !data.empty()) stag |= 5, e.cause = Cause::kDdpTaggedBounds;
+        const uint64_t to = rng.below(1 << 20);
+        const bool read = rng.percent(40);
+        e.ulpdu = tagged(read ? kReadResponse : kWrite, true, stag, to, data);
+        where = addresses(stag, to, data.size());
+        if (read) {
+          v.deliver = DeliverKind::kRead, v.slot = static_cast<uint8_t>(rng.next());
+          done = spec::RxDone{.qpn = qpn, .kind = DeliverKind::kRead, .slot = v.slot, .index = 0, .byte_len = 0, .solicited = 0, .status = WcStatus::kSuccess};
+        }
+      } else if (kind < 9) {
+        if (!s.open) {
+          s.open = true, s.mo = 0;
+          s.wqe = wqe(index++, {static_cast<uint32_t>(rng.below(3000)), static_cast<uint32_t>(rng.below(100)), static_cast<uint32_t>(rng.below(3000))}, 0x8000 | static_cast<uint32_t>(rng.below(2) << 8), rng.below(1 << 16));
+          s.total = uint64_t{s.wqe.sge0.length} + s.wqe.sge1.length + s.wqe.sge2.length;
+          if (!s.dead) w.wqes[qpn].push_back(s.wqe);
+        }
+        if (s.mo + data.size() > s.total && !rng.percent(3)) data.resize(s.total - s.mo);
+        const bool last = s.mo + data.size() >= s.total || rng.percent(40);
+        const bool too_long = s.mo + data.size() > s.total;
+        uint32_t msn = s.msn[0];
+        if (rng.percent(1)) msn ^= 4, e.cause = Cause::kDdpUntaggedMsn;
+        e.ulpdu = untagged(kSend, last, 0, msn, static_cast<uint32_t>(s.mo), data);
+        v.place = !data.empty();
+        where = addresses(s.wqe, s.mo, data.size());
+        if (e.cause == Cause::kNone && too_long) {
+          e.cause = Cause::kDdpUntaggedTooLong;
+          if (!s.dead) dones.push_back({.qpn = qpn, .kind = DeliverKind::kRecv, .slot = 0, .index = s.wqe.index, .byte_len = 0, .solicited = 0, .status = WcStatus::kLocLenErr});
+        }
+        s.mo += data.size();
+        if (last) {
+          v.deliver = DeliverKind::kRecv, v.solicited = rng.percent(50);
+          done = spec::RxDone{.qpn = qpn, .kind = DeliverKind::kRecv, .slot = 0, .index = s.wqe.index, .byte_len = static_cast<uint32_t>(s.mo), .solicited = v.solicited, .status = WcStatus::kSuccess};
+          s.open = false, s.msn[0]++;
+        }
+      } else {
+        const uint32_t qn = 1 + static_cast<uint32_t>(rng.below(2));
+        e.ulpdu = untagged(qn == 1 ? kReadRequest : kTerminate, true, qn, s.msn[qn]++, 0, Bytes(28, 3));
+        v.place = 0;
+      }
+      const bool good = !s.dead && e.cause == Cause::kNone && !rng.percent(1);
+      if (good) {
+        if (v.place != 0) places.emplace_back(data, where);
+        if (done) dones.push_back(*done);
+      } else {
+        v = kDrop, s.dead = true;
+      }
+      w.receive(qpn, e.ulpdu, v);
+      segments.push_back(e);
+      if (rng.percent(2) && s.dead) {  // begin anew
+        this->dut.settle(100);
+        w.control(spec::QpOp::kStop, qpn);
+        w.wqes[qpn].clear();
+        s = {};
+        w.start_qp(qpn);
+      }
+    }
+    const auto got = this->dut.rx_segment.take_all();
+    ASSERT_EQ(got.size(), segments.size());
+    for (size_t i = 0; i < got.size(); i++) {
+      EXPECT_EQ(got[i].qpn, segments[i].qpn);
+      EXPECT_EQ(got[i].ulpdu_length, segments[i].ulpdu.size());
+      EXPECT_TRUE(std::equal(segments[i].ulpdu.begin(), segments[i].ulpdu.begin() + static_cast<long>(std::min<size_t>(64, segments[i].ulpdu.size())), got[i].head.begin()));
+      if (!segments[i].dead) EXPECT_EQ(got[i].cause, segments[i].cause) << i;
+    }
+    ASSERT_EQ(w.placed.size(), places.size());
+    for (size_t i = 0; i < places.size(); i++) {
+      EXPECT_EQ(w.placed[i].bytes, places[i].first);
+      EXPECT_EQ(addresses(w.placed[i]), places[i].second);
+    }
+    auto reported = this->dut.rx_done.take_all();
+    ASSERT_EQ(reported.size(), dones.size());
+    for (size_t i = 0; i < dones.size(); i++) {
+      if (dones[i].kind == DeliverKind::kRead) reported[i].index = 0;
+      EXPECT_EQ(reported[i], dones[i]);
+    }
+    w.check_extents();
+  });
+}
+
+/// The promise: a small segment every 2 to 4 cycles, 64 payload bytes a cycle in bulk.
+TYPED_TEST(DdpRxTest, KeepsItsPace) {
+  if (!TypeParam::kHasCycles || TypeParam::sizes().fifo_depth < 8) GTEST_SKIP() << "cycles of the default build";
+  World w(this->dut, Pace{});
+  for (uint16_t q = 0; q < 8; q++) w.start_qp(q);
+  auto measure = [&](unsigned count, auto put) {
+    for (unsigned i = 0; i < count; i++) put(i);
+    const auto goal = w.place_count + count;
+    const uint64_t begin = this->dut.now();
+    EXPECT_TRUE(this->dut.run_until([&] { return w.place_count == goal; }));
+    return static_cast<double>(this->dut.now() - begin) / count;
+  };
+  const double small = measure(400, [&](unsigned i) { w.receive(static_cast<uint16_t>(i % 8), tagged(kWrite, true, 0x4000, i * 64, Bytes(64, 1)), kPlace); });
+  uint32_t msn[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+  const double sends = measure(400, [&](unsigned i) {
+    w.wqes[static_cast<uint16_t>(i % 8)].push_back(wqe(1, {64}, 0x1000, 0));
+    w.receive(static_cast<uint16_t>(i % 8), untagged(kSend, true, 0, msn[i % 8]++, 0, Bytes(64, 1)), kPlaceRecv);
+  });
+  const double bulk = measure(200, [&](unsigned i) { w.receive(1, tagged(kWrite, true, 0x4000, i * 4096ULL, Bytes(1408, 1)), kPlace); });
+  std::cout << "receive: cycles a 64-byte Write " << small << ", a 64-byte Send " << sends << ", 22 beats of bulk " << bulk << "\n";
+  EXPECT_LT(small, 2.5);
+  EXPECT_LT(sends, 4.1);
+  EXPECT_LT(bulk, 23.3);  // 14 + 1408 bytes are 23 beats
+}
+
+}  // namespace
+}  // namespace rnic::tb

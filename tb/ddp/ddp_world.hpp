@@ -1,0 +1,249 @@
+// The neighbours of ddp, as simple as the contract allows, and a memory that invents its bytes.
+//
+// tpt: an STag says itself how its check ends: low 3 bits are the tpt_result, bit 8 the epoch; a TO stands at bus
+// address (STag << 32) + TO, pages of 4 KiB. Memory: the byte at an address is byte_at(address). rdmap, qp and llp_if answer as
+// the test has prepared: verdicts in order, receive WQEs a QP, MULPDU a QP.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "ddp/ddp_dut.hpp"
+
+namespace rnic::tb {
+
+using Bytes = std::vector<uint8_t>;
+
+inline uint8_t byte_at(uint64_t address) { return static_cast<uint8_t>((address * 0x9E3779B97F4A7C15ULL) >> 56); }
+inline uint64_t bus(uint32_t stag, uint64_t to) { return (uint64_t{stag} << 32) + to; }
+inline spec::TptResult result_of(uint32_t stag) { return static_cast<spec::TptResult>(stag & 7); }
+
+inline std::vector<spec::Extent> extents_of(uint32_t stag, uint64_t to, uint64_t length) {
+  std::vector<spec::Extent> out;
+  while (length != 0) {
+    const uint64_t n = std::min<uint64_t>(length, 4096 - (bus(stag, to) & 4095));
+    out.push_back({.address = bus(stag, to), .length = static_cast<uint32_t>(n), .result = spec::TptResult::kOk,
+                   .epoch = static_cast<uint8_t>((stag >> 8) & 1), .last = 0});
+    to += n, length -= n;
+  }
+  return out;
+}
+
+inline Bytes random_bytes(base::Rng& rng, size_t n) {
+  Bytes b(n);
+  for (auto& x : b) x = static_cast<uint8_t>(rng.next());
+  return b;
+}
+
+inline void put_be(Bytes& b, uint64_t value, unsigned bytes) {
+  for (unsigned i = bytes; i-- > 0;) b.push_back(static_cast<uint8_t>(value >> (8 * i)));
+}
+inline uint64_t get_be(const Bytes& b, size_t at, unsigned bytes) {
+  uint64_t v = 0;
+  for (unsigned i = 0; i < bytes; i++) v = v << 8 | b.at(at + i);
+  return v;
+}
+
+/// Typed from RFC 5041 Figures 3 and 4.
+inline Bytes tagged(uint8_t opcode, bool last, uint32_t stag, uint64_t to, const Bytes& payload) {
+  Bytes b{static_cast<uint8_t>(0x81 | (last ? 0x40 : 0)), static_cast<uint8_t>(0x40 | opcode)};
+  put_be(b, stag, 4), put_be(b, to, 8);
+  b.insert(b.end(), payload.begin(), payload.end());
+  return b;
+}
+inline Bytes untagged(uint8_t opcode, bool last, uint32_t qn, uint32_t msn, uint32_t mo, const Bytes& payload) {
+  Bytes b{static_cast<uint8_t>(0x01 | (last ? 0x40 : 0)), static_cast<uint8_t>(0x40 | opcode)};
+  put_be(b, 0, 4), put_be(b, qn, 4), put_be(b, msn, 4), put_be(b, mo, 4);
+  b.insert(b.end(), payload.begin(), payload.end());
+  return b;
+}
+
+/// A packet that went to memory.
+struct Placed {
+  std::vector<spec::Extent> extents;
+  Bytes bytes;
+};
+
+template <class D>
+struct World {
+  explicit World(D& d, Pace p) : dut(d) {
+    dut.rx_xlate.on_item([this](const spec::RxXlate& x) { on_rx_xlate(x); });
+    dut.tx_xlate.on_item([this](const spec::TxXlate& x) { on_tx_xlate(x); });
+    dut.payload_req.on_item([this](const spec::PayloadReq& r) { reqs.push_back(r), answer_payload(); });
+    dut.rq_take_req.on_item([this](const spec::RqTakeReq& r) { on_take(r.qpn); });
+    dut.rx_segment.on_item([this](const spec::RxSegment&) {
+      if (!hold_verdicts) give_verdict();
+    });
+    dut.place_hdr.on_item([this](const spec::PlaceHdr& h) { place_lengths.push_back(h.length); });
+    dut.place_extent.on_item([this](const spec::Extent& e) { on_place_extent(e); });
+    dut.place.on_beat([this](const spec::Beat& b) { on_place_beat(b); });
+    dut.rx_dropped.on_item([this](const spec::RxDropped& r) { dropped[r.epoch]++; });
+    dut.tx_want.on_item([this](const spec::TxWant& w) { on_want(w); });
+    dut.sq_slot_free.on_item([this](const spec::SqSlotFree& f) { sq_used[f.qpn]--; });
+    dut.resp_slot_free.on_item([this](const spec::RespSlotFree& f) { resp_used[f.qpn]--; });
+    dut.start(p);
+  }
+
+  void start_qp(uint16_t qpn, uint16_t pd = 7) { control(spec::QpOp::kStart, qpn, pd); }
+  void control(spec::QpOp op, uint16_t qpn, uint16_t pd = 7) {
+    spec::QpCtlDdp c{};
+    c.op = op, c.qpn = qpn, c.params.pd = pd;
+    dut.qp_ctl.put(c);
+    EXPECT_EQ(dut.qp_ack.take().qpn, qpn);
+  }
+
+  // --- receive
+  void receive(uint16_t qpn, const Bytes& ulpdu, spec::RxVerdict verdict, spec::Cause cause = spec::Cause::kNone) {
+    verdicts.push_back(verdict);
+    dut.rx_ulpdu_hdr.put({.qpn = qpn, .length = static_cast<uint16_t>(ulpdu.size()), .cause = cause});
+    dut.rx_ulpdu.put_packet(cause == spec::Cause::kNone ? ulpdu : Bytes{});
+  }
+  void give_verdict() {
+    ASSERT_FALSE(verdicts.empty()) << "a segment too many";
+    dut.rx_verdict.put(verdicts.front());
+    verdicts.pop_front();
+  }
+  void on_rx_xlate(const spec::RxXlate& x) {
+    EXPECT_GT(x.length, 0U);
+    rx_asked.push_back(x);
+    rx_group.push_back(x);
+    EXPECT_LE(rx_group.size(), 3U);
+    if (x.last == 0) return;
+    spec::TptResult r = spec::TptResult::kOk;
+    for (const auto& p : rx_group)
+      if (r == spec::TptResult::kOk) r = result_of(p.stag);
+    dut.rx_xlate_rsp.put({.result = r});
+    if (r == spec::TptResult::kOk) {
+      std::vector<spec::Extent> all;
+      for (const auto& p : rx_group)
+        for (auto& e : extents_of(p.stag, p.tagged_offset, p.length)) all.push_back(e);
+      all.back().last = 1;
+      for (auto& e : all) dut.rx_extent.put(e), given[e.epoch]++;
+    }
+    rx_group.clear();
+  }
+  void on_take(uint16_t qpn) {
+    auto& q = wqes[qpn];
+    takes[qpn]++;
+    if (q.empty()) return dut.rq_take_rsp.put({.found = 0, .wqe = {}});
+    dut.rq_take_rsp.put({.found = 1, .wqe = q.front()});
+    q.pop_front();
+  }
+  void on_place_extent(const spec::Extent& e) {
+    used[e.epoch]++;
+    open_extents.push_back(e);
+    if (e.last != 0) extent_groups.push_back(std::move(open_extents)), open_extents.clear();
+    join();
+  }
+  void on_place_beat(const spec::Beat& b) {
+    open_bytes.insert(open_bytes.end(), b.data.begin(), b.data.begin() + b.keep);
+    if (b.last != 0) byte_groups.push_back(std::move(open_bytes)), open_bytes.clear();
+    join();
+  }
+  void join() {  // a packet is placed when length, extents and bytes are all there
+    while (!place_lengths.empty() && !extent_groups.empty() && !byte_groups.empty()) {
+      uint64_t sum = 0;
+      for (const auto& e : extent_groups.front()) sum += e.length;
+      EXPECT_EQ(place_lengths.front(), byte_groups.front().size());
+      EXPECT_EQ(sum, byte_groups.front().size());
+      placed.push_back({std::move(extent_groups.front()), std::move(byte_groups.front())});
+      place_lengths.pop_front(), extent_groups.pop_front(), byte_groups.pop_front();
+      place_count++;
+      if (hold_places)
+        held_places++;
+      else
+        dut.place_done.put({.count = place_count});
+    }
+  }
+  void release_places() {
+    hold_places = false;
+    for (; held_places != 0; held_places--)
+      dut.place_done.put({.count = static_cast<uint16_t>(place_count - held_places + 1)});
+  }
+  /// Every extent was used or given back, nothing is left over.
+  void check_extents() {
+    for (int e = 0; e < 2; e++) EXPECT_EQ(given[e], used[e] + dropped[e]) << "epoch " << e;
+    EXPECT_TRUE(verdicts.empty());
+    EXPECT_TRUE(place_lengths.empty() && extent_groups.empty() && byte_groups.empty());
+  }
+
+  // --- transmit
+  void send(const spec::TxMessageHdr& h, const Bytes& body) {
+    if (h.source == spec::TxSource::kSq) sq_used[h.qpn]++;
+    if (h.source == spec::TxSource::kResp) resp_used[h.qpn]++;
+    dut.tx_message_hdr.put(h);
+    dut.tx_message.put_packet(body);
+  }
+  void on_tx_xlate(const spec::TxXlate& x) {
+    EXPECT_GT(x.length, 0U);
+    tx_asked.push_back(x);
+    tx_group.push_back(x);
+    if (x.last == 0) return;
+    tx_groups.push_back(std::move(tx_group));
+    tx_group.clear();
+    answer_payload();
+  }
+  void answer_payload() {
+    while (!tx_groups.empty() && reqs.size() > answered) {
+      const spec::PayloadReq r = reqs[answered++];
+      spec::PayloadHdr h{.length = r.length, .status = spec::RdStatus::kOk, .result = spec::TptResult::kOk};
+      Bytes data;
+      for (const auto& p : tx_groups.front()) {
+        if (h.result == spec::TptResult::kOk) h.result = result_of(p.stag);
+        if ((p.stag & 0x8000) != 0) h.status = spec::RdStatus::kPoisoned;
+        for (const auto& e : extents_of(p.stag, p.tagged_offset, p.length))
+          for (uint64_t i = 0; i < e.length; i++) data.push_back(byte_at(e.address + i));
+      }
+      tx_groups.pop_front();
+      EXPECT_EQ(data.size(), r.length);
+      if (h.result != spec::TptResult::kOk || h.status != spec::RdStatus::kOk) data.clear();
+      dut.payload_hdr.put(h);
+      dut.payload.put_packet(data);
+    }
+  }
+  void on_want(const spec::TxWant& w) {
+    wants++;
+    auto& open = w.is_term != 0 ? term_wanted[w.qpn] : wanted[w.qpn];
+    EXPECT_FALSE(open) << "a second want of QP " << w.qpn;
+    open = true;
+    if (hold_grants)
+      held_wants.push_back(w);
+    else
+      grant(w);
+  }
+  void grant(const spec::TxWant& w) {
+    (w.is_term != 0 ? term_wanted[w.qpn] : wanted[w.qpn]) = false;
+    const auto m = mulpdu.find(w.qpn);
+    dut.tx_grant.put({.qpn = w.qpn, .is_term = w.is_term, .mulpdu = m == mulpdu.end() ? uint16_t{1460} : m->second});
+  }
+  void release_grants() {
+    hold_grants = false;
+    for (const auto& w : held_wants) grant(w);
+    held_wants.clear();
+  }
+
+  D& dut;
+  std::deque<spec::RxVerdict> verdicts;
+  bool hold_verdicts = false, hold_places = false, hold_grants = false;
+  std::vector<spec::RxXlate> rx_asked, rx_group, tx_asked, tx_group;
+  std::map<uint16_t, std::deque<spec::RecvWqe>> wqes;
+  std::map<uint16_t, unsigned> takes, sq_used, resp_used;
+  std::array<uint64_t, 2> given{}, used{}, dropped{};
+  std::deque<uint32_t> place_lengths;
+  std::vector<spec::Extent> open_extents;
+  Bytes open_bytes;
+  std::deque<std::vector<spec::Extent>> extent_groups;
+  std::deque<Bytes> byte_groups;
+  std::deque<Placed> placed;
+  uint16_t place_count = 0, held_places = 0;
+  std::deque<std::vector<spec::TxXlate>> tx_groups;
+  std::vector<spec::PayloadReq> reqs;
+  size_t answered = 0;
+  std::map<uint16_t, bool> wanted, term_wanted;
+  std::map<uint16_t, uint16_t> mulpdu;
+  std::vector<spec::TxWant> held_wants;
+  uint64_t wants = 0;
+};
+
+}  // namespace rnic::tb

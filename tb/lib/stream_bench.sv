@@ -1,0 +1,162 @@
+// stream_bench: the cells of rtl/lib that carry words, side by side, each with streams of its own name; words of 16 bits.
+//
+// Benches: tb/lib/*_test.cpp through tb/lib/stream_dut.hpp
+module stream_bench (
+  input  logic        clk_i, rst_ni,
+  // stream_reg
+  input  logic        reg_valid_i,    output logic reg_ready_o,    input  logic [15:0] reg_i,
+  output logic        reg_valid_o,    input  logic reg_ready_i,    output logic [15:0] reg_o,
+  // stream_fifo of depth 1, 2, 5 and, in block memory, 100
+  input  logic        fifo1_valid_i,   output logic fifo1_ready_o,   input  logic [15:0] fifo1_i,
+  output logic        fifo1_valid_o,   input  logic fifo1_ready_i,   output logic [15:0] fifo1_o,
+  output logic        fifo1_count_o,
+  input  logic        fifo2_valid_i,   output logic fifo2_ready_o,   input  logic [15:0] fifo2_i,
+  output logic        fifo2_valid_o,   input  logic fifo2_ready_i,   output logic [15:0] fifo2_o,
+  output logic [1:0]  fifo2_count_o,
+  input  logic        fifo5_valid_i,   output logic fifo5_ready_o,   input  logic [15:0] fifo5_i,
+  output logic        fifo5_valid_o,   input  logic fifo5_ready_i,   output logic [15:0] fifo5_o,
+  output logic [2:0]  fifo5_count_o,
+  input  logic        fifo100_valid_i, output logic fifo100_ready_o, input  logic [15:0] fifo100_i,
+  output logic        fifo100_valid_o, input  logic fifo100_ready_i, output logic [15:0] fifo100_o,
+  output logic [6:0]  fifo100_count_o,
+  // stream_arb: {index, word}
+  input  logic        arb_a_valid_i,  output logic arb_a_ready_o,  input  logic [15:0] arb_a_i,
+  input  logic        arb_b_valid_i,  output logic arb_b_ready_o,  input  logic [15:0] arb_b_i,
+  input  logic        arb_c_valid_i,  output logic arb_c_ready_o,  input  logic [15:0] arb_c_i,
+  output logic        arb_valid_o,    input  logic arb_ready_i,    output logic [17:0] arb_o,
+  // packet_arb: {last, word} in, {index, last, word} out
+  input  logic        parb_a_valid_i, output logic parb_a_ready_o, input  logic [16:0] parb_a_i,
+  input  logic        parb_b_valid_i, output logic parb_b_ready_o, input  logic [16:0] parb_b_i,
+  input  logic        parb_c_valid_i, output logic parb_c_ready_o, input  logic [16:0] parb_c_i,
+  output logic        parb_valid_o,   input  logic parb_ready_i,   output logic [18:0] parb_o,
+  // stream_fork
+  input  logic        fork_valid_i,   output logic fork_ready_o,   input  logic [15:0] fork_i,
+  output logic        fork_a_valid_o, input  logic fork_a_ready_i, output logic [15:0] fork_a_o,
+  output logic        fork_b_valid_o, input  logic fork_b_ready_i, output logic [15:0] fork_b_o,
+  output logic        fork_c_valid_o, input  logic fork_c_ready_i, output logic [15:0] fork_c_o,
+  // stream_join: {b, a}
+  input  logic        join_a_valid_i, output logic join_a_ready_o, input  logic [15:0] join_a_i,
+  input  logic        join_b_valid_i, output logic join_b_ready_o, input  logic [15:0] join_b_i,
+  output logic        join_valid_o,   input  logic join_ready_i,   output logic [31:0] join_o,
+  // stream_mux: one select a word
+  input  logic        mux_s_valid_i,  output logic mux_s_ready_o,  input  logic [1:0]  mux_s_i,
+  input  logic        mux_a_valid_i,  output logic mux_a_ready_o,  input  logic [15:0] mux_a_i,
+  input  logic        mux_b_valid_i,  output logic mux_b_ready_o,  input  logic [15:0] mux_b_i,
+  input  logic        mux_c_valid_i,  output logic mux_c_ready_o,  input  logic [15:0] mux_c_i,
+  output logic        mux_valid_o,    input  logic mux_ready_i,    output logic [15:0] mux_o,
+  // stream_demux: {select, word}
+  input  logic        demux_valid_i,   output logic demux_ready_o,   input  logic [17:0] demux_i,
+  output logic        demux_a_valid_o, input  logic demux_a_ready_i, output logic [15:0] demux_a_o,
+  output logic        demux_b_valid_o, input  logic demux_b_ready_i, output logic [15:0] demux_b_o,
+  output logic        demux_c_valid_o, input  logic demux_c_ready_i, output logic [15:0] demux_c_o,
+  // id_pool of 37
+  output logic        pool_valid_o,   input  logic pool_ready_i,   output logic [5:0]  pool_o,
+  input  logic        pool_valid_i,   output logic pool_ready_o,   input  logic [5:0]  pool_i,
+  output logic [5:0]  pool_used_o,
+  // credit_counter of 20
+  input  logic        give_valid_i,   output logic give_ready_o,   input  logic [4:0]  give_i,
+  input  logic        take_valid_i,   output logic take_ready_o,   input  logic [4:0]  take_i,
+  output logic [4:0]  credit_o,
+  // ram_1r1w of 10 x 16, ram_clear of 10, first_one of 37, keep_mask of 64
+  input  logic        ram_we_i, ram_re_i,
+  input  logic [3:0]  ram_waddr_i, ram_raddr_i,
+  input  logic [15:0] ram_wdata_i,
+  output logic [15:0] ram_rdata_o,
+  output logic        clear_busy_o,
+  output logic [3:0]  clear_addr_o,
+  input  logic [36:0] first_i,
+  output logic        first_any_o,
+  output logic [36:0] first_onehot_o,
+  output logic [5:0]  first_index_o,
+  input  logic [6:0]  keep_i,
+  output logic [63:0] keep_mask_o
+);
+  stream_reg #(.Width(16)) u_reg (
+    .clk_i, .rst_ni, .valid_i(reg_valid_i), .ready_o(reg_ready_o), .data_i(reg_i),
+    .valid_o(reg_valid_o), .ready_i(reg_ready_i), .data_o(reg_o)
+  );
+
+  stream_fifo #(.Width(16), .Depth(1)) u_fifo1 (
+    .clk_i, .rst_ni, .valid_i(fifo1_valid_i), .ready_o(fifo1_ready_o), .data_i(fifo1_i),
+    .valid_o(fifo1_valid_o), .ready_i(fifo1_ready_i), .data_o(fifo1_o), .count_o(fifo1_count_o)
+  );
+  stream_fifo #(.Width(16), .Depth(2)) u_fifo2 (
+    .clk_i, .rst_ni, .valid_i(fifo2_valid_i), .ready_o(fifo2_ready_o), .data_i(fifo2_i),
+    .valid_o(fifo2_valid_o), .ready_i(fifo2_ready_i), .data_o(fifo2_o), .count_o(fifo2_count_o)
+  );
+  stream_fifo #(.Width(16), .Depth(5)) u_fifo5 (
+    .clk_i, .rst_ni, .valid_i(fifo5_valid_i), .ready_o(fifo5_ready_o), .data_i(fifo5_i),
+    .valid_o(fifo5_valid_o), .ready_i(fifo5_ready_i), .data_o(fifo5_o), .count_o(fifo5_count_o)
+  );
+  stream_fifo #(.Width(16), .Depth(100)) u_fifo100 (
+    .clk_i, .rst_ni, .valid_i(fifo100_valid_i), .ready_o(fifo100_ready_o), .data_i(fifo100_i),
+    .valid_o(fifo100_valid_o), .ready_i(fifo100_ready_i), .data_o(fifo100_o), .count_o(fifo100_count_o)
+  );
+
+  stream_arb #(.Width(16), .N(3)) u_arb (
+    .clk_i, .rst_ni,
+    .valid_i({arb_c_valid_i, arb_b_valid_i, arb_a_valid_i}), .ready_o({arb_c_ready_o, arb_b_ready_o, arb_a_ready_o}),
+    .data_i({arb_c_i, arb_b_i, arb_a_i}),
+    .valid_o(arb_valid_o), .ready_i(arb_ready_i), .data_o(arb_o[15:0]), .index_o(arb_o[17:16])
+  );
+
+  packet_arb #(.Width(16), .N(3)) u_parb (
+    .clk_i, .rst_ni,
+    .valid_i({parb_c_valid_i, parb_b_valid_i, parb_a_valid_i}),
+    .ready_o({parb_c_ready_o, parb_b_ready_o, parb_a_ready_o}),
+    .last_i({parb_c_i[16], parb_b_i[16], parb_a_i[16]}), .data_i({parb_c_i[15:0], parb_b_i[15:0], parb_a_i[15:0]}),
+    .valid_o(parb_valid_o), .ready_i(parb_ready_i), .last_o(parb_o[16]), .data_o(parb_o[15:0]), .index_o(parb_o[18:17])
+  );
+
+  stream_fork #(.N(3)) u_fork (
+    .clk_i, .rst_ni, .valid_i(fork_valid_i), .ready_o(fork_ready_o),
+    .valid_o({fork_c_valid_o, fork_b_valid_o, fork_a_valid_o}), .ready_i({fork_c_ready_i, fork_b_ready_i, fork_a_ready_i})
+  );
+  assign {fork_c_o, fork_b_o, fork_a_o} = {3{fork_i}};
+
+  stream_join #(.N(2)) u_join (
+    .clk_i, .rst_ni, .valid_i({join_b_valid_i, join_a_valid_i}), .ready_o({join_b_ready_o, join_a_ready_o}),
+    .valid_o(join_valid_o), .ready_i(join_ready_i)
+  );
+  assign join_o = {join_b_i, join_a_i};
+
+  stream_mux #(.Width(16), .N(3)) u_mux (
+    .clk_i, .rst_ni, .select_i(mux_s_valid_i ? mux_s_i : 2'd0),
+    .valid_i({mux_c_valid_i, mux_b_valid_i, mux_a_valid_i} & {3{mux_s_valid_i}}),
+    .ready_o({mux_c_ready, mux_b_ready, mux_a_ready}), .data_i({mux_c_i, mux_b_i, mux_a_i}),
+    .valid_o(mux_valid_o), .ready_i(mux_ready_i), .data_o(mux_o)
+  );
+  logic mux_a_ready, mux_b_ready, mux_c_ready;
+  assign mux_a_ready_o = mux_a_ready && mux_s_valid_i;
+  assign mux_b_ready_o = mux_b_ready && mux_s_valid_i;
+  assign mux_c_ready_o = mux_c_ready && mux_s_valid_i;
+  assign mux_s_ready_o = mux_valid_o && mux_ready_i;
+
+  stream_demux #(.N(3)) u_demux (
+    .clk_i, .rst_ni, .valid_i(demux_valid_i), .ready_o(demux_ready_o), .select_i(demux_i[17:16]),
+    .valid_o({demux_c_valid_o, demux_b_valid_o, demux_a_valid_o}),
+    .ready_i({demux_c_ready_i, demux_b_ready_i, demux_a_ready_i})
+  );
+  assign {demux_c_o, demux_b_o, demux_a_o} = {3{demux_i[15:0]}};
+
+  id_pool #(.N(37)) u_pool (
+    .clk_i, .rst_ni, .alloc_valid_o(pool_valid_o), .alloc_ready_i(pool_ready_i), .alloc_id_o(pool_o),
+    .free_valid_i(pool_valid_i), .free_ready_o(pool_ready_o), .free_id_i(pool_i), .used_o(pool_used_o)
+  );
+
+  credit_counter #(.Max(20)) u_credit (
+    .clk_i, .rst_ni, .give_valid_i, .give_amount_i(give_i),
+    .take_valid_i, .take_ready_o, .take_amount_i(take_i), .count_o(credit_o)
+  );
+  assign give_ready_o = 1'b1;
+
+  ram_1r1w #(.Width(16), .Depth(10)) u_ram (
+    .clk_i, .rst_ni, .we_i(ram_we_i), .waddr_i(ram_waddr_i), .wdata_i(ram_wdata_i),
+    .re_i(ram_re_i), .raddr_i(ram_raddr_i), .rdata_o(ram_rdata_o)
+  );
+  ram_clear #(.Depth(10)) u_clear (.clk_i, .rst_ni, .busy_o(clear_busy_o), .addr_o(clear_addr_o));
+  first_one #(.N(37)) u_first (
+    .request_i(first_i), .any_o(first_any_o), .onehot_o(first_onehot_o), .index_o(first_index_o)
+  );
+  keep_mask #(.Bytes(64)) u_keep (.keep_i, .mask_o(keep_mask_o));
+endmodule
