@@ -73,7 +73,8 @@ module admin_exec (
   assign mr_result = result_q;
   assign cmd_o     = cmd_q;
 
-  admin_judge u_judge (.cmd_i(cmd_q), .status_o(judged));
+  logic refs_ok, args_ok;
+  admin_judge u_judge (.cmd_i(cmd_q), .status_o(judged), .refs_ok_o(refs_ok), .args_ok_o(args_ok));
 
   // --- what kind of command
   logic is_pd, is_eq, is_cq, is_qp, is_mr, is_conn, is_create, is_destroy, to_rts, has_stream, has_unit;
@@ -234,6 +235,8 @@ module admin_exec (
       else if (op == iwarp_pkg::CmdCreateMr && !first_pd_q) found = iwarp_pkg::AdmNotFound;
       else if (is_destroy && first_used_q)                  found = iwarp_pkg::AdmInUse;
     end
+    if (found == iwarp_pkg::AdmOk && !refs_ok)      found = iwarp_pkg::AdmNotFound;
+    else if (found == iwarp_pkg::AdmOk && !args_ok) found = iwarp_pkg::AdmBadArgument;
   end
 
   logic refused;                       // the unit's answer is not ok
@@ -249,14 +252,14 @@ module admin_exec (
       end
       StJudge: begin
         status_d = judged;
-        state_d  = (judged != iwarp_pkg::AdmOk || op == iwarp_pkg::CmdNop) ? StAnswer : StRead1;
+        state_d  = judged != iwarp_pkg::AdmOk ? StAnswer : StRead1;
       end
       StRead1: state_d = StGot1;
       StGot1:  state_d = StRead2;
       StRead2: state_d = StGot2;
       StGot2: begin
         status_d = found;
-        if (found != iwarp_pkg::AdmOk)           state_d = StAnswer;
+        if (found != iwarp_pkg::AdmOk || op == iwarp_pkg::CmdNop) state_d = StAnswer;
         else if (op == iwarp_pkg::CmdCreateMr)   state_d = StPages;
         else if (to_rts)                         state_d = StIsIdle;
         else if (op == iwarp_pkg::CmdConnSend)   state_d = StConn;

@@ -1,9 +1,12 @@
-// admin_judge: is a command well formed? Opcode, object range, arguments; not what exists (admin_tables) nor states (the units).
+// admin_judge: is a command well formed? Opcode and object range first, then (when what it names is known to exist) its arguments; not
+// what exists (admin_tables) nor states (the units).
 //
-// Combinational, registered by its user. Reserved bits must be zero. Bench: tb/admin/admin_test.cpp
+// Combinational, registered by its user. Reserved bits must be zero; other fields that an opcode does not use are not looked at. Bench: tb/admin/admin_test.cpp
 module admin_judge (
   input  iwarp_pkg::admin_cmd_t    cmd_i,
-  output iwarp_pkg::admin_status_e status_o
+  output iwarp_pkg::admin_status_e status_o,   // of opcode and object
+  output logic                     refs_ok_o,  // PD, CQs, EQ in args are in range
+  output logic                     args_ok_o
 );
   iwarp_pkg::admin_ring_args_t   ring;
   iwarp_pkg::admin_qp_args_t     qp;
@@ -17,18 +20,16 @@ module admin_judge (
   assign conn = cmd_i.args;
 
   // --- rings
-  logic eq_ok, cq_ok, ring_zero;
-  assign ring_zero = {ring.reserved0, ring.reserved1, ring.reserved2} == '0;
-  assign eq_ok = ring_zero && ring.log_size >= 8'd1 && ring.log_size <= rnic_pkg::MaxLogCq && ring.base[3:0] == '0 &&
-                 32'(ring.vector) < rnic_pkg::NumVectors && ring.page == '0 && ring.eqn == '0;
-  assign cq_ok = ring_zero && ring.log_size >= 8'd1 && ring.log_size <= rnic_pkg::MaxLogCq && ring.base[4:0] == '0 &&
-                 32'(ring.page) < rnic_pkg::NumPages && 32'(ring.eqn) < rnic_pkg::NumEqs && ring.vector == '0;
+  logic ring_ok, eq_ok, cq_ok;
+  assign ring_ok = {ring.reserved0, ring.reserved1, ring.reserved2} == '0 && 32'(ring.vector) < rnic_pkg::NumVectors &&
+                   32'(ring.page) < rnic_pkg::NumPages;
+  assign eq_ok   = ring_ok && ring.log_size >= 8'd1 && ring.log_size <= rnic_pkg::MaxLogCq && ring.base[3:0] == '0;
+  assign cq_ok   = ring_ok && ring.log_size >= 8'd1 && ring.log_size <= rnic_pkg::MaxLogCq && ring.base[4:0] == '0;
 
   logic qp_ok;
   assign qp_ok = {qp.reserved0, qp.reserved1} == '0 && qp.log_sq >= rnic_pkg::MinLogRing && qp.log_sq <= rnic_pkg::MaxLogRing &&
                  qp.log_rq >= rnic_pkg::MinLogRing && qp.log_rq <= rnic_pkg::MaxLogRing && qp.sq_base[5:0] == '0 &&
-                 qp.rq_base[5:0] == '0 && 32'(qp.page) < rnic_pkg::NumPages && 32'(qp.pd) < rnic_pkg::NumPds &&
-                 32'(qp.send_cq) < rnic_pkg::NumCqs && 32'(qp.recv_cq) < rnic_pkg::NumCqs;
+                 qp.rq_base[5:0] == '0 && 32'(qp.page) < rnic_pkg::NumPages;
 
   // --- modify: rts needs its arguments, closing and error need none
   localparam int unsigned StreamMax = 532;   // MPA Reply: 20 bytes and 512 of private data
@@ -53,7 +54,7 @@ module admin_judge (
                    (mr.first_offset[20:0] >> mr.log_page[4:0]) == '0 && mr.pages != '0 && mr.pages[31:22] == '0 &&
                    {5'h0, mr.length[47:0]} + {32'h0, mr.first_offset[20:0]} <= spanned &&
                    {1'b0, mr.pbl_base} + {1'b0, mr.pages} <= 33'(rnic_pkg::NumPbl) && mr.page_list[2:0] == '0 &&
-                   !(mr_end[64] && mr_end[63:0] != '0) && 32'(mr.pd) < rnic_pkg::NumPds;
+                   !(mr_end[64] && mr_end[63:0] != '0);
 
   // --- connections
   localparam int unsigned SendMax = 1024;
@@ -68,61 +69,48 @@ module admin_judge (
   assign none_ok = cmd_i.args == '0;
 
   always_comb begin
-    status_o = iwarp_pkg::AdmOk;
+    status_o  = iwarp_pkg::AdmOk;
+    refs_ok_o = 1'b1;
+    args_ok_o = none_ok;
     case (cmd_i.opcode)
-      iwarp_pkg::CmdNop: if (!none_ok) status_o = iwarp_pkg::AdmBadArgument;
-      iwarp_pkg::CmdCreatePd, iwarp_pkg::CmdDestroyPd: begin
-        if (cmd_i.object >= rnic_pkg::NumPds) status_o = iwarp_pkg::AdmBadObject;
-        else if (!none_ok)                    status_o = iwarp_pkg::AdmBadArgument;
-      end
+      iwarp_pkg::CmdNop, iwarp_pkg::CmdQueryMr, iwarp_pkg::CmdDestroyMr: ;
+      iwarp_pkg::CmdCreatePd, iwarp_pkg::CmdDestroyPd: if (cmd_i.object >= rnic_pkg::NumPds) status_o = iwarp_pkg::AdmBadObject;
       iwarp_pkg::CmdCreateEq, iwarp_pkg::CmdDestroyEq: begin
-        if (cmd_i.object >= rnic_pkg::NumEqs)                                     status_o = iwarp_pkg::AdmBadObject;
-        else if (!(cmd_i.opcode == iwarp_pkg::CmdCreateEq ? eq_ok : none_ok))     status_o = iwarp_pkg::AdmBadArgument;
+        if (cmd_i.object >= rnic_pkg::NumEqs) status_o = iwarp_pkg::AdmBadObject;
+        if (cmd_i.opcode == iwarp_pkg::CmdCreateEq) args_ok_o = eq_ok;
       end
-      iwarp_pkg::CmdCreateCq: begin
+      iwarp_pkg::CmdCreateCq, iwarp_pkg::CmdModifyCq: begin
         if (cmd_i.object >= rnic_pkg::NumCqs) status_o = iwarp_pkg::AdmBadObject;
-        else if (!cq_ok)                      status_o = iwarp_pkg::AdmBadArgument;
+        refs_ok_o = 32'(ring.eqn) < rnic_pkg::NumEqs;
+        args_ok_o = cmd_i.opcode == iwarp_pkg::CmdCreateCq ? cq_ok : ring_ok;
       end
-      iwarp_pkg::CmdModifyCq: begin
-        if (cmd_i.object >= rnic_pkg::NumCqs)                           status_o = iwarp_pkg::AdmBadObject;
-        else if (!ring_zero || 32'(ring.eqn) >= rnic_pkg::NumEqs)       status_o = iwarp_pkg::AdmBadArgument;
-      end
-      iwarp_pkg::CmdQueryCq, iwarp_pkg::CmdDestroyCq: begin
-        if (cmd_i.object >= rnic_pkg::NumCqs) status_o = iwarp_pkg::AdmBadObject;
-        else if (!none_ok)                    status_o = iwarp_pkg::AdmBadArgument;
-      end
+      iwarp_pkg::CmdQueryCq, iwarp_pkg::CmdDestroyCq: if (cmd_i.object >= rnic_pkg::NumCqs) status_o = iwarp_pkg::AdmBadObject;
       iwarp_pkg::CmdCreateQp: begin
         if (cmd_i.object >= rnic_pkg::NumQps) status_o = iwarp_pkg::AdmBadObject;
-        else if (!qp_ok)                      status_o = iwarp_pkg::AdmBadArgument;
+        refs_ok_o = 32'(qp.pd) < rnic_pkg::NumPds && 32'(qp.send_cq) < rnic_pkg::NumCqs && 32'(qp.recv_cq) < rnic_pkg::NumCqs;
+        args_ok_o = qp_ok;
       end
       iwarp_pkg::CmdModifyQp: begin
         if (cmd_i.object >= rnic_pkg::NumQps) status_o = iwarp_pkg::AdmBadObject;
-        else if (!mod_ok)                     status_o = iwarp_pkg::AdmBadArgument;
+        args_ok_o = mod_ok;
       end
-      iwarp_pkg::CmdQueryQp, iwarp_pkg::CmdDestroyQp: begin
-        if (cmd_i.object >= rnic_pkg::NumQps) status_o = iwarp_pkg::AdmBadObject;
-        else if (!none_ok)                    status_o = iwarp_pkg::AdmBadArgument;
-      end
+      iwarp_pkg::CmdQueryQp, iwarp_pkg::CmdDestroyQp: if (cmd_i.object >= rnic_pkg::NumQps) status_o = iwarp_pkg::AdmBadObject;
       iwarp_pkg::CmdCreateMr: begin
         if (cmd_i.object >= rnic_pkg::NumStags) status_o = iwarp_pkg::AdmBadObject;
-        else if (!mr_ok)                        status_o = iwarp_pkg::AdmBadArgument;
+        refs_ok_o = 32'(mr.pd) < rnic_pkg::NumPds;
+        args_ok_o = mr_ok;
       end
-      iwarp_pkg::CmdQueryMr, iwarp_pkg::CmdDestroyMr: if (!none_ok) status_o = iwarp_pkg::AdmBadArgument;
-      iwarp_pkg::CmdConnListen, iwarp_pkg::CmdConnUnlisten: begin
-        if (!port_ok)      status_o = iwarp_pkg::AdmBadObject;
-        else if (!none_ok) status_o = iwarp_pkg::AdmBadArgument;
-      end
+      iwarp_pkg::CmdConnListen, iwarp_pkg::CmdConnUnlisten: if (!port_ok) status_o = iwarp_pkg::AdmBadObject;
       iwarp_pkg::CmdConnConnect: begin
-        if (cmd_i.object != '0)    status_o = iwarp_pkg::AdmBadObject;
-        else if (!conn_connect_ok) status_o = iwarp_pkg::AdmBadArgument;
+        if (cmd_i.object != '0) status_o = iwarp_pkg::AdmBadObject;
+        args_ok_o = conn_connect_ok;
       end
       iwarp_pkg::CmdConnGive, iwarp_pkg::CmdConnSend: begin
-        if (!conn_in_range)      status_o = iwarp_pkg::AdmBadObject;
-        else if (!conn_bytes_ok) status_o = iwarp_pkg::AdmBadArgument;
+        if (!conn_in_range) status_o = iwarp_pkg::AdmBadObject;
+        args_ok_o = conn_bytes_ok;
       end
       iwarp_pkg::CmdConnQuery, iwarp_pkg::CmdConnClose, iwarp_pkg::CmdConnAbort, iwarp_pkg::CmdConnRelease: begin
         if (!conn_in_range) status_o = iwarp_pkg::AdmBadObject;
-        else if (!none_ok)  status_o = iwarp_pkg::AdmBadArgument;
       end
       default: status_o = iwarp_pkg::AdmBadOpcode;
     endcase

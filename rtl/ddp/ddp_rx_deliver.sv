@@ -99,9 +99,9 @@ module ddp_rx_deliver (
   ram_1r1w #(.Width(1), .Depth(rnic_pkg::NumQps)) u_failed (
     .clk_i, .rst_ni,
     .we_i(clear_i || ctl_fire || (pop && failed)),
-    .waddr_i(clear_i ? QpW'(clear_addr_i) : ctl_fire ? QpW'(ctl_qpn_i) : QpW'(qpn)),
+    .waddr_i(clear_i ? clear_addr_i[QpW-1:0] : ctl_fire ? ctl_qpn_i[QpW-1:0] : qpn[QpW-1:0]),
     .wdata_i(!clear_i && !ctl_fire),
-    .re_i(look), .raddr_i(QpW'(qpn)), .rdata_o(was_failed)
+    .re_i(look), .raddr_i(qpn[QpW-1:0]), .rdata_o(was_failed)
   );
 
   stream_reg #(.Width(iwarp_pkg::RxDoneWidth)) u_out (

@@ -214,7 +214,7 @@ module ddp_rx_header (
 
   assign ctl_state = {ctl_start_i, 1'b0, 1'b0, 32'd0, 32'd1, 32'd1, 32'd1, ctl_pd_i};
   assign we        = clear_i || ctl_fire || finish;
-  assign waddr     = clear_i ? QpW'(clear_addr_i) : ctl_fire ? QpW'(ctl_qpn_i) : QpW'(qpn_q);
+  assign waddr     = clear_i ? clear_addr_i[QpW-1:0] : ctl_fire ? ctl_qpn_i[QpW-1:0] : qpn_q[QpW-1:0];
 
   always_comb begin
     wdata = state_d;
@@ -225,7 +225,7 @@ module ddp_rx_header (
   ram_1r1w #(.Width($bits(state)), .Depth(rnic_pkg::NumQps)) u_table (
     .clk_i, .rst_ni,
     .we_i(we), .waddr_i(waddr), .wdata_i(wdata),
-    .re_i(take_in), .raddr_i(QpW'(rx_ulpdu_hdr_i.qpn)), .rdata_o(rdata)
+    .re_i(take_in), .raddr_i(rx_ulpdu_hdr_i.qpn[QpW-1:0]), .rdata_o(rdata)
   );
 
   assign state = rdata;

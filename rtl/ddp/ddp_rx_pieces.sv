@@ -276,8 +276,8 @@ module ddp_rx_pieces (
 
   ram_1r1w #(.Width($bits(wqe_q)), .Depth(rnic_pkg::NumQps)) u_wqes (
     .clk_i, .rst_ni,
-    .we_i(write_q), .waddr_i(QpW'(qpn)), .wdata_i(rest),
-    .re_i(start_next), .raddr_i(QpW'(qpn)), .rdata_o(rdata)
+    .we_i(write_q), .waddr_i(qpn[QpW-1:0]), .wdata_i(rest),
+    .re_i(start_next), .raddr_i(qpn[QpW-1:0]), .rdata_o(rdata)
   );
 
   assign stored = rdata;

@@ -316,9 +316,9 @@ module ddp_tx_sched (
 
   ram_1r1w #(.Width($bits(one)), .Depth(rnic_pkg::NumQps)) u_table (
     .clk_i, .rst_ni,
-    .we_i(clear_i || two_valid_q), .waddr_i(clear_i ? QpW'(clear_addr_i) : QpW'(two_qpn_q)),
+    .we_i(clear_i || two_valid_q), .waddr_i(clear_i ? clear_addr_i[QpW-1:0] : two_qpn_q[QpW-1:0]),
     .wdata_i(clear_i ? '0 : two_d),
-    .re_i(go), .raddr_i(QpW'(qpn)), .rdata_o(rdata)
+    .re_i(go), .raddr_i(qpn[QpW-1:0]), .rdata_o(rdata)
   );
 
   logic unused_ready;

@@ -129,7 +129,7 @@ module ddp_tx_segment #(
   logic             first_beat_q, payload;
   logic [15:0]      rights;
 
-  assign qp        = QpW'(qpn);
+  assign qp        = qpn[QpW-1:0];
   assign is_sq     = source == iwarp_pkg::TxSq;
   assign slot_addr = is_sq ? SlotW'(qp) * SlotW'(rnic_pkg::SqSlots) + SlotW'(index)
                            : SlotW'(SqAll) + SlotW'({qp, source == iwarp_pkg::TxTerm});

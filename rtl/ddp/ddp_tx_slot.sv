@@ -59,7 +59,7 @@ module ddp_tx_slot #(
   logic [SlotW-1:0] slot;
   logic [BodyW-1:0] body;
 
-  assign qpn         = QpW'(tx_message_hdr_i.qpn);
+  assign qpn         = tx_message_hdr_i.qpn[QpW-1:0];
   assign is_sq       = tx_message_hdr_i.source == iwarp_pkg::TxSq;
   assign ctl_ready_o = !busy_q && !clear_i;
   assign ctl_fire    = ctl_valid_i && ctl_ready_o;
@@ -96,7 +96,7 @@ module ddp_tx_slot #(
   ram_1r1w #(.Width(3), .Depth(rnic_pkg::NumQps)) u_next (
     .clk_i, .rst_ni,
     .we_i(clear_i || ctl_fire || (finish && is_sq)),
-    .waddr_i(clear_i ? QpW'(clear_addr_i) : ctl_fire ? QpW'(ctl_qpn_i) : qpn),
+    .waddr_i(clear_i ? clear_addr_i[QpW-1:0] : ctl_fire ? ctl_qpn_i[QpW-1:0] : qpn),
     .wdata_i(clear_i || ctl_fire ? '0 : next_d),
     .re_i(begin_msg), .raddr_i(qpn), .rdata_o(next)
   );

@@ -1,0 +1,426 @@
+// ddp, transmit: segments, sources, faults. Expectations come from RFC 5041 and the contract, typed here.
+#include "ddp/ddp_world.hpp"
+
+namespace rnic::tb {
+namespace {
+
+using spec::RdmapOpcode;
+using spec::TxSource;
+
+Bytes sges(const std::vector<spec::WqeSge>& list) {
+  Bytes b;
+  for (const auto& s : list) {
+    for (unsigned i = 0; i < 8; i++) b.push_back(static_cast<uint8_t>(s.address >> (8 * i)));
+    for (unsigned i = 0; i < 4; i++) b.push_back(static_cast<uint8_t>(s.length >> (8 * i)));
+    for (unsigned i = 0; i < 4; i++) b.push_back(static_cast<uint8_t>(s.lkey >> (8 * i)));
+  }
+  return b;
+}
+Bytes memory(const std::vector<spec::WqeSge>& list) {
+  Bytes b;
+  for (const auto& s : list)
+    for (uint64_t i = 0; i < s.length; i++) b.push_back(byte_at(bus(s.lkey, s.address + i)));
+  return b;
+}
+
+/// A message and what it must look like on the way to mpa.
+struct Message {
+  spec::TxMessageHdr hdr{};
+  Bytes body, data;
+};
+
+Message write(uint16_t qpn, const std::vector<spec::WqeSge>& list, uint32_t stag = 0xabcd0000, uint64_t to = 0x1122334455667788) {
+  Message m;
+  m.hdr.qpn = qpn, m.hdr.source = TxSource::kSq, m.hdr.is_tagged = 1, m.hdr.opcode = RdmapOpcode::kRdmaWrite;
+  m.hdr.stag = stag, m.hdr.tagged_offset = to, m.hdr.num_sge = static_cast<uint8_t>(list.size()), m.hdr.done = 1;
+  m.body = sges(list), m.data = memory(list);
+  m.hdr.length = static_cast<uint32_t>(m.data.size());
+  return m;
+}
+Message send_inline(uint16_t qpn, const Bytes& data) {
+  Message m;
+  m.hdr.qpn = qpn, m.hdr.source = TxSource::kSq, m.hdr.opcode = RdmapOpcode::kSend, m.hdr.is_inline = 1, m.hdr.done = 1;
+  m.body = m.data = data;
+  m.hdr.length = static_cast<uint32_t>(data.size());
+  return m;
+}
+Message response(uint16_t qpn, uint32_t length, uint32_t stag = 0x5000) {
+  Message m = write(qpn, {{.address = 0x777, .length = length, .lkey = stag}}, 0x77770000, 0x40);
+  m.hdr.source = TxSource::kResp, m.hdr.opcode = RdmapOpcode::kReadResponse, m.hdr.done = 0, m.hdr.slot = 0x33;
+  m.hdr.has_watermark = 1, m.hdr.watermark = 0xbeef;
+  return m;
+}
+Message terminate(uint16_t qpn, size_t n = 52) {
+  Message m = send_inline(qpn, Bytes(n, 0x7e));
+  m.hdr.source = TxSource::kTerm, m.hdr.opcode = RdmapOpcode::kTerminate, m.hdr.qn = 2, m.hdr.done = 0;
+  return m;
+}
+
+/// Puts the segments of one QP back together, judging each.
+struct Reader {
+  /// One ULPDU of the message; true: it was the last.
+  bool segment(const Message& m, const spec::TxUlpduHdr& h, const Bytes& b, uint16_t mulpdu, uint32_t want_msn) {
+    const size_t header = m.hdr.is_tagged != 0 ? 14 : 18;
+    EXPECT_EQ(h.length, b.size());
+    EXPECT_GE(b.size(), header);
+    if (b.size() < header) return true;
+    const size_t n = std::min<size_t>(m.data.size() - at, mulpdu - header);
+    const bool last = at + n == m.data.size();
+    EXPECT_EQ(b.size(), header + n);
+    const Bytes piece(m.data.begin() + static_cast<long>(at), m.data.begin() + static_cast<long>(at + n));
+    const Bytes want = m.hdr.is_tagged != 0
+        ? tagged(static_cast<uint8_t>(m.hdr.opcode), last, m.hdr.stag, m.hdr.tagged_offset + at, piece)
+        : untagged(static_cast<uint8_t>(m.hdr.opcode), last, m.hdr.qn, want_msn, static_cast<uint32_t>(at), piece);
+    EXPECT_EQ(b, want);
+    EXPECT_EQ(h.done, last && m.hdr.done != 0 ? 1 : 0);
+    if (h.done != 0) EXPECT_EQ(h.slot, m.hdr.slot);
+    EXPECT_EQ(h.is_term, m.hdr.source == TxSource::kTerm ? 1 : 0);
+    at = last ? 0 : at + n;
+    return last;
+  }
+  size_t at = 0;
+};
+
+template <class D>
+struct DdpTxTest : testing::Test {
+  D dut;
+  void put(World<D>& w, const Message& m) { w.send(m.hdr, m.body); }
+  /// The next ULPDU.
+  std::pair<spec::TxUlpduHdr, Bytes> next() {
+    auto h = dut.tx_ulpdu_hdr.take();
+    return {h, dut.tx_ulpdu.take_packet().bytes};
+  }
+  /// All of a message, alone on the wire.
+  void expect(const Message& m, uint16_t mulpdu, uint32_t msn) {
+    Reader r;
+    for (bool last = false; !last && !testing::Test::HasFatalFailure();) {
+      const auto [h, b] = next();
+      ASSERT_EQ(h.qpn, m.hdr.qpn);
+      last = r.segment(m, h, b, mulpdu, msn);
+      if (testing::Test::HasFailure()) return;
+    }
+  }
+};
+TYPED_TEST_SUITE(DdpTxTest, Duts);
+
+TYPED_TEST(DdpTxTest, CutsAtMulpdu) {
+  each_pace([&](Pace p) {
+    World w(this->dut, p);
+    w.start_qp(2, 0x99);
+    for (uint16_t mulpdu : {uint16_t{128}, uint16_t{1460}, uint16_t{65535}}) {
+      w.mulpdu[2] = mulpdu;
+      const auto cap = static_cast<uint32_t>(mulpdu - 14);
+      for (uint32_t n : {0U, 1U, 63U, 64U, 65U, cap - 1, cap, cap + 1, 3 * cap, 3 * cap + 7}) {
+        if (n > 140000 || (n > 70000 && p.idle != 0)) continue;
+        const Message m = n == 0 ? write(2, {}) : write(2, {{.address = 0xff0 + n, .length = n, .lkey = 0x1000}});
+        this->put(w, m);
+        this->expect(m, mulpdu, 0);
+        if (testing::Test::HasFailure()) return;
+      }
+    }
+    for (const auto& x : w.tx_asked) EXPECT_EQ(x.pd, 0x99), EXPECT_EQ(x.rights, 0);
+    this->dut.settle();
+    EXPECT_EQ(w.sq_used[2], 0U);
+  });
+}
+
+TYPED_TEST(DdpTxTest, GathersSgesOverSegments) {
+  each_pace([&](Pace p) {
+    World w(this->dut, p);
+    base::Rng rng = test_rng();
+    w.start_qp(0);
+    w.mulpdu[0] = 300;
+    for (unsigned count : {1U, 2U, 4U, 5U, 9U, 14U}) {
+      for (int round = 0; round < 3; round++) {
+        std::vector<spec::WqeSge> list;
+        for (unsigned i = 0; i < count; i++)
+          list.push_back({.address = rng.below(1 << 20), .length = rng.percent(20) ? 0 : static_cast<uint32_t>(1 + rng.below(round == 0 ? 40 : 500)), .lkey = (i + 1) << 16});
+        if (rng.percent(50)) list.back().length = 0;
+        const Message m = write(0, list);
+        this->put(w, m);
+        this->expect(m, 300, 0);
+        if (testing::Test::HasFailure()) return;
+      }
+    }
+  });
+}
+
+TYPED_TEST(DdpTxTest, InlineBytesAndMsn) {
+  each_pace([&](Pace p) {
+    World w(this->dut, p);
+    base::Rng rng = test_rng();
+    w.start_qp(1);
+    w.mulpdu[1] = 128;
+    uint32_t msn[2] = {1, 1};
+    for (size_t n : {0, 1, 28, 46, 63, 64, 65, 109, 110, 111, 128, 129, 192, 220, 221, 224}) {
+      Message m = send_inline(1, random_bytes(rng, n));
+      if (n == 28) m.hdr.qn = 1, m.hdr.opcode = RdmapOpcode::kReadRequest;
+      m.hdr.slot = static_cast<uint8_t>(n);
+      this->put(w, m);
+      this->expect(m, 128, msn[m.hdr.qn]++);
+      if (testing::Test::HasFailure()) return;
+    }
+    EXPECT_TRUE(w.reqs.empty());
+  });
+}
+
+TYPED_TEST(DdpTxTest, SourcesTakeTurnsMessageByMessage) {
+  each_pace([&](Pace p) {
+    World w(this->dut, p);
+    w.start_qp(0);
+    w.mulpdu[0] = 500;
+    w.hold_grants = true;
+    const Message a = write(0, {{.address = 0, .length = 1200, .lkey = 0x1000}}), r = response(0, 1100);
+    this->put(w, a), this->put(w, r);
+    this->dut.settle();
+    ASSERT_EQ(w.wants, 1U);
+    w.release_grants();
+    this->expect(r, 500, 0);  // whichever begins: inside a message nobody else
+    this->expect(a, 500, 0);
+    if (testing::Test::HasFailure()) return;
+    ASSERT_EQ(w.reqs.size(), 6U);
+    EXPECT_EQ(w.reqs[0].has_watermark, 1);
+    EXPECT_EQ(w.reqs[0].watermark, 0xbeef);
+    EXPECT_EQ(w.reqs[5].has_watermark, 0);
+    EXPECT_EQ(w.tx_asked[0].rights, spec::kAccessRemoteRead);  // every fetch of a response checks again
+    EXPECT_EQ(w.tx_asked[5].rights, 0);
+    this->dut.settle();
+    EXPECT_EQ(w.sq_used[0] + w.resp_used[0], 0U);
+  });
+}
+
+TYPED_TEST(DdpTxTest, MulpduIsTakenAtTheStartOfAMessage) {
+  World w(this->dut, Pace{});
+  w.start_qp(0);
+  w.mulpdu[0] = 200;
+  const Message m = write(0, {{.address = 0, .length = 1000, .lkey = 0x1000}});
+  this->put(w, m);
+  ASSERT_TRUE(this->dut.run_until([&] { return w.wants == 2; }));
+  w.mulpdu[0] = 900;
+  this->expect(m, 200, 0);
+}
+
+TYPED_TEST(DdpTxTest, TerminateGoesFirstAndDropsTheRest) {
+  each_pace([&](Pace p) {
+    World w(this->dut, p);
+    for (bool inside : {false, true}) {
+      w.start_qp(0);
+      w.mulpdu[0] = 256;
+      w.hold_grants = true;
+      w.wants = 0;
+      const Message m = write(0, {{.address = 0, .length = 5000, .lkey = 0x1000}});
+      this->put(w, m);
+      ASSERT_TRUE(this->dut.run_until([&] { return w.wants == 1; }));
+      if (inside) {  // one segment leaves before
+        const auto first = w.held_wants[0];
+        w.held_wants.clear();
+        w.grant(first);
+        EXPECT_EQ(this->next().second.size(), 256U);
+        ASSERT_TRUE(this->dut.run_until([&] { return w.wants == 2; }));
+      }
+      this->put(w, response(0, 10));
+      const Message t = terminate(0, inside ? 52 : 4);
+      this->put(w, t);
+      this->dut.settle();
+      w.release_grants();
+      this->expect(t, 256, 1);
+      this->dut.settle();
+      EXPECT_TRUE(this->dut.tx_ulpdu_hdr.empty());
+      EXPECT_TRUE(this->dut.tx_fault.empty());
+      w.control(spec::QpOp::kStop, 0);
+      w.sq_used.clear(), w.resp_used.clear();
+    }
+  });
+}
+
+TYPED_TEST(DdpTxTest, BadPayloadIsAFaultAndSendsNothingMore) {
+  each_pace([&](Pace p) {
+    World w(this->dut, p);
+    for (uint32_t key : {0x9000U, 0x1005U}) {  // poisoned; out of bounds
+      SCOPED_TRACE(key);
+      w.start_qp(3);
+      w.start_qp(4);
+      w.mulpdu[3] = 500;
+      Message bad = write(3, {{.address = 0, .length = 600, .lkey = 0x1000}, {.address = 0, .length = 2000, .lkey = key}});
+      bad.hdr.slot = 17;
+      this->put(w, bad);
+      const Message good = write(4, {{.address = 9, .length = 100, .lkey = 0x2000}});
+      this->put(w, good);
+      const auto f = this->dut.tx_fault.take();
+      EXPECT_EQ(f.qpn, 3);
+      EXPECT_EQ(f.slot, 17);
+      EXPECT_EQ(f.source, TxSource::kSq);
+      EXPECT_EQ(f.offset, 486U);  // the first segment was good
+      EXPECT_EQ(f.status, key == 0x9000 ? spec::RdStatus::kPoisoned : spec::RdStatus::kOk);
+      EXPECT_EQ(f.result, key == 0x9000 ? spec::TptResult::kOk : spec::TptResult::kBounds);
+      this->put(w, terminate(3));
+      this->dut.settle();
+      EXPECT_TRUE(this->dut.tx_fault.empty());
+      unsigned of3 = 0, of4 = 0, terms = 0;
+      while (!this->dut.tx_ulpdu_hdr.empty()) {
+        const auto [h, b] = this->next();
+        (h.qpn == 4 ? of4 : h.is_term != 0 ? terms : of3)++;
+      }
+      EXPECT_EQ(of3, 1U);
+      EXPECT_EQ(of4, 1U);
+      EXPECT_EQ(terms, 1U);
+      w.control(spec::QpOp::kStop, 3);
+      w.control(spec::QpOp::kStop, 4);
+      w.sq_used.clear();
+    }
+  });
+}
+
+TYPED_TEST(DdpTxTest, StopDropsWhatIsUnsentAndStartBeginsAnew) {
+  each_pace([&](Pace p) {
+    World w(this->dut, p);
+    for (int round = 0; round < 3; round++) {
+      w.start_qp(1);
+      const Message m = send_inline(1, Bytes(40, 1));
+      this->put(w, m);
+      this->expect(m, 1460, 1);
+      w.hold_grants = true;
+      this->put(w, write(1, {{.address = 0, .length = 3000, .lkey = 0x1000}}));
+      this->dut.settle();
+      w.control(spec::QpOp::kSync, 1);
+      w.control(spec::QpOp::kStop, 1);
+      w.release_grants();  // a late grant finds nothing
+      this->dut.settle();
+      EXPECT_TRUE(this->dut.tx_ulpdu_hdr.empty());
+      w.sq_used.clear();
+    }
+  });
+}
+
+TYPED_TEST(DdpTxTest, StopWaitsForWhatIsScheduled) {
+  World w(this->dut, Pace{});
+  w.start_qp(1);
+  this->dut.tx_ulpdu.stall(100);
+  this->put(w, write(1, {{.address = 0, .length = 1000, .lkey = 0x1000}}));
+  ASSERT_TRUE(this->dut.run_until([&] { return !w.reqs.empty(); }));
+  spec::QpCtlDdp c{};
+  c.op = spec::QpOp::kStop, c.qpn = 1;
+  this->dut.qp_ctl.put(c);
+  EXPECT_FALSE(this->dut.qp_ack.try_take(300));
+  this->dut.tx_ulpdu.stall(0);
+  EXPECT_EQ(this->dut.qp_ack.take().qpn, 1);
+  EXPECT_EQ(this->dut.tx_ulpdu.size(), 1U) << "acknowledged before the last beat had left";
+}
+
+/// Messages of a QP and source leave in order, whole, uninterrupted, right to the bit, whatever other QPs do.
+TYPED_TEST(DdpTxTest, Random) {
+  each_pace([&](Pace p) {
+    World w(this->dut, p);
+    base::Rng rng = test_rng(p.describe());
+    constexpr uint16_t kQps = 6;
+    struct Q {
+      std::deque<Message> wait[2], sent[2];
+      Reader reader;
+      int inside = -1;
+      uint32_t msn[2] = {1, 1};
+    };
+    std::vector<Q> qs(kQps);
+    const unsigned slots = TypeParam::sizes().sq_slots;
+    unsigned left = 0;
+    for (uint16_t q = 0; q < kQps; q++) {
+      w.start_qp(q);
+      w.mulpdu[q] = static_cast<uint16_t>(rng.percent(30) ? 128 : 128 + rng.below(3000));
+      for (int i = 0; i < 40; i++, left++) {
+        Message m;
+        if (rng.percent(40)) {
+          m = send_inline(q, random_bytes(rng, rng.below(225)));
+          if (rng.percent(30)) m.hdr.qn = 1, m.hdr.opcode = RdmapOpcode::kReadRequest, m.hdr.done = 0;
+        } else {
+          std::vector<spec::WqeSge> list;
+          for (uint64_t k = rng.below(15); k-- > 0;)
+            list.push_back({.address = rng.next() & 0xffffff, .length = static_cast<uint32_t>(rng.below(rng.percent(20) ? 3000 : 90)), .lkey = static_cast<uint32_t>(1 + rng.below(100)) << 16});
+          m = write(q, list, static_cast<uint32_t>(rng.next()), rng.next());
+          if (rng.percent(40)) m.hdr.is_tagged = 0, m.hdr.opcode = RdmapOpcode::kSendSe;
+        }
+        m.hdr.slot = static_cast<uint8_t>(i);
+        const bool resp = rng.percent(30);
+        if (resp) {
+          m = response(q, static_cast<uint32_t>(rng.percent(20) ? 0 : rng.below(4000)));
+          m.hdr.stag = static_cast<uint32_t>(i);
+        }
+        qs[q].wait[resp ? 1 : 0].push_back(m);
+      }
+    }
+    uint64_t idle = 0;
+    while (left != 0 && !testing::Test::HasFailure()) {
+      for (uint16_t q = 0; q < kQps; q++) {
+        for (int s = 0; s < 2; s++) {
+          auto& wait = qs[q].wait[s];
+          if (wait.empty() || (s == 0 ? w.sq_used[q] >= slots : w.resp_used[q] != 0)) continue;
+          this->put(w, wait.front());
+          qs[q].sent[s].push_back(wait.front());
+          wait.pop_front();
+        }
+      }
+      if (this->dut.tx_ulpdu_hdr.empty() || this->dut.tx_ulpdu.empty()) {
+        ASSERT_LT(idle++, 20000U) << "nothing leaves any more";
+        this->dut.advance();
+        continue;
+      }
+      idle = 0;
+      const auto [h, b] = this->next();
+      Q& q = qs.at(h.qpn);
+      ASSERT_GE(b.size(), 14U);
+      if (q.inside < 0) q.inside = (b[0] & 0x80) != 0 && b[1] == 0x42 ? 1 : 0;
+      ASSERT_FALSE(q.sent[q.inside].empty());
+      const Message& m = q.sent[q.inside].front();
+      if (!q.reader.segment(m, h, b, w.mulpdu[h.qpn], q.msn[m.hdr.qn])) continue;
+      if (m.hdr.is_tagged == 0) q.msn[m.hdr.qn]++;
+      q.sent[q.inside].pop_front();
+      q.inside = -1;
+      left--;
+    }
+    this->dut.settle();
+    EXPECT_TRUE(this->dut.tx_fault.empty());
+    for (uint16_t q = 0; q < kQps; q++) {
+      EXPECT_EQ(w.sq_used[q] + w.resp_used[q], 0U);
+      EXPECT_FALSE(w.wanted[q]);
+    }
+  });
+}
+
+/// The promise: a segment every 2 to 4 cycles over QPs, 64 bytes a cycle in bulk, 12 cycles of ddp's from want to want.
+TYPED_TEST(DdpTxTest, KeepsItsPace) {
+  if (!TypeParam::kHasCycles || TypeParam::sizes().fifo_depth < 8) GTEST_SKIP() << "cycles of the default build";
+  World w(this->dut, Pace{});
+  constexpr uint16_t kQps = 16;
+  for (uint16_t q = 0; q < kQps; q++) w.start_qp(q);
+  auto measure = [&](unsigned per_qp, uint16_t qps, auto make) {
+    std::vector<unsigned> left(kQps, per_qp);
+    uint64_t begin = 0, end = 0;
+    unsigned count = 0;
+    while (count < per_qp * qps) {
+      for (uint16_t q = 0; q < qps; q++)
+        for (; left[q] != 0 && w.sq_used[q] < 2; left[q]--) this->put(w, make(q));
+      this->dut.cycle();
+      while (!this->dut.tx_ulpdu.empty() && !this->dut.tx_ulpdu_hdr.empty()) {
+        this->next(), end = this->dut.now();
+        if (count++ == 0) begin = end;
+      }
+      if (this->dut.now() - begin > 100000) return 1e9;
+    }
+    return static_cast<double>(end - begin) / (count - 1);
+  };
+  const double inlined = measure(60, kQps, [](uint16_t q) { return send_inline(q, Bytes(32, 1)); });
+  const double small = measure(60, kQps, [](uint16_t q) { return write(q, {{.address = 0, .length = 64, .lkey = 0x1000}}); });
+  const double bulk = measure(30, kQps, [](uint16_t q) { return write(q, {{.address = 0, .length = 1394, .lkey = 0x1000}}); });
+  const uint64_t before = w.wants, begin = this->dut.now();
+  this->put(w, write(0, {{.address = 0, .length = 40 * 114, .lkey = 0x1000}}));
+  w.mulpdu[0] = 128;
+  EXPECT_TRUE(this->dut.run_until([&] { return w.wants == before + 40; }));
+  const double loop = static_cast<double>(this->dut.now() - begin) / 40;
+  std::cout << "transmit: cycles a 32-byte inline Send " << inlined << ", a 64-byte Write " << small << ", 22 beats of bulk " << bulk
+            << ", want to want of one QP " << loop << " (bench 1)\n";
+  EXPECT_LT(inlined, 4.1);
+  EXPECT_LT(small, 4.1);
+  EXPECT_LT(bulk, 23.0);
+  EXPECT_LT(loop, 12.0);
+}
+
+}  // namespace
+}  // namespace rnic::tb
