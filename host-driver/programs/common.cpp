@@ -25,7 +25,8 @@ uint32_t usable_depth(const Params& p) {
 }
 
 uint64_t Side::key(bool from_client, const Lane& lane, uint64_t index) const {
-  const uint64_t who = uint64_t{from_client ? 1u : 2u} << 32 | uint64_t{run_.thread} << 16 | lane.number;
+  const uint64_t who =
+      uint64_t{from_client ? 1u : 2u} << 32 | uint64_t{run_.thread} << 16 | lane.number;
   return (who * 0xd6e8feb86659fd93 ^ index) * 0xbf58476d1ce4e5b9;
 }
 
@@ -40,7 +41,8 @@ void Side::fill(std::span<uint8_t> bytes, uint64_t key) {
   for (uint64_t i = 0; i < bytes.size(); i += 8) {
     std::array<uint8_t, 8> word{};
     base::store_le(word.data(), word_of(key, i / 8));
-    std::copy_n(word.begin(), std::min<uint64_t>(8, bytes.size() - i), bytes.begin() + static_cast<std::ptrdiff_t>(i));
+    std::copy_n(word.begin(), std::min<uint64_t>(8, bytes.size() - i),
+                bytes.begin() + static_cast<std::ptrdiff_t>(i));
   }
 }
 
@@ -87,13 +89,18 @@ Result<void> Side::open_lane(Lane& lane) {
   auto buffer = context_.alloc(buffer_bytes());
   if (!buffer) return error_of(buffer);
   lane.buffer = *buffer;
-  const uint64_t iova = uint64_t{lane.number + 1} << 32;  // the same in every run, readable in a capture
-  auto mr = pd_.reg_mr_iova(lane.buffer, 0, buffer_bytes(), iova,
-                            IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+  const uint64_t iova = uint64_t{lane.number + 1}
+                        << 32;  // the same in every run, readable in a capture
+  auto mr =
+      pd_.reg_mr_iova(lane.buffer, 0, buffer_bytes(), iova,
+                      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
   if (!mr) return error_of(mr);
   lane.mr = std::move(*mr);
-  const QpCap cap{.max_send_wr = shape_.window + kBatch, .max_recv_wr = shape_.window + 1, .max_send_sge = 1,
-                  .max_recv_sge = 1, .max_inline_data = std::max(params().inline_bytes, 8u)};
+  const QpCap cap{.max_send_wr = shape_.window + kBatch,
+                  .max_recv_wr = shape_.window + 1,
+                  .max_send_sge = 1,
+                  .max_recv_sge = 1,
+                  .max_inline_data = std::max(params().inline_bytes, 8u)};
   auto qp = pd_.create_qp({.send_cq = &cq_, .recv_cq = &cq_, .cap = cap, .push = params().push});
   if (!qp) return error_of(qp);
   lane.qp = std::move(*qp);
@@ -115,7 +122,8 @@ std::vector<uint8_t> Side::introduction(const Lane& lane) const {
 Result<void> Side::introduced(Lane& lane) {
   const auto data = lane.connection.private_data();
   if (data.size() != kIntroduction || base::load_be<uint32_t>(&data[4]) != lane.number)
-    return fail(Errc::kProtocol, "lane {}: the peer introduces itself with {} bytes", lane.number, data.size());
+    return fail(Errc::kProtocol, "lane {}: the peer introduces itself with {} bytes", lane.number,
+                data.size());
   lane.rkey = base::load_be<uint32_t>(&data[0]);
   lane.remote = base::load_be<uint64_t>(&data[8]);
   return {};
@@ -126,15 +134,20 @@ Result<void> Side::connect() {
   const Params& p = params();
   const Time timeout = p.timeout_us * kUs;
   const auto port = static_cast<uint16_t>(p.port + run_.thread);
-  ConnParam param{.responder_resources = p.rd_atomic, .initiator_depth = p.rd_atomic, .markers = p.markers, .crc = p.crc,
-                  .revision = p.mpa_revision, .timeout = timeout};
+  ConnParam param{.responder_resources = p.rd_atomic,
+                  .initiator_depth = p.rd_atomic,
+                  .markers = p.markers,
+                  .crc = p.crc,
+                  .revision = p.mpa_revision,
+                  .timeout = timeout};
   if (is_client_) {
     const Time deadline = dev().now() + timeout;
     for (Lane& lane : lanes) {
       const auto data = introduction(lane);
       param.private_data = data;
       auto c = verbs::connect(lane.qp, {p.server_ip, port}, param);
-      while (!c && c.error().code == Errc::kRefused && dev().now() < deadline) {  // the server may not listen yet
+      while (!c && c.error().code == Errc::kRefused &&
+             dev().now() < deadline) {  // the server may not listen yet
         (void)dev().wait(0, dev().now() + 20 * kUs);
         c = verbs::connect(lane.qp, {p.server_ip, port}, param);
       }
@@ -167,14 +180,16 @@ Result<void> Side::post_receive(Lane& lane) {
   if (n > data) return {};
   const bool control = n == data;
   const uint64_t place = control ? control_in() : rx(n);
-  const Sge sge{lane.mr.addr() + place, control ? kControl : static_cast<uint32_t>(shape_.slot_bytes), lane.mr.lkey()};
+  const Sge sge{lane.mr.addr() + place,
+                control ? kControl : static_cast<uint32_t>(shape_.slot_bytes), lane.mr.lkey()};
   auto r = lane.qp.post_recv({.wr_id = wr_id_of(What::kReceive, lane, n), .sg_list = {&sge, 1}});
   if (!r) return tl::unexpected<Error>(*r.error);
   lane.receives++;
   return {};
 }
 
-SendWr Side::request(const Lane& lane, WrOpcode opcode, uint64_t index, bool signaled, Sge& sge) const {
+SendWr Side::request(const Lane& lane, WrOpcode opcode, uint64_t index, bool signaled,
+                     Sge& sge) const {
   const bool is_read = opcode == IBV_WR_RDMA_READ;
   const uint32_t size = length_of(index);
   const bool in_wqe = !is_read && size <= params().inline_bytes;
@@ -199,9 +214,12 @@ Result<void> Side::write_credit(Lane& lane, uint64_t received) {
   const auto place = at(lane, credit_out(), 8);
   base::store_le(place.data(), received);
   const Sge sge{base::address_of(place.data()), 8, 0};
-  auto r = lane.qp.post_send({.wr_id = wr_id_of(What::kCredit, lane, received), .sg_list = {&sge, 1},
-                              .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_INLINE | IBV_SEND_SIGNALED,
-                              .remote_addr = lane.remote + credit_in(), .rkey = lane.rkey});
+  auto r = lane.qp.post_send({.wr_id = wr_id_of(What::kCredit, lane, received),
+                              .sg_list = {&sge, 1},
+                              .opcode = IBV_WR_RDMA_WRITE,
+                              .send_flags = IBV_SEND_INLINE | IBV_SEND_SIGNALED,
+                              .remote_addr = lane.remote + credit_in(),
+                              .rkey = lane.rkey});
   if (!r) return tl::unexpected<Error>(*r.error);
   lane.credits_out++;
   lane.told = received;
@@ -212,8 +230,8 @@ Result<void> Side::take(const Wc& wc) {
   Lane& lane = lanes[wc.wr_id >> 40 & 0xffff];
   const uint64_t index = wc.wr_id & 0xffffffffff;
   if (wc.status != IBV_WC_SUCCESS)
-    return fail(Errc::kConnectionLost, "lane {}, request {}: {} (vendor {})", lane.number, index, to_string(wc.status),
-                wc.vendor_err);
+    return fail(Errc::kConnectionLost, "lane {}, request {}: {} (vendor {})", lane.number, index,
+                to_string(wc.status), wc.vendor_err);
   switch (static_cast<What>(wc.wr_id >> 56)) {
     case What::kData:
       lane.completed = index + 1;
@@ -228,16 +246,20 @@ Result<void> Side::take(const Wc& wc) {
       lane.received = index + 1;
       if (on_receive) on_receive(lane, index);
       break;
-    case What::kControlSent: lane.control_done = true; break;
-    case What::kCredit: lane.credits_out--; break;
+    case What::kControlSent:
+      lane.control_done = true;
+      break;
+    case What::kCredit:
+      lane.credits_out--;
+      break;
   }
   return {};
 }
 
 Result<void> Side::look_for_failure() {
   if (auto e = context_.get_async_event(0); e)
-    return fail(Errc::kConnectionLost, "event {} of {}: cause {}, peer's Terminate {:#06x}", static_cast<unsigned>(e->type),
-                e->object, e->cause, e->peer_term);
+    return fail(Errc::kConnectionLost, "event {} of {}: cause {}, peer's Terminate {:#06x}",
+                static_cast<unsigned>(e->type), e->object, e->cause, e->peer_term);
   if (dev().now() > progress_ + params().timeout_us * kUs)
     return fail(Errc::kTimedOut, "nothing has happened for {} us", params().timeout_us);
   return {};
@@ -278,7 +300,9 @@ Result<void> Side::send_control(Lane& lane) {
   if (std::exchange(lane.control_sent, true)) return {};
   fill(at(lane, control_out(), kControl), key(is_client_, lane, UINT64_MAX));
   const Sge sge{lane.mr.addr() + control_out(), kControl, lane.mr.lkey()};
-  auto r = lane.qp.post_send({.wr_id = wr_id_of(What::kControlSent, lane, 0), .sg_list = {&sge, 1}, .opcode = IBV_WR_SEND,
+  auto r = lane.qp.post_send({.wr_id = wr_id_of(What::kControlSent, lane, 0),
+                              .sg_list = {&sge, 1},
+                              .opcode = IBV_WR_SEND,
                               .send_flags = IBV_SEND_SIGNALED | IBV_SEND_SOLICITED});
   if (!r) return tl::unexpected<Error>(*r.error);
   return {};
@@ -286,10 +310,12 @@ Result<void> Side::send_control(Lane& lane) {
 
 Result<void> Side::wait_control() {
   auto r = until("last message", [&] {
-    return std::ranges::all_of(lanes, [](const Lane& l) { return l.control_done && l.control_came; });
+    return std::ranges::all_of(lanes,
+                               [](const Lane& l) { return l.control_done && l.control_came; });
   });
   if (!r) return r;
-  for (const Lane& lane : lanes) check(at(lane, control_in(), kControl), key(!is_client_, lane, UINT64_MAX));
+  for (const Lane& lane : lanes)
+    check(at(lane, control_in(), kControl), key(!is_client_, lane, UINT64_MAX));
   return {};
 }
 

@@ -1,6 +1,8 @@
-// What the programs share: a side's QPs (lanes), their buffers, the pattern every byte is checked by, the way in and out.
+// What the programs share: a side's QPs (lanes), their buffers, the pattern every byte is checked
+// by, the way in and out.
 //
-//   buffer of a lane:  tx slots | rx slots | credit | control out | control in        the same on both sides
+//   buffer of a lane:  tx slots | rx slots | credit | control out | control in        the same on
+//   both sides
 #pragma once
 
 #include <functional>
@@ -15,10 +17,11 @@ inline constexpr uint32_t kControl = 64;  // bytes of the last message
 /// What a program needs of its lanes.
 struct Shape {
   uint32_t lanes = 1;
-  uint32_t slots = 64;    // message i uses slot i modulo this
-  uint32_t window = 64;   // messages under way, at most slots
+  uint32_t slots = 64;   // message i uses slot i modulo this
+  uint32_t window = 64;  // messages under way, at most slots
   uint32_t slot_bytes = 64;
-  bool receives = false;  // data comes as Sends: the receives of `window` messages are posted before the connection is there
+  bool receives = false;  // data comes as Sends: the receives of `window` messages are posted
+                          // before the connection is there
 };
 
 struct Lane {
@@ -27,15 +30,15 @@ struct Lane {
   verbs::Mr mr{};
   verbs::Qp qp{};
   verbs::Connection connection{};
-  uint32_t rkey = 0;          // the peer's
-  uint64_t remote = 0;        // where its buffer starts
+  uint32_t rkey = 0;    // the peer's
+  uint64_t remote = 0;  // where its buffer starts
 
-  uint64_t posted = 0;        // data requests
+  uint64_t posted = 0;  // data requests
   uint64_t completed = 0;
-  uint64_t received = 0;      // data messages
-  uint64_t receives = 0;      // receives posted, data and control
-  uint64_t told = 0;          // received, as the peer was last told
-  uint32_t credits_out = 0;   // credit writes not complete
+  uint64_t received = 0;     // data messages
+  uint64_t receives = 0;     // receives posted, data and control
+  uint64_t told = 0;         // received, as the peer was last told
+  uint32_t credits_out = 0;  // credit writes not complete
   bool control_sent = false, control_done = false, control_came = false;
 };
 
@@ -43,11 +46,13 @@ enum class What : uint8_t { kData, kReceive, kControlSent, kCredit };
 
 class Side {
  public:
-  Side(const Run& run, bool is_client, Shape shape) : run_(run), is_client_(is_client), shape_(shape) {}
+  Side(const Run& run, bool is_client, Shape shape)
+      : run_(run), is_client_(is_client), shape_(shape) {}
 
-  [[nodiscard]] Result<void> open();        // context, CQ, lanes with their buffers
-  [[nodiscard]] Result<void> connect();     // every lane; the server accepts
-  /// Takes completions: sets completed, received and the control flags of lanes, calls on_data and on_receive.
+  [[nodiscard]] Result<void> open();     // context, CQ, lanes with their buffers
+  [[nodiscard]] Result<void> connect();  // every lane; the server accepts
+  /// Takes completions: sets completed, received and the control flags of lanes, calls on_data and
+  /// on_receive.
   [[nodiscard]] Result<size_t> pump();
   /// As pump, but sleeps on the CQ's event when there is nothing.
   [[nodiscard]] Result<size_t> pump_events();
@@ -55,11 +60,13 @@ class Side {
   [[nodiscard]] Result<void> until(std::string_view what, const std::function<bool()>& done);
   /// Tells the peer that this side has sent all its data.
   [[nodiscard]] Result<void> send_control(Lane& lane);
-  [[nodiscard]] Result<void> wait_control();      // every lane: ours has left, the peer's is here
+  [[nodiscard]] Result<void> wait_control();  // every lane: ours has left, the peer's is here
   [[nodiscard]] Result<void> disconnect();
 
-  [[nodiscard]] Result<void> post_receive(Lane& lane);  // the next data receive; after the last the control receive
-  verbs::SendWr request(const Lane& lane, verbs::WrOpcode opcode, uint64_t index, bool signaled, verbs::Sge& sge) const;
+  [[nodiscard]] Result<void> post_receive(
+      Lane& lane);  // the next data receive; after the last the control receive
+  verbs::SendWr request(const Lane& lane, verbs::WrOpcode opcode, uint64_t index, bool signaled,
+                        verbs::Sge& sge) const;
   [[nodiscard]] Result<void> post(Lane& lane, std::span<const verbs::SendWr> wrs);
   [[nodiscard]] Result<void> write_credit(Lane& lane, uint64_t received);
 
@@ -78,7 +85,8 @@ class Side {
     return lane.buffer.bytes().subspan(place, bytes);
   }
 
-  // The pattern: each byte depends on the side that sends, the thread, the lane, the message and the place in it.
+  // The pattern: each byte depends on the side that sends, the thread, the lane, the message and
+  // the place in it.
   uint64_t key(bool from_client, const Lane& lane, uint64_t index) const;
   static void fill(std::span<uint8_t> bytes, uint64_t key);
   void check(std::span<const uint8_t> bytes, uint64_t key);
@@ -95,7 +103,8 @@ class Side {
   void alive() { progress_ = dev().now(); }
   uint32_t length_of(uint64_t index) const { return length ? length(index) : params().size; }
   std::function<uint32_t(uint64_t index)> length;  // of message index, where it is not params.size
-  uint64_t messages = 0;  // data messages expected on each lane; the receive behind them is for control
+  uint64_t messages =
+      0;  // data messages expected on each lane; the receive behind them is for control
   std::vector<Lane> lanes;
   std::function<void(Lane&, uint64_t upto)> on_data;      // data requests below upto are complete
   std::function<void(Lane&, uint64_t index)> on_receive;  // data message has come
@@ -119,17 +128,22 @@ class Side {
 
 /// Runs the body and leaves the session; a failure goes into the report.
 void guarded(const Run& run, const std::function<Result<void>()>& body);
-uint32_t usable_depth(const Params& params);  // depth, less where the buffers would grow beyond 64 MiB
+uint32_t usable_depth(
+    const Params& params);  // depth, less where the buffers would grow beyond 64 MiB
 
 void write_lat(const Run& run, bool is_client);
 void read_lat(const Run& run, bool is_client);
 void send_lat(const Run& run, bool is_client);
-/// Messages of one operation over all lanes, up to shape.window of each under way, batches of kBatch.
+/// Messages of one operation over all lanes, up to shape.window of each under way, batches of
+/// kBatch.
 struct Flow {
   verbs::WrOpcode opcode = verbs::IBV_WR_SEND;
-  bool sends = false, gets = false;  // data leaves this side (Reads: is fetched by it); arrives at it
-  std::function<void(const Lane&, uint64_t index, std::span<uint8_t>)> fill{};           // what message index carries
-  std::function<void(const Lane&, uint64_t index, std::span<const uint8_t>)> verify{};   // what has come as message index
+  bool sends = false,
+       gets = false;  // data leaves this side (Reads: is fetched by it); arrives at it
+  std::function<void(const Lane&, uint64_t index, std::span<uint8_t>)>
+      fill{};  // what message index carries
+  std::function<void(const Lane&, uint64_t index, std::span<const uint8_t>)>
+      verify{};  // what has come as message index
 };
 [[nodiscard]] Result<void> run_flow(Side& side, const Flow& flow);
 

@@ -1,4 +1,5 @@
-// Many messages under way: what the bandwidth programs and file_copy share. See common.hpp, struct Flow.
+// Many messages under way: what the bandwidth programs and file_copy share. See common.hpp, struct
+// Flow.
 #include <algorithm>
 
 #include "base/bytes.hpp"
@@ -20,12 +21,15 @@ class Engine {
     if (auto r = side_.open(); !r) return r;
     if (flow_.opcode == IBV_WR_RDMA_READ && flow_.gets)
       for (Lane& lane : side_.lanes)
-        for (uint64_t s = 0; s < std::min<uint64_t>(side_.shape().slots, side_.messages); s++) flow_.fill(lane, s, source(lane, s));
+        for (uint64_t s = 0; s < std::min<uint64_t>(side_.shape().slots, side_.messages); s++)
+          flow_.fill(lane, s, source(lane, s));
     if (auto r = side_.connect(); !r) return r;
     checked_.assign(side_.lanes.size(), 0);
     if (auto r = exchange(); !r) return r;
     if (!flow_.sends) {
-      auto came = [&] { return std::ranges::all_of(side_.lanes, [](const Lane& l) { return l.control_came; }); };
+      auto came = [&] {
+        return std::ranges::all_of(side_.lanes, [](const Lane& l) { return l.control_came; });
+      };
       if (auto r = side_.until("peer's last message", came); !r) return r;
     }
     for (Lane& lane : side_.lanes)
@@ -36,13 +40,18 @@ class Engine {
   }
 
  private:
-  std::span<uint8_t> source(const Lane& lane, uint64_t i) { return side_.at(lane, side_.tx(i), side_.length_of(i)); }
-  std::span<uint8_t> sink(const Lane& lane, uint64_t i) { return side_.at(lane, side_.rx(i), side_.length_of(i)); }
+  std::span<uint8_t> source(const Lane& lane, uint64_t i) {
+    return side_.at(lane, side_.tx(i), side_.length_of(i));
+  }
+  std::span<uint8_t> sink(const Lane& lane, uint64_t i) {
+    return side_.at(lane, side_.rx(i), side_.length_of(i));
+  }
 
   Result<void> exchange() {
     Report& report = side_.report();
     const uint64_t all = side_.messages * side_.lanes.size();
-    const uint64_t warm = std::min<uint64_t>(uint64_t{side_.params().warmup} * side_.lanes.size(), all);
+    const uint64_t warm =
+        std::min<uint64_t>(uint64_t{side_.params().warmup} * side_.lanes.size(), all);
     bool measuring = false;
     uint64_t before = 0, before_bytes = 0;
     for (;;) {
@@ -53,7 +62,8 @@ class Engine {
         if (flow_.sends && lane.posted < side_.messages)
           if (auto r = post_batch(lane); !r) return r;
         done += lane.completed;
-        over = over && (!flow_.sends || lane.completed == side_.messages) && lane.received == side_.messages;
+        over = over && (!flow_.sends || lane.completed == side_.messages) &&
+               lane.received == side_.messages;
       }
       if (flow_.sends && !measuring && done >= warm) {
         measuring = true;
@@ -72,8 +82,8 @@ class Engine {
     }
   }
 
-  // Sends need a receive at the peer (iWARP knows no "receiver not ready"): the peer writes how many it has taken and posted
-  // anew into our credit word.
+  // Sends need a receive at the peer (iWARP knows no "receiver not ready"): the peer writes how
+  // many it has taken and posted anew into our credit word.
   uint64_t allowed(Lane& lane) {
     if (flow_.opcode != IBV_WR_SEND) return UINT64_MAX;
     const uint64_t credit = base::load_le<uint64_t>(side_.at(lane, side_.credit_in(), 8).data());
@@ -99,7 +109,9 @@ class Engine {
     for (uint64_t k = 0; k < n; k++) {
       const uint64_t i = lane.posted + k;
       if (flow_.opcode == IBV_WR_RDMA_READ) {
-        std::ranges::fill(sink(lane, i), uint8_t{0});  // what an earlier Read left is not to be taken for this one's
+        std::ranges::fill(
+            sink(lane, i),
+            uint8_t{0});  // what an earlier Read left is not to be taken for this one's
       } else {
         flow_.fill(lane, i, source(lane, i));
       }
@@ -125,7 +137,8 @@ class Engine {
   void check_written() {
     const uint64_t slots = side_.shape().slots;
     for (const Lane& lane : side_.lanes)
-      for (uint64_t i = side_.messages - std::min(side_.messages, slots); i < side_.messages; i++) verify(lane, i);
+      for (uint64_t i = side_.messages - std::min(side_.messages, slots); i < side_.messages; i++)
+        verify(lane, i);
   }
 
   void verify(const Lane& lane, uint64_t i) { flow_.verify(lane, i, sink(lane, i)); }
@@ -149,8 +162,12 @@ void bandwidth(const Run& run, bool is_client, WrOpcode opcode) {
     const bool is_read = opcode == IBV_WR_RDMA_READ;
     Flow flow{.opcode = opcode, .sends = is_client || p.both, .gets = !is_client || p.both};
     const uint32_t slots = usable_depth(p);
-    Side side(run, is_client, {.lanes = p.qps, .slots = slots, .window = slots, .slot_bytes = p.size,
-                               .receives = opcode == IBV_WR_SEND && flow.gets});
+    Side side(run, is_client,
+              {.lanes = p.qps,
+               .slots = slots,
+               .window = slots,
+               .slot_bytes = p.size,
+               .receives = opcode == IBV_WR_SEND && flow.gets});
     side.messages = uint64_t{p.warmup} + p.count;
     flow.fill = [&](const Lane& lane, uint64_t i, std::span<uint8_t> bytes) {
       Side::fill(bytes, side.key(is_client, lane, i));
@@ -167,23 +184,35 @@ void file_copy(const Run& run, bool is_client) {
   guarded(run, [&]() -> Result<void> {
     const Params& p = run.params;
     WrOpcode opcode{};
-    if (p.op == "send") opcode = IBV_WR_SEND;
-    else if (p.op == "write") opcode = IBV_WR_RDMA_WRITE;
-    else if (p.op == "read") opcode = IBV_WR_RDMA_READ;
-    else return fail(Errc::kInvalidArgument, "file_copy: op \"{}\"; send, write and read are possible", p.op);
+    if (p.op == "send")
+      opcode = IBV_WR_SEND;
+    else if (p.op == "write")
+      opcode = IBV_WR_RDMA_WRITE;
+    else if (p.op == "read")
+      opcode = IBV_WR_RDMA_READ;
+    else
+      return fail(Errc::kInvalidArgument, "file_copy: op \"{}\"; send, write and read are possible",
+                  p.op);
     if (p.size == 0) return fail(Errc::kInvalidArgument, "file_copy: pieces of 0 bytes");
     const bool is_read = opcode == IBV_WR_RDMA_READ;
     const uint64_t pieces = (p.file.size() + p.size - 1) / p.size;
     if (pieces > 0xffffffff) return fail(Errc::kInvalidArgument, "file_copy: {} pieces", pieces);
     Flow flow{.opcode = opcode, .sends = is_client, .gets = !is_client};
     const uint32_t depth = usable_depth(p);
-    const auto slots = opcode == IBV_WR_SEND ? depth : static_cast<uint32_t>(std::max<uint64_t>(pieces, 1));
-    Side side(run, is_client, {.lanes = 1, .slots = slots, .window = std::min(depth, slots), .slot_bytes = p.size,
-                               .receives = opcode == IBV_WR_SEND && flow.gets});
+    const auto slots =
+        opcode == IBV_WR_SEND ? depth : static_cast<uint32_t>(std::max<uint64_t>(pieces, 1));
+    Side side(run, is_client,
+              {.lanes = 1,
+               .slots = slots,
+               .window = std::min(depth, slots),
+               .slot_bytes = p.size,
+               .receives = opcode == IBV_WR_SEND && flow.gets});
     side.messages = pieces;
     side.length = [&p](uint64_t i) {
       const uint64_t at = i * p.size;
-      return at >= p.file.size() ? 0u : static_cast<uint32_t>(std::min<uint64_t>(p.size, p.file.size() - at));
+      return at >= p.file.size()
+                 ? 0u
+                 : static_cast<uint32_t>(std::min<uint64_t>(p.size, p.file.size() - at));
     };
     if (is_client == is_read) run.report.file.resize(p.file.size());
     flow.fill = [&](const Lane&, uint64_t i, std::span<uint8_t> bytes) {
@@ -193,7 +222,8 @@ void file_copy(const Run& run, bool is_client) {
       std::ranges::copy(bytes, run.report.file.begin() + static_cast<std::ptrdiff_t>(i * p.size));
       const auto expected = p.file.subspan(i * p.size, bytes.size());
       run.report.checks++;
-      for (size_t k = 0; k < bytes.size(); k++) run.report.mismatches += bytes[k] != expected[k] ? 1 : 0;
+      for (size_t k = 0; k < bytes.size(); k++)
+        run.report.mismatches += bytes[k] != expected[k] ? 1 : 0;
     };
     return run_flow(side, flow);
   });

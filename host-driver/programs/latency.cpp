@@ -11,14 +11,17 @@ namespace {
 
 uint64_t total_of(const Params& p) { return uint64_t{p.warmup} + p.count; }
 
-// A request of one message; each sixteenth is signalled, and awaited before its slot could be used again.
+// A request of one message; each sixteenth is signalled, and awaited before its slot could be used
+// again.
 Result<void> post_one(Side& side, Lane& lane, WrOpcode opcode, bool signaled) {
   Sge sge;
   const auto wr = side.request(lane, opcode, lane.posted, signaled, sge);
   return side.post(lane, std::span(&wr, 1));
 }
 
-bool is_signaled(uint64_t index, uint64_t total) { return index % kBatch == kBatch - 1 || index + 1 == total; }
+bool is_signaled(uint64_t index, uint64_t total) {
+  return index % kBatch == kBatch - 1 || index + 1 == total;
+}
 
 struct Sampler {
   Side& side;
@@ -41,7 +44,8 @@ struct Sampler {
 Result<void> finish(Side& side) {
   Lane& lane = side.lanes[0];
   if (!side.is_client())
-    if (auto r = side.until("client's last message", [&] { return lane.control_came; }); !r) return r;
+    if (auto r = side.until("client's last message", [&] { return lane.control_came; }); !r)
+      return r;
   if (auto r = side.send_control(lane); !r) return r;
   if (auto r = side.wait_control(); !r) return r;
   return side.disconnect();
@@ -53,7 +57,8 @@ uint8_t mark_of(uint64_t index) { return static_cast<uint8_t>(index + 1); }
 Result<void> write_lat_body(Side& side) {
   const Params& p = side.params();
   const uint64_t total = side.messages = total_of(p);
-  if (p.size == 0) return fail(Errc::kInvalidArgument, "write_lat: size 0 has no last byte to wait for");
+  if (p.size == 0)
+    return fail(Errc::kInvalidArgument, "write_lat: size 0 has no last byte to wait for");
   if (auto r = side.open(); !r) return r;
   Lane& lane = side.lanes[0];
   if (auto r = side.connect(); !r) return r;
@@ -108,7 +113,8 @@ Result<void> read_lat_body(Side& side) {
   Sampler sampler{side, 1};
   for (uint64_t i = 0; i < total; i++) {
     const auto sink = side.at(lane, side.rx(i), p.size);
-    std::ranges::fill(sink, uint8_t{0});  // so that what an earlier Read left is not taken for this one's
+    std::ranges::fill(sink,
+                      uint8_t{0});  // so that what an earlier Read left is not taken for this one's
     sampler.begin(i);
     if (auto r = post_one(side, lane, IBV_WR_RDMA_READ, true); !r) return r;
     if (auto r = side.until("Read", [&] { return lane.completed == i + 1; }); !r) return r;
@@ -161,8 +167,12 @@ Result<void> send_lat_body(Side& side) {
 void run_one(const Run& run, bool is_client, bool receives, Result<void> (*body)(Side&)) {
   guarded(run, [&] {
     const uint32_t slots = usable_depth(run.params);
-    Side side(run, is_client, {.lanes = 1, .slots = slots, .window = slots, .slot_bytes = run.params.size,
-                               .receives = receives});
+    Side side(run, is_client,
+              {.lanes = 1,
+               .slots = slots,
+               .window = slots,
+               .slot_bytes = run.params.size,
+               .receives = receives});
     return body(side);
   });
 }

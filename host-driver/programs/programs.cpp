@@ -14,27 +14,40 @@ namespace {
 
 constexpr SettingRow kSize{"size", "64", "bytes", "Length of a message; of a piece in file_copy."};
 constexpr SettingRow kCount{"count", "1000", "messages", "Messages of a QP that are measured."};
-constexpr SettingRow kWarmup{"warmup", "50", "messages", "Messages of a QP before the measured ones."};
+constexpr SettingRow kWarmup{"warmup", "50", "messages",
+                             "Messages of a QP before the measured ones."};
 constexpr SettingRow kQps{"qps", "1", "QPs", "QPs of a thread."};
 constexpr SettingRow kDepth{"depth", "64", "messages", "Messages of a QP under way."};
-constexpr SettingRow kThreads{"threads", "1", "threads", "Posting threads a side, each with its own CQ and QPs."};
-constexpr SettingRow kInline{"inline", "0", "bytes", "Messages up to this long are carried in the WQE."};
-constexpr SettingRow kPush{"push", "0", "0 or 1", "A single WQE of up to 128 bytes goes with its doorbell."};
+constexpr SettingRow kThreads{"threads", "1", "threads",
+                              "Posting threads a side, each with its own CQ and QPs."};
+constexpr SettingRow kInline{"inline", "0", "bytes",
+                             "Messages up to this long are carried in the WQE."};
+constexpr SettingRow kPush{"push", "0", "0 or 1",
+                           "A single WQE of up to 128 bytes goes with its doorbell."};
 constexpr SettingRow kBoth{"both", "0", "0 or 1", "Both directions at once."};
-constexpr SettingRow kEvents{"events", "0", "0 or 1", "Sleep until a completion event instead of polling."};
-constexpr SettingRow kRdAtomic{"rd_atomic", "8", "requests", "IRD and ORD: Reads of a QP under way on the wire."};
+constexpr SettingRow kEvents{"events", "0", "0 or 1",
+                             "Sleep until a completion event instead of polling."};
+constexpr SettingRow kRdAtomic{"rd_atomic", "8", "requests",
+                               "IRD and ORD: Reads of a QP under way on the wire."};
 constexpr SettingRow kCrc{"mpa_crc", "1", "0 or 1", "Ask for the CRC in MPA start-up."};
 constexpr SettingRow kMarkers{"mpa_markers", "0", "0 or 1", "Ask for markers in MPA start-up."};
-constexpr SettingRow kRevision{"mpa_revision", "2", "1 or 2", "Of the MPA Request; 2 carries IRD and ORD."};
-constexpr SettingRow kTimeout{"timeout_us", "20000", "us", "A side gives up after this long without progress."};
+constexpr SettingRow kRevision{"mpa_revision", "2", "1 or 2",
+                               "Of the MPA Request; 2 carries IRD and ORD."};
+constexpr SettingRow kTimeout{"timeout_us", "20000", "us",
+                              "A side gives up after this long without progress."};
 constexpr SettingRow kOp{"op", "send", "send, write or read", "How file_copy moves the file."};
 
 #define RNIC_COMMON kTimeout, kCrc, kMarkers, kRevision
-constexpr SettingRow kLatRows[] = {kSize, kCount, kWarmup, kDepth, kThreads, kInline, kPush, RNIC_COMMON};
-constexpr SettingRow kReadLatRows[] = {kSize, kCount, kWarmup, kDepth, kThreads, kPush, kRdAtomic, RNIC_COMMON};
-constexpr SettingRow kPingRows[] = {kSize, kCount, kWarmup, kDepth, kThreads, kInline, kPush, kEvents, RNIC_COMMON};
-constexpr SettingRow kBwRows[] = {kSize, kCount, kWarmup, kQps, kDepth, kThreads, kInline, kBoth, RNIC_COMMON};
-constexpr SettingRow kReadBwRows[] = {kSize, kCount, kWarmup, kQps, kDepth, kThreads, kRdAtomic, kBoth, RNIC_COMMON};
+constexpr SettingRow kLatRows[] = {kSize,    kCount,  kWarmup, kDepth,
+                                   kThreads, kInline, kPush,   RNIC_COMMON};
+constexpr SettingRow kReadLatRows[] = {kSize,    kCount, kWarmup,   kDepth,
+                                       kThreads, kPush,  kRdAtomic, RNIC_COMMON};
+constexpr SettingRow kPingRows[] = {kSize,   kCount, kWarmup, kDepth,     kThreads,
+                                    kInline, kPush,  kEvents, RNIC_COMMON};
+constexpr SettingRow kBwRows[] = {kSize,    kCount,  kWarmup, kQps,       kDepth,
+                                  kThreads, kInline, kBoth,   RNIC_COMMON};
+constexpr SettingRow kReadBwRows[] = {kSize,    kCount,    kWarmup, kQps,       kDepth,
+                                      kThreads, kRdAtomic, kBoth,   RNIC_COMMON};
 constexpr SettingRow kFileRows[] = {kOp, kSize, kDepth, kThreads, kInline, kRdAtomic, RNIC_COMMON};
 #undef RNIC_COMMON
 
@@ -44,22 +57,25 @@ constexpr Program kPrograms[] = {
     {"write_bw", "RDMA Writes, as many as the queue holds.", false, kBwRows,
      [](const Run& r) { bandwidth(r, true, IBV_WR_RDMA_WRITE); },
      [](const Run& r) { bandwidth(r, false, IBV_WR_RDMA_WRITE); }},
-    {"read_lat", "RDMA Reads, one at a time.", false, kReadLatRows, [](const Run& r) { read_lat(r, true); },
-     [](const Run& r) { read_lat(r, false); }},
+    {"read_lat", "RDMA Reads, one at a time.", false, kReadLatRows,
+     [](const Run& r) { read_lat(r, true); }, [](const Run& r) { read_lat(r, false); }},
     {"read_bw", "RDMA Reads, as many as the queue holds.", false, kReadBwRows,
      [](const Run& r) { bandwidth(r, true, IBV_WR_RDMA_READ); },
      [](const Run& r) { bandwidth(r, false, IBV_WR_RDMA_READ); }},
-    {"send_lat", "Sends to and fro, polled.", true, kLatRows, [](const Run& r) { send_lat(r, true); },
-     [](const Run& r) { send_lat(r, false); }},
+    {"send_lat", "Sends to and fro, polled.", true, kLatRows,
+     [](const Run& r) { send_lat(r, true); }, [](const Run& r) { send_lat(r, false); }},
     {"send_bw", "Sends, as many as the peer has receives for.", false, kBwRows,
-     [](const Run& r) { bandwidth(r, true, IBV_WR_SEND); }, [](const Run& r) { bandwidth(r, false, IBV_WR_SEND); }},
+     [](const Run& r) { bandwidth(r, true, IBV_WR_SEND); },
+     [](const Run& r) { bandwidth(r, false, IBV_WR_SEND); }},
     {"pingpong", "ibv_rc_pingpong: Sends to and fro, polled or by events.", true, kPingRows,
      [](const Run& r) { send_lat(r, true); }, [](const Run& r) { send_lat(r, false); }},
-    {"file_copy", "A file in pieces, by Send, Write or Read, compared at the end.", false, kFileRows,
-     [](const Run& r) { file_copy(r, true); }, [](const Run& r) { file_copy(r, false); }},
+    {"file_copy", "A file in pieces, by Send, Write or Read, compared at the end.", false,
+     kFileRows, [](const Run& r) { file_copy(r, true); },
+     [](const Run& r) { file_copy(r, false); }},
 };
 
-Result<uint32_t> number(std::string_view name, std::string_view text, uint64_t least, uint64_t most) {
+Result<uint32_t> number(std::string_view name, std::string_view text, uint64_t least,
+                        uint64_t most) {
   uint64_t value = 0;
   const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (ec != std::errc() || end != text.data() + text.size() || value < least || value > most)
@@ -82,18 +98,25 @@ Result<void> set(Params& p, std::string_view name, std::string_view value) {
     uint32_t Params::*member;
     uint32_t least, most;
   };
-  static constexpr Number kNumbers[] = {
-      {"size", &Params::size, 0, 0x80000000},     {"count", &Params::count, 1, 1000000000},
-      {"warmup", &Params::warmup, 0, 1000000000}, {"qps", &Params::qps, 1, 65535},
-      {"depth", &Params::depth, 1, 16384},        {"threads", &Params::threads, 1, 64},
-      {"inline", &Params::inline_bytes, 0, 224},  {"rd_atomic", &Params::rd_atomic, 1, 32},
-      {"mpa_revision", &Params::mpa_revision, 1, 2}, {"timeout_us", &Params::timeout_us, 1, 4000000000}};
+  static constexpr Number kNumbers[] = {{"size", &Params::size, 0, 0x80000000},
+                                        {"count", &Params::count, 1, 1000000000},
+                                        {"warmup", &Params::warmup, 0, 1000000000},
+                                        {"qps", &Params::qps, 1, 65535},
+                                        {"depth", &Params::depth, 1, 16384},
+                                        {"threads", &Params::threads, 1, 64},
+                                        {"inline", &Params::inline_bytes, 0, 224},
+                                        {"rd_atomic", &Params::rd_atomic, 1, 32},
+                                        {"mpa_revision", &Params::mpa_revision, 1, 2},
+                                        {"timeout_us", &Params::timeout_us, 1, 4000000000}};
   struct Flag {
     std::string_view name;
     bool Params::*member;
   };
-  static constexpr Flag kFlags[] = {{"push", &Params::push},   {"both", &Params::both},  {"events", &Params::events},
-                                    {"mpa_crc", &Params::crc}, {"mpa_markers", &Params::markers}};
+  static constexpr Flag kFlags[] = {{"push", &Params::push},
+                                    {"both", &Params::both},
+                                    {"events", &Params::events},
+                                    {"mpa_crc", &Params::crc},
+                                    {"mpa_markers", &Params::markers}};
   for (const Number& n : kNumbers) {
     if (n.name != name) continue;
     const auto v = number(name, value, n.least, n.most);

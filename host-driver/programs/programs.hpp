@@ -1,12 +1,14 @@
-// What rnic-sim runs: programs with perftest's names and meaning, each a client and a server side. All they tell each other
-// goes over the RDMA connection itself; every byte that arrives is checked.
+// What rnic-sim runs: programs with perftest's names and meaning, each a client and a server side.
+// All they tell each other goes over the RDMA connection itself; every byte that arrives is
+// checked.
 //
 //   Session host(settings, params.threads);                  // one a host
 //   Report report;                                           // one a thread
-//   find("write_lat")->client({.dev = dev, .session = host, .params = params, .thread = 0, .report = report});
+//   find("write_lat")->client({.dev = dev, .session = host, .params = params, .thread = 0, .report
+//   = report});
 //
-// The caller runs client and server on two hosts, in params.threads simulated threads each: thread k of the client talks to
-// thread k of the server. Failures are values in the report.
+// The caller runs client and server on two hosts, in params.threads simulated threads each: thread
+// k of the client talks to thread k of the server. Failures are values in the report.
 #pragma once
 
 #include <memory>
@@ -21,36 +23,38 @@
 namespace rnic::programs {
 
 struct Params {
-  uint32_t size = 64;          // bytes of a message; file_copy: of a piece
-  uint32_t count = 1000;       // messages of a QP that are measured
-  uint32_t warmup = 50;        // messages of a QP before those
-  uint32_t qps = 1;            // QPs of a thread; bandwidth programs
-  uint32_t depth = 64;         // messages of a QP under way
+  uint32_t size = 64;     // bytes of a message; file_copy: of a piece
+  uint32_t count = 1000;  // messages of a QP that are measured
+  uint32_t warmup = 50;   // messages of a QP before those
+  uint32_t qps = 1;       // QPs of a thread; bandwidth programs
+  uint32_t depth = 64;    // messages of a QP under way
   uint32_t threads = 1;
-  uint32_t inline_bytes = 0;   // messages up to this long are carried in the WQE
-  uint32_t rd_atomic = 8;      // IRD and ORD
+  uint32_t inline_bytes = 0;  // messages up to this long are carried in the WQE
+  uint32_t rd_atomic = 8;     // IRD and ORD
   bool push = false;
-  bool both = false;           // bandwidth programs: both directions at once
-  bool events = false;         // pingpong: sleep until an event instead of polling
+  bool both = false;    // bandwidth programs: both directions at once
+  bool events = false;  // pingpong: sleep until an event instead of polling
   bool crc = true;
   bool markers = false;
   uint32_t mpa_revision = 2;
   uint32_t timeout_us = 20000;  // without progress
   std::string op = "send";      // file_copy: send, write or read
-  std::span<const uint8_t> file{};  // file_copy: what is copied; both sides get it, one to send, one to compare
+  std::span<const uint8_t>
+      file{};  // file_copy: what is copied; both sides get it, one to send, one to compare
   uint32_t server_ip = 0x0a000002;
-  uint16_t port = 4791;         // of thread 0; thread k uses port + k
+  uint16_t port = 4791;  // of thread 0; thread k uses port + k
 };
 
 struct Report {
-  uint64_t ops = 0, bytes = 0;       // measured, sent from here (Reads: fetched to here)
-  Time start = 0, end = 0;           // of what was measured
-  std::vector<Time> latency;         // samples, in the program's order; half the round trip where the row says so
-  uint64_t checks = 0;               // messages (or buffers) compared byte by byte
-  uint64_t mismatches = 0;           // bytes that differed
-  std::string stage = "not started"; // where it is, or where it failed
-  std::string error;                 // empty: it went well
-  std::vector<uint8_t> file;         // file_copy: what arrived
+  uint64_t ops = 0, bytes = 0;  // measured, sent from here (Reads: fetched to here)
+  Time start = 0, end = 0;      // of what was measured
+  std::vector<Time>
+      latency;  // samples, in the program's order; half the round trip where the row says so
+  uint64_t checks = 0;                // messages (or buffers) compared byte by byte
+  uint64_t mismatches = 0;            // bytes that differed
+  std::string stage = "not started";  // where it is, or where it failed
+  std::string error;                  // empty: it went well
+  std::vector<uint8_t> file;          // file_copy: what arrived
 
   bool good() const { return error.empty() && mismatches == 0 && checks != 0; }
 };
@@ -60,7 +64,8 @@ Report merge(std::span<const Report> parts);
 /// The device of one host, opened by the first of its threads and closed by the last.
 class Session {
  public:
-  Session(const verbs::ManagerSettings& settings, uint32_t threads) : settings_(settings), threads_(threads) {}
+  Session(const verbs::ManagerSettings& settings, uint32_t threads)
+      : settings_(settings), threads_(threads) {}
   [[nodiscard]] Result<verbs::Manager*> enter(PciDevice& dev);
   void leave(PciDevice& dev);
 

@@ -1,4 +1,5 @@
-// Connections: the active side, the passive side, disconnecting. Their steps: start_steps.hpp; frames: mpa_start.hpp.
+// Connections: the active side, the passive side, disconnecting. Their steps: start_steps.hpp;
+// frames: mpa_start.hpp.
 #include "rnic/connection.hpp"
 
 #include <algorithm>
@@ -15,18 +16,24 @@ namespace {
 auto& log = base::logger("driver");
 
 bool is_over(spec::ConnState s) {
-  return s == spec::ConnState::kFree || s == spec::ConnState::kClosed || s == spec::ConnState::kReset ||
-         s == spec::ConnState::kFailed;
+  return s == spec::ConnState::kFree || s == spec::ConnState::kClosed ||
+         s == spec::ConnState::kReset || s == spec::ConnState::kFailed;
 }
 
 StartOffer offer_of(const ConnParam& param, const DepthSlots& slots) {
-  return {.markers = param.markers, .crc = param.crc, .revision = static_cast<uint8_t>(param.revision),
-          .ird = slots.ird(), .ord = slots.ord(), .private_data = param.private_data};
+  return {.markers = param.markers,
+          .crc = param.crc,
+          .revision = static_cast<uint8_t>(param.revision),
+          .ird = slots.ird(),
+          .ord = slots.ord(),
+          .private_data = param.private_data};
 }
 
-Result<StartFrame> exchange(ContextCore& ctx, uint16_t number, const StartFrame& request, Time timeout) {
-  auto open = wait_connection(ctx, number, ctx.dev.now() + timeout, "no answer to connect",
-                              [](const auto& i) { return i.state != spec::ConnState::kConnecting; });
+Result<StartFrame> exchange(ContextCore& ctx, uint16_t number, const StartFrame& request,
+                            Time timeout) {
+  auto open =
+      wait_connection(ctx, number, ctx.dev.now() + timeout, "no answer to connect",
+                      [](const auto& i) { return i.state != spec::ConnState::kConnecting; });
   if (!open) return error_of(open);
   if (open->state != spec::ConnState::kEstablished && open->state != spec::ConnState::kPeerClosed)
     return fail(Errc::kRefused, "connection {}: {}", number, to_string(open->state));
@@ -41,7 +48,8 @@ Result<StartFrame> exchange(ContextCore& ctx, uint16_t number, const StartFrame&
     });
     if (!info) return error_of(info);
     if (info->waiting < want)
-      return fail(Errc::kConnectionLost, "connection {}: {} before the MPA Reply was whole", number, to_string(info->state));
+      return fail(Errc::kConnectionLost, "connection {}: {} before the MPA Reply was whole", number,
+                  to_string(info->state));
     const auto whole = read_frame(ctx, start, StartKind::kReply, info->waiting);
     if (!whole) return error_of(whole);
     if (*whole) return std::move(start.frame);
@@ -59,7 +67,8 @@ Result<Address> Address::resolve(std::string_view host, uint16_t port) {
     const auto [next, ec] = std::from_chars(at, end, part);
     const bool separated = i == 3 ? next == end : (next != end && *next == '.');
     if (ec != std::errc() || part > 255 || !separated)
-      return fail(Errc::kInvalidArgument, "address \"{}\": four numbers from 0 to 255 with dots between", host);
+      return fail(Errc::kInvalidArgument,
+                  "address \"{}\": four numbers from 0 to 255 with dots between", host);
     a.ip = a.ip << 8 | part;
     at = next + (i == 3 ? 0 : 1);
   }
@@ -67,7 +76,8 @@ Result<Address> Address::resolve(std::string_view host, uint16_t port) {
 }
 
 std::string to_string(const Address& a) {
-  return fmt::format("{}.{}.{}.{}:{}", a.ip >> 24, a.ip >> 16 & 255, a.ip >> 8 & 255, a.ip & 255, a.port);
+  return fmt::format("{}.{}.{}.{}:{}", a.ip >> 24, a.ip >> 16 & 255, a.ip >> 8 & 255, a.ip & 255,
+                     a.port);
 }
 
 Result<Connection> connect(Qp& qp, const Address& peer, const ConnParam& param) {
@@ -114,7 +124,8 @@ Result<Listener> listen(const Context& context, uint16_t port) {
   return Listener(context.core(), port);
 }
 
-Listener::Listener(std::shared_ptr<ContextCore> context, uint16_t port) : context_(std::move(context)), port_(port) {}
+Listener::Listener(std::shared_ptr<ContextCore> context, uint16_t port)
+    : context_(std::move(context)), port_(port) {}
 Listener::Listener(Listener&&) noexcept = default;
 Listener& Listener::operator=(Listener&& o) noexcept {
   if (this != &o) {
@@ -148,9 +159,10 @@ Result<bool> Listener::advance(PendingStart& start) {
   const auto whole = read_frame(ctx, start, StartKind::kRequest, info->waiting);
   if (!whole || *whole) return whole;
   if (info->state != spec::ConnState::kEstablished)
-    return fail(Errc::kConnectionLost, "connection {}: {} before the MPA Request was whole", start.connection,
-                to_string(info->state));
-  if (now >= start.deadline) return fail(Errc::kTimedOut, "connection {}: no MPA Request", start.connection);
+    return fail(Errc::kConnectionLost, "connection {}: {} before the MPA Request was whole",
+                start.connection, to_string(info->state));
+  if (now >= start.deadline)
+    return fail(Errc::kTimedOut, "connection {}: no MPA Request", start.connection);
   return false;
 }
 
@@ -178,13 +190,15 @@ Result<ConnRequest> Listener::get_request(Time deadline) {
         found = std::move(s);
       } else {
         bad_requests_++;
-        RNIC_LOG_WARN(log, "port {}: {} is closed: {}", port_, to_string(s->peer), whole.error().what);
+        RNIC_LOG_WARN(log, "port {}: {} is closed: {}", port_, to_string(s->peer),
+                      whole.error().what);
         close_connection(ctx, s->connection);
       }
     }
     return found != nullptr;
   };
-  if (!ctx.mgr.wait_event(ctx.dev, 0, deadline, look)) return fail(Errc::kTimedOut, "port {}: nobody connects", port_);
+  if (!ctx.mgr.wait_event(ctx.dev, 0, deadline, look))
+    return fail(Errc::kTimedOut, "port {}: nobody connects", port_);
   return ConnRequest(context_, std::move(found));
 }
 
@@ -221,7 +235,8 @@ Result<Connection> ConnRequest::accept(Qp& qp, const ConnParam& param) {
     if (answer.error().code == Errc::kRefused) (void)reject();
     return error_of(answer);
   }
-  if (auto r = slots->start(start_->connection, answer->agreed, &answer->reply); !r) return error_of(r);
+  if (auto r = slots->start(start_->connection, answer->agreed, &answer->reply); !r)
+    return error_of(r);
   Connection c(core, std::move(start_->frame.private_data), start_->peer);
   start_ = nullptr;  // the QP holds the connection now
   return c;
@@ -252,7 +267,8 @@ Result<void> Connection::wait_disconnected(Time deadline) {
   const uint16_t number = *q.connection;
   Time look_again = 0;
   auto look = [&] {
-    if (m.conn_event[number] == 0 && m.qp_event[q.qpn] == 0 && q.ctx.dev.now() < look_again) return false;
+    if (m.conn_event[number] == 0 && m.qp_event[q.qpn] == 0 && q.ctx.dev.now() < look_again)
+      return false;
     look_again = q.ctx.dev.now() + m.settings().recheck;
     m.qp_event[q.qpn] = 0;
     const auto info = q.refresh();

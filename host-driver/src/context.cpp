@@ -13,29 +13,46 @@ auto& log = base::logger("driver");
 
 std::string_view to_string(WcStatus status) {
   switch (status) {
-    case IBV_WC_SUCCESS: return "success";
-    case IBV_WC_LOC_LEN_ERR: return "local length error";
-    case IBV_WC_LOC_QP_OP_ERR: return "local QP operation error";
-    case IBV_WC_LOC_PROT_ERR: return "local protection error";
-    case IBV_WC_WR_FLUSH_ERR: return "Work Request Flushed Error";
-    case IBV_WC_REM_INV_REQ_ERR: return "remote invalid request error";
-    case IBV_WC_REM_ACCESS_ERR: return "remote access error";
-    case IBV_WC_REM_OP_ERR: return "remote operation error";
-    case IBV_WC_FATAL_ERR: return "fatal error";
-    case IBV_WC_GENERAL_ERR: return "general error";
+    case IBV_WC_SUCCESS:
+      return "success";
+    case IBV_WC_LOC_LEN_ERR:
+      return "local length error";
+    case IBV_WC_LOC_QP_OP_ERR:
+      return "local QP operation error";
+    case IBV_WC_LOC_PROT_ERR:
+      return "local protection error";
+    case IBV_WC_WR_FLUSH_ERR:
+      return "Work Request Flushed Error";
+    case IBV_WC_REM_INV_REQ_ERR:
+      return "remote invalid request error";
+    case IBV_WC_REM_ACCESS_ERR:
+      return "remote access error";
+    case IBV_WC_REM_OP_ERR:
+      return "remote operation error";
+    case IBV_WC_FATAL_ERR:
+      return "fatal error";
+    case IBV_WC_GENERAL_ERR:
+      return "general error";
   }
   return "unknown";
 }
 
 std::string_view to_string(QpState state) {
   switch (state) {
-    case IBV_QPS_RESET: return "RESET";
-    case IBV_QPS_INIT: return "INIT";
-    case IBV_QPS_RTR: return "RTR";
-    case IBV_QPS_RTS: return "RTS";
-    case IBV_QPS_SQD: return "SQD";
-    case IBV_QPS_SQE: return "SQE";
-    case IBV_QPS_ERR: return "ERR";
+    case IBV_QPS_RESET:
+      return "RESET";
+    case IBV_QPS_INIT:
+      return "INIT";
+    case IBV_QPS_RTR:
+      return "RTR";
+    case IBV_QPS_RTS:
+      return "RTS";
+    case IBV_QPS_SQD:
+      return "SQD";
+    case IBV_QPS_SQE:
+      return "SQE";
+    case IBV_QPS_ERR:
+      return "ERR";
   }
   return "unknown";
 }
@@ -86,7 +103,8 @@ Result<Cq> Context::create_cq(uint32_t cqe, uint32_t comp_vector) {
   if (cqe == 0 || cqe > attr.max_cqe)
     return fail(Errc::kInvalidArgument, "cq: {} entries, 1 to {} are possible", cqe, attr.max_cqe);
   if (comp_vector >= attr.num_comp_vectors)
-    return fail(Errc::kInvalidArgument, "cq: completion vector {}, there are {}", comp_vector, attr.num_comp_vectors);
+    return fail(Errc::kInvalidArgument, "cq: completion vector {}, there are {}", comp_vector,
+                attr.num_comp_vectors);
   // Twice the room, so that the device need not hear of every completion that is taken.
   const uint32_t entries = std::clamp(std::bit_ceil(2 * cqe), 4u, attr.max_cqe);
   const auto log = static_cast<unsigned>(std::countr_zero(entries));
@@ -106,13 +124,16 @@ Result<Cq> Context::create_cq(uint32_t cqe, uint32_t comp_vector) {
   args.log_size = static_cast<uint8_t>(log);
   args.eqn = static_cast<uint8_t>(cq->eqn);
   args.page = static_cast<uint16_t>(core_->page);
-  if (auto rsp = m.execute_args(core_->dev, spec::AdminOpcode::kCreateCq, *number, args); !rsp) return error_of(rsp);
+  if (auto rsp = m.execute_args(core_->dev, spec::AdminOpcode::kCreateCq, *number, args); !rsp)
+    return error_of(rsp);
   cq->live = true;
   core_->cqs[*number] = cq.get();
   return Cq(std::move(cq));
 }
 
-Result<DmaBuffer> Context::alloc(uint64_t size) { return core_->dev.alloc(size, MemoryKind::kScattered); }
+Result<DmaBuffer> Context::alloc(uint64_t size) {
+  return core_->dev.alloc(size, MemoryKind::kScattered);
+}
 
 Result<AsyncEvent> Context::get_async_event(Time deadline) {
   Manager& m = core_->mgr;

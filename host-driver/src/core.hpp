@@ -1,5 +1,5 @@
-// What the handles of verbs.hpp point to. Cores hold shared pointers downwards (QP -> CQ, PD -> context), so a number or a
-// ring is given back only when nothing rests on it any more.
+// What the handles of verbs.hpp point to. Cores hold shared pointers downwards (QP -> CQ, PD ->
+// context), so a number or a ring is given back only when nothing rests on it any more.
 #pragma once
 
 #include <memory>
@@ -31,16 +31,17 @@ struct ContextCore {
   ContextCore& operator=(const ContextCore&) = delete;
 
   void ring(spec::DoorbellKind kind, uint32_t object, uint8_t flags, uint32_t index) {
-    dev.write64(2, page * kPageBytes + 8 * static_cast<uint32_t>(kind), doorbell_value(object, flags, index));
+    dev.write64(2, page * kPageBytes + 8 * static_cast<uint32_t>(kind),
+                doorbell_value(object, flags, index));
   }
 
   PciDevice& dev;
   Manager& mgr;
   std::optional<uint32_t> page_taken;
   uint32_t page = 0;
-  DmaBuffer bounce;             // start-up frames on their way
-  std::vector<QpCore*> qps;     // by QPN; null: not of this context
-  std::vector<CqCore*> cqs;     // by number
+  DmaBuffer bounce;          // start-up frames on their way
+  std::vector<QpCore*> qps;  // by QPN; null: not of this context
+  std::vector<CqCore*> cqs;  // by number
   std::vector<AsyncEvent> events;
 };
 
@@ -110,8 +111,8 @@ struct QpCore {
   bool can_send() const { return state == IBV_QPS_RTS || state >= IBV_QPS_SQD; }
 
   // Retiring: called by the CQ.
-  bool complete(const spec::Cqe& cqe, Wc& wc);    // false: names nothing that is posted
-  bool flush_one(const spec::Cqe& cqe, Wc& wc);   // false: nothing left up to the CQE's index
+  bool complete(const spec::Cqe& cqe, Wc& wc);   // false: names nothing that is posted
+  bool flush_one(const spec::Cqe& cqe, Wc& wc);  // false: nothing left up to the CQE's index
 
   // State.
   Result<QpInfo> refresh();  // asks the device; queues an async event if there is a new cause
@@ -139,7 +140,8 @@ struct QpCore {
   // Connection.
   std::optional<uint16_t> connection;
   spec::AdminModifyArgs agreed{};
-  uint32_t ird_taken = 0, ord_taken = 0;  // slots held in the pools, from agreed.ird_base, ord_base on
+  uint32_t ird_taken = 0,
+           ord_taken = 0;  // slots held in the pools, from agreed.ird_base, ord_base on
 
   // Builder.
   struct Built {
@@ -156,11 +158,16 @@ struct QpCore {
 
 inline constexpr QpState to_verbs(spec::QpState state) {
   switch (state) {
-    case spec::QpState::kIdle: return IBV_QPS_INIT;
-    case spec::QpState::kRts: return IBV_QPS_RTS;
-    case spec::QpState::kClosing: return IBV_QPS_SQD;
-    case spec::QpState::kTerminate: return IBV_QPS_SQE;
-    case spec::QpState::kError: return IBV_QPS_ERR;
+    case spec::QpState::kIdle:
+      return IBV_QPS_INIT;
+    case spec::QpState::kRts:
+      return IBV_QPS_RTS;
+    case spec::QpState::kClosing:
+      return IBV_QPS_SQD;
+    case spec::QpState::kTerminate:
+      return IBV_QPS_SQE;
+    case spec::QpState::kError:
+      return IBV_QPS_ERR;
   }
   return IBV_QPS_ERR;
 }

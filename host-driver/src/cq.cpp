@@ -1,4 +1,5 @@
-// Completion queues: one CQE may stand for several completions (a flush) or for unsignalled requests before it.
+// Completion queues: one CQE may stand for several completions (a flush) or for unsignalled
+// requests before it.
 #include <algorithm>
 
 #include "base/log.hpp"
@@ -47,17 +48,20 @@ Result<size_t> CqCore::poll(std::span<Wc> out) {
     if (cqe_seen.qpn == kVoidQpn) continue;
     QpCore* qp = cqe_seen.qpn < ctx->qps.size() ? ctx->qps[cqe_seen.qpn] : nullptr;
     if (qp == nullptr)
-      return fail(Errc::kDeviceError, "cq {}: completion of a QP that is not ours: {}", number, cqe_seen.describe());
+      return fail(Errc::kDeviceError, "cq {}: completion of a QP that is not ours: {}", number,
+                  cqe_seen.describe());
     if (cqe_seen.status == spec::WcStatus::kWrFlushErr) {
       flushing = qp;
       flush = cqe_seen;
     } else if (qp->complete(cqe_seen, out[n])) {
       n++;
     } else {
-      return fail(Errc::kDeviceError, "cq {}: completion of nothing that is posted: {}", number, cqe_seen.describe());
+      return fail(Errc::kDeviceError, "cq {}: completion of nothing that is posted: {}", number,
+                  cqe_seen.describe());
     }
   }
-  // The ring has room for more than was asked for; when that reserve is used up, the device must hear of it.
+  // The ring has room for more than was asked for; when that reserve is used up, the device must
+  // hear of it.
   if (unreported != 0 && unreported >= std::max(1u, ring.size() - cqe)) tell_consumer();
   if (n == 0 && !out.empty()) {
     if (ctx->mgr.cq_error[number] != 0)
@@ -85,7 +89,8 @@ Result<size_t> Cq::poll_cq(std::span<Wc> wc) { return core_->poll(wc); }
 
 Result<void> Cq::req_notify_cq(bool solicited_only) {
   core_->unreported = 0;
-  core_->ctx->ring(spec::DoorbellKind::kCqArm, core_->number, solicited_only ? 1 : 0, core_->ring.consumer & 0xffff);
+  core_->ctx->ring(spec::DoorbellKind::kCqArm, core_->number, solicited_only ? 1 : 0,
+                   core_->ring.consumer & 0xffff);
   return {};
 }
 
@@ -95,7 +100,8 @@ Result<void> Cq::get_cq_event(Time deadline) {
   auto look = [&] { return m.cq_event[n] != 0 || m.cq_error[n] != 0; };
   if (!m.wait_event(core_->ctx->dev, core_->eqn, deadline, look))
     return fail(Errc::kTimedOut, "cq {}: no event", n);
-  if (m.cq_event[n] == 0) return fail(Errc::kDeviceError, "cq {}: overrun ({} entries)", n, core_->ring.size());
+  if (m.cq_event[n] == 0)
+    return fail(Errc::kDeviceError, "cq {}: overrun ({} entries)", n, core_->ring.size());
   m.cq_event[n] = 0;
   return {};
 }

@@ -1,4 +1,5 @@
-// Manager: event queues, and which connection belongs to whom. An event only says who has news; the news is asked for.
+// Manager: event queues, and which connection belongs to whom. An event only says who has news; the
+// news is asked for.
 #include <algorithm>
 
 #include "base/log.hpp"
@@ -24,14 +25,22 @@ void Manager::drain_events(PciDevice& dev, unsigned eqn) {
     const auto e = spec::Eqe::unpack(eq.ring.at(at));
     eq.ring.consumer++;
     switch (e.kind) {
-      case spec::EqeType::kCompletion: set_flag(cq_event, e.object); break;
-      case spec::EqeType::kCqError: set_flag(cq_error, e.object); break;
-      case spec::EqeType::kQp: set_flag(qp_event, e.object); break;
+      case spec::EqeType::kCompletion:
+        set_flag(cq_event, e.object);
+        break;
+      case spec::EqeType::kCqError:
+        set_flag(cq_error, e.object);
+        break;
+      case spec::EqeType::kQp:
+        set_flag(qp_event, e.object);
+        break;
       case spec::EqeType::kConnection:
         set_flag(conn_event, e.object);
-        if (e.object < tracked_.size() && tracked_[e.object] == 0) unknown_.push_back(static_cast<uint16_t>(e.object));
+        if (e.object < tracked_.size() && tracked_[e.object] == 0)
+          unknown_.push_back(static_cast<uint16_t>(e.object));
         break;
-      default: RNIC_LOG_WARN(log, "eq {}: unknown event {}", eqn, e.describe());
+      default:
+        RNIC_LOG_WARN(log, "eq {}: unknown event {}", eqn, e.describe());
     }
   }
   if (eq.telling) return;  // as for the admin doorbell: one writer, who tells the latest
@@ -44,13 +53,15 @@ void Manager::drain_events(PciDevice& dev, unsigned eqn) {
 }
 
 Result<spec::AdminConnResult> Manager::query_connection(PciDevice& dev, uint16_t connection) {
-  if (connection < conn_event.size()) conn_event[connection] = 0;  // before the query: what comes later counts again
+  if (connection < conn_event.size())
+    conn_event[connection] = 0;  // before the query: what comes later counts again
   auto rsp = execute(dev, spec::AdminOpcode::kConnQuery, connection);
   if (!rsp) return error_of(rsp);
   return spec::AdminConnResult::unpack(rsp->result);
 }
 
-// Connections that events named and nobody knows: those that wait on a listening port are queued there.
+// Connections that events named and nobody knows: those that wait on a listening port are queued
+// there.
 void Manager::sort_unknown(PciDevice& dev) {
   while (!unknown_.empty()) {
     const uint16_t connection = unknown_.front();
@@ -58,7 +69,8 @@ void Manager::sort_unknown(PciDevice& dev) {
     if (tracked_[connection] != 0) continue;
     const auto info = query_connection(dev, connection);
     if (!info || info->passive == 0 || info->has_qp != 0 || tracked_[connection] != 0) continue;
-    if (info->state != spec::ConnState::kEstablished && info->state != spec::ConnState::kPeerClosed) continue;
+    if (info->state != spec::ConnState::kEstablished && info->state != spec::ConnState::kPeerClosed)
+      continue;
     const auto listener = incoming_.find(info->local_port);
     if (listener == incoming_.end()) continue;
     track_connection(connection);
@@ -92,16 +104,20 @@ bool Manager::try_release(PciDevice& dev, Retired& r) {
   const auto info = query_connection(dev, r.connection);
   if (!info) return info.error().code == Errc::kNotFound;
   switch (info->state) {
-    case spec::ConnState::kFree: tracked_[r.connection] = 0; return true;
+    case spec::ConnState::kFree:
+      tracked_[r.connection] = 0;
+      return true;
     case spec::ConnState::kClosed:
     case spec::ConnState::kReset:
     case spec::ConnState::kFailed: {
-      tracked_[r.connection] = 0;  // before the command: behind it the number may come back as someone else's
+      tracked_[r.connection] =
+          0;  // before the command: behind it the number may come back as someone else's
       if (execute(dev, spec::AdminOpcode::kConnRelease, r.connection)) return true;
       tracked_[r.connection] = 1;
       return false;
     }
-    default: break;
+    default:
+      break;
   }
   if (!r.aborted && dev.now() >= r.deadline) {
     r.aborted = true;

@@ -16,7 +16,8 @@ auto& log = base::logger("driver");
 
 // Configuration space, as the PCI specification numbers it.
 constexpr uint32_t kCfgId = 0x00, kCfgCommand = 0x04, kCfgCapabilities = 0x34;
-constexpr uint32_t kCommandMemory = 1u << 1, kCommandBusMaster = 1u << 2, kStatusHasCapabilities = 1u << 20;
+constexpr uint32_t kCommandMemory = 1u << 1, kCommandBusMaster = 1u << 2,
+                   kStatusHasCapabilities = 1u << 20;
 constexpr uint32_t kCapMsix = 0x11, kMsixEnable = 1u << 31, kMsixMaskAll = 1u << 30;
 constexpr uint64_t kMsiAddress = 0xfee00000;  // where messages go; the vector's number is the data
 constexpr uint32_t kGone = 0xffffffff;
@@ -24,15 +25,23 @@ constexpr uint32_t kGone = 0xffffffff;
 Errc to_errc(spec::AdminStatus status) {
   switch (status) {
     case spec::AdminStatus::kOk:
-    case spec::AdminStatus::kBadOpcode: return Errc::kNotSupported;
+    case spec::AdminStatus::kBadOpcode:
+      return Errc::kNotSupported;
     case spec::AdminStatus::kBadObject:
-    case spec::AdminStatus::kBadArgument: return Errc::kInvalidArgument;
-    case spec::AdminStatus::kExists: return Errc::kAlreadyExists;
-    case spec::AdminStatus::kNotFound: return Errc::kNotFound;
-    case spec::AdminStatus::kInUse: return Errc::kBusy;
-    case spec::AdminStatus::kBadState: return Errc::kBadState;
-    case spec::AdminStatus::kNoResource: return Errc::kNoMemory;
-    case spec::AdminStatus::kDmaError: return Errc::kDeviceError;
+    case spec::AdminStatus::kBadArgument:
+      return Errc::kInvalidArgument;
+    case spec::AdminStatus::kExists:
+      return Errc::kAlreadyExists;
+    case spec::AdminStatus::kNotFound:
+      return Errc::kNotFound;
+    case spec::AdminStatus::kInUse:
+      return Errc::kBusy;
+    case spec::AdminStatus::kBadState:
+      return Errc::kBadState;
+    case spec::AdminStatus::kNoResource:
+      return Errc::kNoMemory;
+    case spec::AdminStatus::kDmaError:
+      return Errc::kDeviceError;
   }
   return Errc::kDeviceError;
 }
@@ -48,7 +57,8 @@ Result<uint32_t> RangePool::take(uint32_t count, std::string_view what) {
     if (room > count) free_[first + count] = room - count;
     return first;
   }
-  return fail(Errc::kNoMemory, "{}: {} asked for, the longest free run is {}", what, count, largest());
+  return fail(Errc::kNoMemory, "{}: {} asked for, the longest free run is {}", what, count,
+              largest());
 }
 
 void RangePool::give(uint32_t first, uint32_t count) {
@@ -90,8 +100,8 @@ Manager::~Manager() {
 
 Result<void> Manager::start(PciDevice& dev) {
   if (settings_.log_admin > 12 || settings_.log_eq < 1 || settings_.log_eq > spec::kMaxLogCq)
-    return fail(Errc::kInvalidArgument, "manager: log_admin {} (0 to 12), log_eq {} (1 to {})", settings_.log_admin,
-                settings_.log_eq, spec::kMaxLogCq);
+    return fail(Errc::kInvalidArgument, "manager: log_admin {} (0 to 12), log_eq {} (1 to {})",
+                settings_.log_admin, settings_.log_eq, spec::kMaxLogCq);
   if (auto r = enable_pci(dev); !r) return r;
   if (auto r = read_capabilities(dev); !r) return r;
   if (auto r = start_admin(dev); !r) return r;
@@ -103,7 +113,8 @@ Result<void> Manager::start(PciDevice& dev) {
 }
 
 Result<void> Manager::enable_pci(PciDevice& dev) {
-  if (dev.config_read(kCfgId) == kGone) return fail(Errc::kDeviceError, "no device: its identity reads all ones");
+  if (dev.config_read(kCfgId) == kGone)
+    return fail(Errc::kDeviceError, "no device: its identity reads all ones");
   dev.reset();
   const uint32_t command = dev.config_read(kCfgCommand);
   dev.config_write(kCfgCommand, (command & 0xffff) | kCommandMemory | kCommandBusMaster);
@@ -126,7 +137,8 @@ Result<void> Manager::read_capabilities(PciDevice& dev) {
   if (const uint32_t magic = reg(spec::kMagicOffset); magic != 0x43494e4d)
     return fail(Errc::kDeviceError, "magic is {:#x}, not `MNIC`", magic);
   if (const uint32_t version = reg(spec::kVersionOffset); version >> 16 != 1)
-    return fail(Errc::kNotSupported, "interface version {}.{}, the driver knows 1", version >> 16, version & 0xffff);
+    return fail(Errc::kNotSupported, "interface version {}.{}, the driver knows 1", version >> 16,
+                version & 0xffff);
 
   attr_.max_qp = reg(spec::kCapNumQpsOffset);
   attr_.max_cq = reg(spec::kCapNumCqsOffset);
@@ -181,19 +193,23 @@ Result<void> Manager::start_admin(PciDevice& dev) {
   started_ = true;
   for (const Time deadline = dev.now() + settings_.ready_timeout;;) {
     const uint32_t status = dev.read32(0, spec::kDevStatusOffset);
-    if (status == kGone) return fail(Errc::kDeviceError, "the device is gone: its registers read all ones");
+    if (status == kGone)
+      return fail(Errc::kDeviceError, "the device is gone: its registers read all ones");
     if ((status & spec::kDevStatusReadyMask) != 0) return {};
     if (dev.now() >= deadline)
-      return fail(Errc::kTimedOut, "dev_status {:#x}: not ready after {} us", status, settings_.ready_timeout / kUs);
+      return fail(Errc::kTimedOut, "dev_status {:#x}: not ready after {} us", status,
+                  settings_.ready_timeout / kUs);
     dev.relax();
   }
 }
 
 Result<void> Manager::start_events(PciDevice& dev) {
   const unsigned count = std::min({num_eqs_, num_vectors_, settings_.event_queues});
-  if (count == 0) return fail(Errc::kInvalidArgument, "manager: no event queue ({} in the device)", num_eqs_);
+  if (count == 0)
+    return fail(Errc::kInvalidArgument, "manager: no event queue ({} in the device)", num_eqs_);
   for (unsigned n = 0; n < count; n++) {
-    auto memory = dev.alloc(uint64_t{spec::Eqe::kBytes} << settings_.log_eq, MemoryKind::kContiguous);
+    auto memory =
+        dev.alloc(uint64_t{spec::Eqe::kBytes} << settings_.log_eq, MemoryKind::kContiguous);
     if (!memory) return error_of(memory);
     spec::AdminRingArgs args;
     args.base = memory->bus(0);
@@ -203,8 +219,10 @@ Result<void> Manager::start_events(PciDevice& dev) {
     dev.write64(0, spec::kMsixAddressOffset + n * spec::kMsixAddressStride, kMsiAddress);
     dev.write32(0, spec::kMsixDataOffset + n * spec::kMsixDataStride, n);
     dev.write32(0, spec::kMsixControlOffset + n * spec::kMsixControlStride, 0);
-    eqs_.push_back({.ring = {.memory = *memory, .entry = spec::Eqe::kBytes, .log = settings_.log_eq}});
-    if (auto rsp = execute_args(dev, spec::AdminOpcode::kCreateEq, n, args); !rsp) return error_of(rsp);
+    eqs_.push_back(
+        {.ring = {.memory = *memory, .entry = spec::Eqe::kBytes, .log = settings_.log_eq}});
+    if (auto rsp = execute_args(dev, spec::AdminOpcode::kCreateEq, n, args); !rsp)
+      return error_of(rsp);
   }
   attr_.num_comp_vectors = count > 1 ? count - 1 : 1;
   return {};
@@ -214,7 +232,8 @@ void Manager::close(PciDevice& dev) {
   if (!started_) return;
   started_ = false;
   dev.write32(0, spec::kDevCtrlOffset, 0);
-  (void)dev.read32(0, spec::kDevStatusOffset);  // its answer comes behind the last DMA write: memory may be freed now
+  (void)dev.read32(0, spec::kDevStatusOffset);  // its answer comes behind the last DMA write:
+                                                // memory may be freed now
 }
 
 std::string Manager::health(PciDevice& dev) const {
@@ -224,8 +243,9 @@ std::string Manager::health(PciDevice& dev) const {
   return "the device is otherwise well";
 }
 
-// One thread writes the doorbell at a time: while it is inside write32 another may add a command, and a second write
-// could overtake the first and take the index back. Who comes second leaves the ringing to the first.
+// One thread writes the doorbell at a time: while it is inside write32 another may add a command,
+// and a second write could overtake the first and take the index back. Who comes second leaves the
+// ringing to the first.
 void Manager::ring_admin(PciDevice& dev) {
   if (ringing_) return;
   ringing_ = true;
@@ -261,7 +281,8 @@ Result<spec::AdminRsp> Manager::execute(PciDevice& dev, spec::AdminOpcode opcode
     take_answers(dev);
     if (producer_ - answers_.consumer < answers_.size()) break;
     if (dev.now() >= deadline)
-      return fail(Errc::kTimedOut, "{} {}: the command ring stays full; {}", to_string(opcode), object, health(dev));
+      return fail(Errc::kTimedOut, "{} {}: the command ring stays full; {}", to_string(opcode),
+                  object, health(dev));
     dev.relax();
   }
   // From here to ring_admin no call that could switch threads.
@@ -271,7 +292,8 @@ Result<spec::AdminRsp> Manager::execute(PciDevice& dev, spec::AdminOpcode opcode
   cmd.object = object;
   std::copy(args.begin(), args.end(), cmd.args.begin());
   waiting_[cmd.cookie] = {};
-  cmd.pack(commands_.bytes().subspan(size_t{producer_ & (answers_.size() - 1)} * spec::AdminCmd::kBytes));
+  cmd.pack(commands_.bytes().subspan(size_t{producer_ & (answers_.size() - 1)} *
+                                     spec::AdminCmd::kBytes));
   producer_++;
   ring_admin(dev);
 
@@ -282,7 +304,8 @@ Result<spec::AdminRsp> Manager::execute(PciDevice& dev, spec::AdminOpcode opcode
       const auto rsp = it->second.rsp;
       waiting_.erase(it);
       if (rsp.status != spec::AdminStatus::kOk)
-        return fail(to_errc(rsp.status), "{} {}: {}", to_string(opcode), object, to_string(rsp.status));
+        return fail(to_errc(rsp.status), "{} {}: {}", to_string(opcode), object,
+                    to_string(rsp.status));
       return rsp;
     }
     if (dev.now() >= deadline) {

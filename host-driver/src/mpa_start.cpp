@@ -14,19 +14,28 @@ constexpr std::string_view kRequestKey = "MPA ID Req Frame";
 constexpr std::string_view kReplyKey = "MPA ID Rep Frame";
 static_assert(kRequestKey.size() == 16 && kReplyKey.size() == 16);
 
-std::string_view key_of(StartKind kind) { return kind == StartKind::kRequest ? kRequestKey : kReplyKey; }
-std::string_view name_of(StartKind kind) { return kind == StartKind::kRequest ? "Request" : "Reply"; }
+std::string_view key_of(StartKind kind) {
+  return kind == StartKind::kRequest ? kRequestKey : kReplyKey;
+}
+std::string_view name_of(StartKind kind) {
+  return kind == StartKind::kRequest ? "Request" : "Reply";
+}
 
 Result<void> check_private_data(size_t bytes, bool enhanced) {
   const size_t most = spec::kMpaPrivateDataMax - (enhanced ? spec::MpaIrdOrd::kBytes : 0);
   if (bytes <= most) return {};
-  return fail(Errc::kInvalidArgument, "RFC 5044 7.1: {} bytes of private data, at most {}", bytes, most);
+  return fail(Errc::kInvalidArgument, "RFC 5044 7.1: {} bytes of private data, at most {}", bytes,
+              most);
 }
 
-uint16_t clamp14(unsigned value) { return static_cast<uint16_t>(std::min(value, unsigned{kNoNegotiation} - 1)); }
+uint16_t clamp14(unsigned value) {
+  return static_cast<uint16_t>(std::min(value, unsigned{kNoNegotiation} - 1));
+}
 
 // What this side may use when the peer says what it can honour.
-unsigned limited(unsigned own, uint16_t peer) { return peer == kNoNegotiation ? own : std::min<unsigned>(own, peer); }
+unsigned limited(unsigned own, uint16_t peer) {
+  return peer == kNoNegotiation ? own : std::min<unsigned>(own, peer);
+}
 
 }  // namespace
 
@@ -35,8 +44,12 @@ std::vector<uint8_t> encode(const StartFrame& f) {
   std::vector<uint8_t> out(kStartBytes + extra + f.private_data.size());
   const auto key = base::as_bytes(key_of(f.kind));
   std::copy(key.begin(), key.end(), out.begin());
-  const spec::MpaStart head{.markers = f.markers, .crc = f.crc, .reject = f.reject, .enhanced = f.enhanced,
-                            .reserved = 0, .revision = f.revision,
+  const spec::MpaStart head{.markers = f.markers,
+                            .crc = f.crc,
+                            .reject = f.reject,
+                            .enhanced = f.enhanced,
+                            .reserved = 0,
+                            .revision = f.revision,
                             .pd_length = static_cast<uint16_t>(extra + f.private_data.size())};
   head.pack(std::span(out).subspan(16));
   if (f.enhanced) f.ird_ord.pack(std::span(out).subspan(kStartBytes));
@@ -50,17 +63,19 @@ Result<size_t> parse_header(std::span<const uint8_t> first20, StartKind expected
   if (first20.size() < kStartBytes)
     return fail(Errc::kProtocol, "RFC 5044 7.1: {} of {} bytes", name, first20.size());
   const auto key = base::as_bytes(key_of(expected));
-  if (!std::equal(key.begin(), key.end(), first20.begin())) return fail(Errc::kProtocol, "RFC 5044 7.1: no {} key", name);
+  if (!std::equal(key.begin(), key.end(), first20.begin()))
+    return fail(Errc::kProtocol, "RFC 5044 7.1: no {} key", name);
   const auto head = spec::MpaStart::unpack(first20.subspan(16));
   if (head.revision != 1 && head.revision != 2)
     return fail(Errc::kProtocol, "RFC 5044 7.1: {} of revision {}", name, head.revision);
   if (head.pd_length > spec::kMpaPrivateDataMax)
-    return fail(Errc::kProtocol, "RFC 5044 7.1: {} with {} bytes of private data, at most {}", name, head.pd_length,
-                spec::kMpaPrivateDataMax);
+    return fail(Errc::kProtocol, "RFC 5044 7.1: {} with {} bytes of private data, at most {}", name,
+                head.pd_length, spec::kMpaPrivateDataMax);
   if (expected == StartKind::kRequest && head.reject != 0)
     return fail(Errc::kProtocol, "RFC 5044 7.1: a Request with the reject flag");
   if (head.revision == 2 && head.enhanced != 0 && head.pd_length < spec::MpaIrdOrd::kBytes)
-    return fail(Errc::kProtocol, "RFC 6581 4: {} with the S flag and {} bytes", name, head.pd_length);
+    return fail(Errc::kProtocol, "RFC 6581 4: {} with the S flag and {} bytes", name,
+                head.pd_length);
   return size_t{head.pd_length};
 }
 
@@ -68,8 +83,8 @@ Result<StartFrame> parse(std::span<const uint8_t> whole, StartKind expected) {
   const auto length = parse_header(whole, expected);
   if (!length) return error_of(length);
   if (whole.size() != kStartBytes + *length)
-    return fail(Errc::kProtocol, "RFC 5044 7.1: {} says {} bytes of private data, {} came", name_of(expected), *length,
-                whole.size() - kStartBytes);
+    return fail(Errc::kProtocol, "RFC 5044 7.1: {} says {} bytes of private data, {} came",
+                name_of(expected), *length, whole.size() - kStartBytes);
   const auto head = spec::MpaStart::unpack(whole.subspan(16));
   StartFrame f;
   f.kind = expected;
@@ -88,7 +103,8 @@ Result<StartFrame> parse(std::span<const uint8_t> whole, StartKind expected) {
 }
 
 Result<StartFrame> make_request(const StartOffer& own) {
-  if (own.revision != 1 && own.revision != 2) return fail(Errc::kInvalidArgument, "MPA revision {}", own.revision);
+  if (own.revision != 1 && own.revision != 2)
+    return fail(Errc::kInvalidArgument, "MPA revision {}", own.revision);
   const bool enhanced = own.revision == 2;
   if (auto r = check_private_data(own.private_data.size(), enhanced); !r) return error_of(r);
   StartFrame f;
@@ -103,7 +119,8 @@ Result<StartFrame> make_request(const StartOffer& own) {
 }
 
 Result<StartAnswer> answer_request(const StartFrame& request, const StartOffer& own) {
-  if (auto r = check_private_data(own.private_data.size(), request.enhanced); !r) return error_of(r);
+  if (auto r = check_private_data(own.private_data.size(), request.enhanced); !r)
+    return error_of(r);
   StartAnswer a;
   a.agreed.use_crc = own.crc || request.crc;
   a.agreed.rx_markers = own.markers;
@@ -124,7 +141,8 @@ Result<StartAnswer> answer_request(const StartFrame& request, const StartOffer& 
   a.agreed.ord = limited(own.ord, peer.ird);  // ask no more than the peer serves
   f.ird_ord.ird = clamp14(a.agreed.ird);
   f.ird_ord.ord = clamp14(a.agreed.ord);
-  if (peer.peer_to_peer != 0) {  // RFC 6581: the initiator sends a ready-to-receive message first (C-41)
+  if (peer.peer_to_peer !=
+      0) {  // RFC 6581: the initiator sends a ready-to-receive message first (C-41)
     f.ird_ord.peer_to_peer = 1;
     if (peer.rtr_write != 0) {
       f.ird_ord.rtr_write = 1;
@@ -133,7 +151,8 @@ Result<StartAnswer> answer_request(const StartFrame& request, const StartOffer& 
       a.agreed.ird = std::max(a.agreed.ird, 1u);
       f.ird_ord.ird = clamp14(a.agreed.ird);
     } else {
-      return fail(Errc::kRefused, "RFC 6581 C-43: no ready-to-receive message that both sides know");
+      return fail(Errc::kRefused,
+                  "RFC 6581 C-43: no ready-to-receive message that both sides know");
     }
   }
   return a;
@@ -154,8 +173,8 @@ Result<StartFrame> make_reject(const StartFrame& request, std::span<const uint8_
 Result<Agreed> conclude(const StartFrame& reply, const StartOffer& own) {
   if (reply.reject) return fail(Errc::kRefused, "the peer rejects the connection");
   if (reply.revision != own.revision)
-    return fail(Errc::kProtocol, "RFC 5044 7.1: Reply of revision {} to a Request of revision {}", reply.revision,
-                own.revision);
+    return fail(Errc::kProtocol, "RFC 5044 7.1: Reply of revision {} to a Request of revision {}",
+                reply.revision, own.revision);
   Agreed a;
   a.use_crc = own.crc || reply.crc;
   a.rx_markers = own.markers;
@@ -164,11 +183,12 @@ Result<Agreed> conclude(const StartFrame& reply, const StartOffer& own) {
   a.ord = own.ord;
   if (!reply.enhanced) return a;
   if (reply.ird_ord.peer_to_peer != 0)
-    return fail(Errc::kProtocol, "RFC 6581 4: the Reply chooses a ready-to-receive message nobody offered");
+    return fail(Errc::kProtocol,
+                "RFC 6581 4: the Reply chooses a ready-to-receive message nobody offered");
   a.ord = limited(own.ord, reply.ird_ord.ird);
   if (reply.ird_ord.ord != kNoNegotiation && reply.ird_ord.ord > own.ird)
-    return fail(Errc::kProtocol, "RFC 6581 C-43: insufficient IRD: the peer wants {}, there are {}", reply.ird_ord.ord,
-                own.ird);
+    return fail(Errc::kProtocol, "RFC 6581 C-43: insufficient IRD: the peer wants {}, there are {}",
+                reply.ird_ord.ord, own.ird);
   return a;
 }
 

@@ -1,7 +1,9 @@
-// MPA start-up frames and what the two sides agree on: RFC 5044 section 7.1, RFC 6581. Bytes in, bytes out.
+// MPA start-up frames and what the two sides agree on: RFC 5044 section 7.1, RFC 6581. Bytes in,
+// bytes out.
 //
-//   active:   auto bytes = encode(make_request(offer));   ...   auto agreed = conclude(reply, offer);
-//   passive:  auto frame = parse(bytes, StartKind::kRequest);   auto answer = answer_request(*frame, offer);
+//   active:   auto bytes = encode(make_request(offer));   ...   auto agreed = conclude(reply,
+//   offer); passive:  auto frame = parse(bytes, StartKind::kRequest);   auto answer =
+//   answer_request(*frame, offer);
 #pragma once
 
 #include <cstdint>
@@ -13,8 +15,9 @@
 
 namespace rnic::verbs {
 
-inline constexpr size_t kStartBytes = 20;           // key, flags, revision, length
-inline constexpr uint16_t kNoNegotiation = 0x3fff;  // RFC 6581: this IRD or ORD is not negotiated (C-42)
+inline constexpr size_t kStartBytes = 20;  // key, flags, revision, length
+inline constexpr uint16_t kNoNegotiation =
+    0x3fff;  // RFC 6581: this IRD or ORD is not negotiated (C-42)
 
 enum class StartKind { kRequest, kReply };
 
@@ -50,14 +53,16 @@ struct StartAnswer {
 };
 
 [[nodiscard]] std::vector<uint8_t> encode(const StartFrame& frame);
-/// How many bytes follow the first 20. kProtocol: another key, revision, R in a Request, or more than 512 (C-24, C-31).
+/// How many bytes follow the first 20. kProtocol: another key, revision, R in a Request, or more
+/// than 512 (C-24, C-31).
 [[nodiscard]] Result<size_t> parse_header(std::span<const uint8_t> first20, StartKind expected);
 [[nodiscard]] Result<StartFrame> parse(std::span<const uint8_t> whole, StartKind expected);
 
 [[nodiscard]] Result<StartFrame> make_request(const StartOffer& own);
 /// The passive side's Reply. kRefused: no RTR message that both know; the peer is to be rejected.
 [[nodiscard]] Result<StartAnswer> answer_request(const StartFrame& request, const StartOffer& own);
-[[nodiscard]] Result<StartFrame> make_reject(const StartFrame& request, std::span<const uint8_t> private_data);
+[[nodiscard]] Result<StartFrame> make_reject(const StartFrame& request,
+                                             std::span<const uint8_t> private_data);
 /// The active side. kRefused if the Reply rejects; kProtocol if it does not answer the Request.
 [[nodiscard]] Result<Agreed> conclude(const StartFrame& reply, const StartOffer& own);
 

@@ -15,7 +15,8 @@ namespace {
 
 constexpr unsigned kMinLogPage = 12, kMaxLogPage = 21;
 
-// The largest page that the mapping allows: every jump on the bus must fall on a page's edge, on both sides of it.
+// The largest page that the mapping allows: every jump on the bus must fall on a page's edge, on
+// both sides of it.
 unsigned log_page_of(const DmaBuffer& buffer, uint64_t offset, uint64_t length) {
   const uint64_t step = buffer.page_size();
   const uint64_t start = buffer.bus(offset);
@@ -35,8 +36,8 @@ unsigned log_page_of(const DmaBuffer& buffer, uint64_t offset, uint64_t length) 
 }
 
 Result<void> check_access(uint32_t access) {
-  constexpr uint32_t kKnown =
-      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_ZERO_BASED;
+  constexpr uint32_t kKnown = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+                              IBV_ACCESS_REMOTE_READ | IBV_ACCESS_ZERO_BASED;
   constexpr uint32_t kOptional = 0x3ff00000;  // IBV_ACCESS_OPTIONAL_RANGE: hints
   const uint32_t rest = access & ~(kKnown | kOptional);
   if (rest != 0) return fail(Errc::kNotSupported, "mr: access {:#x} is not there yet", rest);
@@ -77,7 +78,9 @@ Result<void> MrCore::dereg() {
   return {};
 }
 
-Result<Mr> Pd::reg_mr(const DmaBuffer& buffer, uint32_t access) { return reg_mr(buffer, 0, buffer.size(), access); }
+Result<Mr> Pd::reg_mr(const DmaBuffer& buffer, uint32_t access) {
+  return reg_mr(buffer, 0, buffer.size(), access);
+}
 
 Result<Mr> Pd::reg_mr(const DmaBuffer& buffer, uint64_t offset, uint64_t length, uint32_t access) {
   const uint64_t zero_based = access & IBV_ACCESS_ZERO_BASED;
@@ -85,11 +88,13 @@ Result<Mr> Pd::reg_mr(const DmaBuffer& buffer, uint64_t offset, uint64_t length,
   return reg_mr_iova(buffer, offset, length, iova, access);
 }
 
-Result<Mr> Pd::reg_mr_iova(const DmaBuffer& buffer, uint64_t offset, uint64_t length, uint64_t iova, uint32_t access) {
+Result<Mr> Pd::reg_mr_iova(const DmaBuffer& buffer, uint64_t offset, uint64_t length, uint64_t iova,
+                           uint32_t access) {
   ContextCore& ctx = *core_->ctx;
   Manager& m = ctx.mgr;
   if (length == 0 || offset > buffer.size() || length > buffer.size() - offset)
-    return fail(Errc::kInvalidArgument, "mr: bytes {} to {} of a buffer of {}", offset, offset + length, buffer.size());
+    return fail(Errc::kInvalidArgument, "mr: bytes {} to {} of a buffer of {}", offset,
+                offset + length, buffer.size());
   if (iova + (length - 1) < iova)
     return fail(Errc::kInvalidArgument, "mr: address {:#x} plus length {} wraps", iova, length);
   if (auto r = check_access(access); !r) return error_of(r);

@@ -22,8 +22,12 @@ PdCore::~PdCore() {
 Pd::Pd(std::shared_ptr<PdCore> core) : core_(std::move(core)) {}
 uint32_t Pd::number() const { return core_->number; }
 
-Result<void> Pd::alloc_mw() { return fail(Errc::kNotSupported, "memory windows are not there yet"); }
-Result<void> Pd::create_srq() { return fail(Errc::kNotSupported, "shared receive queues are not there yet"); }
+Result<void> Pd::alloc_mw() {
+  return fail(Errc::kNotSupported, "memory windows are not there yet");
+}
+Result<void> Pd::create_srq() {
+  return fail(Errc::kNotSupported, "shared receive queues are not there yet");
+}
 
 Result<Qp> Pd::create_qp(const QpInitAttr& attr) {
   ContextCore& ctx = *core_->ctx;
@@ -33,18 +37,20 @@ Result<Qp> Pd::create_qp(const QpInitAttr& attr) {
       attr.recv_cq->core() == nullptr)
     return fail(Errc::kInvalidArgument, "qp: a CQ for sends and one for receives are needed");
   if (attr.send_cq->core()->ctx != core_->ctx || attr.recv_cq->core()->ctx != core_->ctx)
-    return fail(Errc::kInvalidArgument, "qp: CQs {} and {} must be of the PD's context", attr.send_cq->number(),
-                attr.recv_cq->number());
+    return fail(Errc::kInvalidArgument, "qp: CQs {} and {} must be of the PD's context",
+                attr.send_cq->number(), attr.recv_cq->number());
   const QpCap& cap = attr.cap;
-  if (cap.max_send_sge > dev.max_sge || cap.max_recv_sge > dev.max_recv_sge || cap.max_inline_data > dev.max_inline_data)
-    return fail(Errc::kInvalidArgument, "qp: {} send SGEs, {} receive SGEs, {} inline bytes; at most {}, {}, {}",
-                cap.max_send_sge, cap.max_recv_sge, cap.max_inline_data, dev.max_sge, dev.max_recv_sge,
-                dev.max_inline_data);
+  if (cap.max_send_sge > dev.max_sge || cap.max_recv_sge > dev.max_recv_sge ||
+      cap.max_inline_data > dev.max_inline_data)
+    return fail(Errc::kInvalidArgument,
+                "qp: {} send SGEs, {} receive SGEs, {} inline bytes; at most {}, {}, {}",
+                cap.max_send_sge, cap.max_recv_sge, cap.max_inline_data, dev.max_sge,
+                dev.max_recv_sge, dev.max_inline_data);
   const uint32_t body = std::max(cap.max_send_sge * kSgeBytes, cap.max_inline_data);
   const uint64_t send_units = uint64_t{cap.max_send_wr} * units_of_body(body);
   if (send_units > dev.max_qp_wr || cap.max_recv_wr > dev.max_qp_wr)
-    return fail(Errc::kInvalidArgument, "qp: {} send units and {} receives, {} are possible", send_units, cap.max_recv_wr,
-                dev.max_qp_wr);
+    return fail(Errc::kInvalidArgument, "qp: {} send units and {} receives, {} are possible",
+                send_units, cap.max_recv_wr, dev.max_qp_wr);
 
   const auto qpn = m.qps.take(1, "queue pairs");
   if (!qpn) return error_of(qpn);
@@ -79,7 +85,8 @@ Result<Qp> Pd::create_qp(const QpInitAttr& attr) {
   args.rq_base = rq->bus(0);
   args.log_sq = static_cast<uint8_t>(qp->log_sq);
   args.log_rq = static_cast<uint8_t>(qp->log_rq);
-  if (auto rsp = m.execute_args(ctx.dev, spec::AdminOpcode::kCreateQp, *qpn, args); !rsp) return error_of(rsp);
+  if (auto rsp = m.execute_args(ctx.dev, spec::AdminOpcode::kCreateQp, *qpn, args); !rsp)
+    return error_of(rsp);
   qp->live = true;
   qp->state = IBV_QPS_INIT;
   ctx.qps[*qpn] = qp.get();

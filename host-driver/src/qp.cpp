@@ -12,24 +12,36 @@ namespace {
 
 WcStatus to_verbs(spec::WcStatus status) {
   switch (status) {
-    case spec::WcStatus::kSuccess: return IBV_WC_SUCCESS;
-    case spec::WcStatus::kLocLenErr: return IBV_WC_LOC_LEN_ERR;
-    case spec::WcStatus::kLocQpOpErr: return IBV_WC_LOC_QP_OP_ERR;
-    case spec::WcStatus::kLocProtErr: return IBV_WC_LOC_PROT_ERR;
-    case spec::WcStatus::kWrFlushErr: return IBV_WC_WR_FLUSH_ERR;
-    case spec::WcStatus::kRemInvReqErr: return IBV_WC_REM_INV_REQ_ERR;
-    case spec::WcStatus::kRemAccessErr: return IBV_WC_REM_ACCESS_ERR;
-    case spec::WcStatus::kRemOpErr: return IBV_WC_REM_OP_ERR;
-    case spec::WcStatus::kFatalErr: return IBV_WC_FATAL_ERR;
+    case spec::WcStatus::kSuccess:
+      return IBV_WC_SUCCESS;
+    case spec::WcStatus::kLocLenErr:
+      return IBV_WC_LOC_LEN_ERR;
+    case spec::WcStatus::kLocQpOpErr:
+      return IBV_WC_LOC_QP_OP_ERR;
+    case spec::WcStatus::kLocProtErr:
+      return IBV_WC_LOC_PROT_ERR;
+    case spec::WcStatus::kWrFlushErr:
+      return IBV_WC_WR_FLUSH_ERR;
+    case spec::WcStatus::kRemInvReqErr:
+      return IBV_WC_REM_INV_REQ_ERR;
+    case spec::WcStatus::kRemAccessErr:
+      return IBV_WC_REM_ACCESS_ERR;
+    case spec::WcStatus::kRemOpErr:
+      return IBV_WC_REM_OP_ERR;
+    case spec::WcStatus::kFatalErr:
+      return IBV_WC_FATAL_ERR;
   }
   return IBV_WC_GENERAL_ERR;
 }
 
 WcOpcode completion_of(WrOpcode opcode) {
   switch (opcode) {
-    case IBV_WR_RDMA_WRITE: return IBV_WC_RDMA_WRITE;
-    case IBV_WR_RDMA_READ: return IBV_WC_RDMA_READ;
-    default: return IBV_WC_SEND;
+    case IBV_WR_RDMA_WRITE:
+      return IBV_WC_RDMA_WRITE;
+    case IBV_WR_RDMA_READ:
+      return IBV_WC_RDMA_READ;
+    default:
+      return IBV_WC_SEND;
   }
 }
 
@@ -41,14 +53,17 @@ Result<void> QpCore::put_send(const SendWr& wr, bool alone, WqeBytes& wqe) {
   if (wr.opcode == IBV_WR_RDMA_READ && agreed.ord == 0 && state == IBV_QPS_RTS)
     return fail(Errc::kInvalidArgument, "qp {}: a Read on a connection with ORD 0", qpn);
   if (wqe.units > sq_room())
-    return fail(Errc::kQueueFull, "qp {}: send queue of {} units has {} free, {} are needed", qpn, 1u << log_sq,
-                sq_room(), wqe.units);
+    return fail(Errc::kQueueFull, "qp {}: send queue of {} units has {} free, {} are needed", qpn,
+                1u << log_sq, sq_room(), wqe.units);
   const auto producer = static_cast<uint16_t>(sq_head + wqe.units);
   if (alone && push && wqe.units <= 2) set_ring(wqe, qpn, producer);
   const uint32_t mask = (1u << log_sq) - 1;
   for (uint32_t u = 0; u < wqe.units; u++)
-    std::memcpy(sq.data() + size_t{(sq_head + u) & mask} * kUnit, &wqe.bytes[size_t{u} * kUnit], kUnit);
-  sq_slots[sq_head & mask] = {.wr_id = wr.wr_id, .opcode = wr.opcode, .units = static_cast<uint8_t>(wqe.units),
+    std::memcpy(sq.data() + size_t{(sq_head + u) & mask} * kUnit, &wqe.bytes[size_t{u} * kUnit],
+                kUnit);
+  sq_slots[sq_head & mask] = {.wr_id = wr.wr_id,
+                              .opcode = wr.opcode,
+                              .units = static_cast<uint8_t>(wqe.units),
                               .signaled = signaled};
   sq_head = producer;
   return {};
@@ -66,20 +81,26 @@ void QpCore::ring_sq(const WqeBytes* carried) {
 }
 
 bool QpCore::complete(const spec::Cqe& cqe, Wc& wc) {
-  wc = {.status = to_verbs(cqe.status), .vendor_err = cqe.vendor, .byte_len = cqe.byte_len, .qp_num = qpn,
+  wc = {.status = to_verbs(cqe.status),
+        .vendor_err = cqe.vendor,
+        .byte_len = cqe.byte_len,
+        .qp_num = qpn,
         .completion_ts = cqe.timestamp};
   if (cqe.is_recv != 0) {
-    if (static_cast<uint16_t>(cqe.index - rq_tail) >= static_cast<uint16_t>(rq_head - rq_tail)) return false;
+    if (static_cast<uint16_t>(cqe.index - rq_tail) >= static_cast<uint16_t>(rq_head - rq_tail))
+      return false;
     wc.wr_id = rq_ids[cqe.index & ((1u << log_rq) - 1)];
     wc.opcode = IBV_WC_RECV;
     rq_tail = static_cast<uint16_t>(cqe.index + 1);
     return true;
   }
-  if (static_cast<uint16_t>(cqe.index - sq_tail) >= static_cast<uint16_t>(sq_head - sq_tail)) return false;
+  if (static_cast<uint16_t>(cqe.index - sq_tail) >= static_cast<uint16_t>(sq_head - sq_tail))
+    return false;
   const SqSlot& slot = sq_slots[cqe.index & ((1u << log_sq) - 1)];
   wc.wr_id = slot.wr_id;
   wc.opcode = completion_of(slot.opcode);
-  sq_tail = static_cast<uint16_t>(cqe.index + slot.units);  // and with it the unsignalled ones before
+  sq_tail =
+      static_cast<uint16_t>(cqe.index + slot.units);  // and with it the unsignalled ones before
   return true;
 }
 
@@ -88,8 +109,12 @@ bool QpCore::flush_one(const spec::Cqe& cqe, Wc& wc) {
   const uint16_t tail = is_recv ? rq_tail : sq_tail;
   const uint16_t head = is_recv ? rq_head : sq_head;
   const auto left = static_cast<uint16_t>(cqe.index - tail);
-  if (left == 0 || left > static_cast<uint16_t>(head - tail)) return false;  // all of them told already
-  wc = {.status = IBV_WC_WR_FLUSH_ERR, .vendor_err = cqe.vendor, .qp_num = qpn, .completion_ts = cqe.timestamp};
+  if (left == 0 || left > static_cast<uint16_t>(head - tail))
+    return false;  // all of them told already
+  wc = {.status = IBV_WC_WR_FLUSH_ERR,
+        .vendor_err = cqe.vendor,
+        .qp_num = qpn,
+        .completion_ts = cqe.timestamp};
   if (is_recv) {
     wc.wr_id = rq_ids[tail & ((1u << log_rq) - 1)];
     wc.opcode = IBV_WC_RECV;
@@ -107,11 +132,13 @@ PostResult Qp::post_send(std::span<const SendWr> wrs) {
   PostResult result;
   QpCore& q = *core_;
   if (!q.can_send()) {
-    result.error = Error{Errc::kBadState, fmt::format("qp {}: post_send in {}", q.qpn, to_string(q.state))};
+    result.error =
+        Error{Errc::kBadState, fmt::format("qp {}: post_send in {}", q.qpn, to_string(q.state))};
     return result;
   }
   if (q.building) {
-    result.error = Error{Errc::kBadState, fmt::format("qp {}: post_send between wr_start and wr_complete", q.qpn)};
+    result.error = Error{Errc::kBadState,
+                         fmt::format("qp {}: post_send between wr_start and wr_complete", q.qpn)};
     return result;
   }
   WqeBytes wqe;
@@ -130,16 +157,20 @@ PostResult Qp::post_recv(std::span<const RecvWr> wrs) {
   PostResult result;
   QpCore& q = *core_;
   if (q.state == IBV_QPS_RESET) {
-    result.error = Error{Errc::kBadState, fmt::format("qp {}: post_recv in {}", q.qpn, to_string(q.state))};
+    result.error =
+        Error{Errc::kBadState, fmt::format("qp {}: post_recv in {}", q.qpn, to_string(q.state))};
     return result;
   }
   const uint32_t mask = (1u << q.log_rq) - 1;
   for (const RecvWr& wr : wrs) {
     if (q.rq_room() == 0) {
-      result.error = Error{Errc::kQueueFull, fmt::format("qp {}: receive queue of {} is full", q.qpn, mask + 1)};
+      result.error = Error{Errc::kQueueFull,
+                           fmt::format("qp {}: receive queue of {} is full", q.qpn, mask + 1)};
       break;
     }
-    if (auto r = encode_recv(wr, q.cap, q.rq.bytes().subspan(size_t{q.rq_head & mask} * kUnit, kUnit)); !r) {
+    if (auto r =
+            encode_recv(wr, q.cap, q.rq.bytes().subspan(size_t{q.rq_head & mask} * kUnit, kUnit));
+        !r) {
       result.error = r.error();
       break;
     }
@@ -161,7 +192,11 @@ namespace {
 void start_one(Qp& qp, WrOpcode opcode, uint32_t rkey, uint64_t remote_addr) {
   QpCore& q = *qp.core();
   QpCore::Built b;
-  b.wr = {.wr_id = qp.wr_id, .opcode = opcode, .send_flags = qp.wr_flags, .remote_addr = remote_addr, .rkey = rkey};
+  b.wr = {.wr_id = qp.wr_id,
+          .opcode = opcode,
+          .send_flags = qp.wr_flags,
+          .remote_addr = remote_addr,
+          .rkey = rkey};
   q.built.push_back(std::move(b));
 }
 
@@ -173,7 +208,8 @@ QpCore::Built* current(QpCore& q) {
   }
   if (!q.build_error)
     q.build_error = Error{Errc::kInvalidArgument,
-                          fmt::format("qp {}: data set {}", q.qpn, q.built.empty() ? "before an operation" : "twice")};
+                          fmt::format("qp {}: data set {}", q.qpn,
+                                      q.built.empty() ? "before an operation" : "twice")};
   return nullptr;
 }
 
@@ -190,8 +226,12 @@ void Qp::wr_abort() {
 }
 
 void Qp::wr_send() { start_one(*this, IBV_WR_SEND, 0, 0); }
-void Qp::wr_rdma_write(uint32_t rkey, uint64_t addr) { start_one(*this, IBV_WR_RDMA_WRITE, rkey, addr); }
-void Qp::wr_rdma_read(uint32_t rkey, uint64_t addr) { start_one(*this, IBV_WR_RDMA_READ, rkey, addr); }
+void Qp::wr_rdma_write(uint32_t rkey, uint64_t addr) {
+  start_one(*this, IBV_WR_RDMA_WRITE, rkey, addr);
+}
+void Qp::wr_rdma_read(uint32_t rkey, uint64_t addr) {
+  start_one(*this, IBV_WR_RDMA_READ, rkey, addr);
+}
 void Qp::wr_send_imm(uint32_t) { start_one(*this, IBV_WR_SEND_WITH_IMM, 0, 0); }
 void Qp::wr_send_inv(uint32_t rkey) { start_one(*this, IBV_WR_SEND_WITH_INV, rkey, 0); }
 void Qp::wr_rdma_write_imm(uint32_t rkey, uint64_t addr, uint32_t) {
@@ -203,8 +243,12 @@ void Qp::wr_atomic_cmp_swp(uint32_t rkey, uint64_t addr, uint64_t, uint64_t) {
 void Qp::wr_atomic_fetch_add(uint32_t rkey, uint64_t addr, uint64_t) {
   start_one(*this, IBV_WR_ATOMIC_FETCH_AND_ADD, rkey, addr);
 }
-void Qp::wr_atomic_write(uint32_t rkey, uint64_t addr, const void*) { start_one(*this, IBV_WR_ATOMIC_WRITE, rkey, addr); }
-void Qp::wr_flush(uint32_t rkey, uint64_t addr, size_t, uint8_t, uint8_t) { start_one(*this, IBV_WR_FLUSH, rkey, addr); }
+void Qp::wr_atomic_write(uint32_t rkey, uint64_t addr, const void*) {
+  start_one(*this, IBV_WR_ATOMIC_WRITE, rkey, addr);
+}
+void Qp::wr_flush(uint32_t rkey, uint64_t addr, size_t, uint8_t, uint8_t) {
+  start_one(*this, IBV_WR_FLUSH, rkey, addr);
+}
 void Qp::wr_local_inv(uint32_t rkey) { start_one(*this, IBV_WR_LOCAL_INV, rkey, 0); }
 void Qp::wr_bind_mw(uint32_t rkey) { start_one(*this, IBV_WR_BIND_MW, rkey, 0); }
 
@@ -214,7 +258,9 @@ void Qp::wr_set_sge(uint32_t lkey, uint64_t addr, uint32_t length) {
 void Qp::wr_set_sge_list(std::span<const Sge> sges) {
   if (auto* b = current(*core_)) b->sges.assign(sges.begin(), sges.end());
 }
-void Qp::wr_set_inline_data(std::span<const uint8_t> data) { wr_set_inline_data_list(std::span(&data, 1)); }
+void Qp::wr_set_inline_data(std::span<const uint8_t> data) {
+  wr_set_inline_data_list(std::span(&data, 1));
+}
 void Qp::wr_set_inline_data_list(std::span<const std::span<const uint8_t>> data) {
   auto* b = current(*core_);
   if (b == nullptr) return;
@@ -227,14 +273,16 @@ Result<void> Qp::wr_complete() {
   if (!q.building) return fail(Errc::kBadState, "qp {}: wr_complete without wr_start", q.qpn);
   q.building = false;
   if (q.build_error) return tl::unexpected<Error>(*q.build_error);
-  if (!q.can_send()) return fail(Errc::kBadState, "qp {}: wr_complete in {}", q.qpn, to_string(q.state));
+  if (!q.can_send())
+    return fail(Errc::kBadState, "qp {}: wr_complete in {}", q.qpn, to_string(q.state));
   const uint16_t head = q.sq_head;
   const bool alone = q.built.size() == 1;
   WqeBytes wqe;
   for (auto& b : q.built) {
     if (b.is_inline) {
       b.wr.send_flags |= IBV_SEND_INLINE;
-      b.sges = {{.addr = base::address_of(b.data.data()), .length = static_cast<uint32_t>(b.data.size())}};
+      b.sges = {{.addr = base::address_of(b.data.data()),
+                 .length = static_cast<uint32_t>(b.data.size())}};
     }
     b.wr.sg_list = b.sges;
     if (auto r = q.put_send(b.wr, alone, wqe); !r) {

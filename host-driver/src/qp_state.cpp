@@ -16,7 +16,8 @@ namespace {
 std::optional<EventType> event_of(spec::Cause cause) {
   if (cause == spec::Cause::kNone) return std::nullopt;
   for (const auto& row : spec::kCauses)
-    if (row.cause == cause && row.user_sees == "IBV_EVENT_QP_ACCESS_ERR") return IBV_EVENT_QP_ACCESS_ERR;
+    if (row.cause == cause && row.user_sees == "IBV_EVENT_QP_ACCESS_ERR")
+      return IBV_EVENT_QP_ACCESS_ERR;
   return IBV_EVENT_QP_FATAL;
 }
 
@@ -31,12 +32,18 @@ Result<QpInfo> QpCore::refresh() {
   if (!rsp) return error_of(rsp);
   const auto r = spec::AdminQpResult::unpack(rsp->result);
   state = to_verbs(r.state);
-  QpInfo info{.state = state, .cause = static_cast<uint32_t>(r.cause), .peer_term = r.peer_term,
-              .has_peer_term = r.has_peer_term != 0, .drained = r.drained != 0};
+  QpInfo info{.state = state,
+              .cause = static_cast<uint32_t>(r.cause),
+              .peer_term = r.peer_term,
+              .has_peer_term = r.has_peer_term != 0,
+              .drained = r.drained != 0};
   if (const auto type = event_of(r.cause); type && !cause_reported) {
     cause_reported = true;
-    ctx.events.push_back({.type = *type, .object = qpn, .cause = info.cause,
-                          .peer_term = static_cast<uint16_t>(info.has_peer_term ? info.peer_term : 0)});
+    ctx.events.push_back(
+        {.type = *type,
+         .object = qpn,
+         .cause = info.cause,
+         .peer_term = static_cast<uint16_t>(info.has_peer_term ? info.peer_term : 0)});
   }
   return info;
 }
@@ -44,7 +51,8 @@ Result<QpInfo> QpCore::refresh() {
 Result<void> QpCore::to_rts(const spec::AdminModifyArgs& args) {
   auto full = args;
   full.to_state = static_cast<uint8_t>(spec::QpState::kRts);
-  if (auto rsp = ctx.mgr.execute_args(ctx.dev, spec::AdminOpcode::kModifyQp, qpn, full); !rsp) return error_of(rsp);
+  if (auto rsp = ctx.mgr.execute_args(ctx.dev, spec::AdminOpcode::kModifyQp, qpn, full); !rsp)
+    return error_of(rsp);
   agreed = full;
   connection = args.connection;
   state = IBV_QPS_RTS;
@@ -55,7 +63,8 @@ Result<void> QpCore::leave(QpState to) {
   const auto target = to == IBV_QPS_SQD ? spec::QpState::kClosing : spec::QpState::kError;
   spec::AdminModifyArgs args;
   args.to_state = static_cast<uint8_t>(target);
-  if (auto rsp = ctx.mgr.execute_args(ctx.dev, spec::AdminOpcode::kModifyQp, qpn, args); !rsp) return error_of(rsp);
+  if (auto rsp = ctx.mgr.execute_args(ctx.dev, spec::AdminOpcode::kModifyQp, qpn, args); !rsp)
+    return error_of(rsp);
   state = to;
   return {};
 }
@@ -102,10 +111,12 @@ Result<void> QpCore::destroy() {
     if (!info) return keep(info.error());
     if (info->state != IBV_QPS_INIT && !info->drained) {
       if (info->state == IBV_QPS_RTS || info->state == IBV_QPS_SQD) (void)leave(IBV_QPS_ERR);
-      if (auto r = wait_drained(ctx.dev.now() + m.settings().admin_timeout); !r) return keep(r.error());
+      if (auto r = wait_drained(ctx.dev.now() + m.settings().admin_timeout); !r)
+        return keep(r.error());
     }
   }
-  if (auto rsp = m.execute(ctx.dev, spec::AdminOpcode::kDestroyQp, qpn); !rsp) return keep(rsp.error());
+  if (auto rsp = m.execute(ctx.dev, spec::AdminOpcode::kDestroyQp, qpn); !rsp)
+    return keep(rsp.error());
   ctx.qps[qpn] = nullptr;
   send_cq->forget(qpn);
   recv_cq->forget(qpn);
@@ -144,13 +155,16 @@ Result<void> Qp::modify(QpState to) {
   if (!q.live) return fail(Errc::kBadState, "qp {}: destroyed", q.qpn);
   switch (to) {
     case IBV_QPS_ERR:
-    case IBV_QPS_SQD: return q.leave(to);
+    case IBV_QPS_SQD:
+      return q.leave(to);
     case IBV_QPS_INIT:
       if (q.state == IBV_QPS_INIT) return {};
       return fail(Errc::kBadState, "qp {}: {} to INIT; make another", q.qpn, to_string(q.state));
-    default: break;
+    default:
+      break;
   }
-  return fail(Errc::kInvalidArgument, "qp {}: modify to {}; connect() and accept() lead to RTS", q.qpn, to_string(to));
+  return fail(Errc::kInvalidArgument, "qp {}: modify to {}; connect() and accept() lead to RTS",
+              q.qpn, to_string(to));
 }
 
 }  // namespace rnic::verbs

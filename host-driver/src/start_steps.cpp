@@ -10,11 +10,13 @@ namespace {
 
 constexpr uint32_t kGiveArea = 0, kSendArea = 2048;  // in ContextCore::bounce
 
-Result<void> stream_command(ContextCore& ctx, spec::AdminOpcode opcode, uint16_t connection, uint64_t address, size_t length) {
+Result<void> stream_command(ContextCore& ctx, spec::AdminOpcode opcode, uint16_t connection,
+                            uint64_t address, size_t length) {
   spec::AdminConnArgs args;
   args.address = address;
   args.length = static_cast<uint16_t>(length);
-  if (auto rsp = ctx.mgr.execute_args(ctx.dev, opcode, connection, args); !rsp) return error_of(rsp);
+  if (auto rsp = ctx.mgr.execute_args(ctx.dev, opcode, connection, args); !rsp)
+    return error_of(rsp);
   return {};
 }
 
@@ -28,7 +30,9 @@ Result<uint32_t> take_some(RangePool& pool, unsigned& count, std::string_view wh
 
 Result<void> take_bytes(ContextCore& ctx, PendingStart& start, size_t count) {
   if (count == 0) return {};
-  if (auto r = stream_command(ctx, spec::AdminOpcode::kConnGive, start.connection, ctx.bounce.bus(kGiveArea), count); !r)
+  if (auto r = stream_command(ctx, spec::AdminOpcode::kConnGive, start.connection,
+                              ctx.bounce.bus(kGiveArea), count);
+      !r)
     return r;
   const auto got = ctx.bounce.bytes().subspan(kGiveArea, count);
   start.bytes.insert(start.bytes.end(), got.begin(), got.end());
@@ -55,7 +59,8 @@ Result<bool> read_frame(ContextCore& ctx, PendingStart& start, StartKind kind, s
 Result<void> send_frame(ContextCore& ctx, uint16_t connection, const StartFrame& frame) {
   const auto bytes = encode(frame);
   std::memcpy(ctx.bounce.data() + kSendArea, bytes.data(), bytes.size());
-  return stream_command(ctx, spec::AdminOpcode::kConnSend, connection, ctx.bounce.bus(kSendArea), bytes.size());
+  return stream_command(ctx, spec::AdminOpcode::kConnSend, connection, ctx.bounce.bus(kSendArea),
+                        bytes.size());
 }
 
 void drop_connection(ContextCore& ctx, uint16_t connection) {
@@ -72,10 +77,13 @@ Result<DepthSlots> DepthSlots::take(QpCore& qp, const ConnParam& param) {
   Manager& m = qp.ctx.mgr;
   const DeviceAttr& attr = m.attr();
   if (!qp.live || qp.state != IBV_QPS_INIT || qp.connection)
-    return fail(Errc::kBadState, "qp {}: {} is not ready to be connected", qp.qpn, to_string(qp.state));
-  if (param.responder_resources > attr.max_qp_rd_atom || param.initiator_depth > attr.max_qp_init_rd_atom)
-    return fail(Errc::kInvalidArgument, "qp {}: IRD {} and ORD {}, at most {} and {}", qp.qpn, param.responder_resources,
-                param.initiator_depth, attr.max_qp_rd_atom, attr.max_qp_init_rd_atom);
+    return fail(Errc::kBadState, "qp {}: {} is not ready to be connected", qp.qpn,
+                to_string(qp.state));
+  if (param.responder_resources > attr.max_qp_rd_atom ||
+      param.initiator_depth > attr.max_qp_init_rd_atom)
+    return fail(Errc::kInvalidArgument, "qp {}: IRD {} and ORD {}, at most {} and {}", qp.qpn,
+                param.responder_resources, param.initiator_depth, attr.max_qp_rd_atom,
+                attr.max_qp_init_rd_atom);
   DepthSlots s(qp);
   unsigned ird = param.responder_resources, ord = param.initiator_depth;
   if (ird != 0) {
@@ -94,7 +102,11 @@ Result<DepthSlots> DepthSlots::take(QpCore& qp, const ConnParam& param) {
 }
 
 DepthSlots::DepthSlots(DepthSlots&& o) noexcept
-    : qp_(std::exchange(o.qp_, nullptr)), ird_base_(o.ird_base_), ord_base_(o.ord_base_), ird_(o.ird_), ord_(o.ord_) {}
+    : qp_(std::exchange(o.qp_, nullptr)),
+      ird_base_(o.ird_base_),
+      ord_base_(o.ord_base_),
+      ird_(o.ird_),
+      ord_(o.ord_) {}
 
 DepthSlots::~DepthSlots() {
   if (qp_ == nullptr) return;

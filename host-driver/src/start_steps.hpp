@@ -22,8 +22,8 @@ struct PendingStart {
 
 /// Waits until done(info). Looks when an event names the connection, and now and then.
 template <class Done>
-Result<spec::AdminConnResult> wait_connection(ContextCore& ctx, uint16_t connection, Time deadline, std::string_view what,
-                                              Done&& done) {
+Result<spec::AdminConnResult> wait_connection(ContextCore& ctx, uint16_t connection, Time deadline,
+                                              std::string_view what, Done&& done) {
   Manager& m = ctx.mgr;
   Result<spec::AdminConnResult> info = fail(Errc::kTimedOut, "connection {}: {}", connection, what);
   Time look_again = 0;
@@ -42,8 +42,10 @@ Result<spec::AdminConnResult> wait_connection(ContextCore& ctx, uint16_t connect
 /// Hands over `count` waiting bytes, behind those that are there.
 [[nodiscard]] Result<void> take_bytes(ContextCore& ctx, PendingStart& start, size_t count);
 /// With `waiting` bytes there: true once the frame is whole and right. kProtocol: it is not.
-[[nodiscard]] Result<bool> read_frame(ContextCore& ctx, PendingStart& start, StartKind kind, size_t waiting);
-[[nodiscard]] Result<void> send_frame(ContextCore& ctx, uint16_t connection, const StartFrame& frame);
+[[nodiscard]] Result<bool> read_frame(ContextCore& ctx, PendingStart& start, StartKind kind,
+                                      size_t waiting);
+[[nodiscard]] Result<void> send_frame(ContextCore& ctx, uint16_t connection,
+                                      const StartFrame& frame);
 /// Resets what is left of it and sees to its release.
 void drop_connection(ContextCore& ctx, uint16_t connection);
 /// Says goodbye (RFC 5044 7.1: close on a bad frame), and sees to its release.
@@ -59,8 +61,10 @@ class DepthSlots {
 
   unsigned ird() const { return ird_; }
   unsigned ord() const { return ord_; }
-  /// To RTS with these slots; from now on they are the QP's. `reply` leaves as the last streaming bytes.
-  [[nodiscard]] Result<void> start(uint16_t connection, const Agreed& agreed, const StartFrame* reply);
+  /// To RTS with these slots; from now on they are the QP's. `reply` leaves as the last streaming
+  /// bytes.
+  [[nodiscard]] Result<void> start(uint16_t connection, const Agreed& agreed,
+                                   const StartFrame* reply);
 
  private:
   explicit DepthSlots(QpCore& qp) : qp_(&qp) {}

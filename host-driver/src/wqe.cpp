@@ -15,7 +15,8 @@ Result<void> check_opcode(const SendWr& wr) {
   switch (wr.opcode) {
     case IBV_WR_RDMA_WRITE:
     case IBV_WR_SEND:
-    case IBV_WR_RDMA_READ: return {};
+    case IBV_WR_RDMA_READ:
+      return {};
     case IBV_WR_RDMA_WRITE_WITH_IMM:
     case IBV_WR_SEND_WITH_IMM:
     case IBV_WR_ATOMIC_CMP_AND_SWP:
@@ -25,16 +26,19 @@ Result<void> check_opcode(const SendWr& wr) {
     case IBV_WR_SEND_WITH_INV:
     case IBV_WR_FLUSH:
     case IBV_WR_ATOMIC_WRITE:
-      return fail(Errc::kNotSupported, "wr {}: opcode {} is not there yet", wr.wr_id, static_cast<unsigned>(wr.opcode));
+      return fail(Errc::kNotSupported, "wr {}: opcode {} is not there yet", wr.wr_id,
+                  static_cast<unsigned>(wr.opcode));
   }
-  return fail(Errc::kInvalidArgument, "wr {}: no opcode {}", wr.wr_id, static_cast<unsigned>(wr.opcode));
+  return fail(Errc::kInvalidArgument, "wr {}: no opcode {}", wr.wr_id,
+              static_cast<unsigned>(wr.opcode));
 }
 
 Result<uint32_t> total_length(uint64_t wr_id, std::span<const Sge> sges) {
   uint64_t total = 0;
   for (const Sge& s : sges) total += s.length;
   if (total > spec::kMaxMessage)
-    return fail(Errc::kInvalidArgument, "wr {}: {} bytes, a message has at most {}", wr_id, total, spec::kMaxMessage);
+    return fail(Errc::kInvalidArgument, "wr {}: {} bytes, a message has at most {}", wr_id, total,
+                spec::kMaxMessage);
   return static_cast<uint32_t>(total);
 }
 
@@ -42,7 +46,8 @@ Result<void> put_inline(const SendWr& wr, const QpCap& cap, uint32_t length, Wqe
   if (wr.opcode == IBV_WR_RDMA_READ)
     return fail(Errc::kInvalidArgument, "wr {}: a Read cannot be inline", wr.wr_id);
   if (length > cap.max_inline_data)
-    return fail(Errc::kInvalidArgument, "wr {}: {} inline bytes, the QP takes {}", wr.wr_id, length, cap.max_inline_data);
+    return fail(Errc::kInvalidArgument, "wr {}: {} inline bytes, the QP takes {}", wr.wr_id, length,
+                cap.max_inline_data);
   size_t at = kSendHeader;
   for (const Sge& s : wr.sg_list) {
     if (s.length == 0) continue;
@@ -57,14 +62,16 @@ Result<void> put_inline(const SendWr& wr, const QpCap& cap, uint32_t length, Wqe
 
 Result<void> encode_send(const SendWr& wr, const QpCap& cap, bool signaled, WqeBytes& out) {
   if (auto r = check_opcode(wr); !r) return r;
-  constexpr uint32_t kFlags = IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE;
+  constexpr uint32_t kFlags =
+      IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE;
   if ((wr.send_flags & ~kFlags) != 0)
     return fail(Errc::kInvalidArgument, "wr {}: send_flags {:#x}", wr.wr_id, wr.send_flags);
   const bool is_inline = (wr.send_flags & IBV_SEND_INLINE) != 0;
   const bool is_read = wr.opcode == IBV_WR_RDMA_READ;
   const uint32_t max_sge = is_read ? 1 : cap.max_send_sge;
   if (!is_inline && wr.sg_list.size() > max_sge)
-    return fail(Errc::kInvalidArgument, "wr {}: {} SGEs, at most {}", wr.wr_id, wr.sg_list.size(), max_sge);
+    return fail(Errc::kInvalidArgument, "wr {}: {} SGEs, at most {}", wr.wr_id, wr.sg_list.size(),
+                max_sge);
   const auto length = total_length(wr.wr_id, wr.sg_list);
   if (!length) return error_of(length);
 
@@ -85,7 +92,8 @@ Result<void> encode_send(const SendWr& wr, const QpCap& cap, bool signaled, WqeB
   } else {
     size_t at = kSendHeader;
     for (const Sge& s : wr.sg_list) {
-      spec::WqeSge{.address = s.addr, .length = s.length, .lkey = s.lkey}.pack(std::span(out.bytes).subspan(at));
+      spec::WqeSge{.address = s.addr, .length = s.length, .lkey = s.lkey}.pack(
+          std::span(out.bytes).subspan(at));
       at += kSgeBytes;
     }
     // A Read names its sink by exactly one element, also when it is empty.
@@ -106,7 +114,8 @@ void set_ring(WqeBytes& wqe, uint32_t qpn, uint16_t producer) {
 
 Result<void> encode_recv(const RecvWr& wr, const QpCap& cap, std::span<uint8_t> out) {
   if (wr.sg_list.size() > cap.max_recv_sge)
-    return fail(Errc::kInvalidArgument, "recv wr {}: {} SGEs, at most {}", wr.wr_id, wr.sg_list.size(), cap.max_recv_sge);
+    return fail(Errc::kInvalidArgument, "recv wr {}: {} SGEs, at most {}", wr.wr_id,
+                wr.sg_list.size(), cap.max_recv_sge);
   if (auto length = total_length(wr.wr_id, wr.sg_list); !length) return error_of(length);
   spec::RqWqe wqe;
   wqe.num_sge = static_cast<uint8_t>(wr.sg_list.size());

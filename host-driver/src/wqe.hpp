@@ -1,7 +1,8 @@
 // The bytes of work queue entries (queues.yaml: sq_wqe, rq_wqe, wqe_sge).
 //
 //   WqeBytes wqe;
-//   if (auto r = encode_send(wr, cap, wqe); !r) return error_of(r);      // then wqe.units units of 64 bytes
+//   if (auto r = encode_send(wr, cap, wqe); !r) return error_of(r);      // then wqe.units units of
+//   64 bytes
 #pragma once
 
 #include <array>
@@ -17,10 +18,14 @@ struct WqeBytes {
   uint32_t units = 0;
 };
 
-constexpr uint32_t units_of_body(uint32_t bytes) { return (kSendHeader + bytes + kUnit - 1) / kUnit; }
+constexpr uint32_t units_of_body(uint32_t bytes) {
+  return (kSendHeader + bytes + kUnit - 1) / kUnit;
+}
 
-/// Checks the request against the QP's limits and writes its WQE, `ring` left zero. Inline data is copied here.
-[[nodiscard]] Result<void> encode_send(const SendWr& wr, const QpCap& cap, bool signaled, WqeBytes& out);
+/// Checks the request against the QP's limits and writes its WQE, `ring` left zero. Inline data is
+/// copied here.
+[[nodiscard]] Result<void> encode_send(const SendWr& wr, const QpCap& cap, bool signaled,
+                                       WqeBytes& out);
 /// The doorbell that a push carries, into the WQE.
 void set_ring(WqeBytes& wqe, uint32_t qpn, uint16_t producer);
 [[nodiscard]] Result<void> encode_recv(const RecvWr& wr, const QpCap& cap, std::span<uint8_t> out);

@@ -95,7 +95,7 @@ Task Admin::run() {
     }
     if (ok && starts) {
       waits_for_ = "llp_if";
-      out_.command(Unit::kConn, to_unit);
+      out_.command(Unit::kConn, {.opcode = op, .object = modify.connection, .args = cmd.args});
       rsp = co_await answer_;
       ok = rsp.status == Status::kOk;
     }

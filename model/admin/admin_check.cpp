@@ -11,6 +11,7 @@ using spec::AdminOpcode;
 namespace {
 
 constexpr uint32_t kMostStreaming = 532;  // an MPA frame with the most private data
+constexpr uint32_t kMostSent = 1024;      // by one conn_send
 
 template <class Bytes>
 bool zero(const Bytes& bytes) {
@@ -75,8 +76,9 @@ Admin::Status Admin::check(const spec::AdminCmd& cmd) const {
     case AdminOpcode::kConnGive:
     case AdminOpcode::kConnSend: {
       const auto a = spec::AdminConnArgs::unpack(cmd.args);
-      const bool empty = op != AdminOpcode::kConnConnect && a.length == 0;
-      return zero(a.reserved0) && !empty ? Status::kOk : Status::kBadArgument;
+      const bool sized = op == AdminOpcode::kConnConnect ||
+                         (a.length != 0 && (op != AdminOpcode::kConnSend || a.length <= kMostSent));
+      return zero(a.reserved0) && sized ? Status::kOk : Status::kBadArgument;
     }
     default: break;
   }
@@ -88,7 +90,7 @@ Admin::Status Admin::check(const spec::AdminCmd& cmd) const {
 
 Admin::Status Admin::check_ring(const spec::AdminRingArgs& a, bool is_eq) const {
   if (!is_eq && (a.eqn >= eqs_.size() || !eqs_[a.eqn].exists)) return Status::kNotFound;
-  const uint32_t entry = is_eq ? spec::Eqe::kBytes : spec::Cqe::kBytes;
+  const uint64_t entry = is_eq ? spec::Eqe::kBytes : spec::Cqe::kBytes;
   const bool good = aligned(a.base, entry) && a.log_size <= spec::kMaxLogCq && a.page < sizes_.num_pages &&
                     a.vector < sizes_.num_vectors && a.reserved0 == 0 && a.reserved1 == 0 && zero(a.reserved2);
   return good ? Status::kOk : Status::kBadArgument;

@@ -40,8 +40,7 @@ std::optional<AdminStatus> LlpIf::execute(const spec::ConnCmd& cmd, spec::CmdRsp
       return std::nullopt;
     default: break;
   }
-  uint32_t connection = cmd.object;
-  if (cmd.opcode == AdminOpcode::kModifyQp) connection = spec::AdminModifyArgs::unpack(cmd.args).connection;
+  const uint32_t connection = cmd.object;
   if (connection >= conns_.size() || conns_[connection].state == ConnState::kFree) return AdminStatus::kNotFound;
   const auto number = static_cast<uint16_t>(connection);
   Conn& c = conns_[number];

@@ -43,6 +43,7 @@ void LlpIf::control(const spec::QpCtlLlp& ctl) {
       if (c.state != ConnState::kEstablished) tell(ctl.params.connection, LlpQpEvt::kLost);  // lost in the meantime
       return;
     }
+    case QpOp::kSync: break;  // has nothing that lasts
     case QpOp::kHalfClose: half_close(q.params.connection); break;
     case QpOp::kAbort:
     case QpOp::kStop:

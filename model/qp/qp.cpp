@@ -59,11 +59,16 @@ void Qp::update(uint16_t qpn) {
                         r.fetched != r.producer && space * 2 >= rq_prefetch_;
   const bool retire = c.exists && ((c.win_count != 0 && window(qpn, 0).done) || c.phase == Ctx::Phase::kFlushing ||
                                    (c.state == QpState::kError && !drained(c)));
-  fetchable_.put(qpn, fetch);
-  issuable_.put(qpn, issuable);
-  rq_fetchable_.put(qpn, rq_fetch);
-  retirable_.put(qpn, retire);
-  if (fetch || issuable || rq_fetch || retire) out_.ready();
+  put(fetchable_, Set::kFetchable, qpn, fetch);
+  put(issuable_, Set::kIssuable, qpn, issuable);
+  put(rq_fetchable_, Set::kRqFetchable, qpn, rq_fetch);
+  put(retirable_, Set::kRetirable, qpn, retire);
+}
+
+void Qp::put(ReadySet& members, Set set, uint16_t qpn, bool member) {
+  if (members.test(qpn) == member) return;
+  members.put(qpn, member);
+  if (member) out_.ready(set);
 }
 
 // A doorbell counts if the QP exists, the page is its own, and the index is neither behind the producer nor further ahead

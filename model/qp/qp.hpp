@@ -31,6 +31,7 @@ enum class RqTake : uint8_t { kFound, kNone, kFetching };
 class Qp {
  public:
   enum class Peer : uint8_t { kMpa, kDdp, kRdmap, kLlp };  ///< units that keep state of a QP
+  enum class Set : uint8_t { kFetchable, kIssuable, kRetirable, kRqFetchable };  ///< QPs for which something may be done
   struct Out {
     virtual ~Out() = default;
     virtual void qp_cmd_rsp(const spec::QpCmdRsp& rsp) = 0;
@@ -38,7 +39,7 @@ class Qp {
     virtual void qp_fault(const spec::QpFault& fault) = 0;
     virtual void cqe_req(const spec::CqeReq& cqe) = 0;
     virtual void qp_async(const spec::QpAsync& async) = 0;
-    virtual void ready() = 0;  // one of the sets has gained a member
+    virtual void ready(Set set) = 0;  // it has gained a member
   };
   Qp(const spec::Sizes& sizes, const Translation& tpt, Out& out);
 
@@ -129,6 +130,7 @@ class Qp {
     return recvs_[size_t{qpn} * rq_prefetch_ + index % rq_prefetch_];
   }
   void update(uint16_t qpn);
+  void put(ReadySet& members, Set set, uint16_t qpn, bool member);
   bool can_issue(uint16_t qpn);
   bool malformed(const spec::SqWqe& w, const rnic::Payload& body, const Ctx& c) const;
   void push(const spec::QpDoorbell& db);

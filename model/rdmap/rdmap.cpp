@@ -156,14 +156,14 @@ void Rdmap::resp_slot_free(const spec::RespSlotFree& free) {
   update_responder(free.qpn);
 }
 
-void Rdmap::qp_fault(const spec::QpFault& fault) { fail(fault.qpn, {.cause = fault.cause}); }
+void Rdmap::qp_fault(const spec::QpFault& fault) { fail(fault.qpn, {.cause = fault.cause, .head = {}}); }
 
 void Rdmap::tx_fault(const spec::TxFault& f) {
   Qp& q = qps_[f.qpn];
   if (!q.running || q.failed) return;
   if (f.source == TxSource::kSq) {
     const auto status = f.result != TptResult::kOk ? WcStatus::kLocProtErr : WcStatus::kFatalErr;
-    return fail(f.qpn, {.cause = Cause::kLocalCatastrophic, .has_wr = true, .slot = f.slot, .status = status});
+    return fail(f.qpn, {.cause = Cause::kLocalCatastrophic, .head = {}, .has_wr = true, .slot = f.slot, .status = status});
   }
   const Inbound& in = ird_[q.params.ird_base + f.slot];  // slot of a response: its place in the IRD ring
   const Cause cause = f.result != TptResult::kOk ? source_cause(f.result) : Cause::kRdmapLength;

@@ -44,10 +44,11 @@ class Meter {
   Cycle since_ = kNever;
 };
 
-template <Behaviour B, class T>
+/// Sink: a queue, or anything with full(), wake_on_credit() and push() like one.
+template <Behaviour B, class T, class Sink = Queue<typename B::Out>>
 class Unit final : public Stage {
  public:
-  Unit(B& b, const T& t, Queue<typename B::In>& in, Queue<typename B::Out>& out, Meter& meter)
+  Unit(B& b, const T& t, Queue<typename B::In>& in, Sink& out, Meter& meter)
       : b_(b), t_(t), in_(in), out_(out), meter_(meter) {
     in_.feeds(*this);
   }
@@ -74,7 +75,7 @@ class Unit final : public Stage {
   B& b_;
   T t_;
   Queue<typename B::In>& in_;
-  Queue<typename B::Out>& out_;
+  Sink& out_;
   Meter& meter_;
   Cycle free_at_ = 0;
 };

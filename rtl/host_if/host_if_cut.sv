@@ -34,12 +34,14 @@ module host_if_cut #(
   logic [16:0]      rest_q;
   logic [12:0]      limit_q, limit, border, bound, low;
   logic [51:0]      page;
+  logic [17:0]      reach;
   logic [SideW-1:0] side_q;
 
   assign limit   = 13'd128 << (limit_i > 3'd5 ? 3'd5 : limit_i);
   assign border  = 13'd4096 - {1'b0, address_q[11:0]};
   assign bound   = border < limit_q ? border : limit_q;
-  assign last_o  = rest_q <= {4'd0, bound};
+  assign reach   = {1'b0, rest_q} + {6'd0, address_q[11:0]};
+  assign last_o  = reach <= 18'd4096 && rest_q <= {4'd0, limit_q};   // beside bound, not behind it
   assign low     = {1'b0, address_q[11:0]} + bound;
   assign page    = address_q[63:12] + 52'd1;
 

@@ -40,15 +40,15 @@ module host_if_realign #(
 );
   logic         inside_q, last, over, touch, have, step, shift_ready;
   logic [12:0]  rest_q, rest;
-  logic [6:0]   count, reach;
-  logic [5:0]   shift_q;
+  logic [6:0]   count;
+  logic [5:0]   shift_q, reach;
   logic [511:0] word, held_q, merged;
   logic [2:0]   pick;
 
   assign rest  = inside_q ? rest_q : chunk_length_i;
   assign last  = rest <= 13'd64;
   assign count = last ? rest[6:0] : 7'd64;
-  assign reach = {1'b0, shift_q} + count;
+  assign reach = shift_q + count[5:0];
   // Is the next word needed? Beside `last`, not behind it, to keep the path short.
   assign over  = {2'd0, shift_q} + {1'b0, rest[6:0]} > 8'd64;
   assign touch = shift_q == '0 || !last || over;
@@ -73,7 +73,7 @@ module host_if_realign #(
       shift_q  <= '0;
     end else if (step) begin
       inside_q <= !last;
-      shift_q  <= last && chunk_end_i ? '0 : reach[5:0];
+      shift_q  <= last && chunk_end_i ? '0 : reach;
     end
   end
 

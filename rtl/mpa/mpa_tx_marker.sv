@@ -66,7 +66,7 @@ module mpa_tx_marker (
 
   // What is left: the beat's last words, behind the word that the marker pushed out.
   assign held_d  = at ? {turned[479:0], joined[511:480]} : turned;
-  assign count_d = done ? 5'd0 : ends || only_held || at || count_q != '0 ? 5'(total - 6'd16) : 5'd0;
+  assign count_d = done ? 5'd0 : 5'(total - 6'd16);
 
   assign out.last  = done;
   assign out.error = 1'b0;

@@ -1,12 +1,12 @@
 // The RTL behind the Device interface. One SC_METHOD a device steps the Verilated top once a clock period; around the edge
 // items become beats and beats items. Nothing is decided here.
-#include "sim/backend/device_rtl.hpp"
+#include "backend/device_rtl.hpp"
 
 #include <systemc>
 
 #include <deque>
 
-#include "sim/backend/rtl_pins.hpp"
+#include "backend/rtl_pins.hpp"
 
 namespace rnic::sim {
 namespace {

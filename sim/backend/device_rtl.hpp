@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "sim/backend/device.hpp"
+#include "backend/device.hpp"
 
 namespace rnic::sim {
 

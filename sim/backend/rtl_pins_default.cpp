@@ -1,7 +1,7 @@
 // RtlPins over the default build of the RTL.
 #include "VRnic.h"
 
-#include "sim/backend/verilated_rnic.hpp"
+#include "backend/verilated_rnic.hpp"
 
 namespace rnic::sim {
 

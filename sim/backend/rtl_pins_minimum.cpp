@@ -1,7 +1,7 @@
 // RtlPins over the minimum build of the RTL.
 #include "VRnicMin.h"
 
-#include "sim/backend/verilated_rnic.hpp"
+#include "backend/verilated_rnic.hpp"
 
 namespace rnic::sim {
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "sim/backend/rtl_pins.hpp"
+#include "backend/rtl_pins.hpp"
 
 namespace rnic::sim {
 

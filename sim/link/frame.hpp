@@ -1,6 +1,7 @@
-// What travels between two LLP endpoints: one TCP segment, or what stands for one (SYN, FIN, RST). The addresses of a
-// connection are a host's number and its connection's number; `serial` tells a connection from one that had the number
-// before. Ports, sequence numbers and window are for the capture.
+// What travels between two LLP endpoints: one TCP segment, or what stands for one (SYN, FIN, RST).
+// The addresses of a connection are a host's number and its connection's number; `serial` tells a
+// connection from one that had the number before. Ports, sequence numbers and window are for the
+// capture.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@ enum class FrameKind : uint8_t { kData, kSyn, kSynAck, kAck, kFin, kFinAck, kRst
 
 struct Frame {
   FrameKind kind = FrameKind::kData;
-  uint8_t from = 0, to = 0;         // hosts
+  uint8_t from = 0, to = 0;  // hosts
   uint16_t from_conn = 0, to_conn = 0;
   uint32_t from_serial = 0, to_serial = 0;
   uint16_t from_port = 0, to_port = 0;

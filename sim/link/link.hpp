@@ -1,10 +1,11 @@
-// The wires between two hosts, one each way: rate, delay, MTU. A frame takes frame_bytes(segment) on the wire; pure
-// acknowledgements take nothing, they only travel (as if each rode on a frame of the other direction). A frame for one's
-// own address goes out and comes back.
+// The wires between two hosts, one each way: rate, delay, MTU. A frame takes frame_bytes(segment)
+// on the wire; pure acknowledgements take nothing, they only travel (as if each rode on a frame of
+// the other direction). A frame for one's own address goes out and comes back.
 //
 //   Link link(config);
 //   link.attach(0, endpoint0);   link.attach(1, endpoint1);
-//   link.send(frame);            endpoint1.frame_arrives(at, frame) is called at once, for a time to come
+//   link.send(frame);            endpoint1.frame_arrives(at, frame) is called at once, for a time
+//   to come
 #pragma once
 
 #include <array>

@@ -10,17 +10,24 @@ namespace rnic::sim {
 namespace {
 
 constexpr uint32_t kEthernet = 14, kIp = 20, kTcp = 20, kSynOption = 8, kWindowShift = 7;
-constexpr uint8_t kFlagFin = 0x01, kFlagSyn = 0x02, kFlagRst = 0x04, kFlagPush = 0x08, kFlagAck = 0x10;
+constexpr uint8_t kFlagFin = 0x01, kFlagSyn = 0x02, kFlagRst = 0x04, kFlagPush = 0x08,
+                  kFlagAck = 0x10;
 
 uint8_t flags_of(const Frame& f) {
   switch (f.kind) {
-    case FrameKind::kData: return kFlagAck | kFlagPush;
-    case FrameKind::kSyn: return kFlagSyn;
-    case FrameKind::kSynAck: return kFlagSyn | kFlagAck;
+    case FrameKind::kData:
+      return kFlagAck | kFlagPush;
+    case FrameKind::kSyn:
+      return kFlagSyn;
+    case FrameKind::kSynAck:
+      return kFlagSyn | kFlagAck;
     case FrameKind::kAck:
-    case FrameKind::kFinAck: return kFlagAck;
-    case FrameKind::kFin: return kFlagFin | kFlagAck;
-    case FrameKind::kRst: return kFlagRst | kFlagAck;
+    case FrameKind::kFinAck:
+      return kFlagAck;
+    case FrameKind::kFin:
+      return kFlagFin | kFlagAck;
+    case FrameKind::kRst:
+      return kFlagRst | kFlagAck;
   }
   return 0;
 }
@@ -88,10 +95,12 @@ void Pcap::frame(Time at, const Frame& f) {
   base::store_be<uint32_t>(tcp + 8, (flags & kFlagAck) != 0 ? f.ack : 0u);
   tcp[12] = static_cast<uint8_t>(tcp_bytes / 4 << 4);
   tcp[13] = flags;
-  base::store_be<uint16_t>(tcp + 14, static_cast<uint16_t>(std::min(is_syn ? f.window : f.window >> kWindowShift, 65535u)));
+  base::store_be<uint16_t>(tcp + 14, static_cast<uint16_t>(std::min(
+                                         is_syn ? f.window : f.window >> kWindowShift, 65535u)));
   if (is_syn) {  // maximum segment size, window scale
-    const uint8_t options[kSynOption] = {2, 4, static_cast<uint8_t>(f.mss >> 8), static_cast<uint8_t>(f.mss & 0xff),
-                                         1, 3, 3, kWindowShift};
+    const uint8_t options[kSynOption] = {
+        2, 4,           static_cast<uint8_t>(f.mss >> 8), static_cast<uint8_t>(f.mss & 0xff), 1, 3,
+        3, kWindowShift};
     std::copy_n(options, kSynOption, tcp + kTcp);
   }
   if (data > 0) std::copy_n(f.data.bytes().data(), data, tcp + tcp_bytes);

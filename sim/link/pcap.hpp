@@ -1,5 +1,5 @@
-// Writes a link's frames as a capture that tshark dissects: Ethernet, IPv4 and TCP with right checksums, nanosecond times
-// (each frame's is when its last bit arrives).
+// Writes a link's frames as a capture that tshark dissects: Ethernet, IPv4 and TCP with right
+// checksums, nanosecond times (each frame's is when its last bit arrives).
 //
 //   Pcap pcap("wire.pcap");          throws std::runtime_error if the file cannot be written
 //   link.tap(pcap);

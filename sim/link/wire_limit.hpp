@@ -1,5 +1,5 @@
-// What the wire allows: payload rate and message rate of one operation at one size, one FPDU a TCP segment, no options, no
-// markers (architecture section 16).
+// What the wire allows: payload rate and message rate of one operation at one size, one FPDU a TCP
+// segment, no options, no markers (architecture section 16).
 //
 //   WireLimit w = wire_limit(WireOp::kWrite, 64, 1500, 100.0);      w.messages_per_s == 77.2e6
 //
@@ -38,7 +38,8 @@ constexpr WireLimit wire_limit(WireOp op, uint64_t size, uint64_t mtu, double li
   const uint64_t room = mulpdu(mtu - kIpTcpHeaders) - header;
   const uint64_t full = size == 0 ? 0 : (size - 1) / room;  // segments before the last
   const uint64_t rest = size - full * room;
-  const uint64_t wire = full * frame_bytes(fpdu_bytes(header + room)) + frame_bytes(fpdu_bytes(header + rest));
+  const uint64_t wire =
+      full * frame_bytes(fpdu_bytes(header + room)) + frame_bytes(fpdu_bytes(header + rest));
   const double messages = link_gbps * 1e9 / 8 / static_cast<double>(wire);
   return {messages * static_cast<double>(size) * 8 / 1e9, messages};
 }

@@ -1,10 +1,11 @@
-// Cuts a TCP byte stream into FPDUs by the MPA length field, wherever segments begin and end; with markers if the peer
-// sends them. An FPDU keeps the markers that stand in it or directly before it (RFC 5044 section 4.3). Nothing is checked:
-// that is the RNIC's.
+// Cuts a TCP byte stream into FPDUs by the MPA length field, wherever segments begin and end; with
+// markers if the peer sends them. An FPDU keeps the markers that stand in it or directly before it
+// (RFC 5044 section 4.3). Nothing is checked: that is the RNIC's.
 //
 //   FpduFinder finder(with_markers);
-//   finder.push(segment, [&](Payload fpdu) { ... });      no copy if the segment holds the whole FPDU
-//   finder.rest()                                         bytes of an FPDU that never became whole
+//   finder.push(segment, [&](Payload fpdu) { ... });      no copy if the segment holds the whole
+//   FPDU finder.rest()                                         bytes of an FPDU that never became
+//   whole
 #pragma once
 
 #include <algorithm>

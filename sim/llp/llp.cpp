@@ -8,13 +8,17 @@ namespace {
 
 /// A window holds at least one segment and what is kept for Terminate.
 uint32_t window_of(const Link& link) {
-  return static_cast<uint32_t>(std::max<uint64_t>(link.config().llp_window_bytes, link.mss() + 128u));
+  return static_cast<uint32_t>(
+      std::max<uint64_t>(link.config().llp_window_bytes, link.mss() + 128u));
 }
 
 }  // namespace
 
 Llp::Llp(const std::string& name, unsigned host, Link& link)
-    : Activity(name + "_llp"), host_(static_cast<uint8_t>(host)), link_(link), window_(window_of(link)),
+    : Activity(name + "_llp"),
+      host_(static_cast<uint8_t>(host)),
+      link_(link),
+      window_(window_of(link)),
       ack_every_(window_ >= 16u * link.mss() ? window_ / 8 : 1) {
   link.attach(host, *this);
 }
@@ -51,14 +55,30 @@ void Llp::ctl(const spec::LlpCtlReq& req) {
   if (gone_) return;
   ++moved_;
   switch (req.op) {
-    case spec::LlpOp::kListen: listening_.insert(req.port); break;
-    case spec::LlpOp::kUnlisten: listening_.erase(req.port); break;
-    case spec::LlpOp::kConnect: connect(req); break;
-    case spec::LlpOp::kGive: give(req.connection, req.length); break;
-    case spec::LlpOp::kRdmaMode: rdma_mode(req); break;
-    case spec::LlpOp::kHalfClose: half_close(req.connection); break;
-    case spec::LlpOp::kAbort: abort(req.connection, true); break;
-    case spec::LlpOp::kReleased: release(req.connection); break;
+    case spec::LlpOp::kListen:
+      listening_.insert(req.port);
+      break;
+    case spec::LlpOp::kUnlisten:
+      listening_.erase(req.port);
+      break;
+    case spec::LlpOp::kConnect:
+      connect(req);
+      break;
+    case spec::LlpOp::kGive:
+      give(req.connection, req.length);
+      break;
+    case spec::LlpOp::kRdmaMode:
+      rdma_mode(req);
+      break;
+    case spec::LlpOp::kHalfClose:
+      half_close(req.connection);
+      break;
+    case spec::LlpOp::kAbort:
+      abort(req.connection, true);
+      break;
+    case spec::LlpOp::kReleased:
+      release(req.connection);
+      break;
   }
   wake_at(kernel_now());
 }
@@ -148,7 +168,8 @@ void Llp::send(uint16_t n, FrameKind kind, Payload data) {
   f.ack = c.rcv_nxt;
   f.window = window_ - std::min(window_, c.received - c.consumed);
   f.mss = link_.mss();
-  const bool takes_one = kind == FrameKind::kSyn || kind == FrameKind::kSynAck || kind == FrameKind::kFin;
+  const bool takes_one =
+      kind == FrameKind::kSyn || kind == FrameKind::kSynAck || kind == FrameKind::kFin;
   c.snd_nxt += data.size() + (takes_one ? 1 : 0);
   f.data = std::move(data);
   link_.send(kernel_now(), std::move(f));
@@ -244,7 +265,8 @@ void Llp::peer_gone(unsigned host) {
   const Time at = kernel_now() + link_.config().llp_timeout_us * kUs;
   for (uint32_t n = 0; n < conns_.size(); ++n) {
     const Conn& c = conns_[n];
-    if (c.peer != host || c.state == State::kFree || c.state == State::kDead || c.closed_told) continue;
+    if (c.peer != host || c.state == State::kFree || c.state == State::kDead || c.closed_told)
+      continue;
     timers_.push_back(at, static_cast<uint16_t>(n), c.serial, true);
   }
   if (!timers_.empty()) wake_at(timers_.front().at);
@@ -253,9 +275,10 @@ void Llp::peer_gone(unsigned host) {
 std::string Llp::waiting_for() const {
   std::string out;
   if (!rx_.empty()) {
-    out += fmt::format("llp: {} records wait for the device, the first on connection {}\n", rx_.size(),
-                       rx_.front().kind == Item::kRecord ? rx_.front().record.connection
-                                                         : rx_.front().event.connection);
+    out +=
+        fmt::format("llp: {} records wait for the device, the first on connection {}\n", rx_.size(),
+                    rx_.front().kind == Item::kRecord ? rx_.front().record.connection
+                                                      : rx_.front().event.connection);
   }
   for (uint32_t n = 0; n < conns_.size(); ++n) {
     const Conn& c = conns_[n];

@@ -1,12 +1,15 @@
-// The transport under one device: reliable, in order, TCP as the RNIC sees it at the LLP port (architecture 3.3).
+// The transport under one device: reliable, in order, TCP as the RNIC sees it at the LLP port
+// (architecture 3.3).
 //
 //   Llp llp("host0", 0, link);           number of the host, which is its address: host_address(0)
 //   llp.attach(device);
 //   llp.ctl(request);  llp.tx(record);   from the device; events, records, credits go to it
 //
-// - Credit: record bytes that the peer's device has taken, plus the window. So what was accepted is always sent at once,
+// - Credit: record bytes that the peer's device has taken, plus the window. So what was accepted is
+// always sent at once,
 //   and a peer that takes nothing closes the window.
-// - Streaming mode: bytes wait until `give`; each arrival and each `give` says how many wait now. From `rdma_mode` on,
+// - Streaming mode: bytes wait until `give`; each arrival and each `give` says how many wait now.
+// From `rdma_mode` on,
 //   whole FPDUs.
 // - A record is one segment if it fits the maximum segment size, else several.
 // - Events of a connection keep their place among its records and pass those of others.
@@ -63,9 +66,10 @@ class Llp final : private Activity, public LinkEnd {
     uint16_t peer_conn = 0, port = 0, peer_port = 0, cookie = 0;
     uint32_t serial = 0, peer_serial = 0;
     uint32_t snd_nxt = 0, rcv_nxt = 0;
-    uint32_t sent = 0, limit = 0;                     // record bytes given to us, and allowed
-    uint32_t received = 0, consumed = 0, acked = 0;   // bytes in, taken by the device, told to the peer
-    uint32_t queued = 0;                              // of its items in rx_
+    uint32_t sent = 0, limit = 0;  // record bytes given to us, and allowed
+    uint32_t received = 0, consumed = 0,
+             acked = 0;   // bytes in, taken by the device, told to the peer
+    uint32_t queued = 0;  // of its items in rx_
     uint32_t waiting_bytes = 0;
     std::deque<Payload> waiting;
     FpduFinder finder;

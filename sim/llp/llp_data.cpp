@@ -21,11 +21,14 @@ void Llp::tx(Record&& r) {
   ++moved_;
   ++records_tx_;
   Conn* c = find(r.connection);
-  if (c == nullptr || c->state != State::kOpen || c->closed_told) return;  // reset while it was on its way
-  if (c->fin_sent) return broken(fmt::format("connection {}: a record after half_close", r.connection));
+  if (c == nullptr || c->state != State::kOpen || c->closed_told)
+    return;  // reset while it was on its way
+  if (c->fin_sent)
+    return broken(fmt::format("connection {}: a record after half_close", r.connection));
   c->sent += r.data.size();
   const auto left = static_cast<int32_t>(c->limit - c->sent);
-  if (left < 0) broken(fmt::format("connection {}: {} bytes beyond its credit", r.connection, -int64_t{left}));
+  if (left < 0)
+    broken(fmt::format("connection {}: {} bytes beyond its credit", r.connection, -int64_t{left}));
   const uint32_t mss = link_.mss();
   if (r.data.size() <= mss) {
     send(r.connection, FrameKind::kData, std::move(r.data));
@@ -51,7 +54,8 @@ void Llp::ack_arrives(const Ack& ack) {
   if (gone_) return;
   acks_.push_back(ack);
   const Conn& c = conns_[ack.conn];
-  if (c.serial == ack.serial && static_cast<int32_t>(c.limit - c.sent) < static_cast<int32_t>(window_ / 2)) {
+  if (c.serial == ack.serial &&
+      static_cast<int32_t>(c.limit - c.sent) < static_cast<int32_t>(window_ / 2)) {
     acks_are_urgent_ = true;
     wake_at(acks_.front().at);
   }
@@ -63,7 +67,9 @@ void Llp::run(Time now) {
   for (;;) {  // the earlier frame first, from whichever sender
     Ring<Arrival>* first = nullptr;
     for (auto& a : arrivals_) {
-      if (!a.empty() && a.front().at <= now && (first == nullptr || a.front().at < first->front().at)) first = &a;
+      if (!a.empty() && a.front().at <= now &&
+          (first == nullptr || a.front().at < first->front().at))
+        first = &a;
     }
     if (first == nullptr) break;
     Frame f = std::move(first->front().frame);
@@ -102,7 +108,8 @@ void Llp::take(Frame&& f) {
   }
   Conn& c = conns_[n];
   switch (f.kind) {
-    case FrameKind::kSyn: break;
+    case FrameKind::kSyn:
+      break;
     case FrameKind::kSynAck:
       c.peer_conn = f.from_conn;
       c.peer_serial = f.from_serial;
@@ -171,7 +178,8 @@ void Llp::take_data(uint16_t n, Payload data) {
 void Llp::take_fin(uint16_t n) {
   Conn& c = conns_[n];
   c.peer_fin = true;
-  if (c.is_rdma && !c.finder.rest().empty()) record(n, Payload::copy_of(c.finder.rest()), false, true);
+  if (c.is_rdma && !c.finder.rest().empty())
+    record(n, Payload::copy_of(c.finder.rest()), false, true);
   event(n, spec::LlpEvt::kPeerClosed);
   maybe_closed(n);
 }
@@ -231,7 +239,8 @@ void Llp::take_acks(Time now) {
     Conn& c = conns_[a.conn];
     if (c.serial != a.serial || c.state != State::kOpen) continue;
     c.limit = a.bytes + window_;
-    if (std::find(changed.begin(), changed.end(), a.conn) == changed.end()) changed.push_back(a.conn);
+    if (std::find(changed.begin(), changed.end(), a.conn) == changed.end())
+      changed.push_back(a.conn);
   }
   for (const uint16_t n : changed) credit(n);
 }
@@ -247,7 +256,8 @@ void Llp::pump(Time now) {
     }
     if (rx_.empty()) return;
     Item& front = rx_.front();
-    const uint16_t n = front.kind == Item::kRecord ? front.record.connection : front.event.connection;
+    const uint16_t n =
+        front.kind == Item::kRecord ? front.record.connection : front.event.connection;
     Conn& c = conns_[n];
     const bool is_stale = c.serial != front.serial || c.aborted;
     if (!is_stale && front.kind == Item::kRecord && !device_->can_llp_rx()) {
@@ -273,7 +283,9 @@ void Llp::hand_over(Item& item) {
       ++records_rx_;
       device_->llp_rx(std::move(item.record));
       break;
-    case Item::kEvent: device_->llp_event(item.event); break;
+    case Item::kEvent:
+      device_->llp_event(item.event);
+      break;
     case Item::kCredit:
       if (conns_[item.event.connection].serial == item.serial) {
         device_->llp_credit({item.event.connection, conns_[item.event.connection].limit});

@@ -1,7 +1,9 @@
-// A part of the platform that acts at times of its own: one SC_METHOD, run at the earliest time that it was asked for.
-// Asking again for a later time costs nothing, so that an activity asks freely and does all that is due when it runs.
+// A part of the platform that acts at times of its own: one SC_METHOD, run at the earliest time
+// that it was asked for. Asking again for a later time costs nothing, so that an activity asks
+// freely and does all that is due when it runs.
 //
-//   class Blinker final : Activity { void run(Time now) override { blink(); wake_at(now + 10 * kNs); } };
+//   class Blinker final : Activity { void run(Time now) override { blink(); wake_at(now + 10 *
+//   kNs); } };
 #pragma once
 
 #include <string>

@@ -1,8 +1,10 @@
-// Everything about a host, its PCIe and the link that can be set. Defaults are the reference platform, `gen4x16`.
+// Everything about a host, its PCIe and the link that can be set. Defaults are the reference
+// platform, `gen4x16`.
 //
 //   PlatformConfig c = *preset("gen3x16");
 //   c.link.mtu = 9000;
-//   for (const auto& row : platform_settings()) fmt::print("{} = {} {}\n", row.name, row.text(c), row.unit);
+//   for (const auto& row : platform_settings()) fmt::print("{} = {} {}\n", row.name, row.text(c),
+//   row.unit);
 #pragma once
 
 #include <cstdint>

@@ -11,12 +11,15 @@ namespace {
 /// 128 << n bytes, as PCIe counts payload sizes.
 uint32_t size_code(uint64_t bytes) { return static_cast<uint32_t>(std::countr_zero(bytes)) - 7; }
 
-constexpr uint32_t kMsixTable = 0x2000, kMsixPending = 0x2800;  // registers.yaml: msix_address, msix_pending
+constexpr uint32_t kMsixTable = 0x2000,
+                   kMsixPending = 0x2800;  // registers.yaml: msix_address, msix_pending
 
 }  // namespace
 
 ConfigSpace::ConfigSpace(const PcieConfig& config, const spec::Sizes& sizes)
-    : config_(config), vectors_(sizes.num_vectors), bar2_bytes_(std::bit_ceil(sizes.num_pages) * 4096) {
+    : config_(config),
+      vectors_(sizes.num_vectors),
+      bar2_bytes_(std::bit_ceil(sizes.num_pages) * 4096) {
   reset();
 }
 
@@ -30,8 +33,9 @@ void ConfigSpace::reset() {
   set(0x2c, kVendorId | uint32_t{kDeviceId} << 16);
   set(kCapabilities, kPcieCap);
   set(kPcieCap, 0x10 | kMsixCap << 8 | 2u << 16);  // version 2, endpoint
-  set(kPcieCap + 4, 5 | 1u << 5 | 1u << 28);       // up to 4096 bytes, 8-bit tags, function-level reset
-  set(kDeviceControl, size_code(config_.pcie_mps) << 5 | size_code(config_.pcie_mrrs) << 12 | 1u << 8 | 1u << 4);
+  set(kPcieCap + 4, 5 | 1u << 5 | 1u << 28);  // up to 4096 bytes, 8-bit tags, function-level reset
+  set(kDeviceControl,
+      size_code(config_.pcie_mps) << 5 | size_code(config_.pcie_mrrs) << 12 | 1u << 8 | 1u << 4);
   const uint32_t link = static_cast<uint32_t>(config_.pcie_gen | config_.pcie_lanes << 4);
   set(kPcieCap + 12, link);
   set(kLinkControl, (config_.pcie_rcb == 128 ? 1u << 3 : 0) | link << 16);
@@ -47,21 +51,37 @@ uint32_t ConfigSpace::read(uint32_t offset) const {
 bool ConfigSpace::write(uint32_t offset, uint32_t value) {
   auto masked = [&](uint32_t mask) { set(offset & ~3u, (word(offset) & ~mask) | (value & mask)); };
   switch (offset & ~3u) {
-    case kCommand: masked(kMemorySpace | kBusMaster | 1u << 10); break;
-    case kBar0: masked(~(kBar0Bytes - 1)); break;
-    case kBar2: masked(~(bar2_bytes_ - 1)); break;
+    case kCommand:
+      masked(kMemorySpace | kBusMaster | 1u << 10);
+      break;
+    case kBar0:
+      masked(~(kBar0Bytes - 1));
+      break;
+    case kBar2:
+      masked(~(bar2_bytes_ - 1));
+      break;
     case kBar0 + 4:
-    case kBar2 + 4: masked(~0u); break;
-    case 0x3c: masked(0xff); break;
+    case kBar2 + 4:
+      masked(~0u);
+      break;
+    case 0x3c:
+      masked(0xff);
+      break;
     case kDeviceControl: {
       const uint32_t before = word(kDeviceControl);
       masked(0x7fff);
-      if ((word(kDeviceControl) >> 5 & 7) > 5 || (word(kDeviceControl) >> 12 & 7) > 5) set(kDeviceControl, before);
+      if ((word(kDeviceControl) >> 5 & 7) > 5 || (word(kDeviceControl) >> 12 & 7) > 5)
+        set(kDeviceControl, before);
       return (value & 1u << 15) != 0;
     }
-    case kLinkControl: masked(1u << 3); break;
-    case kMsixCap: masked(kMsixEnable | kMsixMask); break;
-    default: break;  // read-only
+    case kLinkControl:
+      masked(1u << 3);
+      break;
+    case kMsixCap:
+      masked(kMsixEnable | kMsixMask);
+      break;
+    default:
+      break;  // read-only
   }
   return false;
 }

@@ -1,9 +1,11 @@
-// The function's configuration space: identity, two memory BARs, PCIe and MSI-X capabilities. The device sees of it only
-// spec::PcieCfg. Firmware has been here: BARs have addresses, memory space is on, payload and request sizes are set; bus
-// master and MSI-X are off until the driver turns them on.
+// The function's configuration space: identity, two memory BARs, PCIe and MSI-X capabilities. The
+// device sees of it only spec::PcieCfg. Firmware has been here: BARs have addresses, memory space
+// is on, payload and request sizes are set; bus master and MSI-X are off until the driver turns
+// them on.
 //
 //   ConfigSpace space(config, sizes);
-//   space.write(kCommand, space.read(kCommand) | kBusMaster);        space.pcie() == what the device is to be told
+//   space.write(kCommand, space.read(kCommand) | kBusMaster);        space.pcie() == what the
+//   device is to be told
 //
 // Offsets and bits: PCIe Base Specification 7.5 and 7.7.2.
 #pragma once
@@ -37,7 +39,9 @@ class ConfigSpace {
 
   spec::PcieCfg pcie() const;
   bool memory_space() const { return (word(kCommand) & kMemorySpace) != 0; }
-  uint32_t bar_bytes(unsigned bar) const { return bar == 0 ? kBar0Bytes : bar == 2 ? bar2_bytes_ : 0; }
+  uint32_t bar_bytes(unsigned bar) const {
+    return bar == 0 ? kBar0Bytes : bar == 2 ? bar2_bytes_ : 0;
+  }
 
  private:
   uint32_t word(uint32_t offset) const { return words_[offset / 4]; }

@@ -22,13 +22,16 @@ class DevicePort final : public DeviceEnv, public PcieObserver {
   void llp_tx(Record r) override { llp_.tx(std::move(r)); }
   void llp_ctl(const spec::LlpCtlReq& req) override { llp_.ctl(req); }
 
-  /// A device that refused may say that it no longer does; else it is asked again each device cycle.
+  /// A device that refused may say that it no longer does; else it is asked again each device
+  /// cycle.
   void wake() {
     root_complex_.device_woke();
     llp_.device_woke();
   }
 
-  void on_reset(Time) override { llp_.reset(); }  // a reset of the function takes its connections with it
+  void on_reset(Time) override {
+    llp_.reset();
+  }  // a reset of the function takes its connections with it
 
  private:
   RootComplex& root_complex_;

@@ -61,7 +61,8 @@ std::string HostThread::doing() const {
   if (finished_) return "";
   if (reading_) return fmt::format("{}: waits for the answer to a register read\n", name_);
   if (waits_until_ != 0) {
-    return fmt::format("{}: since {} ns waits for interrupts {:#x}\n", name_, waits_since_ / kNs, waits_for_);
+    return fmt::format("{}: since {} ns waits for interrupts {:#x}\n", name_, waits_since_ / kNs,
+                       waits_for_);
   }
   return fmt::format("{}: polls\n", name_);
 }
@@ -112,7 +113,8 @@ bool HostCpu::finished() const {
 
 bool HostCpu::sleeps_long(Time now, Time at_least) const {
   return std::any_of(threads_.begin(), threads_.end(), [&](const auto& t) {
-    return t->waits_until_ != kForever && t->waits_until_ > now && t->waits_until_ - t->waits_since_ >= at_least;
+    return t->waits_until_ != kForever && t->waits_until_ > now &&
+           t->waits_until_ - t->waits_since_ >= at_least;
   });
 }
 

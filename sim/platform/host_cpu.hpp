@@ -1,6 +1,6 @@
-// A host's CPU: programs as simulated threads, each with its own time. A thread runs ahead of the kernel by what its driver
-// calls cost, at most by a quantum, and lets the others run when it waits, polls in vain or has used it up. Between driver
-// calls a program costs nothing.
+// A host's CPU: programs as simulated threads, each with its own time. A thread runs ahead of the
+// kernel by what its driver calls cost, at most by a quantum, and lets the others run when it
+// waits, polls in vain or has used it up. Between driver calls a program costs nothing.
 //
 //   HostCpu cpu("host0", config, memory);
 //   cpu.connect(root_complex);
@@ -30,7 +30,8 @@ class HostThread {
   Time now() const { return std::max(local_, kernel_now()); }
   /// Spend time.
   void charge(uint64_t ns);
-  /// Let the rest of the simulation come up to this thread's time; afterwards it sees memory as of now.
+  /// Let the rest of the simulation come up to this thread's time; afterwards it sees memory as of
+  /// now.
   void sync();
   uint64_t wait(uint64_t vectors, Time deadline);
   uint64_t mmio_read(Mmio m);

@@ -16,7 +16,8 @@ namespace rnic::sim {
 namespace {
 
 // Where the arenas stand in the process: host n's arena, then its views.
-constexpr uint64_t kArenaAt = 0x2000'0000'0000, kHostStride = 0x0400'0000'0000, kViewsAt = 0x0020'0000'0000;
+constexpr uint64_t kArenaAt = 0x2000'0000'0000, kHostStride = 0x0400'0000'0000,
+                   kViewsAt = 0x0020'0000'0000;
 
 struct Run {
   uint64_t first, count;  // pages
@@ -32,12 +33,18 @@ void* at(uint64_t address) {
 
 struct HostMemory::State {
   State(const HostConfig& c, unsigned host, uint64_t seed)
-      : config(c), rng(base::Rng(seed).fork("host_memory")), size(c.arena_mib << 20), pages(size / kPage),
-        used(pages, 0), dirty(pages, 0), next_view(kArenaAt + host * kHostStride + kViewsAt) {
+      : config(c),
+        rng(base::Rng(seed).fork("host_memory")),
+        size(c.arena_mib << 20),
+        pages(size / kPage),
+        used(pages, 0),
+        dirty(pages, 0),
+        next_view(kArenaAt + host * kHostStride + kViewsAt) {
     fd = memfd_create("rnic-arena", MFD_CLOEXEC);
     if (fd < 0 || ftruncate(fd, static_cast<off_t>(size)) != 0) fail("memfd");
     void* want = at(kArenaAt + host * kHostStride);
-    void* got = mmap(want, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, fd, 0);
+    void* got = mmap(want, size, PROT_READ | PROT_WRITE,
+                     MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, fd, 0);
     if (got == MAP_FAILED) fail("mmap");
     arena = static_cast<uint8_t*>(got);
   }
@@ -49,12 +56,14 @@ struct HostMemory::State {
     const int error = errno;
     if (fd >= 0) close(fd);
     fd = -1;
-    throw std::runtime_error(fmt::format("arena of {} MiB: {}: {}", size >> 20, what, std::strerror(error)));
+    throw std::runtime_error(
+        fmt::format("arena of {} MiB: {}: {}", size >> 20, what, std::strerror(error)));
   }
 
   bool is_free(uint64_t first, uint64_t count) const {
     if (first + count > pages) return false;
-    return std::all_of(used.begin() + static_cast<ptrdiff_t>(first), used.begin() + static_cast<ptrdiff_t>(first + count),
+    return std::all_of(used.begin() + static_cast<ptrdiff_t>(first),
+                       used.begin() + static_cast<ptrdiff_t>(first + count),
                        [](uint8_t u) { return u == 0; });
   }
 
@@ -93,7 +102,8 @@ struct HostMemory::State {
     return true;
   }
 
-  /// Each run begins where the dice say and is as long as they say, unless somebody is there already.
+  /// Each run begins where the dice say and is as long as they say, unless somebody is there
+  /// already.
   bool take_scattered(uint64_t count, std::vector<Run>* runs) {
     if (count > pages - in_use) return false;
     while (count > 0) {
@@ -150,7 +160,8 @@ struct View {
 };
 
 template <class State>
-base::Result<DmaBuffer> map_runs(const std::shared_ptr<State>& state, uint64_t size, uint32_t page_size, std::vector<Run> runs) {
+base::Result<DmaBuffer> map_runs(const std::shared_ptr<State>& state, uint64_t size,
+                                 uint32_t page_size, std::vector<Run> runs) {
   constexpr uint64_t kPage = HostMemory::kPage;
   const uint64_t length = (size + page_size - 1) / page_size * page_size;
   const uint64_t base = (state->next_view + page_size - 1) / page_size * page_size;
@@ -161,12 +172,14 @@ base::Result<DmaBuffer> map_runs(const std::shared_ptr<State>& state, uint64_t s
   uint64_t to = base;
   for (const Run& run : view->runs) {
     const uint64_t offset = run.first * kPage, bytes = run.count * kPage;
-    void* got = mmap(at(to), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, state->fd,
-                     static_cast<off_t>(offset));
+    void* got = mmap(at(to), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE,
+                     state->fd, static_cast<off_t>(offset));
     if (got == MAP_FAILED) {
-      return base::fail(base::Errc::kNoMemory, "mmap of {} bytes at page {}: {}", bytes, run.first, std::strerror(errno));
+      return base::fail(base::Errc::kNoMemory, "mmap of {} bytes at page {}: {}", bytes, run.first,
+                        std::strerror(errno));
     }
-    for (uint64_t p = 0; p < bytes; p += page_size) pages.push_back(HostMemory::kBusBase + offset + p);
+    for (uint64_t p = 0; p < bytes; p += page_size)
+      pages.push_back(HostMemory::kBusBase + offset + p);
     to += bytes;
   }
   return DmaBuffer({static_cast<uint8_t*>(at(base)), size}, page_size, std::move(pages), view);
@@ -183,11 +196,13 @@ base::Result<DmaBuffer> HostMemory::alloc(uint64_t size, MemoryKind kind) {
     return alloc_pages(size, size >= state_->config.huge_from_mib << 20 ? kHugePage : kPage);
   }
   if (size == 0 || size > kMaxContiguous) {
-    return base::fail(base::Errc::kInvalidArgument, "contiguous memory: {} bytes, not 1 to {}", size, kMaxContiguous);
+    return base::fail(base::Errc::kInvalidArgument, "contiguous memory: {} bytes, not 1 to {}",
+                      size, kMaxContiguous);
   }
   std::vector<Run> runs;
   if (!state_->take_contiguous((size + kPage - 1) / kPage, &runs)) {
-    return base::fail(base::Errc::kNoMemory, "no {} contiguous bytes in {} MiB", size, state_->size >> 20);
+    return base::fail(base::Errc::kNoMemory, "no {} contiguous bytes in {} MiB", size,
+                      state_->size >> 20);
   }
   return map_runs(state_, size, kPage, std::move(runs));
 }
@@ -199,10 +214,11 @@ base::Result<DmaBuffer> HostMemory::alloc_pages(uint64_t size, uint32_t page_siz
   }
   std::vector<Run> runs;
   const uint64_t count = (size + page_size - 1) / page_size * (page_size / kPage);
-  if (!(page_size == kPage ? state_->take_scattered(count, &runs) : state_->take_huge(count, &runs))) {
+  if (!(page_size == kPage ? state_->take_scattered(count, &runs)
+                           : state_->take_huge(count, &runs))) {
     state_->give_back(runs);
-    return base::fail(base::Errc::kNoMemory, "no {} bytes in pages of {}; {} of {} pages in use", size, page_size,
-                      state_->in_use, state_->pages);
+    return base::fail(base::Errc::kNoMemory, "no {} bytes in pages of {}; {} of {} pages in use",
+                      size, page_size, state_->in_use, state_->pages);
   }
   return map_runs(state_, size, page_size, std::move(runs));
 }

@@ -1,13 +1,15 @@
-// The memory of one host: one memfd arena at a fixed address, of which buffers are views. A bus address is an offset into
-// the arena plus kBusBase, never a host pointer, so runs repeat. Scattered buffers are contiguous to the program and made
-// of seeded runs of pages in any order on the bus; unmapped guard pages stand behind each buffer.
+// The memory of one host: one memfd arena at a fixed address, of which buffers are views. A bus
+// address is an offset into the arena plus kBusBase, never a host pointer, so runs repeat.
+// Scattered buffers are contiguous to the program and made of seeded runs of pages in any order on
+// the bus; unmapped guard pages stand behind each buffer.
 //
 //   HostMemory memory(config, 0, seed);                              host number 0
 //   DmaBuffer b = memory.alloc(10000, MemoryKind::kScattered).value();
-//   memory.write(b.bus(4096), bytes);                                as the device does: false if nobody owns that page
+//   memory.write(b.bus(4096), bytes);                                as the device does: false if
+//   nobody owns that page
 //
-// A buffer keeps the arena alive. Its pages are free for reuse when its last handle goes; its addresses in the process are
-// never used again, so that a stale pointer faults.
+// A buffer keeps the arena alive. Its pages are free for reuse when its last handle goes; its
+// addresses in the process are never used again, so that a stale pointer faults.
 #pragma once
 
 #include <cstdint>

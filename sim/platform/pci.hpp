@@ -1,4 +1,5 @@
-// What the platform gives to the driver, with the names it needs in scope: include this, not rnic/pci_device.hpp.
+// What the platform gives to the driver, with the names it needs in scope: include this, not
+// rnic/pci_device.hpp.
 #pragma once
 
 #include "base/result.hpp"

@@ -1,6 +1,8 @@
-// A queue that grows and never shrinks: where std::deque would allocate and free a block every few items.
+// A queue that grows and never shrinks: where std::deque would allocate and free a block every few
+// items.
 //
-//   Ring<Frame> line;   line.push_back(std::move(f));   take(std::move(line.front()));   line.pop_front();
+//   Ring<Frame> line;   line.push_back(std::move(f));   take(std::move(line.front()));
+//   line.pop_front();
 #pragma once
 
 #include <cstddef>
@@ -35,7 +37,8 @@ class Ring {
  private:
   void grow() {
     std::vector<T> larger(items_.empty() ? 16 : items_.size() * 2);
-    for (size_t i = 0; i < count_; ++i) larger[i] = std::move(items_[(first_ + i) & (items_.size() - 1)]);
+    for (size_t i = 0; i < count_; ++i)
+      larger[i] = std::move(items_[(first_ + i) & (items_.size() - 1)]);
     items_ = std::move(larger);
     first_ = 0;
   }

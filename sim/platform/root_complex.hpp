@@ -4,15 +4,19 @@
 //   rc.attach(device);
 //   rc.mmio_write(now, {.is_write = true, .bar = 2, .offset = 64, .bytes = 8, .value = 5});
 //
-//   device -> host   one wire. Writes take effect in order (a relaxed one may pass those before it); a read looks at memory
-//                    after every write issued before it; the answer to a register read arrives after them too. A write to
-//                    kMsiBase + 16 n is interrupt n.
-//   host -> device   one wire. Register accesses in order; completions never pass a register write, and only a register
-//                    read that the device does not take lets them by. A read's bytes are sampled all at one time, cut at
-//                    the completion boundary, pieces of one tag in order, tags in any.
+//   device -> host   one wire. Writes take effect in order (a relaxed one may pass those before
+//   it); a read looks at memory
+//                    after every write issued before it; the answer to a register read arrives
+//                    after them too. A write to kMsiBase + 16 n is interrupt n.
+//   host -> device   one wire. Register accesses in order; completions never pass a register write,
+//   and only a register
+//                    read that the device does not take lets them by. A read's bytes are sampled
+//                    all at one time, cut at the completion boundary, pieces of one tag in order,
+//                    tags in any.
 //
-// Memory effects are applied when somebody can see them (`settle`: a host thread runs, a completion is delivered), each at
-// its own exact time and in order, so that a small message costs the kernel one activation here.
+// Memory effects are applied when somebody can see them (`settle`: a host thread runs, a completion
+// is delivered), each at its own exact time and in order, so that a small message costs the kernel
+// one activation here.
 #pragma once
 
 #include <array>
@@ -68,8 +72,8 @@ class RootComplex final : private Activity {
   static constexpr unsigned kVectors = 64;
   static constexpr uint32_t kTlpOverhead = 24;
 
-  RootComplex(const std::string& name, const PcieConfig& config, HostMemory& memory, InterruptSink& interrupts,
-              uint64_t seed);
+  RootComplex(const std::string& name, const PcieConfig& config, HostMemory& memory,
+              InterruptSink& interrupts, uint64_t seed);
 
   void attach(Device& device);
   void observe(PcieObserver& observer) { observers_.push_back(&observer); }
@@ -88,8 +92,8 @@ class RootComplex final : private Activity {
   void mmio_read(Time at, Mmio m, MmioAnswer& answer) { issue(at, std::move(m), &answer); }
   ConfigSpace& config_space() { return *space_; }
   void config_changed() { device_->set_pcie(cfg_ = space_->pcie()); }
-  void reset();         ///< function-level reset
-  void remove();        ///< surprise removal: reads return all ones, nothing else happens any more
+  void reset();   ///< function-level reset
+  void remove();  ///< surprise removal: reads return all ones, nothing else happens any more
   bool gone() const { return gone_; }
   /// All effects on memory and host up to `now`.
   void settle(Time now);
@@ -115,7 +119,9 @@ class RootComplex final : private Activity {
     uint64_t seq = 0;
     uint32_t index = 0;  // tag, or place in its pool
     Kind kind = Kind::kRead;
-    bool operator<(const Later& o) const { return at != o.at ? at > o.at : seq > o.seq; }  // earliest on top
+    bool operator<(const Later& o) const {
+      return at != o.at ? at > o.at : seq > o.seq;
+    }  // earliest on top
   };
   struct Read {
     DmaRead request;
@@ -171,7 +177,7 @@ class RootComplex final : private Activity {
   std::vector<Later> later_;
   Ring<Time> host_due_;  // when an interrupt or an answer reaches the host
   std::array<Read, 256> reads_{};
-  std::vector<DmaWrite> early_;   // pools, and their free places
+  std::vector<DmaWrite> early_;  // pools, and their free places
   std::vector<MmioDown> issued_;
   std::vector<uint32_t> early_free_, issued_free_;
   Ring<PieceDown> pieces_;

@@ -9,13 +9,20 @@ namespace rnic::sim {
 
 RootComplex::RootComplex(const std::string& name, const PcieConfig& config, HostMemory& memory,
                          InterruptSink& interrupts, uint64_t seed)
-    : Activity(name + "_root_complex"), config_(config), memory_(memory), interrupts_(interrupts),
-      reorder_rng_(base::Rng(seed).fork(name + " reorder")), fault_rng_(base::Rng(seed).fork(name + " faults")),
-      one_way_(config.pcie_latency_ns * kNs / 4), read_host_(config.pcie_latency_ns * kNs / 2),
-      write_host_(config.pcie_latency_ns * kNs / 8), up_line_(config.gbps()), down_line_(config.gbps()) {
+    : Activity(name + "_root_complex"),
+      config_(config),
+      memory_(memory),
+      interrupts_(interrupts),
+      reorder_rng_(base::Rng(seed).fork(name + " reorder")),
+      fault_rng_(base::Rng(seed).fork(name + " faults")),
+      one_way_(config.pcie_latency_ns * kNs / 4),
+      read_host_(config.pcie_latency_ns * kNs / 2),
+      write_host_(config.pcie_latency_ns * kNs / 8),
+      up_line_(config.gbps()),
+      down_line_(config.gbps()) {
   if (config.pcie_error_status != 0) {
-    add_fault({static_cast<spec::RdStatus>(config.pcie_error_status), config.pcie_error_nth, config.pcie_error,
-               config.pcie_error_from, config.pcie_error_to, 0});
+    add_fault({static_cast<spec::RdStatus>(config.pcie_error_status), config.pcie_error_nth,
+               config.pcie_error, config.pcie_error_from, config.pcie_error_to, 0});
   }
 }
 
@@ -109,14 +116,17 @@ void RootComplex::emit(Time at, uint32_t tag) {
       return;
     }
     if (chance(reorder_rng_, config_.pcie_reorder)) {
-      return push_later(at + reorder_rng_.between(1, config_.pcie_reorder_ns * kNs), Kind::kMorePieces, tag);
+      return push_later(at + reorder_rng_.between(1, config_.pcie_reorder_ns * kNs),
+                        Kind::kMorePieces, tag);
     }
   }
 }
 
-/// The first register access is held by the device. A completion may pass it if it is a read, but no write behind it.
+/// The first register access is held by the device. A completion may pass it if it is a read, but
+/// no write behind it.
 bool RootComplex::piece_may_pass() const {
-  const auto first_write = std::find_if(mmios_.begin(), mmios_.end(), [](const auto& m) { return m.mmio.is_write; });
+  const auto first_write =
+      std::find_if(mmios_.begin(), mmios_.end(), [](const auto& m) { return m.mmio.is_write; });
   return first_write == mmios_.end() || pieces_.front().at < first_write->at;
 }
 
@@ -168,8 +178,8 @@ void RootComplex::run(Time now) {
   plan(now);
 }
 
-/// The earliest time at which something reaches the device or the host. What is still on its way to memory is judged by
-/// its first completion, which cannot come earlier.
+/// The earliest time at which something reaches the device or the host. What is still on its way to
+/// memory is judged by its first completion, which cannot come earlier.
 void RootComplex::plan(Time now) {
   Time next = kForever;
   if (!pieces_.empty() && pieces_.front().at > now) next = pieces_.front().at;
@@ -190,14 +200,16 @@ void RootComplex::plan(Time now) {
   if (next != kForever) wake_at(next);
 }
 
-/// What is on its way to or from the device is lost; register reads get all ones. Writes that left it arrive.
+/// What is on its way to or from the device is lost; register reads get all ones. Writes that left
+/// it arrive.
 void RootComplex::forget() {
   for (auto& m : mmios_) {
     if (m.answer != nullptr) answer(*m.answer, ~uint64_t{0});
   }
   for (auto* a : answering_) answer(*a, ~uint64_t{0});
   for (const Later& l : later_) {
-    if (l.kind == Kind::kMmio && issued_[l.index].answer != nullptr) answer(*issued_[l.index].answer, ~uint64_t{0});
+    if (l.kind == Kind::kMmio && issued_[l.index].answer != nullptr)
+      answer(*issued_[l.index].answer, ~uint64_t{0});
     if (l.kind == Kind::kEarlyWrite) commit(kernel_now(), early_[l.index]);
   }
   mmios_.clear();
@@ -240,10 +252,11 @@ std::string RootComplex::waiting_for() const {
   std::string out;
   if (!mmios_.empty()) {
     const Mmio& m = mmios_.front().mmio;
-    out += fmt::format("pcie: register {} of BAR {} offset {:#x} waits for the device\n", m.is_write ? "write" : "read",
-                       m.bar, m.offset);
+    out += fmt::format("pcie: register {} of BAR {} offset {:#x} waits for the device\n",
+                       m.is_write ? "write" : "read", m.bar, m.offset);
   }
-  if (!answering_.empty()) out += fmt::format("pcie: {} register reads wait for the device's answer\n", answering_.size());
+  if (!answering_.empty())
+    out += fmt::format("pcie: {} register reads wait for the device's answer\n", answering_.size());
   if (reads_in_use_ > 0) out += fmt::format("pcie: {} reads under way\n", reads_in_use_);
   return out;
 }

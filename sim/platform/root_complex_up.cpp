@@ -98,7 +98,8 @@ void RootComplex::dma_read(DmaRead r) {
   ++reads_in_use_;
   ++nonposted_in_use_;
   Time at = up_line_.send(now, kTlpOverhead) + one_way_ + read_host_;
-  if (chance(reorder_rng_, config_.pcie_reorder)) at += reorder_rng_.between(1, config_.pcie_reorder_ns * kNs);
+  if (chance(reorder_rng_, config_.pcie_reorder))
+    at += reorder_rng_.between(1, config_.pcie_reorder_ns * kNs);
   push_later(at, Kind::kRead, r.tag);
   plan(now);
 }
@@ -182,8 +183,12 @@ void RootComplex::settle(Time now) {
     const Later next = later_.back();
     later_.pop_back();
     switch (next.kind) {
-      case Kind::kRead: sample(next.at, next.index); break;
-      case Kind::kMorePieces: emit(next.at, next.index); break;
+      case Kind::kRead:
+        sample(next.at, next.index);
+        break;
+      case Kind::kMorePieces:
+        emit(next.at, next.index);
+        break;
       case Kind::kEarlyWrite: {
         const DmaWrite w = std::move(early_[next.index]);
         early_free_.push_back(next.index);

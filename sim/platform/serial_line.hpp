@@ -13,7 +13,8 @@ namespace rnic::sim {
 
 class SerialLine {
  public:
-  explicit SerialLine(double gbps) : per_byte_(static_cast<uint64_t>(std::llround(8000.0 / gbps * kUnit))) {}
+  explicit SerialLine(double gbps)
+      : per_byte_(static_cast<uint64_t>(std::llround(8000.0 / gbps * kUnit))) {}
 
   Time send(Time now, uint64_t bytes) {
     const uint64_t start = now * kUnit > free_ ? now * kUnit : free_;

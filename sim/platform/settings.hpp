@@ -1,12 +1,15 @@
-// A setting: one row that says its name, unit, bounds and meaning and where its value lives. From the rows come
-// `rnic-sim list settings`, `--set`, `--print-config` and the JSON files.
+// A setting: one row that says its name, unit, bounds and meaning and where its value lives. From
+// the rows come `rnic-sim list settings`, `--set`, `--print-config` and the JSON files.
 //
 //   constexpr SettingRow<Config> kRows[] = {
-//       {"link_gbps", "Gb/s", 1, 800, "Rate of the link.", &setting_of<&Config::link, &LinkConfig::link_gbps, Config>}};
+//       {"link_gbps", "Gb/s", 1, 800, "Rate of the link.", &setting_of<&Config::link,
+//       &LinkConfig::link_gbps, Config>}};
 //   Config c;
-//   if (auto r = kRows[0].set(c, "400"); !r) throw ...r.error().what;      kRows[0].text(c) == "400"
+//   if (auto r = kRows[0].set(c, "400"); !r) throw ...r.error().what;      kRows[0].text(c) ==
+//   "400"
 //
-// The default is what a fresh Config holds. Numbers are whole (decimal or 0x...) or real, as the member's type says.
+// The default is what a fresh Config holds. Numbers are whole (decimal or 0x...) or real, as the
+// member's type says.
 #pragma once
 
 #include <fmt/format.h>
@@ -46,7 +49,9 @@ struct SettingRow {
   [[nodiscard]] base::Result<void> set(Root& root, std::string_view text) const {
     if (is_whole()) {
       const auto value = parse_whole(text);
-      if (!value) return base::fail(base::Errc::kInvalidArgument, "{}: \"{}\" is not a whole number", name, text);
+      if (!value)
+        return base::fail(base::Errc::kInvalidArgument, "{}: \"{}\" is not a whole number", name,
+                          text);
       if (auto ok = bounds(static_cast<double>(*value), text); !ok) return ok;
       if (power_of_two && *value != 0 && (*value & (*value - 1)) != 0) {
         return base::fail(base::Errc::kInvalidArgument, "{}: {} is not a power of two", name, text);
@@ -70,14 +75,17 @@ struct SettingRow {
     if (hex) text.remove_prefix(2);
     uint64_t value = 0;
     const char* end = text.data() + text.size();
-    if (auto r = std::from_chars(text.data(), end, value, hex ? 16 : 10); r.ec != std::errc() || r.ptr != end) {
+    if (auto r = std::from_chars(text.data(), end, value, hex ? 16 : 10);
+        r.ec != std::errc() || r.ptr != end) {
       return base::fail(base::Errc::kInvalidArgument, "not a number");
     }
     return value;
   }
   base::Result<void> bounds(double value, std::string_view text) const {
-    if (value < min) return base::fail(base::Errc::kInvalidArgument, "{}: {} below {} {}", name, text, min, unit);
-    if (value > max) return base::fail(base::Errc::kInvalidArgument, "{}: {} above {} {}", name, text, max, unit);
+    if (value < min)
+      return base::fail(base::Errc::kInvalidArgument, "{}: {} below {} {}", name, text, min, unit);
+    if (value > max)
+      return base::fail(base::Errc::kInvalidArgument, "{}: {} above {} {}", name, text, max, unit);
     return {};
   }
 };

@@ -30,7 +30,8 @@ void SimPciDevice::reset() {
 bool SimPciDevice::decodes(unsigned bar, uint32_t offset, uint32_t bytes) {
   RNIC_CHECK(offset % bytes == 0, "register access of {} bytes at offset {:#x}", bytes, offset);
   RootComplex& rc = cpu_.root_complex();
-  return !rc.gone() && rc.config_space().memory_space() && offset + bytes <= rc.config_space().bar_bytes(bar);
+  return !rc.gone() && rc.config_space().memory_space() &&
+         offset + bytes <= rc.config_space().bar_bytes(bar);
 }
 
 uint64_t SimPciDevice::read(unsigned bar, uint32_t offset, uint8_t bytes) {

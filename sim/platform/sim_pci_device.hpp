@@ -1,5 +1,5 @@
-// The driver's PciDevice on a simulated host: one for each thread, all on the host's one device. Each call charges what
-// HostConfig says.
+// The driver's PciDevice on a simulated host: one for each thread, all on the host's one device.
+// Each call charges what HostConfig says.
 //
 //   call                        costs                        and
 //   write32, write64            mmio_write_ns                posted: does not wait
@@ -7,8 +7,8 @@
 //   read32, read64, config_*    mmio_read_ns + round trip    waits
 //   before_doorbell             post_ns
 //   after_phase_bit             poll_ns
-//   relax                       poll_ns                      lets everybody else come up to this thread's time
-//   wait                        until then, interrupt_ns if one fired
+//   relax                       poll_ns                      lets everybody else come up to this
+//   thread's time wait                        until then, interrupt_ns if one fired
 #pragma once
 
 #include "platform/host_cpu.hpp"
@@ -23,20 +23,30 @@ class SimPciDevice final : public PciDevice {
   void config_write(uint32_t offset, uint32_t value) override;
   void reset() override;
 
-  uint32_t read32(unsigned bar, uint32_t offset) override { return static_cast<uint32_t>(read(bar, offset, 4)); }
+  uint32_t read32(unsigned bar, uint32_t offset) override {
+    return static_cast<uint32_t>(read(bar, offset, 4));
+  }
   uint64_t read64(unsigned bar, uint32_t offset) override { return read(bar, offset, 8); }
-  void write32(unsigned bar, uint32_t offset, uint32_t value) override { write(bar, offset, 4, value); }
-  void write64(unsigned bar, uint32_t offset, uint64_t value) override { write(bar, offset, 8, value); }
+  void write32(unsigned bar, uint32_t offset, uint32_t value) override {
+    write(bar, offset, 4, value);
+  }
+  void write64(unsigned bar, uint32_t offset, uint64_t value) override {
+    write(bar, offset, 8, value);
+  }
   void write_combined(unsigned bar, uint32_t offset, std::span<const uint8_t> bytes) override;
 
-  Result<DmaBuffer> alloc(uint64_t size, MemoryKind kind) override { return cpu_.memory().alloc(size, kind); }
+  Result<DmaBuffer> alloc(uint64_t size, MemoryKind kind) override {
+    return cpu_.memory().alloc(size, kind);
+  }
 
   void before_doorbell() override { thread_.charge(cpu_.config().post_ns); }
   void after_phase_bit() override { thread_.charge(cpu_.config().poll_ns); }
 
   Time now() const override { return thread_.now(); }
   void relax() override;
-  uint64_t wait(uint64_t vectors, Time deadline) override { return thread_.wait(vectors, deadline); }
+  uint64_t wait(uint64_t vectors, Time deadline) override {
+    return thread_.wait(vectors, deadline);
+  }
 
  private:
   uint64_t read(unsigned bar, uint32_t offset, uint8_t bytes);

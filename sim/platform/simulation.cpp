@@ -14,8 +14,12 @@ namespace rnic::sim {
 struct Simulation::Host {
   Host(const std::string& name, unsigned number, const PlatformConfig& c, uint64_t seed, Link& link,
        std::unique_ptr<Device> d)
-      : memory(c.host, number, seed), cpu(name, c.host, memory), root_complex(name, c.pcie, memory, cpu, seed),
-        llp(name, number, link), port(root_complex, llp), device(std::move(d)) {
+      : memory(c.host, number, seed),
+        cpu(name, c.host, memory),
+        root_complex(name, c.pcie, memory, cpu, seed),
+        llp(name, number, link),
+        port(root_complex, llp),
+        device(std::move(d)) {
     cpu.connect(root_complex);
     root_complex.attach(*device);
     root_complex.observe(port);
@@ -55,8 +59,9 @@ class Simulation::Watchdog final : public Activity {
       moved_ = moved;
       quiet_since_ = now;
     }
-    const bool sleeps = std::any_of(sim_.hosts_.begin(), sim_.hosts_.end(),
-                                    [&](const auto& h) { return h->cpu.sleeps_long(now, period / 2); });
+    const bool sleeps = std::any_of(sim_.hosts_.begin(), sim_.hosts_.end(), [&](const auto& h) {
+      return h->cpu.sleeps_long(now, period / 2);
+    });
     if (sleeps) quiet_since_ = now;
     if (now - quiet_since_ >= period) return stop(RunStatus::kNoProgress);
     wake_at(std::min(now + period / 4 + 1, limit_at_));
@@ -74,7 +79,9 @@ class Simulation::Watchdog final : public Activity {
 };
 
 Simulation::Simulation(SimulationConfig config)
-    : config_(std::move(config)), link_(config_.platform.link), watchdog_(std::make_unique<Watchdog>(*this)) {
+    : config_(std::move(config)),
+      link_(config_.platform.link),
+      watchdog_(std::make_unique<Watchdog>(*this)) {
   base::set_log_clock([] { return kernel_now() / kNs; });
 }
 Simulation::~Simulation() { base::set_log_clock({}); }
@@ -83,14 +90,16 @@ unsigned Simulation::add_host(std::unique_ptr<Device> device) {
   const auto number = static_cast<unsigned>(hosts_.size());
   RNIC_CHECK(number < Link::kHosts, "a link has two ends");
   const PlatformConfig& c = config_.side[number] ? *config_.side[number] : config_.platform;
-  hosts_.push_back(std::make_unique<Host>(fmt::format("host{}", number), number, c, config_.seed + number * 1000003,
-                                          link_, std::move(device)));
+  hosts_.push_back(std::make_unique<Host>(fmt::format("host{}", number), number, c,
+                                          config_.seed + number * 1000003, link_,
+                                          std::move(device)));
   return number;
 }
 
 void Simulation::start(unsigned host, const std::string& program, Program body) {
   hosts_.at(host)->cpu.start(program, std::move(body), [this] {
-    const bool all = std::all_of(hosts_.begin(), hosts_.end(), [](const auto& h) { return h->cpu.finished(); });
+    const bool all =
+        std::all_of(hosts_.begin(), hosts_.end(), [](const auto& h) { return h->cpu.finished(); });
     if (all) sc_core::sc_pause();
   });
 }
@@ -102,12 +111,15 @@ RunResult Simulation::run() {
 
   RunResult r;
   r.end = kernel_now();
-  const bool finished = std::all_of(hosts_.begin(), hosts_.end(), [](const auto& h) { return h->cpu.finished(); });
+  const bool finished =
+      std::all_of(hosts_.begin(), hosts_.end(), [](const auto& h) { return h->cpu.finished(); });
   if (!finished) {
-    r.status = watchdog_->verdict().value_or(RunStatus::kNoProgress);  // without a verdict: no event is left
-    r.report = fmt::format("{} at {} ns\n{}",
-                           r.status == RunStatus::kTimeLimit ? "simulated time limit" : "no progress", r.end / kNs,
-                           waiting_for());
+    r.status = watchdog_->verdict().value_or(
+        RunStatus::kNoProgress);  // without a verdict: no event is left
+    r.report =
+        fmt::format("{} at {} ns\n{}",
+                    r.status == RunStatus::kTimeLimit ? "simulated time limit" : "no progress",
+                    r.end / kNs, waiting_for());
   }
   for (auto& h : hosts_) {
     for (const auto& f : h->cpu.failures()) {
@@ -117,7 +129,8 @@ RunResult Simulation::run() {
   }
   const std::string faults = this->faults();
   r.report += faults;
-  if (r.status == RunStatus::kDone && !(r.failures.empty() && faults.empty())) r.status = RunStatus::kFailed;
+  if (r.status == RunStatus::kDone && !(r.failures.empty() && faults.empty()))
+    r.status = RunStatus::kFailed;
   return r;
 }
 
@@ -143,7 +156,9 @@ void Simulation::write_tlp(std::FILE* to) {
   }
 }
 
-void Simulation::observe(unsigned host, PcieObserver& observer) { hosts_.at(host)->root_complex.observe(observer); }
+void Simulation::observe(unsigned host, PcieObserver& observer) {
+  hosts_.at(host)->root_complex.observe(observer);
+}
 Device& Simulation::device(unsigned host) { return *hosts_.at(host)->device; }
 HostMemory& Simulation::memory(unsigned host) { return hosts_.at(host)->memory; }
 RootComplex& Simulation::root_complex(unsigned host) { return hosts_.at(host)->root_complex; }
@@ -158,8 +173,8 @@ uint64_t Simulation::moved() const {
 std::string Simulation::faults() const {
   std::string out;
   for (size_t n = 0; n < hosts_.size(); ++n) {
-    for (const std::string& what :
-         {hosts_[n]->device->failure(), hosts_[n]->root_complex.failure(), hosts_[n]->llp.failure()}) {
+    for (const std::string& what : {hosts_[n]->device->failure(), hosts_[n]->root_complex.failure(),
+                                    hosts_[n]->llp.failure()}) {
       if (!what.empty()) out += fmt::format("host{}: {}\n", n, what);
     }
   }
@@ -171,9 +186,11 @@ std::string Simulation::waiting_for() const {
   for (size_t n = 0; n < hosts_.size(); ++n) {
     const auto& h = *hosts_[n];
     out += h.cpu.waiting_for();
-    for (const std::string& text : {h.root_complex.waiting_for(), h.llp.waiting_for(), h.device->waiting_for()}) {
+    for (const std::string& text :
+         {h.root_complex.waiting_for(), h.llp.waiting_for(), h.device->waiting_for()}) {
       if (text.empty()) continue;
-      out += fmt::format("host{} {}:\n{}{}", n, h.device->describe(), text, text.ends_with('\n') ? "" : "\n");
+      out += fmt::format("host{} {}:\n{}{}", n, h.device->describe(), text,
+                         text.ends_with('\n') ? "" : "\n");
     }
   }
   return out;

@@ -1,14 +1,16 @@
-// One or two hosts, each with a device, and the link between them: build, run programs, look at the result.
+// One or two hosts, each with a device, and the link between them: build, run programs, look at the
+// result.
 //
 //   Simulation sim({.platform = *preset("gen4x16"), .seed = 1});
 //   sim.add_host(make_model_device(...));                            host 0, address 10.0.0.1
 //   sim.add_host(make_rtl_device(...));                              host 1, address 10.0.0.2
 //   sim.start(1, "server", [](PciDevice& dev) { ... });
 //   sim.start(0, "client", [](PciDevice& dev) { ... });
-//   RunResult r = sim.run();                                         until all programs have returned
-//   if (!r.ok()) fmt::print(stderr, "{}\n", r.report);
+//   RunResult r = sim.run();                                         until all programs have
+//   returned if (!r.ok()) fmt::print(stderr, "{}\n", r.report);
 //
-// One a process: SystemC elaborates once. After a run more programs can be started and `run` called again.
+// One a process: SystemC elaborates once. After a run more programs can be started and `run` called
+// again.
 #pragma once
 
 #include <array>
@@ -26,7 +28,7 @@
 namespace rnic::sim {
 
 struct SimulationConfig {
-  PlatformConfig platform;                       ///< both hosts, the link, the run
+  PlatformConfig platform;                            ///< both hosts, the link, the run
   std::array<std::optional<PlatformConfig>, 2> side;  ///< instead, for pcie and host of one
   uint64_t seed = 1;
 };
@@ -41,7 +43,7 @@ enum class RunStatus : uint8_t {
 struct RunResult {
   RunStatus status = RunStatus::kDone;
   Time end = 0;
-  std::string report;                  ///< empty if kDone: what is wrong, who waits for whom
+  std::string report;  ///< empty if kDone: what is wrong, who waits for whom
   std::vector<ProgramFailure> failures;
   bool ok() const { return status == RunStatus::kDone; }
 };

@@ -6,15 +6,24 @@ namespace rnic::sim {
 
 std::string_view to_string(Client client) {
   switch (client) {
-    case Client::kSqFetch: return "sq_fetch";
-    case Client::kRqFetch: return "rq_fetch";
-    case Client::kAdmin: return "admin";
-    case Client::kPayload: return "payload";
-    case Client::kPlace: return "place";
-    case Client::kCq: return "cq";
-    case Client::kMsix: return "msix";
-    case Client::kAdminWrite: return "admin_write";
-    case Client::kUnknown: return "unknown";
+    case Client::kSqFetch:
+      return "sq_fetch";
+    case Client::kRqFetch:
+      return "rq_fetch";
+    case Client::kAdmin:
+      return "admin";
+    case Client::kPayload:
+      return "payload";
+    case Client::kPlace:
+      return "place";
+    case Client::kCq:
+      return "cq";
+    case Client::kMsix:
+      return "msix";
+    case Client::kAdminWrite:
+      return "admin_write";
+    case Client::kUnknown:
+      return "unknown";
   }
   return "unknown";
 }
@@ -23,11 +32,12 @@ void TlpTrace::line(Time t, const std::string& text) {
   fmt::print(to_, "{}.{:03} {} {}\n", t / kNs, t % kNs, name_, text);
 }
 void TlpTrace::on_write_issued(Time t, const DmaWrite& w) {
-  line(t, fmt::format("up   write  {:#x} {}{} {}", w.address, w.data.size(), w.relaxed ? " relaxed" : "",
-                      to_string(w.client)));
+  line(t, fmt::format("up   write  {:#x} {}{} {}", w.address, w.data.size(),
+                      w.relaxed ? " relaxed" : "", to_string(w.client)));
 }
 void TlpTrace::on_read_issued(Time t, const DmaRead& r) {
-  line(t, fmt::format("up   read   {:#x} {} tag={} {}", r.address, r.length, r.tag, to_string(r.client)));
+  line(t, fmt::format("up   read   {:#x} {} tag={} {}", r.address, r.length, r.tag,
+                      to_string(r.client)));
 }
 void TlpTrace::on_completion(Time t, const DmaPiece& p) {
   line(t, fmt::format("down piece  {} tag={} {}{}", p.data.size(), p.tag, spec::to_string(p.status),
@@ -37,10 +47,15 @@ void TlpTrace::on_mmio(Time t, const Mmio& m) {
   if (m.is_write && m.bytes <= 8) {
     line(t, fmt::format("down mmio_w bar{}+{:#x} {} {:#x}", m.bar, m.offset, m.bytes, m.value));
   } else {
-    line(t, fmt::format("down {} bar{}+{:#x} {}", m.is_write ? "mmio_w" : "mmio_r", m.bar, m.offset, m.bytes));
+    line(t, fmt::format("down {} bar{}+{:#x} {}", m.is_write ? "mmio_w" : "mmio_r", m.bar, m.offset,
+                        m.bytes));
   }
 }
-void TlpTrace::on_mmio_response(Time t, uint64_t value) { line(t, fmt::format("up   answer {:#x}", value)); }
-void TlpTrace::on_interrupt(Time t, unsigned vector) { line(t, fmt::format("up   interrupt {}", vector)); }
+void TlpTrace::on_mmio_response(Time t, uint64_t value) {
+  line(t, fmt::format("up   answer {:#x}", value));
+}
+void TlpTrace::on_interrupt(Time t, unsigned vector) {
+  line(t, fmt::format("up   interrupt {}", vector));
+}
 
 }  // namespace rnic::sim

@@ -222,7 +222,10 @@ TYPED_TEST(DdpRxTest, SendWalksItsReceiveWqe) {
         msn++;
       }
     }
-    for (const auto& x : w.rx_asked) EXPECT_EQ(x.rights, spec::kAccessLocalWrite), EXPECT_EQ(x.pd, 9);
+    for (const auto& x : w.rx_asked) {
+      EXPECT_EQ(x.rights, spec::kAccessLocalWrite);
+      EXPECT_EQ(x.pd, 9);
+    }
     this->dut.settle();
     for (const auto& s : this->dut.rx_segment.take_all()) EXPECT_EQ(s.cause, Cause::kNone);
     w.check_extents();
@@ -393,7 +396,9 @@ TYPED_TEST(DdpRxTest, Random) {
       EXPECT_EQ(got[i].qpn, segments[i].qpn);
       EXPECT_EQ(got[i].ulpdu_length, segments[i].ulpdu.size());
       EXPECT_TRUE(std::equal(segments[i].ulpdu.begin(), segments[i].ulpdu.begin() + static_cast<long>(std::min<size_t>(64, segments[i].ulpdu.size())), got[i].head.begin()));
-      if (!segments[i].dead) EXPECT_EQ(got[i].cause, segments[i].cause) << i;
+      if (!segments[i].dead) {
+        EXPECT_EQ(got[i].cause, segments[i].cause) << i;
+      }
     }
     ASSERT_EQ(w.placed.size(), places.size());
     for (size_t i = 0; i < places.size(); i++) {

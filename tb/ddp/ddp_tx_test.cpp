@@ -73,7 +73,9 @@ struct Reader {
         : untagged(static_cast<uint8_t>(m.hdr.opcode), last, m.hdr.qn, want_msn, static_cast<uint32_t>(at), piece);
     EXPECT_EQ(b, want);
     EXPECT_EQ(h.done, last && m.hdr.done != 0 ? 1 : 0);
-    if (h.done != 0) EXPECT_EQ(h.slot, m.hdr.slot);
+    if (h.done != 0) {
+      EXPECT_EQ(h.slot, m.hdr.slot);
+    }
     EXPECT_EQ(h.is_term, m.hdr.source == TxSource::kTerm ? 1 : 0);
     at = last ? 0 : at + n;
     return last;
@@ -118,7 +120,10 @@ TYPED_TEST(DdpTxTest, CutsAtMulpdu) {
         if (testing::Test::HasFailure()) return;
       }
     }
-    for (const auto& x : w.tx_asked) EXPECT_EQ(x.pd, 0x99), EXPECT_EQ(x.rights, 0);
+    for (const auto& x : w.tx_asked) {
+      EXPECT_EQ(x.pd, 0x99);
+      EXPECT_EQ(x.rights, 0);
+    }
     this->dut.settle();
     EXPECT_EQ(w.sq_used[2], 0U);
   });

@@ -118,7 +118,7 @@ struct World {
       std::vector<spec::Extent> all;
       for (const auto& p : rx_group)
         for (auto& e : extents_of(p.stag, p.tagged_offset, p.length)) all.push_back(e);
-      all.back().last = 1;
+      if (!all.empty()) all.back().last = 1;
       for (auto& e : all) dut.rx_extent.put(e), given[e.epoch]++;
     }
     rx_group.clear();

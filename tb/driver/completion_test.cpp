@@ -12,7 +12,8 @@ class Completion : public DriverTest {
   /// Posts requests with these flags, wr_id from 100 on.
   void post(Qp& qp, std::initializer_list<bool> signaled) {
     for (const bool s : signaled) {
-      const auto r = qp.post_send({.wr_id = next_++, .opcode = IBV_WR_SEND, .send_flags = s ? IBV_SEND_SIGNALED : 0u});
+      const auto r = qp.post_send(
+          {.wr_id = next_++, .opcode = IBV_WR_SEND, .send_flags = s ? IBV_SEND_SIGNALED : 0u});
       ASSERT_TRUE(r) << r.error->what;
     }
   }
@@ -59,7 +60,11 @@ TEST_F(Completion, LongWqesCountTheirUnits) {
 TEST_F(Completion, ReceiveHasLengthAndTimestamp) {
   Qp qp = make_qp();
   ASSERT_TRUE(qp.post_recv(RecvWr{.wr_id = 55}));
-  dev.cqe(cq.number(), {.qpn = qp.qp_num(), .opcode = spec::WcOpcode::kRecv, .byte_len = 1234, .index = 0, .is_recv = 1,
+  dev.cqe(cq.number(), {.qpn = qp.qp_num(),
+                        .opcode = spec::WcOpcode::kRecv,
+                        .byte_len = 1234,
+                        .index = 0,
+                        .is_recv = 1,
                         .timestamp = 330});
   const auto wcs = poll();
   ASSERT_THAT(ids(wcs), ElementsAre(55));
@@ -75,7 +80,10 @@ TEST_F(Completion, FlushExpandsToOneEach) {
   const std::vector<Sge> sges(14, Sge{0, 1, 1});
   ASSERT_TRUE(qp.post_send({.wr_id = 2, .sg_list = sges}));  // 4 units, unsignalled
   const Sge sink{};
-  ASSERT_TRUE(qp.post_send({.wr_id = 3, .sg_list = {&sink, 1}, .opcode = IBV_WR_RDMA_READ, .send_flags = IBV_SEND_SIGNALED}));
+  ASSERT_TRUE(qp.post_send({.wr_id = 3,
+                            .sg_list = {&sink, 1},
+                            .opcode = IBV_WR_RDMA_READ,
+                            .send_flags = IBV_SEND_SIGNALED}));
   finish(qp, 6, spec::WcStatus::kWrFlushErr);  // exclusive, in units
   const auto wcs = poll();
   ASSERT_THAT(ids(wcs), ElementsAre(1, 2, 3));
@@ -125,16 +133,22 @@ TEST_F(Completion, PostsInErrorAreRungAndFlushed) {
 
 TEST_F(Completion, EveryErrorStatusHasItsVerbsName) {
   const std::pair<spec::WcStatus, WcStatus> rows[] = {
-      {spec::WcStatus::kLocLenErr, IBV_WC_LOC_LEN_ERR},        {spec::WcStatus::kLocQpOpErr, IBV_WC_LOC_QP_OP_ERR},
-      {spec::WcStatus::kLocProtErr, IBV_WC_LOC_PROT_ERR},      {spec::WcStatus::kRemInvReqErr, IBV_WC_REM_INV_REQ_ERR},
-      {spec::WcStatus::kRemAccessErr, IBV_WC_REM_ACCESS_ERR},  {spec::WcStatus::kRemOpErr, IBV_WC_REM_OP_ERR},
+      {spec::WcStatus::kLocLenErr, IBV_WC_LOC_LEN_ERR},
+      {spec::WcStatus::kLocQpOpErr, IBV_WC_LOC_QP_OP_ERR},
+      {spec::WcStatus::kLocProtErr, IBV_WC_LOC_PROT_ERR},
+      {spec::WcStatus::kRemInvReqErr, IBV_WC_REM_INV_REQ_ERR},
+      {spec::WcStatus::kRemAccessErr, IBV_WC_REM_ACCESS_ERR},
+      {spec::WcStatus::kRemOpErr, IBV_WC_REM_OP_ERR},
       {spec::WcStatus::kFatalErr, IBV_WC_FATAL_ERR}};
   Qp qp = rts_qp();
   uint16_t at = 0;
   for (const auto& [device, user] : rows) {
     const uint64_t first = next_;
     post(qp, {false, false});  // the failing one need not be signalled; those before it are done
-    dev.cqe(cq.number(), {.qpn = qp.qp_num(), .index = static_cast<uint16_t>(at + 1), .status = device, .vendor = 48});
+    dev.cqe(cq.number(), {.qpn = qp.qp_num(),
+                          .index = static_cast<uint16_t>(at + 1),
+                          .status = device,
+                          .vendor = 48});
     at = static_cast<uint16_t>(at + 2);
     const auto wcs = poll();
     ASSERT_THAT(ids(wcs), ElementsAre(first + 1));
@@ -210,8 +224,11 @@ TEST_F(Completion, EventsComeThroughTheVectorOfTheCq) {
   dev.calls.clear();
   ASSERT_TRUE(cq.get_cq_event(dev.now() + kMs));
   EXPECT_EQ(waits, 2);
-  for (const Call& c : dev.calls)
-    if (c.kind == Call::kWait) EXPECT_EQ(c.value, 2u);
+  for (const Call& c : dev.calls) {
+    if (c.kind == Call::kWait) {
+      EXPECT_EQ(c.value, 2u);
+    }
+  }
   EXPECT_EQ(dev.reg(spec::kEqConsumerOffset + 4), 1u);
   EXPECT_EQ(errc(cq.get_cq_event(dev.now() + kUs)), Errc::kTimedOut);  // one event an arming
 }

@@ -1,4 +1,5 @@
-// What the driver's tests share: a fake device with a manager, a context, a PD, a CQ and ready-made QPs on it.
+// What the driver's tests share: a fake device with a manager, a context, a PD, a CQ and ready-made
+// QPs on it.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -20,15 +21,18 @@ using Bytes = std::vector<uint8_t>;
 inline Bytes hex(const std::string& text) {
   Bytes out;
   std::istringstream in(text);
-  for (std::string word; in >> word;) out.push_back(static_cast<uint8_t>(std::stoul(word, nullptr, 16)));
+  for (std::string word; in >> word;)
+    out.push_back(static_cast<uint8_t>(std::stoul(word, nullptr, 16)));
   return out;
 }
 inline std::string to_hex(std::span<const uint8_t> bytes) {
   std::string out;
-  for (size_t i = 0; i < bytes.size(); i++) out += fmt::format("{}{:02x}", i % 16 == 0 ? "\n" : " ", bytes[i]);
+  for (size_t i = 0; i < bytes.size(); i++)
+    out += fmt::format("{}{:02x}", i % 16 == 0 ? "\n" : " ", bytes[i]);
   return out;
 }
-#define EXPECT_BYTES(actual, text) EXPECT_EQ(rnic::tb::to_hex(actual), rnic::tb::to_hex(rnic::tb::hex(text)))
+#define EXPECT_BYTES(actual, text) \
+  EXPECT_EQ(rnic::tb::to_hex(actual), rnic::tb::to_hex(rnic::tb::hex(text)))
 
 template <class T>
 T must(Result<T> r) {
@@ -57,7 +61,8 @@ class DriverTest : public testing::Test {
   ~DriverTest() override { EXPECT_THAT(dev.violations, testing::IsEmpty()); }
 
   Qp make_qp(QpCap cap = {}, bool push = false, bool sig_all = false) {
-    return must(pd.create_qp({.send_cq = &cq, .recv_cq = &cq, .cap = cap, .sq_sig_all = sig_all, .push = push}));
+    return must(pd.create_qp(
+        {.send_cq = &cq, .recv_cq = &cq, .cap = cap, .sq_sig_all = sig_all, .push = push}));
   }
   /// Connected to a peer that the test plays.
   Qp rts_qp(QpCap cap = {}, bool push = false, bool sig_all = false) {
@@ -72,7 +77,8 @@ class DriverTest : public testing::Test {
   void play_peer() {
     dev.on_wait = [this] {
       for (auto& [n, c] : dev.conns) {
-        if (c.info.state == spec::ConnState::kConnecting) dev.set_state(n, spec::ConnState::kEstablished);
+        if (c.info.state == spec::ConnState::kConnecting)
+          dev.set_state(n, spec::ConnState::kEstablished);
         if (c.info.has_qp == 0 && c.info.passive == 0 && c.out.size() >= 20) {
           Bytes reply = c.out;
           reply[9] = 'p';  // Req -> Rep
@@ -92,10 +98,14 @@ class DriverTest : public testing::Test {
     wcs.resize(must(cq.poll_cq(wcs)));
     return wcs;
   }
-  void finish(const Qp& qp, uint16_t index, spec::WcStatus status = spec::WcStatus::kSuccess, bool is_recv = false,
-              uint32_t byte_len = 0) {
-    dev.cqe(cq.number(), {.qpn = qp.qp_num(), .opcode = is_recv ? spec::WcOpcode::kRecv : spec::WcOpcode::kSend,
-                          .byte_len = byte_len, .index = index, .status = status, .is_recv = is_recv});
+  void finish(const Qp& qp, uint16_t index, spec::WcStatus status = spec::WcStatus::kSuccess,
+              bool is_recv = false, uint32_t byte_len = 0) {
+    dev.cqe(cq.number(), {.qpn = qp.qp_num(),
+                          .opcode = is_recv ? spec::WcOpcode::kRecv : spec::WcOpcode::kSend,
+                          .byte_len = byte_len,
+                          .index = index,
+                          .status = status,
+                          .is_recv = is_recv});
   }
 
   PciDeviceFake dev;

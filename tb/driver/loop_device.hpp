@@ -1,8 +1,10 @@
-// Two fake devices joined back to back, good enough to run programs on: verbs without protocol, time or faults. Host threads
-// are real threads of which one runs at a time; they switch inside PciDevice calls, at places drawn from a seed, so that the
-// driver's promise about threads is tried.
+// Two fake devices joined back to back, good enough to run programs on: verbs without protocol,
+// time or faults. Host threads are real threads of which one runs at a time; they switch inside
+// PciDevice calls, at places drawn from a seed, so that the driver's promise about threads is
+// tried.
 //
-//   LoopWorld world(seed);    world.host(0).add(run_client);    world.host(1).add(run_server);    world.run();
+//   LoopWorld world(seed);    world.host(0).add(run_client);    world.host(1).add(run_server);
+//   world.run();
 #pragma once
 
 #include <condition_variable>
@@ -18,6 +20,8 @@ class LoopDevice final : public PciDeviceFake {
  public:
   explicit LoopDevice(const spec::Sizes& sizes) : PciDeviceFake(sizes) { recording = false; }
   LoopDevice* peer = nullptr;
+  uint64_t damage_at = 0;  // the n-th message placed here has its first byte changed; 0: none
+  uint64_t fail_at = 0;    // at the n-th message placed here both QPs fail; 0: never
   /// Serves a few WQEs: the device's own progress.
   void tick(unsigned budget = 3) {
     for (auto& [qpn, q] : qps)
@@ -31,14 +35,16 @@ class LoopDevice final : public PciDeviceFake {
     PciDeviceFake::doorbell(kind, page, d);
     const auto it = qps.find(d.object);
     const bool is_work = kind == spec::DoorbellKind::kSq || kind == spec::DoorbellKind::kRq;
-    if (is_work && it != qps.end() && it->second.status.state == spec::QpState::kError) flush(d.object, it->second);
+    if (is_work && it != qps.end() && it->second.status.state == spec::QpState::kError)
+      flush(d.object, it->second);
     if (kind == spec::DoorbellKind::kCqArm) notify(d.object);
   }
 
  private:
   static constexpr uint64_t kRing = 64;
   std::map<uint16_t, uint16_t> far_;  // my connection -> the peer's
-  std::map<uint32_t, bool> heard_;    // QPs that have had something from the peer (hold_tx)
+  uint64_t placed_ = 0;
+  std::map<uint32_t, bool> heard_;  // QPs that have had something from the peer (hold_tx)
 
   FakeQp* far_qp(const FakeQp& q, uint32_t* number = nullptr) {
     const auto conn = far_.find(q.modify.connection);
@@ -53,7 +59,8 @@ class LoopDevice final : public PciDeviceFake {
 
   void complete(uint32_t cqn, const spec::Cqe& c) {
     Ring& r = cqs.at(cqn);
-    if (static_cast<uint16_t>(r.producer - consumer_[cqn]) >= (1u << r.log)) violations.push_back(fmt::format("cq {} overruns", cqn));
+    if (static_cast<uint16_t>(r.producer - consumer_[cqn]) >= (1u << r.log))
+      violations.push_back(fmt::format("cq {} overruns", cqn));
     cqe(cqn, c);
     notify(cqn);
   }
@@ -65,9 +72,13 @@ class LoopDevice final : public PciDeviceFake {
   }
   void flush(uint32_t qpn, FakeQp& q) {
     if (q.sq_consumer != q.sq_producer)
-      complete(q.args.send_cq, {.qpn = qpn, .index = q.sq_producer, .status = spec::WcStatus::kWrFlushErr});
+      complete(q.args.send_cq,
+               {.qpn = qpn, .index = q.sq_producer, .status = spec::WcStatus::kWrFlushErr});
     if (q.rq_consumer != q.rq_producer)
-      complete(q.args.recv_cq, {.qpn = qpn, .index = q.rq_producer, .status = spec::WcStatus::kWrFlushErr, .is_recv = 1});
+      complete(q.args.recv_cq, {.qpn = qpn,
+                                .index = q.rq_producer,
+                                .status = spec::WcStatus::kWrFlushErr,
+                                .is_recv = 1});
     q.sq_consumer = q.sq_producer;
     q.rq_consumer = q.rq_producer;
   }
@@ -96,15 +107,20 @@ class LoopDevice final : public PciDeviceFake {
     const uint64_t off = to - a.base_to + a.first_offset;
     return at(it->second.pages.at(off >> a.log_page) + (off & ((uint64_t{1} << a.log_page) - 1)));
   }
+  bool placing() {
+    placed_++;
+    return placed_ != fail_at;
+  }
   bool put_bytes(uint32_t stag, uint64_t to, std::span<const uint8_t> data, uint16_t right) {
     for (size_t i = 0; i < data.size(); i++) {
       uint8_t* b = byte(stag, to + i, right);
       if (b == nullptr) return false;
-      *b = data[i];
+      *b = i == 0 && placed_ == damage_at ? static_cast<uint8_t>(~data[i]) : data[i];
     }
     return true;
   }
-  bool get_bytes(uint32_t stag, uint64_t to, size_t count, std::vector<uint8_t>& out, uint16_t right) {
+  bool get_bytes(uint32_t stag, uint64_t to, size_t count, std::vector<uint8_t>& out,
+                 uint16_t right) {
     for (size_t i = 0; i < count; i++) {
       const uint8_t* b = byte(stag, to + i, right);
       if (b == nullptr) return false;
@@ -127,8 +143,10 @@ class LoopDevice final : public PciDeviceFake {
 
 // One request of the send queue; false: nothing to do.
 inline bool LoopDevice::step(uint32_t qpn, FakeQp& q) {
-  const bool open = q.status.state == spec::QpState::kRts || q.status.state == spec::QpState::kClosing;
-  if (!open || q.sq_consumer == q.sq_producer || (q.modify.hold_tx != 0 && !heard_[qpn])) return false;
+  const bool open =
+      q.status.state == spec::QpState::kRts || q.status.state == spec::QpState::kClosing;
+  if (!open || q.sq_consumer == q.sq_producer || (q.modify.hold_tx != 0 && !heard_[qpn]))
+    return false;
   uint32_t far_number = 0;
   FakeQp* far = far_qp(q, &far_number);
   if (far == nullptr) return false;
@@ -142,19 +160,24 @@ inline bool LoopDevice::step(uint32_t qpn, FakeQp& q) {
   if ((head.flags & 8) != 0) {
     data.assign(bytes.begin() + 32, bytes.begin() + 32 + head.length);
   } else {
-    for (uint32_t s = 0; s < head.num_sge; s++) sges.push_back(spec::WqeSge::unpack(std::span(bytes).subspan(32 + 16 * s)));
+    for (uint32_t s = 0; s < head.num_sge; s++)
+      sges.push_back(spec::WqeSge::unpack(std::span(bytes).subspan(32 + 16 * s)));
     if (opcode != spec::WrOpcode::kRdmaRead)
       for (const auto& s : sges) good = good && get_bytes(s.lkey, s.address, s.length, data, 0);
   }
   peer->heard_[far_number] = true;
-  if (good && opcode == spec::WrOpcode::kRdmaWrite) good = peer->put_bytes(head.rkey, head.remote_address, data, 2);
-  if (good && opcode == spec::WrOpcode::kSend) good = peer->deliver(far_number, *far, data, (head.flags & 4) != 0);
+  good = good && (opcode == spec::WrOpcode::kRdmaRead ? placing() : peer->placing());
+  if (good && opcode == spec::WrOpcode::kRdmaWrite)
+    good = peer->put_bytes(head.rkey, head.remote_address, data, 2);
+  if (good && opcode == spec::WrOpcode::kSend)
+    good = peer->deliver(far_number, *far, data, (head.flags & 4) != 0);
   if (good && opcode == spec::WrOpcode::kRdmaRead) {
     good = peer->get_bytes(head.rkey, head.remote_address, head.length, data, 4);
     good = good && put_bytes(sges.at(0).lkey, sges.at(0).address, data, 1);
   }
   if (!good) {
-    complete(q.args.send_cq, {.qpn = qpn, .index = q.sq_consumer, .status = spec::WcStatus::kRemAccessErr});
+    complete(q.args.send_cq,
+             {.qpn = qpn, .index = q.sq_consumer, .status = spec::WcStatus::kRemAccessErr});
     q.sq_consumer = static_cast<uint16_t>(q.sq_consumer + head.units);
     fail_both(qpn, q, spec::Cause::kPeerTerminate, spec::Cause::kDdpTaggedStag);
     return false;
@@ -165,7 +188,8 @@ inline bool LoopDevice::step(uint32_t qpn, FakeQp& q) {
   return true;
 }
 
-inline bool LoopDevice::deliver(uint32_t qpn, FakeQp& q, std::span<const uint8_t> data, bool solicited) {
+inline bool LoopDevice::deliver(uint32_t qpn, FakeQp& q, std::span<const uint8_t> data,
+                                bool solicited) {
   if (q.rq_consumer == q.rq_producer) return false;  // RFC 5041: no buffer
   const auto wqe = spec::RqWqe::unpack(wqe_bytes(q.args.rq_base, q.args.log_rq, q.rq_consumer, 1));
   const auto length = static_cast<uint32_t>(data.size());
@@ -175,8 +199,12 @@ inline bool LoopDevice::deliver(uint32_t qpn, FakeQp& q, std::span<const uint8_t
     data = data.subspan(part);
   }
   if (!data.empty()) return false;
-  complete(q.args.recv_cq, {.qpn = qpn, .opcode = spec::WcOpcode::kRecv, .byte_len = length, .index = q.rq_consumer,
-                            .is_recv = 1, .solicited = solicited});
+  complete(q.args.recv_cq, {.qpn = qpn,
+                            .opcode = spec::WcOpcode::kRecv,
+                            .byte_len = length,
+                            .index = q.rq_consumer,
+                            .is_recv = 1,
+                            .solicited = solicited});
   q.rq_consumer++;
   return true;
 }
@@ -186,7 +214,9 @@ inline void LoopDevice::finish_close(uint32_t qpn, FakeQp& q) {
   if (q.status.state != spec::QpState::kClosing || q.sq_consumer != q.sq_producer) return;
   uint32_t number = 0;
   FakeQp* far = far_qp(q, &number);
-  if (far == nullptr || far->status.state != spec::QpState::kClosing || far->sq_consumer != far->sq_producer) return;
+  if (far == nullptr || far->status.state != spec::QpState::kClosing ||
+      far->sq_consumer != far->sq_producer)
+    return;
   const uint16_t mine = q.modify.connection, theirs = far->modify.connection;
   peer->stop(number, *far, spec::Cause::kNone);
   stop(qpn, q, spec::Cause::kNone);
@@ -202,7 +232,8 @@ inline spec::AdminRsp LoopDevice::answer(const spec::AdminCmd& cmd) {
     spec::AdminRsp rsp;
     if (q.status.state != spec::QpState::kRts && q.status.state != spec::QpState::kClosing) {
       rsp.status = spec::AdminStatus::kBadState;
-    } else if (args_of<spec::AdminModifyArgs>(cmd).to_state == static_cast<uint8_t>(spec::QpState::kError)) {
+    } else if (args_of<spec::AdminModifyArgs>(cmd).to_state ==
+               static_cast<uint8_t>(spec::QpState::kError)) {
       fail_both(cmd.object, q, spec::Cause::kNone, spec::Cause::kLlpLost);
       set_state(q.modify.connection, spec::ConnState::kReset);
     } else {
@@ -226,19 +257,24 @@ inline spec::AdminRsp LoopDevice::answer(const spec::AdminCmd& cmd) {
     }
   }
   if (op == spec::AdminOpcode::kConnSend || op == spec::AdminOpcode::kModifyQp) {
-    const uint16_t c = op == spec::AdminOpcode::kConnSend ? n : args_of<spec::AdminModifyArgs>(cmd).connection;
+    const uint16_t c =
+        op == spec::AdminOpcode::kConnSend ? n : args_of<spec::AdminModifyArgs>(cmd).connection;
     const auto out = std::exchange(conns[c].out, {});
     if (!out.empty()) peer->stream(far_.at(c), out);
   }
-  if ((op == spec::AdminOpcode::kConnClose || op == spec::AdminOpcode::kConnAbort) && far_.contains(n)) {
-    if (peer->conns.contains(far_[n])) peer->set_state(far_[n], op == spec::AdminOpcode::kConnClose ? spec::ConnState::kPeerClosed : spec::ConnState::kReset);
+  if ((op == spec::AdminOpcode::kConnClose || op == spec::AdminOpcode::kConnAbort) &&
+      far_.contains(n)) {
+    if (peer->conns.contains(far_[n]))
+      peer->set_state(far_[n], op == spec::AdminOpcode::kConnClose ? spec::ConnState::kPeerClosed
+                                                                   : spec::ConnState::kReset);
   }
   return rsp;
 }
 
 class LoopWorld {
  public:
-  explicit LoopWorld(uint64_t seed, const spec::Sizes& sizes = {}) : rng_(seed), devices_{LoopDevice(sizes), LoopDevice(sizes)} {
+  explicit LoopWorld(uint64_t seed, const spec::Sizes& sizes = {})
+      : rng_(seed), devices_{LoopDevice(sizes), LoopDevice(sizes)} {
     devices_[0].peer = &devices_[1];
     devices_[1].peer = &devices_[0];
   }
@@ -272,10 +308,18 @@ class LoopWorld {
     void reset() override { step(), d_.reset(); }
     uint32_t read32(unsigned b, uint32_t o) override { return step(), d_.read32(b, o); }
     uint64_t read64(unsigned b, uint32_t o) override { return step(), d_.read64(b, o); }
-    void write32(unsigned b, uint32_t o, uint32_t v) override { step(), fence(), d_.write32(b, o, v), step(); }
-    void write64(unsigned b, uint32_t o, uint64_t v) override { step(), fence(), d_.write64(b, o, v), step(); }
-    void write_combined(unsigned b, uint32_t o, std::span<const uint8_t> v) override { fence(), d_.write_combined(b, o, v), step(); }
-    Result<DmaBuffer> alloc(uint64_t size, MemoryKind kind) override { return step(), d_.alloc(size, kind); }
+    void write32(unsigned b, uint32_t o, uint32_t v) override {
+      step(), fence(), d_.write32(b, o, v), step();
+    }
+    void write64(unsigned b, uint32_t o, uint64_t v) override {
+      step(), fence(), d_.write64(b, o, v), step();
+    }
+    void write_combined(unsigned b, uint32_t o, std::span<const uint8_t> v) override {
+      fence(), d_.write_combined(b, o, v), step();
+    }
+    Result<DmaBuffer> alloc(uint64_t size, MemoryKind kind) override {
+      return step(), d_.alloc(size, kind);
+    }
     void before_doorbell() override { step(), before_ = true; }
     void after_phase_bit() override { d_.after_phase_bit(), step(); }
     Time now() const override { return w_.now; }

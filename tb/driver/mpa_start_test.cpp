@@ -1,4 +1,5 @@
-// MPA start-up frames, typed by hand from RFC 5044 section 7.1 and RFC 6581 (C-24, C-40), good and bad; what two sides agree.
+// MPA start-up frames, typed by hand from RFC 5044 section 7.1 and RFC 6581 (C-24, C-40), good and
+// bad; what two sides agree.
 #include "mpa_start.hpp"
 
 #include "driver/driver_fixture.hpp"
@@ -9,26 +10,35 @@ namespace {
 const std::string kReq = "4d 50 41 20 49 44 20 52 65 71 20 46 72 61 6d 65 ";  // MPA ID Req Frame
 const std::string kRep = "4d 50 41 20 49 44 20 52 65 70 20 46 72 61 6d 65 ";  // MPA ID Rep Frame
 
-Result<StartFrame> request(const std::string& rest) { return parse(hex(kReq + rest), StartKind::kRequest); }
-Result<StartFrame> reply(const std::string& rest) { return parse(hex(kRep + rest), StartKind::kReply); }
+Result<StartFrame> request(const std::string& rest) {
+  return parse(hex(kReq + rest), StartKind::kRequest);
+}
+Result<StartFrame> reply(const std::string& rest) {
+  return parse(hex(kRep + rest), StartKind::kReply);
+}
 
 TEST(MpaStart, RequestOfRevision1) {
   const Bytes data = hex("aa bb");
-  EXPECT_BYTES(encode(must(make_request({.crc = true, .revision = 1, .ird = 8, .ord = 8, .private_data = data}))),
+  EXPECT_BYTES(encode(must(make_request(
+                   {.crc = true, .revision = 1, .ird = 8, .ord = 8, .private_data = data}))),
                kReq + "40 01 00 02 aa bb");
-  EXPECT_BYTES(encode(must(make_request({.markers = true, .crc = false, .revision = 1}))), kReq + "80 01 00 00");
+  EXPECT_BYTES(encode(must(make_request({.markers = true, .crc = false, .revision = 1}))),
+               kReq + "80 01 00 00");
 }
 
 TEST(MpaStart, RequestOfRevision2CarriesIrdAndOrd) {
   const Bytes data = hex("aa");
-  EXPECT_BYTES(encode(must(make_request({.crc = true, .revision = 2, .ird = 16, .ord = 5, .private_data = data}))),
+  EXPECT_BYTES(encode(must(make_request(
+                   {.crc = true, .revision = 2, .ird = 16, .ord = 5, .private_data = data}))),
                kReq + "50 02 00 05 00 10 00 05 aa");
 }
 
 TEST(MpaStart, ReplyAgrees) {
   const Bytes data = hex("01 02 03");
-  const auto a = must(answer_request(must(request("c0 01 00 00")), {.crc = false, .ird = 4, .ord = 4, .private_data = data}));
-  EXPECT_BYTES(encode(a.reply), kRep + "40 01 00 03 01 02 03");  // the peer asks for CRC: both use it
+  const auto a = must(answer_request(must(request("c0 01 00 00")),
+                                     {.crc = false, .ird = 4, .ord = 4, .private_data = data}));
+  EXPECT_BYTES(encode(a.reply),
+               kRep + "40 01 00 03 01 02 03");  // the peer asks for CRC: both use it
   EXPECT_TRUE(a.agreed.use_crc);
   EXPECT_TRUE(a.agreed.tx_markers);  // the peer wants to receive markers
   EXPECT_FALSE(a.agreed.rx_markers);
@@ -37,19 +47,22 @@ TEST(MpaStart, ReplyAgrees) {
 
 TEST(MpaStart, ReplyOfRevision2HonoursWhatItCan) {
   // the peer: IRD 3, ORD 100; we: 16 and 16
-  const auto a = must(answer_request(must(request("10 02 00 04 00 03 00 64")), {.markers = true, .crc = false, .ird = 16, .ord = 16}));
+  const auto a = must(answer_request(must(request("10 02 00 04 00 03 00 64")),
+                                     {.markers = true, .crc = false, .ird = 16, .ord = 16}));
   EXPECT_BYTES(encode(a.reply), kRep + "90 02 00 04 00 10 00 03");
   EXPECT_EQ(a.agreed.ird, 16u);
   EXPECT_EQ(a.agreed.ord, 3u);
   EXPECT_FALSE(a.agreed.use_crc);
   EXPECT_TRUE(a.agreed.rx_markers);
-  const auto few = must(answer_request(must(request("10 02 00 04 00 20 00 02")), {.ird = 16, .ord = 16}));
+  const auto few =
+      must(answer_request(must(request("10 02 00 04 00 20 00 02")), {.ird = 16, .ord = 16}));
   EXPECT_EQ(few.agreed.ird, 2u);
   EXPECT_EQ(few.agreed.ord, 16u);
 }
 
 TEST(MpaStart, NoNegotiationIs3fff) {
-  const auto a = must(answer_request(must(request("10 02 00 04 3f ff 3f ff")), {.ird = 7, .ord = 9}));
+  const auto a =
+      must(answer_request(must(request("10 02 00 04 3f ff 3f ff")), {.ird = 7, .ord = 9}));
   EXPECT_EQ(a.agreed.ird, 7u);
   EXPECT_EQ(a.agreed.ord, 9u);
   const auto b = must(conclude(must(reply("10 02 00 04 3f ff 3f ff")), {.ird = 7, .ord = 9}));
@@ -57,12 +70,15 @@ TEST(MpaStart, NoNegotiationIs3fff) {
 }
 
 TEST(MpaStart, PeerToPeerChoosesWriteThenRead) {
-  const auto rtr = [](const std::string& words) { return answer_request(must(request("10 02 00 04 " + words)), {.ird = 4, .ord = 4}); };
+  const auto rtr = [](const std::string& words) {
+    return answer_request(must(request("10 02 00 04 " + words)), {.ird = 4, .ord = 4});
+  };
   // A 8000, B 4000 in the first word; C 8000, D 4000 in the second
   EXPECT_BYTES(encode(must(rtr("c0 08 c0 08")).reply), kRep + "50 02 00 04 80 04 80 04");
   EXPECT_BYTES(encode(must(rtr("80 08 40 08")).reply), kRep + "50 02 00 04 80 04 40 04");
-  EXPECT_EQ(errc(rtr("c0 08 00 08")), Errc::kRefused);   // only an FPDU or Send: C-43, code 07
-  EXPECT_BYTES(encode(must(rtr("00 08 c0 08")).reply), kRep + "50 02 00 04 00 04 00 04");  // without A nothing is chosen
+  EXPECT_EQ(errc(rtr("c0 08 00 08")), Errc::kRefused);  // only an FPDU or Send: C-43, code 07
+  EXPECT_BYTES(encode(must(rtr("00 08 c0 08")).reply),
+               kRep + "50 02 00 04 00 04 00 04");  // without A nothing is chosen
   // an RTR Read takes one of the IRD, also of a peer that says it will never ask
   EXPECT_EQ(must(rtr("80 08 40 00")).agreed.ird, 1u);
 }
@@ -83,21 +99,25 @@ TEST(MpaStart, ConcludeUsesTheReply) {
   EXPECT_TRUE(a.tx_markers);
   EXPECT_EQ(a.ord, 5u);
   EXPECT_EQ(a.ird, 8u);
-  EXPECT_EQ(errc(conclude(must(reply("50 02 00 04 00 05 00 09")), own)), Errc::kProtocol);  // wants 9 of our 8
+  EXPECT_EQ(errc(conclude(must(reply("50 02 00 04 00 05 00 09")), own)),
+            Errc::kProtocol);  // wants 9 of our 8
   EXPECT_EQ(errc(conclude(must(reply("60 02 00 00")), own)), Errc::kRefused);
   EXPECT_EQ(errc(conclude(must(reply("40 01 00 00")), own)), Errc::kProtocol);
-  EXPECT_EQ(errc(conclude(must(reply("50 02 00 04 80 05 80 03")), own)), Errc::kProtocol);  // we never offer peer-to-peer
+  EXPECT_EQ(errc(conclude(must(reply("50 02 00 04 80 05 80 03")), own)),
+            Errc::kProtocol);  // we never offer peer-to-peer
 }
 
 TEST(MpaStart, BadFrames) {
   EXPECT_EQ(errc(request("40 00 00 00")), Errc::kProtocol);  // revision 0
   EXPECT_EQ(errc(request("40 03 00 00")), Errc::kProtocol);
-  EXPECT_EQ(errc(request("60 01 00 00")), Errc::kProtocol);  // R in a Request
+  EXPECT_EQ(errc(request("60 01 00 00")), Errc::kProtocol);           // R in a Request
   EXPECT_EQ(errc(request("50 02 00 03 00 00 00")), Errc::kProtocol);  // S with less than 4 bytes
   EXPECT_EQ(errc(request("40 01 00 02 aa")), Errc::kProtocol);
   EXPECT_EQ(errc(request("40 01 00")), Errc::kProtocol);
-  EXPECT_EQ(errc(parse(hex(kRep + "40 01 00 00"), StartKind::kRequest)), Errc::kProtocol);  // the other key
-  EXPECT_EQ(errc(parse_header(hex("4d 50 41 20 49 44 20 72 65 71 20 46 72 61 6d 65 40 01 00 00"), StartKind::kRequest)),
+  EXPECT_EQ(errc(parse(hex(kRep + "40 01 00 00"), StartKind::kRequest)),
+            Errc::kProtocol);  // the other key
+  EXPECT_EQ(errc(parse_header(hex("4d 50 41 20 49 44 20 72 65 71 20 46 72 61 6d 65 40 01 00 00"),
+                              StartKind::kRequest)),
             Errc::kProtocol);
 }
 
@@ -105,7 +125,9 @@ TEST(MpaStart, PrivateDataUpTo512) {
   EXPECT_EQ(must(parse_header(hex(kReq + "40 01 02 00"), StartKind::kRequest)), 512u);
   EXPECT_EQ(errc(parse_header(hex(kReq + "40 01 02 01"), StartKind::kRequest)), Errc::kProtocol);
   const Bytes data(513);
-  const auto offer = [&](uint8_t revision, size_t n) { return make_request({.revision = revision, .private_data = std::span(data).first(n)}); };
+  const auto offer = [&](uint8_t revision, size_t n) {
+    return make_request({.revision = revision, .private_data = std::span(data).first(n)});
+  };
   EXPECT_TRUE(offer(1, 512));
   EXPECT_EQ(errc(offer(1, 513)), Errc::kInvalidArgument);
   EXPECT_TRUE(offer(2, 508));
@@ -115,8 +137,10 @@ TEST(MpaStart, PrivateDataUpTo512) {
 
 TEST(MpaStart, RejectKeepsRevisionAndForm) {
   const Bytes why = hex("77");
-  EXPECT_BYTES(encode(must(make_reject(must(request("40 01 00 00")), why))), kRep + "60 01 00 01 77");
-  EXPECT_BYTES(encode(must(make_reject(must(request("10 02 00 04 00 08 00 08")), why))), kRep + "30 02 00 05 00 00 00 00 77");
+  EXPECT_BYTES(encode(must(make_reject(must(request("40 01 00 00")), why))),
+               kRep + "60 01 00 01 77");
+  EXPECT_BYTES(encode(must(make_reject(must(request("10 02 00 04 00 08 00 08")), why))),
+               kRep + "30 02 00 05 00 00 00 00 77");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Posting: the bytes of every kind of WQE, typed by hand from queues.yaml; rings that wrap and fill; doorbells, pushes and
-// their barriers; wrong arguments.
+// Posting: the bytes of every kind of WQE, typed by hand from queues.yaml; rings that wrap and
+// fill; doorbells, pushes and their barriers; wrong arguments.
 #include "driver/driver_fixture.hpp"
 #include "gen/sizes.hpp"
 
@@ -16,8 +16,12 @@ constexpr QpCap kWide{.max_send_wr = 8, .max_send_sge = 14, .max_inline_data = 2
 
 TEST_F(Post, WriteIsOneUnit) {
   Qp qp = rts_qp();
-  ASSERT_TRUE(qp.post_send({.wr_id = 1, .sg_list = {&kSge, 1}, .opcode = IBV_WR_RDMA_WRITE,
-                            .send_flags = IBV_SEND_SIGNALED, .remote_addr = 0x0102030405060708, .rkey = 0x99887766}));
+  ASSERT_TRUE(qp.post_send({.wr_id = 1,
+                            .sg_list = {&kSge, 1},
+                            .opcode = IBV_WR_RDMA_WRITE,
+                            .send_flags = IBV_SEND_SIGNALED,
+                            .remote_addr = 0x0102030405060708,
+                            .rkey = 0x99887766}));
   // opcode flags units|num_sge reserved, length, remote address, rkey, reserved, ring; then the SGE
   EXPECT_BYTES(sq(qp, 0),
                "00 02 11 00 40 00 00 00 08 07 06 05 04 03 02 01 "
@@ -29,8 +33,11 @@ TEST_F(Post, WriteIsOneUnit) {
 TEST_F(Post, SendHasNoRemoteAddressAndCarriesItsFlags) {
   Qp qp = rts_qp({.max_send_sge = 2});
   const Sge sges[] = {kSge, {0x1000, 0, 0}};  // a length of 0 stays: the device skips it
-  ASSERT_TRUE(qp.post_send({.sg_list = sges, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_FENCE | IBV_SEND_SOLICITED,
-                            .remote_addr = 0x1234, .rkey = 5}));
+  ASSERT_TRUE(qp.post_send({.sg_list = sges,
+                            .opcode = IBV_WR_SEND,
+                            .send_flags = IBV_SEND_FENCE | IBV_SEND_SOLICITED,
+                            .remote_addr = 0x1234,
+                            .rkey = 5}));
   EXPECT_BYTES(sq(qp, 0),
                "02 05 21 00 40 00 00 00 00 00 00 00 00 00 00 00 "
                "00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 "
@@ -46,7 +53,8 @@ TEST_F(Post, EmptySendHasNoSge) {
 
 TEST_F(Post, ReadHasOneSgeAlsoWhenEmpty) {
   Qp qp = rts_qp();
-  ASSERT_TRUE(qp.post_send({.sg_list = {&kSge, 1}, .opcode = IBV_WR_RDMA_READ, .remote_addr = 0x2000, .rkey = 0x300}));
+  ASSERT_TRUE(qp.post_send(
+      {.sg_list = {&kSge, 1}, .opcode = IBV_WR_RDMA_READ, .remote_addr = 0x2000, .rkey = 0x300}));
   EXPECT_BYTES(sq(qp, 0).first(48),
                "04 00 11 00 40 00 00 00 00 20 00 00 00 00 00 00 "
                "00 03 00 00 00 00 00 00 00 00 00 00 00 00 00 00 "
@@ -57,21 +65,24 @@ TEST_F(Post, ReadHasOneSgeAlsoWhenEmpty) {
 
 TEST_F(Post, SolicitedIsForSendsAlone) {
   Qp qp = rts_qp();
-  ASSERT_TRUE(qp.post_send({.sg_list = {&kSge, 1}, .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SOLICITED}));
+  ASSERT_TRUE(qp.post_send(
+      {.sg_list = {&kSge, 1}, .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SOLICITED}));
   EXPECT_EQ(sq(qp, 0)[1], 0);
 }
 
 TEST_F(Post, UnitsGrowWithSges) {
   Qp qp = rts_qp(kWide);
-  const std::pair<size_t, unsigned> cases[] = {{0, 1}, {2, 1}, {3, 2}, {6, 2}, {7, 3}, {10, 3}, {11, 4}, {14, 4}};
+  const std::pair<size_t, unsigned> cases[] = {{0, 1}, {2, 1},  {3, 2},  {6, 2},
+                                               {7, 3}, {10, 3}, {11, 4}, {14, 4}};
   uint32_t unit = 0;
   for (const auto& [count, units] : cases) {
     const std::vector<Sge> sges(count, Sge{0x5000, 3, 0x77});
     ASSERT_TRUE(qp.post_send({.sg_list = sges})) << count;
     EXPECT_EQ(sq(qp, unit)[2], count << 4 | units) << count;
     EXPECT_EQ(sq(qp, unit)[4], 3 * count);
-    if (count == 14)
+    if (count == 14) {
       EXPECT_BYTES(sq(qp, unit, 4).last(16), "00 50 00 00 00 00 00 00 03 00 00 00 77 00 00 00");
+    }
     unit += units;
   }
 }
@@ -79,8 +90,12 @@ TEST_F(Post, UnitsGrowWithSges) {
 TEST_F(Post, InlineDataFollowsTheHeader) {
   Qp qp = rts_qp(kWide);
   const Bytes a = hex("01 02 03"), b = hex("04 05");
-  const Sge sges[] = {{base::address_of(a.data()), 3, 0}, {0, 0, 0}, {base::address_of(b.data()), 2, 0}};
-  ASSERT_TRUE(qp.post_send({.sg_list = sges, .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_INLINE, .remote_addr = 16,
+  const Sge sges[] = {
+      {base::address_of(a.data()), 3, 0}, {0, 0, 0}, {base::address_of(b.data()), 2, 0}};
+  ASSERT_TRUE(qp.post_send({.sg_list = sges,
+                            .opcode = IBV_WR_RDMA_WRITE,
+                            .send_flags = IBV_SEND_INLINE,
+                            .remote_addr = 16,
                             .rkey = 2}));
   EXPECT_BYTES(sq(qp, 0),
                "00 08 01 00 05 00 00 00 10 00 00 00 00 00 00 00 "
@@ -92,12 +107,21 @@ TEST_F(Post, InlineDataFollowsTheHeader) {
 TEST_F(Post, InlineUnits) {
   Qp qp = rts_qp(kWide);
   uint32_t unit = 0;
-  for (const auto& [bytes, units] : {std::pair(0u, 1u), {32u, 1u}, {33u, 2u}, {96u, 2u}, {97u, 3u}, {160u, 3u}, {161u, 4u}, {224u, 4u}}) {
+  for (const auto& [bytes, units] : {std::pair(0u, 1u),
+                                     {32u, 1u},
+                                     {33u, 2u},
+                                     {96u, 2u},
+                                     {97u, 3u},
+                                     {160u, 3u},
+                                     {161u, 4u},
+                                     {224u, 4u}}) {
     const Bytes data(bytes, 0xee);
     const Sge sge{base::address_of(data.data()), bytes, 0};
     ASSERT_TRUE(qp.post_send({.sg_list = {&sge, 1}, .send_flags = IBV_SEND_INLINE})) << bytes;
     EXPECT_EQ(sq(qp, unit)[2], units) << bytes;
-    if (bytes == 224) EXPECT_EQ(sq(qp, unit, 4).back(), 0xee);
+    if (bytes == 224) {
+      EXPECT_EQ(sq(qp, unit, 4).back(), 0xee);
+    }
     unit += units;
   }
 }
@@ -182,7 +206,8 @@ TEST_F(Post, RingWrapsInTheMiddleOfAWqe) {
   for (uint32_t i = 0; i < 14; i++) sges.push_back({0x100 + i, 1, i});
   ASSERT_TRUE(qp.post_send({.wr_id = 2, .sg_list = sges, .send_flags = IBV_SEND_SIGNALED}));
   EXPECT_BYTES(sq(qp, 1).first(4), "02 02 e4 00");
-  EXPECT_BYTES(sq(qp, 0).last(16), "0d 01 00 00 00 00 00 00 01 00 00 00 0d 00 00 00");  // the 14th SGE, in unit 0
+  EXPECT_BYTES(sq(qp, 0).last(16),
+               "0d 01 00 00 00 00 00 00 01 00 00 00 0d 00 00 00");  // the 14th SGE, in unit 0
   EXPECT_EQ(dev.doorbells().back().value >> 32, 5u);
   finish(qp, 1);
   EXPECT_EQ(poll().at(0).wr_id, 2u);
@@ -227,9 +252,17 @@ TEST_F(Post, BuilderMakesTheSameBytes) {
   const Bytes data = hex("0a 0b 0c");
   const Sge in{base::address_of(data.data()), 3, 0};
   const SendWr wrs[] = {
-      {.wr_id = 1, .sg_list = {&kSge, 1}, .opcode = IBV_WR_RDMA_WRITE, .remote_addr = 0x10, .rkey = 3},
+      {.wr_id = 1,
+       .sg_list = {&kSge, 1},
+       .opcode = IBV_WR_RDMA_WRITE,
+       .remote_addr = 0x10,
+       .rkey = 3},
       {.wr_id = 2, .sg_list = {&in, 1}, .send_flags = IBV_SEND_SIGNALED | IBV_SEND_INLINE},
-      {.wr_id = 3, .sg_list = {&kSge, 1}, .opcode = IBV_WR_RDMA_READ, .remote_addr = 0x20, .rkey = 4}};
+      {.wr_id = 3,
+       .sg_list = {&kSge, 1},
+       .opcode = IBV_WR_RDMA_READ,
+       .remote_addr = 0x20,
+       .rkey = 4}};
   ASSERT_TRUE(qp.post_send(wrs));
   const auto posted = to_hex(sq(qp, 0, 3));
   qp.wr_start();
@@ -273,9 +306,10 @@ TEST_F(Post, BuilderIsAllOrNothing) {
 
 TEST_F(Post, WhatIsNotThereYetIsEopnotsupp) {
   Qp qp = rts_qp(kWide);
-  for (const WrOpcode op : {IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_SEND_WITH_IMM, IBV_WR_ATOMIC_CMP_AND_SWP,
-                            IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_WR_LOCAL_INV, IBV_WR_BIND_MW, IBV_WR_SEND_WITH_INV,
-                            IBV_WR_FLUSH, IBV_WR_ATOMIC_WRITE}) {
+  for (const WrOpcode op :
+       {IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_SEND_WITH_IMM, IBV_WR_ATOMIC_CMP_AND_SWP,
+        IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_WR_LOCAL_INV, IBV_WR_BIND_MW, IBV_WR_SEND_WITH_INV,
+        IBV_WR_FLUSH, IBV_WR_ATOMIC_WRITE}) {
     const auto r = qp.post_send(SendWr{.opcode = op});
     EXPECT_EQ(errc(r), Errc::kNotSupported) << op;
     EXPECT_EQ(base::to_errno(r.error->code), EOPNOTSUPP);
@@ -302,12 +336,17 @@ TEST_F(Post, WrongArgumentsAreEinval) {
   Qp qp = rts_qp({.max_send_wr = 8, .max_send_sge = 2, .max_inline_data = 32});
   const std::vector<Sge> three(3, kSge);
   EXPECT_EQ(errc(qp.post_send({.sg_list = three})), Errc::kInvalidArgument);
-  EXPECT_EQ(errc(qp.post_send({.sg_list = std::span(three).first(2), .opcode = IBV_WR_RDMA_READ})), Errc::kInvalidArgument);
-  EXPECT_EQ(errc(qp.post_send({.sg_list = {&kSge, 1}, .opcode = IBV_WR_RDMA_READ, .send_flags = IBV_SEND_INLINE})),
+  EXPECT_EQ(errc(qp.post_send({.sg_list = std::span(three).first(2), .opcode = IBV_WR_RDMA_READ})),
             Errc::kInvalidArgument);
-  EXPECT_EQ(errc(qp.post_send({.sg_list = {&kSge, 1}, .send_flags = IBV_SEND_INLINE})), Errc::kInvalidArgument);
+  EXPECT_EQ(
+      errc(qp.post_send(
+          {.sg_list = {&kSge, 1}, .opcode = IBV_WR_RDMA_READ, .send_flags = IBV_SEND_INLINE})),
+      Errc::kInvalidArgument);
+  EXPECT_EQ(errc(qp.post_send({.sg_list = {&kSge, 1}, .send_flags = IBV_SEND_INLINE})),
+            Errc::kInvalidArgument);
   EXPECT_EQ(errc(qp.post_send(SendWr{.send_flags = 1 << 4})), Errc::kInvalidArgument);
-  EXPECT_EQ(errc(qp.post_send(SendWr{.opcode = static_cast<WrOpcode>(77)})), Errc::kInvalidArgument);
+  EXPECT_EQ(errc(qp.post_send(SendWr{.opcode = static_cast<WrOpcode>(77)})),
+            Errc::kInvalidArgument);
   const Sge huge[] = {{0, spec::kMaxMessage, 1}, {0, 1, 1}};
   EXPECT_EQ(errc(qp.post_send({.sg_list = huge})), Errc::kInvalidArgument);
   EXPECT_TRUE(qp.post_send({.sg_list = std::span(huge).first(1)}));

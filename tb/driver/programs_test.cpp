@@ -1,10 +1,11 @@
-// The programs on two fake devices back to back: they end, every byte is right, and the driver keeps its rules although host
-// threads switch in the middle of its calls.
+// The programs on two fake devices back to back: they end, every byte is right, and the driver
+// keeps its rules although host threads switch in the middle of its calls.
+#include "programs.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "driver/loop_device.hpp"
-#include "programs.hpp"
 #include "support/seed.hpp"
 
 namespace rnic::tb {
@@ -17,9 +18,11 @@ struct Outcome {
   Report client, server;
 };
 
-Outcome run(std::string_view name, const Params& p, const spec::Sizes& sizes = {}, uint64_t seed = test_seed()) {
+Outcome run(std::string_view name, const Params& p, const spec::Sizes& sizes = {},
+            const std::function<void(LoopWorld&)>& spoil = nullptr) {
   const Program* program = find(name);
-  LoopWorld world(seed, sizes);
+  LoopWorld world(test_seed(), sizes);
+  if (spoil) spoil(world);
   Session hosts[2] = {Session({.seed = 1}, p.threads), Session({.seed = 2}, p.threads)};
   std::vector<Report> reports[2] = {std::vector<Report>(p.threads), std::vector<Report>(p.threads)};
   for (uint32_t t = 0; t < p.threads; t++)
@@ -51,17 +54,51 @@ TEST_P(EveryProgram, EndsWellAtManySizes) {
   for (const uint32_t size : {1u, 8u, 63u, 64u, 65u, 4097u}) {
     SCOPED_TRACE(size);
     const std::vector<uint8_t> file(1000, 0x5a);
-    expect_good(run(GetParam(), {.size = size, .count = 70, .warmup = 10, .depth = 32, .file = file}));
+    expect_good(
+        run(GetParam(), {.size = size, .count = 70, .warmup = 10, .depth = 32, .file = file}));
   }
 }
 
 TEST_P(EveryProgram, EndsWellInTheMinimumBuild) {
-  expect_good(run(GetParam(), {.size = 100, .count = 40, .warmup = 3, .qps = 2, .depth = 5, .both = true},
+  expect_good(run(GetParam(),
+                  {.size = 100, .count = 40, .warmup = 3, .qps = 2, .depth = 5, .both = true},
                   spec::Sizes::minimum()));
 }
 
 TEST_P(EveryProgram, EndsWellWithThreads) {
-  expect_good(run(GetParam(), {.size = 32, .count = 50, .warmup = 0, .threads = 3, .inline_bytes = 32, .push = true}));
+  expect_good(
+      run(GetParam(),
+          {.size = 32, .count = 50, .warmup = 0, .threads = 3, .inline_bytes = 32, .push = true}));
+}
+
+TEST_P(EveryProgram, SeesOneWrongByte) {
+  const std::vector<uint8_t> file(4000, 0x5a);
+  for (const unsigned host : {0u, 1u}) {
+    SCOPED_TRACE(host);
+    // Of the Writes of a bandwidth program only the last of each slot are still there to be looked
+    // at.
+    const uint64_t at = 36;
+    const auto o =
+        run(GetParam(),
+            {.size = 100, .count = 30, .warmup = 9, .depth = 64, .both = true, .file = file}, {},
+            [&](LoopWorld& w) { w.device(host).damage_at = at; });
+    const bool one_way = GetParam() == "file_copy" &&
+                         host == 0;  // only the last message comes here, the first placed
+    const bool reads_only = GetParam() == "read_lat" && host == 1;
+    if (!one_way && !reads_only) {
+      EXPECT_EQ(o.client.mismatches + o.server.mismatches, 1u);
+    }
+  }
+}
+
+TEST_P(EveryProgram, EndsWhenTheConnectionFails) {
+  const std::vector<uint8_t> file(4000, 0x5a);
+  const auto o =
+      run(GetParam(), {.size = 100, .count = 500, .depth = 16, .timeout_us = 3000, .file = file},
+          {}, [](LoopWorld& w) { w.device(1).fail_at = w.device(0).fail_at = 20; });
+  EXPECT_NE(o.client.error, "");
+  EXPECT_NE(o.server.error, "");
+  EXPECT_FALSE(o.client.good());
 }
 
 TEST_P(EveryProgram, IsTheSameTwice) {
@@ -72,8 +109,8 @@ TEST_P(EveryProgram, IsTheSameTwice) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Programs, EveryProgram,
-                         testing::Values("write_lat", "write_bw", "read_lat", "read_bw", "send_lat", "send_bw", "pingpong",
-                                         "file_copy"),
+                         testing::Values("write_lat", "write_bw", "read_lat", "read_bw", "send_lat",
+                                         "send_bw", "pingpong", "file_copy"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(Programs, CountWhatTheySent) {

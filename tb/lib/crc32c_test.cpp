@@ -49,7 +49,8 @@ TEST(Crc32cTest, RandomPackets) {
       std::vector<uint8_t> bytes;
       for (auto& beat : beats) {
         bytes.insert(bytes.end(), beat.data.begin(), beat.data.begin() + beat.keep);
-        for (size_t k = beat.keep; k < 64; k++) beat.data[k] = static_cast<uint8_t>(rng.next());  // not looked at
+        for (size_t k = beat.keep; k < 64; k++)
+          beat.data[k] = static_cast<uint8_t>(rng.next());  // not looked at
         dut.crc_in.beats().put(beat);
       }
       want.push_back({reference(bytes)});

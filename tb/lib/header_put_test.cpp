@@ -17,7 +17,9 @@ struct HeaderPutTest : testing::Test {
     const auto bytes = rng.bytes(length);
     dut.put_header.put(header);
     dut.put_in.put_packet(bytes, error);
-    tb::Packet p{{header.data.begin(), header.data.begin() + static_cast<std::ptrdiff_t>(header_bytes)}, error};
+    tb::Packet p{
+        {header.data.begin(), header.data.begin() + static_cast<std::ptrdiff_t>(header_bytes)},
+        error};
     p.bytes.insert(p.bytes.end(), bytes.begin(), bytes.end());
     want.push_back(p);
   }
@@ -49,6 +51,15 @@ TEST_F(HeaderPutTest, OneBeatACycle) {
     EXPECT_EQ(dut.put_out.size(), 60U) << length << " bytes";
     EXPECT_EQ(dut.put_out.take_all(), want);
   }
+}
+
+TEST_F(HeaderPutTest, FourCyclesFromTheHeader) {
+  dut.restart({});
+  put(18, 20);
+  dut.cycles(4);
+  EXPECT_EQ(dut.put_out.size(), 0U);
+  dut.cycle();
+  EXPECT_EQ(dut.put_out.size(), 1U);
 }
 
 }  // namespace

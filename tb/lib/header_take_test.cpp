@@ -8,7 +8,7 @@ using namespace rnic;  // NOLINT: a test
 struct HeaderTakeTest : testing::Test {
   tb::PacketDut dut;
   base::Rng rng = tb::test_rng("packets");
-  std::deque<tb::Packet> sent;     // heads not seen yet
+  std::deque<tb::Packet> sent;  // heads not seen yet
   std::vector<tb::Packet> want;
   std::deque<size_t> cuts;
   std::deque<uint64_t> answer_at;  // cycle at which a cut is answered
@@ -21,7 +21,8 @@ struct HeaderTakeTest : testing::Test {
       const size_t n = std::min<size_t>(64, bytes.size());
       EXPECT_EQ(head.keep, n);
       EXPECT_EQ(head.last != 0, bytes.size() <= 64);
-      EXPECT_TRUE(std::equal(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(n), head.data.begin()));
+      EXPECT_TRUE(std::equal(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(n),
+                             head.data.begin()));
       sent.pop_front();
       answer_at.push_back(dut.now() + decode);
     });
@@ -80,6 +81,17 @@ TEST_F(HeaderTakeTest, TwoCyclesASmallPacketAndOneABeat) {
     EXPECT_EQ(dut.take_out.size(), 60U) << length << " bytes";
     check();
   }
+}
+
+TEST_F(HeaderTakeTest, FiveCyclesFromTheCut) {
+  restart({});
+  put(60, 18);
+  while (dut.take_cut.empty()) cycle();
+  for (int i = 0; i < 5; i++) cycle();
+  EXPECT_EQ(dut.take_out.size(), 0U);
+  cycle();
+  EXPECT_EQ(dut.take_out.size(), 1U);
+  check();
 }
 
 }  // namespace

@@ -12,7 +12,8 @@ TEST(IdPoolTest, GivesAllIdsOnceAfterReset) {
   tb::each_pace([&](tb::Pace pace) {
     dut.restart(pace);
     std::set<uint64_t> seen;
-    for (const auto& id : dut.alloc.take_all()) EXPECT_TRUE(seen.insert(id.value).second) << id.value;
+    for (const auto& id : dut.alloc.take_all())
+      EXPECT_TRUE(seen.insert(id.value).second) << id.value;
     EXPECT_EQ(seen.size(), 37U);
     EXPECT_EQ(*seen.rbegin(), 36U);
     EXPECT_EQ(dut.top().pool_used_o, 37U);

@@ -31,7 +31,9 @@ TEST(PacketArbTest, NeverMixesPackets) {
     for (const auto& w : dut.parb_out.take_all()) {
       const size_t source = w.value >> 17;
       ASSERT_LT(source, 3U);
-      if (open != 3) ASSERT_EQ(source, open);
+      if (open != 3) {
+        ASSERT_EQ(source, open);
+      }
       open = (w.value & kLast) != 0 ? 3 : source;
       got[source].push_back({w.value & 0x1ffff});
     }

@@ -24,7 +24,9 @@ TEST(Ram1r1wTest, ReadsWhatWasWrittenBefore) {
     collisions += top.ram_we_i && top.ram_re_i && top.ram_waddr_i == top.ram_raddr_i;
     if (top.ram_we_i) mem[top.ram_waddr_i] = top.ram_wdata_i;
     dut.cycle();
-    if (expect >= 0) ASSERT_EQ(top.ram_rdata_o, expect) << i;
+    if (expect >= 0) {
+      ASSERT_EQ(top.ram_rdata_o, expect) << i;
+    }
   }
   EXPECT_GT(collisions, 20U);
 }

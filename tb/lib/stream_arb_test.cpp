@@ -29,7 +29,8 @@ TEST(StreamArbTest, ServesAllInTurn) {
   auto rng = tb::test_rng("data");
   tb::each_pace([&](tb::Pace pace) {
     dut.restart({0, pace.stall});
-    for (auto* in : {&dut.arb_a, &dut.arb_b, &dut.arb_c}) tb::put_all(*in, tb::random_words(rng, 50));
+    for (auto* in : {&dut.arb_a, &dut.arb_b, &dut.arb_c})
+      tb::put_all(*in, tb::random_words(rng, 50));
     const auto out = dut.arb_out.take_all();
     ASSERT_EQ(out.size(), 150U);
     for (size_t i = 0; i < out.size(); i++) EXPECT_EQ(out[i].value >> 16, i % 3) << i;

@@ -14,8 +14,9 @@ struct Fifo {
 
 template <class F>
 void each_fifo(tb::StreamDut& dut, F body) {
-  for (const Fifo& fifo : {Fifo{1, dut.fifo1_in, dut.fifo1_out, 1}, Fifo{2, dut.fifo2_in, dut.fifo2_out, 1},
-                           Fifo{5, dut.fifo5_in, dut.fifo5_out, 1}, Fifo{100, dut.fifo100_in, dut.fifo100_out, 2}}) {
+  for (const Fifo& fifo :
+       {Fifo{1, dut.fifo1_in, dut.fifo1_out, 1}, Fifo{2, dut.fifo2_in, dut.fifo2_out, 1},
+        Fifo{5, dut.fifo5_in, dut.fifo5_out, 1}, Fifo{100, dut.fifo100_in, dut.fifo100_out, 2}}) {
     SCOPED_TRACE("depth " + std::to_string(fifo.depth));
     body(fifo);
   }

@@ -1,4 +1,5 @@
-// An item of a stream whose payload is a plain vector of up to 64 bits, for the benches of the cells.
+// An item of a stream whose payload is a plain vector of up to 64 bits, for the benches of the
+// cells.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// Programs on simulated hosts: costs, several threads, failures, removal, watchdog, and that runs repeat.
+// Programs on simulated hosts: costs, several threads, failures, removal, watchdog, and that runs
+// repeat.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -84,7 +85,8 @@ TEST(HostCpu, ConfigurationSpaceReachesTheDevice) {
   Bed bed;
   bed.sim->start(0, "p", [&](PciDevice& d) {
     EXPECT_EQ(d.config_read(0) & 0xffff, ConfigSpace::kVendorId);
-    d.config_write(ConfigSpace::kCommand, d.config_read(ConfigSpace::kCommand) | ConfigSpace::kBusMaster);
+    d.config_write(ConfigSpace::kCommand,
+                   d.config_read(ConfigSpace::kCommand) | ConfigSpace::kBusMaster);
     EXPECT_EQ(bed.dev->pcie.bus_master, 1);
     d.config_write(ConfigSpace::kMsixCap, ConfigSpace::kMsixEnable);
     EXPECT_EQ(bed.dev->pcie.msix_enable, 1);
@@ -145,7 +147,8 @@ TEST(HostCpu, WatchdogSaysWhoWaits) {
   EXPECT_EQ(r.status, RunStatus::kNoProgress);
   EXPECT_GE(r.end, 1 * kMs);
   EXPECT_LE(r.end, 2 * kMs);
-  EXPECT_NE(r.report.find("host0/waiter: since 0 ns waits for interrupts 0x1"), std::string::npos) << r.report;
+  EXPECT_NE(r.report.find("host0/waiter: since 0 ns waits for interrupts 0x1"), std::string::npos)
+      << r.report;
   EXPECT_NE(r.report.find("host0/poller: polls"), std::string::npos) << r.report;
   EXPECT_NE(r.report.find("qp 3 waits for credit"), std::string::npos) << r.report;
 }
@@ -198,9 +201,15 @@ TEST(HostCpu, SurpriseRemovalReadsAllOnes) {
 TEST(HostCpu, MoreProgramsAfterARun) {
   Bed bed;
   int ran = 0;
-  bed.sim->start(0, "a", [&](PciDevice& d) { d.relax(); ++ran; });
+  bed.sim->start(0, "a", [&](PciDevice& d) {
+    d.relax();
+    ++ran;
+  });
   EXPECT_TRUE(bed.sim->run().ok());
-  bed.sim->start(0, "b", [&](PciDevice& d) { d.read32(0, 0); ++ran; });
+  bed.sim->start(0, "b", [&](PciDevice& d) {
+    d.read32(0, 0);
+    ++ran;
+  });
   EXPECT_TRUE(bed.sim->run().ok());
   EXPECT_EQ(ran, 2);
 }
@@ -224,7 +233,8 @@ TEST(HostCpu, SameSeedSameRun) {
       bed.sim->start(0, "p", [&, t](PciDevice& d) {
         const DmaBuffer b = d.alloc(65536, MemoryKind::kScattered).value();
         for (uint8_t i = 0; i < 40; ++i) {
-          bed.dev->env->dma_read({static_cast<uint8_t>(t * 40 + i), b.bus(i * 1024), 500, false, false, Client::kPayload});
+          bed.dev->env->dma_read({static_cast<uint8_t>(t * 40 + i), b.bus(i * 1024), 500, false,
+                                  false, Client::kPayload});
           if (i % 5 == 0) d.relax();
         }
         d.wait(0, t0 + 10 * kUs);
@@ -249,7 +259,8 @@ TEST(HostCpu, SameSeedSameRun) {
     close(fd[1]);
     std::string s;
     char part[4096];
-    for (ssize_t n = 0; (n = read(fd[0], part, sizeof part)) > 0;) s.append(part, static_cast<size_t>(n));
+    for (ssize_t n = 0; (n = read(fd[0], part, sizeof part)) > 0;)
+      s.append(part, static_cast<size_t>(n));
     close(fd[0]);
     return s;
   };

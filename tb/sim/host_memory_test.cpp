@@ -1,4 +1,5 @@
-// sim/platform/host_memory: scattered and contiguous buffers, bus and program see the same bytes, guards, reuse, repeats.
+// sim/platform/host_memory: scattered and contiguous buffers, bus and program see the same bytes,
+// guards, reuse, repeats.
 #include "platform/host_memory.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// sim/llp: two endpoints with scripted devices: opening, streaming, FPDUs, closed window, markers, closing, abort, numbers.
+// sim/llp: two endpoints with scripted devices: opening, streaming, FPDUs, closed window, markers,
+// closing, abort, numbers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -90,7 +91,9 @@ class LlpTest : public testing::Test {
     }
   }
   void run_ns(uint64_t ns) { sim->settle(ns); }
-  static std::vector<uint8_t> bytes_of(const Record& r) { return {r.data.bytes().begin(), r.data.bytes().end()}; }
+  static std::vector<uint8_t> bytes_of(const Record& r) {
+    return {r.data.bytes().begin(), r.data.bytes().end()};
+  }
 
   std::unique_ptr<Simulation> sim;
   FakeDevice* dev[2] = {};
@@ -140,7 +143,8 @@ TEST_F(LlpTest, NumbersRunOutAndComeBackOnlyWhenReleased) {
   for (uint32_t i = 0; i <= all; ++i) connect(0, 1, 5000);
   run_ns(100'000);
   uint32_t refused = 0;
-  for (const auto& [at, e] : dev[0]->events) refused += e.kind == LlpEvt::kAssigned && e.connection == 0xffff;
+  for (const auto& [at, e] : dev[0]->events)
+    refused += e.kind == LlpEvt::kAssigned && e.connection == 0xffff;
   EXPECT_EQ(refused, 1u);
   ctl(0, LlpOp::kAbort, 3);
   run_ns(1000);
@@ -151,7 +155,8 @@ TEST_F(LlpTest, NumbersRunOutAndComeBackOnlyWhenReleased) {
   connect(0, 1, 5000);
   run_ns(1000);
   const auto& e = dev[0]->events;
-  const auto assigned = std::find_if(e.rbegin(), e.rend(), [](const auto& x) { return x.item.kind == LlpEvt::kAssigned; });
+  const auto assigned = std::find_if(
+      e.rbegin(), e.rend(), [](const auto& x) { return x.item.kind == LlpEvt::kAssigned; });
   EXPECT_EQ(assigned->item.connection, 3);
 }
 
@@ -224,7 +229,8 @@ TEST_F(LlpTest, FpdusAnyAlignment) {
   }
   run_ns(100'000);
   ASSERT_EQ(dev[1]->records.size(), sent.size());
-  for (size_t i = 0; i < sent.size(); ++i) EXPECT_EQ(bytes_of(dev[1]->records[i].item), sent[i]) << i;
+  for (size_t i = 0; i < sent.size(); ++i)
+    EXPECT_EQ(bytes_of(dev[1]->records[i].item), sent[i]) << i;
   EXPECT_EQ(sim->llp(0).failure(), "");
 }
 
@@ -234,7 +240,8 @@ TEST(FpduFinder, AnySegments) {
     std::vector<uint8_t> stream;
     std::vector<std::vector<uint8_t>> want, got;
     for (int i = 0; i < 200; ++i) {
-      auto f = fpdu(static_cast<uint16_t>(rng.below(i % 10 == 0 ? 65536 : 300)), static_cast<uint8_t>(i));
+      auto f = fpdu(static_cast<uint16_t>(rng.below(i % 10 == 0 ? 65536 : 300)),
+                    static_cast<uint8_t>(i));
       if (markers) f = with_markers(f, static_cast<uint32_t>(stream.size() % 512));
       want.push_back(f);
       stream.insert(stream.end(), f.begin(), f.end());
@@ -316,7 +323,8 @@ TEST_F(LlpTest, TheWireRunsFull) {
   dev[0]->on_wake();
   run_ns(100'000);
   ASSERT_EQ(dev[1]->records.size(), 3000u);
-  const double rate = 3000 / (static_cast<double>(dev[1]->records.back().at - t0 - 100'000) * 1e-12);
+  const double rate =
+      3000 / (static_cast<double>(dev[1]->records.back().at - t0 - 100'000) * 1e-12);
   EXPECT_NEAR(rate / 1e6, 77.16, 0.02);
 }
 
@@ -379,7 +387,8 @@ TEST_F(LlpTest, BytesOfADeadConnectionDoNotReachItsSuccessor) {
   tx(0, {1, 2, 3}, true);  // in flight
   ctl(1, LlpOp::kAbort);
   ctl(1, LlpOp::kReleased);
-  for (uint32_t i = 0; i < dev[1]->size.num_conns; ++i) connect(1, 1, 5000);  // the number is used again
+  for (uint32_t i = 0; i < dev[1]->size.num_conns; ++i)
+    connect(1, 1, 5000);  // the number is used again
   run_ns(10'000);
   EXPECT_EQ(dev[1]->order.find('4'), std::string::npos) << dev[1]->order;
 }

@@ -1,5 +1,5 @@
-// sim/link/pcap as tshark reads it: handshake, MPA Request and Reply, Writes, Sends split over segments, FIN; checksums
-// right, nothing malformed, every FPDU dissected.
+// sim/link/pcap as tshark reads it: handshake, MPA Request and Reply, Writes, Sends split over
+// segments, FIN; checksums right, nothing malformed, every FPDU dissected.
 #include "link/pcap.hpp"
 
 #include <gtest/gtest.h>
@@ -24,8 +24,10 @@ uint32_t crc32c(std::span<const uint8_t> bytes) {
   return ~crc;
 }
 
-/// A tagged (RDMA Write) or untagged (Send) segment, typed from RFC 5041 section 4 and RFC 5040 section 4.
-std::vector<uint8_t> fpdu(bool is_write, bool is_last, uint32_t msn, uint32_t mo, const std::vector<uint8_t>& payload) {
+/// A tagged (RDMA Write) or untagged (Send) segment, typed from RFC 5041 section 4 and RFC 5040
+/// section 4.
+std::vector<uint8_t> fpdu(bool is_write, bool is_last, uint32_t msn, uint32_t mo,
+                          const std::vector<uint8_t>& payload) {
   std::vector<uint8_t> f(2 + (is_write ? 14 : 18), 0);
   f[2] = static_cast<uint8_t>((is_write ? 0x80 : 0) | (is_last ? 0x40 : 0) | 0x01);
   f[3] = is_write ? 0x40 : 0x43;
@@ -63,7 +65,11 @@ std::vector<uint8_t> mpa_start(const char* key) {
 /// Lines of a tshark run; skips the test where there is no tshark.
 std::vector<std::string> tshark(const std::string& path, const std::string& options) {
   std::vector<std::string> lines;
-  std::FILE* p = popen(("tshark -r " + path + " -o tcp.check_checksum:TRUE -o ip.check_checksum:TRUE " + options + " 2>/dev/null").c_str(), "r");
+  std::FILE* p =
+      popen(("tshark -r " + path + " -o tcp.check_checksum:TRUE -o ip.check_checksum:TRUE " +
+             options + " 2>/dev/null")
+                .c_str(),
+            "r");
   if (p == nullptr) return lines;
   std::array<char, 1024> line{};
   while (std::fgets(line.data(), line.size(), p) != nullptr) {
@@ -76,7 +82,8 @@ std::vector<std::string> tshark(const std::string& path, const std::string& opti
 }
 
 TEST(Pcap, TsharkDissectsAWholeSession) {
-  if (std::system("tshark --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "no tshark on this machine";
+  if (std::system("tshark --version > /dev/null 2>&1") != 0)
+    GTEST_SKIP() << "no tshark on this machine";
   SimulationConfig c;
   c.platform.host.arena_mib = 16;
   Simulation sim(c);
@@ -113,21 +120,27 @@ TEST(Pcap, TsharkDissectsAWholeSession) {
   ctl(0, spec::LlpOp::kRdmaMode);
   ctl(1, spec::LlpOp::kRdmaMode);
   tx(0, fpdu(false, true, 1, 0, text(43)), false);  // tshark takes a short one for RPC
-  for (uint32_t i = 0; i < 20; ++i) tx(0, fpdu(true, true, 0, i * 64, std::vector<uint8_t>(64, 7)), false);
+  for (uint32_t i = 0; i < 20; ++i)
+    tx(0, fpdu(true, true, 0, i * 64, std::vector<uint8_t>(64, 7)), false);
   tx(1, fpdu(false, false, 1, 0, text(1436)), false);
   tx(1, fpdu(false, true, 1, 1436, text(101)), false);
-  tx(0, fpdu(false, true, 2, 0, text(4000)), false);  // three segments, which tshark's MPA does not join
+  tx(0, fpdu(false, true, 2, 0, text(4000)),
+     false);  // three segments, which tshark's MPA does not join
   ctl(0, spec::LlpOp::kHalfClose);
   ctl(1, spec::LlpOp::kHalfClose);
   EXPECT_EQ(dev[1]->records.size(), 1u + 1 + 20 + 1);
   sim.settle(10);
   std::fflush(nullptr);
 
-  for (const char* bad : {"_ws.malformed", "ip.checksum.status==0", "tcp.checksum.status==0", "tcp.analysis.flags && !tcp.analysis.window_update", "tcp.analysis.ack_lost_segment"}) {
+  for (const char* bad :
+       {"_ws.malformed", "ip.checksum.status==0", "tcp.checksum.status==0",
+        "tcp.analysis.flags && !tcp.analysis.window_update", "tcp.analysis.ack_lost_segment"}) {
     const auto lines = tshark(path, std::string("-Y '") + bad + "'");
     EXPECT_TRUE(lines.empty()) << bad << ": " << lines.front();
   }
-  auto count = [&](const std::string& filter) { return tshark(path, "-Y '" + filter + "'").size(); };
+  auto count = [&](const std::string& filter) {
+    return tshark(path, "-Y '" + filter + "'").size();
+  };
   EXPECT_EQ(count("tcp.flags.syn==1"), 2u);
   EXPECT_EQ(count("tcp.flags.fin==1"), 2u);
   EXPECT_EQ(count("iwarp_mpa.req"), 1u);
@@ -136,7 +149,9 @@ TEST(Pcap, TsharkDissectsAWholeSession) {
   EXPECT_EQ(count("iwarp_ddp.untagged"), 3u);
   EXPECT_EQ(count("iwarp_mpa.crc_check"), 23u);
   EXPECT_EQ(count("iwarp_mpa.bad_length"), 0u);
-  const auto fields = tshark(path, "-Y 'iwarp_ddp.tagged' -T fields -e ip.src -e ip.dst -e tcp.dstport -e iwarp_ddp.tagged_offset -e frame.len");
+  const auto fields = tshark(path,
+                             "-Y 'iwarp_ddp.tagged' -T fields -e ip.src -e ip.dst -e tcp.dstport "
+                             "-e iwarp_ddp.tagged_offset -e frame.len");
   ASSERT_EQ(fields.size(), 20u);
   EXPECT_EQ(fields[1], "10.0.0.1\t10.0.0.2\t5000\t0x0000000000001040\t138");
   if (!testing::Test::HasFailure()) std::remove(path.c_str());

@@ -1,5 +1,6 @@
-// What the platform costs a message: two devices that do for each 64-byte Write what an RNIC must (WQE fetch in fours,
-// payload read, record, place, CQE and doorbell in sixteens), and hosts that post and poll.
+// What the platform costs a message: two devices that do for each 64-byte Write what an RNIC must
+// (WQE fetch in fours, payload read, record, place, CQE and doorbell in sixteens), and hosts that
+// post and poll.
 //
 //   platform_speed [messages]        prints simulated and wall time a message
 #include <fmt/format.h>
@@ -125,7 +126,8 @@ class Writer final : public Device, private Activity {
 int main(int argc, char** argv) {
   using namespace rnic;
   using namespace rnic::sim;
-  const uint64_t messages = (argc > 1 ? std::strtoull(argv[1], nullptr, 0) : 1'000'000) / kBatch * kBatch;
+  const uint64_t messages =
+      (argc > 1 ? std::strtoull(argv[1], nullptr, 0) : 1'000'000) / kBatch * kBatch;
   Simulation sim({});
   Writer* dev[2];
   for (auto& d : dev) {

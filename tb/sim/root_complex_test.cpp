@@ -1,4 +1,5 @@
-// sim/platform/root_complex with a scripted device: latency, order, cutting, reordering, errors, interrupts, back-pressure.
+// sim/platform/root_complex with a scripted device: latency, order, cutting, reordering, errors,
+// interrupts, back-pressure.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,9 +28,12 @@ class RootComplexTest : public testing::Test {
     space.write(ConfigSpace::kCommand, ConfigSpace::kMemorySpace | ConfigSpace::kBusMaster);
     sim->root_complex(0).config_changed();
     buffer = sim->memory(0).alloc(16384, MemoryKind::kContiguous).value();
-    for (size_t i = 0; i < buffer.size(); ++i) buffer.data()[i] = static_cast<uint8_t>(i * 7 + i / 256);
+    for (size_t i = 0; i < buffer.size(); ++i)
+      buffer.data()[i] = static_cast<uint8_t>(i * 7 + i / 256);
   }
-  DmaRead read(uint8_t tag, uint64_t offset, uint32_t length) { return {tag, buffer.bus(offset), length, false, false, Client::kPayload}; }
+  DmaRead read(uint8_t tag, uint64_t offset, uint32_t length) {
+    return {tag, buffer.bus(offset), length, false, false, Client::kPayload};
+  }
   static DmaWrite write(uint64_t bus, std::vector<uint8_t> bytes, bool relaxed = false) {
     DmaWrite w;
     w.address = bus;
@@ -86,7 +90,8 @@ TEST_F(RootComplexTest, CutsAtTheCompletionBoundary) {
   dev->env->dma_read(read(0, 100, 512));
   run_ns(2000);
   ASSERT_EQ(dev->pieces.size(), 3u);
-  EXPECT_EQ(dev->pieces[0].item.data.size(), 320u - 100);  // up to the last 64-byte border within 256 bytes
+  EXPECT_EQ(dev->pieces[0].item.data.size(),
+            320u - 100);  // up to the last 64-byte border within 256 bytes
   EXPECT_EQ(dev->pieces[1].item.data.size(), 256u);
   EXPECT_EQ(dev->pieces[2].item.data.size(), 512u - 256 - 220);
   EXPECT_TRUE(dev->pieces[2].item.is_last);
@@ -125,7 +130,8 @@ TEST_F(RootComplexTest, WritesTakeEffectInOrderAndTime) {
   EXPECT_EQ(buffer.data()[0], 1);
 }
 
-// Seeded reordering: tags come in another order than asked, pieces of each tag in order, bytes right, boundary kept.
+// Seeded reordering: tags come in another order than asked, pieces of each tag in order, bytes
+// right, boundary kept.
 TEST_F(RootComplexTest, ReorderedCompletions) {
   PcieConfig c;
   c.pcie_reorder = 0.5;
@@ -362,7 +368,8 @@ TEST_F(RootComplexTest, TraceHasALineARequest) {
   std::fclose(out);
   const std::string got(text, size);
   std::free(text);
-  EXPECT_NE(got.find("0.000 host0 up   read   0x100000000 64 tag=7 payload\n"), std::string::npos) << got;
+  EXPECT_NE(got.find("0.000 host0 up   read   0x100000000 64 tag=7 payload\n"), std::string::npos)
+      << got;
   EXPECT_NE(got.find("down piece  64 tag=7 ok last\n"), std::string::npos) << got;
 }
 

@@ -1,4 +1,5 @@
-// sim/link/wire_limit against the figures of architecture section 16, and the settings and presets of sim/platform/config.
+// sim/link/wire_limit against the figures of architecture section 16, and the settings and presets
+// of sim/platform/config.
 #include "link/wire_limit.hpp"
 
 #include <gtest/gtest.h>

@@ -1,12 +1,13 @@
-// A PciDevice with plain memory behind it: records every call, checks that the driver's barriers are there, and lets a test
-// play the device.
+// A PciDevice with plain memory behind it: records every call, checks that the driver's barriers
+// are there, and lets a test play the device.
 //
-//   tb::PciDeviceFake dev;                                  dev.cqe(cqn, {.qpn = 0, .index = 4});      // a completion
-//   auto manager = verbs::Manager::open(dev, {}).value();   dev.eqe(0, spec::EqeType::kQp, 0);         // an event
-//   EXPECT_EQ(dev.doorbells(), ...);                        EXPECT_THAT(dev.violations, IsEmpty());
+//   tb::PciDeviceFake dev;                                  dev.cqe(cqn, {.qpn = 0, .index = 4});
+//   // a completion auto manager = verbs::Manager::open(dev, {}).value();   dev.eqe(0,
+//   spec::EqeType::kQp, 0);         // an event EXPECT_EQ(dev.doorbells(), ...);
+//   EXPECT_THAT(dev.violations, IsEmpty());
 //
-// Admin commands are answered at their doorbell by answer(), which keeps simple tables; override it, or set `refuse` or
-// `hold`, to play something else.
+// Admin commands are answered at their doorbell by answer(), which keeps simple tables; override
+// it, or set `refuse` or `hold`, to play something else.
 #pragma once
 
 #include <cstring>
@@ -28,7 +29,16 @@
 namespace rnic::tb {
 
 struct Call {
-  enum Kind { kConfigWrite, kReset, kWrite, kCombined, kBeforeDoorbell, kAfterPhaseBit, kRelax, kWait } kind;
+  enum Kind {
+    kConfigWrite,
+    kReset,
+    kWrite,
+    kCombined,
+    kBeforeDoorbell,
+    kAfterPhaseBit,
+    kRelax,
+    kWait
+  } kind;
   unsigned bar = 0;
   uint32_t offset = 0;
   uint64_t value = 0;
@@ -97,7 +107,8 @@ class PciDeviceFake : public PciDevice {
     e.kind = kind;
     e.object = object;
     put(r, e);
-    const bool masked = (regs_[spec::kMsixControlOffset + r.vector * spec::kMsixControlStride] & 1) != 0;
+    const bool masked =
+        (regs_[spec::kMsixControlOffset + r.vector * spec::kMsixControlStride] & 1) != 0;
     if (!masked && (config_[0x40] & 0x80000000) != 0) pending_ |= uint64_t{1} << r.vector;
   }
   void release(size_t answers = SIZE_MAX) {
@@ -109,8 +120,13 @@ class PciDeviceFake : public PciDevice {
   /// A peer connects: an incoming connection with streaming bytes.
   uint16_t incoming(uint16_t port, std::span<const uint8_t> bytes) {
     const uint16_t n = next_conn();
-    conns[n].info = {.connection = n, .state = spec::ConnState::kEstablished, .passive = 1, .mss = 1460,
-                     .peer_address = 0x0a000001, .peer_port = 40000, .local_port = port};
+    conns[n].info = {.connection = n,
+                     .state = spec::ConnState::kEstablished,
+                     .passive = 1,
+                     .mss = 1460,
+                     .peer_address = 0x0a000001,
+                     .peer_port = 40000,
+                     .local_port = port};
     stream(n, bytes);
     return n;
   }
@@ -130,7 +146,8 @@ class PciDeviceFake : public PciDevice {
     RNIC_CHECK(it != memory_->begin(), "no memory at bus address {:#x}", bus);
     --it;
     const uint64_t off = bus - it->first;
-    RNIC_CHECK(off + bytes <= it->second.size(), "{} bytes at bus address {:#x}: freed, or never there", bytes, bus);
+    RNIC_CHECK(off + bytes <= it->second.size(),
+               "{} bytes at bus address {:#x}: freed, or never there", bytes, bus);
     return it->second.data() + off;
   }
   uint64_t reg(uint32_t offset) const {
@@ -148,14 +165,18 @@ class PciDeviceFake : public PciDevice {
     note({.kind = Call::kReset});
     power_on();
   }
-  uint32_t read32(unsigned bar, uint32_t offset) override { return static_cast<uint32_t>(read64(bar, offset)); }
+  uint32_t read32(unsigned bar, uint32_t offset) override {
+    return static_cast<uint32_t>(read64(bar, offset));
+  }
   uint64_t read64(unsigned, uint32_t offset) override {
     now_ += kUs;
     if (gone) return UINT64_MAX;
     if (offset == spec::kDevStatusOffset) return ready ? spec::kDevStatusReadyMask : 0;
     return reg(offset);
   }
-  void write32(unsigned bar, uint32_t offset, uint32_t value) override { write64(bar, offset, value); }
+  void write32(unsigned bar, uint32_t offset, uint32_t value) override {
+    write64(bar, offset, value);
+  }
   void write64(unsigned bar, uint32_t offset, uint64_t value) override {
     note({.kind = Call::kWrite, .bar = bar, .offset = offset, .value = value});
     if (bar == 0) return bar0(offset, value);
@@ -170,7 +191,10 @@ class PciDeviceFake : public PciDevice {
     doorbell(kind, offset / 4096, d);
   }
   void write_combined(unsigned bar, uint32_t offset, std::span<const uint8_t> bytes) override {
-    note({.kind = Call::kCombined, .bar = bar, .offset = offset, .bytes = {bytes.begin(), bytes.end()}});
+    note({.kind = Call::kCombined,
+          .bar = bar,
+          .offset = offset,
+          .bytes = {bytes.begin(), bytes.end()}});
     RNIC_CHECK(bytes.size() == 64, "write_combined of {} bytes", bytes.size());
     if ((offset & 0xfff) == spec::kPushOffset) {
       need_before("push");
@@ -178,7 +202,8 @@ class PciDeviceFake : public PciDevice {
     }
     pushed_.insert(pushed_.end(), bytes.begin(), bytes.end());
     const auto wqe = spec::SqWqe::unpack(pushed_);
-    if (pushed_.size() == size_t{wqe.units} * 64) doorbell(spec::DoorbellKind::kSq, offset / 4096, wqe.ring);
+    if (pushed_.size() == size_t{wqe.units} * 64)
+      doorbell(spec::DoorbellKind::kSq, offset / 4096, wqe.ring);
   }
   Result<DmaBuffer> alloc(uint64_t size, MemoryKind kind) override {
     const uint64_t bytes = (size + 4095) / 4096 * 4096;
@@ -186,7 +211,8 @@ class PciDeviceFake : public PciDevice {
       return fail(Errc::kInvalidArgument, "alloc of {} bytes", size);
     auto* store = new uint8_t[bytes]();
     std::vector<uint64_t> pages(bytes / 4096);
-    for (size_t i = 0; i < pages.size(); i++)  // scattered: backwards, so that no two neighbours follow each other
+    for (size_t i = 0; i < pages.size();
+         i++)  // scattered: backwards, so that no two neighbours follow each other
       pages[i] = next_bus_ + 4096 * (kind == MemoryKind::kScattered ? pages.size() - 1 - i : i);
     next_bus_ += bytes + 4096;
     if (kind == MemoryKind::kContiguous) {
@@ -221,7 +247,9 @@ class PciDeviceFake : public PciDevice {
     RNIC_CHECK(now_ != kForever, "waits forever for vectors {:#x}", vectors);
     return take_vectors(vectors);
   }
-  uint64_t take_vectors(uint64_t vectors) { return std::exchange(pending_, pending_ & ~vectors) & vectors; }
+  uint64_t take_vectors(uint64_t vectors) {
+    return std::exchange(pending_, pending_ & ~vectors) & vectors;
+  }
   void advance(Time t) { now_ += t; }
 
  protected:
@@ -261,16 +289,19 @@ class PciDeviceFake : public PciDevice {
     if (recording) calls.push_back(std::move(c));
   }
   void need_before(const char* what) {
-    if (!std::exchange(before_, false)) violations.push_back(fmt::format("{} without before_doorbell", what));
+    if (!std::exchange(before_, false))
+      violations.push_back(fmt::format("{} without before_doorbell", what));
   }
   void consumed(const char* what, uint16_t& old, uint16_t now) {
-    if (old != now && !after_) violations.push_back(fmt::format("{}: entries taken without after_phase_bit", what));
+    if (old != now && !after_)
+      violations.push_back(fmt::format("{}: entries taken without after_phase_bit", what));
     old = now;
   }
   void power_on();
   void bar0(uint32_t offset, uint64_t value);
   void write_answer(spec::AdminRsp rsp) {
-    Ring r{.base = reg(spec::kAdminRspBaseOffset), .log = static_cast<unsigned>(reg(spec::kAdminLogSizeOffset)),
+    Ring r{.base = reg(spec::kAdminRspBaseOffset),
+           .log = static_cast<unsigned>(reg(spec::kAdminLogSizeOffset)),
            .producer = answered_};
     put(r, rsp);
     answered_++;

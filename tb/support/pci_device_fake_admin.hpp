@@ -19,14 +19,20 @@ inline void PciDeviceFake::power_on() {
   regs_[spec::kMagicOffset] = 0x43494e4d;
   regs_[spec::kVersionOffset] = 0x00010000;
   regs_[spec::kCapClockKhzOffset] = 322266;
-  const std::pair<uint32_t, uint32_t> caps[] = {
-      {spec::kCapNumQpsOffset, sizes_.num_qps},     {spec::kCapNumCqsOffset, sizes_.num_cqs},
-      {spec::kCapNumEqsOffset, sizes_.num_eqs},     {spec::kCapNumPdsOffset, sizes_.num_pds},
-      {spec::kCapNumPagesOffset, sizes_.num_pages}, {spec::kCapNumStagsOffset, sizes_.num_stags},
-      {spec::kCapNumPblOffset, sizes_.num_pbl},     {spec::kCapNumConnsOffset, sizes_.num_conns},
-      {spec::kCapNumVectorsOffset, sizes_.num_vectors}, {spec::kCapIrdSlotsOffset, sizes_.ird_slots},
-      {spec::kCapOrdSlotsOffset, sizes_.ord_slots}, {spec::kCapMaxIrdOffset, sizes_.max_ird},
-      {spec::kCapMaxOrdOffset, sizes_.max_ord},     {spec::kCapSqWindowOffset, sizes_.sq_window}};
+  const std::pair<uint32_t, uint32_t> caps[] = {{spec::kCapNumQpsOffset, sizes_.num_qps},
+                                                {spec::kCapNumCqsOffset, sizes_.num_cqs},
+                                                {spec::kCapNumEqsOffset, sizes_.num_eqs},
+                                                {spec::kCapNumPdsOffset, sizes_.num_pds},
+                                                {spec::kCapNumPagesOffset, sizes_.num_pages},
+                                                {spec::kCapNumStagsOffset, sizes_.num_stags},
+                                                {spec::kCapNumPblOffset, sizes_.num_pbl},
+                                                {spec::kCapNumConnsOffset, sizes_.num_conns},
+                                                {spec::kCapNumVectorsOffset, sizes_.num_vectors},
+                                                {spec::kCapIrdSlotsOffset, sizes_.ird_slots},
+                                                {spec::kCapOrdSlotsOffset, sizes_.ord_slots},
+                                                {spec::kCapMaxIrdOffset, sizes_.max_ird},
+                                                {spec::kCapMaxOrdOffset, sizes_.max_ord},
+                                                {spec::kCapSqWindowOffset, sizes_.sq_window}};
   for (const auto& [offset, value] : caps) regs_[offset] = value;
   for (uint32_t v = 0; v < spec::kMsixControlCount; v++)
     regs_[spec::kMsixControlOffset + v * spec::kMsixControlStride] = 1;
@@ -34,7 +40,8 @@ inline void PciDeviceFake::power_on() {
 
 inline void PciDeviceFake::bar0(uint32_t offset, uint64_t value) {
   regs_[offset] = value;
-  if (offset >= spec::kEqConsumerOffset && offset < spec::kEqConsumerOffset + 4 * spec::kEqConsumerCount) {
+  if (offset >= spec::kEqConsumerOffset &&
+      offset < spec::kEqConsumerOffset + 4 * spec::kEqConsumerCount) {
     consumed("eq", eq_consumer_[offset], static_cast<uint16_t>(value));
     return;
   }
@@ -42,10 +49,12 @@ inline void PciDeviceFake::bar0(uint32_t offset, uint64_t value) {
   need_before("admin doorbell");
   const auto log = static_cast<unsigned>(reg(spec::kAdminLogSizeOffset));
   const auto ahead = static_cast<uint16_t>(value - fetched_);
-  if (ahead > (1u << log)) violations.push_back(fmt::format("admin doorbell goes from {} to {}", fetched_, value));
+  if (ahead > (1u << log))
+    violations.push_back(fmt::format("admin doorbell goes from {} to {}", fetched_, value));
   for (; static_cast<uint16_t>(fetched_) != static_cast<uint16_t>(value); fetched_++) {
     const uint64_t slot = fetched_ & ((1u << log) - 1);
-    const uint8_t* where = at(reg(spec::kAdminCmdBaseOffset) + slot * spec::AdminCmd::kBytes, spec::AdminCmd::kBytes);
+    const uint8_t* where =
+        at(reg(spec::kAdminCmdBaseOffset) + slot * spec::AdminCmd::kBytes, spec::AdminCmd::kBytes);
     const auto cmd = spec::AdminCmd::unpack(std::span(where, spec::AdminCmd::kBytes));
     commands.push_back(cmd);
     spec::AdminRsp rsp;
@@ -81,14 +90,22 @@ inline spec::AdminRsp PciDeviceFake::answer(const spec::AdminCmd& cmd) {
     case Op::kCreateCq: {
       const auto a = args_of<spec::AdminRingArgs>(cmd);
       auto& table = static_cast<Op>(cmd.opcode) == Op::kCreateEq ? eqs : cqs;
-      if (table.contains(n)) rsp.status = St::kExists;
-      else table[n] = {.base = a.base, .log = a.log_size, .eqn = a.eqn, .vector = a.vector};
+      if (table.contains(n))
+        rsp.status = St::kExists;
+      else
+        table[n] = {.base = a.base, .log = a.log_size, .eqn = a.eqn, .vector = a.vector};
       consumer_[n] = 0;
       break;
     }
-    case Op::kDestroyCq: gone_from(cqs); break;
-    case Op::kCreateQp: qps[n] = {.args = args_of<spec::AdminQpArgs>(cmd)}; break;
-    case Op::kDestroyQp: gone_from(qps); break;
+    case Op::kDestroyCq:
+      gone_from(cqs);
+      break;
+    case Op::kCreateQp:
+      qps[n] = {.args = args_of<spec::AdminQpArgs>(cmd)};
+      break;
+    case Op::kDestroyQp:
+      gone_from(qps);
+      break;
     case Op::kModifyQp: {
       const auto a = args_of<spec::AdminModifyArgs>(cmd);
       FakeQp& q = qps.at(n);
@@ -104,31 +121,46 @@ inline spec::AdminRsp PciDeviceFake::answer(const spec::AdminCmd& cmd) {
       } else {  // closes and drains at once
         q.status.state = spec::QpState::kError;
         q.status.drained = 1;
-        if (auto it = conns.find(q.modify.connection); it != conns.end() && it->second.info.has_qp != 0) {
+        if (auto it = conns.find(q.modify.connection);
+            it != conns.end() && it->second.info.has_qp != 0) {
           it->second.info.state = spec::ConnState::kClosed;
           it->second.info.has_qp = 0;
         }
       }
       break;
     }
-    case Op::kQueryQp: qps.at(n).status.pack(rsp.result); break;
+    case Op::kQueryQp:
+      qps.at(n).status.pack(rsp.result);
+      break;
     case Op::kCreateMr: {
       FakeMr m{.args = args_of<spec::AdminMrArgs>(cmd)};
-      for (uint32_t i = 0; i < m.args.pages; i++) m.pages.push_back(base::load_le<uint64_t>(at(m.args.page_list + 8 * i, 8)));
-      spec::AdminMrResult r{.stag = (n + 1) << 8 | m.args.key, .pd = m.args.pd, .rights = m.args.rights,
+      for (uint32_t i = 0; i < m.args.pages; i++)
+        m.pages.push_back(base::load_le<uint64_t>(at(m.args.page_list + 8 * i, 8)));
+      spec::AdminMrResult r{.stag = (n + 1) << 8 | m.args.key,
+                            .pd = m.args.pd,
+                            .rights = m.args.rights,
                             .length = m.args.length};
       mrs[r.stag] = std::move(m);
       r.pack(rsp.result);
       break;
     }
-    case Op::kDestroyMr: gone_from(mrs); break;
-    case Op::kConnListen: listening.push_back(static_cast<uint16_t>(n)); break;
-    case Op::kConnUnlisten: std::erase(listening, n); break;
+    case Op::kDestroyMr:
+      gone_from(mrs);
+      break;
+    case Op::kConnListen:
+      listening.push_back(static_cast<uint16_t>(n));
+      break;
+    case Op::kConnUnlisten:
+      std::erase(listening, n);
+      break;
     case Op::kConnConnect: {
       const auto a = args_of<spec::AdminConnArgs>(cmd);
       const uint16_t c = next_conn();
-      conns[c].info = {.connection = c, .state = spec::ConnState::kConnecting, .mss = 1460,
-                       .peer_address = a.peer_address, .peer_port = a.peer_port};
+      conns[c].info = {.connection = c,
+                       .state = spec::ConnState::kConnecting,
+                       .mss = 1460,
+                       .peer_address = a.peer_address,
+                       .peer_port = a.peer_port};
       conns[c].info.pack(rsp.result);
       break;
     }
@@ -167,7 +199,8 @@ inline spec::AdminRsp PciDeviceFake::answer(const spec::AdminCmd& cmd) {
     case Op::kConnRelease:
       if (conn() != nullptr) conns.erase(static_cast<uint16_t>(n));
       break;
-    default: break;
+    default:
+      break;
   }
   return rsp;
 }

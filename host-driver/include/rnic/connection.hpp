@@ -1,5 +1,6 @@
-// Connections, in librdmacm's words: resolve, listen, connect, accept, reject, disconnect. MPA start-up (RFC 5044 section 7,
-// RFC 6581) happens inside, over the device's streaming mode. Time-outs are simulated time.
+// Connections, in librdmacm's words: resolve, listen, connect, accept, reject, disconnect. MPA
+// start-up (RFC 5044 section 7, RFC 6581) happens inside, over the device's streaming mode.
+// Time-outs are simulated time.
 //
 //   client:  auto c = connect(qp, Address::resolve("10.0.0.2", 4791).value(), {}).value();
 //   server:  auto l = listen(ctx, 4791).value();
@@ -30,10 +31,10 @@ struct ConnParam {
   std::span<const uint8_t> private_data{};  ///< up to 512 bytes; 508 with revision 2
   unsigned responder_resources = 8;         ///< IRD wanted; fewer if the device has fewer left
   unsigned initiator_depth = 8;             ///< ORD wanted
-  bool markers = false;                     ///< ask the peer to send markers; its own wish is always honoured
-  bool crc = true;                          ///< used if either side wants it
-  unsigned revision = 2;                    ///< of the Request: 1, or 2 with IRD and ORD. A Reply has the Request's
-  Time timeout = 10 * kMs;                  ///< for each step
+  bool markers = false;     ///< ask the peer to send markers; its own wish is always honoured
+  bool crc = true;          ///< used if either side wants it
+  unsigned revision = 2;    ///< of the Request: 1, or 2 with IRD and ORD. A Reply has the Request's
+  Time timeout = 10 * kMs;  ///< for each step
   std::vector<uint8_t>* rejected_with = nullptr;  ///< gets the private data of a reject
 };
 
@@ -54,7 +55,8 @@ class Connection {
 
   /// Until the peer has closed, or the QP has left RTS. kTimedOut at the deadline.
   [[nodiscard]] Result<void> wait_disconnected(Time deadline);
-  /// Graceful: what was posted is sent, then each side closes. After the time-out it is aborted, and kTimedOut.
+  /// Graceful: what was posted is sent, then each side closes. After the time-out it is aborted,
+  /// and kTimedOut.
   [[nodiscard]] Result<void> disconnect(Time timeout = 10 * kMs);
 
  private:
@@ -67,7 +69,8 @@ class Connection {
 
 struct PendingStart;
 
-/// A peer that wants to connect: its MPA Request has arrived. Dropped without an answer, it is aborted.
+/// A peer that wants to connect: its MPA Request has arrived. Dropped without an answer, it is
+/// aborted.
 class ConnRequest {
  public:
   ConnRequest(std::shared_ptr<ContextCore> context, std::unique_ptr<PendingStart> start);
@@ -94,7 +97,8 @@ class Listener {
   Listener& operator=(Listener&&) noexcept;
   ~Listener();
 
-  /// The next peer whose Request is complete and right; others are closed on the way. kTimedOut at the deadline.
+  /// The next peer whose Request is complete and right; others are closed on the way. kTimedOut at
+  /// the deadline.
   [[nodiscard]] Result<ConnRequest> get_request(Time deadline);
   uint16_t port() const { return port_; }
   uint32_t bad_requests() const { return bad_requests_; }

@@ -1,9 +1,11 @@
-// The privileged part of the driver (RFC 5040's resource manager): finds and resets the device, owns its tables, its admin
-// queue and its event queues. One a device; contexts of several threads share it. Nothing here locks: threads are simulated
-// and switch only inside PciDevice calls, across which every member keeps its invariants.
+// The privileged part of the driver (RFC 5040's resource manager): finds and resets the device,
+// owns its tables, its admin queue and its event queues. One a device; contexts of several threads
+// share it. Nothing here locks: threads are simulated and switch only inside PciDevice calls,
+// across which every member keeps its invariants.
 //
 //   auto manager = Manager::open(dev, {.seed = 7}).value();
-//   auto rsp = manager->execute(dev, spec::AdminOpcode::kNop, 0);      // any thread, with its own PciDevice
+//   auto rsp = manager->execute(dev, spec::AdminOpcode::kNop, 0);      // any thread, with its own
+//   PciDevice
 #pragma once
 
 #include <deque>
@@ -19,7 +21,8 @@
 
 namespace rnic::verbs {
 
-/// A ring that the device fills: the phase bit is the top bit of an entry's last byte, 1 on the first pass.
+/// A ring that the device fills: the phase bit is the top bit of an entry's last byte, 1 on the
+/// first pass.
 struct PhaseRing {
   DmaBuffer memory{};
   uint32_t entry = 0;
@@ -52,19 +55,21 @@ class RangePool {
 };
 
 struct ManagerSettings {
-  uint64_t seed = 1;              ///< of the run: STag permutation key, STag slots, low bits of STags
-  unsigned log_admin = 5;         ///< 2^n commands may be under way
-  unsigned event_queues = 16;     ///< at most; one MSI-X vector each
+  uint64_t seed = 1;           ///< of the run: STag permutation key, STag slots, low bits of STags
+  unsigned log_admin = 5;      ///< 2^n commands may be under way
+  unsigned event_queues = 16;  ///< at most; one MSI-X vector each
   unsigned log_eq = 8;
   Time ready_timeout = 20 * kMs;  ///< reset until ready
   Time admin_timeout = 20 * kMs;  ///< a command until its answer
-  Time recheck = 50 * kUs;        ///< a waiter looks again, for its interrupt may have gone to another thread
-  Time linger = 5 * kMs;          ///< a closed connection is aborted when the peer does not close within
+  Time recheck =
+      50 * kUs;  ///< a waiter looks again, for its interrupt may have gone to another thread
+  Time linger = 5 * kMs;  ///< a closed connection is aborted when the peer does not close within
 };
 
 class Manager {
  public:
-  [[nodiscard]] static Result<std::unique_ptr<Manager>> open(PciDevice& dev, const ManagerSettings& settings);
+  [[nodiscard]] static Result<std::unique_ptr<Manager>> open(PciDevice& dev,
+                                                             const ManagerSettings& settings);
   ~Manager();  ///< close() with the PciDevice it was opened with, unless done
   Manager(const Manager&) = delete;
   Manager& operator=(const Manager&) = delete;
@@ -74,12 +79,13 @@ class Manager {
   const ManagerSettings& settings() const { return settings_; }
   unsigned event_queues() const { return static_cast<unsigned>(eqs_.size()); }
 
-  /// One admin command. Several threads may have theirs under way: answers are told apart by cookie.
-  [[nodiscard]] Result<spec::AdminRsp> execute(PciDevice& dev, spec::AdminOpcode opcode, uint32_t object,
-                                               std::span<const uint8_t> args = {});
+  /// One admin command. Several threads may have theirs under way: answers are told apart by
+  /// cookie.
+  [[nodiscard]] Result<spec::AdminRsp> execute(PciDevice& dev, spec::AdminOpcode opcode,
+                                               uint32_t object, std::span<const uint8_t> args = {});
   template <class Args>
-  [[nodiscard]] Result<spec::AdminRsp> execute_args(PciDevice& dev, spec::AdminOpcode opcode, uint32_t object,
-                                                    const Args& args) {
+  [[nodiscard]] Result<spec::AdminRsp> execute_args(PciDevice& dev, spec::AdminOpcode opcode,
+                                                    uint32_t object, const Args& args) {
     std::array<uint8_t, Args::kBytes> bytes{};
     args.pack(bytes);
     return execute(dev, opcode, object, bytes);
@@ -113,7 +119,8 @@ class Manager {
   void track_connection(uint16_t connection) { tracked_[connection] = 1; }
   void add_listener(uint16_t port) { incoming_[port]; }
   void remove_listener(PciDevice& dev, uint16_t port);
-  std::deque<uint16_t>& incoming(PciDevice& dev, uint16_t port);  ///< connections that nobody has taken yet
+  std::deque<uint16_t>& incoming(PciDevice& dev,
+                                 uint16_t port);  ///< connections that nobody has taken yet
   /// No longer used: released once closed, after settings().linger aborted.
   void retire_connection(PciDevice& dev, uint16_t connection);
   void sweep_retired(PciDevice& dev);

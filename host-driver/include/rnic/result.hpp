@@ -1,4 +1,5 @@
-// The names of base/result.hpp inside namespace rnic, for the driver's API. Include it before pci_device.hpp.
+// The names of base/result.hpp inside namespace rnic, for the driver's API. Include it before
+// pci_device.hpp.
 //
 //   Result<Cq> cq = context.create_cq(64);     if (!cq) return tl::unexpected(cq.error());
 #pragma once

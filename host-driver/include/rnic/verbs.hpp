@@ -1,15 +1,16 @@
-// Verbs for MnemoNIC: words and semantics of libibverbs, RAII, errors as values. Needs nothing but a PciDevice.
+// Verbs for MnemoNIC: words and semantics of libibverbs, RAII, errors as values. Needs nothing but
+// a PciDevice.
 //
 //   auto manager = Manager::open(dev, {}).value();                     // privileged; one a device
-//   auto ctx = Context::open(dev, *manager).value();                   // one doorbell page; one a thread
-//   auto pd = ctx.alloc_pd().value();
-//   auto cq = ctx.create_cq(64).value();
-//   auto qp = pd.create_qp({.send_cq = &cq, .recv_cq = &cq}).value();  // then connect() or accept(): connection.hpp
-//   auto buffer = ctx.alloc(4096).value();
-//   auto mr = pd.reg_mr(buffer, IBV_ACCESS_LOCAL_WRITE).value();
+//   auto ctx = Context::open(dev, *manager).value();                   // one doorbell page; one a
+//   thread auto pd = ctx.alloc_pd().value(); auto cq = ctx.create_cq(64).value(); auto qp =
+//   pd.create_qp({.send_cq = &cq, .recv_cq = &cq}).value();  // then connect() or accept():
+//   connection.hpp auto buffer = ctx.alloc(4096).value(); auto mr = pd.reg_mr(buffer,
+//   IBV_ACCESS_LOCAL_WRITE).value();
 //
-// Handles own what they name and share what it rests on, so any order of destruction is right. A handle is used by the
-// thread whose PciDevice its Context was opened with. Switching between threads happens inside PciDevice calls alone.
+// Handles own what they name and share what it rests on, so any order of destruction is right. A
+// handle is used by the thread whose PciDevice its Context was opened with. Switching between
+// threads happens inside PciDevice calls alone.
 #pragma once
 
 #include <memory>
@@ -39,7 +40,7 @@ class Mr {
 
   uint32_t lkey() const;
   uint32_t rkey() const;
-  uint64_t addr() const;    ///< what Sge::addr and SendWr::remote_addr count from
+  uint64_t addr() const;  ///< what Sge::addr and SendWr::remote_addr count from
   uint64_t length() const;
   uint32_t page_size() const;
   /// ibv_dereg_mr: answered once nothing through the key is in flight. The destructor does it too.
@@ -57,7 +58,8 @@ class Cq {
 
   /// Up to wc.size() completions; 0 costs one relax(). kDeviceError once the queue has overrun.
   [[nodiscard]] Result<size_t> poll_cq(std::span<Wc> wc);
-  /// One event follows the next completion (or solicited one); at once if one came since the last poll.
+  /// One event follows the next completion (or solicited one); at once if one came since the last
+  /// poll.
   [[nodiscard]] Result<void> req_notify_cq(bool solicited_only = false);
   /// Waits for that event. kTimedOut at the deadline.
   [[nodiscard]] Result<void> get_cq_event(Time deadline);
@@ -87,15 +89,18 @@ class Qp {
   Qp& operator=(Qp&&) noexcept;
   ~Qp();
 
-  /// In order, stops at the first that cannot be posted; one doorbell for all. A full ring is kQueueFull (ENOMEM).
+  /// In order, stops at the first that cannot be posted; one doorbell for all. A full ring is
+  /// kQueueFull (ENOMEM).
   PostResult post_send(std::span<const SendWr> wrs);
   PostResult post_send(const SendWr& wr) { return post_send(std::span(&wr, 1)); }
   PostResult post_recv(std::span<const RecvWr> wrs);
   PostResult post_recv(const RecvWr& wr) { return post_recv(std::span(&wr, 1)); }
 
-  // The builder, as rdma-core's ibv_wr_*: set wr_id and wr_flags, say the operation, set its data, repeat, complete.
-  //   qp.wr_start(); qp.wr_id = 1; qp.wr_flags = IBV_SEND_SIGNALED; qp.wr_send(); qp.wr_set_sge(lkey, addr, len);
-  //   if (auto r = qp.wr_complete(); !r) ...                              // all of them, or none
+  // The builder, as rdma-core's ibv_wr_*: set wr_id and wr_flags, say the operation, set its data,
+  // repeat, complete.
+  //   qp.wr_start(); qp.wr_id = 1; qp.wr_flags = IBV_SEND_SIGNALED; qp.wr_send();
+  //   qp.wr_set_sge(lkey, addr, len); if (auto r = qp.wr_complete(); !r) ... // all of them, or
+  //   none
   uint64_t wr_id = 0;
   uint32_t wr_flags = 0;
   void wr_start();
@@ -143,10 +148,12 @@ class Pd {
 
   /// All of a buffer, or length bytes from offset on; addresses are those of this process.
   [[nodiscard]] Result<Mr> reg_mr(const DmaBuffer& buffer, uint32_t access);
-  [[nodiscard]] Result<Mr> reg_mr(const DmaBuffer& buffer, uint64_t offset, uint64_t length, uint32_t access);
-  /// As ibv_reg_mr_iova: addresses count from iova, so that they do not depend on where the buffer lies.
-  [[nodiscard]] Result<Mr> reg_mr_iova(const DmaBuffer& buffer, uint64_t offset, uint64_t length, uint64_t iova,
-                                       uint32_t access);
+  [[nodiscard]] Result<Mr> reg_mr(const DmaBuffer& buffer, uint64_t offset, uint64_t length,
+                                  uint32_t access);
+  /// As ibv_reg_mr_iova: addresses count from iova, so that they do not depend on where the buffer
+  /// lies.
+  [[nodiscard]] Result<Mr> reg_mr_iova(const DmaBuffer& buffer, uint64_t offset, uint64_t length,
+                                       uint64_t iova, uint32_t access);
   [[nodiscard]] Result<Qp> create_qp(const QpInitAttr& attr);
   /// Not there yet: kNotSupported.
   [[nodiscard]] Result<void> alloc_mw();
@@ -172,11 +179,13 @@ class Context {
   [[nodiscard]] Result<Cq> create_cq(uint32_t cqe, uint32_t comp_vector = 0);
   /// User memory, scattered on the bus.
   [[nodiscard]] Result<DmaBuffer> alloc(uint64_t size);
-  /// The next failure of one of this context's QPs or CQs. kTimedOut at the deadline; a deadline of 0 only looks.
+  /// The next failure of one of this context's QPs or CQs. kTimedOut at the deadline; a deadline of
+  /// 0 only looks.
   [[nodiscard]] Result<AsyncEvent> get_async_event(Time deadline);
 
   PciDevice& device() const;
-  Time to_time(uint64_t completion_ts) const;  ///< device cycles as picoseconds since the device's reset
+  Time to_time(
+      uint64_t completion_ts) const;  ///< device cycles as picoseconds since the device's reset
   const std::shared_ptr<ContextCore>& core() const { return core_; }
 
  private:

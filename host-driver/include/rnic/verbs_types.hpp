@@ -1,7 +1,8 @@
 // The plain types of verbs: enumerators keep rdma-core's names and values (libibverbs/verbs.h).
 //
 //   Sge sge{mr.addr(), 64, mr.lkey()};
-//   SendWr wr{.wr_id = 7, .sg_list = {&sge, 1}, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED};
+//   SendWr wr{.wr_id = 7, .sg_list = {&sge, 1}, .opcode = IBV_WR_SEND, .send_flags =
+//   IBV_SEND_SIGNALED};
 #pragma once
 
 #include <cstdint>
@@ -80,10 +81,10 @@ enum QpState : uint32_t {
   IBV_QPS_RESET = 0,
   IBV_QPS_INIT = 1,  ///< hardware IDLE; receives may be posted
   IBV_QPS_RTR = 2,
-  IBV_QPS_RTS = 3,   ///< connected
-  IBV_QPS_SQD = 4,   ///< hardware CLOSING: graceful close
-  IBV_QPS_SQE = 5,   ///< hardware TERMINATE
-  IBV_QPS_ERR = 6,   ///< posts are accepted and flushed
+  IBV_QPS_RTS = 3,  ///< connected
+  IBV_QPS_SQD = 4,  ///< hardware CLOSING: graceful close
+  IBV_QPS_SQE = 5,  ///< hardware TERMINATE
+  IBV_QPS_ERR = 6,  ///< posts are accepted and flushed
 };
 std::string_view to_string(QpState state);
 
@@ -130,7 +131,8 @@ struct Wc {
   uint32_t vendor_err = 0;  ///< spec::Cause
   uint32_t byte_len = 0;
   uint32_t qp_num = 0;
-  uint64_t completion_ts = 0;  ///< device cycles, 48 bits; Context::to_time() makes picoseconds of it
+  uint64_t completion_ts =
+      0;  ///< device cycles, 48 bits; Context::to_time() makes picoseconds of it
 };
 
 struct AsyncEvent {

@@ -1,0 +1,13 @@
+// Cycles of admin, which is one state machine and never on the fast path.
+#pragma once
+
+#include "sc/dispatcher.hpp"
+
+namespace rnic::model {
+
+struct AdminTiming {
+  Cycle step = 4;     // a state: table read, check, decision
+  Cycle command = 3;  // to a unit and into its FIFO
+};
+
+}  // namespace rnic::model

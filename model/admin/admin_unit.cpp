@@ -1,0 +1,44 @@
+#include "admin/admin_unit.hpp"
+
+#include "cq/cq_unit.hpp"
+#include "host_if/host_unit.hpp"
+#include "llp_if/llp_unit.hpp"
+#include "qp/qp_unit.hpp"
+#include "tpt/tpt_unit.hpp"
+
+namespace rnic::model {
+
+AdminUnit::AdminUnit(Units& u) : in("admin_doorbell", 64), u_(u), admin_(u.sizes, *this) {
+  u.attach(stage_, StageNo::kAdmin);
+  in.feeds(stage_);
+}
+
+void AdminUnit::step() {
+  while (in.ready()) {
+    In item = in.pop();
+    meter_.item(u_.timing.admin.step);
+    if (const auto* db = std::get_if<spec::AdminDoorbell>(&item)) admin_.doorbell(*db);
+    if (auto* data = std::get_if<MemData>(&item)) admin_.data(std::move(*data));
+    if (const auto* rsp = std::get_if<spec::CmdRsp>(&item)) admin_.answer(*rsp);
+    if (auto* raw = std::get_if<RawBytes>(&item)) admin_.raw_rx(std::move(*raw));
+  }
+}
+
+void AdminUnit::admin_rd_req(const MemRead& read) {
+  u_.host->admin_rd_req.push(read, u_.now() + u_.timing.admin.step);
+}
+void AdminUnit::admin_wr(const spec::AdminWr& wr) { u_.host->admin_wr.push(wr, u_.now() + u_.timing.admin.step); }
+void AdminUnit::pbl_wr(const spec::PblWr& wr) { u_.tpt->tpt().pbl_wr(wr); }
+void AdminUnit::raw_tx(RawBytes bytes) { u_.llp->raw_tx.push(std::move(bytes), u_.now() + u_.timing.admin.step); }
+
+void AdminUnit::command(Admin::Unit unit, const spec::Cmd& cmd) {
+  const Cycle at = u_.now() + u_.timing.admin.step + u_.timing.admin.command;
+  switch (unit) {
+    case Admin::Unit::kQp: u_.qp->control.push(cmd, at); break;
+    case Admin::Unit::kCq: u_.cq->control.push(cmd, at); break;
+    case Admin::Unit::kTpt: u_.tpt->control.push(cmd, at); break;
+    case Admin::Unit::kConn: u_.llp->control.push(cmd, at); break;
+  }
+}
+
+}  // namespace rnic::model

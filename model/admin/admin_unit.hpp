@@ -1,0 +1,39 @@
+// admin in the timed model: one stage that hands it what it waits for.
+#pragma once
+
+#include <variant>
+
+#include "admin/admin.hpp"
+#include "sc/queue.hpp"
+#include "sc/unit.hpp"
+#include "top/units.hpp"
+
+namespace rnic::model {
+
+class AdminUnit final : private Admin::Out {
+ public:
+  using In = std::variant<spec::AdminDoorbell, MemData, spec::CmdRsp, RawBytes>;
+  explicit AdminUnit(Units& u);
+  Queue<In> in;
+
+  void answer(const spec::CmdRsp& rsp) { in.push(rsp, u_.now() + u_.timing.admin.step); }
+  void configure(const spec::DevCfg& cfg) { admin_.configure(cfg); }
+  bool fatal() const { return admin_.fatal(); }
+  spec::UnitCount count() const { return meter_.count(); }
+  std::string waiting_for() const { return admin_.waiting_for(); }
+
+ private:
+  void step();
+  void admin_rd_req(const MemRead& read) override;
+  void admin_wr(const spec::AdminWr& wr) override;
+  void command(Admin::Unit unit, const spec::Cmd& cmd) override;
+  void pbl_wr(const spec::PblWr& wr) override;
+  void raw_tx(RawBytes bytes) override;
+
+  Units& u_;
+  Admin admin_;
+  Meter meter_;
+  StageOf<AdminUnit> stage_{*this, &AdminUnit::step};
+};
+
+}  // namespace rnic::model

@@ -1,0 +1,43 @@
+// cq in the timed model: completions and events share the way to host_if.
+#pragma once
+
+#include <variant>
+
+#include "cq/cq.hpp"
+#include "sc/queue.hpp"
+#include "sc/unit.hpp"
+#include "top/units.hpp"
+
+namespace rnic::model {
+
+class CqUnit final : private Cq::Out {
+ public:
+  using Control = std::variant<spec::CqCmd, spec::QpAsync, spec::ConnAsync>;
+  explicit CqUnit(Units& u);
+  Queue<spec::CqeReq> cqe_req;
+  Queue<Control> control;
+  Cq& cq() { return cq_; }
+  spec::UnitCount count() const { return meter_.count(); }
+  std::string waiting_for() const { return cqe_req.describe(); }
+
+ private:
+  void step_write();
+  void step_ctl();
+  void cq_cmd_rsp(const spec::CqCmdRsp& rsp) override;
+  void cq_fault(const spec::CqFault& fault) override;
+  void event_ready() override {
+    event_ = true;
+    write_.wake(u_.now() + u_.timing.cq.event);
+  }
+
+  Units& u_;
+  Cq cq_;
+  Meter meter_;
+  Cycle free_at_ = 0;
+  bool event_ = false;                    // choice() may have an answer
+  std::optional<Cq::Event> interrupt_;    // its entry is written, its message is not
+  StageOf<CqUnit> write_{*this, &CqUnit::step_write};
+  StageOf<CqUnit> ctl_{*this, &CqUnit::step_ctl};
+};
+
+}  // namespace rnic::model

@@ -1,0 +1,130 @@
+#include "ddp/ddp_unit.hpp"
+
+#include <algorithm>
+
+#include "host_if/host_unit.hpp"
+#include "llp_if/llp_unit.hpp"
+#include "mpa/mpa_unit.hpp"
+#include "qp/qp_unit.hpp"
+#include "rdmap/rdmap_unit.hpp"
+#include "tpt/tpt_unit.hpp"
+
+namespace rnic::model {
+
+DdpUnit::DdpUnit(Units& u)
+    : rx_ulpdu("rx_ulpdu", u.sizes.fifo_depth),
+      payload("payload", u.sizes.rd_tags),
+      wants("tx_want", 4 * u.sizes.num_qps),
+      control("qp_ctl_ddp", u.sizes.num_qps + 1),
+      u_(u),
+      ddp_(u.sizes, u.tpt->tpt(), u.rdmap->judge(), *this),
+      segments_("segments", u.sizes.seg_depth) {
+  u.attach(sched_, StageNo::kDdpSched);
+  u.attach(out_, StageNo::kDdpOut);
+  u.attach(rx_, StageNo::kDdpRx);
+  u.attach(ctl_, StageNo::kDdpCtl);
+  rx_ulpdu.feeds(rx_);
+  payload.feeds(out_);
+  wants.feeds(sched_);
+  segments_.feeds(out_);
+  control.feeds(ctl_);
+}
+
+/// A grant in the order of wants; then the segment that the rule chooses.
+void DdpUnit::step_sched() {
+  const Cycle now = u_.now();
+  if (now < sched_free_) return sched_.wake(sched_free_);
+  if (!wants.ready()) return;
+  if (segments_.full()) {
+    tx_meter_.blocked(now);
+    return segments_.wake_on_credit(sched_);
+  }
+  if (u_.host->payload_req.full()) {
+    tx_meter_.blocked(now);
+    return u_.host->payload_req.wake_on_credit(sched_);
+  }
+  tx_meter_.moved(now);
+  const spec::TxWant want = wants.pop();
+  sched_free_ = now + 1;
+  if (const auto grant = u_.llp->llp().grant(want)) {
+    if (const auto source = ddp_.tx.choice(want.qpn)) {
+      if (auto s = ddp_.tx.schedule(*grant, *source)) {
+        const DdpTiming& t = u_.timing.ddp;
+        const TptTiming& x = u_.timing.tpt;
+        const Cycle extents = s->fetch.extents.all().size();
+        sched_free_ = now + std::max<Cycle>(2, extents);
+        tx_meter_.item(sched_free_ - now);
+        if (s->segment.fetches) u_.host->payload_req.push(std::move(s->fetch), now + t.segment + x.check + x.walk);
+        segments_.push(std::move(s->segment), now + t.segment);
+      }
+    }
+  }
+  if (!wants.empty()) sched_.wake(sched_free_);
+}
+
+void DdpUnit::step_out() {
+  const Cycle now = u_.now();
+  if (now < out_free_) return out_.wake(out_free_);
+  if (!segments_.ready()) return;
+  const bool fetches = segments_.front().fetches;
+  if (fetches && !payload.ready()) return;
+  if (u_.mpa->tx_ulpdu.full()) return u_.mpa->tx_ulpdu.wake_on_credit(out_);
+  const uint16_t length = segments_.front().ulpdu.hdr.length;
+  auto ulpdu = ddp_.tx.assemble(segments_.pop(), fetches ? payload.pop() : PayloadData{});
+  out_free_ = now + u_.timing.path.occupancy(length);
+  if (ulpdu) u_.mpa->push_tx(std::move(*ulpdu), now + u_.timing.ddp.assemble);
+  if (!segments_.empty()) out_.wake(out_free_);
+}
+
+void DdpUnit::step_rx() {
+  const Cycle now = u_.now();
+  if (now < rx_free_) return rx_.wake(rx_free_);
+  if (!rx_ulpdu.ready()) return;
+  if (u_.host->place.full()) {
+    rx_meter_.blocked(now);
+    return u_.host->place.wake_on_credit(rx_);
+  }
+  Cycle latency = u_.timing.ddp.rx_header + u_.timing.rdmap.verdict + u_.timing.ddp.rx_place;
+  const RxUlpdu& front = rx_ulpdu.front();
+  if (ddp_.rx.needs_receive(front)) {
+    spec::RqTakeRsp rsp;
+    if (u_.qp->qp().rq_take(front.hdr.qpn, rsp) == RqTake::kFetching) {
+      rx_meter_.blocked(now);
+      return;  // receive_ready() comes
+    }
+    ddp_.rx.received(front.hdr.qpn, rsp);
+    latency += u_.timing.qp.rq_take;
+  }
+  rx_meter_.moved(now);
+  const uint16_t length = front.hdr.length;
+  auto placed = ddp_.rx.take(rx_ulpdu.pop());
+  const Cycle busy = u_.timing.path.occupancy(length);
+  rx_meter_.item(busy);
+  rx_free_ = now + busy;
+  if (placed) u_.host->place.push(std::move(*placed), now + latency + u_.timing.tpt.check + u_.timing.tpt.walk);
+  if (!rx_ulpdu.empty()) rx_.wake(rx_free_);
+}
+
+void DdpUnit::qp_ack_ddp(const spec::QpAckDdp& ack) { u_.qp->ack(Qp::Peer::kDdp, ack.qpn); }
+void DdpUnit::tx_want(const spec::TxWant& want) {
+  wants.push(want, u_.now() + u_.timing.ddp.want + u_.timing.ddp.grant);
+}
+void DdpUnit::tx_fault(const spec::TxFault& fault) { u_.rdmap->control.push(fault, u_.now() + u_.timing.rdmap.control); }
+void DdpUnit::sq_slot_free(const spec::SqSlotFree& free) { u_.qp->qp().sq_slot_free(free); }
+void DdpUnit::resp_slot_free(const spec::RespSlotFree& free) { u_.rdmap->rdmap().resp_slot_free(free); }
+void DdpUnit::rx_done(const spec::RxDone& done) { u_.qp->rx_done.push(done, u_.now() + u_.timing.ddp.deliver); }
+
+spec::UnitCount DdpUnit::count() const {
+  const auto &r = rx_meter_.count(), &t = tx_meter_.count();
+  return {.items = r.items + t.items, .busy = r.busy + t.busy, .stalled = r.stalled + t.stalled};
+}
+
+std::string DdpUnit::waiting_for() const {
+  std::string s = ddp_.waiting_for() + rx_ulpdu.describe() + segments_.describe() + wants.describe();
+  if (!segments_.empty() && segments_.front().fetches && payload.empty()) {
+    s += "ddp: the oldest segment waits for its payload from host_if\n";
+  }
+  return s;
+}
+
+}  // namespace rnic::model

@@ -1,0 +1,54 @@
+// ddp in the timed model: scheduling and assembling of segments, receive, control.
+#pragma once
+
+#include "ddp/ddp.hpp"
+#include "sc/queue.hpp"
+#include "sc/unit.hpp"
+#include "top/units.hpp"
+
+namespace rnic::model {
+
+class DdpUnit final : private Ddp::Out {
+ public:
+  explicit DdpUnit(Units& u);
+  Queue<RxUlpdu> rx_ulpdu;
+  Queue<PayloadData> payload;          // from host_if
+  Queue<spec::TxWant> wants;           // through llp_if's credit check
+  Queue<spec::QpCtlDdp> control;
+
+  void push_rx(RxUlpdu ulpdu, Cycle at) {
+    ddp_.rx.enters(ulpdu.hdr.qpn);
+    rx_ulpdu.push(std::move(ulpdu), at);
+  }
+  void message(TxMessage m) { ddp_.tx.message(std::move(m)); }  // always a slot free
+  void place_done(const spec::PlaceDone& d) { ddp_.rx.place_done(d); }
+  void receive_ready() { rx_.wake(u_.now() + u_.timing.qp.rq_take); }  // what rq_take waited for has come
+  spec::UnitCount count() const;
+  std::string waiting_for() const;
+
+ private:
+  void step_sched();
+  void step_out();
+  void step_rx();
+  void step_ctl() {
+    while (control.ready()) ddp_.control(control.pop());
+  }
+  void qp_ack_ddp(const spec::QpAckDdp& ack) override;
+  void tx_want(const spec::TxWant& want) override;
+  void tx_fault(const spec::TxFault& fault) override;
+  void sq_slot_free(const spec::SqSlotFree& free) override;
+  void resp_slot_free(const spec::RespSlotFree& free) override;
+  void rx_done(const spec::RxDone& done) override;
+
+  Units& u_;
+  Ddp ddp_;
+  Queue<Ddp::Segment> segments_;
+  Meter tx_meter_, rx_meter_;
+  Cycle sched_free_ = 0, out_free_ = 0, rx_free_ = 0;
+  StageOf<DdpUnit> sched_{*this, &DdpUnit::step_sched};
+  StageOf<DdpUnit> out_{*this, &DdpUnit::step_out};
+  StageOf<DdpUnit> rx_{*this, &DdpUnit::step_rx};
+  StageOf<DdpUnit> ctl_{*this, &DdpUnit::step_ctl};
+};
+
+}  // namespace rnic::model

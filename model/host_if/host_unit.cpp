@@ -1,0 +1,236 @@
+#include "host_if/host_unit.hpp"
+
+#include "admin/admin_unit.hpp"
+#include "cq/cq_unit.hpp"
+#include "ddp/ddp_unit.hpp"
+#include "llp_if/llp_unit.hpp"
+#include "mpa/mpa_unit.hpp"
+#include "qp/qp_unit.hpp"
+#include "rdmap/rdmap_unit.hpp"
+#include "tpt/tpt_unit.hpp"
+
+namespace rnic::model {
+
+HostUnit::HostUnit(Units& u)
+    : mmio("mmio_req", u.sizes.fifo_depth),
+      sq_rd_req("sq_rd_req", u.sizes.fifo_depth),
+      rq_rd_req("rq_rd_req", u.sizes.fifo_depth),
+      admin_rd_req("admin_rd_req", u.sizes.fifo_depth),
+      payload_req("payload_req", u.sizes.fifo_depth),
+      place("place", u.sizes.fifo_depth),
+      cq_wr("cq_wr", u.sizes.fifo_depth),
+      admin_wr("admin_wr", 1U << 11),
+      u_(u),
+      host_(u.sizes, *this),
+      responses_("mmio_rsp", 1U << 10) {
+  u.attach(mmio_, StageNo::kHostMmio);
+  u.attach(rsp_, StageNo::kHostMmioRsp, true);
+  u.attach(rd_, StageNo::kHostRd, true);
+  u.attach(wr_, StageNo::kHostWr, true);
+  mmio.feeds(mmio_);
+  responses_.feeds(rsp_);
+  for (auto* q : {&sq_rd_req, &rq_rd_req, &admin_rd_req}) q->feeds(rd_);
+  payload_req.feeds(rd_);
+  place.feeds(wr_);
+  cq_wr.feeds(wr_);
+  admin_wr.feeds(wr_);
+}
+
+// --- MMIO
+
+void HostUnit::step_mmio() {
+  while (mmio.ready()) {
+    const MmioAccess m = mmio.pop();
+    host_.bar.write(m);
+    if (m.is_write) continue;
+    responses_.push({.value = host_.bar.read(m.bar, m.offset, m.bytes), .behind = accepted()},
+                    u_.now() + u_.timing.host.mmio_read);
+  }
+}
+
+/// How many packets of each client were accepted so far.
+std::array<uint64_t, kWriters> HostUnit::accepted() const {
+  const auto busy = [this](Writer w) { return host_.wr.busy(w) ? 1U : 0U; };
+  return {left_[0] + place.size() + busy(Writer::kPlace), left_[1] + cq_wr.size() + busy(Writer::kCq),
+          left_[2] + admin_wr.size() + busy(Writer::kAdmin)};
+}
+
+void HostUnit::step_rsp() {
+  while (responses_.ready()) {
+    const MmioRead& r = responses_.front();
+    for (size_t w = 0; w < kWriters; ++w) {
+      if (left_[w] < r.behind[w]) return;  // step_wr wakes
+    }
+    u_.world.mmio_response(responses_.pop().value);
+  }
+}
+
+// --- reads
+
+void HostUnit::step_rd() {
+  const Cycle now = u_.now();
+  if (now < rd_free_) return rd_.wake(rd_free_);
+  const std::array<Queue<MemRead>*, 3> asked{&sq_rd_req, &rq_rd_req, &admin_rd_req};
+  bool more = false;
+  for (size_t r = 0; r < asked.size(); ++r) {
+    while (host_.rd.can_ask(static_cast<Reader>(r)) && asked[r]->ready()) {
+      host_.rd.ask(static_cast<Reader>(r), asked[r]->pop());
+    }
+  }
+  while (host_.rd.can_ask(Reader::kPayload) && payload_req.ready()) host_.rd.ask(payload_req.pop());
+
+  for (uint32_t i = 1; i <= kReaders; ++i) {
+    const auto r = static_cast<Reader>((last_reader_ + i) % kReaders);
+    if (!host_.rd.has_next(r)) continue;
+    if (!u_.world.can_dma_read()) return rd_meter_.blocked(now);  // wake() comes
+    last_reader_ = static_cast<uint32_t>(r);
+    rd_meter_.moved(now);
+    rd_meter_.item(1);
+    const ReadTlp tlp = host_.rd.next(r);
+    rd_free_ = now + 1;
+    if (tlp.read.length != 0) {
+      u_.world.dma_read(tlp);
+    } else {
+      give(r);  // refused
+    }
+    more = true;
+    break;
+  }
+  if (more) rd_.wake(rd_free_);
+}
+
+void HostUnit::piece(const ReadPiece& p) {
+  host_.rd.piece(p);
+  if (!p.is_last) return;
+  for (size_t r = 0; r < kReaders; ++r) give(static_cast<Reader>(r));
+}
+
+/// Whole packets of a client, in its order.
+void HostUnit::give(Reader r) {
+  while (host_.rd.whole(r)) {
+    PayloadData d = host_.rd.take(r);
+    const HostTiming& t = u_.timing.host;
+    const Cycle at = u_.now() + t.rd_reorder + t.rd_align + (r == Reader::kPayload ? 0 : u_.timing.qp.fetched);
+    switch (r) {
+      case Reader::kSq: u_.qp->sq_rd.push({d.hdr.status, std::move(d.data)}, at); break;
+      case Reader::kRq: u_.qp->rq_rd.push({d.hdr.status, std::move(d.data)}, at); break;
+      case Reader::kAdmin: u_.admin->in.push(MemData{d.hdr.status, std::move(d.data)}, at); break;
+      case Reader::kPayload: u_.ddp->payload.push(std::move(d), at); break;
+    }
+    rd_.wake(u_.now() + 1);
+  }
+}
+
+// --- writes
+
+bool HostUnit::put_next(Writer w) {
+  switch (w) {
+    case Writer::kPlace:
+      if (!place.ready()) return false;
+      host_.wr.put(place.pop());
+      return true;
+    case Writer::kCq:
+      if (interrupts_) {
+        if (const auto msi = host_.wr.pending_interrupt()) {
+          host_.wr.put(*msi);
+          --left_[static_cast<size_t>(w)];  // not one of cq's packets
+          return true;
+        }
+        interrupts_ = false;
+      }
+      if (!cq_wr.ready()) return false;
+      host_.wr.put(cq_wr.pop());
+      return true;
+    case Writer::kAdmin:
+      if (!admin_wr.ready()) return false;
+      host_.wr.put(admin_wr.pop());
+      return true;
+  }
+  return false;
+}
+
+/// One TLP; packets of different clients do not interleave.
+void HostUnit::step_wr() {
+  const Cycle now = u_.now();
+  if (now < wr_free_) return wr_.wake(wr_free_);
+  for (uint32_t i = 1; !writing_ && i <= kWriters; ++i) {
+    const uint32_t w = (last_writer_ + i) % kWriters;
+    writing_ = put_next(static_cast<Writer>(w));
+    if (writing_) last_writer_ = w;
+  }
+  if (!writing_) return;
+  if (!u_.world.can_dma_write()) return wr_meter_.blocked(now);  // wake() comes
+  wr_meter_.moved(now);
+  const auto w = static_cast<Writer>(last_writer_);
+  Cycle busy = 1;
+  if (auto tlp = host_.wr.next(w)) {
+    busy = u_.timing.path.beats(tlp->data.size());
+    u_.world.dma_write(std::move(*tlp));
+  }
+  wr_free_ = now + busy;
+  host_.wr.accepted(w);
+  if (!host_.wr.busy(w)) {
+    writing_ = false;
+    ++left_[last_writer_];
+    wr_meter_.item(busy);
+    if (!responses_.empty()) rsp_.wake(now + 1);
+  }
+  if (writing_ || !place.empty() || !cq_wr.empty() || !admin_wr.empty() || interrupts_) wr_.wake(wr_free_);
+}
+
+// --- to the others
+
+void HostUnit::qp_doorbell(const spec::QpDoorbell& db) {
+  if (!u_.qp->qp().doorbell(db)) host_.bar.dropped();
+}
+void HostUnit::cq_doorbell(const spec::CqDoorbell& db) {
+  if (!u_.cq->cq().doorbell(db)) host_.bar.dropped();
+}
+void HostUnit::eq_doorbell(const spec::EqDoorbell& db) { u_.cq->cq().doorbell(db); }
+void HostUnit::admin_doorbell(const spec::AdminDoorbell& db) {
+  u_.admin->in.push(db, u_.now() + u_.timing.admin.step);
+}
+void HostUnit::dev_cfg(const spec::DevCfg& cfg) {
+  u_.admin->configure(cfg);
+  u_.tpt->tpt().set_key(cfg.stag_key);
+}
+void HostUnit::place_done(const spec::PlaceDone& done) {
+  u_.ddp->place_done(done);
+  rd_.wake(u_.now() + 1);  // a read may wait for this placement
+}
+void HostUnit::retired(const spec::Retired& r) { u_.tpt->tpt().retired(r); }
+
+/// The walkers that clear the tables are done; page lists are not cleared.
+bool HostUnit::ready() const {
+  return device_time() >= std::max({u_.sizes.num_stags, u_.sizes.num_qps, u_.sizes.num_cqs, u_.sizes.num_conns});
+}
+bool HostUnit::fatal() const { return u_.admin->fatal(); }
+
+spec::UnitCount HostUnit::unit_count(uint32_t unit) const {
+  switch (unit) {
+    case 0: return count();
+    case 1: return u_.admin->count();
+    case 2: return u_.qp->count();
+    case 3: return u_.tpt->count();
+    case 4: return u_.rdmap->count();
+    case 5: return u_.ddp->count();
+    case 6: return u_.mpa->count();
+    case 7: return u_.cq->count();
+    default: return u_.llp->count();
+  }
+}
+
+spec::UnitCount HostUnit::count() const {
+  const auto &r = rd_meter_.count(), &w = wr_meter_.count();
+  return {.items = r.items + w.items, .busy = r.busy + w.busy, .stalled = r.stalled + w.stalled};
+}
+
+std::string HostUnit::waiting_for() const {
+  std::string s = host_.rd.waiting_for() + place.describe() + cq_wr.describe() + admin_wr.describe() +
+                  payload_req.describe() + sq_rd_req.describe() + rq_rd_req.describe() + mmio.describe();
+  if (writing_ && !u_.world.can_dma_write()) s += "host_if: waits for posted credit\n";
+  if (!u_.world.can_dma_read()) s += "host_if: waits for non-posted credit\n";
+  return s;
+}
+
+}  // namespace rnic::model

@@ -1,0 +1,78 @@
+// host_if in the timed model: MMIO, reads, writes.
+#pragma once
+
+#include <array>
+
+#include "host_if/host_if.hpp"
+#include "sc/queue.hpp"
+#include "sc/unit.hpp"
+#include "top/units.hpp"
+
+namespace rnic::model {
+
+class HostUnit final : private HostIf::Out {
+ public:
+  explicit HostUnit(Units& u);
+  Queue<MmioAccess> mmio;
+  Queue<MemRead> sq_rd_req, rq_rd_req, admin_rd_req;
+  Queue<PayloadFetch> payload_req;
+  Queue<Place> place;
+  Queue<spec::CqWr> cq_wr;
+  Queue<spec::AdminWr> admin_wr;
+
+  bool can_mmio() const { return !mmio.full(); }
+  void access(MmioAccess m) {
+    mmio.push(std::move(m), u_.now() + u_.timing.host.mmio + u_.timing.qp.doorbell);
+  }
+  void piece(const ReadPiece& p);
+  void set_pcie(const spec::PcieCfg& cfg) { host_.set_pcie(cfg); }
+  void wake() {
+    wr_.wake(u_.now());
+    rd_.wake(u_.now());
+  }
+  spec::UnitCount count() const;
+  std::string waiting_for() const;
+
+ private:
+  struct MmioRead {
+    uint64_t value = 0;
+    std::array<uint64_t, kWriters> behind{};  // packets of each client that must have left before
+  };
+  void step_mmio();
+  void step_rsp();
+  void step_rd();
+  void step_wr();
+  void give(Reader r);
+  bool put_next(Writer w);
+  std::array<uint64_t, kWriters> accepted() const;
+  void qp_doorbell(const spec::QpDoorbell& db) override;
+  void cq_doorbell(const spec::CqDoorbell& db) override;
+  void eq_doorbell(const spec::EqDoorbell& db) override;
+  void admin_doorbell(const spec::AdminDoorbell& db) override;
+  void dev_cfg(const spec::DevCfg& cfg) override;
+  void place_done(const spec::PlaceDone& done) override;
+  void retired(const spec::Retired& r) override;
+  void msix_unmasked() override {
+    interrupts_ = true;
+    wr_.wake(u_.now() + 1);
+  }
+  uint64_t device_time() const override { return u_.now() - u_.born; }
+  bool ready() const override;
+  bool fatal() const override;
+  spec::UnitCount unit_count(uint32_t unit) const override;
+
+  Units& u_;
+  HostIf host_;
+  Queue<MmioRead> responses_;
+  Meter rd_meter_, wr_meter_;
+  Cycle wr_free_ = 0, rd_free_ = 0;
+  uint32_t last_writer_ = 0, last_reader_ = 0;
+  bool writing_ = false, interrupts_ = false;
+  std::array<uint64_t, kWriters> left_{};  // packets that have left, by client
+  StageOf<HostUnit> mmio_{*this, &HostUnit::step_mmio};
+  StageOf<HostUnit> rsp_{*this, &HostUnit::step_rsp};
+  StageOf<HostUnit> rd_{*this, &HostUnit::step_rd};
+  StageOf<HostUnit> wr_{*this, &HostUnit::step_wr};
+};
+
+}  // namespace rnic::model

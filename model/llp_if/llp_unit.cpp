@@ -1,0 +1,133 @@
+#include "llp_if/llp_unit.hpp"
+
+#include "admin/admin_unit.hpp"
+#include "cq/cq_unit.hpp"
+#include "ddp/ddp_unit.hpp"
+#include "mpa/mpa_unit.hpp"
+#include "qp/qp_unit.hpp"
+
+namespace rnic::model {
+
+LlpUnit::LlpUnit(Units& u)
+    : tx_fpdu("tx_fpdu", u.sizes.fifo_depth),
+      raw_tx("raw_tx", 4),
+      control("conn_cmd", 2 * u.sizes.num_qps + 2),
+      u_(u),
+      llp_(u.sizes, *this),
+      in_("llp_rx", u.sizes.fifo_depth + 8 * u.sizes.num_conns),
+      ctl_out_("llp_ctl_req", 4 * u.sizes.num_conns + u.sizes.num_qps) {
+  u.attach(tx_, StageNo::kLlpTx, true);
+  u.attach(rx_, StageNo::kLlpRx);
+  u.attach(ctl_, StageNo::kLlpCtl);
+  u.attach(out_, StageNo::kLlpCtlOut, true);
+  tx_fpdu.feeds(tx_);
+  raw_tx.feeds(tx_);
+  in_.feeds(rx_);
+  control.feeds(ctl_);
+  ctl_out_.feeds(out_);
+}
+
+void LlpUnit::receive(LlpRecord r) {
+  ++records_;
+  in_.push(std::move(r), u_.now() + u_.timing.llp.rx);
+}
+
+void LlpUnit::step_rx() {
+  const Cycle now = u_.now();
+  if (now < rx_free_) return rx_.wake(rx_free_);
+  while (in_.ready()) {
+    if (const auto* e = std::get_if<spec::LlpCtlEvt>(&in_.front())) {
+      llp_.event(*e);
+      in_.pop();
+      continue;
+    }
+    if (u_.mpa->rx_fpdu.full()) {
+      rx_meter_.blocked(now);
+      return u_.mpa->rx_fpdu.wake_on_credit(rx_);
+    }
+    rx_meter_.moved(now);
+    In item = in_.pop();
+    LlpRecord& r = std::get<LlpRecord>(item);
+    --records_;
+    const Cycle busy = u_.timing.path.occupancy(r.data.size());
+    rx_meter_.item(busy);
+    rx_free_ = now + busy;
+    if (auto f = llp_.receive(r)) {
+      u_.mpa->push_rx(std::move(*f), now + 1);
+    } else if (llp_.known_stream(r)) {
+      u_.admin->in.push(RawBytes{.connection = r.connection, .data = std::move(r.data)}, now + 1);
+    }
+    if (!in_.empty()) rx_.wake(rx_free_);
+    return;
+  }
+}
+
+void LlpUnit::step_tx() {
+  const Cycle now = u_.now();
+  if (now < tx_free_) return tx_.wake(tx_free_);
+  if (raw_tx.ready()) {
+    const auto may = llp_.may_send_raw(raw_tx.front());
+    if (may == LlpIf::Raw::kDrop) raw_tx.pop();
+    if (may == LlpIf::Raw::kSend && u_.world.can_llp_tx()) {
+      LlpRecord r = llp_.send_raw(raw_tx.pop());
+      tx_free_ = now + u_.timing.path.occupancy(r.data.size());
+      u_.world.llp_tx(std::move(r));
+    }
+    if (raw_tx.empty() && !control.empty()) ctl_.wake(now + 1);  // commands wait for the bytes before them
+    if (now < tx_free_) return tx_.wake(tx_free_);
+  }
+  if (!tx_fpdu.ready()) return;
+  if (!u_.world.can_llp_tx()) return tx_meter_.blocked(now);  // wake() comes
+  tx_meter_.moved(now);
+  TxFpdu f = tx_fpdu.pop();
+  const Cycle busy = u_.timing.path.occupancy(f.hdr.length);
+  tx_meter_.item(busy);
+  tx_free_ = now + busy;
+  if (auto record = llp_.send(f)) {
+    u_.world.llp_tx(std::move(*record));
+    done_at_ = now + u_.timing.path.beats(f.hdr.length) + u_.timing.llp.done;
+    llp_.sent(f.hdr);
+  }
+  if (!tx_fpdu.empty()) tx_.wake(tx_free_);
+}
+
+void LlpUnit::step_ctl() {
+  const Cycle now = u_.now();
+  while (!timers_.empty() && timers_.front().at <= now) {
+    const Timer t = timers_.pop();
+    llp_.term_timeout(t.qpn, t.life);
+  }
+  while (raw_tx.empty() && control.ready()) {
+    const Control c = control.pop();
+    if (const auto* cmd = std::get_if<spec::ConnCmd>(&c)) llp_.command(*cmd);
+    if (const auto* ctl = std::get_if<spec::QpCtlLlp>(&c)) llp_.control(*ctl);
+  }
+}
+
+void LlpUnit::step_out() {
+  while (ctl_out_.ready()) u_.world.llp_ctl(ctl_out_.pop());
+}
+
+void LlpUnit::conn_cmd_rsp(const spec::ConnCmdRsp& rsp) { u_.admin->answer(rsp); }
+void LlpUnit::qp_ack_llp(const spec::QpAckLlp& ack) { u_.qp->ack(Qp::Peer::kLlp, ack.qpn); }
+void LlpUnit::llp_event(const spec::LlpEvent& e) { u_.qp->control.push(e, u_.now() + u_.timing.qp.control); }
+void LlpUnit::conn_async(const spec::ConnAsync& a) { u_.cq->control.push(a, u_.now() + u_.timing.cq.event); }
+void LlpUnit::wr_done(const spec::WrDone& done) { u_.qp->wr_done.push(done, done_at_ + u_.timing.qp.done); }
+void LlpUnit::grantable(const spec::TxWant& want) { u_.ddp->wants.push(want, u_.now() + u_.timing.llp.credit); }
+void LlpUnit::term_timer(uint16_t qpn, uint32_t life) {
+  timers_.push({u_.now() + u_.timing.llp.term_timeout, qpn, life});
+  ctl_.wake(timers_.back().at);
+}
+
+spec::UnitCount LlpUnit::count() const {
+  const auto &r = rx_meter_.count(), &t = tx_meter_.count();
+  return {.items = r.items + t.items, .busy = r.busy + t.busy, .stalled = r.stalled + t.stalled};
+}
+
+std::string LlpUnit::waiting_for() const {
+  std::string s = llp_.waiting_for() + in_.describe() + tx_fpdu.describe() + raw_tx.describe() + control.describe();
+  if (!tx_fpdu.empty() && !u_.world.can_llp_tx()) s += "llp_if: waits for the LLP to take a record\n";
+  return s;
+}
+
+}  // namespace rnic::model

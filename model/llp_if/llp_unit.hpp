@@ -1,0 +1,68 @@
+// llp_if in the timed model: records in and out, control, credit.
+#pragma once
+
+#include <variant>
+
+#include "llp_if/llp_if.hpp"
+#include "sc/queue.hpp"
+#include "sc/ring.hpp"
+#include "sc/unit.hpp"
+#include "top/units.hpp"
+
+namespace rnic::model {
+
+class LlpUnit final : private LlpIf::Out {
+ public:
+  using In = std::variant<LlpRecord, spec::LlpCtlEvt>;  // in order with each other
+  using Control = std::variant<spec::ConnCmd, spec::QpCtlLlp>;
+  explicit LlpUnit(Units& u);
+  Queue<TxFpdu> tx_fpdu;
+  Queue<RawBytes> raw_tx;
+  Queue<Control> control;
+
+  LlpIf& llp() { return llp_; }
+  bool can_receive() const { return records_ < u_.sizes.fifo_depth; }
+  void receive(LlpRecord r);
+  void event(const spec::LlpCtlEvt& e) { in_.push(e, u_.now() + u_.timing.llp.control); }
+  void credit(const spec::LlpCredit& c) { llp_.credit(c); }
+  void wake() { tx_.wake(u_.now()); }
+  spec::UnitCount count() const;
+  std::string waiting_for() const;
+
+ private:
+  struct Timer {
+    Cycle at = 0;
+    uint16_t qpn = 0;
+    uint32_t life = 0;
+  };
+  void step_tx();
+  void step_rx();
+  void step_ctl();
+  void step_out();
+  void conn_cmd_rsp(const spec::ConnCmdRsp& rsp) override;
+  void qp_ack_llp(const spec::QpAckLlp& ack) override;
+  void llp_event(const spec::LlpEvent& event) override;
+  void conn_async(const spec::ConnAsync& async) override;
+  void llp_ctl_req(const spec::LlpCtlReq& req) override { ctl_out_.push(req, u_.now() + 1); }
+  void wr_done(const spec::WrDone& done) override;
+  void grantable(const spec::TxWant& want) override;
+  void term_timer(uint16_t qpn, uint32_t life) override;
+  void raw_tx_possible() override {
+    if (!raw_tx.empty()) tx_.wake(u_.now() + 1);
+  }
+
+  Units& u_;
+  LlpIf llp_;
+  Queue<In> in_;
+  Queue<spec::LlpCtlReq> ctl_out_;
+  Ring<Timer> timers_;
+  uint32_t records_ = 0;
+  Meter tx_meter_, rx_meter_;
+  Cycle tx_free_ = 0, rx_free_ = 0, done_at_ = 0;
+  StageOf<LlpUnit> tx_{*this, &LlpUnit::step_tx};
+  StageOf<LlpUnit> rx_{*this, &LlpUnit::step_rx};
+  StageOf<LlpUnit> ctl_{*this, &LlpUnit::step_ctl};
+  StageOf<LlpUnit> out_{*this, &LlpUnit::step_out};
+};
+
+}  // namespace rnic::model

@@ -1,0 +1,162 @@
+#include "qp/qp_unit.hpp"
+
+#include <algorithm>
+
+#include "admin/admin_unit.hpp"
+#include "cq/cq_unit.hpp"
+#include "ddp/ddp_unit.hpp"
+#include "host_if/host_unit.hpp"
+#include "llp_if/llp_unit.hpp"
+#include "mpa/mpa_unit.hpp"
+#include "rdmap/rdmap_unit.hpp"
+#include "tpt/tpt_unit.hpp"
+
+namespace rnic::model {
+
+QpUnit::QpUnit(Units& u)
+    : sq_rd("sq_rd", u.sizes.rd_tags),
+      rq_rd("rq_rd", u.sizes.rd_tags),
+      wr_done("wr_done", u.sizes.num_qps * u.sizes.sq_window),
+      rx_done("rx_done", 1U << 16),
+      control("qp_cmd", 8 * u.sizes.num_qps + 8),
+      u_(u),
+      qp_(u.sizes, u.tpt->tpt(), *this) {
+  u.attach(fetch_, StageNo::kQpFetch);
+  u.attach(issue_, StageNo::kQpIssue);
+  u.attach(retire_, StageNo::kQpRetire);
+  u.attach(ctl_, StageNo::kQpCtl);
+  sq_rd.feeds(fetch_);
+  rq_rd.feeds(fetch_);
+  wr_done.feeds(retire_);
+  rx_done.feeds(retire_);
+  control.feeds(ctl_);
+}
+
+void QpUnit::ready(Qp::Set set) {
+  const Cycle at = u_.now() + u_.timing.qp.schedule;
+  switch (set) {
+    case Qp::Set::kFetchable:
+    case Qp::Set::kRqFetchable: return fetch_.wake(at);
+    case Qp::Set::kIssuable: return issue_.wake(at);
+    case Qp::Set::kRetirable: return retire_.wake(at);
+  }
+}
+
+void QpUnit::step_fetch() {
+  const Cycle now = u_.now();
+  while (sq_rd.ready()) qp_.fetched(sq_rd.pop());
+  bool received = false;
+  for (; rq_rd.ready(); received = true) qp_.rq_fetched(rq_rd.pop());
+  if (received) u_.ddp->receive_ready();
+
+  auto& sq = u_.host->sq_rd_req;
+  if (const ReadySet& set = qp_.fetchable(); !set.empty()) {
+    if (sq.full()) {
+      sq.wake_on_credit(fetch_);
+    } else {
+      last_fetch_ = set.next(last_fetch_ + 1);
+      sq.push(qp_.fetch(static_cast<uint16_t>(last_fetch_)), now + 1);
+      if (!set.empty()) fetch_.wake(now + u_.timing.qp.occupancy);
+    }
+  }
+  auto& rq = u_.host->rq_rd_req;
+  if (const ReadySet& set = qp_.rq_fetchable(); !set.empty()) {
+    if (rq.full()) {
+      rq.wake_on_credit(fetch_);
+    } else {
+      last_rq_fetch_ = set.next(last_rq_fetch_ + 1);
+      rq.push(qp_.rq_fetch(static_cast<uint16_t>(last_rq_fetch_)), now + 1);
+      if (!set.empty()) fetch_.wake(now + u_.timing.qp.occupancy);
+    }
+  }
+}
+
+void QpUnit::step_issue() {
+  const Cycle now = u_.now();
+  if (now < issue_free_) return issue_.wake(issue_free_);
+  const ReadySet& set = qp_.issuable();
+  if (set.empty()) return;
+  auto& out = u_.rdmap->wqe;
+  if (out.full()) {
+    meter_.blocked(now);
+    return out.wake_on_credit(issue_);
+  }
+  meter_.moved(now);
+  last_issue_ = set.next(last_issue_ + 1);
+  const QpTiming& t = u_.timing.qp;
+  auto wqe = qp_.issue(static_cast<uint16_t>(last_issue_));
+  Cycle busy = t.occupancy;
+  if (wqe) {
+    Cycle latency = t.issue;
+    if (wqe->hdr.num_sge != 0) {  // keys are looked up before it goes on
+      latency += t.check_wait + (wqe->hdr.num_sge - 1U) * t.check;
+      busy = std::max<Cycle>(busy, wqe->hdr.num_sge * t.check);
+    }
+    out.push(std::move(*wqe), now + latency);
+  }
+  meter_.item(busy);
+  issue_free_ = now + busy;
+  if (!set.empty()) issue_.wake(issue_free_);
+}
+
+/// What is done, in each queue's order. Several that need no completion are retired in one step and charged for each.
+void QpUnit::step_retire() {
+  const Cycle now = u_.now();
+  while (wr_done.ready()) qp_.wr_done(wr_done.pop());
+  if (now < retire_free_) return retire_.wake(retire_free_);
+  auto& out = u_.cq->cqe_req;
+  Cycle busy = 0;
+  const ReadySet& set = qp_.retirable();
+  for (int i = 0; i < 8; ++i) {
+    if (!rx_done.ready() && set.empty()) break;
+    if (out.full()) {
+      meter_.blocked(now);
+      out.wake_on_credit(retire_);
+      break;
+    }
+    meter_.moved(now);
+    cqe_at_ = now + busy + u_.timing.qp.retire;
+    if (rx_done.ready()) {
+      qp_.rx_done(rx_done.pop());
+    } else {
+      last_retire_ = set.next(last_retire_ + 1);
+      qp_.retire(static_cast<uint16_t>(last_retire_));
+    }
+    busy += u_.timing.qp.occupancy;
+  }
+  retire_free_ = now + busy;
+  if (busy != 0 && (!set.empty() || !rx_done.empty())) retire_.wake(retire_free_);
+}
+
+void QpUnit::step_ctl() {
+  while (control.ready()) {
+    const Control c = control.pop();
+    if (const auto* cmd = std::get_if<spec::QpCmd>(&c)) qp_.command(*cmd);
+    if (const auto* ack = std::get_if<Ack>(&c)) qp_.ack(ack->peer, ack->qpn);
+    if (const auto* error = std::get_if<spec::QpError>(&c)) qp_.qp_error(*error);
+    if (const auto* event = std::get_if<spec::LlpEvent>(&c)) qp_.llp_event(*event);
+    if (const auto* fault = std::get_if<spec::CqFault>(&c)) qp_.cq_fault(*fault);
+  }
+  u_.ddp->receive_ready();  // a QP that has stopped has no receive WQE to wait for
+}
+
+void QpUnit::qp_cmd_rsp(const spec::QpCmdRsp& rsp) { u_.admin->answer(rsp); }
+void QpUnit::cqe_req(const spec::CqeReq& cqe) { u_.cq->cqe_req.push(cqe, cqe_at_); }
+void QpUnit::qp_async(const spec::QpAsync& a) { u_.cq->control.push(a, u_.now() + u_.timing.cq.event); }
+void QpUnit::qp_fault(const spec::QpFault& f) { u_.rdmap->control.push(f, u_.now() + u_.timing.rdmap.control); }
+
+void QpUnit::qp_ctl(Qp::Peer peer, const spec::QpCtlLlp& ctl) {
+  const Cycle now = u_.now();
+  switch (peer) {
+    case Qp::Peer::kMpa: return u_.mpa->control.push(ctl, now + u_.timing.qp.control);
+    case Qp::Peer::kDdp: return u_.ddp->control.push(ctl, now + u_.timing.ddp.control);
+    case Qp::Peer::kRdmap: return u_.rdmap->control.push(ctl, now + u_.timing.rdmap.control);
+    case Qp::Peer::kLlp: return u_.llp->control.push(ctl, now + u_.timing.llp.control);
+  }
+}
+
+std::string QpUnit::waiting_for() const {
+  return qp_.waiting_for() + wr_done.describe() + rx_done.describe() + control.describe();
+}
+
+}  // namespace rnic::model

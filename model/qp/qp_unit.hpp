@@ -1,0 +1,54 @@
+// qp in the timed model: fetch, issue, retirement, control.
+#pragma once
+
+#include <variant>
+
+#include "qp/qp.hpp"
+#include "sc/queue.hpp"
+#include "sc/unit.hpp"
+#include "top/units.hpp"
+
+namespace rnic::model {
+
+class QpUnit final : private Qp::Out {
+ public:
+  struct Ack {
+    Qp::Peer peer{};
+    uint16_t qpn = 0;
+  };
+  using Control = std::variant<spec::QpCmd, Ack, spec::QpError, spec::LlpEvent, spec::CqFault>;
+  explicit QpUnit(Units& u);
+  Queue<MemData> sq_rd, rq_rd;
+  Queue<spec::WrDone> wr_done;
+  Queue<spec::RxDone> rx_done;
+  Queue<Control> control;
+
+  Qp& qp() { return qp_; }
+  void ack(Qp::Peer peer, uint16_t qpn) { control.push(Ack{peer, qpn}, u_.now() + u_.timing.qp.control); }
+  spec::UnitCount count() const { return meter_.count(); }
+  std::string waiting_for() const;
+
+ private:
+  void step_fetch();
+  void step_issue();
+  void step_retire();
+  void step_ctl();
+  void qp_cmd_rsp(const spec::QpCmdRsp& rsp) override;
+  void qp_ctl(Qp::Peer peer, const spec::QpCtlLlp& ctl) override;
+  void qp_fault(const spec::QpFault& fault) override;
+  void cqe_req(const spec::CqeReq& cqe) override;
+  void qp_async(const spec::QpAsync& async) override;
+  void ready(Qp::Set set) override;
+
+  Units& u_;
+  Qp qp_;
+  Meter meter_;
+  Cycle issue_free_ = 0, retire_free_ = 0, cqe_at_ = 0;
+  uint32_t last_fetch_ = 0, last_rq_fetch_ = 0, last_issue_ = 0, last_retire_ = 0;
+  StageOf<QpUnit> fetch_{*this, &QpUnit::step_fetch};
+  StageOf<QpUnit> issue_{*this, &QpUnit::step_issue};
+  StageOf<QpUnit> retire_{*this, &QpUnit::step_retire};
+  StageOf<QpUnit> ctl_{*this, &QpUnit::step_ctl};
+};
+
+}  // namespace rnic::model

@@ -1,0 +1,56 @@
+#include "rdmap/rdmap_unit.hpp"
+
+#include "ddp/ddp_unit.hpp"
+#include "qp/qp_unit.hpp"
+#include "tpt/tpt_unit.hpp"
+
+namespace rnic::model {
+
+RdmapUnit::RdmapUnit(Units& u)
+    : wqe("wqe", u.sizes.fifo_depth),
+      control("qp_ctl_rdmap", 4 * u.sizes.num_qps + 4),
+      u_(u),
+      rdmap_(u.sizes, u.tpt->tpt(), *this) {
+  u.attach(tx_, StageNo::kRdmapTx);
+  u.attach(ctl_, StageNo::kRdmapCtl);
+  wqe.feeds(tx_);
+  control.feeds(ctl_);
+}
+
+/// Responder and send queue in turn; the responder's QPs round robin.
+void RdmapUnit::step_tx() {
+  const Cycle now = u_.now();
+  if (now < free_at_) return tx_.wake(free_at_);
+  const ReadySet& ready = rdmap_.responders();
+  const bool from_sq = wqe.ready() && (ready.empty() || responder_last_);
+  std::optional<TxMessage> m;
+  if (from_sq) {
+    m = rdmap_.request(wqe.pop());
+  } else if (!ready.empty()) {
+    last_ = ready.next(last_ + 1);
+    m = rdmap_.respond(static_cast<uint16_t>(last_));
+  } else {
+    return;
+  }
+  responder_last_ = !from_sq;
+  const Cycle busy = m ? std::max(u_.timing.rdmap.occupancy, u_.timing.path.beats(m->body.size())) : 1;
+  free_at_ = now + busy;
+  meter_.item(busy);
+  if (m) u_.ddp->message(std::move(*m));
+  if (!wqe.empty() || !ready.empty()) tx_.wake(free_at_);
+}
+
+void RdmapUnit::step_ctl() {
+  while (control.ready()) {
+    const Control c = control.pop();
+    if (const auto* ctl = std::get_if<spec::QpCtlRdmap>(&c)) rdmap_.control(*ctl);
+    if (const auto* fault = std::get_if<spec::QpFault>(&c)) rdmap_.qp_fault(*fault);
+    if (const auto* fault = std::get_if<spec::TxFault>(&c)) rdmap_.tx_fault(*fault);
+  }
+}
+
+void RdmapUnit::qp_ack_rdmap(const spec::QpAckRdmap& ack) { u_.qp->ack(Qp::Peer::kRdmap, ack.qpn); }
+void RdmapUnit::qp_error(const spec::QpError& e) { u_.qp->control.push(e, u_.now() + u_.timing.qp.control); }
+void RdmapUnit::terminate(TxMessage m) { u_.ddp->message(std::move(m)); }
+
+}  // namespace rnic::model

@@ -1,0 +1,14 @@
+// The stages of a device, downstream first: the order in which the dispatcher steps those of a cycle.
+#pragma once
+
+#include <cstdint>
+
+namespace rnic::model {
+
+enum class StageNo : uint32_t {
+  kHostWr, kHostMmioRsp, kLlpCtlOut, kLlpTx, kMpaTx, kDdpOut, kHostRd, kDdpSched, kRdmapTx, kQpIssue, kQpFetch,
+  kCqWrite, kQpRetire, kDdpRx, kMpaRx, kLlpRx,
+  kTptCtl, kMpaCtl, kDdpCtl, kRdmapCtl, kLlpCtl, kQpCtl, kCqCtl, kAdmin, kHostMmio,
+};
+
+}  // namespace rnic::model

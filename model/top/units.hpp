@@ -1,0 +1,45 @@
+// Who stands beside whom: each unit of the timed model finds its neighbours here. The edges are drawn in rnic.hpp.
+#pragma once
+
+#include "gen/sizes.hpp"
+#include "sc/dispatcher.hpp"
+#include "top/stage_order.hpp"
+#include "top/surroundings.hpp"
+#include "top/timing.hpp"
+
+namespace rnic::model {
+
+class HostUnit;
+class AdminUnit;
+class QpUnit;
+class TptUnit;
+class RdmapUnit;
+class DdpUnit;
+class MpaUnit;
+class CqUnit;
+class LlpUnit;
+
+struct Units {
+  const spec::Sizes& sizes;
+  const Timing& timing;
+  Surroundings& world;
+  Dispatcher& dispatcher;
+  uint32_t lane;
+  Cycle born;  // the cycle of reset
+  HostUnit* host = nullptr;
+  AdminUnit* admin = nullptr;
+  QpUnit* qp = nullptr;
+  TptUnit* tpt = nullptr;
+  RdmapUnit* rdmap = nullptr;
+  DdpUnit* ddp = nullptr;
+  MpaUnit* mpa = nullptr;
+  CqUnit* cq = nullptr;
+  LlpUnit* llp = nullptr;
+
+  Cycle now() const { return dispatcher.now(); }
+  void attach(Stage& stage, StageNo number, bool external = false) const {
+    stage.attach(dispatcher, lane, static_cast<uint32_t>(number), external);
+  }
+};
+
+}  // namespace rnic::model

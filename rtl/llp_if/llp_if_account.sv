@@ -1,0 +1,184 @@
+// llp_if_account: the credit of each connection. All sums are modulo 2^32, as the LLP's limit.
+//
+//   llp_credit --> [ limit ]                       available = limit - granted + refunded
+//   llp_if_grant (looks, takes) --> [ granted, its FPDUs, FPDU size set aside ]
+//   FPDU has left --> [ refunded, its FPDUs ]      what it did not need comes back
+//   either change --> [ waiting ]? --> wake: the QP to look at again
+//
+// Each table has one writer. phase_i 0 and 1 share the read ports: llp_if_grant reads in phase 1, gets its answer and
+// writes in the next phase 0; refunds read in phase 0 and write in phase 1. A look that missed a change has
+// written `waiting` before the change asks for it, two cycles and more behind its write: no waiting QP is forgotten.
+// Refunds and limits: one every 2 cycles each, latency 5 cycles to wake. Waits for the wakes to be taken.
+`include "rnic_assert.svh"
+
+module llp_if_account #(
+  localparam int unsigned QpW   = $clog2(rnic_pkg::NumQps),
+  localparam int unsigned ConnW = $clog2(rnic_pkg::NumConns)
+) (
+  input  logic                   clk_i,
+  input  logic                   rst_ni,
+  output logic                   ready_o,
+  input  logic                   phase_i,
+  // from the LLP
+  input  logic                   credit_valid_i,
+  output logic                   credit_ready_o,
+  input  iwarp_pkg::llp_credit_t credit_i,
+  // from llp_if_tx: an FPDU of this length has left
+  input  logic                   refund_valid_i,
+  output logic                   refund_ready_o,
+  input  logic [ConnW-1:0]       refund_conn_i,
+  input  logic [16:0]            refund_length_i,
+  input  logic                   refund_term_i,
+  // from llp_if_grant: phase 1
+  input  logic                   look_i,
+  input  logic [ConnW-1:0]       look_conn_i,
+  // to llp_if_grant: the next phase 0
+  output logic [31:0]            available_o,
+  output logic [16:0]            size_o,      // largest FPDU set aside so far
+  output logic                   idle_o,      // no FPDU is set aside
+  // from llp_if_grant: in that phase 0
+  input  logic                   take_i,
+  input  logic [31:0]            take_bytes_i,
+  input  logic                   take_fpdu_i,
+  input  logic [16:0]            take_size_i,
+  input  logic                   clear_i,     // the connection is over
+  input  logic                   wait_we_i,
+  input  logic                   wait_i,
+  input  logic [QpW-1:0]         wait_qpn_i,
+  // to llp_if_grant: look at this QP again
+  output logic                   wake_valid_o,
+  input  logic                   wake_ready_i,
+  output logic [QpW-1:0]         wake_qpn_o
+);
+  logic             clear_busy, room;
+  logic [ConnW-1:0] clear_addr, look_conn_q;
+  logic [4:0]       wakes;
+
+  assign ready_o = !clear_busy;
+  assign room    = wakes <= 5'd8;   // at most 7 are on their way
+  ram_clear #(.Depth(rnic_pkg::NumConns)) u_clear (.clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr));
+
+  always_ff @(posedge clk_i) begin
+    if (look_i) look_conn_q <= look_conn_i;
+  end
+
+  // Limits: written in phase 1, cleared in phase 0.
+  logic        limit_we, unknown;
+  logic [31:0] limit;
+
+  assign unknown        = 32'(credit_i.connection) >= rnic_pkg::NumConns;
+  assign credit_ready_o = !clear_busy && phase_i && room;
+  assign limit_we       = credit_valid_i && credit_ready_o && !unknown;
+
+  ram_1r1w #(.Width(32), .Depth(rnic_pkg::NumConns)) u_limit (
+    .clk_i, .rst_ni,
+    .we_i(clear_busy || limit_we || clear_i),
+    .waddr_i(clear_busy ? clear_addr : limit_we ? credit_i.connection[ConnW-1:0] : look_conn_q),
+    .wdata_i(limit_we && !clear_busy ? credit_i.limit : 32'd0),
+    .re_i(look_i), .raddr_i(look_conn_i), .rdata_o(limit)
+  );
+
+  // Granted: written by looks alone.
+  logic [31:0] granted;
+  logic [11:0] given;
+  logic [16:0] size;
+
+  ram_1r1w #(.Width(61), .Depth(rnic_pkg::NumConns)) u_granted (
+    .clk_i, .rst_ni,
+    .we_i(clear_busy || take_i || clear_i), .waddr_i(clear_busy ? clear_addr : look_conn_q),
+    .wdata_i(clear_busy || clear_i ? 61'd0 : {take_size_i, given + 12'(take_fpdu_i), granted + take_bytes_i}),
+    .re_i(look_i), .raddr_i(look_conn_i), .rdata_o({size, given, granted})
+  );
+
+  // Refunds: read in phase 0, written in phase 1.
+  logic             back, back_q, back_term_q;
+  logic [ConnW-1:0] back_conn_q;
+  logic [16:0]      back_length_q, back_size;
+  logic [31:0]      refunded, back_sum;
+  logic [11:0]      gone;
+
+  assign refund_ready_o = !clear_busy && !phase_i && room;
+  assign back           = refund_valid_i && refund_ready_o;
+  assign back_sum       = refunded + {15'd0, back_term_q ? 17'(rnic_pkg::TermCredit) : back_size} - {15'd0, back_length_q};
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) back_q <= 1'b0;
+    else         back_q <= back;
+  end
+  always_ff @(posedge clk_i) begin
+    if (back) begin
+      back_conn_q   <= refund_conn_i;
+      back_length_q <= refund_length_i;
+      back_term_q   <= refund_term_i;
+    end
+  end
+
+  ram_1r1w #(.Width(44), .Depth(rnic_pkg::NumConns)) u_refunded (
+    .clk_i, .rst_ni,
+    .we_i(clear_busy || back_q || clear_i),
+    .waddr_i(clear_busy ? clear_addr : back_q ? back_conn_q : look_conn_q),
+    .wdata_i(back_q && !clear_busy ? {gone + 12'd1, back_sum} : 44'd0),
+    .re_i(look_i || back), .raddr_i(back ? refund_conn_i : look_conn_i), .rdata_o({gone, refunded})
+  );
+
+  ram_1r1w #(.Width(17), .Depth(rnic_pkg::NumConns)) u_size (   // the same size, for refunds
+    .clk_i, .rst_ni,
+    .we_i(clear_busy || take_i || clear_i), .waddr_i(clear_busy ? clear_addr : look_conn_q),
+    .wdata_i(clear_busy || clear_i ? 17'd0 : take_size_i),
+    .re_i(back), .raddr_i(refund_conn_i), .rdata_o(back_size)
+  );
+
+  assign available_o = limit - granted + refunded;
+  assign size_o      = size;
+  assign idle_o      = given == gone;
+
+  // Who waits: asked for in phase 1 by refunds (2 cycles behind their write), in phase 0 by limits (3 cycles).
+  logic [2:0]         limit_step_q;
+  logic [1:0]         back_step_q;
+  logic [3*ConnW-1:0] limit_conn_q;
+  logic [2*ConnW-1:0] step_conn_q;
+  logic               ask_limit, ask_back, asked_q, waits;
+  logic [QpW-1:0]     waits_qpn;
+
+  assign ask_limit = limit_step_q[2];
+  assign ask_back  = back_step_q[1];
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      limit_step_q <= '0;
+      back_step_q  <= '0;
+      asked_q      <= 1'b0;
+    end else begin
+      limit_step_q <= {limit_step_q[1:0], limit_we};
+      back_step_q  <= {back_step_q[0], back_q};
+      asked_q      <= ask_limit || ask_back;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    limit_conn_q <= {limit_conn_q[2*ConnW-1:0], credit_i.connection[ConnW-1:0]};
+    step_conn_q  <= {step_conn_q[ConnW-1:0], back_conn_q};
+  end
+
+  ram_1r1w #(.Width(1 + QpW), .Depth(rnic_pkg::NumConns)) u_waiting (
+    .clk_i, .rst_ni,
+    .we_i(clear_busy || wait_we_i), .waddr_i(clear_busy ? clear_addr : look_conn_q),
+    .wdata_i({wait_i && !clear_busy, wait_qpn_i}),
+    .re_i(ask_limit || ask_back), .raddr_i(ask_limit ? limit_conn_q[3*ConnW-1:2*ConnW] : step_conn_q[2*ConnW-1:ConnW]),
+    .rdata_o({waits, waits_qpn})
+  );
+
+  logic wakes_ready;
+
+  stream_fifo #(.Width(QpW), .Depth(16)) u_wakes (
+    .clk_i, .rst_ni,
+    .valid_i(asked_q && waits), .ready_o(wakes_ready), .data_i(waits_qpn),
+    .valid_o(wake_valid_o), .ready_i(wake_ready_i), .data_o(wake_qpn_o),
+    .count_o(wakes)
+  );
+
+  `RNIC_ASSERT(NoneLost_A, !(asked_q && waits) || wakes_ready)
+  `RNIC_ASSERT(OneAsks_A, !(ask_limit && ask_back))
+  `RNIC_ASSERT(OneReads_A, !(look_i && back))
+  `RNIC_ASSERT(OneWrites_A, !(back_q && clear_i) && !(limit_we && clear_i))
+  `RNIC_STREAM_STABLE(OutStable_A, wake_valid_o, wake_ready_i, wake_qpn_o)
+endmodule

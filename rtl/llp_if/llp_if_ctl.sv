@@ -1,0 +1,365 @@
+// llp_if_ctl: what the LLP tells and what admin and qp ask, one at a time, on the table of connections.
+//
+//   Terminate left, late --+
+//   llp_ctl_evt -----------+                                       +--> llp_ctl_req
+//   raw: check, abort -----+--> choose --> read --> decide, write --+--> conn_cmd_rsp, qp_ack_llp, llp_event, conn_async
+//   conn_cmd --------------+                          |
+//   qp_ctl_llp ------------+                          +--> tables of llp_if_rx, llp_if_tx, llp_if_grant
+//
+// What is decided is in llp_if_rule. 5 to 20 cycles an item. A start waits until admin's streaming bytes have left, and until
+// wants from before it were looked at; a stop until what was inside has left, both ways. conn_connect waits for `assigned`
+// while others go on. An event is taken only with room for what it may report, so qp's orders never wait for qp.
+`include "rnic_assert.svh"
+
+module llp_if_ctl #(
+  localparam int unsigned QpW   = $clog2(rnic_pkg::NumQps),
+  localparam int unsigned ConnW = $clog2(rnic_pkg::NumConns)
+) (
+  input  logic                     clk_i,
+  input  logic                     rst_ni,
+  output logic                     ready_o,
+  // from and to the LLP
+  input  logic                     evt_valid_i,
+  output logic                     evt_ready_o,
+  input  iwarp_pkg::llp_ctl_evt_t  evt_i,
+  output logic                     req_valid_o,
+  input  logic                     req_ready_i,
+  output iwarp_pkg::llp_ctl_req_t  req_o,
+  // from and to admin
+  input  logic                     cmd_valid_i,
+  output logic                     cmd_ready_o,
+  input  iwarp_pkg::conn_cmd_t     cmd_i,
+  output logic                     rsp_valid_o,
+  input  logic                     rsp_ready_i,
+  output iwarp_pkg::conn_cmd_rsp_t rsp_o,
+  // from and to qp
+  input  logic                     ctl_valid_i,
+  output logic                     ctl_ready_o,
+  input  iwarp_pkg::qp_ctl_llp_t   ctl_i,
+  output logic                     ack_valid_o,
+  input  logic                     ack_ready_i,
+  output iwarp_pkg::qp_ack_llp_t   ack_o,
+  // to qp through llp_if_event; to cq
+  output logic                     event_valid_o,
+  input  logic                     event_ready_i,
+  output iwarp_pkg::llp_event_t    event_o,
+  output logic                     async_valid_o,
+  input  logic                     async_ready_i,
+  output iwarp_pkg::conn_async_t   async_o,
+  // from llp_if_tx, llp_if_grant: a Terminate has left, or could not
+  input  logic                     term_valid_i,
+  output logic                     term_ready_o,
+  input  logic [QpW-1:0]           term_qpn_i,
+  input  logic [ConnW-1:0]         term_conn_i,
+  input  logic                     late_valid_i,
+  output logic                     late_ready_o,
+  input  logic [QpW-1:0]           late_qpn_i,
+  input  logic [ConnW-1:0]         late_conn_i,
+  // from and to llp_if_raw
+  input  logic                     check_valid_i,
+  output logic                     check_done_o,
+  output logic                     check_ok_o,
+  input  logic                     abort_valid_i,
+  output logic                     abort_done_o,
+  input  logic [ConnW-1:0]         raw_conn_i,
+  input  logic                     raw_idle_i,
+  // to the tables of llp_if_rx, llp_if_tx
+  output logic                     rx_map_we_o,
+  output logic [ConnW-1:0]         rx_map_conn_o,
+  output logic                     rx_map_exists_o,
+  output logic                     rx_map_has_qp_o,
+  output logic [QpW-1:0]           rx_map_qpn_o,
+  output logic                     rx_map_hold_o,
+  output logic                     tx_map_we_o,
+  output logic                     tx_map_running_o,
+  // to llp_if_grant, llp_if_tx
+  output logic                     cfg_valid_o,
+  input  logic                     cfg_ready_i,
+  output logic [1:0]               cfg_kind_o,
+  output logic [QpW-1:0]           cfg_qpn_o,
+  output logic [ConnW-1:0]         cfg_conn_o,
+  output logic                     cfg_running_o,
+  output logic                     cfg_hold_o,
+  output logic [15:0]              cfg_mulpdu_o,
+  output logic [16:0]              cfg_worst_o,
+  output logic                     wants_mark_o,
+  input  logic                     wants_past_i,
+  // to and from llp_if_event
+  output logic                     mark_o,
+  input  logic                     past_i
+);
+  localparam int unsigned RowW = 103 + QpW;
+
+  typedef enum logic [3:0] {
+    StIdle,    // chooses
+    StQp,      // QP -> connection: read
+    StQpRead,  // the connection's number is there
+    StRead,    // the connection's row: read
+    StDecide,  // llp_if_rule; the row is written
+    StWants,   // start: wants from before it are looked at
+    StSize,    // MULPDU is computed
+    StSet,     // llp_if_grant takes a row, a size, or forgets a credit
+    StDrain,   // stop: what is inside leaves
+    StUnmap,   // stop: records that come now are dropped
+    StAgain,   // stop: those that came meanwhile leave
+    StReq,     // the LLP takes a request
+    StAnswer   // answers and events are taken
+  } state_e;
+
+  // --- choose
+  state_e             state_q;
+  logic [2:0]         src_d, src_q;     // as llp_if_rule
+  logic               clear_busy, any, connecting_q, number_ok_d, number_ok_q, take;
+  logic [QpW-1:0]     qpn_d, qpn_q;
+  logic [ConnW-1:0]   conn_d, conn_q, clear_addr;
+  logic               is_start;
+  logic [15:0]        number;
+  iwarp_pkg::llp_ctl_evt_t evt_q;
+  iwarp_pkg::conn_cmd_t    cmd_q;
+  iwarp_pkg::qp_ctl_llp_t  ctl_q;
+
+  assign ready_o  = !clear_busy;
+  assign is_start = ctl_i.op == iwarp_pkg::QpoStart;
+
+  always_comb begin
+    any    = 1'b1;
+    src_d  = 3'd0;
+    number = 16'(term_conn_i);
+    qpn_d  = term_qpn_i;
+    if (term_valid_i && event_ready_i) begin
+      src_d = 3'd0;
+    end else if (late_valid_i && event_ready_i) begin
+      src_d  = 3'd1;
+      number = 16'(late_conn_i);
+      qpn_d  = late_qpn_i;
+    end else if (evt_valid_i && event_ready_i) begin
+      src_d  = 3'd2;
+      number = evt_i.connection;
+    end else if (check_valid_i) begin
+      src_d  = 3'd3;
+      number = 16'(raw_conn_i);
+    end else if (abort_valid_i) begin
+      src_d  = 3'd4;
+      number = 16'(raw_conn_i);
+    end else if (ctl_valid_i && (!is_start || (raw_idle_i && event_ready_i))) begin
+      src_d  = 3'd5;
+      number = ctl_i.params.connection;
+      qpn_d  = ctl_i.qpn[QpW-1:0];
+    end else if (cmd_valid_i && !connecting_q) begin
+      src_d  = 3'd6;
+      number = cmd_i.object[15:0];
+    end else begin
+      any = 1'b0;
+    end
+    conn_d      = number[ConnW-1:0];
+    number_ok_d = 32'(number) < rnic_pkg::NumConns && (src_d != 3'd6 || cmd_i.object[31:16] == '0);
+  end
+
+  assign take         = state_q == StIdle && any && !clear_busy;
+  assign term_ready_o = take && src_d == 3'd0;
+  assign late_ready_o = take && src_d == 3'd1;
+  assign evt_ready_o  = take && src_d == 3'd2;
+  assign ctl_ready_o  = take && src_d == 3'd5;
+  assign cmd_ready_o  = take && src_d == 3'd6;
+
+  // --- tables
+  logic               by_qp_taken, row_we, row_change;
+  logic [ConnW-1:0]   by_qp_conn;
+  logic [RowW-1:0]    row, row_d;
+  logic               link_we, link;
+
+  ram_clear #(.Depth(rnic_pkg::NumConns)) u_clear (.clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr));
+
+  ram_1r1w #(.Width(RowW), .Depth(rnic_pkg::NumConns)) u_rows (
+    .clk_i, .rst_ni,
+    .we_i(clear_busy || row_we), .waddr_i(clear_busy ? clear_addr : conn_q), .wdata_i(clear_busy ? '0 : row_d),
+    .re_i(state_q == StRead), .raddr_i(conn_q), .rdata_o(row)
+  );
+
+  logic             qp_clear_busy;
+  logic [QpW-1:0]   qp_clear_addr;
+
+  ram_clear #(.Depth(rnic_pkg::NumQps)) u_qp_clear (.clk_i, .rst_ni, .busy_o(qp_clear_busy), .addr_o(qp_clear_addr));
+
+  ram_1r1w #(.Width(1 + ConnW), .Depth(rnic_pkg::NumQps)) u_by_qp (
+    .clk_i, .rst_ni,
+    .we_i(qp_clear_busy || link_we), .waddr_i(qp_clear_busy ? qp_clear_addr : qpn_q),
+    .wdata_i(qp_clear_busy ? '0 : {link, conn_q}),
+    .re_i(state_q == StQp), .raddr_i(qpn_q), .rdata_o({by_qp_taken, by_qp_conn})
+  );
+
+  // --- decide
+  logic         taken_q, req_d, rsp_d, ack_d, event_d, async_d, start, stop, resize, forget, ok, connect_sent;
+  logic         req_q, rsp_q, ack_q, event_q, async_q;
+  logic         start_q, stop_q, resize_q, forget_q;
+  logic         now_exists, now_linked, req_connect_done, drain;
+  logic [3:0]   req_op_d, req_op_q;
+  logic [7:0]   status_d, status_q;
+  logic [127:0] result_d, result_q;
+  logic [2:0]   kind_d, kind_q;
+  logic [15:0]  mss_q, req_length_q, req_port_q, mulpdu;
+  logic [31:0]  req_address_q, peer_address_q;
+  logic [15:0]  peer_port_q;
+  logic [16:0]  worst;
+  logic         markers_q;
+  logic [1:0]   size_wait_q;
+  logic [QpW-1:0] row_qpn;
+
+  llp_if_rule u_rule (
+    .source_i(src_q), .number_ok_i(number_ok_q), .conn_i(16'(conn_q)), .linked_i(taken_q),
+    .evt_i(evt_q), .cmd_i(cmd_q), .ctl_i(ctl_q), .connecting_i(connecting_q),
+    .peer_address_i(peer_address_q), .peer_port_i(peer_port_q), .qpn_i(qpn_q),
+    .row_i(row), .row_o(row_d), .row_we_o(row_change),
+    .req_o(req_d), .req_op_o(req_op_d), .rsp_o(rsp_d), .status_o(status_d), .result_o(result_d), .ack_o(ack_d),
+    .event_o(event_d), .kind_o(kind_d), .async_o(async_d), .start_o(start), .stop_o(stop), .resize_o(resize),
+    .forget_o(forget), .check_ok_o(ok), .exists_o(now_exists), .has_qp_o(now_linked), .drain_o(drain),
+    .connect_sent_o(connect_sent),
+    .connect_done_o(req_connect_done)
+  );
+
+  assign row_we  = state_q == StDecide && row_change;
+  assign row_qpn = row[QpW-1:0];
+
+  llp_if_size u_size (.clk_i, .mss_i(mss_q), .markers_i(markers_q), .mulpdu_o(mulpdu), .worst_o(worst));
+
+  // --- steps
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      state_q      <= StIdle;
+      connecting_q <= 1'b0;
+      size_wait_q  <= '0;
+      req_q        <= 1'b0;
+      rsp_q        <= 1'b0;
+      ack_q        <= 1'b0;
+      event_q      <= 1'b0;
+      async_q      <= 1'b0;
+    end else begin
+      unique case (state_q)
+        StIdle:   if (take) state_q <= src_d == 3'd5 && !is_start ? StQp : StRead;
+        StQp:     state_q <= StQpRead;
+        StQpRead: state_q <= StRead;
+        StRead:   state_q <= StDecide;
+        StDecide: begin
+          req_q   <= req_d;
+          rsp_q   <= rsp_d;
+          ack_q   <= ack_d;
+          event_q <= event_d;
+          async_q <= async_d;
+          if (connect_sent)     connecting_q <= 1'b1;
+          if (req_connect_done) connecting_q <= 1'b0;
+          state_q <= start ? StWants : stop || forget ? StSet : resize ? StSize : drain ? StDrain : StReq;
+        end
+        StWants:  if (wants_past_i && size_wait_q != '0) state_q <= StSize;
+        StSize:   if (size_wait_q == 2'd3) state_q <= StSet;
+        StSet:    if (cfg_ready_i) state_q <= stop_q ? StDrain : StReq;
+        StDrain:  if (past_i && size_wait_q != '0) state_q <= stop_q ? StUnmap : StReq;
+        StUnmap:  state_q <= StAgain;
+        StAgain:  if (past_i && size_wait_q != '0) state_q <= StReq;
+        StReq:    if (!req_q || req_ready_i) begin
+                    req_q   <= 1'b0;
+                    state_q <= StAnswer;
+                  end
+        StAnswer: begin
+          if (rsp_ready_i)   rsp_q   <= 1'b0;
+          if (ack_ready_i)   ack_q   <= 1'b0;
+          if (event_ready_i) event_q <= 1'b0;
+          if (async_ready_i) async_q <= 1'b0;
+          if ((!rsp_q || rsp_ready_i) && (!ack_q || ack_ready_i) && (!event_q || event_ready_i) &&
+              (!async_q || async_ready_i)) state_q <= StIdle;
+        end
+        default:  state_q <= StIdle;
+      endcase
+      // cycles in a state that waits: a mark is taken in the first
+      if (state_q == StWants || state_q == StSize || state_q == StDrain || state_q == StAgain)
+        size_wait_q <= size_wait_q == 2'd3 ? 2'd3 : size_wait_q + 1'b1;
+      else size_wait_q <= '0;
+      if (state_q == StWants && wants_past_i && size_wait_q != '0) size_wait_q <= '0;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (take) begin
+      src_q       <= src_d;
+      qpn_q       <= qpn_d;
+      conn_q      <= conn_d;
+      number_ok_q <= number_ok_d;
+      taken_q     <= 1'b1;
+      if (src_d == 3'd2) evt_q <= evt_i;
+      if (src_d == 3'd5) ctl_q <= ctl_i;
+      if (src_d == 3'd6) cmd_q <= cmd_i;
+    end
+    if (state_q == StQpRead) begin
+      conn_q      <= by_qp_conn;
+      taken_q     <= by_qp_taken;
+      number_ok_q <= 1'b1;
+    end
+    if (state_q == StDecide) begin
+      start_q       <= start;
+      stop_q        <= stop;
+      resize_q      <= resize;
+      forget_q      <= forget;
+      req_op_q      <= req_op_d;
+      status_q      <= status_d;
+      result_q      <= result_d;
+      kind_q        <= kind_d;
+      mss_q         <= row_d[QpW+16:QpW+1];
+      markers_q     <= row_d[QpW];
+      req_length_q  <= cmd_q.args[79:64];
+      req_port_q    <= connect_sent ? cmd_q.args[95:80] : cmd_q.object[15:0];
+      req_address_q <= cmd_q.args[127:96];
+      if (src_q == 3'd2) qpn_q <= row_qpn;   // the QP that the event is for
+      if (connect_sent) begin
+        peer_address_q <= cmd_q.args[127:96];
+        peer_port_q    <= cmd_q.args[95:80];
+      end
+    end
+  end
+
+  // --- to the LLP, and answers
+  assign req_valid_o = state_q == StReq && req_q;
+  assign req_o       = {req_op_q, 16'(conn_q), req_length_q, ctl_q.params.use_crc, ctl_q.params.rx_markers,
+                        ctl_q.params.tx_markers, req_address_q, req_port_q, 16'd0};
+  assign rsp_valid_o   = state_q == StAnswer && rsp_q;
+  assign rsp_o         = {status_q, result_q};
+  assign ack_valid_o   = state_q == StAnswer && ack_q;
+  assign ack_o.qpn     = ctl_q.qpn;
+  assign event_valid_o = state_q == StAnswer && event_q;
+  assign event_o       = {16'(qpn_q), kind_q};
+  assign async_valid_o = state_q == StAnswer && async_q;
+  assign async_o.connection = 16'(conn_q);
+
+  assign check_done_o = state_q == StDecide && src_q == 3'd3;
+  assign check_ok_o   = ok;
+  assign abort_done_o = state_q == StAnswer && src_q == 3'd4;
+
+  // --- the other tables
+  assign cfg_valid_o   = state_q == StSet;
+  assign cfg_kind_o    = forget_q ? 2'd2 : resize_q ? 2'd1 : 2'd0;
+  assign cfg_qpn_o     = qpn_q;
+  assign cfg_conn_o    = conn_q;
+  assign cfg_running_o = start_q;
+  assign cfg_hold_o    = ctl_q.params.hold_tx;
+  assign cfg_mulpdu_o  = mulpdu;
+  assign cfg_worst_o   = worst;
+  assign wants_mark_o  = state_q == StWants && size_wait_q == '0;
+  assign mark_o        = (state_q == StDrain || state_q == StAgain) && size_wait_q == '0;
+
+  logic set_now, map_now;
+
+  assign set_now          = state_q == StSet && cfg_ready_i && (start_q || stop_q);
+  assign map_now       = state_q == StDecide && row_change;
+  assign link_we          = set_now;
+  assign link             = start_q;
+  assign tx_map_we_o      = set_now;
+  assign tx_map_running_o = start_q;
+  assign rx_map_we_o      = (map_now && (src_q == 3'd2 || src_q == 3'd6) && !now_linked) || (set_now && start_q) ||
+                            state_q == StUnmap;
+  assign rx_map_conn_o    = conn_q;
+  assign rx_map_exists_o  = state_q == StDecide ? now_exists : 1'b1;
+  assign rx_map_has_qp_o  = state_q == StSet;
+  assign rx_map_qpn_o     = qpn_q;
+  assign rx_map_hold_o    = state_q == StSet && ctl_q.params.hold_tx;
+
+  `RNIC_STREAM_STABLE(ReqStable_A, req_valid_o, req_ready_i, req_o)
+  `RNIC_STREAM_STABLE(RspStable_A, rsp_valid_o, rsp_ready_i, rsp_o)
+endmodule

@@ -1,0 +1,69 @@
+// llp_if_event: what has come and what has left, for stops; and llp_event behind the records that came before it.
+//
+//   rx_in, rx_out, tx_in, tx_out --> [ counts ] --> past_o: all that was inside at mark_i has left
+//   events --> [ FIFO, each with the count of records ] --> llp_event, when so many have left
+//
+// Records keep their order on either way, so counts of all QPs are enough. Waits for mpa (through llp_if_rx) and qp.
+`include "rnic_assert.svh"
+
+module llp_if_event (
+  input  logic                  clk_i,
+  input  logic                  rst_ni,
+  // from the ports
+  input  logic                  rx_in_i,
+  input  logic                  rx_out_i,
+  input  logic                  tx_in_i,
+  input  logic                  tx_out_i,
+  // from and to llp_if_ctl
+  input  logic                  mark_i,
+  output logic                  past_o,
+  input  logic                  event_valid_i,
+  output logic                  event_ready_o,
+  input  iwarp_pkg::llp_event_t event_i,
+  // to qp
+  output logic                  event_valid_o,
+  input  logic                  event_ready_i,
+  output iwarp_pkg::llp_event_t event_o
+);
+  logic [31:0] rx_in_q, rx_out_q, rx_mark_q, front_mark;   // wide: an event may wait for qp while many records pass
+  logic [15:0] tx_in_q, tx_out_q, tx_mark_q;
+  logic        rx_behind, tx_behind, front_behind, front_valid;
+  logic [30:0] unused_rx, unused_front;
+  logic [14:0] unused_tx;
+  logic [4:0]  unused_events;
+
+  assign {rx_behind, unused_rx}       = rx_out_q - rx_mark_q;
+  assign {tx_behind, unused_tx}       = tx_out_q - tx_mark_q;
+  assign {front_behind, unused_front} = rx_out_q - front_mark;
+  assign past_o        = !rx_behind && !tx_behind;
+  assign event_valid_o = front_valid && !front_behind;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      rx_in_q   <= '0;
+      rx_out_q  <= '0;
+      tx_in_q   <= '0;
+      tx_out_q  <= '0;
+      rx_mark_q <= '0;
+      tx_mark_q <= '0;
+    end else begin
+      rx_in_q  <= rx_in_q + 32'(rx_in_i);
+      rx_out_q <= rx_out_q + 32'(rx_out_i);
+      tx_in_q  <= tx_in_q + 16'(tx_in_i);
+      tx_out_q <= tx_out_q + 16'(tx_out_i);
+      if (mark_i) begin
+        rx_mark_q <= rx_in_q;
+        tx_mark_q <= tx_in_q;
+      end
+    end
+  end
+
+  stream_fifo #(.Width(32 + iwarp_pkg::LlpEventWidth), .Depth(16)) u_events (
+    .clk_i, .rst_ni,
+    .valid_i(event_valid_i), .ready_o(event_ready_o), .data_i({rx_in_q, event_i}),
+    .valid_o(front_valid), .ready_i(event_ready_i && !front_behind), .data_o({front_mark, event_o}),
+    .count_o(unused_events)
+  );
+
+  `RNIC_STREAM_STABLE(OutStable_A, event_valid_o, event_ready_i, event_o)
+endmodule

@@ -1,0 +1,345 @@
+// llp_if_grant: gives segments of QPs their credit, in the order of their wants.
+//
+//   tx_want --> [ wants ] --+                             +--> tx_grant
+//   wake, hold, mss ------> + --> [ QP table ] -> [ account ] --> decide --+--> waits: flag in the table
+//                           ^--- [ again ] <--- a QP that waits and whose credit changed
+//
+// An FPDU of the largest size and TermCredit must fit (RFC 5044 section 4; architecture section 5); a Terminate takes TermCredit
+// alone. No grant before start, after stop, or while hold_tx stands. What is set aside for a QP's segments never shrinks,
+// and grows only while none is under way, so refunds are exact also when the segment size changes.
+// A QP whose Terminate waits is visited every 2^16 cycles; the second visit gives up (TermTimeout, up to twice).
+// Steps, phase 0, 1, 0: read the table; ask account; decide and write. One item every 2 cycles; a table row that is
+// written while the next item reads it is handed on. Nothing but looks waits for tx_grant: both queues hold all QPs.
+`include "rnic_assert.svh"
+
+module llp_if_grant #(
+  localparam int unsigned QpW   = $clog2(rnic_pkg::NumQps),
+  localparam int unsigned ConnW = $clog2(rnic_pkg::NumConns)
+) (
+  input  logic                  clk_i,
+  input  logic                  rst_ni,
+  output logic                  ready_o,
+  output logic                  phase_o,
+  // from ddp
+  input  logic                  want_valid_i,
+  output logic                  want_ready_o,
+  input  iwarp_pkg::tx_want_t   want_i,
+  // to ddp
+  output logic                  grant_valid_o,
+  input  logic                  grant_ready_i,
+  output iwarp_pkg::tx_grant_t  grant_o,
+  // from llp_if_ctl: set a QP's row, change its size, forget a connection's credit
+  input  logic                  cfg_valid_i,
+  output logic                  cfg_ready_o,
+  input  logic [1:0]            cfg_kind_i,       // 0 set, 1 size, 2 clear
+  input  logic [QpW-1:0]        cfg_qpn_i,
+  input  logic [ConnW-1:0]      cfg_conn_i,
+  input  logic                  cfg_running_i,
+  input  logic                  cfg_hold_i,
+  input  logic [15:0]           cfg_mulpdu_i,
+  input  logic [16:0]           cfg_worst_i,
+  input  logic                  mark_i,           // note the wants that are here now ...
+  output logic                  past_o,           // ... and say when all of them were looked at
+  // from llp_if_rx: the QP's first FPDU has come
+  input  logic                  hold_valid_i,
+  output logic                  hold_ready_o,
+  input  logic [QpW-1:0]        hold_qpn_i,
+  // from llp_if_raw: streaming bytes
+  input  logic                  debit_valid_i,
+  output logic                  debit_ready_o,
+  input  logic [ConnW-1:0]      debit_conn_i,
+  input  logic [15:0]           debit_length_i,
+  output logic                  debit_done_o,
+  output logic                  debit_ok_o,
+  // to llp_if_ctl: no credit for a Terminate
+  output logic                  late_valid_o,
+  input  logic                  late_ready_i,
+  output logic [QpW-1:0]        late_qpn_o,
+  output logic [ConnW-1:0]      late_conn_o,
+  // to and from llp_if_account
+  output logic                  look_o,
+  output logic [ConnW-1:0]      look_conn_o,
+  input  logic [31:0]           available_i,
+  input  logic [16:0]           size_i,
+  input  logic                  idle_i,
+  output logic                  take_o,
+  output logic [31:0]           take_bytes_o,
+  output logic                  take_fpdu_o,
+  output logic [16:0]           take_size_o,
+  output logic                  clear_o,
+  output logic                  wait_we_o,
+  output logic                  wait_o,
+  output logic [QpW-1:0]        wait_qpn_o,
+  input  logic                  wake_valid_i,
+  output logic                  wake_ready_o,
+  input  logic [QpW-1:0]        wake_qpn_i
+);
+  localparam int unsigned RowW = 38 + ConnW;   // {running, hold, wait_seg, wait_term, seen, worst, mulpdu, connection}
+
+  typedef enum logic [3:0] {
+    OpNone, OpSet, OpSize, OpClear, OpHold, OpWake, OpDebit, OpTick, OpLook
+  } op_e;
+
+  // --- queues
+  logic           want_valid, want_pop, want_term, again_valid, again_pop, again_term, again_push, again_push_term;
+  logic           again_ready, grant_room, late_room, grant_ready, late_ready;
+  logic [QpW-1:0] want_qpn, again_qpn;
+  logic [2:0]     grants, lates;
+  logic [$clog2(2*rnic_pkg::NumQps+1)-1:0] unused_wants, unused_again;
+
+  op_e            op_d, op1_q, op2_q;
+  logic [QpW-1:0] qpn_d, qpn1_q, qpn2_q;
+
+  stream_fifo #(.Width(QpW + 1), .Depth(2 * rnic_pkg::NumQps)) u_wants (
+    .clk_i, .rst_ni,
+    .valid_i(want_valid_i), .ready_o(want_ready_o), .data_i({want_i.qpn[QpW-1:0], want_i.is_term}),
+    .valid_o(want_valid), .ready_i(want_pop), .data_o({want_qpn, want_term}),
+    .count_o(unused_wants)
+  );
+
+  stream_fifo #(.Width(QpW + 1), .Depth(2 * rnic_pkg::NumQps)) u_again (
+    .clk_i, .rst_ni,
+    .valid_i(again_push), .ready_o(again_ready), .data_i({qpn2_q, again_push_term}),
+    .valid_o(again_valid), .ready_i(again_pop), .data_o({again_qpn, again_term}),
+    .count_o(unused_again)
+  );
+
+  // --- a visit to each QP in 2^16 cycles
+  logic [15:0]    clock_q;
+  logic           tick_q, tick_pop;
+  logic [QpW-1:0] tick_qpn_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      clock_q <= '0;
+      tick_q  <= 1'b0;
+    end else begin
+      clock_q <= clock_q + 1'b1;
+      tick_q  <= clock_q[15-QpW:0] == '0 || (tick_q && !tick_pop);
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (clock_q[15-QpW:0] == '0) tick_qpn_q <= clock_q[15:16-QpW];
+  end
+
+  // --- step 0: choose
+  logic             phase_q, clear_busy, term_d, term1_q, term2_q, choose;
+  logic [QpW-1:0]   clear_addr;
+  logic [ConnW-1:0] conn_d, conn1_q;
+  logic [15:0]      debit1_q, debit2_q;
+
+  ram_clear #(.Depth(rnic_pkg::NumQps)) u_clear (.clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr));
+
+  assign ready_o    = !clear_busy;
+  assign phase_o    = phase_q;
+  assign choose     = !phase_q && !clear_busy;
+  assign grant_room = grants <= 3'd2;
+  assign late_room  = lates <= 3'd2;
+
+  always_comb begin
+    op_d         = OpNone;
+    qpn_d        = want_qpn;
+    conn_d       = cfg_conn_i;
+    term_d       = want_term;
+    cfg_ready_o  = 1'b0;
+    hold_ready_o = 1'b0;
+    wake_ready_o = 1'b0;
+    debit_ready_o = 1'b0;
+    tick_pop     = 1'b0;
+    again_pop    = 1'b0;
+    want_pop     = 1'b0;
+    if (choose) begin
+      if (cfg_valid_i) begin
+        op_d        = cfg_kind_i == 2'd0 ? OpSet : cfg_kind_i == 2'd1 ? OpSize : OpClear;
+        qpn_d       = cfg_qpn_i;
+        cfg_ready_o = 1'b1;
+      end else if (hold_valid_i) begin
+        op_d         = OpHold;
+        qpn_d        = hold_qpn_i;
+        hold_ready_o = 1'b1;
+      end else if (wake_valid_i) begin
+        op_d         = OpWake;
+        qpn_d        = wake_qpn_i;
+        wake_ready_o = 1'b1;
+      end else if (debit_valid_i) begin
+        op_d          = OpDebit;
+        conn_d        = debit_conn_i;
+        debit_ready_o = 1'b1;
+      end else if (tick_q && late_room) begin
+        op_d     = OpTick;
+        qpn_d    = tick_qpn_q;
+        tick_pop = 1'b1;
+      end else if (again_valid && grant_room) begin
+        op_d      = OpLook;
+        qpn_d     = again_qpn;
+        term_d    = again_term;
+        again_pop = 1'b1;
+      end else if (want_valid && grant_room) begin
+        op_d     = OpLook;
+        want_pop = 1'b1;
+      end
+    end
+  end
+
+  // --- step 1: the row; ask account
+  logic             row_we, handed_q;
+  logic [RowW-1:0]  row_ram, row_new, handed_row_q, row1, row2_q, set1_q;
+  logic [ConnW-1:0] conn1, conn2_q;
+
+  ram_1r1w #(.Width(RowW), .Depth(rnic_pkg::NumQps)) u_rows (
+    .clk_i, .rst_ni,
+    .we_i(clear_busy || row_we), .waddr_i(clear_busy ? clear_addr : qpn2_q), .wdata_i(clear_busy ? '0 : row_new),
+    .re_i(op_d != OpNone), .raddr_i(qpn_d), .rdata_o(row_ram)
+  );
+
+  assign row1        = handed_q ? handed_row_q : row_ram;
+  assign conn1       = op1_q == OpDebit || op1_q == OpClear || op1_q == OpSet ? conn1_q : row1[ConnW-1:0];
+  assign look_o      = phase_q && op1_q != OpNone;
+  assign look_conn_o = conn1;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      phase_q  <= 1'b0;
+      op1_q    <= OpNone;
+      op2_q    <= OpNone;
+      handed_q <= 1'b0;
+    end else begin
+      phase_q <= !phase_q;
+      if (!phase_q) op1_q <= op_d;
+      if (phase_q)  op2_q <= op1_q;
+      if (!phase_q) handed_q <= row_we && qpn2_q == qpn_d;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!phase_q) begin
+      qpn1_q       <= qpn_d;
+      conn1_q      <= conn_d;
+      term1_q      <= term_d;
+      debit1_q     <= debit_length_i;
+      handed_row_q <= row_new;
+      set1_q       <= {cfg_running_i, cfg_hold_i, 3'b000, cfg_worst_i, cfg_mulpdu_i, cfg_conn_i};
+    end
+    if (phase_q) begin
+      qpn2_q   <= qpn1_q;
+      term2_q  <= term1_q;
+      debit2_q <= debit1_q;
+      row2_q   <= op1_q == OpSet ? set1_q
+                : op1_q == OpSize ? {row1[RowW-1:ConnW+33], set1_q[ConnW+32:ConnW], row1[ConnW-1:0]} : row1;
+      conn2_q  <= conn1;
+    end
+  end
+
+  // --- step 2: decide
+  logic             active, running, hold, wait_seg, wait_term, seen, seg_d, term_wait_d, seen_d, running_d, hold_d;
+  logic             look, grows, may_size, enough, granted, calls, debited;
+  logic [16:0]      worst, aside;
+  logic [15:0]      mulpdu;
+  logic [31:0]      need;
+
+  assign active   = !phase_q && op2_q != OpNone;
+  assign {running, hold, wait_seg, wait_term, seen, worst, mulpdu} = row2_q[RowW-1:ConnW];
+  assign look     = active && op2_q == OpLook && running;
+  assign grows    = worst > size_i;
+  assign aside    = grows && idle_i ? worst : size_i;
+  assign may_size = !grows || idle_i;
+  assign need     = op2_q == OpDebit ? {16'd0, debit2_q}
+                  : term2_q ? {16'd0, rnic_pkg::TermCredit} : {15'd0, aside} + {16'd0, rnic_pkg::TermCredit};
+  assign enough   = !available_i[31] && available_i >= need;
+  assign granted  = look && !hold && enough && (term2_q || may_size);
+  assign debited  = active && op2_q == OpDebit && enough;
+  assign calls    = active && (op2_q == OpWake || op2_q == OpHold || op2_q == OpSize);
+
+  assign again_push      = calls && (wait_seg || wait_term);
+  assign again_push_term = wait_term;
+
+  always_comb begin
+    running_d   = running;
+    hold_d      = hold;
+    seg_d       = wait_seg;
+    term_wait_d = wait_term;
+    seen_d      = seen;
+    if (op2_q == OpHold) hold_d = 1'b0;
+    if (calls && wait_term) term_wait_d = 1'b0;
+    else if (calls)         seg_d = 1'b0;
+    if (look && !granted && term2_q)  term_wait_d = 1'b1;
+    if (look && !granted && !term2_q) seg_d = 1'b1;
+    if (granted && term2_q)           seen_d = 1'b0;
+    if (op2_q == OpTick && wait_term) begin
+      seen_d = 1'b1;
+      if (seen) begin
+        running_d   = 1'b0;
+        seg_d       = 1'b0;
+        term_wait_d = 1'b0;
+      end
+    end
+  end
+
+  assign row_we  = active && op2_q != OpDebit && op2_q != OpClear;
+  assign row_new = {running_d, hold_d, seg_d, term_wait_d, seen_d, row2_q[ConnW+32:0]};
+
+  assign take_o       = granted || debited;
+  assign take_bytes_o = debited ? {16'd0, debit2_q} : term2_q ? {16'd0, rnic_pkg::TermCredit} : {15'd0, aside};
+  assign take_fpdu_o  = granted;
+  assign take_size_o  = granted && !term2_q ? aside : size_i;
+  assign clear_o      = active && op2_q == OpClear;
+  assign wait_we_o    = row_we && (running || op2_q == OpSet);
+  assign wait_o       = seg_d || term_wait_d;
+  assign wait_qpn_o   = qpn2_q;
+  assign debit_done_o = active && op2_q == OpDebit;
+  assign debit_ok_o   = enough;
+
+  iwarp_pkg::tx_grant_t grant;
+  assign grant.qpn     = 16'(qpn2_q);
+  assign grant.is_term = term2_q;
+  assign grant.mulpdu  = mulpdu;
+
+  stream_fifo #(.Width(iwarp_pkg::TxGrantWidth), .Depth(4)) u_grants (
+    .clk_i, .rst_ni,
+    .valid_i(granted), .ready_o(grant_ready), .data_i(grant),
+    .valid_o(grant_valid_o), .ready_i(grant_ready_i), .data_o(grant_o),
+    .count_o(grants)
+  );
+
+  logic late;
+  assign late = active && op2_q == OpTick && running && wait_term && seen;
+
+  stream_fifo #(.Width(QpW + ConnW), .Depth(4)) u_lates (
+    .clk_i, .rst_ni,
+    .valid_i(late), .ready_o(late_ready), .data_i({qpn2_q, conn2_q}),
+    .valid_o(late_valid_o), .ready_i(late_ready_i), .data_o({late_qpn_o, late_conn_o}),
+    .count_o(lates)
+  );
+
+  // --- have the wants that were here at the mark been looked at?
+  logic [15:0] want_in_q, want_out_q, want_mark_q, again_in_q, again_out_q, again_mark_q, want_left, again_left;
+
+  assign want_left  = want_out_q - want_mark_q;
+  assign again_left = again_out_q - again_mark_q;
+  assign past_o     = !want_left[15] && !again_left[15];
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      want_in_q    <= '0;
+      want_out_q   <= '0;
+      again_in_q   <= '0;
+      again_out_q  <= '0;
+      want_mark_q  <= '0;
+      again_mark_q <= '0;
+    end else begin
+      want_in_q   <= want_in_q + 16'(want_valid_i && want_ready_o);
+      want_out_q  <= want_out_q + 16'(want_valid && want_pop);
+      again_in_q  <= again_in_q + 16'(again_push);
+      again_out_q <= again_out_q + 16'(again_valid && again_pop);
+      if (mark_i) begin
+        want_mark_q  <= want_in_q;
+        again_mark_q <= again_in_q;
+      end
+    end
+  end
+
+  `RNIC_ASSERT(AgainRoom_A, !again_push || again_ready)
+  `RNIC_ASSERT(GrantRoom_A, !granted || grant_ready)
+  `RNIC_ASSERT(LateRoom_A, !late || late_ready)
+  `RNIC_STREAM_STABLE(GrantStable_A, grant_valid_o, grant_ready_i, grant_o)
+endmodule

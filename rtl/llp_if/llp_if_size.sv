@@ -1,0 +1,43 @@
+// llp_if_size: from the connection's segment size to MULPDU and to the worst-case FPDU. spec/ambiguities.md C-27
+//
+//   MULPDU = mss - 6 - mss mod 4 - (markers: 4 ceil(mss / 512)), 128 at least
+//   FPDU   = 2 + MULPDU to a multiple of 4, 4 bytes CRC, and with markers one word for each 127 of it
+//
+// Two register stages: hold the inputs for 2 cycles. Waits for nobody.
+module llp_if_size (
+  input  logic        clk_i,
+  input  logic [15:0] mss_i,
+  input  logic        markers_i,
+  output logic [15:0] mulpdu_o,
+  output logic [16:0] worst_o
+);
+  logic [16:0] pieces;
+  logic [17:0] room;
+  logic [15:0] mulpdu_q;
+  logic        markers_q;
+  logic [14:0] words, rounded, total;
+  logic [8:0]  both;
+  logic [7:0]  words_of_markers;
+  logic [8:0]  unused_pieces;
+
+  assign pieces        = {1'b0, mss_i} + 17'd511;
+  assign room          = {2'b0, mss_i} - 18'd6 - {16'd0, mss_i[1:0]} - (markers_i ? {8'd0, pieces[16:9], 2'b00} : 18'd0);
+  assign unused_pieces = pieces[8:0];
+
+  always_ff @(posedge clk_i) begin
+    mulpdu_q  <= room[17] || room[16:7] == '0 ? 16'd128 : room[15:0];
+    markers_q <= markers_i;
+  end
+
+  // ceil(words / 127), with x = words + 126 = 128 a + b = 127 a + (a + b)
+  assign words            = 15'(({2'b0, mulpdu_q} + 18'd5) >> 2) + 15'd1;
+  assign rounded          = words + 15'd126;
+  assign both             = {1'b0, rounded[14:7]} + {2'b0, rounded[6:0]};
+  assign words_of_markers = rounded[14:7] + (both >= 9'd254 ? 8'd2 : both >= 9'd127 ? 8'd1 : 8'd0);
+  assign total            = words + (markers_q ? {7'd0, words_of_markers} : 15'd0);
+
+  always_ff @(posedge clk_i) begin
+    mulpdu_o <= mulpdu_q;
+    worst_o  <= {total, 2'b00};
+  end
+endmodule

@@ -1,0 +1,27 @@
+// The commands of rnic-sim; each returns the exit status.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "run.hpp"
+
+namespace rnic::app {
+
+struct Options {
+  std::vector<std::string> words;  // after the command
+  RunRequest request;
+  std::string json, csv;
+  bool quiet = false, verbose = false, print_config = false;
+  bool pairing_given = false;
+  unsigned jobs = 1;
+};
+
+int list_command(const Options& o);
+int explain_command(const Options& o);
+int run_command(Options& o);
+int compare_command(Options& o);
+int copy_command(Options& o);  // the main job: a file by Send, Write and Read on every pairing
+
+}  // namespace rnic::app

@@ -1,0 +1,275 @@
+#include "config.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace rnic::app {
+namespace {
+
+constexpr std::string_view kSideNames[2] = {"client", "server"};
+
+size_t distance(std::string_view a, std::string_view b) {  // Levenshtein
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t up = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
+      diagonal = up;
+    }
+  }
+  return row[b.size()];
+}
+
+uint64_t whole(const std::string& name, const std::string& text, uint64_t min, uint64_t max) {
+  uint64_t v = 0;
+  const auto r = std::from_chars(text.data(), text.data() + text.size(), v);
+  if (text.empty() || r.ec != std::errc() || r.ptr != text.data() + text.size()) {
+    throw Usage(fmt::format("{}: \"{}\" is not a whole number", name, text));
+  }
+  if (v < min || v > max) throw Usage(fmt::format("{}: {} is not from {} to {}", name, text, min, max));
+  return v;
+}
+
+const sim::SettingRow<sim::PlatformConfig>* platform_row(std::string_view name) {
+  for (const auto& row : sim::platform_settings()) {
+    if (row.name == name) return &row;
+  }
+  return nullptr;
+}
+
+const spec::SizeRow* size_row(std::string_view name) {
+  for (const auto& row : spec::kSizes) {
+    if (row.name == name) return &row;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string nearest(std::string_view wanted, const std::vector<std::string>& names) {
+  size_t best = 4;
+  std::string found;
+  for (const auto& n : names) {
+    const size_t d = n.starts_with(wanted) && wanted.size() > 2 ? 1 : distance(wanted, n);
+    if (d < best) {
+      best = d;
+      found = n;
+    }
+  }
+  return found.empty() ? "" : fmt::format(", did you mean {}?", found);
+}
+
+Config::Config() {
+  const auto add = [&](std::string group, std::string_view name, std::string value, std::string_view unit, std::string_view doc) {
+    if (index_.contains(std::string(name))) return;  // a program's setting that another has too
+    index_[std::string(name)] = settings_.size();
+    settings_.push_back({std::string(name), value, value, std::string(unit), std::string(doc), "default", std::move(group)});
+  };
+  for (const auto& p : programs::all()) {
+    for (const auto& row : p.settings) add("program", row.name, std::string(row.default_value), row.unit, row.sentence);
+  }
+  for (const auto& row : sim::platform_settings()) add("platform", row.name, row.default_text(), row.unit, row.doc);
+  add("device", "build", "default", "", "Sizes of the device: default, or minimum (every table and FIFO at its smallest).");
+  add("device", "reset_seed", "0", "", "State that the RTL's registers have before reset: 0 zeros, else random from this seed.");
+  for (const auto& row : spec::kSizes) {
+    add("model", row.name, "build", row.unit, fmt::format("{} Default {}, minimum {}; model only.", row.doc, row.value, row.minimum));
+  }
+}
+
+Setting& Config::at(const std::string& name) {
+  const auto it = index_.find(name);
+  if (it == index_.end()) {
+    std::vector<std::string> names;
+    for (const auto& s : settings_) names.push_back(s.name);
+    throw Usage(fmt::format("no setting \"{}\"{}", name, nearest(name, names)));
+  }
+  return settings_[it->second];
+}
+
+const Setting& Config::find(const std::string& name) const { return const_cast<Config*>(this)->at(name); }
+
+void Config::check(const Setting& s, const std::string& value) const {
+  const auto must = [](const auto& r) {
+    if (!r) throw Usage(r.error().what);
+  };
+  if (const auto* row = platform_row(s.name)) {
+    sim::PlatformConfig scratch;
+    must(row->set(scratch, value));
+  } else if (s.group == "program") {
+    programs::Params scratch;
+    must(programs::set(scratch, s.name, value));
+  } else if (s.name == "build") {
+    if (value != "default" && value != "minimum") throw Usage(fmt::format("build: \"{}\" is neither default nor minimum", value));
+  } else if (s.name == "reset_seed") {
+    whole(s.name, value, 0, INT32_MAX);
+  } else if (const auto* size = size_row(s.name); size != nullptr && value != "build") {
+    whole(s.name, value, size->min, size->max);
+  }
+}
+
+void Config::set(const std::string& name, const std::string& value, const std::string& source) {
+  for (unsigned side = 0; side < 2; ++side) {
+    const std::string prefix = std::string(kSideNames[side]) + ".";
+    if (!name.starts_with(prefix)) continue;
+    const Setting& base = at(name.substr(prefix.size()));
+    if (base.group == "program" || base.name.starts_with("link_") || base.name.starts_with("llp_") || base.name == "mtu") {
+      throw Usage(fmt::format("{}: this setting is not one side's, set {}", name, base.name));
+    }
+    check(base, value);
+    Setting own = base;
+    own.value = value;
+    own.source = source;
+    side_[side][base.name] = own;
+    return;
+  }
+  Setting& s = at(name);
+  check(s, value);
+  s.value = value;
+  s.source = source;
+}
+
+void Config::set(const std::string& assignment, const std::string& source) {
+  const size_t eq = assignment.find('=');
+  if (eq == std::string::npos || eq == 0) throw Usage(fmt::format("{}: \"{}\" is not NAME=VALUE", source, assignment));
+  set(assignment.substr(0, eq), assignment.substr(eq + 1), source);
+}
+
+void Config::use_preset(const std::string& name) {
+  const auto preset = sim::preset(name);
+  if (!preset) {
+    std::vector<std::string> names;
+    for (const auto& p : sim::platform_presets()) names.emplace_back(p.name);
+    throw Usage(fmt::format("no preset \"{}\"{} (rnic-sim list presets)", name, nearest(name, names)));
+  }
+  preset_ = name;
+  for (const auto& row : sim::platform_settings()) {
+    Setting& s = at(std::string(row.name));
+    const std::string v = row.text(*preset);
+    if (v != s.default_value) s.source = "preset " + name;
+    s.value = v;
+  }
+}
+
+void Config::load(const std::string& file) {
+  std::ifstream in(file);
+  if (!in) throw Usage(fmt::format("{}: cannot be read", file));
+  nlohmann::json j;
+  try {
+    j = nlohmann::json::parse(in);
+  } catch (const nlohmann::json::parse_error& e) {
+    throw Usage(fmt::format("{}: {}", file, e.what()));
+  }
+  if (!j.is_object()) throw Usage(fmt::format("{}: not a JSON object", file));
+  if (j.contains("preset")) {
+    if (!j["preset"].is_string()) throw Usage(fmt::format("{}: preset is not a string", file));
+    use_preset(j["preset"]);
+  }
+  for (const auto& [key, value] : j.items()) {
+    if (key == "preset" || key == "sources") continue;
+    if (key != "settings") throw Usage(fmt::format("{}: unknown key \"{}\"{}", file, key, nearest(key, {"preset", "settings"})));
+    if (!value.is_object()) throw Usage(fmt::format("{}: settings is not an object", file));
+    for (const auto& [name, v] : value.items()) {
+      if (v.is_object() || v.is_array() || v.is_null()) throw Usage(fmt::format("{}: {} is neither a number nor a string", file, name));
+      try {
+        set(name, v.is_string() ? v.get<std::string>() : v.dump(), file);
+      } catch (const Usage& e) {
+        throw Usage(fmt::format("{}: {}", file, e.what()));
+      }
+    }
+  }
+}
+
+std::string Config::value(const std::string& name, Side side) const {
+  const auto it = side_[side].find(name);
+  return it != side_[side].end() ? it->second.value : find(name).value;
+}
+
+sim::PlatformConfig Config::platform(Side side) const {
+  sim::PlatformConfig c;
+  for (const auto& row : sim::platform_settings()) {
+    if (auto r = row.set(c, value(std::string(row.name), side)); !r) throw Usage(r.error().what);
+  }
+  return c;
+}
+
+sim::PlatformConfig Config::platform() const {
+  sim::PlatformConfig c;
+  for (const auto& row : sim::platform_settings()) {
+    if (auto r = row.set(c, find(std::string(row.name)).value); !r) throw Usage(r.error().what);
+  }
+  return c;
+}
+
+programs::Params Config::params() const {
+  programs::Params p;
+  for (const auto& s : settings_) {
+    if (s.group != "program" || s.source == "default") continue;
+    if (auto r = programs::set(p, s.name, s.value); !r) throw Usage(r.error().what);
+  }
+  return p;
+}
+
+bool Config::minimum(Side side) const { return value("build", side) == "minimum"; }
+uint64_t Config::reset_seed(Side side) const { return whole("reset_seed", value("reset_seed", side), 0, INT32_MAX); }
+
+spec::Sizes Config::sizes(Side side) const {
+  spec::Sizes sizes = minimum(side) ? spec::Sizes::minimum() : spec::Sizes{};
+  for (const auto& row : spec::kSizes) {
+    const std::string v = value(std::string(row.name), side);
+    if (v != "build") sizes.*row.member = static_cast<uint32_t>(whole(std::string(row.name), v, row.min, row.max));
+  }
+  return sizes;
+}
+
+std::vector<std::string> Config::changed_sizes() const {
+  std::vector<std::string> names;
+  for (const auto& row : spec::kSizes) {
+    const std::string name(row.name);
+    if (value(name, kClient) != "build" || value(name, kServer) != "build") names.push_back(name);
+  }
+  return names;
+}
+
+std::vector<Setting> Config::overrides() const {
+  std::vector<Setting> all;
+  for (unsigned side = 0; side < 2; ++side) {
+    for (auto [name, s] : side_[side]) {
+      s.name = fmt::format("{}.{}", kSideNames[side], name);
+      all.push_back(s);
+    }
+  }
+  return all;
+}
+
+std::string Config::print() const {
+  nlohmann::ordered_json j;
+  j["preset"] = preset_;
+  for (const auto& s : settings_) {
+    if (s.group == "model" && s.value == "build") continue;
+    j["settings"][s.name] = s.value;
+    if (s.source != "default") j["sources"][s.name] = s.source;
+  }
+  for (const auto& s : overrides()) {
+    j["settings"][s.name] = s.value;
+    j["sources"][s.name] = s.source;
+  }
+  return j.dump(2);
+}
+
+std::string Config::as_options() const {
+  std::string words;
+  if (preset_ != "gen4x16") words += " --preset " + preset_;
+  for (const auto& s : settings_) {
+    if (s.source != "default" && !s.source.starts_with("preset ")) words += fmt::format(" --set {}={}", s.name, s.value);
+  }
+  for (const auto& s : overrides()) words += fmt::format(" --set {}={}", s.name, s.value);
+  return words;
+}
+
+}  // namespace rnic::app

@@ -1,0 +1,80 @@
+// What a run is made of, by name: settings with their default, unit and meaning, in layers (default, preset, config files,
+// --set), each value with its source.
+//
+//   Config c;
+//   c.use_preset("gen3x16");  c.load("my.json");  c.set("mtu", "9000", "--set");       every mistake throws Usage
+//   c.program() -> Params, c.platform(kServer), c.sizes(kServer)
+#pragma once
+
+#include <array>
+#include <functional>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gen/sizes.hpp"
+#include "platform/config.hpp"
+#include "programs.hpp"
+
+namespace rnic::app {
+
+/// Wrong use: one line that says what and what to do. Exit status 2.
+struct Usage : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+/// Something missing on this machine. Exit status 4.
+struct Missing : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+enum Side : unsigned { kClient = 0, kServer = 1 };
+
+/// The name most like `wanted` among `names`, as ", did you mean X?", or nothing if none is near.
+std::string nearest(std::string_view wanted, const std::vector<std::string>& names);
+
+struct Setting {
+  std::string name, value, default_value, unit, doc, source = "default";
+  std::string group;  // platform, program, model, device
+};
+
+class Config {
+ public:
+  Config();
+
+  void use_preset(const std::string& name);
+  void load(const std::string& file);  // JSON: {"preset": ..., "settings": {...}}
+  /// `name` alone sets both sides, `client.name` and `server.name` one (platform and device settings).
+  void set(const std::string& name, const std::string& value, const std::string& source);
+  void set(const std::string& assignment, const std::string& source);  // NAME=VALUE
+
+  sim::PlatformConfig platform(Side side) const;
+  sim::PlatformConfig platform() const;  // what is common: link, run
+  programs::Params params() const;
+  spec::Sizes sizes(Side side) const;    // of a model; starts from the build's
+  bool minimum(Side side) const;
+  uint64_t reset_seed(Side side) const;
+  /// Names of sizes that were changed: the RTL cannot follow them.
+  std::vector<std::string> changed_sizes() const;
+
+  const std::vector<Setting>& all() const { return settings_; }
+  const Setting& find(const std::string& name) const;  // throws Usage with the nearest name
+  std::vector<Setting> overrides() const;              // of one side alone
+  /// A config file that says the same, with the source of each value that is not the default.
+  std::string print() const;
+  /// The --set words that make this configuration, for the reproduce line.
+  std::string as_options() const;
+
+ private:
+  Setting& at(const std::string& name);
+  std::string value(const std::string& name, Side side) const;
+  void check(const Setting& s, const std::string& value) const;
+
+  std::vector<Setting> settings_;
+  std::map<std::string, size_t> index_;
+  std::array<std::map<std::string, Setting>, 2> side_;
+  std::string preset_ = "gen4x16";
+};
+
+}  // namespace rnic::app

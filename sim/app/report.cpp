@@ -1,0 +1,72 @@
+#include "report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "config.hpp"
+
+namespace rnic::app {
+
+std::string table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<size_t> width;
+  for (const auto& row : rows) {
+    width.resize(std::max(width.size(), row.size()));
+    for (size_t i = 0; i < row.size(); ++i) width[i] = std::max(width[i], row[i].size());
+  }
+  std::string out;
+  for (const auto& row : rows) {
+    std::string line;
+    for (size_t i = 0; i < row.size(); ++i) {
+      line += i == 0 ? fmt::format("{:<{}}", row[i], width[i]) : fmt::format("  {:>{}}", row[i], width[i]);
+    }
+    while (line.ends_with(' ')) line.pop_back();
+    out += line + "\n";
+  }
+  return out;
+}
+
+double median_latency(const nlohmann::ordered_json& run) {
+  const auto it = run.find("latency_ns");
+  return it == run.end() || it->is_null() ? 0 : (*it)["p50"].get<double>();
+}
+
+std::string text_of(const nlohmann::ordered_json& r) {
+  std::string out = fmt::format("{}: client {}, server {}, seed {}\n", r["program"].get<std::string>(), r["client"].get<std::string>(),
+                                r["server"].get<std::string>(), r["seed"].get<uint64_t>());
+  std::vector<std::vector<std::string>> rows;
+  if (!r["latency_ns"].is_null()) {
+    const auto& l = r["latency_ns"];
+    out += r["half_round_trip"].get<bool>() ? "latency in us, half the round trip\n" : "latency in us, the whole operation\n";
+    rows = {{"#bytes", "#iterations", "t_min[usec]", "t_max[usec]", "t_typical[usec]", "t_avg[usec]", "99%[usec]"},
+            {fmt::format("{}", r["size"].get<uint64_t>()), fmt::format("{}", r["ops"].get<uint64_t>())}};
+    for (const char* k : {"min", "max", "p50", "avg", "p99"}) rows[1].push_back(fmt::format("{:.3f}", l[k].get<double>() / 1000));
+  } else {
+    rows = {{"#bytes", "#iterations", "BW average[Gb/sec]", "MsgRate[Mpps]", "wire limit[Gb/sec]"},
+            {fmt::format("{}", r["size"].get<uint64_t>()), fmt::format("{}", r["ops"].get<uint64_t>()), fmt::format("{:.2f}", r["gbps"].get<double>()),
+             fmt::format("{:.3f}", r["msg_per_s"].get<double>() / 1e6), fmt::format("{:.2f}", r["wire_limit_gbps"].get<double>())}};
+  }
+  return out + table(rows);
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  std::FILE* f = path == "-" ? stdout : std::fopen(path.c_str(), "w");
+  if (f == nullptr) throw Usage(fmt::format("{}: cannot be written", path));
+  const bool ok = std::fwrite(text.data(), 1, text.size(), f) == text.size();
+  if (f != stdout && std::fclose(f) != 0) throw Usage(fmt::format("{}: cannot be written to its end", path));
+  if (!ok) throw Usage(fmt::format("{}: cannot be written to its end", path));
+}
+
+std::string csv(const std::vector<nlohmann::ordered_json>& runs) {
+  std::string out = "program,client,server,seed,size,ops,bytes,sim_ns,gbps,msg_per_s,latency_p50_ns,mismatches\n";
+  for (const auto& r : runs) {
+    out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", r["program"].get<std::string>(), r["client"].get<std::string>(),
+                       r["server"].get<std::string>(), r["seed"].get<uint64_t>(), r["size"].get<uint64_t>(), r["ops"].get<uint64_t>(),
+                       r["bytes"].get<uint64_t>(), r["sim_ns"].get<double>(), r["gbps"].get<double>(), r["msg_per_s"].get<double>(),
+                       median_latency(r), r["mismatches"].get<uint64_t>());
+  }
+  return out;
+}
+
+}  // namespace rnic::app

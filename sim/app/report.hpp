@@ -1,0 +1,20 @@
+// How results are shown: perftest's columns for a run, one table for many.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace rnic::app {
+
+/// Header and line of one run.
+std::string text_of(const nlohmann::ordered_json& run);
+/// Columns padded to their widest cell, the first left, the others right.
+std::string table(const std::vector<std::vector<std::string>>& rows);
+/// The middle of the distribution, in ns; 0 if there is none.
+double median_latency(const nlohmann::ordered_json& run);
+/// Writes a file, or throws Usage.
+void write_file(const std::string& path, const std::string& text);
+std::string csv(const std::vector<nlohmann::ordered_json>& runs);
+
+}  // namespace rnic::app

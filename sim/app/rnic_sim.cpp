@@ -1,0 +1,145 @@
+// rnic-sim: the face of the simulator. Options here, work in commands.cpp.
+#include <fmt/format.h>
+
+#include <boost/program_options.hpp>
+#include <fstream>
+#include <iterator>
+#include <random>
+
+#include "commands.hpp"
+
+namespace po = boost::program_options;
+using namespace rnic::app;  // a main may
+
+namespace {
+
+constexpr const char* kVersion = "rnic-sim 0.1 (MnemoNIC)";
+constexpr const char* kHead =
+    "usage: rnic-sim COMMAND [WORDS] [options]\n"
+    "  list [programs|settings|presets]   what there is, with default, unit and meaning\n"
+    "  explain SETTING                    one setting\n"
+    "  run PROGRAM                        one program on one pairing of devices\n"
+    "  compare [PROGRAM...]               programs on all four pairings of model and RTL: mismatches, timing error\n"
+    "  copy --file FILE                   a file by Send, Write and Read on all four pairings\n"
+    "exit status: 0 all checks held, 1 a mismatch or failed check, 2 wrong use, 3 no progress, 4 something missing\n\n";
+const std::vector<std::string> kCommands = {"list", "explain", "run", "compare", "copy"};
+
+po::options_description describe() {
+  po::options_description d("options");
+  d.add_options()("client", po::value<std::string>()->default_value("model"), "device of the client: model or rtl")(
+      "server", po::value<std::string>()->default_value("model"), "device of the server")(
+      "set", po::value<std::vector<std::string>>()->composing(), "NAME=VALUE, client.NAME=VALUE, server.NAME=VALUE")(
+      "config", po::value<std::vector<std::string>>()->composing(), "JSON file of settings; several are laid one over the other")(
+      "preset", po::value<std::string>(), "a named machine (list presets)")("print-config", "show what holds and why, run nothing")(
+      "seed", po::value<std::string>()->default_value("1"), "a number, or random")("file", po::value<std::string>(), "what file_copy copies")(
+      "json", po::value<std::string>(), "results as JSON to this file (- for the output)")("csv", po::value<std::string>(), "results as CSV")(
+      "pcap", po::value<std::string>(), "the wire, for Wireshark")("tlp", po::value<std::string>(), "each PCIe request, a line each")(
+      "wave", po::value<std::string>(), "FILE[@FROM..TO] waveform of the RTL, FROM and TO in ns")("quiet", "only failures")(
+      "verbose", "everything that is known of the run")("version", "")("help", "this text");
+  return d;
+}
+
+std::vector<uint8_t> read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw Usage(fmt::format("{}: cannot be read", path));
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+/// Boost's message, with the nearest option.
+std::string explain_option(const std::string& given, const po::options_description& d) {
+  std::vector<std::string> names;
+  for (const auto& o : d.options()) names.push_back("--" + o->long_name());
+  return fmt::format("no option {}{} (rnic-sim --help)", given, nearest(given, names));
+}
+
+int dispatch(const std::string& command, Options& o) {
+  if (command == "list") return list_command(o);
+  if (command == "explain") return explain_command(o);
+  if (command == "run") return run_command(o);
+  if (command == "compare") return compare_command(o);
+  return copy_command(o);
+}
+
+int rnic_main(int argc, char** argv) {
+  const po::options_description visible = describe();
+  po::options_description all;
+  all.add(visible).add_options()("words", po::value<std::vector<std::string>>());
+  po::positional_options_description positions;
+  positions.add("words", -1);
+  po::variables_map vm;
+  try {
+    po::store(po::command_line_parser(argc, argv).options(all).positional(positions).style(po::command_line_style::unix_style & ~po::command_line_style::allow_guessing).run(), vm);
+  } catch (const po::unknown_option& e) {
+    throw Usage(explain_option(e.get_option_name(), visible));
+  } catch (const po::error& e) {
+    throw Usage(fmt::format("{} (rnic-sim --help)", e.what()));
+  }
+  if (vm.count("help") != 0) {
+    std::ostringstream text;
+    text << kHead << visible;
+    fmt::print("{}", text.str());
+    return kGood;
+  }
+  if (vm.count("version") != 0) {
+    fmt::print("{}\n", kVersion);
+    return kGood;
+  }
+  if (vm.count("words") == 0) throw Usage("no command; one of list, explain, run, compare, copy (rnic-sim --help)");
+
+  Options o;
+  o.words = vm["words"].as<std::vector<std::string>>();
+  const std::string command = o.words[0];
+  o.words.erase(o.words.begin());
+  if (std::find(kCommands.begin(), kCommands.end(), command) == kCommands.end()) {
+    throw Usage(fmt::format("no command \"{}\"{} (rnic-sim --help)", command, nearest(command, kCommands)));
+  }
+  const auto text = [&](const char* name) { return vm.count(name) != 0 ? vm[name].as<std::string>() : std::string(); };
+  if (vm.count("preset") != 0) o.request.config.use_preset(text("preset"));
+  if (vm.count("config") != 0) {
+    for (const auto& f : vm["config"].as<std::vector<std::string>>()) o.request.config.load(f);
+  }
+  if (vm.count("set") != 0) {
+    for (const auto& s : vm["set"].as<std::vector<std::string>>()) o.request.config.set(s, "--set");
+  }
+  o.request.kind = {text("client"), text("server")};
+  if (text("seed") == "random") {
+    o.request.seed = std::random_device{}() & 0x7fffffff;
+  } else {
+    const std::string s = text("seed");
+    const auto r = std::from_chars(s.data(), s.data() + s.size(), o.request.seed);
+    if (s.empty() || r.ec != std::errc() || r.ptr != s.data() + s.size()) throw Usage(fmt::format("--seed \"{}\": a whole number, or random", s));
+  }
+  if (vm.count("file") != 0) {
+    o.request.file_name = text("file");
+    o.request.file = read_file(o.request.file_name);
+  }
+  o.request.pcap = text("pcap");
+  o.request.tlp = text("tlp");
+  o.request.wave = text("wave");
+  o.json = text("json");
+  o.csv = text("csv");
+  o.quiet = vm.count("quiet") != 0;
+  o.verbose = vm.count("verbose") != 0;
+  if (vm.count("print-config") != 0) {
+    fmt::print("{}\n", o.request.config.print());
+    return kGood;
+  }
+  return dispatch(command, o);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return rnic_main(argc, argv);
+  } catch (const Usage& e) {
+    fmt::print(stderr, "rnic-sim: {}\n", e.what());
+    return kWrongUse;
+  } catch (const Missing& e) {
+    fmt::print(stderr, "rnic-sim: {}\n", e.what());
+    return kMissing;
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "rnic-sim: {}\n", e.what());
+    return kMismatch;
+  }
+}

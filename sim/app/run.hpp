@@ -1,0 +1,46 @@
+// One run: one program on one pairing, in this process (SystemC elaborates once, so there is one run a process); or in a
+// child process, for commands that make several.
+//
+//   Outcome o = run({.program = "write_lat", .kind = {"model", "rtl"}, .config = config, .seed = 7});
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "config.hpp"
+
+namespace rnic::app {
+
+/// Exit statuses of rnic-sim (architecture section 12).
+enum ExitStatus : int { kGood = 0, kMismatch = 1, kWrongUse = 2, kNoProgress = 3, kMissing = 4 };
+
+struct RunRequest {
+  std::string program;
+  std::array<std::string, 2> kind{"model", "model"};  // of client and server
+  Config config;
+  uint64_t seed = 1;
+  std::vector<uint8_t> file;       // file_copy
+  std::string file_name;
+  std::string pcap, tlp, wave;     // paths, empty: none; wave FILE[@FROM..TO] in ns
+  bool progress = false;           // on a terminal
+};
+
+struct Outcome {
+  ExitStatus status = kGood;
+  nlohmann::ordered_json json;     // what --json holds
+  std::string failure;             // empty, or what went wrong, in lines
+};
+
+/// Throws Usage and Missing.
+Outcome run(const RunRequest& request);
+/// The same in a child process; a child that dies is a failure with its signal.
+Outcome run_child(const RunRequest& request);
+/// The complete command that repeats a run.
+std::string reproduce(const RunRequest& request);
+/// Throws Usage unless program and kinds exist.
+void check(const RunRequest& request);
+
+}  // namespace rnic::app

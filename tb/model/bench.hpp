@@ -1,0 +1,247 @@
+// Two devices back to back on one clock, in a world that is nothing but memory and a reliable link; no driver, no SystemC.
+//
+//   Bench b;   Side& a = b.a;   auto [qa, qb] = b.connect({});
+//   a.post_send(qa, write(...));   Cqe e = a.wait_cqe(qa.cq);
+//
+// DMA is instant or takes a random time and order; the link has a window of credit that is returned when a record is taken.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <string>
+#include <vector>
+
+#include "base/bytes.hpp"
+#include "base/rng.hpp"
+#include "gen/iwarp.hpp"
+#include "gen/regs.hpp"
+#include "top/rnic.hpp"
+
+namespace rnic::tb {
+
+using model::Cycle;
+using Bytes = std::vector<uint8_t>;
+
+struct Options {
+  spec::Sizes sizes;
+  bool random_dma = false;
+  uint64_t seed = 1;
+  Cycle dma_latency = 1, link_delay = 1;
+  uint32_t window = 1 << 18;  // bytes of credit
+  uint16_t mss = 1460;
+};
+
+class Side;
+
+/// The clock, and what the world does at a time of its own.
+class Clock {
+ public:
+  model::Dispatcher dispatcher;
+  void at(Cycle when, std::function<void()> what) { events_.push({when, serial_++, std::move(what)}); }
+  Cycle now() const { return now_; }
+  /// Until `done`, or nothing is left to happen, or `limit` cycles.
+  template <class F>
+  bool run(F done, Cycle limit = 400000) {
+    const Cycle end = now_ + limit;
+    while (!done()) {
+      const Cycle next = std::min(dispatcher.next(), events_.empty() ? model::kNever : events_.top().at);
+      if (next > end) return false;
+      now_ = next;
+      dispatcher.set_now(next);
+      while (!events_.empty() && events_.top().at == next) {
+        auto what = events_.top().what;
+        events_.pop();
+        what();
+      }
+      if (dispatcher.next() == next) dispatcher.step();
+    }
+    return true;
+  }
+  void settle(Cycle limit = 400000) {
+    run([] { return false; }, limit);
+  }
+
+ private:
+  struct Event {
+    Cycle at;
+    uint64_t serial;
+    std::function<void()> what;
+    bool operator<(const Event& o) const { return at != o.at ? at > o.at : serial > o.serial; }
+  };
+  std::priority_queue<Event> events_;
+  uint64_t serial_ = 0;
+  Cycle now_ = 0;
+};
+
+struct Mr {
+  uint64_t address = 0, length = 0;
+  uint32_t stag = 0;
+};
+struct Ring {
+  uint64_t base = 0;
+  uint32_t log = 0;
+  uint16_t producer = 0, consumer = 0;
+};
+struct QpHandle {
+  uint16_t qpn = 0, cqn = 0;
+};
+struct QpSetup {
+  uint16_t pd = 0, ird = 8, ord = 8;
+  bool crc = true, markers = false, hold = false;
+  uint8_t log_sq = 6, log_rq = 6, log_cq = 8;
+  uint16_t reply_bytes = 0;  // streaming bytes that the passive side's modify sends
+};
+
+/// One end of the link.
+struct LlpEnd {
+  bool open = false, rdma = false, local_fin = false, peer_fin = false, dead = false;
+  uint16_t number = 0;
+  uint32_t limit = 0;
+  std::deque<model::LlpRecord> inbox;  // records on their way into the device
+  Bytes stream;                        // streaming bytes that wait
+};
+
+class Side final : public model::Surroundings {
+ public:
+  Side(Clock& clock, const Options& o, std::string name);
+  void set_peer(Side& peer) { peer_ = &peer; }
+
+  // Memory.
+  static constexpr uint64_t kMemory = 1 << 23;
+  Bytes memory = Bytes(kMemory);
+  uint64_t alloc(uint64_t size, uint64_t align = 4096);
+  Bytes bytes(uint64_t at, size_t n) const { return {memory.begin() + static_cast<long>(at), memory.begin() + static_cast<long>(at + n)}; }
+  void fill(uint64_t at, size_t n, uint64_t seed);
+  std::map<uint64_t, spec::RdStatus> poison;  // a read that touches the address ends with the status
+
+  // Registers and commands.
+  void write32(uint32_t offset, uint32_t value);
+  void write64(uint8_t bar, uint32_t offset, uint64_t value);
+  void write_push(uint32_t offset, std::span<const uint8_t> data);
+  uint64_t read(uint32_t offset, uint8_t bytes);
+  spec::AdminRsp command(spec::AdminOpcode op, uint32_t object, const std::array<uint8_t, 56>& args = {});
+  template <class A>
+  spec::AdminRsp command(spec::AdminOpcode op, uint32_t object, const A& args) {
+    std::array<uint8_t, 56> raw{};
+    args.pack(raw);
+    return command(op, object, raw);
+  }
+  void start();  // registers, one PD, one EQ
+
+  // Objects.
+  Mr reg(uint64_t length, uint16_t rights = 7, uint16_t pd = 0);
+  uint16_t create_cq(uint8_t log = 8);
+  QpHandle create_qp(const QpSetup& s);
+  spec::AdminQpResult query(uint16_t qpn);
+  spec::AdminConnResult connection(uint16_t number);
+
+  // Work.
+  /// Puts a WQE into the SQ: header, then SGEs or inline data. Returns its index; ring() announces.
+  uint16_t put_send(uint16_t qpn, spec::SqWqe w, const std::vector<spec::WqeSge>& sges, const Bytes& data = {});
+  void ring_sq(uint16_t qpn);
+  void push(uint16_t qpn);  // announces the last WQE with its copy
+  uint16_t post_send(uint16_t qpn, const spec::SqWqe& w, const std::vector<spec::WqeSge>& sges, const Bytes& data = {}) {
+    const uint16_t i = put_send(qpn, w, sges, data);
+    ring_sq(qpn);
+    return i;
+  }
+  uint16_t post_recv(uint16_t qpn, const std::vector<spec::WqeSge>& sges);
+  std::optional<spec::Cqe> poll(uint16_t cqn);
+  spec::Cqe wait(uint16_t cqn);
+  std::optional<spec::Eqe> poll_event();
+  void arm(uint16_t cqn, bool solicited);
+
+  // What was seen.
+  std::vector<Bytes> sent;                 // FPDUs of this device, in order
+  std::function<bool(model::LlpRecord&)> tamper;  // of a record that leaves; false: it is lost for good
+  uint32_t interrupts = 0;
+  bool hold_credit = false;
+  std::vector<uint16_t> incoming;          // connections that came
+  LlpEnd end;
+  void inject(Bytes record, bool error = false);  // as if the peer had sent it
+  void peer_closes();
+
+  model::Rnic& device() { return *rnic_; }
+  Clock& clock() { return clock_; }
+  void reset();
+
+  // model::Surroundings
+  bool can_dma_write() const override { return true; }
+  void dma_write(model::WriteTlp tlp) override;
+  bool can_dma_read() const override { return true; }
+  void dma_read(const model::ReadTlp& tlp) override;
+  void mmio_response(uint64_t value) override { responses_.push_back(value); }
+  bool can_llp_tx() const override { return true; }
+  void llp_tx(model::LlpRecord record) override;
+  void llp_ctl(const spec::LlpCtlReq& req) override;
+
+ private:
+  void access(model::MmioAccess m);
+  void later(Cycle delay, std::function<void()> what) { clock_.at(clock_.now() + delay, std::move(what)); }
+  void event(spec::LlpEvt kind, uint16_t length = 0, uint16_t cookie = 0);
+  void deliver();
+  void maybe_closed();
+
+  static constexpr uint64_t kMsiAddress = 0xfee00000;
+  Clock& clock_;
+  Options options_;
+  std::string name_;
+  Side* peer_ = nullptr;
+  base::Rng rng_;
+  std::unique_ptr<model::Rnic> rnic_;
+  uint64_t next_free_ = 4096;
+  uint32_t next_pbl_ = 0, next_slot_ = 0, next_conn_ = 0;
+  uint16_t next_cq_ = 0, next_qp_ = 0;
+  Ring admin_cmd_, admin_rsp_, eq_;
+  std::map<uint16_t, Ring> sq_, rq_, cq_;
+  std::map<uint16_t, uint16_t> last_wqe_;
+  std::deque<uint64_t> responses_;
+  std::map<uint8_t, uint64_t> tag_busy_;
+};
+
+/// The pair.
+class Bench {
+ public:
+  explicit Bench(const Options& o = {});
+  Clock clock;
+  Side a, b;
+  struct Pair {
+    QpHandle a, b;
+  };
+  /// A connection in RDMA mode, a the active side.
+  Pair connect(const QpSetup& s = {});
+  /// Both ends established, in streaming mode.
+  void open();
+  /// modify_qp to rts.
+  static spec::AdminStatus rts(Side& s, uint16_t qpn, const QpSetup& setup, uint64_t stream_address = 0);
+
+ private:
+  uint16_t qps_ = 0;
+};
+
+// Work requests.
+inline constexpr uint8_t kSignaled = static_cast<uint8_t>(spec::SqFlagBit::kSignaled);
+inline constexpr uint8_t kSolicited = static_cast<uint8_t>(spec::SqFlagBit::kSolicited);
+inline constexpr uint8_t kInline = static_cast<uint8_t>(spec::SqFlagBit::kInlineData);
+inline constexpr uint8_t kFence = static_cast<uint8_t>(spec::SqFlagBit::kFence);
+
+inline spec::SqWqe wr(spec::WrOpcode op, uint8_t flags = kSignaled, uint64_t remote = 0, uint32_t rkey = 0) {
+  spec::SqWqe w;
+  w.opcode = static_cast<uint8_t>(op);
+  w.flags = flags;
+  w.remote_address = remote;
+  w.rkey = rkey;
+  return w;
+}
+inline spec::WqeSge sge(const Mr& m, uint64_t offset, uint32_t length) {
+  return {.address = m.address + offset, .length = length, .lkey = m.stag};
+}
+Bytes hex(std::string_view text);
+
+}  // namespace rnic::tb

@@ -1,0 +1,593 @@
+// qp: doorbells, fetch, issue, retirement, receives, states, errors, flush; then random traffic with random ends.
+// Neighbours and reference: qp_world.hpp.
+#include <cstdio>
+
+#include "VQp.h"
+#include "VQpMin.h"
+#include "qp/qp_world.hpp"
+
+namespace rnic::tb {
+namespace {
+
+using spec::AdminOpcode;
+using spec::AdminStatus;
+using spec::Cause;
+using spec::DoorbellKind;
+using spec::LlpQpEvt;
+using spec::QpState;
+using spec::WcStatus;
+using spec::WrOpcode;
+
+template <class D>
+class QpTest : public testing::Test {
+ protected:
+  D dut;
+  base::Rng rng{test_seed()};
+
+  /// A world with one running QP (or n of them), at every pace.
+  template <class F>
+  void worlds(F body, unsigned running = 1, unsigned latency = 40) {
+    each_pace([&](Pace p) {
+      dut.restart(p);
+      QpWorld<D> w(dut, rng.fork("world"), latency);
+      for (unsigned n = 0; n < running; n++) {
+        w.create(n, 4, 3);
+        w.to_rts(n);
+      }
+      w.ctl().clear();
+      body(w);
+    });
+  }
+  static spec::Sizes sizes() { return D::kMinimum ? spec::Sizes::minimum() : spec::Sizes{}; }
+  static bool ended(QpWorld<D>& w, unsigned n) { return w.wait_state(n, QpState::kError); }
+};
+
+using Duts = testing::Types<QpDut<VQp, false>, QpDut<VQpMin, true>>;
+TYPED_TEST_SUITE(QpTest, Duts);
+
+TYPED_TEST(QpTest, AWriteIsIssuedAndCompleted) {
+  this->worlds([&](auto& w) {
+    w.post(0, w.make(WrOpcode::kRdmaWrite, {64}));
+    w.ring(0);
+    ASSERT_TRUE(w.run([&] { return w.qp(0).sq_cqes.size() == 1; }));
+    EXPECT_EQ(w.query(0).sq_retired, 1);
+    EXPECT_EQ(this->dut.bad_doorbells, 0U);
+  });
+}
+
+TYPED_TEST(QpTest, EveryShapeOfWqeWrapsAroundTheRing) {
+  this->worlds([&](auto& w) {
+    std::vector<Wr> wrs;
+    for (uint32_t n : {0, 1, 15, 31, 32, 33, 63, 64, 65, 95, 96, 97, 128, 159, 160, 161, 223, 224})
+      wrs.push_back(w.make(n % 2 != 0 ? WrOpcode::kSend : WrOpcode::kRdmaWrite, {n}, 2 | 8 | 4));
+    for (unsigned sges = 0; sges <= 14; sges++) {
+      std::vector<uint32_t> lengths;
+      for (unsigned i = 0; i < sges; i++) lengths.push_back(i % 3 == 1 ? 0 : 1 + 1000 * i);
+      if (sges == 14) std::reverse(lengths.begin(), lengths.end());
+      wrs.push_back(w.make(WrOpcode::kSend, lengths));
+    }
+    wrs.push_back(w.make(WrOpcode::kRdmaRead, {}));
+    wrs.push_back(w.make(WrOpcode::kRdmaRead, {77}));
+    wrs.push_back(w.make(WrOpcode::kRdmaWrite, {0x7fffffff, 1}));
+    wrs.push_back(w.make(WrOpcode::kRdmaWrite, {5}, 2, 3));  // more units than needed
+    for (auto& wr : wrs) {
+      ASSERT_TRUE(w.run([&] { return w.sq_room(0) >= 4; }));
+      w.post(0, wr);
+      w.ring(0);
+    }
+    ASSERT_TRUE(w.run([&] { return w.qp(0).sq_cqes.size() == wrs.size(); }));
+    EXPECT_TRUE(w.faults().empty());
+  });
+}
+
+TYPED_TEST(QpTest, PushedWqesAreNotFetched) {
+  this->worlds([&](auto& w) {
+    for (int i = 0; i < 30; i++) {
+      w.post(0, w.make(WrOpcode::kSend, {static_cast<uint32_t>(i * 3)}, 2 | 8), true);
+      ASSERT_TRUE(w.run([&] { return w.idle(0); }));
+    }
+    EXPECT_EQ(w.sq_reads(), 0U);
+    // Behind one that is only announced, a pushed one cannot go first: its copy is dropped, both are fetched.
+    w.post(0, w.make(WrOpcode::kSend, {1}, 2 | 8));
+    w.post(0, w.make(WrOpcode::kSend, {2}, 2 | 8), true);
+    ASSERT_TRUE(w.run([&] { return w.idle(0); }));
+    EXPECT_GE(w.sq_reads(), 1U);
+    w.wait(200);
+    EXPECT_EQ(w.qp(0).sq_cqes.size(), 32U);
+  });
+}
+
+TYPED_TEST(QpTest, BadDoorbellsAreCountedAndIgnored) {
+  this->worlds([&](auto& w) {
+    auto& d = this->dut;
+    auto bad = [&](spec::QpDoorbell b) { d.qp_doorbell.put(b); };
+    auto page = w.doorbell(0, DoorbellKind::kSq, 1);
+    page.page = 7;
+    bad(page);
+    bad(w.doorbell(1, DoorbellKind::kSq, 1));  // does not exist
+    auto far = w.doorbell(0, DoorbellKind::kSq, 1);
+    far.qpn = 0xffff;
+    bad(far);
+    bad(w.doorbell(0, DoorbellKind::kSq, 17));      // more than the ring
+    bad(w.doorbell(0, DoorbellKind::kRq, 9));
+    bad(w.doorbell(0, DoorbellKind::kSq, 0xffff));  // back
+    w.wait(150);
+    EXPECT_EQ(d.bad_doorbells, 6U);
+    EXPECT_EQ(w.sq_reads(), 0U);
+    for (int i = 0; i < 16; i++) w.post(0, w.make(WrOpcode::kRdmaWrite, {8}));
+    w.ring(0);
+    d.qp_doorbell.put(w.doorbell(0, DoorbellKind::kSq, 16));  // again: no harm
+    ASSERT_TRUE(w.run([&] { return w.qp(0).sq_cqes.size() == 16; }));
+    bad(w.doorbell(0, DoorbellKind::kSq, 15));
+    w.wait(100);
+    EXPECT_EQ(d.bad_doorbells, 7U);
+    EXPECT_EQ(w.qp(0).issued, 16U);
+  });
+}
+
+TYPED_TEST(QpTest, AMalformedWqeEndsTheQp) {
+  struct Case {
+    const char* name;
+    std::function<void(spec::SqWqe&)> spoil;
+    WrOpcode op = WrOpcode::kSend;
+  };
+  const std::vector<Case> cases = {
+      {"opcode", [](auto& h) { h.opcode = 1; }},
+      {"opcode 255", [](auto& h) { h.opcode = 255; }},
+      {"units 0", [](auto& h) { h.units = 0; }},
+      {"units 5", [](auto& h) { h.units = 5; }},
+      {"units do not hold the SGEs", [](auto& h) { h.num_sge = 3; }},
+      {"num_sge 15", [](auto& h) { h.num_sge = 15; h.units = 4; }},
+      {"length", [](auto& h) { h.length++; }},
+      {"length over 2^31", [](auto& h) { h.length = 0x80000001; }},
+      {"flag", [](auto& h) { h.flags |= 0x10; }},
+      {"reserved", [](auto& h) { h.reserved2 = 1; }},
+      {"inline beyond its unit", [](auto& h) { h.flags |= 8; h.length = 33; }},
+      {"inline over 224", [](auto& h) { h.flags |= 8; h.length = 225; h.units = 4; }},
+      {"Read inline", [](auto& h) { h.flags |= 8; }, WrOpcode::kRdmaRead},
+      {"Read with 2 SGEs", [](auto& h) { h.num_sge = 2; }, WrOpcode::kRdmaRead},
+      {"Read, length", [](auto& h) { h.length--; }, WrOpcode::kRdmaRead},
+  };
+  this->worlds([&](auto& w) {
+    for (const auto& c : cases) {
+      SCOPED_TRACE(c.name);
+      if (w.qp(0).exists) {
+        w.qp(0).exists = false;
+        w.qp(0).stopped = true;
+        if (w.query(0).state != QpState::kError) { ASSERT_EQ(w.modify(0, QpState::kError), AdminStatus::kOk); }
+        ASSERT_EQ(w.command(AdminOpcode::kDestroyQp, 0).status, AdminStatus::kOk);
+      }
+      w.create(0, 4, 3);
+      w.to_rts(0);
+      w.asyncs().clear();
+      w.faults().clear();
+      w.post(0, w.make(WrOpcode::kSend, {10}));
+      Wr bad = w.make(c.op, {24});
+      c.spoil(bad.hdr);
+      if (bad.hdr.units > 4) bad.hdr.units = 5;
+      w.post(0, bad);
+      while (w.qp(0).sq_prod < 10) w.post(0, w.make(WrOpcode::kSend, {10}));
+      w.post_recv(0, 3);
+      w.ring(0);
+      ASSERT_TRUE(this->ended(w, 0));
+      ASSERT_TRUE(w.run([&] { return w.asyncs().size() == 1; }));
+      ASSERT_EQ(w.faults().size(), 1U);
+      EXPECT_EQ(w.faults()[0].cause, Cause::kLocalCatastrophic);
+      w.expect_all_reported(0);
+      bool found = false;
+      for (auto& e : w.qp(0).sq_cqes) found |= e.status == WcStatus::kLocQpOpErr && e.index == 1;
+      EXPECT_TRUE(found);
+      EXPECT_EQ(w.query(0).cause, Cause::kLocalCatastrophic);
+    }
+  });
+}
+
+TYPED_TEST(QpTest, ABadKeyOrAFailedFetchEndsTheQpInOrder) {
+  this->worlds([&](auto& w) {
+    for (bool key : {true, false}) {
+      SCOPED_TRACE(key ? "key" : "fetch");
+      const unsigned n = key ? 0 : 1;
+      w.post(n, w.make(WrOpcode::kSend, {10}));
+      w.ring(n);
+      ASSERT_TRUE(w.run([&] { return w.qp(n).sq_cqes.size() == 1; }));
+      if (key) {
+        w.hold_done(true);
+        w.post(n, w.make(WrOpcode::kSend, {10}));  // issued, not done when the fault comes
+        Wr wr = w.make(WrOpcode::kSend, {10, 0, 20, 30});
+        w.set_key(wr, 2, kBadKey);
+        w.post(n, wr);
+      } else {
+        w.fail_next_sq_read();
+        w.post(n, w.make(WrOpcode::kSend, {10}));
+      }
+      w.post(n, w.make(WrOpcode::kSend, {10}));
+      w.ring(n);
+      ASSERT_TRUE(this->ended(w, n));
+      w.hold_done(false);
+      w.expect_all_reported(n);
+      auto& c = w.qp(n).sq_cqes;
+      ASSERT_EQ(c.size(), key ? 4U : 3U);
+      if (key) { EXPECT_EQ(c[1].status, WcStatus::kWrFlushErr); }
+      EXPECT_EQ(c[c.size() - 2].status, key ? WcStatus::kLocProtErr : WcStatus::kFatalErr);
+      EXPECT_EQ(c[c.size() - 2].index, key ? 2 : 1);
+      EXPECT_EQ(c.back().status, WcStatus::kWrFlushErr);
+    }
+  }, 2);
+}
+
+TYPED_TEST(QpTest, TheRequestThatThePeerNamesGetsItsStatus) {
+  this->worlds([&](auto& w) {
+    w.hold_done(true);
+    const unsigned count = std::min(4U, 4U * this->sizes().sq_slots);
+    for (unsigned i = 0; i < count; i++) w.post(0, w.make(WrOpcode::kRdmaRead, {100}));
+    w.ring(0);
+    ASSERT_TRUE(w.run([&] { return w.qp(0).issued == count; }));
+    w.post_recv(0, 2);
+    w.error(0, Cause::kPeerTerminate, false, 2, WcStatus::kRemAccessErr);
+    ASSERT_TRUE(this->ended(w, 0));
+    auto& c = w.qp(0).sq_cqes;
+    ASSERT_EQ(c.size(), 3U);
+    EXPECT_EQ(c[0].status, WcStatus::kWrFlushErr);
+    EXPECT_EQ(c[0].index, 2);
+    EXPECT_EQ(c[1].status, WcStatus::kRemAccessErr);
+    EXPECT_EQ(c[1].opcode, spec::WcOpcode::kRdmaRead);
+    EXPECT_EQ(c[2].status, WcStatus::kWrFlushErr);
+    EXPECT_EQ(c[2].index, count);
+    EXPECT_EQ(w.qp(0).rq_cqes.size(), 1U);
+    const std::vector<std::string> want = {"0 rdmap stop", "0 llp abort", "0 ddp stop", "0 mpa stop"};
+    EXPECT_EQ(w.ctl(), want);
+    EXPECT_EQ(w.query(0).cause, Cause::kPeerTerminate);
+  });
+}
+
+TYPED_TEST(QpTest, ATerminateLeavesBeforeTheStop) {
+  this->worlds([&](auto& w) {
+    auto& d = this->dut;
+    spec::QpError e;
+    e.cause = Cause::kDdpUntaggedMsn;
+    e.sends_term = 1;
+    w.qp(0).faulted = true;
+    d.qp_error.put(e);
+    w.wait(300);
+    EXPECT_TRUE(w.ctl().empty());
+    EXPECT_EQ(w.query(0).state, QpState::kTerminate);
+    EXPECT_EQ(w.command(AdminOpcode::kDestroyQp, 0).status, AdminStatus::kInUse);
+    w.event(0, LlpQpEvt::kTermDone);
+    ASSERT_TRUE(this->ended(w, 0));
+    const std::vector<std::string> want = {"0 rdmap stop", "0 llp stop", "0 ddp stop", "0 mpa stop"};
+    EXPECT_EQ(w.ctl(), want);
+    EXPECT_EQ(w.asyncs().size(), 1U);
+  });
+}
+
+TYPED_TEST(QpTest, AGracefulCloseWaitsForTheSends) {
+  this->worlds([&](auto& w) {
+    w.hold_done(true);
+    for (int i = 0; i < 3; i++) w.post(0, w.make(WrOpcode::kSend, {10}, 0));
+    w.ring(0);
+    ASSERT_TRUE(w.run([&] { return w.qp(0).issued >= 1; }));
+    ASSERT_EQ(w.modify(0, QpState::kClosing), AdminStatus::kOk);
+    EXPECT_EQ(w.modify(0, QpState::kClosing), AdminStatus::kBadState);
+    w.wait(300);
+    EXPECT_TRUE(w.ctl().empty());
+    w.hold_done(false);
+    ASSERT_TRUE(w.run([&] { return !w.ctl().empty(); }));
+    EXPECT_TRUE(w.idle(0));
+    EXPECT_EQ(w.query(0).state, QpState::kClosing);
+    w.post_recv(0, 2);
+    w.event(0, LlpQpEvt::kPeerClosed);
+    w.event(0, LlpQpEvt::kClosed);
+    ASSERT_TRUE(this->ended(w, 0));
+    const std::vector<std::string> want = {"0 llp half_close", "0 mpa sync", "0 ddp sync", "0 llp stop",
+                                           "0 mpa stop", "0 ddp stop", "0 rdmap stop"};
+    EXPECT_EQ(w.ctl(), want);
+    EXPECT_EQ(w.query(0).cause, Cause::kNone);
+    EXPECT_EQ(w.asyncs().size(), 1U);
+    w.expect_all_reported(0);
+    EXPECT_EQ(w.qp(0).rq_cqes.size(), 1U);
+  });
+}
+
+TYPED_TEST(QpTest, ThePeersCloseIsAnsweredOrFatal) {
+  this->worlds([&](auto& w) {
+    w.event(0, LlpQpEvt::kPeerClosed);
+    ASSERT_TRUE(w.run([&] { return w.ctl().size() == 3; }));
+    const std::vector<std::string> want = {"0 mpa sync", "0 ddp sync", "0 llp half_close"};
+    EXPECT_EQ(w.ctl(), want);
+    w.event(0, LlpQpEvt::kClosed);
+    ASSERT_TRUE(this->ended(w, 0));
+    EXPECT_TRUE(w.faults().empty());
+
+    w.hold_done(true);
+    w.post(1, w.make(WrOpcode::kRdmaRead, {10}));
+    w.ring(1);
+    ASSERT_TRUE(w.run([&] { return w.qp(1).issued == 1; }));
+    w.event(1, LlpQpEvt::kPeerClosed);
+    ASSERT_TRUE(this->ended(w, 1));
+    ASSERT_EQ(w.faults().size(), 1U);
+    EXPECT_EQ(w.faults()[0].cause, Cause::kLlpLost);
+    w.expect_all_reported(1);
+  }, 2);
+}
+
+TYPED_TEST(QpTest, TheDriverAbortsAndPostsAreFlushed) {
+  this->worlds([&](auto& w) {
+    w.hold_done(true);
+    for (int i = 0; i < 2; i++) w.post(0, w.make(WrOpcode::kSend, {10}));
+    w.ring(0);
+    w.post_recv(0, 3);
+    w.wait(100);
+    ASSERT_EQ(w.modify(0, QpState::kError), AdminStatus::kOk);
+    ASSERT_TRUE(this->ended(w, 0));
+    const std::vector<std::string> want = {"0 rdmap stop", "0 llp abort", "0 ddp stop", "0 mpa stop"};
+    EXPECT_EQ(w.ctl(), want);
+    w.wait(100);
+    w.expect_all_reported(0);
+    EXPECT_TRUE(w.asyncs().empty());
+    for (int i = 0; i < 3; i++) {  // and what comes later, each on its queue
+      w.post(0, w.make(WrOpcode::kSend, {10}), i == 1);
+      if (i != 1) w.ring(0);
+      ASSERT_TRUE(w.run([&] { return w.qp(0).reported == w.qp(0).posted.size(); }));
+      w.post_recv(0, 1);
+      ASSERT_TRUE(w.run([&] { return w.qp(0).rq_reported == w.qp(0).rq_prod; }));
+    }
+    const size_t entries = w.qp(0).sq_cqes.size();
+    w.ring(0);  // nothing new
+    w.wait(200);
+    EXPECT_EQ(w.qp(0).sq_cqes.size(), entries);
+    // idle: flush only
+    w.create(1, 3, 3);
+    w.ctl().clear();
+    w.post_recv(1, 2);
+    w.wait(50);
+    ASSERT_EQ(w.modify(1, QpState::kError), AdminStatus::kOk);
+    ASSERT_TRUE(w.run([&] { return w.qp(1).rq_cqes.size() == 1; }));
+    EXPECT_TRUE(w.ctl().empty());
+    w.qp(1).exists = false;
+    EXPECT_EQ(w.command(AdminOpcode::kDestroyQp, 1).status, AdminStatus::kOk);
+    EXPECT_EQ(w.command(AdminOpcode::kQueryQp, 1).status, AdminStatus::kNotFound);
+  });
+}
+
+TYPED_TEST(QpTest, CommandsAreJudged) {
+  this->worlds([&](auto& w) {
+    EXPECT_EQ(w.command(AdminOpcode::kQueryQp, this->sizes().num_qps).status, AdminStatus::kBadObject);
+    EXPECT_EQ(w.command(AdminOpcode::kQueryQp, 5).status, AdminStatus::kNotFound);
+    EXPECT_EQ(w.command(AdminOpcode::kDestroyQp, 0).status, AdminStatus::kInUse);
+    EXPECT_EQ(w.modify(0, QpState::kRts), AdminStatus::kBadState);
+    EXPECT_EQ(w.modify(0, QpState::kIdle), AdminStatus::kBadArgument);
+    spec::AdminQpArgs a;
+    const auto words = a.to_words();
+    EXPECT_EQ(w.command(AdminOpcode::kCreateQp, 0, words.data()).status, AdminStatus::kExists);
+    w.create(3, 2, 2);
+    auto r = w.query(3);
+    EXPECT_EQ(r.state, QpState::kIdle);
+    EXPECT_EQ(r.drained, 1);
+    EXPECT_EQ(w.modify(3, QpState::kClosing), AdminStatus::kBadState);
+    w.to_rts(3);
+    const std::vector<std::string> want = {"3 mpa start", "3 ddp start", "3 rdmap start", "3 llp start"};
+    EXPECT_EQ(w.ctl(), want);
+    EXPECT_EQ(w.query(3).drained, 0);
+  });
+}
+
+TYPED_TEST(QpTest, ReceivesAreTakenInOrder) {
+  this->worlds([&](auto& w) {
+    w.receive(0, false);
+    w.wait(50);
+    for (int round = 0; round < 6; round++) {
+      w.post_recv(0, 5);
+      w.wait(30);
+      for (int i = 0; i < 5; i++) w.receive(0);
+      w.receive(0, false);
+      ASSERT_TRUE(w.run([&] { return w.qp(0).rq_reported == w.qp(0).rq_prod; }));
+    }
+    EXPECT_EQ(w.qp(0).rq_cqes.size(), 30U);
+    for (auto& e : w.qp(0).rq_cqes) {
+      EXPECT_EQ(e.byte_len, e.index * 3U);
+      EXPECT_EQ(e.solicited, e.index & 1);
+    }
+    EXPECT_EQ(w.query(0).rq_retired, 30);
+  });
+}
+
+TYPED_TEST(QpTest, AReceiveThatCannotBeReadIsNotFound) {
+  this->worlds([&](auto& w) {
+    // No read may be under way when the failing one is asked for: the first fills the buffer, so take it all.
+    w.fail_next_rq_read();
+    w.post_recv(0, 1);
+    w.receive(0, false);
+    ASSERT_TRUE(w.run([&] { return !w.qp(0).takes.empty(); }));
+    EXPECT_EQ(w.qp(0).rq_taken, 0U);
+  });
+}
+
+TYPED_TEST(QpTest, AnOverrunCqFailsItsQps) {
+  this->worlds([&](auto& w) {
+    w.create(2, 3, 3, 9, 9);
+    w.create(3, 3, 3, 1, 9);
+    w.create(4, 3, 3, 4, 5);
+    w.to_rts(2);
+    w.to_rts(4);  // 3 stays idle
+    this->dut.cq_fault.put({9});
+    ASSERT_TRUE(this->ended(w, 2));
+    ASSERT_TRUE(this->ended(w, 3));
+    ASSERT_EQ(w.faults().size(), 1U);
+    EXPECT_EQ(w.faults()[0].qpn, 2);
+    EXPECT_EQ(w.faults()[0].cause, Cause::kLocalCatastrophic);
+    EXPECT_EQ(w.query(0).state, QpState::kRts);
+    EXPECT_EQ(w.query(4).state, QpState::kRts);
+  });
+}
+
+// Nobody takes completions, answers reads or keys, takes WQEs or commands: doorbells and news are taken all the same.
+TYPED_TEST(QpTest, NewsIsTakenWhateverIsStalled) {
+  this->worlds([&](auto& w) {
+    auto& d = this->dut;
+    d.cqe_req.stall(100);
+    d.sq_rd_req.stall(100);
+    d.wqe_hdr.stall(100);
+    d.wqe_check.stall(100);
+    d.qp_fault.stall(100);
+    d.qp_ctl_rdmap.stall(100);
+    d.qp_async.stall(100);
+    for (unsigned n = 0; n < 4; n++) {
+      for (int i = 0; i < 8; i++) w.post(n, w.make(WrOpcode::kSend, {10}), i % 2 == 0);
+      w.ring(n);
+      w.post_recv(n, 2);
+    }
+    for (unsigned n = 0; n < 3; n++) w.event(n, n == 0 ? LlpQpEvt::kPeerClosed : LlpQpEvt::kLost);
+    spec::QpError e;
+    e.qpn = 3;
+    e.cause = Cause::kMpaCrc;
+    w.qp(3).faulted = true;
+    d.qp_error.put(e);
+    d.cq_fault.put({1});
+    EXPECT_TRUE(w.run([&] { return d.qp_doorbell.empty() && d.qp_error.empty() && d.llp_event.empty() && d.cq_fault.empty(); },
+                      6000));
+    d.pace({0, 0});
+    w.wait(500);
+    for (unsigned n = 0; n < 4; n++) {
+      ASSERT_TRUE(this->ended(w, n)) << n;
+      w.expect_all_reported(n);
+    }
+  }, 4);
+}
+
+// Whatever is posted is handed on in order and unchanged, at most window and slots at a time, and each WQE, receive or send,
+// is reported exactly once, in order, whatever ends the QP; then the QP can be destroyed and made again.
+TYPED_TEST(QpTest, RandomTrafficAndEndsReportEverythingOnce) {
+  for (unsigned round = 0; round < 6; round++) {
+    const Pace pace = kPaces[round % 4];
+    SCOPED_TRACE(fmt::format("round {} {}", round, pace.describe()));
+    this->dut.restart(pace);
+    QpWorld<TypeParam> w(this->dut, this->rng.fork(fmt::format("{}", round)), round < 3 ? 20 : 300);
+    auto& r = w.rng();
+    constexpr unsigned kCount = 5;
+    std::array<unsigned, kCount> left{}, end{};
+    auto begin = [&](unsigned n) {
+      w.create(n, static_cast<unsigned>(r.between(3, 5)), static_cast<unsigned>(r.between(2, 5)));
+      w.qp(n).ord = static_cast<unsigned>(r.between(1, 4));
+      if (r.percent(50)) w.post_recv(n, 2);
+      w.to_rts(n);
+      left[n] = static_cast<unsigned>(r.between(20, 120));
+      end[n] = static_cast<unsigned>(r.below(7));
+    };
+    for (unsigned n = 0; n < kCount; n++) begin(n);
+    unsigned lives = kCount + 6;
+    unsigned over = 0;
+    std::array<bool, kCount> closed{};
+    for (unsigned step = 0; step < 30000 && over < kCount; step++) {
+      const unsigned n = static_cast<unsigned>(r.below(kCount));
+      w.run([&] { return true; });
+      w.wait(r.below(20));
+      if (this->HasFatalFailure() || this->HasNonfatalFailure()) return;
+      if (closed[n]) continue;
+      auto& q = w.qp(n);
+      if (r.percent(30) && w.rq_room(n) > 0) w.post_recv(n, static_cast<unsigned>(r.between(1, w.rq_room(n))));
+      if (q.rq_prod > q.rq_taken && !q.stopped && !q.faulted && w.now() > q.rq_rung + 60 && q.takes.size() == q.rq_taken &&
+          r.percent(50)) {
+        w.receive(n);
+        w.run([&] { return q.takes.size() == q.rq_taken && q.takes.size() > 0; }, 3000);
+      }
+      for (unsigned burst = static_cast<unsigned>(r.below(4)); burst > 0 && left[n] > 0 && w.sq_room(n) >= 4; burst--, left[n]--) {
+        const bool is_inline = r.percent(40);
+        auto op = std::array{WrOpcode::kRdmaWrite, WrOpcode::kSend, WrOpcode::kRdmaRead}[r.below(3)];
+        uint8_t flags = static_cast<uint8_t>((r.percent(10) ? 1 : 0) | (r.percent(20) ? 4 : 0));
+        if (r.percent(50) || w.sq_room(n) < 8 || left[n] == 1) flags |= 2;
+        std::vector<uint32_t> sges;
+        if (is_inline && op != WrOpcode::kRdmaRead) {
+          flags |= 8;
+          sges.push_back(static_cast<uint32_t>(r.percent(60) ? r.below(97) : r.below(225)));
+        } else {
+          const uint64_t count = op == WrOpcode::kRdmaRead ? r.below(2) : r.percent(70) ? r.below(3) : r.below(15);
+          for (uint64_t i = 0; i < count; i++) sges.push_back(static_cast<uint32_t>(r.percent(20) ? 0 : r.below(100000)));
+        }
+        Wr wr = w.make(op, sges, flags);
+        if (end[n] == 1 && left[n] < 10 && !wr.is_inline() && wr.hdr.num_sge > 0 && sges[0] > 0) w.set_key(wr, 0, kBadKey);
+        if (end[n] == 2 && left[n] < 10) wr.hdr.opcode = 9;
+        w.post(n, wr, wr.hdr.units <= 2 && r.percent(50));
+        if (!r.percent(60)) w.ring(n);
+      }
+      if (r.percent(60)) w.ring(n);
+      if (left[n] != 0) continue;
+      w.ring(n);
+      // The end: by itself if a WQE was bad.
+      const bool quiet = end[n] == 0 || end[n] == 3;
+      if (quiet) {
+        ASSERT_TRUE(w.run([&] { return w.idle(n) || q.faulted; })) << "QP " << n << " got stuck";
+        w.wait(300);
+        w.expect_all_reported(n);
+      }
+      switch (end[n]) {
+        case 0:
+          ASSERT_EQ(w.modify(n, QpState::kClosing), AdminStatus::kOk);
+          w.wait(300);
+          w.event(n, LlpQpEvt::kClosed);
+          break;
+        case 3: w.event(n, LlpQpEvt::kPeerClosed); w.wait(1500); w.event(n, LlpQpEvt::kClosed); break;
+        case 4: w.event(n, LlpQpEvt::kLost); break;
+        case 5: w.error(n, Cause::kDdpTaggedBounds, true); break;
+        case 6: w.error(n, Cause::kPeerTerminate, false); break;
+        default:
+          w.wait(1000);
+          if (!q.faulted) { ASSERT_EQ(w.modify(n, QpState::kError), AdminStatus::kOk); }
+          break;
+      }
+      ASSERT_TRUE(this->ended(w, n)) << "QP " << n << " end " << end[n];
+      if (r.percent(50)) {
+        w.post(n, w.make(WrOpcode::kSend, {10}));
+        w.ring(n);
+        w.post_recv(n, 0);
+      }
+      w.wait(200);
+      w.expect_all_reported(n);
+      EXPECT_EQ(w.query(n).sq_retired, static_cast<uint16_t>(q.sq_prod));
+      EXPECT_EQ(w.query(n).rq_retired, static_cast<uint16_t>(q.rq_prod));
+      if (lives > 0) {
+        lives--;
+        w.wait(700);  // timers of the old QP
+        q.exists = false;
+        ASSERT_EQ(w.command(AdminOpcode::kDestroyQp, n).status, AdminStatus::kOk);
+        begin(n);
+      } else {
+        closed[n] = true;
+        over++;
+      }
+    }
+    EXPECT_EQ(over, kCount);
+    EXPECT_EQ(this->dut.bad_doorbells, 0U);
+  }
+}
+
+// 64-byte Writes of one unit, everything around them fast: cycles from WQE to WQE.
+TYPED_TEST(QpTest, KeepsItsRate) {
+  for (unsigned qps : {1U, 8U}) {
+    this->dut.restart({0, 0});
+    QpWorld<TypeParam> w(this->dut, this->rng, 0);
+    for (unsigned n = 0; n < qps; n++) {
+      w.create(n, 6, 3);
+      w.to_rts(n);
+    }
+    const unsigned each = 60;
+    for (unsigned n = 0; n < qps; n++) {
+      for (unsigned i = 0; i < each; i++) w.post(n, w.make(WrOpcode::kRdmaWrite, {64}, i % 8 == 7 ? 2 : 0));
+      w.ring(n);
+    }
+    uint64_t first = 0;
+    unsigned issued = 0;
+    w.run([&] {
+      issued = 0;
+      for (unsigned n = 0; n < qps; n++) issued += static_cast<unsigned>(w.qp(n).issued);
+      if (issued > 0 && first == 0) first = w.now();
+      return issued == qps * each;
+    });
+    ASSERT_EQ(issued, qps * each);
+    const double per = static_cast<double>(w.now() - first) / (issued - 1);
+    std::printf("[ rate ] %u QPs: %.1f cycles a WQE\n", qps, per);
+    if (!TypeParam::kMinimum) { EXPECT_LE(per, qps == 1 ? 26.0 : 6.0); }
+  }
+}
+
+}  // namespace
+}  // namespace rnic::tb

@@ -1,0 +1,552 @@
+// The neighbours of qp in one class: host memory behind host_if, tpt, rdmap, ddp, llp_if, cq, each with random latency, and
+// a reference of every QP: what was posted, what was handed on, what was done, what was reported.
+//
+//   QpWorld w(dut, rng);  w.create(3, 4, 4);  w.to_rts(3);  w.post(3, wqe);  w.ring(3);  w.run([&] { return w.idle(); });
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "qp/qp_dut.hpp"
+
+namespace rnic::tb {
+
+using Unit = std::array<uint8_t, 64>;
+inline constexpr uint32_t kBadKey = 0xbadbad00;
+
+/// A send WQE as the test made it.
+struct Wr {
+  spec::SqWqe hdr;
+  std::vector<uint8_t> body;  // SGEs or inline data
+  bool is_signaled() const { return (hdr.flags & 2) != 0; }
+  bool is_inline() const { return (hdr.flags & 8) != 0; }
+};
+
+struct PostedWr {
+  Wr wr;
+  uint32_t first = 0, after = 0;  // not cut to 16 bits
+  bool issued = false, done = false;
+};
+
+template <class D>
+class QpWorld {
+ public:
+  struct Qp {
+    bool exists = false, stopped = true, faulted = false;
+    unsigned log_sq = 0, log_rq = 0, ord = 8;
+    std::vector<Unit> sq, rq;
+    std::vector<PostedWr> posted;
+    size_t issued = 0, reported = 0;   // posted[0..n)
+    uint32_t sq_prod = 0, rq_prod = 0, rq_taken = 0, rq_reported = 0, sq_free_from = 0;
+    uint64_t rq_rung = 0;
+    unsigned reads = 0, slots = 0;
+    uint64_t last_done = 0;
+    bool ended = false;   // an error or flush entry of the SQ was seen
+    bool rq_ended = false;
+    std::vector<spec::Cqe> sq_cqes, rq_cqes;
+    std::vector<spec::RqTakeRsp> takes;
+  };
+
+  QpWorld(D& dut, base::Rng rng, unsigned latency) : dut_(dut), rng_(rng), latency_(latency), qps_(kQps) {}
+  static constexpr unsigned kQps = 8;
+
+  Qp& qp(unsigned n) { return qps_[n]; }
+  base::Rng& rng() { return rng_; }
+  std::vector<std::string>& ctl() { return ctl_; }
+  std::vector<spec::QpFault>& faults() { return faults_; }
+  std::vector<unsigned>& asyncs() { return asyncs_; }
+  unsigned sq_reads() const { return sq_reads_; }
+  void fail_next_sq_read() { fail_sq_ = true; }
+  void fail_next_rq_read() { fail_rq_ = true; }
+  void hold_done(bool hold) { hold_done_ = hold; }
+  bool term_on_fault = true;
+
+  template <class F>
+  bool run(F until, uint64_t limit = 60'000) {
+    return dut_.run_until([&] { pump(); return until(); }, limit);
+  }
+  void wait(uint64_t n) {
+    const uint64_t end = now_ + n;
+    run([&] { return now_ >= end; }, n + 10);
+  }
+
+  // --- admin
+  spec::CmdRsp command(spec::AdminOpcode op, uint32_t object, const void* args = nullptr) {
+    spec::Cmd cmd;
+    cmd.opcode = op;
+    cmd.object = object;
+    if (args != nullptr) std::memcpy(cmd.args.data(), args, cmd.args.size());
+    dut_.qp_cmd.put(cmd);
+    EXPECT_TRUE(run([&] { return !dut_.qp_cmd_rsp.empty(); })) << "no answer from qp to a command";
+    if (dut_.qp_cmd_rsp.empty()) return {};
+    return dut_.qp_cmd_rsp.take();
+  }
+  void create(unsigned n, unsigned log_sq, unsigned log_rq, uint16_t send_cq = 1, uint16_t recv_cq = 2) {
+    Qp& q = qps_[n] = {};
+    q.log_sq = log_sq;
+    q.log_rq = log_rq;
+    q.sq.resize(size_t{1} << log_sq);
+    q.rq.resize(size_t{1} << log_rq);
+    spec::AdminQpArgs a;
+    a.pd = static_cast<uint16_t>(100 + n);
+    a.page = static_cast<uint16_t>(n + 1);
+    a.send_cq = send_cq;
+    a.recv_cq = recv_cq;
+    a.sq_base = sq_base(n);
+    a.rq_base = rq_base(n);
+    a.log_sq = static_cast<uint8_t>(log_sq);
+    a.log_rq = static_cast<uint8_t>(log_rq);
+    const auto words = a.to_words();
+    ASSERT_EQ(command(spec::AdminOpcode::kCreateQp, n, words.data()).status, spec::AdminStatus::kOk);
+    q.exists = true;
+  }
+  spec::AdminStatus modify(unsigned n, spec::QpState to) {
+    spec::AdminModifyArgs a;
+    a.to_state = static_cast<uint8_t>(to);
+    a.use_crc = 1;
+    a.connection = static_cast<uint16_t>(500 + n);
+    a.ird = 4;
+    a.ord = static_cast<uint8_t>(qps_[n].ord);
+    a.ird_base = static_cast<uint16_t>(4 * n);
+    a.ord_base = static_cast<uint16_t>(32 * n);
+    const auto words = a.to_words();
+    return command(spec::AdminOpcode::kModifyQp, n, words.data()).status;
+  }
+  void to_rts(unsigned n) {
+    qps_[n].stopped = false;
+    ASSERT_EQ(modify(n, spec::QpState::kRts), spec::AdminStatus::kOk);
+  }
+  spec::AdminQpResult query(unsigned n) {
+    auto rsp = command(spec::AdminOpcode::kQueryQp, n);
+    EXPECT_EQ(rsp.status, spec::AdminStatus::kOk);
+    std::array<uint32_t, 4> w{};
+    std::memcpy(w.data(), rsp.result.data(), 16);
+    return spec::AdminQpResult::from_words(w.data());
+  }
+  bool wait_state(unsigned n, spec::QpState s) {
+    for (int i = 0; i < 50; i++) {
+      if (query(n).state == s) return true;
+      wait(200);
+    }
+    return false;
+  }
+
+  // --- user
+  static uint64_t sq_base(unsigned n) { return 0x100000000ULL + n * 0x1000000ULL; }
+  static uint64_t rq_base(unsigned n) { return 0x900000000ULL + n * 0x1000000ULL; }
+
+  Wr make(spec::WrOpcode op, std::vector<uint32_t> sges, uint8_t flags = 2, unsigned extra_units = 0) {
+    Wr wr;
+    wr.hdr.opcode = static_cast<uint8_t>(op);
+    wr.hdr.flags = flags;
+    wr.hdr.remote_address = rng_.next();
+    wr.hdr.rkey = static_cast<uint32_t>(rng_.next());
+    if ((flags & 8) != 0) {
+      wr.hdr.length = sges.at(0);
+      wr.body.resize(sges[0]);
+      for (auto& b : wr.body) b = static_cast<uint8_t>(rng_.next());
+    } else {
+      wr.hdr.num_sge = static_cast<uint8_t>(sges.size());
+      for (uint32_t length : sges) {
+        wr.hdr.length += length;
+        spec::WqeSge sge;
+        sge.address = rng_.next();
+        sge.length = length;
+        sge.lkey = static_cast<uint32_t>(rng_.next() & 0x7fffffff);
+        append(wr.body, sge);
+      }
+    }
+    const size_t bytes = 32 + wr.body.size();
+    wr.hdr.units = static_cast<uint8_t>(std::min<size_t>(4, (bytes + 63) / 64 + extra_units));
+    return wr;
+  }
+  static void set_key(Wr& wr, unsigned sge, uint32_t key) { std::memcpy(wr.body.data() + 16 * sge + 12, &key, 4); }
+
+  unsigned sq_room(unsigned n) {
+    Qp& q = qps_[n];
+    return (1U << q.log_sq) - (q.sq_prod - q.sq_free_from);
+  }
+  /// Into the ring; push: with the doorbell of this WQE, else ring() tells later.
+  void post(unsigned n, const Wr& wr, bool push = false) {
+    Qp& q = qps_[n];
+    std::vector<uint8_t> bytes(64 * std::max<size_t>(wr.hdr.units, (32 + wr.body.size() + 63) / 64));
+    for (auto& b : bytes) b = static_cast<uint8_t>(rng_.next());
+    const auto words = wr.hdr.to_words();
+    std::memcpy(bytes.data(), words.data(), 32);
+    if (!wr.body.empty()) std::memcpy(bytes.data() + 32, wr.body.data(), wr.body.size());
+    const unsigned units = std::max<unsigned>(1, wr.hdr.units);
+    for (unsigned u = 0; u < units; u++)
+      std::memcpy(q.sq[(q.sq_prod + u) % q.sq.size()].data(), bytes.data() + 64 * u, 64);
+    q.posted.push_back({wr, q.sq_prod, q.sq_prod + units});
+    q.sq_prod += units;
+    if (!push) return;
+    spec::QpDoorbell bell = doorbell(n, spec::DoorbellKind::kPush, q.sq_prod);
+    bell.units = static_cast<uint8_t>(units);
+    std::memcpy(bell.data.data(), bytes.data(), std::min<size_t>(128, 64 * units));
+    dut_.qp_doorbell.put(bell);
+  }
+  spec::QpDoorbell doorbell(unsigned n, spec::DoorbellKind kind, uint32_t index) {
+    spec::QpDoorbell bell;
+    bell.kind = kind;
+    bell.qpn = static_cast<uint16_t>(n);
+    bell.page = static_cast<uint16_t>(n + 1);
+    bell.index = static_cast<uint16_t>(index);
+    return bell;
+  }
+  void ring(unsigned n) { dut_.qp_doorbell.put(doorbell(n, spec::DoorbellKind::kSq, qps_[n].sq_prod)); }
+  void post_recv(unsigned n, unsigned count = 1) {
+    Qp& q = qps_[n];
+    for (unsigned i = 0; i < count; i++) {
+      spec::RqWqe w;
+      w.num_sge = static_cast<uint8_t>(rng_.below(4));
+      for (auto* s : {&w.sge0, &w.sge1, &w.sge2}) {
+        s->address = rng_.next();
+        s->length = static_cast<uint32_t>(rng_.next());
+        s->lkey = static_cast<uint32_t>(rng_.next());
+      }
+      const auto words = w.to_words();
+      std::memcpy(q.rq[q.rq_prod++ % q.rq.size()].data(), words.data(), 64);
+    }
+    q.rq_rung = now_;
+    dut_.qp_doorbell.put(doorbell(n, spec::DoorbellKind::kRq, q.rq_prod));
+  }
+  unsigned rq_room(unsigned n) {
+    Qp& q = qps_[n];
+    return (1U << q.log_rq) - (q.rq_prod - q.rq_reported);
+  }
+  /// ddp asks for a receive WQE and reports it later.
+  void receive(unsigned n, bool expect_found = true) {
+    take_order_.push_back({n, expect_found});
+    dut_.rq_take_req.put({static_cast<uint16_t>(n)});
+  }
+  void event(unsigned n, spec::LlpQpEvt kind) { dut_.llp_event.put({static_cast<uint16_t>(n), kind}); }
+  void error(unsigned n, spec::Cause cause, bool sends_term, int slot = -1,
+             spec::WcStatus status = spec::WcStatus::kSuccess) {
+    if (qps_[n].faulted) return;
+    qps_[n].faulted = true;
+    spec::QpError e;
+    e.qpn = static_cast<uint16_t>(n);
+    e.cause = cause;
+    e.sends_term = sends_term;
+    e.has_wr = slot >= 0;
+    e.slot = static_cast<uint8_t>(std::max(slot, 0));
+    e.status = status;
+    dut_.qp_error.put(e);
+    if (sends_term) {
+      after(latency_, [this, n] {
+        if (!dut_.qp_error.empty()) return false;
+        event(n, spec::LlpQpEvt::kTermDone);
+        return true;
+      });
+    }
+  }
+  /// Is every posted WQE of a running QP handed on and done?
+  bool idle(unsigned n) {
+    Qp& q = qps_[n];
+    return q.issued == q.posted.size() &&
+           std::all_of(q.posted.begin(), q.posted.end(), [](auto& p) { return p.done; }) && q.rq_reported == q.rq_taken;
+  }
+  /// Every posted WQE is accounted for exactly once.
+  void expect_all_reported(unsigned n) {
+    Qp& q = qps_[n];
+    for (size_t i = q.reported; i < q.posted.size(); i++) {
+      EXPECT_TRUE(q.posted[i].done && !q.posted[i].wr.is_signaled())
+          << fmt::format("QP {}: WQE {} at {} was never reported", n, i, q.posted[i].first);
+    }
+    if (q.ended || q.rq_ended) { EXPECT_EQ(q.rq_reported, q.rq_prod) << "QP " << n << ": receives that were never reported"; }
+  }
+  uint64_t now() const { return now_; }
+  unsigned queued() const { return static_cast<unsigned>(timers_.size()); }
+
+ private:
+  void append(std::vector<uint8_t>& to, const spec::WqeSge& sge) {
+    const auto w = sge.to_words();
+    const size_t at = to.size();
+    to.resize(at + 16);
+    std::memcpy(to.data() + at, w.data(), 16);
+  }
+  /// Later, at random; the body says false to be called again.
+  void after(unsigned latency, std::function<bool()> f, uint64_t not_before = 0) {
+    timers_.emplace(std::max(now_ + rng_.below(latency + 1), not_before), std::move(f));
+  }
+
+  void pump() {
+    now_++;
+    while (!timers_.empty() && timers_.begin()->first <= now_) {
+      auto f = std::move(timers_.begin()->second);
+      timers_.erase(timers_.begin());
+      if (!f()) timers_.emplace(now_ + 3, std::move(f));
+    }
+    while (auto r = pop(dut_.sq_rd_req)) answer_read(*r, true);
+    while (auto r = pop(dut_.rq_rd_req)) answer_read(*r, false);
+    while (auto c = pop(dut_.wqe_check)) check(*c);
+    while (!dut_.wqe_hdr.empty() && !dut_.wqe.empty()) issue(*pop(dut_.wqe_hdr), dut_.wqe.take_packet(1).bytes);
+    while (auto c = pop(dut_.cqe_req)) completion(*c);
+    while (auto t = pop(dut_.rq_take_rsp)) taken(*t);
+    while (auto f = pop(dut_.qp_fault)) fault(*f);
+    while (auto a = pop(dut_.qp_async)) asyncs_.push_back(a->qpn);
+    while (auto c = pop(dut_.qp_ctl_llp)) control("llp", *c, dut_.qp_ack_llp, [this] { return dut_.wr_done.empty(); });
+    while (auto c = pop(dut_.qp_ctl_mpa)) control("mpa", *c, dut_.qp_ack_mpa, [] { return true; });
+    while (auto c = pop(dut_.qp_ctl_ddp))
+      control("ddp", *c, dut_.qp_ack_ddp, [this] { return dut_.rx_done.empty() && dut_.sq_slot_free.empty(); });
+    while (auto c = pop(dut_.qp_ctl_rdmap)) control("rdmap", *c, dut_.qp_ack_rdmap, [] { return true; });
+  }
+  template <class Out>
+  auto pop(Out& out) -> std::optional<typename Out::Item> {
+    if (out.empty()) return std::nullopt;
+    auto item = std::move(out.items().front());
+    out.items().pop_front();
+    return item;
+  }
+
+  void answer_read(const spec::RdReq& r, bool is_sq) {
+    const uint64_t base0 = is_sq ? sq_base(0) : rq_base(0);
+    const auto n = static_cast<unsigned>((r.address - base0) / 0x1000000);
+    ASSERT_LT(n, kQps);
+    Qp& q = qps_[n];
+    auto& ring = is_sq ? q.sq : q.rq;
+    const uint64_t at = (r.address - (is_sq ? sq_base(n) : rq_base(n))) / 64;
+    EXPECT_TRUE(q.exists) << "a read of the ring of a QP that is gone";
+    EXPECT_EQ(r.length % 64, 0U);
+    ASSERT_GT(r.length, 0U);
+    ASSERT_LE(at + r.length / 64, ring.size()) << "a read across the ring's end";
+    if (is_sq) sq_reads_++;
+    bool& fail = is_sq ? fail_sq_ : fail_rq_;
+    const bool bad = fail;
+    fail = false;
+    std::vector<uint8_t> bytes;   // memory as it is now: units behind the doorbell would show
+    for (unsigned u = 0; u < r.length / 64 && !bad; u++) bytes.insert(bytes.end(), ring[at + u].begin(), ring[at + u].end());
+    uint64_t& last = is_sq ? last_sq_ : last_rq_;
+    last = std::max(last + 1, now_ + rng_.below(latency_ + 1));
+    after(0, [this, is_sq, bad, bytes, r] {
+      auto& hdr = is_sq ? dut_.sq_rd_hdr : dut_.rq_rd_hdr;
+      auto& beats = is_sq ? dut_.sq_rd : dut_.rq_rd;
+      hdr.put({bad ? spec::RdStatus::kPoisoned : spec::RdStatus::kOk, r.length});
+      beats.put_packet(bytes);
+      return true;
+    }, last);
+  }
+  void check(const spec::WqeCheck& c) {
+    EXPECT_GT(c.length, 0U);
+    EXPECT_GE(c.pd, 100U);
+    if (c.stag == kBadKey) check_bad_ = true;
+    checks_.push_back(c);
+    if (!c.last) return;
+    const bool bad = check_bad_;
+    check_bad_ = false;
+    last_check_ = std::max(last_check_ + 1, now_ + rng_.below(latency_ / 4 + 1));
+    check_sets_.push_back(checks_);
+    checks_.clear();
+    after(0, [this, bad] {
+      dut_.wqe_check_rsp.put({bad ? spec::TptResult::kRights : spec::TptResult::kOk});
+      return true;
+    }, last_check_);
+  }
+  void issue(const spec::WqeHdr& h, const std::vector<uint8_t>& body) {
+    Qp& q = qps_.at(h.qpn);
+    ASSERT_FALSE(q.stopped) << "a WQE of a stopped QP";
+    ASSERT_LT(q.issued, q.posted.size()) << "a WQE that was not posted";
+    const size_t index = q.issued++;
+    PostedWr& p = q.posted[index];
+    const Wr& wr = p.wr;
+    EXPECT_EQ(static_cast<uint8_t>(h.opcode), wr.hdr.opcode);
+    EXPECT_EQ(h.length, wr.hdr.length);
+    EXPECT_EQ(h.remote_to, wr.hdr.remote_address);
+    EXPECT_EQ(h.remote_stag, wr.hdr.rkey);
+    EXPECT_EQ(h.num_sge, wr.hdr.num_sge);
+    EXPECT_EQ(h.is_inline, wr.is_inline());
+    EXPECT_EQ(h.is_solicited, (wr.hdr.flags & 4) != 0);
+    EXPECT_EQ(body, wr.body);
+    EXPECT_EQ(h.slot, index % window());
+    p.issued = true;
+    const bool is_read = wr.hdr.opcode == 4;
+    if ((wr.hdr.flags & 1) != 0) { EXPECT_EQ(q.reads, 0U) << "fence"; }
+    if (is_read) { EXPECT_LT(q.reads, q.ord) << "more Reads than ord"; }
+    EXPECT_LT(q.slots, slots()) << "more messages than ddp has slots";
+    if (!wr.is_inline()) expect_checks(wr, is_read, h.qpn);
+    q.reads += is_read;
+    q.slots++;
+    q.last_done = std::max(q.last_done + 1, now_ + rng_.below(latency_ + 1));
+    const unsigned n = h.qpn;
+    after(0, [this, n] {
+      Qp& qq = qps_[n];
+      qq.slots--;
+      if (!qq.stopped) dut_.sq_slot_free.put({static_cast<uint16_t>(n)});
+      return true;
+    }, q.last_done);
+    const uint64_t done_at = is_read ? q.last_done + rng_.below(2 * latency_ + 1) : q.last_done + 1;
+    after(0, [this, n, index, is_read, h] {
+      Qp& qq = qps_[n];
+      if (hold_done_ && !qq.stopped) return false;
+      if (qq.stopped || qq.faulted) return true;
+      if (is_read) {   // Read responses come in order
+        for (size_t i = 0; i < index; i++)
+          if (qq.posted[i].wr.hdr.opcode == 4 && !qq.posted[i].done) return false;
+        spec::RxDone d;
+        d.qpn = static_cast<uint16_t>(n);
+        d.kind = spec::DeliverKind::kRead;
+        d.slot = h.slot;
+        dut_.rx_done.put(d);
+        qq.reads--;
+      } else {
+        dut_.wr_done.put({static_cast<uint16_t>(n), h.slot});
+      }
+      qq.posted[index].done = true;
+      return true;
+    }, done_at);
+  }
+  void expect_checks(const Wr& wr, bool is_read, unsigned n) {
+    std::vector<spec::WqeCheck> want;
+    for (unsigned i = 0; i < wr.hdr.num_sge; i++) {
+      std::array<uint32_t, 4> w{};
+      std::memcpy(w.data(), wr.body.data() + 16 * i, 16);
+      const auto s = spec::WqeSge::from_words(w.data());
+      if (s.length == 0) continue;
+      spec::WqeCheck c;
+      c.stag = s.lkey;
+      c.tagged_offset = s.address;
+      c.length = s.length;
+      c.pd = static_cast<uint16_t>(100 + n);
+      c.rights = is_read ? 1 : 0;
+      want.push_back(c);
+    }
+    if (want.empty()) return;
+    want.back().last = 1;
+    ASSERT_FALSE(check_sets_.empty());
+    // Sets of WQEs that failed stand between those of good ones.
+    while (check_sets_.size() > 1 && check_sets_.front() != want) check_sets_.pop_front();
+    EXPECT_EQ(check_sets_.front(), want);
+    check_sets_.pop_front();
+  }
+  void completion(const spec::CqeReq& c) {
+    const spec::Cqe& e = c.entry;
+    ASSERT_LT(e.qpn, kQps);
+    Qp& q = qps_[e.qpn];
+    if (e.is_recv) {
+      q.rq_cqes.push_back(e);
+      EXPECT_EQ(e.opcode, spec::WcOpcode::kRecv);
+      if (e.status == spec::WcStatus::kWrFlushErr) {
+        const auto n = static_cast<uint16_t>(e.index - q.rq_reported);
+        EXPECT_GT(n, 0U) << "an empty flush entry";
+        EXPECT_LE(n, q.rq_prod - q.rq_reported);
+        q.rq_reported += n;
+        q.rq_ended = true;
+      } else {
+        EXPECT_FALSE(q.rq_ended);
+        EXPECT_EQ(e.index, static_cast<uint16_t>(q.rq_reported));
+        q.rq_reported++;
+      }
+      return;
+    }
+    q.sq_cqes.push_back(e);
+    if (e.status == spec::WcStatus::kWrFlushErr) {
+      const size_t from = q.reported;
+      while (q.reported < q.posted.size() && (q.reported == from || static_cast<uint16_t>(q.posted[q.reported].first) != e.index))
+        q.reported++;
+      EXPECT_GT(q.reported, from) << "QP " << e.qpn << ": a flush entry for nothing";
+      EXPECT_EQ(static_cast<uint16_t>(q.posted.at(q.reported - 1).after), e.index);
+      q.ended = true;
+    } else {
+      while (q.reported < q.posted.size() && static_cast<uint16_t>(q.posted[q.reported].first) != e.index) {
+        EXPECT_TRUE(q.posted[q.reported].done && !q.posted[q.reported].wr.is_signaled())
+            << fmt::format("QP {}: WQE {} was passed over", e.qpn, q.reported);
+        q.reported++;
+      }
+      ASSERT_LT(q.reported, q.posted.size()) << "a completion of nothing";
+      PostedWr& p = q.posted[q.reported++];
+      if (e.status == spec::WcStatus::kSuccess) {
+        EXPECT_TRUE(p.done) << "completed before it was done";
+        EXPECT_TRUE(p.wr.is_signaled());
+        EXPECT_FALSE(q.ended);
+        EXPECT_EQ(e.byte_len, p.wr.hdr.length);
+        const auto want = p.wr.hdr.opcode == 0   ? spec::WcOpcode::kRdmaWrite
+                          : p.wr.hdr.opcode == 4 ? spec::WcOpcode::kRdmaRead
+                                                 : spec::WcOpcode::kSend;
+        EXPECT_EQ(e.opcode, want);
+      } else {
+        q.ended = true;
+      }
+    }
+    if (q.reported > 0) q.sq_free_from = q.posted[q.reported - 1].after;
+  }
+  void taken(const spec::RqTakeRsp& t) {
+    ASSERT_FALSE(take_order_.empty());
+    const auto [n, expect_found] = take_order_.front();
+    take_order_.pop_front();
+    Qp& q = qps_[n];
+    EXPECT_EQ(t.found, expect_found);
+    q.takes.push_back(t);
+    if (!t.found) return;
+    std::array<uint32_t, 16> w{};
+    std::memcpy(w.data(), q.rq[q.rq_taken % q.rq.size()].data(), 64);
+    const auto want = spec::RqWqe::from_words(w.data());
+    EXPECT_EQ(t.wqe.index, static_cast<uint16_t>(q.rq_taken));
+    EXPECT_EQ(t.wqe.num_sge, want.num_sge);
+    const spec::WqeSge* from[] = {&want.sge0, &want.sge1, &want.sge2};
+    const spec::Sge* got[] = {&t.wqe.sge0, &t.wqe.sge1, &t.wqe.sge2};
+    for (int i = 0; i < 3; i++) {
+      EXPECT_EQ(got[i]->tagged_offset, from[i]->address);
+      EXPECT_EQ(got[i]->length, from[i]->length);
+      EXPECT_EQ(got[i]->stag, from[i]->lkey);
+    }
+    q.rq_taken++;
+    const unsigned qpn = n;
+    const uint16_t index = t.wqe.index;
+    q.last_done = std::max(q.last_done + 1, now_ + rng_.below(latency_ + 1));
+    after(0, [this, qpn, index] {
+      if (qps_[qpn].stopped || qps_[qpn].faulted) return true;
+      spec::RxDone d;
+      d.qpn = static_cast<uint16_t>(qpn);
+      d.kind = spec::DeliverKind::kRecv;
+      d.index = index;
+      d.byte_len = index * 3U;
+      d.solicited = index & 1;
+      dut_.rx_done.put(d);
+      return true;
+    }, q.last_done);
+  }
+  void fault(const spec::QpFault& f) {
+    faults_.push_back(f);
+    const bool term = f.cause != spec::Cause::kLlpLost && term_on_fault;
+    after(latency_, [this, f, term] { error(f.qpn, f.cause, term); return true; });
+  }
+  template <class Ack, class Ready>
+  void control(const char* unit, const spec::QpCtlLlp& c, Ack& ack, Ready ready) {
+    static const char* const kOps[] = {"start", "stop", "half_close", "abort", "sync"};
+    ctl_.push_back(fmt::format("{} {} {}", c.qpn, unit, kOps[static_cast<unsigned>(c.op)]));
+    EXPECT_EQ(c.params.connection, 500 + c.qpn);
+    EXPECT_EQ(c.params.pd, 100 + c.qpn);
+    if (c.op == spec::QpOp::kStop || c.op == spec::QpOp::kAbort) qps_.at(c.qpn).stopped = true;
+    after(latency_, [&ack, ready, c] {
+      if (!ready()) return false;
+      ack.put({c.qpn});
+      return true;
+    });
+  }
+  static unsigned window() { return D::kMinimum ? spec::Sizes::minimum().sq_window : spec::Sizes{}.sq_window; }
+  static unsigned slots() { return D::kMinimum ? spec::Sizes::minimum().sq_slots : spec::Sizes{}.sq_slots; }
+
+  D& dut_;
+  base::Rng rng_;
+  unsigned latency_;
+  std::vector<Qp> qps_;
+  std::multimap<uint64_t, std::function<bool()>> timers_;
+  uint64_t now_ = 0, last_sq_ = 0, last_rq_ = 0, last_check_ = 0;
+  unsigned sq_reads_ = 0;
+  bool fail_sq_ = false, fail_rq_ = false, check_bad_ = false, hold_done_ = false;
+  std::vector<spec::WqeCheck> checks_;
+  std::deque<std::vector<spec::WqeCheck>> check_sets_;
+  std::deque<std::pair<unsigned, bool>> take_order_;
+  std::vector<std::string> ctl_;
+  std::vector<spec::QpFault> faults_;
+  std::vector<unsigned> asyncs_;
+};
+
+}  // namespace rnic::tb
