@@ -83,6 +83,31 @@ Result<uint32_t> number(std::string_view name, std::string_view text, uint64_t l
   return static_cast<uint32_t>(value);
 }
 
+struct Number {
+  std::string_view name;
+  uint32_t Params::*member;
+  uint32_t least, most;
+};
+constexpr Number kNumbers[] = {{"size", &Params::size, 0, 0x80000000},
+                               {"count", &Params::count, 1, 1000000000},
+                               {"warmup", &Params::warmup, 0, 1000000000},
+                               {"qps", &Params::qps, 1, 65535},
+                               {"depth", &Params::depth, 1, 16384},
+                               {"threads", &Params::threads, 1, 64},
+                               {"inline", &Params::inline_bytes, 0, 224},
+                               {"rd_atomic", &Params::rd_atomic, 1, 32},
+                               {"mpa_revision", &Params::mpa_revision, 1, 2},
+                               {"timeout_us", &Params::timeout_us, 1, 4000000000}};
+struct Flag {
+  std::string_view name;
+  bool Params::*member;
+};
+constexpr Flag kFlags[] = {{"push", &Params::push},
+                           {"both", &Params::both},
+                           {"events", &Params::events},
+                           {"mpa_crc", &Params::crc},
+                           {"mpa_markers", &Params::markers}};
+
 }  // namespace
 
 std::span<const Program> all() { return kPrograms; }
@@ -93,30 +118,6 @@ const Program* find(std::string_view name) {
 }
 
 Result<void> set(Params& p, std::string_view name, std::string_view value) {
-  struct Number {
-    std::string_view name;
-    uint32_t Params::*member;
-    uint32_t least, most;
-  };
-  static constexpr Number kNumbers[] = {{"size", &Params::size, 0, 0x80000000},
-                                        {"count", &Params::count, 1, 1000000000},
-                                        {"warmup", &Params::warmup, 0, 1000000000},
-                                        {"qps", &Params::qps, 1, 65535},
-                                        {"depth", &Params::depth, 1, 16384},
-                                        {"threads", &Params::threads, 1, 64},
-                                        {"inline", &Params::inline_bytes, 0, 224},
-                                        {"rd_atomic", &Params::rd_atomic, 1, 32},
-                                        {"mpa_revision", &Params::mpa_revision, 1, 2},
-                                        {"timeout_us", &Params::timeout_us, 1, 4000000000}};
-  struct Flag {
-    std::string_view name;
-    bool Params::*member;
-  };
-  static constexpr Flag kFlags[] = {{"push", &Params::push},
-                                    {"both", &Params::both},
-                                    {"events", &Params::events},
-                                    {"mpa_crc", &Params::crc},
-                                    {"mpa_markers", &Params::markers}};
   for (const Number& n : kNumbers) {
     if (n.name != name) continue;
     const auto v = number(name, value, n.least, n.most);

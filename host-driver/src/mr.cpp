@@ -35,10 +35,11 @@ unsigned log_page_of(const DmaBuffer& buffer, uint64_t offset, uint64_t length) 
   return kMinLogPage;
 }
 
+constexpr uint32_t kKnown = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+                            IBV_ACCESS_REMOTE_READ | IBV_ACCESS_ZERO_BASED;
+constexpr uint32_t kOptional = 0x3ff00000;  // IBV_ACCESS_OPTIONAL_RANGE: hints
+
 Result<void> check_access(uint32_t access) {
-  constexpr uint32_t kKnown = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-                              IBV_ACCESS_REMOTE_READ | IBV_ACCESS_ZERO_BASED;
-  constexpr uint32_t kOptional = 0x3ff00000;  // IBV_ACCESS_OPTIONAL_RANGE: hints
   const uint32_t rest = access & ~(kKnown | kOptional);
   if (rest != 0) return fail(Errc::kNotSupported, "mr: access {:#x} is not there yet", rest);
   if ((access & IBV_ACCESS_REMOTE_WRITE) != 0 && (access & IBV_ACCESS_LOCAL_WRITE) == 0)

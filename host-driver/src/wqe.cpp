@@ -11,6 +11,9 @@ namespace rnic::verbs {
 
 namespace {
 
+constexpr uint32_t kFlags =
+    IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE;
+
 Result<void> check_opcode(const SendWr& wr) {
   switch (wr.opcode) {
     case IBV_WR_RDMA_WRITE:
@@ -62,8 +65,6 @@ Result<void> put_inline(const SendWr& wr, const QpCap& cap, uint32_t length, Wqe
 
 Result<void> encode_send(const SendWr& wr, const QpCap& cap, bool signaled, WqeBytes& out) {
   if (auto r = check_opcode(wr); !r) return r;
-  constexpr uint32_t kFlags =
-      IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE;
   if ((wr.send_flags & ~kFlags) != 0)
     return fail(Errc::kInvalidArgument, "wr {}: send_flags {:#x}", wr.wr_id, wr.send_flags);
   const bool is_inline = (wr.send_flags & IBV_SEND_INLINE) != 0;

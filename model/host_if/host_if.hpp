@@ -99,6 +99,7 @@ class HostIf {
     ReadTlp next(Reader r);
     /// A completion. True if a packet of client `reader(tag)` may have become whole.
     void piece(const ReadPiece& p);
+    Reader reader(uint8_t tag) const { return tags_[tag].reader; }
     bool whole(Reader r) const;
     PayloadData take(Reader r);
     uint64_t errors() const { return errors_; }

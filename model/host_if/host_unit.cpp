@@ -96,13 +96,19 @@ void HostUnit::step_rd() {
     more = true;
     break;
   }
-  if (more) rd_.wake(rd_free_);
+  for (size_t r = 0; more && r < kReaders; ++r) {
+    if (host_.rd.has_next(static_cast<Reader>(r)) || (r < asked.size() ? !asked[r]->empty() : !payload_req.empty())) {
+      return rd_.wake(rd_free_);
+    }
+  }
 }
 
 void HostUnit::piece(const ReadPiece& p) {
   host_.rd.piece(p);
   if (!p.is_last) return;
-  for (size_t r = 0; r < kReaders; ++r) give(static_cast<Reader>(r));
+  const Reader r = host_.rd.reader(p.tag);
+  give(r);
+  if (host_.rd.has_next(r)) rd_.wake(u_.now() + 1);  // its tag is free again
 }
 
 /// Whole packets of a client, in its order.

@@ -4,7 +4,8 @@
 //   sync:   everything received, sent leaves --> ack
 //   stop:   grants and messages that are in are worked off --> tables: does not run --> everything received, sent leaves --> ack
 //
-// Both directions are in order, so nothing is counted a QP: a number is taken of what has come in, and what has gone out
+// Both directions are in order, so nothing is counted a QP: a number is taken of what has come in, and what has gone
+// out
 // must reach it. Waits for received and sent segments of all QPs that came earlier; each of them leaves by itself.
 `include "rnic_assert.svh"
 

@@ -7,7 +7,8 @@
 // A receive that ends in an error that ddp found (loc_len_err, loc_prot_err) is reported with it, if nothing of its QP
 // was refused before; a receive behind the first error is qp's to flush. out_o pulses when a segment has left.
 //
-// Latency 2 cycles, an entry a cycle (one that reports an error takes 2). Waits for host_if to have placed, and for qp. Sibling
+// Latency 2 cycles, an entry a cycle (one that reports an error takes 2). Waits for host_if to have placed, and for
+// qp. Sibling
 // ddp_rx_place.
 `include "rnic_assert.svh"
 

@@ -5,12 +5,13 @@
 //     |            +--> cut (14 or 18) to header_take             +--> rq_take_req (first segment of a Send) --> qp
 //     +--> head_o, as it came, to ddp_rx_check
 //
-// RFC 5041 sections 4.2, 4.3, 5.2, 7.1: a header that is short or of another version, QN above 2, MSN that is not the next, MO that is
+// RFC 5041 sections 4.2, 4.3, 5.2, 7.1: a header that is short or of another version, QN above 2, MSN that is not the
+// next, MO that is
 // not the next byte. The table holds for each QP: running, an error was found here, next MSN of QN 0, 1, 2, an open
 // message of QN 0 and its MO, and the PD. Behind the first error nothing counts any more: a later segment, or one of a
 // QP that does not run, asks for nothing and is handed on with local_catastrophic, which rdmap drops.
 //
-// Latency 2 cycles, throughput a segment every 2 cycles (read; compute and write: no hazard). Waits for room in the
+// Latency 1 cycle, throughput a segment every 2 cycles (read; compute and write: no hazard). Waits for room in the
 // queues behind it only. Cuts every path but those into header_take. Siblings ddp_rx_pieces, ddp_rx_check.
 `include "rnic_assert.svh"
 

@@ -5,7 +5,8 @@
 //                          recv, first:  rq_take_rsp --> [ wqe ] --> cut -----^   |
 //                          recv, next:   [ WQE table ] ----^   ^-- what is left --+        --> entry to ddp_rx_check
 //
-// The WQE is kept as what is left of it: of each SGE its STag and next TO, and the bytes left in the first, the first two, all
+// The WQE is kept as what is left of it: of each SGE its STag and next TO, and the bytes left in the first, the first
+// two, all
 // three; so the cut is three comparisons side by side. RFC 5041 section 7.1: a message longer than its buffer
 // (too_long); no receive WQE (no_buffer). A piece of length 0 is not asked for.
 //

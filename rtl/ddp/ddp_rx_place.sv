@@ -6,10 +6,11 @@
 //                           +--> deliver, to ddp_rx_deliver
 //
 // Beats and extents follow their orders each at its own speed, so the next verdict is taken while payload still
-// streams. Every packet has at least one beat of payload (keep 0 if empty); extents come only for segments that tpt found good.
+// streams. Every packet has at least one beat of payload (keep 0 if empty); extents come only for segments that tpt
+// found good.
 //
-// A verdict a cycle, a beat a cycle, an extent a cycle; latency 2 cycles from verdict to place_hdr, place, place_extent. Waits for rdmap's verdict and for host_if to
-// take what is placed. Siblings ddp_rx_check, ddp_rx_deliver.
+// A verdict a cycle, a beat a cycle, an extent a cycle; latency 1 cycle from verdict to place_hdr, place, place_extent.
+// Waits for rdmap's verdict and for host_if to take what is placed. Siblings ddp_rx_check, ddp_rx_deliver.
 `include "rnic_assert.svh"
 
 module ddp_rx_place (

@@ -6,12 +6,13 @@
 //                                                                                      inline, cut (header_take)
 //                                                                                      nothing: one empty beat
 //
-// Payload that came back bad: nothing is sent, tx_fault once, and every later segment of that QP is dropped until it starts anew;
-// a Terminate is never dropped. gone_o pulses when the mover has finished a segment, sent_o when a sent one has; left_o
+// Payload that came back bad: nothing is sent, tx_fault once, and every later segment of that QP is dropped until it
+// starts anew; a Terminate is never dropped. gone_o pulses when the mover has finished a segment, sent_o when a sent
+// one has; left_o
 // when its last beat was taken on tx_ulpdu.
 //
-// A segment every 2 cycles, a beat a cycle (a beat more when the header makes it longer). Latency 7 cycles from payload_hdr to
-// tx_ulpdu, 9 from order for inline bytes. Waits for host_if to bring the payload, and for mpa. Siblings ddp_tx_segment, ddp_tx_sched.
+// A segment every 2 cycles, a beat a cycle (a beat more when the header makes it longer). Latency 4 cycles from
+// payload_hdr to tx_ulpdu. Waits for host_if to bring the payload, and for mpa. Siblings ddp_tx_segment, ddp_tx_sched.
 `include "rnic_assert.svh"
 
 module ddp_tx_header #(

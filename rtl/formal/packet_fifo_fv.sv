@@ -1,8 +1,8 @@
 // packet_fifo_fv: proof of packet_fifo at depths 3 and 4. Good packets come out whole and in order, others never.
 //
-// The beat that is followed through the cell is in the cell, under FORMAL; 17 assertions an instance, the memory's
+// The beat that is followed through the cell is in the cell, under FORMAL; 19 assertions an instance, the memory's
 // included. Here: beats that leave are those of committed packets, counted; a full store is never a dead end.
-// proof: assertions=38 bounded=14 induction=4 cover=16
+// proof: assertions=42 bounded=14 induction=4 cover=16
 `include "rnic_assert.svh"
 `include "rnic_formal.svh"
 

@@ -177,5 +177,16 @@ module packet_fifo #(
   `RNIC_ASSERT(WatchedGood_A, !(f_watch_q && !f_open_q) || f_ahead_q < good_q)
   `RNIC_ASSERT(WatchedFirst_A, !(f_watch_q && valid_q && f_ahead_q == '0) || {last_o, data_o} == f_word)
   `RNIC_ASSERT(WatchedStored_A, !f_watch_q || (valid_q && f_ahead_q == '0) || f_stored == f_word)
+
+  // The beats of the packet under way, up to Depth: what fits is stored, all else is discarded.
+  logic [31:0] f_length_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || (push && last_i))           f_length_q <= 32'd0;
+    else if (push && f_length_q != 32'(Depth)) f_length_q <= f_length_q + 32'd1;
+  end
+
+  `RNIC_ASSERT(TooLongDiscarded_A, discard_q == (f_length_q == 32'(Depth)))
+  `RNIC_ASSERT(OpenIsLength_A, discard_q || 32'(open_q) == f_length_q)
 `endif
 endmodule

@@ -182,7 +182,9 @@ module llp_if (
   logic [ConnW-1:0] look_conn, refund_conn;
   logic [15:0]      debit_length;
   logic [16:0]      size, take_size, refund_length;
-  logic [31:0]      available, take_bytes;
+  logic [17:0]      need;
+  logic             fits_need, fits_size;
+  logic [31:0]      take_bytes;
 
   llp_if_grant u_grant (
     .clk_i, .rst_ni, .ready_o(grant_ready), .phase_o(phase),
@@ -195,7 +197,7 @@ module llp_if (
     .debit_valid_i(debit_valid), .debit_ready_o(debit_ready), .debit_conn_i(raw_conn), .debit_length_i(debit_length),
     .debit_done_o(debit_done), .debit_ok_o(debit_ok),
     .late_valid_o(late_valid), .late_ready_i(late_ready), .late_qpn_o(late_qpn), .late_conn_o(late_conn),
-    .look_o(look), .look_conn_o(look_conn), .available_i(available), .size_i(size), .idle_i(idle),
+    .look_o(look), .look_conn_o(look_conn), .need_o(need), .fits_need_i(fits_need), .fits_size_i(fits_size), .size_i(size), .idle_i(idle),
     .take_o(take), .take_bytes_o(take_bytes), .take_fpdu_o(take_fpdu), .take_size_o(take_size), .clear_o(clear),
     .wait_we_o(wait_we), .wait_o(waits), .wait_qpn_o(wait_qpn),
     .wake_valid_i(wake_valid), .wake_ready_o(wake_ready), .wake_qpn_i(wake_qpn)
@@ -206,7 +208,7 @@ module llp_if (
     .credit_valid_i(credit_valid), .credit_ready_o(credit_pop), .credit_i(credit),
     .refund_valid_i(refund_valid), .refund_ready_o(refund_ready), .refund_conn_i(refund_conn),
     .refund_length_i(refund_length), .refund_term_i(refund_term),
-    .look_i(look), .look_conn_i(look_conn), .available_o(available), .size_o(size), .idle_o(idle),
+    .look_i(look), .look_conn_i(look_conn), .need_i(need), .fits_need_o(fits_need), .fits_size_o(fits_size), .size_o(size), .idle_o(idle),
     .take_i(take), .take_bytes_i(take_bytes), .take_fpdu_i(take_fpdu), .take_size_i(take_size), .clear_i(clear),
     .wait_we_i(wait_we), .wait_i(waits), .wait_qpn_i(wait_qpn),
     .wake_valid_o(wake_valid), .wake_ready_i(wake_ready), .wake_qpn_o(wake_qpn)

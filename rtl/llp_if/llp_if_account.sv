@@ -33,7 +33,9 @@ module llp_if_account #(
   input  logic                   look_i,
   input  logic [ConnW-1:0]       look_conn_i,
   // to llp_if_grant: the next phase 0
-  output logic [31:0]            available_o,
+  input  logic [17:0]            need_i,      // is this available?
+  output logic                   fits_need_o,
+  output logic                   fits_size_o, // size_o and TermCredit are available
   output logic [16:0]            size_o,      // largest FPDU set aside so far
   output logic                   idle_o,      // no FPDU is set aside
   // from llp_if_grant: in that phase 0
@@ -128,7 +130,14 @@ module llp_if_account #(
     .re_i(back), .raddr_i(refund_conn_i), .rdata_o(back_size)
   );
 
-  assign available_o = limit - granted + refunded;
+  // Each sum on its own, so that it is one adder behind carry-save ones; only its sign is wanted.
+  logic        no_need, no_size;
+  logic [30:0] unused_need, unused_size;
+
+  assign {no_need, unused_need} = limit - granted + refunded - {14'd0, need_i};
+  assign {no_size, unused_size} = limit - granted + refunded - {15'd0, size} - {16'd0, rnic_pkg::TermCredit};
+  assign fits_need_o = !no_need;
+  assign fits_size_o = !no_size;
   assign size_o      = size;
   assign idle_o      = given == gone;
 

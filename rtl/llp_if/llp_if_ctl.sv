@@ -88,7 +88,7 @@ module llp_if_ctl #(
   output logic                     mark_o,
   input  logic                     past_i
 );
-  localparam int unsigned RowW = 103 + QpW;
+  localparam int unsigned RowW = 104 + QpW;
 
   typedef enum logic [3:0] {
     StIdle,    // chooses
@@ -109,7 +109,7 @@ module llp_if_ctl #(
   // --- choose
   state_e             state_q;
   logic [2:0]         src_d, src_q;     // as llp_if_rule
-  logic               clear_busy, any, connecting_q, number_ok_d, number_ok_q, take;
+  logic               clear_busy, qp_clear_busy, any, connecting_q, number_ok_d, number_ok_q, take;
   logic [QpW-1:0]     qpn_d, qpn_q;
   logic [ConnW-1:0]   conn_d, conn_q, clear_addr;
   logic               is_start;
@@ -118,7 +118,7 @@ module llp_if_ctl #(
   iwarp_pkg::conn_cmd_t    cmd_q;
   iwarp_pkg::qp_ctl_llp_t  ctl_q;
 
-  assign ready_o  = !clear_busy;
+  assign ready_o  = !clear_busy && !qp_clear_busy;
   assign is_start = ctl_i.op == iwarp_pkg::QpoStart;
 
   always_comb begin
@@ -155,7 +155,7 @@ module llp_if_ctl #(
     number_ok_d = 32'(number) < rnic_pkg::NumConns && (src_d != 3'd6 || cmd_i.object[31:16] == '0);
   end
 
-  assign take         = state_q == StIdle && any && !clear_busy;
+  assign take         = state_q == StIdle && any && ready_o;
   assign term_ready_o = take && src_d == 3'd0;
   assign late_ready_o = take && src_d == 3'd1;
   assign evt_ready_o  = take && src_d == 3'd2;
@@ -176,7 +176,6 @@ module llp_if_ctl #(
     .re_i(state_q == StRead), .raddr_i(conn_q), .rdata_o(row)
   );
 
-  logic             qp_clear_busy;
   logic [QpW-1:0]   qp_clear_addr;
 
   ram_clear #(.Depth(rnic_pkg::NumQps)) u_qp_clear (.clk_i, .rst_ni, .busy_o(qp_clear_busy), .addr_o(qp_clear_addr));
@@ -199,7 +198,7 @@ module llp_if_ctl #(
   logic [2:0]   kind_d, kind_q;
   logic [15:0]  mss_q, req_length_q, req_port_q, mulpdu;
   logic [31:0]  req_address_q, peer_address_q;
-  logic [15:0]  peer_port_q;
+  logic [15:0]  peer_port_q, cookie_q;
   logic [16:0]  worst;
   logic         markers_q;
   logic [1:0]   size_wait_q;
@@ -207,7 +206,7 @@ module llp_if_ctl #(
 
   llp_if_rule u_rule (
     .source_i(src_q), .number_ok_i(number_ok_q), .conn_i(16'(conn_q)), .linked_i(taken_q),
-    .evt_i(evt_q), .cmd_i(cmd_q), .ctl_i(ctl_q), .connecting_i(connecting_q),
+    .evt_i(evt_q), .cmd_i(cmd_q), .ctl_i(ctl_q), .connecting_i(connecting_q && evt_q.cookie == cookie_q),
     .peer_address_i(peer_address_q), .peer_port_i(peer_port_q), .qpn_i(qpn_q),
     .row_i(row), .row_o(row_d), .row_we_o(row_change),
     .req_o(req_d), .req_op_o(req_op_d), .rsp_o(rsp_d), .status_o(status_d), .result_o(result_d), .ack_o(ack_d),
@@ -227,6 +226,7 @@ module llp_if_ctl #(
     if (!rst_ni) begin
       state_q      <= StIdle;
       connecting_q <= 1'b0;
+      cookie_q     <= '0;
       size_wait_q  <= '0;
       req_q        <= 1'b0;
       rsp_q        <= 1'b0;
@@ -245,7 +245,10 @@ module llp_if_ctl #(
           ack_q   <= ack_d;
           event_q <= event_d;
           async_q <= async_d;
-          if (connect_sent)     connecting_q <= 1'b1;
+          if (connect_sent) begin
+            connecting_q <= 1'b1;
+            cookie_q     <= cookie_q + 1'b1;
+          end
           if (req_connect_done) connecting_q <= 1'b0;
           state_q <= start ? StWants : stop || forget ? StSet : resize ? StSize : drain ? StDrain : StReq;
         end
@@ -316,9 +319,15 @@ module llp_if_ctl #(
   end
 
   // --- to the LLP, and answers
+  logic is_connect, is_mode, is_port;
+
+  assign is_connect  = req_op_q == iwarp_pkg::LlpConnect;
+  assign is_mode     = req_op_q == iwarp_pkg::LlpRdmaMode;
+  assign is_port     = is_connect || req_op_q == iwarp_pkg::LlpListen || req_op_q == iwarp_pkg::LlpUnlisten;
   assign req_valid_o = state_q == StReq && req_q;
-  assign req_o       = {req_op_q, 16'(conn_q), req_length_q, ctl_q.params.use_crc, ctl_q.params.rx_markers,
-                        ctl_q.params.tx_markers, req_address_q, req_port_q, 16'd0};
+  assign req_o       = {req_op_q, is_port ? 16'd0 : 16'(conn_q), req_op_q == iwarp_pkg::LlpGive ? req_length_q : 16'd0,
+                        {ctl_q.params.use_crc, ctl_q.params.rx_markers, ctl_q.params.tx_markers} & {3{is_mode}},
+                        is_connect ? req_address_q : 32'd0, is_port ? req_port_q : 16'd0, is_connect ? cookie_q : 16'd0};
   assign rsp_valid_o   = state_q == StAnswer && rsp_q;
   assign rsp_o         = {status_q, result_q};
   assign ack_valid_o   = state_q == StAnswer && ack_q;

@@ -59,7 +59,9 @@ module llp_if_grant #(
   // to and from llp_if_account
   output logic                  look_o,
   output logic [ConnW-1:0]      look_conn_o,
-  input  logic [31:0]           available_i,
+  output logic [17:0]           need_o,
+  input  logic                  fits_need_i,
+  input  logic                  fits_size_i,
   input  logic [16:0]           size_i,
   input  logic                  idle_i,
   output logic                  take_o,
@@ -127,6 +129,7 @@ module llp_if_grant #(
   logic [QpW-1:0]   clear_addr;
   logic [ConnW-1:0] conn_d, conn1_q;
   logic [15:0]      debit1_q, debit2_q;
+  logic [17:0]      need2_q;
 
   ram_clear #(.Depth(rnic_pkg::NumQps)) u_clear (.clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr));
 
@@ -224,6 +227,7 @@ module llp_if_grant #(
       qpn2_q   <= qpn1_q;
       term2_q  <= term1_q;
       debit2_q <= debit1_q;
+      need2_q  <= op1_q == OpDebit ? {2'd0, debit1_q} : (term1_q ? 18'd0 : {1'b0, row1[ConnW+32:ConnW+16]}) + {2'd0, rnic_pkg::TermCredit};
       row2_q   <= op1_q == OpSet ? set1_q
                 : op1_q == OpSize ? {row1[RowW-1:ConnW+33], set1_q[ConnW+32:ConnW], row1[ConnW-1:0]} : row1;
       conn2_q  <= conn1;
@@ -232,21 +236,18 @@ module llp_if_grant #(
 
   // --- step 2: decide
   logic             active, running, hold, wait_seg, wait_term, seen, seg_d, term_wait_d, seen_d, running_d, hold_d;
-  logic             look, grows, may_size, enough, granted, calls, debited;
+  logic             look, grows, enough, granted, calls, debited;
   logic [16:0]      worst, aside;
   logic [15:0]      mulpdu;
-  logic [31:0]      need;
 
   assign active   = !phase_q && op2_q != OpNone;
   assign {running, hold, wait_seg, wait_term, seen, worst, mulpdu} = row2_q[RowW-1:ConnW];
   assign look     = active && op2_q == OpLook && running;
   assign grows    = worst > size_i;
   assign aside    = grows && idle_i ? worst : size_i;
-  assign may_size = !grows || idle_i;
-  assign need     = op2_q == OpDebit ? {16'd0, debit2_q}
-                  : term2_q ? {16'd0, rnic_pkg::TermCredit} : {15'd0, aside} + {16'd0, rnic_pkg::TermCredit};
-  assign enough   = !available_i[31] && available_i >= need;
-  assign granted  = look && !hold && enough && (term2_q || may_size);
+  assign need_o   = need2_q;
+  assign enough   = term2_q || op2_q == OpDebit ? fits_need_i : grows ? idle_i && fits_need_i : fits_size_i;
+  assign granted  = look && (!hold || term2_q) && enough;
   assign debited  = active && op2_q == OpDebit && enough;
   assign calls    = active && (op2_q == OpWake || op2_q == OpHold || op2_q == OpSize);
 
@@ -279,9 +280,9 @@ module llp_if_grant #(
   assign row_new = {running_d, hold_d, seg_d, term_wait_d, seen_d, row2_q[ConnW+32:0]};
 
   assign take_o       = granted || debited;
-  assign take_bytes_o = debited ? {16'd0, debit2_q} : term2_q ? {16'd0, rnic_pkg::TermCredit} : {15'd0, aside};
+  assign take_bytes_o = op2_q == OpDebit ? {16'd0, debit2_q} : term2_q ? {16'd0, rnic_pkg::TermCredit} : {15'd0, aside};
   assign take_fpdu_o  = granted;
-  assign take_size_o  = granted && !term2_q ? aside : size_i;
+  assign take_size_o  = op2_q == OpLook && !term2_q ? aside : size_i;
   assign clear_o      = active && op2_q == OpClear;
   assign wait_we_o    = row_we && (running || op2_q == OpSet);
   assign wait_o       = seg_d || term_wait_d;
@@ -312,11 +313,13 @@ module llp_if_grant #(
   );
 
   // --- have the wants that were here at the mark been looked at?
-  logic [15:0] want_in_q, want_out_q, want_mark_q, again_in_q, again_out_q, again_mark_q, want_left, again_left;
+  logic [15:0] want_in_q, want_out_q, want_mark_q, again_in_q, again_out_q, again_mark_q;
+  logic        want_behind, again_behind;
+  logic [14:0] unused_want_left, unused_again_left;
 
-  assign want_left  = want_out_q - want_mark_q;
-  assign again_left = again_out_q - again_mark_q;
-  assign past_o     = !want_left[15] && !again_left[15];
+  assign {want_behind, unused_want_left}   = want_out_q - want_mark_q;
+  assign {again_behind, unused_again_left} = again_out_q - again_mark_q;
+  assign past_o     = !want_behind && !again_behind;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin

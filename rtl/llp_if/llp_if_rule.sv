@@ -4,13 +4,15 @@
 //          5 qp's order, 6 admin's command
 //
 //   state         peer closes    FIN sent       closed    reset    failed
-//   established   peer_closed    local_closed   closed    reset    failed      peer_closed and local_closed stay until
-//   connecting    peer_closed    -              closed    reset    failed      `closed`; ended rows stay until release
+//   connecting    -              -              closed    reset    failed
+//   established   peer_closed    local_closed   closed    reset    failed    ended rows stay until release; who has sent
+//   peer_closed   -              -              closed    reset    failed    its FIN sends nothing more
+//   local_closed  -              -              closed    reset    failed
 //
-// Rows: {local port, peer port, peer address, waiting, state, passive, has QP, mss, markers sent, QPN}.
+// Rows: {local port, peer port, peer address, waiting, state, FIN sent, passive, has QP, mss, markers sent, QPN}.
 module llp_if_rule #(
   localparam int unsigned QpW  = $clog2(rnic_pkg::NumQps),
-  localparam int unsigned RowW = 103 + QpW
+  localparam int unsigned RowW = 104 + QpW
 ) (
   // the item
   input  logic [2:0]              source_i,
@@ -52,26 +54,29 @@ module llp_if_rule #(
   logic [15:0]    local_port, peer_port, waiting, mss, local_port_d, peer_port_d, waiting_d, mss_d;
   logic [31:0]    address, address_d;
   logic [3:0]     state, state_d;
-  logic           passive, has_qp, markers, passive_d, has_qp_d, markers_d;
+  logic           passive, has_qp, markers, fin, passive_d, has_qp_d, markers_d, fin_d, closes;
+  logic [3:0]     state_n;
   logic [QpW-1:0] qpn, qpn_d;
   logic           free, open, ended, talks, unowned, same_qp;
   logic [15:0]    give_length;
 
-  assign {local_port, peer_port, address, waiting, state, passive, has_qp, mss, markers, qpn} = row_i;
-  assign row_o = {local_port_d, peer_port_d, address_d, waiting_d, state_d, passive_d, has_qp_d, mss_d, markers_d, qpn_d};
+  assign {local_port, peer_port, address, waiting, state, fin, passive, has_qp, mss, markers, qpn} = row_i;
+  assign row_o = {local_port_d, peer_port_d, address_d, waiting_d, state_n, fin_d || closes, passive_d, has_qp_d,
+                  mss_d, markers_d, qpn_d};
+  assign state_n = closes && state == iwarp_pkg::ConnEstablished ? iwarp_pkg::ConnLocalClosed : state_d;
 
   assign free    = state == iwarp_pkg::ConnFree;
   assign ended   = state == iwarp_pkg::ConnClosed || state == iwarp_pkg::ConnReset || state == iwarp_pkg::ConnFailed;
   assign open    = !free && !ended;
-  assign talks   = state == iwarp_pkg::ConnEstablished || state == iwarp_pkg::ConnPeerClosed;   // may send
+  assign talks   = !fin && (state == iwarp_pkg::ConnEstablished || state == iwarp_pkg::ConnPeerClosed);   // may send
   assign unowned = !has_qp;
   assign same_qp = has_qp && qpn == qpn_i;
   assign give_length = cmd_i.args[79:64];
-  assign exists_o    = state_d != iwarp_pkg::ConnFree;
+  assign exists_o    = state_n != iwarp_pkg::ConnFree;
   assign has_qp_o    = has_qp_d;
   assign check_ok_o  = talks && unowned;
   assign result_o    = cmd_i.opcode == iwarp_pkg::CmdConnQuery || connect_done_o
-                     ? {local_port_d, peer_port_d, address_d, mss_d, waiting_d, 8'd0, 2'd0, has_qp_d, passive_d, state_d, conn_i}
+                     ? {local_port_d, peer_port_d, address_d, mss_d, waiting_d, 8'd0, 2'd0, has_qp_d, passive_d, state_n, conn_i}
                      : 128'd0;
 
   always_comb begin
@@ -82,6 +87,8 @@ module llp_if_rule #(
     state_d        = state;
     passive_d      = passive;
     has_qp_d       = has_qp;
+    fin_d          = fin;
+    closes         = 1'b0;
     mss_d          = mss;
     markers_d      = markers;
     qpn_d          = qpn;
@@ -105,7 +112,7 @@ module llp_if_rule #(
       3'd0: begin   // our Terminate has left: FIN behind it
         req_o    = talks;
         req_op_o = iwarp_pkg::LlpHalfClose;
-        if (talks) state_d = iwarp_pkg::ConnLocalClosed;
+        closes   = talks;
         row_we_o = 1'b1;
         event_o  = same_qp;
         kind_o   = iwarp_pkg::LqeTermDone;
@@ -123,6 +130,7 @@ module llp_if_rule #(
             connect_done_o = connecting_i;
             rsp_o          = connecting_i;
             status_o       = number_ok_i ? iwarp_pkg::AdmOk : iwarp_pkg::AdmNoResource;
+            fin_d          = 1'b0;
             state_d        = number_ok_i ? iwarp_pkg::ConnConnecting : iwarp_pkg::ConnFree;
             passive_d      = 1'b0;
             has_qp_d       = 1'b0;
@@ -132,6 +140,7 @@ module llp_if_rule #(
             local_port_d   = evt_i.local_port;
           end
           iwarp_pkg::LlpEvIncoming: begin
+            fin_d        = 1'b0;
             state_d      = iwarp_pkg::ConnEstablished;
             passive_d    = 1'b1;
             has_qp_d     = 1'b0;
@@ -155,7 +164,7 @@ module llp_if_rule #(
             resize_o = number_ok_i && has_qp;
           end
           iwarp_pkg::LlpEvPeerClosed: begin
-            if (state == iwarp_pkg::ConnEstablished || state == iwarp_pkg::ConnConnecting) state_d = iwarp_pkg::ConnPeerClosed;
+            if (state == iwarp_pkg::ConnEstablished) state_d = iwarp_pkg::ConnPeerClosed;
             kind_o  = iwarp_pkg::LqePeerClosed;
             event_o = number_ok_i && !free && has_qp;
             async_o = number_ok_i && !free && unowned;
@@ -185,11 +194,9 @@ module llp_if_rule #(
               has_qp_d  = 1'b1;
               qpn_d     = qpn_i;
               markers_d = ctl_i.params.tx_markers;
-              req_o     = talks;
+              req_o     = open;
               req_op_o  = iwarp_pkg::LlpRdmaMode;
-              event_o   = state != iwarp_pkg::ConnEstablished;   // it has changed since admin asked
-              kind_o    = state == iwarp_pkg::ConnPeerClosed ? iwarp_pkg::LqePeerClosed
-                        : state == iwarp_pkg::ConnClosed ? iwarp_pkg::LqeClosed : iwarp_pkg::LqeLost;
+              event_o   = state != iwarp_pkg::ConnEstablished;   // lost since admin asked
             end else begin
               event_o = 1'b1;
             end
@@ -199,8 +206,9 @@ module llp_if_rule #(
             req_op_o = iwarp_pkg::LlpHalfClose;
             drain_o  = linked_i;
             row_we_o = linked_i;
-            if (talks) state_d = iwarp_pkg::ConnLocalClosed;
+            closes   = talks;
           end
+          iwarp_pkg::QpoSync: ;   // nothing of llp_if lasts
           default: begin   // stop, abort
             stop_o   = linked_i;
             row_we_o = linked_i;
@@ -212,7 +220,7 @@ module llp_if_rule #(
       end
       default: begin
         rsp_o    = 1'b1;
-        status_o = !number_ok_i ? iwarp_pkg::AdmBadObject : free ? iwarp_pkg::AdmNotFound : iwarp_pkg::AdmBadState;
+        status_o = !number_ok_i || free ? iwarp_pkg::AdmNotFound : iwarp_pkg::AdmBadState;
         case (cmd_i.opcode)
           iwarp_pkg::CmdConnListen, iwarp_pkg::CmdConnUnlisten: begin
             req_o    = cmd_i.object[31:16] == '0;
@@ -227,7 +235,7 @@ module llp_if_rule #(
           end
           iwarp_pkg::CmdConnQuery: if (number_ok_i && !free) status_o = iwarp_pkg::AdmOk;
           iwarp_pkg::CmdConnGive: begin
-            if (number_ok_i && unowned && (talks || state == iwarp_pkg::ConnLocalClosed || state == iwarp_pkg::ConnClosed)) begin
+            if (number_ok_i && !free && unowned) begin
               if (give_length == '0 || give_length > waiting) status_o = iwarp_pkg::AdmBadArgument;
               else begin
                 status_o  = iwarp_pkg::AdmOk;
@@ -245,11 +253,11 @@ module llp_if_rule #(
               req_o    = 1'b1;
               req_op_o = iwarp_pkg::LlpHalfClose;
               row_we_o = 1'b1;
-              state_d  = iwarp_pkg::ConnLocalClosed;
+              closes   = 1'b1;
             end
           end
           iwarp_pkg::CmdConnAbort: begin
-            if (number_ok_i && open) begin
+            if (number_ok_i && !free) begin
               status_o = iwarp_pkg::AdmOk;
               req_o    = 1'b1;
             end
@@ -265,13 +273,13 @@ module llp_if_rule #(
                 row_we_o     = 1'b1;
                 state_d      = iwarp_pkg::ConnFree;
                 mss_d        = '0;
+                fin_d        = 1'b0;
                 waiting_d    = '0;
               end
             end
           end
           iwarp_pkg::CmdModifyQp: begin
-            if (!number_ok_i) status_o = iwarp_pkg::AdmNotFound;
-            else if (state == iwarp_pkg::ConnEstablished && unowned) status_o = iwarp_pkg::AdmOk;
+            if (number_ok_i && state == iwarp_pkg::ConnEstablished && unowned) status_o = iwarp_pkg::AdmOk;
           end
           default: status_o = iwarp_pkg::AdmBadOpcode;
         endcase

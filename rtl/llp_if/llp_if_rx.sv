@@ -62,7 +62,7 @@ module llp_if_rx #(
   iwarp_pkg::llp_rx_hdr_t front;
   logic [ConnW-1:0]       clear_addr;
   logic [QpW-1:0]         qpn;
-  logic                   inside, look, order_ready, offered, taken;
+  logic                   in_range, look, order_ready, offered, taken;
   logic [1:0]             to;
   logic [$clog2(rnic_pkg::FifoDepth+1)-1:0] unused_headers;
   logic [$clog2(rnic_pkg::BeatDepth+1)-1:0] unused_beats;
@@ -82,7 +82,7 @@ module llp_if_rx #(
     .clk_i, .rst_ni,
     .we_i(clear_busy || map_we_i), .waddr_i(clear_busy ? clear_addr : map_conn_i),
     .wdata_i(clear_busy ? '0 : {map_exists_i, map_has_qp_i, map_qpn_i}),
-    .re_i(state_q == StIdle), .raddr_i(inside ? front.connection[ConnW-1:0] : '0), .rdata_o({exists, has_qp, qpn})
+    .re_i(state_q == StIdle), .raddr_i(in_range ? front.connection[ConnW-1:0] : '0), .rdata_o({exists, has_qp, qpn})
   );
 
   ram_1r1w #(.Width(1), .Depth(rnic_pkg::NumConns)) u_hold (   // llp_if_ctl sets it, the first FPDU clears it
@@ -90,12 +90,12 @@ module llp_if_rx #(
     .we_i(clear_busy || map_we_i || hold_take),
     .waddr_i(clear_busy ? clear_addr : map_we_i ? map_conn_i : front.connection[ConnW-1:0]),
     .wdata_i(!clear_busy && map_we_i && map_hold_i),
-    .re_i(state_q == StIdle), .raddr_i(inside ? front.connection[ConnW-1:0] : '0), .rdata_o(hold)
+    .re_i(state_q == StIdle), .raddr_i(in_range ? front.connection[ConnW-1:0] : '0), .rdata_o(hold)
   );
 
-  assign inside = 32'(front.connection) < rnic_pkg::NumConns;
+  assign in_range = 32'(front.connection) < rnic_pkg::NumConns;
   assign look   = state_q == StLook && (to != ToFpdu || !hold || released_q);
-  assign to     = !inside ? ToDrop : front.is_stream ? (exists ? ToRaw : ToDrop) : has_qp ? ToFpdu : ToDrop;
+  assign to     = !in_range ? ToDrop : front.is_stream ? (exists && !has_qp ? ToRaw : ToDrop) : has_qp ? ToFpdu : ToDrop;
 
   // The header, and where its beats go.
   assign fpdu_hdr_valid_o  = look && order_ready && to == ToFpdu;

@@ -3,7 +3,7 @@
 //   MULPDU = mss - 6 - mss mod 4 - (markers: 4 ceil(mss / 512)), 128 at least
 //   FPDU   = 2 + MULPDU to a multiple of 4, 4 bytes CRC, and with markers one word for each 127 of it
 //
-// Two register stages: hold the inputs for 2 cycles. Waits for nobody.
+// Three register stages: hold the inputs for 3 cycles. Waits for nobody.
 module llp_if_size (
   input  logic        clk_i,
   input  logic [15:0] mss_i,
@@ -14,8 +14,9 @@ module llp_if_size (
   logic [16:0] pieces;
   logic [17:0] room;
   logic [15:0] mulpdu_q;
-  logic        markers_q;
-  logic [14:0] words, rounded, total;
+  logic        markers_q, markers2_q;
+  logic [15:0] mulpdu2_q;
+  logic [14:0] words_q, rounded_q, total;
   logic [8:0]  both;
   logic [7:0]  words_of_markers;
   logic [8:0]  unused_pieces;
@@ -30,14 +31,19 @@ module llp_if_size (
   end
 
   // ceil(words / 127), with x = words + 126 = 128 a + b = 127 a + (a + b)
-  assign words            = 15'(({2'b0, mulpdu_q} + 18'd5) >> 2) + 15'd1;
-  assign rounded          = words + 15'd126;
-  assign both             = {1'b0, rounded[14:7]} + {2'b0, rounded[6:0]};
-  assign words_of_markers = rounded[14:7] + (both >= 9'd254 ? 8'd2 : both >= 9'd127 ? 8'd1 : 8'd0);
-  assign total            = words + (markers_q ? {7'd0, words_of_markers} : 15'd0);
+  always_ff @(posedge clk_i) begin
+    mulpdu2_q  <= mulpdu_q;
+    markers2_q <= markers_q;
+    words_q    <= 15'(({1'b0, mulpdu_q} + 17'd9) >> 2);
+    rounded_q  <= 15'(({1'b0, mulpdu_q} + 17'd513) >> 2);
+  end
+
+  assign both             = {1'b0, rounded_q[14:7]} + {2'b0, rounded_q[6:0]};
+  assign words_of_markers = rounded_q[14:7] + (both >= 9'd254 ? 8'd2 : both >= 9'd127 ? 8'd1 : 8'd0);
+  assign total            = words_q + (markers2_q ? {7'd0, words_of_markers} : 15'd0);
 
   always_ff @(posedge clk_i) begin
-    mulpdu_o <= mulpdu_q;
+    mulpdu_o <= mulpdu2_q;
     worst_o  <= {total, 2'b00};
   end
 endmodule

@@ -118,7 +118,7 @@ module mpa_rx_entry #(
   stream_reg #(.Width(21 + iwarp_pkg::BeatWidth)) u_out (
     .clk_i, .rst_ni,
     .valid_i(move), .ready_o(reg_ready),
-    .data_i({at, packet_first[3:0], packet_first == '0 && index_q == '0 ? 16'd0 : ptr, in}),
+    .data_i({at, packet_first[3:0], packet_first == '0 && first_q ? 16'd0 : ptr, in}),
     .valid_o(beat_valid_o), .ready_i(beat_ready_i), .data_o({at_o, word_o, ptr_o, beat_o})
   );
 

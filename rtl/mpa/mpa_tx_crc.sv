@@ -28,8 +28,8 @@ module mpa_tx_crc (
   logic [31:0]      sum, word;
   iwarp_pkg::beat_t beat;
   logic [6:0]       keep;
-  logic [4:0]       unused_beats;
-  logic [2:0]       unused_words, unused_uses;
+  logic [4:0]       unused_beats, unused_uses;
+  logic [2:0]       unused_words;
   logic             sum_ready;
 
   // Both take a beat together.
@@ -56,7 +56,7 @@ module mpa_tx_crc (
     .count_o(unused_words)
   );
 
-  stream_fifo #(.Width(1), .Depth(4)) u_uses (
+  stream_fifo #(.Width(1), .Depth(16)) u_uses (
     .clk_i, .rst_ni,
     .valid_i(use_valid_i), .ready_o(use_ready_o), .data_i(use_crc_i),
     .valid_o(use_valid), .ready_i(word_ready), .data_o(use_crc),

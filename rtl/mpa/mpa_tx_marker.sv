@@ -27,7 +27,8 @@ module mpa_tx_marker (
   logic [4:0]       count_d, count_q;   // words held, 0 to 16
   logic             ending_q;           // what is held is the packet's end
   logic [511:0]     held_d, held_q, turned, joined, marked;
-  logic [9:0]       index_q;            // beats sent of this packet
+  logic [9:0]       index_q;            // beats sent of this packet, modulo 1024
+  logic             begun_q;            // one at least
   logic [4:0]       words;
   logic [5:0]       have, total;
   logic [3:0]       word;
@@ -47,7 +48,7 @@ module mpa_tx_marker (
   assign out_valid = info_valid_i && (only_held || valid_i);
   assign ready_o   = info_valid_i && !only_held && out_ready;
 
-  assign ptr    = {index_q, word, 2'b0} - (info_first_i == '0 && index_q != '0 ? 16'd4 : 16'd0);
+  assign ptr    = {index_q, word, 2'b0} - (info_first_i == '0 && begun_q ? 16'd4 : 16'd0);
   assign marker = {ptr[7:0], ptr[15:8], 16'd0};
 
   always_comb begin
@@ -80,10 +81,12 @@ module mpa_tx_marker (
       count_q  <= '0;
       ending_q <= 1'b0;
       index_q  <= '0;
+      begun_q  <= 1'b0;
     end else if (out_valid && out_ready) begin
       count_q  <= count_d;
       ending_q <= ends && !done;
       index_q  <= done ? '0 : index_q + 1'b1;
+      begun_q  <= !done;
     end
   end
 

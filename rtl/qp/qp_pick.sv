@@ -212,5 +212,5 @@ module qp_pick #(
 
   `RNIC_ASSERT(WindowInRange_A, !(s_valid_q && !s_barrier_q && run) ||
                                 tail - ret_head <= WinW'(rnic_pkg::SqWindow))
-  `RNIC_ASSERT(BufferInRange_A, !(s_valid_q && !s_barrier_q && run) || have <= 16'(rnic_pkg::SqPrefetch))
+  `RNIC_ASSERT(BufferInRange_A, !(s_valid_q && !s_barrier_q && run && !failed) || have <= 16'(rnic_pkg::SqPrefetch))
 endmodule

@@ -376,9 +376,10 @@ module qp_retire #(
 
   assign ctx_wdata = init ? '0 : {sq_q, rq_q, head_q, reads_q, own_q, own_slot_q, own_status_q, err_q, err_slot_q,
                                   err_status_q, done_q};
-  assign ret_we_o    = ctx_we;
+  // The copies change with each completion, not only at the end: whoever sees it may post again at once.
+  assign ret_we_o    = init || (state_q != StIdle && state_q != StLoad);
   assign ret_qpn_o   = init ? init_qpn_i : qpn;
-  assign {ret_sq_o, ret_rq_o, ret_head_o, ret_reads_o} = ctx_wdata[CtxW-1 -: 16 + 16 + WinW + 7];
+  assign {ret_sq_o, ret_rq_o, ret_head_o, ret_reads_o} = init ? '0 : {sq_d, rq_d, head_d, reads_d};
   assign rsp_valid_o = op_take && (kind == OpLook || kind == OpMark || kind == OpFlushRsp);
   assign rsp_sq_o    = sq_q;
   assign rsp_rq_o    = rq_q;

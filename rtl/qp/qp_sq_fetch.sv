@@ -73,6 +73,9 @@ module qp_sq_fetch #(
   output logic            sq_rd_ready_o,
   input  iwarp_pkg::beat_t sq_rd_i
 );
+  localparam int unsigned ReqDepth  = 4 * rnic_pkg::FifoDepth;
+  localparam int unsigned ReqCountW = $clog2(ReqDepth + 1);
+
   typedef enum logic [2:0] {
     StIdle,    // chooses: push, done, init, request
     StLook,    // the state of the QP is there; distances are formed
@@ -119,27 +122,36 @@ module qp_sq_fetch #(
   assign held    = arrived - head_ram;
   assign mask    = (16'd1 << cfg_ram[67:64]) - 16'd1;
 
+  // Requests wait here, so that QPs whose WQEs are there are not held up by reads.
+  logic                req_valid, req_ready, req_barrier;
+  logic [QpnW-1:0]     req_qpn;
+  logic [ReqCountW-1:0] unused_reqs;
+  stream_fifo #(.Width(QpnW + 1), .Depth(ReqDepth)) u_reqs (
+    .clk_i, .rst_ni, .valid_i(req_valid_i), .ready_o(req_ready_o), .data_i({req_barrier_i, req_qpn_i}),
+    .valid_o(req_valid), .ready_i(req_ready), .data_o({req_barrier, req_qpn}), .count_o(unused_reqs)
+  );
+
   // Which operation: an answer after a push, else a push first, so that neither starves the other.
   assign pick_push = push_valid_i && !(after_push_q && done_valid);
   assign pick_done = done_valid && !pick_push;
   assign pick_init = init_valid_i && !push_valid_i && !done_valid;
-  assign pick_req  = req_valid_i && put_ready && out_ready && !init_valid_i && !push_valid_i && !done_valid;
+  assign pick_req  = req_valid && put_ready && out_ready && !init_valid_i && !push_valid_i && !done_valid;
   assign op_any    = pick_push || (pick_done && !done_barrier) || pick_req;
   assign init      = state_q == StIdle && pick_init;
   assign init_ready_o = init;
-  assign req_ready_o  = state_q == StIdle && pick_req;
+  assign req_ready    = state_q == StIdle && pick_req;
   assign barrier_done_o = state_q == StIdle && pick_done && done_barrier;
 
   always_comb begin
     op_d  = OpReq;
-    qpn_d = req_qpn_i;
+    qpn_d = req_qpn;
     if (pick_push) begin
       op_d  = OpPush;
       qpn_d = push_qpn_i;
     end else if (pick_done) begin
       op_d  = OpDone;
       qpn_d = done_qpn;
-    end else if (req_barrier_i) begin
+    end else if (req_barrier) begin
       op_d = OpBar;
     end
   end
@@ -255,7 +267,7 @@ module qp_sq_fetch #(
   assign put_valid   = state_q == StSend || (state_q == StAct && op_q == OpBar);
   iwarp_pkg::rd_hdr_t rd_hdr;
   assign rd_hdr = sq_rd_hdr_i;
-  qp_read #(.Depth(rnic_pkg::FifoDepth)) u_read (
+  qp_read #(.Depth(ReqDepth)) u_read (
     .clk_i, .rst_ni,
     .put_valid_i(put_valid), .put_ready_o(put_ready), .put_barrier_i(put_barrier), .put_qpn_i(qpn_q),
     .put_first_i(arrived_q), .put_count_i(count_q),

@@ -440,5 +440,35 @@ TYPED_TEST(DdpRxTest, KeepsItsPace) {
   EXPECT_LT(bulk, 23.3);  // 14 + 1408 bytes are 23 beats
 }
 
+/// The latencies that the header of ddp.sv states, which the model's timing is made of.
+TYPED_TEST(DdpRxTest, HasTheLatencyThatItSays) {
+  if (!TypeParam::kHasCycles) GTEST_SKIP() << "cycles of the RTL";
+  World w(this->dut, Pace{});
+  w.start_qp(0);
+  auto& d = this->dut;
+  uint64_t at = 0;
+  d.rx_xlate.on_item([&](const auto&) { at = d.now(); });
+  d.rx_segment.on_item([&](const auto&) { at = d.now(); });
+  d.place_hdr.on_item([&](const auto&) { at = d.now(); });
+  d.place.on_beat([&](const auto&) {});
+  d.place_extent.on_item([&](const auto&) {});
+  d.rx_done.on_item([&](const auto&) { at = d.now(); });
+  // From the cycle that takes the input to the cycle that gives the output.
+  auto measure = [&](auto put) {
+    d.cycles(40);
+    at = 0;
+    const uint64_t begin = d.now();
+    put();
+    EXPECT_TRUE(d.run_until([&] { return at != 0; }, 100));
+    return at - begin;
+  };
+  EXPECT_EQ(measure([&] { w.receive(0, tagged(kReadResponse, true, 0x4000, 0, Bytes(64, 1)), kPlace); }), 4U);
+  EXPECT_EQ(measure([&] { d.rx_xlate_rsp.put({.result = spec::TptResult::kOk}); }), 2U);
+  d.rx_extent.put(extents_of(0x4000, 0, 64)[0]);
+  EXPECT_EQ(measure([&] { d.rx_verdict.put({.accept = 1, .place = 1, .deliver = DeliverKind::kRead, .solicited = 0, .slot = 0}); }), 2U);
+  EXPECT_EQ(measure([&] { d.place_done.put({.count = 1}); }), 2U);
+  w.verdicts.clear();
+}
+
 }  // namespace
 }  // namespace rnic::tb

@@ -427,5 +427,39 @@ TYPED_TEST(DdpTxTest, KeepsItsPace) {
   EXPECT_LT(loop, 12.0);
 }
 
+/// The latencies that the header of ddp.sv states, which the model's timing is made of.
+TYPED_TEST(DdpTxTest, HasTheLatencyThatItSays) {
+  if (!TypeParam::kHasCycles) GTEST_SKIP() << "cycles of the RTL";
+  World w(this->dut, Pace{});
+  w.start_qp(0);
+  auto& d = this->dut;
+  uint64_t want = 0, req = 0, out = 0;
+  d.tx_want.on_item([&](const auto&) { want = d.now(); });
+  d.payload_req.on_item([&](const auto&) { req = d.now(); });
+  d.tx_ulpdu.on_beat([&](const auto&) { out = out == 0 ? d.now() : out; });
+  d.cycles(40);
+  uint64_t begin = d.now();
+  this->put(w, write(0, {{.address = 0, .length = 300, .lkey = 0x1000}}));
+  d.cycles(40);
+  EXPECT_EQ(want - begin, 5U);
+  begin = d.now();
+  d.tx_grant.put({.qpn = 0, .is_term = 0, .mulpdu = 214});
+  d.cycles(40);
+  EXPECT_EQ(want - begin, 4U);
+  EXPECT_EQ(req - begin, 6U);
+  begin = d.now();
+  d.payload_hdr.put({.length = 200, .status = spec::RdStatus::kOk, .result = spec::TptResult::kOk});
+  d.payload.put_packet(Bytes(200, 1));
+  d.cycles(40);
+  EXPECT_EQ(out - begin, 5U);
+  w.start_qp(1);
+  this->put(w, send_inline(1, Bytes(32, 1)));
+  d.cycles(40);
+  out = 0, begin = d.now();
+  d.tx_grant.put({.qpn = 1, .is_term = 0, .mulpdu = 1460});
+  d.cycles(40);
+  EXPECT_EQ(out - begin, 12U);
+}
+
 }  // namespace
 }  // namespace rnic::tb

@@ -75,7 +75,7 @@ struct World {
     dut.rx_segment.on_item([this](const spec::RxSegment&) {
       if (!hold_verdicts) give_verdict();
     });
-    dut.place_hdr.on_item([this](const spec::PlaceHdr& h) { place_lengths.push_back(h.length); });
+    dut.place_hdr.on_item([this](const spec::PlaceHdr& h) { place_lengths.push_back(h.length), join(); });
     dut.place_extent.on_item([this](const spec::Extent& e) { on_place_extent(e); });
     dut.place.on_beat([this](const spec::Beat& b) { on_place_beat(b); });
     dut.rx_dropped.on_item([this](const spec::RxDropped& r) { dropped[r.epoch]++; });

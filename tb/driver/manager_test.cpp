@@ -245,8 +245,8 @@ class Region : public DriverTest {
   /// A buffer that lies at these bus pages; its memory is never looked at.
   static DmaBuffer buffer(std::vector<uint64_t> pages, uint32_t page_size = 4096) {
     static std::vector<uint8_t> memory(size_t{8} << 20);
-    return {std::span(memory).first(pages.size() * page_size), page_size, std::move(pages),
-            nullptr};
+    const auto bytes = std::span(memory).first(pages.size() * page_size);
+    return {bytes, page_size, std::move(pages), nullptr};
   }
   const PciDeviceFake::FakeMr& seen(const Mr& mr) { return dev.mrs.at(mr.rkey()); }
 };

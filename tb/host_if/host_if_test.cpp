@@ -580,6 +580,15 @@ TYPED_TEST(HostIfTest, Msix) {
       d.configure({.bus_master = 1, .msix_enable = 1, .mps = 1});
       this->expect_all_written();
     }
+    // Messages that were pending are not counted as cq_wr: an answer still waits for the write before it.
+    d.dma_wr.stall(100);
+    this->cq_write(s, 32);
+    d.run_until([&] { return d.cq_wr.empty(); });
+    this->ask(spec::kMagicOffset, 4);
+    EXPECT_FALSE(d.run_until([&] { return !d.mmio_rsp.empty(); }, 200)) << "an answer passed a posted write";
+    d.dma_wr.stall(pace.stall);
+    EXPECT_EQ(d.mmio_rsp.take().data, 0x43494e4dU);
+    this->expect_all_written();
   });
 }
 

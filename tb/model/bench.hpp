@@ -98,12 +98,16 @@ struct QpSetup {
   uint16_t reply_bytes = 0;  // streaming bytes that the passive side's modify sends
 };
 
-/// One end of the link.
+/// One end of a connection.
 struct LlpEnd {
-  bool open = false, rdma = false, local_fin = false, peer_fin = false, dead = false;
-  uint16_t number = 0;
-  uint32_t limit = 0;
-  std::deque<model::LlpRecord> inbox;  // records on their way into the device
+  struct Item {
+    model::LlpRecord record;
+    bool fin = false;
+  };
+  uint16_t peer = 0;                   // its number on the other side
+  bool rdma = false, local_fin = false, peer_fin = false, dead = false;
+  uint32_t limit = 0;                  // credit given to this side
+  std::deque<Item> inbox;              // on their way into the device
   Bytes stream;                        // streaming bytes that wait
 };
 
@@ -163,9 +167,10 @@ class Side final : public model::Surroundings {
   uint32_t interrupts = 0;
   bool hold_credit = false;
   std::vector<uint16_t> incoming;          // connections that came
-  LlpEnd end;
-  void inject(Bytes record, bool error = false);  // as if the peer had sent it
-  void peer_closes();
+  std::map<uint16_t, LlpEnd> ends;         // connections by number
+  void inject(uint16_t connection, const Bytes& record, bool error = false);  // as if the peer had sent it
+  void peer_closes(uint16_t connection);
+  void give_credit(uint16_t connection, uint32_t bytes);
 
   model::Rnic& device() { return *rnic_; }
   Clock& clock() { return clock_; }
@@ -184,9 +189,10 @@ class Side final : public model::Surroundings {
  private:
   void access(model::MmioAccess m);
   void later(Cycle delay, std::function<void()> what) { clock_.at(clock_.now() + delay, std::move(what)); }
-  void event(spec::LlpEvt kind, uint16_t length = 0, uint16_t cookie = 0);
-  void deliver();
-  void maybe_closed();
+  void event(uint16_t connection, spec::LlpEvt kind, uint16_t length = 0, uint16_t cookie = 0);
+  void deliver(uint16_t connection);
+  void maybe_closed(uint16_t connection);
+  uint16_t open_end(uint16_t peer);
 
   static constexpr uint64_t kMsiAddress = 0xfee00000;
   Clock& clock_;
@@ -196,13 +202,12 @@ class Side final : public model::Surroundings {
   base::Rng rng_;
   std::unique_ptr<model::Rnic> rnic_;
   uint64_t next_free_ = 4096;
-  uint32_t next_pbl_ = 0, next_slot_ = 0, next_conn_ = 0;
+  uint32_t next_pbl_ = 0, next_slot_ = 0;
   uint16_t next_cq_ = 0, next_qp_ = 0;
   Ring admin_cmd_, admin_rsp_, eq_;
   std::map<uint16_t, Ring> sq_, rq_, cq_;
   std::map<uint16_t, uint16_t> last_wqe_;
   std::deque<uint64_t> responses_;
-  std::map<uint8_t, uint64_t> tag_busy_;
 };
 
 /// The pair.
@@ -213,16 +218,15 @@ class Bench {
   Side a, b;
   struct Pair {
     QpHandle a, b;
+    uint16_t conn_a = 0, conn_b = 0;
   };
   /// A connection in RDMA mode, a the active side.
   Pair connect(const QpSetup& s = {});
   /// Both ends established, in streaming mode.
-  void open();
+  std::pair<uint16_t, uint16_t> open();
   /// modify_qp to rts.
-  static spec::AdminStatus rts(Side& s, uint16_t qpn, const QpSetup& setup, uint64_t stream_address = 0);
+  static spec::AdminStatus rts(Side& s, uint16_t qpn, uint16_t connection, const QpSetup& setup, uint64_t stream_address = 0);
 
- private:
-  uint16_t qps_ = 0;
 };
 
 // Work requests.

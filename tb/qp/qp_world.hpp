@@ -295,7 +295,7 @@ class QpWorld {
     while (auto c = pop(dut_.qp_ctl_llp)) control("llp", *c, dut_.qp_ack_llp, [this] { return dut_.wr_done.empty(); });
     while (auto c = pop(dut_.qp_ctl_mpa)) control("mpa", *c, dut_.qp_ack_mpa, [] { return true; });
     while (auto c = pop(dut_.qp_ctl_ddp))
-      control("ddp", *c, dut_.qp_ack_ddp, [this] { return dut_.rx_done.empty() && dut_.sq_slot_free.empty(); });
+      control("ddp", *c, dut_.qp_ack_ddp, [this] { return dut_.rx_done.empty() && dut_.sq_slot_free.empty() && take_order_.empty(); });
     while (auto c = pop(dut_.qp_ctl_rdmap)) control("rdmap", *c, dut_.qp_ack_rdmap, [] { return true; });
   }
   template <class Out>
@@ -481,7 +481,7 @@ class QpWorld {
     const auto [n, expect_found] = take_order_.front();
     take_order_.pop_front();
     Qp& q = qps_[n];
-    EXPECT_EQ(t.found, expect_found);
+    EXPECT_EQ(t.found, expect_found) << fmt::format("QP {}: taken {} of {}, stopped {} faulted {}, rung {} cycles ago", n, q.rq_taken, q.rq_prod, q.stopped, q.faulted, now_ - q.rq_rung);
     q.takes.push_back(t);
     if (!t.found) return;
     std::array<uint32_t, 16> w{};

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/bytes.hpp"
 #include "fake_device.hpp"
+#include "fpdus.hpp"
 #include "platform/simulation.hpp"
 #include "support/seed.hpp"
 
@@ -15,25 +15,6 @@ namespace {
 
 using spec::LlpEvt;
 using spec::LlpOp;
-
-std::vector<uint8_t> fpdu(uint16_t ulpdu, uint8_t fill) {
-  std::vector<uint8_t> f(fpdu_bytes(ulpdu), fill);
-  base::store_be<uint16_t>(f.data(), ulpdu);
-  return f;
-}
-
-/// Puts markers every 512 bytes, counted from the stream's beginning.
-std::vector<uint8_t> with_markers(const std::vector<uint8_t>& f, uint32_t position) {
-  std::vector<uint8_t> out;
-  for (size_t i = 0; i < f.size();) {
-    if ((position + out.size()) % 512 == 0) {
-      out.insert(out.end(), {0, 0, static_cast<uint8_t>(i >> 8), static_cast<uint8_t>(i)});
-    } else {
-      out.push_back(f[i++]);
-    }
-  }
-  return out;
-}
 
 class LlpTest : public testing::Test {
  protected:
@@ -232,30 +213,6 @@ TEST_F(LlpTest, FpdusAnyAlignment) {
   for (size_t i = 0; i < sent.size(); ++i)
     EXPECT_EQ(bytes_of(dev[1]->records[i].item), sent[i]) << i;
   EXPECT_EQ(sim->llp(0).failure(), "");
-}
-
-TEST(FpduFinder, AnySegments) {
-  base::Rng rng = tb::test_rng();
-  for (const bool markers : {false, true}) {
-    std::vector<uint8_t> stream;
-    std::vector<std::vector<uint8_t>> want, got;
-    for (int i = 0; i < 200; ++i) {
-      auto f = fpdu(static_cast<uint16_t>(rng.below(i % 10 == 0 ? 65536 : 300)),
-                    static_cast<uint8_t>(i));
-      if (markers) f = with_markers(f, static_cast<uint32_t>(stream.size() % 512));
-      want.push_back(f);
-      stream.insert(stream.end(), f.begin(), f.end());
-    }
-    FpduFinder finder(markers);
-    for (size_t at = 0; at < stream.size();) {
-      const size_t n = std::min<size_t>(rng.between(1, 1500), stream.size() - at);
-      finder.push(Payload::copy_of({stream.data() + at, n}),
-                  [&](const Payload& p) { got.emplace_back(p.bytes().begin(), p.bytes().end()); });
-      at += n;
-    }
-    EXPECT_EQ(got, want);
-    EXPECT_TRUE(finder.rest().empty());
-  }
 }
 
 TEST_F(LlpTest, AClosedWindowOpensWhenTheDeviceTakes) {

@@ -1,0 +1,95 @@
+// The dispatcher on the SystemC kernel: one SC_METHOD for all models of a simulation. It runs ahead of the kernel up to the
+// next thing that the kernel has planned, but steps a cycle in which the surroundings are called only when its time is here.
+//
+//   std::shared_ptr<Pacer> pacer = Pacer::shared();   Rnic rnic(sizes, timing, pacer->dispatcher(), world);
+//   pacer->arrive();   rnic.mmio(...);                 before anything is handed in
+//
+// Device cycle n is at floor(n * 102400 / 33) ps: 322.265625 MHz.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <systemc>
+
+#include "sc/dispatcher.hpp"
+
+namespace rnic::model {
+
+constexpr uint64_t picoseconds_of(Cycle c) { return c / 33 * 102400 + c % 33 * 102400 / 33; }
+/// The first cycle at or after a time.
+constexpr Cycle cycle_at(uint64_t ps) {
+  Cycle c = ps / 102400 * 33 + ps % 102400 * 33 / 102400;
+  while (picoseconds_of(c) < ps) ++c;
+  return c;
+}
+
+class Pacer final : private WakeListener {
+ public:
+  /// The one of this simulation, alive as long as somebody holds it.
+  static std::shared_ptr<Pacer> shared() {
+    static std::weak_ptr<Pacer> held;
+    std::shared_ptr<Pacer> p = held.lock();
+    if (p == nullptr) held = p = std::make_shared<Pacer>();
+    return p;
+  }
+  Pacer() {
+    sc_core::sc_spawn_options options;
+    options.spawn_method();
+    options.dont_initialize();
+    options.set_sensitivity(&event_);
+    sc_core::sc_spawn(Run{this}, sc_core::sc_gen_unique_name("model_clock"), &options);
+    dispatcher_.set_listener(this);
+    arrive();
+  }
+  ~Pacer() override { dispatcher_.set_listener(nullptr); }
+  Pacer(const Pacer&) = delete;
+  Pacer& operator=(const Pacer&) = delete;
+
+  Dispatcher& dispatcher() { return dispatcher_; }
+  /// The dispatcher's time becomes the kernel's, rounded up to a cycle.
+  void arrive() { dispatcher_.set_now(cycle_at(now())); }
+
+ private:
+  static constexpr Cycle kFarthest = 1024;  // cycles ahead of the kernel, whatever it has planned
+  struct Run {
+    Pacer* self;
+    void operator()() const { self->run(); }
+  };
+  static uint64_t now() { return sc_core::sc_time_stamp().value(); }
+  static uint64_t horizon() {
+    const uint64_t far = picoseconds_of(cycle_at(now()) + kFarthest);
+    if (!sc_core::sc_pending_activity()) return far;
+    return std::min<uint64_t>(far, now() + sc_core::sc_time_to_pending_activity().value());
+  }
+  void plan(Cycle c) {
+    planned_ = c;
+    const uint64_t at = picoseconds_of(c);
+    if (at <= now()) {
+      event_.notify(sc_core::SC_ZERO_TIME);
+    } else {
+      event_.notify(sc_core::sc_time::from_value(at - now()));  // replaces a later one
+    }
+  }
+  void woken(Cycle at) override {
+    if (at < planned_) plan(at);
+  }
+  void run() {
+    planned_ = kNever;
+    uint64_t until = horizon();
+    for (;;) {
+      const Cycle next = dispatcher_.next();
+      if (next == kNever) return;
+      const uint64_t at = picoseconds_of(next);
+      const bool external = dispatcher_.external_at(next);
+      if (at > now() && (external || at >= until)) return plan(next);
+      dispatcher_.step();
+      if (external) until = horizon();
+    }
+  }
+
+  Dispatcher dispatcher_;
+  sc_core::sc_event event_;
+  Cycle planned_ = kNever;
+};
+
+}  // namespace rnic::model

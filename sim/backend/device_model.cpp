@@ -1,0 +1,108 @@
+#include "backend/device_model.hpp"
+
+#include <utility>
+
+#include "sc/pacer.hpp"
+#include "top/rnic.hpp"
+
+namespace rnic::sim {
+namespace {
+
+Client client_of(model::Purpose p) {
+  switch (p) {
+    case model::Purpose::kSqFetch: return Client::kSqFetch;
+    case model::Purpose::kRqFetch: return Client::kRqFetch;
+    case model::Purpose::kAdmin: return Client::kAdmin;
+    case model::Purpose::kPayload: return Client::kPayload;
+    case model::Purpose::kPlace: return Client::kPlace;
+    case model::Purpose::kCq: return Client::kCq;
+    case model::Purpose::kMsix: return Client::kMsix;
+    case model::Purpose::kAdminWrite: return Client::kAdminWrite;
+  }
+  return Client::kUnknown;
+}
+
+/// Both faces: the simulator's device, the model's surroundings.
+class ModelDevice final : public Device, private model::Surroundings {
+ public:
+  ModelDevice(const spec::Sizes& sizes, std::string name)
+      : name_(std::move(name)), sizes_(sizes), pacer_(model::Pacer::shared()) {
+    make();
+  }
+
+  void attach(DeviceEnv& env) override { env_ = &env; }
+  void reset() override { make(); }
+  void set_pcie(const spec::PcieCfg& cfg) override {
+    pcie_ = cfg;
+    present().set_pcie(cfg);
+  }
+  bool can_mmio() const override { return rnic_->can_mmio(); }
+  void mmio(Mmio m) override {
+    present().mmio({.is_write = m.is_write, .bar = m.bar, .bytes = m.bytes, .offset = m.offset, .value = m.value,
+                    .data = std::move(m.data)});
+  }
+  void dma_piece(DmaPiece p) override {
+    present().dma_piece({.tag = p.tag, .status = p.status, .is_last = p.is_last, .data = std::move(p.data)});
+  }
+  bool can_llp_rx() const override { return rnic_->can_llp_rx(); }
+  void llp_rx(Record r) override {
+    present().llp_rx({.connection = r.connection, .is_stream = r.is_stream, .error = r.error, .data = std::move(r.data)});
+  }
+  void llp_event(const spec::LlpCtlEvt& evt) override { present().llp_event(evt); }
+  void llp_credit(const spec::LlpCredit& credit) override { present().llp_credit(credit); }
+  void wake() override { present().wake(); }
+  const spec::Sizes& sizes() const override { return sizes_; }
+  std::string describe() const override {
+    if (sizes_ == spec::Sizes{}) return "model (default)";
+    return sizes_ == spec::Sizes::minimum() ? "model (minimum)" : "model";
+  }
+  std::string failure() const override { return {}; }
+  std::string waiting_for() const override { return rnic_->waiting_for(); }
+  uint64_t cycles() const override { return rnic_->cycles(); }
+
+ private:
+  void make() {
+    pacer_->arrive();
+    rnic_.reset();
+    rnic_ = std::make_unique<model::Rnic>(sizes_, model::Timing{}, pacer_->dispatcher(),
+                                          static_cast<model::Surroundings&>(*this));
+    rnic_->set_pcie(pcie_);
+  }
+  /// The model at the kernel's time.
+  model::Rnic& present() {
+    pacer_->arrive();
+    return *rnic_;
+  }
+
+  // model::Surroundings
+  bool can_dma_write() const override { return env_->can_dma_write(); }
+  void dma_write(model::WriteTlp t) override {
+    env_->dma_write({.address = t.address, .data = std::move(t.data), .client = client_of(t.purpose)});
+  }
+  bool can_dma_read() const override { return env_->can_dma_read(); }
+  void dma_read(const model::ReadTlp& t) override {
+    env_->dma_read({.tag = t.tag, .address = t.read.address, .length = t.read.length,
+                    .client = client_of(t.read.purpose)});
+  }
+  void mmio_response(uint64_t value) override { env_->mmio_response(value); }
+  bool can_llp_tx() const override { return env_->can_llp_tx(); }
+  void llp_tx(model::LlpRecord r) override {
+    env_->llp_tx({.connection = r.connection, .is_stream = r.is_stream, .error = false, .data = std::move(r.data)});
+  }
+  void llp_ctl(const spec::LlpCtlReq& req) override { env_->llp_ctl(req); }
+
+  std::string name_;
+  spec::Sizes sizes_;
+  spec::PcieCfg pcie_;
+  DeviceEnv* env_ = nullptr;
+  std::shared_ptr<model::Pacer> pacer_;
+  std::unique_ptr<model::Rnic> rnic_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_model_device(const spec::Sizes& sizes, const std::string& name) {
+  return std::make_unique<ModelDevice>(sizes, name);
+}
+
+}  // namespace rnic::sim

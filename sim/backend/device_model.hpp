@@ -1,0 +1,16 @@
+// A device made of the SystemC model: model/top/rnic.hpp behind the boundary.
+//
+//   auto dev = make_model_device(spec::Sizes{}, "client");   dev->attach(env);
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "backend/device.hpp"
+#include "gen/sizes.hpp"
+
+namespace rnic::sim {
+
+std::unique_ptr<Device> make_model_device(const spec::Sizes& sizes, const std::string& name);
+
+}  // namespace rnic::sim

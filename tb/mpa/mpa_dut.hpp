@@ -1,0 +1,35 @@
+// mpa as a bench sees it: its streams, by name. Nothing else is looked at, so the model can stand behind the same face.
+#pragma once
+
+#include "VMpa.h"
+#include "VMpaMin.h"
+#include "gen/sizes.hpp"
+#include "gen/streams.hpp"
+#include "support/packet_port.hpp"
+#include "support/rtl_dut.hpp"
+
+namespace rnic::tb {
+
+template <class V, bool Minimum>
+struct RtlMpa : RtlDut<V> {
+  static spec::Sizes sizes() { return Minimum ? spec::Sizes::minimum() : spec::Sizes{}; }
+  static constexpr bool kHasCycles = true;
+
+  // qp
+  StreamIn<spec::QpCtlMpa> ctl = RNIC_IN(*this, qp_ctl_mpa, spec::QpCtlMpa);
+  StreamOut<spec::QpAckMpa> ack = RNIC_OUT(*this, qp_ack_mpa, spec::QpAckMpa);
+  // receive
+  StreamIn<spec::RxFpduHdr> rx_fpdu_hdr = RNIC_IN(*this, rx_fpdu_hdr, spec::RxFpduHdr);
+  PacketIn rx_fpdu = RNIC_PACKET_IN(*this, rx_fpdu);
+  StreamOut<spec::RxUlpduHdr> rx_ulpdu_hdr = RNIC_OUT(*this, rx_ulpdu_hdr, spec::RxUlpduHdr);
+  PacketOut rx_ulpdu = RNIC_PACKET_OUT(*this, rx_ulpdu);
+  // transmit
+  StreamIn<spec::TxUlpduHdr> tx_ulpdu_hdr = RNIC_IN(*this, tx_ulpdu_hdr, spec::TxUlpduHdr);
+  PacketIn tx_ulpdu = RNIC_PACKET_IN(*this, tx_ulpdu);
+  StreamOut<spec::TxFpduHdr> tx_fpdu_hdr = RNIC_OUT(*this, tx_fpdu_hdr, spec::TxFpduHdr);
+  PacketOut tx_fpdu = RNIC_PACKET_OUT(*this, tx_fpdu);
+};
+
+using Duts = ::testing::Types<RtlMpa<VMpa, false>, RtlMpa<VMpaMin, true>>;
+
+}  // namespace rnic::tb

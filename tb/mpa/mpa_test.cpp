@@ -1,0 +1,403 @@
+// mpa: FPDUs out of ULPDUs and back, judged by a frame builder of the test's own. RFC 5044 section 4.
+#include "mpa_dut.hpp"
+
+namespace {
+
+using namespace rnic;  // NOLINT: a test
+using spec::Cause;
+using tb::each_pace;
+using tb::Pace;
+using Bytes = std::vector<uint8_t>;
+
+/// CRC32C bit by bit, as RFC 3720 appendix B.4 describes it.
+uint32_t crc32c(const Bytes& bytes) {
+  uint32_t c = 0xffffffff;
+  for (uint8_t b : bytes) {
+    c ^= b;
+    for (int i = 0; i < 8; i++) c = (c >> 1) ^ ((c & 1) != 0 ? 0x82f63b78U : 0);
+  }
+  return ~c;
+}
+
+/// One direction of a connection: what was agreed, and where its stream stands.
+struct Way {
+  bool crc = true, markers = false;
+  uint64_t position = 0;
+};
+
+/// The FPDU of a ULPDU at the way's position, which moves on. lie: changes the length field, or a marker.
+Bytes frame(Way& way, const Bytes& ulpdu, int length_lie = 0, unsigned marker_lie = 0) {
+  Bytes plain;
+  const auto length = static_cast<uint16_t>(static_cast<int>(ulpdu.size()) + length_lie);
+  plain.push_back(static_cast<uint8_t>(length >> 8));
+  plain.push_back(static_cast<uint8_t>(length));
+  plain.insert(plain.end(), ulpdu.begin(), ulpdu.end());
+  while (plain.size() % 4 != 0) plain.push_back(0);
+  plain.resize(plain.size() + 4);  // the CRC's place
+
+  Bytes out;
+  size_t start = 0;
+  for (size_t i = 0; i < plain.size(); i++) {
+    if (way.markers && (way.position + out.size()) % 512 == 0) {
+      const size_t back = out.size() - start + marker_lie;
+      marker_lie = 0;
+      const bool first = out.empty();
+      for (size_t b : {size_t{0}, size_t{0}, back >> 8, back}) out.push_back(static_cast<uint8_t>(b));
+      if (first) start = 4;  // markers point to the length field
+    }
+    out.push_back(plain[i]);
+  }
+  Bytes body(out.begin(), out.end() - 4);
+  const uint32_t crc = way.crc ? crc32c(body) : 0;
+  for (int i = 0; i < 4; i++) out[out.size() - 4 + static_cast<size_t>(i)] = static_cast<uint8_t>(crc >> (8 * i));
+  way.position += out.size();
+  return out;
+}
+
+template <class D>
+struct MpaTest : testing::Test {
+  D dut;
+  base::Rng rng = tb::test_rng();
+  struct Qp {
+    Way rx, tx;
+  };
+  std::vector<Qp> qps{size_t{8}};
+
+  void start(uint16_t qpn, bool crc, bool rx_markers, bool tx_markers) {
+    qps[qpn] = {{crc, rx_markers, 0}, {crc, tx_markers, 0}};
+    dut.ctl.put({.op = spec::QpOp::kStart,
+                 .qpn = qpn,
+                 .params = {.use_crc = crc, .rx_markers = rx_markers, .tx_markers = tx_markers}});
+    EXPECT_EQ(dut.ack.take().qpn, qpn);
+  }
+  void put_record(uint16_t qpn, const Bytes& record, bool error = false) {
+    dut.rx_fpdu_hdr.put({.qpn = qpn, .length = static_cast<uint32_t>(record.size())});
+    dut.rx_fpdu.put_packet(record, error);
+  }
+  void put_good(uint16_t qpn, const Bytes& ulpdu) { put_record(qpn, frame(qps[qpn].rx, ulpdu)); }
+  void expect_ulpdu(uint16_t qpn, const Bytes& ulpdu) {
+    EXPECT_EQ(dut.rx_ulpdu_hdr.take(),
+              (spec::RxUlpduHdr{.qpn = qpn, .length = static_cast<uint16_t>(ulpdu.size()), .cause = Cause::kNone}));
+    const auto got = dut.rx_ulpdu.take_packet();
+    EXPECT_FALSE(got.error);
+    EXPECT_TRUE(got.bytes == ulpdu) << "ULPDU of " << ulpdu.size() << " bytes";
+  }
+  void expect_cause(uint16_t qpn, Cause cause) {
+    EXPECT_EQ(dut.rx_ulpdu_hdr.take(), (spec::RxUlpduHdr{.qpn = qpn, .length = 0, .cause = cause}));
+    EXPECT_EQ(dut.rx_ulpdu.take_packet(), tb::Packet{});
+  }
+  void put_ulpdu(uint16_t qpn, const Bytes& ulpdu, bool done = false, uint8_t slot = 0, bool term = false) {
+    dut.tx_ulpdu_hdr.put({.qpn = qpn, .length = static_cast<uint16_t>(ulpdu.size()), .done = done, .slot = slot,
+                          .is_term = term});
+    dut.tx_ulpdu.put_packet(ulpdu);
+  }
+  void expect_fpdu(uint16_t qpn, const Bytes& ulpdu, bool done = false, uint8_t slot = 0, bool term = false) {
+    const Bytes want = frame(qps[qpn].tx, ulpdu);
+    EXPECT_EQ(dut.tx_fpdu_hdr.take(), (spec::TxFpduHdr{.qpn = qpn, .length = static_cast<uint32_t>(want.size()),
+                                                       .done = done, .slot = slot, .is_term = term}));
+    const auto got = dut.tx_fpdu.take_packet();
+    EXPECT_FALSE(got.error);
+    EXPECT_TRUE(got.bytes == want) << "FPDU of " << ulpdu.size() << " bytes ULPDU";
+  }
+};
+TYPED_TEST_SUITE(MpaTest, tb::Duts);
+
+const std::vector<size_t> kLengths = {0,   1,   2,   3,   4,   5,    14,   18,   54,   55,   56,   57,   58,   59,  60,
+                                      61,  62,  63,  64,  65,  66,   118,  119,  120,  121,  122,  123,  124,  125, 126,
+                                      127, 128, 129, 190, 500, 506,  507,  510,  511,  512,  513,  1018, 1442, 1454, 1460,
+                                      4090, 4095, 4096, 4097, 9000};
+
+// spec/ambiguities.md C-22: the bytes on the wire.
+TYPED_TEST(MpaTest, KnownBytes) {
+  this->dut.restart({});
+  this->start(3, true, false, false);
+  Bytes ulpdu(42, 0);
+  ulpdu[0] = 0x41, ulpdu[1] = 0x43, ulpdu[13] = 1;
+  this->put_ulpdu(3, ulpdu, true, 7);
+  EXPECT_EQ(this->dut.tx_fpdu_hdr.take(), (spec::TxFpduHdr{.qpn = 3, .length = 48, .done = 1, .slot = 7}));
+  const Bytes got = this->dut.tx_fpdu.take_packet().bytes;
+  ASSERT_EQ(got.size(), 48U);
+  EXPECT_EQ(Bytes(got.begin(), got.begin() + 4), (Bytes{0x00, 0x2a, 0x41, 0x43}));
+  EXPECT_EQ(Bytes(got.end() - 4, got.end()), (Bytes{0xb7, 0x24, 0x3e, 0xc3}));
+  this->put_record(3, got);
+  this->expect_ulpdu(3, ulpdu);
+}
+
+TYPED_TEST(MpaTest, EveryLengthBothWays) {
+  each_pace([&](Pace pace) {
+    this->dut.restart(pace);
+    this->start(0, true, false, false);
+    this->start(1, true, true, true);
+    this->start(2, false, false, true);
+    this->start(5, false, true, false);
+    for (uint16_t qpn : std::initializer_list<uint16_t>{0, 1, 2, 5}) {
+      std::vector<Bytes> all;
+      for (size_t n : kLengths) {
+        all.push_back(this->rng.bytes(n));
+        this->put_good(qpn, all.back());
+        this->put_ulpdu(qpn, all.back(), n % 2 != 0, static_cast<uint8_t>(n), n == 62);
+      }
+      for (const auto& u : all) {
+        this->expect_ulpdu(qpn, u);
+        this->expect_fpdu(qpn, u, u.size() % 2 != 0, static_cast<uint8_t>(u.size()), u.size() == 62);
+      }
+    }
+  });
+}
+
+// A marker at every word of an FPDU: 127 FPDUs of one word more than the spacing.
+TYPED_TEST(MpaTest, MarkersEverywhere) {
+  this->dut.restart({});
+  this->start(1, true, true, true);
+  for (size_t n : {506U, 2U, 66U, 126U, 1030U, 10U}) {
+    for (int i = 0; i < 130; i++) {
+      const Bytes u = this->rng.bytes(n);
+      this->put_good(1, u);
+      this->put_ulpdu(1, u);
+      this->expect_ulpdu(1, u);
+      this->expect_fpdu(1, u);
+    }
+  }
+}
+
+TYPED_TEST(MpaTest, LargestUlpdu) {
+  for (bool markers : {false, true}) {
+    this->dut.restart({});
+    this->start(1, true, markers, markers);
+    for (size_t n : {65535U, 65534U, 1U, 65472U, 65535U}) {
+      const Bytes u = this->rng.bytes(n);
+      this->put_good(1, u);
+      this->put_ulpdu(1, u);
+      this->expect_ulpdu(1, u);
+      this->expect_fpdu(1, u);
+    }
+  }
+}
+
+// Each kind of damage, on a QP of its own life; what follows on other QPs is good.
+TYPED_TEST(MpaTest, Damage) {
+  each_pace([&](Pace pace) {
+    this->dut.restart(pace);
+    this->start(0, true, false, false);
+    for (size_t n : {0U, 1U, 58U, 62U, 64U, 200U, 1500U}) {
+      for (bool markers : {false, true}) {
+        for (bool crc : {false, true}) {
+          const auto fresh = [&] { this->start(4, crc, markers, false); };
+          const Bytes u = this->rng.bytes(n);
+          const auto expect = [&](Cause cause) {
+            const Bytes other = this->rng.bytes(n + 3);
+            this->put_good(0, other);
+            this->expect_cause(4, cause);
+            this->expect_ulpdu(0, other);
+          };
+          // a bit of the record
+          fresh();
+          Bytes record = frame(this->qps[4].rx, u);
+          const size_t low = markers ? 6 : 2;  // not the length field, not the marker
+          if (crc || n > 0) {
+            const size_t high = crc ? record.size() : low + std::min<size_t>(n, 400);
+            record[low + this->rng.below(high - low)] ^= static_cast<uint8_t>(1U << this->rng.below(8));
+            this->put_record(4, record);
+            if (crc) expect(Cause::kMpaCrc);
+            else {
+              EXPECT_EQ(this->dut.rx_ulpdu_hdr.take().cause, Cause::kNone);
+              (void)this->dut.rx_ulpdu.take_packet();
+            }
+          }
+          // the record's own flag
+          fresh();
+          this->put_record(4, frame(this->qps[4].rx, u), true);
+          expect(Cause::kMpaCrc);
+          // a length that does not fit; pad may hide up to 3
+          for (int lie : {4, -4, 64, -64, 60000}) {
+            if (lie < 0 && n < static_cast<size_t>(-lie)) continue;
+            fresh();
+            this->put_record(4, frame(this->qps[4].rx, u, lie));
+            expect(Cause::kMpaMarker);
+          }
+          // a record that is cut, or has more behind
+          fresh();
+          record = frame(this->qps[4].rx, u);
+          record.resize(record.size() - 1);
+          this->put_record(4, record);
+          expect(crc ? Cause::kMpaCrc : Cause::kMpaMarker);
+          fresh();
+          record = frame(this->qps[4].rx, u);
+          record.insert(record.end(), 128, 0);
+          this->put_record(4, record);
+          expect(crc ? Cause::kMpaCrc : Cause::kMpaMarker);
+          if (!markers) continue;
+          // a marker that points elsewhere; the CRC is good
+          fresh();
+          this->put_record(4, frame(this->qps[4].rx, u, 0, 4));
+          expect(Cause::kMpaMarker);
+          fresh();
+          record = frame(this->qps[4].rx, u, 0, 4);  // both: the CRC counts
+          record[record.size() - 1] ^= 1;
+          this->put_record(4, record);
+          expect(crc ? Cause::kMpaCrc : Cause::kMpaMarker);
+        }
+      }
+    }
+  });
+}
+
+TYPED_TEST(MpaTest, RecordsThatCannotBe) {
+  each_pace([&](Pace pace) {
+    this->dut.restart(pace);
+    this->start(0, true, false, false);
+    for (size_t n = 0; n < 8; n++) {
+      for (bool markers : {false, true}) {
+        for (bool crc : {false, true}) {
+          this->start(6, crc, markers, false);
+          Bytes record = this->rng.bytes(n);
+          if (n >= 2) record[0] = 0xff;
+          if (n == 7) record[4] = record[5] = 0xff;
+          this->put_record(6, record);
+          this->expect_cause(6, crc ? Cause::kMpaCrc : Cause::kMpaMarker);
+        }
+      }
+    }
+    // longer than the store
+    this->start(6, false, false, false);
+    this->put_record(6, this->rng.bytes(131071));
+    this->expect_cause(6, Cause::kMpaMarker);
+    const Bytes u = this->rng.bytes(77);
+    this->put_good(0, u);
+    this->expect_ulpdu(0, u);
+  });
+}
+
+TYPED_TEST(MpaTest, StartBeginsAStream) {
+  this->dut.restart({});
+  for (int i = 0; i < 3; i++) {
+    this->start(2, i != 1, true, true);
+    for (size_t n : {100U, 3U, 700U}) {
+      const Bytes u = this->rng.bytes(n);
+      this->put_good(2, u);
+      this->put_ulpdu(2, u);
+      this->expect_ulpdu(2, u);
+      this->expect_fpdu(2, u);
+    }
+  }
+}
+
+// What is inside when a stop or sync comes leaves before it is answered; what is not inside does not hold it.
+TYPED_TEST(MpaTest, StopWaitsForWhatIsInside) {
+  for (auto op : {spec::QpOp::kStop, spec::QpOp::kSync}) {
+    for (bool transmit : {false, true}) {
+      this->dut.restart({});
+      this->start(1, true, false, false);
+      this->dut.ctl.put({.op = op, .qpn = 1});
+      EXPECT_EQ(this->dut.ack.take().qpn, 1);
+      this->start(1, true, false, false);
+      const Bytes u = this->rng.bytes(150);
+      this->dut.rx_ulpdu.stall(transmit ? 0 : 100);
+      this->dut.tx_fpdu.stall(transmit ? 100 : 0);
+      if (transmit) this->put_ulpdu(1, u);
+      else this->put_good(1, u);
+      EXPECT_TRUE(this->dut.run_until([&] { return this->dut.rx_fpdu.empty() && this->dut.tx_ulpdu.empty(); }));
+      this->dut.ctl.put({.op = op, .qpn = 1});
+      EXPECT_FALSE(this->dut.ack.try_take(300));
+      this->dut.rx_ulpdu.stall(0);
+      this->dut.tx_fpdu.stall(0);
+      EXPECT_EQ(this->dut.ack.take().qpn, 1);
+      EXPECT_EQ(this->dut.rx_ulpdu.size(), transmit ? 0U : 1U);
+      EXPECT_EQ(this->dut.tx_fpdu.size(), transmit ? 1U : 0U);
+    }
+  }
+}
+
+// The two ways are independent: one that stands does not hold the other.
+TYPED_TEST(MpaTest, WaysDoNotWaitForEachOther) {
+  for (bool transmit_stands : {false, true}) {
+    this->dut.restart({});
+    this->start(1, true, true, true);
+    this->dut.rx_ulpdu.stall(transmit_stands ? 0 : 100);
+    this->dut.tx_fpdu.stall(transmit_stands ? 100 : 0);
+    const Bytes u = this->rng.bytes(1000);
+    for (int i = 0; i < 200; i++) {
+      if (transmit_stands || i < 100) this->put_good(1, u);
+      if (!transmit_stands || i < 100) this->put_ulpdu(1, u);
+    }
+    for (int i = 0; i < 200; i++) {
+      if (transmit_stands) this->expect_ulpdu(1, u);
+      else this->expect_fpdu(1, u);
+    }
+  }
+}
+
+// Invariant: whatever comes, in whatever mixture of QPs, leaves in order, as the frame builder says.
+TYPED_TEST(MpaTest, Random) {
+  each_pace([&](Pace pace) {
+    this->dut.restart(pace);
+    for (int round = 0; round < 6; round++) {
+      for (uint16_t q = 0; q < 8; q++) {
+        this->start(q, this->rng.percent(60), this->rng.percent(50), this->rng.percent(50));
+      }
+      struct Item {
+        uint16_t qpn;
+        Cause cause;
+        Bytes ulpdu;
+      };
+      std::vector<Item> rx, tx;
+      std::array<bool, 8> failed{};
+      for (int i = 0; i < 120; i++) {
+        const auto qpn = static_cast<uint16_t>(this->rng.below(8));
+        const size_t n = this->rng.percent(70) ? this->rng.below(200) : this->rng.below(2500);
+        const Bytes u = this->rng.bytes(n);
+        if (this->rng.percent(50)) {
+          this->put_ulpdu(qpn, u, (n & 1) != 0, static_cast<uint8_t>(i));
+          tx.push_back({qpn, Cause::kNone, u});
+        } else if (!failed[qpn]) {
+          Way& way = this->qps[qpn].rx;
+          if (this->rng.percent(90)) {
+            this->put_good(qpn, u);
+            rx.push_back({qpn, Cause::kNone, u});
+          } else {
+            failed[qpn] = true;  // after an error nothing of a stream is defined
+            Bytes record = frame(way, u, 8);
+            if (way.crc && this->rng.percent(50)) record[record.size() - 2] ^= 0x10;
+            const bool crc_bad = way.crc && crc32c({record.begin(), record.end() - 4}) !=
+                                                (record[record.size() - 4] | record[record.size() - 3] << 8U |
+                                                 record[record.size() - 2] << 16U |
+                                                 static_cast<uint32_t>(record[record.size() - 1]) << 24U);
+            this->put_record(qpn, record);
+            rx.push_back({qpn, crc_bad ? Cause::kMpaCrc : Cause::kMpaMarker, {}});
+          }
+        }
+      }
+      for (const auto& item : rx) {
+        if (item.cause == Cause::kNone) this->expect_ulpdu(item.qpn, item.ulpdu);
+        else this->expect_cause(item.qpn, item.cause);
+      }
+      for (const auto& item : tx) {
+        const Bytes want = frame(this->qps[item.qpn].tx, item.ulpdu);
+        EXPECT_EQ(this->dut.tx_fpdu_hdr.take().length, want.size());
+        EXPECT_TRUE(this->dut.tx_fpdu.take_packet().bytes == want);
+      }
+      for (uint16_t q = 0; q < 8; q++) {
+        this->dut.ctl.put({.op = spec::QpOp::kStop, .qpn = q});
+        EXPECT_EQ(this->dut.ack.take().qpn, q);
+      }
+    }
+  });
+}
+
+// 64 bytes a cycle, and an FPDU of up to 128 bytes every 2 cycles, both ways at once.
+TYPED_TEST(MpaTest, Throughput) {
+  if constexpr (TypeParam::kHasCycles) {
+    for (auto [n, cycles] : {std::pair<size_t, uint64_t>{50, 2}, {56, 2}, {120, 2}, {1454, 23}, {8190, 129}}) {
+      this->dut.restart({});
+      this->start(1, true, false, false);
+      const Bytes u = this->rng.bytes(n);
+      constexpr uint64_t kCount = 200;
+      for (uint64_t i = 0; i < kCount; i++) this->put_good(1, u), this->put_ulpdu(1, u);
+      const auto begin = this->dut.now();
+      EXPECT_TRUE(this->dut.run_until([&] { return this->dut.rx_ulpdu.size() == kCount && this->dut.tx_fpdu.size() == kCount; }));
+      EXPECT_LE(this->dut.now() - begin, (kCount + 1) * cycles + 60) << n << " bytes";
+    }
+  }
+}
+
+}  // namespace
