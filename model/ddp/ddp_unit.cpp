@@ -59,7 +59,7 @@ void DdpUnit::step_sched() {
       }
     }
   }
-  if (!wants.empty()) sched_.wake(sched_free_);
+  if (!wants.empty()) sched_.wake(std::max(sched_free_, wants.visible_at()));
 }
 
 void DdpUnit::step_out() {
@@ -73,7 +73,7 @@ void DdpUnit::step_out() {
   auto ulpdu = ddp_.tx.assemble(segments_.pop(), fetches ? payload.pop() : PayloadData{});
   out_free_ = now + u_.timing.path.occupancy(length);
   if (ulpdu) u_.mpa->push_tx(std::move(*ulpdu), now + u_.timing.ddp.assemble);
-  if (!segments_.empty()) out_.wake(out_free_);
+  if (!segments_.empty()) out_.wake(std::max(out_free_, segments_.visible_at()));
 }
 
 void DdpUnit::step_rx() {
@@ -102,7 +102,7 @@ void DdpUnit::step_rx() {
   rx_meter_.item(busy);
   rx_free_ = now + busy;
   if (placed) u_.host->place.push(std::move(*placed), now + latency + u_.timing.tpt.check + u_.timing.tpt.walk);
-  if (!rx_ulpdu.empty()) rx_.wake(rx_free_);
+  if (!rx_ulpdu.empty()) rx_.wake(std::max(rx_free_, rx_ulpdu.visible_at()));
 }
 
 void DdpUnit::qp_ack_ddp(const spec::QpAckDdp& ack) { u_.qp->ack(Qp::Peer::kDdp, ack.qpn); }

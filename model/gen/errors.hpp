@@ -25,7 +25,7 @@ enum class WcStatus : uint8_t {
   kRemInvReqErr = 0x9,  // The peer's Terminate names this request: invalid request.
   kRemAccessErr = 0xa,  // The peer's Terminate names this request: access.
   kRemOpErr = 0xb,  // The peer's Terminate names this request: operation failed.
-  kFatalErr = 0x14,  // A DMA read of payload came back in error.
+  kFatalErr = 0x13,  // A DMA read of payload came back in error.
 };
 inline constexpr std::array<WcStatus, 9> kAllWcStatus = {{
     WcStatus::kSuccess, WcStatus::kLocLenErr, WcStatus::kLocQpOpErr, WcStatus::kLocProtErr,

@@ -70,7 +70,7 @@ struct Sizes {
   uint32_t sq_window = 64U;  // WQEs a QP: Send WQEs issued and not retired; a power of two.
   uint32_t rq_prefetch = 4U;  // WQEs a QP: RQ prefetch buffer of each QP; a power of two.
   uint32_t rd_tags = 128U;  // tags: PCIe read tags in all.
-  uint32_t rd_buffer = 1024U;  // 64-byte beats: Reorder space for payload reads.
+  uint32_t rd_buffer = 1024U;  // 64-byte beats: Reorder space for payload reads: at least one largest segment, which is released whole.
   uint32_t rx_store = 2048U;  // 64-byte beats: Receive store: one largest FPDU at least.
   uint32_t seg_depth = 32U;  // segments: Transmit segments between ddp's scheduler and mpa.
   uint32_t sq_slots = 2U;  // messages a QP: Messages of a QP's send queue that ddp holds.
@@ -96,7 +96,7 @@ struct Sizes {
     s.sq_window = 8U;
     s.rq_prefetch = 1U;
     s.rd_tags = 8U;
-    s.rd_buffer = 128U;
+    s.rd_buffer = 1024U;
     s.rx_store = 1056U;
     s.seg_depth = 2U;
     s.sq_slots = 1U;
@@ -165,8 +165,8 @@ inline constexpr std::array<SizeRow, 23> kSizes = {{
     {"rd_tags", &Sizes::rd_tags, 128U, 8U, 6U, 256U, "tags",
      "PCIe read tags in all.",
      "architecture 3.2"},
-    {"rd_buffer", &Sizes::rd_buffer, 1024U, 128U, 128U, 4096U, "64-byte beats",
-     "Reorder space for payload reads.",
+    {"rd_buffer", &Sizes::rd_buffer, 1024U, 1024U, 1024U, 4096U, "64-byte beats",
+     "Reorder space for payload reads: at least one largest segment, which is released whole.",
      "architecture 3.2"},
     {"rx_store", &Sizes::rx_store, 2048U, 1056U, 1056U, 8192U, "64-byte beats",
      "Receive store: one largest FPDU at least.",

@@ -1,4 +1,9 @@
-#include "host_if/host_unit.hpp"
+  const Cycle next = std::min({place.visible_at(), cq_wr.visible_at(), admin_wr.visible_at()});
+  if (writing_ || interrupts_) {
+    wr_.wake(wr_free_);
+  } else if (next != kNever) {
+    wr_.wake(std::max(wr_free_, next));
+  }#include "host_if/host_unit.hpp"
 
 #include "admin/admin_unit.hpp"
 #include "cq/cq_unit.hpp"
@@ -70,12 +75,9 @@ void HostUnit::step_rsp() {
 void HostUnit::step_rd() {
   const Cycle now = u_.now();
   if (now < rd_free_) return rd_.wake(rd_free_);
-  const std::array<Queue<MemRead>*, 3> asked{&sq_rd_req, &rq_rd_req, &admin_rd_req};
-  bool more = false;
-  for (size_t r = 0; r < asked.size(); ++r) {
-    while (host_.rd.can_ask(static_cast<Reader>(r)) && asked[r]->ready()) {
-      host_.rd.ask(static_cast<Reader>(r), asked[r]->pop());
-    }
+  for (const Reader r : {Reader::kSq, Reader::kRq, Reader::kAdmin}) {
+    auto& q = r == Reader::kSq ? sq_rd_req : r == Reader::kRq ? rq_rd_req : admin_rd_req;
+    while (host_.rd.can_ask(r) && q.ready()) host_.rd.ask(r, q.pop());
   }
   while (host_.rd.can_ask(Reader::kPayload) && payload_req.ready()) host_.rd.ask(payload_req.pop());
 
@@ -93,13 +95,10 @@ void HostUnit::step_rd() {
     } else {
       give(r);  // refused
     }
-    more = true;
-    break;
-  }
-  for (size_t r = 0; more && r < kReaders; ++r) {
-    if (host_.rd.has_next(static_cast<Reader>(r)) || (r < asked.size() ? !asked[r]->empty() : !payload_req.empty())) {
-      return rd_.wake(rd_free_);
+    for (size_t next = 0; next < kReaders; ++next) {
+      if (host_.rd.has_next(static_cast<Reader>(next))) return rd_.wake(rd_free_);
     }
+    return;
   }
 }
 
@@ -123,7 +122,8 @@ void HostUnit::give(Reader r) {
       case Reader::kAdmin: u_.admin->in.push(MemData{d.hdr.status, std::move(d.data)}, at); break;
       case Reader::kPayload: u_.ddp->payload.push(std::move(d), at); break;
     }
-    rd_.wake(u_.now() + 1);
+    const bool waiting = !payload_req.empty() || !sq_rd_req.empty() || !rq_rd_req.empty() || !admin_rd_req.empty();
+    if (waiting) rd_.wake(u_.now() + 1);  // one more may come in
   }
 }
 
@@ -202,7 +202,7 @@ void HostUnit::dev_cfg(const spec::DevCfg& cfg) {
 }
 void HostUnit::place_done(const spec::PlaceDone& done) {
   u_.ddp->place_done(done);
-  rd_.wake(u_.now() + 1);  // a read may wait for this placement
+  if (host_.rd.has_next(Reader::kPayload)) rd_.wake(u_.now() + 1);  // it may have waited for this placement
 }
 void HostUnit::retired(const spec::Retired& r) { u_.tpt->tpt().retired(r); }
 

@@ -1,5 +1,7 @@
 #include "llp_if/llp_unit.hpp"
 
+#include <algorithm>
+
 #include "admin/admin_unit.hpp"
 #include "cq/cq_unit.hpp"
 #include "ddp/ddp_unit.hpp"
@@ -57,7 +59,7 @@ void LlpUnit::step_rx() {
     } else if (llp_.known_stream(r)) {
       u_.admin->in.push(RawBytes{.connection = r.connection, .data = std::move(r.data)}, now + 1);
     }
-    if (!in_.empty()) rx_.wake(rx_free_);
+    if (!in_.empty()) rx_.wake(std::max(rx_free_, in_.visible_at()));
     return;
   }
 }
@@ -88,7 +90,7 @@ void LlpUnit::step_tx() {
     done_at_ = now + u_.timing.path.beats(f.hdr.length) + u_.timing.llp.done;
     llp_.sent(f.hdr);
   }
-  if (!tx_fpdu.empty()) tx_.wake(tx_free_);
+  if (!tx_fpdu.empty()) tx_.wake(std::max(tx_free_, tx_fpdu.visible_at()));
 }
 
 void LlpUnit::step_ctl() {

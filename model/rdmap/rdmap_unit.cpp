@@ -1,4 +1,8 @@
-#include "rdmap/rdmap_unit.hpp"
+  if (!ready.empty()) {
+    tx_.wake(free_at_);
+  } else if (!wqe.empty()) {
+    tx_.wake(std::max(free_at_, wqe.visible_at()));
+  }#include "rdmap/rdmap_unit.hpp"
 
 #include "ddp/ddp_unit.hpp"
 #include "qp/qp_unit.hpp"

@@ -40,6 +40,8 @@ class Queue {
     consumer_->wake(ring_.front().visible_at);
     return false;
   }
+  /// When the oldest item can be seen; kNever if there is none.
+  Cycle visible_at() const { return ring_.empty() ? kNever : ring_.front().visible_at; }
   T& front() { return ring_.front().item; }
   const T& front() const { return ring_.front().item; }
   void push(T item, Cycle visible_at) {

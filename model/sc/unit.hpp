@@ -1,4 +1,8 @@
-// Time around behaviour. Unit<B, T>: one way through a unit from one queue to another, busy for the occupancy, out after
+    if (b_.pending()) {
+      wake(free_at_);
+    } else if (!in_.empty()) {
+      wake(std::max(free_at_, in_.visible_at()));
+    }// Time around behaviour. Unit<B, T>: one way through a unit from one queue to another, busy for the occupancy, out after
 // the latency. StageOf<U>: a stage that is a member function, for units with several inputs and outputs.
 //
 //   Unit<Mpa::Rx, MpaRxTiming> rx(behaviour, timing, in, out);

@@ -1,12 +1,13 @@
 // cq: completion and event queues. Writes CQEs, EQEs and their MSI-X messages; never stalls a producer for good.
 //
-//   cqe_req, cq_doorbell, cq_cmd --> [ cq_write ] --events--> [ cq_event ] <-- qp_async, conn_async, eq_doorbell
-//                                        |  \--> cq_fault          |
-//                                        +------> stream_arb <-----+--> cq_wr
+//   cqe_req, cq_doorbell, cq_cmd --> [ cq_write ] --> FIFO --events--> [ cq_event ] <-- qp_async, conn_async, eq_doorbell, cq_cmd
+//                                          \--> cq_fault  \--CQEs--> arbiter <--EQEs, MSI-X--/
+//                                                                      \--> cq_wr
 //
 // Throughput: one CQE every 2 cycles. Latency 5 cycles from cqe_req to cq_wr. An event's entry leaves after the CQE that it
-// announces, since both travel in one FIFO.
-// May wait for: cq_wr (host_if's posted queue), cq_fault (qp). An overrun CQ writes nothing and does not wait.
+// announces, since both travel in one FIFO; create_cq, modify_cq and destroy_cq travel in it too and are answered when they come
+// out, so that nothing of a destroyed CQ follows the answer.
+// May wait for: cq_wr (host_if's posted queue), cq_fault (qp). Doorbells wait for neither. An overrun CQ writes nothing.
 // Model: model/cq/cq.hpp. Bench: tb/cq/cq_test.cpp. Contract: docs/theory-of-operation.md
 `include "rnic_assert.svh"
 
@@ -77,13 +78,13 @@ module cq (
   );
 
   // --- completions
-  localparam int unsigned EventWidth = 24;   // {kind 2, object 16, eqn 6}
+  localparam int unsigned EventWidth = 24;   // {op 2, cqn 16, eqn 6}
   localparam int unsigned OutWidth   = 2 + EventWidth + iwarp_pkg::CqWrWidth;
   logic                  out_valid, out_ready, has_entry, has_event;
   logic                  out_q_valid, out_q_ready, q_has_entry, q_has_event;
   iwarp_pkg::cq_wr_t     entry, q_entry;
   logic [EventWidth-1:0] ev, q_ev;
-  logic                  ev_ready, cqe_ready;
+  logic                  ev_ready, cqe_ready, entry_offer, event_offer;
   logic                  fault_valid, fault_ready;
   logic [15:0]           fault_cqn;
 
@@ -94,7 +95,7 @@ module cq (
     .cmd_valid_i(cq_cmd_valid_i && !is_eq_cmd), .cmd_ready_o(write_cmd_ready), .cmd_i(cq_cmd_i),
     .rsp_valid_o(write_rsp_valid), .rsp_ready_i(cq_cmd_rsp_ready_i), .rsp_o(write_rsp),
     .out_valid_o(out_valid), .out_ready_i(out_ready), .has_entry_o(has_entry), .has_event_o(has_event), .event_o(ev),
-    .entry_o(entry),
+    .entry_o(entry), .applied_i(event_offer && ev_ready && q_ev[EventWidth-1]),
     .fault_valid_o(fault_valid), .fault_ready_i(fault_ready), .fault_o(fault_cqn)
   );
   // An entry and its event travel together; the event goes on when the entry has left, so it cannot overtake.
@@ -102,7 +103,7 @@ module cq (
     .clk_i, .rst_ni, .valid_i(out_valid), .ready_o(out_ready), .data_i({has_entry, has_event, ev, entry}),
     .valid_o(out_q_valid), .ready_i(out_q_ready), .data_o({q_has_entry, q_has_event, q_ev, q_entry}), .count_o()
   );
-  logic entry_left_q, entry_offer, event_offer, entry_done, event_done;
+  logic entry_left_q, entry_done, event_done;
   assign entry_offer = out_q_valid && q_has_entry && !entry_left_q;
   assign entry_done  = !q_has_entry || entry_left_q;
   assign event_offer = out_q_valid && q_has_event && entry_done;

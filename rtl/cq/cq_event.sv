@@ -1,11 +1,14 @@
-// cq_event: event queues. Loses nothing: each resource has a pending bit, and stands in the pending list at most once.
+// cq_event: event queues. Loses nothing: each resource has a pending bit, and stands in the list at most once.
 //
-//   cq, qp, conn --> [ arbiter ] --> pending bit clear? --> set it, append to the list
-//   list head --> its EQ exists and has room? yes: clear the bit, write the EQE, then the MSI-X message
-//                                             no: back to the tail, and pause
+//   cq_write, qp, conn --> [ arbiter ] --> bits of the resource --> pending := 1; not in the list yet: append
+//   list head --> bits, EQ of the CQ --> not pending any more: out of the list
+//                                        its EQ exists and has room: out of the list, write the EQE, then the MSI-X message
+//                                        else: to the tail
 //
-// The list holds every bit at once, so appending never waits. One event every 4 cycles. EQ 0 takes the events of QPs, connections and
-// overrun CQs; a completion goes to its CQ's EQ.
+// The list holds every resource at once, so appending never waits. A bit has "in the list" beside it, so that a destroyed CQ's
+// bits are cleared at once while its place in the list runs out. The EQ of a completion is looked up when its event is written, so
+// that modify_cq takes pending events along. EQ 0 takes the events of QPs, connections and overrun CQs. One event every 6 cycles
+// at most; commands go first, sources and list take turns. May wait for: cq_wr.
 // Siblings: cq_write. Bench: tb/cq/cq_test.cpp
 `include "rnic_assert.svh"
 
@@ -13,7 +16,7 @@ module cq_event (
   input  logic clk_i,
   input  logic rst_ni,
   output logic ready_o,
-  // from cq_write: {kind 2 (0 completion, 1 error), cqn 16, eqn 6}
+  // from cq_write, in the order of the CQEs: {op 2, cqn 16, eqn 6}; op 0 completion, 1 overrun, 2 report to eqn, 3 forget
   input  logic cq_valid_i,
   output logic cq_ready_o,
   input  logic [23:0] cq_i,
@@ -41,38 +44,45 @@ module cq_event (
   input  logic wr_ready_i,
   output iwarp_pkg::cq_wr_t wr_o
 );
-  // Pending bits: completions, errors, QPs, connections, one after the other.
+  // Bits: completions, errors, QPs, connections, one after the other.
   localparam int unsigned ErrorAt  = rnic_pkg::NumCqs;
   localparam int unsigned QpAt     = 2 * rnic_pkg::NumCqs;
   localparam int unsigned ConnAt   = QpAt + rnic_pkg::NumQps;
   localparam int unsigned NumBits  = ConnAt + rnic_pkg::NumConns;
   localparam int unsigned AddrW    = $clog2(NumBits);
+  localparam int unsigned CqW      = $clog2(rnic_pkg::NumCqs);
   localparam int unsigned EqW      = rnic_pkg::NumEqs > 1 ? $clog2(rnic_pkg::NumEqs) : 1;
-  localparam int unsigned Pause    = 15;
+  // Kinds of sources; 000 completion, 001 overrun. Those of events stand in the list without their middle bit.
+  localparam logic [2:0] KindReport = 3'b010, KindForget = 3'b011, KindQp = 3'b100, KindConn = 3'b101;
 
-  typedef enum logic [2:0] {
+  typedef enum logic [3:0] {
     StIdle,     // nothing under way
-    StSet,      // the pending bit has been read
+    StSet,      // bits of a source have been read
+    StForget,   // completion bits of a destroyed CQ have been read
+    StForget2,  // then its error bits
+    StHead,     // bits and EQ of the list's head have been read
+    StEq,       // its EQ is read
+    StTry,      // has it room?
     StEntry,    // the EQE is offered
     StMessage   // its MSI-X message is offered
   } state_e;
   state_e state_d, state_q;
 
-  // --- sources: {kind, object, eqn}; kind 0 completion, 1 CQ error, 2 QP, 3 connection
-  logic        src_valid, src_ready;
-  logic [23:0] src, set_q;
-  stream_arb #(.Width(24), .N(3)) u_src (
+  // --- sources: {kind, object, eqn}
+  logic        src_valid, take_src;
+  logic [24:0] src, src_q;
+  stream_arb #(.Width(25), .N(3)) u_src (
     .clk_i, .rst_ni, .valid_i({conn_valid_i, qp_valid_i, cq_valid_i}), .ready_o({conn_ready_o, qp_ready_o, cq_ready_o}),
-    .data_i({{2'd3, conn_i, 6'h0}, {2'd2, qp_i, 6'h0}, cq_i}),
-    .valid_o(src_valid), .ready_i(src_ready), .data_o(src), .index_o()
+    .data_i({{KindConn, conn_i, 6'h0}, {KindQp, qp_i, 6'h0}, {1'b0, cq_i}}),
+    .valid_o(src_valid), .ready_i(take_src), .data_o(src), .index_o()
   );
 
-  // --- list of what is pending
-  logic        list_in_valid, list_in_ready, list_valid, list_ready;
-  logic [23:0] list_in, list;
-  stream_fifo #(.Width(24), .Depth(NumBits + 2)) u_list (
+  // --- list of what is pending: {kind 2, object 16}
+  logic        list_in_valid, list_in_ready, list_valid, list_pop;
+  logic [17:0] list_in, list;
+  stream_fifo #(.Width(18), .Depth(NumBits + 2)) u_list (
     .clk_i, .rst_ni, .valid_i(list_in_valid), .ready_o(list_in_ready), .data_i(list_in),
-    .valid_o(list_valid), .ready_i(list_ready), .data_o(list), .count_o()
+    .valid_o(list_valid), .ready_i(list_pop), .data_o(list), .count_o()
   );
 
   function automatic logic [AddrW-1:0] bit_of(input logic [1:0] kind, input logic [15:0] object);
@@ -84,15 +94,37 @@ module cq_event (
     endcase
   endfunction
 
-  // --- pending bits
-  logic             clear_busy, pending, re, we, wbit;
-  logic [AddrW-1:0] clear_addr, raddr, waddr;
+  // --- turns: a command first, then sources and list by turns
+  logic turn_q, idle, cmd_now, take_list, clear_busy;
+  assign idle      = state_q == StIdle && !clear_busy && !cmd_now;
+  assign take_src  = idle && src_valid && (turn_q || !list_valid);
+  assign take_list = idle && list_valid && !take_src;
+
+  // --- bits: {in the list, pending}
+  logic             listed, pending, we;
+  logic [1:0]       wbits;
+  logic [AddrW-1:0] clear_addr, raddr, src_addr, error_addr, list_addr, waddr;
   ram_clear #(.Depth(NumBits)) u_clear (.clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr));
-  ram_1r1w #(.Width(1), .Depth(NumBits)) u_pending (
-    .clk_i, .rst_ni, .we_i(clear_busy || we), .waddr_i(clear_busy ? clear_addr : waddr), .wdata_i(!clear_busy && wbit),
-    .re_i(re), .raddr_i(raddr), .rdata_o(pending)
+  ram_1r1w #(.Width(2), .Depth(NumBits)) u_bits (
+    .clk_i, .rst_ni, .we_i(clear_busy || we), .waddr_i(clear_busy ? clear_addr : waddr), .wdata_i(clear_busy ? 2'b00 : wbits),
+    .re_i(take_src || take_list || state_q == StForget), .raddr_i(raddr), .rdata_o({listed, pending})
   );
-  assign ready_o = !clear_busy;
+  assign ready_o    = !clear_busy;
+  assign src_addr   = bit_of({src_q[24], src_q[22]}, src_q[21:6]);
+  assign error_addr = bit_of(2'd1, src_q[21:6]);
+  assign list_addr  = bit_of(list[17:16], list[15:0]);
+  always_comb begin
+    raddr = list_addr;
+    if (state_q == StForget) raddr = error_addr;
+    else if (take_src)       raddr = bit_of({src[24], src[22] && src[24:22] != KindForget}, src[21:6]);
+  end
+
+  // --- which EQ a CQ reports to
+  logic [5:0] cq_eqn;
+  ram_1r1w #(.Width(6), .Depth(rnic_pkg::NumCqs)) u_eqn (
+    .clk_i, .rst_ni, .we_i(take_src && src[24:22] == KindReport), .waddr_i(src[6 +: CqW]), .wdata_i(src[5:0]),
+    .re_i(take_list && list[17:16] == 2'd0), .raddr_i(list[CqW-1:0]), .rdata_o(cq_eqn)
+  );
 
   // --- event queues: few, so in flip-flops
   logic [rnic_pkg::NumEqs-1:0] eq_valid_q;
@@ -102,47 +134,53 @@ module cq_event (
   logic [15:0] eq_producer_q [rnic_pkg::NumEqs];
   logic [15:0] eq_consumer_q [rnic_pkg::NumEqs];
 
-  logic [EqW-1:0] head_eq;
-  logic [15:0]    eq_size, eq_used, eq_slot, head_producer;
-  logic           eq_room;
-  assign head_eq       = EqW'(list[5:0]);
-  assign head_producer = eq_producer_q[head_eq];
-  assign eq_size       = 16'h1 << eq_log_q[head_eq];
-  assign eq_used       = head_producer - eq_consumer_q[head_eq];
-  assign eq_room       = eq_valid_q[head_eq] && eq_used < eq_size && 32'(list[5:0]) < rnic_pkg::NumEqs;
-  assign eq_slot       = head_producer & (eq_size - 16'h1);
+  // --- the head's EQ; its consumer index may be older than the table's, which only takes room away
+  logic [EqW-1:0] head_q;
+  logic           h_valid_q, h_room;
+  logic [63:0]    h_base_q;
+  logic [3:0]     h_log_q;
+  logic [7:0]     h_vector_q;
+  logic [15:0]    h_producer_q, h_consumer_q, h_size, h_used;
+  always_ff @(posedge clk_i) begin
+    if (state_q == StHead) head_q <= list[17:16] == 2'd0 ? EqW'(cq_eqn) : '0;
+    if (state_q == StEq) begin
+      h_valid_q    <= eq_valid_q[head_q];
+      h_base_q     <= eq_base_q[head_q];
+      h_log_q      <= eq_log_q[head_q];
+      h_vector_q   <= eq_vector_q[head_q];
+      h_producer_q <= eq_producer_q[head_q];
+      h_consumer_q <= eq_consumer_q[head_q];
+    end
+  end
+  assign h_size = 16'h1 << h_log_q;
+  assign h_used = h_producer_q - h_consumer_q;
+  assign h_room = h_valid_q && h_used < h_size;
 
   // --- control
-  logic [3:0] pause_q;
-  logic       turn_q;         // sources and list take turns
-  logic       take_src, take_list, take_list_wanted, give_back;
-  iwarp_pkg::cq_wr_t entry_d, entry_q, message_d, message_q;
-  iwarp_pkg::eqe_t   eqe;
-
-  assign take_src  = state_q == StIdle && !clear_busy && src_valid && (turn_q || !take_list_wanted);
-  assign take_list_wanted = list_valid && pause_q == 4'h0;
-  assign take_list = state_q == StIdle && !clear_busy && take_list_wanted && !take_src;
-  assign give_back = take_list && !eq_room;
-  assign src_ready  = take_src;
-  assign list_ready = take_list;
-
-  assign re    = take_src;
-  assign raddr = bit_of(src[23:22], src[21:6]);
-  assign we    = (state_q == StSet && !pending) || (take_list && eq_room);
-  assign wbit  = state_q == StSet;
-  assign waddr = wbit ? bit_of(set_q[23:22], set_q[21:6]) : bit_of(list[23:22], list[21:6]);
-
-  assign list_in_valid = (state_q == StSet && !pending) || give_back;
-  assign list_in       = give_back ? list : set_q;
+  logic emit, rotate;
+  assign emit   = state_q == StTry && h_room;
+  assign rotate = state_q == StTry && !h_room;
 
   always_comb begin
     state_d = state_q;
     case (state_q)
       StIdle: begin
-        if (take_src)                  state_d = StSet;
-        else if (take_list && eq_room) state_d = StEntry;
+        if (take_src) begin
+          case (src[24:22])
+            KindReport: state_d = StIdle;
+            KindForget: state_d = StForget;
+            default:    state_d = StSet;
+          endcase
+        end else if (take_list) begin
+          state_d = StHead;
+        end
       end
       StSet:     state_d = StIdle;
+      StForget:  state_d = StForget2;
+      StForget2: state_d = StIdle;
+      StHead:    state_d = pending ? StEq : StIdle;
+      StEq:      state_d = StTry;
+      StTry:     state_d = h_room ? StEntry : StIdle;
       StEntry:   if (wr_ready_i) state_d = StMessage;
       StMessage: if (wr_ready_i) state_d = StIdle;
       default:   state_d = StIdle;
@@ -150,22 +188,55 @@ module cq_event (
   end
 
   always_comb begin
+    we    = 1'b0;
+    waddr = list_addr;
+    wbits = 2'b00;          // out of the list
+    case (state_q)
+      StSet: begin
+        we    = 1'b1;
+        waddr = src_addr;
+        wbits = 2'b11;
+      end
+      StForget: begin
+        we    = 1'b1;
+        waddr = bit_of(2'd0, src_q[21:6]);
+        wbits = {listed, 1'b0};
+      end
+      StForget2: begin
+        we    = 1'b1;
+        waddr = error_addr;
+        wbits = {listed, 1'b0};
+      end
+      StHead:  we = !pending;
+      StTry:   we = h_room;
+      default: ;
+    endcase
+  end
+  assign list_pop      = (state_q == StHead && !pending) || state_q == StTry;
+  assign list_in_valid = (state_q == StSet && !listed) || rotate;
+  assign list_in       = rotate ? list : {src_q[24], src_q[22], src_q[21:6]};
+
+  iwarp_pkg::cq_wr_t entry_d, entry_q, message_d, message_q;
+  iwarp_pkg::eqe_t   eqe;
+  logic [15:0]       h_place;
+  assign h_place = h_producer_q & (h_size - 16'h1);
+  always_comb begin
     eqe        = '0;
-    eqe.object = {16'h0, list[21:6]};
-    eqe.phase  = !(|(head_producer & eq_size));
-    case (list[23:22])
+    eqe.object = {16'h0, list[15:0]};
+    eqe.phase  = !(|(h_producer_q & h_size));
+    case (list[17:16])
       2'd0:    eqe.kind = iwarp_pkg::EqCompletion;
       2'd1:    eqe.kind = iwarp_pkg::EqCqError;
       2'd2:    eqe.kind = iwarp_pkg::EqQp;
       default: eqe.kind = iwarp_pkg::EqConnection;
     endcase
     entry_d           = '0;
-    entry_d.address   = eq_base_q[head_eq] + {44'h0, eq_slot, 4'h0};
+    entry_d.address   = h_base_q + {44'h0, h_place, 4'h0};
     entry_d.length    = 7'd16;
     entry_d.data      = {128'h0, eqe};
     message_d         = '0;
     message_d.is_msix = 1'b1;
-    message_d.vector  = eq_vector_q[head_eq];
+    message_d.vector  = h_vector_q;
   end
 
   assign wr_valid_o = state_q == StEntry || state_q == StMessage;
@@ -174,19 +245,16 @@ module cq_event (
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       state_q <= StIdle;
-      pause_q <= '0;
       turn_q  <= 1'b0;
     end else begin
       state_q <= state_d;
-      if (give_back)            pause_q <= 4'(Pause);
-      else if (pause_q != 4'h0) pause_q <= pause_q - 4'h1;
       if (take_src)       turn_q <= 1'b0;
       else if (take_list) turn_q <= 1'b1;
     end
   end
   always_ff @(posedge clk_i) begin
-    if (take_src) set_q <= src;
-    if (take_list) begin
+    if (take_src) src_q <= src;
+    if (emit) begin
       entry_q   <= entry_d;
       message_q <= message_d;
     end
@@ -195,15 +263,16 @@ module cq_event (
   // --- commands and consumer indices
   iwarp_pkg::admin_ring_args_t ring_args;
   logic [EqW-1:0]              cmd_eq, db_eq;
-  logic                        cmd_now, rsp_valid_q, db_fits;
-  logic [15:0]                 db_ahead;
+  logic                        rsp_valid_q, db_fits;
+  logic [15:0]                 db_ahead, db_used;
   assign ring_args   = cmd_i.args;
   assign cmd_eq      = EqW'(cmd_i.object);
   assign db_eq       = EqW'(db_i.eqn);
   assign db_ahead    = eq_producer_q[db_eq] - db_i.index;
-  assign db_fits     = 32'(db_i.eqn) < rnic_pkg::NumEqs && db_ahead <= eq_producer_q[db_eq] - eq_consumer_q[db_eq];
+  assign db_used     = eq_producer_q[db_eq] - eq_consumer_q[db_eq];
+  assign db_fits     = 32'(db_i.eqn) < rnic_pkg::NumEqs && db_ahead <= db_used;
+  assign cmd_ready_o = !rsp_valid_q && state_q == StIdle && !clear_busy;
   assign cmd_now     = cmd_valid_i && cmd_ready_o;
-  assign cmd_ready_o = !rsp_valid_q && state_q == StIdle && !take_list && !clear_busy;
   assign db_ready_o  = !cmd_now;
   assign rsp_valid_o = rsp_valid_q;
   always_comb begin
@@ -230,13 +299,13 @@ module cq_event (
       eq_consumer_q[cmd_eq] <= '0;
     end else begin
       if (db_valid_i && db_fits) eq_consumer_q[db_eq] <= db_i.index;
-      if (state_q == StIdle && take_list && eq_room) eq_producer_q[head_eq] <= head_producer + 16'h1;
+      if (emit) eq_producer_q[head_q] <= h_producer_q + 16'h1;
     end
   end
 
   logic unused_args;
   assign unused_args = ^{ring_args.reserved0, ring_args.reserved1, ring_args.reserved2, ring_args.page, ring_args.eqn,
-                         ring_args.log_size[7:4], cmd_i.object[31:EqW], db_i.eqn};
+                         ring_args.log_size[7:4], cmd_i.object[31:EqW], db_i.eqn, src_q[23], src_q[5:0], cq_eqn};
 
   `RNIC_STREAM_STABLE(WrStable_A, wr_valid_o, wr_ready_i, wr_o)
   `RNIC_ASSERT(ListNeverFull_A, !list_in_valid || list_in_ready)

@@ -1,13 +1,15 @@
 // cq_write: the CQ table. Places completion entries, takes consumer indices, arms.
 //
-//   pick (doorbell, command, completion; a completion goes first after a doorbell) -> read the table -> compute, write, emit
+//   pick: command; due event; doorbell and completion by turns -> read the table -> compute, write, emit
 //
-// One operation every 2 cycles: the word is written before the next one is read, so there is no hazard. A completion is picked only
-// when all that it may emit has room. Entry n of a ring has phase 1 on the first pass.
+// One operation every 2 cycles: the word is written before the next one is read, so there is no hazard. An operation that emits is
+// picked only when there is room; a doorbell never emits, and so never waits for DMA: an event that arming causes at once becomes
+// due, and CQs with a due event stand in a list, each at most once. Entry n of a ring has phase 1 on the first pass.
 //
 // Arming: the doorbell's consumer index is compared with the producer index, or for "solicited only" with the place behind
 // the last completion that counted (a solicited one or an error). sol_seen says that this place lies ahead of the consumer; it is
-// dropped when a consumer index passes it, so 16-bit indices never wrap onto it.
+// dropped when a consumer index reaches it, so 16-bit indices never wrap onto it.
+// create, modify and destroy emit as well: cq_event learns of them behind all earlier entries and events, then they are answered.
 // Siblings: cq_event (event queues). Bench: tb/cq/cq_test.cpp
 `include "rnic_assert.svh"
 
@@ -31,48 +33,55 @@ module cq_write (
   output logic rsp_valid_o,
   input  logic rsp_ready_i,
   output iwarp_pkg::cq_cmd_rsp_t rsp_o,
-  // entries and the events that follow them: {kind, cqn, eqn}; kind 0 completion, 1 error
+  // entries and what follows them for cq_event: {op, cqn, eqn}; op 0 completion, 1 overrun, 2 report to eqn, 3 forget
   output logic out_valid_o,
   input  logic out_ready_i,
   output logic has_entry_o,
   output logic has_event_o,
   output logic [23:0] event_o,
   output iwarp_pkg::cq_wr_t entry_o,
+  input  logic applied_i,           // cq_event has taken an op 2 or 3
   // overruns, to qp
   output logic fault_valid_o,
   input  logic fault_ready_i,
   output logic [15:0] fault_o
 );
   localparam int unsigned AddrW  = $clog2(rnic_pkg::NumCqs);
-  localparam int unsigned EntryW = 5 + 64 + 4 + 16 + 6 + 3 * 16;
+  localparam int unsigned EntryW = 7 + 64 + 4 + 16 + 3 * 16;
 
-  typedef enum logic [1:0] {OpDoorbell, OpCmd, OpCqe} op_e;
+  typedef enum logic [1:0] {OpDoorbell, OpCmd, OpCqe, OpDue} op_e;
 
   // A table word.
   logic        valid, overrun, armed, sol_only, sol_seen;
+  logic        due, listed;       // an event is due; it stands in the list
   logic [63:0] base;
   logic [3:0]  log_size;
   logic [15:0] page, producer, consumer, last_sol;
-  logic [5:0]  eqn;
-  logic        valid_d, overrun_d, armed_d, sol_only_d, sol_seen_d;
+  logic        valid_d, overrun_d, armed_d, sol_only_d, sol_seen_d, due_d, listed_d;
   logic [63:0] base_d;
   logic [3:0]  log_size_d;
   logic [15:0] page_d, producer_d, consumer_d, last_sol_d;
-  logic [5:0]  eqn_d;
 
   // --- pick
-  logic exec_q, prefer_cqe_q, pick, pick_db, pick_cmd, pick_cqe;
-  logic clear_busy;
+  logic exec_q, prefer_cqe_q, pick, pick_cmd, pick_due, pick_cqe, pick_db;
+  logic clear_busy, rsp_busy;
   logic [AddrW-1:0] clear_addr;
   op_e  op_d, op_q;
   logic [15:0] pick_cqn, cqn_q;
-  logic can_cqe, range_ok;
+  logic range_ok;
 
-  assign can_cqe  = req_valid_i && out_ready_i && fault_ready_i;
-  assign pick_cqe = can_cqe && (prefer_cqe_q || !db_valid_i);
-  assign pick_db  = db_valid_i && out_ready_i && !pick_cqe;
-  assign pick_cmd = cmd_valid_i && !rsp_valid_o && !pick_cqe && !pick_db;
-  assign pick     = !exec_q && !clear_busy && (pick_cqe || pick_db || pick_cmd);
+  logic             due_put, due_ready, due_valid;
+  logic [AddrW-1:0] due_cqn;
+  stream_fifo #(.Width(AddrW), .Depth(rnic_pkg::NumCqs)) u_due (
+    .clk_i, .rst_ni, .valid_i(due_put), .ready_o(due_ready), .data_i(cqn_q[AddrW-1:0]),
+    .valid_o(due_valid), .ready_i(pick && pick_due), .data_o(due_cqn), .count_o()
+  );
+
+  assign pick_cmd = cmd_valid_i && !rsp_busy && out_ready_i;
+  assign pick_due = due_valid && out_ready_i && !pick_cmd;
+  assign pick_cqe = req_valid_i && out_ready_i && fault_ready_i && (prefer_cqe_q || !db_valid_i) && !pick_cmd && !pick_due;
+  assign pick_db  = db_valid_i && !pick_cmd && !pick_due && !pick_cqe;
+  assign pick     = !exec_q && !clear_busy && (pick_cmd || pick_due || pick_cqe || pick_db);
 
   assign req_ready_o = pick && pick_cqe;
   assign db_ready_o  = pick && pick_db;
@@ -87,6 +96,9 @@ module cq_write (
     end else if (pick_cmd) begin
       op_d     = OpCmd;
       pick_cqn = cmd_i.object[15:0];
+    end else if (pick_due) begin
+      op_d     = OpDue;
+      pick_cqn = 16'(due_cqn);
     end
   end
   assign range_ok = 32'(cqn_q) < rnic_pkg::NumCqs;
@@ -103,7 +115,7 @@ module cq_write (
       prefer_cqe_q <= 1'b0;
     end else begin
       exec_q <= pick;
-      if (pick) prefer_cqe_q <= pick_db;
+      if (pick && (pick_db || pick_cqe)) prefer_cqe_q <= pick_db;
     end
   end
   always_ff @(posedge clk_i) begin
@@ -120,9 +132,9 @@ module cq_write (
   // --- table
   logic [EntryW-1:0] word, word_d;
   logic              we;
-  assign {valid, overrun, armed, sol_only, sol_seen, base, log_size, page, eqn, producer, consumer, last_sol} = word;
-  assign word_d = {valid_d, overrun_d, armed_d, sol_only_d, sol_seen_d, base_d, log_size_d, page_d, eqn_d, producer_d, consumer_d,
-                   last_sol_d};
+  assign {valid, overrun, armed, sol_only, sol_seen, due, listed, base, log_size, page, producer, consumer, last_sol} = word;
+  assign word_d = {valid_d, overrun_d, armed_d, sol_only_d, sol_seen_d, due_d, listed_d, base_d, log_size_d, page_d, producer_d,
+                   consumer_d, last_sol_d};
   ram_clear #(.Depth(rnic_pkg::NumCqs)) u_clear (.clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr));
   ram_1r1w #(.Width(EntryW), .Depth(rnic_pkg::NumCqs)) u_table (
     .clk_i, .rst_ni,
@@ -134,6 +146,7 @@ module cq_write (
   // --- compute
   logic [15:0] size, used, ahead, sol_ahead, slot;
   logic        is_full, db_ok, counts, fire;
+  logic        tell, done_now, sol_left;
   logic [47:0] time_q;
   logic        is_error;
 
@@ -146,18 +159,22 @@ module cq_write (
   assign is_error  = cqe_q.status != iwarp_pkg::WcSuccess;
   assign counts    = cqe_q.solicited || is_error;
   assign slot      = producer & (size - 16'h1);
+  assign sol_left  = sol_seen && sol_ahead != 16'h0 && sol_ahead <= ahead;   // the last that counted is not consumed yet
 
   always_comb begin
     {valid_d, overrun_d, armed_d, sol_only_d, sol_seen_d} = {valid, overrun, armed, sol_only, sol_seen};
+    {due_d, listed_d} = {due, listed};
     base_d     = base;
     log_size_d = log_size;
     page_d     = page;
-    eqn_d      = eqn;
     producer_d = producer;
     consumer_d = consumer;
     last_sol_d = last_sol;
     we             = 1'b0;
     fire           = 1'b0;
+    tell           = 1'b0;
+    done_now       = 1'b0;
+    due_put        = 1'b0;
     has_entry_o    = 1'b0;
     fault_valid_o  = 1'b0;
     bad_doorbell_o = 1'b0;
@@ -167,36 +184,47 @@ module cq_write (
           bad_doorbell_o = !db_ok;
           we             = db_ok;
           consumer_d     = db_q.index;
-          sol_seen_d     = sol_seen && sol_ahead != 16'h0 && !sol_ahead[15];
+          sol_seen_d     = sol_left;
           if (db_q.arm) begin
             sol_only_d = db_q.solicited_only;
-            fire       = db_ok && !overrun && (db_q.solicited_only ? sol_seen_d : ahead != 16'h0);
-            armed_d    = !fire;
+            armed_d    = 1'b1;
+            if (db_q.solicited_only ? sol_left : ahead != 16'h0) begin
+              armed_d  = 1'b0;
+              due_d    = 1'b1;
+              listed_d = 1'b1;
+              due_put  = db_ok && !listed;
+            end
           end
+        end
+        OpDue: begin
+          we       = 1'b1;
+          fire     = valid && due;
+          due_d    = 1'b0;
+          listed_d = 1'b0;
         end
         OpCmd: begin
           case (cmd_q.opcode)
             iwarp_pkg::CmdCreateCq: begin
               we         = 1'b1;
-              {valid_d, overrun_d, armed_d, sol_only_d, sol_seen_d} = 5'b10000;
+              tell       = 1'b1;
+              {valid_d, overrun_d, armed_d, sol_only_d, sol_seen_d, due_d} = 6'b100000;
               base_d     = ring_args.base;
               log_size_d = ring_args.log_size[3:0];
               page_d     = ring_args.page;
-              eqn_d      = ring_args.eqn[5:0];
               producer_d = '0;
               consumer_d = '0;
               last_sol_d = '0;
             end
-            iwarp_pkg::CmdModifyCq: begin
-              we    = valid;
-              eqn_d = ring_args.eqn[5:0];
-            end
+            iwarp_pkg::CmdModifyCq: tell = valid;
             iwarp_pkg::CmdDestroyCq: begin
               we      = 1'b1;
+              tell    = valid;
               valid_d = 1'b0;
+              due_d   = 1'b0;
             end
             default: ;   // query
           endcase
+          done_now = !tell;
         end
         OpCqe: begin
           if (valid && range_ok && !overrun) begin
@@ -221,9 +249,9 @@ module cq_write (
     end
   end
 
-  assign has_event_o   = fire || fault_valid_o;
+  assign has_event_o   = fire || fault_valid_o || tell;
   assign out_valid_o   = has_entry_o || has_event_o;
-  assign event_o       = {1'b0, fault_valid_o, cqn_q, fault_valid_o ? 6'h0 : eqn};
+  assign event_o       = {tell, tell ? cmd_q.opcode == iwarp_pkg::CmdDestroyCq : fault_valid_o, cqn_q, ring_args.eqn[5:0]};
   assign fault_o       = cqn_q;
 
   always_comb begin
@@ -241,9 +269,10 @@ module cq_write (
   end
 
   // --- answer
-  logic                   rsp_valid_q;
+  logic                   rsp_valid_q, rsp_wait_q;
   iwarp_pkg::cq_cmd_rsp_t rsp_q;
   assign rsp_valid_o = rsp_valid_q;
+  assign rsp_busy    = rsp_valid_q || rsp_wait_q;
   assign rsp_o       = rsp_q;
   always_comb begin
     query          = '0;
@@ -253,9 +282,14 @@ module cq_write (
     query.armed    = armed;
   end
   always_ff @(posedge clk_i) begin
-    if (!rst_ni)                             rsp_valid_q <= 1'b0;
-    else if (exec_q && op_q == OpCmd)        rsp_valid_q <= 1'b1;
-    else if (rsp_ready_i)                    rsp_valid_q <= 1'b0;
+    if (!rst_ni) begin
+      rsp_valid_q <= 1'b0;
+      rsp_wait_q  <= 1'b0;
+    end else begin
+      if (done_now || applied_i) rsp_valid_q <= 1'b1;
+      else if (rsp_ready_i)      rsp_valid_q <= 1'b0;
+      rsp_wait_q <= tell || (rsp_wait_q && !applied_i);
+    end
   end
   always_ff @(posedge clk_i) begin
     if (exec_q && op_q == OpCmd) begin
@@ -270,5 +304,7 @@ module cq_write (
 
   `RNIC_ASSERT(RoomForEntry_A, !out_valid_o || out_ready_i)
   `RNIC_ASSERT(RoomForFault_A, !fault_valid_o || fault_ready_i)
+  `RNIC_ASSERT(RoomForDue_A, !due_put || due_ready)
+  `RNIC_ASSERT(OneAnswer_A, !applied_i || rsp_wait_q)
   `RNIC_ASSERT(NeverAhead_A, !exec_q || !valid || used <= size)
 endmodule

@@ -40,7 +40,7 @@ package iwarp_pkg;
     WcRemInvReqErr = 8'h9,
     WcRemAccessErr = 8'ha,
     WcRemOpErr = 8'hb,
-    WcFatalErr = 8'h14
+    WcFatalErr = 8'h13
   } wc_status_e;
 
   // Answer to an admin command. Anything but ok has changed nothing.

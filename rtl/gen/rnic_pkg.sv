@@ -21,7 +21,7 @@ package rnic_pkg;
   localparam int unsigned SqWindow = 8;
   localparam int unsigned RqPrefetch = 1;
   localparam int unsigned RdTags = 8;
-  localparam int unsigned RdBuffer = 128;
+  localparam int unsigned RdBuffer = 1024;
   localparam int unsigned RxStore = 1056;
   localparam int unsigned SegDepth = 2;
   localparam int unsigned SqSlots = 1;
@@ -64,7 +64,8 @@ package rnic_pkg;
   localparam int unsigned RqPrefetch = 4;
   // PCIe read tags in all. (tags, 6 to 256). architecture 3.2
   localparam int unsigned RdTags = 128;
-  // Reorder space for payload reads. (64-byte beats, 128 to 4096). architecture 3.2
+  // Reorder space for payload reads: at least one largest segment, which is released whole.
+  // (64-byte beats, 1024 to 4096). architecture 3.2
   localparam int unsigned RdBuffer = 1024;
   // Receive store: one largest FPDU at least. (64-byte beats, 1056 to 8192). architecture 4
   // (Limits)

@@ -8,8 +8,8 @@
 //   in ---------> [ lane_shift: up by n ] --> cur --> merge --> [ stream_reg ] --> out
 //                                              +--> [ held ]-^
 //
-// Latency 3 cycles from the beat, 4 from the word on put. Throughput 1 beat a cycle on out; a packet whose n bytes make it a
-// beat longer takes that one cycle more. The paths to put and out are cut; ready_i reaches nothing, ready_o depends
+// Latency 3 cycles from the beat, 4 from the word on put. Throughput 1 beat a cycle on out; a packet whose n bytes make
+// it a beat longer takes that one cycle more. The paths to put and out are cut; ready_i reaches nothing, ready_o depends
 // combinationally on the stages behind it, not on valid_i. Lanes at and above keep are undefined. error passes to the
 // last beat. Proof rtl/formal/header_put_fv.sv, bench tb/lib/header_put_test.cpp, sibling header_take
 `include "rnic_assert.svh"

@@ -9,8 +9,8 @@
 //
 // Latency 5 cycles from the later of beat and cut, and a packet's beat k waits for k+1. Throughput 1 beat a cycle,
 // also for packets of one or two beats, as long as Depth covers the beats that arrive while the user decides. head is
-// combinational from in (a stream_reg in front of the decoder cuts it); head_ready_i reaches ready_o. The other paths are
-// cut. Lanes at and above keep are undefined. error passes to the last beat.
+// combinational from in (a stream_reg in front of the decoder cuts it); head_ready_i reaches ready_o. The other paths
+// are cut. Lanes at and above keep are undefined. error passes to the last beat.
 // Proof rtl/formal/header_take_fv.sv, bench tb/lib/header_take_test.cpp, sibling header_put
 `include "rnic_assert.svh"
 

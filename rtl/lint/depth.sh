@@ -1,10 +1,10 @@
 #!/bin/sh
 # depth.sh [--top MODULE]...: size, logic depth and memories of the units and of the chip, by Yosys.
 #
-# Without --top: every unit that has its module (rtl/<unit>/<unit>.sv), then the chip (rnic). A unit is read with rtl/gen,
-# rtl/lib and its own folder, the chip with all. Memories are borders of the logic, as on an FPGA. Warnings are errors.
-# Fails on: a path of more than 20 LUT levels; in a memory above 64 words an asynchronous read, a third read port or a second
-# write port. RNIC_DEPTH_DIR keeps the logs (MODULE.log, .stat, .depth with the longest path, .mem).
+# Without --top: every unit that has its module (rtl/<unit>/<unit>.sv), then the chip (rnic). A unit is read with
+# rtl/gen, rtl/lib and its own folder, the chip with all. Memories are borders of the logic, as on an FPGA. Warnings are
+# errors. Fails on: a path of more than 20 LUT levels; in a memory above 64 words an asynchronous read, a third read port
+# or a second write port. RNIC_DEPTH_DIR keeps the logs (MODULE.log, .stat, .depth with the longest path, .mem).
 cd "$(dirname "$0")/../.." || exit 2
 limit=20
 work=${RNIC_DEPTH_DIR:-$(mktemp -d)}

@@ -9,10 +9,11 @@
 //   tx_fpdu ----------------> [ tx: QP -> connection ] --------+--> llp_tx, wr_done
 //   raw_tx ---> [ raw ] ------------^
 //
-// Latency: a record 4 cycles, an FPDU 4, a want to its grant 6. Throughput: 1 beat a cycle each way, a record, an FPDU and
-// a grant every 2 cycles. May wait for: mpa and admin (llp_rx); the LLP, which promised, and qp's wr_done (llp_tx); ddp
-// (tx_grant; wants are always taken). Receive never waits for transmit; stops wait for both. A Terminate without credit
-// for 2^16 to 2^17 cycles is given up. Model: model/llp_if/llp_if.hpp. Bench: tb/llp_if/llp_if_test.cpp. Contract: docs/theory-of-operation.md
+// Latency: a record 3 cycles, an FPDU 3, wr_done 1 behind it, a want to its grant 5 or 6 (minimum build 4 or 5).
+// Throughput: 1 beat a cycle each way; a record, an FPDU and a grant every 2 cycles.
+// May wait for: mpa and admin (llp_rx); the LLP, which promised, and qp's wr_done (llp_tx); ddp (tx_grant; wants are always
+// taken). Receive never waits for transmit; stops wait for both. A Terminate without credit for 2^16 to 2^17 cycles is given
+// up. Model: model/llp_if/llp_if.hpp. Bench: tb/llp_if/llp_if_test.cpp. Contract: docs/theory-of-operation.md
 `include "rnic_assert.svh"
 
 module llp_if (
@@ -158,7 +159,8 @@ module llp_if (
     .late_valid_i(late_valid), .late_ready_o(late_ready), .late_qpn_i(late_qpn), .late_conn_i(late_conn),
     .check_valid_i(check_valid), .check_done_o(check_done), .check_ok_o(check_ok),
     .abort_valid_i(abort_valid), .abort_done_o(abort_done), .raw_conn_i(raw_conn), .raw_idle_i(raw_idle),
-    .rx_map_we_o(rx_map_we), .rx_map_conn_o(map_conn), .rx_map_exists_o(map_exists), .rx_map_has_qp_o(map_has_qp),
+    .rx_map_we_o(rx_map_we), .rx_map_conn_o(map_conn), .rx_map_exists_o(map_exists),
+    .rx_map_has_qp_o(map_has_qp),
     .rx_map_qpn_o(map_qpn), .rx_map_hold_o(map_hold), .tx_map_we_o(tx_map_we), .tx_map_running_o(tx_map_running),
     .cfg_valid_o(cfg_valid), .cfg_ready_i(cfg_ready), .cfg_kind_o(cfg_kind), .cfg_qpn_o(cfg_qpn), .cfg_conn_o(cfg_conn),
     .cfg_running_o(cfg_running), .cfg_hold_o(cfg_hold), .cfg_mulpdu_o(cfg_mulpdu), .cfg_worst_o(cfg_worst),

@@ -227,7 +227,8 @@ module llp_if_grant #(
       qpn2_q   <= qpn1_q;
       term2_q  <= term1_q;
       debit2_q <= debit1_q;
-      need2_q  <= op1_q == OpDebit ? {2'd0, debit1_q} : (term1_q ? 18'd0 : {1'b0, row1[ConnW+32:ConnW+16]}) + {2'd0, rnic_pkg::TermCredit};
+      need2_q  <= op1_q == OpDebit ? {2'd0, debit1_q}
+                : (term1_q ? 18'd0 : {1'b0, row1[ConnW+32:ConnW+16]}) + {2'd0, rnic_pkg::TermCredit};
       row2_q   <= op1_q == OpSet ? set1_q
                 : op1_q == OpSize ? {row1[RowW-1:ConnW+33], set1_q[ConnW+32:ConnW], row1[ConnW-1:0]} : row1;
       conn2_q  <= conn1;

@@ -4,7 +4,7 @@
 //   llp_rx ------> [ FIFO ] ----------------------------> rx_fpdu, raw_rx, dropped  <-----------'
 //
 // Of a QP with hold_tx the first FPDU releases its transmit side (RFC 5044 section 7.1), before it is passed on.
-// Latency 4 cycles, 1 beat a cycle, a record every 2 cycles. A record of a connection that is unknown, or an FPDU of one
+// Latency 3 cycles, 1 beat a cycle, a record every 2 cycles. A record of a connection that is unknown, or an FPDU of one
 // without QP, is dropped. Waits for mpa and admin; for the look at a held QP, which waits for nobody.
 `include "rnic_assert.svh"
 

@@ -5,7 +5,7 @@
 //   tx_fpdu, raw_tx --> [ FIFOs ] --------------------------> llp_tx <---------'
 //
 // What an FPDU did not need of its credit goes back when its header leaves. An FPDU of a QP that has stopped is dropped.
-// wr_done, and that a Terminate has left, when the LLP takes the last beat. Latency 4 cycles, 1 beat a cycle, a record every
+// wr_done, and that a Terminate has left, when the LLP takes the last beat. Latency 3 cycles, 1 beat a cycle, a record every
 // 2 cycles. Waits for the LLP (which promised), qp (wr_done); raw bytes also for their credit, without holding FPDUs.
 `include "rnic_assert.svh"
 

@@ -6,8 +6,9 @@
 //                                                |
 //   tx_ulpdu -------------------------------> [ tx_frame ] --> [ tx_marker ] --> [ tx_crc ] --> tx_fpdu
 //
-// Receive: latency 17 cycles from the last beat of an FPDU (5 from llp_if to the CRC, 7 in it, 5 behind it); the FPDU's
-// position counts hdr.length, its bytes decide all else. Transmit: 18 cycles, nothing is stored.
+// Receive: latency 14 cycles from the last beat of an FPDU to that of its ULPDU (13 where the header FIFO is not a memory: the
+// minimum build), 7 of them the CRC; the FPDU's position counts hdr.length, its bytes decide all else. Transmit: 16 cycles,
+// nothing is stored.
 // Throughput: 1 beat a cycle each way, an FPDU every 2 cycles.
 // May wait for: ddp (receive), llp_if (transmit); a stop also for both of these. The two ways never wait for each other.
 // Model: model/mpa/mpa.hpp. Bench: tb/mpa/mpa_test.cpp. Contract: docs/theory-of-operation.md

@@ -147,8 +147,8 @@ module qp_doorbell #(
   assign push_data_o     = bell_q.data;
 
   // The first cycle of StAct writes the index: whoever is kicked reads it later.
-  assign prod_sq_we_o = init ? 1'b1 : state_q == StAct && first_q && good_q && !is_rq;
-  assign prod_rq_we_o = init ? 1'b1 : state_q == StAct && first_q && good_q && is_rq;
+  assign prod_sq_we_o = init ? init_exists_i : state_q == StAct && first_q && good_q && !is_rq;
+  assign prod_rq_we_o = init ? init_exists_i : state_q == StAct && first_q && good_q && is_rq;
   assign prod_qpn_o   = init ? init_qpn_i : bell_qpn;
   assign prod_index_o = init ? '0 : bell_q.index;
   assign bad_doorbell_o = state_q == StAct && first_q && !good_q;

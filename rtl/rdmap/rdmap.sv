@@ -147,6 +147,7 @@ module rdmap (
   logic [511:0] resp_data, term_data;
   rdmap_resp u_resp (
     .clk_i, .rst_ni, .work_valid_i(list_valid), .work_ready_o(list_ready), .work_qpn_i(list_qpn),
+    .cancel_i((stopped && stopped_qpn == resp_qpn) || (term_job && term_error.qpn == resp_qpn)),
     .head_req_valid_o(head_req), .head_req_ready_i(head_req_ready), .qpn_o(resp_qpn),
     .head_valid_i(head_valid), .head_ok_i(head_ok), .head_pd_i(head_pd), .head_i(head), .head_slot_i(head_slot),
     .fail_valid_o(fail), .fail_ready_i(fail_ready), .fail_result_o(fail_result),

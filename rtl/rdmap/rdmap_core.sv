@@ -2,7 +2,7 @@
 //
 //   pick an operation -> read the QP's word -> decide, write -> (with an ORD or IRD entry: one cycle more)
 //
-// One operation at a time: 2 cycles, 3 with an entry; so no hazard exists between send queue, receive, responder and errors. Order of preference:
+// One operation at a time: 2 cycles, 3 with an entry, 2 and one for each outstanding Read for a peer's Terminate that names one; so no hazard exists between send queue, receive, responder and errors. Order of preference:
 // start and stop, faults, then receive and the rest in turn. An operation is picked only when all that it may emit has room.
 // First error wins: `err` of the word is set once; from then on segments are refused and faults ignored.
 // Waits for: verdict FIFO, rdmap_term, rdmap_tx; none of them waits for receive. Siblings: rdmap_rx, rdmap_resp, rdmap_term, rdmap_tx.
@@ -149,9 +149,11 @@ module rdmap_core (
       state_q     <= StPick;
       seg_turn_q  <= 1'b0;
       rest_turn_q <= '0;
+      scan_q      <= '0;
     end else begin
       state_q <= state_d;
       if (pick) seg_turn_q <= op_d != OpSeg;
+      scan_q <= state_q == StEntry ? scan_q + 6'd1 : 6'd0;
       if (pick && (op_d == OpWqe || op_d == OpFree || op_d == OpHead)) rest_turn_q <= rest_turn_q + 2'd1;
     end
   end
@@ -201,7 +203,10 @@ module rdmap_core (
   logic [7:0]  o_slot;
   logic [383:0] ird_wdata, ird_entry;
   assign ord_waddr = OrdW'(ord_base) + OrdW'(wrap(ord_head, ord_count, ord));
-  assign ord_raddr = OrdW'(ord_base) + OrdW'(ord_head);
+  // The oldest request; a peer's Terminate is compared with all of them, one after the other.
+  logic [5:0] scan_q, scan_at;
+  assign scan_at   = state_q == StEntry ? scan_q + 6'd1 : 6'd0;
+  assign ord_raddr = OrdW'(ord_base) + OrdW'(wrap(ord_head, scan_at, ord));
   assign ird_waddr = IrdW'(ird_base) + IrdW'(wrap(ird_head, ird_count, ird));
   // The slot of a response is free once its last segment is scheduled; a payload that fails later says which it was.
   assign ird_raddr = IrdW'(ird_base) + (op_q == OpTxFault ? IrdW'(tx_fault_q.slot) : IrdW'(ird_head));
@@ -235,12 +240,18 @@ module rdmap_core (
   assign seg_ok       = seg_q.cause == iwarp_pkg::CauseNone && s_cause == iwarp_pkg::CauseNone;
   assign ird_wdata    = {placed_q, net[511 -: 368]};
 
-  // --- a peer's Terminate: does it name our oldest Read?
+  // --- a peer's Terminate: does it name a Read of ours? It does if it carries length, DDP header and Read Request header, and that
+  // one's sink is the entry's, or (requirements.md section 6) the oldest entry's moved on by what has come.
   logic [15:0] t_code;
-  logic        t_named;
-  assign t_code  = net[511 - 144 -: 16];
-  assign t_named = seg_q.ulpdu_length >= 16'd70 && net[511 - 144 - 18] && ord_count != 6'd0 && net[511 - 42 * 8 -: 32] == o_stag &&
-                   net[511 - 46 * 8 -: 64] == o_to + {32'h0, received};
+  logic [63:0] t_to;
+  logic        t_has_read, t_scan, t_named, t_more;
+  assign t_code     = seg_q.ulpdu_length >= 16'd20 ? net[511 - 144 -: 16] : 16'h0;
+  assign t_has_read = seg_q.ulpdu_length >= 16'd70 && net[511 - 144 - 16 -: 3] == 3'b111 && !net[511 - 24 * 8];
+  assign t_to       = net[511 - 46 * 8 -: 64];
+  assign t_scan     = s_term && t_has_read && ord_count != 6'd0;
+  assign t_named    = t_scan && net[511 - 42 * 8 -: 32] == o_stag &&
+                      (t_to == o_to || (scan_q == 6'd0 && t_to == o_to + {32'h0, received}));
+  assign t_more     = t_scan && !t_named && scan_q + 6'd1 != ord_count;
 
   // --- decide
   logic done, fail, alive;
@@ -342,7 +353,7 @@ module rdmap_core (
           end
         end
         OpSeg: begin
-          if (alive && seg_ok && (s_rresp || s_term) && state_q == StExec) begin
+          if (alive && seg_ok && (((s_rresp || t_scan) && state_q == StExec) || (t_more && state_q == StEntry))) begin
             ord_re = 1'b1;
             done   = 1'b0;
           end else begin
@@ -363,10 +374,12 @@ module rdmap_core (
                 term_o.has_peer_term = 1'b1;
                 term_o.peer_term     = t_code;
                 term_o.has_wr        = t_named;
-                term_o.slot          = o_slot;
-                if (t_code[11:8] == 4'h1)                              term_o.status = iwarp_pkg::WcRemAccessErr;
-                else if (t_code[7:0] == 8'h05 || t_code[7:0] == 8'h06) term_o.status = iwarp_pkg::WcRemInvReqErr;
-                else                                                   term_o.status = iwarp_pkg::WcRemOpErr;
+                if (t_named) begin
+                  term_o.slot = o_slot;
+                  if (t_code[15:8] == 8'h01)                               term_o.status = iwarp_pkg::WcRemAccessErr;
+                  else if (t_code == 16'h0205 || t_code == 16'h0206)       term_o.status = iwarp_pkg::WcRemInvReqErr;
+                  else                                                     term_o.status = iwarp_pkg::WcRemOpErr;
+                end
               end else if (s_rreq) begin
                 if (ird_count >= ird) begin
                   fail         = 1'b1;
@@ -397,7 +410,7 @@ module rdmap_core (
               end else begin
                 verdict_o.accept    = 1'b1;
                 verdict_o.place     = s_payload != 16'h0;
-                verdict_o.solicited = s_send && s_solicited;
+                verdict_o.solicited = s_send && s_solicited && s_last;
                 if (s_send && s_last) verdict_o.deliver = iwarp_pkg::DelRecv;
               end
             end

@@ -15,6 +15,7 @@ module rdmap_resp (
   input  logic work_valid_i,
   output logic work_ready_o,
   input  logic [15:0] work_qpn_i,
+  input  logic cancel_i,                   // the QP under way has stopped, or failed: no message any more
   // the head of a QP's queue: asked of rdmap_core, answered later
   output logic head_req_valid_o,
   input  logic head_req_ready_i,
@@ -54,6 +55,8 @@ module rdmap_resp (
   } state_e;
   state_e state_d, state_q;
 
+  logic                     cancel_q, cancelled;
+  assign cancelled = cancel_q || cancel_i;
   logic [15:0]              qpn_q, pd_q, watermark_q;
   logic [7:0]               slot_q;
   iwarp_pkg::read_request_t request_q, head_request;
@@ -67,7 +70,9 @@ module rdmap_resp (
       StAsk:    if (head_req_ready_i) state_d = StHead;
       StHead:   if (head_valid_i) state_d = !head_ok_i ? StIdle : head_request.read_size == 32'h0 ? StSend : StCheck;
       StCheck:  if (check_ready_i) state_d = StAnswer;
-      StAnswer: if (check_rsp_valid_i) state_d = check_rsp_i.result == iwarp_pkg::TptOk ? StSend : StFail;
+      StAnswer: begin
+        if (check_rsp_valid_i) state_d = cancelled ? StIdle : check_rsp_i.result == iwarp_pkg::TptOk ? StSend : StFail;
+      end
       StFail:   if (fail_ready_i) state_d = StIdle;
       StSend:   if (msg_ready_i) state_d = StIdle;
       default:  state_d = StIdle;
@@ -79,6 +84,7 @@ module rdmap_resp (
   end
   always_ff @(posedge clk_i) begin
     if (state_q == StIdle) qpn_q <= work_qpn_i;
+    cancel_q <= state_q != StIdle && cancelled;
     if (state_q == StHead && head_valid_i) begin
       pd_q        <= head_pd_i;
       slot_q      <= head_slot_i;
@@ -120,7 +126,7 @@ module rdmap_resp (
     msg_o.stag          = request_q.sink_stag;
     msg_o.tagged_offset = request_q.sink_to;
     msg_o.length        = request_q.read_size;
-    msg_o.num_sge       = request_q.read_size == 32'h0 ? 4'd0 : 4'd1;
+    msg_o.num_sge       = 4'd1;
     msg_o.slot          = slot_q;
     msg_o.has_watermark = 1'b1;
     msg_o.watermark     = watermark_q;

@@ -104,8 +104,8 @@ module rdmap_tx (
       eat_q  <= grant[0] && sq_own_i;
       hdr_q  <= grant[0] ? sq_i : grant[1] ? resp_i : term_i;
       data_q <= grant[0] ? sq_data_i : grant[1] ? resp_data_i : term_data_i;
-      // A responder's body is one SGE, or nothing if the Read is empty.
-      keep_q <= grant[0] ? 7'd28 : grant[1] ? (resp_i.num_sge == 4'd0 ? 7'd0 : 7'd16) : term_i.length[6:0];
+      // Read Request; a responder's one SGE; Terminate.
+      keep_q <= grant[0] ? 7'd28 : grant[1] ? 7'd16 : term_i.length[6:0];
     end
   end
 

@@ -5,7 +5,7 @@
 //   tpt_cmd --> [ tpt_update ] ---+------- writes ------+                                    +--> [ tpt_walk ] --> *_extent
 //                                                                      page list, one read port, shared
 //
-// One look-up a cycle in all, receive first, the others in turn; one extent a cycle in all, receive first. Latency: 8 cycles from a
+// One look-up a cycle in all, receive first, then transmit, the others in turn; one extent a cycle in all, receive first. Latency: 8 cycles from a
 // request to its answer, 11 to its first extent. A client may have 8 look-ups outstanding; when its outputs are not taken it stops asking, and
 // holds nobody else. Waits for nothing else; destroy_mr waits for the retirement of extents.
 // Leaves: tpt_key, tpt_entry, tpt_rsp, tpt_walk, tpt_update. Model: model/tpt/tpt.hpp. Bench: tb/tpt/tpt_test.cpp
@@ -79,8 +79,8 @@ module tpt (
   logic find_valid, find_ready;
   logic [31:0] find_stag;
   iwarp_pkg::wqe_check_t find, pick;
-  logic [3:0]  others_valid, others_ready;
-  logic        other_valid, pick_valid;
+  logic [2:0]  others_valid, others_ready;
+  logic        rx_take, tx_take, other_valid, pick_valid;
   logic [1:0]  other_index;
   logic [2:0]  pick_client;
   iwarp_pkg::wqe_check_t other;
@@ -90,21 +90,27 @@ module tpt (
     find.stag = find_stag;
     find.last = 1'b1;
   end
-  assign others_valid = {find_valid, resp_check_valid_i && resp_room, wqe_check_valid_i && wqe_room, tx_xlate_valid_i && tx_room} &
-                        {4{running}};
-  stream_arb #(.Width(iwarp_pkg::WqeCheckWidth), .N(4)) u_others (
-    .clk_i, .rst_ni, .valid_i(others_valid), .ready_o(others_ready), .data_i({find, resp_check_i, wqe_check_i, tx_xlate_i}),
-    .valid_o(other_valid), .ready_i(!rx_xlate_ready_o || !rx_xlate_valid_i), .data_o(other), .index_o(other_index)
-  );
-  assign {find_ready, resp_check_ready_o, wqe_check_ready_o, tx_xlate_ready_o} = others_ready & others_valid;
   assign rx_xlate_ready_o = rx_room_rsp && rx_room_job && running;
-  assign pick_valid       = (rx_xlate_valid_i && rx_xlate_ready_o) || other_valid;
+  assign rx_take          = rx_xlate_valid_i && rx_xlate_ready_o;
+  assign tx_xlate_ready_o = tx_room && running && !rx_take;
+  assign tx_take          = tx_xlate_valid_i && tx_xlate_ready_o;
+
+  assign others_valid = {find_valid, resp_check_valid_i && resp_room, wqe_check_valid_i && wqe_room} & {3{running}};
+  stream_arb #(.Width(iwarp_pkg::WqeCheckWidth), .N(3)) u_others (
+    .clk_i, .rst_ni, .valid_i(others_valid), .ready_o(others_ready), .data_i({find, resp_check_i, wqe_check_i}),
+    .valid_o(other_valid), .ready_i(!rx_take && !tx_take), .data_o(other), .index_o(other_index)
+  );
+  assign {find_ready, resp_check_ready_o, wqe_check_ready_o} = others_ready;
+  assign pick_valid = rx_take || tx_take || other_valid;
   always_comb begin
     pick        = other;
-    pick_client = {1'b0, other_index} + 3'd1;
-    if (rx_xlate_valid_i && rx_xlate_ready_o) begin
+    pick_client = {1'b0, other_index} + Wqe;
+    if (rx_take) begin
       pick        = rx_xlate_i;
       pick_client = Rx;
+    end else if (tx_take) begin
+      pick        = tx_xlate_i;
+      pick_client = Tx;
     end
   end
 
@@ -143,7 +149,7 @@ module tpt (
   logic rx_done;
   iwarp_pkg::tpt_result_e rx_answer;
   tpt_rsp u_rx_rsp (
-    .clk_i, .rst_ni, .ask_i(rx_xlate_valid_i && rx_xlate_ready_o), .room_o(rx_room_rsp),
+    .clk_i, .rst_ni, .ask_i(rx_take), .room_o(rx_room_rsp),
     .valid_i(done && done_client == Rx), .last_i(done_last), .result_i(done_result), .done_o(rx_done), .done_result_o(rx_answer),
     .rsp_valid_o(rx_xlate_rsp_valid_o), .rsp_ready_i(rx_xlate_rsp_ready_i), .rsp_o(rx_xlate_rsp_o.result)
   );
@@ -165,15 +171,15 @@ module tpt (
   logic rx_walked, rx_walked_e, rx_drop, rx_drop_e, rx_ext, rx_ext_e;
   logic tx_walked, tx_walked_e, tx_drop, tx_drop_e, tx_ext, tx_ext_e;
   ram_1r1w #(.Width(52), .Depth(rnic_pkg::NumPbl)) u_pages (
-    .clk_i, .rst_ni, .we_i(pbl_wr_valid_i), .waddr_i(pbl_wr_i.index[PblW-1:0]), .wdata_i(pbl_wr_i.address[63:12]),
+    .clk_i, .rst_ni, .we_i(pbl_wr_valid_i && running), .waddr_i(pbl_wr_i.index[PblW-1:0]), .wdata_i(pbl_wr_i.address[63:12]),
     .re_i(rx_pbl || tx_pbl), .raddr_i(rx_pbl ? rx_page : tx_page), .rdata_o(page)
   );
-  assign pbl_wr_ready_o = 1'b1;
+  assign pbl_wr_ready_o = running;
   assign rx_pbl_ready   = 1'b1;
   assign tx_pbl_ready   = !rx_pbl;
 
   tpt_walk #(.Gated(1'b1)) u_rx_walk (
-    .clk_i, .rst_ni, .ask_i(rx_xlate_valid_i && rx_xlate_ready_o), .room_o(rx_room_job),
+    .clk_i, .rst_ni, .ask_i(rx_take), .room_o(rx_room_job),
     .valid_i(done && done_client == Rx), .last_i(done_last), .result_i(done_result), .epoch_i(done_epoch),
     .length_i(done_length[16:0]), .page_i(done_page), .page_offset_i(done_offset), .log_page_i(done_log),
     .go_valid_i(rx_done), .go_ok_i(rx_answer == iwarp_pkg::TptOk),
@@ -183,7 +189,7 @@ module tpt (
     .out_valid_o(rx_extent_valid_o), .out_ready_i(rx_extent_ready_i), .out_o(rx_extent_o)
   );
   tpt_walk #(.Gated(1'b0)) u_tx_walk (
-    .clk_i, .rst_ni, .ask_i(tx_xlate_valid_i && tx_xlate_ready_o), .room_o(tx_room),
+    .clk_i, .rst_ni, .ask_i(tx_take), .room_o(tx_room),
     .valid_i(done && done_client == Tx), .last_i(done_last), .result_i(done_result), .epoch_i(done_epoch),
     .length_i(done_length[16:0]), .page_i(done_page), .page_offset_i(done_offset), .log_page_i(done_log),
     .go_valid_i(1'b0), .go_ok_i(1'b0),
@@ -194,8 +200,6 @@ module tpt (
   );
 
   // --- changes
-  logic passed_ok;
-  assign passed_ok = done && done_result == iwarp_pkg::TptOk;
   tpt_update u_update (
     .clk_i, .rst_ni, .ready_o(running), .key_i(dev_cfg_i.stag_key),
     .cmd_valid_i(tpt_cmd_valid_i), .cmd_ready_o(tpt_cmd_ready_o), .cmd_i(tpt_cmd_i),
@@ -203,7 +207,7 @@ module tpt (
     .find_valid_o(find_valid), .find_ready_i(find_ready), .find_stag_o(find_stag),
     .found_valid_i(done && done_client == Update), .found_result_i(done_result), .found_slot_i(done_slot), .found_entry_i(done_entry),
     .we_o(table_we), .waddr_o(table_waddr), .wdata_o(table_wdata), .epoch_o(epoch),
-    .passed_i({passed_ok && done_client == Tx, passed_ok && done_client == Rx}), .passed_epoch_i({2{done_epoch}}),
+    .piece_i(done && (done_client == Tx || done_client == Rx)), .piece_epoch_i(done_epoch),
     .ended_i({tx_drop, tx_walked, rx_drop, rx_walked}), .ended_epoch_i({tx_drop_e, tx_walked_e, rx_drop_e, rx_walked_e}),
     .issued_i(rx_ext || tx_ext), .issued_epoch_i(rx_ext ? rx_ext_e : tx_ext_e),
     .retired_i({rx_dropped_valid_i, wr_retired_valid_i, rd_retired_valid_i}),

@@ -4,8 +4,8 @@
 //   query:   look-up through tpt_entry -> answer
 //   destroy: look-up -> close the entry, next generation, flip the epoch in one cycle -> wait for the old epoch to drain -> answer
 //
-// In flight, for each epoch: pieces that passed their check and are not walked yet, and extents that are not retired. Two counters suffice
-// since admin sends one command at a time. Waits for host_if and ddp to retire extents, which they always do.
+// In flight, for each epoch: pieces that were looked up and are not walked yet, and extents that are not retired, failed ones too. Two
+// counters suffice since admin sends one command at a time. Waits for host_if and ddp to retire extents, which they always do.
 // Siblings: tpt_entry (owns the table), tpt_walk. Bench: tb/tpt/tpt_test.cpp
 `include "rnic_assert.svh"
 
@@ -39,8 +39,8 @@ module tpt_update #(
   output logic [EntryW-1:0] wdata_o,
   output logic epoch_o,
   // what enters and leaves flight: bit i with its epoch
-  input  logic [1:0] passed_i,         // pieces that passed their check (rx, tx)
-  input  logic [1:0] passed_epoch_i,
+  input  logic       piece_i,          // a piece of a segment has been looked up, whatever came out
+  input  logic       piece_epoch_i,
   input  logic [3:0] ended_i,          // pieces walked or dropped
   input  logic [3:0] ended_epoch_i,
   input  logic       issued_i,         // an extent leaves
@@ -98,10 +98,18 @@ module tpt_update #(
     ones = '0;
     for (int i = 0; i < 7; i++) ones = ones + {2'b00, bits[i]};
   endfunction
-  assign in0  = ones({4'b0, issued_i && !issued_epoch_i, passed_i & ~passed_epoch_i});
-  assign in1  = ones({4'b0, issued_i && issued_epoch_i, passed_i & passed_epoch_i});
-  assign out0 = ones({ended_i & ~ended_epoch_i, retired_i & ~retired_epoch_i});
-  assign out1 = ones({ended_i & ended_epoch_i, retired_i & retired_epoch_i});
+  // What comes and goes is counted a cycle late, all of it alike.
+  logic [8:0] moves_d, moves_q, move_epochs_q;
+  assign moves_d = {issued_i, piece_i, ended_i, retired_i};
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) moves_q <= '0;
+    else         moves_q <= moves_d;
+  end
+  always_ff @(posedge clk_i) move_epochs_q <= {issued_epoch_i, piece_epoch_i, ended_epoch_i, retired_epoch_i};
+  assign in0  = ones({5'b0, moves_q[8:7] & ~move_epochs_q[8:7]});
+  assign in1  = ones({5'b0, moves_q[8:7] & move_epochs_q[8:7]});
+  assign out0 = ones(moves_q[6:0] & ~move_epochs_q[6:0]);
+  assign out1 = ones(moves_q[6:0] & move_epochs_q[6:0]);
   assign flight0_d = flight0_q + FlightW'(in0) - FlightW'(out0);
   assign flight1_d = flight1_q + FlightW'(in1) - FlightW'(out1);
   logic old_empty;

@@ -94,7 +94,7 @@ module tpt_walk #(
   logic [PblW-1:0]  page_q;
   logic [20:0]      offset_q;
   logic [4:0]       log_q;
-  logic [21:0]      in_page;
+  logic [21:0]      in_page_q;       // bytes from the place to the page's end
   logic             job_ok, load, take, drop, issue, finishing, room_out;
 
   assign job_ok   = j_result == iwarp_pkg::TptOk;
@@ -105,9 +105,8 @@ module tpt_walk #(
   assign j_ready  = go_valid && (drop || load);
   assign go_pop   = j_valid && j_ready && j_last;
 
-  assign in_page   = (22'h1 << log_q) - {1'b0, offset_q};
-  assign finishing = cur_fail_q || {5'h0, rest_q} <= in_page;
-  assign piece     = cur_fail_q ? 17'h0 : finishing ? rest_q : in_page[16:0];
+  assign finishing = cur_fail_q || {5'h0, rest_q} <= in_page_q;
+  assign piece     = cur_fail_q ? 17'h0 : finishing ? rest_q : in_page_q[16:0];
 
   assign pbl_valid_o = cur_q && room_out;
   assign pbl_addr_o  = page_q;
@@ -133,17 +132,19 @@ module tpt_walk #(
       page_q       <= j_page;
       offset_q     <= j_offset;
       log_q        <= j_log;
+      in_page_q    <= (22'h1 << j_log) - {1'b0, j_offset};
     end else if (issue) begin
-      rest_q   <= rest_q - piece;
-      page_q   <= page_q + 1'b1;
-      offset_q <= '0;
+      rest_q    <= rest_q - piece;
+      page_q    <= page_q + 1'b1;
+      offset_q  <= '0;
+      in_page_q <= 22'h1 << log_q;
     end
   end
 
-  // Jobs that passed their check count as in flight until they are walked or dropped; failed ones never did.
-  assign walked_o        = issue && finishing && !cur_fail_q;
+  // Every job counts as in flight from its look-up until it is walked or dropped.
+  assign walked_o        = issue && finishing;
   assign walked_epoch_o  = cur_epoch_q;
-  assign dropped_o       = drop && job_ok;
+  assign dropped_o       = drop;
   assign dropped_epoch_o = j_epoch;
 
   // --- extents
@@ -151,6 +152,7 @@ module tpt_walk #(
   logic [2:0]        s1_result_q;
   logic [20:0]       s1_offset_q;
   logic [16:0]       s1_length_q;
+  logic [63:0]       address;
   logic [$clog2(OutDepth + 1)-1:0] out_count;
   logic              out_push_ready;
   iwarp_pkg::extent_t ext;
@@ -169,7 +171,8 @@ module tpt_walk #(
       s1_length_q <= piece;
     end
   end
-  assign ext = {{pbl_data_i, 12'h0} | {43'h0, s1_offset_q}, s1_length_q, s1_result_q, s1_epoch_q, s1_last_q};
+  assign address = s1_result_q == iwarp_pkg::TptOk ? {pbl_data_i, 12'h0} | {43'h0, s1_offset_q} : '0;
+  assign ext     = {address, s1_length_q, s1_result_q, s1_epoch_q, s1_last_q};
   stream_fifo #(.Width(iwarp_pkg::ExtentWidth), .Depth(OutDepth)) u_out (
     .clk_i, .rst_ni, .valid_i(s1_q), .ready_o(out_push_ready), .data_i(ext),
     .valid_o(out_valid_o), .ready_i(out_ready_i), .data_o(out_o), .count_o(out_count)

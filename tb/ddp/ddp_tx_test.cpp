@@ -194,6 +194,23 @@ TYPED_TEST(DdpTxTest, SourcesTakeTurnsMessageByMessage) {
   });
 }
 
+TYPED_TEST(DdpTxTest, NeitherSourceStarvesWhileBothWait) {
+  World w(this->dut, Pace{});
+  w.start_qp(0);
+  w.hold_grants = true;
+  for (int i = 0; i < 8; i++) {  // at every grant both have a message
+    if (w.sq_used[0] == 0) this->put(w, write(0, {{.address = 0, .length = 70, .lkey = 0x1000}}));
+    if (w.resp_used[0] == 0) this->put(w, response(0, 50));
+    this->dut.settle(60);
+    ASSERT_EQ(w.held_wants.size(), 1U);
+    const auto want = w.held_wants[0];
+    w.held_wants.clear();
+    w.grant(want);
+    EXPECT_EQ(this->next().second.at(1), i % 2 == 0 ? 0x42 : 0x40) << "message " << i;
+    this->dut.settle(60);
+  }
+}
+
 TYPED_TEST(DdpTxTest, MulpduIsTakenAtTheStartOfAMessage) {
   World w(this->dut, Pace{});
   w.start_qp(0);
@@ -298,18 +315,22 @@ TYPED_TEST(DdpTxTest, StopDropsWhatIsUnsentAndStartBeginsAnew) {
 }
 
 TYPED_TEST(DdpTxTest, StopWaitsForWhatIsScheduled) {
-  World w(this->dut, Pace{});
-  w.start_qp(1);
-  this->dut.tx_ulpdu.stall(100);
-  this->put(w, write(1, {{.address = 0, .length = 1000, .lkey = 0x1000}}));
-  ASSERT_TRUE(this->dut.run_until([&] { return !w.reqs.empty(); }));
-  spec::QpCtlDdp c{};
-  c.op = spec::QpOp::kStop, c.qpn = 1;
-  this->dut.qp_ctl.put(c);
-  EXPECT_FALSE(this->dut.qp_ack.try_take(300));
-  this->dut.tx_ulpdu.stall(0);
-  EXPECT_EQ(this->dut.qp_ack.take().qpn, 1);
-  EXPECT_EQ(this->dut.tx_ulpdu.size(), 1U) << "acknowledged before the last beat had left";
+  for (uint32_t length : {1000U, 30U}) {  // still being moved; moved, but not yet taken by mpa
+    SCOPED_TRACE(length);
+    World w(this->dut, Pace{});
+    w.start_qp(1);
+    this->dut.tx_ulpdu.stall(100);
+    this->put(w, write(1, {{.address = 0, .length = length, .lkey = 0x1000}}));
+    ASSERT_TRUE(this->dut.run_until([&] { return !w.reqs.empty(); }));
+    this->dut.cycles(60);
+    spec::QpCtlDdp c{};
+    c.op = spec::QpOp::kStop, c.qpn = 1;
+    this->dut.qp_ctl.put(c);
+    EXPECT_FALSE(this->dut.qp_ack.try_take(300));
+    this->dut.tx_ulpdu.stall(0);
+    EXPECT_EQ(this->dut.qp_ack.take().qpn, 1);
+    EXPECT_EQ(this->dut.tx_ulpdu.size(), 1U) << "acknowledged before the last beat had left";
+  }
 }
 
 /// Messages of a QP and source leave in order, whole, uninterrupted, right to the bit, whatever other QPs do.

@@ -198,6 +198,16 @@ uint16_t Side::put_send(uint16_t qpn, spec::SqWqe w, const std::vector<spec::Wqe
   return index;
 }
 
+void Side::put_one(uint16_t qpn, spec::SqWqe w, const spec::WqeSge& s) {
+  Ring& r = sq_[qpn];
+  w.units = 1;
+  w.num_sge = 1;
+  w.length = s.length;
+  uint8_t* const at = &memory[r.base + 64ULL * (r.producer++ & ((1U << r.log) - 1))];
+  w.pack({at, 32});
+  s.pack({at + 32, 16});
+}
+
 void Side::ring_sq(uint16_t qpn) { write64(2, 0, uint64_t{sq_[qpn].producer} << 32 | qpn); }
 
 void Side::push(uint16_t qpn) {

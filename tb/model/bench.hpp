@@ -51,7 +51,10 @@ class Clock {
     const Cycle end = now_ + limit;
     while (!done()) {
       const Cycle next = std::min(dispatcher.next(), events_.empty() ? model::kNever : events_.top().at);
-      if (next > end) return false;
+      if (next > end) {
+        if (next != model::kNever) now_ = end;
+        return false;
+      }
       now_ = next;
       dispatcher.set_now(next);
       while (!events_.empty() && events_.top().at == next) {
@@ -63,6 +66,8 @@ class Clock {
     }
     return true;
   }
+  /// After somebody else has stepped the dispatcher.
+  void catch_up() { now_ = std::max(now_, dispatcher.now()); }
   void settle(Cycle limit = 400000) {
     run([] { return false; }, limit);
   }
@@ -111,7 +116,7 @@ struct LlpEnd {
   Bytes stream;                        // streaming bytes that wait
 };
 
-class Side final : public model::Surroundings {
+class Side : public model::Surroundings {
  public:
   Side(Clock& clock, const Options& o, std::string name);
   void set_peer(Side& peer) { peer_ = &peer; }
@@ -144,10 +149,13 @@ class Side final : public model::Surroundings {
   QpHandle create_qp(const QpSetup& s);
   spec::AdminQpResult query(uint16_t qpn);
   spec::AdminConnResult connection(uint16_t number);
+  /// modify_qp to rts.
+  spec::AdminStatus rts(uint16_t qpn, uint16_t connection, const QpSetup& setup, uint64_t stream_address = 0);
 
   // Work.
   /// Puts a WQE into the SQ: header, then SGEs or inline data. Returns its index; ring() announces.
   uint16_t put_send(uint16_t qpn, spec::SqWqe w, const std::vector<spec::WqeSge>& sges, const Bytes& data = {});
+  void put_one(uint16_t qpn, spec::SqWqe w, const spec::WqeSge& s);  // the same with one SGE, without detours
   void ring_sq(uint16_t qpn);
   void push(uint16_t qpn);  // announces the last WQE with its copy
   uint16_t post_send(uint16_t qpn, const spec::SqWqe& w, const std::vector<spec::WqeSge>& sges, const Bytes& data = {}) {
@@ -165,7 +173,7 @@ class Side final : public model::Surroundings {
   std::vector<Bytes> sent;                 // FPDUs of this device, in order
   std::function<bool(model::LlpRecord&)> tamper;  // of a record that leaves; false: it is lost for good
   uint32_t interrupts = 0;
-  bool hold_credit = false;
+  bool hold_credit = false;  // what this side sent is not given back as credit
   std::vector<uint16_t> incoming;          // connections that came
   std::map<uint16_t, LlpEnd> ends;         // connections by number
   void inject(uint16_t connection, const Bytes& record, bool error = false);  // as if the peer had sent it
@@ -186,7 +194,7 @@ class Side final : public model::Surroundings {
   void llp_tx(model::LlpRecord record) override;
   void llp_ctl(const spec::LlpCtlReq& req) override;
 
- private:
+ protected:
   void access(model::MmioAccess m);
   void later(Cycle delay, std::function<void()> what) { clock_.at(clock_.now() + delay, std::move(what)); }
   void event(uint16_t connection, spec::LlpEvt kind, uint16_t length = 0, uint16_t cookie = 0);
@@ -210,24 +218,50 @@ class Side final : public model::Surroundings {
   std::deque<uint64_t> responses_;
 };
 
+/// An established connection, in streaming mode.
+std::pair<uint16_t, uint16_t> open_pair(Side& a, Side& b);
+
 /// The pair.
-class Bench {
+template <class S>
+class BenchOf {
  public:
-  explicit Bench(const Options& o = {});
+  explicit BenchOf(const Options& o = {}) : a(clock, o, "a"), b(clock, o, "b") {
+    a.set_peer(b);
+    b.set_peer(a);
+    a.start();
+    b.start();
+  }
   Clock clock;
-  Side a, b;
+  S a, b;
   struct Pair {
     QpHandle a, b;
     uint16_t conn_a = 0, conn_b = 0;
   };
   /// A connection in RDMA mode, a the active side.
-  Pair connect(const QpSetup& s = {});
+  Pair connect(const QpSetup& s = {}) {
+    Pair p;
+    p.a = a.create_qp(s);
+    p.b = b.create_qp(s);
+    std::tie(p.conn_a, p.conn_b) = open();
+    EXPECT_EQ(rts(b, p.b.qpn, p.conn_b, s), spec::AdminStatus::kOk);
+    QpSetup active = s;
+    active.hold = false;
+    EXPECT_EQ(rts(a, p.a.qpn, p.conn_a, active), spec::AdminStatus::kOk);
+    while (a.poll_event()) {
+    }
+    while (b.poll_event()) {
+    }
+    return p;
+  }
   /// Both ends established, in streaming mode.
-  std::pair<uint16_t, uint16_t> open();
-  /// modify_qp to rts.
-  static spec::AdminStatus rts(Side& s, uint16_t qpn, uint16_t connection, const QpSetup& setup, uint64_t stream_address = 0);
+  std::pair<uint16_t, uint16_t> open() { return open_pair(a, b); }
+  static spec::AdminStatus rts(Side& s, uint16_t qpn, uint16_t connection, const QpSetup& setup, uint64_t stream = 0) {
+    return s.rts(qpn, connection, setup, stream);
+  }
 
 };
+
+using Bench = BenchOf<Side>;
 
 // Work requests.
 inline constexpr uint8_t kSignaled = static_cast<uint8_t>(spec::SqFlagBit::kSignaled);

@@ -181,28 +181,20 @@ void Side::peer_closes(uint16_t n) {
 
 // --- the pair
 
-Bench::Bench(const Options& o) : a(clock, o, "a"), b(clock, o, "b") {
-  a.set_peer(b);
-  b.set_peer(a);
-  a.start();
-  b.start();
-}
-
-std::pair<uint16_t, uint16_t> Bench::open() {
+std::pair<uint16_t, uint16_t> open_pair(Side& a, Side& b) {
   const auto rsp = a.command(AdminOpcode::kConnConnect, 0, spec::AdminConnArgs{.peer_port = 4000, .peer_address = 1});
   EXPECT_EQ(rsp.status, AdminStatus::kOk);
   const uint16_t mine = spec::AdminConnResult::unpack(rsp.result).connection;
-  clock.run([&] { return false; }, 200);
+  a.clock().settle(200);
   EXPECT_EQ(a.connection(mine).state, spec::ConnState::kEstablished);
   const uint16_t theirs = a.ends[mine].peer;
   EXPECT_EQ(b.connection(theirs).state, spec::ConnState::kEstablished);
   return {mine, theirs};
 }
 
-AdminStatus Bench::rts(Side& s, uint16_t qpn, uint16_t connection, const QpSetup& setup, uint64_t stream_address) {
+AdminStatus Side::rts(uint16_t qpn, uint16_t connection, const QpSetup& setup, uint64_t stream_address) {
   const uint16_t base = static_cast<uint16_t>(qpn * 8);
-  return s
-      .command(AdminOpcode::kModifyQp, qpn,
+  return command(AdminOpcode::kModifyQp, qpn,
                spec::AdminModifyArgs{.to_state = static_cast<uint8_t>(spec::QpState::kRts), .use_crc = setup.crc,
                                      .rx_markers = setup.markers, .tx_markers = setup.markers,
                                      .hold_tx = setup.hold, .connection = connection,
@@ -210,23 +202,6 @@ AdminStatus Bench::rts(Side& s, uint16_t qpn, uint16_t connection, const QpSetup
                                      .ird_base = base, .ord_base = base,
                                      .stream_length = setup.reply_bytes, .stream_address = stream_address})
       .status;
-}
-
-Bench::Pair Bench::connect(const QpSetup& s) {
-  Pair p;
-  p.a = a.create_qp(s);
-  p.b = b.create_qp(s);
-  std::tie(p.conn_a, p.conn_b) = open();
-  QpSetup passive = s;
-  EXPECT_EQ(rts(b, p.b.qpn, p.conn_b, passive), AdminStatus::kOk);
-  QpSetup active = s;
-  active.hold = false;
-  EXPECT_EQ(rts(a, p.a.qpn, p.conn_a, active), AdminStatus::kOk);
-  while (a.poll_event()) {
-  }
-  while (b.poll_event()) {
-  }
-  return p;
 }
 
 }  // namespace rnic::tb

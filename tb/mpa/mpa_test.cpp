@@ -400,4 +400,24 @@ TYPED_TEST(MpaTest, Throughput) {
   }
 }
 
+// Cycles from the last beat's hand-over to the last beat's, on idle streams: what the header of rtl/mpa/mpa.sv states.
+TYPED_TEST(MpaTest, Latency) {
+  if constexpr (TypeParam::kHasCycles) {
+    this->dut.restart({});
+    this->start(1, true, false, false);
+    this->start(2, true, true, true);
+    for (uint16_t qpn : std::initializer_list<uint16_t>{1, 2}) {
+      const Bytes u = this->rng.bytes(40);
+      this->put_good(qpn, u);
+      auto begin = this->dut.now();
+      this->expect_ulpdu(qpn, u);
+      EXPECT_EQ(this->dut.now() - begin - 1, TypeParam::sizes().fifo_depth > 4 ? 14U : 13U);
+      this->put_ulpdu(qpn, u);
+      begin = this->dut.now();
+      this->expect_fpdu(qpn, u);
+      EXPECT_EQ(this->dut.now() - begin - 1, 16U);
+    }
+  }
+}
+
 }  // namespace

@@ -402,6 +402,44 @@ TYPED_TEST(QpTest, AReceiveThatCannotBeReadIsNotFound) {
   });
 }
 
+// A fetch that was still wanted when the QP went must not read its ring any more.
+TYPED_TEST(QpTest, ADestroyedQpReadsNothing) {
+  this->worlds([&](auto& w) {
+    auto& d = this->dut;
+    d.rq_rd_req.stall(100);
+    for (unsigned n = 1; n <= 4; n++) {
+      w.create(n, 3, 3);
+      w.post_recv(n, 1);
+      w.wait(40);
+    }
+    d.qp_cmd.put({AdminOpcode::kDestroyQp, 4, {}});
+    w.wait(200);
+    d.rq_rd_req.stall(0);
+    ASSERT_TRUE(w.run([&] { return !d.qp_cmd_rsp.empty(); }));
+    EXPECT_EQ(d.qp_cmd_rsp.take().status, AdminStatus::kOk);
+    w.wait(300);
+    EXPECT_EQ(w.qp(4).rq_reads, 0U);
+    EXPECT_EQ(w.qp(3).rq_reads, 1U);
+    // A doorbell in state error just before: its flush entry is right, or there is none.
+    for (unsigned gap = 0; gap < 40; gap++) {
+      if (gap != 0) {
+        w.create(0, 4, 3);
+        w.to_rts(0);
+      }
+      for (int i = 0; i < 3; i++) w.post(0, w.make(WrOpcode::kSend, {10}));
+      w.ring(0);
+      ASSERT_TRUE(w.run([&] { return w.idle(0) && w.qp(0).sq_cqes.size() == 3; }));
+      w.wait(60);
+      ASSERT_EQ(w.modify(0, QpState::kError), AdminStatus::kOk);
+      w.post(0, w.make(WrOpcode::kSend, {10}));
+      w.ring(0);
+      w.wait(gap);
+      ASSERT_EQ(w.command(AdminOpcode::kDestroyQp, 0).status, AdminStatus::kOk);
+      w.wait(50);
+    }
+  });
+}
+
 TYPED_TEST(QpTest, AnOverrunCqFailsItsQps) {
   this->worlds([&](auto& w) {
     w.create(2, 3, 3, 9, 9);

@@ -46,7 +46,7 @@ class QpWorld {
     size_t issued = 0, reported = 0;   // posted[0..n)
     uint32_t sq_prod = 0, rq_prod = 0, rq_taken = 0, rq_reported = 0, sq_free_from = 0;
     uint64_t rq_rung = 0;
-    unsigned reads = 0, slots = 0;
+    unsigned reads = 0, slots = 0, rq_reads = 0;
     uint64_t last_done = 0;
     bool ended = false;   // an error or flush entry of the SQ was seen
     bool rq_ended = false;
@@ -318,6 +318,7 @@ class QpWorld {
     ASSERT_GT(r.length, 0U);
     ASSERT_LE(at + r.length / 64, ring.size()) << "a read across the ring's end";
     if (is_sq) sq_reads_++;
+    if (!is_sq) q.rq_reads++;
     bool& fail = is_sq ? fail_sq_ : fail_rq_;
     const bool bad = fail;
     fail = false;

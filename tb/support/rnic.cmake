@@ -81,7 +81,7 @@ function(rnic_verilate)
   list(REMOVE_ITEM sources ${packages})
 
   set(flags --cc --Mdir ${dir} --prefix ${prefix} --top-module ${V_TOP} -Wall --assert --trace-fst --trace-structs
-    -O3 --x-assign fast --x-initial unique +incdir+${CMAKE_SOURCE_DIR}/rtl/lib
+    -O3 --x-assign fast --x-initial unique --output-split 8000 +incdir+${CMAKE_SOURCE_DIR}/rtl/lib
     -y ${CMAKE_SOURCE_DIR}/rtl/lib -y ${CMAKE_SOURCE_DIR}/rtl/gen)
   if(V_MINIMUM)
     list(APPEND flags +define+RNIC_MINIMUM)
@@ -93,7 +93,7 @@ function(rnic_verilate)
     OUTPUT ${archive} ${dir}/${prefix}.h ${dir}/${prefix}___024root.h
     COMMAND ${VERILATOR_BIN} ${flags} ${V_PARAMS} ${V_ARGS} ${waivers} ${packages} ${sources}
     COMMAND make -s -j${RNIC_MAKE_JOBS} -C ${dir} -f ${prefix}.mk CXX=${CMAKE_CXX_COMPILER} OBJCACHE=${CCACHE}
-      OPT_FAST=-O2 OPT_SLOW=-O1 ${prefix}__ALL.a
+      OPT_FAST=-O2 OPT_SLOW=-O0 ${prefix}__ALL.a
     DEPENDS ${sources} ${packages} ${shared} ${waivers}
     COMMENT "Verilating ${prefix} (${V_TOP})" VERBATIM)
   add_custom_target(${V_TARGET}_verilated DEPENDS ${archive})

@@ -41,7 +41,7 @@ setup_build() {
   dir=build-$preset
   if [ ! -f "$dir/build.ninja" ]; then
     say "configuring $dir"
-    cmake --preset "$preset" >"$dir.log" 2>&1 || { tail -n 20 "$dir.log" >&2; die "cmake --preset $preset failed"; }
+    cmake --preset "$preset" ${SETUP_CMAKE:-} >"$dir.log" 2>&1 || { tail -n 20 "$dir.log" >&2; die "cmake --preset $preset failed"; }
     rm -f "$dir.log"
   fi
   # A call with nothing to do says nothing.

@@ -1,0 +1,108 @@
+// How fast the model of a device pair is without a platform: messages a second of wall time, steps a message.
+//
+//   model_speed [MESSAGES] [BYTES] [QPS]
+//
+// Memory answers at once, the link hands over at once; a doorbell and a completion for 16 requests.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+
+#include "bench.hpp"
+
+namespace rnic::tb {
+namespace {
+
+class FastSide final : public Side {
+ public:
+  using Side::Side;
+  bool fast = false;
+  std::deque<model::LlpRecord> late;  // could not be handed over
+  FastSide* other = nullptr;
+  uint64_t cqes = 0;
+
+  void dma_read(const model::ReadTlp& tlp) override {
+    if (!fast) return Side::dma_read(tlp);
+    rnic_->dma_piece({.tag = tlp.tag, .status = spec::RdStatus::kOk, .is_last = true,
+                      .data = rnic::Payload::copy_of(std::span(memory).subspan(tlp.read.address, tlp.read.length))});
+  }
+  void dma_write(model::WriteTlp tlp) override {
+    if (tlp.purpose == model::Purpose::kCq) ++cqes;
+    Side::dma_write(std::move(tlp));
+  }
+  void llp_tx(model::LlpRecord r) override {
+    if (!fast) return Side::llp_tx(std::move(r));
+    LlpEnd& e = ends[r.connection];
+    const uint16_t mine = r.connection;
+    e.limit += r.data.size();
+    r.connection = e.peer;
+    if (other->rnic_->can_llp_rx() && late.empty()) {
+      other->rnic_->llp_rx(std::move(r));
+    } else {
+      late.push_back(std::move(r));
+    }
+    rnic_->llp_credit({mine, e.limit});
+  }
+  void retry() {
+    while (!late.empty() && other->rnic_->can_llp_rx()) {
+      other->rnic_->llp_rx(std::move(late.front()));
+      late.pop_front();
+    }
+  }
+};
+
+int run(uint64_t messages, uint32_t bytes, int qps) {
+  BenchOf<FastSide> b;
+  b.a.other = &b.b;
+  b.b.other = &b.a;
+  std::vector<BenchOf<FastSide>::Pair> pairs;
+  for (int i = 0; i < qps; ++i) pairs.push_back(b.connect());
+  const Mr from = b.a.reg(1 << 16), to = b.b.reg(1 << 16);
+  b.clock.settle();
+  b.a.fast = b.b.fast = true;
+  model::Dispatcher& d = b.clock.dispatcher;
+  const uint64_t steps = d.steps();
+  const Cycle began = d.now();
+  constexpr uint64_t kBatch = 16, kDepth = 4;  // batches under way of each QP
+  uint64_t posted = 0;
+  std::vector<uint64_t> open(pairs.size());
+  const auto start = std::chrono::steady_clock::now();
+  while (true) {
+    bool all = true;
+    for (size_t q = 0; q < pairs.size(); ++q) {
+      while (open[q] > 0 && b.a.poll(pairs[q].a.cqn)) --open[q];
+      while (open[q] < kDepth && posted < messages && b.a.device().can_mmio()) {
+        for (uint64_t i = 0; i < kBatch; ++i) {
+          const uint8_t flags = i + 1 == kBatch ? kSignaled : 0;
+          b.a.put_one(pairs[q].a.qpn, wr(spec::WrOpcode::kRdmaWrite, flags, to.address, to.stag), sge(from, 0, bytes));
+        }
+        b.a.ring_sq(pairs[q].a.qpn);
+        posted += kBatch;
+        ++open[q];
+      }
+      all = all && open[q] == 0;
+    }
+    if (all && posted >= messages) break;
+    const uint64_t seen = b.a.cqes;
+    while (b.a.cqes == seen && d.next() != model::kNever) {
+      d.step();
+      if (!b.a.late.empty()) b.a.retry();
+    }
+    b.clock.catch_up();
+  }
+  const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const auto n = static_cast<double>(posted);
+  fmt::print("{} writes of {} bytes on {} QPs: {:.0f} thousand a second of wall time, {:.1f} steps and {:.2f} cycles each\n",
+             posted, bytes, qps, n / wall / 1e3, static_cast<double>(d.steps() - steps) / n,
+             static_cast<double>(d.now() - began) / n);
+  for (int l = 0; l < 2; ++l) for (int i = 0; i < 26; ++i) if (d.dbg[l][i] > 1000) fmt::print("{}:{} {:.2f}\n", l, i, double(d.dbg[l][i]) / n);
+  return 0;
+}
+
+}  // namespace
+}  // namespace rnic::tb
+
+int main(int argc, char** argv) {
+  const auto arg = [&](int i, long otherwise) { return argc > i ? std::strtol(argv[i], nullptr, 0) : otherwise; };
+  return rnic::tb::run(static_cast<uint64_t>(arg(1, 1000000)), static_cast<uint32_t>(arg(2, 64)), static_cast<int>(arg(3, 4)));
+}

@@ -1,0 +1,999 @@
+// rdmap: docs/theory-of-operation.md, rdmap; requirements.md 2 to 7 and 12.
+#include <gtest/gtest.h>
+
+#include "rdmap/rdmap_world.hpp"
+
+namespace rnic::tb {
+namespace {
+
+template <class D>
+class RdmapTest : public RdmapWorld<D> {};
+TYPED_TEST_SUITE(RdmapTest, Duts);
+
+constexpr uint16_t kQp = 5;
+
+/// A golden FPDU of requirements.md section 12 without its length, pad and CRC.
+Bytes golden(std::string_view text) {
+  const auto all = hex(text);
+  const auto n = base::load_be<uint16_t>(all.data());
+  return {all.begin() + 2, all.begin() + 2 + n};
+}
+constexpr std::string_view kWrite = "0013c140 11223344 01020304 05060708 68656c6c 6f000000 1fb1004d";
+constexpr std::string_view kReadRequest =
+    "002e4141 00000000 00000001 00000001 00000000 aabbccdd 00000000 00001000 00001000 11223344 00000000 00002000 3fdc639c";
+constexpr std::string_view kSend = "00154143 00000000 00000000 00000001 00000000 61626300 447065aa";
+constexpr std::string_view kTerminate =
+    "00464147 00000000 00000002 00000001 00000000 0101e000 002e4141 00000000 00000001 00000001 00000000 aabbccdd 00000000 "
+    "00001000 00001000 11223344 00000000 00002000 40f7c6bc";
+
+TYPED_TEST(RdmapTest, GoldenFpdus) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    this->run_qp(kQp, this->params());
+    this->post({.qpn = kQp, .slot = 1, .opcode = WrOpcode::kRdmaWrite, .is_inline = 1, .length = 5,
+                .remote_to = 0x0102030405060708, .remote_stag = 0x11223344}, {'h', 'e', 'l', 'l', 'o'});
+    EXPECT_EQ(first_ulpdu(this->take_message()), golden(kWrite));
+    Bytes sge(16);
+    spec::WqeSge{.address = 0x1000, .length = 0x1000, .lkey = 0xaabbccdd}.pack(sge);
+    this->post({.qpn = kQp, .slot = 2, .opcode = WrOpcode::kRdmaRead, .num_sge = 1, .length = 0x1000,
+                .remote_to = 0x2000, .remote_stag = 0x11223344}, sge);
+    EXPECT_EQ(first_ulpdu(this->take_message()), golden(kReadRequest));
+    this->post({.qpn = kQp, .slot = 3, .opcode = WrOpcode::kSend, .is_inline = 1, .length = 3}, {'a', 'b', 'c'});
+    EXPECT_EQ(first_ulpdu(this->take_message()), golden(kSend));
+
+    // The other side: the golden Read Request fails its bounds, and the golden Terminate leaves.
+    this->dut.check = [](const spec::RespCheck&) { return TptResult::kBounds; };
+    this->expect_good(kQp, golden(kReadRequest), this->good(false));
+    const auto e = this->dut.qp_error.take();
+    EXPECT_EQ(e.cause, Cause::kRdmapBounds);
+    EXPECT_EQ(first_ulpdu(this->take_message()), golden(kTerminate));
+    const spec::RespCheck want{.stag = 0x11223344, .tagged_offset = 0x2000, .length = 0x1000, .pd = 3,
+                               .rights = spec::kAccessRemoteRead, .last = 1};
+    ASSERT_EQ(this->dut.checks.size(), 1U);
+    EXPECT_EQ(this->dut.checks[0], want);
+    this->expect_silence();
+  });
+}
+
+// Every shape of a WQE's body, many in flight: bytes and headers pass as they are, in order.
+TYPED_TEST(RdmapTest, BodiesPassThrough) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    auto& rng = this->rng;
+    for (uint16_t q = 0; q < 3; q++) this->run_qp(q, this->params(4, 32, 0, static_cast<uint16_t>(q)));
+    std::vector<Message> want;
+    auto any = [&](WrOpcode op, bool is_inline, uint8_t sges, size_t bytes) {
+      const auto length = static_cast<uint32_t>(is_inline ? bytes : sges == 0 ? 0 : rng.next() >> 33);
+      const auto qpn = static_cast<uint16_t>(rng.below(3));
+      want.push_back(this->post({.qpn = qpn, .slot = static_cast<uint8_t>(rng.below(64)), .opcode = op,
+                                 .is_solicited = op == WrOpcode::kSend && rng.percent(50), .is_inline = is_inline,
+                                 .num_sge = sges, .length = length, .remote_to = rng.next(),
+                                 .remote_stag = static_cast<uint32_t>(rng.next())},
+                                rng.bytes(is_inline ? bytes : 16U * sges)));
+    };
+    for (uint8_t sges = 0; sges <= spec::kMaxSge; sges++) any(WrOpcode::kRdmaWrite, false, sges, 0);
+    for (size_t bytes : {0, 1, 63, 64, 65, 127, 128, 129, 223, 224}) any(WrOpcode::kSend, true, 0, bytes);
+    for (uint8_t i = 0; i < 10; i++) {  // Reads between them
+      want.push_back(this->post_read(0, this->any_read(i, static_cast<uint32_t>(rng.below(5000)))));
+      any(rng.percent(50) ? WrOpcode::kSend : WrOpcode::kRdmaWrite, false, static_cast<uint8_t>(rng.below(15)), 0);
+    }
+    want.push_back(this->post({.qpn = 0, .slot = 63, .opcode = WrOpcode::kRdmaRead, .num_sge = 0, .length = 0,
+                               .remote_to = 8, .remote_stag = 9}, {}));  // zero-length, nowhere
+    for (const auto& m : want) this->expect_message(m);
+    this->expect_silence();
+  });
+}
+
+// --- receive checks: version, opcode with T and QN, length; requirements.md section 3
+
+TYPED_TEST(RdmapTest, VersionComesFirst) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    this->run_qp(kQp, this->params());
+    for (uint8_t rv : {0x00, 0x80, 0xc0}) {
+      for (const auto& u : {this->tagged(rv, true, 1, 2, 10), this->untagged(rv | 3, true, 0, Bytes(7)),
+                            this->untagged(rv | 15, true, 1, Bytes(3)), this->untagged(rv | 1, false, 1, Bytes(27))}) {
+        this->expect_bad(kQp, u, Cause::kRdmapVersion);
+        this->restart_qp(kQp, this->params());
+      }
+    }
+    this->expect_silence();
+  });
+}
+
+TYPED_TEST(RdmapTest, OpcodeMustFitTagAndQueue) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    this->run_qp(kQp, this->params());
+    for (uint8_t op = 0; op < 16; op++) {
+      for (unsigned qn = 0; qn < 4; qn++) {  // 3: tagged
+        const bool is_tagged = qn == 3;
+        const bool fits = is_tagged ? op == 0 || op == 2 : qn == 0 ? op == 3 || op == 5 : qn == 1 ? op == 1 : op == 7;
+        if (fits) continue;
+        const auto octet = static_cast<uint8_t>(0x40 | op);
+        const auto u = is_tagged ? this->tagged(octet, true, 7, 8, op) : this->untagged(octet, true, qn, Bytes(op + 20U));
+        this->expect_bad(kQp, u, Cause::kRdmapOpcode);
+        this->restart_qp(kQp, this->params());
+      }
+    }
+    // Reserved bits are ignored. requirements.md section 2, ambiguities.md A-02
+    for (uint8_t reserved : {0x10, 0x20, 0x30}) {
+      auto u = this->send(9);
+      u[1] |= reserved;
+      u[0] |= 0x3c;
+      this->expect_good(kQp, u, this->good(true, DeliverKind::kRecv));
+    }
+    this->expect_silence();
+  });
+}
+
+TYPED_TEST(RdmapTest, FixedLength) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    this->run_qp(kQp, this->params());
+    for (size_t n : {0, 1, 27, 29, 52, 1000}) {
+      this->expect_bad(kQp, this->untagged(0x41, true, 1, this->rng.bytes(n)), Cause::kRdmapLength);
+      this->restart_qp(kQp, this->params());
+    }
+    this->expect_bad(kQp, this->untagged(0x41, false, 1, this->rng.bytes(28)), Cause::kRdmapLength);
+    this->restart_qp(kQp, this->params(0));  // length before IRD
+    this->expect_bad(kQp, this->untagged(0x41, true, 1, this->rng.bytes(27)), Cause::kRdmapLength);
+    this->expect_silence();
+  });
+}
+
+TYPED_TEST(RdmapTest, GoodSegments) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    this->run_qp(kQp, this->params());
+    for (size_t n : {0, 1, 46, 50, 51, 1460, 65517}) {
+      for (bool last : {false, true}) {
+        this->expect_good(kQp, this->write(n, last), this->good(n != 0));
+        for (bool se : {false, true}) {
+          this->expect_good(kQp, this->send(n, last, se),
+                            this->good(n != 0, last ? DeliverKind::kRecv : DeliverKind::kNothing, se));
+        }
+      }
+    }
+    this->expect_silence();
+  });
+}
+
+// What ddp and mpa found: the cause wins over what rdmap would find, and decides what the Terminate shows.
+TYPED_TEST(RdmapTest, CausesFromBelow) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    this->run_qp(kQp, this->params());
+    for (const Cause c : {Cause::kMpaCrc, Cause::kMpaMarker, Cause::kDdpTaggedStag, Cause::kDdpTaggedBounds,
+                          Cause::kDdpTaggedAssoc, Cause::kDdpTaggedWrap, Cause::kDdpTaggedVersion, Cause::kDdpUntaggedQn,
+                          Cause::kDdpUntaggedNoBuffer, Cause::kDdpUntaggedMsn, Cause::kDdpUntaggedMo,
+                          Cause::kDdpUntaggedTooLong, Cause::kDdpUntaggedVersion, Cause::kLocalCatastrophic}) {
+      const bool is_tagged = c >= Cause::kDdpTaggedStag && c <= Cause::kDdpTaggedVersion;
+      const auto u = is_tagged ? this->tagged(0x8f, true, 1, 2, 3) : this->untagged(0xc1, true, 0x10000, Bytes(28));
+      this->expect_bad(kQp, u, c, c);
+      this->restart_qp(kQp, this->params());
+    }
+    // Nothing to show: no byte, and less than a header.
+    this->expect_bad(kQp, {}, Cause::kMpaCrc, Cause::kMpaCrc);
+    for (size_t n : {0, 1, 17}) {
+      this->restart_qp(kQp, this->params());
+      this->expect_bad(kQp, Bytes(n, 0x41), Cause::kDdpUntaggedVersion, Cause::kDdpUntaggedVersion);
+    }
+    for (size_t n : {1, 13}) {
+      this->restart_qp(kQp, this->params());
+      this->expect_bad(kQp, Bytes(n, 0xc1), Cause::kDdpTaggedVersion, Cause::kDdpTaggedVersion);
+    }
+    this->restart_qp(kQp, this->params());
+    this->expect_bad(kQp, Bytes(18, 0x41), Cause::kDdpUntaggedVersion, Cause::kDdpUntaggedVersion);
+    this->expect_silence();
+  });
+}
+
+// --- Reads of ours
+
+TYPED_TEST(RdmapTest, ResponseMustFitTheOldestRead) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    const auto p = this->params();
+    this->run_qp(kQp, p);
+    this->expect_bad(kQp, this->tagged(0x42, true, 1, 2, 3), Cause::kRdmapOpcode);  // nothing outstanding
+    this->restart_qp(kQp, p);
+    this->expect_bad(kQp, this->tagged(0x42, true, 0, 0, 0), Cause::kRdmapOpcode);
+    this->restart_qp(kQp, p);
+
+    const auto first = this->any_read(11, 3000), second = this->any_read(12, 100), none = this->any_read(13, 0);
+    auto begin = [&] {
+      this->read(kQp, first);
+      this->read(kQp, second);
+      this->read(kQp, none);
+      this->expect_good(kQp, this->answer(first, 0, 1000, false), this->good(true));
+    };
+    const std::vector<Bytes> bad = {
+        this->tagged(0x42, false, first.stag ^ 0x100, first.to + 1000, 1000),       // STag
+        this->tagged(0x42, false, first.stag, first.to, 1000),                      // TO: again
+        this->tagged(0x42, false, first.stag, first.to + 1001, 1000),               // TO: a hole
+        this->tagged(0x42, false, first.stag, first.to + 1000 + (1ULL << 40), 10),  // TO: its top
+        this->answer(first, 1000, 2001, true),                                      // too long
+        this->answer(first, 1000, 2001, false),
+        this->answer(first, 1000, 2000, false),  // Last is missing
+        this->answer(first, 1000, 1999, true),   // Last is early
+        this->answer(first, 1000, 0, true),
+        this->answer(second, 0, 100, true),  // not its turn
+    };
+    for (const auto& u : bad) {
+      begin();
+      this->expect_bad(kQp, u, Cause::kRdmapOpcode);
+      this->restart_qp(kQp, p);
+    }
+    begin();
+    this->expect_good(kQp, this->answer(first, 1000, 0, false), this->good(false));
+    this->expect_good(kQp, this->answer(first, 1000, 1, false), this->good(true));
+    this->expect_good(kQp, this->answer(first, 1001, 1999, true), this->good(true, DeliverKind::kRead, false, 11));
+    this->expect_good(kQp, this->answer(second, 0, 100, true), this->good(true, DeliverKind::kRead, false, 12));
+    this->expect_good(kQp, this->answer(none, 0, 0, true), this->good(false, DeliverKind::kRead, false, 13));
+    this->expect_bad(kQp, this->answer(none, 0, 0, true), Cause::kRdmapOpcode);
+    this->restart_qp(kQp, p);
+    this->read(kQp, none);
+    this->expect_bad(kQp, this->answer(none, 0, 0, false), Cause::kRdmapOpcode);  // empty, and not the last
+    this->restart_qp(kQp, p);
+    this->read(kQp, none);
+    this->expect_bad(kQp, this->answer(none, 0, 1, true), Cause::kRdmapOpcode);
+    this->expect_silence();
+  });
+}
+
+// Rings of every size wrap, next to each other in the pool.
+TYPED_TEST(RdmapTest, OutstandingRingsWrap) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    const uint8_t sizes[] = {1, 2, 3, 5, 32};
+    auto base = static_cast<uint16_t>(this->dut.sizes().ord_slots - 43);  // up to the pool's end
+    for (uint16_t q = 0; q < 5; q++) {
+      this->run_qp(q, this->params(1, sizes[q], 0, base));
+      base = static_cast<uint16_t>(base + sizes[q]);
+    }
+    using Read = typename RdmapWorld<TypeParam>::Read;
+    std::deque<Read> out[5];
+    uint8_t slot = 0;
+    for (unsigned i = 0; i < 400; i++) {
+      const auto q = static_cast<uint16_t>(this->rng.below(5));
+      if (out[q].size() < sizes[q] && (out[q].empty() || this->rng.percent(60))) {
+        out[q].push_back(this->any_read(slot++, static_cast<uint32_t>(this->rng.below(3) * 700)));
+        this->read(q, out[q].back());
+        continue;
+      }
+      const auto r = out[q].front();
+      out[q].pop_front();
+      const uint32_t part = r.length == 0 ? 0 : 699;
+      if (part != 0) this->expect_good(q, this->answer(r, 0, part, false), this->good(true));
+      this->expect_good(q, this->answer(r, part, r.length - part, true),
+                        this->good(r.length != 0, DeliverKind::kRead, false, r.slot));
+      if (testing::Test::HasFailure()) return;
+    }
+    this->expect_silence();
+  });
+}
+
+// --- Reads of the peer
+
+TYPED_TEST(RdmapTest, ResponderInOrder) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    this->run_qp(kQp, this->params(3, 1, 7, 0));
+    uint16_t placed = 0;
+    for (uint8_t i = 0; i < 10; i += 2) {  // two and two, around the ring of three
+      const auto a = this->request(i == 4 ? 0 : 5000), b = this->request(0x80000000);
+      const uint16_t mark = placed;
+      this->expect_good(kQp, a, this->good(false));
+      for (size_t n : {0, 1, 40}) {  // what counts as a placement
+        this->expect_good(kQp, this->write(n), this->good(n != 0));
+        placed = static_cast<uint16_t>(placed + (n != 0));
+      }
+      this->expect_good(kQp, b, this->good(false));
+      this->expect_message(this->response(kQp, a, i % 3, mark));
+      this->dut.settle();
+      EXPECT_TRUE(this->dut.tx_message_hdr.empty()) << "its slot is not free";
+      this->free_response(kQp);
+      this->expect_message(this->response(kQp, b, (i + 1) % 3, placed));
+      this->free_response(kQp);
+      this->dut.settle();
+    }
+    EXPECT_EQ(this->dut.checks.size(), 9U) << "a Read of size 0 is not checked, the others are, once";
+    this->expect_silence();
+  });
+}
+
+// A slot is in use from the request until its response's slot is free.
+TYPED_TEST(RdmapTest, InboundOverflow) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    for (uint8_t ird : {0, 1, 2, 32}) {
+      this->run_qp(kQp, this->params(ird));
+      std::vector<Bytes> all;
+      for (uint8_t i = 0; i < ird; i++) {
+        all.push_back(this->request(100));
+        this->expect_good(kQp, all.back(), this->good(false));
+      }
+      if (ird != 0) {
+        this->expect_message(this->response(kQp, all[0], 0, 0));
+        this->free_response(kQp);
+        this->dut.settle();
+        all.push_back(this->request(100));  // the slot of the first, again
+        this->expect_good(kQp, all.back(), this->good(false));
+        this->expect_message(this->response(kQp, all[1], 1 % ird, 0));
+      }
+      this->expect_bad(kQp, this->request(100), Cause::kDdpUntaggedNoBuffer);
+      this->stop_qp(kQp);
+    }
+    this->expect_silence();
+  });
+}
+
+TYPED_TEST(RdmapTest, WatermarkCountsPlacementsOfAll) {
+  this->start({0, 0});
+  for (uint16_t q = 0; q < 2; q++) this->run_qp(q, this->params(4, 4, static_cast<uint16_t>(4 * q), 0));
+  uint32_t placed = 0;
+  auto place = [&](uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+      this->put_segment(static_cast<uint16_t>(i % 2), this->write(1 + i % 3));
+      if (i % 64 == 63) this->dut.run_until([&] { return this->dut.rx_segment.empty(); });
+    }
+    placed += count;
+    this->dut.settle();
+    EXPECT_EQ(this->dut.rx_verdict.items().size(), count);
+    this->dut.rx_verdict.items().clear();
+  };
+  auto expect_mark = [&](uint8_t slot) {
+    const auto r = this->request(64);
+    this->expect_good(1, r, this->good(false));
+    this->expect_message(this->response(1, r, slot, static_cast<uint16_t>(placed)));
+    this->free_response(1);
+    this->dut.settle();
+  };
+  place(3);
+  expect_mark(0);
+  this->expect_bad(0, this->tagged(0x43, true, 1, 2, 9), Cause::kRdmapOpcode);  // refused ones do not count
+  EXPECT_EQ(this->verdict(0, this->write(5)).accept, 0);
+  expect_mark(1);
+  this->restart_qp(0, this->params());
+  expect_mark(2);
+  this->read(0, this->any_read(1, 0));
+  this->expect_good(0, this->send(10), this->good(true, DeliverKind::kRecv));
+  placed++;
+  expect_mark(3);
+  if (TypeParam::kMinimum) place(65536 - placed + 2);  // modulo 2^16
+  expect_mark(0);
+  this->expect_silence();
+}
+
+// One response a QP at a time, and nobody is passed over twice.
+TYPED_TEST(RdmapTest, ResponderIsFair) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    std::deque<Bytes> all[4];
+    for (uint16_t q = 0; q < 4; q++) {
+      this->run_qp(q, this->params(8, 1, static_cast<uint16_t>(8 * q), 0));
+      for (unsigned i = 0; i < (q == 0 ? 8U : 3U); i++) {
+        all[q].push_back(this->request(static_cast<uint32_t>(1000 + q)));
+        this->put_segment(q, all[q].back());
+      }
+    }
+    uint8_t at[4] = {};
+    for (unsigned round = 0; round < 8; round++) {
+      unsigned due = 0;
+      for (auto& q : all) due += !q.empty();
+      for (unsigned i = 0; i < due; i++) {
+        const auto m = this->take_message();
+        ASSERT_LT(m.hdr.qpn, 4);
+        ASSERT_FALSE(all[m.hdr.qpn].empty());
+        const auto want = this->response(m.hdr.qpn, all[m.hdr.qpn].front(), at[m.hdr.qpn], 0);
+        EXPECT_EQ(m.hdr, want.hdr) << m.hdr.describe();
+        EXPECT_EQ(m.body, want.body);
+        EXPECT_EQ(at[m.hdr.qpn], round) << "two of one before one of each";
+        all[m.hdr.qpn].pop_front();
+        at[m.hdr.qpn]++;
+      }
+      this->dut.settle();
+      EXPECT_TRUE(this->dut.tx_message_hdr.empty());
+      for (uint16_t q = 0; q < 4; q++)
+        if (at[q] == round + 1) this->free_response(q);
+    }
+    EXPECT_EQ(this->dut.rx_verdict.take_all().size(), 17U);
+    this->expect_silence();
+  });
+}
+
+TYPED_TEST(RdmapTest, SourceThatFailsItsCheck) {
+  const std::pair<TptResult, Cause> rows[] = {{TptResult::kStag, Cause::kRdmapStag},
+                                              {TptResult::kAssoc, Cause::kRdmapAssoc},
+                                              {TptResult::kRights, Cause::kRdmapRights},
+                                              {TptResult::kWrap, Cause::kRdmapWrap},
+                                              {TptResult::kBounds, Cause::kRdmapBounds}};
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    for (const auto& [result, cause] : rows) {
+      this->dut.check = [&](const spec::RespCheck& c) { return c.length == 77 ? result : TptResult::kOk; };
+      this->run_qp(kQp, this->params(2, 1, 20));
+      const auto a = this->request(4), bad = this->request(77), c = this->request(4);
+      this->expect_good(kQp, a, this->good(false));
+      this->expect_good(kQp, bad, this->good(false));
+      this->expect_message(this->response(kQp, a, 0, 0));
+      this->free_response(kQp);
+      const auto e = this->expect_error(kQp, cause, terminate(cause, bad, 0));
+      EXPECT_EQ(e.has_wr, 0);
+      EXPECT_EQ(this->verdict(kQp, c).accept, 0);
+      this->expect_silence();
+      this->stop_qp(kQp);
+    }
+  });
+}
+
+// --- payload that could not be had
+
+TYPED_TEST(RdmapTest, TransmitFaults) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    struct Row {
+      spec::RdStatus status;
+      TptResult result;
+      WcStatus wc;
+    };
+    for (const Row& row : {Row{spec::RdStatus::kOk, TptResult::kBounds, WcStatus::kLocProtErr},
+                           Row{spec::RdStatus::kPoisoned, TptResult::kOk, WcStatus::kFatalErr},
+                           Row{spec::RdStatus::kAborted, TptResult::kStag, WcStatus::kLocProtErr}}) {
+      this->run_qp(kQp, this->params());
+      this->dut.tx_fault.put({.qpn = kQp, .source = TxSource::kSq, .slot = 61, .offset = 1460, .status = row.status,
+                              .result = row.result});
+      const auto e = this->expect_error(kQp, Cause::kLocalCatastrophic, hex("00000000"));
+      EXPECT_EQ(e.has_wr, 1);
+      EXPECT_EQ(e.slot, 61);
+      EXPECT_EQ(e.status, row.wc);
+      this->stop_qp(kQp);
+    }
+    // Of a response: the request's header moved on by what has left; its slot may be free by then.
+    const std::pair<TptResult, Cause> rows[] = {{TptResult::kStag, Cause::kRdmapStag},
+                                                {TptResult::kAssoc, Cause::kRdmapAssoc},
+                                                {TptResult::kRights, Cause::kRdmapRights},
+                                                {TptResult::kWrap, Cause::kRdmapWrap},
+                                                {TptResult::kBounds, Cause::kRdmapBounds},
+                                                {TptResult::kOk, Cause::kRdmapLength}};
+    for (const auto& [result, cause] : rows) {
+      for (uint32_t offset : {0U, 1460U, 0x7fffffffU}) {
+        this->run_qp(kQp, this->params(3, 1, 40));
+        const Bytes all[] = {this->request(10), this->request(0x80000000), this->request(20)};
+        for (const auto& r : all) this->expect_good(kQp, r, this->good(false));
+        this->expect_message(this->response(kQp, all[0], 0, 0));
+        this->free_response(kQp);
+        const auto m = this->take_message();
+        if (offset == 1460) {  // its last segment was scheduled
+          this->free_response(kQp);
+          this->expect_message(this->response(kQp, all[2], 2, 0));
+        }
+        this->dut.tx_fault.put({.qpn = kQp, .source = TxSource::kResp, .slot = m.hdr.slot, .offset = offset,
+                                .status = result == TptResult::kOk ? spec::RdStatus::kPoisoned : spec::RdStatus::kOk,
+                                .result = result});
+        const auto e = this->expect_error(kQp, cause, terminate(cause, all[1], offset));
+        EXPECT_EQ(e.has_wr, 0);
+        this->expect_silence();
+        this->stop_qp(kQp);
+      }
+    }
+  });
+}
+
+// --- one error a QP
+
+TYPED_TEST(RdmapTest, FirstErrorWins) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    this->run_qp(kQp, this->params());
+    this->run_qp(2, this->params(4, 4, 4, 4));
+    const auto r = this->any_read(3, 100);
+    this->read(kQp, r);
+    this->expect_bad(kQp, this->tagged(0x43, true, 1, 2, 3), Cause::kRdmapOpcode);
+    // Whatever comes now is neither accepted nor told.
+    this->dut.qp_fault.put({.qpn = kQp, .cause = Cause::kLlpLost});
+    this->dut.tx_fault.put({.qpn = kQp, .source = TxSource::kSq, .slot = 1, .status = spec::RdStatus::kAborted});
+    this->dut.tx_fault.put({.qpn = kQp, .source = TxSource::kResp, .slot = 0, .status = spec::RdStatus::kAborted});
+    for (const auto& u : {this->write(9), this->send(9), this->request(8), this->answer(r, 0, 100, true),
+                          this->peer_terminate(hex("01000000")), this->tagged(0, true, 1, 2, 3)}) {
+      EXPECT_EQ(this->verdict(kQp, u).accept, 0);
+    }
+    EXPECT_EQ(this->verdict(kQp, this->write(1), Cause::kMpaCrc).accept, 0);
+    this->expect_good(2, this->send(8), this->good(true, DeliverKind::kRecv));  // others go on
+    this->expect_silence();
+    // All at once: one of them is told, whichever; the Terminate is that one's.
+    for (unsigned i = 0; i < 12; i++) {
+      this->restart_qp(kQp, this->params());
+      this->run_qp(2, this->params(4, 4, 4, 4));
+      const auto bad = this->untagged(0x46, true, 0, Bytes(5));
+      for (uint16_t q : {kQp, uint16_t{2}}) {
+        this->dut.qp_fault.put({.qpn = q, .cause = i % 2 == 0 ? Cause::kLlpLost : Cause::kLocalCatastrophic});
+        this->dut.tx_fault.put({.qpn = q, .source = TxSource::kSq, .slot = 7, .result = TptResult::kAssoc});
+        this->put_segment(q, bad);
+        this->put_segment(q, bad);
+      }
+      this->dut.settle();
+      EXPECT_EQ(this->dut.rx_verdict.items().size(), 4U);
+      for (const auto& v : this->dut.rx_verdict.take_all()) EXPECT_EQ(v.accept, 0);
+      const auto errors = this->dut.qp_error.take_all();
+      ASSERT_EQ(errors.size(), 2U);
+      EXPECT_NE(errors[0].qpn, errors[1].qpn);
+      std::map<uint16_t, Bytes> terms;
+      while (!this->dut.tx_message_hdr.empty()) {
+        const auto m = this->take_message();
+        EXPECT_EQ(m.hdr.source, TxSource::kTerm);
+        EXPECT_TRUE(terms.emplace(m.hdr.qpn, m.body).second) << "a second Terminate";
+      }
+      for (const auto& e : errors) {
+        EXPECT_EQ(e.sends_term, e.cause != Cause::kLlpLost);
+        EXPECT_EQ(e.sends_term, terms.contains(e.qpn));
+        if (e.sends_term != 0) {
+          EXPECT_EQ(terms[e.qpn], terminate(e.cause, bad));
+        }
+        EXPECT_TRUE(e.cause == Cause::kLocalCatastrophic || e.has_wr == 0);
+      }
+    }
+    this->expect_silence();
+  });
+}
+
+TYPED_TEST(RdmapTest, FaultsOfQp) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    this->dut.qp_fault.put({.qpn = kQp, .cause = Cause::kLocalCatastrophic});  // not running
+    this->expect_silence();
+    this->run_qp(kQp, this->params());
+    this->dut.qp_fault.put({.qpn = kQp, .cause = Cause::kLlpLost});
+    EXPECT_EQ(this->expect_error(kQp, Cause::kLlpLost, {}).has_wr, 0);
+    this->restart_qp(kQp, this->params());
+    this->dut.qp_fault.put({.qpn = kQp, .cause = Cause::kLocalCatastrophic});
+    EXPECT_EQ(this->expect_error(kQp, Cause::kLocalCatastrophic, hex("00000000")).has_wr, 0);
+    this->stop_qp(kQp);
+    EXPECT_EQ(this->verdict(kQp, this->write(4)).accept, 0);
+    this->expect_silence();
+  });
+}
+
+// The passive side does not speak first, not even to say why.
+TYPED_TEST(RdmapTest, HoldTx) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    auto p = this->params();
+    p.hold_tx = 1;
+    this->run_qp(kQp, p);
+    this->dut.qp_fault.put({.qpn = kQp, .cause = Cause::kLocalCatastrophic});
+    this->expect_error(kQp, Cause::kLocalCatastrophic, {});
+    this->restart_qp(kQp, p);
+    this->dut.tx_fault.put({.qpn = kQp, .source = TxSource::kSq, .slot = 4, .status = spec::RdStatus::kPoisoned});
+    EXPECT_EQ(this->expect_error(kQp, Cause::kLocalCatastrophic, {}).slot, 4);
+    this->restart_qp(kQp, p);
+    this->expect_good(kQp, this->write(0), this->good(false));  // it has been heard
+    this->dut.qp_fault.put({.qpn = kQp, .cause = Cause::kLocalCatastrophic});
+    this->expect_error(kQp, Cause::kLocalCatastrophic, hex("00000000"));
+    this->restart_qp(kQp, p);
+    this->expect_bad(kQp, this->write(3), Cause::kMpaCrc, Cause::kMpaCrc);  // the first segment is one, too
+    this->restart_qp(kQp, this->params());
+    this->dut.qp_fault.put({.qpn = kQp, .cause = Cause::kLocalCatastrophic});
+    this->expect_error(kQp, Cause::kLocalCatastrophic, hex("00000000"));
+    this->expect_silence();
+  });
+}
+
+// --- the peer's Terminate
+
+TYPED_TEST(RdmapTest, PeerTerminate) {
+  using Read = typename RdmapWorld<TypeParam>::Read;
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    const auto p = this->params(1, 3, 0, 9);
+    std::vector<Read> reads;
+    auto begin = [&](uint32_t received) {  // three Reads, the ring has turned by two, of the oldest some has come
+      this->run_qp(kQp, p);
+      reads.clear();
+      for (uint8_t i = 0; i < 5; i++) reads.push_back(this->any_read(static_cast<uint8_t>(20 + i), 500));
+      for (uint8_t i = 0; i < 2; i++) {
+        this->read(kQp, reads[i]);
+        this->expect_good(kQp, this->answer(reads[i], 0, 500, true), this->good(true, DeliverKind::kRead, false, 20 + i));
+      }
+      for (uint8_t i = 2; i < 5; i++) this->read(kQp, reads[i]);
+      reads.erase(reads.begin(), reads.begin() + 2);
+      if (received != 0) this->expect_good(kQp, this->answer(reads[0], 0, received, false), this->good(true));
+    };
+    auto body = [&](std::string_view ctrl, uint32_t stag, uint64_t to) {
+      auto u = this->request(1);
+      base::store_be<uint32_t>(&u[18], stag);
+      base::store_be<uint64_t>(&u[22], to);
+      auto b = hex(std::string(ctrl) + "002e");
+      b.insert(b.end(), u.begin(), u.end());
+      return b;
+    };
+    auto told = [&](const Bytes& b, std::optional<uint8_t> slot, WcStatus status = WcStatus::kSuccess) {
+      const auto v = this->verdict(kQp, this->peer_terminate(b));
+      EXPECT_EQ(v.place, 0);
+      EXPECT_EQ(v.deliver, DeliverKind::kNothing);
+      const auto e = this->expect_error(kQp, Cause::kPeerTerminate, {});
+      EXPECT_EQ(e.peer_term, b[0] << 8 | b[1]) << "layer, type, code";
+      EXPECT_EQ(e.has_wr, slot.has_value());
+      if (slot) {
+        EXPECT_EQ(e.slot, *slot);
+        EXPECT_EQ(e.status, status) << e.describe();
+      }
+      this->expect_silence();
+      this->stop_qp(kQp);
+    };
+    struct Row {
+      std::string_view ctrl;
+      WcStatus status;
+    };
+    for (const Row& row : {Row{"0100e000", WcStatus::kRemAccessErr}, Row{"01ffe000", WcStatus::kRemAccessErr},
+                           Row{"0205e000", WcStatus::kRemInvReqErr}, Row{"0206e000", WcStatus::kRemInvReqErr},
+                           Row{"0207e000", WcStatus::kRemOpErr}, Row{"02ffe000", WcStatus::kRemOpErr},
+                           Row{"1105e000", WcStatus::kRemOpErr}, Row{"1202e000", WcStatus::kRemOpErr},
+                           Row{"1206e000", WcStatus::kRemOpErr}}) {
+      begin(0);
+      told(body(row.ctrl, reads[0].stag, reads[0].to), 22, row.status);
+    }
+    for (size_t i = 0; i < 3; i++) {  // any of them, not the oldest alone
+      begin(i == 1 ? 100 : 0);
+      told(body("0101e000", reads[i].stag, reads[i].to), static_cast<uint8_t>(22 + i), WcStatus::kRemAccessErr);
+    }
+    begin(123);  // its header is moved on by what the peer has sent. requirements.md section 6
+    told(body("0101e000", reads[0].stag, reads[0].to + 123), 22, WcStatus::kRemAccessErr);
+    begin(0);
+    told(body("0101e000", reads[0].stag ^ 1, reads[0].to), {});
+    begin(0);
+    told(body("0101e000", reads[0].stag, reads[1].to), {});
+    begin(0);
+    told(body("0101c000", reads[0].stag, reads[0].to), {});  // it says that there is none
+    begin(0);
+    told(hex("00000000"), {});
+    begin(0);
+    told(hex("2002000000000000"), {});
+    begin(0);
+    auto cut = body("0101e000", reads[0].stag, reads[0].to);
+    cut.resize(51);
+    told(cut, {});
+    this->run_qp(kQp, p);  // without any Read
+    told(body("0101e000", 0, 0), {});
+    this->run_qp(kQp, p);  // one that has ended is not named any more
+    this->read(kQp, {.slot = 9, .stag = 5, .length = 10, .to = 77});
+    this->expect_good(kQp, this->answer({9, 5, 10, 77}, 0, 10, true), this->good(true, DeliverKind::kRead, false, 9));
+    told(body("0101e000", 5, 77), {});
+  });
+}
+
+// --- start and stop
+
+TYPED_TEST(RdmapTest, StopForgets) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    for (unsigned i = 0; i < 6; i++) {
+      this->run_qp(kQp, this->params(4, 4, 3, 3));
+      const auto mine = this->any_read(1, 100);
+      this->read(kQp, mine);
+      this->expect_good(kQp, this->answer(mine, 0, 50, false), this->good(true));
+      std::vector<Bytes> all;
+      for (unsigned k = 0; k < 3; k++) {
+        all.push_back(this->request(k == 1 ? 0 : 600));
+        this->put_segment(kQp, all.back());
+      }
+      if (i % 3 == 0) this->dut.settle();
+      this->stop_qp(kQp);
+      this->dut.settle();
+      const auto before = this->dut.tx_message_hdr.items().size();  // a response may have begun, one
+      EXPECT_LE(before, 1U);
+      while (!this->dut.tx_message_hdr.empty()) EXPECT_EQ(this->take_message().hdr.source, TxSource::kResp);
+      for (const auto& v : this->dut.rx_verdict.take_all())
+        if (i % 3 == 0) {
+          EXPECT_EQ(v.accept, 1);
+        }
+      if (before == 1 && i % 2 == 0) {  // ddp, which stops later, lets its slot go
+        this->free_response(kQp);
+        this->dut.settle();
+      }
+      this->expect_silence();
+      this->run_qp(kQp, this->params(2, 2, 9, 9));
+      this->expect_silence();
+      const auto next = this->any_read(2, 10);
+      this->read(kQp, next);
+      this->expect_good(kQp, this->answer(next, 0, 10, true), this->good(true, DeliverKind::kRead, false, 2));
+      for (uint8_t k = 0; k < 3; k++) {
+        const auto r = this->request(1 + k);
+        this->expect_good(kQp, r, this->good(false));
+        auto want = this->response(kQp, r, k % 2, 0);
+        const auto m = this->take_message();
+        want.hdr.watermark = m.hdr.watermark;
+        EXPECT_EQ(m.hdr, want.hdr) << m.hdr.describe();
+        this->free_response(kQp);
+        this->dut.settle();
+      }
+      this->stop_qp(kQp);
+      this->expect_silence();
+    }
+  });
+}
+
+// What is inside when stop comes has left when it is acknowledged, and nothing of it comes later.
+TYPED_TEST(RdmapTest, StopWaitsForWhatIsInside) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    for (unsigned round = 0; round < 8; round++) {
+      for (uint16_t q = 0; q < 2; q++) this->run_qp(q, this->params(4, 4, static_cast<uint16_t>(4 * q), 0));
+      size_t sent = 0;
+      this->dut.tx_message_hdr.on_item([&](const spec::TxMessageHdr& h) { sent += h.qpn == 1; });
+      size_t at_ack = ~size_t{0};
+      this->dut.qp_ack.on_item([&](const spec::QpAckRdmap&) { at_ack = sent; });
+      if (TypeParam::kHasCycles && round % 2 == 1) this->dut.tx_message_hdr.stall(100);
+      if (TypeParam::kHasCycles) this->dut.hold_checks = round % 4 >= 2;
+      this->dut.check = [&](const spec::RespCheck&) { return round < 4 ? TptResult::kOk : TptResult::kStag; };
+      this->put_segment(1, this->request(64));
+      for (uint8_t i = 0; i < 4; i++) {
+        this->post({.qpn = i % 2U, .slot = i, .opcode = WrOpcode::kRdmaWrite, .num_sge = 5, .length = 300}, Bytes(80));
+        this->put_segment(1, i == 3 ? this->tagged(0x43, true, 1, 2, 3) : this->write(i));
+      }
+      for (unsigned n = 5 * round; n != 0; n--) this->dut.advance();
+      this->dut.qp_ctl.put({.op = spec::QpOp::kStop, .qpn = 1});
+      for (unsigned n = 0; n < 300; n++) this->dut.advance();
+      if (TypeParam::kHasCycles && round % 2 == 1) {
+        EXPECT_EQ(at_ack, ~size_t{0}) << "acknowledged with a message inside";
+        this->dut.tx_message_hdr.stall(pace.stall);
+      }
+      this->dut.settle();
+      if (TypeParam::kHasCycles && this->dut.hold_checks) {
+        this->dut.answer_checks();
+        this->dut.hold_checks = false;
+      }
+      this->dut.settle();
+      EXPECT_EQ(this->dut.qp_ack.take().qpn, 1);
+      EXPECT_EQ(at_ack, sent) << "a message after the acknowledgement";
+      EXPECT_LE(this->dut.qp_error.take_all().size(), 1U);
+      EXPECT_EQ(this->dut.rx_verdict.take_all().size(), 5U);
+      std::map<TxSource, unsigned> count;
+      while (!this->dut.tx_message_hdr.empty()) {
+        const auto m = this->take_message();
+        if (m.hdr.qpn == 1) count[m.hdr.source]++;
+      }
+      EXPECT_LE(count[TxSource::kTerm], 1U);
+      EXPECT_LE(count[TxSource::kResp], 1U);
+      this->dut.tx_message_hdr.on_item(nullptr);
+      this->dut.qp_ack.on_item(nullptr);
+      this->stop_qp(0);
+      this->expect_silence();
+    }
+  });
+}
+
+TYPED_TEST(RdmapTest, NotRunning) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    for (uint8_t i = 0; i < 20; i++) {  // WQEs are swallowed, whatever their bodies
+      this->post({.qpn = kQp, .slot = i, .opcode = i % 3 == 0 ? WrOpcode::kRdmaRead : WrOpcode::kSend,
+                  .num_sge = static_cast<uint8_t>(i % 3 == 0 ? 1 : i % 15), .length = 64},
+                 Bytes(i % 3 == 0 ? 16 : 16U * (i % 15U)));
+      this->put_segment(kQp, this->request(4));
+    }
+    this->dut.tx_fault.put({.qpn = kQp, .source = TxSource::kResp, .slot = 3, .result = TptResult::kStag});
+    this->free_response(kQp);
+    const auto verdicts = this->dut.rx_verdict.take_all();
+    EXPECT_EQ(verdicts.size(), 20U);
+    for (const auto& v : verdicts) EXPECT_EQ(v.accept, 0);
+    this->expect_silence();
+    this->run_qp(kQp, this->params());
+    this->expect_message(this->post({.qpn = kQp, .slot = 1, .opcode = WrOpcode::kSend, .is_inline = 1, .length = 4},
+                                    {1, 2, 3, 4}));
+    this->expect_silence();
+  });
+}
+
+// --- everything at once
+
+TYPED_TEST(RdmapTest, Random) {
+  using Read = typename RdmapWorld<TypeParam>::Read;
+  constexpr uint16_t kQps = 4;
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    auto& rng = this->rng;
+    struct Outstanding {
+      Read read;
+      uint32_t received = 0;
+      bool left = false;
+    };
+    struct Qp {
+      spec::QpParams p;
+      std::deque<Message> sq, resp;
+      std::deque<Outstanding> reads;
+      unsigned inbound = 0;   // slots in use, as the peer may know
+      uint8_t ird_at = 0;
+      bool in_slot = false;
+    } qps[kQps];
+    uint16_t ird_base = 0, ord_base = 0;
+    for (uint16_t q = 0; q < kQps; q++) {
+      qps[q].p = this->params(static_cast<uint8_t>(rng.between(1, 6)), static_cast<uint8_t>(rng.between(1, 6)), ird_base,
+                              ord_base);
+      ird_base = static_cast<uint16_t>(ird_base + qps[q].p.ird);
+      ord_base = static_cast<uint16_t>(ord_base + qps[q].p.ord);
+      this->run_qp(q, qps[q].p);
+    }
+    std::deque<spec::RxVerdict> verdicts;
+    std::deque<std::pair<uint64_t, uint16_t>> frees;  // {when, QP}: the peer learns of it later
+    uint16_t placed = 0;
+    unsigned sends = 0, segments = 0, responses = 0, gone = 0;
+    auto expect = [&](uint16_t q, const Bytes& u, spec::RxVerdict v) {
+      this->put_segment(q, u);
+      verdicts.push_back(v);
+      placed = static_cast<uint16_t>(placed + v.place);
+      segments++;
+    };
+    auto drain = [&] {
+      while (!this->dut.rx_verdict.empty()) {
+        ASSERT_FALSE(verdicts.empty());
+        this->expect_verdict(this->dut.rx_verdict.take(), verdicts.front());
+        verdicts.pop_front();
+      }
+      while (!this->dut.tx_message_hdr.empty() && !this->dut.tx_message.empty()) {
+        const auto m = this->take_message();
+        gone++;
+        auto& q = qps[m.hdr.qpn];
+        auto& list = m.hdr.source == TxSource::kResp ? q.resp : q.sq;
+        ASSERT_FALSE(list.empty()) << m.hdr.describe();
+        ASSERT_EQ(meant(m.hdr), meant(list.front().hdr)) << m.hdr.describe();
+        ASSERT_EQ(m.body, list.front().body);
+        list.pop_front();
+        if (m.hdr.source == TxSource::kResp) {
+          ASSERT_FALSE(q.in_slot);
+          q.in_slot = true;
+        }
+        for (auto& o : q.reads)
+          if (m.hdr.opcode == RdmapOpcode::kReadRequest && o.read.slot == m.hdr.slot) o.left = true;
+      }
+      ASSERT_TRUE(this->dut.qp_error.empty());
+    };
+    for (uint64_t step = 0; step < 6000; step++) {
+      const auto qn = static_cast<uint16_t>(rng.below(kQps));
+      auto& q = qps[qn];
+      const bool tx_room = this->dut.wqe_hdr.size() < 4, rx_room = this->dut.rx_segment.size() < 4;
+      const auto slot = static_cast<uint8_t>(sends % 64);
+      switch (rng.below(8)) {
+        case 0:
+          if (!tx_room || q.reads.size() >= q.p.ord) break;
+          q.reads.push_back({this->any_read(slot, static_cast<uint32_t>(rng.below(2) * rng.below(4000)))});
+          q.sq.push_back(this->post_read(qn, q.reads.back().read));
+          sends++;
+          break;
+        case 1: {
+          if (!tx_room) break;
+          const bool is_inline = rng.percent(30);
+          const auto sges = static_cast<uint8_t>(is_inline ? 0 : rng.below(15));
+          const auto body = rng.bytes(is_inline ? rng.below(225) : 16U * sges);
+          q.sq.push_back(this->post(
+              {.qpn = qn, .slot = slot, .opcode = rng.percent(50) ? WrOpcode::kSend : WrOpcode::kRdmaWrite,
+               .is_solicited = rng.percent(50), .is_inline = is_inline, .num_sge = sges,
+               .length = is_inline ? static_cast<uint32_t>(body.size()) : static_cast<uint32_t>(rng.next() >> 33),
+               .remote_to = rng.next(), .remote_stag = static_cast<uint32_t>(rng.next())}, body));
+          sends++;
+          break;
+        }
+        case 2: {
+          if (!rx_room) break;
+          const size_t n = rng.below(3) * rng.below(2000);
+          const bool last = rng.percent(50), se = rng.percent(50);
+          if (rng.percent(50)) {
+            expect(qn, this->write(n, last), this->good(n != 0));
+          } else {
+            expect(qn, this->send(n, last, se), this->good(n != 0, last ? DeliverKind::kRecv : DeliverKind::kNothing, se));
+          }
+          break;
+        }
+        case 3:
+          if (!rx_room || q.inbound >= q.p.ird) break;
+          {
+            const auto r = this->request(static_cast<uint32_t>(rng.below(3) * rng.below(5000)));
+            q.resp.push_back(this->response(qn, r, q.ird_at, placed));
+            q.ird_at = static_cast<uint8_t>((q.ird_at + 1) % q.p.ird);
+            q.inbound++;
+            responses++;
+            expect(qn, r, this->good(false));
+          }
+          break;
+        case 4:
+        case 5:
+          if (!rx_room || q.reads.empty() || !q.reads.front().left) break;
+          {
+            auto& o = q.reads.front();
+            const uint32_t rest = o.read.length - o.received;
+            const uint32_t n = rng.percent(40) ? rest : static_cast<uint32_t>(rng.below(rest + 1));
+            const bool last = n == rest;
+            expect(qn, this->answer(o.read, o.received, n, last),
+                   this->good(n != 0, last ? DeliverKind::kRead : DeliverKind::kNothing, false, o.read.slot));
+            o.received += n;
+            if (last) q.reads.pop_front();
+          }
+          break;
+        case 6:
+          if (!q.in_slot) break;
+          q.in_slot = false;
+          this->free_response(qn);
+          frees.emplace_back(step + 200, qn);
+          break;
+        default: break;
+      }
+      while (!frees.empty() && frees.front().first <= step && this->dut.resp_slot_free.empty()) {
+        qps[frees.front().second].inbound--;
+        frees.pop_front();
+      }
+      this->dut.advance();
+      drain();
+      if (testing::Test::HasFatalFailure()) return;
+    }
+    for (unsigned i = 0; i < 60; i++) {  // to the end
+      this->dut.settle();
+      drain();
+      if (testing::Test::HasFatalFailure()) return;
+      for (uint16_t n = 0; n < kQps; n++)
+        if (qps[n].in_slot) {
+          qps[n].in_slot = false;
+          this->free_response(n);
+        }
+    }
+    EXPECT_TRUE(verdicts.empty());
+    for (auto& q : qps) EXPECT_TRUE(q.sq.empty() && q.resp.empty());
+    EXPECT_EQ(gone, sends + responses);
+    EXPECT_GT(sends, 100U);
+    EXPECT_GT(segments, 100U);
+    EXPECT_GT(responses, 20U);
+    this->expect_silence();
+  });
+}
+
+// The header's promises. Cycles are the RTL's.
+TYPED_TEST(RdmapTest, LatencyAndThroughput) {
+  if constexpr (!TypeParam::kHasCycles) GTEST_SKIP();
+  this->start({0, 0});
+  this->run_qp(kQp, this->params(4, 4));
+  auto& dut = this->dut;
+  auto cycles_until = [&](auto& in, auto& out) {  // from the edge that takes the item to the one that gives it
+    dut.run_until([&] { return in.taken(); });
+    const auto from = dut.now();
+    dut.run_until([&] { return !out.empty(); });
+    return dut.now() - from;
+  };
+  this->put_segment(kQp, this->write(9));
+  const auto verdict = cycles_until(dut.rx_segment, dut.rx_verdict);
+  const auto r = this->any_read(1, 64);
+  this->read(kQp, r);
+  dut.rx_verdict.items().clear();
+  this->put_segment(kQp, this->answer(r, 0, 64, true));
+  const auto response = cycles_until(dut.rx_segment, dut.rx_verdict);
+  this->post({.qpn = kQp, .opcode = WrOpcode::kSend, .is_inline = 1, .length = 4}, Bytes(4));
+  const auto message = cycles_until(dut.wqe_hdr, dut.tx_message_hdr);
+  this->take_message();
+  dut.rx_verdict.items().clear();
+  this->put_segment(kQp, this->request(64));
+  const auto responder = cycles_until(dut.rx_segment, dut.tx_message_hdr);
+  dut.settle();
+  dut.rx_verdict.items().clear();
+  for (unsigned i = 0; i < 100; i++) this->put_segment(kQp, this->write(9));
+  const auto from = dut.now();
+  dut.run_until([&] { return dut.rx_verdict.size() == 100; });
+  const auto segments = dut.now() - from;
+  dut.settle();
+  dut.tx_message_hdr.items().clear();
+  for (unsigned i = 0; i < 100; i++)
+    this->post({.qpn = kQp, .opcode = WrOpcode::kRdmaWrite, .num_sge = 1, .length = 64}, Bytes(16));
+  const auto begin = dut.now();
+  dut.run_until([&] { return dut.tx_message.size() >= 100; });
+  const auto messages = dut.now() - begin;
+  std::printf("verdict %u, of a response %u; message %u; response %u; 100 segments %u, 100 messages %u cycles\n",
+              static_cast<unsigned>(verdict), static_cast<unsigned>(response), static_cast<unsigned>(message),
+              static_cast<unsigned>(responder), static_cast<unsigned>(segments), static_cast<unsigned>(messages));
+  EXPECT_LE(verdict, 4U);
+  EXPECT_LE(response, 5U);
+  EXPECT_LE(message, 5U);
+  EXPECT_LE(responder, 16U);
+  EXPECT_LE(segments, 220U);
+  EXPECT_LE(messages, 320U);
+}
+
+}  // namespace
+}  // namespace rnic::tb

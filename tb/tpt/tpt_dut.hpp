@@ -1,0 +1,50 @@
+// tpt as a device under test: its streams by name, the same for RTL and model.
+//
+//   TptDut<VTpt, false> dut;  dut.restart(pace);  dut.set_key(key);  dut.tpt_cmd.put({...});
+#pragma once
+
+#include <cstring>
+
+#include "gen/errors.hpp"
+#include "gen/queues.hpp"
+#include "gen/sizes.hpp"
+#include "gen/streams.hpp"
+#include "support/rtl_dut.hpp"
+#include "support/stream_port.hpp"
+
+namespace rnic::tb {
+
+template <class V, bool kMinimumBuild>
+struct TptDut : RtlDut<V> {
+  static constexpr bool kIsRtl = true;
+  static constexpr bool kMinimum = kMinimumBuild;
+
+  StreamIn<spec::TptCmd> tpt_cmd = RNIC_IN(*this, tpt_cmd, spec::TptCmd);
+  StreamOut<spec::TptCmdRsp> tpt_cmd_rsp = RNIC_OUT(*this, tpt_cmd_rsp, spec::TptCmdRsp);
+  StreamIn<spec::PblWr> pbl_wr = RNIC_IN(*this, pbl_wr, spec::PblWr);
+  StreamIn<spec::WqeCheck> wqe_check = RNIC_IN(*this, wqe_check, spec::WqeCheck);
+  StreamOut<spec::WqeCheckRsp> wqe_check_rsp = RNIC_OUT(*this, wqe_check_rsp, spec::WqeCheckRsp);
+  StreamIn<spec::RespCheck> resp_check = RNIC_IN(*this, resp_check, spec::RespCheck);
+  StreamOut<spec::RespCheckRsp> resp_check_rsp = RNIC_OUT(*this, resp_check_rsp, spec::RespCheckRsp);
+  StreamIn<spec::TxXlate> tx_xlate = RNIC_IN(*this, tx_xlate, spec::TxXlate);
+  StreamOut<spec::TxExtent> tx_extent = RNIC_OUT(*this, tx_extent, spec::TxExtent);
+  StreamIn<spec::RdRetired> rd_retired = RNIC_IN(*this, rd_retired, spec::RdRetired);
+  StreamIn<spec::RxXlate> rx_xlate = RNIC_IN(*this, rx_xlate, spec::RxXlate);
+  StreamOut<spec::RxXlateRsp> rx_xlate_rsp = RNIC_OUT(*this, rx_xlate_rsp, spec::RxXlateRsp);
+  StreamOut<spec::RxExtent> rx_extent = RNIC_OUT(*this, rx_extent, spec::RxExtent);
+  StreamIn<spec::WrRetired> wr_retired = RNIC_IN(*this, wr_retired, spec::WrRetired);
+  StreamIn<spec::RxDropped> rx_dropped = RNIC_IN(*this, rx_dropped, spec::RxDropped);
+
+  void set_key(uint64_t key) {
+    const auto words = spec::DevCfg{.enable = 1, .stag_key = key}.to_words();
+    static_assert(sizeof words <= sizeof this->top().dev_cfg_i);
+    std::memcpy(&this->top().dev_cfg_i, words.data(), sizeof words);
+  }
+  void restart(Pace pace) override {
+    RtlDut<V>::restart(pace);
+    const bool ready = this->run_until([&] { return this->top().ready_o != 0; });
+    EXPECT_TRUE(ready) << "tables are never clear";
+  }
+};
+
+}  // namespace rnic::tb

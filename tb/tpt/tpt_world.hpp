@@ -1,0 +1,248 @@
+// The world of tpt: regions as the theory page defines them, in the plainest arithmetic, and what each look-up must give.
+//
+//   TptWorld<D> w(dut, key, rng);   w.create(slot, {...});
+//   w.ask_tx({...});  w.ask_rx({...});  w.ask_wqe({...});  w.ask_resp({...});   any number, of all four clients
+//   w.finish();                                                                 all answers and extents are as they must be
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "tpt/tpt_dut.hpp"
+
+namespace rnic::tb {
+
+using Wide = unsigned __int128;
+using Group = std::vector<spec::WqeCheck>;
+
+/// The permutation, word for word from docs/theory-of-operation.md.
+inline uint32_t permuted(uint32_t value, uint64_t key) {
+  const auto rotl12 = [](uint32_t x, unsigned n) { return (x << n | x >> (12 - n)) & 0xfff; };
+  uint32_t l = value >> 12 & 0xfff;
+  uint32_t r = value & 0xfff;
+  for (unsigned i = 0; i < 16; i++) {
+    const unsigned by = 5 * i % 64;
+    const uint64_t turned = by == 0 ? key : key >> by | key << (64 - by);
+    const uint32_t k = (static_cast<uint32_t>(turned) & 0xfff) ^ i;
+    const uint32_t f = (rotl12(l, 1) & rotl12(l, 8)) ^ rotl12(l, 2);
+    const uint32_t next = r ^ f ^ k;
+    r = l;
+    l = next;
+  }
+  return l << 12 | r;
+}
+
+struct Region {
+  uint16_t pd = 7;
+  uint8_t key = 0;
+  uint16_t rights = 7;
+  uint64_t base = 0;
+  uint64_t length = 0;
+  unsigned log_page = 12;
+  uint32_t first = 0;
+  uint32_t pbl_base = 0;
+  std::vector<uint64_t> pages{};
+
+  [[nodiscard]] size_t page_count() const {
+    return static_cast<size_t>((first + length + (uint64_t{1} << log_page) - 1) >> log_page);
+  }
+  spec::WqeCheck item(uint32_t stag, uint64_t offset, uint32_t n, uint16_t need = 0) const {
+    return {.stag = stag, .tagged_offset = base + offset, .length = n, .pd = pd, .rights = need, .last = 1};
+  }
+};
+
+template <class D>
+class TptWorld {
+ public:
+  TptWorld(D& dut, uint64_t key, base::Rng rng) : dut_(dut), key_(key), rng_(rng) { dut.set_key(key); }
+
+  static spec::Sizes sizes() { return D::kMinimum ? spec::Sizes::minimum() : spec::Sizes{}; }
+  static unsigned slot_bits() { return static_cast<unsigned>(std::bit_width(sizes().num_stags - 1)); }
+
+  /// The STag that the next create_mr of a slot must give.
+  uint32_t next_stag(uint32_t slot, uint8_t key) {
+    auto value = [&] { return (generation_[slot] << slot_bits() | slot) & 0xffffff; };
+    while (permuted(value(), key_) == 0) generation_[slot]++;
+    return permuted(value(), key_) << 8 | key;
+  }
+
+  /// Page list, create_mr, and a look at the answer.
+  uint32_t create(uint32_t slot, Region r) {
+    while (r.pages.size() < r.page_count())
+      r.pages.push_back(rng_.next() >> r.log_page << r.log_page);
+    for (size_t i = 0; i < r.pages.size(); i++)
+      dut_.pbl_wr.put({.index = r.pbl_base + static_cast<uint32_t>(i), .address = r.pages[i]});
+    EXPECT_TRUE(dut_.run_until([&] { return !dut_.pbl_wr.busy(); }));
+    const uint32_t stag = next_stag(slot, r.key);
+    const auto rsp = create_rsp(slot, r);
+    EXPECT_EQ(rsp.status, spec::AdminStatus::kOk);
+    EXPECT_EQ(spec::AdminMrResult::unpack(rsp.result), result_of(stag, r)) << "slot " << slot;
+    regions_[stag] = r;
+    slot_of_[stag] = slot;
+    return stag;
+  }
+  spec::CmdRsp create_rsp(uint32_t slot, const Region& r) {
+    spec::TptCmd cmd{.opcode = spec::AdminOpcode::kCreateMr, .object = slot};
+    spec::AdminMrArgs{.pd = r.pd, .key = r.key, .log_page = static_cast<uint8_t>(r.log_page), .rights = r.rights,
+                      .base_to = r.base, .length = r.length, .first_offset = r.first, .pbl_base = r.pbl_base,
+                      .pages = static_cast<uint32_t>(r.pages.size())}
+        .pack(cmd.args);
+    dut_.tpt_cmd.put(cmd);
+    return dut_.tpt_cmd_rsp.take();
+  }
+  void query(uint32_t stag) {
+    dut_.tpt_cmd.put({.opcode = spec::AdminOpcode::kQueryMr, .object = stag});
+    expect_region(stag);
+  }
+  /// destroy_mr and its answer: nothing may be in flight.
+  void destroy(uint32_t stag) {
+    destroy_begin(stag);
+    destroy_end(stag);
+  }
+  void destroy_begin(uint32_t stag) { dut_.tpt_cmd.put({.opcode = spec::AdminOpcode::kDestroyMr, .object = stag}); }
+  void destroy_end(uint32_t stag) {
+    expect_region(stag);
+    forget(stag);
+  }
+  void forget(uint32_t stag) {
+    if (regions_.erase(stag) != 0) generation_[slot_of_[stag]]++;
+  }
+
+  Region& region(uint32_t stag) { return regions_.at(stag); }
+  [[nodiscard]] const std::map<uint32_t, Region>& regions() const { return regions_; }
+
+  /// STag, PD, rights, wrap, bounds: requirements.md section 7.
+  [[nodiscard]] spec::TptResult judge(const spec::WqeCheck& c) const {
+    const auto it = regions_.find(c.stag);
+    if (it == regions_.end()) return spec::TptResult::kStag;
+    const Region& r = it->second;
+    if (c.pd != r.pd) return spec::TptResult::kAssoc;
+    if ((c.rights & ~r.rights) != 0) return spec::TptResult::kRights;
+    const Wide end = Wide{c.tagged_offset} + c.length;
+    if (end > Wide{1} << 64) return spec::TptResult::kWrap;
+    if (c.tagged_offset < r.base || end > Wide{r.base} + r.length) return spec::TptResult::kBounds;
+    return spec::TptResult::kOk;
+  }
+
+  void ask_wqe(Group g) {
+    wqe_.push_back({first_failure(g)});
+    put(dut_.wqe_check, std::move(g));
+  }
+  void ask_resp(Group g) {
+    resp_.push_back({first_failure(g)});
+    put(dut_.resp_check, std::move(g));
+  }
+  void ask_rx(Group g) {
+    const auto result = first_failure(g);
+    rx_rsp_.push_back({result});
+    if (result == spec::TptResult::kOk) {
+      for (const auto& c : g) walk(c, rx_);
+      rx_.back().last = 1;
+    }
+    put(dut_.rx_xlate, std::move(g));
+  }
+  void ask_tx(Group g) {
+    for (const auto& c : g) {
+      const auto result = judge(c);
+      if (result != spec::TptResult::kOk) {
+        tx_.push_back({.address = 0, .length = 0, .result = result, .last = 1});
+        break;
+      }
+      walk(c, tx_);
+    }
+    tx_.back().last = 1;
+    put(dut_.tx_xlate, std::move(g));
+  }
+
+  /// Everything that was asked has its answers and extents; these are retired.
+  void finish(bool retire_all = true) {
+    compare(dut_.wqe_check_rsp, wqe_);
+    compare(dut_.resp_check_rsp, resp_);
+    compare(dut_.rx_xlate_rsp, rx_rsp_);
+    for (const auto& e : extents(dut_.tx_extent, tx_)) tx_held.push_back(e);
+    for (const auto& e : extents(dut_.rx_extent, rx_)) rx_held.push_back(e);
+    if (retire_all) retire();
+  }
+  void retire() {
+    for (const auto& e : tx_held) dut_.rd_retired.put({.epoch = e.epoch});
+    for (const auto& e : rx_held) retire_rx(e);
+    tx_held.clear();
+    rx_held.clear();
+  }
+  void retire_rx(const spec::Extent& e) {
+    if (rng_.percent(50))
+      dut_.wr_retired.put({.epoch = e.epoch});
+    else
+      dut_.rx_dropped.put({.epoch = e.epoch});
+  }
+  base::Rng& rng() { return rng_; }
+
+  std::vector<spec::Extent> tx_held, rx_held;  // given out and not retired
+
+ private:
+  static spec::AdminMrResult result_of(uint32_t stag, const Region& r) {
+    return {.stag = stag, .pd = r.pd, .rights = r.rights, .length = r.length};
+  }
+  void expect_region(uint32_t stag) {
+    const auto rsp = dut_.tpt_cmd_rsp.take();
+    const auto it = regions_.find(stag);
+    if (it == regions_.end()) {
+      EXPECT_EQ(rsp.status, spec::AdminStatus::kNotFound);
+      return;
+    }
+    EXPECT_EQ(rsp.status, spec::AdminStatus::kOk);
+    EXPECT_EQ(spec::AdminMrResult::unpack(rsp.result), result_of(stag, it->second));
+  }
+  [[nodiscard]] spec::TptResult first_failure(const Group& g) const {
+    for (const auto& c : g)
+      if (const auto result = judge(c); result != spec::TptResult::kOk) return result;
+    return spec::TptResult::kOk;
+  }
+  /// Byte by byte in thought: each byte's page is where its place from the first page's start falls.
+  void walk(const spec::WqeCheck& c, std::vector<spec::Extent>& out) const {
+    const Region& r = regions_.at(c.stag);
+    const uint64_t page = uint64_t{1} << r.log_page;
+    for (uint32_t done = 0; done < c.length;) {
+      const uint64_t place = r.first + (c.tagged_offset - r.base) + done;
+      const auto n = static_cast<uint32_t>(std::min<uint64_t>(c.length - done, page - place % page));
+      out.push_back({.address = r.pages.at(place / page) + place % page, .length = n});
+      done += n;
+    }
+  }
+  template <class In>
+  static void put(In& in, Group g) {
+    for (auto& c : g) c.last = &c == &g.back();
+    for (auto& c : g) in.put(c);
+  }
+  template <class Out, class T>
+  static void compare(Out& out, std::vector<T>& expected) {
+    const auto got = out.take_all();
+    ASSERT_EQ(got.size(), expected.size()) << out.name();
+    for (size_t i = 0; i < got.size(); i++) EXPECT_EQ(got[i].result, expected[i].result) << out.name() << " " << i;
+    expected.clear();
+  }
+  template <class Out>
+  static std::vector<spec::Extent> extents(Out& out, std::vector<spec::Extent>& expected) {
+    const auto got = out.take_all();
+    EXPECT_EQ(got.size(), expected.size()) << out.name();
+    for (size_t i = 0; i < std::min(got.size(), expected.size()); i++) {
+      auto want = expected[i];
+      want.epoch = got[i].epoch;
+      if (want.result != spec::TptResult::kOk) want.address = got[i].address;  // says nothing
+      EXPECT_EQ(got[i], want) << out.name() << " " << i << "\n  " << got[i].describe() << "\n  " << want.describe();
+    }
+    expected.clear();
+    return got;
+  }
+
+  D& dut_;
+  uint64_t key_;
+  base::Rng rng_;
+  std::map<uint32_t, Region> regions_;
+  std::map<uint32_t, uint32_t> slot_of_, generation_;
+  std::vector<spec::WqeCheckRsp> wqe_, resp_;
+  std::vector<spec::RxXlateRsp> rx_rsp_;
+  std::vector<spec::Extent> rx_, tx_;
+};
+
+}  // namespace rnic::tb
