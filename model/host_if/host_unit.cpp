@@ -1,9 +1,6 @@
-  const Cycle next = std::min({place.visible_at(), cq_wr.visible_at(), admin_wr.visible_at()});
-  if (writing_ || interrupts_) {
-    wr_.wake(wr_free_);
-  } else if (next != kNever) {
-    wr_.wake(std::max(wr_free_, next));
-  }#include "host_if/host_unit.hpp"
+#include "host_if/host_unit.hpp"
+
+#include <algorithm>
 
 #include "admin/admin_unit.hpp"
 #include "cq/cq_unit.hpp"
@@ -181,7 +178,12 @@ void HostUnit::step_wr() {
     wr_meter_.item(busy);
     if (!responses_.empty()) rsp_.wake(now + 1);
   }
-  if (writing_ || !place.empty() || !cq_wr.empty() || !admin_wr.empty() || interrupts_) wr_.wake(wr_free_);
+  const Cycle next = std::min({place.visible_at(), cq_wr.visible_at(), admin_wr.visible_at()});
+  if (writing_ || interrupts_) {
+    wr_.wake(wr_free_);
+  } else if (next != kNever) {
+    wr_.wake(std::max(wr_free_, next));
+  }
 }
 
 // --- to the others

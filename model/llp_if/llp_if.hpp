@@ -60,6 +60,7 @@ class LlpIf {
   enum class Raw : uint8_t { kSend, kWait, kDrop };
   Raw may_send_raw(const RawBytes& raw) const;
   LlpRecord send_raw(RawBytes raw);
+  void abandon(const RawBytes& raw) { request(spec::LlpOp::kAbort, raw.connection); }  // credit does not come
 
   uint64_t dropped() const { return dropped_; }
   std::string waiting_for() const;

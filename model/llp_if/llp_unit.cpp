@@ -68,7 +68,17 @@ void LlpUnit::step_tx() {
   const Cycle now = u_.now();
   if (now < tx_free_) return tx_.wake(tx_free_);
   if (raw_tx.ready()) {
-    const auto may = llp_.may_send_raw(raw_tx.front());
+    auto may = llp_.may_send_raw(raw_tx.front());
+    if (may != LlpIf::Raw::kWait) {
+      raw_until_ = kNever;
+    } else if (raw_until_ == kNever) {
+      raw_until_ = now + u_.timing.llp.term_timeout;
+      tx_.wake(raw_until_);
+    } else if (now >= raw_until_) {
+      llp_.abandon(raw_tx.front());
+      may = LlpIf::Raw::kDrop;
+      raw_until_ = kNever;
+    }
     if (may == LlpIf::Raw::kDrop) raw_tx.pop();
     if (may == LlpIf::Raw::kSend && u_.world.can_llp_tx()) {
       LlpRecord r = llp_.send_raw(raw_tx.pop());

@@ -58,7 +58,7 @@ class LlpUnit final : private LlpIf::Out {
   Ring<Timer> timers_;
   uint32_t records_ = 0;
   Meter tx_meter_, rx_meter_;
-  Cycle tx_free_ = 0, rx_free_ = 0, done_at_ = 0;
+  Cycle tx_free_ = 0, rx_free_ = 0, done_at_ = 0, raw_until_ = kNever;
   StageOf<LlpUnit> tx_{*this, &LlpUnit::step_tx};
   StageOf<LlpUnit> rx_{*this, &LlpUnit::step_rx};
   StageOf<LlpUnit> ctl_{*this, &LlpUnit::step_ctl};

@@ -1,8 +1,6 @@
-  if (!ready.empty()) {
-    tx_.wake(free_at_);
-  } else if (!wqe.empty()) {
-    tx_.wake(std::max(free_at_, wqe.visible_at()));
-  }#include "rdmap/rdmap_unit.hpp"
+#include "rdmap/rdmap_unit.hpp"
+
+#include <algorithm>
 
 #include "ddp/ddp_unit.hpp"
 #include "qp/qp_unit.hpp"
@@ -41,7 +39,11 @@ void RdmapUnit::step_tx() {
   free_at_ = now + busy;
   meter_.item(busy);
   if (m) u_.ddp->message(std::move(*m));
-  if (!wqe.empty() || !ready.empty()) tx_.wake(free_at_);
+  if (!ready.empty()) {
+    tx_.wake(free_at_);
+  } else if (!wqe.empty()) {
+    tx_.wake(std::max(free_at_, wqe.visible_at()));
+  }
 }
 
 void RdmapUnit::step_ctl() {

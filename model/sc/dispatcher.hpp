@@ -119,7 +119,7 @@ class Dispatcher {
         const uint32_t n = static_cast<uint32_t>(std::countr_zero(s.mask[l]));
         s.mask[l] &= s.mask[l] - 1;
         number_now_ = n;
-        ++steps_; ++dbg[l][n];
+        ++steps_;
         stages_[l][n]->step();
       }
     }
@@ -128,7 +128,6 @@ class Dispatcher {
     base_ = c + 1;
   }
   uint64_t steps() const { return steps_; }
-  uint64_t dbg[4][64]{};
 
   void wake(uint32_t lane, uint32_t number, Cycle at) {
     if (at <= now_) {

@@ -1,8 +1,4 @@
-    if (b_.pending()) {
-      wake(free_at_);
-    } else if (!in_.empty()) {
-      wake(std::max(free_at_, in_.visible_at()));
-    }// Time around behaviour. Unit<B, T>: one way through a unit from one queue to another, busy for the occupancy, out after
+// Time around behaviour. Unit<B, T>: one way through a unit from one queue to another, busy for the occupancy, out after
 // the latency. StageOf<U>: a stage that is a member function, for units with several inputs and outputs.
 //
 //   Unit<Mpa::Rx, MpaRxTiming> rx(behaviour, timing, in, out);
@@ -72,7 +68,11 @@ class Unit final : public Stage {
       free_at_ = now() + busy;
       out_.push(std::move(o), now() + t_.latency(o));
     }
-    if (b_.pending() || !in_.empty()) wake(std::max(free_at_, now() + 1));
+    if (b_.pending()) {
+      wake(free_at_);
+    } else if (!in_.empty()) {
+      wake(std::max(free_at_, in_.visible_at()));
+    }
   }
 
  private:

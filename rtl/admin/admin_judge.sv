@@ -20,11 +20,12 @@ module admin_judge (
   assign conn = cmd_i.args;
 
   // --- rings
-  logic ring_ok, eq_ok, cq_ok;
-  assign ring_ok = {ring.reserved0, ring.reserved1, ring.reserved2} == '0 && 32'(ring.vector) < rnic_pkg::NumVectors &&
-                   32'(ring.page) < rnic_pkg::NumPages;
-  assign eq_ok   = ring_ok && ring.log_size >= 8'd1 && ring.log_size <= rnic_pkg::MaxLogCq && ring.base[3:0] == '0;
-  assign cq_ok   = ring_ok && ring.log_size >= 8'd1 && ring.log_size <= rnic_pkg::MaxLogCq && ring.base[4:0] == '0;
+  logic ring_zero, ring_ok, eq_ok, cq_ok;
+  assign ring_zero = {ring.reserved0, ring.reserved1, ring.reserved2} == '0;
+  assign ring_ok   = ring_zero && 32'(ring.vector) < rnic_pkg::NumVectors && 32'(ring.page) < rnic_pkg::NumPages &&
+                     ring.log_size <= rnic_pkg::MaxLogCq;
+  assign eq_ok     = ring_ok && ring.base[3:0] == '0;
+  assign cq_ok     = ring_ok && ring.base[4:0] == '0;
 
   logic qp_ok;
   assign qp_ok = {qp.reserved0, qp.reserved1} == '0 && qp.log_sq >= rnic_pkg::MinLogRing && qp.log_sq <= rnic_pkg::MaxLogRing &&
@@ -44,24 +45,21 @@ module admin_judge (
   // --- regions
   logic mr_ok;
   logic [52:0] spanned;
-  logic [64:0] mr_end;
   assign spanned = {31'h0, mr.pages[21:0]} << mr.log_page[4:0];
-  assign mr_end  = {1'b0, mr.base_to} + {1'b0, mr.length};
   assign mr_ok   = {mr.reserved0, mr.reserved1, mr.reserved2} == '0 && mr.log_page >= 8'd12 && mr.log_page <= 8'd21 &&
                    (mr.rights & ~rnic_pkg::AccessMask) == '0 &&
                    ((mr.rights & rnic_pkg::AccessRemoteWrite) == '0 || (mr.rights & rnic_pkg::AccessLocalWrite) != '0) &&
                    mr.length != '0 && mr.length[63:48] == '0 && mr.first_offset[31:21] == '0 &&
                    (mr.first_offset[20:0] >> mr.log_page[4:0]) == '0 && mr.pages != '0 && mr.pages[31:22] == '0 &&
                    {5'h0, mr.length[47:0]} + {32'h0, mr.first_offset[20:0]} <= spanned &&
-                   {1'b0, mr.pbl_base} + {1'b0, mr.pages} <= 33'(rnic_pkg::NumPbl) && mr.page_list[2:0] == '0 &&
-                   !(mr_end[64] && mr_end[63:0] != '0);
+                   {1'b0, mr.pbl_base} + {1'b0, mr.pages} <= 33'(rnic_pkg::NumPbl);
 
-  // --- connections
+  // --- connections: conn_send may have what admin_bytes holds, conn_give what waits
   localparam int unsigned SendMax = 1024;
-  logic conn_bytes_ok, conn_connect_ok, port_ok, conn_in_range;
-  assign conn_bytes_ok   = conn.reserved0 == '0 && conn.peer_address == '0 && conn.peer_port == '0 && conn.length != '0 &&
-                           32'(conn.length) <= SendMax;
-  assign conn_connect_ok = conn.reserved0 == '0 && conn.address == '0 && conn.length == '0;
+  logic conn_connect_ok, conn_give_ok, conn_send_ok, port_ok, conn_in_range;
+  assign conn_connect_ok = conn.reserved0 == '0;
+  assign conn_give_ok    = conn.reserved0 == '0 && conn.length != '0;
+  assign conn_send_ok    = conn_give_ok && 32'(conn.length) <= SendMax;
   assign port_ok         = cmd_i.object[31:16] == '0;
   assign conn_in_range   = cmd_i.object < rnic_pkg::NumConns;
 
@@ -82,7 +80,7 @@ module admin_judge (
       iwarp_pkg::CmdCreateCq, iwarp_pkg::CmdModifyCq: begin
         if (cmd_i.object >= rnic_pkg::NumCqs) status_o = iwarp_pkg::AdmBadObject;
         refs_ok_o = 32'(ring.eqn) < rnic_pkg::NumEqs;
-        args_ok_o = cmd_i.opcode == iwarp_pkg::CmdCreateCq ? cq_ok : ring_ok;
+        args_ok_o = cmd_i.opcode == iwarp_pkg::CmdCreateCq ? cq_ok : ring_zero;
       end
       iwarp_pkg::CmdQueryCq, iwarp_pkg::CmdDestroyCq: if (cmd_i.object >= rnic_pkg::NumCqs) status_o = iwarp_pkg::AdmBadObject;
       iwarp_pkg::CmdCreateQp: begin
@@ -101,13 +99,10 @@ module admin_judge (
         args_ok_o = mr_ok;
       end
       iwarp_pkg::CmdConnListen, iwarp_pkg::CmdConnUnlisten: if (!port_ok) status_o = iwarp_pkg::AdmBadObject;
-      iwarp_pkg::CmdConnConnect: begin
-        if (cmd_i.object != '0) status_o = iwarp_pkg::AdmBadObject;
-        args_ok_o = conn_connect_ok;
-      end
+      iwarp_pkg::CmdConnConnect: args_ok_o = conn_connect_ok;
       iwarp_pkg::CmdConnGive, iwarp_pkg::CmdConnSend: begin
         if (!conn_in_range) status_o = iwarp_pkg::AdmBadObject;
-        args_ok_o = conn_bytes_ok;
+        args_ok_o = cmd_i.opcode == iwarp_pkg::CmdConnGive ? conn_give_ok : conn_send_ok;
       end
       iwarp_pkg::CmdConnQuery, iwarp_pkg::CmdConnClose, iwarp_pkg::CmdConnAbort, iwarp_pkg::CmdConnRelease: begin
         if (!conn_in_range) status_o = iwarp_pkg::AdmBadObject;
@@ -118,5 +113,5 @@ module admin_judge (
   end
 
   logic unused_bits;
-  assign unused_bits = ^{cmd_i.cookie, mr.key, mr.page_list, mod.hold_tx, mod.tx_markers, mod.rx_markers, mod.use_crc, mod.stream_address};
+  assign unused_bits = ^{cmd_i.cookie, mr.key, mr.base_to, mr.page_list, conn, ring, mod.hold_tx, mod.tx_markers, mod.rx_markers, mod.use_crc, mod.stream_address};
 endmodule

@@ -214,7 +214,8 @@ module qp (
   logic [QpnW:0]     req;
   assign bar_valid = barrier_valid[1] && !fetch_pick_valid && !fetch_parse_valid;
   assign req_valid = fetch_pick_valid || fetch_parse_valid || bar_valid;
-  assign req       = fetch_parse_valid ? {1'b0, fetch_parse_qpn} : {!fetch_pick_valid, fetch_pick_valid ? fetch_pick_qpn : st_cur};
+  assign req       = fetch_parse_valid ? {1'b0, fetch_parse_qpn} :
+                     {!fetch_pick_valid, fetch_pick_valid ? fetch_pick_qpn : st_cur};
   assign fetch_parse_ready = req_ready;
   assign fetch_pick_ready  = req_ready && !fetch_parse_valid;
   assign barrier_ready[1]  = req_ready && bar_valid;
@@ -385,7 +386,8 @@ module qp (
     .qp_async_valid_o, .qp_async_ready_i, .qp_async_o
   );
   qp_ctl u_ctl (
-    .clk_i, .rst_ni, .req_valid_i(ctl_valid), .req_op_i(ctl_op), .req_graceful_i(ctl_graceful), .req_qpn_i(16'(st_cur)), .req_params_i(ctl_params),
+    .clk_i, .rst_ni, .req_valid_i(ctl_valid), .req_op_i(ctl_op), .req_graceful_i(ctl_graceful),
+    .req_qpn_i(16'(st_cur)), .req_params_i(ctl_params),
     .done_o(ctl_done),
     .qp_ctl_llp_valid_o, .qp_ctl_llp_ready_i, .qp_ctl_llp_o, .qp_ctl_mpa_valid_o, .qp_ctl_mpa_ready_i, .qp_ctl_mpa_o,
     .qp_ctl_ddp_valid_o, .qp_ctl_ddp_ready_i, .qp_ctl_ddp_o, .qp_ctl_rdmap_valid_o, .qp_ctl_rdmap_ready_i, .qp_ctl_rdmap_o,

@@ -6,7 +6,8 @@
 //                  |  peer_closed, nothing outstanding: half_close ---------^
 //                  +-- qp_error --> terminate --(term_done, if a Terminate leaves)--> error      any --error--> error
 //
-// An event does one thing, and what the peer's close means is looked at only after a sync; the strongest goes first: qp_error, loss, end of the closing, CQ fault, the peer's close.
+// An event does one thing; the strongest goes first: qp_error, loss, end of the closing, CQ fault, the peer's close. What
+// peer_closed and closed mean is looked at only after a sync of mpa and ddp.
 module qp_decide #(
   localparam int unsigned CtxW  = 34 + iwarp_pkg::QpParamsWidth,
   localparam int unsigned Steps = 17
@@ -23,7 +24,7 @@ module qp_decide #(
   input  logic             reads_i,
   // to qp_state
   output logic [CtxW-1:0]  ctx_o,
-  output logic [Steps-1:0] todo_o,
+  output logic [Steps-1:0] steps_o,
   output logic             again_o,
   output logic [2:0]       ctl_op_o,
   output logic             graceful_o,   // a stop from the inside out, after the peer's FIN
@@ -59,7 +60,7 @@ module qp_decide #(
     {exists, st, cause, has_peer_term, peer_term, half, fin, term_wait, term_seen, lost, params} = ctx_i;
     live     = exists && (st == iwarp_pkg::QpsRts || st == iwarp_pkg::QpsClosing);
     ended    = ev_term || ev_lost || ev_closed;
-    todo_o   = '0;
+    steps_o   = '0;
     again_o  = 1'b0;
     graceful_o = 1'b0;
     ctl_op_o = iwarp_pkg::QpoStop;
@@ -67,7 +68,7 @@ module qp_decide #(
     status_o = iwarp_pkg::AdmOk;
 
     if (is_cmd_i) begin
-      todo_o = Answer;
+      steps_o = Answer;
       if (!in_range_i) status_o = iwarp_pkg::AdmBadObject;
       else if (cmd_i.opcode == iwarp_pkg::CmdCreateQp) begin
         if (exists) status_o = iwarp_pkg::AdmExists;
@@ -76,15 +77,15 @@ module qp_decide #(
           exists    = 1'b1;
           params    = '0;
           params.pd = qp_args.pd;
-          todo_o    = Init | Save | Answer;
+          steps_o    = Init | Save | Answer;
         end
       end else if (!exists) status_o = iwarp_pkg::AdmNotFound;
-      else if (cmd_i.opcode == iwarp_pkg::CmdQueryQp) todo_o = Look | Answer;
+      else if (cmd_i.opcode == iwarp_pkg::CmdQueryQp) steps_o = Look | Answer;
       else if (cmd_i.opcode == iwarp_pkg::CmdDestroyQp) begin
         if (st != iwarp_pkg::QpsIdle && st != iwarp_pkg::QpsError) status_o = iwarp_pkg::AdmInUse;
         else begin
           exists = 1'b0;
-          todo_o = DoorOff | Quiet | Look | BarFetch | BarRq | Look2 | Save | Answer;
+          steps_o = DoorOff | Quiet | Look | BarFetch | BarRq | Look2 | Save | Answer;
         end
       end else if (cmd_i.opcode != iwarp_pkg::CmdModifyQp) status_o = iwarp_pkg::AdmBadOpcode;
       else if (mod_args.to_state == 8'(iwarp_pkg::QpsRts)) begin
@@ -101,18 +102,18 @@ module qp_decide #(
           params.ird_base   = mod_args.ird_base;
           params.ord_base   = mod_args.ord_base;
           ctl_op_o = iwarp_pkg::QpoStart;
-          todo_o   = Ctl | Save | Kick | Answer;
+          steps_o   = Ctl | Save | Kick | Answer;
         end
       end else if (mod_args.to_state == 8'(iwarp_pkg::QpsClosing)) begin
         if (st != iwarp_pkg::QpsRts) status_o = iwarp_pkg::AdmBadState;
         else begin
           st     = iwarp_pkg::QpsClosing;
-          todo_o = Save | Kick | Answer;
+          steps_o = Save | Kick | Answer;
         end
       end else if (mod_args.to_state == 8'(iwarp_pkg::QpsError)) begin
         if (st != iwarp_pkg::QpsError) begin
-          todo_o = Quiet | Drain | Answer;
-          if (st != iwarp_pkg::QpsIdle) todo_o = Quiet | Ctl | Drain | Answer;
+          steps_o = Quiet | Drain | Answer;
+          if (st != iwarp_pkg::QpsIdle) steps_o = Quiet | Ctl | Drain | Answer;
           st        = iwarp_pkg::QpsError;
           term_wait = 1'b0;
           ctl_op_o  = iwarp_pkg::QpoAbort;
@@ -124,11 +125,11 @@ module qp_decide #(
         st       = iwarp_pkg::QpsClosing;
         half     = 1'b1;
         ctl_op_o = iwarp_pkg::QpoHalfClose;
-        todo_o   = Ctl | Save;
+        steps_o   = Ctl | Save;
       end else if (fin && (st == iwarp_pkg::QpsRts || reads_i)) begin
         lost   = 1'b1;
-        todo_o = Fault | Save;
-      end else todo_o = Save | Kick;
+        steps_o = Fault | Save;
+      end else steps_o = Save | Kick;
 
     end else if (live && ev_error) begin
       cause         = error_i.cause;
@@ -137,40 +138,40 @@ module qp_decide #(
       st            = iwarp_pkg::QpsTerminate;
       lost          = lost || ev_lost || !error_i.sends_term;
       term_wait     = error_i.sends_term && !lost && !ended && !term_seen;
-      todo_o        = Quiet | Save;
+      steps_o        = Quiet | Save;
       if (!term_wait) begin
         st       = iwarp_pkg::QpsError;
         ctl_op_o = lost ? iwarp_pkg::QpoAbort : iwarp_pkg::QpoStop;
-        todo_o   = Quiet | Ctl | Drain | Async;
+        steps_o   = Quiet | Ctl | Drain | Async;
       end
-      if (error_i.has_wr) todo_o = todo_o | Mark;
+      if (error_i.has_wr) steps_o = steps_o | Mark;
     end else if (live && (ev_lost || (ev_closed && !half))) begin
       lost   = 1'b1;
-      todo_o = ev_lost ? Fault | Save : Sync | Fault | Save;
+      steps_o = ev_lost ? Fault | Save : Sync | Fault | Save;
     end else if (live && ev_closed) begin
       st         = iwarp_pkg::QpsError;
       graceful_o = 1'b1;
-      todo_o     = Sync | Quiet | Ctl | Drain | Async;
+      steps_o     = Sync | Quiet | Ctl | Drain | Async;
     end else if (live && ev_cq) begin
       cause_o   = iwarp_pkg::CauseLocalCatastrophic;
       term_seen = term_seen || ev_term;
-      todo_o    = Fault | Save;
+      steps_o    = Fault | Save;
     end else if (live && ev_term) begin
       term_seen = 1'b1;
-      todo_o    = Save;
+      steps_o    = Save;
     end else if (live && !half && !lost && (ev_peer || (ev_empty && st == iwarp_pkg::QpsClosing))) begin
       fin     = fin || ev_peer;
       again_o = 1'b1;
-      todo_o  = ev_peer ? Sync | Quiet | Look : Quiet | Look;
+      steps_o  = ev_peer ? Sync | Quiet | Look : Quiet | Look;
     end else if (exists && st == iwarp_pkg::QpsIdle && ev_cq) begin
       st     = iwarp_pkg::QpsError;
       cause  = iwarp_pkg::CauseLocalCatastrophic;
-      todo_o = Quiet | Drain | Async;
+      steps_o = Quiet | Drain | Async;
     end else if (exists && st == iwarp_pkg::QpsTerminate && term_wait && ended) begin
       st        = iwarp_pkg::QpsError;
       term_wait = 1'b0;
       ctl_op_o  = ev_term || ev_closed ? iwarp_pkg::QpoStop : iwarp_pkg::QpoAbort;
-      todo_o    = Ctl | Drain | Async;
+      steps_o    = Ctl | Drain | Async;
     end
     ctx_o = {exists, st, cause, has_peer_term, peer_term, half, fin, term_wait, term_seen, lost, params};
   end

@@ -147,7 +147,7 @@ module qp_retire #(
   } state_e;
 
   state_e           state_d, state_q;
-  logic             init, table_re, win_re, ctx_we, cqe_ready, cqe_room;
+  logic             init, table_re, win_re, ctx_we, cqe_room;
   logic [CtxW-1:0]  ctx_ram, ctx_wdata;
   logic [50:0]      win_ram;
   logic [31:0]      cq_ram;
@@ -214,39 +214,15 @@ module qp_retire #(
   assign {unused_ctx_head, ctx_head, ctx_reads} = ctx_ram[CtxW-33 -: WinW + 7];
 
   // --- completions: one a cycle at most, only with room
-  logic                cqe_put;
-  iwarp_pkg::cqe_req_t cqe_in;
-  iwarp_pkg::cqe_t     entry;
-  logic                put_own, put_flush_sq, put_recv, put_flush_rq;
-  logic [15:0]         put_index;
-  logic [7:0]          put_status;
-  iwarp_pkg::rx_done_t bits;   // an enum comes out of bits as a member of a struct
-  logic                unused_bits;
-  assign bits        = {{(iwarp_pkg::RxDoneWidth - 8){1'b0}}, put_status};
-  assign unused_bits = ^{bits.qpn, bits.kind, bits.slot, bits.index, bits.byte_len, bits.solicited};
-
-  always_comb begin
-    entry           = '0;
-    entry.qpn       = 24'(qpn);
-    entry.status    = bits.status;
-    entry.index     = put_index;
-    entry.is_recv   = put_recv || put_flush_rq;
-    entry.solicited = put_recv && solicited;
-    entry.opcode    = iwarp_pkg::WcoSend;
-    if (put_recv || put_flush_rq)             entry.opcode = iwarp_pkg::WcoRecv;
-    else if (put_own && win_opcode == 2'd1)   entry.opcode = iwarp_pkg::WcoRdmaWrite;
-    else if (put_own && win_opcode == 2'd2)   entry.opcode = iwarp_pkg::WcoRdmaRead;
-    if (put_recv)     entry.byte_len = byte_len;
-    else if (put_own) entry.byte_len = win_length;
-  end
-  assign cqe_put      = put_own || put_flush_sq || put_recv || put_flush_rq;
-  assign cqe_in.cqn   = put_recv || put_flush_rq ? cq_ram[15:0] : cq_ram[31:16];
-  assign cqe_in.entry = entry;
-  stream_reg #(.Width(iwarp_pkg::CqeReqWidth)) u_cqe (
-    .clk_i, .rst_ni, .valid_i(cqe_put), .ready_o(cqe_ready), .data_i(cqe_in),
-    .valid_o(cqe_req_valid_o), .ready_i(cqe_req_ready_i), .data_o(cqe_req_o)
+  logic        put_own, put_flush_sq, put_recv, put_flush_rq;
+  logic [15:0] put_index;
+  logic [7:0]  put_status;
+  qp_retire_cqe u_cqe (
+    .clk_i, .rst_ni, .put_own_i(put_own), .put_flush_sq_i(put_flush_sq), .put_recv_i(put_recv), .put_flush_rq_i(put_flush_rq),
+    .qpn_i(qpn), .send_cq_i(cq_ram[31:16]), .recv_cq_i(cq_ram[15:0]), .index_i(put_index), .status_i(put_status),
+    .win_opcode_i(win_opcode), .win_length_i(win_length), .byte_len_i(byte_len), .solicited_i(solicited),
+    .room_o(cqe_room), .cqe_req_valid_o, .cqe_req_ready_i, .cqe_req_o
   );
-  assign cqe_room = cqe_ready;
 
   // --- the walk
   assign kick_now = !kick_q || kick_ready_i;
@@ -410,7 +386,5 @@ module qp_retire #(
 
   `RNIC_ASSERT(KindKnown_A, !(rx_done_valid_i && rx_done_ready_o) || rx_done_i.kind == iwarp_pkg::DelRead ||
                             rx_done_i.kind == iwarp_pkg::DelRecv)
-  `RNIC_ASSERT(CqeHasRoom_A, !cqe_put || cqe_ready)
-  `RNIC_STREAM_STABLE(CqeStable_A, cqe_req_valid_o, cqe_req_ready_i, cqe_req_o)
   `RNIC_STREAM_STABLE(KickStable_A, kick_valid_o, kick_ready_i, kick_qpn_o)
 endmodule

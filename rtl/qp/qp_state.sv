@@ -1,12 +1,12 @@
 // qp_state: commands of admin and what happens to QPs, one at a time: states, start and stop, drain.
 //
-//   event (qp_event) --+--> [ read context ] --> [ qp_decide ] --> todo: a set of steps, done in the order of their bits
+//   event (qp_event) --+--> [ read context ] --> [ qp_decide ] --> steps: a set, done in the order of their bits
 //   qp_cmd ------------+                              ^
 //                                                     +-- look: what qp_retire found (closing, peer_closed)
 //
-// Steps: close the doorbell; sync of mpa and ddp; issue off; barrier through issue; mark the failed request; look; qp_fault; start or stop the other
-// units (qp_ctl); barriers through both fetches; flush; look again; initialise the tables; save (context, copy for qp_pick);
-// kick; qp_async; answer. Waiting for a Terminate to leave is not a step: the QP rests in state terminate, and term_done starts
+// Steps: close the doorbell; sync of mpa and ddp; issue off; barrier through issue; mark the failed request; look; qp_fault;
+// start or stop the other units (qp_ctl); barriers through both fetches; flush; look again; initialise the
+// tables; save (context, copy for qp_pick); kick; qp_async; answer. Waiting for a Terminate to leave is not a step: the QP rests in state terminate, and term_done starts
 // the rest. Look precedes flush so that what stood at qp_retire's door before the first is in before the second.
 //
 // Waits for the units it has told to stop, and for what they wait for (cq, place_done); events go on being collected
@@ -106,7 +106,7 @@ module qp_state #(
   logic [QpnW-1:0]  qpn_q;
   logic [6:0]       bits_q;
   logic [CtxW-1:0]  ctx_ram, ctx_q, ctx_new;
-  logic [Steps-1:0] todo_q, todo_new, step_q, next_step;
+  logic [Steps-1:0] steps_q, steps_new, step_q, next_step;
   logic             any_step, again_q, again_new, empty_q, reads_q;
   logic [4:0]       unused_step;
   logic [2:0]       ctl_op_q, ctl_op_new;
@@ -137,11 +137,11 @@ module qp_state #(
   qp_decide u_decide (
     .is_cmd_i(is_cmd_q), .again_i(state_q == StLooked), .cmd_i(cmd), .in_range_i(in_range), .bits_i(bits_q),
     .error_i(event_error_i), .ctx_i(ctx_q), .empty_i(empty_q), .reads_i(reads_q),
-    .ctx_o(ctx_new), .todo_o(todo_new), .again_o(again_new), .ctl_op_o(ctl_op_new), .graceful_o(graceful_new), .cause_o(cause_new),
+    .ctx_o(ctx_new), .steps_o(steps_new), .again_o(again_new), .ctl_op_o(ctl_op_new), .graceful_o(graceful_new), .cause_o(cause_new),
     .status_o(status_new)
   );
 
-  first_one #(.N(Steps)) u_next (.request_i(todo_q), .any_o(any_step), .onehot_o(next_step), .index_o(unused_step));
+  first_one #(.N(Steps)) u_next (.request_i(steps_q), .any_o(any_step), .onehot_o(next_step), .index_o(unused_step));
 
   // Which steps have an answer to wait for, and when the others are done.
   logic fork_ready;
@@ -195,14 +195,14 @@ module qp_state #(
     if (state_q == StLoad) ctx_q <= ctx_ram;
     if (state_q == StDecide || state_q == StLooked) begin
       ctx_q    <= ctx_new;
-      todo_q   <= todo_new;
+      steps_q   <= steps_new;
       again_q  <= again_new;
       ctl_op_q <= ctl_op_new;
       graceful_q <= graceful_new;
       cause_q  <= cause_new;
       status_q <= status_new;
     end else if (step_done) begin
-      todo_q <= todo_q & ~step_q;
+      steps_q <= steps_q & ~step_q;
     end
     if (state_q == StStep) step_q <= next_step;
     if (state_q == StWait && ret_rsp_valid_i) begin

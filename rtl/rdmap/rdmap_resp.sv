@@ -84,7 +84,7 @@ module rdmap_resp (
   end
   always_ff @(posedge clk_i) begin
     if (state_q == StIdle) qpn_q <= work_qpn_i;
-    cancel_q <= state_q != StIdle && cancelled;
+    cancel_q <= (state_q == StCheck || state_q == StAnswer) && cancelled;
     if (state_q == StHead && head_valid_i) begin
       pd_q        <= head_pd_i;
       slot_q      <= head_slot_i;

@@ -1,6 +1,6 @@
 // tpt: translation and protection table.
 //
-//   rx_xlate, tx_xlate,   --> [ pick one ] --> [ tpt_entry: look-up and checks, 6 cycles ] --+--> [ tpt_rsp ] --> *_rsp
+//   rx_xlate, tx_xlate,   --> [ pick one ] --> [ tpt_entry: look-up and checks, 5 cycles ] --+--> [ tpt_rsp ] --> *_rsp
 //   wqe_check, resp_check         ^                     ^                                    |
 //   tpt_cmd --> [ tpt_update ] ---+------- writes ------+                                    +--> [ tpt_walk ] --> *_extent
 //                                                                      page list, one read port, shared

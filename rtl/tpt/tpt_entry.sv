@@ -1,9 +1,9 @@
 // tpt_entry: the STag table and its look-up: find the entry, check it, work out where the bytes lie.
 //
-//   item -> [ key back, 2 ] -> [ read entry ] -> [ STag, PD, rights; TO+length, TO-base ] -> [ wrap, bounds; page ] -> result
-//              1, 2                3                           4                                     5
+//   item -> [ key back, 2 ] -> [ read entry ] -> [ STag, PD, rights; TO+length, TO-base, end ] -> [ wrap, bounds; page ] -> result
+//              1, 2                3                           4                                          5
 //
-// Latency 6 cycles, one look-up a cycle, never stalled: who asks has kept room for the answer. The checks run in the order of
+// Latency 5 cycles, one look-up a cycle, never stalled: who asks has kept room for the answer. The checks run in the order of
 // requirements.md section 7 (STag, association, rights, wrap, bounds), in 65-bit arithmetic. The epoch is taken in the cycle in which the
 // entry is read, so that a change of the entry and of the epoch in one cycle splits all look-ups into before and after.
 // Siblings: tpt_key, tpt_update (writes the table), tpt_walk (uses the result). Bench: tb/tpt/tpt_test.cpp
@@ -25,7 +25,7 @@ module tpt_entry #(
   input  logic [15:0] pd_i,
   input  logic [15:0] rights_i,
   input  logic        last_i,
-  // its result, 6 cycles later
+  // its result, 5 cycles later
   output logic        valid_o,
   output logic [2:0]  client_o,
   output iwarp_pkg::tpt_result_e result_o,
@@ -90,10 +90,9 @@ module tpt_entry #(
 
   logic        s4_valid_q, s4_last_q, s4_epoch_q, bad_stag_q, bad_pd_q, bad_rights_q, below_q;
   logic [2:0]  s4_client_q;
-  logic [64:0] end_q, from_base;
+  logic [64:0] end_q, limit_q, from_base;   // where the item ends, where the region ends
   logic [63:0] offset_q;
   logic [31:0] s4_length_q;
-  logic [48:0] region_q;
   logic [4:0]  log_page_q;
   logic [20:0] first_q;
   logic [PblW-1:0]   pbl_q;
@@ -118,20 +117,18 @@ module tpt_entry #(
     end_q        <= {1'b0, to} + {33'h0, length};
     below_q      <= from_base[64];
     offset_q     <= from_base[63:0];
-    region_q     <= e_length;
+    limit_q      <= {1'b0, e_base} + {16'h0, e_length};
     log_page_q   <= e_log_page;
     first_q      <= e_first;
     pbl_q        <= e_pbl;
   end
 
   // --- 5: verdict; bytes from the first page's start, hence page and offset in it
-  logic [64:0] end_offset;
   logic [48:0] from_page;
   logic [36:0] page_no;       // pages of 4 KiB
   logic        wraps, outside;
   assign wraps      = end_q[64] && |end_q[63:0];
-  assign end_offset = {1'b0, offset_q} + {33'h0, s4_length_q};
-  assign outside    = below_q || end_offset > {16'h0, region_q};
+  assign outside    = below_q || end_q > limit_q;
   assign from_page  = offset_q[48:0] + {28'h0, first_q};
   assign page_no    = from_page[48:12] >> (log_page_q - 5'd12);
 
@@ -139,7 +136,7 @@ module tpt_entry #(
   logic [2:0]  s5_client_q;
   iwarp_pkg::tpt_result_e result_d, result_q;
   logic [31:0] s5_length_q;
-  logic [PblW-1:0]   page_q;
+  logic [PblW-1:0]   page_no_q, s5_pbl_q;
   logic [20:0]       page_offset_q, mask;
   logic [4:0]        s5_log_page_q;
   logic [SlotW-1:0]  s5_slot_q;
@@ -168,7 +165,8 @@ module tpt_entry #(
     s5_slot_q     <= s4_slot_q;
     s5_entry_q    <= s4_entry_q;
     result_q      <= result_d;
-    page_q        <= pbl_q + page_no[PblW-1:0];
+    page_no_q     <= page_no[PblW-1:0];
+    s5_pbl_q      <= pbl_q;
     page_offset_q <= from_page[20:0] & mask;
   end
 
@@ -178,12 +176,12 @@ module tpt_entry #(
   assign last_o        = s5_last_q;
   assign epoch_o       = s5_epoch_q;
   assign length_o      = s5_length_q;
-  assign page_o        = page_q;
+  assign page_o        = s5_pbl_q + page_no_q;
   assign page_offset_o = page_offset_q;
   assign log_page_o    = s5_log_page_q;
   assign slot_o        = s5_slot_q;
   assign entry_o       = s5_entry_q;
 
   logic unused_high;
-  assign unused_high = ^{place[23:SlotW], page_no[36:PblW]};
+  assign unused_high = ^{place[23:SlotW], page_no[36:PblW], offset_q[63:49]};
 endmodule

@@ -90,11 +90,11 @@ module tpt_walk #(
   // --- the current job
   logic             cur_q, cur_last_q, cur_epoch_q, cur_fail_q, skip_q;
   logic [2:0]       cur_result_q;
-  logic [16:0]      rest_q, piece;
+  logic [16:0]      rest_q;          // bytes that are left, less one
   logic [PblW-1:0]  page_q;
   logic [20:0]      offset_q;
   logic [4:0]       log_q;
-  logic [21:0]      in_page_q;       // bytes from the place to the page's end
+  logic [20:0]      in_page_q;       // bytes from the place to the page's end, less one: both without carries
   logic             job_ok, load, take, drop, issue, finishing, room_out;
 
   assign job_ok   = j_result == iwarp_pkg::TptOk;
@@ -105,8 +105,7 @@ module tpt_walk #(
   assign j_ready  = go_valid && (drop || load);
   assign go_pop   = j_valid && j_ready && j_last;
 
-  assign finishing = cur_fail_q || {5'h0, rest_q} <= in_page_q;
-  assign piece     = cur_fail_q ? 17'h0 : finishing ? rest_q : in_page_q[16:0];
+  assign finishing = cur_fail_q || {4'h0, rest_q} <= in_page_q;
 
   assign pbl_valid_o = cur_q && room_out;
   assign pbl_addr_o  = page_q;
@@ -128,16 +127,16 @@ module tpt_walk #(
       cur_epoch_q  <= j_epoch;
       cur_fail_q   <= !job_ok;
       cur_result_q <= j_result;
-      rest_q       <= j_length;
+      rest_q       <= j_length - 17'h1;
       page_q       <= j_page;
       offset_q     <= j_offset;
       log_q        <= j_log;
-      in_page_q    <= (22'h1 << j_log) - {1'b0, j_offset};
+      in_page_q    <= ~j_offset & ~(21'h1fffff << j_log);
     end else if (issue) begin
-      rest_q    <= rest_q - piece;
+      rest_q    <= rest_q + ~in_page_q[16:0];   // less the piece; of no account when finishing
       page_q    <= page_q + 1'b1;
       offset_q  <= '0;
-      in_page_q <= 22'h1 << log_q;
+      in_page_q <= ~(21'h1fffff << log_q);
     end
   end
 
@@ -151,7 +150,7 @@ module tpt_walk #(
   logic              s1_q, s1_last_q, s1_epoch_q;
   logic [2:0]        s1_result_q;
   logic [20:0]       s1_offset_q;
-  logic [16:0]       s1_length_q;
+  logic [16:0]       s1_rest_q, length;
   logic [63:0]       address;
   logic [$clog2(OutDepth + 1)-1:0] out_count;
   logic              out_push_ready;
@@ -168,11 +167,12 @@ module tpt_walk #(
       s1_epoch_q  <= cur_epoch_q;
       s1_result_q <= cur_result_q;
       s1_offset_q <= offset_q;
-      s1_length_q <= piece;
+      s1_rest_q   <= finishing ? rest_q : in_page_q[16:0];
     end
   end
   assign address = s1_result_q == iwarp_pkg::TptOk ? {pbl_data_i, 12'h0} | {43'h0, s1_offset_q} : '0;
-  assign ext     = {address, s1_length_q, s1_result_q, s1_epoch_q, s1_last_q};
+  assign length  = s1_result_q == iwarp_pkg::TptOk ? s1_rest_q + 17'h1 : '0;
+  assign ext     = {address, length, s1_result_q, s1_epoch_q, s1_last_q};
   stream_fifo #(.Width(iwarp_pkg::ExtentWidth), .Depth(OutDepth)) u_out (
     .clk_i, .rst_ni, .valid_i(s1_q), .ready_o(out_push_ready), .data_i(ext),
     .valid_o(out_valid_o), .ready_i(out_ready_i), .data_o(out_o), .count_o(out_count)

@@ -241,10 +241,10 @@ Outcome run(const RunRequest& r) {
     for (unsigned side = 0; side < 2; ++side) {
       simulation.start(side, "counters", [&j, side](PciDevice& dev) {
         for (uint32_t u = 0; u < std::size(kUnits); ++u) {
-          const uint32_t at = u * spec::regs::kCountItemsStride;
-          j["units"][kSides[side]][kUnits[u]] = {{"items", dev.read64(0, spec::regs::kCountItemsOffset + at)},
-                                                 {"busy", dev.read64(0, spec::regs::kCountBusyOffset + at)},
-                                                 {"stalled", dev.read64(0, spec::regs::kCountStalledOffset + at)}};
+          const uint32_t at = u * spec::kCountItemsStride;
+          j["units"][kSides[side]][kUnits[u]] = {{"items", dev.read64(0, spec::kCountItemsOffset + at)},
+                                                 {"busy", dev.read64(0, spec::kCountBusyOffset + at)},
+                                                 {"stalled", dev.read64(0, spec::kCountStalledOffset + at)}};
         }
       });
     }

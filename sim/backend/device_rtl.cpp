@@ -247,7 +247,9 @@ class RtlDevice final : public sc_core::sc_module, public Device {
       const auto& h = out.llp_tx_hdr.item;
       tx_open_ = true;
       tx_.start(h.length);
-      tx_record_ = Record{.connection = h.connection, .is_stream = h.is_stream != 0};
+      tx_record_ = Record{};
+      tx_record_.connection = h.connection;
+      tx_record_.is_stream = h.is_stream != 0;
     }
     if (out.llp_tx.fired()) {
       const auto& b = out.llp_tx.item;

@@ -39,37 +39,52 @@ struct Options {
 
 class Side;
 
-/// The clock, and what the world does at a time of its own.
+/// The clock, and what the world does at a time of its own. ScClock (sc_clock.hpp) is the same on the SystemC kernel.
 class Clock {
  public:
-  model::Dispatcher dispatcher;
-  void at(Cycle when, std::function<void()> what) { events_.push({when, serial_++, std::move(what)}); }
-  Cycle now() const { return now_; }
+  Clock() : dispatcher(own_) {}
+  explicit Clock(model::Dispatcher& d) : dispatcher(d) {}
+  virtual ~Clock() = default;
+  model::Dispatcher& dispatcher;
+
+  virtual void at(Cycle when, std::function<void()> what) { events_.push({when, serial_++, std::move(what)}); }
+  virtual Cycle now() const { return now_; }
   /// Until `done`, or nothing is left to happen, or `limit` cycles.
   template <class F>
   bool run(F done, Cycle limit = 400000) {
-    const Cycle end = now_ + limit;
+    const Cycle end = now() + limit;
     while (!done()) {
-      const Cycle next = std::min(dispatcher.next(), events_.empty() ? model::kNever : events_.top().at);
-      if (next > end) {
-        if (next != model::kNever) now_ = end;
-        return false;
-      }
-      now_ = next;
-      dispatcher.set_now(next);
-      while (!events_.empty() && events_.top().at == next) {
-        auto what = events_.top().what;
-        events_.pop();
-        what();
-      }
-      if (dispatcher.next() == next) dispatcher.step();
+      if (!advance(end)) return false;
     }
     return true;
   }
-  /// After somebody else has stepped the dispatcher.
-  void catch_up() { now_ = std::max(now_, dispatcher.now()); }
   void settle(Cycle limit = 400000) {
     run([] { return false; }, limit);
+  }
+  /// After somebody else has stepped the dispatcher.
+  void catch_up() { now_ = std::max(now_, dispatcher.now()); }
+
+ protected:
+  /// The next thing that happens, if it does so up to `end`.
+  virtual bool advance(Cycle end) {
+    const Cycle next = std::min(dispatcher.next(), next_event());
+    if (next > end) {
+      if (next != model::kNever) now_ = end;
+      return false;
+    }
+    now_ = next;
+    dispatcher.set_now(next);
+    run_events(next);
+    if (dispatcher.next() == next) dispatcher.step();
+    return true;
+  }
+  Cycle next_event() const { return events_.empty() ? model::kNever : events_.top().at; }
+  void run_events(Cycle up_to) {
+    while (next_event() <= up_to) {
+      auto what = events_.top().what;
+      events_.pop();
+      what();
+    }
   }
 
  private:
@@ -79,6 +94,7 @@ class Clock {
     std::function<void()> what;
     bool operator<(const Event& o) const { return at != o.at ? at > o.at : serial > o.serial; }
   };
+  model::Dispatcher own_;
   std::priority_queue<Event> events_;
   uint64_t serial_ = 0;
   Cycle now_ = 0;
@@ -222,7 +238,7 @@ class Side : public model::Surroundings {
 std::pair<uint16_t, uint16_t> open_pair(Side& a, Side& b);
 
 /// The pair.
-template <class S>
+template <class S, class C = Clock>
 class BenchOf {
  public:
   explicit BenchOf(const Options& o = {}) : a(clock, o, "a"), b(clock, o, "b") {
@@ -231,7 +247,7 @@ class BenchOf {
     a.start();
     b.start();
   }
-  Clock clock;
+  C clock;
   S a, b;
   struct Pair {
     QpHandle a, b;

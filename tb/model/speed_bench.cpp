@@ -95,7 +95,6 @@ int run(uint64_t messages, uint32_t bytes, int qps) {
   fmt::print("{} writes of {} bytes on {} QPs: {:.0f} thousand a second of wall time, {:.1f} steps and {:.2f} cycles each\n",
              posted, bytes, qps, n / wall / 1e3, static_cast<double>(d.steps() - steps) / n,
              static_cast<double>(d.now() - began) / n);
-  for (int l = 0; l < 2; ++l) for (int i = 0; i < 26; ++i) if (d.dbg[l][i] > 1000) fmt::print("{}:{} {:.2f}\n", l, i, double(d.dbg[l][i]) / n);
   return 0;
 }
 

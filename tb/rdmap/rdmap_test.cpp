@@ -60,22 +60,22 @@ TYPED_TEST(RdmapTest, BodiesPassThrough) {
   each_pace([&](Pace pace) {
     this->start(pace);
     auto& rng = this->rng;
-    for (uint16_t q = 0; q < 3; q++) this->run_qp(q, this->params(4, 32, 0, static_cast<uint16_t>(q)));
+    for (uint16_t q = 0; q < 3; q++) this->run_qp(q, this->params(4, 32, 0, u16(q)));
     std::vector<Message> want;
     auto any = [&](WrOpcode op, bool is_inline, uint8_t sges, size_t bytes) {
-      const auto length = static_cast<uint32_t>(is_inline ? bytes : sges == 0 ? 0 : rng.next() >> 33);
-      const auto qpn = static_cast<uint16_t>(rng.below(3));
-      want.push_back(this->post({.qpn = qpn, .slot = static_cast<uint8_t>(rng.below(64)), .opcode = op,
+      const auto length = u32(is_inline ? bytes : sges == 0 ? 0 : rng.next() >> 33);
+      const auto qpn = u16(rng.below(3));
+      want.push_back(this->post({.qpn = qpn, .slot = u8(rng.below(64)), .opcode = op,
                                  .is_solicited = op == WrOpcode::kSend && rng.percent(50), .is_inline = is_inline,
                                  .num_sge = sges, .length = length, .remote_to = rng.next(),
-                                 .remote_stag = static_cast<uint32_t>(rng.next())},
+                                 .remote_stag = u32(rng.next())},
                                 rng.bytes(is_inline ? bytes : 16U * sges)));
     };
     for (uint8_t sges = 0; sges <= spec::kMaxSge; sges++) any(WrOpcode::kRdmaWrite, false, sges, 0);
     for (size_t bytes : {0, 1, 63, 64, 65, 127, 128, 129, 223, 224}) any(WrOpcode::kSend, true, 0, bytes);
     for (uint8_t i = 0; i < 10; i++) {  // Reads between them
-      want.push_back(this->post_read(0, this->any_read(i, static_cast<uint32_t>(rng.below(5000)))));
-      any(rng.percent(50) ? WrOpcode::kSend : WrOpcode::kRdmaWrite, false, static_cast<uint8_t>(rng.below(15)), 0);
+      want.push_back(this->post_read(0, this->any_read(i, u32(rng.below(5000)))));
+      any(rng.percent(50) ? WrOpcode::kSend : WrOpcode::kRdmaWrite, false, u8(rng.below(15)), 0);
     }
     want.push_back(this->post({.qpn = 0, .slot = 63, .opcode = WrOpcode::kRdmaRead, .num_sge = 0, .length = 0,
                                .remote_to = 8, .remote_stag = 9}, {}));  // zero-length, nowhere
@@ -91,8 +91,8 @@ TYPED_TEST(RdmapTest, VersionComesFirst) {
     this->start(pace);
     this->run_qp(kQp, this->params());
     for (uint8_t rv : {0x00, 0x80, 0xc0}) {
-      for (const auto& u : {this->tagged(rv, true, 1, 2, 10), this->untagged(rv | 3, true, 0, Bytes(7)),
-                            this->untagged(rv | 15, true, 1, Bytes(3)), this->untagged(rv | 1, false, 1, Bytes(27))}) {
+      for (const auto& u : {this->tagged(rv, true, 1, 2, 10), this->untagged(u8(rv | 3U), true, 0, Bytes(7)),
+                            this->untagged(u8(rv | 15U), true, 1, Bytes(3)), this->untagged(u8(rv | 1U), false, 1, Bytes(27))}) {
         this->expect_bad(kQp, u, Cause::kRdmapVersion);
         this->restart_qp(kQp, this->params());
       }
@@ -110,7 +110,7 @@ TYPED_TEST(RdmapTest, OpcodeMustFitTagAndQueue) {
         const bool is_tagged = qn == 3;
         const bool fits = is_tagged ? op == 0 || op == 2 : qn == 0 ? op == 3 || op == 5 : qn == 1 ? op == 1 : op == 7;
         if (fits) continue;
-        const auto octet = static_cast<uint8_t>(0x40 | op);
+        const auto octet = u8(0x40U | op);
         const auto u = is_tagged ? this->tagged(octet, true, 7, 8, op) : this->untagged(octet, true, qn, Bytes(op + 20U));
         this->expect_bad(kQp, u, Cause::kRdmapOpcode);
         this->restart_qp(kQp, this->params());
@@ -119,8 +119,8 @@ TYPED_TEST(RdmapTest, OpcodeMustFitTagAndQueue) {
     // Reserved bits are ignored. requirements.md section 2, ambiguities.md A-02
     for (uint8_t reserved : {0x10, 0x20, 0x30}) {
       auto u = this->send(9);
-      u[1] |= reserved;
-      u[0] |= 0x3c;
+      u[1] = u8(u[1] | reserved);
+      u[0] = u8(u[0] | 0x3cU);
       this->expect_good(kQp, u, this->good(true, DeliverKind::kRecv));
     }
     this->expect_silence();
@@ -247,18 +247,18 @@ TYPED_TEST(RdmapTest, OutstandingRingsWrap) {
   each_pace([&](Pace pace) {
     this->start(pace);
     const uint8_t sizes[] = {1, 2, 3, 5, 32};
-    auto base = static_cast<uint16_t>(this->dut.sizes().ord_slots - 43);  // up to the pool's end
+    auto base = u16(this->dut.sizes().ord_slots - 43);  // up to the pool's end
     for (uint16_t q = 0; q < 5; q++) {
       this->run_qp(q, this->params(1, sizes[q], 0, base));
-      base = static_cast<uint16_t>(base + sizes[q]);
+      base = u16(base + sizes[q]);
     }
     using Read = typename RdmapWorld<TypeParam>::Read;
     std::deque<Read> out[5];
     uint8_t slot = 0;
     for (unsigned i = 0; i < 400; i++) {
-      const auto q = static_cast<uint16_t>(this->rng.below(5));
+      const auto q = u16(this->rng.below(5));
       if (out[q].size() < sizes[q] && (out[q].empty() || this->rng.percent(60))) {
-        out[q].push_back(this->any_read(slot++, static_cast<uint32_t>(this->rng.below(3) * 700)));
+        out[q].push_back(this->any_read(slot++, u32(this->rng.below(3) * 700)));
         this->read(q, out[q].back());
         continue;
       }
@@ -287,14 +287,14 @@ TYPED_TEST(RdmapTest, ResponderInOrder) {
       this->expect_good(kQp, a, this->good(false));
       for (size_t n : {0, 1, 40}) {  // what counts as a placement
         this->expect_good(kQp, this->write(n), this->good(n != 0));
-        placed = static_cast<uint16_t>(placed + (n != 0));
+        placed = u16(placed + (n != 0));
       }
       this->expect_good(kQp, b, this->good(false));
-      this->expect_message(this->response(kQp, a, i % 3, mark));
+      this->expect_message(this->response(kQp, a, u8(i % 3U), mark));
       this->dut.settle();
       EXPECT_TRUE(this->dut.tx_message_hdr.empty()) << "its slot is not free";
       this->free_response(kQp);
-      this->expect_message(this->response(kQp, b, (i + 1) % 3, placed));
+      this->expect_message(this->response(kQp, b, u8((i + 1U) % 3U), placed));
       this->free_response(kQp);
       this->dut.settle();
     }
@@ -320,7 +320,7 @@ TYPED_TEST(RdmapTest, InboundOverflow) {
         this->dut.settle();
         all.push_back(this->request(100));  // the slot of the first, again
         this->expect_good(kQp, all.back(), this->good(false));
-        this->expect_message(this->response(kQp, all[1], 1 % ird, 0));
+        this->expect_message(this->response(kQp, all[1], u8(1U % ird), 0));
       }
       this->expect_bad(kQp, this->request(100), Cause::kDdpUntaggedNoBuffer);
       this->stop_qp(kQp);
@@ -331,11 +331,11 @@ TYPED_TEST(RdmapTest, InboundOverflow) {
 
 TYPED_TEST(RdmapTest, WatermarkCountsPlacementsOfAll) {
   this->start({0, 0});
-  for (uint16_t q = 0; q < 2; q++) this->run_qp(q, this->params(4, 4, static_cast<uint16_t>(4 * q), 0));
+  for (uint16_t q = 0; q < 2; q++) this->run_qp(q, this->params(4, 4, u16(4 * q), 0));
   uint32_t placed = 0;
   auto place = [&](uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
-      this->put_segment(static_cast<uint16_t>(i % 2), this->write(1 + i % 3));
+      this->put_segment(u16(i % 2), this->write(1 + i % 3));
       if (i % 64 == 63) this->dut.run_until([&] { return this->dut.rx_segment.empty(); });
     }
     placed += count;
@@ -346,7 +346,7 @@ TYPED_TEST(RdmapTest, WatermarkCountsPlacementsOfAll) {
   auto expect_mark = [&](uint8_t slot) {
     const auto r = this->request(64);
     this->expect_good(1, r, this->good(false));
-    this->expect_message(this->response(1, r, slot, static_cast<uint16_t>(placed)));
+    this->expect_message(this->response(1, r, slot, u16(placed)));
     this->free_response(1);
     this->dut.settle();
   };
@@ -372,9 +372,9 @@ TYPED_TEST(RdmapTest, ResponderIsFair) {
     this->start(pace);
     std::deque<Bytes> all[4];
     for (uint16_t q = 0; q < 4; q++) {
-      this->run_qp(q, this->params(8, 1, static_cast<uint16_t>(8 * q), 0));
+      this->run_qp(q, this->params(8, 1, u16(8 * q), 0));
       for (unsigned i = 0; i < (q == 0 ? 8U : 3U); i++) {
-        all[q].push_back(this->request(static_cast<uint32_t>(1000 + q)));
+        all[q].push_back(this->request(u32(1000 + q)));
         this->put_segment(q, all[q].back());
       }
     }
@@ -505,7 +505,7 @@ TYPED_TEST(RdmapTest, FirstErrorWins) {
     // All at once: one of them is told, whichever; the Terminate is that one's.
     for (unsigned i = 0; i < 12; i++) {
       this->restart_qp(kQp, this->params());
-      this->run_qp(2, this->params(4, 4, 4, 4));
+      this->restart_qp(2, this->params(4, 4, 4, 4));
       const auto bad = this->untagged(0x46, true, 0, Bytes(5));
       for (uint16_t q : {kQp, uint16_t{2}}) {
         this->dut.qp_fault.put({.qpn = q, .cause = i % 2 == 0 ? Cause::kLlpLost : Cause::kLocalCatastrophic});
@@ -591,10 +591,10 @@ TYPED_TEST(RdmapTest, PeerTerminate) {
     auto begin = [&](uint32_t received) {  // three Reads, the ring has turned by two, of the oldest some has come
       this->run_qp(kQp, p);
       reads.clear();
-      for (uint8_t i = 0; i < 5; i++) reads.push_back(this->any_read(static_cast<uint8_t>(20 + i), 500));
+      for (uint8_t i = 0; i < 5; i++) reads.push_back(this->any_read(u8(20 + i), 500));
       for (uint8_t i = 0; i < 2; i++) {
         this->read(kQp, reads[i]);
-        this->expect_good(kQp, this->answer(reads[i], 0, 500, true), this->good(true, DeliverKind::kRead, false, 20 + i));
+        this->expect_good(kQp, this->answer(reads[i], 0, 500, true), this->good(true, DeliverKind::kRead, false, u8(20U + i)));
       }
       for (uint8_t i = 2; i < 5; i++) this->read(kQp, reads[i]);
       reads.erase(reads.begin(), reads.begin() + 2);
@@ -636,7 +636,7 @@ TYPED_TEST(RdmapTest, PeerTerminate) {
     }
     for (size_t i = 0; i < 3; i++) {  // any of them, not the oldest alone
       begin(i == 1 ? 100 : 0);
-      told(body("0101e000", reads[i].stag, reads[i].to), static_cast<uint8_t>(22 + i), WcStatus::kRemAccessErr);
+      told(body("0101e000", reads[i].stag, reads[i].to), u8(22 + i), WcStatus::kRemAccessErr);
     }
     begin(123);  // its header is moved on by what the peer has sent. requirements.md section 6
     told(body("0101e000", reads[0].stag, reads[0].to + 123), 22, WcStatus::kRemAccessErr);
@@ -646,6 +646,8 @@ TYPED_TEST(RdmapTest, PeerTerminate) {
     told(body("0101e000", reads[0].stag, reads[1].to), {});
     begin(0);
     told(body("0101c000", reads[0].stag, reads[0].to), {});  // it says that there is none
+    begin(0);
+    told(body("01012000", reads[0].stag, reads[0].to), {});  // that it does not stand where it should
     begin(0);
     told(hex("00000000"), {});
     begin(0);
@@ -699,9 +701,9 @@ TYPED_TEST(RdmapTest, StopForgets) {
       this->read(kQp, next);
       this->expect_good(kQp, this->answer(next, 0, 10, true), this->good(true, DeliverKind::kRead, false, 2));
       for (uint8_t k = 0; k < 3; k++) {
-        const auto r = this->request(1 + k);
+        const auto r = this->request(1U + k);
         this->expect_good(kQp, r, this->good(false));
-        auto want = this->response(kQp, r, k % 2, 0);
+        auto want = this->response(kQp, r, u8(k % 2U), 0);
         const auto m = this->take_message();
         want.hdr.watermark = m.hdr.watermark;
         EXPECT_EQ(m.hdr, want.hdr) << m.hdr.describe();
@@ -716,52 +718,56 @@ TYPED_TEST(RdmapTest, StopForgets) {
 
 // What is inside when stop comes has left when it is acknowledged, and nothing of it comes later.
 TYPED_TEST(RdmapTest, StopWaitsForWhatIsInside) {
-  each_pace([&](Pace pace) {
-    this->start(pace);
-    for (unsigned round = 0; round < 8; round++) {
-      for (uint16_t q = 0; q < 2; q++) this->run_qp(q, this->params(4, 4, static_cast<uint16_t>(4 * q), 0));
-      size_t sent = 0;
-      this->dut.tx_message_hdr.on_item([&](const spec::TxMessageHdr& h) { sent += h.qpn == 1; });
-      size_t at_ack = ~size_t{0};
-      this->dut.qp_ack.on_item([&](const spec::QpAckRdmap&) { at_ack = sent; });
-      if (TypeParam::kHasCycles && round % 2 == 1) this->dut.tx_message_hdr.stall(100);
-      if (TypeParam::kHasCycles) this->dut.hold_checks = round % 4 >= 2;
-      this->dut.check = [&](const spec::RespCheck&) { return round < 4 ? TptResult::kOk : TptResult::kStag; };
-      this->put_segment(1, this->request(64));
-      for (uint8_t i = 0; i < 4; i++) {
-        this->post({.qpn = i % 2U, .slot = i, .opcode = WrOpcode::kRdmaWrite, .num_sge = 5, .length = 300}, Bytes(80));
-        this->put_segment(1, i == 3 ? this->tagged(0x43, true, 1, 2, 3) : this->write(i));
+  if constexpr (!TypeParam::kHasCycles) {
+    GTEST_SKIP() << "nothing is ever inside";
+  } else {
+    each_pace([&](Pace pace) {
+      this->start(pace);
+      for (unsigned round = 0; round < 8; round++) {
+        for (uint16_t q = 0; q < 2; q++) this->run_qp(q, this->params(4, 4, u16(4 * q), 0));
+        size_t sent = 0;
+        this->dut.tx_message_hdr.on_item([&](const spec::TxMessageHdr& h) { sent += h.qpn == 1; });
+        size_t at_ack = ~size_t{0};
+        this->dut.qp_ack.on_item([&](const spec::QpAckRdmap&) { at_ack = sent; });
+        if (round % 2 == 1) this->dut.tx_message_hdr.stall(100);
+        this->dut.hold_checks = round % 4 >= 2;
+        this->dut.check = [&](const spec::RespCheck&) { return round < 4 ? TptResult::kOk : TptResult::kStag; };
+        this->put_segment(1, this->request(64));
+        for (uint8_t i = 0; i < 4; i++) {
+          this->post({.qpn = u16(i % 2U), .slot = i, .opcode = WrOpcode::kRdmaWrite, .num_sge = 5, .length = 300}, Bytes(80));
+          this->put_segment(1, i == 3 ? this->tagged(0x43, true, 1, 2, 3) : this->write(i));
+        }
+        for (unsigned n = round % 2 == 1 ? 100 : 5 * round; n != 0; n--) this->dut.advance();
+        this->dut.qp_ctl.put({.op = spec::QpOp::kStop, .qpn = 1});
+        for (unsigned n = 0; n < 300; n++) this->dut.advance();
+        if (round % 2 == 1) {
+          EXPECT_EQ(at_ack, ~size_t{0}) << "acknowledged with a message inside";
+          this->dut.tx_message_hdr.stall(pace.stall);
+        }
+        this->dut.settle();
+        if (this->dut.hold_checks) {
+          this->dut.answer_checks();
+          this->dut.hold_checks = false;
+        }
+        this->dut.settle();
+        EXPECT_EQ(this->dut.qp_ack.take().qpn, 1);
+        EXPECT_EQ(at_ack, sent) << "a message after the acknowledgement";
+        EXPECT_LE(this->dut.qp_error.take_all().size(), 1U);
+        EXPECT_EQ(this->dut.rx_verdict.take_all().size(), 5U);
+        std::map<TxSource, unsigned> count;
+        while (!this->dut.tx_message_hdr.empty()) {
+          const auto m = this->take_message();
+          if (m.hdr.qpn == 1) count[m.hdr.source]++;
+        }
+        EXPECT_LE(count[TxSource::kTerm], 1U);
+        EXPECT_LE(count[TxSource::kResp], 1U);
+        this->dut.tx_message_hdr.on_item(nullptr);
+        this->dut.qp_ack.on_item(nullptr);
+        this->stop_qp(0);
+        this->expect_silence();
       }
-      for (unsigned n = 5 * round; n != 0; n--) this->dut.advance();
-      this->dut.qp_ctl.put({.op = spec::QpOp::kStop, .qpn = 1});
-      for (unsigned n = 0; n < 300; n++) this->dut.advance();
-      if (TypeParam::kHasCycles && round % 2 == 1) {
-        EXPECT_EQ(at_ack, ~size_t{0}) << "acknowledged with a message inside";
-        this->dut.tx_message_hdr.stall(pace.stall);
-      }
-      this->dut.settle();
-      if (TypeParam::kHasCycles && this->dut.hold_checks) {
-        this->dut.answer_checks();
-        this->dut.hold_checks = false;
-      }
-      this->dut.settle();
-      EXPECT_EQ(this->dut.qp_ack.take().qpn, 1);
-      EXPECT_EQ(at_ack, sent) << "a message after the acknowledgement";
-      EXPECT_LE(this->dut.qp_error.take_all().size(), 1U);
-      EXPECT_EQ(this->dut.rx_verdict.take_all().size(), 5U);
-      std::map<TxSource, unsigned> count;
-      while (!this->dut.tx_message_hdr.empty()) {
-        const auto m = this->take_message();
-        if (m.hdr.qpn == 1) count[m.hdr.source]++;
-      }
-      EXPECT_LE(count[TxSource::kTerm], 1U);
-      EXPECT_LE(count[TxSource::kResp], 1U);
-      this->dut.tx_message_hdr.on_item(nullptr);
-      this->dut.qp_ack.on_item(nullptr);
-      this->stop_qp(0);
-      this->expect_silence();
-    }
-  });
+    });
+  }
 }
 
 TYPED_TEST(RdmapTest, NotRunning) {
@@ -769,7 +775,7 @@ TYPED_TEST(RdmapTest, NotRunning) {
     this->start(pace);
     for (uint8_t i = 0; i < 20; i++) {  // WQEs are swallowed, whatever their bodies
       this->post({.qpn = kQp, .slot = i, .opcode = i % 3 == 0 ? WrOpcode::kRdmaRead : WrOpcode::kSend,
-                  .num_sge = static_cast<uint8_t>(i % 3 == 0 ? 1 : i % 15), .length = 64},
+                  .num_sge = u8(i % 3 == 0 ? 1 : i % 15), .length = 64},
                  Bytes(i % 3 == 0 ? 16 : 16U * (i % 15U)));
       this->put_segment(kQp, this->request(4));
     }
@@ -809,10 +815,10 @@ TYPED_TEST(RdmapTest, Random) {
     } qps[kQps];
     uint16_t ird_base = 0, ord_base = 0;
     for (uint16_t q = 0; q < kQps; q++) {
-      qps[q].p = this->params(static_cast<uint8_t>(rng.between(1, 6)), static_cast<uint8_t>(rng.between(1, 6)), ird_base,
+      qps[q].p = this->params(u8(rng.between(1, 6)), u8(rng.between(1, 6)), ird_base,
                               ord_base);
-      ird_base = static_cast<uint16_t>(ird_base + qps[q].p.ird);
-      ord_base = static_cast<uint16_t>(ord_base + qps[q].p.ord);
+      ird_base = u16(ird_base + qps[q].p.ird);
+      ord_base = u16(ord_base + qps[q].p.ord);
       this->run_qp(q, qps[q].p);
     }
     std::deque<spec::RxVerdict> verdicts;
@@ -822,7 +828,7 @@ TYPED_TEST(RdmapTest, Random) {
     auto expect = [&](uint16_t q, const Bytes& u, spec::RxVerdict v) {
       this->put_segment(q, u);
       verdicts.push_back(v);
-      placed = static_cast<uint16_t>(placed + v.place);
+      placed = u16(placed + v.place);
       segments++;
     };
     auto drain = [&] {
@@ -850,27 +856,27 @@ TYPED_TEST(RdmapTest, Random) {
       ASSERT_TRUE(this->dut.qp_error.empty());
     };
     for (uint64_t step = 0; step < 6000; step++) {
-      const auto qn = static_cast<uint16_t>(rng.below(kQps));
+      const auto qn = u16(rng.below(kQps));
       auto& q = qps[qn];
       const bool tx_room = this->dut.wqe_hdr.size() < 4, rx_room = this->dut.rx_segment.size() < 4;
-      const auto slot = static_cast<uint8_t>(sends % 64);
+      const auto slot = u8(sends % 64);
       switch (rng.below(8)) {
         case 0:
           if (!tx_room || q.reads.size() >= q.p.ord) break;
-          q.reads.push_back({this->any_read(slot, static_cast<uint32_t>(rng.below(2) * rng.below(4000)))});
+          q.reads.push_back({this->any_read(slot, u32(rng.below(2) * rng.below(4000)))});
           q.sq.push_back(this->post_read(qn, q.reads.back().read));
           sends++;
           break;
         case 1: {
           if (!tx_room) break;
           const bool is_inline = rng.percent(30);
-          const auto sges = static_cast<uint8_t>(is_inline ? 0 : rng.below(15));
+          const auto sges = u8(is_inline ? 0 : rng.below(15));
           const auto body = rng.bytes(is_inline ? rng.below(225) : 16U * sges);
           q.sq.push_back(this->post(
               {.qpn = qn, .slot = slot, .opcode = rng.percent(50) ? WrOpcode::kSend : WrOpcode::kRdmaWrite,
                .is_solicited = rng.percent(50), .is_inline = is_inline, .num_sge = sges,
-               .length = is_inline ? static_cast<uint32_t>(body.size()) : static_cast<uint32_t>(rng.next() >> 33),
-               .remote_to = rng.next(), .remote_stag = static_cast<uint32_t>(rng.next())}, body));
+               .length = is_inline ? u32(body.size()) : u32(rng.next() >> 33),
+               .remote_to = rng.next(), .remote_stag = u32(rng.next())}, body));
           sends++;
           break;
         }
@@ -888,9 +894,9 @@ TYPED_TEST(RdmapTest, Random) {
         case 3:
           if (!rx_room || q.inbound >= q.p.ird) break;
           {
-            const auto r = this->request(static_cast<uint32_t>(rng.below(3) * rng.below(5000)));
+            const auto r = this->request(u32(rng.below(3) * rng.below(5000)));
             q.resp.push_back(this->response(qn, r, q.ird_at, placed));
-            q.ird_at = static_cast<uint8_t>((q.ird_at + 1) % q.p.ird);
+            q.ird_at = u8((q.ird_at + 1) % q.p.ird);
             q.inbound++;
             responses++;
             expect(qn, r, this->good(false));
@@ -902,7 +908,7 @@ TYPED_TEST(RdmapTest, Random) {
           {
             auto& o = q.reads.front();
             const uint32_t rest = o.read.length - o.received;
-            const uint32_t n = rng.percent(40) ? rest : static_cast<uint32_t>(rng.below(rest + 1));
+            const uint32_t n = rng.percent(40) ? rest : u32(rng.below(rest + 1));
             const bool last = n == rest;
             expect(qn, this->answer(o.read, o.received, n, last),
                    this->good(n != 0, last ? DeliverKind::kRead : DeliverKind::kNothing, false, o.read.slot));
@@ -948,51 +954,54 @@ TYPED_TEST(RdmapTest, Random) {
 
 // The header's promises. Cycles are the RTL's.
 TYPED_TEST(RdmapTest, LatencyAndThroughput) {
-  if constexpr (!TypeParam::kHasCycles) GTEST_SKIP();
-  this->start({0, 0});
-  this->run_qp(kQp, this->params(4, 4));
-  auto& dut = this->dut;
-  auto cycles_until = [&](auto& in, auto& out) {  // from the edge that takes the item to the one that gives it
-    dut.run_until([&] { return in.taken(); });
+  if constexpr (!TypeParam::kHasCycles) {
+    GTEST_SKIP();
+  } else {
+    this->start({0, 0});
+    this->run_qp(kQp, this->params(4, 4));
+    auto& dut = this->dut;
+    auto cycles_until = [&](auto& in, auto& out) {  // from the edge that takes the item to the one that gives it
+      dut.run_until([&] { return in.taken(); });
+      const auto from = dut.now();
+      dut.run_until([&] { return !out.empty(); });
+      return dut.now() - from;
+    };
+    this->put_segment(kQp, this->write(9));
+    const auto verdict = cycles_until(dut.rx_segment, dut.rx_verdict);
+    const auto r = this->any_read(1, 64);
+    this->read(kQp, r);
+    dut.rx_verdict.items().clear();
+    this->put_segment(kQp, this->answer(r, 0, 64, true));
+    const auto response = cycles_until(dut.rx_segment, dut.rx_verdict);
+    this->post({.qpn = kQp, .opcode = WrOpcode::kSend, .is_inline = 1, .length = 4}, Bytes(4));
+    const auto message = cycles_until(dut.wqe_hdr, dut.tx_message_hdr);
+    this->take_message();
+    dut.rx_verdict.items().clear();
+    this->put_segment(kQp, this->request(64));
+    const auto responder = cycles_until(dut.rx_segment, dut.tx_message_hdr);
+    dut.settle();
+    dut.rx_verdict.items().clear();
+    for (unsigned i = 0; i < 100; i++) this->put_segment(kQp, this->write(9));
     const auto from = dut.now();
-    dut.run_until([&] { return !out.empty(); });
-    return dut.now() - from;
-  };
-  this->put_segment(kQp, this->write(9));
-  const auto verdict = cycles_until(dut.rx_segment, dut.rx_verdict);
-  const auto r = this->any_read(1, 64);
-  this->read(kQp, r);
-  dut.rx_verdict.items().clear();
-  this->put_segment(kQp, this->answer(r, 0, 64, true));
-  const auto response = cycles_until(dut.rx_segment, dut.rx_verdict);
-  this->post({.qpn = kQp, .opcode = WrOpcode::kSend, .is_inline = 1, .length = 4}, Bytes(4));
-  const auto message = cycles_until(dut.wqe_hdr, dut.tx_message_hdr);
-  this->take_message();
-  dut.rx_verdict.items().clear();
-  this->put_segment(kQp, this->request(64));
-  const auto responder = cycles_until(dut.rx_segment, dut.tx_message_hdr);
-  dut.settle();
-  dut.rx_verdict.items().clear();
-  for (unsigned i = 0; i < 100; i++) this->put_segment(kQp, this->write(9));
-  const auto from = dut.now();
-  dut.run_until([&] { return dut.rx_verdict.size() == 100; });
-  const auto segments = dut.now() - from;
-  dut.settle();
-  dut.tx_message_hdr.items().clear();
-  for (unsigned i = 0; i < 100; i++)
-    this->post({.qpn = kQp, .opcode = WrOpcode::kRdmaWrite, .num_sge = 1, .length = 64}, Bytes(16));
-  const auto begin = dut.now();
-  dut.run_until([&] { return dut.tx_message.size() >= 100; });
-  const auto messages = dut.now() - begin;
-  std::printf("verdict %u, of a response %u; message %u; response %u; 100 segments %u, 100 messages %u cycles\n",
-              static_cast<unsigned>(verdict), static_cast<unsigned>(response), static_cast<unsigned>(message),
-              static_cast<unsigned>(responder), static_cast<unsigned>(segments), static_cast<unsigned>(messages));
-  EXPECT_LE(verdict, 4U);
-  EXPECT_LE(response, 5U);
-  EXPECT_LE(message, 5U);
-  EXPECT_LE(responder, 16U);
-  EXPECT_LE(segments, 220U);
-  EXPECT_LE(messages, 320U);
+    dut.run_until([&] { return dut.rx_verdict.size() == 100; });
+    const auto segments = dut.now() - from;
+    dut.settle();
+    dut.tx_message_hdr.items().clear();
+    for (unsigned i = 0; i < 100; i++)
+      this->post({.qpn = kQp, .opcode = WrOpcode::kRdmaWrite, .num_sge = 1, .length = 64}, Bytes(16));
+    const auto begin = dut.now();
+    dut.run_until([&] { return dut.tx_message.size() >= 100; });
+    const auto messages = dut.now() - begin;
+    std::printf("verdict %u, of a response %u; message %u; response %u; 100 segments %u, 100 messages %u cycles\n",
+                static_cast<unsigned>(verdict), static_cast<unsigned>(response), static_cast<unsigned>(message),
+                static_cast<unsigned>(responder), static_cast<unsigned>(segments), static_cast<unsigned>(messages));
+    EXPECT_LE(verdict, 4U);
+    EXPECT_LE(response, 5U);
+    EXPECT_LE(message, 5U);
+    EXPECT_LE(responder, 16U);
+    EXPECT_LE(segments, 220U);
+    EXPECT_LE(messages, 320U);
+  }
 }
 
 }  // namespace

@@ -23,6 +23,10 @@ using spec::WcStatus;
 using spec::WrOpcode;
 using Bytes = std::vector<uint8_t>;
 
+constexpr uint8_t u8(uint64_t v) { return static_cast<uint8_t>(v); }
+constexpr uint16_t u16(uint64_t v) { return static_cast<uint16_t>(v); }
+constexpr uint32_t u32(uint64_t v) { return static_cast<uint32_t>(v); }
+
 struct Message {
   spec::TxMessageHdr hdr;
   Bytes body;
@@ -35,7 +39,7 @@ inline Bytes hex(std::string_view text) {
   for (char c : text)
     if (c != ' ') digits += c;
   for (size_t i = 0; i < digits.size(); i += 2)
-    out.push_back(static_cast<uint8_t>(std::stoul(digits.substr(i, 2), nullptr, 16)));
+    out.push_back(u8(std::stoul(digits.substr(i, 2), nullptr, 16)));
   return out;
 }
 
@@ -69,12 +73,12 @@ inline Bytes terminate(Cause cause, const Bytes& ulpdu, std::optional<uint32_t> 
   const bool with_ddp = row.ddp_header && ulpdu.size() >= header;
   const bool with_read = with_ddp && row.rdma_header && read_offset;
   Bytes out(4);
-  out[0] = static_cast<uint8_t>(row.layer << 4 | row.etype);
+  out[0] = u8(uint64_t{row.layer} << 4 | row.etype);
   out[1] = row.code;
-  out[2] = static_cast<uint8_t>((with_ddp ? 0xc0 : 0) | (with_read ? 0x20 : 0));
+  out[2] = u8((with_ddp ? 0xc0U : 0U) | (with_read ? 0x20U : 0U));
   if (!with_ddp) return out;
-  out.push_back(static_cast<uint8_t>(ulpdu.size() >> 8));
-  out.push_back(static_cast<uint8_t>(ulpdu.size()));
+  out.push_back(u8(ulpdu.size() >> 8));
+  out.push_back(u8(ulpdu.size()));
   out.insert(out.end(), ulpdu.begin(), ulpdu.begin() + static_cast<std::ptrdiff_t>(header));
   if (!with_read) return out;
   auto r = spec::ReadRequest::unpack(std::span(ulpdu).subspan(18));
@@ -106,7 +110,6 @@ class RdmapWorld : public testing::Test {
     dut.qp_ctl.put({.op = spec::QpOp::kStop, .qpn = qpn});
     EXPECT_EQ(dut.qp_ack.take().qpn, qpn);
   }
-  /// An ended QP: everything that was said of it is forgotten.
   void restart_qp(uint16_t qpn, const spec::QpParams& p) {
     stop_qp(qpn);
     run_qp(qpn, p);
@@ -143,13 +146,13 @@ class RdmapWorld : public testing::Test {
     uint64_t to;
   };
   Read any_read(uint8_t slot, uint32_t length) {
-    return {slot, static_cast<uint32_t>(rng.next()), length, rng.next() >> rng.below(40)};
+    return {slot, u32(rng.next()), length, rng.next() >> rng.below(40)};
   }
   Message post_read(uint16_t qpn, const Read& r) {
     Bytes sge(16);
     spec::WqeSge{.address = r.to, .length = r.length, .lkey = r.stag}.pack(sge);
     return post({.qpn = qpn, .slot = r.slot, .opcode = WrOpcode::kRdmaRead, .num_sge = 1, .length = r.length,
-                 .remote_to = rng.next(), .remote_stag = static_cast<uint32_t>(rng.next())}, sge);
+                 .remote_to = rng.next(), .remote_stag = u32(rng.next())}, sge);
   }
   void read(uint16_t qpn, const Read& r) { expect_message(post_read(qpn, r)); }
 
@@ -167,7 +170,7 @@ class RdmapWorld : public testing::Test {
   }
   static Message terminate_message(uint16_t qpn, const Bytes& body) {
     return {{.qpn = qpn, .source = TxSource::kTerm, .opcode = RdmapOpcode::kTerminate, .qn = 2,
-             .length = static_cast<uint32_t>(body.size()), .is_inline = 1}, body};
+             .length = u32(body.size()), .is_inline = 1}, body};
   }
   Message response(uint16_t qpn, const Bytes& request, uint8_t slot, uint16_t watermark) {
     const auto r = spec::ReadRequest::unpack(std::span(request).subspan(18));
@@ -206,27 +209,27 @@ class RdmapWorld : public testing::Test {
   }
   Bytes untagged(uint8_t octet, bool last, uint32_t qn, const Bytes& payload) {
     Bytes u(18);
-    spec::DdpUntagged{.is_last = last, .dv = 1, .invalidate_stag = static_cast<uint32_t>(rng.next()), .qn = qn,
-                      .msn = static_cast<uint32_t>(rng.next()), .mo = 0}.pack(u);
+    spec::DdpUntagged{.is_last = last, .dv = 1, .invalidate_stag = u32(rng.next()), .qn = qn,
+                      .msn = u32(rng.next()), .mo = 0}.pack(u);
     u[1] = octet;
     u.insert(u.end(), payload.begin(), payload.end());
     return u;
   }
-  Bytes write(size_t n, bool last = true) { return tagged(0x40, last, static_cast<uint32_t>(rng.next()), rng.next(), n); }
+  Bytes write(size_t n, bool last = true) { return tagged(0x40, last, u32(rng.next()), rng.next(), n); }
   Bytes send(size_t n, bool last = true, bool solicited = false) {
     return untagged(solicited ? 0x45 : 0x43, last, 0, rng.bytes(n));
   }
   Bytes request(uint32_t size) {
     Bytes r(28);
-    spec::ReadRequest{.sink_stag = static_cast<uint32_t>(rng.next()), .sink_to = rng.next(), .read_size = size,
-                      .source_stag = static_cast<uint32_t>(rng.next()), .source_to = rng.next()}.pack(r);
+    spec::ReadRequest{.sink_stag = u32(rng.next()), .sink_to = rng.next(), .read_size = size,
+                      .source_stag = u32(rng.next()), .source_to = rng.next()}.pack(r);
     return untagged(0x41, true, 1, r);
   }
   Bytes answer(const Read& r, uint32_t from, uint32_t n, bool last) { return tagged(0x42, last, r.stag, r.to + from, n); }
   Bytes peer_terminate(const Bytes& body) { return untagged(0x47, true, 2, body); }
 
   void put_segment(uint16_t qpn, const Bytes& ulpdu, Cause cause = Cause::kNone) {
-    spec::RxSegment s{.qpn = qpn, .cause = cause, .ulpdu_length = static_cast<uint16_t>(ulpdu.size())};
+    spec::RxSegment s{.qpn = qpn, .cause = cause, .ulpdu_length = u16(ulpdu.size())};
     rng.fill(s.head);  // behind its end there is anything
     std::copy_n(ulpdu.begin(), std::min<size_t>(64, ulpdu.size()), s.head.begin());
     dut.rx_segment.put(s);
@@ -254,7 +257,7 @@ class RdmapWorld : public testing::Test {
   void expect_good(uint16_t qpn, const Bytes& ulpdu, const spec::RxVerdict& want) {
     expect_verdict(verdict(qpn, ulpdu), want);
   }
-  /// The segment is refused, for this cause; then the QP is started again.
+  /// The segment is refused, and ends the QP for this cause.
   void expect_bad(uint16_t qpn, const Bytes& ulpdu, Cause cause, Cause found = Cause::kNone) {
     EXPECT_EQ(verdict(qpn, ulpdu, found).accept, 0) << spec::to_string(cause);
     expect_error(qpn, cause, terminate(cause, ulpdu));

@@ -72,13 +72,14 @@ TYPED_TEST(TptTest, StagIsThePermutationOfGenerationAndSlot) {
 }
 
 TYPED_TEST(TptTest, OtherKeysGiveOtherStagsAndZeroIsSkipped) {
-  // A key under which {generation g, slot} becomes 0, found by trial.
+  // A key under which the STag of an early generation of some slot would be 0, found by trial.
   const unsigned bits = TptWorld<TypeParam>::slot_bits();
   auto rng = test_rng("key");
   for (uint32_t generation = 0; generation < 2; generation++) {
-    const uint32_t slot = 9;
     uint64_t key = rng.next();
-    while (permuted(generation << bits | slot, key) != 0) key = rng.next();
+    while (turned_back(0, key) >> bits != generation) key = rng.next();
+    const uint32_t slot = turned_back(0, key) & ((1U << bits) - 1);
+    ASSERT_EQ(permuted(generation << bits | slot, key), 0U);
     this->dut.restart({20, 20});
     TptWorld<TypeParam> w(this->dut, key, rng.fork("world"));
     std::set<uint32_t> seen;
@@ -106,7 +107,9 @@ TYPED_TEST(TptTest, GenerationsWrap) {
     if (i == 0) first = stag;
     EXPECT_EQ(seen.insert(stag).second, i < generations) << i;
     w.destroy(stag);
-    if (i == generations) EXPECT_EQ(stag, first);
+    if (i == generations) {
+      EXPECT_EQ(stag, first);
+    }
   }
 }
 
@@ -193,25 +196,21 @@ TYPED_TEST(TptTest, ChecksAndTheirOrder) {
       w.ask_tx({row.item});
     }
     w.finish();
-    // lengths that only a check may have
-    const uint32_t whole = w.create(6, {.pd = 7, .base = 0xf000'0000'0000'0000, .length = uint64_t{1} << 48, .log_page = 12,
-                                        .pages = std::vector<uint64_t>{}, });
-    static_cast<void>(whole);
   });
 }
 
 TYPED_TEST(TptTest, LongChecks) {
   this->worlds([&](auto& w, Pace) {
-    // 2^32 bytes in pages of 2 MiB would need more of a list than the minimum has: the list is not looked at by a check.
-    Region r{.base = 0xffff'ffff'0000'0000, .length = uint64_t{1} << 32, .log_page = 21};
-    r.pages.assign(r.page_count() > 1024 ? 1024 : 0, 0);
-    spec::TptCmd cmd{.opcode = AdminOpcode::kCreateMr, .object = 1};
-    const uint32_t stag = w.create(1, {.pd = r.pd, .base = r.base, .length = uint64_t{512} << 21, .log_page = 21});
-    const auto& made = w.region(stag);
-    for (const uint64_t offset : {uint64_t{0}, uint64_t{1}, made.length - 1, made.length, made.length + 1})
-      for (const uint32_t n : {1U, 0x3fff'ffffU, 0x4000'0000U, 0x4000'0001U, 0x7fff'ffffU, 0x8000'0000U, 0xffff'ffffU}) {
-        w.ask_wqe({made.item(stag, offset, n)});
-        w.ask_resp({made.item(stag, offset, n)});
+    uint32_t slot = 0;
+    for (const uint64_t length : {uint64_t{1} << 30, (uint64_t{1} << 32) - 1, uint64_t{1} << 32, uint64_t{1} << 48})
+      for (const uint64_t base : {uint64_t{0}, uint64_t{0x1234'5678'9abc'def1}, 0 - length}) {
+        const uint32_t stag = w.create(slot++, {.base = base, .length = length, .log_page = 21});
+        const Region r = w.region(stag);
+        for (const uint64_t offset : {uint64_t{0}, uint64_t{1}, length / 2, length - 0xffff'ffff, length - 1, length, length + 1})
+          for (const uint32_t n : {1U, 0x3fff'ffffU, 0x4000'0000U, 0x4000'0001U, 0x7fff'ffffU, 0x8000'0000U, 0xffff'ffffU}) {
+            w.ask_wqe({r.item(stag, offset, n)});
+            w.ask_resp({r.item(stag, offset, n)});
+          }
       }
     w.finish();
   });
@@ -369,7 +368,8 @@ TYPED_TEST(TptTest, DestroyWaitsForWhatIsInFlight) {
         w.ask_tx({w.region(b).item(b, 0, 100)});
         w.ask_rx({w.region(b).item(b, 0, 100)});
         w.finish(false);
-        for (const auto& e : w.tx_held) EXPECT_NE(e.epoch, held[0].epoch);
+        for (const auto& e : w.tx_held)
+          EXPECT_TRUE(e.result != TptResult::kOk || e.epoch != held[0].epoch);
         for (const auto& e : w.rx_held) EXPECT_NE(e.epoch, held[0].epoch);
         for (const auto& e : held) {
           EXPECT_FALSE(d.tpt_cmd_rsp.try_take(100)) << "answered too early";
@@ -396,25 +396,43 @@ TYPED_TEST(TptTest, DestroyWithPiecesStillInside) {
     const uint32_t a = w.create(1, this->plain());
     const uint32_t b = w.create(2, this->plain(32));
     const Region r = w.region(a);
-    for (const uint32_t stag : {a, b}) {
-      d.tx_extent.stall(100);
-      d.rx_extent.stall(100);
-      // failed ones too, which nobody but their own retirement knows of
-      w.ask_tx({r.item(stag ^ 1, 0, 100)});
-      for (unsigned i = 0; i < 5; i++) {
-        w.ask_tx({r.item(stag, i, 9000), r.item(stag ^ 1, 0, 100)});
-        w.ask_rx({r.item(stag, i, 9000), r.item(stag, 0, 100)});
-        w.ask_rx({r.item(stag, i, 9000), r.item(stag ^ 1, 0, 100)});
-      }
-      w.ask_tx({r.item(stag ^ 1, 0, 100)});
-      for (unsigned i = 0; i < 300; i++) d.advance();
-      d.tx_extent.stall(p.stall);  // the model has no outputs to stall; pieces that were asked must pass before the command
-      d.rx_extent.stall(p.stall);
-      w.finish(false);
-      w.destroy_begin(stag);
-      EXPECT_FALSE(d.tpt_cmd_rsp.try_take(300));
-      w.retire();
-      w.destroy_end(stag);
+    auto stall = [&](bool on) {
+      d.tx_extent.stall(on ? 100 : p.stall);
+      d.rx_extent.stall(on ? 100 : p.stall);
+    };
+    auto looked_up = [&] {
+      EXPECT_TRUE(d.run_until([&] { return !d.tx_xlate.busy() && !d.rx_xlate.busy(); }));
+      for (unsigned i = 0; i < 30; i++) d.advance();
+    };
+    stall(true);
+    w.ask_tx({r.item(a ^ 1, 0, 100)});
+    w.ask_tx({r.item(a, 3, 9000), r.item(a ^ 1, 0, 100), r.item(a, 3, 9)});
+    w.ask_tx({r.item(a ^ 1, 0, 100)});
+    w.ask_rx({r.item(a, 7, 9000), r.item(a, 0, 100)});
+    w.ask_rx({r.item(a, 7, 9000), r.item(a ^ 1, 0, 100)});
+    looked_up();
+    w.destroy_begin(a);
+    EXPECT_FALSE(d.tpt_cmd_rsp.try_take(300));
+    stall(false);
+    w.finish(false);
+    EXPECT_TRUE(d.tpt_cmd_rsp.empty());
+    w.retire();
+    w.destroy_end(a);
+    // nothing inside but pieces that failed: the answer may wait for them or not, but nothing is confused
+    stall(true);
+    w.ask_tx({r.item(a, 0, 100)});
+    w.ask_tx({r.item(a, 0, 100), r.item(b, 0, 100)});
+    looked_up();
+    w.destroy_begin(b);
+    for (unsigned i = 0; i < 100; i++) d.advance();
+    stall(false);
+    w.finish();
+    w.destroy_end(b);
+    for (unsigned i = 0; i < 3; i++) {
+      const uint32_t c = w.create(1, this->plain());
+      w.ask_tx({r.item(c, 0, 100)});
+      w.finish();
+      w.destroy(c);
     }
     w.ask_wqe({r.item(a, 0, 1)});
     w.ask_wqe({r.item(b, 0, 1)});
@@ -458,15 +476,18 @@ TYPED_TEST(TptTest, DestroyRacesWithLookUps) {
       uint64_t now = 0;
       bool answered = false;
       bool early = false, late = false;
-      while (now < 40'000 && !(answered && due.empty() && now > 4000)) {
+      unsigned calm = 0;
+      while (now < 40'000 && !(answered && due.empty() && calm > 600)) {
         d.advance();
         now++;
+        calm++;
         if (!answered && !d.tpt_cmd_rsp.empty()) {
           answered = true;
           early = mine_out != 0;
           EXPECT_EQ(d.tpt_cmd_rsp.take().status, AdminStatus::kOk);
         }
         auto drain = [&](auto& out, bool tx) {
+          if (!out.empty()) calm = 0;
           for (auto& e : out.items()) {
             const bool of_a = e.result == TptResult::kOk && e.address >> 56 == 0xaa;
             mine_out += of_a;
@@ -522,7 +543,7 @@ TYPED_TEST(TptTest, RandomRegionsAndClients) {
         r.log_page = static_cast<unsigned>(rng.between(12, 21));
         r.first = static_cast<uint32_t>(rng.below(uint64_t{1} << r.log_page));
         r.length = rng.between(1, 70000);
-        r.base = rng.percent(20) ? 0 - r.length : rng.percent(20) ? 0 : rng.next();
+        r.base = rng.percent(20) ? 0 - r.length : rng.percent(20) ? uint64_t{0} : rng.next();
         if (Wide{r.base} + r.length > Wide{1} << 64) r.base = 0 - r.length;
         r.pbl_base = 40 * i;
         stags[i] = w.create(w.sizes().num_stags - 1 - i * (w.sizes().num_stags / 11), r);
@@ -531,9 +552,9 @@ TYPED_TEST(TptTest, RandomRegionsAndClients) {
         const uint32_t stag = stags[rng.below(stags.size())];
         const Region& r = w.region(stag);
         const auto n = static_cast<uint32_t>(rng.between(1, std::min<uint64_t>(r.length, rng.percent(50) ? 64 : 65535)));
-        auto c = r.item(stag, rng.below(r.length - n + 1), n, r.rights & static_cast<uint16_t>(rng.next()));
+        auto c = r.item(stag, rng.below(r.length - n + 1), n, static_cast<uint16_t>(r.rights & rng.next()));
         if (rng.percent(4)) c.stag ^= 1U << rng.below(32);
-        if (rng.percent(4)) c.pd ^= 1;
+        if (rng.percent(4)) c.pd = static_cast<uint16_t>(c.pd ^ 1U);
         if (rng.percent(4)) c.rights = static_cast<uint16_t>(1U << rng.below(16));
         if (rng.percent(4)) c.tagged_offset = r.base - 1;
         if (rng.percent(4)) c.tagged_offset = r.base + r.length - n + 1;

@@ -1,0 +1,67 @@
+// qp_retire_cqe: builds a completion and offers it to cq.
+//
+//   put_* (one of four kinds), window entry, rx_done's part --> [ entry ] --> [ stream_reg ] --> cqe_req
+//
+// Latency 1 cycle. room_o says that a completion may be put in this cycle. phase and timestamp are cq's. Part of qp_retire.
+`include "rnic_assert.svh"
+
+module qp_retire_cqe #(
+  localparam int unsigned QpnW = $clog2(rnic_pkg::NumQps)
+) (
+  input  logic            clk_i,
+  input  logic            rst_ni,
+  // from qp_retire: kind, at most one
+  input  logic            put_own_i,        // of a send WQE: the window's opcode and length
+  input  logic            put_flush_sq_i,
+  input  logic            put_recv_i,       // of a receive: byte_len, solicited
+  input  logic            put_flush_rq_i,
+  input  logic [QpnW-1:0] qpn_i,
+  input  logic [15:0]     send_cq_i,
+  input  logic [15:0]     recv_cq_i,
+  input  logic [15:0]     index_i,
+  input  logic [7:0]      status_i,
+  input  logic [1:0]      win_opcode_i,     // 0 Send, 1 Write, 2 Read
+  input  logic [31:0]     win_length_i,
+  input  logic [31:0]     byte_len_i,
+  input  logic            solicited_i,
+  output logic            room_o,
+  // to cq
+  output logic            cqe_req_valid_o,
+  input  logic            cqe_req_ready_i,
+  output iwarp_pkg::cqe_req_t cqe_req_o
+);
+  logic                put, is_recv, unused_bits;
+  iwarp_pkg::cqe_req_t cqe_in;
+  iwarp_pkg::cqe_t     entry;
+  iwarp_pkg::rx_done_t bits;   // an enum comes out of bits as a member of a struct
+
+  assign bits        = {{(iwarp_pkg::RxDoneWidth - 8){1'b0}}, status_i};
+  assign unused_bits = ^{bits.qpn, bits.kind, bits.slot, bits.index, bits.byte_len, bits.solicited};
+  assign is_recv     = put_recv_i || put_flush_rq_i;
+  assign put         = put_own_i || put_flush_sq_i || is_recv;
+
+  always_comb begin
+    entry           = '0;
+    entry.qpn       = 24'(qpn_i);
+    entry.status    = bits.status;
+    entry.index     = index_i;
+    entry.is_recv   = is_recv;
+    entry.solicited = put_recv_i && solicited_i;
+    entry.opcode    = iwarp_pkg::WcoSend;
+    if (is_recv)                                  entry.opcode = iwarp_pkg::WcoRecv;
+    else if (put_own_i && win_opcode_i == 2'd1)   entry.opcode = iwarp_pkg::WcoRdmaWrite;
+    else if (put_own_i && win_opcode_i == 2'd2)   entry.opcode = iwarp_pkg::WcoRdmaRead;
+    if (put_recv_i)     entry.byte_len = byte_len_i;
+    else if (put_own_i) entry.byte_len = win_length_i;
+  end
+  assign cqe_in.cqn   = is_recv ? recv_cq_i : send_cq_i;
+  assign cqe_in.entry = entry;
+
+  stream_reg #(.Width(iwarp_pkg::CqeReqWidth)) u_cqe (
+    .clk_i, .rst_ni, .valid_i(put), .ready_o(room_o), .data_i(cqe_in),
+    .valid_o(cqe_req_valid_o), .ready_i(cqe_req_ready_i), .data_o(cqe_req_o)
+  );
+
+  `RNIC_ASSERT(CqeHasRoom_A, !put || room_o)
+  `RNIC_STREAM_STABLE(CqeStable_A, cqe_req_valid_o, cqe_req_ready_i, cqe_req_o)
+endmodule

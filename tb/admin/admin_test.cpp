@@ -1,0 +1,723 @@
+// admin: docs/theory-of-operation.md, admin; docs/spec/queues.yaml.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "admin/admin_world.hpp"
+
+namespace rnic::tb {
+namespace {
+
+template <class D>
+class AdminTest : public AdminWorld<D> {};
+TYPED_TEST_SUITE(AdminTest, Duts);
+
+using spec::AdminConnArgs;
+using spec::AdminModifyArgs;
+using spec::AdminMrArgs;
+using spec::AdminQpArgs;
+using spec::AdminRingArgs;
+
+Args one(size_t at) {
+  Args a{};
+  a[at] = 1;
+  return a;
+}
+
+TYPED_TEST(AdminTest, EveryCommand) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    this->must(Op::kNop, 0xffffffff);  // its object means nothing
+    this->furnish();
+    this->must(Op::kQueryCq, 3);
+    this->must(Op::kModifyCq, 3, this->ring(1));
+    this->must(Op::kQueryQp, 4);
+    this->must(Op::kModifyQp, 4, AdminModifyArgs{.to_state = 2});
+    this->must(Op::kModifyQp, 4, AdminModifyArgs{.to_state = 4, .connection = 0xffff, .ird = 99, .stream_length = 0xffff});
+    const auto made = this->must(Op::kCreateMr, this->sizes.num_stags - 1, this->region(1));
+    const auto stag = spec::AdminMrResult::unpack(made.result).stag;
+    this->must(Op::kQueryMr, stag);
+    this->must(Op::kDestroyMr, stag);
+    for (auto op : {Op::kConnListen, Op::kConnUnlisten}) {
+      this->must(op, 0);
+      this->must(op, 0xffff);
+    }
+    this->must(Op::kConnConnect, 0, AdminConnArgs{.peer_port = 20049, .peer_address = 0x7f000001});
+    this->must(Op::kConnConnect, 77, AdminConnArgs{.address = 5, .length = 6, .peer_address = 1});  // not looked at
+    for (auto op : {Op::kConnQuery, Op::kConnClose, Op::kConnAbort, Op::kConnRelease}) {
+      this->must(op, 0);
+      this->must(op, this->sizes.num_conns - 1);
+    }
+    this->must(Op::kDestroyQp, 4);
+    this->must(Op::kDestroyCq, 2);
+    this->must(Op::kDestroyCq, 3);
+    this->must(Op::kDestroyEq, 1);
+    this->must(Op::kDestroyPd, 1);
+    this->refused(Status::kNotFound, Op::kDestroyPd, 1);
+    EXPECT_FALSE(this->dut.fatal());
+  });
+}
+
+TYPED_TEST(AdminTest, OpcodesAndFlags) {
+  this->start({20, 20});
+  std::set<unsigned> known;
+  for (const auto op : spec::kAllAdminOpcode) known.insert(static_cast<unsigned>(op));
+  for (unsigned op = 0; op < 256; op++)
+    if (!known.contains(op)) this->refused(Status::kBadOpcode, static_cast<Op>(op), 0);
+  for (const auto op : known) {
+    for (unsigned flag = 0; flag < 8; flag += 7) {
+      const auto rsp = this->command(static_cast<Op>(op), 0xffffffff, one(55), u8(1U << flag));
+      EXPECT_EQ(rsp.status, Status::kBadOpcode);
+      EXPECT_TRUE(this->sent.empty());
+    }
+  }
+  this->must(Op::kCreatePd, 0);  // none of them created it
+}
+
+// Numbers out of range come before all else but the opcode.
+TYPED_TEST(AdminTest, Objects) {
+  this->start({20, 20});
+  const auto& s = this->sizes;
+  const std::pair<uint32_t, std::vector<Op>> rows[] = {
+      {s.num_pds, {Op::kCreatePd, Op::kDestroyPd}},
+      {s.num_eqs, {Op::kCreateEq, Op::kDestroyEq}},
+      {s.num_cqs, {Op::kCreateCq, Op::kQueryCq, Op::kDestroyCq, Op::kModifyCq}},
+      {s.num_qps, {Op::kCreateQp, Op::kModifyQp, Op::kQueryQp, Op::kDestroyQp}},
+      {s.num_stags, {Op::kCreateMr}},
+      {0x10000, {Op::kConnListen, Op::kConnUnlisten}},
+      {s.num_conns, {Op::kConnQuery, Op::kConnGive, Op::kConnSend, Op::kConnClose, Op::kConnAbort, Op::kConnRelease}}};
+  for (const auto& [count, ops] : rows)
+    for (const auto op : ops)
+      for (uint32_t object : {count, count | 0x10000U, 0x10000U, 0x80000000U, 0xffffffffU})
+        this->refused(Status::kBadObject, op, object, one(40));
+  for (uint32_t pd : {0U, s.num_pds - 1}) this->must(Op::kCreatePd, pd);
+  for (uint32_t eq : {0U, s.num_eqs - 1}) this->must(Op::kCreateEq, eq, this->ring());
+  for (uint32_t cq : {0U, s.num_cqs - 1}) this->must(Op::kCreateCq, cq, this->ring(u8(s.num_eqs - 1)));
+  for (uint32_t q : {0U, s.num_qps - 1}) this->must(Op::kCreateQp, q, this->qp(u16(s.num_pds - 1), 0, u16(s.num_cqs - 1)));
+  for (uint32_t q : {0U, s.num_qps - 1}) this->must(Op::kDestroyQp, q);
+}
+
+TYPED_TEST(AdminTest, ExistenceAndReferences) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    const auto bad = one(50);  // existence and references come before arguments
+    for (auto op : {Op::kDestroyPd, Op::kDestroyEq, Op::kQueryCq, Op::kDestroyCq, Op::kModifyCq, Op::kModifyQp, Op::kQueryQp,
+                    Op::kDestroyQp, Op::kCreateMr, Op::kCreateCq, Op::kCreateQp})
+      this->refused(Status::kNotFound, op, 1, bad);
+    this->furnish();
+    this->refused(Status::kExists, Op::kCreatePd, 1, bad);
+    this->refused(Status::kExists, Op::kCreateEq, 1, bad);
+    this->refused(Status::kExists, Op::kCreateCq, 2, bad);
+    this->refused(Status::kExists, Op::kCreateQp, 4, bad);
+    auto wrong = this->ring(0);
+    wrong.reserved1 = 1;
+    this->refused(Status::kNotFound, Op::kCreateCq, 5, wrong);
+    this->refused(Status::kNotFound, Op::kModifyCq, 2, this->ring(0));
+    for (uint8_t eqn : {u8(this->sizes.num_eqs + 1), u8(0x81), u8(0xff)}) {  // 1 exists
+      this->refused(Status::kNotFound, Op::kCreateCq, 5, this->ring(eqn));
+      this->refused(Status::kNotFound, Op::kModifyCq, 2, this->ring(eqn));
+    }
+    for (uint16_t far : {u16(0x8000), u16(0x4000)}) {
+      for (const auto& a : {this->qp(0, 2, 3), this->qp(u16(far + 1), 2, 3), this->qp(1, 1, 3), this->qp(1, u16(far + 2), 3),
+                            this->qp(1, 2, 1), this->qp(1, 2, u16(far + 3))})
+        this->refused(Status::kNotFound, Op::kCreateQp, 5, a);
+      this->refused(Status::kNotFound, Op::kCreateMr, 5, this->region(u16(far + 1)));
+    }
+    this->refused(Status::kNotFound, Op::kCreateMr, 5, this->region(0));
+
+    // Who is referred to stays.
+    for (auto [op, object] : {std::pair{Op::kDestroyPd, 1U}, {Op::kDestroyEq, 1U}, {Op::kDestroyCq, 2U}, {Op::kDestroyCq, 3U}})
+      this->refused(Status::kInUse, op, object);
+    this->must(Op::kCreateQp, 5, this->qp(1, 2, 2));  // twice the same
+    this->must(Op::kDestroyQp, 4);
+    this->must(Op::kDestroyCq, 3);
+    this->refused(Status::kInUse, Op::kDestroyCq, 2);
+    this->must(Op::kCreateEq, 0, this->ring());
+    this->must(Op::kModifyCq, 2, this->ring(0));
+    this->must(Op::kDestroyEq, 1);
+    this->refused(Status::kInUse, Op::kDestroyEq, 0);
+    this->must(Op::kModifyCq, 2, this->ring(0));  // to where it is
+    this->must(Op::kDestroyQp, 5);
+    this->must(Op::kDestroyCq, 2);
+    this->must(Op::kDestroyEq, 0);
+    // Regions count on their PD; two of them.
+    uint32_t stags[2];
+    for (uint32_t i = 0; i < 2; i++)
+      stags[i] = spec::AdminMrResult::unpack(this->must(Op::kCreateMr, i, this->region(1)).result).stag;
+    this->refused(Status::kInUse, Op::kDestroyPd, 1);
+    this->expect(Status::kExists, Op::kCreateMr, 1, this->region(1));  // tpt says so
+    this->must(Op::kDestroyMr, stags[0]);
+    this->expect(Status::kNotFound, Op::kDestroyMr, stags[0]);
+    this->refused(Status::kInUse, Op::kDestroyPd, 1);
+    this->must(Op::kDestroyMr, stags[1]);
+    this->must(Op::kDestroyPd, 1);
+    this->refused(Status::kNotFound, Op::kCreateMr, 1, this->region(1));
+  });
+}
+
+/// Each copy differs from a good one in one field.
+template <class A>
+class Spoiled {
+ public:
+  explicit Spoiled(const A& good) : good_(good) {}
+  template <class T>
+  Spoiled& with(T A::*field, std::initializer_list<std::type_identity_t<T>> values) {
+    for (const auto& v : values) {
+      all_.push_back(good_);
+      all_.back().*field = v;
+    }
+    return *this;
+  }
+  template <size_t N>
+  Spoiled& filled(std::array<uint8_t, N> A::*field) {
+    for (size_t at : {size_t{0}, N - 1}) {
+      all_.push_back(good_);
+      (all_.back().*field)[at] = 0x80;
+    }
+    return *this;
+  }
+  const std::vector<A>& all() const { return all_; }
+
+ private:
+  A good_;
+  std::vector<A> all_;
+};
+
+TYPED_TEST(AdminTest, RingArguments) {
+  this->start({20, 20});
+  const auto pages = u16(this->sizes.num_pages), vectors = u16(this->sizes.num_vectors);
+  this->furnish();
+  Spoiled<AdminRingArgs> bad(this->ring(1));
+  bad.with(&AdminRingArgs::log_size, {16, 255})
+      .with(&AdminRingArgs::vector, {u8(vectors), 255})
+      .with(&AdminRingArgs::page, {pages, 0x8000, 0xffff})
+      .with(&AdminRingArgs::reserved0, {1, 0x80})
+      .with(&AdminRingArgs::reserved1, {1, 0x8000})
+      .filled(&AdminRingArgs::reserved2);
+  for (const auto& a : bad.all()) {
+    this->refused(Status::kBadArgument, Op::kCreateCq, 5, a);
+    this->refused(Status::kBadArgument, Op::kCreateEq, 0, a);
+  }
+  for (uint64_t base : {0x1000001ULL, 0x1000008ULL}) {
+    auto a = this->ring(1);
+    a.base = base;
+    this->refused(Status::kBadArgument, Op::kCreateEq, 0, a);
+    this->refused(Status::kBadArgument, Op::kCreateCq, 5, a);
+  }
+  auto a = this->ring(1);
+  a.base = 0x10;  // an EQE's size, not a CQE's
+  this->refused(Status::kBadArgument, Op::kCreateCq, 5, a);
+  a.log_size = 15, a.vector = u8(vectors - 1), a.page = u16(pages - 1), a.eqn = 0xff;  // eqn: not looked at
+  this->must(Op::kCreateEq, 0, a);
+  a.base = ~uint64_t{31}, a.eqn = 0, a.log_size = 0;
+  this->must(Op::kCreateCq, 5, a);
+  auto m = this->ring(1);
+  m.reserved1 = 2;
+  this->refused(Status::kBadArgument, Op::kModifyCq, 5, m);
+  this->must(Op::kModifyCq, 5, this->ring(1));
+}
+
+TYPED_TEST(AdminTest, QpArguments) {
+  this->start({20, 20});
+  this->furnish();
+  Spoiled<AdminQpArgs> bad(this->qp(1, 2, 3));
+  bad.with(&AdminQpArgs::page, {u16(this->sizes.num_pages), 0xffff})
+      .with(&AdminQpArgs::sq_base, {0x20, 1, 0xffffffffffffffe0})
+      .with(&AdminQpArgs::rq_base, {0x20, 1, 0xffffffffffffffe0})
+      .with(&AdminQpArgs::log_sq, {0, 1, 16, 0x82})
+      .with(&AdminQpArgs::log_rq, {0, 1, 16, 0x82})
+      .with(&AdminQpArgs::reserved0, {1, uint64_t{1} << 47})
+      .filled(&AdminQpArgs::reserved1);
+  for (const auto& a : bad.all()) this->refused(Status::kBadArgument, Op::kCreateQp, 5, a);
+  this->must(Op::kCreateQp, 5, this->qp(1, 3, 3));
+
+  const auto& s = this->sizes;
+  Spoiled<AdminModifyArgs> mod(this->to_rts(1));
+  mod.with(&AdminModifyArgs::to_state, {0, 3, 5, 9, 0x81})
+      .with(&AdminModifyArgs::reserved0, {1, 8})
+      .with(&AdminModifyArgs::connection, {u16(s.num_conns), 0xffff})
+      .with(&AdminModifyArgs::ird, {33, 255})
+      .with(&AdminModifyArgs::ord, {33, 255})
+      .with(&AdminModifyArgs::ird_base, {u16(s.ird_slots - 31), 0xffff})
+      .with(&AdminModifyArgs::ord_base, {u16(s.ord_slots), 0xffff})
+      .with(&AdminModifyArgs::stream_length, {533, 0xffff})
+      .with(&AdminModifyArgs::reserved1, {1, 0x8000})
+      .with(&AdminModifyArgs::reserved2, {1, 0x8000})
+      .filled(&AdminModifyArgs::reserved3);
+  for (const auto& a : mod.all()) this->refused(Status::kBadArgument, Op::kModifyQp, 5, a);
+  for (uint8_t state : {2, 4}) {
+    this->refused(Status::kBadArgument, Op::kModifyQp, 5, AdminModifyArgs{.to_state = state, .reserved2 = 1});
+    this->must(Op::kModifyQp, 5, AdminModifyArgs{.to_state = state});
+  }
+  auto most = this->to_rts(u16(s.num_conns - 1));
+  most.ird_base = u16(s.ird_slots - 32), most.ord_base = u16(s.ord_slots - 1);
+  this->must(Op::kModifyQp, 5, most);
+  most.ird = most.ord = 0, most.ird_base = u16(s.ird_slots), most.ord_base = u16(s.ord_slots);
+  this->must(Op::kModifyQp, 5, most);
+
+  // Commands without arguments have none.
+  for (auto [op, object] : {std::pair{Op::kNop, 0U}, {Op::kCreatePd, 0U}, {Op::kDestroyPd, 1U}, {Op::kQueryCq, 2U},
+                            {Op::kQueryQp, 5U}, {Op::kDestroyQp, 5U}, {Op::kQueryMr, 0U}, {Op::kDestroyMr, 0U},
+                            {Op::kConnListen, 1U}, {Op::kConnUnlisten, 1U}, {Op::kConnQuery, 1U}, {Op::kConnClose, 1U},
+                            {Op::kConnAbort, 1U}, {Op::kConnRelease, 1U}}) {
+    for (size_t at : {0, 31, 55})
+      this->refused(op == Op::kDestroyPd ? Status::kInUse : Status::kBadArgument, op, object, one(at));
+  }
+  Spoiled<AdminConnArgs> conn({.address = 8, .length = 4});
+  conn.filled(&AdminConnArgs::reserved0);
+  for (const auto& a : conn.all())
+    for (auto op : {Op::kConnConnect, Op::kConnGive, Op::kConnSend}) this->refused(Status::kBadArgument, op, 1, a);
+  for (auto op : {Op::kConnGive, Op::kConnSend}) this->refused(Status::kBadArgument, op, 1, AdminConnArgs{.address = 8});
+  for (uint16_t n : {1025, 0xffff}) this->refused(Status::kBadArgument, Op::kConnSend, 1, AdminConnArgs{.length = n});
+}
+
+TYPED_TEST(AdminTest, RegionArguments) {
+  this->start({20, 20});
+  this->must(Op::kCreatePd, 1);
+  const auto pbl = this->sizes.num_pbl;
+  const auto good = this->region(1, 3, 13);
+  Spoiled<AdminMrArgs> bad(good);
+  bad.with(&AdminMrArgs::log_page, {0, 11, 22, 23, 32 + 13, 255})
+      .with(&AdminMrArgs::rights, {8, 0x8001, 2, 6})
+      .with(&AdminMrArgs::reserved0, {1, 0x8000})
+      .with(&AdminMrArgs::length, {0, 3 * 8192 + 1, uint64_t{1} << 48, (uint64_t{1} << 48) + 1, ~uint64_t{0}})
+      .with(&AdminMrArgs::first_offset, {1, 8192, 0x80000000})
+      .with(&AdminMrArgs::pages, {0, 1, 2, 0xffffffff, 0x80000003})
+      .with(&AdminMrArgs::pbl_base, {pbl - 2, pbl, 0xffffffff})
+      .with(&AdminMrArgs::reserved1, {1, 0x80000000})
+      .with(&AdminMrArgs::reserved2, {1, uint64_t{1} << 63});
+  for (const auto& a : bad.all()) this->refused(Status::kBadArgument, Op::kCreateMr, 7, a);
+  this->must(Op::kDestroyPd, 1);
+  this->must(Op::kCreatePd, 1);
+  uint32_t slot = 8;
+  auto ok = [&](AdminMrArgs a) { this->must(Op::kCreateMr, slot++, a); };
+  ok(good);
+  for (uint16_t rights : {0, 1, 3, 4, 5, 7}) {
+    auto a = good;
+    a.rights = rights;
+    ok(a);
+  }
+  auto a = good;
+  a.pbl_base = pbl - 3;
+  ok(a);
+  a = good;
+  a.first_offset = 8191, a.length = 3 * 8192 - 8191;
+  ok(a);
+  a.length++;
+  this->refused(Status::kBadArgument, Op::kCreateMr, slot, a);
+  a = good;
+  a.length = 1, a.base_to = ~uint64_t{0}, a.key = 255;  // more pages than needed; up to the end of TOs
+  ok(a);
+}
+
+TYPED_TEST(AdminTest, PageLists) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    this->must(Op::kCreatePd, 1);
+    uint32_t slot = 0;
+    for (uint32_t n : {1U, 7U, 8U, 9U, 64U, 65U, 128U, 200U, 513U}) {
+      const uint8_t log_page = n % 2 == 0 ? 21 : 12;
+      const uint64_t list = 0x8000'0000 - 24 + 0x10'0000 * n;  // over a 4 KiB border
+      const auto a = this->region(1, n, log_page, list);
+      const auto made = this->must(Op::kCreateMr, slot++, a);
+      EXPECT_EQ(this->pbl.size(), n);
+      for (uint32_t i = 0; i < this->pbl.size(); i++) {
+        EXPECT_EQ(this->pbl[i].index, a.pbl_base + i);
+        EXPECT_EQ(this->pbl[i].address, base::load_le<uint64_t>(this->mem.get(list + 8 * i, 8).data()));
+      }
+      this->must(Op::kDestroyMr, spec::AdminMrResult::unpack(made.result).stag);
+      // An entry that is not a page: nothing is written, nothing made.
+      for (uint32_t at : {n - 1, n / 2}) {
+        for (unsigned bit : {0U, log_page - 1U}) {
+          auto& byte = this->mem[list + 8 * at + bit / 8];
+          byte = u8(byte ^ 1U << bit % 8);
+          this->refused(Status::kBadArgument, Op::kCreateMr, slot, a);
+          byte = u8(byte ^ 1U << bit % 8);
+        }
+        this->mem.spoil(list + 8 * at);
+        this->refused(Status::kDmaError, Op::kCreateMr, slot, a);
+        this->mem.mend();
+      }
+      if (testing::Test::HasFailure()) return;
+    }
+    // It becomes unreadable between checking and writing.
+    const auto a = this->region(1, 65, 12, 0x4000);
+    unsigned seen = 0;
+    this->on_read = [&](const spec::RdReq& r) {
+      seen += r.address == 0x4000;
+      if (seen == 2) this->mem.spoil(0x4000 + 8 * 64);
+    };
+    this->expect(Status::kDmaError, Op::kCreateMr, slot, a);
+    EXPECT_TRUE(this->sent.empty());
+    this->on_read = nullptr;
+    this->mem.mend();
+    this->must(Op::kDestroyPd, 1);  // none is left
+    EXPECT_FALSE(this->dut.fatal());
+  });
+}
+
+// Only if the unit answers ok are the tables changed.
+TYPED_TEST(AdminTest, UnitsRefuse) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    using W = AdminWorld<TypeParam>;
+    auto no = [&](typename W::Unit unit, Op op, uint32_t object, const auto& args) {
+      for (Status s : {Status::kNoResource, Status::kInUse, Status::kBadState}) {
+        this->refuse[unit] = {s};
+        const auto rsp = this->expect(s, op, object, args);
+        EXPECT_EQ(this->sent.size(), 1U);
+        EXPECT_EQ(rsp.result, (std::array<uint8_t, 16>{}));
+      }
+    };
+    const Args none{};
+    this->must(Op::kCreatePd, 1);
+    no(W::kCq, Op::kCreateEq, 1, this->ring());
+    this->must(Op::kCreateEq, 1, this->ring());
+    this->must(Op::kCreateEq, 0, this->ring());
+    no(W::kCq, Op::kCreateCq, 2, this->ring(1));
+    no(W::kCq, Op::kDestroyEq, 1, none);
+    this->must(Op::kCreateCq, 2, this->ring(1));
+    no(W::kCq, Op::kModifyCq, 2, this->ring(0));
+    this->must(Op::kDestroyEq, 0);
+    this->refused(Status::kInUse, Op::kDestroyEq, 1);
+    no(W::kQp, Op::kCreateQp, 3, this->qp(1, 2, 2));
+    no(W::kCq, Op::kDestroyCq, 2, none);
+    this->must(Op::kCreateQp, 3, this->qp(1, 2, 2));
+    no(W::kQp, Op::kDestroyQp, 3, none);
+    this->refused(Status::kInUse, Op::kDestroyCq, 2);
+    this->refused(Status::kInUse, Op::kDestroyPd, 1);
+    no(W::kQp, Op::kModifyQp, 3, AdminModifyArgs{.to_state = 2});
+    no(W::kQp, Op::kQueryQp, 3, none);
+    no(W::kCq, Op::kQueryCq, 2, none);
+    this->must(Op::kDestroyQp, 3);
+    no(W::kTpt, Op::kCreateMr, 9, this->region(1, 2));
+    this->must(Op::kDestroyPd, 1);
+    this->must(Op::kCreatePd, 1);
+    const auto stag = spec::AdminMrResult::unpack(this->must(Op::kCreateMr, 9, this->region(1, 2)).result).stag;
+    no(W::kTpt, Op::kDestroyMr, stag, none);
+    no(W::kTpt, Op::kQueryMr, stag, none);
+    this->refused(Status::kInUse, Op::kDestroyPd, 1);
+    this->must(Op::kDestroyMr, stag);
+    this->must(Op::kDestroyPd, 1);
+    for (auto op : {Op::kConnListen, Op::kConnUnlisten, Op::kConnConnect, Op::kConnQuery, Op::kConnClose, Op::kConnAbort,
+                    Op::kConnRelease})
+      no(W::kConn, op, 2, none);
+  });
+}
+
+TYPED_TEST(AdminTest, RingsWrap) {
+  each_pace([&](Pace pace) {
+    for (unsigned log : {0U, 1U, 3U, 5U}) {
+      this->start(pace, log);
+      for (unsigned i = 0; i < (5U << log); i++) this->must(i % 2 == 0 ? Op::kCreatePd : Op::kDestroyPd, 0);
+      // Many at a time: in order, each answered.
+      const unsigned count = 1U << log;
+      for (unsigned round = 0; round < 3; round++) {
+        this->forget();
+        std::vector<spec::AdminCmd> cmds;
+        const auto first = this->index;
+        for (unsigned i = 0; i < count; i++) {
+          this->mem[this->rsp_at(u16(first + i)) + 31] = u8(this->phase(u16(first + i)) == 0 ? 0x80 : 0);
+          cmds.push_back(this->write_cmd(u16(first + i), Op::kConnQuery, i % 16, {}));
+        }
+        this->index = u16(first + count);
+        this->dut.admin_doorbell.put({.index = u16(first + count / 2)});
+        this->dut.admin_doorbell.put({.index = this->index});
+        EXPECT_TRUE(this->run([&] { return this->answered(u16(first + count - 1)); }));
+        EXPECT_EQ(this->sent.size(), count);
+        for (unsigned i = 0; i < count; i++) {
+          EXPECT_EQ(this->answer_of(u16(first + i), cmds[i]).status, Status::kOk);
+          EXPECT_EQ(this->sent[i].cmd.object, i % 16);
+        }
+      }
+      this->idle(200);
+      EXPECT_EQ(this->reads, count);
+    }
+  });
+}
+
+TYPED_TEST(AdminTest, NothingBeforeEnable) {
+  this->start({0, 0});
+  this->dut.configure({.admin_cmd_base = 0x40, .admin_rsp_base = 0x60, .admin_log_size = 2});
+  this->dut.admin_doorbell.put({.index = 1});
+  this->idle(300);
+  EXPECT_EQ(this->reads, 0U);
+}
+
+TYPED_TEST(AdminTest, UnreadableCommandStopsAll) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    for (unsigned i = 0; i < 3; i++) this->must(Op::kNop, i);
+    this->forget();
+    this->mem.spoil(this->cmd_at(3) + 63);
+    for (uint16_t i = 3; i < 6; i++) this->write_cmd(i, Op::kConnListen, 9, {});
+    this->dut.admin_doorbell.put({.index = 6});
+    EXPECT_TRUE(this->run([&] { return this->dut.fatal(); }));
+    this->dut.admin_doorbell.put({.index = 7});
+    this->mem.mend();
+    this->idle(500);
+    EXPECT_EQ(this->reads, 1U);
+    EXPECT_TRUE(this->order.empty());
+    EXPECT_TRUE(this->dut.fatal());
+  });
+}
+
+// query, connection, bytes, command; each may refuse, and then what follows does not happen.
+TYPED_TEST(AdminTest, ModifyToRts) {
+  using W = AdminWorld<TypeParam>;
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    this->furnish();
+    for (uint16_t length : {0, 1, 63, 64, 65, 531, 532}) {
+      const uint64_t address = 0x9'0000'0000 + 4090;
+      const auto data = this->rng.bytes(length);
+      this->mem.put(address, data);
+      const auto args = this->to_rts(u16(7 + length % 3), length, address);
+      const std::string conn = std::to_string(args.connection);
+      std::vector<std::string> want = {"qp query_qp 4", "conn modify_qp " + conn};
+      const auto two = want;
+      if (length != 0) want.push_back("raw_tx " + conn + " " + std::to_string(length));
+      want.push_back("qp modify_qp 4");
+      const auto all = want;
+      auto check = [&](Status status, const std::vector<std::string>& steps) {
+        this->expect(status, Op::kModifyQp, 4, args);
+        this->order.pop_back();  // the answer
+        EXPECT_EQ(this->order, steps);
+        for (const auto& s : this->sent)
+          EXPECT_EQ(s.cmd.args, s.cmd.opcode == Op::kQueryQp ? Args{} : packed(args));
+        EXPECT_EQ(this->raw.size(), steps == all && length != 0 ? 1U : 0U);
+        for (const auto& r : this->raw) {
+          EXPECT_EQ(r.first.connection, args.connection);
+          EXPECT_EQ(r.first.length, length);
+          EXPECT_EQ(r.second, data);
+        }
+      };
+      check(Status::kOk, all);
+      this->refuse[W::kQp] = {Status::kNotFound};
+      const auto s = this->command(Op::kModifyQp, 4, args).status;
+      EXPECT_NE(s, Status::kOk);
+      EXPECT_EQ(this->sent.size(), 1U);
+      this->refuse[W::kQp] = {Status::kOk, Status::kNoResource};
+      check(Status::kNoResource, all);
+      this->refuse[W::kConn] = {Status::kBadState};
+      check(Status::kBadState, two);
+      this->refuse[W::kConn] = {Status::kNotFound};
+      check(Status::kNotFound, two);
+      for (auto state : {spec::QpState::kRts, spec::QpState::kClosing, spec::QpState::kTerminate, spec::QpState::kError}) {
+        this->qp_state[4] = state;
+        check(Status::kBadState, {"qp query_qp 4"});
+      }
+      this->qp_state[4] = spec::QpState::kIdle;
+      if (length != 0) {
+        this->mem.spoil(address + length - 1U);
+        check(Status::kDmaError, two);
+        this->mem.mend();
+      }
+      check(Status::kOk, all);  // nothing of what failed is left
+    }
+  });
+}
+
+TYPED_TEST(AdminTest, StreamingBytes) {
+  using W = AdminWorld<TypeParam>;
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    const auto last = this->sizes.num_conns - 1;
+    for (uint16_t length : {1, 63, 64, 65, 127, 128, 532, 1023, 1024, 3000}) {
+      const uint64_t address = 0xa'0000'0000 + 4096 - length / 2;
+      // Out
+      if (length <= 1024) {
+        const auto data = this->rng.bytes(length);
+        this->mem.put(address, data);
+        const AdminConnArgs args{.address = address, .length = length, .peer_port = 5, .peer_address = 6};
+        this->expect(Status::kOk, Op::kConnSend, last, args);
+        ASSERT_EQ(this->raw.size(), 1U);
+        EXPECT_EQ(this->raw[0].first.connection, last);
+        EXPECT_EQ(this->raw[0].first.length, length);
+        EXPECT_EQ(this->raw[0].second, data);
+        ASSERT_EQ(this->sent.size(), 1U);
+        EXPECT_TRUE(this->sent[0] == (typename W::Sent{W::kConn, {Op::kConnSend, last, packed(args)}}));
+        EXPECT_EQ(this->order[0], fmt::format("conn conn_send {}", last)) << "the connection is asked first";
+        this->refuse[W::kConn] = {Status::kBadState};
+        this->expect(Status::kBadState, Op::kConnSend, last, args);
+        EXPECT_TRUE(this->raw.empty());
+        for (uint64_t at : {address, address + length - 1U}) {
+          this->mem.spoil(at);
+          this->expect(Status::kDmaError, Op::kConnSend, last, args);
+          EXPECT_TRUE(this->raw.empty());
+          this->mem.mend();
+        }
+      }
+      // In
+      const AdminConnArgs args{.address = address, .length = length};
+      this->waiting = this->rng.bytes(length);
+      const auto bytes = this->waiting;
+      this->mem[address - 1] = 0xa5, this->mem[address + length] = 0x5a;
+      const auto rsp = this->expect(Status::kOk, Op::kConnGive, 3, args);
+      EXPECT_EQ(rsp.status, Status::kOk);
+      EXPECT_EQ(this->mem.get(address, length), bytes);
+      EXPECT_EQ(this->mem[address - 1], 0xa5);
+      EXPECT_EQ(this->mem[address + length], 0x5a);
+      EXPECT_TRUE(this->sent[0] == (typename W::Sent{W::kConn, {Op::kConnGive, 3, packed(args)}}));
+      this->refuse[W::kConn] = {Status::kBadArgument};  // fewer wait
+      this->expect(Status::kBadArgument, Op::kConnGive, 3, args);
+      EXPECT_EQ(this->order.size(), 2U) << "the command and the answer alone";
+    }
+    this->must(Op::kNop, 0);
+    EXPECT_FALSE(this->dut.fatal());
+  });
+}
+
+// Random commands on few objects against the reference.
+TYPED_TEST(AdminTest, Random) {
+  using W = AdminWorld<TypeParam>;
+  each_pace([&](Pace pace) {
+    this->start(pace, 2);
+    auto& rng = this->rng;
+    auto& ref = this->ref;
+    const unsigned eqs = this->sizes.num_eqs;
+    unsigned good = 0;
+    for (unsigned step = 0; step < 700; step++) {
+      static constexpr Op kOps[] = {Op::kCreatePd, Op::kDestroyPd, Op::kCreateEq, Op::kDestroyEq, Op::kCreateCq, Op::kCreateCq,
+                                    Op::kDestroyCq, Op::kModifyCq, Op::kCreateQp, Op::kCreateQp, Op::kDestroyQp,
+                                    Op::kCreateMr, Op::kDestroyMr, Op::kQueryQp};
+      const Op op = kOps[rng.below(std::size(kOps))];
+      uint32_t object = u32(rng.below(3));
+      Args args{};
+      Status want = Status::kOk;
+      const bool spoil = rng.percent(10);  // arguments: the last that is looked at
+      auto uses = [](auto& map, uint32_t i) { return map.contains(i); };
+      switch (op) {
+        case Op::kCreatePd: want = uses(ref.pds, object) ? Status::kExists : Status::kOk; break;
+        case Op::kDestroyPd:
+          want = !uses(ref.pds, object) ? Status::kNotFound : ref.pds[object] != 0 ? Status::kInUse : Status::kOk;
+          break;
+        case Op::kCreateEq:
+          if (object >= eqs) object = 0;
+          args = packed(this->ring());
+          want = uses(ref.eqs, object) ? Status::kExists : Status::kOk;
+          break;
+        case Op::kDestroyEq:
+          if (object >= eqs) object = 0;
+          want = !uses(ref.eqs, object) ? Status::kNotFound : ref.eqs[object] != 0 ? Status::kInUse : Status::kOk;
+          break;
+        case Op::kCreateCq:
+        case Op::kModifyCq: {
+          const auto eqn = u8(rng.below(3));
+          args = packed(this->ring(eqn));
+          const bool there = uses(ref.cqs, object);
+          want = op == Op::kCreateCq && there ? Status::kExists
+                 : (op == Op::kModifyCq && !there) || !uses(ref.eqs, eqn) ? Status::kNotFound : Status::kOk;
+          break;
+        }
+        case Op::kDestroyCq:
+          want = !uses(ref.cqs, object) ? Status::kNotFound : ref.cqs[object].uses != 0 ? Status::kInUse : Status::kOk;
+          break;
+        case Op::kCreateQp: {
+          const auto a = this->qp(u16(rng.below(3)), u16(rng.below(3)), u16(rng.below(3)));
+          args = packed(a);
+          want = uses(ref.qps, object) ? Status::kExists
+                 : !uses(ref.pds, a.pd) || !uses(ref.cqs, a.send_cq) || !uses(ref.cqs, a.recv_cq) ? Status::kNotFound
+                                                                                                : Status::kOk;
+          break;
+        }
+        case Op::kQueryQp:
+        case Op::kDestroyQp: want = uses(ref.qps, object) ? Status::kOk : Status::kNotFound; break;
+        case Op::kCreateMr: {
+          object = u32(rng.below(8));
+          const auto a = this->region(u16(rng.below(3)), u32(rng.between(1, 20)));
+          args = packed(a);
+          want = uses(ref.pds, a.pd) ? Status::kOk : Status::kNotFound;
+          break;
+        }
+        default:
+          object = this->regions.empty() ? 5 : std::next(this->regions.begin(), static_cast<std::ptrdiff_t>(rng.below(this->regions.size())))->first;
+          break;
+      }
+      if (spoil) {
+        args[55] = 0x80;  // reserved everywhere
+        if (want == Status::kOk) want = Status::kBadArgument;
+      }
+      const bool reaches = want == Status::kOk && op != Op::kCreatePd && op != Op::kDestroyPd;
+      if (reaches && rng.percent(15)) {
+        want = Status::kNoResource;
+        for (auto unit : {W::kQp, W::kCq, W::kTpt}) this->refuse[unit] = {want};
+      } else if (reaches && op == Op::kCreateMr) {
+        for (const auto& r : this->regions)
+          if (r.second.first == object) want = Status::kExists;
+      } else if (reaches && op == Op::kDestroyMr && !this->regions.contains(object)) {
+        want = Status::kNotFound;
+      }
+      const auto pd_of = this->regions.contains(object) ? this->regions[object].second : uint16_t{0};
+      const auto rsp = this->command(op, object, args);
+      ASSERT_EQ(rsp.status, want) << step << ": " << spec::to_string(op) << " " << object << ": "
+                                  << spec::to_string(rsp.status) << ", wanted " << spec::to_string(want);
+      ASSERT_EQ(this->sent.size(), reaches ? 1U : 0U);
+      for (auto& r : this->refuse) r.clear();
+      if (want != Status::kOk) continue;
+      good++;
+      const auto ring = AdminRingArgs::unpack(args);
+      const auto qp = AdminQpArgs::unpack(args);
+      switch (op) {
+        case Op::kCreatePd: ref.pds[object] = 0; break;
+        case Op::kDestroyPd: ref.pds.erase(object); break;
+        case Op::kCreateEq: ref.eqs[object] = 0; break;
+        case Op::kDestroyEq: ref.eqs.erase(object); break;
+        case Op::kCreateCq:
+          ref.cqs[object] = {ring.eqn, 0};
+          ref.eqs[ring.eqn]++;
+          break;
+        case Op::kModifyCq:
+          ref.eqs[ref.cqs[object].eqn]--;
+          ref.cqs[object].eqn = ring.eqn;
+          ref.eqs[ring.eqn]++;
+          break;
+        case Op::kDestroyCq:
+          ref.eqs[ref.cqs[object].eqn]--;
+          ref.cqs.erase(object);
+          break;
+        case Op::kCreateQp:
+          ref.qps[object] = {qp.pd, qp.send_cq, qp.recv_cq};
+          ref.pds[qp.pd]++, ref.cqs[qp.send_cq].uses++, ref.cqs[qp.recv_cq].uses++;
+          break;
+        case Op::kDestroyQp: {
+          const auto q = ref.qps[object];
+          ref.pds[q.pd]--, ref.cqs[q.send_cq].uses--, ref.cqs[q.recv_cq].uses--;
+          ref.qps.erase(object);
+          break;
+        }
+        case Op::kCreateMr: ref.pds[AdminMrArgs::unpack(args).pd]++; break;
+        case Op::kDestroyMr: ref.pds[pd_of]--; break;
+        default: break;
+      }
+    }
+    EXPECT_GT(good, 100U);
+  });
+}
+
+// The header's promise. Cycles are the RTL's.
+TYPED_TEST(AdminTest, Latency) {
+  if constexpr (!TypeParam::kHasCycles) {
+    GTEST_SKIP();
+  } else {
+    this->start({0, 0});
+    auto cycles = [&](auto f) {
+      const auto from = this->dut.now();
+      f();
+      return static_cast<unsigned>(this->dut.now() - from);
+    };
+    const auto nop = cycles([&] { this->must(Op::kNop, 0); });
+    const auto pd = cycles([&] { this->must(Op::kCreatePd, 1); });
+    const auto eq = cycles([&] { this->must(Op::kCreateEq, 1, this->ring()); });
+    this->must(Op::kCreateCq, 2, this->ring(1));
+    const auto qp = cycles([&] { this->must(Op::kCreateQp, 4, this->qp(1, 2, 2)); });
+    const auto mr = cycles([&] { this->must(Op::kCreateMr, 4, this->region(1, 200)); });
+    std::printf("nop %u, create_pd %u, create_eq %u, create_qp %u, create_mr of 200 pages %u cycles\n", nop, pd, eq, qp, mr);
+    EXPECT_LE(nop, 20U);
+    EXPECT_LE(qp, 40U);
+    EXPECT_LE(mr, 600U);
+  }
+}
+
+}  // namespace
+}  // namespace rnic::tb

@@ -1,0 +1,337 @@
+// What stands around admin in its bench: host memory with both rings, the units, and a reference of what exists.
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+#include "admin/admin_dut.hpp"
+#include "base/bytes.hpp"
+
+namespace rnic::tb {
+
+using Op = spec::AdminOpcode;
+using Status = spec::AdminStatus;
+using Bytes = std::vector<uint8_t>;
+using Args = std::array<uint8_t, 56>;
+
+constexpr uint8_t u8(uint64_t v) { return static_cast<uint8_t>(v); }
+constexpr uint16_t u16(uint64_t v) { return static_cast<uint16_t>(v); }
+constexpr uint32_t u32(uint64_t v) { return static_cast<uint32_t>(v); }
+
+template <class A>
+Args packed(const A& a) {
+  Args out{};
+  a.pack(out);
+  return out;
+}
+
+class HostMemory {
+ public:
+  uint8_t& operator[](uint64_t at) { return bytes_[at]; }
+  void put(uint64_t at, std::span<const uint8_t> data) {
+    for (uint8_t b : data) bytes_[at++] = b;
+  }
+  Bytes get(uint64_t at, size_t n) {
+    Bytes out(n);
+    for (auto& b : out) b = bytes_[at++];
+    return out;
+  }
+  void clear() { bytes_.clear(), bad_.clear(); }
+  void spoil(uint64_t at) { bad_.push_back(at); }  // this byte cannot be read
+  void mend() { bad_.clear(); }
+  [[nodiscard]] bool is_bad(uint64_t at, size_t n) const {
+    return std::any_of(bad_.begin(), bad_.end(), [&](uint64_t b) { return b >= at && b < at + n; });
+  }
+
+ private:
+  std::unordered_map<uint64_t, uint8_t> bytes_;
+  std::vector<uint64_t> bad_;
+};
+
+template <class D>
+class AdminWorld : public testing::Test {
+ protected:
+  enum Unit { kQp, kCq, kTpt, kConn };
+  struct Sent {  // a command that a unit got
+    Unit unit;
+    spec::Cmd cmd;
+    friend bool operator==(const Sent&, const Sent&) = default;
+  };
+  static constexpr uint64_t kCmds = 0x7000'0000'1000, kRsps = 0x123'4567'8000, kBuffer = 0x5'0000'0000;
+
+  D dut;
+  base::Rng rng = test_rng("world");
+  HostMemory mem;
+  spec::Sizes sizes = D::sizes();
+  unsigned log_size = 3;
+  uint16_t index = 0;
+
+  // --- what was seen since a command was given
+  std::vector<Sent> sent;
+  std::vector<std::string> order;  // of what left admin
+  std::vector<spec::PblWr> pbl;
+  std::vector<std::pair<spec::RawTxHdr, Bytes>> raw;
+  unsigned reads = 0;
+  std::function<void(const spec::RdReq&)> on_read;
+
+  // --- the units
+  std::deque<Status> refuse[4];  // a unit's next answers that are not ok; kOk: this one passes
+  std::map<uint32_t, spec::QpState> qp_state;
+  std::map<uint32_t, std::pair<uint32_t, uint16_t>> regions;  // STag: slot, PD
+  Bytes waiting;                                              // what conn_give finds
+  std::optional<spec::CmdRsp> last_answer;
+
+  void start(Pace pace, unsigned log = 3) {
+    dut.start(pace);
+    mem.clear();
+    log_size = log;
+    index = 0;
+    for (auto& r : refuse) r.clear();
+    qp_state.clear(), regions.clear();
+    ref = {};
+    forget();
+    on_read = nullptr;
+    dut.configure({.enable = 1, .stag_key = rng.next(), .admin_cmd_base = kCmds, .admin_rsp_base = kRsps,
+                   .admin_log_size = u8(log)});
+  }
+  void forget() {
+    sent.clear(), order.clear(), pbl.clear(), raw.clear(), reads = 0, last_answer.reset();
+    waiting.clear();
+  }
+
+  // --- surroundings
+  spec::CmdRsp unit_answer(Unit unit, const spec::Cmd& c) {
+    spec::CmdRsp rsp;
+    if (!refuse[unit].empty()) {
+      rsp.status = refuse[unit].front();
+      refuse[unit].pop_front();
+      if (rsp.status != Status::kOk) return rsp;
+    }
+    rng.fill(rsp.result);
+    switch (c.opcode) {
+      case Op::kCreateQp: qp_state[c.object] = spec::QpState::kIdle; break;
+      case Op::kQueryQp: spec::AdminQpResult{.state = qp_state[c.object], .sq_retired = u16(rng.next())}.pack(rsp.result); break;
+      case Op::kCreateMr: {
+        const auto a = spec::AdminMrArgs::unpack(c.args);
+        for (const auto& r : regions)
+          if (r.second.first == c.object) return {.status = Status::kExists};
+        const auto stag = u32(rng.next());
+        regions[stag] = {c.object, a.pd};
+        spec::AdminMrResult{.stag = stag, .pd = a.pd}.pack(rsp.result);
+        break;
+      }
+      case Op::kQueryMr:
+      case Op::kDestroyMr: {
+        const auto r = regions.find(c.object);
+        if (r == regions.end()) return {.status = Status::kNotFound};
+        spec::AdminMrResult{.stag = c.object, .pd = r->second.second, .length = rng.next()}.pack(rsp.result);
+        if (c.opcode == Op::kDestroyMr) regions.erase(r);
+        break;
+      }
+      case Op::kConnGive:
+        dut.raw_rx_hdr.put({.connection = u16(c.object), .length = u16(waiting.size())});
+        dut.raw_rx.put_packet(waiting);
+        break;
+      default: break;
+    }
+    return rsp;
+  }
+  template <class Out, class In>
+  bool serve(Unit unit, Out& out, In& in) {
+    bool did = false;
+    static constexpr const char* kNames[] = {"qp", "cq", "tpt", "conn"};
+    while (!out.empty()) {
+      const spec::Cmd c = out.items().front();
+      out.items().pop_front();
+      sent.push_back({unit, c});
+      order.push_back(fmt::format("{} {} {}", kNames[unit], spec::to_string(c.opcode), c.object));
+      last_answer = unit_answer(unit, c);
+      in.put(*last_answer);
+      did = true;
+    }
+    return did;
+  }
+  /// Answers whatever admin asks.
+  bool pump() {
+    bool did = false;
+    while (!dut.pbl_wr.empty()) {
+      pbl.push_back(dut.pbl_wr.items().front());
+      dut.pbl_wr.items().pop_front();
+      did = true;
+    }
+    while (!dut.raw_tx_hdr.empty() && !dut.raw_tx.empty()) {
+      const auto h = dut.raw_tx_hdr.take();
+      raw.emplace_back(h, dut.raw_tx.take_packet().bytes);
+      order.push_back(fmt::format("raw_tx {} {}", h.connection, h.length));
+      did = true;
+    }
+    did |= serve(kQp, dut.qp_cmd, dut.qp_cmd_rsp);
+    did |= serve(kCq, dut.cq_cmd, dut.cq_cmd_rsp);
+    did |= serve(kTpt, dut.tpt_cmd, dut.tpt_cmd_rsp);
+    did |= serve(kConn, dut.conn_cmd, dut.conn_cmd_rsp);
+    while (!dut.admin_rd_req.empty()) {
+      const auto r = dut.admin_rd_req.items().front();
+      dut.admin_rd_req.items().pop_front();
+      EXPECT_GE(r.length, 1);
+      EXPECT_LE(r.length, 4096);
+      if (on_read) on_read(r);
+      reads++;
+      const bool bad = mem.is_bad(r.address, r.length);
+      dut.admin_rd_hdr.put({.status = bad ? static_cast<spec::RdStatus>(rng.between(1, 3)) : spec::RdStatus::kOk,
+                            .length = r.length});
+      dut.admin_rd.put_packet(bad ? Bytes{} : mem.get(r.address, r.length));
+      did = true;
+    }
+    while (!dut.admin_wr.empty()) {
+      const auto w = dut.admin_wr.items().front();
+      dut.admin_wr.items().pop_front();
+      EXPECT_GE(w.length, 1);
+      EXPECT_LE(w.length, 64);
+      order.push_back(fmt::format("wr {:#x} {}", w.address, w.length));
+      mem.put(w.address, std::span(w.data).first(w.length));
+      did = true;
+    }
+    return did;
+  }
+  template <class Until>
+  bool run(Until until, uint64_t limit = Dut::kLimit) {
+    for (uint64_t i = 0; i < limit; i++) {
+      if (until()) return true;
+      const bool moved = dut.advance();
+      if (!pump() && !moved) return until();
+    }
+    return until();
+  }
+  void idle(uint64_t cycles) {
+    run([] { return false; }, cycles);
+  }
+
+  // --- the rings
+  uint64_t cmd_at(uint16_t i) const { return kCmds + 64U * (i & ((1U << log_size) - 1)); }
+  uint64_t rsp_at(uint16_t i) const { return kRsps + 32U * (i & ((1U << log_size) - 1)); }
+  uint8_t phase(uint16_t i) const { return (i >> log_size & 1) == 0; }
+  spec::AdminCmd write_cmd(uint16_t i, Op op, uint32_t object, const Args& args, uint8_t flags = 0) {
+    const spec::AdminCmd c{.opcode = static_cast<uint8_t>(op), .flags = flags, .cookie = u16(rng.next()), .object = object,
+                           .args = args};
+    Bytes b(64);
+    c.pack(b);
+    mem.put(cmd_at(i), b);
+    return c;
+  }
+  bool answered(uint16_t i) { return (mem[rsp_at(i) + 31] >> 7) == phase(i); }
+  spec::AdminRsp answer_of(uint16_t i, const spec::AdminCmd& c) {
+    const auto rsp = spec::AdminRsp::unpack(mem.get(rsp_at(i), 32));
+    EXPECT_EQ(rsp.cookie, c.cookie);
+    EXPECT_EQ(rsp.opcode, c.opcode);
+    EXPECT_EQ(rsp.object, c.object);
+    EXPECT_EQ(rsp.reserved0, 0U);
+    EXPECT_EQ(rsp.phase, phase(i));
+    return rsp;
+  }
+  /// One command and its answer.
+  spec::AdminRsp command(Op op, uint32_t object, const Args& args = {}, uint8_t flags = 0) {
+    const auto keep = waiting;
+    forget();
+    waiting = keep;
+    const auto i = index++;
+    mem[rsp_at(i) + 31] = u8(phase(i) == 0 ? 0x80 : 0);
+    const auto c = write_cmd(i, op, object, args, flags);
+    dut.admin_doorbell.put({.index = index});
+    EXPECT_TRUE(run([&] { return answered(i); })) << spec::to_string(op) << ": no answer";
+    EXPECT_EQ(order.empty() ? "" : order.back(), fmt::format("wr {:#x} 32", rsp_at(i)));
+    return answer_of(i, c);
+  }
+  template <class A>
+  spec::AdminRsp command(Op op, uint32_t object, const A& args) {
+    return command(op, object, packed(args));
+  }
+  /// A command that must succeed, and reach its unit as it is.
+  template <class A = Args>
+  spec::AdminRsp must(Op op, uint32_t object, const A& args = {}) {
+    const auto rsp = expect(Status::kOk, op, object, args);
+    const auto v = static_cast<uint8_t>(op);
+    if (v >= 0x08) {
+      EXPECT_FALSE(sent.empty());
+      const Unit unit = v >= 0x30 ? kConn : v >= 0x20 ? kTpt : v >= 0x18 ? kQp : kCq;
+      if (!sent.empty()) {
+        EXPECT_TRUE(sent.back() == (Sent{unit, {.opcode = op, .object = object, .args = bytes_of(args)}}));
+        EXPECT_EQ(rsp.result, last_answer->result);
+      }
+    } else {
+      EXPECT_TRUE(sent.empty());
+      EXPECT_EQ(rsp.result, (std::array<uint8_t, 16>{}));
+    }
+    return rsp;
+  }
+  template <class A = Args>
+  spec::AdminRsp expect(Status status, Op op, uint32_t object, const A& args = {}) {
+    const auto rsp = command(op, object, bytes_of(args));
+    EXPECT_EQ(rsp.status, status) << spec::to_string(op) << " " << object << ": " << spec::to_string(rsp.status)
+                                  << ", wanted " << spec::to_string(status);
+    return rsp;
+  }
+  /// Refused by admin itself: nobody hears of it.
+  template <class A = Args>
+  void refused(Status status, Op op, uint32_t object, const A& args = {}) {
+    const auto rsp = expect(status, op, object, args);
+    EXPECT_TRUE(sent.empty() && pbl.empty() && raw.empty()) << spec::to_string(op) << ": something was done";
+    EXPECT_EQ(rsp.result, (std::array<uint8_t, 16>{}));
+  }
+  static const Args& bytes_of(const Args& a) { return a; }
+  template <class A>
+  static Args bytes_of(const A& a) {
+    return packed(a);
+  }
+
+  // --- good arguments
+  static spec::AdminRingArgs ring(uint8_t eqn = 0) {
+    return {.base = 0xff'ffff'ffe0, .log_size = 7, .eqn = eqn, .vector = 1, .page = 3};
+  }
+  static spec::AdminQpArgs qp(uint16_t pd, uint16_t send_cq, uint16_t recv_cq) {
+    return {.pd = pd, .page = 2, .send_cq = send_cq, .recv_cq = recv_cq, .sq_base = 0xabc'0040, .rq_base = 0x40,
+            .log_sq = 2, .log_rq = 15};
+  }
+  /// A region of whole pages whose list is in memory.
+  spec::AdminMrArgs region(uint16_t pd, uint32_t pages = 1, uint8_t log_page = 12, uint64_t list = kBuffer) {
+    Bytes b;
+    for (uint32_t i = 0; i < pages; i++) {
+      const uint64_t page = rng.next() >> log_page << log_page;
+      for (unsigned k = 0; k < 8; k++) b.push_back(u8(page >> (8 * k)));
+    }
+    mem.put(list, b);
+    return {.pd = pd, .key = u8(rng.next()), .log_page = log_page, .rights = 7, .base_to = rng.next(),
+            .length = uint64_t{pages} << log_page, .pbl_base = 17, .page_list = list, .pages = pages};
+  }
+  static spec::AdminModifyArgs to_rts(uint16_t connection, uint16_t stream_length = 0, uint64_t stream_address = 0) {
+    return {.to_state = 1, .use_crc = 1, .tx_markers = 1, .hold_tx = 1, .connection = connection, .ird = 32, .ord = 1,
+            .ird_base = 32, .ord_base = 63, .stream_length = stream_length, .stream_address = stream_address};
+  }
+  /// PD 1, EQ 1, CQs 2 and 3 on it, QP 4.
+  void furnish() {
+    must(Op::kCreatePd, 1);
+    must(Op::kCreateEq, 1, ring());
+    must(Op::kCreateCq, 2, ring(1));
+    must(Op::kCreateCq, 3, ring(1));
+    must(Op::kCreateQp, 4, qp(1, 2, 3));
+  }
+
+  // --- the reference: what exists, and who refers to whom
+  struct Ref {
+    std::map<uint32_t, unsigned> pds, eqs;  // uses
+    struct Cq {
+      uint8_t eqn;
+      unsigned uses;
+    };
+    struct QpRefs {
+      uint16_t pd, send_cq, recv_cq;
+    };
+    std::map<uint32_t, Cq> cqs;
+    std::map<uint32_t, QpRefs> qps;
+  } ref;
+};
+
+}  // namespace rnic::tb

@@ -1,0 +1,45 @@
+// cq as a device under test: its streams by name, the same for RTL and model.
+//
+//   CqDut<VCq, false> dut;  dut.restart(pace);  dut.cqe_req.put({...});  dut.bad_doorbells
+#pragma once
+
+#include "gen/errors.hpp"
+#include "gen/queues.hpp"
+#include "gen/sizes.hpp"
+#include "gen/streams.hpp"
+#include "support/rtl_dut.hpp"
+#include "support/stream_port.hpp"
+
+namespace rnic::tb {
+
+template <class V, bool kMinimumBuild>
+struct CqDut : RtlDut<V> {
+  static constexpr bool kIsRtl = true;
+  static constexpr bool kMinimum = kMinimumBuild;
+
+  StreamIn<spec::CqDoorbell> cq_doorbell = RNIC_IN(*this, cq_doorbell, spec::CqDoorbell);
+  StreamIn<spec::EqDoorbell> eq_doorbell = RNIC_IN(*this, eq_doorbell, spec::EqDoorbell);
+  StreamOut<spec::CqWr> cq_wr = RNIC_OUT(*this, cq_wr, spec::CqWr);
+  StreamIn<spec::CqCmd> cq_cmd = RNIC_IN(*this, cq_cmd, spec::CqCmd);
+  StreamOut<spec::CqCmdRsp> cq_cmd_rsp = RNIC_OUT(*this, cq_cmd_rsp, spec::CqCmdRsp);
+  StreamIn<spec::CqeReq> cqe_req = RNIC_IN(*this, cqe_req, spec::CqeReq);
+  StreamIn<spec::QpAsync> qp_async = RNIC_IN(*this, qp_async, spec::QpAsync);
+  StreamOut<spec::CqFault> cq_fault = RNIC_OUT(*this, cq_fault, spec::CqFault);
+  StreamIn<spec::ConnAsync> conn_async = RNIC_IN(*this, conn_async, spec::ConnAsync);
+
+  uint64_t bad_doorbells = 0;  // pulses of bad_doorbell_o
+
+  bool advance() override {
+    this->top().eval();
+    bad_doorbells += this->top().bad_doorbell_o;
+    return RtlDut<V>::advance();
+  }
+  void restart(Pace pace) override {
+    RtlDut<V>::restart(pace);
+    const bool ready = this->run_until([&] { return this->top().ready_o != 0; });
+    EXPECT_TRUE(ready) << "tables are never clear";
+    bad_doorbells = 0;
+  }
+};
+
+}  // namespace rnic::tb

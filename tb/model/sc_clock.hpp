@@ -1,0 +1,57 @@
+// The bench's clock on the SystemC kernel: the devices are driven by the Pacer, the world's events by an SC_METHOD.
+#pragma once
+
+#include "bench.hpp"
+#include "sc/pacer.hpp"
+
+namespace rnic::tb {
+
+class ScClock final : public Clock {
+ public:
+  ScClock() : ScClock(model::Pacer::shared()) {}
+
+  void at(Cycle when, std::function<void()> what) override {
+    Clock::at(when, std::move(what));
+    plan();
+  }
+  Cycle now() const override { return model::cycle_at(sc_core::sc_time_stamp().value()); }
+
+ private:
+  explicit ScClock(std::shared_ptr<model::Pacer> pacer) : Clock(pacer->dispatcher()), pacer_(std::move(pacer)) {
+    sc_core::sc_spawn_options options;
+    options.spawn_method();
+    options.dont_initialize();
+    options.set_sensitivity(&event_);
+    sc_core::sc_spawn(Run{this}, sc_core::sc_gen_unique_name("world"), &options);
+  }
+  struct Run {
+    ScClock* self;
+    void operator()() const {
+      self->pacer_->arrive();
+      self->run_events(self->now());
+      self->plan();
+    }
+  };
+  void plan() {
+    const Cycle next = next_event();
+    if (next == model::kNever) return;
+    const uint64_t at = model::picoseconds_of(next), time = sc_core::sc_time_stamp().value();
+    event_.notify(at <= time ? sc_core::SC_ZERO_TIME : sc_core::sc_time::from_value(at - time));
+  }
+  bool advance(Cycle end) override {
+    if (!sc_core::sc_pending_activity()) return false;
+    const uint64_t time = sc_core::sc_time_stamp().value(), last = model::picoseconds_of(end);
+    const auto next = sc_core::sc_time_to_pending_activity();
+    if (time + next.value() > last) {
+      if (last > time) sc_core::sc_start(sc_core::sc_time::from_value(last - time));
+      return false;
+    }
+    sc_core::sc_start(next);
+    return true;
+  }
+
+  std::shared_ptr<model::Pacer> pacer_;
+  sc_core::sc_event event_;
+};
+
+}  // namespace rnic::tb
