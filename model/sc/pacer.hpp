@@ -4,7 +4,8 @@
 //   std::shared_ptr<Pacer> pacer = Pacer::shared();   Rnic rnic(sizes, timing, pacer->dispatcher(), world);
 //   pacer->arrive();   rnic.mmio(...);                 before anything is handed in
 //
-// Device cycle n is at floor(n * 102400 / 33) ps: 322.265625 MHz.
+// Whoever stops the kernel with sc_start(time) and then hands something in plans an event behind that time, since
+// sc_start tells nobody; processes need nothing. Device cycle n is at floor(n * 102400 / 33) ps: 322.265625 MHz.
 #pragma once
 
 #include <algorithm>

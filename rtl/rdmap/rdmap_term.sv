@@ -1,10 +1,10 @@
 // rdmap_term: tells qp of a QP's first error, and writes its Terminate. RFC 5040 sections 4.8, 7.1; requirements.md 5.2, 6.
 //
 //   job --> [ kept ] --> qp_error
-//                   \--> Terminate: control word | ULPDU length | DDP header | Read Request header --> tx_message (source term)
+//                   \--> [ sums ] --> Terminate: control word | ULPDU length | DDP header | Read Request header --> tx_message (source term)
 //
 // Which parts are included follows the cause (errors.yaml) and what there is of the offending segment; the control word says so. One job
-// at a time; ready_o is high when none is kept. Waits for qp_error and for ddp's term slot, which is free: a QP fails once.
+// at a time; ready_o is high when none is kept. Latency: qp_error 1 cycle, the message 2. Waits for qp_error and for ddp's term slot, which is free: a QP fails once.
 // Siblings: rdmap_core (decides), rdmap_tx. Bench: tb/rdmap/rdmap_test.cpp
 `include "rnic_assert.svh"
 
@@ -29,25 +29,27 @@ module rdmap_term (
   output iwarp_pkg::tx_message_hdr_t msg_o,
   output logic [511:0] msg_data_o        // byte 0 in [7:0]
 );
-  logic                     error_q, msg_q, has_head_q, is_read_q;
+  logic                     error_q, sum_q, msg_q, has_head_q, is_read_q;
   iwarp_pkg::qp_error_t     job_q;
   logic [15:0]              length_q;
   logic [46*8-1:0]          net_q;
   logic [31:0]              offset_q;
 
-  assign ready_o = !error_q && !msg_q;
+  assign ready_o = !error_q && !sum_q && !msg_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       error_q <= 1'b0;
+      sum_q   <= 1'b0;
       msg_q   <= 1'b0;
     end else begin
+      sum_q <= job_valid_i && job_i.sends_term;
       if (job_valid_i) begin
         error_q <= 1'b1;
-        msg_q   <= job_i.sends_term;
-      end else begin
-        if (qp_error_ready_i) error_q <= 1'b0;
-        if (msg_ready_i)      msg_q   <= 1'b0;
+      end else if (qp_error_ready_i) begin
+        error_q <= 1'b0;
       end
+      if (sum_q)            msg_q <= 1'b1;
+      else if (msg_ready_i) msg_q <= 1'b0;
     end
   end
   always_ff @(posedge clk_i) begin
@@ -76,11 +78,19 @@ module rdmap_term (
   assign with_read = code[0] && with_ddp && is_read_q;
   assign request   = net_q[46 * 8 - 1 - 18 * 8 -: 28 * 8];
 
+  // The header moves on by what has left: low halves while sum_q, the carries when the message is offered.
+  logic [32:0] sink_low_q, source_low_q;
+  logic [31:0] size_q;
+  always_ff @(posedge clk_i) begin
+    sink_low_q   <= {1'b0, request.sink_to[31:0]} + {1'b0, offset_q};
+    source_low_q <= {1'b0, request.source_to[31:0]} + {1'b0, offset_q};
+    size_q       <= request.read_size - offset_q;
+  end
   always_comb begin
     moved           = request;
-    moved.sink_to   = request.sink_to + {32'h0, offset_q};
-    moved.read_size = request.read_size - offset_q;
-    moved.source_to = request.source_to + {32'h0, offset_q};
+    moved.sink_to   = {request.sink_to[63:32] + {31'h0, sink_low_q[32]}, sink_low_q[31:0]};
+    moved.read_size = size_q;
+    moved.source_to = {request.source_to[63:32] + {31'h0, source_low_q[32]}, source_low_q[31:0]};
   end
   always_comb begin
     ctrl                 = '0;

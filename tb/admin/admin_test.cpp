@@ -113,11 +113,11 @@ TYPED_TEST(AdminTest, ExistenceAndReferences) {
     wrong.reserved1 = 1;
     this->refused(Status::kNotFound, Op::kCreateCq, 5, wrong);
     this->refused(Status::kNotFound, Op::kModifyCq, 2, this->ring(0));
-    for (uint8_t eqn : {u8(this->sizes.num_eqs + 1), u8(0x81), u8(0xff)}) {  // 1 exists
+    for (auto eqn : Some<uint8_t>{u8(this->sizes.num_eqs + 1), u8(0x81), u8(0xff)}) {  // 1 exists
       this->refused(Status::kNotFound, Op::kCreateCq, 5, this->ring(eqn));
       this->refused(Status::kNotFound, Op::kModifyCq, 2, this->ring(eqn));
     }
-    for (uint16_t far : {u16(0x8000), u16(0x4000)}) {
+    for (auto far : Some<uint16_t>{u16(0x8000), u16(0x4000)}) {
       for (const auto& a : {this->qp(0, 2, 3), this->qp(u16(far + 1), 2, 3), this->qp(1, 1, 3), this->qp(1, u16(far + 2), 3),
                             this->qp(1, 2, 1), this->qp(1, 2, u16(far + 3))})
         this->refused(Status::kNotFound, Op::kCreateQp, 5, a);
@@ -126,7 +126,8 @@ TYPED_TEST(AdminTest, ExistenceAndReferences) {
     this->refused(Status::kNotFound, Op::kCreateMr, 5, this->region(0));
 
     // Who is referred to stays.
-    for (auto [op, object] : {std::pair{Op::kDestroyPd, 1U}, {Op::kDestroyEq, 1U}, {Op::kDestroyCq, 2U}, {Op::kDestroyCq, 3U}})
+    const std::pair<Op, uint32_t> used[] = {{Op::kDestroyPd, 1}, {Op::kDestroyEq, 1}, {Op::kDestroyCq, 2}, {Op::kDestroyCq, 3}};
+    for (const auto& [op, object] : used)
       this->refused(Status::kInUse, op, object);
     this->must(Op::kCreateQp, 5, this->qp(1, 2, 2));  // twice the same
     this->must(Op::kDestroyQp, 4);
@@ -245,7 +246,7 @@ TYPED_TEST(AdminTest, QpArguments) {
       .with(&AdminModifyArgs::reserved2, {1, 0x8000})
       .filled(&AdminModifyArgs::reserved3);
   for (const auto& a : mod.all()) this->refused(Status::kBadArgument, Op::kModifyQp, 5, a);
-  for (uint8_t state : {2, 4}) {
+  for (auto state : Some<uint8_t>{2, 4}) {
     this->refused(Status::kBadArgument, Op::kModifyQp, 5, AdminModifyArgs{.to_state = state, .reserved2 = 1});
     this->must(Op::kModifyQp, 5, AdminModifyArgs{.to_state = state});
   }
@@ -256,10 +257,11 @@ TYPED_TEST(AdminTest, QpArguments) {
   this->must(Op::kModifyQp, 5, most);
 
   // Commands without arguments have none.
-  for (auto [op, object] : {std::pair{Op::kNop, 0U}, {Op::kCreatePd, 0U}, {Op::kDestroyPd, 1U}, {Op::kQueryCq, 2U},
-                            {Op::kQueryQp, 5U}, {Op::kDestroyQp, 5U}, {Op::kQueryMr, 0U}, {Op::kDestroyMr, 0U},
-                            {Op::kConnListen, 1U}, {Op::kConnUnlisten, 1U}, {Op::kConnQuery, 1U}, {Op::kConnClose, 1U},
-                            {Op::kConnAbort, 1U}, {Op::kConnRelease, 1U}}) {
+  const std::pair<Op, uint32_t> without[] = {
+      {Op::kNop, 0}, {Op::kCreatePd, 0}, {Op::kDestroyPd, 1}, {Op::kQueryCq, 2}, {Op::kQueryQp, 5}, {Op::kDestroyQp, 5},
+      {Op::kQueryMr, 0}, {Op::kDestroyMr, 0}, {Op::kConnListen, 1}, {Op::kConnUnlisten, 1}, {Op::kConnQuery, 1},
+      {Op::kConnClose, 1}, {Op::kConnAbort, 1}, {Op::kConnRelease, 1}};
+  for (const auto& [op, object] : without) {
     for (size_t at : {0, 31, 55})
       this->refused(op == Op::kDestroyPd ? Status::kInUse : Status::kBadArgument, op, object, one(at));
   }
@@ -268,7 +270,7 @@ TYPED_TEST(AdminTest, QpArguments) {
   for (const auto& a : conn.all())
     for (auto op : {Op::kConnConnect, Op::kConnGive, Op::kConnSend}) this->refused(Status::kBadArgument, op, 1, a);
   for (auto op : {Op::kConnGive, Op::kConnSend}) this->refused(Status::kBadArgument, op, 1, AdminConnArgs{.address = 8});
-  for (uint16_t n : {1025, 0xffff}) this->refused(Status::kBadArgument, Op::kConnSend, 1, AdminConnArgs{.length = n});
+  for (auto n : Some<uint16_t>{1025, 0xffff}) this->refused(Status::kBadArgument, Op::kConnSend, 1, AdminConnArgs{.length = n});
 }
 
 TYPED_TEST(AdminTest, RegionArguments) {
@@ -292,7 +294,7 @@ TYPED_TEST(AdminTest, RegionArguments) {
   uint32_t slot = 8;
   auto ok = [&](AdminMrArgs a) { this->must(Op::kCreateMr, slot++, a); };
   ok(good);
-  for (uint16_t rights : {0, 1, 3, 4, 5, 7}) {
+  for (auto rights : Some<uint16_t>{0, 1, 3, 4, 5, 7}) {
     auto a = good;
     a.rights = rights;
     ok(a);
@@ -330,9 +332,9 @@ TYPED_TEST(AdminTest, PageLists) {
       for (uint32_t at : {n - 1, n / 2}) {
         for (unsigned bit : {0U, log_page - 1U}) {
           auto& byte = this->mem[list + 8 * at + bit / 8];
-          byte = u8(byte ^ 1U << bit % 8);
+          byte = u8(byte ^ (1U << bit % 8));
           this->refused(Status::kBadArgument, Op::kCreateMr, slot, a);
-          byte = u8(byte ^ 1U << bit % 8);
+          byte = u8(byte ^ (1U << bit % 8));
         }
         this->mem.spoil(list + 8 * at);
         this->refused(Status::kDmaError, Op::kCreateMr, slot, a);
@@ -468,7 +470,7 @@ TYPED_TEST(AdminTest, ModifyToRts) {
   each_pace([&](Pace pace) {
     this->start(pace);
     this->furnish();
-    for (uint16_t length : {0, 1, 63, 64, 65, 531, 532}) {
+    for (auto length : Some<uint16_t>{0, 1, 63, 64, 65, 531, 532}) {
       const uint64_t address = 0x9'0000'0000 + 4090;
       const auto data = this->rng.bytes(length);
       this->mem.put(address, data);
@@ -523,7 +525,7 @@ TYPED_TEST(AdminTest, StreamingBytes) {
   each_pace([&](Pace pace) {
     this->start(pace);
     const auto last = this->sizes.num_conns - 1;
-    for (uint16_t length : {1, 63, 64, 65, 127, 128, 532, 1023, 1024, 3000}) {
+    for (auto length : Some<uint16_t>{1, 63, 64, 65, 127, 128, 532, 1023, 1024, 3000}) {
       const uint64_t address = 0xa'0000'0000 + 4096 - length / 2;
       // Out
       if (length <= 1024) {

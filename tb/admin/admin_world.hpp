@@ -21,6 +21,8 @@ using Args = std::array<uint8_t, 56>;
 constexpr uint8_t u8(uint64_t v) { return static_cast<uint8_t>(v); }
 constexpr uint16_t u16(uint64_t v) { return static_cast<uint16_t>(v); }
 constexpr uint32_t u32(uint64_t v) { return static_cast<uint32_t>(v); }
+template <class T>
+using Some = std::initializer_list<T>;
 
 template <class A>
 Args packed(const A& a) {

@@ -69,7 +69,8 @@ class Clock {
   virtual bool advance(Cycle end) {
     const Cycle next = std::min(dispatcher.next(), next_event());
     if (next > end) {
-      if (next != model::kNever) now_ = end;
+      now_ = end;
+      dispatcher.set_now(end);
       return false;
     }
     now_ = next;

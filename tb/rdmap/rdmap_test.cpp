@@ -90,7 +90,7 @@ TYPED_TEST(RdmapTest, VersionComesFirst) {
   each_pace([&](Pace pace) {
     this->start(pace);
     this->run_qp(kQp, this->params());
-    for (uint8_t rv : {0x00, 0x80, 0xc0}) {
+    for (auto rv : Some<uint8_t>{0x00, 0x80, 0xc0}) {
       for (const auto& u : {this->tagged(rv, true, 1, 2, 10), this->untagged(u8(rv | 3U), true, 0, Bytes(7)),
                             this->untagged(u8(rv | 15U), true, 1, Bytes(3)), this->untagged(u8(rv | 1U), false, 1, Bytes(27))}) {
         this->expect_bad(kQp, u, Cause::kRdmapVersion);
@@ -117,7 +117,7 @@ TYPED_TEST(RdmapTest, OpcodeMustFitTagAndQueue) {
       }
     }
     // Reserved bits are ignored. requirements.md section 2, ambiguities.md A-02
-    for (uint8_t reserved : {0x10, 0x20, 0x30}) {
+    for (auto reserved : Some<uint8_t>{0x10, 0x20, 0x30}) {
       auto u = this->send(9);
       u[1] = u8(u[1] | reserved);
       u[0] = u8(u[0] | 0x3cU);
@@ -307,7 +307,7 @@ TYPED_TEST(RdmapTest, ResponderInOrder) {
 TYPED_TEST(RdmapTest, InboundOverflow) {
   each_pace([&](Pace pace) {
     this->start(pace);
-    for (uint8_t ird : {0, 1, 2, 32}) {
+    for (auto ird : Some<uint8_t>{0, 1, 2, 32}) {
       this->run_qp(kQp, this->params(ird));
       std::vector<Bytes> all;
       for (uint8_t i = 0; i < ird; i++) {

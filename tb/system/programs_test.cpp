@@ -1,0 +1,130 @@
+// Host programs on every pairing of model and RTL, default and minimum build: each checks every byte it gets. A run is a child process,
+// since SystemC elaborates once.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "run.hpp"
+
+namespace rnic::app {
+namespace {
+
+struct Case {
+  const char *program, *client, *server;
+  std::vector<const char*> settings;
+};
+
+std::string name_of(const testing::TestParamInfo<Case>& info) {
+  std::string s = std::string(info.param.program) + "_" + info.param.client + "_" + info.param.server;
+  for (const char* word : info.param.settings) s += std::string("_") + word;
+  for (char& c : s) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+  }
+  return s;
+}
+
+RunRequest request(const Case& c) {
+  RunRequest r;
+  r.program = c.program;
+  r.kind = {c.client, c.server};
+  for (const char* s : c.settings) r.config.set(s, "test");
+  return r;
+}
+
+class ProgramTest : public testing::TestWithParam<Case> {};
+
+TEST_P(ProgramTest, EveryByteArrives) {
+  const RunRequest r = request(GetParam());
+  const Outcome out = run_child(r);
+  EXPECT_EQ(out.status, kGood) << out.failure << "reproduce: " << reproduce(r);
+  ASSERT_TRUE(out.json.contains("checks"));
+  EXPECT_GT(out.json["checks"].get<uint64_t>(), 0u);
+  EXPECT_EQ(out.json["mismatches"].get<uint64_t>(), 0u);
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  const char* pairs[4][2] = {{"model", "model"}, {"rtl", "rtl"}, {"model", "rtl"}, {"rtl", "model"}};
+  const char* programs[] = {"write_lat", "read_lat", "send_lat", "write_bw", "read_bw", "send_bw", "pingpong"};
+  for (const auto& p : pairs) {
+    for (const char* program : programs) {
+      all.push_back({program, p[0], p[1], {"size=64", "count=20", "warmup=2"}});
+      all.push_back({program, p[0], p[1], {"size=5000", "count=6", "warmup=1", "mtu=9000"}});
+    }
+    for (const char* program : {"write_bw", "read_bw", "send_bw"}) {
+      all.push_back({program, p[0], p[1], {"size=1", "count=20", "warmup=2", "qps=3"}});
+      all.push_back({program, p[0], p[1], {"size=70000", "count=3", "warmup=1", "depth=2"}});
+      all.push_back({program, p[0], p[1], {"size=3001", "count=8", "warmup=1", "both=true", "qps=2"}});
+    }
+  }
+  for (const char* program : programs) {
+    all.push_back({program, "rtl", "rtl", {"size=2000", "count=8", "warmup=1", "build=minimum"}});
+    all.push_back({program, "rtl", "rtl", {"size=300", "count=8", "warmup=1", "reset_seed=7"}});
+  }
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(Pairings, ProgramTest, testing::ValuesIn(cases()), name_of);
+
+TEST(Determinism, SameCommandTwiceGivesTheSameBytesAndTimes) {
+  const auto once = [](const std::string& pcap) {
+    RunRequest r = request({"write_bw", "rtl", "model", {"size=2000", "count=20", "warmup=2"}});
+    r.pcap = pcap;
+    r.seed = 5;
+    Outcome o = run_child(r);
+    EXPECT_EQ(o.status, kGood) << o.failure;
+    o.json.erase("wall_s");
+    o.json.erase("kcycles_per_s");
+    std::ifstream in(pcap, std::ios::binary);
+    std::ostringstream bytes;
+    bytes << in.rdbuf();
+    return std::pair(o.json.dump(), bytes.str());
+  };
+  const auto a = once(testing::TempDir() + "a.pcap"), b = once(testing::TempDir() + "b.pcap");
+  EXPECT_EQ(a.first, b.first);
+  EXPECT_FALSE(a.second.empty());
+  EXPECT_TRUE(a.second == b.second);
+}
+
+TEST(FileCopy, ShaIsTheSameAtTheFarSide) {
+  for (const char* op : {"op=send", "op=write", "op=read"}) {
+    RunRequest r = request({"file_copy", "rtl", "rtl", {"size=4096", op}});
+    for (uint32_t i = 0; i < 40'000; ++i) r.file.push_back(static_cast<uint8_t>(i * 7 + i / 256));
+    const Outcome o = run_child(r);
+    EXPECT_EQ(o.status, kGood) << op << ": " << o.failure;
+    EXPECT_EQ(o.json["sha256_sent"], o.json["sha256_received"]);
+  }
+}
+
+TEST(PcieErrors, PoisonedReadFailsTheRunAndDoesNotHang) {
+  RunRequest r = request({"write_bw", "rtl", "rtl", {"size=4096", "count=20", "client.pcie_error_status=3", "client.pcie_error_nth=60"}});
+  const Outcome o = run_child(r);
+  EXPECT_EQ(o.status, kMismatch) << o.failure;
+  EXPECT_NE(o.failure.find("client"), std::string::npos) << o.failure;
+}
+
+TEST(BadInput, SaysWhatAndWhichNameIsNear) {
+  Config c;
+  const auto message = [&](const auto& f) {
+    try {
+      f();
+    } catch (const Usage& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_NE(message([&] { c.set("mtuu=1500", "--set"); }).find("did you mean mtu?"), std::string::npos);
+  EXPECT_NE(message([&] { c.set("mtu=10", "--set"); }).find("mtu: 10 below"), std::string::npos);
+  EXPECT_NE(message([&] { c.set("mtu", "--set"); }).find("NAME=VALUE"), std::string::npos);
+  EXPECT_NE(message([&] { c.set("size=x", "--set"); }).find("size"), std::string::npos);
+  EXPECT_NE(message([&] { c.set("build=small", "--set"); }).find("neither default nor minimum"), std::string::npos);
+  EXPECT_NE(message([&] { c.load("/nonexistent.json"); }).find("cannot be read"), std::string::npos);
+  EXPECT_NE(message([&] { c.use_preset("gen4x1"); }).find("did you mean"), std::string::npos);
+  RunRequest r = request({"write_latt", "model", "model", {}});
+  EXPECT_NE(message([&] { check(r); }).find("did you mean write_lat?"), std::string::npos);
+  RunRequest fixed = request({"write_lat", "rtl", "model", {"num_qps=16"}});
+  EXPECT_NE(message([&] { check(fixed); }).find("fixed"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace rnic::app
