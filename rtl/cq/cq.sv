@@ -4,7 +4,7 @@
 //                                          \--> cq_fault  \--CQEs--> arbiter <--EQEs, MSI-X--/
 //                                                                      \--> cq_wr
 //
-// Throughput: one CQE every 2 cycles. Latency 5 cycles from cqe_req to cq_wr. An event's entry leaves after the CQE that it
+// Throughput: one CQE every 2 cycles. Latency 3 cycles from cqe_req to cq_wr. An event's entry leaves after the CQE that it
 // announces, since both travel in one FIFO; create_cq, modify_cq and destroy_cq travel in it too and are answered when they come
 // out, so that nothing of a destroyed CQ follows the answer.
 // May wait for: cq_wr (host_if's posted queue), cq_fault (qp). Doorbells wait for neither. An overrun CQ writes nothing.

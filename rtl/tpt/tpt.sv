@@ -5,9 +5,9 @@
 //   tpt_cmd --> [ tpt_update ] ---+------- writes ------+                                    +--> [ tpt_walk ] --> *_extent
 //                                                                      page list, one read port, shared
 //
-// One look-up a cycle in all, receive first, then transmit, the others in turn; one extent a cycle in all, receive first. Latency: 8 cycles from a
-// request to its answer, 11 to its first extent. A client may have 8 look-ups outstanding; when its outputs are not taken it stops asking, and
-// holds nobody else. Waits for nothing else; destroy_mr waits for the retirement of extents.
+// One look-up a cycle in all, receive first, then transmit, the others in turn; one extent a cycle in all, receive first. Latency:
+// 7 cycles from a request to its answer, 10 to its first extent. A client may have 8 look-ups outstanding; when its outputs are not
+// taken it is not asked, and holds nobody else. Waits for nothing else; destroy_mr waits for the retirement of extents.
 // Leaves: tpt_key, tpt_entry, tpt_rsp, tpt_walk, tpt_update. Model: model/tpt/tpt.hpp. Bench: tb/tpt/tpt_test.cpp
 `include "rnic_assert.svh"
 

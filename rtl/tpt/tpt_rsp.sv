@@ -3,7 +3,7 @@
 //   result, last --> [ first failure kept ] --last--> [ FIFO ] --> rsp
 //
 // The asker may have Depth look-ups and answers outstanding: room_o is low when it has, so a result always finds its place and the
-// look-up pipeline never stalls. Latency 2 cycles. done_o, done_result_o: the answer as it enters the FIFO (tpt_walk waits for it).
+// look-up pipeline never stalls. Latency 1 cycle. done_o, done_result_o: the answer as it enters the FIFO (tpt_walk waits for it).
 // Siblings: tpt_entry, tpt_walk. Bench: tb/tpt/tpt_test.cpp
 `include "rnic_assert.svh"
 

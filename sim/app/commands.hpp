@@ -23,5 +23,6 @@ int explain_command(const Options& o);
 int run_command(Options& o);
 int compare_command(Options& o);
 int copy_command(Options& o);  // the main job: a file by Send, Write and Read on every pairing
+int results_command(Options& o);  // the figures of docs/gen/results.md
 
 }  // namespace rnic::app

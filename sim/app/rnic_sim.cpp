@@ -21,8 +21,9 @@ constexpr const char* kHead =
     "  run PROGRAM                        one program on one pairing of devices\n"
     "  compare [PROGRAM...]               programs on all four pairings of model and RTL: mismatches, timing error\n"
     "  copy --file FILE                   a file by Send, Write and Read on all four pairings\n"
+    "  results                            measure the figures of docs/gen/results.md (--json FILE: write the page there)\n"
     "exit status: 0 all checks held, 1 a mismatch or failed check, 2 wrong use, 3 no progress, 4 something missing\n\n";
-const std::vector<std::string> kCommands = {"list", "explain", "run", "compare", "copy"};
+const std::vector<std::string> kCommands = {"list", "explain", "run", "compare", "copy", "results"};
 
 po::options_description describe() {
   po::options_description d("options");
@@ -57,7 +58,8 @@ int dispatch(const std::string& command, Options& o) {
   if (command == "explain") return explain_command(o);
   if (command == "run") return run_command(o);
   if (command == "compare") return compare_command(o);
-  return copy_command(o);
+  if (command == "copy") return copy_command(o);
+  return results_command(o);
 }
 
 int rnic_main(int argc, char** argv) {
@@ -84,7 +86,7 @@ int rnic_main(int argc, char** argv) {
     fmt::print("{}\n", kVersion);
     return kGood;
   }
-  if (vm.count("words") == 0) throw Usage("no command; one of list, explain, run, compare, copy (rnic-sim --help)");
+  if (vm.count("words") == 0) throw Usage("no command; one of list, explain, run, compare, copy, results (rnic-sim --help)");
 
   Options o;
   o.words = vm["words"].as<std::vector<std::string>>();

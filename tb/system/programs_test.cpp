@@ -55,7 +55,7 @@ std::vector<Case> cases() {
     for (const char* program : {"write_bw", "read_bw", "send_bw"}) {
       all.push_back({program, p[0], p[1], {"size=1", "count=20", "warmup=2", "qps=3"}});
       all.push_back({program, p[0], p[1], {"size=70000", "count=3", "warmup=1", "depth=2"}});
-      all.push_back({program, p[0], p[1], {"size=3001", "count=8", "warmup=1", "both=true", "qps=2"}});
+      all.push_back({program, p[0], p[1], {"size=3001", "count=8", "warmup=1", "both=1", "qps=2"}});
     }
   }
   for (const char* program : programs) {

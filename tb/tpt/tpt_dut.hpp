@@ -25,7 +25,8 @@ struct TptDut : RtlDut<V> {
   StreamIn<spec::WqeCheck> wqe_check = RNIC_IN(*this, wqe_check, spec::WqeCheck);
   StreamOut<spec::WqeCheckRsp> wqe_check_rsp = RNIC_OUT(*this, wqe_check_rsp, spec::WqeCheckRsp);
   StreamIn<spec::RespCheck> resp_check = RNIC_IN(*this, resp_check, spec::RespCheck);
-  StreamOut<spec::RespCheckRsp> resp_check_rsp = RNIC_OUT(*this, resp_check_rsp, spec::RespCheckRsp);
+  StreamOut<spec::RespCheckRsp> resp_check_rsp =
+      RNIC_OUT(*this, resp_check_rsp, spec::RespCheckRsp);
   StreamIn<spec::TxXlate> tx_xlate = RNIC_IN(*this, tx_xlate, spec::TxXlate);
   StreamOut<spec::TxExtent> tx_extent = RNIC_OUT(*this, tx_extent, spec::TxExtent);
   StreamIn<spec::RdRetired> rd_retired = RNIC_IN(*this, rd_retired, spec::RdRetired);

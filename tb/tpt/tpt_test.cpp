@@ -1,5 +1,5 @@
-// tpt: STags, checks and their order, extents, groups, clients that hold nobody, destroy_mr against what is in flight.
-// Reference: tpt_world.hpp.
+// tpt: STags, checks and their order, extents, groups, clients that hold nobody, destroy_mr against
+// what is in flight. Reference: tpt_world.hpp.
 #include <algorithm>
 #include <deque>
 #include <set>
@@ -50,15 +50,16 @@ TYPED_TEST(TptTest, StagIsThePermutationOfGenerationAndSlot) {
         r.pd = static_cast<uint16_t>(w.rng().next());
         r.rights = static_cast<uint16_t>(w.rng().below(8));
         const uint32_t stag = w.create(slot, r);
-        EXPECT_TRUE(seen.insert(stag >> 8).second) << "an STag came back after " << i << " generations";
+        EXPECT_TRUE(seen.insert(stag >> 8).second)
+            << "an STag came back after " << i << " generations";
         EXPECT_EQ(w.create_rsp(slot, this->plain()).status, AdminStatus::kExists);
         w.query(stag);
-        w.query(stag ^ 1);        // another key
-        w.query(stag ^ 0x100);    // another slot or generation
+        w.query(stag ^ 1);      // another key
+        w.query(stag ^ 0x100);  // another slot or generation
         w.query(0);
         for (const uint32_t old : seen)
           if (old != stag >> 8) w.query(old << 8 | r.key);
-        w.destroy(stag ^ 0x80);   // not found, and nothing happens
+        w.destroy(stag ^ 0x80);  // not found, and nothing happens
         w.query(stag);
         w.destroy(stag);
         w.query(stag);
@@ -116,21 +117,27 @@ TYPED_TEST(TptTest, GenerationsWrap) {
 TYPED_TEST(TptTest, ChecksAndTheirOrder) {
   this->worlds([&](auto& w, Pace) {
     constexpr uint64_t kTop = ~uint64_t{0};
-    const uint32_t mid = w.create(1, {.pd = 7, .rights = 5, .base = 0x1000'0123, .length = 0x9000, .first = 0x77});
-    const uint32_t top = w.create(2, {.pd = 7, .rights = 7, .base = kTop - 0x2fff, .length = 0x3000, .pbl_base = 16});
-    const uint32_t beyond = w.create(3, {.pd = 7, .rights = 7, .base = kTop - 0xfff, .length = 0x3000, .pbl_base = 24});
-    const uint32_t huge = w.create(4, {.pd = 0xffff, .rights = 0, .base = 0, .length = 0x4000, .pbl_base = 32});
-    const uint32_t tiny = w.create(5, {.pd = 0, .rights = 2, .base = kTop, .length = 1, .first = 4095, .pbl_base = 40});
+    const uint32_t mid =
+        w.create(1, {.pd = 7, .rights = 5, .base = 0x1000'0123, .length = 0x9000, .first = 0x77});
+    const uint32_t top = w.create(
+        2, {.pd = 7, .rights = 7, .base = kTop - 0x2fff, .length = 0x3000, .pbl_base = 16});
+    const uint32_t beyond =
+        w.create(3, {.pd = 7, .rights = 7, .base = kTop - 0xfff, .length = 0x3000, .pbl_base = 24});
+    const uint32_t huge =
+        w.create(4, {.pd = 0xffff, .rights = 0, .base = 0, .length = 0x4000, .pbl_base = 32});
+    const uint32_t tiny = w.create(
+        5, {.pd = 0, .rights = 2, .base = kTop, .length = 1, .first = 4095, .pbl_base = 40});
     struct Row {
       spec::WqeCheck item;
       TptResult result;
     };
     const Region m = w.region(mid);
     auto at = [](uint32_t stag, uint64_t to, uint32_t n, uint16_t pd = 7, uint16_t rights = 0) {
-      return spec::WqeCheck{.stag = stag, .tagged_offset = to, .length = n, .pd = pd, .rights = rights};
+      return spec::WqeCheck{
+          .stag = stag, .tagged_offset = to, .length = n, .pd = pd, .rights = rights};
     };
-    const auto ok = TptResult::kOk, no_stag = TptResult::kStag, assoc = TptResult::kAssoc, rights = TptResult::kRights,
-               wrap = TptResult::kWrap, bounds = TptResult::kBounds;
+    const auto ok = TptResult::kOk, no_stag = TptResult::kStag, assoc = TptResult::kAssoc,
+               rights = TptResult::kRights, wrap = TptResult::kWrap, bounds = TptResult::kBounds;
     std::vector<Row> rows = {
         {at(mid, m.base, 1), ok},
         {at(mid, m.base - 1, 1), bounds},
@@ -202,12 +209,15 @@ TYPED_TEST(TptTest, ChecksAndTheirOrder) {
 TYPED_TEST(TptTest, LongChecks) {
   this->worlds([&](auto& w, Pace) {
     uint32_t slot = 0;
-    for (const uint64_t length : {uint64_t{1} << 30, (uint64_t{1} << 32) - 1, uint64_t{1} << 32, uint64_t{1} << 48})
+    for (const uint64_t length :
+         {uint64_t{1} << 30, (uint64_t{1} << 32) - 1, uint64_t{1} << 32, uint64_t{1} << 48})
       for (const uint64_t base : {uint64_t{0}, uint64_t{0x1234'5678'9abc'def1}, 0 - length}) {
         const uint32_t stag = w.create(slot++, {.base = base, .length = length, .log_page = 21});
         const Region r = w.region(stag);
-        for (const uint64_t offset : {uint64_t{0}, uint64_t{1}, length / 2, length - 0xffff'ffff, length - 1, length, length + 1})
-          for (const uint32_t n : {1U, 0x3fff'ffffU, 0x4000'0000U, 0x4000'0001U, 0x7fff'ffffU, 0x8000'0000U, 0xffff'ffffU}) {
+        for (const uint64_t offset : {uint64_t{0}, uint64_t{1}, length / 2, length - 0xffff'ffff,
+                                      length - 1, length, length + 1})
+          for (const uint32_t n : {1U, 0x3fff'ffffU, 0x4000'0000U, 0x4000'0001U, 0x7fff'ffffU,
+                                   0x8000'0000U, 0xffff'ffffU}) {
             w.ask_wqe({r.item(stag, offset, n)});
             w.ask_resp({r.item(stag, offset, n)});
           }
@@ -222,8 +232,12 @@ TYPED_TEST(TptTest, ExtentsEndAtPages) {
     uint32_t pbl = 0;
     for (unsigned log = 12; log <= 21; log++) {
       const uint64_t page = uint64_t{1} << log;
-      for (const uint32_t first : {uint32_t{0}, uint32_t{1}, static_cast<uint32_t>(page / 2), static_cast<uint32_t>(page - 1)}) {
-        Region r{.base = w.rng().next() >> 8, .length = 3 * page + 70000, .log_page = log, .first = first};
+      for (const uint32_t first : {uint32_t{0}, uint32_t{1}, static_cast<uint32_t>(page / 2),
+                                   static_cast<uint32_t>(page - 1)}) {
+        Region r{.base = w.rng().next() >> 8,
+                 .length = 3 * page + 70000,
+                 .log_page = log,
+                 .first = first};
         if (pbl + r.page_count() > w.sizes().num_pbl) pbl = 0;
         r.pbl_base = pbl;
         pbl += static_cast<uint32_t>(r.page_count());
@@ -231,8 +245,9 @@ TYPED_TEST(TptTest, ExtentsEndAtPages) {
         const auto& made = w.region(stag);
         const uint64_t border = page - first;  // the offset of the second page's first byte
         for (const uint32_t n : {1U, 63U, 64U, 65U, 4095U, 4096U, 4097U, 65535U, 65536U})
-          for (const uint64_t offset : {uint64_t{0}, border - 1, border, border + page - 1, made.length - n,
-                                        border > n ? border - n : border, w.rng().below(made.length - n + 1)}) {
+          for (const uint64_t offset :
+               {uint64_t{0}, border - 1, border, border + page - 1, made.length - n,
+                border > n ? border - n : border, w.rng().below(made.length - n + 1)}) {
             if (w.rng().percent(50)) w.ask_rx({made.item(stag, offset, n)});
             if (w.rng().percent(50)) w.ask_tx({made.item(stag, offset, n)});
           }
@@ -248,14 +263,18 @@ TYPED_TEST(TptTest, RxGroupsHaveOneAnswerAndNoExtentsOnFailure) {
   this->worlds([&](auto& w, Pace) {
     const uint32_t stag = w.create(1, this->plain());
     const Region r = w.region(stag);
-    const std::vector<spec::WqeCheck> bad = {r.item(stag ^ 2, 0, 9), r.item(stag, 0, 9, 0x10), r.item(stag, 0x10000, 1),
-                                             {.stag = stag, .tagged_offset = ~uint64_t{0}, .length = 5, .pd = r.pd}};
+    const std::vector<spec::WqeCheck> bad = {
+        r.item(stag ^ 2, 0, 9),
+        r.item(stag, 0, 9, 0x10),
+        r.item(stag, 0x10000, 1),
+        {.stag = stag, .tagged_offset = ~uint64_t{0}, .length = 5, .pd = r.pd}};
     for (size_t n = 1; n <= 3; n++)
       for (unsigned mask = 0; mask < 1U << n; mask++) {  // which pieces fail
         Group g;
         for (size_t i = 0; i < n; i++) {
           const auto size = static_cast<uint32_t>(w.rng().between(1, 9000));
-          g.push_back((mask >> i & 1) != 0 ? bad[w.rng().below(bad.size())] : r.item(stag, w.rng().below(0x10000 - size), size));
+          g.push_back((mask >> i & 1) != 0 ? bad[w.rng().below(bad.size())]
+                                           : r.item(stag, w.rng().below(0x10000 - size), size));
         }
         w.ask_rx(g);
         w.ask_rx({r.item(stag, mask, 5000)});
@@ -273,8 +292,9 @@ TYPED_TEST(TptTest, TxGroupsEndAtTheirFirstFailure) {
         Group g;
         for (size_t i = 0; i < n; i++) {
           const auto size = static_cast<uint32_t>(w.rng().between(1, 5000));
-          g.push_back(i == fails || (i > fails && w.rng().percent(30)) ? r.item(stag ^ 0x4000, 0, 9)
-                                                                       : r.item(stag, w.rng().below(0x10000 - size), size));
+          g.push_back(i == fails || (i > fails && w.rng().percent(30))
+                          ? r.item(stag ^ 0x4000, 0, 9)
+                          : r.item(stag, w.rng().below(0x10000 - size), size));
         }
         w.ask_tx(g);
       }
@@ -290,7 +310,9 @@ TYPED_TEST(TptTest, WqeGroupsHaveOneAnswer) {
       for (unsigned i = 0; i < 6; i++) {
         Group g;
         for (size_t k = 0; k < n; k++)
-          g.push_back(w.rng().percent(90) ? r.item(stag, k, 100) : r.item(stag, 0xffff, 2, static_cast<uint16_t>(8 * (k & 1))));
+          g.push_back(w.rng().percent(90)
+                          ? r.item(stag, k, 100)
+                          : r.item(stag, 0xffff, 2, static_cast<uint16_t>(8 * (k & 1))));
         w.ask_wqe(g);
         w.ask_resp({g[0]});
       }
@@ -328,12 +350,14 @@ TYPED_TEST(TptTest, AClientThatIsFullHoldsNobodyElse) {
       }
       EXPECT_TRUE(d.run_until(
           [&] {
-            return (full == 0 || d.wqe_check_rsp.size() == 40) && (full == 1 || d.resp_check_rsp.size() == 40) &&
-                   (full == 2 || d.tx_extent.size() >= 120) && (full >= 3 || d.rx_extent.size() >= 120);
+            return (full == 0 || d.wqe_check_rsp.size() == 40) &&
+                   (full == 1 || d.resp_check_rsp.size() == 40) &&
+                   (full == 2 || d.tx_extent.size() >= 120) &&
+                   (full >= 3 || d.rx_extent.size() >= 120);
           },
           2000))
-          << d.wqe_check_rsp.size() << " " << d.resp_check_rsp.size() << " " << d.tx_extent.size() << " "
-          << d.rx_extent.size();
+          << d.wqe_check_rsp.size() << " " << d.resp_check_rsp.size() << " " << d.tx_extent.size()
+          << " " << d.rx_extent.size();
       w.query(stag);
       stall(p.stall);
       w.finish();
@@ -380,7 +404,10 @@ TYPED_TEST(TptTest, DestroyWaitsForWhatIsInFlight) {
         const auto rsp = d.tpt_cmd_rsp.take();
         EXPECT_EQ(rsp.status, AdminStatus::kOk);
         EXPECT_EQ(spec::AdminMrResult::unpack(rsp.result),
-                  (spec::AdminMrResult{.stag = a, .pd = expected.pd, .rights = expected.rights, .length = expected.length}));
+                  (spec::AdminMrResult{.stag = a,
+                                       .pd = expected.pd,
+                                       .rights = expected.rights,
+                                       .length = expected.length}));
         w.retire();
         a = w.create(1, this->plain());
       }
@@ -418,7 +445,8 @@ TYPED_TEST(TptTest, DestroyWithPiecesStillInside) {
     EXPECT_TRUE(d.tpt_cmd_rsp.empty());
     w.retire();
     w.destroy_end(a);
-    // nothing inside but pieces that failed: the answer may wait for them or not, but nothing is confused
+    // nothing inside but pieces that failed: the answer may wait for them or not, but nothing is
+    // confused
     stall(true);
     w.ask_tx({r.item(a, 0, 100)});
     w.ask_tx({r.item(a, 0, 100), r.item(b, 0, 100)});
@@ -440,7 +468,45 @@ TYPED_TEST(TptTest, DestroyWithPiecesStillInside) {
   });
 }
 
-/// What comes out while destroy_mr runs: nothing of the region is in flight at its answer, nothing passes after it.
+/// One look-up at every distance from destroy_mr, and nothing else in flight: it passes and is
+/// waited for, or finds no STag.
+TYPED_TEST(TptTest, DestroyMeetsOneLookUp) {
+  this->worlds([&](auto& w, Pace) {
+    auto& d = this->dut;
+    bool passed = false, refused = false;
+    for (unsigned distance = 0; distance < 40; distance++) {
+      const uint32_t a = w.create(1, this->plain());
+      const auto item = w.region(a).item(a, 0, 100);
+      const bool tx = distance % 2 != 0;
+      w.destroy_begin(a);
+      for (unsigned i = 0; i < distance / 2; i++) d.advance();
+      if (tx)
+        d.tx_xlate.put(item);
+      else
+        d.rx_xlate.put(item);
+      for (unsigned i = 0; i < 200; i++) d.advance();
+      const auto result = tx ? d.tx_extent.items().at(0).result : d.rx_xlate_rsp.take().result;
+      if (result == TptResult::kOk) {
+        passed = true;
+        EXPECT_TRUE(d.tpt_cmd_rsp.empty())
+            << "answered while an extent is in flight, distance " << distance;
+        if (!tx) w.retire_rx(d.rx_extent.take());
+      } else {
+        refused = true;
+        EXPECT_EQ(result, TptResult::kStag);
+      }
+      if (tx) d.rd_retired.put({.epoch = d.tx_extent.take().epoch});
+      w.destroy_end(a);
+    }
+    EXPECT_TRUE(refused);
+    if (TypeParam::kIsRtl) {
+      EXPECT_TRUE(passed);
+    }
+  });
+}
+
+/// What comes out while destroy_mr runs: nothing of the region is in flight at its answer, nothing
+/// passes after it.
 TYPED_TEST(TptTest, DestroyRacesWithLookUps) {
   this->worlds([&](auto& w, Pace) {
     auto& d = this->dut;
@@ -538,7 +604,8 @@ TYPED_TEST(TptTest, RandomRegionsAndClients) {
       for (uint32_t i = 0; i < stags.size(); i++) {
         if (stags[i] != 0 && rng.percent(70)) continue;
         if (stags[i] != 0) w.destroy(stags[i]);
-        Region r{.pd = static_cast<uint16_t>(rng.below(3)), .key = static_cast<uint8_t>(rng.next()),
+        Region r{.pd = static_cast<uint16_t>(rng.below(3)),
+                 .key = static_cast<uint8_t>(rng.next()),
                  .rights = static_cast<uint16_t>(rng.below(8))};
         r.log_page = static_cast<unsigned>(rng.between(12, 21));
         r.first = static_cast<uint32_t>(rng.below(uint64_t{1} << r.log_page));
@@ -551,8 +618,10 @@ TYPED_TEST(TptTest, RandomRegionsAndClients) {
       auto piece = [&] {
         const uint32_t stag = stags[rng.below(stags.size())];
         const Region& r = w.region(stag);
-        const auto n = static_cast<uint32_t>(rng.between(1, std::min<uint64_t>(r.length, rng.percent(50) ? 64 : 65535)));
-        auto c = r.item(stag, rng.below(r.length - n + 1), n, static_cast<uint16_t>(r.rights & rng.next()));
+        const auto n = static_cast<uint32_t>(
+            rng.between(1, std::min<uint64_t>(r.length, rng.percent(50) ? 64 : 65535)));
+        auto c = r.item(stag, rng.below(r.length - n + 1), n,
+                        static_cast<uint16_t>(r.rights & rng.next()));
         if (rng.percent(4)) c.stag ^= 1U << rng.below(32);
         if (rng.percent(4)) c.pd = static_cast<uint16_t>(c.pd ^ 1U);
         if (rng.percent(4)) c.rights = static_cast<uint16_t>(1U << rng.below(16));
@@ -586,23 +655,25 @@ TYPED_TEST(TptTest, LatencyAndThroughput) {
     TptWorld<TypeParam> w(d, kKey, test_rng());
     const uint32_t stag = w.create(1, this->plain());
     const auto item = w.region(stag).item(stag, 0, 64);
-    auto cycles = [&](auto& in, auto& out, unsigned n) {  // from the transfer of the first request to that of the n-th item
-      d.cycles(50);
-      for (unsigned i = 0; i < n; i++) in.put(item);
-      do d.cycle();
-      while (!in.taken());
-      const auto from = d.now();
-      EXPECT_TRUE(d.run_until([&] { return out.size() == n; }));
-      const auto to = d.now();
-      d.settle();
-      d.wqe_check_rsp.items().clear();
-      d.rx_xlate_rsp.items().clear();
-      for (const auto& e : d.tx_extent.items()) d.rd_retired.put({.epoch = e.epoch});
-      for (const auto& e : d.rx_extent.items()) d.wr_retired.put({.epoch = e.epoch});
-      d.tx_extent.items().clear();
-      d.rx_extent.items().clear();
-      return to - from;
-    };
+    auto cycles =
+        [&](auto& in, auto& out,
+            unsigned n) {  // from the transfer of the first request to that of the n-th item
+          d.cycles(50);
+          for (unsigned i = 0; i < n; i++) in.put(item);
+          do d.cycle();
+          while (!in.taken());
+          const auto from = d.now();
+          EXPECT_TRUE(d.run_until([&] { return out.size() == n; }));
+          const auto to = d.now();
+          d.settle();
+          d.wqe_check_rsp.items().clear();
+          d.rx_xlate_rsp.items().clear();
+          for (const auto& e : d.tx_extent.items()) d.rd_retired.put({.epoch = e.epoch});
+          for (const auto& e : d.rx_extent.items()) d.wr_retired.put({.epoch = e.epoch});
+          d.tx_extent.items().clear();
+          d.rx_extent.items().clear();
+          return to - from;
+        };
     EXPECT_EQ(cycles(d.wqe_check, d.wqe_check_rsp, 1), 7U);
     EXPECT_EQ(cycles(d.rx_xlate, d.rx_xlate_rsp, 1), 7U);
     EXPECT_EQ(cycles(d.rx_xlate, d.rx_extent, 1), 10U);

@@ -1,8 +1,10 @@
-// The world of tpt: regions as the theory page defines them, in the plainest arithmetic, and what each look-up must give.
+// The world of tpt: regions as the theory page defines them, in the plainest arithmetic, and what
+// each look-up must give.
 //
 //   TptWorld<D> w(dut, key, rng);   w.create(slot, {...});
-//   w.ask_tx({...});  w.ask_rx({...});  w.ask_wqe({...});  w.ask_resp({...});   any number, of all four clients
-//   w.finish();                                                                 all answers and extents are as they must be
+//   w.ask_tx({...});  w.ask_rx({...});  w.ask_wqe({...});  w.ask_resp({...});   any number, of all
+//   four clients w.finish();                                                                 all
+//   answers and extents are as they must be
 #pragma once
 
 #include <algorithm>
@@ -65,17 +67,26 @@ struct Region {
     return static_cast<size_t>((first + length + (uint64_t{1} << log_page) - 1) >> log_page);
   }
   spec::WqeCheck item(uint32_t stag, uint64_t offset, uint32_t n, uint16_t need = 0) const {
-    return {.stag = stag, .tagged_offset = base + offset, .length = n, .pd = pd, .rights = need, .last = 1};
+    return {.stag = stag,
+            .tagged_offset = base + offset,
+            .length = n,
+            .pd = pd,
+            .rights = need,
+            .last = 1};
   }
 };
 
 template <class D>
 class TptWorld {
  public:
-  TptWorld(D& dut, uint64_t key, base::Rng rng) : dut_(dut), key_(key), rng_(rng) { dut.set_key(key); }
+  TptWorld(D& dut, uint64_t key, base::Rng rng) : dut_(dut), key_(key), rng_(rng) {
+    dut.set_key(key);
+  }
 
   static spec::Sizes sizes() { return D::kMinimum ? spec::Sizes::minimum() : spec::Sizes{}; }
-  static unsigned slot_bits() { return static_cast<unsigned>(std::bit_width(sizes().num_stags - 1)); }
+  static unsigned slot_bits() {
+    return static_cast<unsigned>(std::bit_width(sizes().num_stags - 1));
+  }
 
   /// The STag that the next create_mr of a slot must give.
   uint32_t next_stag(uint32_t slot, uint8_t key) {
@@ -102,8 +113,14 @@ class TptWorld {
   }
   spec::CmdRsp create_rsp(uint32_t slot, const Region& r) {
     spec::TptCmd cmd{.opcode = spec::AdminOpcode::kCreateMr, .object = slot};
-    spec::AdminMrArgs{.pd = r.pd, .key = r.key, .log_page = static_cast<uint8_t>(r.log_page), .rights = r.rights,
-                      .base_to = r.base, .length = r.length, .first_offset = r.first, .pbl_base = r.pbl_base,
+    spec::AdminMrArgs{.pd = r.pd,
+                      .key = r.key,
+                      .log_page = static_cast<uint8_t>(r.log_page),
+                      .rights = r.rights,
+                      .base_to = r.base,
+                      .length = r.length,
+                      .first_offset = r.first,
+                      .pbl_base = r.pbl_base,
                       .pages = static_cast<uint32_t>(r.pages.size())}
         .pack(cmd.args);
     dut_.tpt_cmd.put(cmd);
@@ -118,7 +135,9 @@ class TptWorld {
     destroy_begin(stag);
     destroy_end(stag);
   }
-  void destroy_begin(uint32_t stag) { dut_.tpt_cmd.put({.opcode = spec::AdminOpcode::kDestroyMr, .object = stag}); }
+  void destroy_begin(uint32_t stag) {
+    dut_.tpt_cmd.put({.opcode = spec::AdminOpcode::kDestroyMr, .object = stag});
+  }
   void destroy_end(uint32_t stag) {
     expect_region(stag);
     forget(stag);
@@ -217,13 +236,15 @@ class TptWorld {
       if (const auto result = judge(c); result != spec::TptResult::kOk) return result;
     return spec::TptResult::kOk;
   }
-  /// Byte by byte in thought: each byte's page is where its place from the first page's start falls.
+  /// Byte by byte in thought: each byte's page is where its place from the first page's start
+  /// falls.
   void walk(const spec::WqeCheck& c, std::vector<spec::Extent>& out) const {
     const Region& r = regions_.at(c.stag);
     const uint64_t page = uint64_t{1} << r.log_page;
     for (uint32_t done = 0; done < c.length;) {
       const uint64_t place = r.first + (c.tagged_offset - r.base) + done;
-      const auto n = static_cast<uint32_t>(std::min<uint64_t>(c.length - done, page - place % page));
+      const auto n =
+          static_cast<uint32_t>(std::min<uint64_t>(c.length - done, page - place % page));
       out.push_back({.address = r.pages.at(place / page) + place % page, .length = n});
       done += n;
     }
@@ -237,7 +258,8 @@ class TptWorld {
   static void compare(Out& out, std::vector<T>& expected) {
     const auto got = out.take_all();
     ASSERT_EQ(got.size(), expected.size()) << out.name();
-    for (size_t i = 0; i < got.size(); i++) EXPECT_EQ(got[i].result, expected[i].result) << out.name() << " " << i;
+    for (size_t i = 0; i < got.size(); i++)
+      EXPECT_EQ(got[i].result, expected[i].result) << out.name() << " " << i;
     expected.clear();
   }
   template <class Out>
@@ -248,7 +270,8 @@ class TptWorld {
       auto want = expected[i];
       want.epoch = got[i].epoch;
       if (want.result != spec::TptResult::kOk) want.address = got[i].address;  // says nothing
-      EXPECT_EQ(got[i], want) << out.name() << " " << i << "\n  " << got[i].describe() << "\n  " << want.describe();
+      EXPECT_EQ(got[i], want) << out.name() << " " << i << "\n  " << got[i].describe() << "\n  "
+                              << want.describe();
     }
     expected.clear();
     return got;

@@ -1,0 +1,246 @@
+// The command regress: splits, runs, counts, shrinks. See regress.hpp.
+#include "regress.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <sstream>
+#include <unistd.h>
+
+namespace rnic::app {
+
+using namespace regression;
+using regress::Plan;
+
+namespace {
+
+constexpr uint32_t kOpsOfChild = 250;
+constexpr uint64_t kOpsForCoverage = 2000;
+const std::vector<std::string> kOwnSettings = {"ops", "keep", "simple"};
+
+double seconds_since(std::chrono::steady_clock::time_point t) { return std::chrono::duration<double>(std::chrono::steady_clock::now() - t).count(); }
+
+std::vector<std::string> words(const std::string& list) {
+  std::vector<std::string> all;
+  std::istringstream in(list);
+  for (std::string w; std::getline(in, w, ',');) {
+    if (!w.empty()) all.push_back(w);
+  }
+  return all;
+}
+
+uint64_t number(const std::string& name, const std::string& text, uint64_t low, uint64_t high) {
+  uint64_t n = 0;
+  const auto r = std::from_chars(text.data(), text.data() + text.size(), n);
+  if (text.empty() || r.ec != std::errc() || r.ptr != text.data() + text.size() || n < low || n > high) {
+    throw Usage(fmt::format("{}: \"{}\" is not a whole number from {} to {}", name, text, low, high));
+  }
+  return n;
+}
+
+std::string command(const RegressRequest& r, uint64_t seed, uint64_t ops, const std::string& keep, const std::string& simple) {
+  std::string s = fmt::format("rnic-sim regress --client {} --server {} --seed {} --set ops={}", r.kind[0], r.kind[1], seed, ops);
+  const std::string all = r.config.as_options();
+  if (all.starts_with(" --preset ")) s += all.substr(0, all.find(" --set"));
+  for (const Setting& t : r.config.all()) {
+    const bool own = std::find(kOwnSettings.begin(), kOwnSettings.end(), t.name) != kOwnSettings.end();
+    if (!own && t.source != "default" && !t.source.starts_with("preset ")) s += fmt::format(" --set {}={}", t.name, t.value);
+  }
+  for (const Setting& t : r.config.overrides()) s += fmt::format(" --set {}={}", t.name, t.value);
+  if (!keep.empty()) s += " --set keep=" + keep;
+  if (!simple.empty()) s += " --set simple=" + simple;
+  return s;
+}
+
+/// Fewer operations, then simpler settings, then fewer operations again, while it fails.
+class Shrinker {
+ public:
+  Shrinker(const RegressRequest& r, uint64_t seed, uint32_t ops) : request_(r), seed_(seed), ops_(ops), full_(make_plan(r, seed, ops)), kept_(full_.numbers()) {
+    request_.pcap = request_.tlp = "";
+    simple_ = words(r.simple);
+  }
+
+  Plan run() {
+    halves();
+    without_qps();
+    halves();
+    for (const std::string& name : full_.simplifications()) {
+      auto simple = simple_;
+      simple.push_back(name);
+      (void)attempt(kept_, simple);
+    }
+    halves();
+    return candidate(kept_, simple_);
+  }
+  std::string failure() const { return failure_; }
+  std::string keep() const { return fmt::format("{}", fmt::join(kept_, ",")); }
+  std::string simple() const { return fmt::format("{}", fmt::join(simple_, ",")); }
+  unsigned runs() const { return runs_; }
+  bool out_of_time() const { return seconds_since(began_) > request_.shrink_s; }
+
+ private:
+  Plan candidate(const std::set<uint32_t>& numbers, const std::vector<std::string>& simple) const {
+    Plan p = full_;
+    p.keep(numbers);
+    for (const std::string& name : simple) p.simplify(name);
+    return p;
+  }
+
+  bool attempt(const std::set<uint32_t>& numbers, const std::vector<std::string>& simple) {
+    if (out_of_time()) return false;
+    ++runs_;
+    const Verdict v = run_plan(request_, candidate(numbers, simple));
+    if (request_.progress) fmt::print(stderr, "\rshrinking: {} operations, run {}   ", kept_.size(), runs_);
+    if (v.status == kGood) return false;
+    kept_ = numbers;
+    simple_ = simple;
+    failure_ = v.failure;
+    return true;
+  }
+
+  void halves() {
+    for (size_t part = std::max<size_t>(kept_.size() / 2, 1); !kept_.empty(); part /= 2) {
+      for (size_t at = 0; at < kept_.size();) {
+        const std::vector<uint32_t> all(kept_.begin(), kept_.end());
+        std::set<uint32_t> fewer(all.begin(), all.end());
+        for (size_t i = at; i < std::min(at + part, all.size()); ++i) fewer.erase(all[i]);
+        if (!attempt(fewer, simple_)) at += part;
+        if (out_of_time()) return;
+      }
+      if (part <= 1) return;
+    }
+  }
+
+  void without_qps() {
+    for (uint32_t q = 0; q < full_.qps; ++q) {
+      std::set<uint32_t> fewer = kept_;
+      for (const auto& o : full_.ops) {
+        if (o.qp == q) fewer.erase(o.number);
+      }
+      if (fewer.size() < kept_.size()) (void)attempt(fewer, simple_);
+    }
+  }
+
+  RegressRequest request_;
+  uint64_t seed_;
+  uint32_t ops_;
+  Plan full_;
+  std::set<uint32_t> kept_;
+  std::vector<std::string> simple_;
+  std::string failure_;
+  unsigned runs_ = 0;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
+void complain(const RegressRequest& r, uint64_t seed, uint32_t ops, const Verdict& v) {
+  if (r.progress) fmt::print(stderr, "\r{:70}\r", "");
+  fmt::print(stderr, "seed {}: {}reproduce: {}\n", seed, v.failure, command(r, seed, ops, r.keep, r.simple));
+  if (r.shrink_s <= 0) return;
+  Shrinker s(r, seed, ops);
+  const Plan smallest = s.run();
+  if (r.progress) fmt::print(stderr, "\r{:70}\r", "");
+  if (s.failure().empty()) {
+    fmt::print(stderr, "{} smaller plans did not fail\n", s.runs());
+    return;
+  }
+  fmt::print(stderr, "smallest plan that fails, after {} runs{}:\n{}{}reproduce: {}\n", s.runs(), s.out_of_time() ? " (time is up)" : "", smallest.describe(), s.failure(),
+             command(r, seed, ops, s.keep(), s.simple()));
+}
+
+void check(const RegressRequest& r) {
+  RunRequest known;
+  known.program = "write_bw";
+  known.kind = r.kind;
+  known.config = r.config;
+  check(known);
+}
+
+}  // namespace
+
+namespace regression {
+
+Plan make_plan(const RegressRequest& r, uint64_t seed, uint32_t ops) {
+  regress::Limits limits{.minimum = r.config.minimum(kClient) || r.config.minimum(kServer)};
+  if (const Setting& mtu = r.config.find("mtu"); mtu.source != "default") limits.mtu = static_cast<uint32_t>(number("mtu", mtu.value, 576, 65535));
+  Plan p = regress::generate(seed, ops, limits);
+  if (!r.keep.empty()) {
+    std::set<uint32_t> numbers;
+    for (const std::string& w : words(r.keep)) numbers.insert(static_cast<uint32_t>(number("keep", w, 0, ops)));
+    p.keep(numbers);
+  }
+  const auto known = p.simplifications();
+  for (const std::string& name : words(r.simple)) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) throw Usage(fmt::format("simple: no \"{}\"{}", name, nearest(name, known)));
+    p.simplify(name);
+  }
+  return p;
+}
+
+}  // namespace regression
+
+int regress(const RegressRequest& r) {
+  check(r);
+  const auto began = std::chrono::steady_clock::now();
+  Coverage coverage;
+  uint64_t done = 0, failures = 0, bytes = 0, completions = 0;
+  double simulated = 0;
+  int worst = kGood;
+  for (uint64_t child = 0; child * kOpsOfChild < r.ops; ++child) {
+    const uint64_t seed = r.seed + child;
+    const auto ops = static_cast<uint32_t>(std::min<uint64_t>(kOpsOfChild, r.ops - child * kOpsOfChild));
+    if (r.progress) fmt::print(stderr, "\r{} of {} operations, seed {}, {:.0f} s   ", done, r.ops, seed, seconds_since(began));
+    const Plan plan = make_plan(r, seed, ops);
+    if (r.verbose) fmt::print("{}", plan.describe());
+    coverage.count(plan);
+    const Verdict v = run_plan(r, plan);
+    done += ops;
+    bytes += v.bytes_checked;
+    completions += v.completions;
+    simulated += v.simulated_us;
+    if (v.status == kGood) continue;
+    worst = std::max<int>(worst, v.status);
+    complain(r, seed, ops, v);
+    if (++failures == 3) {
+      fmt::print(stderr, "three children have failed, {} operations are left out\n", r.ops - done);
+      break;
+    }
+  }
+  if (r.progress) fmt::print(stderr, "\r{:70}\r", "");
+  const double wall = seconds_since(began);
+  if (!r.quiet) {
+    std::fputs(coverage.table().c_str(), stdout);
+    fmt::print("{} operations, {} completions, {} bytes compared, {} failures; {:.0f} us simulated, {:.1f} s, {:.0f} operations/s ({}-{}, seed {})\n", done, completions, bytes,
+               failures, simulated, wall, static_cast<double>(done) / wall, r.kind[0], r.kind[1], r.seed);
+  }
+  if (r.ops >= kOpsForCoverage && failures == 0 && r.keep.empty()) {
+    const auto missing = coverage.empty(r.config.find("mtu").source == "default");
+    for (const std::string& m : missing) fmt::print(stderr, "never drawn: {}\n", m);
+    if (!missing.empty()) {
+      fmt::print(stderr, "reproduce: {}\n", command(r, r.seed, r.ops, r.keep, r.simple));
+      worst = std::max<int>(worst, kMismatch);
+    }
+  }
+  return worst;
+}
+
+int regress_command(Options& o) {
+  if (!o.words.empty()) throw Usage("regress: takes no words; --set ops=N, --seed N, --client KIND, --server KIND");
+  RegressRequest r;
+  r.kind = o.request.kind;
+  r.config = o.request.config;
+  r.seed = o.request.seed;
+  r.ops = number("ops", r.config.find("ops").value, 1, 1'000'000'000);
+  r.keep = r.config.find("keep").value;
+  r.simple = r.config.find("simple").value;
+  r.pcap = o.request.pcap;
+  r.tlp = o.request.tlp;
+  r.quiet = o.quiet;
+  r.verbose = o.verbose;
+  r.progress = !o.quiet && isatty(STDERR_FILENO) != 0;
+  return regress(r);
+}
+
+}  // namespace rnic::app

@@ -1,0 +1,55 @@
+// rnic-sim regress: random host programs (regress_plan.hpp) on a pairing of devices, in child processes of a few hundred operations
+// each; what was drawn is counted, and a plan that fails is made smaller while it still fails.
+//
+//   RegressRequest r{.kind = {"rtl", "rtl"}, .ops = 2000, .seed = 7};
+//   return regress(r);                                                     exit status
+//
+// Child k has the seed + k. A child alone, and with --set keep=3,17 --set simple=mtu,push a shrunk plan, is a command of its own.
+#pragma once
+
+#include "commands.hpp"
+#include "regress_plan.hpp"
+
+namespace rnic::app {
+
+struct RegressRequest {
+  std::array<std::string, 2> kind{"model", "model"};
+  Config config;
+  uint64_t ops = 2000, seed = 1;
+  std::string keep, simple;       // of a shrunk plan
+  std::string pcap, tlp;
+  bool progress = false, quiet = false, verbose = false;
+  double shrink_s = 120;          // wall time that shrinking may take
+};
+
+/// Throws Usage and Missing.
+int regress(const RegressRequest& request);
+int regress_command(Options& o);
+
+namespace regression {
+
+struct Verdict {
+  ExitStatus status = kGood;
+  std::string failure;
+  uint64_t posted = 0, completions = 0, bytes_checked = 0;
+  double simulated_us = 0;
+};
+/// One plan in a child process.
+Verdict run_plan(const RegressRequest& request, const regress::Plan& plan);
+regress::Plan make_plan(const RegressRequest& request, uint64_t seed, uint32_t ops);
+
+/// How often each class was drawn.
+class Coverage {
+ public:
+  void count(const regress::Plan& plan);
+  std::string table() const;
+  /// Cells that can be drawn and were not. Those of an MTU the user has ruled out are not asked for.
+  std::vector<std::string> empty(bool both_mtus) const;
+
+ private:
+  using Cells = std::map<std::string, uint64_t>;
+  std::map<std::string, std::map<std::string, Cells>> cells_;  // group -> row -> column
+};
+
+}  // namespace regression
+}  // namespace rnic::app

@@ -1,0 +1,257 @@
+// The generator of random plans. See regress_plan.hpp.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "regress_plan.hpp"
+
+namespace rnic::app::regress {
+namespace {
+
+constexpr uint32_t kPages64K = 65536, kMostLarge = 256 * 1024;
+constexpr uint32_t kMostInline = 224, kPushBody = 96;  // of a WQE of two units
+
+template <class T, size_t N>
+T any(base::Rng& rng, const std::array<T, N>& from) {
+  return from[rng.below(N)];
+}
+
+/// Gives out a landing region from the bottom up.
+class Landing {
+ public:
+  Piece take(base::Rng& rng, uint32_t length, Crossing wanted) {
+    uint32_t at = used_;
+    if (wanted == Crossing::kInside && length + 2 <= kPage) {
+      at += static_cast<uint32_t>(rng.below(64));
+      if (at % kPage == 0 || at % kPage + length >= kPage) at = up(at + 1) + 1 + static_cast<uint32_t>(rng.below(std::min(64u, kPage - 1 - length)));
+    } else if (wanted == Crossing::kTouches) {
+      at = rng.percent(50) || length > kPage ? up(at) : up(at + length) - length;
+    } else if (length >= 2) {
+      const auto before = 1 + static_cast<uint32_t>(rng.below(std::min({length - 1, 200u, kPage - 1})));
+      at = up(at + before) - before;
+    }
+    used_ = at + length;
+    return {at, length};
+  }
+  uint32_t used() const { return used_; }
+
+ private:
+  static uint32_t up(uint32_t at) { return (at + kPage - 1) / kPage * kPage; }
+  uint32_t used_ = 0;
+};
+
+class Generator {
+ public:
+  Generator(uint64_t seed, const Limits& limits) : limits_(limits), set_(base::Rng(seed).fork("settings")), rng_(base::Rng(seed).fork("operations")) {
+    plan_.seed = seed;
+  }
+
+  Plan make(uint32_t count) {
+    settings();
+    for (uint32_t n = 0; n < count; ++n) operation(n, count);
+    for (const Side side : {kClient, kServer}) {
+      for (uint32_t q = 0; q < plan_.qps; ++q) plan_.landing_bytes[side][q] = (landing_[side][q].used() / kPage + 3) * kPage;
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  void settings() {
+    const auto give = [&](std::string name, const std::string& value) { plan_.settings.emplace_back(std::move(name), value); };
+    Plan& p = plan_;
+    p.mtu = limits_.mtu.value_or(p.seed % 2 == 0 ? 1500 : 9000);
+    give("mtu", fmt::format("{}", p.mtu));
+    const bool one_fpdu = p.seed % 8 == 3;
+    give("llp_window_bytes", fmt::format("{}", one_fpdu ? 1024 : any<uint32_t>(set_, std::array{4096u, 20000u, 65536u, 262144u})));
+    for (const char* side : {"client", "server"}) {
+      give(fmt::format("{}.pcie_mps", side), fmt::format("{}", any<uint32_t>(set_, std::array{128u, 256u, 512u})));
+      give(fmt::format("{}.pcie_mrrs", side), fmt::format("{}", any<uint32_t>(set_, std::array{128u, 512u, 1024u, 4096u})));
+      give(fmt::format("{}.pcie_rcb", side), fmt::format("{}", any<uint32_t>(set_, std::array{64u, 128u})));
+      give(fmt::format("{}.pcie_reorder", side), any<const char*>(set_, std::array{"0", "0.1", "0.5"}));
+      give(fmt::format("{}.pcie_split", side), any<const char*>(set_, std::array{"0", "0.2", "0.8"}));
+      give(fmt::format("{}.pcie_latency_ns", side), any<const char*>(set_, std::array{"400", "800", "1500"}));
+    }
+    give("link_delay_ns", any<const char*>(set_, std::array{"0", "100", "1000"}));
+    p.qps = 1 + static_cast<uint32_t>(set_.below(kMaxQps - (limits_.minimum ? 2 : 0)));
+    p.markers = set_.percent(25);
+    p.crc = !set_.percent(25);
+    p.one_cq = set_.percent(50);
+    for (const Side side : {kClient, kServer}) {
+      const uint32_t most = limits_.minimum ? 64 / p.qps : 32;
+      p.ird[side] = std::min(most, any<uint32_t>(set_, std::array{1u, 2u, 5u, 8u, 32u}));
+      p.ord[side] = std::min(most, any<uint32_t>(set_, std::array{1u, 2u, 5u, 8u, 32u}));
+      for (uint32_t q = 0; q < p.qps; ++q) {
+        QpShape& h = p.shape[side][q];
+        h.send_depth = any<uint32_t>(set_, std::array{4u, 8u, 16u, 64u});
+        h.recv_depth = any<uint32_t>(set_, std::array{1u, 3u, 8u, 64u});
+        h.max_sge = any<uint32_t>(set_, std::array{1u, 4u, 14u, 14u});
+        h.max_inline = any<uint32_t>(set_, std::array{0u, 32u, 96u, kMostInline});
+        h.push = set_.percent(50);
+      }
+    }
+    // One QP at least that can have all of it.
+    const auto all = static_cast<uint32_t>(set_.below(p.qps));
+    for (auto& side : p.shape) {
+      side[all].max_sge = 14;
+      side[all].max_inline = kMostInline;
+      side[all].push = true;
+    }
+  }
+
+  uint32_t length_of(SizeClass c, bool untagged) {
+    const uint32_t full = full_payload(plan_.mtu, plan_.markers, untagged);
+    const auto between = [&](uint32_t low, uint32_t high) { return static_cast<uint32_t>(rng_.between(low, high)); };
+    switch (c) {
+      case SizeClass::k0: return 0;
+      case SizeClass::k1: return 1;
+      case SizeClass::k2To63: return between(2, 63);
+      case SizeClass::k64: return 64;
+      case SizeClass::k65ToMulpdu: return rng_.percent(50) ? between(65, 256) : between(65, full - 1);
+      case SizeClass::kMulpdu: return full;
+      case SizeClass::kMulpdu1: return full + 1;
+      case SizeClass::k4K: return between(kPage - 1, kPage + 1);
+      case SizeClass::kTo64K: return rng_.percent(25) ? between(full + 2, kPages64K) : between(full + 2, std::min(kPages64K, 3 * full));
+      case SizeClass::kLarge: return between(kPages64K + 1, limits_.minimum ? kMostLarge / 2 : kMostLarge);
+    }
+    return 0;
+  }
+
+  Piece in_source(uint32_t length) {
+    const uint32_t room = kSourceBytes - length;
+    auto at = static_cast<uint32_t>(rng_.below(room + 1));
+    if (rng_.percent(40)) at = at / kPage * kPage;                                                       // starts at a page
+    else if (rng_.percent(30) && at / kPage * kPage >= length) at = at / kPage * kPage - length;         // ends at one
+    else if (rng_.percent(30)) at = at / 64 * 64;
+    return {at, length};
+  }
+
+  std::vector<uint32_t> cuts(uint32_t length, uint32_t pieces) {
+    std::vector<uint32_t> at;
+    for (uint32_t i = 1; i < pieces; ++i) at.push_back(static_cast<uint32_t>(rng_.below(length + 1)));
+    if (rng_.percent(25)) {
+      for (uint32_t& a : at) a = a / 64 * 64;
+    }
+    std::sort(at.begin(), at.end());
+    at.push_back(length);
+    uint32_t before = 0;
+    for (uint32_t& a : at) a -= std::exchange(before, a);
+    return at;
+  }
+
+  void operation(uint32_t n, uint32_t count) {
+    Operation o;
+    o.number = n;
+    o.side = rng_.percent(50) ? kClient : kServer;
+    o.qp = static_cast<uint32_t>(rng_.below(plan_.qps));
+    o.op = static_cast<Op>(rng_.below(4));
+    o.size_class = static_cast<SizeClass>(rng_.below(9));
+    if (count >= 100 && n == count / 2) {  // the large one; over the seeds each operation has its turn
+      o.size_class = SizeClass::kLarge;
+      o.op = static_cast<Op>(plan_.seed / 2 % 4);
+    }
+    const unsigned peer = 1 - o.side;
+    const uint32_t budget = limits_.minimum ? 256 * kPage : 4096 * kPage;
+    if (landing_[0][o.qp].used() > budget / plan_.qps || landing_[1][o.qp].used() > budget / plan_.qps) o.size_class = static_cast<SizeClass>(rng_.below(5));
+    o.length = length_of(o.size_class, o.is_send());
+    const auto crossing = static_cast<Crossing>(rng_.below(3));
+    const QpShape& shape = plan_.shape[o.side][o.qp];
+    o.fence = rng_.percent(15);
+    if (o.op == Op::kRead) {
+      read(o, crossing);
+    } else {
+      o.is_inline = o.length <= shape.max_inline && rng_.percent(40);
+      gather(o, shape);
+      if (o.op == Op::kWrite) {
+        o.remote = landing_[peer][o.qp].take(rng_, o.length, crossing);
+        o.remote_landing = true;
+        written_[o.side][o.qp].push_back(o.remote);
+      } else {
+        receive(o, crossing, landing_[peer][o.qp]);
+      }
+    }
+    post(o, shape);
+    plan_.ops.push_back(std::move(o));
+  }
+
+  void read(Operation& o, Crossing crossing) {
+    o.local = {landing_[o.side][o.qp].take(rng_, o.length, crossing)};
+    o.local_landing = true;
+    auto& written = written_[o.side][o.qp];
+    if (!written.empty() && o.length != 0 && rng_.percent(30)) {  // what a Write left
+      const Piece& w = written[rng_.below(written.size())];
+      if (w.length >= o.length) {
+        o.remote = {w.offset + static_cast<uint32_t>(rng_.below(w.length - o.length + 1)), o.length};
+        o.remote_landing = true;
+      }
+    }
+    if (!o.remote_landing) o.remote = in_source(o.length);
+    fetched_[o.side][o.qp].push_back(o.local[0]);
+  }
+
+  void gather(Operation& o, const QpShape& shape) {
+    constexpr std::array<std::array<uint32_t, 2>, 5> kRange = {{{1, 1}, {2, 3}, {4, 7}, {8, 13}, {14, 14}}};
+    const auto range = any(rng_, kRange);
+    const auto pieces = std::min(shape.max_sge, static_cast<uint32_t>(rng_.between(range[0], range[1])));
+    const auto& fetched = fetched_[o.side][o.qp];
+    if (!o.is_inline && o.fence && !fetched.empty() && fetched.back().length >= o.length && rng_.percent(70)) o.local_landing = true;  // what a Read fetched
+    for (const uint32_t length : cuts(o.length, pieces)) {
+      if (o.local_landing) {
+        o.local.push_back({fetched.back().offset + static_cast<uint32_t>(rng_.below(fetched.back().length - length + 1)), length});
+      } else {
+        o.local.push_back(in_source(length));
+      }
+    }
+  }
+
+  void receive(Operation& o, Crossing crossing, Landing& landing) {
+    const auto pieces = static_cast<uint32_t>(rng_.between(1, 3));
+    for (const uint32_t length : cuts(o.length, pieces)) {
+      o.receive.push_back(landing.take(rng_, length, o.receive.empty() ? crossing : static_cast<Crossing>(rng_.below(3))));
+    }
+    if (rng_.percent(30)) o.receive.push_back({landing.take(rng_, 1 + static_cast<uint32_t>(rng_.below(64)), Crossing::kInside)});
+    if (o.receive.size() > 3) {  // room behind the message counts to the last piece
+      landing.take(rng_, 0, Crossing::kInside);
+      o.receive.pop_back();
+    }
+  }
+
+  /// Signalled often enough that the queue never fills with requests nobody hears of.
+  void post(Operation& o, const QpShape& shape) {
+    auto& s = state_[o.side][o.qp];
+    const uint32_t half = shape.send_depth / 2;
+    o.signaled = rng_.percent(60) || s.silent + 1 >= half;
+    s.silent = o.signaled ? 0 : s.silent + 1;
+    const uint32_t receives = plan_.shape[1 - o.side][o.qp].recv_depth;
+    o.joined = s.any && s.group < half && s.sends + (o.is_send() ? 1 : 0) <= receives && rng_.percent(30);
+    s.group = o.joined ? s.group + 1 : 1;
+    s.sends = (o.joined ? s.sends : 0) + (o.is_send() ? 1 : 0);
+    if (o.joined) plan_.ops[s.last].push = false;
+    s.any = true;
+    s.last = plan_.ops.size();
+    const uint32_t body = o.is_inline ? o.length : static_cast<uint32_t>(o.local.size()) * 16;
+    o.push = shape.push && !o.joined && body <= kPushBody;
+    if (!o.joined && rng_.percent(6)) o.pause_ns = static_cast<uint32_t>(rng_.below(3000));
+  }
+
+  struct Queue {
+    uint32_t silent = 0, group = 0, sends = 0;
+    size_t last = 0;
+    bool any = false;
+  };
+  Limits limits_;
+  base::Rng set_, rng_;
+  Plan plan_;
+  std::array<std::array<Landing, kMaxQps>, 2> landing_{};
+  std::array<std::array<std::vector<Piece>, kMaxQps>, 2> written_{}, fetched_{};
+  std::array<std::array<Queue, kMaxQps>, 2> state_{};
+};
+
+}  // namespace
+
+Plan generate(uint64_t seed, uint32_t ops, const Limits& limits) {
+  Plan p = Generator(seed, limits).make(ops);
+  p.close_qps();
+  return p;
+}
+
+}  // namespace rnic::app::regress

@@ -1,0 +1,186 @@
+// Plans: what they hold, how they shrink, and the memory they leave. See regress_plan.hpp.
+#include "regress_plan.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "link/wire_limit.hpp"
+
+namespace rnic::app::regress {
+namespace {
+
+constexpr uint32_t kClosing = 1'000'000;  // numbers from here on
+constexpr uint32_t kMarkerSpacing = 512, kMarkerBytes = 4;
+
+std::string text_of(const std::vector<Piece>& pieces) {
+  std::string s;
+  for (const Piece& p : pieces) s += fmt::format("{}{:#x}+{}", s.empty() ? "" : ",", p.offset, p.length);
+  return s;
+}
+
+}  // namespace
+
+uint32_t full_payload(uint32_t mtu, bool markers, bool untagged) {
+  const uint32_t mss = mtu - sim::kIpTcpHeaders;
+  const auto mulpdu = static_cast<uint32_t>(sim::mulpdu(mss)) - (markers ? kMarkerBytes * ((mss + kMarkerSpacing - 1) / kMarkerSpacing) : 0);
+  return mulpdu - (untagged ? kUntagged : kLeastTagged);
+}
+
+SgeClass Operation::sge_class() const {
+  const size_t n = local.size();
+  return n <= 1 ? SgeClass::k1 : n <= 3 ? SgeClass::k2To3 : n <= 7 ? SgeClass::k4To7 : n <= 13 ? SgeClass::k8To13 : SgeClass::k14;
+}
+
+Crossing Operation::crossing() const {
+  const Piece p = is_send() ? receive.front() : op == Op::kWrite ? remote : local.front();
+  const uint32_t length = std::min(p.length, this->length);
+  if (length == 0) return Crossing::kInside;
+  if (p.offset / kPage != (p.offset + length - 1) / kPage) return Crossing::kCrosses;
+  return p.offset % kPage == 0 || (p.offset + length) % kPage == 0 ? Crossing::kTouches : Crossing::kInside;
+}
+
+std::string Operation::describe() const {
+  std::string s = fmt::format("{} {} qp={} {} bytes={}", closing ? "close" : fmt::format("#{}", number), side == kClient ? "client" : "server", qp,
+                              kOpNames[static_cast<size_t>(op)], length);
+  s += fmt::format(" {}={}", local_landing ? "landing" : "source", text_of(local));
+  if (is_send()) s += fmt::format(" receive={}", text_of(receive));
+  if (!is_send()) s += fmt::format(" remote_{}={:#x}", remote_landing ? "landing" : "source", remote.offset);
+  for (const auto& [on, name] : {std::pair{is_inline, "inline"}, {push, "push"}, {fence, "fence"}, {signaled, "signaled"}, {joined, "joined"}}) {
+    if (on) s += fmt::format(" {}", name);
+  }
+  if (pause_ns != 0) s += fmt::format(" pause={}ns", pause_ns);
+  return s;
+}
+
+std::set<uint32_t> Plan::numbers() const {
+  std::set<uint32_t> all;
+  for (const Operation& o : ops) {
+    if (!o.closing) all.insert(o.number);
+  }
+  return all;
+}
+
+bool Plan::uses(uint32_t qp) const {
+  return std::any_of(ops.begin(), ops.end(), [&](const Operation& o) { return o.qp == qp; });
+}
+
+// Behind everything of a QP and side goes a signalled Send: when it has arrived, so has all before it.
+void Plan::close_qps() {
+  std::erase_if(ops, [](const Operation& o) { return o.closing; });
+  std::array<bool, kMaxQps> used{};
+  for (const Operation& o : ops) used[o.qp] = true;
+  if (ops.empty()) used[0] = true;
+  for (uint32_t q = 0; q < qps; ++q) {
+    for (const Side side : {kClient, kServer}) {
+      if (!used[q]) continue;
+      Operation o;
+      o.number = kClosing + q * 2 + side;
+      o.side = side;
+      o.qp = q;
+      o.length = 8;
+      o.size_class = SizeClass::k2To63;
+      o.local = {{0, o.length}};
+      o.receive = {{landing_bytes[1 - side][q] - kPage / 2, o.length}};  // the generator leaves the last page for it
+      o.signaled = o.closing = true;
+      ops.push_back(o);
+    }
+  }
+}
+
+void Plan::keep(const std::set<uint32_t>& numbers) {
+  std::erase_if(ops, [&](const Operation& o) { return !o.closing && !numbers.contains(o.number); });
+  // Who loses the one it was posted with is posted alone; a QP still has a completion often enough, since there are fewer requests.
+  std::array<std::array<std::optional<uint32_t>, kMaxQps>, 2> last;
+  std::array<std::array<uint32_t, kMaxQps>, 2> silent{};
+  for (Operation& o : ops) {
+    auto& before = last[o.side][o.qp];
+    if (o.joined && (!before || *before + 1 != o.number)) o.joined = false;
+    before = o.number;
+    auto& n = silent[o.side][o.qp];
+    n = o.signaled ? 0 : n + 1;
+    if (n * 2 >= shape[o.side][o.qp].send_depth) {
+      o.signaled = true;
+      n = 0;
+    }
+  }
+  close_qps();
+}
+
+std::vector<std::string> Plan::simplifications() const {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : settings) names.push_back(name);
+  for (const char* name : {"markers", "crc", "ird_ord", "depth", "push", "pause", "joined", "inline", "fence", "unsignaled"}) names.emplace_back(name);
+  return names;
+}
+
+void Plan::simplify(const std::string& name) {
+  std::erase_if(settings, [&](const auto& s) { return s.first == name; });
+  if (name == "markers") markers = false;
+  if (name == "crc") crc = true;
+  if (name == "ird_ord") ird = ord = {8, 8};
+  for (auto& side : shape) {
+    for (QpShape& s : side) {
+      if (name == "depth") s.send_depth = s.recv_depth = 64;
+      if (name == "push") s.push = false;
+    }
+  }
+  for (Operation& o : ops) {
+    if (name == "push") o.push = false;
+    if (name == "pause") o.pause_ns = 0;
+    if (name == "joined") o.joined = false;
+    if (name == "inline") o.is_inline = false;
+    if (name == "fence" && !o.local_landing) o.fence = false;
+    if (name == "unsignaled") o.signaled = true;
+  }
+}
+
+std::string Plan::describe() const {
+  std::string s = fmt::format("plan of seed {}: mtu {} markers {} crc {} ird {} ord {} {}\n", seed, mtu, markers, crc, fmt::join(ird, "/"), fmt::join(ord, "/"),
+                              one_cq ? "one CQ" : "two CQs");
+  for (const auto& [name, value] : settings) s += fmt::format("  {}={}\n", name, value);
+  for (uint32_t q = 0; q < qps; ++q) {
+    if (!uses(q)) continue;
+    for (const Side side : {kClient, kServer}) {
+      const QpShape& h = shape[side][q];
+      s += fmt::format("  qp {} {}: send {} recv {} sge {} inline {}{}\n", q, side == kClient ? "client" : "server", h.send_depth, h.recv_depth, h.max_sge,
+                       h.max_inline, h.push ? " push" : "");
+    }
+  }
+  for (const Operation& o : ops) s += "  " + o.describe() + "\n";
+  return s;
+}
+
+Memory initial(const Plan& plan) {
+  Memory m;
+  for (const Side side : {kClient, kServer}) {
+    base::Rng rng = base::Rng(plan.seed).fork(side == kClient ? "client memory" : "server memory");
+    m.source[side] = rng.bytes(kSourceBytes);
+    for (uint32_t q = 0; q < plan.qps; ++q) m.landing[side][q] = rng.bytes(plan.landing_bytes[side][q]);
+  }
+  return m;
+}
+
+Memory reference(const Plan& plan) {
+  Memory m = initial(plan);
+  for (const Operation& o : plan.ops) {
+    const unsigned peer = 1 - o.side;
+    const bool is_read = o.op == Op::kRead;
+    const auto& from = is_read ? (o.remote_landing ? m.landing[peer][o.qp] : m.source[peer]) : o.local_landing ? m.landing[o.side][o.qp] : m.source[o.side];
+    const std::vector<Piece> sources = is_read ? std::vector<Piece>{{o.remote.offset, o.length}} : o.local;
+    std::vector<uint8_t> bytes;
+    for (const Piece& p : sources) bytes.insert(bytes.end(), from.begin() + p.offset, from.begin() + p.offset + p.length);
+    auto& to = m.landing[is_read ? o.side : peer][o.qp];
+    const std::vector<Piece> targets = is_read ? o.local : o.op == Op::kWrite ? std::vector<Piece>{{o.remote.offset, o.length}} : o.receive;
+    size_t at = 0;
+    for (const Piece& p : targets) {
+      const size_t n = std::min<size_t>(p.length, bytes.size() - at);
+      std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), n, to.begin() + p.offset);
+      at += n;
+    }
+  }
+  return m;
+}
+
+}  // namespace rnic::app::regress

@@ -1,0 +1,266 @@
+// The replay command. See replay.hpp.
+#include "replay.hpp"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <optional>
+
+#include "backend/device_model.hpp"
+#include "backend/device_rtl.hpp"
+#include "platform/simulation.hpp"
+#include "replay_player.hpp"
+
+namespace rnic::app {
+namespace {
+
+constexpr const char* kSides[] = {"client", "server"};
+constexpr uint16_t kPort = 4791;  // of the first connection
+constexpr size_t kBytesALine = 32;
+
+Side seat_of(Endpoint e) { return e == Endpoint::kInitiator ? kClient : kServer; }
+
+std::unique_ptr<sim::Device> make_device(const ReplayRequest& r, Side seat) {
+  if (r.kind[seat] == "model") return sim::make_model_device(r.config.sizes(seat), kSides[seat]);
+  if (r.kind[seat] != "rtl") throw Usage(fmt::format("--{}: no backend \"{}\"{}", kSides[seat], r.kind[seat], nearest(r.kind[seat], {"model", "rtl"})));
+  if (const auto sizes = r.config.changed_sizes(); !sizes.empty()) throw Usage(fmt::format("{}: sizes of the RTL are fixed when it is built", sizes[0]));
+  sim::RtlOptions o;
+  o.minimum = r.config.minimum(seat);
+  o.name = kSides[seat];
+  o.reset_seed = r.config.reset_seed(seat);
+  if (r.wave.find('@') != std::string::npos) throw Usage("replay: --wave FILE without a window; a replay is short");
+  o.wave.file = r.wave;
+  return sim::make_rtl_device(o);
+}
+
+std::string dump(std::span<const uint8_t> bytes) {
+  std::string s;
+  for (size_t at = 0; at < bytes.size(); at += kBytesALine) {
+    s += fmt::format("        {:04x}  {}\n", at, hex_of(bytes.subspan(at, std::min(kBytesALine, bytes.size() - at))));
+  }
+  return s;
+}
+
+/// What was played and answered, with each byte of an answer.
+std::string text_of(const Plan& plan, const Exchange& e) {
+  const std::string unit = e.step == Exchange::kNoStep ? "-" : std::to_string(plan.steps[e.step].unit);
+  const std::string what = e.message.fpdus.empty() ? fmt::format("MPA frame bytes={}", e.mpa.size()) : e.message.describe();
+  std::string s = fmt::format("{:>4} {:>9} ns {:<10} {}{}\n", unit, e.at_ns, e.ours ? plan.our_name : plan.peer_name, what, !e.ours ? "" : e.differences.empty() ? "  as listed" : "  DIFFERS");
+  for (const auto& d : e.differences) s += fmt::format("        {}\n", d);
+  if (!e.ours) return s;
+  if (e.message.fpdus.empty()) return s + dump(e.mpa);
+  for (const Bytes& f : e.message.fpdus) s += dump(f);
+  return s;
+}
+
+struct Played {
+  std::string text;
+  std::vector<std::string> differences;
+  uint64_t checks = 0, answers = 0;
+  nlohmann::ordered_json json;
+};
+
+/// One connection's verdict.
+Played verdict(const Plan& plan, const std::vector<Exchange>& exchanges, const ReplayPlayer& player, bool done) {
+  Played p;
+  p.text = fmt::format("connection {}: our device is {}, the {}; {} plays\n", plan.connection, plan.our_name, plan.side == Endpoint::kInitiator ? "initiator" : "responder", plan.peer_name);
+  for (const auto& [recorded, ours] : player.stags()) p.text += fmt::format("  STag {:#010x} of the listing is {:#010x}\n", recorded, ours);
+  size_t at = 0;
+  auto& answers = p.json["answers"] = nlohmann::ordered_json::array();
+  for (const Exchange& e : exchanges) {
+    p.text += text_of(plan, e);
+    if (e.step != Exchange::kNoStep) at = e.step + 1;
+    if (!e.ours) continue;
+    ++p.checks;
+    ++p.answers;
+    const std::string what = e.message.fpdus.empty() ? "mpa" : e.message.describe();
+    answers.push_back({{"unit", e.step == Exchange::kNoStep ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(plan.steps[e.step].unit)}, {"what", what}, {"same", e.differences.empty()}});
+    for (const auto& d : e.differences) p.differences.push_back(fmt::format("{}: {}", what, d));
+  }
+  if (!done && at < plan.steps.size()) p.differences.push_back(fmt::format("the play ends before unit {}", plan.steps[at].unit));
+  p.text += "written:\n";
+  auto& written = p.json["written"] = nlohmann::ordered_json::array();
+  for (const Stored& s : player.stored()) {
+    p.text += fmt::format("    {}\n", s.what) + dump(s.bytes);
+    written.push_back({{"where", s.what}, {"hex", hex_of(s.bytes)}});
+  }
+  for (const auto& e : player.events()) p.text += fmt::format("  {}\n", e);
+  p.differences.insert(p.differences.end(), player.wrong().begin(), player.wrong().end());
+  p.json["events"] = player.events();
+  p.checks += player.checks();
+  return p;
+}
+
+}  // namespace
+
+std::string reproduce(const ReplayRequest& r) {
+  return fmt::format("rnic-sim replay {}{} --client {} --server {} --seed {}{}", r.listing, r.side.empty() ? "" : " --side " + r.side, r.kind[0], r.kind[1], r.seed, r.config.as_options());
+}
+
+Outcome replay(const ReplayRequest& r) {
+  const Listing listing = load_listing(r.listing);
+  const Endpoint side = side_of(listing, r.side);
+  const Side seat = seat_of(side);
+  std::vector<Plan> plans;
+  for (uint32_t c = 0; c < listing.connections; ++c) plans.push_back(make_plan(listing, side, c));
+
+  sim::SimulationConfig sc;
+  sc.platform = r.config.platform();
+  sc.side = {r.config.platform(seat), r.config.platform(seat == kClient ? kServer : kClient)};
+  sc.seed = r.seed;
+  sim::Simulation simulation(sc);
+  simulation.add_host(make_device(r, seat));
+  auto owned = std::make_unique<ReplayPeer>();
+  ReplayPeer& peer = *owned;
+  simulation.add_host(std::move(owned));
+  if (!r.pcap.empty()) simulation.write_pcap(r.pcap);
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> tlp(nullptr, std::fclose);
+  if (!r.tlp.empty()) {
+    tlp.reset(std::fopen(r.tlp.c_str(), "w"));
+    if (!tlp) throw Usage(fmt::format("--tlp {}: cannot be written", r.tlp));
+    simulation.write_tlp(tlp.get());
+  }
+
+  std::vector<Played> played;
+  verbs::ManagerSettings settings;
+  settings.seed = r.seed;
+  simulation.start(0, "replay", [&](PciDevice& dev) {
+    auto manager = verbs::Manager::open(dev, settings);
+    if (!manager) throw std::runtime_error("open: " + manager.error().what);
+    auto context = verbs::Context::open(dev, **manager);
+    if (!context) throw std::runtime_error("open: " + context.error().what);
+    for (const Plan& plan : plans) {
+      ReplayPlayer player(plan, peer);
+      std::optional<std::string> broken;
+      try {
+        player.run(dev, *context, static_cast<uint16_t>(kPort + plan.connection));
+      } catch (const std::runtime_error& e) {
+        broken = e.what();
+      }
+      played.push_back(verdict(plan, peer.exchanges(), player, peer.done()));
+      if (broken) played.back().differences.push_back(*broken);
+    }
+  });
+  const sim::RunResult result = simulation.run();
+
+  Outcome out;
+  const auto say = [&](const std::string& line) { out.failure += line + "\n"; };
+  if (!result.ok()) say(result.report);
+  for (const auto& f : result.failures) say(fmt::format("{} {}", f.program, f.what));
+  if (const std::string f = simulation.device(0).failure(); !f.empty()) say(f);
+  auto& j = out.json;
+  j["listing"] = listing.name;
+  j["side"] = side == Endpoint::kInitiator ? "initiator" : "responder";
+  j["name"] = listing.names[side == Endpoint::kInitiator ? 0 : 1];
+  j["device"] = r.kind[seat];
+  j["seed"] = r.seed;
+  uint64_t checks = 0, answers = 0;
+  std::string text;
+  std::vector<std::string> differences;
+  for (Played& p : played) {
+    checks += p.checks;
+    answers += p.answers;
+    text += p.text;
+    differences.insert(differences.end(), p.differences.begin(), p.differences.end());
+    j["connections"].push_back(std::move(p.json));
+  }
+  for (const auto& d : differences) say(d);
+  if (checks == 0 && out.failure.empty()) say("nothing was checked");
+  if (!out.failure.empty()) {
+    const bool is_stuck = result.status == sim::RunStatus::kNoProgress || result.status == sim::RunStatus::kTimeLimit;
+    out.status = is_stuck ? kNoProgress : kMismatch;
+  }
+  j["checks"] = checks;
+  j["answered"] = answers;
+  j["differences"] = differences;
+  j["sim_end_ns"] = static_cast<double>(result.end) / kNs;
+  j["rtl_cycles"] = r.kind[seat] == "rtl" ? simulation.device(0).cycles() : 0;
+  j["status"] = static_cast<int>(out.status);
+  j["text"] = text;
+  return out;
+}
+
+Outcome replay_child(const ReplayRequest& r) {
+  int fd[2];
+  if (pipe(fd) != 0) throw Missing("no pipe can be made");
+  std::fflush(nullptr);
+  const pid_t pid = fork();
+  if (pid < 0) throw Missing("no process can be made");
+  if (pid == 0) {
+    close(fd[0]);
+    Outcome o;
+    try {
+      o = replay(r);
+    } catch (const Usage& e) {
+      o.status = kWrongUse;
+      o.failure = e.what();
+    } catch (const std::exception& e) {
+      o.status = kMismatch;
+      o.failure = e.what();
+    }
+    const std::string text = nlohmann::ordered_json{{"status", static_cast<int>(o.status)}, {"failure", o.failure}, {"json", o.json}}.dump();
+    for (size_t at = 0; at < text.size();) {
+      const ssize_t n = write(fd[1], text.data() + at, text.size() - at);
+      if (n <= 0) break;
+      at += static_cast<size_t>(n);
+    }
+    std::fflush(nullptr);
+    _exit(0);
+  }
+  close(fd[1]);
+  std::string text;
+  std::array<char, 65536> buffer;
+  for (ssize_t n = 0; (n = read(fd[0], buffer.data(), buffer.size())) > 0;) text.append(buffer.data(), static_cast<size_t>(n));
+  close(fd[0]);
+  int status = 0;
+  waitpid(pid, &status, 0);
+  Outcome o;
+  if (text.empty()) {
+    o.status = kMismatch;
+    o.failure = WIFSIGNALED(status) ? fmt::format("the replay died of signal {} ({})\n", WTERMSIG(status), strsignal(WTERMSIG(status))) : "the replay ended without a result\n";
+    return o;
+  }
+  const auto j = nlohmann::ordered_json::parse(text);
+  o.status = static_cast<ExitStatus>(j["status"].get<int>());
+  o.failure = j["failure"];
+  o.json = j["json"];
+  return o;
+}
+
+int replay_command(const Options& o, const std::string& side) {
+  if (o.words.size() != 1) throw Usage("replay: say one listing, a JSON file (tb/vectors/captures)");
+  ReplayRequest r;
+  r.listing = o.words[0];
+  r.side = side;
+  r.kind = o.request.kind;
+  r.config = o.request.config;
+  r.seed = o.request.seed;
+  r.pcap = o.request.pcap;
+  r.tlp = o.request.tlp;
+  r.wave = o.request.wave;
+  const Outcome out = replay(r);
+  if (!o.quiet) {
+    const auto& j = out.json;
+    fmt::print("{}{} on {} as {} ({}): {} messages answered, {} checks, {} differences\n", j["text"].get<std::string>(), j["listing"].get<std::string>(), j["device"].get<std::string>(),
+               j["name"].get<std::string>(), j["side"].get<std::string>(), j["answered"].get<uint64_t>(), j["checks"].get<uint64_t>(), j["differences"].size());
+  }
+  if (!o.json.empty()) {
+    nlohmann::ordered_json j = out.json;
+    j.erase("text");
+    const std::string text = j.dump(2) + "\n";
+    const bool is_output = o.json == "-";
+    std::FILE* to = is_output ? stdout : std::fopen(o.json.c_str(), "w");
+    if (to == nullptr) throw Usage(fmt::format("--json {}: cannot be written", o.json));
+    fmt::print(to, "{}", text);
+    if (!is_output) std::fclose(to);
+  }
+  std::fflush(stdout);
+  if (out.status != kGood) fmt::print(stderr, "{}reproduce: {}\n", out.failure, reproduce(r));
+  return out.status;
+}
+
+}  // namespace rnic::app

@@ -1,0 +1,66 @@
+// What a device does that takes one endpoint's place in a listing: regions with what they hold before and after, receives,
+// and the messages of both sides in order.
+//
+//   Plan p = make_plan(listing, side_of(listing, "siw"), 0);
+//   for (const Step& s : p.steps) if (s.ours) ...                  what the device is to send, the others are played into it
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "replay_listing.hpp"
+
+namespace rnic::app {
+
+enum class Endpoint : uint8_t { kInitiator, kResponder };
+
+/// By the listing's name or by its role; empty: siw, else the responder. Throws Usage.
+Endpoint side_of(const Listing& listing, const std::string& name);
+
+/// Bytes that the application stores in a region.
+struct Poke {
+  size_t region = 0;
+  uint64_t offset = 0;
+  Bytes bytes;
+};
+
+struct Step {
+  uint32_t unit = 0;  // the first of it in the listing
+  bool ours = false, is_mpa = false;
+  Bytes mpa;
+  Message message;
+  std::vector<Poke> pokes;  // before it is played
+
+  bool is_request() const;  ///< made by a work request: not an answer of the device itself
+};
+
+struct Region {
+  uint32_t stag = 0;  // recorded
+  uint64_t base = 0;
+  Bytes before, after;
+  std::optional<uint32_t> noted;  // FNV-1a of it after the run, from the listing's note
+  struct Range {
+    uint64_t offset = 0, length = 0;
+  };
+  std::vector<Range> written;  // by the peer's messages, in order
+};
+
+struct Plan {
+  uint32_t connection = 0;
+  Endpoint side = Endpoint::kResponder;
+  std::string our_name, peer_name;
+  bool we_close = true;
+  // Of our Request or Reply.
+  Bytes private_data;
+  unsigned ird = 0, ord = 0, revision = 2;
+  bool crc = false, markers = false;
+
+  std::vector<Step> steps;
+  std::vector<Region> regions;
+  std::vector<Bytes> receives;  // the payload of each Send that comes
+};
+
+/// Throws Usage if the listing cannot be played.
+Plan make_plan(const Listing& listing, Endpoint side, uint32_t connection);
+
+}  // namespace rnic::app

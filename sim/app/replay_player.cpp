@@ -1,0 +1,246 @@
+// Our side of a replay. See replay_player.hpp.
+#include "replay_player.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "link/link.hpp"
+
+namespace rnic::app {
+namespace {
+
+using namespace verbs;
+using spec::RdmapOpcode;
+
+constexpr uint64_t kReceive = uint64_t{1} << 32;  // bit of a receive's wr_id
+constexpr uint8_t kUntouched = 0xee;
+constexpr uint64_t kMargin = 64;  // behind each receive: must stay as it was
+constexpr Time kPatience = 300 * kUs, kAfterwards = 20 * kUs;
+
+template <class T>
+T got(Result<T> r, const char* what) {
+  if (!r) throw std::runtime_error(fmt::format("{}: {}", what, r.error().what));
+  return std::move(*r);
+}
+template <>
+void got(Result<void> r, const char* what) {
+  if (!r) throw std::runtime_error(fmt::format("{}: {}", what, r.error().what));
+}
+
+uint64_t slot(uint64_t bytes) { return (bytes + kMargin + 63) / 64 * 64; }
+
+}  // namespace
+
+void ReplayPlayer::run(PciDevice& dev, Context& context, uint16_t port) {
+  set_up(context);
+  start(dev, context, port);
+  exchange(dev);
+  finish(dev, context);
+}
+
+void ReplayPlayer::set_up(Context& context) {
+  pd_ = got(context.alloc_pd(), "protection domain");
+  uint64_t source = 64, sink = 64;
+  uint32_t requests = 1;
+  for (const Step& s : plan_.steps) {
+    source_at_.push_back(source);
+    if (!s.ours || !s.is_request()) continue;
+    ++requests;
+    source += slot(s.message.payload.size());
+  }
+  for (const Bytes& b : plan_.receives) {
+    sink_at_.push_back(sink);
+    sink += slot(b.size());
+  }
+  const auto receives = static_cast<uint32_t>(plan_.receives.size() + 1);
+  cq_ = got(context.create_cq(requests + receives), "completion queue");
+  QpCap cap;
+  cap.max_send_wr = requests;
+  cap.max_recv_wr = receives;
+  qp_ = got(pd_.create_qp({.send_cq = &cq_, .recv_cq = &cq_, .cap = cap}), "queue pair");
+  for (const Region& r : plan_.regions) {
+    buffers_.push_back(got(context.alloc(r.before.size()), "region"));
+    std::copy(r.before.begin(), r.before.end(), buffers_.back().data());
+    mrs_.push_back(got(pd_.reg_mr_iova(buffers_.back(), 0, r.before.size(), r.base, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ), "region"));
+    stags_[r.stag] = mrs_.back().rkey();
+  }
+  source_ = got(context.alloc(source), "payloads");
+  sink_ = got(context.alloc(sink), "receives");
+  source_mr_ = got(pd_.reg_mr(source_, 0), "payloads");
+  sink_mr_ = got(pd_.reg_mr(sink_, IBV_ACCESS_LOCAL_WRITE), "receives");
+  for (size_t i = 0; i < plan_.steps.size(); ++i) {
+    const Step& s = plan_.steps[i];
+    if (s.ours && s.is_request()) std::copy(s.message.payload.begin(), s.message.payload.end(), source_.data() + source_at_[i]);
+  }
+  std::fill(sink_.bytes().begin(), sink_.bytes().end(), kUntouched);
+  for (size_t k = 0; k < plan_.receives.size(); ++k) {
+    const Sge sge{sink_mr_.addr() + sink_at_[k], static_cast<uint32_t>(plan_.receives[k].size()), sink_mr_.lkey()};
+    const std::span<const Sge> list(&sge, plan_.receives[k].empty() ? 0 : 1);
+    if (const auto r = qp_.post_recv({.wr_id = kReceive | k, .sg_list = list}); !r) throw std::runtime_error("receive: " + r.error->what);
+  }
+}
+
+void ReplayPlayer::start(PciDevice& dev, Context& context, uint16_t port) {
+  peer_.begin(plan_, stags_, [this](const Step& s) {
+    for (const Poke& p : s.pokes) std::copy(p.bytes.begin(), p.bytes.end(), buffers_[p.region].data() + p.offset);
+  });
+  ConnParam param;
+  param.private_data = plan_.private_data;
+  param.responder_resources = plan_.ird;
+  param.initiator_depth = plan_.ord;
+  param.markers = plan_.markers;
+  param.crc = plan_.crc;
+  param.revision = plan_.revision;
+  if (plan_.side == Endpoint::kInitiator) {
+    peer_.listen(port);
+    connection_ = got(verbs::connect(qp_, {sim::host_address(1), port}, param), "connect");
+  } else {
+    Listener listener = got(verbs::listen(context, port), "listen");
+    peer_.connect(sim::host_address(0), port);
+    ConnRequest request = got(listener.get_request(dev.now() + 10 * kMs), "listen");
+    connection_ = got(request.accept(qp_, param), "accept");
+  }
+  posted_ = 2;
+}
+
+/// All that the peer has sent before its next step is known to the program: receives complete, Reads answered.
+bool ReplayPlayer::caught_up() const {
+  size_t receives = 0, reads = 0;
+  for (size_t i = 0; i < peer_.next(); ++i) {
+    const Step& s = plan_.steps[i];
+    if (s.is_mpa || s.ours) continue;
+    if (!s.message.head.is_tagged && s.message.head.qn == spec::kQnSend) ++receives;
+    if (s.message.head.opcode == RdmapOpcode::kReadResponse) ++reads;
+  }
+  return received_ >= receives && reads_done_ >= reads;
+}
+
+/// Our requests up to the next message that is not one, as the listing has it.
+void ReplayPlayer::post_due() {
+  if (failed_ || peer_.stopped() || !caught_up()) return;
+  for (size_t i = peer_.next(); i < plan_.steps.size() && plan_.steps[i].ours && plan_.steps[i].is_request(); ++i) {
+    if (i < posted_) continue;
+    post(i);
+    posted_ = i + 1;
+  }
+}
+
+void ReplayPlayer::post(size_t i) {
+  const Message& m = plan_.steps[i].message;
+  Sge sge{source_mr_.addr() + source_at_[i], static_cast<uint32_t>(m.payload.size()), source_mr_.lkey()};
+  SendWr wr;
+  wr.wr_id = i;
+  wr.send_flags = IBV_SEND_SIGNALED;
+  wr.remote_addr = m.head.to;
+  wr.rkey = m.head.stag;
+  switch (m.head.opcode) {
+    case RdmapOpcode::kRdmaWrite:
+      wr.opcode = IBV_WR_RDMA_WRITE;
+      break;
+    case RdmapOpcode::kSendSe:
+      wr.send_flags |= IBV_SEND_SOLICITED;
+      break;
+    case RdmapOpcode::kSend:
+      break;
+    case RdmapOpcode::kReadRequest: {
+      const ReadRequest r = read_request_of(m).value();
+      wr.opcode = IBV_WR_RDMA_READ;
+      wr.remote_addr = r.source_to;
+      wr.rkey = r.source_stag;
+      sge = {r.sink_to, r.length, stags_.contains(r.sink_stag) ? stags_.at(r.sink_stag) : r.sink_stag};
+      break;
+    }
+    default:
+      throw std::runtime_error(fmt::format("unit {}: {} cannot be posted: no such work request yet", plan_.steps[i].unit, to_string(m.head.opcode)));
+  }
+  // A Read names its sink even if it is empty.
+  wr.sg_list = std::span<const Sge>(&sge, sge.length == 0 && wr.opcode != IBV_WR_RDMA_READ ? 0 : 1);
+  if (const auto r = qp_.post_send(wr); !r) throw std::runtime_error(fmt::format("unit {}: {}", plan_.steps[i].unit, r.error->what));
+  ++sends_;
+}
+
+void ReplayPlayer::poll() {
+  std::array<Wc, 16> wcs;
+  const size_t n = got(cq_.poll_cq(wcs), "completion queue");
+  for (size_t i = 0; i < n; ++i) {
+    const Wc& wc = wcs[i];
+    const bool is_receive = (wc.wr_id & kReceive) != 0;
+    const auto which = static_cast<size_t>(wc.wr_id & ~kReceive);
+    if (wc.status != IBV_WC_SUCCESS) {
+      failed_ = true;
+      events_.push_back(fmt::format("{} completed: {}", is_receive ? fmt::format("receive {}", which) : fmt::format("request of unit {}", plan_.steps[which].unit), to_string(wc.status)));
+      continue;
+    }
+    if (!is_receive) {
+      ++completed_;
+      if (plan_.steps[which].message.head.opcode == RdmapOpcode::kReadRequest) ++reads_done_;
+      continue;
+    }
+    ++checks_;
+    const Bytes& want = plan_.receives[which];
+    const auto all = sink_.bytes().subspan(sink_at_[which], slot(want.size()));
+    Stored s{fmt::format("receive {} bytes={}", which, wc.byte_len), {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(wc.byte_len, all.size()))}};
+    if (which != received_) wrong_.push_back(fmt::format("receive {} completed as number {}", which, received_));
+    if (s.bytes != want) wrong_.push_back(fmt::format("receive {} holds {} bytes that are not the listing's {}", which, s.bytes.size(), want.size()));
+    const auto rest = all.subspan(s.bytes.size());
+    if (std::any_of(rest.begin(), rest.end(), [](uint8_t b) { return b != kUntouched; })) wrong_.push_back(fmt::format("bytes behind receive {} were written", which));
+    stored_.push_back(std::move(s));
+    ++received_;
+  }
+}
+
+void ReplayPlayer::exchange(PciDevice& dev) {
+  uint64_t moved = 0;
+  for (Time last = dev.now(); !failed_ && !peer_.stopped() && !peer_.closed();) {
+    poll();
+    post_due();
+    if (peer_.done() && caught_up() && completed_ == sends_) return;
+    const uint64_t now_moved = peer_.moved() + completed_ + received_ + sends_;
+    if (now_moved != moved) last = dev.now();
+    moved = now_moved;
+    if (dev.now() > last + kPatience) {
+      wrong_.push_back(fmt::format("nothing moves before unit {}", peer_.done() ? std::string("the end") : std::to_string(plan_.steps[peer_.next()].unit)));
+      return;
+    }
+    dev.relax();
+  }
+}
+
+void ReplayPlayer::finish(PciDevice& dev, Context& context) {
+  const bool is_whole = peer_.done() && !failed_;
+  for (const Time end = dev.now() + kAfterwards; dev.now() < end; dev.relax()) poll();
+  if (is_whole && !plan_.we_close) {
+    peer_.close();
+    got(connection_.wait_disconnected(dev.now() + 10 * kMs), "end of the connection");
+  }
+  if (const auto r = connection_.disconnect(200 * kUs); !r && is_whole) wrong_.push_back("disconnect: " + r.error().what);
+  poll();
+  while (const auto e = context.get_async_event(0)) {
+    events_.push_back(fmt::format("asynchronous event {} cause={:#x} peer_term={:#x}", static_cast<uint32_t>(e->type), e->cause, e->peer_term));
+  }
+  check_memory();
+  (void)qp_.destroy();
+}
+
+void ReplayPlayer::check_memory() {
+  for (size_t k = 0; k < plan_.regions.size(); ++k) {
+    const Region& r = plan_.regions[k];
+    const auto bytes = buffers_[k].bytes().first(r.after.size());
+    ++checks_;
+    for (const auto& w : r.written) {
+      const auto part = bytes.subspan(w.offset, w.length);
+      stored_.push_back({fmt::format("region {:#010x} to={:#x} bytes={} (at the end)", r.stag, r.base + w.offset, w.length), {part.begin(), part.end()}});
+    }
+    const auto at = std::mismatch(r.after.begin(), r.after.end(), bytes.begin());
+    if (at.first != r.after.end()) {
+      wrong_.push_back(fmt::format("region {:#010x}: the byte at {:#x} is {:02x}, the listing makes it {:02x}", r.stag, r.base + static_cast<uint64_t>(at.first - r.after.begin()), *at.second, *at.first));
+    }
+    const uint32_t sum = fnv1a(bytes);
+    stored_.push_back({fmt::format("region {:#010x} bytes={} sum={:08x}{}", r.stag, bytes.size(), sum, r.noted ? fmt::format(", the note has {:08x}", *r.noted) : ""), {}});
+    if (r.noted && *r.noted != sum) wrong_.push_back(fmt::format("region {:#010x}: its sum is {:08x}, the note has {:08x}", r.stag, sum, *r.noted));
+  }
+}
+
+}  // namespace rnic::app
