@@ -49,7 +49,8 @@ Task Admin::run() {
       continue;
     }
     waits_for_ = "a command";
-    out_.admin_rd_req(read_of(place(cfg_.admin_cmd_base, spec::AdminCmd::kBytes, next_), spec::AdminCmd::kBytes));
+    out_.admin_rd_req(
+        read_of(place(cfg_.admin_cmd_base, spec::AdminCmd::kBytes, next_), spec::AdminCmd::kBytes));
     const MemData fetched = co_await data_;
     if (fetched.status != spec::RdStatus::kOk) {
       fatal_ = true;
@@ -76,7 +77,9 @@ Task Admin::run() {
           for (uint32_t i = 0; i < list.data.size() / kEntry; ++i) {
             const uint64_t page = base::load_le<uint64_t>(&list.data.bytes()[size_t{i} * kEntry]);
             if ((page & ((uint64_t{1} << a.log_page) - 1)) != 0) rsp.status = Status::kBadArgument;
-            if (pass == 1) out_.pbl_wr({.index = a.pbl_base + static_cast<uint32_t>(at / kEntry) + i, .address = page});
+            if (pass == 1)
+              out_.pbl_wr(
+                  {.index = a.pbl_base + static_cast<uint32_t>(at / kEntry) + i, .address = page});
           }
           ok = rsp.status == Status::kOk;
         }
@@ -85,7 +88,8 @@ Task Admin::run() {
 
     // To RTS: the QP must be idle, then the connection fit.
     const auto modify = spec::AdminModifyArgs::unpack(cmd.args);
-    const bool starts = op == AdminOpcode::kModifyQp && modify.to_state == static_cast<uint8_t>(spec::QpState::kRts);
+    const bool starts = op == AdminOpcode::kModifyQp &&
+                        modify.to_state == static_cast<uint8_t>(spec::QpState::kRts);
     if (ok && starts) {
       waits_for_ = "qp";
       out_.command(Unit::kQp, {.opcode = AdminOpcode::kQueryQp, .object = cmd.object, .args = {}});
@@ -123,7 +127,8 @@ Task Admin::run() {
       }
     }
 
-    const bool here = op == AdminOpcode::kNop || op == AdminOpcode::kCreatePd || op == AdminOpcode::kDestroyPd;
+    const bool here =
+        op == AdminOpcode::kNop || op == AdminOpcode::kCreatePd || op == AdminOpcode::kDestroyPd;
     if (ok && !here) {
       waits_for_ = "a unit's answer";
       out_.command(unit_of(op), to_unit);
@@ -135,7 +140,8 @@ Task Admin::run() {
       const RawBytes raw = co_await raw_;
       for (uint32_t at = 0; at < raw.data.size(); at += 64) {
         const auto part = raw.data.slice(at, 64);
-        spec::AdminWr wr{.address = conn.address + at, .length = static_cast<uint8_t>(part.size()), .data = {}};
+        spec::AdminWr wr{
+            .address = conn.address + at, .length = static_cast<uint8_t>(part.size()), .data = {}};
         std::memcpy(wr.data.data(), part.bytes().data(), part.size());
         out_.admin_wr(wr);
       }
@@ -148,9 +154,14 @@ Task Admin::run() {
 
 void Admin::respond(const spec::AdminCmd& cmd, const spec::CmdRsp& rsp) {
   spec::AdminWr wr{.address = place(cfg_.admin_rsp_base, spec::AdminRsp::kBytes, next_),
-                   .length = spec::AdminRsp::kBytes, .data = {}};
-  spec::AdminRsp{.cookie = cmd.cookie, .status = rsp.status, .opcode = cmd.opcode, .object = cmd.object,
-                 .result = rsp.result, .phase = (next_ >> cfg_.admin_log_size & 1) == 0}
+                   .length = spec::AdminRsp::kBytes,
+                   .data = {}};
+  spec::AdminRsp{.cookie = cmd.cookie,
+                 .status = rsp.status,
+                 .opcode = cmd.opcode,
+                 .object = cmd.object,
+                 .result = rsp.result,
+                 .phase = (next_ >> cfg_.admin_log_size & 1) == 0}
       .pack(wr.data);
   out_.admin_wr(wr);
   ++next_;
@@ -160,10 +171,18 @@ void Admin::respond(const spec::AdminCmd& cmd, const spec::CmdRsp& rsp) {
 void Admin::commit(const spec::AdminCmd& cmd, const spec::CmdRsp& rsp) {
   const uint32_t o = cmd.object;
   switch (static_cast<AdminOpcode>(cmd.opcode)) {
-    case AdminOpcode::kCreatePd: pds_[o] = {.exists = true}; break;
-    case AdminOpcode::kDestroyPd: pds_[o] = {}; break;
-    case AdminOpcode::kCreateEq: eqs_[o] = {.exists = true}; break;
-    case AdminOpcode::kDestroyEq: eqs_[o] = {}; break;
+    case AdminOpcode::kCreatePd:
+      pds_[o] = {.exists = true};
+      break;
+    case AdminOpcode::kDestroyPd:
+      pds_[o] = {};
+      break;
+    case AdminOpcode::kCreateEq:
+      eqs_[o] = {.exists = true};
+      break;
+    case AdminOpcode::kDestroyEq:
+      eqs_[o] = {};
+      break;
     case AdminOpcode::kCreateCq: {
       const uint8_t eqn = spec::AdminRingArgs::unpack(cmd.args).eqn;
       cqs_[o] = {.exists = true, .uses = 0, .eqn = eqn};
@@ -193,15 +212,21 @@ void Admin::commit(const spec::AdminCmd& cmd, const spec::CmdRsp& rsp) {
       --cqs_[qps_[o].recv_cq].uses;
       qps_[o] = {};
       break;
-    case AdminOpcode::kCreateMr: ++pds_[spec::AdminMrArgs::unpack(cmd.args).pd].uses; break;
-    case AdminOpcode::kDestroyMr: --pds_[spec::AdminMrResult::unpack(rsp.result).pd].uses; break;
-    default: break;
+    case AdminOpcode::kCreateMr:
+      ++pds_[spec::AdminMrArgs::unpack(cmd.args).pd].uses;
+      break;
+    case AdminOpcode::kDestroyMr:
+      --pds_[spec::AdminMrResult::unpack(rsp.result).pd].uses;
+      break;
+    default:
+      break;
   }
 }
 
 std::string Admin::waiting_for() const {
   if (fatal_) return "admin: stopped, a ring access failed\n";
-  return waits_for_ == nullptr ? std::string{} : fmt::format("admin: command {} waits for {}\n", next_, waits_for_);
+  return waits_for_ == nullptr ? std::string{}
+                               : fmt::format("admin: command {} waits for {}\n", next_, waits_for_);
 }
 
 }  // namespace rnic::model

@@ -1,5 +1,6 @@
-// The resource manager's hand: fetches commands, one at a time, checks each whole before the first change, hands it to its
-// unit, answers. RFC 5040 section 5.2 (the privileged resource manager), architecture 4. RTL: rtl/admin/admin.sv
+// The resource manager's hand: fetches commands, one at a time, checks each whole before the first
+// change, hands it to its unit, answers. RFC 5040 section 5.2 (the privileged resource manager),
+// architecture 4. RTL: rtl/admin/admin.sv
 //
 //   Admin admin(sizes, out);   admin.configure(cfg);   admin.doorbell({index});
 //   out.read(r) ... admin.data(d);      out.command(Admin::Unit::kQp, cmd) ... admin.answer(rsp);
@@ -35,7 +36,7 @@ class Admin {
 
   void configure(const spec::DevCfg& cfg) { cfg_ = cfg; }
   void doorbell(const spec::AdminDoorbell& db);
-  void data(MemData d) { data_.give(std::move(d)); }         // answers admin_rd_req
+  void data(MemData d) { data_.give(std::move(d)); }           // answers admin_rd_req
   void answer(const spec::CmdRsp& rsp) { answer_.give(rsp); }  // answers command
   void raw_rx(RawBytes bytes) { raw_.give(std::move(bytes)); }
   bool fatal() const { return fatal_; }

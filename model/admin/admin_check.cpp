@@ -1,5 +1,5 @@
-// What admin checks before a command goes to its unit, in this order: opcode, object's number, existence, references,
-// arguments.
+// What admin checks before a command goes to its unit, in this order: opcode, object's number,
+// existence, references, arguments.
 #include <algorithm>
 
 #include "admin/admin.hpp"
@@ -32,28 +32,40 @@ Admin::Status Admin::check_object(const spec::AdminCmd& cmd) const {
   };
   const auto exists = [o](const auto& table) { return o < table.size() && table[o].exists; };
   switch (static_cast<AdminOpcode>(cmd.opcode)) {
-    case AdminOpcode::kCreatePd: return fresh(o < pds_.size(), exists(pds_));
-    case AdminOpcode::kDestroyPd: return must(o < pds_.size(), exists(pds_));
-    case AdminOpcode::kCreateEq: return fresh(o < eqs_.size(), exists(eqs_));
-    case AdminOpcode::kDestroyEq: return must(o < eqs_.size(), exists(eqs_));
-    case AdminOpcode::kCreateCq: return fresh(o < cqs_.size(), exists(cqs_));
+    case AdminOpcode::kCreatePd:
+      return fresh(o < pds_.size(), exists(pds_));
+    case AdminOpcode::kDestroyPd:
+      return must(o < pds_.size(), exists(pds_));
+    case AdminOpcode::kCreateEq:
+      return fresh(o < eqs_.size(), exists(eqs_));
+    case AdminOpcode::kDestroyEq:
+      return must(o < eqs_.size(), exists(eqs_));
+    case AdminOpcode::kCreateCq:
+      return fresh(o < cqs_.size(), exists(cqs_));
     case AdminOpcode::kQueryCq:
     case AdminOpcode::kModifyCq:
-    case AdminOpcode::kDestroyCq: return must(o < cqs_.size(), exists(cqs_));
-    case AdminOpcode::kCreateQp: return fresh(o < qps_.size(), exists(qps_));
+    case AdminOpcode::kDestroyCq:
+      return must(o < cqs_.size(), exists(cqs_));
+    case AdminOpcode::kCreateQp:
+      return fresh(o < qps_.size(), exists(qps_));
     case AdminOpcode::kModifyQp:
     case AdminOpcode::kQueryQp:
-    case AdminOpcode::kDestroyQp: return must(o < qps_.size(), exists(qps_));
-    case AdminOpcode::kCreateMr: return must(o < sizes_.num_stags, true);
+    case AdminOpcode::kDestroyQp:
+      return must(o < qps_.size(), exists(qps_));
+    case AdminOpcode::kCreateMr:
+      return must(o < sizes_.num_stags, true);
     case AdminOpcode::kConnListen:
-    case AdminOpcode::kConnUnlisten: return must(o <= 0xffff, true);
+    case AdminOpcode::kConnUnlisten:
+      return must(o <= 0xffff, true);
     case AdminOpcode::kConnQuery:
     case AdminOpcode::kConnGive:
     case AdminOpcode::kConnSend:
     case AdminOpcode::kConnClose:
     case AdminOpcode::kConnAbort:
-    case AdminOpcode::kConnRelease: return must(o < sizes_.num_conns, true);
-    default: return Status::kOk;  // nop, connect; regions by STag, which tpt knows
+    case AdminOpcode::kConnRelease:
+      return must(o < sizes_.num_conns, true);
+    default:
+      return Status::kOk;  // nop, connect; regions by STag, which tpt knows
   }
 }
 
@@ -65,13 +77,18 @@ Admin::Status Admin::check(const spec::AdminCmd& cmd) const {
   if (const Status s = check_object(cmd); s != Status::kOk) return s;
   const auto ring = spec::AdminRingArgs::unpack(cmd.args);
   switch (op) {
-    case AdminOpcode::kCreateEq: return check_ring(ring, true);
-    case AdminOpcode::kCreateCq: return check_ring(ring, false);
+    case AdminOpcode::kCreateEq:
+      return check_ring(ring, true);
+    case AdminOpcode::kCreateCq:
+      return check_ring(ring, false);
     case AdminOpcode::kModifyCq:
       return ring.eqn < eqs_.size() && eqs_[ring.eqn].exists ? Status::kOk : Status::kNotFound;
-    case AdminOpcode::kCreateQp: return check_qp(spec::AdminQpArgs::unpack(cmd.args));
-    case AdminOpcode::kModifyQp: return check_modify(spec::AdminModifyArgs::unpack(cmd.args));
-    case AdminOpcode::kCreateMr: return check_mr(spec::AdminMrArgs::unpack(cmd.args));
+    case AdminOpcode::kCreateQp:
+      return check_qp(spec::AdminQpArgs::unpack(cmd.args));
+    case AdminOpcode::kModifyQp:
+      return check_modify(spec::AdminModifyArgs::unpack(cmd.args));
+    case AdminOpcode::kCreateMr:
+      return check_mr(spec::AdminMrArgs::unpack(cmd.args));
     case AdminOpcode::kConnConnect:
     case AdminOpcode::kConnGive:
     case AdminOpcode::kConnSend: {
@@ -80,7 +97,8 @@ Admin::Status Admin::check(const spec::AdminCmd& cmd) const {
                          (a.length != 0 && (op != AdminOpcode::kConnSend || a.length <= kMostSent));
       return zero(a.reserved0) && sized ? Status::kOk : Status::kBadArgument;
     }
-    default: break;
+    default:
+      break;
   }
   if (op == AdminOpcode::kDestroyPd && pds_[cmd.object].uses != 0) return Status::kInUse;
   if (op == AdminOpcode::kDestroyEq && eqs_[cmd.object].uses != 0) return Status::kInUse;
@@ -91,40 +109,45 @@ Admin::Status Admin::check(const spec::AdminCmd& cmd) const {
 Admin::Status Admin::check_ring(const spec::AdminRingArgs& a, bool is_eq) const {
   if (!is_eq && (a.eqn >= eqs_.size() || !eqs_[a.eqn].exists)) return Status::kNotFound;
   const uint64_t entry = is_eq ? spec::Eqe::kBytes : spec::Cqe::kBytes;
-  const bool good = aligned(a.base, entry) && a.log_size <= spec::kMaxLogCq && a.page < sizes_.num_pages &&
-                    a.vector < sizes_.num_vectors && a.reserved0 == 0 && a.reserved1 == 0 && zero(a.reserved2);
+  const bool good = aligned(a.base, entry) && a.log_size <= spec::kMaxLogCq &&
+                    a.page < sizes_.num_pages && a.vector < sizes_.num_vectors &&
+                    a.reserved0 == 0 && a.reserved1 == 0 && zero(a.reserved2);
   return good ? Status::kOk : Status::kBadArgument;
 }
 
 Admin::Status Admin::check_qp(const spec::AdminQpArgs& a) const {
   const auto cq = [this](uint16_t n) { return n < cqs_.size() && cqs_[n].exists; };
-  if (a.pd >= pds_.size() || !pds_[a.pd].exists || !cq(a.send_cq) || !cq(a.recv_cq)) return Status::kNotFound;
+  if (a.pd >= pds_.size() || !pds_[a.pd].exists || !cq(a.send_cq) || !cq(a.recv_cq))
+    return Status::kNotFound;
   const auto log = [](uint8_t v) { return v >= spec::kMinLogRing && v <= spec::kMaxLogRing; };
-  const bool good = a.page < sizes_.num_pages && aligned(a.sq_base, 64) && aligned(a.rq_base, 64) && log(a.log_sq) &&
-                    log(a.log_rq) && a.reserved0 == 0 && zero(a.reserved1);
+  const bool good = a.page < sizes_.num_pages && aligned(a.sq_base, 64) && aligned(a.rq_base, 64) &&
+                    log(a.log_sq) && log(a.log_rq) && a.reserved0 == 0 && zero(a.reserved1);
   return good ? Status::kOk : Status::kBadArgument;
 }
 
 Admin::Status Admin::check_modify(const spec::AdminModifyArgs& a) const {
   const auto to = static_cast<spec::QpState>(a.to_state);
-  if (a.reserved0 != 0 || a.reserved1 != 0 || a.reserved2 != 0 || !zero(a.reserved3)) return Status::kBadArgument;
+  if (a.reserved0 != 0 || a.reserved1 != 0 || a.reserved2 != 0 || !zero(a.reserved3))
+    return Status::kBadArgument;
   if (to == spec::QpState::kClosing || to == spec::QpState::kError) return Status::kOk;
-  const bool good = to == spec::QpState::kRts && a.connection < sizes_.num_conns && a.ird <= sizes_.max_ird &&
-                    a.ord <= sizes_.max_ord && uint32_t{a.ird_base} + a.ird <= sizes_.ird_slots &&
-                    uint32_t{a.ord_base} + a.ord <= sizes_.ord_slots && a.stream_length <= kMostStreaming;
+  const bool good =
+      to == spec::QpState::kRts && a.connection < sizes_.num_conns && a.ird <= sizes_.max_ird &&
+      a.ord <= sizes_.max_ord && uint32_t{a.ird_base} + a.ird <= sizes_.ird_slots &&
+      uint32_t{a.ord_base} + a.ord <= sizes_.ord_slots && a.stream_length <= kMostStreaming;
   return good ? Status::kOk : Status::kBadArgument;
 }
 
 Admin::Status Admin::check_mr(const spec::AdminMrArgs& a) const {
   if (a.pd >= pds_.size() || !pds_[a.pd].exists) return Status::kNotFound;
-  const bool rights = (a.rights & ~uint32_t{spec::kAccessMask}) == 0 &&
-                      ((a.rights & spec::kAccessRemoteWrite) == 0 || (a.rights & spec::kAccessLocalWrite) != 0);
+  const bool rights =
+      (a.rights & ~uint32_t{spec::kAccessMask}) == 0 &&
+      ((a.rights & spec::kAccessRemoteWrite) == 0 || (a.rights & spec::kAccessLocalWrite) != 0);
   if (!rights || a.log_page < 12 || a.log_page > 21) return Status::kBadArgument;
   const uint64_t page = uint64_t{1} << a.log_page;
   const bool good = a.first_offset < page && a.length >= 1 && a.length <= uint64_t{1} << 48 &&
                     a.first_offset + a.length <= a.pages * page &&
-                    uint64_t{a.pbl_base} + a.pages <= sizes_.num_pbl && a.reserved0 == 0 && a.reserved1 == 0 &&
-                    a.reserved2 == 0;
+                    uint64_t{a.pbl_base} + a.pages <= sizes_.num_pbl && a.reserved0 == 0 &&
+                    a.reserved1 == 0 && a.reserved2 == 0;
   return good ? Status::kOk : Status::kBadArgument;
 }
 

@@ -27,17 +27,29 @@ void AdminUnit::step() {
 void AdminUnit::admin_rd_req(const MemRead& read) {
   u_.host->admin_rd_req.push(read, u_.now() + u_.timing.admin.step);
 }
-void AdminUnit::admin_wr(const spec::AdminWr& wr) { u_.host->admin_wr.push(wr, u_.now() + u_.timing.admin.step); }
+void AdminUnit::admin_wr(const spec::AdminWr& wr) {
+  u_.host->admin_wr.push(wr, u_.now() + u_.timing.admin.step);
+}
 void AdminUnit::pbl_wr(const spec::PblWr& wr) { u_.tpt->tpt().pbl_wr(wr); }
-void AdminUnit::raw_tx(RawBytes bytes) { u_.llp->raw_tx.push(std::move(bytes), u_.now() + u_.timing.admin.step); }
+void AdminUnit::raw_tx(RawBytes bytes) {
+  u_.llp->raw_tx.push(std::move(bytes), u_.now() + u_.timing.admin.step);
+}
 
 void AdminUnit::command(Admin::Unit unit, const spec::Cmd& cmd) {
   const Cycle at = u_.now() + u_.timing.admin.step + u_.timing.admin.command;
   switch (unit) {
-    case Admin::Unit::kQp: u_.qp->control.push(cmd, at); break;
-    case Admin::Unit::kCq: u_.cq->control.push(cmd, at); break;
-    case Admin::Unit::kTpt: u_.tpt->control.push(cmd, at); break;
-    case Admin::Unit::kConn: u_.llp->control.push(cmd, at); break;
+    case Admin::Unit::kQp:
+      u_.qp->control.push(cmd, at);
+      break;
+    case Admin::Unit::kCq:
+      u_.cq->control.push(cmd, at);
+      break;
+    case Admin::Unit::kTpt:
+      u_.tpt->control.push(cmd, at);
+      break;
+    case Admin::Unit::kConn:
+      u_.llp->control.push(cmd, at);
+      break;
   }
 }
 

@@ -1,7 +1,8 @@
-// A coroutine that runs until it waits for an answer, and goes on where it was when the answer comes: a sequence of steps
-// with waits in between, written as one.
+// A coroutine that runs until it waits for an answer, and goes on where it was when the answer
+// comes: a sequence of steps with waits in between, written as one.
 //
-//   Task run() { for (;;) { Payload p = co_await read_; ... } }      Answer<Payload> read_;   read_.give(p);
+//   Answer<Payload> read_;
+//   Task run() { for (;;) { Payload p = co_await read_; ... } }        elsewhere: read_.give(p);
 #pragma once
 
 #include <coroutine>
@@ -16,7 +17,9 @@ namespace rnic::model {
 class Task {
  public:
   struct promise_type {
-    Task get_return_object() { return Task(std::coroutine_handle<promise_type>::from_promise(*this)); }
+    Task get_return_object() {
+      return Task(std::coroutine_handle<promise_type>::from_promise(*this));
+    }
     std::suspend_always initial_suspend() noexcept { return {}; }
     std::suspend_always final_suspend() noexcept { return {}; }
     void return_void() {}

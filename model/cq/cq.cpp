@@ -31,7 +31,9 @@ void Cq::command(const spec::CqCmd& cmd) {
       e.vector = a.vector;
       break;
     }
-    case AdminOpcode::kDestroyEq: eqs_[cmd.object] = {}; break;
+    case AdminOpcode::kDestroyEq:
+      eqs_[cmd.object] = {};
+      break;
     case AdminOpcode::kCreateCq: {
       CqState& c = cqs_[cmd.object];
       c = {};
@@ -42,11 +44,14 @@ void Cq::command(const spec::CqCmd& cmd) {
       c.eqn = a.eqn;
       break;
     }
-    case AdminOpcode::kModifyCq: cqs_[cmd.object].eqn = a.eqn; break;
+    case AdminOpcode::kModifyCq:
+      cqs_[cmd.object].eqn = a.eqn;
+      break;
     case AdminOpcode::kQueryCq: {
       const CqState& c = cqs_[cmd.object];
-      spec::AdminCqResult{.producer = c.producer, .consumer = c.consumer, .overrun = c.overrun, .armed = c.armed}.pack(
-          rsp.result);
+      spec::AdminCqResult{
+          .producer = c.producer, .consumer = c.consumer, .overrun = c.overrun, .armed = c.armed}
+          .pack(rsp.result);
       break;
     }
     case AdminOpcode::kDestroyCq:
@@ -54,10 +59,13 @@ void Cq::command(const spec::CqCmd& cmd) {
       completions_.clear(cmd.object);
       cq_errors_.clear(cmd.object);
       break;
-    default: rsp.status = AdminStatus::kBadOpcode; break;
+    default:
+      rsp.status = AdminStatus::kBadOpcode;
+      break;
   }
   out_.cq_cmd_rsp(rsp);
-  if (is_eq || cmd.opcode == AdminOpcode::kModifyCq) out_.event_ready();  // bits that waited for this EQ
+  if (is_eq || cmd.opcode == AdminOpcode::kModifyCq)
+    out_.event_ready();  // bits that waited for this EQ
 }
 
 bool Cq::doorbell(const spec::CqDoorbell& db) {
@@ -66,7 +74,8 @@ bool Cq::doorbell(const spec::CqDoorbell& db) {
   if (!c.exists || c.page != db.page) return false;
   const uint16_t consumed = static_cast<uint16_t>(db.index - c.consumer);
   if (consumed > c.held()) return false;
-  if (c.has_solicited && static_cast<uint16_t>(c.after_solicited - c.consumer) <= consumed) c.has_solicited = false;
+  if (c.has_solicited && static_cast<uint16_t>(c.after_solicited - c.consumer) <= consumed)
+    c.has_solicited = false;
   c.consumer = db.index;
   if (db.arm == 0) return true;
   c.armed = true;
@@ -100,7 +109,8 @@ std::optional<spec::CqWr> Cq::complete(const spec::CqeReq& req, uint64_t timesta
   spec::Cqe e = req.entry;
   e.timestamp = timestamp & ((uint64_t{1} << 48) - 1);
   e.phase = c.phase();
-  spec::CqWr wr{.address = c.base + spec::Cqe::kBytes * c.place(), .length = spec::Cqe::kBytes, .data = {}};
+  spec::CqWr wr{
+      .address = c.base + spec::Cqe::kBytes * c.place(), .length = spec::Cqe::kBytes, .data = {}};
   e.pack(wr.data);
   ++c.producer;
   if (e.solicited != 0 || e.status != spec::WcStatus::kSuccess) {
@@ -113,10 +123,14 @@ std::optional<spec::CqWr> Cq::complete(const spec::CqeReq& req, uint64_t timesta
 
 const ReadySet& Cq::pending(EqeType kind) const {
   switch (kind) {
-    case EqeType::kCompletion: return completions_;
-    case EqeType::kCqError: return cq_errors_;
-    case EqeType::kQp: return qps_;
-    default: return conns_;
+    case EqeType::kCompletion:
+      return completions_;
+    case EqeType::kCqError:
+      return cq_errors_;
+    case EqeType::kQp:
+      return qps_;
+    default:
+      return conns_;
   }
 }
 
@@ -128,7 +142,8 @@ bool Cq::may_write(const Event& e) const {
 }
 
 std::optional<Cq::Event> Cq::choice() const {
-  for (const EqeType kind : {EqeType::kCqError, EqeType::kQp, EqeType::kConnection, EqeType::kCompletion}) {
+  for (const EqeType kind :
+       {EqeType::kCqError, EqeType::kQp, EqeType::kConnection, EqeType::kCompletion}) {
     const ReadySet& set = pending(kind);
     uint32_t first = set.next(0);
     for (uint32_t at = first; at != set.size();) {
@@ -143,7 +158,8 @@ std::optional<Cq::Event> Cq::choice() const {
 spec::CqWr Cq::write_event(const Event& e) {
   const_cast<ReadySet&>(pending(e.kind)).clear(e.object);
   EqState& q = eqs_[eqn_of(e)];
-  spec::CqWr wr{.address = q.base + spec::Eqe::kBytes * q.place(), .length = spec::Eqe::kBytes, .data = {}};
+  spec::CqWr wr{
+      .address = q.base + spec::Eqe::kBytes * q.place(), .length = spec::Eqe::kBytes, .data = {}};
   spec::Eqe{.kind = e.kind, .object = e.object, .phase = q.phase()}.pack(wr.data);
   ++q.producer;
   return wr;

@@ -3,7 +3,8 @@
 //   Cq cq(sizes, out);   cq.command(create_cq);   if (auto wr = cq.complete(req, time)) write(*wr);
 //   if (auto e = cq.choice()) { write(cq.write_event(*e));  write(cq.interrupt(*e)); }
 //
-// A full CQ stalls nobody: it enters error and takes its QPs with it. A full EQ loses nothing: events are bits that wait.
+// A full CQ stalls nobody: it enters error and takes its QPs with it. A full EQ loses nothing:
+// events are bits that wait.
 #pragma once
 
 #include <cstdint>
@@ -63,8 +64,9 @@ class Cq {
     uint16_t page = 0;
     uint8_t eqn = 0;
     bool overrun = false, armed = false, solicited_only = false;
-    bool has_solicited = false;      // a solicited completion or an error lies behind the consumer index
-    uint16_t after_solicited = 0;    // the producer index behind the last of them
+    bool has_solicited =
+        false;  // a solicited completion or an error lies behind the consumer index
+    uint16_t after_solicited = 0;  // the producer index behind the last of them
   };
   struct EqState : Queue {
     uint8_t vector = 0;
@@ -73,7 +75,9 @@ class Cq {
     set.set(object);
     out_.event_ready();
   }
-  uint32_t eqn_of(const Event& e) const { return e.kind == spec::EqeType::kCompletion ? cqs_[e.object].eqn : 0; }
+  uint32_t eqn_of(const Event& e) const {
+    return e.kind == spec::EqeType::kCompletion ? cqs_[e.object].eqn : 0;
+  }
   const ReadySet& pending(spec::EqeType kind) const;
   bool counts(const CqState& c) const {
     return c.solicited_only ? c.has_solicited : c.producer != c.consumer;

@@ -53,6 +53,8 @@ void CqUnit::step_ctl() {
 }
 
 void CqUnit::cq_cmd_rsp(const spec::CqCmdRsp& rsp) { u_.admin->answer(rsp); }
-void CqUnit::cq_fault(const spec::CqFault& f) { u_.qp->control.push(f, u_.now() + u_.timing.qp.control); }
+void CqUnit::cq_fault(const spec::CqFault& f) {
+  u_.qp->control.push(f, u_.now() + u_.timing.qp.control);
+}
 
 }  // namespace rnic::model

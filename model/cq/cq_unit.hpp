@@ -34,8 +34,8 @@ class CqUnit final : private Cq::Out {
   Cq cq_;
   Meter meter_;
   Cycle free_at_ = 0;
-  bool event_ = false;                    // choice() may have an answer
-  std::optional<Cq::Event> interrupt_;    // its entry is written, its message is not
+  bool event_ = false;                  // choice() may have an answer
+  std::optional<Cq::Event> interrupt_;  // its entry is written, its message is not
   StageOf<CqUnit> write_{*this, &CqUnit::step_write};
   StageOf<CqUnit> ctl_{*this, &CqUnit::step_ctl};
 };

@@ -1,4 +1,5 @@
-// Placement: received segments to where they belong, messages into segments. RFC 5041. RTL: rtl/ddp/ddp.sv
+// Placement: received segments to where they belong, messages into segments. RFC 5041. RTL:
+// rtl/ddp/ddp.sv
 //
 //   Ddp ddp(sizes, tpt, rdmap, out);   ddp.control({QpOp::kStart, qpn, params});
 //   ddp.tx.message(m);                                  out.tx_want(...), and when a grant comes:
@@ -44,7 +45,7 @@ class Ddp {
 
   /// A segment between the scheduler and mpa.
   struct Segment {
-    TxUlpdu ulpdu;             // without the payload, if that is fetched
+    TxUlpdu ulpdu;  // without the payload, if that is fetched
     spec::TxSource source{};
     uint32_t offset = 0;       // of it in its message
     bool fetches = false;      // payload comes as PayloadData
@@ -52,14 +53,15 @@ class Ddp {
   };
   struct Scheduled {
     Segment segment;
-    PayloadFetch fetch;        // asked for if segment.fetches
+    PayloadFetch fetch;  // asked for if segment.fetches
   };
 
   class Tx {
    public:
     Tx(Ddp& ddp, const spec::Sizes& sizes);
     void message(TxMessage m);
-    /// Which source's segment is next by the rule: Terminate, the message that is under way, then the other than last.
+    /// Which source's segment is next by the rule: Terminate, the message that is under way, then
+    /// the other than last.
     std::optional<spec::TxSource> choice(uint16_t qpn) const;
     bool may_choose(uint16_t qpn, spec::TxSource source) const;
     /// The grant's segment. Nothing, if what wanted it was dropped in the meantime.
@@ -94,7 +96,8 @@ class Ddp {
     Ddp& ddp_;
     uint32_t sq_slots_;
     std::vector<Qp> qps_;
-    std::vector<Message> messages_;  // per QP: sq_slots of the send queue, one of the responder, one Terminate
+    std::vector<Message>
+        messages_;  // per QP: sq_slots of the send queue, one of the responder, one Terminate
   };
 
   class Rx {
@@ -124,7 +127,7 @@ class Ddp {
       uint64_t capacity = 0;
     };
     struct Delivery {
-      bool placed = false;   // waits for place_done
+      bool placed = false;  // waits for place_done
       bool reported = false;
       spec::RxDone done;
     };
@@ -146,7 +149,12 @@ class Ddp {
   };
 
   Ddp(const spec::Sizes& sizes, Translation& tpt, SegmentJudge& judge, Out& out)
-      : tx(*this, sizes), rx(*this, sizes), tpt_(tpt), judge_(judge), out_(out), drains_(sizes.num_qps) {}
+      : tx(*this, sizes),
+        rx(*this, sizes),
+        tpt_(tpt),
+        judge_(judge),
+        out_(out),
+        drains_(sizes.num_qps) {}
   Tx tx;
   Rx rx;
 

@@ -1,4 +1,5 @@
-// Receive: headers, tagged and untagged placement, delivery. RFC 5041 sections 5 and 7, requirements.md sections 2, 3, 7.
+// Receive: headers, tagged and untagged placement, delivery. RFC 5041 sections 5 and 7,
+// requirements.md sections 2, 3, 7.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,12 +19,17 @@ namespace {
 
 Cause tagged_cause(TptResult r) {
   switch (r) {
-    case TptResult::kOk: return Cause::kNone;
+    case TptResult::kOk:
+      return Cause::kNone;
     case TptResult::kStag:
-    case TptResult::kRights: return Cause::kDdpTaggedStag;
-    case TptResult::kAssoc: return Cause::kDdpTaggedAssoc;
-    case TptResult::kWrap: return Cause::kDdpTaggedWrap;
-    case TptResult::kBounds: return Cause::kDdpTaggedBounds;
+    case TptResult::kRights:
+      return Cause::kDdpTaggedStag;
+    case TptResult::kAssoc:
+      return Cause::kDdpTaggedAssoc;
+    case TptResult::kWrap:
+      return Cause::kDdpTaggedWrap;
+    case TptResult::kBounds:
+      return Cause::kDdpTaggedBounds;
   }
   return Cause::kNone;
 }
@@ -81,13 +87,15 @@ void Ddp::Rx::tagged(const Qp& q, const RxUlpdu& u, Judged& j, ExtentList& exten
        .tagged_offset = base::load_be<uint64_t>(&b[6]),
        .length = length,
        .pd = q.pd,
-       .rights = opcode == spec::RdmapOpcode::kReadResponse ? spec::kAccessLocalWrite : spec::kAccessRemoteWrite,
+       .rights = opcode == spec::RdmapOpcode::kReadResponse ? spec::kAccessLocalWrite
+                                                            : spec::kAccessRemoteWrite,
        .last = 1},
       extents));
 }
 
 void Ddp::Rx::untagged(Qp& q, const RxUlpdu& u, Judged& j, ExtentList& extents) {
-  if (j.qn != spec::kQnSend) return;  // Read Requests and Terminates stay inside: rdmap judges their length
+  if (j.qn != spec::kQnSend)
+    return;  // Read Requests and Terminates stay inside: rdmap judges their length
   if (q.receive != Receive::kActive) {
     j.cause = Cause::kDdpUntaggedNoBuffer;
     return;
@@ -142,7 +150,8 @@ std::optional<Place> Ddp::Rx::take(RxUlpdu u) {
   if (q.running && !q.dead) {
     ExtentList extents;
     Judged j = header_check(q, u);
-    if (j.cause == Cause::kNone) j.is_tagged ? tagged(q, u, j, extents) : untagged(q, u, j, extents);
+    if (j.cause == Cause::kNone)
+      j.is_tagged ? tagged(q, u, j, extents) : untagged(q, u, j, extents);
 
     spec::RxSegment segment{.qpn = qpn, .cause = j.cause, .ulpdu_length = u.hdr.length, .head = {}};
     const size_t head = std::min<size_t>(u.data.size(), segment.head.size());
@@ -151,7 +160,10 @@ std::optional<Place> Ddp::Rx::take(RxUlpdu u) {
 
     if (j.receive_status != WcStatus::kSuccess) {
       d.reported = true;
-      d.done = {.qpn = qpn, .kind = spec::DeliverKind::kRecv, .index = q.wqe.index, .status = j.receive_status};
+      d.done = {.qpn = qpn,
+                .kind = spec::DeliverKind::kRecv,
+                .index = q.wqe.index,
+                .status = j.receive_status};
       q.receive = Receive::kNone;
     }
     if (verdict.accept == 0) {
@@ -254,7 +266,8 @@ std::string Ddp::waiting_for() const {
                        t.wants_term ? "a Terminate" : "a segment");
     }
   }
-  if (!rx.deliveries_.empty()) s += fmt::format("ddp: {} segments wait to be placed\n", rx.deliveries_.size());
+  if (!rx.deliveries_.empty())
+    s += fmt::format("ddp: {} segments wait to be placed\n", rx.deliveries_.size());
   return s;
 }
 

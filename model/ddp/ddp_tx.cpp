@@ -12,7 +12,10 @@ using spec::TptResult;
 using spec::TxSource;
 
 Ddp::Tx::Tx(Ddp& ddp, const spec::Sizes& sizes)
-    : ddp_(ddp), sq_slots_(sizes.sq_slots), qps_(sizes.num_qps), messages_(sizes.num_qps * (sizes.sq_slots + 2)) {}
+    : ddp_(ddp),
+      sq_slots_(sizes.sq_slots),
+      qps_(sizes.num_qps),
+      messages_(sizes.num_qps * (sizes.sq_slots + 2)) {}
 
 const Ddp::Tx::Message& Ddp::Tx::slot(uint16_t qpn, TxSource source) const {
   const size_t first = size_t{qpn} * (sq_slots_ + 2);
@@ -26,7 +29,8 @@ Ddp::Tx::Message& Ddp::Tx::slot(uint16_t qpn, TxSource source) {
 void Ddp::Tx::message(TxMessage m) {
   const uint16_t qpn = m.hdr.qpn;
   Qp& q = qps_[qpn];
-  if (!q.running || (q.failed && m.hdr.source != TxSource::kTerm) || has(qpn, TxSource::kTerm)) return;
+  if (!q.running || (q.failed && m.hdr.source != TxSource::kTerm) || has(qpn, TxSource::kTerm))
+    return;
   if (m.hdr.source == TxSource::kSq) {
     RNIC_CHECK(q.sq_count < sq_slots_, "QP {} has no slot for a send message", qpn);
     const uint32_t at = (q.sq_head + q.sq_count++) % sq_slots_;
@@ -95,12 +99,14 @@ void Ddp::Tx::put_header(TxUlpdu& u, const Message& m, bool last) const {
   }
 }
 
-/// tx_xlate: the pieces of `length` bytes of the message's SGEs. Every fetch of a long response checks its right again.
+/// tx_xlate: the pieces of `length` bytes of the message's SGEs. Every fetch of a long response
+/// checks its right again.
 void Ddp::Tx::gather(Message& m, uint32_t length, Scheduled& s) {
   const spec::TxMessageHdr& h = m.m.hdr;
   const uint16_t rights = h.source == TxSource::kResp ? spec::kAccessRemoteRead : uint16_t{0};
   for (uint32_t rest = length; rest != 0;) {
-    const auto sge = spec::WqeSge::unpack(m.m.body.bytes().subspan(size_t{m.sge} * spec::WqeSge::kBytes));
+    const auto sge =
+        spec::WqeSge::unpack(m.m.body.bytes().subspan(size_t{m.sge} * spec::WqeSge::kBytes));
     const uint32_t part = std::min(rest, sge.length - m.sge_offset);
     if (part != 0) {
       s.segment.result = ddp_.tpt_.translate({.stag = sge.lkey,
@@ -154,7 +160,8 @@ std::optional<Ddp::Scheduled> Ddp::Tx::schedule(const spec::TxGrant& grant, TxSo
     s.fetch.qpn = qpn;
     s.fetch.hdr = {.length = length, .has_watermark = h.has_watermark, .watermark = h.watermark};
     gather(m, length, s);
-    if (s.segment.result != TptResult::kOk) {  // nothing is fetched: the pieces that were good go back
+    if (s.segment.result !=
+        TptResult::kOk) {  // nothing is fetched: the pieces that were good go back
       for (const spec::Extent& e : s.fetch.extents.all()) ddp_.tpt_.retired({e.epoch});
       s.fetch.extents = {};
       s.segment.fetches = false;

@@ -54,7 +54,8 @@ void DdpUnit::step_sched() {
         const Cycle extents = s->fetch.extents.all().size();
         sched_free_ = now + std::max<Cycle>(2, extents);
         tx_meter_.item(sched_free_ - now);
-        if (s->segment.fetches) u_.host->payload_req.push(std::move(s->fetch), now + t.segment + x.check + x.walk);
+        if (s->segment.fetches)
+          u_.host->payload_req.push(std::move(s->fetch), now + t.segment + x.check + x.walk);
         segments_.push(std::move(s->segment), now + t.segment);
       }
     }
@@ -101,7 +102,9 @@ void DdpUnit::step_rx() {
   const Cycle busy = u_.timing.path.occupancy(length);
   rx_meter_.item(busy);
   rx_free_ = now + busy;
-  if (placed) u_.host->place.push(std::move(*placed), now + latency + u_.timing.tpt.check + u_.timing.tpt.walk);
+  if (placed)
+    u_.host->place.push(std::move(*placed),
+                        now + latency + u_.timing.tpt.check + u_.timing.tpt.walk);
   if (!rx_ulpdu.empty()) rx_.wake(std::max(rx_free_, rx_ulpdu.visible_at()));
 }
 
@@ -109,10 +112,16 @@ void DdpUnit::qp_ack_ddp(const spec::QpAckDdp& ack) { u_.qp->ack(Qp::Peer::kDdp,
 void DdpUnit::tx_want(const spec::TxWant& want) {
   wants.push(want, u_.now() + u_.timing.ddp.want + u_.timing.ddp.grant);
 }
-void DdpUnit::tx_fault(const spec::TxFault& fault) { u_.rdmap->control.push(fault, u_.now() + u_.timing.rdmap.control); }
+void DdpUnit::tx_fault(const spec::TxFault& fault) {
+  u_.rdmap->control.push(fault, u_.now() + u_.timing.rdmap.control);
+}
 void DdpUnit::sq_slot_free(const spec::SqSlotFree& free) { u_.qp->qp().sq_slot_free(free); }
-void DdpUnit::resp_slot_free(const spec::RespSlotFree& free) { u_.rdmap->rdmap().resp_slot_free(free); }
-void DdpUnit::rx_done(const spec::RxDone& done) { u_.qp->rx_done.push(done, u_.now() + u_.timing.ddp.deliver); }
+void DdpUnit::resp_slot_free(const spec::RespSlotFree& free) {
+  u_.rdmap->rdmap().resp_slot_free(free);
+}
+void DdpUnit::rx_done(const spec::RxDone& done) {
+  u_.qp->rx_done.push(done, u_.now() + u_.timing.ddp.deliver);
+}
 
 spec::UnitCount DdpUnit::count() const {
   const auto &r = rx_meter_.count(), &t = tx_meter_.count();
@@ -120,7 +129,8 @@ spec::UnitCount DdpUnit::count() const {
 }
 
 std::string DdpUnit::waiting_for() const {
-  std::string s = ddp_.waiting_for() + rx_ulpdu.describe() + segments_.describe() + wants.describe();
+  std::string s =
+      ddp_.waiting_for() + rx_ulpdu.describe() + segments_.describe() + wants.describe();
   if (!segments_.empty() && segments_.front().fetches && payload.empty()) {
     s += "ddp: the oldest segment waits for its payload from host_if\n";
   }

@@ -12,8 +12,8 @@ class DdpUnit final : private Ddp::Out {
  public:
   explicit DdpUnit(Units& u);
   Queue<RxUlpdu> rx_ulpdu;
-  Queue<PayloadData> payload;          // from host_if
-  Queue<spec::TxWant> wants;           // through llp_if's credit check
+  Queue<PayloadData> payload;  // from host_if
+  Queue<spec::TxWant> wants;   // through llp_if's credit check
   Queue<spec::QpCtlDdp> control;
 
   void push_rx(RxUlpdu ulpdu, Cycle at) {
@@ -22,7 +22,9 @@ class DdpUnit final : private Ddp::Out {
   }
   void message(TxMessage m) { ddp_.tx.message(std::move(m)); }  // always a slot free
   void place_done(const spec::PlaceDone& d) { ddp_.rx.place_done(d); }
-  void receive_ready() { rx_.wake(u_.now() + u_.timing.qp.rq_take); }  // what rq_take waited for has come
+  void receive_ready() {
+    rx_.wake(u_.now() + u_.timing.qp.rq_take);
+  }  // what rq_take waited for has come
   spec::UnitCount count() const;
   std::string waiting_for() const;
 

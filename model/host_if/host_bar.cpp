@@ -44,14 +44,21 @@ constexpr bool inside(uint32_t offset, uint32_t first, uint32_t count, uint32_t 
 uint64_t HostIf::Bar::register64(uint32_t offset) const {
   const auto word = [&](uint32_t at) -> uint64_t {
     switch (at) {
-      case spec::kMagicOffset: return 0x43494e4d;
-      case spec::kVersionOffset: return 0x00010000;
-      case spec::kDevCtrlOffset: return h_.cfg_.enable;
+      case spec::kMagicOffset:
+        return 0x43494e4d;
+      case spec::kVersionOffset:
+        return 0x00010000;
+      case spec::kDevCtrlOffset:
+        return h_.cfg_.enable;
       case spec::kDevStatusOffset:
-        return (h_.out_.ready() ? spec::kDevStatusReadyMask : 0) | (h_.out_.fatal() ? spec::kDevStatusFatalMask : 0);
-      case spec::kAdminLogSizeOffset: return h_.cfg_.admin_log_size;
-      case spec::kCapClockKhzOffset: return 322266;
-      default: break;
+        return (h_.out_.ready() ? spec::kDevStatusReadyMask : 0) |
+               (h_.out_.fatal() ? spec::kDevStatusFatalMask : 0);
+      case spec::kAdminLogSizeOffset:
+        return h_.cfg_.admin_log_size;
+      case spec::kCapClockKhzOffset:
+        return 322266;
+      default:
+        break;
     }
     for (const Capability& c : kCapabilities) {
       if (c.offset == at) return sizes_.*c.size;
@@ -59,29 +66,41 @@ uint64_t HostIf::Bar::register64(uint32_t offset) const {
     return 0;
   };
   switch (offset) {
-    case spec::kAdminCmdBaseOffset: return h_.cfg_.admin_cmd_base;
-    case spec::kAdminRspBaseOffset: return h_.cfg_.admin_rsp_base;
-    case spec::kDeviceTimeOffset: return h_.out_.device_time();
-    case spec::kDoorbellsDroppedOffset: return dropped_;
-    case spec::kDmaErrorsOffset: return h_.rd.errors();
+    case spec::kAdminCmdBaseOffset:
+      return h_.cfg_.admin_cmd_base;
+    case spec::kAdminRspBaseOffset:
+      return h_.cfg_.admin_rsp_base;
+    case spec::kDeviceTimeOffset:
+      return h_.out_.device_time();
+    case spec::kDoorbellsDroppedOffset:
+      return dropped_;
+    case spec::kDmaErrorsOffset:
+      return h_.rd.errors();
     case spec::kMsixPendingOffset: {
       uint64_t bits = 0;
       for (size_t i = 0; i < h_.msix_.size(); ++i) bits |= uint64_t{h_.msix_[i].pending} << i;
       return bits;
     }
-    default: break;
+    default:
+      break;
   }
-  if (inside(offset, spec::kMsixAddressOffset, static_cast<uint32_t>(h_.msix_.size()), spec::kMsixAddressStride)) {
+  if (inside(offset, spec::kMsixAddressOffset, static_cast<uint32_t>(h_.msix_.size()),
+             spec::kMsixAddressStride)) {
     const Vector& v = h_.msix_[(offset - spec::kMsixAddressOffset) / spec::kMsixAddressStride];
     return offset % spec::kMsixAddressStride == 0 ? v.address : uint64_t{v.mask} << 32 | v.data;
   }
   if (inside(offset, spec::kCountItemsOffset, kUnits, spec::kCountItemsStride)) {
-    const spec::UnitCount c = h_.out_.unit_count((offset - spec::kCountItemsOffset) / spec::kCountItemsStride);
+    const spec::UnitCount c =
+        h_.out_.unit_count((offset - spec::kCountItemsOffset) / spec::kCountItemsStride);
     switch (offset % spec::kCountItemsStride) {
-      case 0: return c.items;
-      case 8: return c.busy;
-      case 16: return c.stalled;
-      default: return 0;
+      case 0:
+        return c.items;
+      case 8:
+        return c.busy;
+      case 16:
+        return c.stalled;
+      default:
+        return 0;
     }
   }
   return word(offset) | word(offset + 4) << 32;
@@ -102,22 +121,33 @@ void HostIf::Bar::write_register(uint32_t offset, uint64_t value, uint64_t mask)
     case spec::kDevCtrlOffset:  // with dev_status, which is read only
       if (low) cfg.enable = value & spec::kDevCtrlEnableMask;
       break;
-    case spec::kStagKeyOffset: cfg.stag_key = merged(cfg.stag_key); break;
-    case spec::kAdminCmdBaseOffset: cfg.admin_cmd_base = merged(cfg.admin_cmd_base); break;
-    case spec::kAdminRspBaseOffset: cfg.admin_rsp_base = merged(cfg.admin_rsp_base); break;
+    case spec::kStagKeyOffset:
+      cfg.stag_key = merged(cfg.stag_key);
+      break;
+    case spec::kAdminCmdBaseOffset:
+      cfg.admin_cmd_base = merged(cfg.admin_cmd_base);
+      break;
+    case spec::kAdminRspBaseOffset:
+      cfg.admin_rsp_base = merged(cfg.admin_rsp_base);
+      break;
     case spec::kAdminLogSizeOffset:  // with admin_doorbell in the upper half
       if (low) cfg.admin_log_size = value & spec::kAdminLogSizeLogSizeMask;
       if (high) h_.out_.admin_doorbell({static_cast<uint16_t>(value >> 32)});
       break;
-    default: break;
+    default:
+      break;
   }
   h_.out_.dev_cfg(cfg);
   if (inside(offset, spec::kEqConsumerOffset, spec::kEqConsumerCount, spec::kEqConsumerStride)) {
-    const auto eqn = static_cast<uint8_t>((offset - spec::kEqConsumerOffset) / spec::kEqConsumerStride);
+    const auto eqn =
+        static_cast<uint8_t>((offset - spec::kEqConsumerOffset) / spec::kEqConsumerStride);
     if (low) h_.out_.eq_doorbell({.eqn = eqn, .index = static_cast<uint16_t>(value)});
-    if (high) h_.out_.eq_doorbell({.eqn = static_cast<uint8_t>(eqn + 1), .index = static_cast<uint16_t>(value >> 32)});
+    if (high)
+      h_.out_.eq_doorbell(
+          {.eqn = static_cast<uint8_t>(eqn + 1), .index = static_cast<uint16_t>(value >> 32)});
   }
-  if (inside(offset, spec::kMsixAddressOffset, static_cast<uint32_t>(h_.msix_.size()), spec::kMsixAddressStride)) {
+  if (inside(offset, spec::kMsixAddressOffset, static_cast<uint32_t>(h_.msix_.size()),
+             spec::kMsixAddressStride)) {
     Vector& v = h_.msix_[(offset - spec::kMsixAddressOffset) / spec::kMsixAddressStride];
     if (offset % spec::kMsixAddressStride == 0) {
       v.address = merged(v.address);
@@ -130,9 +160,11 @@ void HostIf::Bar::write_register(uint32_t offset, uint64_t value, uint64_t mask)
 }
 
 void HostIf::Bar::write(const MmioAccess& m) {
-  if (half_) {  // the second half of a push comes next, or the copy is dropped and the doorbell counts
+  if (half_) {  // the second half of a push comes next, or the copy is dropped and the doorbell
+                // counts
     half_ = false;
-    const bool second = m.is_write && m.bar == 2 && m.bytes == 64 && m.offset / kPage == push_.page &&
+    const bool second = m.is_write && m.bar == 2 && m.bytes == 64 &&
+                        m.offset / kPage == push_.page &&
                         m.offset % kPage == spec::kPushOffset + 64;
     if (second) {
       std::memcpy(&push_.data[64], m.data.bytes().data(), 64);
@@ -153,26 +185,34 @@ void HostIf::Bar::write(const MmioAccess& m) {
 void HostIf::Bar::doorbell(const MmioAccess& m) {
   const uint32_t page = m.offset / kPage, at = m.offset % kPage;
   if (m.bytes == 64 && at == spec::kPushOffset) return first_half(m, page);
-  const bool plain = m.bytes == 8 && at % 8 == 0 && at / 8 <= static_cast<uint32_t>(DoorbellKind::kCqArm);
+  const bool plain =
+      m.bytes == 8 && at % 8 == 0 && at / 8 <= static_cast<uint32_t>(DoorbellKind::kCqArm);
   const spec::Doorbell db = spec::Doorbell::from_words(
-      std::array<uint32_t, 2>{static_cast<uint32_t>(m.value), static_cast<uint32_t>(m.value >> 32)}.data());
+      std::array<uint32_t, 2>{static_cast<uint32_t>(m.value), static_cast<uint32_t>(m.value >> 32)}
+          .data());
   if (!plain || db.object > 0xffff) return dropped();
   const auto kind = static_cast<DoorbellKind>(at / 8);
   const auto object = static_cast<uint16_t>(db.object);
   const auto index = static_cast<uint16_t>(db.index);
   if (kind == DoorbellKind::kCq || kind == DoorbellKind::kCqArm) {
-    return h_.out_.cq_doorbell({.cqn = object, .page = static_cast<uint16_t>(page), .index = index,
+    return h_.out_.cq_doorbell({.cqn = object,
+                                .page = static_cast<uint16_t>(page),
+                                .index = index,
                                 .arm = kind == DoorbellKind::kCqArm,
                                 .solicited_only = static_cast<uint8_t>(db.flags & 1)});
   }
-  h_.out_.qp_doorbell({.kind = kind, .qpn = object, .page = static_cast<uint16_t>(page), .index = index});
+  h_.out_.qp_doorbell(
+      {.kind = kind, .qpn = object, .page = static_cast<uint16_t>(page), .index = index});
 }
 
 void HostIf::Bar::first_half(const MmioAccess& m, uint32_t page) {
   const auto w = spec::SqWqe::unpack(m.data.bytes());
   if (w.units < 1 || w.units > 2 || w.ring.object > 0xffff) return dropped();
-  push_ = {.kind = DoorbellKind::kPush, .qpn = static_cast<uint16_t>(w.ring.object),
-           .page = static_cast<uint16_t>(page), .index = static_cast<uint16_t>(w.ring.index), .units = w.units};
+  push_ = {.kind = DoorbellKind::kPush,
+           .qpn = static_cast<uint16_t>(w.ring.object),
+           .page = static_cast<uint16_t>(page),
+           .index = static_cast<uint16_t>(w.ring.index),
+           .units = w.units};
   std::memcpy(push_.data.data(), m.data.bytes().data(), 64);
   half_ = w.units == 2;
   if (!half_) h_.out_.qp_doorbell(push_);

@@ -1,9 +1,10 @@
-// PCIe interface: registers and doorbells, reads for four clients, writes for three, MSI-X. Architecture 3.1 and 3.2.
-// RTL: rtl/host_if/host_if.sv
+// PCIe interface: registers and doorbells, reads for four clients, writes for three, MSI-X.
+// Architecture 3.1 and 3.2. RTL: rtl/host_if/host_if.sv
 //
 //   HostIf h(sizes, out);   h.bar.write(m);   uint64_t v = h.bar.read(bar, offset, bytes);
-//   h.rd.ask(Reader::kSq, read);   auto tlp = h.rd.next(Reader::kSq);   h.rd.piece(p);   h.rd.take(Reader::kSq);
-//   h.wr.put(place);   auto w = h.wr.next(Writer::kPlace);
+//   h.rd.ask(Reader::kSq, read);   auto tlp = h.rd.next(Reader::kSq);
+//   h.rd.piece(p);                 h.rd.take(Reader::kSq);
+//   h.wr.put(place);               auto w = h.wr.next(Writer::kPlace);
 #pragma once
 
 #include <array>
@@ -32,22 +33,22 @@ struct MmioAccess {  // mmio_req
   uint64_t value = 0;
   rnic::Payload data;  // of 64 bytes
 };
-struct ReadTlp {     // dma_rd_req
+struct ReadTlp {  // dma_rd_req
   uint8_t tag = 0;
   MemRead read;
 };
-struct ReadPiece {   // dma_rd_rsp
+struct ReadPiece {  // dma_rd_rsp
   uint8_t tag = 0;
   spec::RdStatus status{};
   bool is_last = false;
   rnic::Payload data;
 };
-struct WriteTlp {    // dma_wr
+struct WriteTlp {  // dma_wr
   Purpose purpose{};
   uint16_t qpn = 0;
   uint64_t address = 0;
   rnic::Payload data;
-  bool ends = false;   // the last of its packet
+  bool ends = false;  // the last of its packet
 };
 
 class HostIf {
@@ -130,7 +131,8 @@ class HostIf {
 
     HostIf& h_;
     std::array<Ring<Job>, kReaders> jobs_;
-    std::array<uint32_t, kReaders> limit_{}, head_{}, issue_{};  // serials: of the front job, of the one being issued
+    std::array<uint32_t, kReaders> limit_{}, head_{},
+        issue_{};  // serials: of the front job, of the one being issued
     std::array<std::vector<uint8_t>, kReaders> free_tags_;
     std::vector<Tag> tags_;
     uint32_t space_ = 0;  // beats for payload packets
@@ -144,7 +146,8 @@ class HostIf {
     void put(const spec::CqWr& w);
     void put(const spec::AdminWr& w);
     bool busy(Writer w) const { return job_[static_cast<size_t>(w)].busy; }
-    /// The next TLP of this client's packet; nothing if it writes nothing (a masked interrupt, bus master off).
+    /// The next TLP of this client's packet; nothing if it writes nothing (a masked interrupt, bus
+    /// master off).
     std::optional<WriteTlp> next(Writer w);
     /// It has left: place_done, retirements.
     void accepted(Writer w);
@@ -166,7 +169,8 @@ class HostIf {
     std::array<Job, kWriters> job_;
   };
 
-  HostIf(const spec::Sizes& sizes, Out& out) : bar(*this, sizes), rd(*this, sizes), wr(*this), out_(out) {
+  HostIf(const spec::Sizes& sizes, Out& out)
+      : bar(*this, sizes), rd(*this, sizes), wr(*this), out_(out) {
     msix_.resize(sizes.num_vectors);
   }
   Bar bar;

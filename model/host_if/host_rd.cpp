@@ -16,7 +16,8 @@ constexpr uint32_t beats(uint32_t bytes) { return (bytes + kBeat - 1) / kBeat; }
 HostIf::Rd::Rd(HostIf& h, const spec::Sizes& sizes)
     : h_(h), tags_(sizes.rd_tags), space_(std::max(sizes.rd_buffer, beats(spec::kMaxUlpdu))) {
   // Every client owns a tag at least, so that none can starve another; payload has the rest.
-  const std::array<uint32_t, kReaders> share{std::max(1U, sizes.rd_tags / 16), std::max(1U, sizes.rd_tags / 32), 1, ~0U};
+  const std::array<uint32_t, kReaders> share{std::max(1U, sizes.rd_tags / 16),
+                                             std::max(1U, sizes.rd_tags / 32), 1, ~0U};
   uint32_t tag = 0;
   for (size_t r = 0; r < kReaders; ++r) {
     for (uint32_t i = 0; i < share[r] && tag < sizes.rd_tags; ++i) {
@@ -48,7 +49,9 @@ void HostIf::Rd::ask(PayloadFetch f) {
 }
 
 /// A read that must see earlier placements leaves after them.
-bool HostIf::Rd::placed(uint16_t watermark) const { return static_cast<uint16_t>(h_.placed_ - watermark) < 0x8000; }
+bool HostIf::Rd::placed(uint16_t watermark) const {
+  return static_cast<uint16_t>(h_.placed_ - watermark) < 0x8000;
+}
 
 bool HostIf::Rd::has_next(Reader r) const {
   const size_t c = static_cast<size_t>(r);
@@ -94,7 +97,8 @@ ReadTlp HostIf::Rd::next(Reader r) {
     j.extent_offset = 0;
   }
   if (j.issued == j.total) ++issue_[c];
-  return {.tag = tag, .read = {.purpose = j.purpose, .qpn = j.qpn, .address = address, .length = length}};
+  return {.tag = tag,
+          .read = {.purpose = j.purpose, .qpn = j.qpn, .address = address, .length = length}};
 }
 
 void HostIf::Rd::piece(const ReadPiece& p) {
@@ -142,16 +146,18 @@ PayloadData HostIf::Rd::take(Reader r) {
 }
 
 std::string HostIf::Rd::waiting_for() const {
-  static constexpr std::array<const char*, kReaders> kNames{"SQ fetch", "RQ fetch", "admin", "payload"};
+  static constexpr std::array<const char*, kReaders> kNames{"SQ fetch", "RQ fetch", "admin",
+                                                            "payload"};
   std::string s;
   for (size_t r = 0; r < kReaders; ++r) {
     if (jobs_[r].empty()) continue;
     const Job& j = jobs_[r].front();
-    s += fmt::format("host_if: {} read of QP {} ({} bytes) waits for {}\n", kNames[r], j.qpn, j.total,
-                     j.open != 0                                   ? fmt::format("{} completions", j.open)
-                     : j.has_watermark && !placed(j.watermark)     ? "earlier placements"
-                     : free_tags_[r].empty()                       ? "a tag"
-                                                                   : "its turn");
+    s += fmt::format("host_if: {} read of QP {} ({} bytes) waits for {}\n", kNames[r], j.qpn,
+                     j.total,
+                     j.open != 0 ? fmt::format("{} completions", j.open)
+                     : j.has_watermark && !placed(j.watermark) ? "earlier placements"
+                     : free_tags_[r].empty()                   ? "a tag"
+                                                               : "its turn");
   }
   return s;
 }

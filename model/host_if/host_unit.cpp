@@ -1,6 +1,7 @@
 #include "host_if/host_unit.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "admin/admin_unit.hpp"
 #include "cq/cq_unit.hpp"
@@ -52,8 +53,9 @@ void HostUnit::step_mmio() {
 
 /// How many packets of each client were accepted so far.
 std::array<uint64_t, kWriters> HostUnit::accepted() const {
-  const auto busy = [this](Writer w) { return host_.wr.busy(w) ? 1U : 0U; };
-  return {left_[0] + place.size() + busy(Writer::kPlace), left_[1] + cq_wr.size() + busy(Writer::kCq),
+  const auto busy = [this](Writer w) { return host_.wr.busy(w) && !own_ ? 1U : 0U; };
+  return {left_[0] + place.size() + busy(Writer::kPlace),
+          left_[1] + cq_wr.size() + busy(Writer::kCq),
           left_[2] + admin_wr.size() + busy(Writer::kAdmin)};
 }
 
@@ -112,14 +114,24 @@ void HostUnit::give(Reader r) {
   while (host_.rd.whole(r)) {
     PayloadData d = host_.rd.take(r);
     const HostTiming& t = u_.timing.host;
-    const Cycle at = u_.now() + t.rd_reorder + t.rd_align + (r == Reader::kPayload ? 0 : u_.timing.qp.fetched);
+    const Cycle at =
+        u_.now() + t.rd_reorder + t.rd_align + (r == Reader::kPayload ? 0 : u_.timing.qp.fetched);
     switch (r) {
-      case Reader::kSq: u_.qp->sq_rd.push({d.hdr.status, std::move(d.data)}, at); break;
-      case Reader::kRq: u_.qp->rq_rd.push({d.hdr.status, std::move(d.data)}, at); break;
-      case Reader::kAdmin: u_.admin->in.push(MemData{d.hdr.status, std::move(d.data)}, at); break;
-      case Reader::kPayload: u_.ddp->payload.push(std::move(d), at); break;
+      case Reader::kSq:
+        u_.qp->sq_rd.push({d.hdr.status, std::move(d.data)}, at);
+        break;
+      case Reader::kRq:
+        u_.qp->rq_rd.push({d.hdr.status, std::move(d.data)}, at);
+        break;
+      case Reader::kAdmin:
+        u_.admin->in.push(MemData{d.hdr.status, std::move(d.data)}, at);
+        break;
+      case Reader::kPayload:
+        u_.ddp->payload.push(std::move(d), at);
+        break;
     }
-    const bool waiting = !payload_req.empty() || !sq_rd_req.empty() || !rq_rd_req.empty() || !admin_rd_req.empty();
+    const bool waiting =
+        !payload_req.empty() || !sq_rd_req.empty() || !rq_rd_req.empty() || !admin_rd_req.empty();
     if (waiting) rd_.wake(u_.now() + 1);  // one more may come in
   }
 }
@@ -136,7 +148,7 @@ bool HostUnit::put_next(Writer w) {
       if (interrupts_) {
         if (const auto msi = host_.wr.pending_interrupt()) {
           host_.wr.put(*msi);
-          --left_[static_cast<size_t>(w)];  // not one of cq's packets
+          own_ = true;
           return true;
         }
         interrupts_ = false;
@@ -157,7 +169,7 @@ void HostUnit::step_wr() {
   const Cycle now = u_.now();
   if (now < wr_free_) return wr_.wake(wr_free_);
   for (uint32_t i = 1; !writing_ && i <= kWriters; ++i) {
-    const uint32_t w = (last_writer_ + i) % kWriters;
+    const auto w = static_cast<uint32_t>((last_writer_ + i) % kWriters);
     writing_ = put_next(static_cast<Writer>(w));
     if (writing_) last_writer_ = w;
   }
@@ -174,7 +186,7 @@ void HostUnit::step_wr() {
   host_.wr.accepted(w);
   if (!host_.wr.busy(w)) {
     writing_ = false;
-    ++left_[last_writer_];
+    if (!std::exchange(own_, false)) ++left_[last_writer_];
     wr_meter_.item(busy);
     if (!responses_.empty()) rsp_.wake(now + 1);
   }
@@ -204,27 +216,38 @@ void HostUnit::dev_cfg(const spec::DevCfg& cfg) {
 }
 void HostUnit::place_done(const spec::PlaceDone& done) {
   u_.ddp->place_done(done);
-  if (host_.rd.has_next(Reader::kPayload)) rd_.wake(u_.now() + 1);  // it may have waited for this placement
+  if (host_.rd.has_next(Reader::kPayload))
+    rd_.wake(u_.now() + 1);  // it may have waited for this placement
 }
 void HostUnit::retired(const spec::Retired& r) { u_.tpt->tpt().retired(r); }
 
 /// The walkers that clear the tables are done; page lists are not cleared.
 bool HostUnit::ready() const {
-  return device_time() >= std::max({u_.sizes.num_stags, u_.sizes.num_qps, u_.sizes.num_cqs, u_.sizes.num_conns});
+  return device_time() >=
+         std::max({u_.sizes.num_stags, u_.sizes.num_qps, u_.sizes.num_cqs, u_.sizes.num_conns});
 }
 bool HostUnit::fatal() const { return u_.admin->fatal(); }
 
 spec::UnitCount HostUnit::unit_count(uint32_t unit) const {
   switch (unit) {
-    case 0: return count();
-    case 1: return u_.admin->count();
-    case 2: return u_.qp->count();
-    case 3: return u_.tpt->count();
-    case 4: return u_.rdmap->count();
-    case 5: return u_.ddp->count();
-    case 6: return u_.mpa->count();
-    case 7: return u_.cq->count();
-    default: return u_.llp->count();
+    case 0:
+      return count();
+    case 1:
+      return u_.admin->count();
+    case 2:
+      return u_.qp->count();
+    case 3:
+      return u_.tpt->count();
+    case 4:
+      return u_.rdmap->count();
+    case 5:
+      return u_.ddp->count();
+    case 6:
+      return u_.mpa->count();
+    case 7:
+      return u_.cq->count();
+    default:
+      return u_.llp->count();
   }
 }
 
@@ -234,8 +257,9 @@ spec::UnitCount HostUnit::count() const {
 }
 
 std::string HostUnit::waiting_for() const {
-  std::string s = host_.rd.waiting_for() + place.describe() + cq_wr.describe() + admin_wr.describe() +
-                  payload_req.describe() + sq_rd_req.describe() + rq_rd_req.describe() + mmio.describe();
+  std::string s = host_.rd.waiting_for() + place.describe() + cq_wr.describe() +
+                  admin_wr.describe() + payload_req.describe() + sq_rd_req.describe() +
+                  rq_rd_req.describe() + mmio.describe();
   if (writing_ && !u_.world.can_dma_write()) s += "host_if: waits for posted credit\n";
   if (!u_.world.can_dma_read()) s += "host_if: waits for non-posted credit\n";
   return s;

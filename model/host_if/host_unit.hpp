@@ -68,6 +68,7 @@ class HostUnit final : private HostIf::Out {
   Cycle wr_free_ = 0, rd_free_ = 0;
   uint32_t last_writer_ = 0, last_reader_ = 0;
   bool writing_ = false, interrupts_ = false;
+  bool own_ = false;  // what is written is host_if's own: an interrupt that was pending
   std::array<uint64_t, kWriters> left_{};  // packets that have left, by client
   StageOf<HostUnit> mmio_{*this, &HostUnit::step_mmio};
   StageOf<HostUnit> rsp_{*this, &HostUnit::step_rsp};

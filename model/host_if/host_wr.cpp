@@ -1,4 +1,5 @@
-// Writes: one posted queue; packets cut at extents, 4 KiB and MPS. MSI-X messages are writes like others.
+// Writes: one posted queue; packets cut at extents, 4 KiB and MPS. MSI-X messages are writes like
+// others.
 #include <algorithm>
 
 #include "base/bytes.hpp"
@@ -12,13 +13,20 @@ constexpr uint32_t kPage = 4096;
 
 void HostIf::Wr::put(Place p) {
   Job& j = job_[static_cast<size_t>(Writer::kPlace)];
-  j = {.busy = true, .purpose = Purpose::kPlace, .qpn = p.qpn, .extents = std::move(p.extents), .data = std::move(p.data)};
+  j = {.busy = true,
+       .purpose = Purpose::kPlace,
+       .qpn = p.qpn,
+       .extents = std::move(p.extents),
+       .data = std::move(p.data)};
 }
 
 void HostIf::Wr::put(const spec::CqWr& w) {
   Job& j = job_[static_cast<size_t>(Writer::kCq)];
   if (w.is_msix == 0) {
-    j = {.busy = true, .purpose = Purpose::kCq, .address = w.address, .extents = {},
+    j = {.busy = true,
+         .purpose = Purpose::kCq,
+         .address = w.address,
+         .extents = {},
          .data = rnic::Payload::copy_of(std::span(w.data).first(w.length))};
     return;
   }
@@ -33,9 +41,12 @@ void HostIf::Wr::put(const spec::CqWr& w) {
 }
 
 void HostIf::Wr::put(const spec::AdminWr& w) {
-  job_[static_cast<size_t>(Writer::kAdmin)] = {.busy = true, .purpose = Purpose::kAdminWrite, .address = w.address,
-                                               .extents = {},
-                                               .data = rnic::Payload::copy_of(std::span(w.data).first(w.length))};
+  job_[static_cast<size_t>(Writer::kAdmin)] = {
+      .busy = true,
+      .purpose = Purpose::kAdminWrite,
+      .address = w.address,
+      .extents = {},
+      .data = rnic::Payload::copy_of(std::span(w.data).first(w.length))};
 }
 
 std::optional<WriteTlp> HostIf::Wr::next(Writer w) {
@@ -51,8 +62,12 @@ std::optional<WriteTlp> HostIf::Wr::next(Writer w) {
     address = e.address + j.extent_offset;
     rest = e.length - j.extent_offset;
   }
-  const uint32_t length = std::min({rest, h_.mps(), kPage - static_cast<uint32_t>(address % kPage)});
-  WriteTlp out{.purpose = j.purpose, .qpn = j.qpn, .address = address, .data = j.data.slice(j.offset, length)};
+  const uint32_t length =
+      std::min({rest, h_.mps(), kPage - static_cast<uint32_t>(address % kPage)});
+  WriteTlp out{.purpose = j.purpose,
+               .qpn = j.qpn,
+               .address = address,
+               .data = j.data.slice(j.offset, length)};
   j.offset += length;
   j.extent_offset += length;
   if (w == Writer::kPlace && j.extent_offset == j.extents.all()[j.extent].length) {

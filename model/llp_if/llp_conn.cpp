@@ -20,8 +20,15 @@ void LlpIf::command(const spec::ConnCmd& cmd) {
 
 spec::AdminConnResult LlpIf::result_of(uint16_t connection) const {
   const Conn& c = conns_[connection];
-  return {.connection = connection, .state = c.state, .passive = c.passive, .has_qp = c.has_qp, .waiting = c.waiting,
-          .mss = c.mss, .peer_address = c.peer_address, .peer_port = c.peer_port, .local_port = c.local_port};
+  return {.connection = connection,
+          .state = c.state,
+          .passive = c.passive,
+          .has_qp = c.has_qp,
+          .waiting = c.waiting,
+          .mss = c.mss,
+          .peer_address = c.peer_address,
+          .peer_port = c.peer_port,
+          .local_port = c.local_port};
 }
 
 /// The status, or nothing if the transport's answer must come first.
@@ -30,45 +37,58 @@ std::optional<AdminStatus> LlpIf::execute(const spec::ConnCmd& cmd, spec::CmdRsp
   switch (cmd.opcode) {
     case AdminOpcode::kConnListen:
     case AdminOpcode::kConnUnlisten:
-      out_.llp_ctl_req({.op = cmd.opcode == AdminOpcode::kConnListen ? LlpOp::kListen : LlpOp::kUnlisten,
-                        .port = static_cast<uint16_t>(cmd.object)});
+      out_.llp_ctl_req(
+          {.op = cmd.opcode == AdminOpcode::kConnListen ? LlpOp::kListen : LlpOp::kUnlisten,
+           .port = static_cast<uint16_t>(cmd.object)});
       return AdminStatus::kOk;
     case AdminOpcode::kConnConnect:
-      connecting_ = {.op = LlpOp::kConnect, .address = args.peer_address, .port = args.peer_port,
+      connecting_ = {.op = LlpOp::kConnect,
+                     .address = args.peer_address,
+                     .port = args.peer_port,
                      .cookie = static_cast<uint16_t>(connecting_.cookie + 1)};
       out_.llp_ctl_req(connecting_);
       return std::nullopt;
-    default: break;
+    default:
+      break;
   }
   const uint32_t connection = cmd.object;
-  if (connection >= conns_.size() || conns_[connection].state == ConnState::kFree) return AdminStatus::kNotFound;
+  if (connection >= conns_.size() || conns_[connection].state == ConnState::kFree)
+    return AdminStatus::kNotFound;
   const auto number = static_cast<uint16_t>(connection);
   Conn& c = conns_[number];
   const bool writable = c.state == ConnState::kEstablished || c.state == ConnState::kPeerClosed;
   switch (cmd.opcode) {
-    case AdminOpcode::kConnQuery: result_of(number).pack(rsp.result); return AdminStatus::kOk;
+    case AdminOpcode::kConnQuery:
+      result_of(number).pack(rsp.result);
+      return AdminStatus::kOk;
     case AdminOpcode::kConnGive:
       if (c.has_qp) return AdminStatus::kBadState;
       if (args.length == 0 || args.length > c.waiting) return AdminStatus::kBadArgument;
       c.waiting = static_cast<uint16_t>(c.waiting - args.length);
       out_.llp_ctl_req({.op = LlpOp::kGive, .connection = number, .length = args.length});
       return AdminStatus::kOk;
-    case AdminOpcode::kConnSend: return writable && !c.has_qp ? AdminStatus::kOk : AdminStatus::kBadState;
+    case AdminOpcode::kConnSend:
+      return writable && !c.has_qp ? AdminStatus::kOk : AdminStatus::kBadState;
     case AdminOpcode::kConnClose:
       if (!writable || c.has_qp) return AdminStatus::kBadState;
       half_close(number);
       return AdminStatus::kOk;
-    case AdminOpcode::kConnAbort: request(LlpOp::kAbort, number); return AdminStatus::kOk;
+    case AdminOpcode::kConnAbort:
+      request(LlpOp::kAbort, number);
+      return AdminStatus::kOk;
     case AdminOpcode::kConnRelease:
-      if (c.has_qp || (c.state != ConnState::kClosed && c.state != ConnState::kReset && c.state != ConnState::kFailed)) {
+      if (c.has_qp || (c.state != ConnState::kClosed && c.state != ConnState::kReset &&
+                       c.state != ConnState::kFailed)) {
         return AdminStatus::kInUse;
       }
       c = {};
       request(LlpOp::kReleased, number);
       return AdminStatus::kOk;
     case AdminOpcode::kModifyQp:  // admin asks before it starts a QP on this connection
-      return c.state == ConnState::kEstablished && !c.has_qp ? AdminStatus::kOk : AdminStatus::kBadState;
-    default: return AdminStatus::kBadOpcode;
+      return c.state == ConnState::kEstablished && !c.has_qp ? AdminStatus::kOk
+                                                             : AdminStatus::kBadState;
+    default:
+      return AdminStatus::kBadOpcode;
   }
 }
 
@@ -114,19 +134,30 @@ void LlpIf::event(const spec::LlpCtlEvt& e) {
       c.peer_port = e.port;
       c.local_port = e.local_port;
       return tell(e.connection, std::nullopt);
-    case LlpEvt::kEstablished: c.state = ConnState::kEstablished; return tell(e.connection, std::nullopt);
-    case LlpEvt::kFailed: c.state = ConnState::kFailed; return tell(e.connection, LlpQpEvt::kLost);
-    case LlpEvt::kWaiting: c.waiting = e.length; return tell(e.connection, std::nullopt);
+    case LlpEvt::kEstablished:
+      c.state = ConnState::kEstablished;
+      return tell(e.connection, std::nullopt);
+    case LlpEvt::kFailed:
+      c.state = ConnState::kFailed;
+      return tell(e.connection, LlpQpEvt::kLost);
+    case LlpEvt::kWaiting:
+      c.waiting = e.length;
+      return tell(e.connection, std::nullopt);
     case LlpEvt::kPeerClosed:
       if (c.state == ConnState::kEstablished) c.state = ConnState::kPeerClosed;
       return tell(e.connection, LlpQpEvt::kPeerClosed);
-    case LlpEvt::kClosed: c.state = ConnState::kClosed; return tell(e.connection, LlpQpEvt::kClosed);
-    case LlpEvt::kReset: c.state = ConnState::kReset; return tell(e.connection, LlpQpEvt::kLost);
+    case LlpEvt::kClosed:
+      c.state = ConnState::kClosed;
+      return tell(e.connection, LlpQpEvt::kClosed);
+    case LlpEvt::kReset:
+      c.state = ConnState::kReset;
+      return tell(e.connection, LlpQpEvt::kLost);
     case LlpEvt::kMss:
       c.mss = e.length;
       if (c.has_qp) resize(c.qpn);
       return;
-    default: return;
+    default:
+      return;
   }
 }
 

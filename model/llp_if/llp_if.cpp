@@ -21,7 +21,8 @@ uint16_t mulpdu_of(uint16_t mss, bool markers) {
   return static_cast<uint16_t>(mss < overhead ? kLeast : std::clamp(mss - overhead, kLeast, kMost));
 }
 
-LlpIf::LlpIf(const spec::Sizes& sizes, Out& out) : out_(out), conns_(sizes.num_conns), qps_(sizes.num_qps) {}
+LlpIf::LlpIf(const spec::Sizes& sizes, Out& out)
+    : out_(out), conns_(sizes.num_conns), qps_(sizes.num_qps) {}
 
 void LlpIf::control(const spec::QpCtlLlp& ctl) {
   Qp& q = qps_[ctl.qpn];
@@ -37,14 +38,21 @@ void LlpIf::control(const spec::QpCtlLlp& ctl) {
       q.hold = ctl.params.hold_tx != 0;
       q.params = ctl.params;
       resize(ctl.qpn);
-      out_.llp_ctl_req({.op = LlpOp::kRdmaMode, .connection = ctl.params.connection, .use_crc = ctl.params.use_crc,
-                        .rx_markers = ctl.params.rx_markers, .tx_markers = ctl.params.tx_markers});
+      out_.llp_ctl_req({.op = LlpOp::kRdmaMode,
+                        .connection = ctl.params.connection,
+                        .use_crc = ctl.params.use_crc,
+                        .rx_markers = ctl.params.rx_markers,
+                        .tx_markers = ctl.params.tx_markers});
       out_.qp_ack_llp({ctl.qpn});
-      if (c.state != ConnState::kEstablished) tell(ctl.params.connection, LlpQpEvt::kLost);  // lost in the meantime
+      if (c.state != ConnState::kEstablished)
+        tell(ctl.params.connection, LlpQpEvt::kLost);  // lost in the meantime
       return;
     }
-    case QpOp::kSync: break;  // has nothing that lasts
-    case QpOp::kHalfClose: half_close(q.params.connection); break;
+    case QpOp::kSync:
+      break;  // has nothing that lasts
+    case QpOp::kHalfClose:
+      half_close(q.params.connection);
+      break;
     case QpOp::kAbort:
     case QpOp::kStop:
       if (q.bound) {  // the connection goes on closing by itself
@@ -65,7 +73,8 @@ void LlpIf::resize(uint16_t qpn) {
   Qp& q = qps_[qpn];
   const bool markers = q.params.tx_markers != 0;
   q.mulpdu = mulpdu_of(conns_[q.params.connection].mss, markers);
-  // Set aside what the largest of its segments may need: a message that is under way keeps its segment size.
+  // Set aside what the largest of its segments may need: a message that is under way keeps its
+  // segment size.
   q.worst = std::max(q.worst, fpdu_bytes(q.mulpdu) + (markers ? 4 * most_markers(q.mulpdu) : 0));
 }
 
@@ -83,12 +92,13 @@ std::optional<RxFpdu> LlpIf::receive(LlpRecord& r) {
     q.hold = false;
     unpark(qpn);
   }
-  return RxFpdu{.hdr = {.qpn = qpn, .length = r.data.size()}, .data = std::move(r.data), .error = r.error};
+  return RxFpdu{
+      .hdr = {.qpn = qpn, .length = r.data.size()}, .data = std::move(r.data), .error = r.error};
 }
 
 bool LlpIf::known_stream(const LlpRecord& r) const {
-  return r.is_stream && r.connection < conns_.size() && conns_[r.connection].state != ConnState::kFree &&
-         !conns_[r.connection].has_qp;
+  return r.is_stream && r.connection < conns_.size() &&
+         conns_[r.connection].state != ConnState::kFree && !conns_[r.connection].has_qp;
 }
 
 /// An event of a connection: to its QP, or to the driver.
@@ -100,7 +110,8 @@ void LlpIf::tell(uint16_t connection, std::optional<LlpQpEvt> event) {
 
 // --- transmit
 
-// A segment is scheduled only with credit for its whole FPDU; term_credit bytes belong to Terminate.
+// A segment is scheduled only with credit for its whole FPDU; term_credit bytes belong to
+// Terminate.
 std::optional<spec::TxGrant> LlpIf::grant(const spec::TxWant& want) {
   Qp& q = qps_[want.qpn];
   if (!q.bound) return std::nullopt;
@@ -152,7 +163,8 @@ std::optional<LlpRecord> LlpIf::send(TxFpdu& f) {
   Qp& q = qps_[f.hdr.qpn];
   if (!q.bound) return std::nullopt;
   Conn& c = conns_[q.params.connection];
-  c.used -= (f.hdr.is_term != 0 ? spec::kTermCredit : q.worst) - f.hdr.length;  // what it did not need comes back
+  c.used -= (f.hdr.is_term != 0 ? spec::kTermCredit : q.worst) -
+            f.hdr.length;  // what it did not need comes back
   if (q.parked || q.term_parked) unpark(f.hdr.qpn);
   return LlpRecord{.connection = q.params.connection, .data = std::move(f.data)};
 }
@@ -168,7 +180,8 @@ void LlpIf::sent(const spec::TxFpduHdr& h) {
 LlpIf::Raw LlpIf::may_send_raw(const RawBytes& raw) const {
   if (raw.connection >= conns_.size()) return Raw::kDrop;
   const Conn& c = conns_[raw.connection];
-  if ((c.state != ConnState::kEstablished && c.state != ConnState::kPeerClosed) || c.has_qp) return Raw::kDrop;
+  if ((c.state != ConnState::kEstablished && c.state != ConnState::kPeerClosed) || c.has_qp)
+    return Raw::kDrop;
   return has_room(c, raw.data.size()) ? Raw::kSend : Raw::kWait;
 }
 
@@ -183,10 +196,11 @@ std::string LlpIf::waiting_for() const {
     const Qp& q = qps_[i];
     if (!q.parked && !q.term_parked) continue;
     const Conn& c = conns_[q.params.connection];
-    s += fmt::format("llp_if: QP {} waits for {} (connection {}: {} bytes of credit, a grant needs {})\n", i,
-                     q.hold ? "the first FPDU of the peer" : "the LLP's credit", q.params.connection,
-                     static_cast<int32_t>(c.limit - c.used),
-                     q.term_parked ? uint32_t{spec::kTermCredit} : q.worst + spec::kTermCredit);
+    s += fmt::format(
+        "llp_if: QP {} waits for {} (connection {}: {} bytes of credit, a grant needs {})\n", i,
+        q.hold ? "the first FPDU of the peer" : "the LLP's credit", q.params.connection,
+        static_cast<int32_t>(c.limit - c.used),
+        q.term_parked ? uint32_t{spec::kTermCredit} : q.worst + spec::kTermCredit);
   }
   return s;
 }

@@ -1,5 +1,5 @@
-// Transport port: connections, records, credit, segment size. RFC 5044 sections 4 and 5, architecture 3.3 and 7.
-// RTL: rtl/llp_if/llp_if.sv
+// Transport port: connections, records, credit, segment size. RFC 5044 sections 4 and 5,
+// architecture 3.3 and 7. RTL: rtl/llp_if/llp_if.sv
 //
 //   LlpIf llp(sizes, out);   llp.event(evt);   llp.credit(c);
 //   auto f = llp.receive(record);                  an FPDU of a QP, or streaming bytes
@@ -34,9 +34,11 @@ class LlpIf {
     virtual void conn_async(const spec::ConnAsync& async) = 0;
     virtual void llp_ctl_req(const spec::LlpCtlReq& req) = 0;
     virtual void wr_done(const spec::WrDone& done) = 0;
-    virtual void grantable(const spec::TxWant& want) = 0;  // what waited for credit or for the first FPDU can be granted
-    virtual void term_timer(uint16_t qpn, uint32_t life) = 0;  // call term_timeout() when TermTimeout has passed
-    virtual void raw_tx_possible() = 0;                    // credit has come for a connection in streaming mode
+    virtual void grantable(const spec::TxWant& want) = 0;  // what waited for credit or for the
+                                                           // first FPDU can be granted
+    virtual void term_timer(uint16_t qpn,
+                            uint32_t life) = 0;  // call term_timeout() when TermTimeout has passed
+    virtual void raw_tx_possible() = 0;  // credit has come for a connection in streaming mode
   };
   LlpIf(const spec::Sizes& sizes, Out& out);
 
@@ -56,11 +58,13 @@ class LlpIf {
   std::optional<spec::TxGrant> grant(const spec::TxWant& want);
   /// The record of an FPDU; nothing if its connection is gone.
   std::optional<LlpRecord> send(TxFpdu& fpdu);
-  void sent(const spec::TxFpduHdr& hdr);             // its last beat was accepted on llp_tx
+  void sent(const spec::TxFpduHdr& hdr);  // its last beat was accepted on llp_tx
   enum class Raw : uint8_t { kSend, kWait, kDrop };
   Raw may_send_raw(const RawBytes& raw) const;
   LlpRecord send_raw(RawBytes raw);
-  void abandon(const RawBytes& raw) { request(spec::LlpOp::kAbort, raw.connection); }  // credit does not come
+  void abandon(const RawBytes& raw) {
+    request(spec::LlpOp::kAbort, raw.connection);
+  }  // credit does not come
 
   uint64_t dropped() const { return dropped_; }
   std::string waiting_for() const;
@@ -72,18 +76,20 @@ class LlpIf {
     bool passive = false, has_qp = false;
     uint16_t qpn = 0, waiting = 0, mss = 0, peer_port = 0, local_port = 0;
     uint32_t peer_address = 0;
-    uint32_t limit = 0, used = 0;       // credit, in bytes of records from the beginning, modulo 2^32
+    uint32_t limit = 0, used = 0;  // credit, in bytes of records from the beginning, modulo 2^32
   };
   struct Qp {
     bool bound = false, hold = false, parked = false, term_parked = false, terminating = false;
     spec::QpParams params;
     uint16_t mulpdu = 0;
-    uint32_t worst = 0;                 // bytes set aside for each grant
+    uint32_t worst = 0;  // bytes set aside for each grant
     uint32_t life = 0;
   };
   std::optional<spec::AdminStatus> execute(const spec::ConnCmd& cmd, spec::CmdRsp& rsp);
   spec::AdminConnResult result_of(uint16_t connection) const;
-  void request(spec::LlpOp op, uint16_t connection) { out_.llp_ctl_req({.op = op, .connection = connection}); }
+  void request(spec::LlpOp op, uint16_t connection) {
+    out_.llp_ctl_req({.op = op, .connection = connection});
+  }
   void tell(uint16_t connection, std::optional<spec::LlpQpEvt> event);
   Conn& begin(uint16_t connection);
   void half_close(uint16_t connection);
@@ -97,11 +103,12 @@ class LlpIf {
   std::vector<Conn> conns_;
   std::vector<Qp> qps_;
   uint16_t cookie_ = 0;
-  spec::LlpCtlReq connecting_;          // connect asked for, `assigned` not yet here
+  spec::LlpCtlReq connecting_;  // connect asked for, `assigned` not yet here
   uint64_t dropped_ = 0;
 };
 
-/// Largest ULPDU of a segment size: RFC 5044 section 4.3 (spec/ambiguities.md C-27), in the limits of the device.
+/// Largest ULPDU of a segment size: RFC 5044 section 4.3 (spec/ambiguities.md C-27), in the limits
+/// of the device.
 uint16_t mulpdu_of(uint16_t mss, bool markers);
 
 }  // namespace rnic::model

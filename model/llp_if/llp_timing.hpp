@@ -6,12 +6,12 @@
 namespace rnic::model {
 
 struct LlpTiming {
-  Cycle rx = 3;                    // input register, connection table read, QP on it
-  Cycle tx = 3;                    // QP table read, connection, output register
-  Cycle done = 2;                  // last beat taken, report
-  Cycle credit = 2;                // connection table: read, write
-  Cycle control = 4;               // commands, events: table read, decide, write
-  Cycle term_timeout = 1U << 16;   // docs/theory-of-operation.md, TermTimeout
+  Cycle rx = 3;                   // input register, connection table read, QP on it
+  Cycle tx = 3;                   // QP table read, connection, output register
+  Cycle done = 2;                 // last beat taken, report
+  Cycle credit = 2;               // connection table: read, write
+  Cycle control = 4;              // commands, events: table read, decide, write
+  Cycle term_timeout = 1U << 16;  // docs/theory-of-operation.md, TermTimeout
 };
 
 }  // namespace rnic::model

@@ -85,7 +85,8 @@ void LlpUnit::step_tx() {
       tx_free_ = now + u_.timing.path.occupancy(r.data.size());
       u_.world.llp_tx(std::move(r));
     }
-    if (raw_tx.empty() && !control.empty()) ctl_.wake(now + 1);  // commands wait for the bytes before them
+    if (raw_tx.empty() && !control.empty())
+      ctl_.wake(now + 1);  // commands wait for the bytes before them
     if (now < tx_free_) return tx_.wake(tx_free_);
   }
   if (!tx_fpdu.ready()) return;
@@ -122,10 +123,18 @@ void LlpUnit::step_out() {
 
 void LlpUnit::conn_cmd_rsp(const spec::ConnCmdRsp& rsp) { u_.admin->answer(rsp); }
 void LlpUnit::qp_ack_llp(const spec::QpAckLlp& ack) { u_.qp->ack(Qp::Peer::kLlp, ack.qpn); }
-void LlpUnit::llp_event(const spec::LlpEvent& e) { u_.qp->control.push(e, u_.now() + u_.timing.qp.control); }
-void LlpUnit::conn_async(const spec::ConnAsync& a) { u_.cq->control.push(a, u_.now() + u_.timing.cq.event); }
-void LlpUnit::wr_done(const spec::WrDone& done) { u_.qp->wr_done.push(done, done_at_ + u_.timing.qp.done); }
-void LlpUnit::grantable(const spec::TxWant& want) { u_.ddp->wants.push(want, u_.now() + u_.timing.llp.credit); }
+void LlpUnit::llp_event(const spec::LlpEvent& e) {
+  u_.qp->control.push(e, u_.now() + u_.timing.qp.control);
+}
+void LlpUnit::conn_async(const spec::ConnAsync& a) {
+  u_.cq->control.push(a, u_.now() + u_.timing.cq.event);
+}
+void LlpUnit::wr_done(const spec::WrDone& done) {
+  u_.qp->wr_done.push(done, done_at_ + u_.timing.qp.done);
+}
+void LlpUnit::grantable(const spec::TxWant& want) {
+  u_.ddp->wants.push(want, u_.now() + u_.timing.llp.credit);
+}
 void LlpUnit::term_timer(uint16_t qpn, uint32_t life) {
   timers_.push({u_.now() + u_.timing.llp.term_timeout, qpn, life});
   ctl_.wake(timers_.back().at);
@@ -137,8 +146,10 @@ spec::UnitCount LlpUnit::count() const {
 }
 
 std::string LlpUnit::waiting_for() const {
-  std::string s = llp_.waiting_for() + in_.describe() + tx_fpdu.describe() + raw_tx.describe() + control.describe();
-  if (!tx_fpdu.empty() && !u_.world.can_llp_tx()) s += "llp_if: waits for the LLP to take a record\n";
+  std::string s = llp_.waiting_for() + in_.describe() + tx_fpdu.describe() + raw_tx.describe() +
+                  control.describe();
+  if (!tx_fpdu.empty() && !u_.world.can_llp_tx())
+    s += "llp_if: waits for the LLP to take a record\n";
   return s;
 }
 

@@ -29,7 +29,8 @@ constexpr Table make_table() {
 constexpr Table kTable = make_table();
 
 #if defined(__x86_64__)
-/// Appending `kBlock` zero bytes to a message changes its register linearly: one table a byte of the register.
+/// Appending `kBlock` zero bytes to a message changes its register linearly: one table a byte of
+/// the register.
 constexpr size_t kBlock = 256;
 using Shift = std::array<std::array<uint32_t, 256>, 4>;
 
@@ -53,7 +54,8 @@ constexpr Shift make_shift() {
 constexpr Shift kShift = make_shift();
 
 uint32_t shifted(uint32_t c) {
-  return kShift[0][c & 0xff] ^ kShift[1][c >> 8 & 0xff] ^ kShift[2][c >> 16 & 0xff] ^ kShift[3][c >> 24];
+  return kShift[0][c & 0xff] ^ kShift[1][c >> 8 & 0xff] ^ kShift[2][c >> 16 & 0xff] ^
+         kShift[3][c >> 24];
 }
 
 __attribute__((target("sse4.2"))) uint32_t update_sse(uint32_t state, const uint8_t* p, size_t n) {
@@ -64,7 +66,8 @@ __attribute__((target("sse4.2"))) uint32_t update_sse(uint32_t state, const uint
       b = _mm_crc32_u64(b, base::load_le<uint64_t>(p + kBlock + i));
       c = _mm_crc32_u64(c, base::load_le<uint64_t>(p + 2 * kBlock + i));
     }
-    state = shifted(shifted(static_cast<uint32_t>(a)) ^ static_cast<uint32_t>(b)) ^ static_cast<uint32_t>(c);
+    state = shifted(shifted(static_cast<uint32_t>(a)) ^ static_cast<uint32_t>(b)) ^
+            static_cast<uint32_t>(c);
     p += 3 * kBlock;
     n -= 3 * kBlock;
   }

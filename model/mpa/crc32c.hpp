@@ -1,10 +1,11 @@
-// CRC32c (Castagnoli) over bytes, for FPDUs. RFC 5044 section 4.4, docs/spec/iwarp.yaml crc32c_polynomial.
+// CRC32c (Castagnoli) over bytes, for FPDUs. RFC 5044 section 4.4, docs/spec/iwarp.yaml
+// crc32c_polynomial.
 //
 //   uint32_t crc = crc32c(bytes);                       // of one piece
 //   Crc32c c;   c.add(head);   c.add(body);   c.value();
 //
-// With SSE4.2 where the machine has it (three streams at a time, since the instruction's latency is three cycles), by
-// table elsewhere. Both give the same value.
+// With SSE4.2 where the machine has it (three streams at a time, since the instruction's latency is
+// three cycles), by table elsewhere. Both give the same value.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +27,8 @@ class Crc32c {
   uint32_t state_ = ~uint32_t{0};
 };
 
-inline uint32_t crc32c(std::span<const uint8_t> bytes) { return ~crc32c_update(~uint32_t{0}, bytes); }
+inline uint32_t crc32c(std::span<const uint8_t> bytes) {
+  return ~crc32c_update(~uint32_t{0}, bytes);
+}
 
 }  // namespace rnic::model

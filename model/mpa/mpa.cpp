@@ -20,9 +20,12 @@ constexpr uint32_t kLength = spec::MpaLength::kBytes;
 constexpr uint32_t kCrc = 4;
 
 /// How far the next marker position is from a position in the stream.
-constexpr uint32_t to_marker(uint32_t position) { return (kSpacing - position % kSpacing) % kSpacing; }
+constexpr uint32_t to_marker(uint32_t position) {
+  return (kSpacing - position % kSpacing) % kSpacing;
+}
 
-/// RFC 5044 section 4.3: the marker's distance from the length field. One that stands before it has 0.
+/// RFC 5044 section 4.3: the marker's distance from the length field. One that stands before it has
+/// 0.
 constexpr uint32_t fpdu_ptr(uint32_t marker_at, bool starts_with_marker) {
   return starts_with_marker && marker_at != 0 ? marker_at - kMarker : marker_at;
 }
@@ -100,8 +103,9 @@ RxUlpdu Mpa::Rx::next() {
   RxUlpdu out{.hdr = {.qpn = qpn, .length = 0, .cause = Cause::kNone}, .data = {}};
 
   const std::span<const uint8_t> raw = record.bytes();
-  const bool crc_bad = q.use_crc && (raw.size() < kCrc || crc32c(raw.first(raw.size() - kCrc)) !=
-                                                              base::load_le<uint32_t>(raw.data() + raw.size() - kCrc));
+  const bool crc_bad = q.use_crc && (raw.size() < kCrc ||
+                                     crc32c(raw.first(raw.size() - kCrc)) !=
+                                         base::load_le<uint32_t>(raw.data() + raw.size() - kCrc));
   const uint32_t position = q.rx_position;
   q.rx_position = (q.rx_position + record.size()) % kSpacing;
   if (q.rx_markers) record = without_markers(raw, position);
@@ -141,7 +145,8 @@ TxFpdu Mpa::Tx::next() {
   }
   rnic::Payload data = rnic::Payload::make(size);
   uint8_t* const start = data.writable().data();
-  uint8_t* const frame = start + size - plain;  // without markers already in place; with them moved down below
+  uint8_t* const frame =
+      start + size - plain;  // without markers already in place; with them moved down below
   base::store_be<uint16_t>(frame, h.length);
   std::memcpy(frame + kLength, in_.header.data(), in_.header_bytes);
   const std::span<const uint8_t> body = in_.payload.bytes();
@@ -156,16 +161,17 @@ TxFpdu Mpa::Tx::next() {
       from += end - at;
       at = end;
       if (at == size) break;
-      spec::MpaMarker{.reserved = 0, .fpdu_ptr = static_cast<uint16_t>(fpdu_ptr(at, first == 0))}.pack(
-          {start + at, kMarker});
+      spec::MpaMarker{.reserved = 0, .fpdu_ptr = static_cast<uint16_t>(fpdu_ptr(at, first == 0))}
+          .pack({start + at, kMarker});
       at += kMarker;
     }
   }
   q.tx_position = (q.tx_position + size) % kSpacing;
   base::store_le<uint32_t>(start + size - kCrc, q.use_crc ? crc32c({start, size - kCrc}) : 0);
 
-  TxFpdu out{.hdr = {.qpn = h.qpn, .length = size, .done = h.done, .slot = h.slot, .is_term = h.is_term},
-             .data = std::move(data)};
+  TxFpdu out{
+      .hdr = {.qpn = h.qpn, .length = size, .done = h.done, .slot = h.slot, .is_term = h.is_term},
+      .data = std::move(data)};
   in_.payload = {};
   mpa_.leaves(h.qpn, false);
   return out;
@@ -176,7 +182,8 @@ std::string Mpa::waiting_for() const {
   for (size_t i = 0; i < qps_.size(); ++i) {
     const Qp& q = qps_[i];
     if (q.stopping || q.syncing) {
-      s += fmt::format("mpa: stop of QP {} waits for {} FPDUs inside\n", i, q.rx.awaited + q.tx.awaited);
+      s += fmt::format("mpa: stop of QP {} waits for {} FPDUs inside\n", i,
+                       q.rx.awaited + q.tx.awaited);
     }
   }
   return s;

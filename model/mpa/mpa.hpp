@@ -3,8 +3,8 @@
 //   Mpa mpa(sizes, out);   mpa.control({QpOp::kStart, qpn, params});
 //   mpa.enters(qpn, true);   mpa.rx.take(fpdu);   RxUlpdu u = mpa.rx.next();
 //
-// An FPDU is the ULPDU's length, the ULPDU, zeros up to a multiple of 4, CRC32c; and, if agreed, a marker wherever the
-// position in the stream is a multiple of 512.
+// An FPDU is the ULPDU's length, the ULPDU, zeros up to a multiple of 4, CRC32c; and, if agreed, a
+// marker wherever the position in the stream is a multiple of 512.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,9 @@ struct MpaRxTiming {
   Datapath path;
   Cycle occupancy(const RxUlpdu& u) const { return path.occupancy(u.hdr.length + 6U); }
   /// Behind the last beat, since an FPDU is stored whole.
-  Cycle latency(const RxUlpdu& u) const { return path.beats(u.hdr.length + 6U) + t.rx_crc + t.rx_strip + t.rx_store; }
+  Cycle latency(const RxUlpdu& u) const {
+    return path.beats(u.hdr.length + 6U) + t.rx_crc + t.rx_strip + t.rx_store;
+  }
 };
 struct MpaTxTiming {
   MpaTiming t;

@@ -25,7 +25,9 @@ class MpaUnit final : private Mpa::Out {
     tx_ulpdu.push(std::move(u), at);
   }
   spec::UnitCount count() const;
-  std::string waiting_for() const { return mpa_.waiting_for() + rx_fpdu.describe() + tx_ulpdu.describe(); }
+  std::string waiting_for() const {
+    return mpa_.waiting_for() + rx_fpdu.describe() + tx_ulpdu.describe();
+  }
 
  private:
   struct ToDdp {  // rx_ulpdu

@@ -16,13 +16,18 @@ namespace {
 
 constexpr uint32_t kUnit = 64;
 
-constexpr bool flag(uint8_t flags, spec::SqFlagBit bit) { return (flags & static_cast<uint8_t>(bit)) != 0; }
+constexpr bool flag(uint8_t flags, spec::SqFlagBit bit) {
+  return (flags & static_cast<uint8_t>(bit)) != 0;
+}
 
 constexpr WcOpcode completion_of(WrOpcode op) {
   switch (op) {
-    case WrOpcode::kRdmaWrite: return WcOpcode::kRdmaWrite;
-    case WrOpcode::kRdmaRead: return WcOpcode::kRdmaRead;
-    default: return WcOpcode::kSend;
+    case WrOpcode::kRdmaWrite:
+      return WcOpcode::kRdmaWrite;
+    case WrOpcode::kRdmaRead:
+      return WcOpcode::kRdmaRead;
+    default:
+      return WcOpcode::kSend;
   }
 }
 
@@ -47,18 +52,19 @@ Qp::Qp(const spec::Sizes& sizes, const Translation& tpt, Out& out)
 /// Recomputes what may be done for a QP; called wherever something of it has changed.
 void Qp::update(uint16_t qpn) {
   Ctx& c = ctx_[qpn];
-  const bool live = c.exists && (c.state == QpState::kRts || c.state == QpState::kClosing) && !c.issue_stopped;
+  const bool live =
+      c.exists && (c.state == QpState::kRts || c.state == QpState::kClosing) && !c.issue_stopped;
   const bool issuable = live && can_issue(qpn);
   const Ring16& s = c.sq;
   const uint32_t units_here = s.here();
   bool fetch = live && !s.fetching && !s.bad && s.fetched != s.producer;
   if (fetch && units_here != 0) fetch = units_here < (unit(qpn, s.taken).bytes()[2] & 7U);
   const Ring16& r = c.rq;
-  const uint32_t space = rq_prefetch_ - r.distance(r.taken, r.fetched);
   const bool rq_fetch = c.exists && (c.state == QpState::kIdle || live) && !r.fetching && !r.bad &&
-                        r.fetched != r.producer && space * 2 >= rq_prefetch_;
-  const bool retire = c.exists && ((c.win_count != 0 && window(qpn, 0).done) || c.phase == Ctx::Phase::kFlushing ||
-                                   (c.state == QpState::kError && !drained(c)));
+                        r.fetched != r.producer && r.taken == r.fetched;
+  const bool retire =
+      c.exists && ((c.win_count != 0 && window(qpn, 0).done) || c.phase == Ctx::Phase::kFlushing ||
+                   (c.state == QpState::kError && !drained(c)));
   put(fetchable_, Set::kFetchable, qpn, fetch);
   put(issuable_, Set::kIssuable, qpn, issuable);
   put(rq_fetchable_, Set::kRqFetchable, qpn, rq_fetch);
@@ -71,8 +77,8 @@ void Qp::put(ReadySet& members, Set set, uint16_t qpn, bool member) {
   if (member) out_.ready(set);
 }
 
-// A doorbell counts if the QP exists, the page is its own, and the index is neither behind the producer nor further ahead
-// of what is retired than the ring is long.
+// A doorbell counts if the QP exists, the page is its own, and the index is neither behind the
+// producer nor further ahead of what is retired than the ring is long.
 bool Qp::doorbell(const spec::QpDoorbell& db) {
   if (db.qpn >= ctx_.size()) return false;
   Ctx& c = ctx_[db.qpn];
@@ -86,15 +92,18 @@ bool Qp::doorbell(const spec::QpDoorbell& db) {
   return true;
 }
 
-/// A pushed WQE that is the next to be fetched goes into the prefetch buffer, if that has space; else it is fetched.
+/// A pushed WQE that is the next to be fetched goes into the prefetch buffer, if that has space;
+/// else it is fetched.
 void Qp::push(const spec::QpDoorbell& db) {
   Ctx& c = ctx_[db.qpn];
   Ring16& s = c.sq;
-  const bool live = c.state == QpState::kRts || c.state == QpState::kClosing || c.state == QpState::kIdle;
+  const bool live =
+      c.state == QpState::kRts || c.state == QpState::kClosing || c.state == QpState::kIdle;
   if (!live || s.bad || s.distance(s.fetched, db.index) != db.units) return;
   if (s.distance(s.taken, s.fetched) + db.units > sq_prefetch_) return;
   for (uint32_t i = 0; i < db.units; ++i) {
-    unit(db.qpn, s.fetched++) = rnic::Payload::copy_of(std::span(db.data).subspan(i * kUnit, kUnit));
+    unit(db.qpn, s.fetched++) =
+        rnic::Payload::copy_of(std::span(db.data).subspan(i * kUnit, kUnit));
   }
 }
 
@@ -104,7 +113,10 @@ MemRead Qp::fetch(uint16_t qpn) {
   const uint32_t space = sq_prefetch_ - s.distance(s.taken, s.fetched);
   const uint32_t to_end = s.size() - (s.fetched & (s.size() - 1));
   const uint16_t count = static_cast<uint16_t>(std::min({announced, space, to_end}));
-  const MemRead r{.purpose = Purpose::kSqFetch, .qpn = qpn, .address = s.address(s.fetched), .length = count * kUnit};
+  const MemRead r{.purpose = Purpose::kSqFetch,
+                  .qpn = qpn,
+                  .address = s.address(s.fetched),
+                  .length = count * kUnit};
   s.fetching = true;
   s.fetch_from = s.fetched;
   s.fetched = static_cast<uint16_t>(s.fetched + count);
@@ -139,14 +151,16 @@ bool Qp::can_issue(uint16_t qpn) {
   const uint32_t units = b[2] & 7;
   if (units >= 1 && units <= 4 && here < units) return false;
   if (flag(b[1], spec::SqFlagBit::kFence) && c.reads != 0) return false;
-  return b[0] != static_cast<uint8_t>(WrOpcode::kRdmaRead) || c.reads < c.params.ord || c.params.ord == 0;
+  return b[0] != static_cast<uint8_t>(WrOpcode::kRdmaRead) || c.reads < c.params.ord ||
+         c.params.ord == 0;
 }
 
 bool Qp::malformed(const spec::SqWqe& w, const rnic::Payload& body, const Ctx& c) const {
   const bool is_inline = flag(w.flags, spec::SqFlagBit::kInlineData);
   const auto op = static_cast<WrOpcode>(w.opcode);
   if (op != WrOpcode::kRdmaWrite && op != WrOpcode::kSend && op != WrOpcode::kRdmaRead) return true;
-  if ((w.flags & 0xf0) != 0 || w.reserved0 != 0 || w.reserved1 != 0 || w.reserved2 != 0) return true;
+  if ((w.flags & 0xf0) != 0 || w.reserved0 != 0 || w.reserved1 != 0 || w.reserved2 != 0)
+    return true;
   if (w.length > spec::kMaxMessage) return true;
   if (op == WrOpcode::kRdmaRead && (w.num_sge > 1 || is_inline || c.params.ord == 0)) return true;
   if (is_inline) return w.length > spec::kMaxInline || w.length > body.size();
@@ -174,7 +188,9 @@ std::optional<Wqe> Qp::issue(uint16_t qpn) {
     body = rnic::Payload::make(units * kUnit - static_cast<uint32_t>(spec::SqWqe::kBytes));
     uint8_t* to = body.writable().data();
     for (uint32_t i = 0; i < units; ++i) {
-      const auto from = unit(qpn, static_cast<uint16_t>(first + i)).bytes().subspan(i == 0 ? spec::SqWqe::kBytes : 0);
+      const auto from = unit(qpn, static_cast<uint16_t>(first + i))
+                            .bytes()
+                            .subspan(i == 0 ? spec::SqWqe::kBytes : 0);
       std::memcpy(to, from.data(), from.size());
       to += from.size();
     }
@@ -189,15 +205,23 @@ std::optional<Wqe> Qp::issue(uint16_t qpn) {
     const auto sge = spec::WqeSge::unpack(body.bytes().subspan(i * spec::WqeSge::kBytes));
     if (sge.length == 0) continue;
     const uint16_t rights = op == WrOpcode::kRdmaRead ? spec::kAccessLocalWrite : uint16_t{0};
-    if (tpt_.check({.stag = sge.lkey, .tagged_offset = sge.address, .length = sge.length, .pd = c.pd,
-                    .rights = rights, .last = 0}) != spec::TptResult::kOk) {
+    if (tpt_.check({.stag = sge.lkey,
+                    .tagged_offset = sge.address,
+                    .length = sge.length,
+                    .pd = c.pd,
+                    .rights = rights,
+                    .last = 0}) != spec::TptResult::kOk) {
       fail_wqe(qpn, after, op, WcStatus::kLocProtErr);
       return std::nullopt;
     }
   }
   const uint32_t at = c.win_count++;
-  window(qpn, at) = {.index = first, .after = after, .opcode = op,
-                     .signaled = flag(w.flags, spec::SqFlagBit::kSignaled), .status = {}, .length = w.length};
+  window(qpn, at) = {.index = first,
+                     .after = after,
+                     .opcode = op,
+                     .signaled = flag(w.flags, spec::SqFlagBit::kSignaled),
+                     .status = {},
+                     .length = w.length};
   c.sq.taken = after;
   ++c.slots;
   if (op == WrOpcode::kRdmaRead) ++c.reads;
@@ -216,11 +240,12 @@ std::optional<Wqe> Qp::issue(uint16_t qpn) {
   return out;
 }
 
-/// A WQE that fails here keeps its place in the window with its status; rdmap decides what becomes of the QP.
+/// A WQE that fails here keeps its place in the window with its status; rdmap decides what becomes
+/// of the QP.
 void Qp::fail_wqe(uint16_t qpn, uint16_t after, WrOpcode opcode, WcStatus status) {
   Ctx& c = ctx_[qpn];
-  window(qpn, c.win_count++) = {.index = c.sq.taken, .after = after, .opcode = opcode, .failed = true,
-                                .status = status};
+  window(qpn, c.win_count++) = {
+      .index = c.sq.taken, .after = after, .opcode = opcode, .failed = true, .status = status};
   c.sq.taken = after;
   c.issue_stopped = true;
   update(qpn);
@@ -269,7 +294,10 @@ MemRead Qp::rq_fetch(uint16_t qpn) {
   const uint32_t space = rq_prefetch_ - r.distance(r.taken, r.fetched);
   const uint32_t to_end = r.size() - (r.fetched & (r.size() - 1));
   const uint16_t count = static_cast<uint16_t>(std::min({announced, space, to_end}));
-  const MemRead read{.purpose = Purpose::kRqFetch, .qpn = qpn, .address = r.address(r.fetched), .length = count * kUnit};
+  const MemRead read{.purpose = Purpose::kRqFetch,
+                     .qpn = qpn,
+                     .address = r.address(r.fetched),
+                     .length = count * kUnit};
   r.fetching = true;
   r.fetch_from = r.fetched;
   r.fetched = static_cast<uint16_t>(r.fetched + count);
@@ -294,7 +322,10 @@ void Qp::rq_fetched(const MemData& data) {
         return spec::Sge{.tagged_offset = g.address, .length = g.length, .stag = g.lkey};
       };
       const uint16_t index = static_cast<uint16_t>(r.fetch_from + i);
-      recv(p.qpn, index) = {.index = index, .num_sge = w.num_sge, .sge0 = sge(w.sge0), .sge1 = sge(w.sge1),
+      recv(p.qpn, index) = {.index = index,
+                            .num_sge = w.num_sge,
+                            .sge0 = sge(w.sge0),
+                            .sge1 = sge(w.sge1),
                             .sge2 = sge(w.sge2)};
     }
   }
@@ -307,7 +338,8 @@ RqTake Qp::rq_take(uint16_t qpn, spec::RqTakeRsp& rsp) {
   Ring16& r = c.rq;
   rsp = {};
   if (c.state != QpState::kRts && c.state != QpState::kClosing) return RqTake::kNone;
-  if (r.here() == 0) return r.taken == r.producer || (r.bad && !r.fetching) ? RqTake::kNone : RqTake::kFetching;
+  if (r.here() == 0)
+    return r.taken == r.producer || (r.bad && !r.fetching) ? RqTake::kNone : RqTake::kFetching;
   const spec::RecvWqe& w = recv(qpn, r.taken);
   ++r.taken;
   update(qpn);

@@ -1,12 +1,13 @@
-// QP engine: contexts and states, work queues, issue, retirement, flush. RFC 5040 sections 5 and 6, architecture 5 and 7.
-// RTL: rtl/qp/qp.sv
+// QP engine: contexts and states, work queues, issue, retirement, flush. RFC 5040 sections 5 and 6,
+// architecture 5 and 7. RTL: rtl/qp/qp.sv
 //
 //   Qp qp(sizes, tpt, out);   qp.command(create);   qp.doorbell(db);
 //   MemRead r = qp.fetch(qp.fetchable().next(0));   qp.fetched(data);
 //   auto wqe = qp.issue(qp.issuable().next(last + 1));
 //   qp.wr_done({qpn, slot});   qp.retire(qpn);          at most one cqe_req
 //
-// The sets say what may be done; who is next is said from outside, by the wrapper's arbiter or by a trace.
+// The sets say what may be done; who is next is said from outside, by the wrapper's arbiter or by a
+// trace.
 #pragma once
 
 #include <array>
@@ -31,7 +32,12 @@ enum class RqTake : uint8_t { kFound, kNone, kFetching };
 class Qp {
  public:
   enum class Peer : uint8_t { kMpa, kDdp, kRdmap, kLlp };  ///< units that keep state of a QP
-  enum class Set : uint8_t { kFetchable, kIssuable, kRetirable, kRqFetchable };  ///< QPs for which something may be done
+  enum class Set : uint8_t {
+    kFetchable,
+    kIssuable,
+    kRetirable,
+    kRqFetchable
+  };  ///< QPs for which something may be done
   struct Out {
     virtual ~Out() = default;
     virtual void qp_cmd_rsp(const spec::QpCmdRsp& rsp) = 0;
@@ -55,7 +61,7 @@ class Qp {
   void sq_slot_free(const spec::SqSlotFree& free);
   void wr_done(const spec::WrDone& done);
   const ReadySet& retirable() const { return retirable_; }
-  void retire(uint16_t qpn);          // one step: a done WQE, or an entry of a flush
+  void retire(uint16_t qpn);  // one step: a done WQE, or an entry of a flush
 
   // Receive queue.
   const ReadySet& rq_fetchable() const { return rq_fetchable_; }
@@ -80,7 +86,7 @@ class Qp {
     uint16_t cqn = 0;
     uint8_t log = 0;
     uint16_t producer = 0, fetched = 0, taken = 0, retired = 0;
-    bool fetching = false, bad = false;   // bad: a fetch failed
+    bool fetching = false, bad = false;  // bad: a fetch failed
     uint16_t fetch_from = 0;
     uint32_t size() const { return 1U << log; }
     uint16_t distance(uint16_t from, uint16_t to) const { return static_cast<uint16_t>(to - from); }
@@ -98,7 +104,7 @@ class Qp {
     bool exists = false;
     spec::QpState state{};
     uint16_t pd = 0, page = 0;
-    uint32_t life = 0;         // so that a fetch for an earlier QP of this number is known as such
+    uint32_t life = 0;  // so that a fetch for an earlier QP of this number is known as such
     Ring16 sq, rq;
     spec::QpParams params;
     uint8_t win_head = 0, win_count = 0, slots = 0, reads = 0;

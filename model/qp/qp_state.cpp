@@ -1,4 +1,5 @@
-// States of a QP: commands, start and stop of the other units, close, errors, flush. Architecture 7, RFC 5040 section 6.
+// States of a QP: commands, start and stop of the other units, close, errors, flush. Architecture
+// 7, RFC 5040 section 6.
 #include <fmt/format.h>
 
 #include <utility>
@@ -16,7 +17,8 @@ using spec::WcStatus;
 
 bool Qp::drained(const Ctx& c) const {
   if (c.state == QpState::kIdle) return c.phase == Ctx::Phase::kSteady;
-  return c.state == QpState::kError && c.sq.producer == c.sq.retired && c.rq.producer == c.rq.retired;
+  return c.state == QpState::kError && c.sq.producer == c.sq.retired &&
+         c.rq.producer == c.rq.retired;
 }
 
 void Qp::command(const spec::QpCmd& cmd) {
@@ -66,7 +68,9 @@ void Qp::command(const spec::QpCmd& cmd) {
         rsp.status = AdminStatus::kInUse;
       }
       break;
-    default: rsp.status = AdminStatus::kBadOpcode; break;
+    default:
+      rsp.status = AdminStatus::kBadOpcode;
+      break;
   }
   out_.qp_cmd_rsp(rsp);
 }
@@ -75,12 +79,21 @@ std::optional<AdminStatus> Qp::modify(uint16_t qpn, const spec::AdminModifyArgs&
   Ctx& c = ctx_[qpn];
   switch (static_cast<QpState>(a.to_state)) {
     case QpState::kRts:
-      if (c.state != QpState::kIdle || c.phase != Ctx::Phase::kSteady) return AdminStatus::kBadState;
-      c.params = {.connection = a.connection, .pd = c.pd, .use_crc = a.use_crc, .rx_markers = a.rx_markers,
-                  .tx_markers = a.tx_markers, .hold_tx = a.hold_tx, .ird = a.ird, .ord = a.ord,
-                  .ird_base = a.ird_base, .ord_base = a.ord_base};
+      if (c.state != QpState::kIdle || c.phase != Ctx::Phase::kSteady)
+        return AdminStatus::kBadState;
+      c.params = {.connection = a.connection,
+                  .pd = c.pd,
+                  .use_crc = a.use_crc,
+                  .rx_markers = a.rx_markers,
+                  .tx_markers = a.tx_markers,
+                  .hold_tx = a.hold_tx,
+                  .ird = a.ird,
+                  .ord = a.ord,
+                  .ird_base = a.ird_base,
+                  .ord_base = a.ord_base};
       c.phase = Ctx::Phase::kStarting;
-      c.order = {Peer::kMpa, Peer::kDdp, Peer::kRdmap, Peer::kLlp};  // llp_if last: it lets bytes in
+      c.order = {Peer::kMpa, Peer::kDdp, Peer::kRdmap,
+                 Peer::kLlp};  // llp_if last: it lets bytes in
       c.step = 0;
       next_peer(qpn);
       return std::nullopt;
@@ -104,7 +117,8 @@ std::optional<AdminStatus> Qp::modify(uint16_t qpn, const spec::AdminModifyArgs&
       }
       update(qpn);
       return AdminStatus::kOk;
-    default: return AdminStatus::kBadArgument;
+    default:
+      return AdminStatus::kBadArgument;
   }
 }
 
@@ -227,7 +241,8 @@ void Qp::terminate(uint16_t qpn, Cause cause, bool wait_for_term) {
   }
 }
 
-/// After an error from the inside out. After a graceful close from the outside in, since what has come is still to be used.
+/// After an error from the inside out. After a graceful close from the outside in, since what has
+/// come is still to be used.
 void Qp::begin_stop(uint16_t qpn) {
   Ctx& c = ctx_[qpn];
   c.phase = Ctx::Phase::kStopping;
@@ -250,7 +265,8 @@ void Qp::flush_entry(uint16_t qpn, Ring16& r, uint16_t up_to, bool is_recv) {
                           .is_recv = is_recv}});
 }
 
-/// Every outstanding work request completes exactly once: in posting order, what failed with its status, the rest flushed.
+/// Every outstanding work request completes exactly once: in posting order, what failed with its
+/// status, the rest flushed.
 void Qp::flush_step(uint16_t qpn) {
   Ctx& c = ctx_[qpn];
   c.retired_done = true;
@@ -300,14 +316,17 @@ std::string Qp::waiting_for() const {
   for (size_t i = 0; i < ctx_.size(); ++i) {
     const Ctx& c = ctx_[i];
     if (!c.exists) continue;
-    if (c.phase == Ctx::Phase::kTermWait) s += fmt::format("qp: QP {} waits for its Terminate to be taken\n", i);
+    if (c.phase == Ctx::Phase::kTermWait)
+      s += fmt::format("qp: QP {} waits for its Terminate to be taken\n", i);
     if (c.phase == Ctx::Phase::kStarting || c.phase == Ctx::Phase::kStopping) {
-      s += fmt::format("qp: QP {} waits for {} to {}\n", i, kPeers[static_cast<size_t>(c.order[c.step])],
+      s += fmt::format("qp: QP {} waits for {} to {}\n", i,
+                       kPeers[static_cast<size_t>(c.order[c.step])],
                        c.phase == Ctx::Phase::kStarting ? "start" : "stop");
     }
     if (c.sq.fetching || c.rq.fetching) s += fmt::format("qp: QP {} waits for a WQE fetch\n", i);
-    if (c.win_count != 0) s += fmt::format("qp: QP {} waits for {} issued WQEs, oldest index {}\n", i, c.win_count,
-                                           window_[i * sq_window_ + c.win_head].index);
+    if (c.win_count != 0)
+      s += fmt::format("qp: QP {} waits for {} issued WQEs, oldest index {}\n", i, c.win_count,
+                       window_[i * sq_window_ + c.win_head].index);
     if (c.state == QpState::kRts && c.sq.taken != c.sq.producer) {
       s += fmt::format("qp: QP {} has {} SQ units not issued, {} of {} slots in ddp\n", i,
                        c.sq.distance(c.sq.taken, c.sq.producer), c.slots, sq_slots_);

@@ -36,9 +36,12 @@ void QpUnit::ready(Qp::Set set) {
   const Cycle at = u_.now() + u_.timing.qp.schedule;
   switch (set) {
     case Qp::Set::kFetchable:
-    case Qp::Set::kRqFetchable: return fetch_.wake(at);
-    case Qp::Set::kIssuable: return issue_.wake(at);
-    case Qp::Set::kRetirable: return retire_.wake(at);
+    case Qp::Set::kRqFetchable:
+      return fetch_.wake(at);
+    case Qp::Set::kIssuable:
+      return issue_.wake(at);
+    case Qp::Set::kRetirable:
+      return retire_.wake(at);
   }
 }
 
@@ -99,7 +102,8 @@ void QpUnit::step_issue() {
   if (!set.empty()) issue_.wake(issue_free_);
 }
 
-/// What is done, in each queue's order. Several that need no completion are retired in one step and charged for each.
+/// What is done, in each queue's order. Several that need no completion are retired in one step and
+/// charged for each.
 void QpUnit::step_retire() {
   const Cycle now = u_.now();
   while (wr_done.ready()) qp_.wr_done(wr_done.pop());
@@ -142,16 +146,24 @@ void QpUnit::step_ctl() {
 
 void QpUnit::qp_cmd_rsp(const spec::QpCmdRsp& rsp) { u_.admin->answer(rsp); }
 void QpUnit::cqe_req(const spec::CqeReq& cqe) { u_.cq->cqe_req.push(cqe, cqe_at_); }
-void QpUnit::qp_async(const spec::QpAsync& a) { u_.cq->control.push(a, u_.now() + u_.timing.cq.event); }
-void QpUnit::qp_fault(const spec::QpFault& f) { u_.rdmap->control.push(f, u_.now() + u_.timing.rdmap.control); }
+void QpUnit::qp_async(const spec::QpAsync& a) {
+  u_.cq->control.push(a, u_.now() + u_.timing.cq.event);
+}
+void QpUnit::qp_fault(const spec::QpFault& f) {
+  u_.rdmap->control.push(f, u_.now() + u_.timing.rdmap.control);
+}
 
 void QpUnit::qp_ctl(Qp::Peer peer, const spec::QpCtlLlp& ctl) {
   const Cycle now = u_.now();
   switch (peer) {
-    case Qp::Peer::kMpa: return u_.mpa->control.push(ctl, now + u_.timing.qp.control);
-    case Qp::Peer::kDdp: return u_.ddp->control.push(ctl, now + u_.timing.ddp.control);
-    case Qp::Peer::kRdmap: return u_.rdmap->control.push(ctl, now + u_.timing.rdmap.control);
-    case Qp::Peer::kLlp: return u_.llp->control.push(ctl, now + u_.timing.llp.control);
+    case Qp::Peer::kMpa:
+      return u_.mpa->control.push(ctl, now + u_.timing.qp.control);
+    case Qp::Peer::kDdp:
+      return u_.ddp->control.push(ctl, now + u_.timing.ddp.control);
+    case Qp::Peer::kRdmap:
+      return u_.rdmap->control.push(ctl, now + u_.timing.rdmap.control);
+    case Qp::Peer::kLlp:
+      return u_.llp->control.push(ctl, now + u_.timing.llp.control);
   }
 }
 

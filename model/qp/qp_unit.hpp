@@ -24,7 +24,9 @@ class QpUnit final : private Qp::Out {
   Queue<Control> control;
 
   Qp& qp() { return qp_; }
-  void ack(Qp::Peer peer, uint16_t qpn) { control.push(Ack{peer, qpn}, u_.now() + u_.timing.qp.control); }
+  void ack(Qp::Peer peer, uint16_t qpn) {
+    control.push(Ack{peer, qpn}, u_.now() + u_.timing.qp.control);
+  }
   spec::UnitCount count() const { return meter_.count(); }
   std::string waiting_for() const;
 

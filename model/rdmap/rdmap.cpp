@@ -19,19 +19,26 @@ namespace {
 
 Cause source_cause(TptResult r) {
   switch (r) {
-    case TptResult::kOk: return Cause::kNone;
-    case TptResult::kStag: return Cause::kRdmapStag;
-    case TptResult::kAssoc: return Cause::kRdmapAssoc;
-    case TptResult::kRights: return Cause::kRdmapRights;
-    case TptResult::kWrap: return Cause::kRdmapWrap;
-    case TptResult::kBounds: return Cause::kRdmapBounds;
+    case TptResult::kOk:
+      return Cause::kNone;
+    case TptResult::kStag:
+      return Cause::kRdmapStag;
+    case TptResult::kAssoc:
+      return Cause::kRdmapAssoc;
+    case TptResult::kRights:
+      return Cause::kRdmapRights;
+    case TptResult::kWrap:
+      return Cause::kRdmapWrap;
+    case TptResult::kBounds:
+      return Cause::kRdmapBounds;
   }
   return Cause::kNone;
 }
 
 }  // namespace
 
-std::vector<uint8_t> terminate_bytes(Cause cause, std::span<const uint8_t> head, uint16_t ulpdu_length) {
+std::vector<uint8_t> terminate_bytes(Cause cause, std::span<const uint8_t> head,
+                                     uint16_t ulpdu_length) {
   const spec::CauseRow& row = spec::cause_row(cause);
   const bool with_ddp = row.ddp_header && !head.empty();
   const bool with_rdma = with_ddp && row.rdma_header;
@@ -84,12 +91,21 @@ std::optional<TxMessage> Rdmap::request(Wqe wqe) {
   Qp& q = qps_[w.qpn];
   if (!q.running || q.failed) return std::nullopt;
   TxMessage m;
-  m.hdr = {.qpn = w.qpn, .source = TxSource::kSq, .length = w.length, .is_inline = w.is_inline, .num_sge = w.num_sge,
-           .done = 1, .slot = w.slot};
+  m.hdr = {.qpn = w.qpn,
+           .source = TxSource::kSq,
+           .length = w.length,
+           .is_inline = w.is_inline,
+           .num_sge = w.num_sge,
+           .done = 1,
+           .slot = w.slot};
   if (w.opcode == spec::WrOpcode::kRdmaRead) {
-    RNIC_CHECK(q.ord_count < q.params.ord, "QP {} has {} Reads outstanding of {}", w.qpn, q.ord_count, q.params.ord);
+    RNIC_CHECK(q.ord_count < q.params.ord, "QP {} has {} Reads outstanding of {}", w.qpn,
+               q.ord_count, q.params.ord);
     const auto sink = w.num_sge != 0 ? spec::WqeSge::unpack(wqe.body.bytes()) : spec::WqeSge{};
-    ord(q, q.ord_count++) = {.sink_stag = sink.lkey, .length = w.length, .received = 0, .sink_to = sink.address,
+    ord(q, q.ord_count++) = {.sink_stag = sink.lkey,
+                             .length = w.length,
+                             .received = 0,
+                             .sink_to = sink.address,
                              .slot = w.slot};
     m.hdr.opcode = RdmapOpcode::kReadRequest;
     m.hdr.qn = spec::kQnRequest;
@@ -119,7 +135,8 @@ std::optional<TxMessage> Rdmap::request(Wqe wqe) {
   return m;
 }
 
-// RFC 5040 section 5.2.1 and requirements.md section 7: the source is checked when its service begins; size 0 is not.
+// RFC 5040 section 5.2.1 and requirements.md section 7: the source is checked when its service
+// begins; size 0 is not.
 std::optional<TxMessage> Rdmap::respond(uint16_t qpn) {
   Qp& q = qps_[qpn];
   const Inbound& in = ird(q, 0);
@@ -139,11 +156,20 @@ std::optional<TxMessage> Rdmap::respond(uint16_t qpn) {
   q.responding = true;
   update_responder(qpn);
   TxMessage m;
-  m.hdr = {.qpn = qpn, .source = TxSource::kResp, .is_tagged = 1, .opcode = RdmapOpcode::kReadResponse,
-           .stag = r.sink_stag, .tagged_offset = r.sink_to, .length = r.read_size, .num_sge = 1,
-           .slot = q.ird_head, .has_watermark = 1, .watermark = in.watermark};
+  m.hdr = {.qpn = qpn,
+           .source = TxSource::kResp,
+           .is_tagged = 1,
+           .opcode = RdmapOpcode::kReadResponse,
+           .stag = r.sink_stag,
+           .tagged_offset = r.sink_to,
+           .length = r.read_size,
+           .num_sge = 1,
+           .slot = q.ird_head,
+           .has_watermark = 1,
+           .watermark = in.watermark};
   m.body = rnic::Payload::make(spec::WqeSge::kBytes);
-  spec::WqeSge{.address = r.source_to, .length = r.read_size, .lkey = r.source_stag}.pack(m.body.writable());
+  spec::WqeSge{.address = r.source_to, .length = r.read_size, .lkey = r.source_stag}.pack(
+      m.body.writable());
   return m;
 }
 
@@ -156,18 +182,26 @@ void Rdmap::resp_slot_free(const spec::RespSlotFree& free) {
   update_responder(free.qpn);
 }
 
-void Rdmap::qp_fault(const spec::QpFault& fault) { fail(fault.qpn, {.cause = fault.cause, .head = {}}); }
+void Rdmap::qp_fault(const spec::QpFault& fault) {
+  fail(fault.qpn, {.cause = fault.cause, .head = {}});
+}
 
 void Rdmap::tx_fault(const spec::TxFault& f) {
   Qp& q = qps_[f.qpn];
   if (!q.running || q.failed) return;
   if (f.source == TxSource::kSq) {
     const auto status = f.result != TptResult::kOk ? WcStatus::kLocProtErr : WcStatus::kFatalErr;
-    return fail(f.qpn, {.cause = Cause::kLocalCatastrophic, .head = {}, .has_wr = true, .slot = f.slot, .status = status});
+    return fail(f.qpn, {.cause = Cause::kLocalCatastrophic,
+                        .head = {},
+                        .has_wr = true,
+                        .slot = f.slot,
+                        .status = status});
   }
-  const Inbound& in = ird_[q.params.ird_base + f.slot];  // slot of a response: its place in the IRD ring
+  const Inbound& in =
+      ird_[q.params.ird_base + f.slot];  // slot of a response: its place in the IRD ring
   const Cause cause = f.result != TptResult::kOk ? source_cause(f.result) : Cause::kRdmapLength;
-  // requirements.md section 6: of a Read that fails after some bytes, the header shows what was not returned.
+  // requirements.md section 6: of a Read that fails after some bytes, the header shows what was not
+  // returned.
   spec::ReadRequest rest = in.request;
   rest.sink_to += f.offset;
   rest.read_size -= f.offset;
@@ -183,15 +217,26 @@ void Rdmap::fail(uint16_t qpn, const Failure& f) {
   if (!q.running || q.failed) return;
   q.failed = true;
   update_responder(qpn);
-  const bool silent = f.cause == Cause::kLlpLost || f.cause == Cause::kPeerTerminate ||
-                      (q.params.hold_tx != 0 && !q.heard);  // RFC 5044: the passive side may not speak first
-  out_.qp_error({.qpn = qpn, .cause = f.cause, .sends_term = !silent, .has_wr = f.has_wr, .slot = f.slot,
-                 .status = f.status, .has_peer_term = f.has_peer_term, .peer_term = f.peer_term});
+  const bool silent =
+      f.cause == Cause::kLlpLost || f.cause == Cause::kPeerTerminate ||
+      (q.params.hold_tx != 0 && !q.heard);  // RFC 5044: the passive side may not speak first
+  out_.qp_error({.qpn = qpn,
+                 .cause = f.cause,
+                 .sends_term = !silent,
+                 .has_wr = f.has_wr,
+                 .slot = f.slot,
+                 .status = f.status,
+                 .has_peer_term = f.has_peer_term,
+                 .peer_term = f.peer_term});
   if (silent) return;
   TxMessage m;
   m.body = rnic::Payload::copy_of(terminate_bytes(f.cause, f.head, f.ulpdu_length));
-  m.hdr = {.qpn = qpn, .source = TxSource::kTerm, .opcode = RdmapOpcode::kTerminate, .qn = spec::kQnTerminate,
-           .length = m.body.size(), .is_inline = 1};
+  m.hdr = {.qpn = qpn,
+           .source = TxSource::kTerm,
+           .opcode = RdmapOpcode::kTerminate,
+           .qn = spec::kQnTerminate,
+           .length = m.body.size(),
+           .is_inline = 1};
   out_.terminate(std::move(m));
 }
 
@@ -199,7 +244,8 @@ std::string Rdmap::waiting_for() const {
   std::string s;
   for (size_t i = 0; i < qps_.size(); ++i) {
     const Qp& q = qps_[i];
-    if (q.ord_count != 0) s += fmt::format("rdmap: QP {} waits for {} Read Responses of the peer\n", i, q.ord_count);
+    if (q.ord_count != 0)
+      s += fmt::format("rdmap: QP {} waits for {} Read Responses of the peer\n", i, q.ord_count);
     if (q.ird_count != 0) {
       s += fmt::format("rdmap: QP {} has {} Read Requests to answer{}\n", i, q.ird_count,
                        q.responding ? ", one in ddp" : "");

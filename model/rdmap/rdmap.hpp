@@ -1,5 +1,5 @@
-// Message layer: what a work request is on the wire, what a received segment means, Reads in both directions, and the
-// one place where a QP's error is decided. RFC 5040. RTL: rtl/rdmap/rdmap.sv
+// Message layer: what a work request is on the wire, what a received segment means, Reads in both
+// directions, and the one place where a QP's error is decided. RFC 5040. RTL: rtl/rdmap/rdmap.sv
 //
 //   Rdmap rdmap(sizes, tpt, out);   rdmap.control({QpOp::kStart, qpn, params});
 //   auto m = rdmap.request(wqe);                    a message of the send queue
@@ -30,8 +30,8 @@ class Rdmap final : public SegmentJudge {
     virtual ~Out() = default;
     virtual void qp_ack_rdmap(const spec::QpAckRdmap& ack) = 0;
     virtual void qp_error(const spec::QpError& error) = 0;
-    virtual void terminate(TxMessage m) = 0;      // tx_message of source term; its slot is always free
-    virtual void responder_ready() = 0;           // responders() has gained a member
+    virtual void terminate(TxMessage m) = 0;  // tx_message of source term; its slot is always free
+    virtual void responder_ready() = 0;       // responders() has gained a member
   };
   Rdmap(const spec::Sizes& sizes, const Translation& tpt, Out& out);
 
@@ -58,7 +58,7 @@ class Rdmap final : public SegmentJudge {
     uint64_t sink_to = 0;
     uint8_t slot = 0;
   };
-  struct Inbound {      // a Read Request of the peer: IRD
+  struct Inbound {  // a Read Request of the peer: IRD
     spec::ReadRequest request;
     std::array<uint8_t, 64> head{};  // as it came
     uint16_t ulpdu_length = 0;
@@ -78,13 +78,18 @@ class Rdmap final : public SegmentJudge {
     spec::WcStatus status{};
     uint16_t peer_term = 0;
   };
-  Outstanding& ord(const Qp& q, uint32_t i) { return ord_[q.params.ord_base + (q.ord_head + i) % q.params.ord]; }
-  Inbound& ird(const Qp& q, uint32_t i) { return ird_[q.params.ird_base + (q.ird_head + i) % q.params.ird]; }
+  Outstanding& ord(const Qp& q, uint32_t i) {
+    return ord_[q.params.ord_base + (q.ord_head + i) % q.params.ord];
+  }
+  Inbound& ird(const Qp& q, uint32_t i) {
+    return ird_[q.params.ird_base + (q.ird_head + i) % q.params.ird];
+  }
   void fail(uint16_t qpn, const Failure& f);
   void update_responder(uint16_t qpn);
   spec::Cause rx_check(Qp& q, const spec::RxSegment& s, spec::RxVerdict& v);
   spec::Cause read_request(Qp& q, const spec::RxSegment& s);
-  spec::Cause read_response(Qp& q, const spec::RxSegment& s, uint32_t length, bool last, spec::RxVerdict& v);
+  spec::Cause read_response(Qp& q, const spec::RxSegment& s, uint32_t length, bool last,
+                            spec::RxVerdict& v);
   void peer_terminate(uint16_t qpn, const spec::RxSegment& s);
 
   const Translation& tpt_;
@@ -96,7 +101,9 @@ class Rdmap final : public SegmentJudge {
   uint16_t placed_ = 0;  // placements accepted so far, all QPs, modulo 2^16
 };
 
-/// The bytes of a Terminate. RFC 5040 section 4.8, requirements.md 5.2: fields that are not included are left out.
-std::vector<uint8_t> terminate_bytes(spec::Cause cause, std::span<const uint8_t> head, uint16_t ulpdu_length);
+/// The bytes of a Terminate. RFC 5040 section 4.8, requirements.md 5.2: fields that are not
+/// included are left out.
+std::vector<uint8_t> terminate_bytes(spec::Cause cause, std::span<const uint8_t> head,
+                                     uint16_t ulpdu_length);
 
 }  // namespace rnic::model

@@ -18,12 +18,17 @@ constexpr uint32_t kUntagged = spec::kUntaggedHeaderBytes;
 bool fits(RdmapOpcode op, bool tagged, uint32_t qn) {
   switch (op) {
     case RdmapOpcode::kRdmaWrite:
-    case RdmapOpcode::kReadResponse: return tagged;
+    case RdmapOpcode::kReadResponse:
+      return tagged;
     case RdmapOpcode::kSend:
-    case RdmapOpcode::kSendSe: return !tagged && qn == spec::kQnSend;
-    case RdmapOpcode::kReadRequest: return !tagged && qn == spec::kQnRequest;
-    case RdmapOpcode::kTerminate: return !tagged && qn == spec::kQnTerminate;
-    default: return false;
+    case RdmapOpcode::kSendSe:
+      return !tagged && qn == spec::kQnSend;
+    case RdmapOpcode::kReadRequest:
+      return !tagged && qn == spec::kQnRequest;
+    case RdmapOpcode::kTerminate:
+      return !tagged && qn == spec::kQnTerminate;
+    default:
+      return false;
   }
 }
 
@@ -65,14 +70,17 @@ Cause Rdmap::rx_check(Qp& q, const spec::RxSegment& s, spec::RxVerdict& v) {
     case RdmapOpcode::kReadRequest:
       if (length != spec::ReadRequest::kBytes || !last) return Cause::kRdmapLength;
       return read_request(q, s);
-    case RdmapOpcode::kReadResponse: return read_response(q, s, length, last, v);
-    case RdmapOpcode::kTerminate: return Cause::kPeerTerminate;
+    case RdmapOpcode::kReadResponse:
+      return read_response(q, s, length, last, v);
+    case RdmapOpcode::kTerminate:
+      return Cause::kPeerTerminate;
     case RdmapOpcode::kSend:
     case RdmapOpcode::kSendSe:
       if (last) v.deliver = DeliverKind::kRecv;
       v.solicited = last && op == RdmapOpcode::kSendSe;
       break;
-    default: break;  // RDMA Write
+    default:
+      break;  // RDMA Write
   }
   v.place = length != 0;
   return Cause::kNone;
@@ -80,22 +88,25 @@ Cause Rdmap::rx_check(Qp& q, const spec::RxSegment& s, spec::RxVerdict& v) {
 
 Cause Rdmap::read_request(Qp& q, const spec::RxSegment& s) {
   if (q.ird_count >= q.params.ird) return Cause::kDdpUntaggedNoBuffer;
-  ird(q, q.ird_count++) = {.request = spec::ReadRequest::unpack(std::span(s.head).subspan(kUntagged)),
-                           .head = s.head,
-                           .ulpdu_length = s.ulpdu_length,
-                           .watermark = placed_};
+  ird(q, q.ird_count++) = {
+      .request = spec::ReadRequest::unpack(std::span(s.head).subspan(kUntagged)),
+      .head = s.head,
+      .ulpdu_length = s.ulpdu_length,
+      .watermark = placed_};
   update_responder(s.qpn);
   return Cause::kNone;
 }
 
 // The oldest outstanding Read, its next byte, and Last exactly at its end.
-Cause Rdmap::read_response(Qp& q, const spec::RxSegment& s, uint32_t length, bool last, spec::RxVerdict& v) {
+Cause Rdmap::read_response(Qp& q, const spec::RxSegment& s, uint32_t length, bool last,
+                           spec::RxVerdict& v) {
   if (q.ord_count == 0) return Cause::kRdmapOpcode;
   Outstanding& o = ord(q, 0);
   const uint32_t stag = base::load_be<uint32_t>(&s.head[2]);
   const uint64_t to = base::load_be<uint64_t>(&s.head[6]);
   const uint32_t rest = o.length - o.received;
-  if (stag != o.sink_stag || to != o.sink_to + o.received || length > rest || last != (length == rest)) {
+  if (stag != o.sink_stag || to != o.sink_to + o.received || length > rest ||
+      last != (length == rest)) {
     return Cause::kRdmapOpcode;
   }
   o.received += length;
@@ -109,9 +120,10 @@ Cause Rdmap::read_response(Qp& q, const spec::RxSegment& s, uint32_t length, boo
   return Cause::kNone;
 }
 
-// RFC 5040 section 5.4. If it carries the header of a Read of ours, that Read failed, and is told so.
+// RFC 5040 section 5.4. If it carries the header of a Read of ours, that Read failed, and is told
+// so.
 void Rdmap::peer_terminate(uint16_t qpn, const spec::RxSegment& s) {
-  constexpr uint32_t kBody = kUntagged;                 // ctrl, length, DDP header, Read Request header
+  constexpr uint32_t kBody = kUntagged;  // ctrl, length, DDP header, Read Request header
   constexpr uint32_t kRequest = kBody + 6 + kUntagged;
   Qp& q = qps_[qpn];
   const auto ctrl = spec::TerminateCtrl::unpack(std::span(s.head).subspan(kBody));

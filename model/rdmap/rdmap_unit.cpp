@@ -35,7 +35,8 @@ void RdmapUnit::step_tx() {
     return;
   }
   responder_last_ = !from_sq;
-  const Cycle busy = m ? std::max(u_.timing.rdmap.occupancy, u_.timing.path.beats(m->body.size())) : 1;
+  const Cycle busy =
+      m ? std::max(u_.timing.rdmap.occupancy, u_.timing.path.beats(m->body.size())) : 1;
   free_at_ = now + busy;
   meter_.item(busy);
   if (m) u_.ddp->message(std::move(*m));
@@ -56,7 +57,9 @@ void RdmapUnit::step_ctl() {
 }
 
 void RdmapUnit::qp_ack_rdmap(const spec::QpAckRdmap& ack) { u_.qp->ack(Qp::Peer::kRdmap, ack.qpn); }
-void RdmapUnit::qp_error(const spec::QpError& e) { u_.qp->control.push(e, u_.now() + u_.timing.qp.control); }
+void RdmapUnit::qp_error(const spec::QpError& e) {
+  u_.qp->control.push(e, u_.now() + u_.timing.qp.control);
+}
 void RdmapUnit::terminate(TxMessage m) { u_.ddp->message(std::move(m)); }
 
 }  // namespace rnic::model

@@ -1,4 +1,5 @@
-// rdmap in the timed model: messages of send queue and responder share the way to ddp; verdicts are calls.
+// rdmap in the timed model: messages of send queue and responder share the way to ddp; verdicts are
+// calls.
 #pragma once
 
 #include <variant>

@@ -1,8 +1,9 @@
-// The model's clock: a wheel of cycle slots, each a mask of stage numbers. Steps the stages of a cycle with the lowest
-// number first; numbers run from downstream to upstream, so that a slot that is freed in a cycle is seen free upstream in
-// the same cycle, as with a combinational ready. Plain C++; who drives it (pacer.hpp, a test) decides how far it may run.
+// The model's clock: a wheel of cycle slots, each a mask of stage numbers. Steps the stages of a
+// cycle with the lowest number first; numbers run from downstream to upstream, so that a slot that
+// is freed in a cycle is seen free upstream in the same cycle, as with a combinational ready. Plain
+// C++; who drives it (pacer.hpp, a test) decides how far it may run.
 //
-//   Dispatcher d;   uint32_t lane = d.add_lane();   MyStage s;   s.attach(d, lane, 3);   s.wake(10);
+//   Dispatcher d;   uint32_t lane = d.add_lane();   MyStage s;   s.attach(d, lane, 3); s.wake(10);
 //   while (d.next() <= limit) d.step();
 #pragma once
 
@@ -29,7 +30,8 @@ class Stage {
   Stage& operator=(const Stage&) = delete;
   virtual ~Stage();
 
-  /// `external`: step() calls the device's surroundings, so it may run only when the kernel's time has come.
+  /// `external`: step() calls the device's surroundings, so it may run only when the kernel's time
+  /// has come.
   void attach(Dispatcher& d, uint32_t lane, uint32_t number, bool external = false);
   /// Do what can be done now. May be called too early or for nothing: looks at everything again.
   virtual void step() = 0;
@@ -44,7 +46,8 @@ class Stage {
   uint32_t lane_ = 0, number_ = 0;
 };
 
-/// Who must hear that there is something to do earlier than was known: the driver of the dispatcher.
+/// Who must hear that there is something to do earlier than was known: the driver of the
+/// dispatcher.
 class WakeListener {
  public:
   virtual ~WakeListener() = default;
@@ -53,9 +56,10 @@ class WakeListener {
 
 class Dispatcher {
  public:
-  static constexpr uint32_t kLanes = 4;      ///< devices that share the clock
-  static constexpr uint32_t kStages = 64;    ///< stages a device
-  static constexpr uint32_t kSlots = 1024;   ///< cycles that the wheel spans; later wakes wait in a heap
+  static constexpr uint32_t kLanes = 4;    ///< devices that share the clock
+  static constexpr uint32_t kStages = 64;  ///< stages a device
+  static constexpr uint32_t kSlots =
+      1024;  ///< cycles that the wheel spans; later wakes wait in a heap
 
   Dispatcher() : slots_(kSlots) {}
 
@@ -101,8 +105,9 @@ class Dispatcher {
     for (uint32_t l = 0; l < kLanes; ++l) {
       if ((s.mask[l] & external_[l]) != 0) return true;
     }
-    return std::any_of(far_.begin(), far_.end(),
-                       [&](const Far& f) { return f.at == c && (external_[f.lane] >> f.number & 1) != 0; });
+    return std::any_of(far_.begin(), far_.end(), [&](const Far& f) {
+      return f.at == c && (external_[f.lane] >> f.number & 1) != 0;
+    });
   }
   /// Runs the next cycle in which something happens.
   void step() {
@@ -132,7 +137,8 @@ class Dispatcher {
   void wake(uint32_t lane, uint32_t number, Cycle at) {
     if (at <= now_) {
       at = now_;
-      // In the cycle that runs, only those that come after the one being stepped are still to be visited.
+      // In the cycle that runs, only those that come after the one being stepped are still to be
+      // visited.
       if (stepping_ ? lane != lane_now_ || number <= number_now_ : at < base_) at = now_ + 1;
     }
     if (at >= base_ + kSlots) {
@@ -188,8 +194,8 @@ class Dispatcher {
   std::array<uint64_t, kLanes> external_{};
   std::array<bool, kLanes> lane_used_{};
   WakeListener* listener_ = nullptr;
-  Cycle now_ = 0;    // the cycle that runs, or the present time outside
-  Cycle base_ = 0;   // the first cycle that has not run
+  Cycle now_ = 0;   // the cycle that runs, or the present time outside
+  Cycle base_ = 0;  // the first cycle that has not run
   bool stepping_ = false;
   uint32_t lane_now_ = 0, number_now_ = 0;
   uint64_t steps_ = 0;
@@ -197,7 +203,8 @@ class Dispatcher {
 
 inline Stage::~Stage() = default;
 inline void Stage::attach(Dispatcher& d, uint32_t lane, uint32_t number, bool external) {
-  RNIC_CHECK(number < Dispatcher::kStages && d.stages_[lane][number] == nullptr, "stage number {} is taken", number);
+  RNIC_CHECK(number < Dispatcher::kStages && d.stages_[lane][number] == nullptr,
+             "stage number {} is taken", number);
   dispatcher_ = &d;
   lane_ = lane;
   number_ = number;

@@ -1,11 +1,14 @@
-// The dispatcher on the SystemC kernel: one SC_METHOD for all models of a simulation. It runs ahead of the kernel up to the
-// next thing that the kernel has planned, but steps a cycle in which the surroundings are called only when its time is here.
+// The dispatcher on the SystemC kernel: one SC_METHOD for all models of a simulation. It runs ahead
+// of the kernel up to the next thing that the kernel has planned, but steps a cycle in which the
+// surroundings are called only when its time is here.
 //
-//   std::shared_ptr<Pacer> pacer = Pacer::shared();   Rnic rnic(sizes, timing, pacer->dispatcher(), world);
-//   pacer->arrive();   rnic.mmio(...);                 before anything is handed in
+//   std::shared_ptr<Pacer> pacer = Pacer::shared();
+//   Rnic rnic(sizes, timing, pacer->dispatcher(), world);
+//   pacer->arrive();   rnic.mmio(...);                 the one before the other, always
 //
-// Whoever stops the kernel with sc_start(time) and then hands something in plans an event behind that time, since
-// sc_start tells nobody; processes need nothing. Device cycle n is at floor(n * 102400 / 33) ps: 322.265625 MHz.
+// Whoever stops the kernel with sc_start(time) and then hands something in plans an event behind
+// that time, since sc_start tells nobody; processes need nothing.
+// Device cycle n is at floor(n * 102400 / 33) ps: 322.265625 MHz.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,7 @@
-// A bounded queue between two stages. A slot is reserved when an item is pushed and the item is visible later, so that
-// capacity counts the FIFO and the pipeline registers in front of it, and no second wake-up is needed. Credit comes back
-// after 0 cycles (ready is combinational) or 1 (registered).
+// A bounded queue between two stages. A slot is reserved when an item is pushed and the item is
+// visible later, so that capacity counts the FIFO and the pipeline registers in front of it, and no
+// second wake-up is needed. Credit comes back after 0 cycles (ready is combinational) or 1
+// (registered).
 //
 //   Queue<Fpdu> q("tx_fpdu", depth);   q.feeds(consumer);
 //   if (q.full()) return q.wake_on_credit(*this);   q.push(item, now() + latency);
@@ -33,7 +34,8 @@ class Queue {
     if (credit_delay_ != 0 && popped_at_ == consumer_->now()) held += popped_;
     return held >= depth_;
   }
-  /// Is there an item that can be seen now? If it is still on its way, the consumer is woken when it arrives.
+  /// Is there an item that can be seen now? If it is still on its way, the consumer is woken when
+  /// it arrives.
   bool ready() {
     if (ring_.empty()) return false;
     if (ring_.front().visible_at <= consumer_->now()) return true;
@@ -58,7 +60,8 @@ class Queue {
       popped_at_ = now;
     }
     for (; waiting_ != 0; waiting_ &= waiting_ - 1) {
-      consumer_->dispatcher().wake(consumer_->lane(), static_cast<uint32_t>(std::countr_zero(waiting_)),
+      consumer_->dispatcher().wake(consumer_->lane(),
+                                   static_cast<uint32_t>(std::countr_zero(waiting_)),
                                    now + credit_delay_);
     }
     return out;
@@ -70,8 +73,8 @@ class Queue {
   /// "tx_fpdu: 3 of 8 items wait" or nothing.
   std::string describe() const {
     if (empty()) return {};
-    return std::string(name_) + ": " + std::to_string(size()) + " of " + std::to_string(depth_) + " items wait" +
-           (waiting_ != 0 ? ", a producer waits for space\n" : "\n");
+    return std::string(name_) + ": " + std::to_string(size()) + " of " + std::to_string(depth_) +
+           " items wait" + (waiting_ != 0 ? ", a producer waits for space\n" : "\n");
   }
 
  private:

@@ -1,7 +1,8 @@
-// A set of small numbers (QPs, CQs, connections) from which an arbiter picks in round robin: what may be chosen is in the
-// behaviour, who is chosen is said from outside.
+// A set of small numbers (QPs, CQs, connections) from which an arbiter picks in round robin: what
+// may be chosen is in the behaviour, who is chosen is said from outside.
 //
-//   ReadySet ready(1024);   ready.set(5);   uint32_t qpn = ready.next(last + 1);   // wraps round; size() if empty
+//   ReadySet ready(1024);   ready.set(5);
+//   uint32_t qpn = ready.next(last + 1);             wraps round; size() if empty
 #pragma once
 
 #include <bit>
@@ -12,7 +13,8 @@ namespace rnic::model {
 
 class ReadySet {
  public:
-  explicit ReadySet(uint32_t size) : size_(size), words_((size + 63) / 64), summary_((words_.size() + 63) / 64) {}
+  explicit ReadySet(uint32_t size)
+      : size_(size), words_((size + 63) / 64), summary_((words_.size() + 63) / 64) {}
 
   uint32_t size() const { return size_; }
   bool empty() const { return count_ == 0; }
@@ -53,7 +55,9 @@ class ReadySet {
     }
     return size_;
   }
-  static uint32_t bit(uint32_t word, uint64_t m) { return word * 64 + static_cast<uint32_t>(std::countr_zero(m)); }
+  static uint32_t bit(uint32_t word, uint64_t m) {
+    return word * 64 + static_cast<uint32_t>(std::countr_zero(m));
+  }
 
   uint32_t size_;
   uint32_t count_ = 0;

@@ -1,5 +1,6 @@
-// Time around behaviour. Unit<B, T>: one way through a unit from one queue to another, busy for the occupancy, out after
-// the latency. StageOf<U>: a stage that is a member function, for units with several inputs and outputs.
+// Time around behaviour. Unit<B, T>: one way through a unit from one queue to another, busy for the
+// occupancy, out after the latency. StageOf<U>: a stage that is a member function, for units with
+// several inputs and outputs.
 //
 //   Unit<Mpa::Rx, MpaRxTiming> rx(behaviour, timing, in, out);
 //   class Cq { StageOf<CqUnit> write_{*this, &CqUnit::step_write}; };

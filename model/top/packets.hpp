@@ -1,5 +1,5 @@
-// Items that carry bytes between units: the printed header of a packet stream, and its payload by reference. What RTL
-// moves as x_hdr and beats of x is one item here.
+// Items that carry bytes between units: the printed header of a packet stream, and its payload by
+// reference. What RTL moves as x_hdr and beats of x is one item here.
 #pragma once
 
 #include <array>
@@ -13,8 +13,18 @@
 
 namespace rnic::model {
 
-/// Why memory is read or written. Behaviours name it, the follower looks reads up by it; nothing depends on it.
-enum class Purpose : uint8_t { kSqFetch, kRqFetch, kAdmin, kPayload, kPlace, kCq, kMsix, kAdminWrite };
+/// Why memory is read or written. Behaviours name it, the follower looks reads up by it; nothing
+/// depends on it.
+enum class Purpose : uint8_t {
+  kSqFetch,
+  kRqFetch,
+  kAdmin,
+  kPayload,
+  kPlace,
+  kCq,
+  kMsix,
+  kAdminWrite
+};
 
 /// A read of host memory that a unit asks for. Answers come in the asker's order.
 struct MemRead {
@@ -48,7 +58,8 @@ class ExtentList {
   }
   bool empty() const { return list_ == nullptr || list_->empty(); }
   std::span<const spec::Extent> all() const {
-    return list_ == nullptr ? std::span<const spec::Extent>{} : std::span<const spec::Extent>{*list_};
+    return list_ == nullptr ? std::span<const spec::Extent>{}
+                            : std::span<const spec::Extent>{*list_};
   }
   spec::Extent& back() { return list_->back(); }
 
@@ -67,15 +78,15 @@ class ExtentList {
   List* list_ = nullptr;
 };
 
-struct Wqe {          // wqe_hdr, wqe: body is num_sge SGEs of 16 bytes, or the inline data
+struct Wqe {  // wqe_hdr, wqe: body is num_sge SGEs of 16 bytes, or the inline data
   spec::WqeHdr hdr;
   Payload body;
 };
-struct TxMessage {    // tx_message_hdr, tx_message
+struct TxMessage {  // tx_message_hdr, tx_message
   spec::TxMessageHdr hdr;
   Payload body;
 };
-struct PayloadFetch { // payload_req, tx_extent
+struct PayloadFetch {  // payload_req, tx_extent
   spec::PayloadReq hdr;
   uint16_t qpn = 0;
   ExtentList extents;
@@ -84,31 +95,31 @@ struct PayloadData {  // payload_hdr, payload
   spec::PayloadHdr hdr;
   rnic::Payload data;
 };
-struct TxUlpdu {      // tx_ulpdu_hdr, tx_ulpdu: the DDP header, then the payload
+struct TxUlpdu {  // tx_ulpdu_hdr, tx_ulpdu: the DDP header, then the payload
   spec::TxUlpduHdr hdr;
   uint8_t header_bytes = 0;
   std::array<uint8_t, 18> header{};
   rnic::Payload payload;
 };
-struct TxFpdu {       // tx_fpdu_hdr, tx_fpdu
+struct TxFpdu {  // tx_fpdu_hdr, tx_fpdu
   spec::TxFpduHdr hdr;
   rnic::Payload data;
 };
-struct RxFpdu {       // rx_fpdu_hdr, rx_fpdu
+struct RxFpdu {  // rx_fpdu_hdr, rx_fpdu
   spec::RxFpduHdr hdr;
   rnic::Payload data;
   bool error = false;
 };
-struct RxUlpdu {      // rx_ulpdu_hdr, rx_ulpdu
+struct RxUlpdu {  // rx_ulpdu_hdr, rx_ulpdu
   spec::RxUlpduHdr hdr;
   rnic::Payload data;
 };
-struct Place {        // place_hdr, place_extent, place
+struct Place {  // place_hdr, place_extent, place
   uint16_t qpn = 0;
   ExtentList extents;
   rnic::Payload data;
 };
-struct RawBytes {     // raw_tx_hdr, raw_tx; raw_rx_hdr, raw_rx
+struct RawBytes {  // raw_tx_hdr, raw_tx; raw_rx_hdr, raw_rx
   uint16_t connection = 0;
   rnic::Payload data;
 };

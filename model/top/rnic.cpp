@@ -5,9 +5,21 @@ namespace rnic::model {
 Rnic::Rnic(const spec::Sizes& sizes, const Timing& timing, Dispatcher& clock, Surroundings& world)
     : sizes_(sizes),
       timing_(timing),
-      units_{.sizes = sizes_, .timing = timing_, .world = world, .dispatcher = clock, .lane = clock.add_lane(),
-             .born = clock.now(), .host = &host_, .admin = &admin_, .qp = &qp_, .tpt = &tpt_, .rdmap = &rdmap_,
-             .ddp = &ddp_, .mpa = &mpa_, .cq = &cq_, .llp = &llp_},
+      units_{.sizes = sizes_,
+             .timing = timing_,
+             .world = world,
+             .dispatcher = clock,
+             .lane = clock.add_lane(),
+             .born = clock.now(),
+             .host = &host_,
+             .admin = &admin_,
+             .qp = &qp_,
+             .tpt = &tpt_,
+             .rdmap = &rdmap_,
+             .ddp = &ddp_,
+             .mpa = &mpa_,
+             .cq = &cq_,
+             .llp = &llp_},
       tpt_(units_),
       rdmap_(units_),
       ddp_(units_),
@@ -21,8 +33,9 @@ Rnic::Rnic(const spec::Sizes& sizes, const Timing& timing, Dispatcher& clock, Su
 Rnic::~Rnic() { units_.dispatcher.drop_lane(units_.lane); }
 
 std::string Rnic::waiting_for() const {
-  return admin_.waiting_for() + qp_.waiting_for() + rdmap_.waiting_for() + ddp_.waiting_for() + mpa_.waiting_for() +
-         llp_.waiting_for() + tpt_.waiting_for() + cq_.waiting_for() + host_.waiting_for();
+  return admin_.waiting_for() + qp_.waiting_for() + rdmap_.waiting_for() + ddp_.waiting_for() +
+         mpa_.waiting_for() + llp_.waiting_for() + tpt_.waiting_for() + cq_.waiting_for() +
+         host_.waiting_for();
 }
 
 }  // namespace rnic::model

@@ -3,11 +3,11 @@
 //   Dispatcher clock;   Rnic a(sizes, timing, clock, world);   a.mmio(...);
 //   while (clock.next() <= limit) clock.step();
 //
-//    mmio -> host_if -doorbells-> qp -wqe-> rdmap -message-> ddp -tx_ulpdu-> mpa -tx_fpdu-> llp_if -> llp_tx
-//              |  ^  ^             |           |              |  ^                            |
-//       dma_rd |  |  | cq_wr       +- checks --+-- tpt -------+  +-- rx_ulpdu - mpa <-rx_fpdu-+- llp_rx
-//       dma_wr |  |  +--- cq <- cqe_req - qp <- rx_done, wr_done
-//              +- payload, place - ddp          admin -> qp, cq, tpt, llp_if
+//   mmio -> host_if -doorbells-> qp -wqe-> rdmap -message-> ddp -tx_ulpdu-> mpa -tx_fpdu-> llp_if
+//             |   |  ^           |           |              |  ^                           |  |
+//     dma_rd <+   |  |           +- checks --+---- tpt -----+  +- rx_ulpdu- mpa <-rx_fpdu--+  |
+//     dma_wr <+   |  +-cq_wr- cq <-cqe_req- qp <-rx_done, wr_done-            llp_tx, llp_rx <-+
+//                 +- payload, place - ddp          admin -> qp, cq, tpt, llp_if
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// The stages of a device, downstream first: the order in which the dispatcher steps those of a cycle.
+// The stages of a device, downstream first: the order in which the dispatcher steps those of a
+// cycle.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +7,31 @@
 namespace rnic::model {
 
 enum class StageNo : uint32_t {
-  kHostWr, kHostMmioRsp, kLlpCtlOut, kLlpTx, kMpaTx, kDdpOut, kHostRd, kDdpSched, kRdmapTx, kQpIssue, kQpFetch,
-  kCqWrite, kQpRetire, kDdpRx, kMpaRx, kLlpRx,
-  kTptCtl, kMpaCtl, kDdpCtl, kRdmapCtl, kLlpCtl, kQpCtl, kCqCtl, kAdmin, kHostMmio,
+  kHostWr,
+  kHostMmioRsp,
+  kLlpCtlOut,
+  kLlpTx,
+  kMpaTx,
+  kDdpOut,
+  kHostRd,
+  kDdpSched,
+  kRdmapTx,
+  kQpIssue,
+  kQpFetch,
+  kCqWrite,
+  kQpRetire,
+  kDdpRx,
+  kMpaRx,
+  kLlpRx,
+  kTptCtl,
+  kMpaCtl,
+  kDdpCtl,
+  kRdmapCtl,
+  kLlpCtl,
+  kQpCtl,
+  kCqCtl,
+  kAdmin,
+  kHostMmio,
 };
 
 }  // namespace rnic::model

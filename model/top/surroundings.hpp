@@ -1,5 +1,6 @@
-// What the device does to the world outside it; whoever holds an Rnic implements it. All calls come from external stages,
-// at the cycle in which they happen. Who says no calls Rnic::wake() when that changes.
+// What the device does to the world outside it; whoever holds an Rnic implements it. All calls come
+// from external stages, at the cycle in which they happen. Who says no calls Rnic::wake() when that
+// changes.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Every cycle that the model charges, in one place for calibration: one struct a unit. Cycles of a unit are its own; a
-// FIFO between units is in the unit that it feeds.
+// Every cycle that the model charges, in one place for calibration: one struct a unit. Cycles of a
+// unit are its own; a FIFO between units is in the unit that it feeds.
 #pragma once
 
 #include "admin/admin_timing.hpp"

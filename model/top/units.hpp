@@ -1,4 +1,5 @@
-// Who stands beside whom: each unit of the timed model finds its neighbours here. The edges are drawn in rnic.hpp.
+// Who stands beside whom: each unit of the timed model finds its neighbours here. The edges are
+// drawn in rnic.hpp.
 #pragma once
 
 #include "gen/sizes.hpp"

@@ -29,7 +29,8 @@ constexpr uint32_t mix(uint32_t x) { return (rotl(x, 1) & rotl(x, 8)) ^ rotl(x, 
 
 void Tpt::set_key(uint64_t stag_key) {
   for (uint32_t i = 0; i < kRounds; ++i) {
-    round_keys_[i] = (static_cast<uint32_t>(std::rotr(stag_key, static_cast<int>(5 * i))) & kHalf) ^ i;
+    round_keys_[i] =
+        (static_cast<uint32_t>(std::rotr(stag_key, static_cast<int>(5 * i))) & kHalf) ^ i;
   }
   std::fill(memo_.begin(), memo_.end(), Memo{});
 }
@@ -88,7 +89,8 @@ TptResult Tpt::translate(const spec::WqeCheck& c, ExtentList& out) {
   const uint64_t page = uint64_t{1} << e.log_page;
   uint64_t offset = e.first_offset + (c.tagged_offset - e.base_to);
   for (uint32_t rest = c.length; rest != 0;) {
-    const uint32_t part = static_cast<uint32_t>(std::min<uint64_t>(rest, page - (offset & (page - 1))));
+    const uint32_t part =
+        static_cast<uint32_t>(std::min<uint64_t>(rest, page - (offset & (page - 1))));
     out.add({.address = pbl_[e.pbl_base + (offset >> e.log_page)] + (offset & (page - 1)),
              .length = part,
              .result = TptResult::kOk,
@@ -114,7 +116,8 @@ spec::CmdRsp Tpt::create(uint32_t slot, const spec::AdminMrArgs& a) {
   Entry& e = entries_[slot];
   const uint32_t generations = (1U << (24 - slot_bits_)) - 1;
   uint32_t upper = permute((e.generation & generations) << slot_bits_ | slot);
-  if (upper == 0) upper = permute((++e.generation & generations) << slot_bits_ | slot);  // an STag is never 0
+  if (upper == 0)
+    upper = permute((++e.generation & generations) << slot_bits_ | slot);  // an STag is never 0
   e.valid = true;
   e.stag = upper << 8 | a.key;
   e.pd = a.pd;
@@ -125,13 +128,15 @@ spec::CmdRsp Tpt::create(uint32_t slot, const spec::AdminMrArgs& a) {
   e.first_offset = a.first_offset;
   e.pbl_base = a.pbl_base;
   spec::CmdRsp rsp;
-  spec::AdminMrResult{.stag = e.stag, .pd = e.pd, .rights = e.rights, .length = e.length}.pack(rsp.result);
+  spec::AdminMrResult{.stag = e.stag, .pd = e.pd, .rights = e.rights, .length = e.length}.pack(
+      rsp.result);
   return rsp;
 }
 
 void Tpt::command(const spec::TptCmd& cmd) {
   if (cmd.opcode == spec::AdminOpcode::kCreateMr) {
-    if (entries_[cmd.object].valid) return out_.tpt_cmd_rsp({.status = AdminStatus::kExists, .result = {}});
+    if (entries_[cmd.object].valid)
+      return out_.tpt_cmd_rsp({.status = AdminStatus::kExists, .result = {}});
     return out_.tpt_cmd_rsp(create(cmd.object, spec::AdminMrArgs::unpack(cmd.args)));
   }
   const Entry* found = find(cmd.object);
@@ -139,8 +144,9 @@ void Tpt::command(const spec::TptCmd& cmd) {
   if (found == nullptr) {
     rsp.status = AdminStatus::kNotFound;
   } else {
-    spec::AdminMrResult{.stag = found->stag, .pd = found->pd, .rights = found->rights, .length = found->length}.pack(
-        rsp.result);
+    spec::AdminMrResult{
+        .stag = found->stag, .pd = found->pd, .rights = found->rights, .length = found->length}
+        .pack(rsp.result);
   }
   if (found != nullptr && cmd.opcode == spec::AdminOpcode::kDestroyMr) {
     Entry& e = entries_[slot_of(cmd.object)];

@@ -1,11 +1,12 @@
-// Translation and protection: STags to bus addresses, all checks. RFC 5040 section 5.2, RFC 5041 section 5.1,
-// requirements.md section 7. RTL: rtl/tpt/tpt.sv
+// Translation and protection: STags to bus addresses, all checks. RFC 5040 section 5.2, RFC 5041
+// section 5.1, requirements.md section 7. RTL: rtl/tpt/tpt.sv
 //
 //   Tpt tpt(sizes, out);   tpt.set_key(key);   tpt.command(cmd);
 //   tpt.check({stag, to, length, pd, rights});            a result
 //   tpt.translate({...}, extents);                        a result, and on ok the bus extents
 //
-// Look-ups are calls here; the wrapper charges their cycles. An extent that was given out comes back by retired().
+// Look-ups are calls here; the wrapper charges their cycles. An extent that was given out comes
+// back by retired().
 #pragma once
 
 #include <array>
@@ -39,7 +40,8 @@ class Tpt final : public Translation {
   Tpt(const spec::Sizes& sizes, Out& out);
 
   void set_key(uint64_t stag_key);
-  /// create_mr, query_mr, destroy_mr. The answer to destroy_mr waits for what is in flight through the region.
+  /// create_mr, query_mr, destroy_mr. The answer to destroy_mr waits for what is in flight through
+  /// the region.
   void command(const spec::TptCmd& cmd);
   void pbl_wr(const spec::PblWr& wr) { pbl_[wr.index] = wr.address; }
 

@@ -3,8 +3,8 @@
 //   load:  read length bytes -> [ FIFO, all of them ] -> done, with status        send: [ FIFO ] -> raw_tx
 //   store: raw_rx -> pieces of up to 64 bytes -> admin_wr
 //
-// Load and send are apart, so that nothing leaves before all bytes are there and everything else is checked. drop empties the FIFO.
-// Up to 1024 bytes. Sibling: admin_exec.
+// Load and send are apart, so that nothing leaves before all bytes are there and everything else is checked; up to 1024 bytes. drop empties
+// the FIFO. store passes any length. A beat a cycle. Sibling: admin_exec.
 `include "rnic_assert.svh"
 
 module admin_bytes (

@@ -1,7 +1,8 @@
 // admin_judge: is a command well formed? Opcode and object range first, then (when what it names is known to exist) its arguments; not
 // what exists (admin_tables) nor states (the units).
 //
-// Combinational, registered by its user. Reserved bits must be zero; other fields that an opcode does not use are not looked at. Bench: tb/admin/admin_test.cpp
+// Combinational, registered by its user. Reserved bits must be zero; other fields that an opcode does not use are not looked at.
+// Bench: tb/admin/admin_test.cpp
 module admin_judge (
   input  iwarp_pkg::admin_cmd_t    cmd_i,
   output iwarp_pkg::admin_status_e status_o,   // of opcode and object
@@ -113,5 +114,6 @@ module admin_judge (
   end
 
   logic unused_bits;
-  assign unused_bits = ^{cmd_i.cookie, mr.key, mr.base_to, mr.page_list, conn, ring, mod.hold_tx, mod.tx_markers, mod.rx_markers, mod.use_crc, mod.stream_address};
+  assign unused_bits = ^{cmd_i.cookie, mr.key, mr.base_to, mr.page_list, conn, ring, mod.hold_tx, mod.tx_markers, mod.rx_markers, mod.use_crc,
+                         mod.stream_address};
 endmodule

@@ -2,7 +2,8 @@
 //
 //   for each pass: read up to 64 entries (512 bytes) -> 8 entries a beat -> aligned to the page size? / pbl_wr
 //
-// One entry a cycle. ok_o with done_o: the list is written; status says why not, and then nothing was. Sibling: admin_exec.
+// One entry a cycle, one cycle more a beat. done_o with status ok: the list is written. bad_argument: nothing was. dma_error: a part may have
+// been, of a region that will not exist. Sibling: admin_exec.
 `include "rnic_assert.svh"
 
 module admin_pages (

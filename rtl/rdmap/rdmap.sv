@@ -7,8 +7,9 @@
 //                    [ rdmap_resp ] <--> tpt     |
 //                            +-------------------+
 //
-// Latency: segment to verdict 4 cycles (5 for a Read Response); WQE to message 5; request to response message 12 and tpt's check.
-// Throughput: one operation every 2 or 3 cycles. Waits: see rdmap_core; receive never waits for transmit.
+// Latency: segment to verdict 3 cycles (4 for a Read Response); WQE to message 4; request to response message 11, tpt answering at once.
+// Throughput: a segment, or a message of the send queue, every 2 cycles (a Read Response every 3); together they share those cycles. Waits: see
+// rdmap_core. Receive waits for transmit only while a Terminate is on its way to ddp, which always takes it.
 // Leaves: rdmap_core (tables, decisions), rdmap_rx, rdmap_tx, rdmap_resp, rdmap_term. Model: model/rdmap/rdmap.hpp.
 // Bench: tb/rdmap/rdmap_test.cpp. Contract: docs/theory-of-operation.md
 `include "rnic_assert.svh"

@@ -2,8 +2,9 @@
 //
 //   pick an operation -> read the QP's word -> decide, write -> (with an ORD or IRD entry: one cycle more)
 //
-// One operation at a time: 2 cycles, 3 with an entry, 2 and one for each outstanding Read for a peer's Terminate that names one; so no hazard exists between send queue, receive, responder and errors. Order of preference:
-// start and stop, faults, then receive and the rest in turn. An operation is picked only when all that it may emit has room.
+// One operation at a time: 2 cycles, 3 with an entry, and 1 more for each outstanding Read that a peer's Terminate is compared with. So no
+// hazard exists between send queue, receive, responder and errors. Order of preference: start and stop, faults, then receive and the rest in
+// turn. An operation is picked only when all that it may emit has room.
 // First error wins: `err` of the word is set once; from then on segments are refused and faults ignored.
 // Waits for: verdict FIFO, rdmap_term, rdmap_tx; none of them waits for receive. Siblings: rdmap_rx, rdmap_resp, rdmap_term, rdmap_tx.
 `include "rnic_assert.svh"
@@ -231,26 +232,34 @@ module rdmap_core (
     .is_terminate_o(s_term), .cause_o(s_cause), .ddp_o(ddp_hdr), .net_o(net)
   );
   logic [15:0] placed_q;                 // place packets allowed since reset: the watermark
-  logic [31:0] sum_received;
   logic        resp_fits, head_fits, seg_ok;
-  assign sum_received = received + {16'h0, s_payload};
-  assign resp_fits    = ord_count != 6'd0 && ddp_hdr.stag == o_stag && ddp_hdr.tagged_offset == o_to + {32'h0, received} &&
-                        sum_received <= o_length && s_last == (sum_received == o_length);
-  assign head_fits    = seg_q.ulpdu_length >= (s_tagged ? 16'd14 : 16'd18);
-  assign seg_ok       = seg_q.cause == iwarp_pkg::CauseNone && s_cause == iwarp_pkg::CauseNone;
-  assign ird_wdata    = {placed_q, net[511 -: 368]};
+  // Sums are formed while the entry is read, so that what is left is to compare: TO less what has come (its high half with and without
+  // the borrow) with the sink's TO. TO is the segment's, or that of the Read which a Terminate names.
+  logic [63:0] at_to;
+  logic [32:0] start_low_q;
+  logic [31:0] start_high_q, sum_q;
+  logic        starts_at;
+  assign at_to     = s_tagged ? ddp_hdr.tagged_offset : net[511 - 46 * 8 -: 64];
+  assign starts_at = o_to == {start_low_q[32] ? start_high_q : at_to[63:32], start_low_q[31:0]};
+  always_ff @(posedge clk_i) begin
+    start_low_q  <= {1'b0, at_to[31:0]} - {1'b0, received};
+    start_high_q <= at_to[63:32] - 32'd1;
+    sum_q        <= received + {16'h0, s_payload};
+  end
+  assign resp_fits = ord_count != 6'd0 && ddp_hdr.stag == o_stag && starts_at && sum_q <= o_length && s_last == (sum_q == o_length);
+  assign head_fits = seg_q.ulpdu_length >= (s_tagged ? 16'd14 : 16'd18);
+  assign seg_ok    = seg_q.cause == iwarp_pkg::CauseNone && s_cause == iwarp_pkg::CauseNone;
+  assign ird_wdata = {placed_q, net[511 -: 368]};
 
   // --- a peer's Terminate: does it name a Read of ours? It does if it carries length, DDP header and Read Request header, and that
   // one's sink is the entry's, or (requirements.md section 6) the oldest entry's moved on by what has come.
   logic [15:0] t_code;
-  logic [63:0] t_to;
   logic        t_has_read, t_scan, t_named, t_more;
   assign t_code     = seg_q.ulpdu_length >= 16'd20 ? net[511 - 144 -: 16] : 16'h0;
   assign t_has_read = seg_q.ulpdu_length >= 16'd70 && net[511 - 144 - 16 -: 3] == 3'b111 && !net[511 - 24 * 8];
-  assign t_to       = net[511 - 46 * 8 -: 64];
   assign t_scan     = s_term && t_has_read && ord_count != 6'd0;
   assign t_named    = t_scan && net[511 - 42 * 8 -: 32] == o_stag &&
-                      (t_to == o_to || (scan_q == 6'd0 && t_to == o_to + {32'h0, received}));
+                      (at_to == o_to || (scan_q == 6'd0 && starts_at));
   assign t_more     = t_scan && !t_named && scan_q + 6'd1 != ord_count;
 
   // --- decide
@@ -399,7 +408,7 @@ module rdmap_core (
                   verdict_o.accept = 1'b1;
                   verdict_o.place  = s_payload != 16'h0;
                   verdict_o.slot   = o_slot;
-                  received_d       = sum_received;
+                  received_d       = sum_q;
                   if (s_last) begin
                     verdict_o.deliver = iwarp_pkg::DelRead;
                     received_d        = '0;

@@ -4,7 +4,8 @@
 //                   \--> [ sums ] --> Terminate: control word | ULPDU length | DDP header | Read Request header --> tx_message (source term)
 //
 // Which parts are included follows the cause (errors.yaml) and what there is of the offending segment; the control word says so. One job
-// at a time; ready_o is high when none is kept. Latency: qp_error 1 cycle, the message 2. Waits for qp_error and for ddp's term slot, which is free: a QP fails once.
+// at a time; ready_o is high when none is kept. Latency: qp_error 1 cycle, the message 2. Waits for qp_error and for ddp's term slot, which is
+// free: a QP fails once.
 // Siblings: rdmap_core (decides), rdmap_tx. Bench: tb/rdmap/rdmap_test.cpp
 `include "rnic_assert.svh"
 

@@ -4,8 +4,8 @@
 //   responder message, one beat                                   +--> [ one at a time, in turn ] --> tx_message_hdr, tx_message
 //   Terminate, one beat                                           +
 //
-// A message's header and beats leave together, header first: one message every 2 cycles. Latency 2 cycles. Waits for ddp alone, which
-// always takes a message: its slot is free.
+// A message's header leaves first, then its beats; the next message is picked with the last beat: a message of one beat every 2 cycles (a
+// Read Request 1 more for each beat of its WQE). Latency 1 cycle. Waits for ddp alone, which always takes a message: its slot is free.
 // Siblings: rdmap_core, rdmap_resp, rdmap_term. Bench: tb/rdmap/rdmap_test.cpp
 `include "rnic_assert.svh"
 
@@ -53,10 +53,11 @@ module rdmap_tx (
 
   logic [2:0] request, grant;
   logic [1:0] next_q, index;
-  logic       any, pick;
+  logic       any, pick, done;
   assign request = {term_valid_i, resp_valid_i, sq_valid_i};
   round_robin #(.N(3)) u_pick (.request_i(request), .start_i(next_q), .any_o(any), .onehot_o(grant), .index_o(index));
-  assign pick = state_q == StPick && any;
+  assign done = state_q == StBody && beat_valid_o && beat_ready_i && beat_o.last && !eat_q;
+  assign pick = (state_q == StPick || done) && any;
   assign {term_ready_o, resp_ready_o, sq_ready_o} = grant & {3{pick}};
 
   iwarp_pkg::tx_message_hdr_t hdr_q;
@@ -67,9 +68,7 @@ module rdmap_tx (
   always_comb begin
     state_d = state_q;
     case (state_q)
-      StPick: begin
-        if (any) state_d = (grant[0] && sq_drop_i) ? StDrop : StHeader;
-      end
+      StPick: ;
       StHeader: if (hdr_ready_i) state_d = StBody;
       StBody: begin
         if (beat_valid_o && beat_ready_i && beat_o.last) state_d = eat_q ? StDrop : StPick;
@@ -77,6 +76,7 @@ module rdmap_tx (
       StDrop: if (wqe_valid_i && wqe_i.last) state_d = StPick;
       default: state_d = StPick;
     endcase
+    if (pick) state_d = (grant[0] && sq_drop_i) ? StDrop : StHeader;
   end
 
   assign hdr_valid_o  = state_q == StHeader;
@@ -108,7 +108,6 @@ module rdmap_tx (
       keep_q <= grant[0] ? 7'd28 : grant[1] ? 7'd16 : term_i.length[6:0];
     end
   end
-
 
   `RNIC_STREAM_STABLE(HdrStable_A, hdr_valid_o, hdr_ready_i, hdr_o)
   `RNIC_STREAM_STABLE(BeatStable_A, beat_valid_o, beat_ready_i, beat_o)

@@ -14,7 +14,7 @@ struct Options {
   RunRequest request;
   std::string json, csv;
   bool quiet = false, verbose = false, print_config = false;
-  bool pairing_given = false;
+  std::string side;  // replay: the endpoint our device takes
   unsigned jobs = 1;
 };
 

@@ -77,6 +77,9 @@ Config::Config() {
   for (const auto& row : sim::platform_settings()) add("platform", row.name, row.default_text(), row.unit, row.doc);
   add("device", "build", "default", "", "Sizes of the device: default, or minimum (every table and FIFO at its smallest).");
   add("device", "reset_seed", "0", "", "State that the RTL's registers have before reset: 0 zeros, else random from this seed.");
+  add("regress", "ops", "2000", "operations", "How many operations regress draws.");
+  add("regress", "keep", "", "", "Of a shrunk plan: numbers of the operations that stay, 3,17; none: only the closing Sends.");
+  add("regress", "simple", "", "", "Of a shrunk plan: what is made simple, mtu,push.");
   for (const auto& row : spec::kSizes) {
     add("model", row.name, "build", row.unit, fmt::format("{} Default {}, minimum {}; model only.", row.doc, row.value, row.minimum));
   }

@@ -19,6 +19,7 @@ namespace {
 
 constexpr uint32_t kOpsOfChild = 250;
 constexpr uint64_t kOpsForCoverage = 2000;
+const std::string kNothing = "none";  // keep=none: the closing Sends alone
 const std::vector<std::string> kOwnSettings = {"ops", "keep", "simple"};
 
 double seconds_since(std::chrono::steady_clock::time_point t) { return std::chrono::duration<double>(std::chrono::steady_clock::now() - t).count(); }
@@ -76,7 +77,7 @@ class Shrinker {
     return candidate(kept_, simple_);
   }
   std::string failure() const { return failure_; }
-  std::string keep() const { return fmt::format("{}", fmt::join(kept_, ",")); }
+  std::string keep() const { return kept_.empty() ? kNothing : fmt::format("{}", fmt::join(kept_, ",")); }
   std::string simple() const { return fmt::format("{}", fmt::join(simple_, ",")); }
   unsigned runs() const { return runs_; }
   bool out_of_time() const { return seconds_since(began_) > request_.shrink_s; }
@@ -168,7 +169,7 @@ Plan make_plan(const RegressRequest& r, uint64_t seed, uint32_t ops) {
   Plan p = regress::generate(seed, ops, limits);
   if (!r.keep.empty()) {
     std::set<uint32_t> numbers;
-    for (const std::string& w : words(r.keep)) numbers.insert(static_cast<uint32_t>(number("keep", w, 0, ops)));
+    for (const std::string& w : r.keep == kNothing ? std::vector<std::string>{} : words(r.keep)) numbers.insert(static_cast<uint32_t>(number("keep", w, 0, ops)));
     p.keep(numbers);
   }
   const auto known = p.simplifications();
@@ -181,7 +182,7 @@ Plan make_plan(const RegressRequest& r, uint64_t seed, uint32_t ops) {
 
 }  // namespace regression
 
-int regress(const RegressRequest& r) {
+int run_regression(const RegressRequest& r) {
   check(r);
   const auto began = std::chrono::steady_clock::now();
   Coverage coverage;
@@ -240,7 +241,7 @@ int regress_command(Options& o) {
   r.quiet = o.quiet;
   r.verbose = o.verbose;
   r.progress = !o.quiet && isatty(STDERR_FILENO) != 0;
-  return regress(r);
+  return run_regression(r);
 }
 
 }  // namespace rnic::app

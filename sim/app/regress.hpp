@@ -2,7 +2,7 @@
 // each; what was drawn is counted, and a plan that fails is made smaller while it still fails.
 //
 //   RegressRequest r{.kind = {"rtl", "rtl"}, .ops = 2000, .seed = 7};
-//   return regress(r);                                                     exit status
+//   return run_regression(r);                                                     exit status
 //
 // Child k has the seed + k. A child alone, and with --set keep=3,17 --set simple=mtu,push a shrunk plan, is a command of its own.
 #pragma once
@@ -23,7 +23,7 @@ struct RegressRequest {
 };
 
 /// Throws Usage and Missing.
-int regress(const RegressRequest& request);
+int run_regression(const RegressRequest& request);
 int regress_command(Options& o);
 
 namespace regression {

@@ -26,13 +26,17 @@ Side seat_of(Endpoint e) { return e == Endpoint::kInitiator ? kClient : kServer;
 
 std::unique_ptr<sim::Device> make_device(const ReplayRequest& r, Side seat) {
   if (r.kind[seat] == "model") return sim::make_model_device(r.config.sizes(seat), kSides[seat]);
-  if (r.kind[seat] != "rtl") throw Usage(fmt::format("--{}: no backend \"{}\"{}", kSides[seat], r.kind[seat], nearest(r.kind[seat], {"model", "rtl"})));
-  if (const auto sizes = r.config.changed_sizes(); !sizes.empty()) throw Usage(fmt::format("{}: sizes of the RTL are fixed when it is built", sizes[0]));
+  if (r.kind[seat] != "rtl")
+    throw Usage(fmt::format("--{}: no backend \"{}\"{}", kSides[seat], r.kind[seat],
+                            nearest(r.kind[seat], {"model", "rtl"})));
+  if (const auto sizes = r.config.changed_sizes(); !sizes.empty())
+    throw Usage(fmt::format("{}: sizes of the RTL are fixed when it is built", sizes[0]));
   sim::RtlOptions o;
   o.minimum = r.config.minimum(seat);
   o.name = kSides[seat];
   o.reset_seed = r.config.reset_seed(seat);
-  if (r.wave.find('@') != std::string::npos) throw Usage("replay: --wave FILE without a window; a replay is short");
+  if (r.wave.find('@') != std::string::npos)
+    throw Usage("replay: --wave FILE without a window; a replay is short");
   o.wave.file = r.wave;
   return sim::make_rtl_device(o);
 }
@@ -40,22 +44,40 @@ std::unique_ptr<sim::Device> make_device(const ReplayRequest& r, Side seat) {
 std::string dump(std::span<const uint8_t> bytes) {
   std::string s;
   for (size_t at = 0; at < bytes.size(); at += kBytesALine) {
-    s += fmt::format("        {:04x}  {}\n", at, hex_of(bytes.subspan(at, std::min(kBytesALine, bytes.size() - at))));
+    s += fmt::format("        {:04x}  {}\n", at,
+                     hex_of(bytes.subspan(at, std::min(kBytesALine, bytes.size() - at))));
   }
   return s;
 }
 
 /// What was played and answered, with each byte of an answer.
 std::string text_of(const Plan& plan, const Exchange& e) {
-  const std::string unit = e.step == Exchange::kNoStep ? "-" : std::to_string(plan.steps[e.step].unit);
-  const std::string what = e.message.fpdus.empty() ? fmt::format("MPA frame bytes={}", e.mpa.size()) : e.message.describe();
-  std::string s = fmt::format("{:>4} {:>9} ns {:<10} {}{}\n", unit, e.at_ns, e.ours ? plan.our_name : plan.peer_name, what, !e.ours ? "" : e.differences.empty() ? "  as listed" : "  DIFFERS");
+  const std::string unit =
+      e.step == Exchange::kNoStep ? "-" : std::to_string(plan.steps[e.step].unit);
+  const std::string what = e.message.fpdus.empty() ? fmt::format("MPA frame bytes={}", e.mpa.size())
+                                                   : e.message.describe();
+  std::string s = fmt::format("{:>4} {:>9} ns {:<10} {}{}\n", unit, e.at_ns,
+                              e.ours ? plan.our_name : plan.peer_name, what,
+                              !e.ours                 ? ""
+                              : e.differences.empty() ? "  as listed"
+                                                      : "  DIFFERS");
+  if (e.step != Exchange::kNoStep && plan.steps[e.step].pad_cleared)
+    s += "        compared with a pad of zeros: the listing's sender left something in it\n";
   for (const auto& d : e.differences) s += fmt::format("        {}\n", d);
   if (!e.ours) return s;
   if (e.message.fpdus.empty()) return s + dump(e.mpa);
   for (const Bytes& f : e.message.fpdus) s += dump(f);
   return s;
 }
+
+/// Hands the device's writes to the player whose turn it is.
+class Watch final : public sim::PcieObserver {
+ public:
+  void on_write(Time, const sim::DmaWrite& w, bool) override {
+    if (player != nullptr) player->on_write(w);
+  }
+  ReplayPlayer* player = nullptr;
+};
 
 struct Played {
   std::string text;
@@ -65,10 +87,14 @@ struct Played {
 };
 
 /// One connection's verdict.
-Played verdict(const Plan& plan, const std::vector<Exchange>& exchanges, const ReplayPlayer& player, bool done) {
+Played verdict(const Plan& plan, const std::vector<Exchange>& exchanges, const ReplayPlayer& player,
+               bool done) {
   Played p;
-  p.text = fmt::format("connection {}: our device is {}, the {}; {} plays\n", plan.connection, plan.our_name, plan.side == Endpoint::kInitiator ? "initiator" : "responder", plan.peer_name);
-  for (const auto& [recorded, ours] : player.stags()) p.text += fmt::format("  STag {:#010x} of the listing is {:#010x}\n", recorded, ours);
+  p.text = fmt::format("connection {}: our device is {}, the {}; {} plays\n", plan.connection,
+                       plan.our_name, plan.side == Endpoint::kInitiator ? "initiator" : "responder",
+                       plan.peer_name);
+  for (const auto& [recorded, ours] : player.stags())
+    p.text += fmt::format("  STag {:#010x} of the listing is {:#010x}\n", recorded, ours);
   size_t at = 0;
   auto& answers = p.json["answers"] = nlohmann::ordered_json::array();
   for (const Exchange& e : exchanges) {
@@ -78,10 +104,15 @@ Played verdict(const Plan& plan, const std::vector<Exchange>& exchanges, const R
     ++p.checks;
     ++p.answers;
     const std::string what = e.message.fpdus.empty() ? "mpa" : e.message.describe();
-    answers.push_back({{"unit", e.step == Exchange::kNoStep ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(plan.steps[e.step].unit)}, {"what", what}, {"same", e.differences.empty()}});
+    answers.push_back(
+        {{"unit", e.step == Exchange::kNoStep ? nlohmann::ordered_json(nullptr)
+                                              : nlohmann::ordered_json(plan.steps[e.step].unit)},
+         {"what", what},
+         {"same", e.differences.empty()}});
     for (const auto& d : e.differences) p.differences.push_back(fmt::format("{}: {}", what, d));
   }
-  if (!done && at < plan.steps.size()) p.differences.push_back(fmt::format("the play ends before unit {}", plan.steps[at].unit));
+  if (!done && at < plan.steps.size())
+    p.differences.push_back(fmt::format("the play ends before unit {}", plan.steps[at].unit));
   p.text += "written:\n";
   auto& written = p.json["written"] = nlohmann::ordered_json::array();
   for (const Stored& s : player.stored()) {
@@ -98,7 +129,9 @@ Played verdict(const Plan& plan, const std::vector<Exchange>& exchanges, const R
 }  // namespace
 
 std::string reproduce(const ReplayRequest& r) {
-  return fmt::format("rnic-sim replay {}{} --client {} --server {} --seed {}{}", r.listing, r.side.empty() ? "" : " --side " + r.side, r.kind[0], r.kind[1], r.seed, r.config.as_options());
+  return fmt::format("rnic-sim replay {}{} --client {} --server {} --seed {}{}", r.listing,
+                     r.side.empty() ? "" : " --side " + r.side, r.kind[0], r.kind[1], r.seed,
+                     r.config.as_options());
 }
 
 Outcome replay(const ReplayRequest& r) {
@@ -125,6 +158,8 @@ Outcome replay(const ReplayRequest& r) {
     simulation.write_tlp(tlp.get());
   }
 
+  Watch watch;
+  simulation.observe(0, watch);
   std::vector<Played> played;
   verbs::ManagerSettings settings;
   settings.seed = r.seed;
@@ -135,12 +170,14 @@ Outcome replay(const ReplayRequest& r) {
     if (!context) throw std::runtime_error("open: " + context.error().what);
     for (const Plan& plan : plans) {
       ReplayPlayer player(plan, peer);
+      watch.player = &player;
       std::optional<std::string> broken;
       try {
         player.run(dev, *context, static_cast<uint16_t>(kPort + plan.connection));
       } catch (const std::runtime_error& e) {
         broken = e.what();
       }
+      watch.player = nullptr;
       played.push_back(verdict(plan, peer.exchanges(), player, peer.done()));
       if (broken) played.back().differences.push_back(*broken);
     }
@@ -171,7 +208,8 @@ Outcome replay(const ReplayRequest& r) {
   for (const auto& d : differences) say(d);
   if (checks == 0 && out.failure.empty()) say("nothing was checked");
   if (!out.failure.empty()) {
-    const bool is_stuck = result.status == sim::RunStatus::kNoProgress || result.status == sim::RunStatus::kTimeLimit;
+    const bool is_stuck =
+        result.status == sim::RunStatus::kNoProgress || result.status == sim::RunStatus::kTimeLimit;
     out.status = is_stuck ? kNoProgress : kMismatch;
   }
   j["checks"] = checks;
@@ -202,7 +240,10 @@ Outcome replay_child(const ReplayRequest& r) {
       o.status = kMismatch;
       o.failure = e.what();
     }
-    const std::string text = nlohmann::ordered_json{{"status", static_cast<int>(o.status)}, {"failure", o.failure}, {"json", o.json}}.dump();
+    const std::string text = nlohmann::ordered_json{
+        {"status", static_cast<int>(o.status)},
+        {"failure", o.failure},
+        {"json", o.json}}.dump();
     for (size_t at = 0; at < text.size();) {
       const ssize_t n = write(fd[1], text.data() + at, text.size() - at);
       if (n <= 0) break;
@@ -214,14 +255,17 @@ Outcome replay_child(const ReplayRequest& r) {
   close(fd[1]);
   std::string text;
   std::array<char, 65536> buffer;
-  for (ssize_t n = 0; (n = read(fd[0], buffer.data(), buffer.size())) > 0;) text.append(buffer.data(), static_cast<size_t>(n));
+  for (ssize_t n = 0; (n = read(fd[0], buffer.data(), buffer.size())) > 0;)
+    text.append(buffer.data(), static_cast<size_t>(n));
   close(fd[0]);
   int status = 0;
   waitpid(pid, &status, 0);
   Outcome o;
   if (text.empty()) {
     o.status = kMismatch;
-    o.failure = WIFSIGNALED(status) ? fmt::format("the replay died of signal {} ({})\n", WTERMSIG(status), strsignal(WTERMSIG(status))) : "the replay ended without a result\n";
+    o.failure = WIFSIGNALED(status) ? fmt::format("the replay died of signal {} ({})\n",
+                                                  WTERMSIG(status), strsignal(WTERMSIG(status)))
+                                    : "the replay ended without a result\n";
     return o;
   }
   const auto j = nlohmann::ordered_json::parse(text);
@@ -232,7 +276,8 @@ Outcome replay_child(const ReplayRequest& r) {
 }
 
 int replay_command(const Options& o, const std::string& side) {
-  if (o.words.size() != 1) throw Usage("replay: say one listing, a JSON file (tb/vectors/captures)");
+  if (o.words.size() != 1)
+    throw Usage("replay: say one listing, a JSON file (tb/vectors/captures)");
   ReplayRequest r;
   r.listing = o.words[0];
   r.side = side;
@@ -245,8 +290,11 @@ int replay_command(const Options& o, const std::string& side) {
   const Outcome out = replay(r);
   if (!o.quiet) {
     const auto& j = out.json;
-    fmt::print("{}{} on {} as {} ({}): {} messages answered, {} checks, {} differences\n", j["text"].get<std::string>(), j["listing"].get<std::string>(), j["device"].get<std::string>(),
-               j["name"].get<std::string>(), j["side"].get<std::string>(), j["answered"].get<uint64_t>(), j["checks"].get<uint64_t>(), j["differences"].size());
+    fmt::print("{}{} on {} as {} ({}): {} messages answered, {} checks, {} differences\n",
+               j["text"].get<std::string>(), j["listing"].get<std::string>(),
+               j["device"].get<std::string>(), j["name"].get<std::string>(),
+               j["side"].get<std::string>(), j["answered"].get<uint64_t>(),
+               j["checks"].get<uint64_t>(), j["differences"].size());
   }
   if (!o.json.empty()) {
     nlohmann::ordered_json j = out.json;

@@ -19,9 +19,14 @@ constexpr uint8_t kTaggedBit = 0x80, kLastBit = 0x40;
 uint32_t be32(std::span<const uint8_t> b, size_t at) { return base::load_be<uint32_t>(&b[at]); }
 uint64_t be64(std::span<const uint8_t> b, size_t at) { return base::load_be<uint64_t>(&b[at]); }
 
-/// As it stands in the FPDU's last 4 bytes: the reflected CRC, lowest byte first (RFC 5044 section 4.4).
-uint32_t crc_of(std::span<const uint8_t> fpdu) { return model::crc32c(fpdu.first(fpdu.size() - kCrc)); }
-uint32_t crc_in(std::span<const uint8_t> fpdu) { return base::load_le<uint32_t>(&fpdu[fpdu.size() - kCrc]); }
+/// As it stands in the FPDU's last 4 bytes: the reflected CRC, lowest byte first (RFC 5044
+/// section 4.4).
+uint32_t crc_of(std::span<const uint8_t> fpdu) {
+  return model::crc32c(fpdu.first(fpdu.size() - kCrc));
+}
+uint32_t crc_in(std::span<const uint8_t> fpdu) {
+  return base::load_le<uint32_t>(&fpdu[fpdu.size() - kCrc]);
+}
 
 Bytes unhex(const std::string& text, const std::string& where) {
   const auto digit = [&](char c) {
@@ -29,13 +34,17 @@ Bytes unhex(const std::string& text, const std::string& where) {
     if (c >= 'a' && c <= 'f') return c - 'a' + 10;
     throw Usage(fmt::format("{}: \"{}\" is no hexadecimal digit", where, c));
   };
-  if (text.size() % 2 != 0) throw Usage(fmt::format("{}: an odd number of hexadecimal digits", where));
+  if (text.size() % 2 != 0)
+    throw Usage(fmt::format("{}: an odd number of hexadecimal digits", where));
   Bytes out;
-  for (size_t i = 0; i < text.size(); i += 2) out.push_back(static_cast<uint8_t>(digit(text[i]) * 16 + digit(text[i + 1])));
+  for (size_t i = 0; i < text.size(); i += 2)
+    out.push_back(static_cast<uint8_t>(digit(text[i]) * 16 + digit(text[i + 1])));
   return out;
 }
 
-bool carries_stag(spec::RdmapOpcode o) { return o == spec::RdmapOpcode::kSendInv || o == spec::RdmapOpcode::kSendSeInv; }
+bool carries_stag(spec::RdmapOpcode o) {
+  return o == spec::RdmapOpcode::kSendInv || o == spec::RdmapOpcode::kSendSeInv;
+}
 
 }  // namespace
 
@@ -52,10 +61,13 @@ Listing load_listing(const std::string& path) {
       const std::string from = u.at("from");
       if (std::find(names.begin(), names.end(), from) == names.end()) names.push_back(from);
     }
-    if (names.size() != 2) throw Usage(fmt::format("replay: {}: {} endpoints, not 2", path, names.size()));
+    if (names.size() != 2)
+      throw Usage(fmt::format("replay: {}: {} endpoints, not 2", path, names.size()));
     const std::string initiator = j.value("initiator", "initiator");
     if (names[0] != initiator) std::swap(names[0], names[1]);
-    if (names[0] != initiator) throw Usage(fmt::format("replay: {}: nothing comes from the initiator, \"{}\"", path, initiator));
+    if (names[0] != initiator)
+      throw Usage(
+          fmt::format("replay: {}: nothing comes from the initiator, \"{}\"", path, initiator));
     l.names = {names[0], names[1]};
     for (size_t k = 0; k < 2; ++k) {
       if (j.value("ended", "") == "closed by " + names[k]) l.initiator_closes = k == 0;
@@ -67,7 +79,8 @@ Listing load_listing(const std::string& path) {
       unit.from_initiator = u.at("from") == initiator;
       unit.is_mpa = u.at("kind") == "mpa";
       unit.bytes = unhex(u.at("hex"), fmt::format("replay: {}: unit {}", path, unit.n));
-      if (!unit.is_mpa && !parse_fpdu(unit.bytes)) throw Usage(fmt::format("replay: {}: unit {} is no FPDU", path, unit.n));
+      if (!unit.is_mpa && !parse_fpdu(unit.bytes))
+        throw Usage(fmt::format("replay: {}: unit {} is no FPDU", path, unit.n));
       l.connections = std::max(l.connections, unit.connection + 1);
       l.units.push_back(std::move(unit));
     }
@@ -112,8 +125,10 @@ bool Message::add(std::span<const uint8_t> fpdu) {
     head.payload = {};
     is_contiguous = s->is_tagged || s->mo == 0;
   } else {
-    is_contiguous = is_contiguous && s->ddp == head.ddp && s->rdmap == head.rdmap && s->stag == head.stag && s->word == head.word &&
-                    s->qn == head.qn && s->msn == head.msn && (s->is_tagged ? s->to == head.to + payload.size() : s->mo == payload.size());
+    is_contiguous = is_contiguous && s->ddp == head.ddp && s->rdmap == head.rdmap &&
+                    s->stag == head.stag && s->word == head.word && s->qn == head.qn &&
+                    s->msn == head.msn &&
+                    (s->is_tagged ? s->to == head.to + payload.size() : s->mo == payload.size());
   }
   crc_good = crc_good && s->crc_good;
   payload.insert(payload.end(), s->payload.begin(), s->payload.end());
@@ -131,7 +146,8 @@ std::string Message::describe() const {
     if (carries_stag(head.opcode)) s += fmt::format(" invalidate={:#010x}", head.word);
   }
   if (const auto r = read_request_of(*this)) {
-    s += fmt::format(" sink={:#010x}+{:#x} size={} source={:#010x}+{:#x}", r->sink_stag, r->sink_to, r->length, r->source_stag, r->source_to);
+    s += fmt::format(" sink={:#010x}+{:#x} size={} source={:#010x}+{:#x}", r->sink_stag, r->sink_to,
+                     r->length, r->source_stag, r->source_to);
   } else if (head.opcode == spec::RdmapOpcode::kTerminate && payload.size() >= 4) {
     s += fmt::format(" cause={:x}/{:x}/{:02x}", payload[0] >> 4, payload[0] & 15, payload[1]);
   } else {
@@ -145,10 +161,12 @@ std::string Message::describe() const {
 std::vector<std::string> differences(const Message& listed, const Message& got) {
   std::vector<std::string> out;
   const auto field = [&](const char* name, uint64_t want, uint64_t have) {
-    if (want != have) out.push_back(fmt::format("{} is {:#x}, the listing has {:#x}", name, have, want));
+    if (want != have)
+      out.push_back(fmt::format("{} is {:#x}, the listing has {:#x}", name, have, want));
   };
   if (!got.is_contiguous) out.emplace_back("the segments do not join");
-  if (got.crc_good != listed.crc_good) out.push_back(fmt::format("the CRC is {}", got.crc_good ? "good" : "bad"));
+  if (got.crc_good != listed.crc_good)
+    out.push_back(fmt::format("the CRC is {}", got.crc_good ? "good" : "bad"));
   field("the DDP control octet", listed.head.ddp, got.head.ddp);
   field("the RDMAP control octet", listed.head.rdmap, got.head.rdmap);
   if (listed.head.ddp != got.head.ddp || listed.head.rdmap != got.head.rdmap) return out;
@@ -165,22 +183,29 @@ std::vector<std::string> differences(const Message& listed, const Message& got) 
     field("the source's STag", a->source_stag, b->source_stag);
     field("the source's offset", a->source_to, b->source_to);
   } else if (listed.payload.size() != got.payload.size()) {
-    out.push_back(fmt::format("{} bytes of payload, the listing has {}", got.payload.size(), listed.payload.size()));
-  } else if (const auto at = std::mismatch(listed.payload.begin(), listed.payload.end(), got.payload.begin()); at.first != listed.payload.end()) {
-    out.push_back(fmt::format("payload byte {} is {:02x}, the listing has {:02x}", at.first - listed.payload.begin(), *at.second, *at.first));
+    out.push_back(fmt::format("{} bytes of payload, the listing has {}", got.payload.size(),
+                              listed.payload.size()));
+  } else if (const auto at =
+                 std::mismatch(listed.payload.begin(), listed.payload.end(), got.payload.begin());
+             at.first != listed.payload.end()) {
+    out.push_back(fmt::format("payload byte {} is {:02x}, the listing has {:02x}",
+                              at.first - listed.payload.begin(), *at.second, *at.first));
   }
   if (out.empty() && got.fpdus.size() == listed.fpdus.size()) {
     for (size_t i = 0; i < got.fpdus.size(); ++i) {
-      // Segments may be cut elsewhere; of equal length they must be equal to the last bit of pad and CRC.
+      // Segments may be cut elsewhere; of equal length they must be equal to the last bit of pad
+      // and CRC.
       if (got.fpdus[i].size() != listed.fpdus[i].size()) break;
-      if (got.fpdus[i] != listed.fpdus[i]) out.push_back(fmt::format("segment {} differs in length, pad or CRC", i));
+      if (got.fpdus[i] != listed.fpdus[i])
+        out.push_back(fmt::format("segment {} differs in length, pad or CRC", i));
     }
   }
   return out;
 }
 
 std::optional<ReadRequest> read_request_of(const Message& m) {
-  if (m.head.opcode != spec::RdmapOpcode::kReadRequest || m.payload.size() != kReadRequest) return std::nullopt;
+  if (m.head.opcode != spec::RdmapOpcode::kReadRequest || m.payload.size() != kReadRequest)
+    return std::nullopt;
   const std::span<const uint8_t> p(m.payload);
   return ReadRequest{be32(p, 0), be32(p, 12), be32(p, 16), be64(p, 4), be64(p, 20)};
 }
@@ -189,7 +214,8 @@ Bytes remap(Bytes fpdu, const std::map<uint32_t, uint32_t>& stags, Mover from) {
   const auto s = parse_fpdu(fpdu);
   if (!s) return fpdu;
   size_t at = 0;  // of the STag that is the device's
-  const bool is_read = s->opcode == spec::RdmapOpcode::kReadRequest && s->payload.size() == kReadRequest;
+  const bool is_read =
+      s->opcode == spec::RdmapOpcode::kReadRequest && s->payload.size() == kReadRequest;
   if (from == Mover::kDevice) {
     if (is_read) at = kLength + spec::kUntaggedHeaderBytes;
   } else if (is_read) {
@@ -204,6 +230,23 @@ Bytes remap(Bytes fpdu, const std::map<uint32_t, uint32_t>& stags, Mover from) {
   base::store_be(&fpdu[at], found->second);
   base::store_le(&fpdu[fpdu.size() - kCrc], crc_of(fpdu) ^ wrong);
   return fpdu;
+}
+
+Bytes with_good_crc(Bytes fpdu) {
+  base::store_le(&fpdu[fpdu.size() - kCrc], crc_of(fpdu));
+  return fpdu;
+}
+
+bool clear_pad(Bytes& fpdu) {
+  if (!parse_fpdu(fpdu)) return false;
+  const auto from =
+      fpdu.begin() + static_cast<std::ptrdiff_t>(kLength + base::load_be<uint16_t>(fpdu.data()));
+  const auto to = fpdu.end() - static_cast<std::ptrdiff_t>(kCrc);
+  if (std::all_of(from, to, [](uint8_t b) { return b == 0; })) return false;
+  const uint32_t wrong = crc_of(fpdu) ^ crc_in(fpdu);
+  std::fill(from, to, uint8_t{0});
+  base::store_le(&fpdu[fpdu.size() - kCrc], crc_of(fpdu) ^ wrong);
+  return true;
 }
 
 uint32_t fnv1a(std::span<const uint8_t> bytes) {

@@ -1,4 +1,5 @@
-// A capture listing (tb/vectors/captures): what two endpoints put on the wire, unit by unit, and FPDUs taken apart.
+// A capture listing (tb/vectors/captures): what two endpoints put on the wire, unit by unit, and
+// FPDUs taken apart.
 //
 //   Listing l = load_listing("rping-client-crc.json");             throws Usage
 //   for (const Unit& u : l.units) if (!u.is_mpa) Segment s = parse_fpdu(u.bytes).value();
@@ -77,6 +78,12 @@ std::optional<ReadRequest> read_request_of(const Message& m);
 enum class Mover : uint8_t { kDevice, kPeer };
 /// Exchanges the device's STags as `stags` says and repairs the CRC; a CRC that was bad stays bad.
 Bytes remap(Bytes fpdu, const std::map<uint32_t, uint32_t>& stags, Mover from);
+
+/// With the CRC of what stands before it.
+Bytes with_good_crc(Bytes fpdu);
+/// Sets the pad to zero, as RFC 5044 section 3 wants it of a sender, and repairs the CRC. True if
+/// it was not.
+bool clear_pad(Bytes& fpdu);
 
 uint32_t fnv1a(std::span<const uint8_t> bytes);
 std::string hex_of(std::span<const uint8_t> bytes);

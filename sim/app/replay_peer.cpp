@@ -107,7 +107,8 @@ void ReplayPeer::llp_rx(sim::Record r) {
 
 bool ReplayPeer::send(const Bytes& bytes, bool is_stream) {
   const auto size = static_cast<uint32_t>(bytes.size());
-  if (static_cast<int32_t>(limit_ - sent_) < static_cast<int32_t>(size) || !env_->can_llp_tx()) return false;
+  if (static_cast<int32_t>(limit_ - sent_) < static_cast<int32_t>(size) || !env_->can_llp_tx())
+    return false;
   sent_ += size;
   sim::Record r;
   r.connection = connection_;
@@ -160,12 +161,14 @@ void ReplayPeer::ask_stream() {
   if (rdma_ || waiting_ == 0 || !open_) return;
   size_t whole = kMpaHead;
   if (frame_.size() >= kMpaHead) whole += base::load_be<uint16_t>(&frame_[18]);
-  if (frame_.size() < whole) ctl(LlpOp::kGive, static_cast<uint16_t>(std::min<size_t>(whole - frame_.size(), waiting_)));
+  if (frame_.size() < whole)
+    ctl(LlpOp::kGive, static_cast<uint16_t>(std::min<size_t>(whole - frame_.size(), waiting_)));
 }
 
 void ReplayPeer::take_mpa(const sim::Record& r) {
   frame_.insert(frame_.end(), r.data.bytes().begin(), r.data.bytes().end());
-  if (frame_.size() < kMpaHead || frame_.size() < kMpaHead + base::load_be<uint16_t>(&frame_[18])) return;
+  if (frame_.size() < kMpaHead || frame_.size() < kMpaHead + base::load_be<uint16_t>(&frame_[18]))
+    return;
   Exchange& e = note(true);
   e.mpa = std::move(frame_);
   frame_.clear();
@@ -178,8 +181,11 @@ void ReplayPeer::take_mpa(const sim::Record& r) {
   const Bytes& want = plan_->steps[next_].mpa;
   for (size_t i = 0; i < std::max(want.size(), e.mpa.size()); ++i) {
     if (i < want.size() && i < e.mpa.size() && want[i] == e.mpa[i]) continue;
-    const auto text = [&](const Bytes& b) { return i < b.size() ? fmt::format("{:02x}", b[i]) : std::string("missing"); };
-    e.differences.push_back(fmt::format("byte {} is {}, the listing has {}", i, text(e.mpa), text(want)));
+    const auto text = [&](const Bytes& b) {
+      return i < b.size() ? fmt::format("{:02x}", b[i]) : std::string("missing");
+    };
+    e.differences.push_back(
+        fmt::format("byte {} is {}, the listing has {}", i, text(e.mpa), text(want)));
   }
   if (next_ == 1) {
     ctl(LlpOp::kRdmaMode);
@@ -189,7 +195,8 @@ void ReplayPeer::take_mpa(const sim::Record& r) {
 }
 
 void ReplayPeer::take_fpdu(const sim::Record& r) {
-  const Bytes fpdu = remap({r.data.bytes().begin(), r.data.bytes().end()}, to_listing_, Mover::kDevice);
+  const Bytes fpdu =
+      remap({r.data.bytes().begin(), r.data.bytes().end()}, to_listing_, Mover::kDevice);
   const auto s = parse_fpdu(fpdu);
   if (!s || r.error) {
     Exchange e;
@@ -213,9 +220,13 @@ void ReplayPeer::take_fpdu(const sim::Record& r) {
 }
 
 void ReplayPeer::judge(Exchange e) {
-  const Step* want = !stopped_ && next_ < plan_->steps.size() && plan_->steps[next_].ours ? &plan_->steps[next_] : nullptr;
+  const Step* want = !stopped_ && next_ < plan_->steps.size() && plan_->steps[next_].ours
+                         ? &plan_->steps[next_]
+                         : nullptr;
   if (want == nullptr || want->is_mpa || want->message.head.opcode != e.message.head.opcode) {
-    e.differences.push_back(want == nullptr ? std::string("the listing has no message here") : fmt::format("the listing has {}", want->message.describe()));
+    e.differences.push_back(want == nullptr
+                                ? std::string("the listing has no message here")
+                                : fmt::format("the listing has {}", want->message.describe()));
     stopped_ = true;
   } else {
     e.step = next_;

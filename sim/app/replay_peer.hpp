@@ -1,12 +1,14 @@
-// The other endpoint of a replay: a device without a host that plays recorded bytes at the LLP port, in the listing's
-// order, and takes down what comes back.
+// The other endpoint of a replay: a device without a host that plays recorded bytes at the LLP
+// port, in the listing's order, and takes down what comes back.
 //
-//   auto owned = std::make_unique<ReplayPeer>();   ReplayPeer& peer = *owned;   simulation.add_host(std::move(owned));
-//   peer.begin(plan, stags, before);  peer.connect(sim::host_address(0), port);       or peer.listen(port)
-//   peer.next()  peer.done()  peer.exchanges()
+//   auto owned = std::make_unique<ReplayPeer>();   ReplayPeer& peer = *owned;
+//   simulation.add_host(std::move(owned)); peer.begin(plan, stags, before);
+//   peer.connect(sim::host_address(0), port);       or peer.listen(port) peer.next()  peer.done()
+//   peer.exchanges()
 //
-// A message of the peer is played when all before it in the listing has been seen. A message of the device is compared
-// with the listing's next one; one that is not of the kind stops the play, and what follows is taken down alone.
+// A message of the peer is played when all before it in the listing has been seen. A message of the
+// device is compared with the listing's next one; one that is not of the kind stops the play, and
+// what follows is taken down alone.
 #pragma once
 
 #include <functional>
@@ -79,7 +81,8 @@ class ReplayPeer final : public sim::Device {
   std::function<void(const Step&)> before_;
 
   size_t next_ = 0, segment_ = 0;  // of the plan, of the step
-  bool open_ = false, rdma_ = false, stopped_ = false, closed_ = true, half_closed_ = false, playing_ = false;
+  bool open_ = false, rdma_ = false, stopped_ = false, closed_ = true, half_closed_ = false,
+       playing_ = false;
   uint16_t connection_ = 0;
   uint32_t sent_ = 0, limit_ = 0, waiting_ = 0;
   Bytes frame_;  // of MPA, as far as it has come

@@ -14,7 +14,8 @@ namespace {
 using spec::RdmapOpcode;
 
 constexpr uint64_t kLargestRegion = uint64_t{16} << 20;
-constexpr size_t kStart = 20, kIrdOrd = 4, kAdvertised = 16;  // MPA frame, its words, an entry of siw's private data
+constexpr size_t kStart = 20, kIrdOrd = 4,
+                 kAdvertised = 16;  // MPA frame, its words, an entry of siw's private data
 
 struct Access {
   uint32_t stag;
@@ -38,19 +39,24 @@ void start_of(Plan& p, const Bytes& f) {
   p.private_data.assign(f.begin() + static_cast<std::ptrdiff_t>(at), f.end());
 }
 
-/// The program on siw's side advertises its regions, fills them with 7 i + 31 k, and prints their sums at the end.
+/// The program on siw's side advertises its regions, fills them with 7 i + 31 k, and prints their
+/// sums at the end.
 void regions_of_note(const Listing& l, Plan& p) {
   std::map<unsigned, uint32_t> sums;
-  for (size_t at = l.note.find("; MR "); at != std::string::npos; at = l.note.find("; MR ", at + 1)) {
+  for (size_t at = l.note.find("; MR "); at != std::string::npos;
+       at = l.note.find("; MR ", at + 1)) {
     unsigned k = 0, sum = 0;
     if (std::sscanf(l.note.c_str() + at, "; MR %u sum %x", &k, &sum) == 2) sums[k] = sum;
   }
-  if (p.our_name != "siw" || sums.empty() || p.private_data.size() != sums.size() * kAdvertised) return;
+  if (p.our_name != "siw" || sums.empty() || p.private_data.size() != sums.size() * kAdvertised)
+    return;
   for (const auto& [k, sum] : sums) {
-    if (k >= sums.size()) throw Usage(fmt::format("replay: the note tells of region {} of {}", k, sums.size()));
+    if (k >= sums.size())
+      throw Usage(fmt::format("replay: the note tells of region {} of {}", k, sums.size()));
     const uint8_t* e = &p.private_data[k * kAdvertised];
     const uint32_t length = base::load_be<uint32_t>(e + 12);
-    if (length > kLargestRegion) throw Usage(fmt::format("replay: region {} has {} bytes", k, length));
+    if (length > kLargestRegion)
+      throw Usage(fmt::format("replay: region {} has {} bytes", k, length));
     Region r;
     r.base = base::load_be<uint64_t>(e);
     r.stag = base::load_be<uint32_t>(e + 8);
@@ -67,7 +73,8 @@ std::vector<Access> accesses(const Plan& p) {
     const auto read = read_request_of(s.message);
     if (read && s.ours) out.push_back({read->sink_stag, read->sink_to, read->length});
     if (read && !s.ours) out.push_back({read->source_stag, read->source_to, read->length});
-    if (s.message.head.is_tagged && !s.ours) out.push_back({s.message.head.stag, s.message.head.to, s.message.payload.size()});
+    if (s.message.head.is_tagged && !s.ours)
+      out.push_back({s.message.head.stag, s.message.head.to, s.message.payload.size()});
   }
   // An empty one needs no region, and its STag may be a wrong one.
   std::erase_if(out, [](const Access& a) { return a.length == 0; });
@@ -75,7 +82,8 @@ std::vector<Access> accesses(const Plan& p) {
 }
 
 Region* find(Plan& p, uint32_t stag) {
-  const auto r = std::find_if(p.regions.begin(), p.regions.end(), [&](const Region& x) { return x.stag == stag; });
+  const auto r = std::find_if(p.regions.begin(), p.regions.end(),
+                              [&](const Region& x) { return x.stag == stag; });
   return r == p.regions.end() ? nullptr : &*r;
 }
 
@@ -85,10 +93,13 @@ void regions_of_use(Plan& p) {
   for (const Access& a : accesses(p)) {
     if (find(p, a.stag) != nullptr) continue;
     const auto [s, is_new] = spans.try_emplace(a.stag, a.to, a.to + a.length);
-    if (!is_new) s->second = {std::min(s->second.first, a.to), std::max(s->second.second, a.to + a.length)};
+    if (!is_new)
+      s->second = {std::min(s->second.first, a.to), std::max(s->second.second, a.to + a.length)};
   }
   for (const auto& [stag, span] : spans) {
-    if (span.second - span.first > kLargestRegion) throw Usage(fmt::format("replay: STag {:#x} is used over {} bytes", stag, span.second - span.first));
+    if (span.second - span.first > kLargestRegion)
+      throw Usage(
+          fmt::format("replay: STag {:#x} is used over {} bytes", stag, span.second - span.first));
     Region r;
     r.stag = stag;
     r.base = span.first;
@@ -97,13 +108,14 @@ void regions_of_use(Plan& p) {
   }
 }
 
-/// Runs through the messages: what is in the regions at the end, and what the application must have stored before
-/// each Read Request, because the answer has bytes that no message brought.
+/// Runs through the messages: what is in the regions at the end, and what the application must have
+/// stored before each Read Request, because the answer has bytes that no message brought.
 void follow_memory(Plan& p) {
   for (Region& r : p.regions) r.after = r.before;
   std::deque<const Message*> answers;
   for (const Step& s : p.steps) {
-    if (!s.is_mpa && s.ours && s.message.head.opcode == RdmapOpcode::kReadResponse) answers.push_back(&s.message);
+    if (!s.is_mpa && s.ours && s.message.head.opcode == RdmapOpcode::kReadResponse)
+      answers.push_back(&s.message);
   }
   for (Step& s : p.steps) {
     if (s.is_mpa || s.ours) continue;
@@ -116,17 +128,20 @@ void follow_memory(Plan& p) {
       r = find(p, read->source_stag);
       if (r == nullptr || read->length == 0 || answer.payload.size() != read->length) continue;
       const uint64_t at = read->source_to - r->base;
-      if (read->source_to < r->base || at + read->length > r->after.size()) continue;  // a Read that is not right
+      if (read->source_to < r->base || at + read->length > r->after.size())
+        continue;  // a Read that is not right
       const auto held = r->after.begin() + static_cast<std::ptrdiff_t>(at);
-      if (std::equal(answer.payload.begin(), answer.payload.end(), held)) continue;
+      // The program whose sums the note has stores nothing; there a difference is one.
+      if (r->noted || std::equal(answer.payload.begin(), answer.payload.end(), held)) continue;
       std::copy(answer.payload.begin(), answer.payload.end(), held);
       s.pokes.push_back({static_cast<size_t>(r - p.regions.data()), at, answer.payload});
     } else if (m.head.is_tagged && !m.payload.empty()) {
       r = find(p, m.head.stag);
       const uint64_t at = m.head.to - r->base;
       if (m.head.to < r->base || at + m.payload.size() > r->after.size() || !m.crc_good) continue;
-      std::copy(m.payload.begin(), m.payload.end(), r->after.begin() + static_cast<std::ptrdiff_t>(at));
-      r->written.push_back({at, m.payload.size()});
+      std::copy(m.payload.begin(), m.payload.end(),
+                r->after.begin() + static_cast<std::ptrdiff_t>(at));
+      r->writes.push_back({at, m.payload});
     }
   }
 }
@@ -134,14 +149,16 @@ void follow_memory(Plan& p) {
 }  // namespace
 
 bool Step::is_request() const {
-  return !is_mpa && message.head.opcode != RdmapOpcode::kReadResponse && message.head.opcode != RdmapOpcode::kTerminate;
+  return !is_mpa && message.head.opcode != RdmapOpcode::kReadResponse &&
+         message.head.opcode != RdmapOpcode::kTerminate;
 }
 
 Endpoint side_of(const Listing& l, const std::string& name) {
   if (name == "initiator" || name == l.names[0]) return Endpoint::kInitiator;
   if (name == "responder" || name == l.names[1]) return Endpoint::kResponder;
   if (name.empty()) return l.names[0] == "siw" ? Endpoint::kInitiator : Endpoint::kResponder;
-  throw Usage(fmt::format("replay: --side \"{}\"{}", name, nearest(name, {"initiator", "responder", l.names[0], l.names[1]})));
+  throw Usage(fmt::format("replay: --side \"{}\"{}", name,
+                          nearest(name, {"initiator", "responder", l.names[0], l.names[1]})));
 }
 
 Plan make_plan(const Listing& l, Endpoint side, uint32_t connection) {
@@ -155,7 +172,8 @@ Plan make_plan(const Listing& l, Endpoint side, uint32_t connection) {
   for (const Unit& u : l.units) {
     if (u.connection != connection) continue;
     const bool ours = u.from_initiator == active;
-    const bool goes_on = !u.is_mpa && !p.steps.empty() && !p.steps.back().is_mpa && p.steps.back().ours == ours && !p.steps.back().message.is_whole;
+    const bool goes_on = !u.is_mpa && !p.steps.empty() && !p.steps.back().is_mpa &&
+                         p.steps.back().ours == ours && !p.steps.back().message.is_whole;
     if (!goes_on) {
       Step s;
       s.unit = u.n;
@@ -165,10 +183,15 @@ Plan make_plan(const Listing& l, Endpoint side, uint32_t connection) {
       p.steps.push_back(std::move(s));
     }
     if (u.is_mpa && ours) start_of(p, u.bytes);
-    if (!u.is_mpa) p.steps.back().message.add(u.bytes);
+    if (u.is_mpa) continue;
+    Bytes fpdu = u.bytes;
+    if (ours && clear_pad(fpdu)) p.steps.back().pad_cleared = true;
+    p.steps.back().message.add(fpdu);
   }
-  if (p.steps.size() < 2 || !p.steps[0].is_mpa || !p.steps[1].is_mpa || p.steps[0].ours == p.steps[1].ours) {
-    throw Usage(fmt::format("replay: {}: connection {} does not begin with Request and Reply", l.name, connection));
+  if (p.steps.size() < 2 || !p.steps[0].is_mpa || !p.steps[1].is_mpa ||
+      p.steps[0].ours == p.steps[1].ours) {
+    throw Usage(fmt::format("replay: {}: connection {} does not begin with Request and Reply",
+                            l.name, connection));
   }
   regions_of_note(l, p);
   regions_of_use(p);

@@ -1,8 +1,9 @@
-// What a device does that takes one endpoint's place in a listing: regions with what they hold before and after, receives,
-// and the messages of both sides in order.
+// What a device does that takes one endpoint's place in a listing: regions with what they hold
+// before and after, receives, and the messages of both sides in order.
 //
 //   Plan p = make_plan(listing, side_of(listing, "siw"), 0);
-//   for (const Step& s : p.steps) if (s.ours) ...                  what the device is to send, the others are played into it
+//   for (const Step& s : p.steps) if (s.ours) ...                  what the device is to send, the
+//   others are played into it
 #pragma once
 
 #include <string>
@@ -29,7 +30,8 @@ struct Step {
   bool ours = false, is_mpa = false;
   Bytes mpa;
   Message message;
-  std::vector<Poke> pokes;  // before it is played
+  std::vector<Poke> pokes;   // before it is played
+  bool pad_cleared = false;  // the listing's sender had left something in the pad
 
   bool is_request() const;  ///< made by a work request: not an answer of the device itself
 };
@@ -39,10 +41,11 @@ struct Region {
   uint64_t base = 0;
   Bytes before, after;
   std::optional<uint32_t> noted;  // FNV-1a of it after the run, from the listing's note
-  struct Range {
-    uint64_t offset = 0, length = 0;
+  struct Write {
+    uint64_t offset = 0;
+    Bytes bytes;
   };
-  std::vector<Range> written;  // by the peer's messages, in order
+  std::vector<Write> writes;  // by the peer's messages, in order
 };
 
 struct Plan {

@@ -29,6 +29,15 @@ void got(Result<void> r, const char* what) {
   if (!r) throw std::runtime_error(fmt::format("{}: {}", what, r.error().what));
 }
 
+std::optional<uint64_t> offset_in(const DmaBuffer& buffer, uint64_t bus) {
+  for (size_t i = 0; i < buffer.pages().size(); ++i) {
+    const uint64_t page = buffer.pages()[i];
+    if (bus >= page && bus - page < buffer.page_size())
+      return i * buffer.page_size() + (bus - page);
+  }
+  return std::nullopt;
+}
+
 uint64_t slot(uint64_t bytes) { return (bytes + kMargin + 63) / 64 * 64; }
 
 }  // namespace
@@ -63,28 +72,36 @@ void ReplayPlayer::set_up(Context& context) {
   for (const Region& r : plan_.regions) {
     buffers_.push_back(got(context.alloc(r.before.size()), "region"));
     std::copy(r.before.begin(), r.before.end(), buffers_.back().data());
-    mrs_.push_back(got(pd_.reg_mr_iova(buffers_.back(), 0, r.before.size(), r.base, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ), "region"));
+    mrs_.push_back(got(
+        pd_.reg_mr_iova(buffers_.back(), 0, r.before.size(), r.base,
+                        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ),
+        "region"));
     stags_[r.stag] = mrs_.back().rkey();
   }
+  written_.resize(buffers_.size());
   source_ = got(context.alloc(source), "payloads");
   sink_ = got(context.alloc(sink), "receives");
   source_mr_ = got(pd_.reg_mr(source_, 0), "payloads");
   sink_mr_ = got(pd_.reg_mr(sink_, IBV_ACCESS_LOCAL_WRITE), "receives");
   for (size_t i = 0; i < plan_.steps.size(); ++i) {
     const Step& s = plan_.steps[i];
-    if (s.ours && s.is_request()) std::copy(s.message.payload.begin(), s.message.payload.end(), source_.data() + source_at_[i]);
+    if (s.ours && s.is_request())
+      std::copy(s.message.payload.begin(), s.message.payload.end(), source_.data() + source_at_[i]);
   }
   std::fill(sink_.bytes().begin(), sink_.bytes().end(), kUntouched);
   for (size_t k = 0; k < plan_.receives.size(); ++k) {
-    const Sge sge{sink_mr_.addr() + sink_at_[k], static_cast<uint32_t>(plan_.receives[k].size()), sink_mr_.lkey()};
+    const Sge sge{sink_mr_.addr() + sink_at_[k], static_cast<uint32_t>(plan_.receives[k].size()),
+                  sink_mr_.lkey()};
     const std::span<const Sge> list(&sge, plan_.receives[k].empty() ? 0 : 1);
-    if (const auto r = qp_.post_recv({.wr_id = kReceive | k, .sg_list = list}); !r) throw std::runtime_error("receive: " + r.error->what);
+    if (const auto r = qp_.post_recv({.wr_id = kReceive | k, .sg_list = list}); !r)
+      throw std::runtime_error("receive: " + r.error->what);
   }
 }
 
 void ReplayPlayer::start(PciDevice& dev, Context& context, uint16_t port) {
   peer_.begin(plan_, stags_, [this](const Step& s) {
-    for (const Poke& p : s.pokes) std::copy(p.bytes.begin(), p.bytes.end(), buffers_[p.region].data() + p.offset);
+    for (const Poke& p : s.pokes)
+      std::copy(p.bytes.begin(), p.bytes.end(), buffers_[p.region].data() + p.offset);
   });
   ConnParam param;
   param.private_data = plan_.private_data;
@@ -105,7 +122,8 @@ void ReplayPlayer::start(PciDevice& dev, Context& context, uint16_t port) {
   posted_ = 2;
 }
 
-/// All that the peer has sent before its next step is known to the program: receives complete, Reads answered.
+/// All that the peer has sent before its next step is known to the program: receives complete,
+/// Reads answered.
 bool ReplayPlayer::caught_up() const {
   size_t receives = 0, reads = 0;
   for (size_t i = 0; i < peer_.next(); ++i) {
@@ -120,7 +138,8 @@ bool ReplayPlayer::caught_up() const {
 /// Our requests up to the next message that is not one, as the listing has it.
 void ReplayPlayer::post_due() {
   if (failed_ || peer_.stopped() || !caught_up()) return;
-  for (size_t i = peer_.next(); i < plan_.steps.size() && plan_.steps[i].ours && plan_.steps[i].is_request(); ++i) {
+  for (size_t i = peer_.next();
+       i < plan_.steps.size() && plan_.steps[i].ours && plan_.steps[i].is_request(); ++i) {
     if (i < posted_) continue;
     post(i);
     posted_ = i + 1;
@@ -129,7 +148,8 @@ void ReplayPlayer::post_due() {
 
 void ReplayPlayer::post(size_t i) {
   const Message& m = plan_.steps[i].message;
-  Sge sge{source_mr_.addr() + source_at_[i], static_cast<uint32_t>(m.payload.size()), source_mr_.lkey()};
+  Sge sge{source_mr_.addr() + source_at_[i], static_cast<uint32_t>(m.payload.size()),
+          source_mr_.lkey()};
   SendWr wr;
   wr.wr_id = i;
   wr.send_flags = IBV_SEND_SIGNALED;
@@ -149,15 +169,18 @@ void ReplayPlayer::post(size_t i) {
       wr.opcode = IBV_WR_RDMA_READ;
       wr.remote_addr = r.source_to;
       wr.rkey = r.source_stag;
-      sge = {r.sink_to, r.length, stags_.contains(r.sink_stag) ? stags_.at(r.sink_stag) : r.sink_stag};
+      sge = {r.sink_to, r.length,
+             stags_.contains(r.sink_stag) ? stags_.at(r.sink_stag) : r.sink_stag};
       break;
     }
     default:
-      throw std::runtime_error(fmt::format("unit {}: {} cannot be posted: no such work request yet", plan_.steps[i].unit, to_string(m.head.opcode)));
+      throw std::runtime_error(fmt::format("unit {}: {} cannot be posted: no such work request yet",
+                                           plan_.steps[i].unit, to_string(m.head.opcode)));
   }
   // A Read names its sink even if it is empty.
   wr.sg_list = std::span<const Sge>(&sge, sge.length == 0 && wr.opcode != IBV_WR_RDMA_READ ? 0 : 1);
-  if (const auto r = qp_.post_send(wr); !r) throw std::runtime_error(fmt::format("unit {}: {}", plan_.steps[i].unit, r.error->what));
+  if (const auto r = qp_.post_send(wr); !r)
+    throw std::runtime_error(fmt::format("unit {}: {}", plan_.steps[i].unit, r.error->what));
   ++sends_;
 }
 
@@ -170,7 +193,11 @@ void ReplayPlayer::poll() {
     const auto which = static_cast<size_t>(wc.wr_id & ~kReceive);
     if (wc.status != IBV_WC_SUCCESS) {
       failed_ = true;
-      events_.push_back(fmt::format("{} completed: {}", is_receive ? fmt::format("receive {}", which) : fmt::format("request of unit {}", plan_.steps[which].unit), to_string(wc.status)));
+      events_.push_back(
+          fmt::format("{} completed: {}",
+                      is_receive ? fmt::format("receive {}", which)
+                                 : fmt::format("request of unit {}", plan_.steps[which].unit),
+                      to_string(wc.status)));
       continue;
     }
     if (!is_receive) {
@@ -181,11 +208,17 @@ void ReplayPlayer::poll() {
     ++checks_;
     const Bytes& want = plan_.receives[which];
     const auto all = sink_.bytes().subspan(sink_at_[which], slot(want.size()));
-    Stored s{fmt::format("receive {} bytes={}", which, wc.byte_len), {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(wc.byte_len, all.size()))}};
-    if (which != received_) wrong_.push_back(fmt::format("receive {} completed as number {}", which, received_));
-    if (s.bytes != want) wrong_.push_back(fmt::format("receive {} holds {} bytes that are not the listing's {}", which, s.bytes.size(), want.size()));
+    Stored s{fmt::format("receive {} bytes={}", which, wc.byte_len),
+             {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(
+                                             std::min<size_t>(wc.byte_len, all.size()))}};
+    if (which != received_)
+      wrong_.push_back(fmt::format("receive {} completed as number {}", which, received_));
+    if (s.bytes != want)
+      wrong_.push_back(fmt::format("receive {} holds {} bytes that are not the listing's {}", which,
+                                   s.bytes.size(), want.size()));
     const auto rest = all.subspan(s.bytes.size());
-    if (std::any_of(rest.begin(), rest.end(), [](uint8_t b) { return b != kUntouched; })) wrong_.push_back(fmt::format("bytes behind receive {} were written", which));
+    if (std::any_of(rest.begin(), rest.end(), [](uint8_t b) { return b != kUntouched; }))
+      wrong_.push_back(fmt::format("bytes behind receive {} were written", which));
     stored_.push_back(std::move(s));
     ++received_;
   }
@@ -201,7 +234,9 @@ void ReplayPlayer::exchange(PciDevice& dev) {
     if (now_moved != moved) last = dev.now();
     moved = now_moved;
     if (dev.now() > last + kPatience) {
-      wrong_.push_back(fmt::format("nothing moves before unit {}", peer_.done() ? std::string("the end") : std::to_string(plan_.steps[peer_.next()].unit)));
+      wrong_.push_back(fmt::format(
+          "nothing moves before unit {}",
+          peer_.done() ? std::string("the end") : std::to_string(plan_.steps[peer_.next()].unit)));
       return;
     }
     dev.relax();
@@ -215,31 +250,84 @@ void ReplayPlayer::finish(PciDevice& dev, Context& context) {
     peer_.close();
     got(connection_.wait_disconnected(dev.now() + 10 * kMs), "end of the connection");
   }
-  if (const auto r = connection_.disconnect(200 * kUs); !r && is_whole) wrong_.push_back("disconnect: " + r.error().what);
+  if (const auto r = connection_.disconnect(200 * kUs); !r && is_whole)
+    wrong_.push_back("disconnect: " + r.error().what);
   poll();
   while (const auto e = context.get_async_event(0)) {
-    events_.push_back(fmt::format("asynchronous event {} cause={:#x} peer_term={:#x}", static_cast<uint32_t>(e->type), e->cause, e->peer_term));
+    events_.push_back(fmt::format("asynchronous event {} cause={:#x} peer_term={:#x}",
+                                  static_cast<uint32_t>(e->type), e->cause, e->peer_term));
   }
   check_memory();
   (void)qp_.destroy();
 }
 
+void ReplayPlayer::on_write(const sim::DmaWrite& w) {
+  for (size_t k = 0; k < buffers_.size() && k < written_.size(); ++k) {
+    const auto offset = offset_in(buffers_[k], w.address);
+    if (!offset) continue;
+    auto& list = written_[k];
+    const auto bytes = w.data.bytes();
+    if (list.empty() || list.back().offset + list.back().bytes.size() != *offset)
+      list.push_back({*offset, {}});
+    list.back().bytes.insert(list.back().bytes.end(), bytes.begin(), bytes.end());
+    return;
+  }
+  // Receives are looked at when they complete. A model says what a write is for, RTL does not.
+  if (w.client == sim::Client::kPlace && !offset_in(sink_, w.address))
+    wrong_.push_back(fmt::format("{} bytes were placed at bus address {:#x}, which is no region's",
+                                 w.data.size(), w.address));
+}
+
+/// What was placed in a region is what the listing's messages bring, byte for byte in their order,
+/// however it was cut.
+void ReplayPlayer::check_writes(size_t k) {
+  const Region& r = plan_.regions[k];
+  using Places = std::vector<std::pair<uint64_t, uint8_t>>;
+  const auto places = [](const std::vector<Region::Write>& writes) {
+    Places p;
+    for (const auto& w : writes) {
+      for (size_t i = 0; i < w.bytes.size(); ++i) p.emplace_back(w.offset + i, w.bytes[i]);
+    }
+    return p;
+  };
+  ++checks_;
+  const Places want = places(r.writes), have = places(written_[k]);
+  const auto [w, h] = std::mismatch(want.begin(), want.end(), have.begin(), have.end());
+  if (h != have.end()) {
+    wrong_.push_back(fmt::format(
+        "region {:#010x}: byte {} that was written is {:02x} at {:#x}, not the listing's", r.stag,
+        h - have.begin(), h->second, r.base + h->first));
+  } else if (w != want.end() && peer_.done()) {
+    wrong_.push_back(fmt::format("region {:#010x}: {} bytes were written, the listing has {}",
+                                 r.stag, have.size(), want.size()));
+  }
+  for (const auto& one : written_[k])
+    stored_.push_back({fmt::format("region {:#010x} to={:#x} bytes={}", r.stag, r.base + one.offset,
+                                   one.bytes.size()),
+                       one.bytes});
+}
+
 void ReplayPlayer::check_memory() {
   for (size_t k = 0; k < plan_.regions.size(); ++k) {
+    check_writes(k);
     const Region& r = plan_.regions[k];
     const auto bytes = buffers_[k].bytes().first(r.after.size());
+    const uint32_t sum = fnv1a(bytes);
+    stored_.push_back(
+        {fmt::format("region {:#010x} bytes={} sum={:08x}{}", r.stag, bytes.size(), sum,
+                     r.noted ? fmt::format(", the note has {:08x}", *r.noted) : ""),
+         {}});
+    if (!peer_.done()) continue;  // what it would hold after all was played
     ++checks_;
-    for (const auto& w : r.written) {
-      const auto part = bytes.subspan(w.offset, w.length);
-      stored_.push_back({fmt::format("region {:#010x} to={:#x} bytes={} (at the end)", r.stag, r.base + w.offset, w.length), {part.begin(), part.end()}});
-    }
     const auto at = std::mismatch(r.after.begin(), r.after.end(), bytes.begin());
     if (at.first != r.after.end()) {
-      wrong_.push_back(fmt::format("region {:#010x}: the byte at {:#x} is {:02x}, the listing makes it {:02x}", r.stag, r.base + static_cast<uint64_t>(at.first - r.after.begin()), *at.second, *at.first));
+      wrong_.push_back(fmt::format(
+          "region {:#010x}: the byte at {:#x} is {:02x}, the listing makes it {:02x}", r.stag,
+          r.base + static_cast<uint64_t>(at.first - r.after.begin()), *at.second, *at.first));
     }
-    const uint32_t sum = fnv1a(bytes);
-    stored_.push_back({fmt::format("region {:#010x} bytes={} sum={:08x}{}", r.stag, bytes.size(), sum, r.noted ? fmt::format(", the note has {:08x}", *r.noted) : ""), {}});
-    if (r.noted && *r.noted != sum) wrong_.push_back(fmt::format("region {:#010x}: its sum is {:08x}, the note has {:08x}", r.stag, sum, *r.noted));
+    if (r.noted && *r.noted != sum)
+      wrong_.push_back(fmt::format("region {:#010x}: its sum is {:08x}, the note has {:08x}",
+                                   r.stag, sum, *r.noted));
   }
 }
 

@@ -1,12 +1,15 @@
-// Our side's program in a replay: regions, receives and work requests of the plan, through the driver.
+// Our side's program in a replay: regions, receives and work requests of the plan, through the
+// driver.
 //
-//   ReplayPlayer player(plan, peer, seed);   simulation.start(0, "replay", [&](PciDevice& dev) { player.run(dev, ctx, port); });
-//   player.stored()                          what memory and receives held at the end, and what was wrong with them
+//   ReplayPlayer player(plan, peer, seed);   simulation.start(0, "replay", [&](PciDevice& dev) {
+//   player.run(dev, ctx, port); }); player.stored()                          what memory and
+//   receives held at the end, and what was wrong with them
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "backend/device.hpp"
 #include "replay_peer.hpp"
 #include "rnic/connection.hpp"
 #include "rnic/manager.hpp"
@@ -26,9 +29,14 @@ class ReplayPlayer {
   /// Throws std::runtime_error with what the driver says.
   void run(PciDevice& dev, verbs::Context& context, uint16_t port);
 
+  /// Every write of the device to its host, in order.
+  void on_write(const sim::DmaWrite& w);
+
   const std::vector<Stored>& stored() const { return stored_; }
   const std::vector<std::string>& wrong() const { return wrong_; }
-  const std::vector<std::string>& events() const { return events_; }  ///< completions in error, the end of the connection
+  const std::vector<std::string>& events() const {
+    return events_;
+  }  ///< completions in error, the end of the connection
   uint64_t checks() const { return checks_; }
   const std::map<uint32_t, uint32_t>& stags() const { return stags_; }
 
@@ -42,6 +50,7 @@ class ReplayPlayer {
   void post(size_t step);
   void poll();
   void check_memory();
+  void check_writes(size_t region);
 
   const Plan& plan_;
   ReplayPeer& peer_;
@@ -58,6 +67,7 @@ class ReplayPlayer {
 
   size_t posted_ = 0;  // steps below this have been
   size_t sends_ = 0, completed_ = 0, received_ = 0, reads_done_ = 0;
+  std::vector<std::vector<Region::Write>> written_;  // as on_write saw it, by region
   uint64_t checks_ = 0;
   bool failed_ = false;
   std::vector<Stored> stored_;

@@ -7,6 +7,8 @@
 #include <random>
 
 #include "commands.hpp"
+#include "regress.hpp"
+#include "replay.hpp"
 
 namespace po = boost::program_options;
 using namespace rnic::app;  // a main may
@@ -21,9 +23,11 @@ constexpr const char* kHead =
     "  run PROGRAM                        one program on one pairing of devices\n"
     "  compare [PROGRAM...]               programs on all four pairings of model and RTL: mismatches, timing error\n"
     "  copy --file FILE                   a file by Send, Write and Read on all four pairings\n"
+    "  replay LISTING                     a capture played into a device: all that it answers and writes, compared\n"
+    "  regress                            random host programs, compared with their plan; shrinks what fails\n"
     "  results                            measure the figures of docs/gen/results.md (--json FILE: write the page there)\n"
     "exit status: 0 all checks held, 1 a mismatch or failed check, 2 wrong use, 3 no progress, 4 something missing\n\n";
-const std::vector<std::string> kCommands = {"list", "explain", "run", "compare", "copy", "results"};
+const std::vector<std::string> kCommands = {"list", "explain", "run", "compare", "copy", "replay", "regress", "results"};
 
 po::options_description describe() {
   po::options_description d("options");
@@ -33,6 +37,7 @@ po::options_description describe() {
       "config", po::value<std::vector<std::string>>()->composing(), "JSON file of settings; several are laid one over the other")(
       "preset", po::value<std::string>(), "a named machine (list presets)")("print-config", "show what holds and why, run nothing")(
       "seed", po::value<std::string>()->default_value("1"), "a number, or random")("file", po::value<std::string>(), "what file_copy copies")(
+      "side", po::value<std::string>(), "replay: the endpoint that our device takes: initiator, responder, siw, tester")(
       "json", po::value<std::string>(), "results as JSON to this file (- for the output)")("csv", po::value<std::string>(), "results as CSV")(
       "pcap", po::value<std::string>(), "the wire, for Wireshark")("tlp", po::value<std::string>(), "each PCIe request, a line each")(
       "wave", po::value<std::string>(), "FILE[@FROM..TO] waveform of the RTL, FROM and TO in ns")("quiet", "only failures")(
@@ -59,6 +64,8 @@ int dispatch(const std::string& command, Options& o) {
   if (command == "run") return run_command(o);
   if (command == "compare") return compare_command(o);
   if (command == "copy") return copy_command(o);
+  if (command == "replay") return replay_command(o, o.side);
+  if (command == "regress") return regress_command(o);
   return results_command(o);
 }
 
@@ -86,7 +93,7 @@ int rnic_main(int argc, char** argv) {
     fmt::print("{}\n", kVersion);
     return kGood;
   }
-  if (vm.count("words") == 0) throw Usage("no command; one of list, explain, run, compare, copy, results (rnic-sim --help)");
+  if (vm.count("words") == 0) throw Usage("no command; one of list, explain, run, compare, copy, replay, regress, results (rnic-sim --help)");
 
   Options o;
   o.words = vm["words"].as<std::vector<std::string>>();
@@ -118,6 +125,7 @@ int rnic_main(int argc, char** argv) {
   o.request.pcap = text("pcap");
   o.request.tlp = text("tlp");
   o.request.wave = text("wave");
+  o.side = text("side");
   o.json = text("json");
   o.csv = text("csv");
   o.quiet = vm.count("quiet") != 0;

@@ -10,14 +10,22 @@ namespace {
 
 Client client_of(model::Purpose p) {
   switch (p) {
-    case model::Purpose::kSqFetch: return Client::kSqFetch;
-    case model::Purpose::kRqFetch: return Client::kRqFetch;
-    case model::Purpose::kAdmin: return Client::kAdmin;
-    case model::Purpose::kPayload: return Client::kPayload;
-    case model::Purpose::kPlace: return Client::kPlace;
-    case model::Purpose::kCq: return Client::kCq;
-    case model::Purpose::kMsix: return Client::kMsix;
-    case model::Purpose::kAdminWrite: return Client::kAdminWrite;
+    case model::Purpose::kSqFetch:
+      return Client::kSqFetch;
+    case model::Purpose::kRqFetch:
+      return Client::kRqFetch;
+    case model::Purpose::kAdmin:
+      return Client::kAdmin;
+    case model::Purpose::kPayload:
+      return Client::kPayload;
+    case model::Purpose::kPlace:
+      return Client::kPlace;
+    case model::Purpose::kCq:
+      return Client::kCq;
+    case model::Purpose::kMsix:
+      return Client::kMsix;
+    case model::Purpose::kAdminWrite:
+      return Client::kAdminWrite;
   }
   return Client::kUnknown;
 }
@@ -38,15 +46,23 @@ class ModelDevice final : public Device, private model::Surroundings {
   }
   bool can_mmio() const override { return rnic_->can_mmio(); }
   void mmio(Mmio m) override {
-    present().mmio({.is_write = m.is_write, .bar = m.bar, .bytes = m.bytes, .offset = m.offset, .value = m.value,
+    present().mmio({.is_write = m.is_write,
+                    .bar = m.bar,
+                    .bytes = m.bytes,
+                    .offset = m.offset,
+                    .value = m.value,
                     .data = std::move(m.data)});
   }
   void dma_piece(DmaPiece p) override {
-    present().dma_piece({.tag = p.tag, .status = p.status, .is_last = p.is_last, .data = std::move(p.data)});
+    present().dma_piece(
+        {.tag = p.tag, .status = p.status, .is_last = p.is_last, .data = std::move(p.data)});
   }
   bool can_llp_rx() const override { return rnic_->can_llp_rx(); }
   void llp_rx(Record r) override {
-    present().llp_rx({.connection = r.connection, .is_stream = r.is_stream, .error = r.error, .data = std::move(r.data)});
+    present().llp_rx({.connection = r.connection,
+                      .is_stream = r.is_stream,
+                      .error = r.error,
+                      .data = std::move(r.data)});
   }
   void llp_event(const spec::LlpCtlEvt& evt) override { present().llp_event(evt); }
   void llp_credit(const spec::LlpCredit& credit) override { present().llp_credit(credit); }
@@ -77,17 +93,23 @@ class ModelDevice final : public Device, private model::Surroundings {
   // model::Surroundings
   bool can_dma_write() const override { return env_->can_dma_write(); }
   void dma_write(model::WriteTlp t) override {
-    env_->dma_write({.address = t.address, .data = std::move(t.data), .client = client_of(t.purpose)});
+    env_->dma_write(
+        {.address = t.address, .data = std::move(t.data), .client = client_of(t.purpose)});
   }
   bool can_dma_read() const override { return env_->can_dma_read(); }
   void dma_read(const model::ReadTlp& t) override {
-    env_->dma_read({.tag = t.tag, .address = t.read.address, .length = t.read.length,
+    env_->dma_read({.tag = t.tag,
+                    .address = t.read.address,
+                    .length = t.read.length,
                     .client = client_of(t.read.purpose)});
   }
   void mmio_response(uint64_t value) override { env_->mmio_response(value); }
   bool can_llp_tx() const override { return env_->can_llp_tx(); }
   void llp_tx(model::LlpRecord r) override {
-    env_->llp_tx({.connection = r.connection, .is_stream = r.is_stream, .error = false, .data = std::move(r.data)});
+    env_->llp_tx({.connection = r.connection,
+                  .is_stream = r.is_stream,
+                  .error = false,
+                  .data = std::move(r.data)});
   }
   void llp_ctl(const spec::LlpCtlReq& req) override { env_->llp_ctl(req); }
 

@@ -37,7 +37,7 @@ void Llp::tx(Record&& r) {
       send(r.connection, FrameKind::kData, r.data.slice(at, mss));
     }
   }
-  if (left < static_cast<int32_t>(window_ / 2) && !acks_.empty()) {
+  if (left < static_cast<int32_t>(std::max<uint64_t>(window_ / 2, mss + 128u)) && !acks_.empty()) {
     acks_are_urgent_ = true;
     wake_at(acks_.front().at);
   }
@@ -55,7 +55,7 @@ void Llp::ack_arrives(const Ack& ack) {
   acks_.push_back(ack);
   const Conn& c = conns_[ack.conn];
   if (c.serial == ack.serial &&
-      static_cast<int32_t>(c.limit - c.sent) < static_cast<int32_t>(window_ / 2)) {
+      static_cast<int32_t>(c.limit - c.sent) < static_cast<int32_t>(std::max<uint64_t>(window_ / 2, link_.mss() + 128u))) {
     acks_are_urgent_ = true;
     wake_at(acks_.front().at);
   }

@@ -1,4 +1,5 @@
-// admin as a bench sees it: its streams, by name, its settings, and its sizes. The model's admin can stand behind the same face.
+// admin as a bench sees it: its streams, by name, its settings, and its sizes. The model's admin
+// can stand behind the same face.
 //
 //   dut.start(pace);   dut.configure({.enable = 1, ...});   dut.admin_doorbell.put({.index = 1});
 #pragma once
@@ -21,7 +22,8 @@ struct RtlAdmin : RtlDut<V> {
   static constexpr bool kHasCycles = true;
 
   // host_if
-  StreamIn<spec::AdminDoorbell> admin_doorbell = RNIC_IN(*this, admin_doorbell, spec::AdminDoorbell);
+  StreamIn<spec::AdminDoorbell> admin_doorbell =
+      RNIC_IN(*this, admin_doorbell, spec::AdminDoorbell);
   StreamOut<spec::AdminRdReq> admin_rd_req = RNIC_OUT(*this, admin_rd_req, spec::AdminRdReq);
   StreamIn<spec::AdminRdHdr> admin_rd_hdr = RNIC_IN(*this, admin_rd_hdr, spec::AdminRdHdr);
   PacketIn admin_rd = RNIC_PACKET_IN(*this, admin_rd);

@@ -33,7 +33,9 @@ TYPED_TEST(AdminTest, EveryCommand) {
     this->must(Op::kModifyCq, 3, this->ring(1));
     this->must(Op::kQueryQp, 4);
     this->must(Op::kModifyQp, 4, AdminModifyArgs{.to_state = 2});
-    this->must(Op::kModifyQp, 4, AdminModifyArgs{.to_state = 4, .connection = 0xffff, .ird = 99, .stream_length = 0xffff});
+    this->must(
+        Op::kModifyQp, 4,
+        AdminModifyArgs{.to_state = 4, .connection = 0xffff, .ird = 99, .stream_length = 0xffff});
     const auto made = this->must(Op::kCreateMr, this->sizes.num_stags - 1, this->region(1));
     const auto stag = spec::AdminMrResult::unpack(made.result).stag;
     this->must(Op::kQueryMr, stag);
@@ -43,7 +45,8 @@ TYPED_TEST(AdminTest, EveryCommand) {
       this->must(op, 0xffff);
     }
     this->must(Op::kConnConnect, 0, AdminConnArgs{.peer_port = 20049, .peer_address = 0x7f000001});
-    this->must(Op::kConnConnect, 77, AdminConnArgs{.address = 5, .length = 6, .peer_address = 1});  // not looked at
+    this->must(Op::kConnConnect, 77,
+               AdminConnArgs{.address = 5, .length = 6, .peer_address = 1});  // not looked at
     for (auto op : {Op::kConnQuery, Op::kConnClose, Op::kConnAbort, Op::kConnRelease}) {
       this->must(op, 0);
       this->must(op, this->sizes.num_conns - 1);
@@ -85,15 +88,19 @@ TYPED_TEST(AdminTest, Objects) {
       {s.num_qps, {Op::kCreateQp, Op::kModifyQp, Op::kQueryQp, Op::kDestroyQp}},
       {s.num_stags, {Op::kCreateMr}},
       {0x10000, {Op::kConnListen, Op::kConnUnlisten}},
-      {s.num_conns, {Op::kConnQuery, Op::kConnGive, Op::kConnSend, Op::kConnClose, Op::kConnAbort, Op::kConnRelease}}};
+      {s.num_conns,
+       {Op::kConnQuery, Op::kConnGive, Op::kConnSend, Op::kConnClose, Op::kConnAbort,
+        Op::kConnRelease}}};
   for (const auto& [count, ops] : rows)
     for (const auto op : ops)
       for (uint32_t object : {count, count | 0x10000U, 0x10000U, 0x80000000U, 0xffffffffU})
         this->refused(Status::kBadObject, op, object, one(40));
   for (uint32_t pd : {0U, s.num_pds - 1}) this->must(Op::kCreatePd, pd);
   for (uint32_t eq : {0U, s.num_eqs - 1}) this->must(Op::kCreateEq, eq, this->ring());
-  for (uint32_t cq : {0U, s.num_cqs - 1}) this->must(Op::kCreateCq, cq, this->ring(u8(s.num_eqs - 1)));
-  for (uint32_t q : {0U, s.num_qps - 1}) this->must(Op::kCreateQp, q, this->qp(u16(s.num_pds - 1), 0, u16(s.num_cqs - 1)));
+  for (uint32_t cq : {0U, s.num_cqs - 1})
+    this->must(Op::kCreateCq, cq, this->ring(u8(s.num_eqs - 1)));
+  for (uint32_t q : {0U, s.num_qps - 1})
+    this->must(Op::kCreateQp, q, this->qp(u16(s.num_pds - 1), 0, u16(s.num_cqs - 1)));
   for (uint32_t q : {0U, s.num_qps - 1}) this->must(Op::kDestroyQp, q);
 }
 
@@ -101,8 +108,9 @@ TYPED_TEST(AdminTest, ExistenceAndReferences) {
   each_pace([&](Pace pace) {
     this->start(pace);
     const auto bad = one(50);  // existence and references come before arguments
-    for (auto op : {Op::kDestroyPd, Op::kDestroyEq, Op::kQueryCq, Op::kDestroyCq, Op::kModifyCq, Op::kModifyQp, Op::kQueryQp,
-                    Op::kDestroyQp, Op::kCreateMr, Op::kCreateCq, Op::kCreateQp})
+    for (auto op :
+         {Op::kDestroyPd, Op::kDestroyEq, Op::kQueryCq, Op::kDestroyCq, Op::kModifyCq,
+          Op::kModifyQp, Op::kQueryQp, Op::kDestroyQp, Op::kCreateMr, Op::kCreateCq, Op::kCreateQp})
       this->refused(Status::kNotFound, op, 1, bad);
     this->furnish();
     this->refused(Status::kExists, Op::kCreatePd, 1, bad);
@@ -118,17 +126,18 @@ TYPED_TEST(AdminTest, ExistenceAndReferences) {
       this->refused(Status::kNotFound, Op::kModifyCq, 2, this->ring(eqn));
     }
     for (auto far : Some<uint16_t>{u16(0x8000), u16(0x4000)}) {
-      for (const auto& a : {this->qp(0, 2, 3), this->qp(u16(far + 1), 2, 3), this->qp(1, 1, 3), this->qp(1, u16(far + 2), 3),
-                            this->qp(1, 2, 1), this->qp(1, 2, u16(far + 3))})
+      for (const auto& a :
+           {this->qp(0, 2, 3), this->qp(u16(far + 1), 2, 3), this->qp(1, 1, 3),
+            this->qp(1, u16(far + 2), 3), this->qp(1, 2, 1), this->qp(1, 2, u16(far + 3))})
         this->refused(Status::kNotFound, Op::kCreateQp, 5, a);
       this->refused(Status::kNotFound, Op::kCreateMr, 5, this->region(u16(far + 1)));
     }
     this->refused(Status::kNotFound, Op::kCreateMr, 5, this->region(0));
 
     // Who is referred to stays.
-    const std::pair<Op, uint32_t> used[] = {{Op::kDestroyPd, 1}, {Op::kDestroyEq, 1}, {Op::kDestroyCq, 2}, {Op::kDestroyCq, 3}};
-    for (const auto& [op, object] : used)
-      this->refused(Status::kInUse, op, object);
+    const std::pair<Op, uint32_t> used[] = {
+        {Op::kDestroyPd, 1}, {Op::kDestroyEq, 1}, {Op::kDestroyCq, 2}, {Op::kDestroyCq, 3}};
+    for (const auto& [op, object] : used) this->refused(Status::kInUse, op, object);
     this->must(Op::kCreateQp, 5, this->qp(1, 2, 2));  // twice the same
     this->must(Op::kDestroyQp, 4);
     this->must(Op::kDestroyCq, 3);
@@ -144,7 +153,8 @@ TYPED_TEST(AdminTest, ExistenceAndReferences) {
     // Regions count on their PD; two of them.
     uint32_t stags[2];
     for (uint32_t i = 0; i < 2; i++)
-      stags[i] = spec::AdminMrResult::unpack(this->must(Op::kCreateMr, i, this->region(1)).result).stag;
+      stags[i] =
+          spec::AdminMrResult::unpack(this->must(Op::kCreateMr, i, this->region(1)).result).stag;
     this->refused(Status::kInUse, Op::kDestroyPd, 1);
     this->expect(Status::kExists, Op::kCreateMr, 1, this->region(1));  // tpt says so
     this->must(Op::kDestroyMr, stags[0]);
@@ -208,7 +218,8 @@ TYPED_TEST(AdminTest, RingArguments) {
   auto a = this->ring(1);
   a.base = 0x10;  // an EQE's size, not a CQE's
   this->refused(Status::kBadArgument, Op::kCreateCq, 5, a);
-  a.log_size = 15, a.vector = u8(vectors - 1), a.page = u16(pages - 1), a.eqn = 0xff;  // eqn: not looked at
+  a.log_size = 15, a.vector = u8(vectors - 1), a.page = u16(pages - 1),
+  a.eqn = 0xff;  // eqn: not looked at
   this->must(Op::kCreateEq, 0, a);
   a.base = ~uint64_t{31}, a.eqn = 0, a.log_size = 0;
   this->must(Op::kCreateCq, 5, a);
@@ -233,6 +244,11 @@ TYPED_TEST(AdminTest, QpArguments) {
   this->must(Op::kCreateQp, 5, this->qp(1, 3, 3));
 
   const auto& s = this->sizes;
+  auto low = this->to_rts(1);
+  low.ird_base = low.ord_base = 0;
+  Spoiled<AdminModifyArgs> many(low);
+  many.with(&AdminModifyArgs::ird, {33, 255}).with(&AdminModifyArgs::ord, {33, 255});
+  for (const auto& a : many.all()) this->refused(Status::kBadArgument, Op::kModifyQp, 5, a);
   Spoiled<AdminModifyArgs> mod(this->to_rts(1));
   mod.with(&AdminModifyArgs::to_state, {0, 3, 5, 9, 0x81})
       .with(&AdminModifyArgs::reserved0, {1, 8})
@@ -247,7 +263,8 @@ TYPED_TEST(AdminTest, QpArguments) {
       .filled(&AdminModifyArgs::reserved3);
   for (const auto& a : mod.all()) this->refused(Status::kBadArgument, Op::kModifyQp, 5, a);
   for (auto state : Some<uint8_t>{2, 4}) {
-    this->refused(Status::kBadArgument, Op::kModifyQp, 5, AdminModifyArgs{.to_state = state, .reserved2 = 1});
+    this->refused(Status::kBadArgument, Op::kModifyQp, 5,
+                  AdminModifyArgs{.to_state = state, .reserved2 = 1});
     this->must(Op::kModifyQp, 5, AdminModifyArgs{.to_state = state});
   }
   auto most = this->to_rts(u16(s.num_conns - 1));
@@ -258,19 +275,24 @@ TYPED_TEST(AdminTest, QpArguments) {
 
   // Commands without arguments have none.
   const std::pair<Op, uint32_t> without[] = {
-      {Op::kNop, 0}, {Op::kCreatePd, 0}, {Op::kDestroyPd, 1}, {Op::kQueryCq, 2}, {Op::kQueryQp, 5}, {Op::kDestroyQp, 5},
-      {Op::kQueryMr, 0}, {Op::kDestroyMr, 0}, {Op::kConnListen, 1}, {Op::kConnUnlisten, 1}, {Op::kConnQuery, 1},
-      {Op::kConnClose, 1}, {Op::kConnAbort, 1}, {Op::kConnRelease, 1}};
+      {Op::kNop, 0},        {Op::kCreatePd, 0},     {Op::kDestroyPd, 1}, {Op::kQueryCq, 2},
+      {Op::kQueryQp, 5},    {Op::kDestroyQp, 5},    {Op::kQueryMr, 0},   {Op::kDestroyMr, 0},
+      {Op::kConnListen, 1}, {Op::kConnUnlisten, 1}, {Op::kConnQuery, 1}, {Op::kConnClose, 1},
+      {Op::kConnAbort, 1},  {Op::kConnRelease, 1}};
   for (const auto& [op, object] : without) {
     for (size_t at : {0, 31, 55})
-      this->refused(op == Op::kDestroyPd ? Status::kInUse : Status::kBadArgument, op, object, one(at));
+      this->refused(op == Op::kDestroyPd ? Status::kInUse : Status::kBadArgument, op, object,
+                    one(at));
   }
   Spoiled<AdminConnArgs> conn({.address = 8, .length = 4});
   conn.filled(&AdminConnArgs::reserved0);
   for (const auto& a : conn.all())
-    for (auto op : {Op::kConnConnect, Op::kConnGive, Op::kConnSend}) this->refused(Status::kBadArgument, op, 1, a);
-  for (auto op : {Op::kConnGive, Op::kConnSend}) this->refused(Status::kBadArgument, op, 1, AdminConnArgs{.address = 8});
-  for (auto n : Some<uint16_t>{1025, 0xffff}) this->refused(Status::kBadArgument, Op::kConnSend, 1, AdminConnArgs{.length = n});
+    for (auto op : {Op::kConnConnect, Op::kConnGive, Op::kConnSend})
+      this->refused(Status::kBadArgument, op, 1, a);
+  for (auto op : {Op::kConnGive, Op::kConnSend})
+    this->refused(Status::kBadArgument, op, 1, AdminConnArgs{.address = 8});
+  for (auto n : Some<uint16_t>{1025, 0xffff})
+    this->refused(Status::kBadArgument, Op::kConnSend, 1, AdminConnArgs{.length = n});
 }
 
 TYPED_TEST(AdminTest, RegionArguments) {
@@ -282,7 +304,8 @@ TYPED_TEST(AdminTest, RegionArguments) {
   bad.with(&AdminMrArgs::log_page, {0, 11, 22, 23, 32 + 13, 255})
       .with(&AdminMrArgs::rights, {8, 0x8001, 2, 6})
       .with(&AdminMrArgs::reserved0, {1, 0x8000})
-      .with(&AdminMrArgs::length, {0, 3 * 8192 + 1, uint64_t{1} << 48, (uint64_t{1} << 48) + 1, ~uint64_t{0}})
+      .with(&AdminMrArgs::length,
+            {0, 3 * 8192 + 1, uint64_t{1} << 48, (uint64_t{1} << 48) + 1, ~uint64_t{0}})
       .with(&AdminMrArgs::first_offset, {1, 8192, 0x80000000})
       .with(&AdminMrArgs::pages, {0, 1, 2, 0xffffffff, 0x80000003})
       .with(&AdminMrArgs::pbl_base, {pbl - 2, pbl, 0xffffffff})
@@ -308,7 +331,8 @@ TYPED_TEST(AdminTest, RegionArguments) {
   a.length++;
   this->refused(Status::kBadArgument, Op::kCreateMr, slot, a);
   a = good;
-  a.length = 1, a.base_to = ~uint64_t{0}, a.key = 255;  // more pages than needed; up to the end of TOs
+  a.length = 1, a.base_to = ~uint64_t{0},
+  a.key = 255;  // more pages than needed; up to the end of TOs
   ok(a);
 }
 
@@ -325,7 +349,8 @@ TYPED_TEST(AdminTest, PageLists) {
       EXPECT_EQ(this->pbl.size(), n);
       for (uint32_t i = 0; i < this->pbl.size(); i++) {
         EXPECT_EQ(this->pbl[i].index, a.pbl_base + i);
-        EXPECT_EQ(this->pbl[i].address, base::load_le<uint64_t>(this->mem.get(list + 8 * i, 8).data()));
+        EXPECT_EQ(this->pbl[i].address,
+                  base::load_le<uint64_t>(this->mem.get(list + 8 * i, 8).data()));
       }
       this->must(Op::kDestroyMr, spec::AdminMrResult::unpack(made.result).stag);
       // An entry that is not a page: nothing is written, nothing made.
@@ -395,14 +420,15 @@ TYPED_TEST(AdminTest, UnitsRefuse) {
     no(W::kTpt, Op::kCreateMr, 9, this->region(1, 2));
     this->must(Op::kDestroyPd, 1);
     this->must(Op::kCreatePd, 1);
-    const auto stag = spec::AdminMrResult::unpack(this->must(Op::kCreateMr, 9, this->region(1, 2)).result).stag;
+    const auto stag =
+        spec::AdminMrResult::unpack(this->must(Op::kCreateMr, 9, this->region(1, 2)).result).stag;
     no(W::kTpt, Op::kDestroyMr, stag, none);
     no(W::kTpt, Op::kQueryMr, stag, none);
     this->refused(Status::kInUse, Op::kDestroyPd, 1);
     this->must(Op::kDestroyMr, stag);
     this->must(Op::kDestroyPd, 1);
-    for (auto op : {Op::kConnListen, Op::kConnUnlisten, Op::kConnConnect, Op::kConnQuery, Op::kConnClose, Op::kConnAbort,
-                    Op::kConnRelease})
+    for (auto op : {Op::kConnListen, Op::kConnUnlisten, Op::kConnConnect, Op::kConnQuery,
+                    Op::kConnClose, Op::kConnAbort, Op::kConnRelease})
       no(W::kConn, op, 2, none);
   });
 }
@@ -411,7 +437,8 @@ TYPED_TEST(AdminTest, RingsWrap) {
   each_pace([&](Pace pace) {
     for (unsigned log : {0U, 1U, 3U, 5U}) {
       this->start(pace, log);
-      for (unsigned i = 0; i < (5U << log); i++) this->must(i % 2 == 0 ? Op::kCreatePd : Op::kDestroyPd, 0);
+      for (unsigned i = 0; i < (5U << log); i++)
+        this->must(i % 2 == 0 ? Op::kCreatePd : Op::kDestroyPd, 0);
       // Many at a time: in order, each answered.
       const unsigned count = 1U << log;
       for (unsigned round = 0; round < 3; round++) {
@@ -419,7 +446,8 @@ TYPED_TEST(AdminTest, RingsWrap) {
         std::vector<spec::AdminCmd> cmds;
         const auto first = this->index;
         for (unsigned i = 0; i < count; i++) {
-          this->mem[this->rsp_at(u16(first + i)) + 31] = u8(this->phase(u16(first + i)) == 0 ? 0x80 : 0);
+          this->mem[this->rsp_at(u16(first + i)) + 31] =
+              u8(this->phase(u16(first + i)) == 0 ? 0x80 : 0);
           cmds.push_back(this->write_cmd(u16(first + i), Op::kConnQuery, i % 16, {}));
         }
         this->index = u16(first + count);
@@ -505,7 +533,8 @@ TYPED_TEST(AdminTest, ModifyToRts) {
       check(Status::kBadState, two);
       this->refuse[W::kConn] = {Status::kNotFound};
       check(Status::kNotFound, two);
-      for (auto state : {spec::QpState::kRts, spec::QpState::kClosing, spec::QpState::kTerminate, spec::QpState::kError}) {
+      for (auto state : {spec::QpState::kRts, spec::QpState::kClosing, spec::QpState::kTerminate,
+                         spec::QpState::kError}) {
         this->qp_state[4] = state;
         check(Status::kBadState, {"qp query_qp 4"});
       }
@@ -531,15 +560,18 @@ TYPED_TEST(AdminTest, StreamingBytes) {
       if (length <= 1024) {
         const auto data = this->rng.bytes(length);
         this->mem.put(address, data);
-        const AdminConnArgs args{.address = address, .length = length, .peer_port = 5, .peer_address = 6};
+        const AdminConnArgs args{
+            .address = address, .length = length, .peer_port = 5, .peer_address = 6};
         this->expect(Status::kOk, Op::kConnSend, last, args);
         ASSERT_EQ(this->raw.size(), 1U);
         EXPECT_EQ(this->raw[0].first.connection, last);
         EXPECT_EQ(this->raw[0].first.length, length);
         EXPECT_EQ(this->raw[0].second, data);
         ASSERT_EQ(this->sent.size(), 1U);
-        EXPECT_TRUE(this->sent[0] == (typename W::Sent{W::kConn, {Op::kConnSend, last, packed(args)}}));
-        EXPECT_EQ(this->order[0], fmt::format("conn conn_send {}", last)) << "the connection is asked first";
+        EXPECT_TRUE(this->sent[0] ==
+                    (typename W::Sent{W::kConn, {Op::kConnSend, last, packed(args)}}));
+        EXPECT_EQ(this->order[0], fmt::format("conn conn_send {}", last))
+            << "the connection is asked first";
         this->refuse[W::kConn] = {Status::kBadState};
         this->expect(Status::kBadState, Op::kConnSend, last, args);
         EXPECT_TRUE(this->raw.empty());
@@ -580,9 +612,10 @@ TYPED_TEST(AdminTest, Random) {
     const unsigned eqs = this->sizes.num_eqs;
     unsigned good = 0;
     for (unsigned step = 0; step < 700; step++) {
-      static constexpr Op kOps[] = {Op::kCreatePd, Op::kDestroyPd, Op::kCreateEq, Op::kDestroyEq, Op::kCreateCq, Op::kCreateCq,
-                                    Op::kDestroyCq, Op::kModifyCq, Op::kCreateQp, Op::kCreateQp, Op::kDestroyQp,
-                                    Op::kCreateMr, Op::kDestroyMr, Op::kQueryQp};
+      static constexpr Op kOps[] = {Op::kCreatePd,  Op::kDestroyPd, Op::kCreateEq,  Op::kDestroyEq,
+                                    Op::kCreateCq,  Op::kCreateCq,  Op::kDestroyCq, Op::kModifyCq,
+                                    Op::kCreateQp,  Op::kCreateQp,  Op::kDestroyQp, Op::kCreateMr,
+                                    Op::kDestroyMr, Op::kQueryQp};
       const Op op = kOps[rng.below(std::size(kOps))];
       uint32_t object = u32(rng.below(3));
       Args args{};
@@ -590,9 +623,13 @@ TYPED_TEST(AdminTest, Random) {
       const bool spoil = rng.percent(10);  // arguments: the last that is looked at
       auto uses = [](auto& map, uint32_t i) { return map.contains(i); };
       switch (op) {
-        case Op::kCreatePd: want = uses(ref.pds, object) ? Status::kExists : Status::kOk; break;
+        case Op::kCreatePd:
+          want = uses(ref.pds, object) ? Status::kExists : Status::kOk;
+          break;
         case Op::kDestroyPd:
-          want = !uses(ref.pds, object) ? Status::kNotFound : ref.pds[object] != 0 ? Status::kInUse : Status::kOk;
+          want = !uses(ref.pds, object) ? Status::kNotFound
+                 : ref.pds[object] != 0 ? Status::kInUse
+                                        : Status::kOk;
           break;
         case Op::kCreateEq:
           if (object >= eqs) object = 0;
@@ -601,30 +638,38 @@ TYPED_TEST(AdminTest, Random) {
           break;
         case Op::kDestroyEq:
           if (object >= eqs) object = 0;
-          want = !uses(ref.eqs, object) ? Status::kNotFound : ref.eqs[object] != 0 ? Status::kInUse : Status::kOk;
+          want = !uses(ref.eqs, object) ? Status::kNotFound
+                 : ref.eqs[object] != 0 ? Status::kInUse
+                                        : Status::kOk;
           break;
         case Op::kCreateCq:
         case Op::kModifyCq: {
           const auto eqn = u8(rng.below(3));
           args = packed(this->ring(eqn));
           const bool there = uses(ref.cqs, object);
-          want = op == Op::kCreateCq && there ? Status::kExists
-                 : (op == Op::kModifyCq && !there) || !uses(ref.eqs, eqn) ? Status::kNotFound : Status::kOk;
+          want = op == Op::kCreateCq && there                             ? Status::kExists
+                 : (op == Op::kModifyCq && !there) || !uses(ref.eqs, eqn) ? Status::kNotFound
+                                                                          : Status::kOk;
           break;
         }
         case Op::kDestroyCq:
-          want = !uses(ref.cqs, object) ? Status::kNotFound : ref.cqs[object].uses != 0 ? Status::kInUse : Status::kOk;
+          want = !uses(ref.cqs, object)      ? Status::kNotFound
+                 : ref.cqs[object].uses != 0 ? Status::kInUse
+                                             : Status::kOk;
           break;
         case Op::kCreateQp: {
           const auto a = this->qp(u16(rng.below(3)), u16(rng.below(3)), u16(rng.below(3)));
           args = packed(a);
           want = uses(ref.qps, object) ? Status::kExists
-                 : !uses(ref.pds, a.pd) || !uses(ref.cqs, a.send_cq) || !uses(ref.cqs, a.recv_cq) ? Status::kNotFound
-                                                                                                : Status::kOk;
+                 : !uses(ref.pds, a.pd) || !uses(ref.cqs, a.send_cq) || !uses(ref.cqs, a.recv_cq)
+                     ? Status::kNotFound
+                     : Status::kOk;
           break;
         }
         case Op::kQueryQp:
-        case Op::kDestroyQp: want = uses(ref.qps, object) ? Status::kOk : Status::kNotFound; break;
+        case Op::kDestroyQp:
+          want = uses(ref.qps, object) ? Status::kOk : Status::kNotFound;
+          break;
         case Op::kCreateMr: {
           object = u32(rng.below(8));
           const auto a = this->region(u16(rng.below(3)), u32(rng.between(1, 20)));
@@ -633,7 +678,11 @@ TYPED_TEST(AdminTest, Random) {
           break;
         }
         default:
-          object = this->regions.empty() ? 5 : std::next(this->regions.begin(), static_cast<std::ptrdiff_t>(rng.below(this->regions.size())))->first;
+          object = this->regions.empty()
+                       ? 5
+                       : std::next(this->regions.begin(),
+                                   static_cast<std::ptrdiff_t>(rng.below(this->regions.size())))
+                             ->first;
           break;
       }
       if (spoil) {
@@ -650,10 +699,12 @@ TYPED_TEST(AdminTest, Random) {
       } else if (reaches && op == Op::kDestroyMr && !this->regions.contains(object)) {
         want = Status::kNotFound;
       }
-      const auto pd_of = this->regions.contains(object) ? this->regions[object].second : uint16_t{0};
+      const auto pd_of =
+          this->regions.contains(object) ? this->regions[object].second : uint16_t{0};
       const auto rsp = this->command(op, object, args);
       ASSERT_EQ(rsp.status, want) << step << ": " << spec::to_string(op) << " " << object << ": "
-                                  << spec::to_string(rsp.status) << ", wanted " << spec::to_string(want);
+                                  << spec::to_string(rsp.status) << ", wanted "
+                                  << spec::to_string(want);
       ASSERT_EQ(this->sent.size(), reaches ? 1U : 0U);
       for (auto& r : this->refuse) r.clear();
       if (want != Status::kOk) continue;
@@ -661,10 +712,18 @@ TYPED_TEST(AdminTest, Random) {
       const auto ring = AdminRingArgs::unpack(args);
       const auto qp = AdminQpArgs::unpack(args);
       switch (op) {
-        case Op::kCreatePd: ref.pds[object] = 0; break;
-        case Op::kDestroyPd: ref.pds.erase(object); break;
-        case Op::kCreateEq: ref.eqs[object] = 0; break;
-        case Op::kDestroyEq: ref.eqs.erase(object); break;
+        case Op::kCreatePd:
+          ref.pds[object] = 0;
+          break;
+        case Op::kDestroyPd:
+          ref.pds.erase(object);
+          break;
+        case Op::kCreateEq:
+          ref.eqs[object] = 0;
+          break;
+        case Op::kDestroyEq:
+          ref.eqs.erase(object);
+          break;
         case Op::kCreateCq:
           ref.cqs[object] = {ring.eqn, 0};
           ref.eqs[ring.eqn]++;
@@ -688,9 +747,14 @@ TYPED_TEST(AdminTest, Random) {
           ref.qps.erase(object);
           break;
         }
-        case Op::kCreateMr: ref.pds[AdminMrArgs::unpack(args).pd]++; break;
-        case Op::kDestroyMr: ref.pds[pd_of]--; break;
-        default: break;
+        case Op::kCreateMr:
+          ref.pds[AdminMrArgs::unpack(args).pd]++;
+          break;
+        case Op::kDestroyMr:
+          ref.pds[pd_of]--;
+          break;
+        default:
+          break;
       }
     }
     EXPECT_GT(good, 100U);
@@ -714,7 +778,9 @@ TYPED_TEST(AdminTest, Latency) {
     this->must(Op::kCreateCq, 2, this->ring(1));
     const auto qp = cycles([&] { this->must(Op::kCreateQp, 4, this->qp(1, 2, 2)); });
     const auto mr = cycles([&] { this->must(Op::kCreateMr, 4, this->region(1, 200)); });
-    std::printf("nop %u, create_pd %u, create_eq %u, create_qp %u, create_mr of 200 pages %u cycles\n", nop, pd, eq, qp, mr);
+    std::printf(
+        "nop %u, create_pd %u, create_eq %u, create_qp %u, create_mr of 200 pages %u cycles\n", nop,
+        pd, eq, qp, mr);
     EXPECT_LE(nop, 20U);
     EXPECT_LE(qp, 40U);
     EXPECT_LE(mr, 600U);

@@ -1,4 +1,5 @@
-// What stands around admin in its bench: host memory with both rings, the units, and a reference of what exists.
+// What stands around admin in its bench: host memory with both rings, the units, and a reference of
+// what exists.
 #pragma once
 
 #include <algorithm>
@@ -63,7 +64,8 @@ class AdminWorld : public testing::Test {
     spec::Cmd cmd;
     friend bool operator==(const Sent&, const Sent&) = default;
   };
-  static constexpr uint64_t kCmds = 0x7000'0000'1000, kRsps = 0x123'4567'8000, kBuffer = 0x5'0000'0000;
+  static constexpr uint64_t kCmds = 0x7000'0000'1000, kRsps = 0x123'4567'8000,
+                            kBuffer = 0x5'0000'0000;
 
   D dut;
   base::Rng rng = test_rng("world");
@@ -97,7 +99,10 @@ class AdminWorld : public testing::Test {
     ref = {};
     forget();
     on_read = nullptr;
-    dut.configure({.enable = 1, .stag_key = rng.next(), .admin_cmd_base = kCmds, .admin_rsp_base = kRsps,
+    dut.configure({.enable = 1,
+                   .stag_key = rng.next(),
+                   .admin_cmd_base = kCmds,
+                   .admin_rsp_base = kRsps,
                    .admin_log_size = u8(log)});
   }
   void forget() {
@@ -115,8 +120,13 @@ class AdminWorld : public testing::Test {
     }
     rng.fill(rsp.result);
     switch (c.opcode) {
-      case Op::kCreateQp: qp_state[c.object] = spec::QpState::kIdle; break;
-      case Op::kQueryQp: spec::AdminQpResult{.state = qp_state[c.object], .sq_retired = u16(rng.next())}.pack(rsp.result); break;
+      case Op::kCreateQp:
+        qp_state[c.object] = spec::QpState::kIdle;
+        break;
+      case Op::kQueryQp:
+        spec::AdminQpResult{.state = qp_state[c.object], .sq_retired = u16(rng.next())}.pack(
+            rsp.result);
+        break;
       case Op::kCreateMr: {
         const auto a = spec::AdminMrArgs::unpack(c.args);
         for (const auto& r : regions)
@@ -130,7 +140,8 @@ class AdminWorld : public testing::Test {
       case Op::kDestroyMr: {
         const auto r = regions.find(c.object);
         if (r == regions.end()) return {.status = Status::kNotFound};
-        spec::AdminMrResult{.stag = c.object, .pd = r->second.second, .length = rng.next()}.pack(rsp.result);
+        spec::AdminMrResult{.stag = c.object, .pd = r->second.second, .length = rng.next()}.pack(
+            rsp.result);
         if (c.opcode == Op::kDestroyMr) regions.erase(r);
         break;
       }
@@ -138,7 +149,8 @@ class AdminWorld : public testing::Test {
         dut.raw_rx_hdr.put({.connection = u16(c.object), .length = u16(waiting.size())});
         dut.raw_rx.put_packet(waiting);
         break;
-      default: break;
+      default:
+        break;
     }
     return rsp;
   }
@@ -183,8 +195,9 @@ class AdminWorld : public testing::Test {
       if (on_read) on_read(r);
       reads++;
       const bool bad = mem.is_bad(r.address, r.length);
-      dut.admin_rd_hdr.put({.status = bad ? static_cast<spec::RdStatus>(rng.between(1, 3)) : spec::RdStatus::kOk,
-                            .length = r.length});
+      dut.admin_rd_hdr.put(
+          {.status = bad ? static_cast<spec::RdStatus>(rng.between(1, 3)) : spec::RdStatus::kOk,
+           .length = r.length});
       dut.admin_rd.put_packet(bad ? Bytes{} : mem.get(r.address, r.length));
       did = true;
     }
@@ -216,8 +229,12 @@ class AdminWorld : public testing::Test {
   uint64_t cmd_at(uint16_t i) const { return kCmds + 64U * (i & ((1U << log_size) - 1)); }
   uint64_t rsp_at(uint16_t i) const { return kRsps + 32U * (i & ((1U << log_size) - 1)); }
   uint8_t phase(uint16_t i) const { return (i >> log_size & 1) == 0; }
-  spec::AdminCmd write_cmd(uint16_t i, Op op, uint32_t object, const Args& args, uint8_t flags = 0) {
-    const spec::AdminCmd c{.opcode = static_cast<uint8_t>(op), .flags = flags, .cookie = u16(rng.next()), .object = object,
+  spec::AdminCmd write_cmd(uint16_t i, Op op, uint32_t object, const Args& args,
+                           uint8_t flags = 0) {
+    const spec::AdminCmd c{.opcode = static_cast<uint8_t>(op),
+                           .flags = flags,
+                           .cookie = u16(rng.next()),
+                           .object = object,
                            .args = args};
     Bytes b(64);
     c.pack(b);
@@ -260,7 +277,8 @@ class AdminWorld : public testing::Test {
       EXPECT_FALSE(sent.empty());
       const Unit unit = v >= 0x30 ? kConn : v >= 0x20 ? kTpt : v >= 0x18 ? kQp : kCq;
       if (!sent.empty()) {
-        EXPECT_TRUE(sent.back() == (Sent{unit, {.opcode = op, .object = object, .args = bytes_of(args)}}));
+        EXPECT_TRUE(sent.back() ==
+                    (Sent{unit, {.opcode = op, .object = object, .args = bytes_of(args)}}));
         EXPECT_EQ(rsp.result, last_answer->result);
       }
     } else {
@@ -272,15 +290,17 @@ class AdminWorld : public testing::Test {
   template <class A = Args>
   spec::AdminRsp expect(Status status, Op op, uint32_t object, const A& args = {}) {
     const auto rsp = command(op, object, bytes_of(args));
-    EXPECT_EQ(rsp.status, status) << spec::to_string(op) << " " << object << ": " << spec::to_string(rsp.status)
-                                  << ", wanted " << spec::to_string(status);
+    EXPECT_EQ(rsp.status, status) << spec::to_string(op) << " " << object << ": "
+                                  << spec::to_string(rsp.status) << ", wanted "
+                                  << spec::to_string(status);
     return rsp;
   }
   /// Refused by admin itself: nobody hears of it.
   template <class A = Args>
   void refused(Status status, Op op, uint32_t object, const A& args = {}) {
     const auto rsp = expect(status, op, object, args);
-    EXPECT_TRUE(sent.empty() && pbl.empty() && raw.empty()) << spec::to_string(op) << ": something was done";
+    EXPECT_TRUE(sent.empty() && pbl.empty() && raw.empty())
+        << spec::to_string(op) << ": something was done";
     EXPECT_EQ(rsp.result, (std::array<uint8_t, 16>{}));
   }
   static const Args& bytes_of(const Args& a) { return a; }
@@ -294,23 +314,47 @@ class AdminWorld : public testing::Test {
     return {.base = 0xff'ffff'ffe0, .log_size = 7, .eqn = eqn, .vector = 1, .page = 3};
   }
   static spec::AdminQpArgs qp(uint16_t pd, uint16_t send_cq, uint16_t recv_cq) {
-    return {.pd = pd, .page = 2, .send_cq = send_cq, .recv_cq = recv_cq, .sq_base = 0xabc'0040, .rq_base = 0x40,
-            .log_sq = 2, .log_rq = 15};
+    return {.pd = pd,
+            .page = 2,
+            .send_cq = send_cq,
+            .recv_cq = recv_cq,
+            .sq_base = 0xabc'0040,
+            .rq_base = 0x40,
+            .log_sq = 2,
+            .log_rq = 15};
   }
   /// A region of whole pages whose list is in memory.
-  spec::AdminMrArgs region(uint16_t pd, uint32_t pages = 1, uint8_t log_page = 12, uint64_t list = kBuffer) {
+  spec::AdminMrArgs region(uint16_t pd, uint32_t pages = 1, uint8_t log_page = 12,
+                           uint64_t list = kBuffer) {
     Bytes b;
     for (uint32_t i = 0; i < pages; i++) {
       const uint64_t page = rng.next() >> log_page << log_page;
       for (unsigned k = 0; k < 8; k++) b.push_back(u8(page >> (8 * k)));
     }
     mem.put(list, b);
-    return {.pd = pd, .key = u8(rng.next()), .log_page = log_page, .rights = 7, .base_to = rng.next(),
-            .length = uint64_t{pages} << log_page, .pbl_base = 17, .page_list = list, .pages = pages};
+    return {.pd = pd,
+            .key = u8(rng.next()),
+            .log_page = log_page,
+            .rights = 7,
+            .base_to = rng.next(),
+            .length = uint64_t{pages} << log_page,
+            .pbl_base = 17,
+            .page_list = list,
+            .pages = pages};
   }
-  static spec::AdminModifyArgs to_rts(uint16_t connection, uint16_t stream_length = 0, uint64_t stream_address = 0) {
-    return {.to_state = 1, .use_crc = 1, .tx_markers = 1, .hold_tx = 1, .connection = connection, .ird = 32, .ord = 1,
-            .ird_base = 32, .ord_base = 63, .stream_length = stream_length, .stream_address = stream_address};
+  static spec::AdminModifyArgs to_rts(uint16_t connection, uint16_t stream_length = 0,
+                                      uint64_t stream_address = 0) {
+    return {.to_state = 1,
+            .use_crc = 1,
+            .tx_markers = 1,
+            .hold_tx = 1,
+            .connection = connection,
+            .ird = 32,
+            .ord = 1,
+            .ird_base = 32,
+            .ord_base = 63,
+            .stream_length = stream_length,
+            .stream_address = stream_address};
   }
   /// PD 1, EQ 1, CQs 2 and 3 on it, QP 4.
   void furnish() {

@@ -38,7 +38,8 @@ Side::Side(Clock& clock, const Options& o, std::string name)
 void Side::reset() {
   rnic_.reset();
   rnic_ = std::make_unique<model::Rnic>(options_.sizes, model::Timing{}, clock_.dispatcher, *this);
-  rnic_->set_pcie({.bus_master = 1, .msix_enable = 1, .msix_mask = 0, .mps = 1, .mrrs = 2, .rcb128 = 0});
+  rnic_->set_pcie(
+      {.bus_master = 1, .msix_enable = 1, .msix_mask = 0, .mps = 1, .mrrs = 2, .rcb128 = 0});
 }
 
 uint64_t Side::alloc(uint64_t size, uint64_t align) {
@@ -68,7 +69,12 @@ void Side::write64(uint8_t bar, uint32_t offset, uint64_t value) {
   access({.is_write = true, .bar = bar, .bytes = 8, .offset = offset, .value = value, .data = {}});
 }
 void Side::write_push(uint32_t offset, std::span<const uint8_t> data) {
-  access({.is_write = true, .bar = 2, .bytes = 64, .offset = offset, .value = 0, .data = rnic::Payload::copy_of(data)});
+  access({.is_write = true,
+          .bar = 2,
+          .bytes = 64,
+          .offset = offset,
+          .value = 0,
+          .data = rnic::Payload::copy_of(data)});
 }
 uint64_t Side::read(uint32_t offset, uint8_t bytes) {
   access({.is_write = false, .bar = 0, .bytes = bytes, .offset = offset, .value = 0, .data = {}});
@@ -96,15 +102,20 @@ void Side::start() {
   write32(spec::kDevCtrlOffset, 1);
   EXPECT_EQ(command(AdminOpcode::kCreatePd, 0).status, AdminStatus::kOk);
   eq_ = {.base = alloc(16ULL << kEqLog), .log = kEqLog};
-  EXPECT_EQ(command(AdminOpcode::kCreateEq, 0, spec::AdminRingArgs{.base = eq_.base, .log_size = kEqLog}).status,
-            AdminStatus::kOk);
+  EXPECT_EQ(
+      command(AdminOpcode::kCreateEq, 0, spec::AdminRingArgs{.base = eq_.base, .log_size = kEqLog})
+          .status,
+      AdminStatus::kOk);
 }
 
 spec::AdminRsp Side::command(AdminOpcode op, uint32_t object, const std::array<uint8_t, 56>& args) {
   const uint16_t i = admin_cmd_.producer++;
   const uint32_t mask = (1U << kAdminLog) - 1;
-  spec::AdminCmd{.opcode = static_cast<uint8_t>(op), .flags = 0, .cookie = static_cast<uint16_t>(i * 3),
-                 .object = object, .args = args}
+  spec::AdminCmd{.opcode = static_cast<uint8_t>(op),
+                 .flags = 0,
+                 .cookie = static_cast<uint16_t>(i * 3),
+                 .object = object,
+                 .args = args}
       .pack(std::span(memory).subspan(admin_cmd_.base + 64ULL * (i & mask), 64));
   write32(spec::kAdminDoorbellOffset, admin_cmd_.producer);
   const uint64_t at = admin_rsp_.base + 32ULL * (i & mask);
@@ -113,7 +124,9 @@ spec::AdminRsp Side::command(AdminOpcode op, uint32_t object, const std::array<u
   EXPECT_TRUE(clock_.run([&] {
     rsp = spec::AdminRsp::unpack(std::span(memory).subspan(at, 32));
     return rsp.phase == phase;
-  })) << name_ << ": no answer to " << to_string(op) << "\n" << rnic_->waiting_for();
+  })) << name_
+      << ": no answer to " << to_string(op) << "\n"
+      << rnic_->waiting_for();
   EXPECT_EQ(rsp.cookie, static_cast<uint16_t>(i * 3));
   EXPECT_EQ(rsp.opcode, static_cast<uint8_t>(op));
   return rsp;
@@ -125,11 +138,19 @@ Mr Side::reg(uint64_t length, uint16_t rights, uint16_t pd) {
   const uint64_t buffer = alloc(uint64_t{pages} * kPage);
   const uint64_t list = alloc(8ULL * pages);
   const uint64_t to = 0x10000000 + buffer;  // TO is not the bus address
-  for (uint32_t i = 0; i < pages; ++i) base::store_le<uint64_t>(&memory[list + 8ULL * i], buffer + uint64_t{i} * kPage);
+  for (uint32_t i = 0; i < pages; ++i)
+    base::store_le<uint64_t>(&memory[list + 8ULL * i], buffer + uint64_t{i} * kPage);
   const auto rsp = command(AdminOpcode::kCreateMr, next_slot_,
-                           spec::AdminMrArgs{.pd = pd, .key = static_cast<uint8_t>(next_slot_ * 7 + 1), .log_page = 12,
-                                             .rights = rights, .base_to = to, .length = length, .first_offset = 0,
-                                             .pbl_base = next_pbl_, .page_list = list, .pages = pages});
+                           spec::AdminMrArgs{.pd = pd,
+                                             .key = static_cast<uint8_t>(next_slot_ * 7 + 1),
+                                             .log_page = 12,
+                                             .rights = rights,
+                                             .base_to = to,
+                                             .length = length,
+                                             .first_offset = 0,
+                                             .pbl_base = next_pbl_,
+                                             .page_list = list,
+                                             .pages = pages});
   EXPECT_EQ(rsp.status, AdminStatus::kOk);
   ++next_slot_;
   next_pbl_ += pages;
@@ -140,8 +161,10 @@ Mr Side::reg(uint64_t length, uint16_t rights, uint16_t pd) {
 uint16_t Side::create_cq(uint8_t log) {
   const uint16_t n = next_cq_++;
   cq_[n] = {.base = alloc(32ULL << log), .log = log};
-  EXPECT_EQ(command(AdminOpcode::kCreateCq, n, spec::AdminRingArgs{.base = cq_[n].base, .log_size = log}).status,
-            AdminStatus::kOk);
+  EXPECT_EQ(
+      command(AdminOpcode::kCreateCq, n, spec::AdminRingArgs{.base = cq_[n].base, .log_size = log})
+          .status,
+      AdminStatus::kOk);
   return n;
 }
 
@@ -150,8 +173,13 @@ QpHandle Side::create_qp(const QpSetup& s) {
   sq_[q.qpn] = {.base = alloc(64ULL << s.log_sq), .log = s.log_sq};
   rq_[q.qpn] = {.base = alloc(64ULL << s.log_rq), .log = s.log_rq};
   EXPECT_EQ(command(AdminOpcode::kCreateQp, q.qpn,
-                    spec::AdminQpArgs{.pd = s.pd, .page = 0, .send_cq = q.cqn, .recv_cq = q.cqn,
-                                      .sq_base = sq_[q.qpn].base, .rq_base = rq_[q.qpn].base, .log_sq = s.log_sq,
+                    spec::AdminQpArgs{.pd = s.pd,
+                                      .page = 0,
+                                      .send_cq = q.cqn,
+                                      .recv_cq = q.cqn,
+                                      .sq_base = sq_[q.qpn].base,
+                                      .rq_base = rq_[q.qpn].base,
+                                      .log_sq = s.log_sq,
                                       .log_rq = s.log_rq})
                 .status,
             AdminStatus::kOk);
@@ -171,7 +199,8 @@ spec::AdminConnResult Side::connection(uint16_t number) {
 
 // --- work
 
-uint16_t Side::put_send(uint16_t qpn, spec::SqWqe w, const std::vector<spec::WqeSge>& sges, const Bytes& data) {
+uint16_t Side::put_send(uint16_t qpn, spec::SqWqe w, const std::vector<spec::WqeSge>& sges,
+                        const Bytes& data) {
   Ring& r = sq_[qpn];
   const size_t body = (w.flags & kInline) != 0 ? data.size() : sges.size() * 16;
   if (w.units == 0) w.units = static_cast<uint8_t>((32 + body + 63) / 64);
@@ -183,10 +212,11 @@ uint16_t Side::put_send(uint16_t qpn, spec::SqWqe w, const std::vector<spec::Wqe
   w.ring = {.object = qpn, .flags = 0, .index = static_cast<uint16_t>(r.producer + w.units)};
   Bytes raw(64ULL * w.units);
   w.pack(raw);
-  if ((w.flags & kInline) != 0) {
+  if ((w.flags & kInline) != 0 && !data.empty()) {
     std::memcpy(&raw[32], data.data(), std::min(data.size(), raw.size() - 32));
-  } else {
-    for (size_t i = 0; i < sges.size() && 48 + 16 * i <= raw.size(); ++i) sges[i].pack(std::span(raw).subspan(32 + 16 * i, 16));
+  } else if ((w.flags & kInline) == 0) {
+    for (size_t i = 0; i < sges.size() && 48 + 16 * i <= raw.size(); ++i)
+      sges[i].pack(std::span(raw).subspan(32 + 16 * i, 16));
   }
   const uint16_t index = r.producer;
   for (size_t i = 0; i < w.units; ++i) {
@@ -245,12 +275,15 @@ std::optional<spec::Cqe> Side::poll(uint16_t cqn) {
 spec::Cqe Side::wait(uint16_t cqn) {
   std::optional<spec::Cqe> e;
   EXPECT_TRUE(clock_.run([&] { return (e = poll(cqn)).has_value(); }))
-      << name_ << ": no completion\n" << rnic_->waiting_for() << "peer:\n" << peer_->rnic_->waiting_for();
+      << name_ << ": no completion\n"
+      << rnic_->waiting_for() << "peer:\n"
+      << peer_->rnic_->waiting_for();
   return e.value_or(spec::Cqe{.status = static_cast<spec::WcStatus>(0xff)});
 }
 
 std::optional<spec::Eqe> Side::poll_event() {
-  const auto e = spec::Eqe::unpack(std::span(memory).subspan(eq_.base + 16ULL * (eq_.consumer & ((1U << kEqLog) - 1)), 16));
+  const auto e = spec::Eqe::unpack(
+      std::span(memory).subspan(eq_.base + 16ULL * (eq_.consumer & ((1U << kEqLog) - 1)), 16));
   if (e.phase != ((eq_.consumer >> kEqLog & 1) == 0)) return std::nullopt;
   ++eq_.consumer;
   write32(spec::kEqConsumerOffset, eq_.consumer);

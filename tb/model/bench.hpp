@@ -1,9 +1,13 @@
-// Two devices back to back on one clock, in a world that is nothing but memory and a reliable link; no driver, no SystemC.
+// Two devices back to back on one clock, in a world that is nothing but memory and a reliable link;
+// no driver, no SystemC.
 //
-//   Bench b;   Side& a = b.a;   auto [qa, qb] = b.connect({});
-//   a.post_send(qa, write(...));   Cqe e = a.wait_cqe(qa.cq);
+//   Bench b;   const auto p = b.connect();   const Mr from = b.a.reg(4096), to = b.b.reg(4096);
+//   b.a.post_send(p.a.qpn, wr(WrOpcode::kRdmaWrite, kSignaled, to.address, to.stag),
+//                 {sge(from, 0, 64)});
+//   Cqe e = b.a.wait(p.a.cqn);
 //
-// DMA is instant or takes a random time and order; the link has a window of credit that is returned when a record is taken.
+// DMA is instant or takes a random time and order; the link has a window of credit that is returned
+// when a record is taken.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -39,7 +43,8 @@ struct Options {
 
 class Side;
 
-/// The clock, and what the world does at a time of its own. ScClock (sc_clock.hpp) is the same on the SystemC kernel.
+/// The clock, and what the world does at a time of its own. ScClock (sc_clock.hpp) is the same on
+/// the SystemC kernel.
 class Clock {
  public:
   Clock() : dispatcher(own_) {}
@@ -47,7 +52,9 @@ class Clock {
   virtual ~Clock() = default;
   model::Dispatcher& dispatcher;
 
-  virtual void at(Cycle when, std::function<void()> what) { events_.push({when, serial_++, std::move(what)}); }
+  virtual void at(Cycle when, std::function<void()> what) {
+    events_.push({when, serial_++, std::move(what)});
+  }
   virtual Cycle now() const { return now_; }
   /// Until `done`, or nothing is left to happen, or `limit` cycles.
   template <class F>
@@ -126,11 +133,11 @@ struct LlpEnd {
     model::LlpRecord record;
     bool fin = false;
   };
-  uint16_t peer = 0;                   // its number on the other side
+  uint16_t peer = 0;  // its number on the other side
   bool rdma = false, local_fin = false, peer_fin = false, dead = false;
-  uint32_t limit = 0;                  // credit given to this side
-  std::deque<Item> inbox;              // on their way into the device
-  Bytes stream;                        // streaming bytes that wait
+  uint32_t limit = 0;      // credit given to this side
+  std::deque<Item> inbox;  // on their way into the device
+  Bytes stream;            // streaming bytes that wait
 };
 
 class Side : public model::Surroundings {
@@ -142,16 +149,20 @@ class Side : public model::Surroundings {
   static constexpr uint64_t kMemory = 1 << 23;
   Bytes memory = Bytes(kMemory);
   uint64_t alloc(uint64_t size, uint64_t align = 4096);
-  Bytes bytes(uint64_t at, size_t n) const { return {memory.begin() + static_cast<long>(at), memory.begin() + static_cast<long>(at + n)}; }
+  Bytes bytes(uint64_t at, size_t n) const {
+    return {memory.begin() + static_cast<long>(at), memory.begin() + static_cast<long>(at + n)};
+  }
   void fill(uint64_t at, size_t n, uint64_t seed);
-  std::map<uint64_t, spec::RdStatus> poison;  // a read that touches the address ends with the status
+  std::map<uint64_t, spec::RdStatus>
+      poison;  // a read that touches the address ends with the status
 
   // Registers and commands.
   void write32(uint32_t offset, uint32_t value);
   void write64(uint8_t bar, uint32_t offset, uint64_t value);
   void write_push(uint32_t offset, std::span<const uint8_t> data);
   uint64_t read(uint32_t offset, uint8_t bytes);
-  spec::AdminRsp command(spec::AdminOpcode op, uint32_t object, const std::array<uint8_t, 56>& args = {});
+  spec::AdminRsp command(spec::AdminOpcode op, uint32_t object,
+                         const std::array<uint8_t, 56>& args = {});
   template <class A>
   spec::AdminRsp command(spec::AdminOpcode op, uint32_t object, const A& args) {
     std::array<uint8_t, 56> raw{};
@@ -167,15 +178,19 @@ class Side : public model::Surroundings {
   spec::AdminQpResult query(uint16_t qpn);
   spec::AdminConnResult connection(uint16_t number);
   /// modify_qp to rts.
-  spec::AdminStatus rts(uint16_t qpn, uint16_t connection, const QpSetup& setup, uint64_t stream_address = 0);
+  spec::AdminStatus rts(uint16_t qpn, uint16_t connection, const QpSetup& setup,
+                        uint64_t stream_address = 0);
 
   // Work.
   /// Puts a WQE into the SQ: header, then SGEs or inline data. Returns its index; ring() announces.
-  uint16_t put_send(uint16_t qpn, spec::SqWqe w, const std::vector<spec::WqeSge>& sges, const Bytes& data = {});
-  void put_one(uint16_t qpn, spec::SqWqe w, const spec::WqeSge& s);  // the same with one SGE, without detours
+  uint16_t put_send(uint16_t qpn, spec::SqWqe w, const std::vector<spec::WqeSge>& sges,
+                    const Bytes& data = {});
+  void put_one(uint16_t qpn, spec::SqWqe w,
+               const spec::WqeSge& s);  // the same with one SGE, without detours
   void ring_sq(uint16_t qpn);
   void push(uint16_t qpn);  // announces the last WQE with its copy
-  uint16_t post_send(uint16_t qpn, const spec::SqWqe& w, const std::vector<spec::WqeSge>& sges, const Bytes& data = {}) {
+  uint16_t post_send(uint16_t qpn, const spec::SqWqe& w, const std::vector<spec::WqeSge>& sges,
+                     const Bytes& data = {}) {
     const uint16_t i = put_send(qpn, w, sges, data);
     ring_sq(qpn);
     return i;
@@ -187,13 +202,15 @@ class Side : public model::Surroundings {
   void arm(uint16_t cqn, bool solicited);
 
   // What was seen.
-  std::vector<Bytes> sent;                 // FPDUs of this device, in order
-  std::function<bool(model::LlpRecord&)> tamper;  // of a record that leaves; false: it is lost for good
+  std::vector<Bytes> sent;  // FPDUs of this device, in order
+  std::function<bool(model::LlpRecord&)>
+      tamper;  // of a record that leaves; false: it is lost for good
   uint32_t interrupts = 0;
-  bool hold_credit = false;  // what this side sent is not given back as credit
-  std::vector<uint16_t> incoming;          // connections that came
-  std::map<uint16_t, LlpEnd> ends;         // connections by number
-  void inject(uint16_t connection, const Bytes& record, bool error = false);  // as if the peer had sent it
+  bool hold_credit = false;         // what this side sent is not given back as credit
+  std::vector<uint16_t> incoming;   // connections that came
+  std::map<uint16_t, LlpEnd> ends;  // connections by number
+  void inject(uint16_t connection, const Bytes& record,
+              bool error = false);  // as if the peer had sent it
   void peer_closes(uint16_t connection);
   void give_credit(uint16_t connection, uint32_t bytes);
 
@@ -213,7 +230,9 @@ class Side : public model::Surroundings {
 
  protected:
   void access(model::MmioAccess m);
-  void later(Cycle delay, std::function<void()> what) { clock_.at(clock_.now() + delay, std::move(what)); }
+  void later(Cycle delay, std::function<void()> what) {
+    clock_.at(clock_.now() + delay, std::move(what));
+  }
   void event(uint16_t connection, spec::LlpEvt kind, uint16_t length = 0, uint16_t cookie = 0);
   void deliver(uint16_t connection);
   void maybe_closed(uint16_t connection);
@@ -272,10 +291,10 @@ class BenchOf {
   }
   /// Both ends established, in streaming mode.
   std::pair<uint16_t, uint16_t> open() { return open_pair(a, b); }
-  static spec::AdminStatus rts(Side& s, uint16_t qpn, uint16_t connection, const QpSetup& setup, uint64_t stream = 0) {
+  static spec::AdminStatus rts(Side& s, uint16_t qpn, uint16_t connection, const QpSetup& setup,
+                               uint64_t stream = 0) {
     return s.rts(qpn, connection, setup, stream);
   }
-
 };
 
 using Bench = BenchOf<Side>;
@@ -286,7 +305,8 @@ inline constexpr uint8_t kSolicited = static_cast<uint8_t>(spec::SqFlagBit::kSol
 inline constexpr uint8_t kInline = static_cast<uint8_t>(spec::SqFlagBit::kInlineData);
 inline constexpr uint8_t kFence = static_cast<uint8_t>(spec::SqFlagBit::kFence);
 
-inline spec::SqWqe wr(spec::WrOpcode op, uint8_t flags = kSignaled, uint64_t remote = 0, uint32_t rkey = 0) {
+inline spec::SqWqe wr(spec::WrOpcode op, uint8_t flags = kSignaled, uint64_t remote = 0,
+                      uint32_t rkey = 0) {
   spec::SqWqe w;
   w.opcode = static_cast<uint8_t>(op);
   w.flags = flags;

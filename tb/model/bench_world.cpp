@@ -17,7 +17,8 @@ void Side::dma_write(model::WriteTlp tlp) {
     return;
   }
   ASSERT_LE(tlp.address + tlp.data.size(), kMemory);
-  ASSERT_EQ(tlp.address / 4096, (tlp.address + tlp.data.size() - 1) / 4096) << "a write crosses 4 KiB";
+  ASSERT_EQ(tlp.address / 4096, (tlp.address + tlp.data.size() - 1) / 4096)
+      << "a write crosses 4 KiB";
   ASSERT_LE(tlp.data.size(), 256U);
   std::memcpy(&memory[tlp.address], tlp.data.bytes().data(), tlp.data.size());
 }
@@ -39,8 +40,11 @@ void Side::dma_read(const model::ReadTlp& tlp) {
     const bool failed = status != spec::RdStatus::kOk;
     if (failed) next = end;
     later(delay, [this, tag = tlp.tag, at, next, end, status, failed] {
-      rnic_->dma_piece({.tag = tag, .status = status, .is_last = next == end,
-                        .data = failed ? rnic::Payload{} : rnic::Payload::copy_of(bytes(at, next - at))});
+      rnic_->dma_piece(
+          {.tag = tag,
+           .status = status,
+           .is_last = next == end,
+           .data = failed ? rnic::Payload{} : rnic::Payload::copy_of(bytes(at, next - at))});
     });
     at = next;
     if (options_.random_dma) delay += rng_.below(8);
@@ -51,14 +55,21 @@ void Side::dma_read(const model::ReadTlp& tlp) {
 
 void Side::event(uint16_t connection, LlpEvt kind, uint16_t length, uint16_t cookie) {
   later(1, [this, connection, kind, length, cookie] {
-    rnic_->llp_event({.kind = kind, .connection = connection, .length = length, .address = 0x0a000001, .port = 4000,
-                      .local_port = 4001, .cookie = cookie});
+    rnic_->llp_event({.kind = kind,
+                      .connection = connection,
+                      .length = length,
+                      .address = 0x0a000001,
+                      .port = 4000,
+                      .local_port = 4001,
+                      .cookie = cookie});
   });
 }
 
 void Side::give_credit(uint16_t connection, uint32_t bytes) {
   ends[connection].limit += bytes;
-  later(1, [this, connection, limit = ends[connection].limit] { rnic_->llp_credit({connection, limit}); });
+  later(1, [this, connection, limit = ends[connection].limit] {
+    rnic_->llp_credit({connection, limit});
+  });
 }
 
 uint16_t Side::open_end(uint16_t peer) {
@@ -118,7 +129,8 @@ void Side::llp_ctl(const spec::LlpCtlReq& req) {
       }
       break;
     }
-    default: break;  // listen, released
+    default:
+      break;  // listen, released
   }
 }
 
@@ -170,7 +182,8 @@ void Side::maybe_closed(uint16_t n) {
 }
 
 void Side::inject(uint16_t n, const Bytes& record, bool error) {
-  ends[n].inbox.push_back({.record = {.connection = n, .error = error, .data = rnic::Payload::copy_of(record)}});
+  ends[n].inbox.push_back(
+      {.record = {.connection = n, .error = error, .data = rnic::Payload::copy_of(record)}});
   deliver(n);
 }
 
@@ -182,7 +195,8 @@ void Side::peer_closes(uint16_t n) {
 // --- the pair
 
 std::pair<uint16_t, uint16_t> open_pair(Side& a, Side& b) {
-  const auto rsp = a.command(AdminOpcode::kConnConnect, 0, spec::AdminConnArgs{.peer_port = 4000, .peer_address = 1});
+  const auto rsp = a.command(AdminOpcode::kConnConnect, 0,
+                             spec::AdminConnArgs{.peer_port = 4000, .peer_address = 1});
   EXPECT_EQ(rsp.status, AdminStatus::kOk);
   const uint16_t mine = spec::AdminConnResult::unpack(rsp.result).connection;
   a.clock().settle(200);
@@ -192,15 +206,22 @@ std::pair<uint16_t, uint16_t> open_pair(Side& a, Side& b) {
   return {mine, theirs};
 }
 
-AdminStatus Side::rts(uint16_t qpn, uint16_t connection, const QpSetup& setup, uint64_t stream_address) {
+AdminStatus Side::rts(uint16_t qpn, uint16_t connection, const QpSetup& setup,
+                      uint64_t stream_address) {
   const uint16_t base = static_cast<uint16_t>(qpn * 8);
   return command(AdminOpcode::kModifyQp, qpn,
-               spec::AdminModifyArgs{.to_state = static_cast<uint8_t>(spec::QpState::kRts), .use_crc = setup.crc,
-                                     .rx_markers = setup.markers, .tx_markers = setup.markers,
-                                     .hold_tx = setup.hold, .connection = connection,
-                                     .ird = static_cast<uint8_t>(setup.ird), .ord = static_cast<uint8_t>(setup.ord),
-                                     .ird_base = base, .ord_base = base,
-                                     .stream_length = setup.reply_bytes, .stream_address = stream_address})
+                 spec::AdminModifyArgs{.to_state = static_cast<uint8_t>(spec::QpState::kRts),
+                                       .use_crc = setup.crc,
+                                       .rx_markers = setup.markers,
+                                       .tx_markers = setup.markers,
+                                       .hold_tx = setup.hold,
+                                       .connection = connection,
+                                       .ird = static_cast<uint8_t>(setup.ird),
+                                       .ord = static_cast<uint8_t>(setup.ord),
+                                       .ird_base = base,
+                                       .ord_base = base,
+                                       .stream_length = setup.reply_bytes,
+                                       .stream_address = stream_address})
       .status;
 }
 

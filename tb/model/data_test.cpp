@@ -1,7 +1,7 @@
 // Data through two devices: Write, Send, Read; lengths around the beat, the segment and the page.
-#include "bench.hpp"
-
 #include <sstream>
+
+#include "bench.hpp"
 
 namespace rnic::tb {
 namespace {
@@ -44,8 +44,10 @@ class DataTest : public testing::TestWithParam<World> {
   QpSetup setup() const { return {.crc = GetParam().crc, .markers = GetParam().markers}; }
   static std::vector<uint32_t> lengths() {
     const uint32_t mulpdu = model::mulpdu_of(GetParam().options.mss, GetParam().markers);
-    return {0, 1, 2, 3, 4, 63, 64, 65, 127, 128, 129, mulpdu - 19, mulpdu - 18, mulpdu - 17, mulpdu - 15,
-            mulpdu - 14, mulpdu - 13, 4095, 4096, 4097, 2 * mulpdu, 20000};
+    return {0,           1,           2,           3,           4,           63,
+            64,          65,          127,         128,         129,         mulpdu - 19,
+            mulpdu - 18, mulpdu - 17, mulpdu - 15, mulpdu - 14, mulpdu - 13, 4095,
+            4096,        4097,        2 * mulpdu,  20000};
   }
   void quiet() {
     b.clock.settle();
@@ -65,7 +67,8 @@ TEST_P(DataTest, Write) {
     Bytes expected = b.b.bytes(to.address - kTo, 32768);
     const Bytes source = b.a.bytes(from.address - kTo + 7, n);
     std::copy(source.begin(), source.end(), expected.begin() + 4090);
-    b.a.post_send(p.a.qpn, wr(WrOpcode::kRdmaWrite, kSignaled, to.address + 4090, to.stag), {sge(from, 7, n)});
+    b.a.post_send(p.a.qpn, wr(WrOpcode::kRdmaWrite, kSignaled, to.address + 4090, to.stag),
+                  {sge(from, 7, n)});
     const auto e = b.a.wait(p.a.cqn);
     ASSERT_EQ(e.status, WcStatus::kSuccess);
     EXPECT_EQ(e.opcode, WcOpcode::kRdmaWrite);
@@ -85,7 +88,8 @@ TEST_P(DataTest, Send) {
     SCOPED_TRACE(n);
     b.a.fill(from.address - kTo, 32768, n + 1);
     // A buffer in three pieces, the first of an odd length, the second of none.
-    const uint16_t r = b.b.post_recv(p.b.qpn, {sge(to, 4093, 5), sge(to, 0, 0), sge(to, 5000, 25000)});
+    const uint16_t r =
+        b.b.post_recv(p.b.qpn, {sge(to, 4093, 5), sge(to, 0, 0), sge(to, 5000, 25000)});
     const uint8_t flags = static_cast<uint8_t>(kSignaled | (solicited ? kSolicited : 0));
     const uint16_t i = b.a.post_send(p.a.qpn, wr(WrOpcode::kSend, flags), {sge(from, 1, n)});
     const auto done = b.a.wait(p.a.cqn);
@@ -136,7 +140,8 @@ TEST_P(DataTest, ManyPieces) {  // 14 SGEs of odd lengths, some empty with keys 
   Bytes expected;
   for (uint32_t i = 0; i < 14; ++i) {
     const uint32_t n = i % 5 == 3 ? 0 : 37 * i + 1;
-    sges.push_back(n == 0 ? spec::WqeSge{.address = 1, .length = 0, .lkey = 0xdead} : sge(from, 4000ULL * i + i, n));
+    sges.push_back(n == 0 ? spec::WqeSge{.address = 1, .length = 0, .lkey = 0xdead}
+                          : sge(from, 4000ULL * i + i, n));
     const Bytes part = b.a.bytes(from.address - kTo + 4000ULL * i + i, n);
     expected.insert(expected.end(), part.begin(), part.end());
   }
@@ -156,7 +161,9 @@ TEST_P(DataTest, InlineAndPush) {
       SCOPED_TRACE(std::to_string(n) + (pushed ? " pushed" : ""));
       Bytes data(n);
       for (auto& x : data) x = static_cast<uint8_t>(++k * 7);
-      b.a.put_send(p.a.qpn, wr(WrOpcode::kRdmaWrite, kSignaled | kInline, to.address + k % 64, to.stag), {}, data);
+      b.a.put_send(p.a.qpn,
+                   wr(WrOpcode::kRdmaWrite, kSignaled | kInline, to.address + k % 64, to.stag), {},
+                   data);
       pushed ? b.a.push(p.a.qpn) : b.a.ring_sq(p.a.qpn);
       ASSERT_EQ(b.a.wait(p.a.cqn).status, WcStatus::kSuccess);
       b.clock.settle();
@@ -181,7 +188,8 @@ TEST_P(DataTest, RandomWork) {
     Side* s;
     Mr local, remote;
   };
-  const Mr la = b.a.reg(1 << 16), lb = b.b.reg(1 << 16), ra = b.a.reg(1 << 18), rb = b.b.reg(1 << 18);
+  const Mr la = b.a.reg(1 << 16), lb = b.b.reg(1 << 16), ra = b.a.reg(1 << 18),
+           rb = b.b.reg(1 << 18);
   b.a.fill(la.address - kTo, 1 << 16, 1);
   b.b.fill(lb.address - kTo, 1 << 16, 2);
   const std::array<End, 2> ends{End{&b.a, la, ra}, End{&b.b, lb, rb}};
@@ -199,26 +207,35 @@ TEST_P(DataTest, RandomWork) {
       const End &me = ends[static_cast<size_t>(side)], &other = ends[static_cast<size_t>(1 - side)];
       const auto& pair = pairs[static_cast<size_t>(qp)];
       const QpHandle mine = side == 0 ? pair.a : pair.b, theirs = side == 0 ? pair.b : pair.a;
-      const uint32_t length = static_cast<uint32_t>(rng.percent(50) ? rng.below(200) : rng.below(9000));
+      const uint32_t length =
+          static_cast<uint32_t>(rng.percent(50) ? rng.below(200) : rng.below(9000));
       const uint64_t at = slot++ * 10000 + rng.below(500), from = rng.below(50000);
       const uint8_t flags = static_cast<uint8_t>(kSignaled | (rng.percent(20) ? kFence : 0));
       ++completions[{side, qp}];
       switch (rng.below(3)) {
         case 0:
-          me.s->post_send(mine.qpn, wr(WrOpcode::kRdmaWrite, flags, other.remote.address + at, other.remote.stag),
-                          {sge(me.local, from, length)});
-          expected.push_back({other.s, other.remote.address - kTo + at, me.s->bytes(me.local.address - kTo + from, length)});
+          me.s->post_send(
+              mine.qpn,
+              wr(WrOpcode::kRdmaWrite, flags, other.remote.address + at, other.remote.stag),
+              {sge(me.local, from, length)});
+          expected.push_back({other.s, other.remote.address - kTo + at,
+                              me.s->bytes(me.local.address - kTo + from, length)});
           break;
         case 1:
-          other.s->post_recv(theirs.qpn, {sge(other.remote, at, length / 2), sge(other.remote, at + length / 2, 9000)});
+          other.s->post_recv(theirs.qpn, {sge(other.remote, at, length / 2),
+                                          sge(other.remote, at + length / 2, 9000)});
           ++receives[{1 - side, qp}];
           me.s->post_send(mine.qpn, wr(WrOpcode::kSend, flags), {sge(me.local, from, length)});
-          expected.push_back({other.s, other.remote.address - kTo + at, me.s->bytes(me.local.address - kTo + from, length)});
+          expected.push_back({other.s, other.remote.address - kTo + at,
+                              me.s->bytes(me.local.address - kTo + from, length)});
           break;
         default:
-          me.s->post_send(mine.qpn, wr(WrOpcode::kRdmaRead, flags, other.local.address + from, other.local.stag),
-                          {sge(me.remote, at, length)});
-          expected.push_back({me.s, me.remote.address - kTo + at, other.s->bytes(other.local.address - kTo + from, length)});
+          me.s->post_send(
+              mine.qpn,
+              wr(WrOpcode::kRdmaRead, flags, other.local.address + from, other.local.stag),
+              {sge(me.remote, at, length)});
+          expected.push_back({me.s, me.remote.address - kTo + at,
+                              other.s->bytes(other.local.address - kTo + from, length)});
           break;
       }
     }
@@ -227,12 +244,14 @@ TEST_P(DataTest, RandomWork) {
         const auto& pair = pairs[static_cast<size_t>(qp)];
         const QpHandle q = side == 0 ? pair.a : pair.b;
         for (int i = completions[{side, qp}] + receives[{side, qp}]; i > 0; --i) {
-          ASSERT_EQ(ends[static_cast<size_t>(side)].s->wait(q.cqn).status, WcStatus::kSuccess) << "round " << round;
+          ASSERT_EQ(ends[static_cast<size_t>(side)].s->wait(q.cqn).status, WcStatus::kSuccess)
+              << "round " << round;
         }
       }
     }
     b.clock.settle();
-    for (const auto& e : expected) ASSERT_EQ(e.at->bytes(e.address, e.bytes.size()), e.bytes) << "round " << round;
+    for (const auto& e : expected)
+      ASSERT_EQ(e.at->bytes(e.address, e.bytes.size()), e.bytes) << "round " << round;
   }
   quiet();
 }

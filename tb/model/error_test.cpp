@@ -1,4 +1,5 @@
-// Errors of the contract: what each check answers, as exact bytes of the Terminate, and what both hosts see.
+// Errors of the contract: what each check answers, as exact bytes of the Terminate, and what both
+// hosts see.
 #include "bench.hpp"
 #include "mpa/crc32c.hpp"
 
@@ -30,13 +31,21 @@ Bytes be(uint64_t v, size_t n) {
   while (n-- != 0) b.push_back(static_cast<uint8_t>(v >> (8 * n)));
   return b;
 }
-Bytes tagged(uint8_t ctrl, uint8_t op, uint32_t stag, uint64_t to) { return Bytes{ctrl, op} + be(stag, 4) + be(to, 8); }
+Bytes tagged(uint8_t ctrl, uint8_t op, uint32_t stag, uint64_t to) {
+  return Bytes{ctrl, op} + be(stag, 4) + be(to, 8);
+}
 Bytes untagged(uint8_t ctrl, uint8_t op, uint32_t qn, uint32_t msn, uint32_t mo) {
   return Bytes{ctrl, op} + be(0, 4) + be(qn, 4) + be(msn, 4) + be(mo, 4);
 }
-/// The Terminate that answers: layer and type, code, then the headers of the segment if there are any.
-Bytes terminate(uint8_t layer_type, uint8_t code, const Bytes& header = {}, size_t ulpdu = 0, bool rdma = false) {
-  Bytes t = untagged(0x41, 0x47, 2, 1, 0) + Bytes{layer_type, code, static_cast<uint8_t>(header.empty() ? 0 : rdma ? 0xe0 : 0xc0), 0};
+/// The Terminate that answers: layer and type, code, then the headers of the segment if there are
+/// any.
+Bytes terminate(uint8_t layer_type, uint8_t code, const Bytes& header = {}, size_t ulpdu = 0,
+                bool rdma = false) {
+  Bytes t = untagged(0x41, 0x47, 2, 1, 0) + Bytes{layer_type, code,
+                                                  static_cast<uint8_t>(header.empty() ? 0
+                                                                       : rdma         ? 0xe0
+                                                                                      : 0xc0),
+                                                  0};
   if (!header.empty()) t = t + be(ulpdu, 2) + header;
   return fpdu(t);
 }
@@ -50,12 +59,14 @@ class ErrorTest : public testing::Test {
     foreign = b.b.reg(8192, 7, 1);
     local_only = b.b.reg(8192, spec::kAccessLocalWrite);
     read_only = b.b.reg(8192, spec::kAccessRemoteRead);
-    b.a.tamper = [this](model::LlpRecord& r) {  // a is only a source of bytes; its own answers do not matter
-      (void)r;
-      return false;
-    };
+    b.a.tamper =
+        [this](model::LlpRecord& r) {  // a is only a source of bytes; its own answers do not matter
+          (void)r;
+          return false;
+        };
   }
-  /// `record` comes to b as from the peer: b answers with exactly `expected`, and its QP ends in error for `cause`.
+  /// `record` comes to b as from the peer: b answers with exactly `expected`, and its QP ends in
+  /// error for `cause`.
   void expect(const Bytes& record, const Bytes& expected, Cause cause, bool damaged = false) {
     b.b.sent.clear();
     b.b.inject(p.conn_b, record, damaged);
@@ -67,7 +78,8 @@ class ErrorTest : public testing::Test {
     EXPECT_EQ(q.cause, cause) << to_string(q.cause);
     EXPECT_EQ(q.drained, 1);
     bool told = false;
-    while (const auto e = b.b.poll_event()) told = told || (e->kind == spec::EqeType::kQp && e->object == p.b.qpn);
+    while (const auto e = b.b.poll_event())
+      told = told || (e->kind == spec::EqeType::kQp && e->object == p.b.qpn);
     EXPECT_TRUE(told) << "no event of the QP";
     EXPECT_TRUE(b.b.ends[p.conn_b].local_fin) << "no FIN behind the Terminate";
     b.clock.settle(100);
@@ -85,7 +97,8 @@ TEST_F(ErrorTest, Crc) {
   expect(f, terminate(0x20, 0x02), Cause::kMpaCrc);
 }
 TEST_F(ErrorTest, DamagedRecord) {
-  expect(fpdu(tagged(0xc1, 0x40, mine.stag, mine.address) + Bytes(16, 1)), terminate(0x20, 0x02), Cause::kMpaCrc, true);
+  expect(fpdu(tagged(0xc1, 0x40, mine.stag, mine.address) + Bytes(16, 1)), terminate(0x20, 0x02),
+         Cause::kMpaCrc, true);
 }
 TEST_F(ErrorTest, RecordLength) {
   Bytes f = fpdu(tagged(0xc1, 0x40, mine.stag, mine.address) + Bytes(16, 1));
@@ -94,6 +107,25 @@ TEST_F(ErrorTest, RecordLength) {
   const uint32_t crc = model::crc32c(f);
   for (int i = 0; i < 4; ++i) f.push_back(static_cast<uint8_t>(crc >> (8 * i)));
   expect(f, terminate(0x20, 0x03), Cause::kMpaMarker);
+}
+TEST(Marker, ThatPointsElsewhere) {
+  Bench b;
+  QpSetup s;
+  s.markers = true;
+  const auto p = b.connect(s);
+  const Mr m = b.b.reg(4096);
+  const auto with_crc = [](Bytes f) {  // the marker at position 0 counts, too
+    f.resize(f.size() - 4);
+    const uint32_t crc = model::crc32c(f);
+    for (int i = 0; i < 4; ++i) f.push_back(static_cast<uint8_t>(crc >> (8 * i)));
+    return f;
+  };
+  const Bytes f = fpdu(tagged(0xc1, 0x40, m.stag, m.address) + Bytes(16, 1));
+  b.b.inject(p.conn_b, with_crc(Bytes{0, 0, 0, 4} + f));
+  b.clock.settle();
+  ASSERT_EQ(b.b.sent.size(), 1U);
+  EXPECT_EQ(b.b.sent[0], with_crc(Bytes(4, 0) + terminate(0x20, 0x03)));
+  EXPECT_EQ(b.b.query(p.b.qpn).cause, Cause::kMpaMarker);
 }
 TEST_F(ErrorTest, TaggedVersion) {
   const Bytes h = tagged(0xc2, 0x40, mine.stag, mine.address);
@@ -165,7 +197,8 @@ TEST_F(ErrorTest, TooLong) {
 }
 TEST_F(ErrorTest, ReceiveKeyIsLocal) {
   b.b.post_recv(p.b.qpn, {sge(read_only, 0, 64)});
-  expect(fpdu(untagged(0x41, 0x43, 0, 1, 0) + Bytes(5, 1)), terminate(0x00, 0x00), Cause::kLocalCatastrophic);
+  expect(fpdu(untagged(0x41, 0x43, 0, 1, 0) + Bytes(5, 1)), terminate(0x00, 0x00),
+         Cause::kLocalCatastrophic);
   EXPECT_EQ(b.b.wait(p.b.cqn).status, WcStatus::kLocProtErr);
   EXPECT_FALSE(b.b.poll(p.b.cqn));
 }
@@ -194,20 +227,26 @@ TEST_F(ErrorTest, ReadResponseUnasked) {
 
 class ReadErrorTest : public ErrorTest {
  protected:
-  void request(uint32_t source_stag, uint64_t source_to, uint8_t code, Cause cause, uint32_t size = 100) {
-    const Bytes h = untagged(0x41, 0x41, 1, 1, 0) + be(0xaabbccdd, 4) + be(0x1000, 8) + be(size, 4) +
-                    be(source_stag, 4) + be(source_to, 8);
+  void request(uint32_t source_stag, uint64_t source_to, uint8_t code, Cause cause,
+               uint32_t size = 100) {
+    const Bytes h = untagged(0x41, 0x41, 1, 1, 0) + be(0xaabbccdd, 4) + be(0x1000, 8) +
+                    be(size, 4) + be(source_stag, 4) + be(source_to, 8);
     expect(fpdu(h), terminate(0x01, code, h, 46, true), cause);
   }
 };
 TEST_F(ReadErrorTest, Stag) { request(mine.stag ^ 0x8000, mine.address, 0x00, Cause::kRdmapStag); }
 TEST_F(ReadErrorTest, Assoc) { request(foreign.stag, foreign.address, 0x03, Cause::kRdmapAssoc); }
-TEST_F(ReadErrorTest, Rights) { request(local_only.stag, local_only.address, 0x02, Cause::kRdmapRights); }
-TEST_F(ReadErrorTest, Bounds) { request(mine.stag, mine.address + 8100, 0x01, Cause::kRdmapBounds); }
+TEST_F(ReadErrorTest, Rights) {
+  request(local_only.stag, local_only.address, 0x02, Cause::kRdmapRights);
+}
+TEST_F(ReadErrorTest, Bounds) {
+  request(mine.stag, mine.address + 8100, 0x01, Cause::kRdmapBounds);
+}
 TEST_F(ReadErrorTest, Wrap) { request(mine.stag, ~uint64_t{0} - 5, 0x04, Cause::kRdmapWrap); }
 
-// requirements.md section 12: the Terminate of 0/1/01 for the Read Request there, byte for byte. A key of the permutation
-// is looked for that gives STag 0x11223344 to a slot of the table; the region is too short for the request.
+// requirements.md section 12: the Terminate of 0/1/01 for the Read Request there, byte for byte. A
+// key of the permutation is looked for that gives STag 0x11223344 to a slot of the table; the
+// region is too short for the request.
 TEST(Golden, TerminateOfARead) {
   struct Nobody final : model::Tpt::Out {
     void tpt_cmd_rsp(const spec::TptCmdRsp&) override {}
@@ -224,16 +263,25 @@ TEST(Golden, TerminateOfARead) {
   const uint64_t list = b.b.alloc(8);
   base::store_le<uint64_t>(&b.b.memory[list], b.b.alloc(4096));
   const auto mr = b.b.command(spec::AdminOpcode::kCreateMr, tpt.invert(0x112233),
-                              spec::AdminMrArgs{.pd = 0, .key = 0x44, .log_page = 12, .rights = 7, .base_to = 0x2000,
-                                                .length = 0xfff, .first_offset = 0, .pbl_base = 9, .page_list = list,
+                              spec::AdminMrArgs{.pd = 0,
+                                                .key = 0x44,
+                                                .log_page = 12,
+                                                .rights = 7,
+                                                .base_to = 0x2000,
+                                                .length = 0xfff,
+                                                .first_offset = 0,
+                                                .pbl_base = 9,
+                                                .page_list = list,
                                                 .pages = 1});
   ASSERT_EQ(spec::AdminMrResult::unpack(mr.result).stag, 0x11223344U);
-  b.b.inject(p.conn_b, hex("002e4141 00000000 00000001 00000001 00000000 aabbccdd 00000000 00001000 00001000 11223344 "
+  b.b.inject(p.conn_b, hex("002e4141 00000000 00000001 00000001 00000000 aabbccdd 00000000 "
+                           "00001000 00001000 11223344 "
                            "00000000 00002000 3fdc639c"));
   b.clock.settle();
   ASSERT_EQ(b.b.sent.size(), 1U);
   EXPECT_EQ(b.b.sent[0],
-            hex("00464147 00000000 00000002 00000001 00000000 0101e000 002e4141 00000000 00000001 00000001 00000000 "
+            hex("00464147 00000000 00000002 00000001 00000000 0101e000 002e4141 00000000 00000001 "
+                "00000001 00000000 "
                 "aabbccdd 00000000 00001000 00001000 11223344 00000000 00002000 40f7c6bc"));
 }
 TEST(Golden, WriteReadSend) {
@@ -242,7 +290,8 @@ TEST(Golden, WriteReadSend) {
   const Mr m = b.a.reg(8192);
   const Bytes hello{'h', 'e', 'l', 'l', 'o'}, abc{'a', 'b', 'c'};
   b.a.tamper = [](model::LlpRecord&) { return false; };
-  b.a.post_send(p.a.qpn, wr(WrOpcode::kRdmaWrite, kInline, 0x0102030405060708, 0x11223344), {}, hello);
+  b.a.post_send(p.a.qpn, wr(WrOpcode::kRdmaWrite, kInline, 0x0102030405060708, 0x11223344), {},
+                hello);
   b.a.post_send(p.a.qpn, wr(WrOpcode::kSend, kInline), {}, abc);
   spec::SqWqe r = wr(WrOpcode::kRdmaRead, 0, 0x2000, 0x11223344);
   b.a.post_send(p.a.qpn, r, {sge(m, 0, 0x1000)});
@@ -250,11 +299,13 @@ TEST(Golden, WriteReadSend) {
   ASSERT_EQ(b.a.sent.size(), 3U);
   EXPECT_EQ(b.a.sent[0], hex("0013c140 11223344 01020304 05060708 68656c6c 6f000000 1fb1004d"));
   EXPECT_EQ(b.a.sent[1], hex("00154143 00000000 00000000 00000001 00000000 61626300 447065aa"));
-  const Bytes read = fpdu(untagged(0x41, 0x41, 1, 1, 0) + be(m.stag, 4) + be(m.address, 8) + be(0x1000, 4) +
-                          be(0x11223344, 4) + be(0x2000, 8));
+  const Bytes read = fpdu(untagged(0x41, 0x41, 1, 1, 0) + be(m.stag, 4) + be(m.address, 8) +
+                          be(0x1000, 4) + be(0x11223344, 4) + be(0x2000, 8));
   EXPECT_EQ(b.a.sent[2], read);
-  EXPECT_EQ(fpdu(hex("4141 00000000 00000001 00000001 00000000 aabbccdd 00000000 00001000 00001000 11223344 00000000 00002000")),
-            hex("002e4141 00000000 00000001 00000001 00000000 aabbccdd 00000000 00001000 00001000 11223344 00000000 00002000 3fdc639c"));
+  EXPECT_EQ(fpdu(hex("4141 00000000 00000001 00000001 00000000 aabbccdd 00000000 00001000 00001000 "
+                     "11223344 00000000 00002000")),
+            hex("002e4141 00000000 00000001 00000001 00000000 aabbccdd 00000000 00001000 00001000 "
+                "11223344 00000000 00002000 3fdc639c"));
 }
 
 // IRD: one request more than agreed.
@@ -267,7 +318,8 @@ TEST(Ird, Exceeded) {
   b.b.hold_credit = true;  // and b's responses stand still once its credit is used
   Bytes last;
   for (uint32_t i = 1; i <= 12; ++i) {
-    last = untagged(0x41, 0x41, 1, i, 0) + be(1, 4) + be(0, 8) + be(0xffff, 4) + be(m.stag, 4) + be(m.address, 8);
+    last = untagged(0x41, 0x41, 1, i, 0) + be(1, 4) + be(0, 8) + be(0xffff, 4) + be(m.stag, 4) +
+           be(m.address, 8);
     b.b.inject(p.conn_b, fpdu(last));
   }
   b.clock.settle();

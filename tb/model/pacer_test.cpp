@@ -1,4 +1,5 @@
-// The model on the SystemC kernel does what it does on the bare dispatcher, cycle for cycle, however far it may run ahead.
+// The model on the SystemC kernel does what it does on the bare dispatcher, cycle for cycle,
+// however far it may run ahead.
 #include <fmt/format.h>
 
 #include "mpa/crc32c.hpp"
@@ -55,7 +56,8 @@ std::vector<std::string> scenario() {
     b.b.post_recv(p.b.qpn, {sge(bm, 100 * i, 20000)});
     b.a.post_send(p.a.qpn, wr(WrOpcode::kRdmaWrite, 0, bm.address + i, bm.stag), {sge(am, i, n)});
     b.a.post_send(p.a.qpn, wr(WrOpcode::kSend, 0), {sge(am, 3, n), sge(am, 5000, 33)});
-    b.a.post_send(p.a.qpn, wr(WrOpcode::kRdmaRead, kSignaled, bm.address, bm.stag), {sge(am, 30000, n)});
+    b.a.post_send(p.a.qpn, wr(WrOpcode::kRdmaRead, kSignaled, bm.address, bm.stag),
+                  {sge(am, 30000, n)});
     b.clock.settle(70 + i);
   }
   b.clock.settle(30000);
@@ -85,7 +87,8 @@ struct Noise {
 };
 
 void same(const std::vector<std::string>& got, const std::vector<std::string>& expected) {
-  for (size_t i = 0; i < std::min(got.size(), expected.size()); ++i) ASSERT_EQ(got[i], expected[i]) << "line " << i;
+  for (size_t i = 0; i < std::min(got.size(), expected.size()); ++i)
+    ASSERT_EQ(got[i], expected[i]) << "line " << i;
   EXPECT_EQ(got.size(), expected.size());
 }
 

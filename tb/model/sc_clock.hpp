@@ -1,4 +1,5 @@
-// The bench's clock on the SystemC kernel: the devices are driven by the Pacer, the world's events by an SC_METHOD.
+// The bench's clock on the SystemC kernel: the devices are driven by the Pacer, the world's events
+// by an SC_METHOD.
 #pragma once
 
 #include "bench.hpp"
@@ -17,7 +18,8 @@ class ScClock final : public Clock {
   Cycle now() const override { return model::cycle_at(sc_core::sc_time_stamp().value()); }
 
  private:
-  explicit ScClock(std::shared_ptr<model::Pacer> pacer) : Clock(pacer->dispatcher()), pacer_(std::move(pacer)) {
+  explicit ScClock(std::shared_ptr<model::Pacer> pacer)
+      : Clock(pacer->dispatcher()), pacer_(std::move(pacer)) {
     sc_core::sc_spawn_options options;
     options.spawn_method();
     options.dont_initialize();

@@ -1,4 +1,5 @@
-// How fast the model of a device pair is without a platform: messages a second of wall time, steps a message.
+// How fast the model of a device pair is without a platform: messages a second of wall time, steps
+// a message.
 //
 //   model_speed [MESSAGES] [BYTES] [QPS]
 //
@@ -7,8 +8,20 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <new>
 
 #include "bench.hpp"
+
+namespace {
+uint64_t allocations = 0;
+}
+void* operator new(size_t n) {
+  ++allocations;
+  if (void* at = std::malloc(n)) return at;
+  throw std::bad_alloc();
+}
+void operator delete(void* at) noexcept { std::free(at); }
+void operator delete(void* at, size_t) noexcept { std::free(at); }
 
 namespace rnic::tb {
 namespace {
@@ -17,14 +30,17 @@ class FastSide final : public Side {
  public:
   using Side::Side;
   bool fast = false;
-  std::deque<model::LlpRecord> late;  // could not be handed over
+  model::Ring<model::LlpRecord> late;  // could not be handed over
   FastSide* other = nullptr;
   uint64_t cqes = 0;
 
   void dma_read(const model::ReadTlp& tlp) override {
     if (!fast) return Side::dma_read(tlp);
-    rnic_->dma_piece({.tag = tlp.tag, .status = spec::RdStatus::kOk, .is_last = true,
-                      .data = rnic::Payload::copy_of(std::span(memory).subspan(tlp.read.address, tlp.read.length))});
+    rnic_->dma_piece({.tag = tlp.tag,
+                      .status = spec::RdStatus::kOk,
+                      .is_last = true,
+                      .data = rnic::Payload::copy_of(
+                          std::span(memory).subspan(tlp.read.address, tlp.read.length))});
   }
   void dma_write(model::WriteTlp tlp) override {
     if (tlp.purpose == model::Purpose::kCq) ++cqes;
@@ -32,22 +48,19 @@ class FastSide final : public Side {
   }
   void llp_tx(model::LlpRecord r) override {
     if (!fast) return Side::llp_tx(std::move(r));
+    if (late.empty() && other->rnic_->can_llp_rx()) return hand_over(std::move(r));
+    late.push(std::move(r));
+  }
+  void hand_over(model::LlpRecord r) {
     LlpEnd& e = ends[r.connection];
     const uint16_t mine = r.connection;
     e.limit += r.data.size();
     r.connection = e.peer;
-    if (other->rnic_->can_llp_rx() && late.empty()) {
-      other->rnic_->llp_rx(std::move(r));
-    } else {
-      late.push_back(std::move(r));
-    }
+    other->rnic_->llp_rx(std::move(r));
     rnic_->llp_credit({mine, e.limit});
   }
   void retry() {
-    while (!late.empty() && other->rnic_->can_llp_rx()) {
-      other->rnic_->llp_rx(std::move(late.front()));
-      late.pop_front();
-    }
+    while (!late.empty() && other->rnic_->can_llp_rx()) hand_over(late.pop());
   }
 };
 
@@ -61,7 +74,7 @@ int run(uint64_t messages, uint32_t bytes, int qps) {
   b.clock.settle();
   b.a.fast = b.b.fast = true;
   model::Dispatcher& d = b.clock.dispatcher;
-  const uint64_t steps = d.steps();
+  const uint64_t steps = d.steps(), allocated = allocations;
   const Cycle began = d.now();
   constexpr uint64_t kBatch = 16, kDepth = 4;  // batches under way of each QP
   uint64_t posted = 0;
@@ -74,7 +87,8 @@ int run(uint64_t messages, uint32_t bytes, int qps) {
       while (open[q] < kDepth && posted < messages && b.a.device().can_mmio()) {
         for (uint64_t i = 0; i < kBatch; ++i) {
           const uint8_t flags = i + 1 == kBatch ? kSignaled : 0;
-          b.a.put_one(pairs[q].a.qpn, wr(spec::WrOpcode::kRdmaWrite, flags, to.address, to.stag), sge(from, 0, bytes));
+          b.a.put_one(pairs[q].a.qpn, wr(spec::WrOpcode::kRdmaWrite, flags, to.address, to.stag),
+                      sge(from, 0, bytes));
         }
         b.a.ring_sq(pairs[q].a.qpn);
         posted += kBatch;
@@ -90,11 +104,14 @@ int run(uint64_t messages, uint32_t bytes, int qps) {
     }
     b.clock.catch_up();
   }
-  const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double wall =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const auto n = static_cast<double>(posted);
-  fmt::print("{} writes of {} bytes on {} QPs: {:.0f} thousand a second of wall time, {:.1f} steps and {:.2f} cycles each\n",
-             posted, bytes, qps, n / wall / 1e3, static_cast<double>(d.steps() - steps) / n,
-             static_cast<double>(d.now() - began) / n);
+  fmt::print(
+      "{} writes of {} bytes on {} QPs: {:.0f} thousand a second of wall time; each {:.1f} steps, "
+      "{:.2f} cycles, {:.4f} allocations\n",
+      posted, bytes, qps, n / wall / 1e3, static_cast<double>(d.steps() - steps) / n,
+      static_cast<double>(d.now() - began) / n, static_cast<double>(allocations - allocated) / n);
   return 0;
 }
 
@@ -102,6 +119,9 @@ int run(uint64_t messages, uint32_t bytes, int qps) {
 }  // namespace rnic::tb
 
 int main(int argc, char** argv) {
-  const auto arg = [&](int i, long otherwise) { return argc > i ? std::strtol(argv[i], nullptr, 0) : otherwise; };
-  return rnic::tb::run(static_cast<uint64_t>(arg(1, 1000000)), static_cast<uint32_t>(arg(2, 64)), static_cast<int>(arg(3, 4)));
+  const auto arg = [&](int i, long otherwise) {
+    return argc > i ? std::strtol(argv[i], nullptr, 0) : otherwise;
+  };
+  return rnic::tb::run(static_cast<uint64_t>(arg(1, 1000000)), static_cast<uint32_t>(arg(2, 64)),
+                       static_cast<int>(arg(3, 4)));
 }

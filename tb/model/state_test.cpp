@@ -1,4 +1,5 @@
-// The life and the death of a QP: close, abort, lost, failed requests; every work request completes exactly once.
+// The life and the death of a QP: close, abort, lost, failed requests; every work request completes
+// exactly once.
 #include "bench.hpp"
 
 namespace rnic::tb {
@@ -12,10 +13,14 @@ using spec::WcStatus;
 using spec::WrOpcode;
 
 AdminStatus modify(Side& s, uint16_t qpn, QpState to) {
-  return s.command(AdminOpcode::kModifyQp, qpn, spec::AdminModifyArgs{.to_state = static_cast<uint8_t>(to)}).status;
+  return s
+      .command(AdminOpcode::kModifyQp, qpn,
+               spec::AdminModifyArgs{.to_state = static_cast<uint8_t>(to)})
+      .status;
 }
 
-/// What a queue's completions say of each of its WQEs, in order: one status for each unit of the ring.
+/// What a queue's completions say of each of its WQEs, in order: one status for each unit of the
+/// ring.
 struct Outcome {
   std::vector<WcStatus> send, recv;
 };
@@ -123,7 +128,8 @@ TEST_F(StateTest, AbortFlushesExactlyOnce) {
   const auto first_flushed = std::find(o.send.begin(), o.send.end(), WcStatus::kWrFlushErr);
   EXPECT_NE(first_flushed, o.send.begin());
   EXPECT_NE(first_flushed, o.send.end());
-  EXPECT_TRUE(std::all_of(first_flushed, o.send.end(), [](WcStatus s) { return s == WcStatus::kWrFlushErr; }));
+  EXPECT_TRUE(std::all_of(first_flushed, o.send.end(),
+                          [](WcStatus s) { return s == WcStatus::kWrFlushErr; }));
   EXPECT_EQ(o.recv, statuses({{WcStatus::kWrFlushErr, 5}}));
   // In error each post is flushed.
   write();
@@ -157,12 +163,16 @@ TEST_F(StateTest, IdleToError) {
 TEST_F(StateTest, ReadRefusedByPeer) {
   write();
   read(bm.stag, bm.address);
-  b.a.post_send(p.a.qpn, wr(WrOpcode::kRdmaRead, kSignaled, bm.address, bm.stag ^ 0x4000), {sge(am, 128, 64)});
-  b.a.post_send(p.a.qpn, wr(WrOpcode::kRdmaRead, kSignaled, bm.address, bm.stag), {sge(am, 256, 64)});
+  b.a.post_send(p.a.qpn, wr(WrOpcode::kRdmaRead, kSignaled, bm.address, bm.stag ^ 0x4000),
+                {sge(am, 128, 64)});
+  b.a.post_send(p.a.qpn, wr(WrOpcode::kRdmaRead, kSignaled, bm.address, bm.stag),
+                {sge(am, 256, 64)});
   b.a.post_recv(p.a.qpn, {sge(am, 0, 64)});
   b.clock.settle();
   const auto o = collect(b.a, p.a.cqn);
-  EXPECT_EQ(o.send, statuses({{WcStatus::kSuccess, 2}, {WcStatus::kRemAccessErr, 1}, {WcStatus::kWrFlushErr, 1}}));
+  EXPECT_EQ(o.send, statuses({{WcStatus::kSuccess, 2},
+                              {WcStatus::kRemAccessErr, 1},
+                              {WcStatus::kWrFlushErr, 1}}));
   EXPECT_EQ(o.recv, statuses({{WcStatus::kWrFlushErr, 1}}));
   const auto q = b.a.query(p.a.qpn);
   EXPECT_EQ(q.cause, Cause::kPeerTerminate);
@@ -175,11 +185,13 @@ TEST_F(StateTest, LocalKeyFails) {
   write();
   write();
   b.clock.settle(3000);
-  b.a.put_send(p.a.qpn, wr(WrOpcode::kRdmaWrite, 0, bm.address, bm.stag), {{.address = am.address, .length = 8, .lkey = 1}});
+  b.a.put_send(p.a.qpn, wr(WrOpcode::kRdmaWrite, 0, bm.address, bm.stag),
+               {{.address = am.address, .length = 8, .lkey = 1}});
   write();
   b.clock.settle();
-  EXPECT_EQ(collect(b.a, p.a.cqn).send,
-            statuses({{WcStatus::kSuccess, 2}, {WcStatus::kLocProtErr, 1}, {WcStatus::kWrFlushErr, 1}}));
+  EXPECT_EQ(
+      collect(b.a, p.a.cqn).send,
+      statuses({{WcStatus::kSuccess, 2}, {WcStatus::kLocProtErr, 1}, {WcStatus::kWrFlushErr, 1}}));
   EXPECT_EQ(b.a.query(p.a.qpn).cause, Cause::kLocalCatastrophic);
   const auto q = b.b.query(p.b.qpn);
   EXPECT_EQ(q.cause, Cause::kPeerTerminate);
@@ -188,7 +200,8 @@ TEST_F(StateTest, LocalKeyFails) {
 
 TEST_F(StateTest, ReadNeedsLocalWrite) {
   const Mr weak = b.a.reg(4096, spec::kAccessRemoteRead);
-  b.a.post_send(p.a.qpn, wr(WrOpcode::kRdmaRead, kSignaled, bm.address, bm.stag), {sge(weak, 0, 64)});
+  b.a.post_send(p.a.qpn, wr(WrOpcode::kRdmaRead, kSignaled, bm.address, bm.stag),
+                {sge(weak, 0, 64)});
   b.clock.settle();
   EXPECT_EQ(collect(b.a, p.a.cqn).send, statuses({{WcStatus::kLocProtErr, 1}}));
 }
@@ -213,11 +226,25 @@ TEST(Malformed, EachEndsItsWqe) {
       {"reserved", with([](auto& w) { w.reserved2 = 1; })},
       {"length not the total", with([](auto& w) { w.length = 65; })},
       {"too long", with([](auto& w) { w.length = 0x80000001; })},
-      {"sges do not fit", with([](auto& w) { w.num_sge = 3; w.units = 1; })},
-      {"15 sges", with([](auto& w) { w.num_sge = 15; w.units = 4; })},
+      {"sges do not fit", with([](auto& w) {
+         w.num_sge = 3;
+         w.units = 1;
+       })},
+      {"15 sges", with([](auto& w) {
+         w.num_sge = 15;
+         w.units = 4;
+       })},
       {"no units", with([](auto& w) { w.reserved1 = 1; })},
-      {"inline does not fit", with([](auto& w) { w.flags |= kInline; w.length = 33; w.units = 1; w.num_sge = 0; })},
-      {"read inline", with([](auto& w) { w.opcode = 4; w.flags |= kInline; })},
+      {"inline does not fit", with([](auto& w) {
+         w.flags |= kInline;
+         w.length = 33;
+         w.units = 1;
+         w.num_sge = 0;
+       })},
+      {"read inline", with([](auto& w) {
+         w.opcode = 4;
+         w.flags |= kInline;
+       })},
       {"read of two", with([](auto& w) { w.opcode = 4; }), 8, 2},
       {"read without ord", with([](auto& w) { w.opcode = 4; }), 0},
   };
@@ -234,7 +261,8 @@ TEST(Malformed, EachEndsItsWqe) {
     w.num_sge = static_cast<uint8_t>(c.sges);
     w = c.change(w);
     b.a.put_send(p.a.qpn, w, sges, Bytes((w.flags & kInline) != 0 ? w.length : 0));
-    b.a.post_send(p.a.qpn, wr(WrOpcode::kRdmaWrite, kSignaled, to.address, to.stag), {sge(m, 0, 64)});
+    b.a.post_send(p.a.qpn, wr(WrOpcode::kRdmaWrite, kSignaled, to.address, to.stag),
+                  {sge(m, 0, 64)});
     b.clock.settle();
     const auto e = b.a.wait(p.a.cqn);
     EXPECT_EQ(e.status, WcStatus::kLocQpOpErr);
@@ -252,8 +280,9 @@ TEST_F(StateTest, PoisonedPayload) {
   write(kSignaled, 5000);
   write();
   b.clock.settle();
-  EXPECT_EQ(collect(b.a, p.a.cqn).send,
-            statuses({{WcStatus::kSuccess, 1}, {WcStatus::kFatalErr, 1}, {WcStatus::kWrFlushErr, 1}}));
+  EXPECT_EQ(
+      collect(b.a, p.a.cqn).send,
+      statuses({{WcStatus::kSuccess, 1}, {WcStatus::kFatalErr, 1}, {WcStatus::kWrFlushErr, 1}}));
   EXPECT_EQ(b.b.query(p.b.qpn).peer_term, 0x0000);
   EXPECT_EQ(b.a.read(spec::kDmaErrorsOffset, 8), 1U);
 }
@@ -274,7 +303,8 @@ TEST_F(StateTest, PoisonedSourceOfARead) {
   EXPECT_EQ(collect(b.a, p.a.cqn).send, statuses({{WcStatus::kWrFlushErr, 1}}));
 }
 
-// A Read whose source is taken away while it is answered: the header in the Terminate has moved on by what was returned.
+// A Read whose source is taken away while it is answered: the header in the Terminate has moved on
+// by what was returned.
 TEST(ReadPartly, TerminateShowsTheRest) {
   Options o;
   o.window = 4000;
@@ -282,7 +312,8 @@ TEST(ReadPartly, TerminateShowsTheRest) {
   const auto p = b.connect();
   const Mr sink = b.a.reg(1 << 16), source = b.b.reg(1 << 16);
   b.b.hold_credit = true;  // b's window closes after two segments
-  b.a.post_send(p.a.qpn, wr(WrOpcode::kRdmaRead, kSignaled, source.address, source.stag), {sge(sink, 16, 20000)});
+  b.a.post_send(p.a.qpn, wr(WrOpcode::kRdmaRead, kSignaled, source.address, source.stag),
+                {sge(sink, 16, 20000)});
   b.clock.settle(5000);
   const size_t before = b.b.sent.size();
   ASSERT_EQ(before, 2U);
@@ -336,7 +367,8 @@ TEST(TermInside, AMessage) {
   const auto p = b.connect();
   const Mr am = b.a.reg(1 << 16), bm = b.b.reg(1 << 16);
   b.a.hold_credit = true;
-  b.a.post_send(p.a.qpn, wr(WrOpcode::kRdmaWrite, kSignaled, bm.address, bm.stag), {sge(am, 0, 20000)});
+  b.a.post_send(p.a.qpn, wr(WrOpcode::kRdmaWrite, kSignaled, bm.address, bm.stag),
+                {sge(am, 0, 20000)});
   b.clock.settle(5000);
   const size_t before = b.a.sent.size();
   b.a.inject(p.conn_a, Bytes(28, 0x55));

@@ -1,7 +1,8 @@
-// rdmap as a bench sees it: its streams, by name, and its sizes. Checks of Read sources are asked of a function, so that a
-// model that calls tpt can stand behind the same face.
+// rdmap as a bench sees it: its streams, by name, and its sizes. Checks of Read sources are asked
+// of a function, so that a model that calls tpt can stand behind the same face.
 //
-//   dut.start(pace);   dut.check = [](const spec::RespCheck& c) { return spec::TptResult::kBounds; };   ... dut.checks
+//   dut.start(pace);   dut.check = [](const spec::RespCheck& c) { return spec::TptResult::kBounds;
+//   };   ... dut.checks
 #pragma once
 
 #include <functional>
@@ -30,7 +31,8 @@ struct RtlRdmap : RtlDut<V> {
   StreamIn<spec::QpFault> qp_fault = RNIC_IN(*this, qp_fault, spec::QpFault);
   StreamOut<spec::QpError> qp_error = RNIC_OUT(*this, qp_error, spec::QpError);
   // ddp
-  StreamOut<spec::TxMessageHdr> tx_message_hdr = RNIC_OUT(*this, tx_message_hdr, spec::TxMessageHdr);
+  StreamOut<spec::TxMessageHdr> tx_message_hdr =
+      RNIC_OUT(*this, tx_message_hdr, spec::TxMessageHdr);
   PacketOut tx_message = RNIC_PACKET_OUT(*this, tx_message);
   StreamIn<spec::RespSlotFree> resp_slot_free = RNIC_IN(*this, resp_slot_free, spec::RespSlotFree);
   StreamIn<spec::TxFault> tx_fault = RNIC_IN(*this, tx_fault, spec::TxFault);

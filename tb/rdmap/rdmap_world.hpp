@@ -1,4 +1,5 @@
-// What stands around rdmap in its bench: qp, ddp, tpt and the peer, and a reference for the Terminate.
+// What stands around rdmap in its bench: qp, ddp, tpt and the peer, and a reference for the
+// Terminate.
 #pragma once
 
 #include <algorithm>
@@ -59,10 +60,18 @@ inline spec::TxMessageHdr meant(spec::TxMessageHdr h) {
 inline Bytes first_ulpdu(const Message& m) {
   Bytes out(m.hdr.is_tagged != 0 ? 14 : 18);
   if (m.hdr.is_tagged != 0) {
-    spec::DdpTagged{.is_tagged = 1, .is_last = 1, .dv = 1, .rv = 1, .opcode = m.hdr.opcode, .stag = m.hdr.stag,
-                    .tagged_offset = m.hdr.tagged_offset}.pack(out);
+    spec::DdpTagged{.is_tagged = 1,
+                    .is_last = 1,
+                    .dv = 1,
+                    .rv = 1,
+                    .opcode = m.hdr.opcode,
+                    .stag = m.hdr.stag,
+                    .tagged_offset = m.hdr.tagged_offset}
+        .pack(out);
   } else {
-    spec::DdpUntagged{.is_last = 1, .dv = 1, .rv = 1, .opcode = m.hdr.opcode, .qn = m.hdr.qn, .msn = 1}.pack(out);
+    spec::DdpUntagged{
+        .is_last = 1, .dv = 1, .rv = 1, .opcode = m.hdr.opcode, .qn = m.hdr.qn, .msn = 1}
+        .pack(out);
   }
   out.insert(out.end(), m.body.begin(), m.body.end());
   return out;
@@ -101,8 +110,15 @@ class RdmapWorld : public testing::Test {
   void start(Pace pace) { dut.start(pace); }
 
   // --- qp
-  spec::QpParams params(uint8_t ird = 4, uint8_t ord = 4, uint16_t ird_base = 0, uint16_t ord_base = 0) {
-    return {.connection = 9, .pd = 3, .use_crc = 1, .ird = ird, .ord = ord, .ird_base = ird_base, .ord_base = ord_base};
+  spec::QpParams params(uint8_t ird = 4, uint8_t ord = 4, uint16_t ird_base = 0,
+                        uint16_t ord_base = 0) {
+    return {.connection = 9,
+            .pd = 3,
+            .use_crc = 1,
+            .ird = ird,
+            .ord = ord,
+            .ird_base = ird_base,
+            .ord_base = ord_base};
   }
   void run_qp(uint16_t qpn, const spec::QpParams& p) {
     dut.qp_ctl.put({.op = spec::QpOp::kStart, .qpn = qpn, .params = p});
@@ -119,8 +135,14 @@ class RdmapWorld : public testing::Test {
   Message post(const spec::WqeHdr& h, const Bytes& body) {
     dut.wqe_hdr.put(h);
     dut.wqe.put_packet(body);
-    Message m{{.qpn = h.qpn, .source = TxSource::kSq, .length = h.length, .is_inline = h.is_inline,
-               .num_sge = h.num_sge, .done = 1, .slot = h.slot}, body};
+    Message m{{.qpn = h.qpn,
+               .source = TxSource::kSq,
+               .length = h.length,
+               .is_inline = h.is_inline,
+               .num_sge = h.num_sge,
+               .done = 1,
+               .slot = h.slot},
+              body};
     if (h.opcode == WrOpcode::kRdmaWrite) {
       m.hdr.is_tagged = 1;
       m.hdr.opcode = RdmapOpcode::kRdmaWrite;
@@ -136,8 +158,12 @@ class RdmapWorld : public testing::Test {
       m.hdr.is_inline = 1;
       m.hdr.done = 0;
       m.body.assign(28, 0);
-      spec::ReadRequest{.sink_stag = sink.lkey, .sink_to = sink.address, .read_size = h.length,
-                        .source_stag = h.remote_stag, .source_to = h.remote_to}.pack(m.body);
+      spec::ReadRequest{.sink_stag = sink.lkey,
+                        .sink_to = sink.address,
+                        .read_size = h.length,
+                        .source_stag = h.remote_stag,
+                        .source_to = h.remote_to}
+          .pack(m.body);
     }
     return m;
   }
@@ -153,8 +179,14 @@ class RdmapWorld : public testing::Test {
   Message post_read(uint16_t qpn, const Read& r) {
     Bytes sge(16);
     spec::WqeSge{.address = r.to, .length = r.length, .lkey = r.stag}.pack(sge);
-    return post({.qpn = qpn, .slot = r.slot, .opcode = WrOpcode::kRdmaRead, .num_sge = 1, .length = r.length,
-                 .remote_to = rng.next(), .remote_stag = u32(rng.next())}, sge);
+    return post({.qpn = qpn,
+                 .slot = r.slot,
+                 .opcode = WrOpcode::kRdmaRead,
+                 .num_sge = 1,
+                 .length = r.length,
+                 .remote_to = rng.next(),
+                 .remote_stag = u32(rng.next())},
+                sge);
   }
   void read(uint16_t qpn, const Read& r) { expect_message(post_read(qpn, r)); }
 
@@ -167,18 +199,33 @@ class RdmapWorld : public testing::Test {
   }
   void expect_message(const Message& want) {
     const auto got = take_message();
-    EXPECT_EQ(meant(got.hdr), meant(want.hdr)) << got.hdr.describe() << "\nwanted " << want.hdr.describe();
+    EXPECT_EQ(meant(got.hdr), meant(want.hdr))
+        << got.hdr.describe() << "\nwanted " << want.hdr.describe();
     EXPECT_EQ(got.body, want.body);
   }
   static Message terminate_message(uint16_t qpn, const Bytes& body) {
-    return {{.qpn = qpn, .source = TxSource::kTerm, .opcode = RdmapOpcode::kTerminate, .qn = 2,
-             .length = u32(body.size()), .is_inline = 1}, body};
+    return {{.qpn = qpn,
+             .source = TxSource::kTerm,
+             .opcode = RdmapOpcode::kTerminate,
+             .qn = 2,
+             .length = u32(body.size()),
+             .is_inline = 1},
+            body};
   }
   Message response(uint16_t qpn, const Bytes& request, uint8_t slot, uint16_t watermark) {
     const auto r = spec::ReadRequest::unpack(std::span(request).subspan(18));
-    Message m{{.qpn = qpn, .source = TxSource::kResp, .is_tagged = 1, .opcode = RdmapOpcode::kReadResponse,
-               .stag = r.sink_stag, .tagged_offset = r.sink_to, .length = r.read_size, .num_sge = 1, .slot = slot,
-               .has_watermark = 1, .watermark = watermark}, Bytes(16)};
+    Message m{{.qpn = qpn,
+               .source = TxSource::kResp,
+               .is_tagged = 1,
+               .opcode = RdmapOpcode::kReadResponse,
+               .stag = r.sink_stag,
+               .tagged_offset = r.sink_to,
+               .length = r.read_size,
+               .num_sge = 1,
+               .slot = slot,
+               .has_watermark = 1,
+               .watermark = watermark},
+              Bytes(16)};
     spec::WqeSge{.address = r.source_to, .length = r.read_size, .lkey = r.source_stag}.pack(m.body);
     return m;
   }
@@ -203,7 +250,8 @@ class RdmapWorld : public testing::Test {
   // --- the peer
   Bytes tagged(uint8_t octet, bool last, uint32_t stag, uint64_t to, size_t n) {
     Bytes u(14);
-    spec::DdpTagged{.is_tagged = 1, .is_last = last, .dv = 1, .stag = stag, .tagged_offset = to}.pack(u);
+    spec::DdpTagged{.is_tagged = 1, .is_last = last, .dv = 1, .stag = stag, .tagged_offset = to}
+        .pack(u);
     u[1] = octet;
     const auto payload = rng.bytes(n);
     u.insert(u.end(), payload.begin(), payload.end());
@@ -211,23 +259,36 @@ class RdmapWorld : public testing::Test {
   }
   Bytes untagged(uint8_t octet, bool last, uint32_t qn, const Bytes& payload) {
     Bytes u(18);
-    spec::DdpUntagged{.is_last = last, .dv = 1, .invalidate_stag = u32(rng.next()), .qn = qn,
-                      .msn = u32(rng.next()), .mo = 0}.pack(u);
+    spec::DdpUntagged{.is_last = last,
+                      .dv = 1,
+                      .invalidate_stag = u32(rng.next()),
+                      .qn = qn,
+                      .msn = u32(rng.next()),
+                      .mo = 0}
+        .pack(u);
     u[1] = octet;
     u.insert(u.end(), payload.begin(), payload.end());
     return u;
   }
-  Bytes write(size_t n, bool last = true) { return tagged(0x40, last, u32(rng.next()), rng.next(), n); }
+  Bytes write(size_t n, bool last = true) {
+    return tagged(0x40, last, u32(rng.next()), rng.next(), n);
+  }
   Bytes send(size_t n, bool last = true, bool solicited = false) {
     return untagged(solicited ? 0x45 : 0x43, last, 0, rng.bytes(n));
   }
   Bytes request(uint32_t size) {
     Bytes r(28);
-    spec::ReadRequest{.sink_stag = u32(rng.next()), .sink_to = rng.next(), .read_size = size,
-                      .source_stag = u32(rng.next()), .source_to = rng.next()}.pack(r);
+    spec::ReadRequest{.sink_stag = u32(rng.next()),
+                      .sink_to = rng.next(),
+                      .read_size = size,
+                      .source_stag = u32(rng.next()),
+                      .source_to = rng.next()}
+        .pack(r);
     return untagged(0x41, true, 1, r);
   }
-  Bytes answer(const Read& r, uint32_t from, uint32_t n, bool last) { return tagged(0x42, last, r.stag, r.to + from, n); }
+  Bytes answer(const Read& r, uint32_t from, uint32_t n, bool last) {
+    return tagged(0x42, last, r.stag, r.to + from, n);
+  }
   Bytes peer_terminate(const Bytes& body) { return untagged(0x47, true, 2, body); }
 
   void put_segment(uint16_t qpn, const Bytes& ulpdu, Cause cause = Cause::kNone) {
@@ -240,8 +301,8 @@ class RdmapWorld : public testing::Test {
     put_segment(qpn, ulpdu, cause);
     return dut.rx_verdict.take();
   }
-  static spec::RxVerdict good(bool place, DeliverKind deliver = DeliverKind::kNothing, bool solicited = false,
-                              uint8_t slot = 0) {
+  static spec::RxVerdict good(bool place, DeliverKind deliver = DeliverKind::kNothing,
+                              bool solicited = false, uint8_t slot = 0) {
     return {.accept = 1, .place = place, .deliver = deliver, .solicited = solicited, .slot = slot};
   }
   static void expect_verdict(const spec::RxVerdict& got, const spec::RxVerdict& want) {

@@ -1,0 +1,239 @@
+// Captures of a foreign stack played into a whole device, model and RTL, on either side: what it
+// answers and what it writes is what the listing has. The reference is the listing alone. Each
+// replay is a child process.
+#include "replay.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/bytes.hpp"
+#include "replay_listing.hpp"
+#include "replay_plan.hpp"
+
+namespace rnic::app {
+namespace {
+
+std::string path_of(const std::string& name) {
+  return std::string(RNIC_CAPTURES) + "/" + name + ".json";
+}
+
+ReplayRequest request(const std::string& listing, const std::string& side,
+                      const std::string& kind) {
+  ReplayRequest r;
+  r.listing = listing;
+  r.side = side;
+  r.kind = {kind, kind};
+  return r;
+}
+
+Bytes bytes_of(const std::string& hex) {
+  Bytes b;
+  for (size_t i = 0; i < hex.size(); i += 2)
+    b.push_back(static_cast<uint8_t>(std::stoul(hex.substr(i, 2), nullptr, 16)));
+  return b;
+}
+
+struct Case {
+  const char *listing, *side, *kind;
+  uint64_t answers;  // of our device, counted in the listing by hand
+};
+
+std::string name_of(const testing::TestParamInfo<Case>& info) {
+  std::string s = std::string(info.param.listing) + "_" + info.param.side + "_" + info.param.kind;
+  for (char& c : s) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+  }
+  return s;
+}
+
+class ReplayTest : public testing::TestWithParam<Case> {};
+
+TEST_P(ReplayTest, AnswersAndPlacesAsListed) {
+  const ReplayRequest r = request(path_of(GetParam().listing), GetParam().side, GetParam().kind);
+  const Outcome out = replay_child(r);
+  EXPECT_EQ(out.status, kGood) << out.failure << "reproduce: " << reproduce(r);
+  ASSERT_TRUE(out.json.contains("answered"));
+  EXPECT_EQ(out.json["answered"].get<uint64_t>(), GetParam().answers);
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const char* kind : {"model", "rtl"}) {
+    all.push_back({"rping-client-crc", "responder", kind, 21});
+    all.push_back({"rping-client-crc", "initiator", kind, 16});
+    all.push_back({"rping-server-crc", "initiator", kind, 16});
+    all.push_back({"rping-server-crc", "responder", kind, 21});
+    all.push_back({"op-recv-tagged", "siw", kind, 5});
+    all.push_back({"op-recv-tagged", "tester", kind, 9});
+    all.push_back({"op-send-tagged", "siw", kind, 9});
+    all.push_back({"op-send-tagged", "tester", kind, 6});
+    all.push_back({"wire-rping", "responder", kind, 18});
+    all.push_back({"wire-rping", "initiator", kind, 14});
+  }
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(Captures, ReplayTest, testing::ValuesIn(cases()), name_of);
+
+class ReplayOnBoth : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Kinds, ReplayOnBoth, testing::Values("model", "rtl"),
+                         [](const auto& info) { return std::string(info.param); });
+
+/// The last answer is a Terminate with this cause; all before it are as listed.
+void expect_terminate(const Outcome& out, const std::string& cause) {
+  EXPECT_EQ(out.status, kMismatch);
+  ASSERT_TRUE(out.json.contains("connections")) << out.failure;
+  const auto& answers = out.json["connections"][0]["answers"];
+  ASSERT_FALSE(answers.empty());
+  for (size_t i = 0; i + 1 < answers.size(); ++i)
+    EXPECT_TRUE(answers[i]["same"].get<bool>()) << answers[i];
+  const std::string last = answers.back()["what"];
+  EXPECT_TRUE(last.starts_with("terminate")) << last;
+  EXPECT_NE(last.find("cause=" + cause), std::string::npos) << last;
+}
+
+size_t receives_of(const Outcome& out) {
+  size_t n = 0;
+  for (const auto& w : out.json["connections"][0]["written"])
+    n += w["where"].get<std::string>().starts_with("receive") ? 1 : 0;
+  return n;
+}
+
+/// A device without Send with Invalidate takes the two Sends before it and says "unexpected
+/// opcode".
+TEST_P(ReplayOnBoth, SendWithInvalidateDrawsTerminate) {
+  const Outcome out = replay_child(request(path_of("op-recv-sends"), "siw", GetParam()));
+  expect_terminate(out, "0/2/06");
+  EXPECT_EQ(receives_of(out), 2u);
+}
+
+/// The same listing without Invalidate, to reach what stands behind: the empty Send and the one of
+/// three segments.
+TEST_P(ReplayOnBoth, SendsWithoutInvalidateArriveWhole) {
+  std::ifstream in(path_of("op-recv-sends"));
+  auto j = nlohmann::json::parse(in);
+  uint32_t taken = 0;
+  nlohmann::json units = nlohmann::json::array();
+  for (auto& u : j["units"]) {
+    const auto name = u["decode"].value("/rdmap/name"_json_pointer, "");
+    if (name.find("Invalidate") != std::string::npos) {
+      ++taken;
+      continue;
+    }
+    if (taken != 0) {
+      Bytes fpdu = bytes_of(u["hex"]);
+      // The MSN closes up.
+      base::store_be(&fpdu[12], base::load_be<uint32_t>(&fpdu[12]) - taken);
+      u["hex"] = hex_of(with_good_crc(fpdu));
+    }
+    units.push_back(u);
+  }
+  ASSERT_EQ(taken, 2u);
+  j["units"] = units;
+  const std::string path = testing::TempDir() + "sends_" + GetParam() + ".json";
+  std::ofstream(path) << j.dump();
+  const Outcome out = replay_child(request(path, "siw", GetParam()));
+  EXPECT_EQ(out.status, kGood) << out.failure;
+  EXPECT_EQ(receives_of(out), 4u);
+}
+
+/// A bad CRC stays bad although an STag before it is exchanged: the device says so (MPA: layer 2,
+/// type 0, code 2).
+TEST_P(ReplayOnBoth, BadCrcStaysBad) {
+  std::ifstream in(path_of("op-recv-tagged"));
+  auto j = nlohmann::json::parse(in);
+  std::string hex = j["units"][2]["hex"];
+  hex.back() = hex.back() == '0' ? '1' : '0';
+  j["units"][2]["hex"] = hex;
+  const std::string path = testing::TempDir() + "bad_crc_" + GetParam() + ".json";
+  std::ofstream(path) << j.dump();
+  expect_terminate(replay_child(request(path, "siw", GetParam())), "2/0/02");
+}
+
+/// The comparison has teeth: another byte in a recorded answer is found.
+TEST(Replay, FindsChangedByte) {
+  std::ifstream in(path_of("op-recv-tagged"));
+  auto j = nlohmann::json::parse(in);
+  Bytes fpdu = bytes_of(j["units"][12]["hex"]);  // a Read Response of 100 bytes
+  fpdu[16 + 50] ^= 0x20;
+  j["units"][12]["hex"] = hex_of(with_good_crc(fpdu));
+  const std::string path = testing::TempDir() + "changed.json";
+  std::ofstream(path) << j.dump();
+  const Outcome out = replay_child(request(path, "siw", "model"));
+  EXPECT_EQ(out.status, kMismatch);
+  ASSERT_EQ(out.json["differences"].size(), 1u) << out.failure;
+  EXPECT_NE(out.json["differences"][0].get<std::string>().find("payload byte 50"),
+            std::string::npos)
+      << out.failure;
+}
+
+TEST(Remap, ExchangesTheDevicesStagAndRepairsTheCrc) {
+  const Listing l = load_listing(path_of("rping-client-crc"));
+  const std::map<uint32_t, uint32_t> stags{{0x5a331400, 0x01020304}, {0x11223300, 0x55667788}};
+  // Unit 3: siw's Read Request. If siw is the device, its sink is exchanged, the source is the
+  // tester's.
+  const Bytes ours = remap(l.units[3].bytes, stags, Mover::kDevice);
+  Message m;
+  ASSERT_TRUE(m.add(ours));
+  EXPECT_TRUE(m.crc_good);
+  EXPECT_EQ(read_request_of(m)->sink_stag, 0x01020304u);
+  EXPECT_EQ(read_request_of(m)->source_stag, 0x11223300u);
+  // If the tester is the device, the other way round.
+  Message peers;
+  ASSERT_TRUE(peers.add(remap(l.units[3].bytes, stags, Mover::kPeer)));
+  EXPECT_EQ(read_request_of(peers)->sink_stag, 0x5a331400u);
+  EXPECT_EQ(read_request_of(peers)->source_stag, 0x55667788u);
+  EXPECT_EQ(remap(ours, {{0x01020304, 0x5a331400}}, Mover::kDevice), l.units[3].bytes);
+  Bytes bad = l.units[4].bytes;
+  bad.back() ^= 0x40;
+  Message still_bad;
+  ASSERT_TRUE(still_bad.add(remap(bad, stags, Mover::kPeer)));
+  EXPECT_EQ(still_bad.head.stag, 0x01020304u);
+  EXPECT_FALSE(still_bad.crc_good);
+}
+
+TEST(Listing, PadOfTheForeignStackIsNotZero) {
+  const Listing l = load_listing(path_of("op-recv-tagged"));
+  Bytes fpdu = l.units[10].bytes;
+  ASSERT_TRUE(parse_fpdu(fpdu)->crc_good);
+  EXPECT_TRUE(clear_pad(fpdu));
+  EXPECT_TRUE(parse_fpdu(fpdu)->crc_good);
+  EXPECT_FALSE(clear_pad(fpdu));
+}
+
+TEST(Listing, SumsOfTheNoteAreThoseOfThePlan) {
+  size_t noted = 0;
+  for (const char* name : {"op-recv-tagged", "op-send-tagged", "op-recv-sends"}) {
+    const Listing l = load_listing(path_of(name));
+    for (const Region& r : make_plan(l, side_of(l, "siw"), 0).regions) {
+      ASSERT_TRUE(r.noted) << name;
+      EXPECT_EQ(fnv1a(r.after), *r.noted) << name;
+      ++noted;
+    }
+  }
+  EXPECT_EQ(noted, 21u);
+}
+
+TEST(Listing, WrongUseSaysWhat) {
+  const auto message = [](const auto& f) {
+    try {
+      f();
+    } catch (const Usage& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_NE(message([] { load_listing("nowhere.json"); }).find("cannot be read"),
+            std::string::npos);
+  const std::string path = testing::TempDir() + "empty.json";
+  std::ofstream(path) << "{}";
+  EXPECT_NE(message([&] { load_listing(path); }).find("is no listing"), std::string::npos);
+  const Listing l = load_listing(path_of("rping-client-crc"));
+  EXPECT_NE(message([&] { side_of(l, "testr"); }).find("did you mean tester?"), std::string::npos);
+  EXPECT_EQ(side_of(l, ""), Endpoint::kResponder);
+  EXPECT_EQ(side_of(l, "tester"), Endpoint::kInitiator);
+}
+
+}  // namespace
+}  // namespace rnic::app
