@@ -14,20 +14,20 @@ usage: tb/run.sh [STEP...]      installs what is missing, builds, runs the steps
   fast       cells, units, model, driver, platform (ctest label fast)
   sanitize   C++ under address and undefined sanitizers
   system     host programs on the devices (ctest label system)
-  all        the steps above, in this order: what CI runs
-  full       all, then what takes long (longer random lists)
+  all        spec lint prove build fast sanitize system: what CI runs
+  full       all, then synth (the whole chip takes long)
 exit status 0: all passed; 1: a step failed (its name is in the last line); 2: wrong use; 4: something could not be set up
 TXT
 }
 
-steps_all="spec lint synth prove build fast sanitize system"
+steps_all="spec lint prove build fast sanitize system"
 steps=""
 for a in "$@"; do
   case "$a" in
     -h|--help) usage; exit 0 ;;
     all) steps="$steps $steps_all" ;;
-    full) steps="$steps $steps_all long" ;;
-    spec|lint|synth|prove|build|fast|sanitize|system|long) steps="$steps $a" ;;
+    full) steps="$steps $steps_all synth" ;;
+    spec|lint|synth|prove|build|fast|sanitize|system) steps="$steps $a" ;;
     *) printf '%s\n' "tb/run.sh: no step called '$a'; tb/run.sh --help lists them" >&2; exit 2 ;;
   esac
 done
@@ -64,7 +64,6 @@ for s in $steps; do
     fast) run fast step_ctest fast ;;
     sanitize) run sanitize step_sanitize ;;
     system) run system step_ctest system ;;
-    long) run long step_ctest long ;;
   esac
 done
 say "$((SECONDS - t_all)) s in all"
