@@ -913,6 +913,9 @@ TYPED_TEST(RdmapTest, StopWaitsForTheLastOne) {
         EXPECT_EQ(dut.qp_ack.take().qpn, 1);
         dut.settle();
         EXPECT_EQ(before_ack, left.size()) << "a message after the acknowledgement: " << where;
+        if (where >= 4) {
+          EXPECT_TRUE(left.empty()) << "a response after stop";
+        }
         while (!dut.tx_message_hdr.empty()) this->take_message();
         dut.tx_message_hdr.on_item(nullptr);
         dut.qp_ack.on_item(nullptr);
