@@ -15,12 +15,12 @@
 namespace {
 uint64_t allocations = 0;
 }
-void* operator new(size_t n) {
+// Not inlined: GCC takes new and delete for a mismatch when it sees only one half of them.
+[[gnu::noinline]] void* operator new(size_t n) {
   ++allocations;
   if (void* at = std::malloc(n)) return at;
   throw std::bad_alloc();
 }
-// Not inlined: under the sanitizers GCC takes the pair for a mismatch when it sees only one half.
 [[gnu::noinline]] void operator delete(void* at) noexcept { std::free(at); }
 [[gnu::noinline]] void operator delete(void* at, size_t) noexcept { std::free(at); }
 
