@@ -146,7 +146,7 @@ constexpr std::string_view to_string(TxSource v) {
 enum class QpOp : uint8_t {
   kStart = 0x0,  // Entering RTS: initialise.
   kStop = 0x1,  // Leaving RTS: drop what is unsent, let what is in flight finish, then acknowledge.
-  kHalfClose = 0x2,  // llp_if only: send FIN; acknowledged at once.
+  kHalfClose = 0x2,  // rdmap: say (qp_error, cause none) when no Read Request is left to answer. llp_if: send FIN. Acknowledged at once.
   kAbort = 0x3,  // llp_if only: stop, and reset the connection if it is still open.
   kSync = 0x4,  // mpa, ddp: nothing changes; acknowledged when what was inside has left.
 };
@@ -1323,31 +1323,31 @@ using AdminRdHdr = RdHdr;
 using AdminRd = Beat;
 
 /// A packet of length bytes (1 and more), whose extents come on tx_extent. With a watermark it
-/// leaves only when that many place packets (modulo 2^16) have left on dma_wr.
+/// leaves only when that many place packets (modulo 2^32) have left on dma_wr.
 /// architecture 3.2
 /// From ddp to host_if.
 struct PayloadReq {
   uint32_t length = 0;  // 17 bits
   uint8_t has_watermark = 0;  // 1 bit
-  uint16_t watermark = 0;  // 16 bits
+  uint32_t watermark = 0;  // 32 bits
 
   static constexpr std::string_view kName = "payload_req";
-  static constexpr size_t kBits = 34;
+  static constexpr size_t kBits = 50;
   using Words = std::array<uint32_t, (kBits + 31) / 32>;
   friend bool operator==(const PayloadReq&, const PayloadReq&) = default;
   /// The packed SystemVerilog vector, bit 0 in word 0.
   [[nodiscard]] Words to_words() const {
     Words w{};
-    base::put_bits<17, 17>(w.data(), length);
-    base::put_bits<16, 1>(w.data(), has_watermark);
-    base::put_bits<0, 16>(w.data(), watermark);
+    base::put_bits<33, 17>(w.data(), length);
+    base::put_bits<32, 1>(w.data(), has_watermark);
+    base::put_bits<0, 32>(w.data(), watermark);
     return w;
   }
   static PayloadReq from_words(const uint32_t* w) {
     PayloadReq s;
-    s.length = static_cast<uint32_t>(base::get_bits<17, 17>(w));
-    s.has_watermark = static_cast<uint8_t>(base::get_bits<16, 1>(w));
-    s.watermark = static_cast<uint16_t>(base::get_bits<0, 16>(w));
+    s.length = static_cast<uint32_t>(base::get_bits<33, 17>(w));
+    s.has_watermark = static_cast<uint8_t>(base::get_bits<32, 1>(w));
+    s.watermark = static_cast<uint32_t>(base::get_bits<0, 32>(w));
     return s;
   }
   [[nodiscard]] std::string describe() const {
@@ -2124,8 +2124,9 @@ struct QpFault {
   }
 };
 
-/// Decided, once a QP: it must stop. sends_term: a Terminate is on its way to ddp. has_wr: the
-/// request in slot ends with status. peer_term: layer, type, code of the peer's Terminate.
+/// Decided, once a QP: it must stop. Cause none: the responder is idle after half_close.
+/// sends_term: a Terminate is on its way to ddp. has_wr: the request in slot ends with status.
+/// peer_term: layer, type, code of the peer's Terminate.
 /// architecture 5
 /// From rdmap to qp.
 struct QpError {
@@ -2199,47 +2200,47 @@ struct TxMessageHdr {
   uint8_t done = 0;  // 1 bit
   uint8_t slot = 0;  // 8 bits
   uint8_t has_watermark = 0;  // 1 bit
-  uint16_t watermark = 0;  // 16 bits
+  uint32_t watermark = 0;  // 32 bits
 
   static constexpr std::string_view kName = "tx_message_hdr";
-  static constexpr size_t kBits = 185;
+  static constexpr size_t kBits = 201;
   using Words = std::array<uint32_t, (kBits + 31) / 32>;
   friend bool operator==(const TxMessageHdr&, const TxMessageHdr&) = default;
   /// The packed SystemVerilog vector, bit 0 in word 0.
   [[nodiscard]] Words to_words() const {
     Words w{};
-    base::put_bits<169, 16>(w.data(), qpn);
-    base::put_bits<167, 2>(w.data(), static_cast<uint64_t>(source));
-    base::put_bits<166, 1>(w.data(), is_tagged);
-    base::put_bits<161, 5>(w.data(), static_cast<uint64_t>(opcode));
-    base::put_bits<159, 2>(w.data(), qn);
-    base::put_bits<127, 32>(w.data(), stag);
-    base::put_bits<63, 64>(w.data(), tagged_offset);
-    base::put_bits<31, 32>(w.data(), length);
-    base::put_bits<30, 1>(w.data(), is_inline);
-    base::put_bits<26, 4>(w.data(), num_sge);
-    base::put_bits<25, 1>(w.data(), done);
-    base::put_bits<17, 8>(w.data(), slot);
-    base::put_bits<16, 1>(w.data(), has_watermark);
-    base::put_bits<0, 16>(w.data(), watermark);
+    base::put_bits<185, 16>(w.data(), qpn);
+    base::put_bits<183, 2>(w.data(), static_cast<uint64_t>(source));
+    base::put_bits<182, 1>(w.data(), is_tagged);
+    base::put_bits<177, 5>(w.data(), static_cast<uint64_t>(opcode));
+    base::put_bits<175, 2>(w.data(), qn);
+    base::put_bits<143, 32>(w.data(), stag);
+    base::put_bits<79, 64>(w.data(), tagged_offset);
+    base::put_bits<47, 32>(w.data(), length);
+    base::put_bits<46, 1>(w.data(), is_inline);
+    base::put_bits<42, 4>(w.data(), num_sge);
+    base::put_bits<41, 1>(w.data(), done);
+    base::put_bits<33, 8>(w.data(), slot);
+    base::put_bits<32, 1>(w.data(), has_watermark);
+    base::put_bits<0, 32>(w.data(), watermark);
     return w;
   }
   static TxMessageHdr from_words(const uint32_t* w) {
     TxMessageHdr s;
-    s.qpn = static_cast<uint16_t>(base::get_bits<169, 16>(w));
-    s.source = static_cast<TxSource>(base::get_bits<167, 2>(w));
-    s.is_tagged = static_cast<uint8_t>(base::get_bits<166, 1>(w));
-    s.opcode = static_cast<RdmapOpcode>(base::get_bits<161, 5>(w));
-    s.qn = static_cast<uint8_t>(base::get_bits<159, 2>(w));
-    s.stag = static_cast<uint32_t>(base::get_bits<127, 32>(w));
-    s.tagged_offset = static_cast<uint64_t>(base::get_bits<63, 64>(w));
-    s.length = static_cast<uint32_t>(base::get_bits<31, 32>(w));
-    s.is_inline = static_cast<uint8_t>(base::get_bits<30, 1>(w));
-    s.num_sge = static_cast<uint8_t>(base::get_bits<26, 4>(w));
-    s.done = static_cast<uint8_t>(base::get_bits<25, 1>(w));
-    s.slot = static_cast<uint8_t>(base::get_bits<17, 8>(w));
-    s.has_watermark = static_cast<uint8_t>(base::get_bits<16, 1>(w));
-    s.watermark = static_cast<uint16_t>(base::get_bits<0, 16>(w));
+    s.qpn = static_cast<uint16_t>(base::get_bits<185, 16>(w));
+    s.source = static_cast<TxSource>(base::get_bits<183, 2>(w));
+    s.is_tagged = static_cast<uint8_t>(base::get_bits<182, 1>(w));
+    s.opcode = static_cast<RdmapOpcode>(base::get_bits<177, 5>(w));
+    s.qn = static_cast<uint8_t>(base::get_bits<175, 2>(w));
+    s.stag = static_cast<uint32_t>(base::get_bits<143, 32>(w));
+    s.tagged_offset = static_cast<uint64_t>(base::get_bits<79, 64>(w));
+    s.length = static_cast<uint32_t>(base::get_bits<47, 32>(w));
+    s.is_inline = static_cast<uint8_t>(base::get_bits<46, 1>(w));
+    s.num_sge = static_cast<uint8_t>(base::get_bits<42, 4>(w));
+    s.done = static_cast<uint8_t>(base::get_bits<41, 1>(w));
+    s.slot = static_cast<uint8_t>(base::get_bits<33, 8>(w));
+    s.has_watermark = static_cast<uint8_t>(base::get_bits<32, 1>(w));
+    s.watermark = static_cast<uint32_t>(base::get_bits<0, 32>(w));
     return s;
   }
   [[nodiscard]] std::string describe() const {

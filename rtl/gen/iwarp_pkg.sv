@@ -1050,14 +1050,14 @@ package iwarp_pkg;
   } admin_rd_t;
 
   // A packet of length bytes (1 and more), whose extents come on tx_extent. With a watermark it
-  // leaves only when that many place packets (modulo 2^16) have left on dma_wr.
+  // leaves only when that many place packets (modulo 2^32) have left on dma_wr.
   //   architecture 3.2
   //   from ddp to host_if
-  localparam int unsigned PayloadReqWidth = 34;
+  localparam int unsigned PayloadReqWidth = 50;
   typedef struct packed {
     logic [16:0] length;
     logic has_watermark;
-    logic [15:0] watermark;
+    logic [31:0] watermark;
   } payload_req_t;
 
   // Extents of payload_req packets, in their order. A failed check gives one extent of length 0
@@ -1468,8 +1468,9 @@ package iwarp_pkg;
     cause_e cause;
   } qp_fault_t;
 
-  // Decided, once a QP: it must stop. sends_term: a Terminate is on its way to ddp. has_wr: the
-  // request in slot ends with status. peer_term: layer, type, code of the peer's Terminate.
+  // Decided, once a QP: it must stop. Cause none: the responder is idle after half_close.
+  // sends_term: a Terminate is on its way to ddp. has_wr: the request in slot ends with status.
+  // peer_term: layer, type, code of the peer's Terminate.
   //   architecture 5
   //   from rdmap to qp
   localparam int unsigned QpErrorWidth = 59;
@@ -1488,7 +1489,7 @@ package iwarp_pkg;
   // For resp the body is one SGE.
   //   architecture 5
   //   from rdmap to ddp
-  localparam int unsigned TxMessageHdrWidth = 185;
+  localparam int unsigned TxMessageHdrWidth = 201;
   typedef struct packed {
     logic [15:0] qpn;
     tx_source_e source;
@@ -1503,7 +1504,7 @@ package iwarp_pkg;
     logic done;
     logic [7:0] slot;
     logic has_watermark;
-    logic [15:0] watermark;
+    logic [31:0] watermark;
   } tx_message_hdr_t;
 
   // num_sge SGEs (wqe_sge) or length bytes inline (Read Request, Terminate, inline data).
@@ -1791,6 +1792,243 @@ package iwarp_pkg;
   typedef struct packed {
     logic [15:0] connection;
   } conn_async_t;
+
+  // A dma_rd_req was accepted. client: 0 sq, 1 rq, 2 admin, 3 payload.
+  //   architecture 3.2
+  //   tap_dma_rd_req in u_host_if; simulation only
+  localparam int unsigned DmaRdReqCommitWidth = 4;
+  typedef struct packed {
+    logic valid;
+    logic [2:0] client;
+  } dma_rd_req_commit_t;
+
+  // A beat of dma_wr was accepted. client: 4 place, 5 cq, 6 msix, 7 admin.
+  //   architecture 3.2
+  //   tap_dma_wr in u_host_if; simulation only
+  localparam int unsigned DmaWrCommitWidth = 4;
+  typedef struct packed {
+    logic valid;
+    logic [2:0] client;
+  } dma_wr_commit_t;
+
+  // An operation on the CQ table: 0 doorbell, 1 command, 2 completion (of qpn), 3 a due event.
+  //   architecture 10
+  //   tap_cq_op in u_cq.u_write; simulation only
+  localparam int unsigned CqOpCommitWidth = 35;
+  typedef struct packed {
+    logic valid;
+    logic [1:0] op;
+    logic [15:0] cqn;
+    logic [15:0] qpn;
+  } cq_op_commit_t;
+
+  // An event entry is written. kind as in the EQE, object: CQN, QPN or connection.
+  //   architecture 10
+  //   tap_cq_event in u_cq.u_event; simulation only
+  localparam int unsigned CqEventCommitWidth = 25;
+  typedef struct packed {
+    logic valid;
+    logic [7:0] kind;
+    logic [15:0] object;
+  } cq_event_commit_t;
+
+  // llp_if_rule decided and its row was written. source as there: 0 Terminate left, 1 late, 2
+  // event, 3 raw check, 4 raw abort, 5 qp's order, 6 admin's command.
+  //   architecture 10
+  //   tap_llp_rule in u_llp_if.u_ctl; simulation only
+  localparam int unsigned LlpRuleCommitWidth = 36;
+  typedef struct packed {
+    logic valid;
+    logic [2:0] source;
+    logic [15:0] connection;
+    logic [15:0] qpn;
+  } llp_rule_commit_t;
+
+  // A record's way is decided. way: 0 FPDU of qpn, 1 streaming bytes, 2 dropped.
+  //   architecture 10
+  //   tap_llp_rx in u_llp_if.u_rx; simulation only
+  localparam int unsigned LlpRxCommitWidth = 35;
+  typedef struct packed {
+    logic valid;
+    logic [15:0] connection;
+    logic [1:0] way;
+    logic [15:0] qpn;
+  } llp_rx_commit_t;
+
+  // A tx_grant is given.
+  //   architecture 10
+  //   tap_llp_grant in u_llp_if.u_grant; simulation only
+  localparam int unsigned LlpGrantCommitWidth = 34;
+  typedef struct packed {
+    logic valid;
+    logic [15:0] qpn;
+    logic is_term;
+    logic [15:0] mulpdu;
+  } llp_grant_commit_t;
+
+  // A qp_ctl_ddp takes effect.
+  //   architecture 10
+  //   tap_ddp_ctl in u_ddp.u_qp; simulation only
+  localparam int unsigned DdpCtlCommitWidth = 20;
+  typedef struct packed {
+    logic valid;
+    qp_op_e op;
+    logic [15:0] qpn;
+  } ddp_ctl_commit_t;
+
+  // A grant was used. nothing: what wanted it has been dropped.
+  //   architecture 10
+  //   tap_ddp_segment in u_ddp.u_tx_sched; simulation only
+  localparam int unsigned DdpSegmentCommitWidth = 20;
+  typedef struct packed {
+    logic valid;
+    logic [15:0] qpn;
+    tx_source_e source;
+    logic nothing;
+  } ddp_segment_commit_t;
+
+  // What waits of this QP is dropped: a Terminate is there (is_term), or a payload came back bad.
+  //   architecture 10
+  //   tap_ddp_drop in u_ddp.u_tx_sched; simulation only
+  localparam int unsigned DdpDropCommitWidth = 18;
+  typedef struct packed {
+    logic valid;
+    logic [15:0] qpn;
+    logic is_term;
+  } ddp_drop_commit_t;
+
+  // A tx_ulpdu_hdr was accepted by mpa: the segment's payload is there and good.
+  //   architecture 10
+  //   tap_ddp_ulpdu in u_ddp; simulation only
+  localparam int unsigned DdpUlpduCommitWidth = 17;
+  typedef struct packed {
+    logic valid;
+    logic [15:0] qpn;
+  } ddp_ulpdu_commit_t;
+
+  // A response is begun: its source is good (or its size 0), and it will go to ddp. A source that
+  // is not good: rdmap_op 3.
+  //   architecture 10
+  //   tap_rdmap_response in u_rdmap.u_resp; simulation only
+  localparam int unsigned RdmapResponseCommitWidth = 17;
+  typedef struct packed {
+    logic valid;
+    logic [15:0] qpn;
+  } rdmap_response_commit_t;
+
+  // An operation was done. op as in rdmap_core: 0 ctl, 1 qp_fault, 2 tx_fault, 3 responder check
+  // failed, 4 segment (its verdict), 5 not used, 6 response slot free, 7 WQE.
+  //   architecture 10
+  //   tap_rdmap_op in u_rdmap.u_core; simulation only
+  localparam int unsigned RdmapOpCommitWidth = 20;
+  typedef struct packed {
+    logic valid;
+    logic [2:0] op;
+    logic [15:0] qpn;
+  } rdmap_op_commit_t;
+
+  // The entry of a look-up is read. client: 0 rx, 1 tx, 2 wqe, 3 resp.
+  //   architecture 10
+  //   tap_tpt_check in u_tpt.u_entry; simulation only
+  localparam int unsigned TptCheckCommitWidth = 165;
+  typedef struct packed {
+    logic valid;
+    logic [2:0] client;
+    logic [31:0] stag;
+    logic [63:0] tagged_offset;
+    logic [31:0] length;
+    logic [15:0] pd;
+    logic [15:0] rights;
+    logic last;
+  } tpt_check_commit_t;
+
+  // A command changed an entry (or was refused): its effect on look-ups read from the next cycle
+  // on.
+  //   architecture 10
+  //   tap_tpt_change in u_tpt.u_update; simulation only
+  localparam int unsigned TptChangeCommitWidth = 17;
+  typedef struct packed {
+    logic valid;
+    logic [15:0] slot;
+  } tpt_change_commit_t;
+
+  // An operation of qp_retire begins. op: 0 wr_done, 1 Read done, 2 receive done, 3 a WQE's own
+  // error, 4 look, 5 mark, 6 flush (asked by qp_state), 7 flush of what was posted.
+  //   architecture 10
+  //   tap_qp_retire in u_qp.u_retire; simulation only
+  localparam int unsigned QpRetireCommitWidth = 28;
+  typedef struct packed {
+    logic valid;
+    logic [2:0] op;
+    logic [15:0] qpn;
+    logic [7:0] slot;
+  } qp_retire_commit_t;
+
+  // A rq_take_req is answered.
+  //   architecture 10
+  //   tap_qp_rq_take in u_qp.u_rq_fetch; simulation only
+  localparam int unsigned QpRqTakeCommitWidth = 18;
+  typedef struct packed {
+    logic valid;
+    logic [15:0] qpn;
+    logic found;
+  } qp_rq_take_commit_t;
+
+  // The next WQE of this QP is taken: its keys are answered, its place in the window is written.
+  // Also one that fails.
+  //   architecture 10
+  //   tap_qp_issue in u_qp.u_emit; simulation only
+  localparam int unsigned QpIssueCommitWidth = 17;
+  typedef struct packed {
+    logic valid;
+    logic [15:0] qpn;
+  } qp_issue_commit_t;
+
+  // The copy of the pushed WQE whose doorbell was judged last is in the prefetch buffer, in place
+  // of a read of its units.
+  //   architecture 10
+  //   tap_qp_push in u_qp.u_sq_fetch; simulation only
+  localparam int unsigned QpPushCommitWidth = 35;
+  typedef struct packed {
+    logic valid;
+    logic [15:0] qpn;
+    logic [15:0] first;
+    logic [1:0] units;
+  } qp_push_commit_t;
+
+  // A qp_doorbell takes effect: its index is written. accepted 0: it is refused.
+  //   architecture 10
+  //   tap_qp_doorbell in u_qp.u_doorbell; simulation only
+  localparam int unsigned QpDoorbellCommitWidth = 37;
+  typedef struct packed {
+    logic valid;
+    doorbell_kind_e kind;
+    logic [15:0] qpn;
+    logic [15:0] index;
+    logic accepted;
+  } qp_doorbell_commit_t;
+
+  // qp_state decides. is_cmd: admin's command; else events, a bit each: 0 qp_error, 1 peer_closed,
+  // 2 closed, 3 lost, 4 term_done, 5 send queue empty, 6 CQ fault. again: after its look.
+  //   architecture 10
+  //   tap_qp_state in u_qp.u_state; simulation only
+  localparam int unsigned QpStateCommitWidth = 26;
+  typedef struct packed {
+    logic valid;
+    logic is_cmd;
+    logic again;
+    logic [15:0] qpn;
+    logic [6:0] bits;
+  } qp_state_commit_t;
+
+  // A command of admin is answered.
+  //   architecture 10
+  //   tap_qp_answer in u_qp.u_state; simulation only
+  localparam int unsigned QpAnswerCommitWidth = 17;
+  typedef struct packed {
+    logic valid;
+    logic [15:0] qpn;
+  } qp_answer_commit_t;
 
   // What a Terminate says for a cause: {layer[3:0], etype[3:0], code[7:0], ddp_header, rdma_header}.
   function automatic logic [17:0] cause_terminate(input logic [7:0] cause);

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <sstream>
 #include <string>
 
@@ -144,6 +145,100 @@ TEST_F(SpecgenTest, RefusesValues) {
   refused("access: ro", "access: r", "access must be");
   refused("reset: 1", "reset: 0x100000000", "reset does not fit");
   refused("code: 2", "code: 256", "code 8");
+}
+
+class CommitsTest : public SpecgenTest {
+ protected:
+  static constexpr const char* kSample =
+      "# The trace.\n"
+      "commits:\n"
+      "  shown: {ref: sample 10, at: u_one, doc: \"Small.\", fields: [paint: colour, index: 4]}\n"
+      "  wide_one: {ref: sample 10, at: u_one.u_two, fields: [address: 64, index: 16]}\n";
+  CommitsTest() { write(sample_); }
+  void write_commits(const std::string& text) const {
+    std::ofstream(dir_ / "spec" / "commits.yaml") << text;
+  }
+  void commit_refused(const std::string& from, const std::string& to, const std::string& reason,
+                      int line) const {
+    SCOPED_TRACE(from + " -> " + to);
+    std::string text = kSample;
+    const auto at = text.find(from);
+    ASSERT_NE(at, std::string::npos);
+    write_commits(text.replace(at, from.size(), to));
+    const auto got = print();
+    EXPECT_EQ(got.status, 2);
+    EXPECT_THAT(got.text, testing::StartsWith((dir_ / "spec" / "commits.yaml").string() + ":" +
+                                              std::to_string(line) + ": "));
+    EXPECT_THAT(got.text, testing::HasSubstr(reason));
+  }
+};
+
+TEST_F(CommitsTest, AreStructsWithAValidBitAndTaps) {
+  write_commits(kSample);
+  EXPECT_EQ(print().text, "");
+  const auto sv = read_file(dir_ / "out/rtl/gen/iwarp_pkg.sv");
+  EXPECT_THAT(sv, testing::HasSubstr("    logic valid;\n    colour_e paint;\n    logic [3:0] "
+                                     "index;\n  } shown_commit_t;"));
+  EXPECT_THAT(sv, testing::HasSubstr("ShownCommitWidth = 7;"));
+  EXPECT_THAT(sv, testing::HasSubstr("tap_wide_one in u_one.u_two"));
+  const auto cpp = read_file(dir_ / "out/model/gen/commits.hpp");
+  EXPECT_THAT(cpp, testing::HasSubstr("struct ShownCommit {\n  Colour paint{};"));
+  EXPECT_THAT(cpp, testing::HasSubstr("kName = \"wide_one\";\n  static constexpr size_t kBits = "
+                                      "81;\n  static constexpr size_t kValidBit = 80;"));
+  EXPECT_THAT(cpp, testing::HasSubstr("std::variant<\n    ShownCommit,\n    WideOneCommit>;"));
+  EXPECT_THAT(read_file(dir_ / "out/sim/backend/gen/commit_taps.hpp"),
+              testing::HasSubstr("root.rnic__DOT__u_one__DOT__u_two__DOT__tap_wide_one"));
+  EXPECT_THAT(read_file(dir_ / "out/docs/gen/commits.md"),
+              testing::HasSubstr("`tap_wide_one` in `u_one.u_two`. 81 bits."));
+  const auto check = "--check " + (dir_ / "spec").string() + " " + (dir_ / "out").string();
+  EXPECT_EQ(run_specgen(check).status, 0);
+  std::ofstream(dir_ / "out/sim/backend/gen/commit_taps.hpp", std::ios::app) << "// edited\n";
+  EXPECT_EQ(run_specgen(check).status, 1);
+}
+
+TEST_F(CommitsTest, AreRefusedLikeEverythingElse) {
+  commit_refused("at: u_one, ", "", "at must be instances", 3);
+  commit_refused("at: u_one,", "at: one,", "at must be instances", 3);
+  commit_refused("at: u_one.u_two", "at: u_one.u_", "at must be instances", 4);
+  commit_refused("at: u_one.u_two", "at: u_one..u_two", "at must be instances", 4);
+  commit_refused("at: u_one.u_two", "at: u_One", "snake_case", 4);
+  commit_refused("at: u_one.u_two", "at: u_one, from: qp", "unknown key 'from'", 4);
+  commit_refused("ref: sample 10, at: u_one,", "at: u_one,", "has no ref", 3);
+  commit_refused("index: 4", "valid: 1", "duplicate name 'valid'", 3);
+  commit_refused("paint: colour", "paint: colur", "unknown type 'colur'", 3);
+  commit_refused("wide_one", "shown", "duplicate name 'shown'", 4);
+  std::string text = sample_ + kSample;
+  write(text);
+  EXPECT_THAT(print().text, testing::HasSubstr("unknown key 'commits'"));
+}
+
+/// Each tap of docs/spec/commits.yaml is declared in the module whose instance it names.
+TEST(Commits, AreInTheRtl) {
+  const auto taps = read_file("sim/backend/gen/commit_taps.hpp");
+  const std::regex line("root\\.rnic((?:__DOT__u_\\w+?)+)__DOT__tap_(\\w+)");
+  int found = 0;
+  for (std::sregex_iterator it(taps.begin(), taps.end(), line), end; it != end; ++it, ++found) {
+    std::string path = (*it)[1], text = read_file("rtl/top/rnic.sv");
+    const std::string name = (*it)[2];
+    SCOPED_TRACE(name + " at" + path);
+    while (!path.empty()) {
+      const auto next = path.find("__DOT__", 1);
+      const std::string instance = path.substr(7, next == std::string::npos ? next : next - 7);
+      path = next == std::string::npos ? "" : path.substr(next);
+      std::smatch module;
+      ASSERT_TRUE(std::regex_search(
+          text, module, std::regex("(?:^|\n) *(\\w+) +(?:#\\([^;]*?\\) +)?" + instance + " +\\(")))
+          << "no instance " << instance;
+      text.clear();
+      for (const auto& unit : fs::directory_iterator("rtl"))
+        if (fs::exists(unit.path() / (module[1].str() + ".sv")))
+          text = read_file(unit.path() / (module[1].str() + ".sv"));
+      ASSERT_FALSE(text.empty()) << "no module " << module[1];
+    }
+    EXPECT_TRUE(std::regex_search(text, std::regex(name + "_commit_t +tap_" + name + " ")))
+        << "no tap there";
+  }
+  EXPECT_GE(found, 19);
 }
 
 TEST_F(SpecgenTest, RefusesBrokenYamlAndAnEmptyFolder) {

@@ -53,6 +53,7 @@ class Checker {
     for (auto& e : spec_.enums) check_enum(e);
     for (auto& s : spec_.structs) {
       check_word(s.name, s.at);
+      if (s.kind == Kind::kCommit) check_instance(s);
       types_.add(camel(s.name), s.at, s.name);
       params_.add(camel(s.name) + "Width", s.at, "its width");
       by_name_[s.name] = &s;
@@ -112,6 +113,23 @@ class Checker {
                    beat_field("data", 512, "Byte 0 of the packet in bits 7:0 of its first beat.")};
     for (auto& f : beat.fields) f.at = beat.at;
     spec_.structs.push_back(std::move(beat));
+  }
+
+  /// u_qp.u_retire: instances of the RTL, each named as such.
+  static void check_instance(const Struct& s) {
+    std::string part;
+    for (char c : s.instance + ".") {
+      if (c != '.') {
+        part += c;
+        continue;
+      }
+      if (!part.starts_with("u_") || part.size() == 2)
+        throw SpecError(
+            s.at, fmt::format("'{}': at must be instances such as u_qp.u_retire, is '{}'", s.name,
+                              s.instance));
+      check_word(part, s.at);
+      part.clear();
+    }
   }
 
   void check_enum(Enum& e) {

@@ -45,6 +45,11 @@ std::string member_type(const Field& f) {
   return f.bits > 64 ? fmt::format("std::array<uint8_t, {}>", f.bits / 8) : cpp_uint(f.bits);
 }
 
+/// That a commit is there is not part of it in C++.
+bool is_member(const Struct& s, const Field& f) {
+  return s.kind != Kind::kCommit || &f != &s.fields[0];
+}
+
 bool shown_in_hex(const Field& f) {
   for (const char* end : {"address", "addr", "stag", "key", "offset", "_to", "data", "mask"})
     if (f.name.ends_with(end) && f.bits > 8) return true;
@@ -58,7 +63,10 @@ std::string zero(const Field& f) {
 
 std::string conversions(const Struct& s, const std::string& name) {
   std::string to, from;
+  if (s.kind == Kind::kCommit)
+    to += fmt::format("    base::put_bits<{}, 1>(w.data(), 1);\n", s.fields[0].lsb);
   for (const auto& f : s.fields) {
+    if (!is_member(s, f)) continue;
     const auto at = fmt::format("<{}, {}>", f.lsb, f.bits);
     if (f.as_struct) {
       to += fmt::format("    base::put_words{}(w.data(), {}.to_words().data());\n", at, f.name);
@@ -98,6 +106,7 @@ std::string describing(const Struct& s) {
   std::string out = "  [[nodiscard]] std::string describe() const {\n    std::string s;\n";
   bool first = true;
   for (const auto& f : s.fields) {
+    if (!is_member(s, f)) continue;
     const std::string key = (first ? "" : " ") + f.name + "=";
     std::string line;
     if (f.as_enum) {
@@ -129,6 +138,7 @@ std::string describing(const Struct& s) {
 std::string cpp_body(const Struct& s, const std::string& name) {
   std::string out = fmt::format("struct {} {{\n", name);
   for (const auto& f : s.fields) {
+    if (!is_member(s, f)) continue;
     out += fmt::format("  {} {}{};", member_type(f), f.name, zero(f));
     if (f.bits <= 64 && !f.as_enum && !f.as_struct)
       out += fmt::format("  // {} bit{}", f.bits, f.bits == 1 ? "" : "s");
@@ -137,8 +147,11 @@ std::string cpp_body(const Struct& s, const std::string& name) {
           fmt::format("{}{}", f.bits <= 64 && !f.as_enum && !f.as_struct ? ": " : "  // ", f.doc);
     out += "\n";
   }
-  out += fmt::format("\n  static constexpr std::string_view kName = {};\n", quoted(s.name));
+  out += fmt::format("\n  static constexpr std::string_view kName = {};\n",
+                     quoted(s.kind == Kind::kCommit ? s.tap.substr(4) : s.name));
   out += fmt::format("  static constexpr size_t kBits = {};\n", s.width);
+  if (s.kind == Kind::kCommit)
+    out += fmt::format("  static constexpr size_t kValidBit = {};\n", s.fields[0].lsb);
   out += "  using Words = std::array<uint32_t, (kBits + 31) / 32>;\n";
   out += fmt::format("  friend bool operator==(const {}&, const {}&) = default;\n", name, name);
   out += conversions(s, name);
@@ -149,6 +162,7 @@ std::string cpp_body(const Struct& s, const std::string& name) {
 std::string cpp_struct(const Struct& s) {
   std::string out = head(s);
   if (!(s.from + s.to).empty()) out += fmt::format("/// From {} to {}.\n", s.from, s.to);
+  if (s.kind == Kind::kCommit) out += fmt::format("/// {} in {}.\n", s.tap, s.instance);
   if (!s.like.empty()) return out + fmt::format("using {} = {};\n", camel(s.name), camel(s.like));
   return out + cpp_body(s, camel(s.name));
 }
@@ -229,6 +243,22 @@ std::string registers(const Spec& spec) {
   return out + "}};\n";
 }
 
+std::vector<const Struct*> commits(const Spec& spec) {
+  std::vector<const Struct*> out;
+  for (const auto& s : spec.structs)
+    if (s.kind == Kind::kCommit) out.push_back(&s);
+  return out;
+}
+
+std::string any_commit(const Spec& spec) {
+  std::string out;
+  for (const auto* s : commits(spec)) out += (out.empty() ? "" : ",\n    ") + camel(s->name);
+  if (out.empty()) return out;
+  return "\n/// Any of them, in the order of the description.\nusing AnyCommit = std::variant<\n   "
+         " " +
+         out + ">;\n";
+}
+
 void add_includes(const Field& f, const std::string& unit, std::set<std::string>& out) {
   const Entity* e = f.as_enum ? static_cast<const Entity*>(f.as_enum) : f.as_struct;
   if (e != nullptr && e->unit != unit) out.insert(header_of(e->unit));
@@ -256,13 +286,50 @@ std::string print_cpp(const Spec& spec, const std::string& unit) {
   if (unit == "errors" && !spec.causes.empty()) body += causes(spec);
   if (unit == "sizes") body += sizes(spec);
   if (unit == "registers" && !spec.registers.empty()) body += registers(spec);
+  if (unit == "commits") body += any_commit(spec);
   std::string out = kFirstLine;
   out +=
       "#pragma once\n\n#include <fmt/format.h>\n\n#include <array>\n#include <cstdint>\n#include "
       "<iterator>\n#include <span>\n"
-      "#include <string>\n#include <string_view>\n\n#include \"base/bits.hpp\"\n";
+      "#include <string>\n#include <string_view>\n";
+  if (unit == "commits") out += "#include <variant>\n";
+  out += "\n#include \"base/bits.hpp\"\n";
   for (const auto& i : includes) out += fmt::format("#include \"gen/{}\"\n", i);
   return out + "\nnamespace rnic::spec {\n" + body + "\n}  // namespace rnic::spec\n";
+}
+
+std::string print_commit_taps(const Spec& spec) {
+  std::string out = kFirstLine;
+  out +=
+      "#pragma once\n\n#include <cstddef>\n#include <cstdint>\n#include <type_traits>\n\n"
+      "#include \"gen/commits.hpp\"\n\nnamespace rnic::sim {\n\n"
+      "/// One tap as Verilator shows it, an integer or words: to the sink if it is valid.\n"
+      "template <class Commit, class Tap, class Sink>\n"
+      "void sample_tap(const Tap& tap, Sink& sink) {\n"
+      "  if constexpr (std::is_integral_v<Tap>) {\n"
+      "    static_assert(8 * sizeof(Tap) >= Commit::kBits);\n"
+      "    const uint64_t v = tap;\n"
+      "    if ((v >> Commit::kValidBit & 1) == 0) return;\n"
+      "    const uint32_t w[2] = {static_cast<uint32_t>(v), static_cast<uint32_t>(v >> 32)};\n"
+      "    sink(Commit::from_words(w));\n"
+      "  } else {\n"
+      "    static_assert(sizeof(Tap) == sizeof(typename Commit::Words));\n"
+      "    constexpr size_t kBit = Commit::kValidBit;\n"
+      "    if ((tap.data()[kBit / 32] >> (kBit % 32) & 1) != 0) "
+      "sink(Commit::from_words(tap.data()));\n"
+      "  }\n}\n\n"
+      "/// Every commit of this cycle, in the order of docs/spec/commits.yaml. Root: of a "
+      "Verilated rnic.\n"
+      "template <class Root, class Sink>\n"
+      "void sample_commits(const Root& root, Sink&& sink) {\n";
+  for (const auto* s : commits(spec)) {
+    std::string path = "rnic__DOT__";
+    for (char c : s->instance) path += c == '.' ? std::string("__DOT__") : std::string(1, c);
+    out += fmt::format("  sample_tap<spec::{}>(root.{}__DOT__{}, sink);\n", camel(s->name), path,
+                       s->tap);
+  }
+  if (commits(spec).empty()) out += "  (void)root, (void)sink;\n";
+  return out + "}\n\n}  // namespace rnic::sim\n";
 }
 
 }  // namespace specgen

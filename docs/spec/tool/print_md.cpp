@@ -17,6 +17,7 @@ std::string title(const std::string& unit) {
   if (unit == "queues") return "Queues";
   if (unit == "registers") return "Registers";
   if (unit == "streams") return "Streams";
+  if (unit == "commits") return "Commits";
   return "Sizes";
 }
 
@@ -47,6 +48,7 @@ std::string md_enum(const Enum& e) {
 std::string md_struct(const Struct& s) {
   std::string out = intro(s);
   if (!(s.from + s.to).empty()) out += fmt::format("From `{}` to `{}`. ", s.from, s.to);
+  if (s.kind == Kind::kCommit) out += fmt::format("`{}` in `{}`. ", s.tap, s.instance);
   if (!s.like.empty()) out += fmt::format("Same fields as `{}`. ", s.like);
   out += s.in_bytes() ? fmt::format("{} bytes, {}.\n\n", s.bytes,
                                     s.lsb_first() ? "little endian" : "network order")
@@ -151,6 +153,7 @@ std::string print_markdown(const Spec& spec, const std::string& unit) {
   section("Entries", spec.structs, of_kind(Kind::kEntry), md_struct);
   section("Structs", spec.structs, of_kind(Kind::kStruct), md_struct);
   section("Streams", spec.structs, of_kind(Kind::kStream), md_struct);
+  section("Commits", spec.structs, of_kind(Kind::kCommit), md_struct);
   section(
       "Enumerations", spec.enums,
       [&](const Enum& e) { return e.unit == unit && e.name != "cause"; }, md_enum);

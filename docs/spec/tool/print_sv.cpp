@@ -35,6 +35,8 @@ std::string sv_struct(const Struct& s) {
   std::string out = head(s);
   if (s.kind == Kind::kStream && !(s.from + s.to).empty())
     out += fmt::format("  //   from {} to {}\n", s.from, s.to);
+  if (s.kind == Kind::kCommit)
+    out += fmt::format("  //   {} in {}; simulation only\n", s.tap, s.instance);
   out += fmt::format("  localparam int unsigned {}Width = {};\n", camel(s.name), s.width);
   out += "  typedef struct packed {\n";
   auto field = [&](const Field& f) {

@@ -97,6 +97,8 @@ class Reader {
     each(top, "entries", [&](Map& m, Entity e) { read_struct(m, std::move(e), Kind::kEntry); });
     each(top, "structs", [&](Map& m, Entity e) { read_struct(m, std::move(e), Kind::kStruct); });
     each(top, "streams", [&](Map& m, Entity e) { read_struct(m, std::move(e), Kind::kStream); });
+    if (unit_ == "commits")
+      each(top, "commits", [&](Map& m, Entity e) { read_commit(m, std::move(e)); });
     each(top, "causes", [&](Map& m, Entity e) { read_cause(m, std::move(e)); });
     each(top, "sizes", [&](Map& m, Entity e) { read_size(m, std::move(e)); });
     each(top, "constants", [&](Map& m, Entity e) { read_constant(m, std::move(e)); });
@@ -195,6 +197,24 @@ class Reader {
     if (ways != 1)
       throw SpecError(out.at, "'" + out.name + "' needs exactly one of fields, beat, like");
     if (n.IsDefined()) out.fields = read_fields(n);
+    spec_.structs.push_back(std::move(out));
+  }
+
+  /// The first field is said by nobody: `valid`.
+  void read_commit(Map& m, Entity e) {
+    Struct out;
+    static_cast<Entity&>(out) = std::move(e);
+    out.kind = Kind::kCommit;
+    out.tap = "tap_" + out.name;
+    out.name += "_commit";
+    out.instance = m.text("at");
+    Field valid;
+    valid.name = "valid";
+    valid.type = "1";
+    valid.at = out.at;
+    out.fields.push_back(std::move(valid));
+    if (auto n = m.find("fields"); n.IsDefined())
+      for (auto& f : read_fields(n)) out.fields.push_back(std::move(f));
     spec_.structs.push_back(std::move(out));
   }
 

@@ -66,12 +66,14 @@ struct Field {
   [[nodiscard]] bool reserved() const { return name.starts_with("reserved"); }
 };
 
-enum class Kind { kHeader, kEntry, kStruct, kStream };
+enum class Kind { kHeader, kEntry, kStruct, kStream, kCommit };
 
 struct Struct : Entity {
   Kind kind = Kind::kStruct;
   int64_t bytes = -1;
   std::string from, to;  // streams
+  std::string instance;  // commits: below the top's instance
+  std::string tap;       // commits: the signal there
   std::string like;      // same fields as this one
   bool beat = false;     // the common packet beat
   std::vector<Field> fields;
@@ -119,8 +121,8 @@ struct Spec {
 };
 
 inline const std::vector<std::string>& spec_units() {
-  static const std::vector<std::string> units = {"iwarp",     "errors",  "queues",
-                                                 "registers", "streams", "sizes"};
+  static const std::vector<std::string> units = {"iwarp",   "errors",  "queues", "registers",
+                                                 "streams", "commits", "sizes"};
   return units;
 }
 
@@ -136,6 +138,7 @@ std::string print_crc32c_pkg();
 std::string print_crc32c_beat();
 std::string print_crc32c_advance();
 std::string print_cpp(const Spec& spec, const std::string& unit);
+std::string print_commit_taps(const Spec& spec);
 std::string print_markdown(const Spec& spec, const std::string& unit);
 
 }  // namespace specgen

@@ -1,7 +1,7 @@
 // specgen: prints the facts of docs/spec/*.yaml into the places that need them.
 //
-//   specgen docs/spec .            writes rtl/gen, model/gen and docs/gen below "."
-//   specgen --check docs/spec .    compares instead; exit 1 names the first file that differs
+//   specgen docs/spec .            writes rtl/gen, model/gen, docs/gen and sim/backend/gen below
+//   "." specgen --check docs/spec .    compares instead; exit 1 names the first file that differs
 //
 // Anything wrong in the description is "file:line: reason" and exit 2. It prints types, constants,
 // conversions, names and tables, never behaviour. Read (read.cpp), check (check.cpp, words.cpp),
@@ -25,6 +25,7 @@ std::vector<std::pair<std::string, std::string>> print_all(const Spec& spec) {
       {"rtl/gen/crc32c_pkg.sv", print_crc32c_pkg()},
       {"rtl/gen/crc32c_beat.sv", print_crc32c_beat()},
       {"rtl/gen/crc32c_advance.sv", print_crc32c_advance()},
+      {"sim/backend/gen/commit_taps.hpp", print_commit_taps(spec)},
   };
   for (const auto& unit : spec_units()) {
     out.emplace_back("model/gen/" + (unit == "registers" ? std::string("regs") : unit) + ".hpp",

@@ -1,0 +1,836 @@
+// Printed by specgen from docs/spec; do not edit.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+#include <iterator>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/bits.hpp"
+#include "gen/queues.hpp"
+#include "gen/streams.hpp"
+
+namespace rnic::spec {
+
+/// A dma_rd_req was accepted. client: 0 sq, 1 rq, 2 admin, 3 payload.
+/// architecture 3.2
+/// tap_dma_rd_req in u_host_if.
+struct DmaRdReqCommit {
+  uint8_t client = 0;  // 3 bits
+
+  static constexpr std::string_view kName = "dma_rd_req";
+  static constexpr size_t kBits = 4;
+  static constexpr size_t kValidBit = 3;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const DmaRdReqCommit&, const DmaRdReqCommit&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<3, 1>(w.data(), 1);
+    base::put_bits<0, 3>(w.data(), client);
+    return w;
+  }
+  static DmaRdReqCommit from_words(const uint32_t* w) {
+    DmaRdReqCommit s;
+    s.client = static_cast<uint8_t>(base::get_bits<0, 3>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "client={}", client);
+    return s;
+  }
+};
+
+/// A beat of dma_wr was accepted. client: 4 place, 5 cq, 6 msix, 7 admin.
+/// architecture 3.2
+/// tap_dma_wr in u_host_if.
+struct DmaWrCommit {
+  uint8_t client = 0;  // 3 bits
+
+  static constexpr std::string_view kName = "dma_wr";
+  static constexpr size_t kBits = 4;
+  static constexpr size_t kValidBit = 3;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const DmaWrCommit&, const DmaWrCommit&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<3, 1>(w.data(), 1);
+    base::put_bits<0, 3>(w.data(), client);
+    return w;
+  }
+  static DmaWrCommit from_words(const uint32_t* w) {
+    DmaWrCommit s;
+    s.client = static_cast<uint8_t>(base::get_bits<0, 3>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "client={}", client);
+    return s;
+  }
+};
+
+/// An operation on the CQ table: 0 doorbell, 1 command, 2 completion (of qpn), 3 a due event.
+/// architecture 10
+/// tap_cq_op in u_cq.u_write.
+struct CqOpCommit {
+  uint8_t op = 0;  // 2 bits
+  uint16_t cqn = 0;  // 16 bits
+  uint16_t qpn = 0;  // 16 bits
+
+  static constexpr std::string_view kName = "cq_op";
+  static constexpr size_t kBits = 35;
+  static constexpr size_t kValidBit = 34;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const CqOpCommit&, const CqOpCommit&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<34, 1>(w.data(), 1);
+    base::put_bits<32, 2>(w.data(), op);
+    base::put_bits<16, 16>(w.data(), cqn);
+    base::put_bits<0, 16>(w.data(), qpn);
+    return w;
+  }
+  static CqOpCommit from_words(const uint32_t* w) {
+    CqOpCommit s;
+    s.op = static_cast<uint8_t>(base::get_bits<32, 2>(w));
+    s.cqn = static_cast<uint16_t>(base::get_bits<16, 16>(w));
+    s.qpn = static_cast<uint16_t>(base::get_bits<0, 16>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "op={}", op);
+    fmt::format_to(std::back_inserter(s), " cqn={}", cqn);
+    fmt::format_to(std::back_inserter(s), " qpn={}", qpn);
+    return s;
+  }
+};
+
+/// An event entry is written. kind as in the EQE, object: CQN, QPN or connection.
+/// architecture 10
+/// tap_cq_event in u_cq.u_event.
+struct CqEventCommit {
+  uint8_t kind = 0;  // 8 bits
+  uint16_t object = 0;  // 16 bits
+
+  static constexpr std::string_view kName = "cq_event";
+  static constexpr size_t kBits = 25;
+  static constexpr size_t kValidBit = 24;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const CqEventCommit&, const CqEventCommit&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<24, 1>(w.data(), 1);
+    base::put_bits<16, 8>(w.data(), kind);
+    base::put_bits<0, 16>(w.data(), object);
+    return w;
+  }
+  static CqEventCommit from_words(const uint32_t* w) {
+    CqEventCommit s;
+    s.kind = static_cast<uint8_t>(base::get_bits<16, 8>(w));
+    s.object = static_cast<uint16_t>(base::get_bits<0, 16>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "kind={}", kind);
+    fmt::format_to(std::back_inserter(s), " object={}", object);
+    return s;
+  }
+};
+
+/// llp_if_rule decided and its row was written. source as there: 0 Terminate left, 1 late, 2 event,
+/// 3 raw check, 4 raw abort, 5 qp's order, 6 admin's command.
+/// architecture 10
+/// tap_llp_rule in u_llp_if.u_ctl.
+struct LlpRuleCommit {
+  uint8_t source = 0;  // 3 bits
+  uint16_t connection = 0;  // 16 bits
+  uint16_t qpn = 0;  // 16 bits
+
+  static constexpr std::string_view kName = "llp_rule";
+  static constexpr size_t kBits = 36;
+  static constexpr size_t kValidBit = 35;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const LlpRuleCommit&, const LlpRuleCommit&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<35, 1>(w.data(), 1);
+    base::put_bits<32, 3>(w.data(), source);
+    base::put_bits<16, 16>(w.data(), connection);
+    base::put_bits<0, 16>(w.data(), qpn);
+    return w;
+  }
+  static LlpRuleCommit from_words(const uint32_t* w) {
+    LlpRuleCommit s;
+    s.source = static_cast<uint8_t>(base::get_bits<32, 3>(w));
+    s.connection = static_cast<uint16_t>(base::get_bits<16, 16>(w));
+    s.qpn = static_cast<uint16_t>(base::get_bits<0, 16>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "source={}", source);
+    fmt::format_to(std::back_inserter(s), " connection={}", connection);
+    fmt::format_to(std::back_inserter(s), " qpn={}", qpn);
+    return s;
+  }
+};
+
+/// A record's way is decided. way: 0 FPDU of qpn, 1 streaming bytes, 2 dropped.
+/// architecture 10
+/// tap_llp_rx in u_llp_if.u_rx.
+struct LlpRxCommit {
+  uint16_t connection = 0;  // 16 bits
+  uint8_t way = 0;  // 2 bits
+  uint16_t qpn = 0;  // 16 bits
+
+  static constexpr std::string_view kName = "llp_rx";
+  static constexpr size_t kBits = 35;
+  static constexpr size_t kValidBit = 34;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const LlpRxCommit&, const LlpRxCommit&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<34, 1>(w.data(), 1);
+    base::put_bits<18, 16>(w.data(), connection);
+    base::put_bits<16, 2>(w.data(), way);
+    base::put_bits<0, 16>(w.data(), qpn);
+    return w;
+  }
+  static LlpRxCommit from_words(const uint32_t* w) {
+    LlpRxCommit s;
+    s.connection = static_cast<uint16_t>(base::get_bits<18, 16>(w));
+    s.way = static_cast<uint8_t>(base::get_bits<16, 2>(w));
+    s.qpn = static_cast<uint16_t>(base::get_bits<0, 16>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "connection={}", connection);
+    fmt::format_to(std::back_inserter(s), " way={}", way);
+    fmt::format_to(std::back_inserter(s), " qpn={}", qpn);
+    return s;
+  }
+};
+
+/// A tx_grant is given.
+/// architecture 10
+/// tap_llp_grant in u_llp_if.u_grant.
+struct LlpGrantCommit {
+  uint16_t qpn = 0;  // 16 bits
+  uint8_t is_term = 0;  // 1 bit
+  uint16_t mulpdu = 0;  // 16 bits
+
+  static constexpr std::string_view kName = "llp_grant";
+  static constexpr size_t kBits = 34;
+  static constexpr size_t kValidBit = 33;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const LlpGrantCommit&, const LlpGrantCommit&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<33, 1>(w.data(), 1);
+    base::put_bits<17, 16>(w.data(), qpn);
+    base::put_bits<16, 1>(w.data(), is_term);
+    base::put_bits<0, 16>(w.data(), mulpdu);
+    return w;
+  }
+  static LlpGrantCommit from_words(const uint32_t* w) {
+    LlpGrantCommit s;
+    s.qpn = static_cast<uint16_t>(base::get_bits<17, 16>(w));
+    s.is_term = static_cast<uint8_t>(base::get_bits<16, 1>(w));
+    s.mulpdu = static_cast<uint16_t>(base::get_bits<0, 16>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "qpn={}", qpn);
+    fmt::format_to(std::back_inserter(s), " is_term={}", is_term);
+    fmt::format_to(std::back_inserter(s), " mulpdu={}", mulpdu);
+    return s;
+  }
+};
+
+/// A qp_ctl_ddp takes effect.
+/// architecture 10
+/// tap_ddp_ctl in u_ddp.u_qp.
+struct DdpCtlCommit {
+  QpOp op{};
+  uint16_t qpn = 0;  // 16 bits
+
+  static constexpr std::string_view kName = "ddp_ctl";
+  static constexpr size_t kBits = 20;
+  static constexpr size_t kValidBit = 19;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const DdpCtlCommit&, const DdpCtlCommit&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<19, 1>(w.data(), 1);
+    base::put_bits<16, 3>(w.data(), static_cast<uint64_t>(op));
+    base::put_bits<0, 16>(w.data(), qpn);
+    return w;
+  }
+  static DdpCtlCommit from_words(const uint32_t* w) {
+    DdpCtlCommit s;
+    s.op = static_cast<QpOp>(base::get_bits<16, 3>(w));
+    s.qpn = static_cast<uint16_t>(base::get_bits<0, 16>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "op={}", to_string(op));
+    fmt::format_to(std::back_inserter(s), " qpn={}", qpn);
+    return s;
+  }
+};
+
+/// A grant was used. nothing: what wanted it has been dropped.
+/// architecture 10
+/// tap_ddp_segment in u_ddp.u_tx_sched.
+struct DdpSegmentCommit {
+  uint16_t qpn = 0;  // 16 bits
+  TxSource source{};
+  uint8_t nothing = 0;  // 1 bit
+
+  static constexpr std::string_view kName = "ddp_segment";
+  static constexpr size_t kBits = 20;
+  static constexpr size_t kValidBit = 19;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const DdpSegmentCommit&, const DdpSegmentCommit&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<19, 1>(w.data(), 1);
+    base::put_bits<3, 16>(w.data(), qpn);
+    base::put_bits<1, 2>(w.data(), static_cast<uint64_t>(source));
+    base::put_bits<0, 1>(w.data(), nothing);
+    return w;
+  }
+  static DdpSegmentCommit from_words(const uint32_t* w) {
+    DdpSegmentCommit s;
+    s.qpn = static_cast<uint16_t>(base::get_bits<3, 16>(w));
+    s.source = static_cast<TxSource>(base::get_bits<1, 2>(w));
+    s.nothing = static_cast<uint8_t>(base::get_bits<0, 1>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "qpn={}", qpn);
+    fmt::format_to(std::back_inserter(s), " source={}", to_string(source));
+    fmt::format_to(std::back_inserter(s), " nothing={}", nothing);
+    return s;
+  }
+};
+
+/// What waits of this QP is dropped: a Terminate is there (is_term), or a payload came back bad.
+/// architecture 10
+/// tap_ddp_drop in u_ddp.u_tx_sched.
+struct DdpDropCommit {
+  uint16_t qpn = 0;  // 16 bits
+  uint8_t is_term = 0;  // 1 bit
+
+  static constexpr std::string_view kName = "ddp_drop";
+  static constexpr size_t kBits = 18;
+  static constexpr size_t kValidBit = 17;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const DdpDropCommit&, const DdpDropCommit&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<17, 1>(w.data(), 1);
+    base::put_bits<1, 16>(w.data(), qpn);
+    base::put_bits<0, 1>(w.data(), is_term);
+    return w;
+  }
+  static DdpDropCommit from_words(const uint32_t* w) {
+    DdpDropCommit s;
+    s.qpn = static_cast<uint16_t>(base::get_bits<1, 16>(w));
+    s.is_term = static_cast<uint8_t>(base::get_bits<0, 1>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "qpn={}", qpn);
+    fmt::format_to(std::back_inserter(s), " is_term={}", is_term);
+    return s;
+  }
+};
+
+/// A tx_ulpdu_hdr was accepted by mpa: the segment's payload is there and good.
+/// architecture 10
+/// tap_ddp_ulpdu in u_ddp.
+struct DdpUlpduCommit {
+  uint16_t qpn = 0;  // 16 bits
+
+  static constexpr std::string_view kName = "ddp_ulpdu";
+  static constexpr size_t kBits = 17;
+  static constexpr size_t kValidBit = 16;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const DdpUlpduCommit&, const DdpUlpduCommit&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<16, 1>(w.data(), 1);
+    base::put_bits<0, 16>(w.data(), qpn);
+    return w;
+  }
+  static DdpUlpduCommit from_words(const uint32_t* w) {
+    DdpUlpduCommit s;
+    s.qpn = static_cast<uint16_t>(base::get_bits<0, 16>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "qpn={}", qpn);
+    return s;
+  }
+};
+
+/// A response is begun: its source is good (or its size 0), and it will go to ddp. A source that is
+/// not good: rdmap_op 3.
+/// architecture 10
+/// tap_rdmap_response in u_rdmap.u_resp.
+struct RdmapResponseCommit {
+  uint16_t qpn = 0;  // 16 bits
+
+  static constexpr std::string_view kName = "rdmap_response";
+  static constexpr size_t kBits = 17;
+  static constexpr size_t kValidBit = 16;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const RdmapResponseCommit&, const RdmapResponseCommit&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<16, 1>(w.data(), 1);
+    base::put_bits<0, 16>(w.data(), qpn);
+    return w;
+  }
+  static RdmapResponseCommit from_words(const uint32_t* w) {
+    RdmapResponseCommit s;
+    s.qpn = static_cast<uint16_t>(base::get_bits<0, 16>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "qpn={}", qpn);
+    return s;
+  }
+};
+
+/// An operation was done. op as in rdmap_core: 0 ctl, 1 qp_fault, 2 tx_fault, 3 responder check
+/// failed, 4 segment (its verdict), 5 not used, 6 response slot free, 7 WQE.
+/// architecture 10
+/// tap_rdmap_op in u_rdmap.u_core.
+struct RdmapOpCommit {
+  uint8_t op = 0;  // 3 bits
+  uint16_t qpn = 0;  // 16 bits
+
+  static constexpr std::string_view kName = "rdmap_op";
+  static constexpr size_t kBits = 20;
+  static constexpr size_t kValidBit = 19;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const RdmapOpCommit&, const RdmapOpCommit&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<19, 1>(w.data(), 1);
+    base::put_bits<16, 3>(w.data(), op);
+    base::put_bits<0, 16>(w.data(), qpn);
+    return w;
+  }
+  static RdmapOpCommit from_words(const uint32_t* w) {
+    RdmapOpCommit s;
+    s.op = static_cast<uint8_t>(base::get_bits<16, 3>(w));
+    s.qpn = static_cast<uint16_t>(base::get_bits<0, 16>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "op={}", op);
+    fmt::format_to(std::back_inserter(s), " qpn={}", qpn);
+    return s;
+  }
+};
+
+/// The entry of a look-up is read. client: 0 rx, 1 tx, 2 wqe, 3 resp.
+/// architecture 10
+/// tap_tpt_check in u_tpt.u_entry.
+struct TptCheckCommit {
+  uint8_t client = 0;  // 3 bits
+  uint32_t stag = 0;  // 32 bits
+  uint64_t tagged_offset = 0;  // 64 bits
+  uint32_t length = 0;  // 32 bits
+  uint16_t pd = 0;  // 16 bits
+  uint16_t rights = 0;  // 16 bits
+  uint8_t last = 0;  // 1 bit
+
+  static constexpr std::string_view kName = "tpt_check";
+  static constexpr size_t kBits = 165;
+  static constexpr size_t kValidBit = 164;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const TptCheckCommit&, const TptCheckCommit&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<164, 1>(w.data(), 1);
+    base::put_bits<161, 3>(w.data(), client);
+    base::put_bits<129, 32>(w.data(), stag);
+    base::put_bits<65, 64>(w.data(), tagged_offset);
+    base::put_bits<33, 32>(w.data(), length);
+    base::put_bits<17, 16>(w.data(), pd);
+    base::put_bits<1, 16>(w.data(), rights);
+    base::put_bits<0, 1>(w.data(), last);
+    return w;
+  }
+  static TptCheckCommit from_words(const uint32_t* w) {
+    TptCheckCommit s;
+    s.client = static_cast<uint8_t>(base::get_bits<161, 3>(w));
+    s.stag = static_cast<uint32_t>(base::get_bits<129, 32>(w));
+    s.tagged_offset = static_cast<uint64_t>(base::get_bits<65, 64>(w));
+    s.length = static_cast<uint32_t>(base::get_bits<33, 32>(w));
+    s.pd = static_cast<uint16_t>(base::get_bits<17, 16>(w));
+    s.rights = static_cast<uint16_t>(base::get_bits<1, 16>(w));
+    s.last = static_cast<uint8_t>(base::get_bits<0, 1>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "client={}", client);
+    fmt::format_to(std::back_inserter(s), " stag={:#x}", stag);
+    fmt::format_to(std::back_inserter(s), " tagged_offset={:#x}", tagged_offset);
+    fmt::format_to(std::back_inserter(s), " length={}", length);
+    fmt::format_to(std::back_inserter(s), " pd={}", pd);
+    fmt::format_to(std::back_inserter(s), " rights={}", rights);
+    fmt::format_to(std::back_inserter(s), " last={}", last);
+    return s;
+  }
+};
+
+/// A command changed an entry (or was refused): its effect on look-ups read from the next cycle on.
+/// architecture 10
+/// tap_tpt_change in u_tpt.u_update.
+struct TptChangeCommit {
+  uint16_t slot = 0;  // 16 bits
+
+  static constexpr std::string_view kName = "tpt_change";
+  static constexpr size_t kBits = 17;
+  static constexpr size_t kValidBit = 16;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const TptChangeCommit&, const TptChangeCommit&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<16, 1>(w.data(), 1);
+    base::put_bits<0, 16>(w.data(), slot);
+    return w;
+  }
+  static TptChangeCommit from_words(const uint32_t* w) {
+    TptChangeCommit s;
+    s.slot = static_cast<uint16_t>(base::get_bits<0, 16>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "slot={}", slot);
+    return s;
+  }
+};
+
+/// An operation of qp_retire begins. op: 0 wr_done, 1 Read done, 2 receive done, 3 a WQE's own
+/// error, 4 look, 5 mark, 6 flush (asked by qp_state), 7 flush of what was posted.
+/// architecture 10
+/// tap_qp_retire in u_qp.u_retire.
+struct QpRetireCommit {
+  uint8_t op = 0;  // 3 bits
+  uint16_t qpn = 0;  // 16 bits
+  uint8_t slot = 0;  // 8 bits
+
+  static constexpr std::string_view kName = "qp_retire";
+  static constexpr size_t kBits = 28;
+  static constexpr size_t kValidBit = 27;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const QpRetireCommit&, const QpRetireCommit&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<27, 1>(w.data(), 1);
+    base::put_bits<24, 3>(w.data(), op);
+    base::put_bits<8, 16>(w.data(), qpn);
+    base::put_bits<0, 8>(w.data(), slot);
+    return w;
+  }
+  static QpRetireCommit from_words(const uint32_t* w) {
+    QpRetireCommit s;
+    s.op = static_cast<uint8_t>(base::get_bits<24, 3>(w));
+    s.qpn = static_cast<uint16_t>(base::get_bits<8, 16>(w));
+    s.slot = static_cast<uint8_t>(base::get_bits<0, 8>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "op={}", op);
+    fmt::format_to(std::back_inserter(s), " qpn={}", qpn);
+    fmt::format_to(std::back_inserter(s), " slot={}", slot);
+    return s;
+  }
+};
+
+/// A rq_take_req is answered.
+/// architecture 10
+/// tap_qp_rq_take in u_qp.u_rq_fetch.
+struct QpRqTakeCommit {
+  uint16_t qpn = 0;  // 16 bits
+  uint8_t found = 0;  // 1 bit
+
+  static constexpr std::string_view kName = "qp_rq_take";
+  static constexpr size_t kBits = 18;
+  static constexpr size_t kValidBit = 17;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const QpRqTakeCommit&, const QpRqTakeCommit&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<17, 1>(w.data(), 1);
+    base::put_bits<1, 16>(w.data(), qpn);
+    base::put_bits<0, 1>(w.data(), found);
+    return w;
+  }
+  static QpRqTakeCommit from_words(const uint32_t* w) {
+    QpRqTakeCommit s;
+    s.qpn = static_cast<uint16_t>(base::get_bits<1, 16>(w));
+    s.found = static_cast<uint8_t>(base::get_bits<0, 1>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "qpn={}", qpn);
+    fmt::format_to(std::back_inserter(s), " found={}", found);
+    return s;
+  }
+};
+
+/// The next WQE of this QP is taken: its keys are answered, its place in the window is written.
+/// Also one that fails.
+/// architecture 10
+/// tap_qp_issue in u_qp.u_emit.
+struct QpIssueCommit {
+  uint16_t qpn = 0;  // 16 bits
+
+  static constexpr std::string_view kName = "qp_issue";
+  static constexpr size_t kBits = 17;
+  static constexpr size_t kValidBit = 16;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const QpIssueCommit&, const QpIssueCommit&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<16, 1>(w.data(), 1);
+    base::put_bits<0, 16>(w.data(), qpn);
+    return w;
+  }
+  static QpIssueCommit from_words(const uint32_t* w) {
+    QpIssueCommit s;
+    s.qpn = static_cast<uint16_t>(base::get_bits<0, 16>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "qpn={}", qpn);
+    return s;
+  }
+};
+
+/// The copy of the pushed WQE whose doorbell was judged last is in the prefetch buffer, in place of
+/// a read of its units.
+/// architecture 10
+/// tap_qp_push in u_qp.u_sq_fetch.
+struct QpPushCommit {
+  uint16_t qpn = 0;  // 16 bits
+  uint16_t first = 0;  // 16 bits
+  uint8_t units = 0;  // 2 bits
+
+  static constexpr std::string_view kName = "qp_push";
+  static constexpr size_t kBits = 35;
+  static constexpr size_t kValidBit = 34;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const QpPushCommit&, const QpPushCommit&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<34, 1>(w.data(), 1);
+    base::put_bits<18, 16>(w.data(), qpn);
+    base::put_bits<2, 16>(w.data(), first);
+    base::put_bits<0, 2>(w.data(), units);
+    return w;
+  }
+  static QpPushCommit from_words(const uint32_t* w) {
+    QpPushCommit s;
+    s.qpn = static_cast<uint16_t>(base::get_bits<18, 16>(w));
+    s.first = static_cast<uint16_t>(base::get_bits<2, 16>(w));
+    s.units = static_cast<uint8_t>(base::get_bits<0, 2>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "qpn={}", qpn);
+    fmt::format_to(std::back_inserter(s), " first={}", first);
+    fmt::format_to(std::back_inserter(s), " units={}", units);
+    return s;
+  }
+};
+
+/// A qp_doorbell takes effect: its index is written. accepted 0: it is refused.
+/// architecture 10
+/// tap_qp_doorbell in u_qp.u_doorbell.
+struct QpDoorbellCommit {
+  DoorbellKind kind{};
+  uint16_t qpn = 0;  // 16 bits
+  uint16_t index = 0;  // 16 bits
+  uint8_t accepted = 0;  // 1 bit
+
+  static constexpr std::string_view kName = "qp_doorbell";
+  static constexpr size_t kBits = 37;
+  static constexpr size_t kValidBit = 36;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const QpDoorbellCommit&, const QpDoorbellCommit&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<36, 1>(w.data(), 1);
+    base::put_bits<33, 3>(w.data(), static_cast<uint64_t>(kind));
+    base::put_bits<17, 16>(w.data(), qpn);
+    base::put_bits<1, 16>(w.data(), index);
+    base::put_bits<0, 1>(w.data(), accepted);
+    return w;
+  }
+  static QpDoorbellCommit from_words(const uint32_t* w) {
+    QpDoorbellCommit s;
+    s.kind = static_cast<DoorbellKind>(base::get_bits<33, 3>(w));
+    s.qpn = static_cast<uint16_t>(base::get_bits<17, 16>(w));
+    s.index = static_cast<uint16_t>(base::get_bits<1, 16>(w));
+    s.accepted = static_cast<uint8_t>(base::get_bits<0, 1>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "kind={}", to_string(kind));
+    fmt::format_to(std::back_inserter(s), " qpn={}", qpn);
+    fmt::format_to(std::back_inserter(s), " index={}", index);
+    fmt::format_to(std::back_inserter(s), " accepted={}", accepted);
+    return s;
+  }
+};
+
+/// qp_state decides. is_cmd: admin's command; else events, a bit each: 0 qp_error, 1 peer_closed, 2
+/// closed, 3 lost, 4 term_done, 5 send queue empty, 6 CQ fault. again: after its look.
+/// architecture 10
+/// tap_qp_state in u_qp.u_state.
+struct QpStateCommit {
+  uint8_t is_cmd = 0;  // 1 bit
+  uint8_t again = 0;  // 1 bit
+  uint16_t qpn = 0;  // 16 bits
+  uint8_t bits = 0;  // 7 bits
+
+  static constexpr std::string_view kName = "qp_state";
+  static constexpr size_t kBits = 26;
+  static constexpr size_t kValidBit = 25;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const QpStateCommit&, const QpStateCommit&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<25, 1>(w.data(), 1);
+    base::put_bits<24, 1>(w.data(), is_cmd);
+    base::put_bits<23, 1>(w.data(), again);
+    base::put_bits<7, 16>(w.data(), qpn);
+    base::put_bits<0, 7>(w.data(), bits);
+    return w;
+  }
+  static QpStateCommit from_words(const uint32_t* w) {
+    QpStateCommit s;
+    s.is_cmd = static_cast<uint8_t>(base::get_bits<24, 1>(w));
+    s.again = static_cast<uint8_t>(base::get_bits<23, 1>(w));
+    s.qpn = static_cast<uint16_t>(base::get_bits<7, 16>(w));
+    s.bits = static_cast<uint8_t>(base::get_bits<0, 7>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "is_cmd={}", is_cmd);
+    fmt::format_to(std::back_inserter(s), " again={}", again);
+    fmt::format_to(std::back_inserter(s), " qpn={}", qpn);
+    fmt::format_to(std::back_inserter(s), " bits={}", bits);
+    return s;
+  }
+};
+
+/// A command of admin is answered.
+/// architecture 10
+/// tap_qp_answer in u_qp.u_state.
+struct QpAnswerCommit {
+  uint16_t qpn = 0;  // 16 bits
+
+  static constexpr std::string_view kName = "qp_answer";
+  static constexpr size_t kBits = 17;
+  static constexpr size_t kValidBit = 16;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const QpAnswerCommit&, const QpAnswerCommit&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<16, 1>(w.data(), 1);
+    base::put_bits<0, 16>(w.data(), qpn);
+    return w;
+  }
+  static QpAnswerCommit from_words(const uint32_t* w) {
+    QpAnswerCommit s;
+    s.qpn = static_cast<uint16_t>(base::get_bits<0, 16>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "qpn={}", qpn);
+    return s;
+  }
+};
+
+/// Any of them, in the order of the description.
+using AnyCommit = std::variant<
+    DmaRdReqCommit,
+    DmaWrCommit,
+    CqOpCommit,
+    CqEventCommit,
+    LlpRuleCommit,
+    LlpRxCommit,
+    LlpGrantCommit,
+    DdpCtlCommit,
+    DdpSegmentCommit,
+    DdpDropCommit,
+    DdpUlpduCommit,
+    RdmapResponseCommit,
+    RdmapOpCommit,
+    TptCheckCommit,
+    TptChangeCommit,
+    QpRetireCommit,
+    QpRqTakeCommit,
+    QpIssueCommit,
+    QpPushCommit,
+    QpDoorbellCommit,
+    QpStateCommit,
+    QpAnswerCommit>;
+
+}  // namespace rnic::spec
