@@ -139,6 +139,11 @@ void Tpt::command(const spec::TptCmd& cmd) {
       return out_.tpt_cmd_rsp({.status = AdminStatus::kExists, .result = {}});
     return out_.tpt_cmd_rsp(create(cmd.object, spec::AdminMrArgs::unpack(cmd.args)));
   }
+  if (cmd.opcode == spec::AdminOpcode::kQueryMr && spec::AdminMrArgs::unpack(cmd.args).pages != 0) {
+    const bool used = entries_[cmd.object].valid;  // admin asks whether a slot is free
+    return out_.tpt_cmd_rsp(
+        {.status = used ? AdminStatus::kOk : AdminStatus::kNotFound, .result = {}});
+  }
   const Entry* found = find(cmd.object);
   spec::CmdRsp rsp;
   if (found == nullptr) {

@@ -41,7 +41,8 @@ class Tpt final : public Translation {
 
   void set_key(uint64_t stag_key);
   /// create_mr, query_mr, destroy_mr. The answer to destroy_mr waits for what is in flight through
-  /// the region.
+  /// the region. A query_mr with pages in its arguments is admin's own: its object is a slot, ok
+  /// says that it is in use.
   void command(const spec::TptCmd& cmd);
   void pbl_wr(const spec::PblWr& wr) { pbl_[wr.index] = wr.address; }
 
@@ -53,6 +54,7 @@ class Tpt final : public Translation {
   uint32_t permute(uint32_t value) const;
   uint32_t invert(uint32_t value) const;
   uint32_t slot_of(uint32_t stag) const;
+  uint8_t epoch() const { return epoch_; }
   std::string waiting_for() const;
 
  private:

@@ -6,9 +6,14 @@
 namespace rnic::model {
 
 struct TptTiming {
-  Cycle check = 6;    // STag inverted (4 rounds a cycle), entry read (2), compare
-  Cycle walk = 4;     // page number, page-list read (2), extent
-  Cycle command = 4;  // entry read, change, write
+  // Request to answer: picked (go_q), STag inverted (2), entry read, compared and added (tpt_entry
+  // 4), verdict (tpt_entry 5), answer register (tpt_rsp).
+  Cycle check = 7;
+  // From there to the first extent; the job's FIFO fills beside the answer register: current job,
+  // page-list read, extent FIFO (tpt_walk).
+  Cycle walk = 3;
+  // create_mr: slot read, STag (2), entry written, answer state (tpt_update).
+  Cycle command = 5;
 };
 
 }  // namespace rnic::model

@@ -9,6 +9,8 @@ TptUnit::TptUnit(Units& u) : control("tpt_cmd", 2), u_(u), tpt_(u.sizes, *this) 
   control.feeds(ctl_);
 }
 
-void TptUnit::tpt_cmd_rsp(const spec::TptCmdRsp& rsp) { u_.admin->answer(rsp); }
+void TptUnit::tpt_cmd_rsp(const spec::TptCmdRsp& rsp) {
+  u_.admin->answer(rsp, u_.timing.tpt.command);
+}
 
 }  // namespace rnic::model

@@ -1,7 +1,7 @@
 // tpt_update: creates, queries and destroys entries, and knows when nothing through a closed entry is in flight.
 //
 //   create:  read {valid, generation} of the slot -> [ key, 2 cycles ] -> write entry -> answer with the STag
-//   query:   look-up through tpt_entry -> answer
+//   query:   look-up through tpt_entry -> answer; with pages in its arguments (admin's own): is the slot in use?
 //   destroy: look-up -> close the entry, next generation, flip the epoch in one cycle -> wait for the old epoch to drain -> answer
 //
 // In flight, for each epoch: pieces that were looked up and are not walked yet, and extents that are not retired, failed ones too. Two
@@ -70,6 +70,13 @@ module tpt_update #(
   iwarp_pkg::admin_mr_args_t args;
   logic [SlotW-1:0]          slot_q;
   assign args = cmd_q.args;
+
+  // By slot: create_mr, and a query_mr with arguments, which admin refuses of the driver.
+  iwarp_pkg::admin_mr_args_t new_args;
+  logic                      by_slot, is_query_q;
+  assign new_args = cmd_i.args;
+  assign by_slot  = cmd_i.opcode == iwarp_pkg::CmdCreateMr ||
+                    (cmd_i.opcode == iwarp_pkg::CmdQueryMr && new_args.pages != '0);
 
   // --- slots: {valid, generation}
   logic             clear_busy, slot_we, slot_valid, slot_valid_d;
@@ -145,11 +152,14 @@ module tpt_update #(
       StIdle: begin
         result_d = '0;
         status_d = iwarp_pkg::AdmOk;
-        if (cmd_valid_i && !clear_busy) state_d = cmd_i.opcode == iwarp_pkg::CmdCreateMr ? StSlot : StFind;
+        if (cmd_valid_i && !clear_busy) state_d = by_slot ? StSlot : StFind;
       end
       StSlot: begin
         state_d = StKey1;
-        if (slot_valid) begin
+        if (is_query_q) begin
+          state_d = StAnswer;
+          if (!slot_valid) status_d = iwarp_pkg::AdmNotFound;
+        end else if (slot_valid) begin
           state_d  = StAnswer;
           status_d = iwarp_pkg::AdmExists;
         end
@@ -215,6 +225,7 @@ module tpt_update #(
     status_q <= status_d;
     result_q <= result_d;
     if (state_q == StIdle) cmd_q <= cmd_i;
+    if (state_q == StIdle) is_query_q <= cmd_i.opcode == iwarp_pkg::CmdQueryMr;
     if (state_q == StIdle)  slot_q <= cmd_i.object[SlotW-1:0];
     else if (found_valid_i) slot_q <= found_slot_i;
     if (state_q == StSlot) gen_q <= slot_gen;
@@ -224,8 +235,15 @@ module tpt_update #(
   end
 
   logic unused_args;
-  assign unused_args = ^{args.reserved0, args.reserved1, args.reserved2, args.page_list, args.pages, args.length[63:49],
+  assign unused_args = ^{new_args, args.reserved0, args.reserved1, args.reserved2, args.page_list, args.pages, args.length[63:49],
                          args.log_page[7:5], args.first_offset[31:21], args.pbl_base[31:PblW], unused_entry};
+
+  // Simulation alone: commit trace (architecture 10)
+  iwarp_pkg::tpt_change_commit_t tap_tpt_change /*verilator public_flat_rd*/;
+  logic                          tap_judged;
+  assign tap_judged     = (state_q == StSlot || state_q == StFound) && state_d == StAnswer;
+  assign tap_tpt_change = {tap_judged || (state_q == StWrite && stag_high != '0) || state_q == StClose,
+                           state_q == StFound ? 16'(found_slot_i) : 16'(slot_q)};
 
   `RNIC_ASSERT(OldEpochIsEmpty_A, state_q != StClose || old_empty)
 endmodule

@@ -11,6 +11,7 @@
 #include "gen/streams.hpp"
 #include "support/rtl_dut.hpp"
 #include "support/stream_port.hpp"
+#include "support/tap_port.hpp"
 
 namespace rnic::tb {
 
@@ -35,6 +36,11 @@ struct TptDut : RtlDut<V> {
   StreamOut<spec::RxExtent> rx_extent = RNIC_OUT(*this, rx_extent, spec::RxExtent);
   StreamIn<spec::WrRetired> wr_retired = RNIC_IN(*this, wr_retired, spec::WrRetired);
   StreamIn<spec::RxDropped> rx_dropped = RNIC_IN(*this, rx_dropped, spec::RxDropped);
+
+  TapPort<spec::TptCheckCommit> tpt_check{
+      *this, [this] { return &this->top().rootp->tpt__DOT__u_entry__DOT__tap_tpt_check; }};
+  TapPort<spec::TptChangeCommit> tpt_change{
+      *this, [this] { return &this->top().rootp->tpt__DOT__u_update__DOT__tap_tpt_change; }};
 
   void set_key(uint64_t key) {
     const auto words = spec::DevCfg{.enable = 1, .stag_key = key}.to_words();

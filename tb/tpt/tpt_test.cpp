@@ -6,6 +6,9 @@
 
 #include "VTpt.h"
 #include "VTptMin.h"
+#include "VTptMin___024root.h"
+#include "VTpt___024root.h"
+#include "tpt/tpt_model.hpp"
 #include "tpt/tpt_world.hpp"
 
 namespace rnic::tb {
@@ -34,9 +37,23 @@ class TptTest : public testing::Test {
   static Region plain(uint32_t pbl_base = 0) {
     return {.base = 0x12345, .length = 0x10000, .first = 0x678, .pbl_base = pbl_base};
   }
+  /// A commit is the next piece of its client.
+  static void take(std::deque<spec::WqeCheck> (&asked)[4], const spec::TptCheckCommit& c) {
+    ASSERT_LT(c.client, 4);
+    ASSERT_FALSE(asked[c.client].empty()) << c.describe();
+    EXPECT_EQ((spec::WqeCheck{.stag = c.stag,
+                              .tagged_offset = c.tagged_offset,
+                              .length = c.length,
+                              .pd = c.pd,
+                              .rights = c.rights,
+                              .last = c.last}),
+              asked[c.client].front());
+    asked[c.client].pop_front();
+  }
 };
 
-using Duts = testing::Types<TptDut<VTpt, false>, TptDut<VTptMin, true>>;
+using Duts = testing::Types<TptDut<VTpt, false>, TptDut<VTptMin, true>, TptModelDut<false>,
+                            TptModelDut<true>>;
 TYPED_TEST_SUITE(TptTest, Duts);
 
 TYPED_TEST(TptTest, StagIsThePermutationOfGenerationAndSlot) {
@@ -53,6 +70,8 @@ TYPED_TEST(TptTest, StagIsThePermutationOfGenerationAndSlot) {
         EXPECT_TRUE(seen.insert(stag >> 8).second)
             << "an STag came back after " << i << " generations";
         EXPECT_EQ(w.create_rsp(slot, this->plain()).status, AdminStatus::kExists);
+        EXPECT_TRUE(w.slot_used(slot));
+        EXPECT_FALSE(w.slot_used(slot ^ 1));
         w.query(stag);
         w.query(stag ^ 1);      // another key
         w.query(stag ^ 0x100);  // another slot or generation
@@ -62,12 +81,16 @@ TYPED_TEST(TptTest, StagIsThePermutationOfGenerationAndSlot) {
         w.destroy(stag ^ 0x80);  // not found, and nothing happens
         w.query(stag);
         w.destroy(stag);
+        EXPECT_FALSE(w.slot_used(slot));
         w.query(stag);
         w.destroy(stag);
       }
     }
     if (p.idle != 0 || p.stall != 0) return;
-    for (uint32_t slot = 0; slot < 64; slot++) w.create(slot, this->plain());
+    for (uint32_t slot = 0; slot < 64; slot++) {
+      EXPECT_FALSE(w.slot_used(slot));
+      w.create(slot, this->plain());
+    }
     for (const auto& [stag, region] : w.regions()) w.query(stag);
   });
 }
@@ -646,6 +669,79 @@ TYPED_TEST(TptTest, RandomRegionsAndClients) {
       w.finish();
     }
   });
+}
+
+/// Each piece of the four clients is one tpt_check, in its client's order; each command one
+/// tpt_change. What lies between them is what the answers say: a check before the destroy's change
+/// passes, one behind it does not.
+TYPED_TEST(TptTest, Commits) {
+  if constexpr (TypeParam::kIsRtl) {
+    this->worlds([&](auto& w, Pace) {
+      auto& d = this->dut;
+      const uint32_t last = w.sizes().num_stags - 1;
+      std::deque<spec::WqeCheck> asked[4];
+      for (unsigned round = 0; round < 60; round++) {
+        const uint32_t slot = w.rng().percent(50) ? last : 3;
+        d.tpt_change.take_all();
+        const uint32_t stag = w.create(slot, this->plain());
+        EXPECT_TRUE(w.slot_used(slot));
+        EXPECT_EQ(w.create_rsp(slot, this->plain()).status, AdminStatus::kExists);
+        w.query(stag);
+        d.settle();
+        const auto changes = d.tpt_change.take_all();
+        EXPECT_EQ(changes.size(), 4U);
+        for (const auto& c : changes) EXPECT_EQ(c.slot, slot);
+
+        // Look-ups around a destroy_mr; where it fell among them is what the taps say.
+        const Region r = w.region(stag);
+        d.tpt_check.take_all();
+        const uint64_t when = w.rng().below(40);
+        std::vector<bool> passed[4];
+        bool closed = false;
+        for (uint64_t i = 0; i < 60; i++) {
+          if (i == when) w.destroy_begin(stag);
+          const auto client = w.rng().below(4);
+          auto item =
+              r.item(stag, w.rng().below(100), static_cast<uint32_t>(w.rng().between(1, 200)));
+          if (client == 0) d.rx_xlate.put(item);
+          if (client == 1) d.tx_xlate.put(item);
+          if (client == 2) d.wqe_check.put(item);
+          if (client == 3) d.resp_check.put(item);
+          asked[client].push_back(item);
+          d.advance();
+          EXPECT_LE(d.tpt_check.items().size(), 1U);
+          for (const auto& c : d.tpt_check.take_all())
+            this->take(asked, c), passed[c.client].push_back(!closed);
+          closed |= !d.tpt_change.take_all().empty();  // same cycle: the check saw the old entry
+        }
+        for (unsigned i = 0; i < 400; i++) {
+          d.advance();
+          for (const auto& c : d.tpt_check.take_all())
+            this->take(asked, c), passed[c.client].push_back(!closed);
+          closed |= !d.tpt_change.take_all().empty();
+        }
+        EXPECT_TRUE(closed);
+        for (const auto& a : asked) EXPECT_TRUE(a.empty()) << "a look-up without its commit";
+        auto compare = [](auto& items, const std::vector<bool>& good) {
+          ASSERT_EQ(items.size(), good.size());
+          for (size_t i = 0; i < good.size(); i++)
+            EXPECT_EQ(items[i].result, good[i] ? TptResult::kOk : TptResult::kStag);
+        };
+        compare(d.rx_xlate_rsp.items(), passed[0]);
+        compare(d.tx_extent.items(), passed[1]);
+        compare(d.wqe_check_rsp.items(), passed[2]);
+        compare(d.resp_check_rsp.items(), passed[3]);
+        for (const auto& e : d.tx_extent.items()) d.rd_retired.put({.epoch = e.epoch});
+        for (const auto& e : d.rx_extent.items()) w.retire_rx(e);
+        w.destroy_end(stag);
+        d.settle();
+        for (auto* out : {&d.tx_extent.items(), &d.rx_extent.items()}) out->clear();
+        d.rx_xlate_rsp.items().clear(), d.wqe_check_rsp.items().clear();
+        d.resp_check_rsp.items().clear();
+        if (testing::Test::HasFailure()) return;
+      }
+    });
+  }
 }
 
 TYPED_TEST(TptTest, LatencyAndThroughput) {

@@ -126,6 +126,17 @@ class TptWorld {
     dut_.tpt_cmd.put(cmd);
     return dut_.tpt_cmd_rsp.take();
   }
+  /// admin's question before create_mr: a query_mr with the region's arguments is about a slot.
+  bool slot_used(uint32_t slot) {
+    spec::TptCmd cmd{.opcode = spec::AdminOpcode::kQueryMr, .object = slot};
+    spec::AdminMrArgs{.pd = 3, .pages = 1 + static_cast<uint32_t>(rng_.next() >> 33)}.pack(
+        cmd.args);
+    dut_.tpt_cmd.put(cmd);
+    const auto rsp = dut_.tpt_cmd_rsp.take();
+    EXPECT_TRUE(rsp.status == spec::AdminStatus::kOk || rsp.status == spec::AdminStatus::kNotFound);
+    EXPECT_EQ(rsp.result, (std::array<uint8_t, 16>{}));
+    return rsp.status == spec::AdminStatus::kOk;
+  }
   void query(uint32_t stag) {
     dut_.tpt_cmd.put({.opcode = spec::AdminOpcode::kQueryMr, .object = stag});
     expect_region(stag);

@@ -1,0 +1,127 @@
+// The model's tpt behind the face of TptDut: look-ups are calls there, so what a group of pieces
+// gets is put together here as ddp does it. A failed extent of tx_extent comes back as the others
+// do, but the model counts none of it.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <utility>
+
+#include "gen/queues.hpp"
+#include "gen/sizes.hpp"
+#include "gen/streams.hpp"
+#include "support/model_dut.hpp"
+#include "tpt/tpt.hpp"
+
+namespace rnic::tb {
+
+template <bool kMinimumBuild>
+struct TptModelDut : ModelDut {
+  static constexpr bool kIsRtl = false;
+  static constexpr bool kMinimum = kMinimumBuild;
+
+  ModelIn<spec::TptCmd> tpt_cmd{*this, "tpt_cmd"};
+  ModelOut<spec::TptCmdRsp> tpt_cmd_rsp{*this, "tpt_cmd_rsp"};
+  ModelIn<spec::PblWr> pbl_wr{*this, "pbl_wr"};
+  ModelIn<spec::WqeCheck> wqe_check{*this, "wqe_check"};
+  ModelOut<spec::WqeCheckRsp> wqe_check_rsp{*this, "wqe_check_rsp"};
+  ModelIn<spec::RespCheck> resp_check{*this, "resp_check"};
+  ModelOut<spec::RespCheckRsp> resp_check_rsp{*this, "resp_check_rsp"};
+  ModelIn<spec::TxXlate> tx_xlate{*this, "tx_xlate"};
+  ModelOut<spec::TxExtent> tx_extent{*this, "tx_extent"};
+  ModelIn<spec::RdRetired> rd_retired{*this, "rd_retired"};
+  ModelIn<spec::RxXlate> rx_xlate{*this, "rx_xlate"};
+  ModelOut<spec::RxXlateRsp> rx_xlate_rsp{*this, "rx_xlate_rsp"};
+  ModelOut<spec::RxExtent> rx_extent{*this, "rx_extent"};
+  ModelIn<spec::WrRetired> wr_retired{*this, "wr_retired"};
+  ModelIn<spec::RxDropped> rx_dropped{*this, "rx_dropped"};
+
+  void set_key(uint64_t key) { tpt_->set_key(key); }
+
+  void reset() override {
+    const auto sizes = kMinimum ? spec::Sizes::minimum() : spec::Sizes{};
+    tpt_ = std::make_unique<model::Tpt>(sizes, out_);
+    for (Group* g : {&wqe_, &resp_, &rx_, &tx_}) *g = {};
+    failed_ = {};
+    under_way_ = false;
+  }
+  /// One item; what changes the table goes first.
+  bool step() override {
+    if (!pbl_wr.empty()) return tpt_->pbl_wr(pbl_wr.pop()), true;
+    if (!tpt_cmd.empty() && !under_way_) {
+      under_way_ = true;
+      return tpt_->command(tpt_cmd.pop()), true;
+    }
+    if (!wr_retired.empty()) return tpt_->retired(wr_retired.pop()), true;
+    if (!rx_dropped.empty()) return tpt_->retired(rx_dropped.pop()), true;
+    if (!rd_retired.empty()) return retired_tx(rd_retired.pop()), true;
+    if (!rx_xlate.empty()) return place(rx_xlate.pop()), true;
+    if (!tx_xlate.empty()) return gather(tx_xlate.pop()), true;
+    if (!wqe_check.empty()) return check(wqe_, wqe_check.pop(), wqe_check_rsp), true;
+    if (!resp_check.empty()) return check(resp_, resp_check.pop(), resp_check_rsp), true;
+    return false;
+  }
+
+ private:
+  struct Group {
+    spec::TptResult result{};
+    model::ExtentList extents;
+    [[nodiscard]] bool good() const { return result == spec::TptResult::kOk; }
+  };
+  struct Out final : model::Tpt::Out {
+    explicit Out(TptModelDut& dut) : d(dut) {}
+    void tpt_cmd_rsp(const spec::TptCmdRsp& rsp) override {
+      d.under_way_ = false;
+      d.tpt_cmd_rsp.push(rsp);
+    }
+    TptModelDut& d;
+  };
+
+  template <class Rsp>
+  void check(Group& g, const spec::WqeCheck& c, Rsp& rsp) {
+    if (g.good()) g.result = tpt_->check(c);
+    if (c.last == 0) return;
+    rsp.push({g.result});
+    g = {};
+  }
+  void place(const spec::RxXlate& c) {
+    if (rx_.good()) rx_.result = tpt_->translate(c, rx_.extents);
+    if (c.last == 0) return;
+    const Group g = std::exchange(rx_, {});
+    rx_xlate_rsp.push({g.result});
+    if (!g.good()) {
+      for (const auto& e : g.extents.all()) tpt_->retired({e.epoch});
+      return;
+    }
+    for (const auto& e : g.extents.all()) rx_extent.push(e);
+    rx_extent.items().back().last = 1;
+  }
+  void gather(const spec::TxXlate& c) {
+    if (tx_.good()) {
+      tx_.result = tpt_->translate(c, tx_.extents);
+      if (!tx_.good()) {
+        tx_.extents.add({.length = 0, .result = tx_.result, .epoch = tpt_->epoch()});
+        failed_[tpt_->epoch()]++;
+      }
+    }
+    if (c.last == 0) return;
+    const Group g = std::exchange(tx_, {});
+    for (const auto& e : g.extents.all()) tx_extent.push(e);
+    tx_extent.items().back().last = 1;
+  }
+  void retired_tx(const spec::RdRetired& r) {
+    if (failed_[r.epoch] != 0) {
+      failed_[r.epoch]--;
+      return;
+    }
+    tpt_->retired(r);
+  }
+
+  Out out_{*this};
+  std::unique_ptr<model::Tpt> tpt_;
+  Group wqe_, resp_, rx_, tx_;
+  std::array<uint64_t, 2> failed_{};  // extents given out that say why, by epoch
+  bool under_way_ = false;            // a command
+};
+
+}  // namespace rnic::tb
