@@ -94,15 +94,16 @@ void Cq::doorbell(const spec::EqDoorbell& db) {
 
 void Cq::fire(uint16_t cqn) {
   cqs_[cqn].armed = false;
-  pend(completions_, cqn);
+  pend({EqeType::kCompletion, cqn});
 }
 
 std::optional<spec::CqWr> Cq::complete(const spec::CqeReq& req, uint64_t timestamp) {
+  if (req.cqn >= cqs_.size()) return std::nullopt;
   CqState& c = cqs_[req.cqn];
   if (!c.exists || c.overrun) return std::nullopt;
   if (c.full()) {
     c.overrun = true;
-    pend(cq_errors_, req.cqn);
+    pend({EqeType::kCqError, req.cqn});
     out_.cq_fault({req.cqn});
     return std::nullopt;
   }

@@ -21,16 +21,17 @@ namespace rnic::model {
 
 class Cq {
  public:
+  struct Event {
+    spec::EqeType kind{};
+    uint32_t object = 0;
+    friend bool operator==(const Event&, const Event&) = default;
+  };
   struct Out {
     virtual ~Out() = default;
     virtual void cq_cmd_rsp(const spec::CqCmdRsp& rsp) = 0;
     virtual void cq_fault(const spec::CqFault& fault) = 0;
     virtual void event_ready() = 0;  // choice() may have an answer
-  };
-  struct Event {
-    spec::EqeType kind{};
-    uint32_t object = 0;
-    friend bool operator==(const Event&, const Event&) = default;
+    virtual void pended(const Event&) {}  // an event came due, pending already or not
   };
   Cq(const spec::Sizes& sizes, Out& out);
 
@@ -41,8 +42,13 @@ class Cq {
   /// The write of a completion; nothing if its CQ is in error.
   std::optional<spec::CqWr> complete(const spec::CqeReq& req, uint64_t timestamp);
 
-  void qp_async(const spec::QpAsync& a) { pend(qps_, a.qpn); }
-  void conn_async(const spec::ConnAsync& a) { pend(conns_, a.connection); }
+  void qp_async(const spec::QpAsync& a) { pend({spec::EqeType::kQp, a.qpn}); }
+  void conn_async(const spec::ConnAsync& a) { pend({spec::EqeType::kConnection, a.connection}); }
+  void pend(const Event& e) {
+    const_cast<ReadySet&>(pending(e.kind)).set(e.object);
+    out_.pended(e);
+    out_.event_ready();
+  }
   std::optional<Event> choice() const;
   bool may_write(const Event& e) const;
   spec::CqWr write_event(const Event& e);
@@ -71,10 +77,6 @@ class Cq {
   struct EqState : Queue {
     uint8_t vector = 0;
   };
-  void pend(ReadySet& set, uint32_t object) {
-    set.set(object);
-    out_.event_ready();
-  }
   uint32_t eqn_of(const Event& e) const {
     return e.kind == spec::EqeType::kCompletion ? cqs_[e.object].eqn : 0;
   }

@@ -26,33 +26,43 @@ void CqUnit::step_write() {
     return out.wake_on_credit(write_);
   }
   meter_.moved(now);
-  const Cycle at = now + u_.timing.cq.write;
+  const CqTiming& t = u_.timing.cq;
+  Cycle busy = 1;  // a write of an event: its cycle of cq_wr alone
   if (interrupt_) {
-    out.push(cq_.interrupt(*interrupt_), at);
+    out.push(cq_.interrupt(*interrupt_), now + 1);
     interrupt_.reset();
-  } else if (const auto e = event_ ? cq_.choice() : std::nullopt) {
-    out.push(cq_.write_event(*e), at);
+  } else if (const auto e = event_ && event_at_ <= now ? cq_.choice() : std::nullopt) {
+    out.push(cq_.write_event(*e), now + t.announce);
     interrupt_ = e;
-  } else if (event_ = false; cqe_req.ready()) {
-    if (auto wr = cq_.complete(cqe_req.pop(), now - u_.born)) out.push(*wr, at);
+    event_at_ = now + t.announce + 2;  // entry and message, then the next
+  } else if (cqe_req.ready()) {
+    if (event_at_ <= now) event_ = false;
+    after_ = t.behind + t.event;
+    if (auto wr = cq_.complete(cqe_req.pop(), now - u_.born)) out.push(*wr, now + t.write);
+    after_.reset();
+    busy = t.occupancy;
   } else {
+    if (event_at_ <= now) event_ = false;
     return;
   }
-  meter_.item(u_.timing.cq.occupancy);
-  free_at_ = now + u_.timing.cq.occupancy;
-  if (interrupt_ || event_ || !cqe_req.empty()) write_.wake(free_at_);
+  meter_.item(busy);
+  free_at_ = now + busy;
+  if (interrupt_ || !cqe_req.empty()) write_.wake(free_at_);
+  if (event_) write_.wake(std::max(free_at_, event_at_));
 }
 
 void CqUnit::step_ctl() {
+  after_ = 0;
   while (control.ready()) {
     const Control c = control.pop();
     if (const auto* cmd = std::get_if<spec::CqCmd>(&c)) cq_.command(*cmd);
     if (const auto* a = std::get_if<spec::QpAsync>(&c)) cq_.qp_async(*a);
     if (const auto* a = std::get_if<spec::ConnAsync>(&c)) cq_.conn_async(*a);
   }
+  after_.reset();
 }
 
-void CqUnit::cq_cmd_rsp(const spec::CqCmdRsp& rsp) { u_.admin->answer(rsp); }
+void CqUnit::cq_cmd_rsp(const spec::CqCmdRsp& rsp) { u_.admin->answer(rsp, u_.timing.cq.control); }
 void CqUnit::cq_fault(const spec::CqFault& f) {
   u_.qp->control.push(f, u_.now() + u_.timing.qp.control);
 }

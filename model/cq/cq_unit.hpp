@@ -1,6 +1,8 @@
 // cq in the timed model: completions and events share the way to host_if.
 #pragma once
 
+#include <algorithm>
+#include <optional>
 #include <variant>
 
 #include "cq/cq.hpp"
@@ -26,15 +28,19 @@ class CqUnit final : private Cq::Out {
   void cq_cmd_rsp(const spec::CqCmdRsp& rsp) override;
   void cq_fault(const spec::CqFault& fault) override;
   void event_ready() override {
+    const CqTiming& t = u_.timing.cq;
+    if (!event_) event_at_ = std::max(event_at_, u_.now() + after_.value_or(t.doorbell + t.event));
     event_ = true;
-    write_.wake(u_.now() + u_.timing.cq.event);
+    write_.wake(event_at_);
   }
 
   Units& u_;
   Cq cq_;
   Meter meter_;
   Cycle free_at_ = 0;
-  bool event_ = false;                  // choice() may have an answer
+  bool event_ = false;  // choice() may have an answer, from event_at_ on
+  Cycle event_at_ = 0;
+  std::optional<Cycle> after_;  // until an event that comes up now is pending; none: by a doorbell
   std::optional<Cq::Event> interrupt_;  // its entry is written, its message is not
   StageOf<CqUnit> write_{*this, &CqUnit::step_write};
   StageOf<CqUnit> ctl_{*this, &CqUnit::step_ctl};

@@ -307,6 +307,10 @@ module cq_event (
   assign unused_args = ^{ring_args.reserved0, ring_args.reserved1, ring_args.reserved2, ring_args.page, ring_args.eqn,
                          ring_args.log_size[7:4], cmd_i.object[31:EqW], db_i.eqn, src_q[23], src_q[5:0], cq_eqn};
 
+  // Simulation alone: commit trace (architecture 10)
+  iwarp_pkg::cq_event_commit_t tap_cq_event /*verilator public_flat_rd*/;
+  assign tap_cq_event = {emit, eqe.kind, list[15:0]};
+
   `RNIC_STREAM_STABLE(WrStable_A, wr_valid_o, wr_ready_i, wr_o)
   `RNIC_ASSERT(ListNeverFull_A, !list_in_valid || list_in_ready)
 endmodule

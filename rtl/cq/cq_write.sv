@@ -302,6 +302,10 @@ module cq_write (
   assign unused_args = ^{ring_args.reserved0, ring_args.reserved1, ring_args.reserved2, ring_args.vector, ring_args.log_size[7:4],
                          ring_args.eqn[7:6], cmd_q.object[31:16], cqe_q.phase, cqe_q.timestamp, db_q.cqn};
 
+  // Simulation alone: commit trace (architecture 10)
+  iwarp_pkg::cq_op_commit_t tap_cq_op /*verilator public_flat_rd*/;
+  assign tap_cq_op = {exec_q, op_q, cqn_q, op_q == OpCqe ? cqe_q.qpn[15:0] : 16'h0};
+
   `RNIC_ASSERT(RoomForEntry_A, !out_valid_o || out_ready_i)
   `RNIC_ASSERT(RoomForFault_A, !fault_valid_o || fault_ready_i)
   `RNIC_ASSERT(RoomForDue_A, !due_put || due_ready)

@@ -9,6 +9,7 @@
 #include "gen/streams.hpp"
 #include "support/rtl_dut.hpp"
 #include "support/stream_port.hpp"
+#include "support/tap_port.hpp"
 
 namespace rnic::tb {
 
@@ -26,6 +27,11 @@ struct CqDut : RtlDut<V> {
   StreamIn<spec::QpAsync> qp_async = RNIC_IN(*this, qp_async, spec::QpAsync);
   StreamOut<spec::CqFault> cq_fault = RNIC_OUT(*this, cq_fault, spec::CqFault);
   StreamIn<spec::ConnAsync> conn_async = RNIC_IN(*this, conn_async, spec::ConnAsync);
+
+  TapPort<spec::CqOpCommit> cq_op{
+      *this, [this] { return &this->top().rootp->cq__DOT__u_write__DOT__tap_cq_op; }};
+  TapPort<spec::CqEventCommit> cq_event{
+      *this, [this] { return &this->top().rootp->cq__DOT__u_event__DOT__tap_cq_event; }};
 
   uint64_t bad_doorbells = 0;  // pulses of bad_doorbell_o
 

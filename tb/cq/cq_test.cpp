@@ -4,6 +4,9 @@
 
 #include "VCq.h"
 #include "VCqMin.h"
+#include "VCqMin___024root.h"
+#include "VCq___024root.h"
+#include "cq/cq_model.hpp"
 #include "cq/cq_world.hpp"
 
 namespace rnic::tb {
@@ -37,7 +40,8 @@ class CqTest : public testing::Test {
   void expect_silence(CqWorld<D>& w) { EXPECT_EQ(w.take_events(), Events{}); }
 };
 
-using Duts = testing::Types<CqDut<VCq, false>, CqDut<VCqMin, true>>;
+using Duts =
+    testing::Types<CqDut<VCq, false>, CqDut<VCqMin, true>, CqModelDut<false>, CqModelDut<true>>;
 TYPED_TEST_SUITE(CqTest, Duts);
 
 TYPED_TEST(CqTest, PhasesOverRingWraps) {
@@ -655,6 +659,96 @@ TYPED_TEST(CqTest, RandomTraffic) {
     EXPECT_EQ(d.bad_doorbells, 0U);
     EXPECT_TRUE(d.cq_fault.empty());
   });
+}
+
+/// Each doorbell, command and completion is one cq_op, in its own order, refused ones too; each
+/// event entry one cq_event, before it is written, in the order of the entries.
+TYPED_TEST(CqTest, Commits) {
+  if constexpr (TypeParam::kIsRtl) {
+    this->worlds([&](auto& w, Pace) {
+      auto& d = this->dut;
+      d.settle();
+      d.cq_op.take_all(), d.cq_event.take_all();
+      w.events.clear();
+      std::deque<uint16_t> doorbells, commands, completions;  // their CQs
+      std::deque<uint16_t> qpns;
+      uint64_t events = 0, due = 0;
+      auto look = [&] {
+        for (const auto& c : d.cq_op.take_all()) {
+          auto next = [&c](std::deque<uint16_t>& expected) {
+            ASSERT_FALSE(expected.empty()) << c.describe();
+            EXPECT_EQ(c.cqn, expected.front());
+            expected.pop_front();
+          };
+          if (c.op == 0) next(doorbells);
+          if (c.op == 1) next(commands);
+          if (c.op == 2) {
+            next(completions);
+            EXPECT_EQ(c.qpn, qpns.front());
+            qpns.pop_front();
+          } else {
+            EXPECT_EQ(c.qpn, 0);
+          }
+          due += c.op == 3;
+        }
+        w.see();
+        const auto seen = std::exchange(w.events, {});
+        for (const auto& e : seen) {
+          ASSERT_FALSE(d.cq_event.items().empty()) << "an event entry without its commit";
+          const auto c = d.cq_event.items().front();
+          d.cq_event.items().pop_front();
+          EXPECT_EQ(c.kind, static_cast<uint8_t>(e.kind));
+          EXPECT_EQ(c.object, e.object);
+          events++;
+        }
+        EXPECT_LE(d.cq_event.items().size(), 1U);
+      };
+      for (uint16_t cqn = 0; cqn < 6; cqn++) {
+        commands.push_back(cqn);
+        w.create_cq(cqn, {.log = 12});
+      }
+      for (unsigned i = 0; i < 400; i++) {
+        const auto cqn = static_cast<uint16_t>(w.rng().below(6));
+        switch (w.rng().below(5)) {
+          case 0:
+            doorbells.push_back(cqn);
+            w.doorbell(cqn, w.rng().percent(30) ? w.cqs.at(cqn).written : w.cqs.at(cqn).consumer,
+                       true, w.rng().percent(30));
+            break;
+          case 1:
+            doorbells.push_back(cqn);  // refused
+            d.cq_doorbell.put({.cqn = cqn, .page = 0x55, .index = 3});
+            break;
+          case 2:
+            commands.push_back(cqn);
+            if (w.rng().percent(50))
+              w.query(cqn);
+            else
+              w.modify_cq(cqn, 0);
+            break;
+          default:
+            w.complete(cqn, w.rng().percent(20));
+            completions.push_back(cqn);
+            qpns.push_back(static_cast<uint16_t>(w.cqs.at(cqn).expected.back().qpn));
+            break;
+        }
+        if (w.rng().percent(5)) d.qp_async.put({.qpn = cqn});
+        if (w.rng().percent(5)) d.conn_async.put({.connection = cqn});
+        for (uint64_t n = w.rng().below(20); n != 0; n--) d.advance();
+        look();
+        if (w.rng().percent(10)) w.eq_doorbell(0);
+      }
+      for (unsigned i = 0; i < 3; i++) {
+        w.settle();
+        look();
+        w.eq_doorbell(0);
+      }
+      EXPECT_TRUE(doorbells.empty() && commands.empty() && completions.empty());
+      EXPECT_TRUE(d.cq_event.items().empty());
+      EXPECT_GT(events, 10U);
+      EXPECT_GT(due, 5U);
+    });
+  }
 }
 
 TYPED_TEST(CqTest, LatencyAndThroughput) {
