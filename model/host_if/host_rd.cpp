@@ -49,9 +49,7 @@ void HostIf::Rd::ask(PayloadFetch f) {
 }
 
 /// A read that must see earlier placements leaves after them.
-bool HostIf::Rd::placed(uint16_t watermark) const {
-  return static_cast<uint16_t>(h_.placed_ - watermark) < 0x8000;
-}
+bool HostIf::Rd::placed(uint32_t watermark) const { return h_.placed_ - watermark < 0x80000000; }
 
 bool HostIf::Rd::has_next(Reader r) const {
   const size_t c = static_cast<size_t>(r);

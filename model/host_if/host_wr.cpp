@@ -86,7 +86,7 @@ void HostIf::Wr::accepted(Writer w) {
     for (const spec::Extent& e : j.extents.all()) h_.out_.retired({e.epoch});
     j.extents = {};
     ++h_.placed_;
-    h_.out_.place_done({h_.placed_});
+    h_.out_.place_done({static_cast<uint16_t>(h_.placed_)});
   }
   j.data = {};
 }

@@ -190,7 +190,7 @@ module host_if (
   // Writes.
   logic              small_valid, small_ready, small_drop, small_counts;
   iwarp_pkg::cq_wr_t posted;
-  logic [15:0]       placed;
+  logic [31:0]       placed;
   logic [2:0]        wr_client;
 
   host_if_msix u_msix (
@@ -243,17 +243,6 @@ module host_if (
   assign admin_rd_hdr_o = {admin_hdr.status, admin_hdr.length[12:0]};
   assign unused_hdrs    = ^{sq_hdr, rq_hdr, admin_hdr};
 
-  // Simulation alone: the client of each accepted dma_rd_req and of each accepted beat of dma_wr. sq_fetch 0,
-  // rq_fetch 1, admin 2, payload 3, place 4, cq 5, msix 6, admin_wr 7.
-  typedef struct packed {
-    logic       valid;
-    logic [2:0] client;
-  } tap_t;
-  tap_t tap_dma_rd_req /*verilator public_flat_rd*/;
-  tap_t tap_dma_wr /*verilator public_flat_rd*/;
-  assign tap_dma_rd_req = {dma_rd_req_valid_o && dma_rd_req_ready_i, 1'b0, rd_client};
-  assign tap_dma_wr     = {dma_wr_valid_o && dma_wr_ready_i, wr_client};
-
   // Counters: items are requests taken and DMA requests made.
   logic        rd_moved, wr_moved, req_moved, busy_q, stalled_q;
   logic [1:0]  items_q;
@@ -284,6 +273,12 @@ module host_if (
     end
   end
   assign count_o = {count_items_q, count_busy_q, count_stalled_q};
+
+  // Simulation alone: commit trace (architecture 10)
+  iwarp_pkg::dma_rd_req_commit_t tap_dma_rd_req /*verilator public_flat_rd*/;
+  iwarp_pkg::dma_wr_commit_t     tap_dma_wr /*verilator public_flat_rd*/;
+  assign tap_dma_rd_req = {dma_rd_req_valid_o && dma_rd_req_ready_i, 1'b0, rd_client};
+  assign tap_dma_wr     = {dma_wr_valid_o && dma_wr_ready_i, wr_client};
 
   `RNIC_ASSERT(OneReadPerTag_A, !dma_rd_req_valid_o || 32'(dma_rd_req_o.tag) < rnic_pkg::RdTags)
 endmodule

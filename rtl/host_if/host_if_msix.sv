@@ -1,11 +1,12 @@
 // host_if_msix: the MSI-X table, its pending bits, and the messages.
 //
 //   cq_wr --> FIFO --> entry: data as it is; message: address and data of the table --+
-//                                 masked: pending[v] := 1, goes on as a drop          +--> round robin --> small writes
+//                     masked: goes on as a drop, and when it leaves: pending[v] := 1  +--> round robin --> small writes
 //   pending & unmasked --> first --> entry --> message, pending[v] := 0 --------------+
 //
 // Masked is: the vector's mask, the function's mask, or MSI-X not enabled. cq_wr keeps its order, masked ones too, so
-// that what has left can be counted. A vector that does not exist is dropped. The table is cleared after reset
+// that what has left can be counted; the pending bit is set when the drop leaves, so its message stays behind the event
+// entry that it announces. A vector that does not exist is dropped. The table is cleared after reset
 // (NumVectors cycles), masks are set. Latency 3 cycles, a write a cycle. May wait for host_if_wr alone. BAR accesses
 // take effect at once; a row is read in the same cycle.
 `include "rnic_assert.svh"
@@ -112,7 +113,7 @@ module host_if_msix (
     message.length  = 7'd4;
     message.data    = {224'd0, data[index]};
     for (int unsigned i = 0; i < N; i++) begin
-      set[i]   = cq_valid && cq_ready && cq.is_msix && exists && masked && vector == IndexW'(i);
+      set[i]   = item_valid && item_ready && item_drop && item_out.vector == 8'(i);
       clear[i] = some && message_ready && onehot[i];
     end
   end

@@ -3,7 +3,9 @@
 //   answer, accepted counts now --> [ 16 answers ] --> offered when left >= noted, for place, cq and admin each
 //
 // accepted counts at the unit's ports, left on dma_wr. A place packet is accepted with its last beat. 16 answers may
-// wait; behind them mmio_req stalls until PCIe takes writes again. Latency 2 cycles, an answer every cycle.
+// wait; behind them mmio_req stalls until PCIe takes writes again. An answer that has been offered stays so. The counts
+// are 32 bits and compared over half their range: an answer that PCIe does not take sees fewer than 2^31 writes leave.
+// Latency 2 cycles, an answer every 2 cycles.
 `include "rnic_assert.svh"
 
 module host_if_order (
@@ -21,21 +23,23 @@ module host_if_order (
   input  logic                   mmio_rsp_ready_i,
   output iwarp_pkg::mmio_rsp_t   mmio_rsp_o
 );
-  logic [47:0] accepted_q, left_q, noted, ahead;
-  logic        waits, free_q, valid, unused_ahead;
-  logic [63:0] data;
-  logic [4:0]  unused_count;
+  localparam int unsigned W = 32;
+  logic [3*W-1:0] accepted_q, left_q, noted, ahead;
+  logic           waits, free_q, valid, taken, unused_ahead;
+  logic [63:0]    data;
+  logic [4:0]     unused_count;
 
-  stream_fifo #(.Width(48 + 64), .Depth(16)) u_answers (
+  assign taken = mmio_rsp_valid_o && mmio_rsp_ready_i;
+  stream_fifo #(.Width(3 * W + 64), .Depth(16)) u_answers (
     .clk_i, .rst_ni, .valid_i, .ready_o, .data_i({accepted_q, data_i}),
-    .valid_o(valid), .ready_i(mmio_rsp_valid_o && mmio_rsp_ready_i), .data_o({noted, data}), .count_o(unused_count)
+    .valid_o(valid), .ready_i(taken), .data_o({noted, data}), .count_o(unused_count)
   );
 
   always_comb begin
     waits = 1'b0;
     for (int unsigned c = 0; c < 3; c++) begin
-      ahead[c*16 +: 16] = left_q[c*16 +: 16] - noted[c*16 +: 16];
-      waits = waits || ahead[c*16 + 15];
+      ahead[c*W +: W] = left_q[c*W +: W] - noted[c*W +: W];
+      waits = waits || ahead[c*W + W - 1];
     end
   end
   assign unused_ahead = ^ahead;
@@ -47,10 +51,10 @@ module host_if_order (
       free_q     <= 1'b0;
     end else begin
       for (int unsigned c = 0; c < 3; c++) begin
-        accepted_q[c*16 +: 16] <= accepted_q[c*16 +: 16] + 16'(accepted_i[c]);
-        left_q[c*16 +: 16]     <= left_q[c*16 +: 16] + 16'(left_i[c]);
+        accepted_q[c*W +: W] <= accepted_q[c*W +: W] + W'(accepted_i[c]);
+        left_q[c*W +: W]     <= left_q[c*W +: W] + W'(left_i[c]);
       end
-      free_q <= valid && !waits && !(mmio_rsp_valid_o && mmio_rsp_ready_i);
+      free_q <= valid && !taken && (free_q || !waits);
     end
   end
 

@@ -18,7 +18,7 @@ module host_if_rd (
   output logic                      ready_o,
   input  logic                      dma_on_i,
   input  logic [2:0]                mrrs_i,
-  input  logic [15:0]               placed_i,      // from host_if_wr: packets placed since reset
+  input  logic [31:0]               placed_i,      // from host_if_wr: packets placed since reset, modulo 2^32
   // from qp
   input  logic                      sq_rd_req_valid_i,
   output logic                      sq_rd_req_ready_o,
@@ -101,10 +101,10 @@ module host_if_rd (
     assign exts[c*ExtW +: ExtW] = {one[c*iwarp_pkg::RdReqWidth + 13 +: 64], pkt_length[c*17 +: 17], 3'd0, 1'b0, 1'b1};
   end
 
-  // Payload: the watermark holds a packet back.
+  // Payload: the watermark holds a packet back. Both counts are 32 bits: no message waits while 2^31 packets are placed.
   logic                    head_valid, reached, reached_q;
   iwarp_pkg::payload_req_t head;
-  logic [15:0]             beyond;
+  logic [31:0]             beyond;
   logic                    unused_beyond;
   logic [2*FifoW-1:0]      unused_payload;
 
@@ -122,7 +122,7 @@ module host_if_rd (
 
   assign beyond       = placed_i - head.watermark;
   assign unused_beyond = ^beyond;
-  assign reached      = reached_q || !head.has_watermark || !beyond[15];
+  assign reached      = reached_q || !head.has_watermark || !beyond[31];
   assign pkt_valid[3] = head_valid && reached;
   assign pkt_length[3*17 +: 17] = head.length;
 

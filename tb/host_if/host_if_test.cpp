@@ -82,7 +82,7 @@ class HostIfTest : public testing::Test {
   unsigned read_epochs[2] = {};
 
   /// A packet over these extents; the first failure, in order, is what its header says.
-  void payload(const std::vector<spec::Extent>& extents, uint32_t length, std::optional<uint16_t> watermark = {}) {
+  void payload(const std::vector<spec::Extent>& extents, uint32_t length, std::optional<uint32_t> watermark = {}) {
     dut.payload_req.put({.length = length, .has_watermark = watermark.has_value(), .watermark = watermark.value_or(0)});
     Expected e{{.length = length}, {}};
     for (const auto& x : extents) {
@@ -592,6 +592,53 @@ TYPED_TEST(HostIfTest, Msix) {
   });
 }
 
+// An unmasked vector's message comes behind the event entry that it announces, wherever the two stand when PCIe stalls.
+TYPED_TEST(HostIfTest, UnmaskedMessageStaysBehindItsEvent) {
+  auto& d = this->dut;
+  const uint64_t s = TestFixture::kSmall;
+  for (unsigned entries = 1; entries <= 40; entries++) {
+    this->start({0, 0});
+    this->watch_writes();
+    this->msix(0, s + 0x100, 0xcafe0000, true);
+    d.settle(50);
+    d.dma_wr.stall(100);
+    for (unsigned i = 0; i < entries; i++) this->cq_write(s + 16 * i, 16);
+    d.cq_wr.put({.is_msix = 1, .vector = 0});
+    this->want_message(s + 0x100, 0xcafe0000);
+    d.cycles(100);
+    this->write(spec::kMsixControlOffset, 0, 4);
+    d.cycles(20);
+    d.dma_wr.stall(0);
+    d.settle(50);
+    for (const auto& w : this->wants) EXPECT_TRUE(w.empty()) << "a write is missing";
+    EXPECT_EQ(this->read(spec::kMsixPendingOffset, 8), 0U);
+    ASSERT_FALSE(testing::Test::HasFailure()) << entries << " entries before the message";
+  }
+}
+
+// An answer that is offered stays so, and one that waits behind it comes, whatever has left on dma_wr meanwhile.
+TYPED_TEST(HostIfTest, AnswersOutliveManyWrites) {
+  constexpr unsigned kMany = 33'000;  // beyond half of 2^16
+  this->start({0, 0});
+  auto& d = this->dut;
+  d.mmio_rsp.stall(100);
+  this->ask(spec::kMagicOffset, 4);
+  this->ask(spec::kVersionOffset, 4);
+  d.cycles(20);
+  for (unsigned i = 0; i < kMany; i++) {
+    d.admin_wr.put({.address = TestFixture::kSmall + 64 * (i % 1024), .length = 64});
+    d.cq_wr.put({.address = TestFixture::kSmall + 0x20000 + 64 * (i % 1024), .length = 32});
+  }
+  const size_t want = this->root.tlps.size() + 2 * kMany;
+  EXPECT_TRUE(d.run_until([&] { return this->root.tlps.size() == want; }, 4 * kMany));
+  d.mmio_rsp.stall(0);
+  for (const uint64_t value : {0x43494e4dU, 0x10000U}) {
+    const auto rsp = d.mmio_rsp.try_take();
+    ASSERT_TRUE(rsp) << "an answer never comes";
+    EXPECT_EQ(rsp->data, value);
+  }
+}
+
 // A read with a watermark leaves when that many packets have left on dma_wr, and sees them; others behind it wait.
 TYPED_TEST(HostIfTest, Watermark) {
   this->start({0, 20});
@@ -606,7 +653,7 @@ TYPED_TEST(HostIfTest, Watermark) {
   for (uint32_t i = 0; i < 200; i++) want.push_back(this->wants[0][1].bytes[i].second);
   d.payload_req.put({.length = 300, .has_watermark = 1, .watermark = 2});
   d.tx_extent.put({.address = p, .length = 300, .last = 1});
-  d.payload_req.put({.length = 64, .has_watermark = 1, .watermark = 0xfff0});  // long past
+  d.payload_req.put({.length = 64, .has_watermark = 1, .watermark = 0xffff'fff0});  // long past
   d.tx_extent.put({.address = TestFixture::kRead, .length = 64, .last = 1});
   d.cycles(500);
   EXPECT_EQ(this->root.reads, 0U);
@@ -617,6 +664,45 @@ TYPED_TEST(HostIfTest, Watermark) {
   EXPECT_EQ(d.payload_hdr.take().status, RdStatus::kOk);
   EXPECT_EQ(d.payload.take_packet().bytes, want);
   EXPECT_EQ(d.payload.take_packet().bytes, this->root.bytes(TestFixture::kRead, 64));
+}
+
+// Watermark and placed count are compared over half of 2^32: neither a watermark that is long past nor one that is far
+// ahead is mistaken for the other.
+TYPED_TEST(HostIfTest, WatermarkOfLongAgo) {
+  constexpr uint32_t kMany = 40'000;  // beyond half of 2^16
+  this->start({0, 0});
+  auto& d = this->dut;
+  uint32_t placed = 0;
+  auto ask = [&](uint32_t watermark) {
+    d.payload_req.put({.length = 64, .has_watermark = 1, .watermark = watermark});
+    d.tx_extent.put({.address = TestFixture::kRead, .length = 64, .last = 1});
+  };
+  auto place = [&](uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+      d.place_hdr.put({.length = 64});
+      d.place_extent.put({.address = TestFixture::kPlace + 64 * (i % 1024), .length = 64, .last = 1});
+      d.place.put_packet(Bytes(64));
+    }
+    placed += count;
+    EXPECT_TRUE(d.run_until([&] { return d.place_done.size() == placed; }));
+    this->root.tlps.clear();
+  };
+  place(kMany);
+  for (const uint32_t past : {0U, 1U, kMany, 0x8000'0000U + kMany + 1}) {
+    ask(past);
+    EXPECT_TRUE(d.run_until([&] { return d.payload.size() == 1; }, 1000)) << "watermark " << past << " is reached";
+    d.payload_hdr.take(), d.payload.take_packet();
+  }
+  ask(kMany + kMany);
+  d.cycles(500);
+  place(kMany - 1);
+  d.cycles(500);
+  EXPECT_TRUE(d.payload_hdr.empty()) << "one packet is missing";
+  place(1);
+  EXPECT_EQ(d.payload_hdr.take().status, RdStatus::kOk);
+  ask(0x8000'0000U + kMany + kMany);  // half the range ahead
+  d.cycles(500);
+  EXPECT_TRUE(d.payload_hdr.empty());
 }
 
 // Nobody waits for a path behind it: each output stalled for good, all others go on.
