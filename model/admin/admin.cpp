@@ -13,8 +13,9 @@ using spec::AdminOpcode;
 
 namespace {
 
-constexpr uint32_t kChunk = 4096;  // longest read
-constexpr uint32_t kEntry = 8;     // of a page list
+constexpr uint32_t kChunk = 4096;     // longest read
+constexpr uint32_t kEntry = 8;        // of a page list
+constexpr uint32_t kListChunk = 512;  // of it that is held at a time
 
 Admin::Unit unit_of(AdminOpcode op) {
   const auto v = static_cast<uint8_t>(op);
@@ -36,6 +37,11 @@ Admin::Admin(const spec::Sizes& sizes, Out& out)
   loop_.start();
 }
 
+void Admin::configure(const spec::DevCfg& cfg) {
+  cfg_ = cfg;
+  if (rung_.awaited()) rung_.give(true);  // commands may have waited for `enable`
+}
+
 void Admin::doorbell(const spec::AdminDoorbell& db) {
   producer_ = db.index;
   if (rung_.awaited()) rung_.give(true);
@@ -44,7 +50,7 @@ void Admin::doorbell(const spec::AdminDoorbell& db) {
 /// Fetch, check, do, answer; a failed access to the ring ends it for good.
 Task Admin::run() {
   for (;;) {
-    if (next_ == producer_ || fatal_) {
+    if (next_ == producer_ || fatal_ || cfg_.enable == 0) {
       co_await rung_;
       continue;
     }
@@ -63,25 +69,44 @@ Task Admin::run() {
     spec::CmdRsp rsp{.status = check(cmd), .result = {}};
     bool ok = rsp.status == Status::kOk;
 
-    // Page list: read once to check, once to write.
+    // A region: its slot must be free before its page list is touched. A query_mr with arguments
+    // asks about a slot, not an STag.
+    if (ok && op == AdminOpcode::kCreateMr) {
+      waits_for_ = "tpt";
+      out_.command(Unit::kTpt,
+                   {.opcode = AdminOpcode::kQueryMr, .object = cmd.object, .args = cmd.args});
+      rsp = co_await answer_;
+      ok = rsp.status == Status::kNotFound;
+      rsp = {.status = ok                          ? Status::kOk
+                       : rsp.status == Status::kOk ? Status::kExists
+                                                   : rsp.status,
+             .result = {}};
+    }
+
+    // Page list: a chunk at a time, checked whole before any of it is written. A list of one chunk
+    // is read once, a longer one once to check and once to check and write.
     if (ok && op == AdminOpcode::kCreateMr) {
       const auto a = spec::AdminMrArgs::unpack(cmd.args);
       const uint64_t bytes = uint64_t{a.pages} * kEntry;
       waits_for_ = "a page list";
-      for (int pass = 0; pass < 2 && ok; ++pass) {
-        for (uint64_t at = 0; at < bytes && ok; at += kChunk) {
-          const uint32_t part = static_cast<uint32_t>(std::min<uint64_t>(kChunk, bytes - at));
+      for (int pass = bytes <= kListChunk ? 1 : 0; pass < 2 && ok; ++pass) {
+        for (uint64_t at = 0; at < bytes && ok; at += kListChunk) {
+          const uint32_t part = static_cast<uint32_t>(std::min<uint64_t>(kListChunk, bytes - at));
           out_.admin_rd_req(read_of(a.page_list + at, part));
           const MemData list = co_await data_;
           if (list.status != spec::RdStatus::kOk) rsp.status = Status::kDmaError;
-          for (uint32_t i = 0; i < list.data.size() / kEntry; ++i) {
-            const uint64_t page = base::load_le<uint64_t>(&list.data.bytes()[size_t{i} * kEntry]);
-            if ((page & ((uint64_t{1} << a.log_page) - 1)) != 0) rsp.status = Status::kBadArgument;
-            if (pass == 1)
-              out_.pbl_wr(
-                  {.index = a.pbl_base + static_cast<uint32_t>(at / kEntry) + i, .address = page});
+          const auto page = [&](uint32_t i) {
+            return base::load_le<uint64_t>(&list.data.bytes()[size_t{i} * kEntry]);
+          };
+          const uint32_t entries = list.data.size() / kEntry;
+          for (uint32_t i = 0; i < entries; ++i) {
+            if ((page(i) & ((uint64_t{1} << a.log_page) - 1)) != 0)
+              rsp.status = Status::kBadArgument;
           }
           ok = rsp.status == Status::kOk;
+          const uint32_t first = a.pbl_base + static_cast<uint32_t>(at / kEntry);
+          for (uint32_t i = 0; ok && pass == 1 && i < entries; ++i)
+            out_.pbl_wr({.index = first + i, .address = page(i)});
         }
       }
     }
@@ -94,8 +119,11 @@ Task Admin::run() {
       waits_for_ = "qp";
       out_.command(Unit::kQp, {.opcode = AdminOpcode::kQueryQp, .object = cmd.object, .args = {}});
       rsp = co_await answer_;
-      ok = spec::AdminQpResult::unpack(rsp.result).state == spec::QpState::kIdle;
-      rsp = {.status = ok ? Status::kOk : Status::kBadState, .result = {}};
+      if (rsp.status == Status::kOk &&
+          spec::AdminQpResult::unpack(rsp.result).state != spec::QpState::kIdle)
+        rsp.status = Status::kBadState;
+      ok = rsp.status == Status::kOk;
+      rsp.result = {};
     }
     if (ok && starts) {
       waits_for_ = "llp_if";
@@ -104,9 +132,17 @@ Task Admin::run() {
       ok = rsp.status == Status::kOk;
     }
 
+    // conn_send: the connection is asked before the bytes are read.
+    const bool sends = op == AdminOpcode::kConnSend;
+    if (ok && sends) {
+      waits_for_ = "llp_if";
+      out_.command(Unit::kConn, to_unit);
+      rsp = {.status = (co_await answer_).status, .result = {}};
+      ok = rsp.status == Status::kOk;
+    }
+
     // Streaming bytes: all of them are read before anything is sent.
     const auto conn = spec::AdminConnArgs::unpack(cmd.args);
-    const bool sends = op == AdminOpcode::kConnSend;
     const uint32_t length = sends ? conn.length : starts ? modify.stream_length : 0U;
     if (ok && length != 0) {
       const uint64_t address = sends ? conn.address : modify.stream_address;
@@ -123,13 +159,13 @@ Task Admin::run() {
         const uint16_t connection = sends ? static_cast<uint16_t>(cmd.object) : modify.connection;
         out_.raw_tx({.connection = connection, .data = std::move(all)});
       } else {
-        rsp.status = Status::kDmaError;
+        rsp = {.status = Status::kDmaError, .result = {}};
       }
     }
 
     const bool here =
         op == AdminOpcode::kNop || op == AdminOpcode::kCreatePd || op == AdminOpcode::kDestroyPd;
-    if (ok && !here) {
+    if (ok && !here && !sends) {
       waits_for_ = "a unit's answer";
       out_.command(unit_of(op), to_unit);
       rsp = co_await answer_;
@@ -138,6 +174,8 @@ Task Admin::run() {
     if (ok && op == AdminOpcode::kConnGive) {
       waits_for_ = "streaming bytes of the peer";
       const RawBytes raw = co_await raw_;
+      ok = raw.data.size() != 0;
+      if (!ok) rsp = {.status = Status::kBadState, .result = {}};  // the connection has ended
       for (uint32_t at = 0; at < raw.data.size(); at += 64) {
         const auto part = raw.data.slice(at, 64);
         spec::AdminWr wr{

@@ -34,7 +34,7 @@ class Admin {
   };
   Admin(const spec::Sizes& sizes, Out& out);
 
-  void configure(const spec::DevCfg& cfg) { cfg_ = cfg; }
+  void configure(const spec::DevCfg& cfg);
   void doorbell(const spec::AdminDoorbell& db);
   void data(MemData d) { data_.give(std::move(d)); }           // answers admin_rd_req
   void answer(const spec::CmdRsp& rsp) { answer_.give(rsp); }  // answers command

@@ -82,7 +82,10 @@ Admin::Status Admin::check(const spec::AdminCmd& cmd) const {
     case AdminOpcode::kCreateCq:
       return check_ring(ring, false);
     case AdminOpcode::kModifyCq:
-      return ring.eqn < eqs_.size() && eqs_[ring.eqn].exists ? Status::kOk : Status::kNotFound;
+      if (ring.eqn >= eqs_.size() || !eqs_[ring.eqn].exists) return Status::kNotFound;
+      return ring.reserved0 == 0 && ring.reserved1 == 0 && zero(ring.reserved2)
+                 ? Status::kOk
+                 : Status::kBadArgument;
     case AdminOpcode::kCreateQp:
       return check_qp(spec::AdminQpArgs::unpack(cmd.args));
     case AdminOpcode::kModifyQp:

@@ -16,7 +16,9 @@ class AdminUnit final : private Admin::Out {
   explicit AdminUnit(Units& u);
   Queue<In> in;
 
-  void answer(const spec::CmdRsp& rsp) { in.push(rsp, u_.now() + u_.timing.admin.step); }
+  void answer(const spec::CmdRsp& rsp, Cycle after = 0) {
+    in.push(rsp, u_.now() + after + u_.timing.admin.step);
+  }
   void configure(const spec::DevCfg& cfg) { admin_.configure(cfg); }
   bool fatal() const { return admin_.fatal(); }
   spec::UnitCount count() const { return meter_.count(); }

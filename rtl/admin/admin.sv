@@ -5,7 +5,7 @@
 //                  admin_rd  admin_wr       |  +--> [ admin_pages ] --> pbl_wr
 //                                           +-----> [ admin_bytes ] <--> raw_tx, raw_rx
 //
-// Latency, with memory and units that answer in the next cycle: doorbell to answer of a nop 12 cycles, create_pd 15, create_qp 26, create_mr 2.4 a
+// Latency, with memory and units that answer in the next cycle: doorbell to answer of a nop 12 cycles, create_pd 15, create_qp 26, create_mr 1.4 a
 // page. Waits for host_if and for the unit a command is for; no unit
 // waits for admin. One read is under way at a time, so ring, page list and bytes share the read client.
 // Model: model/admin/admin.hpp. Bench: tb/admin/admin_test.cpp. Contract: docs/theory-of-operation.md
@@ -147,7 +147,7 @@ module admin (
     .log_page_i(mr.log_page[4:0]), .done_o(pages_done), .status_o(pages_status),
     .rd_valid_o(pages_rd), .rd_ready_i(admin_rd_req_ready_i), .rd_o(pages_req),
     .hdr_valid_i(admin_rd_hdr_valid_i), .hdr_status_i(admin_rd_hdr_i.status), .hdr_ready_o(pages_hdr_ready),
-    .beat_valid_i(admin_rd_valid_i), .beat_last_i(admin_rd_i.last), .beat_i(admin_rd_i.data), .beat_ready_o(pages_beat_ready),
+    .beat_valid_i(admin_rd_valid_i), .beat_i(admin_rd_i), .beat_ready_o(pages_beat_ready),
     .pbl_valid_o(pbl_wr_valid_o), .pbl_ready_i(pbl_wr_ready_i), .pbl_o(pbl_wr_o)
   );
 
@@ -167,7 +167,7 @@ module admin (
     .beat_valid_i(admin_rd_valid_i), .beat_i(admin_rd_i), .beat_ready_o(bytes_beat_ready),
     .raw_hdr_valid_o(raw_tx_hdr_valid_o), .raw_hdr_ready_i(raw_tx_hdr_ready_i), .raw_hdr_o(raw_tx_hdr_o),
     .raw_valid_o(raw_tx_valid_o), .raw_ready_i(raw_tx_ready_i), .raw_o(raw_tx_o),
-    .in_hdr_valid_i(raw_rx_hdr_valid_i), .in_hdr_ready_o(raw_rx_hdr_ready_o),
+    .in_hdr_valid_i(raw_rx_hdr_valid_i), .in_length_i(raw_rx_hdr_i.length), .in_hdr_ready_o(raw_rx_hdr_ready_o),
     .in_valid_i(raw_rx_valid_i), .in_ready_o(raw_rx_ready_o), .in_i(raw_rx_i),
     .wr_valid_o(bytes_wr), .wr_ready_i(admin_wr_ready_i), .wr_o(bytes_out)
   );

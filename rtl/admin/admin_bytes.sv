@@ -1,7 +1,7 @@
 // admin_bytes: streaming bytes of a connection, between host memory and llp_if.
 //
 //   load:  read length bytes -> [ FIFO, all of them ] -> done, with status        send: [ FIFO ] -> raw_tx
-//   store: raw_rx -> pieces of up to 64 bytes -> admin_wr
+//   store: raw_rx -> pieces of up to 64 bytes -> admin_wr; an empty packet: failed, the connection has ended
 //
 // Load and send are apart, so that nothing leaves before all bytes are there and everything else is checked; up to 1024 bytes. drop empties
 // the FIFO. store passes any length. A beat a cycle. Sibling: admin_exec.
@@ -18,7 +18,7 @@ module admin_bytes (
   input  logic [15:0] length_i,
   input  logic [15:0] connection_i,
   output logic done_o,
-  output logic failed_o,                 // with done_o of a load
+  output logic failed_o,                 // with done_o of a load or store
   // read client, shared
   output logic rd_valid_o,
   input  logic rd_ready_i,
@@ -38,6 +38,7 @@ module admin_bytes (
   output iwarp_pkg::beat_t raw_o,
   // from llp_if
   input  logic in_hdr_valid_i,
+  input  logic [15:0] in_length_i,
   output logic in_hdr_ready_o,
   input  logic in_valid_i,
   output logic in_ready_o,
@@ -84,7 +85,7 @@ module admin_bytes (
       StRaw:       if (f_valid && raw_ready_i && f.last) state_d = StDone;
       StDrop:      if (f_valid && f.last) state_d = StDone;
       StInHeader:  if (in_hdr_valid_i) state_d = StIn;
-      StIn:        if (in_valid_i && wr_ready_i && in_i.last) state_d = StDone;
+      StIn:        if (in_valid_i && in_ready_o && in_i.last) state_d = StDone;
       StDone:      state_d = StIdle;
       default:     state_d = StIdle;
     endcase
@@ -94,9 +95,10 @@ module admin_bytes (
     else         state_q <= state_d;
   end
   always_ff @(posedge clk_i) begin
-    if (state_q == StHeader) failed_q <= hdr_status_i != iwarp_pkg::RdOk;
+    if (state_q == StHeader)        failed_q <= hdr_status_i != iwarp_pkg::RdOk;
+    else if (state_q == StInHeader) failed_q <= in_length_i == '0;
     if (state_q == StInHeader)                         address_q <= address_i;
-    else if (state_q == StIn && in_valid_i && wr_ready_i) address_q <= address_q + {57'h0, in_i.keep};
+    else if (state_q == StIn && in_valid_i && in_ready_o) address_q <= address_q + {57'h0, in_i.keep};
   end
 
   assign done_o          = state_q == StDone;
@@ -110,8 +112,8 @@ module admin_bytes (
   assign raw_valid_o     = state_q == StRaw && f_valid;
   assign raw_o           = f;
   assign in_hdr_ready_o  = state_q == StInHeader;
-  assign in_ready_o      = state_q == StIn && wr_ready_i;
-  assign wr_valid_o      = state_q == StIn && in_valid_i;
+  assign in_ready_o      = state_q == StIn && (wr_ready_i || failed_q);
+  assign wr_valid_o      = state_q == StIn && in_valid_i && !failed_q;
   assign wr_o            = {address_q, in_i.keep, in_i.data};
 
   logic unused_length;

@@ -1,8 +1,8 @@
 // admin_exec: carries out one command at a time: judge, look up what it names, let its unit do it, note the change.
 //
 //   command -> [ admin_judge ] -> read tables -> read what the first read named -> exists? in use?
-//     -> page list (create_mr) / connection and bytes (modify_qp to rts, conn_send) -> unit's command -> its answer
-//     -> up to 4 changes of the tables, each read and write -> bytes in (conn_give) -> answer
+//     -> slot free? and page list (create_mr) / connection and bytes (modify_qp to rts, conn_send) -> unit's command
+//     -> its answer -> up to 4 changes of the tables, each read and write -> bytes in (conn_give) -> answer
 //
 // Nothing is changed before everything that can be checked has been; a unit that refuses leaves the tables as they are. About 10 cycles and the
 // unit's time. Siblings: admin_tables, admin_pages, admin_bytes, admin_ring. Bench: tb/admin/admin_test.cpp
@@ -45,6 +45,7 @@ module admin_exec (
   typedef enum logic [4:0] {
     StIdle, StJudge,
     StRead1, StGot1, StRead2, StGot2,      // tables
+    StIsFree, StIsFreeRsp,                 // create_mr: is its slot free?
     StPages,                               // page list
     StIsIdle, StIsIdleRsp,                 // modify to rts: the QP's state
     StConn, StConnRsp,                     // modify to rts, conn_send: the connection
@@ -260,10 +261,20 @@ module admin_exec (
       StGot2: begin
         status_d = found;
         if (found != iwarp_pkg::AdmOk || op == iwarp_pkg::CmdNop) state_d = StAnswer;
-        else if (op == iwarp_pkg::CmdCreateMr)   state_d = StPages;
+        else if (op == iwarp_pkg::CmdCreateMr)   state_d = StIsFree;
         else if (to_rts)                         state_d = StIsIdle;
         else if (op == iwarp_pkg::CmdConnSend)   state_d = StConn;
         else                                     state_d = has_unit ? StUnit : StChange;
+      end
+      StIsFree: if (unit_ready_i) state_d = StIsFreeRsp;
+      StIsFreeRsp: begin
+        if (unit_rsp_valid_i) begin
+          state_d = StPages;
+          if (unit_rsp_i.status != iwarp_pkg::AdmNotFound) begin
+            status_d = refused ? unit_rsp_i.status : iwarp_pkg::AdmExists;
+            state_d  = StAnswer;
+          end
+        end
       end
       StPages: begin
         if (pages_done_i) begin
@@ -310,7 +321,12 @@ module admin_exec (
       StChange:      state_d = StChangeGot;
       StChangeGot:   state_d = StChangeWrite;
       StChangeWrite: state_d = change_last ? StAnswer : StChange;
-      StStore:       if (bytes_done_i) state_d = StAnswer;
+      StStore: begin
+        if (bytes_done_i) begin
+          state_d = StAnswer;
+          if (bytes_failed_i) status_d = iwarp_pkg::AdmBadState;   // the connection ended meanwhile
+        end
+      end
       StAnswer:      if (rsp_ready_i) state_d = StIdle;
       default:       state_d = StIdle;
     endcase
@@ -333,15 +349,16 @@ module admin_exec (
       old_eq_q     <= cq_eq;
       refs_q       <= {qp_pd, qp_send, qp_recv};
     end
-    if (state_q == StUnitRsp && unit_rsp_valid_i && !refused) result_q <= unit_rsp_i.result;
+    if (state_q == StUnitRsp && unit_rsp_valid_i && !refused)      result_q <= unit_rsp_i.result;
+    else if (state_q == StStore && bytes_done_i && bytes_failed_i) result_q <= '0;
     if (state_q == StChangeWrite) change_q <= change_q + 2'd1;
   end
 
   assign cmd_ready_o      = state_q == StIdle && !tables_busy;
   assign rsp_valid_o      = state_q == StAnswer;
   assign rsp_o            = {status_q, result_q};
-  assign unit_valid_o     = state_q == StUnit || state_q == StIsIdle || state_q == StConn;
-  assign unit_rsp_ready_o = state_q == StUnitRsp || state_q == StIsIdleRsp || state_q == StConnRsp;
+  assign unit_valid_o     = state_q == StUnit || state_q == StIsFree || state_q == StIsIdle || state_q == StConn;
+  assign unit_rsp_ready_o = state_q == StUnitRsp || state_q == StIsFreeRsp || state_q == StIsIdleRsp || state_q == StConnRsp;
   always_comb begin
     unit_cmd_o        = '0;
     unit_cmd_o        = {cmd_q.opcode, cmd_q.object, cmd_q.args};
@@ -350,12 +367,13 @@ module admin_exec (
       unit_cmd_o.opcode = iwarp_pkg::CmdQueryQp;
       unit_cmd_o.args   = '0;
     end
+    if (state_q == StIsFree || state_q == StIsFreeRsp) unit_cmd_o.opcode = iwarp_pkg::CmdQueryMr;   // with args: of a slot
     if (state_q == StConn || state_q == StConnRsp) begin
       unit_o = UnitLlp;
       if (to_rts) unit_cmd_o.object = {16'h0, mod.connection};
     end
   end
-  assign pages_start_o = state_q == StGot2 && state_d == StPages;
+  assign pages_start_o = state_q == StIsFreeRsp && state_d == StPages;
   assign load_o        = state_q == StConnRsp && state_d == StLoad;
   assign send_o        = state_q == StSend;
   assign drop_o        = state_q == StDrop;

@@ -1,9 +1,11 @@
-// admin_pages: reads a page list from host memory, twice: once to check every address, once to write them to tpt.
+// admin_pages: reads a page list from host memory, checks every address, writes them to tpt.
 //
-//   for each pass: read up to 64 entries (512 bytes) -> 8 entries a beat -> aligned to the page size? / pbl_wr
+//   chunk: read up to 64 entries (512 bytes) -> 8 entries a beat: aligned to the page size? -> [ FIFO ] -> pbl_wr, one a cycle
 //
-// One entry a cycle, one cycle more a beat. done_o with status ok: the list is written. bad_argument: nothing was. dma_error: a part may have
-// been, of a region that will not exist. Sibling: admin_exec.
+// A list of one chunk is read once. A longer one is read twice, since the FIFO holds one chunk: once only to check, once to check and
+// write. Nothing of a chunk is written before all of it is good, and nothing behind a bad one, so a list of up to 64 entries is
+// written whole or not at all; of a longer one a part may have been written if the host changed it, or it became
+// unreadable, between the readings: entries of a region that will not exist. 8 entries a cycle to check, one to write. Sibling: admin_exec.
 `include "rnic_assert.svh"
 
 module admin_pages (
@@ -22,10 +24,9 @@ module admin_pages (
   output iwarp_pkg::rd_req_t rd_o,
   input  logic hdr_valid_i,
   input  iwarp_pkg::rd_status_e hdr_status_i,
-  input  logic beat_valid_i,
-  input  logic beat_last_i,
-  input  logic [511:0] beat_i,
   output logic hdr_ready_o,
+  input  logic beat_valid_i,
+  input  iwarp_pkg::beat_t beat_i,
   output logic beat_ready_o,
   // to tpt
   output logic pbl_valid_o,
@@ -36,44 +37,65 @@ module admin_pages (
     StIdle,
     StRead,     // a chunk's read is offered
     StHeader,
-    StBeat,     // a beat is awaited
-    StEntry,    // its entries, one a cycle
+    StLoad,     // its beats: checked, and kept if they are to be written
+    StWrite,    // its entries, one a cycle
+    StDrop,     // a bad chunk leaves the FIFO
     StDone
   } state_e;
   state_e state_d, state_q;
 
-  logic         misaligned, write_q, bad_q, unread_q, last_beat_q, end_of_list, step, next_pass;
-  logic [21:0]  at_q, rest;
-  logic [511:0] beat_q;
-  logic [2:0]   lane_q;
-  logic [6:0]   chunk;
-  logic [63:0]  entry;
-  assign rest        = pages_i - at_q;
-  assign chunk       = rest > 22'd64 ? 7'd64 : rest[6:0];
-  assign entry       = beat_q[63:0];
-  assign end_of_list = at_q + 22'd1 == pages_i;
-  assign step        = state_q == StEntry && (!write_q || pbl_ready_i);
-  assign next_pass   = step && end_of_list && !write_q;
+  // at: the chunk's first entry, and while it is written the entry that is.
+  logic        write_q, bad_q, unread_q, last_chunk, end_of_chunk, end_of_list, loaded, step;
+  logic [21:0] at_q, rest;
+  logic [6:0]  chunk;
+  assign rest         = pages_i - at_q;
+  assign last_chunk   = rest <= 22'd64;
+  assign chunk        = last_chunk ? rest[6:0] : 7'd64;
+  assign end_of_list  = at_q + 22'd1 == pages_i;
+  assign end_of_chunk = (&at_q[5:0]) || end_of_list;
+  assign loaded       = state_q == StLoad && beat_valid_i && beat_i.last;
+  assign step         = state_q == StWrite && pbl_ready_i;
+
+  // --- check: all entries of a beat at once
+  logic [20:0] offset;     // what lies inside a page
+  logic        bad;
+  assign offset = ~(21'h1fffff << log_page_i);
+  always_comb begin
+    bad = bad_q;
+    for (int unsigned i = 0; i < 8; i++) begin
+      if (beat_i.keep[6:3] > 4'(i) && (beat_i.data[64*i +: 21] & offset) != '0) bad = 1'b1;
+    end
+  end
+
+  // --- the chunk
+  logic             f_valid, f_ready;
+  logic [511:0]     f;
+  logic [63:0]      entry;
+  stream_fifo #(.Width(512), .Depth(8)) u_chunk (
+    .clk_i, .rst_ni, .valid_i(state_q == StLoad && beat_valid_i && write_q), .ready_o(), .data_i(beat_i.data),
+    .valid_o(f_valid), .ready_i(f_ready), .data_o(f), .count_o()
+  );
+  assign entry   = f[{at_q[2:0], 6'h0} +: 64];
+  assign f_ready = state_q == StDrop || (step && ((&at_q[2:0]) || end_of_list));
 
   always_comb begin
     state_d = state_q;
     case (state_q)
       StIdle:   if (start_i) state_d = StRead;
       StRead:   if (rd_ready_i) state_d = StHeader;
-      StHeader: if (hdr_valid_i) state_d = StBeat;
-      StBeat:   if (beat_valid_i) state_d = unread_q ? StDone : StEntry;
-      StEntry: begin
-        if (step) begin
-          if (end_of_list)                        state_d = (write_q || bad_q || misaligned) ? StDone : StRead;
-          else if (lane_q == 3'd7 && last_beat_q) state_d = StRead;
-          else if (lane_q == 3'd7)                state_d = StBeat;
+      StHeader: if (hdr_valid_i) state_d = StLoad;
+      StLoad: begin
+        if (loaded) begin
+          if (unread_q || bad) state_d = StDrop;
+          else                 state_d = write_q ? StWrite : StRead;
         end
       end
+      StWrite:  if (step && end_of_chunk) state_d = end_of_list ? StDone : StRead;
+      StDrop:   if (!f_valid) state_d = StDone;
       StDone:   state_d = StIdle;
       default:  state_d = StIdle;
     endcase
   end
-  assign misaligned = (entry & ~({64{1'b1}} << log_page_i)) != '0;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) state_q <= StIdle;
@@ -81,33 +103,26 @@ module admin_pages (
   end
   always_ff @(posedge clk_i) begin
     if (state_q == StIdle) begin
-      write_q  <= 1'b0;
+      write_q  <= pages_i <= 22'd64;
       bad_q    <= 1'b0;
       unread_q <= 1'b0;
       at_q     <= '0;
     end else begin
       if (state_q == StHeader && hdr_valid_i) unread_q <= hdr_status_i != iwarp_pkg::RdOk;
-      if (step) begin
-        bad_q <= bad_q || misaligned;
-        at_q  <= end_of_list ? '0 : at_q + 22'd1;
+      if (state_q == StLoad && beat_valid_i)  bad_q    <= bad;
+      if (loaded && !write_q) begin
+        at_q    <= last_chunk ? '0 : at_q + 22'd64;
+        write_q <= last_chunk;
       end
-      if (next_pass) write_q <= 1'b1;
-    end
-    if (state_q == StBeat) begin
-      beat_q      <= beat_i;
-      last_beat_q <= beat_last_i;
-      lane_q      <= '0;
-    end else if (step) begin
-      beat_q <= {64'h0, beat_q[511:64]};
-      lane_q <= lane_q + 3'd1;
+      if (step) at_q <= at_q + 22'd1;
     end
   end
 
   assign rd_valid_o   = state_q == StRead;
   assign rd_o         = {list_i + {39'h0, at_q, 3'h0}, {3'h0, chunk, 3'h0}};
   assign hdr_ready_o  = state_q == StHeader;
-  assign beat_ready_o = state_q == StBeat;
-  assign pbl_valid_o  = state_q == StEntry && write_q;
+  assign beat_ready_o = state_q == StLoad;
+  assign pbl_valid_o  = state_q == StWrite;
   assign pbl_o        = {pbl_base_i + {10'h0, at_q}, entry};
   assign done_o       = state_q == StDone;
   always_comb begin
@@ -116,5 +131,9 @@ module admin_pages (
     else if (bad_q) status_o = iwarp_pkg::AdmBadArgument;
   end
 
+  logic unused_bits;
+  assign unused_bits = ^{beat_i.error, beat_i.keep[2:0]};
+
+  `RNIC_ASSERT(ChunkHeld_A, state_q != StWrite || f_valid)
   `RNIC_STREAM_STABLE(PblStable_A, pbl_valid_o, pbl_ready_i, pbl_o)
 endmodule

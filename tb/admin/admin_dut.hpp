@@ -1,5 +1,5 @@
 // admin as a bench sees it: its streams, by name, its settings, and its sizes. The model's admin
-// can stand behind the same face.
+// stands behind the same face (admin_model.hpp).
 //
 //   dut.start(pace);   dut.configure({.enable = 1, ...});   dut.admin_doorbell.put({.index = 1});
 #pragma once
@@ -8,6 +8,7 @@
 
 #include "VAdmin.h"
 #include "VAdminMin.h"
+#include "admin/admin_model.hpp"
 #include "gen/queues.hpp"
 #include "gen/sizes.hpp"
 #include "gen/streams.hpp"
@@ -57,6 +58,7 @@ struct RtlAdmin : RtlDut<V> {
   }
 };
 
-using Duts = ::testing::Types<RtlAdmin<VAdmin, false>, RtlAdmin<VAdminMin, true>>;
+using Duts = ::testing::Types<RtlAdmin<VAdmin, false>, RtlAdmin<VAdminMin, true>, ModelAdmin<false>,
+                              ModelAdmin<true>>;
 
 }  // namespace rnic::tb

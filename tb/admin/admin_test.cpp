@@ -383,6 +383,70 @@ TYPED_TEST(AdminTest, PageLists) {
   });
 }
 
+// A region whose slot is in use is refused before its list is read, and nothing is written.
+TYPED_TEST(AdminTest, SlotIsAskedForFirst) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    this->must(Op::kCreatePd, 1);
+    for (uint32_t n : {1U, 64U, 65U}) {
+      const auto a = this->region(1, n);
+      const auto made = this->must(Op::kCreateMr, 9, a);
+      EXPECT_EQ(this->questions, 1U);
+      this->refused(Status::kExists, Op::kCreateMr, 9, a);
+      EXPECT_EQ(this->reads, 1U) << "the command alone";
+      auto other = this->region(1, n, 12, 0x6'0000'0000);  // another list
+      this->refused(Status::kExists, Op::kCreateMr, 9, other);
+      this->must(Op::kDestroyMr, spec::AdminMrResult::unpack(made.result).stag);
+      this->answer_question = Status::kNoResource;
+      this->refused(Status::kNoResource, Op::kCreateMr, 9, a);
+      this->answer_question.reset();
+    }
+    this->must(Op::kDestroyPd, 1);
+  });
+}
+
+// A list of one chunk is read once, so what was checked is what is written. A longer one may turn
+// bad between its two readings: no entry of the bad chunk is written, nor any behind it.
+TYPED_TEST(AdminTest, ListsThatTurnBad) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    this->must(Op::kCreatePd, 1);
+    for (uint32_t n : {1U, 8U, 63U, 64U}) {
+      const auto a = this->region(1, n);
+      const auto made = this->must(Op::kCreateMr, 3, a);
+      EXPECT_EQ(this->reads, 2U) << "command and list";
+      EXPECT_EQ(this->pbl.size(), n);
+      this->must(Op::kDestroyMr, spec::AdminMrResult::unpack(made.result).stag);
+    }
+    for (uint32_t n : {65U, 129U, 200U}) {
+      for (uint32_t at : {0U, 63U, 64U, n - 1}) {
+        for (bool unreadable : {false, true}) {
+          const auto a = this->region(1, n);
+          unsigned seen = 0;
+          this->on_read = [&](const spec::RdReq& r) {
+            seen += r.address == a.page_list;
+            if (seen != 2 || r.address != a.page_list) return;
+            if (unreadable) this->mem.spoil(a.page_list + 8 * at);
+            if (!unreadable) this->mem[a.page_list + 8 * at + 1] ^= 8;
+          };
+          this->expect(unreadable ? Status::kDmaError : Status::kBadArgument, Op::kCreateMr, 3, a);
+          EXPECT_EQ(seen, 2U);
+          EXPECT_TRUE(this->sent.empty());
+          EXPECT_EQ(this->pbl.size(), at / 64 * 64) << "of " << n << ", bad at " << at;
+          this->on_read = nullptr;
+          this->mem.mend();
+          const auto good = this->region(1, n);  // nothing of it is left inside
+          const auto made = this->must(Op::kCreateMr, 3, good);
+          EXPECT_EQ(this->pbl.size(), n);
+          this->must(Op::kDestroyMr, spec::AdminMrResult::unpack(made.result).stag);
+          if (testing::Test::HasFailure()) return;
+        }
+      }
+    }
+    this->must(Op::kDestroyPd, 1);
+  });
+}
+
 // Only if the unit answers ok are the tables changed.
 TYPED_TEST(AdminTest, UnitsRefuse) {
   each_pace([&](Pace pace) {
@@ -597,6 +661,18 @@ TYPED_TEST(AdminTest, StreamingBytes) {
       this->expect(Status::kBadArgument, Op::kConnGive, 3, args);
       EXPECT_EQ(this->order.size(), 2U) << "the command and the answer alone";
     }
+    // The connection ends while it gives: an empty packet, and admin goes on.
+    for (unsigned i = 0; i < 3; i++) {
+      this->waiting.clear();
+      const AdminConnArgs args{.address = 0xb'0000'0000, .length = u16(20 + i)};
+      const auto rsp = this->expect(Status::kBadState, Op::kConnGive, 3, args);
+      EXPECT_EQ(rsp.result, (std::array<uint8_t, 16>{}));
+      EXPECT_EQ(this->order.size(), 2U) << "the command and the answer alone";
+      this->waiting = this->rng.bytes(args.length);
+      const auto bytes = this->waiting;
+      this->expect(Status::kOk, Op::kConnGive, 3, args);
+      EXPECT_EQ(this->mem.get(args.address, args.length), bytes);
+    }
     this->must(Op::kNop, 0);
     EXPECT_FALSE(this->dut.fatal());
   });
@@ -689,13 +765,12 @@ TYPED_TEST(AdminTest, Random) {
         args[55] = 0x80;  // reserved everywhere
         if (want == Status::kOk) want = Status::kBadArgument;
       }
+      if (want == Status::kOk && op == Op::kCreateMr && this->slot_used(object))
+        want = Status::kExists;
       const bool reaches = want == Status::kOk && op != Op::kCreatePd && op != Op::kDestroyPd;
       if (reaches && rng.percent(15)) {
         want = Status::kNoResource;
         for (auto unit : {W::kQp, W::kCq, W::kTpt}) this->refuse[unit] = {want};
-      } else if (reaches && op == Op::kCreateMr) {
-        for (const auto& r : this->regions)
-          if (r.second.first == object) want = Status::kExists;
       } else if (reaches && op == Op::kDestroyMr && !this->regions.contains(object)) {
         want = Status::kNotFound;
       }

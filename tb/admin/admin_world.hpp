@@ -76,6 +76,7 @@ class AdminWorld : public testing::Test {
 
   // --- what was seen since a command was given
   std::vector<Sent> sent;
+  unsigned questions = 0;          // of create_mr to tpt: is the slot free?
   std::vector<std::string> order;  // of what left admin
   std::vector<spec::PblWr> pbl;
   std::vector<std::pair<spec::RawTxHdr, Bytes>> raw;
@@ -84,6 +85,7 @@ class AdminWorld : public testing::Test {
 
   // --- the units
   std::deque<Status> refuse[4];  // a unit's next answers that are not ok; kOk: this one passes
+  std::optional<Status> answer_question;
   std::map<uint32_t, spec::QpState> qp_state;
   std::map<uint32_t, std::pair<uint32_t, uint16_t>> regions;  // STag: slot, PD
   Bytes waiting;                                              // what conn_give finds
@@ -95,6 +97,7 @@ class AdminWorld : public testing::Test {
     log_size = log;
     index = 0;
     for (auto& r : refuse) r.clear();
+    answer_question.reset();
     qp_state.clear(), regions.clear();
     ref = {};
     forget();
@@ -107,6 +110,7 @@ class AdminWorld : public testing::Test {
   }
   void forget() {
     sent.clear(), order.clear(), pbl.clear(), raw.clear(), reads = 0, last_answer.reset();
+    questions = 0;
     waiting.clear();
   }
 
@@ -129,8 +133,7 @@ class AdminWorld : public testing::Test {
         break;
       case Op::kCreateMr: {
         const auto a = spec::AdminMrArgs::unpack(c.args);
-        for (const auto& r : regions)
-          if (r.second.first == c.object) return {.status = Status::kExists};
+        EXPECT_FALSE(slot_used(c.object)) << "the slot had been asked about";
         const auto stag = u32(rng.next());
         regions[stag] = {c.object, a.pd};
         spec::AdminMrResult{.stag = stag, .pd = a.pd}.pack(rsp.result);
@@ -154,6 +157,21 @@ class AdminWorld : public testing::Test {
     }
     return rsp;
   }
+  /// A query_mr with a region's arguments is about a slot.
+  static bool is_question(Unit unit, const spec::Cmd& c) {
+    return unit == kTpt && c.opcode == Op::kQueryMr && spec::AdminMrArgs::unpack(c.args).pages != 0;
+  }
+  [[nodiscard]] bool slot_used(uint32_t slot) const {
+    return std::any_of(regions.begin(), regions.end(),
+                       [&](const auto& r) { return r.second.first == slot; });
+  }
+  spec::CmdRsp slot_answer(const spec::Cmd& c) {
+    EXPECT_TRUE(pbl.empty()) << "an entry was written before the slot is known to be free";
+    spec::CmdRsp rsp{.status = slot_used(c.object) ? Status::kOk : Status::kNotFound};
+    if (answer_question) rsp.status = *answer_question;
+    rng.fill(rsp.result);  // nobody looks at it
+    return rsp;
+  }
   template <class Out, class In>
   bool serve(Unit unit, Out& out, In& in) {
     bool did = false;
@@ -161,6 +179,12 @@ class AdminWorld : public testing::Test {
     while (!out.empty()) {
       const spec::Cmd c = out.items().front();
       out.items().pop_front();
+      if (is_question(unit, c)) {
+        questions++;
+        in.put(slot_answer(c));
+        did = true;
+        continue;
+      }
       sent.push_back({unit, c});
       order.push_back(fmt::format("{} {} {}", kNames[unit], spec::to_string(c.opcode), c.object));
       last_answer = unit_answer(unit, c);
