@@ -1,10 +1,11 @@
 // mpa_qp: start and stop of QPs in mpa.
 //
 // Start writes the QP's flags into both tables of positions. Stop is acknowledged when everything that was inside when
-// it came has left: both pipelines keep order, so it is enough to count what came and what left, of all QPs.
+// it came has left: both pipelines keep order, so it is enough to count down what was inside then, of all QPs. What comes
+// later does not count, however much of it passes one way while the other stands.
 //
 //   qp_ctl_mpa --> [ one at a time ] --> set (rx, tx) ------------------------> qp_ack_mpa
-//   rx_in, rx_out, tx_in, tx_out --> [ counts ] --> behind the noted counts? --^
+//   rx_in, rx_out, tx_in, tx_out --> [ counts ] --> what was inside has left? --^
 //
 // Latency 3 cycles for a start. Waits for the consumers of both pipelines (a stop), for qp_ack_mpa.
 `include "rnic_assert.svh"
@@ -45,9 +46,9 @@ module mpa_qp #(
   } state_e;
 
   state_e      state_q;
-  logic [15:0] rx_in_q, rx_out_q, tx_in_q, tx_out_q, rx_mark_q, tx_mark_q;
-  logic        rx_behind, tx_behind;   // something that was inside is there still
-  logic [14:0] unused_rx_left, unused_tx_left;
+  logic [15:0] rx_held_q, tx_held_q;   // packets inside
+  logic [15:0] rx_rest_q, tx_rest_q;   // of those, which were there when the order came
+  logic        take;
   logic        rx_set_q, tx_set_q;   // this table is written
   logic [15:0] qpn_q;
   logic        crc_q, rx_markers_q, tx_markers_q;
@@ -61,29 +62,28 @@ module mpa_qp #(
   assign set_crc_o        = crc_q;
   assign set_rx_markers_o = rx_markers_q;
   assign set_tx_markers_o = tx_markers_q;
-  assign {rx_behind, unused_rx_left} = rx_out_q - rx_mark_q;
-  assign {tx_behind, unused_tx_left} = tx_out_q - tx_mark_q;
+  assign take             = ctl_valid_i && ctl_ready_o;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      state_q  <= StIdle;
-      rx_in_q  <= '0;
-      rx_out_q <= '0;
-      tx_in_q  <= '0;
-      tx_out_q <= '0;
-      rx_set_q <= 1'b0;
-      tx_set_q <= 1'b0;
+      state_q   <= StIdle;
+      rx_held_q <= '0;
+      tx_held_q <= '0;
+      rx_rest_q <= '0;
+      tx_rest_q <= '0;
+      rx_set_q  <= 1'b0;
+      tx_set_q  <= 1'b0;
     end else begin
-      rx_in_q  <= rx_in_q + 16'(rx_in_i);
-      rx_out_q <= rx_out_q + 16'(rx_out_i);
-      tx_in_q  <= tx_in_q + 16'(tx_in_i);
-      tx_out_q <= tx_out_q + 16'(tx_out_i);
-      rx_set_q <= state_q == StSet && (rx_set_q || set_rx_ready_i);
-      tx_set_q <= state_q == StSet && (tx_set_q || set_tx_ready_i);
+      rx_held_q <= rx_held_q + 16'(rx_in_i) - 16'(rx_out_i);
+      tx_held_q <= tx_held_q + 16'(tx_in_i) - 16'(tx_out_i);
+      rx_rest_q <= take ? rx_held_q + 16'(rx_in_i) - 16'(rx_out_i) : rx_rest_q - 16'(rx_out_i && rx_rest_q != '0);
+      tx_rest_q <= take ? tx_held_q + 16'(tx_in_i) - 16'(tx_out_i) : tx_rest_q - 16'(tx_out_i && tx_rest_q != '0);
+      rx_set_q  <= state_q == StSet && (rx_set_q || set_rx_ready_i);
+      tx_set_q  <= state_q == StSet && (tx_set_q || set_tx_ready_i);
       unique case (state_q)
         StIdle:  if (ctl_valid_i) state_q <= ctl_i.op == iwarp_pkg::QpoStart ? StSet : StDrain;
         StSet:   if ((rx_set_q || set_rx_ready_i) && (tx_set_q || set_tx_ready_i)) state_q <= StAck;
-        StDrain: if (!rx_behind && !tx_behind) state_q <= StAck;
+        StDrain: if (rx_rest_q == '0 && tx_rest_q == '0) state_q <= StAck;
         StAck:   if (ack_ready_i) state_q <= StIdle;
         default: state_q <= StIdle;
       endcase
@@ -91,13 +91,11 @@ module mpa_qp #(
   end
 
   always_ff @(posedge clk_i) begin
-    if (ctl_valid_i && ctl_ready_o) begin
+    if (take) begin
       qpn_q        <= ctl_i.qpn;
       crc_q        <= ctl_i.params.use_crc;
       rx_markers_q <= ctl_i.params.rx_markers;
       tx_markers_q <= ctl_i.params.tx_markers;
-      rx_mark_q    <= rx_in_q + 16'(rx_in_i);
-      tx_mark_q    <= tx_in_q + 16'(tx_in_i);
     end
   end
 

@@ -308,6 +308,33 @@ TYPED_TEST(MpaTest, StopWaitsForWhatIsInside) {
   }
 }
 
+// However much passes one way while the other stands: what was inside has left, and it is answered.
+TYPED_TEST(MpaTest, StopIsNotMissedWhileOneWayIsHeld) {
+  if constexpr (TypeParam::kHasCycles) {
+    for (bool transmit_stands : {false, true}) {
+      this->dut.restart({});
+      this->start(1, false, false, false);
+      this->dut.rx_ulpdu.stall(transmit_stands ? 0 : 100);
+      this->dut.tx_fpdu.stall(transmit_stands ? 100 : 0);
+      const Bytes u = this->rng.bytes(20);
+      if (transmit_stands) this->put_ulpdu(1, u);
+      else this->put_good(1, u);
+      this->dut.cycles(100);
+      this->dut.ctl.put({.op = spec::QpOp::kStop, .qpn = 1});
+      constexpr uint32_t kPass = 33000;  // more than half of 2^16
+      for (uint32_t i = 0; i < kPass; i++) {
+        if (transmit_stands) this->put_good(2, u);
+        else this->put_ulpdu(2, u);
+      }
+      EXPECT_TRUE(this->dut.run_until([&] { return (transmit_stands ? this->dut.rx_ulpdu.size() : this->dut.tx_fpdu.size()) == kPass; }));
+      EXPECT_TRUE(this->dut.ack.empty());
+      this->dut.rx_ulpdu.stall(0);
+      this->dut.tx_fpdu.stall(0);
+      EXPECT_EQ(this->dut.ack.take(1000).qpn, 1);
+    }
+  }
+}
+
 // The two ways are independent: one that stands does not hold the other.
 TYPED_TEST(MpaTest, WaysDoNotWaitForEachOther) {
   for (bool transmit_stands : {false, true}) {
