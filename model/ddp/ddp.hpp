@@ -67,6 +67,8 @@ class Ddp {
     /// The grant's segment. Nothing, if what wanted it was dropped in the meantime.
     std::optional<Scheduled> schedule(const spec::TxGrant& grant, spec::TxSource source);
     std::optional<TxUlpdu> assemble(Segment s, PayloadData payload);
+    /// The scheduler learns of tx_fault: what waits of this QP is dropped.
+    void fault(uint16_t qpn);
 
    private:
     friend class Ddp;
@@ -78,8 +80,10 @@ class Ddp {
       bool full = false;
     };
     struct Qp {
-      bool running = false, failed = false, wants = false, wants_term = false;
-      spec::TxSource last = spec::TxSource::kResp;
+      bool running = false, wants = false, wants_term = false;
+      bool dropping = false;  // nothing but a Terminate leaves
+      bool bad = false;       // payload could not be had: what is scheduled does not leave either
+      spec::TxSource last = spec::TxSource::kSq;
       bool inside_message = false;  // of `last`
       uint16_t pd = 0;
       uint8_t sq_head = 0, sq_count = 0;
@@ -90,7 +94,7 @@ class Ddp {
     const Message& slot(uint16_t qpn, spec::TxSource source) const;
     bool has(uint16_t qpn, spec::TxSource source) const { return slot(qpn, source).full; }
     void want(uint16_t qpn);
-    void drop_waiting(uint16_t qpn);
+    void drop_waiting(uint16_t qpn, size_t slots);
     void put_header(TxUlpdu& u, const Message& m, bool last) const;
     void gather(Message& m, uint32_t length, Scheduled& s);
     Ddp& ddp_;
@@ -118,10 +122,13 @@ class Ddp {
     friend class Ddp;
     enum class Receive : uint8_t { kNone, kActive, kMissing };
     struct Qp {
-      bool running = false, dead = false;
+      bool running = false;
+      bool failed = false;   // an error was found in a header
+      bool refused = false;  // a segment has an error, found here or by rdmap
       uint16_t pd = 0;
       Receive receive = Receive::kNone;
-      std::array<uint32_t, 3> msn{1, 1, 1}, mo{};
+      std::array<uint32_t, 3> msn{1, 1, 1};
+      uint32_t mo = 0;  // of the Send that has begun
       uint32_t inside = 0;
       spec::RecvWqe wqe;
       uint64_t capacity = 0;
@@ -136,11 +143,13 @@ class Ddp {
       spec::WcStatus receive_status{};  // of a receive that ends here
       uint32_t header = 0;
       uint32_t qn = 0;
+      uint32_t total = 0;  // bytes of the Send up to here
       bool is_tagged = false, is_last = false;
     };
     Judged header_check(const Qp& q, const RxUlpdu& u) const;
     void tagged(const Qp& q, const RxUlpdu& u, Judged& j, ExtentList& extents);
     void untagged(Qp& q, const RxUlpdu& u, Judged& j, ExtentList& extents);
+    spec::TptResult place(const Qp& q, uint64_t from, uint32_t length, ExtentList& extents);
     void give_back(ExtentList& extents);
     void deliver(const Delivery& d);
     Ddp& ddp_;

@@ -36,9 +36,10 @@ Cause tagged_cause(TptResult r) {
 
 }  // namespace
 
-/// What the header alone tells: version, QN, MSN, MO.
+/// What the header alone tells: version, QN, MSN, MO. Behind an error that was found here nothing
+/// counts any more.
 Ddp::Rx::Judged Ddp::Rx::header_check(const Qp& q, const RxUlpdu& u) const {
-  Judged j{.cause = u.hdr.cause};
+  Judged j{.cause = q.running && !q.failed ? u.hdr.cause : Cause::kLocalCatastrophic};
   if (j.cause != Cause::kNone) return j;
   const std::span<const uint8_t> b = u.data.bytes();
   j.is_tagged = !b.empty() && (b[0] & 0x80) != 0;
@@ -55,7 +56,7 @@ Ddp::Rx::Judged Ddp::Rx::header_check(const Qp& q, const RxUlpdu& u) const {
     j.cause = Cause::kDdpUntaggedQn;
   } else if (base::load_be<uint32_t>(&b[10]) != q.msn[j.qn]) {
     j.cause = Cause::kDdpUntaggedMsn;
-  } else if (base::load_be<uint32_t>(&b[14]) != q.mo[j.qn]) {
+  } else if (base::load_be<uint32_t>(&b[14]) != (j.qn == spec::kQnSend ? q.mo : 0)) {
     j.cause = Cause::kDdpUntaggedMo;
   }
   return j;
@@ -63,7 +64,7 @@ Ddp::Rx::Judged Ddp::Rx::header_check(const Qp& q, const RxUlpdu& u) const {
 
 bool Ddp::Rx::needs_receive(const RxUlpdu& u) const {
   const Qp& q = qps_[u.hdr.qpn];
-  if (!q.running || q.dead || q.receive != Receive::kNone) return false;
+  if (q.receive != Receive::kNone) return false;
   const Judged j = header_check(q, u);
   return j.cause == Cause::kNone && !j.is_tagged && j.qn == spec::kQnSend;
 }
@@ -94,21 +95,38 @@ void Ddp::Rx::tagged(const Qp& q, const RxUlpdu& u, Judged& j, ExtentList& exten
 }
 
 void Ddp::Rx::untagged(Qp& q, const RxUlpdu& u, Judged& j, ExtentList& extents) {
+  if (j.is_last) ++q.msn[j.qn];
   if (j.qn != spec::kQnSend)
     return;  // Read Requests and Terminates stay inside: rdmap judges their length
-  if (q.receive != Receive::kActive) {
-    j.cause = Cause::kDdpUntaggedNoBuffer;
-    return;
-  }
   const uint32_t length = u.data.size() - j.header;
-  const uint64_t mo = q.mo[0];
-  if (mo + length > q.capacity) {
+  const uint64_t from = q.mo;
+  const bool over = from + length > UINT32_MAX;  // its length cannot be told any more
+  const bool missing = q.receive == Receive::kMissing;
+  j.total = q.mo = static_cast<uint32_t>(from + length);
+  if (over) q.failed = true;
+  if (j.is_last) {
+    q.mo = 0;
+    q.receive = Receive::kNone;
+  }
+  if (missing) {
+    j.cause = Cause::kDdpUntaggedNoBuffer;
+  } else if (over || from + length > q.capacity) {
     j.cause = Cause::kDdpUntaggedTooLong;
     j.receive_status = WcStatus::kLocLenErr;
-    return;
+    q.capacity = 0;
+  } else if (place(q, from, length, extents) != TptResult::kOk) {  // our own buffer is at fault
+    j.cause = Cause::kLocalCatastrophic;
+    j.receive_status = WcStatus::kLocProtErr;
+    give_back(extents);
   }
+}
+
+/// rx_xlate: the pieces of the receive WQE for these bytes; all of them are asked for, the first
+/// failure counts.
+TptResult Ddp::Rx::place(const Qp& q, uint64_t from, uint32_t length, ExtentList& extents) {
   const std::array<const spec::Sge*, 3> sges{&q.wqe.sge0, &q.wqe.sge1, &q.wqe.sge2};
-  uint64_t skip = mo;
+  TptResult first = TptResult::kOk;
+  uint64_t skip = from;
   uint32_t rest = length;
   for (size_t i = 0; i < q.wqe.num_sge && rest != 0; ++i) {
     const spec::Sge& sge = *sges[i];
@@ -124,15 +142,11 @@ void Ddp::Rx::untagged(Qp& q, const RxUlpdu& u, Judged& j, ExtentList& extents) 
                                              .rights = spec::kAccessLocalWrite,
                                              .last = part == rest},
                                             extents);
-    if (r != TptResult::kOk) {  // our own buffer is at fault
-      j.cause = Cause::kLocalCatastrophic;
-      j.receive_status = WcStatus::kLocProtErr;
-      give_back(extents);
-      return;
-    }
+    if (first == TptResult::kOk) first = r;
     skip = 0;
     rest -= part;
   }
+  return first;
 }
 
 void Ddp::Rx::give_back(ExtentList& extents) {
@@ -147,55 +161,47 @@ std::optional<Place> Ddp::Rx::take(RxUlpdu u) {
   d.done.qpn = qpn;
   std::optional<Place> place;
 
-  if (q.running && !q.dead) {
-    ExtentList extents;
-    Judged j = header_check(q, u);
-    if (j.cause == Cause::kNone)
-      j.is_tagged ? tagged(q, u, j, extents) : untagged(q, u, j, extents);
+  ExtentList extents;
+  Judged j = header_check(q, u);
+  if (j.cause != Cause::kNone) {
+    q.failed = true;
+  } else {
+    j.is_tagged ? tagged(q, u, j, extents) : untagged(q, u, j, extents);
+  }
 
-    spec::RxSegment segment{.qpn = qpn, .cause = j.cause, .ulpdu_length = u.hdr.length, .head = {}};
-    const size_t head = std::min<size_t>(u.data.size(), segment.head.size());
-    if (head != 0) std::memcpy(segment.head.data(), u.data.bytes().data(), head);
-    const spec::RxVerdict verdict = ddp_.judge_.rx_segment(segment);
+  spec::RxSegment segment{.qpn = qpn, .cause = j.cause, .ulpdu_length = u.hdr.length, .head = {}};
+  const size_t head = std::min<size_t>(u.data.size(), segment.head.size());
+  if (head != 0) std::memcpy(segment.head.data(), u.data.bytes().data(), head);
+  const spec::RxVerdict verdict = ddp_.judge_.rx_segment(segment);
 
-    if (j.receive_status != WcStatus::kSuccess) {
+  // A receive that ends in an error found here, if nothing of its QP was refused before.
+  if (j.receive_status != WcStatus::kSuccess && !q.refused) {
+    d.reported = true;
+    d.done = {.qpn = qpn,
+              .kind = spec::DeliverKind::kRecv,
+              .index = q.wqe.index,
+              .status = j.receive_status};
+  }
+  if (verdict.accept == 0) {
+    q.refused = true;
+  } else {
+    if (verdict.place != 0) {
+      d.placed = true;
+      place = Place{.qpn = qpn, .extents = std::move(extents), .data = u.data.slice(j.header)};
+      place->extents.back().last = 1;
+    }
+    if (verdict.deliver != spec::DeliverKind::kNothing) {
       d.reported = true;
       d.done = {.qpn = qpn,
-                .kind = spec::DeliverKind::kRecv,
+                .kind = verdict.deliver,
+                .slot = verdict.slot,
                 .index = q.wqe.index,
-                .status = j.receive_status};
-      q.receive = Receive::kNone;
+                .byte_len = verdict.deliver == spec::DeliverKind::kRecv ? j.total : 0,
+                .solicited = verdict.solicited,
+                .status = WcStatus::kSuccess};
     }
-    if (verdict.accept == 0) {
-      q.dead = true;
-    } else if (j.cause == Cause::kNone) {
-      const uint32_t length = u.data.size() - j.header;
-      if (verdict.place != 0) {
-        d.placed = true;
-        place = Place{.qpn = qpn, .extents = std::move(extents), .data = u.data.slice(j.header)};
-        place->extents.back().last = 1;
-      }
-      if (verdict.deliver != spec::DeliverKind::kNothing) {
-        d.reported = true;
-        d.done = {.qpn = qpn,
-                  .kind = verdict.deliver,
-                  .slot = verdict.slot,
-                  .index = q.wqe.index,
-                  .byte_len = verdict.deliver == spec::DeliverKind::kRecv ? q.mo[0] + length : 0,
-                  .solicited = verdict.solicited,
-                  .status = WcStatus::kSuccess};
-      }
-      if (!j.is_tagged) {
-        q.mo[j.qn] += length;
-        if (j.is_last) {
-          ++q.msn[j.qn];
-          q.mo[j.qn] = 0;
-          if (j.qn == spec::kQnSend) q.receive = Receive::kNone;
-        }
-      }
-    }
-    give_back(extents);
   }
+  give_back(extents);
   if (d.placed || !deliveries_.empty()) {
     deliveries_.push(d);
   } else {
@@ -221,7 +227,7 @@ void Ddp::control(const spec::QpCtlDdp& ctl) {
   Tx::Qp& t = tx.qps_[ctl.qpn];
   Rx::Qp& r = rx.qps_[ctl.qpn];
   if (ctl.op == spec::QpOp::kStart) {
-    tx.drop_waiting(ctl.qpn);
+    tx.drop_waiting(ctl.qpn, tx.sq_slots_ + 2);
     t = {.running = true, .pd = ctl.params.pd, .in_flight = t.in_flight};
     r = {.running = true, .pd = ctl.params.pd, .inside = r.inside, .wqe = {}};
     out_.qp_ack_ddp({ctl.qpn});
@@ -229,7 +235,7 @@ void Ddp::control(const spec::QpCtlDdp& ctl) {
   }
   Drain& d = drains_[ctl.qpn];
   if (ctl.op == spec::QpOp::kStop) {
-    tx.drop_waiting(ctl.qpn);
+    tx.drop_waiting(ctl.qpn, tx.sq_slots_ + 2);
     t.running = false;
   }
   (ctl.op == spec::QpOp::kStop ? d.stopping : d.syncing) = true;

@@ -29,14 +29,13 @@ Ddp::Tx::Message& Ddp::Tx::slot(uint16_t qpn, TxSource source) {
 void Ddp::Tx::message(TxMessage m) {
   const uint16_t qpn = m.hdr.qpn;
   Qp& q = qps_[qpn];
-  if (!q.running || (q.failed && m.hdr.source != TxSource::kTerm) || has(qpn, TxSource::kTerm))
-    return;
+  if (!q.running || (q.dropping && m.hdr.source != TxSource::kTerm)) return;
   if (m.hdr.source == TxSource::kSq) {
     RNIC_CHECK(q.sq_count < sq_slots_, "QP {} has no slot for a send message", qpn);
     const uint32_t at = (q.sq_head + q.sq_count++) % sq_slots_;
     messages_[size_t{qpn} * (sq_slots_ + 2) + at] = {.m = std::move(m), .full = true};
   } else {
-    if (m.hdr.source == TxSource::kTerm) drop_waiting(qpn);
+    if (m.hdr.source == TxSource::kTerm) fault(qpn);
     Message& s = slot(qpn, m.hdr.source);
     RNIC_CHECK(!s.full, "QP {} has no slot for a response", qpn);
     s = {.m = std::move(m), .full = true};
@@ -51,16 +50,22 @@ void Ddp::Tx::want(uint16_t qpn) {
     if (q.wants_term) return;
     q.wants_term = true;
     ddp_.out_.tx_want({.qpn = qpn, .is_term = 1});
-  } else if (!q.wants && !q.failed && (has(qpn, TxSource::kSq) || has(qpn, TxSource::kResp))) {
+  } else if (!q.wants && !q.dropping && (has(qpn, TxSource::kSq) || has(qpn, TxSource::kResp))) {
     q.wants = true;
     ddp_.out_.tx_want({.qpn = qpn, .is_term = 0});
   }
 }
 
-void Ddp::Tx::drop_waiting(uint16_t qpn) {
+/// A Terminate that waits stays.
+void Ddp::Tx::fault(uint16_t qpn) {
+  qps_[qpn].dropping = true;
+  drop_waiting(qpn, sq_slots_ + 1);
+}
+
+void Ddp::Tx::drop_waiting(uint16_t qpn, size_t slots) {
   Qp& q = qps_[qpn];
   const size_t first = size_t{qpn} * (sq_slots_ + 2);
-  for (size_t i = 0; i < sq_slots_ + 2; ++i) messages_[first + i] = {};
+  for (size_t i = 0; i < slots; ++i) messages_[first + i] = {};
   q.sq_head = q.sq_count = 0;
   q.inside_message = false;
 }
@@ -69,7 +74,7 @@ bool Ddp::Tx::may_choose(uint16_t qpn, TxSource source) const {
   if (!has(qpn, source)) return false;
   if (source == TxSource::kTerm) return true;
   const Qp& q = qps_[qpn];
-  return !q.failed && !has(qpn, TxSource::kTerm) && (!q.inside_message || q.last == source);
+  return !q.dropping && (!q.inside_message || q.last == source);
 }
 
 std::optional<TxSource> Ddp::Tx::choice(uint16_t qpn) const {
@@ -100,7 +105,7 @@ void Ddp::Tx::put_header(TxUlpdu& u, const Message& m, bool last) const {
 }
 
 /// tx_xlate: the pieces of `length` bytes of the message's SGEs. Every fetch of a long response
-/// checks its right again.
+/// checks its right again. All pieces are asked for, the first failure counts.
 void Ddp::Tx::gather(Message& m, uint32_t length, Scheduled& s) {
   const spec::TxMessageHdr& h = m.m.hdr;
   const uint16_t rights = h.source == TxSource::kResp ? spec::kAccessRemoteRead : uint16_t{0};
@@ -109,14 +114,14 @@ void Ddp::Tx::gather(Message& m, uint32_t length, Scheduled& s) {
         spec::WqeSge::unpack(m.m.body.bytes().subspan(size_t{m.sge} * spec::WqeSge::kBytes));
     const uint32_t part = std::min(rest, sge.length - m.sge_offset);
     if (part != 0) {
-      s.segment.result = ddp_.tpt_.translate({.stag = sge.lkey,
-                                              .tagged_offset = sge.address + m.sge_offset,
-                                              .length = part,
-                                              .pd = qps_[h.qpn].pd,
-                                              .rights = rights,
-                                              .last = part == rest},
-                                             s.fetch.extents);
-      if (s.segment.result != TptResult::kOk) return;
+      const TptResult r = ddp_.tpt_.translate({.stag = sge.lkey,
+                                               .tagged_offset = sge.address + m.sge_offset,
+                                               .length = part,
+                                               .pd = qps_[h.qpn].pd,
+                                               .rights = rights,
+                                               .last = part == rest},
+                                              s.fetch.extents);
+      if (s.segment.result == TptResult::kOk) s.segment.result = r;
     }
     rest -= part;
     m.sge_offset += part;
@@ -158,7 +163,9 @@ std::optional<Ddp::Scheduled> Ddp::Tx::schedule(const spec::TxGrant& grant, TxSo
   } else if (length != 0) {
     s.segment.fetches = true;
     s.fetch.qpn = qpn;
-    s.fetch.hdr = {.length = length, .has_watermark = h.has_watermark, .watermark = h.watermark};
+    s.fetch.hdr = {.length = length,
+                   .has_watermark = h.has_watermark != 0 && m.offset == 0,
+                   .watermark = h.watermark};
     gather(m, length, s);
     if (s.segment.result !=
         TptResult::kOk) {  // nothing is fetched: the pieces that were good go back
@@ -191,12 +198,11 @@ std::optional<TxUlpdu> Ddp::Tx::assemble(Segment s, PayloadData payload) {
   Qp& q = qps_[qpn];
   std::optional<TxUlpdu> out;
   const bool good = s.result == TptResult::kOk && payload.hdr.status == RdStatus::kOk;
-  if (good && (!q.failed || s.source == TxSource::kTerm)) {
+  if (good && (!q.bad || s.source == TxSource::kTerm)) {
     if (s.fetches) s.ulpdu.payload = std::move(payload.data);
     out = std::move(s.ulpdu);
-  } else if (!good && !q.failed) {
-    q.failed = true;
-    drop_waiting(qpn);
+  } else if (!good && !q.bad) {
+    q.bad = true;
     ddp_.out_.tx_fault({.qpn = qpn,
                         .source = s.source,
                         .slot = s.ulpdu.hdr.slot,

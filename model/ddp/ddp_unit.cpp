@@ -113,6 +113,7 @@ void DdpUnit::tx_want(const spec::TxWant& want) {
   wants.push(want, u_.now() + u_.timing.ddp.want + u_.timing.ddp.grant);
 }
 void DdpUnit::tx_fault(const spec::TxFault& fault) {
+  ddp_.tx.fault(fault.qpn);
   u_.rdmap->control.push(fault, u_.now() + u_.timing.rdmap.control);
 }
 void DdpUnit::sq_slot_free(const spec::SqSlotFree& free) { u_.qp->qp().sq_slot_free(free); }

@@ -129,7 +129,7 @@ module ddp (
   localparam int unsigned PayloadDepth = 4 * rnic_pkg::BeatDepth;   // beats between their header's checks and the verdict
   localparam int unsigned SlotW        = $clog2(rnic_pkg::NumQps * (rnic_pkg::SqSlots + 2));
   localparam int unsigned BodyW        = $clog2(rnic_pkg::NumQps * (4 * rnic_pkg::SqSlots + 2));
-  localparam int unsigned SlotHdrW     = 135;
+  localparam int unsigned SlotHdrW     = 151;
   localparam int unsigned OrderW       = 16 + 2 + 2 + 1 + 16 + 144 + 1 + 8 + 32;
 
   // The tables are cleared once.
@@ -318,7 +318,7 @@ module ddp (
     .valid_o(body_valid), .ready_i(body_ready), .data_o(body), .count_o(unused_body)
   );
 
-  logic         first_valid, first_ready, item_valid, item_ready, item_tagged, item_recv, item_take, item_last;
+  logic         first_valid, first_ready, item_valid, item_ready, item_tagged, item_recv, item_take, item_last, item_over;
   logic [543:0] first;
   logic [15:0]  item_qpn, item_length, item_rights, item_pd;
   logic [7:0]   item_cause;
@@ -338,7 +338,7 @@ module ddp (
     .rq_take_req_valid_o(take_valid), .rq_take_req_ready_i(take_ready), .rq_take_req_o(take),
     .item_valid_o(item_valid), .item_ready_i(item_ready), .item_qpn_o(item_qpn), .item_cause_o(item_cause),
     .item_tagged_o(item_tagged), .item_recv_o(item_recv), .item_take_o(item_take), .item_last_o(item_last),
-    .item_length_o(item_length), .item_total_o(item_total), .item_stag_o(item_stag), .item_to_o(item_to),
+    .item_length_o(item_length), .item_total_o(item_total), .item_over_o(item_over), .item_stag_o(item_stag), .item_to_o(item_to),
     .item_rights_o(item_rights), .item_pd_o(item_pd)
   );
 
@@ -356,7 +356,7 @@ module ddp (
     .clk_i, .rst_ni,
     .item_valid_i(item_valid), .item_ready_o(item_ready), .item_qpn_i(item_qpn), .item_cause_i(item_cause),
     .item_tagged_i(item_tagged), .item_recv_i(item_recv), .item_take_i(item_take), .item_last_i(item_last),
-    .item_length_i(item_length), .item_total_i(item_total), .item_stag_i(item_stag), .item_to_i(item_to),
+    .item_length_i(item_length), .item_total_i(item_total), .item_over_i(item_over), .item_stag_i(item_stag), .item_to_i(item_to),
     .item_rights_i(item_rights), .item_pd_i(item_pd),
     .rq_take_rsp_valid_i(rq_take_rsp_valid), .rq_take_rsp_ready_o(rq_take_rsp_ready), .rq_take_rsp_i(rq_take_rsp),
     .rx_xlate_valid_o, .rx_xlate_ready_i, .rx_xlate_o,
@@ -527,4 +527,8 @@ module ddp (
 
   logic unused_bits;
   assign unused_bits = ^{rx_ulpdu.error};
+
+  // Simulation alone: commit trace (architecture 10)
+  iwarp_pkg::ddp_ulpdu_commit_t tap_ddp_ulpdu /*verilator public_flat_rd*/;
+  assign tap_ddp_ulpdu = {tx_ulpdu_hdr_valid_o && tx_ulpdu_hdr_ready_i, tx_ulpdu_hdr_o.qpn};
 endmodule

@@ -6,10 +6,10 @@
 //     +--> head_o, as it came, to ddp_rx_check
 //
 // RFC 5041 sections 4.2, 4.3, 5.2, 7.1: a header that is short or of another version, QN above 2, MSN that is not the
-// next, MO that is
-// not the next byte. The table holds for each QP: running, an error was found here, next MSN of QN 0, 1, 2, an open
-// message of QN 0 and its MO, and the PD. Behind the first error nothing counts any more: a later segment, or one of a
-// QP that does not run, asks for nothing and is handed on with local_catastrophic, which rdmap drops.
+// next, MO that is not the next byte; a Send that passes 2^32 bytes is longer than any buffer (item_over). The table
+// holds for each QP: running, an error was found here, next MSN of QN 0, 1, 2, an open message of QN 0 and its MO, and
+// the PD. Behind the first error nothing counts any more: a later segment, or one of a QP that does not run, asks for
+// nothing and is handed on with local_catastrophic, which rdmap drops.
 //
 // Latency 1 cycle, throughput a segment every 2 cycles (read; compute and write: no hazard). Waits for room in the
 // queues behind it only. Cuts every path but those into header_take. Siblings ddp_rx_pieces, ddp_rx_check.
@@ -58,6 +58,7 @@ module ddp_rx_header (
   output logic         item_last_o,
   output logic [15:0]  item_length_o,    // of the payload
   output logic [31:0]  item_total_o,     // bytes of the message up to the end of this segment
+  output logic         item_over_o,      // of a Send: they do not fit in 32 bits
   output logic [31:0]  item_stag_o,
   output logic [63:0]  item_to_o,
   output logic [15:0]  item_rights_o,
@@ -142,7 +143,8 @@ module ddp_rx_header (
 
   // Second cycle: judge, and write the table.
   logic [7:0]  cause;
-  logic [31:0] msn_next, mo_next, total;
+  logic [31:0] msn_next, mo_next;
+  logic [32:0] total;
   logic        send;
 
   always_comb begin
@@ -154,7 +156,7 @@ module ddp_rx_header (
   end
 
   assign mo_next = qn_q == rnic_pkg::QnSend && state.open ? state.mo : '0;
-  assign total   = mo_q + 32'(length_q);
+  assign total   = {1'b0, mo_q} + 33'(length_q);
 
   always_comb begin
     cause = iwarp_pkg::CauseNone;
@@ -177,7 +179,8 @@ module ddp_rx_header (
     end else if (!tagged_q) begin
       if (send) begin
         state_d.open = !last_q;
-        state_d.mo   = total;
+        state_d.mo   = total[31:0];
+        if (total[32]) state_d.failed = 1'b1;
       end
       case (qn_q[1:0])
         2'd0:    state_d.msn0 = state.msn0 + 32'(last_q);
@@ -200,7 +203,8 @@ module ddp_rx_header (
   assign item_recv_o   = send;
   assign item_last_o   = last_q;
   assign item_length_o = length_q;
-  assign item_total_o  = total;
+  assign item_total_o  = total[31:0];
+  assign item_over_o   = send && total[32];
   assign item_stag_o   = stag_q;
   assign item_to_o     = to_q;
   assign item_rights_o = opcode_q == iwarp_pkg::OpReadResponse ? rnic_pkg::AccessLocalWrite

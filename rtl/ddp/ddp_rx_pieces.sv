@@ -6,9 +6,9 @@
 //                          recv, next:   [ WQE table ] ----^   ^-- what is left --+        --> entry to ddp_rx_check
 //
 // The WQE is kept as what is left of it: of each SGE its STag and next TO, and the bytes left in the first, the first
-// two, all
-// three; so the cut is three comparisons side by side. RFC 5041 section 7.1: a message longer than its buffer
-// (too_long); no receive WQE (no_buffer). A piece of length 0 is not asked for.
+// two, all three; so the cut is three comparisons side by side. RFC 5041 section 7.1: a message longer than its buffer
+// (too_long); no receive WQE (no_buffer): from then on nothing is left of it, and what follows asks for nothing. A piece
+// of length 0 is not asked for.
 //
 // Cycles a segment: 1 without pieces, 2 tagged, 3 for the first of a Send (4 for a later one), and one more for each
 // piece after the first. May wait for a receive WQE (rq_take_rsp: one read of the host at most) and for tpt to take
@@ -29,6 +29,7 @@ module ddp_rx_pieces (
   input  logic         item_last_i,
   input  logic [15:0]  item_length_i,
   input  logic [31:0]  item_total_i,
+  input  logic         item_over_i,
   input  logic [31:0]  item_stag_i,
   input  logic [63:0]  item_to_i,
   input  logic [15:0]  item_rights_i,
@@ -53,10 +54,10 @@ module ddp_rx_pieces (
   output logic [31:0]  entry_total_o
 );
   localparam int unsigned QpW   = $clog2(rnic_pkg::NumQps);
-  localparam int unsigned ItemW = 16 + 8 + 4 + 16 + 32 + 32 + 64 + 16 + 16;
+  localparam int unsigned ItemW = 16 + 8 + 5 + 16 + 32 + 32 + 64 + 16 + 16;
 
   // The queue of items.
-  logic        item_valid, item_pop, is_tagged, is_recv, is_take, is_last;
+  logic        item_valid, item_pop, is_tagged, is_recv, is_take, is_last, is_over;
   logic [15:0] qpn, length, rights, pd;
   logic [7:0]  cause;
   logic [31:0] total, stag;
@@ -66,10 +67,10 @@ module ddp_rx_pieces (
   stream_fifo #(.Width(ItemW), .Depth(2 * rnic_pkg::FifoDepth)) u_items (
     .clk_i, .rst_ni,
     .valid_i(item_valid_i), .ready_o(item_ready_o),
-    .data_i({item_qpn_i, item_cause_i, item_tagged_i, item_recv_i, item_take_i, item_last_i, item_length_i,
-             item_total_i, item_stag_i, item_to_i, item_rights_i, item_pd_i}),
+    .data_i({item_qpn_i, item_cause_i, item_tagged_i, item_recv_i, item_take_i, item_last_i, item_over_i,
+             item_length_i, item_total_i, item_stag_i, item_to_i, item_rights_i, item_pd_i}),
     .valid_o(item_valid), .ready_i(item_pop),
-    .data_o({qpn, cause, is_tagged, is_recv, is_take, is_last, length, total, stag, to, rights, pd}),
+    .data_o({qpn, cause, is_tagged, is_recv, is_take, is_last, is_over, length, total, stag, to, rights, pd}),
     .count_o(unused_items)
   );
 
@@ -118,15 +119,18 @@ module ddp_rx_pieces (
 
   // The cut: bytes of this segment in the first SGE, the first two, all.
   logic        over0, over01, over012;   // the segment reaches beyond
+  logic        too_long, no_room;        // of all; or there is no WQE
   logic [15:0] first1, first2, piece1, piece2;
 
-  assign over0   = 32'(length) > wqe_q.left0;
-  assign over01  = 33'(length) > wqe_q.left01;
-  assign over012 = 34'(length) > wqe_q.left012;
-  assign first1  = over0  ? wqe_q.left0[15:0]  : length;
-  assign first2  = over01 ? wqe_q.left01[15:0] : length;
-  assign piece1  = first2 - first1;
-  assign piece2  = length - first2;
+  assign over0    = 32'(length) > wqe_q.left0;
+  assign over01   = 33'(length) > wqe_q.left01;
+  assign over012  = 34'(length) > wqe_q.left012;
+  assign too_long = over012 || is_over;
+  assign no_room  = too_long || cause_q != iwarp_pkg::CauseNone;
+  assign first1   = over0  ? wqe_q.left0[15:0]  : length;
+  assign first2   = over01 ? wqe_q.left01[15:0] : length;
+  assign piece1   = first2 - first1;
+  assign piece2   = length - first2;
 
   // Pieces under way; place 0 serves a tagged segment, too.
   logic [2:0]  mask_d, mask_q;
@@ -190,14 +194,16 @@ module ddp_rx_pieces (
       too_long_d = 1'b0;
       asked_d    = start_tagged;
       mask_d     = {2'b00, start_tagged};
-    end else if (cut_now && cause_q == iwarp_pkg::CauseNone) begin
-      if (over012) begin
+    end else if (cut_now) begin
+      write_d = !is_last;
+      if (cause_q != iwarp_pkg::CauseNone) begin
+        mask_d = '0;
+      end else if (too_long) begin
         cause_d    = iwarp_pkg::CauseDdpUntaggedTooLong;
         too_long_d = 1'b1;
       end else begin
         mask_d  = {piece2 != '0, piece1 != '0, first1 != '0};
         asked_d = length != '0;
-        write_d = !is_last;
       end
     end else if (fire_piece) begin
       mask_d = mask_q & (mask_q - 3'd1);
@@ -232,9 +238,9 @@ module ddp_rx_pieces (
       len0_q    <= first1;
       len1_q    <= piece1;
       len2_q    <= piece2;
-      left0_q   <= over0  ? '0 : wqe_q.left0 - 32'(length);
-      left01_q  <= over01 ? '0 : wqe_q.left01 - 33'(length);
-      left012_q <= wqe_q.left012 - 34'(length);
+      left0_q   <= over0 || no_room ? '0 : wqe_q.left0 - 32'(length);
+      left01_q  <= over01 || no_room ? '0 : wqe_q.left01 - 33'(length);
+      left012_q <= no_room ? '0 : wqe_q.left012 - 34'(length);
     end
   end
 
@@ -287,6 +293,6 @@ module ddp_rx_pieces (
   assign unused_bits = ^qpn;
 
   `RNIC_ASSERT(WriteInEmit_A, !write_q || st_q == StEmit)
-  `RNIC_ASSERT(AskedHasPieces_A, !(cut_now && cause_q == iwarp_pkg::CauseNone && !over012) || asked_d == (mask_d != '0))
+  `RNIC_ASSERT(AskedHasPieces_A, !(cut_now && !no_room) || asked_d == (mask_d != '0))
   `RNIC_STREAM_STABLE(XlateStable_A, rx_xlate_valid_o, rx_xlate_ready_i, rx_xlate_o)
 endmodule

@@ -339,4 +339,10 @@ module ddp_tx_sched (
                             two_source_q != iwarp_pkg::TxResp || !two_q.resp))
   `RNIC_ASSERT(WantHasRoom_A, !(two_valid_q && (want || want_term)) || unused_ready)
   `RNIC_STREAM_STABLE(WantStable_A, tx_want_valid_o, tx_want_ready_i, tx_want_o)
+
+  // Simulation alone: commit trace (architecture 10)
+  iwarp_pkg::ddp_segment_commit_t tap_ddp_segment /*verilator public_flat_rd*/;
+  assign tap_ddp_segment = {two_valid_q && two_kind_q == EvGrant, two_qpn_q, seg_source_o, !two_send_q};
+  iwarp_pkg::ddp_drop_commit_t tap_ddp_drop /*verilator public_flat_rd*/;
+  assign tap_ddp_drop = {two_valid_q && (two_kind_q == EvFault || want_term), two_qpn_q, two_kind_q != EvFault};
 endmodule

@@ -19,7 +19,7 @@
 module ddp_tx_segment #(
   localparam int unsigned SlotW  = $clog2(rnic_pkg::NumQps * (rnic_pkg::SqSlots + 2)),
   localparam int unsigned BodyW  = $clog2(rnic_pkg::NumQps * (4 * rnic_pkg::SqSlots + 2)),
-  localparam int unsigned HdrW   = 135,
+  localparam int unsigned HdrW   = 151,
   localparam int unsigned OrderW = 16 + 2 + 2 + 1 + 16 + 144 + 1 + 8 + 32
 ) (
   input  logic         clk_i,
@@ -101,7 +101,7 @@ module ddp_tx_segment #(
   logic [63:0] to;
   logic [3:0]  num_sge;
   logic [7:0]  slot;
-  logic [15:0] watermark;
+  logic [31:0] watermark;
   assign {is_tagged, opcode, qn, stag, to, is_inline, num_sge, done, slot, has_watermark, watermark} = hdr_i;
 
   typedef enum logic [2:0] {
@@ -269,7 +269,7 @@ module ddp_tx_segment #(
 
   stream_fifo #(.Width(iwarp_pkg::PayloadReqWidth), .Depth(2)) u_preqs (
     .clk_i, .rst_ni,
-    .valid_i(preq_push), .ready_o(preq_ready), .data_i({1'b0, length, has_watermark, watermark}),
+    .valid_i(preq_push), .ready_o(preq_ready), .data_i({1'b0, length, has_watermark && first, watermark}),
     .valid_o(payload_req_valid_o), .ready_i(payload_req_ready_i), .data_o(payload_req_o), .count_o(unused_preqs)
   );
 

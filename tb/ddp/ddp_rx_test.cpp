@@ -415,6 +415,85 @@ TYPED_TEST(DdpRxTest, Random) {
   });
 }
 
+/// A Send that passes 2^32 bytes is too long for any buffer; its length never wraps. To see that in time, no payload comes with
+/// the headers: it would be dropped.
+TYPED_TEST(DdpRxTest, SendOverFourGigabytesIsTooLong) {
+  if (!TypeParam::kHasCycles) GTEST_SKIP() << "payload is not left out";
+  World w(this->dut, Pace{});
+  auto& d = this->dut;
+  w.start_qp(0);
+  w.wqes[0].push_back(wqe(0x77, {0xffffffff, 0xffffffff, 0xffffffff}));
+  d.rx_xlate.on_item([&](const spec::RxXlate& x) {
+    if (x.last != 0) d.rx_xlate_rsp.put({.result = spec::TptResult::kOk});
+    if (x.last != 0) d.rx_extent.put({.address = 0, .length = 1, .result = spec::TptResult::kOk, .epoch = 0, .last = 1});
+  });
+  d.rx_dropped.on_item([](const auto&) {});
+  constexpr uint32_t kPayload = 65535 - 18, kWhole = 0xffffffff / kPayload;
+  for (uint32_t i = 0; i <= kWhole; i++) {
+    w.verdicts.push_back(i < kWhole ? kTake : kDrop);
+    d.rx_ulpdu_hdr.put({.qpn = 0, .length = 65535, .cause = Cause::kNone});
+    d.rx_ulpdu.put_packet(untagged(kSend, i == kWhole, 0, 1, i * kPayload, Bytes(1)));
+  }
+  ASSERT_TRUE(d.run_until([&] { return d.rx_segment.size() == kWhole + 1; }, 2'000'000));
+  unsigned good = 0;
+  for (const auto& s : d.rx_segment.items()) good += s.cause == Cause::kNone;
+  EXPECT_EQ(good, kWhole);
+  EXPECT_EQ(d.rx_segment.items().back().cause, Cause::kDdpUntaggedTooLong);
+  const spec::RxDone want{.qpn = 0, .kind = DeliverKind::kRecv, .slot = 0, .index = 0x77, .byte_len = 0, .solicited = 0, .status = WcStatus::kLocLenErr};
+  EXPECT_EQ(d.rx_done.take(1000), want);
+}
+
+/// Behind a message that did not fit, or had no buffer, nothing is asked for in its name, whatever stood in the table before.
+TYPED_TEST(DdpRxTest, RestOfAMessageWithoutRoomAsksForNothing) {
+  each_pace([&](Pace p) {
+    World w(this->dut, p);
+    for (bool buffer : {false, true}) {
+      w.start_qp(0);
+      w.wqes[0] = {wqe(1, {200})};
+      w.receive(0, untagged(kSend, false, 0, 1, 0, Bytes(10, 1)), kPlace);  // the table keeps what is left of this one
+      w.receive(0, untagged(kSend, true, 0, 1, 10, Bytes(10, 1)), kPlaceRecv);
+      EXPECT_EQ(this->dut.rx_done.take().index, 1);
+      const auto asked = w.rx_asked.size();
+      if (buffer) w.wqes[0] = {wqe(2, {5})};
+      w.receive(0, untagged(kSend, false, 0, 2, 0, Bytes(6, 1)), kDrop);
+      w.receive(0, untagged(kSend, false, 0, 2, 6, Bytes(6, 1)), kDrop);
+      w.receive(0, untagged(kSend, true, 0, 2, 12, Bytes(6, 1)), kDrop);
+      EXPECT_EQ(this->dut.rx_segment.take_all().size(), 5U);
+      EXPECT_EQ(w.rx_asked.size(), asked);
+      EXPECT_EQ(this->dut.rx_done.take_all().size(), buffer ? 1U : 0U);
+      w.placed.clear();
+      w.control(spec::QpOp::kStop, 0);
+      w.check_extents();
+    }
+  });
+}
+
+/// However much is received while a segment stands at mpa's door: stop is acknowledged when that one has left.
+TYPED_TEST(DdpRxTest, StopIsNotMissedWhileTransmitStands) {
+  if (!TypeParam::kHasCycles) GTEST_SKIP() << "nothing is ever inside";
+  World w(this->dut, Pace{});
+  auto& d = this->dut;
+  w.start_qp(0);
+  w.start_qp(1);
+  d.tx_ulpdu.stall(100);
+  spec::TxMessageHdr h{};
+  h.qpn = 0, h.source = spec::TxSource::kSq, h.is_tagged = 1, h.num_sge = 1, h.length = 1400;  // more than fits behind the door
+  Bytes sge(16);
+  spec::WqeSge{.address = 0, .length = 1400, .lkey = 0x1000}.pack(sge);
+  w.send(h, sge);
+  d.cycles(100);
+  spec::QpCtlDdp c{};
+  c.op = spec::QpOp::kStop, c.qpn = 0;
+  d.qp_ctl.put(c);
+  constexpr uint32_t kPass = 33000;  // more than half of 2^16
+  for (uint32_t i = 0; i < kPass; i++) w.receive(1, tagged(kWrite, true, 0x4000, 0, {}), kTake);
+  ASSERT_TRUE(d.run_until([&] { return d.rx_segment.size() == kPass; }, 500'000));
+  d.cycles(100);
+  EXPECT_TRUE(d.qp_ack.empty());
+  d.tx_ulpdu.stall(0);
+  EXPECT_EQ(d.qp_ack.take(1000).qpn, 0);
+}
+
 /// The promise: a small segment every 2 to 4 cycles, 64 payload bytes a cycle in bulk.
 TYPED_TEST(DdpRxTest, KeepsItsPace) {
   if (!TypeParam::kHasCycles || TypeParam::sizes().fifo_depth < 8) GTEST_SKIP() << "cycles of the default build";

@@ -47,7 +47,7 @@ Message send_inline(uint16_t qpn, const Bytes& data) {
 Message response(uint16_t qpn, uint32_t length, uint32_t stag = 0x5000) {
   Message m = write(qpn, {{.address = 0x777, .length = length, .lkey = stag}}, 0x77770000, 0x40);
   m.hdr.source = TxSource::kResp, m.hdr.opcode = RdmapOpcode::kReadResponse, m.hdr.done = 0, m.hdr.slot = 0x33;
-  m.hdr.has_watermark = 1, m.hdr.watermark = 0xbeef;
+  m.hdr.has_watermark = 1, m.hdr.watermark = 0x1234beef;
   return m;
 }
 Message terminate(uint16_t qpn, size_t n = 52) {
@@ -185,7 +185,9 @@ TYPED_TEST(DdpTxTest, SourcesTakeTurnsMessageByMessage) {
     if (testing::Test::HasFailure()) return;
     ASSERT_EQ(w.reqs.size(), 6U);
     EXPECT_EQ(w.reqs[0].has_watermark, 1);
-    EXPECT_EQ(w.reqs[0].watermark, 0xbeef);
+    EXPECT_EQ(w.reqs[0].watermark, 0x1234beefU);
+    EXPECT_EQ(w.reqs[1].has_watermark, 0);  // what its first segment has seen, the others have
+    EXPECT_EQ(w.reqs[2].has_watermark, 0);
     EXPECT_EQ(w.reqs[5].has_watermark, 0);
     EXPECT_EQ(w.tx_asked[0].rights, spec::kAccessRemoteRead);  // every fetch of a response checks again
     EXPECT_EQ(w.tx_asked[5].rights, 0);
@@ -408,6 +410,29 @@ TYPED_TEST(DdpTxTest, Random) {
       EXPECT_FALSE(w.wanted[q]);
     }
   });
+}
+
+/// However much is sent while a received segment waits to be placed: stop is acknowledged when that one has been delivered.
+TYPED_TEST(DdpTxTest, StopIsNotMissedWhileReceiveStands) {
+  if (!TypeParam::kHasCycles) GTEST_SKIP() << "nothing is ever inside";
+  World w(this->dut, Pace{});
+  auto& d = this->dut;
+  constexpr uint16_t kQps = 7;
+  for (uint16_t q = 0; q <= kQps; q++) w.start_qp(q), w.mulpdu[q] = 128;
+  w.hold_places = true;
+  w.receive(0, tagged(0, true, 0x4000, 0, Bytes(9, 1)), {.accept = 1, .place = 1, .deliver = spec::DeliverKind::kNothing, .solicited = 0, .slot = 0});
+  ASSERT_TRUE(d.run_until([&] { return w.held_places == 1; }));
+  spec::QpCtlDdp c{};
+  c.op = spec::QpOp::kStop, c.qpn = 0;
+  d.qp_ctl.put(c);
+  d.cycles(50);
+  constexpr uint32_t kPass = 4720;  // of each QP; together more than half of 2^16
+  for (uint16_t q = 1; q <= kQps; q++) this->put(w, write(q, {{.address = 0, .length = kPass * 114, .lkey = 0x1000}}));
+  ASSERT_TRUE(d.run_until([&] { return d.tx_ulpdu.size() == kPass * kQps; }, 1'000'000));
+  d.cycles(100);
+  EXPECT_TRUE(d.qp_ack.empty());
+  w.release_places();
+  EXPECT_EQ(d.qp_ack.take(1000).qpn, 0);
 }
 
 /// The promise: a segment every 2 to 4 cycles over QPs, 64 bytes a cycle in bulk, 12 cycles of ddp's from want to want.
