@@ -69,6 +69,13 @@ Rdmap::Rdmap(const spec::Sizes& sizes, const Translation& tpt, Out& out)
 
 void Rdmap::control(const spec::QpCtlRdmap& ctl) {
   Qp& q = qps_[ctl.qpn];
+  if (ctl.op == spec::QpOp::kHalfClose) {
+    const bool news = q.running && !q.failed && !q.closing;
+    q.closing = true;
+    out_.qp_ack_rdmap({ctl.qpn});
+    if (news && q.closed()) tell_closed(ctl.qpn);
+    return;
+  }
   q = {};
   if (ctl.op == spec::QpOp::kStart) {
     q.running = true;
@@ -77,6 +84,9 @@ void Rdmap::control(const spec::QpCtlRdmap& ctl) {
   update_responder(ctl.qpn);
   out_.qp_ack_rdmap({ctl.qpn});
 }
+
+/// Once a QP: the responder has nothing left, so half_close may go on.
+void Rdmap::tell_closed(uint16_t qpn) { out_.qp_error({.qpn = qpn, .cause = Cause::kNone}); }
 
 void Rdmap::update_responder(uint16_t qpn) {
   const Qp& q = qps_[qpn];
@@ -139,6 +149,7 @@ std::optional<TxMessage> Rdmap::request(Wqe wqe) {
 // begins; size 0 is not.
 std::optional<TxMessage> Rdmap::respond(uint16_t qpn) {
   Qp& q = qps_[qpn];
+  if (!q.running || q.failed || q.responding || q.ird_count == 0) return std::nullopt;
   const Inbound& in = ird(q, 0);
   const spec::ReadRequest& r = in.request;
   if (r.read_size != 0) {
@@ -180,6 +191,7 @@ void Rdmap::resp_slot_free(const spec::RespSlotFree& free) {
   q.ird_head = static_cast<uint8_t>((q.ird_head + 1) % q.params.ird);
   --q.ird_count;
   update_responder(free.qpn);
+  if (q.closed() && !q.failed) tell_closed(free.qpn);
 }
 
 void Rdmap::qp_fault(const spec::QpFault& fault) {
@@ -218,7 +230,7 @@ void Rdmap::fail(uint16_t qpn, const Failure& f) {
   q.failed = true;
   update_responder(qpn);
   const bool silent =
-      f.cause == Cause::kLlpLost || f.cause == Cause::kPeerTerminate ||
+      f.cause == Cause::kLlpLost || f.cause == Cause::kPeerTerminate || q.closed() ||
       (q.params.hold_tx != 0 && !q.heard);  // RFC 5044: the passive side may not speak first
   out_.qp_error({.qpn = qpn,
                  .cause = f.cause,

@@ -62,10 +62,13 @@ class Rdmap final : public SegmentJudge {
     spec::ReadRequest request;
     std::array<uint8_t, 64> head{};  // as it came
     uint16_t ulpdu_length = 0;
-    uint16_t watermark = 0;
+    uint32_t watermark = 0;
   };
   struct Qp {
     bool running = false, failed = false, heard = false, responding = false;
+    bool closing = false;  // half_close has come
+    /// Our side has no more to say: qp may let the FIN follow.
+    bool closed() const { return closing && ird_count == 0; }
     spec::QpParams params;
     uint8_t ord_head = 0, ord_count = 0, ird_head = 0, ird_count = 0;
   };
@@ -86,6 +89,7 @@ class Rdmap final : public SegmentJudge {
   }
   void fail(uint16_t qpn, const Failure& f);
   void update_responder(uint16_t qpn);
+  void tell_closed(uint16_t qpn);
   spec::Cause rx_check(Qp& q, const spec::RxSegment& s, spec::RxVerdict& v);
   spec::Cause read_request(Qp& q, const spec::RxSegment& s);
   spec::Cause read_response(Qp& q, const spec::RxSegment& s, uint32_t length, bool last,
@@ -98,7 +102,7 @@ class Rdmap final : public SegmentJudge {
   std::vector<Outstanding> ord_;
   std::vector<Inbound> ird_;
   ReadySet responders_;
-  uint16_t placed_ = 0;  // placements accepted so far, all QPs, modulo 2^16
+  uint32_t placed_ = 0;  // placements accepted so far, all QPs, modulo 2^32
 };
 
 /// The bytes of a Terminate. RFC 5040 section 4.8, requirements.md 5.2: fields that are not

@@ -42,11 +42,12 @@ spec::RxVerdict Rdmap::rx_segment(const spec::RxSegment& s) {
   const Cause cause = s.cause != Cause::kNone ? s.cause : rx_check(q, s, v);
   if (cause == Cause::kPeerTerminate) {
     peer_terminate(s.qpn, s);
-    return {.accept = 1};
+    return {};
   }
   if (cause != Cause::kNone) {
-    // The headers are those of a segment that mpa could read.
-    const bool has_head = s.ulpdu_length != 0;
+    // Its headers are shown if the whole of the DDP header is there.
+    const bool has_head =
+        s.ulpdu_length >= ((s.head[0] & 0x80) != 0 ? spec::kTaggedHeaderBytes : kUntagged);
     fail(s.qpn, {.cause = cause,
                  .head = has_head ? std::span<const uint8_t>(s.head) : std::span<const uint8_t>{},
                  .ulpdu_length = s.ulpdu_length});
@@ -61,7 +62,8 @@ Cause Rdmap::rx_check(Qp& q, const spec::RxSegment& s, spec::RxVerdict& v) {
   const bool tagged = (s.head[0] & 0x80) != 0;
   const bool last = (s.head[0] & 0x40) != 0;
   const uint32_t qn = tagged ? 0 : base::load_be<uint32_t>(&s.head[6]);
-  const auto op = static_cast<RdmapOpcode>(s.head[1] & 0x1f);
+  // Both reserved bits are ignored, so opcodes have four bits.
+  const auto op = static_cast<RdmapOpcode>(s.head[1] & 0x0f);
   const uint32_t length = s.ulpdu_length - (tagged ? spec::kTaggedHeaderBytes : kUntagged);
 
   if (s.head[1] >> 6 != spec::kRvIetf) return Cause::kRdmapVersion;
@@ -87,6 +89,7 @@ Cause Rdmap::rx_check(Qp& q, const spec::RxSegment& s, spec::RxVerdict& v) {
 }
 
 Cause Rdmap::read_request(Qp& q, const spec::RxSegment& s) {
+  if (q.closed()) return Cause::kLlpLost;  // its answer would come behind our FIN
   if (q.ird_count >= q.params.ird) return Cause::kDdpUntaggedNoBuffer;
   ird(q, q.ird_count++) = {
       .request = spec::ReadRequest::unpack(std::span(s.head).subspan(kUntagged)),
@@ -129,9 +132,9 @@ void Rdmap::peer_terminate(uint16_t qpn, const spec::RxSegment& s) {
   const auto ctrl = spec::TerminateCtrl::unpack(std::span(s.head).subspan(kBody));
   Failure f{.cause = Cause::kPeerTerminate, .head = {}};
   f.has_peer_term = true;
-  f.peer_term = base::load_be<uint16_t>(&s.head[kBody]);
+  if (s.ulpdu_length >= kBody + 2) f.peer_term = base::load_be<uint16_t>(&s.head[kBody]);
   if (ctrl.has_length != 0 && ctrl.has_ddp_header != 0 && ctrl.has_rdma_header != 0 &&
-      s.ulpdu_length >= kRequest + spec::ReadRequest::kBytes) {
+      (s.head[kBody + 6] & 0x80) == 0 && s.ulpdu_length >= kRequest + spec::ReadRequest::kBytes) {
     const uint32_t stag = base::load_be<uint32_t>(&s.head[kRequest]);
     const uint64_t to = base::load_be<uint64_t>(&s.head[kRequest + 4]);
     for (uint32_t i = 0; i < q.ord_count; ++i) {

@@ -10,7 +10,7 @@
 // Latency: segment to verdict 3 cycles (4 for a Read Response); WQE to message 4; request to response message 11, tpt answering at once.
 // Throughput: a segment, or a message of the send queue, every 2 cycles (a Read Response every 3); together they share those cycles. Waits: see
 // rdmap_core. Receive waits for transmit only while a Terminate is on its way to ddp, which always takes it.
-// Leaves: rdmap_core (tables, decisions), rdmap_rx, rdmap_tx, rdmap_resp, rdmap_term. Model: model/rdmap/rdmap.hpp.
+// Leaves: rdmap_core (tables, decisions), rdmap_rx, rdmap_tx, rdmap_resp, rdmap_term, rdmap_ack. Model: model/rdmap/rdmap.hpp.
 // Bench: tb/rdmap/rdmap_test.cpp. Contract: docs/theory-of-operation.md
 `include "rnic_assert.svh"
 
@@ -89,9 +89,9 @@ module rdmap (
   );
 
   // --- core
-  logic stopped, verdict_valid, verdict_ready, work_valid, head_req, head_req_ready, head_valid, head_ok, fail, fail_ready;
-  logic [15:0]  stopped_qpn, work, resp_qpn, head_pd;
-  logic [383:0] head;
+  logic ctl_done, stopped, verdict_valid, verdict_ready, work_valid, head_req, head_req_ready, head_valid, head_ok, fail, fail_ready;
+  logic [15:0]  ctl_qpn, work, resp_qpn, head_pd, tx_qpn;
+  logic [399:0] head;
   logic [7:0]   head_slot;
   iwarp_pkg::tpt_result_e fail_result;
   iwarp_pkg::rx_verdict_t verdict;
@@ -103,14 +103,14 @@ module rdmap (
   logic [15:0]  term_length;
   logic [511:0] term_net;
   logic [31:0]  term_offset;
-  logic         ctl_ready, ack_busy_q;
+  logic         ctl_free, wqe_out;
   iwarp_pkg::wqe_sge_t first_sge;
   assign first_sge = wb.data[127:0];
 
   rdmap_core u_core (
     .clk_i, .rst_ni, .ready_o,
-    .ctl_valid_i(qp_ctl_rdmap_valid_i && !ack_busy_q), .ctl_ready_o(ctl_ready), .ctl_i(qp_ctl_rdmap_i),
-    .stopped_o(stopped), .stopped_qpn_o(stopped_qpn),
+    .ctl_valid_i(qp_ctl_rdmap_valid_i && ctl_free), .ctl_ready_o(qp_ctl_rdmap_ready_o), .ctl_i(qp_ctl_rdmap_i),
+    .ctl_done_o(ctl_done), .stopped_o(stopped), .ctl_qpn_o(ctl_qpn),
     .qp_fault_valid_i, .qp_fault_ready_o, .qp_fault_i, .tx_fault_valid_i, .tx_fault_ready_o, .tx_fault_i,
     .resp_fail_valid_i(fail), .resp_fail_ready_o(fail_ready), .resp_qpn_i(resp_qpn), .resp_result_i(fail_result),
     .seg_valid_i(seg_valid), .seg_ready_o(seg_ready), .seg_i(seg),
@@ -125,7 +125,6 @@ module rdmap (
     .term_ready_i(term_ready), .term_valid_o(term_job), .term_o(term_error), .term_has_head_o(term_has_head),
     .term_is_read_o(term_is_read), .term_length_o(term_length), .term_net_o(term_net), .term_offset_o(term_offset)
   );
-  assign qp_ctl_rdmap_ready_o = ctl_ready;
 
   stream_fifo #(.Width(iwarp_pkg::RxVerdictWidth), .Depth(rnic_pkg::FifoDepth)) u_verdict (
     .clk_i, .rst_ni, .valid_i(verdict_valid), .ready_o(verdict_ready), .data_i(verdict),
@@ -148,7 +147,7 @@ module rdmap (
   logic [511:0] resp_data, term_data;
   rdmap_resp u_resp (
     .clk_i, .rst_ni, .work_valid_i(list_valid), .work_ready_o(list_ready), .work_qpn_i(list_qpn),
-    .cancel_i((stopped && stopped_qpn == resp_qpn) || (term_job && term_error.qpn == resp_qpn)),
+    .cancel_i((stopped && ctl_qpn == resp_qpn) || (term_job && term_error.qpn == resp_qpn)),
     .head_req_valid_o(head_req), .head_req_ready_i(head_req_ready), .qpn_o(resp_qpn),
     .head_valid_i(head_valid), .head_ok_i(head_ok), .head_pd_i(head_pd), .head_i(head), .head_slot_i(head_slot),
     .fail_valid_o(fail), .fail_ready_i(fail_ready), .fail_result_o(fail_result),
@@ -174,46 +173,18 @@ module rdmap (
     .term_valid_i(term_valid), .term_ready_o(term_msg_ready), .term_i(term_msg), .term_data_i(term_data),
     .hdr_valid_o(tx_message_hdr_valid_o), .hdr_ready_i(tx_message_hdr_ready_i), .hdr_o(tx_message_hdr_o),
     .beat_valid_o(tx_message_valid_o), .beat_ready_i(tx_message_ready_i), .beat_o(tx_message_o),
-    .idle_o(tx_idle)
+    .idle_o(tx_idle), .qpn_o(tx_qpn), .wqe_out_o(wqe_out)
   );
 
-  // --- start and stop are acknowledged when the WQEs that had come in by then are through, and the responder and the Terminate of
-  // that QP have left. wqe_in counts headers taken at the port, wqe_out those whose message has begun to leave or was dropped.
-  logic [7:0]  wqe_in_q, wqe_out_q, mark_q;
-  logic [15:0] ack_qpn_q;
-  logic        ack_valid_q, mark_seen_q, through;
-  assign through = (wqe_out_q - mark_q) < 8'd128 && !(resp_busy && resp_qpn == ack_qpn_q) && term_ready && tx_idle;
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      wqe_in_q    <= '0;
-      wqe_out_q   <= '0;
-      ack_busy_q  <= 1'b0;
-      ack_valid_q <= 1'b0;
-    end else begin
-      if (wqe_hdr_valid_i && wqe_hdr_ready_o) wqe_in_q  <= wqe_in_q + 8'd1;
-      if (sq_q_valid && sq_q_ready)           wqe_out_q <= wqe_out_q + 8'd1;
-      if (ctl_ready) ack_busy_q <= 1'b1;
-      if (stopped) ack_valid_q <= 1'b0;
-      else if (ack_busy_q && mark_seen_q && through) ack_valid_q <= 1'b1;
-      if (ack_valid_q && qp_ack_rdmap_ready_i) begin
-        ack_busy_q  <= 1'b0;
-        ack_valid_q <= 1'b0;
-      end
-    end
-  end
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni)                                   mark_seen_q <= 1'b0;
-    else if (stopped)                              mark_seen_q <= 1'b1;
-    else if (ack_valid_q && qp_ack_rdmap_ready_i)  mark_seen_q <= 1'b0;
-  end
-  always_ff @(posedge clk_i) begin
-    if (stopped) begin
-      mark_q    <= wqe_in_q;
-      ack_qpn_q <= stopped_qpn;
-    end
-  end
-  assign qp_ack_rdmap_valid_o = ack_valid_q;
-  assign qp_ack_rdmap_o       = ack_qpn_q;
+  // --- orders are acknowledged
+  rdmap_ack u_ack (
+    .clk_i, .rst_ni, .free_o(ctl_free), .taken_i(qp_ctl_rdmap_valid_i && qp_ctl_rdmap_ready_o),
+    .done_i(ctl_done), .drains_i(stopped), .qpn_i(ctl_qpn),
+    .wqe_in_i(wqe_hdr_valid_i && wqe_hdr_ready_o), .wqe_out_i(wqe_out),
+    .resp_busy_i(resp_busy), .resp_qpn_i(resp_qpn), .term_busy_i(!term_ready), .term_qpn_i(qp_error_o.qpn),
+    .tx_busy_i(!tx_idle), .tx_qpn_i(tx_qpn),
+    .ack_valid_o(qp_ack_rdmap_valid_o), .ack_ready_i(qp_ack_rdmap_ready_i), .ack_o(qp_ack_rdmap_o)
+  );
 
   // --- counters
   logic [47:0] items_q, busy_q, stalled_q;

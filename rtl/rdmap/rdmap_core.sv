@@ -17,8 +17,9 @@ module rdmap_core (
   input  logic ctl_valid_i,
   output logic ctl_ready_o,
   input  iwarp_pkg::qp_ctl_rdmap_t ctl_i,
-  output logic stopped_o,                // the operation was a start or stop of stopped_qpn_o
-  output logic [15:0] stopped_qpn_o,
+  output logic ctl_done_o,               // the operation was an order of ctl_qpn_o
+  output logic stopped_o,                // and that a start or stop
+  output logic [15:0] ctl_qpn_o,
   // faults
   input  logic qp_fault_valid_i,
   output logic qp_fault_ready_o,
@@ -45,7 +46,7 @@ module rdmap_core (
   output logic head_valid_o,
   output logic head_ok_o,
   output logic [15:0] head_pd_o,
-  output logic [383:0] head_o,
+  output logic [399:0] head_o,
   output logic [7:0] head_slot_o,        // its place in the QP's ring; comes back in tx_fault
   input  logic free_valid_i,
   output logic free_ready_o,
@@ -76,7 +77,7 @@ module rdmap_core (
   localparam int unsigned QpW  = $clog2(rnic_pkg::NumQps);
   localparam int unsigned IrdW = $clog2(rnic_pkg::IrdSlots);
   localparam int unsigned OrdW = $clog2(rnic_pkg::OrdSlots);
-  localparam int unsigned WordW = 5 + 16 + 2 * 6 + 2 * 16 + 4 * 6 + 32;
+  localparam int unsigned WordW = 6 + 16 + 2 * 6 + 2 * 16 + 4 * 6 + 32;
   localparam int unsigned OrdEntryW = 32 + 64 + 32 + 8;
 
   typedef enum logic [2:0] {OpCtl, OpQpFault, OpTxFault, OpRespFail, OpSeg, OpHead, OpFree, OpWqe} op_e;
@@ -94,14 +95,14 @@ module rdmap_core (
   assign is_read_wqe = wqe_i.opcode == iwarp_pkg::WrRdmaRead;
   assign can_seg     = seg_valid_i && verdict_ready_i && term_ready_i;
   assign can_head    = head_valid_i;
-  assign can_free    = free_valid_i;
+  assign can_free    = free_valid_i && term_ready_i;
   assign can_wqe     = wqe_valid_i && sq_ready_i && (!is_read_wqe || (sge_valid_i && sq_idle_i));
 
   always_comb begin
     pick  = 1'b1;
     op_d  = OpSeg;
     qpn_d = seg_i.qpn;
-    if (ctl_valid_i && !free_valid_i) begin
+    if (ctl_valid_i && !free_valid_i && (term_ready_i || ctl_i.op != iwarp_pkg::QpoHalfClose)) begin
       op_d  = OpCtl;
       qpn_d = ctl_i.qpn;
     end else if (qp_fault_valid_i && term_ready_i) begin
@@ -173,7 +174,7 @@ module rdmap_core (
   end
 
   // --- the QP's word
-  logic        running, err, held, listed, in_slot, running_d, err_d, held_d, listed_d, in_slot_d;
+  logic        running, err, closing, held, listed, in_slot, running_d, err_d, closing_d, held_d, listed_d, in_slot_d;
   logic [15:0] pd, ird_base, ord_base, pd_d, ird_base_d, ord_base_d;
   logic [5:0]  ird, ord, ird_head, ird_count, ord_head, ord_count;
   logic [5:0]  ird_d, ord_d, ird_head_d, ird_count_d, ord_head_d, ord_count_d;
@@ -182,10 +183,10 @@ module rdmap_core (
   ram_clear #(.Depth(rnic_pkg::NumQps)) u_clear (.clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr));
   ram_1r1w #(.Width(WordW), .Depth(rnic_pkg::NumQps)) u_table (
     .clk_i, .rst_ni, .we_i(clear_busy || we), .waddr_i(clear_busy ? clear_addr : qpn_q[QpW-1:0]),
-    .wdata_i(clear_busy ? '0 : {running_d, err_d, held_d, listed_d, in_slot_d, pd_d, ird_base_d, ord_base_d, ird_d, ord_d, ird_head_d,
-                                ird_count_d, ord_head_d, ord_count_d, received_d}),
+    .wdata_i(clear_busy ? '0 : {running_d, err_d, closing_d, held_d, listed_d, in_slot_d, pd_d, ird_base_d, ord_base_d, ird_d, ord_d,
+                                ird_head_d, ird_count_d, ord_head_d, ord_count_d, received_d}),
     .re_i(pick), .raddr_i(qpn_d[QpW-1:0]),
-    .rdata_o({running, err, held, listed, in_slot, pd, ird_base, ord_base, ird, ord, ird_head, ird_count, ord_head, ord_count, received})
+    .rdata_o({running, err, closing, held, listed, in_slot, pd, ird_base, ord_base, ird, ord, ird_head, ird_count, ord_head, ord_count, received})
   );
   assign ready_o = !clear_busy;
 
@@ -202,7 +203,7 @@ module rdmap_core (
   logic [31:0] o_stag, o_length;
   logic [63:0] o_to;
   logic [7:0]  o_slot;
-  logic [383:0] ird_wdata, ird_entry;
+  logic [399:0] ird_wdata, ird_entry;
   assign ord_waddr = OrdW'(ord_base) + OrdW'(wrap(ord_head, ord_count, ord));
   // The oldest request; a peer's Terminate is compared with all of them, one after the other.
   logic [5:0] scan_q, scan_at;
@@ -216,7 +217,7 @@ module rdmap_core (
     .wdata_i({wqe_q.num_sge == 4'd0 ? 96'h0 : {sge_q.lkey, sge_q.address}, wqe_q.length, wqe_q.slot}),
     .re_i(ord_re), .raddr_i(ord_raddr), .rdata_o({o_stag, o_to, o_length, o_slot})
   );
-  ram_1r1w #(.Width(384), .Depth(rnic_pkg::IrdSlots)) u_ird (
+  ram_1r1w #(.Width(400), .Depth(rnic_pkg::IrdSlots)) u_ird (
     .clk_i, .rst_ni, .we_i(ird_we), .waddr_i(ird_waddr), .wdata_i(ird_wdata), .re_i(ird_re), .raddr_i(ird_raddr), .rdata_o(ird_entry)
   );
 
@@ -231,7 +232,7 @@ module rdmap_core (
     .is_write_o(s_write), .is_read_response_o(s_rresp), .is_send_o(s_send), .is_solicited_o(s_solicited), .is_read_request_o(s_rreq),
     .is_terminate_o(s_term), .cause_o(s_cause), .ddp_o(ddp_hdr), .net_o(net)
   );
-  logic [15:0] placed_q;                 // place packets allowed since reset: the watermark
+  logic [31:0] placed_q;                 // place packets allowed since reset: the watermark
   logic        resp_fits, head_fits, seg_ok;
   // Sums are formed while the entry is read, so that what is left is to compare: TO less what has come (its high half with and without
   // the borrow) with the sink's TO. TO is the segment's, or that of the Read which a Terminate names.
@@ -263,10 +264,11 @@ module rdmap_core (
   assign t_more     = t_scan && !t_named && scan_q + 6'd1 != ord_count;
 
   // --- decide
-  logic done, fail, alive;
+  logic done, fail, alive, closed, closes;   // closed: our side has no more to say; closes: from now on
   iwarp_pkg::cause_e tpt_cause;
   iwarp_pkg::tpt_result_e tpt_result;
   assign alive      = running && !err;
+  assign closed     = closing && ird_count == 6'd0;
   assign tpt_result = op_q == OpRespFail ? fail_q : tx_fault_q.result;
   always_comb begin
     case (tpt_result)
@@ -279,12 +281,13 @@ module rdmap_core (
   end
 
   always_comb begin
-    {running_d, err_d, held_d, listed_d, in_slot_d} = {running, err, held, listed, in_slot};
+    {running_d, err_d, closing_d, held_d, listed_d, in_slot_d} = {running, err, closing, held, listed, in_slot};
     {pd_d, ird_base_d, ord_base_d, ird_d, ord_d}    = {pd, ird_base, ord_base, ird, ord};
     {ird_head_d, ird_count_d, ord_head_d, ord_count_d, received_d} = {ird_head, ird_count, ord_head, ord_count, received};
     state_d   = state_q;
     done      = 1'b0;
     fail      = 1'b0;
+    closes    = 1'b0;
     we        = 1'b0;
     ord_we    = 1'b0;
     ord_re    = 1'b0;
@@ -295,6 +298,7 @@ module rdmap_core (
     work_valid_o    = 1'b0;
     head_valid_o    = 1'b0;
     head_ok_o       = 1'b0;
+    ctl_done_o      = 1'b0;
     stopped_o       = 1'b0;
     sq_valid_o      = 1'b0;
     sq_drop_o       = 1'b0;
@@ -310,18 +314,26 @@ module rdmap_core (
       done = 1'b1;
       case (op_q)
         OpCtl: begin
-          we        = 1'b1;
-          stopped_o = 1'b1;
-          running_d = ctl_q.op == iwarp_pkg::QpoStart;
-          err_d     = 1'b0;
-          held_d    = ctl_q.params.hold_tx;
-          in_slot_d = 1'b0;
-          pd_d       = ctl_q.params.pd;
-          ird_d      = ctl_q.params.ird;
-          ord_d      = ctl_q.params.ord;
-          ird_base_d = ctl_q.params.ird_base;
-          ord_base_d = ctl_q.params.ord_base;
-          {ird_head_d, ird_count_d, ord_head_d, ord_count_d, received_d} = '0;
+          ctl_done_o = 1'b1;
+          if (ctl_q.op == iwarp_pkg::QpoHalfClose) begin
+            we        = alive;
+            closing_d = 1'b1;
+            closes    = alive && !closing && ird_count == 6'd0;
+          end else begin
+            we         = 1'b1;
+            stopped_o  = 1'b1;
+            running_d  = ctl_q.op == iwarp_pkg::QpoStart;
+            err_d      = 1'b0;
+            closing_d  = 1'b0;
+            held_d     = ctl_q.params.hold_tx;
+            in_slot_d  = 1'b0;
+            pd_d       = ctl_q.params.pd;
+            ird_d      = ctl_q.params.ird;
+            ord_d      = ctl_q.params.ord;
+            ird_base_d = ctl_q.params.ird_base;
+            ord_base_d = ctl_q.params.ord_base;
+            {ird_head_d, ird_count_d, ord_head_d, ord_count_d, received_d} = '0;
+          end
         end
         OpQpFault: begin
           fail         = alive;
@@ -390,7 +402,10 @@ module rdmap_core (
                   else                                                     term_o.status = iwarp_pkg::WcRemOpErr;
                 end
               end else if (s_rreq) begin
-                if (ird_count >= ird) begin
+                if (closed) begin
+                  fail         = 1'b1;
+                  term_o.cause = iwarp_pkg::CauseLlpLost;
+                end else if (ird_count >= ird) begin
                   fail         = 1'b1;
                   term_o.cause = iwarp_pkg::CauseDdpUntaggedNoBuffer;
                 end else begin
@@ -442,6 +457,7 @@ module rdmap_core (
             we           = 1'b1;
             ird_head_d   = wrap(ird_head, 6'd1, ird);
             ird_count_d  = ird_count - 6'd1;
+            closes       = alive && closing && ird_count == 6'd1;
             in_slot_d    = 1'b0;
             listed_d     = listed || ird_count != 6'd1;
             work_valid_o = !listed && ird_count != 6'd1;
@@ -462,20 +478,21 @@ module rdmap_core (
         we    = 1'b1;
         err_d = 1'b1;
       end
-      term_o.sends_term = term_o.cause != iwarp_pkg::CauseLlpLost && term_o.cause != iwarp_pkg::CausePeerTerminate && !held_d;
+      term_o.sends_term = term_o.cause != iwarp_pkg::CauseLlpLost && term_o.cause != iwarp_pkg::CausePeerTerminate && !held_d &&
+                          !closed && !closes;
       state_d = done ? StPick : StEntry;
     end
   end
-  assign term_valid_o  = fail;
+  assign term_valid_o  = fail || closes;
   assign work_o        = qpn_q;
   assign head_pd_o     = pd;
   assign head_o        = ird_entry;
   assign head_slot_o   = {2'b00, ird_head};
-  assign stopped_qpn_o = qpn_q;
+  assign ctl_qpn_o     = qpn_q;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni)                                          placed_q <= '0;
-    else if (verdict_valid_o && verdict_o.place)          placed_q <= placed_q + 16'h1;
+    else if (verdict_valid_o && verdict_o.place)          placed_q <= placed_q + 32'h1;
   end
 
   // --- the send queue's message. RFC 5040 section 5: Write ddp_hdr; Send on QN 0; Read Request on QN 1, 28 bytes.
@@ -519,4 +536,8 @@ module rdmap_core (
   `RNIC_ASSERT(TermRoom_A, !term_valid_o || term_ready_i)
   `RNIC_ASSERT(OrdRoom_A, !ord_we || ord_count < ord)
   `RNIC_ASSERT(IrdNotEmpty_A, !(op_q == OpFree && state_q == StExec && in_slot && running) || ird_count != 6'd0)
+
+  // Simulation alone: commit trace (architecture 10)
+  iwarp_pkg::rdmap_op_commit_t tap_rdmap_op /*verilator public_flat_rd*/;
+  assign tap_rdmap_op = {done && op_q != OpHead, op_q, qpn_q};
 endmodule

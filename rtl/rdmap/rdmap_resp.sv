@@ -23,7 +23,7 @@ module rdmap_resp (
   input  logic head_valid_i,
   input  logic head_ok_i,                  // the QP is running
   input  logic [15:0] head_pd_i,
-  input  logic [383:0] head_i,             // {watermark, 46 bytes}
+  input  logic [399:0] head_i,             // {watermark, 46 bytes}
   input  logic [7:0] head_slot_i,
   // a failed check, to rdmap_core
   output logic fail_valid_o,
@@ -57,7 +57,8 @@ module rdmap_resp (
 
   logic                     cancel_q, cancelled;
   assign cancelled = cancel_q || cancel_i;
-  logic [15:0]              qpn_q, pd_q, watermark_q;
+  logic [15:0]              qpn_q, pd_q;
+  logic [31:0]              watermark_q;
   logic [7:0]               slot_q;
   iwarp_pkg::read_request_t request_q, head_request;
   iwarp_pkg::tpt_result_e   result_q;
@@ -88,7 +89,7 @@ module rdmap_resp (
     if (state_q == StHead && head_valid_i) begin
       pd_q        <= head_pd_i;
       slot_q      <= head_slot_i;
-      watermark_q <= head_i[383:368];
+      watermark_q <= head_i[399:368];
       request_q   <= head_request;
     end
     if (state_q == StAnswer) result_q <= check_rsp_i.result;
@@ -138,4 +139,8 @@ module rdmap_resp (
 
   `RNIC_STREAM_STABLE(CheckStable_A, check_valid_o, check_ready_i, check_o)
   `RNIC_STREAM_STABLE(MsgStable_A, msg_valid_o, msg_ready_i, msg_o)
+
+  // Simulation alone: commit trace (architecture 10)
+  iwarp_pkg::rdmap_response_commit_t tap_rdmap_response /*verilator public_flat_rd*/;
+  assign tap_rdmap_response = {state_q != StSend && state_d == StSend, qpn_q};
 endmodule

@@ -41,7 +41,10 @@ module rdmap_tx (
   input  logic beat_ready_i,
   output iwarp_pkg::beat_t beat_o,
   // to rdmap_core
-  output logic idle_o
+  output logic idle_o,
+  // to rdmap_ack
+  output logic [15:0] qpn_o,               // whose message is under way
+  output logic wqe_out_o                   // a WQE's body is through
 );
   typedef enum logic [1:0] {
     StPick,     // nothing under way
@@ -84,6 +87,8 @@ module rdmap_tx (
   assign beat_valid_o = state_q == StBody && (!pass_q || wqe_valid_i);
   assign wqe_ready_o  = (state_q == StBody && pass_q && beat_ready_i) || state_q == StDrop;
   assign idle_o       = state_q == StPick;
+  assign qpn_o        = hdr_q.qpn;
+  assign wqe_out_o    = (done && pass_q) || (state_q == StDrop && wqe_valid_i && wqe_i.last);
   always_comb begin
     beat_o = wqe_i;
     if (!pass_q) beat_o = {1'b1, 1'b0, keep_q, data_q};

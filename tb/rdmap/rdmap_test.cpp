@@ -406,7 +406,7 @@ TYPED_TEST(RdmapTest, WatermarkCountsPlacementsOfAll) {
   auto expect_mark = [&](uint8_t slot) {
     const auto r = this->request(64);
     this->expect_good(1, r, this->good(false));
-    this->expect_message(this->response(1, r, slot, u16(placed)));
+    this->expect_message(this->response(1, r, slot, placed));
     this->free_response(1);
     this->dut.settle();
   };
@@ -422,7 +422,7 @@ TYPED_TEST(RdmapTest, WatermarkCountsPlacementsOfAll) {
   this->expect_good(0, this->send(10), this->good(true, DeliverKind::kRecv));
   placed++;
   expect_mark(3);
-  if (TypeParam::kMinimum) place(65536 - placed + 2);  // modulo 2^16
+  if (TypeParam::kMinimum) place(65536 - placed + 2);  // more than 16 bits
   expect_mark(0);
   this->expect_silence();
 }
@@ -926,6 +926,104 @@ TYPED_TEST(RdmapTest, StopWaitsForTheLastOne) {
       }
     });
   }
+}
+
+// Others that keep the way to ddp busy all the time do not hold the acknowledgement.
+TYPED_TEST(RdmapTest, StopDoesNotWaitForOthers) {
+  if constexpr (!TypeParam::kHasCycles) {
+    GTEST_SKIP() << "nothing is ever inside";
+  } else {
+    this->start({0, 0});
+    auto& dut = this->dut;
+    this->run_qp(0, this->params());
+    this->run_qp(1, this->params(4, 4, 4, 4));
+    unsigned sent = 0;
+    for (; sent < 1000; sent++)
+      this->post({.qpn = 0, .slot = u8(sent), .opcode = WrOpcode::kSend, .num_sge = 1, .length = 9},
+                 Bytes(16));
+    for (unsigned i = 0; i < 50; i++) dut.advance();
+    dut.qp_ctl.put({.op = spec::QpOp::kStop, .qpn = 1});
+    EXPECT_TRUE(dut.run_until([&] { return !dut.qp_ack.empty(); }, 300));
+    EXPECT_FALSE(dut.wqe_hdr.empty()) << "the others have ended: nothing is shown";
+    dut.settle();
+    EXPECT_EQ(dut.tx_message.size(), sent);
+  }
+}
+
+// A graceful close: half_close is acknowledged at once; when no Read Request is left to be answered
+// qp is told, once, and from then on nothing is begun that would have to leave behind our FIN.
+TYPED_TEST(RdmapTest, HalfClose) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    auto half_close = [&](uint16_t qpn) {
+      this->dut.qp_ctl.put({.op = spec::QpOp::kHalfClose, .qpn = qpn});
+      EXPECT_EQ(this->dut.qp_ack.take().qpn, qpn);
+    };
+    auto expect_closed = [&](uint16_t qpn) {
+      EXPECT_EQ(this->dut.qp_error.take(), (spec::QpError{.qpn = qpn, .cause = Cause::kNone}));
+    };
+    half_close(kQp);  // not running
+    this->expect_silence();
+    this->run_qp(2, this->params(4, 4, 8, 8));
+    for (unsigned waiting = 0; waiting < 3; waiting++) {
+      this->run_qp(kQp, this->params(3, 4));
+      std::vector<Bytes> all;
+      for (unsigned i = 0; i < waiting; i++) {
+        all.push_back(this->request(100 * i));
+        this->expect_good(kQp, all.back(), this->good(false));
+      }
+      if (waiting != 0) this->expect_message(this->response(kQp, all[0], 0, this->placed));
+      half_close(kQp);
+      if (waiting != 0) {  // served as ever, and more of them
+        this->expect_silence();
+        all.push_back(this->request(77));
+        this->expect_good(kQp, all.back(), this->good(false));
+        for (uint8_t i = 1; i < all.size(); i++) {
+          this->free_response(kQp);
+          this->expect_message(this->response(kQp, all[i], i, this->placed));
+        }
+        this->expect_good(2, this->send(8), this->good(true, DeliverKind::kRecv));  // others go on
+        this->placed++;
+        this->expect_silence();
+        this->free_response(kQp);
+      }
+      expect_closed(kQp);
+      half_close(kQp);  // told once
+      this->expect_silence();
+      this->expect_good(kQp, this->send(9), this->good(true, DeliverKind::kRecv));
+      this->expect_good(kQp, this->write(9), this->good(true));
+      this->placed += 2;
+      if (waiting == 0) {  // a Read Request that has crossed our FIN
+        EXPECT_EQ(this->verdict(kQp, this->request(64)).accept, 0);
+        this->expect_error(kQp, Cause::kLlpLost, {});
+      } else if (waiting == 1) {  // any error: no Terminate behind the FIN
+        EXPECT_EQ(this->verdict(kQp, this->tagged(0x43, true, 1, 2, 3)).accept, 0);
+        this->expect_error(kQp, Cause::kRdmapOpcode, {});
+      } else {
+        this->dut.qp_fault.put({.qpn = kQp, .cause = Cause::kLocalCatastrophic});
+        this->expect_error(kQp, Cause::kLocalCatastrophic, {});
+      }
+      half_close(kQp);  // has failed
+      this->expect_silence();
+      this->stop_qp(kQp);
+    }
+    // An error before the last answer: a Terminate may still go, and nothing is told of the close.
+    this->run_qp(kQp, this->params(3, 4));
+    const auto r = this->request(5);
+    this->expect_good(kQp, r, this->good(false));
+    this->expect_message(this->response(kQp, r, 0, this->placed));
+    half_close(kQp);
+    this->expect_bad(kQp, this->tagged(0x43, true, 1, 2, 3), Cause::kRdmapOpcode);
+    this->free_response(kQp);
+    this->expect_silence();
+    this->restart_qp(kQp, this->params(3, 4));  // and a new life knows nothing of it
+    this->expect_good(kQp, this->request(0), this->good(false));
+    this->dut.settle();
+    EXPECT_FALSE(this->dut.tx_message_hdr.empty());
+    this->free_response(kQp);
+    this->take_message();
+    this->expect_silence();
+  });
 }
 
 TYPED_TEST(RdmapTest, NotRunning) {

@@ -106,8 +106,12 @@ class RdmapWorld : public testing::Test {
  protected:
   D dut;
   base::Rng rng = test_rng("world");
+  uint32_t placed = 0;  // placements since reset, for tests that count them
 
-  void start(Pace pace) { dut.start(pace); }
+  void start(Pace pace) {
+    dut.start(pace);
+    placed = 0;
+  }
 
   // --- qp
   spec::QpParams params(uint8_t ird = 4, uint8_t ord = 4, uint16_t ird_base = 0,
@@ -212,7 +216,7 @@ class RdmapWorld : public testing::Test {
              .is_inline = 1},
             body};
   }
-  Message response(uint16_t qpn, const Bytes& request, uint8_t slot, uint16_t watermark) {
+  Message response(uint16_t qpn, const Bytes& request, uint8_t slot, uint32_t watermark) {
     const auto r = spec::ReadRequest::unpack(std::span(request).subspan(18));
     Message m{{.qpn = qpn,
                .source = TxSource::kResp,
