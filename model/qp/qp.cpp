@@ -20,6 +20,10 @@ constexpr bool flag(uint8_t flags, spec::SqFlagBit bit) {
   return (flags & static_cast<uint8_t>(bit)) != 0;
 }
 
+constexpr uint32_t body_bytes(uint32_t units) {
+  return units * kUnit - static_cast<uint32_t>(spec::SqWqe::kBytes);
+}
+
 constexpr WcOpcode completion_of(WrOpcode op) {
   switch (op) {
     case WrOpcode::kRdmaWrite:
@@ -79,40 +83,57 @@ void Qp::put(ReadySet& members, Set set, uint16_t qpn, bool member) {
 
 // A doorbell counts if the QP exists, the page is its own, and the index is neither behind the
 // producer nor further ahead of what is retired than the ring is long.
-bool Qp::doorbell(const spec::QpDoorbell& db) {
+bool Qp::fits(const spec::QpDoorbell& db) const {
   if (db.qpn >= ctx_.size()) return false;
-  Ctx& c = ctx_[db.qpn];
+  const Ctx& c = ctx_[db.qpn];
   if (!c.exists || c.page != db.page) return false;
-  Ring16& r = db.kind == DoorbellKind::kRq ? c.rq : c.sq;
+  const Ring16& r = db.kind == DoorbellKind::kRq ? c.rq : c.sq;
   const uint16_t ahead = r.distance(r.retired, db.index);
-  if (ahead > r.size() || ahead < r.distance(r.retired, r.producer)) return false;
-  if (db.kind == DoorbellKind::kPush) push(db);
-  r.producer = db.index;
+  return ahead <= r.size() && ahead >= r.distance(r.retired, r.producer);
+}
+
+void Qp::ring(const spec::QpDoorbell& db) {
+  Ctx& c = ctx_[db.qpn];
+  (db.kind == DoorbellKind::kRq ? c.rq : c.sq).producer = db.index;
   update(db.qpn);
+}
+
+bool Qp::doorbell(const spec::QpDoorbell& db) {
+  if (!fits(db)) return false;
+  if (db.kind == DoorbellKind::kPush && can_push(db)) push(db);
+  ring(db);
   return true;
 }
 
 /// A pushed WQE that is the next to be fetched goes into the prefetch buffer, if that has space;
 /// else it is fetched.
-void Qp::push(const spec::QpDoorbell& db) {
-  Ctx& c = ctx_[db.qpn];
-  Ring16& s = c.sq;
-  const bool live =
-      c.state == QpState::kRts || c.state == QpState::kClosing || c.state == QpState::kIdle;
-  if (!live || s.bad || s.distance(s.fetched, db.index) != db.units) return;
-  if (s.distance(s.taken, s.fetched) + db.units > sq_prefetch_) return;
+bool Qp::can_push(const spec::QpDoorbell& db) const {
+  const Ctx& c = ctx_[db.qpn];
+  const Ring16& s = c.sq;
+  const bool live = told_ || c.state == QpState::kRts || c.state == QpState::kClosing ||
+                    c.state == QpState::kIdle;
+  return live && !s.bad && s.distance(s.fetched, db.index) == db.units &&
+         s.distance(s.taken, s.fetched) + db.units <= sq_prefetch_;
+}
+
+bool Qp::push(const spec::QpDoorbell& db) {
+  if (!can_push(db)) return false;
+  Ring16& s = ctx_[db.qpn].sq;
   for (uint32_t i = 0; i < db.units; ++i) {
     unit(db.qpn, s.fetched++) =
         rnic::Payload::copy_of(std::span(db.data).subspan(i * kUnit, kUnit));
   }
+  update(db.qpn);
+  return true;
 }
 
-MemRead Qp::fetch(uint16_t qpn) {
+MemRead Qp::fetch(uint16_t qpn, uint16_t most) {
   Ring16& s = ctx_[qpn].sq;
   const uint32_t announced = s.distance(s.fetched, s.producer);
   const uint32_t space = sq_prefetch_ - s.distance(s.taken, s.fetched);
   const uint32_t to_end = s.size() - (s.fetched & (s.size() - 1));
-  const uint16_t count = static_cast<uint16_t>(std::min({announced, space, to_end}));
+  const uint16_t count =
+      static_cast<uint16_t>(std::min({announced, space, to_end, uint32_t{most}}));
   const MemRead r{.purpose = Purpose::kSqFetch,
                   .qpn = qpn,
                   .address = s.address(s.fetched),
@@ -133,6 +154,7 @@ void Qp::fetched(const MemData& data) {
   s.fetching = false;
   if (data.status != spec::RdStatus::kOk) {
     s.bad = true;
+    s.fetched = s.fetch_from;
   } else {
     for (uint16_t i = 0; i < p.count; ++i) {
       unit(p.qpn, static_cast<uint16_t>(s.fetch_from + i)) = data.data.slice(i * kUnit, kUnit);
@@ -144,18 +166,30 @@ void Qp::fetched(const MemData& data) {
 bool Qp::can_issue(uint16_t qpn) {
   const Ctx& c = ctx_[qpn];
   if (c.win_count == sq_window_ || c.slots == sq_slots_) return false;
-  if (c.sq.bad && !c.sq.fetching) return true;  // to fail
   const uint32_t here = c.sq.here();
-  if (here == 0) return false;
+  if (here < units_of(qpn)) return c.sq.bad && !c.sq.fetching;  // to fail
   const uint8_t* b = unit(qpn, c.sq.taken).bytes().data();
-  const uint32_t units = b[2] & 7;
-  if (units >= 1 && units <= 4 && here < units) return false;
   if (flag(b[1], spec::SqFlagBit::kFence) && c.reads != 0) return false;
   return b[0] != static_cast<uint8_t>(WrOpcode::kRdmaRead) || c.reads < c.params.ord ||
          c.params.ord == 0;
 }
 
-bool Qp::malformed(const spec::SqWqe& w, const rnic::Payload& body, const Ctx& c) const {
+/// Units of the next WQE: one, if it is not here or says what cannot be believed.
+uint32_t Qp::units_of(uint16_t qpn) const {
+  const Ring16& s = ctx_[qpn].sq;
+  if (s.here() == 0) return 1;
+  const uint32_t units = unit(qpn, s.taken).bytes()[2] & 7U;
+  return units >= 1 && units <= 4 && units <= s.distance(s.taken, s.producer) ? units : 1;
+}
+
+uint32_t Qp::missing(uint16_t qpn) const {
+  const Ring16& s = ctx_[qpn].sq;
+  const uint32_t units = units_of(qpn), here = s.here();
+  return s.bad || here >= units || s.fetched == s.producer ? 0 : units - here;
+}
+
+/// What the first unit alone tells.
+bool Qp::bad_header(const spec::SqWqe& w, uint32_t body, const Ctx& c) const {
   const bool is_inline = flag(w.flags, spec::SqFlagBit::kInlineData);
   const auto op = static_cast<WrOpcode>(w.opcode);
   if (op != WrOpcode::kRdmaWrite && op != WrOpcode::kSend && op != WrOpcode::kRdmaRead) return true;
@@ -163,8 +197,13 @@ bool Qp::malformed(const spec::SqWqe& w, const rnic::Payload& body, const Ctx& c
     return true;
   if (w.length > spec::kMaxMessage) return true;
   if (op == WrOpcode::kRdmaRead && (w.num_sge > 1 || is_inline || c.params.ord == 0)) return true;
-  if (is_inline) return w.length > spec::kMaxInline || w.length > body.size();
-  if (w.num_sge > spec::kMaxSge || w.num_sge * spec::WqeSge::kBytes > body.size()) return true;
+  if (is_inline) return w.length > spec::kMaxInline || w.length > body;
+  return w.num_sge > spec::kMaxSge || w.num_sge * spec::WqeSge::kBytes > body;
+}
+
+bool Qp::malformed(const spec::SqWqe& w, const rnic::Payload& body, const Ctx& c) const {
+  if (bad_header(w, body.size(), c)) return true;
+  if (flag(w.flags, spec::SqFlagBit::kInlineData)) return false;
   uint64_t total = 0;
   for (size_t i = 0; i < w.num_sge; ++i) {
     total += spec::WqeSge::unpack(body.bytes().subspan(i * spec::WqeSge::kBytes)).length;
@@ -172,31 +211,58 @@ bool Qp::malformed(const spec::SqWqe& w, const rnic::Payload& body, const Ctx& c
   return total != w.length;
 }
 
+/// What stands behind the header of the next WQE, all of whose units are here.
+rnic::Payload Qp::body_of(uint16_t qpn, uint32_t units) const {
+  const uint16_t first = ctx_[qpn].sq.taken;
+  if (units == 1) return unit(qpn, first).slice(spec::SqWqe::kBytes);
+  rnic::Payload body = rnic::Payload::make(body_bytes(units));
+  uint8_t* to = body.writable().data();
+  for (uint32_t i = 0; i < units; ++i) {
+    const auto from = unit(qpn, static_cast<uint16_t>(first + i))
+                          .bytes()
+                          .subspan(i == 0 ? spec::SqWqe::kBytes : 0);
+    std::memcpy(to, from.data(), from.size());
+    to += from.size();
+  }
+  return body;
+}
+
+/// Whether its form is such that its keys count, be its total right or not.
+bool Qp::asks(uint16_t qpn) const {
+  const Ctx& c = ctx_[qpn];
+  const uint32_t units = units_of(qpn);
+  if (c.sq.here() < units) return false;
+  const auto w = spec::SqWqe::unpack(unit(qpn, c.sq.taken).bytes());
+  if (w.units != units || bad_header(w, body_bytes(units), c)) return false;
+  if (flag(w.flags, spec::SqFlagBit::kInlineData)) return false;
+  const rnic::Payload body = body_of(qpn, units);
+  for (size_t i = 0; i < w.num_sge; ++i) {
+    if (spec::WqeSge::unpack(body.bytes().subspan(i * spec::WqeSge::kBytes)).length != 0)
+      return true;
+  }
+  return false;
+}
+
 std::optional<Wqe> Qp::issue(uint16_t qpn) {
   Ctx& c = ctx_[qpn];
   const uint16_t first = c.sq.taken;
-  if (c.sq.bad) {
-    fail_wqe(qpn, static_cast<uint16_t>(first + 1), WrOpcode::kSend, WcStatus::kFatalErr);
+  const uint32_t units = units_of(qpn);
+  const uint16_t after = static_cast<uint16_t>(first + units);
+  if (c.sq.here() == 0) {
+    fail_wqe(qpn, after, WrOpcode::kSend, WcStatus::kFatalErr);
     return std::nullopt;
   }
-  const rnic::Payload& head = unit(qpn, first);
-  const auto w = spec::SqWqe::unpack(head.bytes());
-  const uint32_t units = w.units >= 1 && w.units <= 4 ? w.units : 1;
-  const uint16_t after = static_cast<uint16_t>(first + units);
-  rnic::Payload body = head.slice(spec::SqWqe::kBytes);
-  if (units > 1) {
-    body = rnic::Payload::make(units * kUnit - static_cast<uint32_t>(spec::SqWqe::kBytes));
-    uint8_t* to = body.writable().data();
-    for (uint32_t i = 0; i < units; ++i) {
-      const auto from = unit(qpn, static_cast<uint16_t>(first + i))
-                            .bytes()
-                            .subspan(i == 0 ? spec::SqWqe::kBytes : 0);
-      std::memcpy(to, from.data(), from.size());
-      to += from.size();
-    }
-  }
+  const auto w = spec::SqWqe::unpack(unit(qpn, first).bytes());
   const auto op = static_cast<WrOpcode>(w.opcode);
-  if (w.units != units || malformed(w, body, c)) {
+  const bool whole = c.sq.here() >= units;
+  const bool bad = w.units != units || bad_header(w, body_bytes(units), c);
+  rnic::Payload body;
+  if (whole) body = body_of(qpn, units);
+  if (!whole && !bad) {
+    fail_wqe(qpn, after, op, WcStatus::kFatalErr);
+    return std::nullopt;
+  }
+  if (bad || malformed(w, body, c)) {
     fail_wqe(qpn, after, op, WcStatus::kLocQpOpErr);
     return std::nullopt;
   }
@@ -288,12 +354,13 @@ void Qp::retire(uint16_t qpn) {
   update(qpn);
 }
 
-MemRead Qp::rq_fetch(uint16_t qpn) {
+MemRead Qp::rq_fetch(uint16_t qpn, uint16_t most) {
   Ring16& r = ctx_[qpn].rq;
   const uint32_t announced = r.distance(r.fetched, r.producer);
   const uint32_t space = rq_prefetch_ - r.distance(r.taken, r.fetched);
   const uint32_t to_end = r.size() - (r.fetched & (r.size() - 1));
-  const uint16_t count = static_cast<uint16_t>(std::min({announced, space, to_end}));
+  const uint16_t count =
+      static_cast<uint16_t>(std::min({announced, space, to_end, uint32_t{most}}));
   const MemRead read{.purpose = Purpose::kRqFetch,
                      .qpn = qpn,
                      .address = r.address(r.fetched),
@@ -337,7 +404,7 @@ RqTake Qp::rq_take(uint16_t qpn, spec::RqTakeRsp& rsp) {
   Ctx& c = ctx_[qpn];
   Ring16& r = c.rq;
   rsp = {};
-  if (c.state != QpState::kRts && c.state != QpState::kClosing) return RqTake::kNone;
+  if (!told_ && c.state != QpState::kRts && c.state != QpState::kClosing) return RqTake::kNone;
   if (r.here() == 0)
     return r.taken == r.producer || (r.bad && !r.fetching) ? RqTake::kNone : RqTake::kFetching;
   const spec::RecvWqe& w = recv(qpn, r.taken);

@@ -54,7 +54,7 @@ class Qp {
 
   // Send queue.
   const ReadySet& fetchable() const { return fetchable_; }
-  MemRead fetch(uint16_t qpn);
+  MemRead fetch(uint16_t qpn, uint16_t most = UINT16_MAX);
   void fetched(const MemData& data);  // answers to fetch(), in order
   const ReadySet& issuable() const { return issuable_; }
   std::optional<Wqe> issue(uint16_t qpn);
@@ -65,7 +65,7 @@ class Qp {
 
   // Receive queue.
   const ReadySet& rq_fetchable() const { return rq_fetchable_; }
-  MemRead rq_fetch(uint16_t qpn);
+  MemRead rq_fetch(uint16_t qpn, uint16_t most = UINT16_MAX);
   void rq_fetched(const MemData& data);
   RqTake rq_take(uint16_t qpn, spec::RqTakeRsp& rsp);
   void rx_done(const spec::RxDone& done);
@@ -78,6 +78,29 @@ class Qp {
   void cq_fault(const spec::CqFault& fault);
 
   spec::QpState state(uint16_t qpn) const { return ctx_[qpn].state; }
+
+  // For a follower (sim/tandem), which is told of each choice instead of making it: when the close
+  // goes on, which copy of a pushed WQE is used, what a fetch has brought.
+  void follow() { told_ = true; }  ///< news of the connection and an empty queue start nothing
+  bool fits(const spec::QpDoorbell& db) const;
+  void ring(const spec::QpDoorbell& db);
+  bool push(const spec::QpDoorbell& db);  ///< its copy; false if that is not next, or has no space
+  uint16_t sq_fetched(uint16_t qpn) const { return ctx_[qpn].sq.fetched; }
+  bool sq_waits(uint16_t qpn) const { return ctx_[qpn].sq.taken != ctx_[qpn].sq.producer; }
+  bool rq_waits(uint16_t qpn) const { return ctx_[qpn].rq.taken != ctx_[qpn].rq.producer; }
+  bool rq_here(uint16_t qpn) const { return ctx_[qpn].rq.here() != 0; }
+  uint32_t missing(uint16_t qpn) const;  ///< units of the next WQE that are to be fetched
+  bool asks(uint16_t qpn) const;         ///< keys of the next WQE are looked up
+  bool sq_empty(uint16_t qpn) const { return ctx_[qpn].sq.producer == ctx_[qpn].sq.retired; }
+  bool reads_outstanding(uint16_t qpn) const { return ctx_[qpn].reads != 0; }
+  bool exists(uint16_t qpn) const { return ctx_[qpn].exists; }
+  bool completes_on(uint16_t qpn, uint16_t cqn) const;
+  bool waits_for_term(uint16_t qpn) const { return ctx_[qpn].phase == Ctx::Phase::kTermWait; }
+  bool flushing(uint16_t qpn) const { return ctx_[qpn].phase == Ctx::Phase::kFlushing; }
+  void cq_fault(uint16_t qpn);    ///< of one of its CQs
+  void ask_close(uint16_t qpn);   ///< the send queue is empty: rdmap is asked to end
+  void half_close(uint16_t qpn);  ///< it has: FIN
+  void closed(uint16_t qpn);      ///< and the peer's has come: stop
   std::string waiting_for() const;
 
  private:
@@ -132,14 +155,20 @@ class Qp {
   rnic::Payload& unit(uint16_t qpn, uint16_t index) {
     return prefetch_[size_t{qpn} * sq_prefetch_ + index % sq_prefetch_];
   }
+  const rnic::Payload& unit(uint16_t qpn, uint16_t index) const {
+    return prefetch_[size_t{qpn} * sq_prefetch_ + index % sq_prefetch_];
+  }
   spec::RecvWqe& recv(uint16_t qpn, uint16_t index) {
     return recvs_[size_t{qpn} * rq_prefetch_ + index % rq_prefetch_];
   }
   void update(uint16_t qpn);
   void put(ReadySet& members, Set set, uint16_t qpn, bool member);
   bool can_issue(uint16_t qpn);
+  bool bad_header(const spec::SqWqe& w, uint32_t body, const Ctx& c) const;
   bool malformed(const spec::SqWqe& w, const rnic::Payload& body, const Ctx& c) const;
-  void push(const spec::QpDoorbell& db);
+  uint32_t units_of(uint16_t qpn) const;
+  rnic::Payload body_of(uint16_t qpn, uint32_t units) const;
+  bool can_push(const spec::QpDoorbell& db) const;
   void fail_wqe(uint16_t qpn, uint16_t after, spec::WrOpcode opcode, spec::WcStatus status);
   void send_cqe(uint16_t qpn, const Issued& w, spec::WcStatus status);
   void flush_entry(uint16_t qpn, Ring16& r, uint16_t up_to, bool is_recv);
@@ -154,6 +183,7 @@ class Qp {
   bool drained(const Ctx& c) const;
 
   uint32_t sq_prefetch_, sq_window_, rq_prefetch_, sq_slots_;
+  bool told_ = false;
   const Translation& tpt_;
   Out& out_;
   std::vector<Ctx> ctx_;

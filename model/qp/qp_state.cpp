@@ -160,7 +160,8 @@ void Qp::ack(Peer peer, uint16_t qpn) {
 // RFC 5040 section 6.1: the send queue is empty, so no more is said; FIN follows.
 void Qp::close_if_drained(uint16_t qpn) {
   Ctx& c = ctx_[qpn];
-  if (c.state != QpState::kClosing || c.half_closed || c.sq.producer != c.sq.retired) return;
+  if (told_ || c.state != QpState::kClosing || c.half_closed || c.sq.producer != c.sq.retired)
+    return;
   c.half_closed = true;
   out_.qp_ctl(Peer::kLlp, {.op = QpOp::kHalfClose, .qpn = qpn, .params = c.params});
 }
@@ -171,7 +172,7 @@ void Qp::llp_event(const spec::LlpEvent& e) {
   switch (e.kind) {
     case spec::LlpQpEvt::kPeerClosed:
     case spec::LlpQpEvt::kClosed:
-      if (!live) return;
+      if (!live || told_) return;
       (e.kind == spec::LlpQpEvt::kClosed ? c.closed_news : c.peer_closed_news) = true;
       if (c.sync == Ctx::Sync::kNone) {
         c.sync = Ctx::Sync::kMpa;
@@ -295,19 +296,47 @@ void Qp::entered_error(uint16_t qpn) {
   if (!c.by_driver) out_.qp_async({qpn});
 }
 
+bool Qp::completes_on(uint16_t qpn, uint16_t cqn) const {
+  const Ctx& c = ctx_[qpn];
+  return c.exists && (c.sq.cqn == cqn || c.rq.cqn == cqn);
+}
+
 void Qp::cq_fault(const spec::CqFault& fault) {
   for (uint16_t qpn = 0; qpn < ctx_.size(); ++qpn) {
-    Ctx& c = ctx_[qpn];
-    if (!c.exists || (c.sq.cqn != fault.cqn && c.rq.cqn != fault.cqn)) continue;
-    if (c.state == QpState::kIdle && c.phase == Ctx::Phase::kSteady) {
-      c.state = QpState::kTerminate;
-      c.cause = Cause::kLocalCatastrophic;
-      c.phase = Ctx::Phase::kFlushing;
-      update(qpn);
-    } else if (c.state == QpState::kRts || c.state == QpState::kClosing) {
-      out_.qp_fault({.qpn = qpn, .cause = Cause::kLocalCatastrophic});
-    }
+    if (completes_on(qpn, fault.cqn)) cq_fault(qpn);
   }
+}
+
+void Qp::cq_fault(uint16_t qpn) {
+  Ctx& c = ctx_[qpn];
+  if (c.state == QpState::kIdle && c.phase == Ctx::Phase::kSteady) {
+    c.state = QpState::kTerminate;
+    c.cause = Cause::kLocalCatastrophic;
+    c.phase = Ctx::Phase::kFlushing;
+    update(qpn);
+  } else if (c.state == QpState::kRts || c.state == QpState::kClosing) {
+    out_.qp_fault({.qpn = qpn, .cause = Cause::kLocalCatastrophic});
+  }
+}
+
+void Qp::ask_close(uint16_t qpn) {
+  Ctx& c = ctx_[qpn];
+  c.state = QpState::kClosing;
+  update(qpn);
+  out_.qp_ctl(Peer::kRdmap, {.op = QpOp::kHalfClose, .qpn = qpn, .params = c.params});
+}
+
+void Qp::half_close(uint16_t qpn) {
+  Ctx& c = ctx_[qpn];
+  c.half_closed = true;
+  out_.qp_ctl(Peer::kLlp, {.op = QpOp::kHalfClose, .qpn = qpn, .params = c.params});
+}
+
+void Qp::closed(uint16_t qpn) {
+  Ctx& c = ctx_[qpn];
+  c.cause = Cause::kNone;
+  c.state = QpState::kTerminate;
+  begin_stop(qpn);
 }
 
 std::string Qp::waiting_for() const {

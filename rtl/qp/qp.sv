@@ -147,7 +147,7 @@ module qp (
 
   // broadcasts of the owners
   logic            prod_sq_we, prod_rq_we, head_we, head_failed, arr_we, arr_busy, arr_fail, ret_we, freed_we;
-  logic            st_we, st_run, st_flush, st_watch, set_valid, set_exists, win_we, win_signaled;
+  logic            st_we, st_run, st_flush, st_watch, st_fin, set_valid, set_exists, win_we, win_signaled;
   logic [QpnW-1:0] prod_qpn, head_qpn, arr_qpn, ret_qpn, freed_qpn, st_qpn, win_qpn;
   logic [15:0]     prod_index, head_index, arr_index, ret_sq, ret_rq, st_pd, win_after;
   logic [WinW-1:0] head_tail, ret_head;
@@ -240,7 +240,7 @@ module qp (
     .sq_rd_valid_i, .sq_rd_ready_o, .sq_rd_i
   );
 
-  logic            go_valid, go_ready, go_barrier, go_fail, empty_valid, empty_ready, flush_valid, flush_ready;
+  logic            go_valid, go_ready, go_barrier, go_fail, go_fin, empty_valid, empty_ready, flush_valid, flush_ready;
   logic [QpnW-1:0] go_qpn, empty_qpn, flush_qpn;
   logic [15:0]     go_head, go_pd;
   logic [2:0]      go_have, go_avail;
@@ -253,7 +253,7 @@ module qp (
     .qpn_valid_i(qpn_valid), .qpn_ready_o(qpn_ready), .qpn_i(qpn),
     .barrier_valid_i(barrier_valid[0]), .barrier_ready_o(barrier_ready[0]),
     .st_we_i(st_we), .st_qpn_i(st_qpn), .st_run_i(st_run), .st_flush_i(st_flush), .st_watch_i(st_watch),
-    .st_ord_i(st_ord), .st_pd_i(st_pd),
+    .st_fin_i(st_fin), .st_ord_i(st_ord), .st_pd_i(st_pd),
     .head_we_i(head_we), .head_qpn_i(head_qpn), .head_index_i(head_index), .head_tail_i(head_tail),
     .head_issued_i(head_issued), .head_reads_i(head_reads), .head_failed_i(head_failed),
     .prod_we_i(prod_sq_we), .prod_qpn_i(prod_qpn), .prod_index_i(prod_index),
@@ -262,7 +262,7 @@ module qp (
     .freed_we_i(freed_we), .freed_qpn_i(freed_qpn), .freed_i(freed),
     .go_valid_o(go_valid), .go_ready_i(go_ready), .go_barrier_o(go_barrier), .go_qpn_o(go_qpn), .go_head_o(go_head),
     .go_have_o(go_have), .go_avail_o(go_avail), .go_fail_o(go_fail), .go_tail_o(go_tail), .go_issued_o(go_issued),
-    .go_reads_o(go_reads), .go_pending_o(go_pending), .go_ord_o(go_ord), .go_pd_o(go_pd),
+    .go_reads_o(go_reads), .go_pending_o(go_pending), .go_fin_o(go_fin), .go_ord_o(go_ord), .go_pd_o(go_pd),
     .fetch_valid_o(fetch_pick_valid), .fetch_ready_i(fetch_pick_ready), .fetch_qpn_o(fetch_pick_qpn),
     .empty_valid_o(empty_valid), .empty_ready_i(empty_ready), .empty_qpn_o(empty_qpn),
     .flush_valid_o(flush_valid), .flush_ready_i(flush_ready), .flush_qpn_o(flush_qpn),
@@ -275,7 +275,7 @@ module qp (
   qp_parse u_parse (
     .clk_i, .rst_ni, .go_valid_i(go_valid), .go_ready_o(go_ready), .go_barrier_i(go_barrier), .go_qpn_i(go_qpn),
     .go_head_i(go_head), .go_have_i(go_have), .go_avail_i(go_avail), .go_fail_i(go_fail), .go_tail_i(go_tail),
-    .go_issued_i(go_issued), .go_reads_i(go_reads), .go_pending_i(go_pending), .go_ord_i(go_ord), .go_pd_i(go_pd),
+    .go_issued_i(go_issued), .go_reads_i(go_reads), .go_pending_i(go_pending), .go_fin_i(go_fin), .go_ord_i(go_ord), .go_pd_i(go_pd),
     .unit_re_o(unit_re), .unit_qpn_o(unit_qpn), .unit_index_o(unit_index), .unit_i(unit_data),
     .fetch_valid_o(fetch_parse_valid), .fetch_ready_i(fetch_parse_ready), .fetch_qpn_o(fetch_parse_qpn),
     .finish_valid_o(op_valid[6]), .finish_ready_i(op_ready[6]), .finish_qpn_o(op_qpn[6*QpnW +: QpnW]),
@@ -374,7 +374,7 @@ module qp (
     .event_valid_i(event_valid), .event_ready_o(event_ready), .event_qpn_i(event_qpn), .event_bits_i(event_bits),
     .event_error_i(event_error),
     .st_we_o(st_we), .st_qpn_o(st_qpn), .st_run_o(st_run), .st_flush_o(st_flush), .st_watch_o(st_watch),
-    .st_ord_o(st_ord), .st_pd_o(st_pd), .set_valid_o(set_valid), .set_exists_o(set_exists),
+    .st_fin_o(st_fin), .st_ord_o(st_ord), .st_pd_o(st_pd), .set_valid_o(set_valid), .set_exists_o(set_exists),
     .init_valid_o(init_valid), .init_ready_i(init_ready), .init_exists_o(init_exists), .init_args_o(init_args),
     .barrier_valid_o(barrier_valid), .barrier_ready_i(barrier_ready), .barrier_done_i(barrier_done),
     .ret_req_valid_o(ret_req_valid), .ret_req_ready_i(ret_req_ready), .ret_req_op_o(ret_req_op),

@@ -1,7 +1,8 @@
 // qp_ctl: tells the units that keep state of a QP to start or stop, one after the other, each acknowledged.
 //
 //   req {op, qpn, params} --> start: mpa, ddp, rdmap, llp_if       stop, abort: rdmap, llp_if, ddp, mpa
-//                             graceful stop: llp_if, mpa, ddp, rdmap    half_close: llp_if    sync: mpa, ddp
+//                             graceful stop: llp_if, mpa, ddp, rdmap    sync: mpa, ddp
+//                             half_close: rdmap; graceful: ddp, mpa (both told sync), llp_if
 //                             (mpa, ddp, rdmap are told stop for abort)
 //   done_o <-- the last acknowledgement
 //
@@ -54,19 +55,20 @@ module qp_ctl (
   state_e     state_d, state_q;
   logic [1:0] step_q, final_step, unit_now;
   logic [3:0] tell, told, acked, ack_ready;
-  logic       half, start, sync, ack_now;
+  logic       ask, half, start, sync, ack_now;
   iwarp_pkg::qp_ctl_llp_t llp;
-  iwarp_pkg::qp_ctl_mpa_t other;
+  iwarp_pkg::qp_ctl_mpa_t path, rdmap;
 
   assign start = req_op_i == iwarp_pkg::QpoStart;
-  assign half  = req_op_i == iwarp_pkg::QpoHalfClose;
+  assign ask   = req_op_i == iwarp_pkg::QpoHalfClose && !req_graceful_i;
+  assign half  = req_op_i == iwarp_pkg::QpoHalfClose && req_graceful_i;
   assign sync  = req_op_i == iwarp_pkg::QpoSync;
-  assign final_step = half ? 2'd0 : sync ? 2'd1 : 2'd3;
+  assign final_step = ask ? 2'd0 : sync ? 2'd1 : half ? 2'd2 : 2'd3;
   always_comb begin
     unique case (step_q)
-      2'd0:    unit_now = start || sync ? Mpa : half || req_graceful_i ? Llp : Rdmap;
+      2'd0:    unit_now = start || sync ? Mpa : half ? Ddp : req_graceful_i ? Llp : Rdmap;
       2'd1:    unit_now = start || sync ? Ddp : req_graceful_i ? Mpa : Llp;
-      2'd2:    unit_now = start ? Rdmap : Ddp;
+      2'd2:    unit_now = start ? Rdmap : half ? Llp : Ddp;
       default: unit_now = start ? Llp : req_graceful_i ? Rdmap : Mpa;
     endcase
   end
@@ -81,11 +83,12 @@ module qp_ctl (
   assign done_o    = ack_now && step_q == final_step;
 
   assign llp   = {req_op_i, req_qpn_i, req_params_i};
-  assign other = {start || sync ? req_op_i : iwarp_pkg::QpoStop, req_qpn_i, req_params_i};
+  assign path  = {half ? iwarp_pkg::QpoSync : start || sync ? req_op_i : iwarp_pkg::QpoStop, req_qpn_i, req_params_i};
+  assign rdmap = {start || ask ? req_op_i : iwarp_pkg::QpoStop, req_qpn_i, req_params_i};
   assign qp_ctl_llp_o   = llp;
-  assign qp_ctl_mpa_o   = other;
-  assign qp_ctl_ddp_o   = other;
-  assign qp_ctl_rdmap_o = other;
+  assign qp_ctl_mpa_o   = path;
+  assign qp_ctl_ddp_o   = path;
+  assign qp_ctl_rdmap_o = rdmap;
 
   always_comb begin
     state_d = state_q;

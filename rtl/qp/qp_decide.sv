@@ -2,15 +2,17 @@
 //
 // Combinational, between registers of qp_state. The steps' bits are those of qp_state.
 //
-//   idle --rts--> rts --closing--> closing --(all retired: half_close)--> closing --closed--> error
-//                  |  peer_closed, nothing outstanding: half_close ---------^
+//   idle --rts--> rts --closing--> closing --(all retired: ask rdmap)--> asked --(responder idle: FIN)--> half --closed--> error
+//                  |  peer_closed, nothing outstanding: ask rdmap ---------^
 //                  +-- qp_error --> terminate --(term_done, if a Terminate leaves)--> error      any --error--> error
 //
-// An event does one thing; the strongest goes first: qp_error, loss, end of the closing, CQ fault, the peer's close. What
-// peer_closed and closed mean is looked at only after a sync of mpa and ddp.
+// An event does one thing; the strongest goes first: qp_error, loss, end of the closing, CQ fault, responder idle, the peer's
+// close. What peer_closed and closed mean is looked at only after a sync of mpa and ddp. RFC 5040 section 6.1, RFC 5044 section 5:
+// nothing follows our FIN. So rdmap is asked first, and says when no Read Request of the peer is left (a qp_error of cause none);
+// from then on it refuses them and sends no Terminate. It may be long in answering: nobody waits for it meanwhile.
 module qp_decide #(
-  localparam int unsigned CtxW  = 34 + iwarp_pkg::QpParamsWidth,
-  localparam int unsigned Steps = 17
+  localparam int unsigned CtxW  = 35 + iwarp_pkg::QpParamsWidth,
+  localparam int unsigned Steps = 16
 ) (
   // from qp_state
   input  logic             is_cmd_i,
@@ -27,23 +29,23 @@ module qp_decide #(
   output logic [Steps-1:0] steps_o,
   output logic             again_o,
   output logic [2:0]       ctl_op_o,
-  output logic             graceful_o,   // a stop from the inside out, after the peer's FIN
+  output logic             graceful_o,   // a stop from the inside out, after the peer's FIN; a half_close as far as the LLP
   output logic [7:0]       cause_o,
   output logic [7:0]       status_o
 );
   localparam logic [Steps-1:0] One = 1;
   localparam logic [Steps-1:0] DoorOff = One << 0, Sync = One << 1, Off = One << 2, Barrier = One << 3, Mark = One << 4,
     Look = One << 5, Fault = One << 6, Ctl = One << 7, BarFetch = One << 8, BarRq = One << 9, Flush = One << 10,
-    Look2 = One << 11, Init = One << 12, Save = One << 13, Kick = One << 14, Async = One << 15, Answer = One << 16;
+    Init = One << 11, Save = One << 12, Kick = One << 13, Async = One << 14, Answer = One << 15;
   localparam logic [Steps-1:0] Quiet = Off | Barrier;                                         // nothing new is issued
-  localparam logic [Steps-1:0] Drain = Look | BarFetch | BarRq | Flush | Save | Kick;         // and the rest is flushed
+  localparam logic [Steps-1:0] Drain = BarFetch | BarRq | Flush | Save | Kick;                // and the rest is flushed
 
-  logic        exists, has_peer_term, half, fin, term_wait, term_seen, lost;
+  logic        exists, has_peer_term, asked, half, fin, term_wait, term_seen, lost;
   logic [2:0]  st;
   logic [7:0]  cause;
   logic [15:0] peer_term;
   iwarp_pkg::qp_params_t params;
-  logic        live, ev_error, ev_peer, ev_closed, ev_lost, ev_term, ev_empty, ev_cq, ended;
+  logic        live, ev_error, ev_idle, ev_peer, ev_closed, ev_lost, ev_term, ev_empty, ev_cq, ended;
   iwarp_pkg::admin_qp_args_t    qp_args;
   iwarp_pkg::admin_modify_args_t mod_args;
   logic        unused_args;
@@ -54,10 +56,12 @@ module qp_decide #(
                          qp_args.recv_cq, qp_args.send_cq, qp_args.page, mod_args.reserved3, mod_args.stream_address,
                          mod_args.reserved2, mod_args.stream_length, mod_args.reserved1, mod_args.ord, mod_args.ird,
                          mod_args.reserved0, cmd_i.object, error_i.qpn, error_i.slot, error_i.status};
-  assign {ev_cq, ev_empty, ev_term, ev_lost, ev_closed, ev_peer, ev_error} = bits_i;
+  assign {ev_cq, ev_empty, ev_term, ev_lost, ev_closed, ev_peer} = bits_i[6:1];
+  assign ev_error = bits_i[0] && error_i.cause != iwarp_pkg::CauseNone;
+  assign ev_idle  = bits_i[0] && error_i.cause == iwarp_pkg::CauseNone;
 
   always_comb begin
-    {exists, st, cause, has_peer_term, peer_term, half, fin, term_wait, term_seen, lost, params} = ctx_i;
+    {exists, st, cause, has_peer_term, peer_term, asked, half, fin, term_wait, term_seen, lost, params} = ctx_i;
     live     = exists && (st == iwarp_pkg::QpsRts || st == iwarp_pkg::QpsClosing);
     ended    = ev_term || ev_lost || ev_closed;
     steps_o   = '0;
@@ -73,7 +77,7 @@ module qp_decide #(
       else if (cmd_i.opcode == iwarp_pkg::CmdCreateQp) begin
         if (exists) status_o = iwarp_pkg::AdmExists;
         else begin
-          {st, cause, has_peer_term, peer_term, half, fin, term_wait, term_seen, lost} = '0;
+          {st, cause, has_peer_term, peer_term, asked, half, fin, term_wait, term_seen, lost} = '0;
           exists    = 1'b1;
           params    = '0;
           params.pd = qp_args.pd;
@@ -85,7 +89,7 @@ module qp_decide #(
         if (st != iwarp_pkg::QpsIdle && st != iwarp_pkg::QpsError) status_o = iwarp_pkg::AdmInUse;
         else begin
           exists = 1'b0;
-          steps_o = DoorOff | Quiet | Look | BarFetch | BarRq | Look2 | Save | Answer;
+          steps_o = DoorOff | Quiet | Look | BarFetch | BarRq | Save | Answer;
         end
       end else if (cmd_i.opcode != iwarp_pkg::CmdModifyQp) status_o = iwarp_pkg::AdmBadOpcode;
       else if (mod_args.to_state == 8'(iwarp_pkg::QpsRts)) begin
@@ -123,7 +127,7 @@ module qp_decide #(
     end else if (again_i) begin
       if (empty_i) begin
         st       = iwarp_pkg::QpsClosing;
-        half     = 1'b1;
+        asked    = 1'b1;
         ctl_op_o = iwarp_pkg::QpoHalfClose;
         steps_o   = Ctl | Save;
       end else if (fin && (st == iwarp_pkg::QpsRts || reads_i)) begin
@@ -159,7 +163,12 @@ module qp_decide #(
     end else if (live && ev_term) begin
       term_seen = 1'b1;
       steps_o    = Save;
-    end else if (live && !half && !lost && (ev_peer || (ev_empty && st == iwarp_pkg::QpsClosing))) begin
+    end else if (live && asked && !half && !lost && ev_idle) begin
+      half       = 1'b1;
+      graceful_o = 1'b1;
+      ctl_op_o   = iwarp_pkg::QpoHalfClose;
+      steps_o    = Ctl | Save;
+    end else if (live && !asked && !lost && (ev_peer || (ev_empty && st == iwarp_pkg::QpsClosing))) begin
       fin     = fin || ev_peer;
       again_o = 1'b1;
       steps_o  = ev_peer ? Sync | Quiet | Look : Quiet | Look;
@@ -173,6 +182,6 @@ module qp_decide #(
       ctl_op_o  = ev_term || ev_closed ? iwarp_pkg::QpoStop : iwarp_pkg::QpoAbort;
       steps_o    = Ctl | Drain | Async;
     end
-    ctx_o = {exists, st, cause, has_peer_term, peer_term, half, fin, term_wait, term_seen, lost, params};
+    ctx_o = {exists, st, cause, has_peer_term, peer_term, asked, half, fin, term_wait, term_seen, lost, params};
   end
 endmodule

@@ -183,4 +183,8 @@ module qp_doorbell #(
   `RNIC_STREAM_STABLE(KickStable_A, kick_valid_o, kick_ready_i, kick_qpn_o)
   `RNIC_STREAM_STABLE(KickRqStable_A, kick_rq_valid_o, kick_rq_ready_i, kick_qpn_o)
   `RNIC_STREAM_STABLE(PushStable_A, push_valid_o, push_ready_i, push_data_o)
+
+  // Simulation alone: commit trace (architecture 10)
+  iwarp_pkg::qp_doorbell_commit_t tap_qp_doorbell /*verilator public_flat_rd*/;
+  assign tap_qp_doorbell = {state_q == StAct && first_q, bell_q.kind, bell_q.qpn, bell_q.index, good_q};
 endmodule

@@ -2,9 +2,10 @@
 //
 //   item, body (qp_parse) ----+--> good: window entry, send state, finish --> wqe_hdr --> wqe
 //   wqe_check_rsp (tpt) ------+--> bad:  window entry, send state (failed), finish, fail (qp_retire), qp_fault; body dropped
+//                             +--> lost (wr_flush_err: a Read behind the peer's FIN): not taken, failed; qp_fault llp_lost
 //
 // Owner of the send state of a QP: next unit, window tail, messages and Reads issued, failed; the last issued WQE of
-// a failed QP is the failed one. Answers of tpt come in the order of the items. 3 cycles a WQE of one body beat. Waits for
+// a failed QP is the failed one (unless it is lost). Answers of tpt come in the order of the items. 3 cycles a WQE of one body beat. Waits for
 // tpt's answer, for rdmap, and for qp_retire's and qp_sched's arbiters.
 `include "rnic_assert.svh"
 
@@ -77,7 +78,7 @@ module qp_emit #(
   } state_e;
 
   state_e      state_d, state_q;
-  logic        barrier, asks, body, more, fire, good, out_ready, fail_ready, fault_ready, finish_ready;
+  logic        barrier, asks, body, more, fire, good, lost, out_ready, fail_ready, fault_ready, finish_ready;
   iwarp_pkg::sq_wqe_t hdr;
   logic [QpnW-1:0] qpn;
   logic [15:0] head;
@@ -97,6 +98,7 @@ module qp_emit #(
   assign is_solicited = (hdr.flags & iwarp_pkg::SqFlagSolicited) != '0;
   assign answered    = !asks || wqe_check_rsp_valid_i;
   assign good        = status_bits == iwarp_pkg::WcSuccess && (!asks || wqe_check_rsp_i.result == iwarp_pkg::TptOk);
+  assign lost        = status_bits == iwarp_pkg::WcWrFlushErr;
   assign fail_status = status_bits == iwarp_pkg::WcSuccess ? iwarp_pkg::WcLocProtErr : status_bits;
   assign out_ready   = finish_ready && (good || (fail_ready && fault_ready));
   assign fire        = state_q == StIdle && item_valid_i && !barrier && answered && out_ready;
@@ -136,13 +138,13 @@ module qp_emit #(
   assign init          = init_valid_i && init_ready_o;
   assign head_we_o     = fire || init;
   assign head_qpn_o    = fire ? qpn : init_qpn_i;
-  assign head_index_o  = fire ? head + 16'(units) : '0;
-  assign head_tail_o   = fire ? tail + 1'b1 : '0;
+  assign head_index_o  = fire ? head + (lost ? 16'd0 : 16'(units)) : '0;
+  assign head_tail_o   = fire ? tail + WinW'(!lost) : '0;
   assign head_issued_o = fire ? issued + 5'(good) : '0;
   assign head_reads_o  = fire ? reads + 7'(good && is_read) : '0;
   assign head_failed_o = fire && !good;
 
-  assign win_we_o       = fire;
+  assign win_we_o       = fire && !lost;
   assign win_qpn_o      = qpn;
   assign win_slot_o     = tail[SlotW-1:0];
   assign win_after_o    = head + 16'(units);
@@ -160,13 +162,12 @@ module qp_emit #(
   );
 
   stream_reg #(.Width(QpnW + SlotW + 8)) u_fail (
-    .clk_i, .rst_ni, .valid_i(fire && !good), .ready_o(fail_ready), .data_i({qpn, tail[SlotW-1:0], fail_status}),
+    .clk_i, .rst_ni, .valid_i(fire && !good && !lost), .ready_o(fail_ready), .data_i({qpn, tail[SlotW-1:0], fail_status}),
     .valid_o(fail_valid_o), .ready_i(fail_ready_i), .data_o({fail_qpn_o, fail_slot_o, fail_status_o})
   );
 
   iwarp_pkg::qp_fault_t fault_in;
-  assign fault_in.qpn   = 16'(qpn);
-  assign fault_in.cause = iwarp_pkg::CauseLocalCatastrophic;
+  assign fault_in = {16'(qpn), lost ? iwarp_pkg::CauseLlpLost : iwarp_pkg::CauseLocalCatastrophic};
   stream_reg #(.Width(iwarp_pkg::QpFaultWidth)) u_fault (
     .clk_i, .rst_ni, .valid_i(fire && !good), .ready_o(fault_ready), .data_i(fault_in),
     .valid_o(qp_fault_valid_o), .ready_i(qp_fault_ready_i), .data_o(qp_fault_o)
@@ -174,4 +175,8 @@ module qp_emit #(
 
   `RNIC_STREAM_STABLE(HdrStable_A, wqe_hdr_valid_o, wqe_hdr_ready_i, wqe_hdr_o)
   `RNIC_STREAM_STABLE(WqeStable_A, wqe_valid_o, wqe_ready_i, wqe_o)
+
+  // Simulation alone: commit trace (architecture 10)
+  iwarp_pkg::qp_issue_commit_t tap_qp_issue /*verilator public_flat_rd*/;
+  assign tap_qp_issue = {fire, 16'(qpn)};
 endmodule

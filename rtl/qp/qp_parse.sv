@@ -7,7 +7,8 @@
 //
 // A WQE is malformed (loc_qp_op_err) when: opcode not Write, Send, Read; a flag or reserved bit set; units do not hold it or are
 // not all announced; over 14 SGEs; a Read with over 1 SGE, inline or ord 0; inline over 224; length over 2^31; the SGEs'
-// total is not length. A key that was asked for before the total turned out wrong is asked to the end: the item says that
+// total is not length. After the peer's FIN a Read has nobody to answer it: such a one does not go, and the QP fails as lost
+// (wr_flush_err, for qp_emit). A key that was asked for before the total turned out wrong is asked to the end: the item says that
 // an answer comes.
 //
 // 4 cycles a WQE of one unit and one SGE; one more for each further unit or SGE. Waits for qp_emit and tpt.
@@ -34,6 +35,7 @@ module qp_parse #(
   input  logic [4:0]      go_issued_i,
   input  logic [6:0]      go_reads_i,
   input  logic [6:0]      go_pending_i,
+  input  logic            go_fin_i,
   input  logic [5:0]      go_ord_i,
   input  logic [15:0]     go_pd_i,
   // to and from qp_sq_fetch
@@ -75,7 +77,7 @@ module qp_parse #(
   logic [QpnW-1:0] qpn_q;
   logic [15:0] head_q, pd_q;
   logic [2:0]  have_q, avail_q;
-  logic        barrier_q, fetch_failed_q;
+  logic        barrier_q, fetch_failed_q, fin_q;
   logic [WinW-1:0] tail_q;
   logic [4:0]  issued_q;
   logic [6:0]  reads_q, pending_q;
@@ -124,6 +126,9 @@ module qp_parse #(
     end else if (malformed) begin
       ends_d   = 1'b1;
       status_d = iwarp_pkg::WcLocQpOpErr;
+    end else if (is_read && fin_q) begin
+      ends_d   = 1'b1;
+      status_d = iwarp_pkg::WcWrFlushErr;
     end else if (missing && fetch_failed_q) begin
       ends_d   = 1'b1;
       status_d = iwarp_pkg::WcFatalErr;
@@ -246,7 +251,7 @@ module qp_parse #(
     if (take) begin
       {barrier_q, qpn_q, head_q, have_q, avail_q} <= {go_barrier_i, go_qpn_i, go_head_i, go_have_i, go_avail_i};
       {fetch_failed_q, tail_q, issued_q}          <= {go_fail_i, go_tail_i, go_issued_i};
-      {reads_q, pending_q, ord_q, pd_q}           <= {go_reads_i, go_pending_i, go_ord_i, go_pd_i};
+      {reads_q, pending_q, fin_q, ord_q, pd_q}    <= {go_reads_i, go_pending_i, go_fin_i, go_ord_i, go_pd_i};
       key_held_q <= 1'b0;
       asked_q    <= 1'b0;
       body_q     <= 1'b0;

@@ -35,6 +35,7 @@ module qp_pick #(
   input  logic            st_run_i,
   input  logic            st_flush_i,
   input  logic            st_watch_i,
+  input  logic            st_fin_i,
   input  logic [5:0]      st_ord_i,
   input  logic [15:0]     st_pd_i,
   // from qp_emit: send state
@@ -75,6 +76,7 @@ module qp_pick #(
   output logic [4:0]      go_issued_o,
   output logic [6:0]      go_reads_o,
   output logic [6:0]      go_pending_o,   // Reads outstanding
+  output logic            go_fin_o,       // the peer's FIN has come
   output logic [5:0]      go_ord_o,
   output logic [15:0]     go_pd_o,
   // to qp_sq_fetch, qp_state, qp_retire, qp_sched
@@ -91,10 +93,10 @@ module qp_pick #(
   input  logic            finish_ready_i,
   output logic [QpnW-1:0] finish_qpn_o
 );
-  localparam int unsigned StW   = 3 + 6 + 16;
+  localparam int unsigned StW   = 4 + 6 + 16;
   localparam int unsigned HeadW = 16 + WinW + 5 + 7 + 1;
   localparam int unsigned RetW  = 16 + WinW + 7;
-  localparam int unsigned GoW   = 1 + QpnW + 16 + 3 + 3 + 1 + WinW + 5 + 7 + 7 + 6 + 16;
+  localparam int unsigned GoW   = 1 + QpnW + 16 + 3 + 3 + 1 + WinW + 5 + 7 + 7 + 1 + 6 + 16;
 
   // Stage 1: read.
   logic            take, s_valid_q, s_barrier_q, s_ready;
@@ -113,7 +115,7 @@ module qp_pick #(
 
   ram_1r1w #(.Width(StW), .Depth(rnic_pkg::NumQps)) u_st (
     .clk_i, .rst_ni, .we_i(clear_busy_i || st_we_i), .waddr_i(clear_busy_i ? clear_addr_i : st_qpn_i),
-    .wdata_i(clear_busy_i ? '0 : {st_run_i, st_flush_i, st_watch_i, st_ord_i, st_pd_i}),
+    .wdata_i(clear_busy_i ? '0 : {st_run_i, st_flush_i, st_watch_i, st_fin_i, st_ord_i, st_pd_i}),
     .re_i(take), .raddr_i(qpn_i), .rdata_o(st_ram)
   );
   ram_1r1w #(.Width(HeadW), .Depth(rnic_pkg::NumQps)) u_head (
@@ -150,7 +152,7 @@ module qp_pick #(
   end
 
   // Stage 2: decide.
-  logic            run, flush, watch, failed, busy, fetch_failed;
+  logic            run, flush, watch, fin, failed, busy, fetch_failed;
   logic [5:0]      ord;
   logic [15:0]     pd, head, arrived, ret_sq, have, avail;
   logic [WinW-1:0] tail, ret_head;
@@ -160,7 +162,7 @@ module qp_pick #(
   logic            do_go, do_fetch, do_empty, do_flush, do_finish;
   logic            go_ready, fetch_ready, empty_ready, flush_ready, finish_ready;
 
-  assign {run, flush, watch, ord, pd}          = st_ram;
+  assign {run, flush, watch, fin, ord, pd}     = st_ram;
   assign {head, tail, issued, reads, failed}   = head_ram;
   assign {fetch_failed, busy, arrived}         = arr_ram;
   assign {ret_sq, ret_head, ret_reads}         = ret_ram;
@@ -185,13 +187,13 @@ module qp_pick #(
   logic [GoW-1:0] go_in, go_out;
   logic [1:0]     unused_go;
   assign go_in = {s_barrier_q, s_qpn_q, head, have > 16'd4 ? 3'd4 : have[2:0], avail > 16'd7 ? 3'd7 : avail[2:0],
-                  fetch_failed, tail, issued, reads, reads - ret_reads, ord, pd};
+                  fetch_failed, tail, issued, reads, reads - ret_reads, fin, ord, pd};
   stream_fifo #(.Width(GoW), .Depth(2)) u_go (
     .clk_i, .rst_ni, .valid_i(fire && do_go), .ready_o(go_ready), .data_i(go_in),
     .valid_o(go_valid_o), .ready_i(go_ready_i), .data_o(go_out), .count_o(unused_go)
   );
   assign {go_barrier_o, go_qpn_o, go_head_o, go_have_o, go_avail_o, go_fail_o, go_tail_o, go_issued_o, go_reads_o,
-          go_pending_o, go_ord_o, go_pd_o} = go_out;
+          go_pending_o, go_fin_o, go_ord_o, go_pd_o} = go_out;
 
   stream_reg #(.Width(QpnW)) u_fetch (
     .clk_i, .rst_ni, .valid_i(fire && do_fetch), .ready_o(fetch_ready), .data_i(s_qpn_q),

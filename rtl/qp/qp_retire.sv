@@ -1,8 +1,11 @@
 // qp_retire: the window of issued WQEs, in-order retirement, completions, flush.
 //
-// Everything that ends something comes through one queue, so that a flush stands behind all that was reported before it.
+// Everything that ends something comes through one queue, so that what qp_state asks (look, mark, flush) stands behind all that
+// was reported before it. It also goes behind what still stands at the other doors when it comes (4 in llp_if, 2 in ddp,
+// qp_emit, qp_pick): each of them has been empty once since, or 8 have come in through it.
 //
-//   wr_done, rx_done, fail (qp_emit), state (qp_state), flush (qp_pick) --> [ arb ] --> [ ops ] --> state machine
+//   wr_done, rx_done, fail (qp_emit), flush (qp_pick) --+------------------> [ arb ] --> [ ops ] --> state machine
+//   qp_state ------------------------> [ behind the doors ] -----------------^
 //   window entries (qp_emit) --> [ window ] --------------------------------------------------------^  |
 //   cqe_req <-- [ fifo ] <-- ret_* (copies), kick (qp_sched), rsp (qp_state) <-----------------------------+
 //
@@ -121,9 +124,22 @@ module qp_retire #(
   assign op_req   = {req_kind, req_qpn_i, req_slot_i, req_status_i, 16'd0, 32'd0, 1'b0};
   assign unused_rx = ^{wr_done_i.slot, wr_done_i.qpn, rx_done_i.qpn, rx_done_i.slot};
 
+  logic [3:0]  door_valid, door_taken, passed_q;
+  logic [15:0] passes_q;
+  logic        req_go;
+  assign door_valid = {flush_valid_i, fail_valid_i, rx_done_valid_i, wr_done_valid_i};
+  assign door_taken = door_valid & {flush_ready_o, fail_ready_o, rx_done_ready_o, wr_done_ready_o};
+  assign req_go     = req_valid_i && passed_q == '1;
+  always_ff @(posedge clk_i) begin
+    for (int unsigned i = 0; i < 4; i++) begin
+      passed_q[i]        <= req_valid_i && !req_ready_o && (passed_q[i] || !door_valid[i] || passes_q[4*i+3]);
+      passes_q[4*i +: 4] <= req_valid_i ? passes_q[4*i +: 4] + 4'(door_taken[i] && !passes_q[4*i+3]) : 4'd0;
+    end
+  end
+
   stream_arb #(.Width(OpW), .N(5)) u_arb (
     .clk_i, .rst_ni,
-    .valid_i({req_valid_i, flush_valid_i, fail_valid_i, rx_done_valid_i, wr_done_valid_i}),
+    .valid_i({req_go, flush_valid_i, fail_valid_i, rx_done_valid_i, wr_done_valid_i}),
     .ready_o({req_ready_o, flush_ready_o, fail_ready_o, rx_done_ready_o, wr_done_ready_o}),
     .data_i({op_req, op_flush, op_fail, op_rx, op_wr}),
     .valid_o(arb_valid), .ready_i(arb_ready), .data_o(op_arb), .index_o(unused_index)
@@ -387,4 +403,8 @@ module qp_retire #(
   `RNIC_ASSERT(KindKnown_A, !(rx_done_valid_i && rx_done_ready_o) || rx_done_i.kind == iwarp_pkg::DelRead ||
                             rx_done_i.kind == iwarp_pkg::DelRecv)
   `RNIC_STREAM_STABLE(KickStable_A, kick_valid_o, kick_ready_i, kick_qpn_o)
+
+  // Simulation alone: commit trace (architecture 10)
+  iwarp_pkg::qp_retire_commit_t tap_qp_retire /*verilator public_flat_rd*/;
+  assign tap_qp_retire = {table_re, kind, 16'(qpn), 8'(slot)};
 endmodule

@@ -324,4 +324,8 @@ module qp_rq_fetch #(
   `RNIC_ASSERT(RspTaken_A, !rsp_put || rsp_ready)
   `RNIC_STREAM_STABLE(RspStable_A, rq_take_rsp_valid_o, rq_take_rsp_ready_i, rq_take_rsp_o)
   `RNIC_STREAM_STABLE(ReadStable_A, rq_rd_req_valid_o, rq_rd_req_ready_i, rq_rd_req_o)
+
+  // Simulation alone: commit trace (architecture 10)
+  iwarp_pkg::qp_rq_take_commit_t tap_qp_rq_take /*verilator public_flat_rd*/;
+  assign tap_qp_rq_take = {rsp_put, take_qpn, rsp.found};
 endmodule

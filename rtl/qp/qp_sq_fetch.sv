@@ -311,4 +311,8 @@ module qp_sq_fetch #(
   `RNIC_ASSERT(SendTaken_A, state_q != StSend || out_ready)
   `RNIC_STREAM_STABLE(ReadStable_A, sq_rd_req_valid_o, sq_rd_req_ready_i, sq_rd_req_o)
   `RNIC_STREAM_STABLE(KickStable_A, kick_valid_o, kick_ready_i, kick_qpn_o)
+
+  // Simulation alone: commit trace (architecture 10)
+  iwarp_pkg::qp_push_commit_t tap_qp_push /*verilator public_flat_rd*/;
+  assign tap_qp_push = {state_q == StAct && op_q == OpPush && push_ok, 16'(qpn_q), push_first_i, push_two_i ? 2'd2 : 2'd1};
 endmodule

@@ -5,12 +5,12 @@
 //                                                     +-- look: what qp_retire found (closing, peer_closed)
 //
 // Steps: close the doorbell; sync of mpa and ddp; issue off; barrier through issue; mark the failed request; look; qp_fault;
-// start or stop the other units (qp_ctl); barriers through both fetches; flush; look again; initialise the
-// tables; save (context, copy for qp_pick); kick; qp_async; answer. Waiting for a Terminate to leave is not a step: the QP rests in state terminate, and term_done starts
-// the rest. Look precedes flush so that what stood at qp_retire's door before the first is in before the second.
+// start or stop the other units (qp_ctl); barriers through both fetches; flush; initialise the tables; save (context, copy for
+// qp_pick); kick; qp_async; answer. Waiting for a Terminate to leave, or for the responder to be idle, is not a step: the QP
+// rests in state terminate, or closing, and term_done, or rdmap's qp_error of cause none, starts the rest.
 //
 // Waits for the units it has told to stop, and for what they wait for (cq, place_done); events go on being collected
-// meanwhile. Sibling qp_decide says which steps; qp_ctl talks to the units.
+// meanwhile. Never for anything that a peer can put off. Sibling qp_decide says which steps; qp_ctl talks to the units.
 `include "rnic_assert.svh"
 
 module qp_state #(
@@ -41,6 +41,7 @@ module qp_state #(
   output logic             st_run_o,
   output logic             st_flush_o,
   output logic             st_watch_o,
+  output logic             st_fin_o,
   output logic [5:0]       st_ord_o,
   output logic [15:0]      st_pd_o,
   output logic             set_valid_o,
@@ -84,11 +85,11 @@ module qp_state #(
   input  logic             qp_async_ready_i,
   output iwarp_pkg::qp_async_t qp_async_o
 );
-  localparam int unsigned CtxW = 34 + iwarp_pkg::QpParamsWidth;
-  localparam int unsigned Steps = 17;
+  localparam int unsigned CtxW = 35 + iwarp_pkg::QpParamsWidth;
+  localparam int unsigned Steps = 16;
   // In the order in which they are done; qp_decide names the same bits.
   localparam int unsigned DoorOff = 0, Sync = 1, Off = 2, Barrier = 3, Mark = 4, Look = 5, Fault = 6, Ctl = 7, BarFetch = 8,
-                          BarRq = 9, Flush = 10, Look2 = 11, Init = 12, Save = 13, Kick = 14, Async = 15, Answer = 16;
+                          BarRq = 9, Flush = 10, Init = 11, Save = 12, Kick = 13, Async = 14, Answer = 15;
 
   typedef enum logic [2:0] {
     StIdle,     // takes an event, else a command; reads the context
@@ -108,7 +109,7 @@ module qp_state #(
   logic [CtxW-1:0]  ctx_ram, ctx_q, ctx_new;
   logic [Steps-1:0] steps_q, steps_new, step_q, next_step;
   logic             any_step, again_q, again_new, empty_q, reads_q;
-  logic [4:0]       unused_step;
+  logic [3:0]       unused_step;
   logic [2:0]       ctl_op_q, ctl_op_new;
   logic             graceful_q, graceful_new;
   logic [7:0]       status_q, status_new, cause_q, cause_new;
@@ -146,7 +147,7 @@ module qp_state #(
   // Which steps have an answer to wait for, and when the others are done.
   logic fork_ready;
   logic [5:0] init_fork;
-  assign waits = step_q[Barrier] || step_q[Mark] || step_q[Look] || step_q[Look2] || step_q[Ctl] || step_q[Sync] || step_q[BarFetch] ||
+  assign waits = step_q[Barrier] || step_q[Mark] || step_q[Look] || step_q[Ctl] || step_q[Sync] || step_q[BarFetch] ||
                  step_q[BarRq] || step_q[Flush];
   always_comb begin
     begun = 1'b1;   // Off, Save
@@ -155,7 +156,7 @@ module qp_state #(
     if (step_q[Barrier])  begun = barrier_ready_i[0];
     if (step_q[BarFetch]) begun = barrier_ready_i[1];
     if (step_q[BarRq])    begun = barrier_ready_i[2];
-    if (step_q[Mark] || step_q[Look] || step_q[Look2] || step_q[Flush]) begun = ret_req_ready_i;
+    if (step_q[Mark] || step_q[Look] || step_q[Flush]) begun = ret_req_ready_i;
     if (step_q[Fault])    begun = qp_fault_ready_i;
     if (step_q[Kick])     begun = kick_ready_i;
     if (step_q[Async])    begun = qp_async_ready_i;
@@ -164,7 +165,7 @@ module qp_state #(
   logic answered;
   assign answered = (step_q[Barrier] && barrier_done_i[0]) || (step_q[BarFetch] && barrier_done_i[1]) ||
                     (step_q[BarRq] && barrier_done_i[2]) || ((step_q[Ctl] || step_q[Sync]) && ctl_done_i) ||
-                    ((step_q[Mark] || step_q[Look] || step_q[Look2] || step_q[Flush]) && ret_rsp_valid_i);
+                    ((step_q[Mark] || step_q[Look] || step_q[Flush]) && ret_rsp_valid_i);
   assign step_done = (state_q == StDo && begun && !waits) || (state_q == StWait && answered);
 
   always_comb begin
@@ -213,16 +214,16 @@ module qp_state #(
   end
 
   // --- the context's fields
-  logic        exists, has_peer_term, half, fin, term_wait, term_seen, lost, live, drained;
+  logic        exists, has_peer_term, asked, half, fin, term_wait, term_seen, lost, live, drained;
   logic [2:0]  st;
   logic [7:0]  cause;
   logic [15:0] peer_term;
   iwarp_pkg::qp_params_t params;
   logic        unused_ctx, unused_err;
-  assign {exists, st, cause, has_peer_term, peer_term, half, fin, term_wait, term_seen, lost, params} = ctx_q;
-  assign live       = exists && (st == iwarp_pkg::QpsRts || st == iwarp_pkg::QpsClosing) && !half && !lost;
+  assign {exists, st, cause, has_peer_term, peer_term, asked, half, fin, term_wait, term_seen, lost, params} = ctx_q;
+  assign live       = exists && (st == iwarp_pkg::QpsRts || st == iwarp_pkg::QpsClosing) && !asked && !lost;
   assign drained    = st == iwarp_pkg::QpsIdle || st == iwarp_pkg::QpsError;
-  assign unused_ctx = term_wait ^ term_seen;
+  assign unused_ctx = ^{half, term_wait, term_seen};
   assign unused_err = ^event_error_i.slot;
 
   // --- outputs
@@ -235,7 +236,8 @@ module qp_state #(
   assign st_run_o   = step_q[Save] && live;
   assign st_flush_o = step_q[Save] && exists && st == iwarp_pkg::QpsError;
   assign st_watch_o = step_q[Save] && live && st == iwarp_pkg::QpsClosing;
-  assign st_ord_o   = fin ? 6'd0 : params.ord;
+  assign st_fin_o   = fin;
+  assign st_ord_o   = params.ord;
   assign st_pd_o    = params.pd;
 
   assign set_valid_o  = doing && step_q[Save] && is_cmd_q &&
@@ -250,7 +252,7 @@ module qp_state #(
   assign init_args_o     = cmd.args;
   assign barrier_valid_o = doing ? {step_q[BarRq], step_q[BarFetch], step_q[Barrier]} : 3'b000;
 
-  assign ret_req_valid_o  = doing && (step_q[Mark] || step_q[Look] || step_q[Look2] || step_q[Flush]);
+  assign ret_req_valid_o  = doing && (step_q[Mark] || step_q[Look] || step_q[Flush]);
   assign ret_req_op_o     = step_q[Mark] ? 2'd1 : step_q[Flush] ? 2'd2 : 2'd0;
   assign ret_req_slot_o   = slot_q;
   assign ret_req_status_o = wr_status_q;
@@ -274,4 +276,11 @@ module qp_state #(
   `RNIC_STREAM_STABLE(RspStable_A, qp_cmd_rsp_valid_o, qp_cmd_rsp_ready_i, qp_cmd_rsp_o)
   `RNIC_STREAM_STABLE(FaultStable_A, qp_fault_valid_o, qp_fault_ready_i, qp_fault_o)
   `RNIC_STREAM_STABLE(AsyncStable_A, qp_async_valid_o, qp_async_ready_i, qp_async_o)
+
+  // Simulation alone: commit trace (architecture 10)
+  iwarp_pkg::qp_state_commit_t tap_qp_state /*verilator public_flat_rd*/;
+  assign tap_qp_state = {state_q == StDecide || state_q == StLooked, is_cmd_q, state_q == StLooked,
+                         is_cmd_q ? cmd.object[15:0] : 16'(qpn_q), is_cmd_q ? 7'd0 : bits_q};
+  iwarp_pkg::qp_answer_commit_t tap_qp_answer /*verilator public_flat_rd*/;
+  assign tap_qp_answer = {qp_cmd_rsp_valid_o && qp_cmd_rsp_ready_i, cmd.object[15:0]};
 endmodule

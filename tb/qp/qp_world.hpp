@@ -12,6 +12,8 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "qp/qp_dut.hpp"
@@ -40,6 +42,7 @@ class QpWorld {
  public:
   struct Qp {
     bool exists = false, stopped = true, faulted = false;
+    bool asked = false, closed = false;   // rdmap: half_close has come; it has said that no Read of the peer is left
     unsigned log_sq = 0, log_rq = 0, ord = 8;
     std::vector<Unit> sq, rq;
     std::vector<PostedWr> posted;
@@ -66,7 +69,26 @@ class QpWorld {
   void fail_next_sq_read() { fail_sq_ = true; }
   void fail_next_rq_read() { fail_rq_ = true; }
   void hold_done(bool hold) { hold_done_ = hold; }
+  /// A Read of the peer is being answered: rdmap is not idle.
+  void hold_responder(bool hold) { hold_responder_ = hold; }
+  /// What a unit has reported stands in its last register when it acknowledges a stop or sync, so qp has not taken it yet.
+  void acknowledge_early(bool early) { early_ = early; }
+  /// The LLP has taken the last byte of WQE i, or its Read has been placed; used with hold_done().
+  void finish(unsigned n, size_t i) {
+    Qp& q = qps_[n];
+    ASSERT_TRUE(q.posted.at(i).issued);
+    q.posted[i].done = true;
+    const auto slot = static_cast<uint8_t>(i % window());
+    if (q.posted[i].wr.hdr.opcode != 4) return dut_.wr_done.put({static_cast<uint16_t>(n), slot});
+    spec::RxDone d;
+    d.qpn = static_cast<uint16_t>(n);
+    d.kind = spec::DeliverKind::kRead;
+    d.slot = slot;
+    dut_.rx_done.put(d);
+    q.reads--;
+  }
   bool term_on_fault = true;
+  bool said(const std::string& what) const { return std::find(ctl_.begin(), ctl_.end(), what) != ctl_.end(); }
 
   template <class F>
   bool run(F until, uint64_t limit = 60'000) {
@@ -231,6 +253,7 @@ class QpWorld {
              spec::WcStatus status = spec::WcStatus::kSuccess) {
     if (qps_[n].faulted) return;
     qps_[n].faulted = true;
+    sends_term = sends_term && !qps_[n].closed;
     spec::QpError e;
     e.qpn = static_cast<uint16_t>(n);
     e.cause = cause;
@@ -385,8 +408,8 @@ class QpWorld {
     const uint64_t done_at = is_read ? q.last_done + rng_.below(2 * latency_ + 1) : q.last_done + 1;
     after(0, [this, n, index, is_read, h] {
       Qp& qq = qps_[n];
-      if (hold_done_ && !qq.stopped) return false;
-      if (qq.stopped || qq.faulted) return true;
+      if (qq.stopped || qq.faulted || qq.posted[index].done) return true;
+      if (hold_done_) return false;
       if (is_read) {   // Read responses come in order
         for (size_t i = 0; i < index; i++)
           if (qq.posted[i].wr.hdr.opcode == 4 && !qq.posted[i].done) return false;
@@ -525,8 +548,22 @@ class QpWorld {
     EXPECT_EQ(c.params.connection, 500 + c.qpn);
     EXPECT_EQ(c.params.pd, 100 + c.qpn);
     if (c.op == spec::QpOp::kStop || c.op == spec::QpOp::kAbort) qps_.at(c.qpn).stopped = true;
-    after(latency_, [&ack, ready, c] {
-      if (!ready()) return false;
+    if (c.op == spec::QpOp::kHalfClose && std::string_view(unit) == "llp") {
+      EXPECT_TRUE(qps_.at(c.qpn).closed) << "FIN while a Read of the peer is answered";
+    }
+    if (c.op == spec::QpOp::kHalfClose && std::string_view(unit) == "rdmap") {
+      EXPECT_FALSE(std::exchange(qps_.at(c.qpn).asked, true)) << "rdmap was asked twice";
+      after(latency_, [this, c] {
+        Qp& q = qps_[c.qpn];
+        if (q.stopped || q.faulted) return true;
+        if (hold_responder_) return false;
+        q.closed = true;
+        dut_.qp_error.put({.qpn = c.qpn});
+        return true;
+      });
+    }
+    after(latency_, [this, &ack, ready, c] {
+      if (!early_ && !ready()) return false;
       ack.put({c.qpn});
       return true;
     });
@@ -541,7 +578,7 @@ class QpWorld {
   std::multimap<uint64_t, std::function<bool()>> timers_;
   uint64_t now_ = 0, last_sq_ = 0, last_rq_ = 0, last_check_ = 0;
   unsigned sq_reads_ = 0;
-  bool fail_sq_ = false, fail_rq_ = false, check_bad_ = false, hold_done_ = false;
+  bool fail_sq_ = false, fail_rq_ = false, check_bad_ = false, hold_done_ = false, hold_responder_ = false, early_ = false;
   std::vector<spec::WqeCheck> checks_;
   std::deque<std::vector<spec::WqeCheck>> check_sets_;
   std::deque<std::pair<unsigned, bool>> take_order_;
