@@ -1,6 +1,6 @@
 // llp_if: the transport port. Records, credit and control of the LLP's connections; which QP has which connection.
 //
-//   llp_rx -----------------> [ rx: connection -> QP ] ------> rx_fpdu, raw_rx
+//   llp_rx -----------------> [ rx: connection -> QP ] ------> rx_fpdu, [ give ] --> raw_rx
 //   llp_ctl_evt, conn_cmd --> [ ctl: connections ] ----------> llp_ctl_req, conn_cmd_rsp, conn_async
 //   qp_ctl_llp -------------->   |         +-> [ event ] ----> llp_event (behind the records before it)
 //                                v rows
@@ -138,6 +138,10 @@ module llp_if (
   iwarp_pkg::llp_event_t ctl_event;
   logic [QpW-1:0]        term_qpn, late_qpn, map_qpn, cfg_qpn;
   logic [ConnW-1:0]      term_conn, late_conn, raw_conn, map_conn, cfg_conn;
+  logic                  give_asked, give_ended, give_under_way, rxs_hdr_valid, rxs_hdr_ready, rxs_valid, rxs_ready;
+  logic [15:0]           give_conn, given_conn;
+  iwarp_pkg::raw_rx_hdr_t rxs_hdr;
+  iwarp_pkg::beat_t      rxs;
   logic                  check_valid, check_done, check_ok, abort_valid, abort_done, raw_idle;
   logic                  rx_map_we, map_exists, map_has_qp, map_hold, tx_map_we, tx_map_running;
   logic                  cfg_valid, cfg_ready, cfg_running, cfg_hold, wants_mark, wants_past, mark, past;
@@ -159,6 +163,8 @@ module llp_if (
     .late_valid_i(late_valid), .late_ready_o(late_ready), .late_qpn_i(late_qpn), .late_conn_i(late_conn),
     .check_valid_i(check_valid), .check_done_o(check_done), .check_ok_o(check_ok),
     .abort_valid_i(abort_valid), .abort_done_o(abort_done), .raw_conn_i(raw_conn), .raw_idle_i(raw_idle),
+    .give_asked_o(give_asked), .give_ended_o(give_ended), .give_conn_o(give_conn), .give_under_way_i(give_under_way),
+    .give_conn_i(given_conn),
     .rx_map_we_o(rx_map_we), .rx_map_conn_o(map_conn), .rx_map_exists_o(map_exists),
     .rx_map_has_qp_o(map_has_qp),
     .rx_map_qpn_o(map_qpn), .rx_map_hold_o(map_hold), .tx_map_we_o(tx_map_we), .tx_map_running_o(tx_map_running),
@@ -226,9 +232,18 @@ module llp_if (
     .hold_valid_o(hold_valid), .hold_ready_i(hold_ready), .hold_qpn_o(hold_qpn),
     .fpdu_hdr_valid_o(rx_fpdu_hdr_valid_o), .fpdu_hdr_ready_i(rx_fpdu_hdr_ready_i), .fpdu_hdr_o(rx_fpdu_hdr_o),
     .fpdu_valid_o(rx_fpdu_valid_o), .fpdu_ready_i(rx_fpdu_ready_i), .fpdu_o(rx_fpdu_o),
-    .raw_hdr_valid_o(raw_rx_hdr_valid_o), .raw_hdr_ready_i(raw_rx_hdr_ready_i), .raw_hdr_o(raw_rx_hdr_o),
-    .raw_valid_o(raw_rx_valid_o), .raw_ready_i(raw_rx_ready_i), .raw_o(raw_rx_o),
+    .raw_hdr_valid_o(rxs_hdr_valid), .raw_hdr_ready_i(rxs_hdr_ready), .raw_hdr_o(rxs_hdr),
+    .raw_valid_o(rxs_valid), .raw_ready_i(rxs_ready), .raw_o(rxs),
     .out_o(rx_out)
+  );
+
+  llp_if_give u_give (
+    .clk_i, .rst_ni, .asked_i(give_asked), .ended_i(give_ended), .conn_i(give_conn), .under_way_o(give_under_way),
+    .conn_o(given_conn),
+    .hdr_valid_i(rxs_hdr_valid), .hdr_ready_o(rxs_hdr_ready), .hdr_i(rxs_hdr),
+    .beat_valid_i(rxs_valid), .beat_ready_o(rxs_ready), .beat_i(rxs),
+    .raw_hdr_valid_o(raw_rx_hdr_valid_o), .raw_hdr_ready_i(raw_rx_hdr_ready_i), .raw_hdr_o(raw_rx_hdr_o),
+    .raw_valid_o(raw_rx_valid_o), .raw_ready_i(raw_rx_ready_i), .raw_o(raw_rx_o)
   );
 
   // --- transmit

@@ -6,9 +6,9 @@
 //   conn_cmd --------------+                          |
 //   qp_ctl_llp ------------+                          +--> tables of llp_if_rx, llp_if_tx, llp_if_grant
 //
-// What is decided is in llp_if_rule. 5 to 20 cycles an item. A start waits until admin's streaming bytes have left, and until
-// wants from before it were looked at; a stop until what was inside has left, both ways. conn_connect waits for `assigned`
-// while others go on. An event is taken only with room for what it may report, so qp's orders never wait for qp.
+// What is decided is in llp_if_rule. 5 to 20 cycles an item. A start and conn_close wait until admin's streaming bytes have left,
+// a start also until wants from before it were looked at; a stop until what was inside has left, both ways. An event of a
+// connection whose conn_give is under way is judged behind the records that came before it. conn_connect waits for `assigned` while others go on. An event is taken only with room for what it may report, so qp's orders never wait for qp.
 `include "rnic_assert.svh"
 
 module llp_if_ctl #(
@@ -63,6 +63,12 @@ module llp_if_ctl #(
   output logic                     abort_done_o,
   input  logic [ConnW-1:0]         raw_conn_i,
   input  logic                     raw_idle_i,
+  // to and from llp_if_give
+  output logic                     give_asked_o,
+  output logic                     give_ended_o,
+  output logic [15:0]              give_conn_o,
+  input  logic                     give_under_way_i,
+  input  logic [15:0]              give_conn_i,
   // to the tables of llp_if_rx, llp_if_tx
   output logic                     rx_map_we_o,
   output logic [ConnW-1:0]         rx_map_conn_o,
@@ -94,6 +100,7 @@ module llp_if_ctl #(
     StIdle,    // chooses
     StQp,      // QP -> connection: read
     StQpRead,  // the connection's number is there
+    StBehind,  // an event: records before it leave
     StRead,    // the connection's row: read
     StDecide,  // llp_if_rule; the row is written
     StWants,   // start: wants from before it are looked at
@@ -145,7 +152,7 @@ module llp_if_ctl #(
       src_d  = 3'd5;
       number = ctl_i.params.connection;
       qpn_d  = ctl_i.qpn[QpW-1:0];
-    end else if (cmd_valid_i && !connecting_q) begin
+    end else if (cmd_valid_i && !connecting_q && (raw_idle_i || cmd_i.opcode != iwarp_pkg::CmdConnClose)) begin
       src_d  = 3'd6;
       number = cmd_i.object[15:0];
     end else begin
@@ -155,6 +162,8 @@ module llp_if_ctl #(
     number_ok_d = 32'(number) < rnic_pkg::NumConns && (src_d != 3'd6 || cmd_i.object[31:16] == '0);
   end
 
+  logic give_waits;
+  assign give_waits   = src_d == 3'd2 && give_under_way_i && evt_i.connection == give_conn_i;
   assign take         = state_q == StIdle && any && ready_o;
   assign term_ready_o = take && src_d == 3'd0;
   assign late_ready_o = take && src_d == 3'd1;
@@ -191,7 +200,7 @@ module llp_if_ctl #(
   logic         taken_q, req_d, rsp_d, ack_d, event_d, async_d, start, stop, resize, forget, ok, connect_sent;
   logic         req_q, rsp_q, ack_q, event_q, async_q;
   logic         start_q, stop_q, resize_q, forget_q;
-  logic         now_exists, now_linked, req_connect_done, drain;
+  logic         now_exists, now_linked, gives, ends, req_connect_done, drain;
   logic [3:0]   req_op_d, req_op_q;
   logic [7:0]   status_d, status_q;
   logic [127:0] result_d, result_q;
@@ -211,7 +220,7 @@ module llp_if_ctl #(
     .row_i(row), .row_o(row_d), .row_we_o(row_change),
     .req_o(req_d), .req_op_o(req_op_d), .rsp_o(rsp_d), .status_o(status_d), .result_o(result_d), .ack_o(ack_d),
     .event_o(event_d), .kind_o(kind_d), .async_o(async_d), .start_o(start), .stop_o(stop), .resize_o(resize),
-    .forget_o(forget), .check_ok_o(ok), .exists_o(now_exists), .has_qp_o(now_linked), .drain_o(drain),
+    .forget_o(forget), .check_ok_o(ok), .gives_o(gives), .ends_o(ends), .exists_o(now_exists), .has_qp_o(now_linked), .drain_o(drain),
     .connect_sent_o(connect_sent),
     .connect_done_o(req_connect_done)
   );
@@ -235,9 +244,10 @@ module llp_if_ctl #(
       async_q      <= 1'b0;
     end else begin
       unique case (state_q)
-        StIdle:   if (take) state_q <= src_d == 3'd5 && !is_start ? StQp : StRead;
+        StIdle:   if (take) state_q <= src_d == 3'd5 && !is_start ? StQp : give_waits ? StBehind : StRead;
         StQp:     state_q <= StQpRead;
         StQpRead: state_q <= StRead;
+        StBehind: if (past_i && size_wait_q != '0) state_q <= StRead;
         StRead:   state_q <= StDecide;
         StDecide: begin
           req_q   <= req_d;
@@ -273,7 +283,7 @@ module llp_if_ctl #(
         default:  state_q <= StIdle;
       endcase
       // cycles in a state that waits: a mark is taken in the first
-      if (state_q == StWants || state_q == StSize || state_q == StDrain || state_q == StAgain)
+      if (state_q == StWants || state_q == StSize || state_q == StDrain || state_q == StAgain || state_q == StBehind)
         size_wait_q <= size_wait_q == 2'd3 ? 2'd3 : size_wait_q + 1'b1;
       else size_wait_q <= '0;
       if (state_q == StWants && wants_past_i && size_wait_q != '0) size_wait_q <= '0;
@@ -351,7 +361,10 @@ module llp_if_ctl #(
   assign cfg_mulpdu_o  = mulpdu;
   assign cfg_worst_o   = worst;
   assign wants_mark_o  = state_q == StWants && size_wait_q == '0;
-  assign mark_o        = (state_q == StDrain || state_q == StAgain) && size_wait_q == '0;
+  assign mark_o        = (state_q == StDrain || state_q == StAgain || state_q == StBehind) && size_wait_q == '0;
+  assign give_asked_o  = state_q == StDecide && gives;
+  assign give_ended_o  = state_q == StDecide && ends && give_conn_i == 16'(conn_q);
+  assign give_conn_o   = 16'(conn_q);
 
   logic set_now, map_now;
 
@@ -371,4 +384,9 @@ module llp_if_ctl #(
 
   `RNIC_STREAM_STABLE(ReqStable_A, req_valid_o, req_ready_i, req_o)
   `RNIC_STREAM_STABLE(RspStable_A, rsp_valid_o, rsp_ready_i, rsp_o)
+
+  // Simulation alone: commit trace (architecture 10)
+  iwarp_pkg::llp_rule_commit_t tap_llp_rule /*verilator public_flat_rd*/;
+  assign tap_llp_rule = {state_q == StDecide, src_q, 16'(conn_q),
+                         src_q == 3'd2 ? 16'(row_qpn) : src_q < 3'd2 || src_q == 3'd5 ? 16'(qpn_q) : 16'd0};
 endmodule

@@ -3,7 +3,8 @@
 //   rx_in, rx_out, tx_in, tx_out --> [ counts ] --> past_o: all that was inside at mark_i has left
 //   events --> [ FIFO, each with the count of records ] --> llp_event, when so many have left
 //
-// Records keep their order on either way, so counts of all QPs are enough. Waits for mpa (through llp_if_rx) and qp.
+// Records keep their order on either way, so counts of all QPs are enough. Either way is past its mark once for all (rx_past_q,
+// tx_past_q): while the other is held, counts may run round. Waits for mpa (through llp_if_rx) and qp.
 `include "rnic_assert.svh"
 
 module llp_if_event (
@@ -27,7 +28,7 @@ module llp_if_event (
 );
   logic [31:0] rx_in_q, rx_out_q, rx_mark_q, front_mark;   // wide: an event may wait for qp while many records pass
   logic [15:0] tx_in_q, tx_out_q, tx_mark_q;
-  logic        rx_behind, tx_behind, front_behind, front_valid;
+  logic        rx_behind, tx_behind, rx_past_q, tx_past_q, front_behind, front_valid;
   logic [30:0] unused_rx, unused_front;
   logic [14:0] unused_tx;
   logic [4:0]  unused_events;
@@ -35,8 +36,13 @@ module llp_if_event (
   assign {rx_behind, unused_rx}       = rx_out_q - rx_mark_q;
   assign {tx_behind, unused_tx}       = tx_out_q - tx_mark_q;
   assign {front_behind, unused_front} = rx_out_q - front_mark;
-  assign past_o        = !rx_behind && !tx_behind;
+  assign past_o        = (rx_past_q || !rx_behind) && (tx_past_q || !tx_behind);
   assign event_valid_o = front_valid && !front_behind;
+
+  always_ff @(posedge clk_i) begin
+    rx_past_q <= !mark_i && (rx_past_q || !rx_behind);
+    tx_past_q <= !mark_i && (tx_past_q || !tx_behind);
+  end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin

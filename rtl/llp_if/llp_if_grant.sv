@@ -315,12 +315,17 @@ module llp_if_grant #(
 
   // --- have the wants that were here at the mark been looked at?
   logic [15:0] want_in_q, want_out_q, want_mark_q, again_in_q, again_out_q, again_mark_q;
-  logic        want_behind, again_behind;
+  logic        want_behind, again_behind, want_past_q, again_past_q;   // past for good: the counts may run round
   logic [14:0] unused_want_left, unused_again_left;
 
   assign {want_behind, unused_want_left}   = want_out_q - want_mark_q;
   assign {again_behind, unused_again_left} = again_out_q - again_mark_q;
-  assign past_o     = !want_behind && !again_behind;
+  assign past_o     = (want_past_q || !want_behind) && (again_past_q || !again_behind);
+
+  always_ff @(posedge clk_i) begin
+    want_past_q  <= !mark_i && (want_past_q || !want_behind);
+    again_past_q <= !mark_i && (again_past_q || !again_behind);
+  end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -346,4 +351,8 @@ module llp_if_grant #(
   `RNIC_ASSERT(GrantRoom_A, !granted || grant_ready)
   `RNIC_ASSERT(LateRoom_A, !late || late_ready)
   `RNIC_STREAM_STABLE(GrantStable_A, grant_valid_o, grant_ready_i, grant_o)
+
+  // Simulation alone: commit trace (architecture 10)
+  iwarp_pkg::llp_grant_commit_t tap_llp_grant /*verilator public_flat_rd*/;
+  assign tap_llp_grant = {granted, 16'(qpn2_q), term2_q, mulpdu};
 endmodule

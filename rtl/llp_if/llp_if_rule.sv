@@ -9,6 +9,9 @@
 //   peer_closed   -              -              closed    reset    failed    its FIN sends nothing more
 //   local_closed  -              -              closed    reset    failed
 //
+// Who has ended, or is to be reset, gives no more bytes: waiting is 0. conn_give is for open connections alone; one that is under way
+// when its connection ends is over (llp_if_give).
+//
 // Rows: {local port, peer port, peer address, waiting, state, FIN sent, passive, has QP, mss, markers sent, QPN}.
 module llp_if_rule #(
   localparam int unsigned QpW  = $clog2(rnic_pkg::NumQps),
@@ -46,6 +49,8 @@ module llp_if_rule #(
   output logic                    resize_o,
   output logic                    forget_o,
   output logic                    check_ok_o,
+  output logic                    gives_o,         // conn_give is asked of the LLP
+  output logic                    ends_o,          // the connection has ended
   output logic                    exists_o,
   output logic                    has_qp_o,
   output logic                    connect_sent_o,
@@ -106,6 +111,8 @@ module llp_if_rule #(
     drain_o        = 1'b0;
     resize_o       = 1'b0;
     forget_o       = 1'b0;
+    gives_o        = 1'b0;
+    ends_o         = 1'b0;
     connect_sent_o = 1'b0;
     connect_done_o = 1'b0;
     unique case (source_i)
@@ -118,9 +125,11 @@ module llp_if_rule #(
         kind_o   = iwarp_pkg::LqeTermDone;
       end
       3'd1: begin   // no credit for it in time
-        req_o   = open;
-        event_o = same_qp;
-        kind_o  = iwarp_pkg::LqeTermDone;
+        req_o     = open;
+        waiting_d = '0;
+        row_we_o  = 1'b1;
+        event_o   = same_qp;
+        kind_o    = iwarp_pkg::LqeTermDone;
       end
       3'd2: begin
         row_we_o = number_ok_i;
@@ -156,8 +165,8 @@ module llp_if_rule #(
             async_o = number_ok_i && !free && unowned;
           end
           iwarp_pkg::LlpEvWaiting: begin
-            waiting_d = evt_i.length;
-            async_o   = number_ok_i && !free && unowned;
+            if (open) waiting_d = evt_i.length;
+            async_o = number_ok_i && !free && unowned;
           end
           iwarp_pkg::LlpEvMss: begin
             mss_d    = evt_i.length;
@@ -171,19 +180,27 @@ module llp_if_rule #(
           end
           iwarp_pkg::LlpEvClosed: begin
             if (open) state_d = iwarp_pkg::ConnClosed;
+            waiting_d = '0;
+            ends_o  = number_ok_i;
             kind_o  = iwarp_pkg::LqeClosed;
             event_o = number_ok_i && !free && has_qp;
             async_o = number_ok_i && !free && unowned;
           end
           default: begin   // reset, failed
             if (open) state_d = evt_i.kind == iwarp_pkg::LlpEvReset ? iwarp_pkg::ConnReset : iwarp_pkg::ConnFailed;
+            waiting_d = '0;
+            ends_o  = number_ok_i;
             event_o = number_ok_i && !free && has_qp;
             async_o = number_ok_i && !free && unowned;
           end
         endcase
       end
       3'd3: ;       // check_ok_o
-      3'd4: req_o = open;
+      3'd4: begin
+        req_o     = open;
+        waiting_d = '0;
+        row_we_o  = 1'b1;
+      end
       3'd5: begin
         ack_o = 1'b1;
         unique case (ctl_i.op)
@@ -214,6 +231,7 @@ module llp_if_rule #(
             row_we_o = linked_i;
             has_qp_d = 1'b0;
             req_o    = linked_i && open && ctl_i.op == iwarp_pkg::QpoAbort;
+            if (req_o) waiting_d = '0;
             async_o  = linked_i && ended;
           end
         endcase
@@ -235,12 +253,13 @@ module llp_if_rule #(
           end
           iwarp_pkg::CmdConnQuery: if (number_ok_i && !free) status_o = iwarp_pkg::AdmOk;
           iwarp_pkg::CmdConnGive: begin
-            if (number_ok_i && !free && unowned) begin
+            if (number_ok_i && open && unowned) begin
               if (give_length == '0 || give_length > waiting) status_o = iwarp_pkg::AdmBadArgument;
               else begin
                 status_o  = iwarp_pkg::AdmOk;
                 req_o     = 1'b1;
                 req_op_o  = iwarp_pkg::LlpGive;
+                gives_o   = 1'b1;
                 row_we_o  = 1'b1;
                 waiting_d = waiting - give_length;
               end
@@ -258,8 +277,10 @@ module llp_if_rule #(
           end
           iwarp_pkg::CmdConnAbort: begin
             if (number_ok_i && !free) begin
-              status_o = iwarp_pkg::AdmOk;
-              req_o    = 1'b1;
+              status_o  = iwarp_pkg::AdmOk;
+              req_o     = 1'b1;
+              row_we_o  = 1'b1;
+              waiting_d = '0;
             end
           end
           iwarp_pkg::CmdConnRelease: begin

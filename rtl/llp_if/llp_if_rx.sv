@@ -159,4 +159,8 @@ module llp_if_rx #(
   `RNIC_STREAM_STABLE(RawHdrStable_A, raw_hdr_valid_o, raw_hdr_ready_i, raw_hdr_o)
   `RNIC_STREAM_STABLE(FpduStable_A, fpdu_valid_o, fpdu_ready_i, fpdu_o)
   `RNIC_STREAM_STABLE(RawStable_A, raw_valid_o, raw_ready_i, raw_o)
+
+  // Simulation alone: commit trace (architecture 10)
+  iwarp_pkg::llp_rx_commit_t tap_llp_rx /*verilator public_flat_rd*/;
+  assign tap_llp_rx = {taken, front.connection, to, to == ToFpdu ? 16'(qpn) : 16'd0};
 endmodule

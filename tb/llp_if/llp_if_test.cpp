@@ -266,6 +266,109 @@ TYPED_TEST(LlpIfTest, StreamingBytesGiveUp) {
   this->expect_quiet();
 }
 
+// A conn_give ends with its bytes, or with none when the connection ends first: admin never waits for ever.
+TYPED_TEST(LlpIfTest, AGiveEndsWithItsConnection) {
+  each_pace([&](Pace pace) {
+    auto& dut = this->dut;
+    dut.restart(pace);
+    const auto give = [&](uint16_t conn) {
+      EXPECT_EQ(this->status(AdminOpcode::kConnGive, conn, {.length = 20}), AdminStatus::kOk);
+      EXPECT_EQ(dut.req.take(), (spec::LlpCtlReq{.op = LlpOp::kGive, .connection = conn, .length = 20}));
+    };
+    const auto expect_empty = [&](uint16_t conn) {
+      EXPECT_EQ(dut.raw_rx_hdr.take(), (spec::RawRxHdr{.connection = conn, .length = 0}));
+      EXPECT_EQ(dut.raw_rx.take_packet(), tb::Packet{});
+    };
+    const Bytes bytes = this->rng.bytes(20);
+    // ended before it was asked for
+    for (uint16_t c = 0; c < 3; c++) this->open(c), this->event(LlpEvt::kWaiting, c, 20);
+    this->event(LlpEvt::kReset, 0);
+    this->event(LlpEvt::kFailed, 1);
+    this->event(LlpEvt::kClosed, 2);
+    for (uint16_t c = 0; c < 3; c++) {
+      EXPECT_EQ(this->query(c).waiting, 0);
+      EXPECT_EQ(this->status(AdminOpcode::kConnGive, c, {.length = 20}), AdminStatus::kBadState);
+      this->event(LlpEvt::kWaiting, c, 20);  // crossed
+      EXPECT_EQ(this->query(c).waiting, 0);
+    }
+    // to be reset
+    this->open(3);
+    this->event(LlpEvt::kWaiting, 3, 20);
+    EXPECT_EQ(this->status(AdminOpcode::kConnAbort, 3), AdminStatus::kOk);
+    this->expect_req(LlpOp::kAbort, 3);
+    EXPECT_EQ(this->status(AdminOpcode::kConnGive, 3, {.length = 20}), AdminStatus::kBadArgument);
+    this->expect_quiet();
+    // asked for, then ended; others go on
+    uint16_t conn = 4;
+    for (const LlpEvt end : {LlpEvt::kReset, LlpEvt::kFailed, LlpEvt::kClosed}) {
+      this->open(conn), this->open(10);
+      this->event(LlpEvt::kWaiting, conn, 20);
+      give(conn);
+      this->event(LlpEvt::kWaiting, 10, 5);
+      this->event(LlpEvt::kReset, 10);
+      EXPECT_TRUE(dut.raw_rx_hdr.empty());
+      this->event(end, conn);
+      expect_empty(conn);
+      this->put_record(conn, bytes, true);  // late: nobody waits for it
+      this->expect_quiet();
+      EXPECT_EQ(this->status(AdminOpcode::kConnRelease, conn), AdminStatus::kOk);
+      this->expect_req(LlpOp::kReleased, conn);
+      EXPECT_EQ(this->status(AdminOpcode::kConnRelease, 10), AdminStatus::kOk);
+      this->expect_req(LlpOp::kReleased, 10);
+      conn++;
+    }
+    // its record has come before the end: nothing but the record
+    this->open(8);
+    this->open(9);
+    this->start(1, 9);
+    for (const bool behind_a_fpdu : {false, true}) {
+      this->event(LlpEvt::kWaiting, 8, 20);
+      give(8);
+      if (behind_a_fpdu) dut.rx_fpdu.stall(100);
+      else dut.raw_rx.stall(100);
+      this->put_record(9, bytes);
+      this->put_record(8, bytes, true);
+      EXPECT_TRUE(dut.run_until([&] { return dut.llp_rx_hdr.empty(); }));
+      this->put_event(LlpEvt::kReset, 8);
+      dut.cycles(200);
+      dut.rx_fpdu.stall(pace.stall);
+      dut.raw_rx.stall(pace.stall);
+      this->expect_fpdu(1, bytes);
+      EXPECT_EQ(dut.raw_rx_hdr.take(), (spec::RawRxHdr{.connection = 8, .length = 20}));
+      EXPECT_EQ(dut.raw_rx.take_packet().bytes, bytes);
+      EXPECT_EQ(dut.async.take().connection, 8);
+      this->expect_quiet();
+      EXPECT_EQ(this->status(AdminOpcode::kConnRelease, 8), AdminStatus::kOk);
+      this->expect_req(LlpOp::kReleased, 8);
+      this->open(8);
+    }
+    // and the next one finds its own
+    this->event(LlpEvt::kWaiting, 8, 20);
+    give(8);
+    this->put_record(8, bytes, true);
+    EXPECT_EQ(dut.raw_rx_hdr.take(), (spec::RawRxHdr{.connection = 8, .length = 20}));
+    EXPECT_EQ(dut.raw_rx.take_packet().bytes, bytes);
+    this->expect_quiet();
+  });
+}
+
+// The FIN that the driver asks for goes behind the bytes that it has sent.
+TYPED_TEST(LlpIfTest, AConnectionClosesBehindItsBytes) {
+  auto& dut = this->dut;
+  dut.restart({});
+  this->open(1);
+  const Bytes bytes = this->rng.bytes(300);
+  this->put_raw(1, bytes);
+  EXPECT_TRUE(dut.run_until([&] { return dut.raw_tx_hdr.empty(); }));
+  spec::ConnCmd c{.opcode = AdminOpcode::kConnClose, .object = 1};
+  dut.cmd.put(c);
+  EXPECT_FALSE(dut.req.try_take(300));
+  this->credit(1, 300);
+  this->expect_sent(1, bytes, true);
+  EXPECT_EQ(dut.rsp.take().status, AdminStatus::kOk);
+  this->expect_req(LlpOp::kHalfClose, 1);
+}
+
 // The last streaming bytes are with the LLP before RDMA mode is.
 TYPED_TEST(LlpIfTest, BytesLeaveBeforeRdmaMode) {
   auto& dut = this->dut;
@@ -630,6 +733,29 @@ TYPED_TEST(LlpIfTest, StopWaitsForWhatIsInside) {
     } else {
       this->expect_fpdu(1, f);
     }
+  }
+}
+
+// A stop that waits for one way, while so much leaves by the other that its count runs round.
+TYPED_TEST(LlpIfTest, AStopIsNotMissedWhenACountRunsRound) {
+  if constexpr (TypeParam::kHasCycles) {
+    auto& dut = this->dut;
+    dut.restart({});
+    this->open(0);
+    this->open(1);
+    this->start(1, 0);
+    this->start(2, 1);
+    dut.rx_fpdu.stall(100);
+    const Bytes f = this->rng.bytes(16);
+    this->put_record(0, f);
+    dut.cycles(40);
+    dut.ctl.put({.op = QpOp::kStop, .qpn = 1});
+    EXPECT_FALSE(dut.ack.try_take(100));
+    for (int i = 0; i < 0x8000 + 100; i++) this->put_fpdu(2, f);
+    EXPECT_TRUE(dut.run_until([&] { return dut.tx_fpdu.empty() && dut.llp_tx.size() == 0x8000 + 100; }));
+    EXPECT_TRUE(dut.ack.empty());
+    dut.rx_fpdu.stall(0);
+    EXPECT_EQ(dut.ack.take(1000).qpn, 1);
   }
 }
 
