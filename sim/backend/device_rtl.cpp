@@ -5,8 +5,11 @@
 #include <systemc>
 
 #include <deque>
+#include <optional>
+#include <variant>
 
 #include "backend/rtl_pins.hpp"
+#include "tandem/observed.hpp"
 
 namespace rnic::sim {
 namespace {
@@ -67,6 +70,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
   SC_HAS_PROCESS(RtlDevice);
   RtlDevice(const RtlOptions& o, sc_core::sc_module_name name)
       : sc_module(name), options_(o), pins_(make_rtl_pins(o.minimum, o.reset_seed)), sizes_(o.minimum ? spec::Sizes::minimum() : spec::Sizes{}) {
+    pins_->want_commits = o.observer != nullptr;
     SC_METHOD(tick);
   }
 
@@ -74,6 +78,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
   void reset() override {
     reset_left_ = kResetCycles;
     mmio_.clear();
+    mmio_told_.clear();
     pieces_.clear();
     records_.clear();
     events_.clear();
@@ -81,8 +86,12 @@ class RtlDevice final : public sc_core::sc_module, public Device {
     piece_feed_ = record_feed_ = Feeder{};
     tx_open_ = wr_open_ = false;
     pins_->in = RtlPins::In{};
+    if (options_.observer != nullptr) options_.observer->reset();
   }
-  void set_pcie(const spec::PcieCfg& cfg) override { pins_->pcie_cfg = cfg; }
+  void set_pcie(const spec::PcieCfg& cfg) override {
+    pins_->pcie_cfg = cfg;
+    if (options_.observer != nullptr) options_.observer->pcie(cfg);
+  }
   bool can_mmio() const override { return mmio_.size() < kMmioWaiting; }
   void mmio(Mmio m) override {
     spec::MmioReq r;
@@ -96,6 +105,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
       for (unsigned i = 0; i < 8; ++i) r.data[i] = static_cast<uint8_t>(m.value >> (8 * i));
     }
     mmio_.push_back(r);
+    if (options_.observer != nullptr) mmio_told_.push_back(std::move(m));
   }
   void dma_piece(DmaPiece p) override { pieces_.push_back(std::move(p)); }
   bool can_llp_rx() const override { return records_.size() < kRecordsWaiting; }
@@ -173,7 +183,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
       if (piece_feed_.done && !pieces_.empty()) {
         piece_ = std::move(pieces_.front());
         pieces_.pop_front();
-        piece_feed_.start(std::move(piece_.data));
+        piece_feed_.start(piece_.data);
       }
       if (!piece_feed_.done) {
         spec::DmaRdRsp b;
@@ -186,20 +196,20 @@ class RtlDevice final : public sc_core::sc_module, public Device {
       }
     }
     if (!in.llp_rx_hdr.valid && record_feed_.done && !in.llp_rx.valid && !records_.empty()) {
-      Record r = std::move(records_.front());
+      record_ = std::move(records_.front());
       records_.pop_front();
+      const Record& r = record_;
       spec::LlpRxHdr h;
       h.connection = r.connection;
       h.is_stream = r.is_stream;
       h.length = r.data.size();
       in.llp_rx_hdr.set(h);
-      record_error_ = r.error;
-      record_feed_.start(std::move(r.data));
+      record_feed_.start(r.data);
     }
     if (!in.llp_rx.valid && !record_feed_.done) {
       spec::LlpRx b;
       b.last = record_feed_.at_last();
-      b.error = b.last && record_error_;
+      b.error = b.last && record_.error;
       record_feed_.beat(b);
       in.llp_rx.set(b);
     }
@@ -213,12 +223,25 @@ class RtlDevice final : public sc_core::sc_module, public Device {
     }
   }
 
+  /// What moved at this edge: items out of beats, told to the observer, then given to the world.
   void collect(RtlPins::In& in, RtlPins::Out& out) {
-    in.mmio_req.take_fired();
-    in.llp_rx_hdr.take_fired();
-    in.llp_ctl_evt.take_fired();
-    in.llp_credit.take_fired();
-    if (in.dma_rd_rsp.take_fired()) {
+    std::optional<DmaWrite> write = out.dma_wr.fired() ? write_beat(out.dma_wr.item) : std::nullopt;
+    std::optional<DmaRead> read;
+    if (out.dma_rd_req.fired()) {
+      const auto& r = out.dma_rd_req.item;
+      read = DmaRead{.tag = r.tag, .address = r.address, .length = r.length, .relaxed = r.relaxed != 0, .no_alloc = r.no_alloc != 0,
+                     .client = asked_by<spec::DmaRdReqCommit>()};
+    }
+    if (out.llp_tx_hdr.fired()) begin_record(out.llp_tx_hdr.item);
+    std::optional<Record> record = out.llp_tx.fired() ? record_beat(out.llp_tx.item) : std::nullopt;
+
+    const bool piece_moved = in.dma_rd_rsp.take_fired();
+    const Moved moved{.mmio = in.mmio_req.take_fired(),
+                      .piece = piece_moved && piece_feed_.at_last(),
+                      .record = in.llp_rx_hdr.take_fired(),
+                      .event = in.llp_ctl_evt.take_fired(),
+                      .credit = in.llp_credit.take_fired()};
+    if (piece_moved) {
       if (piece_feed_.at_last() && piece_.is_last) --reads_out_;
       piece_feed_.advance();
     }
@@ -226,42 +249,76 @@ class RtlDevice final : public sc_core::sc_module, public Device {
       record_feed_.advance();
       if (record_feed_.done) ++records_done_;
     }
+    if (options_.observer != nullptr) tell(*options_.observer, write, record, read, moved);
+
     if (out.mmio_rsp.fired()) env_->mmio_response(out.mmio_rsp.item.data);
-    if (out.dma_rd_req.fired()) {
-      const auto& r = out.dma_rd_req.item;
+    if (read) {
       ++reads_out_;
-      env_->dma_read({.tag = r.tag, .address = r.address, .length = r.length, .relaxed = r.relaxed != 0, .no_alloc = r.no_alloc != 0});
+      env_->dma_read(*read);
     }
-    if (out.dma_wr.fired()) {
-      const auto& b = out.dma_wr.item;
-      if (!wr_open_) wr_.start(b.length);
-      wr_open_ = true;
-      if (!wr_.take(b)) fail("dma_wr: more bytes than its length");
-      if (b.last) {
-        if (wr_.at != b.length) fail("dma_wr: fewer bytes than its length");
-        wr_open_ = false;
-        env_->dma_write({.address = b.address, .data = std::move(wr_.data), .relaxed = b.relaxed != 0, .no_alloc = b.no_alloc != 0});
-      }
-    }
-    if (out.llp_tx_hdr.fired()) {
-      const auto& h = out.llp_tx_hdr.item;
-      tx_open_ = true;
-      tx_.start(h.length);
-      tx_record_ = Record{};
-      tx_record_.connection = h.connection;
-      tx_record_.is_stream = h.is_stream != 0;
-    }
-    if (out.llp_tx.fired()) {
-      const auto& b = out.llp_tx.item;
-      if (!tx_open_ || !tx_.take(b)) fail("llp_tx: bytes without a header, or more than its length");
-      if (b.last) {
-        if (tx_.at != tx_.data.size()) fail("llp_tx: fewer bytes than its length");
-        tx_open_ = false;
-        tx_record_.data = std::move(tx_.data);
-        env_->llp_tx(std::move(tx_record_));
-      }
-    }
+    if (write) env_->dma_write(std::move(*write));
+    if (record) env_->llp_tx(std::move(*record));
     if (out.llp_ctl_req.fired()) env_->llp_ctl(out.llp_ctl_req.item);
+  }
+
+  struct Moved {  // whole items that reached the device
+    bool mmio, piece, record, event, credit;
+  };
+  void tell(Observer& o, const std::optional<DmaWrite>& write, const std::optional<Record>& record, const std::optional<DmaRead>& read,
+            const Moved& moved) {
+    o.cycle(cycle_ - 1);
+    for (const auto& c : pins_->commits) o.commit(c);
+    if (write) o.dma_write(*write);
+    if (record) o.llp_tx(*record);
+    if (pins_->out.llp_ctl_req.fired()) o.llp_ctl(pins_->out.llp_ctl_req.item);
+    if (pins_->out.mmio_rsp.fired()) o.mmio_response(pins_->out.mmio_rsp.item.data);
+    if (read) o.dma_read(*read);
+    if (moved.mmio) {
+      o.mmio(mmio_told_.front());
+      mmio_told_.pop_front();
+    }
+    if (moved.piece) o.dma_piece(piece_);
+    if (moved.record) o.llp_rx(record_);
+    if (moved.event) o.llp_event(pins_->in.llp_ctl_evt.item);
+    if (moved.credit) o.llp_credit(pins_->in.llp_credit.item);
+    if (pins_->out.dma_wr.valid && !pins_->out.dma_wr.ready) o.dma_write_waits();
+    o.cycle_done();
+  }
+
+  /// Who made the DMA request, or the beat, that was accepted at this edge.
+  template <class Commit>
+  Client asked_by() {
+    for (const auto& c : pins_->commits)
+      if (const auto* found = std::get_if<Commit>(&c)) return static_cast<Client>(found->client);
+    fail(std::string(Commit::kName) + " was accepted and its commit is missing");
+    return Client::kUnknown;
+  }
+
+  std::optional<DmaWrite> write_beat(const spec::DmaWr& b) {
+    if (!wr_open_) wr_.start(b.length);
+    wr_open_ = true;
+    if (!wr_.take(b)) fail("dma_wr: more bytes than its length");
+    if (!b.last) return std::nullopt;
+    if (wr_.at != b.length) fail("dma_wr: fewer bytes than its length");
+    wr_open_ = false;
+    return DmaWrite{.address = b.address, .data = std::move(wr_.data), .relaxed = b.relaxed != 0, .no_alloc = b.no_alloc != 0,
+                    .client = asked_by<spec::DmaWrCommit>()};
+  }
+
+  void begin_record(const spec::LlpTxHdr& h) {
+    tx_open_ = true;
+    tx_.start(h.length);
+    tx_record_ = Record{};
+    tx_record_.connection = h.connection;
+    tx_record_.is_stream = h.is_stream != 0;
+  }
+  std::optional<Record> record_beat(const spec::LlpTx& b) {
+    if (!tx_open_ || !tx_.take(b)) fail("llp_tx: bytes without a header, or more than its length");
+    if (!b.last) return std::nullopt;
+    if (tx_.at != tx_.data.size()) fail("llp_tx: fewer bytes than its length");
+    tx_open_ = false;
+    tx_record_.data = std::move(tx_.data);
+    return std::move(tx_record_);
   }
 
   void fail(const std::string& what) {
@@ -293,7 +350,8 @@ class RtlDevice final : public sc_core::sc_module, public Device {
   std::deque<spec::LlpCredit> credits_;
   DmaPiece piece_;
   Feeder piece_feed_, record_feed_;
-  bool record_error_ = false;
+  Record record_;  // the one on the pins
+  std::deque<Mmio> mmio_told_;
   uint64_t records_in_ = 0, records_done_ = 0;
   uint64_t reads_out_ = 0;
   Gatherer wr_, tx_;

@@ -10,6 +10,8 @@
 
 namespace rnic::sim {
 
+class Observer;  // tandem/observed.hpp
+
 struct WaveWindow {  ///< simulated picoseconds
   std::string file;
   uint64_t from_ps = 0, to_ps = UINT64_MAX;
@@ -20,6 +22,7 @@ struct RtlOptions {
   std::string name = "rtl";
   uint64_t reset_seed = 0;  ///< 0: registers start at zero; else from random state
   WaveWindow wave;
+  Observer* observer = nullptr;  ///< is told all that the RTL does; outlives the device
 };
 
 std::unique_ptr<Device> make_rtl_device(const RtlOptions& options);

@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "gen/commits.hpp"
 #include "gen/streams.hpp"
 
 namespace rnic::sim {
@@ -67,6 +69,10 @@ class RtlPins {
   spec::PcieCfg pcie_cfg{};
   In in;
   Out out;
+  /// The commits of this edge, in the order of docs/spec/commits.yaml: all of them if wanted; else those of an edge at which a
+  /// DMA request or write was accepted (who asked), and none otherwise.
+  bool want_commits = false;
+  std::vector<spec::AnyCommit> commits;
   /// Settles the inputs, samples both directions, then clocks. After it `in.*.ready` and `out.*.valid, item` are those of this edge.
   virtual void cycle() = 0;
   /// Empty, or the first assertion that failed.

@@ -1,5 +1,6 @@
 // RtlPins over the default build of the RTL.
 #include "VRnic.h"
+#include "VRnic___024root.h"
 
 #include "backend/verilated_rnic.hpp"
 

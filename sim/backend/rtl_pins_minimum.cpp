@@ -1,5 +1,6 @@
 // RtlPins over the minimum build of the RTL.
 #include "VRnicMin.h"
+#include "VRnicMin___024root.h"
 
 #include "backend/verilated_rnic.hpp"
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "backend/gen/commit_taps.hpp"
 #include "backend/rtl_pins.hpp"
 
 namespace rnic::sim {
@@ -93,6 +94,9 @@ class VerilatedRnic final : public RtlPins {
     RNIC_PIN_OUT(llp_tx, LlpTx)
     RNIC_PIN_OUT(llp_ctl_req, LlpCtlReq)
 #undef RNIC_PIN_OUT
+    commits.clear();
+    if (rst_n && (want_commits || out.dma_wr.fired() || out.dma_rd_req.fired()))
+      sample_commits(*t.rootp, [this](const auto& c) { commits.emplace_back(c); });
     t.clk_i = 1;
     t.eval();
     dump(1551);

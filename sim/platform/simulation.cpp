@@ -114,12 +114,14 @@ RunResult Simulation::run() {
   const bool finished =
       std::all_of(hosts_.begin(), hosts_.end(), [](const auto& h) { return h->cpu.finished(); });
   if (!finished) {
-    r.status = watchdog_->verdict().value_or(
-        RunStatus::kNoProgress);  // without a verdict: no event is left
-    r.report =
-        fmt::format("{} at {} ns\n{}",
-                    r.status == RunStatus::kTimeLimit ? "simulated time limit" : "no progress",
-                    r.end / kNs, waiting_for());
+    const bool stopped = !this->faults().empty();  // a device has found itself wrong
+    // without a verdict: stopped, or no event is left
+    r.status = watchdog_->verdict().value_or(stopped ? RunStatus::kFailed : RunStatus::kNoProgress);
+    r.report = fmt::format("{} at {} ns\n{}",
+                           r.status == RunStatus::kTimeLimit ? "simulated time limit"
+                           : r.status == RunStatus::kFailed  ? "stopped"
+                                                             : "no progress",
+                           r.end / kNs, waiting_for());
   }
   for (auto& h : hosts_) {
     for (const auto& f : h->cpu.failures()) {
