@@ -1,0 +1,53 @@
+// The follower: the model's behaviour classes, stepped by the RTL's commits. Architecture 10; docs/tandem-choices.md lists every
+// choice that is followed, which commit tells it, and the check that it was legal.
+//
+//   Follower f(sizes);      RtlOptions{.observer = &f}
+//   if (!f.failure().empty()) ...          the first difference: what, where, both sides, device cycle
+//   f.waiting_for()                        what is on an edge between two units now, one line each
+//   f.end()                                at a run's end: the failure, or what is left over, or what was never compared
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "gen/sizes.hpp"
+#include "tandem/observed.hpp"
+#include "tandem/tally.hpp"
+
+namespace rnic::sim {
+
+class Steps;
+
+class Follower final : public Observer {
+ public:
+  explicit Follower(const spec::Sizes& sizes);
+  ~Follower() override;
+
+  const std::string& failure() const { return tally_.failure(); }
+  std::string waiting_for() const;
+  std::string end() const;
+  const Tally& tally() const { return tally_; }
+
+  void cycle(uint64_t n) override { tally_.at(n); }
+  void commit(const spec::AnyCommit& c) override;
+  void dma_write(const DmaWrite& w) override;
+  void llp_tx(const Record& r) override;
+  void llp_ctl(const spec::LlpCtlReq& r) override;
+  void mmio_response(uint64_t value) override;
+  void dma_read(const DmaRead& r) override;
+  void mmio(const Mmio& m) override;
+  void dma_piece(const DmaPiece& p) override;
+  void llp_rx(const Record& r) override;
+  void llp_event(const spec::LlpCtlEvt& e) override;
+  void llp_credit(const spec::LlpCredit& c) override;
+  void pcie(const spec::PcieCfg& cfg) override;
+  void reset() override;
+
+ private:
+  spec::Sizes sizes_;
+  Tally tally_;
+  spec::PcieCfg pcie_;
+  std::unique_ptr<Steps> steps_;
+};
+
+}  // namespace rnic::sim

@@ -1,0 +1,156 @@
+// Registers and doorbells, reads of admin, writes.
+#include "gen/regs.hpp"
+#include "tandem/steps.hpp"
+
+namespace rnic::sim {
+namespace {
+
+/// Registers whose value is time or a count, or races with what the device does: answered, not compared.
+bool is_live(uint32_t offset) {
+  switch (offset & ~7U) {
+    case spec::kDevStatusOffset & ~7U:
+    case spec::kDeviceTimeOffset & ~7U:
+    case spec::kDoorbellsDroppedOffset & ~7U:
+    case spec::kDmaErrorsOffset & ~7U:
+    case spec::kMsixPendingOffset & ~7U:
+      return true;
+    default:
+      return offset >= spec::kCountItemsOffset && offset < spec::kCountItemsOffset + spec::kCountItemsCount * spec::kCountItemsStride;
+  }
+}
+
+bool is_vector(uint32_t offset) {
+  return offset >= spec::kMsixAddressOffset && offset < spec::kMsixAddressOffset + spec::kMsixAddressCount * spec::kMsixAddressStride;
+}
+
+}  // namespace
+
+void Steps::mmio(const Mmio& m) {
+  host_.bar.write({.is_write = m.is_write, .bar = m.bar, .bytes = m.bytes, .offset = m.offset, .value = m.value, .data = m.data});
+  if (m.is_write) {
+    if (m.bar == 0 && is_vector(m.offset)) vectors_changed();
+    return;
+  }
+  const bool live = m.bar == 0 && is_live(m.offset);
+  expect_.read(m.bar, m.offset, live ? std::nullopt : std::optional(host_.bar.read(m.bar, m.offset, m.bytes)));
+}
+
+void Steps::dev_cfg(const spec::DevCfg& cfg) {
+  admin_.configure(cfg);
+  tpt_.set_key(cfg.stag_key);
+  writes_changed();
+}
+
+void Steps::pcie(const spec::PcieCfg& cfg) {
+  pcie_ = cfg;
+  host_.set_pcie(cfg);
+  log_.pcie(cfg);
+  writes_changed();
+  vectors_changed();
+}
+
+void Steps::vectors_changed() {
+  for (uint32_t v = 0; v < vectors_; ++v) {
+    const uint32_t at = spec::kMsixAddressOffset + v * spec::kMsixAddressStride;
+    const uint64_t word = host_.bar.read(0, at + 8, 8);
+    expect_.vector_changed(static_cast<uint8_t>(v), {.address = host_.bar.read(0, at, 8),
+                                                     .data = static_cast<uint32_t>(word),
+                                                     .masked = (word >> 32 & 1) != 0 || pcie_.msix_enable == 0 || pcie_.msix_mask != 0});
+  }
+}
+
+/// Writes that are due when bus master goes off are dropped, and count as done.
+void Steps::writes_changed() {
+  const bool on = host_.dma_enabled();
+  if (on == expect_.writes()) return;
+  while (!on) {
+    const auto extents = expect_.forget_place();
+    if (!extents) break;
+    for (const spec::Extent& e : *extents) tpt_.retired({e.epoch});
+    ddp_.rx.place_done({});
+  }
+  expect_.writes(on);
+}
+
+// --- reads
+
+void Steps::dma_read(const DmaRead& r) {
+  log_.read(r);
+  if (!log_.contradiction().empty()) tally_.differ("{}", log_.contradiction());
+}
+
+void Steps::dma_piece(const DmaPiece& p) {
+  log_.piece(p);
+  if (!log_.contradiction().empty()) tally_.differ("{}", log_.contradiction());
+  serve_admin();
+  gather();
+  settle();
+}
+
+/// Admin's reads are answered as they complete; the next one may be there already.
+void Steps::serve_admin() {
+  while (admin_read_) {
+    auto got = log_.take(Client::kAdmin, admin_read_->address, admin_read_->length);
+    if (got.state != ReadLog::State::kDone) return;
+    admin_read_.reset();
+    admin_.data({.status = got.status, .data = std::move(got.data)});
+  }
+}
+
+// --- writes
+
+void Steps::dma_write(const DmaWrite& w) {
+  switch (w.client) {
+    case Client::kPlace:
+      if (const auto extents = expect_.placed(w)) {
+        for (const spec::Extent& e : *extents) tpt_.retired({e.epoch});
+        ddp_.rx.place_done({});
+        settle();
+      }
+      return;
+    case Client::kCq:
+      return expect_.cq_written(w);
+    case Client::kMsix:
+      return expect_.interrupted(w);
+    case Client::kAdminWrite:
+      for (uint32_t n = expect_.admin_written(w); n != 0; --n) answer_written();
+      return;
+    default:
+      return tally_.differ("RTL wrote {} bytes at {:#x} for nobody", w.data.size(), w.address);
+  }
+}
+
+void Steps::admin_wr(const spec::AdminWr& wr) {
+  const spec::DevCfg& cfg = host_.cfg();
+  const uint64_t in_ring = wr.address - cfg.admin_rsp_base;
+  expect_.admin(wr, in_ring < uint64_t{spec::AdminRsp::kBytes} << cfg.admin_log_size);
+  if (!expect_.writes()) answer_written();
+}
+
+/// The answer to a command has left: what was put off until then takes effect.
+void Steps::answer_written() {
+  while (!after_answer_.empty()) {
+    after_answer_.front()();
+    after_answer_.pop_front();
+  }
+}
+
+// --- admin's commands to units
+
+void Steps::command(model::Admin::Unit unit, const spec::Cmd& cmd) {
+  switch (cmd.opcode) {
+    case spec::AdminOpcode::kCreateEq:  // nothing races with an EQ that is not there yet
+      return cq_.command(cmd);
+    case spec::AdminOpcode::kDestroyEq:  // events may be written to it until the RTL has answered
+      after_answer_.push_back([this, cmd] {
+        quiet_cq_ = true;
+        cq_.command(cmd);
+        quiet_cq_ = false;
+      });
+      return admin_.answer({});
+    default:
+      commands_[static_cast<size_t>(unit)].push_back(cmd);
+  }
+}
+
+}  // namespace rnic::sim

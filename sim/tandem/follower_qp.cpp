@@ -1,0 +1,167 @@
+// Work queues: doorbells, pushed copies, issue, receive WQEs, retirement.
+#include <algorithm>
+
+#include "tandem/steps.hpp"
+
+namespace rnic::sim {
+namespace {
+
+// qp_retire
+constexpr uint8_t kWrDone = 0, kReadDone = 1, kReceived = 2, kOwnError = 3, kLook = 4, kMark = 5, kFlushAsked = 6, kFlushPosted = 7;
+constexpr uint64_t kChange = 4096;  // cycles that a change of a QP may need to reach the RTL's judge of doorbells
+constexpr uint64_t kRing = 8;       // cycles between the RTL's look at the RQ's index and its answer
+
+}  // namespace
+
+void Steps::step(const spec::QpDoorbellCommit& c) {
+  if (qp_doorbells_.empty()) return tally_.differ("qp_doorbell: QP {}: RTL took a doorbell; none has come", c.qpn);
+  const spec::QpDoorbell db = qp_doorbells_.front();
+  qp_doorbells_.pop_front();
+  if (db.kind != c.kind || db.qpn != c.qpn || db.index != c.index) return tally_.differ("qp_doorbell: RTL took {} / model's next is {}", c.describe(), db.describe());
+  const bool fits = qp_.fits(db);
+  if (c.accepted == 0) {
+    host_.bar.dropped();
+    if (!fits) return;
+    if (tally_.cycle() - qps_[c.qpn].changed > kChange) return tally_.differ("qp_doorbell: QP {}: index {}: RTL refused it; model takes it", c.qpn, c.index);
+    return tally_.followed("doorbells refused while their QP changed");
+  }
+  if (!fits) return tally_.differ("qp_doorbell: QP {}: index {}: RTL took it; model refuses it", c.qpn, c.index);
+  Followed& q = qps_[c.qpn];
+  qp_.ring(db);
+  if (db.kind == spec::DoorbellKind::kRq) {
+    q.rq_rung = tally_.cycle();
+  } else {
+    q.push.reset();
+    if (db.kind == spec::DoorbellKind::kPush && db.units != 0) q.push = db;
+  }
+}
+
+/// The copy is used in place of a read: so everything in front of it must have been read.
+void Steps::step(const spec::QpPushCommit& c) {
+  if (!known(c.qpn, "qp_push")) return;
+  Followed& q = qps_[c.qpn];
+  if (!q.push || q.push->units != c.units || static_cast<uint16_t>(q.push->index - c.units) != c.first)
+    return tally_.differ("qp_push: QP {}: RTL uses a pushed copy of {} units at {}; model has none there", c.qpn, c.units, c.first);
+  while (qp_.sq_fetched(c.qpn) != c.first) {
+    if (!fetch_unit(c.qpn)) break;
+  }
+  if (!qp_.push(*q.push)) tally_.differ("qp_push: QP {}: RTL uses the pushed copy at {}; in the model it is not the next, or has no space", c.qpn, c.first);
+  q.push.reset();
+}
+
+/// The next unit of the send queue, as the RTL read it. False if there is none, or it could not be read.
+bool Steps::fetch_unit(uint16_t qpn) {
+  const model::MemRead r = qp_.fetch(qpn, 1);
+  if (r.length == 0) {
+    qp_.fetched({.status = spec::RdStatus::kAborted, .data = {}});
+    tally_.differ("qp: QP {}: RTL uses a unit of the send queue beyond the doorbell's index", qpn);
+    return false;
+  }
+  auto got = log_.take(Client::kSqFetch, r.address, r.length);
+  if (got.state != ReadLog::State::kDone) {
+    tally_.differ("qp: QP {}: send queue at {:#x}: {}: {}", qpn, r.address, got.state == ReadLog::State::kNever ? "RTL never read it" : "RTL's read is not answered", got.why);
+    got.status = spec::RdStatus::kAborted;
+  }
+  const bool good = got.status == spec::RdStatus::kOk;
+  qp_.fetched({.status = got.status, .data = std::move(got.data)});
+  return good;
+}
+
+void Steps::step(const spec::QpIssueCommit& c) {
+  if (!known(c.qpn, "qp_issue")) return;
+  if (!qp_.exists(c.qpn) || !qp_.sq_waits(c.qpn)) return tally_.differ("qp_issue: QP {}: RTL issued a work request; model has none posted", c.qpn);
+  while (qp_.missing(c.qpn) != 0) {
+    if (!fetch_unit(c.qpn)) break;
+  }
+  const auto state = qp_.state(c.qpn);
+  const bool live = state == spec::QpState::kRts || state == spec::QpState::kClosing;
+  if (live && !qp_.issuable().test(c.qpn))
+    return tally_.differ("qp_issue: QP {}: RTL issued a work request; model must wait (window, ddp's slots, fence, outstanding Reads): {}", c.qpn, qp_.waiting_for());
+  const size_t faults = qp_faults_.size();
+  open_[2] = qp_.asks(c.qpn);
+  if (auto wqe = qp_.issue(c.qpn)) {
+    wqes_.push_back(std::move(*wqe));
+  } else if (qp_faults_.size() != faults && qp_faults_.back().cause == spec::Cause::kLocalCatastrophic) {
+    ++qps_[c.qpn].own_errors;
+  }
+  drop_open(2);
+}
+
+void Steps::step(const spec::QpRqTakeCommit& c) {
+  if (!known(c.qpn, "qp_rq_take")) return;
+  Followed& q = qps_[c.qpn];
+  spec::RqTakeRsp rsp;
+  if (qp_.rq_waits(c.qpn)) {
+    if (c.found == 0 && tally_.cycle() - q.rq_rung <= kRing && !qp_.rq_here(c.qpn)) {
+      tally_.followed("receive WQEs posted while ddp asked");
+      return q.takes.push_back(rsp);
+    }
+    if (!qp_.rq_here(c.qpn)) {
+      const model::MemRead r = qp_.rq_fetch(c.qpn, 1);
+      auto got = log_.take(Client::kRqFetch, r.address, r.length);
+      if (got.state != ReadLog::State::kDone) {
+        tally_.differ("qp_rq_take: QP {}: receive queue at {:#x}: {}: {}", c.qpn, r.address, got.state == ReadLog::State::kNever ? "RTL never read it" : "RTL's read is not answered", got.why);
+        got.status = spec::RdStatus::kAborted;
+      }
+      qp_.rq_fetched({.status = got.status, .data = std::move(got.data)});
+    }
+    qp_.rq_take(c.qpn, rsp);
+  }
+  if (rsp.found != c.found)
+    return tally_.differ("qp_rq_take: QP {}: RTL {} a receive WQE; model {}", c.qpn, c.found != 0 ? "found" : "found no", rsp.found != 0 ? "finds one" : "finds none");
+  q.takes.push_back(rsp);
+}
+
+/// Done work requests at the head of the window retire.
+void Steps::retire_done(uint16_t qpn) {
+  while (qp_.retirable().test(qpn) && !qp_.flushing(qpn) && qp_.state(qpn) != spec::QpState::kError) qp_.retire(qpn);
+}
+
+void Steps::step(const spec::QpRetireCommit& c) {
+  if (!known(c.qpn, "qp_retire")) return;
+  Followed& q = qps_[c.qpn];
+  q.changed = tally_.cycle();
+  switch (c.op) {
+    case kWrDone: {
+      const auto done = take(wr_dones_, c.qpn, "qp_retire", "a sent work request");
+      if (!done) return;
+      if (done->slot != c.slot) return tally_.differ("qp_retire: QP {}: sent work request: RTL slot {} / model slot {}", c.qpn, c.slot, done->slot);
+      qp_.wr_done(*done);
+      return retire_done(c.qpn);
+    }
+    case kReadDone:
+    case kReceived: {
+      const auto done = take(rx_dones_, c.qpn, "qp_retire", c.op == kReadDone ? "a finished Read" : "a received message");
+      if (!done) return;
+      if ((done->kind == spec::DeliverKind::kRead) != (c.op == kReadDone) || (c.op == kReadDone && done->slot != c.slot))
+        return tally_.differ("qp_retire: QP {}: RTL retires operation {} slot {} / model {}", c.qpn, c.op, c.slot, done->describe());
+      qp_.rx_done(*done);
+      return retire_done(c.qpn);
+    }
+    case kOwnError:
+      if (q.own_errors == 0) return tally_.differ("qp_retire: QP {}: RTL has a work request with an error of its own; model has none", c.qpn);
+      --q.own_errors;
+      return;
+    case kLook:
+      q.look_empty = qp_.sq_empty(c.qpn);
+      q.look_reads = qp_.reads_outstanding(c.qpn);
+      if (q.at_look) {
+        const spec::QpCmd cmd = *q.at_look;
+        q.at_look.reset();
+        command_now(cmd);
+      }
+      return;
+    case kMark:
+      if (q.marks == 0) return tally_.differ("qp_retire: QP {}: RTL marks a work request as failed; model does not", c.qpn);
+      --q.marks;
+      return;
+    case kFlushAsked:
+      if (!qp_.flushing(c.qpn)) return tally_.differ("qp_retire: QP {}: RTL flushes; in the model not all units have stopped: {}", c.qpn, qp_.waiting_for() + ddp_.waiting_for());
+      [[fallthrough]];
+    case kFlushPosted:
+    default:
+      while (qp_.retirable().test(c.qpn)) qp_.retire(c.qpn);
+  }
+}
+
+}  // namespace rnic::sim

@@ -1,0 +1,143 @@
+// Receive: records, framing, segments and their verdict, the responder.
+#include <algorithm>
+
+#include "base/bytes.hpp"
+#include "tandem/steps.hpp"
+
+namespace rnic::sim {
+namespace {
+
+constexpr uint8_t kFpdu = 0, kStream = 1;
+// rdmap_op
+constexpr uint8_t kCtl = 0, kQpFault = 1, kTxFault = 2, kRespFailed = 3, kSegment = 4, kSlotFree = 6, kWqe = 7;
+
+}  // namespace
+
+void Steps::llp_rx(const Record& r) {
+  records_.push_back({.connection = r.connection, .is_stream = r.is_stream, .error = r.error, .data = r.data});
+}
+
+void Steps::step(const spec::LlpRxCommit& c) {
+  if (records_.empty()) return tally_.differ("llp_rx: connection {}: RTL took a record; none has come", c.connection);
+  model::LlpRecord r = std::move(records_.front());
+  records_.pop_front();
+  if (r.connection != c.connection) return tally_.differ("llp_rx: a record: RTL of connection {} / model's next is of connection {}", c.connection, r.connection);
+  if (c.way != kFpdu) {
+    const bool stream = llp_.known_stream(r);
+    if ((c.way == kStream) != stream || (!stream && llp_.receive(r)))
+      return tally_.differ("llp_rx: connection {}: record of {} bytes: RTL {}; model does not", r.connection, r.data.size(), c.way == kStream ? "gives it to admin" : "drops it");
+    if (!stream) return;
+    if (give_ != r.connection) return tally_.followed("streaming bytes that nobody asked for");
+    give_.reset();
+    return admin_.raw_rx({.connection = r.connection, .data = std::move(r.data)});
+  }
+  if (!known(c.qpn, "llp_rx")) return;
+  const Followed& q = qps_[c.qpn];
+  const rnic::Payload data = r.data;
+  auto f = llp_.receive(r);
+  if (!f && q.stopped_llp && q.connection == c.connection) {  // records still go the way they went until the stop is through
+    tally_.followed("records behind a stop");
+    f = model::RxFpdu{.hdr = {.qpn = c.qpn, .length = data.size()}, .data = data, .error = r.error};
+  }
+  if (!f) return tally_.differ("llp_rx: connection {}: RTL gives a record to QP {}; model drops it", c.connection, c.qpn);
+  if (f->hdr.qpn != c.qpn) return tally_.differ("llp_rx: connection {}: a record: RTL to QP {} / model to QP {}", c.connection, c.qpn, f->hdr.qpn);
+  mpa_.enters(c.qpn, true);
+  mpa_.rx.take(std::move(*f));
+  ddp_.rx.enters(c.qpn);
+  ulpdus_.push_back(mpa_.rx.next());
+}
+
+void Steps::step(const spec::RdmapOpCommit& c) {
+  if (!known(c.qpn, "rdmap_op")) return;
+  Followed& q = qps_[c.qpn];
+  switch (c.op) {
+    case kCtl:
+      if (const auto ctl = take_of(ctl_rdmap_, c.qpn, "rdmap_op", "an order of qp")) rdmap_.control(*ctl);
+      return;
+    case kQpFault:
+      if (const auto f = take_of(qp_faults_, c.qpn, "rdmap_op", "a fault of qp")) rdmap_.qp_fault(*f);
+      return;
+    case kTxFault:
+      if (std::ranges::none_of(tx_faults_, [&](const auto& f) { return f.qpn == c.qpn; })) apply_fault(c.qpn);
+      if (const auto f = take(tx_faults_, c.qpn, "rdmap_op", "a payload that came back bad")) rdmap_.tx_fault(*f);
+      return;
+    case kRespFailed:
+      return respond(c.qpn);
+    case kSegment:
+      return segment(c.qpn);
+    case kSlotFree:
+      if (q.slots_free == 0) return tally_.differ("rdmap_op: QP {}: RTL frees the responder's slot; model's response is not all scheduled", c.qpn);
+      --q.slots_free;
+      return rdmap_.resp_slot_free({c.qpn});
+    case kWqe:
+      if (auto wqe = take(wqes_, c.qpn, "rdmap_op", "a work request")) {
+        if (auto m = rdmap_.request(std::move(*wqe))) ddp_.tx.message(std::move(*m));
+      }
+      return;
+    default:
+      tally_.differ("rdmap_op: QP {}: operation {} is not one", c.qpn, c.op);
+  }
+}
+
+// --- segments
+
+void Steps::segment(uint16_t qpn) {
+  auto u = take(ulpdus_, qpn, "rdmap_op", "a received segment");
+  if (!u) return;
+  Followed& q = qps_[qpn];
+  if (q.ddp_stopped) u->hdr.cause = spec::Cause::kLocalCatastrophic;  // looked at before the stop, or not: refused
+  if (ddp_.rx.needs_receive(*u)) {
+    if (q.takes.empty()) return tally_.differ("rdmap_op: QP {}: a Send begins; RTL has taken no receive WQE for it", qpn);
+    q.receive = q.takes.front().wqe;
+    ddp_.rx.received(qpn, q.takes.front());
+    q.takes.pop_front();
+  }
+  const model::RxUlpdu copy = *u;
+  open_[0] = false;
+  auto place = ddp_.rx.take(std::move(*u));
+  drop_open(0);
+  if (q.ddp_stopped) drop_answers(q, copy);
+  if (!place) return;
+  if (expect_.writes()) return expect_.place(*place);
+  give_back(place->extents);
+  ddp_.rx.place_done({});
+}
+
+/// A segment of a QP that has stopped may have been looked up before: its answers go, if they can be told from those of others.
+void Steps::drop_answers(const Followed& q, const model::RxUlpdu& u) {
+  auto& edge = answered_[0];
+  if (edge.empty()) return;
+  const uint32_t stag = edge.front().request.stag;
+  const auto bytes = u.data.bytes();
+  const bool is_tagged = bytes.size() >= spec::kTaggedHeaderBytes && (bytes[0] & 0x80) != 0;
+  const auto names = [stag](const spec::RecvWqe& w) { return w.sge0.stag == stag || w.sge1.stag == stag || w.sge2.stag == stag; };
+  bool its = is_tagged && base::load_be<uint32_t>(&bytes[2]) == stag;
+  if (!is_tagged) its = names(q.receive) || std::ranges::any_of(q.takes, [&](const spec::RqTakeRsp& t) { return names(t.wqe); });
+  if (its) {
+    open_[0] = true;
+    return drop_open(0);
+  }
+  ++refused_;
+}
+
+// --- Reads of the peer
+
+/// The oldest Read Request of the QP is answered, or its source is not good (rdmap_op 3).
+void Steps::respond(uint16_t qpn) {
+  if (!rdmap_.responders().test(qpn)) {  // it has failed or stopped meanwhile
+    if (!answered_[3].empty()) answered_[3].pop_front();
+    return;
+  }
+  if (auto m = rdmap_.respond(qpn)) {
+    tally_.differ("rdmap_op: QP {}: RTL refuses a Read of the peer; model answers it: {}", qpn, m->hdr.describe());
+  }
+}
+
+void Steps::step(const spec::RdmapResponseCommit& c) {
+  if (!known(c.qpn, "rdmap_response")) return;
+  if (!rdmap_.responders().test(c.qpn)) return tally_.differ("rdmap_response: QP {}: RTL answers a Read; model has none to answer", c.qpn);
+  if (auto m = rdmap_.respond(c.qpn)) return ddp_.tx.message(std::move(*m));
+  tally_.differ("rdmap_response: QP {}: RTL answers a Read whose source the model refuses", c.qpn);
+}
+
+}  // namespace rnic::sim

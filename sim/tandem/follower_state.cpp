@@ -1,0 +1,149 @@
+// States of QPs: commands, events, start and stop of the other units. What qp_decide does with several things at once is
+// followed in its order of preference; what the QP does then is the model's.
+#include "tandem/steps.hpp"
+
+namespace rnic::sim {
+namespace {
+
+enum Bit : uint8_t { kError = 1, kPeerClosed = 2, kClosed = 4, kLost = 8, kTermDone = 16, kEmpty = 32, kCqFault = 64 };
+
+}  // namespace
+
+// --- what happens to a QP waits here until qp_state has seen it
+
+void Steps::qp_error(const spec::QpError& e) {
+  qps_[e.qpn].bits |= kError;
+  qps_[e.qpn].error = e;
+}
+
+void Steps::llp_event(const spec::LlpEvent& e) {
+  static constexpr std::array<uint8_t, 4> kBits{kPeerClosed, kClosed, kLost, kTermDone};
+  qps_[e.qpn].bits |= kBits[static_cast<size_t>(e.kind) - static_cast<size_t>(spec::LlpQpEvt::kPeerClosed)];
+}
+
+// --- orders to the units
+
+void Steps::qp_ctl(model::Qp::Peer peer, const spec::QpCtlLlp& ctl) {
+  switch (peer) {
+    case model::Qp::Peer::kMpa:
+      return mpa_.control(ctl);  // it holds nothing here
+    case model::Qp::Peer::kDdp:
+      return ctl_ddp_.push_back(ctl);
+    case model::Qp::Peer::kRdmap:
+      return ctl_rdmap_.push_back(ctl);
+    case model::Qp::Peer::kLlp:
+      return ctl_llp_.push_back(ctl);
+  }
+}
+
+void Steps::qp_cmd_rsp(const spec::QpCmdRsp& rsp) {
+  ++answers_;
+  admin_.answer(rsp);
+}
+
+void Steps::step(const spec::QpAnswerCommit& c) {
+  if (answers_ == 0) return tally_.differ("qp_answer: QP {}: RTL answers a command; the model's QP has not done it: {}", c.qpn, qp_.waiting_for());
+  --answers_;
+}
+
+// --- decisions
+
+void Steps::step(const spec::QpStateCommit& c) {
+  if (!known(c.qpn, "qp_state")) return;
+  Followed& q = qps_[c.qpn];
+  if (c.again != 0) {
+    if (!q.looks) return tally_.differ("qp_state: QP {}: RTL decides behind a look; model has not looked", c.qpn);
+    q.looks = false;
+    return decide_again(c.qpn, q);
+  }
+  if (c.is_cmd == 0) {
+    const uint8_t known_bits = static_cast<uint8_t>(q.bits | kEmpty);  // that the queue was empty is judged behind the look
+    if ((c.bits & ~known_bits) != 0) return tally_.differ("qp_state: QP {}: events: RTL {:#x} / model {:#x}", c.qpn, c.bits, q.bits);
+    q.bits = static_cast<uint8_t>(q.bits & ~c.bits);
+    return happened(c.qpn, q, c.bits);
+  }
+  auto& waiting = commands_[static_cast<size_t>(model::Admin::Unit::kQp)];
+  if (waiting.empty() || waiting.front().object != c.qpn) return tally_.differ("qp_state: QP {}: RTL does a command; model has none for it", c.qpn);
+  const spec::QpCmd cmd = waiting.front();
+  waiting.pop_front();
+  q.changed = tally_.cycle();
+  const auto state = qp_.state(c.qpn);
+  const bool rests = state == spec::QpState::kIdle || state == spec::QpState::kError;
+  if (cmd.opcode == spec::AdminOpcode::kQueryQp || (cmd.opcode == spec::AdminOpcode::kDestroyQp && rests)) {
+    q.at_look = cmd;  // what is retired is that of the look
+    return;
+  }
+  command_now(cmd);
+}
+
+void Steps::command_now(const spec::QpCmd& cmd) {
+  const auto qpn = static_cast<uint16_t>(cmd.object);
+  if (cmd.opcode == spec::AdminOpcode::kCreateQp) {
+    const auto a = spec::AdminQpArgs::unpack(cmd.args);
+    log_.forget(Client::kSqFetch, a.sq_base, uint64_t{64} << a.log_sq);
+    log_.forget(Client::kRqFetch, a.rq_base, uint64_t{64} << a.log_rq);
+    qps_[qpn] = {};
+    qps_[qpn].changed = tally_.cycle();
+  }
+  qp_.command(cmd);
+}
+
+/// An event does one thing; the strongest goes first.
+void Steps::happened(uint16_t qpn, Followed& q, uint8_t bits) {
+  const auto state = qp_.state(qpn);
+  const bool live = qp_.exists(qpn) && (state == spec::QpState::kRts || state == spec::QpState::kClosing);
+  const auto has = [bits](uint8_t bit) { return (bits & bit) != 0; };
+  spec::QpError e;
+  if (has(kError)) {
+    e = *q.error;
+    q.error.reset();
+  }
+  const bool fails = has(kError) && e.cause != spec::Cause::kNone, ended = has(kTermDone) || has(kLost) || has(kClosed);
+  const auto tell = [&](spec::LlpQpEvt kind) { qp_.llp_event({.qpn = qpn, .kind = kind}); };
+  if (live && fails) {
+    q.lost = q.lost || has(kLost) || e.sends_term == 0;
+    if (q.lost) e.sends_term = 0;  // nothing to wait for
+    if (e.has_wr != 0) ++q.marks;
+    qp_.qp_error(e);
+    if (!q.lost && (ended || q.term_seen)) tell(spec::LlpQpEvt::kTermDone);
+  } else if (live && (has(kLost) || (has(kClosed) && !q.half))) {
+    q.lost = true;
+    tell(spec::LlpQpEvt::kLost);
+  } else if (live && has(kClosed)) {
+    qp_.closed(qpn);
+  } else if (live && has(kCqFault)) {
+    q.term_seen = q.term_seen || has(kTermDone);
+    qp_.cq_fault(qpn);
+  } else if (live && has(kTermDone)) {
+    q.term_seen = true;
+  } else if (live && q.asked && !q.half && !q.lost && has(kError)) {  // of cause none: the responder has nothing left
+    q.half = true;
+    qp_.half_close(qpn);
+  } else if (live && !q.asked && !q.lost && (has(kPeerClosed) || (has(kEmpty) && state == spec::QpState::kClosing))) {
+    q.fin = q.fin || has(kPeerClosed);
+    q.looks = true;
+  } else if (qp_.exists(qpn) && state == spec::QpState::kIdle && has(kCqFault)) {
+    qp_.cq_fault(qpn);
+  } else if (qp_.waits_for_term(qpn) && ended) {
+    tell(has(kTermDone) || has(kClosed) ? spec::LlpQpEvt::kTermDone : spec::LlpQpEvt::kLost);
+  }
+}
+
+/// Behind the look of a QP whose peer has closed, or which closes itself.
+void Steps::decide_again(uint16_t qpn, Followed& q) {
+  if (q.fin) {  // mpa and ddp have been synchronised: what came before the peer's FIN has been delivered
+    for (const model::RxUlpdu& u : ulpdus_) {
+      if (u.hdr.qpn == qpn) return tally_.differ("qp_state: QP {}: RTL looks at the peer's FIN; a segment before it has no verdict yet", qpn);
+    }
+    if (expect_.places(qpn)) return tally_.differ("qp_state: QP {}: RTL looks at the peer's FIN; payload before it is not placed yet", qpn);
+  }
+  if (q.look_empty) {
+    q.asked = true;
+    qp_.ask_close(qpn);
+  } else if (q.fin && (qp_.state(qpn) == spec::QpState::kRts || q.look_reads)) {
+    q.lost = true;
+    qp_.llp_event({.qpn = qpn, .kind = spec::LlpQpEvt::kLost});
+  }
+}
+
+}  // namespace rnic::sim

@@ -1,0 +1,113 @@
+// STag look-ups and changes of the table, in the order in which the RTL read and wrote it.
+#include "tandem/steps.hpp"
+
+namespace rnic::sim {
+namespace {
+
+constexpr size_t kRx = 0, kTx = 1, kWqe = 2, kResp = 3;
+constexpr std::array<std::string_view, 4> kNames{"a received segment", "a segment to be sent", "a work request", "a Read Request of the peer"};
+
+/// qp and rdmap do not say which look-up is their last.
+bool same(const spec::WqeCheck& a, spec::WqeCheck b, size_t client) {
+  if (client == kWqe || client == kResp) b.last = a.last;
+  return a == b;
+}
+
+}  // namespace
+
+void Steps::step(const spec::TptCheckCommit& c) {
+  if (c.client > kResp) return;  // of tpt_update, for a command
+  const spec::WqeCheck request{.stag = c.stag, .tagged_offset = c.tagged_offset, .length = c.length, .pd = c.pd, .rights = c.rights, .last = c.last};
+  if (c.client != kTx) {
+    Answer a{.request = request, .extents = {}};
+    a.result = c.client == kRx ? tpt_.translate(request, a.extents) : tpt_.check(request);
+    answered_[c.client].push_back(std::move(a));
+    return;
+  }
+  for (TxSegment& s : segments_) {
+    if (s.asks.empty()) continue;
+    if (!(s.asks.front() == request)) {
+      return tally_.differ("tpt_check: QP {}: look-up for a segment to be sent: RTL {} / model {}", s.qpn, request.describe(), s.asks.front().describe());
+    }
+    s.asks.pop_front();
+    const auto result = tpt_.translate(request, s.extents);
+    if (s.segment.result == spec::TptResult::kOk) s.segment.result = result;
+    if (s.asks.empty() && s.segment.result != spec::TptResult::kOk) give_back(s.extents);
+    gather();
+    return;
+  }
+  tally_.differ("tpt_check: RTL looked up {} for a segment to be sent; model has no such segment", request.describe());
+}
+
+void Steps::step(const spec::TptChangeCommit& c) {
+  auto& waiting = commands_[static_cast<size_t>(model::Admin::Unit::kTpt)];
+  if (waiting.empty()) return tally_.differ("tpt_change: RTL changed region {}; model has no command for it", c.slot);
+  const spec::Cmd cmd = waiting.front();
+  const bool by_slot = cmd.opcode == spec::AdminOpcode::kCreateMr || spec::AdminMrArgs::unpack(cmd.args).pages != 0;
+  const uint32_t slot = by_slot ? cmd.object : tpt_.slot_of(cmd.object);
+  if ((slot & 0xffff) != c.slot) return tally_.differ("tpt_change: {}: RTL changed region {} / model {}", to_string(cmd.opcode), c.slot, slot);
+  waiting.pop_front();
+  tpt_.command(cmd);
+}
+
+/// A behaviour asks; the answer is that of the RTL's look-up, which must have been the same.
+spec::TptResult Steps::answered(size_t client, const spec::WqeCheck& c, model::ExtentList* extents) {
+  auto& edge = answered_[client];
+  while (!edge.empty()) {
+    Answer& front = edge.front();
+    if (same(front.request, c, client)) {
+      const auto result = front.result;
+      open_[client] = front.request.last == 0;
+      if (extents != nullptr && result == spec::TptResult::kOk) {
+        for (const spec::Extent& e : front.extents.all()) extents->add(e);
+      } else {
+        give_back(front.extents);
+      }
+      edge.pop_front();
+      return result;
+    }
+    if (client == kRx && refused_ != 0) {  // of a segment that was refused before its look-ups counted
+      open_[client] = true;
+      drop_open(client);
+      --refused_;
+    } else if (client == kResp && edge.size() > 1) {  // its QP stopped, or failed, before it was answered
+      edge.pop_front();
+      tally_.followed("responder's look-ups that came to nothing");
+    } else {
+      break;
+    }
+  }
+  if (edge.empty()) {
+    tally_.differ("tpt_check: model looks up {} for {}; RTL has not", c.describe(), kNames[client]);
+  } else {
+    tally_.differ("tpt_check: look-up for {}: RTL {} / model {}", kNames[client], edge.front().request.describe(), c.describe());
+  }
+  return spec::TptResult::kStag;  // no extents
+}
+
+spec::TptResult Steps::translated(const spec::WqeCheck& c, model::ExtentList& out) {
+  if (scheduling_ == nullptr) return answered(kRx, c, &out);
+  scheduling_->asks.push_back(c);  // the RTL looks it up when it makes the segment
+  return spec::TptResult::kOk;
+}
+
+void Steps::give_back(model::ExtentList& extents) {
+  for (const spec::Extent& e : extents.all()) tpt_.retired({e.epoch});
+  extents = {};
+}
+
+/// The rest of the look-ups of one segment or work request: asked for by the RTL, not needed after one that failed.
+void Steps::drop_open(size_t client) {
+  auto& edge = answered_[client];
+  while (open_[client]) {
+    if (edge.empty()) {
+      open_[client] = false;
+      return tally_.differ("tpt_check: RTL has not looked up all keys of {}", kNames[client]);
+    }
+    open_[client] = edge.front().request.last == 0;
+    give_back(edge.front().extents);
+    edge.pop_front();
+  }
+}
+
+}  // namespace rnic::sim

@@ -1,0 +1,205 @@
+// Transmit: grants, segments, their payload, FPDUs, records.
+#include <cstring>
+
+#include "tandem/steps.hpp"
+
+namespace rnic::sim {
+namespace {
+
+constexpr uint64_t kSizeOnItsWay = 64;  // cycles from the decision on a segment size to the first grant of it
+
+}  // namespace
+
+void Steps::tx_want(const spec::TxWant& want) { (want.is_term != 0 ? qps_[want.qpn].wants_term : qps_[want.qpn].wants) = true; }
+
+/// A Terminate makes ddp drop the rest of its QP, so it goes there when the RTL's ddp is seen to have it, not before.
+void Steps::terminate(model::TxMessage m) { qps_[m.hdr.qpn].term = std::move(m); }
+
+void Steps::apply_term(uint16_t qpn) {
+  Followed& q = qps_[qpn];
+  if (!q.term) return;
+  model::TxMessage m = std::move(*q.term);
+  q.term.reset();
+  ddp_.tx.message(std::move(m));
+}
+
+void Steps::step(const spec::LlpGrantCommit& c) {
+  if (!known(c.qpn, "llp_grant")) return;
+  Followed& q = qps_[c.qpn];
+  if (c.is_term != 0) apply_term(c.qpn);
+  bool& wants = c.is_term != 0 ? q.wants_term : q.wants;
+  if (!wants) return tally_.differ("llp_grant: QP {}: RTL grants {}; model wants none", c.qpn, c.is_term != 0 ? "a Terminate" : "a segment");
+  wants = false;
+  auto grant = llp_.grant({.qpn = c.qpn, .is_term = c.is_term});
+  if (!grant && q.stopped_llp) {  // llp_if's stop reaches its table of grants a little later
+    tally_.followed("grants behind a stop");
+    grant = spec::TxGrant{.qpn = c.qpn, .is_term = c.is_term, .mulpdu = c.mulpdu};
+  }
+  if (!grant) return tally_.differ("llp_grant: QP {}: RTL grants; model must wait: {}", c.qpn, llp_.waiting_for());
+  if (grant->mulpdu != c.mulpdu) {
+    if (c.mulpdu != q.mulpdu_before || tally_.cycle() - q.resized > kSizeOnItsWay)
+      return tally_.differ("llp_grant: QP {}: segment size: RTL {} / model {}", c.qpn, c.mulpdu, grant->mulpdu);
+    tally_.followed("segment sizes on their way");
+    grant->mulpdu = c.mulpdu;
+  }
+  q.mulpdu_before = tally_.cycle() - q.resized > kSizeOnItsWay ? c.mulpdu : q.mulpdu_before;
+  grants_.push_back(*grant);
+}
+
+void Steps::step(const spec::DdpSegmentCommit& c) {
+  const auto grant = take(grants_, c.qpn, "ddp_segment", "a grant");
+  if (!grant) return;
+  const bool nothing = c.nothing != 0;
+  if (nothing || c.source == spec::TxSource::kTerm) apply_term(c.qpn);
+  if (nothing) {
+    apply_drop(c.qpn);
+    if (const auto source = ddp_.tx.choice(c.qpn))
+      return tally_.differ("ddp_segment: QP {}: RTL has nothing to send; model a segment of {}", c.qpn, to_string(*source));
+  } else if (!ddp_.tx.may_choose(c.qpn, c.source)) {
+    const auto choice = ddp_.tx.choice(c.qpn);
+    return tally_.differ("ddp_segment: QP {}: RTL sends a segment of {}; model may send {}", c.qpn, to_string(c.source),
+                         choice ? to_string(*choice) : "nothing");
+  }
+  TxSegment s;
+  s.qpn = c.qpn;
+  scheduling_ = &s;
+  auto scheduled = ddp_.tx.schedule(*grant, c.source);
+  scheduling_ = nullptr;
+  if (!scheduled) return;
+  s.segment = std::move(scheduled->segment);
+  s.length = scheduled->fetch.hdr.length;
+  s.whole = !s.segment.fetches;
+  segments_.push_back(std::move(s));
+}
+
+/// Payload comes from what the RTL read, in the order of the segments.
+void Steps::gather() {
+  for (TxSegment& s : segments_) {
+    if (s.whole) continue;
+    if (!s.asks.empty() || !gather(s)) return;
+  }
+}
+
+bool Steps::gather(TxSegment& s) {
+  model::PayloadData p;
+  if (s.segment.result == spec::TptResult::kOk) {
+    for (const spec::Extent& e : s.extents.all()) {
+      const auto state = log_.peek(Client::kPayload, e.address, e.length);
+      if (state.state != ReadLog::State::kDone) return false;
+      if (state.status != spec::RdStatus::kOk) break;
+    }
+    p.hdr.length = s.length;
+    p.data = Payload::make(s.length);
+    uint32_t at = 0;
+    for (const spec::Extent& e : s.extents.all()) {
+      const auto got = log_.take(Client::kPayload, e.address, e.length);
+      if (p.hdr.status == spec::RdStatus::kOk) p.hdr.status = got.status;
+      if (got.state == ReadLog::State::kDone && got.status == spec::RdStatus::kOk) std::memcpy(p.data.writable().data() + at, got.data.bytes().data(), e.length);
+      at += e.length;
+    }
+    if (p.hdr.status != spec::RdStatus::kOk) p.data = {};
+    give_back(s.extents);
+  }
+  s.payload = std::move(p);
+  s.whole = true;
+  return true;
+}
+
+void Steps::tx_fault(const spec::TxFault& f) {
+  qps_[f.qpn].tx_failed = true;
+  tx_faults_.push_back(f);
+}
+
+/// The oldest segment is judged by ddp. False if its payload is not there.
+bool Steps::assemble_next() {
+  TxSegment& s = segments_.front();
+  if (!s.whole) {
+    std::string why = fmt::format("{} look-ups of its STags have not come", s.asks.size());
+    if (s.asks.empty()) {
+      for (const spec::Extent& e : s.extents.all()) {
+        const auto got = log_.peek(Client::kPayload, e.address, e.length);
+        if (got.state == ReadLog::State::kDone) continue;
+        why = (got.state == ReadLog::State::kNever ? "RTL never read " : "RTL still waits for ") + got.why;
+        break;
+      }
+    }
+    tally_.differ("ddp_ulpdu: QP {}: RTL sends a segment of {} bytes of payload: {}", s.qpn, s.length, why);
+    return false;
+  }
+  TxSegment out = std::move(s);
+  segments_.pop_front();
+  if (auto u = ddp_.tx.assemble(std::move(out.segment), std::move(out.payload))) ulpdus_out_.push_back(std::move(*u));
+  return true;
+}
+
+/// The RTL has seen that a payload of this QP is bad: so does the model, segments before it first.
+void Steps::apply_fault(uint16_t qpn) {
+  size_t at = 0;
+  for (; at < segments_.size(); ++at) {
+    const TxSegment& s = segments_[at];
+    const bool bad = s.whole && (s.segment.result != spec::TptResult::kOk || s.payload.hdr.status != spec::RdStatus::kOk);
+    if (s.qpn == qpn && bad) break;
+    if (!s.whole) return;
+  }
+  if (at == segments_.size()) return;
+  for (size_t i = 0; i <= at; ++i) assemble_next();
+}
+
+/// The RTL's scheduler has dropped what waits of this QP: because of a bad payload, if not of a Terminate.
+void Steps::apply_drop(uint16_t qpn) {
+  apply_fault(qpn);
+  if (qps_[qpn].tx_failed) ddp_.tx.fault(qpn);
+}
+
+void Steps::step(const spec::DdpUlpduCommit& c) {
+  while (ulpdus_out_.empty()) {
+    if (segments_.empty()) return tally_.differ("ddp_ulpdu: QP {}: RTL sends a segment; model has scheduled none", c.qpn);
+    if (!assemble_next()) return;
+  }
+  if (auto u = take(ulpdus_out_, c.qpn, "ddp_ulpdu", "a segment")) send(std::move(*u));
+}
+
+void Steps::send(model::TxUlpdu u) {
+  const uint16_t qpn = u.hdr.qpn;
+  mpa_.enters(qpn, false);
+  mpa_.tx.take(std::move(u));
+  model::TxFpdu f = mpa_.tx.next();
+  const Followed& q = qps_[qpn];
+  Expect::Sent out{.connection = q.connection, .hdr = f.hdr, .data = f.data, .may_drop = q.stopped_llp};
+  if (!llp_.send(f)) out.may_drop = true;
+  if (out.may_drop) tally_.followed("segments of a stopped QP");
+  expect_.record(std::move(out));
+}
+
+void Steps::llp_tx(const Record& r) {
+  if (r.is_stream) {
+    if (raw_out_.empty() || raw_out_.front().bytes.connection != r.connection || !raw_out_.front().checked)
+      return tally_.differ("connection {}: RTL sent {} streaming bytes; model sends none now", r.connection, r.data.size());
+    if (llp_.may_send_raw(raw_out_.front().bytes) != model::LlpIf::Raw::kSend)
+      return tally_.differ("connection {}: RTL sent {} streaming bytes; model has no credit for them", r.connection, r.data.size());
+    model::LlpRecord raw = llp_.send_raw(std::move(raw_out_.front().bytes));
+    raw_out_.pop_front();
+    expect_.record({.connection = raw.connection, .hdr = {.qpn = 0xffff}, .data = std::move(raw.data)});
+    expect_.sent(r);
+    return;
+  }
+  const auto hdr = expect_.sent(r);
+  if (!hdr) return;
+  if (hdr->done != 0) llp_.sent({.qpn = hdr->qpn, .length = hdr->length, .done = 1, .slot = hdr->slot, .is_term = 0});
+  if (hdr->is_term != 0) terms_left_.push_back(hdr->qpn);  // what follows from it comes with llp_rule 0
+}
+
+void Steps::step(const spec::DdpCtlCommit& c) {
+  if (c.op == spec::QpOp::kSync) return;  // what it waited for is checked where the QP looks
+  const auto ctl = take_of(ctl_ddp_, c.qpn, "ddp_ctl", "an order of qp");
+  if (!ctl) return;
+  if (ctl->op != c.op) return tally_.differ("ddp_ctl: QP {}: RTL {} / model {}", c.qpn, to_string(c.op), to_string(ctl->op));
+  Followed& q = qps_[c.qpn];
+  q.takes.clear();
+  q.term.reset();
+  q.ddp_stopped = c.op == spec::QpOp::kStop;
+  if (c.op == spec::QpOp::kStart) q.tx_failed = q.wants = q.wants_term = false;
+  ddp_.control(*ctl);
+}
+
+}  // namespace rnic::sim

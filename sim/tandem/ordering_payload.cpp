@@ -1,0 +1,281 @@
+#include "tandem/ordering_payload.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace rnic::sim {
+
+void PayloadOrder::reset() {
+  qps_.clear();
+  connections_.clear();
+  queue_.clear();
+  pieces_.clear();
+  judged_ = doubtful_ = 0;
+  pairs_ = true;
+}
+
+// --- received
+
+void PayloadOrder::control(const spec::LlpCtlReq& r) {
+  if (r.op != spec::LlpOp::kRdmaMode) return;
+  Connection& c = connections_[r.connection];
+  c.position = 0;
+  c.has_markers = r.rx_markers != 0;
+}
+
+void PayloadOrder::record(const Record& r) {
+  Connection& c = connections_[r.connection];
+  c.records.push_back(r);
+  pair(c);
+}
+
+void PayloadOrder::way(const spec::LlpRxCommit& w) {
+  Connection& c = connections_[w.connection];
+  c.ways.push_back(w);
+  pair(c);
+}
+
+/// The k-th way of a connection is that of its k-th record.
+void PayloadOrder::pair(Connection& c) {
+  while (!c.records.empty() && !c.ways.empty()) {
+    const Record r = std::move(c.records.front());
+    const spec::LlpRxCommit w = c.ways.front();
+    c.records.pop_front();
+    c.ways.pop_front();
+    if (r.is_stream) continue;
+    const uint64_t position = c.position;
+    c.position += r.data.size();
+    if (w.way != 0) continue;
+    WireSegment s = WireSegment::of(c.has_markers ? WireSegment::without_markers(r.data, position) : r.data);
+    if (r.error) s.is_good = false;
+    qps_[w.qpn].waiting.push_back(std::move(s));
+  }
+}
+
+// --- judged
+
+void PayloadOrder::control(const spec::DdpCtlCommit& c) {
+  if (c.op != spec::QpOp::kStart) return;
+  Qp& qp = qps_[c.qpn] = Qp{};
+  qp.is_starting = true;
+}
+
+/// Nothing more of this QP is accepted, and what it had to send may be dropped.
+void PayloadOrder::fail(Qp& qp) {
+  qp.has_failed = true;
+  qp.requests.clear();
+  qp.scheduled.clear();
+  qp.dues.clear();
+}
+
+void PayloadOrder::operation(const spec::RdmapOpCommit& c) {
+  Qp& qp = qps_[c.qpn];
+  switch (c.op) {
+    case 0:
+      qp.is_running = std::exchange(qp.is_starting, false);
+      if (!qp.is_running) fail(qp);
+      break;
+    case 2:
+      stop_pairing();
+      [[fallthrough]];
+    case 1:
+    case 3:
+      fail(qp);
+      break;
+    case 4:
+      judge(c.qpn, qp);
+      break;
+    default:
+      break;
+  }
+}
+
+void PayloadOrder::judge(uint16_t qpn, Qp& qp) {
+  if (qp.waiting.empty()) {
+    if (qp.is_running) findings_.differ("a verdict for QP {}, of which nothing was received", qpn);
+    return;
+  }
+  const WireSegment s = std::move(qp.waiting.front());
+  qp.waiting.pop_front();
+  if (!qp.is_running || qp.has_failed || qp.lost != 0) return;
+  if (!s.is_good) return fail(qp);
+  if (s.is_placed()) {
+    queue_.push_back({.serial = ++judged_, .qpn = qpn, .payload = s.payload, .at = 0});
+    qp.last = judged_;
+  }
+  if (s.is_last && s.is_send()) qp.receives.push_back(qp.last);
+  if (s.is_last && s.is_read_response()) qp.reads.push_back(qp.last);
+  if (s.is_read_request() && s.is_last)
+    qp.requests.push_back({.stag = s.source_stag(), .to = s.source_to(), .size = s.read_size(), .begun = 0, .need = qp.last});
+}
+
+// --- placed
+
+/// A segment that failed its checks: the first of its QP decides for those behind it.
+void PayloadOrder::pass_over(const Judged& j) {
+  Qp& qp = qps_[j.qpn];
+  if (qp.lost != 0 && qp.lost <= j.serial) return;
+  qp.lost = j.serial;
+  doubt();
+}
+
+void PayloadOrder::placed(const DmaWrite& w) {
+  const auto bytes = w.data.bytes();
+  while (!queue_.empty()) {
+    Judged& j = queue_.front();
+    const Qp& qp = qps_[j.qpn];
+    const bool is_lost = qp.lost != 0 && qp.lost <= j.serial;
+    const auto rest = j.payload.bytes().subspan(j.at);
+    if (!is_lost && bytes.size() <= rest.size() && std::equal(bytes.begin(), bytes.end(), rest.begin())) {
+      findings_.judged("placed TLPs");
+      j.at += static_cast<uint32_t>(bytes.size());
+      if (j.at == j.payload.size()) queue_.pop_front();
+      return;
+    }
+    if (j.at != 0)
+      return findings_.differ("{} bytes placed at {:#x} are not those that follow in the segment of QP {} ({} of {} bytes are placed)",
+                              bytes.size(), w.address, j.qpn, j.at, j.payload.size());
+    pass_over(j);
+    queue_.pop_front();
+  }
+  findings_.differ("{} bytes placed at {:#x} are of no segment that has been judged", bytes.size(), w.address);
+}
+
+std::optional<std::string> PayloadOrder::missing(uint16_t qpn, const Qp& qp, Serial need) {
+  if (need == 0) return std::nullopt;
+  if (qp.lost != 0 && qp.lost <= need)
+    return need <= doubtful_ ? std::string{} : fmt::format("a segment of QP {} before it was not placed", qpn);
+  const auto open = std::find_if(queue_.begin(), queue_.end(), [&](const Judged& j) { return j.qpn == qpn && j.serial <= need; });
+  if (open == queue_.end()) return std::nullopt;
+  if (need <= doubtful_) return std::string{};
+  return fmt::format("of a segment of QP {} judged before, {} of {} bytes are placed", qpn, open->at, open->payload.size());
+}
+
+// --- delivered
+
+void PayloadOrder::event(const spec::QpStateCommit& c) {
+  if (c.is_cmd == 0 && (c.bits & 1) != 0) doubt();  // a segment of it may have failed
+}
+
+void PayloadOrder::retire(const spec::QpRetireCommit& c) {
+  Qp& qp = qps_[c.qpn];
+  if (c.op == 1) {
+    if (qp.reads.empty()) return findings_.differ("a Read of QP {} is done, and no end of a response was judged", c.qpn);
+    findings_.judged("Reads done");
+    const auto why = missing(c.qpn, qp, qp.reads.front());
+    qp.reads.pop_front();
+    if (why && why->empty()) return findings_.judged("unsure");
+    if (why) findings_.differ("a Read of QP {} is done before its data: {}", c.qpn, *why);
+  } else if (c.op == 2) {
+    std::optional<std::string> why = "no end of a Send was judged";
+    if (!qp.receives.empty()) {
+      why = missing(c.qpn, qp, qp.receives.front());
+      qp.receives.pop_front();
+    }
+    if (why && why->empty()) findings_.judged("unsure");
+    qp.suspects.push_back(why.value_or(""));
+  }
+}
+
+void PayloadOrder::completion(const spec::Cqe& c) {
+  if (c.is_recv == 0 || c.status == spec::WcStatus::kWrFlushErr) return;
+  const auto qpn = static_cast<uint16_t>(c.qpn);
+  Qp& qp = qps_[qpn];
+  if (qp.suspects.empty()) return;
+  const std::string why = std::move(qp.suspects.front());
+  qp.suspects.pop_front();
+  if (c.status != spec::WcStatus::kSuccess) return;
+  findings_.judged("receives done");
+  if (!why.empty()) findings_.differ("a receive of QP {} is done before its data: {}", qpn, why);
+}
+
+// --- read for a response
+
+/// Reads and look-ups no longer pair up: until all is quiet nothing of rule c is judged.
+void PayloadOrder::stop_pairing() {
+  pairs_ = false;
+  pieces_.clear();
+  for (auto& [qpn, qp] : qps_) qp.dues.clear();
+  findings_.judged("unsure");
+}
+
+void PayloadOrder::pcie(const spec::PcieCfg& cfg) {
+  if (cfg.bus_master == 0 && !pieces_.empty()) stop_pairing();
+}
+
+void PayloadOrder::segment(const spec::DdpSegmentCommit& c) {
+  if (c.nothing != 0) return;
+  Qp& qp = qps_[c.qpn];
+  qp.scheduled.push_back(c.source);
+  if (c.source != spec::TxSource::kResp) return;
+  qp.dues.push_back({.number = ++qp.due_count});
+  if (qp.requests.empty() || qp.requests.front().size != 0) return;
+  qp.requests.pop_front();
+  qp.dues.back().found = true;  // no payload, no look-up
+}
+
+void PayloadOrder::ulpdu(const spec::DdpUlpduCommit& c) {
+  Qp& qp = qps_[c.qpn];
+  if (qp.scheduled.empty()) return;
+  const spec::TxSource source = qp.scheduled.front();
+  qp.scheduled.pop_front();
+  if (source != spec::TxSource::kResp || qp.dues.empty()) return;
+  const Due due = std::move(qp.dues.front());
+  qp.dues.pop_front();
+  if (due.is_unsure) return findings_.judged("unsure");
+  if (!due.violation.empty()) findings_.differ("{}", due.violation);
+}
+
+void PayloadOrder::look_up(const spec::TptCheckCommit& c) {
+  if (c.client != 1) return;
+  const uint64_t now = findings_.cycle();
+  if (!pairs_ && now > quiet_since_ + kResumeCycles) pairs_ = true;
+  quiet_since_ = now;
+  if (!pairs_) return;
+  Piece piece{.left = c.length};
+  for (auto& [qpn, qp] : qps_) {
+    for (Due& due : qp.dues) {
+      if (due.found) {
+        const bool again = due.length != 0 && due.stag == c.stag && due.to == c.tagged_offset;
+        due.is_unsure |= again;
+        if (again && due.length != c.length) qp.requests.clear();  // which of the two was it?
+        continue;
+      }
+      if (qp.requests.empty()) break;
+      Request& r = qp.requests.front();
+      if (c.last == 0 || r.stag != c.stag || r.to + r.begun != c.tagged_offset || c.length > r.size - r.begun) break;
+      due = {.number = due.number, .stag = c.stag, .to = c.tagged_offset, .length = c.length, .found = true};
+      piece.is_response = true;
+      piece.qpn = qpn;
+      piece.due = due.number;
+      piece.need = r.need;
+      r.begun += c.length;
+      if (r.begun == r.size) qp.requests.pop_front();
+      break;
+    }
+    if (piece.is_response) break;
+  }
+  pieces_.push_back(piece);
+}
+
+void PayloadOrder::read(const DmaRead& r) {
+  quiet_since_ = findings_.cycle();
+  if (!pairs_) return;
+  if (pieces_.empty() || r.length > pieces_.front().left) return stop_pairing();
+  Piece& piece = pieces_.front();
+  piece.left -= r.length;
+  if (piece.is_response) {
+    Qp& qp = qps_[piece.qpn];
+    const auto why = missing(piece.qpn, qp, piece.need);
+    findings_.judged(why && why->empty() ? "unsure" : "response reads");
+    if (why && !why->empty() && !qp.has_failed) {
+      const auto due = std::find_if(qp.dues.begin(), qp.dues.end(), [&](const Due& d) { return d.number == piece.due; });
+      if (due != qp.dues.end() && due->violation.empty())
+        due->violation = fmt::format("a Read Response of QP {} reads {:#x} before what was judged before its request is placed: {}",
+                                     piece.qpn, r.address, *why);
+    }
+  }
+  if (piece.left == 0) pieces_.pop_front();
+}
+
+}  // namespace rnic::sim

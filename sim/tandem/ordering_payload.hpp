@@ -1,0 +1,113 @@
+// Rules a1, a2 and c of ordering.hpp: what was received, judged, placed, delivered, and read for a response.
+//
+//   record + llp_rx commit --> waiting segments of the QP --(rdmap_op 4)--> judged --(dma_wr place)--> written
+//                                              last of a Send, of a Read Response --(qp_retire, CQE)--> must be written
+//                                              Read Request --(ddp_segment, tpt_check, dma_rd_req)--> what was judged before it
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "backend/device.hpp"
+#include "gen/commits.hpp"
+#include "gen/queues.hpp"
+#include "tandem/ordering_findings.hpp"
+#include "tandem/wire_segment.hpp"
+
+namespace rnic::sim {
+
+class PayloadOrder {
+ public:
+  static constexpr uint64_t kResumeCycles = 65536;
+  explicit PayloadOrder(Findings& findings) : findings_(findings) {}
+
+  void control(const spec::LlpCtlReq& r);
+  void record(const Record& r);
+  void placed(const DmaWrite& w);
+  void completion(const spec::Cqe& c);
+  void read(const DmaRead& r);  // of client payload
+  void pcie(const spec::PcieCfg& cfg);
+  void reset();
+  // commits
+  void way(const spec::LlpRxCommit& c);
+  void control(const spec::DdpCtlCommit& c);
+  void operation(const spec::RdmapOpCommit& c);
+  void retire(const spec::QpRetireCommit& c);
+  void event(const spec::QpStateCommit& c);
+  void segment(const spec::DdpSegmentCommit& c);
+  void ulpdu(const spec::DdpUlpduCommit& c);
+  void look_up(const spec::TptCheckCommit& c);
+
+ private:
+  using Serial = uint64_t;  // of a judged segment with payload, from 1; 0: none
+  struct Judged {
+    Serial serial = 0;
+    uint16_t qpn = 0;
+    Payload payload;
+    uint32_t at = 0;  // placed so far
+  };
+  struct Request {  // a Read Request
+    uint32_t stag = 0;
+    uint64_t to = 0;
+    uint32_t size = 0, begun = 0;
+    Serial need = 0;
+  };
+  struct Due {  // a scheduled segment of a response, until its ULPDU has left
+    uint64_t number = 0;
+    uint32_t stag = 0;
+    uint64_t to = 0;
+    uint32_t length = 0;
+    bool found = false;       // its look-up
+    bool is_unsure = false;   // two of them
+    std::string violation{};
+  };
+  struct Qp {
+    bool is_starting = false, is_running = false, has_failed = false;
+    std::deque<WireSegment> waiting;  // received, no verdict yet
+    Serial last = 0;                  // its newest judged segment with payload
+    Serial lost = 0;                  // the first that was passed over; nothing from there on is placed
+    std::deque<Serial> reads, receives;
+    std::deque<std::string> suspects;  // receives whose CQE is to come: what is wrong if it says success
+    std::deque<Request> requests;
+    std::deque<spec::TxSource> scheduled;
+    std::deque<Due> dues;
+    uint64_t due_count = 0;
+  };
+  struct Connection {
+    uint64_t position = 0;
+    bool has_markers = false;
+    std::deque<Record> records;
+    std::deque<spec::LlpRxCommit> ways;
+  };
+  struct Piece {  // a look-up of transmitted payload, until its bytes have been read
+    uint32_t left = 0;
+    bool is_response = false;
+    uint16_t qpn = 0;
+    Serial need = 0;
+    uint64_t due = 0;  // its number
+  };
+
+  void pair(Connection& c);
+  void judge(uint16_t qpn, Qp& qp);
+  void pass_over(const Judged& j);
+  void fail(Qp& qp);
+  /// All of the QP up to this one has been placed. Else why not, or empty if that cannot be told.
+  std::optional<std::string> missing(uint16_t qpn, const Qp& qp, Serial need);
+  void doubt() { doubtful_ = judged_; }
+  void stop_pairing();
+
+  Findings& findings_;
+  std::map<uint16_t, Qp> qps_;
+  std::map<uint16_t, Connection> connections_;
+  std::deque<Judged> queue_;  // judged, not placed whole: in the order of the verdicts
+  Serial judged_ = 0;
+  Serial doubtful_ = 0;       // up to this one, equal bytes of a failed segment may have been taken for another's
+  std::deque<Piece> pieces_;
+  bool pairs_ = true;
+  uint64_t quiet_since_ = 0;  // no look-up and no read of payload since
+};
+
+}  // namespace rnic::sim

@@ -1,0 +1,114 @@
+// What the device read, as the answers came: the only memory that the follower sees. Keyed by
+// client and address, since size, split and order of the reads are the RTL's own; a byte that was
+// never read is not there, and nothing here asks the host's memory. Architecture 10.
+//
+//   ReadLog log;   log.read(r);   log.piece(p);                    // from the Observer
+//   auto got = log.take(Client::kPayload, address, length);        // when the follower needs it
+//   if (got.state == ReadLog::State::kNever) ...                   // a mismatch: the RTL cannot
+//   know these bytes
+//
+// payload, admin: each read feeds one use. A range is served byte by byte from the oldest read of
+// that byte which has not been
+//   used; it is used up. What is left over at a quiet point was read for nothing.
+// sq, rq: a unit of a ring is served from the newest read of it, any number of times. A unit that
+// was read, was not used and
+//   is read again must hold the same bytes (a WQE behind the doorbell's index may not change): else
+//   contradiction(). A ring whose QP has stopped is forgotten by forget().
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "backend/device.hpp"
+
+namespace rnic::sim {
+
+class ReadLog {
+ public:
+  enum class State : uint8_t {
+    kDone,     ///< data or status hold
+    kWaiting,  ///< every byte was asked for, some have not come
+    kNever,    ///< some byte was never asked for (or used up already)
+  };
+  struct Taken {
+    State state = State::kNever;
+    spec::RdStatus status = spec::RdStatus::kOk;  ///< of the first read, by address, that failed
+    Payload data{};                               ///< the range, if kDone and ok; else empty
+    std::string why{};  ///< if not kDone: which bytes, and who read near them
+  };
+
+  void read(const DmaRead& r);
+  void piece(const DmaPiece& p);
+  /// With bus mastering off nothing leaves: what was never read is then kDone with `unsupported`.
+  void pcie(const spec::PcieCfg& cfg) { bus_master_ = cfg.bus_master != 0; }
+  void reset();
+
+  /// The bytes [address, address + length) of a client; length 0 is kDone at once. Unless kDone
+  /// nothing is used up.
+  Taken take(Client client, uint64_t address, uint32_t length);
+  /// The same without using anything up.
+  Taken peek(Client client, uint64_t address, uint32_t length) const;
+  /// Units of an SQ or RQ that nobody will ask for any more: the next read of them may differ.
+  void forget(Client client, uint64_t address, uint64_t length);
+
+  /// The first thing that cannot be: a tag used twice, an answer without a read, too few or too
+  /// many bytes, an unused WQE unit that came back changed. Empty if all is well.
+  const std::string& contradiction() const { return contradiction_; }
+  /// Payload and admin bytes read and not used, and reads not yet answered, one line each. Empty if
+  /// there are none.
+  std::string left_over() const;
+  /// Bytes served so far by take, by client.
+  uint64_t bytes_taken(Client client) const { return taken_[static_cast<size_t>(client)]; }
+
+ private:
+  static constexpr uint64_t kUnit = 64;
+  struct Span {  // [from, to) of a read, not used yet
+    uint32_t from = 0, to = 0;
+  };
+  struct Read {
+    uint64_t serial = 0;
+    Client client = Client::kUnknown;
+    uint64_t address = 0;
+    uint32_t length = 0;
+    uint32_t got = 0;
+    bool done = false;
+    spec::RdStatus status = spec::RdStatus::kOk;
+    std::vector<uint8_t> data;
+    std::vector<Span> unused;
+  };
+  struct Unit {          // 64 bytes of a ring
+    uint64_t valid = 0;  // a bit a byte: read
+    bool used = false;
+    spec::RdStatus status = spec::RdStatus::kOk;
+    uint64_t serial = 0;  // of the newest read whose answer is here
+    std::array<uint8_t, kUnit> data{};
+  };
+  struct Part {  // of a range: which read serves it
+    Read* read = nullptr;
+    uint64_t address = 0;
+    uint32_t length = 0;
+  };
+  static bool is_ring(Client c) { return c == Client::kSqFetch || c == Client::kRqFetch; }
+  std::list<Read>& queue(Client c) { return c == Client::kAdmin ? admin_ : payload_; }
+  const std::list<Read>& queue(Client c) const { return c == Client::kAdmin ? admin_ : payload_; }
+  Taken find(Client client, uint64_t address, uint32_t length, std::vector<Part>* parts) const;
+  Taken find_unit(Client client, uint64_t address, uint32_t length) const;
+  void into_units(const Read& r);
+  std::string near(Client client, uint64_t address, uint32_t length) const;
+  void contradict(const std::string& what);
+
+  std::list<Read> payload_, admin_;               // in order of issue
+  std::list<Read> ring_reads_;                    // sq and rq, until answered
+  std::array<std::map<uint64_t, Unit>, 2> ring_;  // by address of the unit: sq, rq
+  std::array<Read*, 256> open_{};                 // by tag
+  std::array<uint64_t, 9> taken_{};
+  uint64_t serial_ = 0;
+  bool bus_master_ = true;
+  std::string contradiction_;
+};
+
+}  // namespace rnic::sim

@@ -1,0 +1,339 @@
+// Inside the follower: the behaviours of one device from reset on, and the edges between them. An edge holds what one behaviour
+// has put out and the next has not taken; a commit names the edge whose head is taken now. What has no race is done at once.
+//
+//   commit -> step(commit): takes from an edge -> a behaviour -> its Out functions below: into the next edge, or Expect
+//
+//   follower.cpp        commits to steps, what is left            follower_host.cpp   registers, reads, writes, admin
+//   follower_qp.cpp     doorbells, issue, receive WQEs, retire    follower_state.cpp  states, start and stop
+//   follower_rx.cpp     records, segments, responder              follower_tx.cpp     grants, segments, FPDUs
+//   follower_conn.cpp   connections, events, streaming bytes      follower_queue.cpp  completions, events; follower_tpt.cpp  STags
+#pragma once
+
+#include <array>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "admin/admin.hpp"
+#include "cq/cq.hpp"
+#include "ddp/ddp.hpp"
+#include "gen/commits.hpp"
+#include "host_if/host_if.hpp"
+#include "llp_if/llp_if.hpp"
+#include "mpa/mpa.hpp"
+#include "qp/qp.hpp"
+#include "rdmap/rdmap.hpp"
+#include "tandem/expect.hpp"
+#include "tandem/observed.hpp"
+#include "tandem/read_log.hpp"
+#include "tpt/tpt.hpp"
+
+namespace rnic::sim {
+
+class Steps final : private model::HostIf::Out,
+                    private model::Admin::Out,
+                    private model::Qp::Out,
+                    private model::Tpt::Out,
+                    private model::Rdmap::Out,
+                    private model::Ddp::Out,
+                    private model::Mpa::Out,
+                    private model::Cq::Out,
+                    private model::LlpIf::Out {
+ public:
+  Steps(const spec::Sizes& sizes, Tally& tally);
+
+  // The RTL's boundary, as Observer has it.
+  void dma_write(const DmaWrite& w);
+  void llp_tx(const Record& r);
+  void llp_ctl(const spec::LlpCtlReq& r) { expect_.requested(r); }
+  void mmio_response(uint64_t value) { expect_.responded(value); }
+  void dma_read(const DmaRead& r);
+  void mmio(const Mmio& m);
+  void dma_piece(const DmaPiece& p);
+  void llp_rx(const Record& r);
+  void llp_event(const spec::LlpCtlEvt& e);
+  void llp_credit(const spec::LlpCredit& c);
+  void pcie(const spec::PcieCfg& cfg);
+
+  // The commits.
+  void step(const spec::DmaRdReqCommit&) {}  // says whose a read or write is, which the Observer has said
+  void step(const spec::DmaWrCommit&) {}
+  void step(const spec::CqOpCommit& c);
+  void step(const spec::CqEventCommit& c);
+  void step(const spec::LlpRuleCommit& c);
+  void step(const spec::LlpRxCommit& c);
+  void step(const spec::LlpGrantCommit& c);
+  void step(const spec::DdpCtlCommit& c);
+  void step(const spec::DdpSegmentCommit& c);
+  void step(const spec::DdpUlpduCommit& c);
+  void step(const spec::RdmapResponseCommit& c);
+  void step(const spec::RdmapOpCommit& c);
+  void step(const spec::TptCheckCommit& c);
+  void step(const spec::TptChangeCommit& c);
+  void step(const spec::QpRetireCommit& c);
+  void step(const spec::QpRqTakeCommit& c);
+  void step(const spec::QpIssueCommit& c);
+  void step(const spec::QpPushCommit& c);
+  void step(const spec::QpDoorbellCommit& c);
+  void step(const spec::QpStateCommit& c);
+  void step(const spec::QpAnswerCommit& c);
+  void settle();  // after each commit: acknowledgements, which no commit tells
+
+  std::string left(bool at_end) const;
+
+ private:
+  // --- edges
+  struct Followed {  // of a QP
+    bool wants = false, wants_term = false;                // ddp -> llp_if
+    std::optional<model::TxMessage> term;                  // rdmap -> ddp: until the RTL's ddp is seen to have it
+    std::deque<spec::RqTakeRsp> takes;                     // qp -> ddp: receive WQEs
+    spec::RecvWqe receive;                                 // the one in use
+    std::optional<spec::QpDoorbell> push;                  // doorbell -> prefetch buffer: a copy that may go there
+    uint32_t slots_free = 0;                               // ddp -> rdmap: of the responder
+    uint32_t own_errors = 0, marks = 0;                    // issue, qp_state -> retirement
+    uint8_t bits = 0;                                      // what happened to it and qp_state has not seen, as qp_state's bits
+    std::optional<spec::QpError> error;                    // that of bit 0
+    bool lost = false, fin = false, term_seen = false;     // as in qp_decide
+    bool asked = false, half = false;                      // rdmap has been asked to end; our FIN has been ordered
+    bool looks = false;                                    // qp_state has looked at it and decides again
+    bool look_empty = false, look_reads = false;           // what it saw
+    std::optional<spec::QpCmd> at_look;                    // query and destroy take effect there
+    uint16_t connection = 0;
+    bool stopped_llp = false;  // llp_if has taken its stop; records and grants on their way are still followed
+    bool ddp_stopped = false;  // ddp has taken its stop; what is inside is refused
+    bool tx_failed = false;    // a payload of it came back bad: ddp drops the rest
+    uint64_t rq_rung = 0;      // cycle of its newest RQ doorbell
+    uint64_t changed = 0;      // cycle in which its rings, or what is retired of them, last changed
+    uint16_t mulpdu_before = 0;
+    uint64_t resized = 0;      // cycle in which its segment size changed
+  };
+  struct Answer {  // of tpt to one look-up
+    spec::WqeCheck request;
+    spec::TptResult result{};
+    model::ExtentList extents;
+  };
+  struct TxSegment {  // scheduled; its look-ups and reads come
+    uint16_t qpn = 0;
+    model::Ddp::Segment segment;
+    uint32_t length = 0;               // of its payload
+    std::deque<spec::WqeCheck> asks;   // look-ups that have not been answered
+    model::ExtentList extents;
+    bool whole = false;                // its payload has been read
+    model::PayloadData payload;
+  };
+  struct Fires {  // of an event: how often it was due since it was last written
+    uint32_t firm = 0, merged = 0;  // merged: it may have gone with one that was written
+  };
+  struct RawOut {  // streaming bytes of admin
+    model::RawBytes bytes;
+    bool checked = false;
+  };
+
+  /// tpt as rdmap, ddp and qp see it: the answers that the RTL's table gave, in its order.
+  class Asked final : public model::Translation {
+   public:
+    Asked(Steps& s, size_t client) : s_(s), client_(client) {}
+    spec::TptResult check(const spec::WqeCheck& c) const override { return s_.answered(client_, c, nullptr); }
+    spec::TptResult translate(const spec::WqeCheck& c, model::ExtentList& out) override { return s_.translated(c, out); }
+    void retired(const spec::Retired& r) override { s_.tpt_.retired(r); }
+
+   private:
+    Steps& s_;
+    size_t client_;
+  };
+  // --- what behaviours put out
+  void qp_doorbell(const spec::QpDoorbell& db) override { qp_doorbells_.push_back(db); }
+  void cq_doorbell(const spec::CqDoorbell& db) override { cq_doorbells_.push_back(db); }
+  void eq_doorbell(const spec::EqDoorbell& db) override { cq_.doorbell(db); }
+  void admin_doorbell(const spec::AdminDoorbell& db) override { admin_.doorbell(db); }
+  void dev_cfg(const spec::DevCfg& cfg) override;
+  void place_done(const spec::PlaceDone&) override {}
+  void retired(const spec::Retired&) override {}
+  void msix_unmasked() override {}
+  uint64_t device_time() const override { return tally_.cycle(); }
+  bool ready() const override { return true; }
+  bool fatal() const override { return admin_.fatal(); }
+  spec::UnitCount unit_count(uint32_t) const override { return {}; }
+
+  void admin_rd_req(const model::MemRead& read) override { admin_read_ = read; }
+  void admin_wr(const spec::AdminWr& wr) override;
+  void command(model::Admin::Unit unit, const spec::Cmd& cmd) override;
+  void pbl_wr(const spec::PblWr& wr) override { tpt_.pbl_wr(wr); }
+  void raw_tx(model::RawBytes bytes) override { raw_out_.push_back({std::move(bytes)}); }
+
+  void qp_cmd_rsp(const spec::QpCmdRsp& rsp) override;
+  void qp_ctl(model::Qp::Peer peer, const spec::QpCtlLlp& ctl) override;
+  void qp_fault(const spec::QpFault& f) override { qp_faults_.push_back(f); }
+  void cqe_req(const spec::CqeReq& cqe) override { cqe_reqs_.push_back(cqe); }
+  void qp_async(const spec::QpAsync& a) override { cq_.qp_async(a); }
+  void ready(model::Qp::Set) override {}
+
+  void tpt_cmd_rsp(const spec::TptCmdRsp& rsp) override { admin_.answer(rsp); }
+
+  void qp_ack_rdmap(const spec::QpAckRdmap& a) override { acks_.push_back({model::Qp::Peer::kRdmap, a.qpn}); }
+  void qp_error(const spec::QpError& e) override;
+  void terminate(model::TxMessage m) override;
+  void responder_ready() override {}
+
+  void qp_ack_ddp(const spec::QpAckDdp& a) override { acks_.push_back({model::Qp::Peer::kDdp, a.qpn}); }
+  void tx_want(const spec::TxWant& want) override;
+  void tx_fault(const spec::TxFault& f) override;
+  void sq_slot_free(const spec::SqSlotFree& f) override { qp_.sq_slot_free(f); }
+  void resp_slot_free(const spec::RespSlotFree& f) override { ++qps_[f.qpn].slots_free; }
+  void rx_done(const spec::RxDone& d) override { rx_dones_.push_back(d); }
+
+  void qp_ack_mpa(const spec::QpAckMpa& a) override { acks_.push_back({model::Qp::Peer::kMpa, a.qpn}); }
+
+  void cq_cmd_rsp(const spec::CqCmdRsp& rsp) override;
+  void cq_fault(const spec::CqFault& f) override;
+  void event_ready() override {}
+  void pended(const model::Cq::Event& e) override { ++fires(e).firm; }
+
+  void conn_cmd_rsp(const spec::ConnCmdRsp& rsp) override;
+  void qp_ack_llp(const spec::QpAckLlp& a) override { acks_.push_back({model::Qp::Peer::kLlp, a.qpn}); }
+  void llp_event(const spec::LlpEvent& e) override;
+  void conn_async(const spec::ConnAsync& a) override { cq_.conn_async(a); }
+  void llp_ctl_req(const spec::LlpCtlReq& r) override { expect_.request(r); }
+  void wr_done(const spec::WrDone& d) override { wr_dones_.push_back(d); }
+  void grantable(const spec::TxWant&) override {}
+  void term_timer(uint16_t, uint32_t life) override { term_life_ = life; }
+  void raw_tx_possible() override {}
+
+  // --- parts of steps
+  void serve_admin();
+  void answer_written();
+  void vectors_changed();
+  void writes_changed();
+  bool known(uint16_t qpn, std::string_view commit);
+  /// The head of an edge in the RTL's order; nothing, and a difference, if it is empty or of another QP.
+  template <class T>
+  std::optional<T> take(std::deque<T>& edge, uint16_t qpn, std::string_view commit, std::string_view what);
+  /// The oldest of this QP, where the RTL has several ways.
+  template <class T>
+  std::optional<T> take_of(std::deque<T>& edge, uint16_t qpn, std::string_view commit, std::string_view what);
+
+  bool fetch_unit(uint16_t qpn);
+  void retire_done(uint16_t qpn);
+  void command_now(const spec::QpCmd& cmd);
+  void happened(uint16_t qpn, Followed& q, uint8_t bits);
+  void decide_again(uint16_t qpn, Followed& q);
+
+  void segment(uint16_t qpn);
+  void drop_answers(const Followed& q, const model::RxUlpdu& u);
+  void respond(uint16_t qpn);
+  void apply_term(uint16_t qpn);
+  void apply_fault(uint16_t qpn);
+  void apply_drop(uint16_t qpn);
+  void gather();
+  bool gather(TxSegment& s);
+  bool assemble_next();
+  void send(model::TxUlpdu u);
+  void llp_event_taken(const spec::LlpRuleCommit& c);
+  void llp_order_taken(const spec::LlpRuleCommit& c);
+  void terminate_late(uint16_t qpn);
+  void raw_taken(const spec::LlpRuleCommit& c);
+
+  spec::TptResult answered(size_t client, const spec::WqeCheck& c, model::ExtentList* extents);
+  spec::TptResult translated(const spec::WqeCheck& c, model::ExtentList& out);
+  void give_back(model::ExtentList& extents);
+  void drop_open(size_t client);
+  Fires& fires(const model::Cq::Event& e);
+
+  // --- behaviours
+  Tally& tally_;
+  Expect expect_;
+  ReadLog log_;
+  model::HostIf host_;
+  model::Tpt tpt_;
+  Asked wqe_checks_, resp_checks_, translations_;
+  model::Rdmap rdmap_;
+  model::Ddp ddp_;
+  model::Mpa mpa_;
+  model::Qp qp_;
+  model::Cq cq_;
+  model::LlpIf llp_;
+  model::Admin admin_;
+
+  // --- edges
+  struct Ack {
+    model::Qp::Peer peer{};
+    uint16_t qpn = 0;
+  };
+  std::vector<Followed> qps_;
+  std::deque<Ack> acks_;
+  std::deque<spec::QpDoorbell> qp_doorbells_;      // host_if -> qp
+  std::deque<spec::CqDoorbell> cq_doorbells_;      // host_if -> cq
+  std::optional<model::MemRead> admin_read_;       // admin -> host_if
+  std::array<std::deque<spec::Cmd>, 4> commands_;  // admin -> unit
+  bool starting_ = false;                          // admin's command under way starts a QP
+  uint32_t answers_ = 0;                           // qp -> admin: given here, not yet by the RTL
+  std::deque<std::function<void()>> after_answer_; // what takes effect when admin's answer has been written
+  bool quiet_cq_ = false;                          // its answer has been given already
+  std::deque<spec::QpCtlLlp> ctl_rdmap_, ctl_ddp_, ctl_llp_;  // qp -> unit
+  std::deque<model::Wqe> wqes_;                    // qp -> rdmap
+  std::deque<spec::QpFault> qp_faults_;            // qp -> rdmap
+  std::deque<spec::TxFault> tx_faults_;            // ddp -> rdmap
+  std::deque<spec::WrDone> wr_dones_;              // llp_if -> qp
+  std::deque<spec::RxDone> rx_dones_;              // ddp -> qp
+  std::deque<spec::CqeReq> cqe_reqs_;              // qp -> cq
+  std::array<std::deque<Answer>, 4> answered_;     // tpt -> rx, (tx), wqe, resp
+  uint32_t refused_ = 0;                           // received segments whose look-ups may still stand in answered_[0]
+  std::array<bool, 4> open_{};                     // the look-ups of the item in hand have not all been used
+  std::deque<model::LlpRecord> records_;           // LLP -> llp_if
+  std::deque<spec::LlpCtlEvt> events_;             // LLP -> llp_if
+  std::deque<model::RxUlpdu> ulpdus_;              // mpa -> ddp
+  std::deque<spec::TxGrant> grants_;               // llp_if -> ddp
+  std::deque<TxSegment> segments_;                 // ddp, between schedule and assemble
+  TxSegment* scheduling_ = nullptr;
+  std::deque<model::TxUlpdu> ulpdus_out_;          // ddp -> mpa: judged good behind a bad one
+  std::deque<uint16_t> terms_left_;                // llp_if_tx -> llp_if_ctl: QPs whose Terminate has left
+  std::deque<RawOut> raw_out_;                     // admin -> llp_if
+  std::optional<uint16_t> give_;                   // connection whose bytes admin waits for
+  std::optional<uint16_t> giving_;                 // conn_give is being decided
+  uint32_t term_life_ = 0;
+  std::array<std::vector<Fires>, 4> fires_;        // cq_event: completion, overrun, QP, connection
+  spec::PcieCfg pcie_;
+  uint32_t vectors_ = 0;
+};
+
+template <class T>
+uint16_t qpn_of(const T& item) {
+  if constexpr (requires { item.hdr.qpn; }) {
+    return item.hdr.qpn;
+  } else if constexpr (requires { item.entry.qpn; }) {
+    return static_cast<uint16_t>(item.entry.qpn);
+  } else {
+    return item.qpn;
+  }
+}
+
+template <class T>
+std::optional<T> Steps::take(std::deque<T>& edge, uint16_t qpn, std::string_view commit, std::string_view what) {
+  if (edge.empty()) {
+    tally_.differ("{}: QP {}: RTL took {}; model has none there", commit, qpn, what);
+    return std::nullopt;
+  }
+  if (qpn_of(edge.front()) != qpn) {
+    tally_.differ("{}: RTL took {} of QP {}; model's next is of QP {}", commit, what, qpn, qpn_of(edge.front()));
+    return std::nullopt;
+  }
+  std::optional<T> out = std::move(edge.front());
+  edge.pop_front();
+  return out;
+}
+
+template <class T>
+std::optional<T> Steps::take_of(std::deque<T>& edge, uint16_t qpn, std::string_view commit, std::string_view what) {
+  for (auto it = edge.begin(); it != edge.end(); ++it) {
+    if (qpn_of(*it) != qpn) continue;
+    std::optional<T> out = std::move(*it);
+    edge.erase(it);
+    return out;
+  }
+  tally_.differ("{}: QP {}: RTL took {}; model has none of this QP there", commit, qpn, what);
+  return std::nullopt;
+}
+
+}  // namespace rnic::sim

@@ -1,0 +1,75 @@
+// A received FPDU as the RFCs say, for who judges without the model: MPA (RFC 5044), DDP (RFC 5041), RDMAP (RFC 5040).
+//
+//   auto s = WireSegment::of(fpdu);    s.is_good, s.opcode, s.payload ...     fpdu: without markers
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/payload.hpp"
+
+namespace rnic::sim {
+
+struct WireSegment {
+  enum Opcode : uint8_t { kWrite = 0, kReadRequest = 1, kReadResponse = 2, kSend = 3, kSendSe = 5, kTerminate = 7 };
+
+  bool is_good = false;  ///< lengths fit; nothing else has been checked
+  bool is_tagged = false, is_last = false;
+  uint8_t opcode = 0;
+  uint32_t qn = 0;
+  Payload payload;  ///< behind the DDP header
+
+  /// RFC 5044 section 4.1: length, ULPDU, pad to 4, CRC. RFC 5041 sections 4.2, 4.3; RFC 5040 section 4.1.
+  static WireSegment of(const Payload& fpdu) {
+    WireSegment s;
+    const auto b = fpdu.bytes();
+    if (b.size() < 8) return s;
+    const uint32_t ulpdu = static_cast<uint32_t>(b[0]) << 8 | b[1];
+    const uint32_t framed = (2 + ulpdu + 3) / 4 * 4 + 4;
+    if (framed != b.size() || ulpdu < 2) return s;
+    s.is_tagged = (b[2] & 0x80) != 0;
+    s.is_last = (b[2] & 0x40) != 0;
+    s.opcode = b[3] & 0x1f;  // four bits in RFC 5040; the fifth is reserved there
+    const uint32_t header = s.is_tagged ? 14 : 18;
+    if (ulpdu < header) return s;
+    if (!s.is_tagged) s.qn = be32(b.subspan(2 + 6));
+    s.payload = fpdu.slice(2 + header, ulpdu - header);
+    s.is_good = true;
+    return s;
+  }
+
+  bool is_placed() const {
+    if (payload.empty()) return false;
+    if (is_tagged) return opcode == kWrite || opcode == kReadResponse;
+    return is_send();
+  }
+  bool is_send() const { return !is_tagged && qn == 0 && (opcode == kSend || opcode == kSendSe); }
+  bool is_read_response() const { return is_tagged && opcode == kReadResponse; }
+  bool is_read_request() const { return !is_tagged && qn == 1 && opcode == kReadRequest && payload.size() == 28; }
+
+  // RFC 5040 section 4.4: sink STag, sink TO, size, source STag, source TO
+  uint32_t read_size() const { return be32(payload.bytes().subspan(12)); }
+  uint32_t source_stag() const { return be32(payload.bytes().subspan(16)); }
+  uint64_t source_to() const {
+    return static_cast<uint64_t>(be32(payload.bytes().subspan(20))) << 32 | be32(payload.bytes().subspan(24));
+  }
+
+  /// RFC 5044 section 4.3: a marker of 4 bytes wherever the position in the stream is a multiple of 512.
+  static Payload without_markers(const Payload& record, uint64_t position) {
+    const auto b = record.bytes();
+    Payload out = Payload::make(record.size());
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < b.size(); ++i) {
+      const uint64_t at = position + i;
+      if (at % 512 >= 4) out.writable()[n++] = b[i];
+    }
+    return out.slice(0, n);
+  }
+
+ private:
+  static uint32_t be32(std::span<const uint8_t> b) {
+    return static_cast<uint32_t>(b[0]) << 24 | static_cast<uint32_t>(b[1]) << 16 | static_cast<uint32_t>(b[2]) << 8 | b[3];
+  }
+};
+
+}  // namespace rnic::sim

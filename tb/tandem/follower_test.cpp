@@ -1,0 +1,374 @@
+// The follower on a device's life written down by hand (script.hpp): it follows that life, and each single change of it is
+// reported in words.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "script.hpp"
+
+namespace rnic::sim {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+Script whole() {
+  Script s;
+  s.set_up();
+  s.send();
+  s.push_write();
+  s.receive_write();
+  s.receive_send();
+  s.answer_read();
+  s.read();
+  s.send();
+  s.close();
+  return s;
+}
+
+Script failing() {
+  Script s;
+  s.set_up();
+  s.receive_write();
+  s.refused_write();
+  return s;
+}
+
+/// A byte of a payload that may be shared.
+Payload changed(const Payload& p, uint32_t at) {
+  Payload out = Payload::copy_of(p.bytes());
+  out.writable()[at] ^= 0x10;
+  return out;
+}
+
+TEST(Follower, SetsUp) {
+  Script s;
+  s.set_up();
+  EXPECT_THAT(s.run(), IsEmpty());
+}
+
+TEST(Follower, FollowsALife) {
+  EXPECT_THAT(whole().run([](const Follower& f) {
+    EXPECT_EQ(f.tally().count(Kind::kRecords).compared, 5U);
+    EXPECT_EQ(f.tally().count(Kind::kPlacedBytes).compared, 64U + 10 + 32);
+    EXPECT_EQ(f.tally().count(Kind::kCompletions).compared, 4U);
+    EXPECT_EQ(f.tally().count(Kind::kEvents).compared, 3U);
+    EXPECT_EQ(f.tally().count(Kind::kInterrupts).compared, 3U);
+    EXPECT_EQ(f.tally().count(Kind::kRequests).compared, 2U);
+    EXPECT_EQ(f.tally().count(Kind::kRegisters).compared, 1U);
+    EXPECT_EQ(f.tally().count(Kind::kAdminBytes).compared, 7U * 32);
+    EXPECT_EQ(f.tally().commits().at("qp_issue"), 4U);
+    EXPECT_THAT(f.waiting_for(), IsEmpty());
+  }), IsEmpty());
+}
+
+TEST(Follower, FollowsAnErrorAndItsFlush) { EXPECT_THAT(failing().run(), IsEmpty()); }
+
+TEST(Follower, FollowsAReset) {
+  Script s;
+  s.set_up();
+  Follower f(spec::Sizes{});
+  f.reset();
+  EXPECT_THAT(f.end(), IsEmpty());
+}
+
+// --- single changes
+
+TEST(FollowerDiffers, WrongByteOfARecord) {
+  Script s = whole();
+  auto& r = s["the record of the Send"].as<RecordOut>().r;
+  r.data = changed(r.data, 30);
+  EXPECT_THAT(s.run(), AllOf(HasSubstr("connection 2, QP 3: record, byte 30 of 124: RTL 0x"), HasSubstr("/ model 0x"), HasSubstr("device cycle")));
+}
+
+TEST(FollowerDiffers, RecordCutShort) {
+  Script s = whole();
+  auto& r = s["the record of the Send"].as<RecordOut>().r;
+  r.data = r.data.slice(0, 120);
+  EXPECT_THAT(s.run(), HasSubstr("RTL 120 bytes / model 124"));
+}
+
+TEST(FollowerDiffers, RecordMissing) {
+  Script s = whole();
+  s.drop("the record of the push");
+  EXPECT_THAT(s.run(), HasSubstr("qp_retire: QP 3: RTL took a sent work request; model has none there"));
+}
+
+TEST(FollowerDiffers, RecordTwice) {
+  Script s = whole();
+  s.twice("the record of the Send");
+  EXPECT_THAT(s.run(), HasSubstr("RTL sent a record of 124 bytes"));
+}
+
+TEST(FollowerDiffers, WrongPlacedByte) {
+  Script s = whole();
+  auto& w = s["the payload of a Write"].as<DmaWrite>();
+  w.data = changed(w.data, 63);
+  EXPECT_THAT(s.run(), HasSubstr("QP 3: placed payload, byte 63 of its segment, at 0x10003f: RTL 0x"));
+}
+
+TEST(FollowerDiffers, WrongPlacedAddress) {
+  Script s = whole();
+  s["the payload of a Send"].as<DmaWrite>().address += 1;
+  EXPECT_THAT(s.run(), HasSubstr("RTL wrote 10 bytes at 0x100101; model places 10 there at 0x100100"));
+}
+
+TEST(FollowerDiffers, PlacedTwice) {
+  Script s = whole();
+  s.twice("the payload of a Write");
+  EXPECT_THAT(s.run(), HasSubstr("RTL placed 64 bytes at 0x100000; model places nothing now"));
+}
+
+TEST(FollowerDiffers, NeverPlaced) {
+  Script s;
+  s.set_up();
+  s.receive_write();
+  s.drop("the payload of a Write");
+  EXPECT_THAT(s.run(), AllOf(HasSubstr("left over"), HasSubstr("1 packets to be placed, the oldest of QP 3 at 0x100000, 0 of 64 bytes written")));
+}
+
+TEST(FollowerDiffers, PlacedInPiecesIsTheSame) {
+  Script s = whole();
+  const DmaWrite w = s["the payload of a Write"].as<DmaWrite>();
+  s.twice("the payload of a Write");
+  const size_t at = s.at("the payload of a Write");
+  s.steps[at].as<DmaWrite>().data = w.data.slice(0, 24);
+  s.steps[at + 1].as<DmaWrite>().data = w.data.slice(24);
+  s.steps[at + 1].as<DmaWrite>().address += 24;
+  EXPECT_THAT(s.run(), IsEmpty());
+}
+
+TEST(FollowerDiffers, CompletionTooMany) {
+  Script s = whole();
+  s.twice("the CQE of the receive");
+  EXPECT_THAT(s.run(), HasSubstr("QP 3: RTL wrote a completion at"));
+}
+
+TEST(FollowerDiffers, CompletionWrong) {
+  Script s = whole();
+  auto& w = s["the CQE of the Read"].as<DmaWrite>();
+  auto e = spec::Cqe::unpack(w.data.bytes());
+  e.byte_len = 31;
+  w.data = Payload::make(spec::Cqe::kBytes);
+  e.pack(w.data.writable());
+  EXPECT_THAT(s.run(), AllOf(HasSubstr("CQ 0: completion: RTL at 0x6040"), HasSubstr("byte_len=31"), HasSubstr("byte_len=32")));
+}
+
+TEST(FollowerDiffers, TimestampRunsBackwards) {
+  Script s = whole();
+  auto& w = s["the CQE of the Read"].as<DmaWrite>();
+  auto e = spec::Cqe::unpack(w.data.bytes());
+  e.timestamp = 5;
+  w.data = Payload::make(spec::Cqe::kBytes);
+  e.pack(w.data.writable());
+  EXPECT_THAT(s.run(), HasSubstr("runs backwards: 5 after 1001"));
+}
+
+TEST(FollowerDiffers, CompletionNotWritten) {
+  Script s;
+  s.set_up();
+  s.send();
+  s.drop("the CQE of the Send");
+  EXPECT_THAT(s.run(), HasSubstr("1 completions to be written, the oldest of CQ 0"));
+}
+
+TEST(FollowerDiffers, CommitDropped) {
+  Script s = whole();
+  s.drop("the verdict on a Write");
+  EXPECT_THAT(s.run(), HasSubstr("RTL placed 64 bytes at 0x100000; model places nothing now"));
+}
+
+TEST(FollowerDiffers, CommitDoubled) {
+  Script s = whole();
+  s.twice("the issue of the Send");
+  EXPECT_THAT(s.run(), HasSubstr("qp_issue: QP 3: RTL issued a work request; model has none posted"));
+}
+
+TEST(FollowerDiffers, EveryCommitDroppedIsReported) {
+  for (const Script& life : {whole(), failing()}) {
+    for (size_t i = 0; i < life.steps.size(); ++i) {
+      if (!std::holds_alternative<spec::AnyCommit>(life.steps[i].what)) continue;
+      Script s = life;
+      s.steps.erase(s.steps.begin() + static_cast<std::ptrdiff_t>(i));
+      EXPECT_THAT(s.run(), Not(IsEmpty())) << life.steps[i].label;
+    }
+  }
+}
+
+TEST(FollowerDiffers, EveryStepDoubledIsReported) {
+  for (const Script& life : {whole(), failing()}) {
+    for (size_t i = 0; i < life.steps.size(); ++i) {
+      const auto& what = life.steps[i].what;
+      const bool idempotent = std::holds_alternative<Mmio>(what) || std::holds_alternative<spec::PcieCfg>(what) ||
+                              std::holds_alternative<spec::LlpCredit>(what);
+      if (idempotent) continue;
+      Script s = life;
+      s.steps.insert(s.steps.begin() + static_cast<std::ptrdiff_t>(i), life.steps[i]);
+      EXPECT_THAT(s.run(), Not(IsEmpty())) << life.steps[i].label;
+    }
+  }
+}
+
+TEST(FollowerDiffers, RecordThatCameIsNeverTaken) {
+  Script s;
+  s.set_up();
+  s.receive_write();
+  s.steps.resize(s.at("the way of a Write"));
+  EXPECT_THAT(s.run(), HasSubstr("1 received records wait for llp_if"));
+}
+
+TEST(FollowerDiffers, DoorbellIsNeverTaken) {
+  Script s;
+  s.set_up();
+  s.send();
+  s.steps.resize(s.at("the doorbell of the Send"));
+  EXPECT_THAT(s.run(), HasSubstr("1 doorbells wait for qp, the first of QP 3"));
+}
+
+TEST(FollowerDiffers, OtherSegmentSize) {
+  Script s = whole();
+  s["the grant of the Send"].commit<spec::LlpGrantCommit>().mulpdu = Script::kMulpdu - 4;
+  EXPECT_THAT(s.run(), HasSubstr("llp_grant: QP 3: segment size: RTL 1450 / model 1454"));
+}
+
+TEST(FollowerDiffers, GrantWithoutCredit) {
+  Script s = whole();
+  s["credit"].as<spec::LlpCredit>().limit = 1400;
+  EXPECT_THAT(s.run(), HasSubstr("llp_grant: QP 3: RTL grants; model must wait: llp_if: QP 3 waits for the LLP's credit"));
+}
+
+TEST(FollowerDiffers, OtherSource) {
+  Script s = whole();
+  s["the segment of the Send"].commit<spec::DdpSegmentCommit>().source = spec::TxSource::kResp;
+  EXPECT_THAT(s.run(), HasSubstr("ddp_segment: QP 3: RTL sends a segment of resp; model may send sq"));
+}
+
+TEST(FollowerDiffers, LookUpOfAnotherPlace) {
+  Script s = whole();
+  s["the look-up of the Send"].commit<spec::TptCheckCommit>().tagged_offset += 8;
+  EXPECT_THAT(s.run(), HasSubstr("tpt_check: QP 3: look-up for a segment to be sent: RTL"));
+}
+
+TEST(FollowerDiffers, LookUpWithOtherRights) {
+  Script s = whole();
+  s["the look-up of a Write"].commit<spec::TptCheckCommit>().rights = spec::kAccessLocalWrite;
+  EXPECT_THAT(s.run(), HasSubstr("tpt_check: look-up for a received segment: RTL"));
+}
+
+TEST(FollowerDiffers, PayloadNeverRead) {
+  Script s = whole();
+  s.drop("the bytes of the second page");
+  s.drop("the read of the second page");
+  EXPECT_THAT(s.run(), HasSubstr("ddp_ulpdu: QP 3: RTL sends a segment of 100 bytes of payload: RTL never read 60 bytes from 0x300000"));
+}
+
+TEST(FollowerDiffers, OtherPayloadRead) {
+  Script s = whole();
+  auto& p = s["the bytes of the second page"].as<DmaPiece>();
+  p.data = changed(p.data, 0);
+  EXPECT_THAT(s.run(), HasSubstr("record, byte 60 of 124"));
+}
+
+TEST(FollowerDiffers, WqeNeverRead) {
+  Script s = whole();
+  s.drop("the bytes of the WQE of the Read");
+  s.drop("the read of the WQE of the Read");
+  EXPECT_THAT(s.run(), HasSubstr("qp: QP 3: send queue at 0x8080: RTL never read it"));
+}
+
+TEST(FollowerDiffers, VerdictBeforeTheReceiveWqe) {
+  Script s = whole();
+  s.swap("the receive WQE", "the verdict on a Send of the peer");
+  EXPECT_THAT(s.run(), HasSubstr("RTL has taken no receive WQE for it"));
+}
+
+TEST(FollowerDiffers, WrongOrderOfTwoRecords) {
+  Script s = whole();
+  s.swap("the record of the Send", "the record of the push");
+  EXPECT_THAT(s.run(), HasSubstr("connection 2, QP 3: record, byte"));
+}
+
+TEST(FollowerDiffers, NoReceiveWqeFound) {
+  Script s = whole();
+  s["the receive WQE"].commit<spec::QpRqTakeCommit>().found = 0;
+  EXPECT_THAT(s.run(), HasSubstr("qp_rq_take: QP 3: RTL found no a receive WQE; model finds one"));
+}
+
+TEST(FollowerDiffers, AnotherQp) {
+  Script s = whole();
+  s["the ULPDU of the Send"].commit<spec::DdpUlpduCommit>().qpn = 4;
+  EXPECT_THAT(s.run(), HasSubstr("ddp_ulpdu: RTL took a segment of QP 4; model's next is of QP 3"));
+}
+
+TEST(FollowerDiffers, EventInvented) {
+  Script s = whole();
+  s.twice("the event of the connection");
+  EXPECT_THAT(s.run(), HasSubstr("cq_event: RTL writes an event connection of 2; model has none pending"));
+}
+
+TEST(FollowerDiffers, InterruptMissing) {
+  Script s = whole();
+  s.drop("the interrupt of the QP's end");
+  EXPECT_THAT(s.run(), HasSubstr("vector 0: 1 interrupts to be sent"));
+}
+
+TEST(FollowerDiffers, InterruptBeforeItsEvent) {
+  Script s = whole();
+  s.swap("the EQE of the connection", "the interrupt of the connection");
+  EXPECT_THAT(s.run(), HasSubstr("no vector with that message has an event to tell"));
+}
+
+TEST(FollowerDiffers, AnswerOfAdmin) {
+  Script s = whole();
+  auto& w = s["the answer to create_mr"].as<DmaWrite>();
+  w.data = changed(w.data, 9);
+  EXPECT_THAT(s.run(), AllOf(HasSubstr("admin: byte 9 of 32 written at 0x3069"), HasSubstr("the RTL's answer: cookie=3")));
+}
+
+TEST(FollowerDiffers, RequestToTheTransport) {
+  Script s = whole();
+  s["RDMA mode"].as<spec::LlpCtlReq>().use_crc = 0;
+  EXPECT_THAT(s.run(), HasSubstr("request to the LLP: RTL op=rdma_mode"));
+}
+
+TEST(FollowerDiffers, RegisterRead) {
+  Script s = whole();
+  s["its answer"].as<Response>().value = 1;
+  EXPECT_THAT(s.run(), HasSubstr("register 0x28 of BAR 0: RTL 0x1 / model 0x3000"));
+}
+
+TEST(FollowerDiffers, FlushBeforeAllUnitsHaveStopped) {
+  Script s = failing();
+  s.swap("ddp stops", "the flush");
+  EXPECT_THAT(s.run(), HasSubstr("RTL flushes; in the model not all units have stopped: qp: QP 3 waits for ddp to stop"));
+}
+
+TEST(FollowerDiffers, EventOfAQpThatNeverHappened) {
+  Script s = whole();
+  s["qp hears of the peer's FIN"].commit<spec::QpStateCommit>().bits = 12;
+  EXPECT_THAT(s.run(), HasSubstr("qp_state: QP 3: events: RTL 0xc / model 0x4"));
+}
+
+TEST(FollowerDiffers, FinLookedAtBeforeWhatCameBeforeIt) {
+  Script s;
+  s.set_up();
+  s.receive_write();
+  const size_t verdict = s.at("the verdict on a Write");
+  s.steps.resize(verdict);
+  s.steps.push_back({"FIN of the peer", spec::LlpCtlEvt{.kind = spec::LlpEvt::kPeerClosed, .connection = Script::kConn}});
+  s.steps.push_back({"llp_if hears", spec::AnyCommit{spec::LlpRuleCommit{.source = 2, .connection = Script::kConn, .qpn = Script::kQp}}});
+  s.steps.push_back({"qp hears", spec::AnyCommit{spec::QpStateCommit{.qpn = Script::kQp, .bits = 2}}});
+  s.steps.push_back({"look", spec::AnyCommit{spec::QpRetireCommit{.op = 4, .qpn = Script::kQp}}});
+  s.steps.push_back({"again", spec::AnyCommit{spec::QpStateCommit{.again = 1, .qpn = Script::kQp, .bits = 2}}});
+  EXPECT_THAT(s.run(), HasSubstr("RTL looks at the peer's FIN; a segment before it has no verdict yet"));
+}
+
+TEST(FollowerDiffers, CompletionsThatWereNeverComparedFail) {
+  Tally t;
+  t.made(Kind::kCompletions);
+  EXPECT_THAT(t.never_compared(), HasSubstr("1 completions came out and none was compared"));
+}
+
+}  // namespace
+}  // namespace rnic::sim
