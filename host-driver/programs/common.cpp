@@ -46,20 +46,34 @@ void Side::fill(std::span<uint8_t> bytes, uint64_t key) {
   }
 }
 
-uint64_t Side::differing(std::span<const uint8_t> bytes, uint64_t key) {
-  uint64_t wrong = 0;
+Side::Difference Side::differing(std::span<const uint8_t> bytes, uint64_t key) {
+  Difference d;
   for (uint64_t i = 0; i < bytes.size(); i += 8) {
     const uint64_t expected = word_of(key, i / 8);
     if (bytes.size() - i >= 8 && base::load_le<uint64_t>(&bytes[i]) == expected) continue;
     for (uint64_t b = i; b < std::min<uint64_t>(i + 8, bytes.size()); b++)
-      wrong += bytes[b] != static_cast<uint8_t>(expected >> 8 * (b - i)) ? 1 : 0;
+      if (bytes[b] != static_cast<uint8_t>(expected >> 8 * (b - i)))
+        if (d.bytes++ == 0) d.first = b;
   }
-  return wrong;
+  return d;
 }
 
 void Side::check(std::span<const uint8_t> bytes, uint64_t key) {
   report().checks++;
-  report().mismatches += differing(bytes, key);
+  const Difference d = differing(bytes, key);
+  if (d.bytes != 0) wrong(bytes.data() + d.first, d.bytes);
+}
+
+void Side::wrong(const uint8_t* first, uint64_t bytes) {
+  Report& r = report();
+  r.mismatches += bytes;
+  if (r.failed_at != 0) return;
+  r.failed_at = dev().now();
+  for (const Lane& lane : lanes) {
+    const uint8_t* begin = lane.buffer.data();
+    if (first >= begin && first < begin + lane.buffer.size())
+      r.wrong_bus = lane.buffer.bus(static_cast<uint64_t>(first - begin));
+  }
 }
 
 Result<void> Side::open() {
@@ -169,6 +183,7 @@ Result<void> Side::connect() {
       if (auto r = introduced(lane); !r) return r;
     }
   }
+  run_.session.assemble(dev());
   progress_ = dev().now();
   report().stage = "run";
   return {};

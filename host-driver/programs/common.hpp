@@ -90,7 +90,12 @@ class Side {
   uint64_t key(bool from_client, const Lane& lane, uint64_t index) const;
   static void fill(std::span<uint8_t> bytes, uint64_t key);
   void check(std::span<const uint8_t> bytes, uint64_t key);
-  static uint64_t differing(std::span<const uint8_t> bytes, uint64_t key);
+  struct Difference {
+    uint64_t bytes = 0, first = 0;
+  };
+  static Difference differing(std::span<const uint8_t> bytes, uint64_t key);
+  /// Counts bytes of a lane's buffer as wrong, and takes down the first.
+  void wrong(const uint8_t* first, uint64_t bytes);
 
   const Run& run() const { return run_; }
   const Params& params() const { return run_.params; }
@@ -135,11 +140,15 @@ void write_lat(const Run& run, bool is_client);
 void read_lat(const Run& run, bool is_client);
 void send_lat(const Run& run, bool is_client);
 /// Messages of one operation over all lanes, up to shape.window of each under way, batches of
-/// kBatch.
+/// kBatch. What is measured: from the completion of the warm-up on, while the queue stays full, to the last
+/// completion. With no warm-up, or less than eight windows behind it, that says nothing (a window's completions come
+/// close together): then it is from the first post, the warm-up complete and the queues empty, to the last
+/// completion, as perftest does; report.is_whole says so.
 struct Flow {
   verbs::WrOpcode opcode = verbs::IBV_WR_SEND;
   bool sends = false,
-       gets = false;  // data leaves this side (Reads: is fetched by it); arrives at it
+       gets = false;     // data leaves this side (Reads: is fetched by it); arrives at it
+  uint64_t warmup = 0;   // messages of a lane before those that are measured
   std::function<void(const Lane&, uint64_t index, std::span<uint8_t>)>
       fill{};  // what message index carries
   std::function<void(const Lane&, uint64_t index, std::span<const uint8_t>)>

@@ -11,9 +11,16 @@ using namespace verbs;
 
 namespace {
 
+constexpr uint64_t kSteadyWindows = 8;  // then what the queues hold at either end is little
+
 class Engine {
  public:
-  Engine(Side& side, const Flow& flow) : side_(side), flow_(flow), window_(side.shape().window) {}
+  Engine(Side& side, const Flow& flow)
+      : side_(side),
+        flow_(flow),
+        window_(side.shape().window),
+        warmup_(std::min(flow.warmup, side.messages)),
+        is_steady_(warmup_ != 0 && side.messages - warmup_ >= kSteadyWindows * window_) {}
 
   Result<void> run() {
     side_.on_data = [this](Lane& lane, uint64_t upto) { fetched(lane, upto); };
@@ -47,13 +54,20 @@ class Engine {
     return side_.at(lane, side_.rx(i), side_.length_of(i));
   }
 
+  // What is measured, see Flow.
   Result<void> exchange() {
     Report& report = side_.report();
+    report.is_whole = !is_steady_;
     const uint64_t all = side_.messages * side_.lanes.size();
-    const uint64_t warm =
-        std::min<uint64_t>(uint64_t{side_.params().warmup} * side_.lanes.size(), all);
-    bool measuring = false;
+    const uint64_t warm = warmup_ * side_.lanes.size();
     uint64_t before = 0, before_bytes = 0;
+    const auto begin = [&](uint64_t done) {
+      measuring_ = true;
+      report.start = side_.dev().now();
+      before = done;
+      before_bytes = bytes_;
+    };
+    if (flow_.sends && warm == 0) begin(0);
     for (;;) {
       uint64_t done = 0;
       bool over = true;
@@ -65,12 +79,7 @@ class Engine {
         over = over && (!flow_.sends || lane.completed == side_.messages) &&
                lane.received == side_.messages;
       }
-      if (flow_.sends && !measuring && done >= warm) {
-        measuring = true;
-        report.start = side_.dev().now();
-        before = done;
-        before_bytes = bytes_;
-      }
+      if (flow_.sends && !measuring_ && done >= warm) begin(done);
       if (flow_.sends && done == all && report.end == 0) {
         report.end = side_.dev().now();
         report.ops = all - before;
@@ -99,7 +108,10 @@ class Engine {
   }
 
   Result<void> post_batch(Lane& lane) {
-    const uint64_t full = std::min<uint64_t>({kBatch, side_.messages - lane.posted, window_});
+    const bool holds = !measuring_ && !is_steady_;  // until the warm-up of all QPs is complete
+    const uint64_t end = holds ? warmup_ : side_.messages;
+    if (lane.posted == end) return {};
+    const uint64_t full = std::min<uint64_t>({kBatch, end - lane.posted, window_});
     const uint64_t under_way = lane.posted - lane.completed;
     if (under_way + full > window_) return {};
     const uint64_t n = std::min(full, allowed(lane) - lane.posted);
@@ -145,7 +157,8 @@ class Engine {
 
   Side& side_;
   const Flow& flow_;
-  uint64_t window_;
+  uint64_t window_, warmup_;
+  bool is_steady_, measuring_ = false;
   std::vector<uint64_t> checked_;
   uint64_t bytes_ = 0;
   Result<void> failed_;
@@ -168,6 +181,7 @@ void bandwidth(const Run& run, bool is_client, WrOpcode opcode) {
                .window = slots,
                .slot_bytes = p.size,
                .receives = opcode == IBV_WR_SEND && flow.gets});
+    flow.warmup = p.warmup;
     side.messages = uint64_t{p.warmup} + p.count;
     flow.fill = [&](const Lane& lane, uint64_t i, std::span<uint8_t> bytes) {
       Side::fill(bytes, side.key(is_client, lane, i));
@@ -223,7 +237,7 @@ void file_copy(const Run& run, bool is_client) {
       const auto expected = p.file.subspan(i * p.size, bytes.size());
       run.report.checks++;
       for (size_t k = 0; k < bytes.size(); k++)
-        run.report.mismatches += bytes[k] != expected[k] ? 1 : 0;
+        if (bytes[k] != expected[k]) side.wrong(&bytes[k], 1);
     };
     return run_flow(side, flow);
   });

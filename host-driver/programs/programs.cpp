@@ -147,6 +147,7 @@ Report merge(std::span<const Report> parts) {
   for (const Report& r : parts) {
     sum.ops += r.ops;
     sum.bytes += r.bytes;
+    sum.is_whole = sum.is_whole || (r.ops != 0 && r.is_whole);
     if (r.ops != 0) {
       sum.start = sum.start == 0 ? r.start : std::min(sum.start, r.start);
       sum.end = std::max(sum.end, r.end);
@@ -154,6 +155,10 @@ Report merge(std::span<const Report> parts) {
     sum.latency.insert(sum.latency.end(), r.latency.begin(), r.latency.end());
     sum.checks += r.checks;
     sum.mismatches += r.mismatches;
+    if (r.failed_at != 0 && (sum.failed_at == 0 || r.failed_at < sum.failed_at)) {
+      sum.failed_at = r.failed_at;
+      sum.wrong_bus = r.wrong_bus;
+    }
     if (sum.error.empty() && !r.error.empty()) {
       sum.error = r.error;
       sum.stage = r.stage;
@@ -179,6 +184,11 @@ Result<Manager*> Session::enter(PciDevice& dev) {
   return manager_.get();
 }
 
+void Session::assemble(PciDevice& dev) {
+  ++here_;
+  while (here_ + left_ < threads_) dev.relax();
+}
+
 void Session::leave(PciDevice& dev) {
   if (++left_ < threads_ || manager_ == nullptr) return;
   manager_->close(dev);
@@ -191,6 +201,7 @@ void guarded(const Run& run, const std::function<Result<void>()>& body) {
     run.report.stage = "done";
   } else {
     run.report.error = fmt::format("{}: {}", to_string(result.error().code), result.error().what);
+    if (run.report.failed_at == 0) run.report.failed_at = run.dev.now();
   }
   run.session.leave(run.dev);
 }

@@ -48,17 +48,20 @@ struct Params {
 struct Report {
   uint64_t ops = 0, bytes = 0;  // measured, sent from here (Reads: fetched to here)
   Time start = 0, end = 0;      // of what was measured
+  bool is_whole = false;        // from the first post to the last completion: latency included
   std::vector<Time>
       latency;  // samples, in the program's order; half the round trip where the row says so
   uint64_t checks = 0;                // messages (or buffers) compared byte by byte
   uint64_t mismatches = 0;            // bytes that differed
+  Time failed_at = 0;                 // when the first of them was seen, or the error happened; 0: none
+  uint64_t wrong_bus = 0;             // bus address of the first of them; 0: none
   std::string stage = "not started";  // where it is, or where it failed
   std::string error;                  // empty: it went well
   std::vector<uint8_t> file;          // file_copy: what arrived
 
   bool good() const { return error.empty() && mismatches == 0 && checks != 0; }
 };
-/// All threads of a side as one.
+/// All threads of a side as one; of failures the first.
 Report merge(std::span<const Report> parts);
 
 /// The device of one host, opened by the first of its threads and closed by the last.
@@ -67,11 +70,13 @@ class Session {
   Session(const verbs::ManagerSettings& settings, uint32_t threads)
       : settings_(settings), threads_(threads) {}
   [[nodiscard]] Result<verbs::Manager*> enter(PciDevice& dev);
+  /// Returns when all threads are here or have left: so that they are measured side by side.
+  void assemble(PciDevice& dev);
   void leave(PciDevice& dev);
 
  private:
   verbs::ManagerSettings settings_;
-  uint32_t threads_, left_ = 0;
+  uint32_t threads_, left_ = 0, here_ = 0;
   bool opening_ = false;
   std::unique_ptr<verbs::Manager> manager_;
   std::optional<Error> failed_;

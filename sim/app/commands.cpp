@@ -3,27 +3,100 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cmath>
 #include <cstdio>
 
+#include "child.hpp"
+#include "failure_wave.hpp"
 #include "report.hpp"
 
 namespace rnic::app {
 namespace {
 
-void finish(const Options& o, const std::vector<nlohmann::ordered_json>& runs) {
-  if (!o.json.empty()) write_file(o.json, (runs.size() == 1 ? runs[0] : nlohmann::ordered_json(runs)).dump(2) + "\n");
-  if (!o.csv.empty()) write_file(o.csv, csv(runs));
-}
-
-/// What went wrong, then the one command that repeats it as the last line.
-void complain(const RunRequest& r, const Outcome& out) {
-  fmt::print(stderr, "{}reproduce: {}\n", out.failure, reproduce(r));
-}
+constexpr std::array<std::array<const char*, 2>, 4> kPairings = {{{"rtl", "rtl"}, {"model", "model"}, {"model", "rtl"}, {"rtl", "model"}}};
+constexpr const char* kFileOfEverySystem = "/bin/bash";
+constexpr const char* kPiece = "65536";
 
 std::string percent(double of, double to) { return to == 0 ? "-" : fmt::format("{:.1f} %", (of / to - 1) * 100); }
 
-constexpr const char* kPairings[4][2] = {{"model", "model"}, {"rtl", "rtl"}, {"model", "rtl"}, {"rtl", "model"}};
+/// Runs, each in a child process, and what is said and written of them.
+class Batch {
+ public:
+  Batch(const Options& o, std::string name) : options_(o), name_(std::move(name)), is_shown_(!o.quiet && isatty(STDERR_FILENO) != 0) {}
+
+  std::vector<Outcome> run(const std::vector<RunRequest>& requests) {
+    std::vector<Outcome> outs;
+    for (const RunRequest& r : requests) check(r);
+    show(0, requests.size());
+    in_children(
+        requests.size(), options_.jobs, [&](size_t i) { return app::run(requests[i]); },
+        [&](size_t i, Outcome out) {
+          take(requests[i], out);
+          outs.push_back(std::move(out));
+          show(outs.size(), requests.size());
+          return true;
+        });
+    return outs;
+  }
+
+  /// Files of the results. Returns the exit status.
+  int finish() const {
+    if (!options_.json.empty()) write_file(options_.json, (runs_.size() == 1 ? runs_[0] : nlohmann::ordered_json(runs_)).dump(2) + "\n");
+    if (!options_.csv.empty()) write_file(options_.csv, csv(runs_));
+    if (!options_.junit.empty()) write_file(options_.junit, junit("rnic-sim " + name_, cases_));
+    std::fflush(stdout);
+    if (!complaints_.empty()) fmt::print(stderr, "{}", complaints_);
+    return worst_;
+  }
+
+ private:
+  void show(size_t done, size_t of) const {
+    if (!is_shown_ || of < 2) return;
+    if (done == of) {
+      fmt::print(stderr, "\r{:40}\r", "");
+    } else {
+      fmt::print(stderr, "\r{}: {} of {} runs   ", name_, done, of);
+    }
+  }
+  void take(const RunRequest& r, const Outcome& out) {
+    cases_.push_back({fmt::format("{} {}-{} seed {}{}", r.program, r.kind[0], r.kind[1], r.seed, r.config.as_options()), out.wall_s, out.failure});
+    if (out.json.contains("bytes")) runs_.push_back(out.json);
+    if (out.status == kGood) return;
+    const std::string wave = complaints_.empty() ? failure_wave(r, out) : "";  // one is enough to begin with
+    complaints_ += fmt::format("{}{}reproduce: {}\n", out.failure, wave, reproduce(r));
+    worst_ = std::max<int>(worst_, out.status);
+  }
+
+  const Options& options_;
+  std::string name_;
+  bool is_shown_;
+  std::vector<nlohmann::ordered_json> runs_;
+  std::vector<TestCase> cases_;
+  std::string complaints_;
+  int worst_ = kGood;
+};
+
+/// One path a run: "wire.pcap" of the pairing rtl-model is "wire.rtl-model.pcap".
+std::string path_of(const std::string& path, const std::string& which, const std::string& extension) {
+  if (path.empty() || path == "none") return path;
+  const size_t window = path.find('@');
+  const std::string file = path.substr(0, window), rest = window == std::string::npos ? "" : path.substr(window);
+  const bool has = file.ends_with(extension);
+  return fmt::format("{}.{}{}{}", has ? file.substr(0, file.size() - extension.size()) : file, which, extension, rest);
+}
+
+/// The request on each pairing.
+void add_pairings(std::vector<RunRequest>& to, const RunRequest& request, const std::string& what) {
+  for (const auto& pair : kPairings) {
+    RunRequest& r = to.emplace_back(request);
+    r.kind = {pair[0], pair[1]};
+    const std::string which = fmt::format("{}.{}-{}", what, pair[0], pair[1]);
+    r.pcap = path_of(request.pcap, which, ".pcap");
+    r.tlp = path_of(request.tlp, which, ".txt");
+    r.wave = path_of(request.wave, which, ".fst");
+  }
+}
+
+std::string pairing_of(const nlohmann::ordered_json& j) { return fmt::format("{}-{}", j["client"].get<std::string>(), j["server"].get<std::string>()); }
 
 }  // namespace
 
@@ -61,89 +134,81 @@ int explain_command(const Options& o) {
 int run_command(Options& o) {
   if (o.words.size() != 1) throw Usage("run: say one program (rnic-sim list programs)");
   o.request.program = o.words[0];
-  o.request.progress = !o.quiet && isatty(STDERR_FILENO);
-  const Outcome out = run(o.request);
+  o.request.progress = !o.quiet && isatty(STDERR_FILENO) != 0;
+  Batch batch(o, "run");
+  const Outcome out = batch.run({o.request}).front();
   if (!o.quiet && out.json.contains("bytes")) std::fputs(text_of(out.json).c_str(), stdout);
   if (o.verbose) fmt::print("{}\n", out.json.dump(2));
-  finish(o, {out.json});
-  std::fflush(stdout);
-  if (out.status != kGood) complain(o.request, out);
-  return out.status;
+  return batch.finish();
 }
 
 int compare_command(Options& o) {
   std::vector<std::string> names = o.words;
   if (names.empty()) names = {"write_lat", "write_bw", "read_lat", "read_bw", "send_lat", "send_bw"};
-  std::vector<nlohmann::ordered_json> runs;
-  std::vector<std::vector<std::string>> rows{{"program", "size", "pairing", "Gb/s", "Mmsg/s", "latency us", "mismatches", "error Gb/s", "error latency", "wall s"}};
-  int worst = kGood;
-  for (const auto& name : names) {
-    double gbps = 0, latency = 0;  // of RTL with RTL
-    std::vector<Outcome> outs;
-    for (const auto& pair : {kPairings[1], kPairings[0], kPairings[2], kPairings[3]}) {
-      RunRequest r = o.request;
-      r.program = name;
-      r.kind = {pair[0], pair[1]};
-      if (!o.quiet && isatty(STDERR_FILENO)) fmt::print(stderr, "\r{} {}-{} ...   ", name, pair[0], pair[1]);
-      Outcome out = run_child(r);
-      if (out.status != kGood) {
-        if (!o.quiet && isatty(STDERR_FILENO)) fmt::print(stderr, "\r");
-        complain(r, out);
-        worst = std::max<int>(worst, out.status);
-        continue;
-      }
-      if (outs.empty() && pair == kPairings[1]) {
-        gbps = out.json["gbps"];
-        latency = median_latency(out.json);
-      }
-      runs.push_back(out.json);
-      rows.push_back({name, fmt::format("{}", out.json["size"].get<uint64_t>()), fmt::format("{}-{}", pair[0], pair[1]), fmt::format("{:.2f}", out.json["gbps"].get<double>()),
-                      fmt::format("{:.3f}", out.json["msg_per_s"].get<double>() / 1e6), latency == 0 ? "-" : fmt::format("{:.3f}", median_latency(out.json) / 1000),
-                      fmt::format("{}", out.json["mismatches"].get<uint64_t>()), percent(out.json["gbps"], gbps), latency == 0 ? "-" : percent(median_latency(out.json), latency),
-                      fmt::format("{:.2f}", out.json["wall_s"].get<double>())});
-      outs.push_back(std::move(out));
-    }
+  std::vector<RunRequest> requests;
+  for (const std::string& name : names) {
+    o.request.program = name;
+    add_pairings(requests, o.request, name);
   }
-  if (!o.quiet && isatty(STDERR_FILENO)) fmt::print(stderr, "\r{:40}\r", "");
+  Batch batch(o, "compare");
+  std::vector<std::vector<std::string>> rows{{"program", "size", "pairing", "Gb/s", "Mmsg/s", "latency us", "mismatches", "error Gb/s", "error latency", "wall s"}};
+  double gbps = 0, latency = 0;  // of RTL with RTL
+  const std::vector<Outcome> outs = batch.run(requests);
+  for (size_t i = 0; i < outs.size(); ++i) {
+    const bool is_rtl = i % kPairings.size() == 0;
+    if (is_rtl) gbps = latency = 0;
+    const auto& j = outs[i].json;
+    if (outs[i].status != kGood) continue;
+    if (is_rtl) {
+      gbps = j["gbps"];
+      latency = median_latency(j);
+    }
+    const double median = median_latency(j);
+    rows.push_back({j["program"], fmt::format("{}", j["size"].get<uint64_t>()), pairing_of(j), fmt::format("{:.2f}", j["gbps"].get<double>()),
+                    fmt::format("{:.3f}", j["msg_per_s"].get<double>() / 1e6), median == 0 ? "-" : fmt::format("{:.3f}", median / 1000),
+                    fmt::format("{}", j["mismatches"].get<uint64_t>()), percent(j["gbps"], gbps), median == 0 ? "-" : percent(median, latency),
+                    fmt::format("{:.2f}", j["wall_s"].get<double>())});
+  }
   if (!o.quiet) std::fputs(table(rows).c_str(), stdout);
-  finish(o, runs);
-  return worst;
+  return batch.finish();
 }
 
 int copy_command(Options& o) {
-  if (o.request.file.empty()) throw Usage("copy: say --file FILE, one that is not empty");
-  std::vector<nlohmann::ordered_json> runs;
-  std::vector<std::vector<std::string>> rows{{"operation", "bytes", "pairing", "Gb/s", "piece us", "error", "of wire limit", "mismatches", "kcycle/s", "wall s"}};
-  int worst = kGood;
-  for (const char* op : {"send", "write", "read"}) {
-    double rtl_gbps = 0;
-    for (const auto& pair : {kPairings[1], kPairings[0], kPairings[2], kPairings[3]}) {
-      RunRequest r = o.request;
-      r.program = "file_copy";
-      r.kind = {pair[0], pair[1]};
-      r.config.set("op", op, "copy");
-      if (!r.pcap.empty()) r.pcap = fmt::format("{}.{}.{}-{}.pcap", o.request.pcap, op, pair[0], pair[1]);
-      r.progress = !o.quiet && isatty(STDERR_FILENO);
-      if (!o.quiet) fmt::print(stderr, "{} {} -> {} ...\n", op, pair[0], pair[1]);
-      Outcome out = run_child(r);
-      if (out.status != kGood) {
-        complain(r, out);
-        worst = std::max<int>(worst, out.status);
-        continue;
-      }
-      const auto& j = out.json;
-      if (pair == kPairings[1]) rtl_gbps = j["gbps"];
-      rows.push_back({op, fmt::format("{}", j["bytes"].get<uint64_t>()), fmt::format("{}-{}", pair[0], pair[1]), fmt::format("{:.2f}", j["gbps"].get<double>()),
-                      median_latency(j) == 0 ? "-" : fmt::format("{:.2f}", median_latency(j) / 1000), percent(j["gbps"], rtl_gbps),
-                      fmt::format("{:.1f} %", 100 * j["gbps"].get<double>() / j["wire_limit_gbps"].get<double>()), fmt::format("{}", j["mismatches"].get<uint64_t>()),
-                      j["rtl_cycles"].get<uint64_t>() == 0 ? "-" : fmt::format("{:.0f}", j["kcycles_per_s"].get<double>()), fmt::format("{:.2f}", j["wall_s"].get<double>())});
-      runs.push_back(j);
-    }
+  if (!o.words.empty()) throw Usage(fmt::format("copy: \"{}\"; the file is said with --file FILE", o.words[0]));
+  if (o.request.file_name.empty()) {
+    o.request.file_name = kFileOfEverySystem;
+    o.request.file = read_file(kFileOfEverySystem);
   }
-  if (!runs.empty()) fmt::print("SHA-256 of the file and of every copy: {}\n", runs[0]["sha256_sent"].get<std::string>());
-  std::fputs(table(rows).c_str(), stdout);
-  finish(o, runs);
-  return worst;
+  if (o.request.file.empty()) throw Usage(fmt::format("copy: {} is empty", o.request.file_name));
+  if (o.request.config.find("size").source == "default") o.request.config.set("size", kPiece, "copy");
+  std::vector<RunRequest> requests;
+  for (const char* op : {"send", "write", "read"}) {
+    o.request.program = "file_copy";
+    o.request.config.set("op", op, "copy");
+    add_pairings(requests, o.request, op);
+  }
+  if (!o.quiet) {
+    fmt::print(stderr, "{}: {} bytes in pieces of {}, by Send, RDMA Write and RDMA Read on {} pairings of devices\n", o.request.file_name, o.request.file.size(),
+               o.request.config.find("size").value, kPairings.size());
+  }
+  Batch batch(o, "copy");
+  std::vector<std::vector<std::string>> rows{{"operation", "bytes", "pairing", "Gb/s", "error", "of wire limit", "mismatches", "kcycle/s", "wall s"}};
+  double rtl_gbps = 0;
+  std::string sha;
+  const std::vector<Outcome> outs = batch.run(requests);
+  for (size_t i = 0; i < outs.size(); ++i) {
+    const auto& j = outs[i].json;
+    if (i % kPairings.size() == 0) rtl_gbps = outs[i].status == kGood ? j["gbps"].get<double>() : 0;
+    if (outs[i].status != kGood) continue;
+    sha = j["sha256_received"];
+    rows.push_back({requests[i].config.find("op").value, fmt::format("{}", j["bytes"].get<uint64_t>()), pairing_of(j), fmt::format("{:.2f}", j["gbps"].get<double>()),
+                    percent(j["gbps"], rtl_gbps), fmt::format("{:.1f} %", 100 * j["gbps"].get<double>() / j["wire_limit_gbps"].get<double>()),
+                    fmt::format("{}", j["mismatches"].get<uint64_t>()), j["rtl_cycles"].get<uint64_t>() == 0 ? "-" : fmt::format("{:.0f}", j["kcycles_per_s"].get<double>()),
+                    fmt::format("{:.2f}", j["wall_s"].get<double>())});
+  }
+  if (!sha.empty() && !o.quiet) fmt::print("SHA-256 of the file and of every copy: {}\n", sha);
+  if (!o.quiet) std::fputs(table(rows).c_str(), stdout);
+  return batch.finish();
 }
 
 }  // namespace rnic::app

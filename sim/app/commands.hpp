@@ -12,9 +12,10 @@ namespace rnic::app {
 struct Options {
   std::vector<std::string> words;  // after the command
   RunRequest request;
-  std::string json, csv;
+  std::string json, csv, junit;
   bool quiet = false, verbose = false, print_config = false;
-  std::string side;  // replay: the endpoint our device takes
+  std::string side;   // replay: the endpoint our device takes
+  std::string depth;  // results: what rtl/lint/depth.sh has printed
   unsigned jobs = 1;
 };
 

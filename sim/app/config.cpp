@@ -9,8 +9,6 @@
 namespace rnic::app {
 namespace {
 
-constexpr std::string_view kSideNames[2] = {"client", "server"};
-
 size_t distance(std::string_view a, std::string_view b) {  // Levenshtein
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -63,6 +61,12 @@ std::string nearest(std::string_view wanted, const std::vector<std::string>& nam
     }
   }
   return found.empty() ? "" : fmt::format(", did you mean {}?", found);
+}
+
+std::vector<uint8_t> read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw Usage(fmt::format("{}: cannot be read", path));
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
 Config::Config() {

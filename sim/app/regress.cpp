@@ -8,7 +8,13 @@
 #include <chrono>
 #include <cstdio>
 #include <sstream>
+
 #include <unistd.h>
+
+#include "child.hpp"
+#include "devices.hpp"
+#include "failure_wave.hpp"
+#include "report.hpp"
 
 namespace rnic::app {
 
@@ -18,7 +24,8 @@ using regress::Plan;
 namespace {
 
 constexpr uint32_t kOpsOfChild = 250;
-constexpr uint64_t kOpsForCoverage = 2000;
+constexpr uint64_t kFailuresToStop = 3;
+constexpr ChildLimits kPatience{.wall_s = 900};
 const std::string kNothing = "none";  // keep=none: the closing Sends alone
 const std::vector<std::string> kOwnSettings = {"ops", "keep", "simple"};
 
@@ -60,7 +67,7 @@ std::string command(const RegressRequest& r, uint64_t seed, uint64_t ops, const 
 class Shrinker {
  public:
   Shrinker(const RegressRequest& r, uint64_t seed, uint32_t ops) : request_(r), seed_(seed), ops_(ops), full_(make_plan(r, seed, ops)), kept_(full_.numbers()) {
-    request_.pcap = request_.tlp = "";
+    request_.pcap = request_.tlp = request_.wave = "";
     simple_ = words(r.simple);
   }
 
@@ -76,7 +83,7 @@ class Shrinker {
     halves();
     return candidate(kept_, simple_);
   }
-  std::string failure() const { return failure_; }
+  const Outcome& last() const { return last_; }  // that failed; without a failure: none did
   std::string keep() const { return kept_.empty() ? kNothing : fmt::format("{}", fmt::join(kept_, ",")); }
   std::string simple() const { return fmt::format("{}", fmt::join(simple_, ",")); }
   unsigned runs() const { return runs_; }
@@ -93,12 +100,13 @@ class Shrinker {
   bool attempt(const std::set<uint32_t>& numbers, const std::vector<std::string>& simple) {
     if (out_of_time()) return false;
     ++runs_;
-    const Verdict v = run_plan(request_, candidate(numbers, simple));
+    const Plan plan = candidate(numbers, simple);
+    const Outcome v = in_child([&] { return run_plan(request_, plan); }, kPatience);
     if (request_.progress) fmt::print(stderr, "\rshrinking: {} operations, run {}   ", kept_.size(), runs_);
     if (v.status == kGood) return false;
     kept_ = numbers;
     simple_ = simple;
-    failure_ = v.failure;
+    last_ = v;
     return true;
   }
 
@@ -131,32 +139,30 @@ class Shrinker {
   Plan full_;
   std::set<uint32_t> kept_;
   std::vector<std::string> simple_;
-  std::string failure_;
+  Outcome last_;
   unsigned runs_ = 0;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-void complain(const RegressRequest& r, uint64_t seed, uint32_t ops, const Verdict& v) {
-  if (r.progress) fmt::print(stderr, "\r{:70}\r", "");
-  fmt::print(stderr, "seed {}: {}reproduce: {}\n", seed, v.failure, command(r, seed, ops, r.keep, r.simple));
-  if (r.shrink_s <= 0) return;
+/// What is said of a plan that failed: itself, and the smallest that fails.
+std::string complaint(const RegressRequest& r, uint64_t seed, uint32_t ops, const Outcome& v) {
+  std::string said = fmt::format("seed {}: {}reproduce: {}\n", seed, v.failure, command(r, seed, ops, r.keep, r.simple));
+  if (r.shrink_s <= 0) return said;
   Shrinker s(r, seed, ops);
   const Plan smallest = s.run();
   if (r.progress) fmt::print(stderr, "\r{:70}\r", "");
-  if (s.failure().empty()) {
-    fmt::print(stderr, "{} smaller plans did not fail\n", s.runs());
-    return;
+  if (s.last().failure.empty()) return said + fmt::format("{} smaller plans did not fail\n", s.runs());
+  said += fmt::format("smallest plan that fails, after {} runs{}:\n{}{}", s.runs(), s.out_of_time() ? " (time is up)" : "", smallest.describe(), s.last().failure);
+  if (r.wave.empty()) {
+    said += failure_wave(fmt::format("regress-seed{}", seed), r.kind, s.last(), [&](const std::string& wave, const std::optional<Place>& watch) {
+      RegressRequest again = r;
+      again.wave = wave;
+      again.watch = watch;
+      again.pcap = again.tlp = "";
+      return run_plan(again, smallest);
+    });
   }
-  fmt::print(stderr, "smallest plan that fails, after {} runs{}:\n{}{}reproduce: {}\n", s.runs(), s.out_of_time() ? " (time is up)" : "", smallest.describe(), s.failure(),
-             command(r, seed, ops, s.keep(), s.simple()));
-}
-
-void check(const RegressRequest& r) {
-  RunRequest known;
-  known.program = "write_bw";
-  known.kind = r.kind;
-  known.config = r.config;
-  check(known);
+  return said + fmt::format("reproduce: {}\n", command(r, seed, ops, s.keep(), s.simple()));
 }
 
 }  // namespace
@@ -183,32 +189,42 @@ Plan make_plan(const RegressRequest& r, uint64_t seed, uint32_t ops) {
 }  // namespace regression
 
 int run_regression(const RegressRequest& r) {
-  check(r);
+  check_kinds(r.kind, r.config);
   const auto began = std::chrono::steady_clock::now();
+  const uint64_t children = (r.ops + kOpsOfChild - 1) / kOpsOfChild;
+  const auto ops_of = [&](size_t k) { return static_cast<uint32_t>(std::min<uint64_t>(kOpsOfChild, r.ops - k * kOpsOfChild)); };
+  const auto plan_of = [&](size_t k) { return make_plan(r, r.seed + k, ops_of(k)); };
+  const auto show = [&](uint64_t done) {
+    if (r.progress) fmt::print(stderr, "\r{:3.0f} %  {} of {} operations, {:.0f} s   ", 100.0 * static_cast<double>(done) / static_cast<double>(r.ops), done, r.ops, seconds_since(began));
+  };
+  (void)plan_of(0);  // what is wrong in --set keep and simple is said here
   Coverage coverage;
+  std::vector<TestCase> cases;
   uint64_t done = 0, failures = 0, bytes = 0, completions = 0;
   double simulated = 0;
   int worst = kGood;
-  for (uint64_t child = 0; child * kOpsOfChild < r.ops; ++child) {
-    const uint64_t seed = r.seed + child;
-    const auto ops = static_cast<uint32_t>(std::min<uint64_t>(kOpsOfChild, r.ops - child * kOpsOfChild));
-    if (r.progress) fmt::print(stderr, "\r{} of {} operations, seed {}, {:.0f} s   ", done, r.ops, seed, seconds_since(began));
-    const Plan plan = make_plan(r, seed, ops);
-    if (r.verbose) fmt::print("{}", plan.describe());
+  const auto take = [&](size_t k, const Outcome& v) {
+    const Plan plan = plan_of(k);
     coverage.count(plan);
-    const Verdict v = run_plan(r, plan);
-    done += ops;
-    bytes += v.bytes_checked;
-    completions += v.completions;
-    simulated += v.simulated_us;
-    if (v.status == kGood) continue;
-    worst = std::max<int>(worst, v.status);
-    complain(r, seed, ops, v);
-    if (++failures == 3) {
-      fmt::print(stderr, "three children have failed, {} operations are left out\n", r.ops - done);
-      break;
+    if (r.verbose) fmt::print("{}{}\n", plan.describe(), v.json.dump());
+    done += ops_of(k);
+    if (v.json.contains("us")) {
+      bytes += v.json["bytes"].get<uint64_t>();
+      completions += v.json["completions"].get<uint64_t>();
+      simulated += v.json["us"].get<double>();
     }
-  }
+    show(done);
+    cases.push_back({fmt::format("{}-{} seed {}, {} operations", r.kind[0], r.kind[1], plan.seed, ops_of(k)), v.wall_s, v.failure});
+    if (v.status == kGood) return true;
+    worst = std::max<int>(worst, v.status);
+    if (r.progress) fmt::print(stderr, "\r{:70}\r", "");
+    fmt::print(stderr, "{}", complaint(r, plan.seed, ops_of(k), v));
+    if (++failures < kFailuresToStop || done == r.ops) return true;
+    fmt::print(stderr, "{} children have failed, {} operations are left out\n", failures, r.ops - done);
+    return false;
+  };
+  show(0);
+  in_children(children, r.jobs, [&](size_t k) { return run_plan(r, plan_of(k)); }, take, kPatience);
   if (r.progress) fmt::print(stderr, "\r{:70}\r", "");
   const double wall = seconds_since(began);
   if (!r.quiet) {
@@ -216,14 +232,16 @@ int run_regression(const RegressRequest& r) {
     fmt::print("{} operations, {} completions, {} bytes compared, {} failures; {:.0f} us simulated, {:.1f} s, {:.0f} operations/s ({}-{}, seed {})\n", done, completions, bytes,
                failures, simulated, wall, static_cast<double>(done) / wall, r.kind[0], r.kind[1], r.seed);
   }
-  if (r.ops >= kOpsForCoverage && failures == 0 && r.keep.empty()) {
+  if (r.ops >= r.coverage_from && failures == 0 && r.keep.empty()) {
     const auto missing = coverage.empty(r.config.find("mtu").source == "default");
     for (const std::string& m : missing) fmt::print(stderr, "never drawn: {}\n", m);
     if (!missing.empty()) {
       fmt::print(stderr, "reproduce: {}\n", command(r, r.seed, r.ops, r.keep, r.simple));
       worst = std::max<int>(worst, kMismatch);
     }
+    cases.push_back({"every class was drawn", 0, fmt::format("{}", fmt::join(missing, "\n"))});
   }
+  if (!r.junit.empty()) write_file(r.junit, junit("rnic-sim regress", cases));
   return worst;
 }
 
@@ -238,6 +256,9 @@ int regress_command(Options& o) {
   r.simple = r.config.find("simple").value;
   r.pcap = o.request.pcap;
   r.tlp = o.request.tlp;
+  r.wave = o.request.wave;
+  r.junit = o.junit;
+  r.jobs = o.jobs;
   r.quiet = o.quiet;
   r.verbose = o.verbose;
   r.progress = !o.quiet && isatty(STDERR_FILENO) != 0;

@@ -7,6 +7,8 @@
 // Child k has the seed + k. A child alone, and with --set keep=3,17 --set simple=mtu,push a shrunk plan, is a command of its own.
 #pragma once
 
+#include <functional>
+
 #include "commands.hpp"
 #include "regress_plan.hpp"
 
@@ -17,9 +19,13 @@ struct RegressRequest {
   Config config;
   uint64_t ops = 2000, seed = 1;
   std::string keep, simple;       // of a shrunk plan
-  std::string pcap, tlp;
+  std::string pcap, tlp, wave, junit;
+  std::optional<Place> watch{};   // as in a RunRequest
+  unsigned jobs = 1;              // children at a time
+  std::function<std::string(const regress::Operation&)> also;  // asked of each completed operation; words: a failure
   bool progress = false, quiet = false, verbose = false;
   double shrink_s = 120;          // wall time that shrinking may take
+  uint64_t coverage_from = 2000;  // so many operations must have drawn every class
 };
 
 /// Throws Usage and Missing.
@@ -28,14 +34,8 @@ int regress_command(Options& o);
 
 namespace regression {
 
-struct Verdict {
-  ExitStatus status = kGood;
-  std::string failure;
-  uint64_t posted = 0, completions = 0, bytes_checked = 0;
-  double simulated_us = 0;
-};
-/// One plan in a child process.
-Verdict run_plan(const RegressRequest& request, const regress::Plan& plan);
+/// One plan, in this process. json: posted, completions, bytes, set_up_us, us (simulated); of a failure see failure_wave.hpp
+Outcome run_plan(const RegressRequest& request, const regress::Plan& plan);
 regress::Plan make_plan(const RegressRequest& request, uint64_t seed, uint32_t ops);
 
 /// How often each class was drawn.

@@ -8,7 +8,9 @@
 namespace rnic::app::regress {
 namespace {
 
-constexpr uint32_t kPages64K = 65536, kMostLarge = 256 * 1024;
+// Bytes and latencies are what the RTL's simulation takes its time for: no more of either than the classes ask for.
+constexpr uint32_t kPages64K = 65536, kMostLarge = 160 * 1024;
+constexpr uint32_t kLongPercent = 8;
 constexpr uint32_t kMostInline = 224, kPushBody = 96;  // of a WQE of two units
 
 template <class T, size_t N>
@@ -69,9 +71,9 @@ class Generator {
       give(fmt::format("{}.pcie_rcb", side), fmt::format("{}", any<uint32_t>(set_, std::array{64u, 128u})));
       give(fmt::format("{}.pcie_reorder", side), any<const char*>(set_, std::array{"0", "0.1", "0.5"}));
       give(fmt::format("{}.pcie_split", side), any<const char*>(set_, std::array{"0", "0.2", "0.8"}));
-      give(fmt::format("{}.pcie_latency_ns", side), any<const char*>(set_, std::array{"400", "800", "1500"}));
+      give(fmt::format("{}.pcie_latency_ns", side), any<const char*>(set_, std::array{"100", "400", "800"}));
     }
-    give("link_delay_ns", any<const char*>(set_, std::array{"0", "100", "1000"}));
+    give("link_delay_ns", any<const char*>(set_, std::array{"0", "100", "500"}));
     p.qps = 1 + static_cast<uint32_t>(set_.below(kMaxQps - (limits_.minimum ? 2 : 0)));
     p.markers = set_.percent(25);
     p.crc = !set_.percent(25);
@@ -110,8 +112,8 @@ class Generator {
       case SizeClass::kMulpdu: return full;
       case SizeClass::kMulpdu1: return full + 1;
       case SizeClass::k4K: return between(kPage - 1, kPage + 1);
-      case SizeClass::kTo64K: return rng_.percent(25) ? between(full + 2, kPages64K) : between(full + 2, std::min(kPages64K, 3 * full));
-      case SizeClass::kLarge: return between(kPages64K + 1, limits_.minimum ? kMostLarge / 2 : kMostLarge);
+      case SizeClass::kTo64K: return rng_.percent(kLongPercent) ? between(full + 2, kPages64K) : between(full + 2, std::min(kPages64K, 3 * full));
+      case SizeClass::kLarge: return between(kPages64K + 1, limits_.minimum ? kMostLarge * 2 / 3 : kMostLarge);
     }
     return 0;
   }

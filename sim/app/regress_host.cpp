@@ -14,7 +14,6 @@ using namespace verbs;
 
 namespace {
 
-constexpr const char* kSides[] = {"client", "server"};
 constexpr uint64_t kLandingIova = uint64_t{1} << 32, kSourceIova = uint64_t{1} << 44;
 constexpr uint32_t kServerIp = 0x0a000002;
 constexpr uint16_t kPort = 4791;
@@ -27,7 +26,9 @@ uint64_t iova_of(uint32_t qp) { return kLandingIova * (qp + 1); }
 
 void Host::run() {
   const auto r = body();
-  if (!r && shared_.failure.empty()) shared_.failure = fmt::format("{}: {}", kSides[side_], r.error().what);
+  if (r || !shared_.failure.empty()) return;
+  shared_.failure = fmt::format("{}: {}", kSideNames[side_], r.error().what);
+  shared_.failed_at = dev_.now();
 }
 
 Result<void> Host::body() {
@@ -129,7 +130,7 @@ Result<void> Host::connect() {
       lane.connection = std::move(*c);
     }
   }
-  shared_.progress = dev_.now();
+  shared_.progress = shared_.connected = dev_.now();
   return {};
 }
 
@@ -161,7 +162,7 @@ Result<void> Host::progress() {
 std::string Host::standing() const {
   std::string s;
   for (const Lane& l : lanes_) {
-    s += fmt::format("  qp {} {}: posted {} completed {} of {}, receives posted {} done {} of {}", l.number, kSides[side_], l.posted, l.completed, l.sends.size(),
+    s += fmt::format("  qp {} {}: posted {} completed {} of {}, receives posted {} done {} of {}", l.number, kSideNames[side_], l.posted, l.completed, l.sends.size(),
                      l.receives_posted, l.received, l.receives.size());
     if (l.completed < l.posted) s += fmt::format("; waits for {}", l.sends[l.completed]->describe());
     s += "\n";
@@ -272,10 +273,17 @@ Result<void> Host::take_send(Lane& lane, const Wc& wc) {
   }
   for (; lane.completed <= next; ++lane.completed) {
     const Operation& done = *lane.sends[lane.completed];
+    if (auto r = ask(done); !r) return r;
     if (done.op != Op::kRead) continue;
     if (auto r = compare(lane, {done.local[0].offset, done.length}, done, "at its completion"); !r) return r;
   }
   return {};
+}
+
+Result<void> Host::ask(const Operation& op) const {
+  const std::string wrong = shared_.also ? shared_.also(op) : "";
+  if (wrong.empty()) return {};
+  return fail(Errc::kProtocol, "{}: {}", op.describe(), wrong);
 }
 
 // The message has come, and with it every Write before it.
@@ -305,7 +313,8 @@ Result<void> Host::compare(const Lane& lane, const Piece& piece, const Operation
   size_t wrong = 0;
   for (size_t i = 0; i < is.size(); ++i) wrong += is[i] != expected[i] ? 1 : 0;
   const auto at = static_cast<size_t>(a - is.begin());
-  return fail(Errc::kProtocol, "memory of {} qp {} at {:#x} (byte {} of a piece of {}): {:02x}, should be {:02x}; {} bytes differ; {} {}", kSides[side_], lane.number,
+  if (!shared_.wrong) shared_.wrong = Place{side_, lane.landing.bus(piece.offset + at)};
+  return fail(Errc::kProtocol, "memory of {} qp {} at {:#x} (byte {} of a piece of {}): {:02x}, should be {:02x}; {} bytes differ; {} {}", kSideNames[side_], lane.number,
               piece.offset + at, at, piece.length, *a, *b, wrong, when, op.describe());
 }
 
@@ -314,7 +323,7 @@ Result<void> Host::compare_all() {
   for (const Lane& lane : lanes_) {
     if (auto r = compare(lane, {0, static_cast<uint32_t>(lane.landing.size())}, none, "at the end; no operation:"); !r) return r;
   }
-  if (!std::ranges::equal(source_.bytes(), want_.source[side_])) return fail(Errc::kProtocol, "memory of {}: the source region, which nobody writes, has changed", kSides[side_]);
+  if (!std::ranges::equal(source_.bytes(), want_.source[side_])) return fail(Errc::kProtocol, "memory of {}: the source region, which nobody writes, has changed", kSideNames[side_]);
   return {};
 }
 

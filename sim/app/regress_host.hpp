@@ -7,10 +7,12 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 
 #include "regress_plan.hpp"
 #include "rnic/connection.hpp"
 #include "rnic/manager.hpp"
+#include "run.hpp"
 
 namespace rnic::app::regress {
 
@@ -23,6 +25,9 @@ struct Shared {
   };
   std::array<OfSide, 2> side{};
   std::string failure;
+  Time failed_at = 0, connected = 0;
+  std::optional<Place> wrong{};  // the first byte that was not as it should be
+  std::function<std::string(const Operation&)> also{};  // asked of each completed operation
   Time progress = 0;
   uint64_t posted = 0, completions = 0, bytes_checked = 0;
 };
@@ -59,6 +64,7 @@ class Host {
   [[nodiscard]] Result<void> take(const verbs::Wc& wc);
   [[nodiscard]] Result<void> take_send(Lane& lane, const verbs::Wc& wc);
   [[nodiscard]] Result<void> take_receive(Lane& lane, const verbs::Wc& wc);
+  [[nodiscard]] Result<void> ask(const Operation& op) const;
   [[nodiscard]] Result<void> compare(const Lane& lane, const Piece& piece, const Operation& op, std::string_view when);
   [[nodiscard]] Result<void> compare_all();
   [[nodiscard]] Result<void> finish();

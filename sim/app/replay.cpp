@@ -2,44 +2,25 @@
 #include "replay.hpp"
 
 #include <fmt/format.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdio>
-#include <cstring>
 #include <memory>
 #include <optional>
 
-#include "backend/device_model.hpp"
-#include "backend/device_rtl.hpp"
+#include "child.hpp"
+#include "devices.hpp"
+#include "failure_wave.hpp"
 #include "platform/simulation.hpp"
 #include "replay_player.hpp"
+#include "report.hpp"
 
 namespace rnic::app {
 namespace {
 
-constexpr const char* kSides[] = {"client", "server"};
 constexpr uint16_t kPort = 4791;  // of the first connection
 constexpr size_t kBytesALine = 32;
 
 Side seat_of(Endpoint e) { return e == Endpoint::kInitiator ? kClient : kServer; }
-
-std::unique_ptr<sim::Device> make_device(const ReplayRequest& r, Side seat) {
-  if (r.kind[seat] == "model") return sim::make_model_device(r.config.sizes(seat), kSides[seat]);
-  if (r.kind[seat] != "rtl")
-    throw Usage(fmt::format("--{}: no backend \"{}\"{}", kSides[seat], r.kind[seat],
-                            nearest(r.kind[seat], {"model", "rtl"})));
-  if (const auto sizes = r.config.changed_sizes(); !sizes.empty())
-    throw Usage(fmt::format("{}: sizes of the RTL are fixed when it is built", sizes[0]));
-  sim::RtlOptions o;
-  o.minimum = r.config.minimum(seat);
-  o.name = kSides[seat];
-  o.reset_seed = r.config.reset_seed(seat);
-  if (r.wave.find('@') != std::string::npos)
-    throw Usage("replay: --wave FILE without a window; a replay is short");
-  o.wave.file = r.wave;
-  return sim::make_rtl_device(o);
-}
 
 std::string dump(std::span<const uint8_t> bytes) {
   std::string s;
@@ -83,6 +64,7 @@ struct Played {
   std::string text;
   std::vector<std::string> differences;
   uint64_t checks = 0, answers = 0;
+  std::optional<uint64_t> differs_at_ns;
   nlohmann::ordered_json json;
 };
 
@@ -109,6 +91,7 @@ Played verdict(const Plan& plan, const std::vector<Exchange>& exchanges, const R
                                               : nlohmann::ordered_json(plan.steps[e.step].unit)},
          {"what", what},
          {"same", e.differences.empty()}});
+    if (!e.differences.empty() && !p.differs_at_ns) p.differs_at_ns = e.at_ns;
     for (const auto& d : e.differences) p.differences.push_back(fmt::format("{}: {}", what, d));
   }
   if (!done && at < plan.steps.size())
@@ -135,6 +118,7 @@ std::string reproduce(const ReplayRequest& r) {
 }
 
 Outcome replay(const ReplayRequest& r) {
+  check_kinds(r.kind, r.config);
   const Listing listing = load_listing(r.listing);
   const Endpoint side = side_of(listing, r.side);
   const Side seat = seat_of(side);
@@ -146,7 +130,7 @@ Outcome replay(const ReplayRequest& r) {
   sc.side = {r.config.platform(seat), r.config.platform(seat == kClient ? kServer : kClient)};
   sc.seed = r.seed;
   sim::Simulation simulation(sc);
-  simulation.add_host(make_device(r, seat));
+  simulation.add_host(make_device(r.kind[seat], seat, r.config, r.wave));
   auto owned = std::make_unique<ReplayPeer>();
   ReplayPeer& peer = *owned;
   simulation.add_host(std::move(owned));
@@ -198,7 +182,9 @@ Outcome replay(const ReplayRequest& r) {
   uint64_t checks = 0, answers = 0;
   std::string text;
   std::vector<std::string> differences;
+  std::optional<uint64_t> differs_at_ns;
   for (Played& p : played) {
+    if (!differs_at_ns) differs_at_ns = p.differs_at_ns;
     checks += p.checks;
     answers += p.answers;
     text += p.text;
@@ -211,68 +197,20 @@ Outcome replay(const ReplayRequest& r) {
     const bool is_stuck =
         result.status == sim::RunStatus::kNoProgress || result.status == sim::RunStatus::kTimeLimit;
     out.status = is_stuck ? kNoProgress : kMismatch;
+    j["failed_at_ns"] = differs_at_ns.value_or(result.end / kNs);
   }
   j["checks"] = checks;
   j["answered"] = answers;
   j["differences"] = differences;
   j["sim_end_ns"] = static_cast<double>(result.end) / kNs;
-  j["rtl_cycles"] = r.kind[seat] == "rtl" ? simulation.device(0).cycles() : 0;
+  j["rtl_cycles"] = has_rtl(r.kind[seat]) ? simulation.device(0).cycles() : 0;
   j["status"] = static_cast<int>(out.status);
   j["text"] = text;
   return out;
 }
 
 Outcome replay_child(const ReplayRequest& r) {
-  int fd[2];
-  if (pipe(fd) != 0) throw Missing("no pipe can be made");
-  std::fflush(nullptr);
-  const pid_t pid = fork();
-  if (pid < 0) throw Missing("no process can be made");
-  if (pid == 0) {
-    close(fd[0]);
-    Outcome o;
-    try {
-      o = replay(r);
-    } catch (const Usage& e) {
-      o.status = kWrongUse;
-      o.failure = e.what();
-    } catch (const std::exception& e) {
-      o.status = kMismatch;
-      o.failure = e.what();
-    }
-    const std::string text = nlohmann::ordered_json{
-        {"status", static_cast<int>(o.status)},
-        {"failure", o.failure},
-        {"json", o.json}}.dump();
-    for (size_t at = 0; at < text.size();) {
-      const ssize_t n = write(fd[1], text.data() + at, text.size() - at);
-      if (n <= 0) break;
-      at += static_cast<size_t>(n);
-    }
-    std::fflush(nullptr);
-    _exit(0);
-  }
-  close(fd[1]);
-  std::string text;
-  std::array<char, 65536> buffer;
-  for (ssize_t n = 0; (n = read(fd[0], buffer.data(), buffer.size())) > 0;)
-    text.append(buffer.data(), static_cast<size_t>(n));
-  close(fd[0]);
-  int status = 0;
-  waitpid(pid, &status, 0);
-  Outcome o;
-  if (text.empty()) {
-    o.status = kMismatch;
-    o.failure = WIFSIGNALED(status) ? fmt::format("the replay died of signal {} ({})\n",
-                                                  WTERMSIG(status), strsignal(WTERMSIG(status)))
-                                    : "the replay ended without a result\n";
-    return o;
-  }
-  const auto j = nlohmann::ordered_json::parse(text);
-  o.status = static_cast<ExitStatus>(j["status"].get<int>());
-  o.failure = j["failure"];
-  o.json = j["json"];
-  return o;
+  return in_child([&] { return replay(r); });
 }
 
 int replay_command(const Options& o, const std::string& side) {
@@ -287,8 +225,8 @@ int replay_command(const Options& o, const std::string& side) {
   r.pcap = o.request.pcap;
   r.tlp = o.request.tlp;
   r.wave = o.request.wave;
-  const Outcome out = replay(r);
-  if (!o.quiet) {
+  const Outcome out = replay_child(r);
+  if (!o.quiet && out.json.contains("text")) {
     const auto& j = out.json;
     fmt::print("{}{} on {} as {} ({}): {} messages answered, {} checks, {} differences\n",
                j["text"].get<std::string>(), j["listing"].get<std::string>(),
@@ -299,15 +237,25 @@ int replay_command(const Options& o, const std::string& side) {
   if (!o.json.empty()) {
     nlohmann::ordered_json j = out.json;
     j.erase("text");
-    const std::string text = j.dump(2) + "\n";
-    const bool is_output = o.json == "-";
-    std::FILE* to = is_output ? stdout : std::fopen(o.json.c_str(), "w");
-    if (to == nullptr) throw Usage(fmt::format("--json {}: cannot be written", o.json));
-    fmt::print(to, "{}", text);
-    if (!is_output) std::fclose(to);
+    write_file(o.json, j.dump(2) + "\n");
   }
+  if (!o.junit.empty())
+    write_file(o.junit, junit("rnic-sim replay", {{reproduce(r), out.wall_s, out.failure}}));
   std::fflush(stdout);
-  if (out.status != kGood) fmt::print(stderr, "{}reproduce: {}\n", out.failure, reproduce(r));
+  if (out.status == kGood) return kGood;
+  std::string wave;
+  if (r.wave.empty() && out.json.contains("failed_at_ns")) {
+    std::array<std::string, 2> kind{"model", "model"};
+    kind[out.json["side"] == "initiator" ? kClient : kServer] = out.json["device"];
+    const std::string name = fmt::format("replay-{}", out.json["listing"].get<std::string>());
+    wave = failure_wave(name, kind, out, [&r](const std::string& file, const auto&) {
+      ReplayRequest again = r;
+      again.wave = file;
+      again.pcap = again.tlp = "";
+      return replay(again);
+    });
+  }
+  fmt::print(stderr, "{}{}reproduce: {}\n", out.failure, wave, reproduce(r));
   return out.status;
 }
 

@@ -46,6 +46,7 @@ std::string text_of(const nlohmann::ordered_json& r) {
     rows = {{"#bytes", "#iterations", "BW average[Gb/sec]", "MsgRate[Mpps]", "wire limit[Gb/sec]"},
             {fmt::format("{}", r["size"].get<uint64_t>()), fmt::format("{}", r["ops"].get<uint64_t>()), fmt::format("{:.2f}", r["gbps"].get<double>()),
              fmt::format("{:.3f}", r["msg_per_s"].get<double>() / 1e6), fmt::format("{:.2f}", r["wire_limit_gbps"].get<double>())}};
+    if (r.value("window", "") == "whole") out += "from the first post to the last completion: too few messages for a steady rate (a warm-up, then 8 x depth messages)\n";
   }
   return out + table(rows);
 }
@@ -56,6 +57,33 @@ void write_file(const std::string& path, const std::string& text) {
   const bool ok = std::fwrite(text.data(), 1, text.size(), f) == text.size();
   if (f != stdout && std::fclose(f) != 0) throw Usage(fmt::format("{}: cannot be written to its end", path));
   if (!ok) throw Usage(fmt::format("{}: cannot be written to its end", path));
+}
+
+std::string junit(const std::string& suite, const std::vector<TestCase>& cases) {
+  const auto xml = [](const std::string& text) {
+    std::string out;
+    for (const char c : text) {
+      switch (c) {
+        case '&': out += "&amp;"; break;
+        case '<': out += "&lt;"; break;
+        case '>': out += "&gt;"; break;
+        case '"': out += "&quot;"; break;
+        default: out += static_cast<uint8_t>(c) < ' ' && c != '\n' && c != '\t' ? '?' : c;
+      }
+    }
+    return out;
+  };
+  const auto failures = std::ranges::count_if(cases, [](const TestCase& c) { return !c.failure.empty(); });
+  double seconds = 0;
+  for (const TestCase& c : cases) seconds += c.seconds;
+  std::string out = fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" time=\"{:.3f}\">\n",
+                                xml(suite), cases.size(), failures, seconds);
+  for (const TestCase& c : cases) {
+    out += fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\"", xml(suite), xml(c.name), c.seconds);
+    const std::string first = c.failure.substr(0, c.failure.find('\n'));
+    out += c.failure.empty() ? "/>\n" : fmt::format(">\n    <failure message=\"{}\">{}</failure>\n  </testcase>\n", xml(first), xml(c.failure));
+  }
+  return out + "</testsuite>\n";
 }
 
 std::string csv(const std::vector<nlohmann::ordered_json>& runs) {

@@ -15,6 +15,13 @@ std::string table(const std::vector<std::vector<std::string>>& rows);
 double median_latency(const nlohmann::ordered_json& run);
 /// Writes a file, or throws Usage.
 void write_file(const std::string& path, const std::string& text);
+/// What --junit holds: a case for each run.
+struct TestCase {
+  std::string name;
+  double seconds = 0;
+  std::string failure;  // empty: passed
+};
+std::string junit(const std::string& suite, const std::vector<TestCase>& cases);
 std::string csv(const std::vector<nlohmann::ordered_json>& runs);
 
 }  // namespace rnic::app

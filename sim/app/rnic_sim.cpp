@@ -2,8 +2,7 @@
 #include <fmt/format.h>
 
 #include <boost/program_options.hpp>
-#include <fstream>
-#include <iterator>
+#include <charconv>
 #include <random>
 
 #include "commands.hpp"
@@ -22,16 +21,17 @@ constexpr const char* kHead =
     "  explain SETTING                    one setting\n"
     "  run PROGRAM                        one program on one pairing of devices\n"
     "  compare [PROGRAM...]               programs on all four pairings of model and RTL: mismatches, timing error\n"
-    "  copy --file FILE                   a file by Send, Write and Read on all four pairings\n"
+    "  copy                               a file by Send, Write and Read on all four pairings (--file FILE; else /bin/bash)\n"
     "  replay LISTING                     a capture played into a device: all that it answers and writes, compared\n"
     "  regress                            random host programs, compared with their plan; shrinks what fails\n"
-    "  results                            measure the figures of docs/gen/results.md (--json FILE: write the page there)\n"
+    "  results                            measure the figures of docs/gen/results.md (--json FILE: write the page there);\n"
+    "                                     about ten minutes\n"
     "exit status: 0 all checks held, 1 a mismatch or failed check, 2 wrong use, 3 no progress, 4 something missing\n\n";
 const std::vector<std::string> kCommands = {"list", "explain", "run", "compare", "copy", "replay", "regress", "results"};
 
 po::options_description describe() {
   po::options_description d("options");
-  d.add_options()("client", po::value<std::string>()->default_value("model"), "device of the client: model or rtl")(
+  d.add_options()("client", po::value<std::string>()->default_value("model"), "device of the client: model, rtl, or tandem (rtl checked by model)")(
       "server", po::value<std::string>()->default_value("model"), "device of the server")(
       "set", po::value<std::vector<std::string>>()->composing(), "NAME=VALUE, client.NAME=VALUE, server.NAME=VALUE")(
       "config", po::value<std::vector<std::string>>()->composing(), "JSON file of settings; several are laid one over the other")(
@@ -39,23 +39,27 @@ po::options_description describe() {
       "seed", po::value<std::string>()->default_value("1"), "a number, or random")("file", po::value<std::string>(), "what file_copy copies")(
       "side", po::value<std::string>(), "replay: the endpoint that our device takes: initiator, responder, siw, tester")(
       "json", po::value<std::string>(), "results as JSON to this file (- for the output)")("csv", po::value<std::string>(), "results as CSV")(
+      "junit", po::value<std::string>(), "a test case for each run, as JUnit's XML")("jobs", po::value<std::string>()->default_value("1"), "runs at a time")(
+      "depth", po::value<std::string>(), "results: file of what rtl/lint/depth.sh has printed")(
       "pcap", po::value<std::string>(), "the wire, for Wireshark")("tlp", po::value<std::string>(), "each PCIe request, a line each")(
-      "wave", po::value<std::string>(), "FILE[@FROM..TO] waveform of the RTL, FROM and TO in ns")("quiet", "only failures")(
+      "wave", po::value<std::string>(), "FILE[@FROM..TO] waveform of the RTL, FROM and TO in ns; without it a failing run on RTL writes one around its failure, unless none")("quiet", "only failures")(
       "verbose", "everything that is known of the run")("version", "")("help", "this text");
   return d;
 }
 
-std::vector<uint8_t> read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw Usage(fmt::format("{}: cannot be read", path));
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
-
 /// Boost's message, with the nearest option.
 std::string explain_option(const std::string& given, const po::options_description& d) {
+  if (given == "--timeline") return "there is no --timeline yet; --pcap shows the wire, --tlp each PCIe request, --wave the RTL's signals";
   std::vector<std::string> names;
   for (const auto& o : d.options()) names.push_back("--" + o->long_name());
   return fmt::format("no option {}{} (rnic-sim --help)", given, nearest(given, names));
+}
+
+uint64_t number_of(const char* option, const std::string& text, uint64_t low, uint64_t high, const char* wanted) {
+  uint64_t n = 0;
+  const auto r = std::from_chars(text.data(), text.data() + text.size(), n);
+  if (text.empty() || r.ec != std::errc() || r.ptr != text.data() + text.size() || n < low || n > high) throw Usage(fmt::format("--{} \"{}\": {}", option, text, wanted));
+  return n;
 }
 
 int dispatch(const std::string& command, Options& o) {
@@ -111,13 +115,8 @@ int rnic_main(int argc, char** argv) {
     for (const auto& s : vm["set"].as<std::vector<std::string>>()) o.request.config.set(s, "--set");
   }
   o.request.kind = {text("client"), text("server")};
-  if (text("seed") == "random") {
-    o.request.seed = std::random_device{}() & 0x7fffffff;
-  } else {
-    const std::string s = text("seed");
-    const auto r = std::from_chars(s.data(), s.data() + s.size(), o.request.seed);
-    if (s.empty() || r.ec != std::errc() || r.ptr != s.data() + s.size()) throw Usage(fmt::format("--seed \"{}\": a whole number, or random", s));
-  }
+  o.request.seed = text("seed") == "random" ? std::random_device{}() & 0x7fffffff : number_of("seed", text("seed"), 0, UINT64_MAX, "a whole number, or random");
+  o.jobs = static_cast<unsigned>(number_of("jobs", text("jobs"), 1, 256, "a number from 1 to 256"));
   if (vm.count("file") != 0) {
     o.request.file_name = text("file");
     o.request.file = read_file(o.request.file_name);
@@ -128,6 +127,8 @@ int rnic_main(int argc, char** argv) {
   o.side = text("side");
   o.json = text("json");
   o.csv = text("csv");
+  o.junit = text("junit");
+  o.depth = text("depth");
   o.quiet = vm.count("quiet") != 0;
   o.verbose = vm.count("verbose") != 0;
   if (vm.count("print-config") != 0) {

@@ -2,17 +2,16 @@
 
 #include <fmt/format.h>
 #include <openssl/sha.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <memory>
 
-#include "backend/device_model.hpp"
-#include "backend/device_rtl.hpp"
+#include "child.hpp"
+#include "devices.hpp"
+#include "tandem/device_tandem.hpp"
+#include "failure_wave.hpp"
 #include "gen/regs.hpp"
 #include "link/wire_limit.hpp"
 #include "platform/simulation.hpp"
@@ -21,38 +20,6 @@ namespace rnic::app {
 namespace {
 
 constexpr const char* kUnits[] = {"host_if", "admin", "qp", "tpt", "rdmap", "ddp", "mpa", "cq", "llp_if"};
-constexpr const char* kSides[] = {"client", "server"};
-
-sim::WaveWindow wave_window(const std::string& text, const std::string& side) {
-  sim::WaveWindow w;
-  const size_t at = text.find('@');
-  std::string file = text.substr(0, at);
-  const size_t dot = file.rfind(".fst");
-  w.file = dot == std::string::npos ? file + "." + side + ".fst" : file.substr(0, dot) + "." + side + ".fst";
-  if (at != std::string::npos) {
-    const std::string range = text.substr(at + 1);
-    const size_t dots = range.find("..");
-    if (dots == std::string::npos) throw Usage(fmt::format("--wave {}: the window is FROM..TO, in ns", text));
-    try {
-      w.from_ps = std::stoull(range.substr(0, dots)) * 1000;
-      if (dots + 2 < range.size()) w.to_ps = std::stoull(range.substr(dots + 2)) * 1000;
-    } catch (const std::exception&) {
-      throw Usage(fmt::format("--wave {}: the window is FROM..TO, in ns", text));
-    }
-  }
-  return w;
-}
-
-std::unique_ptr<sim::Device> make_device(const RunRequest& r, Side side) {
-  const std::string& kind = r.kind[side];
-  if (kind == "model") return sim::make_model_device(r.config.sizes(side), kSides[side]);
-  sim::RtlOptions o;
-  o.minimum = r.config.minimum(side);
-  o.name = kSides[side];
-  o.reset_seed = r.config.reset_seed(side);
-  if (!r.wave.empty()) o.wave = wave_window(r.wave, kSides[side]);
-  return sim::make_rtl_device(o);
-}
 
 /// Says from time to time, on a terminal, how far it is. Looks at the host's clock, changes nothing.
 class Progress final : public sim::PcieObserver {
@@ -114,15 +81,7 @@ void check(const RunRequest& r) {
     for (const auto& p : programs::all()) names.emplace_back(p.name);
     throw Usage(fmt::format("no program \"{}\"{} (rnic-sim list programs)", r.program, nearest(r.program, names)));
   }
-  for (unsigned side = 0; side < 2; ++side) {
-    if (r.kind[side] != "model" && r.kind[side] != "rtl") {
-      throw Usage(fmt::format("--{}: no backend \"{}\"{}", kSides[side], r.kind[side], nearest(r.kind[side], {"model", "rtl"})));
-    }
-  }
-  const auto sizes = r.config.changed_sizes();
-  if (!sizes.empty() && (r.kind[0] != "model" || r.kind[1] != "model")) {
-    throw Usage(fmt::format("{}: sizes of the RTL are fixed when it is built; use build=default or build=minimum, or models on both sides", sizes[0]));
-  }
+  check_kinds(r.kind, r.config);
   if (r.program == "file_copy" && r.file.empty()) throw Usage("file_copy: the file is empty or none was given (--file FILE)");
 }
 
@@ -144,8 +103,7 @@ Outcome run(const RunRequest& r) {
   sc.side = {r.config.platform(kClient), r.config.platform(kServer)};
   sc.seed = r.seed;
   sim::Simulation simulation(sc);
-  simulation.add_host(make_device(r, kClient));
-  simulation.add_host(make_device(r, kServer));
+  for (const Side side : {kClient, kServer}) simulation.add_host(make_device(r.kind[side], side, r.config, r.wave));
   if (!r.pcap.empty()) simulation.write_pcap(r.pcap);
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> tlp(nullptr, std::fclose);
   if (!r.tlp.empty()) {
@@ -165,10 +123,12 @@ Outcome run(const RunRequest& r) {
     progress = std::make_unique<Progress>(reports[0], expected);
     simulation.observe(0, *progress);
   }
+  std::optional<WriteWatch> watch;
+  if (r.watch) simulation.observe(r.watch->side, watch.emplace(r.watch->bus));
   for (uint32_t k = 0; k < params.threads; ++k) {
     for (unsigned side : {kServer, kClient}) {
       const auto entry = side == kClient ? program->client : program->server;
-      simulation.start(side, fmt::format("{}{}", kSides[side], k), [&, side, k, entry](PciDevice& dev) {
+      simulation.start(side, fmt::format("{}{}", kSideNames[side], k), [&, side, k, entry](PciDevice& dev) {
         entry({.dev = dev, .session = sessions[side], .params = params, .thread = k, .report = reports[side][k]});
       });
     }
@@ -178,6 +138,8 @@ Outcome run(const RunRequest& r) {
   const sim::RunResult result = simulation.run();
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   progress.reset();
+  const bool in_tandem = r.kind[kClient] == "tandem" || r.kind[kServer] == "tandem";
+  if (in_tandem && result.ok()) simulation.settle(sim::kQuietNs);  // then nothing may be left over
 
   // --- the verdict
   const programs::Report client = programs::merge(reports[0]), server = programs::merge(reports[1]);
@@ -194,6 +156,15 @@ Outcome run(const RunRequest& r) {
   if (checks == 0 && out.failure.empty()) say("nothing was checked");
   if (!out.failure.empty()) {
     out.status = result.status == sim::RunStatus::kNoProgress || result.status == sim::RunStatus::kTimeLimit ? kNoProgress : kMismatch;
+  }
+
+  if (!out.failure.empty()) {
+    const bool is_clients = client.failed_at != 0 && (server.failed_at == 0 || client.failed_at <= server.failed_at);
+    const programs::Report& first = is_clients ? client : server;
+    const Time at = first.failed_at != 0 ? first.failed_at : result.end;
+    out.json["failed_at_ns"] = at / kNs;
+    if (first.wrong_bus != 0) out.json["wrong"] = {{"side", is_clients ? kClient : kServer}, {"bus", first.wrong_bus}};
+    if (watch) out.json["written_at_ns"] = watch->last_before(at) / kNs;
   }
 
   // --- the figures
@@ -218,6 +189,7 @@ Outcome run(const RunRequest& r) {
   j["sim_ns"] = sim_ns;
   j["gbps"] = gbps;
   j["msg_per_s"] = sim_ns > 0 ? static_cast<double>(client.ops) / sim_ns * 1e9 : 0;
+  if (client.latency.empty()) j["window"] = client.is_whole ? "whole" : "steady";
   j["wire_limit_gbps"] = limit.payload_gbps;
   j["latency_ns"] = latency_json(client.latency);
   j["half_round_trip"] = program->half_round_trip;
@@ -232,9 +204,12 @@ Outcome run(const RunRequest& r) {
   }
   uint64_t rtl_cycles = 0;
   for (unsigned side = 0; side < 2; ++side) {
-    if (r.kind[side] != "model") rtl_cycles += simulation.device(side).cycles();
+    if (has_rtl(r.kind[side])) rtl_cycles += simulation.device(side).cycles();
   }
   j["rtl_cycles"] = rtl_cycles;
+  for (unsigned side = 0; side < 2; ++side) {
+    if (const std::string text = sim::tandem_report(simulation.device(side)); !text.empty()) j["tandem"][kSideNames[side]] = text;
+  }
   j["sim_end_ns"] = static_cast<double>(result.end) / kNs;
   // Counters of each unit, read as software reads them.
   if (out.status == kGood) {
@@ -242,7 +217,7 @@ Outcome run(const RunRequest& r) {
       simulation.start(side, "counters", [&j, side](PciDevice& dev) {
         for (uint32_t u = 0; u < std::size(kUnits); ++u) {
           const uint32_t at = u * spec::kCountItemsStride;
-          j["units"][kSides[side]][kUnits[u]] = {{"items", dev.read64(0, spec::kCountItemsOffset + at)},
+          j["units"][kSideNames[side]][kUnits[u]] = {{"items", dev.read64(0, spec::kCountItemsOffset + at)},
                                                  {"busy", dev.read64(0, spec::kCountBusyOffset + at)},
                                                  {"stalled", dev.read64(0, spec::kCountStalledOffset + at)}};
         }
@@ -258,48 +233,7 @@ Outcome run(const RunRequest& r) {
 
 Outcome run_child(const RunRequest& r) {
   check(r);
-  int fd[2];
-  if (pipe(fd) != 0) throw Missing("no pipe can be made");
-  std::fflush(nullptr);
-  const pid_t pid = fork();
-  if (pid < 0) throw Missing("no process can be made");
-  if (pid == 0) {
-    close(fd[0]);
-    Outcome o;
-    try {
-      o = run(r);
-    } catch (const std::exception& e) {
-      o.status = kMismatch;
-      o.failure = e.what();
-    }
-    nlohmann::ordered_json j{{"status", static_cast<int>(o.status)}, {"failure", o.failure}, {"json", o.json}};
-    const std::string text = j.dump();
-    for (size_t at = 0; at < text.size();) {
-      const ssize_t n = write(fd[1], text.data() + at, text.size() - at);
-      if (n <= 0) break;
-      at += static_cast<size_t>(n);
-    }
-    std::fflush(nullptr);
-    _exit(0);
-  }
-  close(fd[1]);
-  std::string text;
-  char buffer[65536];
-  for (ssize_t n; (n = read(fd[0], buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<size_t>(n));
-  close(fd[0]);
-  int status = 0;
-  waitpid(pid, &status, 0);
-  Outcome o;
-  if (WIFSIGNALED(status) || text.empty()) {
-    o.status = kMismatch;
-    o.failure = WIFSIGNALED(status) ? fmt::format("the run died of signal {} ({})\n", WTERMSIG(status), strsignal(WTERMSIG(status))) : "the run ended without a result\n";
-    return o;
-  }
-  const auto j = nlohmann::ordered_json::parse(text);
-  o.status = static_cast<ExitStatus>(j["status"].get<int>());
-  o.failure = j["failure"];
-  o.json = j["json"];
-  return o;
+  return in_child([&] { return run(r); });
 }
 
 }  // namespace rnic::app

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,12 @@ namespace rnic::app {
 /// Exit statuses of rnic-sim (architecture section 12).
 enum ExitStatus : int { kGood = 0, kMismatch = 1, kWrongUse = 2, kNoProgress = 3, kMissing = 4 };
 
+/// A byte of a host's memory, by its bus address.
+struct Place {
+  Side side = kClient;
+  uint64_t bus = 0;
+};
+
 struct RunRequest {
   std::string program;
   std::array<std::string, 2> kind{"model", "model"};  // of client and server
@@ -26,12 +33,15 @@ struct RunRequest {
   std::string file_name;
   std::string pcap, tlp, wave;     // paths, empty: none; wave FILE[@FROM..TO] in ns
   bool progress = false;           // on a terminal
+  std::optional<Place> watch{};    // json "written_at_ns": when the device last wrote there, before the failure
 };
 
 struct Outcome {
   ExitStatus status = kGood;
   nlohmann::ordered_json json;     // what --json holds
   std::string failure;             // empty, or what went wrong, in lines
+  double wall_s = 0;               // of the whole child process; 0: there was none
+  uint64_t peak_kib = 0;           // memory that it had at most (what /proc calls VmHWM)
 };
 
 /// Throws Usage and Missing.

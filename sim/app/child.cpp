@@ -1,0 +1,187 @@
+// Child processes. See child.hpp.
+#include "child.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <deque>
+#include <optional>
+
+namespace rnic::app {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::string to_text(const Outcome& o) {
+  return nlohmann::ordered_json{
+      {"status", static_cast<int>(o.status)}, {"failure", o.failure}, {"json", o.json}}
+      .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+Outcome failed(ExitStatus status, const std::string& what) {
+  Outcome o;
+  o.status = status;
+  o.failure = what.ends_with('\n') ? what : what + "\n";
+  return o;
+}
+
+Outcome caught(const std::function<Outcome()>& body) {
+  try {
+    return body();
+  } catch (const Usage& e) {
+    return {.status = kWrongUse, .json = {}, .failure = e.what()};
+  } catch (const Missing& e) {
+    return {.status = kMissing, .json = {}, .failure = e.what()};
+  } catch (const std::exception& e) {
+    return failed(kMismatch, e.what());
+  }
+}
+
+/// One process and the pipe on which its outcome comes.
+class Child {
+ public:
+  Child(const std::function<Outcome()>& body, const ChildLimits& limits) : began_(Clock::now()) {
+    int fd[2];
+    if (pipe(fd) != 0) throw Missing("no pipe can be made");
+    std::fflush(nullptr);
+    pid_ = fork();
+    if (pid_ < 0) throw Missing("no process can be made");
+    if (pid_ == 0) {
+      close(fd[0]);
+      prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody waits for an orphan
+      alarm(limits.wall_s);
+      give(fd[1], to_text(caught(body)));
+      std::fflush(nullptr);
+      _exit(0);
+    }
+    close(fd[1]);
+    fd_ = fd[0];
+  }
+  ~Child() {
+    if (outcome_) return;
+    close(fd_);
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  int fd() const { return fd_; }
+  bool is_over() const { return outcome_.has_value(); }
+  Outcome& outcome() { return *outcome_; }
+
+  /// Takes what has come; at its end, the outcome.
+  void read_some() {
+    std::array<char, 65536> buffer;
+    const ssize_t n = read(fd_, buffer.data(), buffer.size());
+    if (n > 0) {
+      text_.append(buffer.data(), static_cast<size_t>(n));
+      return;
+    }
+    if (n < 0 && errno == EINTR) return;
+    close(fd_);
+    int status = 0;
+    rusage usage{};
+    wait4(pid_, &status, 0, &usage);
+    outcome_ = WIFSIGNALED(status) ? failed(kMismatch, death(WTERMSIG(status)))
+               : text_.empty()     ? failed(kMismatch, "the run ended without a result")
+                                   : parsed();
+    outcome_->wall_s = std::chrono::duration<double>(Clock::now() - began_).count();
+    outcome_->peak_kib = static_cast<uint64_t>(usage.ru_maxrss);
+  }
+
+ private:
+  static void give(int fd, const std::string& text) {
+    for (size_t at = 0; at < text.size();) {
+      const ssize_t n = write(fd, text.data() + at, text.size() - at);
+      if (n <= 0 && errno != EINTR) return;
+      if (n > 0) at += static_cast<size_t>(n);
+    }
+  }
+  static std::string death(int signal) {
+    if (signal == SIGALRM) return "the run took too long and was ended";
+    return fmt::format("the run died of signal {} ({})", signal, strsignal(signal));
+  }
+  Outcome parsed() const {
+    const auto j = nlohmann::ordered_json::parse(text_);
+    Outcome o;
+    o.status = static_cast<ExitStatus>(j["status"].get<int>());
+    o.failure = j["failure"];
+    o.json = j["json"];
+    return o;
+  }
+
+  Clock::time_point began_;
+  pid_t pid_ = -1;
+  int fd_ = -1;
+  std::string text_;
+  std::optional<Outcome> outcome_;
+};
+
+/// Until one more has ended.
+void wait_for_one(std::deque<Child>& children) {
+  for (;;) {
+    std::vector<pollfd> fds;
+    std::vector<Child*> whose;
+    for (Child& c : children) {
+      if (c.is_over()) continue;
+      fds.push_back({c.fd(), POLLIN, 0});
+      whose.push_back(&c);
+    }
+    if (poll(fds.data(), fds.size(), -1) < 0) continue;
+    bool any = false;
+    for (size_t k = 0; k < fds.size(); ++k) {
+      if (fds[k].revents == 0) continue;
+      whose[k]->read_some();
+      any = any || whose[k]->is_over();
+    }
+    if (any) return;
+  }
+}
+
+}  // namespace
+
+void in_children(size_t n, unsigned jobs, const std::function<Outcome(size_t)>& body,
+                 const std::function<bool(size_t, Outcome)>& done, const ChildLimits& limits) {
+  std::deque<Child> children;  // from number `fetched` on
+  size_t started = 0, fetched = 0, running = 0;
+  while (fetched < n) {
+    while (started < n && running < std::max(jobs, 1u)) {
+      children.emplace_back([&body, started] { return body(started); }, limits);
+      ++started;
+      ++running;
+    }
+    wait_for_one(children);
+    running = 0;
+    for (const Child& c : children) running += c.is_over() ? 0 : 1;
+    while (!children.empty() && children.front().is_over()) {
+      Outcome o = std::move(children.front().outcome());
+      children.pop_front();
+      if (o.status == kWrongUse) throw Usage(o.failure);
+      if (o.status == kMissing) throw Missing(o.failure);
+      if (!done(fetched++, std::move(o))) return;
+    }
+  }
+}
+
+Outcome in_child(const std::function<Outcome()>& body, const ChildLimits& limits) {
+  Outcome out;
+  in_children(
+      1, 1, [&](size_t) { return body(); },
+      [&](size_t, Outcome o) {
+        out = std::move(o);
+        return true;
+      },
+      limits);
+  return out;
+}
+
+}  // namespace rnic::app

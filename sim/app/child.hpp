@@ -1,0 +1,28 @@
+// Runs in child processes: SystemC elaborates once a process, and a child that dies is a failure of
+// its own.
+//
+//   Outcome o = in_child([&] { return run(request); });
+//   in_children(12, jobs, [&](size_t i) { return run(requests[i]); }, [&](size_t i, Outcome o) {
+//   ...; return true; });
+#pragma once
+
+#include <functional>
+
+#include "run.hpp"
+
+namespace rnic::app {
+
+struct ChildLimits {
+  unsigned wall_s = 0;  // a child that takes longer is ended; 0: no limit
+};
+
+/// What `body` returned in a child process. Usage and Missing are thrown here; what else it throws,
+/// and how it died, is a failure like another.
+Outcome in_child(const std::function<Outcome()>& body, const ChildLimits& limits = {});
+
+/// body(i) for i below n, up to `jobs` at a time. `done` is called here, in order of i; false
+/// starts no more.
+void in_children(size_t n, unsigned jobs, const std::function<Outcome(size_t)>& body,
+                 const std::function<bool(size_t, Outcome)>& done, const ChildLimits& limits = {});
+
+}  // namespace rnic::app
