@@ -66,6 +66,27 @@ std::vector<Case> cases() {
 }
 INSTANTIATE_TEST_SUITE_P(Pairings, ProgramTest, testing::ValuesIn(cases()), name_of);
 
+// Once the window began with a completion that was already behind the last message, or close to it.
+TEST(Bandwidth, AnyCountGivesASaneRate) {
+  for (const char* program : {"write_bw", "read_bw", "send_bw"}) {
+    double before = 0;
+    for (const char* count : {"count=1", "count=2", "count=8", "count=64", "count=600"}) {
+      for (const auto& [size, both] : {std::pair{"size=64", "both=0"}, {"size=64", "both=1"}, {"size=65536", "both=0"}, {"size=4097", "both=1"}}) {
+        const RunRequest r = request({program, "model", "model", {count, size, both}});
+        const Outcome o = run_child(r);
+        ASSERT_EQ(o.status, kGood) << o.failure << reproduce(r);
+        const double gbps = o.json["gbps"], limit = o.json["wire_limit_gbps"];
+        EXPECT_GT(gbps, 0) << reproduce(r);
+        EXPECT_LT(gbps, limit * 1.01) << reproduce(r);
+        EXPECT_GT(o.json["ops"].get<uint64_t>(), 0u) << reproduce(r);
+        if (std::string(size) != "size=65536") continue;  // more of a bulk transfer never looks slower
+        EXPECT_GT(gbps, before * 0.98) << reproduce(r);
+        before = gbps;
+      }
+    }
+  }
+}
+
 TEST(Determinism, SameCommandTwiceGivesTheSameBytesAndTimes) {
   const auto once = [](const std::string& pcap) {
     RunRequest r = request({"write_bw", "rtl", "model", {"size=2000", "count=20", "warmup=2"}});

@@ -1,8 +1,13 @@
-// Random host programs on pairings of devices, and the regression itself: plans follow from their seed, classes are all drawn, a run that
-// fails says so and shrinks.
+// Random host programs on pairings of devices, and the regression itself: plans follow from their
+// seed, classes are all drawn, a run that fails says so and shrinks.
+#include "regress.hpp"
+
 #include <gtest/gtest.h>
 
-#include "regress.hpp"
+#include <filesystem>
+#include <thread>
+
+#include "devices.hpp"
 
 namespace rnic::app {
 namespace {
@@ -10,12 +15,13 @@ namespace {
 using regress::Op;
 using regress::Plan;
 
-RegressRequest request(const char* client, const char* server, uint64_t ops, std::vector<const char*> settings = {}) {
+RegressRequest request(const char* client, const char* server, uint64_t ops,
+                       std::vector<const char*> settings = {}) {
   RegressRequest r;
   r.kind = {client, server};
   r.ops = ops;
   r.quiet = true;
-  r.shrink_s = 0;
+  r.jobs = std::max(1u, std::thread::hardware_concurrency());
   for (const char* s : settings) r.config.set(s, "test");
   return r;
 }
@@ -28,15 +34,29 @@ struct Case {
 class RegressTest : public testing::TestWithParam<Case> {};
 
 TEST_P(RegressTest, MemoryAndCompletionsAreAsPlanned) {
-  RegressRequest r = request(GetParam().client, GetParam().server, GetParam().ops, GetParam().settings);
+  RegressRequest r =
+      request(GetParam().client, GetParam().server, GetParam().ops, GetParam().settings);
   r.seed = GetParam().seed;
+  r.quiet = false;  // the table of what was drawn
   EXPECT_EQ(run_regression(r), kGood);
 }
-INSTANTIATE_TEST_SUITE_P(Pairings, RegressTest,
-                         testing::Values(Case{"model", "model", 2000, 1, {}}, Case{"model", "model", 1000, 2, {"build=minimum"}}, Case{"rtl", "rtl", 250, 4, {}},
-                                         Case{"rtl", "rtl", 60, 3, {}}, Case{"rtl", "rtl", 120, 5, {"build=minimum"}}, Case{"rtl", "model", 120, 6, {}},
-                                         Case{"model", "rtl", 120, 7, {}}, Case{"rtl", "rtl", 120, 8, {"reset_seed=7"}}),
-                         [](const auto& info) { return std::string(info.param.client) + "_" + info.param.server + "_seed" + std::to_string(info.param.seed); });
+
+std::vector<Case> cases() {
+  std::vector<Case> all = {{"rtl", "model", 4000, 1, {"build=minimum"}},
+                           {"model", "rtl", 1000, 2000, {"build=minimum"}},
+                           {"rtl", "rtl", 500, 3000, {"build=minimum"}},
+                           {"rtl", "rtl", 1000, 4000, {}},
+                           {"rtl", "rtl", 250, 5000, {"reset_seed=7"}},
+                           {"model", "model", 4000, 6000, {}},
+                           {"model", "model", 4000, 7000, {"build=minimum"}}};
+  if (std::ranges::find(device_kinds(), "tandem") != device_kinds().end())
+    all.push_back({"tandem", "model", 10000, 10000, {}});
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Pairings, RegressTest, testing::ValuesIn(cases()), [](const auto& info) {
+  return fmt::format("{}_{}_seed{}", info.param.client, info.param.server, info.param.seed);
+});
 
 TEST(Plans, SameSeedGivesTheSamePlan) {
   EXPECT_EQ(regress::generate(5, 100, {}).describe(), regress::generate(5, 100, {}).describe());
@@ -44,10 +64,13 @@ TEST(Plans, SameSeedGivesTheSamePlan) {
 }
 
 TEST(Plans, TwoThousandOperationsDrawEveryClass) {
-  for (const uint64_t first : {1u, 1000u, 70000u}) {
-    regression::Coverage c;
-    for (uint64_t k = 0; k < 8; ++k) c.count(regress::generate(first + k, 250, {}));
-    EXPECT_TRUE(c.empty(true).empty()) << "first seed " << first << ": " << c.empty(true)[0];
+  for (const bool minimum : {false, true}) {
+    for (const uint64_t first : {1u, 1000u, 70000u}) {
+      regression::Coverage c;
+      for (uint64_t k = 0; k < 8; ++k)
+        c.count(regress::generate(first + k, 250, {.minimum = minimum}));
+      EXPECT_TRUE(c.empty(true).empty()) << "first seed " << first << ": " << c.empty(true)[0];
+    }
   }
 }
 
@@ -61,9 +84,12 @@ TEST(Plans, NoTwoOperationsWriteTheSameByte) {
     for (const auto& o : p.ops) {
       const bool is_read = o.op == Op::kRead;
       auto& bytes = written.landing[is_read ? o.side : 1 - o.side][o.qp];
-      for (const auto& piece : is_read ? o.local : o.op == Op::kWrite ? std::vector<regress::Piece>{o.remote} : o.receive) {
+      for (const auto& piece : is_read              ? o.local
+                               : o.op == Op::kWrite ? std::vector<regress::Piece>{o.remote}
+                                                    : o.receive) {
         ASSERT_LE(piece.offset + piece.length, bytes.size()) << o.describe();
-        for (uint32_t i = 0; i < piece.length; ++i) ASSERT_EQ(bytes[piece.offset + i]++, 0) << o.describe();
+        for (uint32_t i = 0; i < piece.length; ++i)
+          ASSERT_EQ(bytes[piece.offset + i]++, 0) << o.describe();
       }
     }
   }
@@ -80,7 +106,9 @@ TEST(Plans, ReferenceMovesTheBytesOfAWrite) {
   Plan p = regress::generate(9, 250, {});
   std::set<uint32_t> one;
   for (const auto& o : p.ops) {
-    if (o.op == Op::kWrite && o.length > 100 && o.local.size() == 1 && !o.local_landing && one.empty()) one = {o.number};
+    if (o.op == Op::kWrite && o.length > 100 && o.local.size() == 1 && !o.local_landing &&
+        one.empty())
+      one = {o.number};
   }
   ASSERT_EQ(one.size(), 1u);
   p.keep(one);
@@ -91,15 +119,104 @@ TEST(Plans, ReferenceMovesTheBytesOfAWrite) {
   EXPECT_TRUE(std::equal(from, from + o.length, to));
 }
 
-TEST(Failure, IsToldWithTheCommandAndShrunk) {
-  RegressRequest r = request("model", "model", 60, {"client.pcie_error_status=3", "client.pcie_error_nth=150"});
-  r.shrink_s = 20;
+struct Told {
+  int status;
+  std::string said, shown;
+};
+Told told(const RegressRequest& r) {
   testing::internal::CaptureStderr();
-  EXPECT_NE(run_regression(r), kGood);
-  const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_NE(said.find("reproduce: rnic-sim regress --client model --server model --seed 1 --set ops=60"), std::string::npos) << said;
-  EXPECT_NE(said.find("smallest plan that fails"), std::string::npos) << said;
-  EXPECT_NE(said.find("--set keep="), std::string::npos) << said;
+  testing::internal::CaptureStdout();
+  const int status = run_regression(r);
+  return {status, testing::internal::GetCapturedStderr(), testing::internal::GetCapturedStdout()};
+}
+
+/// What stands between two words, the last time.
+std::string between(const std::string& text, const std::string& from, const std::string& to) {
+  const size_t at = text.rfind(from);
+  if (at == std::string::npos) return "";
+  const size_t begin = at + from.size();
+  return text.substr(begin, text.find(to, begin) - begin);
+}
+
+/// A deliberate fault of the test alone: nobody may Read more than 1000 bytes.
+std::string no_long_read(const regress::Operation& o) {
+  return o.op == Op::kRead && o.length > 1000 ? "this one is not allowed" : "";
+}
+
+TEST(Failure, IsToldWithTheCommandAndShrunkToOneOperation) {
+  RegressRequest r = request("model", "model", 60);
+  r.seed = 8;
+  r.also = no_long_read;
+  const Told t = told(r);
+  EXPECT_EQ(t.status, kMismatch);
+  EXPECT_NE(t.said.find("seed 8: "), std::string::npos) << t.said;
+  EXPECT_NE(t.said.find("this one is not allowed"), std::string::npos) << t.said;
+  EXPECT_NE(t.said.find("reproduce: rnic-sim regress --client model --server model --seed 8 "
+                        "--set ops=60\n"),
+            std::string::npos)
+      << t.said;
+  EXPECT_NE(t.said.find("smallest plan that fails"), std::string::npos) << t.said;
+  const std::string keep = between(t.said, "--set keep=", " ");
+  EXPECT_EQ(keep.find(','), std::string::npos) << keep;
+
+  // The last line's command fails in the same way, and only because of the one that stayed.
+  r.keep = keep;
+  r.simple = between(t.said, "--set simple=", "\n");
+  r.shrink_s = 0;
+  EXPECT_NE(told(r).said.find("this one is not allowed"), std::string::npos);
+  const Plan smallest = regression::make_plan(r, r.seed, 60);
+  ASSERT_EQ(smallest.numbers().size(), 1u);
+  EXPECT_NE(no_long_read(smallest.ops[0]), "") << smallest.ops[0].describe();
+  EXPECT_FALSE(smallest.ops[0].fence || smallest.ops[0].joined || smallest.ops[0].push);
+}
+
+TEST(Failure, OfADeviceIsToldAndShrunk) {
+  RegressRequest r =
+      request("model", "model", 60, {"client.pcie_error_status=3", "client.pcie_error_nth=150"});
+  r.shrink_s = 20;
+  const Told t = told(r);
+  EXPECT_EQ(t.status, kMismatch);
+  EXPECT_NE(t.said.find("--set client.pcie_error_status=3"), std::string::npos) << t.said;
+  EXPECT_NE(t.said.find("smallest plan that fails"), std::string::npos) << t.said;
+}
+
+TEST(Failure, OnRtlLeavesAWaveform) {
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(testing::TempDir());
+  RegressRequest r = request("model", "rtl", 12);
+  r.seed = 8;
+  r.also = no_long_read;
+  r.shrink_s = 5;
+  const Told t = told(r);
+  EXPECT_NE(t.said.find("waveform: regress-seed8.server.fst from "), std::string::npos) << t.said;
+  EXPECT_GT(std::filesystem::file_size("regress-seed8.server.fst"), 10'000u);
+  EXPECT_FALSE(std::filesystem::exists("regress-seed8.client.fst"));
+  std::filesystem::current_path(before);
+}
+
+TEST(Coverage, ClassThatWasNeverDrawnIsAFailure) {
+  RegressRequest r = request("model", "model", 60);
+  EXPECT_EQ(told(r).status, kGood);  // too few to ask for
+  r.coverage_from = 60;
+  const Told t = told(r);
+  EXPECT_EQ(t.status, kMismatch);
+  EXPECT_NE(t.said.find("never drawn: "), std::string::npos) << t.said;
+}
+
+TEST(Jobs, ChangeNothingButTheTime) {
+  RegressRequest r = request("model", "model", 1500);
+  r.quiet = false;
+  r.also = no_long_read;
+  r.shrink_s = 0;
+  const auto without_time = [](const std::string& s) {
+    return s.substr(0, s.rfind(" us simulated"));
+  };
+  r.jobs = 1;
+  const Told one = told(r);
+  r.jobs = 3;
+  const Told three = told(r);
+  EXPECT_EQ(one.said, three.said);
+  EXPECT_EQ(without_time(one.shown), without_time(three.shown));
 }
 
 }  // namespace

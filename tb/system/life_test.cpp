@@ -1,0 +1,164 @@
+// docs/life-of-a-write.md: what of it can be seen at the device's boundary happens in the page's
+// order. With a WQE fetched from its ring, and with one that its doorbell carries.
+#include "platform/activity.hpp"
+#include "support/seed.hpp"
+#include "world.hpp"
+
+namespace rnic::tb {
+namespace {
+
+using namespace verbs;
+
+constexpr uint64_t kTarget = 0x10000000;
+constexpr uint32_t kBytes = 300;
+
+struct Step {
+  std::string what;
+  Time at = 0;
+};
+
+/// What passes a host's PCIe, named by where it goes.
+class Watch final : public sim::PcieObserver {
+ public:
+  explicit Watch(std::vector<Step>& steps) : steps_(steps) {}
+  struct Range {
+    std::string name;
+    uint64_t from = 0, to = 0;
+  };
+  std::vector<Range> ranges;
+  bool on = false;
+  void add(const std::string& name, const DmaBuffer& b) {
+    for (const uint64_t page : b.pages()) ranges.push_back({name, page, page + b.page_size()});
+  }
+
+ private:
+  void note(Time at, const std::string& what) {
+    if (on) steps_.push_back({what, at});
+  }
+  std::string name(uint64_t address) const {
+    for (const Range& r : ranges) {
+      if (address >= r.from && address < r.to) return r.name;
+    }
+    return "elsewhere";
+  }
+  void on_mmio(Time at, const sim::Mmio& m) override {
+    if (m.is_write && m.bar == 2) note(at, m.bytes == 64 ? "push" : "doorbell");
+  }
+  void on_read_issued(Time at, const sim::DmaRead& r) override {
+    note(at, "read " + name(r.address));
+  }
+  void on_write_issued(Time at, const sim::DmaWrite& w) override {
+    const bool msi =
+        w.address >= sim::RootComplex::kMsiBase && w.address < sim::RootComplex::kMsiBase + 0x1000;
+    note(at, msi ? std::string("MSI-X") : "write " + name(w.address));
+  }
+  std::vector<Step>& steps_;
+};
+
+struct Param {
+  bool push;
+  Kinds kind;
+};
+class Life : public testing::TestWithParam<Param> {};
+
+TEST_P(Life, StepsComeInThePagesOrder) {
+  in_child([] {
+    const auto [push, kind] = GetParam();
+    World w({.kind = kind, .settings = {"build=minimum"}});
+    std::vector<Step> steps;
+    Watch requester(steps), responder(steps);
+    w.simulation().observe(kClient, requester);
+    w.simulation().observe(kServer, responder);
+    bool ready = false, done = false, there = false;
+    uint32_t key = 0;
+    w.tap(kClient).on_tx = [&](sim::Record&) {
+      if (requester.on) steps.push_back({"llp_tx", sim::kernel_now()});
+      return true;
+    };
+    w.run(
+        [&](Host& h) {
+          h.open();
+          Region data = h.region(4096);
+          fill(data.buffer.bytes(), 1);
+          Endpoint& e = h.endpoint(Host::kCap, push);
+          h.connect(e);
+          h.until("the server", [&] { return ready; });
+          requester.add("WQE", e.qp.core()->sq);
+          requester.add("payload", data.buffer);
+          requester.add("CQE", h.cq.core()->ring.memory);
+          requester.on = responder.on = true;
+          const uint64_t id = e.write(data.sge(64, kBytes), key, kTarget + 7);
+          must(h.cq.req_notify_cq(), "arm");
+          must(h.cq.get_cq_event(h.dev.now() + kMs), "event");
+          h.until_complete(e, "Write");
+          EXPECT_EQ(e.wc(id).status, IBV_WC_SUCCESS);
+          h.until("the bytes", [&] { return there; });
+          h.rest(2 * kUs);
+          requester.on = responder.on = false;
+          done = true;
+          must(e.connection.disconnect(), "disconnect");
+        },
+        [&](Host& h) {
+          h.open();
+          Region data = h.region(4096, Host::kAll, kTarget);
+          key = data.mr.rkey();
+          responder.add("placed", data.buffer);
+          Endpoint& e = h.endpoint();
+          h.accept(e);
+          ready = true;
+          h.until("the bytes",
+                  [&] { return *data.at(7 + kBytes - 1) == pattern(1, 64 + kBytes - 1); });
+          EXPECT_EQ(wrong({data.at(7), kBytes}, 1, 64), 0u);
+          there = true;
+          h.until("the end", [&] { return done; });
+          EXPECT_TRUE(e.done.empty());  // step 26: software is told nothing
+          must(e.connection.wait_disconnected(h.dev.now() + kMs), "end");
+          must(e.connection.disconnect(), "disconnect");
+        });
+    for (const auto& s : w.tap(kServer).taken) {
+      if (s.record.is_stream || s.record.data.size() < kBytes) continue;
+      steps.push_back({"llp_rx", s.at});
+    }
+    const auto find = [&](const std::string& what, bool last = false) -> std::optional<Time> {
+      std::optional<Time> t;
+      for (const Step& s : steps) {
+        if (s.what == what && (!t || (last ? s.at > *t : s.at < *t))) t = s.at;
+      }
+      return t;
+    };
+    // Requester: steps 2 and 3, 5, 12, 15, 17. Responder: steps 15, 19, 26.
+    std::vector<std::vector<std::string>> chains = {
+        {push ? "push" : "doorbell", "read WQE", "read payload", "llp_tx", "write CQE", "MSI-X"},
+        {"llp_tx", "llp_rx", "write placed"}};
+    if (push) chains[0].erase(chains[0].begin() + 1);
+    EXPECT_EQ(find("read WQE").has_value(), !push);
+    for (const auto& chain : chains) {
+      std::optional<Time> before;
+      for (const std::string& what : chain) {
+        const auto at = find(what);
+        ASSERT_TRUE(at) << what << " was not seen";
+        if (before) {
+          EXPECT_GE(*at, *before) << what;
+        }
+        // On RTL each takes at least a cycle of its own (102400/33 ps).
+        if (before && kind == kRtl && what != "llp_rx") {
+          EXPECT_GE(*at, *before + 3000) << what;
+        }
+        before = find(what, true);
+      }
+    }
+    EXPECT_FALSE(find("read elsewhere"));
+    EXPECT_FALSE(find("write payload"));
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, Life,
+                         testing::Values(Param{false, kModel}, Param{true, kModel},
+                                         Param{false, kRtl}, Param{true, kRtl}),
+                         [](const auto& info) {
+                           return std::string(info.param.push ? "push_" : "fetch_") +
+                                  info.param.kind[0];
+                         });
+
+}  // namespace
+}  // namespace rnic::tb

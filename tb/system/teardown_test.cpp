@@ -1,0 +1,223 @@
+// How connections end while work is outstanding: whichever way, every work request completes
+// exactly once at both sides (world.hpp's Endpoint sees to it), and no byte is written afterwards.
+// R5040-6.2-01 to 03, 8.1.1-04, 06.
+#include "world.hpp"
+
+namespace rnic::tb {
+namespace {
+
+using namespace verbs;
+using spec::Cause;
+
+constexpr uint64_t kTarget = 0x10000000;
+constexpr uint32_t kBig = 60'000;
+
+class Teardown : public testing::TestWithParam<Kinds> {
+ protected:
+  World make() { return World({.kind = GetParam(), .settings = {"build=minimum"}}); }
+  uint32_t key = 0;
+  bool ready = false, closing = false, client_done = false, server_done = false;
+};
+
+/// The server has nothing of its own to send and closes while the client's Reads are in service:
+/// they are answered before the FIN, and no record follows it.
+TEST_P(Teardown, GracefulCloseWithReadsInService) {
+  in_child([this] {
+    World w = make();
+    w.run(
+        [&](Host& h) {
+          h.open();
+          Region data = h.region(4 * kBig);
+          Endpoint& e = h.endpoint();
+          h.connect(e);
+          h.until("the server", [&] { return ready; });
+          std::vector<uint64_t> reads;
+          for (uint32_t i = 0; i < 4; ++i)
+            reads.push_back(e.read(data.sge(i * kBig, kBig), key, kTarget + i * 1000));
+          // The first response is on its way.
+          h.until("the first byte", [&] { return *data.at(0) == pattern(2, 0); });
+          closing = true;
+          h.until_complete(e, "Reads");
+          for (uint32_t i = 0; i < 4; ++i) {
+            EXPECT_EQ(e.wc(reads[i]).status, IBV_WC_SUCCESS) << i;
+            EXPECT_EQ(wrong(data.buffer.bytes().subspan(i * kBig, kBig), 2, i * 1000), 0u) << i;
+          }
+          client_done = true;
+          must(e.connection.disconnect(), "disconnect");
+          EXPECT_TRUE(h.quiet());
+        },
+        [&](Host& h) {
+          h.open();
+          Region data = h.region(2 * kBig, Host::kAll, kTarget);
+          fill(data.buffer.bytes(), 2);
+          key = data.mr.rkey();
+          Endpoint& e = h.endpoint();
+          const uint64_t receive = e.receive(data.sge(0, 64));
+          h.accept(e);
+          ready = true;
+          h.until("the client's Reads", [&] { return closing; });
+          must(e.connection.disconnect(), "disconnect");
+          EXPECT_EQ(must(e.qp.query(), "query").cause, static_cast<uint32_t>(Cause::kNone));
+          h.until_complete(e, "flush");
+          EXPECT_EQ(e.wc(receive).status, IBV_WC_WR_FLUSH_ERR);
+          EXPECT_TRUE(h.quiet());
+          h.until("the client", [&] { return client_done; });
+        });
+  });
+}
+
+/// Each side aborts in the middle of its own large transfers.
+TEST_P(Teardown, AbortInALargeTransfer) {
+  for (const Side who : {kClient, kServer}) {
+    ready = client_done = server_done = false;
+    in_child([this, who] {
+      World w = make();
+      bool moving = false;
+      w.run(
+          [&](Host& h) {
+            h.open();
+            Region data = h.region(2 * kBig);
+            Endpoint& e = h.endpoint();
+            h.connect(e);
+            h.until("the server", [&] { return ready; });
+            std::vector<uint64_t> ids;
+            for (int i = 0; i < 4; ++i) {
+              ids.push_back(e.write(data.sge(0, kBig), key, kTarget));
+              ids.push_back(e.read(data.sge(kBig, kBig), key, kTarget + kBig));
+            }
+            ids.push_back(e.send(data.sge(0, 64)));
+            const uint64_t receive = e.receive(data.sge(0, 64));
+            h.until("bytes", [&] { return w.tap(kServer).taken.size() > 20; });
+            moving = true;
+            if (who == kClient) {
+              must(e.qp.modify(IBV_QPS_ERR), "abort");
+            } else {
+              EXPECT_EQ(h.event().cause, static_cast<uint32_t>(Cause::kLlpLost));
+            }
+            h.until_complete(e, "completions");
+            EXPECT_EQ(e.done.size(), ids.size() + 1);
+            EXPECT_EQ(e.wc(ids.back()).status, IBV_WC_WR_FLUSH_ERR);
+            EXPECT_EQ(e.wc(receive).status, IBV_WC_WR_FLUSH_ERR);
+            client_done = true;
+            must(e.qp.destroy(), "destroy");
+            EXPECT_TRUE(h.quiet());
+            h.until("the server's end", [&] { return server_done; });
+          },
+          [&](Host& h) {
+            h.open();
+            Region data = h.region(2 * kBig, Host::kAll, kTarget);
+            key = data.mr.rkey();
+            Endpoint& e = h.endpoint();
+            (void)e.receive(data.sge(0, 64));
+            (void)e.receive(data.sge(0, 64));
+            h.accept(e);
+            ready = true;
+            h.until("bytes", [&] { return moving; });
+            if (who == kServer) {
+              must(e.qp.modify(IBV_QPS_ERR), "abort");
+            } else {
+              EXPECT_EQ(h.event().cause, static_cast<uint32_t>(Cause::kLlpLost));
+            }
+            h.until_complete(e, "completions");
+            EXPECT_EQ(e.done.size(), 2u);
+            for (const Wc& wc : e.done) EXPECT_EQ(wc.status, IBV_WC_WR_FLUSH_ERR);
+            // Drained is drained: nothing is written any more.
+            must(e.qp.destroy(), "destroy");
+            fill(data.buffer.bytes(), 9);
+            h.until("the client's end", [&] { return client_done; });
+            h.rest(20 * kUs);
+            EXPECT_EQ(wrong(data.buffer.bytes(), 9), 0u);
+            EXPECT_TRUE(h.quiet());
+            server_done = true;
+          });
+    });
+  }
+}
+
+/// destroy_mr while Writes come in: once it is answered no byte changes, and the next segment draws
+/// 1/1/00.
+TEST_P(Teardown, RegionGoesDuringATransfer) {
+  in_child([this] {
+    World w = make();
+    w.run(
+        [&](Host& h) {
+          h.open();
+          Region data = h.region(kBig);
+          fill(data.buffer.bytes(), 1);
+          Endpoint& e = h.endpoint();
+          h.connect(e);
+          h.until("the server", [&] { return ready; });
+          size_t posted = 0;
+          for (; posted < 16; ++posted) (void)e.write(data.sge(0, kBig), key, kTarget);
+          const AsyncEvent event = h.event();
+          EXPECT_EQ(event.cause, static_cast<uint32_t>(Cause::kPeerTerminate));
+          EXPECT_EQ(event.peer_term, 0x1100);
+          h.until_complete(e, "completions");
+          EXPECT_EQ(e.done.size(), posted);
+          EXPECT_EQ(e.done.back().status, IBV_WC_WR_FLUSH_ERR);
+          client_done = true;
+          h.until("the server's end", [&] { return server_done; });
+        },
+        [&](Host& h) {
+          h.open();
+          Region data = h.region(kBig, Host::kAll, kTarget);
+          key = data.mr.rkey();
+          Endpoint& e = h.endpoint();
+          h.accept(e);
+          ready = true;
+          h.until("the first bytes", [&] { return *data.at(0) == pattern(1, 0); });
+          must(data.mr.dereg(), "destroy_mr");
+          fill(data.buffer.bytes(), 9);
+          EXPECT_EQ(h.event().cause, static_cast<uint32_t>(Cause::kDdpTaggedStag));
+          h.until("the client's end", [&] { return client_done; });
+          h.rest(10 * kUs);
+          EXPECT_EQ(wrong(data.buffer.bytes(), 9), 0u);
+          server_done = true;
+        });
+  });
+}
+
+/// destroy_mr of the requester's own source: the Write fails, with what was posted behind it.
+TEST_P(Teardown, SourceGoesDuringATransfer) {
+  in_child([this] {
+    World w = make();
+    w.run(
+        [&](Host& h) {
+          h.open();
+          Region data = h.region(kBig);
+          Endpoint& e = h.endpoint();
+          h.connect(e);
+          h.until("the server", [&] { return ready; });
+          for (int i = 0; i < 16; ++i) (void)e.write(data.sge(0, kBig), key, kTarget);
+          h.until("the first Write", [&] { return !e.done.empty(); });
+          must(data.mr.dereg(), "destroy_mr");
+          EXPECT_EQ(h.event().cause, static_cast<uint32_t>(Cause::kLocalCatastrophic));
+          h.until_complete(e, "completions");
+          ASSERT_EQ(e.done.size(), 16u);
+          size_t at = 0;
+          while (e.done[at].status == IBV_WC_SUCCESS) ++at;
+          EXPECT_EQ(e.done[at].status, IBV_WC_LOC_PROT_ERR);
+          for (++at; at < 16; ++at) EXPECT_EQ(e.done[at].status, IBV_WC_WR_FLUSH_ERR);
+          client_done = true;
+          h.until("the server's end", [&] { return server_done; });
+        },
+        [&](Host& h) {
+          h.open();
+          Region data = h.region(kBig, Host::kAll, kTarget);
+          key = data.mr.rkey();
+          Endpoint& e = h.endpoint();
+          h.accept(e);
+          ready = true;
+          const AsyncEvent event = h.event();
+          EXPECT_EQ(event.cause, static_cast<uint32_t>(Cause::kPeerTerminate));
+          EXPECT_EQ(event.peer_term, 0x0000);
+          h.until("the client's end", [&] { return client_done; });
+          server_done = true;
+        });
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, Teardown, testing::Values(kModel, kRtl), name_of_kinds);
+
+}  // namespace
+}  // namespace rnic::tb

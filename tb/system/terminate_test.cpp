@@ -1,0 +1,377 @@
+// Errors from end to end: what one host does wrong, the Terminate that the other's device answers
+// with, byte for byte, and what both hosts see: statuses, flushes exactly once, events. A second
+// connection of the same two devices goes on. requirements.md 5.2, 6, 7; R5040-4.8-01 to 26, 5.4-01
+// to 09, 6.2.1-01 to 05, 7-01, 7.1-01 to 04, 7.2-02, 06, 09, 10, 8.1.1-01, 03, 05.
+#include "world.hpp"
+
+namespace rnic::tb {
+namespace {
+
+using namespace verbs;
+using spec::Cause;
+
+constexpr uint64_t kTarget = 0x10000000;  // address of the server's open region
+constexpr uint32_t kTargetBytes = 8192;
+constexpr uint32_t kShort = 48;  // bytes of the receives
+
+/// What the sides know of each other.
+struct Shared {
+  uint32_t open = 0, foreign = 0, no_read = 0;  // keys of the server
+  uint64_t foreign_at = 0, no_read_at = 0;
+  bool greeted = false, ready = false, client_done = false, server_done = false;
+  uint32_t sink = 0;  // of the client's Read
+  uint64_t sink_at = 0;
+};
+
+struct Case {
+  const char* name;
+  uint8_t layer, type, code;
+  Cause cause;             // at the server
+  EventType event;         // at the server
+  WcStatus offender;       // at the client
+  unsigned receives;       // that the server posts behind the greeting's
+  WcStatus first_receive;  // of those
+  /// Posts the offender; `data` has 256 bytes.
+  std::function<uint64_t(Endpoint&, const Region& data, const Shared&)> offend;
+  /// The offender's FPDU is changed on its way.
+  std::function<Bytes(Bytes)> forge;
+  /// What the Terminate has behind its first four bytes: length and headers of the segment.
+  std::function<Bytes(const Shared&)> headers;
+};
+
+/// Without the CRC, which the forged FPDU gets anew.
+Bytes changed(Bytes f, size_t at, uint8_t to) {
+  f.resize(f.size() - 4);
+  f[at] = to;
+  return with_crc(f);
+}
+
+std::vector<Case> cases() {
+  const auto nothing = [](const Shared&) { return Bytes{}; };
+  const auto send = [](uint32_t bytes) {
+    return [bytes](Endpoint& e, const Region& d, const Shared&) { return e.send(d.sge(0, bytes)); };
+  };
+  return {
+      {"Tagged_1_1_00_no_such_STag",
+       1,
+       1,
+       0x00,
+       Cause::kDdpTaggedStag,
+       IBV_EVENT_QP_ACCESS_ERR,
+       IBV_WC_SUCCESS,
+       3,
+       IBV_WC_WR_FLUSH_ERR,
+       [](Endpoint& e, const Region& d, const Shared& s) {
+         return e.write(d.sge(0, 5), s.open ^ 0x5a, kTarget);
+       },
+       {},
+       [](const Shared& s) { return hex("0013") + tagged(0x0, s.open ^ 0x5a, kTarget); }},
+      {"Tagged_1_1_01_bounds",
+       1,
+       1,
+       0x01,
+       Cause::kDdpTaggedBounds,
+       IBV_EVENT_QP_ACCESS_ERR,
+       IBV_WC_SUCCESS,
+       3,
+       IBV_WC_WR_FLUSH_ERR,
+       [](Endpoint& e, const Region& d, const Shared& s) {
+         return e.write(d.sge(0, 100), s.open, kTarget + kTargetBytes - 99);
+       },
+       {},
+       [](const Shared& s) {
+         return hex("0072") + tagged(0x0, s.open, kTarget + kTargetBytes - 99);
+       }},
+      {"Tagged_1_1_02_other_PD",
+       1,
+       1,
+       0x02,
+       Cause::kDdpTaggedAssoc,
+       IBV_EVENT_QP_ACCESS_ERR,
+       IBV_WC_SUCCESS,
+       3,
+       IBV_WC_WR_FLUSH_ERR,
+       [](Endpoint& e, const Region& d, const Shared& s) {
+         return e.write(d.sge(0, 64), s.foreign, s.foreign_at);
+       },
+       {},
+       [](const Shared& s) { return hex("004e") + tagged(0x0, s.foreign, s.foreign_at); }},
+      {"Untagged_1_2_02_no_receive",
+       1,
+       2,
+       0x02,
+       Cause::kDdpUntaggedNoBuffer,
+       IBV_EVENT_QP_FATAL,
+       IBV_WC_SUCCESS,
+       0,
+       IBV_WC_SUCCESS,
+       send(20),
+       {},
+       [](const Shared&) { return hex("0026") + untagged(0x3, 0, 2); }},
+      {"Untagged_1_2_03_MSN", 1, 2, 0x03, Cause::kDdpUntaggedMsn, IBV_EVENT_QP_FATAL,
+       IBV_WC_SUCCESS, 3, IBV_WC_WR_FLUSH_ERR, send(20),
+       [](const Bytes& f) { return changed(f, 2 + 13, 3); },
+       [](const Shared&) { return hex("0026") + untagged(0x3, 0, 3); }},
+      {"Untagged_1_2_05_too_long",
+       1,
+       2,
+       0x05,
+       Cause::kDdpUntaggedTooLong,
+       IBV_EVENT_QP_FATAL,
+       IBV_WC_SUCCESS,
+       3,
+       IBV_WC_LOC_LEN_ERR,
+       send(kShort + 1),
+       {},
+       [](const Shared&) { return hex("0043") + untagged(0x3, 0, 2); }},
+      {"Read_0_1_01_bounds",
+       0,
+       1,
+       0x01,
+       Cause::kRdmapBounds,
+       IBV_EVENT_QP_ACCESS_ERR,
+       IBV_WC_REM_ACCESS_ERR,
+       3,
+       IBV_WC_WR_FLUSH_ERR,
+       [](Endpoint& e, const Region& d, const Shared& s) {
+         return e.read(d.sge(0, 100), s.open, kTarget + kTargetBytes - 99);
+       },
+       {},
+       [](const Shared& s) {
+         return hex("002e") + untagged(0x1, 1, 1) +
+                read_request(s.sink, s.sink_at, 100, s.open, kTarget + kTargetBytes - 99);
+       }},
+      {"Read_0_1_02_rights",
+       0,
+       1,
+       0x02,
+       Cause::kRdmapRights,
+       IBV_EVENT_QP_ACCESS_ERR,
+       IBV_WC_REM_ACCESS_ERR,
+       3,
+       IBV_WC_WR_FLUSH_ERR,
+       [](Endpoint& e, const Region& d, const Shared& s) {
+         return e.read(d.sge(0, 100), s.no_read, s.no_read_at);
+       },
+       {},
+       [](const Shared& s) {
+         return hex("002e") + untagged(0x1, 1, 1) +
+                read_request(s.sink, s.sink_at, 100, s.no_read, s.no_read_at);
+       }},
+      {"Opcode_0_2_06_Send_with_Invalidate", 0, 2, 0x06, Cause::kRdmapOpcode, IBV_EVENT_QP_FATAL,
+       IBV_WC_SUCCESS, 3, IBV_WC_WR_FLUSH_ERR, send(20),
+       [](const Bytes& f) { return changed(f, 3, 0x44); },
+       [](const Shared&) { return hex("0026") + untagged(0x4, 0, 2); }},
+      {"Crc_2_0_02", 2, 0, 0x02, Cause::kMpaCrc, IBV_EVENT_QP_FATAL, IBV_WC_SUCCESS, 3,
+       IBV_WC_WR_FLUSH_ERR, send(20),
+       [](Bytes f) {
+         f[30] ^= 0x10;
+         return f;
+       },
+       nothing},
+  };
+}
+
+struct Param {
+  Case what;
+  Kinds kind;
+};
+std::vector<Param> params() {
+  std::vector<Param> all;
+  for (const Case& c : cases()) {
+    all.push_back({c, kModel});
+    all.push_back({c, kRtl});
+  }
+  return all;
+}
+
+class TerminateTest : public testing::TestWithParam<Param> {
+ protected:
+  void run();
+  void client(Host& h);
+  void server(Host& h);
+  Shared shared;
+  bool forging = false;
+  Bytes the_terminate;  // as the client's device got it
+};
+
+TEST_P(TerminateTest, IsSentOnceAndBothSidesKnow) {
+  in_child([this] { run(); });
+}
+
+void TerminateTest::run() {
+  const Case& c = GetParam().what;
+  World w({.kind = GetParam().kind, .settings = {"build=minimum"}});
+  if (c.forge) {
+    w.tap(kClient).on_tx = [&](sim::Record& r) {
+      if (!std::exchange(forging, false)) return true;
+      const auto b = r.data.bytes();
+      r.data = Payload::copy_of(c.forge({b.begin(), b.end()}));
+      return true;
+    };
+  }
+  w.tap(kServer).on_tx = [&](sim::Record& r) {  // the server's Read stays unanswered
+    const auto b = r.data.bytes();
+    return r.is_stream || opcode_of({b.begin(), b.end()}) != 0x1;
+  };
+  w.run([&](Host& h) { client(h); }, [&](Host& h) { server(h); });
+  if (HasFailure()) return;
+
+  // The wire. R5040-5.4-01 to 03, 09; 6.2.1-05: the Terminate is the last FPDU, a FIN follows.
+  const uint8_t bits = c.headers(shared).empty() ? 0x00 : c.layer == 0 && c.type == 1 ? 0xe0 : 0xc0;
+  const Bytes want = fpdu(untagged(0x7, 2, 1) +
+                          Bytes{static_cast<uint8_t>(c.layer << 4 | c.type), c.code, bits, 0x00} +
+                          c.headers(shared));
+  EXPECT_EQ(the_terminate, want);
+}
+
+void TerminateTest::client(Host& h) {
+  const Case& c = GetParam().what;
+  h.open();
+  Region data = h.region(256);
+  Region sink = h.region(4096);
+  fill(data.buffer.bytes(), 1);
+  shared.sink = data.mr.rkey();
+  shared.sink_at = data.mr.addr();
+  Endpoint& e = h.endpoint();
+  Endpoint& neighbour = h.endpoint();
+  h.connect(e);
+  h.connect(neighbour);
+  h.until("the server's receives", [&] { return shared.ready; });
+  const uint64_t greeting = e.send(data.sge(0, 16));
+  h.until("the server's work", [&] { return shared.greeted; });
+  EXPECT_EQ(e.wc(greeting).status, IBV_WC_SUCCESS);
+
+  forging = c.forge != nullptr;
+  const uint64_t offender = c.offend(e, data, shared);
+  const uint64_t read = e.read(sink.sge(0, 64), shared.open, kTarget);
+  const uint64_t behind = e.send(data.sge(0, 8));
+  const uint64_t receive = e.receive(sink.sge(1024, 64));
+
+  // R5040-5.4-06: the peer's Terminate is told with layer, type and code.
+  const AsyncEvent event = h.event();
+  EXPECT_EQ(event.type, IBV_EVENT_QP_FATAL);
+  EXPECT_EQ(event.object, e.qp.qp_num());
+  EXPECT_EQ(event.cause, static_cast<uint32_t>(Cause::kPeerTerminate));
+  EXPECT_EQ(event.peer_term, c.layer << 12 | c.type << 8 | c.code);
+  h.until_complete(e, "the client's completions");
+  EXPECT_EQ(e.wc(offender).status, c.offender);
+  EXPECT_EQ(e.wc(read).status, IBV_WC_WR_FLUSH_ERR);
+  EXPECT_EQ(e.wc(behind).status, IBV_WC_WR_FLUSH_ERR);
+  EXPECT_EQ(e.wc(receive).status, IBV_WC_WR_FLUSH_ERR);
+
+  // In error, posts are taken and flushed.
+  const uint64_t late = e.send(data.sge(0, 8));
+  const uint64_t late_receive = e.receive(sink.sge(1024, 64));
+  h.until_complete(e, "flush of what is posted in error");
+  EXPECT_EQ(e.wc(late).status, IBV_WC_WR_FLUSH_ERR);
+  EXPECT_EQ(e.wc(late_receive).status, IBV_WC_WR_FLUSH_ERR);
+  const QpInfo info = must(e.qp.query(), "query");
+  EXPECT_EQ(info.state, IBV_QPS_ERR);
+  EXPECT_TRUE(info.drained && info.has_peer_term);
+  EXPECT_TRUE(h.quiet());
+
+  // R5040-5.4-09 from this side: no Terminate answers a Terminate.
+  for (const Bytes& f : h.world.tap(kClient).fpdus(e.number())) EXPECT_NE(opcode_of(f), 0x7);
+  for (const auto& s : h.world.tap(kClient).taken) {
+    const auto b = s.record.data.bytes();
+    if (s.record.is_stream || s.record.connection != e.number()) continue;
+    EXPECT_TRUE(the_terminate.empty()) << "something came behind the Terminate";
+    the_terminate.assign(b.begin(), b.end());
+  }
+
+  const uint64_t other = neighbour.send(data.sge(32, 40));
+  h.until_complete(neighbour, "the neighbour's Send");
+  EXPECT_EQ(neighbour.wc(other).status, IBV_WC_SUCCESS);
+  shared.client_done = true;
+  h.until("the server's end", [&] { return shared.server_done; });
+  must(neighbour.connection.disconnect(), "disconnect");
+  must(e.qp.destroy(), "destroy");
+}
+
+void TerminateTest::server(Host& h) {
+  const Case& c = GetParam().what;
+  h.open();
+  Region open = h.region(kTargetBytes, Host::kAll, kTarget);
+  fill(open.buffer.bytes(), 2);
+  Pd other = must(h.context.alloc_pd(), "second protection domain");
+  Region foreign = h.region_of(other, 4096);
+  Region no_read = h.region(4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+  Region landing = h.region(8192);
+  shared.open = open.mr.rkey();
+  shared.foreign = foreign.mr.rkey();
+  shared.foreign_at = foreign.mr.addr();
+  shared.no_read = no_read.mr.rkey();
+  shared.no_read_at = no_read.mr.addr();
+  Endpoint& e = h.endpoint();
+  Endpoint& neighbour = h.endpoint();
+  const uint64_t greeting = e.receive(landing.sge(0, kShort));
+  std::vector<uint64_t> receives;
+  for (unsigned i = 0; i < c.receives; ++i)
+    receives.push_back(e.receive(landing.sge(64 * (i + 1), kShort)));
+  const uint64_t other_receive = neighbour.receive(landing.sge(4096, 64));
+  h.accept(e);
+  h.accept(neighbour);
+  shared.ready = true;
+  h.until("the greeting", [&] { return e.completed(greeting); });
+  EXPECT_EQ(e.wc(greeting).byte_len, 16u);
+  EXPECT_EQ(wrong({landing.at(0), 16}, 1), 0u);
+  // A Read that is lost on the way, and a Send behind it.
+  const uint64_t read = e.read(landing.sge(2048, 64), shared.sink, shared.sink_at);
+  shared.greeted = true;
+
+  const AsyncEvent event = h.event();
+  EXPECT_EQ(event.type, c.event);
+  EXPECT_EQ(event.object, e.qp.qp_num());
+  EXPECT_EQ(event.cause, static_cast<uint32_t>(c.cause));
+  EXPECT_EQ(event.peer_term, 0);
+  h.until_complete(e, "the server's completions");
+  EXPECT_EQ(e.wc(read).status, IBV_WC_WR_FLUSH_ERR);
+  for (size_t i = 0; i < receives.size(); ++i) {
+    EXPECT_EQ(e.wc(receives[i]).status, i == 0 ? c.first_receive : IBV_WC_WR_FLUSH_ERR) << i;
+  }
+  const uint64_t late = e.receive(landing.sge(0, kShort));
+  const uint64_t late_send = e.send(landing.sge(0, 8));
+  h.until_complete(e, "flush of what is posted in error");
+  EXPECT_EQ(e.wc(late).status, IBV_WC_WR_FLUSH_ERR);
+  EXPECT_EQ(e.wc(late_send).status, IBV_WC_WR_FLUSH_ERR);
+  const QpInfo info = must(e.qp.query(), "query");
+  EXPECT_EQ(info.state, IBV_QPS_ERR);
+  EXPECT_TRUE(info.drained && !info.has_peer_term);
+
+  // Nothing of the bad message was placed, in bounds or out of them. R5040-8.1.1-01, 03, 05.
+  EXPECT_EQ(wrong(open.buffer.bytes(), 2), 0u);
+  for (const Region* r : {&foreign, &no_read}) {
+    for (const uint8_t b : r->buffer.bytes()) ASSERT_EQ(b, 0);
+  }
+  for (const uint8_t b : landing.buffer.bytes().subspan(64, 4000)) ASSERT_EQ(b, 0);
+
+  h.until("the neighbour's Send", [&] { return neighbour.completed(other_receive); });
+  EXPECT_EQ(neighbour.wc(other_receive).status, IBV_WC_SUCCESS);
+  EXPECT_EQ(wrong({landing.at(4096), 40}, 1, 32), 0u);
+  EXPECT_TRUE(h.quiet());
+
+  const Tap& tap = h.world.tap(kServer);
+  const auto fpdus = tap.fpdus(e.number());
+  ASSERT_FALSE(fpdus.empty());
+  EXPECT_EQ(opcode_of(fpdus.back()), 0x7);
+  bool fin = false;
+  for (const auto& a : tap.asked) {
+    if (a.req.connection != e.number()) continue;
+    EXPECT_NE(a.req.op, spec::LlpOp::kAbort) << "R5040-6.2.1-05";
+    fin = fin || a.req.op == spec::LlpOp::kHalfClose;
+  }
+  EXPECT_TRUE(fin);
+  shared.server_done = true;
+  h.until("the client's end", [&] { return shared.client_done; });
+  must(neighbour.connection.wait_disconnected(h.dev.now() + 2 * kMs), "the neighbour's end");
+  must(neighbour.connection.disconnect(), "disconnect");
+  must(e.qp.destroy(), "destroy");
+}
+
+INSTANTIATE_TEST_SUITE_P(Errors, TerminateTest, testing::ValuesIn(params()), [](const auto& info) {
+  return std::string(info.param.what.name) + "_" + name_of(info.param.kind);
+});
+
+}  // namespace
+}  // namespace rnic::tb

@@ -1,0 +1,414 @@
+// Whole devices' captures as a foreign dissector reads them: every segment is an FPDU that tshark
+// takes apart, CRCs and checksums are right, nothing is malformed, and opcodes, lengths, STags,
+// TOs, QNs, MSNs and MOs are those that the program's work requests make (worked out here from the
+// RFCs and from what the hosts told each other in MPA private data). R5040-3.1-01 to 04, 5.1 to 5.4
+// wire formats, R5040-6.1-02.
+//
+// tshark counts a marker too many in an FPDU that ends where a marker would follow, so lengths are
+// such that none does; Markers.StandWhereTheyShould looks at one that does, without tshark's help.
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdio>
+#include <sstream>
+
+#include "programs.hpp"
+#include "world.hpp"
+
+namespace rnic::tb {
+namespace {
+
+constexpr uint32_t kMessages = 5, kControl = 64;
+constexpr uint64_t kDepth = 8;  // slots of a lane's buffer
+
+/// Output of a tshark run, by lines. A tshark that is missing or fails is a failure.
+std::vector<std::string> tshark(const std::string& path, const std::string& options) {
+  std::vector<std::string> lines;
+  const std::string command =
+      "tshark -n -r " + path +
+      " -o tcp.check_checksum:TRUE -o ip.check_checksum:TRUE"
+      // Payload is a pattern: what upper protocols would make of it does not matter.
+      " --disable-protocol rpcordma --disable-protocol smb_direct " +
+      options + " 2>/dev/null";
+  std::FILE* p = popen(command.c_str(), "r");
+  if (p == nullptr) throw std::runtime_error("no pipe to tshark");
+  std::string text;
+  std::array<char, 65536> buffer{};
+  for (size_t n = 0; (n = std::fread(buffer.data(), 1, buffer.size(), p)) > 0;)
+    text.append(buffer.data(), n);
+  const int status = pclose(p);
+  if (status != 0) throw std::runtime_error(fmt::format("{}: status {}", command, status));
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+enum Field {
+  kSource,
+  kBytes,
+  kIpSum,
+  kTcpSum,
+  kReset,
+  kSeverity,
+  kMalformed,
+  kAnalysis,
+  kPayload,
+  kPrivate,
+  kMarkerFlag,
+  kCrcFlag,
+  kUlpdu,
+  kTagged,
+  kLast,
+  kDv,
+  kRv,
+  kOpcode,
+  kStag,
+  kTo,
+  kQn,
+  kMsn,
+  kMo,
+  kSinkStag,
+  kSinkTo,
+  kReadSize,
+  kSrcStag,
+  kSrcTo,
+  kFields
+};
+constexpr const char* kNames[kFields] = {
+    "ip.src",
+    "tcp.len",
+    "ip.checksum.status",
+    "tcp.checksum.status",
+    "tcp.flags.reset",
+    "_ws.expert.severity",
+    "_ws.malformed",
+    "tcp.analysis.flags",
+    "tcp.payload",
+    "iwarp_mpa.privatedata",
+    "iwarp_mpa.marker_flag",
+    "iwarp_mpa.crc_flag",
+    "iwarp_mpa.ulpdulength",
+    "iwarp_ddp.tagged_flag",
+    "iwarp_ddp.last_flag",
+    "iwarp_ddp.dv",
+    "iwarp_rdma.version",
+    "iwarp_rdma.opcode",
+    "iwarp_ddp.stag",
+    "iwarp_ddp.tagged_offset",
+    "iwarp_ddp.qn",
+    "iwarp_ddp.msn",
+    "iwarp_ddp.mo",
+    "iwarp_rdma.sinkstag",
+    "iwarp_rdma.sinkto",
+    "iwarp_rdma.rdmardsz",
+    "iwarp_rdma.srcstag",
+    "iwarp_rdma.srcto",
+};
+using Row = std::array<std::string, kFields>;
+
+std::vector<Row> rows_of(const std::string& path) {
+  std::string options = "-T fields -E separator=/s -E quote=d";
+  for (const char* name : kNames) options += std::string(" -e ") + name;
+  std::vector<Row> rows;
+  for (const std::string& line : tshark(path, options)) {
+    Row row;
+    size_t at = 0;
+    for (std::string& field : row) {  // "a" "" "b"; an empty one may have no quotes
+      if (at < line.size() && line[at] == '"') {
+        const size_t end = line.find('"', at + 1);
+        field = line.substr(at + 1, end - at - 1);
+        at = end + 1;
+      }
+      ++at;
+    }
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+/// What a segment is to be.
+struct Expected {
+  bool tagged = false, last = false;
+  unsigned opcode = 0;
+  uint32_t stag = 0;
+  uint64_t to = 0;
+  uint32_t qn = 0, msn = 0, mo = 0;
+  uint32_t payload = 0;
+  std::optional<std::array<uint64_t, 5>> read{};  // sink STag and TO, size, source STag and TO
+};
+
+struct Peer {  // as it introduced itself in private data: key, lane, address
+  uint32_t rkey = 0;
+  uint64_t address = 0;
+};
+Peer peer_of(const std::string& private_data) {
+  const Bytes b = hex(private_data);
+  if (b.size() != 20) throw std::runtime_error("private data: " + private_data);
+  return {base::load_be<uint32_t>(&b[4]), base::load_be<uint64_t>(&b[12])};
+}
+
+struct Param {
+  const char* program;
+  uint32_t mtu, size;
+  bool crc, markers;
+  Kinds kind;
+};
+
+/// What the program's work requests make, by sender.
+std::array<std::vector<Expected>, 2> expected(const Param& p, const std::array<Peer, 2>& peer) {
+  std::array<std::vector<Expected>, 2> out;
+  const uint32_t mss = p.mtu - 40;
+  const uint32_t mulpdu =
+      p.markers ? mss - (6 + 4 * ((mss + 511) / 512) + mss % 4) : mss - 6 - mss % 4;
+  const auto message = [&](Side from, Expected e, uint32_t bytes) {
+    const uint32_t room = mulpdu - (e.tagged ? 14 : 18);
+    for (uint32_t at = 0; at == 0 || at < bytes; at += room) {
+      Expected s = e;
+      s.payload = std::min(room, bytes - at);
+      s.last = at + s.payload == bytes;
+      s.to += s.tagged ? at : 0;
+      s.mo = s.tagged ? 0 : at;
+      out[from].push_back(s);
+    }
+  };
+  const uint64_t stride = (p.size + 63) / 64 * 64, area = kDepth * stride;
+  const auto tx = [&](uint64_t i) { return i % kDepth * stride; };
+  std::array<uint32_t, 2> msn{};
+  const std::string program = p.program;
+  for (uint64_t i = 0; i < kMessages; ++i) {
+    const Peer &client = peer[kClient], &server = peer[kServer];
+    if (program == "write_bw") {
+      message(
+          kClient,
+          {.tagged = true, .opcode = 0, .stag = server.rkey, .to = server.address + area + tx(i)},
+          p.size);
+    } else if (program == "read_bw") {
+      Expected request{.opcode = 1, .qn = 1, .msn = static_cast<uint32_t>(i + 1)};
+      request.read = {client.rkey, client.address + area + tx(i), p.size, server.rkey,
+                      server.address + tx(i)};
+      message(kClient, request, 28);
+      message(
+          kServer,
+          {.tagged = true, .opcode = 2, .stag = client.rkey, .to = client.address + area + tx(i)},
+          p.size);
+    } else {
+      message(kClient, {.opcode = 3, .qn = 0, .msn = ++msn[kClient]}, p.size);
+      if (program == "send_bw" &&
+          i + 1 == kDepth / 2)  // half of its receives are used: a credit of 8 bytes
+        message(kServer,
+                {.tagged = true, .opcode = 0, .stag = client.rkey, .to = client.address + 2 * area},
+                8);
+      if (program == "pingpong")
+        message(kServer, {.opcode = 3, .qn = 0, .msn = ++msn[kServer]}, p.size);
+    }
+  }
+  for (const Side side : {kClient, kServer})  // the last word is a Send with Solicited Event
+    message(side, {.opcode = 5, .qn = 0, .msn = ++msn[side]}, kControl);
+  return out;
+}
+
+void run_program(const Param& p, const std::string& path) {
+  World w(
+      {.kind = p.kind,
+       .settings = {"build=minimum", fmt::format("mtu={}", p.mtu), fmt::format("size={}", p.size),
+                    fmt::format("count={}", kMessages), "warmup=0", fmt::format("depth={}", kDepth),
+                    fmt::format("mpa_crc={}", p.crc ? 1 : 0),
+                    fmt::format("mpa_markers={}", p.markers ? 1 : 0)},
+       .pcap = path});
+  const programs::Params params = w.config().params();
+  const auto* program = programs::find(p.program);
+  std::array<programs::Report, 2> reports;
+  const auto side = [&](Side s, auto entry) {
+    return [&, s, entry](Host& h) {
+      verbs::ManagerSettings settings;
+      settings.seed = 1 + s;  // keys of the two sides differ
+      programs::Session session(settings, 1);
+      entry(
+          {.dev = h.dev, .session = session, .params = params, .thread = 0, .report = reports[s]});
+    };
+  };
+  w.run(side(kClient, program->client), side(kServer, program->server));
+  for (const auto& r : reports) EXPECT_TRUE(r.good()) << r.stage << ": " << r.error;
+}
+
+uint64_t number(const std::string& text) { return std::stoull(text, nullptr, 0); }
+
+/// Checksums good (1), nothing malformed, no warning but for the reset that answers a SYN that came
+/// before the server listened.
+void expect_clean(const Row& r) {
+  EXPECT_EQ(r[kIpSum], "1");
+  EXPECT_EQ(r[kTcpSum], "1");
+  EXPECT_EQ(r[kMalformed], "");
+  EXPECT_EQ(r[kAnalysis], "");
+  const bool refused = r[kReset] == "1" && r[kBytes] == "0";
+  std::istringstream severities(r[kSeverity]);
+  for (std::string one; std::getline(severities, one, ',');)
+    EXPECT_LT(number(one), refused ? 0x800000u : 0x600000u);
+}
+
+void look(const Param& p, const std::string& path) {
+  const auto rows = rows_of(path);
+  std::array<Peer, 2> peer;
+  std::array<std::vector<Row>, 2> fpdus;
+  size_t starts = 0;
+  for (const Row& r : rows) {
+    expect_clean(r);
+    if (r[kBytes] == "0") continue;
+    const Side from = r[kSource] == "10.0.0.1" ? kClient : kServer;
+    if (!r[kPrivate].empty()) {
+      ++starts;
+      peer[from] = peer_of(r[kPrivate]);
+      EXPECT_EQ(r[kMarkerFlag], p.markers ? "1" : "0");
+      EXPECT_EQ(r[kCrcFlag], p.crc ? "1" : "0");
+      continue;
+    }
+    ASSERT_FALSE(r[kOpcode].empty()) << "no FPDU: " << r[kPayload];
+    fpdus[from].push_back(r);
+  }
+  ASSERT_EQ(starts, 2u);
+  EXPECT_NE(peer[kClient].rkey, peer[kServer].rkey);
+  const auto want = expected(p, peer);
+  size_t all = 0;
+  for (const Side from : {kClient, kServer}) {
+    ASSERT_EQ(fpdus[from].size(), want[from].size());
+    for (size_t i = 0; i < want[from].size(); ++i) {
+      const Row& r = fpdus[from][i];
+      const Expected& e = want[from][i];
+      SCOPED_TRACE(fmt::format("segment {} of the {}", i, from == kClient ? "client" : "server"));
+      EXPECT_EQ(r[kTagged], e.tagged ? "1" : "0");
+      EXPECT_EQ(r[kLast], e.last ? "1" : "0");
+      EXPECT_EQ(number(r[kDv]), 1u);
+      EXPECT_EQ(number(r[kRv]), 1u);
+      EXPECT_EQ(number(r[kOpcode]), e.opcode);
+      EXPECT_EQ(number(r[kUlpdu]), e.payload + (e.tagged ? 14 : 18));
+      if (e.tagged) {
+        EXPECT_EQ(number(r[kStag]), e.stag);
+        EXPECT_EQ(number(r[kTo]), e.to);
+      } else {
+        EXPECT_EQ(number(r[kQn]), e.qn);
+        EXPECT_EQ(number(r[kMsn]), e.msn);
+        EXPECT_EQ(number(r[kMo]), e.mo);
+      }
+      EXPECT_EQ(r[kSinkStag].empty(), !e.read);
+      if (e.read) {
+        const Field fields[] = {kSinkStag, kSinkTo, kReadSize, kSrcStag, kSrcTo};
+        for (size_t k = 0; k < 5; ++k) EXPECT_EQ(number(r[fields[k]]), (*e.read)[k]) << k;
+      }
+      ++all;
+    }
+  }
+  size_t good = 0, bad = 0, unused = 0;
+  for (const std::string& line : tshark(path, "-V")) {
+    good += line.find("(Good CRC32)") != std::string::npos ? 1 : 0;
+    bad += line.find("(Bad CRC32") != std::string::npos ? 1 : 0;
+    unused += line.find(" CRC: 0x00000000") != std::string::npos ? 1 : 0;
+  }
+  EXPECT_EQ(good, p.crc ? all : 0);
+  EXPECT_EQ(bad, 0u);
+  EXPECT_EQ(unused, p.crc ? 0 : all);
+}
+
+class TsharkTest : public testing::TestWithParam<Param> {};
+
+std::string name_of(const testing::TestParamInfo<Param>& info) {
+  const Param& p = info.param;
+  return fmt::format("{}_mtu{}_{}{}_{}", p.program, p.mtu, p.crc ? "crc" : "nocrc",
+                     p.markers ? "_markers" : "", p.kind[0]);
+}
+std::string path_of(const std::string& name) {
+  return testing::TempDir() + "rnic_" + name + ".pcap";
+}
+
+TEST_P(TsharkTest, DissectsWhatTheProgramDid) {
+  const Param& p = GetParam();
+  const std::string path = path_of(name_of({p, 0}));
+  in_child([&] {
+    run_program(p, path);
+    if (!HasFailure()) look(p, path);
+  });
+  if (!HasFailure()) std::remove(path.c_str());
+}
+
+std::vector<Param> params() {
+  std::vector<Param> all;
+  for (const Kinds& kind : {kModel, kRtl}) {
+    for (const char* program : {"write_bw", "read_bw", "send_bw", "pingpong"}) {
+      for (const uint32_t mtu : {1500, 9000}) {
+        all.push_back({program, mtu, 5001, true, false, kind});
+        if (mtu == 1500 || kind == kModel) all.push_back({program, mtu, 5002, false, false, kind});
+        all.push_back({program, mtu, 3001, true, true, kind});
+      }
+    }
+  }
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(Captures, TsharkTest, testing::ValuesIn(params()), name_of);
+
+/// RFC 5044 section 4.3: a marker every 512 bytes of the stream, from its first FPDU on, that
+/// points back to the FPDU's length field; the CRC covers it.
+class Markers : public testing::TestWithParam<Kinds> {};
+
+TEST_P(Markers, StandWhereTheyShould) {
+  const Param p{"write_bw", 1500, 5000, true, true, GetParam()};
+  const std::string path = path_of("markers_" + tb::name_of(GetParam()));
+  in_child([&] {
+    run_program(p, path);
+    if (HasFailure()) return;
+    std::array<Peer, 2> peer;
+    std::array<uint64_t, 2> position{};
+    std::array<std::vector<Bytes>, 2> ulpdus;
+    unsigned markers = 0, at_border = 0;
+    for (const Row& r : rows_of(path)) {
+      if (r[kBytes] == "0") continue;
+      const Side from = r[kSource] == "10.0.0.1" ? kClient : kServer;
+      if (!r[kPrivate].empty()) {
+        peer[from] = peer_of(r[kPrivate]);
+        continue;
+      }
+      const Bytes raw = hex(r[kPayload]);
+      EXPECT_EQ(with_crc({raw.begin(), raw.end() - 4}), raw);
+      Bytes plain;
+      for (size_t i = 0; i < raw.size();) {
+        if ((position[from] + i) % 512 != 0) {
+          plain.push_back(raw[i++]);
+          continue;
+        }
+        // From the length field to the marker, markers between them counted; 0 in front of it.
+        const size_t back = plain.empty() ? 0 : i - (position[from] % 512 == 0 ? 4 : 0);
+        EXPECT_EQ(Bytes(raw.begin() + static_cast<ptrdiff_t>(i),
+                        raw.begin() + static_cast<ptrdiff_t>(i + 4)),
+                  be(back, 4));
+        i += 4;
+        ++markers;
+      }
+      position[from] += raw.size();
+      at_border += position[from] % 512 == 0 ? 1 : 0;
+      const uint32_t ulpdu = base::load_be<uint16_t>(plain.data());
+      ASSERT_EQ(plain.size(), (2 + ulpdu + 3) / 4 * 4 + 4);
+      ulpdus[from].emplace_back(plain.begin() + 2, plain.begin() + 2 + ulpdu);
+    }
+    EXPECT_GT(markers, 50u);
+    EXPECT_GT(at_border, 0u) << "no FPDU ends where a marker follows";
+    const auto want = expected(p, peer);
+    for (const Side from : {kClient, kServer}) {
+      ASSERT_EQ(ulpdus[from].size(), want[from].size());
+      for (size_t i = 0; i < want[from].size(); ++i) {
+        const Expected& e = want[from][i];
+        const Bytes& u = ulpdus[from][i];
+        EXPECT_EQ(u.size(), e.payload + (e.tagged ? 14 : 18));
+        EXPECT_EQ(u[0], (e.tagged ? 0x80 : 0) | (e.last ? 0x40 : 0) | 1);
+        EXPECT_EQ(u[1], 0x40 | e.opcode);
+        if (e.tagged)
+          EXPECT_EQ(Bytes(u.begin() + 2, u.begin() + 14), be(e.stag, 4) + be(e.to, 8));
+        else
+          EXPECT_EQ(Bytes(u.begin() + 2, u.begin() + 18),
+                    be(0, 4) + be(e.qn, 4) + be(e.msn, 4) + be(e.mo, 4));
+      }
+    }
+  });
+  if (!HasFailure()) std::remove(path.c_str());
+}
+INSTANTIATE_TEST_SUITE_P(Kinds, Markers, testing::Values(kModel, kRtl), name_of_kinds);
+
+}  // namespace
+}  // namespace rnic::tb

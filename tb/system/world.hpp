@@ -1,0 +1,250 @@
+// Two hosts with a device each, for tests that look closer than a program does: a tap at each
+// device's LLP port, connections whose every work request is accounted for.
+//
+//   in_child([&] {                                        SystemC elaborates once a process
+//     World w({.kind = {"rtl", "model"}, .settings = {"mtu=9000"}});
+//     w.tap(kClient).on_tx = [&](sim::Record& r) { ...; return true; };
+//     w.run([&](Host& h) { h.open(); ... }, [&](Host& h) { ... });
+//   });
+//
+// Programs throw what goes wrong; run() makes a failed expectation of it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "backend/device.hpp"
+#include "config.hpp"
+#include "core.hpp"  // of the driver: where its rings lie, which connection is whose
+#include "platform/simulation.hpp"
+#include "rnic/connection.hpp"
+#include "rnic/manager.hpp"
+#include "wire.hpp"
+
+namespace rnic::tb {
+
+using app::kClient;
+using app::kServer;
+using app::Side;
+
+/// The value, or an exception that says what was tried.
+template <class T>
+T must(Result<T> r, const std::string& what) {
+  if (!r) throw std::runtime_error(what + ": " + r.error().what);
+  return std::move(*r);
+}
+template <>
+inline void must(Result<void> r, const std::string& what) {
+  if (!r) throw std::runtime_error(what + ": " + r.error().what);
+}
+
+/// Between a device and its world: sees what passes the LLP port and may change it.
+class Tap final : public sim::Device, private sim::DeviceEnv {
+ public:
+  explicit Tap(std::unique_ptr<sim::Device> inner) : inner_(std::move(inner)) {}
+
+  struct Seen {
+    Time at = 0;
+    sim::Record record;
+  };
+  std::vector<Seen> sent, taken;  // as they passed, in RDMA mode and before
+  struct Asked {
+    Time at = 0;
+    size_t sent = 0;  // records before it
+    spec::LlpCtlReq req;
+  };
+  std::vector<Asked> asked;
+  bool keeps = true;                                // records; else they are only counted
+  uint64_t records_sent = 0, bytes_sent = 0;        // in RDMA mode
+  std::function<bool(sim::Record&)> on_tx;          // may change it; false: it never leaves
+  std::function<void(spec::LlpCredit&)> on_credit;  // may give less
+
+  /// Puts an FPDU on the wire as if the device had.
+  void inject(uint16_t connection, const Bytes& fpdu);
+  /// FPDUs of a connection that the device sent, in order.
+  std::vector<Bytes> fpdus(uint16_t connection) const;
+
+  void attach(sim::DeviceEnv& env) override {
+    env_ = &env;
+    inner_->attach(*this);
+  }
+  void reset() override { inner_->reset(); }
+  void set_pcie(const spec::PcieCfg& cfg) override { inner_->set_pcie(cfg); }
+  bool can_mmio() const override { return inner_->can_mmio(); }
+  void mmio(sim::Mmio m) override { inner_->mmio(std::move(m)); }
+  void dma_piece(sim::DmaPiece p) override { inner_->dma_piece(std::move(p)); }
+  bool can_llp_rx() const override { return inner_->can_llp_rx(); }
+  void llp_rx(sim::Record r) override;
+  void llp_event(const spec::LlpCtlEvt& evt) override { inner_->llp_event(evt); }
+  void llp_credit(const spec::LlpCredit& credit) override;
+  void wake() override { inner_->wake(); }
+  const spec::Sizes& sizes() const override { return inner_->sizes(); }
+  std::string describe() const override { return inner_->describe(); }
+  std::string failure() const override { return inner_->failure(); }
+  std::string waiting_for() const override { return inner_->waiting_for(); }
+  uint64_t cycles() const override { return inner_->cycles(); }
+
+ private:
+  bool can_dma_write() const override { return env_->can_dma_write(); }
+  void dma_write(sim::DmaWrite w) override { env_->dma_write(std::move(w)); }
+  bool can_dma_read() const override { return env_->can_dma_read(); }
+  void dma_read(sim::DmaRead r) override { env_->dma_read(std::move(r)); }
+  void mmio_response(uint64_t value) override { env_->mmio_response(value); }
+  bool can_llp_tx() const override { return env_->can_llp_tx(); }
+  void llp_tx(sim::Record r) override;
+  void llp_ctl(const spec::LlpCtlReq& req) override;
+
+  std::unique_ptr<sim::Device> inner_;
+  sim::DeviceEnv* env_ = nullptr;
+};
+
+/// Memory and its key.
+struct Region {
+  DmaBuffer buffer;
+  verbs::Mr mr;
+  uint8_t* at(uint64_t offset) const { return buffer.data() + offset; }
+  verbs::Sge sge(uint64_t offset, uint32_t length) const {
+    return {mr.addr() + offset, length, mr.lkey()};
+  }
+};
+
+class Host;
+
+/// One side of a connection. Every work request is signalled and has its id from here; each is to
+/// complete exactly once, in posting order of its queue.
+class Endpoint {
+ public:
+  verbs::Qp qp;
+  verbs::Connection connection;
+
+  uint64_t send(const verbs::Sge& sge, uint32_t flags = 0);
+  uint64_t send(std::span<const verbs::Sge> sges, uint32_t flags = 0);
+  uint64_t write(const verbs::Sge& from, uint32_t rkey, uint64_t to, uint32_t flags = 0);
+  uint64_t read(const verbs::Sge& to, uint32_t rkey, uint64_t from, uint32_t flags = 0);
+  uint64_t receive(std::span<const verbs::Sge> sges);
+  uint64_t receive(const verbs::Sge& sge) { return receive(std::span(&sge, 1)); }
+  /// Several requests behind one doorbell.
+  std::vector<uint64_t> post(std::vector<verbs::SendWr> wrs);
+
+  size_t outstanding() const { return sends_.size() + receives_.size(); }
+  size_t sends_outstanding() const { return sends_.size(); }
+  size_t receives_outstanding() const { return receives_.size(); }
+  /// Of a request that has completed.
+  const verbs::Wc& wc(uint64_t id) const;
+  bool completed(uint64_t id) const;
+  std::vector<verbs::Wc> done;  // in order of completion
+
+  /// The connection's number at the LLP port.
+  uint16_t number() const { return number_; }
+
+ private:
+  friend class Host;
+  void take(const verbs::Wc& wc);
+  std::deque<uint64_t> sends_, receives_;  // not complete
+  uint64_t next_ = 1;
+  uint16_t number_ = 0;
+};
+
+class World;
+
+/// What a program has at hand.
+class Host {
+ public:
+  Host(World& w, Side s, PciDevice& d) : world(w), side(s), dev(d) {}
+  ~Host();
+  World& world;
+  const Side side;
+  PciDevice& dev;
+  std::unique_ptr<verbs::Manager> manager;
+  verbs::Context context;
+  verbs::Pd pd;
+  verbs::Cq cq;
+
+  /// Manager, context, protection domain, completion queue.
+  void open(uint32_t cqe = 256);
+  Region region(uint64_t bytes, uint32_t access = kAll, std::optional<uint64_t> iova = {});
+  Region region_of(verbs::Pd& owner, uint64_t bytes, uint32_t access = kAll);
+  /// A QP; stays where it is until the host ends.
+  Endpoint& endpoint(verbs::QpCap cap = kCap, bool push = false);
+  void connect(Endpoint& e, verbs::ConnParam param = {});
+  void accept(Endpoint& e, verbs::ConnParam param = {});
+
+  void poll();  // of the completion queue, into the endpoints
+  /// Polls until done; throws with `what` when simulated time runs out.
+  void until(const std::string& what, const std::function<bool()>& done, Time patience = 2 * kMs);
+  void until_complete(Endpoint& e, const std::string& what) {
+    until(what, [&] { return e.outstanding() == 0; });
+  }
+  void rest(Time how_long);
+  /// The next asynchronous event; completions are taken meanwhile.
+  verbs::AsyncEvent event(Time patience = 2 * kMs);
+  bool quiet();  // no asynchronous event waits
+
+  static constexpr uint32_t kAll = verbs::IBV_ACCESS_LOCAL_WRITE | verbs::IBV_ACCESS_REMOTE_WRITE |
+                                   verbs::IBV_ACCESS_REMOTE_READ;
+  static constexpr verbs::QpCap kCap{.max_send_wr = 32,
+                                     .max_recv_wr = 32,
+                                     .max_send_sge = 4,
+                                     .max_recv_sge = 3,
+                                     .max_inline_data = 64};
+
+ private:
+  std::deque<Endpoint> endpoints_;
+  std::optional<verbs::Listener> listener_;
+};
+
+struct WorldConfig {
+  std::array<std::string, 2> kind{"model", "model"};  // of client and server
+  std::vector<std::string> settings{};
+  uint64_t seed = 1;
+  std::string pcap{};
+};
+
+class World {
+ public:
+  explicit World(const WorldConfig& config);
+
+  Tap& tap(Side side) { return *taps_[side]; }
+  sim::Simulation& simulation() { return *simulation_; }
+  const app::Config& config() const { return config_; }
+  uint64_t seed() const { return seed_; }
+
+  using Program = std::function<void(Host&)>;
+  /// Both to their end. Every failure, of a program, a device or the platform, is an expectation.
+  void run(Program client, Program server);
+
+  bool listening = false;  // the server takes connections
+  bool failed = false;     // a program has thrown: the other need not wait
+
+ private:
+  app::Config config_;
+  uint64_t seed_;
+  std::unique_ptr<sim::Simulation> simulation_;
+  std::array<Tap*, 2> taps_{};
+};
+
+/// Runs the body in a child process: SystemC elaborates once a process. What fails there, or dies,
+/// or takes longer than it may, fails here.
+void in_child(const std::function<void()>& body, unsigned seconds = 120);
+
+/// The two devices of a pairing, as a parameter of tests.
+using Kinds = std::array<std::string, 2>;
+inline std::string name_of(const Kinds& k) { return k[0] + "_" + k[1]; }
+inline std::string name_of_kinds(const testing::TestParamInfo<Kinds>& info) {
+  return name_of(info.param);
+}
+inline const Kinds kRtl{"rtl", "rtl"}, kModel{"model", "model"};
+
+/// The pattern that tests fill memory with: each byte follows from a key and its place.
+uint8_t pattern(uint64_t key, uint64_t at);
+void fill(std::span<uint8_t> bytes, uint64_t key, uint64_t from = 0);
+/// How many bytes are not of the pattern.
+uint64_t wrong(std::span<const uint8_t> bytes, uint64_t key, uint64_t from = 0);
+
+}  // namespace rnic::tb
