@@ -7,19 +7,17 @@ namespace rnic::sim {
 namespace {
 
 /// A window holds at least one segment and what is kept for Terminate.
-uint32_t window_of(const Link& link) {
+uint32_t window_of(const Link& link, uint16_t n) {
+  const auto& cfg = link.config();
+  const uint64_t least = link.mss() + 128u;
   return static_cast<uint32_t>(
-      std::max<uint64_t>(link.config().llp_window_bytes, link.mss() + 128u));
+      n < cfg.llp_narrow_connections ? least : std::max(cfg.llp_window_bytes, least));
 }
 
 }  // namespace
 
 Llp::Llp(const std::string& name, unsigned host, Link& link)
-    : Activity(name + "_llp"),
-      host_(static_cast<uint8_t>(host)),
-      link_(link),
-      window_(window_of(link)),
-      ack_every_(window_ >= 16u * link.mss() ? window_ / 8 : 1) {
+    : Activity(name + "_llp"), host_(static_cast<uint8_t>(host)), link_(link) {
   link.attach(host, *this);
 }
 
@@ -48,6 +46,7 @@ uint16_t Llp::take_number() {
   conns_[n] = Conn{};
   conns_[n].serial = next_serial_++;
   conns_[n].snd_nxt = conns_[n].serial << 12;
+  conns_[n].window = window_of(link_, n);
   return n;
 }
 
@@ -118,7 +117,7 @@ void Llp::open(uint16_t n) {
   Conn& c = conns_[n];
   const bool active = c.state == State::kConnecting;
   c.state = State::kOpen;
-  c.limit = window_;
+  c.limit = c.window;
   event(n, active ? spec::LlpEvt::kEstablished : spec::LlpEvt::kIncoming);
   event(n, spec::LlpEvt::kMss, link_.mss());
   credit(n);
@@ -166,7 +165,7 @@ void Llp::send(uint16_t n, FrameKind kind, Payload data) {
   f.to_port = c.peer_port;
   f.seq = c.snd_nxt;
   f.ack = c.rcv_nxt;
-  f.window = window_ - std::min(window_, c.received - c.consumed);
+  f.window = c.window - std::min(c.window, c.received - c.consumed);
   f.mss = link_.mss();
   const bool takes_one =
       kind == FrameKind::kSyn || kind == FrameKind::kSynAck || kind == FrameKind::kFin;

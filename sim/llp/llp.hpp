@@ -66,6 +66,7 @@ class Llp final : private Activity, public LinkEnd {
     uint16_t peer_conn = 0, port = 0, peer_port = 0, cookie = 0;
     uint32_t serial = 0, peer_serial = 0;
     uint32_t snd_nxt = 0, rcv_nxt = 0;
+    uint32_t window = 0;
     uint32_t sent = 0, limit = 0;  // record bytes given to us, and allowed
     uint32_t received = 0, consumed = 0,
              acked = 0;   // bytes in, taken by the device, told to the peer
@@ -123,7 +124,6 @@ class Llp final : private Activity, public LinkEnd {
   const uint8_t host_;
   Link& link_;
   Device* device_ = nullptr;
-  const uint32_t window_, ack_every_;
   std::vector<Conn> conns_;
   std::deque<uint16_t> free_;
   std::set<uint16_t> listening_;

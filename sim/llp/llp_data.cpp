@@ -37,7 +37,8 @@ void Llp::tx(Record&& r) {
       send(r.connection, FrameKind::kData, r.data.slice(at, mss));
     }
   }
-  if (left < static_cast<int32_t>(std::max<uint64_t>(window_ / 2, mss + 128u)) && !acks_.empty()) {
+  if (left < static_cast<int32_t>(std::max<uint64_t>(c->window / 2, mss + 128u)) &&
+      !acks_.empty()) {
     acks_are_urgent_ = true;
     wake_at(acks_.front().at);
   }
@@ -55,7 +56,8 @@ void Llp::ack_arrives(const Ack& ack) {
   acks_.push_back(ack);
   const Conn& c = conns_[ack.conn];
   if (c.serial == ack.serial &&
-      static_cast<int32_t>(c.limit - c.sent) < static_cast<int32_t>(std::max<uint64_t>(window_ / 2, link_.mss() + 128u))) {
+      static_cast<int32_t>(c.limit - c.sent) <
+          static_cast<int32_t>(std::max<uint64_t>(c.window / 2, link_.mss() + 128u))) {
     acks_are_urgent_ = true;
     wake_at(acks_.front().at);
   }
@@ -238,7 +240,7 @@ void Llp::take_acks(Time now) {
     const Ack& a = acks_.front();
     Conn& c = conns_[a.conn];
     if (c.serial != a.serial || c.state != State::kOpen) continue;
-    c.limit = a.bytes + window_;
+    c.limit = a.bytes + c.window;
     if (std::find(changed.begin(), changed.end(), a.conn) == changed.end())
       changed.push_back(a.conn);
   }
@@ -295,7 +297,10 @@ void Llp::hand_over(Item& item) {
 }
 
 void Llp::report_consumed(Time now, Conn& c) {
-  if (c.consumed - c.acked < ack_every_ || c.state != State::kOpen) return;
+  // A peer whose window is narrow needs each byte back at once.
+  const bool lazy = link_.config().llp_narrow_connections == 0 && c.window >= 16u * link_.mss();
+  const uint32_t ack_every = lazy ? c.window / 8 : 1;
+  if (c.consumed - c.acked < ack_every || c.state != State::kOpen) return;
   c.acked = c.consumed;
   link_.ack(now, c.peer, {0, c.peer_conn, c.peer_serial, c.consumed});
 }

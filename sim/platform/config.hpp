@@ -63,6 +63,7 @@ struct LinkConfig {
   uint64_t mtu = 1500;
   uint64_t link_tx_queue_bytes = 32768;
   uint64_t llp_window_bytes = 262144;
+  uint64_t llp_narrow_connections = 0;
   uint64_t llp_timeout_us = 1000;
 };
 
