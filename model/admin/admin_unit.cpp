@@ -48,7 +48,7 @@ void AdminUnit::command(Admin::Unit unit, const spec::Cmd& cmd) {
       u_.tpt->control.push(cmd, at);
       break;
     case Admin::Unit::kConn:
-      u_.llp->control.push(cmd, at);
+      u_.llp->commands.push(cmd, at);
       break;
   }
 }

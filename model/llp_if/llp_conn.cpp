@@ -37,11 +37,13 @@ std::optional<AdminStatus> LlpIf::execute(const spec::ConnCmd& cmd, spec::CmdRsp
   switch (cmd.opcode) {
     case AdminOpcode::kConnListen:
     case AdminOpcode::kConnUnlisten:
+      if (cmd.object > UINT16_MAX) return AdminStatus::kBadObject;
       out_.llp_ctl_req(
           {.op = cmd.opcode == AdminOpcode::kConnListen ? LlpOp::kListen : LlpOp::kUnlisten,
            .port = static_cast<uint16_t>(cmd.object)});
       return AdminStatus::kOk;
     case AdminOpcode::kConnConnect:
+      connects_ = true;
       connecting_ = {.op = LlpOp::kConnect,
                      .address = args.peer_address,
                      .port = args.peer_port,
@@ -56,31 +58,29 @@ std::optional<AdminStatus> LlpIf::execute(const spec::ConnCmd& cmd, spec::CmdRsp
     return AdminStatus::kNotFound;
   const auto number = static_cast<uint16_t>(connection);
   Conn& c = conns_[number];
-  const bool writable = c.state == ConnState::kEstablished || c.state == ConnState::kPeerClosed;
   switch (cmd.opcode) {
     case AdminOpcode::kConnQuery:
       result_of(number).pack(rsp.result);
       return AdminStatus::kOk;
     case AdminOpcode::kConnGive:
-      if (c.has_qp) return AdminStatus::kBadState;
+      if (c.has_qp || !c.open()) return AdminStatus::kBadState;
       if (args.length == 0 || args.length > c.waiting) return AdminStatus::kBadArgument;
       c.waiting = static_cast<uint16_t>(c.waiting - args.length);
+      giving_ = number;
       out_.llp_ctl_req({.op = LlpOp::kGive, .connection = number, .length = args.length});
       return AdminStatus::kOk;
     case AdminOpcode::kConnSend:
-      return writable && !c.has_qp ? AdminStatus::kOk : AdminStatus::kBadState;
+      return c.talks() && !c.has_qp ? AdminStatus::kOk : AdminStatus::kBadState;
     case AdminOpcode::kConnClose:
-      if (!writable || c.has_qp) return AdminStatus::kBadState;
+      if (!c.talks() || c.has_qp) return AdminStatus::kBadState;
       half_close(number);
       return AdminStatus::kOk;
     case AdminOpcode::kConnAbort:
+      c.waiting = 0;
       request(LlpOp::kAbort, number);
       return AdminStatus::kOk;
     case AdminOpcode::kConnRelease:
-      if (c.has_qp || (c.state != ConnState::kClosed && c.state != ConnState::kReset &&
-                       c.state != ConnState::kFailed)) {
-        return AdminStatus::kInUse;
-      }
+      if (c.has_qp || !c.ended()) return AdminStatus::kInUse;
       c = {};
       request(LlpOp::kReleased, number);
       return AdminStatus::kOk;
@@ -92,8 +92,11 @@ std::optional<AdminStatus> LlpIf::execute(const spec::ConnCmd& cmd, spec::CmdRsp
   }
 }
 
+/// Nothing follows a FIN, and there is one at most.
 void LlpIf::half_close(uint16_t connection) {
   Conn& c = conns_[connection];
+  if (!c.talks()) return;
+  c.fin = true;
   if (c.state == ConnState::kEstablished) c.state = ConnState::kLocalClosed;
   request(LlpOp::kHalfClose, connection);
 }
@@ -101,15 +104,31 @@ void LlpIf::half_close(uint16_t connection) {
 /// A new connection; credit and segment size may have been told already.
 LlpIf::Conn& LlpIf::begin(uint16_t connection) {
   Conn& c = conns_[connection];
-  Conn fresh;
-  fresh.mss = c.mss;
-  fresh.limit = c.limit;
-  return c = fresh;
+  c.passive = c.has_qp = c.fin = false;
+  c.waiting = 0;
+  return c;
+}
+
+/// It gives no more bytes: a conn_give under way is over, so that admin does not wait for ever.
+void LlpIf::ended(uint16_t connection, ConnState state) {
+  Conn& c = conns_[connection];
+  if (c.open()) c.state = state;
+  c.waiting = 0;
+  if (giving_ != connection) return;
+  giving_.reset();
+  out_.give_ended(connection);
+}
+
+void LlpIf::abandon(const RawBytes& raw) {
+  Conn& c = conns_[raw.connection];
+  c.waiting = 0;
+  if (c.open()) request(LlpOp::kAbort, raw.connection);
 }
 
 void LlpIf::event(const spec::LlpCtlEvt& e) {
   if (e.kind == LlpEvt::kAssigned) {
-    if (e.cookie != connecting_.cookie) return;
+    if (!connects_ || e.cookie != connecting_.cookie) return;
+    connects_ = false;
     spec::CmdRsp rsp;
     if (e.connection < conns_.size()) {
       Conn& c = begin(e.connection);
@@ -135,22 +154,23 @@ void LlpIf::event(const spec::LlpCtlEvt& e) {
       c.local_port = e.local_port;
       return tell(e.connection, std::nullopt);
     case LlpEvt::kEstablished:
-      c.state = ConnState::kEstablished;
+      if (c.state == ConnState::kConnecting) c.state = ConnState::kEstablished;
+      if (e.local_port != 0) c.local_port = e.local_port;
       return tell(e.connection, std::nullopt);
     case LlpEvt::kFailed:
-      c.state = ConnState::kFailed;
+      ended(e.connection, ConnState::kFailed);
       return tell(e.connection, LlpQpEvt::kLost);
     case LlpEvt::kWaiting:
-      c.waiting = e.length;
+      if (c.open()) c.waiting = e.length;
       return tell(e.connection, std::nullopt);
     case LlpEvt::kPeerClosed:
       if (c.state == ConnState::kEstablished) c.state = ConnState::kPeerClosed;
       return tell(e.connection, LlpQpEvt::kPeerClosed);
     case LlpEvt::kClosed:
-      c.state = ConnState::kClosed;
+      ended(e.connection, ConnState::kClosed);
       return tell(e.connection, LlpQpEvt::kClosed);
     case LlpEvt::kReset:
-      c.state = ConnState::kReset;
+      ended(e.connection, ConnState::kReset);
       return tell(e.connection, LlpQpEvt::kLost);
     case LlpEvt::kMss:
       c.mss = e.length;

@@ -27,55 +27,69 @@ LlpIf::LlpIf(const spec::Sizes& sizes, Out& out)
 void LlpIf::control(const spec::QpCtlLlp& ctl) {
   Qp& q = qps_[ctl.qpn];
   switch (ctl.op) {
-    case QpOp::kStart: {
-      Conn& c = conns_[ctl.params.connection];
-      c.has_qp = true;
-      c.qpn = ctl.qpn;
-      const uint32_t life = q.life + 1;
-      q = {};
-      q.life = life;
-      q.bound = true;
-      q.hold = ctl.params.hold_tx != 0;
-      q.params = ctl.params;
-      resize(ctl.qpn);
-      out_.llp_ctl_req({.op = LlpOp::kRdmaMode,
-                        .connection = ctl.params.connection,
-                        .use_crc = ctl.params.use_crc,
-                        .rx_markers = ctl.params.rx_markers,
-                        .tx_markers = ctl.params.tx_markers});
-      out_.qp_ack_llp({ctl.qpn});
-      if (c.state != ConnState::kEstablished)
-        tell(ctl.params.connection, LlpQpEvt::kLost);  // lost in the meantime
-      return;
-    }
+    case QpOp::kStart:
+      return start(ctl);
     case QpOp::kSync:
       break;  // has nothing that lasts
     case QpOp::kHalfClose:
-      half_close(q.params.connection);
+      if (q.bound) half_close(q.params.connection);
       break;
     case QpOp::kAbort:
     case QpOp::kStop:
-      if (q.bound) {  // the connection goes on closing by itself
-        Conn& c = conns_[q.params.connection];
-        const bool open = c.state == ConnState::kEstablished || c.state == ConnState::kPeerClosed ||
-                          c.state == ConnState::kLocalClosed;
-        if (ctl.op == QpOp::kAbort && open) request(LlpOp::kAbort, q.params.connection);
-        c.has_qp = false;
-        q.bound = q.parked = q.term_parked = false;
-        if (!open) out_.conn_async({q.params.connection});
-      }
+      if (q.bound) stop(ctl);
       break;
   }
   out_.qp_ack_llp({ctl.qpn});
+}
+
+/// Admin has asked whether the connection fits; it may have been lost since, or even be gone.
+void LlpIf::start(const spec::QpCtlLlp& ctl) {
+  const uint16_t connection = ctl.params.connection;
+  out_.qp_ack_llp({ctl.qpn});
+  if (connection >= conns_.size() || conns_[connection].state == ConnState::kFree ||
+      conns_[connection].has_qp) {
+    return out_.llp_event({.qpn = ctl.qpn, .kind = LlpQpEvt::kLost});
+  }
+  Conn& c = conns_[connection];
+  c.has_qp = true;
+  c.qpn = ctl.qpn;
+  Qp& q = qps_[ctl.qpn];
+  const uint32_t life = q.life + 1;
+  q = {};
+  q.life = life;
+  q.bound = true;
+  q.hold = ctl.params.hold_tx != 0;
+  q.params = ctl.params;
+  resize(ctl.qpn);
+  if (c.open()) {
+    out_.llp_ctl_req({.op = LlpOp::kRdmaMode,
+                      .connection = connection,
+                      .use_crc = ctl.params.use_crc,
+                      .rx_markers = ctl.params.rx_markers,
+                      .tx_markers = ctl.params.tx_markers});
+  }
+  if (c.state != ConnState::kEstablished) tell(connection, LlpQpEvt::kLost);
+}
+
+/// The connection goes on closing by itself.
+void LlpIf::stop(const spec::QpCtlLlp& ctl) {
+  Qp& q = qps_[ctl.qpn];
+  Conn& c = conns_[q.params.connection];
+  c.has_qp = false;
+  q.bound = q.parked = q.term_parked = false;
+  if (ctl.op == QpOp::kAbort && c.open()) {
+    c.waiting = 0;
+    request(LlpOp::kAbort, q.params.connection);
+  }
+  if (c.ended()) out_.conn_async({q.params.connection});
 }
 
 void LlpIf::resize(uint16_t qpn) {
   Qp& q = qps_[qpn];
   const bool markers = q.params.tx_markers != 0;
   q.mulpdu = mulpdu_of(conns_[q.params.connection].mss, markers);
-  // Set aside what the largest of its segments may need: a message that is under way keeps its
-  // segment size.
-  q.worst = std::max(q.worst, fpdu_bytes(q.mulpdu) + (markers ? 4 * most_markers(q.mulpdu) : 0));
+  q.worst = fpdu_bytes(q.mulpdu) + (markers ? 4 * most_markers(q.mulpdu) : 0);
+  if (q.parked) unpark(qpn);
 }
 
 // --- receive
@@ -101,9 +115,16 @@ bool LlpIf::known_stream(const LlpRecord& r) const {
          conns_[r.connection].state != ConnState::kFree && !conns_[r.connection].has_qp;
 }
 
+bool LlpIf::answers_give(const LlpRecord& r) {
+  const bool answers = known_stream(r) && giving_ == r.connection;
+  if (answers) giving_.reset();
+  return answers;
+}
+
 /// An event of a connection: to its QP, or to the driver.
 void LlpIf::tell(uint16_t connection, std::optional<LlpQpEvt> event) {
   const Conn& c = conns_[connection];
+  if (c.state == ConnState::kFree) return;
   if (!c.has_qp) return out_.conn_async({connection});
   if (event) out_.llp_event({.qpn = c.qpn, .kind = *event});
 }
@@ -114,17 +135,25 @@ void LlpIf::tell(uint16_t connection, std::optional<LlpQpEvt> event) {
 // Terminate.
 std::optional<spec::TxGrant> LlpIf::grant(const spec::TxWant& want) {
   Qp& q = qps_[want.qpn];
-  if (!q.bound) return std::nullopt;
+  if (!q.bound || q.given_up) return std::nullopt;
   Conn& c = conns_[q.params.connection];
   const bool term = want.is_term != 0;
-  const uint32_t bytes = term ? spec::kTermCredit : q.worst;
-  if ((!term && q.hold) || !has_room(c, term ? bytes : bytes + spec::kTermCredit)) {
+  if (term ? !has_room(c, spec::kTermCredit) : !can_grant(c, q)) {
     if (term && !q.term_parked) out_.term_timer(want.qpn, q.life);
     (term ? q.term_parked : q.parked) = true;
     return std::nullopt;
   }
-  c.used += bytes;
+  if (!term) c.aside = std::max(c.aside, q.worst);
+  c.used += term ? uint32_t{spec::kTermCredit} : c.aside;
+  ++c.under_way;
   return spec::TxGrant{.qpn = want.qpn, .is_term = want.is_term, .mulpdu = q.mulpdu};
+}
+
+/// What is set aside for a segment never shrinks, and grows only while none is under way: so what
+/// an FPDU gives back is what its grant has taken, also when the segment size changes.
+bool LlpIf::can_grant(const Conn& c, const Qp& q) const {
+  if (q.hold || (q.worst > c.aside && c.under_way != 0)) return false;
+  return has_room(c, std::max(c.aside, q.worst) + spec::kTermCredit);
 }
 
 void LlpIf::unpark(uint16_t qpn) {
@@ -134,7 +163,7 @@ void LlpIf::unpark(uint16_t qpn) {
     q.term_parked = false;
     out_.grantable({.qpn = qpn, .is_term = 1});
   }
-  if (q.parked && !q.hold && has_room(c, q.worst + spec::kTermCredit)) {
+  if (q.parked && can_grant(c, q)) {
     q.parked = false;
     out_.grantable({.qpn = qpn, .is_term = 0});
   }
@@ -154,8 +183,11 @@ void LlpIf::credit(const spec::LlpCredit& credit) {
 void LlpIf::term_timeout(uint16_t qpn, uint32_t life) {
   Qp& q = qps_[qpn];
   if (!q.bound || q.life != life || !q.term_parked) return;
-  q.term_parked = false;
-  request(LlpOp::kAbort, q.params.connection);
+  q.term_parked = q.parked = false;
+  q.given_up = true;
+  Conn& c = conns_[q.params.connection];
+  c.waiting = 0;
+  if (c.open()) request(LlpOp::kAbort, q.params.connection);
   out_.llp_event({.qpn = qpn, .kind = LlpQpEvt::kTermDone});
 }
 
@@ -163,25 +195,25 @@ std::optional<LlpRecord> LlpIf::send(TxFpdu& f) {
   Qp& q = qps_[f.hdr.qpn];
   if (!q.bound) return std::nullopt;
   Conn& c = conns_[q.params.connection];
-  c.used -= (f.hdr.is_term != 0 ? spec::kTermCredit : q.worst) -
+  c.used -= (f.hdr.is_term != 0 ? uint32_t{spec::kTermCredit} : c.aside) -
             f.hdr.length;  // what it did not need comes back
+  --c.under_way;
   if (q.parked || q.term_parked) unpark(f.hdr.qpn);
   return LlpRecord{.connection = q.params.connection, .data = std::move(f.data)};
 }
 
 void LlpIf::sent(const spec::TxFpduHdr& h) {
   if (h.done != 0) out_.wr_done({.qpn = h.qpn, .slot = h.slot});
-  if (h.is_term != 0 && qps_[h.qpn].bound) {
-    half_close(qps_[h.qpn].params.connection);
-    out_.llp_event({.qpn = h.qpn, .kind = LlpQpEvt::kTermDone});
-  }
+  if (h.is_term == 0) return;
+  const Qp& q = qps_[h.qpn];
+  half_close(q.params.connection);  // also of one that has stopped meanwhile
+  if (q.bound) out_.llp_event({.qpn = h.qpn, .kind = LlpQpEvt::kTermDone});
 }
 
 LlpIf::Raw LlpIf::may_send_raw(const RawBytes& raw) const {
   if (raw.connection >= conns_.size()) return Raw::kDrop;
   const Conn& c = conns_[raw.connection];
-  if ((c.state != ConnState::kEstablished && c.state != ConnState::kPeerClosed) || c.has_qp)
-    return Raw::kDrop;
+  if (!c.talks() || c.has_qp) return Raw::kDrop;
   return has_room(c, raw.data.size()) ? Raw::kSend : Raw::kWait;
 }
 
@@ -200,7 +232,8 @@ std::string LlpIf::waiting_for() const {
         "llp_if: QP {} waits for {} (connection {}: {} bytes of credit, a grant needs {})\n", i,
         q.hold ? "the first FPDU of the peer" : "the LLP's credit", q.params.connection,
         static_cast<int32_t>(c.limit - c.used),
-        q.term_parked ? uint32_t{spec::kTermCredit} : q.worst + spec::kTermCredit);
+        q.term_parked ? uint32_t{spec::kTermCredit}
+                      : std::max(c.aside, q.worst) + spec::kTermCredit);
   }
   return s;
 }

@@ -39,6 +39,7 @@ class LlpIf {
     virtual void term_timer(uint16_t qpn,
                             uint32_t life) = 0;  // call term_timeout() when TermTimeout has passed
     virtual void raw_tx_possible() = 0;  // credit has come for a connection in streaming mode
+    virtual void give_ended(uint16_t /*connection*/) {}  // conn_give: no bytes will come
   };
   LlpIf(const spec::Sizes& sizes, Out& out);
 
@@ -52,6 +53,7 @@ class LlpIf {
   // Receive.
   std::optional<RxFpdu> receive(LlpRecord& record);  // a streaming record stays in `record`
   bool known_stream(const LlpRecord& record) const;
+  bool answers_give(const LlpRecord& record);  // what conn_give has asked for; else it is dropped
 
   // Transmit.
   /// Credit for a worst-case FPDU; nothing if it must wait, or its QP has stopped.
@@ -62,9 +64,7 @@ class LlpIf {
   enum class Raw : uint8_t { kSend, kWait, kDrop };
   Raw may_send_raw(const RawBytes& raw) const;
   LlpRecord send_raw(RawBytes raw);
-  void abandon(const RawBytes& raw) {
-    request(spec::LlpOp::kAbort, raw.connection);
-  }  // credit does not come
+  void abandon(const RawBytes& raw);  // credit does not come
 
   uint64_t dropped() const { return dropped_; }
   std::string waiting_for() const;
@@ -73,16 +73,28 @@ class LlpIf {
   static constexpr uint16_t kNoQp = 0xffff;
   struct Conn {
     spec::ConnState state{};
-    bool passive = false, has_qp = false;
+    bool passive = false, has_qp = false, fin = false;  // fin: our FIN has been asked for
     uint16_t qpn = 0, waiting = 0, mss = 0, peer_port = 0, local_port = 0;
     uint32_t peer_address = 0;
     uint32_t limit = 0, used = 0;  // credit, in bytes of records from the beginning, modulo 2^32
+    uint32_t aside = 0;            // bytes set aside for each grant
+    uint32_t under_way = 0;        // grants whose FPDU has not left
+    bool open() const { return state >= spec::ConnState::kConnecting && !ended(); }
+    bool ended() const {
+      return state == spec::ConnState::kClosed || state == spec::ConnState::kReset ||
+             state == spec::ConnState::kFailed;
+    }
+    bool talks() const {  // may send
+      return !fin &&
+             (state == spec::ConnState::kEstablished || state == spec::ConnState::kPeerClosed);
+    }
   };
   struct Qp {
-    bool bound = false, hold = false, parked = false, term_parked = false, terminating = false;
+    bool bound = false, hold = false, parked = false, term_parked = false;
+    bool given_up = false;  // its Terminate: nothing more is granted
     spec::QpParams params;
     uint16_t mulpdu = 0;
-    uint32_t worst = 0;  // bytes set aside for each grant
+    uint32_t worst = 0;  // bytes of the largest FPDU of this size
     uint32_t life = 0;
   };
   std::optional<spec::AdminStatus> execute(const spec::ConnCmd& cmd, spec::CmdRsp& rsp);
@@ -91,10 +103,14 @@ class LlpIf {
     out_.llp_ctl_req({.op = op, .connection = connection});
   }
   void tell(uint16_t connection, std::optional<spec::LlpQpEvt> event);
+  void ended(uint16_t connection, spec::ConnState state);
+  void start(const spec::QpCtlLlp& ctl);
+  void stop(const spec::QpCtlLlp& ctl);
   Conn& begin(uint16_t connection);
   void half_close(uint16_t connection);
   void resize(uint16_t qpn);
   void unpark(uint16_t qpn);
+  bool can_grant(const Conn& c, const Qp& q) const;
   bool has_room(const Conn& c, uint32_t bytes) const {
     return static_cast<int32_t>(c.limit - (c.used + bytes)) >= 0;
   }
@@ -102,8 +118,9 @@ class LlpIf {
   Out& out_;
   std::vector<Conn> conns_;
   std::vector<Qp> qps_;
-  uint16_t cookie_ = 0;
-  spec::LlpCtlReq connecting_;  // connect asked for, `assigned` not yet here
+  spec::LlpCtlReq connecting_;      // connect asked for ...
+  bool connects_ = false;           // ... `assigned` not yet here
+  std::optional<uint16_t> giving_;  // whose conn_give is under way; admin asks one at a time
   uint64_t dropped_ = 0;
 };
 

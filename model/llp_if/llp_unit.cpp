@@ -13,7 +13,8 @@ namespace rnic::model {
 LlpUnit::LlpUnit(Units& u)
     : tx_fpdu("tx_fpdu", u.sizes.fifo_depth),
       raw_tx("raw_tx", 4),
-      control("conn_cmd", 2 * u.sizes.num_qps + 2),
+      commands("conn_cmd", 2),
+      control("qp_ctl_llp", 2 * u.sizes.num_qps),
       u_(u),
       llp_(u.sizes, *this),
       in_("llp_rx", u.sizes.fifo_depth + 8 * u.sizes.num_conns),
@@ -25,6 +26,7 @@ LlpUnit::LlpUnit(Units& u)
   tx_fpdu.feeds(tx_);
   raw_tx.feeds(tx_);
   in_.feeds(rx_);
+  commands.feeds(ctl_);
   control.feeds(ctl_);
   ctl_out_.feeds(out_);
 }
@@ -56,7 +58,7 @@ void LlpUnit::step_rx() {
     rx_free_ = now + busy;
     if (auto f = llp_.receive(r)) {
       u_.mpa->push_rx(std::move(*f), now + 1);
-    } else if (llp_.known_stream(r)) {
+    } else if (llp_.answers_give(r)) {
       u_.admin->in.push(RawBytes{.connection = r.connection, .data = std::move(r.data)}, now + 1);
     }
     if (!in_.empty()) rx_.wake(std::max(rx_free_, in_.visible_at()));
@@ -85,14 +87,15 @@ void LlpUnit::step_tx() {
       tx_free_ = now + u_.timing.path.occupancy(r.data.size());
       u_.world.llp_tx(std::move(r));
     }
-    if (raw_tx.empty() && !control.empty())
-      ctl_.wake(now + 1);  // commands wait for the bytes before them
+    if (raw_tx.empty() && !(commands.empty() && control.empty()))
+      ctl_.wake(now + 1);  // what waited for the bytes before it
     if (now < tx_free_) return tx_.wake(tx_free_);
   }
   if (!tx_fpdu.ready()) return;
   if (!u_.world.can_llp_tx()) return tx_meter_.blocked(now);  // wake() comes
   tx_meter_.moved(now);
   TxFpdu f = tx_fpdu.pop();
+  if (before_fin_ && --*before_fin_ == 0) ctl_.wake(now + 1);
   const Cycle busy = u_.timing.path.occupancy(f.hdr.length);
   tx_meter_.item(busy);
   tx_free_ = now + busy;
@@ -110,10 +113,18 @@ void LlpUnit::step_ctl() {
     const Timer t = timers_.pop();
     llp_.term_timeout(t.qpn, t.life);
   }
-  while (raw_tx.empty() && control.ready()) {
-    const Control c = control.pop();
-    if (const auto* cmd = std::get_if<spec::ConnCmd>(&c)) llp_.command(*cmd);
-    if (const auto* ctl = std::get_if<spec::QpCtlLlp>(&c)) llp_.control(*ctl);
+  // Streaming bytes leave before RDMA mode and before the FIN that the driver asks for; FPDUs
+  // before that of a QP.
+  while (commands.ready() &&
+         (raw_tx.empty() || commands.front().opcode != spec::AdminOpcode::kConnClose))
+    llp_.command(commands.pop());
+  while (control.ready() && (raw_tx.empty() || control.front().op != spec::QpOp::kStart)) {
+    if (control.front().op == spec::QpOp::kHalfClose) {
+      if (!before_fin_) before_fin_ = tx_fpdu.size();
+      if (*before_fin_ != 0) return;
+      before_fin_.reset();
+    }
+    llp_.control(control.pop());
   }
 }
 
@@ -132,6 +143,9 @@ void LlpUnit::conn_async(const spec::ConnAsync& a) {
 void LlpUnit::wr_done(const spec::WrDone& done) {
   u_.qp->wr_done.push(done, done_at_ + u_.timing.qp.done);
 }
+void LlpUnit::give_ended(uint16_t connection) {
+  u_.admin->in.push(RawBytes{.connection = connection, .data = {}}, u_.now() + 1);
+}
 void LlpUnit::grantable(const spec::TxWant& want) {
   u_.ddp->wants.push(want, u_.now() + u_.timing.llp.credit);
 }
@@ -147,7 +161,7 @@ spec::UnitCount LlpUnit::count() const {
 
 std::string LlpUnit::waiting_for() const {
   std::string s = llp_.waiting_for() + in_.describe() + tx_fpdu.describe() + raw_tx.describe() +
-                  control.describe();
+                  commands.describe() + control.describe();
   if (!tx_fpdu.empty() && !u_.world.can_llp_tx())
     s += "llp_if: waits for the LLP to take a record\n";
   return s;

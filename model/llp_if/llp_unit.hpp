@@ -1,6 +1,7 @@
 // llp_if in the timed model: records in and out, control, credit.
 #pragma once
 
+#include <optional>
 #include <variant>
 
 #include "llp_if/llp_if.hpp"
@@ -14,11 +15,11 @@ namespace rnic::model {
 class LlpUnit final : private LlpIf::Out {
  public:
   using In = std::variant<LlpRecord, spec::LlpCtlEvt>;  // in order with each other
-  using Control = std::variant<spec::ConnCmd, spec::QpCtlLlp>;
   explicit LlpUnit(Units& u);
   Queue<TxFpdu> tx_fpdu;
   Queue<RawBytes> raw_tx;
-  Queue<Control> control;
+  Queue<spec::ConnCmd> commands;
+  Queue<spec::QpCtlLlp> control;
 
   LlpIf& llp() { return llp_; }
   bool can_receive() const { return records_ < u_.sizes.fifo_depth; }
@@ -47,6 +48,7 @@ class LlpUnit final : private LlpIf::Out {
   void wr_done(const spec::WrDone& done) override;
   void grantable(const spec::TxWant& want) override;
   void term_timer(uint16_t qpn, uint32_t life) override;
+  void give_ended(uint16_t connection) override;
   void raw_tx_possible() override {
     if (!raw_tx.empty()) tx_.wake(u_.now() + 1);
   }
@@ -57,6 +59,7 @@ class LlpUnit final : private LlpIf::Out {
   Queue<spec::LlpCtlReq> ctl_out_;
   Ring<Timer> timers_;
   uint32_t records_ = 0;
+  std::optional<uint32_t> before_fin_;  // FPDUs inside that go before the FIN that has been ordered
   Meter tx_meter_, rx_meter_;
   Cycle tx_free_ = 0, rx_free_ = 0, done_at_ = 0, raw_until_ = kNever;
   StageOf<LlpUnit> tx_{*this, &LlpUnit::step_tx};
