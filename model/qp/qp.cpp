@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace rnic::model {
 
@@ -56,19 +57,20 @@ Qp::Qp(const spec::Sizes& sizes, const Translation& tpt, Out& out)
 /// Recomputes what may be done for a QP; called wherever something of it has changed.
 void Qp::update(uint16_t qpn) {
   Ctx& c = ctx_[qpn];
-  const bool live =
-      c.exists && (c.state == QpState::kRts || c.state == QpState::kClosing) && !c.issue_stopped;
-  const bool issuable = live && can_issue(qpn);
+  const bool runs = live(c) && !c.issue_stopped && !c.asked && !c.lost;
+  const bool issuable = runs && can_issue(qpn);
   const Ring16& s = c.sq;
   const uint32_t units_here = s.here();
-  bool fetch = live && !s.fetching && !s.bad && s.fetched != s.producer;
+  bool fetch = runs && !s.fetching && !s.bad && s.fetched != s.producer;
   if (fetch && units_here != 0) fetch = units_here < (unit(qpn, s.taken).bytes()[2] & 7U);
   const Ring16& r = c.rq;
-  const bool rq_fetch = c.exists && (c.state == QpState::kIdle || live) && !r.fetching && !r.bad &&
-                        r.fetched != r.producer && r.taken == r.fetched;
+  const bool rq_fetch = c.receives && r.wanted && !r.fetching && r.fetched != r.producer &&
+                        r.distance(r.taken, r.fetched) < rq_prefetch_;
   const bool retire =
-      c.exists && ((c.win_count != 0 && window(qpn, 0).done) || c.phase == Ctx::Phase::kFlushing ||
-                   (c.state == QpState::kError && !drained(c)));
+      c.exists &&
+      ((c.win_count != 0 && window(qpn, 0).done && !c.retired_done) ||
+       c.phase == Ctx::Phase::kFlushing ||
+       (c.state == QpState::kError && (s.producer != s.retired || r.producer != r.retired)));
   put(fetchable_, Set::kFetchable, qpn, fetch);
   put(issuable_, Set::kIssuable, qpn, issuable);
   put(rq_fetchable_, Set::kRqFetchable, qpn, rq_fetch);
@@ -95,6 +97,7 @@ bool Qp::fits(const spec::QpDoorbell& db) const {
 void Qp::ring(const spec::QpDoorbell& db) {
   Ctx& c = ctx_[db.qpn];
   (db.kind == DoorbellKind::kRq ? c.rq : c.sq).producer = db.index;
+  if (db.kind == DoorbellKind::kRq) c.rq.wanted = true;
   update(db.qpn);
 }
 
@@ -110,9 +113,8 @@ bool Qp::doorbell(const spec::QpDoorbell& db) {
 bool Qp::can_push(const spec::QpDoorbell& db) const {
   const Ctx& c = ctx_[db.qpn];
   const Ring16& s = c.sq;
-  const bool live = told_ || c.state == QpState::kRts || c.state == QpState::kClosing ||
-                    c.state == QpState::kIdle;
-  return live && !s.bad && s.distance(s.fetched, db.index) == db.units &&
+  return c.state != QpState::kError && !s.bad && !s.fetching &&
+         s.distance(s.fetched, db.index) == db.units &&
          s.distance(s.taken, s.fetched) + db.units <= sq_prefetch_;
 }
 
@@ -166,12 +168,18 @@ void Qp::fetched(const MemData& data) {
 bool Qp::can_issue(uint16_t qpn) {
   const Ctx& c = ctx_[qpn];
   if (c.win_count == sq_window_ || c.slots == sq_slots_) return false;
-  const uint32_t here = c.sq.here();
-  if (here < units_of(qpn)) return c.sq.bad && !c.sq.fetching;  // to fail
-  const uint8_t* b = unit(qpn, c.sq.taken).bytes().data();
-  if (flag(b[1], spec::SqFlagBit::kFence) && c.reads != 0) return false;
-  return b[0] != static_cast<uint8_t>(WrOpcode::kRdmaRead) || c.reads < c.params.ord ||
-         c.params.ord == 0;
+  if (c.sq.taken == c.sq.producer) return false;
+  const uint32_t here = c.sq.here(), units = units_of(qpn);
+  const bool fails = c.sq.bad && !c.sq.fetching;
+  if (here == 0) return fails;
+  const auto first = unit(qpn, c.sq.taken).bytes();
+  const bool is_read = first[0] == static_cast<uint8_t>(WrOpcode::kRdmaRead);
+  const bool waits = (flag(first[1], spec::SqFlagBit::kFence) && c.reads != 0) ||
+                     (is_read && c.reads >= c.params.ord);
+  if (here >= units && !waits && !(is_read && c.fin)) return true;
+  // What the first unit tells is enough to fail.
+  return bad_header(spec::SqWqe::unpack(first), units, c) || (is_read && c.fin) ||
+         (here < units && fails);
 }
 
 /// Units of the next WQE: one, if it is not here or says what cannot be believed.
@@ -188,8 +196,10 @@ uint32_t Qp::missing(uint16_t qpn) const {
   return s.bad || here >= units || s.fetched == s.producer ? 0 : units - here;
 }
 
-/// What the first unit alone tells.
-bool Qp::bad_header(const spec::SqWqe& w, uint32_t body, const Ctx& c) const {
+/// What the first unit alone tells. units: as many as it is taken for.
+bool Qp::bad_header(const spec::SqWqe& w, uint32_t units, const Ctx& c) const {
+  if (w.units != units) return true;
+  const uint32_t body = body_bytes(units);
   const bool is_inline = flag(w.flags, spec::SqFlagBit::kInlineData);
   const auto op = static_cast<WrOpcode>(w.opcode);
   if (op != WrOpcode::kRdmaWrite && op != WrOpcode::kSend && op != WrOpcode::kRdmaRead) return true;
@@ -201,8 +211,8 @@ bool Qp::bad_header(const spec::SqWqe& w, uint32_t body, const Ctx& c) const {
   return w.num_sge > spec::kMaxSge || w.num_sge * spec::WqeSge::kBytes > body;
 }
 
-bool Qp::malformed(const spec::SqWqe& w, const rnic::Payload& body, const Ctx& c) const {
-  if (bad_header(w, body.size(), c)) return true;
+/// Whether the SGEs' total is not the length.
+bool Qp::bad_total(const spec::SqWqe& w, const rnic::Payload& body) const {
   if (flag(w.flags, spec::SqFlagBit::kInlineData)) return false;
   uint64_t total = 0;
   for (size_t i = 0; i < w.num_sge; ++i) {
@@ -233,7 +243,8 @@ bool Qp::asks(uint16_t qpn) const {
   const uint32_t units = units_of(qpn);
   if (c.sq.here() < units) return false;
   const auto w = spec::SqWqe::unpack(unit(qpn, c.sq.taken).bytes());
-  if (w.units != units || bad_header(w, body_bytes(units), c)) return false;
+  if (w.opcode == static_cast<uint8_t>(WrOpcode::kRdmaRead) && c.fin) return false;
+  if (bad_header(w, units, c)) return false;
   if (flag(w.flags, spec::SqFlagBit::kInlineData)) return false;
   const rnic::Payload body = body_of(qpn, units);
   for (size_t i = 0; i < w.num_sge; ++i) {
@@ -254,15 +265,22 @@ std::optional<Wqe> Qp::issue(uint16_t qpn) {
   }
   const auto w = spec::SqWqe::unpack(unit(qpn, first).bytes());
   const auto op = static_cast<WrOpcode>(w.opcode);
-  const bool whole = c.sq.here() >= units;
-  const bool bad = w.units != units || bad_header(w, body_bytes(units), c);
-  rnic::Payload body;
-  if (whole) body = body_of(qpn, units);
-  if (!whole && !bad) {
+  if (bad_header(w, units, c)) {
+    fail_wqe(qpn, after, op, WcStatus::kLocQpOpErr);
+    return std::nullopt;
+  }
+  if (op == WrOpcode::kRdmaRead && c.fin) {  // good, but nobody is there to answer it
+    c.issue_stopped = true;
+    update(qpn);
+    out_.qp_fault({.qpn = qpn, .cause = spec::Cause::kLlpLost});
+    return std::nullopt;
+  }
+  if (c.sq.here() < units) {
     fail_wqe(qpn, after, op, WcStatus::kFatalErr);
     return std::nullopt;
   }
-  if (bad || malformed(w, body, c)) {
+  rnic::Payload body = body_of(qpn, units);
+  if (bad_total(w, body)) {
     fail_wqe(qpn, after, op, WcStatus::kLocQpOpErr);
     return std::nullopt;
   }
@@ -328,7 +346,7 @@ void Qp::wr_done(const spec::WrDone& done) {
   Ctx& c = ctx_[done.qpn];
   if (!c.exists) return;
   const uint32_t i = (done.slot + sq_window_ - c.win_head) % sq_window_;
-  if (i < c.win_count && !window(done.qpn, i).failed) window(done.qpn, i).done = true;
+  if (i < c.win_count) window(done.qpn, i).done = true;
   update(done.qpn);
 }
 
@@ -347,7 +365,7 @@ void Qp::retire(uint16_t qpn) {
     --c.win_count;
     c.sq.retired = w.after;
     if (w.signaled) send_cqe(qpn, w, WcStatus::kSuccess);
-    close_if_drained(qpn);
+    if (closes(qpn)) decide(qpn);
   } else if (c.phase == Ctx::Phase::kFlushing || c.state == QpState::kError) {
     flush_step(qpn);
   }
@@ -366,6 +384,7 @@ MemRead Qp::rq_fetch(uint16_t qpn, uint16_t most) {
                      .address = r.address(r.fetched),
                      .length = count * kUnit};
   r.fetching = true;
+  r.wanted = false;
   r.fetch_from = r.fetched;
   r.fetched = static_cast<uint16_t>(r.fetched + count);
   rq_reads_.push({qpn, count, ctx_[qpn].life});
@@ -379,8 +398,9 @@ void Qp::rq_fetched(const MemData& data) {
   if (c.life != p.life) return;
   Ring16& r = c.rq;
   r.fetching = false;
-  if (data.status != spec::RdStatus::kOk) {
-    r.bad = true;
+  if (data.status !=
+      spec::RdStatus::kOk) {  // it ends the take that waits; else the next reads again
+    r.bad = r.taking;
     r.fetched = r.fetch_from;
   } else {
     for (uint16_t i = 0; i < p.count; ++i) {
@@ -404,11 +424,18 @@ RqTake Qp::rq_take(uint16_t qpn, spec::RqTakeRsp& rsp) {
   Ctx& c = ctx_[qpn];
   Ring16& r = c.rq;
   rsp = {};
-  if (!told_ && c.state != QpState::kRts && c.state != QpState::kClosing) return RqTake::kNone;
-  if (r.here() == 0)
-    return r.taken == r.producer || (r.bad && !r.fetching) ? RqTake::kNone : RqTake::kFetching;
+  const bool failed = std::exchange(r.bad, false);
+  r.taking = false;
+  if (r.here() == 0) {
+    if (failed || !c.receives || r.taken == r.producer) return RqTake::kNone;
+    r.taking = true;
+    if (!r.fetching) r.wanted = true;
+    update(qpn);
+    return RqTake::kFetching;
+  }
   const spec::RecvWqe& w = recv(qpn, r.taken);
   ++r.taken;
+  if (r.distance(r.taken, r.fetched) <= rq_prefetch_ / 2) r.wanted = true;
   update(qpn);
   if (w.num_sge > spec::kMaxRecvSge) return RqTake::kNone;
   rsp = {.found = 1, .wqe = w};

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,6 +47,9 @@ class Qp {
     virtual void cqe_req(const spec::CqeReq& cqe) = 0;
     virtual void qp_async(const spec::QpAsync& async) = 0;
     virtual void ready(Set set) = 0;  // it has gained a member
+    /// Call look() when what has been reported until now, done and received, is in. A follower is
+    /// told when that is.
+    virtual void look_due(uint16_t /*qpn*/) {}
   };
   Qp(const spec::Sizes& sizes, const Translation& tpt, Out& out);
 
@@ -70,12 +74,13 @@ class Qp {
   RqTake rq_take(uint16_t qpn, spec::RqTakeRsp& rsp);
   void rx_done(const spec::RxDone& done);
 
-  // States.
+  // States. Commands and what happens to a QP wait while the other units are being told of it.
   void command(const spec::QpCmd& cmd);
   void ack(Peer peer, uint16_t qpn);
   void qp_error(const spec::QpError& error);
   void llp_event(const spec::LlpEvent& event);
   void cq_fault(const spec::CqFault& fault);
+  void look(uint16_t qpn);  // as asked by look_due(); nothing if none is due
 
   spec::QpState state(uint16_t qpn) const { return ctx_[qpn].state; }
 
@@ -97,7 +102,7 @@ class Qp {
   bool completes_on(uint16_t qpn, uint16_t cqn) const;
   bool waits_for_term(uint16_t qpn) const { return ctx_[qpn].phase == Ctx::Phase::kTermWait; }
   bool flushing(uint16_t qpn) const { return ctx_[qpn].phase == Ctx::Phase::kFlushing; }
-  void cq_fault(uint16_t qpn);    ///< of one of its CQs
+  void cq_failed(uint16_t qpn);   ///< one of its CQs
   void ask_close(uint16_t qpn);   ///< the send queue is empty: rdmap is asked to end
   void half_close(uint16_t qpn);  ///< it has: FIN
   void closed(uint16_t qpn);      ///< and the peer's has come: stop
@@ -109,7 +114,10 @@ class Qp {
     uint16_t cqn = 0;
     uint8_t log = 0;
     uint16_t producer = 0, fetched = 0, taken = 0, retired = 0;
-    bool fetching = false, bad = false;  // bad: a fetch failed
+    bool fetching = false,
+         bad = false;     // bad: a fetch failed; of receives: the one a take waits for
+    bool wanted = false;  // receives: a fetch, by a doorbell or a take
+    bool taking = false;  // receives: a take waits for the fetch
     uint16_t fetch_from = 0;
     uint32_t size() const { return 1U << log; }
     uint16_t distance(uint16_t from, uint16_t to) const { return static_cast<uint16_t>(to - from); }
@@ -123,23 +131,43 @@ class Qp {
     spec::WcStatus status{};
     uint32_t length = 0;
   };
+  struct Order {  // to another unit
+    Peer peer{};
+    spec::QpOp op{};
+  };
   struct Ctx {
-    bool exists = false;
+    bool exists = false, receives = false;  // receives: receive WQEs are handed out
     spec::QpState state{};
     uint16_t pd = 0, page = 0;
     uint32_t life = 0;  // so that a fetch for an earlier QP of this number is known as such
     Ring16 sq, rq;
     spec::QpParams params;
     uint8_t win_head = 0, win_count = 0, slots = 0, reads = 0;
-    bool issue_stopped = false;
-    // Teardown and start: which peers are still to be told, in order.
-    std::array<Peer, 4> order{};
-    uint8_t step = 0;
-    enum class Phase : uint8_t { kSteady, kStarting, kTermWait, kStopping, kFlushing } phase{};
-    // News of the connection, looked at when mpa and then ddp have passed on what came before it.
-    enum class Sync : uint8_t { kNone, kMpa, kDdp } sync{};
-    bool peer_closed_news = false, closed_news = false, stop_waits = false;
-    bool half_closed = false, term_sent = false, by_driver = false, retired_done = false;
+    bool issue_stopped = false;  // a WQE has failed
+    // What has happened, and the command that waits behind it, while it is busy.
+    uint8_t events = 0;
+    spec::QpError error;  // that of kError
+    std::optional<spec::QpCmd> command;
+    enum class Phase : uint8_t {
+      kSteady,
+      kTermWait,
+      kOrders,
+      kLooking,
+      kDraining,
+      kFlushing
+    } phase{};
+    // The other units to be told, one after the other, each acknowledged; and what comes then.
+    std::array<Order, 6> orders{};
+    uint8_t order_count = 0, step = 0;
+    enum class Then : uint8_t { kNothing, kStarted, kLook, kLost, kFlush } then{};
+    bool lost = false;  // the connection is of no use; rdmap has been told
+    bool fin = false;   // the peer's FIN has come: a Read would find nobody
+    bool asked =
+        false;  // the send queue is at its end; rdmap says when no Read of the peer is left
+    bool half_closed = false;  // it has: our FIN
+    bool term_seen = false;    // a Terminate has left before rdmap said why
+    bool answer_due = false;   // the driver waits for the end
+    bool retired_done = false;
     spec::Cause cause{};
     bool has_peer_term = false;
     uint16_t peer_term = 0;
@@ -161,11 +189,25 @@ class Qp {
   spec::RecvWqe& recv(uint16_t qpn, uint16_t index) {
     return recvs_[size_t{qpn} * rq_prefetch_ + index % rq_prefetch_];
   }
+  enum Event : uint8_t {
+    kError = 1,
+    kPeerClosed = 2,
+    kClosed = 4,
+    kLost = 8,
+    kTermDone = 16,
+    kCqFailed = 32
+  };
+  static bool live(const Ctx& c) {
+    return c.exists && (c.state == spec::QpState::kRts || c.state == spec::QpState::kClosing);
+  }
+  static bool busy(const Ctx& c) {
+    return c.phase != Ctx::Phase::kSteady && c.phase != Ctx::Phase::kTermWait;
+  }
   void update(uint16_t qpn);
   void put(ReadySet& members, Set set, uint16_t qpn, bool member);
   bool can_issue(uint16_t qpn);
-  bool bad_header(const spec::SqWqe& w, uint32_t body, const Ctx& c) const;
-  bool malformed(const spec::SqWqe& w, const rnic::Payload& body, const Ctx& c) const;
+  bool bad_header(const spec::SqWqe& w, uint32_t units, const Ctx& c) const;
+  bool bad_total(const spec::SqWqe& w, const rnic::Payload& body) const;
   uint32_t units_of(uint16_t qpn) const;
   rnic::Payload body_of(uint16_t qpn, uint32_t units) const;
   bool can_push(const spec::QpDoorbell& db) const;
@@ -173,14 +215,21 @@ class Qp {
   void send_cqe(uint16_t qpn, const Issued& w, spec::WcStatus status);
   void flush_entry(uint16_t qpn, Ring16& r, uint16_t up_to, bool is_recv);
   void flush_step(uint16_t qpn);
-  void close_if_drained(uint16_t qpn);
-  void begin_stop(uint16_t qpn);
-  void synced(uint16_t qpn);
-  void next_peer(uint16_t qpn);
+  void happens(uint16_t qpn, uint8_t event);
+  void decide(uint16_t qpn);
+  void happened(uint16_t qpn, uint8_t events);
+  void failed(uint16_t qpn, uint8_t events);
+  bool closes(uint16_t qpn) const;
+  void judge_close(uint16_t qpn);
+  void lose(uint16_t qpn);
+  void tell(uint16_t qpn, std::initializer_list<Order> orders, Ctx::Then then);
+  void tell_next(uint16_t qpn);
+  void stop(uint16_t qpn, spec::QpOp llp);
+  void drain(uint16_t qpn);
   void entered_error(uint16_t qpn);
-  void terminate(uint16_t qpn, spec::Cause cause, bool wait_for_term);
+  void execute(uint16_t qpn, const spec::QpCmd& cmd);
+  void create(uint16_t qpn, const spec::AdminQpArgs& a);
   std::optional<spec::AdminStatus> modify(uint16_t qpn, const spec::AdminModifyArgs& a);
-  bool drained(const Ctx& c) const;
 
   uint32_t sq_prefetch_, sq_window_, rq_prefetch_, sq_slots_;
   bool told_ = false;

@@ -15,44 +15,42 @@ using spec::QpOp;
 using spec::QpState;
 using spec::WcStatus;
 
-bool Qp::drained(const Ctx& c) const {
-  if (c.state == QpState::kIdle) return c.phase == Ctx::Phase::kSteady;
-  return c.state == QpState::kError && c.sq.producer == c.sq.retired &&
-         c.rq.producer == c.rq.retired;
-}
+// --- commands
 
 void Qp::command(const spec::QpCmd& cmd) {
-  const uint16_t qpn = static_cast<uint16_t>(cmd.object);
+  if (cmd.object >= ctx_.size()) return out_.qp_cmd_rsp({.status = AdminStatus::kBadObject});
+  const auto qpn = static_cast<uint16_t>(cmd.object);
+  ctx_[qpn].command = cmd;
+  decide(qpn);
+}
+
+void Qp::execute(uint16_t qpn, const spec::QpCmd& cmd) {
   Ctx& c = ctx_[qpn];
+  const bool rests = c.state == QpState::kIdle || c.state == QpState::kError;
   spec::CmdRsp rsp;
+  if (!c.exists && cmd.opcode != AdminOpcode::kCreateQp) {
+    rsp.status = AdminStatus::kNotFound;
+    return out_.qp_cmd_rsp(rsp);
+  }
   switch (cmd.opcode) {
-    case AdminOpcode::kCreateQp: {
-      const auto a = spec::AdminQpArgs::unpack(cmd.args);
-      const uint32_t life = c.life + 1;
-      c = {};
-      c.exists = true;
-      c.life = life;
-      c.pd = a.pd;
-      c.page = a.page;
-      c.sq.base = a.sq_base;
-      c.sq.log = a.log_sq;
-      c.sq.cqn = a.send_cq;
-      c.rq.base = a.rq_base;
-      c.rq.log = a.log_rq;
-      c.rq.cqn = a.recv_cq;
+    case AdminOpcode::kCreateQp:
+      if (c.exists) {
+        rsp.status = AdminStatus::kExists;
+      } else {
+        create(qpn, spec::AdminQpArgs::unpack(cmd.args));
+      }
       break;
-    }
     case AdminOpcode::kModifyQp:
       if (const auto status = modify(qpn, spec::AdminModifyArgs::unpack(cmd.args))) {
         rsp.status = *status;
       } else {
-        return;  // answered when all units have started
+        return;  // answered when all units have started, or all is flushed
       }
       break;
     case AdminOpcode::kQueryQp:
       spec::AdminQpResult{.state = c.state,
                           .has_peer_term = c.has_peer_term,
-                          .drained = drained(c),
+                          .drained = rests,
                           .cause = c.cause,
                           .peer_term = c.peer_term,
                           .sq_retired = c.sq.retired,
@@ -60,8 +58,8 @@ void Qp::command(const spec::QpCmd& cmd) {
           .pack(rsp.result);
       break;
     case AdminOpcode::kDestroyQp:
-      if (drained(c)) {
-        c.exists = false;
+      if (rests) {
+        c.exists = c.receives = false;
         ++c.life;
         update(qpn);
       } else {
@@ -75,12 +73,28 @@ void Qp::command(const spec::QpCmd& cmd) {
   out_.qp_cmd_rsp(rsp);
 }
 
+void Qp::create(uint16_t qpn, const spec::AdminQpArgs& a) {
+  Ctx& c = ctx_[qpn];
+  const uint32_t life = c.life + 1;
+  c = {};
+  c.exists = c.receives = true;
+  c.life = life;
+  c.pd = a.pd;
+  c.page = a.page;
+  c.sq.base = a.sq_base;
+  c.sq.log = a.log_sq;
+  c.sq.cqn = a.send_cq;
+  c.rq.base = a.rq_base;
+  c.rq.log = a.log_rq;
+  c.rq.cqn = a.recv_cq;
+}
+
+/// The status, or nothing if the answer comes later.
 std::optional<AdminStatus> Qp::modify(uint16_t qpn, const spec::AdminModifyArgs& a) {
   Ctx& c = ctx_[qpn];
   switch (static_cast<QpState>(a.to_state)) {
     case QpState::kRts:
-      if (c.state != QpState::kIdle || c.phase != Ctx::Phase::kSteady)
-        return AdminStatus::kBadState;
+      if (c.state != QpState::kIdle) return AdminStatus::kBadState;
       c.params = {.connection = a.connection,
                   .pd = c.pd,
                   .use_crc = a.use_crc,
@@ -91,169 +105,274 @@ std::optional<AdminStatus> Qp::modify(uint16_t qpn, const spec::AdminModifyArgs&
                   .ord = a.ord,
                   .ird_base = a.ird_base,
                   .ord_base = a.ord_base};
-      c.phase = Ctx::Phase::kStarting;
-      c.order = {Peer::kMpa, Peer::kDdp, Peer::kRdmap,
-                 Peer::kLlp};  // llp_if last: it lets bytes in
-      c.step = 0;
-      next_peer(qpn);
+      // llp_if last: it lets bytes in.
+      tell(qpn,
+           {{Peer::kMpa, QpOp::kStart},
+            {Peer::kDdp, QpOp::kStart},
+            {Peer::kRdmap, QpOp::kStart},
+            {Peer::kLlp, QpOp::kStart}},
+           Ctx::Then::kStarted);
       return std::nullopt;
     case QpState::kClosing:
       if (c.state != QpState::kRts) return AdminStatus::kBadState;
       c.state = QpState::kClosing;
-      close_if_drained(qpn);
-      update(qpn);
       return AdminStatus::kOk;
     case QpState::kError:
       if (c.state == QpState::kError) return AdminStatus::kOk;
-      c.by_driver = true;
+      c.answer_due = true;
       if (c.state == QpState::kIdle) {
-        c.state = QpState::kTerminate;
-        c.phase = Ctx::Phase::kFlushing;
-      } else if (c.state != QpState::kTerminate) {
-        terminate(qpn, Cause::kNone, false);
-      } else if (c.phase == Ctx::Phase::kTermWait) {
-        c.term_sent = false;
-        begin_stop(qpn);
+        drain(qpn);
+      } else {
+        stop(qpn, QpOp::kAbort);
       }
-      update(qpn);
-      return AdminStatus::kOk;
+      return std::nullopt;
     default:
       return AdminStatus::kBadArgument;
   }
 }
 
-/// Tells the next unit of the list, or finishes.
-void Qp::next_peer(uint16_t qpn) {
-  Ctx& c = ctx_[qpn];
-  if (c.step < c.order.size()) {
-    const Peer peer = c.order[c.step];
-    QpOp op = QpOp::kStart;
-    if (c.phase == Ctx::Phase::kStopping) {
-      const bool abort = peer == Peer::kLlp && !c.term_sent && !c.half_closed;
-      op = abort ? QpOp::kAbort : QpOp::kStop;
-    }
-    return out_.qp_ctl(peer, {.op = op, .qpn = qpn, .params = c.params});
-  }
-  if (c.phase == Ctx::Phase::kStarting) {
-    c.phase = Ctx::Phase::kSteady;
-    c.state = QpState::kRts;
-    update(qpn);
-    return out_.qp_cmd_rsp({});
-  }
-  c.phase = Ctx::Phase::kFlushing;
-  update(qpn);
-}
+// --- what happens
 
-void Qp::ack(Peer peer, uint16_t qpn) {
-  Ctx& c = ctx_[qpn];
-  if (c.sync != Ctx::Sync::kNone && peer == (c.sync == Ctx::Sync::kMpa ? Peer::kMpa : Peer::kDdp)) {
-    if (c.sync == Ctx::Sync::kDdp) return synced(qpn);
-    c.sync = Ctx::Sync::kDdp;
-    return out_.qp_ctl(Peer::kDdp, {.op = QpOp::kSync, .qpn = qpn, .params = c.params});
-  }
-  const bool changing = c.phase == Ctx::Phase::kStarting || c.phase == Ctx::Phase::kStopping;
-  if (!changing || c.order[c.step] != peer) return;  // of a half-close
-  ++c.step;
-  next_peer(qpn);
-}
-
-// RFC 5040 section 6.1: the send queue is empty, so no more is said; FIN follows.
-void Qp::close_if_drained(uint16_t qpn) {
-  Ctx& c = ctx_[qpn];
-  if (told_ || c.state != QpState::kClosing || c.half_closed || c.sq.producer != c.sq.retired)
-    return;
-  c.half_closed = true;
-  out_.qp_ctl(Peer::kLlp, {.op = QpOp::kHalfClose, .qpn = qpn, .params = c.params});
+void Qp::qp_error(const spec::QpError& e) {
+  ctx_[e.qpn].error = e;
+  happens(e.qpn, kError);
 }
 
 void Qp::llp_event(const spec::LlpEvent& e) {
-  Ctx& c = ctx_[e.qpn];
-  const bool live = c.exists && (c.state == QpState::kRts || c.state == QpState::kClosing);
   switch (e.kind) {
     case spec::LlpQpEvt::kPeerClosed:
+      return happens(e.qpn, kPeerClosed);
     case spec::LlpQpEvt::kClosed:
-      if (!live || told_) return;
-      (e.kind == spec::LlpQpEvt::kClosed ? c.closed_news : c.peer_closed_news) = true;
-      if (c.sync == Ctx::Sync::kNone) {
-        c.sync = Ctx::Sync::kMpa;
-        out_.qp_ctl(Peer::kMpa, {.op = QpOp::kSync, .qpn = e.qpn, .params = c.params});
-      }
-      return;
+      return happens(e.qpn, kClosed);
     case spec::LlpQpEvt::kLost:
-      if (live) return out_.qp_fault({.qpn = e.qpn, .cause = Cause::kLlpLost});
-      [[fallthrough]];
+      return happens(e.qpn, kLost);
     case spec::LlpQpEvt::kTermDone:
-      if (c.phase == Ctx::Phase::kTermWait) begin_stop(e.qpn);
-      break;
+      return happens(e.qpn, kTermDone);
   }
-  update(e.qpn);
 }
 
-/// What came before the news has been used, so the news counts.
-void Qp::synced(uint16_t qpn) {
-  Ctx& c = ctx_[qpn];
-  c.sync = Ctx::Sync::kNone;
-  if (std::exchange(c.stop_waits, false)) return begin_stop(qpn);
-  const auto live = [&] { return c.state == QpState::kRts || c.state == QpState::kClosing; };
-  if (std::exchange(c.peer_closed_news, false) && live() && !c.half_closed) {
-    if (c.sq.producer != c.sq.retired) {
-      out_.qp_fault({.qpn = qpn, .cause = Cause::kLlpLost});
-    } else {
-      c.state = QpState::kClosing;
-      close_if_drained(qpn);
-    }
+bool Qp::completes_on(uint16_t qpn, uint16_t cqn) const {
+  const Ctx& c = ctx_[qpn];
+  return c.exists && (c.sq.cqn == cqn || c.rq.cqn == cqn);
+}
+
+void Qp::cq_fault(const spec::CqFault& fault) {
+  for (uint16_t qpn = 0; qpn < ctx_.size(); ++qpn) {
+    if (completes_on(qpn, fault.cqn)) cq_failed(qpn);
   }
-  if (std::exchange(c.closed_news, false) && live() && c.half_closed) {
-    c.cause = Cause::kNone;
-    c.state = QpState::kTerminate;
-    begin_stop(qpn);
+}
+
+void Qp::cq_failed(uint16_t qpn) { happens(qpn, kCqFailed); }
+
+void Qp::happens(uint16_t qpn, uint8_t event) {
+  ctx_[qpn].events |= event;
+  decide(qpn);
+}
+
+/// Nothing is decided while the other units are being told of what was decided before.
+void Qp::decide(uint16_t qpn) {
+  Ctx& c = ctx_[qpn];
+  while (!busy(c)) {
+    if (c.events != 0) {
+      happened(qpn, std::exchange(c.events, uint8_t{0}));
+    } else if (closes(qpn)) {
+      ask_close(qpn);
+    } else if (c.command) {
+      const spec::QpCmd cmd = *c.command;
+      c.command.reset();
+      execute(qpn, cmd);
+    } else {
+      break;
+    }
   }
   update(qpn);
 }
 
-void Qp::qp_error(const spec::QpError& e) {
-  Ctx& c = ctx_[e.qpn];
-  if (c.state != QpState::kRts && c.state != QpState::kClosing) return;
+/// An event does one thing; the strongest goes first.
+void Qp::happened(uint16_t qpn, uint8_t events) {
+  using Then = Ctx::Then;
+  constexpr Order kMpaSync{Peer::kMpa, QpOp::kSync}, kDdpSync{Peer::kDdp, QpOp::kSync};
+  Ctx& c = ctx_[qpn];
+  const auto has = [events](Event e) { return (events & e) != 0; };
+  const bool ended = has(kTermDone) || has(kLost) || has(kClosed);
+  if (c.phase == Ctx::Phase::kTermWait) {
+    if (ended) stop(qpn, has(kTermDone) || has(kClosed) ? QpOp::kStop : QpOp::kAbort);
+  } else if (c.exists && c.state == QpState::kIdle && has(kCqFailed)) {
+    c.cause = Cause::kLocalCatastrophic;
+    drain(qpn);
+  } else if (!live(c)) {
+    return;
+  } else if (has(kError) && c.error.cause != Cause::kNone) {
+    failed(qpn, events);
+  } else if (has(kLost)) {
+    lose(qpn);
+  } else if (has(kClosed) && !c.half_closed) {
+    c.lost = true;
+    tell(qpn, {kMpaSync, kDdpSync}, Then::kLost);
+  } else if (has(kClosed)) {
+    closed(qpn);
+  } else if (has(kCqFailed)) {
+    c.term_seen = c.term_seen || has(kTermDone);
+    out_.qp_fault({.qpn = qpn, .cause = Cause::kLocalCatastrophic});
+  } else if (has(kTermDone)) {
+    c.term_seen = true;
+  } else if (has(kError)) {  // of cause none: no Read of the peer is left, and none will be taken
+    if (c.asked && !c.half_closed && !c.lost) half_close(qpn);
+  } else if (!c.asked && !c.lost) {  // the peer has closed: what came before that counts first
+    c.fin = true;
+    tell(qpn, {kMpaSync, kDdpSync}, Then::kLook);
+  }
+}
+
+/// rdmap has said why the QP ends. Its Terminate, if there is one, is waited for.
+void Qp::failed(uint16_t qpn, uint8_t events) {
+  Ctx& c = ctx_[qpn];
+  const spec::QpError& e = c.error;
+  c.cause = e.cause;
   c.has_peer_term = e.has_peer_term != 0;
   c.peer_term = e.peer_term;
   if (e.has_wr != 0) {
     const uint32_t i = (e.slot + sq_window_ - c.win_head) % sq_window_;
-    if (i < c.win_count && !window(e.qpn, i).done) {
-      window(e.qpn, i).failed = true;
-      window(e.qpn, i).status = e.status;
+    if (i < c.win_count) {
+      window(qpn, i).failed = true;
+      window(qpn, i).status = e.status;
     }
   }
-  c.half_closed = false;
-  terminate(e.qpn, e.cause, e.sends_term != 0);
+  c.lost = c.lost || (events & kLost) != 0 || e.sends_term == 0;
+  const bool over = c.term_seen || (events & (kTermDone | kClosed)) != 0;
+  if (c.lost || over) return stop(qpn, c.lost ? QpOp::kAbort : QpOp::kStop);
+  c.state = QpState::kTerminate;
+  c.phase = Ctx::Phase::kTermWait;
 }
 
-/// Issue stops; the Terminate, if there is one, is waited for; then all units stop.
-void Qp::terminate(uint16_t qpn, Cause cause, bool wait_for_term) {
+/// The connection is of no use any more: rdmap says so to everybody.
+void Qp::lose(uint16_t qpn) {
+  ctx_[qpn].lost = true;
+  out_.qp_fault({.qpn = qpn, .cause = Cause::kLlpLost});
+}
+
+// --- close
+
+// RFC 5040 section 6.1: nothing follows our FIN. When the send queue is at its end, rdmap is asked;
+// it says when the responder has nothing left to say, either.
+bool Qp::closes(uint16_t qpn) const {
+  const Ctx& c = ctx_[qpn];
+  return !told_ && c.exists && c.state == QpState::kClosing && !c.asked && !c.lost && sq_empty(qpn);
+}
+
+void Qp::ask_close(uint16_t qpn) {
+  Ctx& c = ctx_[qpn];
+  c.state = QpState::kClosing;
+  c.asked = true;
+  tell(qpn, {{Peer::kRdmap, QpOp::kHalfClose}}, Ctx::Then::kNothing);
+}
+
+/// What the responder has said leaves ddp, then mpa; then FIN.
+void Qp::half_close(uint16_t qpn) {
+  ctx_[qpn].half_closed = true;
+  tell(qpn, {{Peer::kDdp, QpOp::kSync}, {Peer::kMpa, QpOp::kSync}, {Peer::kLlp, QpOp::kHalfClose}},
+       Ctx::Then::kNothing);
+}
+
+/// From the outside in, since what has come is still to be used.
+void Qp::closed(uint16_t qpn) {
+  ctx_[qpn].state = QpState::kTerminate;
+  tell(qpn,
+       {{Peer::kMpa, QpOp::kSync},
+        {Peer::kDdp, QpOp::kSync},
+        {Peer::kLlp, QpOp::kStop},
+        {Peer::kMpa, QpOp::kStop},
+        {Peer::kDdp, QpOp::kStop},
+        {Peer::kRdmap, QpOp::kStop}},
+       Ctx::Then::kFlush);
+}
+
+/// Everything that was reported before has been counted.
+void Qp::look(uint16_t qpn) {
+  Ctx& c = ctx_[qpn];
+  if (c.phase == Ctx::Phase::kDraining) {
+    c.phase = Ctx::Phase::kFlushing;
+    return update(qpn);
+  }
+  if (c.phase != Ctx::Phase::kLooking) return;
+  c.phase = Ctx::Phase::kSteady;
+  if (sq_empty(qpn)) {
+    ask_close(qpn);
+  } else if (c.state == QpState::kRts || c.reads != 0) {  // a closing QP may still send
+    lose(qpn);
+  }
+  decide(qpn);
+}
+
+// --- start and stop of the other units
+
+void Qp::tell(uint16_t qpn, std::initializer_list<Order> orders, Ctx::Then then) {
+  Ctx& c = ctx_[qpn];
+  c.phase = Ctx::Phase::kOrders;
+  c.then = then;
+  c.order_count = c.step = 0;
+  for (const Order& o : orders) {  // a follower is told when what came before is through
+    if (!told_ || o.op != QpOp::kSync) c.orders[c.order_count++] = o;
+  }
+  update(qpn);
+  tell_next(qpn);
+}
+
+/// Tells the next unit of the list, or finishes.
+void Qp::tell_next(uint16_t qpn) {
+  Ctx& c = ctx_[qpn];
+  if (c.step < c.order_count) {
+    const Order& o = c.orders[c.step];
+    return out_.qp_ctl(o.peer, {.op = o.op, .qpn = qpn, .params = c.params});
+  }
+  c.phase = Ctx::Phase::kSteady;
+  switch (c.then) {
+    case Ctx::Then::kNothing:
+      break;
+    case Ctx::Then::kStarted:
+      c.state = QpState::kRts;
+      out_.qp_cmd_rsp({});
+      break;
+    case Ctx::Then::kLook:
+      c.phase = Ctx::Phase::kLooking;
+      return out_.look_due(qpn);
+    case Ctx::Then::kLost:
+      out_.qp_fault({.qpn = qpn, .cause = Cause::kLlpLost});
+      break;
+    case Ctx::Then::kFlush:
+      return drain(qpn);
+  }
+  decide(qpn);
+}
+
+void Qp::ack(Peer peer, uint16_t qpn) {
+  Ctx& c = ctx_[qpn];
+  if (c.phase != Ctx::Phase::kOrders || c.orders[c.step].peer != peer) return;
+  ++c.step;
+  tell_next(qpn);
+}
+
+/// After an error: from the inside out.
+void Qp::stop(uint16_t qpn, QpOp llp) {
+  ctx_[qpn].state = QpState::kTerminate;
+  tell(qpn,
+       {{Peer::kRdmap, QpOp::kStop},
+        {Peer::kLlp, llp},
+        {Peer::kDdp, QpOp::kStop},
+        {Peer::kMpa, QpOp::kStop}},
+       Ctx::Then::kFlush);
+}
+
+// --- flush
+
+/// No unit knows the QP any more. What they have reported counts before what is left is flushed.
+void Qp::drain(uint16_t qpn) {
   Ctx& c = ctx_[qpn];
   c.state = QpState::kTerminate;
-  c.cause = cause;
-  c.term_sent = wait_for_term;
-  if (wait_for_term) {
-    c.phase = Ctx::Phase::kTermWait;
-    update(qpn);
-  } else {
-    c.half_closed = false;
-    begin_stop(qpn);
-  }
-}
-
-/// After an error from the inside out. After a graceful close from the outside in, since what has
-/// come is still to be used.
-void Qp::begin_stop(uint16_t qpn) {
-  Ctx& c = ctx_[qpn];
-  c.phase = Ctx::Phase::kStopping;
-  c.stop_waits = c.sync != Ctx::Sync::kNone;
-  if (c.stop_waits) return;  // one question at a time
-  c.step = 0;
-  c.order = c.half_closed ? std::array{Peer::kLlp, Peer::kMpa, Peer::kDdp, Peer::kRdmap}
-                          : std::array{Peer::kRdmap, Peer::kLlp, Peer::kDdp, Peer::kMpa};
+  c.receives = false;
+  c.phase = told_ ? Ctx::Phase::kFlushing : Ctx::Phase::kDraining;
   update(qpn);
-  next_peer(qpn);
+  if (!told_) out_.look_due(qpn);
 }
 
 void Qp::flush_entry(uint16_t qpn, Ring16& r, uint16_t up_to, bool is_recv) {
@@ -293,50 +412,12 @@ void Qp::entered_error(uint16_t qpn) {
   c.state = QpState::kError;
   c.phase = Ctx::Phase::kSteady;
   for (uint32_t i = 0; i < sq_prefetch_; ++i) prefetch_[size_t{qpn} * sq_prefetch_ + i] = {};
-  if (!c.by_driver) out_.qp_async({qpn});
-}
-
-bool Qp::completes_on(uint16_t qpn, uint16_t cqn) const {
-  const Ctx& c = ctx_[qpn];
-  return c.exists && (c.sq.cqn == cqn || c.rq.cqn == cqn);
-}
-
-void Qp::cq_fault(const spec::CqFault& fault) {
-  for (uint16_t qpn = 0; qpn < ctx_.size(); ++qpn) {
-    if (completes_on(qpn, fault.cqn)) cq_fault(qpn);
+  if (std::exchange(c.answer_due, false)) {
+    out_.qp_cmd_rsp({});
+  } else {
+    out_.qp_async({qpn});
   }
-}
-
-void Qp::cq_fault(uint16_t qpn) {
-  Ctx& c = ctx_[qpn];
-  if (c.state == QpState::kIdle && c.phase == Ctx::Phase::kSteady) {
-    c.state = QpState::kTerminate;
-    c.cause = Cause::kLocalCatastrophic;
-    c.phase = Ctx::Phase::kFlushing;
-    update(qpn);
-  } else if (c.state == QpState::kRts || c.state == QpState::kClosing) {
-    out_.qp_fault({.qpn = qpn, .cause = Cause::kLocalCatastrophic});
-  }
-}
-
-void Qp::ask_close(uint16_t qpn) {
-  Ctx& c = ctx_[qpn];
-  c.state = QpState::kClosing;
-  update(qpn);
-  out_.qp_ctl(Peer::kRdmap, {.op = QpOp::kHalfClose, .qpn = qpn, .params = c.params});
-}
-
-void Qp::half_close(uint16_t qpn) {
-  Ctx& c = ctx_[qpn];
-  c.half_closed = true;
-  out_.qp_ctl(Peer::kLlp, {.op = QpOp::kHalfClose, .qpn = qpn, .params = c.params});
-}
-
-void Qp::closed(uint16_t qpn) {
-  Ctx& c = ctx_[qpn];
-  c.cause = Cause::kNone;
-  c.state = QpState::kTerminate;
-  begin_stop(qpn);
+  decide(qpn);
 }
 
 std::string Qp::waiting_for() const {
@@ -347,11 +428,15 @@ std::string Qp::waiting_for() const {
     if (!c.exists) continue;
     if (c.phase == Ctx::Phase::kTermWait)
       s += fmt::format("qp: QP {} waits for its Terminate to be taken\n", i);
-    if (c.phase == Ctx::Phase::kStarting || c.phase == Ctx::Phase::kStopping) {
-      s += fmt::format("qp: QP {} waits for {} to {}\n", i,
-                       kPeers[static_cast<size_t>(c.order[c.step])],
-                       c.phase == Ctx::Phase::kStarting ? "start" : "stop");
+    if (c.phase == Ctx::Phase::kOrders) {
+      const Order& o = c.orders[c.step];
+      s += fmt::format("qp: QP {} waits for {} to {}\n", i, kPeers[static_cast<size_t>(o.peer)],
+                       to_string(o.op));
     }
+    if (c.phase == Ctx::Phase::kLooking || c.phase == Ctx::Phase::kDraining)
+      s += fmt::format("qp: QP {} waits for what is done to be counted\n", i);
+    if (c.asked && !c.half_closed && c.state == QpState::kClosing)
+      s += fmt::format("qp: QP {} waits for its responder to answer the peer's Reads\n", i);
     if (c.sq.fetching || c.rq.fetching) s += fmt::format("qp: QP {} waits for a WQE fetch\n", i);
     if (c.win_count != 0)
       s += fmt::format("qp: QP {} waits for {} issued WQEs, oldest index {}\n", i, c.win_count,

@@ -102,11 +102,31 @@ void QpUnit::step_issue() {
   if (!set.empty()) issue_.wake(issue_free_);
 }
 
+void QpUnit::look_due(uint16_t qpn) {
+  looks_.push({qpn, wr_done.size(), rx_done.size()});
+  retire_.wake(u_.now() + 1);
+}
+
+void QpUnit::answer_looks() {
+  for (uint32_t left = looks_.size(); left != 0; --left) {
+    const Look l = looks_.pop();
+    if (l.wr_left == 0 && l.rx_left == 0 && !qp_.retirable().test(l.qpn)) {
+      qp_.look(l.qpn);
+    } else {
+      looks_.push(l);
+    }
+  }
+}
+
 /// What is done, in each queue's order. Several that need no completion are retired in one step and
 /// charged for each.
 void QpUnit::step_retire() {
   const Cycle now = u_.now();
-  while (wr_done.ready()) qp_.wr_done(wr_done.pop());
+  while (wr_done.ready()) {
+    qp_.wr_done(wr_done.pop());
+    for (uint32_t i = 0; i < looks_.size(); ++i) looks_[i].wr_left -= looks_[i].wr_left != 0;
+  }
+  answer_looks();
   if (now < retire_free_) return retire_.wake(retire_free_);
   auto& out = u_.cq->cqe_req;
   Cycle busy = 0;
@@ -122,9 +142,12 @@ void QpUnit::step_retire() {
     cqe_at_ = now + busy + u_.timing.qp.retire;
     if (rx_done.ready()) {
       qp_.rx_done(rx_done.pop());
+      for (uint32_t k = 0; k < looks_.size(); ++k) looks_[k].rx_left -= looks_[k].rx_left != 0;
+      answer_looks();
     } else {
       last_retire_ = set.next(last_retire_ + 1);
       qp_.retire(static_cast<uint16_t>(last_retire_));
+      answer_looks();
     }
     busy += u_.timing.qp.occupancy;
   }

@@ -5,6 +5,7 @@
 
 #include "qp/qp.hpp"
 #include "sc/queue.hpp"
+#include "sc/ring.hpp"
 #include "sc/unit.hpp"
 #include "top/units.hpp"
 
@@ -41,10 +42,17 @@ class QpUnit final : private Qp::Out {
   void cqe_req(const spec::CqeReq& cqe) override;
   void qp_async(const spec::QpAsync& async) override;
   void ready(Qp::Set set) override;
+  void look_due(uint16_t qpn) override;
+  void answer_looks();
 
   Units& u_;
   Qp qp_;
   Meter meter_;
+  struct Look {  // behind what stood at the inputs when it came
+    uint16_t qpn = 0;
+    uint32_t wr_left = 0, rx_left = 0;
+  };
+  Ring<Look> looks_;
   Cycle issue_free_ = 0, retire_free_ = 0, cqe_at_ = 0;
   uint32_t last_fetch_ = 0, last_rq_fetch_ = 0, last_issue_ = 0, last_retire_ = 0;
   StageOf<QpUnit> fetch_{*this, &QpUnit::step_fetch};
