@@ -206,6 +206,7 @@ class Side : public model::Surroundings {
   std::function<bool(model::LlpRecord&)>
       tamper;  // of a record that leaves; false: it is lost for good
   uint32_t interrupts = 0;
+  bool keep_given = false;          // streaming bytes that are asked for do not come
   bool hold_credit = false;         // what this side sent is not given back as credit
   std::vector<uint16_t> incoming;   // connections that came
   std::map<uint16_t, LlpEnd> ends;  // connections by number
@@ -217,9 +218,13 @@ class Side : public model::Surroundings {
   model::Rnic& device() { return *rnic_; }
   Clock& clock() { return clock_; }
   void reset();
+  void hold_writes(bool hold) {  // posted writes are not taken
+    hold_writes_ = hold;
+    if (!hold) rnic_->wake();
+  }
 
   // model::Surroundings
-  bool can_dma_write() const override { return true; }
+  bool can_dma_write() const override { return !hold_writes_; }
   void dma_write(model::WriteTlp tlp) override;
   bool can_dma_read() const override { return true; }
   void dma_read(const model::ReadTlp& tlp) override;
@@ -252,6 +257,7 @@ class Side : public model::Surroundings {
   std::map<uint16_t, Ring> sq_, rq_, cq_;
   std::map<uint16_t, uint16_t> last_wqe_;
   std::deque<uint64_t> responses_;
+  bool hold_writes_ = false;
 };
 
 /// An established connection, in streaming mode.

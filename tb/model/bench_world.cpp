@@ -97,6 +97,7 @@ void Side::llp_ctl(const spec::LlpCtlReq& req) {
       break;
     }
     case LlpOp::kGive: {
+      if (keep_given) break;
       LlpEnd& e = ends[n];
       Bytes given(e.stream.begin(), e.stream.begin() + req.length);
       e.stream.erase(e.stream.begin(), e.stream.begin() + req.length);
