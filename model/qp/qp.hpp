@@ -102,10 +102,11 @@ class Qp {
   bool completes_on(uint16_t qpn, uint16_t cqn) const;
   bool waits_for_term(uint16_t qpn) const { return ctx_[qpn].phase == Ctx::Phase::kTermWait; }
   bool flushing(uint16_t qpn) const { return ctx_[qpn].phase == Ctx::Phase::kFlushing; }
-  void cq_failed(uint16_t qpn);   ///< one of its CQs
-  void ask_close(uint16_t qpn);   ///< the send queue is empty: rdmap is asked to end
-  void half_close(uint16_t qpn);  ///< it has: FIN
-  void closed(uint16_t qpn);      ///< and the peer's has come: stop
+  void cq_failed(uint16_t qpn);    ///< one of its CQs
+  void peer_closed(uint16_t qpn);  ///< and is looked at: a Read would find nobody
+  void ask_close(uint16_t qpn);    ///< the send queue is empty: rdmap is asked to end
+  void half_close(uint16_t qpn);   ///< it has: FIN
+  void closed(uint16_t qpn);       ///< and the peer's has come: stop
   std::string waiting_for() const;
 
  private:

@@ -260,6 +260,11 @@ bool Qp::closes(uint16_t qpn) const {
   return !told_ && c.exists && c.state == QpState::kClosing && !c.asked && !c.lost && sq_empty(qpn);
 }
 
+void Qp::peer_closed(uint16_t qpn) {
+  ctx_[qpn].fin = true;
+  update(qpn);
+}
+
 void Qp::ask_close(uint16_t qpn) {
   Ctx& c = ctx_[qpn];
   c.state = QpState::kClosing;
