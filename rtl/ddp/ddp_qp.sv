@@ -133,5 +133,5 @@ module ddp_qp (
 
   // Simulation alone: commit trace (architecture 10)
   iwarp_pkg::ddp_ctl_commit_t tap_ddp_ctl /*verilator public_flat_rd*/;
-  assign tap_ddp_ctl = {ctl_done_i || (st_q == StLeave && st_d == StAck), op_q, qpn_q};
+  assign tap_ddp_ctl = {ctl_done_i || (op_q == iwarp_pkg::QpoSync && st_q == StLeave && st_d == StAck), op_q, qpn_q};
 endmodule
