@@ -114,7 +114,8 @@ Outcome run(const RunRequest& r) {
 
   verbs::ManagerSettings manager;
   manager.seed = r.seed;
-  programs::Session sessions[2] = {programs::Session(manager, params.threads), programs::Session(manager, params.threads)};
+  std::unique_ptr<programs::Session> sessions[2];
+  for (auto& s : sessions) s = std::make_unique<programs::Session>(manager, params.threads);
   std::vector<programs::Report> reports[2];
   for (auto& v : reports) v.resize(params.threads);
   std::unique_ptr<Progress> progress;
@@ -129,7 +130,7 @@ Outcome run(const RunRequest& r) {
     for (unsigned side : {kServer, kClient}) {
       const auto entry = side == kClient ? program->client : program->server;
       simulation.start(side, fmt::format("{}{}", kSideNames[side], k), [&, side, k, entry](PciDevice& dev) {
-        entry({.dev = dev, .session = sessions[side], .params = params, .thread = k, .report = reports[side][k]});
+        entry({.dev = dev, .session = *sessions[side], .params = params, .thread = k, .report = reports[side][k]});
       });
     }
   }
@@ -138,6 +139,10 @@ Outcome run(const RunRequest& r) {
   const sim::RunResult result = simulation.run();
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   progress.reset();
+  // The driver of a program that did not end is left as it is: to put it away takes simulated time.
+  if (!result.ok()) {
+    for (auto& s : sessions) static_cast<void>(s.release());
+  }
   const bool in_tandem = r.kind[kClient] == "tandem" || r.kind[kServer] == "tandem";
   if (in_tandem && result.ok()) simulation.settle(sim::kQuietNs);  // then nothing may be left over
 

@@ -168,7 +168,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
     if (pins_->rst_n) collect(in, out);
     if (failure_.empty()) {
       failure_ = pins_->failure();
-      if (!failure_.empty()) sc_core::sc_stop();
+      if (!failure_.empty()) sc_core::sc_pause();
     }
     // floor(n * 102400 / 33) picoseconds: an exact clock without drift.
     next_trigger(sc_core::sc_time::from_value(cycle_ * 102400 / 33) - sc_core::sc_time_stamp());
