@@ -140,7 +140,9 @@ class TandemDevice final : public Device {
   void judge() {
     if (!difference_.empty()) return;
     difference_ = follower_.failure().empty() ? ordering_.failure() : follower_.failure();
-    if (!difference_.empty()) sc_core::sc_stop();
+    if (difference_.empty()) return;
+    difference_ += "\nthe RTL's last commits:\n" + follower_.recent();
+    sc_core::sc_pause();
   }
 
   std::string name_;

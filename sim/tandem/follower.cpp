@@ -12,6 +12,7 @@ Follower::~Follower() = default;
 // Behind the first difference nothing is followed any more: what would come is its echo.
 void Follower::commit(const spec::AnyCommit& c) {
   if (!tally_.ok()) return;
+  recent_[next_++ % recent_.size()] = {tally_.cycle(), c};
   std::visit(
       [this](const auto& commit) {
         tally_.commit(commit.kName);
@@ -57,6 +58,15 @@ void Follower::pcie(const spec::PcieCfg& cfg) {
 void Follower::reset() {
   steps_ = std::make_unique<Steps>(sizes_, tally_);
   steps_->pcie(pcie_);
+}
+
+std::string Follower::recent() const {
+  std::string s;
+  for (size_t i = 0; i < recent_.size(); ++i) {
+    const Recent& r = recent_[(next_ + i) % recent_.size()];
+    if (r.commit) s += fmt::format("  {:>10} {}\n", r.cycle, std::visit([](const auto& x) { return fmt::format("{}: {}", x.kName, x.describe()); }, *r.commit));
+  }
+  return s;
 }
 
 std::string Follower::waiting_for() const { return tally_.ok() ? steps_->left(false) : std::string{}; }

@@ -4,10 +4,13 @@
 //   Follower f(sizes);      RtlOptions{.observer = &f}
 //   if (!f.failure().empty()) ...          the first difference: what, where, both sides, device cycle
 //   f.waiting_for()                        what is on an edge between two units now, one line each
+//   f.recent()                             the last commits, one line each, for whoever reads the failure
 //   f.end()                                at a run's end: the failure, or what is left over, or what was never compared
 #pragma once
 
+#include <array>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "gen/sizes.hpp"
@@ -25,6 +28,7 @@ class Follower final : public Observer {
 
   const std::string& failure() const { return tally_.failure(); }
   std::string waiting_for() const;
+  std::string recent() const;
   std::string end() const;
   const Tally& tally() const { return tally_; }
 
@@ -47,6 +51,12 @@ class Follower final : public Observer {
   spec::Sizes sizes_;
   Tally tally_;
   spec::PcieCfg pcie_;
+  struct Recent {
+    uint64_t cycle = 0;
+    std::optional<spec::AnyCommit> commit;
+  };
+  std::array<Recent, 24> recent_{};
+  size_t next_ = 0;
   std::unique_ptr<Steps> steps_;
 };
 

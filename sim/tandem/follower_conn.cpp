@@ -52,7 +52,6 @@ void Steps::conn_cmd_rsp(const spec::ConnCmdRsp& rsp) {
 /// For 2^16 cycles at least there was no credit for it.
 void Steps::terminate_late(uint16_t qpn) {
   if (!known(qpn, "llp_rule")) return;
-  apply_term(qpn);
   if (!qps_[qpn].wants_term) return tally_.differ("llp_rule: QP {}: RTL gives up a Terminate; model has none to send", qpn);
   qps_[qpn].wants_term = false;
   if (llp_.grant({.qpn = qpn, .is_term = 1})) return tally_.differ("llp_rule: QP {}: RTL gives up a Terminate; model has credit for it", qpn);

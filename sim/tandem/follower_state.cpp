@@ -113,7 +113,7 @@ void Steps::happened(uint16_t qpn, Followed& q, uint8_t bits) {
     qp_.closed(qpn);
   } else if (live && has(kCqFault)) {
     q.term_seen = q.term_seen || has(kTermDone);
-    qp_.cq_fault(qpn);
+    qp_.cq_failed(qpn);
   } else if (live && has(kTermDone)) {
     q.term_seen = true;
   } else if (live && q.asked && !q.half && !q.lost && has(kError)) {  // of cause none: the responder has nothing left
@@ -123,7 +123,7 @@ void Steps::happened(uint16_t qpn, Followed& q, uint8_t bits) {
     q.fin = q.fin || has(kPeerClosed);
     q.looks = true;
   } else if (qp_.exists(qpn) && state == spec::QpState::kIdle && has(kCqFault)) {
-    qp_.cq_fault(qpn);
+    qp_.cq_failed(qpn);
   } else if (qp_.waits_for_term(qpn) && ended) {
     tell(has(kTermDone) || has(kClosed) ? spec::LlpQpEvt::kTermDone : spec::LlpQpEvt::kLost);
   }

@@ -1,5 +1,6 @@
 // Transmit: grants, segments, their payload, FPDUs, records.
 #include <cstring>
+#include <utility>
 
 #include "tandem/steps.hpp"
 
@@ -12,21 +13,25 @@ constexpr uint64_t kSizeOnItsWay = 64;  // cycles from the decision on a segment
 
 void Steps::tx_want(const spec::TxWant& want) { (want.is_term != 0 ? qps_[want.qpn].wants_term : qps_[want.qpn].wants) = true; }
 
-/// A Terminate makes ddp drop the rest of its QP, so it goes there when the RTL's ddp is seen to have it, not before.
+/// A Terminate makes ddp drop the rest of its QP: it waits until the RTL's has.
 void Steps::terminate(model::TxMessage m) { qps_[m.hdr.qpn].term = std::move(m); }
 
-void Steps::apply_term(uint16_t qpn) {
-  Followed& q = qps_[qpn];
-  if (!q.term) return;
-  model::TxMessage m = std::move(*q.term);
-  q.term.reset();
-  ddp_.tx.message(std::move(m));
+void Steps::step(const spec::DdpDropCommit& c) {
+  if (!known(c.qpn, "ddp_drop")) return;
+  Followed& q = qps_[c.qpn];
+  if (c.is_term != 0) {
+    if (!q.term) return tally_.differ("ddp_drop: QP {}: a Terminate has come to RTL's ddp; model has sent none", c.qpn);
+    ddp_.tx.message(*std::exchange(q.term, std::nullopt));
+    return;
+  }
+  if (!q.tx_failed) apply_fault(c.qpn);
+  if (!q.tx_failed) return tally_.differ("ddp_drop: QP {}: RTL's ddp drops what waits, for a payload that came back bad; model has none", c.qpn);
+  ddp_.tx.fault(c.qpn);
 }
 
 void Steps::step(const spec::LlpGrantCommit& c) {
   if (!known(c.qpn, "llp_grant")) return;
   Followed& q = qps_[c.qpn];
-  if (c.is_term != 0) apply_term(c.qpn);
   bool& wants = c.is_term != 0 ? q.wants_term : q.wants;
   if (!wants) return tally_.differ("llp_grant: QP {}: RTL grants {}; model wants none", c.qpn, c.is_term != 0 ? "a Terminate" : "a segment");
   wants = false;
@@ -50,9 +55,7 @@ void Steps::step(const spec::DdpSegmentCommit& c) {
   const auto grant = take(grants_, c.qpn, "ddp_segment", "a grant");
   if (!grant) return;
   const bool nothing = c.nothing != 0;
-  if (nothing || c.source == spec::TxSource::kTerm) apply_term(c.qpn);
   if (nothing) {
-    apply_drop(c.qpn);
     if (const auto source = ddp_.tx.choice(c.qpn))
       return tally_.differ("ddp_segment: QP {}: RTL has nothing to send; model a segment of {}", c.qpn, to_string(*source));
   } else if (!ddp_.tx.may_choose(c.qpn, c.source)) {
@@ -143,12 +146,6 @@ void Steps::apply_fault(uint16_t qpn) {
   }
   if (at == segments_.size()) return;
   for (size_t i = 0; i <= at; ++i) assemble_next();
-}
-
-/// The RTL's scheduler has dropped what waits of this QP: because of a bad payload, if not of a Terminate.
-void Steps::apply_drop(uint16_t qpn) {
-  apply_fault(qpn);
-  if (qps_[qpn].tx_failed) ddp_.tx.fault(qpn);
 }
 
 void Steps::step(const spec::DdpUlpduCommit& c) {

@@ -24,6 +24,7 @@ void Ordering::commit(const spec::AnyCommit& c) {
     void operator()(const spec::CqEventCommit&) {}
     void operator()(const spec::LlpRuleCommit&) {}
     void operator()(const spec::LlpGrantCommit&) {}
+    void operator()(const spec::DdpDropCommit&) {}
     void operator()(const spec::RdmapResponseCommit&) {}
     void operator()(const spec::TptChangeCommit&) {}
     void operator()(const spec::QpRqTakeCommit&) {}

@@ -67,6 +67,7 @@ class Steps final : private model::HostIf::Out,
   void step(const spec::LlpGrantCommit& c);
   void step(const spec::DdpCtlCommit& c);
   void step(const spec::DdpSegmentCommit& c);
+  void step(const spec::DdpDropCommit& c);
   void step(const spec::DdpUlpduCommit& c);
   void step(const spec::RdmapResponseCommit& c);
   void step(const spec::RdmapOpCommit& c);
@@ -87,7 +88,7 @@ class Steps final : private model::HostIf::Out,
   // --- edges
   struct Followed {  // of a QP
     bool wants = false, wants_term = false;                // ddp -> llp_if
-    std::optional<model::TxMessage> term;                  // rdmap -> ddp: until the RTL's ddp is seen to have it
+    std::optional<model::TxMessage> term;                  // rdmap -> ddp: until ddp_drop
     std::deque<spec::RqTakeRsp> takes;                     // qp -> ddp: receive WQEs
     spec::RecvWqe receive;                                 // the one in use
     std::optional<spec::QpDoorbell> push;                  // doorbell -> prefetch buffer: a copy that may go there
@@ -223,9 +224,7 @@ class Steps final : private model::HostIf::Out,
   void segment(uint16_t qpn);
   void drop_answers(const Followed& q, const model::RxUlpdu& u);
   void respond(uint16_t qpn);
-  void apply_term(uint16_t qpn);
   void apply_fault(uint16_t qpn);
-  void apply_drop(uint16_t qpn);
   void gather();
   bool gather(TxSegment& s);
   bool assemble_next();

@@ -323,7 +323,7 @@ TEST(FollowerDiffers, AnswerOfAdmin) {
   Script s = whole();
   auto& w = s["the answer to create_mr"].as<DmaWrite>();
   w.data = changed(w.data, 9);
-  EXPECT_THAT(s.run(), AllOf(HasSubstr("admin: byte 9 of 32 written at 0x3069"), HasSubstr("the RTL's answer: cookie=3")));
+  EXPECT_THAT(s.run(), AllOf(HasSubstr("admin: byte 9 of 32 written at 0x3060: RTL 0x11 at 0x3069"), HasSubstr("the RTL's answer: cookie=3")));
 }
 
 TEST(FollowerDiffers, RequestToTheTransport) {

@@ -639,12 +639,6 @@ TEST_F(ResponderTest, AfterAFailedLookUpNothingIsSaidUntilAllIsQuiet) {
 
 // --- d: MMIO answers do not pass writes
 
-TEST_F(OrderingTest, AnMmioAnswerFollowsWhatWasWritten) {
-  reads_register();
-  writes(Client::kPlace, 0x1000, {});
-  good();
-}
-
 class MmioTest : public OrderingTest {
  protected:
   MmioTest() { create_cq(); }

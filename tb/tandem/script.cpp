@@ -348,6 +348,7 @@ void Script::refused_write() {
   Bytes text{0x11, 0x01, 0xc0, 0x00, 0, 0};
   base::store_be<uint16_t>(&text[4], static_cast<uint16_t>(ulpdu.size()));
   text.insert(text.end(), ulpdu.begin(), ulpdu.begin() + 14);
+  commit("the Terminate at ddp", spec::DdpDropCommit{.qpn = kQp, .is_term = 1});
   segment("the Terminate", spec::TxSource::kTerm, untagged(7, 2, 1, text), [] {});
   commit("the Terminate has left", spec::LlpRuleCommit{.source = 0, .connection = kConn, .qpn = kQp});
   add("FIN", spec::LlpCtlReq{.op = spec::LlpOp::kHalfClose, .connection = kConn});
