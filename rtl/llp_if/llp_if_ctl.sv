@@ -6,9 +6,11 @@
 //   conn_cmd --------------+                          |
 //   qp_ctl_llp ------------+                          +--> tables of llp_if_rx, llp_if_tx, llp_if_grant
 //
-// What is decided is in llp_if_rule. 5 to 20 cycles an item. A start and conn_close wait until admin's streaming bytes have left,
-// a start also until wants from before it were looked at; a stop until what was inside has left, both ways. An event of a
-// connection whose conn_give is under way is judged behind the records that came before it. conn_connect waits for `assigned` while others go on. An event is taken only with room for what it may report, so qp's orders never wait for qp.
+// What is decided is in llp_if_rule. 5 to 20 cycles an item. The LLP's events and the others take turns, since peers make events
+// as fast as they like. A start and conn_close wait until admin's streaming bytes have left, a start also until wants from before it were looked at; a stop until what was inside has
+// left, both ways. An event of a connection whose conn_give is under way is judged behind the records that came before it.
+// conn_connect waits for `assigned` while others go on. An event is taken only with room for what it may report, so qp's orders
+// never wait for qp.
 `include "rnic_assert.svh"
 
 module llp_if_ctl #(
@@ -119,7 +121,7 @@ module llp_if_ctl #(
   logic               clear_busy, qp_clear_busy, any, connecting_q, number_ok_d, number_ok_q, take;
   logic [QpW-1:0]     qpn_d, qpn_q;
   logic [ConnW-1:0]   conn_d, conn_q, clear_addr;
-  logic               is_start;
+  logic               is_start, ctl_may, cmd_may, evt_may, turn_q;   // turn_q: not an event's
   logic [15:0]        number;
   iwarp_pkg::llp_ctl_evt_t evt_q;
   iwarp_pkg::conn_cmd_t    cmd_q;
@@ -127,6 +129,9 @@ module llp_if_ctl #(
 
   assign ready_o  = !clear_busy && !qp_clear_busy;
   assign is_start = ctl_i.op == iwarp_pkg::QpoStart;
+  assign ctl_may  = ctl_valid_i && (!is_start || (raw_idle_i && event_ready_i));
+  assign cmd_may  = cmd_valid_i && !connecting_q && (raw_idle_i || cmd_i.opcode != iwarp_pkg::CmdConnClose);
+  assign evt_may  = evt_valid_i && event_ready_i && !(turn_q && (check_valid_i || abort_valid_i || ctl_may || cmd_may));
 
   always_comb begin
     any    = 1'b1;
@@ -139,7 +144,7 @@ module llp_if_ctl #(
       src_d  = 3'd1;
       number = 16'(late_conn_i);
       qpn_d  = late_qpn_i;
-    end else if (evt_valid_i && event_ready_i) begin
+    end else if (evt_may) begin
       src_d  = 3'd2;
       number = evt_i.connection;
     end else if (check_valid_i) begin
@@ -148,11 +153,11 @@ module llp_if_ctl #(
     end else if (abort_valid_i) begin
       src_d  = 3'd4;
       number = 16'(raw_conn_i);
-    end else if (ctl_valid_i && (!is_start || (raw_idle_i && event_ready_i))) begin
+    end else if (ctl_may) begin
       src_d  = 3'd5;
       number = ctl_i.params.connection;
       qpn_d  = ctl_i.qpn[QpW-1:0];
-    end else if (cmd_valid_i && !connecting_q && (raw_idle_i || cmd_i.opcode != iwarp_pkg::CmdConnClose)) begin
+    end else if (cmd_may) begin
       src_d  = 3'd6;
       number = cmd_i.object[15:0];
     end else begin
@@ -234,6 +239,7 @@ module llp_if_ctl #(
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       state_q      <= StIdle;
+      turn_q       <= 1'b0;
       connecting_q <= 1'b0;
       cookie_q     <= '0;
       size_wait_q  <= '0;
@@ -243,6 +249,7 @@ module llp_if_ctl #(
       event_q      <= 1'b0;
       async_q      <= 1'b0;
     end else begin
+      if (take && src_d >= 3'd2) turn_q <= src_d == 3'd2;
       unique case (state_q)
         StIdle:   if (take) state_q <= src_d == 3'd5 && !is_start ? StQp : give_waits ? StBehind : StRead;
         StQp:     state_q <= StQpRead;

@@ -759,6 +759,23 @@ TYPED_TEST(LlpIfTest, AStopIsNotMissedWhenACountRunsRound) {
   }
 }
 
+// Peers may send streaming bytes as fast as they like: each gives an event, and orders and commands come between.
+TYPED_TEST(LlpIfTest, EventsDoNotHoldUpOrders) {
+  auto& dut = this->dut;
+  dut.restart({});
+  this->open(0, 1460, 10000);
+  this->open(1, 1460, 10000);
+  this->start(1, 0);
+  for (uint16_t i = 0; i < 2000; i++) this->put_event(LlpEvt::kWaiting, 1, i);
+  dut.cycles(20);
+  dut.ctl.put({.op = QpOp::kStop, .qpn = 1});
+  dut.cmd.put({.opcode = AdminOpcode::kConnQuery, .object = 1});
+  this->put_raw(1, this->rng.bytes(64));
+  EXPECT_TRUE(dut.run_until([&] { return !dut.ack.empty() && !dut.rsp.empty() && dut.llp_tx.size() == 1; }, 400));
+  EXPECT_FALSE(dut.evt.empty());
+  EXPECT_TRUE(dut.run_until([&] { return dut.async.size() == 2000; }, 60'000));
+}
+
 // Wants of an earlier life get no grant in the next.
 TYPED_TEST(LlpIfTest, StaleWants) {
   auto& dut = this->dut;
