@@ -7,7 +7,8 @@
 //   qp_ctl_llp ------------+                          +--> tables of llp_if_rx, llp_if_tx, llp_if_grant
 //
 // What is decided is in llp_if_rule. 5 to 20 cycles an item. The LLP's events and the others take turns, since peers make events
-// as fast as they like. A start and conn_close wait until admin's streaming bytes have left, a start also until wants from before it were looked at; a stop until what was inside has
+// as fast as they like. A start, conn_close and conn_release wait until admin's streaming bytes have left or were dropped (a number
+// that is given back takes none along), a start also until wants from before it were looked at; a stop until what was inside has
 // left, both ways. An event of a connection whose conn_give is under way is judged behind the records that came before it.
 // conn_connect waits for `assigned` while others go on. An event is taken only with room for what it may report, so qp's orders
 // never wait for qp.
@@ -130,7 +131,8 @@ module llp_if_ctl #(
   assign ready_o  = !clear_busy && !qp_clear_busy;
   assign is_start = ctl_i.op == iwarp_pkg::QpoStart;
   assign ctl_may  = ctl_valid_i && (!is_start || (raw_idle_i && event_ready_i));
-  assign cmd_may  = cmd_valid_i && !connecting_q && (raw_idle_i || cmd_i.opcode != iwarp_pkg::CmdConnClose);
+  assign cmd_may  = cmd_valid_i && !connecting_q && (raw_idle_i || (cmd_i.opcode != iwarp_pkg::CmdConnClose &&
+                                                                    cmd_i.opcode != iwarp_pkg::CmdConnRelease));
   assign evt_may  = evt_valid_i && event_ready_i && !(turn_q && (check_valid_i || abort_valid_i || ctl_may || cmd_may));
 
   always_comb begin

@@ -759,6 +759,27 @@ TYPED_TEST(LlpIfTest, AStopIsNotMissedWhenACountRunsRound) {
   }
 }
 
+// Bytes that still wait for credit when their connection is reset must not leave on the next one that gets its number.
+TYPED_TEST(LlpIfTest, AReleasedNumberForgetsItsBytes) {
+  auto& dut = this->dut;
+  for (uint64_t gap : {0U, 50U, 100U, 150U, 200U, 250U}) {
+    dut.restart({});
+    this->open(1);
+    this->put_raw(1, this->rng.bytes(100));
+    EXPECT_TRUE(dut.run_until([&] { return dut.raw_tx_hdr.empty() && dut.raw_tx.empty(); }));
+    dut.cycles(gap);
+    this->event(LlpEvt::kReset, 1);
+    EXPECT_EQ(this->status(AdminOpcode::kConnRelease, 1), AdminStatus::kOk);
+    this->expect_req(LlpOp::kReleased, 1);
+    this->open(1, 1460, 1000);
+    EXPECT_FALSE(dut.llp_tx_hdr.try_take(1000)) << "bytes of the connection before, gap " << gap;
+    const Bytes own = this->rng.bytes(1000);
+    this->put_raw(1, own);
+    this->expect_sent(1, own, true);
+    this->expect_quiet();
+  }
+}
+
 // Peers may send streaming bytes as fast as they like: each gives an event, and orders and commands come between.
 TYPED_TEST(LlpIfTest, EventsDoNotHoldUpOrders) {
   auto& dut = this->dut;
