@@ -62,7 +62,7 @@ void Qp::update(uint16_t qpn) {
   const Ring16& s = c.sq;
   const uint32_t units_here = s.here();
   bool fetch = runs && !s.fetching && !s.bad && s.fetched != s.producer;
-  if (fetch && units_here != 0) fetch = units_here < (unit(qpn, s.taken).bytes()[2] & 7U);
+  if (fetch && units_here != 0) fetch = units_here < units_of(qpn);
   const Ring16& r = c.rq;
   const bool rq_fetch = c.receives && r.wanted && !r.fetching && r.fetched != r.producer &&
                         r.distance(r.taken, r.fetched) < rq_prefetch_;

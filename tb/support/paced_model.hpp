@@ -1,0 +1,148 @@
+// A behaviour class as a device under test that is stepped by cycles, with streams that pause as
+// those of RTL do: for benches whose world has a clock of its own, or that hold a stream.
+//
+//   struct QpModelDut : tb::PacedDut {
+//     tb::PacedIn<spec::WrDone> wr_done{*this, "wr_done"};
+//     tb::PacedOut<spec::CqeReq> cqe_req{*this, "cqe_req"};
+//     void step() override {                       one cycle
+//       if (wr_done.offers() && cqe_req.ready()) qp.wr_done(wr_done.pop());
+//     }
+//     void reset() override { qp = {}; }
+//   };
+//
+// offers(): an item may be taken in this cycle, one a cycle. push() keeps what it is given until
+// the consumer takes it, one a cycle; ready(): nothing waits there.
+#pragma once
+
+#include <concepts>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "support/dut.hpp"
+#include "support/seed.hpp"
+
+namespace rnic::tb {
+
+class PacedDut : public Dut {
+ public:
+  virtual void step() = 0;
+  virtual void reset() = 0;
+
+  void cycle() {
+    for (auto* port : ports_) port->drive();
+    step();
+    ++now_;
+  }
+  void cycles(uint64_t count) {
+    for (uint64_t i = 0; i < count; i++) cycle();
+  }
+  [[nodiscard]] uint64_t now() const { return now_; }
+  bool advance() override {
+    cycle();
+    return true;
+  }
+  void restart(Pace p) override {
+    for (auto* port : ports_) port->clear();
+    reset();
+    pace(p);
+  }
+
+ private:
+  uint64_t now_ = 0;
+};
+
+template <class T>
+class PacedIn final : public Port {
+ public:
+  using Item = T;
+  PacedIn(Dut& dut, std::string name) : name_(std::move(name)), rng_(test_rng("in " + name_)) {
+    dut.attach(this);
+  }
+  void put(T item) { items_.push_back(std::move(item)); }
+  void put_packet(std::span<const uint8_t> bytes,
+                  bool error = false) requires std::same_as<T, Packet> {
+    put(Packet{{bytes.begin(), bytes.end()}, error});
+  }
+  [[nodiscard]] bool empty() const { return items_.empty(); }
+  [[nodiscard]] size_t size() const { return items_.size(); }
+  void idle(unsigned percent) { idle_ = percent; }
+
+  [[nodiscard]] bool offers() const { return offered_; }
+  const T& front() const {
+    RNIC_CHECK(offered_, "{}: front of a stream that offers nothing", name_);
+    return items_.front();
+  }
+  T pop() {
+    RNIC_CHECK(offered_, "{}: pop of a stream that offers nothing", name_);
+    T item = std::move(items_.front());
+    items_.pop_front();
+    offered_ = false;
+    moved_++;
+    return item;
+  }
+
+  void pace(Pace p) override { idle_ = p.idle; }
+  void drive() override {
+    if (!offered_) offered_ = !items_.empty() && !rng_.percent(idle_);
+  }
+  void clear() override {
+    items_.clear();
+    offered_ = false;
+  }
+  [[nodiscard]] bool busy() const override { return !items_.empty(); }
+  [[nodiscard]] uint64_t moved() const override { return moved_; }
+
+ private:
+  std::string name_;
+  base::Rng rng_;
+  std::deque<T> items_;
+  unsigned idle_ = 0;
+  bool offered_ = false;
+  uint64_t moved_ = 0;
+};
+
+template <class T>
+class PacedOut final : public Port, public OutQueue<T> {
+ public:
+  using Item = T;
+  PacedOut(Dut& dut, std::string name)
+      : OutQueue<T>(dut, std::move(name)), rng_(test_rng("out " + this->name_)) {
+    dut.attach(this);
+  }
+  void stall(unsigned percent) { stall_ = percent; }
+  [[nodiscard]] bool ready() const { return waiting_.empty(); }
+  void push(T item) { waiting_.push_back(std::move(item)); }
+  Packet take_packet(uint64_t limit = Dut::kLimit) requires std::same_as<T, Packet> {
+    return this->take(limit);
+  }
+  std::optional<Packet> try_take_packet(uint64_t limit = 1000) requires std::same_as<T, Packet> {
+    return this->try_take(limit);
+  }
+
+  void pace(Pace p) override { stall_ = p.stall; }
+  void drive() override {
+    if (waiting_.empty() || rng_.percent(stall_)) return;
+    this->items_.push_back(std::move(waiting_.front()));
+    waiting_.pop_front();
+    moved_++;
+  }
+  void clear() override {
+    this->items_.clear();
+    waiting_.clear();
+  }
+  [[nodiscard]] bool busy() const override { return !waiting_.empty() && stall_ < 100; }
+  [[nodiscard]] uint64_t moved() const override { return moved_; }
+
+ private:
+  base::Rng rng_;
+  std::deque<T> waiting_;
+  unsigned stall_ = 0;
+  uint64_t moved_ = 0;
+};
+
+/// Packet streams: an item is a whole packet.
+using PacedPacketIn = PacedIn<Packet>;
+using PacedPacketOut = PacedOut<Packet>;
+
+}  // namespace rnic::tb
