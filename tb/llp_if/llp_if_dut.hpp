@@ -5,6 +5,7 @@
 #include "VLlpIfMin.h"
 #include "gen/sizes.hpp"
 #include "gen/streams.hpp"
+#include "llp_if_model.hpp"
 #include "support/packet_port.hpp"
 #include "support/rtl_dut.hpp"
 
@@ -47,6 +48,6 @@ struct RtlLlpIf : RtlDut<V> {
   StreamOut<spec::ConnAsync> async = RNIC_OUT(*this, conn_async, spec::ConnAsync);
 };
 
-using Duts = ::testing::Types<RtlLlpIf<VLlpIf, false>, RtlLlpIf<VLlpIfMin, true>>;
+using Duts = ::testing::Types<RtlLlpIf<VLlpIf, false>, RtlLlpIf<VLlpIfMin, true>, ModelLlpIf<false>, ModelLlpIf<true>>;
 
 }  // namespace rnic::tb
