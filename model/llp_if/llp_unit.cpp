@@ -43,6 +43,7 @@ void LlpUnit::step_rx() {
     if (const auto* e = std::get_if<spec::LlpCtlEvt>(&in_.front())) {
       llp_.event(*e);
       in_.pop();
+      raw_tx_possible();  // or never will be
       continue;
     }
     if (u_.mpa->rx_fpdu.full()) {
@@ -113,10 +114,12 @@ void LlpUnit::step_ctl() {
     const Timer t = timers_.pop();
     llp_.term_timeout(t.qpn, t.life);
   }
-  // Streaming bytes leave before RDMA mode and before the FIN that the driver asks for; FPDUs
-  // before that of a QP.
-  while (commands.ready() &&
-         (raw_tx.empty() || commands.front().opcode != spec::AdminOpcode::kConnClose))
+  // Streaming bytes leave, or are dropped, before RDMA mode, before the FIN that the driver asks
+  // for, and before their connection's number is given back; FPDUs before the FIN of a QP.
+  const auto behind_bytes = [](spec::AdminOpcode op) {
+    return op == spec::AdminOpcode::kConnClose || op == spec::AdminOpcode::kConnRelease;
+  };
+  while (commands.ready() && (raw_tx.empty() || !behind_bytes(commands.front().opcode)))
     llp_.command(commands.pop());
   while (control.ready() && (raw_tx.empty() || control.front().op != spec::QpOp::kStart)) {
     if (control.front().op == spec::QpOp::kHalfClose) {

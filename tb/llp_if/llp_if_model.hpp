@@ -176,7 +176,8 @@ struct ModelLlpIf : PacedDut {
     }
     const bool raw_left = raws_.empty() && raw_tx_hdr.empty() && tx_left();
     if (cmd.offers() && !connecting_ &&
-        (cmd.front().opcode != spec::AdminOpcode::kConnClose || raw_left)) {
+        (raw_left || (cmd.front().opcode != spec::AdminOpcode::kConnClose &&
+                      cmd.front().opcode != spec::AdminOpcode::kConnRelease))) {
       connecting_ = cmd.front().opcode == spec::AdminOpcode::kConnConnect;
       llp_->command(cmd.pop());
     }

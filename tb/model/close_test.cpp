@@ -207,6 +207,23 @@ TEST_F(ConnTest, ASecondCloseIsRefused) {
       << "behind its FIN";
 }
 
+// Bytes that wait for credit do not leave on the next connection of that number.
+TEST(Release, TakesNoBytesAlong) {
+  Options o;
+  o.window = 100;
+  Bench b(o);
+  const auto [ca, cb] = b.open();
+  const uint64_t at = b.a.alloc(4096);
+  EXPECT_EQ(
+      b.a.command(AdminOpcode::kConnSend, ca, spec::AdminConnArgs{.address = at, .length = 200})
+          .status,
+      AdminStatus::kOk);
+  EXPECT_EQ(b.b.command(AdminOpcode::kConnAbort, cb).status, AdminStatus::kOk);
+  b.clock.settle(500);
+  EXPECT_EQ(b.a.command(AdminOpcode::kConnRelease, ca).status, AdminStatus::kOk);
+  EXPECT_EQ(b.a.device().waiting_for(), "");
+}
+
 TEST_F(ConnTest, EventsOfFreeNumbersAreNone) {
   b.clock.settle(500);
   (void)events(b.a);
