@@ -130,7 +130,7 @@ module ddp (
   localparam int unsigned SlotW        = $clog2(rnic_pkg::NumQps * (rnic_pkg::SqSlots + 2));
   localparam int unsigned BodyW        = $clog2(rnic_pkg::NumQps * (4 * rnic_pkg::SqSlots + 2));
   localparam int unsigned SlotHdrW     = 151;
-  localparam int unsigned OrderW       = 16 + 2 + 2 + 1 + 16 + 144 + 1 + 8 + 32;
+  localparam int unsigned OrderW       = 16 + 2 + 2 + 1 + 16 + 144 + 1 + 8 + 32 + 33;
 
   // The tables are cleared once.
   logic                                clear;
@@ -493,6 +493,7 @@ module ddp (
     .inline_first_i(inline_first), .inline_cut_i(inline_cut), .inline_i(inline_beat),
     .payload_hdr_valid_i(payload_hdr_valid), .payload_hdr_ready_o(payload_hdr_ready), .payload_hdr_i(payload_hdr),
     .payload_valid_i(payload_valid), .payload_ready_o(payload_ready), .payload_i(payload),
+    .placed_i(place_done_valid_i && place_done_ready_o),
     .tx_ulpdu_hdr_valid_o, .tx_ulpdu_hdr_ready_i, .tx_ulpdu_hdr_o,
     .tx_ulpdu_valid_o, .tx_ulpdu_ready_i, .tx_ulpdu_o,
     .tx_fault_valid_o, .tx_fault_ready_i, .tx_fault_o,

@@ -7,16 +7,17 @@
 //                                                                                      nothing: one empty beat
 //
 // Payload that came back bad: nothing is sent, tx_fault once, and every later segment of that QP is dropped until it
-// starts anew; a Terminate is never dropped. gone_o pulses when the mover has finished a segment, sent_o when a sent
+// starts anew; a Terminate is never dropped. A response without payload, which has no payload_req to wait in host_if, waits
+// here until all is placed that its watermark counts (RFC 5040 section 5.5, rule 12). gone_o pulses when the mover has finished a segment, sent_o when a sent
 // one has; left_o
 // when its last beat was taken on tx_ulpdu.
 //
 // A segment every 2 cycles, a beat a cycle (a beat more when the header makes it longer). Latency 4 cycles from
-// payload_hdr to tx_ulpdu. Waits for host_if to bring the payload, and for mpa. Siblings ddp_tx_segment, ddp_tx_sched.
+// payload_hdr to tx_ulpdu. Waits for host_if to bring the payload or to place, and for mpa. Siblings ddp_tx_segment, ddp_tx_sched.
 `include "rnic_assert.svh"
 
 module ddp_tx_header #(
-  localparam int unsigned OrderW = 16 + 2 + 2 + 1 + 16 + 144 + 1 + 8 + 32
+  localparam int unsigned OrderW = 16 + 2 + 2 + 1 + 16 + 144 + 1 + 8 + 32 + 33
 ) (
   input  logic         clk_i,
   input  logic         rst_ni,
@@ -43,6 +44,7 @@ module ddp_tx_header #(
   input  logic                     payload_valid_i,
   output logic                     payload_ready_o,
   input  iwarp_pkg::payload_t      payload_i,
+  input  logic                     placed_i,     // a packet has been placed
   // to mpa
   output logic                     tx_ulpdu_hdr_valid_o,
   input  logic                     tx_ulpdu_hdr_ready_i,
@@ -72,20 +74,34 @@ module ddp_tx_header #(
   endfunction
 
   // The queue.
-  logic         order_valid, is_tagged, done, judge, unused_ready;
+  logic         order_valid, is_tagged, done, waits, judge, unused_ready;
   logic [15:0]  qpn, length;
   logic [1:0]   source, kind;
   logic [143:0] header;
   logic [7:0]   slot;
-  logic [31:0]  offset;
+  logic [31:0]  offset, watermark;
   logic [$clog2(rnic_pkg::SegDepth+1)-1:0] unused_orders;
 
   stream_fifo #(.Width(OrderW), .Depth(rnic_pkg::SegDepth)) u_orders (
     .clk_i, .rst_ni,
     .valid_i(order_valid_i), .ready_o(unused_ready), .data_i(order_i),
-    .valid_o(order_valid), .ready_i(judge), .data_o({qpn, source, kind, is_tagged, length, header, done, slot, offset}),
+    .valid_o(order_valid), .ready_i(judge),
+    .data_o({qpn, source, kind, is_tagged, length, header, done, slot, offset, waits, watermark}),
     .count_o(unused_orders)
   );
+
+  // Has all been placed that the watermark counts? Asked in the first cycle, too, and from then on.
+  logic [31:0] placed_q, beyond;
+  logic        reached_q, unused_beyond;
+
+  assign beyond        = placed_q - watermark;
+  assign unused_beyond = ^beyond;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) placed_q <= '0;
+    else         placed_q <= placed_q + 32'(placed_i);
+    reached_q <= !waits || !beyond[31];
+  end
 
   // First cycle: read whether the QP is bad. Second: judge, when the payload's header is there.
   logic       look, looked_q, was_bad, is_bad, faulty, send, drop, is_term, ctl_fire;
@@ -98,7 +114,7 @@ module ddp_tx_header #(
   assign is_term      = source == iwarp_pkg::TxTerm;
   assign is_bad       = payload_hdr_i.status != iwarp_pkg::RdOk || payload_hdr_i.result != iwarp_pkg::TptOk;
   assign all_ready    = ulpdu_ready && put_ready && move_ready && report_ready && fault_ready;
-  assign judge        = looked_q && all_ready && (kind != KindPayload || payload_hdr_valid_i) && !ctl_valid_i;
+  assign judge        = looked_q && reached_q && all_ready && (kind != KindPayload || payload_hdr_valid_i) && !ctl_valid_i;
   assign faulty       = judge && kind == KindPayload && is_bad && !was_bad;
   assign drop         = !is_term && (was_bad || (kind == KindPayload && is_bad));
   assign send         = judge && !drop;

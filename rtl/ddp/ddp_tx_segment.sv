@@ -20,7 +20,7 @@ module ddp_tx_segment #(
   localparam int unsigned SlotW  = $clog2(rnic_pkg::NumQps * (rnic_pkg::SqSlots + 2)),
   localparam int unsigned BodyW  = $clog2(rnic_pkg::NumQps * (4 * rnic_pkg::SqSlots + 2)),
   localparam int unsigned HdrW   = 151,
-  localparam int unsigned OrderW = 16 + 2 + 2 + 1 + 16 + 144 + 1 + 8 + 32
+  localparam int unsigned OrderW = 16 + 2 + 2 + 1 + 16 + 144 + 1 + 8 + 32 + 33
 ) (
   input  logic         clk_i,
   input  logic         rst_ni,
@@ -59,7 +59,7 @@ module ddp_tx_segment #(
   output iwarp_pkg::resp_slot_free_t    resp_slot_free_o,
   // to ddp_tx_header, in scheduling order; it has room for SegDepth of them
   output logic               order_valid_o,
-  output logic [OrderW-1:0]  order_o,   // {qpn, source, kind, tagged_hdr, length, header, done, slot}
+  output logic [OrderW-1:0]  order_o,   // {qpn, source, kind, tagged_hdr, length, header, done, slot, offset, waits, watermark}
   // to ddp_tx_header: inline bytes, of which cut bytes come off in front when shifted
   output logic               inline_valid_o,
   input  logic               inline_ready_i,
@@ -318,7 +318,7 @@ module ddp_tx_segment #(
   assign order_kind    = length == '0 ? KindNone : !is_inline ? KindPayload : inline_shifted_o ? KindShifted : KindInline;
   assign order_valid_o = finish;
   assign order_o       = {qpn, source, order_kind, is_tagged, length, is_tagged ? {tagged_hdr, 32'd0} : untagged, last && done,
-                          slot, offset};
+                          slot, offset, order_kind == KindNone && has_watermark, watermark};
 
   logic unused_bits;
   assign unused_bits = ^{sge_now_q.length, sge_now_q.address, qpn, body_base};

@@ -47,7 +47,7 @@ Message send_inline(uint16_t qpn, const Bytes& data) {
 Message response(uint16_t qpn, uint32_t length, uint32_t stag = 0x5000) {
   Message m = write(qpn, {{.address = 0x777, .length = length, .lkey = stag}}, 0x77770000, 0x40);
   m.hdr.source = TxSource::kResp, m.hdr.opcode = RdmapOpcode::kReadResponse, m.hdr.done = 0, m.hdr.slot = 0x33;
-  m.hdr.has_watermark = 1, m.hdr.watermark = 0x1234beef;
+  m.hdr.has_watermark = 1, m.hdr.watermark = length != 0 ? 0x1234beef : 0;
   return m;
 }
 Message terminate(uint16_t qpn, size_t n = 52) {
@@ -193,6 +193,33 @@ TYPED_TEST(DdpTxTest, SourcesTakeTurnsMessageByMessage) {
     EXPECT_EQ(w.tx_asked[5].rights, 0);
     this->dut.settle();
     EXPECT_EQ(w.sq_used[0] + w.resp_used[0], 0U);
+  });
+}
+
+// A Read of no bytes stands behind what came before it as any other (RFC 5040 section 5.5, rule 12): its response leaves when that
+// is placed. Nothing is fetched for it, so host_if cannot hold it back.
+TYPED_TEST(DdpTxTest, AnEmptyResponseWaitsForEarlierPlacements) {
+  each_pace([&](Pace p) {
+    World w(this->dut, p);
+    w.start_qp(0);
+    w.mulpdu[0] = 1460;
+    Message r = response(0, 0);
+    r.hdr.watermark = 3;
+    const Message behind = write(0, {{.address = 0, .length = 100, .lkey = 0x1000}});
+    this->put(w, r);
+    this->dut.cycles(300);
+    this->put(w, behind);
+    for (uint16_t placed = 1; placed <= 3; placed++) {
+      this->dut.cycles(300);
+      EXPECT_TRUE(this->dut.tx_ulpdu_hdr.empty() && this->dut.tx_ulpdu.empty()) << placed - 1 << " of 3 placed";
+      this->dut.place_done.put({.count = placed});
+    }
+    this->expect(r, 1460, 0);
+    this->expect(behind, 1460, 0);
+    r.hdr.watermark = 2;  // reached already
+    this->put(w, r);
+    this->expect(r, 1460, 0);
+    this->dut.settle();
   });
 }
 
