@@ -47,8 +47,10 @@ class Ddp {
   struct Segment {
     TxUlpdu ulpdu;  // without the payload, if that is fetched
     spec::TxSource source{};
-    uint32_t offset = 0;       // of it in its message
-    bool fetches = false;      // payload comes as PayloadData
+    uint32_t offset = 0;   // of it in its message
+    bool fetches = false;  // payload comes as PayloadData
+    bool waits = false;    // a response without payload: for what the watermark counts
+    uint32_t watermark = 0;
     spec::TptResult result{};  // of tx_xlate
   };
   struct Scheduled {
@@ -67,6 +69,10 @@ class Ddp {
     /// The grant's segment. Nothing, if what wanted it was dropped in the meantime.
     std::optional<Scheduled> schedule(const spec::TxGrant& grant, spec::TxSource source);
     std::optional<TxUlpdu> assemble(Segment s, PayloadData payload);
+    /// Is all placed that it waits for? RFC 5040 section 5.5, rule 12.
+    bool may_leave(const Segment& s) const {
+      return !s.waits || ddp_.rx.placed_ - s.watermark < 0x80000000;
+    }
     /// The scheduler learns of tx_fault: what waits of this QP is dropped.
     void fault(uint16_t qpn);
 
@@ -155,6 +161,7 @@ class Ddp {
     Ddp& ddp_;
     std::vector<Qp> qps_;
     Ring<Delivery> deliveries_;
+    uint32_t placed_ = 0;  // packets since reset, modulo 2^32
   };
 
   Ddp(const spec::Sizes& sizes, Translation& tpt, SegmentJudge& judge, Out& out)

@@ -218,6 +218,7 @@ void Ddp::Rx::deliver(const Delivery& d) {
 
 void Ddp::Rx::place_done(const spec::PlaceDone&) {
   RNIC_CHECK(!deliveries_.empty() && deliveries_.front().placed, "place_done without a placement");
+  ++placed_;
   do {
     deliver(deliveries_.pop());
   } while (!deliveries_.empty() && !deliveries_.front().placed);

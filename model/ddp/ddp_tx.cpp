@@ -174,6 +174,8 @@ std::optional<Ddp::Scheduled> Ddp::Tx::schedule(const spec::TxGrant& grant, TxSo
       s.segment.fetches = false;
     }
   }
+  s.segment.waits = length == 0 && h.has_watermark != 0;
+  s.segment.watermark = h.watermark;
   m.offset += length;
   ++q.in_flight;
 

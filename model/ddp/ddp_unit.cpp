@@ -69,6 +69,7 @@ void DdpUnit::step_out() {
   if (!segments_.ready()) return;
   const bool fetches = segments_.front().fetches;
   if (fetches && !payload.ready()) return;
+  if (!ddp_.tx.may_leave(segments_.front())) return;  // place_done comes
   if (u_.mpa->tx_ulpdu.full()) return u_.mpa->tx_ulpdu.wake_on_credit(out_);
   const uint16_t length = segments_.front().ulpdu.hdr.length;
   auto ulpdu = ddp_.tx.assemble(segments_.pop(), fetches ? payload.pop() : PayloadData{});
@@ -135,6 +136,8 @@ std::string DdpUnit::waiting_for() const {
   if (!segments_.empty() && segments_.front().fetches && payload.empty()) {
     s += "ddp: the oldest segment waits for its payload from host_if\n";
   }
+  if (!segments_.empty() && !ddp_.tx.may_leave(segments_.front()))
+    s += "ddp: the oldest segment waits for earlier placements\n";
   return s;
 }
 

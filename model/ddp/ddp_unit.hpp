@@ -21,7 +21,10 @@ class DdpUnit final : private Ddp::Out {
     rx_ulpdu.push(std::move(ulpdu), at);
   }
   void message(TxMessage m) { ddp_.tx.message(std::move(m)); }  // always a slot free
-  void place_done(const spec::PlaceDone& d) { ddp_.rx.place_done(d); }
+  void place_done(const spec::PlaceDone& d) {
+    ddp_.rx.place_done(d);
+    if (!segments_.empty()) out_.wake(u_.now() + 1);
+  }
   void receive_ready() {
     rx_.wake(u_.now() + u_.timing.qp.rq_take);
   }  // what rq_take waited for has come

@@ -110,6 +110,17 @@ TEST_F(DdpModelTest, WatermarkStandsOnAMessagesFirstSegment) {
   }
 }
 
+// RFC 5040 section 5.5, rule 12: a Read of no bytes is answered behind what came before it.
+TEST_F(DdpModelTest, AnEmptyResponseWaitsForEarlierPlacements) {
+  ddp.tx.message(message(spec::TxSource::kResp, 0));
+  auto s = ddp.tx.schedule({.qpn = 0, .is_term = 0, .mulpdu = 1014}, spec::TxSource::kResp);
+  ASSERT_TRUE(s);
+  EXPECT_FALSE(s->segment.fetches);
+  EXPECT_FALSE(ddp.tx.may_leave(s->segment)) << "nothing is placed, 0x12345678 packets are to be";
+  s->segment.watermark = 0;
+  EXPECT_TRUE(ddp.tx.may_leave(s->segment));
+}
+
 // A Terminate that waits survives the fault of a segment that was scheduled before it.
 TEST_F(DdpModelTest, FaultDoesNotDropATerminate) {
   ddp.tx.message(message(spec::TxSource::kSq, 3000));
