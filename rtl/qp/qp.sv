@@ -206,19 +206,26 @@ module qp (
     .kick_valid_o(op_valid[2]), .kick_ready_i(op_ready[2]), .kick_qpn_o(op_qpn[2*QpnW +: QpnW])
   );
 
-  // Requests for units; the barrier goes behind all that wait.
+  // Requests for units. The barrier comes when nothing of its QP is in qp_parse; it goes behind what stands in qp_pick's register
+  // then (2 requests), and before what others ask for meanwhile: they need never stop.
   logic [2:0]        barrier_valid, barrier_ready, barrier_done;
   logic              fetch_pick_valid, fetch_pick_ready, fetch_parse_valid, fetch_parse_ready, req_valid, req_ready;
   logic              bar_valid;
+  logic [1:0]        bar_passed_q;
   logic [QpnW-1:0]   fetch_pick_qpn, fetch_parse_qpn;
   logic [QpnW:0]     req;
-  assign bar_valid = barrier_valid[1] && !fetch_pick_valid && !fetch_parse_valid;
+  assign bar_valid = barrier_valid[1] && bar_passed_q == 2'd2;
   assign req_valid = fetch_pick_valid || fetch_parse_valid || bar_valid;
-  assign req       = fetch_parse_valid ? {1'b0, fetch_parse_qpn} :
-                     {!fetch_pick_valid, fetch_pick_valid ? fetch_pick_qpn : st_cur};
-  assign fetch_parse_ready = req_ready;
-  assign fetch_pick_ready  = req_ready && !fetch_parse_valid;
+  assign req       = bar_valid ? {1'b1, st_cur} : {1'b0, fetch_parse_valid ? fetch_parse_qpn : fetch_pick_qpn};
+  assign fetch_parse_ready = req_ready && !bar_valid;
+  assign fetch_pick_ready  = req_ready && !bar_valid && !fetch_parse_valid;
   assign barrier_ready[1]  = req_ready && bar_valid;
+
+  always_ff @(posedge clk_i) begin
+    if (!barrier_valid[1] || barrier_ready[1]) bar_passed_q <= 2'd0;
+    else if (!fetch_pick_valid)                bar_passed_q <= 2'd2;
+    else if (bar_passed_q != 2'd2)             bar_passed_q <= bar_passed_q + 2'(fetch_pick_ready);
+  end
 
   logic            unit_re;
   logic [QpnW-1:0] unit_qpn;

@@ -598,6 +598,37 @@ TYPED_TEST(QpTest, AnOverrunCqFailsItsQps) {
   });
 }
 
+// Send queues that want units all the time, more than requests have places, and a slow host: the end of another QP waits for the
+// requests before it alone.
+TYPED_TEST(QpTest, FetchesOfOthersDoNotHoldUpAnEnd) {
+  this->dut.restart({});
+  QpWorld<TypeParam> w(this->dut, this->rng.fork("world"), 40);
+  for (unsigned n = 0; n < w.kQps; n++) {
+    w.create(n, 4, 2);
+    w.to_rts(n);
+  }
+  this->dut.sq_rd_req.stall(99);
+  const auto busy = [&] {   // their rings stay full
+    for (unsigned n = 1; n < w.kQps; n++) {
+      if (w.sq_room(n) < 4) continue;
+      while (w.sq_room(n) >= 4) w.post(n, w.make(WrOpcode::kRdmaWrite, {8}, 2, 3));
+      w.ring(n);
+    }
+    return false;
+  };
+  w.run(busy, 8000);
+  spec::AdminModifyArgs a;
+  a.to_state = static_cast<uint8_t>(QpState::kError);
+  const auto words = a.to_words();
+  spec::QpCmd cmd;
+  cmd.opcode = AdminOpcode::kModifyQp;
+  std::memcpy(cmd.args.data(), words.data(), cmd.args.size());
+  this->dut.qp_cmd.put(cmd);
+  const unsigned before = w.sq_reads();
+  EXPECT_TRUE(w.run([&] { return busy() || !this->dut.qp_cmd_rsp.empty(); }, 30'000));
+  EXPECT_LE(w.sq_reads() - before, 4 * this->sizes().fifo_depth + 6) << "requests that came later went first";
+}
+
 // Nobody takes completions, answers reads or keys, takes WQEs or commands: doorbells and news are taken all the same.
 TYPED_TEST(QpTest, NewsIsTakenWhateverIsStalled) {
   this->worlds([&](auto& w) {

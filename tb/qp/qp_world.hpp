@@ -58,7 +58,7 @@ class QpWorld {
   };
 
   QpWorld(D& dut, base::Rng rng, unsigned latency) : dut_(dut), rng_(rng), latency_(latency), qps_(kQps) {}
-  static constexpr unsigned kQps = 8;
+  static constexpr unsigned kQps = D::kMinimum ? 8 : 128;
 
   Qp& qp(unsigned n) { return qps_[n]; }
   base::Rng& rng() { return rng_; }
