@@ -11,7 +11,7 @@
 
 namespace rnic::programs {
 
-inline constexpr uint32_t kBatch = 16;    // requests a doorbell, and a completion
+inline constexpr uint32_t kBatch = 16;    // requests a doorbell, and a completion, at most
 inline constexpr uint32_t kControl = 64;  // bytes of the last message
 
 /// What a program needs of its lanes.
@@ -139,16 +139,15 @@ uint32_t usable_depth(
 void write_lat(const Run& run, bool is_client);
 void read_lat(const Run& run, bool is_client);
 void send_lat(const Run& run, bool is_client);
-/// Messages of one operation over all lanes, up to shape.window of each under way, batches of
-/// kBatch. What is measured: from the completion of the warm-up on, while the queue stays full, to the last
-/// completion. With no warm-up, or less than eight windows behind it, that says nothing (a window's completions come
-/// close together): then it is from the first post, the warm-up complete and the queues empty, to the last
-/// completion, as perftest does; report.is_whole says so.
+/// Messages of one operation over all lanes, up to shape.window of each under way, in batches of a quarter of that, at most
+/// kBatch. What is measured: from the completion of the warm-up on, as many messages as are neither warm-up nor tail; the tail
+/// keeps the queues full until then, so that the rate is the steady one however few are measured. Without a warm-up it is from
+/// the first post to the last completion, as perftest does; report.is_whole says so.
 struct Flow {
   verbs::WrOpcode opcode = verbs::IBV_WR_SEND;
   bool sends = false,
        gets = false;     // data leaves this side (Reads: is fetched by it); arrives at it
-  uint64_t warmup = 0;   // messages of a lane before those that are measured
+  uint64_t warmup = 0, tail = 0;  // messages of a lane before and behind those that are measured
   std::function<void(const Lane&, uint64_t index, std::span<uint8_t>)>
       fill{};  // what message index carries
   std::function<void(const Lane&, uint64_t index, std::span<const uint8_t>)>

@@ -11,16 +11,14 @@ using namespace verbs;
 
 namespace {
 
-constexpr uint64_t kSteadyWindows = 8;  // then what the queues hold at either end is little
-
 class Engine {
  public:
   Engine(Side& side, const Flow& flow)
       : side_(side),
         flow_(flow),
         window_(side.shape().window),
-        warmup_(std::min(flow.warmup, side.messages)),
-        is_steady_(warmup_ != 0 && side.messages - warmup_ >= kSteadyWindows * window_) {}
+        measured_(side.messages - flow.warmup - flow.tail),
+        batch_(std::clamp<uint64_t>(std::min(window_, measured_) / 4, 1, kBatch)) {}
 
   Result<void> run() {
     side_.on_data = [this](Lane& lane, uint64_t upto) { fetched(lane, upto); };
@@ -57,15 +55,16 @@ class Engine {
   // What is measured, see Flow.
   Result<void> exchange() {
     Report& report = side_.report();
-    report.is_whole = !is_steady_;
+    report.is_whole = flow_.warmup == 0;
     const uint64_t all = side_.messages * side_.lanes.size();
-    const uint64_t warm = warmup_ * side_.lanes.size();
-    uint64_t before = 0, before_bytes = 0;
+    const uint64_t warm = flow_.warmup * side_.lanes.size();
+    uint64_t before = 0, before_bytes = 0, end = 0;
     const auto begin = [&](uint64_t done) {
       measuring_ = true;
       report.start = side_.dev().now();
       before = done;
       before_bytes = bytes_;
+      end = std::min(all, done + measured_ * side_.lanes.size());
     };
     if (flow_.sends && warm == 0) begin(0);
     for (;;) {
@@ -80,9 +79,9 @@ class Engine {
                lane.received == side_.messages;
       }
       if (flow_.sends && !measuring_ && done >= warm) begin(done);
-      if (flow_.sends && done == all && report.end == 0) {
+      if (measuring_ && done >= end && report.end == 0) {
         report.end = side_.dev().now();
-        report.ops = all - before;
+        report.ops = done - before;
         report.bytes = bytes_ - before_bytes;
       }
       if (over) return {};
@@ -102,16 +101,14 @@ class Engine {
 
   Result<void> give_credit(Lane& lane) {
     if (!side_.shape().receives || lane.credits_out != 0 || lane.told == side_.messages) return {};
-    const uint64_t step = std::max<uint64_t>(1, std::min<uint64_t>(kBatch, window_ / 2));
+    const uint64_t step = std::max<uint64_t>(1, std::min<uint64_t>(kBatch, window_ / 4));
     if (lane.received - lane.told < step) return {};
     return side_.write_credit(lane, lane.received);
   }
 
   Result<void> post_batch(Lane& lane) {
-    const bool holds = !measuring_ && !is_steady_;  // until the warm-up of all QPs is complete
-    const uint64_t end = holds ? warmup_ : side_.messages;
-    if (lane.posted == end) return {};
-    const uint64_t full = std::min<uint64_t>({kBatch, end - lane.posted, window_});
+    if (lane.posted == side_.messages) return {};
+    const uint64_t full = std::min(batch_, side_.messages - lane.posted);
     const uint64_t under_way = lane.posted - lane.completed;
     if (under_way + full > window_) return {};
     const uint64_t n = std::min(full, allowed(lane) - lane.posted);
@@ -157,8 +154,8 @@ class Engine {
 
   Side& side_;
   const Flow& flow_;
-  uint64_t window_, warmup_;
-  bool is_steady_, measuring_ = false;
+  uint64_t window_, measured_, batch_;
+  bool measuring_ = false;
   std::vector<uint64_t> checked_;
   uint64_t bytes_ = 0;
   Result<void> failed_;
@@ -181,8 +178,11 @@ void bandwidth(const Run& run, bool is_client, WrOpcode opcode) {
                .window = slots,
                .slot_bytes = p.size,
                .receives = opcode == IBV_WR_SEND && flow.gets});
-    flow.warmup = p.warmup;
-    side.messages = uint64_t{p.warmup} + p.count;
+    if (p.warmup != 0) {
+      flow.tail = std::min<uint64_t>(slots, std::max(p.count, kBatch));
+      flow.warmup = std::max<uint64_t>(p.warmup, flow.tail);
+    }
+    side.messages = flow.warmup + p.count + flow.tail;
     flow.fill = [&](const Lane& lane, uint64_t i, std::span<uint8_t> bytes) {
       Side::fill(bytes, side.key(is_client, lane, i));
     };

@@ -46,7 +46,7 @@ std::string text_of(const nlohmann::ordered_json& r) {
     rows = {{"#bytes", "#iterations", "BW average[Gb/sec]", "MsgRate[Mpps]", "wire limit[Gb/sec]"},
             {fmt::format("{}", r["size"].get<uint64_t>()), fmt::format("{}", r["ops"].get<uint64_t>()), fmt::format("{:.2f}", r["gbps"].get<double>()),
              fmt::format("{:.3f}", r["msg_per_s"].get<double>() / 1e6), fmt::format("{:.2f}", r["wire_limit_gbps"].get<double>())}};
-    if (r.value("window", "") == "whole") out += "from the first post to the last completion: too few messages for a steady rate (a warm-up, then 8 x depth messages)\n";
+    if (r.value("window", "") == "whole") out += "from the first post to the last completion: no warm-up, so the first and the last latency are in it\n";
   }
   return out + table(rows);
 }
