@@ -2,6 +2,8 @@
 // items become beats and beats items. Nothing is decided here.
 #include "backend/device_rtl.hpp"
 
+#include <fmt/format.h>
+
 #include <systemc>
 
 #include <deque>
@@ -71,6 +73,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
   RtlDevice(const RtlOptions& o, sc_core::sc_module_name name)
       : sc_module(name), options_(o), pins_(make_rtl_pins(o.minimum, o.reset_seed)), sizes_(o.minimum ? spec::Sizes::minimum() : spec::Sizes{}) {
     pins_->want_commits = o.observer != nullptr;
+    pins_->want_streams = o.observer != nullptr && o.observer->wants_streams();
     SC_METHOD(tick);
   }
 
@@ -123,19 +126,11 @@ class RtlDevice final : public sc_core::sc_module, public Device {
   }
   std::string waiting_for() const override {
     std::string w;
-    const auto say = [&](const char* stream, bool valid, bool ready) {
-      if (valid && !ready) w += options_.name + ": " + stream + " is offered and not taken\n";
-    };
-    const auto& i = pins_->in;
-    const auto& o = pins_->out;
-    say("mmio_req (by pcie, to host_if)", i.mmio_req.valid, i.mmio_req.ready);
-    say("llp_rx_hdr (by llp, to llp_if)", i.llp_rx_hdr.valid, i.llp_rx_hdr.ready);
-    say("llp_rx (by llp, to llp_if)", i.llp_rx.valid, i.llp_rx.ready);
-    say("llp_ctl_evt (by llp, to llp_if)", i.llp_ctl_evt.valid, i.llp_ctl_evt.ready);
-    say("llp_credit (by llp, to llp_if)", i.llp_credit.valid, i.llp_credit.ready);
-    say("dma_wr (by host_if, to pcie)", o.dma_wr.valid, o.dma_wr.ready);
-    say("dma_rd_req (by host_if, to pcie)", o.dma_rd_req.valid, o.dma_rd_req.ready);
-    say("llp_tx_hdr (by llp_if, to llp)", o.llp_tx_hdr.valid, o.llp_tx_hdr.ready);
+    const StreamStates now = pins_->streams_now();
+    for (size_t i = 0; i < now.size(); ++i) {
+      const StreamName& s = kStreamNames[i];
+      if (now[i] == kStreamValid) w += fmt::format("{}: {} is offered by {} and not taken by {}\n", options_.name, s.name, s.from, s.to);
+    }
     if (reads_out_ != 0) w += options_.name + ": " + std::to_string(reads_out_) + " DMA reads are not answered\n";
     return w;
   }
@@ -267,6 +262,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
   void tell(Observer& o, const std::optional<DmaWrite>& write, const std::optional<Record>& record, const std::optional<DmaRead>& read,
             const Moved& moved) {
     o.cycle(cycle_ - 1);
+    if (pins_->want_streams) o.streams(pins_->streams);
     for (const auto& c : pins_->commits) o.commit(c);
     if (write) o.dma_write(*write);
     if (record) o.llp_tx(*record);

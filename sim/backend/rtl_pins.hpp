@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/gen/stream_taps.hpp"
 #include "gen/commits.hpp"
 #include "gen/streams.hpp"
 
@@ -73,8 +74,13 @@ class RtlPins {
   /// DMA request or write was accepted (who asked), and none otherwise.
   bool want_commits = false;
   std::vector<spec::AnyCommit> commits;
+  /// Every stream at this edge, if wanted.
+  bool want_streams = false;
+  StreamStates streams{};
   /// Settles the inputs, samples both directions, then clocks. After it `in.*.ready` and `out.*.valid, item` are those of this edge.
   virtual void cycle() = 0;
+  /// Every stream as it stands between two edges.
+  virtual StreamStates streams_now() const = 0;
   /// Empty, or the first assertion that failed.
   virtual std::string failure() = 0;
   virtual void open_wave(const std::string& file) = 0;

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "backend/gen/commit_taps.hpp"
+#include "backend/gen/stream_taps.hpp"
 #include "backend/rtl_pins.hpp"
 
 namespace rnic::sim {
@@ -97,6 +98,7 @@ class VerilatedRnic final : public RtlPins {
     commits.clear();
     if (rst_n && (want_commits || out.dma_wr.fired() || out.dma_rd_req.fired()))
       sample_commits(*t.rootp, [this](const auto& c) { commits.emplace_back(c); });
+    if (want_streams) sample_streams(*t.rootp, streams);
     t.clk_i = 1;
     t.eval();
     dump(1551);
@@ -104,6 +106,12 @@ class VerilatedRnic final : public RtlPins {
     if (ctx_.gotError() && failure_.empty()) {
       failure_ = "an assertion of the RTL failed in device cycle " + std::to_string(cycles_) + " (its name is on the error output)";
     }
+  }
+
+  StreamStates streams_now() const override {
+    StreamStates s{};
+    sample_streams(*top_->rootp, s);
+    return s;
   }
 
   std::string failure() override { return failure_; }

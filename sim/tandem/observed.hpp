@@ -15,6 +15,7 @@
 #include <cstdint>
 
 #include "backend/device.hpp"
+#include "backend/gen/stream_taps.hpp"
 #include "gen/commits.hpp"
 #include "gen/streams.hpp"
 
@@ -25,6 +26,9 @@ class Observer {
   virtual ~Observer() = default;
   virtual void cycle(uint64_t) {}  // what follows happened in this device cycle
   virtual void commit(const spec::AnyCommit&) {}
+  /// Each stream's valid and ready at this edge, behind `cycle`; only for who wants it.
+  virtual bool wants_streams() const { return false; }
+  virtual void streams(const StreamStates&) {}
   // out of the device; client is said (never kUnknown)
   virtual void dma_write(const DmaWrite&) {}
   virtual void llp_tx(const Record&) {}

@@ -241,6 +241,21 @@ TEST(Commits, AreInTheRtl) {
   EXPECT_GE(found, 19);
 }
 
+/// Streams between units are wires of the top, those of the boundary its ports.
+TEST(Streams, AreInTheRtlsTop) {
+  const auto taps = read_file("sim/backend/gen/stream_taps.hpp"), top = read_file("rtl/top/rnic.sv");
+  const std::regex line("root\\.(rnic__DOT__)?(\\w+?)_valid(_[io])? ");
+  int wires = 0, ports = 0;
+  for (std::sregex_iterator it(taps.begin(), taps.end(), line), end; it != end; ++it) {
+    const std::string name = (*it)[2], port = (*it)[3];
+    ++(port.empty() ? wires : ports);
+    EXPECT_THAT(top, testing::HasSubstr(port.empty() ? name + "_valid, " + name + "_ready;"
+                                                     : "logic " + name + "_valid" + port));
+  }
+  EXPECT_GE(wires, 80);
+  EXPECT_EQ(ports, 12);
+}
+
 TEST_F(SpecgenTest, RefusesBrokenYamlAndAnEmptyFolder) {
   write("enums: [\n");
   EXPECT_EQ(print().status, 2);

@@ -332,4 +332,39 @@ std::string print_commit_taps(const Spec& spec) {
   return out + "}\n\n}  // namespace rnic::sim\n";
 }
 
+std::string print_stream_taps(const Spec& spec) {
+  std::vector<const Struct*> streams;
+  for (const auto& s : spec.structs)
+    if (s.kind == Kind::kStream) streams.push_back(&s);
+  std::string out = kFirstLine;
+  out +=
+      "#pragma once\n\n#include <array>\n#include <cstddef>\n#include <cstdint>\n\n"
+      "namespace rnic::sim {\n\n"
+      "/// The streams of rnic, as docs/spec/streams.yaml lists them.\n"
+      "struct StreamName {\n  const char *name, *from, *to;\n};\n";
+  out += fmt::format("inline constexpr std::array<StreamName, {}> kStreamNames = {{{{\n",
+                     streams.size());
+  for (const auto* s : streams)
+    out += fmt::format("    {{{}, {}, {}}},\n", quoted(s->name), quoted(s->from), quoted(s->to));
+  out +=
+      "}};\n\n/// What each of them does at an edge: a bit each.\n"
+      "inline constexpr uint8_t kStreamValid = 1, kStreamReady = 2, kStreamFires = 3;\n"
+      "using StreamStates = std::array<uint8_t, kStreamNames.size()>;\n\n"
+      "/// Root: of a Verilated rnic, whose inner wires sim/backend/taps.vlt keeps.\n"
+      "template <class Root>\nvoid sample_streams(const Root& root, StreamStates& to) {\n"
+      "  const auto bits = [](bool valid, bool ready) {\n"
+      "    return static_cast<uint8_t>((valid ? kStreamValid : 0) | (ready ? kStreamReady : 0));\n"
+      "  };\n";
+  const auto outside = [](const std::string& end) { return end == "pcie" || end == "llp"; };
+  for (size_t i = 0; i < streams.size(); ++i) {
+    const Struct& s = *streams[i];
+    const bool in = outside(s.from), port = in || outside(s.to);
+    const std::string name = (port ? "" : "rnic__DOT__") + s.name;
+    out += fmt::format("  to[{}] = bits(root.{}_valid{} != 0, root.{}_ready{} != 0);\n", i, name,
+                       !port ? "" : in ? "_i" : "_o", name, !port ? "" : in ? "_o" : "_i");
+  }
+  if (streams.empty()) out += "  (void)root, (void)to, (void)bits;\n";
+  return out + "}\n\n}  // namespace rnic::sim\n";
+}
+
 }  // namespace specgen

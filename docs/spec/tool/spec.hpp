@@ -139,6 +139,7 @@ std::string print_crc32c_beat();
 std::string print_crc32c_advance();
 std::string print_cpp(const Spec& spec, const std::string& unit);
 std::string print_commit_taps(const Spec& spec);
+std::string print_stream_taps(const Spec& spec);
 std::string print_markdown(const Spec& spec, const std::string& unit);
 
 }  // namespace specgen

@@ -26,6 +26,7 @@ std::vector<std::pair<std::string, std::string>> print_all(const Spec& spec) {
       {"rtl/gen/crc32c_beat.sv", print_crc32c_beat()},
       {"rtl/gen/crc32c_advance.sv", print_crc32c_advance()},
       {"sim/backend/gen/commit_taps.hpp", print_commit_taps(spec)},
+      {"sim/backend/gen/stream_taps.hpp", print_stream_taps(spec)},
   };
   for (const auto& unit : spec_units()) {
     out.emplace_back("model/gen/" + (unit == "registers" ? std::string("regs") : unit) + ".hpp",
