@@ -95,6 +95,8 @@ class Child {
                : text_.empty()     ? failed(kMismatch, "the run ended without a result")
                                    : parsed();
     outcome_->wall_s = std::chrono::duration<double>(Clock::now() - began_).count();
+    const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; };
+    outcome_->cpu_s = seconds(usage.ru_utime) + seconds(usage.ru_stime);
     outcome_->peak_kib = static_cast<uint64_t>(usage.ru_maxrss);
   }
 

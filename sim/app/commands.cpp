@@ -138,6 +138,7 @@ int run_command(Options& o) {
   Batch batch(o, "run");
   const Outcome out = batch.run({o.request}).front();
   if (!o.quiet && out.json.contains("bytes")) std::fputs(text_of(out.json).c_str(), stdout);
+  if (o.request.streams && out.json.contains("bytes")) std::fputs(stages_of(out.json).c_str(), stdout);
   if (o.verbose) fmt::print("{}\n", out.json.dump(2));
   return batch.finish();
 }

@@ -15,7 +15,7 @@ struct Options {
   std::string json, csv, junit;
   bool quiet = false, verbose = false, print_config = false;
   std::string side;   // replay: the endpoint our device takes
-  std::string depth;  // results: what rtl/lint/depth.sh has printed
+  std::string page, depth;  // results: where the page goes; what rtl/lint/depth.sh has printed
   unsigned jobs = 1;
 };
 
@@ -24,6 +24,6 @@ int explain_command(const Options& o);
 int run_command(Options& o);
 int compare_command(Options& o);
 int copy_command(Options& o);  // the main job: a file by Send, Write and Read on every pairing
-int results_command(Options& o);  // the figures of docs/gen/results.md
+int results_command(Options& o);  // the figures of docs/gen/results.md, results.hpp
 
 }  // namespace rnic::app

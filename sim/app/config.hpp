@@ -61,6 +61,7 @@ class Config {
   /// Names of sizes that were changed: the RTL cannot follow them.
   std::vector<std::string> changed_sizes() const;
 
+  const std::string& preset() const { return preset_; }
   const std::vector<Setting>& all() const { return settings_; }
   const Setting& find(const std::string& name) const;  // throws Usage with the nearest name
   std::vector<Setting> overrides() const;              // of one side alone

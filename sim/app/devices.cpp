@@ -32,8 +32,9 @@ sim::WaveWindow wave_window(const std::string& text, const std::string& side) {
   return w;
 }
 
-sim::RtlOptions rtl_options(Side side, const Config& config, const std::string& wave) {
+sim::RtlOptions rtl_options(Side side, const Config& config, const std::string& wave, sim::Observer* observer) {
   sim::RtlOptions o;
+  o.observer = observer;
   o.minimum = config.minimum(side);
   o.name = kSideNames[side];
   o.reset_seed = config.reset_seed(side);
@@ -67,9 +68,9 @@ void check_kinds(const std::array<std::string, 2>& kind, const Config& config) {
 }
 
 std::unique_ptr<sim::Device> make_device(const std::string& kind, Side side, const Config& config,
-                                         const std::string& wave) {
-  if (kind == "rtl") return sim::make_rtl_device(rtl_options(side, config, wave));
-  if (kind == "tandem") return sim::make_tandem_device(rtl_options(side, config, wave));
+                                         const std::string& wave, sim::Observer* observer) {
+  if (kind == "rtl") return sim::make_rtl_device(rtl_options(side, config, wave, observer));
+  if (kind == "tandem") return sim::make_tandem_device(rtl_options(side, config, wave, observer));
   return sim::make_model_device(config.sizes(side), kSideNames[side]);
 }
 

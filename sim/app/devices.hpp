@@ -12,6 +12,10 @@
 #include "backend/device.hpp"
 #include "config.hpp"
 
+namespace rnic::sim {
+class Observer;  // tandem/observed.hpp
+}
+
 namespace rnic::app {
 
 const std::vector<std::string>& device_kinds();
@@ -20,9 +24,9 @@ bool has_rtl(const std::string& kind);
 /// Throws Usage for a kind that does not exist, and for sizes that the RTL cannot follow.
 void check_kinds(const std::array<std::string, 2>& kind, const Config& config);
 
-/// `wave`: FILE[@FROM..TO] in ns, empty or "none" for none; the side's name goes into the file's. Throws
+/// `observer` is told what an RTL device does. `wave`: FILE[@FROM..TO] in ns, empty or "none" for none; the side's name goes into the file's. Throws
 /// Usage.
 std::unique_ptr<sim::Device> make_device(const std::string& kind, Side side, const Config& config,
-                                         const std::string& wave);
+                                         const std::string& wave, sim::Observer* observer = nullptr);
 
 }  // namespace rnic::app

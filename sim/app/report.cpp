@@ -51,6 +51,26 @@ std::string text_of(const nlohmann::ordered_json& r) {
   return out + table(rows);
 }
 
+std::string stages_of(const nlohmann::ordered_json& run) {
+  if (!run.contains("streams")) return "no device here is RTL: there are no stages to show\n";
+  std::string out;
+  for (const auto& [side, streams] : run["streams"].items()) {
+    for (const auto& [path, steps] : run["stages"][side].items()) {
+      if (steps.size() < 2) continue;
+      std::vector<std::vector<std::string>> rows{{fmt::format("{}: {}, {} messages", side, path, steps[0]["messages"].get<uint64_t>()), "cycles", "since the start"}};
+      for (const auto& s : steps) rows.push_back({s["what"], fmt::format("{:.0f}", s["cycles"].get<double>()), fmt::format("{:.0f}", s["since_start"].get<double>())});
+      out += "\n" + table(rows);
+    }
+    std::vector<std::vector<std::string>> rows{{side + ": stream", "from", "to", "moved", "waited"}};
+    for (const auto& s : streams) {
+      const double moved = s["moved"], waited = s["waited"];
+      if (moved + waited >= 0.005) rows.push_back({s["name"], s["from"], s["to"], fmt::format("{:.1f} %", 100 * moved), fmt::format("{:.1f} %", 100 * waited)});
+    }
+    out += "\n" + table(rows);
+  }
+  return out;
+}
+
 void write_file(const std::string& path, const std::string& text) {
   std::FILE* f = path == "-" ? stdout : std::fopen(path.c_str(), "w");
   if (f == nullptr) throw Usage(fmt::format("{}: cannot be written", path));

@@ -1,136 +1,180 @@
-// `rnic-sim results`: the figures of docs/gen/results.md, measured now. Simulated figures are exact; speeds are of this machine.
+// The command results: its frame, and the parts that simulate the RTL alone. See results.hpp.
+#include "results.hpp"
+
 #include <fmt/format.h>
-#include <sys/resource.h>
+#include <fmt/ranges.h>
 
-#include <chrono>
-#include <cmath>
+#include <algorithm>
 
-#include "commands.hpp"
+#include "child.hpp"
 #include "report.hpp"
 
 namespace rnic::app {
 namespace {
 
-struct Timed {
-  nlohmann::ordered_json json;
-  double seconds = 0;  // of the whole process
-};
+double number(const Outcome& o, const char* key) { return o.json.contains(key) ? o.json[key].get<double>() : 0; }
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
-class Bench {
- public:
-  explicit Bench(const Options& o) : base_(o.request), quiet_(o.quiet) {}
-
-  Timed run(const std::string& program, const char* kind, const std::vector<std::string>& settings) {
-    RunRequest r = base_;
-    r.program = program;
-    r.kind = {kind, kind};
-    for (const auto& s : settings) r.config.set(s, "results");
-    if (!quiet_) fmt::print(stderr, "{} {} {}\n", program, kind, fmt::join(settings, " "));
-    const auto began = std::chrono::steady_clock::now();
-    Outcome out = run_child(r);
-    if (out.status != kGood) {
-      fmt::print(stderr, "{}reproduce: {}\n", out.failure, reproduce(r));
-      failed_ = std::max<int>(failed_, out.status);
-    }
-    return {out.json, std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count()};
+/// The streams that wait most, the fullest first.
+std::string waiting(const nlohmann::ordered_json& streams, size_t most) {
+  std::vector<std::pair<double, std::string>> all;
+  for (const auto& s : streams) {
+    const double waited = s["waited"];
+    if (waited >= 0.01) all.emplace_back(waited, fmt::format("`{}` ({} for {}) {}", s["name"].get<std::string>(), s["from"].get<std::string>(), s["to"].get<std::string>(), percent(waited)));
   }
-  int failed() const { return failed_; }
+  std::ranges::sort(all, std::greater<>());
+  std::string out;
+  for (size_t i = 0; i < std::min(most, all.size()); ++i) out += (i == 0 ? "" : ", ") + all[i].second;
+  return all.empty() ? "none" : out;
+}
 
- private:
-  RunRequest base_;
-  bool quiet_;
-  int failed_ = kGood;
-};
-
-double number(const Timed& t, const char* key) { return t.json.contains(key) ? t.json[key].get<double>() : 0; }
+}  // namespace
 
 std::string markdown(const std::vector<std::vector<std::string>>& rows) {
   std::string out;
   for (size_t i = 0; i < rows.size(); ++i) {
     out += fmt::format("| {} |\n", fmt::join(rows[i], " | "));
-    if (i == 0) {
-      for (size_t k = 0; k < rows[0].size(); ++k) out += "|---";
-      out += "|\n";
-    }
+    if (i != 0) continue;
+    for (size_t k = 0; k < rows[0].size(); ++k) out += "|---";
+    out += "|\n";
   }
   return out + "\n";
 }
 
-}  // namespace
+RunRequest Results::request(const std::string& program, const char* kind, const Settings& settings) const {
+  RunRequest r = options_.request;
+  r.program = program;
+  r.kind = {kind, kind};
+  for (const auto& s : settings) r.config.set(s, "results");
+  return r;
+}
+
+std::vector<Outcome> Results::run(const std::vector<RunRequest>& requests, unsigned jobs) {
+  std::vector<Outcome> outs;
+  for (const RunRequest& r : requests) check(r);
+  in_children(
+      requests.size(), jobs, [&](size_t i) { return app::run(requests[i]); },
+      [&](size_t i, Outcome out) {
+        if (!options_.quiet) fmt::print(stderr, "{:3} {:7.1f} s  {}\n", ++done_, out.wall_s, reproduce(requests[i]));
+        if (out.status != kGood) {
+          fmt::print(stderr, "{}reproduce: {}\n", out.failure, reproduce(requests[i]));
+          status_ = std::max<int>(status_, out.status);
+        }
+        runs_.push_back(out.json);
+        outs.push_back(std::move(out));
+        return true;
+      });
+  return outs;
+}
+
+void Results::figure(const std::string& what, const std::string& measured, const std::string& wanted, std::optional<bool> reached) {
+  figures_.push_back({what, measured, wanted, reached});
+}
+void Results::section(const std::string& title, const std::string& text) { sections_ += fmt::format("## {}\n\n{}", title, text); }
+
+void Results::wire_limit() {
+  const Settings s{"size=65536", "count=64", "depth=16", "warmup=16"};
+  std::vector<RunRequest> requests;
+  for (const char* p : {"write_bw", "send_bw", "read_bw"}) {
+    requests.push_back(request(p, "rtl", s));
+    requests.back().streams = requests.back().wires = true;
+  }
+  std::vector<std::vector<std::string>> rows{{"program", "Gb/s", "messages/s", "of the wire limit", "client: what waits, of all cycles", "server"}};
+  for (const Outcome& o : run(requests, options_.jobs)) {
+    if (o.status != kGood) continue;
+    const double share = number(o, "gbps") / number(o, "wire_limit_gbps");
+    const std::string program = o.json["program"];
+    figure(fmt::format("{} 64 KiB, MTU 1500, RTL, one way", program), fmt::format("{:.2f} Gb/s, {} of the wire limit", number(o, "gbps"), percent(share)), "85 %", share >= 0.85);
+    rows.push_back({program, fmt::format("{:.2f}", number(o, "gbps")), fmt::format("{:.0f}", number(o, "msg_per_s")), percent(share), waiting(o.json["streams"]["client"], 3),
+                    waiting(o.json["streams"]["server"], 3)});
+  }
+  section("64 KiB messages on one QP, RTL", markdown(rows));
+}
+
+void Results::small_writes() {
+  RunRequest r = request("write_bw", "rtl", {"size=64", "count=600", "warmup=64", "qps=2", "threads=4"});
+  r.streams = r.wires = true;
+  const Outcome o = run(r);
+  if (o.status != kGood) return;
+  const double rate = number(o, "msg_per_s") / 1e6;
+  figure("Write 64 B, 8 QPs in 4 threads, RTL", fmt::format("{:.2f} M/s", rate), "20 M/s; the goal is line rate, 77 M/s", rate >= 20);
+  std::string text = "Of all cycles of the measured time: client waits " + waiting(o.json["streams"]["client"], 6) + "; server " + waiting(o.json["streams"]["server"], 6) + ".\n\n";
+  std::vector<std::vector<std::string>> rows{{"stream", "from", "to", "client moved", "client waited", "server moved", "server waited"}};
+  const auto &client = o.json["streams"]["client"], &server = o.json["streams"]["server"];
+  for (size_t i = 0; i < client.size(); ++i) {
+    const double all = client[i]["moved"].get<double>() + client[i]["waited"].get<double>() + server[i]["moved"].get<double>() + server[i]["waited"].get<double>();
+    if (all < 0.005) continue;
+    rows.push_back({"`" + client[i]["name"].get<std::string>() + "`", client[i]["from"], client[i]["to"], percent(client[i]["moved"]), percent(client[i]["waited"]), percent(server[i]["moved"]),
+                    percent(server[i]["waited"])});
+  }
+  text += markdown(rows) + "Counters of the units since reset, as software reads them (items; cycles in which something moved; in which something was offered and not taken):\n\n";
+  std::vector<std::vector<std::string>> units{{"unit", "client items", "busy", "stalled", "server items", "busy", "stalled"}};
+  for (const auto& [name, u] : o.json["units"]["client"].items()) {
+    std::vector<std::string> row{name};
+    for (const auto& side : {u, o.json["units"]["server"][name]}) {
+      for (const char* k : {"items", "busy", "stalled"}) row.push_back(fmt::format("{}", side[k].get<uint64_t>()));
+    }
+    units.push_back(row);
+  }
+  section("64-byte Writes, 8 QPs in 4 threads, RTL: where the time goes", text + markdown(units));
+}
+
+void Results::stages() {
+  RunRequest r = request("write_lat", "rtl", {"size=64", "inline=64", "push=1", "count=24", "warmup=4"});
+  r.streams = true;
+  const Outcome o = run(r);
+  if (o.status != kGood) return;
+  std::string text;
+  for (const auto& [key, title] : {std::pair{"push_to_wire", "pushed doorbell to first LLP beat, 64 B inline"}, {"wire_to_host", "last LLP beat to first host-write beat, 64 B"}}) {
+    std::vector<std::vector<std::string>> rows{{title, "cycles", "cycles since the start", "ns since the start"}};
+    double cycles = 0;
+    for (const auto& s : o.json["stages"]["client"][key]) {
+      cycles = s["since_start"];
+      rows.push_back({s["what"], fmt::format("{:.0f}", s["cycles"].get<double>()), fmt::format("{:.0f}", cycles), fmt::format("{:.1f}", cycles * 102.4 / 33)});
+    }
+    figure(title, fmt::format("{:.0f} cycles, {:.1f} ns", cycles, cycles * 102.4 / 33), "printed", std::nullopt);
+    text += markdown(rows);
+  }
+  section("Latency in the RTL, stage by stage", "Medians over the client's messages of one run of `write_lat`; a row's cycles are those since the row above.\n\n" + text);
+}
+
+std::string Results::page() const {
+  std::string out = "# Results\n\nPrinted by `rnic-sim results`; preset " + options_.request.config.preset() +
+                    ". Simulated figures are exact and repeat; seconds are CPU time on the machine that printed them.\n\n";
+  std::vector<std::vector<std::string>> rows{{"what", "measured", "wanted", "reached"}};
+  for (const Figure& f : figures_) rows.push_back({f.what, f.measured, f.wanted, !f.reached ? "-" : *f.reached ? "yes" : "**no**"});
+  return out + markdown(rows) + sections_;
+}
+
+nlohmann::ordered_json Results::json() const {
+  nlohmann::ordered_json j;
+  for (const Figure& f : figures_) {
+    auto& row = j["figures"].emplace_back(nlohmann::ordered_json{{"what", f.what}, {"measured", f.measured}, {"wanted", f.wanted}});
+    if (f.reached) row["reached"] = *f.reached;
+  }
+  j["runs"] = runs_;
+  return j;
+}
 
 int results_command(Options& o) {
-  Bench bench(o);
-  std::string page = "# Results\n\nPrinted by `rnic-sim results --json docs/gen/results.md`; preset gen4x16. Simulated figures are exact and repeat; "
-                     "seconds are of the machine that printed them.\n\n";
-
-  // --- throughput of the RTL
-  std::vector<std::vector<std::string>> rows{{"RTL, one way", "size", "MTU", "Gb/s", "M messages/s", "of the wire limit", "at least"}};
-  for (const char* p : {"write_bw", "send_bw", "read_bw"}) {
-    const Timed t = bench.run(p, "rtl", {"size=65536", "count=200", "depth=16", "warmup=10"});
-    rows.push_back({p, "65536", "1500", fmt::format("{:.2f}", number(t, "gbps")), fmt::format("{:.3f}", number(t, "msg_per_s") / 1e6),
-                    fmt::format("{:.1f} %", 100 * number(t, "gbps") / number(t, "wire_limit_gbps")), "85 %"});
+  struct Part {
+    const char* name;
+    void (Results::*run)();
+  };
+  constexpr std::array kParts = {Part{"limit", &Results::wire_limit}, Part{"small", &Results::small_writes}, Part{"stages", &Results::stages},
+                                 Part{"timing", &Results::timing_error}, Part{"speed", &Results::speed}, Part{"logic", &Results::logic}};
+  std::vector<std::string> names;
+  for (const Part& p : kParts) names.emplace_back(p.name);
+  for (const std::string& w : o.words) {
+    if (std::ranges::find(names, w) == names.end()) throw Usage(fmt::format("results: no part \"{}\"{}; {}", w, nearest(w, names), fmt::join(names, ", ")));
   }
-  const Timed small = bench.run("write_bw", "rtl", {"size=64", "count=4000", "qps=2", "threads=4"});
-  rows.push_back({"write_bw, 8 QPs in 4 threads", "64", "1500", fmt::format("{:.2f}", number(small, "gbps")), fmt::format("{:.1f}", number(small, "msg_per_s") / 1e6),
-                  fmt::format("{:.1f} %", 100 * number(small, "gbps") / number(small, "wire_limit_gbps")), "20 M/s"});
-  page += markdown(rows);
-  if (small.json.contains("units")) {
-    page += "Where the time goes in the last of them (client; cycles busy and stalled of each unit, since reset):\n\n";
-    std::vector<std::vector<std::string>> units{{"unit", "items", "busy", "stalled"}};
-    for (const auto& [name, u] : small.json["units"]["client"].items()) {
-      units.push_back({name, fmt::format("{}", u["items"].get<uint64_t>()), fmt::format("{}", u["busy"].get<uint64_t>()), fmt::format("{}", u["stalled"].get<uint64_t>())});
-    }
-    page += markdown(units);
+  Results r(o);
+  for (const Part& p : kParts) {
+    if (o.words.empty() || std::ranges::find(o.words, p.name) != o.words.end()) (r.*p.run)();
   }
-
-  // --- timing error of the model
-  std::vector<std::vector<std::string>> errors{{"program", "size", "QPs", "RTL", "model", "error"}};
-  double sum_bw = 0, sum_lat = 0;
-  int n_bw = 0, n_lat = 0;
-  for (const uint32_t size : {8u, 64u, 512u, 4096u, 65536u}) {
-    const std::string s = fmt::format("size={}", size), count = fmt::format("count={}", size > 10000 ? 60 : 400);
-    for (const char* p : {"write_bw", "send_bw", "read_bw"}) {
-      for (const char* qps : {"qps=1", "qps=8"}) {
-        const std::vector<std::string> settings{s, count, qps, "depth=16", "warmup=10"};
-        const double rtl = number(bench.run(p, "rtl", settings), "gbps"), model = number(bench.run(p, "model", settings), "gbps");
-        const double limit = sim::PlatformConfig{}.link.link_gbps;
-        const bool at_limit = rtl > 0.9 * limit;
-        if (rtl > 0 && !at_limit) {
-          sum_bw += std::abs(model / rtl - 1);
-          ++n_bw;
-        }
-        errors.push_back({p, fmt::format("{}", size), qps + 4, fmt::format("{:.2f} Gb/s", rtl), fmt::format("{:.2f} Gb/s", model),
-                          fmt::format("{:+.1f} %{}", (model / rtl - 1) * 100, at_limit ? " (at the link's limit)" : "")});
-      }
-    }
-    for (const char* p : {"write_lat", "send_lat", "read_lat"}) {
-      const std::vector<std::string> settings{s, "count=20", "warmup=4"};
-      const double rtl = median_latency(bench.run(p, "rtl", settings).json), model = median_latency(bench.run(p, "model", settings).json);
-      if (rtl > 0) {
-        sum_lat += std::abs(model / rtl - 1);
-        ++n_lat;
-      }
-      errors.push_back({p, fmt::format("{}", size), "1", fmt::format("{:.0f} ns", rtl), fmt::format("{:.0f} ns", model), fmt::format("{:+.1f} %", (model / rtl - 1) * 100)});
-    }
-  }
-  page += fmt::format("Timing error of the model against the RTL: throughput {:.1f} % on average (cases at the link's limit apart), median latency {:.1f} %; at most 10 % wanted.\n\n",
-                      100 * sum_bw / std::max(n_bw, 1), 100 * sum_lat / std::max(n_lat, 1));
-  page += markdown(errors);
-
-  // --- speed
-  std::vector<std::vector<std::string>> speed{{"saturated, two devices", "RTL s", "model s", "model / RTL", "at least"}};
-  for (const auto& [size, count, want] : {std::tuple{"size=64", "count=20000", "15x"}, std::tuple{"size=4096", "count=4000", "60x"}}) {
-    const std::vector<std::string> settings{size, count, "qps=4", "depth=64"};
-    const Timed rtl = bench.run("write_bw", "rtl", settings), model = bench.run("write_bw", "model", settings);
-    speed.push_back({fmt::format("write_bw {} 4 QPs", size), fmt::format("{:.2f}", rtl.seconds), fmt::format("{:.3f}", model.seconds), fmt::format("{:.0f}x", rtl.seconds / model.seconds), want});
-    page += size == std::string("size=64") ? fmt::format("RTL simulation, two whole devices in one process: {:.0f} kcycle/s (each device; at least 50).\n", number(rtl, "kcycles_per_s") / 2) : "";
-  }
-  rusage usage{};
-  getrusage(RUSAGE_CHILDREN, &usage);
-  page += fmt::format("Largest process of all runs: {:.0f} MiB (less than 2048 wanted).\n\n", static_cast<double>(usage.ru_maxrss) / 1024);
-  page += markdown(speed);
-  write_file(o.json.empty() ? "-" : o.json, page);
-  return bench.failed();
+  write_file(o.page.empty() ? "-" : o.page, r.page());
+  if (!o.json.empty()) write_file(o.json, r.json().dump(2) + "\n");
+  return r.status();
 }
 
 }  // namespace rnic::app

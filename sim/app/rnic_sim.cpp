@@ -24,8 +24,8 @@ constexpr const char* kHead =
     "  copy                               a file by Send, Write and Read on all four pairings (--file FILE; else /bin/bash)\n"
     "  replay LISTING                     a capture played into a device: all that it answers and writes, compared\n"
     "  regress                            random host programs, compared with their plan; shrinks what fails\n"
-    "  results                            measure the figures of docs/gen/results.md (--json FILE: write the page there);\n"
-    "                                     about ten minutes\n"
+    "  results [PART...]                  measure the figures of docs/gen/results.md (--page FILE); parts: limit, small,\n"
+    "                                     stages, timing, speed, logic; all of them about ten minutes\n"
     "exit status: 0 all checks held, 1 a mismatch or failed check, 2 wrong use, 3 no progress, 4 something missing\n\n";
 const std::vector<std::string> kCommands = {"list", "explain", "run", "compare", "copy", "replay", "regress", "results"};
 
@@ -40,10 +40,11 @@ po::options_description describe() {
       "side", po::value<std::string>(), "replay: the endpoint that our device takes: initiator, responder, siw, tester")(
       "json", po::value<std::string>(), "results as JSON to this file (- for the output)")("csv", po::value<std::string>(), "results as CSV")(
       "junit", po::value<std::string>(), "a test case for each run, as JUnit's XML")("jobs", po::value<std::string>()->default_value("1"), "runs at a time")(
+      "page", po::value<std::string>(), "results: the page in Markdown to this file; else to the output")(
       "depth", po::value<std::string>(), "results: file of what rtl/lint/depth.sh has printed")(
       "pcap", po::value<std::string>(), "the wire, for Wireshark")("tlp", po::value<std::string>(), "each PCIe request, a line each")(
       "wave", po::value<std::string>(), "FILE[@FROM..TO] waveform of the RTL, FROM and TO in ns; without it a failing run on RTL writes one around its failure, unless none")("quiet", "only failures")(
-      "verbose", "everything that is known of the run")("version", "")("help", "this text");
+      "verbose", "everything that is known of the run")("stages", "run: how long each stage of an RTL device takes, and which of its streams wait")("version", "")("help", "this text");
   return d;
 }
 
@@ -129,6 +130,8 @@ int rnic_main(int argc, char** argv) {
   o.csv = text("csv");
   o.junit = text("junit");
   o.depth = text("depth");
+  o.page = text("page");
+  o.request.streams = vm.count("stages") != 0;
   o.quiet = vm.count("quiet") != 0;
   o.verbose = vm.count("verbose") != 0;
   if (vm.count("print-config") != 0) {

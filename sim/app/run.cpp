@@ -15,6 +15,8 @@
 #include "gen/regs.hpp"
 #include "link/wire_limit.hpp"
 #include "platform/simulation.hpp"
+#include "stream_watch.hpp"
+#include "wire_use.hpp"
 
 namespace rnic::app {
 namespace {
@@ -73,6 +75,17 @@ sim::WireOp wire_op(const RunRequest& r, const programs::Params& p) {
   return what.starts_with("write") ? sim::WireOp::kWrite : what.starts_with("read") ? sim::WireOp::kRead : sim::WireOp::kSend;
 }
 
+nlohmann::ordered_json json_of(const std::vector<StreamWatch::Step>& steps) {
+  nlohmann::ordered_json j = nlohmann::ordered_json::array();
+  for (const auto& s : steps) j.push_back({{"what", s.what}, {"cycles", s.cycles}, {"since_start", s.since_start}, {"messages", s.messages}});
+  return j;
+}
+nlohmann::ordered_json json_of(const std::vector<StreamWatch::Use>& streams) {
+  nlohmann::ordered_json j = nlohmann::ordered_json::array();
+  for (const auto& s : streams) j.push_back({{"name", s.name}, {"from", s.from}, {"to", s.to}, {"moved", s.moved}, {"waited", s.waited}});
+  return j;
+}
+
 }  // namespace
 
 void check(const RunRequest& r) {
@@ -103,7 +116,14 @@ Outcome run(const RunRequest& r) {
   sc.side = {r.config.platform(kClient), r.config.platform(kServer)};
   sc.seed = r.seed;
   sim::Simulation simulation(sc);
-  for (const Side side : {kClient, kServer}) simulation.add_host(make_device(r.kind[side], side, r.config, r.wave));
+  std::array<StreamWatch, 2> streams;
+  for (const Side side : {kClient, kServer}) simulation.add_host(make_device(r.kind[side], side, r.config, r.wave, r.streams ? &streams[side] : nullptr));
+  std::optional<WireUse> wires;
+  if (r.wires) {
+    wires.emplace(std::array{sc.side[kClient]->pcie, sc.side[kServer]->pcie}, sc.platform.link.link_gbps);
+    simulation.link().tap(wires->link());
+    for (const Side side : {kClient, kServer}) simulation.observe(side, wires->pcie(side));
+  }
   if (!r.pcap.empty()) simulation.write_pcap(r.pcap);
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> tlp(nullptr, std::fclose);
   if (!r.tlp.empty()) {
@@ -206,6 +226,12 @@ Outcome run(const RunRequest& r) {
       say("the SHA-256 of the copy is not that of the file");
       out.status = kMismatch;
     }
+  }
+  if (wires) j["wires"] = wires->share(start, end);
+  for (const Side side : {kClient, kServer}) {
+    if (!r.streams || !has_rtl(r.kind[side])) continue;
+    j["streams"][kSideNames[side]] = json_of(streams[side].use(start, end));
+    j["stages"][kSideNames[side]] = {{"push_to_wire", json_of(streams[side].send_path(start, end))}, {"wire_to_host", json_of(streams[side].receive_path(start, end))}};
   }
   uint64_t rtl_cycles = 0;
   for (unsigned side = 0; side < 2; ++side) {

@@ -33,6 +33,8 @@ struct RunRequest {
   std::string file_name;
   std::string pcap, tlp, wave;     // paths, empty: none; wave FILE[@FROM..TO] in ns
   bool progress = false;           // on a terminal
+  bool streams = false;            // json "streams", "stages": where the time of RTL devices goes
+  bool wires = false;              // json "wires": how full link and PCIe were while it was measured
   std::optional<Place> watch{};    // json "written_at_ns": when the device last wrote there, before the failure
 };
 
@@ -40,7 +42,7 @@ struct Outcome {
   ExitStatus status = kGood;
   nlohmann::ordered_json json;     // what --json holds
   std::string failure;             // empty, or what went wrong, in lines
-  double wall_s = 0;               // of the whole child process; 0: there was none
+  double wall_s = 0, cpu_s = 0;    // of the whole child process; 0: there was none
   uint64_t peak_kib = 0;           // memory that it had at most (what /proc calls VmHWM)
 };
 

@@ -5,12 +5,17 @@
 
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
+#include "backend/rtl_pins.hpp"
 #include "child.hpp"
 #include "devices.hpp"
 #include "failure_wave.hpp"
 #include "report.hpp"
+#include "results.hpp"
+#include "stream_watch.hpp"
+#include "wire_use.hpp"
 
 namespace rnic::app {
 namespace {
@@ -165,6 +170,120 @@ TEST(WriteWatch, FindsTheLastWriteBefore) {
   EXPECT_EQ(w.last_before(8), 5u);
   EXPECT_EQ(w.last_before(19), 9u);
   EXPECT_EQ(w.last_before(20), 20u);
+}
+
+/// The number of a stream.
+size_t stream(const std::string& name) {
+  for (size_t i = 0; i < sim::kStreamNames.size(); ++i)
+    if (name == sim::kStreamNames[i].name) return i;
+  throw std::runtime_error(name);
+}
+
+TEST(StreamWatch, TellsStepsOfAMessageAndSharesOfCycles) {
+  StreamWatch w;
+  uint64_t now = 0;
+  const auto edge = [&](const std::vector<std::string>& fire, const std::vector<std::string>& wait = {}) {
+    sim::StreamStates s{};
+    for (const auto& f : fire) s[stream(f)] = sim::kStreamFires;
+    for (const auto& f : wait) s[stream(f)] = sim::kStreamValid;
+    w.cycle(now++);
+    w.streams(s);
+  };
+  for (int message = 0; message < 3; ++message) {
+    sim::Mmio push;
+    push.is_write = true;
+    push.bytes = 64;
+    for (int unit = 0; unit < 2; ++unit) {  // the second is where it starts
+      edge({"mmio_req"});
+      w.mmio(push);
+    }
+    edge({});
+    edge({"qp_doorbell"}, {"tx_want"});
+    edge({"tx_want"});
+    edge({"llp_tx"});
+    edge({"llp_tx"});  // its second beat
+    edge({"llp_rx"});
+    edge({"llp_rx"});
+    edge({});
+    edge({"rx_ulpdu_hdr"});
+    edge({"dma_wr"});
+  }
+  while (now % 256 != 1) edge({});
+  const auto send = w.send_path(0, kMs);
+  ASSERT_EQ(send.size(), 4u);
+  EXPECT_EQ(send[0].messages, 3u);
+  EXPECT_EQ(send[1].what, "qp_doorbell (host_if to qp)");
+  EXPECT_EQ(send[1].cycles, 2);
+  EXPECT_EQ(send[3].what, "llp_tx (llp_if to llp)");
+  EXPECT_EQ(send[3].since_start, 4);
+  const auto receive = w.receive_path(0, kMs);
+  ASSERT_EQ(receive.size(), 3u);
+  EXPECT_EQ(receive[1].cycles, 2);
+  EXPECT_EQ(receive[2].since_start, 3);
+  const auto use = w.use(0, kMs);
+  EXPECT_EQ(use[stream("tx_want")].moved, 3 / 256.0);
+  EXPECT_EQ(use[stream("tx_want")].waited, 3 / 256.0);
+  EXPECT_EQ(use[stream("llp_tx")].moved, 6 / 256.0);
+  EXPECT_EQ(use[stream("llp_tx")].waited, 0);
+}
+
+TEST(WireUse, IsBytesOverWhatFits) {
+  WireUse use({sim::PcieConfig{}, sim::PcieConfig{}}, 100);
+  sim::Frame f;
+  f.from = kServer;
+  f.data = Payload::make(1460);
+  for (int i = 1; i <= 10; ++i) use.link().frame(static_cast<Time>(i) * 246'080, f);  // 1538 bytes take twice as long at half the rate
+  const auto share = use.share(0, 2'460'800);
+  EXPECT_NEAR(share.at("server link"), 0.5, 1e-9);
+  EXPECT_EQ(share.at("client link"), 0);
+  sim::DmaWrite w;
+  w.data = Payload::make(256);
+  use.pcie(kClient).on_write_issued(1000, w);
+  EXPECT_NEAR(use.share(0, 100'000).at("client pcie up"), 280 * 8 / (sim::PcieConfig{}.gbps() * 100), 1e-9);
+}
+
+TEST(Results, LogicIsReadFromWhatDepthPrints) {
+  Options o;
+  o.depth = testing::TempDir() + "depth.txt";
+  std::ofstream(o.depth) << "unit              LUT6     flops  levels  memories  memory bits  seconds\n"
+                            "tpt              20491     15822      22       106       759686       66\n"
+                            "    u_msix.data                                                       64 x 32    read 3 (1 sync) write 1\n"
+                            "    FAIL 22 LUT levels, at most 20; the path, from its end:\n"
+                            "rnic            300000    200000      19       106       759686       66\n";
+  Results r(o);
+  r.logic();
+  EXPECT_NE(r.page().find("| logic depth | 22 LUT6 levels (tpt) | no path above 20 | **no** |"), std::string::npos) << r.page();
+  EXPECT_NE(r.page().find("| size of the chip | 300000 LUT6 |"), std::string::npos) << r.page();
+  EXPECT_EQ(r.json()["figures"][0]["reached"], false);
+  std::ofstream(o.depth) << "nothing of the kind\n";
+  EXPECT_NE(usage_of([&] { r.logic(); }).find("depth.sh"), std::string::npos);
+}
+
+// A doorbell waits while qp clears its tables: the stream between the two units is named, with who offers and who does not take.
+TEST(RtlPins, ShowStreamsBetweenUnits) {
+  const auto pins = sim::make_rtl_pins(false, 0);
+  pins->rst_n = false;
+  for (int i = 0; i < 8; ++i) pins->cycle();
+  pins->rst_n = true;
+  spec::MmioReq ring;
+  ring.is_write = true;
+  ring.bar = 2;
+  ring.bytes = 8;
+  const size_t doorbell = stream("qp_doorbell");
+  pins->in.mmio_req.set(ring);
+  while (!pins->in.mmio_req.take_fired()) pins->cycle();
+  int waited = 0, fired = 0;
+  pins->want_streams = true;
+  for (int i = 0; i < 3000 && fired == 0; ++i) {
+    pins->cycle();
+    waited += pins->streams[doorbell] == sim::kStreamValid ? 1 : 0;
+    fired += pins->streams[doorbell] == sim::kStreamFires ? 1 : 0;
+    if (waited == 1 && fired == 0) {
+      EXPECT_EQ(pins->streams_now()[doorbell], sim::kStreamValid);
+    }
+  }
+  EXPECT_GT(waited, 0);
+  EXPECT_EQ(fired, 1);
 }
 
 }  // namespace

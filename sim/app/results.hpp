@@ -1,0 +1,55 @@
+// `rnic-sim results`: the figures of docs/gen/results.md, measured now. Each part runs what it needs and gives rows of the
+// first table and a section of the page.
+//
+//   Results r(options);  r.wire_limit();  r.small_writes();  ...  write_file("results.md", r.page());
+//
+// Simulated figures are exact and repeat; seconds are CPU time of the machine that printed them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+
+namespace rnic::app {
+
+struct Figure {
+  std::string what, measured, wanted;
+  std::optional<bool> reached;  // nothing: it is only printed
+};
+
+class Results {
+ public:
+  explicit Results(const Options& o) : options_(o) {}
+
+  void wire_limit();    // 64 KiB, each operation
+  void small_writes();  // 64 bytes on 8 QPs, and where the time goes
+  void stages();        // pushed doorbell to wire, wire to host memory
+  void timing_error();  // of the model
+  void speed();         // of both simulations, and memory
+  void logic();         // size and depth, of what rtl/lint/depth.sh has printed
+
+  std::string page() const;
+  nlohmann::ordered_json json() const;
+  int status() const { return status_; }
+
+ private:
+  using Settings = std::vector<std::string>;
+  RunRequest request(const std::string& program, const char* kind, const Settings& settings) const;
+  std::vector<Outcome> run(const std::vector<RunRequest>& requests, unsigned jobs);
+  Outcome run(const RunRequest& r) { return run(std::vector{r}, 1).front(); }
+  void figure(const std::string& what, const std::string& measured, const std::string& wanted, std::optional<bool> reached);
+  void section(const std::string& title, const std::string& text);
+
+  const Options& options_;
+  std::vector<Figure> figures_;
+  std::string sections_;
+  std::vector<nlohmann::ordered_json> runs_;
+  size_t done_ = 0;
+  int status_ = kGood;
+};
+
+std::string markdown(const std::vector<std::vector<std::string>>& rows);
+
+}  // namespace rnic::app
