@@ -29,16 +29,16 @@ void CqUnit::step_write() {
   const CqTiming& t = u_.timing.cq;
   Cycle busy = 1;  // a write of an event: its cycle of cq_wr alone
   if (interrupt_) {
-    out.push(cq_.interrupt(*interrupt_), now + 1);
+    out.push(cq_.interrupt(*interrupt_), now + 1 + u_.host->small_latency());
     interrupt_.reset();
   } else if (const auto e = event_ && event_at_ <= now ? cq_.choice() : std::nullopt) {
-    out.push(cq_.write_event(*e), now + t.announce);
+    out.push(cq_.write_event(*e), now + t.announce + u_.host->small_latency());
     interrupt_ = e;
     event_at_ = now + t.announce + 2;  // entry and message, then the next
   } else if (cqe_req.ready()) {
     if (event_at_ <= now) event_ = false;
     after_ = t.behind + t.event;
-    if (auto wr = cq_.complete(cqe_req.pop(), now - u_.born)) out.push(*wr, now + t.write);
+    if (auto wr = cq_.complete(cqe_req.pop(), now - u_.born)) out.push(*wr, now + t.write + u_.host->small_latency());
     after_.reset();
     busy = t.occupancy;
   } else {

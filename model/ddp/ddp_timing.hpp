@@ -6,13 +6,20 @@
 namespace rnic::model {
 
 struct DdpTiming {
-  Cycle want = 3;       // slot written, want, llp_if's credit check
-  Cycle grant = 3;      // grant FIFO, slot read
-  Cycle segment = 3;    // length, header, tx_xlate request
-  Cycle assemble = 3;   // header and payload joined, output register
-  Cycle rx_header = 4;  // header taken, context read, checks
-  Cycle rx_place = 2;   // verdict FIFO, output register
-  Cycle deliver = 3;    // place_done, delivery FIFO, output register
+  Cycle want = 5;       // tx_message to tx_want: FIFO, slot written; sched: read, pick, write
+  Cycle want_next = 4;  // tx_grant to the QP's next tx_want: FIFO, sched
+  Cycle credit = 5;     // tx_want to tx_grant: llp_if_grant's FIFO, table, account, decision, FIFO
+  Cycle segment = 6;    // tx_grant to payload_req, tx_xlate: FIFO, sched 3; segment: read, cut
+  Cycle occupancy = 3;  // ddp_tx_segment: read, load, cut
+  Cycle walk = 1;       // where a later segment begins in its message's SGEs
+  Cycle assemble = 5;   // payload to tx_ulpdu: FIFO, sent or dropped, header_put, output register
+  Cycle in_line = 7;    // tx_grant to tx_ulpdu with inline bytes 12, less assemble
+  Cycle rx_header = 4;  // rx_ulpdu to rx_xlate: FIFO, header taken, decoded, table and pieces
+  Cycle rx_check = 2;   // rx_xlate_rsp to rx_segment
+  Cycle rx_place = 2;   // rx_verdict to place_hdr
+  Cycle rx_send = 1;    // a segment of a Send: cut from its receive WQE
+  Cycle rx_later = 1;   // a later one of it: from what is left
+  Cycle deliver = 2;    // place_done to rx_done
   Cycle control = 3;    // start, stop: context read, write
 };
 

@@ -52,11 +52,13 @@ void DdpUnit::step_sched() {
         const DdpTiming& t = u_.timing.ddp;
         const TptTiming& x = u_.timing.tpt;
         const Cycle extents = s->fetch.extents.all().size();
-        sched_free_ = now + std::max<Cycle>(2, extents);
+        sched_free_ = now + std::max(t.occupancy + (s->segment.offset != 0 ? t.walk : 0), extents);
         tx_meter_.item(sched_free_ - now);
         if (s->segment.fetches)
-          u_.host->payload_req.push(std::move(s->fetch), now + t.segment + x.check + x.walk);
-        segments_.push(std::move(s->segment), now + t.segment);
+          u_.host->payload_req.push(
+              std::move(s->fetch), now + t.segment + x.check + x.walk + u_.timing.host.rd_request);
+        const Cycle until = s->segment.fetches ? t.segment : t.in_line;
+        segments_.push(std::move(s->segment), now + until);
       }
     }
   }
@@ -78,6 +80,12 @@ void DdpUnit::step_out() {
   if (!segments_.empty()) out_.wake(std::max(out_free_, segments_.visible_at()));
 }
 
+/// Of QN 0, by its DDP header (RFC 5041 section 4.3).
+bool DdpUnit::is_send(const RxUlpdu& u) {
+  const auto b = u.data.bytes();
+  return b.size() >= 10 && (b[0] & 0x80U) == 0 && (b[6] | b[7] | b[8] | b[9]) == 0;
+}
+
 void DdpUnit::step_rx() {
   const Cycle now = u_.now();
   if (now < rx_free_) return rx_.wake(rx_free_);
@@ -86,9 +94,14 @@ void DdpUnit::step_rx() {
     rx_meter_.blocked(now);
     return u_.host->place.wake_on_credit(rx_);
   }
-  Cycle latency = u_.timing.ddp.rx_header + u_.timing.rdmap.verdict + u_.timing.ddp.rx_place;
+  const DdpTiming& t = u_.timing.ddp;
+  // Extents are there before the verdict is.
+  Cycle latency = t.rx_header + u_.timing.tpt.check + t.rx_check + u_.timing.rdmap.verdict + t.rx_place;
   const RxUlpdu& front = rx_ulpdu.front();
-  if (ddp_.rx.needs_receive(front)) {
+  Cycle busy = u_.timing.path.occupancy(front.hdr.length);
+  const bool begins = ddp_.rx.needs_receive(front);
+  if (is_send(front)) busy = std::max(busy, Cycle{2} + t.rx_send + (begins ? 0 : t.rx_later));
+  if (begins) {
     spec::RqTakeRsp rsp;
     if (u_.qp->qp().rq_take(front.hdr.qpn, rsp) == RqTake::kFetching) {
       rx_meter_.blocked(now);
@@ -99,19 +112,21 @@ void DdpUnit::step_rx() {
   }
   rx_meter_.moved(now);
   const uint16_t length = front.hdr.length;
+  u_.rdmap->arriving(t.rx_header + t.rx_check + u_.timing.rdmap.verdict);
   auto placed = ddp_.rx.take(rx_ulpdu.pop());
-  const Cycle busy = u_.timing.path.occupancy(length);
+  u_.rdmap->arriving(0);
   rx_meter_.item(busy);
   rx_free_ = now + busy;
   if (placed)
     u_.host->place.push(std::move(*placed),
-                        now + latency + u_.timing.tpt.check + u_.timing.tpt.walk);
+                        now + latency + u_.host->place_latency(length));
   if (!rx_ulpdu.empty()) rx_.wake(std::max(rx_free_, rx_ulpdu.visible_at()));
 }
 
 void DdpUnit::qp_ack_ddp(const spec::QpAckDdp& ack) { u_.qp->ack(Qp::Peer::kDdp, ack.qpn); }
 void DdpUnit::tx_want(const spec::TxWant& want) {
-  wants.push(want, u_.now() + u_.timing.ddp.want + u_.timing.ddp.grant);
+  const DdpTiming& t = u_.timing.ddp;
+  wants.push(want, u_.now() + until_want_.value_or(t.want_next) + t.credit);
 }
 void DdpUnit::tx_fault(const spec::TxFault& fault) {
   ddp_.tx.fault(fault.qpn);

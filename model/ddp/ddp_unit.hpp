@@ -1,6 +1,8 @@
 // ddp in the timed model: scheduling and assembling of segments, receive, control.
 #pragma once
 
+#include <optional>
+
 #include "ddp/ddp.hpp"
 #include "sc/queue.hpp"
 #include "sc/unit.hpp"
@@ -20,7 +22,12 @@ class DdpUnit final : private Ddp::Out {
     ddp_.rx.enters(ulpdu.hdr.qpn);
     rx_ulpdu.push(std::move(ulpdu), at);
   }
-  void message(TxMessage m) { ddp_.tx.message(std::move(m)); }  // always a slot free
+  /// On tx_message after so many cycles; always a slot free.
+  void message(TxMessage m, Cycle after) {
+    until_want_ = after + u_.timing.ddp.want;
+    ddp_.tx.message(std::move(m));
+    until_want_.reset();
+  }
   void place_done(const spec::PlaceDone& d) {
     ddp_.rx.place_done(d);
     if (!segments_.empty()) out_.wake(u_.now() + 1);
@@ -35,6 +42,7 @@ class DdpUnit final : private Ddp::Out {
   void step_sched();
   void step_out();
   void step_rx();
+  static bool is_send(const RxUlpdu& u);
   void step_ctl() {
     while (control.ready()) ddp_.control(control.pop());
   }
@@ -49,6 +57,7 @@ class DdpUnit final : private Ddp::Out {
   Ddp ddp_;
   Queue<Ddp::Segment> segments_;
   Meter tx_meter_, rx_meter_;
+  std::optional<Cycle> until_want_;  // of a message that comes in
   Cycle sched_free_ = 0, out_free_ = 0, rx_free_ = 0;
   StageOf<DdpUnit> sched_{*this, &DdpUnit::step_sched};
   StageOf<DdpUnit> out_{*this, &DdpUnit::step_out};

@@ -15,9 +15,11 @@ constexpr uint32_t beats(uint32_t bytes) { return (bytes + kBeat - 1) / kBeat; }
 
 HostIf::Rd::Rd(HostIf& h, const spec::Sizes& sizes)
     : h_(h), tags_(sizes.rd_tags), space_(std::max(sizes.rd_buffer, beats(spec::kMaxUlpdu))) {
-  // Every client owns a tag at least, so that none can starve another; payload has the rest.
-  const std::array<uint32_t, kReaders> share{std::max(1U, sizes.rd_tags / 16),
-                                             std::max(1U, sizes.rd_tags / 32), 1, ~0U};
+  // Every client owns a tag at least, so that none can starve another; payload has the rest. The
+  // shares are those of rtl/host_if/host_if_rd.sv.
+  const bool many = sizes.rd_tags >= 64;
+  const std::array<uint32_t, kReaders> share{many ? sizes.rd_tags / 4 : 1,
+                                             many ? sizes.rd_tags / 8 : 1, many ? 2U : 1U, ~0U};
   uint32_t tag = 0;
   for (size_t r = 0; r < kReaders; ++r) {
     for (uint32_t i = 0; i < share[r] && tag < sizes.rd_tags; ++i) {

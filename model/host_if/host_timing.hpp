@@ -6,13 +6,13 @@
 namespace rnic::model {
 
 struct HostTiming {
-  Cycle mmio = 3;        // input register, BAR decode, doorbell or register stage
-  Cycle mmio_read = 2;   // register mux, output register
-  Cycle rd_request = 3;  // client FIFO, cut at 4 KiB and MRRS, tag
-  Cycle rd_reorder =
-      4;  // tag table, write into the reorder space, whole-packet check, read of its first beat
-  Cycle rd_align = 2;  // realignment into dense beats, output register
-  Cycle wr_cut = 4;    // client FIFO, arbiter, cut at extent, 4 KiB and MPS, realignment
+  Cycle mmio = 2;        // host_if_doorbell: held request, doorbell register
+  Cycle mmio_read = 4;   // host_if_bar: idle, mux, group and half; host_if_order: 2
+  Cycle rd_request = 5;  // host_if_rd: client FIFO, gather: opened, cut, tag; arbiter's register
+  Cycle rd_reorder = 4;  // host_if_reorder: in, place, shifted, written
+  Cycle rd_release = 6;  // gather: tags walked, whole (4 behind the end); release: header, word asked for, read, beat
+  Cycle wr_small = 3;    // host_if_msix: FIFO, entry, round robin
+  Cycle wr_cut = 7;      // host_if_wr: FIFO, packet_arb, cut, chunk; realign 2; stream_reg
 };
 
 }  // namespace rnic::model

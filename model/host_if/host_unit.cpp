@@ -19,9 +19,9 @@ HostUnit::HostUnit(Units& u)
       sq_rd_req("sq_rd_req", u.sizes.fifo_depth),
       rq_rd_req("rq_rd_req", u.sizes.fifo_depth),
       admin_rd_req("admin_rd_req", u.sizes.fifo_depth),
-      payload_req("payload_req", u.sizes.fifo_depth),
-      place("place", u.sizes.fifo_depth),
-      cq_wr("cq_wr", u.sizes.fifo_depth),
+      payload_req("payload_req", 2 * u.sizes.fifo_depth),  // and tpt's, of tx_xlate
+      place("place", 2 * u.sizes.fifo_depth),  // and ddp's, between header and verdict
+      cq_wr("cq_wr", 2 * u.sizes.fifo_depth),  // and host_if_msix and host_if_wr behind it
       admin_wr("admin_wr", 1U << 11),
       u_(u),
       host_(u.sizes, *this),
@@ -92,7 +92,7 @@ void HostUnit::step_rd() {
     if (tlp.read.length != 0) {
       u_.world.dma_read(tlp);
     } else {
-      give(r);  // refused
+      give(r, now);  // refused
     }
     for (size_t next = 0; next < kReaders; ++next) {
       if (host_.rd.has_next(static_cast<Reader>(next))) return rd_.wake(rd_free_);
@@ -102,20 +102,22 @@ void HostUnit::step_rd() {
 }
 
 void HostUnit::piece(const ReadPiece& p) {
+  const Cycle begin = std::max(u_.now(), in_free_);
+  in_free_ = begin + u_.timing.path.beats(p.data.size());
   host_.rd.piece(p);
   if (!p.is_last) return;
   const Reader r = host_.rd.reader(p.tag);
-  give(r);
+  give(r, in_free_ - 1);
   if (host_.rd.has_next(r)) rd_.wake(u_.now() + 1);  // its tag is free again
 }
 
-/// Whole packets of a client, in its order.
-void HostUnit::give(Reader r) {
+/// Whole packets of a client, in its order; the last beat came in cycle whole_at.
+void HostUnit::give(Reader r, Cycle whole_at) {
   while (host_.rd.whole(r)) {
     PayloadData d = host_.rd.take(r);
     const HostTiming& t = u_.timing.host;
     const Cycle at =
-        u_.now() + t.rd_reorder + t.rd_align + (r == Reader::kPayload ? 0 : u_.timing.qp.fetched);
+        whole_at + t.rd_reorder + t.rd_release + (r == Reader::kPayload ? 0 : u_.timing.qp.fetched);
     switch (r) {
       case Reader::kSq:
         u_.qp->sq_rd.push({d.hdr.status, std::move(d.data)}, at);

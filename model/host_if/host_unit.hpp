@@ -25,11 +25,20 @@ class HostUnit final : private HostIf::Out {
     mmio.push(std::move(m), u_.now() + u_.timing.host.mmio + u_.timing.qp.doorbell);
   }
   void piece(const ReadPiece& p);
-  void set_pcie(const spec::PcieCfg& cfg) { host_.set_pcie(cfg); }
+  void set_pcie(const spec::PcieCfg& cfg) {
+    host_.set_pcie(cfg);
+    mps_ = 128U << cfg.mps;
+  }
   void wake() {
     wr_.wake(u_.now());
     rd_.wake(u_.now());
   }
+  /// From the first beat at an input of host_if_wr to the last of its first TLP on dma_wr, when the
+  /// host gets it.
+  Cycle place_latency(uint32_t length) const {
+    return u_.timing.host.wr_cut + u_.timing.path.beats(std::min(length, mps_)) - 1;
+  }
+  Cycle small_latency() const { return u_.timing.host.wr_small + u_.timing.host.wr_cut; }
   spec::UnitCount count() const;
   std::string waiting_for() const;
 
@@ -42,7 +51,7 @@ class HostUnit final : private HostIf::Out {
   void step_rsp();
   void step_rd();
   void step_wr();
-  void give(Reader r);
+  void give(Reader r, Cycle whole_at);
   bool put_next(Writer w);
   std::array<uint64_t, kWriters> accepted() const;
   void qp_doorbell(const spec::QpDoorbell& db) override;
@@ -66,6 +75,8 @@ class HostUnit final : private HostIf::Out {
   Queue<MmioRead> responses_;
   Meter rd_meter_, wr_meter_;
   Cycle wr_free_ = 0, rd_free_ = 0;
+  Cycle in_free_ = 0;  // dma_rd_rsp: a beat a cycle
+  uint32_t mps_ = 128;
   uint32_t last_writer_ = 0, last_reader_ = 0;
   bool writing_ = false, interrupts_ = false;
   bool own_ = false;  // what is written is host_if's own: an interrupt that was pending

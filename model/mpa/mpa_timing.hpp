@@ -7,12 +7,12 @@
 namespace rnic::model {
 
 struct MpaTiming {
-  Cycle rx_crc = 4;     // CRC of a beat, folding, comparison
-  Cycle rx_strip = 2;   // markers out; length off
-  Cycle rx_store = 2;   // commit in the store, first beat out
-  Cycle tx_frame = 2;   // length on, realignment
+  Cycle rx_entry = 2;   // FIFO, stream_reg; the position is read while the header is ahead
+  Cycle rx_crc = 7;     // crc32c; markers (2) and length (2) come out beside it
+  Cycle rx_store = 5;   // judged, committed, header FIFO, first beat read
+  Cycle tx_frame = 6;   // FIFO, position, header_put, zeros, stream_reg
   Cycle tx_marker = 1;  // markers in
-  Cycle tx_crc = 3;     // CRC of a beat, its place behind the last
+  Cycle tx_crc = 9;     // FIFO, CRC, its place behind the last
 };
 
 struct MpaRxTiming {
@@ -21,7 +21,7 @@ struct MpaRxTiming {
   Cycle occupancy(const RxUlpdu& u) const { return path.occupancy(u.hdr.length + 6U); }
   /// Behind the last beat, since an FPDU is stored whole.
   Cycle latency(const RxUlpdu& u) const {
-    return path.beats(u.hdr.length + 6U) + t.rx_crc + t.rx_strip + t.rx_store;
+    return path.beats(u.hdr.length + 6U) - 1 + t.rx_entry + t.rx_crc + t.rx_store;
   }
 };
 struct MpaTxTiming {

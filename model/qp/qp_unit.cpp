@@ -58,7 +58,7 @@ void QpUnit::step_fetch() {
       sq.wake_on_credit(fetch_);
     } else {
       last_fetch_ = set.next(last_fetch_ + 1);
-      sq.push(qp_.fetch(static_cast<uint16_t>(last_fetch_)), now + 1);
+      sq.push(qp_.fetch(static_cast<uint16_t>(last_fetch_)), now + 1 + u_.timing.host.rd_request);
       if (!set.empty()) fetch_.wake(now + u_.timing.qp.occupancy);
     }
   }
@@ -68,7 +68,8 @@ void QpUnit::step_fetch() {
       rq.wake_on_credit(fetch_);
     } else {
       last_rq_fetch_ = set.next(last_rq_fetch_ + 1);
-      rq.push(qp_.rq_fetch(static_cast<uint16_t>(last_rq_fetch_)), now + 1);
+      rq.push(qp_.rq_fetch(static_cast<uint16_t>(last_rq_fetch_)),
+              now + 1 + u_.timing.host.rd_request);
       if (!set.empty()) fetch_.wake(now + u_.timing.qp.occupancy);
     }
   }

@@ -24,14 +24,17 @@ void RdmapUnit::step_tx() {
   const Cycle now = u_.now();
   if (now < free_at_) return tx_.wake(free_at_);
   const ReadySet& ready = rdmap_.responders();
-  const bool from_sq = wqe.ready() && (ready.empty() || responder_last_);
+  const bool responds = !ready.empty() && now >= responder_free_;
+  const bool from_sq = wqe.ready() && (!responds || responder_last_);
   std::optional<TxMessage> m;
   if (from_sq) {
     m = rdmap_.request(wqe.pop());
-  } else if (!ready.empty()) {
+  } else if (responds) {
+    responder_free_ = now + u_.timing.rdmap.serve + u_.timing.tpt.check;
     last_ = ready.next(last_ + 1);
     m = rdmap_.respond(static_cast<uint16_t>(last_));
   } else {
+    if (!ready.empty()) tx_.wake(responder_free_);
     return;
   }
   responder_last_ = !from_sq;
@@ -39,12 +42,9 @@ void RdmapUnit::step_tx() {
       m ? std::max(u_.timing.rdmap.occupancy, u_.timing.path.beats(m->body.size())) : 1;
   free_at_ = now + busy;
   meter_.item(busy);
-  if (m) u_.ddp->message(std::move(*m));
-  if (!ready.empty()) {
-    tx_.wake(free_at_);
-  } else if (!wqe.empty()) {
-    tx_.wake(std::max(free_at_, wqe.visible_at()));
-  }
+  if (m) u_.ddp->message(std::move(*m), from_sq ? u_.timing.rdmap.tx : 0);
+  if (!ready.empty()) tx_.wake(std::max(free_at_, responder_free_));
+  if (!wqe.empty()) tx_.wake(std::max(free_at_, wqe.visible_at()));
 }
 
 void RdmapUnit::step_ctl() {
@@ -60,6 +60,6 @@ void RdmapUnit::qp_ack_rdmap(const spec::QpAckRdmap& ack) { u_.qp->ack(Qp::Peer:
 void RdmapUnit::qp_error(const spec::QpError& e) {
   u_.qp->control.push(e, u_.now() + u_.timing.qp.control);
 }
-void RdmapUnit::terminate(TxMessage m) { u_.ddp->message(std::move(m)); }
+void RdmapUnit::terminate(TxMessage m) { u_.ddp->message(std::move(m), u_.timing.rdmap.control); }
 
 }  // namespace rnic::model

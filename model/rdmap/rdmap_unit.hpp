@@ -20,6 +20,8 @@ class RdmapUnit final : private Rdmap::Out {
 
   Rdmap& rdmap() { return rdmap_; }
   SegmentJudge& judge() { return rdmap_; }
+  /// A segment on its way through ddp's checks is judged now; its verdict comes so much later.
+  void arriving(Cycle ahead) { ahead_ = ahead; }
   spec::UnitCount count() const { return meter_.count(); }
   std::string waiting_for() const { return rdmap_.waiting_for() + wqe.describe(); }
 
@@ -29,12 +31,14 @@ class RdmapUnit final : private Rdmap::Out {
   void qp_ack_rdmap(const spec::QpAckRdmap& ack) override;
   void qp_error(const spec::QpError& error) override;
   void terminate(TxMessage m) override;
-  void responder_ready() override { tx_.wake(u_.now() + u_.timing.rdmap.respond); }
+  void responder_ready() override {
+    tx_.wake(u_.now() + ahead_ + u_.timing.rdmap.respond + u_.timing.tpt.check);
+  }
 
   Units& u_;
   Rdmap rdmap_;
   Meter meter_;
-  Cycle free_at_ = 0;
+  Cycle free_at_ = 0, responder_free_ = 0, ahead_ = 0;
   bool responder_last_ = false;
   uint32_t last_ = 0;  // QP that was answered last
   StageOf<RdmapUnit> tx_{*this, &RdmapUnit::step_tx};
