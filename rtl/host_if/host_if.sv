@@ -152,7 +152,8 @@ module host_if (
   logic [3:0]           row_we;
   logic [127:0]         row_wdata, row_rdata;
   logic                 dma_error;
-  logic [2:0]           accepted, left;
+  logic [3:0]           accepted;
+  logic [2:0]           left;
 
   assign mmio_req_ready_o = mmio_room && ready_q;
   stream_reg #(.Width(iwarp_pkg::MmioReqWidth)) u_mmio (
@@ -179,10 +180,17 @@ module host_if (
     .row_o(row), .row_we_o(row_we), .row_wdata_o(row_wdata), .row_rdata_i(row_rdata), .pending_i(pending)
   );
 
-  assign accepted = {admin_wr_valid_i && admin_wr_ready_o, cq_wr_valid_i && cq_wr_ready_o,
-                     place_valid_i && place_ready_o && place_i.last};
+  // A TLP counts from its first cycle on offer.
+  logic tlp_left, tlp_known_q;
+  assign tlp_left = dma_wr_valid_o && dma_wr_ready_i && dma_wr_o.last;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni)             tlp_known_q <= 1'b0;
+    else if (dma_wr_valid_o) tlp_known_q <= !tlp_left;
+  end
+  assign accepted = {dma_wr_valid_o && !tlp_known_q, admin_wr_valid_i && admin_wr_ready_o,
+                     cq_wr_valid_i && cq_wr_ready_o, place_valid_i && place_ready_o && place_i.last};
   host_if_order u_order (
-    .clk_i, .rst_ni, .accepted_i(accepted), .left_i(left),
+    .clk_i, .rst_ni, .accepted_i(accepted), .left_i({tlp_left, left}),
     .valid_i(answer_valid), .ready_o(answer_ready), .data_i(answer),
     .mmio_rsp_valid_o, .mmio_rsp_ready_i, .mmio_rsp_o
   );

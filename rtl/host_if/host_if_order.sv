@@ -1,9 +1,9 @@
 // host_if_order: keeps read answers behind the posted writes that were accepted before the read.
 //
-//   answer, accepted counts now --> [ 16 answers ] --> offered when left >= noted, for place, cq and admin each
+//   answer, accepted counts now --> [ 16 answers ] --> offered when left >= noted, for TLPs, admin, cq and place each
 //
-// accepted counts at the unit's ports, left on dma_wr. A place packet is accepted with its last beat. 16 answers may
-// wait; behind them mmio_req stalls until PCIe takes writes again. An answer that has been offered stays so. The counts
+// accepted counts at the unit's ports, left on dma_wr. A place packet is accepted with its last beat; since its first TLPs may
+// leave before that, TLPs are counted, too: accepted when they are on offer. 16 answers may wait; behind them mmio_req stalls until PCIe takes writes again. An answer that has been offered stays so. The counts
 // are 32 bits and compared over half their range: an answer that PCIe does not take sees fewer than 2^31 writes leave.
 // Latency 2 cycles, an answer every 2 cycles.
 `include "rnic_assert.svh"
@@ -11,9 +11,9 @@
 module host_if_order (
   input  logic                   clk_i,
   input  logic                   rst_ni,
-  // one bit each for place, cq, admin
-  input  logic [2:0]             accepted_i,
-  input  logic [2:0]             left_i,
+  // one bit each for TLPs, admin, cq, place
+  input  logic [3:0]             accepted_i,
+  input  logic [3:0]             left_i,
   // from host_if_bar
   input  logic                   valid_i,
   output logic                   ready_o,
@@ -23,21 +23,21 @@ module host_if_order (
   input  logic                   mmio_rsp_ready_i,
   output iwarp_pkg::mmio_rsp_t   mmio_rsp_o
 );
-  localparam int unsigned W = 32;
-  logic [3*W-1:0] accepted_q, left_q, noted, ahead;
+  localparam int unsigned W = 32, N = 4;
+  logic [N*W-1:0] accepted_q, left_q, noted, ahead;
   logic           waits, free_q, valid, taken, unused_ahead;
   logic [63:0]    data;
   logic [4:0]     unused_count;
 
   assign taken = mmio_rsp_valid_o && mmio_rsp_ready_i;
-  stream_fifo #(.Width(3 * W + 64), .Depth(16)) u_answers (
+  stream_fifo #(.Width(N * W + 64), .Depth(16)) u_answers (
     .clk_i, .rst_ni, .valid_i, .ready_o, .data_i({accepted_q, data_i}),
     .valid_o(valid), .ready_i(taken), .data_o({noted, data}), .count_o(unused_count)
   );
 
   always_comb begin
     waits = 1'b0;
-    for (int unsigned c = 0; c < 3; c++) begin
+    for (int unsigned c = 0; c < N; c++) begin
       ahead[c*W +: W] = left_q[c*W +: W] - noted[c*W +: W];
       waits = waits || ahead[c*W + W - 1];
     end
@@ -50,7 +50,7 @@ module host_if_order (
       left_q     <= '0;
       free_q     <= 1'b0;
     end else begin
-      for (int unsigned c = 0; c < 3; c++) begin
+      for (int unsigned c = 0; c < N; c++) begin
         accepted_q[c*W +: W] <= accepted_q[c*W +: W] + W'(accepted_i[c]);
         left_q[c*W +: W]     <= left_q[c*W +: W] + W'(left_i[c]);
       end

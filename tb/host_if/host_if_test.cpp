@@ -592,6 +592,23 @@ TYPED_TEST(HostIfTest, Msix) {
   });
 }
 
+// TLPs of a packet leave before its last bytes have come: an answer does not pass one that was on offer.
+TYPED_TEST(HostIfTest, AnswerStaysBehindATlpOfAPacketThatIsStillComing) {
+  auto& d = this->dut;
+  this->start({0, 0});
+  this->watch_writes();
+  d.dma_wr.stall(100);
+  this->place({{.address = TestFixture::kPlace, .length = 32768, .last = 1}});
+  d.cycles(200);
+  EXPECT_FALSE(d.place.empty()) << "the packet is to be longer than what host_if holds";
+  this->ask(spec::kMagicOffset, 4);
+  EXPECT_FALSE(d.run_until([&] { return !d.mmio_rsp.empty(); }, 200)) << "an answer passed a posted write";
+  d.dma_wr.stall(0);
+  EXPECT_EQ(d.mmio_rsp.take().data, 0x43494e4dU);
+  EXPECT_EQ(this->done[0], 0U) << "nor does it wait for the packets' end";
+  this->expect_all_written();
+}
+
 // An unmasked vector's message comes behind the event entry that it announces, wherever the two stand when PCIe stalls.
 TYPED_TEST(HostIfTest, UnmaskedMessageStaysBehindItsEvent) {
   auto& d = this->dut;
