@@ -82,6 +82,7 @@ Config::Config() {
   add("device", "build", "default", "", "Sizes of the device: default, or minimum (every table and FIFO at its smallest).");
   add("device", "reset_seed", "0", "", "State that the RTL's registers have before reset: 0 zeros, else random from this seed.");
   add("regress", "ops", "2000", "operations", "How many operations regress draws.");
+  add("regress", "shrink", "120", "s", "Wall time that may be spent on making a plan that fails smaller.");
   add("regress", "keep", "", "", "Of a shrunk plan: numbers of the operations that stay, 3,17; none: only the closing Sends.");
   add("regress", "simple", "", "", "Of a shrunk plan: what is made simple, mtu,push.");
   for (const auto& row : spec::kSizes) {

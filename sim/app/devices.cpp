@@ -74,4 +74,38 @@ std::unique_ptr<sim::Device> make_device(const std::string& kind, Side side, con
   return sim::make_model_device(config.sizes(side), kSideNames[side]);
 }
 
+std::string rest_in_tandem(sim::Simulation& simulation, unsigned hosts) {
+  std::vector<sim::Device*> tandems;
+  for (unsigned host = 0; host < hosts; ++host) {
+    if (sim::tandem_report(simulation.device(host))) tandems.push_back(&simulation.device(host));
+  }
+  if (tandems.empty()) return {};
+  simulation.settle(sim::kQuietNs);
+  std::string wrong;
+  for (const sim::Device* d : tandems) {
+    if (const std::string f = d->failure(); !f.empty()) wrong += f + (f.ends_with('\n') ? "" : "\n");
+  }
+  return wrong;
+}
+
+nlohmann::ordered_json tandem_json(sim::Simulation& simulation) {
+  nlohmann::ordered_json j;
+  for (const Side side : {kClient, kServer}) {
+    const auto report = sim::tandem_report(simulation.device(side));
+    if (!report) continue;
+    auto& s = j[kSideNames[side]];
+    uint64_t commits = 0;
+    for (const auto& [name, n] : report->commits) commits += n;
+    s["commits"] = commits;
+    const auto put = [&](const char* what, const sim::TandemReport::Counts& counts) {
+      s[what] = nlohmann::ordered_json::object();
+      for (const auto& [name, n] : counts) s[what][name] = n;
+    };
+    put("compared", report->compared);
+    put("judged", report->judged);
+    put("followed", report->followed);
+  }
+  return j;
+}
+
 }  // namespace rnic::app

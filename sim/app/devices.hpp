@@ -6,11 +6,13 @@
 
 #include <array>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "backend/device.hpp"
 #include "config.hpp"
+#include "platform/simulation.hpp"
 
 namespace rnic::sim {
 class Observer;  // tandem/observed.hpp
@@ -28,5 +30,10 @@ void check_kinds(const std::array<std::string, 2>& kind, const Config& config);
 /// Usage.
 std::unique_ptr<sim::Device> make_device(const std::string& kind, Side side, const Config& config,
                                          const std::string& wave, sim::Observer* observer = nullptr);
+
+/// Of devices in tandem at the end of a run: they come to rest, and then nothing may be left over. What is wrong, in lines.
+std::string rest_in_tandem(sim::Simulation& simulation, unsigned hosts = 2);
+/// What they have followed and compared, {"client": {"commits": 7, "compared": {...}, ...}}; null if none is in tandem.
+nlohmann::ordered_json tandem_json(sim::Simulation& simulation);
 
 }  // namespace rnic::app

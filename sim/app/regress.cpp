@@ -27,7 +27,7 @@ constexpr uint32_t kOpsOfChild = 250;
 constexpr uint64_t kFailuresToStop = 3;
 constexpr ChildLimits kPatience{.wall_s = 900};
 const std::string kNothing = "none";  // keep=none: the closing Sends alone
-const std::vector<std::string> kOwnSettings = {"ops", "keep", "simple"};
+const std::vector<std::string> kOwnSettings = {"ops", "shrink", "keep", "simple"};
 
 double seconds_since(std::chrono::steady_clock::time_point t) { return std::chrono::duration<double>(std::chrono::steady_clock::now() - t).count(); }
 
@@ -144,6 +144,15 @@ class Shrinker {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
+/// Numbers to numbers of the same name.
+void add(nlohmann::ordered_json& sum, const nlohmann::ordered_json& more) {
+  if (more.is_object()) {
+    for (const auto& [name, value] : more.items()) add(sum[name], value);
+  } else {
+    sum = (sum.is_null() ? 0 : sum.get<uint64_t>()) + more.get<uint64_t>();
+  }
+}
+
 /// What is said of a plan that failed: itself, and the smallest that fails.
 std::string complaint(const RegressRequest& r, uint64_t seed, uint32_t ops, const Outcome& v) {
   std::string said = fmt::format("seed {}: {}reproduce: {}\n", seed, v.failure, command(r, seed, ops, r.keep, r.simple));
@@ -202,6 +211,7 @@ int run_regression(const RegressRequest& r) {
   std::vector<TestCase> cases;
   uint64_t done = 0, failures = 0, bytes = 0, completions = 0;
   double simulated = 0;
+  nlohmann::ordered_json tandem;  // of all children
   int worst = kGood;
   const auto take = [&](size_t k, const Outcome& v) {
     const Plan plan = plan_of(k);
@@ -212,6 +222,7 @@ int run_regression(const RegressRequest& r) {
       bytes += v.json["bytes"].get<uint64_t>();
       completions += v.json["completions"].get<uint64_t>();
       simulated += v.json["us"].get<double>();
+      if (v.status == kGood && v.json.contains("tandem")) add(tandem, v.json["tandem"]);
     }
     show(done);
     cases.push_back({fmt::format("{}-{} seed {}, {} operations", r.kind[0], r.kind[1], plan.seed, ops_of(k)), v.wall_s, v.failure});
@@ -229,6 +240,7 @@ int run_regression(const RegressRequest& r) {
   const double wall = seconds_since(began);
   if (!r.quiet) {
     std::fputs(coverage.table().c_str(), stdout);
+    if (!tandem.is_null()) std::fputs(tandem_text(tandem).c_str(), stdout);
     fmt::print("{} operations, {} completions, {} bytes compared, {} failures; {:.0f} us simulated, {:.1f} s, {:.0f} operations/s ({}-{}, seed {})\n", done, completions, bytes,
                failures, simulated, wall, static_cast<double>(done) / wall, r.kind[0], r.kind[1], r.seed);
   }
@@ -252,6 +264,7 @@ int regress_command(Options& o) {
   r.config = o.request.config;
   r.seed = o.request.seed;
   r.ops = number("ops", r.config.find("ops").value, 1, 1'000'000'000);
+  r.shrink_s = static_cast<double>(number("shrink", r.config.find("shrink").value, 0, 86400));
   r.keep = r.config.find("keep").value;
   r.simple = r.config.find("simple").value;
   r.pcap = o.request.pcap;

@@ -61,7 +61,11 @@ Outcome run_plan(const RegressRequest& r, const regress::Plan& plan) {
   const sim::RunResult result = simulation.run();
   Outcome o;
   if (!shared.failure.empty()) o.failure = shared.failure + "\n";
-  if (!result.ok()) o.failure += result.report + "\n";
+  if (!result.ok()) {
+    o.failure += result.report + "\n";
+  } else {
+    o.failure += rest_in_tandem(simulation);
+  }
   if (o.failure.empty() && shared.posted != plan.ops.size())
     o.failure = fmt::format("{} requests were posted, the plan has {}\n", shared.posted,
                             plan.ops.size());
@@ -72,6 +76,7 @@ Outcome run_plan(const RegressRequest& r, const regress::Plan& plan) {
             {"bytes", shared.bytes_checked},
             {"set_up_us", static_cast<double>(shared.connected) / kUs},
             {"us", static_cast<double>(result.end) / kUs}};
+  if (auto tandem = tandem_json(simulation); !tandem.is_null()) o.json["tandem"] = std::move(tandem);
   const Time failed_at = shared.failed_at != 0 ? shared.failed_at : result.end;
   if (o.failure.empty()) return o;
   o.json["failed_at_ns"] = failed_at / kNs;

@@ -167,6 +167,7 @@ Outcome replay(const ReplayRequest& r) {
     }
   });
   const sim::RunResult result = simulation.run();
+  if (result.ok()) (void)rest_in_tandem(simulation, 1);  // what is left over, failure() says
 
   Outcome out;
   const auto say = [&](const std::string& line) { out.failure += line + "\n"; };

@@ -32,6 +32,20 @@ double median_latency(const nlohmann::ordered_json& run) {
   return it == run.end() || it->is_null() ? 0 : (*it)["p50"].get<double>();
 }
 
+std::string tandem_text(const nlohmann::ordered_json& tandem) {
+  std::string out;
+  for (const auto& [side, t] : tandem.items()) {
+    std::string compared;
+    for (const auto& [kind, n] : t["compared"].items()) {
+      if (n.get<uint64_t>() != 0) compared += fmt::format("{}{} {}", compared.empty() ? "" : ", ", n.get<uint64_t>(), kind);
+    }
+    uint64_t judged = 0;
+    for (const auto& [rule, n] : t["judged"].items()) judged += n.get<uint64_t>();
+    out += fmt::format("tandem {}: {} commits followed; compared: {}; order judged {} times; differences: 0\n", side, t["commits"].get<uint64_t>(), compared, judged);
+  }
+  return out;
+}
+
 std::string text_of(const nlohmann::ordered_json& r) {
   std::string out = fmt::format("{}: client {}, server {}, seed {}\n", r["program"].get<std::string>(), r["client"].get<std::string>(),
                                 r["server"].get<std::string>(), r["seed"].get<uint64_t>());
@@ -48,7 +62,9 @@ std::string text_of(const nlohmann::ordered_json& r) {
              fmt::format("{:.3f}", r["msg_per_s"].get<double>() / 1e6), fmt::format("{:.2f}", r["wire_limit_gbps"].get<double>())}};
     if (r.value("window", "") == "whole") out += "from the first post to the last completion: no warm-up, so the first and the last latency are in it\n";
   }
-  return out + table(rows);
+  out += table(rows);
+  if (r["status"] == 0 && r.contains("tandem")) out += tandem_text(r["tandem"]);
+  return out;
 }
 
 std::string stages_of(const nlohmann::ordered_json& run) {

@@ -11,6 +11,8 @@ namespace rnic::app {
 std::string text_of(const nlohmann::ordered_json& run);
 /// Of a run with `streams`: where the time of its RTL devices went.
 std::string stages_of(const nlohmann::ordered_json& run);
+/// What devices in tandem have followed and compared (tandem_json), a line a side.
+std::string tandem_text(const nlohmann::ordered_json& tandem);
 /// Columns padded to their widest cell, the first left, the others right.
 std::string table(const std::vector<std::vector<std::string>>& rows);
 /// The middle of the distribution, in ns; 0 if there is none.

@@ -10,7 +10,6 @@
 
 #include "child.hpp"
 #include "devices.hpp"
-#include "tandem/device_tandem.hpp"
 #include "failure_wave.hpp"
 #include "gen/regs.hpp"
 #include "link/wire_limit.hpp"
@@ -163,8 +162,7 @@ Outcome run(const RunRequest& r) {
   if (!result.ok()) {
     for (auto& s : sessions) static_cast<void>(s.release());
   }
-  const bool in_tandem = r.kind[kClient] == "tandem" || r.kind[kServer] == "tandem";
-  if (in_tandem && result.ok()) simulation.settle(sim::kQuietNs);  // then nothing may be left over
+  if (result.ok()) (void)rest_in_tandem(simulation);  // what is left over, failure() says
 
   // --- the verdict
   const programs::Report client = programs::merge(reports[0]), server = programs::merge(reports[1]);
@@ -238,9 +236,7 @@ Outcome run(const RunRequest& r) {
     if (has_rtl(r.kind[side])) rtl_cycles += simulation.device(side).cycles();
   }
   j["rtl_cycles"] = rtl_cycles;
-  for (unsigned side = 0; side < 2; ++side) {
-    if (const std::string text = sim::tandem_report(simulation.device(side)); !text.empty()) j["tandem"][kSideNames[side]] = text;
-  }
+  if (auto tandem = tandem_json(simulation); !tandem.is_null()) j["tandem"] = std::move(tandem);
   j["sim_end_ns"] = static_cast<double>(result.end) / kNs;
   // Counters of each unit, read as software reads them.
   if (out.status == kGood) {

@@ -128,7 +128,16 @@ class TandemDevice final : public Device {
       w += fmt::format("{}: on the edges between units, as the follower has them\n{}", name_, edges);
     return w;
   }
-  std::string report() const { return follower_.tally().describe() + ordering_.describe(); }
+  TandemReport report() const {
+    TandemReport r;
+    const Tally& tally = follower_.tally();
+    for (size_t i = 0; i < kKindNames.size(); ++i)
+      r.compared.emplace_back(kKindNames[i], tally.count(static_cast<Kind>(i)).compared);
+    r.commits.assign(tally.commits().begin(), tally.commits().end());
+    r.followed.assign(tally.choices().begin(), tally.choices().end());
+    r.judged.assign(ordering_.findings().counts().begin(), ordering_.findings().counts().end());
+    return r;
+  }
 
  private:
   /// Last to hear of each cycle: the first difference ends the run.
@@ -162,9 +171,10 @@ std::unique_ptr<Device> make_tandem_device(const RtlOptions& options) {
   return std::make_unique<TandemDevice>(options);
 }
 
-std::string tandem_report(const Device& device) {
+std::optional<TandemReport> tandem_report(const Device& device) {
   const auto* tandem = dynamic_cast<const TandemDevice*>(&device);
-  return tandem == nullptr ? std::string{} : tandem->report();
+  if (tandem == nullptr) return std::nullopt;
+  return tandem->report();
 }
 
 }  // namespace rnic::sim

@@ -7,8 +7,12 @@
 // kQuietCycles), what was left over or never compared.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "backend/device.hpp"
 #include "backend/device_rtl.hpp"
@@ -21,7 +25,15 @@ std::unique_ptr<Device> make_tandem_device(const RtlOptions& options);
 inline constexpr uint64_t kQuietCycles = 4096;
 inline constexpr uint64_t kQuietNs = 2 * kQuietCycles * 3103 / 1000;  // more than that, for whoever lets a device come to rest
 
-/// What was compared and judged so far, one line a kind; empty if the device is not in tandem.
-std::string tandem_report(const Device& device);
+/// What was followed, compared and judged so far, each with how often.
+struct TandemReport {
+  using Counts = std::vector<std::pair<std::string, uint64_t>>;
+  Counts compared;  ///< outputs, by kind
+  Counts commits;   ///< by name
+  Counts followed;  ///< choices of the RTL that needed to be taken over (docs/tandem-choices.md)
+  Counts judged;    ///< rules of order
+};
+/// Nothing if the device is not in tandem.
+std::optional<TandemReport> tandem_report(const Device& device);
 
 }  // namespace rnic::sim

@@ -27,6 +27,7 @@ class Findings {
     const auto it = counts_.find(what);
     return it == counts_.end() ? 0 : it->second;
   }
+  const std::map<std::string_view, uint64_t>& counts() const { return counts_; }
   std::string describe() const {
     std::string s;
     for (const auto& [what, n] : counts_) s += fmt::format("order, {}: {}\n", what, n);
