@@ -74,7 +74,7 @@ void Steps::step(const spec::QpIssueCommit& c) {
     if (!fetch_unit(c.qpn)) break;
   }
   const auto state = qp_.state(c.qpn);
-  const bool live = state == spec::QpState::kRts || state == spec::QpState::kClosing;
+  const bool live = (state == spec::QpState::kRts || state == spec::QpState::kClosing) && !qps_[c.qpn].lost;  // else: was on its way
   if (live && !qp_.issuable().test(c.qpn))
     return tally_.differ("qp_issue: QP {}: RTL issued a work request; model must wait (window, ddp's slots, fence, outstanding Reads): {}", c.qpn, qp_.waiting_for());
   const size_t faults = qp_faults_.size();

@@ -143,6 +143,8 @@ void Steps::decide_again(uint16_t qpn, Followed& q) {
   } else if (q.fin && (qp_.state(qpn) == spec::QpState::kRts || q.look_reads)) {
     q.lost = true;
     qp_.llp_event({.qpn = qpn, .kind = spec::LlpQpEvt::kLost});
+  } else if (q.fin) {
+    qp_.peer_closed(qpn);
   }
 }
 

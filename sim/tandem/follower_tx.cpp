@@ -83,27 +83,26 @@ void Steps::gather() {
   }
 }
 
+/// Extent by extent, in the order of its reads: two extents of a segment may overlap.
 bool Steps::gather(TxSegment& s) {
-  model::PayloadData p;
   if (s.segment.result == spec::TptResult::kOk) {
-    for (const spec::Extent& e : s.extents.all()) {
-      const auto state = log_.peek(Client::kPayload, e.address, e.length);
-      if (state.state != ReadLog::State::kDone) return false;
-      if (state.status != spec::RdStatus::kOk) break;
+    model::PayloadData& p = s.payload;
+    if (s.gathered == 0) {
+      p.hdr.length = s.length;
+      p.data = Payload::make(s.length);
     }
-    p.hdr.length = s.length;
-    p.data = Payload::make(s.length);
-    uint32_t at = 0;
-    for (const spec::Extent& e : s.extents.all()) {
+    const auto extents = s.extents.all();
+    for (; s.gathered < extents.size(); ++s.gathered) {
+      const spec::Extent& e = extents[s.gathered];
       const auto got = log_.take(Client::kPayload, e.address, e.length);
+      if (got.state != ReadLog::State::kDone) return false;
       if (p.hdr.status == spec::RdStatus::kOk) p.hdr.status = got.status;
-      if (got.state == ReadLog::State::kDone && got.status == spec::RdStatus::kOk) std::memcpy(p.data.writable().data() + at, got.data.bytes().data(), e.length);
-      at += e.length;
+      if (got.status == spec::RdStatus::kOk) std::memcpy(p.data.writable().data() + s.filled, got.data.bytes().data(), e.length);
+      s.filled += e.length;
     }
     if (p.hdr.status != spec::RdStatus::kOk) p.data = {};
     give_back(s.extents);
   }
-  s.payload = std::move(p);
   s.whole = true;
   return true;
 }
@@ -119,12 +118,9 @@ bool Steps::assemble_next() {
   if (!s.whole) {
     std::string why = fmt::format("{} look-ups of its STags have not come", s.asks.size());
     if (s.asks.empty()) {
-      for (const spec::Extent& e : s.extents.all()) {
-        const auto got = log_.peek(Client::kPayload, e.address, e.length);
-        if (got.state == ReadLog::State::kDone) continue;
-        why = (got.state == ReadLog::State::kNever ? "RTL never read " : "RTL still waits for ") + got.why;
-        break;
-      }
+      const spec::Extent& e = s.extents.all()[s.gathered];
+      const auto got = log_.peek(Client::kPayload, e.address, e.length);
+      why = (got.state == ReadLog::State::kNever ? "RTL never read " : "RTL still waits for ") + got.why;
     }
     tally_.differ("ddp_ulpdu: QP {}: RTL sends a segment of {} bytes of payload: {}", s.qpn, s.length, why);
     return false;

@@ -121,6 +121,8 @@ class Steps final : private model::HostIf::Out,
     uint32_t length = 0;               // of its payload
     std::deque<spec::WqeCheck> asks;   // look-ups that have not been answered
     model::ExtentList extents;
+    size_t gathered = 0;               // extents whose bytes have come,
+    uint32_t filled = 0;               // and how many bytes those are
     bool whole = false;                // its payload has been read
     model::PayloadData payload;
   };
