@@ -48,9 +48,9 @@ std::vector<Case> cases() {
                            {"rtl", "rtl", 1000, 4000, {}},
                            {"rtl", "rtl", 250, 5000, {"reset_seed=7"}},
                            {"model", "model", 4000, 6000, {}},
-                           {"model", "model", 4000, 7000, {"build=minimum"}}};
-  if (std::ranges::find(device_kinds(), "tandem") != device_kinds().end())
-    all.push_back({"tandem", "model", 10000, 10000, {}});
+                           {"model", "model", 4000, 7000, {"build=minimum"}},
+                           {"tandem", "model", 10000, 10000, {}},
+                           {"model", "tandem", 4000, 20000, {"build=minimum"}}};
   return all;
 }
 

@@ -60,7 +60,7 @@ TEST_P(ReplayTest, AnswersAndPlacesAsListed) {
 
 std::vector<Case> cases() {
   std::vector<Case> all;
-  for (const char* kind : {"model", "rtl"}) {
+  for (const char* kind : {"model", "rtl", "tandem"}) {
     all.push_back({"rping-client-crc", "responder", kind, 21});
     all.push_back({"rping-client-crc", "initiator", kind, 16});
     all.push_back({"rping-server-crc", "initiator", kind, 16});
@@ -77,7 +77,7 @@ std::vector<Case> cases() {
 INSTANTIATE_TEST_SUITE_P(Captures, ReplayTest, testing::ValuesIn(cases()), name_of);
 
 class ReplayOnBoth : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Kinds, ReplayOnBoth, testing::Values("model", "rtl"),
+INSTANTIATE_TEST_SUITE_P(Kinds, ReplayOnBoth, testing::Values("model", "rtl", "tandem"),
                          [](const auto& info) { return std::string(info.param); });
 
 /// The last answer is a Terminate with this cause; all before it are as listed.

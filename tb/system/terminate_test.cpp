@@ -181,6 +181,7 @@ std::vector<Param> params() {
   for (const Case& c : cases()) {
     all.push_back({c, kModel});
     all.push_back({c, kRtl});
+    all.push_back({c, kTandem});
   }
   return all;
 }

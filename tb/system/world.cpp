@@ -13,6 +13,7 @@
 #include "backend/device_model.hpp"
 #include "backend/device_rtl.hpp"
 #include "platform/activity.hpp"
+#include "tandem/device_tandem.hpp"
 
 namespace rnic::tb {
 
@@ -256,10 +257,11 @@ World::World(const WorldConfig& config) : seed_(config.seed) {
       o.reset_seed = config_.reset_seed(side);
       if (const char* wave = std::getenv("RNIC_WAVE"))
         o.wave.file = fmt::format("{}.{}.fst", wave, kSides[side]);
-      device = sim::make_rtl_device(o);
+      device = config.kind[side] == "tandem" ? sim::make_tandem_device(o) : sim::make_rtl_device(o);
     }
     auto tap = std::make_unique<Tap>(std::move(device));
     taps_[side] = tap.get();
+    in_tandem_ = in_tandem_ || config.kind[side] == "tandem";
     simulation_->add_host(std::move(tap));
   }
   if (!config.pcap.empty()) simulation_->write_pcap(config.pcap);
@@ -281,6 +283,9 @@ void World::run(Program client, Program server) {
   start(kClient, std::move(client));
   const auto result = simulation_->run();
   EXPECT_TRUE(result.ok()) << result.report;
+  if (!result.ok() || !in_tandem_) return;
+  simulation_->settle(sim::kQuietNs);  // then nothing may be left over
+  for (const Tap* tap : taps_) EXPECT_EQ(tap->failure(), "");
 }
 
 // --- child processes ---

@@ -227,6 +227,7 @@ class World {
   uint64_t seed_;
   std::unique_ptr<sim::Simulation> simulation_;
   std::array<Tap*, 2> taps_{};
+  bool in_tandem_ = false;
 };
 
 /// Runs the body in a child process: SystemC elaborates once a process. What fails there, or dies,
@@ -239,7 +240,7 @@ inline std::string name_of(const Kinds& k) { return k[0] + "_" + k[1]; }
 inline std::string name_of_kinds(const testing::TestParamInfo<Kinds>& info) {
   return name_of(info.param);
 }
-inline const Kinds kRtl{"rtl", "rtl"}, kModel{"model", "model"};
+inline const Kinds kRtl{"rtl", "rtl"}, kModel{"model", "model"}, kTandem{"tandem", "tandem"};
 
 /// The pattern that tests fill memory with: each byte follows from a key and its place.
 uint8_t pattern(uint64_t key, uint64_t at);
