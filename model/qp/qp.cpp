@@ -260,13 +260,13 @@ std::optional<Wqe> Qp::issue(uint16_t qpn) {
   const uint32_t units = units_of(qpn);
   const uint16_t after = static_cast<uint16_t>(first + units);
   if (c.sq.here() == 0) {
-    fail_wqe(qpn, after, WrOpcode::kSend, WcStatus::kFatalErr);
+    fail_wqe(qpn, after, {}, WcStatus::kFatalErr);  // nothing of it is known
     return std::nullopt;
   }
   const auto w = spec::SqWqe::unpack(unit(qpn, first).bytes());
   const auto op = static_cast<WrOpcode>(w.opcode);
   if (bad_header(w, units, c)) {
-    fail_wqe(qpn, after, op, WcStatus::kLocQpOpErr);
+    fail_wqe(qpn, after, w, WcStatus::kLocQpOpErr);
     return std::nullopt;
   }
   if (op == WrOpcode::kRdmaRead && c.fin) {  // good, but nobody is there to answer it
@@ -276,12 +276,12 @@ std::optional<Wqe> Qp::issue(uint16_t qpn) {
     return std::nullopt;
   }
   if (c.sq.here() < units) {
-    fail_wqe(qpn, after, op, WcStatus::kFatalErr);
+    fail_wqe(qpn, after, w, WcStatus::kFatalErr);
     return std::nullopt;
   }
   rnic::Payload body = body_of(qpn, units);
   if (bad_total(w, body)) {
-    fail_wqe(qpn, after, op, WcStatus::kLocQpOpErr);
+    fail_wqe(qpn, after, w, WcStatus::kLocQpOpErr);
     return std::nullopt;
   }
   const bool is_inline = flag(w.flags, spec::SqFlagBit::kInlineData);
@@ -295,7 +295,7 @@ std::optional<Wqe> Qp::issue(uint16_t qpn) {
                     .pd = c.pd,
                     .rights = rights,
                     .last = 0}) != spec::TptResult::kOk) {
-      fail_wqe(qpn, after, op, WcStatus::kLocProtErr);
+      fail_wqe(qpn, after, w, WcStatus::kLocProtErr);
       return std::nullopt;
     }
   }
@@ -326,10 +326,14 @@ std::optional<Wqe> Qp::issue(uint16_t qpn) {
 
 /// A WQE that fails here keeps its place in the window with its status; rdmap decides what becomes
 /// of the QP.
-void Qp::fail_wqe(uint16_t qpn, uint16_t after, WrOpcode opcode, WcStatus status) {
+void Qp::fail_wqe(uint16_t qpn, uint16_t after, const spec::SqWqe& w, WcStatus status) {
   Ctx& c = ctx_[qpn];
-  window(qpn, c.win_count++) = {
-      .index = c.sq.taken, .after = after, .opcode = opcode, .failed = true, .status = status};
+  window(qpn, c.win_count++) = {.index = c.sq.taken,
+                                .after = after,
+                                .opcode = static_cast<WrOpcode>(w.opcode),
+                                .failed = true,
+                                .status = status,
+                                .length = w.length};
   c.sq.taken = after;
   c.issue_stopped = true;
   update(qpn);
@@ -352,9 +356,12 @@ void Qp::wr_done(const spec::WrDone& done) {
 
 void Qp::send_cqe(uint16_t qpn, const Issued& w, WcStatus status) {
   const Ctx& c = ctx_[qpn];
-  spec::Cqe e{.qpn = qpn, .opcode = completion_of(w.opcode), .index = w.index, .status = status};
-  if (status == WcStatus::kSuccess) e.byte_len = w.length;
-  out_.cqe_req({.cqn = c.sq.cqn, .entry = e});
+  out_.cqe_req({.cqn = c.sq.cqn,
+                .entry = {.qpn = qpn,
+                          .opcode = completion_of(w.opcode),
+                          .byte_len = w.length,
+                          .index = w.index,
+                          .status = status}});
 }
 
 void Qp::retire(uint16_t qpn) {
@@ -449,11 +456,10 @@ void Qp::rx_done(const spec::RxDone& d) {
     return wr_done({.qpn = d.qpn, .slot = d.slot});
   }
   c.rq.retired = static_cast<uint16_t>(d.index + 1);
-  const bool good = d.status == WcStatus::kSuccess;
   out_.cqe_req({.cqn = c.rq.cqn,
                 .entry = {.qpn = d.qpn,
                           .opcode = WcOpcode::kRecv,
-                          .byte_len = good ? d.byte_len : 0,
+                          .byte_len = d.byte_len,
                           .index = d.index,
                           .status = d.status,
                           .is_recv = 1,

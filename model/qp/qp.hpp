@@ -212,7 +212,7 @@ class Qp {
   uint32_t units_of(uint16_t qpn) const;
   rnic::Payload body_of(uint16_t qpn, uint32_t units) const;
   bool can_push(const spec::QpDoorbell& db) const;
-  void fail_wqe(uint16_t qpn, uint16_t after, spec::WrOpcode opcode, spec::WcStatus status);
+  void fail_wqe(uint16_t qpn, uint16_t after, const spec::SqWqe& w, spec::WcStatus status);
   void send_cqe(uint16_t qpn, const Issued& w, spec::WcStatus status);
   void flush_entry(uint16_t qpn, Ring16& r, uint16_t up_to, bool is_recv);
   void flush_step(uint16_t qpn);
