@@ -160,11 +160,12 @@ std::string Steps::left(bool at_end) const {
   say_qp(ulpdus_out_, "segments wait for mpa");
   say(terms_left_, "Terminates have left and llp_if has not seen it");
   say(raw_out_, "runs of streaming bytes wait to be sent");
+  if (answered_[3].size() > cancelled_) say(answered_[3], "look-ups for Reads of the peer were not used");
+  if (look_ != Look::kNone) s += fmt::format("QP {}: qp_state has not done with its look\n", looked_at_);
   for (size_t i = 0; i < qps_.size(); ++i) {
     const Followed& q = qps_[i];
     const bool gone = qp_.state(static_cast<uint16_t>(i)) == spec::QpState::kError;
     if (q.bits != 0 && !gone) s += fmt::format("QP {}: events {:#x} wait for qp\n", i, q.bits);
-    if (q.looks) s += fmt::format("QP {}: qp_state has not decided again\n", i);
     if (q.own_errors != 0 && !gone) s += fmt::format("QP {}: its own error waits to be retired\n", i);
     if (q.slots_free != 0 && !gone) s += fmt::format("QP {}: a free slot of the responder waits for rdmap\n", i);
   }

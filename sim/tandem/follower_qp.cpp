@@ -143,6 +143,8 @@ void Steps::step(const spec::QpRetireCommit& c) {
       --q.own_errors;
       return;
     case kLook:
+      if (look_ != Look::kDue || looked_at_ != c.qpn) return tally_.differ("qp_retire: QP {}: RTL looks at its queues; in the model qp_state has not asked", c.qpn);
+      look_ = q.at_look ? Look::kNone : Look::kDone;
       q.look_empty = qp_.sq_empty(c.qpn);
       q.look_reads = qp_.reads_outstanding(c.qpn);
       if (q.at_look) {

@@ -49,6 +49,12 @@ void Steps::step(const spec::LlpRxCommit& c) {
 
 void Steps::step(const spec::RdmapOpCommit& c) {
   if (!known(c.qpn, "rdmap_op")) return;
+  const bool answers = rdmap_.responders().test(c.qpn);
+  operation(c);
+  if (answers && c.op != kRespFailed && !rdmap_.responders().test(c.qpn)) ++cancelled_;
+}
+
+void Steps::operation(const spec::RdmapOpCommit& c) {
   Followed& q = qps_[c.qpn];
   switch (c.op) {
     case kCtl:
@@ -126,6 +132,7 @@ void Steps::drop_answers(const Followed& q, const model::RxUlpdu& u) {
 void Steps::respond(uint16_t qpn) {
   if (!rdmap_.responders().test(qpn)) {  // it has failed or stopped meanwhile
     if (!answered_[3].empty()) answered_[3].pop_front();
+    if (cancelled_ != 0) --cancelled_;
     return;
   }
   if (auto m = rdmap_.respond(qpn)) {

@@ -52,10 +52,11 @@ void Steps::step(const spec::QpStateCommit& c) {
   if (!known(c.qpn, "qp_state")) return;
   Followed& q = qps_[c.qpn];
   if (c.again != 0) {
-    if (!q.looks) return tally_.differ("qp_state: QP {}: RTL decides behind a look; model has not looked", c.qpn);
-    q.looks = false;
+    if (look_ != Look::kDone || looked_at_ != c.qpn) return tally_.differ("qp_state: QP {}: RTL decides behind a look; model has not looked", c.qpn);
+    look_ = Look::kNone;
     return decide_again(c.qpn, q);
   }
+  if (look_ != Look::kNone) return tally_.differ("qp_state: QP {}: RTL decides; model has not done with its look at QP {}", c.qpn, looked_at_);
   if (c.is_cmd == 0) {
     const uint8_t known_bits = static_cast<uint8_t>(q.bits | kEmpty);  // that the queue was empty is judged behind the look
     if ((c.bits & ~known_bits) != 0) return tally_.differ("qp_state: QP {}: events: RTL {:#x} / model {:#x}", c.qpn, c.bits, q.bits);
@@ -71,7 +72,7 @@ void Steps::step(const spec::QpStateCommit& c) {
   const bool rests = state == spec::QpState::kIdle || state == spec::QpState::kError;
   if (cmd.opcode == spec::AdminOpcode::kQueryQp || (cmd.opcode == spec::AdminOpcode::kDestroyQp && rests)) {
     q.at_look = cmd;  // what is retired is that of the look
-    return;
+    return look(c.qpn);
   }
   command_now(cmd);
 }
@@ -86,6 +87,11 @@ void Steps::command_now(const spec::QpCmd& cmd) {
     qps_[qpn].changed = tally_.cycle();
   }
   qp_.command(cmd);
+}
+
+void Steps::look(uint16_t qpn) {
+  look_ = Look::kDue;
+  looked_at_ = qpn;
 }
 
 /// An event does one thing; the strongest goes first.
@@ -121,7 +127,7 @@ void Steps::happened(uint16_t qpn, Followed& q, uint8_t bits) {
     qp_.half_close(qpn);
   } else if (live && !q.asked && !q.lost && (has(kPeerClosed) || (has(kEmpty) && state == spec::QpState::kClosing))) {
     q.fin = q.fin || has(kPeerClosed);
-    q.looks = true;
+    look(qpn);
   } else if (qp_.exists(qpn) && state == spec::QpState::kIdle && has(kCqFault)) {
     qp_.cq_failed(qpn);
   } else if (qp_.waits_for_term(qpn) && ended) {

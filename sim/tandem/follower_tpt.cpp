@@ -70,7 +70,8 @@ spec::TptResult Steps::answered(size_t client, const spec::WqeCheck& c, model::E
       open_[client] = true;
       drop_open(client);
       --refused_;
-    } else if (client == kResp && edge.size() > 1) {  // its QP stopped, or failed, before it was answered
+    } else if (client == kResp && cancelled_ != 0) {  // its QP stopped, or failed, before it was answered
+      --cancelled_;
       edge.pop_front();
       tally_.followed("responder's look-ups that came to nothing");
     } else {

@@ -98,8 +98,7 @@ class Steps final : private model::HostIf::Out,
     std::optional<spec::QpError> error;                    // that of bit 0
     bool lost = false, fin = false, term_seen = false;     // as in qp_decide
     bool asked = false, half = false;                      // rdmap has been asked to end; our FIN has been ordered
-    bool looks = false;                                    // qp_state has looked at it and decides again
-    bool look_empty = false, look_reads = false;           // what it saw
+    bool look_empty = false, look_reads = false;           // what qp_state's look saw
     std::optional<spec::QpCmd> at_look;                    // query and destroy take effect there
     uint16_t connection = 0;
     bool stopped_llp = false;  // llp_if has taken its stop; records and grants on their way are still followed
@@ -221,8 +220,10 @@ class Steps final : private model::HostIf::Out,
   void retire_done(uint16_t qpn);
   void command_now(const spec::QpCmd& cmd);
   void happened(uint16_t qpn, Followed& q, uint8_t bits);
+  void look(uint16_t qpn);
   void decide_again(uint16_t qpn, Followed& q);
 
+  void operation(const spec::RdmapOpCommit& c);
   void segment(uint16_t qpn);
   void drop_answers(const Followed& q, const model::RxUlpdu& u);
   void respond(uint16_t qpn);
@@ -273,6 +274,9 @@ class Steps final : private model::HostIf::Out,
   std::deque<std::function<void()>> after_answer_; // what takes effect when admin's answer has been written
   bool quiet_cq_ = false;                          // its answer has been given already
   std::deque<spec::QpCtlLlp> ctl_rdmap_, ctl_ddp_, ctl_llp_;  // qp -> unit
+  enum class Look : uint8_t { kNone, kDue, kDone };
+  Look look_ = Look::kNone;                        // qp_state's, at the QP in hand; it decides again behind it, if no command asked
+  uint16_t looked_at_ = 0;
   std::deque<model::Wqe> wqes_;                    // qp -> rdmap
   std::deque<spec::QpFault> qp_faults_;            // qp -> rdmap
   std::deque<spec::TxFault> tx_faults_;            // ddp -> rdmap
@@ -280,6 +284,7 @@ class Steps final : private model::HostIf::Out,
   std::deque<spec::RxDone> rx_dones_;              // ddp -> qp
   std::deque<spec::CqeReq> cqe_reqs_;              // qp -> cq
   std::array<std::deque<Answer>, 4> answered_;     // tpt -> rx, (tx), wqe, resp
+  uint32_t cancelled_ = 0;                         // Reads of the peer whose QP ended: their look-up may still stand in answered_[3]
   uint32_t refused_ = 0;                           // received segments whose look-ups may still stand in answered_[0]
   std::array<bool, 4> open_{};                     // the look-ups of the item in hand have not all been used
   std::deque<model::LlpRecord> records_;           // LLP -> llp_if
