@@ -8,7 +8,7 @@ namespace {
 
 // qp_retire
 constexpr uint8_t kWrDone = 0, kReadDone = 1, kReceived = 2, kOwnError = 3, kLook = 4, kMark = 5, kFlushAsked = 6, kFlushPosted = 7;
-constexpr uint64_t kChange = 4096;  // cycles that a change of a QP may need to reach the RTL's judge of doorbells
+constexpr uint64_t kChange = 256;  // cycles that a change of a QP may need to reach the RTL's judge of doorbells
 constexpr uint64_t kRing = 2;       // cycles from an RQ doorbell to the last answer of a look at the index before
 
 }  // namespace

@@ -88,7 +88,7 @@ void ReadLog::into_units(const Read& r) {
     Unit& u = ring[at / kUnit];
     const uint64_t bit = uint64_t{1} << (at % kUnit);
     if (u.serial > r.serial) continue;
-    if (u.serial != r.serial && u.used) u = Unit{};
+    if (u.serial != r.serial && (u.used || u.status != spec::RdStatus::kOk)) u = Unit{};
     u.serial = r.serial;
     const bool both_good = u.status == spec::RdStatus::kOk && r.status == spec::RdStatus::kOk;
     if (both_good && (u.valid & bit) != 0 && u.data[at % kUnit] != r.data[i])

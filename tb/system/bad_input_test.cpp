@@ -426,7 +426,7 @@ TEST_P(BadInput, AdminCommandsOfRandomBytes) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, BadInput, testing::Values(kModel, kRtl, kTandem), name_of_kinds);
+INSTANTIATE_TEST_SUITE_P(Kinds, BadInput, testing::Values(kModel, kRtl, kTandem, kTandemMinimum), name_of_kinds);
 
 }  // namespace
 }  // namespace rnic::tb

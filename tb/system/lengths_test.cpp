@@ -141,7 +141,8 @@ TEST_P(Lengths, ArriveWhole) {
 
 INSTANTIATE_TEST_SUITE_P(Depths, Lengths,
                          testing::Values(Param{1, kModel}, Param{32, kModel}, Param{1, kRtl},
-                                         Param{32, kRtl}),
+                                         Param{32, kRtl}, Param{1, kTandem},
+                                         Param{32, kTandem}),
                          [](const auto& info) {
                            return "depth" + std::to_string(info.param.depth) + "_" +
                                   info.param.kind[0];

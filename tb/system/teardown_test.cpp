@@ -217,7 +217,7 @@ TEST_P(Teardown, SourceGoesDuringATransfer) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Teardown, testing::Values(kModel, kRtl, kTandem), name_of_kinds);
+INSTANTIATE_TEST_SUITE_P(Kinds, Teardown, testing::Values(kModel, kRtl, kTandem, kTandemMinimum), name_of_kinds);
 
 }  // namespace
 }  // namespace rnic::tb

@@ -182,6 +182,7 @@ std::vector<Param> params() {
     all.push_back({c, kModel});
     all.push_back({c, kRtl});
     all.push_back({c, kTandem});
+    all.push_back({c, kTandemMinimum});
   }
   return all;
 }

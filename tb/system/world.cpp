@@ -240,6 +240,7 @@ bool Host::quiet() { return !context.get_async_event(0); }
 
 World::World(const WorldConfig& config) : seed_(config.seed) {
   config_.set("time_limit_us=20000", "test");
+  if (config.kind == kTandemMinimum) config_.set("build=minimum", "test");
   for (const std::string& s : config.settings) config_.set(s, "test");
   sim::SimulationConfig sc;
   sc.platform = config_.platform();
@@ -257,11 +258,11 @@ World::World(const WorldConfig& config) : seed_(config.seed) {
       o.reset_seed = config_.reset_seed(side);
       if (const char* wave = std::getenv("RNIC_WAVE"))
         o.wave.file = fmt::format("{}.{}.fst", wave, kSides[side]);
-      device = config.kind[side] == "tandem" ? sim::make_tandem_device(o) : sim::make_rtl_device(o);
+      device = config.kind[side].starts_with("tandem") ? sim::make_tandem_device(o) : sim::make_rtl_device(o);
     }
     auto tap = std::make_unique<Tap>(std::move(device));
     taps_[side] = tap.get();
-    in_tandem_ = in_tandem_ || config.kind[side] == "tandem";
+    in_tandem_ = in_tandem_ || config.kind[side].starts_with("tandem");
     simulation_->add_host(std::move(tap));
   }
   if (!config.pcap.empty()) simulation_->write_pcap(config.pcap);

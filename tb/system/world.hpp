@@ -240,7 +240,8 @@ inline std::string name_of(const Kinds& k) { return k[0] + "_" + k[1]; }
 inline std::string name_of_kinds(const testing::TestParamInfo<Kinds>& info) {
   return name_of(info.param);
 }
-inline const Kinds kRtl{"rtl", "rtl"}, kModel{"model", "model"}, kTandem{"tandem", "tandem"};
+inline const Kinds kRtl{"rtl", "rtl"}, kModel{"model", "model"}, kTandem{"tandem", "tandem"},
+    kTandemMinimum{"tandem_minimum", "tandem_minimum"};
 
 /// The pattern that tests fill memory with: each byte follows from a key and its place.
 uint8_t pattern(uint64_t key, uint64_t at);

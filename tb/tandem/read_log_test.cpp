@@ -189,6 +189,15 @@ TEST_F(ReadLogTest, AnUnusedWqeMayNotChange) {
   EXPECT_THAT(log.contradiction(), HasSubstr("sq read byte 0x8040 twice before it used it"));
 }
 
+TEST_F(ReadLogTest, AWqeThatCouldNotBeReadIsReadAgain) {
+  read(Client::kRqFetch, 1, 0x8000, 128);
+  fail(1, spec::RdStatus::kUnsupported);
+  read(Client::kRqFetch, 1, 0x8000, 256);
+  answer(1, 256, 3);
+  EXPECT_THAT(log.contradiction(), testing::IsEmpty());
+  expect(Client::kRqFetch, 0x8000, 256, 3);
+}
+
 TEST_F(ReadLogTest, AUsedOrForgottenWqeMayChange) {
   read(Client::kRqFetch, 1, 0x8000, 128);
   answer(1, 128, 1);
