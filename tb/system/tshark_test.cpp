@@ -194,7 +194,7 @@ std::array<std::vector<Expected>, 2> expected(const Param& p, const std::array<P
     } else {
       message(kClient, {.opcode = 3, .qn = 0, .msn = ++msn[kClient]}, p.size);
       if (program == "send_bw" &&
-          i + 1 == kDepth / 2)  // half of its receives are used: a credit of 8 bytes
+          (i + 1) % (kDepth / 4) == 0)  // each quarter of its receives: a credit of 8 bytes
         message(kServer,
                 {.tagged = true, .opcode = 0, .stag = client.rkey, .to = client.address + 2 * area},
                 8);
