@@ -161,14 +161,10 @@ module host_if_gather #(
   assign end_slot = {1'b0, end_tag_i} - 9'(TagBase);
   assign end_mine = end_valid_i && 32'(end_slot) < Tags;
 
-  always_comb begin
-    for (int unsigned i = 0; i < Tags; i++) begin
-      set[i]   = (end_mine && end_slot == 9'(i)) || (fire && !side_real && head_q == SlotW'(i));
-      clear[i] = walk && tail_q == SlotW'(i);
-    end
-    tail_done = 1'b0;
-    for (int unsigned i = 0; i < Tags; i++) tail_done = tail_done || (done_q[i] && tail_q == SlotW'(i));
-  end
+  // Shifts, not a loop over the tags: a simulator evaluates a loop bit by bit, each cycle.
+  assign set       = (end_mine ? Tags'(1) << end_slot[SlotW-1:0] : '0) | (fire && !side_real ? Tags'(1) << head_q : '0);
+  assign clear     = walk ? Tags'(1) << tail_q : '0;
+  assign tail_done = 1'(done_q >> tail_q);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) done_q <= '0;
