@@ -6,6 +6,9 @@
 //   RNIC_ASSERT_NEXT(name, before, now)              before in one cycle means now in the next
 //   RNIC_STREAM_STABLE(name, valid, ready, payload)  an offer that was not taken stays as it is
 //
+// With RNIC_LEAN the last does not look at the payload: on a whole device that is a third of a simulation's time. The
+// default device is built so; the minimum device and every bench check the payload, too.
+//
 // $past(rst_ni) keeps the last two from looking back into reset.
 `ifndef RNIC_ASSERT_SVH
 `define RNIC_ASSERT_SVH
@@ -16,7 +19,12 @@
 `define RNIC_ASSERT_NEXT(name, before, now) \
   always_ff @(posedge clk_i) if (rst_ni && $past(rst_ni)) begin name: assert (!$past(before) || (now)); end
 
+`ifdef RNIC_LEAN
+`define RNIC_STREAM_STABLE(name, valid, ready, payload) \
+  `RNIC_ASSERT_NEXT(name, (valid) && !(ready), (valid))
+`else
 `define RNIC_STREAM_STABLE(name, valid, ready, payload) \
   `RNIC_ASSERT_NEXT(name, (valid) && !(ready), (valid) && $stable(payload))
+`endif
 
 `endif
