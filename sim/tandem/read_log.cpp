@@ -36,6 +36,8 @@ void ReadLog::reset() {
   admin_.clear();
   ring_reads_.clear();
   for (auto& r : ring_) r.clear();
+  for (auto& b : bases_) b.clear();
+  last_ = {};
   open_ = {};
 }
 
@@ -54,6 +56,14 @@ void ReadLog::read(const DmaRead& r) {
   entry.data.resize(r.length);
   entry.unused = {{0, r.length}};
   open_[r.tag] = &entry;
+  if (!is_ring(r.client)) return;
+  Last& last = last_[ring_of(r.client)];
+  const bool follows = last.fetch != nullptr && last.fetch->open != 0 && last.end == r.address &&
+                       !bases_[ring_of(r.client)].contains(r.address);
+  if (!follows) last.fetch = std::make_shared<Fetch>();
+  last.end = r.address + r.length;
+  ++last.fetch->open;
+  entry.fetch = last.fetch;
 }
 
 void ReadLog::piece(const DmaPiece& p) {
@@ -76,6 +86,8 @@ void ReadLog::piece(const DmaPiece& p) {
   r->done = true;
   open_[p.tag] = nullptr;
   if (!is_ring(r->client)) return;
+  --r->fetch->open;
+  if (r->fetch->status == spec::RdStatus::kOk) r->fetch->status = r->status;
   into_units(*r);
   ring_reads_.remove_if([r](const Read& other) { return &other == r; });
 }
@@ -88,13 +100,12 @@ void ReadLog::into_units(const Read& r) {
     Unit& u = ring[at / kUnit];
     const uint64_t bit = uint64_t{1} << (at % kUnit);
     if (u.serial > r.serial) continue;
-    if (u.serial != r.serial && (u.used || u.status != spec::RdStatus::kOk)) u = Unit{};
+    if (u.serial != r.serial && (u.used || u.bad())) u = Unit{};
     u.serial = r.serial;
-    const bool both_good = u.status == spec::RdStatus::kOk && r.status == spec::RdStatus::kOk;
-    if (both_good && (u.valid & bit) != 0 && u.data[at % kUnit] != r.data[i])
+    if (r.status == spec::RdStatus::kOk && (u.valid & bit) != 0 && u.data[at % kUnit] != r.data[i])
       contradict(fmt::format("{} read byte {:#x} twice before it used it: {:#04x}, then {:#04x}",
                              name_of(r.client), at, u.data[at % kUnit], r.data[i]));
-    u.status = r.status;
+    u.fetch = r.fetch;
     u.valid |= bit;
     u.data[at % kUnit] = r.data[i];
   }
@@ -102,6 +113,9 @@ void ReadLog::into_units(const Read& r) {
 
 void ReadLog::forget(Client client, uint64_t address, uint64_t length) {
   auto& ring = ring_[ring_of(client)];
+  auto& bases = bases_[ring_of(client)];
+  bases.erase(bases.lower_bound(address), bases.lower_bound(address + length));
+  bases.insert(address);
   ring.erase(ring.lower_bound(address / kUnit),
              ring.lower_bound((address + length + kUnit - 1) / kUnit));
 }
@@ -125,7 +139,13 @@ ReadLog::Taken ReadLog::find_unit(Client client, uint64_t address, uint32_t leng
               .data = {},
               .why = near(client, at, length - i)};
     }
-    if (out.status == spec::RdStatus::kOk) out.status = u->second.status;
+    const Fetch& fetch = *u->second.fetch;
+    if (fetch.open != 0)
+      return {.state = State::kWaiting,
+              .status = spec::RdStatus::kOk,
+              .data = {},
+              .why = near(client, at, length - i)};
+    if (out.status == spec::RdStatus::kOk) out.status = fetch.status;
     data.writable()[i] = u->second.data[at % kUnit];
   }
   if (out.status == spec::RdStatus::kOk) out.data = std::move(data);

@@ -13,13 +13,19 @@
 // sq, rq: a unit of a ring is served from the newest read of it, any number of times. A unit that
 // was read, was not used and
 //   is read again must hold the same bytes (a WQE behind the doorbell's index may not change): else
-//   contradiction(). A ring whose QP has stopped is forgotten by forget().
+//   contradiction(). A ring whose QP has stopped is forgotten by forget(). A fetch of units that
+//   was cut into several reads is one: a part that failed makes all of it bad, and all of it waits
+//   for its last part. Parts are reads that follow each other, in order and address, before the
+//   answer of any is complete; a QP has one fetch at a time, and another QP's ring begins at its
+//   base.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <list>
 #include <map>
+#include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -69,8 +75,13 @@ class ReadLog {
   struct Span {  // [from, to) of a read, not used yet
     uint32_t from = 0, to = 0;
   };
+  struct Fetch {  // of ring units, in one read or several
+    uint32_t open = 0;
+    spec::RdStatus status = spec::RdStatus::kOk;
+  };
   struct Read {
     uint64_t serial = 0;
+    std::shared_ptr<Fetch> fetch{};
     Client client = Client::kUnknown;
     uint64_t address = 0;
     uint32_t length = 0;
@@ -83,8 +94,9 @@ class ReadLog {
   struct Unit {          // 64 bytes of a ring
     uint64_t valid = 0;  // a bit a byte: read
     bool used = false;
-    spec::RdStatus status = spec::RdStatus::kOk;
-    uint64_t serial = 0;  // of the newest read whose answer is here
+    std::shared_ptr<Fetch> fetch{};  // of the newest read whose answer is here,
+    uint64_t serial = 0;             // and its number
+    bool bad() const { return fetch != nullptr && fetch->status != spec::RdStatus::kOk; }
     std::array<uint8_t, kUnit> data{};
   };
   struct Part {  // of a range: which read serves it
@@ -104,6 +116,12 @@ class ReadLog {
   std::list<Read> payload_, admin_;               // in order of issue
   std::list<Read> ring_reads_;                    // sq and rq, until answered
   std::array<std::map<uint64_t, Unit>, 2> ring_;  // by address of the unit: sq, rq
+  struct Last {  // read of a ring client
+    uint64_t end = 0;
+    std::shared_ptr<Fetch> fetch;
+  };
+  std::array<Last, 2> last_;
+  std::array<std::set<uint64_t>, 2> bases_;  // of rings
   std::array<Read*, 256> open_{};                 // by tag
   std::array<uint64_t, 9> taken_{};
   uint64_t serial_ = 0;

@@ -198,6 +198,22 @@ TEST_F(ReadLogTest, AWqeThatCouldNotBeReadIsReadAgain) {
   expect(Client::kRqFetch, 0x8000, 256, 3);
 }
 
+TEST_F(ReadLogTest, APartThatFailedMakesAllOfAFetchBad) {
+  log.forget(Client::kSqFetch, 0x8400, 0x400);  // another QP's ring begins there
+  read(Client::kSqFetch, 1, 0x8200, 256);
+  read(Client::kSqFetch, 2, 0x8300, 256);
+  read(Client::kSqFetch, 3, 0x8400, 64);
+  answer(1, 256);
+  EXPECT_EQ(log.take(Client::kSqFetch, 0x8200, 64).state, State::kWaiting);
+  fail(2, spec::RdStatus::kAborted);
+  EXPECT_EQ(log.take(Client::kSqFetch, 0x8200, 64).status, spec::RdStatus::kAborted);
+  answer(3, 64);
+  expect(Client::kSqFetch, 0x8400, 64);
+  read(Client::kSqFetch, 1, 0x8200, 64);  // what comes after is a fetch of its own
+  answer(1, 64, 2);
+  expect(Client::kSqFetch, 0x8200, 64, 2);
+}
+
 TEST_F(ReadLogTest, AUsedOrForgottenWqeMayChange) {
   read(Client::kRqFetch, 1, 0x8000, 128);
   answer(1, 128, 1);
