@@ -81,17 +81,20 @@ function(rnic_verilate)
   list(REMOVE_ITEM sources ${packages})
 
   set(flags --cc --Mdir ${dir} --prefix ${prefix} --top-module ${V_TOP} -Wall --assert --trace-fst --trace-structs
-    -O3 --x-assign fast --x-initial unique --output-split 8000 +incdir+${CMAKE_SOURCE_DIR}/rtl/lib
-    -y ${CMAKE_SOURCE_DIR}/rtl/lib -y ${CMAKE_SOURCE_DIR}/rtl/gen)
+    -O3 --x-assign fast --x-initial unique --output-split 8000 +incdir+rtl/lib -y rtl/lib -y rtl/gen)
   if(V_MINIMUM)
     list(APPEND flags +define+RNIC_MINIMUM)
   endif()
   if(RNIC_COVERAGE)
     list(APPEND flags --coverage-line --coverage-user)
   endif()
+  # Paths go into the C++ (assertions name their file): relative ones, so that ccache knows it again in another folder.
+  set(read ${V_ARGS} ${waivers} ${packages} ${sources})
+  list(TRANSFORM read REPLACE "^${CMAKE_SOURCE_DIR}/" "")
   add_custom_command(
     OUTPUT ${archive} ${dir}/${prefix}.h ${dir}/${prefix}___024root.h
-    COMMAND ${VERILATOR_BIN} ${flags} ${V_PARAMS} ${V_ARGS} ${waivers} ${packages} ${sources}
+    COMMAND ${VERILATOR_BIN} ${flags} ${V_PARAMS} ${read}
+    WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
     COMMAND make -s -j${RNIC_MAKE_JOBS} -C ${dir} -f ${prefix}.mk CXX=${CMAKE_CXX_COMPILER} OBJCACHE=${CCACHE}
       OPT_FAST=-O2 OPT_SLOW=-O0 ${prefix}__ALL.a
     DEPENDS ${sources} ${packages} ${shared} ${waivers}
