@@ -42,7 +42,7 @@ Result<StartFrame> exchange(ContextCore& ctx, uint16_t number, const StartFrame&
   PendingStart start{.connection = number};
   const Time deadline = ctx.dev.now() + timeout;
   for (;;) {
-    const size_t want = start.follow.value_or(kStartBytes);
+    const size_t want = start.missing();
     auto info = wait_connection(ctx, number, deadline, "no MPA Reply", [&](const auto& i) {
       return i.waiting >= want || i.state == spec::ConnState::kPeerClosed || is_over(i.state);
     });

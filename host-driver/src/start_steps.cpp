@@ -10,14 +10,12 @@ namespace {
 
 constexpr uint32_t kGiveArea = 0, kSendArea = 2048;  // in ContextCore::bounce
 
-Result<void> stream_command(ContextCore& ctx, spec::AdminOpcode opcode, uint16_t connection,
-                            uint64_t address, size_t length) {
+Result<spec::AdminRsp> stream_command(ContextCore& ctx, spec::AdminOpcode opcode,
+                                      uint16_t connection, uint64_t address, size_t length) {
   spec::AdminConnArgs args;
   args.address = address;
   args.length = static_cast<uint16_t>(length);
-  if (auto rsp = ctx.mgr.execute_args(ctx.dev, opcode, connection, args); !rsp)
-    return error_of(rsp);
-  return {};
+  return ctx.mgr.execute_args(ctx.dev, opcode, connection, args);
 }
 
 // As many as wanted, or fewer where the pool has fewer in a row.
@@ -28,28 +26,34 @@ Result<uint32_t> take_some(RangePool& pool, unsigned& count, std::string_view wh
 
 }  // namespace
 
-Result<void> take_bytes(ContextCore& ctx, PendingStart& start, size_t count) {
-  if (count == 0) return {};
-  if (auto r = stream_command(ctx, spec::AdminOpcode::kConnGive, start.connection,
-                              ctx.bounce.bus(kGiveArea), count);
-      !r)
-    return r;
-  const auto got = ctx.bounce.bytes().subspan(kGiveArea, count);
+Result<size_t> take_bytes(ContextCore& ctx, PendingStart& start, size_t count) {
+  const auto rsp = stream_command(ctx, spec::AdminOpcode::kConnGive, start.connection,
+                                  ctx.bounce.bus(kGiveArea), count);
+  if (!rsp && rsp.error().code == Errc::kInvalidArgument) return size_t{0};  // by now fewer wait
+  if (!rsp) return error_of(rsp);
+  const size_t came = spec::AdminGiveResult::unpack(rsp->result).length;
+  if (came > count)
+    return fail(Errc::kDeviceError, "connection {}: {} bytes for {}", start.connection, came,
+                count);
+  const auto got = ctx.bounce.bytes().subspan(kGiveArea, came);
   start.bytes.insert(start.bytes.end(), got.begin(), got.end());
-  return {};
+  return came;
 }
 
 Result<bool> read_frame(ContextCore& ctx, PendingStart& start, StartKind kind, size_t waiting) {
-  if (!start.follow) {
-    if (waiting < kStartBytes) return false;
-    if (auto r = take_bytes(ctx, start, kStartBytes); !r) return error_of(r);
-    waiting -= kStartBytes;
+  for (;;) {
+    if (const size_t need = start.missing(); need != 0) {
+      if (waiting < need) return false;
+      const auto came = take_bytes(ctx, start, need);
+      if (!came) return error_of(came);
+      if (*came < need) return false;  // fewer than was told: an event brings the right number
+      waiting -= need;
+    }
+    if (start.follow) break;
     const auto follow = parse_header(start.bytes, kind);
     if (!follow) return error_of(follow);
     start.follow = *follow;
   }
-  if (waiting < *start.follow) return false;
-  if (auto r = take_bytes(ctx, start, *start.follow); !r) return error_of(r);
   auto frame = parse(start.bytes, kind);
   if (!frame) return error_of(frame);
   start.frame = std::move(*frame);
@@ -59,8 +63,11 @@ Result<bool> read_frame(ContextCore& ctx, PendingStart& start, StartKind kind, s
 Result<void> send_frame(ContextCore& ctx, uint16_t connection, const StartFrame& frame) {
   const auto bytes = encode(frame);
   std::memcpy(ctx.bounce.data() + kSendArea, bytes.data(), bytes.size());
-  return stream_command(ctx, spec::AdminOpcode::kConnSend, connection, ctx.bounce.bus(kSendArea),
-                        bytes.size());
+  if (auto rsp = stream_command(ctx, spec::AdminOpcode::kConnSend, connection,
+                                ctx.bounce.bus(kSendArea), bytes.size());
+      !rsp)
+    return error_of(rsp);
+  return {};
 }
 
 void drop_connection(ContextCore& ctx, uint16_t connection) {

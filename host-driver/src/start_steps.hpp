@@ -18,6 +18,8 @@ struct PendingStart {
   std::vector<uint8_t> bytes{};
   std::optional<size_t> follow{};  // bytes after the first 20, once these are here
   StartFrame frame{};
+  /// Bytes still to come, as far as is known.
+  [[nodiscard]] size_t missing() const { return kStartBytes + follow.value_or(0) - bytes.size(); }
 };
 
 /// Waits until done(info). Looks when an event names the connection, and now and then.
@@ -39,8 +41,8 @@ Result<spec::AdminConnResult> wait_connection(ContextCore& ctx, uint16_t connect
   return info;
 }
 
-/// Hands over `count` waiting bytes, behind those that are there.
-[[nodiscard]] Result<void> take_bytes(ContextCore& ctx, PendingStart& start, size_t count);
+/// Hands over up to `count` waiting bytes, behind those that are there: how many came.
+[[nodiscard]] Result<size_t> take_bytes(ContextCore& ctx, PendingStart& start, size_t count);
 /// With `waiting` bytes there: true once the frame is whole and right. kProtocol: it is not.
 [[nodiscard]] Result<bool> read_frame(ContextCore& ctx, PendingStart& start, StartKind kind,
                                       size_t waiting);

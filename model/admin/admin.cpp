@@ -174,8 +174,9 @@ Task Admin::run() {
     if (ok && op == AdminOpcode::kConnGive) {
       waits_for_ = "streaming bytes of the peer";
       const RawBytes raw = co_await raw_;
-      ok = raw.data.size() != 0;
-      if (!ok) rsp = {.status = Status::kBadState, .result = {}};  // the connection has ended
+      ok = !raw.ended;
+      rsp = {.status = ok ? Status::kOk : Status::kBadState, .result = {}};
+      spec::AdminGiveResult{.length = static_cast<uint16_t>(raw.data.size())}.pack(rsp.result);
       for (uint32_t at = 0; at < raw.data.size(); at += 64) {
         const auto part = raw.data.slice(at, 64);
         spec::AdminWr wr{

@@ -119,7 +119,7 @@ enum class AdminOpcode : uint8_t {
   kConnUnlisten = 0x31,  // Object is the port.
   kConnConnect = 0x32,  // admin_conn_args: peer address and port. Result: the connection, still connecting.
   kConnQuery = 0x33,  // Result: admin_conn_result.
-  kConnGive = 0x34,  // admin_conn_args: length bytes of streaming data that wait go to address. bad_argument if fewer wait.
+  kConnGive = 0x34,  // admin_conn_args: length bytes of streaming data that wait go to address. bad_argument if fewer wait. Result: admin_give_result.
   kConnSend = 0x35,  // admin_conn_args: length bytes at address leave in streaming mode.
   kConnClose = 0x36,  // Half-close of a connection that no QP has taken.
   kConnAbort = 0x37,  // Abort; also for a connection that a QP has taken: its QP fails.
@@ -1181,6 +1181,50 @@ struct AdminConnResult {
     fmt::format_to(std::back_inserter(s), " peer_address={:#x}", peer_address);
     fmt::format_to(std::back_inserter(s), " peer_port={}", peer_port);
     fmt::format_to(std::back_inserter(s), " local_port={}", local_port);
+    return s;
+  }
+};
+
+/// Result of conn_give. length: bytes that came; fewer than asked for, or none, where the number
+/// that waits was told before an earlier conn_give took its bytes.
+/// architecture 7
+struct AdminGiveResult {
+  uint16_t length = 0;  // 16 bits
+  uint64_t reserved0 = 0;  // 48 bits
+  uint64_t reserved1 = 0;  // 64 bits
+
+  static constexpr std::string_view kName = "admin_give_result";
+  static constexpr size_t kBits = 128;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const AdminGiveResult&, const AdminGiveResult&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<0, 16>(w.data(), length);
+    base::put_bits<16, 48>(w.data(), reserved0);
+    base::put_bits<64, 64>(w.data(), reserved1);
+    return w;
+  }
+  static AdminGiveResult from_words(const uint32_t* w) {
+    AdminGiveResult s;
+    s.length = static_cast<uint16_t>(base::get_bits<0, 16>(w));
+    s.reserved0 = static_cast<uint64_t>(base::get_bits<16, 48>(w));
+    s.reserved1 = static_cast<uint64_t>(base::get_bits<64, 64>(w));
+    return s;
+  }
+  static constexpr size_t kBytes = 16;
+  /// As the bytes in host memory: out.size() is at least kBytes.
+  void pack(std::span<uint8_t> out) const { base::words_to_bytes_little<kBytes>(to_words().data(), out); }
+  static AdminGiveResult unpack(std::span<const uint8_t> in) {
+    Words w{};
+    base::bytes_little_to_words<kBytes>(in, w.data());
+    return from_words(w.data());
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "length={}", length);
+    if (reserved0 != 0) fmt::format_to(std::back_inserter(s), " reserved0={}", reserved0);
+    if (reserved1 != 0) fmt::format_to(std::back_inserter(s), " reserved1={}", reserved1);
     return s;
   }
 };

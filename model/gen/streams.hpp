@@ -43,7 +43,7 @@ enum class LlpOp : uint8_t {
   kListen = 0x0,  // Accept connections on port.
   kUnlisten = 0x1,  // Stop.
   kConnect = 0x2,  // Connect to address, port. Answered at once by `assigned` with the cookie.
-  kGive = 0x3,  // Hand over length bytes of those that wait, as one streaming record.
+  kGive = 0x3,  // Hand over length bytes of those that wait, as one streaming record, shorter or empty if fewer wait. Answered always, unless the connection has ended.
   kRdmaMode = 0x4,  // From the next byte in each direction FPDUs; with markers and CRC as said.
   kHalfClose = 0x5,  // Send FIN after what is queued.
   kAbort = 0x6,  // Reset.
@@ -1672,34 +1672,39 @@ struct RawTxHdr {
 /// From admin to llp_if.
 using RawTx = Beat;
 
-/// Streaming bytes in, after conn_give.
+/// Streaming bytes in, one packet for each conn_give. ended: none, the connection has ended before
+/// its record.
 /// architecture 7
 /// From llp_if to admin.
 struct RawRxHdr {
   uint16_t connection = 0;  // 16 bits
   uint16_t length = 0;  // 16 bits
+  uint8_t ended = 0;  // 1 bit
 
   static constexpr std::string_view kName = "raw_rx_hdr";
-  static constexpr size_t kBits = 32;
+  static constexpr size_t kBits = 33;
   using Words = std::array<uint32_t, (kBits + 31) / 32>;
   friend bool operator==(const RawRxHdr&, const RawRxHdr&) = default;
   /// The packed SystemVerilog vector, bit 0 in word 0.
   [[nodiscard]] Words to_words() const {
     Words w{};
-    base::put_bits<16, 16>(w.data(), connection);
-    base::put_bits<0, 16>(w.data(), length);
+    base::put_bits<17, 16>(w.data(), connection);
+    base::put_bits<1, 16>(w.data(), length);
+    base::put_bits<0, 1>(w.data(), ended);
     return w;
   }
   static RawRxHdr from_words(const uint32_t* w) {
     RawRxHdr s;
-    s.connection = static_cast<uint16_t>(base::get_bits<16, 16>(w));
-    s.length = static_cast<uint16_t>(base::get_bits<0, 16>(w));
+    s.connection = static_cast<uint16_t>(base::get_bits<17, 16>(w));
+    s.length = static_cast<uint16_t>(base::get_bits<1, 16>(w));
+    s.ended = static_cast<uint8_t>(base::get_bits<0, 1>(w));
     return s;
   }
   [[nodiscard]] std::string describe() const {
     std::string s;
     fmt::format_to(std::back_inserter(s), "connection={}", connection);
     fmt::format_to(std::back_inserter(s), " length={}", length);
+    fmt::format_to(std::back_inserter(s), " ended={}", ended);
     return s;
   }
 };

@@ -147,7 +147,7 @@ void LlpUnit::wr_done(const spec::WrDone& done) {
   u_.qp->wr_done.push(done, done_at_ + u_.timing.qp.done);
 }
 void LlpUnit::give_ended(uint16_t connection) {
-  u_.admin->in.push(RawBytes{.connection = connection, .data = {}}, u_.now() + 1);
+  u_.admin->in.push(RawBytes{.connection = connection, .data = {}, .ended = true}, u_.now() + 1);
 }
 void LlpUnit::grantable(const spec::TxWant& want) {
   u_.ddp->wants.push(want, u_.now() + u_.timing.llp.credit);

@@ -122,6 +122,7 @@ struct Place {  // place_hdr, place_extent, place
 struct RawBytes {  // raw_tx_hdr, raw_tx; raw_rx_hdr, raw_rx
   uint16_t connection = 0;
   rnic::Payload data;
+  bool ended = false;  // raw_rx: no bytes, the connection has ended
 };
 
 }  // namespace rnic::model

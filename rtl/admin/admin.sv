@@ -97,6 +97,7 @@ module admin (
   iwarp_pkg::cmd_t     unit_cmd;
   iwarp_pkg::cmd_rsp_t unit_rsp;
   logic pages_start, pages_done, load, send, drop, store, bytes_done, bytes_failed;
+  logic [15:0] stored;
   iwarp_pkg::admin_status_e pages_status;
   admin_exec u_exec (
     .clk_i, .rst_ni, .ready_o, .cmd_valid_i(cmd_valid), .cmd_ready_o(cmd_ready), .cmd_i(ring_cmd),
@@ -104,7 +105,8 @@ module admin (
     .unit_valid_o(unit_valid), .unit_ready_i(unit_ready), .unit_o(unit), .unit_cmd_o(unit_cmd),
     .unit_rsp_valid_i(unit_rsp_valid), .unit_rsp_ready_o(unit_rsp_ready), .unit_rsp_i(unit_rsp),
     .pages_start_o(pages_start), .pages_done_i(pages_done), .pages_status_i(pages_status), .cmd_o(cmd),
-    .load_o(load), .send_o(send), .drop_o(drop), .store_o(store), .bytes_done_i(bytes_done), .bytes_failed_i(bytes_failed)
+    .load_o(load), .send_o(send), .drop_o(drop), .store_o(store), .bytes_done_i(bytes_done), .bytes_failed_i(bytes_failed),
+    .stored_i(stored)
   );
 
   assign {conn_cmd_valid_o, tpt_cmd_valid_o, cq_cmd_valid_o, qp_cmd_valid_o} = {3'h0, unit_valid} << unit;
@@ -162,12 +164,14 @@ module admin (
     .clk_i, .rst_ni, .load_i(load), .send_i(send), .drop_i(drop), .store_i(store),
     .address_i(is_modify ? mod.stream_address : conn.address), .length_i(is_modify ? mod.stream_length : conn.length),
     .connection_i(is_modify ? mod.connection : cmd.object[15:0]), .done_o(bytes_done), .failed_o(bytes_failed),
+    .stored_o(stored),
     .rd_valid_o(bytes_rd), .rd_ready_i(admin_rd_req_ready_i), .rd_o(bytes_req),
     .hdr_valid_i(admin_rd_hdr_valid_i), .hdr_status_i(admin_rd_hdr_i.status), .hdr_ready_o(bytes_hdr_ready),
     .beat_valid_i(admin_rd_valid_i), .beat_i(admin_rd_i), .beat_ready_o(bytes_beat_ready),
     .raw_hdr_valid_o(raw_tx_hdr_valid_o), .raw_hdr_ready_i(raw_tx_hdr_ready_i), .raw_hdr_o(raw_tx_hdr_o),
     .raw_valid_o(raw_tx_valid_o), .raw_ready_i(raw_tx_ready_i), .raw_o(raw_tx_o),
-    .in_hdr_valid_i(raw_rx_hdr_valid_i), .in_length_i(raw_rx_hdr_i.length), .in_hdr_ready_o(raw_rx_hdr_ready_o),
+    .in_hdr_valid_i(raw_rx_hdr_valid_i), .in_length_i(raw_rx_hdr_i.length), .in_ended_i(raw_rx_hdr_i.ended),
+    .in_hdr_ready_o(raw_rx_hdr_ready_o),
     .in_valid_i(raw_rx_valid_i), .in_ready_o(raw_rx_ready_o), .in_i(raw_rx_i),
     .wr_valid_o(bytes_wr), .wr_ready_i(admin_wr_ready_i), .wr_o(bytes_out)
   );

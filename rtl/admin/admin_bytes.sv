@@ -1,7 +1,7 @@
 // admin_bytes: streaming bytes of a connection, between host memory and llp_if.
 //
 //   load:  read length bytes -> [ FIFO, all of them ] -> done, with status        send: [ FIFO ] -> raw_tx
-//   store: raw_rx -> pieces of up to 64 bytes -> admin_wr; an empty packet: failed, the connection has ended
+//   store: raw_rx -> pieces of up to 64 bytes -> admin_wr -> done, with their number; failed: the connection has ended
 //
 // Load and send are apart, so that nothing leaves before all bytes are there and everything else is checked; up to 1024 bytes. drop empties
 // the FIFO. store passes any length. A beat a cycle. Sibling: admin_exec.
@@ -19,6 +19,7 @@ module admin_bytes (
   input  logic [15:0] connection_i,
   output logic done_o,
   output logic failed_o,                 // with done_o of a load or store
+  output logic [15:0] stored_o,          // with done_o of a store
   // read client, shared
   output logic rd_valid_o,
   input  logic rd_ready_i,
@@ -39,6 +40,7 @@ module admin_bytes (
   // from llp_if
   input  logic in_hdr_valid_i,
   input  logic [15:0] in_length_i,
+  input  logic in_ended_i,
   output logic in_hdr_ready_o,
   input  logic in_valid_i,
   output logic in_ready_o,
@@ -58,9 +60,10 @@ module admin_bytes (
   } state_e;
   state_e state_d, state_q;
 
-  logic f_in_valid, f_in_ready, f_valid, f_ready, failed_q;
+  logic f_in_valid, f_in_ready, f_valid, f_ready, failed_q, empty_q;   // empty_q: a store of no bytes
   iwarp_pkg::beat_t f;
   logic [63:0] address_q;
+  logic [15:0] stored_q;
 
   stream_fifo #(.Width(iwarp_pkg::BeatWidth), .Depth(17)) u_fifo (
     .clk_i, .rst_ni, .valid_i(f_in_valid), .ready_o(f_in_ready), .data_i(beat_i),
@@ -96,13 +99,18 @@ module admin_bytes (
   end
   always_ff @(posedge clk_i) begin
     if (state_q == StHeader)        failed_q <= hdr_status_i != iwarp_pkg::RdOk;
-    else if (state_q == StInHeader) failed_q <= in_length_i == '0;
+    else if (state_q == StInHeader) failed_q <= in_ended_i;
+    if (state_q == StInHeader) begin
+      stored_q <= in_length_i;
+      empty_q  <= in_length_i == '0;
+    end
     if (state_q == StInHeader)                         address_q <= address_i;
     else if (state_q == StIn && in_valid_i && in_ready_o) address_q <= address_q + {57'h0, in_i.keep};
   end
 
   assign done_o          = state_q == StDone;
   assign failed_o        = failed_q;
+  assign stored_o        = stored_q;
   assign rd_valid_o      = state_q == StRead;
   assign rd_o            = {address_i, length_i[12:0]};
   assign hdr_ready_o     = state_q == StHeader;
@@ -112,8 +120,8 @@ module admin_bytes (
   assign raw_valid_o     = state_q == StRaw && f_valid;
   assign raw_o           = f;
   assign in_hdr_ready_o  = state_q == StInHeader;
-  assign in_ready_o      = state_q == StIn && (wr_ready_i || failed_q);
-  assign wr_valid_o      = state_q == StIn && in_valid_i && !failed_q;
+  assign in_ready_o      = state_q == StIn && (wr_ready_i || empty_q);
+  assign wr_valid_o      = state_q == StIn && in_valid_i && !empty_q;
   assign wr_o            = {address_q, in_i.keep, in_i.data};
 
   logic unused_length;

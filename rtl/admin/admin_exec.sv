@@ -37,7 +37,8 @@ module admin_exec (
   output logic drop_o,
   output logic store_o,
   input  logic bytes_done_i,
-  input  logic bytes_failed_i
+  input  logic bytes_failed_i,
+  input  logic [15:0] stored_i
 );
   localparam int unsigned UseW = 20;
   localparam logic [1:0] UnitQp = 2'd0, UnitCq = 2'd1, UnitTpt = 2'd2, UnitLlp = 2'd3;
@@ -350,7 +351,7 @@ module admin_exec (
       refs_q       <= {qp_pd, qp_send, qp_recv};
     end
     if (state_q == StUnitRsp && unit_rsp_valid_i && !refused)      result_q <= unit_rsp_i.result;
-    else if (state_q == StStore && bytes_done_i && bytes_failed_i) result_q <= '0;
+    else if (state_q == StStore && bytes_done_i)                   result_q <= {112'h0, stored_i};   // admin_give_result
     if (state_q == StChangeWrite) change_q <= change_q + 2'd1;
   end
 

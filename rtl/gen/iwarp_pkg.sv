@@ -604,6 +604,16 @@ package iwarp_pkg;
     logic [15:0] connection;
   } admin_conn_result_t;
 
+  // Result of conn_give. length: bytes that came; fewer than asked for, or none, where the number
+  // that waits was told before an earlier conn_give took its bytes.
+  //   architecture 7
+  localparam int unsigned AdminGiveResultWidth = 128;
+  typedef struct packed {
+    logic [63:0] reserved1;
+    logic [47:0] reserved0;
+    logic [15:0] length;
+  } admin_give_result_t;
+
   // Result of query_qp. peer_term: layer, type, code of a Terminate that the peer sent
   // (has_peer_term). drained: destroy is allowed.
   //   architecture 7
@@ -1277,13 +1287,15 @@ package iwarp_pkg;
     logic [511:0] data;
   } raw_tx_t;
 
-  // Streaming bytes in, after conn_give.
+  // Streaming bytes in, one packet for each conn_give. ended: none, the connection has ended before
+  // its record.
   //   architecture 7
   //   from llp_if to admin
-  localparam int unsigned RawRxHdrWidth = 32;
+  localparam int unsigned RawRxHdrWidth = 33;
   typedef struct packed {
     logic [15:0] connection;
     logic [15:0] length;
+    logic ended;
   } raw_rx_hdr_t;
 
   // Streaming bytes in.

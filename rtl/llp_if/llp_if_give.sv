@@ -5,7 +5,7 @@
 //                                    +--> dropped: nobody has asked
 //
 // One conn_give is under way at a time, since admin waits for its bytes. It ends with the header of its record, or
-// with an empty packet (length 0, one beat of no bytes) if llp_if_ctl says before that its connection has ended: the LLP gives
+// with an empty packet (ended, one beat of no bytes) if llp_if_ctl says before that its connection has ended: the LLP gives
 // nothing then, and admin would wait for ever. A record that comes all the same is one that nobody has asked for. Latency
 // 2 cycles for a header. Waits for admin alone.
 `include "rnic_assert.svh"
@@ -59,7 +59,7 @@ module llp_if_give (
   assign hdr_ready_o     = state_q == StIdle && !ends && !end_q;
   assign beat_ready_o    = state_q == StDrop || (state_q == StPass && raw_ready_i);
   assign raw_hdr_valid_o = state_q == StHdr || state_q == StEmpty;
-  assign raw_hdr_o       = state_q == StEmpty ? {conn_q, 16'd0} : hdr_q;
+  assign raw_hdr_o       = state_q == StEmpty ? {conn_q, 16'd0, 1'b1} : hdr_q;
   always_comb begin
     empty      = '0;
     empty.last = 1'b1;

@@ -104,6 +104,7 @@ module llp_if_rx #(
   assign raw_hdr_valid_o   = look && order_ready && to == ToRaw;
   assign raw_hdr_o.connection = front.connection;
   assign raw_hdr_o.length  = front.length[15:0];
+  assign raw_hdr_o.ended   = 1'b0;
   assign offered           = look && order_ready;
   assign taken             = offered && (to == ToFpdu ? fpdu_hdr_ready_i : to == ToRaw ? raw_hdr_ready_i : 1'b1);
   assign front_pop         = taken;

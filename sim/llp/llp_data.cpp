@@ -189,8 +189,7 @@ void Llp::take_fin(uint16_t n) {
 void Llp::give(uint16_t n, uint32_t length) {
   Conn* c = find(n);
   if (c == nullptr || c->is_rdma || c->aborted) return;
-  length = std::min(length, c->waiting_bytes);
-  if (length == 0) return;
+  length = std::min(length, c->waiting_bytes);  // an event may have crossed an earlier order
   Payload out = Payload::make(length);
   uint32_t at = 0;
   while (at < length) {

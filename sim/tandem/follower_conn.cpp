@@ -68,7 +68,7 @@ void Steps::llp_event_taken(const spec::LlpRuleCommit& c) {
   const bool ends = e.kind == spec::LlpEvt::kClosed || e.kind == spec::LlpEvt::kReset || e.kind == spec::LlpEvt::kFailed;
   if (ends && give_ == e.connection) {  // it gives nothing more: admin hears so
     give_.reset();
-    admin_.raw_rx({.connection = e.connection, .data = {}});
+    admin_.raw_rx({.connection = e.connection, .data = {}, .ended = true});
   }
 }
 

@@ -54,7 +54,9 @@ struct ModelAdmin : ModelDut {
   bool step() override {
     if (!raw_rx_hdr.empty() && !raw_rx.empty()) {
       const auto hdr = raw_rx_hdr.pop();
-      admin_->raw_rx({.connection = hdr.connection, .data = Payload::copy_of(raw_rx.pop().bytes)});
+      admin_->raw_rx({.connection = hdr.connection,
+                      .data = Payload::copy_of(raw_rx.pop().bytes),
+                      .ended = hdr.ended != 0});
       return true;
     }
     if (!admin_rd_hdr.empty() && !admin_rd.empty()) {

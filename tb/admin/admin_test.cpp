@@ -13,6 +13,7 @@ class AdminTest : public AdminWorld<D> {};
 TYPED_TEST_SUITE(AdminTest, Duts);
 
 using spec::AdminConnArgs;
+using spec::AdminGiveResult;
 using spec::AdminModifyArgs;
 using spec::AdminMrArgs;
 using spec::AdminQpArgs;
@@ -653,6 +654,7 @@ TYPED_TEST(AdminTest, StreamingBytes) {
       this->mem[address - 1] = 0xa5, this->mem[address + length] = 0x5a;
       const auto rsp = this->expect(Status::kOk, Op::kConnGive, 3, args);
       EXPECT_EQ(rsp.status, Status::kOk);
+      EXPECT_EQ(rsp.result, packed_result(AdminGiveResult{.length = length}));
       EXPECT_EQ(this->mem.get(address, length), bytes);
       EXPECT_EQ(this->mem[address - 1], 0xa5);
       EXPECT_EQ(this->mem[address + length], 0x5a);
@@ -665,13 +667,26 @@ TYPED_TEST(AdminTest, StreamingBytes) {
     for (unsigned i = 0; i < 3; i++) {
       this->waiting.clear();
       const AdminConnArgs args{.address = 0xb'0000'0000, .length = u16(20 + i)};
+      this->give_ends = true;
       const auto rsp = this->expect(Status::kBadState, Op::kConnGive, 3, args);
+      this->give_ends = false;
       EXPECT_EQ(rsp.result, (std::array<uint8_t, 16>{}));
       EXPECT_EQ(this->order.size(), 2U) << "the command and the answer alone";
       this->waiting = this->rng.bytes(args.length);
       const auto bytes = this->waiting;
       this->expect(Status::kOk, Op::kConnGive, 3, args);
       EXPECT_EQ(this->mem.get(args.address, args.length), bytes);
+    }
+    // The LLP has fewer bytes than it told, or none any more: the answer says how many came.
+    for (const uint16_t came : {u16(100), u16(64), u16(1), u16(0)}) {
+      const AdminConnArgs args{.address = 0xb'0000'0020, .length = 130};
+      this->waiting = this->rng.bytes(came);
+      const auto bytes = this->waiting;
+      this->mem[args.address + came] = 0x5a;
+      const auto rsp = this->expect(Status::kOk, Op::kConnGive, 3, args);
+      EXPECT_EQ(rsp.result, packed_result(AdminGiveResult{.length = came}));
+      EXPECT_EQ(this->mem.get(args.address, came), bytes);
+      EXPECT_EQ(this->mem[args.address + came], 0x5a);
     }
     this->must(Op::kNop, 0);
     EXPECT_FALSE(this->dut.fatal());

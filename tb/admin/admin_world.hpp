@@ -32,6 +32,13 @@ Args packed(const A& a) {
   return out;
 }
 
+template <class R>
+std::array<uint8_t, 16> packed_result(const R& r) {
+  std::array<uint8_t, 16> out{};
+  r.pack(out);
+  return out;
+}
+
 class HostMemory {
  public:
   uint8_t& operator[](uint64_t at) { return bytes_[at]; }
@@ -89,6 +96,7 @@ class AdminWorld : public testing::Test {
   std::map<uint32_t, spec::QpState> qp_state;
   std::map<uint32_t, std::pair<uint32_t, uint16_t>> regions;  // STag: slot, PD
   Bytes waiting;                                              // what conn_give finds
+  bool give_ends = false;                                     // its connection ends first
   std::optional<spec::CmdRsp> last_answer;
 
   void start(Pace pace, unsigned log = 3) {
@@ -149,7 +157,8 @@ class AdminWorld : public testing::Test {
         break;
       }
       case Op::kConnGive:
-        dut.raw_rx_hdr.put({.connection = u16(c.object), .length = u16(waiting.size())});
+        dut.raw_rx_hdr.put(
+            {.connection = u16(c.object), .length = u16(waiting.size()), .ended = give_ends});
         dut.raw_rx.put_packet(waiting);
         break;
       default:

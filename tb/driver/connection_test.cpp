@@ -62,6 +62,40 @@ TEST_F(Connect, ReplyMayComeInPieces) {
   EXPECT_BYTES(must(connect(qp, kPeer, quick())).private_data(), "99");
 }
 
+// The number that waits may be out of date: conn_give then brings fewer bytes, or none.
+TEST_F(Connect, ReplyMayBeShorterThanTold) {
+  for (const size_t first : {size_t{54}, size_t{30}, size_t{0}}) {  // characters of the frame
+    Qp qp = make_qp();
+    const std::string whole = kRep + "50 02 00 05 00 08 00 08 99";
+    dev.on_wait = [&, step = 0]() mutable {
+      if (dev.conns.empty()) return;
+      auto& c = dev.conns.begin()->second;
+      if (c.info.state == spec::ConnState::kConnecting)
+        return dev.set_state(c.info.connection, spec::ConnState::kEstablished);
+      if (c.out.size() < 20 || step > 1) return;
+      if (step == 0) c.told_twice = 20;
+      dev.stream(c.info.connection,
+                 step++ == 0 ? hex(whole.substr(0, first)) : hex(whole.substr(first)));
+    };
+    auto c = must(connect(qp, kPeer, quick()));
+    EXPECT_BYTES(c.private_data(), "99") << first;
+    ASSERT_TRUE(qp.destroy());
+  }
+}
+
+// The right number has come between the question and conn_give, which is refused then.
+TEST_F(Connect, FewerBytesMayWaitByNow) {
+  Qp qp = make_qp();
+  dev.refuse[spec::AdminOpcode::kConnGive] = spec::AdminStatus::kBadArgument;
+  answer_with({kRep + "50 02 00 05 00 08 00 08", "99"});
+  const auto wait = dev.on_wait;
+  dev.on_wait = [this, wait] {
+    wait();
+    if (!dev.conns.empty() && dev.conns.begin()->second.in.size() >= 29) dev.refuse.clear();
+  };
+  EXPECT_BYTES(must(connect(qp, kPeer, quick())).private_data(), "99");
+}
+
 TEST_F(Connect, Revision1HasNoNegotiation) {
   Qp qp = make_qp();
   answer_with({kRep + "40 01 00 00"});

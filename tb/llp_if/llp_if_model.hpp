@@ -89,7 +89,7 @@ struct ModelLlpIf : PacedDut {
     }
     void raw_tx_possible() override {}  // step() asks each time
     void give_ended(uint16_t connection) override {
-      d.raw_rx_hdr.push({.connection = connection, .length = 0});
+      d.raw_rx_hdr.push({.connection = connection, .length = 0, .ended = 1});
       d.raw_rx.push({});
     }
     ModelLlpIf& d;

@@ -276,7 +276,7 @@ TYPED_TEST(LlpIfTest, AGiveEndsWithItsConnection) {
       EXPECT_EQ(dut.req.take(), (spec::LlpCtlReq{.op = LlpOp::kGive, .connection = conn, .length = 20}));
     };
     const auto expect_empty = [&](uint16_t conn) {
-      EXPECT_EQ(dut.raw_rx_hdr.take(), (spec::RawRxHdr{.connection = conn, .length = 0}));
+      EXPECT_EQ(dut.raw_rx_hdr.take(), (spec::RawRxHdr{.connection = conn, .length = 0, .ended = 1}));
       EXPECT_EQ(dut.raw_rx.take_packet(), tb::Packet{});
     };
     const Bytes bytes = this->rng.bytes(20);
@@ -342,12 +342,15 @@ TYPED_TEST(LlpIfTest, AGiveEndsWithItsConnection) {
       this->expect_req(LlpOp::kReleased, 8);
       this->open(8);
     }
-    // and the next one finds its own
-    this->event(LlpEvt::kWaiting, 8, 20);
-    give(8);
-    this->put_record(8, bytes, true);
-    EXPECT_EQ(dut.raw_rx_hdr.take(), (spec::RawRxHdr{.connection = 8, .length = 20}));
-    EXPECT_EQ(dut.raw_rx.take_packet().bytes, bytes);
+    // and the next one finds its own, also if the LLP has fewer bytes than it told, or none: no end
+    for (size_t came : {20U, 7U, 0U, 20U}) {
+      this->event(LlpEvt::kWaiting, 8, 20);
+      give(8);
+      const Bytes some(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(came));
+      this->put_record(8, some, true);
+      EXPECT_EQ(dut.raw_rx_hdr.take(), (spec::RawRxHdr{.connection = 8, .length = static_cast<uint16_t>(came)}));
+      EXPECT_EQ(dut.raw_rx.take_packet().bytes, some);
+    }
     this->expect_quiet();
   });
 }

@@ -99,8 +99,10 @@ void Side::llp_ctl(const spec::LlpCtlReq& req) {
     case LlpOp::kGive: {
       if (keep_given) break;
       LlpEnd& e = ends[n];
-      Bytes given(e.stream.begin(), e.stream.begin() + req.length);
-      e.stream.erase(e.stream.begin(), e.stream.begin() + req.length);
+      const auto end =
+          e.stream.begin() + std::min<std::ptrdiff_t>(req.length, std::ssize(e.stream));
+      const Bytes given(e.stream.begin(), end);
+      e.stream.erase(e.stream.begin(), end);
       rnic_->llp_rx({.connection = n, .is_stream = true, .data = rnic::Payload::copy_of(given)});
       break;
     }

@@ -192,6 +192,21 @@ TEST_F(ConnTest, AGiveEndsWithItsConnection) {
   EXPECT_EQ(b.a.command(AdminOpcode::kConnRelease, ca).status, AdminStatus::kOk);
 }
 
+// An event that crossed an earlier order tells of bytes that were given already: the command says
+// how many came.
+TEST_F(ConnTest, AGiveSaysHowManyBytesCame) {
+  send(b.b, cb);
+  for (const uint16_t came : {uint16_t{20}, uint16_t{0}}) {
+    b.a.device().llp_event({.kind = spec::LlpEvt::kWaiting, .connection = ca, .length = 30});
+    b.clock.settle(100);
+    const auto rsp =
+        b.a.command(AdminOpcode::kConnGive, ca, spec::AdminConnArgs{.address = at, .length = 30});
+    EXPECT_EQ(rsp.status, AdminStatus::kOk);
+    EXPECT_EQ(spec::AdminGiveResult::unpack(rsp.result).length, came);
+  }
+  EXPECT_EQ(b.a.device().waiting_for(), "");
+}
+
 TEST_F(ConnTest, ASecondCloseIsRefused) {
   b.a.peer_closes(ca);
   b.clock.settle(500);

@@ -159,6 +159,23 @@ TEST_F(LlpTest, StreamingBytesWaitUntilGiven) {
   EXPECT_EQ(dev[1]->events.back().item.length, 1);
 }
 
+// The device may ask for more than waits, since an event crossed its order: it is answered all the
+// same.
+TEST_F(LlpTest, EachGiveIsAnswered) {
+  build();
+  open();
+  tx(0, {1, 2, 3}, true);
+  run_ns(1000);
+  ctl(1, LlpOp::kGive, 0, 5);
+  ctl(1, LlpOp::kGive, 0, 2);
+  run_ns(1);
+  ASSERT_EQ(dev[1]->records.size(), 2u);
+  EXPECT_EQ(bytes_of(dev[1]->records[0].item), (std::vector<uint8_t>{1, 2, 3}));
+  EXPECT_TRUE(dev[1]->records[1].item.is_stream);
+  EXPECT_EQ(dev[1]->records[1].item.data.size(), 0u);
+  EXPECT_EQ(dev[1]->events.back().item.length, 0);
+}
+
 TEST_F(LlpTest, RdmaModeBeginsWithTheNextByte) {
   build();
   open();

@@ -66,6 +66,7 @@ class PciDeviceFake : public PciDevice {
   struct Conn {
     spec::AdminConnResult info{};
     std::deque<uint8_t> in{};    // streaming bytes that wait
+    size_t told_twice = 0;       // conn_query says so many more: they were given already
     std::vector<uint8_t> out{};  // streaming bytes that were sent
   };
 

@@ -166,21 +166,23 @@ inline spec::AdminRsp PciDeviceFake::answer(const spec::AdminCmd& cmd) {
     }
     case Op::kConnQuery:
       if (Conn* c = conn()) {
-        c->info.waiting = static_cast<uint16_t>(c->in.size());
+        c->info.waiting = static_cast<uint16_t>(c->in.size() + c->told_twice);
         c->info.pack(rsp.result);
       }
       break;
     case Op::kConnGive:
       if (Conn* c = conn()) {
         const auto a = args_of<spec::AdminConnArgs>(cmd);
-        if (c->in.size() < a.length) {
+        if (c->in.size() + std::exchange(c->told_twice, 0) < a.length) {
           rsp.status = St::kBadArgument;
           break;
         }
-        for (uint32_t i = 0; i < a.length; i++) {
+        const size_t count = std::min<size_t>(a.length, c->in.size());
+        for (size_t i = 0; i < count; i++) {
           *at(a.address + i) = c->in.front();
           c->in.pop_front();
         }
+        spec::AdminGiveResult{.length = static_cast<uint16_t>(count)}.pack(rsp.result);
       }
       break;
     case Op::kConnSend:
