@@ -142,6 +142,9 @@ TEST_F(SpecgenTest, RefusesValues) {
   refused("value: 0x1234", "value: many", "must be a number");
   refused("default: 16", "default: 65", "outside min to max");
   refused("minimum: 2", "minimum: 0", "outside min to max");
+  refused("default: 16", "default: 17", "'num_things': default 17 is no power of two");
+  refused("minimum: 2", "minimum: 3", "'num_things': minimum 3 is no power of two");
+  refused("power_of_two: true", "power_of_two: 1", "must be true or false");
   refused("access: ro", "access: r", "access must be");
   refused("reset: 1", "reset: 0x100000000", "reset does not fit");
   refused("code: 2", "code: 256", "code 8");
@@ -239,6 +242,32 @@ TEST(Commits, AreInTheRtl) {
         << "no tap there";
   }
   EXPECT_GE(found, 19);
+}
+
+/// The description itself: tables that units index with the low bits of a number.
+TEST_F(SpecgenTest, RefusesSizesThatUnitsCannotIndex) {
+  const auto sizes = read_file("docs/spec/sizes.yaml");
+  const auto with = [&](const std::string& from, const std::string& to) {
+    auto text = sizes;
+    const auto at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    std::ofstream(dir_ / "spec" / "sizes.yaml") << text.replace(at, from.size(), to);
+    return print();
+  };
+  write("enums:\n");
+  EXPECT_EQ(with("# ", "# ").status, 0);
+  for (const std::string name : {"num_qps", "num_cqs", "num_conns"}) {
+    const auto got = with("  " + name + ": {default: ", "  " + name + ": {default: 1");
+    EXPECT_EQ(got.status, 2);
+    EXPECT_THAT(got.text, testing::HasSubstr("sizes.yaml:"));
+    EXPECT_THAT(got.text, testing::HasSubstr("'" + name + "': default 1"));
+    EXPECT_THAT(got.text, testing::HasSubstr("is no power of two"));
+  }
+  for (const std::string name : {"num_qps: {default: 1024", "num_conns: {default: 2048"}) {
+    const auto got = with(name, name.substr(0, name.find(' ')) + " {default: 65536");
+    EXPECT_EQ(got.status, 2);
+    EXPECT_THAT(got.text, testing::HasSubstr("default is outside min to max"));
+  }
 }
 
 /// Streams between units are wires of the top, those of the boundary its ports.

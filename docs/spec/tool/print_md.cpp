@@ -122,8 +122,9 @@ std::string md_sizes(const Spec& spec) {
       "\n## Sizes\n\n| Name | Default build | Minimum build | Range | Unit | Meaning | Source "
       "|\n|---|---|---|---|---|---|---|\n";
   for (const auto& s : spec.sizes)
-    out += fmt::format("| `{}` | {} | {} | {} to {} | {} | {} | {} |\n", s.name, s.value, s.minimum,
-                       s.min, s.max, cell(s.measure), cell(s.doc), cell(s.ref));
+    out += fmt::format("| `{}` | {} | {} | {} to {}{} | {} | {} | {} |\n", s.name, s.value,
+                       s.minimum, s.min, s.max, s.power_of_two ? ", a power of two" : "",
+                       cell(s.measure), cell(s.doc), cell(s.ref));
   return out;
 }
 

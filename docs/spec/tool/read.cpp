@@ -265,6 +265,7 @@ class Reader {
     out.minimum = m.number("minimum");
     out.min = m.number("min");
     out.max = m.number("max");
+    out.power_of_two = m.flag("power_of_two");
     out.measure = m.text("unit");
     spec_.sizes.push_back(std::move(out));
   }

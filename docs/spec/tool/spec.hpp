@@ -102,7 +102,8 @@ struct Cause : Entity {
 
 struct Size : Entity {
   uint64_t value = 0, minimum = 0, min = 0, max = 0;
-  std::string measure;  // its unit in words
+  bool power_of_two = false;  // units index by the low bits of a number
+  std::string measure;        // its unit in words
 };
 
 struct Constant : Entity {
