@@ -151,7 +151,8 @@ class HostIf {
     std::optional<WriteTlp> next(Writer w);
     /// It has left: place_done, retirements.
     void accepted(Writer w);
-    std::optional<spec::CqWr> pending_interrupt();  // of a vector that is no longer masked
+    std::optional<spec::CqWr> pending_interrupt();  // of a vector that is no longer masked;
+                                                    // pending until it leaves
 
    private:
     friend class HostIf;
@@ -159,11 +160,13 @@ class HostIf {
       bool busy = false;
       Purpose purpose{};
       uint16_t qpn = 0;
+      uint8_t vector = 0;
       uint64_t address = 0;
       uint32_t offset = 0, extent = 0, extent_offset = 0;
       ExtentList extents;
       rnic::Payload data;
     };
+    void read_row(Job& j);
     bool masked(uint32_t vector) const;
     HostIf& h_;
     std::array<Job, kWriters> job_;

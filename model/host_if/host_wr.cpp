@@ -1,5 +1,5 @@
-// Writes: one posted queue; packets cut at extents, 4 KiB and MPS. MSI-X messages are writes like
-// others.
+// Writes: one posted queue; packets cut at extents, 4 KiB and MPS. An MSI-X message is a write like
+// others, whose row of the table is read when it leaves.
 #include <algorithm>
 
 #include "base/bytes.hpp"
@@ -30,10 +30,14 @@ void HostIf::Wr::put(const spec::CqWr& w) {
          .data = rnic::Payload::copy_of(std::span(w.data).first(w.length))};
     return;
   }
-  j = {.busy = true, .purpose = Purpose::kMsix, .extents = {}, .data = {}};
-  if (w.vector >= h_.msix_.size()) return;
-  Vector& v = h_.msix_[w.vector];
-  v.pending = masked(w.vector);
+  j = {.busy = true, .purpose = Purpose::kMsix, .vector = w.vector, .extents = {}, .data = {}};
+}
+
+/// Masked: nothing leaves, and the vector's pending bit stands until it is sent.
+void HostIf::Wr::read_row(Job& j) {
+  if (j.vector >= h_.msix_.size()) return;
+  Vector& v = h_.msix_[j.vector];
+  v.pending = masked(j.vector);
   if (v.pending) return;
   j.address = v.address;
   j.data = rnic::Payload::make(4);
@@ -51,6 +55,7 @@ void HostIf::Wr::put(const spec::AdminWr& w) {
 
 std::optional<WriteTlp> HostIf::Wr::next(Writer w) {
   Job& j = job_[static_cast<size_t>(w)];
+  if (j.purpose == Purpose::kMsix) read_row(j);
   if (!h_.dma_enabled() || j.data.empty()) {
     j.offset = j.data.size();
     return std::nullopt;
@@ -98,7 +103,6 @@ bool HostIf::Wr::masked(uint32_t vector) const {
 std::optional<spec::CqWr> HostIf::Wr::pending_interrupt() {
   for (uint32_t i = 0; i < h_.msix_.size(); ++i) {
     if (!h_.msix_[i].pending || masked(i)) continue;
-    h_.msix_[i].pending = false;
     return spec::CqWr{.is_msix = 1, .vector = static_cast<uint8_t>(i), .data = {}};
   }
   return std::nullopt;

@@ -196,7 +196,10 @@ module host_if (
   );
 
   // Writes.
-  logic              small_valid, small_ready, small_drop, small_counts;
+  logic              small_valid, small_ready, small_counts, msix_drop, msix_left, msix_own;
+  logic [7:0]        msix_vector;
+  logic [63:0]       msix_address;
+  logic [31:0]       msix_data;
   iwarp_pkg::cq_wr_t posted;
   logic [31:0]       placed;
   logic [2:0]        wr_client;
@@ -205,8 +208,9 @@ module host_if (
     .clk_i, .rst_ni, .ready_o(msix_ready), .enable_i(pcie_cfg_i.msix_enable), .mask_i(pcie_cfg_i.msix_mask),
     .row_i(row), .we_i(row_we), .wdata_i(row_wdata), .rdata_o(row_rdata), .pending_o(pending),
     .cq_wr_valid_i, .cq_wr_ready_o, .cq_wr_i,
-    .small_valid_o(small_valid), .small_ready_i(small_ready), .small_o(posted), .small_drop_o(small_drop),
-    .small_counts_o(small_counts)
+    .small_valid_o(small_valid), .small_ready_i(small_ready), .small_o(posted), .small_counts_o(small_counts),
+    .leave_vector_i(msix_vector), .leave_address_o(msix_address), .leave_data_o(msix_data), .leave_drop_o(msix_drop),
+    .left_i(msix_left), .left_own_i(msix_own)
   );
 
   host_if_wr u_wr (
@@ -214,8 +218,9 @@ module host_if (
     .place_hdr_valid_i, .place_hdr_ready_o, .place_hdr_i,
     .place_extent_valid_i, .place_extent_ready_o, .place_extent_i,
     .place_valid_i, .place_ready_o, .place_i, .place_done_valid_o, .place_done_ready_i, .place_done_o,
-    .small_valid_i(small_valid), .small_ready_o(small_ready), .small_i(posted), .small_drop_i(small_drop),
-    .small_counts_i(small_counts),
+    .small_valid_i(small_valid), .small_ready_o(small_ready), .small_i(posted), .small_counts_i(small_counts),
+    .msix_vector_o(msix_vector), .msix_address_i(msix_address), .msix_data_i(msix_data), .msix_drop_i(msix_drop),
+    .msix_left_o(msix_left), .msix_own_o(msix_own),
     .admin_wr_valid_i, .admin_wr_ready_o, .admin_wr_i, .wr_retired_valid_o, .wr_retired_ready_i, .wr_retired_o,
     .dma_wr_valid_o, .dma_wr_ready_i, .dma_wr_o, .dma_wr_client_o(wr_client), .placed_o(placed), .left_o(left)
   );

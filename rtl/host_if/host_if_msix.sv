@@ -1,14 +1,15 @@
 // host_if_msix: the MSI-X table, its pending bits, and the messages.
 //
-//   cq_wr --> FIFO --> entry: data as it is; message: address and data of the table --+
-//                     masked: goes on as a drop, and when it leaves: pending[v] := 1  +--> round robin --> small writes
-//   pending & unmasked --> first --> entry --> message, pending[v] := 0 --------------+
+//   cq_wr --> FIFO --> data as it is, or a message: its vector ---+
+//   pending & unmasked & not asked for --> first --> its vector --+--> round robin --> small writes
+//   a message leaves (host_if_wr): unmasked: address and data of its row; masked: nothing, pending[v] := 1
 //
-// Masked is: the vector's mask, the function's mask, or MSI-X not enabled. cq_wr keeps its order, masked ones too, so
-// that what has left can be counted; the pending bit is set when the drop leaves, so its message stays behind the event
-// entry that it announces. A vector that does not exist is dropped. The table is cleared after reset
-// (NumVectors cycles), masks are set. Latency 3 cycles, a write a cycle. May wait for host_if_wr alone. BAR accesses
-// take effect at once; a row is read in the same cycle.
+// Masked is: the vector's mask, the function's mask, or MSI-X not enabled. The row is read when the message is the next on
+// dma_wr, so what BAR and settings say until then counts; from then on it has been handed to PCIe. cq_wr keeps its order,
+// masked ones too, so that what has left can be counted and a message stays behind the event entry that it announces. The
+// message of a vector that was pending takes the bit along only if it is sent; one at a time is on its way (asked). A
+// vector that does not exist is dropped. The table is cleared after reset (NumVectors cycles), masks are set. Latency 3
+// cycles, a write a cycle. May wait for host_if_wr alone. BAR accesses take effect at once; a row is read in the same cycle.
 `include "rnic_assert.svh"
 
 module host_if_msix (
@@ -31,8 +32,14 @@ module host_if_msix (
   output logic              small_valid_o,
   input  logic              small_ready_i,
   output iwarp_pkg::cq_wr_t small_o,
-  output logic              small_drop_o,
-  output logic              small_counts_o
+  output logic              small_counts_o,     // it is a cq_wr item
+  // from and to host_if_wr: the message that is the next to leave
+  input  logic [7:0]        leave_vector_i,
+  output logic [63:0]       leave_address_o,
+  output logic [31:0]       leave_data_o,
+  output logic              leave_drop_o,
+  input  logic              left_i,
+  input  logic              left_own_i          // it was pending
 );
   localparam int unsigned N      = rnic_pkg::NumVectors;
   localparam int unsigned IndexW = N > 1 ? $clog2(N) : 1;
@@ -44,7 +51,7 @@ module host_if_msix (
   logic [31:0]       low [N];
   logic [31:0]       high [N];
   logic [31:0]       data [N];
-  logic [N-1:0]      mask_q, pending_q, set, clear, armed;
+  logic [N-1:0]      mask_q, pending_q, asked_q, set, clear, armed, ask, answer;
   logic              clear_busy, row_exists;
   logic [IndexW-1:0] clear_addr, row, waddr;
   logic [3:0]        we;
@@ -69,10 +76,9 @@ module host_if_msix (
     if (row_exists) rdata_o = {31'd0, mask_q[row], data[row], high[row], low[row]};
   end
 
-  // cq_wr: the decision is made on entry to u_items.
-  logic              cq_valid, cq_ready, exists, masked;
+  // cq_wr
+  logic              cq_valid, cq_ready;
   iwarp_pkg::cq_wr_t cq, item;
-  logic [IndexW-1:0] vector;
   logic [FifoW-1:0]  unused_cq;
   logic [1:0]        unused_items, unused_messages;
   logic              unused_bits;
@@ -81,17 +87,13 @@ module host_if_msix (
     .clk_i, .rst_ni, .valid_i(cq_wr_valid_i), .ready_o(cq_wr_ready_o), .data_i(cq_wr_i),
     .valid_o(cq_valid), .ready_i(cq_ready), .data_o(cq), .count_o(unused_cq)
   );
-  assign vector = cq.vector[IndexW-1:0];
-  assign exists = 32'(cq.vector) < N;
-  assign masked = mask_q[vector] || mask_i || !enable_i;
-  assign unused_bits = ^{wdata_i[127:97], item.is_msix};
+  assign unused_bits = ^wdata_i[127:97];
 
   always_comb begin
     item = cq;
     if (cq.is_msix) begin
-      item.address = {high[vector], low[vector]};
+      item.address = '0;
       item.length  = 7'd4;
-      item.data    = {224'd0, data[vector]};
     end
   end
 
@@ -100,21 +102,35 @@ module host_if_msix (
   logic [IndexW-1:0] index;
   logic [N-1:0]      onehot;
   iwarp_pkg::cq_wr_t message, message_out, item_out;
-  logic              item_valid, item_drop, item_ready, message_take;
+  logic              item_valid, item_ready, message_take;
 
-  assign armed = enable_i && !mask_i ? pending_q & ~mask_q : '0;
+  assign armed = enable_i && !mask_i ? pending_q & ~mask_q & ~asked_q : '0;
   first_one #(.N(N)) u_first (.request_i(armed), .any_o(some), .onehot_o(onehot), .index_o(index));
 
   always_comb begin
     message         = '0;
     message.is_msix = 1'b1;
     message.vector  = 8'(index);
-    message.address = {high[index], low[index]};
     message.length  = 7'd4;
-    message.data    = {224'd0, data[index]};
+  end
+
+  // The row of the message that leaves.
+  logic [IndexW-1:0] leave;
+  logic              exists, masked;
+
+  assign leave           = leave_vector_i[IndexW-1:0];
+  assign exists          = 32'(leave_vector_i) < N;
+  assign masked          = mask_q[leave] || mask_i || !enable_i;
+  assign leave_address_o = {high[leave], low[leave]};
+  assign leave_data_o    = data[leave];
+  assign leave_drop_o    = !exists || masked;
+
+  always_comb begin
     for (int unsigned i = 0; i < N; i++) begin
-      set[i]   = item_valid && item_ready && item_drop && item_out.vector == 8'(i);
-      clear[i] = some && message_ready && onehot[i];
+      set[i]    = left_i && masked && leave_vector_i == 8'(i);
+      clear[i]  = left_i && left_own_i && !masked && leave_vector_i == 8'(i);
+      answer[i] = left_i && left_own_i && leave_vector_i == 8'(i);
+      ask[i]    = some && message_ready && onehot[i];
     end
   end
 
@@ -122,31 +138,33 @@ module host_if_msix (
     if (!rst_ni) begin
       mask_q    <= '1;
       pending_q <= '0;
+      asked_q   <= '0;
     end else begin
       pending_q <= (pending_q & ~clear) | set;
+      asked_q   <= (asked_q & ~answer) | ask;
       for (int unsigned i = 0; i < N; i++) begin
         if (we[3] && row == IndexW'(i)) mask_q[i] <= wdata_i[96];
       end
     end
   end
 
-  stream_fifo #(.Width(ItemW + 1), .Depth(2)) u_items (
-    .clk_i, .rst_ni, .valid_i(cq_valid), .ready_o(cq_ready), .data_i({item, cq.is_msix && (masked || !exists)}),
-    .valid_o(item_valid), .ready_i(item_ready), .data_o({item_out, item_drop}), .count_o(unused_items)
+  stream_fifo #(.Width(ItemW), .Depth(2)) u_items (
+    .clk_i, .rst_ni, .valid_i(cq_valid), .ready_o(cq_ready), .data_i(item),
+    .valid_o(item_valid), .ready_i(item_ready), .data_o(item_out), .count_o(unused_items)
   );
   stream_fifo #(.Width(ItemW), .Depth(2)) u_messages (
     .clk_i, .rst_ni, .valid_i(some), .ready_o(message_ready), .data_i(message),
     .valid_o(message_valid), .ready_i(message_take), .data_o(message_out), .count_o(unused_messages)
   );
-  stream_arb #(.Width(ItemW + 2), .N(2)) u_arb (
+  stream_arb #(.Width(ItemW + 1), .N(2)) u_arb (
     .clk_i, .rst_ni, .valid_i({message_valid, item_valid}), .ready_o({message_take, item_ready}),
-    .data_i({message_out, 1'b0, 1'b0, item_out, item_drop, 1'b1}),
-    .valid_o(two_valid), .ready_i(small_ready_i), .data_o({small_o, small_drop_o, small_counts_o}),
+    .data_i({message_out, 1'b0, item_out, 1'b1}),
+    .valid_o(two_valid), .ready_i(small_ready_i), .data_o({small_o, small_counts_o}),
     .index_o(unused_index)
   );
   logic unused_index;
   assign small_valid_o = two_valid;
 
   `RNIC_ASSERT(ItemLength_A, !(cq_valid && !cq.is_msix) || (cq.length != '0 && cq.length <= 7'd32))
-  `RNIC_STREAM_STABLE(SmallStable_A, small_valid_o, small_ready_i, {small_o, small_drop_o, small_counts_o})
+  `RNIC_STREAM_STABLE(SmallStable_A, small_valid_o, small_ready_i, {small_o, small_counts_o})
 endmodule

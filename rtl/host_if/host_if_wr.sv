@@ -4,10 +4,11 @@
 //   small (cq, MSI-X) ----------> fork -+--> [ packet_arb ] --> [ host_if_cut: 4 KiB, MPS ] --> [ chunks ] --+
 //   admin_wr -----------> FIFO -> fork -+                                                                    v
 //   place, data of the other two ---------------------------------------------------------> [ host_if_realign ]
-//                                          dma_wr <-- [ stream_reg ] <-- drop (bus master off, masked MSI-X) <--+
+//                  dma_wr <-- [ stream_reg ] <-- row of an MSI-X message, or drop (masked; bus master off) <----+
 //
 // Round robin, packet by packet: packets do not interleave. What is dropped passes through all the same and counts as
-// done. When a beat is accepted on dma_wr: last of an extent -> wr_retired, last of a place packet -> place_done. Both are
+// done. An MSI-X message is a vector until nothing is before it on dma_wr: then host_if_msix says its address and data, or
+// that it is masked, so that nothing but PCIe itself stands between its row and its leaving. When a beat is accepted on dma_wr: last of an extent -> wr_retired, last of a place packet -> place_done. Both are
 // counters, so that dma_wr waits for PCIe alone and never for ddp or tpt. Latency 7 cycles from the later of extent
 // and beat to dma_wr. Throughput 64 bytes a cycle; a small packet a cycle. May wait for PCIe, and for the beats of a
 // place packet whose extents have come.
@@ -31,12 +32,18 @@ module host_if_wr (
   output logic                       place_done_valid_o,
   input  logic                       place_done_ready_i,
   output iwarp_pkg::place_done_t     place_done_o,
-  // from host_if_msix: drop: nothing is sent. counts: it is a cq_wr item
+  // from host_if_msix: counts: it is a cq_wr item
   input  logic                       small_valid_i,
   output logic                       small_ready_o,
   input  iwarp_pkg::cq_wr_t          small_i,
-  input  logic                       small_drop_i,
   input  logic                       small_counts_i,
+  // to and from host_if_msix: the message that is the next to leave
+  output logic [7:0]                 msix_vector_o,
+  input  logic [63:0]                msix_address_i,
+  input  logic [31:0]                msix_data_i,
+  input  logic                       msix_drop_i,
+  output logic                       msix_left_o,
+  output logic                       msix_own_o,
   // from admin
   input  logic                       admin_wr_valid_i,
   output logic                       admin_wr_ready_o,
@@ -97,11 +104,11 @@ module host_if_wr (
   );
   assign pkt_valid[0] = ext_valid && hdr_valid;
   assign ext_ready    = pkt_ready[0] && hdr_valid;
-  assign unused_beat  = ^{place_beat.last, place_beat.error, place_beat.keep, ext.result, small_i.vector, hdr_length};
+  assign unused_beat  = ^{place_beat.last, place_beat.error, place_beat.keep, ext.result, hdr_length};
 
   // Which packet next; its extents cut.
-  //   side: last of the packet, epoch, client of the tap, counts as the client's, drop
-  localparam int unsigned TagW   = 7;
+  //   side: last of the packet, epoch, client of the tap, counts as the client's, vector of an MSI-X message
+  localparam int unsigned TagW   = 14;
   localparam int unsigned PickW  = 64 + 17 + TagW;
   localparam int unsigned ChunkW = 64 + 13 + 1 + TagW + 2;
   logic             pick_valid, pick_ready, pick_last, cut_valid, cut_ready, cut_last, unused_cut_first;
@@ -116,9 +123,9 @@ module host_if_wr (
 
   packet_arb #(.Width(PickW), .N(3)) u_arb (
     .clk_i, .rst_ni, .valid_i(pkt_valid), .ready_o(pkt_ready), .last_i({1'b1, 1'b1, ext.last}),
-    .data_i({admin_item.address, 10'd0, admin_item.length, 1'b1, 1'b0, 3'd7, 1'b1, 1'b0,
-             small_i.address, 10'd0, small_i.length, 1'b1, 1'b0, small_code, small_counts_i, small_drop_i,
-             ext.address, ext.length, ext.last, ext.epoch, 3'd4, 1'b1, 1'b0}),
+    .data_i({admin_item.address, 10'd0, admin_item.length, 1'b1, 1'b0, 3'd7, 1'b1, 8'd0,
+             small_i.address, 10'd0, small_i.length, 1'b1, 1'b0, small_code, small_counts_i, small_i.vector,
+             ext.address, ext.length, ext.last, ext.epoch, 3'd4, 1'b1, 8'd0}),
     .valid_o(pick_valid), .ready_i(pick_ready), .last_o(pick_last), .data_o(pick), .index_o(pick_index)
   );
 
@@ -145,7 +152,7 @@ module host_if_wr (
 
   // Beats of TLPs.
   localparam int unsigned SideW = 64 + 13 + 1 + TagW + 2;
-  logic             tlp_valid, tlp_ready, tlp_first, tlp_last, off, off_q;
+  logic             tlp_valid, tlp_ready, tlp_first, tlp_last, off, off_q, is_message, go, tlp_ext, tlp_counts;
   logic [6:0]       tlp_keep;
   logic [511:0]     tlp_data;
   logic [SideW-1:0] tlp_side;
@@ -157,18 +164,29 @@ module host_if_wr (
     .chunk_side_i({chunk_address, chunk_length, chunk_last, chunk_tag, chunk_client}),
     .word_valid_i(word_valid), .word_ready_o(word_ready),
     .place_word_i(place_beat.data), .cq_word_i(small_i.data), .admin_word_i(admin_item.data),
-    .valid_o(tlp_valid), .ready_i(tlp_ready), .first_o(tlp_first), .last_o(tlp_last), .keep_o(tlp_keep),
+    .valid_o(tlp_valid), .ready_i(tlp_ready && go), .first_o(tlp_first), .last_o(tlp_last), .keep_o(tlp_keep),
     .data_o(tlp_data), .side_o(tlp_side)
   );
 
-  // A TLP that has begun is sent whole.
-  assign off = tlp_first ? !dma_on_i : off_q;
+  // A message takes its row when it will be on offer in the next cycle. A TLP that has begun is sent whole.
+  logic [63:0] tlp_address;
+  logic [12:0] tlp_length;
+  logic        tlp_pkt, tlp_epoch, out_valid;
+  logic [2:0]  tlp_code;
+  logic [1:0]  tlp_client;
+
+  assign {tlp_address, tlp_length, tlp_ext, tlp_pkt, tlp_epoch, tlp_code, tlp_counts, msix_vector_o, tlp_client} = tlp_side;
+  assign is_message  = tlp_code == 3'd6;
+  assign go          = !is_message || !out_valid;
+  assign off         = tlp_first ? !dma_on_i || (is_message && msix_drop_i) : off_q;
+  assign msix_left_o = tlp_valid && tlp_ready && go && is_message;
+  assign msix_own_o  = !tlp_counts;
   always_ff @(posedge clk_i) begin
-    if (tlp_valid && tlp_ready) off_q <= off;
+    if (tlp_valid && tlp_ready && go) off_q <= off;
   end
 
-  localparam int unsigned OutW = SideW + 1 + 7 + 1 + 512;
-  logic            out_valid, out_ready, out_off, out_last, out_ext, out_pkt, out_epoch, out_counts, out_drop, sent;
+  localparam int unsigned OutW = 64 + 13 + 7 + 2 + 1 + 7 + 1 + 512;
+  logic            out_ready, out_off, out_last, out_ext, out_pkt, out_epoch, out_counts, sent;
   logic [6:0]      out_keep;
   logic [511:0]    out_data;
   logic [63:0]     out_address;
@@ -176,14 +194,16 @@ module host_if_wr (
   logic [1:0]      out_client;
   stream_reg #(.Width(OutW)) u_out (
     .clk_i, .rst_ni,
-    .valid_i(tlp_valid), .ready_o(tlp_ready), .data_i({tlp_side, off, tlp_keep, tlp_last, tlp_data}),
+    .valid_i(tlp_valid && go), .ready_o(tlp_ready),
+    .data_i({is_message ? msix_address_i : tlp_address, tlp_length, tlp_ext, tlp_pkt, tlp_epoch, tlp_code, tlp_counts,
+             tlp_client, off, tlp_keep, tlp_last, tlp_data[511:32], is_message ? msix_data_i : tlp_data[31:0]}),
     .valid_o(out_valid), .ready_i(out_ready),
-    .data_o({out_address, out_length, out_ext, out_pkt, out_epoch, dma_wr_client_o, out_counts, out_drop, out_client,
+    .data_o({out_address, out_length, out_ext, out_pkt, out_epoch, dma_wr_client_o, out_counts, out_client,
              out_off, out_keep, out_last, out_data})
   );
 
-  assign dma_wr_valid_o = out_valid && !out_off && !out_drop;
-  assign out_ready      = dma_wr_ready_i || out_off || out_drop;
+  assign dma_wr_valid_o = out_valid && !out_off;
+  assign out_ready      = dma_wr_ready_i || out_off;
   assign dma_wr_o       = {out_address, out_length, 1'b0, 1'b0, out_last, out_keep, out_data};
 
   // What has left.
@@ -218,6 +238,7 @@ module host_if_wr (
     end
   end
 
+  `RNIC_ASSERT(MessageIsOneBeat_A, !msix_left_o || (tlp_first && tlp_last))
   `RNIC_ASSERT(LastAgrees_A, !(pick_valid && pick_index != 2'd0) || pick_last)
   `RNIC_STREAM_STABLE(WrStable_A, dma_wr_valid_o, dma_wr_ready_i, dma_wr_o)
   `RNIC_STREAM_STABLE(DoneStable_A, place_done_valid_o, place_done_ready_i, place_done_o)

@@ -84,5 +84,47 @@ TEST_F(HostIfModelTest, WatermarkOfLongAgo) {
   EXPECT_EQ(others.placed, static_cast<uint16_t>(2 * kMany));
 }
 
+// A message is what its row says when it leaves; a masked vector keeps its pending bit.
+TEST_F(HostIfModelTest, AMessageFollowsItsRow) {
+  const auto write = [&](uint32_t offset, uint64_t value, uint8_t bytes) {
+    host.bar.write(
+        {.is_write = true, .bar = 0, .bytes = bytes, .offset = offset, .value = value, .data = {}});
+  };
+  const auto pending = [&] { return host.bar.read(0, spec::kMsixPendingOffset, 8); };
+  const auto leaves_for = [&](uint64_t address) {
+    const auto tlp = host.wr.next(Writer::kCq);
+    host.wr.accepted(Writer::kCq);
+    return tlp && tlp->address == address && tlp->data.size() == 4;
+  };
+  const auto leaves_not = [&] {
+    const bool none = !host.wr.next(Writer::kCq);
+    host.wr.accepted(Writer::kCq);
+    return none;
+  };
+  write(spec::kMsixAddressOffset, 0x1000, 8);
+  write(spec::kMsixControlOffset, 0, 4);
+  host.wr.put(spec::CqWr{.is_msix = 1, .data = {}});
+  write(spec::kMsixAddressOffset, 0x2000, 8);
+  EXPECT_TRUE(leaves_for(0x2000));
+  host.wr.put(spec::CqWr{.is_msix = 1, .data = {}});
+  write(spec::kMsixControlOffset, 1, 4);
+  EXPECT_TRUE(leaves_not());
+  EXPECT_EQ(pending(), 1U);
+  write(spec::kMsixControlOffset, 0, 4);
+  const auto again = host.wr.pending_interrupt();
+  ASSERT_TRUE(again);
+  EXPECT_EQ(pending(), 1U) << "it has not left";
+  host.wr.put(*again);
+  host.set_pcie({.bus_master = 1, .msix_enable = 1, .msix_mask = 1, .mps = 1, .mrrs = 2});
+  EXPECT_TRUE(leaves_not());
+  EXPECT_EQ(pending(), 1U);
+  EXPECT_FALSE(host.wr.pending_interrupt());
+  host.set_pcie({.bus_master = 1, .msix_enable = 1, .mps = 1, .mrrs = 2});
+  host.wr.put(host.wr.pending_interrupt().value());
+  EXPECT_TRUE(leaves_for(0x2000));
+  EXPECT_EQ(pending(), 0U);
+  EXPECT_FALSE(host.wr.pending_interrupt());
+}
+
 }  // namespace
 }  // namespace rnic::tb

@@ -633,6 +633,51 @@ TYPED_TEST(HostIfTest, UnmaskedMessageStaysBehindItsEvent) {
   }
 }
 
+// A message that waits for PCIe, behind however many writes, is what its row says when it leaves; a masked vector keeps its
+// pending bit, also if its message had been on its way.
+TYPED_TEST(HostIfTest, AMessageFollowsItsRow) {
+  auto& d = this->dut;
+  const uint64_t s = TestFixture::kSmall;
+  const spec::PcieCfg on{.bus_master = 1, .msix_enable = 1, .mps = 1, .mrrs = 2};
+  enum Change { kRow, kMask, kFunctionMask, kDisable };
+  for (unsigned entries = 1; entries <= 14; entries++) {
+    for (bool was_pending : {false, true}) {
+      for (Change change : {kRow, kMask, kFunctionMask, kDisable}) {
+        SCOPED_TRACE(testing::Message() << entries << " entries before it, change " << change << (was_pending ? ", pending" : ""));
+        this->start({0, 0});
+        this->watch_writes();
+        this->msix(0, s + 0x1000, 0xcafe0000, was_pending);
+        d.settle(50);
+        if (was_pending) d.cq_wr.put({.is_msix = 1, .vector = 0}), d.settle(50);
+        d.dma_wr.stall(100);
+        for (unsigned i = 0; i < entries; i++) this->cq_write(s + 16 * i, 16);
+        if (was_pending) this->write(spec::kMsixControlOffset, 0, 4);
+        else d.cq_wr.put({.is_msix = 1, .vector = 0});
+        d.cycles(100);
+        auto cfg = on;
+        if (change == kRow) this->msix(0, s + 0x2000, 0xcafe0001, false);
+        if (change == kMask) this->write(spec::kMsixControlOffset, 1, 4);
+        if (change == kFunctionMask) cfg.msix_mask = 1;
+        if (change == kDisable) cfg.msix_enable = 0;
+        d.configure(cfg);
+        d.cycles(20);
+        if (change == kRow) this->want_message(s + 0x2000, 0xcafe0001);
+        d.dma_wr.stall(0);
+        d.settle(50);
+        for (const auto& w : this->wants) EXPECT_TRUE(w.empty()) << "a write is missing";
+        EXPECT_EQ(this->read(spec::kMsixPendingOffset, 8), change == kRow ? 0U : 1U);
+        if (change != kRow) this->want_message(s + 0x1000, 0xcafe0000);
+        this->write(spec::kMsixControlOffset, 0, 4);
+        d.configure(on);
+        d.settle(50);
+        for (const auto& w : this->wants) EXPECT_TRUE(w.empty()) << "the message is missing";
+        EXPECT_EQ(this->read(spec::kMsixPendingOffset, 8), 0U);
+        ASSERT_FALSE(testing::Test::HasFailure());
+      }
+    }
+  }
+}
+
 // An answer that is offered stays so, and one that waits behind it comes, whatever has left on dma_wr meanwhile.
 TYPED_TEST(HostIfTest, AnswersOutliveManyWrites) {
   constexpr unsigned kMany = 33'000;  // beyond half of 2^16
