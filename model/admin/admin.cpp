@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "base/bytes.hpp"
@@ -171,6 +172,24 @@ Task Admin::run() {
       rsp = co_await answer_;
       ok = rsp.status == Status::kOk;
     }
+
+    // A CQ that has overrun takes no completions. It is asked when the QP is there, so that an
+    // overrun from then on finds the QP.
+    const auto qp = spec::AdminQpArgs::unpack(cmd.args);
+    const std::array<uint16_t, 2> cqs = {qp.send_cq, qp.recv_cq};
+    for (size_t i = 0; ok && op == AdminOpcode::kCreateQp && i < cqs.size(); ++i) {
+      waits_for_ = "cq";
+      out_.command(Unit::kCq, {.opcode = AdminOpcode::kQueryCq, .object = cqs[i], .args = {}});
+      const spec::CmdRsp asked = co_await answer_;
+      if (spec::AdminCqResult::unpack(asked.result).overrun == 0) continue;
+      waits_for_ = "qp";
+      out_.command(Unit::kQp,
+                   {.opcode = AdminOpcode::kDestroyQp, .object = cmd.object, .args = {}});
+      (void)co_await answer_;
+      rsp = {.status = Status::kBadState, .result = {}};
+      ok = false;
+    }
+
     if (ok && op == AdminOpcode::kConnGive) {
       waits_for_ = "streaming bytes of the peer";
       const RawBytes raw = co_await raw_;

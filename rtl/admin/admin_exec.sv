@@ -2,7 +2,8 @@
 //
 //   command -> [ admin_judge ] -> read tables -> read what the first read named -> exists? in use?
 //     -> slot free? and page list (create_mr) / connection and bytes (modify_qp to rts, conn_send) -> unit's command
-//     -> its answer -> up to 4 changes of the tables, each read and write -> bytes in (conn_give) -> answer
+//     -> its answer -> has a CQ overrun (create_qp)? then the QP is destroyed again
+//     -> up to 4 changes of the tables, each read and write -> bytes in (conn_give) -> answer
 //
 // Nothing is changed before everything that can be checked has been; a unit that refuses leaves the tables as they are. About 10 cycles and the
 // unit's time. Siblings: admin_tables, admin_pages, admin_bytes, admin_ring. Bench: tb/admin/admin_test.cpp
@@ -52,6 +53,7 @@ module admin_exec (
     StConn, StConnRsp,                     // modify to rts, conn_send: the connection
     StLoad, StSend, StDrop,                // bytes out
     StUnit, StUnitRsp,                     // the command itself
+    StCq, StCqRsp, StUndo, StUndoRsp,      // create_qp: its CQs, in this order: an overrun from now on finds the QP
     StChange, StChangeGot, StChangeWrite,  // tables
     StStore,                               // bytes in
     StAnswer
@@ -61,17 +63,20 @@ module admin_exec (
   iwarp_pkg::admin_cmd_t     cmd_q;
   iwarp_pkg::admin_status_e  judged, status_d, status_q;
   logic [127:0]              result_q;
+  logic                      second_q;   // of the QP's CQs
   iwarp_pkg::admin_ring_args_t   ring;
   iwarp_pkg::admin_qp_args_t     qp;
   iwarp_pkg::admin_modify_args_t mod;
   iwarp_pkg::admin_mr_args_t     mr;
   iwarp_pkg::admin_qp_result_t   qp_result;
+  iwarp_pkg::admin_cq_result_t   cq_result;
   iwarp_pkg::admin_mr_result_t   mr_result;
   assign ring      = cmd_q.args;
   assign qp        = cmd_q.args;
   assign mod       = cmd_q.args;
   assign mr        = cmd_q.args;
   assign qp_result = unit_rsp_i.result;
+  assign cq_result = unit_rsp_i.result;
   assign mr_result = result_q;
   assign cmd_o     = cmd_q;
 
@@ -314,11 +319,24 @@ module admin_exec (
           status_d = unit_rsp_i.status;
           if (refused)                                                            state_d = StAnswer;
           else if (op == iwarp_pkg::CmdConnGive)                                  state_d = StStore;
+          else if (op == iwarp_pkg::CmdCreateQp)                                  state_d = StCq;
           else if (is_create || is_destroy || op == iwarp_pkg::CmdModifyCq || op == iwarp_pkg::CmdCreateMr ||
                    op == iwarp_pkg::CmdDestroyMr)                                 state_d = StChange;
           else                                                                    state_d = StAnswer;
         end
       end
+      StCq: if (unit_ready_i) state_d = StCqRsp;
+      StCqRsp: begin
+        if (unit_rsp_valid_i) begin
+          state_d = second_q ? StChange : StCq;
+          if (refused || cq_result.overrun) begin
+            status_d = iwarp_pkg::AdmBadState;
+            state_d  = StUndo;
+          end
+        end
+      end
+      StUndo:    if (unit_ready_i) state_d = StUndoRsp;
+      StUndoRsp: if (unit_rsp_valid_i) state_d = StAnswer;
       StChange:      state_d = StChangeGot;
       StChangeGot:   state_d = StChangeWrite;
       StChangeWrite: state_d = change_last ? StAnswer : StChange;
@@ -343,6 +361,7 @@ module admin_exec (
       cmd_q    <= cmd_i;
       result_q <= '0;
       change_q <= '0;
+      second_q <= 1'b0;
     end
     if (state_q == StGot1) begin
       {first_pd_q, first_eq_q, first_cq_q, first_qp_q} <= {pd_exists, eq_exists, cq_exists, qp_exists};
@@ -352,14 +371,18 @@ module admin_exec (
     end
     if (state_q == StUnitRsp && unit_rsp_valid_i && !refused)      result_q <= unit_rsp_i.result;
     else if (state_q == StStore && bytes_done_i)                   result_q <= {112'h0, stored_i};   // admin_give_result
+    else if (state_q == StUndo)                                    result_q <= '0;
     if (state_q == StChangeWrite) change_q <= change_q + 2'd1;
+    if (state_q == StCqRsp && unit_rsp_valid_i) second_q <= 1'b1;
   end
 
   assign cmd_ready_o      = state_q == StIdle && !tables_busy;
   assign rsp_valid_o      = state_q == StAnswer;
   assign rsp_o            = {status_q, result_q};
-  assign unit_valid_o     = state_q == StUnit || state_q == StIsFree || state_q == StIsIdle || state_q == StConn;
-  assign unit_rsp_ready_o = state_q == StUnitRsp || state_q == StIsFreeRsp || state_q == StIsIdleRsp || state_q == StConnRsp;
+  assign unit_valid_o     = state_q == StUnit || state_q == StIsFree || state_q == StIsIdle || state_q == StConn ||
+                            state_q == StCq || state_q == StUndo;
+  assign unit_rsp_ready_o = state_q == StUnitRsp || state_q == StIsFreeRsp || state_q == StIsIdleRsp || state_q == StConnRsp ||
+                            state_q == StCqRsp || state_q == StUndoRsp;
   always_comb begin
     unit_cmd_o        = '0;
     unit_cmd_o        = {cmd_q.opcode, cmd_q.object, cmd_q.args};
@@ -369,6 +392,14 @@ module admin_exec (
       unit_cmd_o.args   = '0;
     end
     if (state_q == StIsFree || state_q == StIsFreeRsp) unit_cmd_o.opcode = iwarp_pkg::CmdQueryMr;   // with args: of a slot
+    if (state_q == StCq || state_q == StCqRsp) begin
+      unit_o     = UnitCq;
+      unit_cmd_o = {iwarp_pkg::CmdQueryCq, 16'h0, second_q ? qp.recv_cq : qp.send_cq, 448'h0};
+    end
+    if (state_q == StUndo || state_q == StUndoRsp) begin
+      unit_cmd_o.opcode = iwarp_pkg::CmdDestroyQp;
+      unit_cmd_o.args   = '0;
+    end
     if (state_q == StConn || state_q == StConnRsp) begin
       unit_o = UnitLlp;
       if (to_rts) unit_cmd_o.object = {16'h0, mod.connection};
@@ -381,7 +412,7 @@ module admin_exec (
   assign store_o       = state_q == StStore;
 
   logic unused_bits;
-  assign unused_bits = ^{ring, qp, mr, mod, qp_result, mr_result};
+  assign unused_bits = ^{ring, qp, mr, mod, qp_result, cq_result, mr_result};
 
   `RNIC_STREAM_STABLE(UnitStable_A, unit_valid_o, unit_ready_i, unit_cmd_o)
   `RNIC_ASSERT(UsesNotBelowZero_A, state_q != StChangeWrite || !sub || uses_now != '0)

@@ -558,6 +558,34 @@ TYPED_TEST(AdminTest, UnreadableCommandStopsAll) {
 }
 
 // query, connection, bytes, command; each may refuse, and then what follows does not happen.
+// No completion of such a QP would be written, and no event would say so.
+TYPED_TEST(AdminTest, AQpOnACqThatHasOverrunIsRefused) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    this->furnish();
+    this->must(Op::kCreatePd, 2);
+    for (const auto& overrun :
+         {std::set<uint32_t>{2}, std::set<uint32_t>{3}, std::set<uint32_t>{2, 3}}) {
+      this->overrun = overrun;
+      const auto rsp = this->expect(Status::kBadState, Op::kCreateQp, 5, this->qp(2, 2, 3));
+      EXPECT_EQ(rsp.result, (std::array<uint8_t, 16>{}));
+      this->order.pop_back();  // the answer
+      std::vector<std::string> want = {"qp create_qp 5", "cq query_cq 2"};
+      if (!overrun.contains(2)) want.emplace_back("cq query_cq 3");
+      want.emplace_back("qp destroy_qp 5");
+      EXPECT_EQ(this->order, want);
+      EXPECT_FALSE(this->qp_state.contains(5));
+      this->refused(Status::kNotFound, Op::kDestroyQp, 5);
+    }
+    this->must(Op::kDestroyPd, 2);  // nobody refers to it
+    this->must(Op::kCreatePd, 2);
+    this->overrun = {1, 4, 5};  // of others
+    this->must(Op::kCreateQp, 5, this->qp(2, 2, 3));
+    EXPECT_EQ(this->questions, 2U);
+    this->refused(Status::kInUse, Op::kDestroyPd, 2);
+  });
+}
+
 TYPED_TEST(AdminTest, ModifyToRts) {
   using W = AdminWorld<TypeParam>;
   each_pace([&](Pace pace) {

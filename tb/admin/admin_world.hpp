@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 #include "admin/admin_dut.hpp"
@@ -83,7 +84,9 @@ class AdminWorld : public testing::Test {
 
   // --- what was seen since a command was given
   std::vector<Sent> sent;
-  unsigned questions = 0;          // of create_mr to tpt: is the slot free?
+  unsigned questions =
+      0;  // of create_mr to tpt: is the slot free? of create_qp to cq: has it overrun?
+  Op under_way = Op::kNop;
   std::vector<std::string> order;  // of what left admin
   std::vector<spec::PblWr> pbl;
   std::vector<std::pair<spec::RawTxHdr, Bytes>> raw;
@@ -94,6 +97,7 @@ class AdminWorld : public testing::Test {
   std::deque<Status> refuse[4];  // a unit's next answers that are not ok; kOk: this one passes
   std::optional<Status> answer_question;
   std::map<uint32_t, spec::QpState> qp_state;
+  std::set<uint32_t> overrun;                                 // CQs
   std::map<uint32_t, std::pair<uint32_t, uint16_t>> regions;  // STag: slot, PD
   Bytes waiting;                                              // what conn_give finds
   bool give_ends = false;                                     // its connection ends first
@@ -106,7 +110,7 @@ class AdminWorld : public testing::Test {
     index = 0;
     for (auto& r : refuse) r.clear();
     answer_question.reset();
-    qp_state.clear(), regions.clear();
+    qp_state.clear(), regions.clear(), overrun.clear();
     ref = {};
     forget();
     on_read = nullptr;
@@ -181,6 +185,20 @@ class AdminWorld : public testing::Test {
     rng.fill(rsp.result);  // nobody looks at it
     return rsp;
   }
+  /// create_qp: the QP is there already.
+  spec::CmdRsp after_create(const spec::Cmd& c) {
+    EXPECT_EQ(c.args, Args{});
+    spec::CmdRsp rsp;
+    if (c.opcode == Op::kQueryCq) {
+      spec::AdminCqResult{
+          .producer = u16(rng.next()), .overrun = overrun.contains(c.object), .armed = 1}
+          .pack(rsp.result);
+    } else {
+      EXPECT_EQ(c.opcode, Op::kDestroyQp);
+      qp_state.erase(c.object);
+    }
+    return rsp;
+  }
   template <class Out, class In>
   bool serve(Unit unit, Out& out, In& in) {
     bool did = false;
@@ -191,6 +209,13 @@ class AdminWorld : public testing::Test {
       if (is_question(unit, c)) {
         questions++;
         in.put(slot_answer(c));
+        did = true;
+        continue;
+      }
+      if (under_way == Op::kCreateQp && c.opcode != Op::kCreateQp) {
+        questions++;
+        order.push_back(fmt::format("{} {} {}", kNames[unit], spec::to_string(c.opcode), c.object));
+        in.put(after_create(c));
         did = true;
         continue;
       }
@@ -292,6 +317,7 @@ class AdminWorld : public testing::Test {
     const auto i = index++;
     mem[rsp_at(i) + 31] = u8(phase(i) == 0 ? 0x80 : 0);
     const auto c = write_cmd(i, op, object, args, flags);
+    under_way = op;
     dut.admin_doorbell.put({.index = index});
     EXPECT_TRUE(run([&] { return answered(i); })) << spec::to_string(op) << ": no answer";
     EXPECT_EQ(order.empty() ? "" : order.back(), fmt::format("wr {:#x} 32", rsp_at(i)));

@@ -39,6 +39,19 @@ TEST(CqOverflow, TakesItsQpsAndNoOther) {
   b.a.post_send(other.a.qpn, wr(WrOpcode::kRdmaWrite, kSignaled, bm.address, bm.stag),
                 {sge(am, 0, 8)});
   EXPECT_EQ(b.a.wait(other.a.cqn).status, WcStatus::kSuccess);
+  // No QP begins on it any more, and nothing of one stays.
+  constexpr uint32_t kFresh = 900;
+  for (const auto& [send, recv] : {std::pair{p.a.cqn, other.a.cqn}, {other.a.cqn, p.a.cqn}}) {
+    const spec::AdminQpArgs args{.send_cq = send,
+                                 .recv_cq = recv,
+                                 .sq_base = b.a.alloc(4096),
+                                 .rq_base = b.a.alloc(4096),
+                                 .log_sq = 2,
+                                 .log_rq = 2};
+    EXPECT_EQ(b.a.command(AdminOpcode::kCreateQp, kFresh, args).status,
+              spec::AdminStatus::kBadState);
+    EXPECT_EQ(b.a.command(AdminOpcode::kQueryQp, kFresh).status, spec::AdminStatus::kNotFound);
+  }
 }
 
 TEST(Events, ArmedOncePerArming) {
