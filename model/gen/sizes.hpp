@@ -66,13 +66,13 @@ struct Sizes {
   uint32_t ord_slots = 8192U;  // slots: Pool of outstanding request slots.
   uint32_t max_ird = 32U;  // requests: Largest IRD of a QP.
   uint32_t max_ord = 32U;  // requests: Largest ORD of a QP.
-  uint32_t sq_prefetch = 16U;  // WQE units a QP: SQ prefetch buffer of each QP; a power of two, at least the longest WQE.
-  uint32_t sq_window = 64U;  // WQEs a QP: Send WQEs issued and not retired; a power of two.
-  uint32_t rq_prefetch = 4U;  // WQEs a QP: RQ prefetch buffer of each QP; a power of two.
+  uint32_t sq_prefetch = 16U;  // WQE units a QP: SQ prefetch buffer of each QP, at least the longest WQE.
+  uint32_t sq_window = 64U;  // WQEs a QP: Send WQEs issued and not retired.
+  uint32_t rq_prefetch = 4U;  // WQEs a QP: RQ prefetch buffer of each QP.
   uint32_t rd_tags = 128U;  // tags: PCIe read tags in all.
   uint32_t rd_buffer = 1024U;  // 64-byte beats: Reorder space for payload reads: at least one largest segment, which is released whole.
   uint32_t rx_store = 2048U;  // 64-byte beats: Receive store: one largest FPDU at least.
-  uint32_t seg_depth = 32U;  // segments: Transmit segments between ddp's scheduler and mpa.
+  uint32_t seg_depth = 128U;  // segments: Transmit segments between ddp's scheduler and mpa.
   uint32_t sq_slots = 2U;  // messages a QP: Messages of a QP's send queue that ddp holds.
   uint32_t fifo_depth = 8U;  // items: Message FIFOs between units.
   uint32_t beat_depth = 16U;  // 64-byte beats: Beat FIFOs between units.
@@ -114,7 +114,7 @@ struct SizeRow {
   std::string_view unit, doc, ref;
 };
 inline constexpr std::array<SizeRow, 23> kSizes = {{
-    {"num_qps", &Sizes::num_qps, 1024U, 8U, 2U, 65536U, "QPs",
+    {"num_qps", &Sizes::num_qps, 1024U, 8U, 2U, 32768U, "QPs",
      "Queue pairs; QPNs 0 to n-1.",
      "architecture 4 (Capacity)"},
     {"num_cqs", &Sizes::num_cqs, 1024U, 8U, 2U, 65536U, "CQs",
@@ -135,7 +135,7 @@ inline constexpr std::array<SizeRow, 23> kSizes = {{
     {"num_pbl", &Sizes::num_pbl, 262144U, 1024U, 256U, 16777216U, "entries",
      "Page-list entries.",
      "architecture 4 (Capacity)"},
-    {"num_conns", &Sizes::num_conns, 2048U, 16U, 4U, 65536U, "connections",
+    {"num_conns", &Sizes::num_conns, 2048U, 16U, 4U, 32768U, "connections",
      "Connection numbers the LLP may use: 0 to n-1.",
      "architecture 3.3"},
     {"num_vectors", &Sizes::num_vectors, 64U, 2U, 1U, 64U, "vectors",
@@ -154,13 +154,13 @@ inline constexpr std::array<SizeRow, 23> kSizes = {{
      "Largest ORD of a QP.",
      "architecture 4 (Limits)"},
     {"sq_prefetch", &Sizes::sq_prefetch, 16U, 4U, 4U, 64U, "WQE units a QP",
-     "SQ prefetch buffer of each QP; a power of two, at least the longest WQE.",
+     "SQ prefetch buffer of each QP, at least the longest WQE.",
      "architecture 4 (Queue formats)"},
     {"sq_window", &Sizes::sq_window, 64U, 8U, 4U, 64U, "WQEs a QP",
-     "Send WQEs issued and not retired; a power of two.",
+     "Send WQEs issued and not retired.",
      "architecture 4"},
     {"rq_prefetch", &Sizes::rq_prefetch, 4U, 1U, 1U, 16U, "WQEs a QP",
-     "RQ prefetch buffer of each QP; a power of two.",
+     "RQ prefetch buffer of each QP.",
      "architecture 4 (Queue formats)"},
     {"rd_tags", &Sizes::rd_tags, 128U, 8U, 6U, 256U, "tags",
      "PCIe read tags in all.",
@@ -171,7 +171,7 @@ inline constexpr std::array<SizeRow, 23> kSizes = {{
     {"rx_store", &Sizes::rx_store, 2048U, 1056U, 1056U, 8192U, "64-byte beats",
      "Receive store: one largest FPDU at least.",
      "architecture 4 (Limits)"},
-    {"seg_depth", &Sizes::seg_depth, 32U, 2U, 2U, 256U, "segments",
+    {"seg_depth", &Sizes::seg_depth, 128U, 2U, 2U, 256U, "segments",
      "Transmit segments between ddp's scheduler and mpa.",
      "architecture 5"},
     {"sq_slots", &Sizes::sq_slots, 2U, 1U, 1U, 8U, "messages a QP",

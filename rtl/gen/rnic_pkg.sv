@@ -28,7 +28,7 @@ package rnic_pkg;
   localparam int unsigned FifoDepth = 2;
   localparam int unsigned BeatDepth = 2;
 `else
-  // Queue pairs; QPNs 0 to n-1. (QPs, 2 to 65536). architecture 4 (Capacity)
+  // Queue pairs; QPNs 0 to n-1. (QPs, 2 to 32768). architecture 4 (Capacity)
   localparam int unsigned NumQps = 1024;
   // Completion queues. (CQs, 2 to 65536). architecture 4 (Capacity)
   localparam int unsigned NumCqs = 1024;
@@ -42,7 +42,7 @@ package rnic_pkg;
   localparam int unsigned NumStags = 16384;
   // Page-list entries. (entries, 256 to 16777216). architecture 4 (Capacity)
   localparam int unsigned NumPbl = 262144;
-  // Connection numbers the LLP may use: 0 to n-1. (connections, 4 to 65536). architecture 3.3
+  // Connection numbers the LLP may use: 0 to n-1. (connections, 4 to 32768). architecture 3.3
   localparam int unsigned NumConns = 2048;
   // MSI-X vectors. (vectors, 1 to 64). architecture 4 (Limits)
   localparam int unsigned NumVectors = 64;
@@ -54,13 +54,12 @@ package rnic_pkg;
   localparam int unsigned MaxIrd = 32;
   // Largest ORD of a QP. (requests, 1 to 32). architecture 4 (Limits)
   localparam int unsigned MaxOrd = 32;
-  // SQ prefetch buffer of each QP; a power of two, at least the longest WQE. (WQE units a QP, 4 to
-  // 64). architecture 4 (Queue formats)
+  // SQ prefetch buffer of each QP, at least the longest WQE. (WQE units a QP, 4 to 64).
+  // architecture 4 (Queue formats)
   localparam int unsigned SqPrefetch = 16;
-  // Send WQEs issued and not retired; a power of two. (WQEs a QP, 4 to 64). architecture 4
+  // Send WQEs issued and not retired. (WQEs a QP, 4 to 64). architecture 4
   localparam int unsigned SqWindow = 64;
-  // RQ prefetch buffer of each QP; a power of two. (WQEs a QP, 1 to 16). architecture 4 (Queue
-  // formats)
+  // RQ prefetch buffer of each QP. (WQEs a QP, 1 to 16). architecture 4 (Queue formats)
   localparam int unsigned RqPrefetch = 4;
   // PCIe read tags in all. (tags, 6 to 256). architecture 3.2
   localparam int unsigned RdTags = 128;
@@ -71,7 +70,7 @@ package rnic_pkg;
   // (Limits)
   localparam int unsigned RxStore = 2048;
   // Transmit segments between ddp's scheduler and mpa. (segments, 2 to 256). architecture 5
-  localparam int unsigned SegDepth = 32;
+  localparam int unsigned SegDepth = 128;
   // Messages of a QP's send queue that ddp holds. (messages a QP, 1 to 8). architecture 5
   localparam int unsigned SqSlots = 2;
   // Message FIFOs between units. (items, 2 to 64). architecture 3
