@@ -19,6 +19,7 @@ namespace {
 constexpr uint32_t kBeat = 64;
 constexpr uint32_t kResetCycles = 8;
 constexpr size_t kRecordsWaiting = 4;  // llp_rx records taken ahead of the pins
+constexpr size_t kTxHeadersAhead = 4;  // headers of llp_tx taken before their beats
 constexpr size_t kMmioWaiting = 8;
 
 /// Beats of one packet on their way in.
@@ -87,6 +88,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
     events_.clear();
     credits_.clear();
     piece_feed_ = record_feed_ = Feeder{};
+    tx_hdrs_.clear();
     tx_open_ = wr_open_ = false;
     pins_->in = RtlPins::In{};
     if (options_.observer != nullptr) options_.observer->reset();
@@ -151,7 +153,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
       out.mmio_rsp.ready = true;
       out.dma_rd_req.ready = env_->can_dma_read();
       out.dma_wr.ready = wr_open_ || env_->can_dma_write();
-      out.llp_tx_hdr.ready = !tx_open_ && env_->can_llp_tx();
+      out.llp_tx_hdr.ready = tx_hdrs_.size() < kTxHeadersAhead && env_->can_llp_tx();
       out.llp_tx.ready = true;
       out.llp_ctl_req.ready = true;
     } else {
@@ -227,7 +229,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
       read = DmaRead{.tag = r.tag, .address = r.address, .length = r.length, .relaxed = r.relaxed != 0, .no_alloc = r.no_alloc != 0,
                      .client = asked_by<spec::DmaRdReqCommit>()};
     }
-    if (out.llp_tx_hdr.fired()) begin_record(out.llp_tx_hdr.item);
+    if (out.llp_tx_hdr.fired()) tx_hdrs_.push_back(out.llp_tx_hdr.item);
     std::optional<Record> record = out.llp_tx.fired() ? record_beat(out.llp_tx.item) : std::nullopt;
 
     const bool piece_moved = in.dma_rd_rsp.take_fired();
@@ -301,20 +303,24 @@ class RtlDevice final : public sc_core::sc_module, public Device {
                     .client = asked_by<spec::DmaWrCommit>()};
   }
 
-  void begin_record(const spec::LlpTxHdr& h) {
-    tx_open_ = true;
-    tx_.start(h.length);
-    tx_record_ = Record{};
-    tx_record_.connection = h.connection;
-    tx_record_.is_stream = h.is_stream != 0;
-  }
   std::optional<Record> record_beat(const spec::LlpTx& b) {
-    if (!tx_open_ || !tx_.take(b)) fail("llp_tx: bytes without a header, or more than its length");
+    if (tx_hdrs_.empty()) {
+      fail("llp_tx: bytes without a header");
+      return std::nullopt;
+    }
+    const spec::LlpTxHdr& h = tx_hdrs_.front();
+    if (!tx_open_) tx_.start(h.length);
+    tx_open_ = true;
+    if (!tx_.take(b)) fail("llp_tx: more bytes than its length");
     if (!b.last) return std::nullopt;
-    if (tx_.at != tx_.data.size()) fail("llp_tx: fewer bytes than its length");
+    if (tx_.at != h.length) fail("llp_tx: fewer bytes than its length");
+    Record r;
+    r.connection = h.connection;
+    r.is_stream = h.is_stream != 0;
+    r.data = std::move(tx_.data);
     tx_open_ = false;
-    tx_record_.data = std::move(tx_.data);
-    return std::move(tx_record_);
+    tx_hdrs_.pop_front();
+    return r;
   }
 
   void fail(const std::string& what) {
@@ -352,7 +358,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
   uint64_t reads_out_ = 0;
   Gatherer wr_, tx_;
   bool wr_open_ = false, tx_open_ = false;
-  Record tx_record_;
+  std::deque<spec::LlpTxHdr> tx_hdrs_;  // of the record that comes, and those behind it
   bool wave_open_ = false;
   std::string failure_;
 };
