@@ -68,7 +68,7 @@ struct Sizes {
   uint32_t max_ord = 32U;  // requests: Largest ORD of a QP.
   uint32_t sq_prefetch = 16U;  // WQE units a QP: SQ prefetch buffer of each QP, at least the longest WQE.
   uint32_t sq_window = 64U;  // WQEs a QP: Send WQEs issued and not retired.
-  uint32_t rq_prefetch = 4U;  // WQEs a QP: RQ prefetch buffer of each QP.
+  uint32_t rq_prefetch = 16U;  // WQEs a QP: RQ prefetch buffer of each QP.
   uint32_t rd_tags = 128U;  // tags: PCIe read tags in all.
   uint32_t rd_buffer = 1024U;  // 64-byte beats: Reorder space for payload reads: at least one largest segment, which is released whole.
   uint32_t rx_store = 2048U;  // 64-byte beats: Receive store: one largest FPDU at least.
@@ -159,7 +159,7 @@ inline constexpr std::array<SizeRow, 23> kSizes = {{
     {"sq_window", &Sizes::sq_window, 64U, 8U, 4U, 64U, "WQEs a QP",
      "Send WQEs issued and not retired.",
      "architecture 4"},
-    {"rq_prefetch", &Sizes::rq_prefetch, 4U, 1U, 1U, 16U, "WQEs a QP",
+    {"rq_prefetch", &Sizes::rq_prefetch, 16U, 1U, 1U, 16U, "WQEs a QP",
      "RQ prefetch buffer of each QP.",
      "architecture 4 (Queue formats)"},
     {"rd_tags", &Sizes::rd_tags, 128U, 8U, 6U, 256U, "tags",

@@ -16,6 +16,7 @@ using spec::WrOpcode;
 namespace {
 
 constexpr uint32_t kUnit = 64;
+constexpr uint8_t kReads = 4;  // of a ring under way: its buffer is filled while it is emptied
 
 constexpr bool flag(uint8_t flags, spec::SqFlagBit bit) {
   return (flags & static_cast<uint8_t>(bit)) != 0;
@@ -60,12 +61,11 @@ void Qp::update(uint16_t qpn) {
   const bool runs = live(c) && !c.issue_stopped && !c.asked && !c.lost;
   const bool issuable = runs && can_issue(qpn);
   const Ring16& s = c.sq;
-  const uint32_t units_here = s.here();
-  bool fetch = runs && !s.fetching && !s.bad && s.fetched != s.producer;
-  if (fetch && units_here != 0) fetch = units_here < units_of(qpn);
+  const bool fetch =
+      runs && !s.bad && s.fetched != s.producer && s.reads < kReads && free(s, sq_prefetch_) != 0;
   const Ring16& r = c.rq;
-  const bool rq_fetch = c.receives && r.wanted && !r.fetching && r.fetched != r.producer &&
-                        r.distance(r.taken, r.fetched) < rq_prefetch_;
+  const bool rq_fetch = c.receives && r.wanted && !r.drop && r.fetched != r.producer &&
+                        r.reads < kReads && free(r, rq_prefetch_) != 0;
   const bool retire =
       c.exists &&
       ((c.win_count != 0 && window(qpn, 0).done && !c.retired_done) ||
@@ -113,7 +113,7 @@ bool Qp::doorbell(const spec::QpDoorbell& db) {
 bool Qp::can_push(const spec::QpDoorbell& db) const {
   const Ctx& c = ctx_[db.qpn];
   const Ring16& s = c.sq;
-  return c.state != QpState::kError && !s.bad && !s.fetching &&
+  return c.state != QpState::kError && !s.bad && s.reads == 0 &&
          s.distance(s.fetched, db.index) == db.units &&
          s.distance(s.taken, s.fetched) + db.units <= sq_prefetch_;
 }
@@ -125,14 +125,22 @@ bool Qp::push(const spec::QpDoorbell& db) {
     unit(db.qpn, s.fetched++) =
         rnic::Payload::copy_of(std::span(db.data).subspan(i * kUnit, kUnit));
   }
+  s.arrived = s.fetched;
   update(db.qpn);
   return true;
+}
+
+/// Units that a fetch may bring: all of an empty buffer, else a quarter of it, if that is free.
+uint32_t Qp::free(const Ring16& r, uint32_t prefetch) {
+  const uint32_t claimed = r.distance(r.taken, r.fetched), quarter = std::max(1U, prefetch / 4);
+  if (claimed == 0) return prefetch;
+  return claimed + quarter <= prefetch ? quarter : 0;
 }
 
 MemRead Qp::fetch(uint16_t qpn, uint16_t most) {
   Ring16& s = ctx_[qpn].sq;
   const uint32_t announced = s.distance(s.fetched, s.producer);
-  const uint32_t space = sq_prefetch_ - s.distance(s.taken, s.fetched);
+  const uint32_t space = free(s, sq_prefetch_);
   const uint32_t to_end = s.size() - (s.fetched & (s.size() - 1));
   const uint16_t count =
       static_cast<uint16_t>(std::min({announced, space, to_end, uint32_t{most}}));
@@ -140,8 +148,7 @@ MemRead Qp::fetch(uint16_t qpn, uint16_t most) {
                   .qpn = qpn,
                   .address = s.address(s.fetched),
                   .length = count * kUnit};
-  s.fetching = true;
-  s.fetch_from = s.fetched;
+  ++s.reads;
   s.fetched = static_cast<uint16_t>(s.fetched + count);
   sq_reads_.push({qpn, count, ctx_[qpn].life});
   update(qpn);
@@ -153,14 +160,13 @@ void Qp::fetched(const MemData& data) {
   Ctx& c = ctx_[p.qpn];
   if (c.life != p.life) return;
   Ring16& s = c.sq;
-  s.fetching = false;
-  if (data.status != spec::RdStatus::kOk) {
-    s.bad = true;
-    s.fetched = s.fetch_from;
+  --s.reads;
+  if (data.status != spec::RdStatus::kOk) s.bad = true;
+  if (s.bad) {  // what is still under way is of no use
+    s.fetched = s.arrived;
   } else {
-    for (uint16_t i = 0; i < p.count; ++i) {
-      unit(p.qpn, static_cast<uint16_t>(s.fetch_from + i)) = data.data.slice(i * kUnit, kUnit);
-    }
+    for (uint16_t i = 0; i < p.count; ++i)
+      unit(p.qpn, s.arrived++) = data.data.slice(i * kUnit, kUnit);
   }
   update(p.qpn);
 }
@@ -170,7 +176,7 @@ bool Qp::can_issue(uint16_t qpn) {
   if (c.win_count == sq_window_ || c.slots == sq_slots_) return false;
   if (c.sq.taken == c.sq.producer) return false;
   const uint32_t here = c.sq.here(), units = units_of(qpn);
-  const bool fails = c.sq.bad && !c.sq.fetching;
+  const bool fails = c.sq.bad;
   if (here == 0) return fails;
   const auto first = unit(qpn, c.sq.taken).bytes();
   const bool is_read = first[0] == static_cast<uint8_t>(WrOpcode::kRdmaRead);
@@ -382,7 +388,7 @@ void Qp::retire(uint16_t qpn) {
 MemRead Qp::rq_fetch(uint16_t qpn, uint16_t most) {
   Ring16& r = ctx_[qpn].rq;
   const uint32_t announced = r.distance(r.fetched, r.producer);
-  const uint32_t space = rq_prefetch_ - r.distance(r.taken, r.fetched);
+  const uint32_t space = free(r, rq_prefetch_);
   const uint32_t to_end = r.size() - (r.fetched & (r.size() - 1));
   const uint16_t count =
       static_cast<uint16_t>(std::min({announced, space, to_end, uint32_t{most}}));
@@ -390,9 +396,8 @@ MemRead Qp::rq_fetch(uint16_t qpn, uint16_t most) {
                      .qpn = qpn,
                      .address = r.address(r.fetched),
                      .length = count * kUnit};
-  r.fetching = true;
+  ++r.reads;
   r.wanted = false;
-  r.fetch_from = r.fetched;
   r.fetched = static_cast<uint16_t>(r.fetched + count);
   rq_reads_.push({qpn, count, ctx_[qpn].life});
   update(qpn);
@@ -404,24 +409,30 @@ void Qp::rq_fetched(const MemData& data) {
   Ctx& c = ctx_[p.qpn];
   if (c.life != p.life) return;
   Ring16& r = c.rq;
-  r.fetching = false;
-  if (data.status !=
-      spec::RdStatus::kOk) {  // it ends the take that waits; else the next reads again
+  --r.reads;
+  if (r.drop) {
+    r.drop = r.reads != 0;
+    return update(p.qpn);
+  }
+  if (data.status != spec::RdStatus::kOk) {
+    // It ends the take that waits; else the next reads again, and what is still under way, too.
     r.bad = r.taking;
-    r.fetched = r.fetch_from;
+    r.fetched = r.arrived;
+    r.drop = r.reads != 0;
   } else {
     for (uint16_t i = 0; i < p.count; ++i) {
       const auto w = spec::RqWqe::unpack(data.data.bytes().subspan(size_t{i} * kUnit));
       const auto sge = [](const spec::WqeSge& g) {
         return spec::Sge{.tagged_offset = g.address, .length = g.length, .stag = g.lkey};
       };
-      const uint16_t index = static_cast<uint16_t>(r.fetch_from + i);
+      const uint16_t index = r.arrived++;
       recv(p.qpn, index) = {.index = index,
                             .num_sge = w.num_sge,
                             .sge0 = sge(w.sge0),
                             .sge1 = sge(w.sge1),
                             .sge2 = sge(w.sge2)};
     }
+    if (r.fetched != r.producer) r.wanted = true;
   }
   update(p.qpn);
 }
@@ -436,13 +447,13 @@ RqTake Qp::rq_take(uint16_t qpn, spec::RqTakeRsp& rsp) {
   if (r.here() == 0) {
     if (failed || !c.receives || r.taken == r.producer) return RqTake::kNone;
     r.taking = true;
-    if (!r.fetching) r.wanted = true;
+    if (r.fetched != r.producer) r.wanted = true;
     update(qpn);
     return RqTake::kFetching;
   }
   const spec::RecvWqe& w = recv(qpn, r.taken);
   ++r.taken;
-  if (r.distance(r.taken, r.fetched) <= rq_prefetch_ / 2) r.wanted = true;
+  if (r.fetched != r.producer) r.wanted = true;
   update(qpn);
   if (w.num_sge > spec::kMaxRecvSge) return RqTake::kNone;
   rsp = {.found = 1, .wqe = w};

@@ -114,15 +114,15 @@ class Qp {
     uint64_t base = 0;
     uint16_t cqn = 0;
     uint8_t log = 0;
-    uint16_t producer = 0, fetched = 0, taken = 0, retired = 0;
-    bool fetching = false,
-         bad = false;     // bad: a fetch failed; of receives: the one a take waits for
-    bool wanted = false;  // receives: a fetch, by a doorbell or a take
+    uint16_t producer = 0, fetched = 0, arrived = 0, taken = 0, retired = 0;
+    uint8_t reads = 0;    // fetches under way, of what lies between arrived and fetched
+    bool bad = false;     // a fetch failed; of receives: the one a take waits for
+    bool drop = false;    // receives: a fetch has failed, and what is under way is of no use
+    bool wanted = false;  // receives: a fetch, by a doorbell, a take or the one before
     bool taking = false;  // receives: a take waits for the fetch
-    uint16_t fetch_from = 0;
     uint32_t size() const { return 1U << log; }
     uint16_t distance(uint16_t from, uint16_t to) const { return static_cast<uint16_t>(to - from); }
-    uint16_t here() const { return distance(taken, fetching ? fetch_from : fetched); }
+    uint16_t here() const { return distance(taken, arrived); }
     uint64_t address(uint16_t index) const { return base + uint64_t{64} * (index & (size() - 1)); }
   };
   struct Issued {  // an entry of the window
@@ -204,6 +204,7 @@ class Qp {
   static bool busy(const Ctx& c) {
     return c.phase != Ctx::Phase::kSteady && c.phase != Ctx::Phase::kTermWait;
   }
+  static uint32_t free(const Ring16& r, uint32_t prefetch);
   void update(uint16_t qpn);
   void put(ReadySet& members, Set set, uint16_t qpn, bool member);
   bool can_issue(uint16_t qpn);

@@ -442,7 +442,7 @@ std::string Qp::waiting_for() const {
       s += fmt::format("qp: QP {} waits for what is done to be counted\n", i);
     if (c.asked && !c.half_closed && c.state == QpState::kClosing)
       s += fmt::format("qp: QP {} waits for its responder to answer the peer's Reads\n", i);
-    if (c.sq.fetching || c.rq.fetching) s += fmt::format("qp: QP {} waits for a WQE fetch\n", i);
+    if (c.sq.reads + c.rq.reads != 0) s += fmt::format("qp: QP {} waits for a WQE fetch\n", i);
     if (c.win_count != 0)
       s += fmt::format("qp: QP {} waits for {} issued WQEs, oldest index {}\n", i, c.win_count,
                        window_[i * sq_window_ + c.win_head].index);

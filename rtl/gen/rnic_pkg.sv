@@ -60,7 +60,7 @@ package rnic_pkg;
   // Send WQEs issued and not retired. (WQEs a QP, 4 to 64). architecture 4
   localparam int unsigned SqWindow = 64;
   // RQ prefetch buffer of each QP. (WQEs a QP, 1 to 16). architecture 4 (Queue formats)
-  localparam int unsigned RqPrefetch = 4;
+  localparam int unsigned RqPrefetch = 16;
   // PCIe read tags in all. (tags, 6 to 256). architecture 3.2
   localparam int unsigned RdTags = 128;
   // Reorder space for payload reads: at least one largest segment, which is released whole.

@@ -146,10 +146,10 @@ module qp (
   assign ready_o = !clear_busy;
 
   // broadcasts of the owners
-  logic            prod_sq_we, prod_rq_we, head_we, head_failed, arr_we, arr_busy, arr_fail, ret_we, freed_we;
+  logic            prod_sq_we, prod_rq_we, head_we, head_failed, arr_we, arr_full, arr_fail, ret_we, freed_we;
   logic            st_we, st_run, st_flush, st_watch, st_fin, set_valid, set_exists, win_we, win_signaled;
   logic [QpnW-1:0] prod_qpn, head_qpn, arr_qpn, ret_qpn, freed_qpn, st_qpn, win_qpn;
-  logic [15:0]     prod_index, head_index, arr_index, ret_sq, ret_rq, st_pd, win_after;
+  logic [15:0]     prod_index, head_index, arr_index, arr_asked, ret_sq, ret_rq, st_pd, win_after;
   logic [WinW-1:0] head_tail, ret_head;
   logic [4:0]      head_issued, freed;
   logic [6:0]      head_reads, ret_reads;
@@ -240,7 +240,8 @@ module qp (
     .init_log_i(init_args.log_sq[3:0]),
     .prod_we_i(prod_sq_we), .prod_qpn_i(prod_qpn), .prod_index_i(prod_index),
     .head_we_i(head_we), .head_qpn_i(head_qpn), .head_index_i(head_index),
-    .arr_we_o(arr_we), .arr_qpn_o(arr_qpn), .arr_index_o(arr_index), .arr_busy_o(arr_busy), .arr_fail_o(arr_fail),
+    .arr_we_o(arr_we), .arr_qpn_o(arr_qpn), .arr_index_o(arr_index), .arr_asked_o(arr_asked),
+    .arr_full_o(arr_full), .arr_fail_o(arr_fail),
     .kick_valid_o(op_valid[1]), .kick_ready_i(op_ready[1]), .kick_qpn_o(op_qpn[QpnW +: QpnW]),
     .unit_re_i(unit_re), .unit_qpn_i(unit_qpn), .unit_index_i(unit_index), .unit_o(unit_data),
     .sq_rd_req_valid_o, .sq_rd_req_ready_i, .sq_rd_req_o, .sq_rd_hdr_valid_i, .sq_rd_hdr_ready_o, .sq_rd_hdr_i,
@@ -264,7 +265,8 @@ module qp (
     .head_we_i(head_we), .head_qpn_i(head_qpn), .head_index_i(head_index), .head_tail_i(head_tail),
     .head_issued_i(head_issued), .head_reads_i(head_reads), .head_failed_i(head_failed),
     .prod_we_i(prod_sq_we), .prod_qpn_i(prod_qpn), .prod_index_i(prod_index),
-    .arr_we_i(arr_we), .arr_qpn_i(arr_qpn), .arr_index_i(arr_index), .arr_busy_i(arr_busy), .arr_fail_i(arr_fail),
+    .arr_we_i(arr_we), .arr_qpn_i(arr_qpn), .arr_index_i(arr_index), .arr_asked_i(arr_asked),
+    .arr_full_i(arr_full), .arr_fail_i(arr_fail),
     .ret_we_i(ret_we), .ret_qpn_i(ret_qpn), .ret_sq_i(ret_sq), .ret_head_i(ret_head), .ret_reads_i(ret_reads),
     .freed_we_i(freed_we), .freed_qpn_i(freed_qpn), .freed_i(freed),
     .go_valid_o(go_valid), .go_ready_i(go_ready), .go_barrier_o(go_barrier), .go_qpn_o(go_qpn), .go_head_o(go_head),

@@ -2,7 +2,7 @@
 //
 //   qpn (qp_sched) --+--> [ read copies ] --> [ decide ] --+--> go     (qp_parse): a WQE is in the buffer, window and
 //   barrier ---------^                                     |           ddp slot are free
-//                                                          +--> fetch  (qp_sq_fetch): units are wanted
+//                                                          +--> fetch  (qp_sq_fetch): a quarter of the buffer is free
 //                                                          +--> empty  (qp_state): closing, and all is retired
 //                                                          +--> flush  (qp_retire): in error, something may be posted
 //                                                          +--> finish (qp_sched): nothing to do until the next kick
@@ -53,7 +53,8 @@ module qp_pick #(
   input  logic            arr_we_i,
   input  logic [QpnW-1:0] arr_qpn_i,
   input  logic [15:0]     arr_index_i,
-  input  logic            arr_busy_i,
+  input  logic [15:0]     arr_asked_i,
+  input  logic            arr_full_i,
   input  logic            arr_fail_i,
   input  logic            ret_we_i,
   input  logic [QpnW-1:0] ret_qpn_i,
@@ -109,7 +110,7 @@ module qp_pick #(
   logic [StW-1:0]   st_ram;
   logic [HeadW-1:0] head_ram;
   logic [15:0]      prod_ram;
-  logic [17:0]      arr_ram;
+  logic [33:0]      arr_ram;
   logic [RetW-1:0]  ret_ram;
   logic [4:0]       freed_ram;
 
@@ -127,8 +128,8 @@ module qp_pick #(
     .clk_i, .rst_ni, .we_i(prod_we_i), .waddr_i(prod_qpn_i), .wdata_i(prod_index_i),
     .re_i(take), .raddr_i(qpn_i), .rdata_o(prod_ram)
   );
-  ram_1r1w #(.Width(18), .Depth(rnic_pkg::NumQps)) u_arr (
-    .clk_i, .rst_ni, .we_i(arr_we_i), .waddr_i(arr_qpn_i), .wdata_i({arr_fail_i, arr_busy_i, arr_index_i}),
+  ram_1r1w #(.Width(34), .Depth(rnic_pkg::NumQps)) u_arr (
+    .clk_i, .rst_ni, .we_i(arr_we_i), .waddr_i(arr_qpn_i), .wdata_i({arr_fail_i, arr_full_i, arr_asked_i, arr_index_i}),
     .re_i(take), .raddr_i(qpn_i), .rdata_o(arr_ram)
   );
   ram_1r1w #(.Width(RetW), .Depth(rnic_pkg::NumQps)) u_ret (
@@ -152,9 +153,9 @@ module qp_pick #(
   end
 
   // Stage 2: decide.
-  logic            run, flush, watch, fin, failed, busy, fetch_failed;
+  logic            run, flush, watch, fin, failed, fetch_full, fetch_failed;
   logic [5:0]      ord;
-  logic [15:0]     pd, head, arrived, ret_sq, have, avail;
+  logic [15:0]     pd, head, arrived, asked, ret_sq, have, avail, claimed;
   logic [WinW-1:0] tail, ret_head;
   logic [4:0]      issued;
   logic [6:0]      reads, ret_reads;
@@ -164,17 +165,18 @@ module qp_pick #(
 
   assign {run, flush, watch, fin, ord, pd}     = st_ram;
   assign {head, tail, issued, reads, failed}   = head_ram;
-  assign {fetch_failed, busy, arrived}         = arr_ram;
+  assign {fetch_failed, fetch_full, asked, arrived} = arr_ram;
   assign {ret_sq, ret_head, ret_reads}         = ret_ram;
   assign have        = arrived - head;
   assign avail       = prod_ram - head;
+  assign claimed     = asked - head;
   assign window_free = tail - ret_head != WinW'(rnic_pkg::SqWindow);
   assign slot_free   = issued - freed_ram < 5'(rnic_pkg::SqSlots);
   assign active      = run && !failed && avail != '0 && window_free && slot_free;
-  assign want_more   = prod_ram != arrived && !busy && !fetch_failed;
+  assign want_more   = run && !failed && prod_ram != asked && !fetch_full && !fetch_failed;
 
   assign do_go     = s_barrier_q || (active && (have != '0 || fetch_failed));
-  assign do_fetch  = !s_barrier_q && active && want_more && have <= 16'(rnic_pkg::SqPrefetch / 2);
+  assign do_fetch  = !s_barrier_q && want_more && claimed <= 16'(rnic_pkg::SqPrefetch - rnic_pkg::SqPrefetch / 4);
   assign do_empty  = !s_barrier_q && watch && ret_sq == prod_ram;
   assign do_flush  = !s_barrier_q && flush;
   assign do_finish = !do_go;

@@ -1,15 +1,18 @@
 // qp_rq_fetch: hands out receive WQEs to ddp, from a prefetch buffer that it fills from the receive rings.
 //
-// State of a QP: taken, arrived (ring indices), busy (a read is under way), on (created and not stopped).
+// State of a QP: taken, arrived (ring indices), asked (behind the last that is here or under way), reads (under way, at most four),
+// drop (the one before has failed: what is still under way is read again), on (created and not stopped).
 //
 //   rq_take_req ---+                                   +--> rq_take_rsp
 //   kick_rq list --+--> [ read state ] --> [ decide ] -+--> rq_rd_req, [ qp_read ]
-//   done ----------+                                   +--> kick (half of the buffer is free)
+//   done ----------+                                   +--> kick (a quarter of the buffer is free)
 //   rq_rd --> [ qp_read ] --> [ buffer ] --> take
 //
-// A take finds its WQE in the buffer, or has it read now, or waits for the read that is under way; none announced, one that
+// A doorbell, a take or a read that has come back has more read when a quarter of the buffer is free: as much, or all of an empty
+// one. A take finds its WQE in the buffer, or has it read now, or waits for the read that is under way; none announced, one that
 // could not be read, or one with over 3 SGEs: found 0. 4 cycles a take from the buffer. Takes are answered in order, so a take
-// that waits for its read holds those behind it: for one read at most, on tags of this client. Answers of reads never wait.
+// that waits for its read holds those behind it: for a few reads at most, on tags of this client. Answers of reads wait for the
+// list's arbiter alone.
 `include "rnic_assert.svh"
 
 module qp_rq_fetch #(
@@ -56,6 +59,8 @@ module qp_rq_fetch #(
   input  iwarp_pkg::beat_t rq_rd_i
 );
   localparam int unsigned Pre  = rnic_pkg::RqPrefetch;
+  localparam int unsigned Quarter   = Pre > 4 ? Pre / 4 : 1;
+  localparam int unsigned ReadDepth = 4 * rnic_pkg::FifoDepth;
   localparam int unsigned PreW = Pre > 1 ? $clog2(Pre) : 1;
   localparam int unsigned BufW = $clog2(rnic_pkg::NumQps * Pre);
 
@@ -100,14 +105,16 @@ module qp_rq_fetch #(
   );
 
   // tables
-  logic [33:0]     state_ram;
+  logic [52:0]     state_ram;
   logic [67:0]     cfg_ram;
   logic [15:0]     prod_ram;
   logic            we;
-  logic [33:0]     wdata;
-  ram_1r1w #(.Width(34), .Depth(rnic_pkg::NumQps)) u_state (
+  logic            on_d, drop_d;
+  logic [2:0]      reads_d;
+  logic [15:0]     taken_d, asked_d, arrived_d;
+  ram_1r1w #(.Width(53), .Depth(rnic_pkg::NumQps)) u_state (
     .clk_i, .rst_ni, .we_i(we || clear_busy_i), .waddr_i(clear_busy_i ? clear_addr_i : init ? init_qpn_i : qpn_q),
-    .wdata_i(clear_busy_i ? '0 : wdata),
+    .wdata_i(clear_busy_i ? '0 : {on_d, drop_d, reads_d, taken_d, asked_d, arrived_d}),
     .re_i(start), .raddr_i(qpn_d), .rdata_o(state_ram)
   );
   ram_1r1w #(.Width(68), .Depth(rnic_pkg::NumQps)) u_cfg (
@@ -124,7 +131,7 @@ module qp_rq_fetch #(
   logic [QpnW-1:0] done_qpn;
   logic [15:0]     done_end;
   logic pick_done, pick_init, pick_stop, pick_take, pick_list;
-  assign pick_done = done_valid;
+  assign pick_done = done_valid && !refill_q;
   assign pick_init = !pick_done && init_valid_i;
   assign pick_stop = !pick_done && !init_valid_i && stop_valid_i && put_ready;
   assign pick_take = !pick_done && !init_valid_i && !pick_stop && take_valid && !hold_q && rsp_ready && put_ready &&
@@ -154,19 +161,22 @@ module qp_rq_fetch #(
   end
 
   // registered distances
-  logic [15:0] taken_q, arrived_q, announced_q, toend_q, offset_q, held_q, mask, space, room, count16, arrived;
-  logic        busy_q, on_q;
+  logic [15:0] taken_q, asked_q, arrived_q, announced_q, toend_q, offset_q, held_q, claimed_q;
+  logic [15:0] mask, space, room, count16, asked;
+  logic [2:0]  reads_q;
+  logic        drop_q, on_q;
   logic [63:0] base_q;
   logic [6:0]  count, count_q;
-  logic        hit, none, held_back, finish_q;
-  assign arrived = state_ram[15:0];
-  assign mask    = (16'd1 << cfg_ram[67:64]) - 16'd1;
-  assign space   = 16'(Pre) - held_q;
-  assign room    = space < toend_q ? space : toend_q;
-  assign count16 = announced_q < room ? announced_q : room;
-  assign count   = busy_q || !on_q ? '0 : count16[6:0];
-  assign hit     = held_q != '0;
-  assign none    = !hit && (!on_q || (announced_q == '0 && !busy_q));
+  logic        may_read, hit, none, held_back, finish_q;
+  assign asked    = state_ram[31:16];
+  assign mask     = (16'd1 << cfg_ram[67:64]) - 16'd1;
+  assign space    = claimed_q == '0 ? 16'(Pre) : 16'(Quarter);
+  assign room     = space < toend_q ? space : toend_q;
+  assign count16  = announced_q < room ? announced_q : room;
+  assign may_read = on_q && !drop_q && !reads_q[2] && claimed_q <= 16'(Pre - Quarter);
+  assign count    = may_read ? count16[6:0] : '0;
+  assign hit      = held_q != '0;
+  assign none     = !hit && (!on_q || (announced_q == '0 && reads_q == '0));
   assign held_back = !hit && !none;   // waits for a read, under way or sent now
 
   // the buffer
@@ -207,7 +217,7 @@ module qp_rq_fetch #(
   end
   // A read that failed ends the take that waits for it; its place was not needed meanwhile.
   assign rsp_put = state_q == StGive || (state_q == StAct && op_q == OpTake && none) ||
-                   (state_q == StAct && op_q == OpDone && hold_q && done_fail && qpn_q == take_qpn[QpnW-1:0]);
+                   (state_q == StAct && op_q == OpDone && hold_q && done_fail && !drop_q && qpn_q == take_qpn[QpnW-1:0]);
   assign take_ready = rsp_put;
   stream_reg #(.Width(iwarp_pkg::RqTakeRspWidth)) u_rsp (
     .clk_i, .rst_ni, .valid_i(rsp_put), .ready_o(rsp_ready), .data_i(rsp),
@@ -215,11 +225,15 @@ module qp_rq_fetch #(
   );
 
   always_comb begin
-    state_d = state_q;
-    hold_d  = hold_q;
-    we      = init;
-    wdata   = {on_q, busy_q, taken_q, arrived_q};
-    if (init) wdata = {1'b1, 33'd0};
+    state_d   = state_q;
+    hold_d    = hold_q;
+    we        = init;
+    on_d      = init || on_q;
+    drop_d    = !init && drop_q;
+    reads_d   = init ? '0 : reads_q;
+    taken_d   = init ? '0 : taken_q;
+    asked_d   = init ? '0 : asked_q;
+    arrived_d = init ? '0 : arrived_q;
     unique case (state_q)
       StIdle: if (start) state_d = StLook;
       StLook: state_d = StAct;
@@ -235,30 +249,38 @@ module qp_rq_fetch #(
           end
           OpList: if (finish_q) state_d = StAct; else if (count != '0) state_d = StSend;
           OpDone: begin
-            we          = 1'b1;
-            wdata[32]   = 1'b0;
-            wdata[15:0] = done_end;
+            we      = 1'b1;
+            reads_d = reads_q - 3'd1;
+            drop_d  = (drop_q || done_fail) && reads_q != 3'd1;
+            if (!drop_q) arrived_d = done_end;
+            if (!drop_q && done_fail) asked_d = done_end;
             if (qpn_q == take_qpn[QpnW-1:0]) hold_d = 1'b0;
           end
           default: begin   // stop
-            we        = 1'b1;
-            wdata[33] = 1'b0;
+            we   = 1'b1;
+            on_d = 1'b0;
           end
         endcase
       end
       StSend: begin
-        we        = 1'b1;
-        wdata[32] = 1'b1;
-        state_d   = StIdle;
+        we      = 1'b1;
+        reads_d = reads_q + 3'd1;
+        asked_d = asked_q + 16'(count_q);
+        state_d = StIdle;
       end
       StGive: begin
-        we           = 1'b1;
-        wdata[31:16] = taken_q + 16'd1;
-        state_d      = StIdle;
+        we      = 1'b1;
+        taken_d = taken_q + 16'd1;
+        state_d = StIdle;
       end
       default: state_d = StIdle;
     endcase
   end
+
+  // A quarter of the buffer is free, a place that is given now counted, and there is more to be read.
+  logic came_back, refill;
+  assign came_back = state_q == StAct && op_q == OpDone && !done_fail && !drop_q;
+  assign refill    = announced_q != '0 && claimed_q <= 16'(Pre - Quarter) + 16'(!came_back);
 
   // A QP from the list is finished with at once: a kick from now on puts it on the list again.
   assign finish_valid = finish_q;
@@ -274,10 +296,10 @@ module qp_rq_fetch #(
   );
   iwarp_pkg::rd_hdr_t rd_hdr;
   assign rd_hdr = rq_rd_hdr_i;
-  qp_read #(.Depth(rnic_pkg::FifoDepth)) u_read (
+  qp_read #(.Depth(ReadDepth)) u_read (
     .clk_i, .rst_ni,
     .put_valid_i(put_valid), .put_ready_o(put_ready), .put_barrier_i(op_q == OpStop), .put_qpn_i(qpn_q),
-    .put_first_i(arrived_q), .put_count_i(count_q),
+    .put_first_i(asked_q), .put_count_i(count_q),
     .hdr_valid_i(rq_rd_hdr_valid_i), .hdr_ready_o(rq_rd_hdr_ready_o), .hdr_i(rd_hdr),
     .beat_valid_i(rq_rd_valid_i), .beat_ready_o(rq_rd_ready_o), .beat_i(rq_rd_i),
     .buf_valid_o(buf_we), .buf_ready_i(1'b1), .buf_qpn_o(buf_qpn), .buf_index_o(buf_index), .buf_data_o(buf_data),
@@ -294,8 +316,8 @@ module qp_rq_fetch #(
     end else begin
       state_q <= state_d;
       hold_q  <= hold_d;
-      if (state_q == StGive)  refill_q <= held_q <= 16'(Pre / 2 + 1) && announced_q != '0;
-      else if (refill_ready)  refill_q <= 1'b0;
+      if (state_q == StGive || came_back) refill_q <= refill;
+      else if (refill_ready)              refill_q <= 1'b0;
       if (list_ready && list_valid) finish_q <= 1'b1;
       else if (sched_ready[2])      finish_q <= 1'b0;
     end
@@ -307,21 +329,23 @@ module qp_rq_fetch #(
       qpn_q <= qpn_d;
     end
     if (state_q == StLook) begin
-      {on_q, busy_q, taken_q, arrived_q} <= state_ram;
-      announced_q <= prod_ram - arrived;
-      held_q      <= arrived - state_ram[31:16];
-      offset_q    <= arrived & mask;
-      toend_q     <= mask + 16'd1 - (arrived & mask);
+      {on_q, drop_q, reads_q, taken_q, asked_q, arrived_q} <= state_ram;
+      announced_q <= prod_ram - asked;
+      held_q      <= state_ram[15:0] - state_ram[47:32];
+      claimed_q   <= asked - state_ram[47:32];
+      offset_q    <= asked & mask;
+      toend_q     <= mask + 16'd1 - (asked & mask);
       base_q      <= cfg_ram[63:0];
     end
     if (state_q == StAct)  count_q <= count;
-    if (state_q == StGive) refill_qpn_q <= qpn_q;
+    if (state_q == StGive || came_back) refill_qpn_q <= qpn_q;
   end
   assign unused_again = ^{take_qpn, count16[15:7], buf_index};
 
   `RNIC_ASSERT(PutTaken_A, !put_valid || put_ready)
   `RNIC_ASSERT(SendTaken_A, state_q != StSend || out_ready)
   `RNIC_ASSERT(RspTaken_A, !rsp_put || rsp_ready)
+  `RNIC_ASSERT(ReadsCounted_A, !(state_q == StAct && op_q == OpDone) || reads_q != '0)
   `RNIC_STREAM_STABLE(RspStable_A, rq_take_rsp_valid_o, rq_take_rsp_ready_i, rq_take_rsp_o)
   `RNIC_STREAM_STABLE(ReadStable_A, rq_rd_req_valid_o, rq_rd_req_ready_i, rq_rd_req_o)
 

@@ -1,17 +1,18 @@
 // qp_sq_fetch: fills the SQ prefetch buffers, from the ring and from pushed WQEs.
 //
-// Fetch state of a QP: arrived (ring index behind the last unit in the buffer), busy (a read is under way), fail (one came
-// back bad; nothing more is fetched). Unit i of the ring lies at i modulo SqPrefetch of the QP's buffer.
+// Fetch state of a QP: arrived (ring index behind the last unit in the buffer), asked (behind the last that is here or under way),
+// reads (under way, at most four, so that the buffer is filled while it is emptied), fail (one came back bad; nothing more is
+// fetched, and what is still under way is dropped). Unit i of the ring lies at i modulo SqPrefetch of the QP's buffer.
 //
 //   request (qp_pick, qp_parse) --+                                   +--> sq_rd_req, [ qp_read ]
 //   push (qp_doorbell) -----------+--> [ read state ] --> [ decide ] -+--> buffer write, arr_*, kick
 //   done (qp_read) ---------------+
 //   sq_rd --> [ qp_read ] ------------------------------------------------> buffer write --> [ buffer ] --> qp_parse
 //
-// A request reads min(announced, space, up to the ring's end) units. A push goes into the buffer when its first unit is the
-// next to be fetched and there is room; else it is forgotten and its WQE is fetched as any other. 3 cycles a
-// request, 3 a push of one unit. A push and what comes back wait for nothing outside; a request may wait for
-// sq_rd_req, with pushes and answers going on meanwhile.
+// A request reads min(announced, up to the ring's end) units: as many as fit into an empty buffer, else a quarter of it, if that
+// is free. A push goes into the buffer when its first unit is the next to be fetched and there is room; else it is forgotten and
+// its WQE is fetched as any other. 3 cycles a request, 3 a push of one unit. A push and what comes back wait for nothing
+// outside; a request may wait for sq_rd_req, with pushes and answers going on meanwhile.
 `include "rnic_assert.svh"
 
 module qp_sq_fetch #(
@@ -51,7 +52,8 @@ module qp_sq_fetch #(
   output logic            arr_we_o,
   output logic [QpnW-1:0] arr_qpn_o,
   output logic [15:0]     arr_index_o,
-  output logic            arr_busy_o,
+  output logic [15:0]     arr_asked_o,
+  output logic            arr_full_o,    // as many reads are under way as may be
   output logic            arr_fail_o,
   // to qp_sched
   output logic            kick_valid_o,
@@ -73,6 +75,7 @@ module qp_sq_fetch #(
   output logic            sq_rd_ready_o,
   input  iwarp_pkg::beat_t sq_rd_i
 );
+  localparam int unsigned Quarter   = rnic_pkg::SqPrefetch / 4;
   localparam int unsigned ReqDepth  = 4 * rnic_pkg::FifoDepth;
   localparam int unsigned ReqCountW = $clog2(ReqDepth + 1);
 
@@ -92,11 +95,13 @@ module qp_sq_fetch #(
   logic [QpnW-1:0] qpn_d, qpn_q;
 
   // tables
-  logic [17:0]     state_ram;
+  logic [35:0]     state_ram;
   logic [67:0]     cfg_ram;
   logic [15:0]     prod_ram, head_ram;
   logic            we;
-  logic [17:0]     wdata;
+  logic            fail_d;
+  logic [2:0]      reads_d;
+  logic [15:0]     asked_d, arrived_d;
 
   // qp_read
   logic            put_valid, put_ready, put_barrier;
@@ -106,20 +111,21 @@ module qp_sq_fetch #(
   logic [511:0]    rbuf_data;
 
   // registered distances
-  logic [15:0]     arrived_q, announced_q, toend_q, held_q;
-  logic            busy_q, fail_q, next_q;
+  logic [15:0]     arrived_q, asked_q, announced_q, toend_q, held_q;
+  logic [2:0]      reads_q;
+  logic            fail_q, next_q;
   logic [63:0]     base_q;
   logic [15:0]     offset_q;
   logic [15:0]     mask;
-  logic [15:0]     arrived, held, space, room, count16;
+  logic [15:0]     asked, held, space, room, count16;
   logic [6:0]      count_q, count;
-  logic            push_ok, unused_bits;
+  logic            may_read, push_ok, unused_bits;
   logic            out_ready;
 
   logic op_any, pick_push, pick_done, pick_init, pick_req;
   assign start = state_q == StIdle && op_any;
-  assign arrived = state_ram[15:0];
-  assign held    = arrived - head_ram;
+  assign asked   = state_ram[31:16];
+  assign held    = asked - head_ram;
   assign mask    = (16'd1 << cfg_ram[67:64]) - 16'd1;
 
   // Requests wait here, so that QPs whose WQEs are there are not held up by reads.
@@ -156,8 +162,8 @@ module qp_sq_fetch #(
     end
   end
 
-  ram_1r1w #(.Width(18), .Depth(rnic_pkg::NumQps)) u_state (
-    .clk_i, .rst_ni, .we_i(we), .waddr_i(arr_qpn_o), .wdata_i(wdata),
+  ram_1r1w #(.Width(36), .Depth(rnic_pkg::NumQps)) u_state (
+    .clk_i, .rst_ni, .we_i(we), .waddr_i(arr_qpn_o), .wdata_i({fail_d, reads_d, asked_d, arrived_d}),
     .re_i(start), .raddr_i(qpn_d), .rdata_o(state_ram)
   );
   ram_1r1w #(.Width(68), .Depth(rnic_pkg::NumQps)) u_cfg (
@@ -174,12 +180,13 @@ module qp_sq_fetch #(
   );
 
   // A fetch: as many units as are announced, fit, and lie before the ring's end.
-  assign space   = 16'(rnic_pkg::SqPrefetch) - held_q;
-  assign room    = space < toend_q ? space : toend_q;
-  assign count16 = announced_q < room ? announced_q : room;
+  assign may_read = !fail_q && !reads_q[2] && held_q <= 16'(rnic_pkg::SqPrefetch - Quarter);
+  assign space    = held_q == '0 ? 16'(rnic_pkg::SqPrefetch) : 16'(Quarter);
+  assign room     = space < toend_q ? space : toend_q;
+  assign count16  = announced_q < room ? announced_q : room;
+  assign count    = may_read ? count16[6:0] : '0;
   assign unused_bits = ^{count16[15:7], rbuf_index};
-  assign count   = busy_q || fail_q ? '0 : count16[6:0];
-  assign push_ok = !busy_q && !fail_q && next_q && space >= (push_two_i ? 16'd2 : 16'd1);
+  assign push_ok  = reads_q == '0 && !fail_q && next_q && held_q <= 16'(rnic_pkg::SqPrefetch) - (push_two_i ? 16'd2 : 16'd1);
 
   always_comb begin
     state_d = state_q;
@@ -203,24 +210,33 @@ module qp_sq_fetch #(
 
   // The fetch state and its copies.
   always_comb begin
-    we    = 1'b0;
-    wdata = {fail_q, busy_q, arrived_q};
+    we        = 1'b0;
+    fail_d    = fail_q;
+    reads_d   = reads_q;
+    asked_d   = asked_q;
+    arrived_d = arrived_q;
     if (init) begin
-      we    = 1'b1;
-      wdata = '0;
+      we        = 1'b1;
+      fail_d    = 1'b0;
+      reads_d   = '0;
+      asked_d   = '0;
+      arrived_d = '0;
+    end else if (state_q == StSend) begin
+      we      = 1'b1;
+      reads_d = reads_q + 3'd1;
+      asked_d = asked_q + 16'(count_q);
     end else if (state_q == StAct) begin
       unique case (op_q)
         OpPush: begin
-          we          = push_ok;
-          wdata[15:0] = arrived_q + (push_two_i ? 16'd2 : 16'd1);
+          we        = push_ok;
+          asked_d   = asked_q + (push_two_i ? 16'd2 : 16'd1);
+          arrived_d = asked_d;
         end
         OpDone: begin
-          we    = 1'b1;
-          wdata = {fail_q || done_fail, 1'b0, done_end};
-        end
-        OpReq: begin
-          we        = count != '0;
-          wdata[16] = 1'b1;
+          we      = 1'b1;
+          reads_d = reads_q - 3'd1;
+          fail_d  = fail_q || done_fail;
+          if (!fail_q) arrived_d = done_end;
         end
         default: we = 1'b0;
       endcase
@@ -228,9 +244,10 @@ module qp_sq_fetch #(
   end
   assign arr_we_o    = we;
   assign arr_qpn_o   = init ? init_qpn_i : qpn_q;
-  assign arr_index_o = wdata[15:0];
-  assign arr_busy_o  = wdata[16];
-  assign arr_fail_o  = wdata[17];
+  assign arr_index_o = arrived_d;
+  assign arr_asked_o = asked_d;
+  assign arr_full_o  = reads_d[2];
+  assign arr_fail_o  = fail_d;
 
   assign push_ready_o = state_q == StKick && op_q == OpPush && kick_ready_i;
   assign done_ready   = (state_q == StAct && op_q == OpDone) || barrier_done_o;
@@ -270,7 +287,7 @@ module qp_sq_fetch #(
   qp_read #(.Depth(ReqDepth)) u_read (
     .clk_i, .rst_ni,
     .put_valid_i(put_valid), .put_ready_o(put_ready), .put_barrier_i(put_barrier), .put_qpn_i(qpn_q),
-    .put_first_i(arrived_q), .put_count_i(count_q),
+    .put_first_i(asked_q), .put_count_i(count_q),
     .hdr_valid_i(sq_rd_hdr_valid_i), .hdr_ready_o(sq_rd_hdr_ready_o), .hdr_i(rd_hdr),
     .beat_valid_i(sq_rd_valid_i), .beat_ready_o(sq_rd_ready_o), .beat_i(sq_rd_i),
     .buf_valid_o(rbuf_valid), .buf_ready_i(rbuf_ready), .buf_qpn_o(rbuf_qpn), .buf_index_o(rbuf_index),
@@ -295,13 +312,12 @@ module qp_sq_fetch #(
       qpn_q <= qpn_d;
     end
     if (state_q == StLook) begin
-      arrived_q   <= arrived;
-      {fail_q, busy_q} <= state_ram[17:16];
-      announced_q <= prod_ram - arrived;
+      {fail_q, reads_q, asked_q, arrived_q} <= state_ram;
+      announced_q <= prod_ram - asked;
       held_q      <= held;
-      offset_q    <= arrived & mask;
-      toend_q     <= mask + 16'd1 - (arrived & mask);
-      next_q      <= arrived == push_first_i;
+      offset_q    <= asked & mask;
+      toend_q     <= mask + 16'd1 - (asked & mask);
+      next_q      <= asked == push_first_i;
       base_q      <= cfg_ram[63:0];
     end
     if (state_q == StAct) count_q <= count;
@@ -309,6 +325,7 @@ module qp_sq_fetch #(
 
   `RNIC_ASSERT(PutTaken_A, !put_valid || put_ready)
   `RNIC_ASSERT(SendTaken_A, state_q != StSend || out_ready)
+  `RNIC_ASSERT(ReadsCounted_A, !(state_q == StAct && op_q == OpDone) || reads_q != '0)
   `RNIC_STREAM_STABLE(ReadStable_A, sq_rd_req_valid_o, sq_rd_req_ready_i, sq_rd_req_o)
   `RNIC_STREAM_STABLE(KickStable_A, kick_valid_o, kick_ready_i, kick_qpn_o)
 

@@ -807,5 +807,89 @@ TYPED_TEST(QpTest, KeepsItsRate) {
   }
 }
 
+// A host 300 cycles away: a ring is read on while its buffer is being emptied, and a single WQE at once.
+TYPED_TEST(QpTest, RingsAreReadAhead) {
+  this->dut.restart({0, 0});
+  QpWorld<TypeParam> w(this->dut, this->rng.fork("world"), 0);
+  w.create(0, 6, 6);
+  w.to_rts(0);
+  w.far_memory(300);
+  const auto sizes = this->sizes();
+  const auto per = [&](const char* what, unsigned count, auto done) {
+    uint64_t first = 0;
+    EXPECT_TRUE(w.run([&] {
+      if (first == 0 && done() != 0) first = w.now();
+      return done() == count;
+    }));
+    const double cycles = static_cast<double>(w.now() - first) / (count - 1);
+    std::printf("[ rate ] 300 cycles to the host and back: %.1f cycles a %s\n", cycles, what);
+    return cycles;
+  };
+  const unsigned count = 60;
+  for (unsigned i = 0; i < count; i++) w.post(0, w.make(WrOpcode::kRdmaWrite, {64}));
+  w.ring(0);
+  const double send = per("send WQE", count, [&] { return w.qp(0).issued; });
+  for (unsigned i = 0; i < count; i++) w.post_recv(0);   // a doorbell each
+  w.wait(700);
+  const unsigned reads = w.qp(0).rq_reads;
+  EXPECT_LE(reads, sizes.rq_prefetch == 1 ? 1U : 8U) << "what is announced together is read together";
+  for (unsigned i = 0; i < count; i++) w.receive(0);
+  const double receive = per("receive WQE", count, [&] { return w.qp(0).takes.size(); });
+  if (sizes.sq_prefetch == 16) {
+    EXPECT_LE(send, 24.0);
+    EXPECT_LE(w.sq_reads(), 2 + count / 4) << "each when a quarter of the buffer is free";
+    EXPECT_EQ(w.most_sq_reads(), 4U);
+  }
+  if (sizes.rq_prefetch == 16) {
+    EXPECT_LE(receive, 22.0);
+    EXPECT_LE(w.qp(0).rq_reads, 5 + count / 4);
+    EXPECT_EQ(w.most_rq_reads(), 4U);
+  }
+  // One alone, each time.
+  for (int i = 0; i < 3; i++) {
+    w.wait(700);
+    const uint64_t from = w.now();
+    w.post(0, w.make(WrOpcode::kRdmaWrite, {64}));
+    w.ring(0);
+    w.post_recv(0);
+    const size_t issued = w.qp(0).issued, takes = w.qp(0).takes.size();
+    EXPECT_TRUE(w.run([&] { return w.qp(0).issued == issued + 1; }));
+    EXPECT_LE(w.now() - from, 350U);
+    w.receive(0);
+    EXPECT_TRUE(w.run([&] { return w.qp(0).takes.size() == takes + 1; }));
+    EXPECT_LE(w.now() - from, 380U);
+  }
+}
+
+// Of several reads under way the first fails: nothing of the others is used. A send queue ends there; a receive queue is read again.
+TYPED_TEST(QpTest, WhatWasReadBehindAFailureIsNotUsed) {
+  this->dut.restart({0, 0});
+  QpWorld<TypeParam> w(this->dut, this->rng.fork("world"), 0);
+  w.create(0, 6, 6);
+  w.to_rts(0);
+  w.far_memory(300);
+  const unsigned units = this->sizes().sq_prefetch, recvs = this->sizes().rq_prefetch, count = 40;
+  w.post_recv(0, count);
+  ASSERT_TRUE(w.run([&] { return w.qp(0).rq_reads == 1; }));
+  w.fail_next_rq_read();
+  for (unsigned i = 0; i < recvs; i++) w.receive(0);
+  w.receive(0, false);
+  for (unsigned i = recvs; i < count; i++) w.receive(0);
+  ASSERT_TRUE(w.run([&] { return w.qp(0).takes.size() == count + 1; }));
+  for (unsigned i = 0; i < count; i++) w.post(0, w.make(WrOpcode::kRdmaWrite, {64}));
+  w.ring(0);
+  ASSERT_TRUE(w.run([&] { return w.sq_reads() == 1; }));
+  w.fail_next_sq_read();
+  ASSERT_TRUE(this->ended(w, 0));
+  w.wait(700);
+  w.expect_all_reported(0);
+  EXPECT_EQ(w.qp(0).issued, units);
+  auto& c = w.qp(0).sq_cqes;
+  ASSERT_EQ(c.size(), units + 2);
+  EXPECT_EQ(c[units].status, WcStatus::kFatalErr);
+  EXPECT_EQ(c[units].index, units);
+  EXPECT_EQ(c.back().status, WcStatus::kWrFlushErr);
+}
+
 }  // namespace
 }  // namespace rnic::tb

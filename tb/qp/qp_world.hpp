@@ -66,6 +66,11 @@ class QpWorld {
   std::vector<spec::QpFault>& faults() { return faults_; }
   std::vector<unsigned>& asyncs() { return asyncs_; }
   unsigned sq_reads() const { return sq_reads_; }
+  /// So many cycles more to the rings and back.
+  void far_memory(uint64_t cycles) { far_ = cycles; }
+  /// Most reads of the rings, send or receive, that were under way at once.
+  unsigned most_sq_reads() const { return most_[1]; }
+  unsigned most_rq_reads() const { return most_[0]; }
   void fail_next_sq_read() { fail_sq_ = true; }
   void fail_next_rq_read() { fail_rq_ = true; }
   void hold_done(bool hold) { hold_done_ = hold; }
@@ -348,8 +353,10 @@ class QpWorld {
     std::vector<uint8_t> bytes;   // memory as it is now: units behind the doorbell would show
     for (unsigned u = 0; u < r.length / 64 && !bad; u++) bytes.insert(bytes.end(), ring[at + u].begin(), ring[at + u].end());
     uint64_t& last = is_sq ? last_sq_ : last_rq_;
-    last = std::max(last + 1, now_ + rng_.below(latency_ + 1));
+    last = std::max(last + 1, now_ + far_ + rng_.below(latency_ + 1));
+    most_[is_sq] = std::max(most_[is_sq], ++under_way_[is_sq]);
     after(0, [this, is_sq, bad, bytes, r] {
+      under_way_[is_sq]--;
       auto& hdr = is_sq ? dut_.sq_rd_hdr : dut_.rq_rd_hdr;
       auto& beats = is_sq ? dut_.sq_rd : dut_.rq_rd;
       hdr.put({bad ? spec::RdStatus::kPoisoned : spec::RdStatus::kOk, r.length});
@@ -576,6 +583,8 @@ class QpWorld {
   unsigned latency_;
   std::vector<Qp> qps_;
   std::multimap<uint64_t, std::function<bool()>> timers_;
+  uint64_t far_ = 0;
+  std::array<unsigned, 2> under_way_{}, most_{};   // reads of receive, of send queues
   uint64_t now_ = 0, last_sq_ = 0, last_rq_ = 0, last_check_ = 0;
   unsigned sq_reads_ = 0;
   bool fail_sq_ = false, fail_rq_ = false, check_bad_ = false, hold_done_ = false, hold_responder_ = false, early_ = false;
