@@ -275,8 +275,9 @@ Result<void> Side::look_for_failure() {
   if (auto e = context_.get_async_event(0); e)
     return fail(Errc::kConnectionLost, "event {} of {}: cause {}, peer's Terminate {:#06x}",
                 static_cast<unsigned>(e->type), e->object, e->cause, e->peer_term);
-  if (dev().now() > progress_ + params().timeout_us * kUs)
-    return fail(Errc::kTimedOut, "nothing has happened for {} us", params().timeout_us);
+  const uint64_t us = patience_ * params().timeout_us;
+  if (dev().now() > progress_ + us * kUs)
+    return fail(Errc::kTimedOut, "nothing has happened for {} us", us);
   return {};
 }
 
@@ -303,10 +304,13 @@ Result<size_t> Side::pump_events() {
   return pump();
 }
 
-Result<void> Side::until(std::string_view what, const std::function<bool()>& done) {
+Result<void> Side::until(std::string_view what, const std::function<bool()>& done,
+                         uint64_t patience) {
+  patience_ = patience;
   while (!done()) {
     if (auto n = pump(); !n) return fail(n.error().code, "{}: {}", what, n.error().what);
   }
+  patience_ = 1;
   progress_ = dev().now();
   return {};
 }

@@ -57,7 +57,11 @@ class Side {
   /// As pump, but sleeps on the CQ's event when there is nothing.
   [[nodiscard]] Result<size_t> pump_events();
   /// Until done(); kTimedOut when nothing happens for params.timeout_us.
-  [[nodiscard]] Result<void> until(std::string_view what, const std::function<bool()>& done);
+  /// patience: how many time-outs may pass without an event or completion here.
+  [[nodiscard]] Result<void> until(std::string_view what, const std::function<bool()>& done,
+                                   uint64_t patience = 1);
+  /// Of a side that sees the peer's Writes and Reads in nothing but its last message.
+  static constexpr uint64_t kOnlooker = 10;
   /// Tells the peer that this side has sent all its data.
   [[nodiscard]] Result<void> send_control(Lane& lane);
   [[nodiscard]] Result<void> wait_control();  // every lane: ours has left, the peer's is here
@@ -127,7 +131,8 @@ class Side {
   verbs::Context context_;
   verbs::Pd pd_;
   verbs::Cq cq_;
-  Time progress_ = 0;  // when something last happened
+  Time progress_ = 0;      // when something last happened
+  uint64_t patience_ = 1;  // time-outs
   uint64_t idle_ = 0;
 };
 

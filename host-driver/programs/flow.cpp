@@ -35,7 +35,7 @@ class Engine {
       auto came = [&] {
         return std::ranges::all_of(side_.lanes, [](const Lane& l) { return l.control_came; });
       };
-      if (auto r = side_.until("peer's last message", came); !r) return r;
+      if (auto r = side_.until("peer's last message", came, Side::kOnlooker); !r) return r;
     }
     for (Lane& lane : side_.lanes)
       if (auto r = side_.send_control(lane); !r) return r;

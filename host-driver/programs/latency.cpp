@@ -43,9 +43,9 @@ struct Sampler {
 
 Result<void> finish(Side& side) {
   Lane& lane = side.lanes[0];
+  const auto came = [&] { return lane.control_came; };
   if (!side.is_client())
-    if (auto r = side.until("client's last message", [&] { return lane.control_came; }); !r)
-      return r;
+    if (auto r = side.until("client's last message", came, Side::kOnlooker); !r) return r;
   if (auto r = side.send_control(lane); !r) return r;
   if (auto r = side.wait_control(); !r) return r;
   return side.disconnect();

@@ -134,6 +134,18 @@ TEST(Programs, BothDirections) {
   }
 }
 
+// The server sees nothing of the peer's Writes and Reads for longer than its time-out.
+TEST(Programs, TheOneThatOnlyLooksOnIsPatient) {
+  for (const auto* name : {"write_bw", "read_bw", "read_lat"}) {
+    SCOPED_TRACE(name);
+    Params p{.size = 64, .count = 4000, .depth = 16};
+    const auto o = run(name, p);
+    expect_good(o);
+    p.timeout_us = (o.client.end - o.client.start) / kUs / 4;
+    expect_good(run(name, p));
+  }
+}
+
 TEST(Programs, PingpongByEvents) { expect_good(run("pingpong", {.count = 60, .events = true})); }
 
 TEST(Programs, FileCopyMovesTheFile) {
