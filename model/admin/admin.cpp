@@ -64,6 +64,7 @@ Task Admin::run() {
       waits_for_ = nullptr;
       continue;
     }
+    in_hand_ = true;
     const spec::AdminCmd cmd = spec::AdminCmd::unpack(fetched.data.bytes());
     const auto op = static_cast<AdminOpcode>(cmd.opcode);
     spec::Cmd to_unit{.opcode = op, .object = cmd.object, .args = cmd.args};
@@ -223,6 +224,8 @@ void Admin::respond(const spec::AdminCmd& cmd, const spec::CmdRsp& rsp) {
       .pack(wr.data);
   out_.admin_wr(wr);
   ++next_;
+  in_hand_ = false;
+  ++answered_;
 }
 
 /// The unit said ok: now the tables change.

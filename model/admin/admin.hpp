@@ -40,6 +40,8 @@ class Admin {
   void answer(const spec::CmdRsp& rsp) { answer_.give(rsp); }  // answers command
   void raw_rx(RawBytes bytes) { raw_.give(std::move(bytes)); }
   bool fatal() const { return fatal_; }
+  bool in_hand() const { return in_hand_; }        // a command that was fetched is not answered
+  uint64_t answered() const { return answered_; }  // so far
   std::string waiting_for() const;
 
  private:
@@ -78,7 +80,8 @@ class Admin {
   Out& out_;
   spec::DevCfg cfg_;
   uint16_t producer_ = 0, next_ = 0;
-  bool fatal_ = false;
+  bool fatal_ = false, in_hand_ = false;
+  uint64_t answered_ = 0;
   std::vector<PdState> pds_;
   std::vector<Used> eqs_, cqs_;
   std::vector<QpState> qps_;

@@ -1,5 +1,7 @@
 #include "admin/admin_unit.hpp"
 
+#include <algorithm>
+
 #include "cq/cq_unit.hpp"
 #include "host_if/host_unit.hpp"
 #include "llp_if/llp_unit.hpp"
@@ -16,12 +18,28 @@ AdminUnit::AdminUnit(Units& u) : in("admin_doorbell", 64), u_(u), admin_(u.sizes
 void AdminUnit::step() {
   while (in.ready()) {
     In item = in.pop();
-    meter_.item(u_.timing.admin.step);
+    const uint64_t answered = admin_.answered();
     if (const auto* db = std::get_if<spec::AdminDoorbell>(&item)) admin_.doorbell(*db);
     if (auto* data = std::get_if<MemData>(&item)) admin_.data(std::move(*data));
     if (const auto* rsp = std::get_if<spec::CmdRsp>(&item)) admin_.answer(*rsp);
     if (auto* raw = std::get_if<RawBytes>(&item)) admin_.raw_rx(std::move(*raw));
+    // From the command in hand to its answer.
+    if (admin_.answered() != answered)
+      meter_.item(u_.now() - since_.value_or(u_.now()) + u_.timing.admin.step);
+    if (!admin_.in_hand()) {
+      since_.reset();
+    } else if (!since_ || admin_.answered() != answered) {
+      since_ = u_.now();
+    }
   }
+}
+
+/// With the cycles that clearing the tables takes after reset.
+spec::UnitCount AdminUnit::count() const {
+  const auto& s = u_.sizes;
+  spec::UnitCount c = meter_.count();
+  c.busy += std::max({s.num_pds, s.num_eqs, s.num_cqs, s.num_qps});
+  return c;
 }
 
 void AdminUnit::admin_rd_req(const MemRead& read) {

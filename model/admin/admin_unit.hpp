@@ -1,6 +1,7 @@
 // admin in the timed model: one stage that hands it what it waits for.
 #pragma once
 
+#include <optional>
 #include <variant>
 
 #include "admin/admin.hpp"
@@ -21,7 +22,7 @@ class AdminUnit final : private Admin::Out {
   }
   void configure(const spec::DevCfg& cfg) { admin_.configure(cfg); }
   bool fatal() const { return admin_.fatal(); }
-  spec::UnitCount count() const { return meter_.count(); }
+  spec::UnitCount count() const;
   std::string waiting_for() const { return admin_.waiting_for(); }
 
  private:
@@ -35,6 +36,7 @@ class AdminUnit final : private Admin::Out {
   Units& u_;
   Admin admin_;
   Meter meter_;
+  std::optional<Cycle> since_;  // a command is in hand
   StageOf<AdminUnit> stage_{*this, &AdminUnit::step};
 };
 

@@ -38,14 +38,17 @@ void CqUnit::step_write() {
   } else if (cqe_req.ready()) {
     if (event_at_ <= now) event_ = false;
     after_ = t.behind + t.event;
-    if (auto wr = cq_.complete(cqe_req.pop(), now - u_.born)) out.push(*wr, now + t.write + u_.host->small_latency());
+    if (auto wr = cq_.complete(cqe_req.pop(), now - u_.born)) {
+      meter_.item(0);
+      out.push(*wr, now + t.write + u_.host->small_latency());
+    }
     after_.reset();
     busy = t.occupancy;
   } else {
     if (event_at_ <= now) event_ = false;
     return;
   }
-  meter_.item(busy);
+  meter_.busy(1);
   free_at_ = now + busy;
   if (interrupt_ || !cqe_req.empty()) write_.wake(free_at_);
   if (event_) write_.wake(std::max(free_at_, event_at_));

@@ -53,7 +53,6 @@ void DdpUnit::step_sched() {
         const TptTiming& x = u_.timing.tpt;
         const Cycle extents = s->fetch.extents.all().size();
         sched_free_ = now + std::max(t.occupancy + (s->segment.offset != 0 ? t.walk : 0), extents);
-        tx_meter_.item(sched_free_ - now);
         if (s->segment.fetches)
           u_.host->payload_req.push(
               std::move(s->fetch), now + t.segment + x.check + x.walk + u_.timing.host.rd_request);
@@ -76,7 +75,10 @@ void DdpUnit::step_out() {
   const uint16_t length = segments_.front().ulpdu.hdr.length;
   auto ulpdu = ddp_.tx.assemble(segments_.pop(), fetches ? payload.pop() : PayloadData{});
   out_free_ = now + u_.timing.path.occupancy(length);
-  if (ulpdu) u_.mpa->push_tx(std::move(*ulpdu), now + u_.timing.ddp.assemble);
+  if (ulpdu) {
+    tx_meter_.item(u_.timing.path.beats(length));
+    u_.mpa->push_tx(std::move(*ulpdu), now + u_.timing.ddp.assemble);
+  }
   if (!segments_.empty()) out_.wake(std::max(out_free_, segments_.visible_at()));
 }
 
@@ -103,7 +105,7 @@ void DdpUnit::step_rx() {
   if (is_send(front)) busy = std::max(busy, Cycle{2} + t.rx_send + (begins ? 0 : t.rx_later));
   if (begins) {
     spec::RqTakeRsp rsp;
-    if (u_.qp->qp().rq_take(front.hdr.qpn, rsp) == RqTake::kFetching) {
+    if (u_.qp->rq_take(front.hdr.qpn, rsp) == RqTake::kFetching) {
       rx_meter_.blocked(now);
       return;  // receive_ready() comes
     }
@@ -115,7 +117,8 @@ void DdpUnit::step_rx() {
   u_.rdmap->arriving(t.rx_header + t.rx_check + u_.timing.rdmap.verdict);
   auto placed = ddp_.rx.take(rx_ulpdu.pop());
   u_.rdmap->arriving(0);
-  rx_meter_.item(busy);
+  rx_meter_.item(1);
+  if (placed) rx_meter_.busy(u_.timing.path.beats(placed->data.size()));
   rx_free_ = now + busy;
   if (placed)
     u_.host->place.push(std::move(*placed),

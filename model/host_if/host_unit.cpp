@@ -44,6 +44,7 @@ HostUnit::HostUnit(Units& u)
 void HostUnit::step_mmio() {
   while (mmio.ready()) {
     const MmioAccess m = mmio.pop();
+    rd_meter_.item(1);
     host_.bar.write(m);
     if (m.is_write) continue;
     responses_.push({.value = host_.bar.read(m.bar, m.offset, m.bytes), .behind = accepted()},
@@ -104,6 +105,7 @@ void HostUnit::step_rd() {
 void HostUnit::piece(const ReadPiece& p) {
   const Cycle begin = std::max(u_.now(), in_free_);
   in_free_ = begin + u_.timing.path.beats(p.data.size());
+  rd_meter_.busy(u_.timing.path.beats(p.data.size()));
   host_.rd.piece(p);
   if (!p.is_last) return;
   const Reader r = host_.rd.reader(p.tag);
@@ -115,6 +117,8 @@ void HostUnit::piece(const ReadPiece& p) {
 void HostUnit::give(Reader r, Cycle whole_at) {
   while (host_.rd.whole(r)) {
     PayloadData d = host_.rd.take(r);
+    if (r != Reader::kPayload)  // of a longer one this goes on while the next pieces come
+      rd_meter_.busy(u_.timing.path.beats(d.data.size()));
     const HostTiming& t = u_.timing.host;
     const Cycle at =
         whole_at + t.rd_reorder + t.rd_release + (r == Reader::kPayload ? 0 : u_.timing.qp.fetched);
@@ -182,6 +186,7 @@ void HostUnit::step_wr() {
   Cycle busy = 1;
   if (auto tlp = host_.wr.next(w)) {
     busy = u_.timing.path.beats(tlp->data.size());
+    wr_meter_.item(busy);
     u_.world.dma_write(std::move(*tlp));
   }
   wr_free_ = now + busy;
@@ -189,7 +194,6 @@ void HostUnit::step_wr() {
   if (!host_.wr.busy(w)) {
     writing_ = false;
     if (!std::exchange(own_, false)) ++left_[last_writer_];
-    wr_meter_.item(busy);
     if (!responses_.empty()) rsp_.wake(now + 1);
   }
   const Cycle next = std::min({place.visible_at(), cq_wr.visible_at(), admin_wr.visible_at()});
@@ -203,7 +207,7 @@ void HostUnit::step_wr() {
 // --- to the others
 
 void HostUnit::qp_doorbell(const spec::QpDoorbell& db) {
-  if (!u_.qp->qp().doorbell(db)) host_.bar.dropped();
+  if (!u_.qp->doorbell(db)) host_.bar.dropped();
 }
 void HostUnit::cq_doorbell(const spec::CqDoorbell& db) {
   if (!u_.cq->cq().doorbell(db)) host_.bar.dropped();

@@ -55,9 +55,10 @@ void LlpUnit::step_rx() {
     LlpRecord& r = std::get<LlpRecord>(item);
     --records_;
     const Cycle busy = u_.timing.path.occupancy(r.data.size());
-    rx_meter_.item(busy);
+    rx_meter_.item(0);
     rx_free_ = now + busy;
     if (auto f = llp_.receive(r)) {
+      rx_meter_.busy(u_.timing.path.beats(f->hdr.length));
       u_.mpa->push_rx(std::move(*f), now + 1);
     } else if (llp_.answers_give(r)) {
       u_.admin->in.push(RawBytes{.connection = r.connection, .data = std::move(r.data)}, now + 1);
@@ -85,6 +86,7 @@ void LlpUnit::step_tx() {
     if (may == LlpIf::Raw::kDrop) raw_tx.pop();
     if (may == LlpIf::Raw::kSend && u_.world.can_llp_tx()) {
       LlpRecord r = llp_.send_raw(raw_tx.pop());
+      tx_meter_.item(u_.timing.path.beats(r.data.size()));
       tx_free_ = now + u_.timing.path.occupancy(r.data.size());
       u_.world.llp_tx(std::move(r));
     }
@@ -98,9 +100,10 @@ void LlpUnit::step_tx() {
   TxFpdu f = tx_fpdu.pop();
   if (before_fin_ && --*before_fin_ == 0) ctl_.wake(now + 1);
   const Cycle busy = u_.timing.path.occupancy(f.hdr.length);
-  tx_meter_.item(busy);
+  tx_meter_.item(0);
   tx_free_ = now + busy;
   if (auto record = llp_.send(f)) {
+    tx_meter_.busy(u_.timing.path.beats(f.hdr.length));
     u_.world.llp_tx(std::move(*record));
     done_at_ = now + u_.timing.path.beats(f.hdr.length) + u_.timing.llp.done;
     llp_.sent(f.hdr);

@@ -19,6 +19,7 @@ struct MpaRxTiming {
   MpaTiming t;
   Datapath path;
   Cycle occupancy(const RxUlpdu& u) const { return path.occupancy(u.hdr.length + 6U); }
+  Cycle beats(const RxUlpdu& u) const { return path.beats(u.hdr.length); }
   /// Behind the last beat, since an FPDU is stored whole.
   Cycle latency(const RxUlpdu& u) const {
     return path.beats(u.hdr.length + 6U) - 1 + t.rx_entry + t.rx_crc + t.rx_store;
@@ -28,6 +29,7 @@ struct MpaTxTiming {
   MpaTiming t;
   Datapath path;
   Cycle occupancy(const TxFpdu& f) const { return path.occupancy(f.hdr.length); }
+  Cycle beats(const TxFpdu& f) const { return path.beats(f.hdr.length); }
   Cycle latency(const TxFpdu&) const { return t.tx_frame + t.tx_marker + t.tx_crc; }
 };
 

@@ -47,9 +47,9 @@ void QpUnit::ready(Qp::Set set) {
 
 void QpUnit::step_fetch() {
   const Cycle now = u_.now();
-  while (sq_rd.ready()) qp_.fetched(sq_rd.pop());
+  while (sq_rd.ready()) qp_.fetched(came(sq_rd.pop()));
   bool received = false;
-  for (; rq_rd.ready(); received = true) qp_.rq_fetched(rq_rd.pop());
+  for (; rq_rd.ready(); received = true) qp_.rq_fetched(came(rq_rd.pop()));
   if (received) u_.ddp->receive_ready();
 
   auto& sq = u_.host->sq_rd_req;
@@ -96,9 +96,9 @@ void QpUnit::step_issue() {
       latency += t.check_wait + (wqe->hdr.num_sge - 1U) * t.check;
       busy = std::max<Cycle>(busy, wqe->hdr.num_sge * t.check);
     }
+    meter_.item(1 + u_.timing.path.beats(wqe->body.size()));
     out.push(std::move(*wqe), now + latency);
   }
-  meter_.item(busy);
   issue_free_ = now + busy;
   if (!set.empty()) issue_.wake(issue_free_);
 }
@@ -169,7 +169,10 @@ void QpUnit::step_ctl() {
 }
 
 void QpUnit::qp_cmd_rsp(const spec::QpCmdRsp& rsp) { u_.admin->answer(rsp); }
-void QpUnit::cqe_req(const spec::CqeReq& cqe) { u_.cq->cqe_req.push(cqe, cqe_at_); }
+void QpUnit::cqe_req(const spec::CqeReq& cqe) {
+  meter_.busy(1);
+  u_.cq->cqe_req.push(cqe, cqe_at_);
+}
 void QpUnit::qp_async(const spec::QpAsync& a) {
   u_.cq->control.push(a, u_.now() + u_.timing.cq.event);
 }

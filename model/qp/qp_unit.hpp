@@ -28,10 +28,23 @@ class QpUnit final : private Qp::Out {
   void ack(Qp::Peer peer, uint16_t qpn) {
     control.push(Ack{peer, qpn}, u_.now() + u_.timing.qp.control);
   }
+  bool doorbell(const spec::QpDoorbell& db) {
+    meter_.busy(1);
+    return qp_.doorbell(db);
+  }
+  RqTake rq_take(uint16_t qpn, spec::RqTakeRsp& rsp) {
+    const RqTake found = qp_.rq_take(qpn, rsp);
+    if (found != RqTake::kFetching) meter_.busy(1);
+    return found;
+  }
   spec::UnitCount count() const { return meter_.count(); }
   std::string waiting_for() const;
 
  private:
+  MemData came(MemData d) {
+    meter_.busy(u_.timing.path.beats(d.data.size()));
+    return d;
+  }
   void step_fetch();
   void step_issue();
   void step_retire();

@@ -28,6 +28,7 @@ void RdmapUnit::step_tx() {
   const bool from_sq = wqe.ready() && (!responds || responder_last_);
   std::optional<TxMessage> m;
   if (from_sq) {
+    meter_.item(1);
     m = rdmap_.request(wqe.pop());
   } else if (responds) {
     responder_free_ = now + u_.timing.rdmap.serve + u_.timing.tpt.check;
@@ -41,7 +42,7 @@ void RdmapUnit::step_tx() {
   const Cycle busy =
       m ? std::max(u_.timing.rdmap.occupancy, u_.timing.path.beats(m->body.size())) : 1;
   free_at_ = now + busy;
-  meter_.item(busy);
+  if (m) meter_.busy(u_.timing.path.beats(m->body.size()));
   if (m) u_.ddp->message(std::move(*m), from_sq ? u_.timing.rdmap.tx : 0);
   if (!ready.empty()) tx_.wake(std::max(free_at_, responder_free_));
   if (!wqe.empty()) tx_.wake(std::max(free_at_, wqe.visible_at()));
@@ -60,6 +61,9 @@ void RdmapUnit::qp_ack_rdmap(const spec::QpAckRdmap& ack) { u_.qp->ack(Qp::Peer:
 void RdmapUnit::qp_error(const spec::QpError& e) {
   u_.qp->control.push(e, u_.now() + u_.timing.qp.control);
 }
-void RdmapUnit::terminate(TxMessage m) { u_.ddp->message(std::move(m), u_.timing.rdmap.control); }
+void RdmapUnit::terminate(TxMessage m) {
+  meter_.busy(u_.timing.path.beats(m.body.size()));
+  u_.ddp->message(std::move(m), u_.timing.rdmap.control);
+}
 
 }  // namespace rnic::model

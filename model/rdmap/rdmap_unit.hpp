@@ -19,13 +19,21 @@ class RdmapUnit final : private Rdmap::Out {
   Queue<Control> control;
 
   Rdmap& rdmap() { return rdmap_; }
-  SegmentJudge& judge() { return rdmap_; }
+  SegmentJudge& judge() { return judge_; }
   /// A segment on its way through ddp's checks is judged now; its verdict comes so much later.
   void arriving(Cycle ahead) { ahead_ = ahead; }
   spec::UnitCount count() const { return meter_.count(); }
   std::string waiting_for() const { return rdmap_.waiting_for() + wqe.describe(); }
 
  private:
+  struct Judge final : SegmentJudge {  // counts
+    explicit Judge(RdmapUnit& u) : unit(u) {}
+    spec::RxVerdict rx_segment(const spec::RxSegment& segment) override {
+      unit.meter_.item(1);
+      return unit.rdmap_.rx_segment(segment);
+    }
+    RdmapUnit& unit;
+  };
   void step_tx();
   void step_ctl();
   void qp_ack_rdmap(const spec::QpAckRdmap& ack) override;
@@ -38,6 +46,7 @@ class RdmapUnit final : private Rdmap::Out {
   Units& u_;
   Rdmap rdmap_;
   Meter meter_;
+  Judge judge_{*this};
   Cycle free_at_ = 0, responder_free_ = 0, ahead_ = 0;
   bool responder_last_ = false;
   uint32_t last_ = 0;  // QP that was answered last

@@ -24,13 +24,16 @@ concept Behaviour = requires(B b, typename B::In in) {
   { b.next() } -> std::same_as<typename B::Out>;
 };
 
-/// What a stage counts for the unit's counters: items, cycles at work, cycles refused.
+/// What a stage counts for the unit's counters (docs/theory-of-operation.md, Counters): items, cycles in
+/// which something moved, cycles refused.
 class Meter {
  public:
   void item(Cycle busy) {
     ++count_.items;
     count_.busy += busy;
   }
+  /// Without being an item.
+  void busy(Cycle cycles) { count_.busy += cycles; }
   void blocked(Cycle now) {
     if (since_ == kNever) since_ = now;
   }
@@ -65,7 +68,7 @@ class Unit final : public Stage {
     if (b_.pending()) {
       typename B::Out o = b_.next();
       const Cycle busy = t_.occupancy(o);
-      meter_.item(busy);
+      meter_.item(t_.beats(o));
       free_at_ = now() + busy;
       out_.push(std::move(o), now() + t_.latency(o));
     }

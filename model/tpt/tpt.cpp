@@ -63,6 +63,7 @@ uint32_t Tpt::slot_of(uint32_t stag) const {
 }
 
 const Tpt::Entry* Tpt::find(uint32_t stag) const {
+  ++lookups_;
   const uint32_t slot = slot_of(stag);
   if (slot >= entries_.size()) return nullptr;
   const Entry& e = entries_[slot];
@@ -70,8 +71,9 @@ const Tpt::Entry* Tpt::find(uint32_t stag) const {
 }
 
 // requirements.md section 7: STag validity, association, rights, wrap, base and bounds; in 65 bits.
-TptResult Tpt::check(const spec::WqeCheck& c) const {
-  const Entry* e = find(c.stag);
+TptResult Tpt::check(const spec::WqeCheck& c) const { return judge(find(c.stag), c); }
+
+TptResult Tpt::judge(const Entry* e, const spec::WqeCheck& c) {
   if (e == nullptr) return TptResult::kStag;
   if (e->pd != c.pd) return TptResult::kAssoc;
   if ((e->rights & c.rights) != c.rights) return TptResult::kRights;
@@ -83,9 +85,10 @@ TptResult Tpt::check(const spec::WqeCheck& c) const {
 }
 
 TptResult Tpt::translate(const spec::WqeCheck& c, ExtentList& out) {
-  const TptResult result = check(c);
+  const Entry* found = find(c.stag);
+  const TptResult result = judge(found, c);
   if (result != TptResult::kOk) return result;
-  const Entry& e = *find(c.stag);
+  const Entry& e = *found;
   const uint64_t page = uint64_t{1} << e.log_page;
   uint64_t offset = e.first_offset + (c.tagged_offset - e.base_to);
   for (uint32_t rest = c.length; rest != 0;) {
@@ -97,6 +100,7 @@ TptResult Tpt::translate(const spec::WqeCheck& c, ExtentList& out) {
              .epoch = epoch_,
              .last = 0});
     ++in_flight_[epoch_];
+    ++extents_;
     offset += part;
     rest -= part;
   }

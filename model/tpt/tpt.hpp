@@ -55,6 +55,8 @@ class Tpt final : public Translation {
   uint32_t invert(uint32_t value) const;
   uint32_t slot_of(uint32_t stag) const;
   uint8_t epoch() const { return epoch_; }
+  uint64_t lookups() const { return lookups_; }  // so far
+  uint64_t extents() const { return extents_; }
   std::string waiting_for() const;
 
  private:
@@ -67,6 +69,7 @@ class Tpt final : public Translation {
     uint32_t first_offset = 0, pbl_base = 0;
   };
   const Entry* find(uint32_t stag) const;
+  static spec::TptResult judge(const Entry* e, const spec::WqeCheck& c);
   spec::CmdRsp create(uint32_t slot, const spec::AdminMrArgs& a);
 
   Out& out_;
@@ -79,6 +82,8 @@ class Tpt final : public Translation {
     uint32_t upper = ~0U, slot = 0;
   };
   mutable std::vector<Memo> memo_;
+  mutable uint64_t lookups_ = 0;
+  uint64_t extents_ = 0;
   uint8_t epoch_ = 0;
   std::array<uint64_t, 2> in_flight_{};  // extents given out and not retired, by epoch
   bool destroy_waits_ = false;

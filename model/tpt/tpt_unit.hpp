@@ -1,4 +1,4 @@
-// tpt in the timed model: commands; look-ups are calls that their askers charge.
+// tpt in the timed model: commands; look-ups are calls that their askers charge, so nothing waits here.
 #pragma once
 
 #include "sc/queue.hpp"
@@ -13,21 +13,19 @@ class TptUnit final : private Tpt::Out {
   explicit TptUnit(Units& u);
   Queue<spec::TptCmd> control;
   Tpt& tpt() { return tpt_; }
-  spec::UnitCount count() const { return meter_.count(); }
+  spec::UnitCount count() const {
+    return {.items = tpt_.lookups(), .busy = tpt_.lookups() + tpt_.extents(), .stalled = 0};
+  }
   std::string waiting_for() const { return tpt_.waiting_for(); }
 
  private:
   void step_ctl() {
-    while (control.ready()) {
-      meter_.item(1);
-      tpt_.command(control.pop());
-    }
+    while (control.ready()) tpt_.command(control.pop());
   }
   void tpt_cmd_rsp(const spec::TptCmdRsp& rsp) override;
 
   Units& u_;
   Tpt tpt_;
-  Meter meter_;
   StageOf<TptUnit> ctl_{*this, &TptUnit::step_ctl};
 };
 
