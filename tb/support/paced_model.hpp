@@ -11,10 +11,15 @@
 //   };
 //
 // offers(): an item may be taken in this cycle, one a cycle. push() keeps what it is given until
-// the consumer takes it, one a cycle; ready(): nothing waits there.
+// the consumer takes it, one a cycle; ready(): nothing waits there. takes(): the consumer takes
+// what it is given with give() in this cycle, at once. So a neighbour that the behaviour calls can
+// stand behind a stream: give() the question, answer() is what the bench has put in return.
+// PacedFifo: what is inside, for a while.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
+#include <functional>
 #include <span>
 #include <string>
 #include <utility>
@@ -82,6 +87,12 @@ class PacedIn final : public Port {
     return item;
   }
 
+  T answer() {
+    RNIC_CHECK(!items_.empty(), "{}: a neighbour does not answer at once", name_);
+    offered_ = true;
+    return pop();
+  }
+
   void pace(Pace p) override { idle_ = p.idle; }
   void drive() override {
     if (!offered_) offered_ = !items_.empty() && !rng_.percent(idle_);
@@ -113,6 +124,16 @@ class PacedOut final : public Port, public OutQueue<T> {
   void stall(unsigned percent) { stall_ = percent; }
   [[nodiscard]] bool ready() const { return waiting_.empty(); }
   void push(T item) { waiting_.push_back(std::move(item)); }
+  [[nodiscard]] bool takes() const { return takes_; }
+  void give(T item) {
+    RNIC_CHECK(takes_, "{}: nobody takes an item in this cycle", this->name_);
+    accept(std::move(item));
+  }
+  /// Called with each item that the consumer takes, before it is queued.
+  void on_item(std::function<void(const T&)> f) { on_item_ = std::move(f); }
+  void on_packet(std::function<void(const T&)> f) requires std::same_as<T, Packet> {
+    on_item(std::move(f));
+  }
   Packet take_packet(uint64_t limit = Dut::kLimit) requires std::same_as<T, Packet> {
     return this->take(limit);
   }
@@ -122,27 +143,81 @@ class PacedOut final : public Port, public OutQueue<T> {
 
   void pace(Pace p) override { stall_ = p.stall; }
   void drive() override {
-    if (waiting_.empty() || rng_.percent(stall_)) return;
-    this->items_.push_back(std::move(waiting_.front()));
+    const bool taken = !rng_.percent(stall_);
+    takes_ = taken && waiting_.empty();
+    if (!taken || waiting_.empty()) return;
+    T item = std::move(waiting_.front());
     waiting_.pop_front();
-    moved_++;
+    accept(std::move(item));
   }
   void clear() override {
     this->items_.clear();
     waiting_.clear();
+    takes_ = false;
   }
   [[nodiscard]] bool busy() const override { return !waiting_.empty() && stall_ < 100; }
   [[nodiscard]] uint64_t moved() const override { return moved_; }
 
  private:
+  void accept(T item) {
+    moved_++;
+    if (on_item_) on_item_(item);
+    this->items_.push_back(std::move(item));
+  }
+
   base::Rng rng_;
+  std::function<void(const T&)> on_item_;
   std::deque<T> waiting_;
   unsigned stall_ = 0;
+  bool takes_ = false;
   uint64_t moved_ = 0;
+};
+
+/// A queue inside the device: as deep as reset has drawn, and what goes in can be seen some cycles
+/// later.
+template <class T>
+class PacedFifo {
+ public:
+  PacedFifo(const PacedDut& dut, std::string_view name, uint32_t most)
+      : dut_(dut), rng_(test_rng(std::string("fifo ").append(name))), most_(most) {}
+  [[nodiscard]] bool empty() const { return items_.empty(); }
+  [[nodiscard]] size_t size() const { return items_.size(); }
+  [[nodiscard]] bool full() const { return items_.size() >= depth_; }
+  [[nodiscard]] bool ready() const { return !empty() && items_.front().seen <= dut_.now(); }
+  T& front() { return items_.front().item; }
+  void push(T item) {
+    const uint64_t before = empty() ? 0 : items_.back().seen;
+    items_.push_back({std::max(before, dut_.now() + rng_.below(latency_)), std::move(item)});
+  }
+  T pop() {
+    T item = std::move(items_.front().item);
+    items_.pop_front();
+    return item;
+  }
+  void clear() {
+    items_.clear();
+    depth_ = static_cast<uint32_t>(rng_.between(1, most_));
+    latency_ = rng_.between(1, 2 * depth_);  // an item every second cycle passes all the same
+  }
+
+ private:
+  struct Slot {
+    uint64_t seen = 0;  // the first cycle
+    T item;
+  };
+  const PacedDut& dut_;
+  base::Rng rng_;
+  std::deque<Slot> items_;
+  uint32_t most_, depth_ = 1;
+  uint64_t latency_ = 1;
 };
 
 /// Packet streams: an item is a whole packet.
 using PacedPacketIn = PacedIn<Packet>;
 using PacedPacketOut = PacedOut<Packet>;
+
+inline Packet to_packet(std::span<const uint8_t> bytes) {
+  return {{bytes.begin(), bytes.end()}, false};
+}
 
 }  // namespace rnic::tb

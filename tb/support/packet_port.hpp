@@ -88,6 +88,8 @@ class PacketOut {
   [[nodiscard]] size_t size() const { return packets_.size(); }
   void stall(unsigned percent) { beats_.stall(percent); }
   void on_beat(std::function<void(const spec::Beat&)> f) { beats_.on_item(std::move(f)); }
+  /// Called with each packet whose last beat is transferred, before it is queued.
+  void on_packet(std::function<void(const Packet&)> f) { on_packet_ = std::move(f); }
 
  private:
   class Beats final : public StreamOut<spec::Beat> {
@@ -104,13 +106,16 @@ class PacketOut {
     void accept(spec::Beat beat) override {
       const bool whole = joiner_.add(beat);
       if (!joiner_.why().empty()) ADD_FAILURE() << this->name_ << ": " << joiner_.why();
-      if (whole) owner_.packets_.items().push_back(joiner_.packet());
+      if (!whole) return;
+      if (owner_.on_packet_) owner_.on_packet_(joiner_.packet());
+      owner_.packets_.items().push_back(joiner_.packet());
     }
     PacketOut& owner_;
     BeatJoiner joiner_;
   };
 
   OutQueue<Packet> packets_;
+  std::function<void(const Packet&)> on_packet_;
   Beats beats_;
 };
 
