@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/bytes.hpp"
 #include "mpa/crc32c.hpp"
@@ -25,9 +26,10 @@ constexpr uint32_t to_marker(uint32_t position) {
 }
 
 /// RFC 5044 section 4.3: the marker's distance from the length field. One that stands before it has
-/// 0.
-constexpr uint32_t fpdu_ptr(uint32_t marker_at, bool starts_with_marker) {
-  return starts_with_marker && marker_at != 0 ? marker_at - kMarker : marker_at;
+/// 0. The field has 16 bits: behind 65,535 it begins again.
+constexpr uint16_t fpdu_ptr(uint32_t marker_at, bool starts_with_marker) {
+  return static_cast<uint16_t>(starts_with_marker && marker_at != 0 ? marker_at - kMarker
+                                                                    : marker_at);
 }
 
 /// Takes the markers out. Empty if one of them does not point to the FPDU's start.
@@ -66,7 +68,8 @@ void Mpa::control(const spec::QpCtlMpa& ctl) {
     out_.qp_ack_mpa({ctl.qpn});
     return;
   }
-  (ctl.op == spec::QpOp::kSync ? q.syncing : q.stopping) = true;
+  if (ctl.op == spec::QpOp::kStop) q.stopping = true;
+  ++q.orders;
   q.rx.awaited = q.rx.inside;
   q.tx.awaited = q.tx.inside;
   maybe_drained(ctl.qpn);
@@ -83,10 +86,9 @@ void Mpa::leaves(uint16_t qpn, bool rx) {
 /// What was inside when stop or sync came has left.
 void Mpa::maybe_drained(uint16_t qpn) {
   Qp& q = qps_[qpn];
-  if ((!q.stopping && !q.syncing) || q.rx.awaited + q.tx.awaited != 0) return;
-  if (q.stopping) q.running = false;
-  q.stopping = q.syncing = false;
-  out_.qp_ack_mpa({qpn});
+  if (q.rx.awaited + q.tx.awaited != 0) return;
+  if (std::exchange(q.stopping, false)) q.running = false;
+  for (uint32_t n = std::exchange(q.orders, 0); n != 0; --n) out_.qp_ack_mpa({qpn});
 }
 
 void Mpa::Rx::take(RxFpdu in) {
@@ -161,8 +163,8 @@ TxFpdu Mpa::Tx::next() {
       from += end - at;
       at = end;
       if (at == size) break;
-      spec::MpaMarker{.reserved = 0, .fpdu_ptr = static_cast<uint16_t>(fpdu_ptr(at, first == 0))}
-          .pack({start + at, kMarker});
+      spec::MpaMarker{.reserved = 0, .fpdu_ptr = fpdu_ptr(at, first == 0)}.pack(
+          {start + at, kMarker});
       at += kMarker;
     }
   }
@@ -181,7 +183,7 @@ std::string Mpa::waiting_for() const {
   std::string s;
   for (size_t i = 0; i < qps_.size(); ++i) {
     const Qp& q = qps_[i];
-    if (q.stopping || q.syncing) {
+    if (q.orders != 0) {
       s += fmt::format("mpa: stop of QP {} waits for {} FPDUs inside\n", i,
                        q.rx.awaited + q.tx.awaited);
     }

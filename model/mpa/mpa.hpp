@@ -71,7 +71,8 @@ class Mpa {
 
  private:
   struct Qp {
-    bool running = false, stopping = false, syncing = false;
+    bool running = false, stopping = false;
+    uint32_t orders = 0;  // stop, sync: not acknowledged yet
     bool use_crc = false, rx_markers = false, tx_markers = false;
     uint32_t rx_position = 0, tx_position = 0;  // in the stream, from the first FPDU on, modulo 512
     struct Way {

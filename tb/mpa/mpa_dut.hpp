@@ -1,10 +1,11 @@
-// mpa as a bench sees it: its streams, by name. Nothing else is looked at, so the model can stand behind the same face.
+// mpa as a bench sees it: its streams, by name. Nothing else is looked at, so the model stands behind the same face.
 #pragma once
 
 #include "VMpa.h"
 #include "VMpaMin.h"
 #include "gen/sizes.hpp"
 #include "gen/streams.hpp"
+#include "mpa_model.hpp"
 #include "support/packet_port.hpp"
 #include "support/rtl_dut.hpp"
 
@@ -13,7 +14,6 @@ namespace rnic::tb {
 template <class V, bool Minimum>
 struct RtlMpa : RtlDut<V> {
   static spec::Sizes sizes() { return Minimum ? spec::Sizes::minimum() : spec::Sizes{}; }
-  static constexpr bool kHasCycles = true;
 
   // qp
   StreamIn<spec::QpCtlMpa> ctl = RNIC_IN(*this, qp_ctl_mpa, spec::QpCtlMpa);
@@ -30,6 +30,7 @@ struct RtlMpa : RtlDut<V> {
   PacketOut tx_fpdu = RNIC_PACKET_OUT(*this, tx_fpdu);
 };
 
-using Duts = ::testing::Types<RtlMpa<VMpa, false>, RtlMpa<VMpaMin, true>>;
+using Duts = ::testing::Types<RtlMpa<VMpa, false>, RtlMpa<VMpaMin, true>, ModelMpa<false>, ModelMpa<true>>;
+using RtlDuts = ::testing::Types<RtlMpa<VMpa, false>, RtlMpa<VMpaMin, true>>;
 
 }  // namespace rnic::tb
