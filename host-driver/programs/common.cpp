@@ -11,7 +11,7 @@ using namespace verbs;
 
 namespace {
 
-constexpr uint32_t kIntroduction = 16;  // rkey, lane, address of the buffer
+constexpr uint32_t kIntroduction = 24;  // rkey, lane, address of the buffer, its tx and rx slots
 
 uint64_t wr_id_of(What what, const Lane& lane, uint64_t index) {
   return static_cast<uint64_t>(what) << 56 | uint64_t{lane.number} << 40 | (index & 0xffffffffff);
@@ -86,6 +86,7 @@ Result<void> Side::open() {
   auto pd = context_.alloc_pd();
   if (!pd) return error_of(pd);
   pd_ = std::move(*pd);
+  kept_slots_ = kept_slots();
   const uint32_t wanted = shape_.lanes * (2 * shape_.window + 2 * kBatch);
   const DeviceAttr& attr = context_.query_device();
   auto cq = context_.create_cq(std::min(wanted, attr.max_cqe), run_.thread % attr.num_comp_vectors);
@@ -97,6 +98,20 @@ Result<void> Side::open() {
     if (auto r = open_lane(lanes[i]); !r) return r;
   }
   return {};
+}
+
+// A slot for each message, but no more than keep a lane's buffer below kLaneBytes (from where a
+// host may map it otherwise), a host's below kHostBytes, and its regions within half of the
+// device's page lists; at least the window.
+uint32_t Side::kept_slots() const {
+  if (shape_.all != 0) return static_cast<uint32_t>(std::max<uint64_t>(shape_.all, shape_.window));
+  const uint64_t lanes = uint64_t{params().threads} * shape_.lanes;
+  const uint64_t listed = context_.query_device().max_mr_size >> 21 << 12;  // in pages of 4 KiB
+  const uint64_t others = (uint64_t{shape_.window} + 1) * stride() + 256;
+  const uint64_t room =
+      std::min({kLaneBytes - std::min(kLaneBytes, others), kHostBytes / lanes, listed / 2 / lanes});
+  return static_cast<uint32_t>(
+      std::max<uint64_t>(shape_.window, std::min(room / stride(), messages)));
 }
 
 Result<void> Side::open_lane(Lane& lane) {
@@ -111,15 +126,15 @@ Result<void> Side::open_lane(Lane& lane) {
   if (!mr) return error_of(mr);
   lane.mr = std::move(*mr);
   const QpCap cap{.max_send_wr = shape_.window + kBatch,
-                  .max_recv_wr = shape_.window + 1,
+                  .max_recv_wr = std::max(shape_.window, kMarks) + 1,
                   .max_send_sge = 1,
                   .max_recv_sge = 1,
                   .max_inline_data = std::max(params().inline_bytes, 8u)};
   auto qp = pd_.create_qp({.send_cq = &cq_, .recv_cq = &cq_, .cap = cap, .push = params().push});
   if (!qp) return error_of(qp);
   lane.qp = std::move(*qp);
-  const uint64_t receives = shape_.receives ? std::min<uint64_t>(shape_.window, messages + 1) : 1;
-  if (!shape_.receives) lane.received = messages;  // no data comes as Sends
+  const uint64_t receives =
+      std::min<uint64_t>(shape_.receives ? shape_.window : kMarks, receives_expected() + 1);
   for (uint64_t i = 0; i < receives; i++)
     if (auto r = post_receive(lane); !r) return r;
   return {};
@@ -130,6 +145,8 @@ std::vector<uint8_t> Side::introduction(const Lane& lane) const {
   base::store_be(&out[0], lane.mr.rkey());
   base::store_be(&out[4], lane.number);
   base::store_be(&out[8], lane.mr.addr());
+  base::store_be(&out[16], tx_slots());
+  base::store_be(&out[20], rx_slots());
   return out;
 }
 
@@ -140,6 +157,10 @@ Result<void> Side::introduced(Lane& lane) {
                 data.size());
   lane.rkey = base::load_be<uint32_t>(&data[0]);
   lane.remote = base::load_be<uint64_t>(&data[8]);
+  lane.tx_slots = base::load_be<uint32_t>(&data[16]);
+  lane.rx_slots = base::load_be<uint32_t>(&data[20]);
+  if (lane.tx_slots == 0 || lane.rx_slots == 0)
+    return fail(Errc::kProtocol, "lane {}: the peer has no slots", lane.number);
   return {};
 }
 
@@ -191,12 +212,16 @@ Result<void> Side::connect() {
 
 Result<void> Side::post_receive(Lane& lane) {
   const uint64_t n = lane.receives;
-  const uint64_t data = shape_.receives ? messages : 0;
+  const uint64_t data = receives_expected();
   if (n > data) return {};
   const bool control = n == data;
-  const uint64_t place = control ? control_in() : rx(n);
+  const bool mark = !control && !shape_.receives;
+  const uint64_t place = control || mark ? control_in() : rx(n);
   const Sge sge{lane.mr.addr() + place,
-                control ? kControl : static_cast<uint32_t>(shape_.slot_bytes), lane.mr.lkey()};
+                control ? kControl
+                : mark  ? 0
+                        : shape_.slot_bytes,
+                lane.mr.lkey()};
   auto r = lane.qp.post_recv({.wr_id = wr_id_of(What::kReceive, lane, n), .sg_list = {&sge, 1}});
   if (!r) return tl::unexpected<Error>(*r.error);
   lane.receives++;
@@ -213,7 +238,7 @@ SendWr Side::request(const Lane& lane, WrOpcode opcode, uint64_t index, bool sig
   if (in_wqe) sge.addr = base::address_of(lane.buffer.data() + place);
   SendWr wr{.wr_id = wr_id_of(What::kData, lane, index), .sg_list = {&sge, 1}, .opcode = opcode};
   wr.send_flags = (signaled ? IBV_SEND_SIGNALED : 0u) | (in_wqe ? IBV_SEND_INLINE : 0u);
-  wr.remote_addr = lane.remote + (is_read ? tx(index) : rx(index));
+  wr.remote_addr = lane.remote + (is_read ? far_tx(lane, index) : far_rx(lane, index));
   wr.rkey = lane.rkey;
   return wr;
 }
@@ -225,20 +250,56 @@ Result<void> Side::post(Lane& lane, std::span<const SendWr> wrs) {
   return {};
 }
 
-Result<void> Side::write_credit(Lane& lane, uint64_t received) {
-  const auto place = at(lane, credit_out(), 8);
-  base::store_le(place.data(), received);
+Result<void> Side::write_credit(Lane& lane, Word word, uint64_t count) {
+  const uint64_t offset = word == Word::kTaken ? 0 : 8;
+  const auto place = at(lane, credit_out() + offset, 8);
+  base::store_le(place.data(), count);
   const Sge sge{base::address_of(place.data()), 8, 0};
-  auto r = lane.qp.post_send({.wr_id = wr_id_of(What::kCredit, lane, received),
+  auto r = lane.qp.post_send({.wr_id = wr_id_of(What::kCredit, lane, count),
                               .sg_list = {&sge, 1},
                               .opcode = IBV_WR_RDMA_WRITE,
                               .send_flags = IBV_SEND_INLINE | IBV_SEND_SIGNALED,
-                              .remote_addr = lane.remote + credit_in(),
+                              .remote_addr = lane.remote + far_credit_in(lane) + offset,
                               .rkey = lane.rkey});
   if (!r) return tl::unexpected<Error>(*r.error);
   lane.credits_out++;
-  lane.told = received;
+  (word == Word::kTaken ? lane.told : lane.told_filled) = count;
   return {};
+}
+
+uint64_t Side::credit(const Lane& lane, Word word) {
+  const uint64_t place = credit_in() + (word == Word::kTaken ? 0 : 8);
+  const auto count = base::load_le<uint64_t>(at(lane, place, 8).data());
+  if (count != 0) dev().after_phase_bit();
+  return count;
+}
+
+Result<void> Side::give_back(Lane& lane, uint64_t taken, uint32_t slots) {
+  if (given_back(lane, slots) || lane.credits_out != 0) return {};
+  if (taken - lane.told < mark_step(slots)) return {};
+  return write_credit(lane, Word::kTaken, taken);
+}
+
+Result<void> Side::send_mark(Lane& lane) {
+  const Sge nothing{lane.mr.addr(), 0, lane.mr.lkey()};
+  auto r = lane.qp.post_send({.wr_id = wr_id_of(What::kMark, lane, lane.marks),
+                              .sg_list = {&nothing, 1},
+                              .opcode = IBV_WR_SEND});
+  if (!r) return tl::unexpected<Error>(*r.error);
+  lane.marks++;
+  return {};
+}
+
+Result<void> Side::offer(Lane& lane) {
+  if (lane.filled < messages) {
+    const uint64_t taken = lane.filled == 0 ? 0 : credit(lane, Word::kTaken);
+    for (const uint64_t upto = std::min(messages, taken + tx_slots()); lane.filled < upto;
+         lane.filled++)
+      on_offer(lane, lane.filled, at(lane, tx(lane.filled), length_of(lane.filled)));
+  }
+  if (lane.filled <= tx_slots() || lane.filled == lane.told_filled || lane.credits_out != 0)
+    return {};
+  return write_credit(lane, Word::kFilled, lane.filled);
 }
 
 Result<void> Side::take(const Wc& wc) {
@@ -253,11 +314,11 @@ Result<void> Side::take(const Wc& wc) {
       if (on_data) on_data(lane, lane.completed);
       break;
     case What::kReceive:
-      if (index == (shape_.receives ? messages : 0)) {
+      if (index == receives_expected()) {
         lane.control_came = true;
         break;
       }
-      if (wc.byte_len != length_of(index)) report().mismatches++;
+      if (wc.byte_len != (shape_.receives ? length_of(index) : 0)) report().mismatches++;
       lane.received = index + 1;
       if (on_receive) on_receive(lane, index);
       break;
@@ -266,6 +327,8 @@ Result<void> Side::take(const Wc& wc) {
       break;
     case What::kCredit:
       lane.credits_out--;
+      break;
+    case What::kMark:
       break;
   }
   return {};
@@ -282,6 +345,9 @@ Result<void> Side::look_for_failure() {
 }
 
 Result<size_t> Side::pump() {
+  if (shape_.kept == Shape::kOffered && on_offer && messages > tx_slots())
+    for (Lane& lane : lanes)
+      if (auto r = offer(lane); !r) return error_of(r);
   std::array<Wc, 32> wcs;
   const auto n = cq_.poll_cq(wcs);
   if (!n) return n;

@@ -1,8 +1,12 @@
 // What the programs share: a side's QPs (lanes), their buffers, the pattern every byte is checked
 // by, the way in and out.
 //
-//   buffer of a lane:  tx slots | rx slots | credit | control out | control in        the same on
-//   both sides
+//   buffer of a lane:  tx slots | rx slots | credits | control out | control in
+//
+// Every message is looked at where it has come. A side that is not told of its arrival (Writes), or
+// of its leaving (the source of Reads), has a slot for each message, so that nothing is said in
+// between; where that is too much memory, slots are used again, after both sides have agreed by
+// words in the credit line: see Shape::kept.
 #pragma once
 
 #include <functional>
@@ -13,12 +17,19 @@ namespace rnic::programs {
 
 inline constexpr uint32_t kBatch = 16;    // requests a doorbell, and a completion, at most
 inline constexpr uint32_t kControl = 64;  // bytes of the last message
+inline constexpr uint32_t kMarks = 8;     // marks under way, at most
+/// A lane's buffer, and all of a host's kept slots, go up to here with messages that are kept.
+inline constexpr uint64_t kLaneBytes = uint64_t{64} << 20, kHostBytes = uint64_t{256} << 20;
 
 /// What a program needs of its lanes.
 struct Shape {
+  /// Messages of which one side knows nothing until the end: what Writes have brought, what Reads
+  /// fetch.
+  enum Kept : uint8_t { kNone, kArrived, kOffered };
   uint32_t lanes = 1;
-  uint32_t slots = 64;   // message i uses slot i modulo this
-  uint32_t window = 64;  // messages under way, at most slots
+  uint32_t window = 64;  // messages under way; message i uses slot i modulo this
+  Kept kept = kNone;     // these have a slot each, as far as memory and page lists go
+  uint64_t all = 0;      // or this many slots, whatever it takes
   uint32_t slot_bytes = 64;
   bool receives = false;  // data comes as Sends: the receives of `window` messages are posted
                           // before the connection is there
@@ -30,19 +41,29 @@ struct Lane {
   verbs::Mr mr{};
   verbs::Qp qp{};
   verbs::Connection connection{};
-  uint32_t rkey = 0;    // the peer's
-  uint64_t remote = 0;  // where its buffer starts
+  uint32_t rkey = 0;                    // the peer's
+  uint64_t remote = 0;                  // where its buffer starts
+  uint32_t tx_slots = 1, rx_slots = 1;  // in it
 
   uint64_t posted = 0;  // data requests
   uint64_t completed = 0;
-  uint64_t received = 0;     // data messages
-  uint64_t receives = 0;     // receives posted, data and control
-  uint64_t told = 0;         // received, as the peer was last told
+  uint64_t received = 0;  // data messages
+  uint64_t receives = 0;  // receives posted: data or marks, and control
+  uint64_t marks = 0;     // sent
+  uint64_t filled = 0;    // messages offered to Reads
+  uint64_t told = 0;      // received, as the peer was last told; the same of filled
+  uint64_t told_filled = 0;
   uint32_t credits_out = 0;  // credit writes not complete
   bool control_sent = false, control_done = false, control_came = false;
 };
 
-enum class What : uint8_t { kData, kReceive, kControlSent, kCredit };
+enum class What : uint8_t { kData, kReceive, kControlSent, kCredit, kMark };
+
+/// What the peer writes into a lane's credit line. Each counts messages from the first on.
+enum class Word : uint8_t {
+  kTaken,   // checked, so that their slots may be used again
+  kFilled,  // there to be read, where that is more than the slots hold
+};
 
 class Side {
  public:
@@ -72,14 +93,45 @@ class Side {
   verbs::SendWr request(const Lane& lane, verbs::WrOpcode opcode, uint64_t index, bool signaled,
                         verbs::Sge& sge) const;
   [[nodiscard]] Result<void> post(Lane& lane, std::span<const verbs::SendWr> wrs);
-  [[nodiscard]] Result<void> write_credit(Lane& lane, uint64_t received);
+  [[nodiscard]] Result<void> write_credit(Lane& lane, Word word, uint64_t count);
+  uint64_t credit(const Lane& lane, Word word);  // as the peer has written it last
 
-  // Places in a lane's buffer.
-  uint64_t area() const { return uint64_t{shape_.slots} * stride(); }
+  // Slots that are used again, of messages that one side knows nothing about.
+  /// Says how many messages have been checked, each quarter of the slots, as long as the peer waits
+  /// for it.
+  [[nodiscard]] Result<void> give_back(Lane& lane, uint64_t taken, uint32_t slots);
+  bool given_back(const Lane& lane, uint32_t slots) const { return lane.told + slots >= messages; }
+  /// After each quarter of the slots a Send without data says that the Writes before it have come.
+  static uint64_t mark_step(uint32_t slots) { return std::max(1u, slots / 4); }
+  uint64_t marks(uint32_t slots) const {
+    return messages <= slots ? 0 : (messages - slots + mark_step(slots) - 1) / mark_step(slots);
+  }
+  [[nodiscard]] Result<void> send_mark(Lane& lane);
+  /// Fills the slots that Reads fetch, again what the peer has taken. pump() does it as well.
+  [[nodiscard]] Result<void> offer(Lane& lane);
+  std::function<void(const Lane&, uint64_t index, std::span<uint8_t>)> on_offer;
+  /// Messages that the peer has filled.
+  uint64_t offered(const Lane& lane) {
+    return std::max<uint64_t>(lane.tx_slots,
+                              lane.tx_slots < messages ? credit(lane, Word::kFilled) : 0);
+  }
+
+  // Places in a lane's buffer, here and at the peer.
   uint64_t stride() const { return (std::max(shape_.slot_bytes, 1u) + 63) / 64 * 64; }
-  uint64_t tx(uint64_t index) const { return index % shape_.slots * stride(); }
-  uint64_t rx(uint64_t index) const { return area() + tx(index); }
-  uint64_t credit_in() const { return 2 * area(); }
+  uint32_t tx_slots() const { return shape_.kept == Shape::kOffered ? kept_slots_ : shape_.window; }
+  uint32_t rx_slots() const { return shape_.kept == Shape::kArrived ? kept_slots_ : shape_.window; }
+  uint64_t tx(uint64_t index) const { return index % tx_slots() * stride(); }
+  uint64_t rx(uint64_t index) const { return (tx_slots() + index % rx_slots()) * stride(); }
+  uint64_t far_tx(const Lane& lane, uint64_t index) const {
+    return index % lane.tx_slots * stride();
+  }
+  uint64_t far_rx(const Lane& lane, uint64_t index) const {
+    return (lane.tx_slots + index % lane.rx_slots) * stride();
+  }
+  uint64_t far_credit_in(const Lane& lane) const {
+    return (uint64_t{lane.tx_slots} + lane.rx_slots) * stride();
+  }
+  uint64_t credit_in() const { return (uint64_t{tx_slots()} + rx_slots()) * stride(); }
   uint64_t credit_out() const { return credit_in() + 64; }
   uint64_t control_out() const { return credit_in() + 128; }
   uint64_t control_in() const { return credit_in() + 192; }
@@ -112,13 +164,16 @@ class Side {
   void alive() { progress_ = dev().now(); }
   uint32_t length_of(uint64_t index) const { return length ? length(index) : params().size; }
   std::function<uint32_t(uint64_t index)> length;  // of message index, where it is not params.size
-  uint64_t messages =
-      0;  // data messages expected on each lane; the receive behind them is for control
+  uint64_t messages = 0;                           // data messages of each lane
   std::vector<Lane> lanes;
   std::function<void(Lane&, uint64_t upto)> on_data;      // data requests below upto are complete
-  std::function<void(Lane&, uint64_t index)> on_receive;  // data message has come
+  std::function<void(Lane&, uint64_t index)> on_receive;  // data message, or mark, has come
+  uint64_t receives_expected() const {  // data or marks; the one behind them is for control
+    return shape_.receives ? messages : shape_.kept == Shape::kArrived ? marks(rx_slots()) : 0;
+  }
 
  private:
+  uint32_t kept_slots() const;
   [[nodiscard]] Result<void> open_lane(Lane& lane);
   [[nodiscard]] Result<void> take(const verbs::Wc& wc);
   [[nodiscard]] Result<void> look_for_failure();
@@ -128,6 +183,7 @@ class Side {
   Run run_;
   bool is_client_;
   Shape shape_;
+  uint32_t kept_slots_ = 1;
   verbs::Context context_;
   verbs::Pd pd_;
   verbs::Cq cq_;
@@ -144,14 +200,15 @@ uint32_t usable_depth(
 void write_lat(const Run& run, bool is_client);
 void read_lat(const Run& run, bool is_client);
 void send_lat(const Run& run, bool is_client);
-/// Messages of one operation over all lanes, up to shape.window of each under way, in batches of a quarter of that, at most
-/// kBatch. What is measured: from the completion of the warm-up on, as many messages as are neither warm-up nor tail; the tail
-/// keeps the queues full until then, so that the rate is the steady one however few are measured. Without a warm-up it is from
-/// the first post to the last completion, as perftest does; report.is_whole says so.
+/// Messages of one operation over all lanes, up to shape.window of each under way, in batches of a
+/// quarter of that, at most kBatch. What is measured: from the completion of the warm-up on, as
+/// many messages as are neither warm-up nor tail; the tail keeps the queues full until then, so
+/// that the rate is the steady one however few are measured. Without a warm-up it is from the first
+/// post to the last completion, as perftest does; report.is_whole says so.
 struct Flow {
   verbs::WrOpcode opcode = verbs::IBV_WR_SEND;
   bool sends = false,
-       gets = false;     // data leaves this side (Reads: is fetched by it); arrives at it
+       gets = false;              // data leaves this side (Reads: is fetched by it); arrives at it
   uint64_t warmup = 0, tail = 0;  // messages of a lane before and behind those that are measured
   std::function<void(const Lane&, uint64_t index, std::span<uint8_t>)>
       fill{};  // what message index carries

@@ -18,18 +18,22 @@ class Engine {
         flow_(flow),
         window_(side.shape().window),
         measured_(side.messages - flow.warmup - flow.tail),
-        batch_(std::clamp<uint64_t>(std::min(window_, measured_) / 4, 1, kBatch)) {}
+        batch_(std::clamp<uint64_t>(std::min(window_, measured_) / 4, 1, kBatch)),
+        is_sink_(flow.opcode == IBV_WR_RDMA_WRITE && flow.gets),
+        is_source_(flow.opcode == IBV_WR_RDMA_READ && flow.gets) {}
 
   Result<void> run() {
     side_.on_data = [this](Lane& lane, uint64_t upto) { fetched(lane, upto); };
     side_.on_receive = [this](Lane& lane, uint64_t i) { came(lane, i); };
     if (auto r = side_.open(); !r) return r;
-    if (flow_.opcode == IBV_WR_RDMA_READ && flow_.gets)
+    if (is_source_) {
+      side_.on_offer = flow_.fill;
       for (Lane& lane : side_.lanes)
-        for (uint64_t s = 0; s < std::min<uint64_t>(side_.shape().slots, side_.messages); s++)
-          flow_.fill(lane, s, source(lane, s));
+        if (auto r = side_.offer(lane); !r) return r;
+    }
     if (auto r = side_.connect(); !r) return r;
-    checked_.assign(side_.lanes.size(), 0);
+    fetched_.assign(side_.lanes.size(), 0);
+    arrived_.assign(side_.lanes.size(), 0);
     if (auto r = exchange(); !r) return r;
     if (!flow_.sends) {
       auto came = [&] {
@@ -40,7 +44,8 @@ class Engine {
     for (Lane& lane : side_.lanes)
       if (auto r = side_.send_control(lane); !r) return r;
     if (auto r = side_.wait_control(); !r) return r;
-    if (flow_.opcode == IBV_WR_RDMA_WRITE && flow_.gets) check_written();
+    if (is_sink_)
+      for (const Lane& lane : side_.lanes) check_written(lane, side_.messages);
     return side_.disconnect();
   }
 
@@ -76,7 +81,8 @@ class Engine {
           if (auto r = post_batch(lane); !r) return r;
         done += lane.completed;
         over = over && (!flow_.sends || lane.completed == side_.messages) &&
-               lane.received == side_.messages;
+               lane.received == side_.receives_expected() &&
+               (!is_sink_ || side_.given_back(lane, side_.rx_slots()));
       }
       if (flow_.sends && !measuring_ && done >= warm) begin(done);
       if (measuring_ && done >= end && report.end == 0) {
@@ -90,25 +96,41 @@ class Engine {
     }
   }
 
-  // Sends need a receive at the peer (iWARP knows no "receiver not ready"): the peer writes how
-  // many it has taken and posted anew into our credit word.
+  // How far may be posted. Sends need a receive at the peer (iWARP knows no "receiver not ready"):
+  // it writes how many it has taken and posted anew into our credit line. Writes need a slot whose
+  // last message has been checked, Reads one that has been filled.
   uint64_t allowed(Lane& lane) {
-    if (flow_.opcode != IBV_WR_SEND) return UINT64_MAX;
-    const uint64_t credit = base::load_le<uint64_t>(side_.at(lane, side_.credit_in(), 8).data());
-    if (credit != 0) side_.dev().after_phase_bit();
-    return credit + window_;
+    switch (flow_.opcode) {
+      case IBV_WR_SEND:
+        return side_.credit(lane, Word::kTaken) + window_;
+      case IBV_WR_RDMA_WRITE:
+        if (side_.messages <= lane.rx_slots) return UINT64_MAX;
+        return side_.credit(lane, Word::kTaken) + lane.rx_slots;
+      default:
+        return side_.messages <= lane.tx_slots ? UINT64_MAX : side_.offered(lane);
+    }
   }
 
   Result<void> give_credit(Lane& lane) {
+    if (is_sink_) return side_.give_back(lane, arrived_[lane.number], side_.rx_slots());
+    if (flow_.opcode == IBV_WR_RDMA_READ && flow_.sends)
+      return side_.give_back(lane, fetched_[lane.number], lane.tx_slots);
     if (!side_.shape().receives || lane.credits_out != 0 || lane.told == side_.messages) return {};
     const uint64_t step = std::max<uint64_t>(1, std::min<uint64_t>(kBatch, window_ / 4));
     if (lane.received - lane.told < step) return {};
-    return side_.write_credit(lane, lane.received);
+    return side_.write_credit(lane, Word::kTaken, lane.received);
+  }
+
+  // Messages until a mark is due, UINT64_MAX when no more is.
+  uint64_t until_mark(const Lane& lane) const {
+    if (flow_.opcode != IBV_WR_RDMA_WRITE || lane.marks == side_.marks(lane.rx_slots))
+      return UINT64_MAX;
+    return (lane.marks + 1) * Side::mark_step(lane.rx_slots) - lane.posted;
   }
 
   Result<void> post_batch(Lane& lane) {
     if (lane.posted == side_.messages) return {};
-    const uint64_t full = std::min(batch_, side_.messages - lane.posted);
+    const uint64_t full = std::min({batch_, side_.messages - lane.posted, until_mark(lane)});
     const uint64_t under_way = lane.posted - lane.completed;
     if (under_way + full > window_) return {};
     const uint64_t n = std::min(full, allowed(lane) - lane.posted);
@@ -127,27 +149,27 @@ class Engine {
       wrs[k] = side_.request(lane, flow_.opcode, i, k + 1 == n, sges[k]);
       wrs[k].sg_list = {&sges[k], 1};
     }
-    return side_.post(lane, std::span(wrs).first(n));
+    if (auto r = side_.post(lane, std::span(wrs).first(n)); !r) return r;
+    return until_mark(lane) == 0 ? side_.send_mark(lane) : Result<void>();
   }
 
   void fetched(Lane& lane, uint64_t upto) {
-    for (uint64_t& i = checked_[lane.number]; i < upto; i++) {
+    for (uint64_t& i = fetched_[lane.number]; i < upto; i++) {
       bytes_ += side_.length_of(i);
       if (flow_.opcode == IBV_WR_RDMA_READ) verify(lane, i);
     }
   }
 
   void came(Lane& lane, uint64_t i) {
-    verify(lane, i);
+    if (is_sink_)
+      check_written(lane, (i + 1) * Side::mark_step(side_.rx_slots()));
+    else
+      verify(lane, i);
     if (auto r = side_.post_receive(lane); !r) failed_ = r;
   }
 
-  // Each slot holds the last message that went there.
-  void check_written() {
-    const uint64_t slots = side_.shape().slots;
-    for (const Lane& lane : side_.lanes)
-      for (uint64_t i = side_.messages - std::min(side_.messages, slots); i < side_.messages; i++)
-        verify(lane, i);
+  void check_written(const Lane& lane, uint64_t upto) {
+    for (uint64_t& i = arrived_[lane.number]; i < upto; i++) verify(lane, i);
   }
 
   void verify(const Lane& lane, uint64_t i) { flow_.verify(lane, i, sink(lane, i)); }
@@ -155,8 +177,9 @@ class Engine {
   Side& side_;
   const Flow& flow_;
   uint64_t window_, measured_, batch_;
+  bool is_sink_, is_source_;  // of Writes, of Reads: a side that the requests do not tell
   bool measuring_ = false;
-  std::vector<uint64_t> checked_;
+  std::vector<uint64_t> fetched_, arrived_;  // by lane: requests done, Writes checked
   uint64_t bytes_ = 0;
   Result<void> failed_;
 };
@@ -165,21 +188,27 @@ class Engine {
 
 Result<void> run_flow(Side& side, const Flow& flow) { return Engine(side, flow).run(); }
 
+namespace {
+Shape::Kept kept_of(WrOpcode opcode) {
+  if (opcode == IBV_WR_RDMA_WRITE) return Shape::kArrived;
+  return opcode == IBV_WR_RDMA_READ ? Shape::kOffered : Shape::kNone;
+}
+}  // namespace
+
 // write_bw, read_bw, send_bw.
 void bandwidth(const Run& run, bool is_client, WrOpcode opcode) {
   guarded(run, [&] {
     const Params& p = run.params;
-    const bool is_read = opcode == IBV_WR_RDMA_READ;
     Flow flow{.opcode = opcode, .sends = is_client || p.both, .gets = !is_client || p.both};
-    const uint32_t slots = usable_depth(p);
+    const uint32_t window = usable_depth(p);
     Side side(run, is_client,
               {.lanes = p.qps,
-               .slots = slots,
-               .window = slots,
+               .window = window,
+               .kept = flow.gets ? kept_of(opcode) : Shape::kNone,
                .slot_bytes = p.size,
                .receives = opcode == IBV_WR_SEND && flow.gets});
     if (p.warmup != 0) {
-      flow.tail = std::min<uint64_t>(slots, std::max(p.count, kBatch));
+      flow.tail = std::min<uint64_t>(window, std::max(p.count, kBatch));
       flow.warmup = std::max<uint64_t>(p.warmup, flow.tail);
     }
     side.messages = flow.warmup + p.count + flow.tail;
@@ -187,7 +216,7 @@ void bandwidth(const Run& run, bool is_client, WrOpcode opcode) {
       Side::fill(bytes, side.key(is_client, lane, i));
     };
     flow.verify = [&](const Lane& lane, uint64_t i, std::span<const uint8_t> bytes) {
-      side.check(bytes, side.key(!is_client, lane, is_read ? i % slots : i));
+      side.check(bytes, side.key(!is_client, lane, i));
     };
     return run_flow(side, flow);
   });
@@ -212,13 +241,11 @@ void file_copy(const Run& run, bool is_client) {
     const uint64_t pieces = (p.file.size() + p.size - 1) / p.size;
     if (pieces > 0xffffffff) return fail(Errc::kInvalidArgument, "file_copy: {} pieces", pieces);
     Flow flow{.opcode = opcode, .sends = is_client, .gets = !is_client};
-    const uint32_t depth = usable_depth(p);
-    const auto slots =
-        opcode == IBV_WR_SEND ? depth : static_cast<uint32_t>(std::max<uint64_t>(pieces, 1));
     Side side(run, is_client,
               {.lanes = 1,
-               .slots = slots,
-               .window = std::min(depth, slots),
+               .window = usable_depth(p),
+               .kept = flow.gets ? kept_of(opcode) : Shape::kNone,
+               .all = pieces,  // the file stands in one piece
                .slot_bytes = p.size,
                .receives = opcode == IBV_WR_SEND && flow.gets});
     side.messages = pieces;

@@ -103,11 +103,15 @@ Result<void> write_lat_body(Side& side) {
 
 Result<void> read_lat_body(Side& side) {
   const Params& p = side.params();
-  const uint64_t total = total_of(p);
+  const uint64_t total = side.messages = total_of(p);
   if (auto r = side.open(); !r) return r;
   Lane& lane = side.lanes[0];
-  for (uint64_t s = 0; s < side.shape().slots; s++)
-    Side::fill(side.at(lane, side.tx(s), p.size), side.key(side.is_client(), lane, s));
+  if (!side.is_client()) {
+    side.on_offer = [&](const Lane& l, uint64_t i, std::span<uint8_t> bytes) {
+      Side::fill(bytes, side.key(false, l, i));
+    };
+    if (auto r = side.offer(lane); !r) return r;
+  }
   if (auto r = side.connect(); !r) return r;
   if (!side.is_client()) return finish(side);
   Sampler sampler{side, 1};
@@ -115,11 +119,15 @@ Result<void> read_lat_body(Side& side) {
     const auto sink = side.at(lane, side.rx(i), p.size);
     std::ranges::fill(sink,
                       uint8_t{0});  // so that what an earlier Read left is not taken for this one's
+    auto ready = [&] { return i < side.offered(lane) && lane.credits_out == 0; };
+    if (i >= lane.tx_slots)
+      if (auto r = side.until("source", ready); !r) return r;
     sampler.begin(i);
     if (auto r = post_one(side, lane, IBV_WR_RDMA_READ, true); !r) return r;
     if (auto r = side.until("Read", [&] { return lane.completed == i + 1; }); !r) return r;
     sampler.end(i);
-    side.check(sink, side.key(false, lane, i % side.shape().slots));
+    side.check(sink, side.key(false, lane, i));
+    if (auto r = side.give_back(lane, i + 1, lane.tx_slots); !r) return r;
   }
   return finish(side);
 }
@@ -166,11 +174,10 @@ Result<void> send_lat_body(Side& side) {
 
 void run_one(const Run& run, bool is_client, bool receives, Result<void> (*body)(Side&)) {
   guarded(run, [&] {
-    const uint32_t slots = usable_depth(run.params);
     Side side(run, is_client,
               {.lanes = 1,
-               .slots = slots,
-               .window = slots,
+               .window = usable_depth(run.params),
+               .kept = body == read_lat_body && !is_client ? Shape::kOffered : Shape::kNone,
                .slot_bytes = run.params.size,
                .receives = receives});
     return body(side);

@@ -20,8 +20,11 @@ class LoopDevice final : public PciDeviceFake {
  public:
   explicit LoopDevice(const spec::Sizes& sizes) : PciDeviceFake(sizes) { recording = false; }
   LoopDevice* peer = nullptr;
-  uint64_t damage_at = 0;  // the n-th message placed here has its first byte changed; 0: none
-  uint64_t fail_at = 0;    // at the n-th message placed here both QPs fail; 0: never
+  uint64_t damage_at = 0;               // the n-th message placed here has a byte changed; 0: none
+  uint64_t damage_length = 0;           // of those of this length; 0: of all
+  uint64_t damage_byte = 0;             // which of its bytes
+  std::map<size_t, uint64_t> arrivals;  // messages placed here, by length
+  uint64_t fail_at = 0;                 // at the n-th message placed here both QPs fail; 0: never
   /// Serves a few WQEs: the device's own progress.
   void tick(unsigned budget = 3) {
     for (auto& [qpn, q] : qps)
@@ -43,7 +46,7 @@ class LoopDevice final : public PciDeviceFake {
  private:
   static constexpr uint64_t kRing = 64;
   std::map<uint16_t, uint16_t> far_;  // my connection -> the peer's
-  uint64_t placed_ = 0;
+  uint64_t placed_ = 0, candidates_ = 0;
   std::map<uint32_t, bool> heard_;  // QPs that have had something from the peer (hold_tx)
 
   FakeQp* far_qp(const FakeQp& q, uint32_t* number = nullptr) {
@@ -107,15 +110,18 @@ class LoopDevice final : public PciDeviceFake {
     const uint64_t off = to - a.base_to + a.first_offset;
     return at(it->second.pages.at(off >> a.log_page) + (off & ((uint64_t{1} << a.log_page) - 1)));
   }
-  bool placing() {
+  bool placing(size_t length) {
     placed_++;
+    arrivals[length]++;
     return placed_ != fail_at;
   }
   bool put_bytes(uint32_t stag, uint64_t to, std::span<const uint8_t> data, uint16_t right) {
+    const bool is_candidate = damage_length == 0 ? !data.empty() : data.size() == damage_length;
+    const bool damaged = is_candidate && ++candidates_ == damage_at;
     for (size_t i = 0; i < data.size(); i++) {
       uint8_t* b = byte(stag, to + i, right);
       if (b == nullptr) return false;
-      *b = i == 0 && placed_ == damage_at ? static_cast<uint8_t>(~data[i]) : data[i];
+      *b = damaged && i == damage_byte ? static_cast<uint8_t>(~data[i]) : data[i];
     }
     return true;
   }
@@ -166,7 +172,8 @@ inline bool LoopDevice::step(uint32_t qpn, FakeQp& q) {
       for (const auto& s : sges) good = good && get_bytes(s.lkey, s.address, s.length, data, 0);
   }
   peer->heard_[far_number] = true;
-  good = good && (opcode == spec::WrOpcode::kRdmaRead ? placing() : peer->placing());
+  good = good &&
+         (opcode == spec::WrOpcode::kRdmaRead ? placing(head.length) : peer->placing(data.size()));
   if (good && opcode == spec::WrOpcode::kRdmaWrite)
     good = peer->put_bytes(head.rkey, head.remote_address, data, 2);
   if (good && opcode == spec::WrOpcode::kSend)

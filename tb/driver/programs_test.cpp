@@ -19,7 +19,8 @@ struct Outcome {
 };
 
 Outcome run(std::string_view name, const Params& p, const spec::Sizes& sizes = {},
-            const std::function<void(LoopWorld&)>& spoil = nullptr) {
+            const std::function<void(LoopWorld&)>& spoil = nullptr,
+            const std::function<void(LoopWorld&)>& look = nullptr) {
   const Program* program = find(name);
   LoopWorld world(test_seed(), sizes);
   if (spoil) spoil(world);
@@ -36,6 +37,7 @@ Outcome run(std::string_view name, const Params& p, const spec::Sizes& sizes = {
   EXPECT_THAT(world.device(1).violations, IsEmpty());
   EXPECT_THAT(world.device(0).qps, IsEmpty());
   EXPECT_THAT(world.device(1).mrs, IsEmpty());
+  if (look) look(world);
   return {merge(reports[0]), merge(reports[1])};
 }
 
@@ -71,22 +73,30 @@ TEST_P(EveryProgram, EndsWellWithThreads) {
           {.size = 32, .count = 50, .warmup = 0, .threads = 3, .inline_bytes = 32, .push = true}));
 }
 
-TEST_P(EveryProgram, SeesOneWrongByte) {
+/// Whether data of the program, run with both = 1, arrives at that host.
+bool has_sink(std::string_view name, unsigned host) {
+  if (name == "file_copy") return host == 1;
+  return name != "read_lat" || host == 0;
+}
+
+TEST_P(EveryProgram, SeesOneWrongByteOfAnyMessage) {
   const std::vector<uint8_t> file(4000, 0x5a);
   for (const unsigned host : {0u, 1u}) {
-    SCOPED_TRACE(host);
-    // Of the Writes of a bandwidth program only the last of each slot are still there to be looked
-    // at.
-    const uint64_t at = 36;
-    const auto o =
-        run(GetParam(),
-            {.size = 100, .count = 30, .warmup = 9, .depth = 64, .both = true, .file = file}, {},
-            [&](LoopWorld& w) { w.device(host).damage_at = at; });
-    const bool one_way = GetParam() == "file_copy" &&
-                         host == 0;  // only the last message comes here, the first placed
-    const bool reads_only = GetParam() == "read_lat" && host == 1;
-    if (!one_way && !reads_only) {
+    for (const uint64_t nth : {1u, 2u, 8u, 9u, 17u, 25u, 36u, 39u}) {
+      if (!has_sink(GetParam(), host)) continue;
+      SCOPED_TRACE(fmt::format("message {} of host {}", nth, host));
+      const auto o = run(
+          GetParam(),
+          {.size = 100, .count = 30, .warmup = 9, .depth = 8, .both = true, .file = file}, {},
+          [&](LoopWorld& w) {
+            LoopDevice& d = w.device(host);
+            d.damage_at = nth;
+            d.damage_length = 100;
+            d.damage_byte = nth * 7 % 99;  // the last one says that a Write of write_lat is there
+          });
       EXPECT_EQ(o.client.mismatches + o.server.mismatches, 1u);
+      EXPECT_EQ((host == 0 ? o.client : o.server).mismatches, 1u);
+      EXPECT_NE((host == 0 ? o.client : o.server).wrong_bus, 0u);
     }
   }
 }
@@ -145,6 +155,76 @@ TEST(Programs, TheOneThatOnlyLooksOnIsPatient) {
     expect_good(run(name, p));
   }
 }
+
+using Arrivals = std::map<size_t, uint64_t>;
+constexpr size_t kControlBytes = 64;
+
+TEST(Programs, SayNothingWhileTheyAreMeasured) {
+  for (const auto* name : {"write_bw", "read_bw", "read_lat"}) {
+    SCOPED_TRACE(name);
+    std::array<Arrivals, 2> arrivals;
+    expect_good(run(name, {.size = 1000, .count = 300, .warmup = 10, .depth = 8}, {}, nullptr,
+                    [&](LoopWorld& w) {
+                      for (unsigned h : {0u, 1u}) arrivals[h] = w.device(h).arrivals;
+                    }));
+    const uint64_t messages = name == std::string_view("read_lat") ? 310 : 318;
+    const Arrivals data{{kControlBytes, 1}, {1000, messages}}, control{{kControlBytes, 1}};
+    const bool is_read = name != std::string_view("write_bw");
+    EXPECT_EQ(arrivals[0], is_read ? data : control);
+    EXPECT_EQ(arrivals[1], is_read ? control : data);
+  }
+}
+
+/// Page lists that do not reach over a slot for each message: slots are used again, after they have
+/// been checked.
+class UsedAgain : public testing::TestWithParam<std::string_view> {
+ protected:
+  static spec::Sizes sizes() {
+    spec::Sizes s;
+    s.num_pbl = 256;
+    return s;
+  }
+};
+
+TEST_P(UsedAgain, EndsWell) {
+  for (const uint32_t depth : {1u, 4u, 64u}) {
+    for (const bool both : {false, true}) {
+      SCOPED_TRACE(fmt::format("depth {}{}", depth, both ? ", both" : ""));
+      std::array<Arrivals, 2> arrivals;
+      expect_good(run(GetParam(),
+                      {.size = 4000, .count = 300, .warmup = 0, .depth = depth, .both = both},
+                      sizes(), nullptr, [&](LoopWorld& w) {
+                        for (unsigned h : {0u, 1u}) arrivals[h] = w.device(h).arrivals;
+                      }));
+      const auto data = arrivals[0][4000] + arrivals[1][4000];
+      EXPECT_EQ(data, both && GetParam() != "read_lat" ? 600u : 300u);
+      EXPECT_GE(arrivals[0][8], 4u) << "nothing was agreed upon";
+      EXPECT_LE(arrivals[0][8] + arrivals[1][8], data / 20);
+      EXPECT_LE(arrivals[0][0] + arrivals[1][0], data / 20);
+    }
+  }
+}
+
+TEST_P(UsedAgain, SeesOneWrongByteOfAnyMessage) {
+  for (const uint64_t nth : {1u, 64u, 65u, 249u, 777u, 1000u}) {
+    SCOPED_TRACE(nth);
+    const bool one_lane = GetParam() == "read_lat";
+    if (one_lane && nth > 250) continue;
+    const unsigned host = GetParam() == "write_bw" ? 1 : 0;
+    const uint32_t size = one_lane ? 4000 : 1000;
+    const auto o = run(GetParam(), {.size = size, .count = 250, .warmup = 0, .qps = 4, .depth = 8},
+                       sizes(), [&](LoopWorld& w) {
+                         LoopDevice& d = w.device(host);
+                         d.damage_at = nth;
+                         d.damage_length = size;
+                         d.damage_byte = nth % 1000;
+                       });
+    EXPECT_EQ((host == 0 ? o.client : o.server).mismatches, 1u);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, UsedAgain, testing::Values("write_bw", "read_bw", "read_lat"),
+                         [](const auto& info) { return std::string(info.param); });
 
 TEST(Programs, PingpongByEvents) { expect_good(run("pingpong", {.count = 60, .events = true})); }
 
