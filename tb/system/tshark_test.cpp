@@ -137,13 +137,13 @@ struct Expected {
   std::optional<std::array<uint64_t, 5>> read{};  // sink STag and TO, size, source STag and TO
 };
 
-struct Peer {  // as it introduced itself in private data: key, lane, address
+struct Peer {  // as it introduced itself in private data: key, lane, address, slots
   uint32_t rkey = 0;
   uint64_t address = 0;
 };
 Peer peer_of(const std::string& private_data) {
   const Bytes b = hex(private_data);
-  if (b.size() != 20) throw std::runtime_error("private data: " + private_data);
+  if (b.size() != 28) throw std::runtime_error("private data: " + private_data);
   return {base::load_be<uint32_t>(&b[4]), base::load_be<uint64_t>(&b[12])};
 }
 
