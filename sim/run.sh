@@ -8,8 +8,9 @@ usage() {
   cat <<'TXT'
 usage: sim/run.sh [FILE] [rnic-sim options]
   Installs the Debian packages that are missing, builds (the first time takes minutes), then copies FILE (default:
-  /bin/bash) by Send, RDMA Write and RDMA Read between two hosts, each with one device, on the four
-  pairings of model and RTL; checks its SHA-256 at the far side and prints one table. Captures: build-release/copy.*.pcap
+  /bin/bash) by Send, RDMA Write and RDMA Read between two hosts, each with one device, on the four pairings of model and
+  RTL and once in tandem (RTL, each step compared with the model); checks its SHA-256 at the far side and prints one table.
+  Captures: build-release/copy.*.pcap
   Options go to `rnic-sim copy`: --set mtu=9000, --preset gen3x16, --seed 7, --json FILE, --quiet ... (rnic-sim --help)
 exit status: 0 all copies are right; 1 a mismatch; 2 wrong use; 3 no progress; 4 something could not be set up
 TXT

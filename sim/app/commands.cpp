@@ -84,16 +84,17 @@ std::string path_of(const std::string& path, const std::string& which, const std
   return fmt::format("{}.{}{}{}", has ? file.substr(0, file.size() - extension.size()) : file, which, extension, rest);
 }
 
-/// The request on each pairing.
+/// The request with these devices, `what` in the names of its files.
+void add_pair(std::vector<RunRequest>& to, const RunRequest& request, const std::string& what, const std::array<std::string, 2>& kind) {
+  RunRequest& r = to.emplace_back(request);
+  r.kind = kind;
+  const std::string which = fmt::format("{}.{}-{}", what, kind[0], kind[1]);
+  r.pcap = path_of(request.pcap, which, ".pcap");
+  r.tlp = path_of(request.tlp, which, ".txt");
+  r.wave = path_of(request.wave, which, ".fst");
+}
 void add_pairings(std::vector<RunRequest>& to, const RunRequest& request, const std::string& what) {
-  for (const auto& pair : kPairings) {
-    RunRequest& r = to.emplace_back(request);
-    r.kind = {pair[0], pair[1]};
-    const std::string which = fmt::format("{}.{}-{}", what, pair[0], pair[1]);
-    r.pcap = path_of(request.pcap, which, ".pcap");
-    r.tlp = path_of(request.tlp, which, ".txt");
-    r.wave = path_of(request.wave, which, ".fst");
-  }
+  for (const auto& pair : kPairings) add_pair(to, request, what, {pair[0], pair[1]});
 }
 
 std::string pairing_of(const nlohmann::ordered_json& j) { return fmt::format("{}-{}", j["client"].get<std::string>(), j["server"].get<std::string>()); }
@@ -182,33 +183,57 @@ int copy_command(Options& o) {
   }
   if (o.request.file.empty()) throw Usage(fmt::format("copy: {} is empty", o.request.file_name));
   if (o.request.config.find("size").source == "default") o.request.config.set("size", kPiece, "copy");
+  constexpr std::array kOps = {"send", "write", "read"};
+  // For each operation: the file on every pairing and in tandem, then one piece alone on every pairing, for its latency.
+  constexpr size_t kCopies = kPairings.size() + 1, kRuns = kCopies + kPairings.size();
   std::vector<RunRequest> requests;
-  for (const char* op : {"send", "write", "read"}) {
-    o.request.program = "file_copy";
-    o.request.config.set("op", op, "copy");
-    add_pairings(requests, o.request, op);
+  for (const char* op : kOps) {
+    RunRequest copy = o.request;
+    copy.program = "file_copy";
+    copy.config.set("op", op, "copy");
+    add_pairings(requests, copy, op);
+    add_pair(requests, copy, op, {"tandem", "tandem"});
+    RunRequest piece = o.request;
+    piece.program = fmt::format("{}_lat", op);
+    piece.config.set("count", "8", "copy");
+    piece.config.set("warmup", "2", "copy");
+    piece.file.clear();
+    piece.file_name.clear();
+    piece.pcap = piece.tlp = "";
+    add_pairings(requests, piece, op);
   }
   if (!o.quiet) {
-    fmt::print(stderr, "{}: {} bytes in pieces of {}, by Send, RDMA Write and RDMA Read on {} pairings of devices\n", o.request.file_name, o.request.file.size(),
-               o.request.config.find("size").value, kPairings.size());
+    fmt::print(stderr,
+               "{}: {} bytes in pieces of {}, by Send, RDMA Write and RDMA Read on {} pairings of devices and in tandem (RTL followed by the model); "
+               "then the latency of a piece\n",
+               o.request.file_name, o.request.file.size(), o.request.config.find("size").value, kPairings.size());
   }
   Batch batch(o, "copy");
-  std::vector<std::vector<std::string>> rows{{"operation", "bytes", "pairing", "Gb/s", "error", "of wire limit", "mismatches", "kcycle/s", "wall s"}};
-  double rtl_gbps = 0;
-  std::string sha;
+  std::vector<std::vector<std::string>> rows{
+      {"operation", "bytes", "pairing", "latency us", "error", "Gb/s", "error", "of wire limit", "mismatches", "kcycle/s", "wall s"}};
+  std::string sha, tandem;
   const std::vector<Outcome> outs = batch.run(requests);
-  for (size_t i = 0; i < outs.size(); ++i) {
-    const auto& j = outs[i].json;
-    if (i % kPairings.size() == 0) rtl_gbps = outs[i].status == kGood ? j["gbps"].get<double>() : 0;
-    if (outs[i].status != kGood) continue;
-    sha = j["sha256_received"];
-    rows.push_back({requests[i].config.find("op").value, fmt::format("{}", j["bytes"].get<uint64_t>()), pairing_of(j), fmt::format("{:.2f}", j["gbps"].get<double>()),
-                    percent(j["gbps"], rtl_gbps), fmt::format("{:.1f} %", 100 * j["gbps"].get<double>() / j["wire_limit_gbps"].get<double>()),
-                    fmt::format("{}", j["mismatches"].get<uint64_t>()), j["rtl_cycles"].get<uint64_t>() == 0 ? "-" : fmt::format("{:.0f}", j["kcycles_per_s"].get<double>()),
-                    fmt::format("{:.2f}", j["wall_s"].get<double>())});
+  for (size_t op = 0; op < kOps.size(); ++op) {
+    const Outcome* of = &outs[op * kRuns];
+    const auto gbps = [&](size_t i) { return of[i].status == kGood ? of[i].json["gbps"].get<double>() : 0; };
+    const auto latency = [&](size_t i) { return i < kPairings.size() && of[kCopies + i].status == kGood ? median_latency(of[kCopies + i].json) : 0; };
+    for (size_t i = 0; i < kCopies; ++i) {
+      if (of[i].status != kGood) continue;
+      const auto& j = of[i].json;
+      sha = j["sha256_received"];
+      if (j.contains("tandem")) tandem += fmt::format("{}: {}", kOps[op], tandem_text(j["tandem"]));
+      rows.push_back({kOps[op], fmt::format("{}", j["bytes"].get<uint64_t>()), pairing_of(j), latency(i) == 0 ? "-" : fmt::format("{:.3f}", latency(i) / 1000),
+                      latency(i) == 0 ? "-" : percent(latency(i), latency(0)), fmt::format("{:.2f}", gbps(i)), percent(gbps(i), gbps(0)),
+                      fmt::format("{:.1f} %", 100 * gbps(i) / j["wire_limit_gbps"].get<double>()), fmt::format("{}", j["mismatches"].get<uint64_t>()),
+                      fmt::format("{:.0f}", j["kcycles_per_s"].get<double>()), fmt::format("{:.2f}", j["wall_s"].get<double>())});
+    }
   }
-  if (!sha.empty() && !o.quiet) fmt::print("SHA-256 of the file and of every copy: {}\n", sha);
-  if (!o.quiet) std::fputs(table(rows).c_str(), stdout);
+  if (!o.quiet) {
+    if (!sha.empty()) fmt::print("SHA-256 of the file and of every copy: {}\n", sha);
+    fmt::print("Latency: of a piece alone (Send and Write half the round trip). Error: against RTL with RTL. kcycle/s: device cycles simulated a second.\n");
+    std::fputs(table(rows).c_str(), stdout);
+    std::fputs(tandem.c_str(), stdout);
+  }
   return batch.finish();
 }
 

@@ -21,7 +21,7 @@ constexpr const char* kHead =
     "  explain SETTING                    one setting\n"
     "  run PROGRAM                        one program on one pairing of devices\n"
     "  compare [PROGRAM...]               programs on all four pairings of model and RTL: mismatches, timing error\n"
-    "  copy                               a file by Send, Write and Read on all four pairings (--file FILE; else /bin/bash)\n"
+    "  copy                               a file by Send, Write and Read on all four pairings and in tandem (--file FILE; else /bin/bash)\n"
     "  replay LISTING                     a capture played into a device: all that it answers and writes, compared\n"
     "  regress                            random host programs, compared with their plan; shrinks what fails\n"
     "  results [PART...]                  measure the figures of docs/gen/results.md (--page FILE); parts: limit, small,\n"
