@@ -59,5 +59,6 @@ for bad in "$work"/*.bad; do
 done
 
 count=$(wc -l <"$work/own")
+[ "$count" -gt 0 ] || { echo "lint: no module here: $*"; exit 1; }
 [ $status -eq 0 ] && echo "lint: $count modules clean" || echo "lint: failures above, $count modules"
 exit $status
