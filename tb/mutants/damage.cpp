@@ -1,0 +1,117 @@
+#include "damage.hpp"
+
+#include <algorithm>
+
+#include "base/bytes.hpp"
+#include "gen/iwarp.hpp"
+#include "mpa/crc32c.hpp"
+
+namespace rnic::mutants {
+namespace {
+
+using Bytes = std::vector<uint8_t>;
+
+// In a record: length, ULPDU, pad, CRC. Offsets of RFC 5041 figures 1 and 2, RFC 5040 figure 3.
+constexpr size_t kUlpdu = 2, kFlags = 2, kOpcodeAt = 3, kToAt = 8, kQnAt = 8, kMsnAt = 12,
+                 kMoAt = 16, kCrcBytes = 4;
+
+uint16_t length_of(const Bytes& b) { return base::load_be<uint16_t>(b.data()); }
+
+/// An FPDU of these ULPDU bytes.
+Bytes frame(const Bytes& ulpdu) {
+  Bytes b(kUlpdu);
+  base::store_be<uint16_t>(b.data(), static_cast<uint16_t>(ulpdu.size()));
+  b.insert(b.end(), ulpdu.begin(), ulpdu.end());
+  b.resize((b.size() + 3) / 4 * 4 + kCrcBytes);
+  return b;
+}
+
+sim::Record record_of(const sim::Record& r, Bytes b) {
+  base::store_le<uint32_t>(b.data() + b.size() - kCrcBytes,
+                           model::crc32c(std::span(b).first(b.size() - kCrcBytes)));
+  return {
+      .connection = r.connection, .is_stream = false, .error = false, .data = Payload::copy_of(b)};
+}
+
+void add(Bytes& b, size_t at, uint32_t n) {
+  base::store_be<uint32_t>(&b[at], base::load_be<uint32_t>(&b[at]) + n);
+}
+
+}  // namespace
+
+const char* name_of(Damage d) {
+  constexpr const char* kNames[] = {
+      "crc",  "record_error", "length", "tagged_short",  "tagged_version", "untagged_version",
+      "qn",   "msn",          "mo",     "rdmap_version", "opcode",         "read_length",
+      "wrap", "many_reads"};
+  return kNames[static_cast<size_t>(d)];
+}
+
+std::vector<sim::Record> damaged(const sim::Record& r, Damage d) {
+  const auto raw = r.data.bytes();
+  Bytes b(raw.begin(), raw.end());
+  const Bytes ulpdu(b.begin() + kUlpdu, b.begin() + kUlpdu + length_of(b));
+  switch (d) {
+    case Damage::kCrc:
+      b[kUlpdu + ulpdu.size() - 1] ^= 0x10;
+      return {{.connection = r.connection, .data = Payload::copy_of(b)}};
+    case Damage::kRecordError:
+      return {{.connection = r.connection, .error = true, .data = r.data}};
+    case Damage::kLength:
+      base::store_be<uint16_t>(b.data(), static_cast<uint16_t>(length_of(b) + 4));
+      break;
+    case Damage::kTaggedShort:
+      b = frame(Bytes(ulpdu.begin(), ulpdu.begin() + 10));
+      break;
+    case Damage::kTaggedVersion:
+    case Damage::kUntaggedVersion:
+      b[kFlags] = static_cast<uint8_t>((b[kFlags] & ~3) | 2);
+      break;
+    case Damage::kQn:
+      add(b, kQnAt, 3);
+      break;
+    case Damage::kMsn:
+      add(b, kMsnAt, 1);
+      break;
+    case Damage::kMo:
+      add(b, kMoAt, 1);
+      break;
+    case Damage::kRdmapVersion:
+      b[kOpcodeAt] = static_cast<uint8_t>((b[kOpcodeAt] & 0x3f) | 0x80);
+      break;
+    case Damage::kOpcode:
+      b[kOpcodeAt] |= 0x0f;
+      break;
+    case Damage::kReadLength: {
+      Bytes longer = ulpdu;
+      longer.resize(ulpdu.size() + 4);
+      b = frame(longer);
+      break;
+    }
+    case Damage::kWrap:
+      base::store_be<uint64_t>(&b[kToAt], ~uint64_t{0} - 50);
+      break;
+    case Damage::kManyReads: {
+      std::vector<sim::Record> all{r};
+      for (int k = 0; k < 6; ++k) {
+        add(b, kMsnAt, 1);
+        all.push_back(record_of(r, b));
+      }
+      return all;
+    }
+    default:
+      break;
+  }
+  return {record_of(r, b)};
+}
+
+void Damaging::llp_rx(sim::Record r) {
+  // Not the streaming bytes of the start, and not the segment without bytes by which the client
+  // says that it speaks first.
+  constexpr uint32_t kLeast = kUlpdu + spec::kTaggedHeaderBytes + 6;
+  if (!next || r.is_stream || r.data.size() <= kLeast) return inner_->llp_rx(std::move(r));
+  for (sim::Record& d : damaged(r, *std::exchange(next, std::nullopt)))
+    inner_->llp_rx(std::move(d));
+}
+
+}  // namespace rnic::mutants

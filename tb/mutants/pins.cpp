@@ -1,0 +1,109 @@
+// RtlPins of the minimum build, in the place of sim/backend's: plain, or the one in which faults
+// sleep (RNIC_MUTANT_RTL), with the chosen fault awake in it or in its trace.
+#include "VRnicMin.h"
+#include "VRnicMin___024root.h"
+#ifdef RNIC_MUTANT_RTL
+#include "VRnicMutant.h"
+#include "VRnicMutant___024root.h"
+#include "VRnicMutant_rnic_mutant_pkg.h"
+#endif
+
+#include <concepts>
+
+#include "backend/verilated_rnic.hpp"
+#include "mutants/faults.hpp"
+#include "mutants/trace.hpp"
+
+namespace rnic::mutants {
+namespace {
+
+#ifdef RNIC_MUTANT_RTL
+class Faulty final : public VRnicMutant {
+ public:
+  explicit Faulty(VerilatedContext* context) : VRnicMutant(context) {
+    __PVT__rnic_mutant_pkg->selected = chosen().rtl;
+  }
+  void trace(VerilatedFstC*, int) {}  // built without
+};
+#endif
+
+std::unique_ptr<sim::RtlPins> make_inner(uint64_t seed) {
+#ifdef RNIC_MUTANT_RTL
+  if (chosen().rtl != 0 || chosen().with_sleepers)
+    return std::make_unique<sim::VerilatedRnic<Faulty>>(seed);
+#endif
+  return std::make_unique<sim::VerilatedRnic<VRnicMin>>(seed);
+}
+
+void fold(std::integral auto v) {
+  pins_fold = (pins_fold ^ static_cast<uint64_t>(v)) * 0x100000001b3;
+}
+template <class T>
+void fold_words(const T& item) {
+  for (const uint32_t w : item.to_words()) fold(w);
+}
+
+class Pins final : public sim::RtlPins {
+ public:
+  explicit Pins(uint64_t seed) : inner_(make_inner(seed)) {
+    if (chosen().has_trace) spoiler_ = std::make_unique<TraceSpoiler>(chosen().trace);
+  }
+  void cycle() override {
+    inner_->rst_n = rst_n;
+    inner_->pcie_cfg = pcie_cfg;
+    inner_->want_commits = want_commits;
+    inner_->in = in;
+    inner_->out = out;
+    inner_->cycle();
+    in = inner_->in;
+    out = inner_->out;
+    commits = inner_->commits;
+    see();
+    if (spoiler_) spoiler_->edit(commits, out);
+    // The follower hears of this cycle now; Watch::cycle_done() (runs.cpp) ends it.
+    model_selected = chosen().model;
+  }
+  std::string failure() override { return inner_->failure(); }
+  void open_wave(const std::string& file) override { inner_->open_wave(file); }
+  void close_wave() override { inner_->close_wave(); }
+
+ private:
+  void see() {
+    const auto see_in = [](const auto& pin) { fold(pin.valid << 1 | int{pin.ready}); };
+    const auto see_out = [](const auto& pin) {
+      fold(pin.valid << 1 | int{pin.ready});
+      if (pin.fired()) fold_words(pin.item);
+    };
+    see_in(in.mmio_req), see_in(in.dma_rd_rsp), see_in(in.llp_rx_hdr), see_in(in.llp_rx);
+    see_in(in.llp_ctl_evt), see_in(in.llp_credit);
+    see_out(out.mmio_rsp), see_out(out.dma_rd_req), see_out(out.dma_wr), see_out(out.llp_tx_hdr);
+    see_out(out.llp_tx), see_out(out.llp_ctl_req);
+    for (const auto& c : commits) std::visit([](const auto& x) { fold_words(x); }, c);
+  }
+
+  std::unique_ptr<sim::RtlPins> inner_;
+  std::unique_ptr<TraceSpoiler> spoiler_;
+};
+
+}  // namespace
+
+bool has_rtl_faults() {
+#ifdef RNIC_MUTANT_RTL
+  return true;
+#else
+  return false;
+#endif
+}
+
+}  // namespace rnic::mutants
+
+namespace rnic::sim {
+
+std::unique_ptr<RtlPins> make_rtl_pins_minimum(uint64_t seed) {
+  return std::make_unique<mutants::Pins>(seed);
+}
+std::unique_ptr<RtlPins> make_rtl_pins_default(uint64_t seed) {
+  return make_rtl_pins_minimum(seed);
+}
+
+}  // namespace rnic::sim

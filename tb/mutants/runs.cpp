@@ -1,0 +1,229 @@
+#include "mutants/runs.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+
+#include "backend/device_model.hpp"
+#include "mutants/story.hpp"
+#include "platform/simulation.hpp"
+#include "regress_host.hpp"
+#include "tandem/device_tandem.hpp"
+#include "tandem/ordering.hpp"
+
+namespace rnic::mutants {
+namespace {
+
+constexpr unsigned kWallLimit = 60;  // s
+constexpr const char* kSides[] = {"client", "server"};
+
+double now_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Hears all that the follower hears, after it: ends what is wrong in the model's copy, and judges
+/// order by itself, so that one can say who of the two was first.
+class Watch final : public sim::Observer {
+ public:
+  void cycle(uint64_t n) override { ordering_.cycle(n); }
+  void commit(const spec::AnyCommit& c) override { ordering_.commit(c); }
+  void dma_write(const sim::DmaWrite& w) override { ordering_.dma_write(w); }
+  void llp_tx(const sim::Record& r) override { ordering_.llp_tx(r); }
+  void llp_ctl(const spec::LlpCtlReq& r) override { ordering_.llp_ctl(r); }
+  void mmio_response(uint64_t value) override { ordering_.mmio_response(value); }
+  void dma_read(const sim::DmaRead& r) override { ordering_.dma_read(r); }
+  void mmio(const sim::Mmio& m) override { ordering_.mmio(m); }
+  void dma_piece(const sim::DmaPiece& p) override { ordering_.dma_piece(p); }
+  void llp_rx(const sim::Record& r) override { ordering_.llp_rx(r); }
+  void llp_event(const spec::LlpCtlEvt& e) override { ordering_.llp_event(e); }
+  void llp_credit(const spec::LlpCredit& c) override { ordering_.llp_credit(c); }
+  void dma_write_waits() override { ordering_.dma_write_waits(); }
+  void cycle_done() override {
+    ordering_.cycle_done();
+    model_selected = 0;
+  }
+  void pcie(const spec::PcieCfg& c) override { ordering_.pcie(c); }
+  void reset() override { ordering_.reset(); }
+  std::string ordering() const { return ordering_.failure(); }
+
+ private:
+  sim::Ordering ordering_;
+};
+
+sim::PlatformConfig platform(const app::regress::Plan* plan, unsigned side, double limit_us) {
+  sim::PlatformConfig c = *sim::preset("gen4x16");
+  for (const auto& [name, value] :
+       plan != nullptr ? plan->settings : std::vector<std::pair<std::string, std::string>>{}) {
+    const size_t dot = name.find('.');
+    if (dot != std::string::npos && name.substr(0, dot) != kSides[side]) continue;
+    for (const auto& row : sim::platform_settings()) {
+      if (row.name != name.substr(dot == std::string::npos ? 0 : dot + 1)) continue;
+      if (auto r = row.set(c, value); !r) throw std::runtime_error(r.error().what);
+    }
+  }
+  c.host.arena_mib = 64;
+  c.run.time_limit_us = static_cast<uint64_t>(limit_us);
+  return c;
+}
+
+std::string first_line(const std::string& s) { return s.substr(0, s.find('\n')); }
+
+Verdict judge(const sim::RunResult& result, const sim::Device& device, const Watch& watch,
+              const std::string& program) {
+  Verdict v;
+  v.cycles = device.cycles();
+  v.simulated_us = static_cast<double>(result.end) / kUs;
+  const std::string failure = device.failure(), ordering = watch.ordering();
+  v.report = failure + "\n" + program + "\n" + result.report;
+  if (!failure.empty()) {
+    v.catcher = failure.find("assertion of the RTL") != std::string::npos ? Catcher::kAssertion
+                : !ordering.empty() && failure.ends_with(ordering)        ? Catcher::kOrdering
+                                                                          : Catcher::kTandem;
+    v.what = failure;
+  } else if (!program.empty()) {
+    v.catcher = Catcher::kProgram;
+    v.what = program;
+  } else if (result.status == sim::RunStatus::kNoProgress) {
+    v.catcher = Catcher::kWatchdog;
+    v.what = result.report;
+  } else if (result.status == sim::RunStatus::kTimeLimit) {
+    v.catcher = Catcher::kTimeLimit;
+    v.what = result.report;
+  } else if (!result.ok()) {
+    v.catcher = Catcher::kProgram;
+    v.what = result.report;
+  }
+  v.what = first_line(v.what);
+  return v;
+}
+
+/// The rest of what a run needs: the device quiet, then its last word.
+Verdict run_here(const Program& program, double limit_us) {
+  const bool is_plan = program.kind == Program::Kind::kPlan;
+  app::regress::Plan plan;
+  app::regress::Memory want;
+  if (is_plan) {
+    plan = app::regress::generate(program.seed, program.ops, {.minimum = true});
+    want = app::regress::reference(plan);
+  }
+  sim::SimulationConfig sc;
+  sc.platform = platform(is_plan ? &plan : nullptr, 0, limit_us);
+  for (unsigned side = 0; side < 2; ++side)
+    sc.side[side] = platform(is_plan ? &plan : nullptr, side, limit_us);
+  sc.seed = program.seed;
+  sim::Simulation simulation(sc);
+  Watch watch;
+  app::regress::Shared plan_shared;
+  StoryShared story_shared;
+  for (unsigned side = 0; side < 2; ++side) {
+    if (side == program.side) {
+      sim::RtlOptions o;
+      o.minimum = true;
+      o.name = "mutant";
+      o.observer = &watch;
+      auto device = std::make_unique<Damaging>(sim::make_tandem_device(o));
+      if (program.kind == Program::Kind::kDamage) story_shared.device[side] = device.get();
+      simulation.add_host(std::move(device));
+      continue;
+    }
+    simulation.add_host(sim::make_model_device(spec::Sizes::minimum(), kSides[side]));
+  }
+  const verbs::ManagerSettings manager{.seed = program.seed, .event_queues = 2};
+  const auto scenes = program.kind == Program::Kind::kDamage
+                          ? damages()
+                          : errors_and_events(static_cast<unsigned>(program.seed));
+  for (const unsigned side : {1U, 0U}) {
+    simulation.start(side, kSides[side], [&, side](PciDevice& dev) {
+      if (is_plan)
+        app::regress::Host(dev, plan, want, static_cast<app::Side>(side), manager, plan_shared)
+            .run();
+      else
+        Story(dev, side, scenes, story_shared).run();
+    });
+  }
+  const sim::RunResult result = simulation.run();
+  const std::string failure = is_plan ? plan_shared.failure : story_shared.failure;
+  if (result.ok() && failure.empty()) simulation.settle(sim::kQuietNs);
+  return judge(result, simulation.device(program.side), watch, failure);
+}
+
+std::string contents(int fd) {
+  std::string s(static_cast<size_t>(lseek(fd, 0, SEEK_END)), '\0');
+  if (pread(fd, s.data(), s.size(), 0) < 0) s.clear();
+  close(fd);
+  return s;
+}
+
+}  // namespace
+
+Chosen& chosen() {
+  static Chosen c;
+  return c;
+}
+std::string Program::describe() const {
+  const char* const where = kSides[side];
+  if (kind == Kind::kPlan)
+    return fmt::format("plan of {} operations, seed {}, {}", ops, seed, where);
+  return kind == Kind::kDamage ? fmt::format("damaged records, {}", where)
+                               : fmt::format("errors and events from {}, {}", seed, where);
+}
+
+Run::Run(const Program& program, double limit_us)
+    : results_(memfd_create("results", 0)), said_(memfd_create("said", 0)), began_(now_s()) {
+  std::fflush(nullptr);
+  pid_ = fork();
+  if (pid_ < 0) throw std::runtime_error("no process can be made");
+  if (pid_ != 0) return;
+  dup2(said_, STDOUT_FILENO);
+  dup2(said_, STDERR_FILENO);
+  alarm(kWallLimit);
+  Verdict v;
+  try {
+    v = run_here(program, limit_us);
+  } catch (const std::exception& e) {
+    v.catcher = Catcher::kCrash;
+    v.what = e.what();
+  }
+  const std::string text = fmt::format("{} {} {} {}\n{}\n{}", static_cast<int>(v.catcher), v.cycles,
+                                       pins_fold, v.simulated_us, v.what, v.report);
+  if (write(results_, text.data(), text.size()) < 0) _exit(1);
+  std::fflush(nullptr);
+  _exit(0);
+}
+
+Verdict Run::finish(int status) {
+  const std::string text = contents(results_), said = contents(said_);
+  Verdict v;
+  v.wall_s = now_s() - began_;
+  if (WIFSIGNALED(status) || text.empty()) {
+    const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    v.catcher = signal == SIGALRM ? Catcher::kTimeLimit : Catcher::kCrash;
+    v.what = signal == SIGALRM
+                 ? fmt::format("{} s of wall time", kWallLimit)
+                 : fmt::format("signal {} ({}): {}", signal, strsignal(signal), first_line(said));
+    v.report = said;
+    return v;
+  }
+  int catcher = 0;
+  const size_t line = text.find('\n'), next = text.find('\n', line + 1);
+  if (std::sscanf(text.c_str(), "%d %lu %lu %lf", &catcher, &v.cycles, &v.fold, &v.simulated_us) !=
+      4)
+    throw std::runtime_error("a child's result cannot be read");
+  v.catcher = static_cast<Catcher>(catcher);
+  v.what = text.substr(line + 1, next - line - 1);
+  v.report = text.substr(next + 1) + said;
+  if (const size_t at = said.find("Assertion failed in ");
+      v.catcher == Catcher::kAssertion && at != std::string::npos) {
+    v.what = said.substr(at + 20, said.find_first_of("\n'", at) - at - 20);
+  }
+  return v;
+}
+
+}  // namespace rnic::mutants

@@ -1,0 +1,66 @@
+// One run in a child process: a program on two hosts, one with the mutated device in tandem, the
+// other with a model.
+//
+//   Run r = start(program, limit_us);      forks; wait for r.pid
+//   Verdict v = r.finish(status);
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "mutants/faults.hpp"
+
+namespace rnic::mutants {
+
+/// Who saw that something is wrong. The order is that of the report.
+enum class Catcher : uint8_t {
+  kNobody,
+  kTandem,     // the follower: RTL and model differ, or something is left over
+  kOrdering,   // the checker at the PCIe port
+  kAssertion,  // of the RTL
+  kProgram,    // the host program: wrong data, a wrong completion
+  kWatchdog,   // nothing moves, and somebody waits
+  kTimeLimit,  // far longer than without a fault
+  kCrash,      // the process ended
+};
+inline const char* name_of(Catcher c) {
+  constexpr const char* kNames[] = {"survived", "tandem",   "ordering",   "assertion",
+                                    "program",  "watchdog", "time limit", "crash"};
+  return kNames[static_cast<size_t>(c)];
+}
+
+struct Verdict {
+  Catcher catcher = Catcher::kNobody;
+  uint64_t cycles = 0;  // of the mutated device, until then
+  uint64_t fold = 0;    // of all that its pins did
+  double simulated_us = 0, wall_s = 0;
+  std::string what;    // its first line
+  std::string report;  // all that was said
+};
+
+/// A random plan, errors and events, or damaged records (story.hpp), with the mutated device as
+/// client or server.
+struct Program {
+  enum class Kind : uint8_t { kPlan, kErrors, kDamage } kind = Kind::kPlan;
+  unsigned side = 0;
+  uint64_t seed = 1;
+  uint32_t ops = 0;
+  std::string describe() const;
+};
+
+class Run {
+ public:
+  Run(const Program& program, double limit_us);
+  pid_t pid() const { return pid_; }
+  Verdict finish(int status);
+
+ private:
+  pid_t pid_ = 0;
+  int results_ = -1, said_ = -1;  // files in memory
+  double began_ = 0;
+};
+
+}  // namespace rnic::mutants

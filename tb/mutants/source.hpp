@@ -1,0 +1,35 @@
+// Where a source text can be changed safely: an expression's border that text alone shows.
+// SystemVerilog as rtl/ is written (style guide, section 5), and C++ as model/ is.
+//
+//   for (const Place& p : find_places(text, Language::kSystemVerilog)) ...
+//   apply(text, {{p, 7}}, language)            the text with p switched by number 7
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rnic::mutants {
+
+enum class Language : uint8_t { kSystemVerilog, kCpp };
+
+struct Place {
+  size_t from = 0, to = 0;  // in the text
+  std::string kind;
+  std::string after;     // what a reader would write there
+  std::string switched;  // what the tool writes; @ stands for "this number is chosen"
+};
+
+struct Numbered {
+  Place place;
+  uint32_t number = 0;
+};
+
+/// The same text with comments and strings blanked out.
+std::string code_of(std::string_view text);
+std::vector<Place> find_places(const std::string& text, Language language);
+std::string apply(const std::string& text, std::vector<Numbered> places, Language language);
+uint32_t line_of(const std::string& text, size_t at);
+
+}  // namespace rnic::mutants

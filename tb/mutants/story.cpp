@@ -1,0 +1,425 @@
+// Errors and events, scene by scene. See story.hpp.
+#include "story.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "gen/errors.hpp"
+
+namespace rnic::mutants {
+
+using namespace verbs;
+using spec::Cause;
+
+namespace {
+
+constexpr const char* kSides[] = {"client", "server"};
+constexpr uint64_t kBytes = 16384, kReceives = 8192, kIova = uint64_t{1} << 33;
+constexpr uint32_t kServerIp = 0x0a000002;
+constexpr uint16_t kPort = 4791;
+constexpr Time kPatience = 100 * kUs, kShort = 4 * kUs;
+constexpr uint64_t kReceive = 10;  // work requests from here on are receives
+constexpr uint64_t kHello = 9;
+constexpr uint32_t kReceiveBytes = 64, kShortReceive = 16, kCqes = 14;
+constexpr uint32_t kAllRights =
+    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+constexpr auto kFlushed = IBV_WC_WR_FLUSH_ERR;
+
+struct Consequence {
+  WrOpcode op;    // what is damaged
+  Cause cause;    // what its receiver finds
+  uint16_t term;  // and says
+};
+/// In the order of Damage. docs/gen/errors.md
+constexpr Consequence kConsequences[] = {
+    {IBV_WR_SEND, Cause::kMpaCrc, 0x2002},
+    {IBV_WR_SEND, Cause::kMpaCrc, 0x2002},
+    {IBV_WR_RDMA_WRITE, Cause::kMpaMarker, 0x2003},
+    {IBV_WR_RDMA_WRITE, Cause::kDdpTaggedVersion, 0x1104},
+    {IBV_WR_RDMA_WRITE, Cause::kDdpTaggedVersion, 0x1104},
+    {IBV_WR_SEND, Cause::kDdpUntaggedVersion, 0x1206},
+    {IBV_WR_SEND, Cause::kDdpUntaggedQn, 0x1201},
+    {IBV_WR_SEND, Cause::kDdpUntaggedMsn, 0x1203},
+    {IBV_WR_SEND, Cause::kDdpUntaggedMo, 0x1204},
+    {IBV_WR_RDMA_WRITE, Cause::kRdmapVersion, 0x0205},
+    {IBV_WR_SEND, Cause::kRdmapOpcode, 0x0206},
+    {IBV_WR_RDMA_READ, Cause::kRdmapLength, 0x0207},
+    {IBV_WR_RDMA_WRITE, Cause::kDdpTaggedWrap, 0x1103},
+    {IBV_WR_RDMA_READ, Cause::kDdpUntaggedNoBuffer, 0x1202},
+};
+static_assert(std::size(kConsequences) == static_cast<size_t>(Damage::kMany));
+
+}  // namespace
+
+std::string Scene::name() const {
+  constexpr const char* kNames[] = {"solicited",   "no_right",     "no_receive",    "too_long",
+                                    "read_bounds", "read_no_stag", "bad_local_key", "abort",
+                                    "moved",       "other_pd",     "under_fire"};
+  return what == Case::kDamaged ? fmt::format("damaged: {}", name_of(damage))
+                                : kNames[static_cast<size_t>(what)];
+}
+
+std::vector<Scene> errors_and_events(unsigned first) {
+  constexpr auto kCount = static_cast<unsigned>(Case::kDamaged);
+  std::vector<Scene> all;
+  for (unsigned k = 0; k < kCount; ++k)
+    all.push_back({.what = static_cast<Case>((first + k) % kCount)});
+  return all;
+}
+
+std::vector<Scene> damages() {
+  std::vector<Scene> all;
+  for (unsigned d = 0; d < static_cast<unsigned>(Damage::kMany); ++d)
+    all.push_back({Case::kDamaged, static_cast<Damage>(d)});
+  return all;
+}
+
+void Story::run() {
+  const auto r = body();
+  if (!r && shared_.failure.empty())
+    shared_.failure = fmt::format("{}, {}: {}", kSides[side_], now_.name(), r.error().what);
+}
+
+Result<void> Story::body() {
+  auto manager = Manager::open(dev_, {.seed = 3 + side_, .event_queues = 2});
+  if (!manager) return error_of(manager);
+  manager_ = std::move(*manager);
+  if (auto r = open(); !r) return r;
+  for (number_ = 0; number_ < scenes_.size(); ++number_) {
+    now_ = scenes_[number_];
+    const bool causes =
+        now_.what == Case::kDamaged ? shared_.device[side_] == nullptr : number_ % 2 == side_;
+    if (auto r = act(causes, number_ % 3 == 0); !r) return r;
+  }
+  return {};
+}
+
+Result<void> Story::open() {
+  auto context = Context::open(dev_, *manager_);
+  if (!context) return error_of(context);
+  context_ = std::move(*context);
+  for (Pd* pd : {&pd_, &other_pd_}) {
+    auto made = context_.alloc_pd();
+    if (!made) return error_of(made);
+    *pd = std::move(*made);
+  }
+  auto cq = context_.create_cq(kCqes);
+  if (!cq) return error_of(cq);
+  cq_ = std::move(*cq);
+  auto buffer = context_.alloc(kBytes);
+  if (!buffer) return error_of(buffer);
+  buffer_ = *buffer;
+  for (uint64_t i = 0; i < kBytes; ++i)
+    buffer_.bytes()[i] = static_cast<uint8_t>(i * 7 + i / 256 + side_);
+  const auto region = [&](Mr& mr, Pd& pd, uint32_t rights, uint32_t& key) -> Result<void> {
+    auto made = pd.reg_mr_iova(buffer_, 0, kBytes, kIova, rights);
+    if (!made) return error_of(made);
+    mr = std::move(*made);
+    key = mr.rkey();
+    return {};
+  };
+  if (auto r = region(open_, pd_, kAllRights, shared_.open_key[side_]); !r) return r;
+  if (auto r = region(closed_, pd_, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ,
+                      shared_.closed_key[side_]);
+      !r)
+    return r;
+  if (auto r = region(other_, other_pd_, kAllRights, shared_.other_key[side_]); !r) return r;
+  shared_.old_key[side_] = closed_.rkey();
+  if (side_ == 1) {
+    auto listener = listen(context_, kPort);
+    if (!listener) return error_of(listener);
+    listener_.emplace(std::move(*listener));
+    shared_.listening = true;
+  }
+  return {};
+}
+
+/// Until the other side is at this step of the scene too.
+Result<void> Story::meet(uint32_t step) {
+  const uint32_t at = number_ * 16 + step;
+  shared_.step[side_] = at;
+  for (const Time deadline = dev_.now() + kPatience; shared_.step[1 - side_] < at; dev_.relax()) {
+    if (!shared_.failure.empty()) return fail(Errc::kConnectionLost, "the peer has failed");
+    if (dev_.now() > deadline)
+      return fail(Errc::kTimedOut, "the peer does not come to step {}", step);
+  }
+  return {};
+}
+
+Result<void> Story::act(bool causes, bool pushes) {
+  auto made = pd_.create_qp({.send_cq = &cq_,
+                             .recv_cq = &cq_,
+                             .cap = {.max_send_wr = 8, .max_recv_wr = 8},
+                             .push = pushes});
+  if (!made) return error_of(made);
+  Qp qp = std::move(*made);
+  const bool none = now_.what == Case::kNoReceive && !causes;
+  for (uint64_t k = 0; k < (none ? 0 : 2); ++k) {
+    const Sge sge{kIova + kReceives + k * kReceiveBytes,
+                  now_.what == Case::kTooLong ? kShortReceive : kReceiveBytes, open_.lkey()};
+    if (const auto r = qp.post_recv({.wr_id = kReceive + k, .sg_list = {&sge, 1}}); !r)
+      return fail(r.error->code, "post_recv: {}", r.error->what);
+  }
+  if (auto r = meet(1); !r) return r;
+  if (auto r = start(qp); !r) return r;
+  if (now_.what == Case::kDamaged && !causes) shared_.device[side_]->next = now_.damage;
+  if (auto r = meet(2); !r) return r;
+  if (auto r = causes ? trouble(qp) : suffer(qp); !r) return r;
+  if (auto r = meet(15); !r) return r;
+  return qp.destroy();
+}
+
+/// The client speaks first: a Write of nothing.
+Result<void> Story::start(Qp& qp) {
+  const ConnParam param{.responder_resources = 2, .initiator_depth = 2, .timeout = kPatience};
+  if (side_ == 0) {
+    auto c = connect(qp, {kServerIp, kPort}, param);
+    if (!c) return error_of(c);
+    if (auto r = post(qp, kHello, IBV_WR_RDMA_WRITE, 0); !r) return r;
+    return completions({{kHello}});
+  }
+  auto request = listener_->get_request(dev_.now() + kPatience);
+  if (!request) return error_of(request);
+  auto c = request->accept(qp, param);
+  return c ? Result<void>() : error_of(c);
+}
+
+Result<void> Story::post(Qp& qp, uint64_t id, WrOpcode op, uint32_t length, uint32_t rkey,
+                         uint64_t at, uint32_t flags) {
+  const bool bad = now_.what == Case::kBadLocalKey && id == 1;
+  const Sge sge{kIova + 4096 - length / 2, length, bad ? open_.lkey() ^ 0x100 : open_.lkey()};
+  const auto r = qp.post_send({.wr_id = id,
+                               .sg_list = {&sge, 1},
+                               .opcode = op,
+                               .send_flags = IBV_SEND_SIGNALED | flags,
+                               .remote_addr = kIova + at,
+                               .rkey = rkey});
+  return r ? Result<void>() : fail(r.error->code, "post of request {}: {}", id, r.error->what);
+}
+
+/// These, each once; of the same queue in this order.
+Result<void> Story::completions(std::vector<Wanted> wanted) {
+  const auto is_receive = [](uint64_t id) { return id >= kReceive; };
+  const Time deadline = dev_.now() + kPatience;
+  while (!wanted.empty()) {
+    std::array<Wc, 4> wcs;
+    const auto n = cq_.poll_cq(wcs);
+    if (!n) return error_of(n);
+    for (const Wc& wc : std::span(wcs).first(*n)) {
+      const auto w = std::ranges::find_if(
+          wanted, [&](const Wanted& x) { return is_receive(x.id) == is_receive(wc.wr_id); });
+      if (w == wanted.end() || w->id != wc.wr_id ||
+          (w->status != wc.status && w->or_status != wc.status)) {
+        return fail(Errc::kProtocol, "completion {} of request {}, but {} is next",
+                    to_string(wc.status), wc.wr_id, w == wanted.end() ? 0 : w->id);
+      }
+      wanted.erase(w);
+      ++shared_.checks;
+    }
+    if (*n != 0) continue;
+    if (!shared_.failure.empty()) return fail(Errc::kConnectionLost, "the peer has failed");
+    if (dev_.now() > deadline)
+      return fail(Errc::kTimedOut, "request {} does not complete", wanted[0].id);
+  }
+  return {};
+}
+
+/// The QP's one event says why it ended.
+Result<void> Story::fatal(uint32_t cause, uint16_t peer_term) {
+  const auto e = context_.get_async_event(dev_.now() + kPatience);
+  if (!e) return error_of(e);
+  ++shared_.checks;
+  if (e->cause != cause || e->peer_term != peer_term) {
+    return fail(Errc::kProtocol,
+                "the QP ended with cause {}, Terminate {:#06x}; should be {}, {:#06x}", e->cause,
+                e->peer_term, cause, peer_term);
+  }
+  return {};
+}
+
+/// The peer's Terminate says so; these complete, and the receives are flushed.
+Result<void> Story::terminated(uint16_t code, std::vector<Wanted> wanted) {
+  wanted.insert(wanted.end(), {{kReceive, kFlushed, kFlushed}, {kReceive + 1, kFlushed, kFlushed}});
+  if (auto r = completions(std::move(wanted)); !r) return r;
+  return fatal(static_cast<uint32_t>(Cause::kPeerTerminate), code);
+}
+
+Result<void> Story::trouble(Qp& qp) {
+  const unsigned peer = 1 - side_;
+  const Wanted left1{1, IBV_WC_SUCCESS, kFlushed}, left2{2, IBV_WC_SUCCESS, kFlushed},
+      left3{3, IBV_WC_SUCCESS, kFlushed}, lost2{2, kFlushed, kFlushed};
+  const Wanted receive1{kReceive, kFlushed, kFlushed}, receive2{kReceive + 1, kFlushed, kFlushed};
+  const auto done = [](uint64_t id, WcStatus s = IBV_WC_SUCCESS) { return Wanted{id, s, s}; };
+  switch (now_.what) {
+    case Case::kSolicited:
+      dev_.write64(2, 4096, qp.qp_num() | uint64_t{3} << 32);  // another one's doorbell page
+      return solicited(qp, true);
+    case Case::kNoRight:
+      if (auto r = post(qp, 1, IBV_WR_RDMA_WRITE, 100, shared_.closed_key[peer]); !r) return r;
+      if (auto r = post(qp, 2, IBV_WR_SEND, 20); !r) return r;
+      return terminated(0x1100, {left1, left2});
+    case Case::kNoReceive:
+      if (auto r = post(qp, 1, IBV_WR_SEND, 20); !r) return r;
+      return terminated(0x1202, {left1});
+    case Case::kTooLong:
+      if (auto r = post(qp, 1, IBV_WR_SEND, kShortReceive + 1); !r) return r;
+      return terminated(0x1205, {left1});
+    case Case::kReadBounds:
+      if (auto r = post(qp, 1, IBV_WR_RDMA_READ, 200, shared_.open_key[peer], kBytes - 199); !r)
+        return r;
+      if (auto r = post(qp, 2, IBV_WR_SEND, 20, 0, 0, IBV_SEND_FENCE); !r) return r;
+      return terminated(0x0101, {done(1, IBV_WC_REM_ACCESS_ERR), lost2});
+    case Case::kReadNoStag:
+      if (auto r = post(qp, 1, IBV_WR_RDMA_READ, 200, shared_.open_key[peer]); !r) return r;
+      if (auto r = post(qp, 2, IBV_WR_RDMA_READ, 200, shared_.open_key[peer] ^ 1); !r) return r;
+      return terminated(0x0100, {done(1), done(2, IBV_WC_REM_ACCESS_ERR)});
+    case Case::kBadLocalKey:
+      if (auto r = post(qp, 1, IBV_WR_SEND, 20); !r) return r;
+      if (auto r = post(qp, 2, IBV_WR_SEND, 20); !r) return r;
+      if (auto r = completions({done(1, IBV_WC_LOC_PROT_ERR), lost2, receive1, receive2}); !r)
+        return r;
+      return fatal(static_cast<uint32_t>(Cause::kLocalCatastrophic), 0);
+    case Case::kAbort:
+      for (uint64_t id = 1; id <= 3; ++id) {
+        if (auto r = post(qp, id, IBV_WR_RDMA_WRITE, 3000, shared_.open_key[peer]); !r) return r;
+      }
+      if (auto r = qp.modify(IBV_QPS_ERR); !r) return r;
+      return completions({left1, left2, left3, receive1, receive2});
+    case Case::kMoved:
+      if (auto r = meet(4); !r) return r;
+      if (auto r = post(qp, 1, IBV_WR_RDMA_WRITE, 100, shared_.closed_key[peer]); !r) return r;
+      if (auto r = post(qp, 2, IBV_WR_RDMA_READ, 100, shared_.closed_key[peer]); !r) return r;
+      if (auto r = completions({done(1), done(2)}); !r) return r;
+      if (auto r = post(qp, 3, IBV_WR_RDMA_WRITE, 100, shared_.old_key[peer]); !r) return r;
+      return terminated(0x1100, {left3});
+    case Case::kOtherPd:
+      if (auto r = post(qp, 1, IBV_WR_RDMA_WRITE, 100, shared_.other_key[peer]); !r) return r;
+      return terminated(0x1102, {left1});
+    case Case::kUnderFire:
+      if (auto r = meet(4); !r) return r;
+      for (uint64_t id = 1; id <= 6; ++id) {
+        if (auto r = post(qp, id, IBV_WR_RDMA_WRITE, 8000, shared_.other_key[peer], 8 * id); !r)
+          return r;
+      }
+      return terminated(0x1100, {left1,
+                                 left2,
+                                 left3,
+                                 {4, IBV_WC_SUCCESS, kFlushed},
+                                 {5, IBV_WC_SUCCESS, kFlushed},
+                                 {6, IBV_WC_SUCCESS, kFlushed}});
+    case Case::kDamaged:
+      return damaged_trouble(qp);
+    default:
+      return {};
+  }
+}
+
+Result<void> Story::damaged_trouble(Qp& qp) {
+  const Consequence& c = kConsequences[static_cast<size_t>(now_.damage)];
+  if (auto r = post(qp, 1, c.op, 40, shared_.open_key[1 - side_]); !r) return r;
+  return terminated(c.term, {{1, IBV_WC_SUCCESS, kFlushed}});
+}
+
+Result<void> Story::suffer(Qp& qp) {
+  Cause cause = Cause::kNone;
+  WcStatus first = kFlushed;
+  switch (now_.what) {
+    case Case::kSolicited:
+      return solicited(qp, false);
+    case Case::kMoved:
+      if (auto r = move_region(); !r) return r;
+      cause = Cause::kDdpTaggedStag;
+      break;
+    case Case::kUnderFire:
+      if (auto r = close_region(); !r) return r;
+      cause = Cause::kDdpTaggedStag;
+      break;
+    case Case::kTooLong:
+      cause = Cause::kDdpUntaggedTooLong;
+      first = IBV_WC_LOC_LEN_ERR;
+      break;
+    case Case::kDamaged:
+      cause = kConsequences[static_cast<size_t>(now_.damage)].cause;
+      break;
+    default: {
+      constexpr Cause kCauses[] = {
+          Cause::kNone,        Cause::kDdpTaggedStag, Cause::kDdpUntaggedNoBuffer, Cause::kNone,
+          Cause::kRdmapBounds, Cause::kRdmapStag,     Cause::kPeerTerminate,       Cause::kLlpLost,
+          Cause::kNone,        Cause::kDdpTaggedAssoc};
+      cause = kCauses[static_cast<size_t>(now_.what)];
+    }
+  }
+  if (now_.what != Case::kNoReceive) {
+    if (auto r = completions({{kReceive, first, first}, {kReceive + 1, kFlushed, kFlushed}}); !r)
+      return r;
+  }
+  return fatal(static_cast<uint32_t>(cause), 0);
+}
+
+/// Armed for solicited ones: a plain Send is silent, the solicited one behind it is told. Armed
+/// again behind a third: told at once.
+Result<void> Story::solicited(Qp& qp, bool causes) {
+  if (causes) {
+    if (auto r = meet(4); !r) return r;
+    if (auto r = post(qp, 1, IBV_WR_SEND, 30); !r) return r;
+    if (auto r = meet(5); !r) return r;
+    if (auto r = post(qp, 2, IBV_WR_SEND, 40, 0, 0, IBV_SEND_SOLICITED); !r) return r;
+    if (auto r = completions({{1}, {2}}); !r) return r;
+    if (auto r = meet(6); !r) return r;
+    if (auto r = post(qp, 3, IBV_WR_SEND, 40); !r) return r;
+    return completions({{3}});
+  }
+  if (auto r = cq_.req_notify_cq(true); !r) return r;
+  if (auto r = meet(4); !r) return r;
+  if (auto e = cq_.get_cq_event(dev_.now() + kShort); e || e.error().code != Errc::kTimedOut)
+    return fail(Errc::kProtocol, "an event for a Send that was not solicited");
+  if (auto r = meet(5); !r) return r;
+  if (auto e = cq_.get_cq_event(dev_.now() + kPatience); !e) return e;
+  if (auto r = completions({{kReceive}, {kReceive + 1}}); !r) return r;
+  for (uint64_t i = 0; i < 40; ++i) {
+    const uint64_t from = 4096 - 20 + i;
+    if (buffer_.bytes()[kReceives + kReceiveBytes + i] !=
+        static_cast<uint8_t>(from * 7 + from / 256 + (1 - side_))) {
+      return fail(Errc::kProtocol, "the solicited Send brought other bytes");
+    }
+  }
+  const Sge sge{kIova + kReceives, kReceiveBytes, open_.lkey()};
+  if (const auto r = qp.post_recv({.wr_id = kReceive, .sg_list = {&sge, 1}}); !r)
+    return fail(r.error->code, "post_recv: {}", r.error->what);
+  if (auto r = meet(6); !r) return r;
+  (void)dev_.wait(0, dev_.now() + kShort);  // it has come and lies there
+  if (auto r = cq_.req_notify_cq(false); !r) return r;
+  if (auto e = cq_.get_cq_event(dev_.now() + kPatience); !e) return e;
+  return completions({{kReceive}});
+}
+
+/// The slot of the closed region with another key and all rights.
+Result<void> Story::move_region() {
+  if (auto r = closed_.dereg(); !r) return r;
+  auto again = pd_.reg_mr_iova(buffer_, 0, kBytes, kIova, kAllRights);
+  if (!again) return error_of(again);
+  closed_ = std::move(*again);
+  shared_.closed_key[side_] = closed_.rkey();
+  return meet(4);
+}
+
+/// While Writes arrive. Once the device has said that the region is closed, no byte of it changes.
+Result<void> Story::close_region() {
+  if (auto r = other_.dereg(); !r) return r;
+  auto again = pd_.reg_mr_iova(buffer_, 0, kBytes, kIova, kAllRights);
+  if (!again) return error_of(again);
+  other_ = std::move(*again);
+  shared_.other_key[side_] = other_.rkey();
+  if (auto r = meet(4); !r) return r;
+  (void)dev_.wait(0, dev_.now() + kShort / 4);
+  if (auto r = other_.dereg(); !r) return r;
+  const std::vector<uint8_t> then(buffer_.data(), buffer_.data() + kReceives);
+  (void)dev_.wait(0, dev_.now() + kShort);
+  ++shared_.checks;
+  return std::equal(then.begin(), then.end(), buffer_.data())
+             ? Result<void>()
+             : fail(Errc::kProtocol, "a region was written to after it was closed");
+}
+
+}  // namespace rnic::mutants

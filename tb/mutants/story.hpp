@@ -1,0 +1,103 @@
+// What random plans (sim/app/regress_plan.hpp) do not do: errors and events. Each case has a
+// connection of its own; the two hosts take turns at causing the trouble, so that a device meets
+// each kind of unit on either side.
+//
+//   Shared shared;
+//   simulation.start(0, "client", [&](PciDevice& dev) { Story(dev, 0, errors_and_events(0),
+//   shared).run(); });
+//
+// The first thing that is not as the case says ends the run; shared.failure says it.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "damage.hpp"
+#include "rnic/connection.hpp"
+#include "rnic/manager.hpp"
+
+namespace rnic::mutants {
+
+enum class Case : uint8_t {
+  kSolicited,    // completion events: any, solicited only, none
+  kNoRight,      // a Write to a region without the right
+  kNoReceive,    // a Send that finds no receive
+  kTooLong,      // a Send longer than its receive
+  kReadBounds,   // a Read beyond its source
+  kReadNoStag,   // a Read of an STag with another key
+  kBadLocalKey,  // a Send from a region that is not there
+  kAbort,        // one side leaves with work posted
+  kMoved,        // a closed region's slot is used again, and both its keys are tried
+  kOtherPd,      // a Write to a region of another protection domain
+  kUnderFire,    // a region is closed while the peer writes to it
+  kDamaged,      // a record is damaged on its way
+  kMany,
+};
+
+/// A case; if a record is damaged: how.
+struct Scene {
+  Case what = Case::kSolicited;
+  Damage damage = Damage::kMany;
+  std::string name() const;
+};
+/// Errors and events, from this one on and round; or each damage once, done to what this side
+/// receives.
+std::vector<Scene> errors_and_events(unsigned first);
+std::vector<Scene> damages();
+
+struct StoryShared {
+  std::array<uint32_t, 2> step{};  // how far a side is: 16 to a scene
+  std::array<uint32_t, 2> open_key{}, closed_key{}, old_key{},
+      other_key{};  // of a side's regions: all rights, Reads only, gone, of another PD
+  std::array<Damaging*, 2> device{};  // whose records can be damaged
+  bool listening = false;
+  std::string failure;
+  uint64_t checks = 0;
+};
+
+class Story {
+ public:
+  Story(PciDevice& dev, unsigned side, std::vector<Scene> scenes, StoryShared& shared)
+      : dev_(dev), side_(side), scenes_(std::move(scenes)), shared_(shared) {}
+  void run();
+
+ private:
+  struct Wanted {  // of one completion; a second status is allowed too
+    uint64_t id = 0;
+    verbs::WcStatus status = verbs::IBV_WC_SUCCESS, or_status = status;
+  };
+  [[nodiscard]] Result<void> body();
+  [[nodiscard]] Result<void> open();
+  [[nodiscard]] Result<void> act(bool causes, bool pushes);
+  [[nodiscard]] Result<void> start(verbs::Qp& qp);
+  [[nodiscard]] Result<void> meet(uint32_t step);
+  [[nodiscard]] Result<void> trouble(verbs::Qp& qp);
+  [[nodiscard]] Result<void> suffer(verbs::Qp& qp);
+  [[nodiscard]] Result<void> damaged_trouble(verbs::Qp& qp);
+  [[nodiscard]] Result<void> terminated(uint16_t code, std::vector<Wanted> wanted);
+  [[nodiscard]] Result<void> solicited(verbs::Qp& qp, bool causes);
+  [[nodiscard]] Result<void> move_region();
+  [[nodiscard]] Result<void> close_region();
+  [[nodiscard]] Result<void> post(verbs::Qp& qp, uint64_t id, verbs::WrOpcode op, uint32_t length,
+                                  uint32_t rkey = 0, uint64_t at = 0, uint32_t flags = 0);
+  [[nodiscard]] Result<void> completions(std::vector<Wanted> wanted);
+  [[nodiscard]] Result<void> fatal(uint32_t cause, uint16_t peer_term);
+
+  PciDevice& dev_;
+  unsigned side_;
+  std::vector<Scene> scenes_;
+  StoryShared& shared_;
+  Scene now_;
+  uint32_t number_ = 0;  // of the scene
+  std::unique_ptr<verbs::Manager> manager_;
+  verbs::Context context_;
+  verbs::Pd pd_, other_pd_;
+  verbs::Cq cq_;
+  DmaBuffer buffer_;
+  verbs::Mr open_, closed_, other_;
+  std::optional<verbs::Listener> listener_;
+};
+
+}  // namespace rnic::mutants
