@@ -19,10 +19,9 @@ uint16_t length_of(const Bytes& b) { return base::load_be<uint16_t>(b.data()); }
 
 /// An FPDU of these ULPDU bytes.
 Bytes frame(const Bytes& ulpdu) {
-  Bytes b(kUlpdu);
+  Bytes b((kUlpdu + ulpdu.size() + 3) / 4 * 4 + kCrcBytes);
   base::store_be<uint16_t>(b.data(), static_cast<uint16_t>(ulpdu.size()));
-  b.insert(b.end(), ulpdu.begin(), ulpdu.end());
-  b.resize((b.size() + 3) / 4 * 4 + kCrcBytes);
+  std::ranges::copy(ulpdu, b.begin() + kUlpdu);
   return b;
 }
 
