@@ -14,8 +14,9 @@ usage: tb/run.sh [STEP...]      installs what is missing, builds, runs the steps
   fast       cells, units, model, driver, platform (ctest label fast)
   sanitize   C++ under address and undefined sanitizers
   system     host programs on the devices (ctest label system)
+  mutants    faults in RTL, model and trace, each to be killed by programs in tandem; builds one more Verilated device
   all        spec lint prove build fast sanitize system: what CI runs
-  full       all, then synth (the whole chip takes long)
+  full       all, then mutants, then synth (the whole chip takes long)
 exit status 0: all passed; 1: a step failed (its name is in the last line); 2: wrong use; 4: something could not be set up
 TXT
 }
@@ -26,8 +27,8 @@ for a in "$@"; do
   case "$a" in
     -h|--help) usage; exit 0 ;;
     all) steps="$steps $steps_all" ;;
-    full) steps="$steps $steps_all synth" ;;
-    spec|lint|synth|prove|build|fast|sanitize|system) steps="$steps $a" ;;
+    full) steps="$steps $steps_all mutants synth" ;;
+    spec|lint|synth|prove|build|fast|sanitize|system|mutants) steps="$steps $a" ;;
     *) printf '%s\n' "tb/run.sh: no step called '$a'; tb/run.sh --help lists them" >&2; exit 2 ;;
   esac
 done
@@ -54,6 +55,7 @@ step_sanitize() {
   SETUP_CMAKE="-DRNIC_PARTS=tb/driver;tb/sim;tb/model" setup_build asan all || return 1
   ASAN_OPTIONS=detect_stack_use_after_return=0:detect_leaks=0 ctest --test-dir build-asan --no-tests=error --output-on-failure -j 2 -L fast
 }
+step_mutants() { setup_build release mutants_rtl && build-release/tb/mutants/mutants_rtl; }
 for s in $steps; do
   case "$s" in
     spec) run spec step_spec ;;
@@ -64,6 +66,7 @@ for s in $steps; do
     fast) run fast step_ctest fast ;;
     sanitize) run sanitize step_sanitize ;;
     system) run system step_ctest system ;;
+    mutants) run mutants step_mutants ;;
   esac
 done
 say "$((SECONDS - t_all)) s in all"
