@@ -58,6 +58,8 @@ void PayloadOrder::control(const spec::DdpCtlCommit& c) {
   if (c.op != spec::QpOp::kStart) return;
   Qp& qp = qps_[c.qpn] = Qp{};
   qp.is_starting = true;
+  // What is left of its former connection failed its checks; it says nothing of this one.
+  if (std::erase_if(queue_, [&](const Judged& j) { return j.qpn == c.qpn; }) != 0) doubt();
 }
 
 /// Nothing more of this QP is accepted, and what it had to send may be dropped.

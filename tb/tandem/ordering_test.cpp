@@ -262,6 +262,22 @@ TEST_F(OrderingTest, AfterAnErrorOrAStopNothingIsExpected) {
   bad("of no segment that has been judged");
 }
 
+TEST_F(OrderingTest, AQpThatStartsAgainIsNotHeldToItsFormerSelf) {
+  starts(3);
+  received(3, send(bytes(40, 1)));  // finds no buffer: judged, never placed
+  verdict(3);
+  commit(spec::RdmapOpCommit{.op = 1, .qpn = 3});
+  starts(3);
+  received(3, write(bytes(40, 101)));
+  verdict(3);
+  places(bytes(40, 101));
+  good();
+  received(3, write(bytes(40, 201)));
+  verdict(3);
+  places(bytes(40, 1));
+  bad("of no segment that has been judged");
+}
+
 TEST_F(OrderingTest, AVerdictNeedsASegment) {
   starts(3);
   verdict(3);
