@@ -153,14 +153,15 @@ class SvFinder final : public Finder {
   }
 
  private:
+  // Of a unit: items, busy, stalled.
+  const bool has_counters_ = std::regex_search(code_, std::regex(R"(unit_count_t +count_o)"));
+
   /// Unused, traced, or only counted: nothing is decided by it. The unit benches look at the
   /// counters.
-  static bool only_seen(std::string_view target) {
-    for (const char* name : {"unused", "tap_", "count_o", "stalled_q", "items_q", "count_items_q",
-                             "count_busy_q", "count_q.", "count_stalled_q", "time_q"}) {
-      if (target.find(name) != std::string_view::npos) return true;
-    }
-    return false;
+  bool only_seen(std::string_view target) const {
+    const auto names = [&](auto... name) { return ((target.find(name) != kNone) || ...); };
+    return names("unused", "tap_", "count_o", "stalled_q", "items_q", "time_q") ||
+           (has_counters_ && names("busy_q", "moved", "asked", "waiting", "count_q"));
   }
   static bool counts(std::string_view statement) {
     return statement.find("items_q ") != std::string_view::npos ||
