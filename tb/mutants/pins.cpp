@@ -52,17 +52,20 @@ class Pins final : public sim::RtlPins {
     inner_->rst_n = rst_n;
     inner_->pcie_cfg = pcie_cfg;
     inner_->want_commits = want_commits;
+    inner_->want_streams = want_streams;
     inner_->in = in;
     inner_->out = out;
     inner_->cycle();
     in = inner_->in;
     out = inner_->out;
     commits = inner_->commits;
+    streams = inner_->streams;
     see();
     if (spoiler_) spoiler_->edit(commits, out);
     // The follower hears of this cycle now; Watch::cycle_done() (runs.cpp) ends it.
     model_selected = chosen().model;
   }
+  sim::StreamStates streams_now() const override { return inner_->streams_now(); }
   std::string failure() override { return inner_->failure(); }
   void open_wave(const std::string& file) override { inner_->open_wave(file); }
   void close_wave() override { inner_->close_wave(); }
