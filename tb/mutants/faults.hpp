@@ -58,7 +58,13 @@ Chosen& chosen();
 /// The mutated model asks this at each place. Only the follower's copy is ever wrong: it is set
 /// while the device in tandem tells a cycle, and no longer.
 inline uint32_t model_selected = 0;
-inline bool is(uint32_t number) { return model_selected == number; }
+/// A fault of model or trace has had its chance: its place was reached.
+inline bool was_reached = false;
+inline bool is(uint32_t number) {
+  if (model_selected != number) return false;
+  was_reached = true;
+  return true;
+}
 
 /// All that the pins and commits of this process's device did, folded into one number: equal runs,
 /// equal numbers.

@@ -45,7 +45,7 @@ const std::vector<Program>& programs() {
   using enum Program::Kind;
   static const std::vector<Program> all = {
       {kPlan, 0, 11, 24}, {kErrors, 1, 0, 0}, {kDamage, 0, 0, 0},
-      {kPlan, 1, 6, 32},  {kErrors, 0, 1, 0}, {kDamage, 1, 0, 0},
+      {kPlan, 1, 6, 32},  {kErrors, 0, 1, 0}, {kDamage, 1, 0, 0}, {kRefused, 0, 0, 0},
   };
   return all;
 }
@@ -59,6 +59,7 @@ struct Job {
   bool equivalent = false;
   Verdict verdict{};
   uint64_t cycles = 0;
+  bool reached = false;  // the fault's place (RTL: the pins were not what they are without it)
 };
 
 std::string describe(const Fault& f) {
@@ -157,8 +158,7 @@ std::vector<Job> jobs_of(const Settings& s, const std::vector<TraceFault>& trace
 /// Several at a time; a fault that survives a program meets the next.
 class Runner {
  public:
-  Runner(const Settings& s, std::vector<double> limits)
-      : settings_(s), limits_(std::move(limits)) {}
+  Runner(const Settings& s, std::vector<Verdict> sound) : settings_(s), sound_(std::move(sound)) {}
 
   void run(std::vector<Job>& jobs) {
     size_t next = 0;
@@ -175,6 +175,10 @@ class Runner {
       running_.erase(it);
       job->verdict = run.finish(status);
       job->cycles += job->verdict.cycles;
+      if (!sound_.empty()) {
+        const bool differs = job->verdict.fold != sound_[job->program].fold;
+        job->reached |= job->fault.layer == Layer::kRtl ? differs : job->verdict.reached;
+      }
       const bool more = job->verdict.catcher == Catcher::kNobody && !job->only_this &&
                         job->program + 1 < programs().size();
       if (more) {
@@ -196,7 +200,8 @@ class Runner {
     chosen().model = number(Layer::kModel);
     if (job.trace != nullptr) chosen().has_trace = true, chosen().trace = *job.trace;
     chosen().with_sleepers = job.sleepers;
-    Run run(programs()[job.program], limits_.empty() ? 1e6 : limits_[job.program]);
+    Run run(programs()[job.program],
+            sound_.empty() ? 1e6 : sound_[job.program].simulated_us * kPatience + 1000);
     running_.emplace(run.pid(), std::pair(&job, run));
   }
 
@@ -210,20 +215,20 @@ class Runner {
   }
 
   const Settings& settings_;
-  std::vector<double> limits_;
+  std::vector<Verdict> sound_;  // of each program without a fault; empty while that is being found
   std::map<pid_t, std::pair<Job*, Run>> running_;
 };
 
 /// The programs must pass while every fault sleeps, and the RTL with sleepers must do what the
 /// plain RTL does, in each cycle at each pin. How long they take is the measure for the rest.
-std::vector<double> baseline(const Settings& s) {
+std::vector<Verdict> baseline(const Settings& s) {
   std::vector<Job> jobs;
   for (const bool sleepers : {false, true}) {
     for (size_t k = 0; k < programs().size() && (!sleepers || has_rtl_faults()); ++k)
       jobs.push_back({.fault = {}, .sleepers = sleepers, .program = k, .only_this = true});
   }
   Runner(s, {}).run(jobs);
-  std::vector<double> limits;
+  std::vector<Verdict> sound;
   for (const Job& j : jobs) {
     const Verdict& v = j.verdict;
     const std::string what = fmt::format("{}: {}", j.sleepers ? "faults asleep" : "plain RTL",
@@ -235,9 +240,9 @@ std::vector<double> baseline(const Settings& s) {
           fmt::format("{}: {}: {}\n{}", what, name_of(v.catcher), v.what, v.report));
     if (j.sleepers && v.fold != jobs[j.program].verdict.fold)
       throw std::runtime_error(fmt::format("{}: not what the plain RTL does", what));
-    if (!j.sleepers) limits.push_back(v.simulated_us * kPatience + 1000);
+    if (!j.sleepers) sound.push_back(v);
   }
-  return limits;
+  return sound;
 }
 
 // --- the report
@@ -261,6 +266,13 @@ struct Count {
   }
 };
 
+/// A hint for whoever looks at a survivor.
+const char* why_perhaps(const Job& j) {
+  if (j.fault.layer == Layer::kRtl)
+    return j.reached ? "the pins changed, within what is allowed" : "no pin ever changed";
+  return j.reached ? "reached, without a difference" : "never reached";
+}
+
 bool report(const Settings& s, const std::vector<Job>& jobs) {
   std::map<std::string, Count> by_layer, by_kind;
   Count total, drawn, by_hand;
@@ -280,7 +292,8 @@ bool report(const Settings& s, const std::vector<Job>& jobs) {
     by_kind[layer + ": " + j.fault.kind].add(c);
     (j.fault.by_hand ? by_hand : drawn).add(c);
     total.add(c);
-    if (c == Catcher::kNobody) fmt::print("SURVIVED {}\n", describe(j.fault));
+    if (c == Catcher::kNobody)
+      fmt::print("SURVIVED {}: {}\n", describe(j.fault), why_perhaps(j));
   }
   for (const auto& [name, count] : by_kind) fmt::print("{}", count.describe(name));
   for (const auto& [name, count] : by_layer) fmt::print("{}", count.describe(name));

@@ -104,6 +104,12 @@ Verdict judge(const sim::RunResult& result, const sim::Device& device, const Wat
   return v;
 }
 
+std::vector<Scene> scenes_of(const Program& p) {
+  if (p.kind == Program::Kind::kDamage) return damages();
+  if (p.kind == Program::Kind::kRefused) return refusals();
+  return errors_and_events(static_cast<unsigned>(p.seed));
+}
+
 /// The rest of what a run needs: the device quiet, then its last word.
 Verdict run_here(const Program& program, double limit_us) {
   const bool is_plan = program.kind == Program::Kind::kPlan;
@@ -136,9 +142,7 @@ Verdict run_here(const Program& program, double limit_us) {
     simulation.add_host(sim::make_model_device(spec::Sizes::minimum(), kSides[side]));
   }
   const verbs::ManagerSettings manager{.seed = program.seed, .event_queues = 2};
-  const auto scenes = program.kind == Program::Kind::kDamage
-                          ? damages()
-                          : errors_and_events(static_cast<unsigned>(program.seed));
+  const auto scenes = scenes_of(program);
   for (const unsigned side : {1U, 0U}) {
     simulation.start(side, kSides[side], [&, side](PciDevice& dev) {
       if (is_plan)
@@ -171,8 +175,9 @@ std::string Program::describe() const {
   const char* const where = kSides[side];
   if (kind == Kind::kPlan)
     return fmt::format("plan of {} operations, seed {}, {}", ops, seed, where);
-  return kind == Kind::kDamage ? fmt::format("damaged records, {}", where)
-                               : fmt::format("errors and events from {}, {}", seed, where);
+  if (kind == Kind::kDamage) return fmt::format("damaged records, {}", where);
+  if (kind == Kind::kRefused) return fmt::format("commands to be refused, {}", where);
+  return fmt::format("errors and events from {}, {}", seed, where);
 }
 
 Run::Run(const Program& program, double limit_us)
@@ -191,8 +196,9 @@ Run::Run(const Program& program, double limit_us)
     v.catcher = Catcher::kCrash;
     v.what = e.what();
   }
-  const std::string text = fmt::format("{} {} {} {}\n{}\n{}", static_cast<int>(v.catcher), v.cycles,
-                                       pins_fold, v.simulated_us, v.what, v.report);
+  const std::string text =
+      fmt::format("{} {} {} {} {}\n{}\n{}", static_cast<int>(v.catcher), v.cycles, pins_fold,
+                  int{was_reached}, v.simulated_us, v.what, v.report);
   if (write(results_, text.data(), text.size()) < 0) _exit(1);
   std::fflush(nullptr);
   _exit(0);
@@ -211,11 +217,12 @@ Verdict Run::finish(int status) {
     v.report = said;
     return v;
   }
-  int catcher = 0;
+  int catcher = 0, reached = 0;
   const size_t line = text.find('\n'), next = text.find('\n', line + 1);
-  if (std::sscanf(text.c_str(), "%d %lu %lu %lf", &catcher, &v.cycles, &v.fold, &v.simulated_us) !=
-      4)
+  if (std::sscanf(text.c_str(), "%d %lu %lu %d %lf", &catcher, &v.cycles, &v.fold, &reached,
+                  &v.simulated_us) != 5)
     throw std::runtime_error("a child's result cannot be read");
+  v.reached = reached != 0;
   v.catcher = static_cast<Catcher>(catcher);
   v.what = text.substr(line + 1, next - line - 1);
   v.report = text.substr(next + 1) + said;

@@ -36,15 +36,16 @@ struct Verdict {
   Catcher catcher = Catcher::kNobody;
   uint64_t cycles = 0;  // of the mutated device, until then
   uint64_t fold = 0;    // of all that its pins did
+  bool reached = false;  // the place of a fault in model or trace
   double simulated_us = 0, wall_s = 0;
   std::string what;    // its first line
   std::string report;  // all that was said
 };
 
-/// A random plan, errors and events, or damaged records (story.hpp), with the mutated device as
-/// client or server.
+/// A random plan, errors and events, damaged records, or commands to be refused (story.hpp), with
+/// the mutated device as client or server.
 struct Program {
-  enum class Kind : uint8_t { kPlan, kErrors, kDamage } kind = Kind::kPlan;
+  enum class Kind : uint8_t { kPlan, kErrors, kDamage, kRefused } kind = Kind::kPlan;
   unsigned side = 0;
   uint64_t seed = 1;
   uint32_t ops = 0;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "gen/errors.hpp"
+#include "gen/regs.hpp"
 
 namespace rnic::mutants {
 
@@ -55,13 +56,13 @@ static_assert(std::size(kConsequences) == static_cast<size_t>(Damage::kMany));
 std::string Scene::name() const {
   constexpr const char* kNames[] = {"solicited",   "no_right",     "no_receive",    "too_long",
                                     "read_bounds", "read_no_stag", "bad_local_key", "abort",
-                                    "moved",       "other_pd",     "under_fire"};
+                                    "moved",       "other_pd",     "under_fire",    "refused"};
   return what == Case::kDamaged ? fmt::format("damaged: {}", name_of(damage))
                                 : kNames[static_cast<size_t>(what)];
 }
 
 std::vector<Scene> errors_and_events(unsigned first) {
-  constexpr auto kCount = static_cast<unsigned>(Case::kDamaged);
+  constexpr auto kCount = static_cast<unsigned>(Case::kRefused);
   std::vector<Scene> all;
   for (unsigned k = 0; k < kCount; ++k)
     all.push_back({.what = static_cast<Case>((first + k) % kCount)});
@@ -74,6 +75,8 @@ std::vector<Scene> damages() {
     all.push_back({Case::kDamaged, static_cast<Damage>(d)});
   return all;
 }
+
+std::vector<Scene> refusals() { return {{.what = Case::kRefused}}; }
 
 void Story::run() {
   const auto r = body();
@@ -148,6 +151,7 @@ Result<void> Story::meet(uint32_t step) {
 }
 
 Result<void> Story::act(bool causes, bool pushes) {
+  if (now_.what == Case::kRefused) return refused();
   auto made = pd_.create_qp({.send_cq = &cq_,
                              .recv_cq = &cq_,
                              .cap = {.max_send_wr = 8, .max_recv_wr = 8},
@@ -357,8 +361,8 @@ Result<void> Story::suffer(Qp& qp) {
   return fatal(static_cast<uint32_t>(cause), 0);
 }
 
-/// Armed for solicited ones: a plain Send is silent, the solicited one behind it is told. Armed
-/// again behind a third: told at once.
+/// Armed for solicited ones: a plain Send is silent, the solicited one behind it is told, once the
+/// vectors are not masked any more. Armed again behind a third: told at once.
 Result<void> Story::solicited(Qp& qp, bool causes) {
   if (causes) {
     if (auto r = meet(4); !r) return r;
@@ -374,7 +378,12 @@ Result<void> Story::solicited(Qp& qp, bool causes) {
   if (auto r = meet(4); !r) return r;
   if (auto e = cq_.get_cq_event(dev_.now() + kShort); e || e.error().code != Errc::kTimedOut)
     return fail(Errc::kProtocol, "an event for a Send that was not solicited");
+  mask(true);
   if (auto r = meet(5); !r) return r;
+  (void)dev_.wait(0, dev_.now() + 2 * kShort);
+  if (dev_.read64(0, spec::kMsixPendingOffset) == 0)
+    return fail(Errc::kProtocol, "no message waits for its vector to be unmasked");
+  mask(false);
   if (auto e = cq_.get_cq_event(dev_.now() + kPatience); !e) return e;
   if (auto r = completions({{kReceive}, {kReceive + 1}}); !r) return r;
   for (uint64_t i = 0; i < 40; ++i) {
@@ -392,6 +401,12 @@ Result<void> Story::solicited(Qp& qp, bool causes) {
   if (auto r = cq_.req_notify_cq(false); !r) return r;
   if (auto e = cq_.get_cq_event(dev_.now() + kPatience); !e) return e;
   return completions({{kReceive}});
+}
+
+/// Both vectors.
+void Story::mask(bool on) {
+  for (uint32_t v = 0; v < 2; ++v)
+    dev_.write32(0, spec::kMsixAddressOffset + v * spec::kMsixAddressStride + 12, on ? 1 : 0);
 }
 
 /// The slot of the closed region with another key and all rights.

@@ -32,6 +32,7 @@ enum class Case : uint8_t {
   kMoved,        // a closed region's slot is used again, and both its keys are tried
   kOtherPd,      // a Write to a region of another protection domain
   kUnderFire,    // a region is closed while the peer writes to it
+  kRefused,      // commands that the device must refuse (refused.cpp)
   kDamaged,      // a record is damaged on its way
   kMany,
 };
@@ -42,10 +43,11 @@ struct Scene {
   Damage damage = Damage::kMany;
   std::string name() const;
 };
-/// Errors and events, from this one on and round; or each damage once, done to what this side
+/// Errors and events, from this one on and round; or each damage once, done to what one side
 /// receives.
 std::vector<Scene> errors_and_events(unsigned first);
 std::vector<Scene> damages();
+std::vector<Scene> refusals();
 
 struct StoryShared {
   std::array<uint32_t, 2> step{};  // how far a side is: 16 to a scene
@@ -80,6 +82,8 @@ class Story {
   [[nodiscard]] Result<void> solicited(verbs::Qp& qp, bool causes);
   [[nodiscard]] Result<void> move_region();
   [[nodiscard]] Result<void> close_region();
+  [[nodiscard]] Result<void> refused();
+  void mask(bool on);
   [[nodiscard]] Result<void> post(verbs::Qp& qp, uint64_t id, verbs::WrOpcode op, uint32_t length,
                                   uint32_t rkey = 0, uint64_t at = 0, uint32_t flags = 0);
   [[nodiscard]] Result<void> completions(std::vector<Wanted> wanted);

@@ -78,7 +78,9 @@ std::vector<TraceFault> trace_faults(uint64_t seed, uint32_t drawn) {
 
 template <class T>
 void TraceSpoiler::edit(sim::PinOut<T>& pin) {
-  if (pin.fired() && ++seen_ == fault_.nth) pin.item = with_bit_flipped(pin.item, fault_.bit);
+  if (!pin.fired() || ++seen_ != fault_.nth) return;
+  pin.item = with_bit_flipped(pin.item, fault_.bit);
+  was_reached = true;
 }
 
 void TraceSpoiler::edit(std::vector<spec::AnyCommit>& commits, sim::RtlPins::Out& pins) {
@@ -88,6 +90,7 @@ void TraceSpoiler::edit(std::vector<spec::AnyCommit>& commits, sim::RtlPins::Out
   for (const spec::AnyCommit& c : commits) {
     const bool is_kind = name_of(c) == fault_.what;
     const bool hit = is_kind && ++seen_ == fault_.nth;
+    was_reached = was_reached || hit;
     if (!hit || fault_.action == Action::kDouble) out.push_back(c);
     if (is_kind && !hit) out.insert(out.end(), held_.begin(), held_.end()), held_.clear();
     if (!hit) continue;
