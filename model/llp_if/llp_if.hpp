@@ -66,6 +66,8 @@ class LlpIf {
   LlpRecord send_raw(RawBytes raw);
   void abandon(const RawBytes& raw);  // credit does not come
 
+  /// Bytes of its credit that are spent or set aside, modulo 2^32.
+  uint32_t used(uint16_t connection) const { return conns_[connection].used; }
   uint64_t dropped() const { return dropped_; }
   std::string waiting_for() const;
 

@@ -63,6 +63,8 @@ void Steps::llp_event_taken(const spec::LlpRuleCommit& c) {
   const spec::LlpCtlEvt e = events_.front();
   events_.pop_front();
   if (e.connection < fires_[3].size() && e.connection != c.connection) return tally_.differ("llp_rule: RTL took an event of connection {} / model's next is {}", c.connection, e.describe());
+  const bool begins = e.kind == spec::LlpEvt::kAssigned || e.kind == spec::LlpEvt::kIncoming;
+  if (begins && e.connection < bytes_left_.size()) bytes_left_[e.connection] = 0;
   if (e.kind == spec::LlpEvt::kMss && c.qpn < qps_.size()) qps_[c.qpn].resized = tally_.cycle();
   llp_.event(e);
   const bool ends = e.kind == spec::LlpEvt::kClosed || e.kind == spec::LlpEvt::kReset || e.kind == spec::LlpEvt::kFailed;

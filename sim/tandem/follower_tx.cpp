@@ -165,6 +165,7 @@ void Steps::send(model::TxUlpdu u) {
 }
 
 void Steps::llp_tx(const Record& r) {
+  if (r.connection < bytes_left_.size()) bytes_left_[r.connection] += r.data.size();
   if (r.is_stream) {
     if (raw_out_.empty() || raw_out_.front().bytes.connection != r.connection || !raw_out_.front().checked)
       return tally_.differ("connection {}: RTL sent {} streaming bytes; model sends none now", r.connection, r.data.size());
@@ -174,12 +175,19 @@ void Steps::llp_tx(const Record& r) {
     raw_out_.pop_front();
     expect_.record({.connection = raw.connection, .hdr = {.qpn = 0xffff}, .data = std::move(raw.data)});
     expect_.sent(r);
-    return;
+    return credit_covers(r.connection);
   }
   const auto hdr = expect_.sent(r);
   if (!hdr) return;
+  if (!qps_[hdr->qpn].stopped_llp) credit_covers(r.connection);  // grants behind a stop are not the model's
   if (hdr->done != 0) llp_.sent({.qpn = hdr->qpn, .length = hdr->length, .done = 1, .slot = hdr->slot, .is_term = 0});
   if (hdr->is_term != 0) terms_left_.push_back(hdr->qpn);  // what follows from it comes with llp_rule 0
+}
+
+/// What has left, the model had set aside.
+void Steps::credit_covers(uint16_t connection) {
+  const uint32_t used = llp_.used(connection), left = bytes_left_[connection];
+  if (static_cast<int32_t>(used - left) < 0) tally_.differ("connection {}: RTL has sent {} bytes; model has taken {} of its credit", connection, left, used);
 }
 
 void Steps::step(const spec::DdpCtlCommit& c) {

@@ -232,6 +232,7 @@ class Steps final : private model::HostIf::Out,
   bool gather(TxSegment& s);
   bool assemble_next();
   void send(model::TxUlpdu u);
+  void credit_covers(uint16_t connection);
   void llp_event_taken(const spec::LlpRuleCommit& c);
   void llp_order_taken(const spec::LlpRuleCommit& c);
   void terminate_late(uint16_t qpn);
@@ -296,6 +297,7 @@ class Steps final : private model::HostIf::Out,
   std::deque<model::TxUlpdu> ulpdus_out_;          // ddp -> mpa: judged good behind a bad one
   std::deque<uint16_t> terms_left_;                // llp_if_tx -> llp_if_ctl: QPs whose Terminate has left
   std::deque<RawOut> raw_out_;                     // admin -> llp_if
+  std::vector<uint32_t> bytes_left_;               // by connection: sent by the RTL since it began, modulo 2^32
   std::optional<uint16_t> give_;                   // connection whose bytes admin waits for
   std::optional<uint16_t> giving_;                 // conn_give is being decided
   uint32_t term_life_ = 0;

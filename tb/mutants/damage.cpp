@@ -88,7 +88,7 @@ std::vector<sim::Record> damaged(const sim::Record& r, Damage d) {
       break;
     }
     case Damage::kWrap:
-      base::store_be<uint64_t>(&b[kToAt], ~uint64_t{0} - 50);
+      base::store_be<uint64_t>(&b[kToAt], ~uint64_t{0} - 20);
       break;
     case Damage::kManyReads: {
       std::vector<sim::Record> all{r};

@@ -44,8 +44,8 @@ constexpr double kPatience = 10;  // times what the program takes without a faul
 const std::vector<Program>& programs() {
   using enum Program::Kind;
   static const std::vector<Program> all = {
-      {kPlan, 0, 11, 24}, {kErrors, 1, 0, 0}, {kDamage, 0, 0, 0},
-      {kPlan, 1, 6, 32},  {kErrors, 0, 1, 0}, {kDamage, 1, 0, 0}, {kRefused, 0, 0, 0},
+      {kPlan, 0, 11, 24}, {kErrors, 1}, {kDamage, 0},  {kPlan, 1, 6, 32},
+      {kErrors, 0},       {kDamage, 1}, {kRefused, 0},
   };
   return all;
 }

@@ -125,7 +125,7 @@ void connections(std::vector<Attempt>& all) {
 
 void objects(std::vector<Attempt>& all) {
   using enum AdminOpcode;
-  for (const uint8_t unknown : {0x03, 0x0f, 0x39, 0x40})
+  for (const int unknown : {0x03, 0x0f, 0x39, 0x40})
     all.push_back({static_cast<AdminOpcode>(unknown), 0, {}, Errc::kNotSupported});
   all.insert(all.end(), {{kCreatePd, 4}, {kDestroyEq, 2}, {kDestroyCq, 8}, {kQueryQp, 8}});
   all.insert(all.end(), {{kDestroyPd, kFreePd, {}, Errc::kNotFound},
@@ -160,7 +160,7 @@ Result<void> Story::refused() {
   objects(all);
   connections(all);
   regions(all, *slot, mr);
-  for (const uint8_t eqn : {0, 1})
+  for (const uint8_t eqn : std::array<uint8_t, 2>{0, 1})
     all.push_back({AdminOpcode::kModifyCq, 0,
                    bytes_of(spec::AdminRingArgs{.eqn = eqn, .reserved2 = {}}), std::nullopt});
   all.push_back({AdminOpcode::kDestroyQp, kFreeQp, {}, std::nullopt});

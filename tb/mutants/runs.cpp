@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,7 +22,7 @@
 namespace rnic::mutants {
 namespace {
 
-constexpr unsigned kWallLimit = 60;  // s
+constexpr unsigned kCpuLimit = 60, kWallLimit = 900;  // s
 constexpr const char* kSides[] = {"client", "server"};
 
 double now_s() {
@@ -107,7 +108,7 @@ Verdict judge(const sim::RunResult& result, const sim::Device& device, const Wat
 std::vector<Scene> scenes_of(const Program& p) {
   if (p.kind == Program::Kind::kDamage) return damages();
   if (p.kind == Program::Kind::kRefused) return refusals();
-  return errors_and_events(static_cast<unsigned>(p.seed));
+  return errors_and_events();
 }
 
 /// The rest of what a run needs: the device quiet, then its last word.
@@ -177,7 +178,7 @@ std::string Program::describe() const {
     return fmt::format("plan of {} operations, seed {}, {}", ops, seed, where);
   if (kind == Kind::kDamage) return fmt::format("damaged records, {}", where);
   if (kind == Kind::kRefused) return fmt::format("commands to be refused, {}", where);
-  return fmt::format("errors and events from {}, {}", seed, where);
+  return fmt::format("errors and events, {}", where);
 }
 
 Run::Run(const Program& program, double limit_us)
@@ -189,6 +190,8 @@ Run::Run(const Program& program, double limit_us)
   dup2(said_, STDOUT_FILENO);
   dup2(said_, STDERR_FILENO);
   alarm(kWallLimit);
+  const itimerval limit{{0, 0}, {kCpuLimit, 0}};
+  setitimer(ITIMER_PROF, &limit, nullptr);
   Verdict v;
   try {
     v = run_here(program, limit_us);
@@ -210,9 +213,9 @@ Verdict Run::finish(int status) {
   v.wall_s = now_s() - began_;
   if (WIFSIGNALED(status) || text.empty()) {
     const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    v.catcher = signal == SIGALRM ? Catcher::kTimeLimit : Catcher::kCrash;
-    v.what = signal == SIGALRM
-                 ? fmt::format("{} s of wall time", kWallLimit)
+    v.catcher = signal == SIGPROF ? Catcher::kTimeLimit : Catcher::kCrash;
+    v.what = signal == SIGPROF
+                 ? fmt::format("{} s of CPU time", kCpuLimit)
                  : fmt::format("signal {} ({}): {}", signal, strsignal(signal), first_line(said));
     v.report = said;
     return v;

@@ -3,7 +3,7 @@
 // each kind of unit on either side.
 //
 //   Shared shared;
-//   simulation.start(0, "client", [&](PciDevice& dev) { Story(dev, 0, errors_and_events(0),
+//   simulation.start(0, "client", [&](PciDevice& dev) { Story(dev, 0, errors_and_events(),
 //   shared).run(); });
 //
 // The first thing that is not as the case says ends the run; shared.failure says it.
@@ -11,6 +11,7 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,7 @@ enum class Case : uint8_t {
   kMoved,        // a closed region's slot is used again, and both its keys are tried
   kOtherPd,      // a Write to a region of another protection domain
   kUnderFire,    // a region is closed while the peer writes to it
+  kOverrun,      // Sends fill a completion queue that nobody empties
   kRefused,      // commands that the device must refuse (refused.cpp)
   kDamaged,      // a record is damaged on its way
   kMany,
@@ -43,9 +45,9 @@ struct Scene {
   Damage damage = Damage::kMany;
   std::string name() const;
 };
-/// Errors and events, from this one on and round; or each damage once, done to what one side
-/// receives.
-std::vector<Scene> errors_and_events(unsigned first);
+/// Errors and events, caused by the two sides in turn; each damage once, done to what one side
+/// receives; or what a device must refuse.
+std::vector<Scene> errors_and_events();
 std::vector<Scene> damages();
 std::vector<Scene> refusals();
 
@@ -53,7 +55,8 @@ struct StoryShared {
   std::array<uint32_t, 2> step{};  // how far a side is: 16 to a scene
   std::array<uint32_t, 2> open_key{}, closed_key{}, old_key{},
       other_key{};  // of a side's regions: all rights, Reads only, gone, of another PD
-  std::array<Damaging*, 2> device{};  // whose records can be damaged
+  std::array<std::span<const uint8_t>, 2> memory{};  // of a side: what it sends from
+  std::array<Damaging*, 2> device{};                 // whose records can be damaged
   bool listening = false;
   std::string failure;
   uint64_t checks = 0;
@@ -82,6 +85,7 @@ class Story {
   [[nodiscard]] Result<void> solicited(verbs::Qp& qp, bool causes);
   [[nodiscard]] Result<void> move_region();
   [[nodiscard]] Result<void> close_region();
+  [[nodiscard]] Result<void> overrun();
   [[nodiscard]] Result<void> refused();
   void mask(bool on);
   [[nodiscard]] Result<void> post(verbs::Qp& qp, uint64_t id, verbs::WrOpcode op, uint32_t length,
