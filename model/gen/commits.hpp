@@ -654,6 +654,74 @@ struct QpIssueCommit {
   }
 };
 
+/// A sq_rd_req was accepted: these units of a ring are fetched, in one read or several.
+/// architecture 10
+/// tap_sq_fetch in u_qp.
+struct SqFetchCommit {
+  uint64_t address = 0;  // 64 bits
+  uint16_t length = 0;  // 13 bits
+
+  static constexpr std::string_view kName = "sq_fetch";
+  static constexpr size_t kBits = 78;
+  static constexpr size_t kValidBit = 77;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const SqFetchCommit&, const SqFetchCommit&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<77, 1>(w.data(), 1);
+    base::put_bits<13, 64>(w.data(), address);
+    base::put_bits<0, 13>(w.data(), length);
+    return w;
+  }
+  static SqFetchCommit from_words(const uint32_t* w) {
+    SqFetchCommit s;
+    s.address = static_cast<uint64_t>(base::get_bits<13, 64>(w));
+    s.length = static_cast<uint16_t>(base::get_bits<0, 13>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "address={:#x}", address);
+    fmt::format_to(std::back_inserter(s), " length={}", length);
+    return s;
+  }
+};
+
+/// A rq_rd_req was accepted, likewise.
+/// architecture 10
+/// tap_rq_fetch in u_qp.
+struct RqFetchCommit {
+  uint64_t address = 0;  // 64 bits
+  uint16_t length = 0;  // 13 bits
+
+  static constexpr std::string_view kName = "rq_fetch";
+  static constexpr size_t kBits = 78;
+  static constexpr size_t kValidBit = 77;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const RqFetchCommit&, const RqFetchCommit&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<77, 1>(w.data(), 1);
+    base::put_bits<13, 64>(w.data(), address);
+    base::put_bits<0, 13>(w.data(), length);
+    return w;
+  }
+  static RqFetchCommit from_words(const uint32_t* w) {
+    RqFetchCommit s;
+    s.address = static_cast<uint64_t>(base::get_bits<13, 64>(w));
+    s.length = static_cast<uint16_t>(base::get_bits<0, 13>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "address={:#x}", address);
+    fmt::format_to(std::back_inserter(s), " length={}", length);
+    return s;
+  }
+};
+
 /// The copy of the pushed WQE whose doorbell was judged last is in the prefetch buffer, in place of
 /// a read of its units.
 /// architecture 10
@@ -828,6 +896,8 @@ using AnyCommit = std::variant<
     QpRetireCommit,
     QpRqTakeCommit,
     QpIssueCommit,
+    SqFetchCommit,
+    RqFetchCommit,
     QpPushCommit,
     QpDoorbellCommit,
     QpStateCommit,

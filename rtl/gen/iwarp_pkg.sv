@@ -1996,6 +1996,26 @@ package iwarp_pkg;
     logic [15:0] qpn;
   } qp_issue_commit_t;
 
+  // A sq_rd_req was accepted: these units of a ring are fetched, in one read or several.
+  //   architecture 10
+  //   tap_sq_fetch in u_qp; simulation only
+  localparam int unsigned SqFetchCommitWidth = 78;
+  typedef struct packed {
+    logic valid;
+    logic [63:0] address;
+    logic [12:0] length;
+  } sq_fetch_commit_t;
+
+  // A rq_rd_req was accepted, likewise.
+  //   architecture 10
+  //   tap_rq_fetch in u_qp; simulation only
+  localparam int unsigned RqFetchCommitWidth = 78;
+  typedef struct packed {
+    logic valid;
+    logic [63:0] address;
+    logic [12:0] length;
+  } rq_fetch_commit_t;
+
   // The copy of the pushed WQE whose doorbell was judged last is in the prefetch buffer, in place
   // of a read of its units.
   //   architecture 10

@@ -29,6 +29,8 @@ void Ordering::commit(const spec::AnyCommit& c) {
     void operator()(const spec::TptChangeCommit&) {}
     void operator()(const spec::QpRqTakeCommit&) {}
     void operator()(const spec::QpIssueCommit&) {}
+    void operator()(const spec::SqFetchCommit&) {}
+    void operator()(const spec::RqFetchCommit&) {}
     void operator()(const spec::QpAnswerCommit&) {}
   };
   std::visit(Visitor{*this}, c);

@@ -36,8 +36,7 @@ void ReadLog::reset() {
   admin_.clear();
   ring_reads_.clear();
   for (auto& r : ring_) r.clear();
-  for (auto& b : bases_) b.clear();
-  last_ = {};
+  for (auto& a : asked_) a.clear();
   open_ = {};
 }
 
@@ -57,13 +56,36 @@ void ReadLog::read(const DmaRead& r) {
   entry.unused = {{0, r.length}};
   open_[r.tag] = &entry;
   if (!is_ring(r.client)) return;
-  Last& last = last_[ring_of(r.client)];
-  const bool follows = last.fetch != nullptr && last.fetch->open != 0 && last.end == r.address &&
-                       !bases_[ring_of(r.client)].contains(r.address);
-  if (!follows) last.fetch = std::make_shared<Fetch>();
-  last.end = r.address + r.length;
-  ++last.fetch->open;
-  entry.fetch = last.fetch;
+  auto& asked = asked_[ring_of(r.client)];
+  if (asked.empty() || asked.front().next != r.address || r.address + r.length > asked.front().end) {
+    contradict(fmt::format("{} reads {} bytes at {:#x}: no fetch asks for them next",
+                           name_of(r.client), r.length, r.address));
+    entry.fetch = std::make_shared<Fetch>();
+    return;
+  }
+  Asked& a = asked.front();
+  entry.fetch = a.fetch;
+  a.next += r.length;
+  if (a.next != a.end)
+    ++a.fetch->open;
+  else
+    asked.pop_front();
+}
+
+void ReadLog::fetch(Client client, uint64_t address, uint32_t length) {
+  if (bus_master_) asked_[ring_of(client)].push_back({address, address + length, std::make_shared<Fetch>()});
+}
+
+void ReadLog::pcie(const spec::PcieCfg& cfg) {
+  bus_master_ = cfg.bus_master != 0;
+  if (bus_master_) return;
+  for (auto& asked : asked_) {  // what has not left will not
+    for (const Asked& a : asked) {
+      --a.fetch->open;
+      a.fetch->status = spec::RdStatus::kUnsupported;
+    }
+    asked.clear();
+  }
 }
 
 void ReadLog::piece(const DmaPiece& p) {
@@ -113,9 +135,6 @@ void ReadLog::into_units(const Read& r) {
 
 void ReadLog::forget(Client client, uint64_t address, uint64_t length) {
   auto& ring = ring_[ring_of(client)];
-  auto& bases = bases_[ring_of(client)];
-  bases.erase(bases.lower_bound(address), bases.lower_bound(address + length));
-  bases.insert(address);
   ring.erase(ring.lower_bound(address / kUnit),
              ring.lower_bound((address + length + kUnit - 1) / kUnit));
 }
@@ -267,6 +286,10 @@ std::string ReadLog::left_over() const {
         s += fmt::format("{}: {} bytes from {:#x} were read for nothing\n", name_of(r.client),
                          u.to - u.from, r.address + u.from);
     }
+  }
+  for (const auto& asked : asked_) {
+    for (const Asked& a : asked)
+      s += fmt::format("a fetch up to {:#x}: no read from {:#x} on\n", a.end, a.next);
   }
   return s;
 }

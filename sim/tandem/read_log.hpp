@@ -13,19 +13,17 @@
 // sq, rq: a unit of a ring is served from the newest read of it, any number of times. A unit that
 // was read, was not used and
 //   is read again must hold the same bytes (a WQE behind the doorbell's index may not change): else
-//   contradiction(). A ring whose QP has stopped is forgotten by forget(). A fetch of units that
-//   was cut into several reads is one: a part that failed makes all of it bad, and all of it waits
-//   for its last part. Parts are reads that follow each other, in order and address, before the
-//   answer of any is complete; a QP has one fetch at a time, and another QP's ring begins at its
-//   base.
+//   contradiction(). A ring whose QP has stopped is forgotten by forget(). A fetch of units, which
+//   may be cut into several reads, is one: a part that failed makes all of it bad, and all of it
+//   waits for its last part. Fetches are told (fetch) in the order of their reads.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <list>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -47,10 +45,12 @@ class ReadLog {
     std::string why{};  ///< if not kDone: which bytes, and who read near them
   };
 
+  /// kSqFetch or kRqFetch asks for these units; its reads come later, in order.
+  void fetch(Client client, uint64_t address, uint32_t length);
   void read(const DmaRead& r);
   void piece(const DmaPiece& p);
   /// With bus mastering off nothing leaves: what was never read is then kDone with `unsupported`.
-  void pcie(const spec::PcieCfg& cfg) { bus_master_ = cfg.bus_master != 0; }
+  void pcie(const spec::PcieCfg& cfg);
   void reset();
 
   /// The bytes [address, address + length) of a client; length 0 is kDone at once. Unless kDone
@@ -76,7 +76,7 @@ class ReadLog {
     uint32_t from = 0, to = 0;
   };
   struct Fetch {  // of ring units, in one read or several
-    uint32_t open = 0;
+    uint32_t open = 1;  // reads without an answer, and one for those that have not been made
     spec::RdStatus status = spec::RdStatus::kOk;
   };
   struct Read {
@@ -116,12 +116,11 @@ class ReadLog {
   std::list<Read> payload_, admin_;               // in order of issue
   std::list<Read> ring_reads_;                    // sq and rq, until answered
   std::array<std::map<uint64_t, Unit>, 2> ring_;  // by address of the unit: sq, rq
-  struct Last {  // read of a ring client
-    uint64_t end = 0;
-    std::shared_ptr<Fetch> fetch;
+  struct Asked {  // reads of it have not been made from `next` on
+    uint64_t next = 0, end = 0;
+    std::shared_ptr<Fetch> fetch{};
   };
-  std::array<Last, 2> last_;
-  std::array<std::set<uint64_t>, 2> bases_;  // of rings
+  std::array<std::deque<Asked>, 2> asked_;
   std::array<Read*, 256> open_{};                 // by tag
   std::array<uint64_t, 9> taken_{};
   uint64_t serial_ = 0;

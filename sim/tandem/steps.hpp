@@ -76,6 +76,8 @@ class Steps final : private model::HostIf::Out,
   void step(const spec::QpRetireCommit& c);
   void step(const spec::QpRqTakeCommit& c);
   void step(const spec::QpIssueCommit& c);
+  void step(const spec::SqFetchCommit& c) { log_.fetch(Client::kSqFetch, c.address, c.length); }
+  void step(const spec::RqFetchCommit& c) { log_.fetch(Client::kRqFetch, c.address, c.length); }
   void step(const spec::QpPushCommit& c);
   void step(const spec::QpDoorbellCommit& c);
   void step(const spec::QpStateCommit& c);

@@ -27,6 +27,11 @@ Payload bytes_of(uint64_t address, uint32_t length, unsigned g = 0) {
 class ReadLogTest : public testing::Test {
  protected:
   void read(Client c, uint8_t tag, uint64_t address, uint32_t length) {
+    if (c == Client::kSqFetch || c == Client::kRqFetch) log.fetch(c, address, length);
+    part(c, tag, address, length);
+  }
+  /// Of a fetch that has been told.
+  void part(Client c, uint8_t tag, uint64_t address, uint32_t length) {
     log.read({.tag = tag, .address = address, .length = length, .client = c});
     at_[tag] = address;
     end_[tag] = address + length;
@@ -199,19 +204,32 @@ TEST_F(ReadLogTest, AWqeThatCouldNotBeReadIsReadAgain) {
 }
 
 TEST_F(ReadLogTest, APartThatFailedMakesAllOfAFetchBad) {
-  log.forget(Client::kSqFetch, 0x8400, 0x400);  // another QP's ring begins there
-  read(Client::kSqFetch, 1, 0x8200, 256);
-  read(Client::kSqFetch, 2, 0x8300, 256);
-  read(Client::kSqFetch, 3, 0x8400, 64);
+  log.fetch(Client::kSqFetch, 0x8200, 512);
+  log.fetch(Client::kSqFetch, 0x8400, 64);  // what comes after is a fetch of its own
+  part(Client::kSqFetch, 1, 0x8200, 256);
   answer(1, 256);
-  EXPECT_EQ(log.take(Client::kSqFetch, 0x8200, 64).state, State::kWaiting);
+  EXPECT_EQ(log.take(Client::kSqFetch, 0x8200, 64).state, State::kWaiting) << "for a read not made";
+  part(Client::kSqFetch, 2, 0x8300, 256);
+  part(Client::kSqFetch, 3, 0x8400, 64);
+  EXPECT_EQ(log.take(Client::kSqFetch, 0x8200, 64).state, State::kWaiting) << "for an answer";
   fail(2, spec::RdStatus::kAborted);
   EXPECT_EQ(log.take(Client::kSqFetch, 0x8200, 64).status, spec::RdStatus::kAborted);
   answer(3, 64);
   expect(Client::kSqFetch, 0x8400, 64);
-  read(Client::kSqFetch, 1, 0x8200, 64);  // what comes after is a fetch of its own
-  answer(1, 64, 2);
-  expect(Client::kSqFetch, 0x8200, 64, 2);
+  EXPECT_EQ(log.contradiction(), "");
+  part(Client::kSqFetch, 1, 0x8440, 64);
+  EXPECT_THAT(log.contradiction(), HasSubstr("no fetch asks for them"));
+}
+
+TEST_F(ReadLogTest, AFetchWithoutBusMasterMakesNoRead) {
+  log.fetch(Client::kRqFetch, 0x8000, 128);
+  log.pcie({.bus_master = 0});
+  log.fetch(Client::kRqFetch, 0x8080, 128);
+  log.pcie({.bus_master = 1});
+  read(Client::kRqFetch, 1, 0x8000, 128);
+  answer(1, 128);
+  expect(Client::kRqFetch, 0x8000, 128);
+  EXPECT_EQ(log.contradiction(), "");
 }
 
 TEST_F(ReadLogTest, AUsedOrForgottenWqeMayChange) {

@@ -126,6 +126,9 @@ void Script::doorbell(std::string label, spec::DoorbellKind kind, uint32_t objec
 
 void Script::read_of(Client client, uint64_t address, Bytes b, const std::string& label) {
   const uint8_t tag = tag_++;
+  const auto length = static_cast<uint16_t>(b.size());
+  if (client == Client::kSqFetch) commit("the fetch " + label, spec::SqFetchCommit{.address = address, .length = length});
+  if (client == Client::kRqFetch) commit("the fetch " + label, spec::RqFetchCommit{.address = address, .length = length});
   add("the read " + label, DmaRead{.tag = tag, .address = address, .length = static_cast<uint32_t>(b.size()), .client = client});
   add("the bytes " + label, DmaPiece{.tag = tag, .is_last = true, .data = payload(b)});
 }

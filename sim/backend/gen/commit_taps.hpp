@@ -46,6 +46,8 @@ void sample_commits(const Root& root, Sink&& sink) {
   sample_tap<spec::QpRetireCommit>(root.rnic__DOT__u_qp__DOT__u_retire__DOT__tap_qp_retire, sink);
   sample_tap<spec::QpRqTakeCommit>(root.rnic__DOT__u_qp__DOT__u_rq_fetch__DOT__tap_qp_rq_take, sink);
   sample_tap<spec::QpIssueCommit>(root.rnic__DOT__u_qp__DOT__u_emit__DOT__tap_qp_issue, sink);
+  sample_tap<spec::SqFetchCommit>(root.rnic__DOT__u_qp__DOT__tap_sq_fetch, sink);
+  sample_tap<spec::RqFetchCommit>(root.rnic__DOT__u_qp__DOT__tap_rq_fetch, sink);
   sample_tap<spec::QpPushCommit>(root.rnic__DOT__u_qp__DOT__u_sq_fetch__DOT__tap_qp_push, sink);
   sample_tap<spec::QpDoorbellCommit>(root.rnic__DOT__u_qp__DOT__u_doorbell__DOT__tap_qp_doorbell, sink);
   sample_tap<spec::QpStateCommit>(root.rnic__DOT__u_qp__DOT__u_state__DOT__tap_qp_state, sink);
