@@ -327,6 +327,33 @@ Result<void> Host::compare_all() {
   return {};
 }
 
+// The contexts and STag entries as the device holds them, at rest; in tandem each answer is compared with the model's.
+Result<void> Host::look() {
+  const auto ask = [&](spec::AdminOpcode opcode, uint32_t object) { return manager_->execute(dev_, opcode, object); };
+  const auto region = [&](const Mr& mr) -> Result<void> {
+    const auto rsp = ask(spec::AdminOpcode::kQueryMr, mr.lkey());
+    if (!rsp) return error_of(rsp);
+    const auto is = spec::AdminMrResult::unpack(rsp->result);
+    if (is.stag == mr.lkey() && is.length == mr.length()) return {};
+    return fail(Errc::kProtocol, "region {:#x} of {} bytes: query_mr says {:#x}, {} bytes", mr.lkey(), mr.length(), is.stag, is.length);
+  };
+  for (const Lane& lane : lanes_) {
+    const auto rsp = ask(spec::AdminOpcode::kQueryQp, lane.qp.qp_num());
+    if (!rsp) return error_of(rsp);
+    const auto is = spec::AdminQpResult::unpack(rsp->result);
+    // The server's may have seen the client leave.
+    if (side_ == kClient && is.state != spec::QpState::kRts) return fail(Errc::kProtocol, "qp {}: query_qp says state {} at the end, with no error", lane.number, static_cast<unsigned>(is.state));
+    if (auto r = region(lane.mr); !r) return r;
+  }
+  for (const Cq* cq : {&send_cq_, &recv_cq_}) {
+    if (cq == &recv_cq_ && plan_.one_cq) break;
+    const auto rsp = ask(spec::AdminOpcode::kQueryCq, cq->number());
+    if (!rsp) return error_of(rsp);
+    if (spec::AdminCqResult::unpack(rsp->result).overrun != 0) return fail(Errc::kProtocol, "CQ {}: query_cq says it has overrun", cq->number());
+  }
+  return region(source_mr_);
+}
+
 Result<void> Host::finish() {
   shared_.side[side_].done = true;
   while (!shared_.side[peer_].done) {
@@ -338,6 +365,7 @@ Result<void> Host::finish() {
     if (const auto n = poll(); !n) return error_of(n);
   }
   if (auto r = compare_all(); !r) return r;
+  if (auto r = look(); !r) return r;
   for (Lane& lane : lanes_) {
     if (side_ == kServer) {
       if (auto r = lane.connection.wait_disconnected(dev_.now() + kConnectPatience); !r) return r;

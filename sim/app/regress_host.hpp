@@ -67,6 +67,7 @@ class Host {
   [[nodiscard]] Result<void> ask(const Operation& op) const;
   [[nodiscard]] Result<void> compare(const Lane& lane, const Piece& piece, const Operation& op, std::string_view when);
   [[nodiscard]] Result<void> compare_all();
+  [[nodiscard]] Result<void> look();
   [[nodiscard]] Result<void> finish();
   [[nodiscard]] Result<void> progress();
   verbs::Sge sge(const Lane& lane, const Piece& p, bool in_landing, bool pointer) const;
