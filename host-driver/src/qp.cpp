@@ -249,6 +249,10 @@ void Qp::wr_atomic_write(uint32_t rkey, uint64_t addr, const void*) {
 void Qp::wr_flush(uint32_t rkey, uint64_t addr, size_t, uint8_t, uint8_t) {
   start_one(*this, IBV_WR_FLUSH, rkey, addr);
 }
+void Qp::wr_imm(uint64_t) { start_one(*this, RNIC_WR_IMM, 0, 0); }
+void Qp::wr_verify(uint32_t rkey, uint64_t addr, size_t, std::span<const uint8_t>) {
+  start_one(*this, RNIC_WR_VERIFY, rkey, addr);
+}
 void Qp::wr_local_inv(uint32_t rkey) { start_one(*this, IBV_WR_LOCAL_INV, rkey, 0); }
 void Qp::wr_bind_mw(uint32_t rkey) { start_one(*this, IBV_WR_BIND_MW, rkey, 0); }
 

@@ -29,6 +29,8 @@ Result<void> check_opcode(const SendWr& wr) {
     case IBV_WR_SEND_WITH_INV:
     case IBV_WR_FLUSH:
     case IBV_WR_ATOMIC_WRITE:
+    case RNIC_WR_IMM:
+    case RNIC_WR_VERIFY:
       return fail(Errc::kNotSupported, "wr {}: opcode {} is not there yet", wr.wr_id,
                   static_cast<unsigned>(wr.opcode));
   }

@@ -309,7 +309,7 @@ TEST_F(Post, WhatIsNotThereYetIsEopnotsupp) {
   for (const WrOpcode op :
        {IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_SEND_WITH_IMM, IBV_WR_ATOMIC_CMP_AND_SWP,
         IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_WR_LOCAL_INV, IBV_WR_BIND_MW, IBV_WR_SEND_WITH_INV,
-        IBV_WR_FLUSH, IBV_WR_ATOMIC_WRITE}) {
+        IBV_WR_FLUSH, IBV_WR_ATOMIC_WRITE, RNIC_WR_IMM, RNIC_WR_VERIFY}) {
     const auto r = qp.post_send(SendWr{.opcode = op});
     EXPECT_EQ(errc(r), Errc::kNotSupported) << op;
     EXPECT_EQ(base::to_errno(r.error->code), EOPNOTSUPP);
@@ -319,7 +319,10 @@ TEST_F(Post, WhatIsNotThereYetIsEopnotsupp) {
     operation();
     return errc(qp.wr_complete());
   };
-  EXPECT_EQ(built([&] { qp.wr_flush(1, 2, 3, 1, 0); }), Errc::kNotSupported);
+  EXPECT_EQ(built([&] { qp.wr_flush(1, 2, 3, IBV_FLUSH_PERSISTENT, IBV_FLUSH_RANGE); }),
+            Errc::kNotSupported);
+  EXPECT_EQ(built([&] { qp.wr_imm(1); }), Errc::kNotSupported);
+  EXPECT_EQ(built([&] { qp.wr_verify(1, 2, 3, {}); }), Errc::kNotSupported);
   EXPECT_EQ(built([&] { qp.wr_atomic_write(1, 2, nullptr); }), Errc::kNotSupported);
   EXPECT_EQ(built([&] { qp.wr_atomic_cmp_swp(1, 2, 3, 4); }), Errc::kNotSupported);
   EXPECT_EQ(built([&] { qp.wr_atomic_fetch_add(1, 2, 3); }), Errc::kNotSupported);

@@ -121,6 +121,8 @@ class Qp {
   void wr_atomic_fetch_add(uint32_t rkey, uint64_t remote_addr, uint64_t add);
   void wr_atomic_write(uint32_t rkey, uint64_t remote_addr, const void* value);
   void wr_flush(uint32_t rkey, uint64_t remote_addr, size_t length, uint8_t type, uint8_t level);
+  void wr_imm(uint64_t imm);  // ours, as wr_verify(): rdma-core has no such operation
+  void wr_verify(uint32_t rkey, uint64_t remote_addr, size_t length, std::span<const uint8_t> hash);
   void wr_local_inv(uint32_t rkey);
   void wr_bind_mw(uint32_t rkey);
 

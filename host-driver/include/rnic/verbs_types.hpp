@@ -30,6 +30,19 @@ enum WrOpcode : uint32_t {
   IBV_WR_SEND_WITH_INV = 9,
   IBV_WR_FLUSH = 14,
   IBV_WR_ATOMIC_WRITE = 15,
+  RNIC_WR_IMM = 0x80,  ///< ours: RFC 7306's Immediate Data without a Write
+  RNIC_WR_VERIFY,      ///< ours: the Verify of draft-talpey-rdma-commit
+};
+
+/// What wr_flush() makes of data: rdma-core's values, not the wire's bits.
+enum PlacementType : uint32_t {
+  IBV_FLUSH_GLOBAL = 1 << 0,      ///< visible
+  IBV_FLUSH_PERSISTENT = 1 << 1,  ///< durable
+};
+/// Of what: the range that is named, or all of its region.
+enum SelectivityLevel : uint32_t {
+  IBV_FLUSH_RANGE = 0,
+  IBV_FLUSH_MR = 1,
 };
 
 enum SendFlags : uint32_t {
