@@ -6,7 +6,7 @@
 //   onehot_o    0 0 0 0 1 0 0
 //   index_o     2,  any_o 1       index_o is 0 when there is none
 //
-// Bench tb/lib/first_one_test.cpp
+// Proof rtl/formal/first_one_fv.sv, bench tb/lib/first_one_test.cpp
 module first_one #(
   parameter int unsigned N = 8,
   localparam int unsigned IndexW = N > 1 ? $clog2(N) : 1

@@ -1,6 +1,6 @@
 // keep_mask: a count of valid bytes into a bit for each lane: lane i is valid when i < keep_i.
 //
-// Combinational. Bench tb/lib/keep_mask_test.cpp
+// Combinational. Proof rtl/formal/keep_mask_fv.sv, bench tb/lib/keep_mask_test.cpp
 module keep_mask #(
   parameter int unsigned Bytes = 64,
   localparam int unsigned KeepW = $clog2(Bytes + 1)

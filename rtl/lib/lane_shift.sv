@@ -6,7 +6,7 @@
 //
 //   data_i --> rotate by low bits --> [ 1 ] --> rotate by high bits --> [ 2 ] --> data_o
 //
-// Bench tb/lib/lane_shift_test.cpp
+// Proof rtl/formal/lane_shift_fv.sv, bench tb/lib/lane_shift_test.cpp
 `include "rnic_assert.svh"
 
 module lane_shift #(
@@ -83,4 +83,37 @@ module lane_shift #(
   end
 
   `RNIC_STREAM_STABLE(OutStable_A, valid_o, ready_i, {side_o, data_o})
+
+`ifdef FORMAL
+  // What was given, beside the stage where it is, with its number.
+  logic [Bits-1:0]   f_one_q, f_two_q;
+  logic [ShiftW-1:0] f_one_shift_q, f_two_shift_q;
+  logic [SideW-1:0]  f_one_side_q, f_two_side_q;
+  logic [2:0]        f_in_q, f_out_q, f_one_number_q, f_two_number_q;
+  logic [2*Bits-1:0] f_one_low, f_two_all;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      f_in_q  <= 3'd0;
+      f_out_q <= 3'd0;
+    end else begin
+      if (valid_i && ready_o) f_in_q  <= f_in_q + 3'd1;
+      if (valid_o && ready_i) f_out_q <= f_out_q + 3'd1;
+    end
+    if (one_move) {f_one_q, f_one_shift_q, f_one_side_q, f_one_number_q} <= {data_i, shift_i, side_i, f_in_q};
+    if (two_move) {f_two_q, f_two_shift_q, f_two_side_q, f_two_number_q} <= {f_one_q, f_one_shift_q, f_one_side_q, f_one_number_q};
+  end
+
+  // A word twice, one above the other, moved up: the upper half is the rotation.
+  assign f_one_low = {2{f_one_q}} << (32'd8 * 32'(f_one_shift_q[LowW-1:0]));
+  assign f_two_all = {2{f_two_q}} << (32'd8 * 32'(f_two_shift_q));
+
+  `RNIC_ASSERT(NothingLost_A, f_in_q - f_out_q == 3'(one_valid_q) + 3'(two_valid_q))
+  `RNIC_ASSERT(InOrder_A, (!two_valid_q || f_two_number_q == f_out_q) && (!one_valid_q || f_one_number_q == f_out_q + 3'(two_valid_q)))
+  `RNIC_ASSERT(OneLow_A, !one_valid_q || one_q == f_one_low[Bits +: Bits])
+  `RNIC_ASSERT(OneRest_A, !one_valid_q || (high_q == f_one_shift_q[ShiftW-1:LowW] && one_side_q == f_one_side_q))
+  `RNIC_ASSERT(Rotated_A, !two_valid_q || two_q == f_two_all[Bits +: Bits])
+  `RNIC_ASSERT(SideOfWord_A, !two_valid_q || two_side_q == f_two_side_q)
+  `RNIC_ASSERT(Latency_A, ready_o || (one_valid_q && two_valid_q && !ready_i))
+`endif
 endmodule

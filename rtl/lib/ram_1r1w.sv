@@ -7,7 +7,8 @@
 //   we, waddr, wdata --> [ mem ] --> [ rdata ] --> rdata_o
 //   re, raddr ------------^            ^
 //
-// Both ports work in every cycle; one block memory, or LUT memory when small. Bench tb/lib/ram_1r1w_test.cpp
+// Both ports work in every cycle; one block memory, or LUT memory when small.
+// Proof rtl/formal/ram_1r1w_fv.sv, bench tb/lib/ram_1r1w_test.cpp
 `include "rnic_assert.svh"
 
 module ram_1r1w #(

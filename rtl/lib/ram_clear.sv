@@ -5,7 +5,7 @@
 //
 //   .we_i(clear_busy || we), .waddr_i(clear_busy ? clear_addr : waddr), .wdata_i(clear_busy ? '0 : wdata)
 //
-// Outputs come from flip-flops. Bench tb/lib/ram_clear_test.cpp
+// Outputs come from flip-flops. Proof rtl/formal/ram_clear_fv.sv, bench tb/lib/ram_clear_test.cpp
 `include "rnic_assert.svh"
 
 module ram_clear #(

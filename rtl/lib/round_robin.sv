@@ -6,7 +6,7 @@
 //   request_i --+--> & (i >= start) --> [ first_one ] --any?--> index_o, onehot_o
 //               +---------------------> [ first_one ] --------^
 //
-// Bench: through stream_arb and packet_arb.
+// Proof rtl/formal/round_robin_fv.sv, bench tb/lib/round_robin_test.cpp
 module round_robin #(
   parameter int unsigned N = 4,
   localparam int unsigned IndexW = N > 1 ? $clog2(N) : 1

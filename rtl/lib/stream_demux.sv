@@ -4,7 +4,7 @@
 // valid_o, ready_i and select_i reach ready_o. Throughput 1 word a cycle. select_i belongs to the word: it must stay
 // while the word is offered and not taken.
 //
-// Bench tb/lib/stream_demux_test.cpp
+// Proof rtl/formal/stream_demux_fv.sv, bench tb/lib/stream_demux_test.cpp
 `include "rnic_assert.svh"
 
 module stream_demux #(

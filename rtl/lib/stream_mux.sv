@@ -4,7 +4,7 @@
 // Throughput 1 word a cycle. select_i must stay while the chosen stream's word is offered and not taken. For a choice
 // by arrival see stream_arb.
 //
-// Source i is in data_i[i*Width +: Width]. Bench tb/lib/stream_mux_test.cpp
+// Source i is in data_i[i*Width +: Width]. Proof rtl/formal/stream_mux_fv.sv, bench tb/lib/stream_mux_test.cpp
 `include "rnic_assert.svh"
 
 module stream_mux #(

@@ -57,7 +57,7 @@ module stream_bench (
   input  logic        give_valid_i,   output logic give_ready_o,   input  logic [4:0]  give_i,
   input  logic        take_valid_i,   output logic take_ready_o,   input  logic [4:0]  take_i,
   output logic [4:0]  credit_o,
-  // ram_1r1w of 10 x 16, ram_clear of 10, first_one of 37, keep_mask of 64
+  // ram_1r1w of 10 x 16, ram_clear of 10, first_one of 37, round_robin of 13, keep_mask of 64
   input  logic        ram_we_i, ram_re_i,
   input  logic [3:0]  ram_waddr_i, ram_raddr_i,
   input  logic [15:0] ram_wdata_i,
@@ -68,6 +68,11 @@ module stream_bench (
   output logic        first_any_o,
   output logic [36:0] first_onehot_o,
   output logic [5:0]  first_index_o,
+  input  logic [12:0] turn_i,
+  input  logic [3:0]  turn_start_i,
+  output logic        turn_any_o,
+  output logic [12:0] turn_onehot_o,
+  output logic [3:0]  turn_index_o,
   input  logic [6:0]  keep_i,
   output logic [63:0] keep_mask_o
 );
@@ -157,6 +162,9 @@ module stream_bench (
   ram_clear #(.Depth(10)) u_clear (.clk_i, .rst_ni, .busy_o(clear_busy_o), .addr_o(clear_addr_o));
   first_one #(.N(37)) u_first (
     .request_i(first_i), .any_o(first_any_o), .onehot_o(first_onehot_o), .index_o(first_index_o)
+  );
+  round_robin #(.N(13)) u_turn (
+    .request_i(turn_i), .start_i(turn_start_i), .any_o(turn_any_o), .onehot_o(turn_onehot_o), .index_o(turn_index_o)
   );
   keep_mask #(.Bytes(64)) u_keep (.keep_i, .mask_o(keep_mask_o));
 endmodule

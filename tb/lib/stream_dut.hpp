@@ -60,6 +60,8 @@ struct StreamDut : RtlDut<VStreamBench> {
     top().ram_we_i = 0;
     top().ram_re_i = 0;
     top().first_i = 0;
+    top().turn_i = 0;
+    top().turn_start_i = 0;
     top().keep_i = 0;
   }
 };
