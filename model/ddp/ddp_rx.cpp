@@ -52,7 +52,7 @@ Ddp::Rx::Judged Ddp::Rx::header_check(const Qp& q, const RxUlpdu& u) const {
   }
   if (j.is_tagged) return j;
   j.qn = base::load_be<uint32_t>(&b[6]);
-  if (j.qn > spec::kQnTerminate) {
+  if (j.qn >= spec::kQnResponse) {  // QN 3: the extensions' responses, not enabled; none above it
     j.cause = Cause::kDdpUntaggedQn;
   } else if (base::load_be<uint32_t>(&b[10]) != q.msn[j.qn]) {
     j.cause = Cause::kDdpUntaggedMsn;

@@ -35,10 +35,10 @@ module rdmap_rx (
   assign op                 = net_o[511 - 12 -: 4];
   assign is_write_o         = is_tagged_o && op == 4'h0;
   assign is_read_response_o = is_tagged_o && op == 4'h2;
-  assign is_send_o          = !is_tagged_o && (op == 4'h3 || op == 4'h5) && untagged.qn == 32'd0;
+  assign is_send_o          = !is_tagged_o && (op == 4'h3 || op == 4'h5) && untagged.qn == rnic_pkg::QnSend;
   assign is_solicited_o     = op == 4'h5;
-  assign is_read_request_o  = !is_tagged_o && op == 4'h1 && untagged.qn == 32'd1;
-  assign is_terminate_o     = !is_tagged_o && op == 4'h7 && untagged.qn == 32'd2;
+  assign is_read_request_o  = !is_tagged_o && op == 4'h1 && untagged.qn == rnic_pkg::QnRequest;
+  assign is_terminate_o     = !is_tagged_o && op == 4'h7 && untagged.qn == rnic_pkg::QnTerminate;
   assign known              = is_write_o || is_read_response_o || is_send_o || is_read_request_o || is_terminate_o;
 
   always_comb begin
