@@ -73,6 +73,8 @@ class Ddp {
     bool may_leave(const Segment& s) const {
       return !s.waits || ddp_.rx.placed_ - s.watermark < 0x80000000;
     }
+    /// For benches: the MSN of the next message, to where traffic would bring it in hours.
+    void set_msn(uint16_t qpn, uint32_t qn, uint32_t msn) { qps_[qpn].msn[qn] = msn; }
     /// The scheduler learns of tx_fault: what waits of this QP is dropped.
     void fault(uint16_t qpn);
 
@@ -123,6 +125,9 @@ class Ddp {
     /// The oldest Place has left on dma_wr.
     void place_done(const spec::PlaceDone& done);
     bool idle() const { return deliveries_.empty(); }
+    /// For benches, as Tx::set_msn: the MSN expected next; packets placed since reset.
+    void set_msn(uint16_t qpn, uint32_t qn, uint32_t msn) { qps_[qpn].msn[qn] = msn; }
+    void set_placed(uint32_t count) { placed_ = count; }
 
    private:
     friend class Ddp;

@@ -51,6 +51,8 @@ class Rdmap final : public SegmentJudge {
   void qp_fault(const spec::QpFault& fault);
   void tx_fault(const spec::TxFault& fault);
   std::string waiting_for() const;
+  /// For benches: placements accepted since reset, to where traffic would bring them in hours.
+  void set_placed(uint32_t count) { placed_ = count; }
 
  private:
   struct Outstanding {  // a Read of ours: ORD

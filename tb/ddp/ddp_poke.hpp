@@ -1,0 +1,45 @@
+// ddp's counters set from outside, to where traffic would bring them in hours. Only while nothing of that QP is inside.
+// In the RTL by the layout of two tables (state_t of rtl/ddp/ddp_rx_header.sv, ddp_tx_sched.sv); pokes.vlt makes them public.
+#pragma once
+
+#include "VDdp___024root.h"
+#include "VDdpMin___024root.h"
+#include "ddp/ddp_dut.hpp"
+
+namespace rnic::tb {
+
+template <class Word>
+void deposit(Word& word, unsigned lsb, uint32_t value) {
+  for (unsigned i = 0; i < 32; i++) {
+    const uint32_t bit = 1u << (lsb + i) % 32;
+    auto& part = word.at((lsb + i) / 32);
+    part = (value >> i & 1) != 0 ? part | bit : part & ~bit;
+  }
+}
+
+/// The next MSN of a queue, received or sent.
+template <class D>
+void set_rx_msn(D& dut, uint16_t qpn, unsigned qn, uint32_t msn) {
+  if constexpr (requires { dut.behaviour(); })
+    dut.behaviour().rx.set_msn(qpn, qn, msn);
+  else  // {running, failed, open, mo, msn0, msn1, msn2, pd}
+    deposit(dut.top().rootp->ddp__DOT__u_rx_header__DOT__u_table__DOT__mem[qpn], 16 + 32 * (2 - qn), msn);
+}
+template <class D>
+void set_tx_msn(D& dut, uint16_t qpn, unsigned qn, uint32_t msn) {
+  if constexpr (requires { dut.behaviour(); })
+    dut.behaviour().tx.set_msn(qpn, qn, msn);
+  else  // {..., msn0, msn1, pd, resp_length, term_length, sq_info}
+    deposit(dut.top().rootp->ddp__DOT__u_tx_sched__DOT__u_table__DOT__mem[qpn],
+            35 * D::sizes().sq_slots + 7 + 32 + 16 + 32 * (1 - qn), msn);
+}
+/// Packets placed since reset.
+template <class D>
+void set_placed(D& dut, uint32_t count) {
+  if constexpr (requires { dut.behaviour(); })
+    dut.behaviour().rx.set_placed(count);
+  else
+    dut.top().rootp->ddp__DOT__u_tx_header__DOT__placed_q = count;
+}
+
+}  // namespace rnic::tb

@@ -1,0 +1,43 @@
+// rdmap's count of placements near 2^31 and 2^32: what a Read's answer must wait for is counted modulo 2^32. Set from outside, to where
+// traffic would bring it in hours; pokes.vlt makes it public in the RTL.
+#include "VRdmapMin___024root.h"
+#include "VRdmap___024root.h"
+#include "rdmap/rdmap_world.hpp"
+
+namespace rnic::tb {
+namespace {
+
+template <class D>
+void set_placed(D& dut, uint32_t count) {
+  if constexpr (requires { dut.behaviour(); })
+    dut.behaviour().set_placed(count);
+  else
+    dut.top().rootp->rdmap__DOT__u_core__DOT__placed_q = count;
+}
+
+template <class D>
+struct RdmapWrapTest : RdmapWorld<D> {};
+TYPED_TEST_SUITE(RdmapWrapTest, Duts);
+
+TYPED_TEST(RdmapWrapTest, WatermarksGoOnAcross) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    this->run_qp(1, this->params());
+    uint8_t slot = 0;
+    for (const uint32_t start : {0x7ffffffeU, 0xfffffffeU}) {
+      this->dut.settle();
+      set_placed(this->dut, start);
+      for (uint32_t i = 0; i < 5; i++) {
+        const auto request = this->request(100);
+        this->expect_good(1, request, this->good(false));
+        this->expect_message(this->response(1, request, slot, start + i));
+        this->free_response(1);
+        slot = u8((slot + 1U) % 4U);
+        this->expect_good(1, this->write(10), this->good(true));  // one more
+      }
+    }
+  });
+}
+
+}  // namespace
+}  // namespace rnic::tb
