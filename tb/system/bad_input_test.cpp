@@ -35,7 +35,7 @@ class BadInput : public testing::TestWithParam<Kinds> {
     Step before_receives = [](Host&, Endpoint&, Region&) {};
   };
   void run(const Plan& plan) {
-    World w({.kind = GetParam(), .settings = {"build=minimum"}});
+    World w({.kind = GetParam()});
     const auto end = [&](Host& h, Endpoint& e, Endpoint& other, Region& r, Side side) {
       const AsyncEvent event = h.event();
       EXPECT_EQ(event.object, e.qp.qp_num());
@@ -264,7 +264,7 @@ TEST_P(BadInput, RqFetchPoisoned) {
 /// The admin ring: the device says fatal and takes no command any more.
 TEST_P(BadInput, AdminRingPoisoned) {
   in_child([this] {
-    World w({.kind = GetParam(), .settings = {"build=minimum"}});
+    World w({.kind = GetParam()});
     w.run(
         [&](Host& h) {
           ManagerSettings impatient;
@@ -294,7 +294,7 @@ TEST_P(BadInput, AdminRingPoisoned) {
 /// Doorbells of another page, for nothing, behind or too far ahead: counted, without effect.
 TEST_P(BadInput, DoorbellOfAnotherPage) {
   in_child([this] {
-    World w({.kind = GetParam(), .settings = {"build=minimum"}});
+    World w({.kind = GetParam()});
     bool accepted = false, done = false;
     w.run(
         [&](Host& h) {
@@ -355,7 +355,7 @@ TEST_P(BadInput, DoorbellOfAnotherPage) {
 /// connection goes on.
 TEST_P(BadInput, AdminCommandsOfRandomBytes) {
   in_child([this] {
-    World w({.kind = GetParam(), .settings = {"build=minimum", "pcie_latency_ns=200"}});
+    World w({.kind = GetParam(), .settings = {"pcie_latency_ns=200"}});
     bool accepted = false, done = false;
     w.run(
         [&](Host& h) {
@@ -426,7 +426,7 @@ TEST_P(BadInput, AdminCommandsOfRandomBytes) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, BadInput, testing::Values(kModel, kRtl, kTandem, kTandemMinimum), name_of_kinds);
+INSTANTIATE_TEST_SUITE_P(Kinds, BadInput, testing::Values(kModel, kRtl, kTandem, kModelMinimum, kTandemMinimum), name_of_kinds);
 
 }  // namespace
 }  // namespace rnic::tb

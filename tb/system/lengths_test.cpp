@@ -1,6 +1,6 @@
-// Lengths and alignments on the smallest build: around the beat, the MULPDU, the page; local and
-// remote offsets 0 to 63 by seed; Send, Write and Read; ORD and IRD of 1 and 32. Every byte that
-// should have moved is looked at, and those around it. R5040-4.2 to 4.4, 6.1-04, 05, 07.
+// Lengths and alignments: around the beat, the MULPDU, the page; local and remote offsets 0 to 63 by
+// seed; Send, Write and Read; ORD and IRD of 1 and 32. Every byte that should have moved is looked
+// at, and those around it. R5040-4.2 to 4.4, 6.1-04, 05, 07.
 #include "support/seed.hpp"
 #include "world.hpp"
 
@@ -28,7 +28,7 @@ std::vector<uint32_t> lengths() {
 
 TEST_P(Lengths, ArriveWhole) {
   in_child([] {
-    World w({.kind = GetParam().kind, .settings = {"build=minimum"}, .seed = test_seed()});
+    World w({.kind = GetParam().kind, .seed = test_seed()});
     uint32_t key = 0;
     bool ready = false, done = false;
     size_t most_reads = 0;
@@ -139,14 +139,16 @@ TEST_P(Lengths, ArriveWhole) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Depths, Lengths,
-                         testing::Values(Param{1, kModel}, Param{32, kModel}, Param{1, kRtl},
-                                         Param{32, kRtl}, Param{1, kTandem},
-                                         Param{32, kTandem}),
-                         [](const auto& info) {
-                           return "depth" + std::to_string(info.param.depth) + "_" +
-                                  info.param.kind[0];
-                         });
+std::vector<Param> params() {
+  std::vector<Param> all;
+  for (const Kinds& kind : {kModel, kRtl, kTandem, kModelMinimum, kTandemMinimum}) {
+    for (const unsigned depth : {1u, 32u}) all.push_back({depth, kind});
+  }
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(Depths, Lengths, testing::ValuesIn(params()), [](const auto& info) {
+  return "depth" + std::to_string(info.param.depth) + "_" + name_of(info.param.kind);
+});
 
 }  // namespace
 }  // namespace rnic::tb

@@ -179,10 +179,7 @@ struct Param {
 std::vector<Param> params() {
   std::vector<Param> all;
   for (const Case& c : cases()) {
-    all.push_back({c, kModel});
-    all.push_back({c, kRtl});
-    all.push_back({c, kTandem});
-    all.push_back({c, kTandemMinimum});
+    for (const Kinds& kind : {kModel, kRtl, kTandem, kModelMinimum, kTandemMinimum}) all.push_back({c, kind});
   }
   return all;
 }
@@ -203,7 +200,7 @@ TEST_P(TerminateTest, IsSentOnceAndBothSidesKnow) {
 
 void TerminateTest::run() {
   const Case& c = GetParam().what;
-  World w({.kind = GetParam().kind, .settings = {"build=minimum"}});
+  World w({.kind = GetParam().kind});
   if (c.forge) {
     w.tap(kClient).on_tx = [&](sim::Record& r) {
       if (!std::exchange(forging, false)) return true;

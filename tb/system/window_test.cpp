@@ -21,8 +21,7 @@ struct Result {
 Result measure(const Kinds& kind, bool narrow) {
   Result result;
   World w({.kind = kind,
-           .settings = {"build=minimum",
-                        narrow ? "llp_narrow_connections=1" : "llp_narrow_connections=0"}});
+           .settings = {narrow ? "llp_narrow_connections=1" : "llp_narrow_connections=0"}});
   uint32_t key = 0;
   bool ready = false, done = false;
   w.run(
@@ -99,7 +98,7 @@ TEST_P(Window, OfOneFpduHoldsNobodyElse) {
   EXPECT_LT(narrow.others, wide.others);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Window, testing::Values(kModel, kRtl), name_of_kinds);
+INSTANTIATE_TEST_SUITE_P(Kinds, Window, testing::Values(kModel, kRtl, kModelMinimum, kTandemMinimum), name_of_kinds);
 
 }  // namespace
 }  // namespace rnic::tb

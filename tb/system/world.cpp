@@ -26,6 +26,10 @@ constexpr const char* kSides[] = {"client", "server"};
 
 [[noreturn]] void fail(const std::string& what) { throw std::runtime_error(what); }
 
+bool is_minimum(const std::string& kind) { return kind.ends_with("_minimum"); }
+/// model, rtl or tandem.
+std::string family_of(const std::string& kind) { return kind.substr(0, kind.find('_')); }
+
 }  // namespace
 
 // --- Tap ---
@@ -146,8 +150,7 @@ const Wc& Endpoint::wc(uint64_t id) const {
 
 Host::~Host() = default;
 
-void Host::open(uint32_t cqe) {
-  ManagerSettings settings;
+void Host::open(uint32_t cqe, ManagerSettings settings) {
   settings.seed = world.seed();
   manager = must(Manager::open(dev, settings), "manager");
   context = must(Context::open(dev, *manager), "context");
@@ -176,16 +179,30 @@ Endpoint& Host::endpoint(QpCap cap, bool push) {
   return e;
 }
 
-void Host::connect(Endpoint& e, ConnParam param) {
+Endpoint& Host::endpoint(Cq& sends) {
+  Endpoint& e = endpoints_.emplace_back();
+  e.qp = must(pd.create_qp({.send_cq = &sends, .recv_cq = &cq, .cap = kCap}), "QP");
+  return e;
+}
+
+Result<Connection> Host::try_connect(Endpoint& e, ConnParam param) {
   until("the server to listen", [&] { return world.listening; });
-  e.connection = must(verbs::connect(e.qp, {sim::host_address(kServer), kPort}, param), "connect");
+  return verbs::connect(e.qp, {sim::host_address(kServer), kPort}, param);
+}
+
+void Host::connect(Endpoint& e, ConnParam param) {
+  e.connection = must(try_connect(e, param), "connect");
   e.number_ = e.qp.core()->connection.value();
 }
 
-void Host::accept(Endpoint& e, ConnParam param) {
+ConnRequest Host::next_request() {
   if (!listener_) listener_ = must(verbs::listen(context, kPort), "listen");
   world.listening = true;
-  auto request = must(listener_->get_request(dev.now() + 10 * kMs), "listen");
+  return must(listener_->get_request(dev.now() + 10 * kMs), "listen");
+}
+
+void Host::accept(Endpoint& e, ConnParam param) {
+  auto request = next_request();
   e.connection = must(request.accept(e.qp, param), "accept");
   e.number_ = e.qp.core()->connection.value();
 }
@@ -194,10 +211,11 @@ void Host::poll() {
   std::array<Wc, 32> wcs;
   const size_t n = must(cq.poll_cq(wcs), "poll_cq");
   for (const Wc& wc : std::span(wcs).first(n)) {
-    const auto e = std::find_if(endpoints_.begin(), endpoints_.end(), [&](const Endpoint& each) {
+    // The newest of that number: one that was destroyed has given it back.
+    const auto e = std::find_if(endpoints_.rbegin(), endpoints_.rend(), [&](const Endpoint& each) {
       return each.qp.qp_num() == wc.qp_num;
     });
-    if (e == endpoints_.end()) fail(fmt::format("completion of QP {}", wc.qp_num));
+    if (e == endpoints_.rend()) fail(fmt::format("completion of QP {}", wc.qp_num));
     e->take(wc);
   }
 }
@@ -240,7 +258,9 @@ bool Host::quiet() { return !context.get_async_event(0); }
 
 World::World(const WorldConfig& config) : seed_(config.seed) {
   config_.set("time_limit_us=20000", "test");
-  if (config.kind == kTandemMinimum) config_.set("build=minimum", "test");
+  for (const Side side : {kClient, kServer}) {
+    if (is_minimum(config.kind[side])) config_.set(fmt::format("{}.build=minimum", kSides[side]), "test");
+  }
   for (const std::string& s : config.settings) config_.set(s, "test");
   sim::SimulationConfig sc;
   sc.platform = config_.platform();
@@ -249,26 +269,31 @@ World::World(const WorldConfig& config) : seed_(config.seed) {
   simulation_ = std::make_unique<sim::Simulation>(sc);
   for (const Side side : {kClient, kServer}) {
     std::unique_ptr<sim::Device> device;
-    if (config.kind[side] == "model") {
+    const std::string kind = family_of(config.kind[side]);
+    if (kind == "model") {
       device = sim::make_model_device(config_.sizes(side), kSides[side]);
     } else {
       sim::RtlOptions o;
       o.minimum = config_.minimum(side);
       o.name = kSides[side];
       o.reset_seed = config_.reset_seed(side);
+      o.observer = config.observer[side];
       if (const char* wave = std::getenv("RNIC_WAVE"))
         o.wave.file = fmt::format("{}.{}.fst", wave, kSides[side]);
-      device = config.kind[side].starts_with("tandem") ? sim::make_tandem_device(o) : sim::make_rtl_device(o);
+      device = kind == "tandem" ? sim::make_tandem_device(o) : sim::make_rtl_device(o);
     }
+    const std::string said = device->describe();
+    EXPECT_TRUE(said.starts_with(kind) && said.ends_with("(minimum)") == is_minimum(config.kind[side]))
+        << config.kind[side] << " is " << said;
     auto tap = std::make_unique<Tap>(std::move(device));
     taps_[side] = tap.get();
-    in_tandem_ = in_tandem_ || config.kind[side].starts_with("tandem");
+    in_tandem_ = in_tandem_ || kind == "tandem";
     simulation_->add_host(std::move(tap));
   }
   if (!config.pcap.empty()) simulation_->write_pcap(config.pcap);
 }
 
-void World::run(Program client, Program server) {
+sim::RunResult World::try_run(Program client, Program server) {
   const auto start = [&](Side side, Program program) {
     simulation_->start(side, kSides[side], [this, side, program](PciDevice& dev) {
       Host host(*this, side, dev);
@@ -282,7 +307,11 @@ void World::run(Program client, Program server) {
   };
   start(kServer, std::move(server));
   start(kClient, std::move(client));
-  const auto result = simulation_->run();
+  return simulation_->run();
+}
+
+void World::run(Program client, Program server) {
+  const auto result = try_run(std::move(client), std::move(server));
   EXPECT_TRUE(result.ok()) << result.report;
   if (!result.ok() || !in_tandem_) return;
   simulation_->settle(sim::kQuietNs);  // then nothing may be left over

@@ -27,6 +27,10 @@
 #include "rnic/manager.hpp"
 #include "wire.hpp"
 
+namespace rnic::sim {
+class Observer;  // tandem/observed.hpp
+}
+
 namespace rnic::tb {
 
 using app::kClient;
@@ -167,13 +171,18 @@ class Host {
   verbs::Cq cq;
 
   /// Manager, context, protection domain, completion queue.
-  void open(uint32_t cqe = 256);
+  void open(uint32_t cqe = 256, verbs::ManagerSettings settings = {});
   Region region(uint64_t bytes, uint32_t access = kAll, std::optional<uint64_t> iova = {});
   Region region_of(verbs::Pd& owner, uint64_t bytes, uint32_t access = kAll);
   /// A QP; stays where it is until the host ends.
   Endpoint& endpoint(verbs::QpCap cap = kCap, bool push = false);
+  /// With its send completions in a queue that poll() does not look at.
+  Endpoint& endpoint(verbs::Cq& sends);
   void connect(Endpoint& e, verbs::ConnParam param = {});
   void accept(Endpoint& e, verbs::ConnParam param = {});
+  // The same in their steps.
+  Result<verbs::Connection> try_connect(Endpoint& e, verbs::ConnParam param = {});
+  verbs::ConnRequest next_request();
 
   void poll();  // of the completion queue, into the endpoints
   /// Polls until done; throws with `what` when simulated time runs out.
@@ -200,10 +209,11 @@ class Host {
 };
 
 struct WorldConfig {
-  std::array<std::string, 2> kind{"model", "model"};  // of client and server
+  std::array<std::string, 2> kind{"model", "model"};  // of client and server, as in Kinds
   std::vector<std::string> settings{};
   uint64_t seed = 1;
   std::string pcap{};
+  std::array<sim::Observer*, 2> observer{};  // of what RTL devices do
 };
 
 class World {
@@ -218,6 +228,8 @@ class World {
   using Program = std::function<void(Host&)>;
   /// Both to their end. Every failure, of a program, a device or the platform, is an expectation.
   void run(Program client, Program server);
+  /// The same, for programs that are to fail or to hang.
+  sim::RunResult try_run(Program client, Program server);
 
   bool listening = false;  // the server takes connections
   bool failed = false;     // a program has thrown: the other need not wait
@@ -234,14 +246,15 @@ class World {
 /// or takes longer than it may, fails here.
 void in_child(const std::function<void()>& body, unsigned seconds = 120);
 
-/// The two devices of a pairing, as a parameter of tests.
+/// The two devices of a pairing, as a parameter of tests: model, rtl or tandem, of the default build or, with _minimum behind,
+/// of the minimum build. A tandem's RTL is the RTL: where tandem_minimum runs, rtl_minimum would add nothing.
 using Kinds = std::array<std::string, 2>;
-inline std::string name_of(const Kinds& k) { return k[0] + "_" + k[1]; }
+inline std::string name_of(const Kinds& k) { return k[0] == k[1] ? k[0] : k[0] + "_" + k[1]; }
 inline std::string name_of_kinds(const testing::TestParamInfo<Kinds>& info) {
   return name_of(info.param);
 }
 inline const Kinds kRtl{"rtl", "rtl"}, kModel{"model", "model"}, kTandem{"tandem", "tandem"},
-    kTandemMinimum{"tandem_minimum", "tandem_minimum"};
+    kModelMinimum{"model_minimum", "model_minimum"}, kTandemMinimum{"tandem_minimum", "tandem_minimum"};
 
 /// The pattern that tests fill memory with: each byte follows from a key and its place.
 uint8_t pattern(uint64_t key, uint64_t at);
