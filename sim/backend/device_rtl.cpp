@@ -90,6 +90,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
     piece_feed_ = record_feed_ = Feeder{};
     tx_hdrs_.clear();
     tx_open_ = wr_open_ = false;
+    records_in_ = records_done_ = reads_out_ = 0;
     pins_->in = RtlPins::In{};
     if (options_.observer != nullptr) options_.observer->reset();
   }
