@@ -43,9 +43,12 @@ Result<StartFrame> exchange(ContextCore& ctx, uint16_t number, const StartFrame&
   const Time deadline = ctx.dev.now() + timeout;
   for (;;) {
     const size_t want = start.missing();
-    auto info = wait_connection(ctx, number, deadline, "no MPA Reply", [&](const auto& i) {
-      return i.waiting >= want || i.state == spec::ConnState::kPeerClosed || is_over(i.state);
-    });
+    auto info = wait_connection(
+        ctx, number, deadline, "no MPA Reply",
+        [&](const auto& i) {
+          return i.waiting >= want || i.state == spec::ConnState::kPeerClosed || is_over(i.state);
+        },
+        start.look_again);
     if (!info) return error_of(info);
     if (info->waiting < want)
       return fail(Errc::kConnectionLost, "connection {}: {} before the MPA Reply was whole", number,
@@ -53,6 +56,9 @@ Result<StartFrame> exchange(ContextCore& ctx, uint16_t number, const StartFrame&
     const auto whole = read_frame(ctx, start, StartKind::kReply, info->waiting);
     if (!whole) return error_of(whole);
     if (*whole) return std::move(start.frame);
+    start.look_again = ctx.dev.now() + ctx.mgr.settings().recheck;  // an event comes before that
+    if (ctx.dev.now() >= deadline)
+      return fail(Errc::kTimedOut, "connection {}: no MPA Reply", number);
   }
 }
 

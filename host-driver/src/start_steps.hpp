@@ -22,13 +22,14 @@ struct PendingStart {
   [[nodiscard]] size_t missing() const { return kStartBytes + follow.value_or(0) - bytes.size(); }
 };
 
-/// Waits until done(info). Looks when an event names the connection, and now and then.
+/// Waits until done(info). Looks when an event names the connection, and now and then from
+/// `look_again` on.
 template <class Done>
 Result<spec::AdminConnResult> wait_connection(ContextCore& ctx, uint16_t connection, Time deadline,
-                                              std::string_view what, Done&& done) {
+                                              std::string_view what, Done&& done,
+                                              Time look_again = 0) {
   Manager& m = ctx.mgr;
   Result<spec::AdminConnResult> info = fail(Errc::kTimedOut, "connection {}: {}", connection, what);
-  Time look_again = 0;
   auto look = [&] {
     if (m.conn_event[connection] == 0 && ctx.dev.now() < look_again) return false;
     auto now = m.query_connection(ctx.dev, connection);

@@ -87,13 +87,18 @@ TEST_F(Connect, ReplyMayBeShorterThanTold) {
 TEST_F(Connect, FewerBytesMayWaitByNow) {
   Qp qp = make_qp();
   dev.refuse[spec::AdminOpcode::kConnGive] = spec::AdminStatus::kBadArgument;
-  answer_with({kRep + "50 02 00 05 00 08 00 08", "99"});
+  answer_with({kRep + "50 02 00 05 00 08 00 08 99"});
   const auto wait = dev.on_wait;
-  dev.on_wait = [this, wait] {
+  dev.on_wait = [&, n = 0]() mutable {
     wait();
-    if (!dev.conns.empty() && dev.conns.begin()->second.in.size() >= 29) dev.refuse.clear();
+    if (++n == 4) dev.refuse.clear();
   };
   EXPECT_BYTES(must(connect(qp, kPeer, quick())).private_data(), "99");
+  ASSERT_TRUE(qp.destroy());
+  Qp other = make_qp();
+  dev.refuse[spec::AdminOpcode::kConnGive] = spec::AdminStatus::kBadArgument;
+  answer_with({kRep + "50 02 00 05 00 08 00 08 99"});
+  EXPECT_EQ(errc(connect(other, kPeer, quick())), Errc::kTimedOut);  // each time
 }
 
 TEST_F(Connect, Revision1HasNoNegotiation) {
