@@ -125,14 +125,14 @@ module host_if_msix (
   assign leave_data_o    = data[leave];
   assign leave_drop_o    = !exists || masked;
 
-  always_comb begin
-    for (int unsigned i = 0; i < N; i++) begin
-      set[i]    = left_i && masked && leave_vector_i == 8'(i);
-      clear[i]  = left_i && left_own_i && !masked && leave_vector_i == 8'(i);
-      answer[i] = left_i && left_own_i && leave_vector_i == 8'(i);
-      ask[i]    = some && message_ready && onehot[i];
-    end
-  end
+  logic [N-1:0] leave_bit, row_bit;
+
+  assign leave_bit = {N{left_i && exists}} & (N'(1) << leave);
+  assign row_bit   = {N{we[3]}} & (N'(1) << row);
+  assign set       = {N{masked}} & leave_bit;
+  assign answer    = {N{left_own_i}} & leave_bit;
+  assign clear     = {N{!masked}} & answer;
+  assign ask       = {N{message_ready}} & onehot;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -142,9 +142,7 @@ module host_if_msix (
     end else begin
       pending_q <= (pending_q & ~clear) | set;
       asked_q   <= (asked_q & ~answer) | ask;
-      for (int unsigned i = 0; i < N; i++) begin
-        if (we[3] && row == IndexW'(i)) mask_q[i] <= wdata_i[96];
-      end
+      mask_q    <= (mask_q & ~row_bit) | ({N{wdata_i[96]}} & row_bit);
     end
   end
 
