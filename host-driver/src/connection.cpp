@@ -37,7 +37,7 @@ Result<StartFrame> exchange(ContextCore& ctx, uint16_t number, const StartFrame&
   if (!open) return error_of(open);
   if (open->state != spec::ConnState::kEstablished && open->state != spec::ConnState::kPeerClosed)
     return fail(Errc::kRefused, "connection {}: {}", number, to_string(open->state));
-  if (auto r = send_frame(ctx, number, request); !r) return error_of(r);
+  if (auto r = send_frame(ctx, number, request, ctx.dev.now() + timeout); !r) return error_of(r);
 
   PendingStart start{.connection = number};
   const Time deadline = ctx.dev.now() + timeout;
@@ -114,7 +114,7 @@ Result<Connection> connect(Qp& qp, const Address& peer, const ConnParam& param) 
   if (reply->reject && param.rejected_with != nullptr) *param.rejected_with = reply->private_data;
   const auto agreed = conclude(*reply, offer);
   if (!agreed) return give_up(agreed.error());
-  if (auto r = slots->start(number, *agreed, nullptr); !r) return give_up(r.error());
+  if (auto r = slots->start(number, *agreed, nullptr, ctx.dev.now()); !r) return give_up(r.error());
   return Connection(core, std::move(reply->private_data), peer);
 }
 
@@ -241,7 +241,8 @@ Result<Connection> ConnRequest::accept(Qp& qp, const ConnParam& param) {
     if (answer.error().code == Errc::kRefused) (void)reject();
     return error_of(answer);
   }
-  if (auto r = slots->start(start_->connection, answer->agreed, &answer->reply); !r)
+  const Time deadline = context_->dev.now() + param.timeout;
+  if (auto r = slots->start(start_->connection, answer->agreed, &answer->reply, deadline); !r)
     return error_of(r);
   Connection c(core, std::move(start_->frame.private_data), start_->peer);
   start_ = nullptr;  // the QP holds the connection now
@@ -252,7 +253,8 @@ Result<void> ConnRequest::reject(std::span<const uint8_t> private_data) {
   if (start_ == nullptr) return fail(Errc::kBadState, "reject: the request has been answered");
   const auto reply = make_reject(start_->frame, private_data);
   if (!reply) return error_of(reply);
-  auto sent = send_frame(*context_, start_->connection, *reply);
+  const Time deadline = context_->dev.now() + context_->mgr.settings().linger;
+  auto sent = send_frame(*context_, start_->connection, *reply, deadline);
   close_connection(*context_, start_->connection);
   start_ = nullptr;
   return sent;

@@ -42,6 +42,8 @@ Errc to_errc(spec::AdminStatus status) {
       return Errc::kNoMemory;
     case spec::AdminStatus::kDmaError:
       return Errc::kDeviceError;
+    case spec::AdminStatus::kNoCredit:
+      return Errc::kQueueFull;
   }
   return Errc::kDeviceError;
 }

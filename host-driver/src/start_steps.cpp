@@ -18,6 +18,18 @@ Result<spec::AdminRsp> stream_command(ContextCore& ctx, spec::AdminOpcode opcode
   return ctx.mgr.execute_args(ctx.dev, opcode, connection, args);
 }
 
+// The LLP refuses bytes for which the peer's window has no room now.
+template <class Try>
+Result<void> with_credit(ContextCore& ctx, uint16_t connection, Time deadline, Try&& attempt) {
+  Result<void> result;
+  auto done = [&] {
+    result = attempt();
+    return result || result.error().code != Errc::kQueueFull;
+  };
+  if (done() || ctx.mgr.wait_event(ctx.dev, 0, deadline, done)) return result;
+  return fail(Errc::kTimedOut, "connection {}: the peer's window stays closed", connection);
+}
+
 // As many as wanted, or fewer where the pool has fewer in a row.
 Result<uint32_t> take_some(RangePool& pool, unsigned& count, std::string_view what) {
   count = std::min<unsigned>(count, std::max(pool.largest(), 1u));
@@ -60,14 +72,17 @@ Result<bool> read_frame(ContextCore& ctx, PendingStart& start, StartKind kind, s
   return true;
 }
 
-Result<void> send_frame(ContextCore& ctx, uint16_t connection, const StartFrame& frame) {
+Result<void> send_frame(ContextCore& ctx, uint16_t connection, const StartFrame& frame,
+                        Time deadline) {
   const auto bytes = encode(frame);
-  std::memcpy(ctx.bounce.data() + kSendArea, bytes.data(), bytes.size());
-  if (auto rsp = stream_command(ctx, spec::AdminOpcode::kConnSend, connection,
-                                ctx.bounce.bus(kSendArea), bytes.size());
-      !rsp)
-    return error_of(rsp);
-  return {};
+  return with_credit(ctx, connection, deadline, [&]() -> Result<void> {
+    std::memcpy(ctx.bounce.data() + kSendArea, bytes.data(), bytes.size());
+    if (auto rsp = stream_command(ctx, spec::AdminOpcode::kConnSend, connection,
+                                  ctx.bounce.bus(kSendArea), bytes.size());
+        !rsp)
+      return error_of(rsp);
+    return {};
+  });
 }
 
 void drop_connection(ContextCore& ctx, uint16_t connection) {
@@ -121,7 +136,8 @@ DepthSlots::~DepthSlots() {
   qp_->ctx.mgr.ord.give(ord_base_, ord_);
 }
 
-Result<void> DepthSlots::start(uint16_t connection, const Agreed& agreed, const StartFrame* reply) {
+Result<void> DepthSlots::start(uint16_t connection, const Agreed& agreed, const StartFrame* reply,
+                               Time deadline) {
   ContextCore& ctx = qp_->ctx;
   spec::AdminModifyArgs args;
   args.use_crc = agreed.use_crc;
@@ -132,14 +148,18 @@ Result<void> DepthSlots::start(uint16_t connection, const Agreed& agreed, const 
   args.ord = static_cast<uint8_t>(agreed.ord);
   args.ird_base = static_cast<uint16_t>(ird_base_);
   args.ord_base = static_cast<uint16_t>(ord_base_);
+  std::vector<uint8_t> bytes;
   if (reply != nullptr) {
-    const auto bytes = encode(*reply);
-    std::memcpy(ctx.bounce.data() + kSendArea, bytes.data(), bytes.size());
+    bytes = encode(*reply);
     args.stream_address = ctx.bounce.bus(kSendArea);
     args.stream_length = static_cast<uint16_t>(bytes.size());
     args.hold_tx = 1;  // RFC 5044 7.1: nothing before the initiator's first FPDU
   }
-  if (auto r = qp_->to_rts(args); !r) return r;
+  auto started = with_credit(ctx, connection, deadline, [&] {
+    std::copy(bytes.begin(), bytes.end(), ctx.bounce.bytes().begin() + kSendArea);
+    return qp_->to_rts(args);
+  });
+  if (!started) return started;
   qp_->ird_taken = ird_;
   qp_->ord_taken = ord_;
   qp_ = nullptr;

@@ -47,8 +47,9 @@ Result<spec::AdminConnResult> wait_connection(ContextCore& ctx, uint16_t connect
 /// With `waiting` bytes there: true once the frame is whole and right. kProtocol: it is not.
 [[nodiscard]] Result<bool> read_frame(ContextCore& ctx, PendingStart& start, StartKind kind,
                                       size_t waiting);
+/// Until the deadline, where the peer's window has no room for it.
 [[nodiscard]] Result<void> send_frame(ContextCore& ctx, uint16_t connection,
-                                      const StartFrame& frame);
+                                      const StartFrame& frame, Time deadline);
 /// Resets what is left of it and sees to its release.
 void drop_connection(ContextCore& ctx, uint16_t connection);
 /// Says goodbye (RFC 5044 7.1: close on a bad frame), and sees to its release.
@@ -67,7 +68,7 @@ class DepthSlots {
   /// To RTS with these slots; from now on they are the QP's. `reply` leaves as the last streaming
   /// bytes.
   [[nodiscard]] Result<void> start(uint16_t connection, const Agreed& agreed,
-                                   const StartFrame* reply);
+                                   const StartFrame* reply, Time deadline);
 
  private:
   explicit DepthSlots(QpCore& qp) : qp_(&qp) {}

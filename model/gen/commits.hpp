@@ -150,33 +150,37 @@ struct CqEventCommit {
 };
 
 /// llp_if_rule decided and its row was written. source as there: 0 Terminate left, 1 late, 2 event,
-/// 3 raw check, 4 raw abort, 5 qp's order, 6 admin's command.
+/// 3 raw check, 4 raw abort, 5 qp's order, 6 admin's command. no_credit: it is refused with that
+/// status.
 /// architecture 10
 /// tap_llp_rule in u_llp_if.u_ctl.
 struct LlpRuleCommit {
   uint8_t source = 0;  // 3 bits
   uint16_t connection = 0;  // 16 bits
   uint16_t qpn = 0;  // 16 bits
+  uint8_t no_credit = 0;  // 1 bit
 
   static constexpr std::string_view kName = "llp_rule";
-  static constexpr size_t kBits = 36;
-  static constexpr size_t kValidBit = 35;
+  static constexpr size_t kBits = 37;
+  static constexpr size_t kValidBit = 36;
   using Words = std::array<uint32_t, (kBits + 31) / 32>;
   friend bool operator==(const LlpRuleCommit&, const LlpRuleCommit&) = default;
   /// The packed SystemVerilog vector, bit 0 in word 0.
   [[nodiscard]] Words to_words() const {
     Words w{};
-    base::put_bits<35, 1>(w.data(), 1);
-    base::put_bits<32, 3>(w.data(), source);
-    base::put_bits<16, 16>(w.data(), connection);
-    base::put_bits<0, 16>(w.data(), qpn);
+    base::put_bits<36, 1>(w.data(), 1);
+    base::put_bits<33, 3>(w.data(), source);
+    base::put_bits<17, 16>(w.data(), connection);
+    base::put_bits<1, 16>(w.data(), qpn);
+    base::put_bits<0, 1>(w.data(), no_credit);
     return w;
   }
   static LlpRuleCommit from_words(const uint32_t* w) {
     LlpRuleCommit s;
-    s.source = static_cast<uint8_t>(base::get_bits<32, 3>(w));
-    s.connection = static_cast<uint16_t>(base::get_bits<16, 16>(w));
-    s.qpn = static_cast<uint16_t>(base::get_bits<0, 16>(w));
+    s.source = static_cast<uint8_t>(base::get_bits<33, 3>(w));
+    s.connection = static_cast<uint16_t>(base::get_bits<17, 16>(w));
+    s.qpn = static_cast<uint16_t>(base::get_bits<1, 16>(w));
+    s.no_credit = static_cast<uint8_t>(base::get_bits<0, 1>(w));
     return s;
   }
   [[nodiscard]] std::string describe() const {
@@ -184,6 +188,7 @@ struct LlpRuleCommit {
     fmt::format_to(std::back_inserter(s), "source={}", source);
     fmt::format_to(std::back_inserter(s), " connection={}", connection);
     fmt::format_to(std::back_inserter(s), " qpn={}", qpn);
+    fmt::format_to(std::back_inserter(s), " no_credit={}", no_credit);
     return s;
   }
 };

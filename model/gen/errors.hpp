@@ -59,11 +59,12 @@ enum class AdminStatus : uint8_t {
   kBadState = 0x7,  // The object's state does not allow this.
   kNoResource = 0x8,  // A table is full.
   kDmaError = 0x9,  // Memory that the command names could not be read.
+  kNoCredit = 0xa,  // The LLP has no credit for these streaming bytes now. Ask again: the peer's window may open.
 };
-inline constexpr std::array<AdminStatus, 10> kAllAdminStatus = {{
+inline constexpr std::array<AdminStatus, 11> kAllAdminStatus = {{
     AdminStatus::kOk, AdminStatus::kBadOpcode, AdminStatus::kBadObject, AdminStatus::kBadArgument,
     AdminStatus::kExists, AdminStatus::kNotFound, AdminStatus::kInUse, AdminStatus::kBadState,
-    AdminStatus::kNoResource, AdminStatus::kDmaError}};
+    AdminStatus::kNoResource, AdminStatus::kDmaError, AdminStatus::kNoCredit}};
 constexpr std::string_view to_string(AdminStatus v) {
   switch (v) {
     case AdminStatus::kOk: return "ok";
@@ -76,6 +77,7 @@ constexpr std::string_view to_string(AdminStatus v) {
     case AdminStatus::kBadState: return "bad_state";
     case AdminStatus::kNoResource: return "no_resource";
     case AdminStatus::kDmaError: return "dma_error";
+    case AdminStatus::kNoCredit: return "no_credit";
   }
   return "unknown";
 }

@@ -120,7 +120,7 @@ enum class AdminOpcode : uint8_t {
   kConnConnect = 0x32,  // admin_conn_args: peer address and port. Result: the connection, still connecting.
   kConnQuery = 0x33,  // Result: admin_conn_result.
   kConnGive = 0x34,  // admin_conn_args: length bytes of streaming data that wait go to address. bad_argument if fewer wait. Result: admin_give_result.
-  kConnSend = 0x35,  // admin_conn_args: length bytes at address leave in streaming mode.
+  kConnSend = 0x35,  // admin_conn_args: length bytes at address leave in streaming mode. no_credit if the LLP would not take them at once.
   kConnClose = 0x36,  // Half-close of a connection that no QP has taken.
   kConnAbort = 0x37,  // Abort; also for a connection that a QP has taken: its QP fails.
   kConnRelease = 0x38,  // The number may be reused. Only when closed, reset or failed and no QP holds it; else in_use.
@@ -878,8 +878,8 @@ struct AdminQpArgs {
 
 /// modify_qp. For rts: the connection, what was agreed in MPA start-up, the QP's share of the IRD
 /// and ORD pools (first slot and count), and up to 532 last streaming bytes (the Reply), which
-/// leave before RDMA mode. hold_tx: send no FPDU before the first has arrived (passive side, RFC
-/// 5044).
+/// leave before RDMA mode (no_credit if the LLP would not take them at once). hold_tx: send no FPDU
+/// before the first has arrived (passive side, RFC 5044).
 /// architecture 7
 struct AdminModifyArgs {
   uint8_t to_state = 0;  // 8 bits

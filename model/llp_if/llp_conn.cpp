@@ -10,12 +10,18 @@ using spec::LlpEvt;
 using spec::LlpOp;
 using spec::LlpQpEvt;
 
-void LlpIf::command(const spec::ConnCmd& cmd) {
+void LlpIf::command(const spec::ConnCmd& cmd, bool no_credit) {
   spec::CmdRsp rsp;
-  if (const auto status = execute(cmd, rsp)) {
+  if (const auto status = execute(cmd, rsp, no_credit)) {
     rsp.status = *status;
     out_.conn_cmd_rsp(rsp);
   }
+}
+
+uint16_t LlpIf::bytes_of(const spec::ConnCmd& cmd) {
+  if (cmd.opcode == AdminOpcode::kConnSend) return spec::AdminConnArgs::unpack(cmd.args).length;
+  if (cmd.opcode != AdminOpcode::kModifyQp) return 0;
+  return spec::AdminModifyArgs::unpack(cmd.args).stream_length;
 }
 
 spec::AdminConnResult LlpIf::result_of(uint16_t connection) const {
@@ -32,7 +38,8 @@ spec::AdminConnResult LlpIf::result_of(uint16_t connection) const {
 }
 
 /// The status, or nothing if the transport's answer must come first.
-std::optional<AdminStatus> LlpIf::execute(const spec::ConnCmd& cmd, spec::CmdRsp& rsp) {
+std::optional<AdminStatus> LlpIf::execute(const spec::ConnCmd& cmd, spec::CmdRsp& rsp,
+                                          bool no_credit) {
   const auto args = spec::AdminConnArgs::unpack(cmd.args);
   switch (cmd.opcode) {
     case AdminOpcode::kConnListen:
@@ -58,6 +65,10 @@ std::optional<AdminStatus> LlpIf::execute(const spec::ConnCmd& cmd, spec::CmdRsp
     return AdminStatus::kNotFound;
   const auto number = static_cast<uint16_t>(connection);
   Conn& c = conns_[number];
+  // No byte waits for its peer's window in front of others.
+  const uint16_t bytes = bytes_of(cmd);
+  const auto if_credit =
+      bytes != 0 && (no_credit || !has_room(c, bytes)) ? AdminStatus::kNoCredit : AdminStatus::kOk;
   switch (cmd.opcode) {
     case AdminOpcode::kConnQuery:
       result_of(number).pack(rsp.result);
@@ -70,7 +81,7 @@ std::optional<AdminStatus> LlpIf::execute(const spec::ConnCmd& cmd, spec::CmdRsp
       out_.llp_ctl_req({.op = LlpOp::kGive, .connection = number, .length = args.length});
       return AdminStatus::kOk;
     case AdminOpcode::kConnSend:
-      return c.talks() && !c.has_qp ? AdminStatus::kOk : AdminStatus::kBadState;
+      return c.talks() && !c.has_qp ? if_credit : AdminStatus::kBadState;
     case AdminOpcode::kConnClose:
       if (!c.talks() || c.has_qp) return AdminStatus::kBadState;
       half_close(number);
@@ -85,8 +96,7 @@ std::optional<AdminStatus> LlpIf::execute(const spec::ConnCmd& cmd, spec::CmdRsp
       request(LlpOp::kReleased, number);
       return AdminStatus::kOk;
     case AdminOpcode::kModifyQp:  // admin asks before it starts a QP on this connection
-      return c.state == ConnState::kEstablished && !c.has_qp ? AdminStatus::kOk
-                                                             : AdminStatus::kBadState;
+      return c.state == ConnState::kEstablished && !c.has_qp ? if_credit : AdminStatus::kBadState;
     default:
       return AdminStatus::kBadOpcode;
   }

@@ -44,7 +44,10 @@ class LlpIf {
   LlpIf(const spec::Sizes& sizes, Out& out);
 
   // Control.
-  void command(const spec::ConnCmd& cmd);
+  /// no_credit: refuses streaming bytes even so; in tandem, when the RTL had not seen the credit.
+  void command(const spec::ConnCmd& cmd, bool no_credit = false);
+  /// Streaming bytes that admin sends when this command is answered ok: there is credit for them.
+  static uint16_t bytes_of(const spec::ConnCmd& cmd);
   void control(const spec::QpCtlLlp& ctl);
   void event(const spec::LlpCtlEvt& evt);
   void credit(const spec::LlpCredit& credit);
@@ -99,7 +102,8 @@ class LlpIf {
     uint32_t worst = 0;  // bytes of the largest FPDU of this size
     uint32_t life = 0;
   };
-  std::optional<spec::AdminStatus> execute(const spec::ConnCmd& cmd, spec::CmdRsp& rsp);
+  std::optional<spec::AdminStatus> execute(const spec::ConnCmd& cmd, spec::CmdRsp& rsp,
+                                           bool no_credit);
   spec::AdminConnResult result_of(uint16_t connection) const;
   void request(spec::LlpOp op, uint16_t connection) {
     out_.llp_ctl_req({.op = op, .connection = connection});

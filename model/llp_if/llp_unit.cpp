@@ -117,12 +117,14 @@ void LlpUnit::step_ctl() {
     const Timer t = timers_.pop();
     llp_.term_timeout(t.qpn, t.life);
   }
-  // Streaming bytes leave, or are dropped, before RDMA mode, before the FIN that the driver asks
-  // for, and before their connection's number is given back; FPDUs before the FIN of a QP.
-  const auto behind_bytes = [](spec::AdminOpcode op) {
-    return op == spec::AdminOpcode::kConnClose || op == spec::AdminOpcode::kConnRelease;
+  // Streaming bytes leave, or are dropped, before others are admitted, before RDMA mode, before the
+  // FIN that the driver asks for, and before their connection's number is given back; FPDUs before
+  // the FIN of a QP.
+  const auto behind_bytes = [](const spec::ConnCmd& cmd) {
+    return cmd.opcode == spec::AdminOpcode::kConnClose ||
+           cmd.opcode == spec::AdminOpcode::kConnRelease || LlpIf::bytes_of(cmd) != 0;
   };
-  while (commands.ready() && (raw_tx.empty() || !behind_bytes(commands.front().opcode)))
+  while (commands.ready() && (raw_tx.empty() || !behind_bytes(commands.front())))
     llp_.command(commands.pop());
   while (control.ready() && (raw_tx.empty() || control.front().op != spec::QpOp::kStart)) {
     if (control.front().op == spec::QpOp::kHalfClose) {

@@ -56,7 +56,8 @@ package iwarp_pkg;
     AdmInUse = 8'h6,
     AdmBadState = 8'h7,
     AdmNoResource = 8'h8,
-    AdmDmaError = 8'h9
+    AdmDmaError = 8'h9,
+    AdmNoCredit = 8'ha
   } admin_status_e;
 
   // Opcode of a send WQE; values are verbs'.
@@ -532,8 +533,8 @@ package iwarp_pkg;
 
   // modify_qp. For rts: the connection, what was agreed in MPA start-up, the QP's share of the IRD
   // and ORD pools (first slot and count), and up to 532 last streaming bytes (the Reply), which
-  // leave before RDMA mode. hold_tx: send no FPDU before the first has arrived (passive side, RFC
-  // 5044).
+  // leave before RDMA mode (no_credit if the LLP would not take them at once). hold_tx: send no
+  // FPDU before the first has arrived (passive side, RFC 5044).
   //   architecture 7
   localparam int unsigned AdminModifyArgsWidth = 448;
   typedef struct packed {
@@ -1845,15 +1846,17 @@ package iwarp_pkg;
   } cq_event_commit_t;
 
   // llp_if_rule decided and its row was written. source as there: 0 Terminate left, 1 late, 2
-  // event, 3 raw check, 4 raw abort, 5 qp's order, 6 admin's command.
+  // event, 3 raw check, 4 raw abort, 5 qp's order, 6 admin's command. no_credit: it is refused with
+  // that status.
   //   architecture 10
   //   tap_llp_rule in u_llp_if.u_ctl; simulation only
-  localparam int unsigned LlpRuleCommitWidth = 36;
+  localparam int unsigned LlpRuleCommitWidth = 37;
   typedef struct packed {
     logic valid;
     logic [2:0] source;
     logic [15:0] connection;
     logic [15:0] qpn;
+    logic no_credit;
   } llp_rule_commit_t;
 
   // A record's way is decided. way: 0 FPDU of qpn, 1 streaming bytes, 2 dropped.

@@ -142,6 +142,9 @@ module llp_if (
   logic [15:0]           give_conn, given_conn;
   iwarp_pkg::raw_rx_hdr_t rxs_hdr;
   iwarp_pkg::beat_t      rxs;
+  logic                  probe_valid, debit_ready, debit_done, debit_ok;
+  logic [ConnW-1:0]      probe_conn;
+  logic [15:0]           probe_length;
   logic                  check_valid, check_done, check_ok, abort_valid, abort_done, raw_idle;
   logic                  rx_map_we, map_exists, map_has_qp, map_hold, tx_map_we, tx_map_running;
   logic                  cfg_valid, cfg_ready, cfg_running, cfg_hold, wants_mark, wants_past, mark, past;
@@ -163,6 +166,8 @@ module llp_if (
     .late_valid_i(late_valid), .late_ready_o(late_ready), .late_qpn_i(late_qpn), .late_conn_i(late_conn),
     .check_valid_i(check_valid), .check_done_o(check_done), .check_ok_o(check_ok),
     .abort_valid_i(abort_valid), .abort_done_o(abort_done), .raw_conn_i(raw_conn), .raw_idle_i(raw_idle),
+    .probe_valid_o(probe_valid), .probe_ready_i(debit_ready), .probe_conn_o(probe_conn), .probe_length_o(probe_length),
+    .probe_done_i(debit_done), .probe_ok_i(debit_ok),
     .give_asked_o(give_asked), .give_ended_o(give_ended), .give_conn_o(give_conn), .give_under_way_i(give_under_way),
     .give_conn_i(given_conn),
     .rx_map_we_o(rx_map_we), .rx_map_conn_o(map_conn), .rx_map_exists_o(map_exists),
@@ -182,8 +187,8 @@ module llp_if (
     .event_valid_o(llp_event_valid_o), .event_ready_i(llp_event_ready_i), .event_o(llp_event_o)
   );
 
-  // --- credit
-  logic             phase, hold_valid, hold_ready, debit_valid, debit_ready, debit_done, debit_ok;
+  // --- credit. llp_if_ctl asks only while llp_if_raw has nothing, so one answer serves both.
+  logic             phase, hold_valid, hold_ready, debit_valid;
   logic             look, idle, take, take_fpdu, clear, wait_we, waits, wake_valid, wake_ready;
   logic             refund_valid, refund_ready, refund_term;
   logic [QpW-1:0]   hold_qpn, wait_qpn, wake_qpn;
@@ -202,7 +207,8 @@ module llp_if (
     .cfg_running_i(cfg_running), .cfg_hold_i(cfg_hold), .cfg_mulpdu_i(cfg_mulpdu), .cfg_worst_i(cfg_worst),
     .mark_i(wants_mark), .past_o(wants_past),
     .hold_valid_i(hold_valid), .hold_ready_o(hold_ready), .hold_qpn_i(hold_qpn),
-    .debit_valid_i(debit_valid), .debit_ready_o(debit_ready), .debit_conn_i(raw_conn), .debit_length_i(debit_length),
+    .debit_valid_i(debit_valid || probe_valid), .debit_ready_o(debit_ready), .debit_conn_i(probe_valid ? probe_conn : raw_conn),
+    .debit_length_i(probe_valid ? probe_length : debit_length), .debit_probe_i(probe_valid),
     .debit_done_o(debit_done), .debit_ok_o(debit_ok),
     .late_valid_o(late_valid), .late_ready_i(late_ready), .late_qpn_o(late_qpn), .late_conn_o(late_conn),
     .look_o(look), .look_conn_o(look_conn), .need_o(need), .fits_need_i(fits_need), .fits_size_i(fits_size), .size_i(size), .idle_i(idle),

@@ -9,7 +9,8 @@
 // What is decided is in llp_if_rule. 5 to 20 cycles an item. The LLP's events and the others take turns, since peers make events
 // as fast as they like. A start, conn_close and conn_release wait until admin's streaming bytes have left or were dropped (a number
 // that is given back takes none along), a start also until wants from before it were looked at; a stop until what was inside has
-// left, both ways. An event of a connection whose conn_give is under way is judged behind the records that came before it.
+// left, both ways. Streaming bytes are admitted (conn_send, modify_qp with bytes) when those before them have left and there is
+// credit for them all, so that none waits for a peer's window in front of others. An event of a connection whose conn_give is under way is judged behind the records that came before it.
 // conn_connect waits for `assigned` while others go on. An event is taken only with room for what it may report, so qp's orders
 // never wait for qp.
 `include "rnic_assert.svh"
@@ -66,6 +67,13 @@ module llp_if_ctl #(
   output logic                     abort_done_o,
   input  logic [ConnW-1:0]         raw_conn_i,
   input  logic                     raw_idle_i,
+  // to and from llp_if_grant: is there credit for streaming bytes?
+  output logic                     probe_valid_o,
+  input  logic                     probe_ready_i,
+  output logic [ConnW-1:0]         probe_conn_o,
+  output logic [15:0]              probe_length_o,
+  input  logic                     probe_done_i,
+  input  logic                     probe_ok_i,
   // to and from llp_if_give
   output logic                     give_asked_o,
   output logic                     give_ended_o,
@@ -99,11 +107,13 @@ module llp_if_ctl #(
 );
   localparam int unsigned RowW = 104 + QpW;
 
-  typedef enum logic [3:0] {
+  typedef enum logic [4:0] {
     StIdle,    // chooses
     StQp,      // QP -> connection: read
     StQpRead,  // the connection's number is there
     StBehind,  // an event: records before it leave
+    StProbe,   // admin has streaming bytes: asks for credit
+    StProbed,  // is there?
     StRead,    // the connection's row: read
     StDecide,  // llp_if_rule; the row is written
     StWants,   // start: wants from before it are looked at
@@ -123,16 +133,25 @@ module llp_if_ctl #(
   logic [QpW-1:0]     qpn_d, qpn_q;
   logic [ConnW-1:0]   conn_d, conn_q, clear_addr;
   logic               is_start, ctl_may, cmd_may, evt_may, turn_q;   // turn_q: not an event's
-  logic [15:0]        number;
+  logic [15:0]        number, bytes;
+  logic               has_bytes, credit_q, unused_args;   // of the command
+  iwarp_pkg::admin_modify_args_t mod;
+  iwarp_pkg::admin_conn_args_t   conn;
   iwarp_pkg::llp_ctl_evt_t evt_q;
   iwarp_pkg::conn_cmd_t    cmd_q;
   iwarp_pkg::qp_ctl_llp_t  ctl_q;
 
+  assign mod       = cmd_i.args;
+  assign conn      = cmd_i.args;
+  assign bytes     = cmd_i.opcode == iwarp_pkg::CmdConnSend ? conn.length : mod.stream_length;
+  assign unused_args = ^{mod, conn};
+  assign has_bytes = cmd_i.opcode == iwarp_pkg::CmdConnSend || (cmd_i.opcode == iwarp_pkg::CmdModifyQp && bytes != '0);
+
   assign ready_o  = !clear_busy && !qp_clear_busy;
   assign is_start = ctl_i.op == iwarp_pkg::QpoStart;
   assign ctl_may  = ctl_valid_i && (!is_start || (raw_idle_i && event_ready_i));
-  assign cmd_may  = cmd_valid_i && !connecting_q && (raw_idle_i || (cmd_i.opcode != iwarp_pkg::CmdConnClose &&
-                                                                    cmd_i.opcode != iwarp_pkg::CmdConnRelease));
+  assign cmd_may  = cmd_valid_i && !connecting_q && (raw_idle_i || !(cmd_i.opcode == iwarp_pkg::CmdConnClose ||
+                                                                     cmd_i.opcode == iwarp_pkg::CmdConnRelease || has_bytes));
   assign evt_may  = evt_valid_i && event_ready_i && !(turn_q && (check_valid_i || abort_valid_i || ctl_may || cmd_may));
 
   always_comb begin
@@ -212,7 +231,7 @@ module llp_if_ctl #(
   logic [7:0]   status_d, status_q;
   logic [127:0] result_d, result_q;
   logic [2:0]   kind_d, kind_q;
-  logic [15:0]  mss_q, req_length_q, req_port_q, mulpdu;
+  logic [15:0]  bytes_q, mss_q, req_length_q, req_port_q, mulpdu;
   logic [31:0]  req_address_q, peer_address_q;
   logic [15:0]  peer_port_q, cookie_q;
   logic [16:0]  worst;
@@ -223,6 +242,7 @@ module llp_if_ctl #(
   llp_if_rule u_rule (
     .source_i(src_q), .number_ok_i(number_ok_q), .conn_i(16'(conn_q)), .linked_i(taken_q),
     .evt_i(evt_q), .cmd_i(cmd_q), .ctl_i(ctl_q), .connecting_i(connecting_q && evt_q.cookie == cookie_q),
+    .credit_i(credit_q),
     .peer_address_i(peer_address_q), .peer_port_i(peer_port_q), .qpn_i(qpn_q),
     .row_i(row), .row_o(row_d), .row_we_o(row_change),
     .req_o(req_d), .req_op_o(req_op_d), .rsp_o(rsp_d), .status_o(status_d), .result_o(result_d), .ack_o(ack_d),
@@ -250,13 +270,21 @@ module llp_if_ctl #(
       ack_q        <= 1'b0;
       event_q      <= 1'b0;
       async_q      <= 1'b0;
+      credit_q     <= 1'b1;
     end else begin
+      if (take) credit_q <= 1'b1;
       if (take && src_d >= 3'd2) turn_q <= src_d == 3'd2;
       unique case (state_q)
-        StIdle:   if (take) state_q <= src_d == 3'd5 && !is_start ? StQp : give_waits ? StBehind : StRead;
+        StIdle:   if (take) state_q <= src_d == 3'd5 && !is_start ? StQp : give_waits ? StBehind
+                                     : src_d == 3'd6 && has_bytes ? StProbe : StRead;
         StQp:     state_q <= StQpRead;
         StQpRead: state_q <= StRead;
         StBehind: if (past_i && size_wait_q != '0) state_q <= StRead;
+        StProbe:  if (probe_ready_i) state_q <= StProbed;
+        StProbed: if (probe_done_i) begin
+          credit_q <= probe_ok_i;
+          state_q  <= StRead;
+        end
         StRead:   state_q <= StDecide;
         StDecide: begin
           req_q   <= req_d;
@@ -302,6 +330,7 @@ module llp_if_ctl #(
   always_ff @(posedge clk_i) begin
     if (take) begin
       src_q       <= src_d;
+      bytes_q     <= bytes;
       qpn_q       <= qpn_d;
       conn_q      <= conn_d;
       number_ok_q <= number_ok_d;
@@ -356,6 +385,9 @@ module llp_if_ctl #(
   assign async_valid_o = state_q == StAnswer && async_q;
   assign async_o.connection = 16'(conn_q);
 
+  assign probe_valid_o  = state_q == StProbe;
+  assign probe_conn_o   = conn_q;
+  assign probe_length_o = bytes_q;
   assign check_done_o = state_q == StDecide && src_q == 3'd3;
   assign check_ok_o   = ok;
   assign abort_done_o = state_q == StAnswer && src_q == 3'd4;
@@ -397,5 +429,6 @@ module llp_if_ctl #(
   // Simulation alone: commit trace (architecture 10)
   iwarp_pkg::llp_rule_commit_t tap_llp_rule /*verilator public_flat_rd*/;
   assign tap_llp_rule = {state_q == StDecide, src_q, 16'(conn_q),
-                         src_q == 3'd2 ? 16'(row_qpn) : src_q < 3'd2 || src_q == 3'd5 ? 16'(qpn_q) : 16'd0};
+                         src_q == 3'd2 ? 16'(row_qpn) : src_q < 3'd2 || src_q == 3'd5 ? 16'(qpn_q) : 16'd0,
+                         rsp_d && status_d == iwarp_pkg::AdmNoCredit};
 endmodule

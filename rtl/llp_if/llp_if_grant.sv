@@ -49,6 +49,7 @@ module llp_if_grant #(
   output logic                  debit_ready_o,
   input  logic [ConnW-1:0]      debit_conn_i,
   input  logic [15:0]           debit_length_i,
+  input  logic                  debit_probe_i,    // llp_if_ctl asks alone: nothing is taken
   output logic                  debit_done_o,
   output logic                  debit_ok_o,
   // to llp_if_ctl: no credit for a Terminate
@@ -79,7 +80,7 @@ module llp_if_grant #(
   localparam int unsigned RowW = 38 + ConnW;   // {running, hold, wait_seg, wait_term, seen, worst, mulpdu, connection}
 
   typedef enum logic [3:0] {
-    OpNone, OpSet, OpSize, OpClear, OpHold, OpWake, OpDebit, OpTick, OpLook
+    OpNone, OpSet, OpSize, OpClear, OpHold, OpWake, OpDebit, OpProbe, OpTick, OpLook
   } op_e;
 
   // --- queues
@@ -165,7 +166,7 @@ module llp_if_grant #(
         qpn_d        = wake_qpn_i;
         wake_ready_o = 1'b1;
       end else if (debit_valid_i) begin
-        op_d          = OpDebit;
+        op_d          = debit_probe_i ? OpProbe : OpDebit;
         conn_d        = debit_conn_i;
         debit_ready_o = 1'b1;
       end else if (tick_q && late_room) begin
@@ -196,7 +197,7 @@ module llp_if_grant #(
   );
 
   assign row1        = handed_q ? handed_row_q : row_ram;
-  assign conn1       = op1_q == OpDebit || op1_q == OpClear || op1_q == OpSet ? conn1_q : row1[ConnW-1:0];
+  assign conn1       = op1_q == OpDebit || op1_q == OpProbe || op1_q == OpClear || op1_q == OpSet ? conn1_q : row1[ConnW-1:0];
   assign look_o      = phase_q && op1_q != OpNone;
   assign look_conn_o = conn1;
 
@@ -227,7 +228,7 @@ module llp_if_grant #(
       qpn2_q   <= qpn1_q;
       term2_q  <= term1_q;
       debit2_q <= debit1_q;
-      need2_q  <= op1_q == OpDebit ? {2'd0, debit1_q}
+      need2_q  <= op1_q == OpDebit || op1_q == OpProbe ? {2'd0, debit1_q}
                 : (term1_q ? 18'd0 : {1'b0, row1[ConnW+32:ConnW+16]}) + {2'd0, rnic_pkg::TermCredit};
       row2_q   <= op1_q == OpSet ? set1_q
                 : op1_q == OpSize ? {row1[RowW-1:ConnW+33], set1_q[ConnW+32:ConnW], row1[ConnW-1:0]} : row1;
@@ -247,7 +248,7 @@ module llp_if_grant #(
   assign grows    = worst > size_i;
   assign aside    = grows && idle_i ? worst : size_i;
   assign need_o   = need2_q;
-  assign enough   = term2_q || op2_q == OpDebit ? fits_need_i : grows ? idle_i && fits_need_i : fits_size_i;
+  assign enough   = term2_q || op2_q == OpDebit || op2_q == OpProbe ? fits_need_i : grows ? idle_i && fits_need_i : fits_size_i;
   assign granted  = look && (!hold || term2_q) && enough;
   assign debited  = active && op2_q == OpDebit && enough;
   assign calls    = active && (op2_q == OpWake || op2_q == OpHold || op2_q == OpSize);
@@ -277,7 +278,7 @@ module llp_if_grant #(
     end
   end
 
-  assign row_we  = active && op2_q != OpDebit && op2_q != OpClear;
+  assign row_we  = active && op2_q != OpDebit && op2_q != OpProbe && op2_q != OpClear;
   assign row_new = {running_d, hold_d, seg_d, term_wait_d, seen_d, row2_q[ConnW+32:0]};
 
   assign take_o       = granted || debited;
@@ -288,7 +289,7 @@ module llp_if_grant #(
   assign wait_we_o    = row_we && (running || op2_q == OpSet);
   assign wait_o       = seg_d || term_wait_d;
   assign wait_qpn_o   = qpn2_q;
-  assign debit_done_o = active && op2_q == OpDebit;
+  assign debit_done_o = active && (op2_q == OpDebit || op2_q == OpProbe);
   assign debit_ok_o   = enough;
 
   iwarp_pkg::tx_grant_t grant;

@@ -3,8 +3,8 @@
 //   raw_tx_hdr --> [ FIFO ] --> open? (llp_if_ctl) --> credit? (llp_if_grant) --> go, or go and drop --> llp_if_tx
 //                                  ^---- 256 cycles later <------'
 //
-// Credit that does not come for 256 tries, about TermTimeout, aborts the connection, and the bytes are dropped: admin waits
-// behind them. idle_o: all that admin has given has left. Waits for credit (in time), the LLP.
+// Admin's bytes were admitted with their credit (llp_if_ctl), so they do not wait here. Should credit not come all the same for 256
+// tries, about TermTimeout, the connection is aborted and the bytes are dropped: admin waits behind them. idle_o: all that admin has given has left. Waits for credit (in time), the LLP.
 `include "rnic_assert.svh"
 
 module llp_if_raw #(

@@ -28,6 +28,7 @@ module llp_if_rule #(
   input  logic                    connecting_i,    // a connect waits for its number
   input  logic [31:0]             peer_address_i,
   input  logic [15:0]             peer_port_i,
+  input  logic                    credit_i,        // for the command's streaming bytes
   input  logic [QpW-1:0]          qpn_i,
   // the row
   input  logic [RowW-1:0]         row_i,
@@ -265,7 +266,9 @@ module llp_if_rule #(
               end
             end
           end
-          iwarp_pkg::CmdConnSend: if (number_ok_i && talks && unowned) status_o = iwarp_pkg::AdmOk;
+          iwarp_pkg::CmdConnSend: begin
+            if (number_ok_i && talks && unowned) status_o = credit_i ? iwarp_pkg::AdmOk : iwarp_pkg::AdmNoCredit;
+          end
           iwarp_pkg::CmdConnClose: begin
             if (number_ok_i && talks && unowned) begin
               status_o = iwarp_pkg::AdmOk;
@@ -300,7 +303,8 @@ module llp_if_rule #(
             end
           end
           iwarp_pkg::CmdModifyQp: begin
-            if (number_ok_i && state == iwarp_pkg::ConnEstablished && unowned) status_o = iwarp_pkg::AdmOk;
+            if (number_ok_i && state == iwarp_pkg::ConnEstablished && unowned)
+              status_o = credit_i ? iwarp_pkg::AdmOk : iwarp_pkg::AdmNoCredit;
           end
           default: status_o = iwarp_pkg::AdmBadOpcode;
         endcase

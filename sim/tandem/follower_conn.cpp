@@ -7,12 +7,18 @@ namespace {
 // llp_if_rule
 constexpr uint8_t kTermLeft = 0, kTermLate = 1, kEvent = 2, kRawCheck = 3, kRawAbort = 4, kOrder = 5, kCommand = 6;
 
+// Cycles after which the RTL has seen a credit.
+constexpr uint64_t kCreditSeen = 256;
+
 }  // namespace
 
 void Steps::llp_event(const spec::LlpCtlEvt& e) { events_.push_back(e); }
 
 /// At once: what the RTL grants before it has seen this credit, it could have granted later.
-void Steps::llp_credit(const spec::LlpCredit& c) { llp_.credit(c); }
+void Steps::llp_credit(const spec::LlpCredit& c) {
+  credited_[c.connection] = tally_.cycle();
+  llp_.credit(c);
+}
 
 void Steps::step(const spec::LlpRuleCommit& c) {
   switch (c.source) {
@@ -35,7 +41,7 @@ void Steps::step(const spec::LlpRuleCommit& c) {
       const spec::ConnCmd cmd = waiting.front();
       waiting.pop_front();
       if (cmd.opcode == spec::AdminOpcode::kConnGive) giving_ = static_cast<uint16_t>(cmd.object);
-      llp_.command(cmd);
+      llp_.command(cmd, c.no_credit != 0 && tally_.cycle() - credited_[c.connection] <= kCreditSeen);
       giving_.reset();
       return;
     }

@@ -12,6 +12,7 @@
 #include <array>
 #include <deque>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -302,6 +303,7 @@ class Steps final : private model::HostIf::Out,
   std::vector<uint32_t> bytes_left_;               // by connection: sent by the RTL since it began, modulo 2^32
   std::optional<uint16_t> give_;                   // connection whose bytes admin waits for
   std::optional<uint16_t> giving_;                 // conn_give is being decided
+  std::map<uint16_t, uint64_t> credited_;          // connection: when its credit changed
   uint32_t term_life_ = 0;
   std::array<std::vector<Fires>, 4> fires_;        // cq_event: completion, overrun, QP, connection
   spec::PcieCfg pcie_;

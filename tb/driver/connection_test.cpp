@@ -101,6 +101,22 @@ TEST_F(Connect, FewerBytesMayWaitByNow) {
   EXPECT_EQ(errc(connect(other, kPeer, quick())), Errc::kTimedOut);  // each time
 }
 
+// The Request waits for the peer's window, as long as a step may last.
+TEST_F(Connect, RequestWaitsForTheWindow) {
+  Qp qp = make_qp();
+  dev.refuse[spec::AdminOpcode::kConnSend] = spec::AdminStatus::kNoCredit;
+  answer_with({kRep + "50 02 00 04 00 08 00 08"});
+  EXPECT_EQ(errc(connect(qp, kPeer, quick())), Errc::kTimedOut);
+  EXPECT_THAT(dev.conns, IsEmpty());
+  answer_with({kRep + "50 02 00 04 00 08 00 08"});
+  const auto wait = dev.on_wait;
+  dev.on_wait = [&, n = 0]() mutable {
+    wait();
+    if (++n == 3) dev.refuse.clear();
+  };
+  EXPECT_TRUE(connect(qp, kPeer, quick()));
+}
+
 TEST_F(Connect, Revision1HasNoNegotiation) {
   Qp qp = make_qp();
   answer_with({kRep + "40 01 00 00"});
@@ -268,6 +284,21 @@ TEST_F(Accept, ReplyLeavesWithModify) {
   EXPECT_EQ(m.ord, 3);
   EXPECT_TRUE(c.receives_markers());
   EXPECT_EQ(errc(r.accept(qp, param)), Errc::kBadState);
+}
+
+TEST_F(Accept, ReplyWaitsForTheWindow) {
+  dev.incoming(4791, hex(kReq + "50 02 00 04 00 08 00 08"));
+  auto r = must(request());
+  Qp qp = make_qp();
+  dev.refuse[spec::AdminOpcode::kModifyQp] = spec::AdminStatus::kNoCredit;
+  EXPECT_EQ(errc(r.accept(qp, quick())), Errc::kTimedOut);
+  EXPECT_EQ(qp.state(), IBV_QPS_INIT);
+  dev.on_wait = [&, n = 0]() mutable {
+    if (++n == 3) dev.refuse.clear();
+  };
+  EXPECT_TRUE(r.accept(qp, quick()));
+  EXPECT_BYTES(dev.conns.at(0).out, kRep + "50 02 00 04 00 08 00 08");
+  dev.on_wait = nullptr;
 }
 
 TEST_F(Accept, RequestInPieces) {

@@ -177,7 +177,8 @@ struct ModelLlpIf : PacedDut {
     const bool raw_left = raws_.empty() && raw_tx_hdr.empty() && tx_left();
     if (cmd.offers() && !connecting_ &&
         (raw_left || (cmd.front().opcode != spec::AdminOpcode::kConnClose &&
-                      cmd.front().opcode != spec::AdminOpcode::kConnRelease))) {
+                      cmd.front().opcode != spec::AdminOpcode::kConnRelease &&
+                      model::LlpIf::bytes_of(cmd.front()) == 0))) {
       connecting_ = cmd.front().opcode == spec::AdminOpcode::kConnConnect;
       llp_->command(cmd.pop());
     }

@@ -49,6 +49,13 @@ struct LlpIfTest : testing::Test {
     dut.cmd.put(c);
     return dut.rsp.take();
   }
+  /// admin's question before a start with so many streaming bytes.
+  AdminStatus may_start(uint16_t conn, uint16_t bytes) {
+    spec::ConnCmd c{.opcode = AdminOpcode::kModifyQp, .object = conn};
+    spec::AdminModifyArgs{.to_state = 1, .connection = conn, .stream_length = bytes}.pack(c.args);
+    dut.cmd.put(c);
+    return dut.rsp.take().status;
+  }
   AdminStatus status(AdminOpcode op, uint32_t object, spec::AdminConnArgs args = {}) {
     return command(op, object, args).status;
   }
@@ -251,6 +258,62 @@ TYPED_TEST(LlpIfTest, StreamingBytes) {
     this->credit(2, 10000);
     this->put_raw(2, again);
     this->expect_sent(2, again, true);
+  });
+}
+
+// Streaming bytes are admitted only with their credit: a peer's closed window holds up no other connection.
+TYPED_TEST(LlpIfTest, StreamingBytesAreAdmittedWithTheirCredit) {
+  each_pace([&](Pace pace) {
+    auto& dut = this->dut;
+    dut.restart(pace);
+    this->open(2, 1460, 500);
+    this->open(3, 1460, 5000);
+    const auto may_send = [&](uint16_t conn, uint16_t n) { return this->status(AdminOpcode::kConnSend, conn, {.length = n}); };
+    EXPECT_EQ(may_send(2, 501), AdminStatus::kNoCredit);
+    EXPECT_EQ(this->may_start(2, 501), AdminStatus::kNoCredit);
+    EXPECT_EQ(may_send(2, 500), AdminStatus::kOk);  // asked alone: nothing is taken
+    EXPECT_EQ(this->may_start(2, 500), AdminStatus::kOk);
+    EXPECT_EQ(may_send(2, 500), AdminStatus::kOk);
+    const Bytes out = this->rng.bytes(500);
+    this->put_raw(2, out);
+    this->expect_sent(2, out, true);
+    EXPECT_EQ(may_send(2, 1), AdminStatus::kNoCredit);
+    EXPECT_EQ(this->may_start(2, 1), AdminStatus::kNoCredit);
+    EXPECT_EQ(this->may_start(2, 0), AdminStatus::kOk);
+    // the other one goes on
+    EXPECT_EQ(this->may_start(3, 300), AdminStatus::kOk);
+    const Bytes reply = this->rng.bytes(300);
+    this->put_raw(3, reply);
+    dut.ctl.put({.op = QpOp::kStart, .qpn = 1, .params = {.connection = 3}});
+    EXPECT_EQ(dut.ack.take(2000).qpn, 1);
+    this->expect_sent(3, reply, true);
+    this->expect_req(LlpOp::kRdmaMode, 3);
+    EXPECT_EQ(may_send(3, 1), AdminStatus::kBadState);
+    EXPECT_EQ(this->may_start(3, 1), AdminStatus::kBadState);
+    EXPECT_EQ(may_send(9, 1), AdminStatus::kNotFound);
+    EXPECT_EQ(this->may_start(9, 1), AdminStatus::kNotFound);
+    this->credit(2, 520);
+    EXPECT_TRUE(dut.run_until([&] { return dut.credit.empty(); }));
+    dut.cycles(20);
+    EXPECT_EQ(may_send(2, 21), AdminStatus::kNoCredit);
+    EXPECT_EQ(may_send(2, 20), AdminStatus::kOk);
+    // those before it count: the question waits until they have left
+    this->credit(2, 600);
+    EXPECT_TRUE(dut.run_until([&] { return dut.credit.empty(); }));
+    dut.cycles(20);
+    dut.llp_tx.stall(100);
+    const Bytes more = this->rng.bytes(70);
+    this->put_raw(2, more);
+    EXPECT_TRUE(dut.run_until([&] { return dut.raw_tx_hdr.empty(); }));
+    spec::ConnCmd c{.opcode = AdminOpcode::kConnSend, .object = 2};
+    spec::AdminConnArgs{.length = 31}.pack(c.args);
+    dut.cmd.put(c);
+    EXPECT_FALSE(dut.rsp.try_take(300));
+    dut.llp_tx.stall(pace.stall);
+    this->expect_sent(2, more, true);
+    EXPECT_EQ(dut.rsp.take().status, AdminStatus::kNoCredit);
+    EXPECT_EQ(may_send(2, 30), AdminStatus::kOk);
+    this->expect_quiet();
   });
 }
 

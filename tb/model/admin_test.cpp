@@ -219,20 +219,42 @@ TEST(ReadySet, RoundRobin) {
   EXPECT_EQ(s.next(10000), 64U);
 }
 
-// Streaming bytes that never get credit do not hold admin for ever.
-TEST(Streaming, BytesWithoutCreditAreGivenUp) {
+// A peer whose window stays closed gets no bytes and holds up nobody: commands and starts of others
+// go on, also those with a Reply to send.
+TEST(Streaming, BytesWithoutCreditAreRefused) {
   Options o;
-  o.window = 100;
+  o.window = 600;
   Bench b(o);
+  QpSetup s;
+  s.reply_bytes = 300;
+  const QpHandle q = b.b.create_qp(s), p = b.b.create_qp(s);
   const auto [ca, cb] = b.open();
-  const uint64_t at = b.a.alloc(4096);
-  const auto rsp =
-      b.a.command(AdminOpcode::kConnSend, ca, spec::AdminConnArgs{.address = at, .length = 200});
-  EXPECT_EQ(rsp.status, AdminStatus::kOk) << "the connection was open when it was asked";
-  b.clock.settle(200000);
-  EXPECT_EQ(b.a.connection(ca).state, spec::ConnState::kReset);
-  EXPECT_EQ(b.b.connection(cb).state, spec::ConnState::kReset);
-  EXPECT_EQ(b.a.device().waiting_for(), "");
+  const auto [da, db] = b.open();
+  const uint64_t at = b.b.alloc(4096);
+  const auto send = [&](uint16_t conn, uint16_t length) {
+    return b.b
+        .command(AdminOpcode::kConnSend, conn, spec::AdminConnArgs{.address = at, .length = length})
+        .status;
+  };
+  b.a.hold_credit = true;
+  b.b.hold_credit = true;
+  b.clock.settle(500);
+  EXPECT_EQ(send(cb, 601), AdminStatus::kNoCredit);
+  EXPECT_EQ(send(cb, 400), AdminStatus::kOk);
+  EXPECT_EQ(send(cb, 201), AdminStatus::kNoCredit);
+  EXPECT_EQ(Bench::rts(b.b, q.qpn, cb, s, at), AdminStatus::kNoCredit);
+  EXPECT_EQ(b.b.query(q.qpn).state, spec::QpState::kIdle);
+  EXPECT_EQ(Bench::rts(b.b, p.qpn, db, s, at), AdminStatus::kOk);
+  b.clock.settle(500);
+  EXPECT_EQ(b.a.connection(da).waiting, 300);
+  EXPECT_EQ(b.a.connection(ca).waiting, 400);
+  EXPECT_EQ(b.b.connection(cb).state, spec::ConnState::kEstablished);
+  EXPECT_EQ(b.b.device().waiting_for(), "");
+  b.b.give_credit(cb, 100);  // the window opens
+  b.clock.settle(100);
+  EXPECT_EQ(Bench::rts(b.b, q.qpn, cb, s, at), AdminStatus::kOk);
+  b.clock.settle(500);
+  EXPECT_EQ(b.a.connection(ca).waiting, 700);
 }
 
 }  // namespace

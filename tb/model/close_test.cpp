@@ -222,7 +222,7 @@ TEST_F(ConnTest, ASecondCloseIsRefused) {
       << "behind its FIN";
 }
 
-// Bytes that wait for credit do not leave on the next connection of that number.
+// Bytes that were refused for want of credit do not leave on the next connection of that number.
 TEST(Release, TakesNoBytesAlong) {
   Options o;
   o.window = 100;
@@ -232,7 +232,7 @@ TEST(Release, TakesNoBytesAlong) {
   EXPECT_EQ(
       b.a.command(AdminOpcode::kConnSend, ca, spec::AdminConnArgs{.address = at, .length = 200})
           .status,
-      AdminStatus::kOk);
+      AdminStatus::kNoCredit);
   EXPECT_EQ(b.b.command(AdminOpcode::kConnAbort, cb).status, AdminStatus::kOk);
   b.clock.settle(500);
   EXPECT_EQ(b.a.command(AdminOpcode::kConnRelease, ca).status, AdminStatus::kOk);
