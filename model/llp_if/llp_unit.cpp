@@ -98,7 +98,7 @@ void LlpUnit::step_tx() {
   if (!u_.world.can_llp_tx()) return tx_meter_.blocked(now);  // wake() comes
   tx_meter_.moved(now);
   TxFpdu f = tx_fpdu.pop();
-  if (before_fin_ && --*before_fin_ == 0) ctl_.wake(now + 1);
+  if (before_order_ && --*before_order_ == 0) ctl_.wake(now + 1);
   const Cycle busy = u_.timing.path.occupancy(f.hdr.length);
   tx_meter_.item(0);
   tx_free_ = now + busy;
@@ -119,7 +119,7 @@ void LlpUnit::step_ctl() {
   }
   // Streaming bytes leave, or are dropped, before others are admitted, before RDMA mode, before the
   // FIN that the driver asks for, and before their connection's number is given back; FPDUs before
-  // the FIN of a QP.
+  // the FIN of a QP, and before its start on a new connection, where a late one has no place.
   const auto behind_bytes = [](const spec::ConnCmd& cmd) {
     return cmd.opcode == spec::AdminOpcode::kConnClose ||
            cmd.opcode == spec::AdminOpcode::kConnRelease || LlpIf::bytes_of(cmd) != 0;
@@ -127,10 +127,11 @@ void LlpUnit::step_ctl() {
   while (commands.ready() && (raw_tx.empty() || !behind_bytes(commands.front())))
     llp_.command(commands.pop());
   while (control.ready() && (raw_tx.empty() || control.front().op != spec::QpOp::kStart)) {
-    if (control.front().op == spec::QpOp::kHalfClose) {
-      if (!before_fin_) before_fin_ = tx_fpdu.size();
-      if (*before_fin_ != 0) return;
-      before_fin_.reset();
+    const spec::QpOp op = control.front().op;
+    if (op == spec::QpOp::kHalfClose || op == spec::QpOp::kStart) {
+      if (!before_order_) before_order_ = tx_fpdu.size();
+      if (*before_order_ != 0) return;
+      before_order_.reset();
     }
     llp_.control(control.pop());
   }

@@ -147,7 +147,7 @@ module llp_if (
   logic [15:0]           probe_length;
   logic                  check_valid, check_done, check_ok, abort_valid, abort_done, raw_idle;
   logic                  rx_map_we, map_exists, map_has_qp, map_hold, tx_map_we, tx_map_running;
-  logic                  cfg_valid, cfg_ready, cfg_running, cfg_hold, wants_mark, wants_past, mark, past;
+  logic                  cfg_valid, cfg_ready, cfg_running, cfg_hold, wants_mark, wants_past, mark, past, tx_past;
   logic [1:0]            cfg_kind;
   logic [15:0]           cfg_mulpdu;
   logic [16:0]           cfg_worst;
@@ -175,14 +175,14 @@ module llp_if (
     .rx_map_qpn_o(map_qpn), .rx_map_hold_o(map_hold), .tx_map_we_o(tx_map_we), .tx_map_running_o(tx_map_running),
     .cfg_valid_o(cfg_valid), .cfg_ready_i(cfg_ready), .cfg_kind_o(cfg_kind), .cfg_qpn_o(cfg_qpn), .cfg_conn_o(cfg_conn),
     .cfg_running_o(cfg_running), .cfg_hold_o(cfg_hold), .cfg_mulpdu_o(cfg_mulpdu), .cfg_worst_o(cfg_worst),
-    .wants_mark_o(wants_mark), .wants_past_i(wants_past), .mark_o(mark), .past_i(past)
+    .wants_mark_o(wants_mark), .wants_past_i(wants_past), .mark_o(mark), .past_i(past), .tx_past_i(tx_past)
   );
 
   llp_if_event u_event (
     .clk_i, .rst_ni,
     .rx_in_i(llp_rx_hdr_valid_i && llp_rx_hdr_ready_o), .rx_out_i(rx_out),
     .tx_in_i(tx_fpdu_hdr_valid_i && tx_fpdu_hdr_ready_o), .tx_out_i(tx_out),
-    .mark_i(mark), .past_o(past),
+    .mark_i(mark), .past_o(past), .tx_past_o(tx_past),
     .event_valid_i(ctl_event_valid), .event_ready_o(ctl_event_ready), .event_i(ctl_event),
     .event_valid_o(llp_event_valid_o), .event_ready_i(llp_event_ready_i), .event_o(llp_event_o)
   );

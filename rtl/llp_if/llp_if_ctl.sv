@@ -8,7 +8,8 @@
 //
 // What is decided is in llp_if_rule. 5 to 20 cycles an item. The LLP's events and the others take turns, since peers make events
 // as fast as they like. A start, conn_close and conn_release wait until admin's streaming bytes have left or were dropped (a number
-// that is given back takes none along), a start also until wants from before it were looked at; a stop until what was inside has
+// that is given back takes none along), a start also until wants from before it were looked at and FPDUs from before it have left
+// or were dropped (a late one of its QP stays off the new connection); a stop until what was inside has
 // left, both ways. Streaming bytes are admitted (conn_send, modify_qp with bytes) when those before them have left and there is
 // credit for them all, so that none waits for a peer's window in front of others. An event of a connection whose conn_give is under way is judged behind the records that came before it.
 // conn_connect waits for `assigned` while others go on. An event is taken only with room for what it may report, so qp's orders
@@ -103,7 +104,8 @@ module llp_if_ctl #(
   input  logic                     wants_past_i,
   // to and from llp_if_event
   output logic                     mark_o,
-  input  logic                     past_i
+  input  logic                     past_i,
+  input  logic                     tx_past_i
 );
   localparam int unsigned RowW = 104 + QpW;
 
@@ -116,7 +118,7 @@ module llp_if_ctl #(
     StProbed,  // is there?
     StRead,    // the connection's row: read
     StDecide,  // llp_if_rule; the row is written
-    StWants,   // start: wants from before it are looked at
+    StWants,   // start: wants from before it are looked at, FPDUs from before it leave
     StSize,    // MULPDU is computed
     StSet,     // llp_if_grant takes a row, a size, or forgets a credit
     StDrain,   // stop: what is inside leaves
@@ -226,7 +228,7 @@ module llp_if_ctl #(
   logic         taken_q, req_d, rsp_d, ack_d, event_d, async_d, start, stop, resize, forget, ok, connect_sent;
   logic         req_q, rsp_q, ack_q, event_q, async_q;
   logic         start_q, stop_q, resize_q, forget_q;
-  logic         now_exists, now_linked, gives, ends, req_connect_done, drain;
+  logic         wants_past, now_exists, now_linked, gives, ends, req_connect_done, drain;
   logic [3:0]   req_op_d, req_op_q;
   logic [7:0]   status_d, status_q;
   logic [127:0] result_d, result_q;
@@ -299,7 +301,7 @@ module llp_if_ctl #(
           if (req_connect_done) connecting_q <= 1'b0;
           state_q <= start ? StWants : stop || forget ? StSet : resize ? StSize : drain ? StDrain : StReq;
         end
-        StWants:  if (wants_past_i && size_wait_q != '0) state_q <= StSize;
+        StWants:  if (wants_past && size_wait_q != '0) state_q <= StSize;
         StSize:   if (size_wait_q == 2'd3) state_q <= StSet;
         StSet:    if (cfg_ready_i) state_q <= stop_q ? StDrain : StReq;
         StDrain:  if (past_i && size_wait_q != '0) state_q <= stop_q ? StUnmap : StReq;
@@ -323,7 +325,7 @@ module llp_if_ctl #(
       if (state_q == StWants || state_q == StSize || state_q == StDrain || state_q == StAgain || state_q == StBehind)
         size_wait_q <= size_wait_q == 2'd3 ? 2'd3 : size_wait_q + 1'b1;
       else size_wait_q <= '0;
-      if (state_q == StWants && wants_past_i && size_wait_q != '0) size_wait_q <= '0;
+      if (state_q == StWants && wants_past && size_wait_q != '0) size_wait_q <= '0;
     end
   end
 
@@ -402,7 +404,8 @@ module llp_if_ctl #(
   assign cfg_mulpdu_o  = mulpdu;
   assign cfg_worst_o   = worst;
   assign wants_mark_o  = state_q == StWants && size_wait_q == '0;
-  assign mark_o        = (state_q == StDrain || state_q == StAgain || state_q == StBehind) && size_wait_q == '0;
+  assign mark_o        = (state_q == StDrain || state_q == StAgain || state_q == StBehind || state_q == StWants) && size_wait_q == '0;
+  assign wants_past    = wants_past_i && tx_past_i;
   assign give_asked_o  = state_q == StDecide && gives;
   assign give_ended_o  = state_q == StDecide && ends && give_conn_i == 16'(conn_q);
   assign give_conn_o   = 16'(conn_q);

@@ -1,6 +1,6 @@
 // llp_if_event: what has come and what has left, for stops; and llp_event behind the records that came before it.
 //
-//   rx_in, rx_out, tx_in, tx_out --> [ counts ] --> past_o: all that was inside at mark_i has left
+//   rx_in, rx_out, tx_in, tx_out --> [ counts ] --> past_o: all that was inside at mark_i has left; tx_past_o: all FPDUs have
 //   events --> [ FIFO, each with the count of records ] --> llp_event, when so many have left
 //
 // Records keep their order on either way, so counts of all QPs are enough. Either way is past its mark once for all (rx_past_q,
@@ -18,6 +18,7 @@ module llp_if_event (
   // from and to llp_if_ctl
   input  logic                  mark_i,
   output logic                  past_o,
+  output logic                  tx_past_o,
   input  logic                  event_valid_i,
   output logic                  event_ready_o,
   input  iwarp_pkg::llp_event_t event_i,
@@ -36,7 +37,8 @@ module llp_if_event (
   assign {rx_behind, unused_rx}       = rx_out_q - rx_mark_q;
   assign {tx_behind, unused_tx}       = tx_out_q - tx_mark_q;
   assign {front_behind, unused_front} = rx_out_q - front_mark;
-  assign past_o        = (rx_past_q || !rx_behind) && (tx_past_q || !tx_behind);
+  assign tx_past_o     = tx_past_q || !tx_behind;
+  assign past_o        = (rx_past_q || !rx_behind) && tx_past_o;
   assign event_valid_o = front_valid && !front_behind;
 
   always_ff @(posedge clk_i) begin

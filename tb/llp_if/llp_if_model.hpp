@@ -58,6 +58,7 @@ struct ModelLlpIf : PacedDut {
     wants_.clear();
     timers_.clear();
     sending_.reset();
+    before_start_.reset();
     connecting_ = false;
     records_ = 0;
   }
@@ -164,6 +165,7 @@ struct ModelLlpIf : PacedDut {
     }
     if (!tx_fpdu_hdr.offers() || !tx_fpdu.offers()) return;
     model::TxFpdu f{.hdr = tx_fpdu_hdr.pop(), .data = Payload::copy_of(tx_fpdu.pop().bytes)};
+    if (before_start_ && *before_start_ != 0) --*before_start_;
     if (auto record = llp_->send(f)) {
       send(std::move(*record), f.hdr.length);
       sending_ = f.hdr;
@@ -186,12 +188,15 @@ struct ModelLlpIf : PacedDut {
     const auto& c = ctl.front();
     bool may = true;
     if (c.op == spec::QpOp::kStart) {
-      may = raw_left;
+      if (!before_start_) before_start_ = tx_fpdu_hdr.size();
+      may = raw_left && *before_start_ == 0;
       for (const auto& w : wants_) may = may && w.qpn != c.qpn;
     } else if (c.op != spec::QpOp::kSync) {  // what is inside leaves
       may = records_ == 0 && rx_left() && tx_left();
     }
-    if (may) llp_->control(ctl.pop());
+    if (!may) return;
+    before_start_.reset();
+    llp_->control(ctl.pop());
   }
   void grants() {
     if (want.offers()) wants_.push_back(want.pop());
@@ -219,6 +224,7 @@ struct ModelLlpIf : PacedDut {
   std::deque<spec::TxWant> wants_;
   std::deque<Timer> timers_;
   std::optional<spec::TxFpduHdr> sending_;  // taken by the LLP: not yet all of it
+  std::optional<size_t> before_start_;      // FPDUs here that go before the start at the front
   bool connecting_ = false;                 // admin waits for the answer
   uint32_t records_ = 0;
 };

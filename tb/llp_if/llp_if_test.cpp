@@ -802,6 +802,40 @@ TYPED_TEST(LlpIfTest, StopWaitsForWhatIsInside) {
   }
 }
 
+// An FPDU that comes late, and stands behind others while the LLP takes nothing, does not leave on its QP's next connection.
+TYPED_TEST(LlpIfTest, ALateFpduDoesNotLeaveOnTheNextConnection) {
+  each_pace([&](Pace pace) {
+    auto& dut = this->dut;
+    dut.restart(pace);
+    for (uint16_t c = 0; c < 3; c++) this->open(c, 1460, 100000);
+    this->start(1, 0);
+    this->start(2, 1);
+    const Bytes f = this->rng.bytes(200), late = this->rng.bytes(100), own = this->rng.bytes(60);
+    for (uint16_t q : {uint16_t{1}, uint16_t{2}}) this->want(q), this->expect_grant(q, 1454);
+    this->order(QpOp::kAbort, 2);
+    this->expect_req(LlpOp::kAbort, 1);
+    dut.llp_tx_hdr.stall(100);
+    dut.llp_tx.stall(100);
+    this->put_fpdu(1, f);
+    this->put_fpdu(2, late, true, 7);
+    EXPECT_TRUE(dut.run_until([&] { return dut.tx_fpdu_hdr.empty(); }, 500) || !TypeParam::kHasCycles);
+    dut.ctl.put({.op = QpOp::kStart, .qpn = 2, .params = {.connection = 2}});
+    dut.cycles(500);
+    dut.llp_tx_hdr.stall(pace.stall);
+    dut.llp_tx.stall(pace.stall);
+    this->expect_sent(0, f);
+    EXPECT_EQ(dut.ack.take().qpn, 2);
+    this->expect_req(LlpOp::kRdmaMode, 2);
+    this->expect_quiet();
+    this->want(2);
+    this->expect_grant(2, 1454);
+    this->put_fpdu(2, own, true, 8);
+    this->expect_sent(2, own);
+    EXPECT_EQ(dut.done.take().slot, 8);
+    this->expect_quiet();
+  });
+}
+
 // A stop that waits for one way, while so much leaves by the other that its count runs round.
 TYPED_TEST(LlpIfTest, AStopIsNotMissedWhenACountRunsRound) {
   if constexpr (TypeParam::kHasCycles) {
