@@ -184,7 +184,8 @@ class Ddp {
 
  private:
   struct Drain {  // stop or sync: how many of those that were inside are still there
-    bool stopping = false, syncing = false;
+    bool stopping = false;
+    uint32_t orders = 0;  // not acknowledged yet
     uint32_t rx = 0, tx = 0;
   };
   void left(uint16_t qpn, uint32_t Drain::*way);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/bytes.hpp"
 #include "ddp/ddp.hpp"
@@ -238,8 +239,9 @@ void Ddp::control(const spec::QpCtlDdp& ctl) {
   if (ctl.op == spec::QpOp::kStop) {
     tx.drop_waiting(ctl.qpn, tx.sq_slots_ + 2);
     t.running = false;
+    d.stopping = true;
   }
-  (ctl.op == spec::QpOp::kStop ? d.stopping : d.syncing) = true;
+  ++d.orders;
   d.tx = t.in_flight;
   d.rx = r.inside;
   maybe_drained(ctl.qpn);
@@ -255,10 +257,9 @@ void Ddp::left(uint16_t qpn, uint32_t Drain::*way) {
 /// What was inside when stop or sync came has left.
 void Ddp::maybe_drained(uint16_t qpn) {
   Drain& d = drains_[qpn];
-  if ((!d.stopping && !d.syncing) || d.rx + d.tx != 0) return;
-  if (d.stopping) rx.qps_[qpn].running = false;
-  d.stopping = d.syncing = false;
-  out_.qp_ack_ddp({qpn});
+  if (d.rx + d.tx != 0) return;
+  if (std::exchange(d.stopping, false)) rx.qps_[qpn].running = false;
+  for (uint32_t n = std::exchange(d.orders, 0); n != 0; --n) out_.qp_ack_ddp({qpn});
 }
 
 std::string Ddp::waiting_for() const {
@@ -266,7 +267,7 @@ std::string Ddp::waiting_for() const {
   for (size_t i = 0; i < drains_.size(); ++i) {
     const auto& t = tx.qps_[i];
     const Drain& d = drains_[i];
-    if (d.stopping || d.syncing) {
+    if (d.orders != 0) {
       s += fmt::format("ddp: stop of QP {} waits for {} segments out and {} in\n", i, d.tx, d.rx);
     } else if (t.running && (t.wants || t.wants_term)) {
       s += fmt::format("ddp: QP {} wants to send {} and waits for llp_if's grant\n", i,

@@ -1,7 +1,8 @@
 // ddp as a bench sees it: its streams, by name, and its sizes. Nothing else of the device is looked at, so the model's
-// ddp can stand behind the same face.
+// ddp stands behind the same face.
 #pragma once
 
+#include "ddp/ddp_model.hpp"
 #include "gen/sizes.hpp"
 #include "gen/streams.hpp"
 #include "support/packet_port.hpp"
@@ -15,7 +16,6 @@ namespace rnic::tb {
 template <class V, bool Minimum>
 struct RtlDdp : RtlDut<V> {
   static spec::Sizes sizes() { return Minimum ? spec::Sizes::minimum() : spec::Sizes{}; }
-  static constexpr bool kHasCycles = true;
 
   /// Reset, and until the tables are cleared.
   void start(Pace p) {
@@ -61,6 +61,7 @@ struct RtlDdp : RtlDut<V> {
   StreamIn<spec::TxGrant> tx_grant = RNIC_IN(*this, tx_grant, spec::TxGrant);
 };
 
-using Duts = ::testing::Types<RtlDdp<VDdp, false>, RtlDdp<VDdpMin, true>>;
+using Duts = ::testing::Types<RtlDdp<VDdp, false>, RtlDdp<VDdpMin, true>, ModelDdp<false>, ModelDdp<true>>;
+using RtlDuts = ::testing::Types<RtlDdp<VDdp, false>, RtlDdp<VDdpMin, true>>;
 
 }  // namespace rnic::tb

@@ -77,7 +77,7 @@ struct World {
     });
     dut.place_hdr.on_item([this](const spec::PlaceHdr& h) { place_lengths.push_back(h.length), join(); });
     dut.place_extent.on_item([this](const spec::Extent& e) { on_place_extent(e); });
-    dut.place.on_beat([this](const spec::Beat& b) { on_place_beat(b); });
+    dut.place.on_packet([this](const Packet& packet) { byte_groups.push_back(packet.bytes), join(); });
     dut.rx_dropped.on_item([this](const spec::RxDropped& r) { dropped[r.epoch]++; });
     dut.tx_want.on_item([this](const spec::TxWant& w) { on_want(w); });
     dut.sq_slot_free.on_item([this](const spec::SqSlotFree& f) { sq_used[f.qpn]--; });
@@ -136,11 +136,6 @@ struct World {
     if (e.last != 0) extent_groups.push_back(std::move(open_extents)), open_extents.clear();
     join();
   }
-  void on_place_beat(const spec::Beat& b) {
-    open_bytes.insert(open_bytes.end(), b.data.begin(), b.data.begin() + b.keep);
-    if (b.last != 0) byte_groups.push_back(std::move(open_bytes)), open_bytes.clear();
-    join();
-  }
   void join() {  // a packet is placed when length, extents and bytes are all there
     while (!place_lengths.empty() && !extent_groups.empty() && !byte_groups.empty()) {
       uint64_t sum = 0;
@@ -156,10 +151,10 @@ struct World {
         dut.place_done.put({.count = place_count});
     }
   }
+  void release_place() { dut.place_done.put({.count = static_cast<uint16_t>(place_count - --held_places)}); }
   void release_places() {
     hold_places = false;
-    for (; held_places != 0; held_places--)
-      dut.place_done.put({.count = static_cast<uint16_t>(place_count - held_places + 1)});
+    while (held_places != 0) release_place();
   }
   /// Every extent was used or given back, nothing is left over.
   void check_extents() {
@@ -232,7 +227,6 @@ struct World {
   std::array<uint64_t, 2> given{}, used{}, dropped{};
   std::deque<uint32_t> place_lengths;
   std::vector<spec::Extent> open_extents;
-  Bytes open_bytes;
   std::deque<std::vector<spec::Extent>> extent_groups;
   std::deque<Bytes> byte_groups;
   std::deque<Placed> placed;
