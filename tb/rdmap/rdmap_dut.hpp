@@ -1,5 +1,5 @@
 // rdmap as a bench sees it: its streams, by name, and its sizes. Checks of Read sources are asked
-// of a function, so that a model that calls tpt can stand behind the same face.
+// of a function, so that the model, which calls tpt, stands behind the same face.
 //
 //   dut.start(pace);   dut.check = [](const spec::RespCheck& c) { return spec::TptResult::kBounds;
 //   };   ... dut.checks
@@ -12,6 +12,7 @@
 #include "VRdmapMin.h"
 #include "gen/sizes.hpp"
 #include "gen/streams.hpp"
+#include "rdmap/rdmap_model.hpp"
 #include "support/packet_port.hpp"
 #include "support/rtl_dut.hpp"
 
@@ -20,7 +21,6 @@ namespace rnic::tb {
 template <class V, bool Minimum>
 struct RtlRdmap : RtlDut<V> {
   static spec::Sizes sizes() { return Minimum ? spec::Sizes::minimum() : spec::Sizes{}; }
-  static constexpr bool kHasCycles = true;  // checks can be held, streams stalled
   static constexpr bool kMinimum = Minimum;
 
   // qp
@@ -74,6 +74,8 @@ struct RtlRdmap : RtlDut<V> {
   size_t waiting_ = 0;
 };
 
-using Duts = ::testing::Types<RtlRdmap<VRdmap, false>, RtlRdmap<VRdmapMin, true>>;
+using Duts = ::testing::Types<RtlRdmap<VRdmap, false>, RtlRdmap<VRdmapMin, true>,
+                              ModelRdmap<false>, ModelRdmap<true>>;
+using RtlDuts = ::testing::Types<RtlRdmap<VRdmap, false>, RtlRdmap<VRdmapMin, true>>;
 
 }  // namespace rnic::tb
