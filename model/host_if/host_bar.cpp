@@ -34,6 +34,9 @@ constexpr std::array<Capability, 14> kCapabilities = {{
     {spec::kCapSqWindowOffset, &spec::Sizes::sq_window},
 }};
 
+/// Of 8 bytes; the two halves of an access do not lie in two registers.
+constexpr bool aligned(uint32_t offset, uint8_t bytes) { return bytes != 8 || offset % 8 == 0; }
+
 constexpr bool inside(uint32_t offset, uint32_t first, uint32_t count, uint32_t stride) {
   return offset >= first && offset < first + count * stride;
 }
@@ -107,7 +110,7 @@ uint64_t HostIf::Bar::register64(uint32_t offset) const {
 }
 
 uint64_t HostIf::Bar::read(uint8_t bar, uint32_t offset, uint8_t bytes) const {
-  if (bar != 0) return 0;
+  if (bar != 0 || !aligned(offset, bytes)) return 0;
   const uint64_t v = register64(offset & ~7U);
   return bytes == 8 ? v : (v >> (offset % 8 * 8)) & 0xffffffff;
 }
@@ -139,12 +142,14 @@ void HostIf::Bar::write_register(uint32_t offset, uint64_t value, uint64_t mask)
   }
   h_.out_.dev_cfg(cfg);
   if (inside(offset, spec::kEqConsumerOffset, spec::kEqConsumerCount, spec::kEqConsumerStride)) {
-    const auto eqn =
-        static_cast<uint8_t>((offset - spec::kEqConsumerOffset) / spec::kEqConsumerStride);
-    if (low) h_.out_.eq_doorbell({.eqn = eqn, .index = static_cast<uint16_t>(value)});
-    if (high)
-      h_.out_.eq_doorbell(
-          {.eqn = static_cast<uint8_t>(eqn + 1), .index = static_cast<uint16_t>(value >> 32)});
+    const auto ring = [&](uint32_t eqn, uint64_t index) {
+      if (eqn < sizes_.num_eqs)
+        h_.out_.eq_doorbell(
+            {.eqn = static_cast<uint8_t>(eqn), .index = static_cast<uint16_t>(index)});
+    };
+    const uint32_t eqn = (offset - spec::kEqConsumerOffset) / spec::kEqConsumerStride;
+    if (low) ring(eqn, value);
+    if (high) ring(eqn + 1, value >> 32);
   }
   if (inside(offset, spec::kMsixAddressOffset, static_cast<uint32_t>(h_.msix_.size()),
              spec::kMsixAddressStride)) {
@@ -170,13 +175,12 @@ void HostIf::Bar::write(const MmioAccess& m) {
       std::memcpy(&push_.data[64], m.data.bytes().data(), 64);
       return h_.out_.qp_doorbell(push_);
     }
-    push_.kind = DoorbellKind::kSq;
-    push_.units = 0;
-    h_.out_.qp_doorbell(push_);
+    h_.out_.qp_doorbell(
+        {.kind = DoorbellKind::kSq, .qpn = push_.qpn, .page = push_.page, .index = push_.index});
   }
   if (!m.is_write) return;
   if (m.bar == 2) return doorbell(m);
-  if (m.bar != 0 || m.bytes == 64) return;
+  if (m.bar != 0 || m.bytes == 64 || !aligned(m.offset, m.bytes)) return;
   if (m.bytes == 8) return write_register(m.offset, m.value, ~uint64_t{0});
   const uint32_t shift = m.offset % 8 * 8;
   write_register(m.offset & ~7U, (m.value & 0xffffffff) << shift, uint64_t{0xffffffff} << shift);
@@ -184,6 +188,7 @@ void HostIf::Bar::write(const MmioAccess& m) {
 
 void HostIf::Bar::doorbell(const MmioAccess& m) {
   const uint32_t page = m.offset / kPage, at = m.offset % kPage;
+  if (page >= sizes_.num_pages) return dropped();
   if (m.bytes == 64 && at == spec::kPushOffset) return first_half(m, page);
   const bool plain =
       m.bytes == 8 && at % 8 == 0 && at / 8 <= static_cast<uint32_t>(DoorbellKind::kCqArm);
@@ -194,12 +199,13 @@ void HostIf::Bar::doorbell(const MmioAccess& m) {
   const auto kind = static_cast<DoorbellKind>(at / 8);
   const auto object = static_cast<uint16_t>(db.object);
   const auto index = static_cast<uint16_t>(db.index);
-  if (kind == DoorbellKind::kCq || kind == DoorbellKind::kCqArm) {
+  const bool arm = kind == DoorbellKind::kCqArm;
+  if (arm || kind == DoorbellKind::kCq) {
     return h_.out_.cq_doorbell({.cqn = object,
                                 .page = static_cast<uint16_t>(page),
                                 .index = index,
-                                .arm = kind == DoorbellKind::kCqArm,
-                                .solicited_only = static_cast<uint8_t>(db.flags & 1)});
+                                .arm = arm,
+                                .solicited_only = arm && (db.flags & 1) != 0});
   }
   h_.out_.qp_doorbell(
       {.kind = kind, .qpn = object, .page = static_cast<uint16_t>(page), .index = index});

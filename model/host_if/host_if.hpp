@@ -117,6 +117,7 @@ class HostIf {
       uint32_t extent = 0, extent_offset = 0;
       ExtentList extents;
       spec::RdStatus status{};
+      uint32_t bad_at = UINT32_MAX;  // where the first that failed stands, in order
       rnic::Payload data;
     };
     struct Tag {

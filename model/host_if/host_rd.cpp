@@ -108,7 +108,10 @@ void HostIf::Rd::piece(const ReadPiece& p) {
   Job& j = jobs_[c][t.serial - head_[c]];
   if (p.status != spec::RdStatus::kOk) {
     ++errors_;
-    if (j.status == spec::RdStatus::kOk) j.status = p.status;
+    if (t.offset < j.bad_at) {
+      j.status = p.status;
+      j.bad_at = t.offset;
+    }
     if (j.issued < j.total) {  // what is left of it is not asked for any more
       j.issued = j.total;
       ++issue_[c];
@@ -141,7 +144,7 @@ PayloadData HostIf::Rd::take(Reader r) {
     for (const spec::Extent& e : j.extents.all()) h_.out_.retired({e.epoch});
   }
   const bool good = j.status == spec::RdStatus::kOk;
-  return {.hdr = {.length = good ? j.total : 0, .status = j.status, .result = spec::TptResult::kOk},
+  return {.hdr = {.length = j.total, .status = j.status, .result = spec::TptResult::kOk},
           .data = good ? std::move(j.data) : rnic::Payload{}};
 }
 

@@ -9,16 +9,12 @@
 #include "gen/queues.hpp"
 #include "gen/regs.hpp"
 #include "gen/streams.hpp"
+#include "host_if/host_if_model.hpp"
+#include "host_if/root_port.hpp"
 #include "support/packet_port.hpp"
 #include "support/rtl_dut.hpp"
 
 namespace rnic::tb {
-
-/// What the taps of the RTL show in this cycle.
-struct ClientTap {
-  bool valid = false;
-  unsigned client = 0;
-};
 
 template <class V, bool kMinimumBuild>
 struct HostIfDut : RtlDut<V> {
@@ -83,6 +79,7 @@ struct HostIfDut : RtlDut<V> {
     std::memcpy(w.data(), &this->top().count_o, sizeof w);
     return spec::UnitCount::from_words(w.data());
   }
+  uint64_t place_beats() { return place.beats().moved(); }  // accepted so far
   ClientTap read_tap() { return tap(this->top().rootp->host_if__DOT__tap_dma_rd_req); }
   ClientTap write_tap() { return tap(this->top().rootp->host_if__DOT__tap_dma_wr); }
 
@@ -92,7 +89,6 @@ struct HostIfDut : RtlDut<V> {
     bad_doorbells(false, false);
     configure({.bus_master = 1, .msix_enable = 1, .mps = 1, .mrrs = 2});
   }
-  Dut& base() { return *this; }
 
  private:
   static ClientTap tap(unsigned bits) { return {(bits & 8) != 0, bits & 7}; }

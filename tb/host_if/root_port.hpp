@@ -17,6 +17,12 @@
 
 namespace rnic::tb {
 
+/// Which client's request leaves in this cycle: what the taps of the RTL show.
+struct ClientTap {
+  bool valid = false;
+  unsigned client = 0;
+};
+
 struct Tlp {
   uint64_t address = 0;
   std::vector<uint8_t> data;
