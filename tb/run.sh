@@ -12,11 +12,12 @@ usage: tb/run.sh [STEP...]      installs what is missing, builds, runs the steps
   prove      rtl/lib proved by k-induction, covers, assertions counted
   build      everything, warnings are errors
   fast       cells, units, model, driver, platform (ctest label fast)
-  sanitize   C++ under address and undefined sanitizers
+  sanitize   C++ under address and undefined sanitizers: tests of model, driver, platform, tandem, description; rnic-sim itself
   system     host programs on the devices (ctest label system)
   mutants    faults in RTL, model and trace, each to be killed by programs in tandem; builds one more Verilated device
   all        spec lint prove build fast sanitize system: what CI runs
-  full       all, then mutants, then synth (the whole chip takes long)
+  regress    20,000 random operations in tandem, a fourth of them on the minimum build; other ones each day
+  full       all, then regress, mutants and synth (the whole chip takes long)
 exit status 0: all passed; 1: a step failed (its name is in the last line); 2: wrong use; 4: something could not be set up
 TXT
 }
@@ -27,8 +28,8 @@ for a in "$@"; do
   case "$a" in
     -h|--help) usage; exit 0 ;;
     all) steps="$steps $steps_all" ;;
-    full) steps="$steps $steps_all mutants synth" ;;
-    spec|lint|synth|prove|build|fast|sanitize|system|mutants) steps="$steps $a" ;;
+    full) steps="$steps $steps_all regress mutants synth" ;;
+    spec|lint|synth|prove|build|fast|sanitize|system|regress|mutants) steps="$steps $a" ;;
     *) printf '%s\n' "tb/run.sh: no step called '$a'; tb/run.sh --help lists them" >&2; exit 2 ;;
   esac
 done
@@ -51,9 +52,24 @@ run() {  # run NAME COMMAND...
 step_spec() { setup_build release specgen && build-release/docs/spec/tool/specgen --check docs/spec .; }
 step_build() { setup_build release all; }
 step_ctest() { setup_build release all && ctest --test-dir build-release --no-tests=error --output-on-failure -j 2 -L "$1"; }
+# The Verilated code is that of build-release: it is no C++ of ours, and need not be made twice.
 step_sanitize() {
-  SETUP_CMAKE="-DRNIC_PARTS=tb/driver;tb/sim;tb/model" setup_build asan all || return 1
-  ASAN_OPTIONS=detect_stack_use_after_return=0:detect_leaks=0 ctest --test-dir build-asan --no-tests=error --output-on-failure -j 2 -L fast
+  setup_build release Rnic_verilated RnicMin_verilated Echo_verilated CrcBench_verilated || return 1
+  SETUP_CMAKE="-DRNIC_PARTS=tb/driver;tb/sim;tb/model;tb/tandem;tb/spec;sim -DRNIC_VERILATED=$PWD/build-release" setup_build asan all || return 1
+  with="env ASAN_OPTIONS=detect_stack_use_after_return=0:detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1"
+  $with ctest --test-dir build-asan --no-tests=error --output-on-failure -j 2 -L fast || return 1
+  sim="$with build-asan/sim/app/rnic-sim"
+  $sim regress --set ops=1000 --jobs 2 --quiet || return 1
+  $sim regress --client tandem --server model --set build=minimum --set ops=100 --quiet || return 1
+  $sim replay tb/vectors/captures/rping-client-crc.json --quiet && $sim replay tb/vectors/captures/op-recv-sends.json --client tandem --server tandem --quiet || return 1
+  $sim copy --file docs/limitations.md --jobs 2 --quiet
+}
+# Seeds follow from the day, so that nobody chooses them and the log still says them.
+step_regress() {
+  setup_build release rnic-sim || return 1
+  seed=$(($(date +%s) / 86400 * 1000))
+  build-release/sim/app/rnic-sim regress --client tandem --server tandem --set ops=15000 --seed $seed --jobs 2 &&
+    build-release/sim/app/rnic-sim regress --client tandem --server tandem --set build=minimum --set ops=5000 --seed $((seed + 500)) --jobs 2
 }
 step_mutants() { setup_build release mutants_rtl && build-release/tb/mutants/mutants_rtl; }
 for s in $steps; do
@@ -66,6 +82,7 @@ for s in $steps; do
     fast) run fast step_ctest fast ;;
     sanitize) run sanitize step_sanitize ;;
     system) run system step_ctest system ;;
+    regress) run regress step_regress ;;
     mutants) run mutants step_mutants ;;
   esac
 done

@@ -84,6 +84,8 @@ class Engine {
                lane.received == side_.receives_expected() &&
                (!is_sink_ || side_.given_back(lane, side_.rx_slots()));
       }
+      report.done = done;
+      report.of = all;
       if (flow_.sends && !measuring_ && done >= warm) begin(done);
       if (measuring_ && done >= end && report.end == 0) {
         report.end = side_.dev().now();

@@ -28,6 +28,8 @@ struct Sampler {
   uint64_t divisor;
   void begin(uint64_t index) {
     started = side.dev().now();
+    side.report().done = index;
+    side.report().of = total_of(side.params());
     if (index == side.params().warmup) side.report().start = started;
   }
   void end(uint64_t index) {

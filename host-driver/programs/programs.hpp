@@ -48,6 +48,7 @@ struct Params {
 struct Report {
   uint64_t ops = 0, bytes = 0;  // measured, sent from here (Reads: fetched to here)
   Time start = 0, end = 0;      // of what was measured
+  uint64_t done = 0, of = 0;    // messages, warm-up and tail included: how far it is
   bool is_whole = false;        // from the first post to the last completion: latency included
   std::vector<Time>
       latency;  // samples, in the program's order; half the round trip where the row says so

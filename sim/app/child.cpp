@@ -91,7 +91,7 @@ class Child {
     int status = 0;
     rusage usage{};
     wait4(pid_, &status, 0, &usage);
-    outcome_ = WIFSIGNALED(status) ? failed(kMismatch, death(WTERMSIG(status)))
+    outcome_ = WIFSIGNALED(status) ? dead(WTERMSIG(status))
                : text_.empty()     ? failed(kMismatch, "the run ended without a result")
                                    : parsed();
     outcome_->wall_s = std::chrono::duration<double>(Clock::now() - began_).count();
@@ -108,9 +108,9 @@ class Child {
       if (n > 0) at += static_cast<size_t>(n);
     }
   }
-  static std::string death(int signal) {
-    if (signal == SIGALRM) return "the run took too long and was ended";
-    return fmt::format("the run died of signal {} ({})", signal, strsignal(signal));
+  static Outcome dead(int signal) {
+    if (signal == SIGALRM) return failed(kNoProgress, "the run took too long and was ended");
+    return failed(kMismatch, fmt::format("the run died of signal {} ({})", signal, strsignal(signal)));
   }
   Outcome parsed() const {
     const auto j = nlohmann::ordered_json::parse(text_);

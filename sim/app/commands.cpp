@@ -1,11 +1,14 @@
 #include "commands.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "child.hpp"
+#include "devices.hpp"
 #include "failure_wave.hpp"
 #include "report.hpp"
 
@@ -21,11 +24,20 @@ std::string percent(double of, double to) { return to == 0 ? "-" : fmt::format("
 /// Runs, each in a child process, and what is said and written of them.
 class Batch {
  public:
-  Batch(const Options& o, std::string name) : options_(o), name_(std::move(name)), is_shown_(!o.quiet && isatty(STDERR_FILENO) != 0) {}
+  enum class InPipe { kQuiet, kLineOfEachRun };
+  Batch(const Options& o, std::string name, InPipe in_pipe = InPipe::kQuiet)
+      : options_(o), name_(std::move(name)), is_terminal_(isatty(STDERR_FILENO) != 0), is_shown_(!o.quiet && (is_terminal_ || in_pipe == InPipe::kLineOfEachRun)) {}
 
-  std::vector<Outcome> run(const std::vector<RunRequest>& requests) {
+  std::vector<Outcome> run(std::vector<RunRequest> requests) {
     std::vector<Outcome> outs;
-    for (const RunRequest& r : requests) check(r);
+    for (size_t i = 0; i < requests.size(); ++i) {
+      RunRequest& r = requests[i];
+      check(r);
+      r.stalls = !options_.json.empty();
+      // Of several at a time none can have the line.
+      r.progress = is_shown_ && is_terminal_ && options_.jobs == 1;
+      if (requests.size() > 1) r.title = fmt::format("{}: {} of {}, {}: ", name_, i + 1, requests.size(), title_of(r));
+    }
     show(0, requests.size());
     in_children(
         requests.size(), options_.jobs, [&](size_t i) { return app::run(requests[i]); },
@@ -33,6 +45,7 @@ class Batch {
           take(requests[i], out);
           outs.push_back(std::move(out));
           show(outs.size(), requests.size());
+          if (is_shown_ && !is_terminal_) tell(i + 1, requests.size(), requests[i], outs.back());
           return true;
         });
     return outs;
@@ -50,16 +63,25 @@ class Batch {
 
  private:
   void show(size_t done, size_t of) const {
-    if (!is_shown_ || of < 2) return;
+    if (!is_shown_ || !is_terminal_ || of < 2) return;
     if (done == of) {
       fmt::print(stderr, "\r{:40}\r", "");
     } else {
       fmt::print(stderr, "\r{}: {} of {} runs   ", name_, done, of);
     }
   }
+  void tell(size_t number, size_t of, const RunRequest& r, const Outcome& out) const {
+    fmt::print(stderr, "{}: {} of {}, {}: {}, {:.1f} s\n", name_, number, of, title_of(r), out.status == kGood ? "good" : "FAILED", out.wall_s);
+  }
+  static std::string title_of(const RunRequest& r) {
+    return fmt::format("{}{} {}-{}", r.program, r.program == "file_copy" ? " by " + r.config.find("op").value : "", r.kind[0], r.kind[1]);
+  }
   void take(const RunRequest& r, const Outcome& out) {
-    cases_.push_back({fmt::format("{} {}-{} seed {}{}", r.program, r.kind[0], r.kind[1], r.seed, r.config.as_options()), out.wall_s, out.failure});
+    cases_.push_back({fmt::format("{} {}-{} seed {}{}", r.program, r.kind[0], r.kind[1], r.seed, r.config.as_options(programs::find(r.program))), out.wall_s, out.failure});
     if (out.json.contains("bytes")) runs_.push_back(out.json);
+    const sim::WaveWindow wave_asked = wave_window(r.wave);
+    if (!wave_asked.file.empty() && out.json.contains("sim_end_ns") && out.json["sim_end_ns"].get<double>() * 1000 < static_cast<double>(wave_asked.from_ps))
+      fmt::print(stderr, "--wave {}: not written, the run ended before, at {:.0f} ns\n", r.wave, out.json["sim_end_ns"].get<double>());
     if (out.status == kGood) return;
     const std::string wave = complaints_.empty() ? failure_wave(r, out) : "";  // one is enough to begin with
     complaints_ += fmt::format("{}{}reproduce: {}\n", out.failure, wave, reproduce(r));
@@ -68,21 +90,12 @@ class Batch {
 
   const Options& options_;
   std::string name_;
-  bool is_shown_;
+  bool is_terminal_, is_shown_;
   std::vector<nlohmann::ordered_json> runs_;
   std::vector<TestCase> cases_;
   std::string complaints_;
   int worst_ = kGood;
 };
-
-/// One path a run: "wire.pcap" of the pairing rtl-model is "wire.rtl-model.pcap".
-std::string path_of(const std::string& path, const std::string& which, const std::string& extension) {
-  if (path.empty() || path == "none") return path;
-  const size_t window = path.find('@');
-  const std::string file = path.substr(0, window), rest = window == std::string::npos ? "" : path.substr(window);
-  const bool has = file.ends_with(extension);
-  return fmt::format("{}.{}{}{}", has ? file.substr(0, file.size() - extension.size()) : file, which, extension, rest);
-}
 
 /// The request with these devices, `what` in the names of its files.
 void add_pair(std::vector<RunRequest>& to, const RunRequest& request, const std::string& what, const std::array<std::string, 2>& kind) {
@@ -91,7 +104,7 @@ void add_pair(std::vector<RunRequest>& to, const RunRequest& request, const std:
   const std::string which = fmt::format("{}.{}-{}", what, kind[0], kind[1]);
   r.pcap = path_of(request.pcap, which, ".pcap");
   r.tlp = path_of(request.tlp, which, ".txt");
-  r.wave = path_of(request.wave, which, ".fst");
+  r.wave = has_rtl(kind[kClient]) || has_rtl(kind[kServer]) ? path_of(request.wave, which, ".fst") : "";
 }
 void add_pairings(std::vector<RunRequest>& to, const RunRequest& request, const std::string& what) {
   for (const auto& pair : kPairings) add_pair(to, request, what, {pair[0], pair[1]});
@@ -101,7 +114,37 @@ std::string pairing_of(const nlohmann::ordered_json& j) { return fmt::format("{}
 
 }  // namespace
 
+const programs::Program& program_of(const std::string& name) {
+  if (const auto* p = programs::find(name)) return *p;
+  std::vector<std::string> names;
+  for (const auto& p : programs::all()) names.emplace_back(p.name);
+  throw Usage(fmt::format("no program \"{}\"{} (rnic-sim list programs)", name, nearest(name, names)));
+}
+
+std::vector<std::string_view> settings_of(const programs::Program& program) {
+  std::vector<std::string_view> names;
+  for (const auto& row : program.settings) names.push_back(row.name);
+  return names;
+}
+
+void check_settings(const Options& o, const std::string& command, const std::vector<std::string_view>& used) {
+  const auto& kind = o.request.kind;
+  const bool both = has_rtl(kind[kClient]) || has_rtl(kind[kServer]);
+  const auto no_rtl = [](const Setting& s) { return Usage(fmt::format("--set {}={}: no device that it is set for is RTL", s.name, s.value)); };
+  if (const Setting& s = o.request.config.find("reset_seed"); s.source == "--set" && !both) throw no_rtl(s);
+  for (const Setting& s : o.request.config.overrides()) {
+    for (const Side side : {kClient, kServer}) {
+      if (s.source == "--set" && s.name == fmt::format("{}.reset_seed", kSideNames[side]) && !has_rtl(kind[side])) throw no_rtl(s);
+    }
+  }
+  for (const Setting& s : o.request.config.all()) {
+    if (s.source != "--set" || (s.group != "program" && s.group != "regress") || std::ranges::find(used, s.name) != used.end()) continue;
+    throw Usage(fmt::format("--set {}={}: {} does not use it (it uses {})", s.name, s.value, command, used.empty() ? "those of the platform and the devices" : fmt::format("{}", fmt::join(used, ", "))));
+  }
+}
+
 int list_command(const Options& o) {
+  if (o.words.size() > 1) throw Usage("list: say one of programs, settings, presets, or nothing");
   const std::string what = o.words.empty() ? "" : o.words[0];
   if (what != "" && what != "programs" && what != "settings" && what != "presets") {
     throw Usage(fmt::format("list: no list \"{}\"{}", what, nearest(what, {"programs", "settings", "presets"})));
@@ -128,14 +171,14 @@ int explain_command(const Options& o) {
   if (o.words.size() != 1) throw Usage("explain: say one setting (rnic-sim list settings)");
   const Setting& s = o.request.config.find(o.words[0]);
   fmt::print("{}: {}\ndefault {} {}\nnow     {} {} ({})\nset it with --set {}=VALUE{}\n", s.name, s.doc, s.default_value, s.unit, s.value, s.unit,
-             s.source, s.name, s.group == "program" ? "" : ", or one side's with --set client." + s.name + "=VALUE, server." + s.name + "=VALUE");
+             s.source, s.name, !is_one_sides(s) ? "" : ", or one side's with --set client." + s.name + "=VALUE, server." + s.name + "=VALUE");
   return kGood;
 }
 
 int run_command(Options& o) {
   if (o.words.size() != 1) throw Usage("run: say one program (rnic-sim list programs)");
   o.request.program = o.words[0];
-  o.request.progress = !o.quiet && isatty(STDERR_FILENO) != 0;
+  check_settings(o, o.words[0], settings_of(program_of(o.words[0])));
   Batch batch(o, "run");
   const Outcome out = batch.run({o.request}).front();
   if (!o.quiet && out.json.contains("bytes")) std::fputs(text_of(out.json).c_str(), stdout);
@@ -148,30 +191,40 @@ int compare_command(Options& o) {
   std::vector<std::string> names = o.words;
   if (names.empty()) names = {"write_lat", "write_bw", "read_lat", "read_bw", "send_lat", "send_bw"};
   std::vector<RunRequest> requests;
+  std::vector<std::string_view> used;
   for (const std::string& name : names) {
     o.request.program = name;
+    for (const std::string_view s : settings_of(program_of(name))) {
+      if (std::ranges::find(used, s) == used.end()) used.push_back(s);
+    }
     add_pairings(requests, o.request, name);
   }
+  o.request.kind = {"rtl", "rtl"};
+  check_settings(o, "compare", used);
   Batch batch(o, "compare");
-  std::vector<std::vector<std::string>> rows{{"program", "size", "pairing", "Gb/s", "Mmsg/s", "latency us", "mismatches", "error Gb/s", "error latency", "wall s"}};
-  double gbps = 0, latency = 0;  // of RTL with RTL
+  std::vector<std::vector<std::string>> rows{{"program", "size", "pairing", "Gb/s", "Mmsg/s", "latency us", "mismatches", "error Gb/s", "error latency", "s", "speed-up"}};
+  double gbps = 0, latency = 0, seconds = 0;  // of RTL with RTL; seconds of CPU time, of the whole process
   const std::vector<Outcome> outs = batch.run(requests);
   for (size_t i = 0; i < outs.size(); ++i) {
     const bool is_rtl = i % kPairings.size() == 0;
-    if (is_rtl) gbps = latency = 0;
+    if (is_rtl) gbps = latency = seconds = 0;
     const auto& j = outs[i].json;
     if (outs[i].status != kGood) continue;
     if (is_rtl) {
       gbps = j["gbps"];
       latency = median_latency(j);
+      seconds = outs[i].cpu_s;
     }
     const double median = median_latency(j);
     rows.push_back({j["program"], fmt::format("{}", j["size"].get<uint64_t>()), pairing_of(j), fmt::format("{:.2f}", j["gbps"].get<double>()),
                     fmt::format("{:.3f}", j["msg_per_s"].get<double>() / 1e6), median == 0 ? "-" : fmt::format("{:.3f}", median / 1000),
                     fmt::format("{}", j["mismatches"].get<uint64_t>()), percent(j["gbps"], gbps), median == 0 ? "-" : percent(median, latency),
-                    fmt::format("{:.2f}", j["wall_s"].get<double>())});
+                    fmt::format("{:.2f}", outs[i].cpu_s), seconds == 0 || outs[i].cpu_s == 0 ? "-" : fmt::format("{:.1f}x", seconds / outs[i].cpu_s)});
   }
-  if (!o.quiet) std::fputs(table(rows).c_str(), stdout);
+  if (!o.quiet) {
+    std::fputs(table(rows).c_str(), stdout);
+    fmt::print("Errors and speed-up: against RTL with RTL. s: CPU time of the whole process.\n");
+  }
   return batch.finish();
 }
 
@@ -182,6 +235,10 @@ int copy_command(Options& o) {
     o.request.file = read_file(kFileOfEverySystem);
   }
   if (o.request.file.empty()) throw Usage(fmt::format("copy: {} is empty", o.request.file_name));
+  o.request.kind = {"rtl", "rtl"};
+  std::vector<std::string_view> used = settings_of(program_of("file_copy"));
+  std::erase(used, "op");  // all three
+  check_settings(o, "copy", used);
   if (o.request.config.find("size").source == "default") o.request.config.set("size", kPiece, "copy");
   constexpr std::array kOps = {"send", "write", "read"};
   // For each operation: the file on every pairing and in tandem, then one piece alone on every pairing, for its latency.
@@ -202,13 +259,14 @@ int copy_command(Options& o) {
     piece.pcap = piece.tlp = "";
     add_pairings(requests, piece, op);
   }
+  for (const RunRequest& r : requests) check(r);
   if (!o.quiet) {
     fmt::print(stderr,
                "{}: {} bytes in pieces of {}, by Send, RDMA Write and RDMA Read on {} pairings of devices and in tandem (RTL followed by the model); "
                "then the latency of a piece\n",
                o.request.file_name, o.request.file.size(), o.request.config.find("size").value, kPairings.size());
   }
-  Batch batch(o, "copy");
+  Batch batch(o, "copy", Batch::InPipe::kLineOfEachRun);
   std::vector<std::vector<std::string>> rows{
       {"operation", "bytes", "pairing", "latency us", "error", "Gb/s", "error", "of wire limit", "mismatches", "kcycle/s", "wall s"}};
   std::string sha, tandem;

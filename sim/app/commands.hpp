@@ -15,9 +15,17 @@ struct Options {
   std::string json, csv, junit;
   bool quiet = false, verbose = false, print_config = false;
   std::string side;   // replay: the endpoint our device takes
-  std::string page, depth;  // results: where the page goes; what rtl/lint/depth.sh has printed
+  std::string page, depth, ci;  // results: where the page goes; what rtl/lint/depth.sh and tb/run.sh have printed
   unsigned jobs = 1;
 };
+
+/// Throws Usage for a setting given with --set that has no effect on this command: one of the programs' or of regress that is not in
+/// `used`, or of RTL alone where no device is RTL.
+void check_settings(const Options& o, const std::string& command, const std::vector<std::string_view>& used);
+/// Throws Usage with the nearest name.
+const programs::Program& program_of(const std::string& name);
+/// Names of a program's settings.
+std::vector<std::string_view> settings_of(const programs::Program& program);
 
 int list_command(const Options& o);
 int explain_command(const Options& o);

@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 namespace rnic::app {
@@ -64,9 +68,18 @@ std::string nearest(std::string_view wanted, const std::vector<std::string>& nam
 }
 
 std::vector<uint8_t> read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw Usage(fmt::format("{}: cannot be read", path));
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::fopen(path.c_str(), "rb"), std::fclose);
+  if (!in) throw Usage(fmt::format("{}: cannot be read ({})", path, std::strerror(errno)));
+  std::vector<uint8_t> all;
+  std::array<uint8_t, 65536> some;
+  while (const size_t n = std::fread(some.data(), 1, some.size(), in.get())) all.insert(all.end(), some.begin(), some.begin() + static_cast<std::ptrdiff_t>(n));
+  if (std::ferror(in.get()) != 0) throw Usage(fmt::format("{}: cannot be read ({})", path, std::strerror(errno)));
+  return all;
+}
+
+bool is_one_sides(const Setting& s) {
+  const bool is_common = s.name.starts_with("link_") || s.name.starts_with("llp_") || s.name == "mtu" || s.name == "watchdog_us" || s.name == "time_limit_us";
+  return s.group == "device" || s.group == "model" || (s.group == "platform" && !is_common);
 }
 
 Config::Config() {
@@ -126,7 +139,7 @@ void Config::set(const std::string& name, const std::string& value, const std::s
     const std::string prefix = std::string(kSideNames[side]) + ".";
     if (!name.starts_with(prefix)) continue;
     const Setting& base = at(name.substr(prefix.size()));
-    if (base.group == "program" || base.name.starts_with("link_") || base.name.starts_with("llp_") || base.name == "mtu") {
+    if (!is_one_sides(base)) {
       throw Usage(fmt::format("{}: this setting is not one side's, set {}", name, base.name));
     }
     check(base, value);
@@ -165,11 +178,10 @@ void Config::use_preset(const std::string& name) {
 }
 
 void Config::load(const std::string& file) {
-  std::ifstream in(file);
-  if (!in) throw Usage(fmt::format("{}: cannot be read", file));
+  const std::vector<uint8_t> text = read_file(file);
   nlohmann::json j;
   try {
-    j = nlohmann::json::parse(in);
+    j = nlohmann::json::parse(text);
   } catch (const nlohmann::json::parse_error& e) {
     throw Usage(fmt::format("{}: {}", file, e.what()));
   }
@@ -270,10 +282,15 @@ std::string Config::print() const {
   return j.dump(2);
 }
 
-std::string Config::as_options() const {
+std::string Config::as_options(const programs::Program* program) const {
   std::string words;
   if (preset_ != "gen4x16") words += " --preset " + preset_;
+  const auto is_used = [&](const Setting& s) {
+    if (s.group == "program") return program != nullptr && std::ranges::find(program->settings, s.name, &programs::SettingRow::name) != program->settings.end();
+    return s.group != "regress";
+  };
   for (const auto& s : settings_) {
+    if (!is_used(s)) continue;
     if (s.source != "default" && !s.source.starts_with("preset ")) words += fmt::format(" --set {}={}", s.name, s.value);
   }
   for (const auto& s : overrides()) words += fmt::format(" --set {}={}", s.name, s.value);

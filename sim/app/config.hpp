@@ -32,15 +32,17 @@ struct Missing : std::runtime_error {
 enum Side : unsigned { kClient = 0, kServer = 1 };
 inline constexpr std::array<const char*, 2> kSideNames = {"client", "server"};
 
-/// All bytes of a file. Throws Usage.
+/// All bytes of a file (a directory is none). Throws Usage.
 std::vector<uint8_t> read_file(const std::string& path);
 /// The name most like `wanted` among `names`, as ", did you mean X?", or nothing if none is near.
 std::string nearest(std::string_view wanted, const std::vector<std::string>& names);
 
 struct Setting {
   std::string name, value, default_value, unit, doc, source = "default";
-  std::string group;  // platform, program, model, device
+  std::string group;  // platform, program, model, device, regress
 };
+/// client.NAME and server.NAME exist: not for a program, the link or the run, which both sides share.
+bool is_one_sides(const Setting& s);
 
 class Config {
  public:
@@ -67,8 +69,9 @@ class Config {
   std::vector<Setting> overrides() const;              // of one side alone
   /// A config file that says the same, with the source of each value that is not the default.
   std::string print() const;
-  /// The --set words that make this configuration, for the reproduce line.
-  std::string as_options() const;
+  /// The words that make this configuration, for the reproduce line: without the settings that `program` (none: no program) does not
+  /// have.
+  std::string as_options(const programs::Program* program = nullptr) const;
 
  private:
   Setting& at(const std::string& name);

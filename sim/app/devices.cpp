@@ -2,8 +2,10 @@
 #include "devices.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "backend/device_model.hpp"
 #include "backend/device_rtl.hpp"
@@ -12,37 +14,74 @@
 namespace rnic::app {
 namespace {
 
-sim::WaveWindow wave_window(const std::string& text, const std::string& side) {
-  sim::WaveWindow w;
-  const size_t at = text.find('@');
-  const std::string file = text.substr(0, at);
-  const size_t dot = file.rfind(".fst");
-  w.file = file.substr(0, dot) + "." + side + ".fst";
-  if (at == std::string::npos) return w;
-  const std::string range = text.substr(at + 1);
-  const size_t dots = range.find("..");
-  const auto wrong = Usage(fmt::format("--wave {}: the window is FROM..TO, in ns", text));
-  if (dots == std::string::npos) throw wrong;
-  try {
-    w.from_ps = std::stoull(range.substr(0, dots)) * 1000;
-    if (dots + 2 < range.size()) w.to_ps = std::stoull(range.substr(dots + 2)) * 1000;
-  } catch (const std::exception&) {
-    throw wrong;
-  }
-  return w;
-}
-
 sim::RtlOptions rtl_options(Side side, const Config& config, const std::string& wave, sim::Observer* observer) {
   sim::RtlOptions o;
   o.observer = observer;
   o.minimum = config.minimum(side);
   o.name = kSideNames[side];
   o.reset_seed = config.reset_seed(side);
-  if (!wave.empty() && wave != "none") o.wave = wave_window(wave, kSideNames[side]);
+  o.wave = wave_window(wave);
+  if (!o.wave.file.empty()) o.wave.file = wave_file(wave, side);
   return o;
 }
 
+constexpr const char* kFst = ".fst";
+
+/// FILE and what stands behind it. A colon is the scope's only where no further folder is named.
+std::array<std::string, 2> split_wave(const std::string& wave) {
+  const size_t name = wave.rfind('/') == std::string::npos ? 0 : wave.rfind('/') + 1;
+  const size_t end = std::min(wave.find('@', name), wave.find(':', name));
+  return {wave.substr(0, end), end == std::string::npos ? "" : wave.substr(end)};
+}
+
+std::string without(const std::string& file, const std::string& extension) {
+  return file.ends_with(extension) ? file.substr(0, file.size() - extension.size()) : file;
+}
+
 }  // namespace
+
+sim::WaveWindow wave_window(const std::string& wave) {
+  sim::WaveWindow w;
+  if (wave.empty() || wave == "none") return w;
+  const auto [file, rest] = split_wave(wave);
+  const auto wrong = [&](const std::string& what) { return Usage(fmt::format("--wave {}: {}", wave, what)); };
+  if (file.empty() || file.ends_with("/")) throw wrong("no file is named");
+  if (file.ends_with(".vcd")) throw wrong("waveforms are FST, name the file .fst");
+  w.file = file;
+  const size_t colon = rest.find(':');
+  if (colon != std::string::npos) {
+    w.unit = rest.substr(colon + 1);
+    const std::vector<std::string> units(kUnits.begin(), kUnits.end());
+    if (std::ranges::find(units, w.unit) == units.end()) throw wrong(fmt::format("no unit \"{}\"{}; one of {}", w.unit, nearest(w.unit, units), fmt::join(units, ", ")));
+  }
+  const std::string range = rest.substr(0, colon);
+  if (range.empty()) return w;
+  const size_t dots = range.find("..");
+  const auto ps = [&](const std::string& text) {
+    uint64_t ns = 0;
+    const auto r = std::from_chars(text.data(), text.data() + text.size(), ns);
+    if (text.empty() || r.ec != std::errc() || r.ptr != text.data() + text.size() || ns > UINT64_MAX / 1000) throw wrong("the window is FROM..TO, in ns");
+    return ns * 1000;
+  };
+  if (dots == std::string::npos) throw wrong("the window is FROM..TO, in ns");
+  w.from_ps = ps(range.substr(1, dots - 1));
+  if (dots + 2 < range.size()) w.to_ps = ps(range.substr(dots + 2));
+  if (w.to_ps < w.from_ps) throw wrong("the window ends before it begins");
+  return w;
+}
+
+std::string wave_file(const std::string& wave, Side side) { return fmt::format("{}.{}{}", without(split_wave(wave)[0], kFst), kSideNames[side], kFst); }
+
+void check_wave(const std::string& wave, const std::array<std::string, 2>& kind) {
+  if (wave_window(wave).file.empty()) return;
+  if (!has_rtl(kind[kClient]) && !has_rtl(kind[kServer])) throw Usage(fmt::format("--wave {}: no device here is RTL (--client rtl, --server rtl)", wave));
+}
+
+std::string path_of(const std::string& path, const std::string& which, const std::string& extension) {
+  if (path.empty() || (extension == kFst && path == "none")) return path;
+  const auto [file, rest] = extension == kFst ? split_wave(path) : std::array<std::string, 2>{path, ""};
+  return fmt::format("{}.{}{}{}", without(file, extension), which, extension, rest);
+}
 
 const std::vector<std::string>& device_kinds() {
   static const std::vector<std::string> kinds = {"model", "rtl", "tandem"};

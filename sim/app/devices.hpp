@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "backend/device.hpp"
+#include "backend/device_rtl.hpp"
 #include "config.hpp"
 #include "platform/simulation.hpp"
 
@@ -20,14 +21,26 @@ class Observer;  // tandem/observed.hpp
 
 namespace rnic::app {
 
+/// In the order of their counters.
+inline constexpr std::array kUnits = {"host_if", "admin", "qp", "tpt", "rdmap", "ddp", "mpa", "cq", "llp_if"};
+
 const std::vector<std::string>& device_kinds();
 /// Cycles are stepped, and waveforms can be written.
 bool has_rtl(const std::string& kind);
 /// Throws Usage for a kind that does not exist, and for sizes that the RTL cannot follow.
 void check_kinds(const std::array<std::string, 2>& kind, const Config& config);
 
-/// `observer` is told what an RTL device does. `wave`: FILE[@FROM..TO] in ns, empty or "none" for none; the side's name goes into the file's. Throws
-/// Usage.
+/// What --wave says: FILE[@FROM..TO][:UNIT], FROM and TO in ns of simulated time, UNIT one of the RTL's; empty or "none": no file.
+/// Throws Usage.
+sim::WaveWindow wave_window(const std::string& wave);
+/// The file of one side: its name goes into the file's.
+std::string wave_file(const std::string& wave, Side side);
+/// Throws Usage for a --wave that cannot be, or that no device here would write.
+void check_wave(const std::string& wave, const std::array<std::string, 2>& kind);
+/// One path a run: "wire.pcap" of the pairing rtl-model is "wire.rtl-model.pcap"; of a --wave the file alone changes.
+std::string path_of(const std::string& path, const std::string& which, const std::string& extension);
+
+/// `observer` is told what an RTL device does. `wave`: see wave_window. Throws Usage.
 std::unique_ptr<sim::Device> make_device(const std::string& kind, Side side, const Config& config,
                                          const std::string& wave, sim::Observer* observer = nullptr);
 

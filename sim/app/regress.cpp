@@ -7,6 +7,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <set>
 #include <sstream>
 
 #include <unistd.h>
@@ -24,10 +25,11 @@ using regress::Plan;
 namespace {
 
 constexpr uint32_t kOpsOfChild = 250;
+constexpr double kCyclesPerUs = 33 / 0.1024;  // of the devices' clock
 constexpr uint64_t kFailuresToStop = 3;
 constexpr ChildLimits kPatience{.wall_s = 900};
 const std::string kNothing = "none";  // keep=none: the closing Sends alone
-const std::vector<std::string> kOwnSettings = {"ops", "shrink", "keep", "simple"};
+const std::vector<std::string_view> kOwnSettings = {"ops", "shrink", "keep", "simple"};
 
 double seconds_since(std::chrono::steady_clock::time_point t) { return std::chrono::duration<double>(std::chrono::steady_clock::now() - t).count(); }
 
@@ -54,8 +56,7 @@ std::string command(const RegressRequest& r, uint64_t seed, uint64_t ops, const 
   const std::string all = r.config.as_options();
   if (all.starts_with(" --preset ")) s += all.substr(0, all.find(" --set"));
   for (const Setting& t : r.config.all()) {
-    const bool own = std::find(kOwnSettings.begin(), kOwnSettings.end(), t.name) != kOwnSettings.end();
-    if (!own && t.source != "default" && !t.source.starts_with("preset ")) s += fmt::format(" --set {}={}", t.name, t.value);
+    if (t.group != "regress" && t.group != "program" && t.source != "default" && !t.source.starts_with("preset ")) s += fmt::format(" --set {}={}", t.name, t.value);
   }
   for (const Setting& t : r.config.overrides()) s += fmt::format(" --set {}={}", t.name, t.value);
   if (!keep.empty()) s += " --set keep=" + keep;
@@ -153,15 +154,45 @@ void add(nlohmann::ordered_json& sum, const nlohmann::ordered_json& more) {
   }
 }
 
+/// Files of the child with this seed.
+RegressRequest with_files_of(const RegressRequest& r, uint64_t seed) {
+  RegressRequest own = r;
+  const std::string which = fmt::format("seed{}", seed);
+  own.pcap = path_of(r.pcap, which, ".pcap");
+  own.tlp = path_of(r.tlp, which, ".txt");
+  own.wave = path_of(r.wave, which, ".fst");
+  return own;
+}
+
+void check_files(const RegressRequest& r) {
+  check_wave(r.wave, r.kind);
+  check_writable("--pcap", r.pcap);
+  check_writable("--tlp", r.tlp);
+  for (const Side side : {kClient, kServer}) {
+    if (has_rtl(r.kind[side]) && !wave_window(r.wave).file.empty()) check_writable("--wave", wave_file(r.wave, side));
+  }
+}
+
+/// What the user has set, by name.
+std::set<std::string> given(const Config& c) {
+  std::set<std::string> names;
+  for (const Setting& s : c.all()) {
+    if (s.source != "default") names.insert(s.name);
+  }
+  for (const Setting& s : c.overrides()) names.insert(s.name.substr(s.name.find('.') + 1));
+  return names;
+}
+
 /// What is said of a plan that failed: itself, and the smallest that fails.
 std::string complaint(const RegressRequest& r, uint64_t seed, uint32_t ops, const Outcome& v) {
-  std::string said = fmt::format("seed {}: {}reproduce: {}\n", seed, v.failure, command(r, seed, ops, r.keep, r.simple));
-  if (r.shrink_s <= 0) return said;
+  std::string said = fmt::format("seed {}: {}", seed, v.failure);
+  const std::string reproduce = fmt::format("reproduce: {}\n", command(r, seed, ops, r.keep, r.simple));
+  if (r.shrink_s <= 0) return said + reproduce;
   Shrinker s(r, seed, ops);
   const Plan smallest = s.run();
-  if (r.progress) fmt::print(stderr, "\r{:70}\r", "");
-  if (s.last().failure.empty()) return said + fmt::format("{} smaller plans did not fail\n", s.runs());
-  said += fmt::format("smallest plan that fails, after {} runs{}:\n{}{}", s.runs(), s.out_of_time() ? " (time is up)" : "", smallest.describe(), s.last().failure);
+  if (r.progress) fmt::print(stderr, "\r{:100}\r", "");
+  if (s.last().failure.empty()) return said + fmt::format("{} smaller plans did not fail\n", s.runs()) + reproduce;
+  said += reproduce + fmt::format("smallest plan that fails, after {} runs{}:\n{}{}", s.runs(), s.out_of_time() ? " (time is up)" : "", smallest.describe(), s.last().failure);
   if (r.wave.empty()) {
     said += failure_wave(fmt::format("regress-seed{}", seed), r.kind, s.last(), [&](const std::string& wave, const std::optional<Place>& watch) {
       RegressRequest again = r;
@@ -203,15 +234,21 @@ int run_regression(const RegressRequest& r) {
   const uint64_t children = (r.ops + kOpsOfChild - 1) / kOpsOfChild;
   const auto ops_of = [&](size_t k) { return static_cast<uint32_t>(std::min<uint64_t>(kOpsOfChild, r.ops - k * kOpsOfChild)); };
   const auto plan_of = [&](size_t k) { return make_plan(r, r.seed + k, ops_of(k)); };
+  const auto request_of = [&](size_t k) { return children == 1 ? r : with_files_of(r, r.seed + k); };
+  double simulated = 0;  // us
   const auto show = [&](uint64_t done) {
-    if (r.progress) fmt::print(stderr, "\r{:3.0f} %  {} of {} operations, {:.0f} s   ", 100.0 * static_cast<double>(done) / static_cast<double>(r.ops), done, r.ops, seconds_since(began));
+    if (!r.progress) return;
+    const double s = seconds_since(began), share = static_cast<double>(done) / static_cast<double>(r.ops);
+    fmt::print(stderr, "\r{:3.0f} %  {} of {} operations  {:.3f} ms simulated  {:.1f} kcycle/s  {}   ", 100 * share, done, r.ops, simulated / 1000, simulated * kCyclesPerUs / 1000 / s,
+               done == 0 ? "" : fmt::format("{:.0f} s left", s * (1 - share) / share));
   };
   (void)plan_of(0);  // what is wrong in --set keep and simple is said here
-  Coverage coverage;
+  check_files(request_of(0));
+  Coverage coverage(given(r.config));
   std::vector<TestCase> cases;
   uint64_t done = 0, failures = 0, bytes = 0, completions = 0;
-  double simulated = 0;
-  nlohmann::ordered_json tandem;  // of all children
+  uint64_t rtl_cycles = 0;
+  nlohmann::ordered_json tandem, plans = nlohmann::ordered_json::array();  // of all children
   int worst = kGood;
   const auto take = [&](size_t k, const Outcome& v) {
     const Plan plan = plan_of(k);
@@ -222,21 +259,23 @@ int run_regression(const RegressRequest& r) {
       bytes += v.json["bytes"].get<uint64_t>();
       completions += v.json["completions"].get<uint64_t>();
       simulated += v.json["us"].get<double>();
+      rtl_cycles += v.json["rtl_cycles"].get<uint64_t>();
       if (v.status == kGood && v.json.contains("tandem")) add(tandem, v.json["tandem"]);
     }
     show(done);
+    plans.push_back({{"seed", plan.seed}, {"ops", ops_of(k)}, {"status", static_cast<int>(v.status)}, {"failure", v.failure}});
     cases.push_back({fmt::format("{}-{} seed {}, {} operations", r.kind[0], r.kind[1], plan.seed, ops_of(k)), v.wall_s, v.failure});
     if (v.status == kGood) return true;
     worst = std::max<int>(worst, v.status);
-    if (r.progress) fmt::print(stderr, "\r{:70}\r", "");
+    if (r.progress) fmt::print(stderr, "\r{:100}\r", "");
+    const bool is_over = ++failures >= kFailuresToStop && done != r.ops;
+    if (is_over) fmt::print(stderr, "{} children have failed, {} operations are left out\n", failures, r.ops - done);
     fmt::print(stderr, "{}", complaint(r, plan.seed, ops_of(k), v));
-    if (++failures < kFailuresToStop || done == r.ops) return true;
-    fmt::print(stderr, "{} children have failed, {} operations are left out\n", failures, r.ops - done);
-    return false;
+    return !is_over;
   };
   show(0);
-  in_children(children, r.jobs, [&](size_t k) { return run_plan(r, plan_of(k)); }, take, kPatience);
-  if (r.progress) fmt::print(stderr, "\r{:70}\r", "");
+  in_children(children, r.jobs, [&](size_t k) { return run_plan(request_of(k), plan_of(k)); }, take, kPatience);
+  if (r.progress) fmt::print(stderr, "\r{:100}\r", "");
   const double wall = seconds_since(began);
   if (!r.quiet) {
     std::fputs(coverage.table().c_str(), stdout);
@@ -244,8 +283,9 @@ int run_regression(const RegressRequest& r) {
     fmt::print("{} operations, {} completions, {} bytes compared, {} failures; {:.0f} us simulated, {:.1f} s, {:.0f} operations/s ({}-{}, seed {})\n", done, completions, bytes,
                failures, simulated, wall, static_cast<double>(done) / wall, r.kind[0], r.kind[1], r.seed);
   }
+  std::vector<std::string> missing;
   if (r.ops >= r.coverage_from && failures == 0 && r.keep.empty()) {
-    const auto missing = coverage.empty(r.config.find("mtu").source == "default");
+    missing = coverage.empty();
     for (const std::string& m : missing) fmt::print(stderr, "never drawn: {}\n", m);
     if (!missing.empty()) {
       fmt::print(stderr, "reproduce: {}\n", command(r, r.seed, r.ops, r.keep, r.simple));
@@ -254,11 +294,20 @@ int run_regression(const RegressRequest& r) {
     cases.push_back({"every class was drawn", 0, fmt::format("{}", fmt::join(missing, "\n"))});
   }
   if (!r.junit.empty()) write_file(r.junit, junit("rnic-sim regress", cases));
+  if (!r.json.empty()) {
+    nlohmann::ordered_json j{{"program", "regress"}, {"client", r.kind[kClient]}, {"server", r.kind[kServer]}, {"seed", r.seed}, {"settings", settings_json(r.config)},
+                             {"ops", done}, {"bytes", bytes}, {"completions", completions}, {"failures", failures}, {"sim_ns", simulated * 1000}, {"rtl_cycles", rtl_cycles},
+                             {"drawn", coverage.json()}, {"never_drawn", missing}, {"plans", plans}, {"status", worst}, {"wall_s", wall},
+                             {"kcycles_per_s", wall > 0 ? simulated * kCyclesPerUs / 1000 / wall : 0}};
+    if (!tandem.is_null()) j["tandem"] = tandem;
+    write_file(r.json, j.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  }
   return worst;
 }
 
 int regress_command(Options& o) {
   if (!o.words.empty()) throw Usage("regress: takes no words; --set ops=N, --seed N, --client KIND, --server KIND");
+  check_settings(o, "regress", kOwnSettings);
   RegressRequest r;
   r.kind = o.request.kind;
   r.config = o.request.config;
@@ -270,6 +319,7 @@ int regress_command(Options& o) {
   r.pcap = o.request.pcap;
   r.tlp = o.request.tlp;
   r.wave = o.request.wave;
+  r.json = o.json;
   r.junit = o.junit;
   r.jobs = o.jobs;
   r.quiet = o.quiet;

@@ -19,7 +19,8 @@ struct RegressRequest {
   Config config;
   uint64_t ops = 2000, seed = 1;
   std::string keep, simple;       // of a shrunk plan
-  std::string pcap, tlp, wave, junit;
+  std::string pcap, tlp, wave;    // of several children each has its own, with its seed in the name
+  std::string json, junit;
   std::optional<Place> watch{};   // as in a RunRequest
   unsigned jobs = 1;              // children at a time
   std::function<std::string(const regress::Operation&)> also;  // asked of each completed operation; words: a failure
@@ -41,14 +42,22 @@ regress::Plan make_plan(const RegressRequest& request, uint64_t seed, uint32_t o
 /// How often each class was drawn.
 class Coverage {
  public:
+  /// `given`: settings that the user has set, of which nothing is drawn.
+  explicit Coverage(std::set<std::string> given = {}) : given_(std::move(given)) {}
   void count(const regress::Plan& plan);
   std::string table() const;
-  /// Cells that can be drawn and were not. Those of an MTU the user has ruled out are not asked for.
-  std::vector<std::string> empty(bool both_mtus) const;
+  nlohmann::ordered_json json() const;
+  /// Cells that can be drawn and were not. Classes of settings are asked for from kPlansForSettings on.
+  std::vector<std::string> empty() const;
+  static constexpr uint64_t kPlansForSettings = 40;  // the rarest is in a fourth of them
 
  private:
   using Cells = std::map<std::string, uint64_t>;
+  void count_settings(const regress::Plan& plan);
+  std::set<std::string> given_;
   std::map<std::string, std::map<std::string, Cells>> cells_;  // group -> row -> column
+  std::map<std::string, Cells> settings_;                      // setting -> class -> plans, or their sides or QPs
+  uint64_t plans_ = 0;
 };
 
 }  // namespace regression

@@ -70,12 +70,15 @@ Outcome run_plan(const RegressRequest& r, const regress::Plan& plan) {
     o.failure = fmt::format("{} requests were posted, the plan has {}\n", shared.posted,
                             plan.ops.size());
   if (!o.failure.empty())
-    o.status = result.status == sim::RunStatus::kNoProgress ? kNoProgress : kMismatch;
+    o.status = result.status == sim::RunStatus::kNoProgress || result.status == sim::RunStatus::kTimeLimit ? kNoProgress : kMismatch;
   o.json = {{"posted", shared.posted},
             {"completions", shared.completions},
             {"bytes", shared.bytes_checked},
             {"set_up_us", static_cast<double>(shared.connected) / kUs},
             {"us", static_cast<double>(result.end) / kUs}};
+  uint64_t cycles = 0;
+  for (const Side side : {kClient, kServer}) cycles += has_rtl(r.kind[side]) ? simulation.device(side).cycles() : 0;
+  o.json["rtl_cycles"] = cycles;
   if (auto tandem = tandem_json(simulation); !tandem.is_null()) o.json["tandem"] = std::move(tandem);
   const Time failed_at = shared.failed_at != 0 ? shared.failed_at : result.end;
   if (o.failure.empty()) return o;

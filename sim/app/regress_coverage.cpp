@@ -32,6 +32,47 @@ const std::vector<Group>& groups() {
   return all;
 }
 
+/// What a plan draws once, or for each side or QP: by the setting of rnic-sim, or a name of ours.
+struct SettingClasses {
+  std::string name, doc;
+  std::vector<std::string> classes;
+};
+const std::vector<SettingClasses>& setting_classes() {
+  static const std::vector<SettingClasses> all = {
+      {"llp_window_bytes", "window", {"one FPDU", "wider"}},
+      {"link_delay_ns", "link delay, ns", {"0", "100", "500"}},
+      {"pcie_mps", "MPS", {"128", "256", "512"}},
+      {"pcie_mrrs", "MRRS", {"128", "512", "1024", "4096"}},
+      {"pcie_rcb", "completion boundary", {"64", "128"}},
+      {"pcie_reorder", "completions out of order", {"0", "0.1", "0.5"}},
+      {"pcie_split", "completions split", {"0", "0.2", "0.8"}},
+      {"pcie_latency_ns", "PCIe latency, ns", {"100", "400", "800"}},
+      {"qps", "QPs", {"1-2", "3-4", "5-8"}},
+      {"markers", "markers", {"off", "on"}},
+      {"crc", "CRC", {"off", "on"}},
+      {"cqs", "CQs of a QP", {"1", "2"}},
+      {"ird", "IRD", {"1", "2-8", "9-32"}},
+      {"ord", "ORD", {"1", "2-8", "9-32"}},
+      {"send_depth", "send ring", {"4", "8", "16", "64"}},
+      {"recv_depth", "receive ring", {"1", "3", "8", "64"}},
+      {"max_sge", "SGEs of a QP", {"1", "4", "14"}},
+      {"max_inline", "inline bytes of a QP", {"0", "32", "96", "224"}},
+      {"push", "push of a QP", {"off", "on"}},
+  };
+  return all;
+}
+/// The class of a number among "1", "2-8", "9-32".
+std::string class_of(const std::string& name, uint32_t n) {
+  for (const SettingClasses& s : setting_classes()) {
+    if (s.name != name) continue;
+    for (const std::string& c : s.classes) {
+      const size_t dash = c.find('-');
+      if (n >= std::stoul(c) && n <= std::stoul(dash == std::string::npos ? c : c.substr(dash + 1))) return c;
+    }
+  }
+  return fmt::format("{}", n);
+}
+
 /// Of what can be drawn at all: a Read has one SGE and no inline data, short data crosses nothing, long data crosses always, inline data
 /// has at most 224 bytes, and there is one large operation in a child.
 bool is_possible(const std::string& row, const std::string& column) {
@@ -46,7 +87,38 @@ bool is_possible(const std::string& row, const std::string& column) {
 
 }  // namespace
 
+void Coverage::count_settings(const Plan& plan) {
+  ++plans_;
+  const auto count = [&](const std::string& name, const std::string& drawn) {
+    if (!given_.contains(name)) ++settings_[name][drawn];
+  };
+  const auto on = [](bool is_on) { return is_on ? "on" : "off"; };
+  for (const auto& [full, value] : plan.settings) {
+    const size_t dot = full.find('.');
+    const std::string name = dot == std::string::npos ? full : full.substr(dot + 1);
+    if (name == "mtu") continue;  // counted with the operations
+    count(name, name != "llp_window_bytes" ? value : value == fmt::format("{}", kOneFpduWindow) ? "one FPDU" : "wider");
+  }
+  count("qps", class_of("qps", plan.qps));
+  count("markers", on(plan.markers));
+  count("crc", on(plan.crc));
+  count("cqs", plan.one_cq ? "1" : "2");
+  for (const Side side : {kClient, kServer}) {
+    count("ird", class_of("ird", plan.ird[side]));
+    count("ord", class_of("ord", plan.ord[side]));
+    for (uint32_t q = 0; q < plan.qps; ++q) {
+      const QpShape& h = plan.shape[side][q];
+      count("send_depth", fmt::format("{}", h.send_depth));
+      count("recv_depth", fmt::format("{}", h.recv_depth));
+      count("max_sge", fmt::format("{}", h.max_sge));
+      count("max_inline", fmt::format("{}", h.max_inline));
+      count("push", on(h.push));
+    }
+  }
+}
+
 void Coverage::count(const Plan& plan) {
+  count_settings(plan);
   for (const Operation& o : plan.ops) {
     if (o.closing) continue;
     const std::string op = kOpNames[static_cast<size_t>(o.op)], size = kSizeNames[static_cast<size_t>(o.size_class)];
@@ -82,13 +154,40 @@ std::string Coverage::table() const {
     }
     s += app::table(rows) + "\n";
   }
-  return s;
+  std::vector<std::vector<std::string>> rows{{"settings drawn", "class: plans, or their sides or QPs"}};
+  for (const SettingClasses& c : setting_classes()) {
+    if (given_.contains(c.name)) continue;
+    rows.push_back({c.doc});
+    const auto drawn = settings_.find(c.name);
+    for (const std::string& k : c.classes) rows.back().push_back(fmt::format("{}: {}", k, drawn != settings_.end() && drawn->second.contains(k) ? drawn->second.at(k) : 0));
+  }
+  return s + app::table(rows) + "\n";
 }
 
-std::vector<std::string> Coverage::empty(bool both_mtus) const {
+nlohmann::ordered_json Coverage::json() const {
+  nlohmann::ordered_json j;
+  for (const auto& [group, cells] : cells_) {
+    for (const auto& [row, columns] : cells) {
+      for (const auto& [column, n] : columns) j[group][row][column] = n;
+    }
+  }
+  for (const auto& [name, classes] : settings_) {
+    for (const auto& [c, n] : classes) j["settings"][name][c] = n;
+  }
+  return j;
+}
+
+std::vector<std::string> Coverage::empty() const {
   std::vector<std::string> missing;
+  for (const SettingClasses& s : setting_classes()) {
+    if (plans_ < kPlansForSettings || given_.contains(s.name)) continue;
+    const auto drawn = settings_.find(s.name);
+    for (const std::string& c : s.classes) {
+      if (drawn == settings_.end() || !drawn->second.contains(c)) missing.push_back(fmt::format("settings: {} {}", s.doc, c));
+    }
+  }
   for (const Group& g : groups()) {
-    if (!both_mtus && g.columns == kMtus) continue;
+    if (given_.contains("mtu") && g.columns == kMtus) continue;
     for (const std::string& row : g.rows) {
       for (const std::string& column : g.columns) {
         const bool needed = g.name == "operation x size" ? column != "large" || row == "send" : is_possible(row, column);

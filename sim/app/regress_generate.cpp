@@ -64,7 +64,7 @@ class Generator {
     p.mtu = limits_.mtu.value_or(p.seed % 2 == 0 ? 1500 : 9000);
     give("mtu", fmt::format("{}", p.mtu));
     const bool one_fpdu = p.seed % 8 == 3;
-    give("llp_window_bytes", fmt::format("{}", one_fpdu ? 1024 : any<uint32_t>(set_, std::array{4096u, 20000u, 65536u, 262144u})));
+    give("llp_window_bytes", fmt::format("{}", one_fpdu ? kOneFpduWindow : any<uint32_t>(set_, std::array{4096u, 20000u, 65536u, 262144u})));
     for (const char* side : {"client", "server"}) {
       give(fmt::format("{}.pcie_mps", side), fmt::format("{}", any<uint32_t>(set_, std::array{128u, 256u, 512u})));
       give(fmt::format("{}.pcie_mrrs", side), fmt::format("{}", any<uint32_t>(set_, std::array{128u, 512u, 1024u, 4096u})));

@@ -22,6 +22,7 @@
 namespace rnic::app::regress {
 
 inline constexpr uint32_t kMaxQps = 8, kPage = 4096, kSourceBytes = 80 * kPage;
+inline constexpr uint32_t kOneFpduWindow = 1024;  // of the link: it then has one FPDU under way, however long
 inline constexpr uint32_t kLeastTagged = 14, kUntagged = 18;  // bytes of a DDP header
 
 enum class Op : uint8_t { kSend, kSendSolicited, kWrite, kRead };

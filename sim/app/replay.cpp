@@ -122,6 +122,7 @@ Outcome replay(const ReplayRequest& r) {
   const Listing listing = load_listing(r.listing);
   const Endpoint side = side_of(listing, r.side);
   const Side seat = seat_of(side);
+  check_wave(r.wave, {r.kind[seat], r.kind[seat]});
   std::vector<Plan> plans;
   for (uint32_t c = 0; c < listing.connections; ++c) plans.push_back(make_plan(listing, side, c));
 
@@ -180,6 +181,7 @@ Outcome replay(const ReplayRequest& r) {
   j["name"] = listing.names[side == Endpoint::kInitiator ? 0 : 1];
   j["device"] = r.kind[seat];
   j["seed"] = r.seed;
+  j["settings"] = settings_json(r.config);
   uint64_t checks = 0, answers = 0;
   std::string text;
   std::vector<std::string> differences;
@@ -217,6 +219,7 @@ Outcome replay_child(const ReplayRequest& r) {
 int replay_command(const Options& o, const std::string& side) {
   if (o.words.size() != 1)
     throw Usage("replay: say one listing, a JSON file (tb/vectors/captures)");
+  check_settings(o, "replay", {});
   ReplayRequest r;
   r.listing = o.words[0];
   r.side = side;
@@ -226,6 +229,12 @@ int replay_command(const Options& o, const std::string& side) {
   r.pcap = o.request.pcap;
   r.tlp = o.request.tlp;
   r.wave = o.request.wave;
+  (void)load_listing(r.listing);
+  check_kinds(r.kind, r.config);
+  check_writable("--pcap", r.pcap);
+  check_writable("--tlp", r.tlp);
+  for (const Side s : {kClient, kServer})
+    if (!wave_window(r.wave).file.empty()) check_writable("--wave", wave_file(r.wave, s));
   const Outcome out = replay_child(r);
   if (!o.quiet && out.json.contains("text")) {
     const auto& j = out.json;
@@ -236,8 +245,10 @@ int replay_command(const Options& o, const std::string& side) {
                j["checks"].get<uint64_t>(), j["differences"].size());
   }
   if (!o.json.empty()) {
-    nlohmann::ordered_json j = out.json;
+    nlohmann::ordered_json j{{"program", "replay"}};
+    j.update(out.json);
     j.erase("text");
+    j["wall_s"] = out.wall_s;
     write_file(o.json, j.dump(2) + "\n");
   }
   if (!o.junit.empty())

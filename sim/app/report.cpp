@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 #include "config.hpp"
 
@@ -85,6 +89,15 @@ std::string stages_of(const nlohmann::ordered_json& run) {
     out += "\n" + table(rows);
   }
   return out;
+}
+
+void check_writable(const std::string& option, const std::string& path) {
+  if (path.empty() || path == "-") return;
+  const bool was_there = access(path.c_str(), F_OK) == 0;
+  std::FILE* f = std::fopen(path.c_str(), "a");
+  if (f == nullptr) throw Usage(fmt::format("{} {}: cannot be written ({})", option, path, std::strerror(errno)));
+  std::fclose(f);
+  if (!was_there) std::remove(path.c_str());
 }
 
 void write_file(const std::string& path, const std::string& text) {

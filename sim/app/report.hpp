@@ -17,6 +17,9 @@ std::string tandem_text(const nlohmann::ordered_json& tandem);
 std::string table(const std::vector<std::vector<std::string>>& rows);
 /// The middle of the distribution, in ns; 0 if there is none.
 double median_latency(const nlohmann::ordered_json& run);
+/// Throws Usage, naming the option, if a file cannot be written; leaves what is there, and nothing where nothing was. Before a long
+/// run, not after it.
+void check_writable(const std::string& option, const std::string& path);
 /// Writes a file, or throws Usage.
 void write_file(const std::string& path, const std::string& text);
 /// What --junit holds: a case for each run.

@@ -67,8 +67,8 @@ std::vector<Outcome> Results::run(const std::vector<RunRequest>& requests, unsig
   return outs;
 }
 
-void Results::figure(const std::string& what, const std::string& measured, const std::string& wanted, std::optional<bool> reached) {
-  figures_.push_back({what, measured, wanted, reached});
+void Results::figure(const std::string& what, const std::string& measured, const std::string& wanted, std::optional<bool> reached, const std::string& why) {
+  figures_.push_back({what, measured, wanted, reached, reached.value_or(true) ? "" : why});
 }
 void Results::section(const std::string& title, const std::string& text) { sections_ += fmt::format("## {}\n\n{}", title, text); }
 
@@ -84,7 +84,8 @@ void Results::wire_limit() {
     if (o.status != kGood) continue;
     const double share = number(o, "gbps") / number(o, "wire_limit_gbps");
     const std::string program = o.json["program"];
-    figure(fmt::format("{} 64 KiB, MTU 1500, RTL, one way", program), fmt::format("{:.2f} Gb/s, {} of the wire limit", number(o, "gbps"), percent(share)), "85 %", share >= 0.85);
+    figure(fmt::format("{} 64 KiB, MTU 1500, RTL, one way", program), fmt::format("{:.2f} Gb/s, {} of the wire limit", number(o, "gbps"), percent(share)), "85 %", share >= 0.85,
+           fmt::format("what waits most: client {}; server {}", waiting(o.json["streams"]["client"], 3), waiting(o.json["streams"]["server"], 3)));
     rows.push_back({program, fmt::format("{:.2f}", number(o, "gbps")), fmt::format("{:.0f}", number(o, "msg_per_s")), percent(share), waiting(o.json["streams"]["client"], 3),
                     waiting(o.json["streams"]["server"], 3)});
   }
@@ -97,7 +98,8 @@ void Results::small_writes() {
   const Outcome o = run(r);
   if (o.status != kGood) return;
   const double rate = number(o, "msg_per_s") / 1e6;
-  figure("Write 64 B, 8 QPs in 4 threads, RTL", fmt::format("{:.2f} M/s", rate), "20 M/s; the goal is line rate, 77 M/s", rate >= 20);
+  figure("Write 64 B, 8 QPs in 4 threads, RTL", fmt::format("{:.2f} M/s", rate), "20 M/s; the goal is line rate, 77 M/s", rate >= 20,
+         fmt::format("what waits most: client {}; server {}", waiting(o.json["streams"]["client"], 3), waiting(o.json["streams"]["server"], 3)));
   std::string text = "Of all cycles of the measured time: client waits " + waiting(o.json["streams"]["client"], 6) + "; server " + waiting(o.json["streams"]["server"], 6) + ".\n\n";
   std::vector<std::vector<std::string>> rows{{"stream", "from", "to", "client moved", "client waited", "server moved", "server waited"}};
   const auto &client = o.json["streams"]["client"], &server = o.json["streams"]["server"];
@@ -143,7 +145,13 @@ std::string Results::page() const {
                     ". Simulated figures are exact and repeat; seconds are CPU time on the machine that printed them.\n\n";
   std::vector<std::vector<std::string>> rows{{"what", "measured", "wanted", "reached"}};
   for (const Figure& f : figures_) rows.push_back({f.what, f.measured, f.wanted, !f.reached ? "-" : *f.reached ? "yes" : "**no**"});
-  return out + markdown(rows) + sections_;
+  out += markdown(rows);
+  std::string why;
+  for (const Figure& f : figures_) {
+    if (f.reached && !*f.reached) why += fmt::format("- {} ({}, wanted {}): {}.\n", f.what, f.measured, f.wanted, f.why);
+  }
+  if (!why.empty()) out += "Not reached, and why:\n\n" + why + "\n";
+  return out + sections_;
 }
 
 nlohmann::ordered_json Results::json() const {
@@ -151,6 +159,7 @@ nlohmann::ordered_json Results::json() const {
   for (const Figure& f : figures_) {
     auto& row = j["figures"].emplace_back(nlohmann::ordered_json{{"what", f.what}, {"measured", f.measured}, {"wanted", f.wanted}});
     if (f.reached) row["reached"] = *f.reached;
+    if (!f.why.empty()) row["why"] = f.why;
   }
   j["runs"] = runs_;
   return j;
@@ -162,12 +171,16 @@ int results_command(Options& o) {
     void (Results::*run)();
   };
   constexpr std::array kParts = {Part{"limit", &Results::wire_limit}, Part{"small", &Results::small_writes}, Part{"stages", &Results::stages},
-                                 Part{"timing", &Results::timing_error}, Part{"speed", &Results::speed}, Part{"logic", &Results::logic}};
+                                 Part{"timing", &Results::timing_error}, Part{"speed", &Results::speed}, Part{"logic", &Results::logic},
+                                 Part{"tests", &Results::tests}};
   std::vector<std::string> names;
   for (const Part& p : kParts) names.emplace_back(p.name);
   for (const std::string& w : o.words) {
     if (std::ranges::find(names, w) == names.end()) throw Usage(fmt::format("results: no part \"{}\"{}; {}", w, nearest(w, names), fmt::join(names, ", ")));
   }
+  check_settings(o, "results", {"timeout_us", "mpa_crc", "mpa_markers", "mpa_revision"});
+  if (!o.depth.empty()) (void)read_depth(o.depth);  // what is wrong with it is said before the long runs
+  if (!o.ci.empty()) (void)read_test_times(o.ci);
   Results r(o);
   for (const Part& p : kParts) {
     if (o.words.empty() || std::ranges::find(o.words, p.name) != o.words.end()) (r.*p.run)();

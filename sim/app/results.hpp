@@ -17,6 +17,7 @@ namespace rnic::app {
 struct Figure {
   std::string what, measured, wanted;
   std::optional<bool> reached;  // nothing: it is only printed
+  std::string why;              // of one that is not reached: what was measured of its cause
 };
 
 class Results {
@@ -29,6 +30,7 @@ class Results {
   void timing_error();  // of the model
   void speed();         // of both simulations, and memory
   void logic();         // size and depth, of what rtl/lint/depth.sh has printed
+  void tests();         // time of all tests, of what tb/run.sh has printed
 
   std::string page() const;
   nlohmann::ordered_json json() const;
@@ -39,7 +41,7 @@ class Results {
   RunRequest request(const std::string& program, const char* kind, const Settings& settings) const;
   std::vector<Outcome> run(const std::vector<RunRequest>& requests, unsigned jobs);
   Outcome run(const RunRequest& r) { return run(std::vector{r}, 1).front(); }
-  void figure(const std::string& what, const std::string& measured, const std::string& wanted, std::optional<bool> reached);
+  void figure(const std::string& what, const std::string& measured, const std::string& wanted, std::optional<bool> reached, const std::string& why = "");
   void section(const std::string& title, const std::string& text);
 
   const Options& options_;
@@ -51,5 +53,25 @@ class Results {
 };
 
 std::string markdown(const std::vector<std::vector<std::string>>& rows);
+
+/// What rtl/lint/depth.sh prints: a line a unit, below it its memories and what is wrong with it. Throws Usage.
+struct Depth {
+  std::vector<std::vector<std::string>> rows;  // unit, LUT6, flops, levels, memories, memory bits; the first is the heading
+  std::vector<std::string> complaints;         // "unit: FAIL ..."
+  std::string chip_luts;                       // of rnic; empty: it was not read
+};
+Depth read_depth(const std::string& file);
+
+/// What tb/run.sh prints: a line a step, and the time of all. Throws Usage.
+struct TestTimes {
+  struct Step {
+    double seconds;
+    std::string name;
+    bool passed;
+  };
+  std::vector<Step> steps;
+  double all = -1;
+};
+TestTimes read_test_times(const std::string& file);
 
 }  // namespace rnic::app

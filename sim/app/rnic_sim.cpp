@@ -1,13 +1,17 @@
 // rnic-sim: the face of the simulator. Options here, work in commands.cpp.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <boost/program_options.hpp>
 #include <charconv>
 #include <random>
+#include <sstream>
 
 #include "commands.hpp"
 #include "regress.hpp"
 #include "replay.hpp"
+#include "report.hpp"
 
 namespace po = boost::program_options;
 using namespace rnic::app;  // a main may
@@ -25,27 +29,74 @@ constexpr const char* kHead =
     "  replay LISTING                     a capture played into a device: all that it answers and writes, compared\n"
     "  regress                            random host programs, compared with their plan; shrinks what fails\n"
     "  results [PART...]                  measure the figures of docs/gen/results.md (--page FILE); parts: limit, small,\n"
-    "                                     stages, timing, speed, logic; all of them about ten minutes\n"
+    "                                     stages, timing, speed, logic, tests; all of them about ten minutes\n"
     "exit status: 0 all checks held, 1 a mismatch or failed check, 2 wrong use, 3 no progress, 4 something missing\n\n";
 const std::vector<std::string> kCommands = {"list", "explain", "run", "compare", "copy", "replay", "regress", "results"};
 
+struct OptionRow {
+  const char* name;
+  enum class Kind { kValue, kList, kFlag } kind;
+  const char* default_value;  // nullptr: none
+  const char* commands;       // that take it
+  const char* doc;
+};
+using enum OptionRow::Kind;
+constexpr const char* kRuns = "run compare copy replay regress";
+constexpr const char* kAllThatRun = "run compare copy replay regress results";
+constexpr OptionRow kOptions[] = {
+    {"client", kValue, "model", "run replay regress", "device of the client: model, rtl, or tandem (rtl checked by model)"},
+    {"server", kValue, "model", "run replay regress", "device of the server"},
+    {"set", kList, nullptr, "explain run compare copy replay regress results", "NAME=VALUE, client.NAME=VALUE, server.NAME=VALUE"},
+    {"config", kList, nullptr, "explain run compare copy replay regress results", "JSON file of settings; several are laid one over the other"},
+    {"preset", kValue, nullptr, "explain run compare copy replay regress results", "a named machine (list presets)"},
+    {"print-config", kFlag, nullptr, kAllThatRun, "show what holds and why, run nothing"},
+    {"seed", kValue, "1", kAllThatRun, "a number, or random"},
+    {"file", kValue, nullptr, "run compare copy", "what file_copy copies"},
+    {"side", kValue, nullptr, "replay", "replay: the endpoint that our device takes: initiator, responder, siw, tester"},
+    {"json", kValue, nullptr, kAllThatRun, "results as JSON to this file (- for the output)"},
+    {"csv", kValue, nullptr, "run compare copy", "results as CSV"},
+    {"junit", kValue, nullptr, kRuns, "a test case for each run, as JUnit's XML"},
+    {"jobs", kValue, "1", "compare copy regress results", "runs at a time"},
+    {"page", kValue, nullptr, "results", "results: the page in Markdown to this file; else to the output"},
+    {"depth", kValue, nullptr, "results", "results: file of what rtl/lint/depth.sh has printed"},
+    {"ci", kValue, nullptr, "results", "results: file of what tb/run.sh has printed, from a clean clone with a cold cache"},
+    {"pcap", kValue, nullptr, kRuns, "the wire, for Wireshark"},
+    {"tlp", kValue, nullptr, kRuns, "each PCIe request, a line each"},
+    {"wave", kValue, nullptr, kRuns,
+     "FILE[@FROM..TO][:UNIT] waveform of the RTL, FROM and TO in ns, of one unit alone; without it a failing run on RTL writes one around its failure, unless none"},
+    {"quiet", kFlag, nullptr, kAllThatRun, "only failures"},
+    {"verbose", kFlag, nullptr, "run regress", "everything that is known of the run"},
+    {"stages", kFlag, nullptr, "run", "run: how long each stage of an RTL device takes, and which of its streams wait"},
+    {"version", kFlag, nullptr, "", ""},
+    {"help", kFlag, nullptr, "", "this text"},
+};
+
 po::options_description describe() {
   po::options_description d("options");
-  d.add_options()("client", po::value<std::string>()->default_value("model"), "device of the client: model, rtl, or tandem (rtl checked by model)")(
-      "server", po::value<std::string>()->default_value("model"), "device of the server")(
-      "set", po::value<std::vector<std::string>>()->composing(), "NAME=VALUE, client.NAME=VALUE, server.NAME=VALUE")(
-      "config", po::value<std::vector<std::string>>()->composing(), "JSON file of settings; several are laid one over the other")(
-      "preset", po::value<std::string>(), "a named machine (list presets)")("print-config", "show what holds and why, run nothing")(
-      "seed", po::value<std::string>()->default_value("1"), "a number, or random")("file", po::value<std::string>(), "what file_copy copies")(
-      "side", po::value<std::string>(), "replay: the endpoint that our device takes: initiator, responder, siw, tester")(
-      "json", po::value<std::string>(), "results as JSON to this file (- for the output)")("csv", po::value<std::string>(), "results as CSV")(
-      "junit", po::value<std::string>(), "a test case for each run, as JUnit's XML")("jobs", po::value<std::string>()->default_value("1"), "runs at a time")(
-      "page", po::value<std::string>(), "results: the page in Markdown to this file; else to the output")(
-      "depth", po::value<std::string>(), "results: file of what rtl/lint/depth.sh has printed")(
-      "pcap", po::value<std::string>(), "the wire, for Wireshark")("tlp", po::value<std::string>(), "each PCIe request, a line each")(
-      "wave", po::value<std::string>(), "FILE[@FROM..TO] waveform of the RTL, FROM and TO in ns; without it a failing run on RTL writes one around its failure, unless none")("quiet", "only failures")(
-      "verbose", "everything that is known of the run")("stages", "run: how long each stage of an RTL device takes, and which of its streams wait")("version", "")("help", "this text");
+  for (const OptionRow& o : kOptions) {
+    if (o.kind == kFlag) {
+      d.add_options()(o.name, o.doc);
+    } else if (o.kind == kList) {
+      d.add_options()(o.name, po::value<std::vector<std::string>>()->composing(), o.doc);
+    } else if (o.default_value != nullptr) {
+      d.add_options()(o.name, po::value<std::string>()->default_value(o.default_value), o.doc);
+    } else {
+      d.add_options()(o.name, po::value<std::string>(), o.doc);
+    }
+  }
   return d;
+}
+
+/// Throws Usage for an option that this command would not look at.
+void check_options(const std::string& command, const po::variables_map& vm) {
+  for (const OptionRow& o : kOptions) {
+    if (vm.count(o.name) == 0 || vm[o.name].defaulted()) continue;
+    std::istringstream all(o.commands);
+    std::vector<std::string> takers;
+    for (std::string c; all >> c;) takers.push_back(c);
+    if (std::ranges::find(takers, command) != takers.end()) continue;
+    throw Usage(fmt::format("{}: takes no --{} ({} {})", command, o.name, fmt::join(takers, ", "), takers.size() == 1 ? "does" : "do"));
+  }
 }
 
 /// Boost's message, with the nearest option.
@@ -107,6 +158,7 @@ int rnic_main(int argc, char** argv) {
   if (std::find(kCommands.begin(), kCommands.end(), command) == kCommands.end()) {
     throw Usage(fmt::format("no command \"{}\"{} (rnic-sim --help)", command, nearest(command, kCommands)));
   }
+  check_options(command, vm);
   const auto text = [&](const char* name) { return vm.count(name) != 0 ? vm[name].as<std::string>() : std::string(); };
   if (vm.count("preset") != 0) o.request.config.use_preset(text("preset"));
   if (vm.count("config") != 0) {
@@ -130,6 +182,7 @@ int rnic_main(int argc, char** argv) {
   o.csv = text("csv");
   o.junit = text("junit");
   o.depth = text("depth");
+  o.ci = text("ci");
   o.page = text("page");
   o.request.streams = vm.count("stages") != 0;
   o.quiet = vm.count("quiet") != 0;
@@ -138,6 +191,7 @@ int rnic_main(int argc, char** argv) {
     fmt::print("{}\n", o.request.config.print());
     return kGood;
   }
+  for (const char* name : {"json", "csv", "junit", "page"}) check_writable(fmt::format("--{}", name), text(name));
   return dispatch(command, o);
 }
 

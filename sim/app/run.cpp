@@ -9,43 +9,60 @@
 #include <memory>
 
 #include "child.hpp"
+#include "commands.hpp"
 #include "devices.hpp"
 #include "failure_wave.hpp"
 #include "gen/regs.hpp"
 #include "link/wire_limit.hpp"
+#include "platform/root_complex.hpp"
 #include "platform/simulation.hpp"
+#include "platform/tlp_trace.hpp"
+#include "report.hpp"
 #include "stream_watch.hpp"
 #include "wire_use.hpp"
 
 namespace rnic::app {
 namespace {
 
-constexpr const char* kUnits[] = {"host_if", "admin", "qp", "tpt", "rdmap", "ddp", "mpa", "cq", "llp_if"};
+/// The devices' clock, 322.266 MHz.
+double kcycles(Time t) { return static_cast<double>(t) * 33 / 102400 / 1000; }
 
 /// Says from time to time, on a terminal, how far it is. Looks at the host's clock, changes nothing.
 class Progress final : public sim::PcieObserver {
  public:
-  Progress(const std::vector<programs::Report>& reports, uint64_t expected) : reports_(reports), expected_(expected) {}
-  ~Progress() override {
-    if (shown_) fmt::print(stderr, "\r{:60}\r", "");
+  Progress(std::string title, const std::vector<programs::Report>& reports) : title_(std::move(title)), reports_(reports) {}
+  /// Takes its line away; the simulation goes on without it, but still calls it.
+  void end() {
+    if (width_ != 0) fmt::print(stderr, "\r{:{}}\r", "", width_);
+    is_over_ = true;
   }
-  void on_write(Time t, const sim::DmaWrite&, bool) override {
-    if (++events_ % 1024 != 0) return;
+  void on_write(Time t, const sim::DmaWrite&, bool) override { look(t); }
+  void on_completion(Time t, const sim::DmaPiece&) override { look(t); }
+  void on_mmio(Time t, const sim::Mmio&) override { look(t); }
+
+ private:
+  void look(Time t) {
+    if (is_over_ || ++events_ % 32 != 0) return;
     const auto now = std::chrono::steady_clock::now();
     if (now - last_ < std::chrono::milliseconds(500)) return;
     last_ = now;
-    shown_ = true;
-    uint64_t ops = 0;
-    for (const auto& r : reports_) ops += r.ops;
-    const double s = std::chrono::duration<double>(now - began_).count();
-    fmt::print(stderr, "\r{:3.0f} %  {:.3f} ms simulated  {:.0f} s  {}   ", 100.0 * static_cast<double>(ops) / static_cast<double>(std::max<uint64_t>(expected_, 1)),
-               static_cast<double>(t) / 1e9, s, reports_.empty() ? "" : reports_[0].stage);
+    uint64_t done = 0, of = 0;
+    for (const auto& r : reports_) {
+      done += r.done;
+      of += r.of;
+    }
+    const double s = std::chrono::duration<double>(now - began_).count(), share = of == 0 ? 0 : static_cast<double>(done) / static_cast<double>(of);
+    const std::string left = share > 0 ? fmt::format("{:.0f} s left", s * (1 - share) / share) : reports_.empty() ? "" : reports_[0].stage;
+    const std::string line = fmt::format("{}{:3.0f} %  {:.3f} ms simulated  {:.1f} kcycle/s  {}", title_, 100 * share, static_cast<double>(t) / kMs, kcycles(t) / s, left);
+    width_ = std::max(width_, line.size());
+    fmt::print(stderr, "\r{:{}}", line, width_);
   }
 
- private:
+  std::string title_;
   const std::vector<programs::Report>& reports_;
-  uint64_t expected_, events_ = 0;
-  bool shown_ = false;
+  uint64_t events_ = 0;
+  size_t width_ = 0;
+  bool is_over_ = false;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now(), last_ = began_;
 };
 
@@ -85,20 +102,56 @@ nlohmann::ordered_json json_of(const std::vector<StreamWatch::Use>& streams) {
   return j;
 }
 
+/// Bytes and requests by purpose, as the device said it when it asked.
+nlohmann::ordered_json pcie_json(const sim::PcieCounters& c) {
+  nlohmann::ordered_json j;
+  for (size_t i = 0; i < sim::PcieCounters::kClients; ++i) {
+    if (static_cast<sim::Client>(i) == sim::Client::kUnknown && c.reads[i] + c.writes[i] == 0) continue;
+    j[sim::to_string(static_cast<sim::Client>(i))] = {{"reads", c.reads[i]}, {"read_bytes", c.read_bytes[i]}, {"writes", c.writes[i]}, {"write_bytes", c.write_bytes[i]}};
+  }
+  j["mmio"] = {{"reads", c.mmio_reads}, {"writes", c.mmio_writes}};
+  j["interrupts"] = c.interrupts;
+  return j;
+}
+
+/// Of each unit the peers that did not take what it offered: shares of the measured cycles, summed over its streams.
+void add_stalled_for(nlohmann::ordered_json& units, const std::vector<StreamWatch::Use>& streams) {
+  for (auto& [name, unit] : units.items()) unit["stalled_for"] = nlohmann::ordered_json::object();
+  for (const auto& s : streams) {
+    if (s.waited == 0 || !units.contains(s.from)) continue;
+    auto& share = units[s.from]["stalled_for"][s.to];
+    share = (share.is_null() ? 0 : share.get<double>()) + s.waited;
+  }
+}
+
 }  // namespace
 
-void check(const RunRequest& r) {
-  if (programs::find(r.program) == nullptr) {
-    std::vector<std::string> names;
-    for (const auto& p : programs::all()) names.emplace_back(p.name);
-    throw Usage(fmt::format("no program \"{}\"{} (rnic-sim list programs)", r.program, nearest(r.program, names)));
+nlohmann::ordered_json settings_json(const Config& config) {
+  nlohmann::ordered_json j = nlohmann::ordered_json::object();
+  for (const auto& s : config.all()) {
+    if (s.value != s.default_value) j[s.name] = s.value;
   }
+  for (const auto& s : config.overrides()) j[s.name] = s.value;
+  return j;
+}
+
+void check(const RunRequest& r) {
+  (void)program_of(r.program);
   check_kinds(r.kind, r.config);
   if (r.program == "file_copy" && r.file.empty()) throw Usage("file_copy: the file is empty or none was given (--file FILE)");
+  if (r.program != "file_copy" && !r.file_name.empty()) throw Usage(fmt::format("{}: takes no --file (file_copy does)", r.program));
+  if ((r.program == "write_lat" || r.program == "file_copy") && r.config.params().size == 0) throw Usage(fmt::format("{}: size 0 is nothing to wait for", r.program));
+  check_wave(r.wave, r.kind);
+  check_writable("--pcap", r.pcap);
+  check_writable("--tlp", r.tlp);
+  for (const Side side : {kClient, kServer}) {
+    if (has_rtl(r.kind[side]) && !wave_window(r.wave).file.empty()) check_writable("--wave", wave_file(r.wave, side));
+  }
 }
 
 std::string reproduce(const RunRequest& r) {
-  std::string s = fmt::format("rnic-sim run {} --client {} --server {} --seed {}{}", r.program, r.kind[0], r.kind[1], r.seed, r.config.as_options());
+  std::string s = fmt::format("rnic-sim run {} --client {} --server {} --seed {}{}", r.program, r.kind[0], r.kind[1], r.seed,
+                              r.config.as_options(programs::find(r.program)));
   if (!r.file_name.empty()) s += " --file " + r.file_name;
   return s;
 }
@@ -116,7 +169,7 @@ Outcome run(const RunRequest& r) {
   sc.seed = r.seed;
   sim::Simulation simulation(sc);
   std::array<StreamWatch, 2> streams;
-  for (const Side side : {kClient, kServer}) simulation.add_host(make_device(r.kind[side], side, r.config, r.wave, r.streams ? &streams[side] : nullptr));
+  for (const Side side : {kClient, kServer}) simulation.add_host(make_device(r.kind[side], side, r.config, r.wave, r.streams || r.stalls ? &streams[side] : nullptr));
   std::optional<WireUse> wires;
   if (r.wires) {
     wires.emplace(std::array{sc.side[kClient]->pcie, sc.side[kServer]->pcie}, sc.platform.link.link_gbps);
@@ -139,9 +192,8 @@ Outcome run(const RunRequest& r) {
   for (auto& v : reports) v.resize(params.threads);
   std::unique_ptr<Progress> progress;
   if (r.progress) {
-    const uint64_t expected = r.program == "file_copy" ? (r.file.size() + params.size - 1) / std::max(params.size, 1u) : uint64_t{params.count} * params.qps * params.threads;
-    progress = std::make_unique<Progress>(reports[0], expected);
-    simulation.observe(0, *progress);
+    progress = std::make_unique<Progress>(r.title, reports[0]);
+    for (const Side side : {kClient, kServer}) simulation.observe(side, *progress);
   }
   std::optional<WriteWatch> watch;
   if (r.watch) simulation.observe(r.watch->side, watch.emplace(r.watch->bus));
@@ -157,7 +209,7 @@ Outcome run(const RunRequest& r) {
   const auto began = std::chrono::steady_clock::now();
   const sim::RunResult result = simulation.run();
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  progress.reset();
+  if (progress) progress->end();
   // The driver of a program that did not end is left as it is: to put it away takes simulated time.
   if (!result.ok()) {
     for (auto& s : sessions) static_cast<void>(s.release());
@@ -200,11 +252,7 @@ Outcome run(const RunRequest& r) {
   j["client"] = r.kind[0];
   j["server"] = r.kind[1];
   j["seed"] = r.seed;
-  j["settings"] = nlohmann::ordered_json::object();
-  for (const auto& s : r.config.all()) {
-    if (s.value != s.default_value) j["settings"][s.name] = s.value;
-  }
-  for (const auto& s : r.config.overrides()) j["settings"][s.name] = s.value;
+  j["settings"] = settings_json(r.config);
   j["size"] = params.size;
   j["ops"] = client.ops;
   j["bytes"] = client.bytes;
@@ -238,11 +286,12 @@ Outcome run(const RunRequest& r) {
   j["rtl_cycles"] = rtl_cycles;
   if (auto tandem = tandem_json(simulation); !tandem.is_null()) j["tandem"] = std::move(tandem);
   j["sim_end_ns"] = static_cast<double>(result.end) / kNs;
+  for (const Side side : {kClient, kServer}) j["pcie"][kSideNames[side]] = pcie_json(simulation.root_complex(side).counters());
   // Counters of each unit, read as software reads them.
   if (out.status == kGood) {
     for (unsigned side = 0; side < 2; ++side) {
       simulation.start(side, "counters", [&j, side](PciDevice& dev) {
-        for (uint32_t u = 0; u < std::size(kUnits); ++u) {
+        for (uint32_t u = 0; u < kUnits.size(); ++u) {
           const uint32_t at = u * spec::kCountItemsStride;
           j["units"][kSideNames[side]][kUnits[u]] = {{"items", dev.read64(0, spec::kCountItemsOffset + at)},
                                                  {"busy", dev.read64(0, spec::kCountBusyOffset + at)},
@@ -251,10 +300,13 @@ Outcome run(const RunRequest& r) {
       });
     }
     if (const auto again = simulation.run(); !again.ok()) say(again.report);
+    for (const Side side : {kClient, kServer}) {
+      if ((r.streams || r.stalls) && has_rtl(r.kind[side])) add_stalled_for(j["units"][kSideNames[side]], streams[side].use(start, end));
+    }
   }
   j["status"] = static_cast<int>(out.status);
   j["wall_s"] = wall;
-  j["kcycles_per_s"] = wall > 0 ? static_cast<double>(result.end) * 33 / 102400 / 1000 / wall : 0;  // of the devices' clock, both stepped
+  j["kcycles_per_s"] = wall > 0 ? kcycles(result.end) / wall : 0;  // of the devices' clock, both stepped
   return out;
 }
 

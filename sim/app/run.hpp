@@ -31,9 +31,11 @@ struct RunRequest {
   uint64_t seed = 1;
   std::vector<uint8_t> file;       // file_copy
   std::string file_name;
-  std::string pcap, tlp, wave;     // paths, empty: none; wave FILE[@FROM..TO] in ns
-  bool progress = false;           // on a terminal
+  std::string pcap, tlp, wave;     // paths, empty: none; wave: see wave_window
+  bool progress = false;           // shown on the error output, behind `title`
+  std::string title;
   bool streams = false;            // json "streams", "stages": where the time of RTL devices goes
+  bool stalls = false;             // json "units": for whom each unit of RTL devices stalled
   bool wires = false;              // json "wires": how full link and PCIe were while it was measured
   std::optional<Place> watch{};    // json "written_at_ns": when the device last wrote there, before the failure
 };
@@ -52,7 +54,9 @@ Outcome run(const RunRequest& request);
 Outcome run_child(const RunRequest& request);
 /// The complete command that repeats a run.
 std::string reproduce(const RunRequest& request);
-/// Throws Usage unless program and kinds exist.
+/// Throws Usage unless program and kinds exist and have what they need, and its files can be written.
 void check(const RunRequest& request);
+/// Those settings whose value is not the default.
+nlohmann::ordered_json settings_json(const Config& config);
 
 }  // namespace rnic::app

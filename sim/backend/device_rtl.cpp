@@ -332,7 +332,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
     if (options_.wave.file.empty()) return;
     const uint64_t now = cycle_ * 102400 / 33;
     if (!wave_open_ && now >= options_.wave.from_ps && now <= options_.wave.to_ps) {
-      pins_->open_wave(options_.wave.file);
+      pins_->open_wave(options_.wave.file, options_.wave.unit);
       wave_open_ = true;
     } else if (wave_open_ && now > options_.wave.to_ps) {
       pins_->close_wave();

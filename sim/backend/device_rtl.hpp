@@ -15,6 +15,7 @@ class Observer;  // tandem/observed.hpp
 struct WaveWindow {  ///< simulated picoseconds
   std::string file;
   uint64_t from_ps = 0, to_ps = UINT64_MAX;
+  std::string unit;  ///< this unit of the top alone; empty: all
 };
 
 struct RtlOptions {

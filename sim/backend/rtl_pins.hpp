@@ -83,7 +83,8 @@ class RtlPins {
   virtual StreamStates streams_now() const = 0;
   /// Empty, or the first assertion that failed.
   virtual std::string failure() = 0;
-  virtual void open_wave(const std::string& file) = 0;
+  /// `unit`: the name of one below the top, whose signals alone are written; empty: all.
+  virtual void open_wave(const std::string& file, const std::string& unit) = 0;
   virtual void close_wave() = 0;
 };
 

@@ -116,9 +116,11 @@ class VerilatedRnic final : public RtlPins {
 
   std::string failure() override { return failure_; }
 
-  void open_wave(const std::string& file) override {
+  void open_wave(const std::string& file, const std::string& unit) override {
+    constexpr int kAllLevels = 99;
     wave_ = std::make_unique<VerilatedFstC>();
-    top_->trace(wave_.get(), 99);
+    if (!unit.empty()) wave_->dumpvars(kAllLevels, "TOP.rnic.u_" + unit);
+    top_->trace(wave_.get(), kAllLevels);
     wave_->open(file.c_str());
   }
   void close_wave() override {

@@ -34,15 +34,17 @@ setup_packages() {
   rm -f "$log"
 }
 
-# setup_build PRESET TARGET...: configures once, builds quietly, shows the compiler's words only on failure.
+# setup_build PRESET TARGET...: configures once (again when $SETUP_CMAKE, what the preset does not say, is another), builds quietly,
+# shows the compiler's words only on failure.
 setup_build() {
   preset=$1
   shift
   dir=build-$preset
-  if [ ! -f "$dir/build.ninja" ]; then
+  if [ ! -f "$dir/build.ninja" ] || { [ -n "${SETUP_CMAKE:-}" ] && [ "$(cat "$dir/setup.options" 2>/dev/null)" != "$SETUP_CMAKE" ]; }; then
     say "configuring $dir"
     cmake --preset "$preset" ${SETUP_CMAKE:-} >"$dir.log" 2>&1 || { tail -n 20 "$dir.log" >&2; die "cmake --preset $preset failed"; }
     rm -f "$dir.log"
+    printf '%s' "${SETUP_CMAKE:-}" >"$dir/setup.options"
   fi
   # A call with nothing to do says nothing.
   if ! ninja -C "$dir" -n "$@" 2>/dev/null | grep -q 'no work to do'; then

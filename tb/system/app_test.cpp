@@ -74,6 +74,7 @@ TEST(InChild, WhoTakesTooLongIsEnded) {
         for (;;) pause();
       },
       {.wall_s = 1});
+  EXPECT_EQ(o.status, kNoProgress);
   EXPECT_NE(o.failure.find("too long"), std::string::npos) << o.failure;
 }
 
@@ -249,14 +250,35 @@ TEST(Results, LogicIsReadFromWhatDepthPrints) {
                             "tpt              20491     15822      22       106       759686       66\n"
                             "    u_msix.data                                                       64 x 32    read 3 (1 sync) write 1\n"
                             "    FAIL 22 LUT levels, at most 20; the path, from its end:\n"
+                            "        0: u_tpt.u_entry.offset_q [2]\n"
+                            "        1: u_tpt.u_entry.sum [9]\n"
                             "rnic            300000    200000      19       106       759686       66\n";
   Results r(o);
   r.logic();
   EXPECT_NE(r.page().find("| logic depth | 22 LUT6 levels (tpt) | no path above 20 | **no** |"), std::string::npos) << r.page();
   EXPECT_NE(r.page().find("| size of the chip | 300000 LUT6 |"), std::string::npos) << r.page();
+  EXPECT_NE(r.page().find("- logic depth (22 LUT6 levels (tpt), wanted no path above 20): tpt: FAIL 22 LUT levels, at most 20; the path, from its end: u_tpt.u_entry.offset_q [2].\n"),
+            std::string::npos)
+      << r.page();
   EXPECT_EQ(r.json()["figures"][0]["reached"], false);
   std::ofstream(o.depth) << "nothing of the kind\n";
   EXPECT_NE(usage_of([&] { r.logic(); }).find("depth.sh"), std::string::npos);
+}
+
+TEST(Results, TimeOfTheTestsIsReadFromWhatTheyPrint) {
+  Options o;
+  o.ci = testing::TempDir() + "ci.txt";
+  std::ofstream(o.ci) << "[run] step lint\nlint: 99 modules clean\n[run] step lint passed in 25 s\n[run] step build passed in 1500 s\n[run] step system passed in 900 s\n[run] 2425 s in all\n3 passed, 0 failed\n";
+  Results slow(o);
+  slow.tests();
+  EXPECT_NE(slow.page().find("| tb/run.sh from a clean clone, cold cache | 40.4 min | under 40 min on 2 cores | **no** |"), std::string::npos) << slow.page();
+  EXPECT_NE(slow.page().find("the longest steps are build 1500 s, system 900 s, lint 25 s"), std::string::npos) << slow.page();
+  EXPECT_NE(slow.page().find("| build | 1500 |"), std::string::npos) << slow.page();
+  std::ofstream(o.ci) << "[run] step lint FAILED after 25 s\n[run] 30 s in all\n";
+  Results failed(o);
+  failed.tests();
+  EXPECT_EQ(failed.json()["figures"][0]["reached"], false);
+  EXPECT_NE(failed.page().find("failed: lint"), std::string::npos) << failed.page();
 }
 
 // A doorbell waits while qp clears its tables: the stream between the two units is named, with who offers and who does not take.

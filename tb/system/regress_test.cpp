@@ -31,6 +31,10 @@ struct Case {
   uint64_t ops, seed;
   std::vector<const char*> settings;
 };
+void PrintTo(const Case& c, std::ostream* to) {
+  *to << c.client << "-" << c.server << ", " << c.ops << " operations, seed " << c.seed;
+  for (const char* s : c.settings) *to << " " << s;
+}
 class RegressTest : public testing::TestWithParam<Case> {};
 
 TEST_P(RegressTest, MemoryAndCompletionsAreAsPlanned) {
@@ -69,9 +73,35 @@ TEST(Plans, TwoThousandOperationsDrawEveryClass) {
       regression::Coverage c;
       for (uint64_t k = 0; k < 8; ++k)
         c.count(regress::generate(first + k, 250, {.minimum = minimum}));
-      EXPECT_TRUE(c.empty(true).empty()) << "first seed " << first << ": " << c.empty(true)[0];
+      EXPECT_TRUE(c.empty().empty()) << "first seed " << first << ": " << c.empty()[0];
     }
   }
+}
+
+TEST(Plans, TenThousandOperationsDrawEveryClassOfSettings) {
+  for (const bool minimum : {false, true}) {
+    for (const uint64_t first : {1u, 10'000u, 20'000u, 70'000u}) {
+      regression::Coverage c;
+      for (uint64_t k = 0; k < regression::Coverage::kPlansForSettings; ++k)
+        c.count(regress::generate(first + k, 250, {.minimum = minimum}));
+      EXPECT_TRUE(c.empty().empty()) << "first seed " << first << ": " << c.empty()[0];
+    }
+  }
+}
+
+TEST(Plans, SettingThatWasNeverDrawnIsAskedFor) {
+  regression::Coverage all, given({"pcie_mps", "markers"});
+  for (uint64_t k = 0; k < regression::Coverage::kPlansForSettings; ++k) {
+    Plan p = regress::generate(1 + k, 250, {});
+    p.markers = false;
+    for (auto& [name, value] : p.settings)
+      if (name.ends_with("pcie_mps")) value = "256";
+    all.count(p);
+    given.count(p);
+  }
+  EXPECT_EQ(all.empty(), (std::vector<std::string>{"settings: MPS 128", "settings: MPS 512",
+                                                   "settings: markers on"}));
+  EXPECT_TRUE(given.empty().empty()) << given.empty()[0];
 }
 
 TEST(Plans, NoTwoOperationsWriteTheSameByte) {

@@ -1,0 +1,411 @@
+// The command line: rnic-sim itself, as a process. What it refuses is one line and exit status 2, before anything runs; what it
+// does leaves the files that it was asked for; what fails ends with the command that repeats it.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace rnic::app {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+Json json_of(const fs::path& file) { return Json::parse(text_of(file)); }
+auto lines_of(const std::string& text) { return std::ranges::count(text, '\n'); }
+std::string last_line(const std::string& text) {
+  if (text.empty()) return "";
+  const size_t end = text.size() - 1, begin = text.rfind('\n', end - 1);
+  return text.substr(begin == std::string::npos ? 0 : begin + 1, end - (begin == std::string::npos ? 0 : begin + 1));
+}
+
+struct Told {
+  int status = -1;
+  std::string out, err;
+};
+
+/// In a folder of its own, with some files to name.
+class Cli : public testing::Test {
+ protected:
+  Cli() {
+    std::string path = testing::TempDir() + "cli_XXXXXX";
+    folder_ = mkdtemp(path.data());
+    for (const auto& [name, text] : {std::pair{"empty", ""},
+                                     {"some", "a few bytes"},
+                                     {"good.json", R"({"preset": "gen3x16", "settings": {"mtu": 9000, "size": "32", "client.pcie_mps": 128}})"},
+                                     {"text.json", "no JSON"},
+                                     {"list.json", "[1, 2]"},
+                                     {"key.json", R"({"setings": {}})"},
+                                     {"preset.json", R"({"preset": 4})"},
+                                     {"preset_name.json", R"({"preset": "gen4x61"})"},
+                                     {"settings.json", R"({"settings": 3})"},
+                                     {"object.json", R"({"settings": {"mtu": {"a": 1}}})"},
+                                     {"name.json", R"({"settings": {"mut": 1500}})"},
+                                     {"range.json", R"({"settings": {"mtu": 3}})"}}) {
+      std::ofstream(folder_ / name) << text;
+    }
+  }
+  ~Cli() override { fs::remove_all(folder_); }
+
+  Told run(std::string arguments) const {
+    for (size_t at; (at = arguments.find("@captures")) != std::string::npos;) arguments.replace(at, 9, RNIC_CAPTURES);
+    const std::string command = "cd '" + folder_.string() + "' && '" RNIC_SIM "' " + arguments + " >.out 2>.err </dev/null";
+    const int status = std::system(command.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(folder_ / ".out"), text_of(folder_ / ".err")};
+  }
+  fs::path file(const std::string& name) const { return folder_ / name; }
+  size_t files() const {
+    size_t n = 0;
+    for (const auto& e : fs::directory_iterator(folder_)) n += e.path().filename().string().starts_with(".") ? 0 : 1;
+    return n;
+  }
+
+  fs::path folder_;
+};
+
+struct Row {
+  const char *name, *arguments, *says;
+};
+void PrintTo(const Row& r, std::ostream* to) { *to << "rnic-sim " << r.arguments; }
+
+// --- what is refused
+
+class WrongUse : public Cli, public testing::WithParamInterface<Row> {};
+
+TEST_P(WrongUse, IsOneLineAndStatusTwo) {
+  const size_t before = files();
+  const Told t = run(GetParam().arguments);
+  EXPECT_EQ(t.status, 2) << t.err;
+  EXPECT_EQ(t.out, "");
+  EXPECT_EQ(lines_of(t.err), 1) << t.err;
+  EXPECT_TRUE(t.err.starts_with("rnic-sim: ")) << t.err;
+  EXPECT_NE(t.err.find(GetParam().says), std::string::npos) << t.err;
+  EXPECT_EQ(files(), before) << "a file was left";
+}
+
+constexpr Row kWrong[] = {
+    // commands and words
+    {"no_command", "", "no command; one of list, explain, run"},
+    {"command", "rnu write_lat", "no command \"rnu\", did you mean run?"},
+    {"no_program", "run", "say one program"},
+    {"two_programs", "run write_lat write_bw", "say one program"},
+    {"program", "run write_latt", "no program \"write_latt\", did you mean write_lat?"},
+    {"compare_program", "compare write_lat reed_lat", "did you mean read_lat?"},
+    {"list_word", "list progams", "did you mean programs?"},
+    {"list_words", "list programs presets", "list: say one"},
+    {"explain_nothing", "explain", "say one setting"},
+    {"explain_setting", "explain mut", "no setting \"mut\", did you mean mtu?"},
+    {"copy_word", "copy some", "--file FILE"},
+    {"replay_nothing", "replay", "say one listing"},
+    {"replay_missing", "replay missing.json", "missing.json cannot be read"},
+    {"replay_no_listing", "replay good.json", "good.json"},
+    {"replay_side", "replay @captures/rping-client-crc.json --side nobody", "nobody"},
+    {"regress_word", "regress write_lat", "takes no words"},
+    {"results_part", "results timeing", "did you mean timing?"},
+    // options
+    {"option", "run write_lat --sett size=4", "no option --sett, did you mean --set?"},
+    {"option_not_guessed", "run write_lat --quie", "no option --quie"},
+    {"option_to_come", "run write_lat --timeline x", "there is no --timeline yet"},
+    {"option_without_value", "run write_lat --set", "--set"},
+    {"option_twice", "run write_lat --seed 1 --seed 2", "seed"},
+    {"seed", "run write_lat --seed one", "a whole number, or random"},
+    {"seed_negative", "run write_lat --seed=-1", "a whole number, or random"},
+    {"jobs", "compare --jobs 0", "a number from 1 to 256"},
+    {"backend", "run write_lat --client modle", "did you mean model?"},
+    {"preset", "run write_lat --preset gen4x61", "did you mean gen4x16?"},
+    // options of other commands
+    {"compare_client", "compare write_lat --client rtl", "compare: takes no --client (run, replay, regress do)"},
+    {"copy_server", "copy --server rtl", "copy: takes no --server"},
+    {"results_client", "results --client rtl", "results: takes no --client"},
+    {"results_pcap", "results --pcap x", "results: takes no --pcap"},
+    {"results_junit", "results --junit x", "results: takes no --junit"},
+    {"run_jobs", "run write_lat --jobs 2", "run: takes no --jobs"},
+    {"run_side", "run write_lat --side siw", "run: takes no --side (replay does)"},
+    {"run_page", "run write_lat --page x", "run: takes no --page (results does)"},
+    {"replay_csv", "replay @captures/rping-client-crc.json --csv x", "replay: takes no --csv"},
+    {"regress_csv", "regress --csv x", "regress: takes no --csv"},
+    {"copy_stages", "copy --stages", "copy: takes no --stages"},
+    {"compare_verbose", "compare --verbose", "compare: takes no --verbose"},
+    {"list_json", "list --json x", "list: takes no --json"},
+    {"list_set", "list --set size=4", "list: takes no --set"},
+    // settings
+    {"set_no_value", "run write_lat --set size", "is not NAME=VALUE"},
+    {"set_unknown", "run write_lat --set siez=4", "no setting \"siez\", did you mean size?"},
+    {"set_no_number", "run write_lat --set size=x", "size=x"},
+    {"set_above", "run write_lat --set size=99999999999", "size=99999999999"},
+    {"set_below", "run write_lat --set mtu=10", "mtu"},
+    {"set_nothing", "run write_lat --set size=0", "size 0"},
+    {"set_build", "run write_lat --set build=small", "neither default nor minimum"},
+    {"set_one_side_mtu", "run write_lat --set client.mtu=9000", "not one side's"},
+    {"set_one_side_limit", "run write_lat --set server.time_limit_us=9", "not one side's"},
+    {"set_one_side_program", "run write_lat --set client.size=9", "not one side's"},
+    {"set_one_side_regress", "regress --set client.ops=9", "not one side's"},
+    {"set_no_side", "run write_lat --set clinet.pcie_mps=128", "no setting \"clinet.pcie_mps\""},
+    {"set_not_of_write_lat", "run write_lat --set qps=4", "write_lat does not use it (it uses size, count,"},
+    {"set_not_of_read_lat", "run read_lat --set inline=10", "read_lat does not use it"},
+    {"set_not_of_write_bw", "run write_bw --set op=read", "write_bw does not use it"},
+    {"set_of_regress", "run write_bw --set ops=5", "write_bw does not use it"},
+    {"set_not_of_any", "compare write_lat read_lat --set qps=2", "compare does not use it"},
+    {"set_by_copy", "copy --set op=read", "copy does not use it"},
+    {"set_not_of_replay", "replay @captures/rping-client-crc.json --set size=4", "replay does not use it"},
+    {"set_not_of_regress", "regress --set size=4", "regress does not use it (it uses ops, shrink, keep, simple)"},
+    {"set_by_results", "results --set size=4", "results does not use it"},
+    {"set_of_rtl", "run write_lat --set reset_seed=3", "no device that it is set for is RTL"},
+    {"set_of_rtl_other_side", "run write_lat --server rtl --set client.reset_seed=3", "no device that it is set for is RTL"},
+    {"set_size_of_rtl", "run write_lat --client rtl --set num_qps=16", "fixed when it is built"},
+    {"regress_ops", "regress --set ops=0", "ops"},
+    {"regress_keep", "regress --set ops=9 --set keep=x", "keep"},
+    {"regress_simple", "regress --set ops=9 --set simple=mut", "did you mean mtu?"},
+    // config files
+    {"config_missing", "run write_lat --config missing.json", "missing.json: cannot be read (No such file or directory)"},
+    {"config_folder", "run write_lat --config .", "cannot be read (Is a directory)"},
+    {"config_empty", "run write_lat --config empty", "parse error"},
+    {"config_text", "run write_lat --config text.json", "parse error at line 1, column 2"},
+    {"config_list", "run write_lat --config list.json", "list.json: not a JSON object"},
+    {"config_key", "run write_lat --config key.json", "unknown key \"setings\", did you mean settings?"},
+    {"config_preset", "run write_lat --config preset.json", "preset is not a string"},
+    {"config_preset_name", "run write_lat --config preset_name.json", "did you mean gen4x16?"},
+    {"config_settings", "run write_lat --config settings.json", "settings is not an object"},
+    {"config_object", "run write_lat --config object.json", "mtu is neither a number nor a string"},
+    {"config_name", "run write_lat --config name.json", "name.json: no setting \"mut\", did you mean mtu?"},
+    {"config_range", "run write_lat --config range.json", "range.json: mtu"},
+    // files that are read
+    {"file_none", "run file_copy", "--file FILE"},
+    {"file_missing", "run file_copy --file missing", "missing: cannot be read (No such file or directory)"},
+    {"file_folder", "copy --file .", "cannot be read (Is a directory)"},
+    {"file_empty", "copy --file empty", "empty is empty"},
+    {"file_of_no_copy", "run write_lat --file some", "write_lat: takes no --file (file_copy does)"},
+    {"depth_missing", "results logic --depth missing", "missing: cannot be read"},
+    {"depth_other", "results --depth some", "not what rtl/lint/depth.sh prints"},
+    {"ci_other", "results tests --ci some", "not what tb/run.sh prints"},
+    // files that are written
+    {"pcap", "run write_lat --pcap /nonexistent/x", "--pcap /nonexistent/x: cannot be written (No such file or directory)"},
+    {"pcap_folder", "run write_lat --pcap .", "cannot be written (Is a directory)"},
+    {"tlp", "run write_lat --tlp /nonexistent/x", "--tlp /nonexistent/x: cannot be written"},
+    {"json", "run write_lat --json /nonexistent/x", "--json /nonexistent/x: cannot be written"},
+    {"csv", "compare --csv /nonexistent/x", "--csv /nonexistent/x: cannot be written"},
+    {"junit", "regress --junit /nonexistent/x", "--junit /nonexistent/x: cannot be written"},
+    {"page", "results --page /nonexistent/x", "--page /nonexistent/x: cannot be written"},
+    {"copy_pcap", "copy --file some --pcap /nonexistent/x", "--pcap /nonexistent/x.send.rtl-rtl.pcap: cannot be written"},
+    {"regress_pcap", "regress --set ops=300 --pcap /nonexistent/x", "--pcap /nonexistent/x.seed1.pcap: cannot be written"},
+    {"replay_tlp", "replay @captures/rping-client-crc.json --tlp /nonexistent/x", "--tlp /nonexistent/x: cannot be written"},
+    // waveforms
+    {"wave_of_models", "run write_lat --wave w.fst", "no device here is RTL"},
+    {"wave_of_model_in_replay", "replay @captures/rping-client-crc.json --side siw --client model --server model --wave w.fst", "no device here is RTL"},
+    {"wave_folder", "run write_lat --client rtl --wave /nonexistent/w.fst", "--wave /nonexistent/w.client.fst: cannot be written"},
+    {"wave_no_file", "run write_lat --client rtl --wave @1..2", "no file is named"},
+    {"wave_no_window", "run write_lat --client rtl --wave w@10", "the window is FROM..TO, in ns"},
+    {"wave_no_number", "run write_lat --client rtl --wave w@a..b", "the window is FROM..TO, in ns"},
+    {"wave_rest", "run write_lat --client rtl --wave w@10..20junk", "the window is FROM..TO, in ns"},
+    {"wave_backwards", "run write_lat --client rtl --wave w@20..10", "ends before it begins"},
+    {"wave_unit", "run write_lat --client rtl --wave w@10..20:ddpp", "no unit \"ddpp\", did you mean ddp?"},
+    {"wave_vcd", "run write_lat --client rtl --wave w.vcd", "waveforms are FST"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Each, WrongUse, testing::ValuesIn(kWrong), [](const auto& info) { return info.param.name; });
+
+// --- what is done
+
+class GoodUse : public Cli, public testing::WithParamInterface<Row> {};
+
+TEST_P(GoodUse, SaysItOnTheOutputAndNothingElse) {
+  const Told t = run(GetParam().arguments);
+  EXPECT_EQ(t.status, 0) << t.err;
+  EXPECT_EQ(t.err, "");
+  EXPECT_NE(t.out.find(GetParam().says), std::string::npos) << t.out;
+}
+
+constexpr Row kGoodUse[] = {
+    {"version", "--version", "rnic-sim "},
+    {"help", "--help", "usage: rnic-sim COMMAND"},
+    {"help_of_a_command", "run --help", "exit status: 0 all checks held"},
+    {"list", "list", "settings of the program:"},
+    {"list_programs", "list programs", "write_lat "},
+    {"list_presets", "list presets", "gen4x16 "},
+    {"explain", "explain pcie_mps", "--set client.pcie_mps=VALUE"},
+    {"explain_now", "explain mtu --set mtu=9000", "now     9000 bytes (--set)"},
+    {"run", "run write_lat --set count=4", "t_typical[usec]"},
+    {"run_verbose", "run write_bw --set count=40 --verbose", "\"wire_limit_gbps\""},
+    {"run_json_to_the_output", "run send_bw --set count=40 --json -", "\"msg_per_s\""},
+    {"run_seed", "run pingpong --set count=4 --seed random", "seed "},
+    {"run_preset_and_config", "run write_lat --config good.json --set count=4", "32"},
+    {"run_stages_of_models", "run write_lat --set count=4 --stages", "no device here is RTL"},
+    {"run_file", "run file_copy --file some --set op=read", "BW average[Gb/sec]"},
+    {"replay", "replay @captures/rping-client-crc.json", " 0 differences"},
+    {"regress", "regress --set ops=60", "60 operations"},
+    {"results_logic", "results logic tests", "| logic depth, size | not given"},
+    {"quiet", "run write_lat --set count=4 --quiet", ""},
+};
+
+INSTANTIATE_TEST_SUITE_P(Each, GoodUse, testing::ValuesIn(kGoodUse), [](const auto& info) { return info.param.name; });
+
+TEST_F(Cli, QuietSaysNothing) {
+  for (const char* c : {"run write_lat --set count=4 --quiet", "regress --set ops=20 --quiet", "replay @captures/rping-client-crc.json --quiet"}) EXPECT_EQ(run(c).out, "") << c;
+}
+
+TEST_F(Cli, ExplainOffersOneSideOnlyWhereThereIsOne) {
+  for (const char* name : {"mtu", "link_gbps", "llp_window_bytes", "time_limit_us", "size", "ops"}) EXPECT_EQ(run(std::string("explain ") + name).out.find("client."), std::string::npos) << name;
+}
+
+TEST_F(Cli, PrintedConfigIsAConfig) {
+  const Told first = run("run write_bw --config good.json --set size=128 --set server.pcie_mrrs=1024 --print-config");
+  ASSERT_EQ(first.status, 0) << first.err;
+  std::ofstream(file("again.json")) << first.out;
+  const Told second = run("run write_bw --config again.json --print-config");
+  ASSERT_EQ(second.status, 0) << second.err;
+  const Json a = Json::parse(first.out), b = Json::parse(second.out);
+  EXPECT_EQ(a["preset"], "gen3x16");
+  EXPECT_EQ(a["settings"]["size"], "128");
+  EXPECT_EQ(a["settings"]["mtu"], "9000");
+  EXPECT_EQ(a["settings"]["client.pcie_mps"], "128");
+  EXPECT_EQ(a["sources"]["size"], "--set");
+  EXPECT_EQ(a["sources"]["mtu"], "good.json");
+  EXPECT_EQ(a["settings"], b["settings"]);
+  EXPECT_EQ(a["preset"], b["preset"]);
+}
+
+TEST_F(Cli, FilesOfARun) {
+  const Told t = run("run write_bw --set count=100 --set size=4096 --json j --csv c --junit x --pcap p --tlp t --quiet");
+  ASSERT_EQ(t.status, 0) << t.err;
+  const Json j = json_of(file("j"));
+  for (const char* key : {"program", "client", "server", "seed", "settings", "ops", "bytes", "sim_ns", "gbps", "msg_per_s", "latency_ns", "mismatches", "rtl_cycles", "wall_s", "kcycles_per_s", "units", "pcie"}) {
+    EXPECT_TRUE(j.contains(key)) << key;
+  }
+  EXPECT_GE(j["ops"], 100);
+  EXPECT_GT(j["pcie"]["client"]["payload"]["read_bytes"], 100 * 4096);
+  EXPECT_GT(j["pcie"]["server"]["place"]["write_bytes"], 100 * 4096);
+  EXPECT_EQ(lines_of(text_of(file("c"))), 2);
+  EXPECT_NE(text_of(file("x")).find("tests=\"1\" failures=\"0\""), std::string::npos);
+  EXPECT_GT(fs::file_size(file("p")), 100u * 4096);
+  EXPECT_NE(text_of(file("t")).find("payload"), std::string::npos);
+}
+
+// The bytes by purpose are those of the model too, and an RTL device says for whom its units stalled.
+TEST_F(Cli, JsonSaysWhatPcieWasForAndWhoStalledForWhom) {
+  ASSERT_EQ(run("compare write_bw --set count=64 --set size=8192 --set depth=8 --json j --csv c --jobs 2 --quiet").status, 0);
+  const Json all = json_of(file("j"));
+  ASSERT_EQ(all.size(), 4u);
+  for (const Json& j : all) {
+    EXPECT_EQ(j["pcie"]["client"]["payload"]["read_bytes"], all[0]["pcie"]["client"]["payload"]["read_bytes"]);
+    EXPECT_EQ(j["pcie"]["server"]["place"]["write_bytes"], all[0]["pcie"]["server"]["place"]["write_bytes"]);
+    EXPECT_EQ(j["units"]["client"]["llp_if"].contains("stalled_for"), j["client"] == "rtl");
+  }
+  EXPECT_GT(all[0]["units"]["client"]["llp_if"]["stalled_for"]["llp"], 0.1);  // the wire is full
+  EXPECT_EQ(lines_of(text_of(file("c"))), 5);
+}
+
+TEST_F(Cli, CompareTellsErrorsAndSpeedUp) {
+  const Told t = run("compare write_lat --set count=4 --set size=8 --jobs 2");
+  ASSERT_EQ(t.status, 0) << t.err;
+  EXPECT_NE(t.out.find("speed-up\n"), std::string::npos) << t.out;
+  for (const char* pairing : {"rtl-rtl", "model-model", "model-rtl", "rtl-model"}) EXPECT_NE(t.out.find(pairing), std::string::npos) << t.out;
+}
+
+TEST_F(Cli, FilesOfARegressionAreEachChilds) {
+  const Told t = run("regress --set ops=260 --jobs 2 --json j --junit x --pcap p.pcap --tlp t --quiet");
+  ASSERT_EQ(t.status, 0) << t.err;
+  for (const char* name : {"p.seed1.pcap", "p.seed2.pcap", "t.seed1.txt", "t.seed2.txt"}) EXPECT_GT(fs::file_size(file(name)), 1000u) << name;
+  const Json j = json_of(file("j"));
+  EXPECT_EQ(j["program"], "regress");
+  EXPECT_EQ(j["ops"], 260);
+  EXPECT_EQ(j["plans"].size(), 2u);
+  EXPECT_GT(j["drawn"]["operation x size"]["write"]["64"], 0);
+  EXPECT_GT(j["drawn"]["settings"]["qps"].size(), 0u);
+  EXPECT_NE(text_of(file("x")).find("tests=\"2\" failures=\"0\""), std::string::npos);
+}
+
+TEST_F(Cli, FilesOfAReplay) {
+  const Told t = run("replay @captures/rping-client-crc.json --json j --junit x --pcap p --tlp t --quiet");
+  ASSERT_EQ(t.status, 0) << t.err;
+  EXPECT_EQ(json_of(file("j"))["program"], "replay");
+  for (const char* name : {"x", "p", "t"}) EXPECT_GT(fs::file_size(file(name)), 100u) << name;
+}
+
+TEST_F(Cli, WaveIsOfTheWindowAndTheUnit) {
+  const std::string command = "run write_lat --client rtl --set build=minimum --set count=2 --set warmup=0 --wave ";
+  ASSERT_EQ(run(command + "all.fst@0..4000").status, 0);
+  ASSERT_EQ(run(command + "unit@0..4000:cq").status, 0);
+  ASSERT_EQ(run(command + "other.fst@0..4000:host_if").status, 0);
+  const auto all = fs::file_size(file("all.client.fst")), cq = fs::file_size(file("unit.client.fst")), host_if = fs::file_size(file("other.client.fst"));
+  EXPECT_GT(cq, 1000u);
+  EXPECT_LT(cq + host_if, all);
+  EXPECT_FALSE(fs::exists(file("all.server.fst")));
+  const Told late = run(command + "late.fst@900000000..");
+  EXPECT_EQ(late.status, 0);
+  EXPECT_NE(late.err.find("not written, the run ended before"), std::string::npos) << late.err;
+}
+
+// --- what fails
+
+// The last line repeats the failure, with all that made it; and it is accepted although the config file sets what the program does not have.
+TEST_F(Cli, FailureIsStatusOneAndItsLastLineRepeatsIt) {
+  std::ofstream(file("more.json")) << R"({"settings": {"qps": 2, "mtu": 9000}})";
+  const Told t = run("run send_lat --config more.json --set count=20 --set client.pcie_error_status=3 --set client.pcie_error_nth=60 --seed 5 --json j --junit x");
+  EXPECT_EQ(t.status, 1) << t.err;
+  const std::string again = last_line(t.err);
+  ASSERT_TRUE(again.starts_with("reproduce: rnic-sim run send_lat --client model --server model --seed 5 ")) << t.err;
+  EXPECT_EQ(again.find("qps"), std::string::npos) << again;
+  const Told second = run(again.substr(std::string("reproduce: rnic-sim ").size()));
+  EXPECT_EQ(second.status, 1);
+  EXPECT_EQ(second.err, t.err);
+  EXPECT_EQ(json_of(file("j"))["status"], 1);
+  EXPECT_NE(text_of(file("x")).find("failures=\"1\""), std::string::npos);
+}
+
+TEST_F(Cli, NoProgressIsStatusThree) {
+  const Told t = run("run write_bw --set time_limit_us=30");
+  EXPECT_EQ(t.status, 3) << t.err;
+  EXPECT_NE(t.err.find("simulated time limit at 30"), std::string::npos) << t.err;
+  EXPECT_TRUE(last_line(t.err).starts_with("reproduce: rnic-sim run write_bw ")) << t.err;
+}
+
+TEST_F(Cli, RegressionThatFailsIsStatusOneAndItsLastLineRepeatsIt) {
+  const Told t = run("regress --set ops=60 --set client.pcie_error_status=3 --set client.pcie_error_nth=150 --set shrink=3");
+  EXPECT_EQ(t.status, 1) << t.err;
+  const std::string again = last_line(t.err);
+  ASSERT_TRUE(again.starts_with("reproduce: rnic-sim regress ")) << t.err;
+  EXPECT_EQ(run(again.substr(std::string("reproduce: rnic-sim ").size()) + " --set shrink=0").status, 1);
+}
+
+// --- the main job
+
+TEST_F(Cli, CopyMovesTheFileOnAllPairingsAndInTandem) {
+  std::ofstream(file("data")) << std::string(5000, 'x') << "the end";
+  const Told t = run("copy --file data --set size=2048 --jobs 2 --pcap p --json j");
+  EXPECT_EQ(t.status, 0) << t.err;
+  EXPECT_NE(t.out.find("SHA-256 of the file and of every copy: "), std::string::npos) << t.out;
+  for (const char* op : {"\nsend ", "\nwrite ", "\nread "}) {
+    size_t rows = 0;
+    for (size_t at = t.out.find(op); at != std::string::npos; at = t.out.find(op, at + 1)) ++rows;
+    EXPECT_EQ(rows, 5u) << op << t.out;
+  }
+  for (const char* pairing : {"rtl-rtl", "model-model", "model-rtl", "rtl-model", "tandem-tandem"}) {
+    EXPECT_NE(t.out.find(pairing), std::string::npos) << t.out;
+    EXPECT_GT(fs::file_size(file(std::string("p.read.") + pairing + ".pcap")), 5000u);
+  }
+  EXPECT_NE(t.out.find("differences: 0"), std::string::npos) << t.out;
+  EXPECT_EQ(json_of(file("j")).size(), 27u);
+  // Progress in a pipe: what will be done, and a line of each run.
+  EXPECT_EQ(lines_of(t.err), 1 + 27) << t.err;
+  EXPECT_NE(t.err.find("copy: 27 of 27, read_lat "), std::string::npos) << t.err;
+}
+
+TEST_F(Cli, CopyThatFailsIsStatusOne) {
+  std::ofstream(file("data")) << std::string(5000, 'x');
+  const Told t = run("copy --file data --set size=2048 --set build=minimum --set timeout_us=2000 --set client.pcie_error_status=3 --set client.pcie_error_nth=60 --wave none --jobs 2");
+  EXPECT_EQ(t.status, 1) << t.err;
+  EXPECT_NE(t.err.find(": FAILED, "), std::string::npos) << t.err;
+  EXPECT_TRUE(last_line(t.err).starts_with("reproduce: rnic-sim run ")) << t.err;
+}
+
+}  // namespace
+}  // namespace rnic::app
