@@ -151,7 +151,7 @@ TEST(Programs, TheOneThatOnlyLooksOnIsPatient) {
     Params p{.size = 64, .count = 4000, .depth = 16};
     const auto o = run(name, p);
     expect_good(o);
-    p.timeout_us = (o.client.end - o.client.start) / kUs / 4;
+    p.timeout_us = static_cast<uint32_t>((o.client.end - o.client.start) / kUs / 4);
     expect_good(run(name, p));
   }
 }
