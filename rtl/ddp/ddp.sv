@@ -11,11 +11,9 @@
 //
 // Throughput: receive a segment every 2 cycles (first of a Send 3, later ones of it 4) and 64 bytes a cycle; transmit a
 // segment every 3 cycles (4 for a later one of its message) and 64 bytes a cycle. Latency, from the cycle that takes
-// the input to the
-// one that gives the output: rx_ulpdu to rx_xlate 4, rx_xlate_rsp to rx_segment 2, rx_verdict to place_hdr 2,
-// place_done to
-// rx_done 2; tx_message to tx_want 5, tx_grant to next tx_want 4, tx_grant to payload_req 6, payload to tx_ulpdu 5,
-// tx_grant to tx_ulpdu with inline bytes 12 (tb/ddp checks them).
+// the input to the one that gives the output: rx_ulpdu to rx_xlate 4, rx_xlate_rsp to rx_segment 2, rx_verdict to
+// place_hdr 2, place_done to rx_done 2; tx_message to tx_want 5, tx_grant to next tx_want 4, tx_grant to payload_req 7,
+// payload to tx_ulpdu 5, tx_grant to tx_ulpdu with inline bytes 14 (tb/ddp checks them; with SegDepth up to 64, 6 and 12).
 //
 // Receive waits for tpt, for a receive WQE (one host read at most), for rdmap's verdict and host_if's writes, never for
 // transmit. Transmit waits for tpt, host_if's reads and mpa; a segment is scheduled only with a grant.

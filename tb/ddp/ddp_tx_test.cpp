@@ -554,7 +554,8 @@ TYPED_TEST(DdpTxRtlTest, HasTheLatencyThatItSays) {
   d.tx_grant.put({.qpn = 0, .is_term = 0, .mulpdu = 214});
   d.cycles(40);
   EXPECT_EQ(want - begin, 4U);
-  EXPECT_EQ(req - begin, 6U);
+  // The queues of segments are block memory in the default build (SegDepth above 64): a cycle more each.
+  EXPECT_EQ(req - begin, 7U);
   begin = d.now();
   d.payload_hdr.put({.length = 200, .status = spec::RdStatus::kOk, .result = spec::TptResult::kOk});
   d.payload.put_packet(Bytes(200, 1));
@@ -566,7 +567,7 @@ TYPED_TEST(DdpTxRtlTest, HasTheLatencyThatItSays) {
   out = 0, begin = d.now();
   d.tx_grant.put({.qpn = 1, .is_term = 0, .mulpdu = 1460});
   d.cycles(40);
-  EXPECT_EQ(out - begin, 12U);
+  EXPECT_EQ(out - begin, 14U);
 }
 
 }  // namespace

@@ -98,10 +98,13 @@ TYPED_TEST(DdpWrapTest, SentMsnsGoOnAcross) {
 TYPED_TEST(DdpWrapTest, PlacementsAreCountedAcross) {
   each_pace([&](Pace p) {
     World w(this->dut, p);
-    uint16_t count = 0;
     for (const uint32_t start : kStarts) {
       w.start_qp(1);
+      w.start_qp(2);
       w.mulpdu[1] = 1460;
+      w.hold_places = true;
+      for (int i = 0; i < 4; i++) w.receive(2, tagged(0, true, 0x4000, 64, Bytes(9, 1)), {.accept = 1, .place = 1});
+      ASSERT_TRUE(this->dut.run_until([&] { return w.held_places == 4; }));
       this->dut.settle();
       set_placed(this->dut, start);
       for (const uint32_t watermark : {start, start + 1, start + 3, start + 4}) {
@@ -113,7 +116,7 @@ TYPED_TEST(DdpWrapTest, PlacementsAreCountedAcross) {
         for (uint32_t placed = already; placed != watermark; placed++) {
           this->dut.cycles(300);
           EXPECT_TRUE(this->dut.tx_ulpdu_hdr.empty()) << std::hex << placed << " of " << watermark;
-          this->dut.place_done.put({.count = ++count});
+          w.release_place();
         }
         EXPECT_EQ(this->dut.tx_ulpdu_hdr.take().qpn, 1);
         EXPECT_EQ(this->dut.tx_ulpdu.take_packet().bytes, tagged(2, true, 0x77, 0, {}));
@@ -121,6 +124,7 @@ TYPED_TEST(DdpWrapTest, PlacementsAreCountedAcross) {
       }
       this->dut.settle();
       w.control(spec::QpOp::kStop, 1);
+      w.control(spec::QpOp::kStop, 2);
     }
   });
 }

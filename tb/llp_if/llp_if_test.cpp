@@ -284,6 +284,7 @@ TYPED_TEST(LlpIfTest, StreamingBytesAreAdmittedWithTheirCredit) {
     EXPECT_EQ(this->may_start(3, 300), AdminStatus::kOk);
     const Bytes reply = this->rng.bytes(300);
     this->put_raw(3, reply);
+    EXPECT_TRUE(dut.run_until([&] { return dut.raw_tx_hdr.empty(); }));  // admin tells qp when they are on their way
     dut.ctl.put({.op = QpOp::kStart, .qpn = 1, .params = {.connection = 3}});
     EXPECT_EQ(dut.ack.take(2000).qpn, 1);
     this->expect_sent(3, reply, true);
