@@ -2,6 +2,7 @@
 // since SystemC elaborates once.
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <fstream>
 #include <sstream>
 
@@ -62,6 +63,11 @@ std::vector<Case> cases() {
     all.push_back({program, "rtl", "rtl", {"size=2000", "count=8", "warmup=1", "build=minimum"}});
     all.push_back({program, "rtl", "rtl", {"size=300", "count=8", "warmup=1", "reset_seed=7"}});
   }
+  for (const char* side : {"model", "rtl"}) {  // start-up as before RFC 6581; no CRC; as many QPs as there are
+    all.push_back({"read_bw", side, side, {"size=3001", "count=8", "warmup=1", "mpa_revision=1"}});
+    all.push_back({"send_bw", side, side, {"size=3001", "count=8", "warmup=1", "mpa_revision=1", "mpa_crc=0", "mpa_markers=1"}});
+  }
+  all.push_back({"write_bw", "model", "model", {"size=64", "count=8", "warmup=0", "depth=4", "qps=1024"}});
   return all;
 }
 INSTANTIATE_TEST_SUITE_P(Pairings, ProgramTest, testing::ValuesIn(cases()), name_of);
@@ -91,9 +97,12 @@ TEST(Bandwidth, AnyCountGivesASaneRate) {
   }
 }
 
-TEST(Determinism, SameCommandTwiceGivesTheSameBytesAndTimes) {
+class Determinism : public testing::TestWithParam<Case> {};
+
+TEST_P(Determinism, SameCommandTwiceGivesTheSameBytesAndTimes) {
   const auto once = [](const std::string& pcap) {
-    RunRequest r = request({"write_bw", "rtl", "model", {"size=2000", "count=20", "warmup=2"}});
+    RunRequest r = request(GetParam());
+    if (r.program == "file_copy") r.file.assign(20'000, 0x5a);
     r.pcap = pcap;
     r.seed = 5;
     Outcome o = run_child(r);
@@ -103,13 +112,27 @@ TEST(Determinism, SameCommandTwiceGivesTheSameBytesAndTimes) {
     std::ifstream in(pcap, std::ios::binary);
     std::ostringstream bytes;
     bytes << in.rdbuf();
+    std::remove(pcap.c_str());
     return std::pair(o.json.dump(), bytes.str());
   };
-  const auto a = once(testing::TempDir() + "a.pcap"), b = once(testing::TempDir() + "b.pcap");
+  const std::string name = testing::TempDir() + "same_" + name_of({GetParam(), 0});
+  const auto a = once(name + "_a.pcap"), b = once(name + "_b.pcap");
   EXPECT_EQ(a.first, b.first);
   EXPECT_FALSE(a.second.empty());
   EXPECT_TRUE(a.second == b.second);
 }
+
+std::vector<Case> repeated() {
+  std::vector<Case> all{{"write_bw", "rtl", "model", {"size=2000", "count=20", "warmup=2"}}};
+  const char* pairs[3][2] = {{"model", "model"}, {"rtl", "rtl"}, {"tandem", "model"}};
+  for (const auto& p : pairs) {
+    all.push_back({"read_bw", p[0], p[1], {"size=2000", "count=10", "warmup=2", "both=1", "pcie_reorder=0.3"}});
+    all.push_back({"send_bw", p[0], p[1], {"size=500", "count=10", "warmup=2", "threads=2", "reset_seed=7"}});
+    all.push_back({"file_copy", p[0], p[1], {"size=4096"}});
+  }
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(Runs, Determinism, testing::ValuesIn(repeated()), name_of);
 
 TEST(FileCopy, ShaIsTheSameAtTheFarSide) {
   for (const char* op : {"op=send", "op=write", "op=read"}) {
