@@ -71,6 +71,8 @@ std::vector<Case> cases() {
   for (const char* pcie : {"pcie_reorder=0.3", "pcie_split=0.5", "pcie_mps=128", "pcie_mrrs=128", "pcie_relaxed=0.3"})
     all.push_back({"write_bw", "tandem", "tandem", {"size=3001", "count=8", "warmup=1", "both=1", "qps=2", pcie}});
   all.push_back({"send_bw", "tandem", "tandem", {"size=300", "count=8", "warmup=1", "reset_seed=7"}});
+  all.push_back({"read_bw", "tandem", "model", {"size=3001", "count=8", "warmup=1", "mpa_revision=1"}});
+  all.push_back({"send_bw", "model", "tandem", {"size=3001", "count=8", "warmup=1", "mpa_revision=1", "mpa_crc=0", "mpa_markers=1"}});
   return all;
 }
 INSTANTIATE_TEST_SUITE_P(Programs, TandemTest, testing::ValuesIn(cases()), name_of);
