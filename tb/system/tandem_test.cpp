@@ -73,6 +73,7 @@ std::vector<Case> cases() {
   all.push_back({"send_bw", "tandem", "tandem", {"size=300", "count=8", "warmup=1", "reset_seed=7"}});
   all.push_back({"read_bw", "tandem", "model", {"size=3001", "count=8", "warmup=1", "mpa_revision=1"}});
   all.push_back({"send_bw", "model", "tandem", {"size=3001", "count=8", "warmup=1", "mpa_revision=1", "mpa_crc=0", "mpa_markers=1"}});
+  all.push_back({"write_bw", "tandem", "model", {"size=64", "count=4", "warmup=0", "depth=4", "qps=64"}});
   return all;
 }
 INSTANTIATE_TEST_SUITE_P(Programs, TandemTest, testing::ValuesIn(cases()), name_of);
