@@ -1,7 +1,13 @@
 // docs/life-of-a-write.md: what of it can be seen at the device's boundary happens in the page's
-// order. With a WQE fetched from its ring, and with one that its doorbell carries.
+// order, and on RTL every stream that a step of the page names moves in that order. With a WQE
+// fetched from its ring, and with one that its doorbell carries.
+#include <cstring>
+#include <fstream>
+#include <map>
+
 #include "platform/activity.hpp"
 #include "support/seed.hpp"
+#include "tandem/observed.hpp"
 #include "world.hpp"
 
 namespace rnic::tb {
@@ -55,6 +61,67 @@ class Watch final : public sim::PcieObserver {
   std::vector<Step>& steps_;
 };
 
+/// The cycle in which each stream of a device first moved.
+struct Streams final : sim::Observer {
+  bool on = false;
+  uint64_t now = 0;
+  std::map<std::string, uint64_t> first;
+  bool wants_streams() const override { return true; }
+  void cycle(uint64_t n) override { now = n; }
+  void streams(const sim::StreamStates& states) override {
+    if (!on) return;
+    for (size_t i = 0; i < states.size(); ++i) {
+      if (states[i] == sim::kStreamFires) first.emplace(sim::kStreamNames[i].name, now);
+    }
+  }
+};
+
+/// The streams that each step of the page names behind its arrow, in its order.
+std::vector<std::pair<int, std::vector<std::string>>> steps_of_the_page() {
+  std::ifstream in(RNIC_LIFE_OF_A_WRITE);
+  if (!in) throw std::runtime_error(RNIC_LIFE_OF_A_WRITE " cannot be read");
+  std::vector<std::pair<int, std::vector<std::string>>> steps;
+  for (std::string line; std::getline(in, line);) {
+    size_t at = line.find(" -> ");
+    if (at == std::string::npos || std::isdigit(static_cast<unsigned char>(line[0])) == 0) continue;
+    std::vector<std::string> named;
+    while ((at = line.find('`', at)) != std::string::npos) {
+      const size_t end = line.find('`', at + 1);
+      const std::string word = line.substr(at + 1, end - at - 1);
+      const bool is_stream = std::any_of(sim::kStreamNames.begin(), sim::kStreamNames.end(),
+                                         [&](const auto& s) { return word == s.name; });
+      if (is_stream) named.push_back(word);
+      at = end + 1;
+    }
+    if (!named.empty()) steps.emplace_back(std::stoi(line), named);
+  }
+  return steps;
+}
+
+/// Steps `from` to `to` in the page's order: each begins when the one before it has begun, and what
+/// it names moves then or later.
+void expect_order(const Streams& seen, int from, int to, const std::vector<std::string>& absent) {
+  uint64_t begun = 0;
+  int checked = 0;
+  for (const auto& [step, names] : steps_of_the_page()) {
+    if (step < from || step > to) continue;
+    std::optional<uint64_t> begins;
+    for (const std::string& name : names) {
+      const auto at = seen.first.find(name);
+      if (std::find(absent.begin(), absent.end(), name) != absent.end()) {
+        EXPECT_EQ(at, seen.first.end()) << "step " << step << ": " << name;
+        continue;
+      }
+      ASSERT_NE(at, seen.first.end()) << "step " << step << ": " << name << " never moved";
+      EXPECT_GE(at->second, begins.value_or(begun)) << "step " << step << ": " << name;
+      if (!begins) begins = at->second;
+      ++checked;
+    }
+    if (begins) begun = *begins;
+  }
+  EXPECT_GE(checked, 15);
+}
+
 struct Param {
   bool push;
   Kinds kind;
@@ -65,7 +132,8 @@ TEST_P(Life, StepsComeInThePagesOrder) {
   in_child([] {
     const auto [push, kind] = GetParam();
     const bool is_model = kind == kModel || kind == kModelMinimum;
-    World w({.kind = kind});
+    std::array<Streams, 2> streams;
+    World w({.kind = kind, .observer = {&streams[kClient], &streams[kServer]}});
     std::vector<Step> steps;
     Watch requester(steps), responder(steps);
     w.simulation().observe(kClient, requester);
@@ -87,7 +155,8 @@ TEST_P(Life, StepsComeInThePagesOrder) {
           requester.add("WQE", e.qp.core()->sq);
           requester.add("payload", data.buffer);
           requester.add("CQE", h.cq.core()->ring.memory);
-          requester.on = responder.on = true;
+          h.rest(2 * kUs);
+          requester.on = responder.on = streams[kClient].on = streams[kServer].on = true;
           const uint64_t id = e.write(data.sge(64, kBytes), key, kTarget + 7);
           must(h.cq.req_notify_cq(), "arm");
           must(h.cq.get_cq_event(h.dev.now() + kMs), "event");
@@ -95,7 +164,7 @@ TEST_P(Life, StepsComeInThePagesOrder) {
           EXPECT_EQ(e.wc(id).status, IBV_WC_SUCCESS);
           h.until("the bytes", [&] { return there; });
           h.rest(2 * kUs);
-          requester.on = responder.on = false;
+          requester.on = responder.on = streams[kClient].on = streams[kServer].on = false;
           done = true;
           must(e.connection.disconnect(), "disconnect");
         },
@@ -147,6 +216,10 @@ TEST_P(Life, StepsComeInThePagesOrder) {
         }
         before = find(what, true);
       }
+    }
+    if (kind == kRtl) {
+      expect_order(streams[kClient], 1, 18, push ? std::vector<std::string>{"sq_rd_req", "sq_rd"} : std::vector<std::string>{});
+      expect_order(streams[kServer], 19, 26, {});
     }
     EXPECT_FALSE(find("read elsewhere"));
     EXPECT_FALSE(find("write payload"));
