@@ -1,0 +1,150 @@
+// The golden FPDUs of the requirements (section 12), byte for byte into a whole device: as they come
+// from a peer, with the STag that they name. What they place, and what the device answers.
+#include "gen/regs.hpp"
+#include "tpt/tpt.hpp"
+#include "world.hpp"
+
+namespace rnic::tb {
+namespace {
+
+using namespace verbs;
+using spec::Cause;
+
+constexpr uint32_t kStag = 0x11223344;
+
+/// A key of the permutation that gives STag 0x112233xx to a slot of the table, and the slot.
+std::pair<uint64_t, uint32_t> key_and_slot(const spec::Sizes& sizes) {
+  struct Nobody final : model::Tpt::Out {
+    void tpt_cmd_rsp(const spec::TptCmdRsp&) override {}
+  } nobody;
+  model::Tpt tpt(sizes, nobody);
+  uint64_t key = 0;
+  do {
+    tpt.set_key(key += 0x9e3779b97f4a7c15);
+  } while (tpt.invert(kStag >> 8) >= sizes.num_stags);
+  return {key, tpt.invert(kStag >> 8)};
+}
+
+class Golden : public testing::TestWithParam<Kinds> {
+ protected:
+  /// A server whose region has STag 0x11223344 and begins at `base`; the client's device is silent,
+  /// its FPDUs are `sent`. Then `look` at the region's bytes.
+  void run(uint64_t base, uint64_t length, const std::vector<Bytes>& sent,
+           const std::function<void(Host&, Endpoint&, std::span<const uint8_t>)>& look) {
+    World w({.kind = GetParam()});
+    bool ready = false, done = false;
+    w.run(
+        [&](Host& h) {
+          h.open();
+          Endpoint& e = h.endpoint();
+          h.connect(e);
+          h.until("the server", [&] { return ready; });
+          for (const Bytes& f : sent) w.tap(kClient).inject(e.number(), f);
+          h.until("the server's look", [&] { return done; });
+        },
+        [&](Host& h) {
+          h.open();
+          const auto [key, slot] = key_and_slot(w.tap(kServer).sizes());
+          h.dev.write64(0, spec::kStagKeyOffset, key);  // before there is any region
+          Region landing = h.region(4096);
+          const auto memory = must(h.context.alloc(4096), "memory");
+          const auto list = must(h.dev.alloc(4096, MemoryKind::kContiguous), "page list");
+          base::store_le<uint64_t>(list.data(), memory.bus(0));
+          const auto made = must(
+              h.manager->execute_args(h.dev, spec::AdminOpcode::kCreateMr, slot,
+                                      spec::AdminMrArgs{.pd = static_cast<uint16_t>(h.pd.number()),
+                                                        .key = kStag & 0xff,
+                                                        .log_page = 12,
+                                                        .rights = 7,
+                                                        .base_to = base,
+                                                        .length = length,
+                                                        .first_offset = 0,
+                                                        .pbl_base = must(h.manager->pbl.take(1, "entries"), "page list"),
+                                                        .page_list = list.bus(0),
+                                                        .pages = 1}),
+              "region");
+          ASSERT_EQ(spec::AdminMrResult::unpack(made.result).stag, kStag);
+          Endpoint& e = h.endpoint();
+          (void)e.receive(landing.sge(0, 64));
+          (void)e.receive(landing.sge(64, 64));
+          h.accept(e);
+          ready = true;
+          look(h, e, memory.bytes());
+          EXPECT_EQ(Bytes(landing.at(0), landing.at(3)), e.done[0].status == IBV_WC_SUCCESS ? Bytes({'a', 'b', 'c'}) : Bytes(3));
+          done = true;
+        });
+  }
+};
+
+const Bytes kWrite = hex("0013c140 11223344 01020304 05060708 68656c6c 6f000000 1fb1004d");
+const Bytes kSend = hex("00154143 00000000 00000000 00000001 00000000 61626300 447065aa");
+const Bytes kSendInvalidate = hex("00154144 11223344 00000000 00000002 00000000 61626300 5e6ee901");
+const Bytes kReadRequest = hex(
+    "002e4141 00000000 00000001 00000001 00000000 aabbccdd 00000000 00001000 00001000 11223344 "
+    "00000000 00002000 3fdc639c");
+const Bytes kTerminate = hex(
+    "00464147 00000000 00000002 00000001 00000000 0101e000 002e4141 00000000 00000001 00000001 "
+    "00000000 aabbccdd 00000000 00001000 00001000 11223344 00000000 00002000 40f7c6bc");
+
+/// The Write lands, the Send is received; Send with Invalidate is not enabled: Terminate 0/2/06.
+TEST_P(Golden, WriteSendAndSendWithInvalidate) {
+  in_child([this] {
+    constexpr uint64_t kTo = 0x0102030405060708;
+    run(kTo - 0x308, 4096, {kWrite, kSend, kSendInvalidate}, [](Host& h, Endpoint& e, auto bytes) {
+      EXPECT_EQ(h.event().cause, static_cast<uint32_t>(Cause::kRdmapOpcode));
+      h.until_complete(e, "receives");
+      EXPECT_EQ(e.done[0].status, IBV_WC_SUCCESS);
+      EXPECT_EQ(e.done[0].byte_len, 3u);
+      EXPECT_EQ(e.done[1].status, IBV_WC_WR_FLUSH_ERR);
+      EXPECT_EQ(std::string(bytes.begin() + 0x308, bytes.begin() + 0x30d), "hello");
+      EXPECT_EQ(std::count(bytes.begin(), bytes.end(), 0), 4096 - 5);
+      EXPECT_EQ(h.world.tap(kServer).fpdus(e.number()).back(),
+                fpdu(untagged(0x7, 2, 1) + hex("0206c000 0015 4144 11223344 00000000 00000002 00000000")));
+    });
+  });
+}
+
+/// The Read Request finds a region that is a byte too short: the Terminate is the golden one, whole.
+TEST_P(Golden, ReadRequestAndTerminate) {
+  in_child([this] {
+    run(0x2000, 0xfff, {kReadRequest}, [](Host& h, Endpoint& e, auto) {
+      EXPECT_EQ(h.event().cause, static_cast<uint32_t>(Cause::kRdmapBounds));
+      h.until_complete(e, "receives");
+      const auto sent = h.world.tap(kServer).fpdus(e.number());
+      ASSERT_EQ(sent.size(), 1u);
+      EXPECT_EQ(sent[0], kTerminate);
+    });
+  });
+}
+
+/// With the region whole, the Read Response carries the sink that the request names.
+TEST_P(Golden, ReadRequestAndResponse) {
+  in_child([this] {
+    run(0x2000, 0x1000, {kReadRequest}, [](Host& h, Endpoint& e, auto bytes) {
+      const auto sent = [&] { return h.world.tap(kServer).fpdus(e.number()); };
+      h.until("the response", [&] {
+        const auto all = sent();
+        return !all.empty() && (all.back()[2] & 0x40) != 0;
+      });
+      uint64_t at = 0;
+      for (const Bytes& f : sent()) {
+        const uint64_t room = std::min<uint64_t>(4096 - at, 1454 - 14);
+        Bytes header = tagged(0x2, 0xaabbccdd, 0x1000 + at);
+        if (at + room != 4096) header[0] = 0x81;  // not the last
+        EXPECT_EQ(f, fpdu(header + Bytes(bytes.begin() + static_cast<ptrdiff_t>(at), bytes.begin() + static_cast<ptrdiff_t>(at + room))));
+        at += room;
+      }
+      EXPECT_EQ(at, 4096u);
+      (void)e.qp.modify(IBV_QPS_ERR);  // if the client has not, whom nobody has asked for a response
+      h.until_complete(e, "flush");
+    });
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, Golden,
+                         testing::Values(Kinds{"model", "model"}, Kinds{"model", "rtl"}, Kinds{"model", "tandem"},
+                                         Kinds{"model_minimum", "tandem_minimum"}),
+                         name_of_kinds);
+
+}  // namespace
+}  // namespace rnic::tb
