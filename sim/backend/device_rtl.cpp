@@ -9,6 +9,7 @@
 #include <deque>
 #include <optional>
 #include <variant>
+#include <vector>
 
 #include "backend/rtl_pins.hpp"
 #include "tandem/observed.hpp"
@@ -21,6 +22,7 @@ constexpr uint32_t kResetCycles = 8;
 constexpr size_t kRecordsWaiting = 4;  // llp_rx records taken ahead of the pins
 constexpr size_t kTxHeadersAhead = 4;  // headers of llp_tx taken before their beats
 constexpr size_t kMmioWaiting = 8;
+constexpr int32_t kShortOfCredit = 9216;  // no longest frame fits
 
 /// Beats of one packet on their way in.
 struct Feeder {
@@ -91,6 +93,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
     tx_hdrs_.clear();
     tx_open_ = wr_open_ = false;
     records_in_ = records_done_ = reads_out_ = 0;
+    credit_.assign(sizes_.num_conns, {});
     pins_->in = RtlPins::In{};
     if (options_.observer != nullptr) options_.observer->reset();
   }
@@ -119,8 +122,16 @@ class RtlDevice final : public sc_core::sc_module, public Device {
     records_.push_back(std::move(r));
     ++records_in_;
   }
-  void llp_event(const spec::LlpCtlEvt& e) override { events_.push_back({e, records_in_}); }
-  void llp_credit(const spec::LlpCredit& c) override { credits_.push_back(c); }
+  void llp_event(const spec::LlpCtlEvt& e) override {
+    events_.push_back({e, records_in_});
+    using enum spec::LlpEvt;
+    const bool begins_or_ends = e.kind == kEstablished || e.kind == kIncoming || e.kind == kClosed || e.kind == kReset || e.kind == kFailed;
+    if (begins_or_ends && e.connection < credit_.size()) credit_[e.connection] = {};
+  }
+  void llp_credit(const spec::LlpCredit& c) override {
+    credits_.push_back(c);
+    if (c.connection < credit_.size()) credit_[c.connection].limit = c.limit;
+  }
   void wake() override {}  // ready is recomputed each cycle
   const spec::Sizes& sizes() const override { return sizes_; }
   std::string describe() const override { return options_.minimum ? "rtl (minimum)" : "rtl"; }
@@ -133,6 +144,11 @@ class RtlDevice final : public sc_core::sc_module, public Device {
     for (size_t i = 0; i < now.size(); ++i) {
       const StreamName& s = kStreamNames[i];
       if (now[i] == kStreamValid) w += fmt::format("{}: {} is offered by {} and not taken by {}\n", options_.name, s.name, s.from, s.to);
+    }
+    for (size_t i = 0; i < credit_.size(); ++i) {
+      const auto left = static_cast<int32_t>(credit_[i].limit - credit_[i].sent);
+      if (credit_[i].limit == 0 || left > kShortOfCredit) continue;
+      w += fmt::format("{}: connection {} has {} bytes of the LLP's credit left\n", options_.name, i, left);
     }
     if (reads_out_ != 0) w += options_.name + ": " + std::to_string(reads_out_) + " DMA reads are not answered\n";
     return w;
@@ -255,7 +271,10 @@ class RtlDevice final : public sc_core::sc_module, public Device {
       env_->dma_read(*read);
     }
     if (write) env_->dma_write(std::move(*write));
-    if (record) env_->llp_tx(std::move(*record));
+    if (record) {
+      if (record->connection < credit_.size()) credit_[record->connection].sent += record->data.size();
+      env_->llp_tx(std::move(*record));
+    }
     if (out.llp_ctl_req.fired()) env_->llp_ctl(out.llp_ctl_req.item);
   }
 
@@ -357,6 +376,10 @@ class RtlDevice final : public sc_core::sc_module, public Device {
   std::deque<Mmio> mmio_told_;
   uint64_t records_in_ = 0, records_done_ = 0;
   uint64_t reads_out_ = 0;
+  struct Credit {  // bytes of records
+    uint32_t limit = 0, sent = 0;
+  };
+  std::vector<Credit> credit_ = std::vector<Credit>(sizes_.num_conns);  // by connection; for waiting_for() alone
   Gatherer wr_, tx_;
   bool wr_open_ = false, tx_open_ = false;
   std::deque<spec::LlpTxHdr> tx_hdrs_;  // of the record that comes, and those behind it
