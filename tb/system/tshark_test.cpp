@@ -2,7 +2,7 @@
 // takes apart, CRCs and checksums are right, nothing is malformed, and opcodes, lengths, STags,
 // TOs, QNs, MSNs and MOs are those that the program's work requests make (worked out here from the
 // RFCs and from what the hosts told each other in MPA private data). R5040-3.1-01 to 04, 5.1 to 5.4
-// wire formats, R5040-6.1-02.
+// wire formats, R5040-6.1-02. Rejects and Terminates too.
 //
 // tshark counts a marker too many in an FPDU that ends where a marker would follow, so lengths are
 // such that none does; Markers.StandWhereTheyShould looks at one that does, without tshark's help.
@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdio>
+#include <memory>
 #include <sstream>
 
 #include "programs.hpp"
@@ -412,6 +413,87 @@ TEST_P(Markers, StandWhereTheyShould) {
   if (!HasFailure()) std::remove(path.c_str());
 }
 INSTANTIATE_TEST_SUITE_P(Kinds, Markers, testing::Values(kModel, kRtl), name_of_kinds);
+
+/// What ends a connection, as tshark reads it: a reject with its revision and private data, and a
+/// Terminate of each layer that carries headers, field by field.
+class Endings : public testing::TestWithParam<Kinds> {};
+
+TEST_P(Endings, AreReadAsTheyWereMeant) {
+  const std::string path = path_of("endings_" + tb::name_of(GetParam()));
+  const std::vector<uint8_t> asks{0xa1, 0xa2, 0xa3}, refuses{0xf1, 0xf2};
+  in_child([&] {
+    using namespace verbs;
+    auto world = std::make_unique<World>(WorldConfig{.kind = GetParam(), .pcap = path});
+    constexpr uint64_t kTarget = 0x10000000;
+    uint32_t key = 0, sink_key = 0;
+    uint64_t sink_at = 0;
+    bool ready = false, done = false;
+    world->run(
+        [&](Host& h) {
+          h.open();
+          Region sink = h.region(4096);
+          sink_key = sink.mr.rkey();
+          sink_at = sink.mr.addr();
+          Endpoint &write = h.endpoint(), &send = h.endpoint(), &read = h.endpoint();
+          EXPECT_FALSE(h.try_connect(write, {.private_data = asks}));
+          for (Endpoint* e : {&write, &send, &read}) h.connect(*e);
+          h.until("the server", [&] { return ready; });
+          (void)write.write(sink.sge(0, 5), key ^ 0x5a, kTarget);
+          EXPECT_EQ(h.event().peer_term, 0x1100);
+          (void)send.send(sink.sge(0, 20));
+          EXPECT_EQ(h.event().peer_term, 0x1202);
+          (void)read.read(sink.sge(0, 100), key, kTarget + 4000);
+          EXPECT_EQ(h.event().peer_term, 0x0101);
+          done = true;
+        },
+        [&](Host& h) {
+          h.open();
+          Region open = h.region(4096, Host::kAll, kTarget);
+          key = open.mr.rkey();
+          must(h.next_request().reject(refuses), "reject");
+          for (int i = 0; i < 3; ++i) h.accept(h.endpoint());
+          ready = true;
+          h.until("the client", [&] { return done; });
+        });
+    world.reset();  // the capture is whole
+    if (HasFailure()) return;
+    const auto read = [&](const std::string& filter, const std::string& fields) {
+      return tshark(path, "-Y '" + filter + "' -T fields -E separator=, " + fields);
+    };
+    const auto starts = read("iwarp_mpa.pdlength",
+                             "-e ip.src -e iwarp_mpa.rev -e iwarp_mpa.rej_flag -e iwarp_mpa.privatedata");
+    ASSERT_GE(starts.size(), 2u);
+    // Revision 2: IRD and ORD of RFC 6581 stand before the private data.
+    EXPECT_TRUE(starts[0].starts_with("10.0.0.1,2,0,") && starts[0].ends_with("a1a2a3")) << starts[0];
+    EXPECT_TRUE(starts[1].starts_with("10.0.0.2,2,1,") && starts[1].ends_with("f1f2")) << starts[1];
+    EXPECT_EQ(std::string_view(starts[0]).substr(13, 8).find_first_not_of("0123456789abcdef"), std::string_view::npos);
+    const std::string kHeads = " -e iwarp_rdma.term_layer -e iwarp_rdma.term_hdrct_m -e iwarp_rdma.hdrct_d -e iwarp_rdma.hdrct_r";
+    const auto text = [](const Bytes& b) {
+      std::string s;
+      for (const uint8_t byte : b) s += fmt::format("{:02x}", byte);
+      return s;
+    };
+    const std::string kCopies = " -e iwarp_rdma.term_ddp_seg_len -e iwarp_rdma.term_ddp_h -e iwarp_rdma.term_rdma_h";
+    const auto tagged_one = read("iwarp_rdma.term_etype_ddp == 1",
+                                 "-e iwarp_rdma.term_errcode_ddp_tagged" + kHeads + kCopies);
+    ASSERT_EQ(tagged_one.size(), 1u);
+    EXPECT_EQ(tagged_one[0], "0x00,0x01,1,1,0,0013," + text(tagged(0x0, key ^ 0x5a, kTarget)) + ",");
+    const auto untagged_one = read("iwarp_rdma.term_etype_ddp == 2",
+                                   "-e iwarp_rdma.term_errcode_ddp_untagged" + kHeads + kCopies);
+    ASSERT_EQ(untagged_one.size(), 1u);
+    EXPECT_EQ(untagged_one[0], "0x02,0x01,1,1,0,0026," + text(untagged(0x3, 0, 1)) + ",");
+    const auto read_one = read("iwarp_rdma.term_etype_rdma == 1",
+                               "-e iwarp_rdma.term_errcode_rdma" + kHeads + kCopies);
+    ASSERT_EQ(read_one.size(), 1u);
+    // Of layer 0 tshark takes the first 14 bytes for the DDP header, as if it were tagged, and the
+    // next 28 for RDMAP's; the last 4 bytes are nobody's.
+    const Bytes headers = untagged(0x1, 1, 1) + read_request(sink_key, sink_at, 100, key, kTarget + 4000);
+    EXPECT_EQ(read_one[0], "0x01,0x00,1,1,1,002e," + text({headers.begin(), headers.begin() + 14}) + "," +
+                               text({headers.begin() + 14, headers.begin() + 42}));
+  });
+  if (!HasFailure()) std::remove(path.c_str());
+}
+INSTANTIATE_TEST_SUITE_P(Kinds, Endings, testing::Values(kModel, kTandem), name_of_kinds);
 
 }  // namespace
 }  // namespace rnic::tb
