@@ -287,6 +287,11 @@ std::string ReadLog::left_over() const {
                          u.to - u.from, r.address + u.from);
     }
   }
+  return s + unread();
+}
+
+std::string ReadLog::unread() const {
+  std::string s;
   for (const auto& asked : asked_) {
     for (const Asked& a : asked)
       s += fmt::format("a fetch up to {:#x}: no read from {:#x} on\n", a.end, a.next);

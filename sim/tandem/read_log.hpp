@@ -67,6 +67,8 @@ class ReadLog {
   /// Payload and admin bytes read and not used, and reads not yet answered, one line each. Empty if
   /// there are none.
   std::string left_over() const;
+  /// Fetches whose reads have not been made, likewise.
+  std::string unread() const;
   /// Bytes served so far by take, by client.
   uint64_t bytes_taken(Client client) const { return taken_[static_cast<size_t>(client)]; }
 

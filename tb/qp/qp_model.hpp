@@ -193,7 +193,8 @@ struct QpModelDut : PacedDut {
     take(qp_error, &model::Qp::qp_error);
     take(llp_event, &model::Qp::llp_event);
     take(cq_fault, &model::Qp::cq_fault);
-    if (issued_) return;  // what has been issued leaves before anything is decided
+    // what has been issued leaves before anything is decided
+    if (issued_ || !wqe_hdr.ready() || !wqe.ready()) return;
     for (; !news_.empty(); news_.pop_front()) news_.front()();
     if (qp_ack_mpa.offers()) qp_->ack(Peer::kMpa, qp_ack_mpa.pop().qpn);
     if (qp_ack_ddp.offers()) qp_->ack(Peer::kDdp, qp_ack_ddp.pop().qpn);

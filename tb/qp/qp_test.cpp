@@ -285,6 +285,8 @@ TYPED_TEST(QpTest, AGracefulCloseWaitsForTheSends) {
                                            "0 ddp sync", "0 llp stop", "0 mpa stop", "0 ddp stop", "0 rdmap stop"};
     EXPECT_EQ(w.ctl(), want);
     EXPECT_EQ(w.query(0).cause, Cause::kNone);
+    ASSERT_TRUE(w.run([&] { return !w.asyncs().empty(); }));
+    w.wait(20);
     EXPECT_EQ(w.asyncs().size(), 1U);
     w.expect_all_reported(0);
     EXPECT_EQ(w.qp(0).rq_cqes.size(), 1U);

@@ -232,6 +232,8 @@ void Script::set_up() {
   command("create_qp", Op::kCreateQp, kQp, args_of(spec::AdminQpArgs{.pd = 0, .sq_base = kSq, .rq_base = kRq, .log_sq = 4, .log_rq = 4}), [&] {
     commit("the new QP", spec::QpStateCommit{.is_cmd = 1, .qpn = kQp});
     commit("qp's answer", spec::QpAnswerCommit{.qpn = kQp});
+    commit("the look at the CQ of sends", spec::CqOpCommit{.op = 1, .cqn = 0, .qpn = 0});
+    commit("the look at the CQ of receives", spec::CqOpCommit{.op = 1, .cqn = 0, .qpn = 0});
   });
 
   add("the connection comes", spec::LlpCtlEvt{.kind = spec::LlpEvt::kIncoming, .connection = kConn, .address = 0x0a000001, .port = 1000, .local_port = 4791});
