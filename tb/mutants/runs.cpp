@@ -124,6 +124,10 @@ Verdict run_here(const Program& program, double limit_us) {
   sc.platform = platform(is_plan ? &plan : nullptr, 0, limit_us);
   for (unsigned side = 0; side < 2; ++side)
     sc.side[side] = platform(is_plan ? &plan : nullptr, side, limit_us);
+  if (program.kind == Program::Kind::kErrors && program.side == 1) {  // placements wait behind each other
+    sc.side[1]->pcie.pcie_gen = 3;
+    sc.side[1]->pcie.pcie_lanes = 2;
+  }
   sc.seed = program.seed;
   sim::Simulation simulation(sc);
   Watch watch;
@@ -142,6 +146,14 @@ Verdict run_here(const Program& program, double limit_us) {
     }
     simulation.add_host(sim::make_model_device(spec::Sizes::minimum(), kSides[side]));
   }
+  story_shared.spoil = [&simulation](unsigned side, uint64_t from, uint64_t to) {
+    simulation.root_complex(side).add_fault({.status = spec::RdStatus::kPoisoned,
+                                             .nth = 1,
+                                             .probability = 0,
+                                             .from = from,
+                                             .to = to,
+                                             .seen = 0});
+  };
   const verbs::ManagerSettings manager{.seed = program.seed, .event_queues = 2};
   const auto scenes = scenes_of(program);
   for (const unsigned side : {1U, 0U}) {

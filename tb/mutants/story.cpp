@@ -58,6 +58,7 @@ std::string Scene::name() const {
   constexpr const char* kNames[] = {"solicited",   "no_right",     "no_receive",    "too_long",
                                     "read_bounds", "read_no_stag", "bad_local_key", "abort",
                                     "moved",       "other_pd",     "under_fire",    "overrun",
+                                    "order",       "bad_payload",  "bad_fetch",     "bad_source",
                                     "refused"};
   return what == Case::kDamaged ? fmt::format("damaged: {}", name_of(damage))
                                 : kNames[static_cast<size_t>(what)];
@@ -94,7 +95,7 @@ Result<void> Story::body() {
     now_ = scenes_[number_];
     const bool causes =
         now_.what == Case::kDamaged ? shared_.device[side_] == nullptr : number_ % 2 == side_;
-    if (auto r = act(causes, number_ % 3 == 0); !r) return r;
+    if (auto r = act(causes, number_ % 3 == 0 && now_.what != Case::kBadFetch); !r) return r;
   }
   return {};
 }
@@ -180,7 +181,12 @@ Result<void> Story::act(bool causes, bool pushes) {
   if (auto r = meet(2); !r) return r;
   if (auto r = causes ? trouble(qp) : suffer(qp); !r) return r;
   if (auto r = meet(15); !r) return r;
-  return qp.destroy();
+  if (auto r = qp.destroy(); !r || !overruns) return r;
+  const uint32_t gone = small.number();
+  qp = Qp();
+  small = Cq();
+  dev_.write64(2, 8 * static_cast<uint32_t>(spec::DoorbellKind::kCqArm), gone);  // of a queue that is no more
+  return {};
 }
 
 /// The client speaks first: a Write of nothing.
@@ -329,6 +335,30 @@ Result<void> Story::trouble(Qp& qp) {
       }
       return terminated(0, std::move(sent));
     }
+    case Case::kOrder: {
+      if (auto r = post(qp, 1, IBV_WR_RDMA_WRITE, 8000, shared_.open_key[peer]); !r) return r;
+      if (auto r = post(qp, 2, IBV_WR_RDMA_READ, 200, shared_.open_key[peer], 7800); !r) return r;
+      if (auto r = post(qp, 3, IBV_WR_RDMA_WRITE, 50, shared_.open_key[peer]); !r) return r;
+      const std::vector<uint8_t> sent(buffer_.data() + 96 + 7800, buffer_.data() + 96 + 8000);
+      if (auto r = completions({done(1), done(2), done(3)}); !r) return r;
+      return std::equal(sent.begin(), sent.end(), buffer_.data() + 4096 - 100)
+                 ? Result<void>()
+                 : fail(Errc::kProtocol, "the Read did not bring what the Write before it wrote");
+    }
+    case Case::kBadPayload:
+    case Case::kBadFetch: {
+      const bool fetch = now_.what == Case::kBadFetch;
+      shared_.spoil(side_, fetch ? 0 : buffer_.bus(4096), fetch ? ~0ULL : buffer_.bus(4096) + 64);
+      if (auto r = post(qp, 1, IBV_WR_SEND, 40); !r) return r;
+      if (auto r = post(qp, 2, IBV_WR_SEND, 20); !r) return r;
+      if (auto r = completions({done(1, IBV_WC_FATAL_ERR), lost2, receive1, receive2}); !r)
+        return r;
+      return fatal(static_cast<uint32_t>(Cause::kLocalCatastrophic), 0);
+    }
+    case Case::kBadSource:
+      if (auto r = meet(4); !r) return r;
+      if (auto r = post(qp, 1, IBV_WR_RDMA_READ, 200, shared_.open_key[peer]); !r) return r;
+      return terminated(0x0207, {done(1, kFlushed)});
     case Case::kDamaged:
       return damaged_trouble(qp);
     default:
@@ -358,6 +388,17 @@ Result<void> Story::suffer(Qp& qp) {
       break;
     case Case::kOverrun:
       return overrun();
+    case Case::kOrder:
+      return {};
+    case Case::kBadPayload:
+    case Case::kBadFetch:
+      cause = Cause::kPeerTerminate;
+      break;
+    case Case::kBadSource:
+      shared_.spoil(side_, buffer_.bus(0), buffer_.bus(0) + 64);
+      if (auto r = meet(4); !r) return r;
+      cause = Cause::kRdmapLength;
+      break;
     case Case::kTooLong:
       cause = Cause::kDdpUntaggedTooLong;
       first = IBV_WC_LOC_LEN_ERR;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,6 +35,10 @@ enum class Case : uint8_t {
   kOtherPd,      // a Write to a region of another protection domain
   kUnderFire,    // a region is closed while the peer writes to it
   kOverrun,      // Sends fill a completion queue that nobody empties
+  kOrder,        // a Read of what a Write before it has brought; a Write behind it is done first
+  kBadPayload,   // memory that cannot be read: what is sent,
+  kBadFetch,     // a work request,
+  kBadSource,    // what the peer reads
   kRefused,      // commands that the device must refuse (refused.cpp)
   kDamaged,      // a record is damaged on its way
   kMany,
@@ -57,6 +62,8 @@ struct StoryShared {
       other_key{};  // of a side's regions: all rights, Reads only, gone, of another PD
   std::array<std::span<const uint8_t>, 2> memory{};  // of a side: what it sends from
   std::array<Damaging*, 2> device{};                 // whose records can be damaged
+  /// The next read of this side's device in a range of bus addresses fails.
+  std::function<void(unsigned side, uint64_t from, uint64_t to)> spoil{};
   bool listening = false;
   std::string failure;
   uint64_t checks = 0;
