@@ -67,7 +67,9 @@ class Pins final : public sim::RtlPins {
   }
   sim::StreamStates streams_now() const override { return inner_->streams_now(); }
   std::string failure() override { return inner_->failure(); }
-  void open_wave(const std::string& file, const std::string& scope) override { inner_->open_wave(file, scope); }
+  void open_wave(const std::string& file, const std::string& unit) override {
+    inner_->open_wave(file, unit);
+  }
   void close_wave() override { inner_->close_wave(); }
 
  private:
