@@ -12,12 +12,13 @@ usage: tb/run.sh [STEP...]      installs what is missing, builds, runs the steps
   prove      rtl/lib proved by k-induction, covers, assertions counted
   build      everything, warnings are errors
   fast       cells, units, model, driver, platform (ctest label fast)
-  sanitize   C++ under address and undefined sanitizers: tests of model, driver, platform, tandem, description; rnic-sim itself
+  sanitize   tests of model, driver, platform, tandem and description under address and undefined sanitizers
   system     host programs on the devices (ctest label system)
   mutants    faults in RTL, model and trace, each to be killed by programs in tandem; builds one more Verilated device
   all        spec lint prove build fast sanitize system: what CI runs
   regress    20,000 random operations in tandem, a fourth of them on the minimum build; other ones each day
-  full       all, then regress, mutants and synth (the whole chip takes long)
+  sanitize-app  rnic-sim itself under the sanitizers: random operations, replay, copy; models and tandem
+  full       all, then sanitize-app, regress, mutants and synth (the whole chip takes long)
 exit status 0: all passed; 1: a step failed (its name is in the last line); 2: wrong use; 4: something could not be set up
 TXT
 }
@@ -28,8 +29,8 @@ for a in "$@"; do
   case "$a" in
     -h|--help) usage; exit 0 ;;
     all) steps="$steps $steps_all" ;;
-    full) steps="$steps $steps_all regress mutants synth" ;;
-    spec|lint|synth|prove|build|fast|sanitize|system|regress|mutants) steps="$steps $a" ;;
+    full) steps="$steps $steps_all sanitize-app regress mutants synth" ;;
+    spec|lint|synth|prove|build|fast|sanitize|sanitize-app|system|regress|mutants) steps="$steps $a" ;;
     *) printf '%s\n' "tb/run.sh: no step called '$a'; tb/run.sh --help lists them" >&2; exit 2 ;;
   esac
 done
@@ -52,13 +53,16 @@ run() {  # run NAME COMMAND...
 step_spec() { setup_build release specgen && build-release/docs/spec/tool/specgen --check docs/spec .; }
 step_build() { setup_build release all; }
 step_ctest() { setup_build release all && ctest --test-dir build-release --no-tests=error --output-on-failure -j 2 -L "$1"; }
-# The Verilated code is that of build-release: it is no C++ of ours, and need not be made twice.
+with_sanitizers="env ASAN_OPTIONS=detect_stack_use_after_return=0:detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1"
 step_sanitize() {
+  SETUP_CMAKE="-DRNIC_PARTS=tb/driver;tb/sim;tb/model;tb/tandem;tb/spec" setup_build asan all || return 1
+  $with_sanitizers ctest --test-dir build-asan --no-tests=error --output-on-failure -j 2 -L fast
+}
+# The Verilated code is that of build-release: it is no C++ of ours, and need not be made twice.
+step_sanitize_app() {
   setup_build release Rnic_verilated RnicMin_verilated Echo_verilated CrcBench_verilated || return 1
-  SETUP_CMAKE="-DRNIC_PARTS=tb/driver;tb/sim;tb/model;tb/tandem;tb/spec;sim -DRNIC_VERILATED=$PWD/build-release" setup_build asan all || return 1
-  with="env ASAN_OPTIONS=detect_stack_use_after_return=0:detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1"
-  $with ctest --test-dir build-asan --no-tests=error --output-on-failure -j 2 -L fast || return 1
-  sim="$with build-asan/sim/app/rnic-sim"
+  SETUP_CMAKE="-DRNIC_PARTS=tb/driver;tb/sim;tb/model;tb/tandem;tb/spec;sim -DRNIC_VERILATED=$PWD/build-release" setup_build asan rnic-sim || return 1
+  sim="$with_sanitizers build-asan/sim/app/rnic-sim"
   $sim regress --set ops=1000 --jobs 2 --quiet || return 1
   $sim regress --client tandem --server model --set build=minimum --set ops=100 --quiet || return 1
   $sim replay tb/vectors/captures/rping-client-crc.json --quiet && $sim replay tb/vectors/captures/op-recv-sends.json --client tandem --server tandem --quiet || return 1
@@ -81,6 +85,7 @@ for s in $steps; do
     build) run build step_build ;;
     fast) run fast step_ctest fast ;;
     sanitize) run sanitize step_sanitize ;;
+    sanitize-app) run sanitize-app step_sanitize_app ;;
     system) run system step_ctest system ;;
     regress) run regress step_regress ;;
     mutants) run mutants step_mutants ;;
