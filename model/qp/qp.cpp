@@ -131,8 +131,8 @@ bool Qp::push(const spec::QpDoorbell& db) {
 }
 
 /// Units that a fetch may bring: all of an empty buffer, else a quarter of it, if that is free.
-uint32_t Qp::free(const Ring16& r, uint32_t prefetch) {
-  const uint32_t claimed = r.distance(r.taken, r.fetched), quarter = std::max(1U, prefetch / 4);
+uint32_t Qp::free(const Ring16& r, uint32_t prefetch, uint32_t most) {
+  const uint32_t claimed = r.distance(r.taken, r.fetched), quarter = std::min(most, std::max(1U, prefetch / 4));
   if (claimed == 0) return prefetch;
   return claimed + quarter <= prefetch ? quarter : 0;
 }
@@ -140,7 +140,7 @@ uint32_t Qp::free(const Ring16& r, uint32_t prefetch) {
 MemRead Qp::fetch(uint16_t qpn, uint16_t most) {
   Ring16& s = ctx_[qpn].sq;
   const uint32_t announced = s.distance(s.fetched, s.producer);
-  const uint32_t space = free(s, sq_prefetch_);
+  const uint32_t space = free(s, sq_prefetch_, most);
   const uint32_t to_end = s.size() - (s.fetched & (s.size() - 1));
   const uint16_t count =
       static_cast<uint16_t>(std::min({announced, space, to_end, uint32_t{most}}));

@@ -204,7 +204,7 @@ class Qp {
   static bool busy(const Ctx& c) {
     return c.phase != Ctx::Phase::kSteady && c.phase != Ctx::Phase::kTermWait;
   }
-  static uint32_t free(const Ring16& r, uint32_t prefetch);
+  static uint32_t free(const Ring16& r, uint32_t prefetch, uint32_t most = UINT32_MAX);
   void update(uint16_t qpn);
   void put(ReadySet& members, Set set, uint16_t qpn, bool member);
   bool can_issue(uint16_t qpn);

@@ -135,7 +135,8 @@ TEST_P(Lengths, ArriveWhole) {
           must(e.connection.disconnect(), "disconnect");
         });
     EXPECT_LE(most_reads, GetParam().depth);  // R5040-6.1-07
-    EXPECT_GE(most_reads, std::min(GetParam().depth, 2u));
+    // The minimum build holds one message of a QP (sq_slots): a second Read need not be under way.
+    EXPECT_GE(most_reads, GetParam().kind[0].ends_with("minimum") ? 1u : std::min(GetParam().depth, 2u));
   });
 }
 

@@ -119,7 +119,7 @@ void expect_order(const Streams& seen, int from, int to, const std::vector<std::
     }
     if (begins) begun = *begins;
   }
-  EXPECT_GE(checked, 15);
+  EXPECT_GE(checked, 14);
 }
 
 struct Param {
