@@ -12,7 +12,7 @@ usage: tb/run.sh [STEP...]      installs what is missing, builds, runs the steps
   prove      rtl/lib proved by k-induction, covers, assertions counted
   build      everything, warnings are errors
   fast       cells, units, model, driver, platform (ctest label fast)
-  sanitize   tests of model, driver, platform, tandem and description under address and undefined sanitizers
+  sanitize   tests of model, driver, platform and tandem under address and undefined sanitizers
   system     host programs on the devices (ctest label system)
   mutants    faults in RTL, model and trace, each to be killed by programs in tandem; builds one more Verilated device
   all        spec lint prove build fast sanitize system: what CI runs
@@ -55,13 +55,13 @@ step_build() { setup_build release all; }
 step_ctest() { setup_build release all && ctest --test-dir build-release --no-tests=error --output-on-failure -j 2 -L "$1"; }
 with_sanitizers="env ASAN_OPTIONS=detect_stack_use_after_return=0:detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1"
 step_sanitize() {
-  SETUP_CMAKE="-DRNIC_PARTS=tb/driver;tb/sim;tb/model;tb/tandem;tb/spec" setup_build asan all || return 1
+  SETUP_CMAKE="-DRNIC_PARTS=tb/driver;tb/sim;tb/model;tb/tandem" setup_build asan all || return 1
   $with_sanitizers ctest --test-dir build-asan --no-tests=error --output-on-failure -j 2 -L fast
 }
 # The Verilated code is that of build-release: it is no C++ of ours, and need not be made twice.
 step_sanitize_app() {
   setup_build release Rnic_verilated RnicMin_verilated Echo_verilated CrcBench_verilated || return 1
-  SETUP_CMAKE="-DRNIC_PARTS=tb/driver;tb/sim;tb/model;tb/tandem;tb/spec;sim -DRNIC_VERILATED=$PWD/build-release" setup_build asan rnic-sim || return 1
+  SETUP_CMAKE="-DRNIC_PARTS=tb/driver;tb/sim;tb/model;tb/tandem;sim -DRNIC_VERILATED=$PWD/build-release" setup_build asan rnic-sim || return 1
   sim="$with_sanitizers build-asan/sim/app/rnic-sim"
   $sim regress --set ops=1000 --jobs 2 --quiet || return 1
   $sim regress --client tandem --server model --set build=minimum --set ops=100 --quiet || return 1
