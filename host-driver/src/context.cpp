@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "core.hpp"
 
@@ -80,9 +81,9 @@ const DeviceAttr& Context::query_device() const { return core_->mgr.attr(); }
 PciDevice& Context::device() const { return core_->dev; }
 
 Time Context::to_time(uint64_t completion_ts) const {
-  // One cycle is 102400/33 ps at the nominal clock; of another clock 10^9 / kHz.
+  // Of another clock than the nominal one a cycle is 10^9 / kHz.
   const uint32_t khz = core_->mgr.attr().clock_khz;
-  if (khz == 322266 || khz == 0) return completion_ts * 102400 / 33;
+  if (khz == 322266 || khz == 0) return base::time_of_cycle(completion_ts);
   return completion_ts * 1'000'000 / khz * 1000;
 }
 

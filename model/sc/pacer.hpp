@@ -8,24 +8,16 @@
 //
 // Whoever stops the kernel with sc_start(time) and then hands something in plans an event behind
 // that time, since sc_start tells nobody; processes need nothing.
-// Device cycle n is at floor(n * 102400 / 33) ps: 322.265625 MHz.
 #pragma once
 
 #include <algorithm>
 #include <memory>
 #include <systemc>
 
+#include "base/clock.hpp"
 #include "sc/dispatcher.hpp"
 
 namespace rnic::model {
-
-constexpr uint64_t picoseconds_of(Cycle c) { return c / 33 * 102400 + c % 33 * 102400 / 33; }
-/// The first cycle at or after a time.
-constexpr Cycle cycle_at(uint64_t ps) {
-  Cycle c = ps / 102400 * 33 + ps % 102400 * 33 / 102400;
-  while (picoseconds_of(c) < ps) ++c;
-  return c;
-}
 
 class Pacer final : private WakeListener {
  public:
@@ -51,7 +43,7 @@ class Pacer final : private WakeListener {
 
   Dispatcher& dispatcher() { return dispatcher_; }
   /// The dispatcher's time becomes the kernel's, rounded up to a cycle.
-  void arrive() { dispatcher_.set_now(cycle_at(now())); }
+  void arrive() { dispatcher_.set_now(base::cycle_at(now())); }
 
  private:
   static constexpr Cycle kFarthest = 1024;  // cycles ahead of the kernel, whatever it has planned
@@ -61,13 +53,13 @@ class Pacer final : private WakeListener {
   };
   static uint64_t now() { return sc_core::sc_time_stamp().value(); }
   static uint64_t horizon() {
-    const uint64_t far = picoseconds_of(cycle_at(now()) + kFarthest);
+    const uint64_t far = base::time_of_cycle(base::cycle_at(now()) + kFarthest);
     if (!sc_core::sc_pending_activity()) return far;
     return std::min<uint64_t>(far, now() + sc_core::sc_time_to_pending_activity().value());
   }
   void plan(Cycle c) {
     planned_ = c;
-    const uint64_t at = picoseconds_of(c);
+    const uint64_t at = base::time_of_cycle(c);
     if (at <= now()) {
       event_.notify(sc_core::SC_ZERO_TIME);
     } else {
@@ -83,7 +75,7 @@ class Pacer final : private WakeListener {
     for (;;) {
       const Cycle next = dispatcher_.next();
       if (next == kNever) return;
-      const uint64_t at = picoseconds_of(next);
+      const uint64_t at = base::time_of_cycle(next);
       const bool external = dispatcher_.external_at(next);
       if (at > now() && (external || at >= until)) return plan(next);
       dispatcher_.step();

@@ -12,6 +12,7 @@
 
 #include <unistd.h>
 
+#include "base/clock.hpp"
 #include "child.hpp"
 #include "devices.hpp"
 #include "failure_wave.hpp"
@@ -25,7 +26,6 @@ using regress::Plan;
 namespace {
 
 constexpr uint32_t kOpsOfChild = 250;
-constexpr double kCyclesPerUs = 33 / 0.1024;  // of the devices' clock
 constexpr uint64_t kFailuresToStop = 3;
 constexpr ChildLimits kPatience{.wall_s = 900};
 const std::string kNothing = "none";  // keep=none: the closing Sends alone
@@ -239,7 +239,7 @@ int run_regression(const RegressRequest& r) {
   const auto show = [&](uint64_t done) {
     if (!r.progress) return;
     const double s = seconds_since(began), share = static_cast<double>(done) / static_cast<double>(r.ops);
-    fmt::print(stderr, "\r{:3.0f} %  {} of {} operations  {:.3f} ms simulated  {:.1f} kcycle/s  {}   ", 100 * share, done, r.ops, simulated / 1000, simulated * kCyclesPerUs / 1000 / s,
+    fmt::print(stderr, "\r{:3.0f} %  {} of {} operations  {:.3f} ms simulated  {:.1f} kcycle/s  {}   ", 100 * share, done, r.ops, simulated / 1000, simulated * 1000 / base::kPsPerCycle / s,
                done == 0 ? "" : fmt::format("{:.0f} s left", s * (1 - share) / share));
   };
   (void)plan_of(0);  // what is wrong in --set keep and simple is said here
@@ -298,7 +298,7 @@ int run_regression(const RegressRequest& r) {
     nlohmann::ordered_json j{{"program", "regress"}, {"client", r.kind[kClient]}, {"server", r.kind[kServer]}, {"seed", r.seed}, {"settings", settings_json(r.config)},
                              {"ops", done}, {"bytes", bytes}, {"completions", completions}, {"failures", failures}, {"sim_ns", simulated * 1000}, {"rtl_cycles", rtl_cycles},
                              {"drawn", coverage.json()}, {"never_drawn", missing}, {"plans", plans}, {"status", worst}, {"wall_s", wall},
-                             {"kcycles_per_s", wall > 0 ? simulated * kCyclesPerUs / 1000 / wall : 0}};
+                             {"kcycles_per_s", wall > 0 ? simulated * 1000 / base::kPsPerCycle / wall : 0}};
     if (!tandem.is_null()) j["tandem"] = tandem;
     write_file(r.json, j.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
   }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/clock.hpp"
 #include "child.hpp"
 #include "report.hpp"
 
@@ -132,9 +133,9 @@ void Results::stages() {
     double cycles = 0;
     for (const auto& s : o.json["stages"]["client"][key]) {
       cycles = s["since_start"];
-      rows.push_back({s["what"], fmt::format("{:.0f}", s["cycles"].get<double>()), fmt::format("{:.0f}", cycles), fmt::format("{:.1f}", cycles * 102.4 / 33)});
+      rows.push_back({s["what"], fmt::format("{:.0f}", s["cycles"].get<double>()), fmt::format("{:.0f}", cycles), fmt::format("{:.1f}", cycles * base::kPsPerCycle / 1000)});
     }
-    figure(title, fmt::format("{:.0f} cycles, {:.1f} ns", cycles, cycles * 102.4 / 33), "printed", std::nullopt);
+    figure(title, fmt::format("{:.0f} cycles, {:.1f} ns", cycles, cycles * base::kPsPerCycle / 1000), "printed", std::nullopt);
     text += markdown(rows);
   }
   section("Latency in the RTL, stage by stage", "Medians over the client's messages of one run of `write_lat`; a row's cycles are those since the row above.\n\n" + text);

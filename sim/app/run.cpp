@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "base/clock.hpp"
 #include "child.hpp"
 #include "commands.hpp"
 #include "devices.hpp"
@@ -25,7 +26,7 @@ namespace rnic::app {
 namespace {
 
 /// The devices' clock, 322.266 MHz.
-double kcycles(Time t) { return static_cast<double>(t) * 33 / 102400 / 1000; }
+double kcycles(Time t) { return static_cast<double>(t) / base::kPsPerCycle / 1000; }
 
 /// Says from time to time, on a terminal, how far it is. Looks at the host's clock, changes nothing.
 class Progress final : public sim::PcieObserver {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/clock.hpp"
+
 namespace rnic::app {
 namespace {
 
@@ -36,7 +38,7 @@ double median(std::vector<double> all) {
 
 std::vector<uint64_t> within(const std::vector<uint64_t>& cycles, Time from, Time to) {
   std::vector<uint64_t> out;
-  std::ranges::copy_if(cycles, std::back_inserter(out), [&](uint64_t c) { return time_of_cycle(c) >= from && time_of_cycle(c) <= to; });
+  std::ranges::copy_if(cycles, std::back_inserter(out), [&](uint64_t c) { return base::time_of_cycle(c) >= from && base::time_of_cycle(c) <= to; });
   return out;
 }
 
@@ -115,7 +117,7 @@ std::vector<StreamWatch::Use> StreamWatch::use(Time from, Time to) const {
   std::vector<Use> all;
   const Counts *first = nullptr, *last = nullptr;
   for (const Counts& c : history_) {
-    if (time_of_cycle(c.cycle) < from || time_of_cycle(c.cycle) > to) continue;
+    if (base::time_of_cycle(c.cycle) < from || base::time_of_cycle(c.cycle) > to) continue;
     if (first == nullptr) first = &c;
     last = &c;
   }

@@ -17,9 +17,6 @@
 
 namespace rnic::app {
 
-/// The device's clock: cycle n is at floor(n x 102400 / 33) ps.
-constexpr Time time_of_cycle(uint64_t cycle) { return cycle * 102400 / 33; }
-
 class StreamWatch final : public sim::Observer {
  public:
   struct Step {

@@ -66,7 +66,7 @@ class DeviceEnv {
   virtual void llp_ctl(const spec::LlpCtlReq& req) = 0; // always taken
 };
 
-/// The device. Created by backend factories; owned by the simulation. Device cycle n is at floor(n * 102400 / 33) ps.
+/// The device. Created by backend factories; owned by the simulation.
 class Device {
  public:
   virtual ~Device() = default;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "backend/rtl_pins.hpp"
+#include "base/clock.hpp"
 #include "tandem/observed.hpp"
 
 namespace rnic::sim {
@@ -184,8 +185,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
       failure_ = pins_->failure();
       if (!failure_.empty()) sc_core::sc_pause();
     }
-    // floor(n * 102400 / 33) picoseconds: an exact clock without drift.
-    next_trigger(sc_core::sc_time::from_value(cycle_ * 102400 / 33) - sc_core::sc_time_stamp());
+    next_trigger(sc_core::sc_time::from_value(base::time_of_cycle(cycle_)) - sc_core::sc_time_stamp());
   }
 
   void offer(RtlPins::In& in) {
@@ -349,7 +349,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
 
   void wave() {
     if (options_.wave.file.empty()) return;
-    const uint64_t now = cycle_ * 102400 / 33;
+    const uint64_t now = base::time_of_cycle(cycle_);
     if (!wave_open_ && now >= options_.wave.from_ps && now <= options_.wave.to_ps) {
       pins_->open_wave(options_.wave.file, options_.wave.unit);
       wave_open_ = true;

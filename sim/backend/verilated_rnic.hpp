@@ -11,6 +11,7 @@
 #include "backend/gen/commit_taps.hpp"
 #include "backend/gen/stream_taps.hpp"
 #include "backend/rtl_pins.hpp"
+#include "base/clock.hpp"
 
 namespace rnic::sim {
 
@@ -130,7 +131,7 @@ class VerilatedRnic final : public RtlPins {
 
  private:
   void dump(uint64_t offset_ps) {
-    if (wave_) wave_->dump(cycles_ * 102400 / 33 + offset_ps);
+    if (wave_) wave_->dump(base::time_of_cycle(cycles_) + offset_ps);
   }
   VerilatedContext ctx_;
   std::unique_ptr<V> top_;

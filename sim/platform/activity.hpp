@@ -9,6 +9,7 @@
 #include <string>
 #include <systemc>
 
+#include "base/clock.hpp"
 #include "platform/pci.hpp"
 
 namespace rnic::sim {
@@ -56,12 +57,7 @@ class Activity {
   Time next_ = kForever;
 };
 
-/// Device cycle n is at floor(n * 102400 / 33) ps; the first one after `now`.
-inline Time next_cycle_after(Time now) {
-  uint64_t n = now / 102400 * 33 + now % 102400 * 33 / 102400;
-  auto at = [](uint64_t c) { return c / 33 * 102400 + c % 33 * 102400 / 33; };
-  while (at(n) <= now) ++n;
-  return at(n);
-}
+/// The first device cycle after `now`.
+inline Time next_cycle_after(Time now) { return base::time_of_cycle(base::cycle_at(now + 1)); }
 
 }  // namespace rnic::sim

@@ -16,6 +16,7 @@
 
 #include "backend/device.hpp"
 #include "backend/device_rtl.hpp"
+#include "base/clock.hpp"
 
 namespace rnic::sim {
 
@@ -23,7 +24,7 @@ namespace rnic::sim {
 std::unique_ptr<Device> make_tandem_device(const RtlOptions& options);
 
 inline constexpr uint64_t kQuietCycles = 4096;
-inline constexpr uint64_t kQuietNs = 2 * kQuietCycles * 3103 / 1000;  // more than that, for whoever lets a device come to rest
+inline constexpr uint64_t kQuietNs = base::time_of_cycle(2 * kQuietCycles) / 1000;  // more than that, for whoever lets a device come to rest
 
 /// What was followed, compared and judged so far, each with how often.
 struct TandemReport {

@@ -2,6 +2,7 @@
 // however far it may run ahead.
 #include <fmt/format.h>
 
+#include "base/clock.hpp"
 #include "mpa/crc32c.hpp"
 #include "sc_clock.hpp"
 
@@ -100,11 +101,11 @@ TEST(Pacer, LikeTheBareDispatcher) {
 }
 
 TEST(Pacer, CyclesAreAtTheirPicoseconds) {
-  EXPECT_EQ(model::picoseconds_of(1), 3103U);
-  EXPECT_EQ(model::picoseconds_of(33), 102400U);
+  EXPECT_EQ(base::time_of_cycle(1), 3103U);
+  EXPECT_EQ(base::time_of_cycle(33), 102400U);
   for (model::Cycle c = 0; c < 100000; c += 17) {
-    EXPECT_EQ(model::cycle_at(model::picoseconds_of(c)), c);
-    EXPECT_EQ(model::cycle_at(model::picoseconds_of(c) + 1), c + 1);
+    EXPECT_EQ(base::cycle_at(base::time_of_cycle(c)), c);
+    EXPECT_EQ(base::cycle_at(base::time_of_cycle(c) + 1), c + 1);
   }
 }
 

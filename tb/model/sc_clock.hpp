@@ -2,6 +2,7 @@
 // by an SC_METHOD.
 #pragma once
 
+#include "base/clock.hpp"
 #include "bench.hpp"
 #include "sc/pacer.hpp"
 
@@ -15,7 +16,7 @@ class ScClock final : public Clock {
     Clock::at(when, std::move(what));
     plan();
   }
-  Cycle now() const override { return model::cycle_at(sc_core::sc_time_stamp().value()); }
+  Cycle now() const override { return base::cycle_at(sc_core::sc_time_stamp().value()); }
 
  private:
   explicit ScClock(std::shared_ptr<model::Pacer> pacer)
@@ -37,12 +38,12 @@ class ScClock final : public Clock {
   void plan() {
     const Cycle next = next_event();
     if (next == model::kNever) return;
-    const uint64_t at = model::picoseconds_of(next), time = sc_core::sc_time_stamp().value();
+    const uint64_t at = base::time_of_cycle(next), time = sc_core::sc_time_stamp().value();
     event_.notify(at <= time ? sc_core::SC_ZERO_TIME : sc_core::sc_time::from_value(at - time));
   }
   bool advance(Cycle end) override {
     if (end != end_) at((end_ = end) + 1, [] {});  // nobody runs ahead of where main goes on
-    const uint64_t time = sc_core::sc_time_stamp().value(), last = model::picoseconds_of(end);
+    const uint64_t time = sc_core::sc_time_stamp().value(), last = base::time_of_cycle(end);
     const auto next = sc_core::sc_time_to_pending_activity();
     if (!sc_core::sc_pending_activity() || time + next.value() > last) {
       if (last > time) sc_core::sc_start(sc_core::sc_time::from_value(last - time));

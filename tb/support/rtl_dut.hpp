@@ -19,6 +19,7 @@
 #include <memory>
 #include <string>
 
+#include "base/clock.hpp"
 #include "support/dut.hpp"
 #include "support/seed.hpp"
 
@@ -85,8 +86,8 @@ class RtlDut : public Dut {
   }
 
  private:
-  void edge() {  // device cycle n is at floor(n * 102400 / 33) ps
-    const uint64_t at = cycle_ * 102400 / 33;
+  void edge() {
+    const uint64_t at = base::time_of_cycle(cycle_);
     half(0, at);
     half(1, at + 1551);
     top_->clk_i = 0;
