@@ -5,12 +5,10 @@
 //   carries bytes
 #pragma once
 
-#include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 
-#include "backend/device.hpp"
+#include "support/device_around.hpp"
 
 namespace rnic::mutants {
 
@@ -36,32 +34,12 @@ const char* name_of(Damage d);
 /// What becomes of a record: usually one, made from it.
 std::vector<sim::Record> damaged(const sim::Record& r, Damage d);
 
-class Damaging final : public sim::Device {
+class Damaging final : public tb::DeviceAround {
  public:
-  explicit Damaging(std::unique_ptr<sim::Device> inner) : inner_(std::move(inner)) {}
+  using DeviceAround::DeviceAround;
   std::optional<Damage> next;
 
   void llp_rx(sim::Record r) override;
-  sim::Device& inner() { return *inner_; }
-
-  void attach(sim::DeviceEnv& env) override { inner_->attach(env); }
-  void reset() override { inner_->reset(); }
-  void set_pcie(const spec::PcieCfg& cfg) override { inner_->set_pcie(cfg); }
-  bool can_mmio() const override { return inner_->can_mmio(); }
-  void mmio(sim::Mmio m) override { inner_->mmio(std::move(m)); }
-  void dma_piece(sim::DmaPiece p) override { inner_->dma_piece(std::move(p)); }
-  bool can_llp_rx() const override { return inner_->can_llp_rx(); }
-  void llp_event(const spec::LlpCtlEvt& e) override { inner_->llp_event(e); }
-  void llp_credit(const spec::LlpCredit& c) override { inner_->llp_credit(c); }
-  void wake() override { inner_->wake(); }
-  const spec::Sizes& sizes() const override { return inner_->sizes(); }
-  std::string describe() const override { return inner_->describe(); }
-  std::string failure() const override { return inner_->failure(); }
-  std::string waiting_for() const override { return inner_->waiting_for(); }
-  uint64_t cycles() const override { return inner_->cycles(); }
-
- private:
-  std::unique_ptr<sim::Device> inner_;
 };
 
 }  // namespace rnic::mutants

@@ -19,12 +19,12 @@
 #include <string>
 #include <vector>
 
-#include "backend/device.hpp"
 #include "config.hpp"
 #include "core.hpp"  // of the driver: where its rings lie, which connection is whose
 #include "platform/simulation.hpp"
 #include "rnic/connection.hpp"
 #include "rnic/manager.hpp"
+#include "support/device_around.hpp"
 #include "wire.hpp"
 
 namespace rnic::sim {
@@ -49,9 +49,9 @@ inline void must(Result<void> r, const std::string& what) {
 }
 
 /// Between a device and its world: sees what passes the LLP port and may change it.
-class Tap final : public sim::Device, private sim::DeviceEnv {
+class Tap final : public DeviceAround, private sim::DeviceEnv {
  public:
-  explicit Tap(std::unique_ptr<sim::Device> inner) : inner_(std::move(inner)) {}
+  using DeviceAround::DeviceAround;
 
   struct Seen {
     Time at = 0;
@@ -78,21 +78,8 @@ class Tap final : public sim::Device, private sim::DeviceEnv {
     env_ = &env;
     inner_->attach(*this);
   }
-  void reset() override { inner_->reset(); }
-  void set_pcie(const spec::PcieCfg& cfg) override { inner_->set_pcie(cfg); }
-  bool can_mmio() const override { return inner_->can_mmio(); }
-  void mmio(sim::Mmio m) override { inner_->mmio(std::move(m)); }
-  void dma_piece(sim::DmaPiece p) override { inner_->dma_piece(std::move(p)); }
-  bool can_llp_rx() const override { return inner_->can_llp_rx(); }
   void llp_rx(sim::Record r) override;
-  void llp_event(const spec::LlpCtlEvt& evt) override { inner_->llp_event(evt); }
   void llp_credit(const spec::LlpCredit& credit) override;
-  void wake() override { inner_->wake(); }
-  const spec::Sizes& sizes() const override { return inner_->sizes(); }
-  std::string describe() const override { return inner_->describe(); }
-  std::string failure() const override { return inner_->failure(); }
-  std::string waiting_for() const override { return inner_->waiting_for(); }
-  uint64_t cycles() const override { return inner_->cycles(); }
 
  private:
   bool can_dma_write() const override { return env_->can_dma_write(); }
@@ -104,7 +91,6 @@ class Tap final : public sim::Device, private sim::DeviceEnv {
   void llp_tx(sim::Record r) override;
   void llp_ctl(const spec::LlpCtlReq& req) override;
 
-  std::unique_ptr<sim::Device> inner_;
   sim::DeviceEnv* env_ = nullptr;
 };
 
