@@ -345,8 +345,7 @@ TEST_P(BadInput, DoorbellOfAnotherPage) {
           h.until_complete(e, "receive");
           EXPECT_EQ(wrong(data.buffer.bytes().first(32), 1), 0u);
           h.until("the client", [&] { return done; });
-          must(e.connection.wait_disconnected(h.dev.now() + kMs), "end");
-          must(e.connection.disconnect(), "disconnect");
+          h.follow_disconnect(e);
         });
   });
 }
@@ -420,8 +419,7 @@ TEST_P(BadInput, AdminCommandsOfRandomBytes) {
               "receive", [&] { return e.outstanding() == 0; }, 10 * kMs);
           EXPECT_EQ(wrong(data.buffer.bytes().first(32), 1), 0u);
           h.until("the client", [&] { return done; });
-          must(e.connection.wait_disconnected(h.dev.now() + kMs), "end");
-          must(e.connection.disconnect(), "disconnect");
+          h.follow_disconnect(e);
         });
   });
 }

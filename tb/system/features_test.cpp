@@ -72,8 +72,7 @@ TEST_P(Features, RejectThenAcceptOfEitherRevision) {
             h.until_complete(e, "receive");
             EXPECT_EQ(wrong({data.at(0), 3000}, 1), 0u);
             h.until("the client", [&] { return client_done; });
-            must(e.connection.wait_disconnected(h.dev.now() + kMs), "end");
-            must(e.connection.disconnect(), "disconnect");
+            h.follow_disconnect(e);
           });
     });
   }
@@ -183,8 +182,7 @@ TEST_P(Features, PagesOfTwoMebibytes) {
           EXPECT_EQ(wrong(r.buffer.bytes().subspan(second, 20'000), 1), 0u);
           EXPECT_EQ(wrong(r.buffer.bytes().subspan(kPage + 2 * kBytes, kBytes - 20'000), 1, 20'000), 0u);
           for (const uint8_t b : r.buffer.bytes().subspan(kAt + kBytes, 1000)) ASSERT_EQ(b, 0);
-          must(e.connection.wait_disconnected(h.dev.now() + kMs), "end");
-          must(e.connection.disconnect(), "disconnect");
+          h.follow_disconnect(e);
         });
   });
 }
@@ -316,8 +314,7 @@ TEST_P(Features, SolicitedAlone) {
           EXPECT_TRUE(fires()) << "not for a solicited one before it";
           h.until_complete(e, "receives");
           server_done = true;
-          must(e.connection.wait_disconnected(h.dev.now() + kMs), "end");
-          must(e.connection.disconnect(), "disconnect");
+          h.follow_disconnect(e);
         });
   });
 }
@@ -418,8 +415,7 @@ TEST_P(Features, MaskedVectorWaits) {
           (void)e.receive(data.sge(0, 64));
           h.accept(e);
           h.until_complete(e, "receive");
-          must(e.connection.wait_disconnected(h.dev.now() + kMs), "end");
-          must(e.connection.disconnect(), "disconnect");
+          h.follow_disconnect(e);
         });
   });
 }
@@ -485,8 +481,7 @@ TEST_P(Features, ResetUnderTraffic) {
             if (round == kRounds - 1) {
               h.until("the client", [&] { return last; });
               EXPECT_EQ(wrong(data.buffer.bytes().first(kBytes), 1), 0u);
-              must(e.connection.wait_disconnected(h.dev.now() + kMs), "end");
-              must(e.connection.disconnect(), "disconnect");
+              h.follow_disconnect(e);
               break;
             }
             EXPECT_EQ(h.event().cause, static_cast<uint32_t>(Cause::kLlpLost));

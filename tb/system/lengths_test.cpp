@@ -131,8 +131,7 @@ TEST_P(Lengths, ArriveWhole) {
           }
           EXPECT_EQ(wrong(region.buffer.bytes().subspan(slot(2, 0)), 2, slot(2, 0)), 0u);
           done = true;
-          must(e.connection.wait_disconnected(h.dev.now() + kMs), "end");
-          must(e.connection.disconnect(), "disconnect");
+          h.follow_disconnect(e);
         });
     EXPECT_LE(most_reads, GetParam().depth);  // R5040-6.1-07
     // The minimum build holds one message of a QP (sq_slots): a second Read need not be under way.

@@ -182,8 +182,7 @@ TEST_P(Life, StepsComeInThePagesOrder) {
           there = true;
           h.until("the end", [&] { return done; });
           EXPECT_TRUE(e.done.empty());  // step 26: software is told nothing
-          must(e.connection.wait_disconnected(h.dev.now() + kMs), "end");
-          must(e.connection.disconnect(), "disconnect");
+          h.follow_disconnect(e);
         });
     for (const auto& s : w.tap(kServer).taken) {
       if (s.record.is_stream || s.record.data.size() < kBytes) continue;

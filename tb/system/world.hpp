@@ -166,6 +166,11 @@ class Host {
   Endpoint& endpoint(verbs::Cq& sends);
   void connect(Endpoint& e, verbs::ConnParam param = {});
   void accept(Endpoint& e, verbs::ConnParam param = {});
+  /// The peer ends the connection in order, then this side.
+  void follow_disconnect(Endpoint& e) {
+    must(e.connection.wait_disconnected(dev.now() + kMs), "the peer's end");
+    must(e.connection.disconnect(), "disconnect");
+  }
   // The same in their steps.
   Result<verbs::Connection> try_connect(Endpoint& e, verbs::ConnParam param = {});
   verbs::ConnRequest next_request();
