@@ -11,7 +11,8 @@
 // that is given back takes none along), a start also until wants from before it were looked at and FPDUs from before it have left
 // or were dropped (a late one of its QP stays off the new connection); a stop until what was inside has
 // left, both ways. Streaming bytes are admitted (conn_send, modify_qp with bytes) when those before them have left and there is
-// credit for them all, so that none waits for a peer's window in front of others. An event of a connection whose conn_give is under way is judged behind the records that came before it.
+// credit for them all, so that none waits for a peer's window in front of others. An event of a connection whose conn_give is under way is
+// judged behind the records that came before it.
 // conn_connect waits for `assigned` while others go on. An event is taken only with room for what it may report, so qp's orders
 // never wait for qp.
 `include "rnic_assert.svh"

@@ -186,7 +186,7 @@ module llp_if_grant #(
   end
 
   // --- step 1: the row; ask account
-  logic             row_we, handed_q;
+  logic             row_we, handed_q, bytes1, bytes2;
   logic [RowW-1:0]  row_ram, row_new, handed_row_q, row1, row2_q, set1_q;
   logic [ConnW-1:0] conn1, conn2_q;
 
@@ -196,8 +196,11 @@ module llp_if_grant #(
     .re_i(op_d != OpNone), .raddr_i(qpn_d), .rdata_o(row_ram)
   );
 
+  // Streaming bytes belong to a connection; no row of a QP is read or written for them.
+  assign bytes1      = op1_q == OpDebit || op1_q == OpProbe;
+  assign bytes2      = op2_q == OpDebit || op2_q == OpProbe;
   assign row1        = handed_q ? handed_row_q : row_ram;
-  assign conn1       = op1_q == OpDebit || op1_q == OpProbe || op1_q == OpClear || op1_q == OpSet ? conn1_q : row1[ConnW-1:0];
+  assign conn1       = bytes1 || op1_q == OpClear || op1_q == OpSet ? conn1_q : row1[ConnW-1:0];
   assign look_o      = phase_q && op1_q != OpNone;
   assign look_conn_o = conn1;
 
@@ -228,7 +231,7 @@ module llp_if_grant #(
       qpn2_q   <= qpn1_q;
       term2_q  <= term1_q;
       debit2_q <= debit1_q;
-      need2_q  <= op1_q == OpDebit || op1_q == OpProbe ? {2'd0, debit1_q}
+      need2_q  <= bytes1 ? {2'd0, debit1_q}
                 : (term1_q ? 18'd0 : {1'b0, row1[ConnW+32:ConnW+16]}) + {2'd0, rnic_pkg::TermCredit};
       row2_q   <= op1_q == OpSet ? set1_q
                 : op1_q == OpSize ? {row1[RowW-1:ConnW+33], set1_q[ConnW+32:ConnW], row1[ConnW-1:0]} : row1;
@@ -248,7 +251,7 @@ module llp_if_grant #(
   assign grows    = worst > size_i;
   assign aside    = grows && idle_i ? worst : size_i;
   assign need_o   = need2_q;
-  assign enough   = term2_q || op2_q == OpDebit || op2_q == OpProbe ? fits_need_i : grows ? idle_i && fits_need_i : fits_size_i;
+  assign enough   = term2_q || bytes2 ? fits_need_i : grows ? idle_i && fits_need_i : fits_size_i;
   assign granted  = look && (!hold || term2_q) && enough;
   assign debited  = active && op2_q == OpDebit && enough;
   assign calls    = active && (op2_q == OpWake || op2_q == OpHold || op2_q == OpSize);
@@ -278,7 +281,7 @@ module llp_if_grant #(
     end
   end
 
-  assign row_we  = active && op2_q != OpDebit && op2_q != OpProbe && op2_q != OpClear;
+  assign row_we  = active && !bytes2 && op2_q != OpClear;
   assign row_new = {running_d, hold_d, seg_d, term_wait_d, seen_d, row2_q[ConnW+32:0]};
 
   assign take_o       = granted || debited;
@@ -289,7 +292,7 @@ module llp_if_grant #(
   assign wait_we_o    = row_we && (running || op2_q == OpSet);
   assign wait_o       = seg_d || term_wait_d;
   assign wait_qpn_o   = qpn2_q;
-  assign debit_done_o = active && (op2_q == OpDebit || op2_q == OpProbe);
+  assign debit_done_o = active && bytes2;
   assign debit_ok_o   = enough;
 
   iwarp_pkg::tx_grant_t grant;

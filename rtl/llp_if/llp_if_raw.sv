@@ -4,7 +4,8 @@
 //                                  ^---- 256 cycles later <------'
 //
 // Admin's bytes were admitted with their credit (llp_if_ctl), so they do not wait here. Should credit not come all the same for 256
-// tries, about TermTimeout, the connection is aborted and the bytes are dropped: admin waits behind them. idle_o: all that admin has given has left. Waits for credit (in time), the LLP.
+// tries, about TermTimeout, the connection is aborted and the bytes are dropped: admin waits behind them. idle_o: all that admin has given
+// has left. Waits for credit (in time), the LLP.
 `include "rnic_assert.svh"
 
 module llp_if_raw #(

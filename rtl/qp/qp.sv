@@ -423,6 +423,7 @@ module qp (
     .clk_i, .rst_ni, .item_i(wqe_hdr_valid_o && wqe_hdr_ready_i), .moved_i(moved), .waiting_i(waiting), .count_o
   );
 
+  // Simulation alone: commit trace (architecture 10)
   iwarp_pkg::sq_fetch_commit_t tap_sq_fetch /*verilator public_flat_rd*/;
   iwarp_pkg::rq_fetch_commit_t tap_rq_fetch /*verilator public_flat_rd*/;
   assign tap_sq_fetch = {sq_rd_req_valid_o && sq_rd_req_ready_i, sq_rd_req_o};
