@@ -70,7 +70,8 @@ module tpt (
 );
   localparam int unsigned SlotW  = $clog2(rnic_pkg::NumStags);
   localparam int unsigned PblW   = $clog2(rnic_pkg::NumPbl);
-  localparam int unsigned EntryW = 1 + 32 + 16 + 16 + 64 + 49 + 5 + 21 + PblW;
+  localparam int unsigned FromW  = PblW + 21;
+  localparam int unsigned EntryW = 1 + 32 + 16 + 16 + 64 + 49 + 5 + FromW + PblW;
   // Clients, as they travel with a look-up.
   localparam logic [2:0] Rx = 3'd0, Tx = 3'd1, Wqe = 3'd2, Resp = 3'd3, Update = 3'd4;
 

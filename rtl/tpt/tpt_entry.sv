@@ -10,7 +10,8 @@
 module tpt_entry #(
   localparam int unsigned SlotW = $clog2(rnic_pkg::NumStags),
   localparam int unsigned PblW  = $clog2(rnic_pkg::NumPbl),
-  localparam int unsigned EntryW = 1 + 32 + 16 + 16 + 64 + 49 + 5 + 21 + PblW
+  localparam int unsigned FromW  = PblW + 21,
+  localparam int unsigned EntryW = 1 + 32 + 16 + 16 + 64 + 49 + 5 + FromW + PblW
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -84,14 +85,14 @@ module tpt_entry #(
   logic [63:0] e_base;
   logic [48:0] e_length;
   logic [4:0]  e_log_page;
-  logic [20:0] e_first;
+  logic [FromW-1:0] e_origin;   // offset in the first page less the base: what a TO is added to
   logic [PblW-1:0] e_pbl;
-  assign {e_valid, e_stag, e_pd, e_rights, e_base, e_length, e_log_page, e_first, e_pbl} = entry;
+  assign {e_valid, e_stag, e_pd, e_rights, e_base, e_length, e_log_page, e_origin, e_pbl} = entry;
 
   logic        s4_valid_q, s4_last_q, s4_epoch_q, bad_stag_q, bad_pd_q, bad_rights_q, below_q;
   logic [2:0]  s4_client_q;
   logic [64:0] end_q, limit_q, from_base;   // where the item ends, where the region ends
-  logic [48:0] from_page_q;                 // bytes from the first page's start; added here, so that stage 5 only shifts
+  logic [FromW-1:0] from_page_q;            // bytes from the first page's start, as far as the page list reaches
   logic [31:0] s4_length_q;
   logic [4:0]  log_page_q;
   logic [PblW-1:0]   pbl_q;
@@ -115,18 +116,18 @@ module tpt_entry #(
     bad_rights_q <= |(rights & ~e_rights);
     end_q        <= {1'b0, to} + {33'h0, length};
     below_q      <= from_base[64];
-    from_page_q  <= to[48:0] - e_base[48:0] + {28'h0, e_first};
+    from_page_q  <= to[FromW-1:0] + e_origin;
     limit_q      <= {1'b0, e_base} + {16'h0, e_length};
     log_page_q   <= e_log_page;
     pbl_q        <= e_pbl;
   end
 
   // --- 5: verdict; bytes from the first page's start, hence page and offset in it
-  logic [36:0] page_no;       // pages of 4 KiB
+  logic [FromW-13:0] page_no;   // pages of 4 KiB
   logic        wraps, outside;
   assign wraps      = end_q[64] && |end_q[63:0];
   assign outside    = below_q || end_q > limit_q;
-  assign page_no    = from_page_q[48:12] >> (log_page_q - 5'd12);
+  assign page_no    = from_page_q[FromW-1:12] >> (log_page_q - 5'd12);
 
   logic        s5_valid_q, s5_last_q, s5_epoch_q;
   logic [2:0]  s5_client_q;
@@ -179,7 +180,7 @@ module tpt_entry #(
   assign entry_o       = s5_entry_q;
 
   logic unused_high;
-  assign unused_high = ^{place[23:SlotW], page_no[36:PblW], from_base[63:0]};
+  assign unused_high = ^{place[23:SlotW], page_no[FromW-13:PblW], from_base[63:0]};
 
   // Simulation alone: commit trace (architecture 10)
   iwarp_pkg::tpt_check_commit_t tap_tpt_check /*verilator public_flat_rd*/;

@@ -12,7 +12,8 @@
 module tpt_update #(
   localparam int unsigned SlotW  = $clog2(rnic_pkg::NumStags),
   localparam int unsigned PblW   = $clog2(rnic_pkg::NumPbl),
-  localparam int unsigned EntryW = 1 + 32 + 16 + 16 + 64 + 49 + 5 + 21 + PblW
+  localparam int unsigned FromW  = PblW + 21,
+  localparam int unsigned EntryW = 1 + 32 + 16 + 16 + 64 + 49 + 5 + FromW + PblW
 ) (
   input  logic clk_i,
   input  logic rst_ni,
@@ -69,6 +70,7 @@ module tpt_update #(
   iwarp_pkg::tpt_cmd_t       cmd_q;
   iwarp_pkg::admin_mr_args_t args;
   logic [SlotW-1:0]          slot_q;
+  logic [FromW-1:0]          origin_q;   // so that a look-up adds once
   assign args = cmd_q.args;
 
   // By slot: create_mr, and a query_mr with arguments, which admin refuses of the driver.
@@ -132,8 +134,8 @@ module tpt_update #(
   logic [31:0] e_stag;
   logic [15:0] e_pd, e_rights;
   logic [48:0] e_length;
-  logic [64+5+21+PblW-1:0] unused_entry;
-  assign {e_valid, e_stag, e_pd, e_rights, unused_entry[64+5+21+PblW-1 -: 64], e_length, unused_entry[5+21+PblW-1:0]} = found_entry_i;
+  logic [64+5+FromW+PblW-1:0] unused_entry;
+  assign {e_valid, e_stag, e_pd, e_rights, unused_entry[64+5+FromW+PblW-1 -: 64], e_length, unused_entry[5+FromW+PblW-1:0]} = found_entry_i;
   assign found = found_valid_i && found_result_i != iwarp_pkg::TptStag && e_valid;
 
   always_comb begin
@@ -203,7 +205,7 @@ module tpt_update #(
   assign we_o    = clear_busy || (state_q == StWrite && stag_high != '0) || state_q == StClose;
   assign waddr_o = clear_busy ? clear_addr : slot_q;
   assign wdata_o = (clear_busy || state_q == StClose) ? '0 :
-                   {1'b1, stag, args.pd, args.rights, args.base_to, args.length[48:0], args.log_page[4:0], args.first_offset[20:0],
+                   {1'b1, stag, args.pd, args.rights, args.base_to, args.length[48:0], args.log_page[4:0], origin_q,
                     args.pbl_base[PblW-1:0]};
   assign slot_we      = (state_q == StWrite && stag_high != '0) || state_q == StClose;
   assign slot_valid_d = state_q == StWrite;
@@ -225,6 +227,7 @@ module tpt_update #(
     status_q <= status_d;
     result_q <= result_d;
     if (state_q == StIdle) cmd_q <= cmd_i;
+    origin_q <= FromW'(args.first_offset[20:0]) - args.base_to[FromW-1:0];
     if (state_q == StIdle) is_query_q <= cmd_i.opcode == iwarp_pkg::CmdQueryMr;
     if (state_q == StIdle)  slot_q <= cmd_i.object[SlotW-1:0];
     else if (found_valid_i) slot_q <= found_slot_i;
