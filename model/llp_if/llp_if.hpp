@@ -61,6 +61,11 @@ class LlpIf {
   // Transmit.
   /// Credit for a worst-case FPDU; nothing if it must wait, or its QP has stopped.
   std::optional<spec::TxGrant> grant(const spec::TxWant& want);
+  /// It would be granted a segment now.
+  bool may_grant(uint16_t qpn) const {
+    const Qp& q = qps_[qpn];
+    return q.bound && !q.given_up && can_grant(conns_[q.params.connection], q);
+  }
   /// The record of an FPDU; nothing if its connection is gone.
   std::optional<LlpRecord> send(TxFpdu& fpdu);
   void sent(const spec::TxFpduHdr& hdr);  // its last beat was accepted on llp_tx

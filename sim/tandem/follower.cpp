@@ -95,6 +95,8 @@ Steps::Steps(const spec::Sizes& sizes, Tally& tally)
       llp_(sizes, *this),
       admin_(sizes, *this),
       qps_(sizes.num_qps),
+      issues_(sizes.num_qps),
+      grants_given_(sizes.num_qps),
       bytes_left_(sizes.num_conns),
       vectors_(sizes.num_vectors) {
   qp_.follow();

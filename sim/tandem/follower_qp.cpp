@@ -85,6 +85,11 @@ void Steps::step(const spec::QpIssueCommit& c) {
     ++qps_[c.qpn].own_errors;
   }
   drop_open(2);
+  const auto can = [this](uint16_t q) {
+    return qp_.exists(q) && qp_.state(q) == spec::QpState::kRts && !qps_[q].lost && qp_.sq_waits(q) && qp_.issuable().test(q);
+  };
+  if (const auto starved = issues_.given(c.qpn, tally_.cycle(), can))
+    tally_.differ("qp_issue: QP {} could issue and RTL has passed it by for {} cycles and {} requests of other QPs", *starved, Turns::kCycles, Turns::kTurns);
 }
 
 void Steps::step(const spec::QpRqTakeCommit& c) {

@@ -49,6 +49,9 @@ void Steps::step(const spec::LlpGrantCommit& c) {
   }
   q.mulpdu_before = tally_.cycle() - q.resized > kSizeOnItsWay ? c.mulpdu : q.mulpdu_before;
   grants_.push_back(*grant);
+  const auto can = [this](uint16_t q) { return qps_[q].wants && !qps_[q].stopped_llp && llp_.may_grant(q); };
+  if (const auto starved = grants_given_.given(c.qpn, tally_.cycle(), can))
+    tally_.differ("llp_grant: QP {} wants a segment, has credit, and RTL has passed it by for {} cycles and {} grants to other QPs", *starved, Turns::kCycles, Turns::kTurns);
 }
 
 void Steps::step(const spec::DdpSegmentCommit& c) {

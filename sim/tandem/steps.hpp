@@ -29,6 +29,7 @@
 #include "tandem/expect.hpp"
 #include "tandem/observed.hpp"
 #include "tandem/read_log.hpp"
+#include "tandem/turns.hpp"
 #include "tpt/tpt.hpp"
 
 namespace rnic::sim {
@@ -268,6 +269,7 @@ class Steps final : private model::HostIf::Out,
     uint16_t qpn = 0;
   };
   std::vector<Followed> qps_;
+  Turns issues_, grants_given_;
   std::deque<Ack> acks_;
   std::deque<spec::QpDoorbell> qp_doorbells_;      // host_if -> qp
   std::deque<spec::CqDoorbell> cq_doorbells_;      // host_if -> cq

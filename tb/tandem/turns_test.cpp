@@ -1,0 +1,55 @@
+// Who starves is found, and nobody else is accused.
+#include "tandem/turns.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/rng.hpp"
+
+namespace rnic::sim {
+namespace {
+
+constexpr size_t kQps = 64;
+
+TEST(Turns, WhoIsPassedByForLongHasStarved) {
+  Turns t(kQps);
+  std::optional<uint16_t> starved;
+  uint64_t n = 0;
+  for (; n < 10'000 && !starved; ++n) starved = t.given(static_cast<uint16_t>(n % 5), n * 40, [](uint16_t q) { return q < 6; });
+  ASSERT_TRUE(starved);
+  EXPECT_EQ(*starved, 5);
+  EXPECT_LE(n, 2 * (Turns::kTurns + 4 * 6));
+}
+
+TEST(Turns, WhoIsServedNowAndThenHasNot) {
+  Turns t(kQps);
+  base::Rng rng(17);
+  for (uint64_t n = 0; n < 200'000; ++n) {
+    const uint16_t q = n % 400 == 0 ? 7 : static_cast<uint16_t>(rng.below(6));
+    EXPECT_FALSE(t.given(q, n * 40, [](uint16_t q) { return q < 8 && q != 6; })) << n;
+  }
+}
+
+TEST(Turns, AllMayHaveTheirTurnOnceAround) {
+  Turns t(4096);
+  for (uint64_t n = 0; n < 40'000; ++n) EXPECT_FALSE(t.given(static_cast<uint16_t>(n % 4096), n * 1000, [](uint16_t) { return true; })) << n;
+}
+
+TEST(Turns, ManyTurnsInAShortTimeAreNoStarving) {
+  Turns t(kQps);
+  for (uint64_t n = 0; n < Turns::kCycles; ++n) EXPECT_FALSE(t.given(0, n, [](uint16_t q) { return q < 2; })) << n;
+}
+
+TEST(Turns, WhoCouldNotHaveOneInBetweenIsNotAccused) {
+  Turns t(kQps);
+  bool able = true;  // changes with each look
+  for (uint64_t n = 0; n < 100'000; ++n) {
+    const auto starved = t.given(0, n * 40, [&](uint16_t q) {
+      if (q == 0) able = !able;
+      return q == 0 || (q == 1 && able);
+    });
+    EXPECT_FALSE(starved) << n;
+  }
+}
+
+}  // namespace
+}  // namespace rnic::sim
