@@ -135,18 +135,21 @@ void Expect::cq_written(const DmaWrite& w) {
 void Expect::vector_changed(uint8_t vector, const Vector& v) {
   Owed& o = vectors_[vector];
   if (o.now.address != v.address || o.now.data != v.data) o.before = o.now;
+  if (v.masked && !o.now.masked) o.masked_at = tally_.cycle();
   o.now = v;
   o.was_masked = o.was_masked || v.masked;
 }
 
 /// The message of the vector whose address and data fit, as they are or were before they changed.
-void Expect::interrupted(const DmaWrite& w) {
+void Expect::interrupted(const DmaWrite& w, uint64_t offered_at) {
   tally_.made(Kind::kInterrupts);
   if (!writes_) return;
   const uint32_t data = w.data.size() == 4 ? base::load_le<uint32_t>(w.data.bytes().data()) : 0;
   for (Owed& o : vectors_) {
     const bool now = w.address == o.now.address && data == o.now.data, before = w.address == o.before.address && data == o.before.data;
     if (w.data.size() != 4 || o.messages == 0 || !(now || before)) continue;
+    if (o.now.masked && offered_at > o.masked_at + kMaskTakesEffect)
+      return tally_.differ("RTL wrote an interrupt at {:#x}, data {:#x}; its vector is masked since cycle {}", w.address, data, o.masked_at);
     o.messages = o.was_masked ? 0 : o.messages - 1;
     o.was_masked = o.now.masked;
     return tally_.compared(Kind::kInterrupts);

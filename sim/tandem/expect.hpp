@@ -22,6 +22,9 @@ namespace rnic::sim {
 
 class Expect {
  public:
+  /// Cycles from a register write at the device's edge to a mask that holds, mmio behind other answers included.
+  static constexpr uint64_t kMaskTakesEffect = 1024;
+
   struct Sent {  // an FPDU
     uint16_t connection = 0;
     spec::TxFpduHdr hdr;
@@ -49,7 +52,7 @@ class Expect {
 
   // Client msix. A masked vector keeps one message, however many events it was for.
   void vector_changed(uint8_t vector, const Vector& v);
-  void interrupted(const DmaWrite& w);
+  void interrupted(const DmaWrite& w, uint64_t offered_at);
 
   // Client admin: answers and streaming bytes, a string of bytes in order.
   void admin(const spec::AdminWr& w, bool is_answer);
@@ -95,6 +98,7 @@ class Expect {
     Vector now, before;
     uint32_t messages = 0;
     bool was_masked = false;  // since the first of them: they may be one
+    uint64_t masked_at = 0;   // cycle of the newest change to masked
   };
   struct AdminByte {
     uint64_t address = 0;

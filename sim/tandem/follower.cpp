@@ -24,6 +24,9 @@ void Follower::commit(const spec::AnyCommit& c) {
 void Follower::dma_write(const DmaWrite& w) {
   if (tally_.ok()) steps_->dma_write(w);
 }
+void Follower::dma_write_waits() {
+  if (tally_.ok()) steps_->dma_write_waits();
+}
 void Follower::llp_tx(const Record& r) {
   if (tally_.ok()) steps_->llp_tx(r);
 }

@@ -35,6 +35,7 @@ class Follower final : public Observer {
   void cycle(uint64_t n) override { tally_.at(n); }
   void commit(const spec::AnyCommit& c) override;
   void dma_write(const DmaWrite& w) override;
+  void dma_write_waits() override;
   void llp_tx(const Record& r) override;
   void llp_ctl(const spec::LlpCtlReq& r) override;
   void mmio_response(uint64_t value) override;

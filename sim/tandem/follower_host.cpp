@@ -1,4 +1,6 @@
 // Registers and doorbells, reads of admin, writes.
+#include <utility>
+
 #include "gen/regs.hpp"
 #include "tandem/steps.hpp"
 
@@ -100,6 +102,7 @@ void Steps::serve_admin() {
 // --- writes
 
 void Steps::dma_write(const DmaWrite& w) {
+  const uint64_t offered_at = tally_.cycle() - std::exchange(write_waited_, 0);
   switch (w.client) {
     case Client::kPlace:
       if (const auto extents = expect_.placed(w)) {
@@ -111,7 +114,7 @@ void Steps::dma_write(const DmaWrite& w) {
     case Client::kCq:
       return expect_.cq_written(w);
     case Client::kMsix:
-      return expect_.interrupted(w);
+      return expect_.interrupted(w, offered_at);
     case Client::kAdminWrite:
       for (uint32_t n = expect_.admin_written(w); n != 0; --n) answer_written();
       return;

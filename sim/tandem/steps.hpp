@@ -48,6 +48,7 @@ class Steps final : private model::HostIf::Out,
 
   // The RTL's boundary, as Observer has it.
   void dma_write(const DmaWrite& w);
+  void dma_write_waits() { ++write_waited_; }
   void llp_tx(const Record& r);
   void llp_ctl(const spec::LlpCtlReq& r) { expect_.requested(r); }
   void mmio_response(uint64_t value) { expect_.responded(value); }
@@ -251,6 +252,7 @@ class Steps final : private model::HostIf::Out,
   // --- behaviours
   Tally& tally_;
   Expect expect_;
+  uint64_t write_waited_ = 0;  // cycles for which the next write to the host has been on offer
   ReadLog log_;
   model::HostIf host_;
   model::Tpt tpt_;

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
+#include "gen/regs.hpp"
 #include "script.hpp"
 
 namespace rnic::sim {
@@ -317,6 +320,18 @@ TEST(FollowerDiffers, InterruptBeforeItsEvent) {
   Script s = whole();
   s.swap("the EQE of the connection", "the interrupt of the connection");
   EXPECT_THAT(s.run(), HasSubstr("no vector with that message has an event to tell"));
+}
+
+/// A masked vector's message is one that was on its way when the mask was written, or a fault.
+TEST(FollowerDiffers, InterruptOfAMaskedVector) {
+  for (const auto& [cycles, waited, good] : {std::tuple{1, 0, true}, {5000, 0, false}, {5000, 4990, true}}) {
+    Script s = whole();
+    const auto at = s.steps.begin() + static_cast<std::ptrdiff_t>(s.at("the interrupt of the QP's end"));
+    at->cycles = static_cast<uint64_t>(cycles);
+    at->waited = static_cast<uint64_t>(waited);
+    s.steps.insert(at, {.label = "the mask", .what = Mmio{.is_write = true, .bar = 0, .offset = spec::kMsixControlOffset, .bytes = 4, .value = 1, .data = {}}});
+    EXPECT_THAT(s.run(), good ? testing::Matcher<std::string>(IsEmpty()) : HasSubstr("its vector is masked since cycle")) << cycles << ", " << waited;
+  }
 }
 
 TEST(FollowerDiffers, AnswerOfAdmin) {

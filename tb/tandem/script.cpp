@@ -86,7 +86,8 @@ std::string Script::run(std::function<void(const Follower&)> look) const {
   Follower f(spec::Sizes{});
   uint64_t n = 100;
   for (const Step& s : steps) {
-    f.cycle(n++);
+    f.cycle(n += s.cycles);
+    for (uint64_t i = 0; i < s.waited; ++i) f.dma_write_waits();
     std::visit(
         [&f](const auto& w) {
           using T = std::decay_t<decltype(w)>;

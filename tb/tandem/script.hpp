@@ -31,6 +31,8 @@ struct Step {
   std::variant<spec::AnyCommit, DmaWrite, DmaRead, DmaPiece, Mmio, RecordOut, RecordIn, Response, spec::LlpCtlEvt, spec::LlpCredit, spec::LlpCtlReq,
                spec::PcieCfg>
       what;
+  uint64_t cycles = 1;  // since the step before
+  uint64_t waited = 0;  // of them, with the next write on offer
   template <class T>
   T& commit() {
     return std::get<T>(std::get<spec::AnyCommit>(what));
