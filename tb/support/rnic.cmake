@@ -2,7 +2,8 @@
 #
 #   rnic_need(model/mpa)                                   add this folder, unless it is there already
 #   rnic_verilate(TARGET Mpa TOP mpa SOURCES rtl/mpa/*.sv  class VMpa; link with target Mpa
-#                 [PARAMS -GDepth=4] [ARGS -Wno-X] [MINIMUM])
+#                 [PARAMS -GDepth=4] [ARGS -Wno-X] [MINIMUM] [FAST])
+#                                                         FAST: simulated for long, so compiled with -O2; else -O1
 #   rnic_test(NAME mpa_test SOURCES mpa_test.cpp LIBS Mpa rnic::mpa [LABEL fast|system])
 #
 # Targets: rnic::base rnic::spec rnic::tb_support rnic::verilated rnic::systemc
@@ -68,9 +69,9 @@ endfunction()
 # build folder of this tree, whose Verilated code is taken as it is (a build with sanitizers need not make it again).
 set(RNIC_VERILATED "" CACHE PATH "Build folder whose Verilated libraries are used; empty: made here")
 function(rnic_verilate)
-  cmake_parse_arguments(V "MINIMUM" "TARGET;TOP" "SOURCES;PARAMS;ARGS" ${ARGN})
+  cmake_parse_arguments(V "MINIMUM;FAST" "TARGET;TOP" "SOURCES;PARAMS;ARGS" ${ARGN})
   if(V_UNPARSED_ARGUMENTS OR NOT V_TARGET OR NOT V_TOP OR NOT V_SOURCES)
-    message(FATAL_ERROR "rnic_verilate(TARGET name TOP module SOURCES ... [PARAMS ...] [ARGS ...] [MINIMUM])")
+    message(FATAL_ERROR "rnic_verilate(TARGET name TOP module SOURCES ... [PARAMS ...] [ARGS ...] [MINIMUM] [FAST])")
   endif()
   set(prefix V${V_TARGET})
   set(dir ${CMAKE_CURRENT_BINARY_DIR}/${prefix})
@@ -108,7 +109,7 @@ function(rnic_verilate)
     COMMAND ${VERILATOR_BIN} ${flags} ${V_PARAMS} ${read}
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
     COMMAND make -s -j${RNIC_MAKE_JOBS} -C ${dir} -f ${prefix}.mk CXX=${CMAKE_CXX_COMPILER} OBJCACHE=${CCACHE}
-      OPT_FAST=-O2 OPT_SLOW=-O0 ${prefix}__ALL.a
+      OPT_FAST=$<IF:$<BOOL:${V_FAST}>,-O2,-O1> OPT_SLOW=-O0 ${prefix}__ALL.a
     DEPENDS ${sources} ${packages} ${shared} ${waivers}
     COMMENT "Verilating ${prefix} (${V_TOP})" VERBATIM)
   add_custom_target(${V_TARGET}_verilated DEPENDS ${archive})
@@ -128,6 +129,7 @@ function(rnic_test)
   endif()
   add_executable(${T_NAME} ${T_SOURCES})
   target_link_libraries(${T_NAME} PRIVATE ${T_LIBS} rnic::tb_support)
+  target_compile_options(${T_NAME} PRIVATE $<$<CONFIG:Release>:-O1>)  # compiled once, run once: compiling is the longer part
   # A test with a parameter is called as its bench names it, not by the parameter's bytes.
   gtest_discover_tests(${T_NAME} DISCOVERY_MODE PRE_TEST NO_PRETTY_VALUES WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
     PROPERTIES LABELS ${T_LABEL} TIMEOUT ${T_TIMEOUT})
