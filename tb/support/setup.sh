@@ -34,8 +34,8 @@ setup_packages() {
   rm -f "$log"
 }
 
-# setup_build PRESET TARGET...: configures once (again when $SETUP_CMAKE, what the preset does not say, is another), builds quietly,
-# shows the compiler's words only on failure.
+# setup_build PRESET TARGET...: configures once (again when $SETUP_CMAKE, what the preset does not say, is another), builds, shows the
+# compiler's words only on failure; what takes less than 3 seconds is not told.
 setup_build() {
   preset=$1
   shift
@@ -46,12 +46,18 @@ setup_build() {
     rm -f "$dir.log"
     printf '%s' "${SETUP_CMAKE:-}" >"$dir/setup.options"
   fi
-  # A call with nothing to do says nothing.
-  if ! ninja -C "$dir" -n "$@" 2>/dev/null | grep -q 'no work to do'; then
-    say "building $dir ($*); the first time takes minutes, both Verilated devices included"
-    if [ -t 1 ]; then ninja -C "$dir" "$@" || die "the build failed (above)"
-    else
-      ninja -C "$dir" "$@" >"$dir/build.log" 2>&1 || { grep -m 20 -A 4 -E 'error|FAILED|%Error|%Warning' "$dir/build.log" >&2; die "the build failed ($dir/build.log)"; }
-    fi
-  fi
+  # In the background, so that a build with something to do is told and one with nothing is not (with patterns for sources, ninja -n
+  # cannot tell them apart). A job there does not see Ctrl-C.
+  ninja -C "$dir" "$@" >"$dir/build.log" 2>&1 &
+  ninja=$!
+  trap 'kill "$ninja" 2>/dev/null; wait "$ninja"; exit 130' INT TERM
+  ticks=0
+  while kill -0 "$ninja" 2>/dev/null; do
+    sleep 0.2
+    ticks=$((ticks + 1))
+    [ "$ticks" -ne 15 ] || say "building $dir ($*); the first time takes minutes, both Verilated devices included"
+    [ "$ticks" -lt 15 ] || [ ! -t 1 ] || printf '\r%-100.100s\r' "$(tail -n 1 "$dir/build.log")"
+  done
+  trap - INT TERM
+  wait "$ninja" || { grep -m 20 -A 4 -E 'error|FAILED|%Error|%Warning' "$dir/build.log" >&2; die "the build failed ($dir/build.log)"; }
 }
