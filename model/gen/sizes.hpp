@@ -114,7 +114,7 @@ struct SizeRow {
   std::string_view unit, doc, ref;
 };
 inline constexpr std::array<SizeRow, 23> kSizes = {{
-    {"num_qps", &Sizes::num_qps, 1024U, 8U, 2U, 32768U, "QPs",
+    {"num_qps", &Sizes::num_qps, 1024U, 8U, 2U, 8192U, "QPs",
      "Queue pairs; QPNs 0 to n-1.",
      "architecture 4 (Capacity)"},
     {"num_cqs", &Sizes::num_cqs, 1024U, 8U, 2U, 65536U, "CQs",

@@ -28,7 +28,7 @@ package rnic_pkg;
   localparam int unsigned FifoDepth = 2;
   localparam int unsigned BeatDepth = 2;
 `else
-  // Queue pairs; QPNs 0 to n-1. (QPs, 2 to 32768). architecture 4 (Capacity)
+  // Queue pairs; QPNs 0 to n-1. (QPs, 2 to 8192). architecture 4 (Capacity)
   localparam int unsigned NumQps = 1024;
   // Completion queues. (CQs, 2 to 65536). architecture 4 (Capacity)
   localparam int unsigned NumCqs = 1024;

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <regex>
 #include <sstream>
+#include <map>
 #include <string>
 
 namespace {
@@ -256,11 +257,12 @@ TEST_F(SpecgenTest, RefusesSizesThatUnitsCannotIndex) {
   };
   write("enums:\n");
   EXPECT_EQ(with("# ", "# ").status, 0);
-  for (const std::string name : {"num_qps", "num_cqs", "num_conns"}) {
-    const auto got = with("  " + name + ": {default: ", "  " + name + ": {default: 1");
+  const std::map<std::string, std::string> defaults{{"num_qps", "1024"}, {"num_cqs", "1024"}, {"num_conns", "2048"}};
+  for (const auto& [name, number] : defaults) {
+    const auto got = with("  " + name + ": {default: " + number, "  " + name + ": {default: 1000");
     EXPECT_EQ(got.status, 2);
     EXPECT_THAT(got.text, testing::HasSubstr("sizes.yaml:"));
-    EXPECT_THAT(got.text, testing::HasSubstr("'" + name + "': default 1"));
+    EXPECT_THAT(got.text, testing::HasSubstr("'" + name + "': default 1000"));
     EXPECT_THAT(got.text, testing::HasSubstr("is no power of two"));
   }
   for (const std::string name : {"num_qps: {default: 1024", "num_conns: {default: 2048"}) {
