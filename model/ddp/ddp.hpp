@@ -71,7 +71,7 @@ class Ddp {
     std::optional<TxUlpdu> assemble(Segment s, PayloadData payload);
     /// Is all placed that it waits for? RFC 5040 section 5.5, rule 12.
     bool may_leave(const Segment& s) const {
-      return !s.waits || ddp_.rx.placed_ - s.watermark < 0x80000000;
+      return !s.waits || reached(s.watermark, ddp_.rx.placed_);
     }
     /// For benches: the MSN of the next message, to where traffic would bring it in hours.
     void set_msn(uint16_t qpn, uint32_t qn, uint32_t msn) { qps_[qpn].msn[qn] = msn; }

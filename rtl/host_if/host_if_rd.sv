@@ -101,11 +101,10 @@ module host_if_rd (
     assign exts[c*ExtW +: ExtW] = {one[c*iwarp_pkg::RdReqWidth + 13 +: 64], pkt_length[c*17 +: 17], 3'd0, 1'b0, 1'b1};
   end
 
-  // Payload: the watermark holds a packet back. Both counts are 32 bits: no message waits while 2^31 packets are placed.
+  // Payload: the watermark holds a packet back. Both counts are 32 bits and wrap.
   logic                    head_valid, reached, reached_q;
   iwarp_pkg::payload_req_t head;
-  logic [31:0]             beyond;
-  logic                    unused_beyond;
+  logic [31:0]             ahead;
   logic [2*FifoW-1:0]      unused_payload;
 
   stream_fifo #(.Width(iwarp_pkg::PayloadReqWidth), .Depth(rnic_pkg::FifoDepth)) u_payload_reqs (
@@ -120,9 +119,9 @@ module host_if_rd (
     .count_o(unused_payload[FifoW +: FifoW])
   );
 
-  assign beyond       = placed_i - head.watermark;
-  assign unused_beyond = ^beyond;
-  assign reached      = reached_q || !head.has_watermark || !beyond[31];
+  // Fewer than 2^16 packets lie between a verdict and the host: what seems further ahead is long past, and the count has wrapped.
+  assign ahead        = head.watermark - placed_i;
+  assign reached      = reached_q || !head.has_watermark || ahead[31:16] != '0 || ahead[15:0] == '0;
   assign pkt_valid[3] = head_valid && reached;
   assign pkt_length[3*17 +: 17] = head.length;
 
