@@ -174,6 +174,17 @@ Task Admin::run() {
       ok = rsp.status == Status::kOk;
     }
 
+    // What cq is asked comes behind the completions that the QP has given it: they are written before
+    // the answer. Whatever it says.
+    const bool ends = op == AdminOpcode::kDestroyQp ||
+                      (op == AdminOpcode::kModifyQp &&
+                       modify.to_state == static_cast<uint8_t>(spec::QpState::kError));
+    if (ok && ends) {
+      waits_for_ = "the QP's completions";
+      out_.command(Unit::kCq, {.opcode = AdminOpcode::kQueryCq, .object = 0, .args = {}});
+      (void)co_await answer_;
+    }
+
     // A CQ that has overrun takes no completions. It is asked when the QP is there, so that an
     // overrun from then on finds the QP.
     const auto qp = spec::AdminQpArgs::unpack(cmd.args);

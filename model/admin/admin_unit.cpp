@@ -46,7 +46,7 @@ void AdminUnit::admin_rd_req(const MemRead& read) {
   u_.host->admin_rd_req.push(read, u_.now() + u_.timing.admin.step + u_.timing.host.rd_request);
 }
 void AdminUnit::admin_wr(const spec::AdminWr& wr) {
-  u_.host->admin_wr.push(wr, u_.now() + u_.timing.admin.step + u_.timing.host.wr_cut);
+  u_.host->write_admin(wr, u_.now() + u_.timing.admin.step + u_.timing.host.wr_cut);
 }
 void AdminUnit::pbl_wr(const spec::PblWr& wr) { u_.tpt->tpt().pbl_wr(wr); }
 void AdminUnit::raw_tx(RawBytes bytes) {

@@ -1,5 +1,7 @@
 #include "cq/cq_unit.hpp"
 
+#include <utility>
+
 #include "admin/admin_unit.hpp"
 #include "host_if/host_unit.hpp"
 #include "qp/qp_unit.hpp"
@@ -37,6 +39,8 @@ void CqUnit::step_write() {
     event_at_ = now + t.announce + 2;  // entry and message, then the next
   } else if (cqe_req.ready()) {
     if (event_at_ <= now) event_ = false;
+    ++taken_;
+    if (behind_ && taken_ >= behind_->taken) ctl_.wake(now + 1);
     after_ = t.behind + t.event;
     if (auto wr = cq_.complete(cqe_req.pop(), now - u_.born)) {
       meter_.item(0);
@@ -58,10 +62,11 @@ void CqUnit::step_ctl() {
   after_ = 0;
   while (control.ready()) {
     const Control c = control.pop();
-    if (const auto* cmd = std::get_if<spec::CqCmd>(&c)) cq_.command(*cmd);
+    if (const auto* cmd = std::get_if<spec::CqCmd>(&c)) behind_ = {*cmd, taken_ + cqe_req.size()};
     if (const auto* a = std::get_if<spec::QpAsync>(&c)) cq_.qp_async(*a);
     if (const auto* a = std::get_if<spec::ConnAsync>(&c)) cq_.conn_async(*a);
   }
+  if (behind_ && taken_ >= behind_->taken) cq_.command(std::exchange(behind_, std::nullopt)->cmd);
   after_.reset();
 }
 

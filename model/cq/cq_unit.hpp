@@ -20,7 +20,9 @@ class CqUnit final : private Cq::Out {
   Queue<Control> control;
   Cq& cq() { return cq_; }
   spec::UnitCount count() const { return meter_.count(); }
-  std::string waiting_for() const { return cqe_req.describe(); }
+  std::string waiting_for() const {
+    return cqe_req.describe() + (behind_ ? "cq: a command waits for completions before it\n" : "");
+  }
 
  private:
   void step_write();
@@ -38,6 +40,12 @@ class CqUnit final : private Cq::Out {
   Cq cq_;
   Meter meter_;
   Cycle free_at_ = 0;
+  uint64_t taken_ = 0;  // completions
+  struct Behind {
+    spec::CqCmd cmd;
+    uint64_t taken = 0;  // completions that come before it
+  };
+  std::optional<Behind> behind_;
   bool event_ = false;  // choice() may have an answer, from event_at_ on
   Cycle event_at_ = 0;
   std::optional<Cycle> after_;  // until an event that comes up now is pending; none: by a doorbell

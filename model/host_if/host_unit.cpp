@@ -163,8 +163,9 @@ bool HostUnit::put_next(Writer w) {
       host_.wr.put(cq_wr.pop());
       return true;
     case Writer::kAdmin:
-      if (!admin_wr.ready()) return false;
-      host_.wr.put(admin_wr.pop());
+      if (!admin_wr.ready() || left_[static_cast<size_t>(Writer::kCq)] < admin_wr.front().behind)
+        return false;
+      host_.wr.put(admin_wr.pop().wr);
       return true;
   }
   return false;

@@ -18,7 +18,14 @@ class HostUnit final : private HostIf::Out {
   Queue<PayloadFetch> payload_req;
   Queue<Place> place;
   Queue<spec::CqWr> cq_wr;
-  Queue<spec::AdminWr> admin_wr;
+  struct AdminWrite {
+    spec::AdminWr wr;
+    uint64_t behind = 0;  // writes of cq that must have left before
+  };
+  Queue<AdminWrite> admin_wr;
+  void write_admin(const spec::AdminWr& wr, Cycle at) {
+    admin_wr.push({wr, accepted()[static_cast<size_t>(Writer::kCq)]}, at);
+  }
 
   bool can_mmio() const { return !mmio.full(); }
   void access(MmioAccess m) {

@@ -3,6 +3,7 @@
 //   command -> [ admin_judge ] -> read tables -> read what the first read named -> exists? in use?
 //     -> slot free? and page list (create_mr) / connection and bytes (modify_qp to rts, conn_send) -> unit's command
 //     -> its answer -> has a CQ overrun (create_qp)? then the QP is destroyed again
+//     -> destroy_qp, modify_qp to error: cq has written the QP's completions (any question to cq comes behind them)
 //     -> up to 4 changes of the tables, each read and write -> bytes in (conn_give) -> answer
 //
 // Nothing is changed before everything that can be checked has been; a unit that refuses leaves the tables as they are. About 10 cycles and the
@@ -54,6 +55,7 @@ module admin_exec (
     StLoad, StSend, StDrop,                // bytes out
     StUnit, StUnitRsp,                     // the command itself
     StCq, StCqRsp, StUndo, StUndoRsp,      // create_qp: its CQs, in this order: an overrun from now on finds the QP
+    StBehind, StBehindRsp,                 // destroy_qp, modify to error: behind the QP's completions
     StChange, StChangeGot, StChangeWrite,  // tables
     StStore,                               // bytes in
     StAnswer
@@ -84,7 +86,7 @@ module admin_exec (
   admin_judge u_judge (.cmd_i(cmd_q), .status_o(judged), .refs_ok_o(refs_ok), .args_ok_o(args_ok));
 
   // --- what kind of command
-  logic is_pd, is_eq, is_cq, is_qp, is_mr, is_conn, is_create, is_destroy, to_rts, has_stream, has_unit;
+  logic is_pd, is_eq, is_cq, is_qp, is_mr, is_conn, is_create, is_destroy, to_rts, ends_qp, has_stream, has_unit;
   logic [7:0] op;
   assign op         = cmd_q.opcode;
   assign is_pd      = op[7:3] == 5'h00 && op != iwarp_pkg::CmdNop;
@@ -98,6 +100,7 @@ module admin_exec (
   assign is_destroy = op == iwarp_pkg::CmdDestroyPd || op == iwarp_pkg::CmdDestroyEq || op == iwarp_pkg::CmdDestroyCq ||
                       op == iwarp_pkg::CmdDestroyQp;
   assign to_rts     = op == iwarp_pkg::CmdModifyQp && mod.to_state == 8'd1;
+  assign ends_qp    = op == iwarp_pkg::CmdDestroyQp || (op == iwarp_pkg::CmdModifyQp && mod.to_state == 8'(iwarp_pkg::QpsError));
   assign has_stream = (to_rts && mod.stream_length != '0) || op == iwarp_pkg::CmdConnSend;
   assign has_unit   = is_eq || is_cq || is_qp || is_mr || is_conn;
 
@@ -320,6 +323,7 @@ module admin_exec (
           if (refused)                                                            state_d = StAnswer;
           else if (op == iwarp_pkg::CmdConnGive)                                  state_d = StStore;
           else if (op == iwarp_pkg::CmdCreateQp)                                  state_d = StCq;
+          else if (ends_qp)                                                       state_d = StBehind;
           else if (is_create || is_destroy || op == iwarp_pkg::CmdModifyCq || op == iwarp_pkg::CmdCreateMr ||
                    op == iwarp_pkg::CmdDestroyMr)                                 state_d = StChange;
           else                                                                    state_d = StAnswer;
@@ -337,6 +341,8 @@ module admin_exec (
       end
       StUndo:    if (unit_ready_i) state_d = StUndoRsp;
       StUndoRsp: if (unit_rsp_valid_i) state_d = StAnswer;
+      StBehind:    if (unit_ready_i) state_d = StBehindRsp;
+      StBehindRsp: if (unit_rsp_valid_i) state_d = is_destroy ? StChange : StAnswer;
       StChange:      state_d = StChangeGot;
       StChangeGot:   state_d = StChangeWrite;
       StChangeWrite: state_d = change_last ? StAnswer : StChange;
@@ -380,9 +386,9 @@ module admin_exec (
   assign rsp_valid_o      = state_q == StAnswer;
   assign rsp_o            = {status_q, result_q};
   assign unit_valid_o     = state_q == StUnit || state_q == StIsFree || state_q == StIsIdle || state_q == StConn ||
-                            state_q == StCq || state_q == StUndo;
+                            state_q == StCq || state_q == StUndo || state_q == StBehind;
   assign unit_rsp_ready_o = state_q == StUnitRsp || state_q == StIsFreeRsp || state_q == StIsIdleRsp || state_q == StConnRsp ||
-                            state_q == StCqRsp || state_q == StUndoRsp;
+                            state_q == StCqRsp || state_q == StUndoRsp || state_q == StBehindRsp;
   always_comb begin
     unit_cmd_o        = '0;
     unit_cmd_o        = {cmd_q.opcode, cmd_q.object, cmd_q.args};
@@ -395,6 +401,10 @@ module admin_exec (
     if (state_q == StCq || state_q == StCqRsp) begin
       unit_o     = UnitCq;
       unit_cmd_o = {iwarp_pkg::CmdQueryCq, 16'h0, second_q ? qp.recv_cq : qp.send_cq, 448'h0};
+    end
+    if (state_q == StBehind || state_q == StBehindRsp) begin
+      unit_o     = UnitCq;
+      unit_cmd_o = {iwarp_pkg::CmdQueryCq, 32'h0, 448'h0};   // its place counts, not its answer
     end
     if (state_q == StUndo || state_q == StUndoRsp) begin
       unit_cmd_o.opcode = iwarp_pkg::CmdDestroyQp;

@@ -5,8 +5,8 @@
 //                                                                      \--> cq_wr
 //
 // Throughput: one CQE every 2 cycles. Latency 3 cycles from cqe_req to cq_wr. An event's entry leaves after the CQE that it
-// announces, since both travel in one FIFO; create_cq, modify_cq and destroy_cq travel in it too and are answered when they come
-// out, so that nothing of a destroyed CQ follows the answer.
+// announces, since both travel in one FIFO; commands on CQs travel in it too and are answered when they come out: behind every
+// completion that qp gave before them, so that nothing of a destroyed CQ, or of a QP that was destroyed before, follows the answer.
 // May wait for: cq_wr (host_if's posted queue), cq_fault (qp). Doorbells wait for neither. An overrun CQ writes nothing.
 // Model: model/cq/cq.hpp. Bench: tb/cq/cq_test.cpp. Contract: docs/theory-of-operation.md
 `include "rnic_assert.svh"
@@ -66,9 +66,10 @@ module cq (
   // --- inputs
   logic req_valid, req_ready;
   iwarp_pkg::cqe_req_t req;
+  logic [$clog2(rnic_pkg::FifoDepth+1)-1:0] req_count;
   stream_fifo #(.Width(iwarp_pkg::CqeReqWidth), .Depth(rnic_pkg::FifoDepth)) u_req (
     .clk_i, .rst_ni, .valid_i(cqe_req_valid_i), .ready_o(cqe_req_ready_o), .data_i(cqe_req_i),
-    .valid_o(req_valid), .ready_i(req_ready), .data_o(req), .count_o()
+    .valid_o(req_valid), .ready_i(req_ready), .data_o(req), .count_o(req_count)
   );
   logic db_valid, db_ready;
   iwarp_pkg::cq_doorbell_t db;
@@ -79,9 +80,9 @@ module cq (
 
   // --- completions
   localparam int unsigned EventWidth = 24;   // {op 2, cqn 16, eqn 6}
-  localparam int unsigned OutWidth   = 2 + EventWidth + iwarp_pkg::CqWrWidth;
-  logic                  out_valid, out_ready, has_entry, has_event;
-  logic                  out_q_valid, out_q_ready, q_has_entry, q_has_event;
+  localparam int unsigned OutWidth   = 3 + EventWidth + iwarp_pkg::CqWrWidth;
+  logic                  out_valid, out_ready, has_entry, has_event, has_mark;
+  logic                  out_q_valid, out_q_ready, q_has_entry, q_has_event, q_has_mark;
   iwarp_pkg::cq_wr_t     entry, q_entry;
   logic [EventWidth-1:0] ev, q_ev;
   logic                  ev_ready, cqe_ready, entry_offer, event_offer;
@@ -90,18 +91,19 @@ module cq (
 
   cq_write u_write (
     .clk_i, .rst_ni, .ready_o(write_ready), .bad_doorbell_o,
-    .req_valid_i(req_valid), .req_ready_o(req_ready), .req_i(req),
+    .coming_i(cqe_req_valid_i), .waiting_i(req_count), .req_valid_i(req_valid), .req_ready_o(req_ready), .req_i(req),
     .db_valid_i(db_valid), .db_ready_o(db_ready), .db_i(db),
     .cmd_valid_i(cq_cmd_valid_i && !is_eq_cmd), .cmd_ready_o(write_cmd_ready), .cmd_i(cq_cmd_i),
     .rsp_valid_o(write_rsp_valid), .rsp_ready_i(cq_cmd_rsp_ready_i), .rsp_o(write_rsp),
-    .out_valid_o(out_valid), .out_ready_i(out_ready), .has_entry_o(has_entry), .has_event_o(has_event), .event_o(ev),
-    .entry_o(entry), .applied_i(event_offer && ev_ready && q_ev[EventWidth-1]),
+    .out_valid_o(out_valid), .out_ready_i(out_ready), .has_entry_o(has_entry), .has_event_o(has_event),
+    .has_mark_o(has_mark), .event_o(ev), .entry_o(entry),
+    .applied_i((event_offer && ev_ready && q_ev[EventWidth-1]) || (out_q_valid && q_has_mark)),
     .fault_valid_o(fault_valid), .fault_ready_i(fault_ready), .fault_o(fault_cqn)
   );
   // An entry and its event travel together; the event goes on when the entry has left, so it cannot overtake.
   stream_fifo #(.Width(OutWidth), .Depth(rnic_pkg::FifoDepth)) u_out (
-    .clk_i, .rst_ni, .valid_i(out_valid), .ready_o(out_ready), .data_i({has_entry, has_event, ev, entry}),
-    .valid_o(out_q_valid), .ready_i(out_q_ready), .data_o({q_has_entry, q_has_event, q_ev, q_entry}), .count_o()
+    .clk_i, .rst_ni, .valid_i(out_valid), .ready_o(out_ready), .data_i({has_entry, has_event, has_mark, ev, entry}),
+    .valid_o(out_q_valid), .ready_i(out_q_ready), .data_o({q_has_entry, q_has_event, q_has_mark, q_ev, q_entry}), .count_o()
   );
   logic entry_left_q, entry_done, event_done;
   assign entry_offer = out_q_valid && q_has_entry && !entry_left_q;

@@ -9,7 +9,9 @@
 // Arming: the doorbell's consumer index is compared with the producer index, or for "solicited only" with the place behind
 // the last completion that counted (a solicited one or an error). sol_seen says that this place lies ahead of the consumer; it is
 // dropped when a consumer index reaches it, so 16-bit indices never wrap onto it.
-// create, modify and destroy emit as well: cq_event learns of them behind all earlier entries and events, then they are answered.
+// A command comes behind the completions that qp has given before it, and is answered when it comes out of the queue behind entries and
+// events (create, modify and destroy by way of cq_event, which learns of them there). So what admin answers after asking cq leaves the
+// device behind those completions (host_if_wr).
 // Siblings: cq_event (event queues). Bench: tb/cq/cq_test.cpp
 `include "rnic_assert.svh"
 
@@ -19,6 +21,8 @@ module cq_write (
   output logic ready_o,
   output logic bad_doorbell_o,
   // completions, from qp
+  input  logic coming_i,            // at the queue
+  input  logic [$clog2(rnic_pkg::FifoDepth+1)-1:0] waiting_i,   // in it
   input  logic req_valid_i,
   output logic req_ready_o,
   input  iwarp_pkg::cqe_req_t req_i,
@@ -33,14 +37,16 @@ module cq_write (
   output logic rsp_valid_o,
   input  logic rsp_ready_i,
   output iwarp_pkg::cq_cmd_rsp_t rsp_o,
-  // entries and what follows them for cq_event: {op, cqn, eqn}; op 0 completion, 1 overrun, 2 report to eqn, 3 forget
+  // entries and what follows them for cq_event: {op, cqn, eqn}; op 0 completion, 1 overrun, 2 report to eqn, 3 forget;
+  // a mark is a command that cq_event need not know of
   output logic out_valid_o,
   input  logic out_ready_i,
   output logic has_entry_o,
   output logic has_event_o,
+  output logic has_mark_o,
   output logic [23:0] event_o,
   output iwarp_pkg::cq_wr_t entry_o,
-  input  logic applied_i,           // cq_event has taken an op 2 or 3
+  input  logic applied_i,           // cq_event has taken an op 2 or 3, or a mark has come out
   // overruns, to qp
   output logic fault_valid_o,
   input  logic fault_ready_i,
@@ -77,7 +83,22 @@ module cq_write (
     .valid_o(due_valid), .ready_i(pick && pick_due), .data_o(due_cqn), .count_o()
   );
 
-  assign pick_cmd = cmd_valid_i && !rsp_busy && out_ready_i;
+  // Completions in front of a command: in the queue, and two in qp's register should the queue be full.
+  localparam int unsigned DoorW = $clog2(rnic_pkg::FifoDepth + 3);
+  logic             door_q, passed;
+  logic [DoorW-1:0] before_q;
+  assign passed = door_q && before_q == '0;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) door_q <= 1'b0;
+    else         door_q <= cmd_valid_i && !cmd_ready_o;
+  end
+  always_ff @(posedge clk_i) begin
+    if (!door_q)                                              before_q <= DoorW'(waiting_i) + DoorW'(2);
+    else if (!req_valid_i && !coming_i)                       before_q <= '0;
+    else if (req_valid_i && req_ready_o && before_q != '0)    before_q <= before_q - DoorW'(1);
+  end
+
+  assign pick_cmd = cmd_valid_i && passed && !rsp_busy && out_ready_i;
   assign pick_due = due_valid && out_ready_i && !pick_cmd;
   assign pick_cqe = req_valid_i && out_ready_i && fault_ready_i && (prefer_cqe_q || !db_valid_i) && !pick_cmd && !pick_due;
   assign pick_db  = db_valid_i && !pick_cmd && !pick_due && !pick_cqe;
@@ -146,7 +167,7 @@ module cq_write (
   // --- compute
   logic [15:0] size, used, ahead, sol_ahead, slot;
   logic        is_full, db_ok, counts, fire;
-  logic        tell, done_now, sol_left;
+  logic        tell, sol_left;
   logic [47:0] time_q;
   logic        is_error;
 
@@ -173,7 +194,6 @@ module cq_write (
     we             = 1'b0;
     fire           = 1'b0;
     tell           = 1'b0;
-    done_now       = 1'b0;
     due_put        = 1'b0;
     has_entry_o    = 1'b0;
     fault_valid_o  = 1'b0;
@@ -224,7 +244,6 @@ module cq_write (
             end
             default: ;   // query
           endcase
-          done_now = !tell;
         end
         OpCqe: begin
           if (valid && range_ok && !overrun) begin
@@ -250,7 +269,8 @@ module cq_write (
   end
 
   assign has_event_o   = fire || fault_valid_o || tell;
-  assign out_valid_o   = has_entry_o || has_event_o;
+  assign has_mark_o    = exec_q && op_q == OpCmd && !tell;
+  assign out_valid_o   = has_entry_o || has_event_o || has_mark_o;
   assign event_o       = {tell, tell ? cmd_q.opcode == iwarp_pkg::CmdDestroyCq : fault_valid_o, cqn_q, ring_args.eqn[5:0]};
   assign fault_o       = cqn_q;
 
@@ -286,9 +306,9 @@ module cq_write (
       rsp_valid_q <= 1'b0;
       rsp_wait_q  <= 1'b0;
     end else begin
-      if (done_now || applied_i) rsp_valid_q <= 1'b1;
-      else if (rsp_ready_i)      rsp_valid_q <= 1'b0;
-      rsp_wait_q <= tell || (rsp_wait_q && !applied_i);
+      if (applied_i)        rsp_valid_q <= 1'b1;
+      else if (rsp_ready_i) rsp_valid_q <= 1'b0;
+      rsp_wait_q <= (exec_q && op_q == OpCmd) || (rsp_wait_q && !applied_i);
     end
   end
   always_ff @(posedge clk_i) begin

@@ -221,7 +221,8 @@ module host_if (
     .small_valid_i(small_valid), .small_ready_o(small_ready), .small_i(posted), .small_counts_i(small_counts),
     .msix_vector_o(msix_vector), .msix_address_i(msix_address), .msix_data_i(msix_data), .msix_drop_i(msix_drop),
     .msix_left_o(msix_left), .msix_own_o(msix_own),
-    .admin_wr_valid_i, .admin_wr_ready_o, .admin_wr_i, .wr_retired_valid_o, .wr_retired_ready_i, .wr_retired_o,
+    .cq_wr_taken_i(cq_wr_valid_i && cq_wr_ready_o), .admin_wr_valid_i, .admin_wr_ready_o, .admin_wr_i,
+    .wr_retired_valid_o, .wr_retired_ready_i, .wr_retired_o,
     .dma_wr_valid_o, .dma_wr_ready_i, .dma_wr_o, .dma_wr_client_o(wr_client), .placed_o(placed), .left_o(left)
   );
 

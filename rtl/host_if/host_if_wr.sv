@@ -6,8 +6,9 @@
 //   place, data of the other two ---------------------------------------------------------> [ host_if_realign ]
 //                  dma_wr <-- [ stream_reg ] <-- row of an MSI-X message, or drop (masked; bus master off) <----+
 //
-// Round robin, packet by packet: packets do not interleave. What is dropped passes through all the same and counts as
-// done. An MSI-X message is a vector until nothing is before it on dma_wr: then host_if_msix says its address and data, or
+// Round robin, packet by packet: packets do not interleave. A write of admin waits until what cq gave before it
+// has left: so a command that asks cq last is answered behind the completions that it has ended. What is dropped passes through all the
+// same and counts as done. An MSI-X message is a vector until nothing is before it on dma_wr: then host_if_msix says its address and data, or
 // that it is masked, so that nothing but PCIe itself stands between its row and its leaving. When a beat is accepted on dma_wr: last of an
 // extent -> wr_retired, last of a place packet -> place_done. Both are
 // counters, so that dma_wr waits for PCIe alone and never for ddp or tpt. Latency 7 cycles from the later of extent
@@ -49,6 +50,7 @@ module host_if_wr (
   input  logic                       admin_wr_valid_i,
   output logic                       admin_wr_ready_o,
   input  iwarp_pkg::admin_wr_t       admin_wr_i,
+  input  logic                       cq_wr_taken_i,    // by host_if_msix, in this cycle
   // to tpt
   output logic                       wr_retired_valid_o,
   input  logic                       wr_retired_ready_i,
@@ -67,7 +69,8 @@ module host_if_wr (
   localparam int unsigned BeatDW = $clog2(rnic_pkg::BeatDepth + 1);
 
   // Inputs.
-  logic                 hdr_valid, ext_valid, ext_ready, admin_valid, admin_ready;
+  logic                 hdr_valid, ext_valid, ext_ready, admin_valid, admin_ready, admin_go_q, admin_fork_ready;
+  logic [15:0]          cq_taken_q, cq_left_q, admin_behind, cq_ahead;
   iwarp_pkg::extent_t   ext;
   iwarp_pkg::admin_wr_t admin_item;
   iwarp_pkg::beat_t     place_beat;
@@ -91,18 +94,32 @@ module host_if_wr (
     .valid_o(word_valid[0]), .ready_i(word_ready[0]), .data_o(place_beat),
     .count_o(unused_counts[3*FifoW +: BeatDW])
   );
-  stream_fifo #(.Width(iwarp_pkg::AdminWrWidth), .Depth(rnic_pkg::FifoDepth)) u_admin (
-    .clk_i, .rst_ni, .valid_i(admin_wr_valid_i), .ready_o(admin_wr_ready_o), .data_i(admin_wr_i),
-    .valid_o(admin_valid), .ready_i(admin_ready), .data_o(admin_item), .count_o(unused_counts[2*FifoW +: FifoW])
+  stream_fifo #(.Width(16 + iwarp_pkg::AdminWrWidth), .Depth(rnic_pkg::FifoDepth)) u_admin (
+    .clk_i, .rst_ni, .valid_i(admin_wr_valid_i), .ready_o(admin_wr_ready_o), .data_i({cq_taken_q, admin_wr_i}),
+    .valid_o(admin_valid), .ready_i(admin_ready), .data_o({admin_behind, admin_item}), .count_o(unused_counts[2*FifoW +: FifoW])
   );
   stream_fork #(.N(2)) u_small_fork (
     .clk_i, .rst_ni, .valid_i(small_valid_i), .ready_o(small_ready_o),
     .valid_o({word_valid[1], pkt_valid[1]}), .ready_i({word_ready[1], pkt_ready[1]})
   );
   stream_fork #(.N(2)) u_admin_fork (
-    .clk_i, .rst_ni, .valid_i(admin_valid), .ready_o(admin_ready),
+    .clk_i, .rst_ni, .valid_i(admin_go_q), .ready_o(admin_fork_ready),
     .valid_o({word_valid[2], pkt_valid[2]}), .ready_i({word_ready[2], pkt_ready[2]})
   );
+  // Writes of cq: taken, left. The head of admin's goes when those taken before it have left.
+  assign admin_ready = admin_go_q && admin_fork_ready;
+  assign cq_ahead    = admin_behind - cq_left_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      cq_taken_q <= '0;
+      cq_left_q  <= '0;
+      admin_go_q <= 1'b0;
+    end else begin
+      cq_taken_q <= cq_taken_q + 16'(cq_wr_taken_i);
+      cq_left_q  <= cq_left_q + 16'(left_o[1]);
+      admin_go_q <= admin_valid && !admin_ready && (cq_ahead == '0 || cq_ahead[15]);
+    end
+  end
   assign pkt_valid[0] = ext_valid && hdr_valid;
   assign ext_ready    = pkt_ready[0] && hdr_valid;
   assign unused_beat  = ^{place_beat.last, place_beat.error, place_beat.keep, ext.result, hdr_length};

@@ -13,7 +13,8 @@
 //    payload of q judged up to and with the message's last segment has been accepted on dma_wr.
 // a3 Events come after completions, interrupts after events. A completion EQE of a CQ: it was armed (doorbell cq_arm), each
 //    arming counts once, and a CQE behind the consumer index of that arming has been written. MSI-X messages of a vector
-//    never outnumber the EQEs written to its EQs. cq and msix write nothing but that.
+//    never outnumber the EQEs written to its EQs. cq and msix write nothing but that. No completion of a QP comes
+//    behind the answer to its destroy_qp, and nothing into a ring behind the answer to its destroy_cq or destroy_eq.
 // b  SQ and RQ are not read behind the doorbell. A read of client sq or rq lies in the ring of a QP (create_qp among the
 //    commands that admin read, answered ok), is whole units, and does not pass the index of the last doorbell that took
 //    effect (qp_doorbell), which the host must have rung (mmio). Units are read forward; qp_push stands for a read.

@@ -161,7 +161,9 @@ std::optional<spec::Cqe> RingOrder::written(const DmaWrite& w) {
   }
   if (Ring* cq = holder(cqs_, w.address); cq != nullptr && bytes.size() == kCqe) {
     ++cq->written;
-    return spec::Cqe::unpack(bytes);
+    const auto cqe = spec::Cqe::unpack(bytes);
+    if (!qps_.contains(static_cast<uint16_t>(cqe.qpn))) findings_.differ("a completion of QP {}, which is not there: destroy_qp was answered before", cqe.qpn);
+    return cqe;
   }
   for (auto& [eqn, eq] : eqs_) {
     if (!eq.holds(w.address) || bytes.size() != kEqe) continue;

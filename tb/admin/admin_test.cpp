@@ -557,6 +557,26 @@ TYPED_TEST(AdminTest, UnreadableCommandStopsAll) {
   });
 }
 
+// A command to cq comes behind the completions that it was given before: so the answer does, too.
+TYPED_TEST(AdminTest, TheEndOfAQpIsAnsweredBehindItsCompletions) {
+  using W = AdminWorld<TypeParam>;
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    this->furnish();
+    const auto orders = [this] { return std::vector<std::string>(this->order.begin(), this->order.end() - 1); };
+    this->must(Op::kModifyQp, 4, AdminModifyArgs{.to_state = static_cast<uint8_t>(spec::QpState::kError)});
+    EXPECT_EQ(orders(), (std::vector<std::string>{"qp modify_qp 4", "cq query_cq 0"}));
+    this->must(Op::kModifyQp, 4, AdminModifyArgs{.to_state = static_cast<uint8_t>(spec::QpState::kClosing)});
+    EXPECT_EQ(orders(), std::vector<std::string>{"qp modify_qp 4"});
+    this->refuse[W::kQp] = {Status::kBadState};
+    (void)this->expect(Status::kBadState, Op::kDestroyQp, 4);
+    EXPECT_EQ(this->questions, 0U);
+    this->refuse[W::kQp].clear();
+    this->must(Op::kDestroyQp, 4);
+    EXPECT_EQ(orders(), (std::vector<std::string>{"qp destroy_qp 4", "cq query_cq 0"}));
+  });
+}
+
 // query, connection, bytes, command; each may refuse, and then what follows does not happen.
 // No completion of such a QP would be written, and no event would say so.
 TYPED_TEST(AdminTest, AQpOnACqThatHasOverrunIsRefused) {

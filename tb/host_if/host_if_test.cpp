@@ -723,7 +723,7 @@ TYPED_TEST(HostIfTest, AnswersOutliveManyWrites) {
     d.cq_wr.put({.address = TestFixture::kSmall + 0x20000 + 64 * (i % 1024), .length = 32});
   }
   const size_t want = this->root.tlps.size() + 2 * kMany;
-  EXPECT_TRUE(d.run_until([&] { return this->root.tlps.size() == want; }, 4 * kMany));
+  EXPECT_TRUE(d.run_until([&] { return this->root.tlps.size() == want; }, 8 * kMany));
   d.mmio_rsp.stall(0);
   for (const uint64_t value : {0x43494e4dU, 0x10000U}) {
     const auto rsp = d.mmio_rsp.try_take();

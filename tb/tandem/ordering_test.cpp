@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <initializer_list>
+#include <set>
 
 #include "gen/regs.hpp"
 
@@ -121,6 +122,7 @@ class OrderingTest : public testing::Test {
     writes(Client::kAdminWrite, kAnswers + 32 * ((cookie_ - 1U) % 16), rb);
   }
   void create_qp(uint16_t qpn = 3, spec::AdminStatus status = spec::AdminStatus::kOk) {
+    created_.insert(qpn);
     command(spec::AdminOpcode::kCreateQp, qpn, spec::AdminQpArgs{.sq_base = kSq, .rq_base = kRq, .log_sq = 3, .log_rq = 2}, status);
   }
   void rings(uint16_t qpn, bool is_rq, uint16_t index) {
@@ -141,6 +143,7 @@ class OrderingTest : public testing::Test {
   }
   void arms(uint16_t consumer) { mmio(2, 0x2018, 8, uint64_t{consumer} << 32 | 7); }
   void completes(uint16_t qpn = 3, bool is_recv = false, spec::WcStatus status = spec::WcStatus::kSuccess) {
+    if (!created_.contains(qpn)) create_qp(qpn);
     spec::Cqe e{.qpn = qpn, .status = status, .is_recv = is_recv};
     Bytes b(32);
     e.pack(b);
@@ -163,6 +166,7 @@ class OrderingTest : public testing::Test {
  private:
   uint16_t cookie_ = 0;
   unsigned cqes_ = 0, eqes_ = 0;
+  std::set<uint16_t> created_;
 };
 
 // --- a1: placed bytes were judged before
@@ -394,6 +398,16 @@ TEST_F(OrderingTest, EventsFollowCompletionsAndInterruptsFollowEvents) {
   good();
   EXPECT_EQ(o.findings().count("events"), 2U);
   EXPECT_EQ(o.findings().count("interrupts"), 2U);
+}
+
+TEST_F(OrderingTest, NoCompletionOfAQpComesBehindTheAnswerToItsDestroy) {
+  create_cq();
+  create_qp();
+  completes();
+  command(spec::AdminOpcode::kDestroyQp, 3, spec::AdminQpArgs{});
+  good();
+  completes();
+  bad("a completion of QP 3, which is not there");
 }
 
 TEST_F(OrderingTest, AnEventNeedsAnArming) {
