@@ -167,7 +167,7 @@ module cq_write (
   // --- compute
   logic [15:0] size, used, ahead, sol_ahead, slot;
   logic        is_full, db_ok, counts, fire;
-  logic        tell, sol_left;
+  logic        tell, sol_left, arms_sol;
   logic [47:0] time_q;
   logic        is_error;
 
@@ -180,6 +180,7 @@ module cq_write (
   assign is_error  = cqe_q.status != iwarp_pkg::WcSuccess;
   assign counts    = cqe_q.solicited || is_error;
   assign slot      = producer & (size - 16'h1);
+  assign arms_sol  = db_q.solicited_only && !(armed && !sol_only);   // an arming for any is not taken back
   assign sol_left  = sol_seen && sol_ahead != 16'h0 && sol_ahead <= ahead;   // the last that counted is not consumed yet
 
   always_comb begin
@@ -206,9 +207,9 @@ module cq_write (
           consumer_d     = db_q.index;
           sol_seen_d     = sol_left;
           if (db_q.arm) begin
-            sol_only_d = db_q.solicited_only;
+            sol_only_d = arms_sol;
             armed_d    = 1'b1;
-            if (db_q.solicited_only ? sol_left : ahead != 16'h0) begin
+            if (arms_sol ? sol_left : ahead != 16'h0) begin
               armed_d  = 1'b0;
               due_d    = 1'b1;
               listed_d = 1'b1;

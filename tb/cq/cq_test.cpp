@@ -209,6 +209,23 @@ TYPED_TEST(CqTest, SolicitedOnly) {
   });
 }
 
+/// InfiniBand, Request Completion Notification: the next completion, once asked for, stays asked for.
+TYPED_TEST(CqTest, AnArmingForAnyIsNotTakenBack) {
+  this->worlds([&](auto& w, Pace) {
+    w.create_cq(2, {.log = 4});
+    const Events one = {this->completion(2)};
+    w.arm(2, false);
+    w.arm(2, true);
+    w.complete(2);
+    EXPECT_EQ(w.take_events(), one);
+    w.doorbell(2, w.cqs.at(2).written, true, true);  // and the next arming is of its own kind
+    w.complete(2);
+    this->expect_silence(w);
+    w.complete(2, true);
+    EXPECT_EQ(w.take_events(), one);
+  });
+}
+
 TYPED_TEST(CqTest, ArmingRacesWithCompletions) {
   this->worlds([&](auto& w, Pace) {
     w.create_cq(1, {.log = 6});
