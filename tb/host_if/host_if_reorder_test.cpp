@@ -1,0 +1,383 @@
+// host_if_reorder: each answer's bytes stand where its tag says, whatever the order, the pieces and
+// the place in a ring; nothing else in the buffer changes.
+//
+// The reference is an array of bytes. Pieces are cut anywhere and come in any order between tags;
+// the rings are filled to the last byte and emptied in their order, while the read port also looks
+// at other words at random.
+#include <cstring>
+#include <set>
+
+#include "VHostIfReorder.h"
+#include "VHostIfReorderMin.h"
+#include "gen/streams.hpp"
+#include "support/leaf.hpp"
+#include "support/rtl_dut.hpp"
+
+namespace {
+
+using namespace rnic;  // NOLINT: a test
+
+struct Default {  // the sizes of host_if_rd
+  using V = VHostIfReorder;
+  static constexpr unsigned kTags = 128, kPayload = 1024, kSmall = 128;
+};
+struct Minimum {  // and shorter rings than those of the minimum build, to run round often
+  using V = VHostIfReorderMin;
+  static constexpr unsigned kTags = 8, kPayload = 128, kSmall = 16;
+};
+
+constexpr uint64_t kEndLatency = 3, kSureLatency = 4;  // the header: 4 cycles to the buffer
+
+template <class B>
+class HostIfReorderTest : public testing::Test {
+ protected:
+  static constexpr unsigned kWords = B::kPayload + 3 * B::kSmall;
+  struct Read {
+    unsigned tag = 0, ring = 0;
+    uint64_t at = 0;  // byte of the ring, counted on
+    uint32_t length = 0, come = 0;
+    bool ended = false;
+    uint64_t issued = 0;
+  };
+  struct Ring {
+    uint64_t base, bytes;
+    uint64_t head = 0, tail = 0;  // bytes given and taken back, counted on
+    uint64_t word = 0;            // next one to be read of the oldest read
+    std::deque<std::shared_ptr<Read>> reads;
+    [[nodiscard]] uint64_t place(uint64_t at) const { return base + at % bytes; }
+    [[nodiscard]] uint64_t room() const { return bytes - (head - tail); }
+  };
+  struct End {
+    unsigned tag;
+    spec::RdStatus status;
+    uint64_t at;
+  };
+
+  tb::RtlDut<typename B::V> dut;
+  base::Rng rng = tb::test_rng("reads");
+  tb::Pace pace;
+  bool begins = true, releases = true;
+  std::vector<Ring> rings;
+  std::map<unsigned, std::shared_ptr<Read>> live;  // by tag
+  std::shared_ptr<Read> piece;                     // whose piece is under way
+  uint32_t piece_left = 0;
+  std::deque<End> ends;
+  std::vector<int> mem;        // -1: not known
+  std::vector<uint64_t> sure;  // first cycle in which a read of the byte sees it
+  int64_t asked = -1;          // word that the read port was asked for
+  std::array<int, 64> want{};
+  uint64_t reads_checked = 0, ended_reads = 0, last_beat = 0;
+  unsigned last_tag = 0;
+  std::set<unsigned> failed_tags, lanes;
+  tb::Tally met{"length 1",
+                "length 63",
+                "length 64",
+                "length 65",
+                "length 4096",
+                "a beat over two words",
+                "a beat up to a word's end",
+                "payload wraps in a beat",
+                "payload wraps between beats",
+                "small ring wraps in a beat",
+                "small ring wraps between beats",
+                "two beats of a tag in a row",
+                "two beats of a tag with a gap of one",
+                "answers out of order",
+                "pieces interleave",
+                "error before any byte",
+                "error after bytes",
+                "error with data",
+                "a tag again after its error",
+                "payload full",
+                "small ring full",
+                "read of a word with bytes on the way"};
+  tb::PinsPort pins{dut, [this] { drive(); }, [this] { sample(); }};
+
+  void start(tb::Pace p) {
+    pace = p;
+    begins = releases = true;
+    rings.clear();
+    rings.push_back({0, 64ULL * B::kPayload, 0, 0, 0, {}});
+    for (unsigned r = 0; r < 3; r++)
+      rings.push_back({64ULL * (B::kPayload + r * B::kSmall), 64ULL * B::kSmall, 0, 0, 0, {}});
+    for (Ring& ring : rings)  // the end is near, now and then by whole words
+      ring.head = ring.tail =
+          ring.bytes - (rng.percent(60) ? 64 * rng.between(1, 4) : rng.between(1, 1000));
+    live.clear();
+    piece.reset();
+    ends.clear();
+    mem.assign(64ULL * kWords, -1);
+    sure.assign(64ULL * kWords, 0);
+    asked = -1;
+    quiet();
+    running = false;
+    dut.restart(p);
+    ASSERT_TRUE(dut.run_until([&] { return dut.top().ready_o != 0; })) << "never ready";
+    running = true;
+  }
+  bool running = false;
+
+  void quiet() {  // garbage beside valid
+    auto& t = dut.top();
+    t.begin_valid_i = t.rsp_valid_i = t.read_i = 0;
+    tb::set(t.begin_tag_i, rng.next());
+    tb::set(t.begin_pos_i, rng.below(64ULL * kWords));
+    tb::set(t.read_word_i, rng.below(kWords));
+    spec::DmaRdRsp rsp;
+    rsp.tag = static_cast<uint8_t>(rng.below(B::kTags));
+    rsp.is_last = rng.percent(50);
+    rsp.keep = static_cast<uint8_t>(rng.below(65));
+    put(rsp);
+  }
+  void put(const spec::DmaRdRsp& rsp) {
+    const auto words = rsp.to_words();
+    std::memcpy(&dut.top().rsp_i, words.data(), sizeof words);
+  }
+
+  void drive() {
+    quiet();
+    if (!running) return;
+    answer();  // before begin: the answer to a read begins in the cycle after it
+    begin();
+    read();
+  }
+
+  uint32_t some_length(uint64_t room) {
+    static constexpr uint32_t kEdges[] = {1, 2, 63, 64, 65, 127, 128, 129, 4095, 4096};
+    uint64_t n = rng.percent(40)   ? kEdges[rng.below(std::size(kEdges))]
+                 : rng.percent(60) ? rng.between(1, 200)
+                                   : rng.between(1, 4096);
+    if (n > room && room <= 4096) n = room;  // fills the ring to its last byte
+    return static_cast<uint32_t>(n);
+  }
+
+  void begin() {
+    if (!begins || rng.percent(pace.idle) || live.size() == B::kTags) return;
+    Ring& ring = rings[rng.percent(50) ? 0 : rng.between(1, 3)];
+    if (rng.percent(30)) {  // the next packet begins a word
+      const uint64_t up = (64 - ring.head % 64) % 64;
+      if (up < ring.room() && (ring.reads.empty() || up != 0)) pad(ring, up);
+    }
+    if (ring.room() == 0) return;
+    const uint32_t n = some_length(ring.room());
+    if (n > ring.room()) return;
+    auto r = std::make_shared<Read>();
+    do r->tag = static_cast<unsigned>(rng.below(B::kTags));
+    while (live.contains(r->tag));
+    r->ring = static_cast<unsigned>(&ring - rings.data());
+    r->at = ring.head;
+    r->length = n;
+    r->issued = dut.now();
+    ring.head += n;
+    ring.reads.push_back(r);
+    live[r->tag] = r;
+    dut.top().begin_valid_i = 1;
+    tb::set(dut.top().begin_tag_i, r->tag);
+    tb::set(dut.top().begin_pos_i, ring.place(r->at));
+    for (unsigned edge : {1U, 63U, 64U, 65U, 4096U}) {
+      if (n == edge) met(fmt::format("length {}", edge));
+    }
+    met("a tag again after its error", failed_tags.erase(r->tag) != 0);
+    if (ring.room() == 0) met(r->ring == 0 ? "payload full" : "small ring full");
+  }
+  // Bytes that no read fills: part of the ring as an ended read without bytes.
+  void pad(Ring& ring, uint64_t bytes) {
+    if (bytes == 0) return;
+    auto r = std::make_shared<Read>();
+    r->ring = static_cast<unsigned>(&ring - rings.data());
+    r->at = ring.head;
+    r->length = static_cast<uint32_t>(bytes);
+    r->ended = true;
+    ring.head += bytes;
+    ring.reads.push_back(r);
+  }
+
+  void answer() {
+    if (rng.percent(pace.idle) || live.empty()) return;
+    const bool fresh = piece == nullptr;
+    if (fresh) {
+      auto it = live.begin();
+      std::advance(it, static_cast<std::ptrdiff_t>(rng.below(live.size())));
+      if (live.contains(last_tag) && rng.percent(30)) it = live.find(last_tag);
+      piece = it->second;
+      const uint32_t left = piece->length - piece->come;
+      piece_left = rng.percent(50)   ? left
+                   : rng.percent(50) ? static_cast<uint32_t>(rng.between(1, std::min(left, 64U)))
+                                     : static_cast<uint32_t>(rng.between(1, left));
+      met("pieces interleave",
+          piece->come == 0 && std::any_of(live.begin(), live.end(), [&](auto& o) {
+            return o.second != piece && o.second->come != 0;
+          }));
+    }
+    Read& r = *piece;
+    const Ring& ring = rings[r.ring];
+    spec::DmaRdRsp rsp;
+    rsp.tag = static_cast<uint8_t>(r.tag);
+    rng.fill(rsp.data);
+    const bool fails = fresh && rng.percent(6);
+    const uint32_t n = std::min(piece_left, 64U);
+    rsp.keep = static_cast<uint8_t>(fails ? rng.below(65) : n);
+    rsp.piece_last = fails || n == piece_left;
+    rsp.is_last = fails ? rng.percent(70) : r.come + n == r.length;
+    if (fails) rsp.status = static_cast<spec::RdStatus>(rng.between(1, 3));
+    put(rsp);
+    dut.top().rsp_valid_i = 1;
+    const uint64_t now = dut.now();
+    met("two beats of a tag in a row", r.come != 0 && last_tag == r.tag && last_beat + 1 == now);
+    met("two beats of a tag with a gap of one",
+        r.come != 0 && last_tag == r.tag && last_beat + 2 == now);
+    last_tag = r.tag;
+    last_beat = now;
+    if (fails) {
+      met(r.come == 0 ? "error before any byte" : "error after bytes");
+      met("error with data", rsp.keep != 0);
+      failed_tags.insert(r.tag);
+    } else {
+      const uint64_t from = r.at + r.come, lane = from % 64, in_ring = from % ring.bytes;
+      lanes.insert(static_cast<unsigned>(lane));
+      met("a beat over two words", lane + n > 64);
+      met("a beat up to a word's end", lane + n == 64 && lane != 0);
+      const bool payload = r.ring == 0;
+      if (in_ring + n > ring.bytes)
+        met(payload ? "payload wraps in a beat" : "small ring wraps in a beat");
+      if (in_ring == 0 && r.come != 0)
+        met(payload ? "payload wraps between beats" : "small ring wraps between beats");
+      for (uint32_t i = 0; i < n; i++) {
+        const uint64_t at = ring.place(from + i);
+        mem[at] = rsp.data[i];
+        sure[at] = now + kSureLatency;
+      }
+      r.come += n;
+      piece_left -= n;
+    }
+    if (fails || r.come == r.length) {
+      ends.push_back({r.tag, rsp.status, now + kEndLatency});
+      met("answers out of order", std::any_of(live.begin(), live.end(), [&](auto& o) {
+            return o.second->issued < r.issued;
+          }));
+      r.ended = true;
+      live.erase(r.tag);
+    }
+    if (rsp.piece_last != 0) piece.reset();
+  }
+
+  // The oldest read of a ring, once it has ended, a word a cycle; else any word.
+  void read() {
+    if (rng.percent(pace.stall)) return;
+    uint64_t word = rng.below(kWords);
+    Ring* from = nullptr;
+    for (unsigned i = 0, first = static_cast<unsigned>(rng.below(4)); i < 4; i++) {
+      Ring& ring = rings[(first + i) % 4];
+      if (releases && !ring.reads.empty() && sure_now(*ring.reads.front())) from = &ring;
+    }
+    if (from != nullptr && !rng.percent(10)) {
+      Ring& ring = *from;
+      const Read& r = *ring.reads.front();
+      const uint64_t first = r.at / 64, last = (r.at + r.length - 1) / 64;
+      word = ring.place(64 * (first + ring.word)) / 64;
+      if (first + ring.word++ == last) {
+        ring.tail += r.length;
+        ring.word = 0;
+        ring.reads.pop_front();
+        ended_reads++;
+      }
+    }
+    dut.top().read_i = 1;
+    tb::set(dut.top().read_word_i, word);
+    asking = static_cast<int64_t>(word);
+    bool moving = false;
+    for (unsigned l = 0; l < 64; l++) {
+      const uint64_t at = 64 * word + l;
+      const bool known = sure[at] <= dut.now();
+      moving |= !known;
+      asking_want[l] = known ? mem[at] : -1;
+    }
+    met("read of a word with bytes on the way", moving);
+  }
+  int64_t asking = -1;
+  std::array<int, 64> asking_want{};
+  bool sure_now(const Read& r) {
+    if (!r.ended) return false;
+    for (uint32_t i = 0; i < r.come; i++) {
+      if (sure[rings[r.ring].place(r.at + i)] > dut.now()) return false;
+    }
+    return true;
+  }
+
+  void sample() {
+    auto& t = dut.top();
+    if (!running) return;
+    if (asked >= 0) {
+      std::array<uint8_t, 64> got;
+      std::memcpy(got.data(), &t.read_data_o, 64);
+      for (unsigned l = 0; l < 64; l++) {
+        if (want[l] < 0) continue;
+        ASSERT_EQ(got[l], want[l]) << "word " << asked << " lane " << l << " cycle " << dut.now();
+      }
+      reads_checked++;
+    }
+    asked = std::exchange(asking, -1);
+    want = asking_want;
+    const bool due = !ends.empty() && ends.front().at == dut.now();
+    ASSERT_EQ(t.end_valid_o != 0, due) << "cycle " << dut.now();
+    if (due) {
+      ASSERT_EQ(t.end_tag_o, ends.front().tag);
+      ASSERT_EQ(t.end_status_o, static_cast<unsigned>(ends.front().status));
+      ends.pop_front();
+    }
+  }
+
+  void run(uint64_t cycles) {
+    for (uint64_t i = 0; i < cycles && !this->HasFatalFailure(); i++) {
+      if (i % 1500 == 0) releases = false;  // the rings fill
+      if (i % 1500 == 700) releases = true;
+      dut.cycle();
+    }
+  }
+};
+
+using Builds = testing::Types<Default, Minimum>;
+TYPED_TEST_SUITE(HostIfReorderTest, Builds);
+
+TYPED_TEST(HostIfReorderTest, EachByteStandsInItsPlace) {
+  tb::each_pace([&](tb::Pace pace) {
+    for (int round = 0; round < 6; round++) {
+      this->start(pace);  // reads of the round before are forgotten half way
+      this->run(3500);
+    }
+  });
+  if (this->HasFatalFailure()) return;
+  EXPECT_EQ(this->lanes.size(), 64U);
+  EXPECT_GT(this->ended_reads, 500U);
+  EXPECT_GT(this->reads_checked, 10'000U);
+  this->met.expect_all();
+}
+
+TYPED_TEST(HostIfReorderTest, AllThatBeganEnds) {
+  this->start({20, 20});
+  this->run(3000);
+  this->begins = false;
+  this->releases = true;
+  for (int i = 0; i < 60'000 && !this->HasFatalFailure(); i++) {
+    bool empty = this->live.empty();
+    for (const auto& ring : this->rings) empty &= ring.reads.empty();
+    if (empty && this->ends.empty()) return;
+    this->dut.cycle();
+  }
+  ADD_FAILURE() << this->live.size() << " reads are left";
+}
+
+TYPED_TEST(HostIfReorderTest, AnAssertionCatchesATagThatIsNotThere) {
+  this->start({});
+  this->running = false;
+  spec::DmaRdRsp rsp;
+  rsp.tag = TypeParam::kTags;
+  rsp.is_last = 1;
+  rsp.keep = 64;
+  tb::PinsPort last{this->dut, [&] { this->put(rsp), this->dut.top().rsp_valid_i = 1; },
+                    [&] { EXPECT_EQ(this->dut.top().end_valid_o, 0); }};
+  for (int i = 0; i < 6; i++) this->dut.cycle();
+  EXPECT_TRUE(this->dut.take_error());
+}
+
+}  // namespace
