@@ -174,8 +174,7 @@ module qp_rq_fetch #(
   assign room     = space < toend_q ? space : toend_q;
   assign count16  = announced_q < room ? announced_q : room;
   assign may_read = on_q && !drop_q && !reads_q[2] && claimed_q <= 16'(Pre - Quarter);
-  // While a read is under way only a whole quarter is worth one more: what is announced one by one gathers meanwhile.
-  assign count    = may_read && (reads_q == '0 || count16 >= 16'(Quarter)) ? count16[6:0] : '0;
+  assign count    = may_read ? count16[6:0] : '0;
   assign hit      = held_q != '0;
   assign none     = !hit && (!on_q || (announced_q == '0 && reads_q == '0));
   assign held_back = !hit && !none;   // waits for a read, under way or sent now
