@@ -2,7 +2,8 @@
 # The main job: copies a file between two simulated hosts by Send, Write and Read on all pairings of model and RTL.
 set -u
 here=$PWD
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 4
+top=$PWD
 
 usage() {
   cat <<'TXT'
@@ -12,21 +13,52 @@ usage: sim/run.sh [FILE] [rnic-sim options]
   RTL and once in tandem (RTL, each step compared with the model); checks its SHA-256 at the far side and prints one table.
   Captures: build-release/copy.*.pcap
   Options go to `rnic-sim copy`: --set mtu=9000, --preset gen3x16, --seed 7, --json FILE, --quiet ... (rnic-sim --help)
+  Paths are counted from the folder in which this is called.
 exit status: 0 all copies are right; 1 a mismatch; 2 wrong use; 3 no progress; 4 something could not be set up
 TXT
 }
 
+wrong() { printf '%s\n' "sim/run.sh: $* (sim/run.sh --help)" >&2; exit 2; }
+
+# What can be said before minutes of building is said before. The options of copy are those of rnic-sim's own table: "NAME kKIND" a line.
+options=$(sed -nE 's/^ *\{"([a-z-]+)", (k[A-Z][a-z]+), [^,]*, (kRuns|kAllThatRun|""|"([a-z]+ )*copy( [a-z]+)*"),.*/\1 \2/p' sim/app/rnic_sim.cpp)
 file=/bin/bash
-case "${1:-}" in
-  -h|--help) usage; exit 0 ;;
-  -*|"") ;;
-  *) file=$1; shift ;;
-esac
+is_first=1
+is_value=""
+for a in "$@"; do
+  if [ -n "$is_value" ]; then is_value=""; continue; fi
+  name=${a#--}
+  name=${name%%=*}
+  case "$a" in
+    -h|--help) usage; exit 0 ;;
+    --file|--file=*) wrong "$a: the file is said without an option, before all others" ;;
+    --pcap|--pcap=*) wrong "$a: the captures are build-release/copy.*.pcap" ;;
+    --?*)
+      kind=$(printf '%s\n' "$options" | sed -n "s/^$(printf '%s' "$name" | tr -cd 'a-z-') //p")
+      [ -n "$kind" ] && [ -z "$(printf '%s' "$name" | tr -d 'a-z-')" ] || wrong "no option --$name; there are: $(printf '%s\n' "$options" | grep -vE '^(file|pcap) ' | sed 's/ .*//; s/^/--/' | tr '\n' ' ' | sed 's/ $//')"
+      case "$kind $a" in
+        kFlag\ *=*) wrong "--$name takes no value" ;;
+        kFlag\ *|*=*) ;;
+        *) is_value=$a ;;
+      esac ;;
+    -*) wrong "no option $a" ;;
+    *)
+      [ -n "$is_first" ] || wrong "\"$a\": one FILE, before the options"
+      [ -n "$a" ] || wrong "the name of the file is empty"
+      file=$a ;;
+  esac
+  is_first=""
+done
+[ -z "$is_value" ] || wrong "$is_value wants a value"
+case "${1:--}" in -*) ;; *) shift ;; esac
 case "$file" in /*) ;; *) file=$here/$file ;; esac
-[ -f "$file" ] && [ -r "$file" ] || { printf '%s\n' "sim/run.sh: $file: not a file that can be read" >&2; exit 2; }
+[ -f "$file" ] && [ -r "$file" ] || wrong "$file: not a file that can be read"
+[ -s "$file" ] || wrong "$file: is empty"
 
 . tb/support/setup.sh
+check_place
 setup_packages
 setup_build release rnic-sim
 say "copying $file ($(stat -c %s "$file") bytes) between two hosts"
-exec build-release/sim/app/rnic-sim copy --file "$file" --set size=65536 --pcap build-release/copy "$@"
+cd "$here" || die "$here is no longer there"
+exec "$top/build-release/sim/app/rnic-sim" copy --file "$file" --set size=65536 --pcap "$top/build-release/copy" "$@"

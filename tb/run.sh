@@ -37,6 +37,7 @@ done
 [ -n "$steps" ] || steps=$steps_all
 
 . tb/support/setup.sh
+check_place
 setup_packages
 
 passed=0

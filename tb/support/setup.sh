@@ -1,6 +1,6 @@
 # From a fresh Debian 12 machine to a built tree; sourced by sim/run.sh and tb/run.sh from the top of the repository.
 #
-#   . tb/support/setup.sh;  setup_packages;  setup_build release rnic-sim
+#   . tb/support/setup.sh;  check_place;  setup_packages;  setup_build release rnic-sim
 
 # All dependencies of the project; nothing else is needed beyond the base system.
 PACKAGES="g++ make cmake ninja-build ccache git ca-certificates
@@ -11,6 +11,10 @@ PACKAGES="g++ make cmake ninja-build ccache git ca-certificates
 
 say() { printf '%s\n' "[$(basename "$0" .sh)] $*"; }
 die() { printf '%s\n' "$0: $*" >&2; exit 4; }
+
+check_place() {
+  case "$PWD" in *[[:space:]]*) die "make, which builds the Verilated devices, takes no path with a space in it; move the clone: $PWD" ;; esac
+}
 
 setup_packages() {
   command -v dpkg-query >/dev/null || die "this needs Debian 12 or a system derived from it (no dpkg here)"
