@@ -14,7 +14,8 @@ usage: sim/run.sh [FILE] [rnic-sim options]
   Captures: build-release/copy.*.pcap
   Options go to `rnic-sim copy`: --set mtu=9000, --preset gen3x16, --seed 7, --json FILE, --quiet ... (rnic-sim --help)
   Paths are counted from the folder in which this is called.
-exit status: 0 all copies are right; 1 a mismatch; 2 wrong use; 3 no progress; 4 something could not be set up
+exit status: 0 all copies are right; 1 a mismatch; 2 wrong use; 3 no progress; 4 something could not be set up, or
+  another run is under way here
 TXT
 }
 
@@ -57,7 +58,11 @@ case "$file" in /*) ;; *) file=$here/$file ;; esac
 
 . tb/support/setup.sh
 check_place
-setup_packages
+mkdir -p build-release 2>/dev/null && [ -w build-release ] || die "$top/build-release cannot be written"
+# Two runs would write the same captures. Whatever holds 9 open holds the lock: this, and rnic-sim, which takes its place.
+exec 9>build-release/run.lock
+flock -n 9 || die "another run is under way in $top/build-release"
+setup_packages 9>&-
 setup_build release rnic-sim
 say "copying $file ($(stat -c %s "$file") bytes) between two hosts"
 cd "$here" || die "$here is no longer there"
