@@ -133,8 +133,10 @@ Result<void> Side::open_lane(Lane& lane) {
   auto qp = pd_.create_qp({.send_cq = &cq_, .recv_cq = &cq_, .cap = cap, .push = params().push});
   if (!qp) return error_of(qp);
   lane.qp = std::move(*qp);
+  // One more than the data under way: a peer whose requests are complete sends its last message
+  // without a credit, while this side may not yet have looked at what has come.
   const uint64_t receives =
-      std::min<uint64_t>(shape_.receives ? shape_.window : kMarks, receives_expected() + 1);
+      std::min<uint64_t>(shape_.receives ? shape_.window + 1 : kMarks, receives_expected() + 1);
   for (uint64_t i = 0; i < receives; i++)
     if (auto r = post_receive(lane); !r) return r;
   return {};

@@ -31,8 +31,8 @@ struct Shape {
   Kept kept = kNone;     // these have a slot each, as far as memory and page lists go
   uint64_t all = 0;      // or this many slots, whatever it takes
   uint32_t slot_bytes = 64;
-  bool receives = false;  // data comes as Sends: the receives of `window` messages are posted
-                          // before the connection is there
+  bool receives = false;  // data comes as Sends: the receives of `window` messages, and of the last
+                          // one behind them, are posted before the connection is there
 };
 
 struct Lane {

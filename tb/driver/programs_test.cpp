@@ -226,6 +226,16 @@ TEST_P(UsedAgain, SeesOneWrongByteOfAnyMessage) {
 INSTANTIATE_TEST_SUITE_P(Programs, UsedAgain, testing::Values("write_bw", "read_bw", "read_lat"),
                          [](const auto& info) { return std::string(info.param); });
 
+// A side's last message comes as soon as its data has left: the peer may have looked at none of it.
+TEST(Programs, TheLastMessageFindsAReceive) {
+  for (const uint32_t depth : {1u, 4u}) {
+    for (const bool both : {false, true}) {
+      SCOPED_TRACE(fmt::format("depth {}{}", depth, both ? ", both" : ""));
+      expect_good(run("send_bw", {.count = 1, .qps = 64, .depth = depth, .both = both}));
+    }
+  }
+}
+
 TEST(Programs, PingpongByEvents) { expect_good(run("pingpong", {.count = 60, .events = true})); }
 
 TEST(Programs, FileCopyMovesTheFile) {
