@@ -73,6 +73,12 @@ void HostUnit::step_rsp() {
 // --- reads
 
 void HostUnit::step_rd() {
+  send_reads();
+  while (!pieces_.empty() && in_free_ <= u_.now()) take(pieces_.pop());
+  if (!pieces_.empty()) rd_.wake(in_free_);
+}
+
+void HostUnit::send_reads() {
   const Cycle now = u_.now();
   if (now < rd_free_) return rd_.wake(rd_free_);
   for (const Reader r : {Reader::kSq, Reader::kRq, Reader::kAdmin}) {
@@ -102,9 +108,16 @@ void HostUnit::step_rd() {
   }
 }
 
-void HostUnit::piece(const ReadPiece& p) {
-  const Cycle begin = std::max(u_.now(), in_free_);
-  in_free_ = begin + u_.timing.path.beats(p.data.size());
+/// Waits in front of dma_rd_rsp until those before it are in. Only then its tag is free again: no
+/// more is on its way to a client than its tags allow.
+void HostUnit::piece(ReadPiece p) {
+  if (pieces_.empty() && in_free_ <= u_.now()) return take(p);
+  if (pieces_.empty()) rd_.wake(in_free_);
+  pieces_.push(std::move(p));
+}
+
+void HostUnit::take(const ReadPiece& p) {
+  in_free_ = u_.now() + u_.timing.path.beats(p.data.size());
   rd_meter_.busy(u_.timing.path.beats(p.data.size()));
   host_.rd.piece(p);
   if (!p.is_last) return;

@@ -31,7 +31,7 @@ class HostUnit final : private HostIf::Out {
   void access(MmioAccess m) {
     mmio.push(std::move(m), u_.now() + u_.timing.host.mmio + u_.timing.qp.doorbell);
   }
-  void piece(const ReadPiece& p);
+  void piece(ReadPiece p);
   void set_pcie(const spec::PcieCfg& cfg) {
     host_.set_pcie(cfg);
     mps_ = 128U << cfg.mps;
@@ -57,6 +57,8 @@ class HostUnit final : private HostIf::Out {
   void step_mmio();
   void step_rsp();
   void step_rd();
+  void send_reads();
+  void take(const ReadPiece& p);
   void step_wr();
   void give(Reader r, Cycle whole_at);
   bool put_next(Writer w);
@@ -83,6 +85,7 @@ class HostUnit final : private HostIf::Out {
   Meter rd_meter_, wr_meter_;
   Cycle wr_free_ = 0, rd_free_ = 0;
   Cycle in_free_ = 0;  // dma_rd_rsp: a beat a cycle
+  Ring<ReadPiece> pieces_;
   uint32_t mps_ = 128;
   uint32_t last_writer_ = 0, last_reader_ = 0;
   bool writing_ = false, interrupts_ = false;

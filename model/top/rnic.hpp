@@ -36,7 +36,7 @@ class Rnic {
   void set_pcie(const spec::PcieCfg& cfg) { host_.set_pcie(cfg); }
   bool can_mmio() const { return host_.can_mmio(); }
   void mmio(MmioAccess m) { host_.access(std::move(m)); }
-  void dma_piece(const ReadPiece& p) { host_.piece(p); }
+  void dma_piece(ReadPiece p) { host_.piece(std::move(p)); }
   bool can_llp_rx() const { return llp_.can_receive(); }
   void llp_rx(LlpRecord r) { llp_.receive(std::move(r)); }
   void llp_event(const spec::LlpCtlEvt& e) { llp_.event(e); }

@@ -219,5 +219,20 @@ TEST(Push, HalfIsADoorbell) {
       << "the WQE in the ring, not the pushed half";
 }
 
+// The host answers reads at once, dma_rd_rsp takes a beat a cycle: of 256 QPs with a full prefetch
+// buffer each, no more answers may be on their way than there are tags.
+TEST(Reads, AreAsManyAsTheirBeatsLeaveTags) {
+  constexpr int kQps = 256, kWqes = 16;
+  Bench b;
+  std::vector<Bench::Pair> pairs;
+  for (int q = 0; q < kQps; ++q) pairs.push_back(b.connect({.log_rq = 2, .log_cq = 2}));
+  for (const auto& p : pairs) {
+    for (int i = 0; i < kWqes; ++i)
+      b.a.put_send(p.a.qpn, wr(WrOpcode::kRdmaWrite, i + 1 == kWqes ? kSignaled : 0, 0, 0), {});
+  }
+  for (const auto& p : pairs) b.a.ring_sq(p.a.qpn);
+  for (const auto& p : pairs) EXPECT_EQ(b.a.wait(p.a.cqn).status, WcStatus::kSuccess);
+}
+
 }  // namespace
 }  // namespace rnic::tb
