@@ -410,6 +410,17 @@ TEST_F(OrderingTest, NoCompletionOfAQpComesBehindTheAnswerToItsDestroy) {
   bad("a completion of QP 3, which is not there");
 }
 
+TEST_F(OrderingTest, ACompletionIsThatOfAQpThatLives) {
+  create_cq();
+  create_qp(3);
+  create_qp(4);
+  command(spec::AdminOpcode::kDestroyQp, 3, spec::AdminQpArgs{});
+  completes(4);
+  good();
+  completes(3);
+  bad("a completion of QP 3, which is not there");
+}
+
 TEST_F(OrderingTest, AnEventNeedsAnArming) {
   create_cq();
   arms(0);
