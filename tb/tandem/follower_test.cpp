@@ -334,6 +334,19 @@ TEST(FollowerDiffers, InterruptOfAMaskedVector) {
   }
 }
 
+/// The mask holds from the write that set it, not from the last that repeats it.
+TEST(FollowerDiffers, InterruptOfAVectorThatIsMaskedAgain) {
+  Script s = whole();
+  const auto mask = [](uint64_t cycles) {
+    return Step{.label = "the mask",
+                .what = Mmio{.is_write = true, .bar = 0, .offset = spec::kMsixControlOffset, .bytes = 4, .value = 1, .data = {}},
+                .cycles = cycles};
+  };
+  const auto at = s.steps.insert(s.steps.begin() + static_cast<std::ptrdiff_t>(s.at("the interrupt of the QP's end")), mask(5000));
+  s.steps.insert(at, mask(1));
+  EXPECT_THAT(s.run(), HasSubstr("its vector is masked since cycle"));
+}
+
 TEST(FollowerDiffers, AnswerOfAdmin) {
   Script s = whole();
   auto& w = s["the answer to create_mr"].as<DmaWrite>();
