@@ -109,6 +109,41 @@ TEST_F(NarrowTest, AReadBehindThePeersFinIsFlushed) {
   EXPECT_EQ(statuses(b.a, p.a.cqn), std::vector{WcStatus::kWrFlushErr});
 }
 
+// A driver forgets a QP with the answer to its end: none of its completions follows, however long writes had to wait.
+TEST_F(CloseTest, NoCompletionFollowsTheAnswerToAnAbort) {
+  for (int n = 1; n <= 40; ++n) {
+    SCOPED_TRACE(n);
+    const auto q = b.connect();
+    b.a.hold_writes(true);
+    for (int i = 0; i < n; ++i) {
+      b.a.post_send(q.a.qpn, wr(WrOpcode::kRdmaWrite, kSignaled, bm.address, bm.stag),
+                    {sge(am, 0, 64)});
+    }
+    b.clock.settle(3000);
+    b.clock.at(b.clock.now() + 500, [&] { b.a.hold_writes(false); });
+    ASSERT_EQ(modify(b.a, q.a.qpn, QpState::kError), AdminStatus::kOk);
+    EXPECT_EQ(statuses(b.a, q.a.cqn), std::vector(static_cast<size_t>(n), WcStatus::kSuccess));
+    b.clock.settle(3000);
+    EXPECT_FALSE(b.a.poll(q.a.cqn));
+  }
+}
+
+TEST_F(CloseTest, NoCompletionFollowsTheAnswerToADestroy) {
+  for (int n = 1; n <= 20; ++n) {
+    SCOPED_TRACE(n);
+    const auto q = b.connect();
+    ASSERT_EQ(modify(b.a, q.a.qpn, QpState::kError), AdminStatus::kOk);
+    b.a.hold_writes(true);
+    for (int i = 0; i < n; ++i) b.a.post_recv(q.a.qpn, {sge(am, 0, 64)});  // each is flushed
+    b.clock.settle(3000);
+    b.clock.at(b.clock.now() + 100 * (n % 3), [&] { b.a.hold_writes(false); });
+    ASSERT_EQ(b.a.command(AdminOpcode::kDestroyQp, q.a.qpn).status, AdminStatus::kOk);
+    EXPECT_FALSE(statuses(b.a, q.a.cqn).empty());
+    b.clock.settle(3000);
+    EXPECT_FALSE(b.a.poll(q.a.cqn));
+  }
+}
+
 TEST_F(CloseTest, AnAbortIsAnsweredWhenAllIsFlushed) {
   b.a.hold_credit = true;
   for (int i = 0; i < 20; ++i) write(30000);

@@ -256,5 +256,83 @@ TEST_P(DataTest, RandomWork) {
   quiet();
 }
 
+struct StandingLink : Side {
+  using Side::Side;
+  bool stands = false;
+  bool can_llp_tx() const override { return !stands; }
+};
+
+// What piles up behind a link that takes nothing leaves when it takes again.
+TEST(Link, StandsAndGoesOn) {
+  BenchOf<StandingLink> b;
+  const auto p = b.connect();
+  const Mr am = b.a.reg(1 << 16), bm = b.b.reg(1 << 16);
+  b.a.fill(am.address - kTo, 1 << 16, 5);
+  for (int round = 0; round < 3; ++round) {
+    b.a.stands = true;
+    b.a.post_send(p.a.qpn, wr(WrOpcode::kRdmaWrite, kSignaled, bm.address, bm.stag), {sge(am, 0, 1 << 16)});
+    b.clock.settle(5000);
+    b.a.stands = false;
+    b.a.device().wake();
+    EXPECT_EQ(b.a.wait(p.a.cqn).status, WcStatus::kSuccess);
+    b.clock.settle(3000);
+    EXPECT_EQ(b.b.bytes(bm.address - kTo, 1 << 16), b.a.bytes(am.address - kTo, 1 << 16));
+  }
+}
+
+// The next request of a QP is there before the others have had their turn.
+TEST(Responder, AnswersQpsInTurn) {
+  Bench b;
+  const auto p = b.connect(), q = b.connect();
+  const Mr am = b.a.reg(4096), to_p = b.b.reg(4096), to_q = b.b.reg(4096);
+  for (uint32_t i = 0; i < 8; ++i) {
+    for (const auto& [qpn, to] : {std::pair{p.b.qpn, to_p}, {q.b.qpn, to_q}})
+      b.b.put_send(qpn, wr(WrOpcode::kRdmaRead, kSignaled, am.address, am.stag), {sge(to, 0, i % 2 * 8)});
+  }
+  b.a.sent.clear();
+  b.b.ring_sq(p.b.qpn);
+  b.b.ring_sq(q.b.qpn);
+  for (int i = 0; i < 8; ++i) {
+    EXPECT_EQ(b.b.wait(p.b.cqn).status, WcStatus::kSuccess);
+    EXPECT_EQ(b.b.wait(q.b.cqn).status, WcStatus::kSuccess);
+  }
+  int ahead = 0, most = 0, responses = 0;  // of p
+  for (const Bytes& record : b.a.sent) {
+    if ((record[3] & 0xf) != static_cast<int>(spec::RdmapOpcode::kReadResponse)) continue;
+    const auto stag = base::load_be<uint32_t>(&record[4]);
+    ahead += stag == to_p.stag ? 1 : -1;
+    most = std::max(most, std::abs(ahead));
+    ++responses;
+  }
+  EXPECT_EQ(responses, 16);
+  EXPECT_LE(most, 2);
+}
+
+struct TimedSide : Side {
+  using Side::Side;
+  std::vector<Cycle> placed;
+  void dma_write(model::WriteTlp tlp) override {
+    if (tlp.purpose == model::Purpose::kPlace) placed.push_back(clock().now());
+    Side::dma_write(std::move(tlp));
+  }
+};
+
+// As RTL's receive does in tb/ddp, KeepsItsPace: nothing but its beats keeps a small Write, while a Send's is cut from its WQE.
+TEST(Pace, SmallWritesPassEveryTwoCycles) {
+  BenchOf<TimedSide> b;
+  const auto p = b.connect();
+  const Mr bm = b.b.reg(4096);
+  b.a.post_send(p.a.qpn, wr(WrOpcode::kRdmaWrite, kSignaled | kInline, bm.address, bm.stag), {}, Bytes(64, 3));
+  EXPECT_EQ(b.a.wait(p.a.cqn).status, WcStatus::kSuccess);
+  b.clock.settle(3000);
+  const Bytes record = b.a.sent.back();
+  b.b.placed.clear();
+  constexpr size_t kCount = 200;
+  for (size_t i = 0; i < kCount; ++i) b.b.inject(p.conn_b, record);
+  b.clock.settle(10000);
+  ASSERT_EQ(b.b.placed.size(), kCount);
+  EXPECT_LT(static_cast<double>(b.b.placed.back() - b.b.placed.front()) / (kCount - 1), 2.5);
+}
+
 }  // namespace
 }  // namespace rnic::tb

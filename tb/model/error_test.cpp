@@ -202,6 +202,15 @@ TEST_F(ErrorTest, ReceiveKeyIsLocal) {
   EXPECT_EQ(b.b.wait(p.b.cqn).status, WcStatus::kLocProtErr);
   EXPECT_FALSE(b.b.poll(p.b.cqn));
 }
+// Of a receive's pieces the first that fails counts, however good those behind it are: nothing is placed.
+TEST_F(ErrorTest, ReceiveKeyOfTheFirstPiece) {
+  const Bytes before = b.b.bytes(mine.address - kTo, 64);
+  b.b.post_recv(p.b.qpn, {sge(read_only, 0, 3), sge(mine, 0, 64)});
+  expect(fpdu(untagged(0x41, 0x43, 0, 1, 0) + Bytes(5, 1)), terminate(0x00, 0x00),
+         Cause::kLocalCatastrophic);
+  EXPECT_EQ(b.b.wait(p.b.cqn).status, WcStatus::kLocProtErr);
+  EXPECT_EQ(b.b.bytes(mine.address - kTo, 64), before);
+}
 TEST_F(ErrorTest, RdmapVersion) {
   const Bytes h = tagged(0xc1, 0x80, mine.stag, mine.address);
   expect(fpdu(h + Bytes(5, 1)), terminate(0x02, 0x05, h, 19), Cause::kRdmapVersion);

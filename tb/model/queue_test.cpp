@@ -158,6 +158,25 @@ TEST(Msix, MaskedIsPendingUntilUnmasked) {
   EXPECT_EQ(b.a.read(spec::kMsixPendingOffset, 8), 0U);
 }
 
+// It is no write of cq's, so what a register read waits for does not come with it.
+TEST(Msix, ARegisterIsReadWhileAnUnmaskedMessageWaits) {
+  Bench b;
+  const auto p = b.connect();
+  const Mr am = b.a.reg(4096), bm = b.b.reg(4096);
+  b.a.write32(spec::kMsixControlOffset, 1);
+  b.a.arm(p.a.cqn, false);
+  b.a.post_send(p.a.qpn, wr(WrOpcode::kRdmaWrite, kSignaled, bm.address, bm.stag), {sge(am, 0, 8)});
+  b.clock.settle(3000);
+  const uint32_t before = b.a.interrupts;
+  b.a.hold_writes(true);
+  b.a.write32(spec::kMsixControlOffset, 0);
+  b.clock.settle(100);
+  EXPECT_EQ(b.a.read(spec::kMagicOffset, 4), 0x43494e4dU);
+  b.a.hold_writes(false);
+  b.clock.settle(1000);
+  EXPECT_EQ(b.a.interrupts, before + 1);
+}
+
 TEST(Doorbells, ThatDoNotFitAreCountedAndIgnored) {
   Bench b;
   const auto p = b.connect();
