@@ -226,6 +226,54 @@ TYPED_TEST(CqTest, AnArmingForAnyIsNotTakenBack) {
   });
 }
 
+TYPED_TEST(CqTest, ArmingForSolicitedTwiceIsForSolicited) {
+  this->worlds([&](auto& w, Pace) {
+    w.create_cq(2, {.log = 4});
+    w.arm(2, true);
+    w.arm(2, true);
+    w.complete(2);
+    this->expect_silence(w);
+    w.complete(2, true);
+    EXPECT_EQ(w.take_events(), Events{this->completion(2)});
+  });
+}
+
+/// A command comes behind the completions that stood before it, in cq's queue and in qp's register of two, and is answered when
+/// they have left: so admin's answer to destroy_qp is the last that the driver hears of a QP. The model's queues: tb/model.
+TYPED_TEST(CqTest, ACommandStaysBehindTheCompletionsBeforeIt) {
+  if constexpr (TypeParam::kIsRtl) {
+    this->worlds([&](auto& w, Pace p) {
+      auto& d = this->dut;
+      w.create_cq(1, {.log = 8});
+      d.cqe_req.idle(0);  // qp offers what it has
+      uint16_t asked = 0;
+      unsigned n = 0;
+      for (bool fits = true; fits && !testing::Test::HasFailure(); n++) {
+        SCOPED_TRACE(testing::Message() << n << " completions before the command");
+        d.cq_wr.stall(100);
+        for (unsigned i = 0; i < n; i++) w.complete(1);
+        d.cycles(100 + 4 * n);
+        fits = d.cqe_req.size() <= 2;
+        const auto before = d.cq_wr.moved();
+        d.cq_cmd.put({.opcode = AdminOpcode::kQueryCq, .object = 1});
+        d.cycles(60);
+        EXPECT_EQ(d.cq_cmd_rsp.empty(), n != 0) << "it is answered before they have left";
+        d.cq_wr.stall(p.stall);
+        const auto rsp = d.cq_cmd_rsp.take();
+        asked = static_cast<uint16_t>(asked + n);
+        if (fits) {
+          EXPECT_EQ(d.cq_wr.moved() - before, n);
+          EXPECT_EQ(spec::AdminCqResult::unpack(rsp.result).producer, asked);
+        }
+        w.settle();
+        w.doorbell(1, asked);
+        w.doorbells_taken();
+      }
+      EXPECT_GT(n, w.sizes().fifo_depth + 2) << "the queue was never full";
+    });
+  }
+}
+
 TYPED_TEST(CqTest, ArmingRacesWithCompletions) {
   this->worlds([&](auto& w, Pace) {
     w.create_cq(1, {.log = 6});
