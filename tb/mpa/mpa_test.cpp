@@ -313,6 +313,28 @@ TYPED_TEST(MpaTest, StopWaitsForWhatIsInside) {
   }
 }
 
+// What came behind a stop stands inside when its QP starts again: the next stop waits for it, and for nothing more.
+TYPED_TEST(MpaTest, StartKeepsCountOfWhatIsInside) {
+  for (bool transmit : {false, true}) {
+    this->dut.restart({});
+    this->start(1, false, false, false);
+    this->dut.ctl.put({.op = spec::QpOp::kStop, .qpn = 1});
+    EXPECT_EQ(this->dut.ack.take().qpn, 1);
+    this->dut.rx_ulpdu.stall(transmit ? 0 : 100);
+    this->dut.tx_fpdu.stall(transmit ? 100 : 0);
+    const Bytes u = this->rng.bytes(150);
+    if (transmit) this->put_ulpdu(1, u);
+    else this->put_good(1, u);
+    EXPECT_TRUE(this->dut.run_until([&] { return this->dut.rx_fpdu.empty() && this->dut.tx_ulpdu.empty(); }));
+    this->start(1, false, false, false);
+    this->dut.rx_ulpdu.stall(0);
+    this->dut.tx_fpdu.stall(0);
+    EXPECT_TRUE(this->dut.run_until([&] { return this->dut.rx_ulpdu.size() + this->dut.tx_fpdu.size() == 1; }));
+    this->dut.ctl.put({.op = spec::QpOp::kStop, .qpn = 1});
+    EXPECT_EQ(this->dut.ack.take(1000).qpn, 1);
+  }
+}
+
 // Orders that come one behind the other are each answered.
 TYPED_TEST(MpaTest, EachOrderIsAnswered) {
   this->dut.restart({});
