@@ -51,5 +51,26 @@ TEST(Turns, WhoCouldNotHaveOneInBetweenIsNotAccused) {
   }
 }
 
+TEST(Turns, TheFirstTurnBehindALookCounts) {
+  Turns t(kQps);
+  bool looked = false;
+  for (uint64_t n = 0; n < 10'000; ++n) {
+    const uint16_t qpn = looked ? 1 : 0;
+    looked = false;
+    const auto starved = t.given(qpn, n * 40, [&](uint16_t q) {
+      looked = true;
+      return q < 2;
+    });
+    EXPECT_FALSE(starved) << n;
+  }
+}
+
+TEST(Turns, ManyTurnsInAShortTimeBehindFewInALongOneAreNoStarving) {
+  Turns t(kQps);
+  uint64_t cycle = 0;
+  for (int n = 0; n < 2000; ++n) EXPECT_FALSE(t.given(0, cycle += 1000, [](uint16_t q) { return q == 0; })) << n;
+  for (uint64_t n = 0; n < Turns::kCycles; ++n) EXPECT_FALSE(t.given(0, ++cycle, [](uint16_t q) { return q < 2; })) << n;
+}
+
 }  // namespace
 }  // namespace rnic::sim
