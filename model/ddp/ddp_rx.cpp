@@ -83,7 +83,7 @@ void Ddp::Rx::tagged(const Qp& q, const RxUlpdu& u, Judged& j, ExtentList& exten
   const uint32_t length = u.data.size() - j.header;
   if (length == 0) return;  // no STag, TO or rights check
   const std::span<const uint8_t> b = u.data.bytes();
-  const auto opcode = static_cast<spec::RdmapOpcode>(b[1] & 0x1f);
+  const auto opcode = static_cast<spec::RdmapOpcode>(b[1] & 0x0f);  // reserved bits: ignored
   j.cause = tagged_cause(ddp_.tpt_.translate(
       {.stag = base::load_be<uint32_t>(&b[2]),
        .tagged_offset = base::load_be<uint64_t>(&b[6]),

@@ -103,7 +103,7 @@ module ddp_rx_header (
   logic [15:0] qpn_q, length_q;
   logic [7:0]  mpa_cause_q;
   logic        tagged_q, short_q, version_q, last_q;
-  logic [4:0]  opcode_q;
+  logic [3:0]  opcode_q;    // the reserved bits beside it are not looked at (RFC 5040 section 4.1)
   logic [31:0] stag_q, qn_q, msn_q, mo_q;
   logic [63:0] to_q;
 
@@ -133,7 +133,7 @@ module ddp_rx_header (
       short_q     <= is_short;
       version_q   <= tagged_hdr.dv == rnic_pkg::DvIetf;
       last_q      <= tagged_hdr.is_last;
-      opcode_q    <= tagged_hdr.opcode;
+      opcode_q    <= tagged_hdr.opcode[3:0];
       stag_q      <= tagged_hdr.stag;
       to_q        <= tagged_hdr.tagged_offset;
       qn_q        <= untagged.qn;
@@ -208,7 +208,7 @@ module ddp_rx_header (
   assign item_over_o   = send && total[32];
   assign item_stag_o   = stag_q;
   assign item_to_o     = to_q;
-  assign item_rights_o = opcode_q == iwarp_pkg::OpReadResponse ? rnic_pkg::AccessLocalWrite
+  assign item_rights_o = {1'b0, opcode_q} == iwarp_pkg::OpReadResponse ? rnic_pkg::AccessLocalWrite
                                                                : rnic_pkg::AccessRemoteWrite;
   assign item_pd_o     = state.pd;
 

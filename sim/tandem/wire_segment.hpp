@@ -29,7 +29,7 @@ struct WireSegment {
     if (framed != b.size() || ulpdu < 2) return s;
     s.is_tagged = (b[2] & 0x80) != 0;
     s.is_last = (b[2] & 0x40) != 0;
-    s.opcode = b[3] & 0x1f;  // four bits in RFC 5040; the fifth is reserved there
+    s.opcode = b[3] & 0x0f;  // the bit beside it is reserved, and ignored
     const uint32_t header = s.is_tagged ? 14 : 18;
     if (ulpdu < header) return s;
     if (!s.is_tagged) s.qn = be32(b.subspan(2 + 6));

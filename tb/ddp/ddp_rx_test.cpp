@@ -64,7 +64,7 @@ TYPED_TEST(DdpRxTest, TaggedPayloadGoesWhereStagAndToSay) {
     const std::vector<size_t> lengths{0, 1, 49, 50, 51, 63, 64, 65, 113, 114, 115, 1460, 4096, 4097, 65521};
     for (size_t n : lengths) {
       for (const auto& [opcode, right] : {std::pair{kWrite, spec::kAccessRemoteWrite},
-                                          {kReadResponse, spec::kAccessLocalWrite}, {uint8_t{9}, spec::kAccessRemoteWrite}}) {
+                                          {kReadResponse, spec::kAccessLocalWrite}, {uint8_t{9}, spec::kAccessRemoteWrite}, {uint8_t{0x10 | kReadResponse}, spec::kAccessLocalWrite}}) {
         if (n > 5000 && opcode != kWrite) continue;
         const Bytes data = random_bytes(rng, n);
         const uint64_t to = 0x7ffffff00 + rng.below(512);
