@@ -407,5 +407,77 @@ TEST_F(Cli, CopyThatFailsIsStatusOne) {
   EXPECT_TRUE(last_line(t.err).starts_with("reproduce: rnic-sim run ")) << t.err;
 }
 
+// --- sim/run.sh, in a copy of the repository that can install and build nothing
+
+class RunScript : public Cli {
+ protected:
+  void make_tree(const std::string& name) {
+    tree_ = name;
+    for (const char* f : {"sim/run.sh", "tb/run.sh", "tb/support/setup.sh", "sim/app/rnic_sim.cpp"}) {
+      const fs::path to = folder_ / name / f;
+      fs::create_directories(to.parent_path());
+      fs::copy_file(fs::path(RNIC_CAPTURES) / "../../.." / f, to);
+    }
+    std::ofstream(folder_ / name / "tb/support/setup.sh", std::ios::app) << "setup_packages() { echo installing; exit 99; }\n";
+  }
+  Told call(const std::string& words, const std::string& before = "") const {
+    const std::string command = "cd '" + folder_.string() + "' && " + before + " bash '" + tree_ + "'/" + words + " >.out 2>.err </dev/null";
+    const int status = std::system(command.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(folder_ / ".out"), text_of(folder_ / ".err")};
+  }
+  std::string tree_;
+};
+
+TEST_F(RunScript, RefusesBeforeItInstalls) {
+  make_tree("tree");
+  for (const auto& [words, says] : {std::pair{"''", "name of the file is empty"},
+                                    {"missing", "missing: not a file that can be read"},
+                                    {".", "not a file that can be read"},
+                                    {"empty", "empty: is empty"},
+                                    {"some good.json", "one FILE"},
+                                    {"--quiet some", "one FILE"},
+                                    {"some --file good.json", "--file"},
+                                    {"some --pcap x", "copy.*.pcap"},
+                                    {"some --sett mtu=9000", "no option --sett; there are: --set "},
+                                    {"some --client rtl", "no option --client"},
+                                    {"some '--.*'", "no option"},
+                                    {"-q", "no option -q"},
+                                    {"some --json", "--json wants a value"},
+                                    {"some --quiet=1", "--quiet takes no value"}}) {
+    const Told t = call(std::string("sim/run.sh ") + words);
+    EXPECT_EQ(t.status, 2) << words << t.out;
+    EXPECT_EQ(lines_of(t.err), 1) << t.err;
+    EXPECT_NE(t.err.find(says), std::string::npos) << t.err;
+  }
+}
+
+TEST_F(RunScript, TakesWhatCopyTakes) {
+  make_tree("tree");
+  for (const char* words : {"", "some", "some --quiet --set mtu=9000 --set=size=4096 --json - --csv=c --seed 7 --jobs 2 --wave none", "--config good.json --preset gen3x16 --junit x --tlp t"}) {
+    EXPECT_EQ(call(std::string("sim/run.sh ") + words).status, 99) << words << text_of(file(".err"));
+  }
+  EXPECT_EQ(call("sim/run.sh some --help").status, 0);
+}
+
+TEST_F(RunScript, PathWithASpaceIsSaidAtOnce) {
+  make_tree("a tree");
+  for (const char* script : {"sim/run.sh", "tb/run.sh"}) {
+    const Told t = call(script);
+    EXPECT_EQ(t.status, 4) << t.err;
+    EXPECT_EQ(lines_of(t.err), 1) << t.err;
+    EXPECT_NE(t.err.find("no path with a space"), std::string::npos) << t.err;
+  }
+}
+
+TEST_F(RunScript, OnlyOneRunIsUnderWay) {
+  make_tree("tree");
+  fs::create_directory(file("tree/build-release"));
+  const Told t = call("sim/run.sh", "flock tree/build-release/run.lock");
+  EXPECT_EQ(t.status, 4) << t.err;
+  EXPECT_EQ(lines_of(t.err), 1) << t.err;
+  EXPECT_NE(t.err.find("another run is under way in "), std::string::npos) << t.err;
+  EXPECT_EQ(call("sim/run.sh").status, 99);
+}
+
 }  // namespace
 }  // namespace rnic::app
