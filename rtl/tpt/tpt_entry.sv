@@ -46,7 +46,9 @@ module tpt_entry #(
   // --- 1, 2: STag back to its slot
   logic [2:0]  valid_q;
   localparam int unsigned ItemW = 3 + 32 + 64 + 32 + 16 + 16 + 1;
+  localparam int unsigned LengthAt = 33, ToAt = LengthAt + 32;
   logic [ItemW-1:0] item1_q, item2_q, item3_q;
+  logic [32:0] end_low_q;   // of item3: low half of where it ends, and its carry; half the sum a stage early, for the path's sake
   logic [2:0]  client;
   logic [31:0] stag, length;
   logic [63:0] to;
@@ -63,6 +65,7 @@ module tpt_entry #(
     item1_q <= {client_i, stag_i, tagged_offset_i, length_i, pd_i, rights_i, last_i};
     item2_q <= item1_q;
     item3_q <= item2_q;
+    end_low_q <= {1'b0, item2_q[ToAt+:32]} + {1'b0, item2_q[LengthAt+:32]};
   end
   assign {client, stag, to, length, pd, rights, last} = item3_q;
 
@@ -114,7 +117,7 @@ module tpt_entry #(
     bad_stag_q   <= !e_valid || e_stag != stag;
     bad_pd_q     <= e_pd != pd;
     bad_rights_q <= |(rights & ~e_rights);
-    end_q        <= {1'b0, to} + {33'h0, length};
+    end_q        <= {{1'b0, to[63:32]} + {32'h0, end_low_q[32]}, end_low_q[31:0]};
     below_q      <= from_base[64];
     from_page_q  <= to[FromW-1:0] + e_origin;
     limit_q      <= {1'b0, e_base} + {16'h0, e_length};
