@@ -69,6 +69,7 @@ class Engine {
       report.start = side_.dev().now();
       before = done;
       before_bytes = bytes_;
+      report.course.push_back({report.start, 0, 0});
       end = std::min(all, done + measured_ * side_.lanes.size());
     };
     if (flow_.sends && warm == 0) begin(0);
@@ -87,10 +88,14 @@ class Engine {
       report.done = done;
       report.of = all;
       if (flow_.sends && !measuring_ && done >= warm) begin(done);
-      if (measuring_ && done >= end && report.end == 0) {
-        report.end = side_.dev().now();
-        report.ops = done - before;
-        report.bytes = bytes_ - before_bytes;
+      if (measuring_ && report.end == 0) {
+        const Report::Mark now{side_.dev().now(), done - before, bytes_ - before_bytes};
+        if (now.ops != report.course.back().ops) report.course.push_back(now);
+        if (done >= end) {
+          report.end = now.at;
+          report.ops = now.ops;
+          report.bytes = now.bytes;
+        }
       }
       if (over) return {};
       if (auto n = side_.pump(); !n) return error_of(n);

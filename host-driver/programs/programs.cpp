@@ -142,10 +142,35 @@ Result<void> set(Params& p, std::string_view name, std::string_view value) {
   return fail(Errc::kNotFound, "no program setting \"{}\"", name);
 }
 
+namespace {
+// Leaves of a sum over all threads what falls into the time in which each of them was measured.
+void keep_common_window(std::span<const Report> parts, Report& sum) {
+  Time from = 0, to = UINT64_MAX;
+  for (const Report& r : parts) {
+    if (r.ops == 0) continue;
+    from = std::max(from, r.start);
+    to = std::min(to, r.end);
+  }
+  if (from >= to || to == UINT64_MAX) return;
+  sum.start = from;
+  sum.end = to;
+  sum.ops = sum.bytes = 0;
+  for (const Report& r : parts) {
+    Report::Mark before{};
+    for (const Report::Mark& m : r.course) {
+      if (m.at > from && m.at <= to) {
+        sum.ops += m.ops - before.ops;
+        sum.bytes += m.bytes - before.bytes;
+      }
+      before = m;
+    }
+  }
+}
+}  // namespace
+
 Report merge(std::span<const Report> parts) {
   Report sum;
   sum.stage = "done";
-  double rate = 0;  // messages a picosecond
   for (const Report& r : parts) {
     sum.ops += r.ops;
     sum.bytes += r.bytes;
@@ -154,8 +179,6 @@ Report merge(std::span<const Report> parts) {
       sum.start = sum.start == 0 ? r.start : std::min(sum.start, r.start);
       sum.end = std::max(sum.end, r.end);
     }
-    if (r.ops != 0 && r.end > r.start)
-      rate += static_cast<double>(r.ops) / static_cast<double>(r.end - r.start);
     sum.latency.insert(sum.latency.end(), r.latency.begin(), r.latency.end());
     sum.checks += r.checks;
     sum.mismatches += r.mismatches;
@@ -169,9 +192,7 @@ Report merge(std::span<const Report> parts) {
     }
     if (sum.file.empty()) sum.file = r.file;
   }
-  // The threads' steady windows do not quite lie over each other: their rates add up, and the time is what fits them.
-  if (parts.size() > 1 && sum.latency.empty() && !sum.is_whole && rate > 0)
-    sum.end = sum.start + static_cast<Time>(static_cast<double>(sum.ops) / rate);
+  if (parts.size() > 1 && sum.latency.empty() && !sum.is_whole) keep_common_window(parts, sum);
   return sum;
 }
 

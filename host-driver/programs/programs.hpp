@@ -48,6 +48,12 @@ struct Params {
 struct Report {
   uint64_t ops = 0, bytes = 0;  // measured, sent from here (Reads: fetched to here)
   Time start = 0, end = 0;      // of what was measured
+  /// Bandwidth programs: what had been done at a time, from start to end.
+  struct Mark {
+    Time at;
+    uint64_t ops, bytes;
+  };
+  std::vector<Mark> course;
   uint64_t done = 0, of = 0;    // messages, warm-up and tail included: how far it is
   bool is_whole = false;        // from the first post to the last completion: latency included
   std::vector<Time>
@@ -62,7 +68,9 @@ struct Report {
 
   bool good() const { return error.empty() && mismatches == 0 && checks != 0; }
 };
-/// All threads of a side as one; of failures the first.
+/// All threads of a side as one; of failures the first. Steady windows (see is_whole) of several
+/// threads count as far as they lie over each other; where they nowhere do, from the first start to
+/// the last end.
 Report merge(std::span<const Report> parts);
 
 /// The device of one host, opened by the first of its threads and closed by the last.

@@ -135,6 +135,42 @@ TEST(Programs, CountWhatTheySent) {
   EXPECT_EQ(lat.client.ops, 33u);
 }
 
+Report steady(std::vector<Report::Mark> course) {
+  Report r;
+  r.start = course.front().at;
+  r.end = course.back().at;
+  r.ops = course.back().ops;
+  r.bytes = course.back().bytes;
+  r.course = std::move(course);
+  return r;
+}
+
+TEST(Merge, CountsWhatFallsIntoTheTimeOfAllThreads) {
+  const Report parts[] = {
+      steady({{1000, 0, 0}, {2000, 10, 100}, {3000, 20, 200}, {4000, 30, 300}}),
+      steady({{2500, 0, 0}, {3500, 4, 40}, {4500, 8, 80}, {5500, 12, 120}})};
+  const Report sum = merge(parts);
+  EXPECT_EQ(sum.start, 2500u);
+  EXPECT_EQ(sum.end, 4000u);
+  EXPECT_EQ(sum.ops, 20u + 4u);  // of the first those seen at 3000 and 4000, of the second at 3500
+  EXPECT_EQ(sum.bytes, 240u);
+}
+
+TEST(Merge, ThreadsMeasuredApartCountFromTheFirstStartToTheLastEnd) {
+  const Report parts[] = {steady({{1000, 0, 0}, {2000, 10, 100}}),
+                          steady({{2000, 0, 0}, {4000, 10, 100}})};
+  const Report sum = merge(parts);
+  EXPECT_EQ(sum.start, 1000u);
+  EXPECT_EQ(sum.end, 4000u);
+  EXPECT_EQ(sum.ops, 20u);
+}
+
+TEST(Merge, ASideThatSendsNothingHasNoTime) {
+  const Report parts[2];
+  EXPECT_EQ(merge(parts).start, 0u);
+  EXPECT_EQ(merge(parts).end, 0u);
+}
+
 TEST(Programs, BothDirections) {
   for (const auto* name : {"write_bw", "read_bw", "send_bw"}) {
     SCOPED_TRACE(name);
