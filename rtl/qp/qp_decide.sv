@@ -7,7 +7,7 @@
 //                  +-- qp_error --> terminate --(term_done, if a Terminate leaves)--> error      any --error--> error
 //
 // An event does one thing; the strongest goes first: qp_error, loss, end of the closing, CQ fault, responder idle, the peer's
-// close. What peer_closed and closed mean is looked at only after a sync of mpa and ddp. RFC 5040 section 6.1, RFC 5044 section 5:
+// close. What peer_closed, closed and lost mean is looked at only after a sync of mpa and ddp. RFC 5040 section 6.1, RFC 5044 section 5:
 // nothing follows our FIN. So rdmap is asked first, and says when no Read Request of the peer is left (a qp_error of cause none);
 // from then on it refuses them and sends no Terminate. It may be long in answering: nobody waits for it meanwhile.
 module qp_decide #(
@@ -151,7 +151,7 @@ module qp_decide #(
       if (error_i.has_wr) steps_o = steps_o | Mark;
     end else if (live && (ev_lost || (ev_closed && !half))) begin
       lost   = 1'b1;
-      steps_o = ev_lost ? Fault | Save : Sync | Fault | Save;
+      steps_o = Sync | Fault | Save;
     end else if (live && ev_closed) begin
       st         = iwarp_pkg::QpsError;
       graceful_o = 1'b1;

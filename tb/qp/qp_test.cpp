@@ -326,7 +326,10 @@ TYPED_TEST(QpTest, AGracefulCloseWaitsForTheResponder) {
       w.ctl().clear();
       std::vector<std::string> want = {"0 rdmap stop", "0 llp abort", "0 ddp stop", "0 mpa stop"};
       switch (end) {
-        case End::kLost: w.event(0, LlpQpEvt::kLost); break;
+        case End::kLost:
+          w.event(0, LlpQpEvt::kLost);
+          want.insert(want.begin(), {"0 mpa sync", "0 ddp sync"});
+          break;
         case End::kDriver: EXPECT_EQ(w.modify(0, QpState::kError), AdminStatus::kOk); break;
         case End::kTerminate:
           w.error(0, Cause::kDdpTaggedBounds, true);
@@ -424,6 +427,19 @@ TYPED_TEST(QpTest, AReadBehindThePeersFinIsFlushed) {
       EXPECT_EQ(w.qp(0).sq_cqes.size(), good ? 1U : 3U);
     });
   }
+}
+
+// The peer's Terminate may stand in mpa or ddp when its reset comes: it says more than the reset does.
+TYPED_TEST(QpTest, ALossIsReportedBehindWhatHasComeBefore) {
+  this->worlds([&](auto& w) {
+    w.event(0, LlpQpEvt::kLost);
+    ASSERT_TRUE(w.run([&] { return w.said("0 ddp sync"); }));
+    EXPECT_TRUE(w.faults().empty());
+    ASSERT_TRUE(this->ended(w, 0));
+    EXPECT_EQ(w.faults().size(), 1U);
+    const std::vector<std::string> want = {"0 mpa sync", "0 ddp sync", "0 rdmap stop", "0 llp abort", "0 ddp stop", "0 mpa stop"};
+    EXPECT_EQ(w.ctl(), want);
+  });
 }
 
 TYPED_TEST(QpTest, ThePeersCloseIsAnsweredOrFatal) {

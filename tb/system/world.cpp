@@ -63,6 +63,10 @@ void Tap::llp_credit(const spec::LlpCredit& credit) {
   inner_->llp_credit(c);
 }
 
+void Tap::llp_event(const spec::LlpCtlEvt& event) {
+  if (!on_event || on_event(event)) inner_->llp_event(event);
+}
+
 void Tap::llp_tx(sim::Record r) {
   if (on_tx && !on_tx(r)) return;
   if (!r.is_stream) {

@@ -68,6 +68,7 @@ class Tap final : public DeviceAround, private sim::DeviceEnv {
   uint64_t records_sent = 0, bytes_sent = 0;        // in RDMA mode
   std::function<bool(sim::Record&)> on_tx;          // may change it; false: it never leaves
   std::function<void(spec::LlpCredit&)> on_credit;  // may give less
+  std::function<bool(const spec::LlpCtlEvt&)> on_event;  // false: the device is not told
 
   /// Puts an FPDU on the wire as if the device had.
   void inject(uint16_t connection, const Bytes& fpdu);
@@ -80,6 +81,7 @@ class Tap final : public DeviceAround, private sim::DeviceEnv {
   }
   void llp_rx(sim::Record r) override;
   void llp_credit(const spec::LlpCredit& credit) override;
+  void llp_event(const spec::LlpCtlEvt& event) override;
 
  private:
   bool can_dma_write() const override { return env_->can_dma_write(); }
