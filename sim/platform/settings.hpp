@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -61,8 +62,10 @@ struct SettingRow {
     }
     double value = 0;
     const char* end = text.data() + text.size();
-    if (auto r = std::from_chars(text.data(), end, value); r.ec != std::errc() || r.ptr != end) {
-      return base::fail(base::Errc::kInvalidArgument, "{}: \"{}\" is not a number", name, text);
+    if (auto r = std::from_chars(text.data(), end, value);
+        r.ec != std::errc() || r.ptr != end || !std::isfinite(value)) {
+      return base::fail(base::Errc::kInvalidArgument, "{}: \"{}\" is not a number from {} to {}",
+                        name, text, min, max);
     }
     if (auto ok = bounds(value, text); !ok) return ok;
     std::get<Real>(member)(root) = value;

@@ -142,6 +142,8 @@ constexpr Row kWrong[] = {
     {"set_unknown", "run write_lat --set siez=4", "no setting \"siez\", did you mean size?"},
     {"set_no_number", "run write_lat --set size=x", "size=x"},
     {"set_above", "run write_lat --set size=99999999999", "size=99999999999"},
+    {"set_nan", "run write_lat --set link_gbps=nan", "link_gbps: \"nan\" is not a number from 1 to 1600"},
+    {"set_inf", "run write_lat --set client.pcie_error=inf", "pcie_error: \"inf\" is not a number from 0 to 1"},
     {"set_below", "run write_lat --set mtu=10", "mtu"},
     {"set_nothing", "run write_lat --set size=0", "size 0"},
     {"set_build", "run write_lat --set build=small", "neither default nor minimum"},
