@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -68,6 +69,8 @@ std::string nearest(std::string_view wanted, const std::vector<std::string>& nam
 }
 
 std::vector<uint8_t> read_file(const std::string& path) {
+  // A pipe without a writer would be waited for, and some devices have no end.
+  if (std::error_code none; std::filesystem::is_other(path, none)) throw Usage(fmt::format("{}: not a regular file; copy what it gives to one", path));
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::fopen(path.c_str(), "rb"), std::fclose);
   if (!in) throw Usage(fmt::format("{}: cannot be read ({})", path, std::strerror(errno)));
   std::vector<uint8_t> all;

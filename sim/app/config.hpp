@@ -32,7 +32,7 @@ struct Missing : std::runtime_error {
 enum Side : unsigned { kClient = 0, kServer = 1 };
 inline constexpr std::array<const char*, 2> kSideNames = {"client", "server"};
 
-/// All bytes of a file (a directory is none). Throws Usage.
+/// All bytes of a file (a directory or a pipe is none). Throws Usage.
 std::vector<uint8_t> read_file(const std::string& path);
 /// The name most like `wanted` among `names`, as ", did you mean X?", or nothing if none is near.
 std::string nearest(std::string_view wanted, const std::vector<std::string>& names);

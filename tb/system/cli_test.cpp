@@ -1,6 +1,7 @@
 // The command line: rnic-sim itself, as a process. What it refuses is one line and exit status 2, before anything runs; what it
 // does leaves the files that it was asked for; what fails ends with the command that repeats it.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -53,6 +54,7 @@ class Cli : public testing::Test {
                                      {"range.json", R"({"settings": {"mtu": 3}})"}}) {
       std::ofstream(folder_ / name) << text;
     }
+    EXPECT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
   }
   ~Cli() override { fs::remove_all(folder_); }
 
@@ -184,6 +186,9 @@ constexpr Row kWrong[] = {
     {"file_none", "run file_copy", "--file FILE"},
     {"file_missing", "run file_copy --file missing", "missing: cannot be read (No such file or directory)"},
     {"file_folder", "copy --file .", "cannot be read (Is a directory)"},
+    {"file_pipe", "run file_copy --file pipe", "pipe: not a regular file"},
+    {"file_endless", "copy --file /dev/zero", "/dev/zero: not a regular file"},
+    {"config_pipe", "run write_lat --config pipe", "pipe: not a regular file"},
     {"file_empty", "copy --file empty", "empty is empty"},
     {"file_of_no_copy", "run write_lat --file some", "write_lat: takes no --file (file_copy does)"},
     {"depth_missing", "results logic --depth missing", "missing: cannot be read"},
