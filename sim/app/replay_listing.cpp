@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/bytes.hpp"
@@ -49,11 +49,13 @@ bool carries_stag(spec::RdmapOpcode o) {
 }  // namespace
 
 Listing load_listing(const std::string& path) {
-  std::ifstream in(path);
-  if (!in) throw Usage(fmt::format("replay: {} cannot be read", path));
+  constexpr const char* kWanted = "a JSON file such as tb/vectors/captures/rping-client-crc.json";
+  if (std::error_code none; std::filesystem::is_directory(path, none))
+    throw Usage(fmt::format("replay: {} is a folder; say one listing, {}", path, kWanted));
+  const std::vector<uint8_t> text = read_file(path);
   Listing l;
   try {
-    const auto j = nlohmann::json::parse(in);
+    const auto j = nlohmann::json::parse(text);
     l.name = j.value("name", path);
     l.note = j.value("note", "");
     std::vector<std::string> names;
@@ -85,7 +87,7 @@ Listing load_listing(const std::string& path) {
       l.units.push_back(std::move(unit));
     }
   } catch (const nlohmann::json::exception& e) {
-    throw Usage(fmt::format("replay: {} is no listing: {}", path, e.what()));
+    throw Usage(fmt::format("replay: {} is no listing, {}: {}", path, kWanted, e.what()));
   }
   return l;
 }
