@@ -75,7 +75,7 @@ po::options_description describe() {
   po::options_description d("options");
   for (const OptionRow& o : kOptions) {
     if (o.kind == kFlag) {
-      d.add_options()(o.name, o.doc);
+      d.add_options()(std::string_view(o.name) == "help" ? "help,h" : o.name, o.doc);
     } else if (o.kind == kList) {
       d.add_options()(o.name, po::value<std::vector<std::string>>()->composing(), o.doc);
     } else if (o.default_value != nullptr) {
