@@ -66,7 +66,7 @@ sim::WaveWindow wave_window(const std::string& wave) {
   if (dots == std::string::npos) throw wrong("the window is FROM..TO, in ns");
   w.from_ps = ps(range.substr(1, dots - 1));
   if (dots + 2 < range.size()) w.to_ps = ps(range.substr(dots + 2));
-  if (w.to_ps < w.from_ps) throw wrong("the window ends before it begins");
+  if (w.to_ps <= w.from_ps) throw wrong("the window ends before it begins, or where it begins");
   return w;
 }
 

@@ -218,6 +218,7 @@ constexpr Row kWrong[] = {
     {"wave_no_number", "run write_lat --client rtl --wave w@a..b", "the window is FROM..TO, in ns"},
     {"wave_rest", "run write_lat --client rtl --wave w@10..20junk", "the window is FROM..TO, in ns"},
     {"wave_backwards", "run write_lat --client rtl --wave w@20..10", "ends before it begins"},
+    {"wave_nothing", "run write_lat --client rtl --wave w@5..5", "or where it begins"},
     {"wave_unit", "run write_lat --client rtl --wave w@10..20:ddpp", "no unit \"ddpp\", did you mean ddp?"},
     {"wave_vcd", "run write_lat --client rtl --wave w.vcd", "waveforms are FST"},
 };
