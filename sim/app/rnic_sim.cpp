@@ -87,14 +87,17 @@ po::options_description describe() {
   return d;
 }
 
-/// Throws Usage for an option that this command would not look at.
+/// Throws Usage for an option that this command would not look at, or that says nothing.
 void check_options(const std::string& command, const po::variables_map& vm) {
   for (const OptionRow& o : kOptions) {
     if (vm.count(o.name) == 0 || vm[o.name].defaulted()) continue;
     std::istringstream all(o.commands);
     std::vector<std::string> takers;
     for (std::string c; all >> c;) takers.push_back(c);
-    if (std::ranges::find(takers, command) != takers.end()) continue;
+    if (std::ranges::find(takers, command) != takers.end()) {
+      if (o.kind == kValue && vm[o.name].as<std::string>().empty()) throw Usage(fmt::format("--{} \"\": a value is wanted", o.name));
+      continue;
+    }
     throw Usage(fmt::format("{}: takes no --{} ({} {})", command, o.name, fmt::join(takers, ", "), takers.size() == 1 ? "does" : "do"));
   }
 }

@@ -122,6 +122,8 @@ constexpr Row kWrong[] = {
     {"option_not_guessed", "run write_lat --quie", "no option --quie"},
     {"option_to_come", "run write_lat --timeline x", "there is no --timeline yet"},
     {"option_without_value", "run write_lat --set", "--set"},
+    {"option_empty", "run write_lat --pcap ''", "--pcap \"\": a value is wanted"},
+    {"option_empty_json", "run write_lat --json ''", "--json \"\": a value is wanted"},
     {"option_twice", "run write_lat --seed 1 --seed 2", "seed"},
     {"seed", "run write_lat --seed one", "a whole number, or random"},
     {"seed_negative", "run write_lat --seed=-1", "a whole number, or random"},
