@@ -112,8 +112,8 @@ Played verdict(const Plan& plan, const std::vector<Exchange>& exchanges, const R
 }  // namespace
 
 std::string reproduce(const ReplayRequest& r) {
-  return fmt::format("rnic-sim replay {}{} --client {} --server {} --seed {}{}", r.listing,
-                     r.side.empty() ? "" : " --side " + r.side, r.kind[0], r.kind[1], r.seed,
+  return fmt::format("rnic-sim replay {}{} --client {} --server {} --seed {}{}", quoted(r.listing),
+                     r.side.empty() ? "" : " --side " + quoted(r.side), r.kind[0], r.kind[1], r.seed,
                      r.config.as_options());
 }
 

@@ -4,6 +4,7 @@
 #include <openssl/sha.h>
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -150,10 +151,18 @@ void check(const RunRequest& r) {
   }
 }
 
+std::string quoted(const std::string& name) {
+  const auto is_plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view("%+,-./:=@_").find(c) != std::string_view::npos; };
+  if (!name.empty() && std::ranges::all_of(name, is_plain)) return name;
+  std::string word = "'";
+  for (const char c : name) word += c == '\'' ? "'\\''" : std::string(1, c);
+  return word + "'";
+}
+
 std::string reproduce(const RunRequest& r) {
   std::string s = fmt::format("rnic-sim run {} --client {} --server {} --seed {}{}", r.program, r.kind[0], r.kind[1], r.seed,
                               r.config.as_options(programs::find(r.program)));
-  if (!r.file_name.empty()) s += " --file " + r.file_name;
+  if (!r.file_name.empty()) s += " --file " + quoted(r.file_name);
   return s;
 }
 

@@ -52,6 +52,8 @@ struct Outcome {
 Outcome run(const RunRequest& request);
 /// The same in a child process; a child that dies is a failure with its signal.
 Outcome run_child(const RunRequest& request);
+/// A name as a shell's word: in quotes if it must be.
+std::string quoted(const std::string& name);
 /// The complete command that repeats a run.
 std::string reproduce(const RunRequest& request);
 /// Throws Usage unless program and kinds exist and have what they need, and its files can be written.

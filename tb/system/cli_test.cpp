@@ -376,6 +376,15 @@ TEST_F(Cli, FailureIsStatusOneAndItsLastLineRepeatsIt) {
   EXPECT_NE(text_of(file("x")).find("failures=\"1\""), std::string::npos);
 }
 
+TEST_F(Cli, LastLineOfAFailureIsGoodForAShell) {
+  std::ofstream(file("it's a file")) << std::string(5000, 'x');
+  const Told t = run("run file_copy --file \"it's a file\" --set client.pcie_error_status=3 --set client.pcie_error_nth=60");
+  EXPECT_EQ(t.status, 1) << t.err;
+  const std::string again = last_line(t.err);
+  ASSERT_TRUE(again.ends_with(" --file 'it'\\''s a file'")) << t.err;
+  EXPECT_EQ(run(again.substr(std::string("reproduce: rnic-sim ").size())).err, t.err);
+}
+
 TEST_F(Cli, NoProgressIsStatusThree) {
   const Told t = run("run write_bw --set time_limit_us=30");
   EXPECT_EQ(t.status, 3) << t.err;
