@@ -181,9 +181,9 @@ int run_command(Options& o) {
   check_settings(o, o.words[0], settings_of(program_of(o.words[0])));
   Batch batch(o, "run");
   const Outcome out = batch.run({o.request}).front();
-  if (!o.quiet && out.json.contains("bytes")) std::fputs(text_of(out.json).c_str(), stdout);
-  if (o.request.streams && out.json.contains("bytes")) std::fputs(stages_of(out.json).c_str(), stdout);
-  if (o.verbose) fmt::print("{}\n", out.json.dump(2));
+  if (o.tells() && out.json.contains("bytes")) std::fputs(text_of(out.json).c_str(), stdout);
+  if (o.request.streams && o.json != "-" && out.json.contains("bytes")) std::fputs(stages_of(out.json).c_str(), stdout);
+  if (o.verbose && o.json != "-") fmt::print("{}\n", out.json.dump(2));
   return batch.finish();
 }
 
@@ -221,7 +221,7 @@ int compare_command(Options& o) {
                     fmt::format("{}", j["mismatches"].get<uint64_t>()), percent(j["gbps"], gbps), median == 0 ? "-" : percent(median, latency),
                     fmt::format("{:.2f}", outs[i].cpu_s), seconds == 0 || outs[i].cpu_s == 0 ? "-" : fmt::format("{:.1f}x", seconds / outs[i].cpu_s)});
   }
-  if (!o.quiet) {
+  if (o.tells()) {
     std::fputs(table(rows).c_str(), stdout);
     fmt::print("Errors and speed-up: against RTL with RTL. s: CPU time of the whole process.\n");
   }
@@ -286,7 +286,7 @@ int copy_command(Options& o) {
                       fmt::format("{:.0f}", j["kcycles_per_s"].get<double>()), fmt::format("{:.2f}", j["wall_s"].get<double>())});
     }
   }
-  if (!o.quiet) {
+  if (o.tells()) {
     if (!sha.empty()) fmt::print("SHA-256 of the file and of every copy: {}\n", sha);
     fmt::print("Latency: of a piece alone (Send and Write half the round trip). Error: against RTL with RTL. kcycle/s: device cycles simulated a second.\n");
     std::fputs(table(rows).c_str(), stdout);

@@ -322,8 +322,8 @@ int regress_command(Options& o) {
   r.json = o.json;
   r.junit = o.junit;
   r.jobs = o.jobs;
-  r.quiet = o.quiet;
-  r.verbose = o.verbose;
+  r.quiet = !o.tells();
+  r.verbose = o.verbose && o.json != "-";
   r.progress = !o.quiet && isatty(STDERR_FILENO) != 0;
   return run_regression(r);
 }

@@ -236,7 +236,7 @@ int replay_command(const Options& o, const std::string& side) {
   for (const Side s : {kClient, kServer})
     if (!wave_window(r.wave).file.empty()) check_writable("--wave", wave_file(r.wave, s));
   const Outcome out = replay_child(r);
-  if (!o.quiet && out.json.contains("text")) {
+  if (o.tells() && out.json.contains("text")) {
     const auto& j = out.json;
     fmt::print("{}{} on {} as {} ({}): {} messages answered, {} checks, {} differences\n",
                j["text"].get<std::string>(), j["listing"].get<std::string>(),

@@ -186,7 +186,7 @@ int results_command(Options& o) {
   for (const Part& p : kParts) {
     if (o.words.empty() || std::ranges::find(o.words, p.name) != o.words.end()) (r.*p.run)();
   }
-  write_file(o.page.empty() ? "-" : o.page, r.page());
+  if (!o.page.empty() || o.json != "-") write_file(o.page.empty() ? "-" : o.page, r.page());
   if (!o.json.empty()) write_file(o.json, r.json().dump(2) + "\n");
   return r.status();
 }

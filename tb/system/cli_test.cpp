@@ -267,6 +267,16 @@ TEST_F(Cli, QuietSaysNothing) {
   for (const char* c : {"run write_lat --set count=4 --quiet", "regress --set ops=20 --quiet", "replay @captures/rping-client-crc.json --quiet"}) EXPECT_EQ(run(c).out, "") << c;
 }
 
+// So that `rnic-sim ... --json - | jq` works.
+TEST_F(Cli, JsonOnTheOutputStandsThereAlone) {
+  for (const char* c : {"run write_lat --set count=4", "run write_lat --set count=4 --verbose --stages", "run write_bw --set count=40 --quiet", "regress --set ops=20 --verbose",
+                        "replay @captures/rping-client-crc.json", "results logic tests", "compare write_lat --set count=2"}) {
+    const Told t = run(std::string(c) + " --json -");
+    EXPECT_EQ(t.status, 0) << c << t.err;
+    EXPECT_TRUE(Json::accept(t.out)) << c << t.out;
+  }
+}
+
 TEST_F(Cli, ExplainOffersOneSideOnlyWhereThereIsOne) {
   for (const char* name : {"mtu", "link_gbps", "llp_window_bytes", "time_limit_us", "size", "ops"}) EXPECT_EQ(run(std::string("explain ") + name).out.find("client."), std::string::npos) << name;
 }
