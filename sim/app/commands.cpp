@@ -130,16 +130,18 @@ std::vector<std::string_view> settings_of(const programs::Program& program) {
 void check_settings(const Options& o, const std::string& command, const std::vector<std::string_view>& used) {
   const auto& kind = o.request.kind;
   const bool both = has_rtl(kind[kClient]) || has_rtl(kind[kServer]);
-  const auto no_rtl = [](const Setting& s) { return Usage(fmt::format("--set {}={}: no device that it is set for is RTL", s.name, s.value)); };
-  if (const Setting& s = o.request.config.find("reset_seed"); s.source == "--set" && !both) throw no_rtl(s);
+  const auto is_given = [](const Setting& s) { return s.source == "--set" || (s.source != "default" && !s.source.starts_with("preset ") && s.value != s.default_value); };
+  const auto said = [](const Setting& s) { return fmt::format("{}{}{}={}", s.source, s.source == "--set" ? " " : ": ", s.name, s.value); };
+  const auto no_rtl = [&](const Setting& s) { return Usage(fmt::format("{}: no device that it is set for is RTL", said(s))); };
+  if (const Setting& s = o.request.config.find("reset_seed"); is_given(s) && !both) throw no_rtl(s);
   for (const Setting& s : o.request.config.overrides()) {
     for (const Side side : {kClient, kServer}) {
-      if (s.source == "--set" && s.name == fmt::format("{}.reset_seed", kSideNames[side]) && !has_rtl(kind[side])) throw no_rtl(s);
+      if (is_given(s) && s.name == fmt::format("{}.reset_seed", kSideNames[side]) && !has_rtl(kind[side])) throw no_rtl(s);
     }
   }
   for (const Setting& s : o.request.config.all()) {
-    if (s.source != "--set" || (s.group != "program" && s.group != "regress") || std::ranges::find(used, s.name) != used.end()) continue;
-    throw Usage(fmt::format("--set {}={}: {} does not use it (it uses {})", s.name, s.value, command, used.empty() ? "those of the platform and the devices" : fmt::format("{}", fmt::join(used, ", "))));
+    if (!is_given(s) || (s.group != "program" && s.group != "regress") || std::ranges::find(used, s.name) != used.end()) continue;
+    throw Usage(fmt::format("{}: {} does not use it (it uses {})", said(s), command, used.empty() ? "those of the platform and the devices" : fmt::format("{}", fmt::join(used, ", "))));
   }
 }
 

@@ -20,8 +20,9 @@ struct Options {
   unsigned jobs = 1;
 };
 
-/// Throws Usage for a setting given with --set that has no effect on this command: one of the programs' or of regress that is not in
-/// `used`, or of RTL alone where no device is RTL.
+/// Throws Usage for a setting given with --set or --config that has no effect on this command: one of the programs' or of regress that
+/// is not in `used`, or of RTL alone where no device is RTL. A file may have all settings, as --print-config writes it: one at its
+/// default is not looked at.
 void check_settings(const Options& o, const std::string& command, const std::vector<std::string_view>& used);
 /// Throws Usage with the nearest name.
 const programs::Program& program_of(const std::string& name);

@@ -51,6 +51,9 @@ class Cli : public testing::Test {
                                      {"settings.json", R"({"settings": 3})"},
                                      {"object.json", R"({"settings": {"mtu": {"a": 1}}})"},
                                      {"name.json", R"({"settings": {"mut": 1500}})"},
+                                     {"qps.json", R"({"settings": {"qps": 2, "mtu": 9000}})"},
+                                     {"rtl.json", R"({"settings": {"reset_seed": 3}})"},
+                                     {"rtl_side.json", R"({"settings": {"client.reset_seed": 3}})"},
                                      {"range.json", R"({"settings": {"mtu": 3}})"}}) {
       std::ofstream(folder_ / name) << text;
     }
@@ -188,6 +191,10 @@ constexpr Row kWrong[] = {
     {"config_object", "run write_lat --config object.json", "mtu is neither a number nor a string"},
     {"config_name", "run write_lat --config name.json", "name.json: no setting \"mut\", did you mean mtu?"},
     {"config_range", "run write_lat --config range.json", "range.json: mtu"},
+    {"config_not_of_write_lat", "run write_lat --config qps.json", "qps.json: qps=2: write_lat does not use it (it uses size, count,"},
+    {"config_not_of_regress", "regress --config good.json", "good.json: size=32: regress does not use it"},
+    {"config_of_rtl", "run write_lat --config rtl.json", "rtl.json: reset_seed=3: no device that it is set for is RTL"},
+    {"config_of_rtl_one_side", "run write_lat --server rtl --config rtl_side.json", "rtl_side.json: client.reset_seed=3: no device that it is set for is RTL"},
     // files that are read
     {"file_none", "run file_copy", "--file FILE"},
     {"file_missing", "run file_copy --file missing", "missing: cannot be read (No such file or directory)"},
@@ -296,6 +303,7 @@ TEST_F(Cli, PrintedConfigIsAConfig) {
   EXPECT_EQ(a["sources"]["mtu"], "good.json");
   EXPECT_EQ(a["settings"], b["settings"]);
   EXPECT_EQ(a["preset"], b["preset"]);
+  EXPECT_EQ(run("run write_bw --config again.json --set count=40").status, 0);  // all settings are in it, those of other programs too
 }
 
 TEST_F(Cli, FilesOfARun) {
@@ -371,14 +379,15 @@ TEST_F(Cli, WaveIsOfTheWindowAndTheUnit) {
 
 // --- what fails
 
-// The last line repeats the failure, with all that made it; and it is accepted although the config file sets what the program does not have.
+// The last line repeats the failure, with all that made it.
 TEST_F(Cli, FailureIsStatusOneAndItsLastLineRepeatsIt) {
-  std::ofstream(file("more.json")) << R"({"settings": {"qps": 2, "mtu": 9000}})";
+  std::ofstream(file("more.json")) << R"({"settings": {"qps": 1, "depth": 32, "mtu": 9000}})";
   const Told t = run("run send_lat --config more.json --set count=20 --set client.pcie_error_status=3 --set client.pcie_error_nth=60 --seed 5 --json j --junit x");
   EXPECT_EQ(t.status, 1) << t.err;
   const std::string again = last_line(t.err);
   ASSERT_TRUE(again.starts_with("reproduce: rnic-sim run send_lat --client model --server model --seed 5 ")) << t.err;
-  EXPECT_EQ(again.find("qps"), std::string::npos) << again;
+  EXPECT_EQ(again.find("qps"), std::string::npos) << again;  // at its default: send_lat does not have it
+  EXPECT_NE(again.find("--set depth=32"), std::string::npos) << again;
   const Told second = run(again.substr(std::string("reproduce: rnic-sim ").size()));
   EXPECT_EQ(second.status, 1);
   EXPECT_EQ(second.err, t.err);
