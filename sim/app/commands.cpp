@@ -53,11 +53,13 @@ class Batch {
 
   /// Files of the results. Returns the exit status.
   int finish() const {
-    if (!options_.json.empty()) write_file(options_.json, (runs_.size() == 1 ? runs_[0] : nlohmann::ordered_json(runs_)).dump(2) + "\n");
-    if (!options_.csv.empty()) write_file(options_.csv, csv(runs_));
-    if (!options_.junit.empty()) write_file(options_.junit, junit("rnic-sim " + name_, cases_));
+    const std::string lost = write_files(worst_, [&] {
+      if (!options_.json.empty()) write_file(options_.json, (runs_.size() == 1 ? runs_[0] : nlohmann::ordered_json(runs_)).dump(2) + "\n");
+      if (!options_.csv.empty()) write_file(options_.csv, csv(runs_));
+      if (!options_.junit.empty()) write_file(options_.junit, junit("rnic-sim " + name_, cases_));
+    });
     std::fflush(stdout);
-    if (!complaints_.empty()) fmt::print(stderr, "{}", complaints_);
+    std::fputs((lost + complaints_).c_str(), stderr);
     return worst_;
   }
 

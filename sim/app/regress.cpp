@@ -293,15 +293,17 @@ int run_regression(const RegressRequest& r) {
     }
     cases.push_back({"every class was drawn", 0, fmt::format("{}", fmt::join(missing, "\n"))});
   }
-  if (!r.junit.empty()) write_file(r.junit, junit("rnic-sim regress", cases));
-  if (!r.json.empty()) {
+  const std::string lost = write_files(worst, [&] {
+    if (!r.junit.empty()) write_file(r.junit, junit("rnic-sim regress", cases));
+    if (r.json.empty()) return;
     nlohmann::ordered_json j{{"program", "regress"}, {"client", r.kind[kClient]}, {"server", r.kind[kServer]}, {"seed", r.seed}, {"settings", settings_json(r.config)},
                              {"ops", done}, {"bytes", bytes}, {"completions", completions}, {"failures", failures}, {"sim_ns", simulated * 1000}, {"rtl_cycles", rtl_cycles},
                              {"drawn", coverage.json()}, {"never_drawn", missing}, {"plans", plans}, {"status", worst}, {"wall_s", wall},
                              {"kcycles_per_s", wall > 0 ? simulated * 1000 / base::kPsPerCycle / wall : 0}};
     if (!tandem.is_null()) j["tandem"] = tandem;
     write_file(r.json, j.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
-  }
+  });
+  fmt::print(stderr, "{}", lost);
   return worst;
 }
 

@@ -1,9 +1,9 @@
 // One plan on two hosts. See regress.hpp.
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <memory>
 
+#include "captures.hpp"
 #include "devices.hpp"
 #include "failure_wave.hpp"
 #include "platform/simulation.hpp"
@@ -39,13 +39,7 @@ Outcome run_plan(const RegressRequest& r, const regress::Plan& plan) {
   sim::Simulation simulation(sc);
   for (const Side side : {kClient, kServer})
     simulation.add_host(make_device(r.kind[side], side, r.config, r.wave));
-  if (!r.pcap.empty()) simulation.write_pcap(r.pcap);
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> tlp(nullptr, std::fclose);
-  if (!r.tlp.empty()) {
-    tlp.reset(std::fopen(r.tlp.c_str(), "w"));
-    if (!tlp) throw Usage(fmt::format("--tlp {}: cannot be written", r.tlp));
-    simulation.write_tlp(tlp.get());
-  }
+  Captures captures(simulation, r.pcap, r.tlp);
   std::optional<WriteWatch> watch;
   if (r.watch) simulation.observe(r.watch->side, watch.emplace(r.watch->bus));
   const regress::Memory want = regress::reference(plan);
@@ -69,6 +63,7 @@ Outcome run_plan(const RegressRequest& r, const regress::Plan& plan) {
   if (o.failure.empty() && shared.posted != plan.ops.size())
     o.failure = fmt::format("{} requests were posted, the plan has {}\n", shared.posted,
                             plan.ops.size());
+  captures.finish(o);
   if (!o.failure.empty())
     o.status = result.status == sim::RunStatus::kNoProgress || result.status == sim::RunStatus::kTimeLimit ? kNoProgress : kMismatch;
   o.json = {{"posted", shared.posted},

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "captures.hpp"
 #include "child.hpp"
 #include "devices.hpp"
 #include "failure_wave.hpp"
@@ -135,13 +136,7 @@ Outcome replay(const ReplayRequest& r) {
   auto owned = std::make_unique<ReplayPeer>();
   ReplayPeer& peer = *owned;
   simulation.add_host(std::move(owned));
-  if (!r.pcap.empty()) simulation.write_pcap(r.pcap);
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> tlp(nullptr, std::fclose);
-  if (!r.tlp.empty()) {
-    tlp.reset(std::fopen(r.tlp.c_str(), "w"));
-    if (!tlp) throw Usage(fmt::format("--tlp {}: cannot be written", r.tlp));
-    simulation.write_tlp(tlp.get());
-  }
+  Captures captures(simulation, r.pcap, r.tlp);
 
   Watch watch;
   simulation.observe(0, watch);
@@ -195,6 +190,7 @@ Outcome replay(const ReplayRequest& r) {
     j["connections"].push_back(std::move(p.json));
   }
   for (const auto& d : differences) say(d);
+  captures.finish(out);
   if (checks == 0 && out.failure.empty()) say("nothing was checked");
   if (!out.failure.empty()) {
     const bool is_stuck =
@@ -244,15 +240,17 @@ int replay_command(const Options& o, const std::string& side) {
                j["side"].get<std::string>(), j["answered"].get<uint64_t>(),
                j["checks"].get<uint64_t>(), j["differences"].size());
   }
-  if (!o.json.empty()) {
-    nlohmann::ordered_json j{{"program", "replay"}};
-    j.update(out.json);
-    j.erase("text");
-    j["wall_s"] = out.wall_s;
-    write_file(o.json, j.dump(2) + "\n");
-  }
-  if (!o.junit.empty())
-    write_file(o.junit, junit("rnic-sim replay", {{reproduce(r), out.wall_s, out.failure}}));
+  const std::string lost = write_files(out.status, [&] {
+    if (!o.json.empty()) {
+      nlohmann::ordered_json j{{"program", "replay"}};
+      j.update(out.json);
+      j.erase("text");
+      j["wall_s"] = out.wall_s;
+      write_file(o.json, j.dump(2) + "\n");
+    }
+    if (!o.junit.empty())
+      write_file(o.junit, junit("rnic-sim replay", {{reproduce(r), out.wall_s, out.failure}}));
+  });
   std::fflush(stdout);
   if (out.status == kGood) return kGood;
   std::string wave;
@@ -267,7 +265,7 @@ int replay_command(const Options& o, const std::string& side) {
       return replay(again);
     });
   }
-  fmt::print(stderr, "{}{}reproduce: {}\n", out.failure, wave, reproduce(r));
+  fmt::print(stderr, "{}{}{}reproduce: {}\n", lost, out.failure, wave, reproduce(r));
   return out.status;
 }
 

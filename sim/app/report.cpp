@@ -100,12 +100,22 @@ void check_writable(const std::string& option, const std::string& path) {
   if (!was_there) std::remove(path.c_str());
 }
 
+std::string write_files(int status, const std::function<void()>& write) {
+  try {
+    write();
+  } catch (const Missing& e) {
+    if (status == 0) throw;
+    return fmt::format("{}\n", e.what());
+  }
+  return "";
+}
+
 void write_file(const std::string& path, const std::string& text) {
   std::FILE* f = path == "-" ? stdout : std::fopen(path.c_str(), "w");
-  if (f == nullptr) throw Usage(fmt::format("{}: cannot be written", path));
-  const bool ok = std::fwrite(text.data(), 1, text.size(), f) == text.size();
-  if (f != stdout && std::fclose(f) != 0) throw Usage(fmt::format("{}: cannot be written to its end", path));
-  if (!ok) throw Usage(fmt::format("{}: cannot be written to its end", path));
+  if (f == nullptr) throw Missing(fmt::format("{}: cannot be written ({})", path, std::strerror(errno)));
+  const bool written = std::fwrite(text.data(), 1, text.size(), f) == text.size();
+  if (f == stdout) return;
+  if (std::fclose(f) != 0 || !written) throw Missing(fmt::format("{}: cannot be written to its end (is the disk full?)", path));
 }
 
 std::string junit(const std::string& suite, const std::vector<TestCase>& cases) {

@@ -1,6 +1,7 @@
 // How results are shown: perftest's columns for a run, one table for many.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -20,8 +21,10 @@ double median_latency(const nlohmann::ordered_json& run);
 /// Throws Usage, naming the option, if a file cannot be written; leaves what is there, and nothing where nothing was. Before a long
 /// run, not after it.
 void check_writable(const std::string& option, const std::string& path);
-/// Writes a file, or throws Usage.
+/// Writes a file, or throws Missing. What goes to the standard output is looked at when the program ends.
 void write_file(const std::string& path, const std::string& text);
+/// Calls `write`. Of a run that has failed already, the Missing that it throws is no more than a line to say.
+std::string write_files(int status, const std::function<void()>& write);
 /// What --junit holds: a case for each run.
 struct TestCase {
   std::string name;

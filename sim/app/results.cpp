@@ -186,8 +186,11 @@ int results_command(Options& o) {
   for (const Part& p : kParts) {
     if (o.words.empty() || std::ranges::find(o.words, p.name) != o.words.end()) (r.*p.run)();
   }
-  if (!o.page.empty() || o.json != "-") write_file(o.page.empty() ? "-" : o.page, r.page());
-  if (!o.json.empty()) write_file(o.json, r.json().dump(2) + "\n");
+  const std::string lost = write_files(r.status(), [&] {
+    if (!o.page.empty() || o.json != "-") write_file(o.page.empty() ? "-" : o.page, r.page());
+    if (!o.json.empty()) write_file(o.json, r.json().dump(2) + "\n");
+  });
+  fmt::print(stderr, "{}", lost);
   return r.status();
 }
 

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <boost/program_options.hpp>
 #include <charconv>
+#include <cstdio>
 #include <random>
 #include <sstream>
+#include <system_error>
 
 #include "commands.hpp"
 #include "regress.hpp"
@@ -30,7 +32,8 @@ constexpr const char* kHead =
     "  regress                            random host programs, compared with their plan; shrinks what fails\n"
     "  results [PART...]                  measure the figures of docs/gen/results.md (--page FILE); parts: limit, small,\n"
     "                                     stages, timing, speed, logic, tests; all of them about ten minutes\n"
-    "exit status: 0 all checks held, 1 a mismatch or failed check, 2 wrong use, 3 no progress, 4 something missing\n\n";
+    "exit status: 0 all checks held, 1 a mismatch or failed check, 2 wrong use, 3 no progress, 4 something missing or an output\n"
+    "that cannot be written to its end\n\n";
 const std::vector<std::string> kCommands = {"list", "explain", "run", "compare", "copy", "replay", "regress", "results"};
 
 struct OptionRow {
@@ -201,16 +204,23 @@ int rnic_main(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // What is told at the end must not throw: the error output may be a full disk too.
+  const auto end = [](int status, const std::string& why) {
+    std::fputs(fmt::format("rnic-sim: {}\n", why).c_str(), stderr);
+    return status;
+  };
+  int status = kGood;
   try {
-    return rnic_main(argc, argv);
+    status = rnic_main(argc, argv);
   } catch (const Usage& e) {
-    fmt::print(stderr, "rnic-sim: {}\n", e.what());
-    return kWrongUse;
+    return end(kWrongUse, e.what());
   } catch (const Missing& e) {
-    fmt::print(stderr, "rnic-sim: {}\n", e.what());
-    return kMissing;
+    return end(kMissing, e.what());
+  } catch (const std::system_error& e) {  // of an output that is full, too
+    return end(kMissing, e.what());
   } catch (const std::exception& e) {
-    fmt::print(stderr, "rnic-sim: {}\n", e.what());
-    return kMismatch;
+    return end(kMismatch, e.what());
   }
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  return end(status == kGood ? kMissing : status, "the standard output cannot be written to its end (is the disk full?)");
 }

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "base/clock.hpp"
+#include "captures.hpp"
 #include "child.hpp"
 #include "commands.hpp"
 #include "devices.hpp"
@@ -186,13 +187,7 @@ Outcome run(const RunRequest& r) {
     simulation.link().tap(wires->link());
     for (const Side side : {kClient, kServer}) simulation.observe(side, wires->pcie(side));
   }
-  if (!r.pcap.empty()) simulation.write_pcap(r.pcap);
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> tlp(nullptr, std::fclose);
-  if (!r.tlp.empty()) {
-    tlp.reset(std::fopen(r.tlp.c_str(), "w"));
-    if (!tlp) throw Usage(fmt::format("--tlp {}: cannot be written", r.tlp));
-    simulation.write_tlp(tlp.get());
-  }
+  Captures captures(simulation, r.pcap, r.tlp);
 
   verbs::ManagerSettings manager;
   manager.seed = r.seed;
@@ -314,6 +309,7 @@ Outcome run(const RunRequest& r) {
       if ((r.streams || r.stalls) && has_rtl(r.kind[side])) add_stalled_for(j["units"][kSideNames[side]], streams[side].use(start, end));
     }
   }
+  captures.finish(out);
   j["status"] = static_cast<int>(out.status);
   j["wall_s"] = wall;
   j["kcycles_per_s"] = wall > 0 ? kcycles(result.end) / wall : 0;  // of the devices' clock, both stepped

@@ -21,7 +21,8 @@ class Pcap final : public LinkTap {
   Pcap& operator=(const Pcap&) = delete;
 
   void frame(Time at, const Frame& frame) override;
-  void flush() { std::fflush(file_); }
+  /// Writes what it has; false if some of it could not be written.
+  bool flush() { return std::fflush(file_) == 0 && std::ferror(file_) == 0; }
 
  private:
   std::FILE* file_;

@@ -65,6 +65,8 @@ class Simulation {
   void remove(unsigned host);
 
   void write_pcap(const std::string& path);
+  /// False: some of it could not be written.
+  bool is_pcap_whole() { return pcap_ == nullptr || pcap_->flush(); }
   /// A trace of each PCIe request of all hosts that are there.
   void write_tlp(std::FILE* to);
   void observe(unsigned host, PcieObserver& observer);

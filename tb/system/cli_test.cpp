@@ -61,9 +61,10 @@ class Cli : public testing::Test {
   }
   ~Cli() override { fs::remove_all(folder_); }
 
-  Told run(std::string arguments) const {
+  /// `before`: what the shell does first.
+  Told run(std::string arguments, const std::string& before = "") const {
     for (size_t at; (at = arguments.find("@captures")) != std::string::npos;) arguments.replace(at, 9, RNIC_CAPTURES);
-    const std::string command = "cd '" + folder_.string() + "' && '" RNIC_SIM "' " + arguments + " >.out 2>.err </dev/null";
+    const std::string command = "cd '" + folder_.string() + "' && " + before + "'" RNIC_SIM "' >.out 2>.err </dev/null " + arguments;
     const int status = std::system(command.c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(folder_ / ".out"), text_of(folder_ / ".err")};
   }
@@ -417,6 +418,39 @@ TEST_F(Cli, RegressionThatFailsIsStatusOneAndItsLastLineRepeatsIt) {
   const std::string again = last_line(t.err);
   ASSERT_TRUE(again.starts_with("reproduce: rnic-sim regress ")) << t.err;
   EXPECT_NE(run(again.substr(std::string("reproduce: rnic-sim ").size()) + " --set shrink=0").status, 0);  // 3 if less of the plan only waits
+}
+
+// Said of every kind of output, and never for nothing: /dev/full takes no byte.
+TEST_F(Cli, OutputThatCannotBeWrittenToItsEndIsStatusFour) {
+  for (const auto& [arguments, says] : {std::pair{"run write_lat --set count=4 --json /dev/full", "/dev/full: cannot be written to its end"},
+                                        {"run write_lat --set count=4 --quiet --csv /dev/full", "/dev/full: cannot be written to its end"},
+                                        {"run write_lat --set count=4 --junit /dev/full", "/dev/full: cannot be written to its end"},
+                                        {"run write_lat --set count=4 --pcap /dev/full", "--pcap /dev/full: cannot be written to its end"},
+                                        {"run write_lat --set count=4 --tlp /dev/full", "--tlp /dev/full: cannot be written to its end"},
+                                        {"replay @captures/rping-client-crc.json --tlp /dev/full", "--tlp /dev/full: cannot be written to its end"},
+                                        {"regress --set ops=20 --pcap /dev/full", "--pcap /dev/full: cannot be written to its end"},
+                                        {"regress --set ops=20 --json /dev/full", "/dev/full: cannot be written to its end"},
+                                        {"results logic tests --page /dev/full", "/dev/full: cannot be written to its end"},
+                                        {"run write_lat --set count=4 >/dev/full", "the standard output cannot be written to its end"},
+                                        {"run write_lat --set count=4 --json - >/dev/full", "the standard output cannot be written to its end"},
+                                        {"list >/dev/full", ""}}) {
+    const Told t = run(arguments);
+    EXPECT_EQ(t.status, 4) << arguments << t.err;
+    EXPECT_EQ(lines_of(t.err), 1) << t.err;
+    EXPECT_NE(t.err.find(says), std::string::npos) << arguments << t.err;
+  }
+  EXPECT_EQ(run("run write_lat --set count=4 2>/dev/full").status, 0);
+  EXPECT_EQ(run("run nothing 2>/dev/full").status, 2);
+}
+
+// A run that has failed stays one that has failed.
+TEST_F(Cli, FailureIsToldAlthoughItsFilesCannotBeWritten) {
+  const std::string failing = "run send_lat --set count=20 --set client.pcie_error_status=3 --set client.pcie_error_nth=60";
+  const Told plain = run(failing), full = run(failing + " --json /dev/full --pcap /dev/full");
+  EXPECT_EQ(plain.status, 1) << plain.err;
+  EXPECT_EQ(full.status, 1) << full.err;
+  EXPECT_EQ(last_line(full.err), last_line(plain.err));
+  EXPECT_EQ(lines_of(full.err), lines_of(plain.err) + 2) << full.err;
 }
 
 // --- the main job
