@@ -77,6 +77,19 @@ void check_wave(const std::string& wave, const std::array<std::string, 2>& kind)
   if (!has_rtl(kind[kClient]) && !has_rtl(kind[kServer])) throw Usage(fmt::format("--wave {}: no device here is RTL (--client rtl, --server rtl)", wave));
 }
 
+void check_files(Files others, const std::string& pcap, const std::string& tlp, const std::string& wave, const std::array<std::string, 2>& kind) {
+  check_wave(wave, kind);
+  std::vector<Files::Named> own;
+  if (!pcap.empty()) own.push_back({"--pcap", pcap});
+  if (!tlp.empty()) own.push_back({"--tlp", tlp});
+  for (const Side side : {kClient, kServer}) {
+    if (has_rtl(kind[side]) && !wave_window(wave).file.empty()) own.push_back({"--wave", wave_file(wave, side)});
+  }
+  others.written.insert(others.written.end(), own.begin(), own.end());
+  others.check();
+  for (const Files::Named& f : own) check_writable(f.option, f.path);
+}
+
 std::string path_of(const std::string& path, const std::string& which, const std::string& extension) {
   if (path.empty() || (extension == kFst && path == "none")) return path;
   const auto [file, rest] = extension == kFst ? split_wave(path) : std::array<std::string, 2>{path, ""};

@@ -14,6 +14,7 @@
 #include "backend/device_rtl.hpp"
 #include "config.hpp"
 #include "platform/simulation.hpp"
+#include "report.hpp"
 
 namespace rnic::sim {
 class Observer;  // tandem/observed.hpp
@@ -37,6 +38,8 @@ sim::WaveWindow wave_window(const std::string& wave);
 std::string wave_file(const std::string& wave, Side side);
 /// Throws Usage for a --wave that cannot be, or that no device here would write.
 void check_wave(const std::string& wave, const std::array<std::string, 2>& kind);
+/// Throws Usage for such a --wave, and for a file of these that cannot be written or that is one of the others, or another of these.
+void check_files(Files others, const std::string& pcap, const std::string& tlp, const std::string& wave, const std::array<std::string, 2>& kind);
 /// One path a run: "wire.pcap" of the pairing rtl-model is "wire.rtl-model.pcap"; of a --wave the file alone changes.
 std::string path_of(const std::string& path, const std::string& which, const std::string& extension);
 

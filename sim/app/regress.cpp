@@ -164,15 +164,6 @@ RegressRequest with_files_of(const RegressRequest& r, uint64_t seed) {
   return own;
 }
 
-void check_files(const RegressRequest& r) {
-  check_wave(r.wave, r.kind);
-  check_writable("--pcap", r.pcap);
-  check_writable("--tlp", r.tlp);
-  for (const Side side : {kClient, kServer}) {
-    if (has_rtl(r.kind[side]) && !wave_window(r.wave).file.empty()) check_writable("--wave", wave_file(r.wave, side));
-  }
-}
-
 /// What the user has set, by name.
 std::set<std::string> given(const Config& c) {
   std::set<std::string> names;
@@ -243,7 +234,8 @@ int run_regression(const RegressRequest& r) {
                done == 0 ? "" : fmt::format("{:.0f} s left", s * (1 - share) / share));
   };
   (void)plan_of(0);  // what is wrong in --set keep and simple is said here
-  check_files(request_of(0));
+  const RegressRequest first = request_of(0);
+  check_files(first.files, first.pcap, first.tlp, first.wave, first.kind);
   Coverage coverage(given(r.config));
   std::vector<TestCase> cases;
   uint64_t done = 0, failures = 0, bytes = 0, completions = 0;
@@ -321,6 +313,7 @@ int regress_command(Options& o) {
   r.pcap = o.request.pcap;
   r.tlp = o.request.tlp;
   r.wave = o.request.wave;
+  r.files = o.request.files;
   r.json = o.json;
   r.junit = o.junit;
   r.jobs = o.jobs;

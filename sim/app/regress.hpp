@@ -19,6 +19,7 @@ struct RegressRequest {
   Config config;
   uint64_t ops = 2000, seed = 1;
   std::string keep, simple;       // of a shrunk plan
+  Files files{};                  // of the other options
   std::string pcap, tlp, wave;    // of several children each has its own, with its seed in the name
   std::string json, junit;
   std::optional<Place> watch{};   // as in a RunRequest

@@ -225,12 +225,11 @@ int replay_command(const Options& o, const std::string& side) {
   r.pcap = o.request.pcap;
   r.tlp = o.request.tlp;
   r.wave = o.request.wave;
-  (void)load_listing(r.listing);
   check_kinds(r.kind, r.config);
-  check_writable("--pcap", r.pcap);
-  check_writable("--tlp", r.tlp);
-  for (const Side s : {kClient, kServer})
-    if (!wave_window(r.wave).file.empty()) check_writable("--wave", wave_file(r.wave, s));
+  Files files = o.request.files;
+  files.read.push_back({"replay", r.listing});
+  check_files(std::move(files), r.pcap, r.tlp, r.wave, r.kind);
+  (void)load_listing(r.listing);
   const Outcome out = replay_child(r);
   if (o.tells() && out.json.contains("text")) {
     const auto& j = out.json;

@@ -8,10 +8,13 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 #include "config.hpp"
 
 namespace rnic::app {
+
+namespace fs = std::filesystem;
 
 std::string table(const std::vector<std::vector<std::string>>& rows) {
   std::vector<size_t> width;
@@ -89,6 +92,27 @@ std::string stages_of(const nlohmann::ordered_json& run) {
     out += "\n" + table(rows);
   }
   return out;
+}
+
+namespace {
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  if (a == "-" || b == "-") return a == b;
+  std::error_code none;
+  if (fs::exists(a, none) && fs::exists(b, none)) return fs::equivalent(a, b, none) && !fs::is_other(a, none);  // /dev/null may be said twice
+  return fs::weakly_canonical(fs::absolute(a, none), none) == fs::weakly_canonical(fs::absolute(b, none), none);
+}
+
+}  // namespace
+
+void Files::check() const {
+  for (size_t i = 0; i < written.size(); ++i) {
+    const auto refuse = [&](const Named& other, const char* does) {
+      if (is_same_file(written[i].path, other.path)) throw Usage(fmt::format("{} {}: {} {} the same file", written[i].option, written[i].path, other.option, does));
+    };
+    for (const Named& r : read) refuse(r, "reads");
+    for (size_t k = 0; k < i; ++k) refuse(written[k], "writes");
+  }
 }
 
 void check_writable(const std::string& option, const std::string& path) {

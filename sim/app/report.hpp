@@ -18,6 +18,15 @@ std::string tandem_text(const nlohmann::ordered_json& tandem);
 std::string table(const std::vector<std::vector<std::string>>& rows);
 /// The middle of the distribution, in ns; 0 if there is none.
 double median_latency(const nlohmann::ordered_json& run);
+/// The files that options name.
+struct Files {
+  struct Named {
+    std::string option, path;
+  };
+  std::vector<Named> read, written;
+  /// Throws Usage if one that is written is also read, or written for another option.
+  void check() const;
+};
 /// Throws Usage, naming the option, if a file cannot be written; leaves what is there, and nothing where nothing was. Before a long
 /// run, not after it.
 void check_writable(const std::string& option, const std::string& path);

@@ -197,7 +197,18 @@ int rnic_main(int argc, char** argv) {
     fmt::print("{}\n", o.request.config.print());
     return kGood;
   }
-  for (const char* name : {"json", "csv", "junit", "page"}) check_writable(fmt::format("--{}", name), text(name));
+  Files& files = o.request.files;
+  if (vm.count("config") != 0) {
+    for (const auto& f : vm["config"].as<std::vector<std::string>>()) files.read.push_back({"--config", f});
+  }
+  for (const char* name : {"depth", "ci"}) {
+    if (!text(name).empty()) files.read.push_back({fmt::format("--{}", name), text(name)});
+  }
+  for (const char* name : {"json", "csv", "junit", "page"}) {
+    if (!text(name).empty()) files.written.push_back({fmt::format("--{}", name), text(name)});
+  }
+  files.check();
+  for (const Files::Named& f : files.written) check_writable(f.option, f.path);
   return dispatch(command, o);
 }
 

@@ -144,12 +144,9 @@ void check(const RunRequest& r) {
   if (r.program == "file_copy" && r.file.empty()) throw Usage("file_copy: the file is empty or none was given (--file FILE)");
   if (r.program != "file_copy" && !r.file_name.empty()) throw Usage(fmt::format("{}: takes no --file (file_copy does)", r.program));
   if ((r.program == "write_lat" || r.program == "file_copy") && r.config.params().size == 0) throw Usage(fmt::format("{}: size 0 is nothing to wait for", r.program));
-  check_wave(r.wave, r.kind);
-  check_writable("--pcap", r.pcap);
-  check_writable("--tlp", r.tlp);
-  for (const Side side : {kClient, kServer}) {
-    if (has_rtl(r.kind[side]) && !wave_window(r.wave).file.empty()) check_writable("--wave", wave_file(r.wave, side));
-  }
+  Files files = r.files;
+  if (!r.file_name.empty()) files.read.push_back({"--file", r.file_name});
+  check_files(std::move(files), r.pcap, r.tlp, r.wave, r.kind);
 }
 
 std::string quoted(const std::string& name) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "config.hpp"
+#include "report.hpp"
 
 namespace rnic::app {
 
@@ -32,6 +33,7 @@ struct RunRequest {
   std::vector<uint8_t> file;       // file_copy
   std::string file_name;
   std::string pcap, tlp, wave;     // paths, empty: none; wave: see wave_window
+  Files files{};                   // of the other options: those three may not be among them
   bool progress = false;           // shown on the error output, behind `title`
   std::string title;
   bool streams = false;            // json "streams", "stages": where the time of RTL devices goes

@@ -219,6 +219,19 @@ constexpr Row kWrong[] = {
     {"copy_pcap", "copy --file some --pcap /nonexistent/x", "--pcap /nonexistent/x.send.rtl-rtl.pcap: cannot be written"},
     {"regress_pcap", "regress --set ops=300 --pcap /nonexistent/x", "--pcap /nonexistent/x.seed1.pcap: cannot be written"},
     {"replay_tlp", "replay @captures/rping-client-crc.json --tlp /nonexistent/x", "--tlp /nonexistent/x: cannot be written"},
+    // one file for two things
+    {"json_is_config", "run write_lat --config good.json --json good.json", "--json good.json: --config reads the same file"},
+    {"csv_is_json", "run write_lat --json x --csv ./x", "--csv ./x: --json writes the same file"},
+    {"pcap_is_file", "run file_copy --file some --pcap ../$(basename $PWD)/some", "some: --file reads the same file"},
+    {"pcap_is_json", "run write_lat --json x --pcap x", "--pcap x: --json writes the same file"},
+    {"tlp_is_pcap", "run write_lat --tlp x --pcap x", "--tlp x: --pcap writes the same file"},
+    {"tlp_is_config", "run write_lat --config good.json --tlp good.json", "--tlp good.json: --config reads the same file"},
+    {"wave_is_json", "run write_lat --client rtl --json w.client.fst --wave w.fst", "--wave w.client.fst: --json writes the same file"},
+    {"copy_pcap_is_json", "copy --file some --json p.send.rtl-rtl.pcap --pcap p.pcap", "--pcap p.send.rtl-rtl.pcap: --json writes the same file"},
+    {"copy_json_is_file", "copy --file some --json some", "--json some: --file reads the same file"},
+    {"regress_tlp_is_junit", "regress --set ops=20 --junit x --tlp x", "--tlp x: --junit writes the same file"},
+    {"replay_pcap_is_listing", "replay good.json --pcap good.json", "--pcap good.json: replay reads the same file"},
+    {"results_page_is_depth", "results logic --depth some --page some", "--page some: --depth reads the same file"},
     // waveforms
     {"wave_of_models", "run write_lat --wave w.fst", "no device here is RTL"},
     {"wave_of_model_in_replay", "replay @captures/rping-client-crc.json --side siw --client model --server model --wave w.fst", "no device here is RTL"},
@@ -287,6 +300,11 @@ TEST_F(Cli, JsonOnTheOutputStandsThereAlone) {
 
 TEST_F(Cli, ExplainOffersOneSideOnlyWhereThereIsOne) {
   for (const char* name : {"mtu", "link_gbps", "llp_window_bytes", "time_limit_us", "size", "ops"}) EXPECT_EQ(run(std::string("explain ") + name).out.find("client."), std::string::npos) << name;
+}
+
+TEST_F(Cli, NullDeviceMayBeNamedTwice) {
+  EXPECT_EQ(run("run write_lat --set count=4 --json /dev/null --pcap /dev/null --tlp /dev/null").status, 0);
+  EXPECT_EQ(run("run file_copy --file some --pcap some.pcap --json some.json --quiet").status, 0);
 }
 
 TEST_F(Cli, PrintedConfigIsAConfig) {
