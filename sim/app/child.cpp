@@ -110,7 +110,8 @@ class Child {
   }
   static Outcome dead(int signal) {
     if (signal == SIGALRM) return failed(kNoProgress, "the run took too long and was ended");
-    return failed(kMismatch, fmt::format("the run died of signal {} ({})", signal, strsignal(signal)));
+    const std::string why = signal == SIGBUS ? ": no room is left for memory, or on the disk for a waveform" : "";
+    return failed(kMismatch, fmt::format("the run died of signal {} ({}){}", signal, strsignal(signal), why));
   }
   Outcome parsed() const {
     const auto j = nlohmann::ordered_json::parse(text_);

@@ -84,6 +84,9 @@ class Batch {
     const sim::WaveWindow wave_asked = wave_window(r.wave);
     if (!wave_asked.file.empty() && out.json.contains("sim_end_ns") && out.json["sim_end_ns"].get<double>() * 1000 < static_cast<double>(wave_asked.from_ps))
       fmt::print(stderr, "--wave {}: not written, the run ended before, at {:.0f} ns\n", r.wave, out.json["sim_end_ns"].get<double>());
+    for (const Side side : {kClient, kServer}) {
+      if (!wave_asked.file.empty() && has_rtl(r.kind[side]) && out.status == kGood) check_room("--wave", wave_file(r.wave, side));  // it may be cut short
+    }
     if (out.status == kGood) return;
     const std::string wave = complaints_.empty() ? failure_wave(r, out) : "";  // one is enough to begin with
     complaints_ += fmt::format("{}{}reproduce: {}\n", out.failure, wave, reproduce(r));

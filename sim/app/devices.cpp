@@ -87,7 +87,10 @@ void check_files(Files others, const std::string& pcap, const std::string& tlp, 
   }
   others.written.insert(others.written.end(), own.begin(), own.end());
   others.check();
-  for (const Files::Named& f : own) check_writable(f.option, f.path);
+  for (const Files::Named& f : own) {
+    check_writable(f.option, f.path);
+    if (f.option == "--wave") check_room(f.option, f.path);
+  }
 }
 
 std::string path_of(const std::string& path, const std::string& which, const std::string& extension) {

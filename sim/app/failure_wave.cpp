@@ -7,6 +7,7 @@
 
 #include "child.hpp"
 #include "devices.hpp"
+#include "report.hpp"
 
 namespace rnic::app {
 namespace {
@@ -19,8 +20,17 @@ std::string failure_wave(const std::string& name, const std::array<std::string, 
                          const Outcome& failed, const Again& again) {
   if (!failed.json.contains("failed_at_ns")) return "";
   std::string files;
-  for (const Side side : {kClient, kServer})
-    if (has_rtl(kind[side])) files += fmt::format("{}.{}.fst ", name, kSideNames[side]);
+  try {
+    for (const Side side : {kClient, kServer}) {
+      if (!has_rtl(kind[side])) continue;
+      const std::string file = wave_file(name, side);
+      check_writable("waveform", file);
+      check_room("waveform", file);
+      files += file + " ";
+    }
+  } catch (const std::runtime_error& e) {  // what has failed is told without it
+    return fmt::format("{}\n", e.what());
+  }
   if (files.empty()) return "";
   uint64_t at = failed.json["failed_at_ns"];
   std::string what = "the failure was noticed";

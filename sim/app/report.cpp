@@ -124,6 +124,13 @@ void check_writable(const std::string& option, const std::string& path) {
   if (!was_there) std::remove(path.c_str());
 }
 
+void check_room(const std::string& option, const std::string& path) {
+  constexpr uint64_t kLeast = 1 << 20;
+  std::error_code none;
+  const fs::space_info space = fs::space(fs::absolute(path, none).parent_path(), none);
+  if (!none && space.capacity != 0 && space.available < kLeast) throw Missing(fmt::format("{} {}: the disk is full ({} bytes are left)", option, path, space.available));
+}
+
 std::string write_files(int status, const std::function<void()>& write) {
   try {
     write();

@@ -30,6 +30,8 @@ struct Files {
 /// Throws Usage, naming the option, if a file cannot be written; leaves what is there, and nothing where nothing was. Before a long
 /// run, not after it.
 void check_writable(const std::string& option, const std::string& path);
+/// Throws Missing, naming the option, if there is no room for a waveform: the library that writes one does not look.
+void check_room(const std::string& option, const std::string& path);
 /// Writes a file, or throws Missing. What goes to the standard output is looked at when the program ends.
 void write_file(const std::string& path, const std::string& text);
 /// Calls `write`. Of a run that has failed already, the Missing that it throws is no more than a line to say.

@@ -461,6 +461,33 @@ TEST_F(Cli, OutputThatCannotBeWrittenToItsEndIsStatusFour) {
   EXPECT_EQ(run("run nothing 2>/dev/full").status, 2);
 }
 
+// A disk of 128 KiB, made for the command; nothing where this may not be done.
+TEST_F(Cli, WaveformOnAFullDiskIsStatusFourAndAFailureIsToldWithoutIt) {
+  fs::create_directory(file("full"));
+  if (std::system("unshare -rm mount -t tmpfs none /mnt 2>/dev/null") != 0) GTEST_SKIP() << "no file system can be mounted here";
+  const auto on_full = [&](const std::string& arguments) {
+    std::ofstream(file("do")) << "mount -t tmpfs -o size=128k none full && cd full && '" RNIC_SIM "' " << arguments << "\n";
+    return run("--version >/dev/null; unshare -rm sh do >.out 2>.err");
+  };
+  const Told wave = on_full("run write_lat --client rtl --set count=2 --wave w.fst");
+  EXPECT_EQ(wave.status, 4) << wave.err;
+  EXPECT_EQ(lines_of(wave.err), 1) << wave.err;
+  EXPECT_NE(wave.err.find("--wave w.client.fst: the disk is full"), std::string::npos) << wave.err;
+  const Told failure = on_full("run write_bw --client rtl --set build=minimum --set size=4096 --set count=20 --set client.pcie_error_status=3 --set client.pcie_error_nth=60");
+  EXPECT_EQ(failure.status, 1) << failure.err;
+  EXPECT_NE(failure.err.find("waveform write_bw-seed1.client.fst: the disk is full"), std::string::npos) << failure.err;
+  EXPECT_TRUE(last_line(failure.err).starts_with("reproduce: rnic-sim run write_bw ")) << failure.err;
+}
+
+// Its waveform has the name of a folder.
+TEST_F(Cli, FailureIsToldAlthoughItsWaveformCannotBeWritten) {
+  fs::create_directory(file("write_bw-seed1.client.fst"));
+  const Told t = run("run write_bw --client rtl --set build=minimum --set size=4096 --set count=20 --set client.pcie_error_status=3 --set client.pcie_error_nth=60");
+  EXPECT_EQ(t.status, 1) << t.err;
+  EXPECT_NE(t.err.find("waveform write_bw-seed1.client.fst: cannot be written (Is a directory)"), std::string::npos) << t.err;
+  EXPECT_TRUE(last_line(t.err).starts_with("reproduce: rnic-sim run write_bw ")) << t.err;
+}
+
 // A run that has failed stays one that has failed.
 TEST_F(Cli, FailureIsToldAlthoughItsFilesCannotBeWritten) {
   const std::string failing = "run send_lat --set count=20 --set client.pcie_error_status=3 --set client.pcie_error_nth=60";
