@@ -225,6 +225,9 @@ Outcome run(const RunRequest& r) {
   for (const auto& f : result.failures) say(fmt::format("{} {}", f.program, f.what));
   if (!client.error.empty()) say(fmt::format("client ({}): {}", client.stage, client.error));
   if (!server.error.empty()) say(fmt::format("server ({}): {}", server.stage, server.error));
+  const std::string_view timed_out = base::to_string(base::Errc::kTimedOut);
+  if (client.error.starts_with(timed_out) || server.error.starts_with(timed_out))
+    say(fmt::format("a side gives up after timeout_us={} without progress; if its messages take longer than that, --set timeout_us=N", params.timeout_us));
   for (unsigned side = 0; side < 2; ++side) {
     if (const std::string f = simulation.device(side).failure(); !f.empty()) say(f);
   }
