@@ -139,11 +139,17 @@ nlohmann::ordered_json settings_json(const Config& config) {
 }
 
 void check(const RunRequest& r) {
-  (void)program_of(r.program);
   check_kinds(r.kind, r.config);
   if (r.program == "file_copy" && r.file.empty()) throw Usage("file_copy: the file is empty or none was given (--file FILE)");
   if (r.program != "file_copy" && !r.file_name.empty()) throw Usage(fmt::format("{}: takes no --file (file_copy does)", r.program));
-  if ((r.program == "write_lat" || r.program == "file_copy") && r.config.params().size == 0) throw Usage(fmt::format("{}: size 0 is nothing to wait for", r.program));
+  const programs::Params p = r.config.params();
+  if ((r.program == "write_lat" || r.program == "file_copy") && p.size == 0) throw Usage(fmt::format("{}: size 0 is nothing to wait for", r.program));
+  const auto used = settings_of(program_of(r.program));
+  const uint64_t qps = uint64_t{p.threads} * (std::ranges::find(used, "qps") != used.end() ? p.qps : 1);
+  for (const Side side : {kClient, kServer}) {
+    const uint32_t most = r.config.sizes(side).num_qps;
+    if (qps > most) throw Usage(fmt::format("{}: {} QPs are asked for (threads times qps), the {}'s device has {}", r.program, qps, kSideNames[side], most));
+  }
   Files files = r.files;
   if (!r.file_name.empty()) files.read.push_back({"--file", r.file_name});
   check_files(std::move(files), r.pcap, r.tlp, r.wave, r.kind);
