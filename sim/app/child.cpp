@@ -13,7 +13,9 @@
 #include <cstdio>
 #include <cstring>
 #include <deque>
+#include <new>
 #include <optional>
+#include <system_error>
 
 namespace rnic::app {
 namespace {
@@ -40,6 +42,10 @@ Outcome caught(const std::function<Outcome()>& body) {
     return {.status = kWrongUse, .json = {}, .failure = e.what()};
   } catch (const Missing& e) {
     return {.status = kMissing, .json = {}, .failure = e.what()};
+  } catch (const std::system_error& e) {  // memory, or an output that is full
+    return {.status = kMissing, .json = {}, .failure = e.what()};
+  } catch (const std::bad_alloc&) {
+    return {.status = kMissing, .json = {}, .failure = "this machine has not the memory for it"};
   } catch (const std::exception& e) {
     return failed(kMismatch, e.what());
   }

@@ -6,6 +6,7 @@
 #include <boost/program_options.hpp>
 #include <charconv>
 #include <cstdio>
+#include <new>
 #include <random>
 #include <sstream>
 #include <system_error>
@@ -229,6 +230,8 @@ int main(int argc, char** argv) {
     return end(kMissing, e.what());
   } catch (const std::system_error& e) {  // of an output that is full, too
     return end(kMissing, e.what());
+  } catch (const std::bad_alloc&) {
+    return end(kMissing, "this machine has not the memory for it");
   } catch (const std::exception& e) {
     return end(kMismatch, e.what());
   }

@@ -225,6 +225,13 @@ Outcome run(const RunRequest& r) {
   if (result.ok()) (void)rest_in_tandem(simulation);  // what is left over, failure() says
 
   // --- the verdict
+  for (const Side side : {kClient, kServer}) {
+    for (const programs::Report& of : reports[side]) {
+      if (of.stage != "open" || !of.error.starts_with(base::to_string(base::Errc::kNoMemory))) continue;
+      throw Usage(fmt::format("{}: the {} has no room for what the settings ask for; ask for less, or more than arena_mib={} of host memory ({})", r.program, kSideNames[side],
+                              sc.side[side]->host.arena_mib, of.error));
+    }
+  }
   const programs::Report client = programs::merge(reports[0]), server = programs::merge(reports[1]);
   const auto say = [&](const std::string& line) { out.failure += line + "\n"; };
   if (!result.ok()) say(result.report);

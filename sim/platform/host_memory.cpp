@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <stdexcept>
+#include <system_error>
 #include <vector>
 
 #include "base/bytes.hpp"
@@ -56,8 +56,8 @@ struct HostMemory::State {
     const int error = errno;
     if (fd >= 0) close(fd);
     fd = -1;
-    throw std::runtime_error(
-        fmt::format("arena of {} MiB: {}: {}", size >> 20, what, std::strerror(error)));
+    throw std::system_error(error, std::generic_category(),
+                            fmt::format("host memory of {} MiB (arena_mib): {}", size >> 20, what));
   }
 
   bool is_free(uint64_t first, uint64_t count) const {
@@ -120,6 +120,7 @@ struct HostMemory::State {
   }
 
   bool take_huge(uint64_t count, std::vector<Run>* runs) {
+    if (count > pages - in_use) return false;
     constexpr uint64_t kPer = kHugePage / kPage;
     for (; count > 0; count -= kPer) {
       uint64_t first = 0;

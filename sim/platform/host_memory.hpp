@@ -28,7 +28,7 @@ class HostMemory {
   static constexpr uint32_t kHugePage = 2 << 20;
   static constexpr uint64_t kMaxContiguous = 2 << 20;
 
-  /// Throws std::runtime_error if the machine does not give the memory (set-up of a program).
+  /// Throws std::system_error if the machine does not give the memory (set-up of a program).
   HostMemory(const HostConfig& config, unsigned host, uint64_t seed);
   ~HostMemory();
   HostMemory(const HostMemory&) = delete;

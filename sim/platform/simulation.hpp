@@ -55,7 +55,7 @@ class Simulation {
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
-  /// Before the first run. Throws std::runtime_error if the host's memory cannot be had.
+  /// Before the first run. Throws std::system_error if the host's memory cannot be had.
   unsigned add_host(std::unique_ptr<Device> device);
   void start(unsigned host, const std::string& program, Program body);
   RunResult run();

@@ -160,6 +160,9 @@ constexpr Row kWrong[] = {
     {"set_qps", "run write_bw --set qps=1025", "write_bw: 1025 QPs are asked for (threads times qps), the client's device has 1024"},
     {"set_qps_of_threads", "run read_bw --set qps=5 --set threads=2 --set server.build=minimum", "10 QPs are asked for (threads times qps), the server's device has 8"},
     {"set_qps_of_compare", "compare write_lat write_bw --set qps=1025", "write_bw: 1025 QPs"},
+    {"set_arena", "run write_bw --set arena_mib=16 --set size=16777216 --set depth=1 --set count=2", "the client has no room for what the settings ask for; ask for less, or more than arena_mib=16"},
+    {"set_size_of_arena", "run read_bw --set size=2147483648 --set depth=1 --set count=1", "has no room for what the settings ask for; ask for less, or more than arena_mib=1024"},
+    {"set_threads", "run write_lat --set build=minimum --set threads=8", "has no room for what the settings ask for"},
     {"set_nothing", "run write_lat --set size=0", "size 0"},
     {"set_build", "run write_lat --set build=small", "neither default nor minimum"},
     {"set_one_side_mtu", "run write_lat --set client.mtu=9000", "not one side's"},
@@ -448,6 +451,13 @@ TEST_F(Cli, RegressionThatFailsIsStatusOneAndItsLastLineRepeatsIt) {
   const std::string again = last_line(t.err);
   ASSERT_TRUE(again.starts_with("reproduce: rnic-sim regress ")) << t.err;
   EXPECT_NE(run(again.substr(std::string("reproduce: rnic-sim ").size()) + " --set shrink=0").status, 0);  // 3 if less of the plan only waits
+}
+
+// An address space of 8 GB.
+TEST_F(Cli, MemoryThatTheMachineDoesNotGiveIsStatusFour) {
+  const Told t = run("run write_lat --set arena_mib=65536", "ulimit -v 8000000; ");
+  EXPECT_EQ(t.status, 4) << t.err;
+  EXPECT_EQ(t.err, "rnic-sim: host memory of 65536 MiB (arena_mib): mmap: Cannot allocate memory\n");
 }
 
 // Said of every kind of output, and never for nothing: /dev/full takes no byte.
