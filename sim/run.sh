@@ -58,9 +58,9 @@ case "$file" in /*) ;; *) file=$here/$file ;; esac
 
 . tb/support/setup.sh
 check_place
-mkdir -p build-release 2>/dev/null && [ -w build-release ] || die "$top/build-release cannot be written"
 # Two runs would write the same captures. Whatever holds 9 open holds the lock: this, and rnic-sim, which takes its place.
-exec 9>build-release/run.lock
+{ mkdir -p build-release && [ -w build-release ] && exec 9>build-release/run.lock; } 2>/dev/null ||
+  die "$top/build-release cannot be written; it holds what is built, and the captures"
 flock -n 9 || die "another run is under way in $top/build-release"
 setup_packages 9>&-
 setup_build release rnic-sim

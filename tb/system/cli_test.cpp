@@ -613,6 +613,23 @@ TEST_F(RunScript, PathWithASpaceIsSaidAtOnce) {
   }
 }
 
+// Nobody is kept from writing by a mode who is root, but by a name that is taken.
+TEST_F(RunScript, BuildFolderThatCannotBeWrittenIsSaidAtOnce) {
+  make_tree("tree");
+  for (const char* taken : {"tree/build-release/run.lock", "tree/build-release"}) {
+    fs::remove_all(file("tree/build-release"));
+    if (taken == std::string("tree/build-release")) {
+      std::ofstream(file(taken)) << "a file";
+    } else {
+      fs::create_directories(file(taken));
+    }
+    const Told t = call("sim/run.sh");
+    EXPECT_EQ(t.status, 4) << t.err;
+    EXPECT_EQ(lines_of(t.err), 1) << t.err;
+    EXPECT_NE(t.err.find("/tree/build-release cannot be written"), std::string::npos) << t.err;
+  }
+}
+
 TEST_F(RunScript, OnlyOneRunIsUnderWay) {
   make_tree("tree");
   fs::create_directory(file("tree/build-release"));
