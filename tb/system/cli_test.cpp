@@ -347,6 +347,15 @@ TEST_F(Cli, FilesOfARun) {
   EXPECT_NE(text_of(file("t")).find("payload"), std::string::npos);
 }
 
+// The example of docs/simulator.md.
+TEST_F(Cli, StagesAreToldOfEachSideAndEachPath) {
+  const Told t = run("run write_lat --client rtl --server rtl --set push=1 --set inline=64 --set count=24 --set warmup=4 --stages");
+  EXPECT_EQ(t.status, 0) << t.err;
+  for (const char* says : {"client: push_to_wire, ", "client: wire_to_host, ", "server: push_to_wire, ", "server: wire_to_host, ", "client: stream ", "server: stream ", "push taken (pcie to host_if)"}) {
+    EXPECT_NE(t.out.find(says), std::string::npos) << says << t.out;
+  }
+}
+
 // The bytes by purpose are those of the model too, and an RTL device says for whom its units stalled.
 TEST_F(Cli, JsonSaysWhatPcieWasForAndWhoStalledForWhom) {
   ASSERT_EQ(run("compare write_bw --set count=64 --set size=8192 --set depth=8 --json j --csv c --jobs 2 --quiet").status, 0);
