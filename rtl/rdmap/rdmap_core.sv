@@ -3,11 +3,12 @@
 //   pick an operation -> read the QP's word -> decide, write -> (with an ORD or IRD entry: one cycle more)
 //
 // One operation at a time: 2 cycles, 3 with an entry, and 1 more for each outstanding Read that a peer's Terminate is compared with. So no
-// hazard exists between send queue, receive, responder and errors. Order of preference: start and stop, faults, then receive and the rest in
-// turn. An operation is picked only when all that it may emit has room.
+// hazard exists between send queue, receive, responder and errors. rdmap_pick chooses it, when all that it may emit has room.
 // First error wins: `err` of the word is set once; from then on segments are refused and faults ignored.
-// Waits for: verdict FIFO, rdmap_term, rdmap_tx; none of them waits for receive. Siblings: rdmap_rx, rdmap_resp, rdmap_term, rdmap_tx.
+// Waits for: verdict FIFO, rdmap_term, rdmap_tx; none of them waits for receive. Inside: rdmap_pick, rdmap_rx, rdmap_message. Siblings:
+// rdmap_resp, rdmap_term, rdmap_tx.
 `include "rnic_assert.svh"
+`include "rnic_words.svh"
 
 module rdmap_core (
   input  logic clk_i,
@@ -80,64 +81,25 @@ module rdmap_core (
   localparam int unsigned WordW = 6 + 16 + 2 * 6 + 2 * 16 + 4 * 6 + 32;
   localparam int unsigned OrdEntryW = 32 + 64 + 32 + 8;
 
-  typedef enum logic [2:0] {OpCtl, OpQpFault, OpTxFault, OpRespFail, OpSeg, OpHead, OpFree, OpWqe} op_e;
+  typedef `RNIC_RDMAP_OP_E op_e;
   typedef enum logic [1:0] {StPick, StExec, StEntry} state_e;
   state_e state_d, state_q;
 
   // --- pick
-  logic clear_busy, seg_turn_q, can_seg, can_head, can_free, can_wqe, is_read_wqe;
+  logic clear_busy, pick;
   logic [QpW-1:0] clear_addr;
-  op_e  op_d, op_q;
-  logic pick;
+  logic [2:0]  op_d, op_q;               // op_e
   logic [15:0] qpn_d, qpn_q;
-  logic [1:0]  rest_turn_q;
-
-  assign is_read_wqe = wqe_i.opcode == iwarp_pkg::WrRdmaRead;
-  assign can_seg     = seg_valid_i && verdict_ready_i && term_ready_i;
-  assign can_head    = head_valid_i;
-  assign can_free    = free_valid_i && term_ready_i;
-  assign can_wqe     = wqe_valid_i && sq_ready_i && (!is_read_wqe || (sge_valid_i && sq_idle_i));
-
-  always_comb begin
-    pick  = 1'b1;
-    op_d  = OpSeg;
-    qpn_d = seg_i.qpn;
-    if (ctl_valid_i && !free_valid_i && (term_ready_i || ctl_i.op != iwarp_pkg::QpoHalfClose)) begin
-      op_d  = OpCtl;
-      qpn_d = ctl_i.qpn;
-    end else if (qp_fault_valid_i && term_ready_i) begin
-      op_d  = OpQpFault;
-      qpn_d = qp_fault_i.qpn;
-    end else if (tx_fault_valid_i && term_ready_i) begin
-      op_d  = OpTxFault;
-      qpn_d = tx_fault_i.qpn;
-    end else if (resp_fail_valid_i && term_ready_i) begin
-      op_d  = OpRespFail;
-      qpn_d = resp_qpn_i;
-    end else if (can_seg && (seg_turn_q || !(can_head || can_free || can_wqe))) begin
-      op_d = OpSeg;
-    end else if (can_wqe && (rest_turn_q == 2'd0 || !(can_head || can_free))) begin
-      op_d  = OpWqe;
-      qpn_d = wqe_i.qpn;
-    end else if (can_free) begin
-      op_d  = OpFree;
-      qpn_d = free_qpn_i;
-    end else if (can_head) begin
-      op_d  = OpHead;
-      qpn_d = resp_qpn_i;
-    end else begin
-      pick = 1'b0;
-    end
-    if (state_q != StPick || clear_busy) pick = 1'b0;
-  end
-  assign ctl_ready_o       = pick && op_d == OpCtl;
-  assign qp_fault_ready_o  = pick && op_d == OpQpFault;
-  assign tx_fault_ready_o  = pick && op_d == OpTxFault;
-  assign resp_fail_ready_o = pick && op_d == OpRespFail;
-  assign seg_ready_o       = pick && op_d == OpSeg;
-  assign wqe_ready_o       = pick && op_d == OpWqe;
-  assign free_ready_o      = pick && op_d == OpFree;
-  assign head_ready_o      = pick && op_d == OpHead;
+  rdmap_pick u_pick (
+    .clk_i, .rst_ni, .free_i(state_q == StPick && !clear_busy), .pick_o(pick), .op_o(op_d), .qpn_o(qpn_d),
+    .verdict_ready_i, .term_ready_i, .sq_ready_i, .sq_idle_i,
+    .ctl_valid_i, .ctl_ready_o, .ctl_op_i(ctl_i.op), .ctl_qpn_i(ctl_i.qpn),
+    .qp_fault_valid_i, .qp_fault_ready_o, .qp_fault_qpn_i(qp_fault_i.qpn),
+    .tx_fault_valid_i, .tx_fault_ready_o, .tx_fault_qpn_i(tx_fault_i.qpn), .resp_fail_valid_i, .resp_fail_ready_o,
+    .seg_valid_i, .seg_ready_o, .seg_qpn_i(seg_i.qpn), .head_valid_i, .head_ready_o, .resp_qpn_i,
+    .slot_valid_i(free_valid_i), .slot_ready_o(free_ready_o), .slot_qpn_i(free_qpn_i),
+    .wqe_valid_i, .wqe_ready_o, .wqe_qpn_i(wqe_i.qpn), .wqe_is_read_i(wqe_i.opcode == iwarp_pkg::WrRdmaRead), .sge_valid_i
+  );
 
   iwarp_pkg::qp_ctl_rdmap_t ctl_q;
   iwarp_pkg::qp_fault_t     qp_fault_q;
@@ -148,15 +110,11 @@ module rdmap_core (
   iwarp_pkg::tpt_result_e   fail_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      state_q     <= StPick;
-      seg_turn_q  <= 1'b0;
-      rest_turn_q <= '0;
-      scan_q      <= '0;
+      state_q <= StPick;
+      scan_q  <= '0;
     end else begin
       state_q <= state_d;
-      if (pick) seg_turn_q <= op_d != OpSeg;
-      scan_q <= state_q == StEntry ? scan_q + 6'd1 : 6'd0;
-      if (pick && (op_d == OpWqe || op_d == OpFree || op_d == OpHead)) rest_turn_q <= rest_turn_q + 2'd1;
+      scan_q  <= state_q == StEntry ? scan_q + 6'd1 : 6'd0;
     end
   end
   always_ff @(posedge clk_i) begin
@@ -203,6 +161,7 @@ module rdmap_core (
   logic [31:0] o_stag, o_length;
   logic [63:0] o_to;
   logic [7:0]  o_slot;
+  logic [95:0] sink;
   logic [399:0] ird_wdata, ird_entry;
   assign ord_waddr = OrdW'(ord_base) + OrdW'(wrap(ord_head, ord_count, ord));
   // The oldest request; a peer's Terminate is compared with all of them, one after the other.
@@ -214,7 +173,7 @@ module rdmap_core (
   assign ird_raddr = IrdW'(ird_base) + (op_q == OpTxFault ? IrdW'(tx_fault_q.slot) : IrdW'(ird_head));
   ram_1r1w #(.Width(OrdEntryW), .Depth(rnic_pkg::OrdSlots)) u_ord (
     .clk_i, .rst_ni, .we_i(ord_we), .waddr_i(ord_waddr),
-    .wdata_i({wqe_q.num_sge == 4'd0 ? 96'h0 : {sge_q.lkey, sge_q.address}, wqe_q.length, wqe_q.slot}),
+    .wdata_i({sink, wqe_q.length, wqe_q.slot}),
     .re_i(ord_re), .raddr_i(ord_raddr), .rdata_o({o_stag, o_to, o_length, o_slot})
   );
   ram_1r1w #(.Width(400), .Depth(rnic_pkg::IrdSlots)) u_ird (
@@ -495,42 +454,13 @@ module rdmap_core (
     else if (verdict_valid_o && verdict_o.place)          placed_q <= placed_q + 32'h1;
   end
 
-  // --- the send queue's message. RFC 5040 section 5: Write ddp_hdr; Send on QN 0; Read Request on QN 1, 28 bytes.
-  logic [223:0] request;
-  assign request  = {wqe_q.num_sge == 4'd0 ? 96'h0 : {sge_q.lkey, sge_q.address}, wqe_q.length, wqe_q.remote_stag, wqe_q.remote_to};
-  assign sq_own_o = wqe_q.opcode == iwarp_pkg::WrRdmaRead;
-  always_comb begin
-    sq_o               = '0;
-    sq_o.qpn           = qpn_q;
-    sq_o.source        = iwarp_pkg::TxSq;
-    sq_o.slot          = wqe_q.slot;
-    sq_o.done          = 1'b1;
-    sq_o.length        = wqe_q.length;
-    sq_o.is_inline     = wqe_q.is_inline;
-    sq_o.num_sge       = wqe_q.num_sge;
-    case (wqe_q.opcode)
-      iwarp_pkg::WrRdmaRead: begin
-        sq_o.opcode    = iwarp_pkg::OpReadRequest;
-        sq_o.qn        = 2'd1;
-        sq_o.length    = 32'd28;
-        sq_o.is_inline = 1'b1;
-        sq_o.num_sge   = 4'd0;
-        sq_o.done      = 1'b0;
-      end
-      iwarp_pkg::WrSend: sq_o.opcode = wqe_q.is_solicited ? iwarp_pkg::OpSendSe : iwarp_pkg::OpSend;
-      default: begin
-        sq_o.opcode        = iwarp_pkg::OpRdmaWrite;
-        sq_o.is_tagged     = 1'b1;
-        sq_o.stag          = wqe_q.remote_stag;
-        sq_o.tagged_offset = wqe_q.remote_to;
-      end
-    endcase
-    sq_data_o = '0;
-    for (int i = 0; i < 28; i++) sq_data_o[8 * i +: 8] = request[223 - 8 * i -: 8];
-  end
+  // --- the send queue's message
+  rdmap_message u_message (
+    .wqe_i(wqe_q), .sge_i(sge_q), .qpn_i(qpn_q), .sink_o(sink), .own_o(sq_own_o), .hdr_o(sq_o), .data_o(sq_data_o)
+  );
 
   logic unused_bits;
-  assign unused_bits = ^{qpn_q[15:QpW], ctl_q.qpn, ctl_q.params, ddp_hdr, seg_q.qpn, qp_fault_q.qpn, tx_fault_q, s_write, wqe_q.qpn, sge_q.length};
+  assign unused_bits = ^{qpn_q[15:QpW], ctl_q.qpn, ctl_q.params, ddp_hdr, seg_q.qpn, qp_fault_q.qpn, tx_fault_q, s_write};
 
   `RNIC_ASSERT(VerdictRoom_A, !verdict_valid_o || verdict_ready_i)
   `RNIC_ASSERT(TermRoom_A, !term_valid_o || term_ready_i)

@@ -1,0 +1,54 @@
+// rdmap_message: the message that a send WQE becomes. RFC 5040 section 5.
+//
+//   Write         tagged, to the peer's STag and TO; payload as the WQE says
+//   Send          QN 0, with or without Solicited Event; likewise
+//   Read Request  QN 1, 28 bytes of our own: sink (the WQE's SGE, zeros if it has none), size, the peer's source
+//
+// Combinational. Siblings: rdmap_core (holds the WQE), rdmap_tx (sends the message). Bench: tb/rdmap/rdmap_test.cpp
+module rdmap_message (
+  input  iwarp_pkg::wqe_hdr_t wqe_i,
+  input  iwarp_pkg::wqe_sge_t sge_i,     // its first one
+  input  logic [15:0] qpn_i,
+  output logic [95:0] sink_o,            // of a Read: {STag, TO}
+  output logic own_o,                    // the body is data_o, the WQE's is dropped
+  output iwarp_pkg::tx_message_hdr_t hdr_o,
+  output logic [511:0] data_o            // byte 0 in [7:0]
+);
+  logic [223:0] request;
+  assign sink_o  = wqe_i.num_sge == 4'd0 ? 96'h0 : {sge_i.lkey, sge_i.address};
+  assign request = {sink_o, wqe_i.length, wqe_i.remote_stag, wqe_i.remote_to};
+  assign own_o   = wqe_i.opcode == iwarp_pkg::WrRdmaRead;
+
+  always_comb begin
+    hdr_o           = '0;
+    hdr_o.qpn       = qpn_i;
+    hdr_o.source    = iwarp_pkg::TxSq;
+    hdr_o.slot      = wqe_i.slot;
+    hdr_o.done      = 1'b1;
+    hdr_o.length    = wqe_i.length;
+    hdr_o.is_inline = wqe_i.is_inline;
+    hdr_o.num_sge   = wqe_i.num_sge;
+    case (wqe_i.opcode)
+      iwarp_pkg::WrRdmaRead: begin
+        hdr_o.opcode    = iwarp_pkg::OpReadRequest;
+        hdr_o.qn        = 2'd1;
+        hdr_o.length    = 32'd28;
+        hdr_o.is_inline = 1'b1;
+        hdr_o.num_sge   = 4'd0;
+        hdr_o.done      = 1'b0;
+      end
+      iwarp_pkg::WrSend: hdr_o.opcode = wqe_i.is_solicited ? iwarp_pkg::OpSendSe : iwarp_pkg::OpSend;
+      default: begin
+        hdr_o.opcode        = iwarp_pkg::OpRdmaWrite;
+        hdr_o.is_tagged     = 1'b1;
+        hdr_o.stag          = wqe_i.remote_stag;
+        hdr_o.tagged_offset = wqe_i.remote_to;
+      end
+    endcase
+    data_o = '0;
+    for (int i = 0; i < 28; i++) data_o[8 * i +: 8] = request[223 - 8 * i -: 8];
+  end
+
+  logic unused_bits;
+  assign unused_bits = ^{wqe_i.qpn, sge_i.length};
+endmodule
