@@ -10,7 +10,8 @@
 // Latency: segment to verdict 3 cycles (4 for a Read Response); WQE to message 4; request to response message 11, tpt answering at once.
 // Throughput: a segment, or a message of the send queue, every 2 cycles (a Read Response every 3); together they share those cycles. Waits: see
 // rdmap_core. Receive waits for transmit only while a Terminate is on its way to ddp, which always takes it.
-// Leaves: rdmap_core (tables, decisions; in it rdmap_pick, rdmap_rx, rdmap_message), rdmap_tx, rdmap_resp, rdmap_term, rdmap_ack.
+// Leaves: rdmap_core (tables, decisions; in it rdmap_pick, rdmap_segment with rdmap_rx, rdmap_message), rdmap_tx,
+// rdmap_resp, rdmap_term, rdmap_ack.
 // Model: model/rdmap/rdmap.hpp. Bench: tb/rdmap/rdmap_test.cpp. Contract: docs/theory-of-operation.md
 `include "rnic_assert.svh"
 

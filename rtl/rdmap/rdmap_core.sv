@@ -5,8 +5,8 @@
 // One operation at a time: 2 cycles, 3 with an entry, and 1 more for each outstanding Read that a peer's Terminate is compared with. So no
 // hazard exists between send queue, receive, responder and errors. rdmap_pick chooses it, when all that it may emit has room.
 // First error wins: `err` of the word is set once; from then on segments are refused and faults ignored.
-// Waits for: verdict FIFO, rdmap_term, rdmap_tx; none of them waits for receive. Inside: rdmap_pick, rdmap_rx, rdmap_message. Siblings:
-// rdmap_resp, rdmap_term, rdmap_tx.
+// Waits for: verdict FIFO, rdmap_term, rdmap_tx; none of them waits for receive. Inside: rdmap_pick, rdmap_segment,
+// rdmap_message. Siblings: rdmap_resp, rdmap_term, rdmap_tx.
 `include "rnic_assert.svh"
 `include "rnic_words.svh"
 
@@ -172,8 +172,7 @@ module rdmap_core (
   // The slot of a response is free once its last segment is scheduled; a payload that fails later says which it was.
   assign ird_raddr = IrdW'(ird_base) + (op_q == OpTxFault ? IrdW'(tx_fault_q.slot) : IrdW'(ird_head));
   ram_1r1w #(.Width(OrdEntryW), .Depth(rnic_pkg::OrdSlots)) u_ord (
-    .clk_i, .rst_ni, .we_i(ord_we), .waddr_i(ord_waddr),
-    .wdata_i({sink, wqe_q.length, wqe_q.slot}),
+    .clk_i, .rst_ni, .we_i(ord_we), .waddr_i(ord_waddr), .wdata_i({sink, wqe_q.length, wqe_q.slot}),
     .re_i(ord_re), .raddr_i(ord_raddr), .rdata_o({o_stag, o_to, o_length, o_slot})
   );
   ram_1r1w #(.Width(400), .Depth(rnic_pkg::IrdSlots)) u_ird (
@@ -181,53 +180,27 @@ module rdmap_core (
   );
 
   // --- the segment
-  logic s_tagged, s_last, s_write, s_rresp, s_send, s_solicited, s_rreq, s_term;
-  logic [15:0]  s_payload;
+  logic alive, closed;                   // closed: our side has no more to say
+  assign alive  = running && !err;
+  assign closed = closing && ird_count == 6'd0;
+  logic seg_asks, seg_more, seg_is_request, seg_read_done, seg_fail, head_fits;
+  logic [31:0]  seg_received;
   logic [511:0] net;
-  iwarp_pkg::cause_e      s_cause;
-  iwarp_pkg::ddp_tagged_t ddp_hdr;
-  rdmap_rx u_rx (
-    .head_i(seg_q.head), .ulpdu_length_i(seg_q.ulpdu_length), .is_tagged_o(s_tagged), .is_last_o(s_last), .payload_o(s_payload),
-    .is_write_o(s_write), .is_read_response_o(s_rresp), .is_send_o(s_send), .is_solicited_o(s_solicited), .is_read_request_o(s_rreq),
-    .is_terminate_o(s_term), .cause_o(s_cause), .ddp_o(ddp_hdr), .net_o(net)
+  iwarp_pkg::rx_verdict_t seg_verdict;
+  iwarp_pkg::qp_error_t   seg_error;
+  rdmap_segment u_segment (
+    .clk_i, .seg_i(seg_q), .closed_i(closed), .ird_i(ird), .ird_count_i(ird_count), .ord_count_i(ord_count), .received_i(received),
+    .scan_i(scan_q), .stag_i(o_stag), .to_i(o_to), .length_i(o_length), .slot_i(o_slot), .asks_o(seg_asks), .more_o(seg_more),
+    .verdict_o(seg_verdict), .is_request_o(seg_is_request), .read_done_o(seg_read_done), .received_o(seg_received),
+    .fail_o(seg_fail), .error_o(seg_error), .head_fits_o(head_fits), .net_o(net)
   );
   logic [31:0] placed_q;                 // place packets allowed since reset: the watermark
-  logic        resp_fits, head_fits, seg_ok;
-  // Sums are formed while the entry is read, so that what is left is to compare: TO less what has come (its high half with and without
-  // the borrow) with the sink's TO. TO is the segment's, or that of the Read which a Terminate names.
-  logic [63:0] at_to;
-  logic [32:0] start_low_q;
-  logic [31:0] start_high_q, sum_q;
-  logic        starts_at;
-  assign at_to     = s_tagged ? ddp_hdr.tagged_offset : net[511 - 46 * 8 -: 64];
-  assign starts_at = o_to == {start_low_q[32] ? start_high_q : at_to[63:32], start_low_q[31:0]};
-  always_ff @(posedge clk_i) begin
-    start_low_q  <= {1'b0, at_to[31:0]} - {1'b0, received};
-    start_high_q <= at_to[63:32] - 32'd1;
-    sum_q        <= received + {16'h0, s_payload};
-  end
-  assign resp_fits = ord_count != 6'd0 && ddp_hdr.stag == o_stag && starts_at && sum_q <= o_length && s_last == (sum_q == o_length);
-  assign head_fits = seg_q.ulpdu_length >= (s_tagged ? 16'd14 : 16'd18);
-  assign seg_ok    = seg_q.cause == iwarp_pkg::CauseNone && s_cause == iwarp_pkg::CauseNone;
   assign ird_wdata = {placed_q, net[511 -: 368]};
 
-  // --- a peer's Terminate: does it name a Read of ours? It does if it carries length, DDP header and Read Request header, and that
-  // one's sink is the entry's, or (requirements.md section 6) the oldest entry's moved on by what has come.
-  logic [15:0] t_code;
-  logic        t_has_read, t_scan, t_named, t_more;
-  assign t_code     = seg_q.ulpdu_length >= 16'd20 ? net[511 - 144 -: 16] : 16'h0;
-  assign t_has_read = seg_q.ulpdu_length >= 16'd70 && net[511 - 144 - 16 -: 3] == 3'b111 && !net[511 - 24 * 8];
-  assign t_scan     = s_term && t_has_read && ord_count != 6'd0;
-  assign t_named    = t_scan && net[511 - 42 * 8 -: 32] == o_stag &&
-                      (at_to == o_to || (scan_q == 6'd0 && starts_at));
-  assign t_more     = t_scan && !t_named && scan_q + 6'd1 != ord_count;
-
   // --- decide
-  logic done, fail, alive, closed, closes;   // closed: our side has no more to say; closes: from now on
+  logic done, fail, closes;              // closes: our side has no more to say, from now on
   iwarp_pkg::cause_e tpt_cause;
   iwarp_pkg::tpt_result_e tpt_result;
-  assign alive      = running && !err;
-  assign closed     = closing && ird_count == 6'd0;
   assign tpt_result = op_q == OpRespFail ? fail_q : tx_fault_q.result;
   always_comb begin
     case (tpt_result)
@@ -333,68 +306,29 @@ module rdmap_core (
           end
         end
         OpSeg: begin
-          if (alive && seg_ok && (((s_rresp || t_scan) && state_q == StExec) || (t_more && state_q == StEntry))) begin
+          if (alive && ((seg_asks && state_q == StExec) || (seg_more && state_q == StEntry))) begin
             ord_re = 1'b1;
             done   = 1'b0;
           end else begin
             verdict_valid_o = 1'b1;
             term_has_head_o = head_fits;
             if (alive) begin
-              we     = 1'b1;
-              held_d = 1'b0;
-              if (seg_q.cause != iwarp_pkg::CauseNone) begin
-                fail         = 1'b1;
-                term_o.cause = seg_q.cause;
-              end else if (s_cause != iwarp_pkg::CauseNone) begin
-                fail         = 1'b1;
-                term_o.cause = s_cause;
-              end else if (s_term) begin
-                fail                 = 1'b1;
-                term_o.cause         = iwarp_pkg::CausePeerTerminate;
-                term_o.has_peer_term = 1'b1;
-                term_o.peer_term     = t_code;
-                term_o.has_wr        = t_named;
-                if (t_named) begin
-                  term_o.slot = o_slot;
-                  if (t_code[15:8] == 8'h01)                               term_o.status = iwarp_pkg::WcRemAccessErr;
-                  else if (t_code == 16'h0205 || t_code == 16'h0206)       term_o.status = iwarp_pkg::WcRemInvReqErr;
-                  else                                                     term_o.status = iwarp_pkg::WcRemOpErr;
-                end
-              end else if (s_rreq) begin
-                if (closed) begin
-                  fail         = 1'b1;
-                  term_o.cause = iwarp_pkg::CauseLlpLost;
-                end else if (ird_count >= ird) begin
-                  fail         = 1'b1;
-                  term_o.cause = iwarp_pkg::CauseDdpUntaggedNoBuffer;
-                end else begin
-                  verdict_o.accept = 1'b1;
-                  ird_we           = 1'b1;
-                  ird_count_d      = ird_count + 6'd1;
-                  work_valid_o     = !listed && !in_slot;
-                  listed_d         = listed || !in_slot;
-                end
-              end else if (s_rresp) begin
-                if (!resp_fits) begin
-                  fail         = 1'b1;
-                  term_o.cause = iwarp_pkg::CauseRdmapOpcode;
-                end else begin
-                  verdict_o.accept = 1'b1;
-                  verdict_o.place  = s_payload != 16'h0;
-                  verdict_o.slot   = o_slot;
-                  received_d       = sum_q;
-                  if (s_last) begin
-                    verdict_o.deliver = iwarp_pkg::DelRead;
-                    received_d        = '0;
-                    ord_head_d        = wrap(ord_head, 6'd1, ord);
-                    ord_count_d       = ord_count - 6'd1;
-                  end
-                end
-              end else begin
-                verdict_o.accept    = 1'b1;
-                verdict_o.place     = s_payload != 16'h0;
-                verdict_o.solicited = s_send && s_solicited && s_last;
-                if (s_send && s_last) verdict_o.deliver = iwarp_pkg::DelRecv;
+              we         = 1'b1;
+              held_d     = 1'b0;
+              fail       = seg_fail;
+              term_o     = seg_error;
+              term_o.qpn = qpn_q;
+              verdict_o  = seg_verdict;
+              received_d = seg_received;
+              if (seg_is_request) begin
+                ird_we       = 1'b1;
+                ird_count_d  = ird_count + 6'd1;
+                work_valid_o = !listed && !in_slot;
+                listed_d     = listed || !in_slot;
+              end
+              if (seg_read_done) begin
+                ord_head_d  = wrap(ord_head, 6'd1, ord);
+                ord_count_d = ord_count - 6'd1;
               end
             end
           end
@@ -460,7 +394,7 @@ module rdmap_core (
   );
 
   logic unused_bits;
-  assign unused_bits = ^{qpn_q[15:QpW], ctl_q.qpn, ctl_q.params, ddp_hdr, seg_q.qpn, qp_fault_q.qpn, tx_fault_q, s_write};
+  assign unused_bits = ^{qpn_q[15:QpW], ctl_q.qpn, ctl_q.params, qp_fault_q.qpn, tx_fault_q, seg_error.qpn, seg_error.sends_term};
 
   `RNIC_ASSERT(VerdictRoom_A, !verdict_valid_o || verdict_ready_i)
   `RNIC_ASSERT(TermRoom_A, !term_valid_o || term_ready_i)

@@ -1,8 +1,8 @@
 // rdmap_rx: reads a received segment and says what it is. RFC 5040 sections 4, 5, 7.2; requirements.md sections 3, 4, 7.
 //
 // Combinational. Checks in order: version, opcode with T and QN, fixed length; the state of the QP (IRD, ORD) is judged in
-// rdmap_core, where it is kept. Opcodes take four bits: both reserved bits are ignored on receive (ambiguities.md A-02).
-// Siblings: rdmap_core. Bench: tb/rdmap/rdmap_test.cpp
+// rdmap_segment. Opcodes take four bits: both reserved bits are ignored on receive (ambiguities.md A-02).
+// Siblings: rdmap_segment. Bench: tb/rdmap/rdmap_test.cpp
 module rdmap_rx (
   input  logic [511:0] head_i,          // first 64 bytes as they came, byte 0 in [7:0]
   input  logic [15:0]  ulpdu_length_i,
