@@ -91,16 +91,15 @@ module ddp_tx_header #(
   );
 
   // Has all been placed that the watermark counts? Asked in the first cycle, too, and from then on.
-  // Fewer than 2^16 packets lie between a verdict and the host: what seems further ahead is long past, and the count has wrapped.
-  logic [31:0] placed_q, ahead;
-  logic        reached_q;
+  logic [31:0] placed_q;
+  logic        all_placed, reached_q;
 
-  assign ahead = watermark - placed_q;
+  watermark_reached u_reached (.watermark_i(watermark), .placed_i(placed_q), .reached_o(all_placed));
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) placed_q <= '0;
     else         placed_q <= placed_q + 32'(placed_i);
-    reached_q <= !waits || ahead[31:16] != '0 || ahead[15:0] == '0;
+    reached_q <= !waits || all_placed;
   end
 
   // First cycle: read whether the QP is bad. Second: judge, when the payload's header is there.

@@ -101,10 +101,9 @@ module host_if_rd (
     assign exts[c*ExtW +: ExtW] = {one[c*iwarp_pkg::RdReqWidth + 13 +: 64], pkt_length[c*17 +: 17], 3'd0, 1'b0, 1'b1};
   end
 
-  // Payload: the watermark holds a packet back. Both counts are 32 bits and wrap.
-  logic                    head_valid, reached, reached_q;
+  // Payload: the watermark holds a packet back.
+  logic                    head_valid, all_placed, reached, reached_q;
   iwarp_pkg::payload_req_t head;
-  logic [31:0]             ahead;
   logic [2*FifoW-1:0]      unused_payload;
 
   stream_fifo #(.Width(iwarp_pkg::PayloadReqWidth), .Depth(rnic_pkg::FifoDepth)) u_payload_reqs (
@@ -119,9 +118,8 @@ module host_if_rd (
     .count_o(unused_payload[FifoW +: FifoW])
   );
 
-  // Fewer than 2^16 packets lie between a verdict and the host: what seems further ahead is long past, and the count has wrapped.
-  assign ahead        = head.watermark - placed_i;
-  assign reached      = reached_q || !head.has_watermark || ahead[31:16] != '0 || ahead[15:0] == '0;
+  watermark_reached u_reached (.watermark_i(head.watermark), .placed_i, .reached_o(all_placed));
+  assign reached      = reached_q || !head.has_watermark || all_placed;
   assign pkt_valid[3] = head_valid && reached;
   assign pkt_length[3*17 +: 17] = head.length;
 
