@@ -99,7 +99,7 @@ module admin_exec (
                       op == iwarp_pkg::CmdCreateQp;
   assign is_destroy = op == iwarp_pkg::CmdDestroyPd || op == iwarp_pkg::CmdDestroyEq || op == iwarp_pkg::CmdDestroyCq ||
                       op == iwarp_pkg::CmdDestroyQp;
-  assign to_rts     = op == iwarp_pkg::CmdModifyQp && mod.to_state == 8'd1;
+  assign to_rts     = op == iwarp_pkg::CmdModifyQp && mod.to_state == 8'(iwarp_pkg::QpsRts);
   assign ends_qp    = op == iwarp_pkg::CmdDestroyQp || (op == iwarp_pkg::CmdModifyQp && mod.to_state == 8'(iwarp_pkg::QpsError));
   assign has_stream = (to_rts && mod.stream_length != '0) || op == iwarp_pkg::CmdConnSend;
   assign has_unit   = is_eq || is_cq || is_qp || is_mr || is_conn;

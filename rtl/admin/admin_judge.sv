@@ -36,12 +36,12 @@ module admin_judge (
   // --- modify: rts needs its arguments, closing and error need none
   localparam int unsigned StreamMax = 532;   // MPA Reply: 20 bytes and 512 of private data
   logic mod_ok, to_rts;
-  assign to_rts = mod.to_state == 8'd1;
+  assign to_rts = mod.to_state == 8'(iwarp_pkg::QpsRts);
   assign mod_ok = {mod.reserved0, mod.reserved1, mod.reserved2, mod.reserved3} == '0 &&
                   (to_rts ? 32'(mod.connection) < rnic_pkg::NumConns && 32'(mod.ird) <= rnic_pkg::MaxIrd &&
                             32'(mod.ord) <= rnic_pkg::MaxOrd && 32'(mod.ird_base) + 32'(mod.ird) <= rnic_pkg::IrdSlots &&
                             32'(mod.ord_base) + 32'(mod.ord) <= rnic_pkg::OrdSlots && 32'(mod.stream_length) <= StreamMax
-                          : mod.to_state == 8'd2 || mod.to_state == 8'd4);
+                          : mod.to_state == 8'(iwarp_pkg::QpsClosing) || mod.to_state == 8'(iwarp_pkg::QpsError));
 
   // --- regions
   logic mr_ok;
