@@ -18,6 +18,7 @@
 // Receive waits for tpt, for a receive WQE (one host read at most), for rdmap's verdict and host_if's writes, never for
 // transmit. Transmit waits for tpt, host_if's reads and mpa; a segment is scheduled only with a grant.
 `include "rnic_assert.svh"
+`include "rnic_words.svh"
 
 module ddp (
   input  logic                          clk_i,
@@ -128,7 +129,7 @@ module ddp (
   localparam int unsigned SlotW        = $clog2(rnic_pkg::NumQps * (rnic_pkg::SqSlots + 2));
   localparam int unsigned BodyW        = $clog2(rnic_pkg::NumQps * (4 * rnic_pkg::SqSlots + 2));
   localparam int unsigned SlotHdrW     = 151;
-  localparam int unsigned OrderW       = 16 + 2 + 2 + 1 + 16 + 144 + 1 + 8 + 32 + 33;
+  localparam int unsigned OrderW       = `RNIC_DDP_ORDER_W;
 
   // The tables are cleared once.
   logic                                clear;

@@ -15,9 +15,10 @@
 // A segment every 2 cycles, a beat a cycle (a beat more when the header makes it longer). Latency 4 cycles from
 // payload_hdr to tx_ulpdu. Waits for host_if to bring the payload or to place, and for mpa. Siblings ddp_tx_segment, ddp_tx_sched.
 `include "rnic_assert.svh"
+`include "rnic_words.svh"
 
 module ddp_tx_header #(
-  localparam int unsigned OrderW = 16 + 2 + 2 + 1 + 16 + 144 + 1 + 8 + 32 + 33
+  localparam int unsigned OrderW = `RNIC_DDP_ORDER_W
 ) (
   input  logic         clk_i,
   input  logic         rst_ni,

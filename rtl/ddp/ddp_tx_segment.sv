@@ -15,12 +15,13 @@
 // gives nothing) or beat. Waits for tpt and host_if to take pieces and requests, for slot_free to be taken, and for
 // inline bytes to leave behind earlier segments. Siblings ddp_tx_sched, ddp_tx_slot, ddp_tx_header.
 `include "rnic_assert.svh"
+`include "rnic_words.svh"
 
 module ddp_tx_segment #(
   localparam int unsigned SlotW  = $clog2(rnic_pkg::NumQps * (rnic_pkg::SqSlots + 2)),
   localparam int unsigned BodyW  = $clog2(rnic_pkg::NumQps * (4 * rnic_pkg::SqSlots + 2)),
   localparam int unsigned HdrW   = 151,
-  localparam int unsigned OrderW = 16 + 2 + 2 + 1 + 16 + 144 + 1 + 8 + 32 + 33
+  localparam int unsigned OrderW = `RNIC_DDP_ORDER_W
 ) (
   input  logic         clk_i,
   input  logic         rst_ni,

@@ -16,6 +16,7 @@
 // conn_connect waits for `assigned` while others go on. An event is taken only with room for what it may report, so qp's orders
 // never wait for qp.
 `include "rnic_assert.svh"
+`include "rnic_words.svh"
 
 module llp_if_ctl #(
   localparam int unsigned QpW   = $clog2(rnic_pkg::NumQps),
@@ -131,7 +132,8 @@ module llp_if_ctl #(
 
   // --- choose
   state_e             state_q;
-  logic [2:0]         src_d, src_q;     // as llp_if_rule
+  typedef `RNIC_LLP_IF_SOURCE_E source_e;
+  source_e            src_d, src_q;
   logic               clear_busy, qp_clear_busy, any, connecting_q, number_ok_d, number_ok_q, take;
   logic [QpW-1:0]     qpn_d, qpn_q;
   logic [ConnW-1:0]   conn_d, conn_q, clear_addr;
@@ -159,46 +161,46 @@ module llp_if_ctl #(
 
   always_comb begin
     any    = 1'b1;
-    src_d  = 3'd0;
+    src_d  = SrcTermLeft;
     number = 16'(term_conn_i);
     qpn_d  = term_qpn_i;
     if (term_valid_i && event_ready_i) begin
-      src_d = 3'd0;
+      src_d = SrcTermLeft;
     end else if (late_valid_i && event_ready_i) begin
-      src_d  = 3'd1;
+      src_d  = SrcTermLate;
       number = 16'(late_conn_i);
       qpn_d  = late_qpn_i;
     end else if (evt_may) begin
-      src_d  = 3'd2;
+      src_d  = SrcEvent;
       number = evt_i.connection;
     end else if (check_valid_i) begin
-      src_d  = 3'd3;
+      src_d  = SrcRawCheck;
       number = 16'(raw_conn_i);
     end else if (abort_valid_i) begin
-      src_d  = 3'd4;
+      src_d  = SrcRawAbort;
       number = 16'(raw_conn_i);
     end else if (ctl_may) begin
-      src_d  = 3'd5;
+      src_d  = SrcOrder;
       number = ctl_i.params.connection;
       qpn_d  = ctl_i.qpn[QpW-1:0];
     end else if (cmd_may) begin
-      src_d  = 3'd6;
+      src_d  = SrcCommand;
       number = cmd_i.object[15:0];
     end else begin
       any = 1'b0;
     end
     conn_d      = number[ConnW-1:0];
-    number_ok_d = 32'(number) < rnic_pkg::NumConns && (src_d != 3'd6 || cmd_i.object[31:16] == '0);
+    number_ok_d = 32'(number) < rnic_pkg::NumConns && (src_d != SrcCommand || cmd_i.object[31:16] == '0);
   end
 
   logic give_waits;
-  assign give_waits   = src_d == 3'd2 && give_under_way_i && evt_i.connection == give_conn_i;
+  assign give_waits   = src_d == SrcEvent && give_under_way_i && evt_i.connection == give_conn_i;
   assign take         = state_q == StIdle && any && ready_o;
-  assign term_ready_o = take && src_d == 3'd0;
-  assign late_ready_o = take && src_d == 3'd1;
-  assign evt_ready_o  = take && src_d == 3'd2;
-  assign ctl_ready_o  = take && src_d == 3'd5;
-  assign cmd_ready_o  = take && src_d == 3'd6;
+  assign term_ready_o = take && src_d == SrcTermLeft;
+  assign late_ready_o = take && src_d == SrcTermLate;
+  assign evt_ready_o  = take && src_d == SrcEvent;
+  assign ctl_ready_o  = take && src_d == SrcOrder;
+  assign cmd_ready_o  = take && src_d == SrcCommand;
 
   // --- tables
   logic               by_qp_taken, row_we, row_change;
@@ -276,10 +278,10 @@ module llp_if_ctl #(
       credit_q     <= 1'b1;
     end else begin
       if (take) credit_q <= 1'b1;
-      if (take && src_d >= 3'd2) turn_q <= src_d == 3'd2;
+      if (take && src_d >= SrcEvent) turn_q <= src_d == SrcEvent;
       unique case (state_q)
-        StIdle:   if (take) state_q <= src_d == 3'd5 && !is_start ? StQp : give_waits ? StBehind
-                                     : src_d == 3'd6 && has_bytes ? StProbe : StRead;
+        StIdle:   if (take) state_q <= src_d == SrcOrder && !is_start ? StQp : give_waits ? StBehind
+                                     : src_d == SrcCommand && has_bytes ? StProbe : StRead;
         StQp:     state_q <= StQpRead;
         StQpRead: state_q <= StRead;
         StBehind: if (past_i && size_wait_q != '0) state_q <= StRead;
@@ -338,9 +340,9 @@ module llp_if_ctl #(
       conn_q      <= conn_d;
       number_ok_q <= number_ok_d;
       taken_q     <= 1'b1;
-      if (src_d == 3'd2) evt_q <= evt_i;
-      if (src_d == 3'd5) ctl_q <= ctl_i;
-      if (src_d == 3'd6) cmd_q <= cmd_i;
+      if (src_d == SrcEvent)   evt_q <= evt_i;
+      if (src_d == SrcOrder)   ctl_q <= ctl_i;
+      if (src_d == SrcCommand) cmd_q <= cmd_i;
     end
     if (state_q == StQpRead) begin
       conn_q      <= by_qp_conn;
@@ -361,7 +363,7 @@ module llp_if_ctl #(
       req_length_q  <= cmd_q.args[79:64];
       req_port_q    <= connect_sent ? cmd_q.args[95:80] : cmd_q.object[15:0];
       req_address_q <= cmd_q.args[127:96];
-      if (src_q == 3'd2) qpn_q <= row_qpn;   // the QP that the event is for
+      if (src_q == SrcEvent) qpn_q <= row_qpn;   // the QP that the event is for
       if (connect_sent) begin
         peer_address_q <= cmd_q.args[127:96];
         peer_port_q    <= cmd_q.args[95:80];
@@ -391,9 +393,9 @@ module llp_if_ctl #(
   assign probe_valid_o  = state_q == StProbe;
   assign probe_conn_o   = conn_q;
   assign probe_length_o = bytes_q;
-  assign check_done_o = state_q == StDecide && src_q == 3'd3;
+  assign check_done_o = state_q == StDecide && src_q == SrcRawCheck;
   assign check_ok_o   = ok;
-  assign abort_done_o = state_q == StAnswer && src_q == 3'd4;
+  assign abort_done_o = state_q == StAnswer && src_q == SrcRawAbort;
 
   // --- the other tables
   assign cfg_valid_o   = state_q == StSet;
@@ -419,7 +421,7 @@ module llp_if_ctl #(
   assign link             = start_q;
   assign tx_map_we_o      = set_now;
   assign tx_map_running_o = start_q;
-  assign rx_map_we_o      = (map_now && (src_q == 3'd2 || src_q == 3'd6) && !now_linked) || (set_now && start_q) ||
+  assign rx_map_we_o      = (map_now && (src_q == SrcEvent || src_q == SrcCommand) && !now_linked) || (set_now && start_q) ||
                             state_q == StUnmap;
   assign rx_map_conn_o    = conn_q;
   assign rx_map_exists_o  = state_q == StDecide ? now_exists : 1'b1;
@@ -433,6 +435,6 @@ module llp_if_ctl #(
   // Simulation alone: commit trace (architecture 10)
   iwarp_pkg::llp_rule_commit_t tap_llp_rule /*verilator public_flat_rd*/;
   assign tap_llp_rule = {state_q == StDecide, src_q, 16'(conn_q),
-                         src_q == 3'd2 ? 16'(row_qpn) : src_q < 3'd2 || src_q == 3'd5 ? 16'(qpn_q) : 16'd0,
+                         src_q == SrcEvent ? 16'(row_qpn) : src_q < SrcEvent || src_q == SrcOrder ? 16'(qpn_q) : 16'd0,
                          rsp_d && status_d == iwarp_pkg::AdmNoCredit};
 endmodule

@@ -1,7 +1,7 @@
 // llp_if_rule: what happens to a connection: its row of the table, and what is asked, answered and reported. Combinational.
 //
-//   source 0 Terminate left, 1 Terminate without credit, 2 the LLP's event, 3 may admin's bytes leave, 4 they could not,
-//          5 qp's order, 6 admin's command
+//   source   TermLeft, TermLate (no credit for it in time), Event of the LLP, RawCheck (may admin's bytes leave?), RawAbort (they could
+//            not), Order of qp, Command of admin
 //
 //   state         peer closes    FIN sent       closed    reset    failed
 //   connecting    -              -              closed    reset    failed
@@ -13,12 +13,14 @@
 // when its connection ends is over (llp_if_give).
 //
 // Rows: {local port, peer port, peer address, waiting, state, FIN sent, passive, has QP, mss, markers sent, QPN}.
+`include "rnic_words.svh"
+
 module llp_if_rule #(
   localparam int unsigned QpW  = $clog2(rnic_pkg::NumQps),
   localparam int unsigned RowW = 104 + QpW
 ) (
   // the item
-  input  logic [2:0]              source_i,
+  input  logic [2:0]              source_i,        // source_e
   input  logic                    number_ok_i,     // the connection's number is in range
   input  logic [15:0]             conn_i,
   input  logic                    linked_i,        // qp's order: this QP has a connection
@@ -57,6 +59,7 @@ module llp_if_rule #(
   output logic                    connect_sent_o,
   output logic                    connect_done_o
 );
+  typedef `RNIC_LLP_IF_SOURCE_E source_e;
   logic [15:0]    local_port, peer_port, waiting, mss, local_port_d, peer_port_d, waiting_d, mss_d;
   logic [31:0]    address, address_d;
   logic [3:0]     state, state_d;
@@ -117,7 +120,7 @@ module llp_if_rule #(
     connect_sent_o = 1'b0;
     connect_done_o = 1'b0;
     unique case (source_i)
-      3'd0: begin   // our Terminate has left: FIN behind it
+      SrcTermLeft: begin   // our Terminate has left: FIN behind it
         req_o    = talks;
         req_op_o = iwarp_pkg::LlpHalfClose;
         closes   = talks;
@@ -125,14 +128,14 @@ module llp_if_rule #(
         event_o  = same_qp;
         kind_o   = iwarp_pkg::LqeTermDone;
       end
-      3'd1: begin   // no credit for it in time
+      SrcTermLate: begin   // no credit for it in time
         req_o     = open;
         waiting_d = '0;
         row_we_o  = 1'b1;
         event_o   = same_qp;
         kind_o    = iwarp_pkg::LqeTermDone;
       end
-      3'd2: begin
+      SrcEvent: begin
         row_we_o = number_ok_i;
         unique case (evt_i.kind)
           iwarp_pkg::LlpEvAssigned: begin
@@ -196,13 +199,13 @@ module llp_if_rule #(
           end
         endcase
       end
-      3'd3: ;       // check_ok_o
-      3'd4: begin
+      SrcRawCheck: ;   // check_ok_o
+      SrcRawAbort: begin
         req_o     = open;
         waiting_d = '0;
         row_we_o  = 1'b1;
       end
-      3'd5: begin
+      SrcOrder: begin
         ack_o = 1'b1;
         unique case (ctl_i.op)
           iwarp_pkg::QpoStart: begin
@@ -237,7 +240,7 @@ module llp_if_rule #(
           end
         endcase
       end
-      default: begin
+      default: begin   // SrcCommand
         rsp_o    = 1'b1;
         status_o = !number_ok_i || free ? iwarp_pkg::AdmNotFound : iwarp_pkg::AdmBadState;
         case (cmd_i.opcode)

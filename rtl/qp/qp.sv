@@ -23,6 +23,8 @@
 // of one QP. Doorbell to wqe_hdr: 16 cycles, the latency of sq_rd (none for a push) and tpt's. A done: 4 cycles.
 // qp_doorbell, qp_error, llp_event and cq_fault wait for nothing outside the unit (cq_fault for a walk over the QPs);
 // sq_rd and rq_rd for nothing; wr_done and rx_done for cqe_req; issue for tpt and rdmap; rq_take_req for its own read.
+`include "rnic_words.svh"
+
 module qp (
   input  logic clk_i,
   input  logic rst_ni,
@@ -138,7 +140,7 @@ module qp (
   localparam int unsigned PreW  = $clog2(rnic_pkg::SqPrefetch);
   localparam int unsigned WinW  = $clog2(rnic_pkg::SqWindow) + 1;
   localparam int unsigned SlotW = $clog2(rnic_pkg::SqWindow);
-  localparam int unsigned ItemW = 4 + 8 + QpnW + 16 + 3 + WinW + 5 + 7 + iwarp_pkg::SqWqeWidth;
+  localparam int unsigned ItemW = `RNIC_QP_ITEM_W;
 
   logic            clear_busy;
   logic [QpnW-1:0] clear_addr;

@@ -8,12 +8,13 @@
 // a failed QP is the failed one (unless it is lost). Answers of tpt come in the order of the items. 3 cycles a WQE of one body beat. Waits for
 // tpt's answer, for rdmap, and for qp_retire's and qp_sched's arbiters.
 `include "rnic_assert.svh"
+`include "rnic_words.svh"
 
 module qp_emit #(
   localparam int unsigned QpnW  = $clog2(rnic_pkg::NumQps),
   localparam int unsigned WinW  = $clog2(rnic_pkg::SqWindow) + 1,
   localparam int unsigned SlotW = $clog2(rnic_pkg::SqWindow),
-  localparam int unsigned ItemW = 4 + 8 + QpnW + 16 + 3 + WinW + 5 + 7 + iwarp_pkg::SqWqeWidth
+  localparam int unsigned ItemW = `RNIC_QP_ITEM_W
 ) (
   input  logic             clk_i,
   input  logic             rst_ni,

@@ -13,12 +13,13 @@
 //
 // 4 cycles a WQE of one unit and one SGE; one more for each further unit or SGE. Waits for qp_emit and tpt.
 `include "rnic_assert.svh"
+`include "rnic_words.svh"
 
 module qp_parse #(
   localparam int unsigned QpnW  = $clog2(rnic_pkg::NumQps),
   localparam int unsigned PreW  = $clog2(rnic_pkg::SqPrefetch),
   localparam int unsigned WinW  = $clog2(rnic_pkg::SqWindow) + 1,
-  localparam int unsigned ItemW = 4 + 8 + QpnW + 16 + 3 + WinW + 5 + 7 + iwarp_pkg::SqWqeWidth
+  localparam int unsigned ItemW = `RNIC_QP_ITEM_W
 ) (
   input  logic            clk_i,
   input  logic            rst_ni,

@@ -10,6 +10,7 @@
 // taken it is not asked, and holds nobody else. Waits for nothing else; destroy_mr waits for the retirement of extents.
 // Leaves: tpt_key, tpt_entry, tpt_rsp, tpt_walk, tpt_update. Model: model/tpt/tpt.hpp. Bench: tb/tpt/tpt_test.cpp
 `include "rnic_assert.svh"
+`include "rnic_words.svh"
 
 module tpt (
   input  logic clk_i,
@@ -70,8 +71,7 @@ module tpt (
 );
   localparam int unsigned SlotW  = $clog2(rnic_pkg::NumStags);
   localparam int unsigned PblW   = $clog2(rnic_pkg::NumPbl);
-  localparam int unsigned FromW  = PblW + 21;
-  localparam int unsigned EntryW = 1 + 32 + 16 + 16 + 64 + 49 + 5 + FromW + PblW;
+  localparam int unsigned EntryW = `RNIC_TPT_ENTRY_W;
   // Clients, as they travel with a look-up.
   localparam logic [2:0] Rx = 3'd0, Tx = 3'd1, Wqe = 3'd2, Resp = 3'd3, Update = 3'd4;
 

@@ -8,12 +8,13 @@
 // counters suffice since admin sends one command at a time. Waits for host_if and ddp to retire extents, which they always do.
 // Siblings: tpt_entry (owns the table), tpt_walk. Bench: tb/tpt/tpt_test.cpp
 `include "rnic_assert.svh"
+`include "rnic_words.svh"
 
 module tpt_update #(
   localparam int unsigned SlotW  = $clog2(rnic_pkg::NumStags),
   localparam int unsigned PblW   = $clog2(rnic_pkg::NumPbl),
-  localparam int unsigned FromW  = PblW + 21,
-  localparam int unsigned EntryW = 1 + 32 + 16 + 16 + 64 + 49 + 5 + FromW + PblW
+  localparam int unsigned FromW  = `RNIC_TPT_FROM_W,
+  localparam int unsigned EntryW = `RNIC_TPT_ENTRY_W
 ) (
   input  logic clk_i,
   input  logic rst_ni,
