@@ -5,9 +5,9 @@
 //                  admin_rd  admin_wr       |  +--> [ admin_pages ] --> pbl_wr
 //                                           +-----> [ admin_bytes ] <--> raw_tx, raw_rx
 //
-// Latency, with memory and units that answer in the next cycle: doorbell to answer of a nop 12 cycles, create_pd 15, create_qp 30, create_mr 1.4 a
-// page. Waits for host_if and for the unit a command is for; no unit
-// waits for admin. One read is under way at a time, so ring, page list and bytes share the read client.
+// Latency, with memory and units that answer in the next cycle: doorbell to answer of a nop 12 cycles, create_pd 15,
+// create_qp 30, create_mr 1.4 a page. Waits for host_if and for the unit a command is for; no unit waits for admin.
+// One read is under way at a time, so ring, page list and bytes share the read client.
 // Model: model/admin/admin.hpp. Bench: tb/admin/admin_test.cpp. Contract: docs/theory-of-operation.md
 `include "rnic_assert.svh"
 

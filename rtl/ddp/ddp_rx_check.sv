@@ -5,12 +5,10 @@
 //   rx_xlate_rsp ------------------------+       +--> pending, to ddp_rx_place, where the verdict will meet it
 //
 // requirements.md section 7: of a tagged segment stag and rights are Invalid STag (A-15), then association, wrap,
-// bounds; of a
-// Send any refusal is local, and its receive ends with loc_prot_err.
+// bounds; of a Send any refusal is local, and its receive ends with loc_prot_err.
 //
 // Latency 1 cycle from the later of entry and answer; a segment a cycle. Waits for tpt's answer. The queues bound how
-// many segments are
-// between header and verdict. Siblings ddp_rx_pieces, ddp_rx_place.
+// many segments are between header and verdict. Siblings ddp_rx_pieces, ddp_rx_place.
 `include "rnic_assert.svh"
 
 module ddp_rx_check (

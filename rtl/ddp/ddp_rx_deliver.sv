@@ -8,8 +8,7 @@
 // was refused before; a receive behind the first error is qp's to flush. out_o pulses when a segment has left.
 //
 // Latency 2 cycles, an entry a cycle (one that reports an error takes 2). Waits for host_if to have placed, and for
-// qp. Sibling
-// ddp_rx_place.
+// qp. Sibling ddp_rx_place.
 `include "rnic_assert.svh"
 
 module ddp_rx_deliver (

@@ -6,11 +6,11 @@
 //     +--> head_o, as it came, to ddp_rx_check
 //
 // RFC 5041 sections 4.2, 4.3, 5.2, 7.1: a header that is short or of another version, QN above 2 (3 would be the
-// extensions' responses: theory-of-operation.md, Where atomic and persist join), MSN that is not the next, MO that is not the next byte; a
-// Send that passes 2^32 bytes is longer than any buffer (item_over). The table
-// holds for each QP: running, an error was found here, next MSN of QN 0, 1, 2, an open message of QN 0 and its MO, and
-// the PD. Behind the first error nothing counts any more: a later segment, or one of a QP that does not run, asks for
-// nothing and is handed on with local_catastrophic, which rdmap drops.
+// extensions' responses: theory-of-operation.md, Where atomic and persist join), MSN that is not the next, MO that is
+// not the next byte; a Send that passes 2^32 bytes is longer than any buffer (item_over). The table holds for each
+// QP: running, an error was found here, next MSN of QN 0, 1, 2, an open message of QN 0 and its MO, and the PD.
+// Behind the first error nothing counts any more: a later segment, or one of a QP that does not run, asks for nothing
+// and is handed on with local_catastrophic, which rdmap drops.
 //
 // Latency 1 cycle, throughput a segment every 2 cycles (read; compute and write: no hazard). Waits for room in the
 // queues behind it only. Cuts every path but those into header_take. Siblings ddp_rx_pieces, ddp_rx_check.

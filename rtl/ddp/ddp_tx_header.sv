@@ -7,13 +7,13 @@
 //                                                                                      nothing: one empty beat
 //
 // Payload that came back bad: nothing is sent, tx_fault once, and every later segment of that QP is dropped until it
-// starts anew; a Terminate is never dropped. A response without payload, which has no payload_req to wait in host_if, waits
-// here until all is placed that its watermark counts (RFC 5040 section 5.5, rule 12). gone_o pulses when the mover has finished a segment, sent_o when a sent
-// one has; left_o
-// when its last beat was taken on tx_ulpdu.
+// starts anew; a Terminate is never dropped. A response without payload, which has no payload_req to wait in host_if,
+// waits here until all is placed that its watermark counts (RFC 5040 section 5.5, rule 12). gone_o pulses when the
+// mover has finished a segment, sent_o when a sent one has; left_o when its last beat was taken on tx_ulpdu.
 //
 // A segment every 2 cycles, a beat a cycle (a beat more when the header makes it longer). Latency 4 cycles from
-// payload_hdr to tx_ulpdu. Waits for host_if to bring the payload or to place, and for mpa. Siblings ddp_tx_segment, ddp_tx_sched.
+// payload_hdr to tx_ulpdu. Waits for host_if to bring the payload or to place, and for mpa. Siblings ddp_tx_segment,
+// ddp_tx_sched.
 `include "rnic_assert.svh"
 `include "rnic_words.svh"
 

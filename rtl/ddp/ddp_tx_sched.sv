@@ -5,16 +5,14 @@
 //   arrive (ddp_tx_slot) ----+                                             +----> tx_want --> llp_if
 //   grant  (llp_if) ---------+
 //
-// Term first; inside a message its next segment; else the other source than last time, if it has one. Segment length =
-// min(rest, mulpdu - header), mulpdu kept from the message's first. RFC 5041 section 5.2: MSN counts messages of a QN
-// from
-// 1, MO is the offset. A term message, or a fault, makes the QP drop all else that waits, until start. A QP with
-// something to send and no want under way asks with tx_want; a term message asks for itself.
+// Term first; inside a message its next segment; else the other source than last time, if it has one. Segment length
+// = min(rest, mulpdu - header), mulpdu kept from the message's first. RFC 5041 section 5.2: MSN counts messages of a
+// QN from 1, MO is the offset. A term message, or a fault, makes the QP drop all else that waits, until start. A QP
+// with something to send and no want under way asks with tx_want; a term message asks for itself.
 //
 // An event a cycle over different QPs; one of a QP that is inside waits until it has left (3 cycles). Grant to next
-// want: 3
-// cycles. Grants wait while SegDepth segments are between here and tx_ulpdu; every event waits for room for its
-// want, so llp_if must take wants whatever it does with grants. Siblings ddp_tx_slot, ddp_tx_segment.
+// want: 3 cycles. Grants wait while SegDepth segments are between here and tx_ulpdu; every event waits for room for
+// its want, so llp_if must take wants whatever it does with grants. Siblings ddp_tx_slot, ddp_tx_segment.
 `include "rnic_assert.svh"
 
 module ddp_tx_sched (

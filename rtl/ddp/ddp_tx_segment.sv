@@ -6,10 +6,9 @@
 //                 [ place in the SGEs, a QP ] --^             +--> Inl ------> inline beats --> ddp_tx_header
 //                                                                        +--> sq_slot_free, resp_slot_free
 //
-// Pos: the walk of a later segment begins where the last one ended. Inline bytes from an offset that is no multiple of
-// 64 leave with their first bytes to be cut off (header_take, in ddp_tx_header). A slot is freed when its last
-// segment has read it. The
-// last SGE takes what is left of the segment, so the walk ends whatever the lengths say.
+// Pos: the walk of a later segment begins where the last one ended. Inline bytes from an offset that is no multiple
+// of 64 leave with their first bytes to be cut off (header_take, in ddp_tx_header). A slot is freed when its last
+// segment has read it. The last SGE takes what is left of the segment, so the walk ends whatever the lengths say.
 //
 // 3 cycles for a segment of one SGE or 64 inline bytes, 4 for a later segment, 2 more for each further SGE (1 when it
 // gives nothing) or beat. Waits for tpt and host_if to take pieces and requests, for slot_free to be taken, and for

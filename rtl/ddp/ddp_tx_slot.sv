@@ -5,11 +5,10 @@
 //   tx_message ----------------------------------------------------------------> [ bodies ]  --> ddp_tx_segment
 //                                                     all written --> arrive --> ddp_tx_sched
 //
-// Slot numbers: SQ slots of all QPs first (4 beats of body each), then response and Terminate of each QP (1 beat each).
-// rdmap sends only for a slot that is free. Latency: arrive with the last beat; 2 cycles a message of one beat, 1
-// more for
-// each further beat. Waits for the message's own beats and for room in ddp_tx_sched only. Siblings ddp_tx_sched,
-// ddp_tx_segment.
+// Slot numbers: SQ slots of all QPs first (4 beats of body each), then response and Terminate of each QP (1 beat
+// each). rdmap sends only for a slot that is free. Latency: arrive with the last beat; 2 cycles a message of one
+// beat, 1 more for each further beat. Waits for the message's own beats and for room in ddp_tx_sched only. Siblings
+// ddp_tx_sched, ddp_tx_segment.
 `include "rnic_assert.svh"
 
 module ddp_tx_slot #(

@@ -2,10 +2,10 @@
 //
 //   answer, accepted counts now --> [ 16 answers ] --> offered when left >= noted, for TLPs, admin, cq and place each
 //
-// accepted counts at the unit's ports, left on dma_wr. A place packet is accepted with its last beat; since its first TLPs may
-// leave before that, TLPs are counted, too: accepted when they are on offer. 16 answers may wait; behind them mmio_req stalls until PCIe
-// takes writes again. An answer that has been offered stays so. The counts
-// are 32 bits and compared over half their range: an answer that PCIe does not take sees fewer than 2^31 writes leave.
+// accepted counts at the unit's ports, left on dma_wr. A place packet is accepted with its last beat; since its first
+// TLPs may leave before that, TLPs are counted, too: accepted when they are on offer. 16 answers may wait; behind
+// them mmio_req stalls until PCIe takes writes again. An answer that has been offered stays so. The counts are 32
+// bits and compared over half their range: an answer that PCIe does not take sees fewer than 2^31 writes leave.
 // Latency 2 cycles, an answer every 2 cycles.
 `include "rnic_assert.svh"
 

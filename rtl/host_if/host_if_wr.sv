@@ -6,14 +6,14 @@
 //   place, data of the other two ---------------------------------------------------------> [ host_if_realign ]
 //                  dma_wr <-- [ stream_reg ] <-- row of an MSI-X message, or drop (masked; bus master off) <----+
 //
-// Round robin, packet by packet: packets do not interleave. A write of admin waits until what cq gave before it
-// has left: so a command that asks cq last is answered behind the completions that it has ended. What is dropped passes through all the
-// same and counts as done. An MSI-X message is a vector until nothing is before it on dma_wr: then host_if_msix says its address and data, or
-// that it is masked, so that nothing but PCIe itself stands between its row and its leaving. When a beat is accepted on dma_wr: last of an
-// extent -> wr_retired, last of a place packet -> place_done. Both are
-// counters, so that dma_wr waits for PCIe alone and never for ddp or tpt. Latency 7 cycles from the later of extent
-// and beat to dma_wr. Throughput 64 bytes a cycle; a small packet a cycle. May wait for PCIe, and for the beats of a
-// place packet whose extents have come.
+// Round robin, packet by packet: packets do not interleave. A write of admin waits until what cq gave before it has
+// left: so a command that asks cq last is answered behind the completions that it has ended. What is dropped passes
+// through all the same and counts as done. An MSI-X message is a vector until nothing is before it on dma_wr: then
+// host_if_msix says its address and data, or that it is masked, so that nothing but PCIe itself stands between its
+// row and its leaving. When a beat is accepted on dma_wr: last of an extent -> wr_retired, last of a place packet ->
+// place_done. Both are counters, so that dma_wr waits for PCIe alone and never for ddp or tpt. Latency 7 cycles from
+// the later of extent and beat to dma_wr. Throughput 64 bytes a cycle; a small packet a cycle. May wait for PCIe, and
+// for the beats of a place packet whose extents have come.
 `include "rnic_assert.svh"
 
 module host_if_wr (

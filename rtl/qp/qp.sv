@@ -14,7 +14,7 @@
 //   owner      table                                   copies
 //   doorbell   producer indices                        pick, sq_fetch, rq_fetch, retire
 //   emit       next unit, window tail, issued, Reads   pick, sq_fetch, retire, slot
-//   sq_fetch   arrived, busy, failed                   pick
+//   sq_fetch   arrived, asked, full, fail              pick
 //   retire     window head, done, retired, Reads done  pick, doorbell
 //   slot       messages ddp is done with               pick
 //   state      state, parameters                       pick

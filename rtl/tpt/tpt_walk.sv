@@ -5,7 +5,8 @@
 // A page-list entry is asked for only when the extent has room behind it, so a client whose output is full holds nobody else. One
 // extent a cycle when granted each cycle; latency 4 cycles from the look-up's result. Gated (receive): a group's jobs wait
 // for its answer (go), and are skipped if it failed. Not gated (transmit): a failed job gives one extent of length 0 that ends the group.
-// Siblings: tpt_entry, tpt_rsp, tpt_update (counts what is in flight). Bench: tb/tpt/tpt_test.cpp
+// Siblings: tpt_entry, tpt_rsp, tpt_update (counts what is in flight). Benches:
+// tb/tpt/tpt_walk_test.cpp, tb/tpt/tpt_test.cpp
 `include "rnic_assert.svh"
 
 module tpt_walk #(
