@@ -7,11 +7,13 @@
 // requirements.md section 7 (STag, association, rights, wrap, bounds), in 65-bit arithmetic. The epoch is taken in the cycle in which the
 // entry is read, so that a change of the entry and of the epoch in one cycle splits all look-ups into before and after.
 // Siblings: tpt_key, tpt_update (writes the table), tpt_walk (uses the result). Bench: tb/tpt/tpt_test.cpp
+`include "rnic_words.svh"
+
 module tpt_entry #(
-  localparam int unsigned SlotW = $clog2(rnic_pkg::NumStags),
-  localparam int unsigned PblW  = $clog2(rnic_pkg::NumPbl),
-  localparam int unsigned FromW  = PblW + 21,
-  localparam int unsigned EntryW = 1 + 32 + 16 + 16 + 64 + 49 + 5 + FromW + PblW
+  localparam int unsigned SlotW  = $clog2(rnic_pkg::NumStags),
+  localparam int unsigned PblW   = $clog2(rnic_pkg::NumPbl),
+  localparam int unsigned FromW  = `RNIC_TPT_FROM_W,
+  localparam int unsigned EntryW = `RNIC_TPT_ENTRY_W
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
