@@ -217,7 +217,6 @@ void Qp::happened(uint16_t qpn, uint8_t events) {
   } else if (has(kError)) {  // of cause none: no Read of the peer is left, and none will be taken
     if (c.asked && !c.half_closed && !c.lost) half_close(qpn);
   } else if (!c.asked && !c.lost) {  // the peer has closed: what came before that counts first
-    c.fin = true;
     tell(qpn, {kMpaSync, kDdpSync}, Then::kLook);
   }
 }
@@ -299,6 +298,7 @@ void Qp::look(uint16_t qpn) {
   }
   if (c.phase != Ctx::Phase::kLooking) return;
   c.phase = Ctx::Phase::kSteady;
+  c.fin = true;
   if (sq_empty(qpn)) {
     ask_close(qpn);
   } else if (c.state == QpState::kRts || c.reads != 0) {  // a closing QP may still send

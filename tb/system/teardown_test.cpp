@@ -221,50 +221,58 @@ TEST_P(Teardown, SourceGoesDuringATransfer) {
   });
 }
 
-/// A reset without a FIN before it follows the server's Terminate, while the client still writes to a
-/// slow host what came before. It hears the Terminate.
-TEST_P(Teardown, ATerminateIsHeardBeforeTheResetBehindIt) {
-  in_child([this] {
-    constexpr uint32_t kReads = 5, kBytes = 8000;
-    World w({.kind = GetParam(), .settings = {"client.pcie_gen=3", "client.pcie_lanes=1"}});
-    w.tap(kClient).on_event = [](const spec::LlpCtlEvt& e) {
-      return e.kind != spec::LlpEvt::kPeerClosed;
-    };
-    w.run(
-        [&](Host& h) {
-          h.open();
-          Region data = h.region((kReads + 1) * kBytes);
-          Endpoint& e = h.endpoint();
-          h.connect(e);
-          h.until("the server", [&] { return ready; });
-          std::vector<uint64_t> reads;
-          for (uint32_t i = 0; i < kReads; ++i)
-            reads.push_back(e.read(data.sge(i * kBytes, kBytes), key, kTarget));
-          const uint64_t beyond =
-              e.read(data.sge(kReads * kBytes, 2), key, kTarget + kBig - 1);
-          const AsyncEvent event = h.event();
-          EXPECT_EQ(event.cause, static_cast<uint32_t>(Cause::kPeerTerminate));
-          EXPECT_EQ(event.peer_term, 0x0101);
-          h.until_complete(e, "completions");
-          for (uint32_t i = 0; i < kReads; ++i) {
-            EXPECT_EQ(e.wc(reads[i]).status, IBV_WC_SUCCESS) << i;
-            EXPECT_EQ(wrong(data.buffer.bytes().subspan(i * kBytes, kBytes), 3), 0u) << i;
-          }
-          EXPECT_EQ(e.wc(beyond).status, IBV_WC_REM_ACCESS_ERR);
-        },
-        [&](Host& h) {
-          h.open();
-          Region data = h.region(kBig, Host::kAll, kTarget);
-          fill(data.buffer.bytes(), 3);
-          key = data.mr.rkey();
-          Endpoint& e = h.endpoint();
-          h.accept(e);
-          ready = true;
-          EXPECT_EQ(h.event().cause, static_cast<uint32_t>(Cause::kRdmapBounds));
-          h.dev.reset();
-          h.manager->close(h.dev);
-        });
-  });
+/// The server ends with a Terminate, and its device is reset; the client still writes to a slow host
+/// what came before, and more of its Reads wait for the outstanding ones. Whatever follows it, FIN or
+/// reset: the client hears the Terminate.
+TEST_P(Teardown, ATerminateIsHeardBeforeWhatFollowsIt) {
+  for (const bool fin : {true, false}) {
+    SCOPED_TRACE(fin ? "FIN" : "reset alone");
+    ready = false;
+    in_child([this, fin] {
+      constexpr uint32_t kReads = 5, kMore = 12, kBytes = 8000;
+      World w({.kind = GetParam(), .settings = {"client.pcie_gen=3", "client.pcie_lanes=1"}});
+      w.tap(kClient).on_event = [fin](const spec::LlpCtlEvt& e) {
+        return fin || e.kind != spec::LlpEvt::kPeerClosed;
+      };
+      const ConnParam param{.responder_resources = kReads + 1, .initiator_depth = kReads + 1};
+      w.run(
+          [&](Host& h) {
+            h.open();
+            Region data = h.region(kReads * kBytes);
+            Endpoint& e = h.endpoint();
+            h.connect(e, param);
+            h.until("the server", [&] { return ready; });
+            std::vector<uint64_t> reads;
+            for (uint32_t i = 0; i < kReads; ++i)
+              reads.push_back(e.read(data.sge(i * kBytes, kBytes), key, kTarget));
+            const uint64_t beyond = e.read(data.sge(0, 2), key, kTarget + kBig - 1);
+            std::vector<uint64_t> more;
+            for (uint32_t i = 0; i < kMore; ++i) more.push_back(e.read(data.sge(0, 1), key, kTarget));
+            const AsyncEvent event = h.event();
+            EXPECT_EQ(event.cause, static_cast<uint32_t>(Cause::kPeerTerminate));
+            EXPECT_EQ(event.peer_term, 0x0101);
+            h.until_complete(e, "completions");
+            for (uint32_t i = 0; i < kReads; ++i) {
+              EXPECT_EQ(e.wc(reads[i]).status, IBV_WC_SUCCESS) << i;
+              EXPECT_EQ(wrong(data.buffer.bytes().subspan(i * kBytes, kBytes), 3), 0u) << i;
+            }
+            EXPECT_EQ(e.wc(beyond).status, IBV_WC_REM_ACCESS_ERR);
+            for (const uint64_t id : more) EXPECT_EQ(e.wc(id).status, IBV_WC_WR_FLUSH_ERR);
+          },
+          [&](Host& h) {
+            h.open();
+            Region data = h.region(kBig, Host::kAll, kTarget);
+            fill(data.buffer.bytes(), 3);
+            key = data.mr.rkey();
+            Endpoint& e = h.endpoint();
+            h.accept(e, param);
+            ready = true;
+            EXPECT_EQ(h.event().cause, static_cast<uint32_t>(Cause::kRdmapBounds));
+            h.dev.reset();
+            h.manager->close(h.dev);
+          });
+    });
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Teardown, testing::Values(kModel, kRtl, kTandem, kModelMinimum, kTandemMinimum), name_of_kinds);
