@@ -59,7 +59,7 @@ std::string Scene::name() const {
                                     "read_bounds", "read_no_stag", "bad_local_key", "abort",
                                     "moved",       "other_pd",     "under_fire",    "overrun",
                                     "order",       "bad_payload",  "bad_fetch",     "bad_source",
-                                    "refused"};
+                                    "under_read",  "refused"};
   return what == Case::kDamaged ? fmt::format("damaged: {}", name_of(damage))
                                 : kNames[static_cast<size_t>(what)];
 }
@@ -229,7 +229,7 @@ Result<void> Story::completions(std::vector<Wanted> wanted) {
       const auto w = std::ranges::find_if(
           wanted, [&](const Wanted& x) { return is_receive(x.id) == is_receive(wc.wr_id); });
       if (w == wanted.end() || w->id != wc.wr_id ||
-          (w->status != wc.status && w->or_status != wc.status)) {
+          (w->status != wc.status && w->or_status != wc.status && w->or_third != wc.status)) {
         return fail(Errc::kProtocol, "completion {} of request {}, but {} is next",
                     to_string(wc.status), wc.wr_id, w == wanted.end() ? 0 : w->id);
       }
@@ -359,6 +359,15 @@ Result<void> Story::trouble(Qp& qp) {
       if (auto r = meet(4); !r) return r;
       if (auto r = post(qp, 1, IBV_WR_RDMA_READ, 200, shared_.open_key[peer]); !r) return r;
       return terminated(0x0207, {done(1, kFlushed)});
+    case Case::kUnderRead: {
+      if (auto r = meet(4); !r) return r;
+      std::vector<Wanted> reads;
+      for (uint64_t id = 1; id <= 6; ++id) {
+        if (auto r = post(qp, id, IBV_WR_RDMA_READ, 8000, shared_.other_key[peer]); !r) return r;
+        reads.push_back({id, IBV_WC_SUCCESS, kFlushed, IBV_WC_REM_ACCESS_ERR});
+      }
+      return terminated(0x0100, std::move(reads));
+    }
     case Case::kDamaged:
       return damaged_trouble(qp);
     default:
@@ -385,6 +394,10 @@ Result<void> Story::suffer(Qp& qp) {
     case Case::kUnderFire:
       if (auto r = close_region(); !r) return r;
       cause = Cause::kDdpTaggedStag;
+      break;
+    case Case::kUnderRead:
+      if (auto r = close_region(); !r) return r;
+      cause = Cause::kRdmapStag;
       break;
     case Case::kOverrun:
       return overrun();
@@ -483,7 +496,7 @@ Result<void> Story::move_region() {
   return meet(4);
 }
 
-/// While Writes arrive. Once the device has said that the region is closed, no byte of it changes.
+/// While Writes arrive, or Reads. Once the device has said that the region is closed, no byte of it changes.
 Result<void> Story::close_region() {
   if (auto r = other_.dereg(); !r) return r;
   auto again = pd_.reg_mr_iova(buffer_, 0, kBytes, kIova, kAllRights);

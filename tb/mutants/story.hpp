@@ -39,6 +39,7 @@ enum class Case : uint8_t {
   kBadPayload,   // memory that cannot be read: what is sent,
   kBadFetch,     // a work request,
   kBadSource,    // what the peer reads
+  kUnderRead,    // a region is closed while the peer reads from it
   kRefused,      // commands that the device must refuse (refused.cpp)
   kDamaged,      // a record is damaged on its way
   kMany,
@@ -76,9 +77,9 @@ class Story {
   void run();
 
  private:
-  struct Wanted {  // of one completion; a second status is allowed too
+  struct Wanted {  // of one completion; other statuses may be allowed too
     uint64_t id = 0;
-    verbs::WcStatus status = verbs::IBV_WC_SUCCESS, or_status = status;
+    verbs::WcStatus status = verbs::IBV_WC_SUCCESS, or_status = status, or_third = or_status;
   };
   [[nodiscard]] Result<void> body();
   [[nodiscard]] Result<void> open();
