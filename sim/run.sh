@@ -62,8 +62,9 @@ check_place
 { mkdir -p build-release && [ -w build-release ] && exec 9>build-release/run.lock; } 2>/dev/null ||
   die "$top/build-release cannot be written; it holds what is built, and the captures"
 flock -n 9 || die "another run is under way in $top/build-release"
-setup_packages 9>&-
-setup_build release rnic-sim
-say "copying $file ($(stat -c %s "$file") bytes) between two hosts"
+# On the standard output stands what rnic-sim prints, alone.
+setup_packages 9>&- >&2
+setup_build release rnic-sim >&2
+say "copying $file ($(stat -c %s "$file") bytes) between two hosts" >&2
 cd "$here" || die "$here is no longer there"
 exec "$top/build-release/sim/app/rnic-sim" copy --file "$file" --set size=65536 --pcap "$top/build-release/copy" "$@"

@@ -239,21 +239,26 @@ Outcome run(const RunRequest& r) {
   if (!client.error.empty()) say(fmt::format("client ({}): {}", client.stage, client.error));
   if (!server.error.empty()) say(fmt::format("server ({}): {}", server.stage, server.error));
   const std::string_view timed_out = base::to_string(base::Errc::kTimedOut);
-  if (client.error.starts_with(timed_out) || server.error.starts_with(timed_out))
+  const bool is_clients = client.failed_at != 0 && (server.failed_at == 0 || client.failed_at <= server.failed_at);
+  const programs::Report& first = is_clients ? client : server;  // of what went wrong
+  const bool gave_up = first.error.starts_with(timed_out);
+  if (gave_up)
     say(fmt::format("a side gives up after timeout_us={} without progress; if its messages take longer than that, --set timeout_us=N", params.timeout_us));
+  bool device_differs = false;
   for (unsigned side = 0; side < 2; ++side) {
-    if (const std::string f = simulation.device(side).failure(); !f.empty()) say(f);
+    const std::string f = simulation.device(side).failure();
+    if (!f.empty()) say(f);
+    device_differs = device_differs || !f.empty();
   }
   const uint64_t mismatches = client.mismatches + server.mismatches, checks = client.checks + server.checks;
   if (mismatches != 0) say(fmt::format("{} bytes arrived wrong", mismatches));
   if (checks == 0 && out.failure.empty()) say("nothing was checked");
   if (!out.failure.empty()) {
-    out.status = result.status == sim::RunStatus::kNoProgress || result.status == sim::RunStatus::kTimeLimit ? kNoProgress : kMismatch;
+    const bool is_stuck = result.status == sim::RunStatus::kNoProgress || result.status == sim::RunStatus::kTimeLimit;
+    out.status = is_stuck || (gave_up && mismatches == 0 && !device_differs && result.failures.empty()) ? kNoProgress : kMismatch;
   }
 
   if (!out.failure.empty()) {
-    const bool is_clients = client.failed_at != 0 && (server.failed_at == 0 || client.failed_at <= server.failed_at);
-    const programs::Report& first = is_clients ? client : server;
     const Time at = first.failed_at != 0 ? first.failed_at : result.end;
     out.json["failed_at_ns"] = at / kNs;
     if (first.wrong_bus != 0) out.json["wrong"] = {{"side", is_clients ? kClient : kServer}, {"bus", first.wrong_bus}};
@@ -317,7 +322,10 @@ Outcome run(const RunRequest& r) {
         }
       });
     }
-    if (const auto again = simulation.run(); !again.ok()) say(again.report);
+    if (const auto again = simulation.run(); !again.ok()) {
+      say(again.report);
+      out.status = kNoProgress;
+    }
     for (const Side side : {kClient, kServer}) {
       if ((r.streams || r.stalls) && has_rtl(r.kind[side])) add_stalled_for(j["units"][kSideNames[side]], streams[side].use(start, end));
     }

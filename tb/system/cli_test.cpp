@@ -442,7 +442,7 @@ TEST_F(Cli, LastLineOfAFailureIsGoodForAShell) {
 TEST_F(Cli, TimeOutNamesItsSetting) {
   const std::string command = "run write_bw --set size=1048576 --set count=2 --set depth=1 --set warmup=0 --set timeout_us=";
   const Told t = run(command + "60");
-  EXPECT_EQ(t.status, 1) << t.err;
+  EXPECT_EQ(t.status, 3) << t.err;
   EXPECT_NE(t.err.find("without progress; if its messages take longer than that, --set timeout_us=N"), std::string::npos) << t.err;
   EXPECT_EQ(run(command + "2000").status, 0);
 }
