@@ -17,8 +17,9 @@
 // tpt: place of a byte, counted from its region's first page-list entry: entries, and 21 bits of the largest page
 `define RNIC_TPT_FROM_W ($clog2(rnic_pkg::NumPbl) + 21)
 
-// tpt_update to tpt_entry and back: an entry {valid, STag, PD, rights, base TO, length, log page, origin, first page-list entry}
-`define RNIC_TPT_ENTRY_W (1 + 32 + 16 + 16 + 64 + 49 + 5 + `RNIC_TPT_FROM_W + $clog2(rnic_pkg::NumPbl))
+// tpt_update to tpt_entry and back: an entry {valid, STag, PD, rights, base TO, end, length, log page, origin, first page-list entry}: of the
+// end the low half and its carry, of the length the high half, so that a look-up adds high halves alone
+`define RNIC_TPT_ENTRY_W (1 + 32 + 16 + 16 + 64 + 33 + 17 + 5 + `RNIC_TPT_FROM_W + $clog2(rnic_pkg::NumPbl))
 
 // qp_parse to qp_emit: a WQE {barrier, asks, body, more, status, QPN, head, units, tail, issued, reads, header}
 `define RNIC_QP_ITEM_W \

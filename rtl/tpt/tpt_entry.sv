@@ -88,11 +88,12 @@ module tpt_entry #(
   logic [31:0] e_stag;
   logic [15:0] e_pd, e_rights;
   logic [63:0] e_base;
-  logic [48:0] e_length;
+  logic [32:0] e_end_low;        // where the region ends: base and length added, low halves
+  logic [16:0] e_length_high;
   logic [4:0]  e_log_page;
   logic [FromW-1:0] e_origin;   // offset in the first page less the base: what a TO is added to
   logic [PblW-1:0] e_pbl;
-  assign {e_valid, e_stag, e_pd, e_rights, e_base, e_length, e_log_page, e_origin, e_pbl} = entry;
+  assign {e_valid, e_stag, e_pd, e_rights, e_base, e_end_low, e_length_high, e_log_page, e_origin, e_pbl} = entry;
 
   logic        s4_valid_q, s4_last_q, s4_epoch_q, bad_stag_q, bad_pd_q, bad_rights_q, below_q;
   logic [2:0]  s4_client_q;
@@ -122,7 +123,7 @@ module tpt_entry #(
     end_q        <= {{1'b0, to[63:32]} + {32'h0, end_low_q[32]}, end_low_q[31:0]};
     below_q      <= from_base[64];
     from_page_q  <= to[FromW-1:0] + e_origin;
-    limit_q      <= {1'b0, e_base} + {16'h0, e_length};
+    limit_q      <= {{1'b0, e_base[63:32]} + {16'h0, e_length_high} + {32'h0, e_end_low[32]}, e_end_low[31:0]};
     log_page_q   <= e_log_page;
     pbl_q        <= e_pbl;
   end

@@ -71,7 +71,8 @@ module tpt_update #(
   iwarp_pkg::tpt_cmd_t       cmd_q;
   iwarp_pkg::admin_mr_args_t args;
   logic [SlotW-1:0]          slot_q;
-  logic [FromW-1:0]          origin_q;   // so that a look-up adds once
+  logic [FromW-1:0]          origin_q;   // so that a look-up adds once,
+  logic [32:0]               end_low_q;  // and only high halves
   assign args = cmd_q.args;
 
   // By slot: create_mr, and a query_mr with arguments, which admin refuses of the driver.
@@ -134,9 +135,11 @@ module tpt_update #(
   logic        e_valid;
   logic [31:0] e_stag;
   logic [15:0] e_pd, e_rights;
-  logic [48:0] e_length;
-  logic [64+5+FromW+PblW-1:0] unused_entry;
-  assign {e_valid, e_stag, e_pd, e_rights, unused_entry[64+5+FromW+PblW-1 -: 64], e_length, unused_entry[5+FromW+PblW-1:0]} = found_entry_i;
+  logic [63:0] e_base;
+  logic [32:0] e_end_low;
+  logic [16:0] e_length_high;
+  logic [5+FromW+PblW-1:0] unused_entry;
+  assign {e_valid, e_stag, e_pd, e_rights, e_base, e_end_low, e_length_high, unused_entry} = found_entry_i;
   assign found = found_valid_i && found_result_i != iwarp_pkg::TptStag && e_valid;
 
   always_comb begin
@@ -144,7 +147,7 @@ module tpt_update #(
     found_result.stag   = e_stag;
     found_result.pd     = e_pd;
     found_result.rights = e_rights;
-    found_result.length = {15'h0, e_length};
+    found_result.length = {15'h0, e_length_high, e_end_low[31:0] - e_base[31:0]};
   end
 
   always_comb begin
@@ -206,7 +209,7 @@ module tpt_update #(
   assign we_o    = clear_busy || (state_q == StWrite && stag_high != '0) || state_q == StClose;
   assign waddr_o = clear_busy ? clear_addr : slot_q;
   assign wdata_o = (clear_busy || state_q == StClose) ? '0 :
-                   {1'b1, stag, args.pd, args.rights, args.base_to, args.length[48:0], args.log_page[4:0], origin_q,
+                   {1'b1, stag, args.pd, args.rights, args.base_to, end_low_q, args.length[48:32], args.log_page[4:0], origin_q,
                     args.pbl_base[PblW-1:0]};
   assign slot_we      = (state_q == StWrite && stag_high != '0) || state_q == StClose;
   assign slot_valid_d = state_q == StWrite;
@@ -229,6 +232,7 @@ module tpt_update #(
     result_q <= result_d;
     if (state_q == StIdle) cmd_q <= cmd_i;
     origin_q <= FromW'(args.first_offset[20:0]) - args.base_to[FromW-1:0];
+    end_low_q <= {1'b0, args.base_to[31:0]} + {1'b0, args.length[31:0]};
     if (state_q == StIdle) is_query_q <= cmd_i.opcode == iwarp_pkg::CmdQueryMr;
     if (state_q == StIdle)  slot_q <= cmd_i.object[SlotW-1:0];
     else if (found_valid_i) slot_q <= found_slot_i;
@@ -240,7 +244,7 @@ module tpt_update #(
 
   logic unused_args;
   assign unused_args = ^{new_args, args.reserved0, args.reserved1, args.reserved2, args.page_list, args.pages, args.length[63:49],
-                         args.log_page[7:5], args.first_offset[31:21], args.pbl_base[31:PblW], unused_entry};
+                         args.log_page[7:5], args.first_offset[31:21], args.pbl_base[31:PblW], unused_entry, e_base[63:32], e_end_low[32]};
 
   // Simulation alone: commit trace (architecture 10)
   iwarp_pkg::tpt_change_commit_t tap_tpt_change /*verilator public_flat_rd*/;
