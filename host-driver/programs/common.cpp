@@ -336,13 +336,18 @@ Result<void> Side::take(const Wc& wc) {
   return {};
 }
 
+// Its time is kept here: leaving takes time, and what the peer then hears is not what went wrong.
 Result<void> Side::look_for_failure() {
-  if (auto e = context_.get_async_event(0); e)
+  if (auto e = context_.get_async_event(0); e) {
+    report().fails(dev().now());
     return fail(Errc::kConnectionLost, "event {} of {}: cause {}, peer's Terminate {:#06x}",
                 static_cast<unsigned>(e->type), e->object, e->cause, e->peer_term);
+  }
   const uint64_t us = patience_ * params().timeout_us;
-  if (dev().now() > progress_ + us * kUs)
+  if (dev().now() > progress_ + us * kUs) {
+    report().fails(dev().now());
     return fail(Errc::kTimedOut, "nothing has happened for {} us", us);
+  }
   return {};
 }
 

@@ -152,25 +152,29 @@ void keep_common_window(std::span<const Report> parts, Report& sum) {
     to = std::min(to, r.end);
   }
   if (from >= to || to == UINT64_MAX) return;
-  sum.start = from;
-  sum.end = to;
-  sum.ops = sum.bytes = 0;
+  uint64_t ops = 0, bytes = 0;
   for (const Report& r : parts) {
     Report::Mark before{};
     for (const Report::Mark& m : r.course) {
       if (m.at > from && m.at <= to) {
-        sum.ops += m.ops - before.ops;
-        sum.bytes += m.bytes - before.bytes;
+        ops += m.ops - before.ops;
+        bytes += m.bytes - before.bytes;
       }
       before = m;
     }
   }
+  if (ops == 0) return;  // less than a batch of completions
+  sum.start = from;
+  sum.end = to;
+  sum.ops = ops;
+  sum.bytes = bytes;
 }
 }  // namespace
 
 Report merge(std::span<const Report> parts) {
   Report sum;
   sum.stage = "done";
+  const Report* first_error = nullptr;
   for (const Report& r : parts) {
     sum.ops += r.ops;
     sum.bytes += r.bytes;
@@ -186,11 +190,13 @@ Report merge(std::span<const Report> parts) {
       sum.failed_at = r.failed_at;
       sum.wrong_bus = r.wrong_bus;
     }
-    if (sum.error.empty() && !r.error.empty()) {
-      sum.error = r.error;
-      sum.stage = r.stage;
-    }
+    if (!r.error.empty() && (first_error == nullptr || r.failed_at < first_error->failed_at))
+      first_error = &r;
     if (sum.file.empty()) sum.file = r.file;
+  }
+  if (first_error != nullptr) {
+    sum.error = first_error->error;
+    sum.stage = first_error->stage;
   }
   if (parts.size() > 1 && sum.latency.empty() && !sum.is_whole) keep_common_window(parts, sum);
   return sum;
@@ -229,7 +235,7 @@ void guarded(const Run& run, const std::function<Result<void>()>& body) {
     run.report.stage = "done";
   } else {
     run.report.error = fmt::format("{}: {}", to_string(result.error().code), result.error().what);
-    if (run.report.failed_at == 0) run.report.failed_at = run.dev.now();
+    run.report.fails(run.dev.now());
   }
   run.session.leave(run.dev);
 }

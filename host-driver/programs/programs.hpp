@@ -66,6 +66,7 @@ struct Report {
   std::string error;                  // empty: it went well
   std::vector<uint8_t> file;          // file_copy: what arrived
 
+  void fails(Time now) { failed_at = failed_at == 0 ? now : failed_at; }
   bool good() const { return error.empty() && mismatches == 0 && checks != 0; }
 };
 /// All threads of a side as one; of failures the first. Steady windows (see is_whole) of several

@@ -225,13 +225,6 @@ Outcome run(const RunRequest& r) {
   if (result.ok()) (void)rest_in_tandem(simulation);  // what is left over, failure() says
 
   // --- the verdict
-  for (const Side side : {kClient, kServer}) {
-    for (const programs::Report& of : reports[side]) {
-      if (of.stage != "open" || !of.error.starts_with(base::to_string(base::Errc::kNoMemory))) continue;
-      throw Usage(fmt::format("{}: the {} has no room for what the settings ask for; ask for less, or more than arena_mib={} of host memory ({})", r.program, kSideNames[side],
-                              sc.side[side]->host.arena_mib, of.error));
-    }
-  }
   const programs::Report client = programs::merge(reports[0]), server = programs::merge(reports[1]);
   const auto say = [&](const std::string& line) { out.failure += line + "\n"; };
   if (!result.ok()) say(result.report);
@@ -252,10 +245,18 @@ Outcome run(const RunRequest& r) {
   }
   const uint64_t mismatches = client.mismatches + server.mismatches, checks = client.checks + server.checks;
   if (mismatches != 0) say(fmt::format("{} bytes arrived wrong", mismatches));
+  const bool only_programs = mismatches == 0 && !device_differs && result.failures.empty();  // have failed, if anything has
+  for (const Side side : {kClient, kServer}) {
+    for (const programs::Report& of : reports[side]) {
+      if (!only_programs || of.stage != "open" || !of.error.starts_with(base::to_string(base::Errc::kNoMemory))) continue;
+      throw Usage(fmt::format("{}: the {} has no room for what the settings ask for; ask for less, or more than arena_mib={} of host memory ({})", r.program, kSideNames[side],
+                              sc.side[side]->host.arena_mib, of.error));
+    }
+  }
   if (checks == 0 && out.failure.empty()) say("nothing was checked");
   if (!out.failure.empty()) {
     const bool is_stuck = result.status == sim::RunStatus::kNoProgress || result.status == sim::RunStatus::kTimeLimit;
-    out.status = is_stuck || (gave_up && mismatches == 0 && !device_differs && result.failures.empty()) ? kNoProgress : kMismatch;
+    out.status = is_stuck || (gave_up && only_programs) ? kNoProgress : kMismatch;
   }
 
   if (!out.failure.empty()) {

@@ -171,6 +171,31 @@ TEST(Merge, ASideThatSendsNothingHasNoTime) {
   EXPECT_EQ(merge(parts).end, 0u);
 }
 
+TEST(Merge, AnOverlapShorterThanABatchCountsAll) {
+  const Report parts[] = {steady({{1000, 0, 0}, {3000, 10, 100}}),
+                          steady({{2900, 0, 0}, {3100, 10, 100}})};
+  Report apart[] = {parts[0], parts[1]};
+  apart[0].course = {{1000, 0, 0}, {2800, 10, 100}};
+  apart[0].end = 2950;
+  EXPECT_EQ(merge(parts).ops, 10u);
+  EXPECT_EQ(merge(apart).ops, 20u);
+  EXPECT_EQ(merge(apart).end, 3100u);
+}
+
+TEST(Merge, TellsTheFirstErrorOfAll) {
+  Report parts[3];
+  parts[0].error = "timed out";
+  parts[0].stage = "run";
+  parts[0].failed_at = 5000;
+  parts[1].error = "protocol";
+  parts[1].stage = "connect";
+  parts[1].failed_at = 100;
+  const Report sum = merge(parts);
+  EXPECT_EQ(sum.error, "protocol");
+  EXPECT_EQ(sum.stage, "connect");
+  EXPECT_EQ(sum.failed_at, 100u);
+}
+
 TEST(Programs, BothDirections) {
   for (const auto* name : {"write_bw", "read_bw", "send_bw"}) {
     SCOPED_TRACE(name);
