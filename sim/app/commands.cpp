@@ -39,15 +39,20 @@ class Batch {
       if (requests.size() > 1) r.title = fmt::format("{}: {} of {}, {}: ", name_, i + 1, requests.size(), title_of(r));
     }
     show(0, requests.size());
-    in_children(
-        requests.size(), options_.jobs, [&](size_t i) { return app::run(requests[i]); },
-        [&](size_t i, Outcome out) {
-          take(requests[i], out);
-          outs.push_back(std::move(out));
-          show(outs.size(), requests.size());
-          if (is_shown_ && !is_terminal_) tell(i + 1, requests.size(), requests[i], outs.back());
-          return true;
-        });
+    try {
+      in_children(
+          requests.size(), options_.jobs, [&](size_t i) { return app::run(requests[i]); },
+          [&](size_t i, Outcome out) {
+            take(requests[i], out);
+            outs.push_back(std::move(out));
+            show(outs.size(), requests.size());
+            if (is_shown_ && !is_terminal_) tell(i + 1, requests.size(), requests[i], outs.back());
+            return true;
+          });
+    } catch (const std::runtime_error& e) {
+      end_with(e.what());
+      throw;
+    }
     return outs;
   }
 
@@ -64,6 +69,12 @@ class Batch {
   }
 
  private:
+  /// What cannot go on hides nothing that has failed before it.
+  void end_with(const std::string& why) {
+    if (worst_ == kGood) return;
+    complaints_ = why + "\n" + complaints_;
+    throw Ended{finish()};
+  }
   void show(size_t done, size_t of) const {
     if (!is_shown_ || !is_terminal_ || of < 2) return;
     if (done == of) {
@@ -88,7 +99,12 @@ class Batch {
       if (!wave_asked.file.empty() && has_rtl(r.kind[side]) && out.status == kGood) check_room("--wave", wave_file(r.wave, side));  // it may be cut short
     }
     if (out.status == kGood) return;
-    const std::string wave = complaints_.empty() ? failure_wave(r, out) : "";  // one is enough to begin with
+    std::string wave;
+    try {
+      if (complaints_.empty()) wave = failure_wave(r, out);  // one is enough to begin with
+    } catch (const Missing& e) {
+      wave = fmt::format("{}\n", e.what());
+    }
     complaints_ += fmt::format("{}{}reproduce: {}\n", out.failure, wave, reproduce(r));
     worst_ = std::max<int>(worst_, out.status);
   }

@@ -28,6 +28,10 @@ struct Usage : std::runtime_error {
 struct Missing : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+/// A command ends here; all that is to be said has been said.
+struct Ended {
+  int status;
+};
 
 enum Side : unsigned { kClient = 0, kServer = 1 };
 inline constexpr std::array<const char*, 2> kSideNames = {"client", "server"};

@@ -266,7 +266,12 @@ int run_regression(const RegressRequest& r) {
     return !is_over;
   };
   show(0);
-  in_children(children, r.jobs, [&](size_t k) { return run_plan(request_of(k), plan_of(k)); }, take, kPatience);
+  try {
+    in_children(children, r.jobs, [&](size_t k) { return run_plan(request_of(k), plan_of(k)); }, take, kPatience);
+  } catch (const std::runtime_error& e) {  // hides nothing that has failed before it
+    if (worst == kGood) throw;
+    fmt::print(stderr, "{}\n", e.what());
+  }
   if (r.progress) fmt::print(stderr, "\r{:100}\r", "");
   const double wall = seconds_since(began);
   if (!r.quiet) {

@@ -224,6 +224,8 @@ int main(int argc, char** argv) {
   int status = kGood;
   try {
     status = rnic_main(argc, argv);
+  } catch (const Ended& e) {
+    status = e.status;
   } catch (const Usage& e) {
     return end(kWrongUse, e.what());
   } catch (const Missing& e) {

@@ -377,6 +377,16 @@ TEST_F(Cli, CompareTellsErrorsAndSpeedUp) {
   for (const char* pairing : {"rtl-rtl", "model-model", "model-rtl", "rtl-model"}) EXPECT_NE(t.out.find(pairing), std::string::npos) << t.out;
 }
 
+TEST_F(Cli, WhatCannotGoOnHidesNoFailureBeforeIt) {
+  for (const char* capture : {"p.read_lat.rtl-rtl.pcap", "p.read_lat.model-model.pcap"}) fs::create_symlink("/dev/full", file(capture));
+  const Told t = run("compare write_lat read_lat --set count=150 --set warmup=0 --set push=1 --set client.pcie_error_status=3 --set client.pcie_error_nth=100 "
+                     "--pcap p --wave none --json j");
+  EXPECT_EQ(t.status, 1) << t.err;
+  EXPECT_NE(t.err.find(".pcap: cannot be written to its end"), std::string::npos) << t.err;
+  EXPECT_TRUE(last_line(t.err).starts_with("reproduce: rnic-sim run write_lat ")) << t.err;
+  EXPECT_EQ(json_of(file("j")).size(), 4u);
+}
+
 TEST_F(Cli, FilesOfARegressionAreEachChilds) {
   const Told t = run("regress --set ops=260 --jobs 2 --json j --junit x --pcap p.pcap --tlp t --quiet");
   ASSERT_EQ(t.status, 0) << t.err;
