@@ -113,8 +113,7 @@ bool Qp::doorbell(const spec::QpDoorbell& db) {
 bool Qp::can_push(const spec::QpDoorbell& db) const {
   const Ctx& c = ctx_[db.qpn];
   const Ring16& s = c.sq;
-  return c.state != QpState::kError && !s.bad && s.reads == 0 &&
-         s.distance(s.fetched, db.index) == db.units &&
+  return !s.bad && s.reads == 0 && s.distance(s.fetched, db.index) == db.units &&
          s.distance(s.taken, s.fetched) + db.units <= sq_prefetch_;
 }
 

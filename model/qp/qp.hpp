@@ -222,7 +222,6 @@ class Qp {
   void happened(uint16_t qpn, uint8_t events);
   void failed(uint16_t qpn, uint8_t events);
   bool closes(uint16_t qpn) const;
-  void judge_close(uint16_t qpn);
   void lose(uint16_t qpn);
   void tell(uint16_t qpn, std::initializer_list<Order> orders, Ctx::Then then);
   void tell_next(uint16_t qpn);

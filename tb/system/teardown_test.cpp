@@ -275,6 +275,36 @@ TEST_P(Teardown, ATerminateIsHeardBeforeWhatFollowsIt) {
   }
 }
 
+/// A QP that has ended takes work and flushes it, also work that comes with its doorbell.
+TEST_P(Teardown, WorkPushedBehindTheEndIsFlushed) {
+  in_child([this] {
+    World w = make();
+    w.run(
+        [&](Host& h) {
+          h.open();
+          Region data = h.region(4096);
+          Endpoint& e = h.endpoint(Host::kCap, true);
+          h.connect(e);
+          (void)e.send(data.sge(0, 8));
+          h.until_complete(e, "a Send");
+          must(e.qp.modify(IBV_QPS_ERR), "abort");
+          for (int i = 0; i < 3; ++i) {
+            const uint64_t id = e.send(data.sge(0, 8));
+            h.until_complete(e, "flush");
+            EXPECT_EQ(e.wc(id).status, IBV_WC_WR_FLUSH_ERR);
+          }
+        },
+        [&](Host& h) {
+          h.open();
+          Region data = h.region(4096);
+          Endpoint& e = h.endpoint();
+          (void)e.receive(data.sge(0, 64));
+          h.accept(e);
+          EXPECT_EQ(h.event().cause, static_cast<uint32_t>(Cause::kLlpLost));
+        });
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, Teardown, testing::Values(kModel, kRtl, kTandem, kModelMinimum, kTandemMinimum), name_of_kinds);
 
 }  // namespace
