@@ -61,7 +61,10 @@ void Steps::operation(const spec::RdmapOpCommit& c) {
       if (const auto ctl = take_of(ctl_rdmap_, c.qpn, "rdmap_op", "an order of qp")) rdmap_.control(*ctl);
       return;
     case kQpFault:
-      if (const auto f = take_of(qp_faults_, c.qpn, "rdmap_op", "a fault of qp")) rdmap_.qp_fault(*f);
+      if (const auto f = take_of(qp_faults_, c.qpn, "rdmap_op", "a fault of qp")) {
+        if (f->cause == spec::Cause::kLlpLost && !is_delivered(c.qpn, "rdmap_op", "hears that the connection is lost")) return;
+        rdmap_.qp_fault(*f);
+      }
       return;
     case kTxFault:
       if (std::ranges::none_of(tx_faults_, [&](const auto& f) { return f.qpn == c.qpn; })) apply_fault(c.qpn);

@@ -135,14 +135,21 @@ void Steps::happened(uint16_t qpn, Followed& q, uint8_t bits) {
   }
 }
 
+/// mpa and ddp have been synchronised: what came before the connection's end has been delivered.
+bool Steps::is_delivered(uint16_t qpn, std::string_view commit, std::string_view does) {
+  if (std::ranges::any_of(ulpdus_, [&](const model::RxUlpdu& u) { return u.hdr.qpn == qpn; })) {
+    tally_.differ("{}: QP {}: RTL {}; a segment before it has no verdict yet", commit, qpn, does);
+  } else if (expect_.places(qpn)) {
+    tally_.differ("{}: QP {}: RTL {}; payload before it is not placed yet", commit, qpn, does);
+  } else {
+    return true;
+  }
+  return false;
+}
+
 /// Behind the look of a QP whose peer has closed, or which closes itself.
 void Steps::decide_again(uint16_t qpn, Followed& q) {
-  if (q.fin) {  // mpa and ddp have been synchronised: what came before the peer's FIN has been delivered
-    for (const model::RxUlpdu& u : ulpdus_) {
-      if (u.hdr.qpn == qpn) return tally_.differ("qp_state: QP {}: RTL looks at the peer's FIN; a segment before it has no verdict yet", qpn);
-    }
-    if (expect_.places(qpn)) return tally_.differ("qp_state: QP {}: RTL looks at the peer's FIN; payload before it is not placed yet", qpn);
-  }
+  if (q.fin && !is_delivered(qpn, "qp_state", "looks at the peer's FIN")) return;
   if (q.look_empty) {
     q.asked = true;
     qp_.ask_close(qpn);

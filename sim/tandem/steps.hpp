@@ -226,6 +226,7 @@ class Steps final : private model::HostIf::Out,
   void command_now(const spec::QpCmd& cmd);
   void happened(uint16_t qpn, Followed& q, uint8_t bits);
   void look(uint16_t qpn);
+  bool is_delivered(uint16_t qpn, std::string_view commit, std::string_view does);
   void decide_again(uint16_t qpn, Followed& q);
 
   void operation(const spec::RdmapOpCommit& c);
