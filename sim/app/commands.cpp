@@ -99,12 +99,7 @@ class Batch {
       if (!wave_asked.file.empty() && has_rtl(r.kind[side]) && out.status == kGood) check_room("--wave", wave_file(r.wave, side));  // it may be cut short
     }
     if (out.status == kGood) return;
-    std::string wave;
-    try {
-      if (complaints_.empty()) wave = failure_wave(r, out);  // one is enough to begin with
-    } catch (const Missing& e) {
-      wave = fmt::format("{}\n", e.what());
-    }
+    const std::string wave = complaints_.empty() ? failure_wave(r, out) : "";  // one is enough to begin with
     complaints_ += fmt::format("{}{}reproduce: {}\n", out.failure, wave, reproduce(r));
     worst_ = std::max<int>(worst_, out.status);
   }

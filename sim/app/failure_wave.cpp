@@ -14,22 +14,16 @@ namespace {
 
 constexpr uint64_t kBeforeNs = 2000, kBehindNs = 500;
 
-}  // namespace
-
-std::string failure_wave(const std::string& name, const std::array<std::string, 2>& kind,
-                         const Outcome& failed, const Again& again) {
+std::string written_again(const std::string& name, const std::array<std::string, 2>& kind,
+                          const Outcome& failed, const Again& again) {
   if (!failed.json.contains("failed_at_ns")) return "";
   std::string files;
-  try {
-    for (const Side side : {kClient, kServer}) {
-      if (!has_rtl(kind[side])) continue;
-      const std::string file = wave_file(name, side);
-      check_writable("waveform", file);
-      check_room("waveform", file);
-      files += file + " ";
-    }
-  } catch (const std::runtime_error& e) {  // what has failed is told without it
-    return fmt::format("{}\n", e.what());
+  for (const Side side : {kClient, kServer}) {
+    if (!has_rtl(kind[side])) continue;
+    const std::string file = wave_file(name, side);
+    check_writable("waveform", file);
+    check_room("waveform", file);
+    files += file + " ";
   }
   if (files.empty()) return "";
   uint64_t at = failed.json["failed_at_ns"];
@@ -46,6 +40,17 @@ std::string failure_wave(const std::string& name, const std::array<std::string, 
   const uint64_t from = at - std::min(at, kBeforeNs), to = at + kBehindNs;
   (void)in_child([&] { return again(fmt::format("{}.fst@{}..{}", name, from, to), {}); });
   return fmt::format("waveform: {}from {} to {} ns; at {} ns {}\n", files, from, to, at, what);
+}
+
+}  // namespace
+
+std::string failure_wave(const std::string& name, const std::array<std::string, 2>& kind,
+                         const Outcome& failed, const Again& again) {
+  try {
+    return written_again(name, kind, failed, again);
+  } catch (const std::runtime_error& e) {  // what has failed is told without it
+    return fmt::format("{}\n", e.what());
+  }
 }
 
 std::string failure_wave(const RunRequest& request, const Outcome& failed) {
