@@ -246,12 +246,10 @@ Outcome run(const RunRequest& r) {
   const uint64_t mismatches = client.mismatches + server.mismatches, checks = client.checks + server.checks;
   if (mismatches != 0) say(fmt::format("{} bytes arrived wrong", mismatches));
   const bool only_programs = mismatches == 0 && !device_differs && result.failures.empty();  // have failed, if anything has
-  for (const Side side : {kClient, kServer}) {
-    for (const programs::Report& of : reports[side]) {
-      if (!only_programs || of.stage != "open" || !of.error.starts_with(base::to_string(base::Errc::kNoMemory))) continue;
-      throw Usage(fmt::format("{}: the {} has no room for what the settings ask for; ask for less, or more than arena_mib={} of host memory ({})", r.program, kSideNames[side],
-                              sc.side[side]->host.arena_mib, of.error));
-    }
+  if (only_programs && first.stage == "open" && first.error.starts_with(base::to_string(base::Errc::kNoMemory))) {
+    const Side side = is_clients ? kClient : kServer;
+    throw Usage(fmt::format("{}: the {} has no room for what the settings ask for; ask for less, or more than arena_mib={} of host memory ({})", r.program, kSideNames[side],
+                            sc.side[side]->host.arena_mib, first.error));
   }
   if (checks == 0 && out.failure.empty()) say("nothing was checked");
   if (!out.failure.empty()) {
