@@ -65,7 +65,7 @@ Outcome run_plan(const RegressRequest& r, const regress::Plan& plan) {
                             plan.ops.size());
   captures.finish(o);
   if (!o.failure.empty())
-    o.status = result.status == sim::RunStatus::kNoProgress || result.status == sim::RunStatus::kTimeLimit ? kNoProgress : kMismatch;
+    o.status = result.is_stuck() ? kNoProgress : kMismatch;
   o.json = {{"posted", shared.posted},
             {"completions", shared.completions},
             {"bytes", shared.bytes_checked},

@@ -193,9 +193,7 @@ Outcome replay(const ReplayRequest& r) {
   captures.finish(out);
   if (checks == 0 && out.failure.empty()) say("nothing was checked");
   if (!out.failure.empty()) {
-    const bool is_stuck =
-        result.status == sim::RunStatus::kNoProgress || result.status == sim::RunStatus::kTimeLimit;
-    out.status = is_stuck ? kNoProgress : kMismatch;
+    out.status = result.is_stuck() ? kNoProgress : kMismatch;
     j["failed_at_ns"] = differs_at_ns.value_or(result.end / kNs);
   }
   j["checks"] = checks;

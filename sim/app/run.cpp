@@ -253,8 +253,7 @@ Outcome run(const RunRequest& r) {
   }
   if (checks == 0 && out.failure.empty()) say("nothing was checked");
   if (!out.failure.empty()) {
-    const bool is_stuck = result.status == sim::RunStatus::kNoProgress || result.status == sim::RunStatus::kTimeLimit;
-    out.status = is_stuck || (gave_up && only_programs) ? kNoProgress : kMismatch;
+    out.status = result.is_stuck() || (gave_up && only_programs) ? kNoProgress : kMismatch;
   }
 
   if (!out.failure.empty()) {
