@@ -2,9 +2,10 @@
 # depth.sh [--top MODULE]...: size, logic depth and memories of the units and of the chip, by Yosys.
 #
 # Without --top: every unit that has its module (rtl/<unit>/<unit>.sv), then the chip (rnic). A unit is read with
-# rtl/gen, rtl/lib and its own folder, the chip with all. Memories are borders of the logic, as on an FPGA. Warnings are
-# errors. Fails on: a path of more than 20 LUT levels; in a memory above 64 words an asynchronous read, a third read port
-# or a second write port. RNIC_DEPTH_DIR keeps the logs (MODULE.log, .stat, .depth with the longest path, .mem).
+# rtl/gen, rtl/lib and its own folder, the chip with all. Memories are borders of the logic, as on an FPGA. Mapped for
+# least depth (depth.abc). Warnings are errors. Fails on: a path of more than 20 LUT levels; in a memory above 64 words an
+# asynchronous read, a third read port or a second write port. RNIC_DEPTH_DIR keeps the logs (MODULE.log, .stat, .depth
+# with the longest path, .mem).
 cd "$(dirname "$0")/../.." || exit 2
 limit=20
 work=${RNIC_DEPTH_DIR:-$(mktemp -d)}
@@ -69,7 +70,7 @@ for top in $tops; do
       hierarchy -check -top $top; chformal -remove; proc; flatten; opt -full; wreduce; alumacc; opt
       memory -nomap; opt -full; tee -q -o $work/$top.dump dump t:\$mem_v2
       setattr -set keep 1 t:\$mem_v2; chtype -set MEMBOX t:\$mem_v2
-      techmap; opt -fast; abc -lut 6; opt_clean
+      techmap; opt -fast; abc -lut 6 -script rtl/lint/depth.abc; opt_clean
       tee -q -o $work/$top.stat stat; tee -q -o $work/$top.depth ltp -noff" >"$work/$top.out" 2>&1; then
     echo "$top: Yosys refuses it:"; grep -m 3 -E 'ERROR|Warning' "$work/$top.out" || head -n 3 "$work/$top.out"
     status=1; continue
@@ -85,8 +86,8 @@ for top in $tops; do
        END { exit bad }' "$work/$top.mem" || status=1
   if [ "${levels:-0}" -gt $limit ]; then
     status=1
-    echo "    FAIL $levels LUT levels, at most $limit; the path, from its end:"
-    grep -E '^ +[0-9]+:' "$work/$top.depth" | tail -n 40 | grep -v 'abc\$' | sed 's/^/    /' | tail -n 8
+    path=$(sed -nE "s|^ +[0-9f]+: ||p" "$work/$top.depth" | sed "s| *(via.*||" | sed -n "1p;\$p" | paste -s -d "~" | sed "s|~| to |")
+    echo "    FAIL $levels LUT levels, at most $limit: from $path"
   fi
 done
 exit $status

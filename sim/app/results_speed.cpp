@@ -173,9 +173,6 @@ Depth read_depth(const std::string& file) {
     if (words.empty()) continue;
     if (words[0] == "unit") d.rows = {{"unit", "LUT6", "flops", "levels", "memories", "memory bits"}};
     if (line[0] == ' ') {
-      // What follows a complaint about levels is the path, from its end: its first line says where it ends.
-      const bool is_path = !d.complaints.empty() && d.complaints.back().ends_with("from its end:");
-      if (is_path) d.complaints.back() += " " + fmt::format("{}", fmt::join(words.begin() + (words.size() > 1 ? 1 : 0), words.end(), " "));
       if (words[0] == "FAIL") d.complaints.push_back(fmt::format("{}: {}", d.rows.size() < 2 ? "?" : d.rows.back()[0], fmt::join(words.begin() + 1, words.end(), " ")));
       continue;
     }
