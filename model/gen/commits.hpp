@@ -809,7 +809,8 @@ struct QpDoorbellCommit {
 };
 
 /// qp_state decides. is_cmd: admin's command; else events, a bit each: 0 qp_error, 1 peer_closed, 2
-/// closed, 3 lost, 4 term_done, 5 send queue empty, 6 CQ fault. again: after its look.
+/// closed, 3 lost, 4 term_done, 5 send queue empty, 6 CQ fault. nothing_left: the qp_error is that
+/// of cause none. again: after its look.
 /// architecture 10
 /// tap_qp_state in u_qp.u_state.
 struct QpStateCommit {
@@ -817,28 +818,31 @@ struct QpStateCommit {
   uint8_t again = 0;  // 1 bit
   uint16_t qpn = 0;  // 16 bits
   uint8_t bits = 0;  // 7 bits
+  uint8_t nothing_left = 0;  // 1 bit
 
   static constexpr std::string_view kName = "qp_state";
-  static constexpr size_t kBits = 26;
-  static constexpr size_t kValidBit = 25;
+  static constexpr size_t kBits = 27;
+  static constexpr size_t kValidBit = 26;
   using Words = std::array<uint32_t, (kBits + 31) / 32>;
   friend bool operator==(const QpStateCommit&, const QpStateCommit&) = default;
   /// The packed SystemVerilog vector, bit 0 in word 0.
   [[nodiscard]] Words to_words() const {
     Words w{};
-    base::put_bits<25, 1>(w.data(), 1);
-    base::put_bits<24, 1>(w.data(), is_cmd);
-    base::put_bits<23, 1>(w.data(), again);
-    base::put_bits<7, 16>(w.data(), qpn);
-    base::put_bits<0, 7>(w.data(), bits);
+    base::put_bits<26, 1>(w.data(), 1);
+    base::put_bits<25, 1>(w.data(), is_cmd);
+    base::put_bits<24, 1>(w.data(), again);
+    base::put_bits<8, 16>(w.data(), qpn);
+    base::put_bits<1, 7>(w.data(), bits);
+    base::put_bits<0, 1>(w.data(), nothing_left);
     return w;
   }
   static QpStateCommit from_words(const uint32_t* w) {
     QpStateCommit s;
-    s.is_cmd = static_cast<uint8_t>(base::get_bits<24, 1>(w));
-    s.again = static_cast<uint8_t>(base::get_bits<23, 1>(w));
-    s.qpn = static_cast<uint16_t>(base::get_bits<7, 16>(w));
-    s.bits = static_cast<uint8_t>(base::get_bits<0, 7>(w));
+    s.is_cmd = static_cast<uint8_t>(base::get_bits<25, 1>(w));
+    s.again = static_cast<uint8_t>(base::get_bits<24, 1>(w));
+    s.qpn = static_cast<uint16_t>(base::get_bits<8, 16>(w));
+    s.bits = static_cast<uint8_t>(base::get_bits<1, 7>(w));
+    s.nothing_left = static_cast<uint8_t>(base::get_bits<0, 1>(w));
     return s;
   }
   [[nodiscard]] std::string describe() const {
@@ -847,6 +851,7 @@ struct QpStateCommit {
     fmt::format_to(std::back_inserter(s), " again={}", again);
     fmt::format_to(std::back_inserter(s), " qpn={}", qpn);
     fmt::format_to(std::back_inserter(s), " bits={}", bits);
+    fmt::format_to(std::back_inserter(s), " nothing_left={}", nothing_left);
     return s;
   }
 };

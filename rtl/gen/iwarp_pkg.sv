@@ -2044,16 +2044,18 @@ package iwarp_pkg;
   } qp_doorbell_commit_t;
 
   // qp_state decides. is_cmd: admin's command; else events, a bit each: 0 qp_error, 1 peer_closed,
-  // 2 closed, 3 lost, 4 term_done, 5 send queue empty, 6 CQ fault. again: after its look.
+  // 2 closed, 3 lost, 4 term_done, 5 send queue empty, 6 CQ fault. nothing_left: the qp_error is
+  // that of cause none. again: after its look.
   //   architecture 10
   //   tap_qp_state in u_qp.u_state; simulation only
-  localparam int unsigned QpStateCommitWidth = 26;
+  localparam int unsigned QpStateCommitWidth = 27;
   typedef struct packed {
     logic valid;
     logic is_cmd;
     logic again;
     logic [15:0] qpn;
     logic [6:0] bits;
+    logic nothing_left;
   } qp_state_commit_t;
 
   // A command of admin is answered.

@@ -280,7 +280,8 @@ module qp_state #(
   // Simulation alone: commit trace (architecture 10)
   iwarp_pkg::qp_state_commit_t tap_qp_state /*verilator public_flat_rd*/;
   assign tap_qp_state = {state_q == StDecide || state_q == StLooked, is_cmd_q, state_q == StLooked,
-                         is_cmd_q ? cmd.object[15:0] : 16'(qpn_q), is_cmd_q ? 7'd0 : bits_q};
+                         is_cmd_q ? cmd.object[15:0] : 16'(qpn_q), is_cmd_q ? 7'd0 : bits_q,
+                         !is_cmd_q && bits_q[0] && event_error_i.cause == iwarp_pkg::CauseNone};
   iwarp_pkg::qp_answer_commit_t tap_qp_answer /*verilator public_flat_rd*/;
   assign tap_qp_answer = {qp_cmd_rsp_valid_o && qp_cmd_rsp_ready_i, cmd.object[15:0]};
 endmodule

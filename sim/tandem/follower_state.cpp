@@ -13,7 +13,7 @@ enum Bit : uint8_t { kError = 1, kPeerClosed = 2, kClosed = 4, kLost = 8, kTermD
 
 void Steps::qp_error(const spec::QpError& e) {
   qps_[e.qpn].bits |= kError;
-  qps_[e.qpn].error = e;
+  qps_[e.qpn].errors.push_back(e);
 }
 
 void Steps::llp_event(const spec::LlpEvent& e) {
@@ -58,10 +58,18 @@ void Steps::step(const spec::QpStateCommit& c) {
   }
   if (look_ != Look::kNone) return tally_.differ("qp_state: QP {}: RTL decides; model has not done with its look at QP {}", c.qpn, looked_at_);
   if (c.is_cmd == 0) {
-    const uint8_t known_bits = static_cast<uint8_t>(q.bits | kEmpty);  // that the queue was empty is judged behind the look
+    const uint8_t known_bits = static_cast<uint8_t>(q.bits | kEmpty | (q.is_overtaken ? kError : 0));  // that the queue was empty is judged behind the look
     if ((c.bits & ~known_bits) != 0) return tally_.differ("qp_state: QP {}: events: RTL {:#x} / model {:#x}", c.qpn, c.bits, q.bits);
-    q.bits = static_cast<uint8_t>(q.bits & ~c.bits);
-    return happened(c.qpn, q, c.bits);
+    uint8_t bits = c.bits;
+    spec::QpError e;
+    if ((c.bits & kError) != 0 && !q.errors.empty()) {
+      e = take_error(c, q);
+    } else if ((c.bits & kError) != 0) {
+      q.is_overtaken = false;
+      bits = static_cast<uint8_t>(bits & ~kError);
+    }
+    q.bits = static_cast<uint8_t>(q.bits & ~c.bits) | (q.errors.empty() ? 0 : kError);
+    return happened(c.qpn, q, bits, e);
   }
   auto& waiting = commands_[static_cast<size_t>(model::Admin::Unit::kQp)];
   if (waiting.empty() || waiting.front().object != c.qpn) return tally_.differ("qp_state: QP {}: RTL does a command; model has none for it", c.qpn);
@@ -94,16 +102,24 @@ void Steps::look(uint16_t qpn) {
   looked_at_ = qpn;
 }
 
+/// The error that the RTL decided on. It keeps one a QP: an error behind "nothing left" takes its place if qp_state has not had it yet, and
+/// then sets the bit once more if that was cleared meanwhile.
+spec::QpError Steps::take_error(const spec::QpStateCommit& c, Followed& q) {
+  const auto is_nothing = [](const spec::QpError& e) { return e.cause == spec::Cause::kNone; };
+  const bool first = c.nothing_left != 0 || !is_nothing(q.errors.front());
+  const spec::QpError e = first ? q.errors.front() : q.errors.back();
+  if (is_nothing(e) != (c.nothing_left != 0)) tally_.differ("qp_state: QP {}: RTL has {} / model {}", c.qpn, c.nothing_left != 0 ? "nothing left" : "an error", e.describe());
+  q.is_overtaken = !first;
+  if (first) q.errors.pop_front();
+  else q.errors.clear();
+  return e;
+}
+
 /// An event does one thing; the strongest goes first.
-void Steps::happened(uint16_t qpn, Followed& q, uint8_t bits) {
+void Steps::happened(uint16_t qpn, Followed& q, uint8_t bits, spec::QpError e) {
   const auto state = qp_.state(qpn);
   const bool live = qp_.exists(qpn) && (state == spec::QpState::kRts || state == spec::QpState::kClosing);
   const auto has = [bits](uint8_t bit) { return (bits & bit) != 0; };
-  spec::QpError e;
-  if (has(kError)) {
-    e = *q.error;
-    q.error.reset();
-  }
   const bool fails = has(kError) && e.cause != spec::Cause::kNone, ended = has(kTermDone) || has(kLost) || has(kClosed);
   const auto tell = [&](spec::LlpQpEvt kind) { qp_.llp_event({.qpn = qpn, .kind = kind}); };
   if (live && fails) {

@@ -100,7 +100,8 @@ class Steps final : private model::HostIf::Out,
     uint32_t slots_free = 0;                               // ddp -> rdmap: of the responder
     uint32_t own_errors = 0, marks = 0;                    // issue, qp_state -> retirement
     uint8_t bits = 0;                                      // what happened to it and qp_state has not seen, as qp_state's bits
-    std::optional<spec::QpError> error;                    // that of bit 0
+    std::deque<spec::QpError> errors;                      // those of bit 0; the RTL may have the last alone
+    bool is_overtaken = false;                             // it had: the bit may be set once more for it
     bool lost = false, fin = false, term_seen = false;     // as in qp_decide
     bool asked = false, half = false;                      // rdmap has been asked to end; our FIN has been ordered
     bool look_empty = false, look_reads = false;           // what qp_state's look saw
@@ -224,7 +225,8 @@ class Steps final : private model::HostIf::Out,
   bool fetch_unit(uint16_t qpn);
   void retire_done(uint16_t qpn);
   void command_now(const spec::QpCmd& cmd);
-  void happened(uint16_t qpn, Followed& q, uint8_t bits);
+  spec::QpError take_error(const spec::QpStateCommit& c, Followed& q);
+  void happened(uint16_t qpn, Followed& q, uint8_t bits, spec::QpError e);
   void look(uint16_t qpn);
   bool is_delivered(uint16_t qpn, std::string_view commit, std::string_view does);
   void decide_again(uint16_t qpn, Followed& q);

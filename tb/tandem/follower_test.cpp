@@ -68,6 +68,40 @@ TEST(Follower, FollowsALife) {
 
 TEST(Follower, FollowsAnErrorAndItsFlush) { EXPECT_THAT(failing().run(), IsEmpty()); }
 
+Script refusing_while_closing() {
+  Script s;
+  s.set_up();
+  s.refuse_while_closing();
+  return s;
+}
+
+/// qp_state's row of a QP has one error: which it was, and how often it was seen, is the RTL's choice.
+TEST(Follower, FollowsAnErrorInPlaceOfNothingLeft) { EXPECT_THAT(refusing_while_closing().run(), IsEmpty()); }
+
+TEST(Follower, FollowsAnErrorThatIsToldTwice) {
+  Script s = refusing_while_closing();
+  const auto at = static_cast<std::ptrdiff_t>(s.at("qp hears of the error"));
+  s.steps.insert(s.steps.begin() + at + 1, {"once more", spec::AnyCommit{spec::QpStateCommit{.qpn = Script::kQp, .bits = 1}}});
+  EXPECT_THAT(s.run(), IsEmpty());
+  s.steps.insert(s.steps.begin() + at + 2, {"and again", spec::AnyCommit{spec::QpStateCommit{.qpn = Script::kQp, .bits = 1}}});
+  EXPECT_THAT(s.run(), HasSubstr("qp_state: QP 3: events: RTL 0x1 / model 0x0"));
+}
+
+TEST(Follower, FollowsAnErrorBehindNothingLeft) {
+  Script s = refusing_while_closing();
+  const auto at = static_cast<std::ptrdiff_t>(s.at("qp hears of the error"));
+  s.steps.insert(s.steps.begin() + at, {{"rdmap has ended", spec::AnyCommit{spec::QpStateCommit{.qpn = Script::kQp, .bits = 1, .nothing_left = 1}}},
+                                        {"FIN is ordered", spec::AnyCommit{spec::LlpRuleCommit{.source = 5, .connection = Script::kConn, .qpn = Script::kQp}}},
+                                        {"FIN", spec::LlpCtlReq{.op = spec::LlpOp::kHalfClose, .connection = Script::kConn}}});
+  EXPECT_THAT(s.run(), IsEmpty());
+}
+
+TEST(FollowerDiffers, NothingLeftThatIsAnError) {
+  Script s = failing();
+  s["qp hears of the error"].commit<spec::QpStateCommit>().nothing_left = 1;
+  EXPECT_THAT(s.run(), HasSubstr("qp_state: QP 3: RTL has nothing left / model qpn=3"));
+}
+
 TEST(Follower, FollowsAReset) {
   Script s;
   s.set_up();

@@ -367,7 +367,7 @@ void Script::refused_write() {
   event("the error", spec::EqeType::kQp, kQp);
 }
 
-void Script::close() {
+void Script::ask_close() {
   command("modify_qp to closing", spec::AdminOpcode::kModifyQp, kQp, args_of(spec::AdminModifyArgs{.to_state = 2}), [&] {
     commit("the close begins", spec::QpStateCommit{.is_cmd = 1, .qpn = kQp});
     commit("qp's answer", spec::QpAnswerCommit{.qpn = kQp});
@@ -376,7 +376,11 @@ void Script::close() {
   commit("the look of the close", spec::QpRetireCommit{.op = 4, .qpn = kQp});
   commit("the close goes on", spec::QpStateCommit{.again = 1, .qpn = kQp, .bits = 32});
   commit("rdmap is asked to end", spec::RdmapOpCommit{.op = 0, .qpn = kQp});
-  commit("rdmap has ended", spec::QpStateCommit{.qpn = kQp, .bits = 1});
+}
+
+void Script::close() {
+  ask_close();
+  commit("rdmap has ended", spec::QpStateCommit{.qpn = kQp, .bits = 1, .nothing_left = 1});
   commit("FIN is ordered", spec::LlpRuleCommit{.source = 5, .connection = kConn, .qpn = kQp});
   add("FIN", spec::LlpCtlReq{.op = spec::LlpOp::kHalfClose, .connection = kConn});
   add("the peer's FIN", spec::LlpCtlEvt{.kind = spec::LlpEvt::kClosed, .connection = kConn});
@@ -386,6 +390,18 @@ void Script::close() {
   event("the connection's end", spec::EqeType::kConnection, kConn);
   commit("ddp stops", spec::DdpCtlCommit{.op = spec::QpOp::kStop, .qpn = kQp});
   commit("rdmap stops", spec::RdmapOpCommit{.op = 0, .qpn = kQp});
+  commit("the flush", spec::QpRetireCommit{.op = 6, .qpn = kQp});
+  event("the QP's end", spec::EqeType::kQp, kQp);
+}
+
+void Script::refuse_while_closing() {
+  ask_close();
+  received("the refused Write", tagged(0, stag_, kTo + 8192 - 4, bytes(5, 8)), [&] { check("the look-up of the refused Write", 0, kTo + 8192 - 4, 8, spec::kAccessRemoteWrite, true); });
+  commit("qp hears of the error", spec::QpStateCommit{.qpn = kQp, .bits = 1});
+  commit("rdmap stops", spec::RdmapOpCommit{.op = 0, .qpn = kQp});
+  commit("llp_if stops", spec::LlpRuleCommit{.source = 5, .connection = kConn, .qpn = kQp});
+  add("abort", spec::LlpCtlReq{.op = spec::LlpOp::kAbort, .connection = kConn});
+  commit("ddp stops", spec::DdpCtlCommit{.op = spec::QpOp::kStop, .qpn = kQp});
   commit("the flush", spec::QpRetireCommit{.op = 6, .qpn = kQp});
   event("the QP's end", spec::EqeType::kQp, kQp);
 }

@@ -73,7 +73,9 @@ class Script {
   void answer_read();      // the peer reads 16 bytes
   void read();             // we read 32 bytes
   void refused_write();    // the peer writes behind the region's end: a Terminate, flush
+  void ask_close();             // until rdmap is asked to end
   void close();            // both sides
+  void refuse_while_closing();  // an error of the peer's behind rdmap's "nothing left"
 
   uint32_t stag() const { return stag_; }
 
