@@ -59,7 +59,7 @@ uint64_t HostIf::Bar::register64(uint32_t offset) const {
       case spec::kAdminLogSizeOffset:
         return h_.cfg_.admin_log_size;
       case spec::kCapClockKhzOffset:
-        return 322266;
+        return h_.clock_khz_;
       default:
         break;
     }

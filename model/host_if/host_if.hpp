@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "gen/queues.hpp"
 #include "gen/regs.hpp"
 #include "gen/sizes.hpp"
@@ -173,8 +174,8 @@ class HostIf {
     std::array<Job, kWriters> job_;
   };
 
-  HostIf(const spec::Sizes& sizes, Out& out)
-      : bar(*this, sizes), rd(*this, sizes), wr(*this), out_(out) {
+  HostIf(const spec::Sizes& sizes, Out& out, uint32_t clock_khz = base::kNominalClock.khz())
+      : bar(*this, sizes), rd(*this, sizes), wr(*this), out_(out), clock_khz_(clock_khz) {
     msix_.resize(sizes.num_vectors);
   }
   Bar bar;
@@ -195,6 +196,7 @@ class HostIf {
   uint32_t mrrs() const { return 128U << pcie_.mrrs; }
 
   Out& out_;
+  uint32_t clock_khz_;  // what the register says
   spec::PcieCfg pcie_;
   spec::DevCfg cfg_;
   std::vector<Vector> msix_;

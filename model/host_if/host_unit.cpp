@@ -24,7 +24,7 @@ HostUnit::HostUnit(Units& u)
       cq_wr("cq_wr", 2 * u.sizes.fifo_depth),  // and host_if_msix and host_if_wr behind it
       admin_wr("admin_wr", 1U << 11),
       u_(u),
-      host_(u.sizes, *this),
+      host_(u.sizes, *this, u.timing.clock.khz()),
       responses_("mmio_rsp", 1U << 10) {
   u.attach(mmio_, StageNo::kHostMmio);
   u.attach(rsp_, StageNo::kHostMmioRsp, true);

@@ -2,7 +2,7 @@
 // of the kernel up to the next thing that the kernel has planned, but steps a cycle in which the
 // surroundings are called only when its time is here.
 //
-//   std::shared_ptr<Pacer> pacer = Pacer::shared();
+//   std::shared_ptr<Pacer> pacer = Pacer::shared();      of another clock: shared(Clock(hz)), for all of them
 //   Rnic rnic(sizes, timing, pacer->dispatcher(), world);
 //   pacer->arrive();   rnic.mmio(...);                 the one before the other, always
 //
@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <stdexcept>
 #include <systemc>
 
 #include "base/clock.hpp"
@@ -21,14 +22,15 @@ namespace rnic::model {
 
 class Pacer final : private WakeListener {
  public:
-  /// The one of this simulation, alive as long as somebody holds it.
-  static std::shared_ptr<Pacer> shared() {
+  /// The one of this simulation, alive as long as somebody holds it. Throws std::invalid_argument if it has another clock.
+  static std::shared_ptr<Pacer> shared(const base::Clock& clock = base::kNominalClock) {
     static std::weak_ptr<Pacer> held;
     std::shared_ptr<Pacer> p = held.lock();
-    if (p == nullptr) held = p = std::make_shared<Pacer>();
+    if (p == nullptr) held = p = std::make_shared<Pacer>(clock);
+    if (p->clock_ != clock) throw std::invalid_argument("all models of a simulation have one clock");
     return p;
   }
-  Pacer() {
+  explicit Pacer(const base::Clock& clock) : clock_(clock) {
     sc_core::sc_spawn_options options;
     options.spawn_method();
     options.dont_initialize();
@@ -42,8 +44,9 @@ class Pacer final : private WakeListener {
   Pacer& operator=(const Pacer&) = delete;
 
   Dispatcher& dispatcher() { return dispatcher_; }
+  const base::Clock& clock() const { return clock_; }
   /// The dispatcher's time becomes the kernel's, rounded up to a cycle.
-  void arrive() { dispatcher_.set_now(base::cycle_at(now())); }
+  void arrive() { dispatcher_.set_now(clock_.cycle_at(now())); }
 
  private:
   static constexpr Cycle kFarthest = 1024;  // cycles ahead of the kernel, whatever it has planned
@@ -52,14 +55,14 @@ class Pacer final : private WakeListener {
     void operator()() const { self->run(); }
   };
   static uint64_t now() { return sc_core::sc_time_stamp().value(); }
-  static uint64_t horizon() {
-    const uint64_t far = base::time_of_cycle(base::cycle_at(now()) + kFarthest);
+  uint64_t horizon() const {
+    const uint64_t far = clock_.time_of_cycle(clock_.cycle_at(now()) + kFarthest);
     if (!sc_core::sc_pending_activity()) return far;
     return std::min<uint64_t>(far, now() + sc_core::sc_time_to_pending_activity().value());
   }
   void plan(Cycle c) {
     planned_ = c;
-    const uint64_t at = base::time_of_cycle(c);
+    const uint64_t at = clock_.time_of_cycle(c);
     if (at <= now()) {
       event_.notify(sc_core::SC_ZERO_TIME);
     } else {
@@ -75,7 +78,7 @@ class Pacer final : private WakeListener {
     for (;;) {
       const Cycle next = dispatcher_.next();
       if (next == kNever) return;
-      const uint64_t at = base::time_of_cycle(next);
+      const uint64_t at = clock_.time_of_cycle(next);
       const bool external = dispatcher_.external_at(next);
       if (at > now() && (external || at >= until)) return plan(next);
       dispatcher_.step();
@@ -83,6 +86,7 @@ class Pacer final : private WakeListener {
     }
   }
 
+  base::Clock clock_;
   Dispatcher dispatcher_;
   sc_core::sc_event event_;
   Cycle planned_ = kNever;

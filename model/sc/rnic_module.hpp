@@ -63,7 +63,7 @@ class RnicModule final : public sc_core::sc_module,
         dma("dma"),
         llp("llp"),
         llp_in("llp_in"),
-        pacer_(Pacer::shared()),
+        pacer_(Pacer::shared(timing.clock)),
         answers_(this, &RnicModule::answered),
         rnic_(std::make_unique<Rnic>(sizes, timing, pacer_->dispatcher(),
                                      static_cast<Surroundings&>(*this))) {
@@ -100,7 +100,7 @@ class RnicModule final : public sc_core::sc_module,
     }
     wait(delay);
     delay = sc_core::SC_ZERO_TIME;
-    while (!rnic_->can_mmio()) wait(sc_core::sc_time::from_value(base::time_of_cycle(1)));
+    while (!rnic_->can_mmio()) wait(sc_core::sc_time::from_value(pacer_->clock().time_of_cycle(1)));
     MmioAccess m{.is_write = t.is_write(),
                  .bar = bar,
                  .bytes = static_cast<uint8_t>(bytes),

@@ -1,8 +1,10 @@
 // Every cycle that the model charges, in one place for calibration: one struct a unit. Cycles of a
-// unit are its own; a FIFO between units is in the unit that it feeds.
+// unit are its own; a FIFO between units is in the unit that it feeds. What the RTL fixes and the model has as settings: the clock,
+// the width of the datapath.
 #pragma once
 
 #include "admin/admin_timing.hpp"
+#include "base/clock.hpp"
 #include "cq/cq_timing.hpp"
 #include "ddp/ddp_timing.hpp"
 #include "host_if/host_timing.hpp"
@@ -15,6 +17,7 @@
 namespace rnic::model {
 
 struct Timing {
+  base::Clock clock;
   Datapath path;
   HostTiming host;
   AdminTiming admin;

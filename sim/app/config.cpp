@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -29,6 +31,10 @@ size_t distance(std::string_view a, std::string_view b) {  // Levenshtein
   return row[b.size()];
 }
 
+// What a model has as settings and the RTL fixes, beside the sizes.
+constexpr double kLeastMhz = 1, kMostMhz = 10000;
+constexpr uint32_t kLeastPath = 8, kMostPath = 512;
+
 uint64_t whole(const std::string& name, const std::string& text, uint64_t min, uint64_t max) {
   uint64_t v = 0;
   const auto r = std::from_chars(text.data(), text.data() + text.size(), v);
@@ -37,6 +43,23 @@ uint64_t whole(const std::string& name, const std::string& text, uint64_t min, u
   }
   if (v < min || v > max) throw Usage(fmt::format("{}: {} is not from {} to {}", name, text, min, max));
   return v;
+}
+
+/// In Hz.
+uint64_t clock_of(const std::string& text) {
+  double mhz = 0;
+  const auto r = std::from_chars(text.data(), text.data() + text.size(), mhz);
+  if (text.empty() || r.ec != std::errc() || r.ptr != text.data() + text.size()) throw Usage(fmt::format("clock_mhz: \"{}\" is not a number", text));
+  if (!(mhz >= kLeastMhz && mhz <= kMostMhz)) throw Usage(fmt::format("clock_mhz: {} is not from {} to {}", text, kLeastMhz, kMostMhz));
+  const base::Clock clock(static_cast<uint64_t>(std::llround(mhz * 1e6)));
+  if (!clock.is_exact()) throw Usage(fmt::format("clock_mhz: {} has too many digits, three behind the point are never too many", text));
+  return clock.hz();
+}
+
+uint32_t width_of(const std::string& text) {
+  const uint64_t bytes = whole("datapath_bytes", text, kLeastPath, kMostPath);
+  if (!std::has_single_bit(bytes)) throw Usage(fmt::format("datapath_bytes: {} is no power of two", bytes));
+  return static_cast<uint32_t>(bytes);
 }
 
 const sim::SettingRow<sim::PlatformConfig>* platform_row(std::string_view name) {
@@ -81,6 +104,7 @@ std::vector<uint8_t> read_file(const std::string& path) {
 }
 
 bool is_one_sides(const Setting& s) {
+  if (s.name == "clock_mhz") return false;
   const bool is_common = s.name.starts_with("link_") || s.name.starts_with("llp_") || s.name == "mtu" || s.name == "watchdog_us" || s.name == "time_limit_us";
   return s.group == "device" || s.group == "model" || (s.group == "platform" && !is_common);
 }
@@ -101,6 +125,8 @@ Config::Config() {
   add("regress", "shrink", "120", "s", "Wall time that may be spent on making a plan that fails smaller.");
   add("regress", "keep", "", "", "Of a shrunk plan: numbers of the operations that stay, 3,17; none: only the closing Sends.");
   add("regress", "simple", "", "", "Of a shrunk plan: what is made simple, mtu,push.");
+  add("model", "clock_mhz", "322.265625", "MHz", "Clock of the models, both sides'; the RTL's is fixed. Model only.");
+  add("model", "datapath_bytes", "64", "bytes", "Width of the datapath, a power of two; the RTL's is fixed. Model only.");
   for (const auto& row : spec::kSizes) {
     add("model", row.name, "build", row.unit, fmt::format("{} Default {}, minimum {}; model only.", row.doc, row.value, row.minimum));
   }
@@ -132,6 +158,10 @@ void Config::check(const Setting& s, const std::string& value) const {
     if (value != "default" && value != "minimum") throw Usage(fmt::format("build: \"{}\" is neither default nor minimum", value));
   } else if (s.name == "reset_seed") {
     whole(s.name, value, 0, INT32_MAX);
+  } else if (s.name == "clock_mhz") {
+    clock_of(value);
+  } else if (s.name == "datapath_bytes") {
+    width_of(value);
   } else if (const auto* size = size_row(s.name); size != nullptr && value != "build") {
     whole(s.name, value, size->min, size->max);
   }
@@ -250,8 +280,20 @@ spec::Sizes Config::sizes(Side side) const {
   return sizes;
 }
 
-std::vector<std::string> Config::changed_sizes() const {
+model::Timing Config::timing(Side side) const {
+  model::Timing t;
+  t.clock = base::Clock(clock_of(find("clock_mhz").value));
+  t.path.bytes = width_of(value("datapath_bytes", side));
+  return t;
+}
+
+std::vector<std::string> Config::changed_of_model() const {
   std::vector<std::string> names;
+  for (const Side side : {kClient, kServer}) {
+    const model::Timing t = timing(side);
+    if (t.clock != base::kNominalClock) names.emplace_back("clock_mhz");
+    if (t.path.bytes != model::Datapath{}.bytes) names.emplace_back("datapath_bytes");
+  }
   for (const auto& row : spec::kSizes) {
     const std::string name(row.name);
     if (value(name, kClient) != "build" || value(name, kServer) != "build") names.push_back(name);

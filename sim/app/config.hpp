@@ -17,6 +17,7 @@
 #include "gen/sizes.hpp"
 #include "platform/config.hpp"
 #include "programs.hpp"
+#include "top/timing.hpp"
 
 namespace rnic::app {
 
@@ -62,10 +63,11 @@ class Config {
   sim::PlatformConfig platform() const;  // what is common: link, run
   programs::Params params() const;
   spec::Sizes sizes(Side side) const;    // of a model; starts from the build's
+  model::Timing timing(Side side) const;  // of a model: its clock, which both sides share, and its datapath's width
   bool minimum(Side side) const;
   uint64_t reset_seed(Side side) const;
-  /// Names of sizes that were changed: the RTL cannot follow them.
-  std::vector<std::string> changed_sizes() const;
+  /// Names of a model's settings that were changed: the RTL cannot follow them.
+  std::vector<std::string> changed_of_model() const;
 
   const std::string& preset() const { return preset_; }
   const std::vector<Setting>& all() const { return settings_; }

@@ -113,12 +113,9 @@ void check_kinds(const std::array<std::string, 2>& kind, const Config& config) {
                               nearest(kind[side], device_kinds())));
     }
   }
-  const auto sizes = config.changed_sizes();
-  if (!sizes.empty() && (has_rtl(kind[kClient]) || has_rtl(kind[kServer]))) {
-    throw Usage(
-        fmt::format("{}: sizes of the RTL are fixed when it is built; use build=default or "
-                    "build=minimum, or models on both sides",
-                    sizes[0]));
+  const auto changed = config.changed_of_model();
+  if (!changed.empty() && (has_rtl(kind[kClient]) || has_rtl(kind[kServer]))) {
+    throw Usage(fmt::format("{}: fixed when the RTL is built; use build=default or build=minimum, or models on both sides", changed[0]));
   }
 }
 
@@ -126,7 +123,7 @@ std::unique_ptr<sim::Device> make_device(const std::string& kind, Side side, con
                                          const std::string& wave, sim::Observer* observer) {
   if (kind == "rtl") return sim::make_rtl_device(rtl_options(side, config, wave, observer));
   if (kind == "tandem") return sim::make_tandem_device(rtl_options(side, config, wave, observer));
-  return sim::make_model_device(config.sizes(side), kSideNames[side]);
+  return sim::make_model_device(config.sizes(side), kSideNames[side], config.timing(side));
 }
 
 std::string rest_in_tandem(sim::Simulation& simulation, unsigned hosts) {

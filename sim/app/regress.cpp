@@ -230,7 +230,7 @@ int run_regression(const RegressRequest& r) {
   const auto show = [&](uint64_t done) {
     if (!r.progress) return;
     const double s = seconds_since(began), share = static_cast<double>(done) / static_cast<double>(r.ops);
-    fmt::print(stderr, "\r{:3.0f} %  {} of {} operations  {:.3f} ms simulated  {:.1f} kcycle/s  {}   ", 100 * share, done, r.ops, simulated / 1000, simulated * 1000 / base::kPsPerCycle / s,
+    fmt::print(stderr, "\r{:3.0f} %  {} of {} operations  {:.3f} ms simulated  {:.1f} kcycle/s  {}   ", 100 * share, done, r.ops, simulated / 1000, simulated * 1000 / r.config.timing(kClient).clock.ps_per_cycle() / s,
                done == 0 ? "" : fmt::format("{:.0f} s left", s * (1 - share) / share));
   };
   (void)plan_of(0);  // what is wrong in --set keep and simple is said here
@@ -296,7 +296,7 @@ int run_regression(const RegressRequest& r) {
     nlohmann::ordered_json j{{"program", "regress"}, {"client", r.kind[kClient]}, {"server", r.kind[kServer]}, {"seed", r.seed}, {"settings", settings_json(r.config)},
                              {"ops", done}, {"bytes", bytes}, {"completions", completions}, {"failures", failures}, {"sim_ns", simulated * 1000}, {"rtl_cycles", rtl_cycles},
                              {"drawn", coverage.json()}, {"never_drawn", missing}, {"plans", plans}, {"status", worst}, {"wall_s", wall},
-                             {"kcycles_per_s", wall > 0 ? simulated * 1000 / base::kPsPerCycle / wall : 0}};
+                             {"kcycles_per_s", wall > 0 ? simulated * 1000 / r.config.timing(kClient).clock.ps_per_cycle() / wall : 0}};
     if (!tandem.is_null()) j["tandem"] = tandem;
     write_file(r.json, j.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
   });

@@ -27,13 +27,12 @@
 namespace rnic::app {
 namespace {
 
-/// The devices' clock, 322.266 MHz.
-double kcycles(Time t) { return static_cast<double>(t) / base::kPsPerCycle / 1000; }
+double kcycles(Time t, const base::Clock& clock) { return static_cast<double>(t) / clock.ps_per_cycle() / 1000; }
 
 /// Says from time to time, on a terminal, how far it is. Looks at the host's clock, changes nothing.
 class Progress final : public sim::PcieObserver {
  public:
-  Progress(std::string title, const std::vector<programs::Report>& reports) : title_(std::move(title)), reports_(reports) {}
+  Progress(std::string title, const std::vector<programs::Report>& reports, const base::Clock& clock) : title_(std::move(title)), reports_(reports), clock_(clock) {}
   /// Takes its line away; the simulation goes on without it, but still calls it.
   void end() {
     if (width_ != 0) fmt::print(stderr, "\r{:{}}\r", "", width_);
@@ -56,13 +55,14 @@ class Progress final : public sim::PcieObserver {
     }
     const double s = std::chrono::duration<double>(now - began_).count(), share = of == 0 ? 0 : static_cast<double>(done) / static_cast<double>(of);
     const std::string left = share > 0 ? fmt::format("{:.0f} s left", s * (1 - share) / share) : reports_.empty() ? "" : reports_[0].stage;
-    const std::string line = fmt::format("{}{:3.0f} %  {:.3f} ms simulated  {:.1f} kcycle/s  {}", title_, 100 * share, static_cast<double>(t) / kMs, kcycles(t) / s, left);
+    const std::string line = fmt::format("{}{:3.0f} %  {:.3f} ms simulated  {:.1f} kcycle/s  {}", title_, 100 * share, static_cast<double>(t) / kMs, kcycles(t, clock_) / s, left);
     width_ = std::max(width_, line.size());
     fmt::print(stderr, "\r{:{}}", line, width_);
   }
 
   std::string title_;
   const std::vector<programs::Report>& reports_;
+  const base::Clock clock_;
   uint64_t events_ = 0;
   size_t width_ = 0;
   bool is_over_ = false;
@@ -200,7 +200,7 @@ Outcome run(const RunRequest& r) {
   for (auto& v : reports) v.resize(params.threads);
   std::unique_ptr<Progress> progress;
   if (r.progress) {
-    progress = std::make_unique<Progress>(r.title, reports[0]);
+    progress = std::make_unique<Progress>(r.title, reports[0], r.config.timing(kClient).clock);
     for (const Side side : {kClient, kServer}) simulation.observe(side, *progress);
   }
   std::optional<WriteWatch> watch;
@@ -331,7 +331,7 @@ Outcome run(const RunRequest& r) {
   captures.finish(out);
   j["status"] = static_cast<int>(out.status);
   j["wall_s"] = wall;
-  j["kcycles_per_s"] = wall > 0 ? kcycles(result.end) / wall : 0;  // of the devices' clock, both stepped
+  j["kcycles_per_s"] = wall > 0 ? kcycles(result.end, r.config.timing(kClient).clock) / wall : 0;  // of the devices' clock, both stepped
   return out;
 }
 

@@ -33,8 +33,8 @@ Client client_of(model::Purpose p) {
 /// Both faces: the simulator's device, the model's surroundings.
 class ModelDevice final : public Device, private model::Surroundings {
  public:
-  ModelDevice(const spec::Sizes& sizes, std::string name)
-      : name_(std::move(name)), sizes_(sizes), pacer_(model::Pacer::shared()) {
+  ModelDevice(const spec::Sizes& sizes, std::string name, const model::Timing& timing)
+      : name_(std::move(name)), sizes_(sizes), timing_(timing), pacer_(model::Pacer::shared(timing.clock)) {
     make();
   }
 
@@ -80,7 +80,7 @@ class ModelDevice final : public Device, private model::Surroundings {
   void make() {
     pacer_->arrive();
     rnic_.reset();
-    rnic_ = std::make_unique<model::Rnic>(sizes_, model::Timing{}, pacer_->dispatcher(),
+    rnic_ = std::make_unique<model::Rnic>(sizes_, timing_, pacer_->dispatcher(),
                                           static_cast<model::Surroundings&>(*this));
     rnic_->set_pcie(pcie_);
   }
@@ -115,6 +115,7 @@ class ModelDevice final : public Device, private model::Surroundings {
 
   std::string name_;
   spec::Sizes sizes_;
+  model::Timing timing_;
   spec::PcieCfg pcie_;
   DeviceEnv* env_ = nullptr;
   std::shared_ptr<model::Pacer> pacer_;
@@ -123,8 +124,8 @@ class ModelDevice final : public Device, private model::Surroundings {
 
 }  // namespace
 
-std::unique_ptr<Device> make_model_device(const spec::Sizes& sizes, const std::string& name) {
-  return std::make_unique<ModelDevice>(sizes, name);
+std::unique_ptr<Device> make_model_device(const spec::Sizes& sizes, const std::string& name, const model::Timing& timing) {
+  return std::make_unique<ModelDevice>(sizes, name, timing);
 }
 
 }  // namespace rnic::sim

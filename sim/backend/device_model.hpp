@@ -1,6 +1,6 @@
 // A device made of the SystemC model: model/top/rnic.hpp behind the boundary.
 //
-//   auto dev = make_model_device(spec::Sizes{}, "client");   dev->attach(env);
+//   auto dev = make_model_device(spec::Sizes{}, "client");    all models of a simulation have one clock   dev->attach(env);
 #pragma once
 
 #include <memory>
@@ -8,9 +8,10 @@
 
 #include "backend/device.hpp"
 #include "gen/sizes.hpp"
+#include "top/timing.hpp"
 
 namespace rnic::sim {
 
-std::unique_ptr<Device> make_model_device(const spec::Sizes& sizes, const std::string& name);
+std::unique_ptr<Device> make_model_device(const spec::Sizes& sizes, const std::string& name, const model::Timing& timing = {});
 
 }  // namespace rnic::sim

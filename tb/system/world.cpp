@@ -275,7 +275,7 @@ World::World(const WorldConfig& config) : seed_(config.seed) {
     std::unique_ptr<sim::Device> device;
     const std::string kind = family_of(config.kind[side]);
     if (kind == "model") {
-      device = sim::make_model_device(config_.sizes(side), kSides[side]);
+      device = sim::make_model_device(config_.sizes(side), kSides[side], config_.timing(side));
     } else {
       sim::RtlOptions o;
       o.minimum = config_.minimum(side);
