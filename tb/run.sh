@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 usage() {
   cat <<'TXT'
 usage: tb/run.sh [STEP...]      installs what is missing, builds, runs the steps; without STEP those of CI
-  spec       docs/spec printed again and compared with rtl/gen, model/gen, docs/gen
+  spec       docs/spec printed again and compared with rtl/gen, model/gen, docs/gen; the tests of each MUST and SHOULD
   lint       forms that Yosys misreads; Verilator -Wall of every module as its own top
   synth      Yosys reads the RTL: size, logic depth, memories
   prove      rtl/lib proved by k-induction, covers, assertions counted
@@ -51,7 +51,9 @@ run() {  # run NAME COMMAND...
   else failed="$failed $name"; say "step $name FAILED after $((SECONDS - t)) s"; fi
 }
 
-step_spec() { setup_build release specgen && build-release/docs/spec/tool/specgen --check docs/spec .; }
+step_spec() {
+  setup_build release specgen conformance && build-release/docs/spec/tool/specgen --check docs/spec . && build-release/docs/spec/tool/conformance --check docs/spec .
+}
 step_build() { setup_build release all; }
 step_ctest() { setup_build release all && ctest --test-dir build-release --no-tests=error --output-on-failure -j 2 -L "$1"; }
 with_sanitizers="env ASAN_OPTIONS=detect_stack_use_after_return=0:detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1"

@@ -56,6 +56,15 @@ TEST_F(Connect, ActiveSendsRequestAndStarts) {
   EXPECT_EQ(m.ord, 2);
 }
 
+// R5040-6.1-06.
+TEST_F(Connect, AsManyReadsInAsOutUnlessSaidOtherwise) {
+  Qp qp = make_qp();
+  answer_with({kRep + "50 02 00 04 00 08 00 08"});
+  const auto c = must(connect(qp, kPeer, quick()));
+  EXPECT_BYTES(dev.conns.at(0).out, kReq + "50 02 00 04 00 08 00 08");
+  EXPECT_EQ(c.responder_resources(), c.initiator_depth());
+}
+
 TEST_F(Connect, ReplyMayComeInPieces) {
   Qp qp = make_qp();
   answer_with({kRep.substr(0, 30), kRep.substr(30) + "50 02", "00 05 00", "08 00 08", "99"});
@@ -238,6 +247,15 @@ TEST_F(Connect, DestroyAbortsAConnectedQp) {
   for (const auto& c : dev.commands) ops.push_back(c.opcode);
   EXPECT_THAT(ops, testing::IsSupersetOf({0x19, 0x1b, 0x38}));  // modify, destroy, release
   EXPECT_THAT(dev.conns, IsEmpty());
+}
+
+// R5040-8.1.2-08.
+TEST_F(Connect, EachQpHasItsOwnSlots) {
+  Qp a = rts_qp(), b = rts_qp();
+  const auto &x = dev.qps.at(a.qp_num()).modify, &y = dev.qps.at(b.qp_num()).modify;
+  EXPECT_GT(x.ird, 0);
+  EXPECT_TRUE(x.ird_base + x.ird <= y.ird_base || y.ird_base + y.ird <= x.ird_base);
+  EXPECT_TRUE(x.ord_base + x.ord <= y.ord_base || y.ord_base + y.ord <= x.ord_base);
 }
 
 TEST_F(Connect, AQpThatCannotBeDestroyedKeepsItsRings) {

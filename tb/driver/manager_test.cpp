@@ -349,5 +349,23 @@ TEST_F(Region, SlotsAndKeysFollowTheSeed) {
   EXPECT_NE(stags(4), stags(5));
 }
 
+// Slots come from the whole table and low bits at random; the device makes STags of both (StagKey). R5040-8.1.1-08, 09.
+TEST_F(Region, SlotsAndKeysAreSpread) {
+  constexpr unsigned kCount = 4000;
+  const auto b = must(ctx.alloc(4096));
+  std::array<unsigned, 22> ones{};  // 8 bits of the key, 14 of the slot
+  unsigned neighbours = 0;
+  uint32_t last = ~0U;
+  for (unsigned i = 0; i < kCount; i++) {
+    const auto mr = must(pd.reg_mr(b, 0));
+    const uint32_t stag = mr.rkey() - 0x100;  // the fake's is slot + 1 and the key
+    for (unsigned bit = 0; bit < ones.size(); bit++) ones[bit] += stag >> bit & 1;
+    neighbours += (stag >> 8) - (last >> 8) <= 1 ? 1 : 0;
+    last = stag;
+  }
+  for (const unsigned n : ones) EXPECT_NEAR(n, kCount / 2, kCount / 20);  // more than 6 sigma
+  EXPECT_LT(neighbours, 8U);
+}
+
 }  // namespace
 }  // namespace rnic::tb

@@ -163,6 +163,8 @@ TEST_F(Post, EachContextRingsItsOwnPage) {
   EXPECT_EQ(dev.doorbells().back().offset, 4096u + 8);
   EXPECT_EQ(dev.qps.at(qp.qp_num()).args.page, 1u);
   EXPECT_EQ(errc(pd.create_qp({.send_cq = &cq2, .recv_cq = &cq2})), Errc::kInvalidArgument);
+  EXPECT_EQ(errc(pd.create_qp({.send_cq = &cq, .recv_cq = &cq2})), Errc::kInvalidArgument);
+  EXPECT_EQ(errc(pd.create_qp({.send_cq = &cq2, .recv_cq = &cq})), Errc::kInvalidArgument);
 }
 
 TEST_F(Post, PushCarriesTheWqeAndItsDoorbell) {

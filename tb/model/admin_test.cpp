@@ -205,6 +205,37 @@ TEST(StagKey, PermutationIsInvertible) {
   }
 }
 
+// Slots that are used one after the other: no order, each bit set in half of them. R5040-8.1.1-08, 09.
+TEST(StagKey, ValuesAreSpreadInNoOrder) {
+  struct Nobody final : model::Tpt::Out {
+    void tpt_cmd_rsp(const spec::TptCmdRsp&) override {}
+  } nobody;
+  model::Tpt tpt(spec::Sizes{}, nobody);
+  constexpr uint32_t kCount = 100'000;
+  for (const uint64_t key : {uint64_t{1}, uint64_t{0x0123456789abcdef}, uint64_t{0xfedcba9876543210}}) {
+    SCOPED_TRACE(key);
+    tpt.set_key(key);
+    std::array<uint32_t, 24> ones{};
+    std::map<uint32_t, uint32_t> steps, changes;
+    uint32_t rises = 0, last = 0;
+    for (uint32_t v = 0; v < kCount; ++v) {
+      const uint32_t p = tpt.permute(v);
+      for (unsigned bit = 0; bit < 24; ++bit) ones[bit] += p >> bit & 1;
+      if (v != 0) {
+        ++steps[(p - last) & 0xffffff];
+        ++changes[p ^ last];
+        rises += p > last ? 1 : 0;
+      }
+      last = p;
+    }
+    for (const uint32_t n : ones) EXPECT_NEAR(n, kCount / 2, kCount / 100);
+    EXPECT_NEAR(rises, kCount / 2, kCount / 100);
+    for (const auto* seen : {&steps, &changes}) {
+      for (const auto& [value, count] : *seen) EXPECT_LE(count, 8U) << value;
+    }
+  }
+}
+
 TEST(ReadySet, RoundRobin) {
   model::ReadySet s(10000);
   EXPECT_EQ(s.next(5), 10000U);

@@ -82,6 +82,33 @@ TYPED_TEST(QpTest, EveryShapeOfWqeWrapsAroundTheRing) {
   });
 }
 
+// As many Reads as agreed are out at once, and not one more; one that ends lets the next go. R5040-6.1-05, 07.
+TYPED_TEST(QpTest, AsManyReadsAsAgreedAreOut) {
+  this->worlds([&](auto& w) {
+    const unsigned most = std::min<unsigned>(32, this->sizes().sq_window);
+    unsigned n = 0;
+    for (const unsigned ord : {1U, 2U, 5U, most}) {
+      SCOPED_TRACE(ord);
+      n++;
+      w.create(n, 6, 3);
+      w.qp(n).ord = ord;
+      w.to_rts(n);
+      w.hold_done(true);
+      for (unsigned i = 0; i < ord + 2; i++) w.post(n, w.make(WrOpcode::kRdmaRead, {100}));
+      w.ring(n);
+      ASSERT_TRUE(w.run([&] { return w.qp(n).issued == ord; })) << w.qp(n).issued;
+      w.wait(300);
+      EXPECT_EQ(w.qp(n).issued, ord);
+      w.finish(n, 0);
+      ASSERT_TRUE(w.run([&] { return w.qp(n).issued == ord + 1; }));
+      w.wait(300);
+      EXPECT_EQ(w.qp(n).issued, ord + 1);
+      w.hold_done(false);
+      ASSERT_TRUE(w.run([&] { return w.idle(n); }));
+    }
+  });
+}
+
 TYPED_TEST(QpTest, PushedWqesAreNotFetched) {
   this->worlds([&](auto& w) {
     for (int i = 0; i < 30; i++) {

@@ -171,6 +171,34 @@ TYPED_TEST(RdmapTest, OpcodeMustFitTagAndQueue) {
   });
 }
 
+// Reserved bits of the octet are ignored on every message. R5040-4.1-10
+TYPED_TEST(RdmapTest, ReservedBitsOfTheOctetAreIgnored) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    for (auto reserved : Some<uint8_t>{0x10, 0x20, 0x30}) {
+      const auto with = [&](Bytes u) {
+        u[1] = u8(u[1] | reserved);
+        return u;
+      };
+      this->run_qp(kQp, this->params());
+      this->expect_good(kQp, with(this->write(9)), this->good(true));
+      this->expect_good(kQp, with(this->send(5, true, true)), this->good(true, DeliverKind::kRecv, true));
+      const auto mine = this->any_read(3, 40);
+      this->read(kQp, mine);
+      this->expect_good(kQp, with(this->answer(mine, 0, 40, true)), this->good(true, DeliverKind::kRead, false, 3));
+      this->placed += 3;
+      const auto r = this->request(64);
+      this->expect_good(kQp, with(r), this->good(false));
+      this->expect_message(this->response(kQp, r, 0, this->placed));
+      this->free_response(kQp);
+      EXPECT_EQ(this->verdict(kQp, with(this->peer_terminate(hex("11000000")))).deliver, DeliverKind::kNothing);
+      EXPECT_EQ(this->expect_error(kQp, Cause::kPeerTerminate, {}).peer_term, 0x1100);
+      this->expect_silence();
+      this->stop_qp(kQp);
+    }
+  });
+}
+
 TYPED_TEST(RdmapTest, FixedLength) {
   each_pace([&](Pace pace) {
     this->start(pace);
@@ -592,7 +620,7 @@ TYPED_TEST(RdmapTest, FirstErrorWins) {
         this->dut.tx_fault.put(
             {.qpn = q, .source = TxSource::kSq, .slot = 7, .result = TptResult::kAssoc});
         this->put_segment(q, bad);
-        this->put_segment(q, bad);
+        this->put_segment(q, this->tagged(0x83, true, 7, 8, 9));  // bad in another way: never told. R5040-7.1-05
       }
       this->dut.settle();
       EXPECT_EQ(this->dut.rx_verdict.items().size(), 4U);
@@ -607,6 +635,7 @@ TYPED_TEST(RdmapTest, FirstErrorWins) {
         EXPECT_TRUE(terms.emplace(m.hdr.qpn, m.body).second) << "a second Terminate";
       }
       for (const auto& e : errors) {
+        EXPECT_NE(e.cause, Cause::kRdmapVersion) << "the second bad message";
         EXPECT_EQ(e.sends_term, e.cause != Cause::kLlpLost);
         EXPECT_EQ(e.sends_term, terms.contains(e.qpn));
         if (e.sends_term != 0) {
@@ -717,6 +746,7 @@ TYPED_TEST(RdmapTest, PeerTerminate) {
          {Row{"0100e000", WcStatus::kRemAccessErr}, Row{"01ffe000", WcStatus::kRemAccessErr},
           Row{"0205e000", WcStatus::kRemInvReqErr}, Row{"0206e000", WcStatus::kRemInvReqErr},
           Row{"0207e000", WcStatus::kRemOpErr}, Row{"02ffe000", WcStatus::kRemOpErr},
+          Row{"0102ffff", WcStatus::kRemAccessErr},  // reserved bits are ignored. R5040-4.8-13
           Row{"1105e000", WcStatus::kRemOpErr}, Row{"1202e000", WcStatus::kRemOpErr},
           Row{"1206e000", WcStatus::kRemOpErr}}) {
       begin(0);
@@ -735,6 +765,8 @@ TYPED_TEST(RdmapTest, PeerTerminate) {
     begin(0);
     told(body("0101c000", reads[0].stag, reads[0].to), {});  // it says that there is none
     begin(0);
+    told(body("0101dfff", reads[0].stag, reads[0].to), {});  // nor does a reserved bit say so. R5040-4.8-13
+    begin(0);
     told(body("01012000", reads[0].stag, reads[0].to),
          {});  // that it does not stand where it should
     begin(0);
@@ -752,6 +784,50 @@ TYPED_TEST(RdmapTest, PeerTerminate) {
     this->expect_good(kQp, this->answer({9, 5, 10, 77}, 0, 10, true),
                       this->good(true, DeliverKind::kRead, false, 9));
     told(body("0101e000", 5, 77), {});
+  });
+}
+
+// Whatever is missing of a Terminate: it is told, with its code if that has come, names no Read, and is not answered. R5040-5.4-07
+TYPED_TEST(RdmapTest, ATerminateCutShortIsToldAndNotAnswered) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    const auto whole = golden(kTerminate);  // it names the Read below
+    for (size_t n : {0, 1, 2, 3, 4, 5, 6, 23, 24, 51, 52}) {
+      SCOPED_TRACE(n);
+      this->run_qp(kQp, this->params());
+      this->read(kQp, {.slot = 9, .stag = 0xaabbccdd, .length = 0x1000, .to = 0x1000});
+      const Bytes body(whole.begin() + 18, whole.begin() + 18 + static_cast<std::ptrdiff_t>(n));
+      EXPECT_EQ(this->verdict(kQp, this->peer_terminate(body)).deliver, DeliverKind::kNothing);
+      const auto e = this->expect_error(kQp, Cause::kPeerTerminate, {});
+      EXPECT_EQ(e.peer_term, n < 2 ? 0 : 0x0101);
+      EXPECT_EQ(e.has_wr, n == 52 ? 1 : 0);
+      this->expect_silence();
+      this->stop_qp(kQp);
+    }
+  });
+}
+
+// A Terminate has a buffer of its own: it is heard with every IRD slot in use and a Read of ours half answered. R5040-5.4-04, 05
+TYPED_TEST(RdmapTest, ATerminateIsHeardWithNoSlotLeft) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    for (auto ird : Some<uint8_t>{0, 1, 4}) {
+      this->run_qp(kQp, this->params(ird, 1));
+      const auto mine = this->any_read(7, 100);
+      this->read(kQp, mine);
+      this->expect_good(kQp, this->answer(mine, 0, 50, false), this->good(true));
+      this->placed++;
+      std::vector<Bytes> all;
+      for (uint8_t i = 0; i < ird; i++) {
+        all.push_back(this->request(100));
+        this->expect_good(kQp, all.back(), this->good(false));
+      }
+      if (ird != 0) this->expect_message(this->response(kQp, all[0], 0, this->placed));  // stays in ddp
+      EXPECT_EQ(this->verdict(kQp, this->peer_terminate(hex("11000000"))).deliver, DeliverKind::kNothing);
+      EXPECT_EQ(this->expect_error(kQp, Cause::kPeerTerminate, {}).peer_term, 0x1100);
+      this->expect_silence();
+      this->stop_qp(kQp);
+    }
   });
 }
 

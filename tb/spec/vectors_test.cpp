@@ -124,12 +124,37 @@ TEST(VectorsTest, OpcodesOfTheExtensions) {
            spec::kQnResponse, 4);
 }
 
+// RFC 5040 Figures 9 and 10; RFC 5041 section 8.2; RFC 5044 section 8. Typed: everybody else takes them from errors.yaml.
 TEST(VectorsTest, CausesLeadToTheTerminatesOfTheRfcs) {
-  const auto& row = spec::cause_row(spec::Cause::kMpaCrc);
-  EXPECT_EQ(row.layer, 2);
-  EXPECT_EQ(row.etype, 0);
-  EXPECT_EQ(row.code, 2);
-  EXPECT_EQ(to_string(spec::Cause::kMpaCrc), "mpa_crc");
+  using spec::Cause;
+  struct Row {
+    Cause cause;
+    unsigned layer, etype, code;
+    bool ddp, rdma;
+  };
+  const Row rows[] = {
+      {Cause::kMpaCrc, 2, 0, 0x02, false, false},           {Cause::kMpaMarker, 2, 0, 0x03, false, false},
+      {Cause::kLlpLost, 2, 0, 0x01, false, false},          {Cause::kDdpTaggedStag, 1, 1, 0x00, true, false},
+      {Cause::kDdpTaggedBounds, 1, 1, 0x01, true, false},   {Cause::kDdpTaggedAssoc, 1, 1, 0x02, true, false},
+      {Cause::kDdpTaggedWrap, 1, 1, 0x03, true, false},     {Cause::kDdpTaggedVersion, 1, 1, 0x04, true, false},
+      {Cause::kDdpUntaggedQn, 1, 2, 0x01, true, false},     {Cause::kDdpUntaggedNoBuffer, 1, 2, 0x02, true, false},
+      {Cause::kDdpUntaggedMsn, 1, 2, 0x03, true, false},    {Cause::kDdpUntaggedMo, 1, 2, 0x04, true, false},
+      {Cause::kDdpUntaggedTooLong, 1, 2, 0x05, true, false},{Cause::kDdpUntaggedVersion, 1, 2, 0x06, true, false},
+      {Cause::kRdmapStag, 0, 1, 0x00, true, true},          {Cause::kRdmapBounds, 0, 1, 0x01, true, true},
+      {Cause::kRdmapRights, 0, 1, 0x02, true, true},        {Cause::kRdmapAssoc, 0, 1, 0x03, true, true},
+      {Cause::kRdmapWrap, 0, 1, 0x04, true, true},          {Cause::kRdmapVersion, 0, 2, 0x05, true, false},
+      {Cause::kRdmapOpcode, 0, 2, 0x06, true, false},       {Cause::kRdmapLength, 0, 2, 0x07, true, false},
+      {Cause::kLocalCatastrophic, 0, 0, 0x00, false, false}};
+  for (const Row& want : rows) {
+    const auto& row = spec::cause_row(want.cause);
+    EXPECT_EQ(row.layer, want.layer) << row.name;
+    EXPECT_EQ(row.etype, want.etype) << row.name;
+    EXPECT_EQ(row.code, want.code) << row.name;
+    EXPECT_EQ(row.ddp_header, want.ddp) << row.name;
+    EXPECT_EQ(row.rdma_header, want.rdma) << row.name;
+  }
+  EXPECT_EQ(spec::kCauses.size(), std::size(rows) + 2);  // none and peer_terminate send none
+  EXPECT_EQ(to_string(Cause::kMpaCrc), "mpa_crc");
   for (const auto& c : spec::kCauses) EXPECT_EQ(spec::cause_row(c.cause).name, c.name);
 }
 
