@@ -68,7 +68,7 @@ step_sanitize_app() {
   sim="$with_sanitizers build-asan/sim/app/rnic-sim"
   $sim regress --set ops=1000 --jobs 2 --quiet || return 1
   $sim regress --client tandem --server model --set build=minimum --set ops=100 --quiet || return 1
-  $sim replay tb/vectors/captures/rping-client-crc.json --quiet && $sim replay tb/vectors/captures/op-recv-sends.json --client tandem --server tandem --quiet || return 1
+  $sim replay tb/vectors/captures/rping-client-crc.json --quiet && $sim replay tb/vectors/captures/op-recv-tagged.json --client tandem --server tandem --quiet || return 1
   $sim copy --file docs/limitations.md --set size=4096 --jobs 2 --quiet
 }
 # Seeds follow from the day, so that nobody chooses them and the log still says them.
