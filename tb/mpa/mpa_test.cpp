@@ -287,6 +287,25 @@ TYPED_TEST(MpaTest, StartBeginsAStream) {
   }
 }
 
+// QPs start while another one's FPDUs pass, in every cycle of theirs: each of those moves its own position on.
+TYPED_TEST(MpaTest, AStartDisturbsNoOther) {
+  each_pace([&](Pace pace) {
+    this->dut.restart(pace);
+    this->start(1, true, true, true);
+    std::vector<Bytes> ulpdus;
+    for (size_t i = 0; i < 120; i++) {
+      ulpdus.push_back(this->rng.bytes(20 + i % 90));
+      this->put_good(1, ulpdus.back());
+      this->put_ulpdu(1, ulpdus.back());
+    }
+    for (uint16_t i = 0; i < 40; i++) this->start(2 + i % 6, true, false, false);
+    for (const Bytes& u : ulpdus) {
+      this->expect_ulpdu(1, u);
+      this->expect_fpdu(1, u);
+    }
+  });
+}
+
 // What is inside when a stop or sync comes leaves before it is answered; what is not inside does not hold it.
 TYPED_TEST(MpaTest, StopWaitsForWhatIsInside) {
   for (auto op : {spec::QpOp::kStop, spec::QpOp::kSync}) {
