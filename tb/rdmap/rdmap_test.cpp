@@ -665,6 +665,24 @@ TYPED_TEST(RdmapTest, FaultsOfQp) {
   });
 }
 
+// A fault that comes while others keep rdmap busy, in whatever cycle of theirs, is heard.
+TYPED_TEST(RdmapTest, AFaultOfQpIsHeardInTraffic) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    this->run_qp(0, this->params());
+    for (unsigned gap = 0; gap < 24; gap++) {
+      this->run_qp(kQp, this->params());
+      for (unsigned i = 0; i < 40; i++) this->put_segment(0, this->write(4));
+      for (unsigned i = 0; i < gap; i++) this->dut.advance();
+      this->dut.qp_fault.put({.qpn = kQp, .cause = Cause::kLlpLost});
+      this->expect_error(kQp, Cause::kLlpLost, {});
+      for (unsigned i = 0; i < 40; i++) EXPECT_EQ(this->dut.rx_verdict.take().accept, 1);
+      this->stop_qp(kQp);
+    }
+    this->expect_silence();
+  });
+}
+
 // The passive side does not speak first, not even to say why.
 TYPED_TEST(RdmapTest, HoldTx) {
   each_pace([&](Pace pace) {
