@@ -803,6 +803,31 @@ TYPED_TEST(LlpIfTest, StopWaitsForWhatIsInside) {
   }
 }
 
+// Only for that: what goes on coming and leaving of another QP, without a gap, does not hold it.
+TYPED_TEST(LlpIfTest, StopDoesNotWaitForWhatComesLater) {
+  if constexpr (TypeParam::kHasCycles) {
+    auto& dut = this->dut;
+    for (bool transmit : {false, true}) {
+      dut.restart({});
+      this->open(0);
+      this->open(1);
+      this->start(1, 0);
+      this->start(2, 1);
+      dut.rx_fpdu.stall(50);
+      dut.llp_tx.stall(50);
+      const Bytes f = this->rng.bytes(100);
+      for (int i = 0; i < 1000; i++) {
+        if (transmit) this->put_fpdu(2, f);
+        else this->put_record(1, f);
+      }
+      dut.cycles(100);
+      dut.ctl.put({.op = QpOp::kStop, .qpn = 1});
+      EXPECT_EQ(dut.ack.take(500).qpn, 1);
+      EXPECT_FALSE(transmit ? dut.tx_fpdu.empty() : dut.llp_rx.empty()) << "the others have ended: nothing is shown";
+    }
+  }
+}
+
 // An FPDU that comes late, and stands behind others while the LLP takes nothing, does not leave on its QP's next connection.
 TYPED_TEST(LlpIfTest, ALateFpduDoesNotLeaveOnTheNextConnection) {
   each_pace([&](Pace pace) {
