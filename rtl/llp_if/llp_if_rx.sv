@@ -4,8 +4,8 @@
 //   llp_rx ------> [ FIFO ] ----------------------------> rx_fpdu, raw_rx, dropped  <-----------'
 //
 // Of a QP with hold_tx the first FPDU releases its transmit side (RFC 5044 section 7.1), before it is passed on.
-// Latency 3 cycles, 1 beat a cycle, a record every 2 cycles. A record of a connection that is unknown, or an FPDU of one
-// without QP, is dropped. Waits for mpa and admin; for the look at a held QP, which waits for nobody.
+// Latency 3 cycles, 2 or 3 more for the FPDU that releases; 1 beat a cycle, a record every 2 cycles. A record of a connection that
+// is unknown, or an FPDU of one without QP, is dropped. Waits for mpa and admin; for the look at a held QP, which waits for nobody.
 `include "rnic_assert.svh"
 
 module llp_if_rx #(
