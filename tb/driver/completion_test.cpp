@@ -117,6 +117,23 @@ TEST_F(Completion, FlushOfReceivesAndOfNothing) {
   EXPECT_EQ(wcs[2].opcode, IBV_WC_RECV);
 }
 
+TEST_F(Completion, AFlushBeyondWhatIsPostedTellsNothing) {
+  Qp qp = rts_qp();
+  post(qp, {true});
+  finish(qp, 5, spec::WcStatus::kWrFlushErr);
+  finish(qp, 1, spec::WcStatus::kWrFlushErr, true);
+  EXPECT_THAT(poll(), IsEmpty());
+}
+
+TEST_F(Completion, AFlushHalfToldEndsWithItsQp) {
+  Qp qp = rts_qp();
+  post(qp, {true, true, true});
+  finish(qp, 3, spec::WcStatus::kWrFlushErr);
+  EXPECT_THAT(ids(poll(1)), ElementsAre(100));
+  ASSERT_TRUE(qp.destroy());
+  EXPECT_THAT(poll(), IsEmpty());
+}
+
 TEST_F(Completion, PostsInErrorAreRungAndFlushed) {
   Qp qp = rts_qp({.max_send_wr = 4});
   ASSERT_TRUE(qp.modify(IBV_QPS_ERR));
@@ -181,6 +198,13 @@ TEST_F(Completion, PhaseBitThenBarrierThenContents) {
   EXPECT_THAT(poll(), IsEmpty());
   EXPECT_EQ(dev.count(Call::kAfterPhaseBit), 2u);
   EXPECT_EQ(dev.count(Call::kRelax), 1u);  // an empty poll costs
+}
+
+TEST_F(Completion, PhaseBitThenBarrierThenEvent) {
+  for (int i = 0; i < 2; i++) dev.eqe(1, spec::EqeType::kCompletion, cq.number());
+  dev.calls.clear();
+  ASSERT_TRUE(cq.get_cq_event(dev.now() + kMs));
+  EXPECT_EQ(dev.count(Call::kAfterPhaseBit), 2u);
 }
 
 TEST_F(Completion, ConsumerIsToldBeforeTheReserveIsUsedUp) {
@@ -269,6 +293,19 @@ TEST_F(Completion, QpEventsSayWhy) {
   bad.drained = 1;
 }
 
+TEST_F(Completion, AQpsEndIsToldOnce) {
+  Qp qp = rts_qp();
+  auto& status = dev.qps.at(qp.qp_num()).status;
+  status.state = spec::QpState::kError;
+  status.drained = 1;
+  status.cause = spec::Cause::kLlpLost;
+  for (int i = 0; i < 2; i++) {
+    dev.eqe(0, spec::EqeType::kQp, qp.qp_num());
+    const auto e = ctx.get_async_event(dev.now() + kUs);
+    EXPECT_EQ(errc(e), i == 0 ? std::nullopt : std::optional(Errc::kTimedOut));
+  }
+}
+
 TEST_F(Completion, OfAQpThatIsGoneAreForgotten) {
   Qp stays = rts_qp(), goes = rts_qp();
   ASSERT_TRUE(stays.post_send(SendWr{.wr_id = 1, .send_flags = IBV_SEND_SIGNALED}));
@@ -280,6 +317,26 @@ TEST_F(Completion, OfAQpThatIsGoneAreForgotten) {
   Qp next = make_qp();
   EXPECT_EQ(next.qp_num(), number);  // first fit: the number comes back, its old completions do not
   EXPECT_THAT(ids(poll()), ElementsAre(1));
+}
+
+TEST_F(Completion, OfAQpThatIsGoneAreForgottenInBothItsCqs) {
+  Cq sends = must(ctx.create_cq(4));
+  Qp qp = must(pd.create_qp({.send_cq = &sends, .recv_cq = &cq}));
+  ASSERT_TRUE(qp.post_recv(RecvWr{.wr_id = 1}));
+  finish(qp, 1, spec::WcStatus::kWrFlushErr, true);
+  dev.cqe(sends.number(), {.qpn = qp.qp_num(), .status = spec::WcStatus::kWrFlushErr});
+  ASSERT_TRUE(qp.destroy());
+  std::array<Wc, 4> wcs;
+  EXPECT_EQ(must(cq.poll_cq(wcs)), 0u);
+  EXPECT_EQ(must(sends.poll_cq(wcs)), 0u);
+}
+
+TEST_F(Completion, OfAReceiveNotPostedIsADeviceError) {
+  Qp qp = make_qp();
+  ASSERT_TRUE(qp.post_recv(RecvWr{.wr_id = 1}));
+  finish(qp, 1, spec::WcStatus::kSuccess, true);
+  std::array<Wc, 4> wcs;
+  EXPECT_EQ(errc(cq.poll_cq(wcs)), Errc::kDeviceError);
 }
 
 TEST_F(Completion, OfNothingPostedIsADeviceError) {
