@@ -196,6 +196,19 @@ TEST_F(Connect, WrongArguments) {
   EXPECT_EQ(errc(connect(busy, kPeer, quick())), Errc::kBadState);
 }
 
+TEST_F(Connect, NoReadWithoutOrd) {
+  Qp qp = make_qp();
+  play_peer();
+  auto param = quick();
+  param.initiator_depth = 0;
+  connections.push_back(must(connect(qp, kPeer, param)));
+  dev.on_wait = nullptr;
+  const Sge sink{};
+  EXPECT_EQ(errc(qp.post_send({.sg_list = {&sink, 1}, .opcode = IBV_WR_RDMA_READ})),
+            Errc::kInvalidArgument);
+  EXPECT_TRUE(qp.post_send(SendWr{}));
+}
+
 TEST_F(Connect, Resolve) {
   EXPECT_EQ(must(Address::resolve("192.168.1.255", 9)).ip, 0xc0a801ffu);
   for (const auto* bad : {"", "1.2.3", "1.2.3.4.5", "1.2.3.256", "a.b.c.d", "1.2.3.4 ", "1..3.4"})
@@ -258,14 +271,27 @@ TEST_F(Connect, EachQpHasItsOwnSlots) {
   EXPECT_TRUE(x.ord_base + x.ord <= y.ord_base || y.ord_base + y.ord <= x.ord_base);
 }
 
-TEST_F(Connect, AQpThatCannotBeDestroyedKeepsItsRings) {
-  uint64_t base = 0;
+TEST_F(Connect, DestroyGivesItsReadSlotsBack) {
+  const uint32_t ird = manager->ird.largest(), ord = manager->ord.largest();
   {
     Qp qp = rts_qp();
-    base = dev.qps.at(qp.qp_num()).args.sq_base;
-    dev.refuse[spec::AdminOpcode::kDestroyQp] = spec::AdminStatus::kInUse;
+    EXPECT_LT(manager->ird.largest(), ird);
+    EXPECT_LT(manager->ord.largest(), ord);
   }
-  EXPECT_NE(dev.at(base, 64), nullptr);  // still there: the device may use it
+  EXPECT_EQ(manager->ird.largest(), ird);
+  EXPECT_EQ(manager->ord.largest(), ord);
+}
+
+TEST_F(Connect, AQpThatCannotBeDestroyedKeepsItsRings) {
+  spec::AdminQpArgs args;
+  {
+    Qp qp = rts_qp();
+    args = dev.qps.at(qp.qp_num()).args;
+    dev.refuse[spec::AdminOpcode::kDestroyQp] = spec::AdminStatus::kInUse;
+    connections.clear();  // they would keep them, too
+  }
+  for (const uint64_t base : {args.sq_base, args.rq_base})
+    EXPECT_NE(dev.at(base, 64), nullptr);  // still there: the device may use it
   dev.refuse.clear();
 }
 
