@@ -349,6 +349,12 @@ TEST_F(Post, WrongArgumentsAreEinval) {
       Errc::kInvalidArgument);
   EXPECT_EQ(errc(qp.post_send({.sg_list = {&kSge, 1}, .send_flags = IBV_SEND_INLINE})),
             Errc::kInvalidArgument);
+  const Bytes data(33);
+  for (const uint32_t length : {32u, 33u}) {
+    const Sge in{base::address_of(data.data()), length, 0};
+    EXPECT_EQ(errc(qp.post_send({.sg_list = {&in, 1}, .send_flags = IBV_SEND_INLINE})),
+              length == 32 ? std::nullopt : std::optional(Errc::kInvalidArgument));
+  }
   EXPECT_EQ(errc(qp.post_send(SendWr{.send_flags = 1 << 4})), Errc::kInvalidArgument);
   EXPECT_EQ(errc(qp.post_send(SendWr{.opcode = static_cast<WrOpcode>(77)})),
             Errc::kInvalidArgument);
