@@ -125,6 +125,26 @@ TEST_F(Admin, AGoneDeviceIsNamed) {
 
 // A second thread's commands run while the first waits: each gets its own answer, whoever reads the
 // ring.
+TEST_F(Admin, PhaseBitThenBarrierThenAnswer) {
+  dev.calls.clear();
+  EXPECT_EQ(must(nop(1)).object, 1u);
+  EXPECT_EQ(dev.count(Call::kAfterPhaseBit), 1u);
+}
+
+TEST(ManagerClose, ReadsBehindTheLastDmaWrite) {
+  struct Watched final : PciDeviceFake {
+    uint32_t read32(unsigned bar, uint32_t offset) override {
+      if (reg(spec::kDevCtrlOffset) == 0) read_when_off++;
+      return PciDeviceFake::read32(bar, offset);
+    }
+    int read_when_off = 0;
+  } dev;
+  auto m = must(Manager::open(dev, {}));
+  dev.read_when_off = 0;
+  m.reset();
+  EXPECT_EQ(dev.read_when_off, 1);  // its answer comes behind them: memory may be freed
+}
+
 TEST_F(Admin, TwoThreadsAreToldApartByCookie) {
   dev.hold = true;
   int nested = 0;
@@ -159,6 +179,22 @@ TEST(AdminRing, WaitsWhenEveryEntryIsUnderWay) {
   EXPECT_EQ(must(m->execute(dev, spec::AdminOpcode::kNop, 1)).object, 1u);
   EXPECT_EQ(inner, Errc::kTimedOut);  // its turn never came
   EXPECT_THAT(dev.violations, IsEmpty());
+}
+
+TEST(AdminRing, ACommandAddedWhileAnotherIsRungIsRungToo) {
+  struct Slow final : PciDeviceFake {
+    void write32(unsigned bar, uint32_t offset, uint32_t value) override {
+      if (inside && offset == spec::kAdminDoorbellOffset) std::exchange(inside, nullptr)();
+      PciDeviceFake::write32(bar, offset, value);
+    }
+    std::function<void()> inside;
+  } dev;
+  auto m = must(Manager::open(dev, {.admin_timeout = 50 * kUs}));
+  std::optional<Errc> second;  // of another thread, which leaves the ringing to the first
+  dev.inside = [&] { second = errc(m->execute(dev, spec::AdminOpcode::kNop, 2)); };
+  EXPECT_EQ(must(m->execute(dev, spec::AdminOpcode::kNop, 1)).object, 1u);
+  EXPECT_EQ(second, Errc::kTimedOut);
+  EXPECT_EQ(dev.commands.back().object, 2u);
 }
 
 TEST(RangePoolTest, FirstFitAndMerging) {
@@ -279,6 +315,9 @@ TEST_F(Region, LargestPageThatTheMappingAllows) {
   auto off = run;                                     // the jump falls on a 4 KiB edge only
   for (size_t i = 15; i < 32; i++) off[i] = 0x90000 + 4096 * i;
   EXPECT_EQ(log_page(buffer(off), 0, 32 * 4096), 12);
+  auto shifted = run;  // the jump falls on a 64 KiB edge behind it, on one of 32 KiB before it
+  for (size_t i = 0; i < 32; i++) shifted[i] = (i < 16 ? 0x48000 : 0x80000) + 4096 * i;
+  EXPECT_EQ(log_page(buffer(shifted), 0, 32 * 4096), 15);
   std::vector<uint64_t> huge = {0x600000, 0x200000, 0xa00000};
   EXPECT_EQ(log_page(buffer(huge, 2 << 20), 0, 6 << 20), 21);
 }
@@ -290,6 +329,14 @@ TEST_F(Region, LargePagesAreListedFromTheirEdge) {
   EXPECT_EQ(seen(mr).pages, (std::vector<uint64_t>{0x40000, 0x90000}));
   EXPECT_EQ(seen(mr).args.first_offset, 0x1234u);
   EXPECT_EQ(mr.page_size(), 65536u);
+}
+
+TEST_F(Region, TheLastPageMayEndBeforeWhereTheFirstBegins) {
+  std::vector<uint64_t> pages;  // one of 64 KiB, of which the end is used, and the start of another
+  for (uint64_t i = 0; i < 17; i++) pages.push_back((i < 16 ? 0x40000 : 0x70000) + 4096 * i);
+  const auto mr = must(pd.reg_mr_iova(buffer(pages), 0xf000, 0x1800, 0, 0));
+  EXPECT_EQ(mr.page_size(), 65536u);
+  EXPECT_EQ(seen(mr).pages, (std::vector<uint64_t>{0x40000, 0x80000}));
 }
 
 TEST_F(Region, AddressesAndKeys) {
@@ -328,6 +375,32 @@ TEST_F(Region, DeregGivesItsEntriesBack) {
   EXPECT_EQ(manager->pbl.largest(), free);
   EXPECT_TRUE(mr.dereg());  // once is enough
   EXPECT_THAT(dev.mrs, IsEmpty());
+}
+
+TEST_F(Region, ARefusedOneGivesItsSlotAndEntriesBack) {
+  PciDeviceFake small(spec::Sizes::minimum());
+  auto m = must(Manager::open(small, {}));
+  auto c = must(Context::open(small, *m));
+  auto p = must(c.alloc_pd());
+  auto b = must(c.alloc(4096));
+  const uint32_t free = m->pbl.largest();
+  small.refuse[spec::AdminOpcode::kCreateMr] = spec::AdminStatus::kBadArgument;
+  for (int i = 0; i < 65; i++)  // there are 64 slots
+    EXPECT_EQ(errc(p.reg_mr(b, 0)), Errc::kInvalidArgument) << i;
+  EXPECT_EQ(m->pbl.largest(), free);
+}
+
+TEST_F(Region, OneThatStaysKeepsItsMemory) {
+  uint64_t bus = 0;
+  {
+    auto b = must(ctx.alloc(4096));
+    bus = b.bus(0);
+    auto mr = must(pd.reg_mr(b, 0));
+    dev.refuse[spec::AdminOpcode::kDestroyMr] = spec::AdminStatus::kInUse;
+    EXPECT_EQ(errc(mr.dereg()), Errc::kBusy);
+  }
+  EXPECT_NE(dev.at(bus, 4096), nullptr);  // still there: the device may use it
+  dev.refuse.clear();
 }
 
 TEST_F(Region, SlotsAndKeysFollowTheSeed) {
