@@ -132,6 +132,14 @@ TEST(FollowerDiffers, RecordMissing) {
   EXPECT_THAT(s.run(), HasSubstr("qp_retire: QP 3: RTL took a sent work request; model has none there"));
 }
 
+TEST(FollowerDiffers, RecordStillMissingAtTheEnd) {
+  Script s;
+  s.set_up();
+  s.send();
+  s.steps.resize(s.at("the record of the Send"));
+  EXPECT_THAT(s.run(), AllOf(HasSubstr("left over"), HasSubstr("connection 2: 1 records to be sent, the oldest of QP 3, 124 bytes")));
+}
+
 TEST(FollowerDiffers, RecordTwice) {
   Script s = whole();
   s.twice("the record of the Send");
@@ -379,6 +387,25 @@ TEST(FollowerDiffers, InterruptOfAVectorThatIsMaskedAgain) {
   const auto at = s.steps.insert(s.steps.begin() + static_cast<std::ptrdiff_t>(s.at("the interrupt of the QP's end")), mask(5000));
   s.steps.insert(at, mask(1));
   EXPECT_THAT(s.run(), HasSubstr("its vector is masked since cycle"));
+}
+
+/// The right bytes in a wrong place.
+TEST(FollowerDiffers, WrongAddress) {
+  for (const auto& [label, by, why] : {std::tuple{"the CQE of the Read", spec::Cqe::kBytes, "CQ 0: completion: RTL at 0x6060"},
+                                       {"the EQE of the connection", spec::Eqe::kBytes, "event entry: RTL at 0x50"},
+                                       {"the answer to create_mr", spec::AdminRsp::kBytes, "admin: byte 0 of 32 written at 0x3080"},
+                                       {"the interrupt of the connection", size_t{4}, "no vector with that message"}}) {
+    Script s = whole();
+    s[label].as<DmaWrite>().address += by;
+    EXPECT_THAT(s.run(), HasSubstr(why)) << label;
+  }
+}
+
+TEST(FollowerDiffers, InterruptWithOtherData) {
+  Script s = whole();
+  auto& w = s["the interrupt of the connection"].as<DmaWrite>();
+  w.data = changed(w.data, 0);
+  EXPECT_THAT(s.run(), HasSubstr("no vector with that message has an event to tell"));
 }
 
 TEST(FollowerDiffers, AnswerOfAdmin) {

@@ -221,6 +221,15 @@ TEST_F(ReadLogTest, APartThatFailedMakesAllOfAFetchBad) {
   EXPECT_THAT(log.contradiction(), HasSubstr("no fetch asks for them"));
 }
 
+TEST_F(ReadLogTest, ARingIsReadAsItsFetchesSay) {
+  for (const auto& [address, length] : {std::pair{0x8040U, 64U}, {0x7fc0U, 64U}, {0x8000U, 192U}}) {
+    log = ReadLog();
+    log.fetch(Client::kSqFetch, 0x8000, 128);
+    part(Client::kSqFetch, 1, address, length);
+    EXPECT_THAT(log.contradiction(), HasSubstr("no fetch asks for them next")) << address;
+  }
+}
+
 TEST_F(ReadLogTest, AFetchWithoutBusMasterMakesNoRead) {
   log.fetch(Client::kRqFetch, 0x8000, 128);
   log.pcie({.bus_master = 0});
