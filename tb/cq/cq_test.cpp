@@ -216,6 +216,7 @@ TYPED_TEST(CqTest, AnArmingForAnyIsNotTakenBack) {
     const Events one = {this->completion(2)};
     w.arm(2, false);
     w.arm(2, true);
+    w.doorbells_taken();  // both: a completion could come between them
     w.complete(2);
     EXPECT_EQ(w.take_events(), one);
     w.doorbell(2, w.cqs.at(2).written, true, true);  // and the next arming is of its own kind
@@ -534,6 +535,71 @@ TYPED_TEST(CqTest, ADestroyedCqIsForgotten) {
       w.doorbells_taken();
     }
   });
+}
+
+/// The event that an arming makes due waits for room, and may be overtaken by its CQ's end.
+TYPED_TEST(CqTest, ADueEventGoesWithItsCq) {
+  this->worlds([&](auto& w, Pace) {
+    auto& d = this->dut;
+    w.create_eq(1, 4, 0);
+    w.create_cq(1, {.log = 6, .eqn = 1});
+    for (unsigned n = 0; n < 30; n++) {
+      w.create_cq(2, {.log = 2, .eqn = 1});
+      w.complete(2);
+      w.settle();
+      d.cq_wr.stall(100);
+      for (unsigned i = 0; i < n; i++) w.complete(1);
+      for (unsigned i = 0; i < 150; i++) d.advance();
+      w.doorbell(2, 0, true);
+      w.doorbells_taken();
+      d.cq_cmd.put({.opcode = AdminOpcode::kDestroyCq, .object = 2});
+      for (unsigned i = 0; i < 40; i++) d.advance();
+      d.cq_wr.stall(0);
+      EXPECT_EQ(d.cq_cmd_rsp.take().status, AdminStatus::kOk);
+      w.see();
+      w.cqs.erase(2);  // none from here on
+      w.settle();
+      ASSERT_FALSE(testing::Test::HasFailure()) << n << " completions before them";
+      w.doorbell(1, w.cqs.at(1).written);
+      w.eq_doorbell(1);
+      w.doorbells_taken();
+    }
+  });
+}
+
+/// qp takes its time with them; what else stands in the queue waits.
+TYPED_TEST(CqTest, OverrunsWaitForQp) {
+  each_pace([&](Pace p) {
+    auto& d = this->dut;
+    d.restart(p);
+    CqWorld<TypeParam> w(d, test_rng());
+    const auto many = static_cast<uint16_t>(std::min(32U, w.sizes().num_cqs));
+    for (uint16_t cqn = 0; cqn < many; cqn++) w.create_cq(cqn, {.log = 1});
+    d.cq_fault.stall(100);
+    for (unsigned i = 0; i < 3; i++)
+      for (uint16_t cqn = 0; cqn < many; cqn++) w.complete(cqn);
+    for (unsigned i = 0; i < 600; i++) d.advance();
+    d.cq_fault.stall(p.stall);
+    w.settle();
+    std::set<uint16_t> told;
+    for (const auto& f : d.cq_fault.take_all()) EXPECT_TRUE(told.insert(f.cqn).second);
+    EXPECT_EQ(told.size(), many);
+  });
+}
+
+/// Sources and what is pending take turns. In the model the bench itself chooses.
+TYPED_TEST(CqTest, EventsAreWrittenWhileMoreOfThemCome) {
+  if constexpr (TypeParam::kIsRtl) {
+    auto& d = this->dut;
+    d.restart({0, 0});
+    CqWorld<TypeParam> w(d, test_rng());
+    w.create_eq(0, 4, 1);
+    for (uint16_t i = 0; i < 800; i++) d.qp_async.put({.qpn = static_cast<uint16_t>(i % 4)});
+    for (unsigned i = 0; i < 400; i++) d.advance();
+    EXPECT_FALSE(d.qp_async.empty());
+    w.see();
+    EXPECT_FALSE(w.events.empty());
+  }
 }
 
 TYPED_TEST(CqTest, ADestroyedCqsOverrunIsForgotten) {
