@@ -145,11 +145,12 @@ TYPED_TEST(QpTest, BadDoorbellsAreCountedAndIgnored) {
     EXPECT_EQ(w.sq_reads(), 0U);
     for (int i = 0; i < 16; i++) w.post(0, w.make(WrOpcode::kRdmaWrite, {8}));
     w.ring(0);
+    bad(w.doorbell(0, DoorbellKind::kSq, 8));                 // back, among those that are not done
     d.qp_doorbell.put(w.doorbell(0, DoorbellKind::kSq, 16));  // again: no harm
     ASSERT_TRUE(w.run([&] { return w.qp(0).sq_cqes.size() == 16; }));
     bad(w.doorbell(0, DoorbellKind::kSq, 15));
     w.wait(100);
-    EXPECT_EQ(d.bad_doorbells, 7U);
+    EXPECT_EQ(d.bad_doorbells, 8U);
     EXPECT_EQ(w.qp(0).issued, 16U);
   });
 }
@@ -286,6 +287,22 @@ TYPED_TEST(QpTest, ATerminateLeavesBeforeTheStop) {
     const std::vector<std::string> want = {"0 rdmap stop", "0 llp stop", "0 ddp stop", "0 mpa stop"};
     EXPECT_EQ(w.ctl(), want);
     EXPECT_EQ(w.asyncs().size(), 1U);
+  });
+}
+
+// llp_if may say that it has left before rdmap's error is looked at.
+TYPED_TEST(QpTest, ATerminateThatHasLeftIsNotWaitedFor) {
+  this->worlds([&](auto& w) {
+    w.event(0, LlpQpEvt::kTermDone);
+    w.wait(100);
+    EXPECT_TRUE(w.ctl().empty());
+    spec::QpError e;
+    e.cause = Cause::kDdpUntaggedMsn;
+    e.sends_term = 1;
+    w.qp(0).faulted = true;
+    this->dut.qp_error.put(e);
+    ASSERT_TRUE(this->ended(w, 0));
+    EXPECT_TRUE(w.said("0 llp stop"));
   });
 }
 
@@ -491,6 +508,24 @@ TYPED_TEST(QpTest, ThePeersCloseIsAnsweredOrFatal) {
   }, 2);
 }
 
+// Also one that a close of our own waits for: nobody answers it any more.
+TYPED_TEST(QpTest, ThePeersCloseWithAReadOutstandingIsFatal) {
+  this->worlds([&](auto& w) {
+    w.hold_done(true);
+    w.post(0, w.make(WrOpcode::kRdmaRead, {10}));
+    w.ring(0);
+    ASSERT_TRUE(w.run([&] { return w.qp(0).issued == 1; }));
+    ASSERT_EQ(w.modify(0, QpState::kClosing), AdminStatus::kOk);
+    w.wait(100);
+    EXPECT_TRUE(w.ctl().empty());
+    w.event(0, LlpQpEvt::kPeerClosed);
+    ASSERT_TRUE(this->ended(w, 0));
+    ASSERT_EQ(w.faults().size(), 1U);
+    EXPECT_EQ(w.faults()[0].cause, Cause::kLlpLost);
+    w.expect_all_reported(0);
+  });
+}
+
 TYPED_TEST(QpTest, TheDriverAbortsAndPostsAreFlushed) {
   this->worlds([&](auto& w) {
     w.hold_done(true);
@@ -584,6 +619,14 @@ TYPED_TEST(QpTest, AReceiveThatCannotBeReadIsNotFound) {
     w.receive(0, false);
     ASSERT_TRUE(w.run([&] { return !w.qp(0).takes.empty(); }));
     EXPECT_EQ(w.qp(0).rq_taken, 0U);
+  });
+}
+
+TYPED_TEST(QpTest, AReceiveOfTooManySgesIsNotFound) {
+  this->worlds([&](auto& w) {
+    w.post_recv(0, 1, uint8_t{4});
+    w.receive(0, false);
+    ASSERT_TRUE(w.run([&] { return !w.qp(0).takes.empty(); }));
   });
 }
 

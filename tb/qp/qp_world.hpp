@@ -11,6 +11,7 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -228,11 +229,11 @@ class QpWorld {
     return bell;
   }
   void ring(unsigned n) { dut_.qp_doorbell.put(doorbell(n, spec::DoorbellKind::kSq, qps_[n].sq_prod)); }
-  void post_recv(unsigned n, unsigned count = 1) {
+  void post_recv(unsigned n, unsigned count = 1, std::optional<uint8_t> num_sge = {}) {
     Qp& q = qps_[n];
     for (unsigned i = 0; i < count; i++) {
       spec::RqWqe w;
-      w.num_sge = static_cast<uint8_t>(rng_.below(4));
+      w.num_sge = num_sge ? *num_sge : static_cast<uint8_t>(rng_.below(4));
       for (auto* s : {&w.sge0, &w.sge1, &w.sge2}) {
         s->address = rng_.next();
         s->length = static_cast<uint32_t>(rng_.next());
