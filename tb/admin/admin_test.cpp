@@ -335,6 +335,15 @@ TYPED_TEST(AdminTest, RegionArguments) {
   a.length = 1, a.base_to = ~uint64_t{0},
   a.key = 255;  // more pages than needed; up to the end of TOs
   ok(a);
+  // What nothing else about them refuses: one byte in pages of a size that is not there, or behind the first page.
+  for (const uint8_t log : Some<uint8_t>{0, 11, 22}) {
+    a = this->region(1, 1, log);
+    a.length = 1;
+    this->refused(Status::kBadArgument, Op::kCreateMr, slot, a);
+  }
+  a = this->region(1, 3, 13);
+  a.length = 1, a.first_offset = 8192;
+  this->refused(Status::kBadArgument, Op::kCreateMr, slot, a);
 }
 
 TYPED_TEST(AdminTest, PageLists) {
