@@ -795,6 +795,13 @@ TYPED_TEST(RdmapTest, PeerTerminate) {
     auto cut = body("0101e000", reads[0].stag, reads[0].to);
     cut.resize(51);
     told(cut, {});
+    for (const Bytes& few : {Bytes{}, Bytes{0x11}}) {  // too short to say why
+      begin(0);
+      this->verdict(kQp, this->peer_terminate(few));
+      EXPECT_EQ(this->expect_error(kQp, Cause::kPeerTerminate, {}).peer_term, 0);
+      this->expect_silence();
+      this->stop_qp(kQp);
+    }
     this->run_qp(kQp, p);  // without any Read
     told(body("0101e000", 0, 0), {});
     this->run_qp(kQp, p);  // one that has ended is not named any more
