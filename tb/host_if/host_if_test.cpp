@@ -278,6 +278,9 @@ TYPED_TEST(HostIfTest, Registers) {
   EXPECT_EQ(this->read(spec::kAdminCmdBaseOffset + 4), 0xaabbccddU);
   EXPECT_EQ(this->read(spec::kAdminRspBaseOffset, 8), 0x1234567855667780U);
   EXPECT_EQ(this->read(spec::kAdminLogSizeOffset), 9U);
+  this->write(spec::kAdminCmdBaseOffset + 4, 0x1111'1111'2222'2222, 8);  // no register is there
+  EXPECT_EQ(this->read(spec::kAdminCmdBaseOffset + 4, 8), 0U);
+  EXPECT_EQ(this->read(spec::kAdminCmdBaseOffset, 8), 0xaabbccdd00112240U);
   const spec::DevCfg cfg = d.dev_cfg();
   EXPECT_EQ(cfg, (spec::DevCfg{1, 0x1122334455667788, 0xaabbccdd00112240, 0x1234567855667780, 9})) << cfg.describe();
 
@@ -286,6 +289,11 @@ TYPED_TEST(HostIfTest, Registers) {
   this->write(spec::kAdminLogSizeOffset, 0x0000'4321'0000'0003, 8);
   EXPECT_EQ(d.admin_doorbell.take().index, 0x4321);
   EXPECT_EQ(this->read(spec::kAdminLogSizeOffset, 8), 3U);
+  for (uint32_t i = 0; i < 40; i++) {  // two in a row: the newer one is told, too
+    for (uint32_t k : {2 * i, 2 * i + 1}) this->write(spec::kAdminDoorbellOffset, k, 4);
+    d.settle();
+    EXPECT_EQ(d.admin_doorbell.take_all().back().index, 2 * i + 1);
+  }
   this->write(spec::kEqConsumerOffset + 4, 77, 4);
   EXPECT_EQ(d.eq_doorbell.take(), (spec::EqDoorbell{1, 77}));
   this->write(spec::kEqConsumerOffset, 0x0000'0009'0000'0008, 8);
@@ -337,6 +345,11 @@ TYPED_TEST(HostIfTest, Registers) {
     this->msix(v, 0x1234567890abcdef + v, 0xdeadbeef - v, false);
     EXPECT_EQ(this->read(spec::kMsixAddressOffset + 16 * v, 8), 0x1234567890abcdef + v);
     EXPECT_EQ(this->read(spec::kMsixAddressOffset + 16 * v + 4), 0x12345678U);
+    EXPECT_EQ(this->read(spec::kMsixDataOffset + 16 * v, 8), 0xdeadbeefU - v);
+  }
+  for (unsigned v = TestFixture::kVectors; v < 64; v++) this->msix(v, 1, 2, true);  // rows that are not there
+  for (unsigned v : {0U, last}) {
+    EXPECT_EQ(this->read(spec::kMsixAddressOffset + 16 * v, 8), 0x1234567890abcdef + v);
     EXPECT_EQ(this->read(spec::kMsixDataOffset + 16 * v, 8), 0xdeadbeefU - v);
   }
 }
@@ -577,6 +590,16 @@ TYPED_TEST(HostIfTest, WriteShapes) {
   });
 }
 
+// MPS and MRRS codes that PCIe has not given a size: 4 KiB.
+TYPED_TEST(HostIfTest, ReservedSizesAreTheLargest) {
+  this->start({0, 0}, {.bus_master = 1, .mps = 7, .mrrs = 6});
+  this->watch_writes();
+  this->place({{.address = TestFixture::kPlace, .length = 5000, .last = 1}});
+  this->payload({{.address = TestFixture::kRead, .length = 9000, .last = 1}}, 9000);
+  this->check_payloads();
+  this->expect_all_written();
+}
+
 TYPED_TEST(HostIfTest, Msix) {
   each_pace([this](Pace pace) {
     this->start(pace);
@@ -637,6 +660,56 @@ TYPED_TEST(HostIfRtlTest, AnswerStaysBehindATlpOfAPacketThatIsStillComing) {
   EXPECT_EQ(d.mmio_rsp.take().data, 0x43494e4dU);
   EXPECT_EQ(this->done[0], 0U) << "nor does it wait for the packets' end";
   this->expect_all_written();
+}
+
+// A TLP that has begun is sent whole, whatever bus master says meanwhile.
+TYPED_TEST(HostIfRtlTest, ATlpThatHasBegunIsSentWhole) {
+  auto& d = this->dut;
+  const uint64_t at = TestFixture::kPlace;
+  unsigned sent = 0;
+  for (unsigned wait = 1; wait <= 40; wait++) {
+    this->start({0, 0}, {.bus_master = 1, .mps = 2, .mrrs = 2});
+    const Bytes old = this->root.bytes(at, 512);
+    Bytes data(512);
+    this->rng.fill(data);
+    d.place_hdr.put({.length = 512});
+    d.place_extent.put({.address = at, .length = 512, .last = 1});
+    d.place.put_packet(data);
+    d.cycles(wait);
+    d.configure({.mps = 2, .mrrs = 2});
+    d.settle();
+    sent += this->root.bytes(at, 512) == data;
+    EXPECT_EQ(this->root.bytes(at, 512), this->root.tlps.empty() ? old : data) << "a part of it, after " << wait << " cycles";
+  }
+  EXPECT_GT(sent, 0U);
+  EXPECT_LT(sent, 40U);
+}
+
+// A write of admin, such as the answer to destroy_qp, leaves behind what cq has given before it.
+TYPED_TEST(HostIfRtlTest, AWriteOfAdminStaysBehindThoseOfCqBeforeIt) {
+  auto& d = this->dut;
+  for (unsigned entries = 1; entries <= 20; entries++) {
+    for (const unsigned wait : {1U, 2U, 3U, 50U}) {
+      this->start({0, 0});
+      unsigned cq = 0;
+      std::optional<unsigned> before;
+      this->root.on_tlp([&](const Tlp& t) {
+        if (t.client == 5) cq++;
+        if (t.client == 7) before = cq;
+      });
+      if (wait == 50) d.dma_wr.stall(100);
+      for (unsigned i = 0; i < entries; i++) this->cq_write(TestFixture::kSmall + 64 * i, 32);
+      d.cycles(wait);
+      const size_t given = entries - d.cq_wr.size();
+      this->admin_write(TestFixture::kSmall + 0x10000, 32);
+      d.cycles(wait);
+      d.dma_wr.stall(0);
+      d.settle();
+      ASSERT_TRUE(before);
+      ASSERT_GE(*before, given) << "of " << entries << ", " << wait << " cycles before it";
+      for (auto& w : this->wants) w.clear();
+    }
+  }
 }
 
 // An unmasked vector's message comes behind the event entry that it announces, wherever the two stand when PCIe stalls.
@@ -757,6 +830,21 @@ TYPED_TEST(HostIfTest, Watermark) {
   EXPECT_EQ(d.payload_hdr.take().status, RdStatus::kOk);
   EXPECT_EQ(d.payload.take_packet().bytes, want);
   EXPECT_EQ(d.payload.take_packet().bytes, this->root.bytes(TestFixture::kRead, 64));
+}
+
+// That one request may go says nothing of the next, which waits behind it already.
+TYPED_TEST(HostIfTest, EachRequestHasItsOwnWatermark) {
+  this->start({0, 0});
+  auto& d = this->dut;
+  d.payload_req.put({.length = 64});
+  d.payload_req.put({.length = 64, .has_watermark = 1, .watermark = 1});
+  for (unsigned i = 0; i < 2; i++) d.tx_extent.put({.address = TestFixture::kRead, .length = 64, .last = 1});
+  d.cycles(500);
+  EXPECT_EQ(this->root.reads, 1U);
+  this->place({{.address = TestFixture::kPlace, .length = 64, .last = 1}});
+  d.settle();
+  EXPECT_EQ(this->root.reads, 2U);
+  this->wants[0].clear();
 }
 
 // Watermark and placed count are compared over half of 2^32: neither a watermark that is long past nor one that is far
