@@ -750,6 +750,28 @@ TYPED_TEST(LlpIfTest, SegmentSizeChanges) {
   });
 }
 
+// A larger one waits for those under way, which give back what was set aside for them.
+TYPED_TEST(LlpIfTest, SegmentSizeGrowsOnceNoneIsUnderWay) {
+  each_pace([&](Pace pace) {
+    auto& dut = this->dut;
+    dut.restart(pace);
+    this->open(0, 1000, 100000);
+    this->start(1, 0);
+    this->want(1);
+    this->expect_grant(1, 994);
+    this->put_event(LlpEvt::kMss, 0, 3000);
+    dut.cycles(100);
+    EXPECT_EQ(this->query(0).mss, 3000);
+    dut.cycles(20);
+    this->want(1);
+    this->expect_no_grant();
+    const Bytes f = this->rng.bytes(1000);
+    this->put_fpdu(1, f);
+    this->expect_sent(0, f);
+    this->expect_grant(1, 2994);
+  });
+}
+
 // Sums of credit run over 2^32. The header says more than there is, so that it takes no gigabytes.
 TYPED_TEST(LlpIfTest, CreditWraps) {
   auto& dut = this->dut;
