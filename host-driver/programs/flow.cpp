@@ -34,6 +34,7 @@ class Engine {
     if (auto r = side_.connect(); !r) return r;
     fetched_.assign(side_.lanes.size(), 0);
     arrived_.assign(side_.lanes.size(), 0);
+    lane_bytes_.assign(side_.lanes.size(), 0);
     if (auto r = exchange(); !r) return r;
     if (!flow_.sends) {
       auto came = [&] {
@@ -63,15 +64,15 @@ class Engine {
     report.is_whole = flow_.warmup == 0;
     const uint64_t all = side_.messages * side_.lanes.size();
     const uint64_t warm = flow_.warmup * side_.lanes.size();
-    uint64_t before = 0, before_bytes = 0, end = 0;
+    uint64_t before = 0, end = 0;
     const auto begin = [&](uint64_t done) {
       measuring_ = true;
       report.start = side_.dev().now();
       before = done;
-      before_bytes = bytes_;
-      report.course.push_back({report.start, 0, 0});
+      before_bytes_ = bytes_;
       end = std::min(all, done + measured_ * side_.lanes.size());
     };
+    report.courses.assign(side_.lanes.size(), {{side_.dev().now(), 0, 0}});
     if (flow_.sends && warm == 0) begin(0);
     for (;;) {
       uint64_t done = 0;
@@ -81,6 +82,7 @@ class Engine {
         if (flow_.sends && lane.posted < side_.messages)
           if (auto r = post_batch(lane); !r) return r;
         done += lane.completed;
+        note(lane);
         over = over && (!flow_.sends || lane.completed == side_.messages) &&
                lane.received == side_.receives_expected() &&
                (!is_sink_ || side_.given_back(lane, side_.rx_slots()));
@@ -88,19 +90,31 @@ class Engine {
       report.done = done;
       report.of = all;
       if (flow_.sends && !measuring_ && done >= warm) begin(done);
-      if (measuring_ && report.end == 0) {
-        const Report::Mark now{side_.dev().now(), done - before, bytes_ - before_bytes};
-        if (now.ops != report.course.back().ops) report.course.push_back(now);
-        if (done >= end) {
-          report.end = now.at;
-          report.ops = now.ops;
-          report.bytes = now.bytes;
-        }
+      if (measuring_ && report.end == 0 && done >= end) {
+        report.end = side_.dev().now();
+        report.ops = done - before;
+        report.bytes = bytes_ - before_bytes_;
       }
-      if (over) return {};
+      if (over) {
+        if (measuring_ && !report.is_whole) steady_rate();
+        return {};
+      }
       if (auto n = side_.pump(); !n) return error_of(n);
       if (!failed_) return failed_;
     }
+  }
+
+  void note(const Lane& lane) {
+    Report::Course& course = side_.report().courses[lane.number];
+    if (lane.completed == course.back().ops) return;
+    course.push_back({side_.dev().now(), lane.completed, lane_bytes_[lane.number]});
+  }
+
+  // A completion tells of a batch: with many lanes in step that is a good part of a short run. So the lanes' own courses say what
+  // was done in the time that was measured.
+  void steady_rate() {
+    Report& report = side_.report();
+    report.keep(report.between(report.start, report.end));
   }
 
   // How far may be posted. Sends need a receive at the peer (iWARP knows no "receiver not ready"):
@@ -163,6 +177,7 @@ class Engine {
   void fetched(Lane& lane, uint64_t upto) {
     for (uint64_t& i = fetched_[lane.number]; i < upto; i++) {
       bytes_ += side_.length_of(i);
+      lane_bytes_[lane.number] += side_.length_of(i);
       if (flow_.opcode == IBV_WR_RDMA_READ) verify(lane, i);
     }
   }
@@ -187,7 +202,8 @@ class Engine {
   bool is_sink_, is_source_;  // of Writes, of Reads: a side that the requests do not tell
   bool measuring_ = false;
   std::vector<uint64_t> fetched_, arrived_;  // by lane: requests done, Writes checked
-  uint64_t bytes_ = 0;
+  uint64_t bytes_ = 0, before_bytes_ = 0;
+  std::vector<uint64_t> lane_bytes_;
   Result<void> failed_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "common.hpp"
 
@@ -143,6 +144,16 @@ Result<void> set(Params& p, std::string_view name, std::string_view value) {
 }
 
 namespace {
+Report::Done at(const Report::Course& course, Time t) {
+  const auto after = std::ranges::upper_bound(course, t, {}, &Report::Mark::at);
+  if (after == course.begin()) return {};
+  const Report::Mark& a = *(after - 1);
+  const auto a_ops = static_cast<double>(a.ops), a_bytes = static_cast<double>(a.bytes);
+  if (after == course.end()) return {a_ops, a_bytes};
+  const double share = static_cast<double>(t - a.at) / static_cast<double>(after->at - a.at);
+  return {a_ops + share * (static_cast<double>(after->ops) - a_ops), a_bytes + share * (static_cast<double>(after->bytes) - a_bytes)};
+}
+
 // Leaves of a sum over all threads what falls into the time in which each of them was measured.
 void keep_common_window(std::span<const Report> parts, Report& sum) {
   Time from = 0, to = UINT64_MAX;
@@ -152,24 +163,33 @@ void keep_common_window(std::span<const Report> parts, Report& sum) {
     to = std::min(to, r.end);
   }
   if (from >= to || to == UINT64_MAX) return;
-  uint64_t ops = 0, bytes = 0;
+  Report::Done all;
   for (const Report& r : parts) {
-    Report::Mark before{};
-    for (const Report::Mark& m : r.course) {
-      if (m.at > from && m.at <= to) {
-        ops += m.ops - before.ops;
-        bytes += m.bytes - before.bytes;
-      }
-      before = m;
-    }
+    const Report::Done done = r.between(from, to);
+    all.ops += done.ops;
+    all.bytes += done.bytes;
   }
-  if (ops == 0) return;  // less than a batch of completions
+  if (all.ops < 1) return;
   sum.start = from;
   sum.end = to;
-  sum.ops = ops;
-  sum.bytes = bytes;
+  sum.keep(all);
 }
 }  // namespace
+
+Report::Done Report::between(Time from, Time to) const {
+  Done sum;
+  for (const Course& c : courses) {
+    const Done a = at(c, from), b = at(c, to);
+    sum.ops += b.ops - a.ops;
+    sum.bytes += b.bytes - a.bytes;
+  }
+  return sum;
+}
+
+void Report::keep(const Done& done) {
+  ops = static_cast<uint64_t>(std::llround(done.ops));
+  bytes = done.ops > 0 ? static_cast<uint64_t>(std::llround(static_cast<double>(ops) * done.bytes / done.ops)) : 0;
+}
 
 Report merge(std::span<const Report> parts) {
   Report sum;

@@ -48,12 +48,19 @@ struct Params {
 struct Report {
   uint64_t ops = 0, bytes = 0;  // measured, sent from here (Reads: fetched to here)
   Time start = 0, end = 0;      // of what was measured
-  /// Bandwidth programs: what had been done at a time, from start to end.
+  /// Bandwidth programs: what a lane had done at a time. A completion tells of a batch, between two they come evenly.
   struct Mark {
     Time at;
     uint64_t ops, bytes;
   };
-  std::vector<Mark> course;
+  using Course = std::vector<Mark>;
+  std::vector<Course> courses;  // by lane
+  /// What its lanes have done between two times.
+  struct Done {
+    double ops = 0, bytes = 0;
+  };
+  Done between(Time from, Time to) const;
+  void keep(const Done& done);  // as ops and bytes, in whole messages
   uint64_t done = 0, of = 0;    // messages, warm-up and tail included: how far it is
   bool is_whole = false;        // from the first post to the last completion: latency included
   std::vector<Time>
