@@ -105,6 +105,7 @@ std::vector<sim::Record> damaged(const sim::Record& r, Damage d) {
 }
 
 void Damaging::llp_rx(sim::Record r) {
+  if (passes) --*passes;
   // Not the streaming bytes of the start, and not the segment without bytes by which the client
   // says that it speaks first.
   constexpr uint32_t kLeast = kUlpdu + spec::kTaggedHeaderBytes + 6;

@@ -3,6 +3,7 @@
 //
 //   Damaging device(std::move(inner));   device.next = Damage::kMsn;     the next segment that
 //   carries bytes
+//   device.passes = 1;   one more record comes, what is behind it stays in the transport
 #pragma once
 
 #include <optional>
@@ -38,7 +39,9 @@ class Damaging final : public tb::DeviceAround {
  public:
   using DeviceAround::DeviceAround;
   std::optional<Damage> next;
+  std::optional<uint32_t> passes;  // so many records may come, then none until this is empty again
 
+  bool can_llp_rx() const override { return passes != 0U && inner_->can_llp_rx(); }
   void llp_rx(sim::Record r) override;
 };
 

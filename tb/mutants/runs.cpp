@@ -133,19 +133,26 @@ Verdict run_here(const Program& program, double limit_us) {
   Watch watch;
   app::regress::Shared plan_shared;
   StoryShared story_shared;
+  std::array<Damaging*, 2> devices{};
   for (unsigned side = 0; side < 2; ++side) {
-    if (side == program.side) {
+    std::unique_ptr<Damaging> device;
+    if (side != program.side) {
+      device =
+          std::make_unique<Damaging>(sim::make_model_device(spec::Sizes::minimum(), kSides[side]));
+    } else {
       sim::RtlOptions o;
       o.minimum = true;
       o.name = "mutant";
       o.observer = &watch;
-      auto device = std::make_unique<Damaging>(sim::make_tandem_device(o));
+      device = std::make_unique<Damaging>(sim::make_tandem_device(o));
       if (program.kind == Program::Kind::kDamage) story_shared.device[side] = device.get();
-      simulation.add_host(std::move(device));
-      continue;
     }
-    simulation.add_host(sim::make_model_device(spec::Sizes::minimum(), kSides[side]));
+    devices[side] = device.get();
+    simulation.add_host(std::move(device));
   }
+  story_shared.let_in = [devices](unsigned side, std::optional<uint32_t> records) {
+    devices[side]->passes = records;
+  };
   story_shared.spoil = [&simulation](unsigned side, uint64_t from, uint64_t to) {
     simulation.root_complex(side).add_fault({.status = spec::RdStatus::kPoisoned,
                                              .nth = 1,

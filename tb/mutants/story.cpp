@@ -22,6 +22,7 @@ constexpr uint16_t kPort = 4791;
 constexpr Time kPatience = 100 * kUs, kShort = 4 * kUs;
 constexpr uint64_t kReceive = 10;  // work requests from here on are receives
 constexpr uint64_t kHello = 9;
+constexpr uint64_t kLand = kBytes - 8000;  // 8000 bytes behind the receives
 constexpr uint32_t kReceiveBytes = 64, kShortReceive = 16, kCqes = 8,  // so that the ring wraps
                    kFewCqes = 2, kSends = 6;
 constexpr uint32_t kAllRights =
@@ -59,7 +60,7 @@ std::string Scene::name() const {
                                     "read_bounds", "read_no_stag", "bad_local_key", "abort",
                                     "moved",       "other_pd",     "under_fire",    "overrun",
                                     "order",       "bad_payload",  "bad_fetch",     "bad_source",
-                                    "under_read",  "refused"};
+                                    "under_read",  "read_left",    "lost",          "refused"};
   return what == Case::kDamaged ? fmt::format("damaged: {}", name_of(damage))
                                 : kNames[static_cast<size_t>(what)];
 }
@@ -87,6 +88,7 @@ void Story::run() {
 }
 
 Result<void> Story::body() {
+  if (auto r = cleared(); !r) return r;
   auto manager = Manager::open(dev_, {.seed = 3 + side_, .event_queues = 2});
   if (!manager) return error_of(manager);
   manager_ = std::move(*manager);
@@ -156,8 +158,11 @@ Result<void> Story::meet(uint32_t step) {
 Result<void> Story::act(bool causes, bool pushes) {
   if (now_.what == Case::kRefused) return refused();
   const bool overruns = now_.what == Case::kOverrun && !causes;
-  Cq small;
+  Cq between, small;  // their numbers: the QP's two queues differ in more than the lowest bit
   if (overruns) {
+    auto one = context_.create_cq(kFewCqes);
+    if (!one) return error_of(one);
+    between = std::move(*one);
     auto few = context_.create_cq(kFewCqes);
     if (!few) return error_of(few);
     small = std::move(*few);
@@ -189,17 +194,34 @@ Result<void> Story::act(bool causes, bool pushes) {
   return {};
 }
 
-/// The client speaks first: a Write of nothing.
+/// With private data, so that the frames of both have more than one beat. The client speaks first:
+/// a Write of nothing.
 Result<void> Story::start(Qp& qp) {
-  const ConnParam param{.responder_resources = 2, .initiator_depth = 2, .timeout = kPatience};
+  std::array<std::array<uint8_t, 100>, 2> data;
+  for (size_t i = 0; i < data[0].size(); ++i) {
+    data[0][i] = static_cast<uint8_t>(i + number_);
+    data[1][i] = static_cast<uint8_t>(~i);
+  }
+  const auto heard = [&](std::span<const uint8_t> bytes) {
+    return std::ranges::equal(bytes, data[1 - side_])
+               ? Result<void>()
+               : fail(Errc::kProtocol, "the peer's private data came otherwise");
+  };
+  const ConnParam param{.private_data = data[side_],
+                        .responder_resources = 2,
+                        .initiator_depth = 2,
+                        .markers = now_.what == Case::kLost,
+                        .timeout = kPatience};
   if (side_ == 0) {
     auto c = connect(qp, {kServerIp, kPort}, param);
     if (!c) return error_of(c);
+    if (auto r = heard(c->private_data()); !r) return r;
     if (auto r = post(qp, kHello, IBV_WR_RDMA_WRITE, 0); !r) return r;
     return completions({{kHello}});
   }
   auto request = listener_->get_request(dev_.now() + kPatience);
   if (!request) return error_of(request);
+  if (auto r = heard(request->private_data()); !r) return r;
   auto c = request->accept(qp, param);
   return c ? Result<void>() : error_of(c);
 }
@@ -368,6 +390,21 @@ Result<void> Story::trouble(Qp& qp) {
       }
       return terminated(0x0100, std::move(reads));
     }
+    case Case::kReadLeft:
+      return leave(qp);
+    case Case::kLost: {
+      std::vector<Wanted> sent;
+      for (uint64_t id = 1; id <= 6; ++id) {
+        if (auto r = post(qp, id, IBV_WR_RDMA_WRITE, 8000, shared_.open_key[peer],
+                          id == 6 ? kLand : 8 * id);
+            !r)
+          return r;
+        sent.push_back(done(id));
+      }
+      if (auto r = completions(std::move(sent)); !r) return r;
+      if (auto r = qp.modify(IBV_QPS_ERR); !r) return r;
+      return completions({receive1, receive2});
+    }
     case Case::kDamaged:
       return damaged_trouble(qp);
     default:
@@ -398,6 +435,13 @@ Result<void> Story::suffer(Qp& qp) {
     case Case::kUnderRead:
       if (auto r = close_region(); !r) return r;
       cause = Cause::kRdmapStag;
+      break;
+    case Case::kReadLeft:
+      if (auto r = see_write(); !r) return r;
+      cause = Cause::kLlpLost;
+      break;
+    case Case::kLost:
+      cause = Cause::kLlpLost;
       break;
     case Case::kOverrun:
       return overrun();
@@ -431,7 +475,43 @@ Result<void> Story::suffer(Qp& qp) {
     if (auto r = completions({{kReceive, first, first}, {kReceive + 1, kFlushed, kFlushed}}); !r)
       return r;
   }
-  return fatal(static_cast<uint32_t>(cause), 0);
+  if (auto r = fatal(static_cast<uint32_t>(cause), 0); !r || now_.what != Case::kLost) return r;
+  return std::ranges::equal(shared_.memory[1 - side_].subspan(4096 - 4000, 8000),
+                            buffer_.bytes().subspan(kLand, 8000))
+             ? Result<void>()
+             : fail(Errc::kProtocol, "told that the peer is lost before its last Write is there");
+}
+
+/// Two Reads, a Write behind each. Only the first Read's answer comes: both retire. Then the end,
+/// once the peer has seen the second Write: it is done, but stands behind a Read that is not.
+Result<void> Story::leave(Qp& qp) {
+  const uint32_t key = shared_.open_key[1 - side_];
+  if (auto r = meet(3); !r) return r;
+  shared_.let_in(side_, 1);
+  if (auto r = post(qp, 1, IBV_WR_RDMA_READ, 40, key); !r) return r;
+  if (auto r = post(qp, 2, IBV_WR_RDMA_WRITE, 50, key); !r) return r;
+  if (auto r = post(qp, 3, IBV_WR_RDMA_READ, 40, key); !r) return r;
+  if (auto r = post(qp, 4, IBV_WR_RDMA_WRITE, 50, key, kLand); !r) return r;
+  if (auto r = completions({{1}, {2}}); !r) return r;
+  if (auto r = meet(4); !r) return r;
+  if (auto r = qp.modify(IBV_QPS_ERR); !r) return r;
+  shared_.let_in(side_, std::nullopt);
+  return completions({{3, kFlushed, kFlushed},
+                      {4, kFlushed, kFlushed},
+                      {kReceive, kFlushed, kFlushed},
+                      {kReceive + 1, kFlushed, kFlushed}});
+}
+
+/// The Write to kLand: its last byte, which no Read of leave() changes at its source.
+Result<void> Story::see_write() {
+  const volatile uint8_t& there = buffer_.bytes()[kLand + 49];
+  const uint8_t sent = shared_.memory[1 - side_][4096 + 24];
+  buffer_.bytes()[kLand + 49] = static_cast<uint8_t>(~sent);
+  if (auto r = meet(3); !r) return r;
+  for (const Time deadline = dev_.now() + kPatience; there != sent; dev_.relax()) {
+    if (dev_.now() > deadline) return fail(Errc::kTimedOut, "a Write does not come");
+  }
+  return meet(4);
 }
 
 /// Armed for solicited ones: a plain Send is silent, the solicited one behind it is told, once the
@@ -478,6 +558,20 @@ Result<void> Story::overrun() {
   if (!e) return error_of(e);
   if (e->type != IBV_EVENT_CQ_ERR) return fail(Errc::kProtocol, "an event of {} first", e->object);
   return fatal(static_cast<uint32_t>(Cause::kLocalCatastrophic), 0);
+}
+
+/// A device that was reset has nothing in its table of vectors, and all are masked.
+Result<void> Story::cleared() {
+  constexpr uint32_t kCommand = 0x04, kMemory = 1U << 1;  // configuration space
+  dev_.config_write(kCommand, dev_.config_read(kCommand) | kMemory);
+  for (uint32_t v = 0; v < 2; ++v) {
+    for (uint32_t word = 0; word < 4; ++word) {
+      const uint32_t at = spec::kMsixAddressOffset + v * spec::kMsixAddressStride + 4 * word;
+      if (const uint32_t is = dev_.read32(0, at); is != (word == 3 ? 1 : 0))
+        return fail(Errc::kProtocol, "word {} of vector {} is {:#x} after reset", word, v, is);
+    }
+  }
+  return {};
 }
 
 /// Both vectors.

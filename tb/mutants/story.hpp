@@ -40,6 +40,8 @@ enum class Case : uint8_t {
   kBadFetch,     // a work request,
   kBadSource,    // what the peer reads
   kUnderRead,    // a region is closed while the peer reads from it
+  kReadLeft,     // one side leaves: a Read is outstanding, the Write behind it done
+  kLost,         // the peer leaves behind Writes that are still being placed
   kRefused,      // commands that the device must refuse (refused.cpp)
   kDamaged,      // a record is damaged on its way
   kMany,
@@ -65,6 +67,8 @@ struct StoryShared {
   std::array<Damaging*, 2> device{};                 // whose records can be damaged
   /// The next read of this side's device in a range of bus addresses fails.
   std::function<void(unsigned side, uint64_t from, uint64_t to)> spoil{};
+  /// So many records are yet let in to this side's device; none given: all again.
+  std::function<void(unsigned side, std::optional<uint32_t> records)> let_in{};
   bool listening = false;
   std::string failure;
   uint64_t checks = 0;
@@ -93,8 +97,11 @@ class Story {
   [[nodiscard]] Result<void> solicited(verbs::Qp& qp, bool causes);
   [[nodiscard]] Result<void> move_region();
   [[nodiscard]] Result<void> close_region();
+  [[nodiscard]] Result<void> see_write();
+  [[nodiscard]] Result<void> leave(verbs::Qp& qp);
   [[nodiscard]] Result<void> overrun();
   [[nodiscard]] Result<void> refused();
+  [[nodiscard]] Result<void> cleared();
   void mask(bool on);
   [[nodiscard]] Result<void> post(verbs::Qp& qp, uint64_t id, verbs::WrOpcode op, uint32_t length,
                                   uint32_t rkey = 0, uint64_t at = 0, uint32_t flags = 0);
