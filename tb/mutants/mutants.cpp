@@ -41,12 +41,12 @@ constexpr const char* kLost = "lost";  // the kind of a fault by hand whose text
 constexpr double kPatience = 10;  // times what the program takes without a fault
 
 /// What runs, one after the other, until somebody sees the fault: the shortest that reach every
-/// unit.
+/// unit; the last plan has markers, and a window of one FPDU.
 const std::vector<Program>& programs() {
   using enum Program::Kind;
   static const std::vector<Program> all = {
       {kPlan, 0, 11, 24}, {kErrors, 1}, {kDamage, 0},  {kPlan, 1, 6, 32},
-      {kErrors, 0},       {kDamage, 1}, {kRefused, 0},
+      {kErrors, 0},       {kDamage, 1}, {kRefused, 0}, {kPlan, 0, 363, 24},
   };
   return all;
 }
