@@ -450,6 +450,24 @@ TYPED_TEST(DdpRxTest, SendOverFourGigabytesIsTooLong) {
   EXPECT_EQ(d.rx_done.take(1000), want);
 }
 
+/// What a WQE holds behind the last of its SGEs takes nothing in.
+TYPED_TEST(DdpRxTest, SgesBeyondTheirNumberAreNotUsed) {
+  each_pace([&](Pace p) {
+    World w(this->dut, p);
+    for (uint8_t n = 0; n < 3; n++) {
+      w.start_qp(0);
+      auto buffer = wqe(n, {100, 100, 100});
+      buffer.num_sge = n;
+      w.wqes[0] = {buffer};
+      w.receive(0, untagged(kSend, true, 0, 1, 0, Bytes(100 * n + 1)), kDrop);
+      EXPECT_EQ(this->dut.rx_segment.take().cause, Cause::kDdpUntaggedTooLong);
+      EXPECT_EQ(this->dut.rx_done.take().status, WcStatus::kLocLenErr);
+      EXPECT_TRUE(w.rx_asked.empty());
+      w.control(spec::QpOp::kStop, 0);
+    }
+  });
+}
+
 /// Behind a message that did not fit, or had no buffer, nothing is asked for in its name, whatever stood in the table before.
 TYPED_TEST(DdpRxTest, RestOfAMessageWithoutRoomAsksForNothing) {
   each_pace([&](Pace p) {
