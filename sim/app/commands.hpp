@@ -16,6 +16,7 @@ struct Options {
   bool quiet = false, verbose = false, print_config = false;
   bool tells() const { return !quiet && json != "-"; }  // tables on the output; with --json - the JSON stands there alone
   std::string side;   // replay: the endpoint our device takes
+  std::array<bool, 2> is_kind_given{};  // --client, --server
   std::string page, depth, ci;  // results: where the page goes; what rtl/lint/depth.sh and tb/run.sh have printed
   unsigned jobs = 1;
 };

@@ -227,7 +227,12 @@ int replay_command(const Options& o, const std::string& side) {
   Files files = o.request.files;
   files.read.push_back({"replay", r.listing});
   check_files(std::move(files), r.pcap, r.tlp, r.wave, r.kind);
-  (void)load_listing(r.listing);
+  const Listing listing = load_listing(r.listing);
+  const Side seat = seat_of(side_of(listing, r.side)), other = seat == kClient ? kServer : kClient;
+  if (o.is_kind_given[other] && !o.is_kind_given[seat])
+    throw Usage(fmt::format(
+        "replay: --{} has no effect: our device takes the {}'s seat ({}), --{} says what it is",
+        kSideNames[other], kSideNames[seat], listing.names[seat], kSideNames[seat]));
   const Outcome out = replay_child(r);
   if (o.tells() && out.json.contains("text")) {
     const auto& j = out.json;

@@ -175,6 +175,7 @@ int rnic_main(int argc, char** argv) {
     for (const auto& s : vm["set"].as<std::vector<std::string>>()) o.request.config.set(s, "--set");
   }
   o.request.kind = {text("client"), text("server")};
+  o.is_kind_given = {!vm["client"].defaulted(), !vm["server"].defaulted()};
   o.request.seed = text("seed") == "random" ? std::random_device{}() & 0x7fffffff : number_of("seed", text("seed"), 0, UINT64_MAX, "a whole number, or random");
   o.jobs = static_cast<unsigned>(number_of("jobs", text("jobs"), 1, 256, "a number from 1 to 256"));
   if (vm.count("file") != 0) {

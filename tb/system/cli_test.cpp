@@ -119,6 +119,8 @@ constexpr Row kWrong[] = {
     {"replay_no_listing", "replay good.json", "good.json is no listing, a JSON file"},
     {"replay_pipe", "replay pipe", "pipe: not a regular file"},
     {"replay_side", "replay @captures/rping-client-crc.json --side nobody", "nobody"},
+    {"replay_other_seat", "replay @captures/rping-client-crc.json --client rtl", "--client has no effect: our device takes the server's seat (siw), --server says what it is"},
+    {"replay_other_seat_by_side", "replay @captures/rping-client-crc.json --side tester --server rtl", "--server has no effect: our device takes the client's seat (tester), --client"},
     {"regress_word", "regress write_lat", "takes no words"},
     {"results_part", "results timeing", "did you mean timing?"},
     // options
@@ -293,6 +295,8 @@ constexpr Row kGoodUse[] = {
     {"run_stages_of_models", "run write_lat --set count=4 --stages", "no device here is RTL"},
     {"run_file", "run file_copy --file some --set op=read", "BW average[Gb/sec]"},
     {"replay", "replay @captures/rping-client-crc.json", " 0 differences"},
+    {"replay_either_seat", "replay @captures/rping-client-crc.json --client rtl --server model", " on model as siw (responder): "},
+    {"replay_its_seat", "replay @captures/rping-client-crc.json --server rtl --set build=minimum", " on rtl as siw (responder): "},
     {"regress", "regress --set ops=60", "60 operations"},
     {"results_logic", "results logic tests", "| logic depth, size | not given"},
     {"quiet", "run write_lat --set count=4 --quiet", ""},
