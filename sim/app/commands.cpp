@@ -146,8 +146,8 @@ std::vector<std::string_view> settings_of(const programs::Program& program) {
 void check_settings(const Options& o, const std::string& command, const std::vector<std::string_view>& used) {
   const auto& kind = o.request.kind;
   const bool both = has_rtl(kind[kClient]) || has_rtl(kind[kServer]);
-  const auto is_given = [](const Setting& s) { return s.source == "--set" || (s.source != "default" && !s.source.starts_with("preset ") && s.value != s.default_value); };
-  const auto said = [](const Setting& s) { return fmt::format("{}{}{}={}", s.source, s.source == "--set" ? " " : ": ", s.name, s.value); };
+  const auto is_given = [](const Setting& s) { return s.origin == Origin::kSet || (s.is_own() && s.value != s.default_value); };
+  const auto said = [](const Setting& s) { return fmt::format("{}{}{}={}", s.source, s.origin == Origin::kSet ? " " : ": ", s.name, s.value); };
   const auto no_rtl = [&](const Setting& s) { return Usage(fmt::format("{}: no device that it is set for is RTL", said(s))); };
   if (const Setting& s = o.request.config.find("reset_seed"); is_given(s) && !both) throw no_rtl(s);
   for (const Setting& s : o.request.config.overrides()) {
@@ -257,7 +257,7 @@ int copy_command(Options& o) {
   std::vector<std::string_view> used = settings_of(program_of("file_copy"));
   std::erase(used, "op");  // all three
   check_settings(o, "copy", used);
-  if (o.request.config.find("size").source == "default") o.request.config.set("size", kPiece, "copy");
+  if (!o.request.config.find("size").is_own()) o.request.config.set("size", kPiece, "copy");
   constexpr std::array kOps = {"send", "write", "read"};
   // For each operation: the file on every pairing and in tandem, then one piece alone on every pairing, for its latency.
   constexpr size_t kCopies = kPairings.size() + 1, kRuns = kCopies + kPairings.size();

@@ -113,7 +113,7 @@ Config::Config() {
   const auto add = [&](std::string group, std::string_view name, std::string value, std::string_view unit, std::string_view doc) {
     if (index_.contains(std::string(name))) return;  // a program's setting that another has too
     index_[std::string(name)] = settings_.size();
-    settings_.push_back({std::string(name), value, value, std::string(unit), std::string(doc), "default", std::move(group)});
+    settings_.push_back({std::string(name), value, value, std::string(unit), std::string(doc), "default", Origin::kDefault, std::move(group)});
   };
   for (const auto& p : programs::all()) {
     for (const auto& row : p.settings) add("program", row.name, std::string(row.default_value), row.unit, row.sentence);
@@ -167,7 +167,7 @@ void Config::check(const Setting& s, const std::string& value) const {
   }
 }
 
-void Config::set(const std::string& name, const std::string& value, const std::string& source) {
+void Config::set(const std::string& name, const std::string& value, const std::string& source, Origin origin) {
   for (unsigned side = 0; side < 2; ++side) {
     const std::string prefix = std::string(kSideNames[side]) + ".";
     if (!name.starts_with(prefix)) continue;
@@ -179,6 +179,7 @@ void Config::set(const std::string& name, const std::string& value, const std::s
     Setting own = base;
     own.value = value;
     own.source = source;
+    own.origin = origin;
     side_[side][base.name] = own;
     return;
   }
@@ -186,12 +187,13 @@ void Config::set(const std::string& name, const std::string& value, const std::s
   check(s, value);
   s.value = value;
   s.source = source;
+  s.origin = origin;
 }
 
-void Config::set(const std::string& assignment, const std::string& source) {
+void Config::set(const std::string& assignment, const std::string& source, Origin origin) {
   const size_t eq = assignment.find('=');
   if (eq == std::string::npos || eq == 0) throw Usage(fmt::format("{}: \"{}\" is not NAME=VALUE", source, assignment));
-  set(assignment.substr(0, eq), assignment.substr(eq + 1), source);
+  set(assignment.substr(0, eq), assignment.substr(eq + 1), source, origin);
 }
 
 void Config::use_preset(const std::string& name) {
@@ -205,7 +207,10 @@ void Config::use_preset(const std::string& name) {
   for (const auto& row : sim::platform_settings()) {
     Setting& s = at(std::string(row.name));
     const std::string v = row.text(*preset);
-    if (v != s.default_value) s.source = "preset " + name;
+    if (v != s.default_value) {
+      s.source = "preset " + name;
+      s.origin = Origin::kPreset;
+    }
     s.value = v;
   }
 }
@@ -230,7 +235,7 @@ void Config::load(const std::string& file) {
     for (const auto& [name, v] : value.items()) {
       if (v.is_object() || v.is_array() || v.is_null()) throw Usage(fmt::format("{}: {} is neither a number nor a string", file, name));
       try {
-        set(name, v.is_string() ? v.get<std::string>() : v.dump(), file);
+        set(name, v.is_string() ? v.get<std::string>() : v.dump(), file, Origin::kFile);
       } catch (const Usage& e) {
         throw Usage(fmt::format("{}: {}", file, e.what()));
       }
@@ -262,7 +267,7 @@ sim::PlatformConfig Config::platform() const {
 programs::Params Config::params() const {
   programs::Params p;
   for (const auto& s : settings_) {
-    if (s.group != "program" || s.source == "default") continue;
+    if (s.group != "program" || !s.is_own()) continue;
     if (auto r = programs::set(p, s.name, s.value); !r) throw Usage(r.error().what);
   }
   return p;
@@ -318,7 +323,7 @@ std::string Config::print() const {
   for (const auto& s : settings_) {
     if (s.group == "model" && s.value == "build") continue;
     j["settings"][s.name] = s.value;
-    if (s.source != "default") j["sources"][s.name] = s.source;
+    if (s.origin != Origin::kDefault) j["sources"][s.name] = s.source;
   }
   for (const auto& s : overrides()) {
     j["settings"][s.name] = s.value;
@@ -336,7 +341,7 @@ std::string Config::as_options(const programs::Program* program) const {
   };
   for (const auto& s : settings_) {
     if (!is_used(s)) continue;
-    if (s.source != "default" && !s.source.starts_with("preset ")) words += fmt::format(" --set {}={}", s.name, s.value);
+    if (s.is_own()) words += fmt::format(" --set {}={}", s.name, s.value);
   }
   for (const auto& s : overrides()) words += fmt::format(" --set {}={}", s.name, s.value);
   return words;

@@ -2,7 +2,7 @@
 // --set), each value with its source.
 //
 //   Config c;
-//   c.use_preset("gen3x16");  c.load("my.json");  c.set("mtu", "9000", "--set");       every mistake throws Usage
+//   c.use_preset("gen3x16");  c.load("my.json");  c.set("mtu", "9000", "--set", Origin::kSet);   every mistake throws Usage
 //   c.program() -> Params, c.platform(kServer), c.sizes(kServer)
 #pragma once
 
@@ -42,8 +42,13 @@ std::vector<uint8_t> read_file(const std::string& path);
 /// The name most like `wanted` among `names`, as ", did you mean X?", or nothing if none is near.
 std::string nearest(std::string_view wanted, const std::vector<std::string>& names);
 
+/// The kind of a value's source, in the order of the layers; its name, which may be any file's, is beside it.
+enum class Origin : uint8_t { kDefault, kPreset, kFile, kSet, kCommand };
+
 struct Setting {
   std::string name, value, default_value, unit, doc, source = "default";
+  Origin origin = Origin::kDefault;
+  bool is_own() const { return origin > Origin::kPreset; }  // not the machine's
   std::string group;  // platform, program, model, device, regress
 };
 /// client.NAME and server.NAME exist: not for a program, the link or the run, which both sides share.
@@ -56,8 +61,8 @@ class Config {
   void use_preset(const std::string& name);
   void load(const std::string& file);  // JSON: {"preset": ..., "settings": {...}}
   /// `name` alone sets both sides, `client.name` and `server.name` one (platform and device settings).
-  void set(const std::string& name, const std::string& value, const std::string& source);
-  void set(const std::string& assignment, const std::string& source);  // NAME=VALUE
+  void set(const std::string& name, const std::string& value, const std::string& source, Origin origin = Origin::kCommand);
+  void set(const std::string& assignment, const std::string& source, Origin origin = Origin::kCommand);  // NAME=VALUE
 
   sim::PlatformConfig platform(Side side) const;
   sim::PlatformConfig platform() const;  // what is common: link, run

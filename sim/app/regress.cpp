@@ -56,7 +56,7 @@ std::string command(const RegressRequest& r, uint64_t seed, uint64_t ops, const 
   const std::string all = r.config.as_options();
   if (all.starts_with(" --preset ")) s += all.substr(0, all.find(" --set"));
   for (const Setting& t : r.config.all()) {
-    if (t.group != "regress" && t.group != "program" && t.source != "default" && !t.source.starts_with("preset ")) s += fmt::format(" --set {}={}", t.name, t.value);
+    if (t.group != "regress" && t.group != "program" && t.is_own()) s += fmt::format(" --set {}={}", t.name, t.value);
   }
   for (const Setting& t : r.config.overrides()) s += fmt::format(" --set {}={}", t.name, t.value);
   if (!keep.empty()) s += " --set keep=" + keep;
@@ -168,7 +168,7 @@ RegressRequest with_files_of(const RegressRequest& r, uint64_t seed) {
 std::set<std::string> given(const Config& c) {
   std::set<std::string> names;
   for (const Setting& s : c.all()) {
-    if (s.source != "default") names.insert(s.name);
+    if (s.origin != Origin::kDefault) names.insert(s.name);
   }
   for (const Setting& s : c.overrides()) names.insert(s.name.substr(s.name.find('.') + 1));
   return names;
@@ -202,7 +202,7 @@ namespace regression {
 
 Plan make_plan(const RegressRequest& r, uint64_t seed, uint32_t ops) {
   regress::Limits limits{.minimum = r.config.minimum(kClient) || r.config.minimum(kServer)};
-  if (const Setting& mtu = r.config.find("mtu"); mtu.source != "default") limits.mtu = static_cast<uint32_t>(number("mtu", mtu.value, 576, 65535));
+  if (const Setting& mtu = r.config.find("mtu"); mtu.origin != Origin::kDefault) limits.mtu = static_cast<uint32_t>(number("mtu", mtu.value, 576, 65535));
   Plan p = regress::generate(seed, ops, limits);
   if (!r.keep.empty()) {
     std::set<uint32_t> numbers;

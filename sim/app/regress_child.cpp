@@ -20,7 +20,7 @@ Config settings_of(const RegressRequest& r, const regress::Plan& plan) {
   for (const auto& [name, value] : plan.settings) {
     const size_t dot = name.find('.');
     const std::string bare = dot == std::string::npos ? name : name.substr(dot + 1);
-    const bool given = r.config.find(bare).source != "default" ||
+    const bool given = r.config.find(bare).origin != Origin::kDefault ||
                        std::any_of(overrides.begin(), overrides.end(),
                                    [&, &n = name](const Setting& s) { return s.name == n; });
     if (!given) c.set(name, value, "plan");

@@ -172,7 +172,7 @@ int rnic_main(int argc, char** argv) {
     for (const auto& f : vm["config"].as<std::vector<std::string>>()) o.request.config.load(f);
   }
   if (vm.count("set") != 0) {
-    for (const auto& s : vm["set"].as<std::vector<std::string>>()) o.request.config.set(s, "--set");
+    for (const auto& s : vm["set"].as<std::vector<std::string>>()) o.request.config.set(s, "--set", Origin::kSet);
   }
   o.request.kind = {text("client"), text("server")};
   o.is_kind_given = {!vm["client"].defaulted(), !vm["server"].defaulted()};

@@ -54,6 +54,8 @@ class Cli : public testing::Test {
                                      {"qps.json", R"({"settings": {"qps": 2, "mtu": 9000}})"},
                                      {"rtl.json", R"({"settings": {"reset_seed": 3}})"},
                                      {"rtl_side.json", R"({"settings": {"client.reset_seed": 3}})"},
+                                     {"default", R"({"settings": {"op": "read"}})"},
+                                     {"preset gen3", R"({"settings": {"qps": 2}})"},
                                      {"range.json", R"({"settings": {"mtu": 3}})"}}) {
       std::ofstream(folder_ / name) << text;
     }
@@ -211,6 +213,8 @@ constexpr Row kWrong[] = {
     {"config_name", "run write_lat --config name.json", "name.json: no setting \"mut\", did you mean mtu?"},
     {"config_range", "run write_lat --config range.json", "range.json: mtu"},
     {"config_not_of_write_lat", "run write_lat --config qps.json", "qps.json: qps=2: write_lat does not use it (it uses size, count,"},
+    {"config_named_default", "run write_lat --config default", "default: op=read: write_lat does not use it"},
+    {"config_named_preset", "run write_lat --config 'preset gen3'", "preset gen3: qps=2: write_lat does not use it"},
     {"config_not_of_regress", "regress --config good.json", "good.json: size=32: regress does not use it"},
     {"config_of_rtl", "run write_lat --config rtl.json", "rtl.json: reset_seed=3: no device that it is set for is RTL"},
     {"config_of_rtl_one_side", "run write_lat --server rtl --config rtl_side.json", "rtl_side.json: client.reset_seed=3: no device that it is set for is RTL"},
@@ -343,6 +347,20 @@ TEST_F(Cli, PrintedConfigIsAConfig) {
   EXPECT_EQ(a["settings"], b["settings"]);
   EXPECT_EQ(a["preset"], b["preset"]);
   EXPECT_EQ(run("run write_bw --config again.json --set count=40").status, 0);  // all settings are in it, those of other programs too
+}
+
+// The name of a file is not a kind of source.
+TEST_F(Cli, ConfigMayHaveAnyName) {
+  std::ofstream(file("default")) << R"({"settings": {"size": 64, "mtu": 9000}})";
+  std::ofstream(file("preset x")) << R"({"settings": {"mtu": 9000}})";
+  const Told t = run("run send_bw --config default --set client.pcie_error_status=3 --set client.pcie_error_nth=60");
+  EXPECT_EQ(t.status, 1) << t.err;
+  EXPECT_NE(last_line(t.err).find(" --set size=64 "), std::string::npos) << t.err;
+  EXPECT_NE(last_line(t.err).find(" --set mtu=9000 "), std::string::npos) << t.err;
+  const Told printed = run("run write_bw --config default --print-config");
+  EXPECT_EQ(Json::parse(printed.out)["sources"]["mtu"], "default");
+  const Told regressed = run("regress --config 'preset x' --set ops=40 --set client.pcie_error_status=3 --set client.pcie_error_nth=60 --set shrink=0");
+  EXPECT_NE(last_line(regressed.err).find(" --set mtu=9000 "), std::string::npos) << regressed.err;
 }
 
 TEST_F(Cli, FilesOfARun) {
