@@ -128,7 +128,7 @@ Config::Config() {
   add("model", "clock_mhz", "322.265625", "MHz", "Clock of the models, both sides'; the RTL's is fixed. Model only.");
   add("model", "datapath_bytes", "64", "bytes", "Width of the datapath, a power of two; the RTL's is fixed. Model only.");
   for (const auto& row : spec::kSizes) {
-    add("model", row.name, "build", row.unit, fmt::format("{} Default {}, minimum {}; model only.", row.doc, row.value, row.minimum));
+    add("model", row.name, "build", row.unit, fmt::format("{} Default {}, minimum {}{}; model only.", row.doc, row.value, row.minimum, row.power_of_two ? ", a power of two" : ""));
   }
 }
 
@@ -163,7 +163,8 @@ void Config::check(const Setting& s, const std::string& value) const {
   } else if (s.name == "datapath_bytes") {
     width_of(value);
   } else if (const auto* size = size_row(s.name); size != nullptr && value != "build") {
-    whole(s.name, value, size->min, size->max);
+    const uint64_t n = whole(s.name, value, size->min, size->max);
+    if (size->power_of_two && !std::has_single_bit(n)) throw Usage(fmt::format("{}: {} is no power of two", s.name, n));
   }
 }
 

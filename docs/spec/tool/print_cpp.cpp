@@ -202,12 +202,13 @@ std::string sizes(const Spec& spec) {
   out +=
       "\nstruct SizeRow {\n  std::string_view name;\n  uint32_t Sizes::*member;\n  uint32_t value, "
       "minimum, min, max;\n"
+      "  bool power_of_two;\n"
       "  std::string_view unit, doc, ref;\n};\n";
   out += fmt::format("inline constexpr std::array<SizeRow, {}> kSizes = {{{{\n", spec.sizes.size());
   for (const auto& s : spec.sizes)
-    out += fmt::format("    {{{}, &Sizes::{}, {}U, {}U, {}U, {}U, {},\n     {},\n     {}}},\n",
-                       quoted(s.name), s.name, s.value, s.minimum, s.min, s.max, quoted(s.measure),
-                       quoted(s.doc), quoted(s.ref));
+    out += fmt::format("    {{{}, &Sizes::{}, {}U, {}U, {}U, {}U, {}, {},\n     {},\n     {}}},\n",
+                       quoted(s.name), s.name, s.value, s.minimum, s.min, s.max, s.power_of_two,
+                       quoted(s.measure), quoted(s.doc), quoted(s.ref));
   return out + "}};\n";
 }
 
