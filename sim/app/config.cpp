@@ -198,21 +198,26 @@ void Config::set(const std::string& assignment, const std::string& source, Origi
 }
 
 void Config::use_preset(const std::string& name) {
+  lay_preset(name);
+  is_preset_fixed_ = true;
+}
+
+/// Under all that files and --set have said.
+void Config::lay_preset(const std::string& name) {
   const auto preset = sim::preset(name);
   if (!preset) {
     std::vector<std::string> names;
     for (const auto& p : sim::platform_presets()) names.emplace_back(p.name);
     throw Usage(fmt::format("no preset \"{}\"{} (rnic-sim list presets)", name, nearest(name, names)));
   }
+  if (is_preset_fixed_) return;
   preset_ = name;
   for (const auto& row : sim::platform_settings()) {
     Setting& s = at(std::string(row.name));
-    const std::string v = row.text(*preset);
-    if (v != s.default_value) {
-      s.source = "preset " + name;
-      s.origin = Origin::kPreset;
-    }
-    s.value = v;
+    if (s.is_own()) continue;
+    s.value = row.text(*preset);
+    s.origin = s.value == s.default_value ? Origin::kDefault : Origin::kPreset;
+    s.source = s.origin == Origin::kDefault ? "default" : "preset " + name;
   }
 }
 
@@ -227,7 +232,11 @@ void Config::load(const std::string& file) {
   if (!j.is_object()) throw Usage(fmt::format("{}: not a JSON object", file));
   if (j.contains("preset")) {
     if (!j["preset"].is_string()) throw Usage(fmt::format("{}: preset is not a string", file));
-    use_preset(j["preset"]);
+    try {
+      lay_preset(j["preset"]);
+    } catch (const Usage& e) {
+      throw Usage(fmt::format("{}: {}", file, e.what()));
+    }
   }
   for (const auto& [key, value] : j.items()) {
     if (key == "preset" || key == "sources") continue;

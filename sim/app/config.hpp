@@ -58,6 +58,7 @@ class Config {
  public:
   Config();
 
+  /// That of the command line, whatever a config file says.
   void use_preset(const std::string& name);
   void load(const std::string& file);  // JSON: {"preset": ..., "settings": {...}}
   /// `name` alone sets both sides, `client.name` and `server.name` one (platform and device settings).
@@ -87,12 +88,14 @@ class Config {
  private:
   Setting& at(const std::string& name);
   std::string value(const std::string& name, Side side) const;
+  void lay_preset(const std::string& name);
   void check(const Setting& s, const std::string& value) const;
 
   std::vector<Setting> settings_;
   std::map<std::string, size_t> index_;
   std::array<std::map<std::string, Setting>, 2> side_;
   std::string preset_ = "gen4x16";
+  bool is_preset_fixed_ = false;
 };
 
 }  // namespace rnic::app

@@ -209,7 +209,7 @@ constexpr Row kWrong[] = {
     {"config_list", "run write_lat --config list.json", "list.json: not a JSON object"},
     {"config_key", "run write_lat --config key.json", "unknown key \"setings\", did you mean settings?"},
     {"config_preset", "run write_lat --config preset.json", "preset is not a string"},
-    {"config_preset_name", "run write_lat --config preset_name.json", "did you mean gen4x16?"},
+    {"config_preset_name", "run write_lat --config preset_name.json", "preset_name.json: no preset \"gen4x61\", did you mean gen4x16?"},
     {"config_settings", "run write_lat --config settings.json", "settings is not an object"},
     {"config_object", "run write_lat --config object.json", "mtu is neither a number nor a string"},
     {"config_name", "run write_lat --config name.json", "name.json: no setting \"mut\", did you mean mtu?"},
@@ -351,6 +351,26 @@ TEST_F(Cli, PrintedConfigIsAConfig) {
   EXPECT_EQ(a["settings"], b["settings"]);
   EXPECT_EQ(a["preset"], b["preset"]);
   EXPECT_EQ(run("run write_bw --config again.json --set count=40").status, 0);  // all settings are in it, those of other programs too
+}
+
+// --preset before a file's, a later file's before an earlier one's, and every setting before all of them.
+TEST_F(Cli, PresetLiesUnderAllSettings) {
+  std::ofstream(file("slow.json")) << R"({"preset": "gen3x16", "settings": {"pcie_latency_ns": 1234}})";
+  std::ofstream(file("fast.json")) << R"({"preset": "gen5x16"})";
+  const auto printed = [&](const std::string& words) { return Json::parse(run("run write_lat " + words + " --print-config").out); };
+  for (const auto& [words, preset, gen, latency] : {std::tuple{"--config slow.json", "gen3x16", "3", "1234"},
+                                                    {"--preset gen5x16 --config slow.json", "gen5x16", "5", "1234"},
+                                                    {"--preset gen4x16 --config slow.json", "gen4x16", "4", "1234"},
+                                                    {"--config slow.json --config fast.json", "gen5x16", "5", "1234"},
+                                                    {"--config fast.json --config slow.json --set pcie_gen=4", "gen3x16", "4", "1234"}}) {
+    const Json j = printed(words);
+    EXPECT_EQ(j["preset"], preset) << words;
+    EXPECT_EQ(j["settings"]["pcie_gen"], gen) << words;
+    EXPECT_EQ(j["settings"]["pcie_latency_ns"], latency) << words;
+    EXPECT_EQ(j["sources"]["pcie_latency_ns"], "slow.json") << words;
+  }
+  EXPECT_FALSE(printed("--preset gen4x16 --config slow.json")["sources"].contains("pcie_gen"));
+  EXPECT_EQ(printed("--config slow.json --config fast.json")["sources"]["pcie_gen"], "preset gen5x16");
 }
 
 // The name of a file is not a kind of source.
