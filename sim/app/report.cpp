@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -96,11 +94,25 @@ std::string stages_of(const nlohmann::ordered_json& run) {
 
 namespace {
 
+/// The file that opening `path` makes: what a link names, although it is not there.
+fs::path made_by(const std::string& path) {
+  constexpr unsigned kMostLinks = 40;  // as the kernel
+  std::error_code none;
+  fs::path p = fs::absolute(path, none);
+  for (unsigned i = 0; i < kMostLinks && !fs::exists(p, none) && fs::is_symlink(p, none); ++i) p = p.parent_path() / fs::read_symlink(p, none);
+  return p;
+}
+
 bool is_same_file(const std::string& a, const std::string& b) {
   if (a == "-" || b == "-") return a == b;
   std::error_code none;
   if (fs::exists(a, none) && fs::exists(b, none)) return fs::equivalent(a, b, none) && !fs::is_other(a, none);  // /dev/null may be said twice
-  return fs::weakly_canonical(fs::absolute(a, none), none) == fs::weakly_canonical(fs::absolute(b, none), none);
+  return fs::weakly_canonical(made_by(a), none) == fs::weakly_canonical(made_by(b), none);
+}
+
+/// A file that this process has open, by its number: with a pipe behind it somebody reads.
+bool is_open_already(const std::string& path) {
+  return path == "/dev/stdout" || path == "/dev/stderr" || path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/");
 }
 
 }  // namespace
@@ -117,11 +129,15 @@ void Files::check() const {
 
 void check_writable(const std::string& option, const std::string& path) {
   if (path.empty() || path == "-") return;
-  const bool was_there = access(path.c_str(), F_OK) == 0;
+  std::error_code none;
+  const fs::path made = made_by(path);
+  const bool was_there = fs::exists(made, none);
+  // A pipe without a reader would be waited for.
+  if (was_there && fs::is_other(made, none) && !fs::is_character_file(made, none) && !is_open_already(path)) throw Usage(fmt::format("{} {}: not a regular file", option, path));
   std::FILE* f = std::fopen(path.c_str(), "a");
   if (f == nullptr) throw Usage(fmt::format("{} {}: cannot be written ({})", option, path, std::strerror(errno)));
   std::fclose(f);
-  if (!was_there) std::remove(path.c_str());
+  if (!was_there) fs::remove(made, none);
 }
 
 void check_room(const std::string& option, const std::string& path) {

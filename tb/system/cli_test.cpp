@@ -60,6 +60,9 @@ class Cli : public testing::Test {
       std::ofstream(folder_ / name) << text;
     }
     EXPECT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+    fs::create_symlink("pipe", folder_ / "link_to_pipe");
+    fs::create_symlink("new", folder_ / "link_to_new");
+    fs::create_symlink("link_to_new", folder_ / "link_to_link");
   }
   ~Cli() override { fs::remove_all(folder_); }
 
@@ -243,7 +246,12 @@ constexpr Row kWrong[] = {
     {"copy_pcap", "copy --file some --pcap /nonexistent/x", "--pcap /nonexistent/x.send.rtl-rtl.pcap: cannot be written"},
     {"regress_pcap", "regress --set ops=300 --pcap /nonexistent/x", "--pcap /nonexistent/x.seed1.pcap: cannot be written"},
     {"replay_tlp", "replay @captures/rping-client-crc.json --tlp /nonexistent/x", "--tlp /nonexistent/x: cannot be written"},
+    {"json_pipe", "run write_lat --json pipe", "--json pipe: not a regular file"},
+    {"tlp_pipe", "run write_lat --tlp pipe", "--tlp pipe: not a regular file"},
+    {"pcap_pipe_by_link", "run write_lat --pcap link_to_pipe", "--pcap link_to_pipe: not a regular file"},
     // one file for two things
+    {"csv_is_json_by_link", "run write_lat --json new --csv link_to_new", "--csv link_to_new: --json writes the same file"},
+    {"json_is_pcap_by_links", "run write_lat --json link_to_new --pcap link_to_link", "--pcap link_to_link: --json writes the same file"},
     {"json_is_config", "run write_lat --config good.json --json good.json", "--json good.json: --config reads the same file"},
     {"csv_is_json", "run write_lat --json x --csv ./x", "--csv ./x: --json writes the same file"},
     {"pcap_is_file", "run file_copy --file some --pcap ../$(basename $PWD)/some", "some: --file reads the same file"},
@@ -333,6 +341,24 @@ TEST_F(Cli, ExplainOffersOneSideOnlyWhereThereIsOne) {
 TEST_F(Cli, NullDeviceMayBeNamedTwice) {
   EXPECT_EQ(run("run write_lat --set count=4 --json /dev/null --pcap /dev/null --tlp /dev/null").status, 0);
   EXPECT_EQ(run("run file_copy --file some --pcap some.pcap --json some.json --quiet").status, 0);
+}
+
+// A link to a file that is not there yet is looked at and left.
+TEST_F(Cli, OutputGoesWhereItsLinkLeads) {
+  const Told refused = run("run write_lat --json link_to_link --pcap /nonexistent/x");
+  EXPECT_EQ(refused.status, 2) << refused.err;
+  EXPECT_FALSE(fs::exists(file("new")));
+  ASSERT_EQ(run("run write_lat --set count=4 --json link_to_link --quiet").status, 0);
+  EXPECT_TRUE(fs::is_symlink(file("link_to_link")) && fs::is_symlink(file("link_to_new")));
+  EXPECT_EQ(json_of(file("new"))["program"], "write_lat");
+}
+
+TEST_F(Cli, OutputMayBeThePipeOfAReader) {
+  for (const char* where : {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}) {
+    const std::string command = std::string("'" RNIC_SIM "' run write_lat --set count=4 --quiet --csv ") + where + " 2>&1 | cat >'" + file("out").string() + "'";
+    EXPECT_EQ(std::system(command.c_str()), 0);
+    EXPECT_TRUE(text_of(file("out")).starts_with("program,client,server")) << text_of(file("out"));
+  }
 }
 
 TEST_F(Cli, PrintedConfigIsAConfig) {
