@@ -5,10 +5,14 @@
 namespace rnic::app {
 
 Captures::Captures(sim::Simulation& simulation, const std::string& pcap, const std::string& tlp) : simulation_(simulation), pcap_name_(pcap), tlp_name_(tlp) {
-  if (!pcap.empty()) simulation_.write_pcap(pcap);
+  try {
+    if (!pcap.empty()) simulation_.write_pcap(pcap);
+  } catch (const std::runtime_error&) {
+    throw Missing(fmt::format("--pcap {}: cannot be written", pcap));
+  }
   if (tlp.empty()) return;
   tlp_.reset(std::fopen(tlp.c_str(), "w"));
-  if (!tlp_) throw Usage(fmt::format("--tlp {}: cannot be written", tlp));
+  if (!tlp_) throw Missing(fmt::format("--tlp {}: cannot be written", tlp));
   simulation_.write_tlp(tlp_.get());
 }
 

@@ -234,8 +234,11 @@ int run_regression(const RegressRequest& r) {
                done == 0 ? "" : fmt::format("{:.0f} s left", s * (1 - share) / share));
   };
   (void)plan_of(0);  // what is wrong in --set keep and simple is said here
-  const RegressRequest first = request_of(0);
-  check_files(first.files, first.pcap, first.tlp, first.wave, first.kind);
+  const bool has_own = !r.pcap.empty() || !r.tlp.empty() || !wave_window(r.wave).file.empty();
+  for (uint64_t k = 0; k < (has_own ? children : 1); ++k) {
+    const RegressRequest own = request_of(k);
+    check_files(own.files, own.pcap, own.tlp, own.wave, own.kind);
+  }
   Coverage coverage(given(r.config));
   std::vector<TestCase> cases;
   uint64_t done = 0, failures = 0, bytes = 0, completions = 0;

@@ -60,6 +60,7 @@ class Cli : public testing::Test {
       std::ofstream(folder_ / name) << text;
     }
     EXPECT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+    fs::create_directory(folder_ / "taken.seed3.txt");
     fs::create_symlink("pipe", folder_ / "link_to_pipe");
     fs::create_symlink("new", folder_ / "link_to_new");
     fs::create_symlink("link_to_new", folder_ / "link_to_link");
@@ -245,6 +246,7 @@ constexpr Row kWrong[] = {
     {"page", "results --page /nonexistent/x", "--page /nonexistent/x: cannot be written"},
     {"copy_pcap", "copy --file some --pcap /nonexistent/x", "--pcap /nonexistent/x.send.rtl-rtl.pcap: cannot be written"},
     {"regress_pcap", "regress --set ops=300 --pcap /nonexistent/x", "--pcap /nonexistent/x.seed1.pcap: cannot be written"},
+    {"regress_tlp_of_the_last_child", "regress --set ops=600 --pcap p --tlp taken", "--tlp taken.seed3.txt: cannot be written (Is a directory)"},
     {"replay_tlp", "replay @captures/rping-client-crc.json --tlp /nonexistent/x", "--tlp /nonexistent/x: cannot be written"},
     {"json_pipe", "run write_lat --json pipe", "--json pipe: not a regular file"},
     {"tlp_pipe", "run write_lat --tlp pipe", "--tlp pipe: not a regular file"},

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "child.hpp"
 #include "devices.hpp"
 
 namespace rnic::app {
@@ -222,6 +223,16 @@ TEST(Failure, OnRtlLeavesAWaveform) {
   EXPECT_GT(std::filesystem::file_size("regress-seed8.server.fst"), 10'000u);
   EXPECT_FALSE(std::filesystem::exists("regress-seed8.client.fst"));
   std::filesystem::current_path(before);
+}
+
+// A capture that cannot be written is no failure of the plan, which would be shrunk.
+TEST(Failure, CaptureThatCannotBeWrittenIsNone) {
+  for (std::string RegressRequest::*file : {&RegressRequest::pcap, &RegressRequest::tlp}) {
+    RegressRequest r = request("model", "model", 10);
+    r.*file = "/nonexistent/x";
+    const Plan plan = regression::make_plan(r, 1, 10);
+    EXPECT_THROW((void)in_child([&] { return regression::run_plan(r, plan); }), Missing);
+  }
 }
 
 TEST(Coverage, ClassThatWasNeverDrawnIsAFailure) {
