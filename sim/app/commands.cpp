@@ -211,6 +211,7 @@ int compare_command(Options& o) {
   std::vector<RunRequest> requests;
   std::vector<std::string_view> used;
   for (const std::string& name : names) {
+    if (std::ranges::count(names, name) > 1) throw Usage(fmt::format("compare: {} is named twice", name));
     o.request.program = name;
     for (const std::string_view s : settings_of(program_of(name))) {
       if (std::ranges::find(used, s) == used.end()) used.push_back(s);

@@ -112,6 +112,7 @@ constexpr Row kWrong[] = {
     {"two_programs", "run write_lat write_bw", "say one program"},
     {"program", "run write_latt", "no program \"write_latt\", did you mean write_lat?"},
     {"compare_program", "compare write_lat reed_lat", "did you mean read_lat?"},
+    {"compare_twice", "compare write_lat read_lat write_lat", "compare: write_lat is named twice"},
     {"list_word", "list progams", "did you mean programs?"},
     {"list_words", "list programs presets", "list: say one"},
     {"explain_nothing", "explain", "say one setting"},
