@@ -193,10 +193,18 @@ int explain_command(const Options& o) {
   return kGood;
 }
 
+int print_config(const Options& o) {
+  fmt::print("{}\n", o.request.config.print());
+  return kGood;
+}
+
 int run_command(Options& o) {
   if (o.words.size() != 1) throw Usage("run: say one program (rnic-sim list programs)");
   o.request.program = o.words[0];
   check_settings(o, o.words[0], settings_of(program_of(o.words[0])));
+  check(o.request);
+  if (o.request.streams && !has_rtl(o.request.kind[kClient]) && !has_rtl(o.request.kind[kServer])) throw Usage("--stages: no device here is RTL (--client rtl, --server rtl)");
+  if (o.print_config) return print_config(o);
   Batch batch(o, "run");
   const Outcome out = batch.run({o.request}).front();
   if (o.tells() && out.json.contains("bytes")) std::fputs(text_of(out.json).c_str(), stdout);
@@ -220,6 +228,8 @@ int compare_command(Options& o) {
   }
   o.request.kind = {"rtl", "rtl"};
   check_settings(o, "compare", used);
+  for (const RunRequest& r : requests) check(r);
+  if (o.print_config) return print_config(o);
   Batch batch(o, "compare");
   std::vector<std::vector<std::string>> rows{{"program", "size", "pairing", "Gb/s", "Mmsg/s", "latency us", "mismatches", "error Gb/s", "error latency", "s", "speed-up"}};
   double gbps = 0, latency = 0, seconds = 0;  // of RTL with RTL; seconds of CPU time, of the whole process
@@ -279,6 +289,7 @@ int copy_command(Options& o) {
     add_pairings(requests, piece, op);
   }
   for (const RunRequest& r : requests) check(r);
+  if (o.print_config) return print_config(o);
   if (!o.quiet) {
     fmt::print(stderr,
                "{}: {} bytes in pieces of {}, by Send, RDMA Write and RDMA Read on {} pairings of devices and in tandem (RTL followed by the model); "

@@ -30,6 +30,9 @@ const programs::Program& program_of(const std::string& name);
 /// Names of a program's settings.
 std::vector<std::string_view> settings_of(const programs::Program& program);
 
+/// For --print-config: a command calls it where it would begin, so that what it refuses is refused here too.
+int print_config(const Options& o);
+
 int list_command(const Options& o);
 int explain_command(const Options& o);
 int run_command(Options& o);

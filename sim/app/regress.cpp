@@ -154,10 +154,14 @@ void add(nlohmann::ordered_json& sum, const nlohmann::ordered_json& more) {
   }
 }
 
-/// Files of the child with this seed.
-RegressRequest with_files_of(const RegressRequest& r, uint64_t seed) {
+uint64_t children_of(const RegressRequest& r) { return (r.ops + kOpsOfChild - 1) / kOpsOfChild; }
+uint32_t ops_of(const RegressRequest& r, size_t child) { return static_cast<uint32_t>(std::min<uint64_t>(kOpsOfChild, r.ops - child * kOpsOfChild)); }
+
+/// With the files of this child, if there are others.
+RegressRequest with_files_of(const RegressRequest& r, size_t child) {
   RegressRequest own = r;
-  const std::string which = fmt::format("seed{}", seed);
+  if (children_of(r) == 1) return own;
+  const std::string which = fmt::format("seed{}", r.seed + child);
   own.pcap = path_of(r.pcap, which, ".pcap");
   own.tlp = path_of(r.tlp, which, ".txt");
   own.wave = path_of(r.wave, which, ".fst");
@@ -219,13 +223,21 @@ Plan make_plan(const RegressRequest& r, uint64_t seed, uint32_t ops) {
 
 }  // namespace regression
 
-int run_regression(const RegressRequest& r) {
+void check(const RegressRequest& r) {
   check_kinds(r.kind, r.config);
+  (void)make_plan(r, r.seed, ops_of(r, 0));  // what is wrong in --set keep and simple is said here
+  const bool has_own = !r.pcap.empty() || !r.tlp.empty() || !wave_window(r.wave).file.empty();
+  for (uint64_t k = 0; k < (has_own ? children_of(r) : 1); ++k) {
+    const RegressRequest own = with_files_of(r, k);
+    check_files(own.files, own.pcap, own.tlp, own.wave, own.kind);
+  }
+}
+
+int run_regression(const RegressRequest& r) {
+  check(r);
   const auto began = std::chrono::steady_clock::now();
-  const uint64_t children = (r.ops + kOpsOfChild - 1) / kOpsOfChild;
-  const auto ops_of = [&](size_t k) { return static_cast<uint32_t>(std::min<uint64_t>(kOpsOfChild, r.ops - k * kOpsOfChild)); };
-  const auto plan_of = [&](size_t k) { return make_plan(r, r.seed + k, ops_of(k)); };
-  const auto request_of = [&](size_t k) { return children == 1 ? r : with_files_of(r, r.seed + k); };
+  const uint64_t children = children_of(r);
+  const auto plan_of = [&](size_t k) { return make_plan(r, r.seed + k, ops_of(r, k)); };
   double simulated = 0;  // us
   const auto show = [&](uint64_t done) {
     if (!r.progress) return;
@@ -233,12 +245,6 @@ int run_regression(const RegressRequest& r) {
     fmt::print(stderr, "\r{:3.0f} %  {} of {} operations  {:.3f} ms simulated  {:.1f} kcycle/s  {}   ", 100 * share, done, r.ops, simulated / 1000, simulated * 1000 / r.config.timing(kClient).clock.ps_per_cycle() / s,
                done == 0 ? "" : fmt::format("{:.0f} s left", s * (1 - share) / share));
   };
-  (void)plan_of(0);  // what is wrong in --set keep and simple is said here
-  const bool has_own = !r.pcap.empty() || !r.tlp.empty() || !wave_window(r.wave).file.empty();
-  for (uint64_t k = 0; k < (has_own ? children : 1); ++k) {
-    const RegressRequest own = request_of(k);
-    check_files(own.files, own.pcap, own.tlp, own.wave, own.kind);
-  }
   Coverage coverage(given(r.config));
   std::vector<TestCase> cases;
   uint64_t done = 0, failures = 0, bytes = 0, completions = 0;
@@ -249,7 +255,7 @@ int run_regression(const RegressRequest& r) {
     const Plan plan = plan_of(k);
     coverage.count(plan);
     if (r.verbose) fmt::print("{}{}\n", plan.describe(), v.json.dump());
-    done += ops_of(k);
+    done += ops_of(r, k);
     if (v.json.contains("us")) {
       bytes += v.json["bytes"].get<uint64_t>();
       completions += v.json["completions"].get<uint64_t>();
@@ -258,19 +264,19 @@ int run_regression(const RegressRequest& r) {
       if (v.status == kGood && v.json.contains("tandem")) add(tandem, v.json["tandem"]);
     }
     show(done);
-    plans.push_back({{"seed", plan.seed}, {"ops", ops_of(k)}, {"status", static_cast<int>(v.status)}, {"failure", v.failure}});
-    cases.push_back({fmt::format("{}-{} seed {}, {} operations", r.kind[0], r.kind[1], plan.seed, ops_of(k)), v.wall_s, v.failure});
+    plans.push_back({{"seed", plan.seed}, {"ops", ops_of(r, k)}, {"status", static_cast<int>(v.status)}, {"failure", v.failure}});
+    cases.push_back({fmt::format("{}-{} seed {}, {} operations", r.kind[0], r.kind[1], plan.seed, ops_of(r, k)), v.wall_s, v.failure});
     if (v.status == kGood) return true;
     worst = std::max<int>(worst, v.status);
     if (r.progress) fmt::print(stderr, "\r{:100}\r", "");
     const bool is_over = ++failures >= kFailuresToStop && done != r.ops;
     if (is_over) fmt::print(stderr, "{} children have failed, {} operations are left out\n", failures, r.ops - done);
-    fmt::print(stderr, "{}", complaint(r, plan.seed, ops_of(k), v));
+    fmt::print(stderr, "{}", complaint(r, plan.seed, ops_of(r, k), v));
     return !is_over;
   };
   show(0);
   try {
-    in_children(children, r.jobs, [&](size_t k) { return run_plan(request_of(k), plan_of(k)); }, take, kPatience);
+    in_children(children, r.jobs, [&](size_t k) { return run_plan(with_files_of(r, k), plan_of(k)); }, take, kPatience);
   } catch (const std::runtime_error& e) {  // hides nothing that has failed before it
     if (worst == kGood) throw;
     fmt::print(stderr, "{}\n", e.what());
@@ -328,6 +334,10 @@ int regress_command(Options& o) {
   r.quiet = !o.tells();
   r.verbose = o.verbose && o.json != "-";
   r.progress = !o.quiet && isatty(STDERR_FILENO) != 0;
+  if (o.print_config) {
+    check(r);
+    return print_config(o);
+  }
   return run_regression(r);
 }
 

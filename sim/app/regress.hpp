@@ -30,6 +30,8 @@ struct RegressRequest {
   uint64_t coverage_from = 2000;  // so many operations must have drawn every class
 };
 
+/// Throws Usage for what run_regression would refuse.
+void check(const RegressRequest& request);
 /// Throws Usage and Missing.
 int run_regression(const RegressRequest& request);
 int regress_command(Options& o);

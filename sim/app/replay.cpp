@@ -233,6 +233,7 @@ int replay_command(const Options& o, const std::string& side) {
     throw Usage(fmt::format(
         "replay: --{} has no effect: our device takes the {}'s seat ({}), --{} says what it is",
         kSideNames[other], kSideNames[seat], listing.names[seat], kSideNames[seat]));
+  if (o.print_config) return print_config(o);
   const Outcome out = replay_child(r);
   if (o.tells() && out.json.contains("text")) {
     const auto& j = out.json;

@@ -183,6 +183,7 @@ int results_command(Options& o) {
   check_settings(o, "results", {"timeout_us", "mpa_crc", "mpa_markers", "mpa_revision"});
   if (!o.depth.empty()) (void)read_depth(o.depth);  // what is wrong with it is said before the long runs
   if (!o.ci.empty()) (void)read_test_times(o.ci);
+  if (o.print_config) return print_config(o);
   Results r(o);
   for (const Part& p : kParts) {
     if (o.words.empty() || std::ranges::find(o.words, p.name) != o.words.end()) (r.*p.run)();

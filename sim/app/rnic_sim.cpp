@@ -186,7 +186,7 @@ int rnic_main(int argc, char** argv) {
   o.request.tlp = text("tlp");
   o.request.wave = text("wave");
   o.side = text("side");
-  o.json = text("json");
+  o.json = text("json") == "/dev/stdout" ? "-" : text("json");
   o.csv = text("csv");
   o.junit = text("junit");
   o.depth = text("depth");
@@ -195,10 +195,8 @@ int rnic_main(int argc, char** argv) {
   o.request.streams = vm.count("stages") != 0;
   o.quiet = vm.count("quiet") != 0;
   o.verbose = vm.count("verbose") != 0;
-  if (vm.count("print-config") != 0) {
-    fmt::print("{}\n", o.request.config.print());
-    return kGood;
-  }
+  o.print_config = vm.count("print-config") != 0;
+  if (o.quiet && o.verbose) throw Usage("--quiet, --verbose: say one of them");
   Files& files = o.request.files;
   if (vm.count("config") != 0) {
     for (const auto& f : vm["config"].as<std::vector<std::string>>()) files.read.push_back({"--config", f});
@@ -207,7 +205,7 @@ int rnic_main(int argc, char** argv) {
     if (!text(name).empty()) files.read.push_back({fmt::format("--{}", name), text(name)});
   }
   for (const char* name : {"json", "csv", "junit", "page"}) {
-    if (!text(name).empty()) files.written.push_back({fmt::format("--{}", name), text(name)});
+    if (!text(name).empty()) files.written.push_back({fmt::format("--{}", name), std::string_view(name) == "json" ? o.json : text(name)});
   }
   files.check();
   for (const Files::Named& f : files.written) check_writable(f.option, f.path);

@@ -158,6 +158,19 @@ constexpr Row kWrong[] = {
     {"compare_verbose", "compare --verbose", "compare: takes no --verbose"},
     {"list_json", "list --json x", "list: takes no --json"},
     {"list_set", "list --set size=4", "list: takes no --set"},
+    {"stages_of_models", "run write_lat --set count=4 --stages", "--stages: no device here is RTL"},
+    {"quiet_and_verbose", "run write_lat --quiet --verbose", "--quiet, --verbose: say one"},
+    {"quiet_and_verbose_of_regress", "regress --verbose --quiet", "--quiet, --verbose: say one"},
+    // with --print-config too
+    {"print_program", "run write_latt --print-config", "no program \"write_latt\", did you mean write_lat?"},
+    {"print_no_program", "run --print-config", "run: say one program"},
+    {"print_setting", "run write_lat --set qps=4 --print-config", "write_lat does not use it"},
+    {"print_backend", "run write_lat --client modle --print-config", "did you mean model?"},
+    {"print_compare", "compare write_lat --set clock_mhz=250 --print-config", "clock_mhz: fixed when the RTL is built"},
+    {"print_copy", "copy --file empty --print-config", "empty is empty"},
+    {"print_replay", "replay list.json --print-config", "list.json is no listing"},
+    {"print_regress", "regress --set ops=9 --set simple=mut --print-config", "did you mean mtu?"},
+    {"print_results", "results timeing --print-config", "did you mean timing?"},
     // settings
     {"set_no_value", "run write_lat --set size", "is not NAME=VALUE"},
     {"set_unknown", "run write_lat --set siez=4", "no setting \"siez\", did you mean size?"},
@@ -311,7 +324,6 @@ constexpr Row kGoodUse[] = {
     {"run_json_to_the_output", "run send_bw --set count=40 --json -", "\"msg_per_s\""},
     {"run_seed", "run pingpong --set count=4 --seed random", "seed "},
     {"run_preset_and_config", "run write_lat --config good.json --set count=4", "32"},
-    {"run_stages_of_models", "run write_lat --set count=4 --stages", "no device here is RTL"},
     {"run_file", "run file_copy --file some --set op=read", "BW average[Gb/sec]"},
     {"replay", "replay @captures/rping-client-crc.json", " 0 differences"},
     {"replay_either_seat", "replay @captures/rping-client-crc.json --client rtl --server model", " on model as siw (responder): "},
@@ -329,11 +341,12 @@ TEST_F(Cli, QuietSaysNothing) {
 
 // So that `rnic-sim ... --json - | jq` works.
 TEST_F(Cli, JsonOnTheOutputStandsThereAlone) {
-  for (const char* c : {"run write_lat --set count=4", "run write_lat --set count=4 --verbose --stages", "run write_bw --set count=40 --quiet", "regress --set ops=20 --verbose",
+  for (const char* c : {"run write_lat --set count=4", "run write_lat --server rtl --set build=minimum --set count=4 --verbose --stages", "run write_bw --set count=40 --quiet", "regress --set ops=20 --verbose",
                         "replay @captures/rping-client-crc.json", "results logic tests", "compare write_lat --set count=2"}) {
     const Told t = run(std::string(c) + " --json -");
     EXPECT_EQ(t.status, 0) << c << t.err;
     EXPECT_TRUE(Json::accept(t.out)) << c << t.out;
+    EXPECT_TRUE(Json::accept(run(std::string(c) + " --json /dev/stdout").out)) << c;
   }
 }
 
@@ -414,6 +427,15 @@ TEST_F(Cli, ConfigMayHaveAnyName) {
   EXPECT_EQ(Json::parse(printed.out)["sources"]["mtu"], "default");
   const Told regressed = run("regress --config 'preset x' --set ops=40 --set client.pcie_error_status=3 --set client.pcie_error_nth=60 --set shrink=0");
   EXPECT_NE(last_line(regressed.err).find(" --set mtu=9000 "), std::string::npos) << regressed.err;
+}
+
+TEST_F(Cli, ConfigOfEachCommandIsPrintedAndNothingRuns) {
+  for (const char* c : {"run write_lat", "compare", "copy --file some", "replay @captures/rping-client-crc.json", "regress", "results timing"}) {
+    const Told t = run(std::string(c) + " --set mtu=9000 --print-config");
+    EXPECT_EQ(t.status, 0) << c << t.err;
+    EXPECT_EQ(t.err, "");
+    EXPECT_EQ(Json::parse(t.out)["settings"]["mtu"], "9000") << c;
+  }
 }
 
 TEST_F(Cli, FilesOfARun) {
