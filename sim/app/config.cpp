@@ -11,7 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <span>
 
 namespace rnic::app {
 namespace {
@@ -79,7 +79,8 @@ const spec::SizeRow* size_row(std::string_view name) {
 }  // namespace
 
 std::string nearest(std::string_view wanted, const std::vector<std::string>& names) {
-  size_t best = 4;
+  const size_t most = wanted.size() < 6 ? 2 : 3;  // and less than all of it
+  size_t best = std::min(wanted.size(), most + 1);
   std::string found;
   for (const auto& n : names) {
     const size_t d = n.starts_with(wanted) && wanted.size() > 2 ? 1 : distance(wanted, n);
@@ -101,6 +102,17 @@ std::vector<uint8_t> read_file(const std::string& path) {
   while (const size_t n = std::fread(some.data(), 1, some.size(), in.get())) all.insert(all.end(), some.begin(), some.begin() + static_cast<std::ptrdiff_t>(n));
   if (std::ferror(in.get()) != 0) throw Usage(fmt::format("{}: cannot be read ({})", path, std::strerror(errno)));
   return all;
+}
+
+nlohmann::json read_json(const std::string& path, const std::string& wanted) {
+  const std::vector<uint8_t> text = read_file(path);
+  try {
+    return nlohmann::json::parse(text);
+  } catch (const nlohmann::json::parse_error& e) {
+    const std::span before(text.data(), std::min(e.byte - std::min<size_t>(e.byte, 1), text.size()));
+    const auto line = std::ranges::find(before.rbegin(), before.rend(), '\n');
+    throw Usage(fmt::format("{}: not JSON: line {}, column {}{}", path, 1 + std::ranges::count(before, '\n'), 1 + (line - before.rbegin()), wanted));
+  }
 }
 
 bool is_one_sides(const Setting& s) {
@@ -222,13 +234,7 @@ void Config::lay_preset(const std::string& name) {
 }
 
 void Config::load(const std::string& file) {
-  const std::vector<uint8_t> text = read_file(file);
-  nlohmann::json j;
-  try {
-    j = nlohmann::json::parse(text);
-  } catch (const nlohmann::json::parse_error& e) {
-    throw Usage(fmt::format("{}: {}", file, e.what()));
-  }
+  const nlohmann::json j = read_json(file);
   if (!j.is_object()) throw Usage(fmt::format("{}: not a JSON object", file));
   if (j.contains("preset")) {
     if (!j["preset"].is_string()) throw Usage(fmt::format("{}: preset is not a string", file));

@@ -109,8 +109,8 @@ bool has_rtl(const std::string& kind) { return kind != "model"; }
 void check_kinds(const std::array<std::string, 2>& kind, const Config& config) {
   for (unsigned side = 0; side < 2; ++side) {
     if (std::ranges::find(device_kinds(), kind[side]) == device_kinds().end()) {
-      throw Usage(fmt::format("--{}: no backend \"{}\"{}", kSideNames[side], kind[side],
-                              nearest(kind[side], device_kinds())));
+      throw Usage(fmt::format("--{}: no backend \"{}\"{}; one of {}", kSideNames[side], kind[side],
+                              nearest(kind[side], device_kinds()), fmt::join(device_kinds(), ", ")));
     }
   }
   const auto changed = config.changed_of_model();

@@ -56,7 +56,7 @@ Outcome run_plan(const RegressRequest& r, const regress::Plan& plan) {
   Outcome o;
   if (!shared.failure.empty()) o.failure = shared.failure + "\n";
   if (!result.ok()) {
-    o.failure += result.report + "\n";
+    o.failure += result.report + "\n" + limits_of(result, sc.platform.run);
   } else {
     o.failure += rest_in_tandem(simulation);
   }

@@ -168,6 +168,7 @@ Outcome replay(const ReplayRequest& r) {
   Outcome out;
   const auto say = [&](const std::string& line) { out.failure += line + "\n"; };
   if (!result.ok()) say(result.report);
+  out.failure += limits_of(result, sc.platform.run);
   for (const auto& f : result.failures) say(fmt::format("{} {}", f.program, f.what));
   if (const std::string f = simulation.device(0).failure(); !f.empty()) say(f);
   auto& j = out.json;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "base/bytes.hpp"
 #include "mpa/crc32c.hpp"
@@ -42,6 +41,16 @@ Bytes unhex(const std::string& text, const std::string& where) {
   return out;
 }
 
+/// A file of pcap, in us or ns and either byte order, or of pcapng.
+bool is_capture(std::span<const uint8_t> text) {
+  if (text.size() < 4) return false;
+  for (const uint32_t magic : {0xa1b2c3d4u, 0xa1b23c4du, 0x0a0d0d0au}) {
+    if (base::load_be<uint32_t>(text.data()) == magic) return true;
+    if (base::load_le<uint32_t>(text.data()) == magic) return true;
+  }
+  return false;
+}
+
 bool carries_stag(spec::RdmapOpcode o) {
   return o == spec::RdmapOpcode::kSendInv || o == spec::RdmapOpcode::kSendSeInv;
 }
@@ -52,10 +61,11 @@ Listing load_listing(const std::string& path) {
   constexpr const char* kWanted = "a JSON file such as tb/vectors/captures/rping-client-crc.json";
   if (std::error_code none; std::filesystem::is_directory(path, none))
     throw Usage(fmt::format("replay: {} is a folder; say one listing, {}", path, kWanted));
-  const std::vector<uint8_t> text = read_file(path);
+  if (is_capture(read_file(path)))
+    throw Usage(fmt::format("{}: a pcap; replay wants a listing (JSON)", path));
+  const auto j = read_json(path, fmt::format("; replay wants a listing, {}", kWanted));
   Listing l;
   try {
-    const auto j = nlohmann::json::parse(text);
     l.name = j.value("name", path);
     l.note = j.value("note", "");
     std::vector<std::string> names;

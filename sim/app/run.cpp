@@ -138,6 +138,13 @@ nlohmann::ordered_json settings_json(const Config& config) {
   return j;
 }
 
+std::string limits_of(const sim::RunResult& result, const sim::RunConfig& config) {
+  if (!result.is_stuck()) return "";
+  const std::string limit = result.status == sim::RunStatus::kTimeLimit ? fmt::format("after time_limit_us={}", config.time_limit_us)
+                                                                        : fmt::format("if nothing moves for watchdog_us={}, or after time_limit_us={}", config.watchdog_us, config.time_limit_us);
+  return fmt::format("a run is ended {}; if link or PCIe are that slow, --set more\n", limit);
+}
+
 void check(const RunRequest& r) {
   check_kinds(r.kind, r.config);
   if (r.program == "file_copy" && r.file.empty()) throw Usage("file_copy: the file is empty or none was given (--file FILE)");
@@ -228,6 +235,7 @@ Outcome run(const RunRequest& r) {
   const programs::Report client = programs::merge(reports[0]), server = programs::merge(reports[1]);
   const auto say = [&](const std::string& line) { out.failure += line + "\n"; };
   if (!result.ok()) say(result.report);
+  out.failure += limits_of(result, sc.platform.run);
   for (const auto& f : result.failures) say(fmt::format("{} {}", f.program, f.what));
   if (!client.error.empty()) say(fmt::format("client ({}): {}", client.stage, client.error));
   if (!server.error.empty()) say(fmt::format("server ({}): {}", server.stage, server.error));
@@ -237,6 +245,9 @@ Outcome run(const RunRequest& r) {
   const bool gave_up = first.error.starts_with(timed_out);
   if (gave_up)
     say(fmt::format("a side gives up after timeout_us={} without progress; if its messages take longer than that, --set timeout_us=N", params.timeout_us));
+  const std::string no_peer = fmt::format(": {}", spec::to_string(spec::ConnState::kFailed));
+  if (client.error.ends_with(no_peer) || server.error.ends_with(no_peer))
+    say(fmt::format("the LLP gives up a peer that does not answer for llp_timeout_us={}; if the link is that slow, --set llp_timeout_us=N", sc.platform.link.llp_timeout_us));
   bool device_differs = false;
   for (unsigned side = 0; side < 2; ++side) {
     const std::string f = simulation.device(side).failure();

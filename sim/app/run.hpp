@@ -14,6 +14,10 @@
 #include "config.hpp"
 #include "report.hpp"
 
+namespace rnic::sim {
+struct RunResult;
+}
+
 namespace rnic::app {
 
 /// Exit statuses of rnic-sim (architecture section 12).
@@ -60,6 +64,8 @@ std::string quoted(const std::string& name);
 std::string reproduce(const RunRequest& request);
 /// Throws Usage unless program and kinds exist and have what they need, and its files can be written.
 void check(const RunRequest& request);
+/// For a run that is stuck, the settings that have ended it, as a line; else nothing.
+std::string limits_of(const sim::RunResult& result, const sim::RunConfig& config);
 /// Those settings whose value is not the default.
 nlohmann::ordered_json settings_json(const Config& config);
 

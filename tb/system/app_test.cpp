@@ -101,6 +101,14 @@ TEST(InChildren, StopWhenToldTo) {
   EXPECT_EQ(taken, 3u);
 }
 
+// A short word is like another only in most of its letters.
+TEST(Nearest, IsSaidOfWordsThatAreAlike) {
+  for (const auto& [wanted, name] : {std::pair{"modle", "model"}, {"rnu", "run"}, {"mut", "mtu"}, {"write_latt", "write_lat"}, {"rite_la", "write_lat"}})
+    EXPECT_EQ(nearest(wanted, {name, "a_long_word"}), std::string(", did you mean ") + name + "?");
+  for (const auto& [wanted, name] : {std::pair{"hw", "rtl"}, {"x", "y"}, {"hw", "qp"}, {"abc", "def"}, {"abxyz", "abcde"}})
+    EXPECT_EQ(nearest(wanted, {name}), "") << wanted;
+}
+
 TEST(Devices, UnknownKindAndFixedSizesAreRefused) {
   Config c;
   EXPECT_NE(usage_of([&] {

@@ -44,6 +44,9 @@ class Cli : public testing::Test {
                                      {"some", "a few bytes"},
                                      {"good.json", R"({"preset": "gen3x16", "settings": {"mtu": 9000, "size": "32", "client.pcie_mps": 128}})"},
                                      {"text.json", "no JSON"},
+                                     {"lines.json", "{\n\"settings\": {},\n  x}\n"},
+                                     {"wire.pcap", "\x4d\x3c\xb2\xa1 and more"},
+                                     {"wire.pcapng", "\x0a\x0d\x0d\x0a and more"},
                                      {"list.json", "[1, 2]"},
                                      {"key.json", R"({"setings": {}})"},
                                      {"preset.json", R"({"preset": 4})"},
@@ -121,9 +124,11 @@ constexpr Row kWrong[] = {
     {"replay_nothing", "replay", "say one listing"},
     {"replay_missing", "replay missing.json", "missing.json: cannot be read (No such file or directory)"},
     {"replay_folder", "replay .", ". is a folder; say one listing, a JSON file such as tb/vectors/captures/"},
-    {"replay_no_json", "replay some", "some is no listing, a JSON file such as tb/vectors/captures/"},
+    {"replay_no_json", "replay some", "some: not JSON: line 1, column 1; replay wants a listing, a JSON file such as tb/vectors/captures/"},
     {"replay_list", "replay list.json", "list.json is no listing, a JSON file"},
     {"replay_no_listing", "replay good.json", "good.json is no listing, a JSON file"},
+    {"replay_pcap", "replay wire.pcap", "wire.pcap: a pcap; replay wants a listing (JSON)"},
+    {"replay_pcapng", "replay wire.pcapng", "wire.pcapng: a pcap; replay wants a listing (JSON)"},
     {"replay_pipe", "replay pipe", "pipe: not a regular file"},
     {"replay_side", "replay @captures/rping-client-crc.json --side nobody", "nobody"},
     {"replay_other_seat", "replay @captures/rping-client-crc.json --client rtl", "--client has no effect: our device takes the server's seat (siw), --server says what it is"},
@@ -141,7 +146,8 @@ constexpr Row kWrong[] = {
     {"seed", "run write_lat --seed one", "a whole number, or random"},
     {"seed_negative", "run write_lat --seed=-1", "a whole number, or random"},
     {"jobs", "compare --jobs 0", "a number from 1 to 256"},
-    {"backend", "run write_lat --client modle", "did you mean model?"},
+    {"backend", "run write_lat --client modle", "no backend \"modle\", did you mean model?; one of model, rtl, tandem"},
+    {"backend_like_none", "run write_lat --client hw", "no backend \"hw\"; one of model, rtl, tandem"},
     {"preset", "run write_lat --preset gen4x61", "did you mean gen4x16?"},
     // options of other commands
     {"compare_client", "compare write_lat --client rtl", "compare: takes no --client (run, replay, regress do)"},
@@ -222,8 +228,9 @@ constexpr Row kWrong[] = {
     // config files
     {"config_missing", "run write_lat --config missing.json", "missing.json: cannot be read (No such file or directory)"},
     {"config_folder", "run write_lat --config .", "cannot be read (Is a directory)"},
-    {"config_empty", "run write_lat --config empty", "parse error"},
-    {"config_text", "run write_lat --config text.json", "parse error at line 1, column 2"},
+    {"config_empty", "run write_lat --config empty", "empty: not JSON: line 1, column 1"},
+    {"config_text", "run write_lat --config text.json", "text.json: not JSON: line 1, column 2"},
+    {"config_lines", "run write_lat --config lines.json", "lines.json: not JSON: line 3, column 3"},
     {"config_list", "run write_lat --config list.json", "list.json: not a JSON object"},
     {"config_key", "run write_lat --config key.json", "unknown key \"setings\", did you mean settings?"},
     {"config_preset", "run write_lat --config preset.json", "preset is not a string"},
@@ -568,7 +575,20 @@ TEST_F(Cli, NoProgressIsStatusThree) {
   const Told t = run("run write_bw --set time_limit_us=30");
   EXPECT_EQ(t.status, 3) << t.err;
   EXPECT_NE(t.err.find("simulated time limit at 30"), std::string::npos) << t.err;
+  EXPECT_NE(t.err.find("\na run is ended after time_limit_us=30; if link or PCIe are that slow, --set more\n"), std::string::npos) << t.err;
   EXPECT_TRUE(last_line(t.err).starts_with("reproduce: rnic-sim run write_bw ")) << t.err;
+}
+
+TEST_F(Cli, SlowLinkOrPcieIsToldWhichSettingsEndIt) {
+  const Told pcie = run("run write_lat --set pcie_latency_ns=1000000 --set watchdog_us=100 --set count=4");
+  EXPECT_EQ(pcie.status, 3) << pcie.err;
+  EXPECT_NE(pcie.err.find("if nothing moves for watchdog_us=100, or after time_limit_us=10000000"), std::string::npos) << pcie.err;
+  const std::string slow = "run write_lat --set link_delay_ns=2000000 --set watchdog_us=100000 --set timeout_us=100000 --set count=2 --set warmup=0";
+  const Told link = run(slow);
+  EXPECT_NE(link.status, 0);
+  EXPECT_NE(link.err.find("--set llp_timeout_us=N"), std::string::npos) << link.err;
+  const Told waits = run(slow + " --set llp_timeout_us=100000");
+  EXPECT_EQ(waits.status, 0) << waits.err;
 }
 
 TEST_F(Cli, RegressionThatFailsIsStatusOneAndItsLastLineRepeatsIt) {
