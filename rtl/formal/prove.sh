@@ -7,6 +7,10 @@
 #
 # yosys-smtbmc must unroll (--unroll): z3 would expand the shared terms of the arbiters and fill the memory. Prints a
 # table; exit status 0 when everything holds. Logs stay in RNIC_PROVE_DIR when that is set.
+case $1 in
+  -h | --help) awk 'NR > 1 { if (!/^#/) exit; sub(/^# ?/, ""); print }' "$0"; exit 0 ;;
+  -*) echo "usage: prove.sh [cell...]" >&2; exit 2 ;;
+esac
 cd "$(dirname "$0")" || exit 2
 work=${RNIC_PROVE_DIR:-$(mktemp -d)}
 mkdir -p "$work"

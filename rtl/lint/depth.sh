@@ -6,19 +6,21 @@
 # least depth (depth.abc). Warnings are errors. Fails on: a path of more than 20 LUT levels; in a memory above 64 words an
 # asynchronous read, a third read port or a second write port. RNIC_DEPTH_DIR keeps the logs (MODULE.log, .stat, .depth
 # with the longest path, .mem).
+usage() { echo "usage: depth.sh [--top MODULE]..." >&2; exit 2; }
+tops=
+while [ $# -gt 0 ]; do
+  case $1 in
+    -h | --help) awk 'NR > 1 { if (!/^#/) exit; sub(/^# ?/, ""); print }' "$0"; exit 0 ;;
+    --top) case $2 in '' | -*) usage ;; esac; tops="$tops $2"; shift 2 ;;
+    *) usage ;;
+  esac
+done
 cd "$(dirname "$0")/../.." || exit 2
 limit=20
 work=${RNIC_DEPTH_DIR:-$(mktemp -d)}
 mkdir -p "$work"
 [ -n "$RNIC_DEPTH_DIR" ] || trap 'rm -rf "$work"' EXIT
 
-tops=
-while [ $# -gt 0 ]; do
-  case $1 in
-    --top) tops="$tops $2"; shift 2 ;;
-    *) echo "usage: depth.sh [--top MODULE]..." >&2; exit 2 ;;
-  esac
-done
 if [ -z "$tops" ]; then
   for unit in host_if admin qp tpt rdmap ddp mpa atomic persist cq llp_if; do
     [ -f "rtl/$unit/$unit.sv" ] && tops="$tops $unit"

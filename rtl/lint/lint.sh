@@ -7,9 +7,13 @@
 #   3  Yosys reads every file, warnings are errors
 #
 # --quick leaves out the minimum build. Prints the first lines of each failure; exit status 0 when all is clean.
-cd "$(dirname "$0")/.." || exit 2
 quick=
-[ "$1" = --quick ] && { quick=1; shift; }
+case $1 in
+  -h | --help) awk 'NR > 1 { if (!/^#/) exit; sub(/^# ?/, ""); print }' "$0"; exit 0 ;;
+  --quick) quick=1; shift ;;
+  -*) echo "usage: lint.sh [--quick] [path...]" >&2; exit 2 ;;
+esac
+cd "$(dirname "$0")/.." || exit 2
 [ $# -gt 0 ] || set -- .
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

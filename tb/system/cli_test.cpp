@@ -749,6 +749,30 @@ TEST_F(RunScript, TakesWhatCopyTakes) {
   EXPECT_EQ(call("sim/run.sh some --help").status, 0);
 }
 
+// The scripts of rtl/, where they stand.
+TEST_F(Cli, ScriptsOfTheRtlSayWhatTheyTake) {
+  const auto call = [&](const std::string& words) {
+    const int status = std::system(("cd '" + folder_.string() + "' && timeout 20 sh '" RNIC_CAPTURES "'/../../../rtl/" + words + " >.out 2>.err </dev/null").c_str());
+    return Told{WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(file(".out")), text_of(file(".err"))};
+  };
+  for (const auto& [script, first, last] : {std::tuple{"lint/lint.sh", "lint.sh [--quick] [path...]: ", "exit status 0 when all is clean."},
+                                            {"lint/depth.sh", "depth.sh [--top MODULE]...: ", "with the longest path, .mem)."},
+                                            {"formal/prove.sh", "prove.sh [cell...]: ", "Logs stay in RNIC_PROVE_DIR when that is set."}}) {
+    for (const char* option : {" --help", " -h"}) {
+      const Told t = call(script + std::string(option));
+      EXPECT_EQ(t.status, 0) << t.err;
+      EXPECT_TRUE(t.out.starts_with(first)) << t.out;
+      EXPECT_TRUE(last_line(t.out).ends_with(last)) << t.out;
+    }
+  }
+  for (const char* words : {"lint/depth.sh --top", "lint/depth.sh --top --help", "lint/depth.sh --tpo rnic", "lint/lint.sh --fast", "formal/prove.sh --all"}) {
+    const Told t = call(words);
+    EXPECT_EQ(t.status, 2) << words;
+    EXPECT_EQ(t.out, "");
+    EXPECT_TRUE(t.err.starts_with("usage: ") && lines_of(t.err) == 1) << t.err;
+  }
+}
+
 TEST_F(RunScript, PathWithASpaceIsSaidAtOnce) {
   make_tree("a tree");
   for (const char* script : {"sim/run.sh", "tb/run.sh"}) {
