@@ -184,20 +184,24 @@ std::string complaint(const RegressRequest& r, uint64_t seed, uint32_t ops, cons
   const std::string reproduce = fmt::format("reproduce: {}\n", command(r, seed, ops, r.keep, r.simple));
   if (r.shrink_s <= 0) return said + reproduce;
   Shrinker s(r, seed, ops);
-  const Plan smallest = s.run();
+  const Plan least = s.run();  // all of it if nothing smaller failed
   if (r.progress) fmt::print(stderr, "\r{:100}\r", "");
-  if (s.last().failure.empty()) return said + fmt::format("{} smaller plans did not fail\n", s.runs()) + reproduce;
-  said += reproduce + fmt::format("smallest plan that fails, after {} runs{}:\n{}{}", s.runs(), s.out_of_time() ? " (time is up)" : "", smallest.describe(), s.last().failure);
+  const bool is_smaller = !s.last().failure.empty();
+  if (is_smaller) {
+    said += reproduce + fmt::format("smallest plan that fails, after {} runs{}:\n{}{}", s.runs(), s.out_of_time() ? " (time is up)" : "", least.describe(), s.last().failure);
+  } else {
+    said += fmt::format("{} smaller plans did not fail\n", s.runs());
+  }
   if (r.wave.empty()) {
-    said += failure_wave(fmt::format("regress-seed{}", seed), r.kind, s.last(), [&](const std::string& wave, const std::optional<Place>& watch) {
+    said += failure_wave(fmt::format("regress-seed{}", seed), r.kind, is_smaller ? s.last() : v, [&](const std::string& wave, const std::optional<Place>& watch) {
       RegressRequest again = r;
       again.wave = wave;
       again.watch = watch;
       again.pcap = again.tlp = "";
-      return run_plan(again, smallest);
+      return run_plan(again, least);
     });
   }
-  return said + fmt::format("reproduce: {}\n", command(r, seed, ops, s.keep(), s.simple()));
+  return said + (is_smaller ? fmt::format("reproduce: {}\n", command(r, seed, ops, s.keep(), s.simple())) : reproduce);
 }
 
 }  // namespace

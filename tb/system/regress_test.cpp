@@ -217,11 +217,16 @@ TEST(Failure, OnRtlLeavesAWaveform) {
   RegressRequest r = request("model", "rtl", 12);
   r.seed = 8;
   r.also = no_long_read;
-  r.shrink_s = 5;
+  r.shrink_s = 60;
   const Told t = told(r);
   EXPECT_NE(t.said.find("waveform: regress-seed8.server.fst from "), std::string::npos) << t.said;
   EXPECT_GT(std::filesystem::file_size("regress-seed8.server.fst"), 10'000u);
   EXPECT_FALSE(std::filesystem::exists("regress-seed8.client.fst"));
+  r.seed = 9;
+  r.shrink_s = 1e-9;  // nothing smaller is found: that of the whole plan
+  const Told whole = told(r);
+  EXPECT_NE(whole.said.find("smaller plans did not fail"), std::string::npos) << whole.said;
+  EXPECT_NE(whole.said.find("waveform: regress-seed9.server.fst from "), std::string::npos) << whole.said;
   std::filesystem::current_path(before);
 }
 
