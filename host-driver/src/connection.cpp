@@ -121,10 +121,13 @@ Result<Connection> connect(Qp& qp, const Address& peer, const ConnParam& param) 
 // --- the passive side ---
 
 Result<Listener> listen(const Context& context, uint16_t port) {
+  if (port == 0) return fail(Errc::kInvalidArgument, "listen: port 0 is none");
   ContextCore& ctx = *context.core();
-  ctx.mgr.add_listener(port);  // before the command: the first peer may come at once
+  // Before the command: the first peer may come at once. The device would answer ok again.
+  if (!ctx.mgr.add_listener(port))
+    return fail(Errc::kAlreadyExists, "port {}: this device listens there already", port);
   if (auto rsp = ctx.mgr.execute(ctx.dev, spec::AdminOpcode::kConnListen, port); !rsp) {
-    if (rsp.error().code != Errc::kAlreadyExists) ctx.mgr.remove_listener(ctx.dev, port);
+    ctx.mgr.remove_listener(ctx.dev, port);
     return error_of(rsp);
   }
   return Listener(context.core(), port);

@@ -55,7 +55,7 @@ void Llp::ctl(const spec::LlpCtlReq& req) {
   ++moved_;
   switch (req.op) {
     case spec::LlpOp::kListen:
-      listening_.insert(req.port);
+      listening_.insert(req.port);  // twice is once: no answer goes back, the driver refuses it
       break;
     case spec::LlpOp::kUnlisten:
       listening_.erase(req.port);

@@ -416,6 +416,36 @@ TEST_F(Accept, EachPortHasItsQueue) {
   EXPECT_BYTES(must(other.get_request(dev.now())).private_data(), "63");
 }
 
+TEST_F(Accept, APortHasOneListener) {
+  Context second = must(Context::open(dev, *manager));
+  for (const Context& c : {ctx, second}) {
+    const auto again = listen(c, 4791);
+    ASSERT_EQ(errc(again), Errc::kAlreadyExists);
+    EXPECT_THAT(again.error().what, HasSubstr("4791"));
+  }
+  // The first has lost nothing by that.
+  EXPECT_THAT(dev.listening, testing::ElementsAre(4791));
+  dev.incoming(4791, hex(kReq + "40 01 00 01 47"));
+  EXPECT_BYTES(must(request()).private_data(), "47");
+  listener.reset();
+  listener.emplace(must(listen(second, 4791)));  // free again
+  dev.incoming(4791, hex(kReq + "40 01 00 01 48"));
+  EXPECT_BYTES(must(request()).private_data(), "48");
+}
+
+TEST_F(Accept, APortThatTheDeviceRefusesStaysFree) {
+  dev.refuse[spec::AdminOpcode::kConnListen] = spec::AdminStatus::kNoResource;
+  EXPECT_EQ(errc(listen(ctx, 99)), Errc::kNoMemory);
+  dev.refuse.clear();
+  EXPECT_TRUE(listen(ctx, 99));
+}
+
+TEST_F(Accept, NobodyListensOnPort0) {
+  dev.commands.clear();
+  EXPECT_EQ(errc(listen(ctx, 0)), Errc::kInvalidArgument);
+  EXPECT_THAT(dev.commands, IsEmpty());
+}
+
 TEST_F(Accept, UnlistenAbortsWhoWaits) {
   dev.incoming(4791, hex(kReq + "40 01 00 00"));
   dev.incoming(4791, hex(kReq + "40 01 00 00"));

@@ -37,9 +37,9 @@ class LlpTest : public testing::Test {
     r.length = length;
     dev[h]->env->llp_ctl(r);
   }
-  void listen(unsigned h, uint16_t port) {
+  void listen(unsigned h, uint16_t port, LlpOp op = LlpOp::kListen) {
     spec::LlpCtlReq r;
-    r.op = LlpOp::kListen;
+    r.op = op;
     r.port = port;
     dev[h]->env->llp_ctl(r);
   }
@@ -106,6 +106,18 @@ TEST_F(LlpTest, NobodyListens) {
   connect(0, 1, 5000);
   run_ns(1000);
   EXPECT_EQ(dev[0]->order, "03");
+}
+
+// A port is listened on or not; nobody counts how often it was asked for.
+TEST_F(LlpTest, ListenTwiceIsOnce) {
+  build();
+  listen(1, 5000);
+  listen(1, 5000);
+  listen(1, 5000, LlpOp::kUnlisten);
+  connect(0, 1, 5000);
+  run_ns(1000);
+  EXPECT_EQ(dev[0]->order, "03");
+  EXPECT_EQ(sim->llp(1).failure(), "");
 }
 
 TEST_F(LlpTest, NobodyThere) {

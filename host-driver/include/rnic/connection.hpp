@@ -112,6 +112,8 @@ class Listener {
   std::vector<std::unique_ptr<PendingStart>> starting_;
 };
 
+/// A port has one listener a device, whichever context it came through: a second is kAlreadyExists
+/// until the first is gone. Port 0: kInvalidArgument.
 [[nodiscard]] Result<Listener> listen(const Context& context, uint16_t port);
 
 }  // namespace rnic::verbs

@@ -117,7 +117,8 @@ class Manager {
   // Connections.
   [[nodiscard]] Result<spec::AdminConnResult> query_connection(PciDevice& dev, uint16_t connection);
   void track_connection(uint16_t connection) { tracked_[connection] = 1; }
-  void add_listener(uint16_t port) { incoming_[port]; }
+  /// False: somebody listens there already.
+  [[nodiscard]] bool add_listener(uint16_t port) { return incoming_.try_emplace(port).second; }
   void remove_listener(PciDevice& dev, uint16_t port);
   std::deque<uint16_t>& incoming(PciDevice& dev,
                                  uint16_t port);  ///< connections that nobody has taken yet
