@@ -1,5 +1,5 @@
 // The ten lines of host-driver/README.md, compiled and run; and that the page shows them as they
-// stand here.
+// stand here. Also that docs/simulator.md shows the server of sim/examples/hello.cpp.
 #include <fstream>
 
 #include "driver/driver_fixture.hpp"
@@ -70,6 +70,12 @@ TEST(Readme, ShowsWhatIsCompiled) {
   const auto code = between("tb/driver/readme_test.cpp", "// [readme]", "// [/readme]");
   EXPECT_FALSE(code.empty());
   EXPECT_EQ(between("host-driver/README.md", "```cpp", "```"), code);
+}
+
+TEST(Readme, TheSimulatorsPageShowsTheExample) {
+  const auto code = between("sim/examples/hello.cpp", "// [server]", "// [/server]");
+  EXPECT_FALSE(code.empty());
+  EXPECT_EQ(between("docs/simulator.md", "```cpp", "```"), code);
 }
 
 }  // namespace
