@@ -4,8 +4,7 @@
 //
 //   Session host(settings, params.threads);                  // one a host
 //   Report report;                                           // one a thread
-//   find("write_lat")->client({.dev = dev, .session = host, .params = params, .thread = 0, .report
-//   = report});
+//   find("write_lat")->client({.dev = dev, .session = host, .params = params, .thread = 0, .report = report});
 //
 // The caller runs client and server on two hosts, in params.threads simulated threads each: thread
 // k of the client talks to thread k of the server. Failures are values in the report.

@@ -1,9 +1,8 @@
 // MPA start-up frames and what the two sides agree on: RFC 5044 section 7.1, RFC 6581. Bytes in,
 // bytes out.
 //
-//   active:   auto bytes = encode(make_request(offer));   ...   auto agreed = conclude(reply,
-//   offer); passive:  auto frame = parse(bytes, StartKind::kRequest);   auto answer =
-//   answer_request(*frame, offer);
+//   active:   auto bytes = encode(make_request(offer));   ...   auto agreed = conclude(reply, offer);
+//   passive:  auto frame = parse(bytes, StartKind::kRequest);   auto answer = answer_request(*frame, offer);
 #pragma once
 
 #include <cstdint>

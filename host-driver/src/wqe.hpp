@@ -1,8 +1,7 @@
 // The bytes of work queue entries (queues.yaml: sq_wqe, rq_wqe, wqe_sge).
 //
 //   WqeBytes wqe;
-//   if (auto r = encode_send(wr, cap, wqe); !r) return error_of(r);      // then wqe.units units of
-//   64 bytes
+//   if (auto r = encode_send(wr, cap, wqe); !r) return error_of(r);      // then wqe.units units of 64 bytes
 #pragma once
 
 #include <array>

@@ -2,8 +2,9 @@
 // platform and link is a handle; the bytes are written once, by whoever made them, and never
 // changed afterwards.
 //
-//   Payload p = Payload::copy_of(bytes);     Payload tail = p.slice(14);     std::span<const
-//   uint8_t> b = tail.bytes();
+//   Payload p = Payload::copy_of(bytes);
+//   Payload tail = p.slice(14);
+//   std::span<const uint8_t> b = tail.bytes();
 //
 // Single-threaded, as the simulator is.
 #pragma once

@@ -2,8 +2,8 @@
 // its own.
 //
 //   Outcome o = in_child([&] { return run(request); });
-//   in_children(12, jobs, [&](size_t i) { return run(requests[i]); }, [&](size_t i, Outcome o) {
-//   ...; return true; });
+//   in_children(12, jobs, [&](size_t i) { return run(requests[i]); },
+//               [&](size_t i, Outcome o) { ...; return true; });
 #pragma once
 
 #include <functional>

@@ -1,7 +1,7 @@
 // The kinds of devices that --client and --server choose from, and what makes them.
 //
-//   check_kinds(request.kind, config);                                  throws Usage with the
-//   nearest name simulation.add_host(make_device("rtl", kServer, config, ""));
+//   check_kinds(request.kind, config);                                  throws Usage with the nearest name
+//   simulation.add_host(make_device("rtl", kServer, config, ""));
 #pragma once
 
 #include <array>

@@ -2,8 +2,8 @@
 // bytes of the other are played into it; every byte that it answers and writes is printed and
 // compared with the listing (architecture 12).
 //
-//   Outcome o = replay({.listing = "rping-client-crc.json", .side = "siw", .kind = {"model",
-//   "rtl"}}); o.status, o.json["differences"], o.json["text"]
+//   Outcome o = replay({.listing = "rping-client-crc.json", .side = "siw", .kind = {"model", "rtl"}});
+//   o.status, o.json["differences"], o.json["text"]
 //
 // STags that the listing has for our regions are exchanged for those that the device gave, and
 // back. Our work requests are made of the listing's messages. Messages are compared field by field

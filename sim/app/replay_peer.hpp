@@ -1,10 +1,12 @@
 // The other endpoint of a replay: a device without a host that plays recorded bytes at the LLP
 // port, in the listing's order, and takes down what comes back.
 //
-//   auto owned = std::make_unique<ReplayPeer>();   ReplayPeer& peer = *owned;
-//   simulation.add_host(std::move(owned)); peer.begin(plan, stags, before);
-//   peer.connect(sim::host_address(0), port);       or peer.listen(port) peer.next()  peer.done()
-//   peer.exchanges()
+//   auto owned = std::make_unique<ReplayPeer>();
+//   ReplayPeer& peer = *owned;
+//   simulation.add_host(std::move(owned));
+//   peer.begin(plan, stags, before);
+//   peer.connect(sim::host_address(0), port);       or peer.listen(port)
+//   peer.next()  peer.done()  peer.exchanges()
 //
 // A message of the peer is played when all before it in the listing has been seen. A message of the
 // device is compared with the listing's next one; one that is not of the kind stops the play, and

@@ -2,8 +2,7 @@
 // before and after, receives, and the messages of both sides in order.
 //
 //   Plan p = make_plan(listing, side_of(listing, "siw"), 0);
-//   for (const Step& s : p.steps) if (s.ours) ...                  what the device is to send, the
-//   others are played into it
+//   for (const Step& s : p.steps) if (s.ours) ...                  what the device is to send, the others are played into it
 #pragma once
 
 #include <string>

@@ -1,9 +1,9 @@
 // Our side's program in a replay: regions, receives and work requests of the plan, through the
 // driver.
 //
-//   ReplayPlayer player(plan, peer, seed);   simulation.start(0, "replay", [&](PciDevice& dev) {
-//   player.run(dev, ctx, port); }); player.stored()                          what memory and
-//   receives held at the end, and what was wrong with them
+//   ReplayPlayer player(plan, peer, seed);
+//   simulation.start(0, "replay", [&](PciDevice& dev) { player.run(dev, ctx, port); });
+//   player.stored()                          what memory and receives held at the end, and what was wrong with them
 #pragma once
 
 #include <string>

@@ -1,6 +1,7 @@
 // A device made of the SystemC model: model/top/rnic.hpp behind the boundary.
 //
-//   auto dev = make_model_device(spec::Sizes{}, "client");    all models of a simulation have one clock   dev->attach(env);
+//   auto dev = make_model_device(spec::Sizes{}, "client");    all models of a simulation have one clock
+//   dev->attach(env);
 #pragma once
 
 #include <memory>

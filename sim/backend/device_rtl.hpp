@@ -1,6 +1,7 @@
 // A device made of the RTL: beats on one side, items on the other, one clock.
 //
-//   auto dev = make_rtl_device({.minimum = false, .name = "server"});   dev->attach(env);
+//   auto dev = make_rtl_device({.minimum = false, .name = "server"});
+//   dev->attach(env);
 #pragma once
 
 #include <memory>

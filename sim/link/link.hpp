@@ -4,8 +4,7 @@
 //
 //   Link link(config);
 //   link.attach(0, endpoint0);   link.attach(1, endpoint1);
-//   link.send(frame);            endpoint1.frame_arrives(at, frame) is called at once, for a time
-//   to come
+//   link.send(frame);            endpoint1.frame_arrives(at, frame) is called at once, for a time to come
 #pragma once
 
 #include <array>

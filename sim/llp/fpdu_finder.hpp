@@ -3,9 +3,8 @@
 // (RFC 5044 section 4.3). Nothing is checked: that is the RNIC's.
 //
 //   FpduFinder finder(with_markers);
-//   finder.push(segment, [&](Payload fpdu) { ... });      no copy if the segment holds the whole
-//   FPDU finder.rest()                                         bytes of an FPDU that never became
-//   whole
+//   finder.push(segment, [&](Payload fpdu) { ... });      no copy if the segment holds the whole FPDU
+//   finder.rest()                                         bytes of an FPDU that never became whole
 #pragma once
 
 #include <algorithm>

@@ -5,11 +5,9 @@
 //   llp.attach(device);
 //   llp.ctl(request);  llp.tx(record);   from the device; events, records, credits go to it
 //
-// - Credit: record bytes that the peer's device has taken, plus the window. So what was accepted is
-// always sent at once,
+// - Credit: record bytes that the peer's device has taken, plus the window. So what was accepted is always sent at once,
 //   and a peer that takes nothing closes the window.
-// - Streaming mode: bytes wait until `give`; each arrival and each `give` says how many wait now.
-// From `rdma_mode` on,
+// - Streaming mode: bytes wait until `give`; each arrival and each `give` says how many wait now. From `rdma_mode` on,
 //   whole FPDUs.
 // - A record is one segment if it fits the maximum segment size, else several.
 // - Events of a connection keep their place among its records and pass those of others.

@@ -2,8 +2,9 @@
 // that it was asked for. Asking again for a later time costs nothing, so that an activity asks
 // freely and does all that is due when it runs.
 //
-//   class Blinker final : Activity { void run(Time now) override { blink(); wake_at(now + 10 *
-//   kNs); } };
+//   class Blinker final : Activity {
+//     void run(Time now) override { blink(); wake_at(now + 10 * kNs); }
+//   };
 #pragma once
 
 #include <string>

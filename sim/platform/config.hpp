@@ -3,8 +3,7 @@
 //
 //   PlatformConfig c = *preset("gen3x16");
 //   c.link.mtu = 9000;
-//   for (const auto& row : platform_settings()) fmt::print("{} = {} {}\n", row.name, row.text(c),
-//   row.unit);
+//   for (const auto& row : platform_settings()) fmt::print("{} = {} {}\n", row.name, row.text(c), row.unit);
 #pragma once
 
 #include <cstdint>

@@ -4,8 +4,7 @@
 // them on.
 //
 //   ConfigSpace space(config, sizes);
-//   space.write(kCommand, space.read(kCommand) | kBusMaster);        space.pcie() == what the
-//   device is to be told
+//   space.write(kCommand, space.read(kCommand) | kBusMaster);        space.pcie() == what the device is to be told
 //
 // Offsets and bits: PCIe Base Specification 7.5 and 7.7.2.
 #pragma once

@@ -5,8 +5,7 @@
 //
 //   HostMemory memory(config, 0, seed);                              host number 0
 //   DmaBuffer b = memory.alloc(10000, MemoryKind::kScattered).value();
-//   memory.write(b.bus(4096), bytes);                                as the device does: false if
-//   nobody owns that page
+//   memory.write(b.bus(4096), bytes);                                as the device does: false if nobody owns that page
 //
 // A buffer keeps the arena alive. Its pages are free for reuse when its last handle goes; its
 // addresses in the process are never used again, so that a stale pointer faults.

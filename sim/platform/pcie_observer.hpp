@@ -2,8 +2,10 @@
 // Each call carries the time at which the thing happened, which may be earlier than the kernel's
 // present time but never runs backwards within one host.
 //
-//   struct Counter final : PcieObserver { void on_write(Time, const DmaWrite& w, bool) override {
-//   bytes += w.data.size(); } }; root_complex.observe(counter);
+//   struct Counter final : PcieObserver {
+//     void on_write(Time, const DmaWrite& w, bool) override { bytes += w.data.size(); }
+//   };
+//   root_complex.observe(counter);
 #pragma once
 
 #include <span>

@@ -1,8 +1,7 @@
 // A queue that grows and never shrinks: where std::deque would allocate and free a block every few
 // items.
 //
-//   Ring<Frame> line;   line.push_back(std::move(f));   take(std::move(line.front()));
-//   line.pop_front();
+//   Ring<Frame> line;   line.push_back(std::move(f));   take(std::move(line.front()));   line.pop_front();
 #pragma once
 
 #include <cstddef>

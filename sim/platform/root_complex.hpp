@@ -4,15 +4,12 @@
 //   rc.attach(device);
 //   rc.mmio_write(now, {.is_write = true, .bar = 2, .offset = 64, .bytes = 8, .value = 5});
 //
-//   device -> host   one wire. Writes take effect in order (a relaxed one may pass those before
-//   it); a read looks at memory
-//                    after every write issued before it; the answer to a register read arrives
-//                    after them too. A write to kMsiBase + 16 n is interrupt n.
-//   host -> device   one wire. Register accesses in order; completions never pass a register write,
-//   and only a register
-//                    read that the device does not take lets them by. A read's bytes are sampled
-//                    all at one time, cut at the completion boundary, pieces of one tag in order,
-//                    tags in any.
+//   device -> host   one wire. Writes take effect in order (a relaxed one may pass those before it); a read looks at memory
+//                    after every write issued before it; the answer to a register read arrives after them too. A write to
+//                    kMsiBase + 16 n is interrupt n.
+//   host -> device   one wire. Register accesses in order; completions never pass a register write, and only a register
+//                    read that the device does not take lets them by. A read's bytes are sampled all at one time, cut at
+//                    the completion boundary, pieces of one tag in order, tags in any.
 //
 // Memory effects are applied when somebody can see them (`settle`: a host thread runs, a completion
 // is delivered), each at its own exact time and in order, so that a small message costs the kernel

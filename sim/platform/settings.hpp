@@ -2,11 +2,11 @@
 // the rows come `rnic-sim list settings`, `--set`, `--print-config` and the JSON files.
 //
 //   constexpr SettingRow<Config> kRows[] = {
-//       {"link_gbps", "Gb/s", 1, 800, "Rate of the link.", &setting_of<&Config::link,
-//       &LinkConfig::link_gbps, Config>}};
+//       {"link_gbps", "Gb/s", 1, 800, "Rate of the link.",
+//        &setting_of<&Config::link, &LinkConfig::link_gbps, Config>}};
 //   Config c;
-//   if (auto r = kRows[0].set(c, "400"); !r) throw ...r.error().what;      kRows[0].text(c) ==
-//   "400"
+//   if (auto r = kRows[0].set(c, "400"); !r) throw ...r.error().what;
+//   kRows[0].text(c) == "400"
 //
 // The default is what a fresh Config holds. Numbers are whole (decimal or 0x...) or real, as the
 // member's type says.

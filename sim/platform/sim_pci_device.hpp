@@ -7,8 +7,8 @@
 //   read32, read64, config_*    mmio_read_ns + round trip    waits
 //   before_doorbell             post_ns
 //   after_phase_bit             poll_ns
-//   relax                       poll_ns                      lets everybody else come up to this
-//   thread's time wait                        until then, interrupt_ns if one fired
+//   relax                       poll_ns                      lets everybody else come up to this thread's time
+//   wait                        until then, interrupt_ns if one fired
 #pragma once
 
 #include "platform/host_cpu.hpp"

@@ -1,13 +1,15 @@
 // One or two hosts, each with a device, and the link between them: build, run programs, look at the
 // result.
 //
-//   Simulation sim({.platform = *preset("gen4x16"), .seed = 1});
+//   Simulation sim({.platform = *preset("gen4x16"), .side = {}, .seed = 1});
 //   sim.add_host(make_model_device(...));                            host 0, address 10.0.0.1
 //   sim.add_host(make_rtl_device(...));                              host 1, address 10.0.0.2
 //   sim.start(1, "server", [](PciDevice& dev) { ... });
 //   sim.start(0, "client", [](PciDevice& dev) { ... });
-//   RunResult r = sim.run();                                         until all programs have
-//   returned if (!r.ok()) fmt::print(stderr, "{}\n", r.report);
+//   RunResult r = sim.run();                                         until all programs have returned
+//   if (!r.ok()) fmt::print(stderr, "{}\n", r.report);
+//
+// A whole program: sim/examples/hello.cpp.
 //
 // One a process: SystemC elaborates once. After a run more programs can be started and `run` called
 // again.

@@ -1,8 +1,8 @@
 // What the RTL did, for whoever looks on: the follower, the ordering checker. RtlDevice calls, an
 // Observer listens; nothing that is simulated may depend on it. Architecture 10.
 //
-//   class Counter final : public Observer { void commit(const spec::AnyCommit&) override { ++n; }
-//   ... }; auto dev = make_rtl_device({.name = "server", .observer = &counter});
+//   class Counter final : public Observer { void commit(const spec::AnyCommit&) override { ++n; } ... };
+//   auto dev = make_rtl_device({.name = "server", .observer = &counter});
 //
 // A device cycle is told whole, in this order: cycle; the commits, as docs/spec/commits.yaml lists
 // them; what the device put out and the world accepted (dma_write, llp_tx, llp_ctl, mmio_response,

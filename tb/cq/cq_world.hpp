@@ -1,8 +1,7 @@
 // The world of cq: the host's memory with its rings, a driver that reads them, and the producers.
 //
 //   CqWorld<D> w(dut, rng);   w.create_eq(0, 4, 9);   w.create_cq(3, {.log = 3, .eqn = 0});
-//   w.complete(3);            w.arm(3);               w.see();      everything that was written so
-//   far is judged and read
+//   w.complete(3);            w.arm(3);               w.see();      everything that was written so far is judged and read
 //
 // Every write must be the next entry of a ring that exists, with its phase, or the MSI-X message of
 // the entry before it. Completions must be those that were asked for, in order. What an event means

@@ -3,8 +3,7 @@
 // PciDevice calls, at places drawn from a seed, so that the driver's promise about threads is
 // tried.
 //
-//   LoopWorld world(seed);    world.host(0).add(run_client);    world.host(1).add(run_server);
-//   world.run();
+//   LoopWorld world(seed);    world.host(0).add(run_client);    world.host(1).add(run_server);    world.run();
 #pragma once
 
 #include <condition_variable>

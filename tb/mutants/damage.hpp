@@ -1,9 +1,9 @@
 // Records that no peer of ours would send, on their way to a device: one field is wrong, and the
 // CRC is right again unless it is what is wrong. So each check of a header is asked to say no.
 //
-//   Damaging device(std::move(inner));   device.next = Damage::kMsn;     the next segment that
-//   carries bytes
-//   device.passes = 1;   one more record comes, what is behind it stays in the transport
+//   Damaging device(std::move(inner));
+//   device.next = Damage::kMsn;                     the next segment that carries bytes
+//   device.passes = 1;                              one more record comes, what is behind it stays in the transport
 #pragma once
 
 #include <optional>

@@ -3,8 +3,8 @@
 // each kind of unit on either side.
 //
 //   Shared shared;
-//   simulation.start(0, "client", [&](PciDevice& dev) { Story(dev, 0, errors_and_events(),
-//   shared).run(); });
+//   simulation.start(0, "client",
+//                    [&](PciDevice& dev) { Story(dev, 0, errors_and_events(), shared).run(); });
 //
 // The first thing that is not as the case says ends the run; shared.failure says it.
 #pragma once

@@ -1,8 +1,8 @@
 // Faults of the trace: what the follower is told is not what the RTL did. The RTL itself is as it
 // should be; an output that is changed reaches the world so too.
 //
-//   TraceSpoiler spoiler(trace_faults(seed, 5).at(k));   spoiler.edit(pins.commits, pins.out); once
-//   a device cycle
+//   TraceSpoiler spoiler(trace_faults(seed, 5).at(k));
+//   spoiler.edit(pins.commits, pins.out);           once a device cycle
 #pragma once
 
 #include <vector>

@@ -1,8 +1,7 @@
 // rdmap as a bench sees it: its streams, by name, and its sizes. Checks of Read sources are asked
 // of a function, so that the model, which calls tpt, stands behind the same face.
 //
-//   dut.start(pace);   dut.check = [](const spec::RespCheck& c) { return spec::TptResult::kBounds;
-//   };   ... dut.checks
+//   dut.start(pace);   dut.check = [](const spec::RespCheck& c) { return spec::TptResult::kBounds; };   ... dut.checks
 #pragma once
 
 #include <functional>

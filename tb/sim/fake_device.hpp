@@ -1,7 +1,9 @@
 // A device that does what a test says and remembers what happened to it.
 //
-//   auto owned = std::make_unique<FakeDevice>();   FakeDevice& dev = *owned;
-//   sim.add_host(std::move(owned)); dev.on_mmio = [&](const Mmio& m) { dev.env->dma_read({...}); };
+//   auto owned = std::make_unique<FakeDevice>();
+//   FakeDevice& dev = *owned;
+//   sim.add_host(std::move(owned));
+//   dev.on_mmio = [&](const Mmio& m) { dev.env->dma_read({...}); };
 //   dev.pieces[0].item.data ...   dev.pieces[0].at ...
 #pragma once
 

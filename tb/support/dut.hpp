@@ -2,8 +2,13 @@
 // that hold items.
 //
 //   template <class Dut> class MpaTest : public testing::Test { protected: Dut dut; };
-//   TYPED_TEST(MpaTest, Drops) { each_pace([&](Pace p) { this->dut.restart(p);
-//     this->dut.rx_fpdu.put(...);  EXPECT_EQ(this->dut.rx_ulpdu.take(), ...); }); }
+//   TYPED_TEST(MpaTest, Drops) {
+//     each_pace([&](Pace p) {
+//       this->dut.restart(p);
+//       this->dut.rx_fpdu.put(...);
+//       EXPECT_EQ(this->dut.rx_ulpdu.take(), ...);
+//     });
+//   }
 //
 // RtlDut (rtl_dut.hpp) advances by a clock cycle, ModelDut (model_dut.hpp) by a step of the
 // behaviour. take() advances the device until there is an item, or fails the test.

@@ -1,7 +1,9 @@
 // Packet streams of a Verilated module: beats of 64 bytes {last, error, keep, data}, dense.
 //
-//   tb::PacketIn in = RNIC_PACKET_IN(*this, rx_ulpdu);       in.put_packet(bytes);
-//   in.put_packet(bytes, true);  error tb::PacketOut out = RNIC_PACKET_OUT(*this, rx_ulpdu);
+//   tb::PacketIn in = RNIC_PACKET_IN(*this, rx_ulpdu);
+//   in.put_packet(bytes);
+//   in.put_packet(bytes, true);                              error
+//   tb::PacketOut out = RNIC_PACKET_OUT(*this, rx_ulpdu);
 //   EXPECT_EQ(out.take_packet().bytes, bytes);
 //
 // keep is the number of valid bytes, 0 only for an empty packet. Only the last beat may be partial:

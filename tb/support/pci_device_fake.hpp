@@ -1,10 +1,9 @@
 // A PciDevice with plain memory behind it: records every call, checks that the driver's barriers
 // are there, and lets a test play the device.
 //
-//   tb::PciDeviceFake dev;                                  dev.cqe(cqn, {.qpn = 0, .index = 4});
-//   // a completion auto manager = verbs::Manager::open(dev, {}).value();   dev.eqe(0,
-//   spec::EqeType::kQp, 0);         // an event EXPECT_EQ(dev.doorbells(), ...);
-//   EXPECT_THAT(dev.violations, IsEmpty());
+//   tb::PciDeviceFake dev;                                  dev.cqe(cqn, {.qpn = 0, .index = 4});      // a completion
+//   auto manager = verbs::Manager::open(dev, {}).value();   dev.eqe(0, spec::EqeType::kQp, 0);         // an event
+//   EXPECT_EQ(dev.doorbells(), ...);                        EXPECT_THAT(dev.violations, IsEmpty());
 //
 // Admin commands are answered at their doorbell by answer(), which keeps simple tables; override
 // it, or set `refuse` or `hold`, to play something else.

@@ -1,9 +1,9 @@
 // Message streams of a Verilated module: one struct an item, valid and ready.
 //
-//   tb::StreamIn<spec::RxUlpduHdr> in = RNIC_IN(*this, rx_ulpdu_hdr, spec::RxUlpduHdr);    ports
-//   rx_ulpdu_hdr_valid_i, in.put({.qpn = 5}); _ready_o, rx_ulpdu_hdr_i
+//   tb::StreamIn<spec::RxUlpduHdr> in = RNIC_IN(*this, rx_ulpdu_hdr, spec::RxUlpduHdr);
+//   in.put({.qpn = 5});                    ports rx_ulpdu_hdr_valid_i, _ready_o, rx_ulpdu_hdr_i
 //   tb::StreamOut<spec::RxUlpduHdr> out = RNIC_OUT(*this, rx_ulpdu_hdr, spec::RxUlpduHdr);
-//   _valid_o, _ready_i, _o EXPECT_EQ(out.take(), ...);
+//   EXPECT_EQ(out.take(), ...);            ports _valid_o, _ready_i, _o
 //
 // Both pause at random as pace() says. An output that takes valid back, or changes its payload
 // before it is taken, fails the test.

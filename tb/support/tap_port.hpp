@@ -1,8 +1,9 @@
 // A commit tap of a Verilated module (docs/spec/commits.yaml), looked at before each rising edge as
 // the simulator does.
 //
-//   tb::TapPort<spec::CqOpCommit> cq_op{*this, [this] { return
-//   &top().rootp->cq__DOT__u_write__DOT__tap_cq_op; }}; EXPECT_EQ(dut.cq_op.items().size(), 3U);
+//   tb::TapPort<spec::CqOpCommit> cq_op{
+//       *this, [this] { return &top().rootp->cq__DOT__u_write__DOT__tap_cq_op; }};
+//   EXPECT_EQ(dut.cq_op.items().size(), 3U);
 #pragma once
 
 #include <cstring>

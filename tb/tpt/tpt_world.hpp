@@ -2,9 +2,8 @@
 // each look-up must give.
 //
 //   TptWorld<D> w(dut, key, rng);   w.create(slot, {...});
-//   w.ask_tx({...});  w.ask_rx({...});  w.ask_wqe({...});  w.ask_resp({...});   any number, of all
-//   four clients w.finish();                                                                 all
-//   answers and extents are as they must be
+//   w.ask_tx({...});  w.ask_rx({...});  w.ask_wqe({...});  w.ask_resp({...});   any number, of all four clients
+//   w.finish();                                                                 all answers and extents are as they must be
 #pragma once
 
 #include <algorithm>

@@ -4,8 +4,7 @@
 // across which every member keeps its invariants.
 //
 //   auto manager = Manager::open(dev, {.seed = 7}).value();
-//   auto rsp = manager->execute(dev, spec::AdminOpcode::kNop, 0);      // any thread, with its own
-//   PciDevice
+//   auto rsp = manager->execute(dev, spec::AdminOpcode::kNop, 0);      // any thread, with its own PciDevice
 #pragma once
 
 #include <deque>

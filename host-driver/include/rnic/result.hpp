@@ -1,7 +1,8 @@
 // The names of base/result.hpp inside namespace rnic, for the driver's API. Include it before
 // pci_device.hpp.
 //
-//   Result<Cq> cq = context.create_cq(64);     if (!cq) return tl::unexpected(cq.error());
+//   Result<Cq> cq = context.create_cq(64);
+//   if (!cq) return error_of(cq);
 #pragma once
 
 #include "base/result.hpp"

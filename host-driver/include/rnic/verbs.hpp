@@ -2,11 +2,12 @@
 // a PciDevice.
 //
 //   auto manager = Manager::open(dev, {}).value();                     // privileged; one a device
-//   auto ctx = Context::open(dev, *manager).value();                   // one doorbell page; one a
-//   thread auto pd = ctx.alloc_pd().value(); auto cq = ctx.create_cq(64).value(); auto qp =
-//   pd.create_qp({.send_cq = &cq, .recv_cq = &cq}).value();  // then connect() or accept():
-//   connection.hpp auto buffer = ctx.alloc(4096).value(); auto mr = pd.reg_mr(buffer,
-//   IBV_ACCESS_LOCAL_WRITE).value();
+//   auto ctx = Context::open(dev, *manager).value();                   // one doorbell page; one a thread
+//   auto pd = ctx.alloc_pd().value();
+//   auto cq = ctx.create_cq(64).value();
+//   auto qp = pd.create_qp({.send_cq = &cq, .recv_cq = &cq}).value();  // then connect() or accept(): connection.hpp
+//   auto buffer = ctx.alloc(4096).value();
+//   auto mr = pd.reg_mr(buffer, IBV_ACCESS_LOCAL_WRITE).value();
 //
 // Handles own what they name and share what it rests on, so any order of destruction is right. A
 // handle is used by the thread whose PciDevice its Context was opened with. Switching between
@@ -96,11 +97,13 @@ class Qp {
   PostResult post_recv(std::span<const RecvWr> wrs);
   PostResult post_recv(const RecvWr& wr) { return post_recv(std::span(&wr, 1)); }
 
-  // The builder, as rdma-core's ibv_wr_*: set wr_id and wr_flags, say the operation, set its data,
-  // repeat, complete.
-  //   qp.wr_start(); qp.wr_id = 1; qp.wr_flags = IBV_SEND_SIGNALED; qp.wr_send();
-  //   qp.wr_set_sge(lkey, addr, len); if (auto r = qp.wr_complete(); !r) ... // all of them, or
-  //   none
+  // The builder, as rdma-core's ibv_wr_*: set wr_id and wr_flags, say the operation, set its data, repeat, complete.
+  //   qp.wr_start();
+  //   qp.wr_id = 1;
+  //   qp.wr_flags = IBV_SEND_SIGNALED;
+  //   qp.wr_send();
+  //   qp.wr_set_sge(lkey, addr, len);
+  //   if (auto r = qp.wr_complete(); !r) ...                              // all of them, or none
   uint64_t wr_id = 0;
   uint32_t wr_flags = 0;
   void wr_start();

@@ -1,8 +1,7 @@
 // The plain types of verbs: enumerators keep rdma-core's names and values (libibverbs/verbs.h).
 //
 //   Sge sge{mr.addr(), 64, mr.lkey()};
-//   SendWr wr{.wr_id = 7, .sg_list = {&sge, 1}, .opcode = IBV_WR_SEND, .send_flags =
-//   IBV_SEND_SIGNALED};
+//   SendWr wr{.wr_id = 7, .sg_list = {&sge, 1}, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED};
 #pragma once
 
 #include <cstdint>
