@@ -1,6 +1,6 @@
 // Two hosts and a message: what a host program of one's own needs to run on the simulator.
 //
-//   hello            models on both sides
+//   hello [model]    models on both sides
 //   hello rtl        the RTL on both sides
 #include <fmt/format.h>
 
@@ -98,7 +98,12 @@ std::unique_ptr<sim::Device> device(bool is_rtl, const std::string& name) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool is_rtl = argc > 1 && std::string_view(argv[1]) == "rtl";
+  const std::string_view kind = argc > 1 ? argv[1] : "model";
+  const bool is_rtl = kind == "rtl";
+  if (argc > 2 || (kind != "model" && !is_rtl)) {
+    fmt::print(stderr, "usage: hello [model|rtl]\n");
+    return 2;
+  }
   sim::Simulation simulation({.platform = *sim::preset("gen4x16"), .side = {}, .seed = 1});
   simulation.add_host(device(is_rtl, "client"));  // host 0: 10.0.0.1
   simulation.add_host(device(is_rtl, "server"));  // host 1: 10.0.0.2
