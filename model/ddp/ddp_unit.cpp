@@ -54,8 +54,8 @@ void DdpUnit::step_sched() {
         const Cycle extents = s->fetch.extents.all().size();
         sched_free_ = now + std::max(t.occupancy + (s->segment.offset != 0 ? t.walk : 0), extents);
         if (s->segment.fetches)
-          u_.host->payload_req.push(
-              std::move(s->fetch), now + t.segment + x.check + x.walk + u_.timing.host.rd_request);
+          u_.host->payload_req.push(std::move(s->fetch),
+                                    now + t.segment + x.check + x.walk + u_.timing.host.rd_request);
         const Cycle until = s->segment.fetches ? t.segment : t.in_line;
         segments_.push(std::move(s->segment), now + until);
       }
@@ -98,7 +98,8 @@ void DdpUnit::step_rx() {
   }
   const DdpTiming& t = u_.timing.ddp;
   // Extents are there before the verdict is.
-  Cycle latency = t.rx_header + u_.timing.tpt.check + t.rx_check + u_.timing.rdmap.verdict + t.rx_place;
+  Cycle latency =
+      t.rx_header + u_.timing.tpt.check + t.rx_check + u_.timing.rdmap.verdict + t.rx_place;
   const RxUlpdu& front = rx_ulpdu.front();
   Cycle busy = u_.timing.path.occupancy(front.hdr.length);
   const bool begins = ddp_.rx.needs_receive(front);
@@ -121,8 +122,7 @@ void DdpUnit::step_rx() {
   if (placed) rx_meter_.busy(u_.timing.path.beats(placed->data.size()));
   rx_free_ = now + busy;
   if (placed)
-    u_.host->place.push(std::move(*placed),
-                        now + latency + u_.host->place_latency(length));
+    u_.host->place.push(std::move(*placed), now + latency + u_.host->place_latency(length));
   if (!rx_ulpdu.empty()) rx_.wake(std::max(rx_free_, rx_ulpdu.visible_at()));
 }
 
@@ -135,7 +135,9 @@ void DdpUnit::tx_fault(const spec::TxFault& fault) {
   ddp_.tx.fault(fault.qpn);
   u_.rdmap->control.push(fault, u_.now() + u_.timing.rdmap.control);
 }
-void DdpUnit::sq_slot_free(const spec::SqSlotFree& free) { u_.qp->qp().sq_slot_free(free); }
+void DdpUnit::sq_slot_free(const spec::SqSlotFree& free) {
+  u_.qp->sq_slot_free.push(free, u_.now() + u_.timing.ddp.slot_free + u_.timing.qp.slot);
+}
 void DdpUnit::resp_slot_free(const spec::RespSlotFree& free) {
   u_.rdmap->rdmap().resp_slot_free(free);
 }

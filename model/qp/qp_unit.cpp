@@ -18,9 +18,11 @@ QpUnit::QpUnit(Units& u)
       rq_rd("rq_rd", u.sizes.rd_tags),
       wr_done("wr_done", u.sizes.num_qps * u.sizes.sq_window),
       rx_done("rx_done", 1U << 16),
+      sq_slot_free("sq_slot_free", u.sizes.num_qps * u.sizes.sq_slots),
       control("qp_cmd", 8 * u.sizes.num_qps + 8),
       u_(u),
-      qp_(u.sizes, u.tpt->tpt(), *this) {
+      qp_(u.sizes, u.tpt->tpt(), *this),
+      held_(u.sizes.num_qps) {
   u.attach(fetch_, StageNo::kQpFetch);
   u.attach(issue_, StageNo::kQpIssue);
   u.attach(retire_, StageNo::kQpRetire);
@@ -29,24 +31,28 @@ QpUnit::QpUnit(Units& u)
   rq_rd.feeds(fetch_);
   wr_done.feeds(retire_);
   rx_done.feeds(retire_);
+  sq_slot_free.feeds(fetch_);
   control.feeds(ctl_);
 }
 
 void QpUnit::ready(Qp::Set set) {
-  const Cycle at = u_.now() + u_.timing.qp.schedule;
+  const QpTiming& t = u_.timing.qp;
+  const Cycle now = u_.now();
   switch (set) {
     case Qp::Set::kFetchable:
+      return fetch_.wake(now + t.schedule);
     case Qp::Set::kRqFetchable:
-      return fetch_.wake(at);
+      return fetch_.wake(now + t.rq_schedule);
     case Qp::Set::kIssuable:
-      return issue_.wake(at);
+      return issue_.wake(now + (pushed_ ? t.fetch : 0) + t.schedule);
     case Qp::Set::kRetirable:
-      return retire_.wake(at);
+      return retire_.wake(now + t.head);
   }
 }
 
 void QpUnit::step_fetch() {
   const Cycle now = u_.now();
+  while (sq_slot_free.ready()) qp_.sq_slot_free(sq_slot_free.pop());
   while (sq_rd.ready()) qp_.fetched(came(sq_rd.pop()));
   bool received = false;
   for (; rq_rd.ready(); received = true) qp_.rq_fetched(came(rq_rd.pop()));
@@ -58,8 +64,9 @@ void QpUnit::step_fetch() {
       sq.wake_on_credit(fetch_);
     } else {
       last_fetch_ = set.next(last_fetch_ + 1);
-      sq.push(qp_.fetch(static_cast<uint16_t>(last_fetch_)), now + 1 + u_.timing.host.rd_request);
-      if (!set.empty()) fetch_.wake(now + u_.timing.qp.occupancy);
+      sq.push(qp_.fetch(static_cast<uint16_t>(last_fetch_)),
+              now + u_.timing.qp.fetch + u_.timing.host.rd_request);
+      if (!set.empty()) fetch_.wake(now + u_.timing.qp.fetch);
     }
   }
   auto& rq = u_.host->rq_rd_req;
@@ -75,6 +82,19 @@ void QpUnit::step_fetch() {
   }
 }
 
+/// The next QP whose WQE before has left qp; if none has, the one whose will first. Few are in qp.
+uint32_t QpUnit::next_issue(Cycle now) const {
+  const ReadySet& set = qp_.issuable();
+  const uint32_t first = set.next(last_issue_ + 1);
+  uint32_t soonest = first;
+  for (uint32_t q = first; held_[soonest] > now;) {
+    q = set.next(q + 1);
+    if (q == first) break;
+    if (held_[q] < held_[soonest]) soonest = q;
+  }
+  return soonest;
+}
+
 void QpUnit::step_issue() {
   const Cycle now = u_.now();
   if (now < issue_free_) return issue_.wake(issue_free_);
@@ -85,18 +105,22 @@ void QpUnit::step_issue() {
     meter_.blocked(now);
     return out.wake_on_credit(issue_);
   }
+  const uint32_t q = next_issue(now);
+  if (held_[q] > now) return issue_.wake(held_[q]);
   meter_.moved(now);
-  last_issue_ = set.next(last_issue_ + 1);
+  last_issue_ = q;
   const QpTiming& t = u_.timing.qp;
   auto wqe = qp_.issue(static_cast<uint16_t>(last_issue_));
-  Cycle busy = t.occupancy;
+  Cycle busy = t.parse;
   if (wqe) {
-    Cycle latency = t.issue;
-    if (wqe->hdr.num_sge != 0) {  // keys are looked up before it goes on
-      latency += t.check_wait + (wqe->hdr.num_sge - 1U) * t.check;
-      busy = std::max<Cycle>(busy, wqe->hdr.num_sge * t.check);
-    }
-    meter_.item(1 + u_.timing.path.beats(wqe->body.size()));
+    const uint32_t sges = wqe->hdr.num_sge;
+    const auto body = static_cast<uint32_t>(wqe->body.size());  // first unit: 32 bytes of it
+    const Cycle more = t.more * ((body + 31) / 64 + (sges != 0 ? sges - 1 : 0));
+    Cycle latency = t.issue + more;
+    if (sges != 0) latency += t.check_wait + u_.timing.tpt.check;  // of its keys
+    busy += more;
+    meter_.item(1 + u_.timing.path.beats(body));
+    held_[q] = now + latency + t.schedule;
     out.push(std::move(*wqe), now + latency);
   }
   issue_free_ = now + busy;
@@ -195,7 +219,8 @@ void QpUnit::qp_ctl(Qp::Peer peer, const spec::QpCtlLlp& ctl) {
 }
 
 std::string QpUnit::waiting_for() const {
-  return qp_.waiting_for() + wr_done.describe() + rx_done.describe() + control.describe();
+  return qp_.waiting_for() + wr_done.describe() + rx_done.describe() + sq_slot_free.describe() +
+         control.describe();
 }
 
 }  // namespace rnic::model

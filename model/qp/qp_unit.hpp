@@ -2,6 +2,7 @@
 #pragma once
 
 #include <variant>
+#include <vector>
 
 #include "qp/qp.hpp"
 #include "sc/queue.hpp"
@@ -22,6 +23,7 @@ class QpUnit final : private Qp::Out {
   Queue<MemData> sq_rd, rq_rd;
   Queue<spec::WrDone> wr_done;
   Queue<spec::RxDone> rx_done;
+  Queue<spec::SqSlotFree> sq_slot_free;
   Queue<Control> control;
 
   Qp& qp() { return qp_; }
@@ -30,7 +32,10 @@ class QpUnit final : private Qp::Out {
   }
   bool doorbell(const spec::QpDoorbell& db) {
     meter_.busy(1);
-    return qp_.doorbell(db);
+    pushed_ = db.kind == spec::DoorbellKind::kPush;  // it goes through qp_sq_fetch first
+    const bool fits = qp_.doorbell(db);
+    pushed_ = false;
+    return fits;
   }
   RqTake rq_take(uint16_t qpn, spec::RqTakeRsp& rsp) {
     const RqTake found = qp_.rq_take(qpn, rsp);
@@ -47,6 +52,7 @@ class QpUnit final : private Qp::Out {
   }
   void step_fetch();
   void step_issue();
+  uint32_t next_issue(Cycle now) const;
   void step_retire();
   void step_ctl();
   void qp_cmd_rsp(const spec::QpCmdRsp& rsp) override;
@@ -67,6 +73,8 @@ class QpUnit final : private Qp::Out {
   };
   Ring<Look> looks_;
   Cycle issue_free_ = 0, retire_free_ = 0, cqe_at_ = 0;
+  std::vector<Cycle> held_;  // of each QP: until then its WQE is in qp
+  bool pushed_ = false;
   uint32_t last_fetch_ = 0, last_rq_fetch_ = 0, last_issue_ = 0, last_retire_ = 0;
   StageOf<QpUnit> fetch_{*this, &QpUnit::step_fetch};
   StageOf<QpUnit> issue_{*this, &QpUnit::step_issue};
