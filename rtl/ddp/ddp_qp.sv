@@ -4,6 +4,7 @@
 //   sync:   everything received, sent leaves --> ack
 //   stop:   grants and messages that are in are worked off --> tables: does not run --> everything received, sent leaves --> ack
 //
+// A stop leaves alone what rx_deliver and tx_header know of the QP's failures: it holds for what is still inside; start forgets it.
 // Both directions are in order, so nothing is counted a QP: what is inside is counted down as it leaves. Waits for received and sent
 // segments of all QPs that came earlier; each of them leaves by itself.
 `include "rnic_assert.svh"
@@ -52,6 +53,7 @@ module ddp_qp (
   iwarp_pkg::qp_op_e op_q;
   logic        settled;
   logic [15:0] qpn_q, pd_q;
+  localparam logic [4:0] Runs = 5'b10001;   // the leaves that know whether it runs: rx_header, tx_sched
   logic [4:0]  left_q;
   logic        written_q;   // tx_sched's pipeline still holds the order
   // Each way counts what is inside, and of that what was there at its mark and has not left. Behind the mark it only counts down, so
@@ -86,7 +88,7 @@ module ddp_qp (
       qpn_q <= qp_ctl_ddp_i.qpn;
       pd_q  <= qp_ctl_ddp_i.params.pd;
     end
-    if (st_q != StTables) left_q <= '1;
+    if (st_q != StTables) left_q <= op_q == iwarp_pkg::QpoStop ? Runs : '1;
     else                  left_q <= left_q & ~ctl_ready_i;
   end
 

@@ -17,7 +17,7 @@ module ddp_rx_deliver (
   // from ddp: the table is being cleared
   input  logic         clear_i,
   input  logic [15:0]  clear_addr_i,
-  // from ddp_qp: start or stop
+  // from ddp_qp: start
   input  logic         ctl_valid_i,
   output logic         ctl_ready_o,
   input  logic [15:0]  ctl_qpn_i,

@@ -493,6 +493,44 @@ TYPED_TEST(DdpRxTest, RestOfAMessageWithoutRoomAsksForNothing) {
   });
 }
 
+/// Behind a refused segment nothing is reported, though its QP stops meanwhile: what is left is qp's to flush.
+TYPED_TEST(DdpRxTest, StopDoesNotForgetARefusal) {
+  each_pace([&](Pace p) {
+    for (bool buffer : {true, false}) {
+      World w(this->dut, p);
+      w.start_qp(0);
+      w.start_qp(1);
+      if (buffer) w.wqes[0] = {wqe(1, {100}), wqe(2, {10})};
+      w.hold_places = true;
+      // Refused by rdmap, and a message longer than its buffer behind it; or two segments of one that has no buffer.
+      w.receive(0, untagged(kSend, buffer, 0, 1, 0, Bytes(80, 1)), kDrop);
+      w.receive(1, tagged(kWrite, true, 0x4000, 0, Bytes(80, 1)), kPlace);
+      w.receive(0, untagged(kSend, true, 0, buffer ? 2 : 1, buffer ? 0 : 80, Bytes(80, 1)), kDrop);
+      ASSERT_TRUE(this->dut.run_until([&] { return w.held_places == 1; }));
+      EXPECT_EQ(this->dut.rx_segment.take_all().size(), 3U);
+      spec::QpCtlDdp c{};
+      c.op = spec::QpOp::kStop, c.qpn = 0;
+      this->dut.qp_ctl.put(c);
+      this->dut.cycles(100);
+      w.release_places();
+      EXPECT_EQ(this->dut.qp_ack.take().qpn, 0);
+      this->dut.settle();
+      EXPECT_EQ(this->dut.rx_done.take_all().size(), 0U);
+      // A start forgets it.
+      w.start_qp(0);
+      w.wqes[0] = {wqe(7, {10})};
+      w.receive(0, untagged(kSend, true, 0, 1, 0, Bytes(80, 1)), kDrop);
+      const spec::RxDone done = this->dut.rx_done.take();
+      EXPECT_EQ(done.index, 7);
+      EXPECT_EQ(done.status, WcStatus::kLocLenErr);
+      this->dut.settle();
+      this->dut.rx_segment.take_all();
+      for (uint16_t q = 0; q < 2; q++) w.control(spec::QpOp::kStop, q);
+      w.check_extents();
+    }
+  });
+}
+
 /// However much is received while a segment stands at mpa's door: stop is acknowledged when that one has left.
 TYPED_TEST(DdpRxTest, StopIsNotMissedWhileTransmitStands) {
   World w(this->dut, Pace{});
