@@ -1,5 +1,7 @@
 // mpa: FPDUs out of ULPDUs and back, judged by a frame builder of the test's own. RFC 5044 section 4.
 #include "mpa_dut.hpp"
+#include "system/wire.hpp"
+#include "vectors/golden.hpp"
 
 namespace {
 
@@ -126,6 +128,24 @@ TYPED_TEST(MpaTest, KnownBytes) {
   EXPECT_EQ(Bytes(got.end() - 4, got.end()), (Bytes{0xb7, 0x24, 0x3e, 0xc3}));
   this->put_record(3, got);
   this->expect_ulpdu(3, ulpdu);
+}
+
+/// The golden FPDUs, byte for byte: as they leave, and what comes of them.
+TYPED_TEST(MpaTest, GoldenFpdus) {
+  each_pace([&](Pace pace) {
+    this->dut.restart(pace);
+    this->start(3, true, false, false);
+    for (const auto& g : tb::golden::kAll) {
+      SCOPED_TRACE(g.name);
+      const Bytes fpdu = tb::hex(g.bytes);
+      const Bytes ulpdu(fpdu.begin() + 2, fpdu.begin() + 2 + fpdu[1]);  // each is shorter than 256 bytes
+      this->put_ulpdu(3, ulpdu);
+      EXPECT_EQ(this->dut.tx_fpdu_hdr.take(), (spec::TxFpduHdr{.qpn = 3, .length = static_cast<uint32_t>(fpdu.size())}));
+      EXPECT_EQ(this->dut.tx_fpdu.take_packet().bytes, fpdu);
+      this->put_record(3, fpdu);
+      this->expect_ulpdu(3, ulpdu);
+    }
+  });
 }
 
 TYPED_TEST(MpaTest, EveryLengthBothWays) {

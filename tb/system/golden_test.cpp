@@ -2,6 +2,7 @@
 // from a peer, with the STag that they name. What they place, and what the device answers.
 #include "gen/regs.hpp"
 #include "tpt/tpt.hpp"
+#include "vectors/golden.hpp"
 #include "world.hpp"
 
 namespace rnic::tb {
@@ -67,6 +68,7 @@ class Golden : public testing::TestWithParam<Kinds> {
           Endpoint& e = h.endpoint();
           (void)e.receive(landing.sge(0, 64));
           (void)e.receive(landing.sge(64, 64));
+          (void)e.receive(landing.sge(128, 64));
           h.accept(e);
           ready = true;
           look(h, e, memory.bytes());
@@ -76,15 +78,8 @@ class Golden : public testing::TestWithParam<Kinds> {
   }
 };
 
-const Bytes kWrite = hex("0013c140 11223344 01020304 05060708 68656c6c 6f000000 1fb1004d");
-const Bytes kSend = hex("00154143 00000000 00000000 00000001 00000000 61626300 447065aa");
-const Bytes kSendInvalidate = hex("00154144 11223344 00000000 00000002 00000000 61626300 5e6ee901");
-const Bytes kReadRequest = hex(
-    "002e4141 00000000 00000001 00000001 00000000 aabbccdd 00000000 00001000 00001000 11223344 "
-    "00000000 00002000 3fdc639c");
-const Bytes kTerminate = hex(
-    "00464147 00000000 00000002 00000001 00000000 0101e000 002e4141 00000000 00000001 00000001 "
-    "00000000 aabbccdd 00000000 00001000 00001000 11223344 00000000 00002000 40f7c6bc");
+const Bytes kWrite = hex(golden::kWrite.bytes), kSend = hex(golden::kSend.bytes), kSendInvalidate = hex(golden::kSendInvalidate.bytes),
+            kReadRequest = hex(golden::kReadRequest.bytes), kTerminate = hex(golden::kTerminate.bytes);
 
 /// The Write lands, the Send is received; Send with Invalidate is not enabled: Terminate 0/2/06.
 TEST_P(Golden, WriteSendAndSendWithInvalidate) {
@@ -139,6 +134,40 @@ TEST_P(Golden, ReadRequestAndResponse) {
       h.until_complete(e, "flush");
     });
   });
+}
+
+/// What is not there yet is refused by the layer that sees it first, with its headers: requests and Immediate Data by RDMAP, responses
+/// by DDP, which has no queue 3. In front of each stand the messages that its MSN asks for.
+TEST_P(Golden, ExtensionsAreRefused) {
+  struct Row {
+    golden::Fpdu what;
+    uint32_t qn, msn;
+    uint16_t terminate;
+    Cause cause;
+  };
+  for (const Row& row : {Row{golden::kImmediate, 0, 3, 0x0206, Cause::kRdmapOpcode}, Row{golden::kAtomicRequest, 1, 2, 0x0206, Cause::kRdmapOpcode},
+                         Row{golden::kFlushRequest, 1, 3, 0x0206, Cause::kRdmapOpcode}, Row{golden::kVerifyRequest, 1, 4, 0x0206, Cause::kRdmapOpcode},
+                         Row{golden::kAtomicWriteRequest, 1, 5, 0x0206, Cause::kRdmapOpcode},
+                         Row{golden::kAtomicResponse, 3, 1, 0x1201, Cause::kDdpUntaggedQn}, Row{golden::kFlushResponse, 3, 2, 0x1201, Cause::kDdpUntaggedQn},
+                         Row{golden::kAtomicWriteResponse, 3, 4, 0x1201, Cause::kDdpUntaggedQn}}) {
+    SCOPED_TRACE(row.what.name);
+    in_child([&] {
+      const Bytes it = hex(row.what.bytes);
+      std::vector<Bytes> sent;
+      for (uint32_t msn = 1; row.qn != 3 && msn < row.msn; ++msn) {
+        sent.push_back(fpdu(row.qn == 0 ? untagged(0x3, 0, msn) + Bytes{0x61, 0x62, 0x63}
+                                        : untagged(0x1, 1, msn) + Bytes(kReadRequest.begin() + 20, kReadRequest.end() - 4)));
+      }
+      sent.push_back(it);
+      run(0x2000, 0x1000, sent, [&](Host& h, Endpoint& e, auto bytes) {
+        EXPECT_EQ(h.event().cause, static_cast<uint32_t>(row.cause));
+        h.until_complete(e, "receives");
+        EXPECT_EQ(std::count(bytes.begin(), bytes.end(), 0), 4096);
+        EXPECT_EQ(h.world.tap(kServer).fpdus(e.number()).back(),
+                  fpdu(untagged(0x7, 2, 1) + be(row.terminate, 2) + hex("c000") + Bytes(it.begin(), it.begin() + 20)));
+      });
+    });
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Golden,
