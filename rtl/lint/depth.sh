@@ -67,7 +67,7 @@ for top in $tops; do
       case $f in *_pkg.sv) ;; *) [ -f "$f" ] && files="$files $f" ;; esac
     done
   done
-  if ! yosys -q -e . -w 'Replacing memory .* with list of registers' -l "$work/$top.log" -p "
+  if ! yosys -q -e . -l "$work/$top.log" -p "
       read_verilog -sv -noautowire -Irtl/lib $files
       hierarchy -check -top $top; chformal -remove; proc; flatten; opt -full; wreduce; alumacc; opt
       memory -nomap; opt -full; tee -q -o $work/$top.dump dump t:\$mem_v2
