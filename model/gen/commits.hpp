@@ -305,7 +305,7 @@ struct DdpCtlCommit {
 
 /// A grant was used. nothing: what wanted it has been dropped.
 /// architecture 10
-/// tap_ddp_segment in u_ddp.u_tx_sched.
+/// tap_ddp_segment in u_ddp.u_tx.u_sched.
 struct DdpSegmentCommit {
   uint16_t qpn = 0;  // 16 bits
   TxSource source{};
@@ -343,7 +343,7 @@ struct DdpSegmentCommit {
 
 /// What waits of this QP is dropped: a Terminate is there (is_term), or a payload came back bad.
 /// architecture 10
-/// tap_ddp_drop in u_ddp.u_tx_sched.
+/// tap_ddp_drop in u_ddp.u_tx.u_sched.
 struct DdpDropCommit {
   uint16_t qpn = 0;  // 16 bits
   uint8_t is_term = 0;  // 1 bit

@@ -1893,7 +1893,7 @@ package iwarp_pkg;
 
   // A grant was used. nothing: what wanted it has been dropped.
   //   architecture 10
-  //   tap_ddp_segment in u_ddp.u_tx_sched; simulation only
+  //   tap_ddp_segment in u_ddp.u_tx.u_sched; simulation only
   localparam int unsigned DdpSegmentCommitWidth = 20;
   typedef struct packed {
     logic valid;
@@ -1904,7 +1904,7 @@ package iwarp_pkg;
 
   // What waits of this QP is dropped: a Terminate is there (is_term), or a payload came back bad.
   //   architecture 10
-  //   tap_ddp_drop in u_ddp.u_tx_sched; simulation only
+  //   tap_ddp_drop in u_ddp.u_tx.u_sched; simulation only
   localparam int unsigned DdpDropCommitWidth = 18;
   typedef struct packed {
     logic valid;

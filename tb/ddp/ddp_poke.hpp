@@ -23,14 +23,14 @@ void set_rx_msn(D& dut, uint16_t qpn, unsigned qn, uint32_t msn) {
   if constexpr (requires { dut.behaviour(); })
     dut.behaviour().rx.set_msn(qpn, qn, msn);
   else  // {running, failed, open, mo, msn0, msn1, msn2, pd}
-    deposit(dut.top().rootp->ddp__DOT__u_rx_header__DOT__u_table__DOT__mem[qpn], 16 + 32 * (2 - qn), msn);
+    deposit(dut.top().rootp->ddp__DOT__u_rx__DOT__u_header__DOT__u_table__DOT__mem[qpn], 16 + 32 * (2 - qn), msn);
 }
 template <class D>
 void set_tx_msn(D& dut, uint16_t qpn, unsigned qn, uint32_t msn) {
   if constexpr (requires { dut.behaviour(); })
     dut.behaviour().tx.set_msn(qpn, qn, msn);
   else  // {..., msn0, msn1, pd, resp_length, term_length, sq_info}
-    deposit(dut.top().rootp->ddp__DOT__u_tx_sched__DOT__u_table__DOT__mem[qpn],
+    deposit(dut.top().rootp->ddp__DOT__u_tx__DOT__u_sched__DOT__u_table__DOT__mem[qpn],
             35 * D::sizes().sq_slots + 7 + 32 + 16 + 32 * (1 - qn), msn);
 }
 /// Packets placed since reset.
@@ -39,7 +39,7 @@ void set_placed(D& dut, uint32_t count) {
   if constexpr (requires { dut.behaviour(); })
     dut.behaviour().rx.set_placed(count);
   else
-    dut.top().rootp->ddp__DOT__u_tx_header__DOT__placed_q = count;
+    dut.top().rootp->ddp__DOT__u_tx__DOT__u_header__DOT__placed_q = count;
 }
 
 }  // namespace rnic::tb

@@ -581,7 +581,7 @@ TYPED_TEST(DdpRxRtlTest, KeepsItsPace) {
   EXPECT_LT(bulk, 23.3);  // 14 + 1408 bytes are 23 beats
 }
 
-/// The latencies that the header of ddp.sv states, which the model's timing is made of.
+/// The latencies that the header of ddp_rx.sv states, which the model's timing is made of.
 TYPED_TEST(DdpRxRtlTest, HasTheLatencyThatItSays) {
   World w(this->dut, Pace{});
   w.start_qp(0);

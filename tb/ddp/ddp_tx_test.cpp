@@ -536,7 +536,7 @@ TYPED_TEST(DdpTxRtlTest, KeepsItsPace) {
   EXPECT_LT(loop, 12.0);
 }
 
-/// The latencies that the header of ddp.sv states, which the model's timing is made of.
+/// The latencies that the header of ddp_tx.sv states, which the model's timing is made of.
 TYPED_TEST(DdpTxRtlTest, HasTheLatencyThatItSays) {
   World w(this->dut, Pace{});
   w.start_qp(0);

@@ -36,8 +36,8 @@ void sample_commits(const Root& root, Sink&& sink) {
   sample_tap<spec::LlpRxCommit>(root.rnic__DOT__u_llp_if__DOT__u_rx__DOT__tap_llp_rx, sink);
   sample_tap<spec::LlpGrantCommit>(root.rnic__DOT__u_llp_if__DOT__u_grant__DOT__tap_llp_grant, sink);
   sample_tap<spec::DdpCtlCommit>(root.rnic__DOT__u_ddp__DOT__u_qp__DOT__tap_ddp_ctl, sink);
-  sample_tap<spec::DdpSegmentCommit>(root.rnic__DOT__u_ddp__DOT__u_tx_sched__DOT__tap_ddp_segment, sink);
-  sample_tap<spec::DdpDropCommit>(root.rnic__DOT__u_ddp__DOT__u_tx_sched__DOT__tap_ddp_drop, sink);
+  sample_tap<spec::DdpSegmentCommit>(root.rnic__DOT__u_ddp__DOT__u_tx__DOT__u_sched__DOT__tap_ddp_segment, sink);
+  sample_tap<spec::DdpDropCommit>(root.rnic__DOT__u_ddp__DOT__u_tx__DOT__u_sched__DOT__tap_ddp_drop, sink);
   sample_tap<spec::DdpUlpduCommit>(root.rnic__DOT__u_ddp__DOT__tap_ddp_ulpdu, sink);
   sample_tap<spec::RdmapResponseCommit>(root.rnic__DOT__u_rdmap__DOT__u_resp__DOT__tap_rdmap_response, sink);
   sample_tap<spec::RdmapOpCommit>(root.rnic__DOT__u_rdmap__DOT__u_core__DOT__tap_rdmap_op, sink);

@@ -1,0 +1,285 @@
+// ddp_rx: placement, the receiving half of ddp. It only wires its leaves; a queue stands at each input but place_done.
+//
+//   rx_ulpdu_hdr, rx_ulpdu --> header_take --head--> header -----> pieces -----> check --> rx_segment
+//                                  |                 rq_take_req   rq_take_rsp   rx_xlate_rsp
+//                                  |                               rx_xlate        | pend
+//                                  +--> [ body ] ------------------------------> place <-- rx_verdict, rx_extent
+//                                                                                  | +--> place, rx_dropped
+//                                                               place_done --> deliver --> rx_done
+//
+// A segment's payload lies dense in body until the verdict. Throughput: a segment every 2 cycles (first of a Send 3, later
+// ones of it 4) and 64 bytes a cycle. Latency, from the cycle that takes the input to the one that gives the output:
+// rx_ulpdu to rx_xlate 4, rx_xlate_rsp to rx_segment 2, rx_verdict to place_hdr 2, place_done to rx_done 2 (tb/ddp checks
+// them).
+//
+// Waits for tpt, for a receive WQE (one host read at most), for rdmap's verdict and host_if's writes, never for ddp_tx.
+module ddp_rx (
+  input  logic                         clk_i,
+  input  logic                         rst_ni,
+  // from ddp: the tables are being cleared
+  input  logic                         clear_i,
+  input  logic [15:0]                  clear_addr_i,
+  // from and to ddp_qp: start and stop (0 header, 1 deliver); what came in and went out
+  input  logic [1:0]                   ctl_valid_i,
+  output logic [1:0]                   ctl_ready_o,
+  input  logic                         ctl_start_i,
+  input  logic [15:0]                  ctl_qpn_i,
+  input  logic [15:0]                  ctl_pd_i,
+  output logic                         rx_in_o,
+  output logic                         rx_out_o,
+  // from mpa
+  input  logic                         rx_ulpdu_hdr_valid_i,
+  output logic                         rx_ulpdu_hdr_ready_o,
+  input  iwarp_pkg::rx_ulpdu_hdr_t     rx_ulpdu_hdr_i,
+  input  logic                         rx_ulpdu_valid_i,
+  output logic                         rx_ulpdu_ready_o,
+  input  iwarp_pkg::rx_ulpdu_t         rx_ulpdu_i,
+  // to and from qp
+  output logic                         rq_take_req_valid_o,
+  input  logic                         rq_take_req_ready_i,
+  output iwarp_pkg::rq_take_req_t      rq_take_req_o,
+  input  logic                         rq_take_rsp_valid_i,
+  output logic                         rq_take_rsp_ready_o,
+  input  iwarp_pkg::rq_take_rsp_t      rq_take_rsp_i,
+  output logic                         rx_done_valid_o,
+  input  logic                         rx_done_ready_i,
+  output iwarp_pkg::rx_done_t          rx_done_o,
+  // to and from tpt
+  output logic                         rx_xlate_valid_o,
+  input  logic                         rx_xlate_ready_i,
+  output iwarp_pkg::rx_xlate_t         rx_xlate_o,
+  input  logic                         rx_xlate_rsp_valid_i,
+  output logic                         rx_xlate_rsp_ready_o,
+  input  iwarp_pkg::rx_xlate_rsp_t     rx_xlate_rsp_i,
+  input  logic                         rx_extent_valid_i,
+  output logic                         rx_extent_ready_o,
+  input  iwarp_pkg::rx_extent_t        rx_extent_i,
+  output logic                         rx_dropped_valid_o,
+  input  logic                         rx_dropped_ready_i,
+  output iwarp_pkg::rx_dropped_t       rx_dropped_o,
+  // to and from rdmap
+  output logic                         rx_segment_valid_o,
+  input  logic                         rx_segment_ready_i,
+  output iwarp_pkg::rx_segment_t       rx_segment_o,
+  input  logic                         rx_verdict_valid_i,
+  output logic                         rx_verdict_ready_o,
+  input  iwarp_pkg::rx_verdict_t       rx_verdict_i,
+  // to and from host_if
+  output logic                         place_hdr_valid_o,
+  input  logic                         place_hdr_ready_i,
+  output iwarp_pkg::place_hdr_t        place_hdr_o,
+  output logic                         place_extent_valid_o,
+  input  logic                         place_extent_ready_i,
+  output iwarp_pkg::place_extent_t     place_extent_o,
+  output logic                         place_valid_o,
+  input  logic                         place_ready_i,
+  output iwarp_pkg::place_t            place_o,
+  input  logic                         place_done_valid_i,
+  output logic                         place_done_ready_o,
+  input  iwarp_pkg::place_done_t       place_done_i
+);
+  localparam int unsigned FifoDepth    = rnic_pkg::FifoDepth;
+  localparam int unsigned BeatDepth    = rnic_pkg::BeatDepth;
+  localparam int unsigned PayloadDepth = 4 * rnic_pkg::BeatDepth;   // beats between their header's checks and the verdict
+
+  // Queues at the inputs, closed while the tables are cleared.
+  logic running;
+  assign running = !clear_i && rst_ni;
+
+  logic                           rx_ulpdu_hdr_valid, rx_ulpdu_hdr_ready, rx_ulpdu_hdr_room;
+  iwarp_pkg::rx_ulpdu_hdr_t       rx_ulpdu_hdr;
+  logic [$clog2(FifoDepth+1)-1:0] unused_rx_ulpdu_hdr;
+
+  assign rx_ulpdu_hdr_ready_o = rx_ulpdu_hdr_room && running;
+  stream_fifo #(.Width($bits(rx_ulpdu_hdr)), .Depth(FifoDepth)) u_rx_ulpdu_hdr (
+    .clk_i, .rst_ni,
+    .valid_i(rx_ulpdu_hdr_valid_i && running), .ready_o(rx_ulpdu_hdr_room), .data_i(rx_ulpdu_hdr_i),
+    .valid_o(rx_ulpdu_hdr_valid), .ready_i(rx_ulpdu_hdr_ready), .data_o(rx_ulpdu_hdr), .count_o(unused_rx_ulpdu_hdr)
+  );
+
+  logic                           rx_ulpdu_valid, rx_ulpdu_ready, rx_ulpdu_room;
+  iwarp_pkg::rx_ulpdu_t           rx_ulpdu;
+  logic [$clog2(BeatDepth+1)-1:0] unused_rx_ulpdu;
+
+  assign rx_ulpdu_ready_o = rx_ulpdu_room && running;
+  stream_fifo #(.Width($bits(rx_ulpdu)), .Depth(BeatDepth)) u_rx_ulpdu (
+    .clk_i, .rst_ni,
+    .valid_i(rx_ulpdu_valid_i && running), .ready_o(rx_ulpdu_room), .data_i(rx_ulpdu_i),
+    .valid_o(rx_ulpdu_valid), .ready_i(rx_ulpdu_ready), .data_o(rx_ulpdu), .count_o(unused_rx_ulpdu)
+  );
+
+  logic                           rq_take_rsp_valid, rq_take_rsp_ready, rq_take_rsp_room;
+  iwarp_pkg::rq_take_rsp_t        rq_take_rsp;
+  logic [$clog2(FifoDepth+1)-1:0] unused_rq_take_rsp;
+
+  assign rq_take_rsp_ready_o = rq_take_rsp_room && running;
+  stream_fifo #(.Width($bits(rq_take_rsp)), .Depth(FifoDepth)) u_rq_take_rsp (
+    .clk_i, .rst_ni,
+    .valid_i(rq_take_rsp_valid_i && running), .ready_o(rq_take_rsp_room), .data_i(rq_take_rsp_i),
+    .valid_o(rq_take_rsp_valid), .ready_i(rq_take_rsp_ready), .data_o(rq_take_rsp), .count_o(unused_rq_take_rsp)
+  );
+
+  logic                           rx_xlate_rsp_valid, rx_xlate_rsp_ready, rx_xlate_rsp_room;
+  iwarp_pkg::rx_xlate_rsp_t       rx_xlate_rsp;
+  logic [$clog2(FifoDepth+1)-1:0] unused_rx_xlate_rsp;
+
+  assign rx_xlate_rsp_ready_o = rx_xlate_rsp_room && running;
+  stream_fifo #(.Width($bits(rx_xlate_rsp)), .Depth(FifoDepth)) u_rx_xlate_rsp (
+    .clk_i, .rst_ni,
+    .valid_i(rx_xlate_rsp_valid_i && running), .ready_o(rx_xlate_rsp_room), .data_i(rx_xlate_rsp_i),
+    .valid_o(rx_xlate_rsp_valid), .ready_i(rx_xlate_rsp_ready), .data_o(rx_xlate_rsp), .count_o(unused_rx_xlate_rsp)
+  );
+
+  logic                           rx_extent_valid, rx_extent_ready, rx_extent_room;
+  iwarp_pkg::rx_extent_t          rx_extent;
+  logic [$clog2(FifoDepth+1)-1:0] unused_rx_extent;
+
+  assign rx_extent_ready_o = rx_extent_room && running;
+  stream_fifo #(.Width($bits(rx_extent)), .Depth(FifoDepth)) u_rx_extent (
+    .clk_i, .rst_ni,
+    .valid_i(rx_extent_valid_i && running), .ready_o(rx_extent_room), .data_i(rx_extent_i),
+    .valid_o(rx_extent_valid), .ready_i(rx_extent_ready), .data_o(rx_extent), .count_o(unused_rx_extent)
+  );
+
+  logic                           rx_verdict_valid, rx_verdict_ready, rx_verdict_room;
+  iwarp_pkg::rx_verdict_t         rx_verdict;
+  logic [$clog2(FifoDepth+1)-1:0] unused_rx_verdict;
+
+  assign rx_verdict_ready_o = rx_verdict_room && running;
+  stream_fifo #(.Width($bits(rx_verdict)), .Depth(FifoDepth)) u_rx_verdict (
+    .clk_i, .rst_ni,
+    .valid_i(rx_verdict_valid_i && running), .ready_o(rx_verdict_room), .data_i(rx_verdict_i),
+    .valid_o(rx_verdict_valid), .ready_i(rx_verdict_ready), .data_o(rx_verdict), .count_o(unused_rx_verdict)
+  );
+
+  assign rx_in_o = rx_ulpdu_hdr_valid_i && rx_ulpdu_hdr_ready_o;
+
+  // Header off, payload dense and stored until the verdict.
+  logic             head_valid, head_ready, unused_head_last, cut_valid, cut_ready;
+  logic [6:0]       unused_head_keep;
+  logic [511:0]     head_data;
+  logic [5:0]       cut_bytes;
+  logic             rest_valid, rest_ready, body_valid, body_ready;
+  iwarp_pkg::beat_t rest, body;
+  logic [$clog2(PayloadDepth+1)-1:0] unused_body;
+
+  header_take #(.Depth(4)) u_take (
+    .clk_i, .rst_ni,
+    .valid_i(rx_ulpdu_valid), .ready_o(rx_ulpdu_ready), .last_i(rx_ulpdu.last), .error_i(1'b0),
+    .keep_i(rx_ulpdu.keep), .data_i(rx_ulpdu.data),
+    .head_valid_o(head_valid), .head_ready_i(head_ready), .head_last_o(unused_head_last),
+    .head_keep_o(unused_head_keep), .head_data_o(head_data),
+    .cut_valid_i(cut_valid), .cut_ready_o(cut_ready), .cut_bytes_i(cut_bytes),
+    .valid_o(rest_valid), .ready_i(rest_ready), .last_o(rest.last), .error_o(rest.error), .keep_o(rest.keep),
+    .data_o(rest.data)
+  );
+
+  stream_fifo #(.Width($bits(rest)), .Depth(PayloadDepth)) u_body (
+    .clk_i, .rst_ni,
+    .valid_i(rest_valid), .ready_o(rest_ready), .data_i(rest),
+    .valid_o(body_valid), .ready_i(body_ready), .data_o(body), .count_o(unused_body)
+  );
+
+  logic         first_valid, first_ready, item_valid, item_ready, item_tagged, item_recv, item_take, item_last, item_over;
+  logic [543:0] first;
+  logic [15:0]  item_qpn, item_length, item_rights, item_pd;
+  logic [7:0]   item_cause;
+  logic [31:0]  item_total, item_stag;
+  logic [63:0]  item_to;
+  logic         take_valid, take_ready;
+  iwarp_pkg::rq_take_req_t take;
+
+  ddp_rx_header u_header (
+    .clk_i, .rst_ni, .clear_i, .clear_addr_i,
+    .ctl_valid_i(ctl_valid_i[0]), .ctl_ready_o(ctl_ready_o[0]), .ctl_start_i, .ctl_qpn_i, .ctl_pd_i,
+    .rx_ulpdu_hdr_valid_i(rx_ulpdu_hdr_valid), .rx_ulpdu_hdr_ready_o(rx_ulpdu_hdr_ready), .rx_ulpdu_hdr_i(rx_ulpdu_hdr),
+    .head_valid_i(head_valid), .head_ready_o(head_ready), .head_data_i(head_data),
+    .cut_valid_o(cut_valid), .cut_ready_i(cut_ready), .cut_bytes_o(cut_bytes),
+    .first_valid_o(first_valid), .first_ready_i(first_ready), .first_o(first),
+    .rq_take_req_valid_o(take_valid), .rq_take_req_ready_i(take_ready), .rq_take_req_o(take),
+    .item_valid_o(item_valid), .item_ready_i(item_ready), .item_qpn_o(item_qpn), .item_cause_o(item_cause),
+    .item_tagged_o(item_tagged), .item_recv_o(item_recv), .item_take_o(item_take), .item_last_o(item_last),
+    .item_length_o(item_length), .item_total_o(item_total), .item_over_o(item_over), .item_stag_o(item_stag), .item_to_o(item_to),
+    .item_rights_o(item_rights), .item_pd_o(item_pd)
+  );
+
+  stream_reg #(.Width(iwarp_pkg::RqTakeReqWidth)) u_take_req (
+    .clk_i, .rst_ni, .valid_i(take_valid), .ready_o(take_ready), .data_i(take),
+    .valid_o(rq_take_req_valid_o), .ready_i(rq_take_req_ready_i), .data_o(rq_take_req_o)
+  );
+
+  logic        entry_valid, entry_ready, entry_asked, entry_recv, entry_too_long;
+  logic [7:0]  entry_cause;
+  logic [15:0] entry_length, entry_index;
+  logic [31:0] entry_total;
+
+  ddp_rx_pieces u_pieces (
+    .clk_i, .rst_ni,
+    .item_valid_i(item_valid), .item_ready_o(item_ready), .item_qpn_i(item_qpn), .item_cause_i(item_cause),
+    .item_tagged_i(item_tagged), .item_recv_i(item_recv), .item_take_i(item_take), .item_last_i(item_last),
+    .item_length_i(item_length), .item_total_i(item_total), .item_over_i(item_over), .item_stag_i(item_stag), .item_to_i(item_to),
+    .item_rights_i(item_rights), .item_pd_i(item_pd),
+    .rq_take_rsp_valid_i(rq_take_rsp_valid), .rq_take_rsp_ready_o(rq_take_rsp_ready), .rq_take_rsp_i(rq_take_rsp),
+    .rx_xlate_valid_o, .rx_xlate_ready_i, .rx_xlate_o,
+    .entry_valid_o(entry_valid), .entry_ready_i(entry_ready), .entry_cause_o(entry_cause),
+    .entry_asked_o(entry_asked), .entry_recv_o(entry_recv), .entry_too_long_o(entry_too_long),
+    .entry_length_o(entry_length), .entry_index_o(entry_index), .entry_total_o(entry_total)
+  );
+
+  logic        pend_valid, pend_ready, pend_extents, pend_failed, pend_report;
+  logic [15:0] pend_qpn, pend_length, pend_index;
+  logic [7:0]  pend_status;
+  logic [31:0] pend_total;
+
+  ddp_rx_check u_check (
+    .clk_i, .rst_ni,
+    .first_valid_i(first_valid), .first_ready_o(first_ready), .first_i(first),
+    .entry_valid_i(entry_valid), .entry_ready_o(entry_ready), .entry_cause_i(entry_cause),
+    .entry_asked_i(entry_asked), .entry_recv_i(entry_recv), .entry_too_long_i(entry_too_long),
+    .entry_length_i(entry_length), .entry_index_i(entry_index), .entry_total_i(entry_total),
+    .rx_xlate_rsp_valid_i(rx_xlate_rsp_valid), .rx_xlate_rsp_ready_o(rx_xlate_rsp_ready), .rx_xlate_rsp_i(rx_xlate_rsp),
+    .rx_segment_valid_o, .rx_segment_ready_i, .rx_segment_o,
+    .pend_valid_o(pend_valid), .pend_ready_i(pend_ready), .pend_qpn_o(pend_qpn), .pend_extents_o(pend_extents),
+    .pend_failed_o(pend_failed), .pend_report_o(pend_report), .pend_status_o(pend_status),
+    .pend_length_o(pend_length), .pend_index_o(pend_index), .pend_total_o(pend_total)
+  );
+
+  logic        deliver_valid, deliver_ready, deliver_placed, deliver_failed, deliver_report, deliver_solicited;
+  logic [15:0] deliver_qpn, deliver_index;
+  logic [7:0]  deliver_status, deliver_slot;
+  logic [1:0]  deliver_kind;
+  logic [31:0] deliver_total;
+
+  ddp_rx_place u_place (
+    .clk_i, .rst_ni,
+    .pend_valid_i(pend_valid), .pend_ready_o(pend_ready), .pend_qpn_i(pend_qpn), .pend_extents_i(pend_extents),
+    .pend_failed_i(pend_failed), .pend_report_i(pend_report), .pend_status_i(pend_status),
+    .pend_length_i(pend_length), .pend_index_i(pend_index), .pend_total_i(pend_total),
+    .rx_verdict_valid_i(rx_verdict_valid), .rx_verdict_ready_o(rx_verdict_ready), .rx_verdict_i(rx_verdict),
+    .payload_valid_i(body_valid), .payload_ready_o(body_ready), .payload_i(body),
+    .rx_extent_valid_i(rx_extent_valid), .rx_extent_ready_o(rx_extent_ready), .rx_extent_i(rx_extent),
+    .rx_dropped_valid_o, .rx_dropped_ready_i, .rx_dropped_o,
+    .place_hdr_valid_o, .place_hdr_ready_i, .place_hdr_o,
+    .place_extent_valid_o, .place_extent_ready_i, .place_extent_o,
+    .place_valid_o, .place_ready_i, .place_o,
+    .deliver_valid_o(deliver_valid), .deliver_ready_i(deliver_ready), .deliver_qpn_o(deliver_qpn),
+    .deliver_placed_o(deliver_placed), .deliver_failed_o(deliver_failed), .deliver_report_o(deliver_report),
+    .deliver_status_o(deliver_status), .deliver_kind_o(deliver_kind), .deliver_slot_o(deliver_slot),
+    .deliver_solicited_o(deliver_solicited), .deliver_index_o(deliver_index), .deliver_total_o(deliver_total)
+  );
+
+  ddp_rx_deliver u_deliver (
+    .clk_i, .rst_ni, .clear_i, .clear_addr_i,
+    .ctl_valid_i(ctl_valid_i[1]), .ctl_ready_o(ctl_ready_o[1]), .ctl_qpn_i,
+    .deliver_valid_i(deliver_valid), .deliver_ready_o(deliver_ready), .deliver_qpn_i(deliver_qpn),
+    .deliver_placed_i(deliver_placed), .deliver_failed_i(deliver_failed), .deliver_report_i(deliver_report),
+    .deliver_status_i(deliver_status), .deliver_kind_i(deliver_kind), .deliver_slot_i(deliver_slot),
+    .deliver_solicited_i(deliver_solicited), .deliver_index_i(deliver_index), .deliver_total_i(deliver_total),
+    .place_done_valid_i, .place_done_ready_o, .place_done_i,
+    .rx_done_valid_o, .rx_done_ready_i, .rx_done_o,
+    .out_o(rx_out_o)
+  );
+
+  logic unused_bits;
+  assign unused_bits = rx_ulpdu.error;
+endmodule
