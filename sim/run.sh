@@ -23,11 +23,33 @@ wrong() { printf '%s\n' "sim/run.sh: $* (sim/run.sh --help)" >&2; exit 2; }
 
 # What can be said before minutes of building is said before. The options of copy are those of rnic-sim's own table: "NAME kKIND" a line.
 options=$(sed -nE 's/^ *\{"([a-z-]+)", (k[A-Z][a-z]+), [^,]*, (kRuns|kAllThatRun|""|"([a-z]+ )*copy( [a-z]+)*"),.*/\1 \2/p' sim/app/rnic_sim.cpp)
+presets=$(sed -nE 's/^ *Preset\{"([a-z0-9]+)".*/\1/p' sim/platform/config.cpp | tr '\n' ' ')
+
+# check_value NAME VALUE: of an option of copy; rnic-sim looks at the rest of it.
+check_value() {
+  path=$2
+  case "$path" in /*) ;; *) path=$here/$path ;; esac
+  case "$2" in ""|--*) wrong "--$1 wants a value" ;; esac
+  case "$1" in
+    seed) case "$2" in random) ;; *[!0-9]*) wrong "--seed $2: a whole number, or random, is wanted" ;; esac ;;
+    jobs)
+      case "$2" in *[!0-9]*|????*) false ;; *) [ "$2" -ge 1 ] && [ "$2" -le 256 ] ;; esac ||
+        wrong "--jobs $2: a number from 1 to 256 is wanted" ;;
+    set) case "$2" in ?*=*) ;; *) wrong "--set $2: is not NAME=VALUE" ;; esac ;;
+    preset) case " $presets" in *" $2 "*) ;; *) wrong "no preset $2; there are: ${presets% }" ;; esac ;;
+    config) [ -f "$path" ] && [ -r "$path" ] || wrong "--config $2: not a file that can be read" ;;
+    json|csv|junit|tlp|wave)
+      case "$1 $2" in json\ -|csv\ -|junit\ -|wave\ none) return ;; esac
+      [ -d "$(dirname -- "$path")" ] || wrong "--$1 $2: there is no folder $(dirname -- "$2")"
+      case "$1" in json|csv|junit) [ ! -d "$path" ] || wrong "--$1 $2: is a folder" ;; esac ;;
+  esac
+}
+
 file=/bin/bash
 is_first=1
 is_value=""
 for a in "$@"; do
-  if [ -n "$is_value" ]; then is_value=""; continue; fi
+  if [ -n "$is_value" ]; then check_value "${is_value#--}" "$a"; is_value=""; continue; fi
   name=${a#--}
   name=${name%%=*}
   case "$a" in
@@ -39,7 +61,8 @@ for a in "$@"; do
       [ -n "$kind" ] && [ -z "$(printf '%s' "$name" | tr -d 'a-z-')" ] || wrong "no option --$name; there are: $(printf '%s\n' "$options" | grep -vE '^(file|pcap) ' | sed 's/ .*//; s/^/--/' | tr '\n' ' ' | sed 's/ $//')"
       case "$kind $a" in
         kFlag\ *=*) wrong "--$name takes no value" ;;
-        kFlag\ *|*=*) ;;
+        kFlag\ *) ;;
+        *=*) check_value "$name" "${a#*=}" ;;
         *) is_value=$a ;;
       esac ;;
     -*) wrong "no option $a" ;;

@@ -703,7 +703,7 @@ class RunScript : public Cli {
  protected:
   void make_tree(const std::string& name) {
     tree_ = name;
-    for (const char* f : {"sim/run.sh", "tb/run.sh", "tb/support/setup.sh", "sim/app/rnic_sim.cpp"}) {
+    for (const char* f : {"sim/run.sh", "tb/run.sh", "tb/support/setup.sh", "sim/app/rnic_sim.cpp", "sim/platform/config.cpp"}) {
       const fs::path to = folder_ / name / f;
       fs::create_directories(to.parent_path());
       fs::copy_file(fs::path(RNIC_CAPTURES) / "../../.." / f, to);
@@ -733,6 +733,23 @@ TEST_F(RunScript, RefusesBeforeItInstalls) {
                                     {"some '--.*'", "no option"},
                                     {"-q", "no option -q"},
                                     {"some --json", "--json wants a value"},
+                                    {"some --json --quiet", "--json wants a value"},
+                                    {"some --csv=", "--csv wants a value"},
+                                    {"some --json nowhere/j", "--json nowhere/j: there is no folder nowhere"},
+                                    {"some --junit=/nonexistent/x", "--junit /nonexistent/x: there is no folder /nonexistent"},
+                                    {"some --wave nowhere/w.fst@1..2:qp", "there is no folder nowhere"},
+                                    {"some --csv taken.seed3.txt", "--csv taken.seed3.txt: is a folder"},
+                                    {"some --config missing.json", "--config missing.json: not a file that can be read"},
+                                    {"some --config good.json --config=taken.seed3.txt", "--config taken.seed3.txt: not a file that can be read"},
+                                    {"some --seed one", "--seed one: a whole number, or random, is wanted"},
+                                    {"some --seed=-1", "--seed -1: a whole number"},
+                                    {"some --jobs 0", "--jobs 0: a number from 1 to 256 is wanted"},
+                                    {"some --jobs 257", "--jobs 257: a number from 1 to 256 is wanted"},
+                                    {"some --jobs 1000000000000000000000", "a number from 1 to 256 is wanted"},
+                                    {"some --jobs=two", "--jobs two: a number from 1 to 256 is wanted"},
+                                    {"some --set mtu", "--set mtu: is not NAME=VALUE"},
+                                    {"some --set =9000", "--set =9000: is not NAME=VALUE"},
+                                    {"some --preset gen4", "no preset gen4; there are: gen4x16 "},
                                     {"some --quiet=1", "--quiet takes no value"}}) {
     const Told t = call(std::string("sim/run.sh ") + words);
     EXPECT_EQ(t.status, 2) << words << t.out;
@@ -743,7 +760,7 @@ TEST_F(RunScript, RefusesBeforeItInstalls) {
 
 TEST_F(RunScript, TakesWhatCopyTakes) {
   make_tree("tree");
-  for (const char* words : {"", "some", "some --quiet --set mtu=9000 --set=size=4096 --json - --csv=c --seed 7 --jobs 2 --wave none", "--config good.json --preset gen3x16 --junit x --tlp t"}) {
+  for (const char* words : {"", "some", "some --quiet --set mtu=9000 --set=size=4096 --json - --csv=c --seed 7 --jobs 2 --wave none", "--seed random --json=- --wave w.fst@1..2", "--config good.json --preset gen3x16 --junit x --tlp t"}) {
     EXPECT_EQ(call(std::string("sim/run.sh ") + words).status, 99) << words << text_of(file(".err"));
   }
   EXPECT_EQ(call("sim/run.sh some --help").status, 0);
