@@ -402,6 +402,8 @@ module qp_retire #(
 
   `RNIC_ASSERT(KindKnown_A, !(rx_done_valid_i && rx_done_ready_o) || rx_done_i.kind == iwarp_pkg::DelRead ||
                             rx_done_i.kind == iwarp_pkg::DelRecv)
+  // ddp reports receives in the order in which it took them, and nothing behind its first error: what is left is flushed.
+  `RNIC_ASSERT(RecvInOrder_A, !(state_q == StLoad && kind == OpRecv) || index == rq_d)
   `RNIC_STREAM_STABLE(KickStable_A, kick_valid_o, kick_ready_i, kick_qpn_o)
 
   // Simulation alone: commit trace (architecture 10)

@@ -42,6 +42,7 @@ template <class D>
 class QpWorld {
  public:
   struct Qp {
+    unsigned life = 0;   // what ddp reports late belongs to an earlier one
     bool exists = false, stopped = true, faulted = false;
     bool asked = false, closed = false;   // rdmap: half_close has come; it has said that no Read of the peer is left
     unsigned log_sq = 0, log_rq = 0, ord = 8;
@@ -117,7 +118,9 @@ class QpWorld {
     return dut_.qp_cmd_rsp.take();
   }
   void create(unsigned n, unsigned log_sq, unsigned log_rq, uint16_t send_cq = 1, uint16_t recv_cq = 2) {
+    const unsigned life = qps_[n].life + 1;
     Qp& q = qps_[n] = {};
+    q.life = life;
     q.log_sq = log_sq;
     q.log_rq = log_rq;
     q.sq.resize(size_t{1} << log_sq);
@@ -407,16 +410,17 @@ class QpWorld {
     q.slots++;
     q.last_done = std::max(q.last_done + 1, now_ + rng_.below(latency_ + 1));
     const unsigned n = h.qpn;
-    after(0, [this, n] {
+    after(0, [this, n, life = q.life] {
       Qp& qq = qps_[n];
+      if (qq.life != life) return true;
       qq.slots--;
       if (!qq.stopped) dut_.sq_slot_free.put({static_cast<uint16_t>(n)});
       return true;
     }, q.last_done);
     const uint64_t done_at = is_read ? q.last_done + rng_.below(2 * latency_ + 1) : q.last_done + 1;
-    after(0, [this, n, index, is_read, h] {
+    after(0, [this, n, index, is_read, h, life = q.life] {
       Qp& qq = qps_[n];
-      if (qq.stopped || qq.faulted || qq.posted[index].done) return true;
+      if (qq.life != life || qq.stopped || qq.faulted || qq.posted[index].done) return true;
       if (hold_done_) return false;
       if (is_read) {   // Read responses come in order
         for (size_t i = 0; i < index; i++)
@@ -532,8 +536,8 @@ class QpWorld {
     const unsigned qpn = n;
     const uint16_t index = t.wqe.index;
     q.last_done = std::max(q.last_done + 1, now_ + rng_.below(latency_ + 1));
-    after(0, [this, qpn, index] {
-      if (qps_[qpn].stopped || qps_[qpn].faulted) return true;
+    after(0, [this, qpn, index, life = q.life] {
+      if (qps_[qpn].life != life || qps_[qpn].stopped || qps_[qpn].faulted) return true;
       spec::RxDone d;
       d.qpn = static_cast<uint16_t>(qpn);
       d.kind = spec::DeliverKind::kRecv;
