@@ -184,19 +184,12 @@ module admin (
   assign admin_wr_o           = bytes_wr ? bytes_out : ring_out;
 
   // --- counters
-  logic [47:0] items_q, busy_q, stalled_q;
-  assign count_o = {items_q, busy_q, stalled_q};
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      items_q   <= '0;
-      busy_q    <= '0;
-      stalled_q <= '0;
-    end else begin
-      if (rsp_valid && rsp_ready)                        items_q   <= items_q + 1'b1;
-      if (!cmd_ready)                                    busy_q    <= busy_q + 1'b1;
-      if (admin_wr_valid_o && !admin_wr_ready_i)         stalled_q <= stalled_q + 1'b1;
-    end
-  end
+  unit_counter #(.Stage(1'b0)) u_count (
+    .clk_i, .rst_ni, .items_i(rsp_valid && rsp_ready),
+    .busy_i(!cmd_ready),
+    .stalled_i(admin_wr_valid_o && !admin_wr_ready_i),
+    .count_o
+  );
 
   logic unused_bits;
   assign unused_bits = ^{cmd, mr, mod, conn, raw_rx_hdr_i, admin_rd_hdr_i.length};

@@ -139,19 +139,12 @@ module cq (
   );
 
   // --- counters
-  logic [47:0] items_q, busy_q, stalled_q;
-  assign count_o = {items_q, busy_q, stalled_q};
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      items_q   <= '0;
-      busy_q    <= '0;
-      stalled_q <= '0;
-    end else begin
-      if (entry_offer && cqe_ready)        items_q   <= items_q + 1'b1;
-      if (cq_wr_valid_o && cq_wr_ready_i)  busy_q    <= busy_q + 1'b1;
-      if (cq_wr_valid_o && !cq_wr_ready_i) stalled_q <= stalled_q + 1'b1;
-    end
-  end
+  unit_counter #(.Stage(1'b0)) u_count (
+    .clk_i, .rst_ni, .items_i(entry_offer && cqe_ready),
+    .busy_i(cq_wr_valid_o && cq_wr_ready_i),
+    .stalled_i(cq_wr_valid_o && !cq_wr_ready_i),
+    .count_o
+  );
 
   `RNIC_STREAM_STABLE(CqWrStable_A, cq_wr_valid_o, cq_wr_ready_i, cq_wr_o)
   `RNIC_STREAM_STABLE(FaultStable_A, cq_fault_valid_o, cq_fault_ready_i, cq_fault_o)

@@ -197,29 +197,14 @@ module ddp (
   );
 
   // Counters: segments, cycles with a beat or header on its way out, cycles in which one of them was not taken.
-  iwarp_pkg::unit_count_t count_q;
-  logic [1:0]             items_q;
-  logic                   busy_q, stalled_q;
-
-  always_ff @(posedge clk_i) begin
-    items_q   <= 2'(rx_segment_valid_o && rx_segment_ready_i) + 2'(tx_ulpdu_hdr_valid_o && tx_ulpdu_hdr_ready_i);
-    busy_q    <= (rx_segment_valid_o && rx_segment_ready_i) || (place_valid_o && place_ready_i) ||
-                 (tx_ulpdu_valid_o && tx_ulpdu_ready_i);
-    stalled_q <= (rx_segment_valid_o && !rx_segment_ready_i) || (place_valid_o && !place_ready_i) ||
-                 (tx_ulpdu_valid_o && !tx_ulpdu_ready_i);
-    if (!rst_ni) begin
-      items_q   <= '0;
-      busy_q    <= 1'b0;
-      stalled_q <= 1'b0;
-      count_q   <= '0;
-    end else begin
-      count_q.items   <= count_q.items + 48'(items_q);
-      count_q.busy    <= count_q.busy + 48'(busy_q);
-      count_q.stalled <= count_q.stalled + 48'(stalled_q);
-    end
-  end
-
-  assign count_o = count_q;
+  unit_counter #(.ItemsW(2)) u_count (
+    .clk_i, .rst_ni, .items_i(2'(rx_segment_valid_o && rx_segment_ready_i) + 2'(tx_ulpdu_hdr_valid_o && tx_ulpdu_hdr_ready_i)),
+    .busy_i((rx_segment_valid_o && rx_segment_ready_i) || (place_valid_o && place_ready_i) ||
+            (tx_ulpdu_valid_o && tx_ulpdu_ready_i)),
+    .stalled_i((rx_segment_valid_o && !rx_segment_ready_i) || (place_valid_o && !place_ready_i) ||
+               (tx_ulpdu_valid_o && !tx_ulpdu_ready_i)),
+    .count_o
+  );
 
   // Simulation alone: commit trace (architecture 10)
   iwarp_pkg::ddp_ulpdu_commit_t tap_ddp_ulpdu /*verilator public_flat_rd*/;

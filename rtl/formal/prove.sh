@@ -38,7 +38,7 @@ for cell in "$@"; do
   want=$(key "$fv" assertions); bounded=$(key "$fv" bounded); induction=$(key "$fv" induction); cover=$(key "$fv" cover)
   inside=$(sed -n 's/^\/\/ proved by themselves: //p' "$fv")
   leave=; for c in $inside; do leave="$leave chformal -remove *${c}*;"; done
-  if ! yosys -q -e . -l "$work/$cell.yosys" -p "read_verilog -sv -formal -noautowire -I../lib -I. ../gen/crc32c_pkg.sv ../lib/*.sv $fv
+  if ! yosys -q -e . -l "$work/$cell.yosys" -p "read_verilog -sv -formal -noautowire -I../lib -I. ../gen/crc32c_pkg.sv ../gen/iwarp_pkg.sv ../lib/*.sv $fv
       hierarchy -check -top ${cell}_fv; proc; $leave prep -top ${cell}_fv -nordff; flatten; memory_map; opt_clean; async2sync; dffunmap
       write_smt2 -wires $work/$cell.smt2" >"$work/$cell.read" 2>&1; then
     echo "$cell: Yosys refuses it:"; head -n 5 "$work/$cell.read"; status=1; continue

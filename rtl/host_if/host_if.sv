@@ -258,35 +258,21 @@ module host_if (
   assign unused_hdrs    = ^{sq_hdr, rq_hdr, admin_hdr};
 
   // Counters: items are requests taken and DMA requests made.
-  logic        rd_moved, wr_moved, req_moved, busy_q, stalled_q;
-  logic [1:0]  items_q;
-  logic [47:0] count_items_q, count_busy_q, count_stalled_q;
+  logic rd_moved, wr_moved, req_moved;
 
   assign rd_moved  = dma_rd_req_valid_o && dma_rd_req_ready_i;
   assign wr_moved  = dma_wr_valid_o && dma_wr_ready_i;
   assign req_moved = mmio_req_valid_i && mmio_req_ready_o;
 
-  always_ff @(posedge clk_i) begin
-    items_q   <= 2'(rd_moved) + 2'(wr_moved && dma_wr_o.last) + 2'(req_moved);
-    busy_q    <= rd_moved || wr_moved || req_moved || dma_rd_rsp_valid_i ||
-                 |(beat_valid & {payload_ready_i, admin_rd_ready_i, rq_rd_ready_i, sq_rd_ready_i});
-    stalled_q <= (dma_rd_req_valid_o && !dma_rd_req_ready_i) || (dma_wr_valid_o && !dma_wr_ready_i) ||
-                 (mmio_rsp_valid_o && !mmio_rsp_ready_i) || (qp_doorbell_valid_o && !qp_doorbell_ready_i) ||
-                 (cq_doorbell_valid_o && !cq_doorbell_ready_i) || (payload_valid_o && !payload_ready_i);
-    if (!rst_ni) begin
-      items_q         <= '0;
-      busy_q          <= 1'b0;
-      stalled_q       <= 1'b0;
-      count_items_q   <= '0;
-      count_busy_q    <= '0;
-      count_stalled_q <= '0;
-    end else begin
-      count_items_q   <= count_items_q + 48'(items_q);
-      count_busy_q    <= count_busy_q + 48'(busy_q);
-      count_stalled_q <= count_stalled_q + 48'(stalled_q);
-    end
-  end
-  assign count_o = {count_items_q, count_busy_q, count_stalled_q};
+  unit_counter #(.ItemsW(2)) u_count (
+    .clk_i, .rst_ni, .items_i(2'(rd_moved) + 2'(wr_moved && dma_wr_o.last) + 2'(req_moved)),
+    .busy_i(rd_moved || wr_moved || req_moved || dma_rd_rsp_valid_i ||
+            |(beat_valid & {payload_ready_i, admin_rd_ready_i, rq_rd_ready_i, sq_rd_ready_i})),
+    .stalled_i((dma_rd_req_valid_o && !dma_rd_req_ready_i) || (dma_wr_valid_o && !dma_wr_ready_i) ||
+               (mmio_rsp_valid_o && !mmio_rsp_ready_i) || (qp_doorbell_valid_o && !qp_doorbell_ready_i) ||
+               (cq_doorbell_valid_o && !cq_doorbell_ready_i) || (payload_valid_o && !payload_ready_i)),
+    .count_o
+  );
 
   // Simulation alone: commit trace (architecture 10)
   iwarp_pkg::dma_rd_req_commit_t tap_dma_rd_req /*verilator public_flat_rd*/;

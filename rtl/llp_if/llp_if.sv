@@ -285,19 +285,10 @@ module llp_if (
   );
 
   // --- counters
-  logic [47:0] items_q, busy_q, stalled_q;
-
-  assign count_o = {items_q, busy_q, stalled_q};
-
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      items_q   <= '0;
-      busy_q    <= '0;
-      stalled_q <= '0;
-    end else begin
-      items_q <= items_q + 48'(rx_out) + 48'(tx_out || raw_out);
-      if ((llp_tx_valid_o && llp_tx_ready_i) || (rx_fpdu_valid_o && rx_fpdu_ready_i)) busy_q <= busy_q + 1'b1;
-      if ((llp_tx_valid_o && !llp_tx_ready_i) || (rx_fpdu_valid_o && !rx_fpdu_ready_i)) stalled_q <= stalled_q + 1'b1;
-    end
-  end
+  unit_counter #(.ItemsW(2), .Stage(1'b0)) u_count (
+    .clk_i, .rst_ni, .items_i(2'(rx_out) + 2'(tx_out || raw_out)),
+    .busy_i((llp_tx_valid_o && llp_tx_ready_i) || (rx_fpdu_valid_o && rx_fpdu_ready_i)),
+    .stalled_i((llp_tx_valid_o && !llp_tx_ready_i) || (rx_fpdu_valid_o && !rx_fpdu_ready_i)),
+    .count_o
+  );
 endmodule

@@ -197,21 +197,12 @@ module mpa (
   );
 
   // Counters.
-  logic [47:0] items_q, busy_q, stalled_q;
-
-  assign count_o = {items_q, busy_q, stalled_q};
-
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      items_q   <= '0;
-      busy_q    <= '0;
-      stalled_q <= '0;
-    end else begin
-      items_q <= items_q + 48'(rx_done) + 48'(tx_done);
-      if ((rx_ulpdu_valid_o && rx_ulpdu_ready_i) || (tx_fpdu_valid_o && tx_fpdu_ready_i)) busy_q <= busy_q + 1'b1;
-      if ((rx_ulpdu_valid_o && !rx_ulpdu_ready_i) || (tx_fpdu_valid_o && !tx_fpdu_ready_i)) stalled_q <= stalled_q + 1'b1;
-    end
-  end
+  unit_counter #(.ItemsW(2), .Stage(1'b0)) u_count (
+    .clk_i, .rst_ni, .items_i(2'(rx_done) + 2'(tx_done)),
+    .busy_i((rx_ulpdu_valid_o && rx_ulpdu_ready_i) || (tx_fpdu_valid_o && tx_fpdu_ready_i)),
+    .stalled_i((rx_ulpdu_valid_o && !rx_ulpdu_ready_i) || (tx_fpdu_valid_o && !tx_fpdu_ready_i)),
+    .count_o
+  );
 
   `RNIC_STREAM_STABLE(TxHdrStable_A, tx_fpdu_hdr_valid_o, tx_fpdu_hdr_ready_i, tx_fpdu_hdr_o)
 endmodule

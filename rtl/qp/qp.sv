@@ -421,8 +421,11 @@ module qp (
                    (cqe_req_valid_o && !cqe_req_ready_i) || (rq_take_rsp_valid_o && !rq_take_rsp_ready_i) ||
                    (sq_rd_req_valid_o && !sq_rd_req_ready_i) || (rq_rd_req_valid_o && !rq_rd_req_ready_i) ||
                    (wqe_check_valid_o && !wqe_check_ready_i);
-  qp_count u_count (
-    .clk_i, .rst_ni, .item_i(wqe_hdr_valid_o && wqe_hdr_ready_i), .moved_i(moved), .waiting_i(waiting), .count_o
+  unit_counter u_count (
+    .clk_i, .rst_ni, .items_i(wqe_hdr_valid_o && wqe_hdr_ready_i),
+    .busy_i(moved),
+    .stalled_i(waiting),
+    .count_o
   );
 
   // Simulation alone: commit trace (architecture 10)

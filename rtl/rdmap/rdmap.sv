@@ -188,19 +188,12 @@ module rdmap (
   );
 
   // --- counters
-  logic [47:0] items_q, busy_q, stalled_q;
-  assign count_o = {items_q, busy_q, stalled_q};
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      items_q   <= '0;
-      busy_q    <= '0;
-      stalled_q <= '0;
-    end else begin
-      if (verdict_valid || sq_valid) items_q <= items_q + 1'b1;
-      if (verdict_valid || sq_valid || (tx_message_valid_o && tx_message_ready_i)) busy_q <= busy_q + 1'b1;
-      if ((tx_message_valid_o && !tx_message_ready_i) || (rx_verdict_valid_o && !rx_verdict_ready_i)) stalled_q <= stalled_q + 1'b1;
-    end
-  end
+  unit_counter #(.Stage(1'b0)) u_count (
+    .clk_i, .rst_ni, .items_i(verdict_valid || sq_valid),
+    .busy_i(verdict_valid || sq_valid || (tx_message_valid_o && tx_message_ready_i)),
+    .stalled_i((tx_message_valid_o && !tx_message_ready_i) || (rx_verdict_valid_o && !rx_verdict_ready_i)),
+    .count_o
+  );
 
   `RNIC_ASSERT(ListRoom_A, !work_valid || list_room)
   `RNIC_STREAM_STABLE(VerdictStable_A, rx_verdict_valid_o, rx_verdict_ready_i, rx_verdict_o)

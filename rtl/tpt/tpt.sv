@@ -220,21 +220,14 @@ module tpt (
   assign rx_dropped_ready_o = 1'b1;
 
   // --- counters
-  logic [47:0] items_q, busy_q, stalled_q;
-  logic        asked;
-  assign count_o = {items_q, busy_q, stalled_q};
-  assign asked   = rx_xlate_valid_i || tx_xlate_valid_i || wqe_check_valid_i || resp_check_valid_i;
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      items_q   <= '0;
-      busy_q    <= '0;
-      stalled_q <= '0;
-    end else begin
-      if (done)                            items_q   <= items_q + 1'b1;
-      if (pick_valid || rx_pbl || tx_pbl)  busy_q    <= busy_q + 1'b1;
-      if (asked && !pick_valid)            stalled_q <= stalled_q + 1'b1;
-    end
-  end
+  logic asked;
+  assign asked = rx_xlate_valid_i || tx_xlate_valid_i || wqe_check_valid_i || resp_check_valid_i;
+  unit_counter #(.Stage(1'b0)) u_count (
+    .clk_i, .rst_ni, .items_i(done),
+    .busy_i(pick_valid || rx_pbl || tx_pbl),
+    .stalled_i(asked && !pick_valid),
+    .count_o
+  );
 
   logic unused_bits;
   assign unused_bits = ^{pbl_wr_i.index[31:PblW], pbl_wr_i.address[11:0], done_length[31:17], dev_cfg_i};

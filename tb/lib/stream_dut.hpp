@@ -63,6 +63,9 @@ struct StreamDut : RtlDut<VStreamBench> {
     top().turn_i = 0;
     top().turn_start_i = 0;
     top().keep_i = 0;
+    top().tally_items_i = 0;
+    top().tally_busy_i = 0;
+    top().tally_stalled_i = 0;
   }
 };
 
