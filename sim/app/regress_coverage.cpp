@@ -16,6 +16,9 @@ std::vector<std::string> names(const std::array<const char*, N>& from) {
 }
 const std::vector<std::string> kFlags = {"inline", "push", "fence", "joined", "signaled", "silent"};
 const std::vector<std::string> kMtus = {"1500", "9000"};
+const std::vector<std::string> kSides = {"client", "server"};
+// Where the bytes lie in 64-byte beats: the first that is read, the first that is written.
+const std::vector<std::string> kAlignments = {"both at 0", "source at 1-63", "target at 1-63", "both at 1-63"};
 
 struct Group {
   std::string name;
@@ -28,6 +31,8 @@ const std::vector<Group>& groups() {
       {"operation x how", names(kOpNames), kFlags},                       {"size x SGEs", names(kSizeNames), names(kSgeNames)},
       {"size x page border", names(kSizeNames), names(kCrossingNames)},   {"size x MTU", names(kSizeNames), kMtus},
       {"size x how", names(kSizeNames), kFlags},
+      {"operation x who posts", names(kOpNames), kSides},                   {"operation x first byte", names(kOpNames), kAlignments},
+      {"size x who posts", names(kSizeNames), kSides},                    {"size x first byte", names(kSizeNames), kAlignments},
   };
   return all;
 }
@@ -41,6 +46,8 @@ const std::vector<SettingClasses>& setting_classes() {
   static const std::vector<SettingClasses> all = {
       {"llp_window_bytes", "window", {"one FPDU", "wider"}},
       {"link_delay_ns", "link delay, ns", {"0", "100", "500"}},
+      {"link_gbps", "link, Gb/s", {"40", "100", "400"}},
+      {"pcie_gen", "PCIe generation", {"3", "4", "5"}},
       {"pcie_mps", "MPS", {"128", "256", "512"}},
       {"pcie_mrrs", "MRRS", {"128", "512", "1024", "4096"}},
       {"pcie_rcb", "completion boundary", {"64", "128"}},
@@ -130,6 +137,8 @@ void Coverage::count(const Plan& plan) {
       ++cells_[g + " x SGEs"][row][sge];
       ++cells_[g + " x page border"][row][border];
       ++cells_[g + " x MTU"][row][mtu];
+      ++cells_[g + " x who posts"][row][kSides[o.side]];
+      ++cells_[g + " x first byte"][row][kAlignments[(o.source_offset() % kBeat != 0) + 2 * (o.target_offset() % kBeat != 0)]];
       auto& how = cells_[g + " x how"][row];
       for (const auto& [on, name] : {std::pair{o.is_inline, "inline"}, {o.push, "push"}, {o.fence, "fence"}, {o.joined, "joined"}, {o.signaled, "signaled"}, {!o.signaled, "silent"}}) {
         if (on) ++how[name];

@@ -44,7 +44,7 @@ class Landing {
 
 class Generator {
  public:
-  Generator(uint64_t seed, const Limits& limits) : limits_(limits), set_(base::Rng(seed).fork("settings")), rng_(base::Rng(seed).fork("operations")) {
+  Generator(uint64_t seed, const Limits& limits) : limits_(limits), set_(base::Rng(seed).fork("settings")), rng_(base::Rng(seed).fork("operations")), wires_(base::Rng(seed).fork("wires")) {
     plan_.seed = seed;
   }
 
@@ -72,8 +72,10 @@ class Generator {
       give(fmt::format("{}.pcie_reorder", side), any<const char*>(set_, std::array{"0", "0.1", "0.5"}));
       give(fmt::format("{}.pcie_split", side), any<const char*>(set_, std::array{"0", "0.2", "0.8"}));
       give(fmt::format("{}.pcie_latency_ns", side), any<const char*>(set_, std::array{"100", "400", "800"}));
+      give(fmt::format("{}.pcie_gen", side), any<const char*>(wires_, std::array{"3", "4", "5"}));
     }
     give("link_delay_ns", any<const char*>(set_, std::array{"0", "100", "500"}));
+    give("link_gbps", any<const char*>(wires_, std::array{"40", "100", "100", "400"}));
     p.qps = 1 + static_cast<uint32_t>(set_.below(kMaxQps - (limits_.minimum ? 2 : 0)));
     p.markers = set_.percent(25);
     p.crc = !set_.percent(25);
@@ -241,7 +243,7 @@ class Generator {
     bool any = false;
   };
   Limits limits_;
-  base::Rng set_, rng_;
+  base::Rng set_, rng_, wires_;
   Plan plan_;
   std::array<std::array<Landing, kMaxQps>, 2> landing_{};
   std::array<std::array<std::vector<Piece>, kMaxQps>, 2> written_{}, fetched_{};

@@ -33,6 +33,10 @@ SgeClass Operation::sge_class() const {
   return n <= 1 ? SgeClass::k1 : n <= 3 ? SgeClass::k2To3 : n <= 7 ? SgeClass::k4To7 : n <= 13 ? SgeClass::k8To13 : SgeClass::k14;
 }
 
+uint32_t Operation::source_offset() const { return op == Op::kRead ? remote.offset : local.front().offset; }
+
+uint32_t Operation::target_offset() const { return is_send() ? receive.front().offset : op == Op::kWrite ? remote.offset : local.front().offset; }
+
 Crossing Operation::crossing() const {
   const Piece p = is_send() ? receive.front() : op == Op::kWrite ? remote : local.front();
   const uint32_t length = std::min(p.length, this->length);

@@ -21,7 +21,7 @@
 
 namespace rnic::app::regress {
 
-inline constexpr uint32_t kMaxQps = 8, kPage = 4096, kSourceBytes = 80 * kPage;
+inline constexpr uint32_t kMaxQps = 8, kPage = 4096, kBeat = 64, kSourceBytes = 80 * kPage;
 inline constexpr uint32_t kOneFpduWindow = 1024;  // of the link: it then has one FPDU under way, however long
 inline constexpr uint32_t kLeastTagged = 14, kUntagged = 18;  // bytes of a DDP header
 
@@ -58,6 +58,8 @@ struct Operation {
 
   SgeClass sge_class() const;
   Crossing crossing() const;
+  uint32_t source_offset() const;  // of the first byte that is read, in its region
+  uint32_t target_offset() const;  // of the first that is written
   bool is_send() const { return op == Op::kSend || op == Op::kSendSolicited; }
   std::string describe() const;
 };
