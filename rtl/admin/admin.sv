@@ -184,10 +184,13 @@ module admin (
   assign admin_wr_o           = bytes_wr ? bytes_out : ring_out;
 
   // --- counters
-  unit_counter #(.Stage(1'b0)) u_count (
+  unit_counter u_count (
     .clk_i, .rst_ni, .items_i(rsp_valid && rsp_ready),
     .busy_i(!cmd_ready),
-    .stalled_i(admin_wr_valid_o && !admin_wr_ready_i),
+    .stalled_i(|({admin_rd_req_valid_o, admin_wr_valid_o, qp_cmd_valid_o, cq_cmd_valid_o, tpt_cmd_valid_o,
+                  conn_cmd_valid_o, pbl_wr_valid_o, raw_tx_hdr_valid_o, raw_tx_valid_o} &
+                 ~{admin_rd_req_ready_i, admin_wr_ready_i, qp_cmd_ready_i, cq_cmd_ready_i, tpt_cmd_ready_i,
+                   conn_cmd_ready_i, pbl_wr_ready_i, raw_tx_hdr_ready_i, raw_tx_ready_i})),
     .count_o
   );
 

@@ -139,10 +139,11 @@ module cq (
   );
 
   // --- counters
-  unit_counter #(.Stage(1'b0)) u_count (
+  unit_counter u_count (
     .clk_i, .rst_ni, .items_i(entry_offer && cqe_ready),
     .busy_i(cq_wr_valid_o && cq_wr_ready_i),
-    .stalled_i(cq_wr_valid_o && !cq_wr_ready_i),
+    .stalled_i(|({cq_wr_valid_o, cq_cmd_rsp_valid_o, cq_fault_valid_o} &
+                 ~{cq_wr_ready_i, cq_cmd_rsp_ready_i, cq_fault_ready_i})),
     .count_o
   );
 

@@ -268,9 +268,14 @@ module host_if (
     .clk_i, .rst_ni, .items_i(2'(rd_moved) + 2'(wr_moved && dma_wr_o.last) + 2'(req_moved)),
     .busy_i(rd_moved || wr_moved || req_moved || dma_rd_rsp_valid_i ||
             |(beat_valid & {payload_ready_i, admin_rd_ready_i, rq_rd_ready_i, sq_rd_ready_i})),
-    .stalled_i((dma_rd_req_valid_o && !dma_rd_req_ready_i) || (dma_wr_valid_o && !dma_wr_ready_i) ||
-               (mmio_rsp_valid_o && !mmio_rsp_ready_i) || (qp_doorbell_valid_o && !qp_doorbell_ready_i) ||
-               (cq_doorbell_valid_o && !cq_doorbell_ready_i) || (payload_valid_o && !payload_ready_i)),
+    .stalled_i(|({mmio_rsp_valid_o, dma_rd_req_valid_o, dma_wr_valid_o, qp_doorbell_valid_o, cq_doorbell_valid_o,
+                  eq_doorbell_valid_o, admin_doorbell_valid_o, sq_rd_hdr_valid_o, sq_rd_valid_o, rq_rd_hdr_valid_o,
+                  rq_rd_valid_o, admin_rd_hdr_valid_o, admin_rd_valid_o, payload_hdr_valid_o, payload_valid_o,
+                  rd_retired_valid_o, place_done_valid_o, wr_retired_valid_o} &
+                 ~{mmio_rsp_ready_i, dma_rd_req_ready_i, dma_wr_ready_i, qp_doorbell_ready_i, cq_doorbell_ready_i,
+                   eq_doorbell_ready_i, admin_doorbell_ready_i, sq_rd_hdr_ready_i, sq_rd_ready_i, rq_rd_hdr_ready_i,
+                   rq_rd_ready_i, admin_rd_hdr_ready_i, admin_rd_ready_i, payload_hdr_ready_i, payload_ready_i,
+                   rd_retired_ready_i, place_done_ready_i, wr_retired_ready_i})),
     .count_o
   );
 

@@ -1,14 +1,13 @@
-// unit_counter: what a unit counts of itself for the host: items, cycles in which something moved, cycles in which
-// something was offered and not taken. Each counts modulo 2^48.
+// unit_counter: what a unit counts of itself for the host: items, cycles in which something moved, cycles in which one of
+// its outputs was offered and not taken. Each counts modulo 2^48.
 //
-//   items_i, busy_i, stalled_i --> [ register, with Stage ] --> + --> [ count_q ] --> count_o
-//                                                               ^---------+
+//   items_i, busy_i, stalled_i --> [ register ] --> + --> [ count_q ] --> count_o
+//                                                   ^---------+
 //
-// With Stage the adders are not in the path of the unit's handshakes. Latency 1 cycle, with Stage 2; counts every cycle.
+// The register keeps the adders out of the path of the unit's handshakes. Latency 2 cycles; counts every cycle.
 // Proof rtl/formal/unit_counter_fv.sv, bench tb/lib/unit_counter_test.cpp
 module unit_counter #(
-  parameter int unsigned ItemsW = 1,      // bits of the number of items in a cycle
-  parameter bit          Stage  = 1'b1
+  parameter int unsigned ItemsW = 1       // bits of the number of items in a cycle
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
@@ -21,30 +20,19 @@ module unit_counter #(
 );
   if (ItemsW == 0 || ItemsW > 48) $fatal(1, "unit_counter %m: ItemsW must be 1 to 48");
 
-  logic [ItemsW-1:0]      items;
-  logic                   busy, stalled;
+  logic [ItemsW-1:0]      items_q;
+  logic                   busy_q, stalled_q;
   iwarp_pkg::unit_count_t count_q;
-
-  if (Stage) begin : gen_stage
-    logic [ItemsW-1:0] items_q;
-    logic              busy_q, stalled_q;
-
-    always_ff @(posedge clk_i) begin
-      if (!rst_ni) {items_q, busy_q, stalled_q} <= '0;
-      else         {items_q, busy_q, stalled_q} <= {items_i, busy_i, stalled_i};
-    end
-    assign {items, busy, stalled} = {items_q, busy_q, stalled_q};
-  end else begin : gen_direct
-    assign {items, busy, stalled} = {items_i, busy_i, stalled_i};
-  end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      count_q <= '0;
+      {items_q, busy_q, stalled_q} <= '0;
+      count_q                      <= '0;
     end else begin
-      count_q.items   <= count_q.items + 48'(items);
-      count_q.busy    <= count_q.busy + 48'(busy);
-      count_q.stalled <= count_q.stalled + 48'(stalled);
+      {items_q, busy_q, stalled_q} <= {items_i, busy_i, stalled_i};
+      count_q.items                <= count_q.items + 48'(items_q);
+      count_q.busy                 <= count_q.busy + 48'(busy_q);
+      count_q.stalled              <= count_q.stalled + 48'(stalled_q);
     end
   end
   assign count_o = count_q;

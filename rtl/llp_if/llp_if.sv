@@ -285,10 +285,15 @@ module llp_if (
   );
 
   // --- counters
-  unit_counter #(.ItemsW(2), .Stage(1'b0)) u_count (
+  unit_counter #(.ItemsW(2)) u_count (
     .clk_i, .rst_ni, .items_i(2'(rx_out) + 2'(tx_out || raw_out)),
     .busy_i((llp_tx_valid_o && llp_tx_ready_i) || (rx_fpdu_valid_o && rx_fpdu_ready_i)),
-    .stalled_i((llp_tx_valid_o && !llp_tx_ready_i) || (rx_fpdu_valid_o && !rx_fpdu_ready_i)),
+    .stalled_i(|({llp_tx_hdr_valid_o, llp_tx_valid_o, llp_ctl_req_valid_o, conn_cmd_rsp_valid_o, raw_rx_hdr_valid_o,
+                  raw_rx_valid_o, qp_ack_llp_valid_o, tx_grant_valid_o, wr_done_valid_o, rx_fpdu_hdr_valid_o,
+                  rx_fpdu_valid_o, llp_event_valid_o, conn_async_valid_o} &
+                 ~{llp_tx_hdr_ready_i, llp_tx_ready_i, llp_ctl_req_ready_i, conn_cmd_rsp_ready_i, raw_rx_hdr_ready_i,
+                   raw_rx_ready_i, qp_ack_llp_ready_i, tx_grant_ready_i, wr_done_ready_i, rx_fpdu_hdr_ready_i,
+                   rx_fpdu_ready_i, llp_event_ready_i, conn_async_ready_i})),
     .count_o
   );
 endmodule

@@ -197,10 +197,11 @@ module mpa (
   );
 
   // Counters.
-  unit_counter #(.ItemsW(2), .Stage(1'b0)) u_count (
+  unit_counter #(.ItemsW(2)) u_count (
     .clk_i, .rst_ni, .items_i(2'(rx_done) + 2'(tx_done)),
     .busy_i((rx_ulpdu_valid_o && rx_ulpdu_ready_i) || (tx_fpdu_valid_o && tx_fpdu_ready_i)),
-    .stalled_i((rx_ulpdu_valid_o && !rx_ulpdu_ready_i) || (tx_fpdu_valid_o && !tx_fpdu_ready_i)),
+    .stalled_i(|({qp_ack_mpa_valid_o, tx_fpdu_hdr_valid_o, tx_fpdu_valid_o, rx_ulpdu_hdr_valid_o, rx_ulpdu_valid_o} &
+                 ~{qp_ack_mpa_ready_i, tx_fpdu_hdr_ready_i, tx_fpdu_ready_i, rx_ulpdu_hdr_ready_i, rx_ulpdu_ready_i})),
     .count_o
   );
 

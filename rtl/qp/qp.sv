@@ -413,18 +413,19 @@ module qp (
     .index_o(unused_fault)
   );
 
-  logic moved, waiting;
+  logic moved;
   assign moved = (wqe_hdr_valid_o && wqe_hdr_ready_i) || (wqe_valid_o && wqe_ready_i) || (cqe_req_valid_o && cqe_req_ready_i) ||
                  (rq_take_rsp_valid_o && rq_take_rsp_ready_i) || (sq_rd_valid_i && sq_rd_ready_o) ||
                  (rq_rd_valid_i && rq_rd_ready_o) || (qp_doorbell_valid_i && qp_doorbell_ready_o);
-  assign waiting = (wqe_hdr_valid_o && !wqe_hdr_ready_i) || (wqe_valid_o && !wqe_ready_i) ||
-                   (cqe_req_valid_o && !cqe_req_ready_i) || (rq_take_rsp_valid_o && !rq_take_rsp_ready_i) ||
-                   (sq_rd_req_valid_o && !sq_rd_req_ready_i) || (rq_rd_req_valid_o && !rq_rd_req_ready_i) ||
-                   (wqe_check_valid_o && !wqe_check_ready_i);
   unit_counter u_count (
     .clk_i, .rst_ni, .items_i(wqe_hdr_valid_o && wqe_hdr_ready_i),
     .busy_i(moved),
-    .stalled_i(waiting),
+    .stalled_i(|({sq_rd_req_valid_o, rq_rd_req_valid_o, qp_cmd_rsp_valid_o, qp_ctl_llp_valid_o, qp_ctl_mpa_valid_o,
+                  qp_ctl_ddp_valid_o, qp_ctl_rdmap_valid_o, wqe_check_valid_o, wqe_hdr_valid_o, wqe_valid_o,
+                  rq_take_rsp_valid_o, cqe_req_valid_o, qp_async_valid_o, qp_fault_valid_o} &
+                 ~{sq_rd_req_ready_i, rq_rd_req_ready_i, qp_cmd_rsp_ready_i, qp_ctl_llp_ready_i, qp_ctl_mpa_ready_i,
+                   qp_ctl_ddp_ready_i, qp_ctl_rdmap_ready_i, wqe_check_ready_i, wqe_hdr_ready_i, wqe_ready_i,
+                   rq_take_rsp_ready_i, cqe_req_ready_i, qp_async_ready_i, qp_fault_ready_i})),
     .count_o
   );
 

@@ -188,10 +188,13 @@ module rdmap (
   );
 
   // --- counters
-  unit_counter #(.Stage(1'b0)) u_count (
+  unit_counter u_count (
     .clk_i, .rst_ni, .items_i(verdict_valid || sq_valid),
     .busy_i(verdict_valid || sq_valid || (tx_message_valid_o && tx_message_ready_i)),
-    .stalled_i((tx_message_valid_o && !tx_message_ready_i) || (rx_verdict_valid_o && !rx_verdict_ready_i)),
+    .stalled_i(|({qp_ack_rdmap_valid_o, qp_error_valid_o, tx_message_hdr_valid_o, tx_message_valid_o,
+                  rx_verdict_valid_o, resp_check_valid_o} &
+                 ~{qp_ack_rdmap_ready_i, qp_error_ready_i, tx_message_hdr_ready_i, tx_message_ready_i,
+                   rx_verdict_ready_i, resp_check_ready_i})),
     .count_o
   );
 

@@ -220,12 +220,13 @@ module tpt (
   assign rx_dropped_ready_o = 1'b1;
 
   // --- counters
-  logic asked;
-  assign asked = rx_xlate_valid_i || tx_xlate_valid_i || wqe_check_valid_i || resp_check_valid_i;
-  unit_counter #(.Stage(1'b0)) u_count (
+  unit_counter u_count (
     .clk_i, .rst_ni, .items_i(done),
     .busy_i(pick_valid || rx_pbl || tx_pbl),
-    .stalled_i(asked && !pick_valid),
+    .stalled_i(|({tx_extent_valid_o, tpt_cmd_rsp_valid_o, wqe_check_rsp_valid_o, rx_xlate_rsp_valid_o,
+                  rx_extent_valid_o, resp_check_rsp_valid_o} &
+                 ~{tx_extent_ready_i, tpt_cmd_rsp_ready_i, wqe_check_rsp_ready_i, rx_xlate_rsp_ready_i,
+                   rx_extent_ready_i, resp_check_rsp_ready_i})),
     .count_o
   );
 

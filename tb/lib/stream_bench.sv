@@ -57,10 +57,10 @@ module stream_bench (
   input  logic        give_valid_i,   output logic give_ready_o,   input  logic [4:0]  give_i,
   input  logic        take_valid_i,   output logic take_ready_o,   input  logic [4:0]  take_i,
   output logic [4:0]  credit_o,
-  // unit_counter of up to 3 items, with and without its stage
+  // unit_counter of up to 3 items
   input  logic [1:0]  tally_items_i,
   input  logic        tally_busy_i, tally_stalled_i,
-  output iwarp_pkg::unit_count_t tally_stage_o, tally_direct_o,
+  output iwarp_pkg::unit_count_t tally_o,
   // ram_1r1w of 10 x 16, ram_clear of 10, first_one of 37, round_robin of 13, keep_mask of 64
   input  logic        ram_we_i, ram_re_i,
   input  logic [3:0]  ram_waddr_i, ram_raddr_i,
@@ -159,11 +159,8 @@ module stream_bench (
   );
   assign give_ready_o = 1'b1;
 
-  unit_counter #(.ItemsW(2)) u_tally_stage (
-    .clk_i, .rst_ni, .items_i(tally_items_i), .busy_i(tally_busy_i), .stalled_i(tally_stalled_i), .count_o(tally_stage_o)
-  );
-  unit_counter #(.ItemsW(2), .Stage(1'b0)) u_tally_direct (
-    .clk_i, .rst_ni, .items_i(tally_items_i), .busy_i(tally_busy_i), .stalled_i(tally_stalled_i), .count_o(tally_direct_o)
+  unit_counter #(.ItemsW(2)) u_tally (
+    .clk_i, .rst_ni, .items_i(tally_items_i), .busy_i(tally_busy_i), .stalled_i(tally_stalled_i), .count_o(tally_o)
   );
 
   ram_1r1w #(.Width(16), .Depth(10)) u_ram (

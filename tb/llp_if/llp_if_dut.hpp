@@ -46,6 +46,12 @@ struct RtlLlpIf : RtlDut<V> {
   PacketOut rx_fpdu = RNIC_PACKET_OUT(*this, rx_fpdu);
   // cq
   StreamOut<spec::ConnAsync> async = RNIC_OUT(*this, conn_async, spec::ConnAsync);
+
+  spec::UnitCount count() {
+    spec::UnitCount::Words w{};
+    std::memcpy(w.data(), &this->top().count_o, sizeof w);
+    return spec::UnitCount::from_words(w.data());
+  }
 };
 
 using Duts = ::testing::Types<RtlLlpIf<VLlpIf, false>, RtlLlpIf<VLlpIfMin, true>, ModelLlpIf<false>, ModelLlpIf<true>>;

@@ -1,6 +1,8 @@
 // llp_if: connections, records, credit, and what QPs do with them. Architecture 3.3 and 7, spec/ambiguities.md C-27.
 #include "llp_if_dut.hpp"
 
+#include <gmock/gmock.h>
+
 #include <map>
 
 namespace {
@@ -1094,6 +1096,45 @@ TYPED_TEST(LlpIfTest, Throughput) {
       (void)dut.grant.take_all(), (void)dut.done.take_all(), (void)dut.llp_tx.take_all(), (void)dut.rx_fpdu.take_all();
       (void)dut.llp_tx_hdr.take_all(), (void)dut.rx_fpdu_hdr.take_all();
     }
+  }
+}
+
+// The counter of stalls: cycles in which a header or a beat is offered and not taken, either way. A full wire does not take the header.
+TYPED_TEST(LlpIfTest, StallsAreCounted) {
+  if constexpr (TypeParam::kHasCycles) {
+    auto& dut = this->dut;
+    dut.restart({});
+    this->open(1, 1460, 100000);
+    this->start(1, 1);
+    const Bytes f = this->rng.bytes(100);
+    const auto stalls = [&](auto& port, bool transmit) {
+      const uint64_t before = dut.count().stalled;
+      if (transmit) {
+        this->want(1);
+        this->expect_grant(1, 1454);
+      }
+      port.stall(100);
+      if (transmit) this->put_fpdu(1, f, true);
+      else this->put_record(1, f);
+      dut.cycles(50);
+      port.stall(0);
+      if (transmit) this->expect_sent(1, f);
+      else this->expect_fpdu(1, f);
+      dut.settle();
+      (void)dut.done.take_all();
+      return dut.count().stalled - before;
+    };
+    const auto is_all_but_the_latency = testing::AllOf(testing::Ge(40U), testing::Le(52U));
+    EXPECT_THAT(stalls(dut.llp_tx_hdr, true), is_all_but_the_latency);
+    EXPECT_THAT(stalls(dut.llp_tx, true), is_all_but_the_latency);
+    EXPECT_THAT(stalls(dut.rx_fpdu_hdr, false), is_all_but_the_latency);
+    EXPECT_THAT(stalls(dut.rx_fpdu, false), is_all_but_the_latency);
+    const auto before = dut.count();
+    this->put_record(1, f);
+    this->expect_fpdu(1, f);
+    dut.settle();
+    EXPECT_EQ(dut.count().stalled, before.stalled);
+    EXPECT_EQ(dut.count().items, before.items + 1);
   }
 }
 

@@ -156,17 +156,11 @@ class SvFinder final : public Finder {
   // Of a unit: items, busy, stalled.
   const bool has_counters_ = std::regex_search(code_, std::regex(R"(unit_count_t +count_o)"));
 
-  /// Unused, traced, or only counted: nothing is decided by it. The unit benches look at the
-  /// counters.
+  /// Unused, traced, or only counted: nothing is decided by it. Counters: tb/lib, counters_test.
   bool only_seen(std::string_view target) const {
     const auto names = [&](auto... name) { return ((target.find(name) != kNone) || ...); };
-    return names("unused", "tap_", "count_o", "stalled_q", "items_q", "time_q") ||
-           (has_counters_ && names("busy_q", "moved", "asked", "waiting", "count_q"));
-  }
-  static bool counts(std::string_view statement) {
-    return statement.find("items_q ") != std::string_view::npos ||
-           statement.find("busy_q + ") != std::string_view::npos ||
-           statement.find("stalled_q + ") != std::string_view::npos;
+    return names("unused", "tap_", "count_o", "time_q") ||
+           (has_counters_ && names("busy_q", "moved", "count_q"));
   }
 
   /// `target = value;` with [at, end) up to the semicolon.
@@ -264,7 +258,7 @@ class SvFinder final : public Finder {
         i = close;
         if (original(open + 1, close) == "!rst_ni")
           i = end_of(close + 1);  // values after reset: the random-state runs look at those
-        else if (!counts(original(close + 1, end_of(close + 1))))
+        else
           condition(open + 1, close);
       } else if (word_at(code_, i, "for") || word_at(code_, i, "case")) {
         i = partner(code_, code_.find('(', i));
@@ -272,7 +266,7 @@ class SvFinder final : public Finder {
         i = partner(code_, i);
       } else if (code_[i] == '=') {
         const size_t end = code_.find(';', i);
-        if (!only_seen(code_.substr(target, i - target)) && !counts(code_.substr(i, end - i)))
+        if (!only_seen(code_.substr(target, i - target)))
           value(skip_space(code_, i + 1), end);
         i = end;
       }
