@@ -11,7 +11,8 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
-#include <span>
+
+#include "json_file.hpp"
 
 namespace rnic::app {
 namespace {
@@ -102,17 +103,6 @@ std::vector<uint8_t> read_file(const std::string& path) {
   while (const size_t n = std::fread(some.data(), 1, some.size(), in.get())) all.insert(all.end(), some.begin(), some.begin() + static_cast<std::ptrdiff_t>(n));
   if (std::ferror(in.get()) != 0) throw Usage(fmt::format("{}: cannot be read ({})", path, std::strerror(errno)));
   return all;
-}
-
-nlohmann::json read_json(const std::string& path, const std::string& wanted) {
-  const std::vector<uint8_t> text = read_file(path);
-  try {
-    return nlohmann::json::parse(text);
-  } catch (const nlohmann::json::parse_error& e) {
-    const std::span before(text.data(), std::min(e.byte - std::min<size_t>(e.byte, 1), text.size()));
-    const auto line = std::ranges::find(before.rbegin(), before.rend(), '\n');
-    throw Usage(fmt::format("{}: not JSON: line {}, column {}{}", path, 1 + std::ranges::count(before, '\n'), 1 + (line - before.rbegin()), wanted));
-  }
 }
 
 bool is_one_sides(const Setting& s) {

@@ -38,8 +38,6 @@ struct Ended {
 enum Side : unsigned { kClient = 0, kServer = 1 };
 inline constexpr std::array<const char*, 2> kSideNames = {"client", "server"};
 
-/// What a file of JSON holds. Throws Usage, with `wanted` behind what is wrong.
-nlohmann::json read_json(const std::string& path, const std::string& wanted = "");
 /// All bytes of a file (a directory or a pipe is none). Throws Usage.
 std::vector<uint8_t> read_file(const std::string& path);
 /// The name most like `wanted` among `names`, as ", did you mean X?", or nothing if none is near.

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/bytes.hpp"
+#include "json_file.hpp"
 #include "mpa/crc32c.hpp"
 
 namespace rnic::app {

@@ -124,7 +124,7 @@ constexpr Row kWrong[] = {
     {"replay_nothing", "replay", "say one listing"},
     {"replay_missing", "replay missing.json", "missing.json: cannot be read (No such file or directory)"},
     {"replay_folder", "replay .", ". is a folder; say one listing, a JSON file such as tb/vectors/captures/"},
-    {"replay_no_json", "replay some", "some: not JSON: line 1, column 1; replay wants a listing, a JSON file such as tb/vectors/captures/"},
+    {"replay_no_json", "replay some", "some: not JSON: line 1, column 1: a value is wanted: a number, a text in quotes, true, false, null, [ or {; replay wants a listing, a JSON file such as tb/vectors/captures/"},
     {"replay_list", "replay list.json", "list.json is no listing, a JSON file"},
     {"replay_no_listing", "replay good.json", "good.json is no listing, a JSON file"},
     {"replay_pcap", "replay wire.pcap", "wire.pcap: a pcap; replay wants a listing (JSON)"},
@@ -228,9 +228,9 @@ constexpr Row kWrong[] = {
     // config files
     {"config_missing", "run write_lat --config missing.json", "missing.json: cannot be read (No such file or directory)"},
     {"config_folder", "run write_lat --config .", "cannot be read (Is a directory)"},
-    {"config_empty", "run write_lat --config empty", "empty: not JSON: line 1, column 1"},
-    {"config_text", "run write_lat --config text.json", "text.json: not JSON: line 1, column 2"},
-    {"config_lines", "run write_lat --config lines.json", "lines.json: not JSON: line 3, column 3"},
+    {"config_empty", "run write_lat --config empty", "empty: not JSON: line 1, column 1: the file ends too early\n"},
+    {"config_text", "run write_lat --config text.json", "text.json: not JSON: line 1, column 2: a value is wanted: a number, a text in quotes"},
+    {"config_lines", "run write_lat --config lines.json", "lines.json: not JSON: line 3, column 3: a name in quotes is wanted\n"},
     {"config_list", "run write_lat --config list.json", "list.json: not a JSON object"},
     {"config_key", "run write_lat --config key.json", "unknown key \"setings\", did you mean settings?"},
     {"config_preset", "run write_lat --config preset.json", "preset is not a string"},
@@ -434,6 +434,31 @@ TEST_F(Cli, ConfigMayHaveAnyName) {
   EXPECT_EQ(Json::parse(printed.out)["sources"]["mtu"], "default");
   const Told regressed = run("regress --config 'preset x' --set ops=40 --set client.pcie_error_status=3 --set client.pcie_error_nth=60 --set shrink=0");
   EXPECT_NE(last_line(regressed.err).find(" --set mtu=9000 "), std::string::npos) << regressed.err;
+}
+
+// Never in the words of the library that reads it.
+TEST_F(Cli, WhatIsNoJsonIsToldWithItsPlaceAndWhy) {
+  for (const auto& [text, says] : {std::pair{R"({"settings": {"mtu" 1500}})", "line 1, column 24: a colon is wanted"},
+                                   {"{\"settings\": {\n \"mtu\": 1500\n \"size\": 4}}", "line 3, column 7: a comma or } is wanted"},
+                                   {"{\"settings\": [1 2]}", "line 1, column 17: a comma or ] is wanted"},
+                                   {"{\"settings\": {\"mtu\": 1500,\n}}", "line 2, column 1: a name in quotes is wanted"},
+                                   {"{\"settings\": {\"mtu\": 15x}}", "line 1, column 24: a comma or } is wanted"},
+                                   {"{\"settings\": {\"mtu\": \n1e999}}", "line 2, column 6: the number is too large"},
+                                   {"{\"settings\": {\"mtu\": -}}", "column 23: a digit is wanted"},
+                                   {"{\"settings\": {\"mtu\": \"15", "a text in quotes has no end"},
+                                   {"{\"settings\": {\"mtu\": \"15\n\"}}", "line 1, column 25: a line ends, or another control character stands, in a text in quotes"},
+                                   {"{\"settings\": {\"m\\tu\\x\": 4}}", "no such character is written with a backslash"},
+                                   {"{\"settings\": {\"\xff\": 4}}", "a byte is no UTF-8"},
+                                   {"{}\n}", "line 2, column 1: something stands behind the end"},
+                                   {"{\"settings\": {}", "line 1, column 16: the file ends too early"}}) {
+    std::ofstream(file("wrong.json")) << text;
+    const Told t = run("run write_lat --config wrong.json");
+    EXPECT_EQ(t.status, 2) << text;
+    EXPECT_EQ(lines_of(t.err), 1) << t.err;
+    EXPECT_TRUE(t.err.starts_with("rnic-sim: wrong.json: not JSON: line ")) << t.err;
+    EXPECT_NE(t.err.find(says), std::string::npos) << t.err;
+    EXPECT_EQ(t.err.find("json.exception"), std::string::npos) << t.err;
+  }
 }
 
 TEST_F(Cli, ConfigOfEachCommandIsPrintedAndNothingRuns) {

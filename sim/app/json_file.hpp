@@ -1,0 +1,24 @@
+// JSON that a user wrote: what is wrong in it is said with its line and column, and in our words.
+//
+//   const nlohmann::json j = read_json("my.json");
+//   const JsonList l = read_json_list("rping.json", "units", "; replay wants a listing");
+//   l.json["units"][3] begins in l.lines[3]
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace rnic::app {
+
+/// Throws Usage with the place where the text is not JSON, and why; `wanted` is added.
+nlohmann::json read_json(const std::string& path, const std::string& wanted = "");
+
+struct JsonList {
+  nlohmann::json json;
+  std::vector<size_t> lines;  // where each element of the list begins, counted from 1
+};
+/// The same, with the lines of one of the lists that the outermost object has.
+JsonList read_json_list(const std::string& path, const std::string& list, const std::string& wanted);
+
+}  // namespace rnic::app
