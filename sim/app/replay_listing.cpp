@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <set>
 
 #include "base/bytes.hpp"
 #include "json_file.hpp"
@@ -15,6 +17,7 @@ namespace {
 
 constexpr size_t kLength = 2, kCrc = 4, kReadRequest = 28;
 constexpr uint8_t kTaggedBit = 0x80, kLastBit = 0x40;
+constexpr uint32_t kMostConnections = 256;  // each is played with a port of its own
 
 uint32_t be32(std::span<const uint8_t> b, size_t at) { return base::load_be<uint32_t>(&b[at]); }
 uint64_t be64(std::span<const uint8_t> b, size_t at) { return base::load_be<uint64_t>(&b[at]); }
@@ -56,6 +59,51 @@ bool carries_stag(spec::RdmapOpcode o) {
   return o == spec::RdmapOpcode::kSendInv || o == spec::RdmapOpcode::kSendSeInv;
 }
 
+/// An element of the listing's units; what is wrong in it is said with its line.
+class Entry {
+ public:
+  Entry(const std::string& path, size_t line, const nlohmann::json& json)
+      : where_(fmt::format("replay: {}: line {}", path, line)), line_(line), json_(json) {
+    if (!json.is_object()) throw wrong("a unit is an object");
+  }
+  size_t line() const { return line_; }
+  Usage wrong(const std::string& what) const { return Usage(fmt::format("{}: {}", where_, what)); }
+
+  std::string text(const char* key) const {
+    if (!json_.contains(key)) throw wrong(fmt::format("the unit has no \"{}\"", key));
+    if (!json_[key].is_string()) throw wrong(fmt::format("{} is no text", key));
+    return json_[key];
+  }
+
+  Unit unit(const std::string& initiator) const {
+    if (!json_.contains("n")) throw wrong("the unit has no \"n\"");
+    Unit u;
+    u.n = number("n", UINT32_MAX);
+    if (json_.contains("connection")) u.connection = number("connection", kMostConnections - 1);
+    u.from_initiator = text("from") == initiator;
+    const std::string kind = text("kind");
+    if (kind != "mpa" && kind != "fpdu")
+      throw wrong(fmt::format("kind is \"{}\"{}; mpa or fpdu is wanted", kind,
+                              nearest(kind, {"mpa", "fpdu"})));
+    u.is_mpa = kind == "mpa";
+    u.bytes = unhex(text("hex"), where_);
+    if (!u.is_mpa && !parse_fpdu(u.bytes)) throw wrong(fmt::format("unit {} is no FPDU", u.n));
+    return u;
+  }
+
+ private:
+  uint32_t number(const char* key, uint32_t most) const {
+    const auto& v = json_[key];
+    if (!v.is_number_unsigned() || v.get<uint64_t>() > most)
+      throw wrong(fmt::format("{} is {}; a whole number from 0 to {} is wanted", key, v.dump(), most));
+    return v.get<uint32_t>();
+  }
+
+  std::string where_;
+  size_t line_;
+  const nlohmann::json& json_;
+};
+
 }  // namespace
 
 Listing load_listing(const std::string& path) {
@@ -64,41 +112,53 @@ Listing load_listing(const std::string& path) {
     throw Usage(fmt::format("replay: {} is a folder; say one listing, {}", path, kWanted));
   if (is_capture(read_file(path)))
     throw Usage(fmt::format("{}: a pcap; replay wants a listing (JSON)", path));
-  const auto j = read_json(path, fmt::format("; replay wants a listing, {}", kWanted));
+  const JsonList file =
+      read_json_list(path, "units", fmt::format("; replay wants a listing, {}", kWanted));
+  const auto& j = file.json;
+  if (!j.is_object() || !j.contains("units") || !j["units"].is_array())
+    throw Usage(fmt::format("replay: {} is no listing, {}: there is no list \"units\" in it", path,
+                            kWanted));
+  const auto said = [&](const char* key, const std::string& otherwise) {
+    if (!j.contains(key)) return otherwise;
+    if (!j[key].is_string()) throw Usage(fmt::format("replay: {}: {} is no text", path, key));
+    return j[key].get<std::string>();
+  };
   Listing l;
-  try {
-    l.name = j.value("name", path);
-    l.note = j.value("note", "");
-    std::vector<std::string> names;
-    for (const auto& u : j.at("units")) {
-      const std::string from = u.at("from");
-      if (std::find(names.begin(), names.end(), from) == names.end()) names.push_back(from);
-    }
-    if (names.size() != 2)
-      throw Usage(fmt::format("replay: {}: {} endpoints, not 2", path, names.size()));
-    const std::string initiator = j.value("initiator", "initiator");
-    if (names[0] != initiator) std::swap(names[0], names[1]);
-    if (names[0] != initiator)
-      throw Usage(
-          fmt::format("replay: {}: nothing comes from the initiator, \"{}\"", path, initiator));
-    l.names = {names[0], names[1]};
-    for (size_t k = 0; k < 2; ++k) {
-      if (j.value("ended", "") == "closed by " + names[k]) l.initiator_closes = k == 0;
-    }
-    for (const auto& u : j.at("units")) {
-      Unit unit;
-      unit.n = u.at("n");
-      unit.connection = u.value("connection", 0u);
-      unit.from_initiator = u.at("from") == initiator;
-      unit.is_mpa = u.at("kind") == "mpa";
-      unit.bytes = unhex(u.at("hex"), fmt::format("replay: {}: unit {}", path, unit.n));
-      if (!unit.is_mpa && !parse_fpdu(unit.bytes))
-        throw Usage(fmt::format("replay: {}: unit {} is no FPDU", path, unit.n));
-      l.connections = std::max(l.connections, unit.connection + 1);
-      l.units.push_back(std::move(unit));
-    }
-  } catch (const nlohmann::json::exception& e) {
-    throw Usage(fmt::format("replay: {} is no listing, {}: {}", path, kWanted, e.what()));
+  l.name = said("name", path);
+  l.note = said("note", "");
+  std::vector<Entry> entries;
+  for (size_t k = 0; k < j["units"].size(); ++k)
+    entries.emplace_back(path, file.lines.at(k), j["units"][k]);
+
+  std::vector<std::string> names;
+  for (const Entry& e : entries) {
+    const std::string from = e.text("from");
+    if (std::find(names.begin(), names.end(), from) == names.end()) names.push_back(from);
+  }
+  if (names.size() != 2)
+    throw Usage(fmt::format("replay: {}: {} endpoints, not 2", path, names.size()));
+  const std::string initiator = said("initiator", "initiator");
+  if (names[0] != initiator) std::swap(names[0], names[1]);
+  if (names[0] != initiator)
+    throw Usage(
+        fmt::format("replay: {}: nothing comes from the initiator, \"{}\"", path, initiator));
+  l.names = {names[0], names[1]};
+  for (size_t k = 0; k < 2; ++k) {
+    if (said("ended", "") == "closed by " + names[k]) l.initiator_closes = k == 0;
+  }
+  std::map<uint32_t, size_t> lines;  // of each n
+  std::set<uint32_t> connections;
+  for (const Entry& e : entries) {
+    l.units.push_back(e.unit(initiator));
+    const Unit& u = l.units.back();
+    if (const auto [first, is_new] = lines.try_emplace(u.n, e.line()); !is_new)
+      throw e.wrong(fmt::format("n is {}, as in line {}", u.n, first->second));
+    connections.insert(u.connection);
+    l.connections = std::max(l.connections, u.connection + 1);
+  }
+  for (size_t k = 0; k < entries.size(); ++k) {
+    if (const uint32_t c = l.units[k].connection; c != 0 && !connections.contains(c - 1))
+      throw entries[k].wrong(fmt::format("connection is {}, and no unit is of {}", c, c - 1));
   }
   return l;
 }

@@ -3,6 +3,7 @@
 // replay is a child process.
 #include "replay.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -233,6 +234,56 @@ TEST(Listing, WrongUseSaysWhat) {
   EXPECT_NE(message([&] { side_of(l, "testr"); }).find("did you mean tester?"), std::string::npos);
   EXPECT_EQ(side_of(l, ""), Endpoint::kResponder);
   EXPECT_EQ(side_of(l, "tester"), Endpoint::kInitiator);
+}
+
+// Each fault in the last unit of a good listing, and said with its line.
+TEST(Listing, WrongUnitIsToldWithItsLine) {
+  const std::string path = testing::TempDir() + "wrong_unit.json";
+  const auto told = [&](const std::string& fields) {
+    std::ofstream(path) << R"({"note": "units", "more": [{}, {}],
+ "units": [
+  {"n": 0, "from": "initiator", "kind": "mpa", "hex": "00", "decode": {"units": [1, 2]}},
+  {"n": 1, "connection": 0,
+   "from": "responder", "kind": "mpa", "hex": "00"},
+
+  {)" << fields << "}\n]}\n";
+    try {
+      load_listing(path);
+    } catch (const Usage& e) {
+      const std::string head = "replay: " + path + ": line 7: ";
+      const std::string text = e.what();
+      EXPECT_TRUE(text.starts_with(head)) << text;
+      return text.substr(std::min(head.size(), text.size()));
+    }
+    return std::string("nothing");
+  };
+  const std::string rest = R"(, "from": "initiator", "kind": "mpa", "hex": "00")";
+  const std::string n = R"("n": 2)";
+  EXPECT_EQ(told(n + rest), "nothing");
+  EXPECT_EQ(told(n + rest + R"(, "connection": 1)"), "nothing");
+  EXPECT_EQ(told(R"("n": 1)" + rest), "n is 1, as in line 4");
+  EXPECT_EQ(told(R"("n": -2)" + rest), "n is -2; a whole number from 0 to 4294967295 is wanted");
+  EXPECT_EQ(told(R"("n": 4294967296)" + rest),
+            "n is 4294967296; a whole number from 0 to 4294967295 is wanted");
+  EXPECT_EQ(told(R"("n": "2")" + rest), "n is \"2\"; a whole number from 0 to 4294967295 is wanted");
+  EXPECT_EQ(told(R"("m": 2)" + rest), "the unit has no \"n\"");
+  for (const char* c : {"-1", "256", "4294967296", "1e3", "0.5", "null", "\"0\""})
+    EXPECT_EQ(told(n + rest + R"(, "connection": )" + c),
+              fmt::format("connection is {}; a whole number from 0 to 255 is wanted",
+                          c == std::string("1e3") ? "1000.0" : c));
+  EXPECT_EQ(told(n + rest + R"(, "connection": 2)"), "connection is 2, and no unit is of 1");
+  const auto with_kind = [&](const char* kind, const char* hex) {
+    return told(fmt::format(R"({}, "from": "initiator", "kind": {}, "hex": {})", n, kind, hex));
+  };
+  EXPECT_EQ(with_kind(R"("fdpu")", R"("00")"),
+            "kind is \"fdpu\", did you mean fpdu?; mpa or fpdu is wanted");
+  EXPECT_EQ(with_kind(R"("")", R"("00")"), "kind is \"\"; mpa or fpdu is wanted");
+  EXPECT_EQ(with_kind("3", R"("00")"), "kind is no text");
+  EXPECT_EQ(with_kind(R"("mpa")", "7"), "hex is no text");
+  EXPECT_EQ(with_kind(R"("mpa")", R"("0x")"), "\"x\" is no hexadecimal digit");
+  EXPECT_EQ(with_kind(R"("mpa")", R"("000")"), "an odd number of hexadecimal digits");
+  EXPECT_EQ(with_kind(R"("fpdu")", R"("00")"), "unit 2 is no FPDU");
+  EXPECT_EQ(told(n + R"(, "kind": "mpa", "hex": "00")"), "the unit has no \"from\"");
 }
 
 }  // namespace
