@@ -1,12 +1,16 @@
 #include "report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 
 #include "config.hpp"
 
@@ -30,6 +34,16 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
     out += line + "\n";
   }
   return out;
+}
+
+nlohmann::ordered_json latency_json(std::vector<uint64_t> samples_ps) {
+  if (samples_ps.empty()) return nullptr;
+  std::ranges::sort(samples_ps);
+  const auto ns = [](uint64_t ps) { return static_cast<double>(ps) / 1000; };
+  const auto at = [&](double q) { return ns(samples_ps[static_cast<size_t>(q * static_cast<double>(samples_ps.size() - 1))]); };
+  double sum = 0;
+  for (const uint64_t t : samples_ps) sum += ns(t);
+  return {{"min", at(0)}, {"p50", at(0.5)}, {"p99", at(0.99)}, {"max", at(1)}, {"avg", sum / static_cast<double>(samples_ps.size())}};
 }
 
 double median_latency(const nlohmann::ordered_json& run) {
@@ -192,12 +206,20 @@ std::string junit(const std::string& suite, const std::vector<TestCase>& cases) 
 }
 
 std::string csv(const std::vector<nlohmann::ordered_json>& runs) {
-  std::string out = "program,client,server,seed,size,ops,bytes,sim_ns,gbps,msg_per_s,latency_p50_ns,mismatches\n";
+  constexpr std::array kColumns = {"program", "client", "server", "seed", "size", "ops", "bytes", "sim_ns", "gbps", "msg_per_s", "latency_p50_ns", "mismatches", "status"};
+  std::string out = fmt::format("{}\n", fmt::join(kColumns, ","));
   for (const auto& r : runs) {
-    out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", r["program"].get<std::string>(), r["client"].get<std::string>(),
-                       r["server"].get<std::string>(), r["seed"].get<uint64_t>(), r["size"].get<uint64_t>(), r["ops"].get<uint64_t>(),
-                       r["bytes"].get<uint64_t>(), r["sim_ns"].get<double>(), r["gbps"].get<double>(), r["msg_per_s"].get<double>(),
-                       median_latency(r), r["mismatches"].get<uint64_t>());
+    std::vector<std::string> cells;
+    for (const std::string column : kColumns) {
+      const std::string key = column == "latency_p50_ns" ? "latency_ns" : column;
+      if (!r.contains(key)) {
+        cells.emplace_back();
+        continue;
+      }
+      const auto value = key == column ? r[key] : nlohmann::ordered_json(median_latency(r));
+      cells.push_back(value.is_string() ? value.get<std::string>() : value.dump());
+    }
+    out += fmt::format("{}\n", fmt::join(cells, ","));
   }
   return out;
 }

@@ -1,6 +1,7 @@
 // How results are shown: perftest's columns for a run, one table for many.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -16,6 +17,8 @@ std::string stages_of(const nlohmann::ordered_json& run);
 std::string tandem_text(const nlohmann::ordered_json& tandem);
 /// Columns padded to their widest cell, the first left, the others right.
 std::string table(const std::vector<std::vector<std::string>>& rows);
+/// What a run's `latency_ns` holds: the least, the middle, that below which 99 of 100 are, the largest, the mean; null without a sample.
+nlohmann::ordered_json latency_json(std::vector<uint64_t> samples_ps);
 /// The middle of the distribution, in ns; 0 if there is none.
 double median_latency(const nlohmann::ordered_json& run);
 /// The files that options name.
@@ -43,6 +46,7 @@ struct TestCase {
   std::string failure;  // empty: passed
 };
 std::string junit(const std::string& suite, const std::vector<TestCase>& cases);
+/// A line for each run; the columns are named as in its JSON, and what a run has not is left empty.
 std::string csv(const std::vector<nlohmann::ordered_json>& runs);
 
 }  // namespace rnic::app

@@ -80,15 +80,6 @@ std::string sha256(std::span<const uint8_t> bytes) {
   return hex(digest, sizeof digest);
 }
 
-nlohmann::ordered_json latency_json(std::vector<Time> samples) {
-  if (samples.empty()) return nullptr;
-  std::sort(samples.begin(), samples.end());
-  const auto at = [&](double q) { return static_cast<double>(samples[static_cast<size_t>(q * static_cast<double>(samples.size() - 1))]) / kNs; };
-  double sum = 0;
-  for (const Time t : samples) sum += static_cast<double>(t) / kNs;
-  return {{"min", at(0)}, {"p50", at(0.5)}, {"p99", at(0.99)}, {"max", at(1)}, {"avg", sum / static_cast<double>(samples.size())}};
-}
-
 sim::WireOp wire_op(const RunRequest& r, const programs::Params& p) {
   const std::string what = r.program == "file_copy" ? p.op : r.program;
   return what.starts_with("write") ? sim::WireOp::kWrite : what.starts_with("read") ? sim::WireOp::kRead : sim::WireOp::kSend;

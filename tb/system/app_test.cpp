@@ -130,6 +130,26 @@ TEST(Devices, WaveWindowIsRead) {
             std::string::npos);
 }
 
+// Of 1, 2, ... 201 ns in any order, and one far away, all is known.
+TEST(Latency, IsOfTheSortedSamples) {
+  std::vector<Time> samples;
+  for (Time k = 0; k < 201; ++k) samples.push_back((k * 77 % 201 + 1) * kNs);
+  const auto l = latency_json(samples);
+  EXPECT_EQ(l["min"], 1.0);
+  EXPECT_EQ(l["p50"], 101.0);
+  EXPECT_EQ(l["p99"], 199.0);
+  EXPECT_EQ(l["max"], 201.0);
+  EXPECT_EQ(l["avg"], 101.0);
+  samples.push_back(10000 * kNs);
+  const auto far = latency_json(samples);
+  EXPECT_EQ(far["p50"], 101.0);
+  EXPECT_EQ(far["p99"], 199.0);
+  EXPECT_EQ(far["max"], 10000.0);
+  EXPECT_NEAR(far["avg"], (201 * 101.0 + 10000) / 202, 1e-6);
+  EXPECT_EQ(latency_json({1500})["p99"], 1.5);
+  EXPECT_TRUE(latency_json({}).is_null());
+}
+
 TEST(Junit, HasACaseForEachRun) {
   const std::string x =
       junit("a<b", {{"one", 1.5, ""}, {"two & \"three\"", 0.25, "first\nsecond <x>\n"}});

@@ -486,6 +486,65 @@ TEST_F(Cli, FilesOfARun) {
   EXPECT_NE(text_of(file("t")).find("payload"), std::string::npos);
 }
 
+// By name, each against the JSON of the same run; no two of these figures are alike. One of the runs fails.
+TEST_F(Cli, ColumnsOfTheCsvAreTheFieldsOfTheJson) {
+  for (const auto& [arguments, status] : {std::pair{"run write_bw --set count=100 --set size=4096 --seed 7", 0},
+                                          {"run read_lat --set count=20 --set size=48 --seed 9 --server rtl --set build=minimum", 0},
+                                          {"compare send_lat --set count=12 --set size=100", 0},
+                                          {"run send_lat --set count=20 --set client.pcie_error_status=3 --set client.pcie_error_nth=60", 1}}) {
+    ASSERT_EQ(run(std::string(arguments) + " --json j --csv c --quiet").status, status) << arguments;
+    Json runs = json_of(file("j"));
+    if (!runs.is_array()) runs = Json::array({runs});
+    const auto split = [](const std::string& line) {
+      std::vector<std::string> cells;
+      std::istringstream in(line);
+      for (std::string cell; std::getline(in, cell, ',');) cells.push_back(cell);
+      return cells;
+    };
+    std::istringstream lines(text_of(file("c")));
+    std::string line;
+    std::getline(lines, line);
+    const std::vector<std::string> columns = split(line);
+    EXPECT_EQ(columns, split("program,client,server,seed,size,ops,bytes,sim_ns,gbps,msg_per_s,latency_p50_ns,mismatches,status"));
+    for (const Json& j : runs) {
+      ASSERT_TRUE(std::getline(lines, line)) << arguments;
+      const std::vector<std::string> cells = split(line);
+      ASSERT_EQ(cells.size(), columns.size()) << line;
+      for (size_t k = 0; k < columns.size(); ++k) {
+        const Json& l = j["latency_ns"];
+        const Json want = columns[k] != "latency_p50_ns" ? j.at(columns[k]) : l.is_null() ? Json(0) : l["p50"];
+        if (want.is_string()) {
+          EXPECT_EQ(cells[k], want) << columns[k];
+        } else {
+          EXPECT_EQ(std::stod(cells[k]), want.get<double>()) << columns[k] << " of " << line;
+        }
+      }
+      EXPECT_EQ(cells.back(), std::to_string(status)) << line;
+    }
+    EXPECT_FALSE(std::getline(lines, line)) << line;
+  }
+}
+
+// One operation at a time, each from about where the last one ended: together they last as long as the run was measured.
+TEST_F(Cli, LatenciesAddUpToTheMeasuredTime) {
+  for (const auto& [program, divisor] : {std::pair{"write_lat", 2}, {"send_lat", 2}, {"read_lat", 1}}) {
+    for (const uint64_t count : {1, 40}) {
+      ASSERT_EQ(run(std::string("run ") + program + " --set size=300 --set count=" + std::to_string(count) + " --json j --quiet").status, 0) << program;
+      const Json j = json_of(file("j"));
+      const Json& l = j["latency_ns"];
+      EXPECT_EQ(j["ops"], count) << program;
+      EXPECT_EQ(j["bytes"], 300 * count) << program;
+      EXPECT_EQ(j["half_round_trip"], divisor == 2) << program;
+      EXPECT_NEAR(l["avg"].get<double>() * divisor * static_cast<double>(count), j["sim_ns"].get<double>(), 0.001 * j["sim_ns"].get<double>()) << program;
+      const std::vector<double> rising = {l["min"], l["p50"], l["p99"], l["max"]};
+      EXPECT_TRUE(std::ranges::is_sorted(rising)) << l;
+      EXPECT_GT(rising[0], 1000) << "two PCIe transfers and a wire take more than a microsecond";
+      EXPECT_TRUE(l["avg"] >= l["min"] && l["avg"] <= l["max"]) << l;
+      EXPECT_TRUE(count != 1 || l["min"] == l["max"]) << l;
+    }
+  }
+}
+
 // The example of docs/simulator.md.
 TEST_F(Cli, StagesAreToldOfEachSideAndEachPath) {
   const Told t = run("run write_lat --client rtl --server rtl --set push=1 --set inline=64 --set count=24 --set warmup=4 --stages");
