@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "child.hpp"
 #include "devices.hpp"
+#include "name_lock.hpp"
 #include "report.hpp"
 
 namespace rnic::app {
@@ -14,9 +16,22 @@ namespace {
 
 constexpr uint64_t kBeforeNs = 2000, kBehindNs = 500;
 
-std::string written_again(const std::string& name, const std::array<std::string, 2>& kind,
+/// The name, or name-2, name-3: an earlier failure keeps its waveforms, and another run those that it writes now.
+std::string free_name(const std::string& name, const std::array<std::string, 2>& kind) {
+  for (unsigned k = 1;; ++k) {
+    const std::string own = k == 1 ? name : fmt::format("{}-{}", name, k);
+    const bool is_free = std::ranges::none_of(std::array{kClient, kServer}, [&](Side side) {
+      const std::string file = wave_file(own, side);
+      return has_rtl(kind[side]) && (std::filesystem::is_regular_file(file) || !hold_name(file));
+    });
+    if (is_free) return own;
+  }
+}
+
+std::string written_again(const std::string& wanted, const std::array<std::string, 2>& kind,
                           const Outcome& failed, const Again& again) {
   if (!failed.json.contains("failed_at_ns")) return "";
+  const std::string name = free_name(wanted, kind);
   std::string files;
   for (const Side side : {kClient, kServer}) {
     if (!has_rtl(kind[side])) continue;

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "config.hpp"
+#include "name_lock.hpp"
 
 namespace rnic::app {
 
@@ -147,6 +148,7 @@ void check_writable(const std::string& option, const std::string& path) {
   const bool was_there = fs::exists(made, none);
   // A pipe without a reader would be waited for.
   if (was_there && fs::is_other(made, none) && !fs::is_character_file(made, none) && !is_open_already(path)) throw Usage(fmt::format("{} {}: not a regular file", option, path));
+  if (!is_open_already(path) && !fs::is_other(made, none) && !hold_name(made)) throw Missing(fmt::format("{} {}: is being written by another run", option, path));
   std::FILE* f = std::fopen(path.c_str(), "a");
   if (f == nullptr) throw Usage(fmt::format("{} {}: cannot be written ({})", option, path, std::strerror(errno)));
   std::fclose(f);
@@ -171,11 +173,29 @@ std::string write_files(int status, const std::function<void()>& write) {
 }
 
 void write_file(const std::string& path, const std::string& text) {
-  std::FILE* f = path == "-" ? stdout : std::fopen(path.c_str(), "w");
+  if (path == "-") {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return;
+  }
+  // Into a file beside it, which then takes its name: what is there stays until it is whole, and nobody sees a half.
+  std::error_code none, error;
+  const fs::path target = fs::weakly_canonical(made_by(path), none), beside = target.parent_path() / fmt::format(".{}.{}", target.filename().string(), getpid());
+  const bool was_there = fs::exists(target, none);
+  const bool may_replace = !is_open_already(path) && (!was_there || fs::is_regular_file(target, none));
+  std::FILE* f = may_replace ? std::fopen(beside.c_str(), "wx") : nullptr;
+  const bool replaces = f != nullptr;  // else it is a device, or in a folder that takes no other file
+  if (!replaces) f = std::fopen(path.c_str(), "w");
   if (f == nullptr) throw Missing(fmt::format("{}: cannot be written ({})", path, std::strerror(errno)));
-  const bool written = std::fwrite(text.data(), 1, text.size(), f) == text.size();
-  if (f == stdout) return;
-  if (std::fclose(f) != 0 || !written) throw Missing(fmt::format("{}: cannot be written to its end (is the disk full?)", path));
+  const bool is_written = std::fwrite(text.data(), 1, text.size(), f) == text.size();
+  const bool is_whole = std::fclose(f) == 0 && is_written;
+  if (is_whole && !replaces) return;
+  if (is_whole) {
+    if (was_there) fs::permissions(beside, fs::status(target, none).permissions(), none);
+    fs::rename(beside, target, error);
+    if (!error) return;
+  }
+  if (replaces) fs::remove(beside, none);
+  throw Missing(fmt::format("{}: cannot be written to its end (is the disk full?)", path));
 }
 
 std::string junit(const std::string& suite, const std::vector<TestCase>& cases) {

@@ -750,6 +750,67 @@ TEST_F(Cli, FailureIsToldAlthoughItsFilesCannotBeWritten) {
   EXPECT_EQ(lines_of(full.err), lines_of(plain.err) + 2) << full.err;
 }
 
+// --- two runs at a time
+
+// What names a file is refused as long as another run writes it: that one is there and is ended afterwards.
+TEST_F(Cli, FileThatAnotherRunWritesIsRefused) {
+  fs::create_symlink("p", file("link"));
+  const std::string other = "cd '" + folder_.string() + "' && { timeout 200 '" RNIC_SIM "' run write_bw --server rtl --set build=minimum --set count=100000000 --pcap p --tlp t --json j "
+                            "--wave w.fst@0..9000000000 >other.out 2>&1 & other=$!; echo $other >other.pid; while [ ! -s p ] && kill -0 $other; do sleep 0.05; done; }";
+  ASSERT_EQ(std::system(other.c_str()), 0);
+  for (const auto& [arguments, says] : {std::pair{"run write_lat --set count=2 --pcap p", "--pcap p: "},
+                                        {"run write_lat --set count=2 --pcap link", "--pcap link: "},
+                                        {"run write_lat --set count=2 --csv ./t", "--csv ./t: "},
+                                        {"regress --set ops=20 --json j", "--json j: "},
+                                        {"run write_lat --set count=2 --server rtl --wave w.fst", "--wave w.server.fst: "},
+                                        {"results logic tests --page j", "--page j: "}}) {
+    const Told t = run(arguments);
+    EXPECT_EQ(t.status, 4) << arguments << t.err;
+    EXPECT_EQ(t.err, std::string("rnic-sim: ") + says + "is being written by another run\n");
+    EXPECT_GT(fs::file_size(file("p")), 24u);
+    EXPECT_FALSE(fs::exists(file("j")));
+  }
+  EXPECT_EQ(run("--version && kill $(cat other.pid)").status, 0) << "it has ended by itself: " << text_of(file("other.out"));
+  Told later;
+  for (int tries = 0; tries < 100 && later.status != 0; ++tries) later = run("run write_lat --set count=2 --pcap p --tlp t --json j --quiet; status=$?; sleep 0.1; exit $status");
+  EXPECT_EQ(later.status, 0) << later.err;
+}
+
+// A file of results is there as a whole, or as it was: on a disk of 8 KiB, where this may be made.
+TEST_F(Cli, FileThatCannotBeReplacedStaysAsItWas) {
+  fs::create_directory(file("full"));
+  if (std::system("unshare -rm mount -t tmpfs none /mnt 2>/dev/null") != 0) GTEST_SKIP() << "no file system can be mounted here";
+  std::ofstream(file("do")) << "mount -t tmpfs -o size=8k none full && cd full && printf earlier >j && '" RNIC_SIM "' run write_lat --set count=2 --quiet --json j; "
+                               "status=$?; cat j >../kept; ls -A >../names; exit $status\n";
+  const Told t = run("--version >/dev/null; unshare -rm sh do >.out 2>.err");
+  EXPECT_EQ(t.status, 4) << t.err;
+  EXPECT_NE(t.err.find("j: cannot be written to its end"), std::string::npos) << t.err;
+  EXPECT_EQ(text_of(file("kept")), "earlier");
+  EXPECT_EQ(text_of(file("names")), "j\n");
+}
+
+TEST_F(Cli, FileThatIsReplacedKeepsItsLinkAndItsMode) {
+  std::ofstream(file("j")) << "an earlier run's";
+  fs::permissions(file("j"), fs::perms::owner_read | fs::perms::owner_write);
+  fs::create_symlink("j", file("to_j"));
+  ASSERT_EQ(run("run write_lat --set count=2 --quiet --json to_j").status, 0);
+  EXPECT_TRUE(fs::is_symlink(file("to_j")));
+  EXPECT_EQ(json_of(file("j"))["status"], 0);
+  EXPECT_EQ(fs::status(file("j")).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+}
+
+TEST_F(Cli, WaveformsOfAnEarlierFailureStay) {
+  const std::string failing = "run write_bw --client rtl --set build=minimum --set size=4096 --set count=20 --set client.pcie_error_status=3 --set client.pcie_error_nth=";
+  const Told first = run(failing + "60");
+  EXPECT_NE(first.err.find("waveform: write_bw-seed1.client.fst from "), std::string::npos) << first.err;
+  const std::string kept = text_of(file("write_bw-seed1.client.fst"));
+  EXPECT_GT(kept.size(), 10'000u);
+  const Told second = run(failing + "61");
+  EXPECT_NE(second.err.find("waveform: write_bw-seed1-2.client.fst from "), std::string::npos) << second.err;
+  EXPECT_GT(fs::file_size(file("write_bw-seed1-2.client.fst")), 10'000u);
+  EXPECT_TRUE(text_of(file("write_bw-seed1.client.fst")) == kept);
+}
+
 // --- the main job
 
 TEST_F(Cli, CopyMovesTheFileOnAllPairingsAndInTandem) {
