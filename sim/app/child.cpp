@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -51,10 +52,57 @@ Outcome caught(const std::function<Outcome()>& body) {
   }
 }
 
+volatile std::sig_atomic_t came = 0;  // the signal that ends us
+
+/// SIGINT and SIGTERM are noted, and delivered nowhere but in wait(); one that is ignored stays so (nohup).
+class SignalWatch {
+ public:
+  SignalWatch() {
+    sigset_t taken;
+    sigemptyset(&taken);
+    for (size_t k = 0; k < kSignals.size(); ++k) {
+      sigaction(kSignals[k], nullptr, &old_[k]);
+      if (old_[k].sa_handler != SIG_IGN) sigaddset(&taken, kSignals[k]);
+    }
+    sigprocmask(SIG_BLOCK, &taken, &mask_);
+    struct sigaction note {};
+    note.sa_handler = [](int signal) { came = signal; };
+    for (const int s : kSignals) {
+      if (sigismember(&taken, s) == 1) sigaction(s, &note, nullptr);
+    }
+    open_ = mask_;
+    for (const int s : kSignals) sigdelset(&open_, s);
+  }
+  ~SignalWatch() {
+    for (size_t k = 0; k < kSignals.size(); ++k) sigaction(kSignals[k], &old_[k], nullptr);
+    sigprocmask(SIG_SETMASK, &mask_, nullptr);
+  }
+  SignalWatch(const SignalWatch&) = delete;
+  SignalWatch& operator=(const SignalWatch&) = delete;
+
+  /// poll() without a limit. False: a signal has come.
+  bool wait(std::vector<pollfd>& fds) const {
+    while (came == 0) {
+      if (ppoll(fds.data(), fds.size(), nullptr, &open_) >= 0) return true;
+    }
+    return false;
+  }
+  /// In a child: its parent decides.
+  void ignore() const {
+    for (const int s : kSignals) signal(s, SIG_IGN);
+    sigprocmask(SIG_SETMASK, &mask_, nullptr);
+  }
+
+ private:
+  static constexpr std::array kSignals = {SIGINT, SIGTERM};
+  std::array<struct sigaction, kSignals.size()> old_{};
+  sigset_t mask_{}, open_{};
+};
+
 /// One process and the pipe on which its outcome comes.
 class Child {
  public:
-  Child(const std::function<Outcome()>& body, const ChildLimits& limits) : began_(Clock::now()) {
+  Child(const std::function<Outcome()>& body, const ChildLimits& limits, const SignalWatch& signals) : began_(Clock::now()) {
     int fd[2];
     if (pipe(fd) != 0) throw Missing("no pipe can be made");
     std::fflush(nullptr);
@@ -63,6 +111,7 @@ class Child {
     if (pid_ == 0) {
       close(fd[0]);
       prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody waits for an orphan
+      signals.ignore();
       alarm(limits.wall_s);
       give(fd[1], to_text(caught(body)));
       std::fflush(nullptr);
@@ -135,8 +184,8 @@ class Child {
   std::optional<Outcome> outcome_;
 };
 
-/// Until one more has ended.
-void wait_for_one(std::deque<Child>& children) {
+/// Until one more has ended. False: a signal has come.
+bool wait_for_one(std::deque<Child>& children, const SignalWatch& signals) {
   for (;;) {
     std::vector<pollfd> fds;
     std::vector<Child*> whose;
@@ -145,14 +194,14 @@ void wait_for_one(std::deque<Child>& children) {
       fds.push_back({c.fd(), POLLIN, 0});
       whose.push_back(&c);
     }
-    if (poll(fds.data(), fds.size(), -1) < 0) continue;
+    if (!signals.wait(fds)) return false;
     bool any = false;
     for (size_t k = 0; k < fds.size(); ++k) {
       if (fds[k].revents == 0) continue;
       whose[k]->read_some();
       any = any || whose[k]->is_over();
     }
-    if (any) return;
+    if (any) return true;
   }
 }
 
@@ -160,15 +209,22 @@ void wait_for_one(std::deque<Child>& children) {
 
 void in_children(size_t n, unsigned jobs, const std::function<Outcome(size_t)>& body,
                  const std::function<bool(size_t, Outcome)>& done, const ChildLimits& limits) {
+  const SignalWatch signals;
   std::deque<Child> children;  // from number `fetched` on
   size_t started = 0, fetched = 0, running = 0;
   while (fetched < n) {
     while (started < n && running < std::max(jobs, 1u)) {
-      children.emplace_back([&body, started] { return body(started); }, limits);
+      children.emplace_back([&body, started] { return body(started); }, limits, signals);
       ++started;
       ++running;
     }
-    wait_for_one(children);
+    if (!wait_for_one(children, signals)) {
+      for (Child& c : children) {  // some have ended before one that was started earlier
+        if (c.is_over() && c.outcome().status != kWrongUse && c.outcome().status != kMissing) (void)done(fetched, std::move(c.outcome()));
+        ++fetched;
+      }
+      throw Interrupted{came};
+    }
     running = 0;
     for (const Child& c : children) running += c.is_over() ? 0 : 1;
     while (!children.empty() && children.front().is_over()) {

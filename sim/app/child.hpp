@@ -12,16 +12,23 @@
 
 namespace rnic::app {
 
+/// Ctrl-C (SIGINT) or SIGTERM came, and the children are ended. What had finished was given to `done`.
+struct Interrupted {
+  int signal;
+  int status() const { return 128 + signal; }  // as a shell says it
+};
+
 struct ChildLimits {
   unsigned wall_s = 0;  // a child that takes longer is ended; 0: no limit
 };
 
 /// What `body` returned in a child process. Usage and Missing are thrown here; what else it throws,
 /// and how it died, is a failure like another.
+/// Throws Interrupted.
 Outcome in_child(const std::function<Outcome()>& body, const ChildLimits& limits = {});
 
 /// body(i) for i below n, up to `jobs` at a time. `done` is called here, in order of i; false
-/// starts no more.
+/// starts no more. Throws Interrupted, from then on always.
 void in_children(size_t n, unsigned jobs, const std::function<Outcome(size_t)>& body,
                  const std::function<bool(size_t, Outcome)>& done, const ChildLimits& limits = {});
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 
 #include "child.hpp"
 #include "devices.hpp"
@@ -43,12 +44,15 @@ class Batch {
       in_children(
           requests.size(), options_.jobs, [&](size_t i) { return app::run(requests[i]); },
           [&](size_t i, Outcome out) {
+            taken_.insert(i);
             take(requests[i], out);
             outs.push_back(std::move(out));
             show(outs.size(), requests.size());
             if (is_shown_ && !is_terminal_) tell(i + 1, requests.size(), requests[i], outs.back());
             return true;
           });
+    } catch (const Interrupted& i) {
+      end_interrupted(requests, i);
     } catch (const std::runtime_error& e) {
       end_with(e.what());
       throw;
@@ -75,6 +79,20 @@ class Batch {
     complaints_ = why + "\n" + complaints_;
     throw Ended{finish()};
   }
+  /// What has been done is written; what has not stands there as such.
+  [[noreturn]] void end_interrupted(const std::vector<RunRequest>& requests, const Interrupted& i) {
+    if (cases_.empty()) throw i;
+    complaints_ += fmt::format("interrupted after {} of {} runs\n", cases_.size(), requests.size());
+    for (size_t k = 0; k < requests.size(); ++k) {
+      const RunRequest& r = requests[k];
+      if (taken_.contains(k)) continue;
+      runs_.push_back({{"program", r.program}, {"client", r.kind[kClient]}, {"server", r.kind[kServer]}, {"seed", r.seed}, {"incomplete", true}, {"status", i.status()}});
+      cases_.push_back({name_of(r), 0, "interrupted before its end\n"});
+    }
+    worst_ = i.status();
+    finish();
+    throw i;
+  }
   void show(size_t done, size_t of) const {
     if (!is_shown_ || !is_terminal_ || of < 2) return;
     if (done == of) {
@@ -89,8 +107,11 @@ class Batch {
   static std::string title_of(const RunRequest& r) {
     return fmt::format("{}{} {}-{}", r.program, r.program == "file_copy" ? " by " + r.config.find("op").value : "", r.kind[0], r.kind[1]);
   }
+  static std::string name_of(const RunRequest& r) {
+    return fmt::format("{} {}-{} seed {}{}", r.program, r.kind[0], r.kind[1], r.seed, r.config.as_options(programs::find(r.program)));
+  }
   void take(const RunRequest& r, const Outcome& out) {
-    cases_.push_back({fmt::format("{} {}-{} seed {}{}", r.program, r.kind[0], r.kind[1], r.seed, r.config.as_options(programs::find(r.program))), out.wall_s, out.failure});
+    cases_.push_back({name_of(r), out.wall_s, out.failure});
     if (out.json.contains("bytes")) runs_.push_back(out.json);
     const sim::WaveWindow wave_asked = wave_window(r.wave);
     if (!wave_asked.file.empty() && out.json.contains("sim_end_ns") && out.json["sim_end_ns"].get<double>() * 1000 < static_cast<double>(wave_asked.from_ps))
@@ -107,6 +128,7 @@ class Batch {
   const Options& options_;
   std::string name_;
   bool is_terminal_, is_shown_;
+  std::set<size_t> taken_;  // numbers of the runs that have ended
   std::vector<nlohmann::ordered_json> runs_;
   std::vector<TestCase> cases_;
   std::string complaints_;

@@ -63,6 +63,8 @@ std::string failure_wave(const std::string& name, const std::array<std::string, 
                          const Outcome& failed, const Again& again) {
   try {
     return written_again(name, kind, failed, again);
+  } catch (const Interrupted&) {  // whoever waits for the next child hears of it too
+    return "";
   } catch (const std::runtime_error& e) {  // what has failed is told without it
     return fmt::format("{}\n", e.what());
   }

@@ -88,7 +88,7 @@ class Shrinker {
   std::string keep() const { return kept_.empty() ? kNothing : fmt::format("{}", fmt::join(kept_, ",")); }
   std::string simple() const { return fmt::format("{}", fmt::join(simple_, ",")); }
   unsigned runs() const { return runs_; }
-  bool out_of_time() const { return seconds_since(began_) > request_.shrink_s; }
+  bool out_of_time() const { return is_interrupted_ || seconds_since(began_) > request_.shrink_s; }
 
  private:
   Plan candidate(const std::set<uint32_t>& numbers, const std::vector<std::string>& simple) const {
@@ -102,7 +102,13 @@ class Shrinker {
     if (out_of_time()) return false;
     ++runs_;
     const Plan plan = candidate(numbers, simple);
-    const Outcome v = in_child([&] { return run_plan(request_, plan); }, kPatience);
+    Outcome v;
+    try {
+      v = in_child([&] { return run_plan(request_, plan); }, kPatience);
+    } catch (const Interrupted&) {  // what has been found so far is told
+      is_interrupted_ = true;
+      return false;
+    }
     if (request_.progress) fmt::print(stderr, "\rshrinking: {} operations, run {}   ", kept_.size(), runs_);
     if (v.status == kGood) return false;
     kept_ = numbers;
@@ -142,6 +148,7 @@ class Shrinker {
   std::vector<std::string> simple_;
   Outcome last_;
   unsigned runs_ = 0;
+  bool is_interrupted_ = false;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
@@ -255,6 +262,7 @@ int run_regression(const RegressRequest& r) {
   uint64_t rtl_cycles = 0;
   nlohmann::ordered_json tandem, plans = nlohmann::ordered_json::array();  // of all children
   int worst = kGood;
+  std::optional<Interrupted> interrupted;
   const auto take = [&](size_t k, const Outcome& v) {
     const Plan plan = plan_of(k);
     coverage.count(plan);
@@ -281,6 +289,12 @@ int run_regression(const RegressRequest& r) {
   show(0);
   try {
     in_children(children, r.jobs, [&](size_t k) { return run_plan(with_files_of(r, k), plan_of(k)); }, take, kPatience);
+  } catch (const Interrupted& i) {
+    if (done == 0) throw;
+    interrupted = i;
+    worst = i.status();
+    cases.push_back({"all operations were run", 0, fmt::format("interrupted after {} of {} operations\n", done, r.ops)});
+    fmt::print(stderr, "{}{}", r.progress ? "\n" : "", cases.back().failure);
   } catch (const std::runtime_error& e) {  // hides nothing that has failed before it
     if (worst == kGood) throw;
     fmt::print(stderr, "{}\n", e.what());
@@ -294,7 +308,7 @@ int run_regression(const RegressRequest& r) {
                failures, simulated, wall, static_cast<double>(done) / wall, r.kind[0], r.kind[1], r.seed);
   }
   std::vector<std::string> missing;
-  if (r.ops >= r.coverage_from && failures == 0 && r.keep.empty()) {
+  if (r.ops >= r.coverage_from && failures == 0 && r.keep.empty() && !interrupted) {
     missing = coverage.empty();
     for (const std::string& m : missing) fmt::print(stderr, "never drawn: {}\n", m);
     if (!missing.empty()) {
@@ -311,9 +325,11 @@ int run_regression(const RegressRequest& r) {
                              {"drawn", coverage.json()}, {"never_drawn", missing}, {"plans", plans}, {"status", worst}, {"wall_s", wall},
                              {"kcycles_per_s", wall > 0 ? simulated * 1000 / r.config.timing(kClient).clock.ps_per_cycle() / wall : 0}};
     if (!tandem.is_null()) j["tandem"] = tandem;
+    if (interrupted) j["incomplete"] = true;
     write_file(r.json, j.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
   });
   fmt::print(stderr, "{}", lost);
+  if (interrupted) throw *interrupted;
   return worst;
 }
 

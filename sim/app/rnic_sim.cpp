@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <boost/program_options.hpp>
 #include <charconv>
+#include <csignal>
 #include <cstdio>
 #include <new>
 #include <random>
 #include <sstream>
 #include <system_error>
 
+#include "child.hpp"
 #include "commands.hpp"
 #include "regress.hpp"
 #include "replay.hpp"
@@ -225,6 +227,11 @@ int main(int argc, char** argv) {
     status = rnic_main(argc, argv);
   } catch (const Ended& e) {
     status = e.status;
+  } catch (const Interrupted& i) {  // so that a shell's loop ends too
+    std::fflush(stdout);
+    std::signal(i.signal, SIG_DFL);
+    std::raise(i.signal);
+    return i.status();
   } catch (const Usage& e) {
     return end(kWrongUse, e.what());
   } catch (const Missing& e) {

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -75,7 +76,8 @@ class Cli : public testing::Test {
     for (size_t at; (at = arguments.find("@captures")) != std::string::npos;) arguments.replace(at, 9, RNIC_CAPTURES);
     const std::string command = "cd '" + folder_.string() + "' && " + before + "'" RNIC_SIM "' >.out 2>.err </dev/null " + arguments;
     const int status = std::system(command.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(folder_ / ".out"), text_of(folder_ / ".err")};
+    const int as_shell = WIFEXITED(status) ? WEXITSTATUS(status) : WIFSIGNALED(status) ? 128 + WTERMSIG(status) : -1;
+    return {as_shell, text_of(folder_ / ".out"), text_of(folder_ / ".err")};
   }
   fs::path file(const std::string& name) const { return folder_ / name; }
   size_t files() const {
@@ -750,7 +752,7 @@ TEST_F(Cli, FailureIsToldAlthoughItsFilesCannotBeWritten) {
   EXPECT_EQ(lines_of(full.err), lines_of(plain.err) + 2) << full.err;
 }
 
-// --- two runs at a time
+// --- two runs at a time, and runs that are ended
 
 // What names a file is refused as long as another run writes it: that one is there and is ended afterwards.
 TEST_F(Cli, FileThatAnotherRunWritesIsRefused) {
@@ -809,6 +811,52 @@ TEST_F(Cli, WaveformsOfAnEarlierFailureStay) {
   EXPECT_NE(second.err.find("waveform: write_bw-seed1-2.client.fst from "), std::string::npos) << second.err;
   EXPECT_GT(fs::file_size(file("write_bw-seed1-2.client.fst")), 10'000u);
   EXPECT_TRUE(text_of(file("write_bw-seed1.client.fst")) == kept);
+}
+
+/// For run(): SIGTERM (a shell's background may ignore SIGINT) comes when this file has something in it.
+std::string ended_when(const std::string& name) { return "us=$$; (while [ ! -s " + name + " ] && kill -0 $us; do sleep 0.05; done; kill -TERM $us) & exec "; }
+
+TEST_F(Cli, InterruptedRunsLeaveWhatHasEnded) {
+  const Told t = run("compare write_lat write_bw --set count=60 --jobs 1 --pcap p --json j --csv c --junit x --quiet", ended_when("p.write_lat.model-rtl.pcap"));
+  EXPECT_EQ(t.status, 128 + SIGTERM) << t.err;
+  EXPECT_NE(t.err.find("interrupted after "), std::string::npos) << t.err;
+  const Json j = json_of(file("j"));
+  ASSERT_EQ(j.size(), 8u);
+  for (size_t k = 0; k < 8; ++k) {
+    const bool ended = !j[k].contains("incomplete");
+    EXPECT_EQ(j[k]["status"], ended ? 0 : 128 + SIGTERM) << j[k];
+    EXPECT_EQ(j[k].contains("gbps"), ended);
+    EXPECT_TRUE(ended || k >= 2) << j[k];
+  }
+  EXPECT_EQ(j[7]["program"], "write_bw");
+  EXPECT_EQ(j[7]["incomplete"], true);
+  const std::string csv = text_of(file("c"));
+  EXPECT_EQ(lines_of(csv), 9);
+  EXPECT_EQ(last_line(csv), "write_bw,rtl,model,1,,,,,,,,,143");
+  EXPECT_NE(text_of(file("x")).find("tests=\"8\""), std::string::npos);
+  EXPECT_NE(text_of(file("x")).find("<failure message=\"interrupted before its end\">"), std::string::npos);
+}
+
+TEST_F(Cli, InterruptedRegressionLeavesWhatHasEnded) {
+  const Told t = run("regress --set ops=1000000 --tlp t --json j --junit x --quiet --jobs 2", ended_when("t.seed4.txt"));
+  EXPECT_EQ(t.status, 128 + SIGTERM) << t.err;
+  const Json j = json_of(file("j"));
+  EXPECT_EQ(j["incomplete"], true);
+  EXPECT_EQ(j["status"], 128 + SIGTERM);
+  EXPECT_GE(j["plans"].size(), 2u);
+  EXPECT_EQ(j["ops"], 250 * j["plans"].size());
+  for (const Json& plan : j["plans"]) EXPECT_EQ(plan["status"], 0) << plan;
+  EXPECT_EQ(t.err, "interrupted after " + std::to_string(j["ops"].get<int>()) + " of 1000000 operations\n");
+  EXPECT_NE(text_of(file("x")).find("failures=\"1\""), std::string::npos);
+  EXPECT_NE(text_of(file("x")).find("<failure message=\"interrupted after "), std::string::npos);
+}
+
+// Nothing has ended: nothing is written over what an earlier run has left.
+TEST_F(Cli, InterruptedRunAloneLeavesNoResult) {
+  std::ofstream(file("j")) << "an earlier run's";
+  const Told t = run("run write_bw --set count=100000000 --pcap p --json j", ended_when("p"));
+  EXPECT_EQ(t.status, 128 + SIGTERM) << t.err;
+  EXPECT_EQ(text_of(file("j")), "an earlier run's");
 }
 
 // --- the main job
