@@ -4,8 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
+#include <set>
 
+#include "devices.hpp"
+#include "gen/regs.hpp"
 #include "run.hpp"
+#include "tandem/observed.hpp"
+#include "world.hpp"
 
 namespace rnic::app {
 namespace {
@@ -51,6 +57,57 @@ INSTANTIATE_TEST_SUITE_P(Programs, Counters,
                                          Case{"read_bw", {"size=3000", "count=20", "warmup=0"}},
                                          Case{"send_bw", {"size=100", "count=20", "warmup=0"}}),
                          [](const auto& info) { return std::string(info.param.program); });
+
+
+/// Of an RTL device the cycles in which some stream out of each unit is offered and not taken.
+struct Stalls final : sim::Observer {
+  std::map<std::string, uint64_t> of;
+  bool wants_streams() const override { return true; }
+  void cycle(uint64_t) override {}
+  void streams(const sim::StreamStates& states) override {
+    std::set<std::string_view> now;
+    for (size_t i = 0; i < states.size(); ++i) {
+      if (states[i] == sim::kStreamValid) now.insert(sim::kStreamNames[i].from);
+    }
+    for (const std::string_view unit : now) ++of[std::string(unit)];
+  }
+};
+
+struct Narrow {
+  const char* setting;
+  std::vector<std::string> stall;  // units, long
+};
+class CountStalled : public testing::TestWithParam<Narrow> {};
+
+// Headers and beats, both ways.
+TEST_P(CountStalled, IsTheCyclesInWhichAnOutputWaits) {
+  tb::in_child([] {
+    std::array<Stalls, 2> seen;
+    std::array<std::map<std::string, std::pair<uint64_t, uint64_t>>, 2> counted;  // by the device, by us
+    tb::World w({.kind = tb::kRtl, .settings = {GetParam().setting}, .observer = {&seen[kClient], &seen[kServer]}});
+    const auto program = [&](tb::Host& h) {
+      h.open();
+      tb::Region data = h.region(65536);
+      tb::Endpoint& e = h.endpoint();
+      for (int i = 0; i < 20; ++i) e.receive(data.sge(32768, 3000));
+      h.side == kClient ? h.connect(e) : h.accept(e);
+      for (int i = 0; i < 20; ++i) e.send(data.sge(0, 3000));
+      h.until_complete(e, "Sends");
+      h.rest(20 * kUs);
+      for (uint32_t u = 0; u < kUnits.size(); ++u) {
+        const uint64_t n = h.dev.read64(0, spec::kCountStalledOffset + u * spec::kCountStalledStride);
+        counted[h.side][kUnits[u]] = {n, seen[h.side].of[kUnits[u]]};
+      }
+    };
+    w.run(program, program);
+    for (const Side side : {kClient, kServer}) {
+      for (const auto& [unit, n] : counted[side]) EXPECT_NEAR(static_cast<double>(n.first), static_cast<double>(n.second), 2) << unit;
+      for (const std::string& unit : GetParam().stall) EXPECT_GT(counted[side][unit].first, 1000U) << unit;
+    }
+  });
+}
+INSTANTIATE_TEST_SUITE_P(Wires, CountStalled, testing::Values(Narrow{"link_gbps=10", {"ddp", "mpa", "llp_if"}}, Narrow{"pcie_gbps=10", {"host_if", "tpt", "ddp"}}),
+                         [](const auto& info) { return std::string(info.index == 0 ? "link" : "pcie"); });
 
 }  // namespace
 }  // namespace rnic::app
