@@ -12,6 +12,7 @@
 #include "backend/gen/stream_taps.hpp"
 #include "backend/rtl_pins.hpp"
 #include "base/clock.hpp"
+#include "support/rtl_coverage.hpp"
 
 namespace rnic::sim {
 
@@ -50,6 +51,7 @@ class VerilatedRnic final : public RtlPins {
   ~VerilatedRnic() override {
     close_wave();
     top_->final();
+    tb::write_rtl_coverage(ctx_);
   }
 
   void cycle() override {
