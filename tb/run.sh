@@ -16,7 +16,8 @@ usage: tb/run.sh [STEP...]      installs what is missing, builds, runs the steps
   system     host programs on the devices (ctest label system)
   mutants    faults in RTL, model and trace, each to be killed by programs in tandem; builds one more Verilated device
   all        spec lint prove build fast sanitize system: what CI runs
-  regress    20,000 random operations in tandem, a fourth of them on the minimum build; other ones each day
+  regress    20,000 random operations in tandem, a fourth of them on the minimum build; other ones each day;
+             then 1024 QPs on RTL
   sanitize-app  rnic-sim itself under the sanitizers: random operations, replay, copy; models and tandem
   full       all, then sanitize-app, regress, mutants and synth (the whole chip takes long)
 exit status 0: all passed; 1: a step failed (its name is in the last line); 2: wrong use; 4: something could not be set up
@@ -76,7 +77,8 @@ step_regress() {
   setup_build release rnic-sim || return 1
   seed=$(($(date +%s) / 86400 * 1000))
   build-release/sim/app/rnic-sim regress --client tandem --server tandem --set ops=15000 --seed $seed --jobs 2 &&
-    build-release/sim/app/rnic-sim regress --client tandem --server tandem --set build=minimum --set ops=5000 --seed $((seed + 500)) --jobs 2
+    build-release/sim/app/rnic-sim regress --client tandem --server tandem --set build=minimum --set ops=5000 --seed $((seed + 500)) --jobs 2 &&
+    build-release/sim/app/rnic-sim run write_bw --client rtl --server rtl --set qps=1024 --set count=2 --set depth=2 --set warmup=0
 }
 step_mutants() { setup_build release mutants_rtl && build-release/tb/mutants/mutants_rtl; }
 for s in $steps; do
