@@ -157,7 +157,7 @@ Endpoint side_of(const Listing& l, const std::string& name) {
   if (name == "initiator" || name == l.names[0]) return Endpoint::kInitiator;
   if (name == "responder" || name == l.names[1]) return Endpoint::kResponder;
   if (name.empty()) return l.names[0] == "siw" ? Endpoint::kInitiator : Endpoint::kResponder;
-  throw Usage(fmt::format("replay: --side \"{}\"{}", name,
+  throw Usage(fmt::format("replay: --side \"{}\": no such endpoint; there are initiator ({}) and responder ({}){}", name, l.names[0], l.names[1],
                           nearest(name, {"initiator", "responder", l.names[0], l.names[1]})));
 }
 

@@ -101,7 +101,7 @@ std::string stages_of(const nlohmann::ordered_json& run) {
       const double moved = s["moved"], waited = s["waited"];
       if (moved + waited >= 0.005) rows.push_back({s["name"], s["from"], s["to"], fmt::format("{:.1f} %", 100 * moved), fmt::format("{:.1f} %", 100 * waited)});
     }
-    out += "\n" + table(rows);
+    out += "\n" + (rows.size() > 1 ? table(rows) : side + ": no stream moved or waited in 0.5 % of the cycles\n");
   }
   return out;
 }

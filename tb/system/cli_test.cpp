@@ -132,7 +132,7 @@ constexpr Row kWrong[] = {
     {"replay_pcap", "replay wire.pcap", "wire.pcap: a pcap; replay wants a listing (JSON)"},
     {"replay_pcapng", "replay wire.pcapng", "wire.pcapng: a pcap; replay wants a listing (JSON)"},
     {"replay_pipe", "replay pipe", "pipe: not a regular file"},
-    {"replay_side", "replay @captures/rping-client-crc.json --side nobody", "nobody"},
+    {"replay_side", "replay @captures/rping-client-crc.json --side nobody", "--side \"nobody\": no such endpoint; there are initiator (tester) and responder (siw)"},
     {"replay_other_seat", "replay @captures/rping-client-crc.json --client rtl", "--client has no effect: our device takes the server's seat (siw), --server says what it is"},
     {"replay_other_seat_by_side", "replay @captures/rping-client-crc.json --side tester --server rtl", "--server has no effect: our device takes the client's seat (tester), --client"},
     {"regress_word", "regress write_lat", "takes no words"},
@@ -551,9 +551,13 @@ TEST_F(Cli, LatenciesAddUpToTheMeasuredTime) {
 TEST_F(Cli, StagesAreToldOfEachSideAndEachPath) {
   const Told t = run("run write_lat --client rtl --server rtl --set push=1 --set inline=64 --set count=24 --set warmup=4 --stages");
   EXPECT_EQ(t.status, 0) << t.err;
-  for (const char* says : {"client: push_to_wire, ", "client: wire_to_host, ", "server: push_to_wire, ", "server: wire_to_host, ", "client: stream ", "server: stream ", "push taken (pcie to host_if)"}) {
+  for (const char* says : {"client: push_to_wire, ", "client: wire_to_host, ", "server: push_to_wire, ", "server: wire_to_host, ", "client: no stream moved or waited", "server: no stream moved or waited", "push taken (pcie to host_if)"}) {
     EXPECT_NE(t.out.find(says), std::string::npos) << says << t.out;
   }
+  const Told busy = run("run write_bw --client rtl --server model --set size=4096 --set count=64 --stages");
+  EXPECT_EQ(busy.status, 0) << busy.err;
+  EXPECT_NE(busy.out.find("client: stream "), std::string::npos) << busy.out;
+  EXPECT_NE(busy.out.find("llp_tx_hdr "), std::string::npos) << busy.out;
 }
 
 // The bytes by purpose are those of the model too, and an RTL device says for whom its units stalled.
