@@ -127,15 +127,11 @@ module ddp (
   assign ready_o    = !clear && rst_ni;
 
   // Start and stop: first what receives, then what sends.
-  logic                           qp_ctl_ddp_valid, qp_ctl_ddp_ready, qp_ctl_ddp_room;
-  iwarp_pkg::qp_ctl_ddp_t         qp_ctl_ddp;
-  logic [$clog2(FifoDepth+1)-1:0] unused_qp_ctl_ddp;
-
-  assign qp_ctl_ddp_ready_o = qp_ctl_ddp_room && ready_o;
-  stream_fifo #(.Width($bits(qp_ctl_ddp)), .Depth(FifoDepth)) u_qp_ctl_ddp (
-    .clk_i, .rst_ni,
-    .valid_i(qp_ctl_ddp_valid_i && ready_o), .ready_o(qp_ctl_ddp_room), .data_i(qp_ctl_ddp_i),
-    .valid_o(qp_ctl_ddp_valid), .ready_i(qp_ctl_ddp_ready), .data_o(qp_ctl_ddp), .count_o(unused_qp_ctl_ddp)
+  logic qp_ctl_ddp_valid, qp_ctl_ddp_ready;
+  iwarp_pkg::qp_ctl_ddp_t qp_ctl_ddp;
+  ddp_queue #(.Width($bits(qp_ctl_ddp)), .Depth(FifoDepth)) u_qp_ctl_ddp (
+    .clk_i, .rst_ni, .open_i(ready_o), .valid_i(qp_ctl_ddp_valid_i), .ready_o(qp_ctl_ddp_ready_o), .data_i(qp_ctl_ddp_i),
+    .valid_o(qp_ctl_ddp_valid), .ready_i(qp_ctl_ddp_ready), .data_o(qp_ctl_ddp)
   );
 
   logic [4:0]  ctl_valid, ctl_ready;

@@ -86,70 +86,46 @@ module ddp_rx (
   logic running;
   assign running = !clear_i && rst_ni;
 
-  logic                           rx_ulpdu_hdr_valid, rx_ulpdu_hdr_ready, rx_ulpdu_hdr_room;
-  iwarp_pkg::rx_ulpdu_hdr_t       rx_ulpdu_hdr;
-  logic [$clog2(FifoDepth+1)-1:0] unused_rx_ulpdu_hdr;
-
-  assign rx_ulpdu_hdr_ready_o = rx_ulpdu_hdr_room && running;
-  stream_fifo #(.Width($bits(rx_ulpdu_hdr)), .Depth(FifoDepth)) u_rx_ulpdu_hdr (
-    .clk_i, .rst_ni,
-    .valid_i(rx_ulpdu_hdr_valid_i && running), .ready_o(rx_ulpdu_hdr_room), .data_i(rx_ulpdu_hdr_i),
-    .valid_o(rx_ulpdu_hdr_valid), .ready_i(rx_ulpdu_hdr_ready), .data_o(rx_ulpdu_hdr), .count_o(unused_rx_ulpdu_hdr)
+  logic rx_ulpdu_hdr_valid, rx_ulpdu_hdr_ready;
+  iwarp_pkg::rx_ulpdu_hdr_t rx_ulpdu_hdr;
+  ddp_queue #(.Width($bits(rx_ulpdu_hdr)), .Depth(FifoDepth)) u_rx_ulpdu_hdr (
+    .clk_i, .rst_ni, .open_i(running), .valid_i(rx_ulpdu_hdr_valid_i), .ready_o(rx_ulpdu_hdr_ready_o), .data_i(rx_ulpdu_hdr_i),
+    .valid_o(rx_ulpdu_hdr_valid), .ready_i(rx_ulpdu_hdr_ready), .data_o(rx_ulpdu_hdr)
   );
 
-  logic                           rx_ulpdu_valid, rx_ulpdu_ready, rx_ulpdu_room;
-  iwarp_pkg::rx_ulpdu_t           rx_ulpdu;
-  logic [$clog2(BeatDepth+1)-1:0] unused_rx_ulpdu;
-
-  assign rx_ulpdu_ready_o = rx_ulpdu_room && running;
-  stream_fifo #(.Width($bits(rx_ulpdu)), .Depth(BeatDepth)) u_rx_ulpdu (
-    .clk_i, .rst_ni,
-    .valid_i(rx_ulpdu_valid_i && running), .ready_o(rx_ulpdu_room), .data_i(rx_ulpdu_i),
-    .valid_o(rx_ulpdu_valid), .ready_i(rx_ulpdu_ready), .data_o(rx_ulpdu), .count_o(unused_rx_ulpdu)
+  logic rx_ulpdu_valid, rx_ulpdu_ready;
+  iwarp_pkg::rx_ulpdu_t rx_ulpdu;
+  ddp_queue #(.Width($bits(rx_ulpdu)), .Depth(BeatDepth)) u_rx_ulpdu (
+    .clk_i, .rst_ni, .open_i(running), .valid_i(rx_ulpdu_valid_i), .ready_o(rx_ulpdu_ready_o), .data_i(rx_ulpdu_i),
+    .valid_o(rx_ulpdu_valid), .ready_i(rx_ulpdu_ready), .data_o(rx_ulpdu)
   );
 
-  logic                           rq_take_rsp_valid, rq_take_rsp_ready, rq_take_rsp_room;
-  iwarp_pkg::rq_take_rsp_t        rq_take_rsp;
-  logic [$clog2(FifoDepth+1)-1:0] unused_rq_take_rsp;
-
-  assign rq_take_rsp_ready_o = rq_take_rsp_room && running;
-  stream_fifo #(.Width($bits(rq_take_rsp)), .Depth(FifoDepth)) u_rq_take_rsp (
-    .clk_i, .rst_ni,
-    .valid_i(rq_take_rsp_valid_i && running), .ready_o(rq_take_rsp_room), .data_i(rq_take_rsp_i),
-    .valid_o(rq_take_rsp_valid), .ready_i(rq_take_rsp_ready), .data_o(rq_take_rsp), .count_o(unused_rq_take_rsp)
+  logic rq_take_rsp_valid, rq_take_rsp_ready;
+  iwarp_pkg::rq_take_rsp_t rq_take_rsp;
+  ddp_queue #(.Width($bits(rq_take_rsp)), .Depth(FifoDepth)) u_rq_take_rsp (
+    .clk_i, .rst_ni, .open_i(running), .valid_i(rq_take_rsp_valid_i), .ready_o(rq_take_rsp_ready_o), .data_i(rq_take_rsp_i),
+    .valid_o(rq_take_rsp_valid), .ready_i(rq_take_rsp_ready), .data_o(rq_take_rsp)
   );
 
-  logic                           rx_xlate_rsp_valid, rx_xlate_rsp_ready, rx_xlate_rsp_room;
-  iwarp_pkg::rx_xlate_rsp_t       rx_xlate_rsp;
-  logic [$clog2(FifoDepth+1)-1:0] unused_rx_xlate_rsp;
-
-  assign rx_xlate_rsp_ready_o = rx_xlate_rsp_room && running;
-  stream_fifo #(.Width($bits(rx_xlate_rsp)), .Depth(FifoDepth)) u_rx_xlate_rsp (
-    .clk_i, .rst_ni,
-    .valid_i(rx_xlate_rsp_valid_i && running), .ready_o(rx_xlate_rsp_room), .data_i(rx_xlate_rsp_i),
-    .valid_o(rx_xlate_rsp_valid), .ready_i(rx_xlate_rsp_ready), .data_o(rx_xlate_rsp), .count_o(unused_rx_xlate_rsp)
+  logic rx_xlate_rsp_valid, rx_xlate_rsp_ready;
+  iwarp_pkg::rx_xlate_rsp_t rx_xlate_rsp;
+  ddp_queue #(.Width($bits(rx_xlate_rsp)), .Depth(FifoDepth)) u_rx_xlate_rsp (
+    .clk_i, .rst_ni, .open_i(running), .valid_i(rx_xlate_rsp_valid_i), .ready_o(rx_xlate_rsp_ready_o), .data_i(rx_xlate_rsp_i),
+    .valid_o(rx_xlate_rsp_valid), .ready_i(rx_xlate_rsp_ready), .data_o(rx_xlate_rsp)
   );
 
-  logic                           rx_extent_valid, rx_extent_ready, rx_extent_room;
-  iwarp_pkg::rx_extent_t          rx_extent;
-  logic [$clog2(FifoDepth+1)-1:0] unused_rx_extent;
-
-  assign rx_extent_ready_o = rx_extent_room && running;
-  stream_fifo #(.Width($bits(rx_extent)), .Depth(FifoDepth)) u_rx_extent (
-    .clk_i, .rst_ni,
-    .valid_i(rx_extent_valid_i && running), .ready_o(rx_extent_room), .data_i(rx_extent_i),
-    .valid_o(rx_extent_valid), .ready_i(rx_extent_ready), .data_o(rx_extent), .count_o(unused_rx_extent)
+  logic rx_extent_valid, rx_extent_ready;
+  iwarp_pkg::rx_extent_t rx_extent;
+  ddp_queue #(.Width($bits(rx_extent)), .Depth(FifoDepth)) u_rx_extent (
+    .clk_i, .rst_ni, .open_i(running), .valid_i(rx_extent_valid_i), .ready_o(rx_extent_ready_o), .data_i(rx_extent_i),
+    .valid_o(rx_extent_valid), .ready_i(rx_extent_ready), .data_o(rx_extent)
   );
 
-  logic                           rx_verdict_valid, rx_verdict_ready, rx_verdict_room;
-  iwarp_pkg::rx_verdict_t         rx_verdict;
-  logic [$clog2(FifoDepth+1)-1:0] unused_rx_verdict;
-
-  assign rx_verdict_ready_o = rx_verdict_room && running;
-  stream_fifo #(.Width($bits(rx_verdict)), .Depth(FifoDepth)) u_rx_verdict (
-    .clk_i, .rst_ni,
-    .valid_i(rx_verdict_valid_i && running), .ready_o(rx_verdict_room), .data_i(rx_verdict_i),
-    .valid_o(rx_verdict_valid), .ready_i(rx_verdict_ready), .data_o(rx_verdict), .count_o(unused_rx_verdict)
+  logic rx_verdict_valid, rx_verdict_ready;
+  iwarp_pkg::rx_verdict_t rx_verdict;
+  ddp_queue #(.Width($bits(rx_verdict)), .Depth(FifoDepth)) u_rx_verdict (
+    .clk_i, .rst_ni, .open_i(running), .valid_i(rx_verdict_valid_i), .ready_o(rx_verdict_ready_o), .data_i(rx_verdict_i),
+    .valid_o(rx_verdict_valid), .ready_i(rx_verdict_ready), .data_o(rx_verdict)
   );
 
   assign rx_in_o = rx_ulpdu_hdr_valid_i && rx_ulpdu_hdr_ready_o;

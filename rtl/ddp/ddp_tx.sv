@@ -96,59 +96,39 @@ module ddp_tx (
   logic running;
   assign running = !clear_i && rst_ni;
 
-  logic                           tx_message_hdr_valid, tx_message_hdr_ready, tx_message_hdr_room;
-  iwarp_pkg::tx_message_hdr_t     tx_message_hdr;
-  logic [$clog2(FifoDepth+1)-1:0] unused_tx_message_hdr;
-
-  assign tx_message_hdr_ready_o = tx_message_hdr_room && running;
-  stream_fifo #(.Width($bits(tx_message_hdr)), .Depth(FifoDepth)) u_tx_message_hdr (
-    .clk_i, .rst_ni,
-    .valid_i(tx_message_hdr_valid_i && running), .ready_o(tx_message_hdr_room), .data_i(tx_message_hdr_i),
-    .valid_o(tx_message_hdr_valid), .ready_i(tx_message_hdr_ready), .data_o(tx_message_hdr), .count_o(unused_tx_message_hdr)
+  logic tx_message_hdr_valid, tx_message_hdr_ready;
+  iwarp_pkg::tx_message_hdr_t tx_message_hdr;
+  ddp_queue #(.Width($bits(tx_message_hdr)), .Depth(FifoDepth)) u_tx_message_hdr (
+    .clk_i, .rst_ni, .open_i(running), .valid_i(tx_message_hdr_valid_i), .ready_o(tx_message_hdr_ready_o), .data_i(tx_message_hdr_i),
+    .valid_o(tx_message_hdr_valid), .ready_i(tx_message_hdr_ready), .data_o(tx_message_hdr)
   );
 
-  logic                           tx_message_valid, tx_message_ready, tx_message_room;
-  iwarp_pkg::tx_message_t         tx_message;
-  logic [$clog2(BeatDepth+1)-1:0] unused_tx_message;
-
-  assign tx_message_ready_o = tx_message_room && running;
-  stream_fifo #(.Width($bits(tx_message)), .Depth(BeatDepth)) u_tx_message (
-    .clk_i, .rst_ni,
-    .valid_i(tx_message_valid_i && running), .ready_o(tx_message_room), .data_i(tx_message_i),
-    .valid_o(tx_message_valid), .ready_i(tx_message_ready), .data_o(tx_message), .count_o(unused_tx_message)
+  logic tx_message_valid, tx_message_ready;
+  iwarp_pkg::tx_message_t tx_message;
+  ddp_queue #(.Width($bits(tx_message)), .Depth(BeatDepth)) u_tx_message (
+    .clk_i, .rst_ni, .open_i(running), .valid_i(tx_message_valid_i), .ready_o(tx_message_ready_o), .data_i(tx_message_i),
+    .valid_o(tx_message_valid), .ready_i(tx_message_ready), .data_o(tx_message)
   );
 
-  logic                           tx_grant_valid, tx_grant_ready, tx_grant_room;
-  iwarp_pkg::tx_grant_t           tx_grant;
-  logic [$clog2(FifoDepth+1)-1:0] unused_tx_grant;
-
-  assign tx_grant_ready_o = tx_grant_room && running;
-  stream_fifo #(.Width($bits(tx_grant)), .Depth(FifoDepth)) u_tx_grant (
-    .clk_i, .rst_ni,
-    .valid_i(tx_grant_valid_i && running), .ready_o(tx_grant_room), .data_i(tx_grant_i),
-    .valid_o(tx_grant_valid), .ready_i(tx_grant_ready), .data_o(tx_grant), .count_o(unused_tx_grant)
+  logic tx_grant_valid, tx_grant_ready;
+  iwarp_pkg::tx_grant_t tx_grant;
+  ddp_queue #(.Width($bits(tx_grant)), .Depth(FifoDepth)) u_tx_grant (
+    .clk_i, .rst_ni, .open_i(running), .valid_i(tx_grant_valid_i), .ready_o(tx_grant_ready_o), .data_i(tx_grant_i),
+    .valid_o(tx_grant_valid), .ready_i(tx_grant_ready), .data_o(tx_grant)
   );
 
-  logic                           payload_hdr_valid, payload_hdr_ready, payload_hdr_room;
-  iwarp_pkg::payload_hdr_t        payload_hdr;
-  logic [$clog2(FifoDepth+1)-1:0] unused_payload_hdr;
-
-  assign payload_hdr_ready_o = payload_hdr_room && running;
-  stream_fifo #(.Width($bits(payload_hdr)), .Depth(FifoDepth)) u_payload_hdr (
-    .clk_i, .rst_ni,
-    .valid_i(payload_hdr_valid_i && running), .ready_o(payload_hdr_room), .data_i(payload_hdr_i),
-    .valid_o(payload_hdr_valid), .ready_i(payload_hdr_ready), .data_o(payload_hdr), .count_o(unused_payload_hdr)
+  logic payload_hdr_valid, payload_hdr_ready;
+  iwarp_pkg::payload_hdr_t payload_hdr;
+  ddp_queue #(.Width($bits(payload_hdr)), .Depth(FifoDepth)) u_payload_hdr (
+    .clk_i, .rst_ni, .open_i(running), .valid_i(payload_hdr_valid_i), .ready_o(payload_hdr_ready_o), .data_i(payload_hdr_i),
+    .valid_o(payload_hdr_valid), .ready_i(payload_hdr_ready), .data_o(payload_hdr)
   );
 
-  logic                           payload_valid, payload_ready, payload_room;
-  iwarp_pkg::payload_t            payload;
-  logic [$clog2(BeatDepth+1)-1:0] unused_payload;
-
-  assign payload_ready_o = payload_room && running;
-  stream_fifo #(.Width($bits(payload)), .Depth(BeatDepth)) u_payload (
-    .clk_i, .rst_ni,
-    .valid_i(payload_valid_i && running), .ready_o(payload_room), .data_i(payload_i),
-    .valid_o(payload_valid), .ready_i(payload_ready), .data_o(payload), .count_o(unused_payload)
+  logic payload_valid, payload_ready;
+  iwarp_pkg::payload_t payload;
+  ddp_queue #(.Width($bits(payload)), .Depth(BeatDepth)) u_payload (
+    .clk_i, .rst_ni, .open_i(running), .valid_i(payload_valid_i), .ready_o(payload_ready_o), .data_i(payload_i),
+    .valid_o(payload_valid), .ready_i(payload_ready), .data_o(payload)
   );
 
   // What came in and went out, for ddp_qp.
