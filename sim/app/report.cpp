@@ -148,11 +148,24 @@ void check_writable(const std::string& option, const std::string& path) {
   const bool was_there = fs::exists(made, none);
   // A pipe without a reader would be waited for.
   if (was_there && fs::is_other(made, none) && !fs::is_character_file(made, none) && !is_open_already(path)) throw Usage(fmt::format("{} {}: not a regular file", option, path));
+  const auto need = [&](bool can) {
+    if (!can) throw Usage(fmt::format("{} {}: cannot be written ({})", option, path, std::strerror(errno)));
+  };
+  const auto open_and_close = [&] {
+    std::FILE* f = std::fopen(path.c_str(), "a");
+    need(f != nullptr);
+    std::fclose(f);
+  };
+  // Asked before the name is held: of two runs that name a place where no file can be, neither writes it.
+  if (was_there) {
+    open_and_close();
+  } else {
+    need(access(made.parent_path().c_str(), W_OK | X_OK) == 0);
+  }
   if (!is_open_already(path) && !fs::is_other(made, none) && !hold_name(made)) throw Missing(fmt::format("{} {}: is being written by another run", option, path));
-  std::FILE* f = std::fopen(path.c_str(), "a");
-  if (f == nullptr) throw Usage(fmt::format("{} {}: cannot be written ({})", option, path, std::strerror(errno)));
-  std::fclose(f);
-  if (!was_there) fs::remove(made, none);
+  if (was_there) return;
+  open_and_close();
+  fs::remove(made, none);
 }
 
 void check_room(const std::string& option, const std::string& path) {

@@ -782,6 +782,18 @@ TEST_F(Cli, FileThatAnotherRunWritesIsRefused) {
   EXPECT_EQ(later.status, 0) << later.err;
 }
 
+// Where no file can be, none is written: runs that begin at the same time all say so.
+TEST_F(Cli, FileThatCannotBeIsNotHeldByAnotherRun) {
+  fs::create_directory(file("a_folder"));
+  for (const char* name : {"nowhere/x", "a_folder"}) {
+    const std::string one = std::string("'" RNIC_SIM "' results --page $PWD/") + name + " 2>>told";
+    ASSERT_EQ(std::system(("cd '" + folder_.string() + "' && rm -f told; for i in $(seq 60); do " + one + " & done; wait").c_str()), 0);
+    const std::string told = text_of(file("told"));
+    EXPECT_EQ(lines_of(told), 60);
+    EXPECT_EQ(told.find("another run"), std::string::npos) << told;
+  }
+}
+
 // A file of results is there as a whole, or as it was: on a disk of 8 KiB, where this may be made.
 TEST_F(Cli, FileThatCannotBeReplacedStaysAsItWas) {
   fs::create_directory(file("full"));
