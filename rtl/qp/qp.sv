@@ -359,7 +359,7 @@ module qp (
 
   // states
   logic            walk_valid, walk_ready, event_valid, event_ready, state_fault_valid, state_fault_ready;
-  logic            ctl_valid, ctl_done, ctl_graceful;
+  logic            ctl_valid, ctl_done, ctl_graceful, walk_idle, event_idle;
   logic [QpnW-1:0] walk_qpn, event_qpn;
   logic [6:0]      event_bits;
   logic [2:0]      ctl_op;
@@ -369,7 +369,8 @@ module qp (
   qp_cq_walk u_cq_walk (
     .clk_i, .rst_ni, .clear_busy_i(clear_busy), .clear_addr_i(clear_addr), .cq_fault_valid_i, .cq_fault_ready_o, .cq_fault_i,
     .set_valid_i(set_valid), .set_qpn_i(st_cur), .set_exists_i(set_exists), .set_send_cq_i(init_args.send_cq),
-    .set_recv_cq_i(init_args.recv_cq), .walk_valid_o(walk_valid), .walk_ready_i(walk_ready), .walk_qpn_o(walk_qpn)
+    .set_recv_cq_i(init_args.recv_cq), .walk_valid_o(walk_valid), .walk_ready_i(walk_ready), .walk_qpn_o(walk_qpn),
+    .idle_o(walk_idle)
   );
   qp_event u_event (
     .clk_i, .rst_ni, .clear_busy_i(clear_busy), .clear_addr_i(clear_addr),
@@ -377,13 +378,13 @@ module qp (
     .empty_valid_i(empty_valid), .empty_ready_o(empty_ready), .empty_qpn_i(empty_qpn),
     .walk_valid_i(walk_valid), .walk_ready_o(walk_ready), .walk_qpn_i(walk_qpn),
     .event_valid_o(event_valid), .event_ready_i(event_ready), .event_qpn_o(event_qpn), .event_bits_o(event_bits),
-    .event_error_o(event_error)
+    .event_error_o(event_error), .idle_o(event_idle)
   );
   qp_state u_state (
     .clk_i, .rst_ni, .clear_busy_i(clear_busy), .clear_addr_i(clear_addr),
     .qp_cmd_valid_i, .qp_cmd_ready_o, .qp_cmd_i, .qp_cmd_rsp_valid_o, .qp_cmd_rsp_ready_i, .qp_cmd_rsp_o,
     .event_valid_i(event_valid), .event_ready_o(event_ready), .event_qpn_i(event_qpn), .event_bits_i(event_bits),
-    .event_error_i(event_error),
+    .event_error_i(event_error), .news_idle_i(walk_idle && event_idle),
     .st_we_o(st_we), .st_qpn_o(st_qpn), .st_run_o(st_run), .st_flush_o(st_flush), .st_watch_o(st_watch),
     .st_fin_o(st_fin), .st_ord_o(st_ord), .st_pd_o(st_pd), .set_valid_o(set_valid), .set_exists_o(set_exists),
     .init_valid_o(init_valid), .init_ready_i(init_ready), .init_exists_o(init_exists), .init_args_o(init_args),

@@ -28,7 +28,9 @@ module qp_cq_walk #(
   // to qp_event
   output logic            walk_valid_o,
   input  logic            walk_ready_i,
-  output logic [QpnW-1:0] walk_qpn_o
+  output logic [QpnW-1:0] walk_qpn_o,
+  // to qp_state: no CQ has overrun whose QPs are not found yet
+  output logic            idle_o
 );
   logic            busy_q, s_valid_q, step, match;
   logic [15:0]     cqn_q, send_cq, recv_cq;
@@ -46,6 +48,7 @@ module qp_cq_walk #(
   assign match        = exists && (send_cq == cqn_q || recv_cq == cqn_q);
   assign walk_valid_o = s_valid_q && match;
   assign walk_qpn_o   = s_qpn_q;
+  assign idle_o       = !cq_fault_valid_i && !busy_q && !s_valid_q;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin

@@ -34,7 +34,8 @@ module qp_event #(
   input  logic            event_ready_i,
   output logic [QpnW-1:0] event_qpn_o,
   output logic [6:0]      event_bits_o,
-  output iwarp_pkg::qp_error_t event_error_o
+  output iwarp_pkg::qp_error_t event_error_o,
+  output logic            idle_o          // nothing is collected that qp_state has not taken
 );
   localparam int unsigned OpW = QpnW + 7;
 
@@ -88,10 +89,10 @@ module qp_event #(
   assign list_push = s_valid_q && !s_clear_q && bits == '0;
 
   localparam int unsigned CountW = $clog2(rnic_pkg::NumQps + 1);
-  logic [CountW-1:0] unused_count;
+  logic [CountW-1:0] listed;
   stream_fifo #(.Width(QpnW), .Depth(rnic_pkg::NumQps)) u_list (
     .clk_i, .rst_ni, .valid_i(list_push), .ready_o(list_ready), .data_i(s_qpn_q),
-    .valid_o(list_valid), .ready_i(clear_op), .data_o(list_qpn), .count_o(unused_count)
+    .valid_o(list_valid), .ready_i(clear_op), .data_o(list_qpn), .count_o(listed)
   );
 
   always_ff @(posedge clk_i) begin
@@ -120,6 +121,7 @@ module qp_event #(
   assign event_valid_o = out_q;
   assign event_qpn_o   = out_qpn_q;
   assign event_bits_o  = out_bits_q;
+  assign idle_o        = listed == '0 && !s_valid_q && !clearing_q && !out_q;
 
   `RNIC_ASSERT(ListHasRoom_A, !list_push || list_ready)
   `RNIC_ASSERT(ListedHasBits_A, !clearing_q || bits != '0)

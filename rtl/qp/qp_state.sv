@@ -10,7 +10,9 @@
 // rests in state terminate, or closing, and term_done, or rdmap's qp_error of cause none, starts the rest.
 //
 // Waits for the units it has told to stop, and for what they wait for (cq, place_done); events go on being collected
-// meanwhile. Never for anything that a peer can put off. Sibling qp_decide says which steps; qp_ctl talks to the units.
+// meanwhile. A create_qp waits until qp_cq_walk and qp_event have nothing left: its number, and those of its CQs, may have had an
+// earlier life that the news is about. Never for anything that a peer can put off. Sibling qp_decide says which steps; qp_ctl talks
+// to the units.
 `include "rnic_assert.svh"
 
 module qp_state #(
@@ -35,6 +37,7 @@ module qp_state #(
   input  logic [QpnW-1:0]  event_qpn_i,
   input  logic [6:0]       event_bits_i,
   input  iwarp_pkg::qp_error_t event_error_i,
+  input  logic             news_idle_i,    // no event, and no CQ that has overrun, is left from before
   // to qp_pick and qp_cq_walk: the state
   output logic             st_we_o,
   output logic [QpnW-1:0]  st_qpn_o,
@@ -125,7 +128,8 @@ module qp_state #(
 
   assign in_range   = cmd.object < 32'(rnic_pkg::NumQps);
   assign take_event = state_q == StIdle && !clear_busy_i && event_valid_i;
-  assign take_cmd   = state_q == StIdle && !clear_busy_i && !event_valid_i && cmd_valid;
+  assign take_cmd   = state_q == StIdle && !clear_busy_i && !event_valid_i && cmd_valid &&
+                      (cmd.opcode != iwarp_pkg::CmdCreateQp || news_idle_i);
   assign event_ready_o = state_q == StDecide && !is_cmd_q;
 
   ram_1r1w #(.Width(CtxW), .Depth(rnic_pkg::NumQps)) u_ctx (

@@ -686,6 +686,42 @@ TYPED_TEST(QpTest, AnOverrunCqFailsItsQps) {
   });
 }
 
+// Three CQs overrun at once: finding their QPs takes its time. Meanwhile the last one goes, and comes again with a new QP.
+TYPED_TEST(QpTest, ANewQpHasNothingOfAnEarlierCqsOverrun) {
+  if constexpr (!TypeParam::kIsRtl) return;  // the model finds them at once
+  this->worlds([&](auto& w) {
+    for (const uint16_t cqn : {uint16_t{7}, uint16_t{8}, uint16_t{9}})
+      this->dut.cq_fault.put({cqn});
+    w.create(4, 3, 3, 9, 9);
+    w.to_rts(4);
+    ASSERT_TRUE(w.run([&] { return this->dut.cq_fault.empty(); }));
+    w.wait(2 * this->sizes().num_qps);
+    EXPECT_EQ(w.query(4).state, QpState::kRts);
+    EXPECT_TRUE(w.faults().empty());
+    EXPECT_TRUE(w.asyncs().empty());
+  });
+}
+
+// All QPs of a CQ that overruns have ended: nothing comes of their events, but each is looked at. Meanwhile one is destroyed, and its
+// number is given again.
+TYPED_TEST(QpTest, ANewQpHasNothingOfItsNumbersEarlierEvents) {
+  this->worlds([&](auto& w) {
+    const unsigned last = std::min(64U, w.kQps) - 1;
+    for (unsigned n = 1; n <= last; n++) {
+      w.create(n, 3, 3, 9, 9);
+      ASSERT_EQ(w.modify(n, QpState::kError), AdminStatus::kOk);
+    }
+    this->dut.cq_fault.put({9});
+    ASSERT_TRUE(w.run([&] { return this->dut.cq_fault.empty(); }));
+    w.wait(last + 10);  // they are found, the last one, too
+    ASSERT_EQ(w.command(AdminOpcode::kDestroyQp, last).status, AdminStatus::kOk);
+    w.create(last, 3, 3, 1, 2);
+    w.wait(2 * this->sizes().num_qps + 1000);
+    EXPECT_EQ(w.query(last).state, QpState::kIdle);
+    EXPECT_TRUE(w.asyncs().empty());
+  });
+}
+
 // Send queues that want units all the time, more than requests have places, and a slow host: the end of another QP waits for the
 // requests before it alone.
 TYPED_TEST(QpTest, FetchesOfOthersDoNotHoldUpAnEnd) {
