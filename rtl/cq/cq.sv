@@ -64,12 +64,16 @@ module cq (
   assign cq_cmd_rsp_o       = write_rsp_valid ? write_rsp : event_rsp;
 
   // --- inputs
-  logic req_valid, req_ready;
+  // A completion carries how many doorbells have been given by then: those in the queue, and two in host_if's register should it be
+  // full. The counts are compared over half their range: fewer than 2^31 doorbells pass while a completion waits for PCIe.
+  logic req_valid, req_ready, req_may, req_passed_q, bell_missing;
+  logic [31:0] bells_in_q, bells_out_q, req_bells;
+  logic [30:0] unused_bells;
   iwarp_pkg::cqe_req_t req;
   logic [$clog2(rnic_pkg::FifoDepth+1)-1:0] req_count;
-  stream_fifo #(.Width(iwarp_pkg::CqeReqWidth), .Depth(rnic_pkg::FifoDepth)) u_req (
-    .clk_i, .rst_ni, .valid_i(cqe_req_valid_i), .ready_o(cqe_req_ready_o), .data_i(cqe_req_i),
-    .valid_o(req_valid), .ready_i(req_ready), .data_o(req), .count_o(req_count)
+  stream_fifo #(.Width(32 + iwarp_pkg::CqeReqWidth), .Depth(rnic_pkg::FifoDepth)) u_req (
+    .clk_i, .rst_ni, .valid_i(cqe_req_valid_i), .ready_o(cqe_req_ready_o), .data_i({bells_in_q + 32'd2, cqe_req_i}),
+    .valid_o(req_valid), .ready_i(req_ready), .data_o({req_bells, req}), .count_o(req_count)
   );
   logic db_valid, db_ready;
   iwarp_pkg::cq_doorbell_t db;
@@ -77,6 +81,19 @@ module cq (
     .clk_i, .rst_ni, .valid_i(cq_doorbell_valid_i), .ready_o(cq_doorbell_ready_o), .data_i(cq_doorbell_i),
     .valid_o(db_valid), .ready_i(db_ready), .data_o(db), .count_o()
   );
+  assign {bell_missing, unused_bells} = bells_out_q - req_bells;
+  assign req_may = req_passed_q || (!db_valid && !cq_doorbell_valid_i);
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      bells_in_q   <= '0;
+      bells_out_q  <= '0;
+      req_passed_q <= 1'b0;
+    end else begin
+      bells_in_q   <= bells_in_q + 32'(cq_doorbell_valid_i && cq_doorbell_ready_o);
+      bells_out_q  <= bells_out_q + 32'(db_valid && db_ready);
+      req_passed_q <= req_valid && !req_ready && (req_passed_q || !bell_missing);
+    end
+  end
 
   // --- completions
   localparam int unsigned EventWidth = 24;   // {op 2, cqn 16, eqn 6}
@@ -91,7 +108,8 @@ module cq (
 
   cq_write u_write (
     .clk_i, .rst_ni, .ready_o(write_ready), .bad_doorbell_o,
-    .coming_i(cqe_req_valid_i), .waiting_i(req_count), .req_valid_i(req_valid), .req_ready_o(req_ready), .req_i(req),
+    .coming_i(cqe_req_valid_i), .waiting_i(req_count), .req_valid_i(req_valid), .req_ready_o(req_ready),
+    .req_may_i(req_may), .req_i(req),
     .db_valid_i(db_valid), .db_ready_o(db_ready), .db_i(db),
     .cmd_valid_i(cq_cmd_valid_i && !is_eq_cmd), .cmd_ready_o(write_cmd_ready), .cmd_i(cq_cmd_i),
     .rsp_valid_o(write_rsp_valid), .rsp_ready_i(cq_cmd_rsp_ready_i), .rsp_o(write_rsp),

@@ -9,6 +9,8 @@
 // Arming: the doorbell's consumer index is compared with the producer index, or for "solicited only" with the place behind
 // the last completion that counted (a solicited one or an error). sol_seen says that this place lies ahead of the consumer; it is
 // dropped when a consumer index reaches it, so 16-bit indices never wrap onto it.
+// A completion comes behind the doorbells that were given before it: what a driver has freed before it posts is free (a QP in state
+// error completes within a few cycles).
 // A command comes behind the completions that qp has given before it, and is answered when it comes out of the queue behind entries and
 // events (create, modify and destroy by way of cq_event, which learns of them there). So what admin answers after asking cq leaves the
 // device behind those completions (host_if_wr).
@@ -25,6 +27,7 @@ module cq_write (
   input  logic [$clog2(rnic_pkg::FifoDepth+1)-1:0] waiting_i,   // in it
   input  logic req_valid_i,
   output logic req_ready_o,
+  input  logic req_may_i,           // the doorbells that came before it have been taken
   input  iwarp_pkg::cqe_req_t req_i,
   // doorbells, from host_if
   input  logic db_valid_i,
@@ -100,7 +103,7 @@ module cq_write (
 
   assign pick_cmd = cmd_valid_i && passed && !rsp_busy && out_ready_i;
   assign pick_due = due_valid && out_ready_i && !pick_cmd;
-  assign pick_cqe = req_valid_i && out_ready_i && fault_ready_i && (prefer_cqe_q || !db_valid_i) && !pick_cmd && !pick_due;
+  assign pick_cqe = req_valid_i && req_may_i && out_ready_i && fault_ready_i && (prefer_cqe_q || !db_valid_i) && !pick_cmd && !pick_due;
   assign pick_db  = db_valid_i && !pick_cmd && !pick_due && !pick_cqe;
   assign pick     = !exec_q && !clear_busy && (pick_cmd || pick_due || pick_cqe || pick_db);
 

@@ -707,6 +707,32 @@ TYPED_TEST(CqTest, DoorbellsNeverWaitForDma) {
   });
 }
 
+/// A driver frees the entries of a full CQ and posts to a QP in error, whose entry comes at once: 15
+/// cycles behind the doorbell.
+TYPED_TEST(CqTest, ACompletionStaysBehindTheDoorbellsBeforeIt) {
+  for (unsigned gap = 0; gap < 20; gap++) {
+    this->worlds([&](auto& w, Pace) {
+      SCOPED_TRACE(gap);
+      auto& d = this->dut;
+      for (uint16_t n = 0; n < 7; n++) {
+        w.create_cq(n, {.log = 6});
+        w.complete(n);
+      }
+      w.create_cq(7, {.log = 2});
+      for (unsigned i = 0; i < 4; i++) w.complete(7);
+      w.settle();
+      for (uint16_t n = 0; n < 7; n++) w.doorbell(n, 0, true);  // each causes an event
+      w.doorbell(7, 4);
+      ASSERT_TRUE(d.run_until([&] { return !d.cq_doorbell.busy(); }));
+      for (unsigned i = 0; i < gap; i++) d.advance();
+      w.complete(7);
+      w.settle();
+      EXPECT_TRUE(d.cq_fault.empty());
+      EXPECT_TRUE(w.cqs.at(7).expected.empty());
+    });
+  }
+}
+
 /// Drivers that read, arm when they have nothing more to read, and wait for events; several CQs on
 /// two EQs.
 TYPED_TEST(CqTest, RandomTraffic) {
