@@ -66,11 +66,11 @@ module host_if_gather #(
   logic             open_q, first_q, open, ext_take, ext_end, length_ready, fits;
   logic [RingW-1:0] alloc_q, base_q;
   logic [RingW:0]   used_q;
-  logic [17:0]      up;
+  logic [18:0]      up;
   logic [RingW:0]   words;
   logic             unused_up;
 
-  assign up    = {1'b0, pkt_length_i} + 18'd63;
+  assign up    = {2'b00, pkt_length_i} + 19'd63;
   assign words = up[RingW+6:6];
   assign unused_up = ^up;
   assign fits  = {1'b0, used_q} + {1'b0, words} <= (RingW + 2)'(Words);

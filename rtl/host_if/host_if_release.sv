@@ -43,13 +43,13 @@ module host_if_release #(
   logic [RingW-1:0] rd_q;
   logic [RingW:0]   left_q, words;
   logic [5:0]       tail_q;
-  logic [17:0]      up;
+  logic [18:0]      up;
   logic [2:0]       credit_q;
   logic [1:0]       unused_hdrs;
   logic [2:0]       unused_beats;
   logic             unused_up;
 
-  assign up    = {1'b0, whole_i.length} + 18'd63;
+  assign up    = {2'b00, whole_i.length} + 19'd63;
   assign words = up[RingW+6:6];
   assign unused_up = ^up;
   assign bad   = whole_i.status != iwarp_pkg::RdOk || whole_i.result != iwarp_pkg::TptOk;
