@@ -20,6 +20,9 @@ CqCore::~CqCore() {
       m.keep_forever(ring.memory);
       return;
     }
+    // What was written of it before the device forgot it is not of the next one with its number.
+    m.drain_events(ctx->dev, 0);
+    if (eqn != 0) m.drain_events(ctx->dev, eqn);
   }
   m.cqs.give(number, 1);
 }

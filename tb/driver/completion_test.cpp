@@ -267,6 +267,23 @@ TEST_F(Completion, OverrunIsAnErrorOfTheCqAndAnEvent) {
   EXPECT_EQ(errc(ctx.get_async_event(0)), Errc::kTimedOut);
 }
 
+/// What a CQ's events said when it is gone is not of the next one with its number, read or not.
+TEST_F(Completion, EventsOfACqThatIsGoneAreNotOfTheNext) {
+  uint32_t number = 0;
+  {
+    const Cq old = must(ctx.create_cq(4));
+    number = old.number();
+    dev.eqe(0, spec::EqeType::kCqError, number);
+    dev.eqe(1, spec::EqeType::kCompletion, number);
+  }
+  Cq next = must(ctx.create_cq(4));
+  ASSERT_EQ(next.number(), number);
+  EXPECT_EQ(errc(ctx.get_async_event(0)), Errc::kTimedOut);
+  EXPECT_EQ(errc(next.get_cq_event(dev.now() + kUs)), Errc::kTimedOut);
+  std::array<Wc, 1> wcs;
+  EXPECT_EQ(must(next.poll_cq(wcs)), 0u);
+}
+
 TEST_F(Completion, QpEventsSayWhy) {
   Qp qp = rts_qp();
   auto& status = dev.qps.at(qp.qp_num()).status;
