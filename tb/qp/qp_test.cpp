@@ -1015,5 +1015,135 @@ TYPED_TEST(QpTest, WhatWasReadBehindAFailureIsNotUsed) {
   EXPECT_EQ(c.back().status, WcStatus::kWrFlushErr);
 }
 
+// What is posted and not handed on yet has not been said, either: the peer's close in front of it is a loss.
+TYPED_TEST(QpTest, ThePeersCloseInFrontOfAPostedSendIsFatal) {
+  this->worlds([&](auto& w) {
+    this->dut.sq_rd_req.stall(100);
+    w.post(0, w.make(WrOpcode::kSend, {10}));
+    w.ring(0);
+    w.wait(100);
+    w.event(0, LlpQpEvt::kPeerClosed);
+    w.wait(400);
+    EXPECT_FALSE(w.said("0 rdmap half_close")) << "its window is empty, its queue is not";
+    EXPECT_EQ(w.faults().size(), 1U);
+    this->dut.sq_rd_req.stall(0);
+    ASSERT_TRUE(this->ended(w, 0));
+    EXPECT_EQ(w.query(0).cause, Cause::kLlpLost);
+    w.wait(100);
+    w.expect_all_reported(0);
+  });
+}
+
+// The connection has ended before llp_if could say that the Terminate has left: it is over all the same.
+TYPED_TEST(QpTest, AnEndOfTheConnectionIsAsGoodAsATerminateThatHasLeft) {
+  for (const auto& [kind, llp] :
+       {std::pair{LlpQpEvt::kClosed, "0 llp stop"}, {LlpQpEvt::kLost, "0 llp abort"}}) {
+    this->worlds([&](auto& w) {
+      w.qp(0).faulted = true;
+      this->dut.qp_error.put({.qpn = 0, .cause = Cause::kDdpUntaggedMsn, .sends_term = 1});
+      w.wait(300);
+      EXPECT_TRUE(w.ctl().empty());
+      w.event(0, kind);
+      ASSERT_TRUE(this->ended(w, 0));
+      const std::vector<std::string> want = {"0 rdmap stop", llp, "0 ddp stop", "0 mpa stop"};
+      EXPECT_EQ(w.ctl(), want);
+    });
+  }
+}
+
+// What comes while the other units are being told is looked at together: the strongest goes first, the others still count.
+TYPED_TEST(QpTest, EventsThatComeTogetherAllCount) {
+  for (const bool closed : {true, false}) {
+    SCOPED_TRACE(closed ? "an error and the connection's end"
+                        : "a CQ's failure and the Terminate that has left");
+    this->worlds([&](auto& w) {
+      auto& d = this->dut;
+      const spec::QpError error{.qpn = 0, .cause = Cause::kDdpUntaggedMsn, .sends_term = 1};
+      w.qp(0).faulted = true;
+      d.qp_ctl_mpa.stall(100);
+      w.event(0, LlpQpEvt::kPeerClosed);
+      w.wait(100);
+      if (closed) {
+        d.qp_error.put(error);
+        w.event(0, LlpQpEvt::kClosed);
+      } else {
+        w.event(0, LlpQpEvt::kTermDone);
+        d.cq_fault.put({1});
+      }
+      w.wait(1000);  // qp has found the QPs of the CQ
+      d.qp_ctl_mpa.stall(0);
+      if (!closed) {
+        ASSERT_TRUE(w.run([&] { return !w.faults().empty(); }));
+        d.qp_error.put(error);
+      }
+      ASSERT_TRUE(this->ended(w, 0)) << "a Terminate is waited for that has left, or never will";
+      EXPECT_TRUE(w.said("0 llp stop"));
+    });
+  }
+}
+
+// A push that fills the prefetch buffer to its last place is not fetched.
+TYPED_TEST(QpTest, PushesFillThePrefetchBuffer) {
+  this->worlds([&](auto& w) {
+    w.create(1, 6, 3);
+    w.to_rts(1);
+    w.hold_done(true);
+    w.post(1, w.make(WrOpcode::kRdmaRead, {}), true);
+    ASSERT_TRUE(w.run([&] { return w.qp(1).issued == 1; }));
+    w.wait(100);
+    for (unsigned i = 0; i < this->sizes().sq_prefetch; i++)
+      w.post(1, w.make(WrOpcode::kSend, {8}, 1 | 2 | 8), true);  // fenced
+    w.wait(400);
+    EXPECT_EQ(w.qp(1).issued, 1U);
+    w.hold_done(false);
+    ASSERT_TRUE(w.run([&] { return w.idle(1); }));
+    EXPECT_EQ(w.sq_reads(), 0U);
+  });
+}
+
+// A fetch is still under way when its QP ends, goes, and is made again: what comes then is no WQE of the new one.
+TYPED_TEST(QpTest, AFetchOfAFormerLifeBringsNothing) {
+  this->worlds([&](auto& w) {
+    w.far_memory(2000);
+    for (int life = 0; life < 3; life++) {
+      for (int i = 0; i < 3; i++) w.post(0, w.make(WrOpcode::kSend, {10}, 2 | 8));
+      w.ring(0);
+      const unsigned reads = w.sq_reads();
+      ASSERT_TRUE(w.run([&] { return w.sq_reads() != reads; }));
+      ASSERT_EQ(w.modify(0, QpState::kError), AdminStatus::kOk);
+      w.wait(100);
+      ASSERT_EQ(w.command(AdminOpcode::kDestroyQp, 0).status, AdminStatus::kOk);
+      w.create(0, 4, 3);
+      w.to_rts(0);
+    }
+    for (int i = 0; i < 3; i++) w.post(0, w.make(WrOpcode::kSend, {10}, 2 | 8));
+    w.ring(0);
+    ASSERT_TRUE(w.run([&] { return w.idle(0); }));
+    w.wait(2500);
+    EXPECT_EQ(w.qp(0).issued, 3U);
+    EXPECT_EQ(w.qp(0).sq_cqes.size(), 3U);
+  });
+}
+
+// Reads ahead that failed before a WQE of theirs was asked for are made again; what is under way behind the first ends no take.
+TYPED_TEST(QpTest, AFailedReadAheadIsMadeAgain) {
+  this->dut.restart({0, 0});
+  QpWorld<TypeParam> w(this->dut, this->rng.fork("world"), 0);
+  w.create(0, 4, 6);
+  w.to_rts(0);
+  w.far_memory(300);
+  const unsigned ahead = this->sizes().rq_prefetch == 1 ? 1 : 2;
+  for (unsigned i = 1; i <= ahead; i++) {
+    w.fail_next_rq_read();
+    w.post_recv(0);
+    ASSERT_TRUE(w.run([&] { return w.qp(0).rq_reads == i; }));
+    w.wait(100);
+  }
+  w.wait(ahead == 1 ? 300 : 150);  // the first has failed, the second has not
+  for (unsigned i = 0; i < ahead; i++) w.receive(0);
+  ASSERT_TRUE(w.run([&] { return w.qp(0).takes.size() == ahead; }));
+  EXPECT_EQ(w.qp(0).rq_taken, ahead);
+}
+
 }  // namespace
 }  // namespace rnic::tb
