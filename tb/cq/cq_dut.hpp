@@ -35,6 +35,10 @@ struct CqDut : RtlDut<V> {
 
   uint64_t bad_doorbells = 0;  // pulses of bad_doorbell_o
 
+  std::optional<typename RtlDut<V>::Handled> handled() override {
+    const bool is_cqe = cq_wr.taken() && cq_wr.items().back().length == spec::Cqe::kBytes;
+    return {{.busy = cq_wr.taken(), .items = is_cqe}};
+  }
   bool advance() override {
     this->top().eval();
     bad_doorbells += this->top().bad_doorbell_o;

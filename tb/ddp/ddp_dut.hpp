@@ -59,6 +59,11 @@ struct RtlDdp : RtlDut<V> {
   // llp_if
   StreamOut<spec::TxWant> tx_want = RNIC_OUT(*this, tx_want, spec::TxWant);
   StreamIn<spec::TxGrant> tx_grant = RNIC_IN(*this, tx_grant, spec::TxGrant);
+
+  std::optional<typename RtlDut<V>::Handled> handled() override {
+    return {{.busy = rx_segment.taken() || place.beat_taken() || tx_ulpdu.beat_taken(),
+             .items = uint64_t{rx_segment.taken()} + tx_ulpdu_hdr.taken()}};
+  }
 };
 
 using Duts = ::testing::Types<RtlDdp<VDdp, false>, RtlDdp<VDdpMin, true>, ModelDdp<false>, ModelDdp<true>>;

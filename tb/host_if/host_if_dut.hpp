@@ -52,6 +52,13 @@ struct HostIfDut : RtlDut<V> {
   StreamIn<spec::CqWr> cq_wr = RNIC_IN(*this, cq_wr, spec::CqWr);
   StreamIn<spec::AdminWr> admin_wr = RNIC_IN(*this, admin_wr, spec::AdminWr);
 
+  std::optional<typename RtlDut<V>::Handled> handled() override {
+    const bool request = dma_rd_req.taken() || mmio_req.taken(), answer = dma_rd_rsp.taken();
+    const bool tlp_end = dma_wr.taken() && dma_wr.items().back().last != 0;
+    return {{.busy = request || answer || dma_wr.taken() || payload.beat_taken() ||
+                     admin_rd.beat_taken() || rq_rd.beat_taken() || sq_rd.beat_taken(),
+             .items = uint64_t{dma_rd_req.taken()} + tlp_end + mmio_req.taken()}};
+  }
   void configure(const spec::PcieCfg& cfg) { this->top().pcie_cfg_i = static_cast<uint16_t>(cfg.to_words()[0]); }
   spec::DevCfg dev_cfg() {
     this->top().eval();

@@ -47,6 +47,9 @@ struct RtlLlpIf : RtlDut<V> {
   // cq
   StreamOut<spec::ConnAsync> async = RNIC_OUT(*this, conn_async, spec::ConnAsync);
 
+  std::optional<typename RtlDut<V>::Handled> handled() override {
+    return {{.busy = llp_tx.beat_taken() || rx_fpdu.beat_taken(), .items = {}}};
+  }
   spec::UnitCount count() {
     spec::UnitCount::Words w{};
     std::memcpy(w.data(), &this->top().count_o, sizeof w);

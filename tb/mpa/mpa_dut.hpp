@@ -28,6 +28,11 @@ struct RtlMpa : RtlDut<V> {
   PacketIn tx_ulpdu = RNIC_PACKET_IN(*this, tx_ulpdu);
   StreamOut<spec::TxFpduHdr> tx_fpdu_hdr = RNIC_OUT(*this, tx_fpdu_hdr, spec::TxFpduHdr);
   PacketOut tx_fpdu = RNIC_PACKET_OUT(*this, tx_fpdu);
+
+  std::optional<typename RtlDut<V>::Handled> handled() override {
+    return {{.busy = rx_ulpdu.beat_taken() || tx_fpdu.beat_taken(),
+             .items = uint64_t{rx_ulpdu.packet_taken()} + tx_fpdu.packet_taken()}};
+  }
 };
 
 using Duts = ::testing::Types<RtlMpa<VMpa, false>, RtlMpa<VMpaMin, true>, ModelMpa<false>, ModelMpa<true>>;

@@ -51,6 +51,12 @@ struct QpDut : RtlDut<V> {
   uint64_t bad_doorbells = 0;
   uint64_t ticks = 0;
 
+  std::optional<typename RtlDut<V>::Handled> handled() override {
+    return {{.busy = wqe_hdr.taken() || wqe.beat_taken() || cqe_req.taken() ||
+                     rq_take_rsp.taken() || sq_rd.beat_taken() || rq_rd.beat_taken() ||
+                     qp_doorbell.taken(),
+             .items = wqe_hdr.taken()}};
+  }
   bool advance() override {
     bad_doorbells += this->top().bad_doorbell_o;
     ticks++;

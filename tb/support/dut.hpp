@@ -63,6 +63,7 @@ class Port {
   virtual void clear() {}   // forget everything: reset
   [[nodiscard]] virtual bool busy() const { return false; }   // still has something to send
   [[nodiscard]] virtual uint64_t moved() const { return 0; }  // items that went through
+  [[nodiscard]] virtual bool waits() const { return false; }  // offered, and not taken
 };
 
 class Dut {

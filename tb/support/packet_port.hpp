@@ -74,6 +74,7 @@ class PacketIn {
   StreamIn<spec::Beat>& beats() { return beats_; }
   [[nodiscard]] bool empty() const { return beats_.empty(); }
   void idle(unsigned percent) { beats_.idle(percent); }
+  [[nodiscard]] bool beat_taken() const { return beats_.taken(); }  // in the last cycle
 
  private:
   StreamIn<spec::Beat> beats_;
@@ -89,6 +90,8 @@ class PacketOut {
   [[nodiscard]] bool empty() const { return packets_.empty(); }
   [[nodiscard]] size_t size() const { return packets_.size(); }
   void stall(unsigned percent) { beats_.stall(percent); }
+  [[nodiscard]] bool beat_taken() const { return beats_.taken(); }  // in the last cycle
+  [[nodiscard]] bool packet_taken() const { return beats_.taken() && beats_.ended(); }
   void on_beat(std::function<void(const spec::Beat&)> f) { beats_.on_item(std::move(f)); }
   /// Called with each packet whose last beat is transferred, before it is queued.
   void on_packet(std::function<void(const Packet&)> f) { on_packet_ = std::move(f); }
@@ -98,6 +101,7 @@ class PacketOut {
    public:
     Beats(Dut& dut, const std::string& name, Pins pins, PacketOut& owner)
         : StreamOut<spec::Beat>(dut, name, pins), owner_(owner) {}
+    [[nodiscard]] bool ended() const { return ended_; }  // with the last beat
     void clear() override {
       StreamOut<spec::Beat>::clear();
       joiner_.clear();
@@ -106,14 +110,15 @@ class PacketOut {
 
    private:
     void accept(spec::Beat beat) override {
-      const bool whole = joiner_.add(beat);
+      ended_ = joiner_.add(beat);
       if (!joiner_.why().empty()) ADD_FAILURE() << this->name_ << ": " << joiner_.why();
-      if (!whole) return;
+      if (!ended_) return;
       if (owner_.on_packet_) owner_.on_packet_(joiner_.packet());
       owner_.packets_.items().push_back(joiner_.packet());
     }
     PacketOut& owner_;
     BeatJoiner joiner_;
+    bool ended_ = false;
   };
 
   OutQueue<Packet> packets_;

@@ -9,17 +9,25 @@
 // The module has clk_i and the synchronous rst_ni. State starts random (from the test's seed), and
 // so does every plain input: set those in the constructor (top().x_i = 0). The first cycle resets.
 // RNIC_WAVE=FILE.fst writes a waveform. A failing assertion of the RTL fails the test.
+//
+// A unit's counters (count_o) are compared in every cycle of every test: stalled with the cycles in
+// which an output waits, items and busy with what handled() says of each cycle, if a unit has it.
 #pragma once
 
 #include <gtest/gtest.h>
 #include <verilated.h>
 #include <verilated_fst_c.h>
 
+#include <array>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "base/clock.hpp"
+#include "gen/streams.hpp"
 #include "support/dut.hpp"
 #include "support/rtl_coverage.hpp"
 #include "support/seed.hpp"
@@ -63,6 +71,7 @@ class RtlDut : public Dut {
     top_->rst_ni = 0;
     for (auto* port : ports_) port->clear();
     for (unsigned i = 0; i < cycles; i++) edge();
+    counted_ = {};
     top_->rst_ni = 1;
     in_reset_ = false;
   }
@@ -77,6 +86,7 @@ class RtlDut : public Dut {
     for (auto* port : ports_) port->drive();
     top_->eval();
     for (auto* port : ports_) port->sample();
+    check_count();
     edge();
   }
   void cycles(uint64_t count) {
@@ -87,7 +97,40 @@ class RtlDut : public Dut {
     return true;
   }
 
+  /// Of the last cycle: was it busy, and items handled, where the ports show them.
+  /// docs/theory-of-operation.md, Counters.
+  struct Handled {
+    bool busy = false;
+    std::optional<uint64_t> items;
+  };
+  virtual std::optional<Handled> handled() { return std::nullopt; }
+
  private:
+  /// unit_counter: what happens in a cycle can be seen two cycles later.
+  void check_count() {
+    if constexpr (requires { top_->count_o; }) {
+      spec::UnitCount::Words words{};
+      static_assert(sizeof words == sizeof top_->count_o);
+      std::memcpy(words.data(), &top_->count_o, sizeof words);
+      const auto is = spec::UnitCount::from_words(words.data());
+      auto& [now, before, due] = counted_;
+      due = std::exchange(before, now);
+      for (const auto* port : ports_) {
+        if (!port->waits()) continue;
+        now.stalled++;
+        break;
+      }
+      const std::optional<Handled> h = handled();
+      now.busy += h && h->busy;
+      now.items += h ? h->items.value_or(0) : 0;
+      if (!h) due.busy = is.busy;
+      if (!h || !h->items) due.items = is.items;
+      if (is == due || wrong_count_) return;
+      wrong_count_ = true;  // one is enough
+      ADD_FAILURE() << "cycle " << cycle_ << ": count_o is " << is.describe() << ", not "
+                    << due.describe();
+    }
+  }
   void edge() {
     const uint64_t at = base::time_of_cycle(cycle_);
     half(0, at);
@@ -114,6 +157,8 @@ class RtlDut : public Dut {
   std::unique_ptr<V> top_;
   std::unique_ptr<VerilatedFstC> wave_;
   uint64_t cycle_ = 0;
+  std::array<spec::UnitCount, 3> counted_;  // by the bench: up to now, a cycle ago, two ago
+  bool wrong_count_ = false;
   bool in_reset_ = true;
 };
 

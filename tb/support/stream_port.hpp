@@ -149,7 +149,8 @@ class StreamOut : public Port, public OutQueue<T> {
                     << T::from_words(words.data()).describe();
     waiting_ = valid && *pins_.ready == 0;
     last_ = words;
-    if (!valid || *pins_.ready == 0) return;
+    taken_ = valid && *pins_.ready != 0;
+    if (!taken_) return;
     moved_++;
     T item = T::from_words(words.data());
     if (on_item_) on_item_(item);
@@ -157,10 +158,12 @@ class StreamOut : public Port, public OutQueue<T> {
   }
   void clear() override {
     this->items_.clear();
-    waiting_ = false;
+    waiting_ = taken_ = false;
     *pins_.ready = 0;
   }
   [[nodiscard]] uint64_t moved() const override { return moved_; }
+  [[nodiscard]] bool waits() const override { return waiting_; }
+  [[nodiscard]] bool taken() const { return taken_; }  // was an item transferred in the last cycle?
 
  protected:
   virtual void accept(T item) { this->items_.push_back(std::move(item)); }
@@ -171,7 +174,7 @@ class StreamOut : public Port, public OutQueue<T> {
   std::function<void(const T&)> on_item_;
   Words last_{};
   unsigned stall_ = 0;
-  bool waiting_ = false;
+  bool waiting_ = false, taken_ = false;
   uint64_t moved_ = 0;
 };
 
