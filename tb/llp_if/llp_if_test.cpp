@@ -324,12 +324,56 @@ TYPED_TEST(LlpIfTest, StreamingBytesGiveUp) {
   auto& dut = this->dut;
   dut.restart({});
   this->open(2);
+  this->event(LlpEvt::kWaiting, 2, 70);
   this->put_raw(2, this->rng.bytes(100));
   const auto req = dut.req.take(150'000);
   EXPECT_EQ(req, (spec::LlpCtlReq{.op = LlpOp::kAbort, .connection = 2}));
+  EXPECT_EQ(this->query(2).waiting, 0) << "bytes of an aborted connection";
   this->event(LlpEvt::kReset, 2);
   EXPECT_EQ(this->state(2), ConnState::kReset);
   this->expect_quiet();
+}
+
+// What was true of a connection is not of its abort, nor of the next one of its number.
+TYPED_TEST(LlpIfTest, AnAbortedConnectionHasNothingLeft) {
+  each_pace([&](Pace pace) {
+    this->dut.restart(pace);
+    this->open(5);
+    this->event(LlpEvt::kWaiting, 5, 70);
+    this->start(1, 5);
+    EXPECT_EQ(this->query(5).waiting, 70);
+    this->order(QpOp::kAbort, 1);
+    this->expect_req(LlpOp::kAbort, 5);
+    EXPECT_EQ(this->query(5).waiting, 0);
+    this->event(LlpEvt::kReset, 5);
+    EXPECT_EQ(this->status(AdminOpcode::kConnRelease, 5), AdminStatus::kOk);
+    this->expect_req(LlpOp::kReleased, 5);
+    this->event(LlpEvt::kIncoming, 5);
+    EXPECT_EQ(this->query(5).mss, 0) << "nobody has told it yet";
+    this->expect_quiet();
+  });
+}
+
+// Between admin's question and the start one side may close: the QP hears that its connection is of no use.
+TYPED_TEST(LlpIfTest, AStartOnAHalfClosedConnectionIsALoss) {
+  each_pace([&](Pace pace) {
+    this->dut.restart(pace);
+    for (const bool peer : {true, false}) {
+      const auto conn = static_cast<uint16_t>(peer ? 6 : 7),
+                 qpn = static_cast<uint16_t>(peer ? 1 : 2);
+      this->open(conn);
+      EXPECT_EQ(this->may_start(conn, 0), AdminStatus::kOk);
+      if (peer) {
+        this->event(LlpEvt::kPeerClosed, conn);
+      } else {
+        EXPECT_EQ(this->status(AdminOpcode::kConnClose, conn), AdminStatus::kOk);
+        this->expect_req(LlpOp::kHalfClose, conn);
+      }
+      this->start(qpn, conn);
+      this->expect_event(qpn, LlpQpEvt::kLost);
+    }
+    this->expect_quiet();
+  });
 }
 
 // A conn_give ends with its bytes, or with none when the connection ends first: admin never waits for ever.
@@ -699,6 +743,7 @@ TYPED_TEST(LlpIfTest, TerminateGivesUp) {
   auto& dut = this->dut;
   dut.restart({});
   this->open(4, 1460, kTerm - 1);
+  this->event(LlpEvt::kWaiting, 4, 70);
   this->start(2, 4);
   this->want(2, true);
   EXPECT_FALSE(dut.event.try_take(0x10000));
@@ -706,6 +751,7 @@ TYPED_TEST(LlpIfTest, TerminateGivesUp) {
   ASSERT_TRUE(event);
   EXPECT_EQ(*event, (spec::LlpEvent{.qpn = 2, .kind = LlpQpEvt::kTermDone}));
   this->expect_req(LlpOp::kAbort, 4);
+  EXPECT_EQ(this->query(4).waiting, 0);
   this->credit(4, 100000);
   this->expect_no_grant();
   this->order(QpOp::kAbort, 2);  // again: the LLP has not answered the first
@@ -1135,6 +1181,11 @@ TYPED_TEST(LlpIfTest, StallsAreCounted) {
     dut.settle();
     EXPECT_EQ(dut.count().stalled, before.stalled);
     EXPECT_EQ(dut.count().items, before.items + 1);
+    this->open(2, 1460, 100000);
+    this->put_raw(2, f);
+    this->expect_sent(2, f, true);
+    dut.settle();
+    EXPECT_EQ(dut.count().items, before.items + 2);
   }
 }
 
