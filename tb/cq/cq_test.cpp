@@ -1,5 +1,6 @@
 // cq: entries and phases, overrun, arming and its races, events and their queues, doorbells,
 // commands. Reference: cq_world.hpp.
+#include <algorithm>
 #include <set>
 
 #include "VCq.h"
@@ -343,6 +344,29 @@ TYPED_TEST(CqTest, IndicesWrapAtSixteenBits) {
   EXPECT_TRUE(this->dut.cq_fault.empty());
 }
 
+// A solicited completion that was consumed stays so, though the index comes by its place again.
+TYPED_TEST(CqTest, AnOldSolicitedCompletionStaysConsumed) {
+  this->dut.restart({});
+  CqWorld<TypeParam> w(this->dut, test_rng());
+  w.create_eq(0, 2, 1);
+  w.create_cq(1, {.log = 5});
+  w.complete(1, true);
+  w.settle();
+  w.doorbell(1, 1);
+  for (unsigned done = 1; done < 65529; done += 8) {
+    for (unsigned i = 0; i < 8; i++) w.complete(1);
+    ASSERT_TRUE(this->dut.run_until([&] { return this->dut.cq_wr.size() == 8; }));
+    w.see();
+    w.doorbell(1, w.cqs.at(1).written);
+  }
+  for (unsigned i = 0; i < 16; i++) w.complete(1);
+  w.settle();
+  w.doorbell(1, 65529, true, true);
+  this->expect_silence(w);
+  w.complete(1, true);
+  EXPECT_EQ(w.take_events(), Events{this->completion(1)});
+}
+
 TYPED_TEST(CqTest, LargestRing) {
   this->dut.restart({});
   CqWorld<TypeParam> w(this->dut, test_rng());
@@ -620,6 +644,91 @@ TYPED_TEST(CqTest, ADestroyedCqsOverrunIsForgotten) {
     EXPECT_EQ(w.take_events(), (Events{{EqeType::kCqError, 1, 0}}));
     for (unsigned i = 0; i < 3; i++) w.complete(2);
     EXPECT_EQ(w.take_events(), (Events{{EqeType::kCqError, 2, 0}}));
+  });
+}
+
+// The number of a CQ may be given anew while an event of the old one is due: the new one has none.
+TYPED_TEST(CqTest, ADueEventIsNotOneOfTheNextCqOfItsNumber) {
+  auto& d = this->dut;
+  d.restart({});
+  CqWorld<TypeParam> w(d, test_rng());
+  w.create_eq(0, 7, 1);
+  const auto cqs = static_cast<uint16_t>(std::min<uint32_t>(64, w.sizes().num_cqs));
+  for (uint16_t q = 0; q < cqs; q++) {
+    w.create_cq(q, {.log = 2});
+    w.complete(q);
+  }
+  w.settle();
+  d.cq_wr.stall(100);
+  for (uint16_t q = 0; q < cqs; q++) w.doorbell(q, 0, true);
+  w.doorbells_taken();
+  d.cq_wr.stall(80);
+  const auto last = static_cast<uint16_t>(cqs - 1);
+  w.destroy_cq(last);
+  w.create_cq(last, {.log = 2});
+  w.see();
+  const auto of_last = [&] {
+    return std::count(w.events.begin(), w.events.end(), this->completion(last));
+  };
+  const auto before = of_last();
+  d.cq_wr.stall(0);
+  w.settle();
+  EXPECT_EQ(of_last(), before);
+  EXPECT_EQ(w.query(last).armed, 0);
+}
+
+// An error that is forgotten before it could be told takes no second place in the list when the next CQ of the number has one.
+// All others wait in the list, so that it takes long to go round.
+TYPED_TEST(CqTest, ForgottenErrorsTakeNoSecondPlace) {
+  auto& d = this->dut;
+  d.restart({});
+  CqWorld<TypeParam> w(d, test_rng());
+  const auto qps = static_cast<uint16_t>(w.sizes().num_qps),
+             conns = static_cast<uint16_t>(w.sizes().num_conns);
+  for (uint16_t q = 0; q < 8; q++) {
+    if (q == 2) continue;
+    w.create_cq(q, {.log = 1});
+    w.arm(q);
+    w.doorbells_taken();
+    for (unsigned k = 0; k < 3; k++) w.complete(q);
+    EXPECT_EQ(d.cq_fault.take().cqn, q);
+  }
+  for (uint16_t q = 0; q < qps; q++) d.qp_async.put({q});
+  for (uint16_t c = 0; c < conns; c++) d.conn_async.put({c});
+  ASSERT_TRUE(d.run_until([&] { return d.qp_async.empty() && d.conn_async.empty(); }));
+  constexpr unsigned kLives = 40;
+  for (unsigned i = 0; i <= kLives; i++) {
+    w.create_cq(2, {.log = 1});
+    for (unsigned k = 0; k < 3; k++) w.complete(2);
+    EXPECT_EQ(d.cq_fault.take().cqn, 2);
+    if (i != kLives) w.destroy_cq(2);
+  }
+  w.create_eq(0, 12, 1);
+  const auto events = w.take_events();
+  EXPECT_EQ(events.size(), 2 * 7 + 1U + qps + conns);
+  EXPECT_EQ(std::count(events.begin(), events.end(), (EventSeen{EqeType::kCqError, 2, 0})), 1);
+}
+
+// A consumer index of an EQ that does not exist is nobody's.
+TYPED_TEST(CqTest, AnEqNumberOutOfRangeIsIgnored) {
+  this->worlds([&](auto& w, Pace) {
+    auto& d = this->dut;
+    w.create_eq(1, 1, 5);
+    const auto eqs = static_cast<uint8_t>(w.sizes().num_eqs);
+    for (uint16_t q = 1; q <= 3; q++) {
+      w.create_cq(q, {.log = 3, .eqn = 1});
+      w.complete(q);
+      w.settle();
+      w.doorbell(q, 0, true);
+      w.settle();
+    }
+    EXPECT_EQ(w.take_events().size(), 2U);  // the third waits for room
+    for (const unsigned beyond : {0U, 1U, eqs + 0U, 0x80U, 0x81U}) {
+      d.eq_doorbell.put({.eqn = static_cast<uint8_t>(eqs + beyond), .index = 2});
+    }
+    this->expect_silence(w);
+    w.eq_doorbell(1);
+    EXPECT_EQ(w.take_events(), (Events{this->completion(3, 1)}));
   });
 }
 
