@@ -531,6 +531,72 @@ TYPED_TEST(DdpRxTest, StopDoesNotForgetARefusal) {
   });
 }
 
+/// What is offered while the tables are still being cleared is taken once, afterwards.
+TYPED_TEST(DdpRxTest, NothingIsTakenWhileTheTablesAreCleared) {
+  each_pace([&](Pace p) {
+    World w(this->dut, p);
+    auto& d = this->dut;
+    d.restart(p);
+    spec::QpCtlDdp c{};
+    c.op = spec::QpOp::kStart, c.qpn = 3;
+    d.qp_ctl.put(c);
+    w.receive(2, tagged(kWrite, true, 0x4000, 0, Bytes(100, 1)),
+              kDrop);  // of a QP that does not run
+    const auto acks = d.qp_ack.take_all();
+    ASSERT_EQ(acks.size(), 1U);
+    EXPECT_EQ(acks[0].qpn, 3);
+    const auto segments = d.rx_segment.take_all();
+    ASSERT_EQ(segments.size(), 1U);
+    EXPECT_EQ(segments[0].cause, Cause::kLocalCatastrophic);
+    w.control(spec::QpOp::kStop, 3);
+    w.check_extents();
+  });
+}
+
+/// A late segment of a QP's former life is inside when it starts again: the next stop waits for it neither too long nor too short.
+TYPED_TEST(DdpRxTest, StartKeepsCountOfWhatIsInside) {
+  each_pace([&](Pace p) {
+    World w(this->dut, p);
+    for (int round = 0; round < 5; round++) {
+      for (int i = 0; i < 4; i++)
+        w.receive(5, tagged(kWrite, true, 0x4000, 0, Bytes(80, 1)), kDrop);
+      w.start_qp(5);
+      w.control(spec::QpOp::kStop, 5);
+      this->dut.settle();
+      EXPECT_EQ(this->dut.rx_segment.take_all().size(), 4U);
+    }
+    w.check_extents();
+  });
+}
+
+/// Received while a stop still waits for messages that have come in, so accepted: the stop waits for it. RTL: in the model a stop
+/// waits for no message.
+TYPED_TEST(DdpRxRtlTest, StopWaitsForWhatItStillLetsIn) {
+  World w(this->dut, Pace{});
+  auto& d = this->dut;
+  for (uint16_t q = 0; q < 8; q++) w.start_qp(q);
+  w.hold_places = true;
+  d.tx_want.stall(100);
+  for (uint16_t q = 1; q < 8; q++) {  // wants pile up, so that messages stand
+    spec::TxMessageHdr h{};
+    h.qpn = q, h.source = spec::TxSource::kSq, h.is_inline = 1, h.length = 8;
+    w.send(h, Bytes(8, 2));
+  }
+  d.cycles(100);
+  spec::QpCtlDdp c{};
+  c.op = spec::QpOp::kStop, c.qpn = 0;
+  d.qp_ctl.put(c);
+  d.cycles(20);
+  w.receive(0, tagged(kWrite, true, 0x4000, 0, Bytes(80, 1)), kPlace);
+  ASSERT_TRUE(d.run_until([&] { return w.held_places == 1; }));
+  EXPECT_EQ(d.rx_segment.take().cause, Cause::kNone) << "it was stopped already";
+  d.tx_want.stall(0);
+  d.cycles(300);
+  EXPECT_TRUE(d.qp_ack.empty());
+  w.release_places();
+  EXPECT_EQ(d.qp_ack.take(1000).qpn, 0);
+}
+
 /// However much is received while a segment stands at mpa's door: stop is acknowledged when that one has left.
 TYPED_TEST(DdpRxTest, StopIsNotMissedWhileTransmitStands) {
   World w(this->dut, Pace{});
