@@ -116,7 +116,11 @@ class Ddp {
    public:
     explicit Rx(Ddp& ddp, const spec::Sizes& sizes) : ddp_(ddp), qps_(sizes.num_qps) {}
     /// A received segment is now inside: it stands at the input.
-    void enters(uint16_t qpn) { ++qps_[qpn].inside; }
+    void enters(uint16_t qpn) {
+      Qp& q = qps_[qpn];
+      ++q.inside;
+      if (!q.stopping) ++q.counted;
+    }
     /// Does a message begin with this segment that takes a receive WQE? Then received() first.
     bool needs_receive(const RxUlpdu& u) const;
     void received(uint16_t qpn, const spec::RqTakeRsp& take);
@@ -133,7 +137,7 @@ class Ddp {
     friend class Ddp;
     enum class Receive : uint8_t { kNone, kActive, kMissing };
     struct Qp {
-      bool running = false;
+      bool running = false, stopping = false;
       bool failed = false;   // an error was found in a header
       bool refused = false;  // a segment has an error, found here or by rdmap
       uint16_t pd = 0;
@@ -141,6 +145,7 @@ class Ddp {
       std::array<uint32_t, 3> msn{1, 1, 1};
       uint32_t mo = 0;  // of the Send that has begun
       uint32_t inside = 0;
+      uint32_t counted = 0;  // of these, not judged yet and there when its stop came
       spec::RecvWqe wqe;
       uint64_t capacity = 0;
     };
@@ -183,9 +188,9 @@ class Ddp {
   std::string waiting_for() const;
 
  private:
-  struct Drain {  // stop or sync: how many of those that were inside are still there
-    bool stopping = false;
-    uint32_t orders = 0;  // not acknowledged yet
+  struct Drain {  // an order: how many of those that were inside are still there
+    std::optional<uint16_t> start;  // its PD
+    uint32_t orders = 0;            // not acknowledged yet
     uint32_t rx = 0, tx = 0;
   };
   void left(uint16_t qpn, uint32_t Drain::*way);

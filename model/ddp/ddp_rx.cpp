@@ -37,10 +37,11 @@ Cause tagged_cause(TptResult r) {
 
 }  // namespace
 
-/// What the header alone tells: version, QN, MSN, MO. Behind an error that was found here nothing
-/// counts any more.
+/// What the header alone tells: version, QN, MSN, MO. Behind an error that was found here, and
+/// behind a stop, nothing counts any more.
 Ddp::Rx::Judged Ddp::Rx::header_check(const Qp& q, const RxUlpdu& u) const {
-  Judged j{.cause = q.running && !q.failed ? u.hdr.cause : Cause::kLocalCatastrophic};
+  const bool counts = q.running && q.counted != 0 && !q.failed;
+  Judged j{.cause = counts ? u.hdr.cause : Cause::kLocalCatastrophic};
   if (j.cause != Cause::kNone) return j;
   const std::span<const uint8_t> b = u.data.bytes();
   j.is_tagged = !b.empty() && (b[0] & 0x80) != 0;
@@ -169,6 +170,7 @@ std::optional<Place> Ddp::Rx::take(RxUlpdu u) {
   } else {
     j.is_tagged ? tagged(q, u, j, extents) : untagged(q, u, j, extents);
   }
+  if (q.counted != 0) --q.counted;
 
   spec::RxSegment segment{.qpn = qpn, .cause = j.cause, .ulpdu_length = u.hdr.length, .head = {}};
   const size_t head = std::min<size_t>(u.data.size(), segment.head.size());
@@ -225,21 +227,17 @@ void Ddp::Rx::place_done(const spec::PlaceDone&) {
   } while (!deliveries_.empty() && !deliveries_.front().placed);
 }
 
+/// Every order waits for what is inside: start, too, lest it take what mpa brought behind the stop
+/// for its own.
 void Ddp::control(const spec::QpCtlDdp& ctl) {
   Tx::Qp& t = tx.qps_[ctl.qpn];
   Rx::Qp& r = rx.qps_[ctl.qpn];
-  if (ctl.op == spec::QpOp::kStart) {
-    tx.drop_waiting(ctl.qpn, tx.sq_slots_ + 2);
-    t = {.running = true, .pd = ctl.params.pd, .in_flight = t.in_flight};
-    r = {.running = true, .pd = ctl.params.pd, .inside = r.inside, .wqe = {}};
-    out_.qp_ack_ddp({ctl.qpn});
-    return;
-  }
   Drain& d = drains_[ctl.qpn];
+  if (ctl.op == spec::QpOp::kStart) d.start = ctl.params.pd;
   if (ctl.op == spec::QpOp::kStop) {
     tx.drop_waiting(ctl.qpn, tx.sq_slots_ + 2);
     t.running = false;
-    d.stopping = true;
+    r.stopping = true;
   }
   ++d.orders;
   d.tx = t.in_flight;
@@ -258,7 +256,13 @@ void Ddp::left(uint16_t qpn, uint32_t Drain::*way) {
 void Ddp::maybe_drained(uint16_t qpn) {
   Drain& d = drains_[qpn];
   if (d.rx + d.tx != 0) return;
-  if (std::exchange(d.stopping, false)) rx.qps_[qpn].running = false;
+  Rx::Qp& r = rx.qps_[qpn];
+  if (std::exchange(r.stopping, false)) r.running = false;
+  if (const auto pd = std::exchange(d.start, {})) {
+    tx.drop_waiting(qpn, tx.sq_slots_ + 2);
+    tx.qps_[qpn] = {.running = true, .pd = *pd};
+    r = {.running = true, .pd = *pd, .inside = r.inside, .counted = r.inside, .wqe = {}};
+  }
   for (uint32_t n = std::exchange(d.orders, 0); n != 0; --n) out_.qp_ack_ddp({qpn});
 }
 
@@ -268,7 +272,7 @@ std::string Ddp::waiting_for() const {
     const auto& t = tx.qps_[i];
     const Drain& d = drains_[i];
     if (d.orders != 0) {
-      s += fmt::format("ddp: stop of QP {} waits for {} segments out and {} in\n", i, d.tx, d.rx);
+      s += fmt::format("ddp: an order to QP {} waits for {} segments out and {} in\n", i, d.tx, d.rx);
     } else if (t.running && (t.wants || t.wants_term)) {
       s += fmt::format("ddp: QP {} wants to send {} and waits for llp_if's grant\n", i,
                        t.wants_term ? "a Terminate" : "a segment");
