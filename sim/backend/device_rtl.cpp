@@ -6,6 +6,8 @@
 
 #include <systemc>
 
+#include <algorithm>
+#include <array>
 #include <deque>
 #include <optional>
 #include <variant>
@@ -13,6 +15,7 @@
 
 #include "backend/rtl_pins.hpp"
 #include "base/clock.hpp"
+#include "platform/tlp_trace.hpp"
 #include "tandem/observed.hpp"
 
 namespace rnic::sim {
@@ -93,7 +96,8 @@ class RtlDevice final : public sc_core::sc_module, public Device {
     piece_feed_ = record_feed_ = Feeder{};
     tx_hdrs_.clear();
     tx_open_ = wr_open_ = false;
-    records_in_ = records_done_ = reads_out_ = 0;
+    records_in_ = records_done_ = reads_issued_ = 0;
+    reads_ = {};
     credit_.assign(sizes_.num_conns, {});
     pins_->in = RtlPins::In{};
     if (options_.observer != nullptr) options_.observer->reset();
@@ -151,7 +155,11 @@ class RtlDevice final : public sc_core::sc_module, public Device {
       if (credit_[i].limit == 0 || left > kShortOfCredit) continue;
       w += fmt::format("{}: connection {} has {} bytes of the LLP's credit left\n", options_.name, i, left);
     }
-    if (reads_out_ != 0) w += options_.name + ": " + std::to_string(reads_out_) + " DMA reads are not answered\n";
+    const auto open = std::count_if(reads_.begin(), reads_.end(), [](const auto& r) { return r.has_value(); });
+    if (open == 0) return w;
+    const DmaRead& first = **std::min_element(reads_.begin(), reads_.end(), [](const auto& a, const auto& b) { return a && (!b || a->at < b->at); });
+    w += fmt::format("{}: {} DMA reads are not answered, the oldest with tag {} ({} bytes from {:#x}, for {})\n", options_.name, open, first.tag, first.length, first.address,
+                     to_string(first.client));
     return w;
   }
   uint64_t cycles() const override { return cycle_; }
@@ -256,7 +264,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
                       .event = in.llp_ctl_evt.take_fired(),
                       .credit = in.llp_credit.take_fired()};
     if (piece_moved) {
-      if (piece_feed_.at_last() && piece_.is_last) --reads_out_;
+      if (piece_feed_.at_last() && piece_.is_last) reads_[piece_.tag].reset();
       piece_feed_.advance();
     }
     if (in.llp_rx.take_fired()) {
@@ -267,7 +275,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
 
     if (out.mmio_rsp.fired()) env_->mmio_response(out.mmio_rsp.item.data);
     if (read) {
-      ++reads_out_;
+      reads_[read->tag] = Asked{*read, reads_issued_++};
       env_->dma_read(*read);
     }
     if (write) env_->dma_write(std::move(*write));
@@ -375,7 +383,11 @@ class RtlDevice final : public sc_core::sc_module, public Device {
   Record record_;  // the one on the pins
   std::deque<Mmio> mmio_told_;
   uint64_t records_in_ = 0, records_done_ = 0;
-  uint64_t reads_out_ = 0;
+  struct Asked : DmaRead {
+    uint64_t at;  // the how manieth read
+  };
+  std::array<std::optional<Asked>, 256> reads_;  // by tag, not answered; for waiting_for() alone
+  uint64_t reads_issued_ = 0;
   struct Credit {  // bytes of records
     uint32_t limit = 0, sent = 0;
   };

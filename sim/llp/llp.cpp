@@ -281,8 +281,21 @@ std::string Llp::waiting_for() const {
   }
   for (uint32_t n = 0; n < conns_.size(); ++n) {
     const Conn& c = conns_[n];
-    if (c.state != State::kOpen || c.is_rdma || c.waiting_bytes == 0) continue;
-    out += fmt::format("llp: connection {}: {} streaming bytes wait\n", n, c.waiting_bytes);
+    if (c.state != State::kOpen) continue;
+    if (!c.is_rdma && c.waiting_bytes != 0)
+      out += fmt::format("llp: connection {}: {} streaming bytes wait\n", n, c.waiting_bytes);
+    // The limit is what the peer's device has taken, and the window; it is told by the eighth.
+    if (const uint32_t kept = c.sent - (c.limit - c.window); kept > c.window / 8) {
+      out +=
+          fmt::format("llp: connection {}: {} bytes wait for host{}'s device (its connection {})\n",
+                      n, kept, c.peer, c.peer_conn);
+    }
+    if (c.is_rdma && c.is_passive && !c.heard) {
+      out += fmt::format(
+          "llp: connection {}: no FPDU has come yet; before one does, this side, which was "
+          "called, may send none (RFC 5044 section 7.1.2)\n",
+          n);
+    }
   }
   return out;
 }

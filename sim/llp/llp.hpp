@@ -59,6 +59,7 @@ class Llp final : private Activity, public LinkEnd {
   struct Conn {
     State state = State::kFree;
     bool is_rdma = false, aborted = false;
+    bool is_passive = false, heard = false;  // heard: an FPDU has come; for waiting_for() alone
     bool fin_sent = false, fin_acked = false, peer_fin = false, closed_told = false;
     uint8_t peer = 0;  // host
     uint16_t peer_conn = 0, port = 0, peer_port = 0, cookie = 0;

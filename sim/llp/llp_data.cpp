@@ -157,6 +157,7 @@ void Llp::take_syn(const Frame& f) {
   if (n == 0xffff) return refuse(f);
   Conn& c = conns_[n];
   c.state = State::kAccepting;
+  c.is_passive = true;
   c.peer = f.from;
   c.peer_conn = f.from_conn;
   c.peer_serial = f.from_serial;
@@ -169,7 +170,10 @@ void Llp::take_syn(const Frame& f) {
 void Llp::take_data(uint16_t n, Payload data) {
   Conn& c = conns_[n];
   if (c.is_rdma) {
-    c.finder.push(data, [&](Payload fpdu) { record(n, std::move(fpdu), false); });
+    c.finder.push(data, [&](Payload fpdu) {
+      c.heard = true;
+      record(n, std::move(fpdu), false);
+    });
     return;
   }
   c.waiting_bytes += data.size();

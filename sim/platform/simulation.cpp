@@ -188,12 +188,11 @@ std::string Simulation::waiting_for() const {
   for (size_t n = 0; n < hosts_.size(); ++n) {
     const auto& h = *hosts_[n];
     out += h.cpu.waiting_for();
-    for (const std::string& text :
-         {h.root_complex.waiting_for(), h.llp.waiting_for(), h.device->waiting_for()}) {
-      if (text.empty()) continue;
-      out += fmt::format("host{} {}:\n{}{}", n, h.device->describe(), text,
-                         text.ends_with('\n') ? "" : "\n");
-    }
+    const std::string text =
+        h.root_complex.waiting_for() + h.llp.waiting_for() + h.device->waiting_for();
+    out += fmt::format("host{} {}:{}{}\n", n, h.device->describe(), text.empty() ? " " : "\n",
+                       text.empty() ? "nothing is held up" : text);
+    if (out.ends_with("\n\n")) out.pop_back();
   }
   return out;
 }

@@ -1,5 +1,7 @@
-// A device that waits for ever is told: the watchdog ends the run, and its report names who waits
-// for what, from the program to the credit. Architecture 5.
+// A run that stands still is ended by the watchdog, and its report names who waits for whom, from the program to what does not come:
+// a test for each of its reasons, on both devices. Architecture 5.
+#include <algorithm>
+
 #include "world.hpp"
 
 namespace rnic::tb {
@@ -8,65 +10,230 @@ namespace {
 using namespace verbs;
 
 constexpr uint32_t kBytes = 1 << 20;  // more than the peer's window
+constexpr uint64_t kTarget = 0x10000000;
 
-class Hang : public testing::TestWithParam<Kinds> {};
+class Hang : public testing::TestWithParam<Kinds> {
+ protected:
+  bool is_model() const { return GetParam()[kClient].starts_with("model"); }
+  bool is_tandem() const { return GetParam()[kClient].starts_with("tandem"); }
 
-TEST_P(Hang, ReportNamesTheConnectionThatHasNoCredit) {
-  in_child([this] {
-    World w({.kind = GetParam(), .settings = {"watchdog_us=300"}});
-    uint32_t key = 0;
-    uint64_t target = 0;
-    uint16_t number = 0;
-    bool ready = false;
-    std::optional<uint32_t> last;  // limit of the connection; from then on it stays
-    w.tap(kClient).on_credit = [&](spec::LlpCredit& c) {
-      if (ready && c.connection == number) c.limit = last.value_or(c.limit);
-      if (c.connection == number) last = c.limit;
-    };
-    const sim::RunResult r = w.try_run(
-        [&](Host& h) {
-          h.open();
-          Region data = h.region(kBytes);
-          Endpoint& e = h.endpoint();
-          h.connect(e);
-          number = e.number();
-          h.until("the server", [&] { return ready; });
-          (void)e.write(data.sge(0, kBytes), key, target);
-          h.until("the Write", [&] { return e.outstanding() == 0; }, 10 * kMs);
-        },
-        [&](Host& h) {
-          h.open();
-          Region data = h.region(kBytes);
-          key = data.mr.rkey();
-          target = data.mr.addr();
-          Endpoint& e = h.endpoint();
-          h.accept(e);
-          ready = true;
-          h.until("the end", [&] { return w.failed; }, 10 * kMs);
-        });
-    EXPECT_EQ(r.status, sim::RunStatus::kNoProgress) << r.report;
-    EXPECT_LT(r.end, 2 * kMs);
-    const auto says = [&](const std::string& what) {
-      EXPECT_NE(r.report.find(what), std::string::npos) << what << " is not in:\n" << r.report;
-    };
-    says("no progress at");
-    says("host0/client: polls");
-    says("host1/server: polls");
-    says("host0 " + GetParam()[kClient].substr(0, 3));
-    const std::string connection = "connection " + std::to_string(number);
-    if (GetParam()[kClient].starts_with("model")) {
-      says("llp_if: QP ");
-      says("waits for the LLP's credit (" + connection + ": ");
-      says("wants to send a segment and waits for llp_if's grant");
-      says("issued WQEs, oldest index 0");
-    } else {
-      says(connection + " has ");
-      says(" bytes of the LLP's credit left");
+  struct Report {
+    std::string text;
+    uint16_t number[2] = {};  // the connection's, of each side
+    /// Of a side: its device, and all that is said of it.
+    std::string of(Side side) const {
+      const std::string head = side == kClient ? "\nhost0 " : "\nhost1 ";
+      const size_t at = text.find(head);
+      if (at == std::string::npos) return {};
+      size_t end = text.size() - 1;  // the last line's
+      for (const char* next : {"\nhost1/", "\nhost0: ", "\nhost1: "})
+        end = std::min(end, text.find(next, at));
+      return text.substr(at, end - at);
     }
-  });
+    void says(Side side, const std::string& what) const {
+      EXPECT_NE(of(side).find(what), std::string::npos)
+          << what << " is not said of host" << side << " in:\n"
+          << text;
+    }
+    void is_silent_of(Side side, const std::string& what) const {
+      EXPECT_EQ(of(side).find(what), std::string::npos)
+          << what << " is said of host" << side << " in:\n"
+          << text;
+    }
+  };
+
+  /// Connects two hosts; `trouble` begins when they are, then each does its part and waits for something that never comes.
+  template <class Trouble, class Client, class Server, class Expect>
+  void hang(Trouble trouble, Client client, Server server, Expect expect) {
+    in_child([&] {
+      World w({.kind = GetParam(), .settings = {"watchdog_us=300"}});
+      uint32_t key = 0;
+      bool ready = false, troubled = false;
+      Report report;
+      const auto program = [&](Host& h, Side side, auto part) {
+        h.open();
+        Region data = h.region(kBytes, Host::kAll, kTarget);
+        Endpoint& e = h.endpoint();
+        if (side == kServer) key = data.mr.rkey();
+        side == kClient ? h.connect(e) : h.accept(e);
+        report.number[side] = e.number();
+        if (side == kServer) ready = true;
+        h.until("both", [&] { return ready; });
+        if (side == kClient) {
+          h.rest(20 * kUs);  // what connecting has begun is at its end
+          trouble(w, report.number[kClient]);
+          troubled = true;
+        }
+        h.until("the trouble", [&] { return troubled; });
+        part(e, data, key);
+        h.until(
+            "what never comes", [&] { return w.failed || e.outstanding() == 0; }, 10 * kMs);
+        if (e.outstanding() == 0)
+          h.until(
+              "the other", [&] { return w.failed; }, 10 * kMs);
+      };
+      const sim::RunResult r = w.try_run([&](Host& h) { program(h, kClient, client); },
+                                         [&](Host& h) { program(h, kServer, server); });
+      report.text = r.report;
+      EXPECT_EQ(r.status, sim::RunStatus::kNoProgress) << r.report;
+      EXPECT_LT(r.end, 2 * kMs);
+      for (const char* line : {"no progress at", "host0/client: polls", "host1/server: polls"})
+        EXPECT_NE(r.report.find(line), std::string::npos) << line << " is not in:\n" << r.report;
+      for (const Side side : {kClient, kServer})
+        report.says(side, side == kClient ? "host0 " + GetParam()[side].substr(0, 3)
+                                          : "host1 " + GetParam()[side].substr(0, 3));
+      expect(report);
+    });
+  }
+  static void nothing(Endpoint&, Region&, uint32_t) {}
+  static void write(Endpoint& e, Region& data, uint32_t key) {
+    (void)e.write(data.sge(0, kBytes), key, kTarget);
+  }
+  static void read(Endpoint& e, Region& data, uint32_t key) {
+    (void)e.read(data.sge(0, 1000), key, kTarget);
+  }
+  static void receive(Endpoint& e, Region& data, uint32_t) { (void)e.receive(data.sge(0, 1000)); }
+  static void send(Endpoint& e, Region& data, uint32_t) { (void)e.send(data.sge(0, 1000)); }
+
+  /// Both devices say of a client whose Write does not get on that its connection has no credit left.
+  void lacks_credit(const Report& r) const {
+    const std::string connection = "connection " + std::to_string(r.number[kClient]);
+    if (is_model()) {
+      r.says(kClient, "llp_if: QP ");
+      r.says(kClient, "waits for the LLP's credit (" + connection + ": ");
+      r.says(kClient, "wants to send a segment and waits for llp_if's grant");
+      r.says(kClient, "issued WQEs, oldest index 0");
+    } else {
+      r.says(kClient, connection + " has ");
+      r.says(kClient, " bytes of the LLP's credit left");
+    }
+    if (is_tandem()) r.says(kClient, "wants to send a segment and waits for llp_if's grant");
+  }
+  /// Nothing but that it may not speak first.
+  void only_listens(const Report& r) const {
+    const std::string all = r.of(kServer);
+    EXPECT_EQ(std::count(all.begin(), all.end(), '\n'), 2) << all;
+    r.says(kServer, "no FPDU has come");
+  }
+};
+
+/// The LLP's limit stays where it is.
+TEST_P(Hang, ReportNamesTheConnectionThatHasNoCredit) {
+  std::optional<uint32_t> last;
+  hang(
+      [&](World& w, uint16_t number) {
+        w.tap(kClient).on_credit = [&last, number](spec::LlpCredit& c) {
+          if (c.connection != number) return;
+          c.limit = last.value_or(c.limit);
+          last = c.limit;
+        };
+      },
+      write, nothing,
+      [this](const Report& r) {
+        lacks_credit(r);
+        r.says(kServer, "nothing is held up");
+      });
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Hang, testing::Values(kModel, kRtl, kTandem, kModelMinimum, kTandemMinimum),
+/// The peer's device takes nothing: its window is full, then the credit is used up.
+TEST_P(Hang, ReportNamesThePeerThatTakesNoRecords) {
+  hang([](World& w, uint16_t) { w.tap(kServer).takes_records = false; }, write, nothing,
+       [this](const Report& r) {
+         lacks_credit(r);
+         const std::string there = std::to_string(r.number[kServer]);
+         r.says(kClient, "llp: connection " + std::to_string(r.number[kClient]) + ": ");
+         r.says(kClient, " bytes wait for host1's device (its connection " + there + ")");
+         r.says(kServer, " records wait for the device, the first on connection " + there);
+       });
+}
+
+/// The peer's host takes no posted write: what is received cannot be placed, and so on back to the Write.
+TEST_P(Hang, ReportNamesTheHostThatTakesNoWrites) {
+  hang([](World& w, uint16_t) { w.tap(kServer).takes_writes = false; }, write, nothing,
+       [this](const Report& r) {
+         lacks_credit(r);
+         r.says(kClient, " bytes wait for host1's device (its connection " +
+                             std::to_string(r.number[kServer]) + ")");
+         r.says(kServer, " records wait for the device, the first on connection " +
+                             std::to_string(r.number[kServer]));
+         if (is_model()) {
+           r.says(kServer, "host_if: waits for posted credit");
+           r.says(kServer, "segments wait to be placed");
+           r.says(kServer, "place: ");
+         } else {
+           r.says(kServer, "dma_wr is offered by host_if and not taken by pcie");
+           r.says(kServer, "rx_ulpdu is offered by mpa and not taken by ddp");
+           r.says(kServer, "llp_rx is offered by llp and not taken by llp_if");
+         }
+       });
+}
+
+/// A completion of the peer's host is lost: its device cannot answer a Read, and the reader waits.
+TEST_P(Hang, ReportNamesTheReadThatIsNotAnswered) {
+  hang(
+      [](World& w, uint16_t) {
+        w.tap(kServer).on_read = [](const sim::DmaRead& r) {
+          return r.client != sim::Client::kPayload;
+        };
+      },
+      read, nothing,
+      [this](const Report& r) {
+        if (is_model()) {
+          r.says(kServer, "host_if: payload read of QP ");
+          r.says(kServer, "(1000 bytes) waits for ");
+          r.says(kServer, "ddp: the oldest segment waits for its payload from host_if");
+          r.says(kClient, "issued WQEs, oldest index 0");
+        } else {
+          r.says(kServer, " DMA reads are not answered, the oldest with tag ");
+          r.says(kServer, ", for payload)");
+        }
+        if (is_model() || is_tandem()) r.says(kClient, "waits for 1 Read Responses of the peer");
+        r.is_silent_of(kClient, "credit");
+        r.is_silent_of(kServer, "credit");
+      });
+}
+
+/// The host takes no read: a work request is posted, and not fetched.
+TEST_P(Hang, ReportNamesTheHostThatTakesNoReads) {
+  hang([](World& w, uint16_t) { w.tap(kClient).takes_reads = false; }, write, nothing,
+       [this](const Report& r) {
+         if (is_model()) {
+           r.says(kClient, "host_if: waits for non-posted credit");
+           r.says(kClient, "waits for a WQE fetch");
+         } else {
+           r.says(kClient, "dma_rd_req is offered by host_if and not taken by pcie");
+         }
+         only_listens(r);
+       });
+}
+
+/// The side that was called posts first: it may send nothing before the caller has (RFC 5044 section 7.1.2), and the caller waits.
+TEST_P(Hang, ReportNamesTheSideThatMayNotSendFirst) {
+  hang([](World&, uint16_t) {}, receive, send,
+       [this](const Report& r) {
+         const std::string connection = "connection " + std::to_string(r.number[kServer]);
+         r.says(kServer, "llp: " + connection +
+                             ": no FPDU has come yet; before one does, this side, which was "
+                             "called, may send none (RFC 5044 section 7.1.2)");
+         if (is_model())
+           r.says(kServer, "waits for the first FPDU of the peer (" + connection + ": ");
+         if (is_model() || is_tandem())
+           r.says(kServer, "wants to send a segment and waits for llp_if's grant");
+         r.says(kClient, "nothing is held up");
+         r.is_silent_of(kClient, "no FPDU has come");
+       });
+}
+
+/// Both programs wait for the other: no device has anything to do, and none is blamed.
+TEST_P(Hang, ReportBlamesNoDeviceForTheProgram) {
+  hang([](World&, uint16_t) {}, receive, receive,
+       [this](const Report& r) {
+         r.says(kClient, "nothing is held up");
+         only_listens(r);
+       });
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Hang, testing::Values(kModel, kRtl, kModelMinimum, kTandemMinimum),
                          name_of_kinds);
 
 }  // namespace

@@ -69,6 +69,9 @@ class Tap final : public DeviceAround, private sim::DeviceEnv {
   std::function<bool(sim::Record&)> on_tx;          // may change it; false: it never leaves
   std::function<void(spec::LlpCredit&)> on_credit;  // may give less
   std::function<bool(const spec::LlpCtlEvt&)> on_event;  // false: the device is not told
+  std::function<bool(const sim::DmaRead&)> on_read;      // false: nobody ever answers it
+  bool takes_writes = true, takes_reads = true;          // does the host?
+  bool takes_records = true;                             // does the device?
 
   /// Puts an FPDU on the wire as if the device had.
   void inject(uint16_t connection, const Bytes& fpdu);
@@ -79,15 +82,18 @@ class Tap final : public DeviceAround, private sim::DeviceEnv {
     env_ = &env;
     inner_->attach(*this);
   }
+  bool can_llp_rx() const override { return takes_records && inner_->can_llp_rx(); }
   void llp_rx(sim::Record r) override;
   void llp_credit(const spec::LlpCredit& credit) override;
   void llp_event(const spec::LlpCtlEvt& event) override;
 
  private:
-  bool can_dma_write() const override { return env_->can_dma_write(); }
+  bool can_dma_write() const override { return takes_writes && env_->can_dma_write(); }
   void dma_write(sim::DmaWrite w) override { env_->dma_write(std::move(w)); }
-  bool can_dma_read() const override { return env_->can_dma_read(); }
-  void dma_read(sim::DmaRead r) override { env_->dma_read(std::move(r)); }
+  bool can_dma_read() const override { return takes_reads && env_->can_dma_read(); }
+  void dma_read(sim::DmaRead r) override {
+    if (!on_read || on_read(r)) env_->dma_read(std::move(r));
+  }
   void mmio_response(uint64_t value) override { env_->mmio_response(value); }
   bool can_llp_tx() const override { return env_->can_llp_tx(); }
   void llp_tx(sim::Record r) override;
