@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <iterator>
+#include <map>
 #include <span>
 #include <string_view>
 
@@ -70,7 +71,22 @@ std::string reason_of(std::string_view message) {
   return "a value is wanted: a number, a text in quotes, true, false, null, [ or {";
 }
 
-size_t line_of(std::span<const uint8_t> text, size_t at) { return 1 + static_cast<size_t>(std::ranges::count(text.first(std::min(at, text.size())), '\n')); }
+/// The line of a place, counted from 1; places are asked for in their order.
+class Lines {
+ public:
+  explicit Lines(std::span<const uint8_t> text) : text_(text) {}
+  size_t of(size_t at) {
+    const size_t to = std::min(at, text_.size());
+    const auto between = text_.subspan(counted_, to - counted_);
+    line_ += static_cast<size_t>(std::ranges::count(between, '\n'));
+    counted_ = to;
+    return line_;
+  }
+
+ private:
+  std::span<const uint8_t> text_;
+  size_t counted_ = 0, line_ = 1;
+};
 
 }  // namespace
 
@@ -82,20 +98,30 @@ JsonList read_json_list(const std::string& path, const std::string& list, const 
   const std::vector<uint8_t> text = read_file(path);
   JsonList l;
   size_t taken = 0;
+  Lines lines(text);
+  std::vector<std::map<std::string, size_t>> keys;  // of each object that is open, with their lines
   bool is_within = false;
   const auto look = [&](int depth, Event event, const nlohmann::json& parsed) {
-    if (event == Event::key && depth == kDepthOfKeys) {
-      is_within = parsed == list;
-      if (is_within) l.lines.clear();  // of two lists of this name the last one counts
+    if (event == Event::object_start) keys.emplace_back();
+    if (event == Event::object_end) keys.pop_back();
+    if (event == Event::key) {
+      const std::string key = parsed;
+      const size_t line = lines.of(taken - 1);
+      const auto [first, is_new] = keys.back().try_emplace(key, line);
+      if (!is_new)
+        throw Usage(fmt::format("{}: line {}: {} is said twice, first in line {}", path, line,
+                                parsed.dump(), first->second));
+      if (depth == kDepthOfKeys) is_within = key == list;
     }
     const bool begins = event == Event::object_start || event == Event::array_start || event == Event::value;
-    if (is_within && begins && depth == kDepthOfElements) l.lines.push_back(line_of(text, taken - 1));
+    if (is_within && begins && depth == kDepthOfElements) l.lines.push_back(lines.of(taken - 1));
     return true;
   };
   const auto refuse = [&](size_t at, std::string_view why) {
     const std::span before = std::span(text).first(std::min(at, text.size()));
     const auto line = std::ranges::find(before.rbegin(), before.rend(), '\n');
-    throw Usage(fmt::format("{}: not JSON: line {}, column {}: {}{}", path, line_of(text, at), 1 + (line - before.rbegin()), reason_of(why), wanted));
+    throw Usage(fmt::format("{}: not JSON: line {}, column {}: {}{}", path, Lines(text).of(at),
+                            1 + (line - before.rbegin()), reason_of(why), wanted));
   };
   try {
     l.json = nlohmann::json::parse(Reader(text.data(), taken), Reader(text.data() + text.size(), taken), look);

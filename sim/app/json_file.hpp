@@ -1,4 +1,5 @@
-// JSON that a user wrote: what is wrong in it is said with its line and column, and in our words.
+// JSON that a user wrote: what is wrong in it is said with its line and column, and in our words. An object that has a key twice
+// is wrong too: one of the two would not count.
 //
 //   const nlohmann::json j = read_json("my.json");
 //   const JsonList l = read_json_list("rping.json", "units", "; replay wants a listing");
@@ -11,7 +12,7 @@
 
 namespace rnic::app {
 
-/// Throws Usage with the place where the text is not JSON, and why; `wanted` is added.
+/// Throws Usage with the place where the text is not JSON, and why; `wanted` is added. Also of a key that stands twice.
 nlohmann::json read_json(const std::string& path, const std::string& wanted = "");
 
 struct JsonList {

@@ -463,6 +463,34 @@ TEST_F(Cli, WhatIsNoJsonIsToldWithItsPlaceAndWhy) {
   }
 }
 
+// Of two values of one name one would not count. In two objects, and in text, a name may stand again.
+TEST_F(Cli, KeyThatIsSaidTwiceIsRefusedWithItsLines) {
+  const std::string unit = R"({"n": 0, "from": "initiator", "kind": "mpa", "hex": "00"})";
+  for (const auto& [command, text, says] :
+       {std::tuple{"run write_lat --config",
+                   std::string(R"({"settings": {"mtu": 1500, "mtu": 9000}})"),
+                   "line 1: \"mtu\" is said twice, first in line 1"},
+        {"run write_lat --config", "{\"settings\": {\n\"mtu\": 1500,\n\n\"m\\u0074u\": 1500}}",
+         "line 4: \"mtu\" is said twice, first in line 2"},
+        {"run write_lat --config", "{\"settings\": {},\n\"settings\": {\"mtu\": 9000}}",
+         "line 2: \"settings\" is said twice, first in line 1"},
+        {"explain mtu --config",
+         "{\"settings\": {},\"preset\": \"gen3x16\", \n\"preset\": \"gen4x16\"}",
+         "line 2: \"preset\" is said twice, first in line 1"},
+        {"replay", "{\"units\": [],\n\"units\": [" + unit + "]}",
+         "line 2: \"units\" is said twice, first in line 1"},
+        {"replay", "{\"units\": [" + unit + ",\n{\"n\": 1, \"kind\": \"mpa\",\n\"n\": 2}]}",
+         "line 3: \"n\" is said twice, first in line 2"}}) {
+    std::ofstream(file("twice.json")) << text;
+    const Told t = run(std::string(command) + " twice.json");
+    EXPECT_EQ(t.status, 2) << text;
+    EXPECT_EQ(t.err, std::string("rnic-sim: twice.json: ") + says + "\n");
+  }
+  std::ofstream(file("once.json"))
+      << R"({"preset": "gen3x16", "settings": {"mtu": "9000", "client.pcie_mps": 128, "server.pcie_mps": 128}, "sources": {"mtu": "mtu"}})";
+  EXPECT_EQ(run("run write_lat --config once.json --print-config").status, 0);
+}
+
 TEST_F(Cli, ConfigOfEachCommandIsPrintedAndNothingRuns) {
   for (const char* c : {"run write_lat", "compare", "copy --file some", "replay @captures/rping-client-crc.json", "regress", "results timing"}) {
     const Told t = run(std::string(c) + " --set mtu=9000 --print-config");
