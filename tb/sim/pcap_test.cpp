@@ -11,6 +11,7 @@
 #include "base/bytes.hpp"
 #include "fake_device.hpp"
 #include "platform/simulation.hpp"
+#include "support/folder.hpp"
 
 namespace rnic::sim {
 namespace {
@@ -93,7 +94,8 @@ TEST(Pcap, TsharkDissectsAWholeSession) {
     d = owned.get();
     sim.add_host(std::move(owned));
   }
-  const std::string path = testing::TempDir() + "rnic_pcap_test.pcap";
+  const tb::Folder folder;
+  const std::string path = folder / "wire.pcap";
   sim.write_pcap(path);
   auto ctl = [&](unsigned h, spec::LlpOp op, uint16_t length = 0) {
     spec::LlpCtlReq r;
@@ -154,7 +156,6 @@ TEST(Pcap, TsharkDissectsAWholeSession) {
                              "-e iwarp_ddp.tagged_offset -e frame.len");
   ASSERT_EQ(fields.size(), 20u);
   EXPECT_EQ(fields[1], "10.0.0.1\t10.0.0.2\t5000\t0x0000000000001040\t138");
-  if (!testing::Test::HasFailure()) std::remove(path.c_str());
 }
 
 TEST(Pcap, AFileThatCannotBeWrittenSaysSo) {

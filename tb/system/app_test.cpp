@@ -15,6 +15,7 @@
 #include "report.hpp"
 #include "results.hpp"
 #include "stream_watch.hpp"
+#include "support/folder.hpp"
 #include "wire_use.hpp"
 
 namespace rnic::app {
@@ -165,8 +166,8 @@ TEST(Junit, HasACaseForEachRun) {
 
 TEST(FailureWave, StandsAroundTheTimeOfTheFailure) {
   const auto before = std::filesystem::current_path();
-  std::filesystem::current_path(testing::TempDir());
-  std::filesystem::remove("write_bw-seed1.client.fst");  // of an earlier test: it would stay
+  const tb::Folder folder;
+  std::filesystem::current_path(folder.path());
   RunRequest r;
   r.program = "write_bw";
   r.kind = {"rtl", "model"};
@@ -274,7 +275,8 @@ TEST(WireUse, IsBytesOverWhatFits) {
 
 TEST(Results, LogicIsReadFromWhatDepthPrints) {
   Options o;
-  o.depth = testing::TempDir() + "depth.txt";
+  const tb::Folder folder;
+  o.depth = folder / "depth.txt";
   std::ofstream(o.depth) << "unit              LUT6     flops  levels  memories  memory bits  seconds\n"
                             "tpt              20491     15822      22       106       759686       66\n"
                             "    u_msix.data                                                       64 x 32    read 3 (1 sync) write 1\n"
@@ -294,7 +296,8 @@ TEST(Results, LogicIsReadFromWhatDepthPrints) {
 
 TEST(Results, TimeOfTheTestsIsReadFromWhatTheyPrint) {
   Options o;
-  o.ci = testing::TempDir() + "ci.txt";
+  const tb::Folder folder;
+  o.ci = folder / "ci.txt";
   std::ofstream(o.ci) << "[run] step lint\nlint: 99 modules clean\n[run] step lint passed in 25 s\n[run] step build passed in 1500 s\n[run] step system passed in 900 s\n[run] 2425 s in all\n3 passed, 0 failed\n";
   Results slow(o);
   slow.tests();

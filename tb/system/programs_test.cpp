@@ -2,11 +2,11 @@
 // since SystemC elaborates once.
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <fstream>
 #include <sstream>
 
 #include "run.hpp"
+#include "support/folder.hpp"
 
 namespace rnic::app {
 namespace {
@@ -167,11 +167,10 @@ TEST_P(Determinism, SameCommandTwiceGivesTheSameBytesAndTimes) {
     std::ifstream in(pcap, std::ios::binary);
     std::ostringstream bytes;
     bytes << in.rdbuf();
-    std::remove(pcap.c_str());
     return std::pair(o.json.dump(), bytes.str());
   };
-  const std::string name = testing::TempDir() + "same_" + name_of({GetParam(), 0});
-  const auto a = once(name + "_a.pcap"), b = once(name + "_b.pcap");
+  const tb::Folder folder;
+  const auto a = once(folder / "a.pcap"), b = once(folder / "b.pcap");
   EXPECT_EQ(a.first, b.first);
   EXPECT_FALSE(a.second.empty());
   EXPECT_TRUE(a.second == b.second);

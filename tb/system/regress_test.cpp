@@ -9,6 +9,7 @@
 
 #include "child.hpp"
 #include "devices.hpp"
+#include "support/folder.hpp"
 
 namespace rnic::app {
 namespace {
@@ -213,8 +214,8 @@ TEST(Failure, OfADeviceIsToldAndShrunk) {
 
 TEST(Failure, OnRtlLeavesAWaveform) {
   const auto before = std::filesystem::current_path();
-  std::filesystem::current_path(testing::TempDir());
-  for (const char* earlier : {"regress-seed8.server.fst", "regress-seed9.server.fst"}) std::filesystem::remove(earlier);  // they would stay
+  const tb::Folder folder;
+  std::filesystem::current_path(folder.path());
   RegressRequest r = request("model", "rtl", 12);
   r.seed = 8;
   r.also = no_long_read;

@@ -12,6 +12,7 @@
 #include "base/bytes.hpp"
 #include "replay_listing.hpp"
 #include "replay_plan.hpp"
+#include "support/folder.hpp"
 
 namespace rnic::app {
 namespace {
@@ -132,7 +133,8 @@ TEST_P(ReplayOnBoth, SendsWithoutInvalidateArriveWhole) {
   }
   ASSERT_EQ(taken, 2u);
   j["units"] = units;
-  const std::string path = testing::TempDir() + "sends_" + GetParam() + ".json";
+  const tb::Folder folder;
+  const std::string path = folder / "sends.json";
   std::ofstream(path) << j.dump();
   const Outcome out = replay_child(request(path, "siw", GetParam()));
   EXPECT_EQ(out.status, kGood) << out.failure;
@@ -147,7 +149,8 @@ TEST_P(ReplayOnBoth, BadCrcStaysBad) {
   std::string hex = j["units"][2]["hex"];
   hex.back() = hex.back() == '0' ? '1' : '0';
   j["units"][2]["hex"] = hex;
-  const std::string path = testing::TempDir() + "bad_crc_" + GetParam() + ".json";
+  const tb::Folder folder;
+  const std::string path = folder / "bad_crc.json";
   std::ofstream(path) << j.dump();
   expect_terminate(replay_child(request(path, "siw", GetParam())), "2/0/02");
 }
@@ -159,7 +162,8 @@ TEST(Replay, FindsChangedByte) {
   Bytes fpdu = bytes_of(j["units"][12]["hex"]);  // a Read Response of 100 bytes
   fpdu[16 + 50] ^= 0x20;
   j["units"][12]["hex"] = hex_of(with_good_crc(fpdu));
-  const std::string path = testing::TempDir() + "changed.json";
+  const tb::Folder folder;
+  const std::string path = folder / "changed.json";
   std::ofstream(path) << j.dump();
   const Outcome out = replay_child(request(path, "siw", "model"));
   EXPECT_EQ(out.status, kMismatch);
@@ -227,7 +231,8 @@ TEST(Listing, WrongUseSaysWhat) {
   };
   EXPECT_NE(message([] { load_listing("nowhere.json"); }).find("cannot be read"),
             std::string::npos);
-  const std::string path = testing::TempDir() + "empty.json";
+  const tb::Folder folder;
+  const std::string path = folder / "empty.json";
   std::ofstream(path) << "{}";
   EXPECT_NE(message([&] { load_listing(path); }).find("is no listing"), std::string::npos);
   const Listing l = load_listing(path_of("rping-client-crc"));
@@ -238,7 +243,8 @@ TEST(Listing, WrongUseSaysWhat) {
 
 // Each fault in the last unit of a good listing, and said with its line.
 TEST(Listing, WrongUnitIsToldWithItsLine) {
-  const std::string path = testing::TempDir() + "wrong_unit.json";
+  const tb::Folder folder;
+  const std::string path = folder / "wrong_unit.json";
   const auto told = [&](const std::string& fields) {
     std::ofstream(path) << R"({"note": "units", "more": [{}, {}],
  "units": [

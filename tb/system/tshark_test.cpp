@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "programs.hpp"
+#include "support/folder.hpp"
 #include "world.hpp"
 
 namespace rnic::tb {
@@ -311,18 +312,15 @@ std::string name_of(const testing::TestParamInfo<Param>& info) {
   return fmt::format("{}_mtu{}_{}{}_{}", p.program, p.mtu, p.crc ? "crc" : "nocrc",
                      p.markers ? "_markers" : "", tb::name_of(p.kind));
 }
-std::string path_of(const std::string& name) {
-  return testing::TempDir() + "rnic_" + name + ".pcap";
-}
 
 TEST_P(TsharkTest, DissectsWhatTheProgramDid) {
   const Param& p = GetParam();
-  const std::string path = path_of(name_of({p, 0}));
+  const Folder folder;
+  const std::string path = folder / "wire.pcap";
   in_child([&] {
     run_program(p, path);
     if (!HasFailure()) look(p, path);
   });
-  if (!HasFailure()) std::remove(path.c_str());
 }
 
 std::vector<Param> params() {
@@ -349,7 +347,8 @@ class Markers : public testing::TestWithParam<Kinds> {};
 
 TEST_P(Markers, StandWhereTheyShould) {
   const Param p{"write_bw", 1500, 5000, true, true, GetParam()};
-  const std::string path = path_of("markers_" + tb::name_of(GetParam()));
+  const Folder folder;
+  const std::string path = folder / "wire.pcap";
   in_child([&] {
     run_program(p, path);
     if (HasFailure()) return;
@@ -405,7 +404,6 @@ TEST_P(Markers, StandWhereTheyShould) {
       }
     }
   });
-  if (!HasFailure()) std::remove(path.c_str());
 }
 INSTANTIATE_TEST_SUITE_P(Kinds, Markers, testing::Values(kModel, kRtl), name_of_kinds);
 
@@ -414,7 +412,8 @@ INSTANTIATE_TEST_SUITE_P(Kinds, Markers, testing::Values(kModel, kRtl), name_of_
 class Endings : public testing::TestWithParam<Kinds> {};
 
 TEST_P(Endings, AreReadAsTheyWereMeant) {
-  const std::string path = path_of("endings_" + tb::name_of(GetParam()));
+  const Folder folder;
+  const std::string path = folder / "wire.pcap";
   const std::vector<uint8_t> asks{0xa1, 0xa2, 0xa3}, refuses{0xf1, 0xf2};
   in_child([&] {
     using namespace verbs;
@@ -486,7 +485,6 @@ TEST_P(Endings, AreReadAsTheyWereMeant) {
     EXPECT_EQ(read_one[0], "0x01,0x00,1,1,1,002e," + text({headers.begin(), headers.begin() + 14}) + "," +
                                text({headers.begin() + 14, headers.begin() + 42}));
   });
-  if (!HasFailure()) std::remove(path.c_str());
 }
 INSTANTIATE_TEST_SUITE_P(Kinds, Endings, testing::Values(kModel, kTandem), name_of_kinds);
 
