@@ -111,7 +111,10 @@ JsonList read_json_list(const std::string& path, const std::string& list, const 
       if (!is_new)
         throw Usage(fmt::format("{}: line {}: {} is said twice, first in line {}", path, line,
                                 parsed.dump(), first->second));
-      if (depth == kDepthOfKeys) is_within = key == list;
+      if (depth == kDepthOfKeys) {
+        l.key_lines[key] = line;
+        is_within = key == list;
+      }
     }
     const bool begins = event == Event::object_start || event == Event::array_start || event == Event::value;
     if (is_within && begins && depth == kDepthOfElements) l.lines.push_back(lines.of(taken - 1));

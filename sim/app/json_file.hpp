@@ -3,9 +3,10 @@
 //
 //   const nlohmann::json j = read_json("my.json");
 //   const JsonList l = read_json_list("rping.json", "units", "; replay wants a listing");
-//   l.json["units"][3] begins in l.lines[3]
+//   l.json["units"][3] begins in l.lines[3], the list itself in l.key_lines["units"]
 #pragma once
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@ nlohmann::json read_json(const std::string& path, const std::string& wanted = ""
 struct JsonList {
   nlohmann::json json;
   std::vector<size_t> lines;  // where each element of the list begins, counted from 1
+  std::map<std::string, size_t> key_lines;  // of each key of the outermost object
 };
 /// The same, with the lines of one of the lists that the outermost object has.
 JsonList read_json_list(const std::string& path, const std::string& list, const std::string& wanted);

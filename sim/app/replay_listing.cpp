@@ -2,6 +2,7 @@
 #include "replay_listing.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -18,6 +19,11 @@ namespace {
 constexpr size_t kLength = 2, kCrc = 4, kReadRequest = 28;
 constexpr uint8_t kTaggedBit = 0x80, kLastBit = 0x40;
 constexpr uint32_t kMostConnections = 256;  // each is played with a port of its own
+
+// What a listing and its units have. The last ones are for readers, and not looked at.
+const std::vector<std::string> kKeys = {"units", "initiator", "ended", "name", "note", "capture"};
+const std::vector<std::string> kKeysOfUnit = {"n",   "connection", "from", "kind",
+                                              "hex", "decode",     "frame"};
 
 uint32_t be32(std::span<const uint8_t> b, size_t at) { return base::load_be<uint32_t>(&b[at]); }
 uint64_t be64(std::span<const uint8_t> b, size_t at) { return base::load_be<uint64_t>(&b[at]); }
@@ -59,12 +65,24 @@ bool carries_stag(spec::RdmapOpcode o) {
   return o == spec::RdmapOpcode::kSendInv || o == spec::RdmapOpcode::kSendSeInv;
 }
 
+/// A key that is none of these, and what to say of it; nothing if there is none.
+std::optional<std::pair<std::string, std::string>> unknown_key(
+    const nlohmann::json& object, const std::vector<std::string>& known) {
+  for (const auto& [key, value] : object.items()) {
+    if (std::ranges::find(known, key) != known.end()) continue;
+    return std::pair{key, fmt::format("unknown key {}{}; there are {}", nlohmann::json(key).dump(),
+                                      nearest(key, known), fmt::join(known, ", "))};
+  }
+  return std::nullopt;
+}
+
 /// An element of the listing's units; what is wrong in it is said with its line.
 class Entry {
  public:
   Entry(const std::string& path, size_t line, const nlohmann::json& json)
       : where_(fmt::format("replay: {}: line {}", path, line)), line_(line), json_(json) {
     if (!json.is_object()) throw wrong("a unit is an object");
+    if (const auto unknown = unknown_key(json, kKeysOfUnit)) throw wrong(unknown->second);
   }
   size_t line() const { return line_; }
   Usage wrong(const std::string& what) const { return Usage(fmt::format("{}: {}", where_, what)); }
@@ -118,9 +136,13 @@ Listing load_listing(const std::string& path) {
   if (!j.is_object() || !j.contains("units") || !j["units"].is_array())
     throw Usage(fmt::format("replay: {} is no listing, {}: there is no list \"units\" in it", path,
                             kWanted));
+  const auto wrong = [&](const std::string& key, const std::string& what) {
+    return Usage(fmt::format("replay: {}: line {}: {}", path, file.key_lines.at(key), what));
+  };
+  if (const auto unknown = unknown_key(j, kKeys)) throw wrong(unknown->first, unknown->second);
   const auto said = [&](const char* key, const std::string& otherwise) {
     if (!j.contains(key)) return otherwise;
-    if (!j[key].is_string()) throw Usage(fmt::format("replay: {}: {} is no text", path, key));
+    if (!j[key].is_string()) throw wrong(key, fmt::format("{} is no text", key));
     return j[key].get<std::string>();
   };
   Listing l;
@@ -143,8 +165,13 @@ Listing load_listing(const std::string& path) {
     throw Usage(
         fmt::format("replay: {}: nothing comes from the initiator, \"{}\"", path, initiator));
   l.names = {names[0], names[1]};
-  for (size_t k = 0; k < 2; ++k) {
-    if (said("ended", "") == "closed by " + names[k]) l.initiator_closes = k == 0;
+  if (j.contains("ended")) {
+    const std::string ended = said("ended", "");
+    const std::vector<std::string> ways = {"closed by " + names[0], "closed by " + names[1]};
+    if (std::ranges::find(ways, ended) == ways.end())
+      throw wrong("ended", fmt::format("ended is {}{}; \"{}\" or \"{}\" is wanted",
+                                       j["ended"].dump(), nearest(ended, ways), ways[0], ways[1]));
+    l.initiator_closes = ended == ways[0];
   }
   std::map<uint32_t, size_t> lines;  // of each n
   std::set<uint32_t> connections;

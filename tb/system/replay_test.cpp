@@ -246,7 +246,7 @@ TEST(Listing, WrongUnitIsToldWithItsLine) {
   const tb::Folder folder;
   const std::string path = folder / "wrong_unit.json";
   const auto told = [&](const std::string& fields) {
-    std::ofstream(path) << R"({"note": "units", "more": [{}, {}],
+    std::ofstream(path) << R"({"note": "units", "capture": [{}, {}],
  "units": [
   {"n": 0, "from": "initiator", "kind": "mpa", "hex": "00", "decode": {"units": [1, 2]}},
   {"n": 1, "connection": 0,
@@ -272,7 +272,10 @@ TEST(Listing, WrongUnitIsToldWithItsLine) {
   EXPECT_EQ(told(R"("n": 4294967296)" + rest),
             "n is 4294967296; a whole number from 0 to 4294967295 is wanted");
   EXPECT_EQ(told(R"("n": "2")" + rest), "n is \"2\"; a whole number from 0 to 4294967295 is wanted");
-  EXPECT_EQ(told(R"("m": 2)" + rest), "the unit has no \"n\"");
+  EXPECT_EQ(told(R"("frame": 2)" + rest), "the unit has no \"n\"");
+  EXPECT_EQ(told(n + rest + R"(, "conection": 1)"),
+            "unknown key \"conection\", did you mean connection?; there are n, connection, from, "
+            "kind, hex, decode, frame");
   for (const char* c : {"-1", "256", "4294967296", "1e3", "0.5", "null", "\"0\""})
     EXPECT_EQ(told(n + rest + R"(, "connection": )" + c),
               fmt::format("connection is {}; a whole number from 0 to 255 is wanted",
@@ -290,6 +293,45 @@ TEST(Listing, WrongUnitIsToldWithItsLine) {
   EXPECT_EQ(with_kind(R"("mpa")", R"("000")"), "an odd number of hexadecimal digits");
   EXPECT_EQ(with_kind(R"("fpdu")", R"("00")"), "unit 2 is no FPDU");
   EXPECT_EQ(told(n + R"(, "kind": "mpa", "hex": "00")"), "the unit has no \"from\"");
+}
+
+// What is read is one of the two names, what is not read is refused; each is said with its line.
+TEST(Listing, WrongKeyIsToldWithItsLine) {
+  const tb::Folder folder;
+  const std::string path = folder / "wrong_key.json";
+  std::optional<bool> initiator_closes;
+  const auto told = [&](const std::string& field) {
+    std::ofstream(path) << R"({"units": [
+  {"n": 0, "from": "alice", "kind": "mpa", "hex": "00"},
+  {"n": 1, "from": "bob", "kind": "mpa", "hex": "00"}],
+ "initiator": "alice",
+ )" << field << "}\n";
+    try {
+      initiator_closes = load_listing(path).initiator_closes;
+    } catch (const Usage& e) {
+      const std::string head = "replay: " + path + ": line 5: ";
+      const std::string text = e.what();
+      EXPECT_TRUE(text.starts_with(head)) << text;
+      return text.substr(std::min(head.size(), text.size()));
+    }
+    return std::string("nothing");
+  };
+  EXPECT_EQ(told(R"("capture": "c", "note": "n", "name": "a name")"), "nothing");
+  EXPECT_EQ(initiator_closes, std::nullopt);
+  EXPECT_EQ(told(R"("ended": "closed by alice")"), "nothing");
+  EXPECT_EQ(initiator_closes, true);
+  EXPECT_EQ(told(R"("ended": "closed by bob")"), "nothing");
+  EXPECT_EQ(initiator_closes, false);
+  const std::string ways = R"(; "closed by alice" or "closed by bob" is wanted)";
+  EXPECT_EQ(told(R"("ended": "closed by bop")"),
+            R"(ended is "closed by bop", did you mean closed by bob?)" + ways);
+  EXPECT_EQ(told(R"("ended": "reset")"), R"(ended is "reset")" + ways);
+  EXPECT_EQ(told(R"("ended": "")"), R"(ended is "")" + ways);
+  EXPECT_EQ(told(R"("ended": 3)"), "ended is no text");
+  EXPECT_EQ(told(R"("name": 3)"), "name is no text");
+  EXPECT_EQ(told(R"("endde": "closed by bob")"),
+            "unknown key \"endde\", did you mean ended?; there are units, initiator, ended, name, "
+            "note, capture");
 }
 
 }  // namespace
