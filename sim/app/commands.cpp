@@ -86,7 +86,13 @@ class Batch {
     for (size_t k = 0; k < requests.size(); ++k) {
       const RunRequest& r = requests[k];
       if (taken_.contains(k)) continue;
-      runs_.push_back({{"program", r.program}, {"client", r.kind[kClient]}, {"server", r.kind[kServer]}, {"seed", r.seed}, {"incomplete", true}, {"status", i.status()}});
+      runs_.push_back({{"program", r.program},
+                       {"client", r.kind[kClient]},
+                       {"server", r.kind[kServer]},
+                       {"seed", r.seed},
+                       {"settings", settings_json(r.config)},
+                       {"incomplete", true},
+                       {"status", i.status()}});
       cases_.push_back({name_of(r), 0, "interrupted before its end\n"});
     }
     worst_ = i.status();

@@ -238,20 +238,43 @@ std::string junit(const std::string& suite, const std::vector<TestCase>& cases) 
   return out + "</testsuite>\n";
 }
 
+namespace {
+
+/// What stands in a column of a run: nothing where the run has it not, or has not measured it.
+std::string csv_cell(const nlohmann::ordered_json& run, const std::string& column) {
+  const bool is_rate = column == "gbps" || column == "msg_per_s";
+  const bool is_measured = run.value("sim_ns", 0.0) > 0;
+  if (column == "latency_p50_ns") {
+    const auto it = run.find("latency_ns");
+    return it == run.end() || it->is_null() ? "" : (*it)["p50"].dump();
+  }
+  if (!run.contains(column) || (is_rate && !is_measured)) return "";
+  if (column != "settings")
+    return run[column].is_string() ? run[column].get<std::string>() : run[column].dump();
+  std::string words;
+  for (const auto& [name, value] : run[column].items())
+    words += fmt::format("{}{}={}", words.empty() ? "" : " ", name, value.get<std::string>());
+  return words;
+}
+
+/// RFC 4180: in quotes if it has to be.
+std::string csv_quoted(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string cell = "\"";
+  for (const char c : text) cell += c == '"' ? "\"\"" : std::string(1, c);
+  return cell + "\"";
+}
+
+}  // namespace
+
 std::string csv(const std::vector<nlohmann::ordered_json>& runs) {
-  constexpr std::array kColumns = {"program", "client", "server", "seed", "size", "ops", "bytes", "sim_ns", "gbps", "msg_per_s", "latency_p50_ns", "mismatches", "status"};
+  constexpr std::array kColumns = {
+      "program", "client", "server",    "seed",           "size",       "ops",    "bytes",
+      "sim_ns",  "gbps",   "msg_per_s", "latency_p50_ns", "mismatches", "status", "settings"};
   std::string out = fmt::format("{}\n", fmt::join(kColumns, ","));
   for (const auto& r : runs) {
     std::vector<std::string> cells;
-    for (const std::string column : kColumns) {
-      const std::string key = column == "latency_p50_ns" ? "latency_ns" : column;
-      if (!r.contains(key)) {
-        cells.emplace_back();
-        continue;
-      }
-      const auto value = key == column ? r[key] : nlohmann::ordered_json(median_latency(r));
-      cells.push_back(value.is_string() ? value.get<std::string>() : value.dump());
-    }
+    for (const char* column : kColumns) cells.push_back(csv_quoted(csv_cell(r, column)));
     out += fmt::format("{}\n", fmt::join(cells, ","));
   }
   return out;

@@ -46,7 +46,8 @@ struct TestCase {
   std::string failure;  // empty: passed
 };
 std::string junit(const std::string& suite, const std::vector<TestCase>& cases);
-/// A line for each run; the columns are named as in its JSON, and what a run has not is left empty.
+/// A line for each run; the columns are named as in its JSON, and what a run has not, or has not measured, is left empty. Its
+/// settings are in one column, name=value with blanks between.
 std::string csv(const std::vector<nlohmann::ordered_json>& runs);
 
 }  // namespace rnic::app

@@ -151,6 +151,24 @@ TEST(Latency, IsOfTheSortedSamples) {
   EXPECT_TRUE(latency_json({}).is_null());
 }
 
+TEST(Csv, CellIsQuotedWhereItHasToBe) {
+  const std::vector<nlohmann::ordered_json> runs = {
+      {{"program", "a,b"},
+       {"gbps", 0.0},
+       {"latency_ns", nullptr},
+       {"settings", {{"size", "64"}, {"keep", "3,17"}}}},
+      {{"program", "say \"it\""},
+       {"sim_ns", 4.0},
+       {"gbps", 2.5},
+       {"msg_per_s", 0.0},
+       {"latency_ns", {{"p50", 0.5}}},
+       {"settings", nlohmann::ordered_json::object()}}};
+  const std::string text = csv(runs);
+  EXPECT_NE(text.find("\n\"a,b\",,,,,,,,,,,,,\"size=64 keep=3,17\"\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n\"say \"\"it\"\"\",,,,,,,4.0,2.5,0.0,0.5,,,\n"), std::string::npos)
+      << text;
+}
+
 TEST(Junit, HasACaseForEachRun) {
   const std::string x =
       junit("a<b", {{"one", 1.5, ""}, {"two & \"three\"", 0.25, "first\nsecond <x>\n"}});
