@@ -17,6 +17,7 @@
 #include <new>
 #include <optional>
 #include <system_error>
+#include <thread>
 
 namespace rnic::app {
 namespace {
@@ -53,6 +54,11 @@ Outcome caught(const std::function<Outcome()>& body) {
 }
 
 volatile std::sig_atomic_t came = 0;  // the signal that ends us
+
+// What a parent asks its children with; of itself it ends them.
+constexpr int kEndAsked = SIGUSR1;
+constexpr std::chrono::seconds kTimeToEnd{10};
+volatile std::sig_atomic_t end_asked = 0;
 
 /// SIGINT and SIGTERM are noted, and delivered nowhere but in wait(); one that is ignored stays so (nohup).
 class SignalWatch {
@@ -112,6 +118,7 @@ class Child {
       close(fd[0]);
       prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody waits for an orphan
       signals.ignore();
+      signal(kEndAsked, SIG_DFL);
       alarm(limits.wall_s);
       give(fd[1], to_text(caught(body)));
       std::fflush(nullptr);
@@ -123,14 +130,21 @@ class Child {
   ~Child() {
     if (outcome_) return;
     close(fd_);
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
+    ask_to_end();
+    const auto last = Clock::now() + kTimeToEnd;
+    while (waitpid(pid_, nullptr, WNOHANG) == 0) {
+      if (Clock::now() > last) kill(pid_, SIGKILL);
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
   }
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
   int fd() const { return fd_; }
   bool is_over() const { return outcome_.has_value(); }
+  void ask_to_end() const {
+    if (!is_over()) kill(pid_, kEndAsked);
+  }
   Outcome& outcome() { return *outcome_; }
 
   /// Takes what has come; at its end, the outcome.
@@ -219,6 +233,7 @@ void in_children(size_t n, unsigned jobs, const std::function<Outcome(size_t)>& 
       ++running;
     }
     if (!wait_for_one(children, signals)) {
+      for (const Child& c : children) c.ask_to_end();  // all at once, before each is waited for
       for (Child& c : children) {  // some have ended before one that was started earlier
         if (c.is_over() && c.outcome().status != kWrongUse && c.outcome().status != kMissing) (void)done(fetched, std::move(c.outcome()));
         ++fetched;
@@ -235,6 +250,11 @@ void in_children(size_t n, unsigned jobs, const std::function<Outcome(size_t)>& 
       if (!done(fetched++, std::move(o))) return;
     }
   }
+}
+
+const volatile std::sig_atomic_t* take_time_to_end() {
+  signal(kEndAsked, [](int) { end_asked = 1; });
+  return &end_asked;
 }
 
 Outcome in_child(const std::function<Outcome()>& body, const ChildLimits& limits) {

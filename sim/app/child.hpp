@@ -6,6 +6,7 @@
 //               [&](size_t i, Outcome o) { ...; return true; });
 #pragma once
 
+#include <csignal>
 #include <functional>
 
 #include "run.hpp"
@@ -31,5 +32,9 @@ Outcome in_child(const std::function<Outcome()>& body, const ChildLimits& limits
 /// starts no more. Throws Interrupted, from then on always.
 void in_children(size_t n, unsigned jobs, const std::function<Outcome(size_t)>& body,
                  const std::function<bool(size_t, Outcome)>& done, const ChildLimits& limits = {});
+
+/// For a body that has something to close: its parent, when interrupted, does not end it at once, but
+/// sets what is returned here, waits some seconds for its end, and takes no outcome of it.
+const volatile std::sig_atomic_t* take_time_to_end();
 
 }  // namespace rnic::app

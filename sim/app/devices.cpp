@@ -9,6 +9,7 @@
 
 #include "backend/device_model.hpp"
 #include "backend/device_rtl.hpp"
+#include "child.hpp"
 #include "tandem/device_tandem.hpp"
 
 namespace rnic::app {
@@ -21,7 +22,9 @@ sim::RtlOptions rtl_options(Side side, const Config& config, const std::string& 
   o.name = kSideNames[side];
   o.reset_seed = config.reset_seed(side);
   o.wave = wave_window(wave);
-  if (!o.wave.file.empty()) o.wave.file = wave_file(wave, side);
+  if (o.wave.file.empty()) return o;
+  o.wave.file = wave_file(wave, side);
+  o.end_asked = take_time_to_end();  // a waveform that is not closed cannot be read
   return o;
 }
 

@@ -193,6 +193,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
       failure_ = pins_->failure();
       if (!failure_.empty()) sc_core::sc_pause();
     }
+    if (options_.end_asked != nullptr && *options_.end_asked != 0) sc_core::sc_pause();
     next_trigger(sc_core::sc_time::from_value(base::time_of_cycle(cycle_)) - sc_core::sc_time_stamp());
   }
 

@@ -4,6 +4,7 @@
 //   dev->attach(env);
 #pragma once
 
+#include <csignal>
 #include <memory>
 #include <string>
 
@@ -24,6 +25,7 @@ struct RtlOptions {
   std::string name = "rtl";
   uint64_t reset_seed = 0;  ///< 0: registers start at zero; else from random state
   WaveWindow wave;
+  const volatile std::sig_atomic_t* end_asked = nullptr;  ///< once not 0, the simulation pauses
   Observer* observer = nullptr;  ///< is told all that the RTL does; outlives the device
 };
 

@@ -910,6 +910,34 @@ TEST_F(Cli, InterruptedRunsLeaveWhatHasEnded) {
   EXPECT_NE(text_of(file("x")).find("<failure message=\"interrupted before its end\">"), std::string::npos);
 }
 
+/// When the waveforms in a file end: what its writer fills in last. The header is a type, a length, first and last time.
+uint64_t end_of_wave(const fs::path& file) {
+  const std::string bytes = text_of(file);
+  uint64_t end = 0;
+  for (size_t at = 17; at < 25 && bytes.size() >= 25; ++at)
+    end = end << 8 | static_cast<uint8_t>(bytes[at]);
+  return end;
+}
+
+// A waveform that is not closed cannot be read, and leaves a second file beside it.
+TEST_F(Cli, InterruptedRunClosesItsWaveforms) {
+  const Told t =
+      run("run write_bw --client tandem --server rtl --set build=minimum --set count=100000000 "
+          "--wave w.fst",
+          ended_when("w.server.fst.hier"));
+  EXPECT_EQ(t.status, 128 + SIGTERM) << t.err;
+  for (const char* name : {"w.client.fst", "w.server.fst"}) {
+    EXPECT_GT(end_of_wave(file(name)), 0u) << name;
+    EXPECT_FALSE(fs::exists(file(name + std::string(".hier"))));
+  }
+  const Told several =
+      run("compare write_bw --set build=minimum --set count=1000000 --jobs 2 --wave v.fst",
+          ended_when("v.write_bw.rtl-rtl.client.fst.hier"));
+  EXPECT_EQ(several.status, 128 + SIGTERM) << several.err;
+  EXPECT_GT(end_of_wave(file("v.write_bw.rtl-rtl.client.fst")), 0u);
+  EXPECT_FALSE(fs::exists(file("v.write_bw.rtl-rtl.client.fst.hier")));
+}
+
 TEST_F(Cli, InterruptedRegressionLeavesWhatHasEnded) {
   const Told t = run("regress --set ops=1000000 --tlp t --json j --junit x --quiet --jobs 2", ended_when("t.seed4.txt"));
   EXPECT_EQ(t.status, 128 + SIGTERM) << t.err;
