@@ -15,7 +15,7 @@ usage: sim/run.sh [FILE] [rnic-sim options]
   Options go to `rnic-sim copy`: --set mtu=9000, --preset gen3x16, --seed 7, --json FILE, --quiet ... (rnic-sim --help)
   Paths are counted from the folder in which this is called.
 exit status: 0 all copies are right; 1 a mismatch; 2 wrong use; 3 no progress; 4 something could not be set up, or
-  another run is under way here
+  another run is under way here; 130, 143 interrupted (Ctrl-C, SIGTERM)
 TXT
 }
 

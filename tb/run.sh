@@ -20,7 +20,8 @@ usage: tb/run.sh [STEP...]      installs what is missing, builds, runs the steps
              then 1024 QPs on RTL
   sanitize-app  rnic-sim itself under the sanitizers: random operations, replay, copy; models and tandem
   full       all, then sanitize-app, regress, mutants and synth (the whole chip takes long)
-exit status 0: all passed; 1: a step failed (its name is in the last line); 2: wrong use; 4: something could not be set up
+exit status 0: all passed; 1: a step failed (its name is in the last line); 2: wrong use; 4: something could not be set up;
+  130, 143: interrupted (Ctrl-C, SIGTERM)
 TXT
 }
 

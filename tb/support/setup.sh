@@ -54,7 +54,8 @@ setup_build() {
   # cannot tell them apart). A job there does not see Ctrl-C.
   ninja -C "$dir" "$@" >"$dir/build.log" 2>&1 &
   ninja=$!
-  trap 'kill "$ninja" 2>/dev/null; wait "$ninja"; exit 130' INT TERM
+  trap 'kill "$ninja" 2>/dev/null; wait "$ninja"; exit 130' INT
+  trap 'kill "$ninja" 2>/dev/null; wait "$ninja"; exit 143' TERM
   ticks=0
   while kill -0 "$ninja" 2>/dev/null; do
     sleep 0.2

@@ -1084,6 +1084,28 @@ TEST_F(Cli, ScriptsOfTheRtlSayWhatTheyTake) {
   }
 }
 
+TEST_F(RunScript, InterruptedBuildHasTheStatusThatTheHelpSays) {
+  make_tree("tree");
+  fs::create_directory(file("tree/build-release"));
+  std::ofstream(file("tree/build-release/build.ninja")) << "";
+  std::ofstream(file("tree/tb/support/setup.sh"), std::ios::app) << "setup_packages() { :; }\n";
+  fs::create_directory(file("bin"));
+  std::ofstream(file("bin/ninja")) << "#!/bin/sh\necho builds >&3\nexec sleep 60\n";
+  fs::permissions(file("bin/ninja"), fs::perms::owner_all);
+  for (const char* script : {"sim/run.sh", "tb/run.sh build"}) {
+    for (const auto& [signal, status] : {std::pair{"INT", 128 + SIGINT}, {"TERM", 128 + SIGTERM}}) {
+      const std::string before =
+          std::string(
+              "exec 3>started; us=$$; (while [ ! -s started ]; do sleep 0.05; done; kill -") +
+          signal + " $us) & exec env PATH=\"$PWD/bin:$PATH\"";
+      const Told t = call(script, before);
+      EXPECT_EQ(t.status, status) << script << t.err;
+    }
+    const Told help = call(std::string(script) + " --help");
+    EXPECT_NE(help.out.find("130, 143"), std::string::npos) << help.out;
+  }
+}
+
 TEST_F(RunScript, PathWithASpaceIsSaidAtOnce) {
   make_tree("a tree");
   for (const char* script : {"sim/run.sh", "tb/run.sh"}) {
