@@ -23,6 +23,8 @@ wrong() { printf '%s\n' "sim/run.sh: $* (sim/run.sh --help)" >&2; exit 2; }
 
 # What can be said before minutes of building is said before. The options of copy are those of rnic-sim's own table: "NAME kKIND" a line.
 options=$(sed -nE 's/^ *\{"([a-z-]+)", (k[A-Z][a-z]+), [^,]*, (kRuns|kAllThatRun|""|"([a-z]+ )*copy( [a-z]+)*"),.*/\1 \2/p' sim/app/rnic_sim.cpp)
+# The name of each setting stands in quotes in one of these; what stands in none is no setting.
+settings="sim/app/config.cpp sim/platform/config.cpp host-driver/programs/programs.cpp model/gen/sizes.hpp"
 presets=$(sed -nE 's/^ *Preset\{"([a-z0-9]+)".*/\1/p' sim/platform/config.cpp | tr '\n' ' ')
 
 # check_value NAME VALUE: of an option of copy; rnic-sim looks at the rest of it.
@@ -35,7 +37,12 @@ check_value() {
     jobs)
       case "$2" in *[!0-9]*|????*) false ;; *) [ "$2" -ge 1 ] && [ "$2" -le 256 ] ;; esac ||
         wrong "--jobs $2: a number from 1 to 256 is wanted" ;;
-    set) case "$2" in ?*=*) ;; *) wrong "--set $2: is not NAME=VALUE" ;; esac ;;
+    set)
+      case "$2" in ?*=*) ;; *) wrong "--set $2: is not NAME=VALUE" ;; esac
+      setting=${2%%=*}
+      case "$setting" in client.*|server.*) setting=${setting#*.} ;; esac
+      { [ -n "$setting" ] && grep -qF -- "\"$setting\"" $settings; } ||
+        wrong "--set $2: no setting $setting; \`rnic-sim list settings\` names them, when it is built" ;;
     preset) case " $presets" in *" $2 "*) ;; *) wrong "no preset $2; there are: ${presets% }" ;; esac ;;
     config) [ -f "$path" ] && [ -r "$path" ] || wrong "--config $2: not a file that can be read" ;;
     json|csv|junit|tlp|wave)

@@ -997,7 +997,9 @@ class RunScript : public Cli {
  protected:
   void make_tree(const std::string& name) {
     tree_ = name;
-    for (const char* f : {"sim/run.sh", "tb/run.sh", "tb/support/setup.sh", "sim/app/rnic_sim.cpp", "sim/platform/config.cpp"}) {
+    for (const char* f : {"sim/run.sh", "tb/run.sh", "tb/support/setup.sh", "sim/app/rnic_sim.cpp",
+                          "sim/app/config.cpp", "sim/platform/config.cpp",
+                          "host-driver/programs/programs.cpp", "model/gen/sizes.hpp"}) {
       const fs::path to = folder_ / name / f;
       fs::create_directories(to.parent_path());
       fs::copy_file(fs::path(RNIC_CAPTURES) / "../../.." / f, to);
@@ -1043,6 +1045,10 @@ TEST_F(RunScript, RefusesBeforeItInstalls) {
                                     {"some --jobs=two", "--jobs two: a number from 1 to 256 is wanted"},
                                     {"some --set mtu", "--set mtu: is not NAME=VALUE"},
                                     {"some --set =9000", "--set =9000: is not NAME=VALUE"},
+                                    {"some --set mut=9000", "--set mut=9000: no setting mut;"},
+                                    {"some --set client.siez=4", "no setting siez;"},
+                                    {"some --set 'm.u=9000'", "no setting m.u;"},
+                                    {"some --set client.=4", "no setting ;"},
                                     {"some --preset gen4", "no preset gen4; there are: gen4x16 "},
                                     {"some --quiet=1", "--quiet takes no value"}}) {
     const Told t = call(std::string("sim/run.sh ") + words);
@@ -1058,6 +1064,21 @@ TEST_F(RunScript, TakesWhatCopyTakes) {
     EXPECT_EQ(call(std::string("sim/run.sh ") + words).status, 99) << words << text_of(file(".err"));
   }
   EXPECT_EQ(call("sim/run.sh some --help").status, 0);
+}
+
+// The script reads the names where they stand in the sources: none of those that there are is refused.
+TEST_F(RunScript, KnowsEachSetting) {
+  make_tree("tree");
+  std::istringstream listed(run("list settings").out);
+  std::string words;
+  size_t names = 0;
+  for (std::string line; std::getline(listed, line);) {
+    if (!line.starts_with("  ")) continue;
+    words += " --set server." + line.substr(2, line.find(' ', 2) - 2) + "=1";
+    ++names;
+  }
+  EXPECT_GT(names, 80u);
+  EXPECT_EQ(call("sim/run.sh some" + words).status, 99) << text_of(file(".err"));
 }
 
 // The scripts of rtl/, where they stand.
