@@ -128,7 +128,10 @@ void Results::stages() {
   r.streams = true;
   const Outcome o = run(r);
   if (o.status != kGood) return;
-  std::string text;
+  std::string text = fmt::format(
+      "Medians over the client's messages of one run of `write_lat`, {} operations behind {} of "
+      "warm-up; a row's cycles are those since the row above.\n\n",
+      o.json["ops"].get<uint64_t>(), r.config.find("warmup").value);
   for (const auto& [key, title] : {std::pair{"push_to_wire", "pushed doorbell to first LLP beat, 64 B inline"}, {"wire_to_host", "last LLP beat to first host-write beat, 64 B"}}) {
     std::vector<std::vector<std::string>> rows{{title, "cycles", "cycles since the start", "ns since the start"}};
     double cycles = 0;
@@ -139,7 +142,7 @@ void Results::stages() {
     figure(title, fmt::format("{:.0f} cycles, {:.1f} ns", cycles, cycles * base::kPsPerCycle / 1000), "printed", std::nullopt);
     text += markdown(rows);
   }
-  section("Latency in the RTL, stage by stage", "Medians over the client's messages of one run of `write_lat`; a row's cycles are those since the row above.\n\n" + text);
+  section("Latency in the RTL, stage by stage", text);
 }
 
 std::string Results::page() const {

@@ -54,6 +54,19 @@ class Results {
 
 std::string markdown(const std::vector<std::vector<std::string>>& rows);
 
+/// A program on devices of RTL and on models.
+struct TimingCase {
+  std::string program, size, qps;
+  uint64_t operations = 0;    // that were measured, on each
+  double rtl = 0, model = 0;  // Gb/s, or the median in ns
+  bool is_latency = false;
+  std::string limit;  // the wire that it is limited by
+  double error() const { return rtl == 0 ? 0 : model / rtl - 1; }
+  /// What the two runs have measured (their --json).
+  void take(const nlohmann::ordered_json& of_rtl, const nlohmann::ordered_json& of_model);
+};
+std::vector<std::vector<std::string>> rows_of(const std::vector<TimingCase>& all, bool with_limit);
+
 /// What rtl/lint/depth.sh prints: a line a unit, below it its memories and what is wrong with it. Throws Usage.
 struct Depth {
   std::vector<std::vector<std::string>> rows;  // unit, LUT6, flops, levels, memories, memory bits; the first is the heading

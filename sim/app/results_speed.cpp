@@ -28,33 +28,36 @@ std::string limit_of(const nlohmann::ordered_json& run) {
   return "";
 }
 
-struct TimingCase {
-  std::string program, size, qps;
-  double rtl = 0, model = 0;  // Gb/s, or the median in ns
-  bool is_latency = false;
-  std::string limit;
-  double error() const { return rtl == 0 ? 0 : model / rtl - 1; }
-};
-
 double average(const std::vector<TimingCase>& all) {
   double sum = 0;
   for (const TimingCase& c : all) sum += std::abs(c.error());
   return all.empty() ? 0 : sum / static_cast<double>(all.size());
 }
 
+}  // namespace
+
+void TimingCase::take(const nlohmann::ordered_json& of_rtl,
+                      const nlohmann::ordered_json& of_model) {
+  operations = of_rtl["ops"];
+  rtl = is_latency ? median_latency(of_rtl) : number(of_rtl, "gbps");
+  model = is_latency ? median_latency(of_model) : number(of_model, "gbps");
+  limit = limit_of(of_rtl);
+}
+
 std::vector<std::vector<std::string>> rows_of(const std::vector<TimingCase>& all, bool with_limit) {
-  std::vector<std::vector<std::string>> rows{{"program", "size", "QPs", "RTL", "model", "error"}};
+  std::vector<std::vector<std::string>> rows{
+      {"program", "size", "QPs", "operations", "RTL", "model", "error"}};
   if (with_limit) rows[0].emplace_back("limit");
   for (const TimingCase& c : all) {
     const char* unit = c.is_latency ? "ns" : "Gb/s";
-    rows.push_back({c.program, c.size, c.qps, fmt::format("{:.{}f} {}", c.rtl, c.is_latency ? 0 : 3, unit), fmt::format("{:.{}f} {}", c.model, c.is_latency ? 0 : 3, unit),
-                    signed_percent(c.error())});
+    const int digits = c.is_latency ? 0 : 3;
+    rows.push_back({c.program, c.size, c.qps, fmt::format("{}", c.operations),
+                    fmt::format("{:.{}f} {}", c.rtl, digits, unit),
+                    fmt::format("{:.{}f} {}", c.model, digits, unit), signed_percent(c.error())});
     if (with_limit) rows.back().push_back(c.limit);
   }
   return rows;
 }
-
-}  // namespace
 
 void Results::timing_error() {
   struct Length {
@@ -89,9 +92,7 @@ void Results::timing_error() {
     const auto &rtl = outs[2 * i], &model = outs[2 * i + 1];
     if (rtl.status != kGood || model.status != kGood) continue;
     TimingCase& c = cases[i];
-    c.rtl = c.is_latency ? median_latency(rtl.json) : number(rtl.json, "gbps");
-    c.model = c.is_latency ? median_latency(model.json) : number(model.json, "gbps");
-    c.limit = limit_of(rtl.json);
+    c.take(rtl.json, model.json);
     (c.is_latency ? latency : c.limit.empty() ? throughput : limited).push_back(c);
   }
   constexpr double kWanted = 0.10;
@@ -125,7 +126,9 @@ void Results::timing_error() {
   told("throughput", throughput);
   told("median latency", latency);
   section("Timing error of the model: throughput", "Without the cases in which a wire is at 98 % or more.\n\n" + markdown(rows_of(throughput, false)));
-  section("Timing error of the model: median latency", markdown(rows_of(latency, false)));
+  section("Timing error of the model: median latency",
+          "Medians over as many operations as the row says, of all QPs together.\n\n" +
+              markdown(rows_of(latency, false)));
   section("Cases within 2 % of a link or PCIe limit",
           fmt::format("{}{}", limited.empty() ? "None.\n\n" : fmt::format("Average error {:.1f} %.\n\n", 100 * average(limited)), limited.empty() ? "" : markdown(rows_of(limited, true))));
 }

@@ -312,6 +312,22 @@ TEST(Results, LogicIsReadFromWhatDepthPrints) {
   EXPECT_NE(usage_of([&] { r.logic(); }).find("depth.sh"), std::string::npos);
 }
 
+TEST(Results, TimingRowsSayHowManyOperationsWereMeasured) {
+  const auto run = [](double gbps, const nlohmann::ordered_json& latency) {
+    return nlohmann::ordered_json{{"ops", 128}, {"gbps", gbps}, {"latency_ns", latency}};
+  };
+  TimingCase latency{
+      .program = "read_lat", .size = "64", .qps = "8", .is_latency = true, .limit = ""};
+  latency.take(run(1, {{"p50", 2000.0}}), run(1, {{"p50", 2100.0}}));
+  TimingCase rate{.program = "read_bw", .size = "64", .qps = "1", .limit = ""};
+  rate.take(run(50, nullptr), run(40, nullptr));
+  EXPECT_EQ(markdown(rows_of({latency, rate}, false)),
+            "| program | size | QPs | operations | RTL | model | error |\n"
+            "|---|---|---|---|---|---|---|\n"
+            "| read_lat | 64 | 8 | 128 | 2000 ns | 2100 ns | +5.0 % |\n"
+            "| read_bw | 64 | 1 | 128 | 50.000 Gb/s | 40.000 Gb/s | -20.0 % |\n\n");
+}
+
 TEST(Results, TimeOfTheTestsIsReadFromWhatTheyPrint) {
   Options o;
   const tb::Folder folder;

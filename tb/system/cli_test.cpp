@@ -617,6 +617,13 @@ TEST_F(Cli, StagesAreToldOfEachSideAndEachPath) {
   EXPECT_NE(busy.out.find("llp_tx_hdr "), std::string::npos) << busy.out;
 }
 
+TEST_F(Cli, ResultsSayHowManyOperationsTheirStagesAreOf) {
+  ASSERT_EQ(run("results stages --page page.md --json j --quiet").status, 0);
+  EXPECT_EQ(json_of(file("j"))["runs"][0]["ops"], 24);
+  EXPECT_NE(text_of(file("page.md")).find("`write_lat`, 24 operations behind 4 of warm-up; "),
+            std::string::npos);
+}
+
 // The bytes by purpose are those of the model too, and an RTL device says for whom its units stalled.
 TEST_F(Cli, JsonSaysWhatPcieWasForAndWhoStalledForWhom) {
   ASSERT_EQ(run("compare write_bw --set count=64 --set size=8192 --set depth=8 --json j --csv c --jobs 2 --quiet").status, 0);
