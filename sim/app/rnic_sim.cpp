@@ -209,6 +209,11 @@ int rnic_main(int argc, char** argv) {
   for (const char* name : {"json", "csv", "junit", "page"}) {
     if (!text(name).empty()) files.written.push_back({fmt::format("--{}", name), std::string_view(name) == "json" ? o.json : text(name)});
   }
+  for (const char* name : {"pcap", "tlp", "wave"}) {
+    if (text(name) == "-")
+      throw Usage(fmt::format(
+          "--{} -: a file is wanted (--json, --csv and --junit take the standard output)", name));
+  }
   files.check();
   for (const Files::Named& f : files.written) check_writable(f.option, f.path);
   return dispatch(command, o);
