@@ -224,7 +224,8 @@ void Config::lay_preset(const std::string& name) {
 }
 
 void Config::load(const std::string& file) {
-  const nlohmann::json j = read_json(file);
+  const JsonList read = read_json_list(file, "settings");
+  const nlohmann::json& j = read.json;
   if (!j.is_object()) throw Usage(fmt::format("{}: not a JSON object", file));
   if (j.contains("preset")) {
     if (!j["preset"].is_string()) throw Usage(fmt::format("{}: preset is not a string", file));
@@ -236,7 +237,10 @@ void Config::load(const std::string& file) {
   }
   for (const auto& [key, value] : j.items()) {
     if (key == "preset" || key == "sources") continue;
-    if (key != "settings") throw Usage(fmt::format("{}: unknown key \"{}\"{}", file, key, nearest(key, {"preset", "settings"})));
+    if (key != "settings")
+      throw Usage(fmt::format("{}: line {}: unknown key {}{}; there are preset, settings, sources",
+                              file, read.key_lines.at(key), nlohmann::json(key).dump(),
+                              nearest(key, {"preset", "settings", "sources"})));
     if (!value.is_object()) throw Usage(fmt::format("{}: settings is not an object", file));
     for (const auto& [name, v] : value.items()) {
       if (v.is_object() || v.is_array() || v.is_null()) throw Usage(fmt::format("{}: {} is neither a number nor a string", file, name));

@@ -90,8 +90,6 @@ class Lines {
 
 }  // namespace
 
-nlohmann::json read_json(const std::string& path, const std::string& wanted) { return read_json_list(path, "", wanted).json; }
-
 JsonList read_json_list(const std::string& path, const std::string& list, const std::string& wanted) {
   constexpr int kDepthOfKeys = 1, kDepthOfElements = 2;
   using Event = nlohmann::json::parse_event_t;

@@ -234,7 +234,7 @@ constexpr Row kWrong[] = {
     {"config_text", "run write_lat --config text.json", "text.json: not JSON: line 1, column 2: a value is wanted: a number, a text in quotes"},
     {"config_lines", "run write_lat --config lines.json", "lines.json: not JSON: line 3, column 3: a name in quotes is wanted\n"},
     {"config_list", "run write_lat --config list.json", "list.json: not a JSON object"},
-    {"config_key", "run write_lat --config key.json", "unknown key \"setings\", did you mean settings?"},
+    {"config_key", "run write_lat --config key.json", "key.json: line 1: unknown key \"setings\", did you mean settings?; there are preset, settings, sources"},
     {"config_preset", "run write_lat --config preset.json", "preset is not a string"},
     {"config_preset_name", "run write_lat --config preset_name.json", "preset_name.json: no preset \"gen4x61\", did you mean gen4x16?"},
     {"config_settings", "run write_lat --config settings.json", "settings is not an object"},
