@@ -81,7 +81,8 @@ Result<uint32_t> number(std::string_view name, std::string_view text, uint64_t l
   uint64_t value = 0;
   const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (ec != std::errc() || end != text.data() + text.size() || value < least || value > most)
-    return fail(Errc::kInvalidArgument, "{}={}: a number from {} to {}", name, text, least, most);
+    return fail(Errc::kInvalidArgument, "{}={}: a whole number from {} to {} is wanted", name, text,
+                least, most);
   return static_cast<uint32_t>(value);
 }
 

@@ -85,10 +85,13 @@ struct SettingRow {
     return value;
   }
   base::Result<void> bounds(double value, std::string_view text) const {
+    const std::string of_unit = unit.empty() ? "" : " " + std::string(unit);
     if (value < min)
-      return base::fail(base::Errc::kInvalidArgument, "{}: {} below {} {}", name, text, min, unit);
+      return base::fail(base::Errc::kInvalidArgument, "{}: {} below {}{}", name, text, min,
+                        of_unit);
     if (value > max)
-      return base::fail(base::Errc::kInvalidArgument, "{}: {} above {} {}", name, text, max, unit);
+      return base::fail(base::Errc::kInvalidArgument, "{}: {} above {}{}", name, text, max,
+                        of_unit);
     return {};
   }
 };
