@@ -215,9 +215,23 @@ int list_command(const Options& o) {
 
 int explain_command(const Options& o) {
   if (o.words.size() != 1) throw Usage("explain: say one setting (rnic-sim list settings)");
-  const Setting& s = o.request.config.find(o.words[0]);
-  fmt::print("{}: {}\ndefault {} {}\nnow     {} {} ({})\nset it with --set {}=VALUE{}\n", s.name, s.doc, s.default_value, s.unit, s.value, s.unit,
-             s.source, s.name, !is_one_sides(s) ? "" : ", or one side's with --set client." + s.name + "=VALUE, server." + s.name + "=VALUE");
+  const Config& config = o.request.config;
+  const std::string& word = o.words[0];
+  const bool is_of_side = word.starts_with("client.") || word.starts_with("server.");
+  const Setting& s = config.find(is_of_side ? word.substr(word.find('.') + 1) : word);
+  if (is_of_side && !is_one_sides(s))
+    throw Usage(fmt::format("{}: this setting is not one side's, it is {}", word, s.name));
+  fmt::print("{}: {}\ndefault {} {}\nnow     {} {} ({})\n", s.name, s.doc, s.default_value, s.unit,
+             s.value, s.unit, s.source);
+  for (const Setting& own : config.overrides()) {
+    if (own.name.substr(own.name.find('.') + 1) == s.name)
+      fmt::print("{}  {} {} ({})\n", own.name.substr(0, own.name.find('.')), own.value, own.unit,
+                 own.source);
+  }
+  fmt::print("set it with --set {}=VALUE{}\n", s.name,
+             !is_one_sides(s) ? ""
+                              : ", or one side's with --set client." + s.name + "=VALUE, server." +
+                                    s.name + "=VALUE");
   return kGood;
 }
 
