@@ -41,6 +41,7 @@ Bytes unhex(const std::string& text, const std::string& where) {
   const auto digit = [&](char c) {
     if (c >= '0' && c <= '9') return c - '0';
     if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
     throw Usage(fmt::format("{}: \"{}\" is no hexadecimal digit", where, c));
   };
   if (text.size() % 2 != 0)

@@ -24,8 +24,11 @@ struct Access {
 
 bool is_send(const Message& m) { return !m.head.is_tagged && m.head.qn == spec::kQnSend; }
 
-void start_of(Plan& p, const Bytes& f) {
-  if (f.size() < kStart) throw Usage("replay: an MPA frame is too short");
+void start_of(Plan& p, const Unit& u) {
+  const Bytes& f = u.bytes;
+  if (f.size() < kStart)
+    throw Usage(fmt::format("replay: unit {}: {} bytes; an MPA frame has at least {}", u.n,
+                            f.size(), kStart));
   p.markers = (f[16] & 0x80) != 0;
   p.crc = (f[16] & 0x40) != 0;
   const bool enhanced = (f[16] & 0x10) != 0;
@@ -182,7 +185,7 @@ Plan make_plan(const Listing& l, Endpoint side, uint32_t connection) {
       if (u.is_mpa) s.mpa = u.bytes;
       p.steps.push_back(std::move(s));
     }
-    if (u.is_mpa && ours) start_of(p, u.bytes);
+    if (u.is_mpa && ours) start_of(p, u);
     if (u.is_mpa) continue;
     Bytes fpdu = u.bytes;
     if (ours && clear_pad(fpdu)) p.steps.back().pad_cleared = true;

@@ -126,6 +126,7 @@ constexpr Row kWrong[] = {
     {"explain_setting", "explain mut", "no setting \"mut\", did you mean mtu?"},
     {"copy_word", "copy some", "--file FILE"},
     {"replay_nothing", "replay", "say one listing"},
+    {"replay_no_name", "replay ''", "replay: say one listing"},
     {"replay_missing", "replay missing.json", "missing.json: cannot be read (No such file or directory)"},
     {"replay_folder", "replay .", ". is a folder; say one listing, a JSON file such as tb/vectors/captures/"},
     {"replay_no_json", "replay some", "some: not JSON: line 1, column 1: a value is wanted: a number, a text in quotes, true, false, null, [ or {; replay wants a listing, a JSON file such as tb/vectors/captures/"},

@@ -238,6 +238,12 @@ TEST(Listing, WrongUseSaysWhat) {
   const Listing l = load_listing(path_of("rping-client-crc"));
   EXPECT_NE(message([&] { side_of(l, "testr"); }).find("did you mean tester?"), std::string::npos);
   EXPECT_EQ(side_of(l, ""), Endpoint::kResponder);
+  Listing cut = l;
+  for (Unit& u : cut.units) {
+    if (u.is_mpa) u.bytes.resize(19);
+  }
+  EXPECT_EQ(message([&] { (void)make_plan(cut, Endpoint::kResponder, 0); }),
+            fmt::format("replay: unit {}: 19 bytes; an MPA frame has at least 20", cut.units[1].n));
   EXPECT_EQ(side_of(l, "tester"), Endpoint::kInitiator);
 }
 
@@ -290,6 +296,7 @@ TEST(Listing, WrongUnitIsToldWithItsLine) {
   EXPECT_EQ(with_kind("3", R"("00")"), "kind is no text");
   EXPECT_EQ(with_kind(R"("mpa")", "7"), "hex is no text");
   EXPECT_EQ(with_kind(R"("mpa")", R"("0x")"), "\"x\" is no hexadecimal digit");
+  EXPECT_EQ(with_kind(R"("mpa")", R"("aAfF")"), "nothing");
   EXPECT_EQ(with_kind(R"("mpa")", R"("000")"), "an odd number of hexadecimal digits");
   EXPECT_EQ(with_kind(R"("fpdu")", R"("00")"), "unit 2 is no FPDU");
   EXPECT_EQ(told(n + R"(, "kind": "mpa", "hex": "00")"), "the unit has no \"from\"");
