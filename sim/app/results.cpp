@@ -184,12 +184,20 @@ int results_command(Options& o) {
     if (std::ranges::find(names, w) == names.end()) throw Usage(fmt::format("results: no part \"{}\"{}; {}", w, nearest(w, names), fmt::join(names, ", ")));
   }
   check_settings(o, "results", {"timeout_us", "mpa_crc", "mpa_markers", "mpa_revision"});
+  const auto is_asked = [&](const char* part) {
+    return o.words.empty() || std::ranges::find(o.words, part) != o.words.end();
+  };
+  if (!o.depth.empty() && !is_asked("logic") && !is_asked("speed"))
+    throw Usage(
+        fmt::format("results: --depth {} has no effect (logic and speed read it)", o.depth));
+  if (!o.ci.empty() && !is_asked("tests"))
+    throw Usage(fmt::format("results: --ci {} has no effect (tests reads it)", o.ci));
   if (!o.depth.empty()) (void)read_depth(o.depth);  // what is wrong with it is said before the long runs
   if (!o.ci.empty()) (void)read_test_times(o.ci);
   if (o.print_config) return print_config(o);
   Results r(o);
   for (const Part& p : kParts) {
-    if (o.words.empty() || std::ranges::find(o.words, p.name) != o.words.end()) (r.*p.run)();
+    if (is_asked(p.name)) (r.*p.run)();
   }
   const std::string lost = write_files(r.status(), [&] {
     if (!o.page.empty() || o.json != "-") write_file(o.page.empty() ? "-" : o.page, r.page());

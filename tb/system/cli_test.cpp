@@ -263,6 +263,8 @@ constexpr Row kWrong[] = {
     {"file_empty", "copy --file empty", "empty is empty"},
     {"file_of_no_copy", "run write_lat --file some", "write_lat: takes no --file (file_copy does)"},
     {"depth_missing", "results logic --depth missing", "missing: cannot be read"},
+    {"depth_of_no_part", "results tests --depth some", "results: --depth some has no effect (logic and speed read it)"},
+    {"ci_of_no_part", "results logic speed --ci some", "results: --ci some has no effect (tests reads it)"},
     {"depth_other", "results --depth some", "not what rtl/lint/depth.sh prints"},
     {"ci_other", "results tests --ci some", "not what tb/run.sh prints"},
     // files that are written
