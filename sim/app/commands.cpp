@@ -86,18 +86,19 @@ class Batch {
     for (size_t k = 0; k < requests.size(); ++k) {
       const RunRequest& r = requests[k];
       if (taken_.contains(k)) continue;
-      runs_.push_back({{"program", r.program},
-                       {"client", r.kind[kClient]},
-                       {"server", r.kind[kServer]},
-                       {"seed", r.seed},
-                       {"settings", settings_json(r.config)},
-                       {"incomplete", true},
-                       {"status", i.status()}});
+      runs_.push_back(without_result(r, i.status()));
       cases_.push_back({name_of(r), 0, "interrupted before its end\n"});
     }
     worst_ = i.status();
     finish();
     throw i;
+  }
+  /// What is known of a run that did not come to its end.
+  static nlohmann::ordered_json without_result(const RunRequest& r, int status) {
+    return {
+        {"program", r.program}, {"client", r.kind[kClient]},           {"server", r.kind[kServer]},
+        {"seed", r.seed},       {"settings", settings_json(r.config)}, {"incomplete", true},
+        {"status", status}};
   }
   void show(size_t done, size_t of) const {
     if (!is_shown_ || !is_terminal_ || of < 2) return;
@@ -118,7 +119,7 @@ class Batch {
   }
   void take(const RunRequest& r, const Outcome& out) {
     cases_.push_back({name_of(r), out.wall_s, out.failure});
-    if (out.json.contains("bytes")) runs_.push_back(out.json);
+    runs_.push_back(out.json.contains("bytes") ? out.json : without_result(r, out.status));
     const sim::WaveWindow wave_asked = wave_window(r.wave);
     if (!wave_asked.file.empty() && out.json.contains("sim_end_ns") && out.json["sim_end_ns"].get<double>() * 1000 < static_cast<double>(wave_asked.from_ps))
       fmt::print(stderr, "--wave {}: not written, the run ended before, at {:.0f} ns\n", r.wave, out.json["sim_end_ns"].get<double>());

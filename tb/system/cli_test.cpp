@@ -972,6 +972,18 @@ TEST_F(Cli, InterruptedRegressionLeavesWhatHasEnded) {
   EXPECT_NE(text_of(file("x")).find("<failure message=\"interrupted after "), std::string::npos);
 }
 
+TEST_F(Cli, RunThatDiedHasARowOfItsOwn) {
+  const Told t = run("run write_bw --set count=100000000 --pcap p --json j --csv c --junit x",
+                     // a shell's child of its own is not among the run's children
+                     "us=$$; ( (while [ ! -s p ] && kill -0 $us; do sleep 0.05; done; kill -SEGV $(cat /proc/$us/task/$us/children)) & ); exec ");
+  EXPECT_EQ(t.status, 1) << t.err;
+  EXPECT_NE(t.err.find("the run died of signal 11"), std::string::npos) << t.err;
+  const Json j = json_of(file("j"));
+  EXPECT_EQ(j["incomplete"], true);
+  EXPECT_EQ(j["status"], 1);
+  EXPECT_EQ(last_line(text_of(file("c"))), "write_bw,model,model,1,,,,,,,,,1,count=100000000");
+}
+
 // Nothing has ended: nothing is written over what an earlier run has left.
 TEST_F(Cli, InterruptedRunAloneLeavesNoResult) {
   std::ofstream(file("j")) << "an earlier run's";
