@@ -69,6 +69,7 @@ std::string tandem_text(const nlohmann::ordered_json& tandem) {
 std::string text_of(const nlohmann::ordered_json& r) {
   std::string out = fmt::format("{}: client {}, server {}, seed {}\n", r["program"].get<std::string>(), r["client"].get<std::string>(),
                                 r["server"].get<std::string>(), r["seed"].get<uint64_t>());
+  if (r["sim_ns"] == 0) return out + "nothing was measured\n";
   std::vector<std::vector<std::string>> rows;
   if (!r["latency_ns"].is_null()) {
     const auto& l = r["latency_ns"];

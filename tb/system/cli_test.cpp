@@ -729,6 +729,13 @@ TEST_F(Cli, LastLineOfAFailureIsGoodForAShell) {
   EXPECT_EQ(run(again.substr(std::string("reproduce: rnic-sim ").size())).err, t.err);
 }
 
+// A table of zeros, and of a latency program with the columns of the others, would be no result.
+TEST_F(Cli, RunThatEndsBeforeItsWindowHasNoTable) {
+  const Told t = run("run write_lat --set timeout_us=1 --set count=2");
+  EXPECT_EQ(t.status, 3) << t.err;
+  EXPECT_EQ(t.out, "write_lat: client model, server model, seed 1\nnothing was measured\n");
+}
+
 // One message takes 84 us on this wire.
 TEST_F(Cli, TimeOutNamesItsSetting) {
   const std::string command = "run write_bw --set size=1048576 --set count=2 --set depth=1 --set warmup=0 --set timeout_us=";
