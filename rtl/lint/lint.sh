@@ -5,6 +5,7 @@
 #   1  forms of banned.txt, outside comments; and a package that uses another
 #   2  Verilator -Wall with every module as its own top, in the default and in the minimum build
 #   3  Yosys reads every file, warnings are errors
+#   4  Verilator -Wall of the whole chip with every size at its smallest, and at its largest (docs/spec/sizes.yaml)
 #
 # --quick leaves out the minimum build. Prints the first lines of each failure; exit status 0 when all is clean.
 quick=
@@ -61,6 +62,20 @@ xargs -r -P 2 -I{} sh "$work/one" {} "$work" $minimum <"$work/own"
 for bad in "$work"/*.bad; do
   [ -f "$bad" ] && { status=1; cat "$bad"; }
 done
+
+# 4: only where the whole chip is looked at.
+if grep -qx top/rnic.sv "$work/own"; then
+  for bound in min max; do
+    sed -nE "s/^  ([a-z_]+): \{.*[{ ]$bound: ([0-9]+),.*/\1 \2/p" ../docs/spec/sizes.yaml |
+      awk '{ n = split($1, word, "_"); name = ""
+             for (i = 1; i <= n; i++) name = name toupper(substr(word[i], 1, 1)) substr(word[i], 2)
+             print "s/ " name " = [0-9]+;/ " name " = " $2 ";/" }' >"$work/sizes"
+    sed -E -f "$work/sizes" gen/rnic_pkg.sv >"$work/rnic_pkg.sv"
+    (cd .. && verilator --lint-only -Wall --assert -Irtl/lib $(for d in rtl/*/; do printf -- "-y %s " "${d%/}"; done) --top-module rnic \
+      rtl/lint/waivers.vlt "$work/rnic_pkg.sv" $(ls rtl/gen/*_pkg.sv | grep -v rnic_pkg) rtl/top/rnic.sv) >"$work/out" 2>&1 && [ -s "$work/sizes" ] ||
+      { status=1; echo "rtl: verilator, every size at its $bound"; grep -vE '^%Error: Exiting|For warning|Use "|In file included' "$work/out" | head -n 8; }
+  done
+fi
 
 count=$(wc -l <"$work/own")
 [ "$count" -gt 0 ] || { echo "lint: no module here: $*"; exit 1; }
