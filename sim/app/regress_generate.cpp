@@ -44,7 +44,7 @@ class Landing {
 
 class Generator {
  public:
-  Generator(uint64_t seed, const Limits& limits) : limits_(limits), set_(base::Rng(seed).fork("settings")), rng_(base::Rng(seed).fork("operations")), wires_(base::Rng(seed).fork("wires")) {
+  Generator(uint64_t seed, const Limits& limits) : limits_(limits), set_(base::Rng(seed).fork("settings")), rng_(base::Rng(seed).fork("operations")), wires_(base::Rng(seed).fork("wires")), pages_(base::Rng(seed).fork("pages")) {
     plan_.seed = seed;
   }
 
@@ -52,12 +52,23 @@ class Generator {
     settings();
     for (uint32_t n = 0; n < count; ++n) operation(n, count);
     for (const Side side : {kClient, kServer}) {
-      for (uint32_t q = 0; q < plan_.qps; ++q) plan_.landing_bytes[side][q] = (landing_[side][q].used() / kPage + 3) * kPage;
+      for (uint32_t q = 0; q < plan_.qps; ++q) {
+        plan_.landing_bytes[side][q] = (landing_[side][q].used() / kPage + 3) * kPage;
+        plan_.landing_at[side][q] = place(side, plan_.landing_bytes[side][q]);
+      }
+      plan_.source_at[side] = place(side, kSourceBytes);
     }
     return std::move(plan_);
   }
 
  private:
+  /// Where in its first page a region begins that is to reach into the next.
+  uint32_t place(Side side, uint32_t bytes) {
+    const uint32_t page = plan_.page_bytes[side];
+    if (page == kPage) return 0;
+    return page - kPage * (1 + static_cast<uint32_t>(pages_.below(std::min(page, bytes) / kPage - 1)));
+  }
+
   void settings() {
     const auto give = [&](std::string name, const std::string& value) { plan_.settings.emplace_back(std::move(name), value); };
     Plan& p = plan_;
@@ -73,6 +84,9 @@ class Generator {
       give(fmt::format("{}.pcie_split", side), any<const char*>(set_, std::array{"0", "0.2", "0.8"}));
       give(fmt::format("{}.pcie_latency_ns", side), any<const char*>(set_, std::array{"100", "400", "800"}));
       give(fmt::format("{}.pcie_gen", side), any<const char*>(wires_, std::array{"3", "4", "5"}));
+      const auto kib = any<uint32_t>(pages_, std::array{4u, 4u, 16u, 64u, 512u, 2048u});
+      p.page_bytes[side == std::string_view("client") ? kClient : kServer] = kib * 1024;
+      give(fmt::format("{}.page_kib", side), fmt::format("{}", kib));
     }
     give("link_delay_ns", any<const char*>(set_, std::array{"0", "100", "500"}));
     give("link_gbps", any<const char*>(wires_, std::array{"40", "100", "100", "400"}));
@@ -243,7 +257,7 @@ class Generator {
     bool any = false;
   };
   Limits limits_;
-  base::Rng set_, rng_, wires_;
+  base::Rng set_, rng_, wires_, pages_;
   Plan plan_;
   std::array<std::array<Landing, kMaxQps>, 2> landing_{};
   std::array<std::array<std::vector<Piece>, kMaxQps>, 2> written_{}, fetched_{};

@@ -61,11 +61,7 @@ Result<void> Host::open() {
     if (!second) return error_of(second);
     recv_cq_ = std::move(*second);
   }
-  auto source = context_.alloc(kSourceBytes);
-  if (!source) return error_of(source);
-  source_ = *source;
-  std::ranges::copy(want_.source[side_], source_.data());
-  auto mr = pd_.reg_mr_iova(source_, 0, kSourceBytes, kSourceIova, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ);
+  auto mr = open_region(source_, plan_.source_at[side_], want_.source[side_], kSourceIova, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ);
   if (!mr) return error_of(mr);
   source_mr_ = std::move(*mr);
   shared_.side[side_].source_rkey = source_mr_.rkey();
@@ -79,6 +75,17 @@ Result<void> Host::open() {
   return post_receives();
 }
 
+Result<Mr> Host::open_region(Region& region, uint32_t at, std::span<const uint8_t> bytes, uint64_t iova, uint32_t access) {
+  auto buffer = context_.alloc(at + bytes.size());
+  if (!buffer) return error_of(buffer);
+  region = {*buffer, at, bytes.size()};
+  std::ranges::copy(bytes, region.bytes().begin());
+  auto mr = pd_.reg_mr_iova(region.buffer, at, bytes.size(), iova, access);
+  if (mr && at != 0 && mr->page_size() < region.buffer.page_size())
+    return fail(Errc::kProtocol, "region at {:#x}: the memory has pages of {} bytes, the driver registers pages of {}", iova, region.buffer.page_size(), mr->page_size());
+  return mr;
+}
+
 Result<void> Host::open_lane(Lane& lane) {
   const uint32_t q = lane.number;
   for (const Operation& o : plan_.ops) {
@@ -86,12 +93,8 @@ Result<void> Host::open_lane(Lane& lane) {
     (o.side == side_ ? lane.sends : lane.incoming).push_back(&o);
     if (o.side != side_ && o.is_send()) lane.receives.push_back(&o);
   }
-  const uint32_t bytes = plan_.landing_bytes[side_][q];
-  auto buffer = context_.alloc(bytes);
-  if (!buffer) return error_of(buffer);
-  lane.landing = *buffer;
-  std::ranges::copy(start_.landing[side_][q], lane.landing.data());
-  auto mr = pd_.reg_mr_iova(lane.landing, 0, bytes, iova_of(q), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+  auto mr = open_region(lane.landing, plan_.landing_at[side_][q], start_.landing[side_][q], iova_of(q),
+                        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
   if (!mr) return error_of(mr);
   lane.mr = std::move(*mr);
   shared_.side[side_].landing_rkey[q] = lane.mr.rkey();
@@ -171,8 +174,8 @@ std::string Host::standing() const {
 }
 
 Sge Host::sge(const Lane& lane, const Piece& p, bool in_landing, bool pointer) const {
-  const DmaBuffer& buffer = in_landing ? lane.landing : source_;
-  if (pointer) return {base::address_of(buffer.data() + p.offset), p.length, 0};
+  const Region& region = in_landing ? lane.landing : source_;
+  if (pointer) return {base::address_of(region.bytes().data() + p.offset), p.length, 0};
   return {(in_landing ? iova_of(lane.number) : kSourceIova) + p.offset, p.length, in_landing ? lane.mr.lkey() : source_mr_.lkey()};
 }
 
@@ -313,7 +316,7 @@ Result<void> Host::compare(const Lane& lane, const Piece& piece, const Operation
   size_t wrong = 0;
   for (size_t i = 0; i < is.size(); ++i) wrong += is[i] != expected[i] ? 1 : 0;
   const auto at = static_cast<size_t>(a - is.begin());
-  if (!shared_.wrong) shared_.wrong = Place{side_, lane.landing.bus(piece.offset + at)};
+  if (!shared_.wrong) shared_.wrong = Place{side_, lane.landing.buffer.bus(lane.landing.at + piece.offset + at)};
   return fail(Errc::kProtocol, "memory of {} qp {} at {:#x} (byte {} of a piece of {}): {:02x}, should be {:02x}; {} bytes differ; {} {}", kSideNames[side_], lane.number,
               piece.offset + at, at, piece.length, *a, *b, wrong, when, op.describe());
 }
@@ -321,7 +324,7 @@ Result<void> Host::compare(const Lane& lane, const Piece& piece, const Operation
 Result<void> Host::compare_all() {
   Operation none;
   for (const Lane& lane : lanes_) {
-    if (auto r = compare(lane, {0, static_cast<uint32_t>(lane.landing.size())}, none, "at the end; no operation:"); !r) return r;
+    if (auto r = compare(lane, {0, static_cast<uint32_t>(lane.landing.size)}, none, "at the end; no operation:"); !r) return r;
   }
   if (!std::ranges::equal(source_.bytes(), want_.source[side_])) return fail(Errc::kProtocol, "memory of {}: the source region, which nobody writes, has changed", kSideNames[side_]);
   return {};

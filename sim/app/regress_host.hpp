@@ -39,9 +39,15 @@ class Host {
   void run();
 
  private:
+  /// Memory from somewhere in its first page on.
+  struct Region {
+    DmaBuffer buffer{};
+    uint64_t at = 0, size = 0;
+    std::span<uint8_t> bytes() const { return buffer.bytes().subspan(at, size); }
+  };
   struct Lane {
     uint32_t number = 0;
-    DmaBuffer landing{};
+    Region landing{};
     verbs::Mr mr{};
     verbs::Qp qp{};
     verbs::Connection connection{};
@@ -56,6 +62,7 @@ class Host {
   [[nodiscard]] Result<void> body();
   [[nodiscard]] Result<void> open();
   [[nodiscard]] Result<void> open_lane(Lane& lane);
+  [[nodiscard]] Result<verbs::Mr> open_region(Region& region, uint32_t at, std::span<const uint8_t> bytes, uint64_t iova, uint32_t access);
   [[nodiscard]] Result<void> connect();
   [[nodiscard]] Result<void> exchange();
   [[nodiscard]] Result<void> post(Lane& lane);
@@ -84,7 +91,7 @@ class Host {
   verbs::Context context_;
   verbs::Pd pd_;
   verbs::Cq send_cq_, recv_cq_;
-  DmaBuffer source_;
+  Region source_;
   verbs::Mr source_mr_;
   std::deque<Lane> lanes_;
   Memory start_;  // while it opens

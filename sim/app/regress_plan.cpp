@@ -123,6 +123,12 @@ void Plan::simplify(const std::string& name) {
   std::erase_if(settings, [&](const auto& s) { return s.first == name; });
   if (name == "markers") markers = false;
   if (name == "crc") crc = true;
+  for (const Side side : {kClient, kServer}) {
+    if (name != fmt::format("{}.page_kib", side == kClient ? "client" : "server")) continue;
+    page_bytes[side] = kPage;
+    landing_at[side] = {};
+    source_at[side] = 0;
+  }
   if (name == "ird_ord") ird = ord = {8, 8};
   for (auto& side : shape) {
     for (QpShape& s : side) {

@@ -5,7 +5,8 @@
 //   p.keep({3, 17});  p.simplify("mtu");                what shrinking does
 //   Memory want = reference(p);                         want.landing[kServer][qp]
 //
-// Memory of a side: one `source` region, never written, and a `landing` region for each QP. Every operation that writes has a part of
+// Memory of a side: one `source` region, never written, and a `landing` region for each QP. All of a side have pages of one size; where
+// that is not 4 KiB, each begins some 4 KiB before the end of its first page, and so reaches into a second. Every operation that writes has a part of
 // a landing region to itself, so the end does not depend on timing. What is read is source, or something an earlier operation of the
 // same QP wrote: the sink of a Read (then a fence stands between), the target of a Write (a Read stays behind the Writes before it).
 #pragma once
@@ -78,6 +79,9 @@ struct Plan {
   bool markers = false, crc = true, one_cq = true;
   std::array<std::array<QpShape, kMaxQps>, 2> shape{};
   std::array<std::array<uint32_t, kMaxQps>, 2> landing_bytes{};
+  std::array<uint32_t, 2> page_bytes{kPage, kPage};
+  std::array<std::array<uint32_t, kMaxQps>, 2> landing_at{};  // in its first page
+  std::array<uint32_t, 2> source_at{};
   std::vector<Operation> ops;
 
   /// Only these operations, and what then closes each QP.

@@ -52,6 +52,7 @@ struct HostConfig {
   uint64_t quantum_ns = 100;
   uint64_t arena_mib = 1024;
   uint64_t scatter_pages = 16;
+  uint64_t page_kib = 4;
   uint64_t guard_pages = 1;
   uint64_t huge_from_mib = 64;
 };

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -119,14 +120,14 @@ struct HostMemory::State {
     return true;
   }
 
-  bool take_huge(uint64_t count, std::vector<Run>* runs) {
+  /// Of `per` pages each, where the dice say.
+  bool take_large(uint64_t count, uint64_t per, std::vector<Run>* runs) {
     if (count > pages - in_use) return false;
-    constexpr uint64_t kPer = kHugePage / kPage;
-    for (; count > 0; count -= kPer) {
+    for (; count > 0; count -= per) {
       uint64_t first = 0;
-      if (!find(rng.below(pages / kPer) * kPer, kPer, kPer, &first)) return false;
-      take({first, kPer});
-      runs->push_back({first, kPer});
+      if (!find(rng.below(pages / per) * per, per, per, &first)) return false;
+      take({first, per});
+      runs->push_back({first, per});
     }
     return true;
   }
@@ -194,7 +195,9 @@ HostMemory::~HostMemory() = default;
 
 base::Result<DmaBuffer> HostMemory::alloc(uint64_t size, MemoryKind kind) {
   if (kind == MemoryKind::kScattered) {
-    return alloc_pages(size, size >= state_->config.huge_from_mib << 20 ? kHugePage : kPage);
+    const HostConfig& c = state_->config;
+    return alloc_pages(
+        size, size >= c.huge_from_mib << 20 ? kHugePage : static_cast<uint32_t>(c.page_kib << 10));
   }
   if (size == 0 || size > kMaxContiguous) {
     return base::fail(base::Errc::kInvalidArgument, "contiguous memory: {} bytes, not 1 to {}",
@@ -210,13 +213,13 @@ base::Result<DmaBuffer> HostMemory::alloc(uint64_t size, MemoryKind kind) {
 
 base::Result<DmaBuffer> HostMemory::alloc_pages(uint64_t size, uint32_t page_size) {
   if (size == 0) return base::fail(base::Errc::kInvalidArgument, "memory of 0 bytes");
-  if (page_size != kPage && page_size != kHugePage) {
+  if (page_size < kPage || page_size > kHugePage || !std::has_single_bit(page_size)) {
     return base::fail(base::Errc::kInvalidArgument, "page size {}", page_size);
   }
   std::vector<Run> runs;
   const uint64_t count = (size + page_size - 1) / page_size * (page_size / kPage);
   if (!(page_size == kPage ? state_->take_scattered(count, &runs)
-                           : state_->take_huge(count, &runs))) {
+                           : state_->take_large(count, page_size / kPage, &runs))) {
     state_->give_back(runs);
     return base::fail(base::Errc::kNoMemory, "no {} bytes in pages of {}; {} of {} pages in use",
                       size, page_size, state_->in_use, state_->pages);

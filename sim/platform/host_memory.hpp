@@ -33,9 +33,9 @@ class HostMemory {
   HostMemory(const HostMemory&) = delete;
   HostMemory& operator=(const HostMemory&) = delete;
 
-  /// Zeroed. Scattered buffers from `huge_from_mib` on have 2 MiB pages.
+  /// Zeroed. Scattered buffers have pages of `page_kib`, from `huge_from_mib` on 2 MiB.
   base::Result<DmaBuffer> alloc(uint64_t size, MemoryKind kind);
-  /// Scattered, of pages of this size.
+  /// Scattered, of pages of this size: a power of two from 4 KiB to 2 MiB.
   base::Result<DmaBuffer> alloc_pages(uint64_t size, uint32_t page_size);
 
   /// As the device: within one page, and only where a buffer is. False: nothing was done.

@@ -78,6 +78,23 @@ TEST(HostMemory, LargeBuffersHaveHugePages) {
   EXPECT_EQ(got, 77);
 }
 
+TEST(HostMemory, PagesHaveTheSizeThatIsSet) {
+  for (const uint64_t kib : {8u, 64u, 1024u, 2048u}) {
+    HostConfig c = small();
+    c.page_kib = kib;
+    HostMemory memory(c, 0, 2);
+    const uint64_t page = kib << 10;
+    const DmaBuffer b = memory.alloc(3 * page + 1, MemoryKind::kScattered).value();
+    EXPECT_EQ(b.page_size(), page);
+    ASSERT_EQ(b.pages().size(), 4u);
+    for (const uint64_t p : b.pages()) EXPECT_EQ(p % page, 0u);
+    b.data()[3 * page] = 77;
+    uint8_t got = 0;
+    ASSERT_TRUE(memory.read(b.bus(3 * page), {&got, 1}));
+    EXPECT_EQ(got, 77);
+  }
+}
+
 TEST(HostMemory, NobodysMemoryIsRefused) {
   HostMemory memory(small(), 0, 3);
   uint8_t byte = 0;
