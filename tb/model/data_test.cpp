@@ -310,7 +310,11 @@ TEST(Responder, AnswersQpsInTurn) {
 
 struct TimedSide : Side {
   using Side::Side;
-  std::vector<Cycle> placed;
+  std::vector<Cycle> placed, left;  // of payload, and of records
+  void llp_tx(model::LlpRecord record) override {
+    left.push_back(clock().now());
+    Side::llp_tx(std::move(record));
+  }
   void dma_write(model::WriteTlp tlp) override {
     if (tlp.purpose == model::Purpose::kPlace) placed.push_back(clock().now());
     Side::dma_write(std::move(tlp));
@@ -332,6 +336,87 @@ TEST(Pace, SmallWritesPassEveryTwoCycles) {
   b.clock.settle(10000);
   ASSERT_EQ(b.b.placed.size(), kCount);
   EXPECT_LT(static_cast<double>(b.b.placed.back() - b.b.placed.front()) / (kCount - 1), 2.5);
+}
+
+/// What the headers of the RTL's units say of their cycles, seen from outside.
+struct TimedTest : testing::Test {
+  static Options small() {
+    Options o;
+    o.mss = 134;  // segments of 128 bytes at most: 3 beats each
+    return o;
+  }
+  BenchOf<TimedSide> b{small()};
+  Mr am = b.a.reg(1 << 16), bm = b.b.reg(1 << 16);
+
+  /// Cycles from one to the next, of the last n.
+  static double mean_gap(const std::vector<Cycle>& at, size_t n) {
+    EXPECT_GT(at.size(), n);
+    if (at.size() <= n) return 0;
+    return static_cast<double>(at.back() - at[at.size() - 1 - n]) / static_cast<double>(n);
+  }
+};
+
+// A push waits for no read of its ring, but goes through qp_sq_fetch. A WQE with an SGE waits for the check of its key (7 cycles),
+// and its payload for host_if.
+TEST_F(TimedTest, AWqeLeavesWhenItsStagesArePassed) {
+  const auto p = b.connect();
+  const auto cycles = [&](bool is_inline, bool push) {
+    b.clock.settle(3000);
+    b.a.left.clear();
+    const auto w = wr(WrOpcode::kRdmaWrite, is_inline ? kInline : 0, bm.address, bm.stag);
+    if (is_inline) {
+      b.a.put_send(p.a.qpn, w, {}, Bytes(8, 1));
+    } else {
+      b.a.put_send(p.a.qpn, w, {sge(am, 0, 8)});
+    }
+    const Cycle began = b.clock.now();
+    push ? b.a.push(p.a.qpn) : b.a.ring_sq(p.a.qpn);
+    b.clock.settle(3000);
+    return b.a.left.empty() ? 0 : b.a.left.front() - began;
+  };
+  const Cycle rung = cycles(true, false), pushed = cycles(true, true),
+              fetched = cycles(false, false);
+  EXPECT_EQ(rung - pushed, 24U);
+  EXPECT_EQ(fetched - rung, 33U);
+}
+
+// ddp_tx.sv: a segment every 3 cycles, 4 for a later one of its message. Of many QPs, so that none waits for its next want.
+TEST_F(TimedTest, SegmentsLeaveAsTheyAreCut) {
+  std::vector<BenchOf<TimedSide>::Pair> qps;
+  for (int i = 0; i < 12; ++i) qps.push_back(b.connect());
+  b.clock.settle(3000);
+  for (const auto& p : qps)
+    b.a.put_send(p.a.qpn, wr(WrOpcode::kRdmaWrite, 0, bm.address, bm.stag), {sge(am, 0, 2000)});
+  b.a.left.clear();
+  for (const auto& p : qps) b.a.ring_sq(p.a.qpn);
+  b.clock.settle(10000);
+  EXPECT_NEAR(mean_gap(b.a.left, 80), 4, 0.1);
+}
+
+// ddp_rx.sv: the first segment of a Send takes 3 cycles, later ones of it 4; the first waits for its receive WQE (qp_rq_fetch: 4).
+TEST_F(TimedTest, SendsAreCutFromTheirReceives) {
+  const auto p = b.connect();
+  b.a.tamper = [](auto&) { return false; };  // records come from here, one upon another
+  const auto first = [&](size_t posts, const spec::SqWqe& w, uint32_t bytes) {
+    b.a.sent.clear();
+    for (size_t i = 0; i < posts; ++i) {
+      b.b.post_recv(p.b.qpn, {sge(bm, 0, 4096)});
+      b.a.post_send(p.a.qpn, w, {sge(am, 0, bytes)});
+      b.clock.settle(3000);
+    }
+    b.b.placed.clear();
+    const Cycle began = b.clock.now();
+    for (const Bytes& record : b.a.sent) b.b.inject(p.conn_b, record);
+    b.clock.settle(3000);
+    return b.b.placed.empty() ? 0 : b.b.placed[0] - began;
+  };
+  const Cycle write = first(1, wr(WrOpcode::kRdmaWrite, 0, bm.address, bm.stag),
+                            4);  // as long an FPDU as that of 8 bytes sent
+  EXPECT_EQ(first(1, wr(WrOpcode::kSend, 0), 8) - write, 4U);
+  first(20, wr(WrOpcode::kSend, 0), 8);
+  EXPECT_NEAR(mean_gap(b.b.placed, 18), 3, 0.2);
+  first(1, wr(WrOpcode::kSend, 0), 1400);
+  EXPECT_DOUBLE_EQ(mean_gap(b.b.placed, 8), 4);
 }
 
 }  // namespace
