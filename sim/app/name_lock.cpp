@@ -28,7 +28,9 @@ constexpr size_t kTail = 60;       // of the path is said for those who look (ss
 bool hold_name(const std::filesystem::path& file) {
   static std::set<std::string> held;
   std::error_code none;
-  const std::string path = std::filesystem::weakly_canonical(file, none).string();
+  // Absolute first: what begins with a name that is not there yet would stay as it is.
+  const std::string path =
+      std::filesystem::weakly_canonical(std::filesystem::absolute(file, none), none).string();
   if (held.contains(path) || held.size() >= kMostHeld) return true;
   const std::string name = fmt::format("rnic-sim {:016x} {}", std::hash<std::string>()(path), path.substr(path.size() - std::min(path.size(), kTail)));
   sockaddr_un address{};  // its path begins with a zero: no file

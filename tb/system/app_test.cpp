@@ -12,6 +12,7 @@
 #include "child.hpp"
 #include "devices.hpp"
 #include "failure_wave.hpp"
+#include "name_lock.hpp"
 #include "report.hpp"
 #include "results.hpp"
 #include "stream_watch.hpp"
@@ -100,6 +101,41 @@ TEST(InChildren, StopWhenToldTo) {
   in_children(
       100, 2, [](size_t) { return good(); }, [&](size_t, Outcome) { return ++taken < 3; });
   EXPECT_EQ(taken, 3u);
+}
+
+// A run that fails in another folder has waveforms of the same name, and neither is in the other's way.
+TEST(HoldName, IsOfThePlaceAndNotOfTheWord) {
+  const tb::Folder here, there;
+  const auto wait_for = [&](const char* name) {
+    while (!std::filesystem::exists(here / name))
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  };
+  const auto hold_in = [](const tb::Folder& folder) {
+    std::filesystem::current_path(folder.path());
+    return hold_name("w.fst");
+  };
+  nlohmann::ordered_json first, second;
+  in_children(
+      2, 2,
+      [&](size_t i) {
+        if (i == 0) {
+          const bool is_held = hold_in(here);
+          std::ofstream(here / "held") << "";
+          wait_for("asked");
+          return good({{"is_held", is_held}});
+        }
+        wait_for("held");
+        const bool there_too = hold_in(there), here_too = hold_in(here);
+        std::ofstream(here / "asked") << "";
+        return good({{"there_too", there_too}, {"here_too", here_too}});
+      },
+      [&](size_t i, const Outcome& o) {
+        (i == 0 ? first : second) = o.json;
+        return true;
+      });
+  EXPECT_EQ(first["is_held"], true);
+  EXPECT_EQ(second["there_too"], true);
+  EXPECT_EQ(second["here_too"], false);
 }
 
 // A short word is like another only in most of its letters.
