@@ -37,6 +37,10 @@ uint64_t word_of(uint64_t key, uint64_t number) {
 }
 }  // namespace
 
+uint8_t Side::byte_of(uint64_t key, uint64_t place) {
+  return static_cast<uint8_t>(word_of(key, place / 8) >> 8 * (place % 8));
+}
+
 void Side::fill(std::span<uint8_t> bytes, uint64_t key) {
   for (uint64_t i = 0; i < bytes.size(); i += 8) {
     std::array<uint8_t, 8> word{};
@@ -129,7 +133,7 @@ Result<void> Side::open_lane(Lane& lane) {
                   .max_recv_wr = std::max(shape_.window, kMarks) + 1,
                   .max_send_sge = 1,
                   .max_recv_sge = 1,
-                  .max_inline_data = std::max(params().inline_bytes, 8u)};
+                  .max_inline_data = std::max(params().inline_bytes, 16u)};
   auto qp = pd_.create_qp({.send_cq = &cq_, .recv_cq = &cq_, .cap = cap, .push = params().push});
   if (!qp) return error_of(qp);
   lane.qp = std::move(*qp);
@@ -166,6 +170,17 @@ Result<void> Side::introduced(Lane& lane) {
   return {};
 }
 
+// In pieces, since it does not come when another thread of the client has failed before it connects:
+// then the client closes its connections, and another thread here notices that.
+Result<ConnRequest> Side::await_request(Listener& listener, Time deadline) {
+  for (;;) {
+    auto request = listener.get_request(std::min(deadline, dev().now() + 50 * kUs));
+    if (request || request.error().code != Errc::kTimedOut || dev().now() >= deadline)
+      return request;
+    if (run_.session.is_failed()) return fail(Errc::kConnectionLost, "another thread has failed");
+  }
+}
+
 Result<void> Side::connect() {
   report().stage = "connect";
   const Params& p = params();
@@ -183,8 +198,8 @@ Result<void> Side::connect() {
       const auto data = introduction(lane);
       param.private_data = data;
       auto c = verbs::connect(lane.qp, {p.server_ip, port}, param);
-      while (!c && c.error().code == Errc::kRefused &&
-             dev().now() < deadline) {  // the server may not listen yet
+      while (!c && c.error().code == Errc::kRefused && dev().now() < deadline &&
+             !run_.session.is_failed()) {  // the server may not listen yet
         (void)dev().wait(0, dev().now() + 20 * kUs);
         c = verbs::connect(lane.qp, {p.server_ip, port}, param);
       }
@@ -196,7 +211,7 @@ Result<void> Side::connect() {
     auto listener = verbs::listen(context_, port);
     if (!listener) return error_of(listener);
     for (Lane& lane : lanes) {
-      auto request = listener->get_request(dev().now() + timeout);
+      auto request = await_request(*listener, dev().now() + timeout);
       if (!request) return error_of(request);
       const auto data = introduction(lane);
       param.private_data = data;
@@ -206,8 +221,10 @@ Result<void> Side::connect() {
       if (auto r = introduced(lane); !r) return r;
     }
   }
-  run_.session.assemble(dev());
+  run_.session.arrive();
   progress_ = dev().now();
+  auto all = [&] { return run_.session.is_assembled(); };
+  if (auto r = until("other threads", all, kOnlooker); !r) return r;
   report().stage = "run";
   return {};
 }
@@ -253,11 +270,20 @@ Result<void> Side::post(Lane& lane, std::span<const SendWr> wrs) {
 }
 
 Result<void> Side::write_credit(Lane& lane, Word word, uint64_t count) {
-  const uint64_t offset = word == Word::kTaken ? 0 : 8;
-  const auto place = at(lane, credit_out() + offset, 8);
-  base::store_le(place.data(), count);
-  const Sge sge{base::address_of(place.data()), 8, 0};
-  auto r = lane.qp.post_send({.wr_id = wr_id_of(What::kCredit, lane, count),
+  (word == Word::kTaken ? lane.told : lane.told_filled) = count;
+  return write_words(lane, word, std::span(&count, 1));
+}
+
+Result<void> Side::write_window(Lane& lane, Time from, Time to) {
+  return write_words(lane, Word::kFrom, std::array{from, to});
+}
+
+Result<void> Side::write_words(Lane& lane, Word first, std::span<const uint64_t> values) {
+  const uint64_t offset = static_cast<uint64_t>(first) * 8;
+  const auto place = at(lane, credit_out() + offset, values.size() * 8);
+  for (size_t i = 0; i < values.size(); i++) base::store_le(&place[i * 8], values[i]);
+  const Sge sge{base::address_of(place.data()), static_cast<uint32_t>(place.size()), 0};
+  auto r = lane.qp.post_send({.wr_id = wr_id_of(What::kCredit, lane, values[0]),
                               .sg_list = {&sge, 1},
                               .opcode = IBV_WR_RDMA_WRITE,
                               .send_flags = IBV_SEND_INLINE | IBV_SEND_SIGNALED,
@@ -265,12 +291,11 @@ Result<void> Side::write_credit(Lane& lane, Word word, uint64_t count) {
                               .rkey = lane.rkey});
   if (!r) return tl::unexpected<Error>(*r.error);
   lane.credits_out++;
-  (word == Word::kTaken ? lane.told : lane.told_filled) = count;
   return {};
 }
 
 uint64_t Side::credit(const Lane& lane, Word word) {
-  const uint64_t place = credit_in() + (word == Word::kTaken ? 0 : 8);
+  const uint64_t place = credit_in() + static_cast<uint64_t>(word) * 8;
   const auto count = base::load_le<uint64_t>(at(lane, place, 8).data());
   if (count != 0) dev().after_phase_bit();
   return count;
@@ -343,6 +368,7 @@ Result<void> Side::look_for_failure() {
     return fail(Errc::kConnectionLost, "event {} of {}: cause {}, peer's Terminate {:#06x}",
                 static_cast<unsigned>(e->type), e->object, e->cause, e->peer_term);
   }
+  if (run_.session.is_failed()) return fail(Errc::kConnectionLost, "another thread has failed");
   const uint64_t us = patience_ * params().timeout_us;
   if (dev().now() > progress_ + us * kUs) {
     report().fails(dev().now());
@@ -359,6 +385,7 @@ Result<size_t> Side::pump() {
   const auto n = cq_.poll_cq(wcs);
   if (!n) return n;
   if (*n == 0) {
+    if (on_pump) on_pump(0);
     if (++idle_ % 256 == 0)
       if (auto r = look_for_failure(); !r) return error_of(r);
     return n;
@@ -366,6 +393,7 @@ Result<size_t> Side::pump() {
   progress_ = dev().now();
   for (const Wc& wc : std::span(wcs).first(*n))
     if (auto r = take(wc); !r) return error_of(r);
+  if (on_pump) on_pump(*n);
   return n;
 }
 

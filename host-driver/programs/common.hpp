@@ -59,10 +59,13 @@ struct Lane {
 
 enum class What : uint8_t { kData, kReceive, kControlSent, kCredit, kMark };
 
-/// What the peer writes into a lane's credit line. Each counts messages from the first on.
+/// What the peer writes into a lane's credit line, 8 bytes each. kTaken and kFilled count messages from
+/// the first on.
 enum class Word : uint8_t {
   kTaken,   // checked, so that their slots may be used again
   kFilled,  // there to be read, where that is more than the slots hold
+  kFrom,    // all of it has arrived: the window in which it was measured, by the writer's clock
+  kTo,
 };
 
 class Side {
@@ -94,6 +97,8 @@ class Side {
                         verbs::Sge& sge) const;
   [[nodiscard]] Result<void> post(Lane& lane, std::span<const verbs::SendWr> wrs);
   [[nodiscard]] Result<void> write_credit(Lane& lane, Word word, uint64_t count);
+  /// Tells the peer that all its data has arrived, and in which window it was measured.
+  [[nodiscard]] Result<void> write_window(Lane& lane, Time from, Time to);
   uint64_t credit(const Lane& lane, Word word);  // as the peer has written it last
 
   // Slots that are used again, of messages that one side knows nothing about.
@@ -145,6 +150,7 @@ class Side {
   // the place in it.
   uint64_t key(bool from_client, const Lane& lane, uint64_t index) const;
   static void fill(std::span<uint8_t> bytes, uint64_t key);
+  static uint8_t byte_of(uint64_t key, uint64_t place);
   void check(std::span<const uint8_t> bytes, uint64_t key);
   struct Difference {
     uint64_t bytes = 0, first = 0;
@@ -165,6 +171,7 @@ class Side {
   uint32_t length_of(uint64_t index) const { return length ? length(index) : params().size; }
   std::function<uint32_t(uint64_t index)> length;  // of message index, where it is not params.size
   uint64_t messages = 0;                           // data messages of each lane
+  std::function<void(size_t n)> on_pump;           // after each poll: how many completions it took
   std::vector<Lane> lanes;
   std::function<void(Lane&, uint64_t upto)> on_data;      // data requests below upto are complete
   std::function<void(Lane&, uint64_t index)> on_receive;  // data message, or mark, has come
@@ -174,7 +181,9 @@ class Side {
 
  private:
   uint32_t kept_slots() const;
+  [[nodiscard]] Result<void> write_words(Lane& lane, Word first, std::span<const uint64_t> values);
   [[nodiscard]] Result<void> open_lane(Lane& lane);
+  [[nodiscard]] Result<verbs::ConnRequest> await_request(verbs::Listener& listener, Time deadline);
   [[nodiscard]] Result<void> take(const verbs::Wc& wc);
   [[nodiscard]] Result<void> look_for_failure();
   std::vector<uint8_t> introduction(const Lane& lane) const;
@@ -201,10 +210,12 @@ void write_lat(const Run& run, bool is_client);
 void read_lat(const Run& run, bool is_client);
 void send_lat(const Run& run, bool is_client);
 /// Messages of one operation over all lanes, up to shape.window of each under way, in batches of a
-/// quarter of that, at most kBatch. What is measured: from the completion of the warm-up on, as
-/// many messages as are neither warm-up nor tail; the tail keeps the queues full until then, so
-/// that the rate is the steady one however few are measured. Without a warm-up it is from the first
-/// post to the last completion, as perftest does; report.is_whole says so.
+/// quarter of that, at most kBatch. The receiving side measures, since a Write or a Send completes
+/// when the LLP takes it: a message counts when its last byte is in memory (Writes, Reads) or its
+/// receive completes (Sends). The window is the host's, over all threads: class Window. The tail
+/// keeps the queues full until it closes. The receiver then tells its peer the window.
+/// Without a warm-up the time is from the first post until the peer says that all has arrived
+/// (Reads: until the last completion); report.is_whole says so.
 struct Flow {
   verbs::WrOpcode opcode = verbs::IBV_WR_SEND;
   bool sends = false,
@@ -213,7 +224,8 @@ struct Flow {
   std::function<void(const Lane&, uint64_t index, std::span<uint8_t>)>
       fill{};  // what message index carries
   std::function<void(const Lane&, uint64_t index, std::span<const uint8_t>)>
-      verify{};  // what has come as message index
+      verify{};                                                // what has come as message index
+  std::function<uint8_t(const Lane&, uint64_t index)> last{};  // the last byte of message index
 };
 [[nodiscard]] Result<void> run_flow(Side& side, const Flow& flow);
 

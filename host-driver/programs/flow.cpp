@@ -19,23 +19,38 @@ class Engine {
         window_(side.shape().window),
         measured_(side.messages - flow.warmup - flow.tail),
         batch_(std::clamp<uint64_t>(std::min(window_, measured_) / 4, 1, kBatch)),
+        is_whole_(flow.warmup == 0),
         is_sink_(flow.opcode == IBV_WR_RDMA_WRITE && flow.gets),
-        is_source_(flow.opcode == IBV_WR_RDMA_READ && flow.gets) {}
+        is_source_(flow.opcode == IBV_WR_RDMA_READ && flow.gets),
+        measures_(flow.opcode == IBV_WR_RDMA_READ ? flow.sends : flow.gets) {}
 
   Result<void> run() {
     side_.on_data = [this](Lane& lane, uint64_t upto) { fetched(lane, upto); };
     side_.on_receive = [this](Lane& lane, uint64_t i) { came(lane, i); };
     if (auto r = side_.open(); !r) return r;
+    const size_t lanes = side_.lanes.size();
+    fetched_.assign(lanes, 0);
+    arrived_.assign(lanes, 0);
+    seen_.assign(lanes, 0);
+    if (measures_ && !is_whole_) {
+      const uint64_t all = side_.params().threads * lanes;
+      window().plan(side_.params().threads, flow_.warmup * all, measured_ * all);
+      side_.on_pump = [this](size_t n) { look(n == 0); };
+      if (is_sink_)
+        for (const Lane& lane : side_.lanes)
+          for (uint64_t i = 0; i < std::min<uint64_t>(side_.rx_slots(), side_.messages); i++)
+            await(lane, i);
+    }
     if (is_source_) {
       side_.on_offer = flow_.fill;
       for (Lane& lane : side_.lanes)
         if (auto r = side_.offer(lane); !r) return r;
     }
     if (auto r = side_.connect(); !r) return r;
-    fetched_.assign(side_.lanes.size(), 0);
-    arrived_.assign(side_.lanes.size(), 0);
-    lane_bytes_.assign(side_.lanes.size(), 0);
+    side_.report().is_whole = is_whole_;
+    side_.report().start = side_.dev().now();
     if (auto r = exchange(); !r) return r;
+    if (flow_.sends) side_.report().end = side_.dev().now();
     if (!flow_.sends) {
       auto came = [&] {
         return std::ranges::all_of(side_.lanes, [](const Lane& l) { return l.control_came; });
@@ -47,6 +62,7 @@ class Engine {
     if (auto r = side_.wait_control(); !r) return r;
     if (is_sink_)
       for (const Lane& lane : side_.lanes) check_written(lane, side_.messages);
+    if (auto r = settle(); !r) return r;
     return side_.disconnect();
   }
 
@@ -57,64 +73,95 @@ class Engine {
   std::span<uint8_t> sink(const Lane& lane, uint64_t i) {
     return side_.at(lane, side_.rx(i), side_.length_of(i));
   }
+  Window& window() { return side_.run().session.window(); }
 
-  // What is measured, see Flow.
   Result<void> exchange() {
     Report& report = side_.report();
-    report.is_whole = flow_.warmup == 0;
-    const uint64_t all = side_.messages * side_.lanes.size();
-    const uint64_t warm = flow_.warmup * side_.lanes.size();
-    uint64_t before = 0, end = 0;
-    const auto begin = [&](uint64_t done) {
-      measuring_ = true;
-      report.start = side_.dev().now();
-      before = done;
-      before_bytes_ = bytes_;
-      end = std::min(all, done + measured_ * side_.lanes.size());
-    };
-    report.courses.assign(side_.lanes.size(), {{side_.dev().now(), 0, 0}});
-    if (flow_.sends && warm == 0) begin(0);
+    report.of = side_.messages * side_.lanes.size();
     for (;;) {
-      uint64_t done = 0;
+      report.done = 0;
       bool over = true;
       for (Lane& lane : side_.lanes) {
         if (auto r = give_credit(lane); !r) return r;
         if (flow_.sends && lane.posted < side_.messages)
           if (auto r = post_batch(lane); !r) return r;
-        done += lane.completed;
-        note(lane);
+        report.done += lane.completed;
         over = over && (!flow_.sends || lane.completed == side_.messages) &&
                lane.received == side_.receives_expected() &&
                (!is_sink_ || side_.given_back(lane, side_.rx_slots()));
       }
-      report.done = done;
-      report.of = all;
-      if (flow_.sends && !measuring_ && done >= warm) begin(done);
-      if (measuring_ && report.end == 0 && done >= end) {
-        report.end = side_.dev().now();
-        report.ops = done - before;
-        report.bytes = bytes_ - before_bytes_;
-      }
-      if (over) {
-        if (measuring_ && !report.is_whole) steady_rate();
-        return {};
-      }
+      if (over) return {};
       if (auto n = side_.pump(); !n) return error_of(n);
       if (!failed_) return failed_;
     }
   }
 
-  void note(const Lane& lane) {
-    Report::Course& course = side_.report().courses[lane.number];
-    if (lane.completed == course.back().ops) return;
-    course.push_back({side_.dev().now(), lane.completed, lane_bytes_[lane.number]});
+  // --- what is measured, see Flow
+
+  // A slot is awaited: until the message is there its last byte is another one.
+  static constexpr uint8_t kNotYet = 0x55;
+  void await(const Lane& lane, uint64_t i) {
+    if (const auto bytes = sink(lane, i); !bytes.empty())
+      bytes.back() = flow_.last(lane, i) ^ kNotYet;
+  }
+  bool is_there(const Lane& lane, uint64_t i) {
+    const volatile uint8_t& last = sink(lane, i).back();
+    return last != (flow_.last(lane, i) ^ kNotYet);
+  }
+  // Messages of a lane that are in memory. A Write whose slot is still that of a message not yet
+  // checked is not awaited, a Read that is not posted neither.
+  uint64_t arrived(const Lane& lane) {
+    if (flow_.opcode == IBV_WR_SEND) return lane.received;
+    uint64_t& seen = seen_[lane.number];
+    const bool is_read = flow_.opcode == IBV_WR_RDMA_READ;
+    const uint64_t known = is_read ? fetched_[lane.number] : arrived_[lane.number];
+    const uint64_t awaited =
+        is_read ? lane.posted : std::min<uint64_t>(side_.messages, known + side_.rx_slots());
+    seen = std::max(seen, known);
+    while (seen < awaited && side_.length_of(seen) != 0 && is_there(lane, seen)) seen++;
+    return seen;
   }
 
-  // A completion tells of a batch: with many lanes in step that is a good part of a short run. So the lanes' own courses say what
-  // was done in the time that was measured.
-  void steady_rate() {
+  // Many lanes are looked at less often: that is work of the simulating machine alone.
+  void look(bool is_quiet) {
+    if (window().is_closed() || ++polls_ % (1 + side_.lanes.size() / kLanesAPoll) != 0) return;
+    uint64_t all = 0;
+    for (const Lane& lane : side_.lanes) all += arrived(lane);
+    window().look(side_.run().thread, side_.dev().now(), all, is_quiet);
+  }
+
+  // The window of this host is closed when all its threads have come so far, if not before. The
+  // receiver of Writes and Sends tells it.
+  Result<void> settle() {
+    const bool is_read = flow_.opcode == IBV_WR_RDMA_READ;
+    Lane& first = side_.lanes[0];
+    if (measures_ && !is_whole_) {
+      window().leave(side_.run().thread, side_.dev().now());
+      auto closed = [&] { return window().is_closed(); };
+      if (auto r = side_.until("other threads' data", closed, Side::kOnlooker); !r) return r;
+    }
+    if (flow_.gets && !is_read) {
+      const Time now = side_.dev().now();
+      const Time from = is_whole_ ? now : window().from(), to = is_whole_ ? now : window().to();
+      if (auto r = side_.write_window(first, from, to); !r) return r;
+      auto told = [&] { return first.credits_out == 0; };
+      if (auto r = side_.until("what is told to the peer", told); !r) return r;
+    }
     Report& report = side_.report();
-    report.keep(report.between(report.start, report.end));
+    if (!flow_.sends) return {};
+    if (!is_read) {
+      auto told = [&] { return side_.credit(first, Word::kTo) != 0; };
+      if (auto r = side_.until("what the peer has measured", told, Side::kOnlooker); !r) return r;
+      report.end = side_.dev().now();
+    }
+    if (!is_whole_) {
+      report.start = is_read ? window().from() : side_.credit(first, Word::kFrom);
+      report.end = is_read ? window().to() : side_.credit(first, Word::kTo);
+    }
+    for (uint64_t i = flow_.warmup; i < flow_.warmup + measured_; i++)
+      report.bytes += side_.lanes.size() * side_.length_of(i);
+    report.ops = measured_ * side_.lanes.size();
+    return {};
   }
 
   // How far may be posted. Sends need a receive at the peer (iWARP knows no "receiver not ready"):
@@ -161,9 +208,9 @@ class Engine {
     for (uint64_t k = 0; k < n; k++) {
       const uint64_t i = lane.posted + k;
       if (flow_.opcode == IBV_WR_RDMA_READ) {
-        std::ranges::fill(
-            sink(lane, i),
-            uint8_t{0});  // what an earlier Read left is not to be taken for this one's
+        // What an earlier Read left is not to be taken for this one's.
+        std::ranges::fill(sink(lane, i), uint8_t{0});
+        if (!is_whole_) await(lane, i);
       } else {
         flow_.fill(lane, i, source(lane, i));
       }
@@ -176,8 +223,6 @@ class Engine {
 
   void fetched(Lane& lane, uint64_t upto) {
     for (uint64_t& i = fetched_[lane.number]; i < upto; i++) {
-      bytes_ += side_.length_of(i);
-      lane_bytes_[lane.number] += side_.length_of(i);
       if (flow_.opcode == IBV_WR_RDMA_READ) verify(lane, i);
     }
   }
@@ -191,19 +236,24 @@ class Engine {
   }
 
   void check_written(const Lane& lane, uint64_t upto) {
-    for (uint64_t& i = arrived_[lane.number]; i < upto; i++) verify(lane, i);
+    for (uint64_t& i = arrived_[lane.number]; i < upto; i++) {
+      verify(lane, i);
+      if (!is_whole_ && i + side_.rx_slots() < side_.messages) await(lane, i + side_.rx_slots());
+    }
   }
 
   void verify(const Lane& lane, uint64_t i) { flow_.verify(lane, i, sink(lane, i)); }
 
   Side& side_;
   const Flow& flow_;
+  static constexpr size_t kLanesAPoll = 64;
   uint64_t window_, measured_, batch_;
+  bool is_whole_;
   bool is_sink_, is_source_;  // of Writes, of Reads: a side that the requests do not tell
-  bool measuring_ = false;
+  bool measures_;             // data arrives here
   std::vector<uint64_t> fetched_, arrived_;  // by lane: requests done, Writes checked
-  uint64_t bytes_ = 0, before_bytes_ = 0;
-  std::vector<uint64_t> lane_bytes_;
+  std::vector<uint64_t> seen_;               // messages in memory
+  uint64_t polls_ = 0;
   Result<void> failed_;
 };
 
@@ -218,10 +268,21 @@ Shape::Kept kept_of(WrOpcode opcode) {
 }
 }  // namespace
 
+namespace {
+// Twice the window, since some QPs are faster than others; and what passes in about 10 us, for
+// threads that join the window late.
+uint64_t tail_of(const Params& p, uint64_t window) {
+  constexpr uint64_t kLate = uint64_t{128} << 10, kHeaders = 94;  // bytes, on the wire
+  return 2 * window + kLate / (p.size + kHeaders) / (uint64_t{p.threads} * p.qps) + 1;
+}
+}  // namespace
+
 // write_bw, read_bw, send_bw.
 void bandwidth(const Run& run, bool is_client, WrOpcode opcode) {
   guarded(run, [&] {
     const Params& p = run.params;
+    if (opcode == IBV_WR_RDMA_WRITE && p.size == 0)
+      return Result<void>(fail(Errc::kInvalidArgument, "write_bw: nobody sees a Write of 0 bytes"));
     Flow flow{.opcode = opcode, .sends = is_client || p.both, .gets = !is_client || p.both};
     const uint32_t window = usable_depth(p);
     Side side(run, is_client,
@@ -231,12 +292,16 @@ void bandwidth(const Run& run, bool is_client, WrOpcode opcode) {
                .slot_bytes = p.size,
                .receives = opcode == IBV_WR_SEND && flow.gets});
     if (p.warmup != 0) {
-      flow.tail = std::min<uint64_t>(window, std::max(p.count, kBatch));
-      flow.warmup = std::max<uint64_t>(p.warmup, flow.tail);
+      flow.tail = tail_of(p, window);
+      flow.warmup =
+          std::max<uint64_t>(p.warmup, std::min<uint64_t>(window, std::max(p.count, kBatch)));
     }
     side.messages = flow.warmup + p.count + flow.tail;
     flow.fill = [&](const Lane& lane, uint64_t i, std::span<uint8_t> bytes) {
       Side::fill(bytes, side.key(is_client, lane, i));
+    };
+    flow.last = [&](const Lane& lane, uint64_t i) {
+      return Side::byte_of(side.key(!is_client, lane, i), p.size - 1);
     };
     flow.verify = [&](const Lane& lane, uint64_t i, std::span<const uint8_t> bytes) {
       side.check(bytes, side.key(!is_client, lane, i));

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 
 #include "common.hpp"
 
@@ -17,7 +16,7 @@ constexpr SettingRow kSize{"size", "64", "bytes", "Length of a message; of a pie
 constexpr SettingRow kCount{"count", "1000", "messages", "Messages of a QP that are measured."};
 constexpr SettingRow kWarmup{"warmup", "50", "messages",
                              "Messages of a QP before the measured ones; bandwidth: at least "
-                             "what is under way; 0: from the first post to the last completion."};
+                             "what is under way; 0: from the first post until all has arrived."};
 constexpr SettingRow kQps{"qps", "1", "QPs", "QPs of a thread."};
 constexpr SettingRow kDepth{"depth", "64", "messages", "Messages of a QP under way."};
 constexpr SettingRow kThreads{"threads", "1", "threads",
@@ -144,54 +143,6 @@ Result<void> set(Params& p, std::string_view name, std::string_view value) {
   return fail(Errc::kNotFound, "no program setting \"{}\"", name);
 }
 
-namespace {
-Report::Done at(const Report::Course& course, Time t) {
-  const auto after = std::ranges::upper_bound(course, t, {}, &Report::Mark::at);
-  if (after == course.begin()) return {};
-  const Report::Mark& a = *(after - 1);
-  const auto a_ops = static_cast<double>(a.ops), a_bytes = static_cast<double>(a.bytes);
-  if (after == course.end()) return {a_ops, a_bytes};
-  const double share = static_cast<double>(t - a.at) / static_cast<double>(after->at - a.at);
-  return {a_ops + share * (static_cast<double>(after->ops) - a_ops), a_bytes + share * (static_cast<double>(after->bytes) - a_bytes)};
-}
-
-// Leaves of a sum over all threads what falls into the time in which each of them was measured.
-void keep_common_window(std::span<const Report> parts, Report& sum) {
-  Time from = 0, to = UINT64_MAX;
-  for (const Report& r : parts) {
-    if (r.ops == 0) continue;
-    from = std::max(from, r.start);
-    to = std::min(to, r.end);
-  }
-  if (from >= to || to == UINT64_MAX) return;
-  Report::Done all;
-  for (const Report& r : parts) {
-    const Report::Done done = r.between(from, to);
-    all.ops += done.ops;
-    all.bytes += done.bytes;
-  }
-  if (all.ops < 1) return;
-  sum.start = from;
-  sum.end = to;
-  sum.keep(all);
-}
-}  // namespace
-
-Report::Done Report::between(Time from, Time to) const {
-  Done sum;
-  for (const Course& c : courses) {
-    const Done a = at(c, from), b = at(c, to);
-    sum.ops += b.ops - a.ops;
-    sum.bytes += b.bytes - a.bytes;
-  }
-  return sum;
-}
-
-void Report::keep(const Done& done) {
-  ops = static_cast<uint64_t>(std::llround(done.ops));
-  bytes = done.ops > 0 ? static_cast<uint64_t>(std::llround(static_cast<double>(ops) * done.bytes / done.ops)) : 0;
-}
-
 Report merge(std::span<const Report> parts) {
   Report sum;
   sum.stage = "done";
@@ -211,7 +162,8 @@ Report merge(std::span<const Report> parts) {
       sum.failed_at = r.failed_at;
       sum.wrong_bus = r.wrong_bus;
     }
-    if (!r.error.empty() && (first_error == nullptr || r.failed_at < first_error->failed_at))
+    const auto when = [](const Report& x) { return std::pair(x.follows, x.failed_at); };
+    if (!r.error.empty() && (first_error == nullptr || when(r) < when(*first_error)))
       first_error = &r;
     if (sum.file.empty()) sum.file = r.file;
   }
@@ -219,8 +171,47 @@ Report merge(std::span<const Report> parts) {
     sum.error = first_error->error;
     sum.stage = first_error->stage;
   }
-  if (parts.size() > 1 && sum.latency.empty() && !sum.is_whole) keep_common_window(parts, sum);
   return sum;
+}
+
+void Window::plan(uint32_t threads, uint64_t warmup, uint64_t measured) {
+  parts_.resize(threads);
+  warmup_ = warmup;
+  measured_ = measured;
+}
+
+void Window::look(uint32_t thread, Time now, uint64_t arrived, bool is_quiet) {
+  if (is_closed_) return;
+  began_ = began_ == 0 ? now : began_;
+  to_ = std::max(to_, now);
+  Part& part = parts_[thread];
+  if (arrived != part.arrived) latest_ = std::max(latest_, part.looked == 0 ? now : part.looked);
+  part.arrived = arrived;
+  part.looked = now;
+  uint64_t all = 0, counted = 0;
+  for (const Part& p : parts_) {
+    all += p.arrived;
+    counted += p.before ? p.arrived - *p.before : 0;
+  }
+  if (!is_open_) {
+    if (all < warmup_ || !may_join(part, is_quiet)) return;
+    is_open_ = true;
+    opened_ = now;
+    from_ = latest_;
+    part.before = arrived;
+  } else if (!part.before && now >= opened_ && may_join(part, is_quiet)) {
+    part.before = arrived;
+  }
+  is_closed_ = counted >= measured_;
+}
+
+void Window::leave(uint32_t thread, Time now) {
+  if (thread >= parts_.size() || is_closed_) return;
+  parts_[thread].has_left = true;
+  to_ = std::max(to_, now);
+  if (!std::ranges::all_of(parts_, &Part::has_left)) return;
+  from_ = began_;
+  is_closed_ = true;
 }
 
 Result<Manager*> Session::enter(PciDevice& dev) {
@@ -239,12 +230,8 @@ Result<Manager*> Session::enter(PciDevice& dev) {
   return manager_.get();
 }
 
-void Session::assemble(PciDevice& dev) {
-  ++here_;
-  while (here_ + left_ < threads_) dev.relax();
-}
-
-void Session::leave(PciDevice& dev) {
+void Session::leave(PciDevice& dev, uint32_t thread) {
+  window_.leave(thread, dev.now());
   if (++left_ < threads_ || manager_ == nullptr) return;
   manager_->close(dev);
   manager_ = nullptr;
@@ -255,10 +242,12 @@ void guarded(const Run& run, const std::function<Result<void>()>& body) {
   if (result) {
     run.report.stage = "done";
   } else {
+    run.report.follows = run.session.is_failed();
+    run.session.fail();
     run.report.error = fmt::format("{}: {}", to_string(result.error().code), result.error().what);
     run.report.fails(run.dev.now());
   }
-  run.session.leave(run.dev);
+  run.session.leave(run.dev, run.thread);
 }
 
 }  // namespace rnic::programs

@@ -47,38 +47,68 @@ struct Params {
 struct Report {
   uint64_t ops = 0, bytes = 0;  // measured, sent from here (Reads: fetched to here)
   Time start = 0, end = 0;      // of what was measured
-  /// Bandwidth programs: what a lane had done at a time. A completion tells of a batch, between two they come evenly.
-  struct Mark {
-    Time at;
-    uint64_t ops, bytes;
-  };
-  using Course = std::vector<Mark>;
-  std::vector<Course> courses;  // by lane
-  /// What its lanes have done between two times.
-  struct Done {
-    double ops = 0, bytes = 0;
-  };
-  Done between(Time from, Time to) const;
-  void keep(const Done& done);  // as ops and bytes, in whole messages
   uint64_t done = 0, of = 0;    // messages, warm-up and tail included: how far it is
-  bool is_whole = false;        // from the first post to the last completion: latency included
+  bool is_whole = false;        // from the first post until all has arrived: latency included
   std::vector<Time>
       latency;  // samples, in the program's order; half the round trip where the row says so
-  uint64_t checks = 0;                // messages (or buffers) compared byte by byte
-  uint64_t mismatches = 0;            // bytes that differed
-  Time failed_at = 0;                 // when the first of them was seen, or the error happened; 0: none
-  uint64_t wrong_bus = 0;             // bus address of the first of them; 0: none
+  uint64_t checks = 0;      // messages (or buffers) compared byte by byte
+  uint64_t mismatches = 0;  // bytes that differed
+  Time failed_at = 0;       // when the first of them was seen, or the error happened; 0: none
+  uint64_t wrong_bus = 0;   // bus address of the first of them; 0: none
   std::string stage = "not started";  // where it is, or where it failed
   std::string error;                  // empty: it went well
+  bool follows = false;               // the error is that another thread has failed
   std::vector<uint8_t> file;          // file_copy: what arrived
 
   void fails(Time now) { failed_at = failed_at == 0 ? now : failed_at; }
   bool good() const { return error.empty() && mismatches == 0 && checks != 0; }
 };
-/// All threads of a side as one; of failures the first. Steady windows (see is_whole) of several
-/// threads count as far as they lie over each other; where they nowhere do, from the first start to
-/// the last end.
+/// All threads of a side as one; of failures the first. The time is from the first start to the last
+/// end; threads of a steady window share it, see Window.
 Report merge(std::span<const Report> parts);
+
+/// The steady window of what arrives at one host, in all its threads: it opens when the warm-up has
+/// arrived, and closes when as many messages as are measured have arrived after that, of any QP.
+///
+///   window.plan(threads, warmup, measured);                      messages of all threads
+///   window.look(thread, dev.now(), arrived, is_quiet);           after each poll, until is_closed()
+///   window.leave(thread, dev.now());                             nothing more arrives for it
+///
+/// No rate is above the wire limit, in three steps:
+///  1. A thread opens the window, and joins it, in a *quiet* look: it has just let the simulation
+///     come up to its time and found no completion, so that it has seen all that has arrived. What
+///     arrives before it has joined does not count.
+///  2. When the window opens, a part of the next message may be here. So its time is from the last
+///     look before the latest arrival.
+///  3. It ends with the latest look of any thread.
+/// A thread that is never quiet is the bottleneck itself; it joins after kImpatient looks.
+class Window {
+ public:
+  void plan(uint32_t threads, uint64_t warmup, uint64_t measured);
+  void look(uint32_t thread, Time now, uint64_t arrived, bool is_quiet);
+  /// When all have left, a window that is still open is closed: it is then the whole run.
+  void leave(uint32_t thread, Time now);
+  bool is_closed() const { return is_closed_; }
+  Time from() const { return from_; }
+  Time to() const { return to_; }
+
+ private:
+  static constexpr uint32_t kImpatient = 4;  // looks
+  struct Part {
+    uint64_t arrived = 0;
+    Time looked = 0;
+    std::optional<uint64_t> before{};  // of it, when the thread joined
+    uint32_t looks = 0;                // that were not quiet, since it could have joined
+    bool has_left = false;
+  };
+  bool may_join(Part& part, bool is_quiet) { return is_quiet || ++part.looks > kImpatient; }
+
+  std::vector<Part> parts_;
+  uint64_t warmup_ = 0, measured_ = 0;
+  Time latest_ = 0;                                  // the look before the latest arrival
+  Time began_ = 0, opened_ = 0, from_ = 0, to_ = 0;  // to_: the latest look
+  bool is_open_ = false, is_closed_ = false;
+};
 
 /// The device of one host, opened by the first of its threads and closed by the last.
 class Session {
@@ -86,16 +116,22 @@ class Session {
   Session(const verbs::ManagerSettings& settings, uint32_t threads)
       : settings_(settings), threads_(threads) {}
   [[nodiscard]] Result<verbs::Manager*> enter(PciDevice& dev);
-  /// Returns when all threads are here or have left: so that they are measured side by side.
-  void assemble(PciDevice& dev);
-  void leave(PciDevice& dev);
+  /// All threads are here or have left: so that they are measured side by side.
+  void arrive() { ++here_; }
+  bool is_assembled() const { return here_ + left_ >= threads_; }
+  /// A thread has failed: what the others wait for may never come, and they stop.
+  void fail() { is_failed_ = true; }
+  bool is_failed() const { return is_failed_; }
+  void leave(PciDevice& dev, uint32_t thread);
+  Window& window() { return window_; }
 
  private:
   verbs::ManagerSettings settings_;
   uint32_t threads_, left_ = 0, here_ = 0;
-  bool opening_ = false;
+  bool opening_ = false, is_failed_ = false;
   std::unique_ptr<verbs::Manager> manager_;
   std::optional<Error> failed_;
+  Window window_;
 };
 
 struct Run {

@@ -124,7 +124,7 @@ Result<Listener> listen(const Context& context, uint16_t port) {
   if (port == 0) return fail(Errc::kInvalidArgument, "listen: port 0 is none");
   ContextCore& ctx = *context.core();
   // Before the command: the first peer may come at once. The device would answer ok again.
-  if (!ctx.mgr.add_listener(port))
+  if (!ctx.mgr.shared(ctx.dev).add_listener(port))
     return fail(Errc::kAlreadyExists, "port {}: this device listens there already", port);
   if (auto rsp = ctx.mgr.execute(ctx.dev, spec::AdminOpcode::kConnListen, port); !rsp) {
     ctx.mgr.remove_listener(ctx.dev, port);

@@ -59,14 +59,14 @@ std::string_view to_string(QpState state) {
 }
 
 ContextCore::~ContextCore() {
-  if (page_taken) mgr.pages.give(*page_taken, 1);
+  if (page_taken) mgr.shared(dev).pages.give(*page_taken, 1);
 }
 
 Context::Context(std::shared_ptr<ContextCore> core) : core_(std::move(core)) {}
 
 Result<Context> Context::open(PciDevice& dev, Manager& manager) {
   auto core = std::make_shared<ContextCore>(dev, manager);
-  const auto page = manager.pages.take(1, "doorbell pages");
+  const auto page = manager.shared(dev).pages.take(1, "doorbell pages");
   if (!page) return error_of(page);
   core->page_taken = core->page = *page;
   auto bounce = dev.alloc(kPageBytes, MemoryKind::kContiguous);
@@ -89,20 +89,24 @@ Time Context::to_time(uint64_t completion_ts) const {
 
 Result<Pd> Context::alloc_pd() {
   Manager& m = core_->mgr;
-  const auto number = m.pds.take(1, "protection domains");
+  const auto number = m.shared(core_->dev).pds.take(1, "protection domains");
   if (!number) return error_of(number);
   if (auto rsp = m.execute(core_->dev, spec::AdminOpcode::kCreatePd, *number); !rsp) {
-    m.pds.give(*number, 1);
+    m.shared(core_->dev).pds.give(*number, 1);
     return error_of(rsp);
   }
   return Pd(std::make_shared<PdCore>(core_, *number));
 }
 
-Result<Cq> Context::create_cq(uint32_t cqe, uint32_t comp_vector) {
+Result<Cq> Context::create_cq(uint32_t cqe, uint32_t comp_vector, uint32_t flags) {
   Manager& m = core_->mgr;
   const DeviceAttr& attr = m.attr();
   if (cqe == 0 || cqe > attr.max_cqe)
     return fail(Errc::kInvalidArgument, "cq: {} entries, 1 to {} are possible", cqe, attr.max_cqe);
+  if ((flags & ~uint32_t{IBV_CREATE_CQ_ATTR_SINGLE_THREADED}) != 0)
+    return fail(Errc::kNotSupported,
+                "cq: create flags {:#x}; only SINGLE_THREADED ({:#x}) is known", flags,
+                static_cast<uint32_t>(IBV_CREATE_CQ_ATTR_SINGLE_THREADED));
   if (comp_vector >= attr.num_comp_vectors)
     return fail(Errc::kInvalidArgument, "cq: completion vector {}, there are {}", comp_vector,
                 attr.num_comp_vectors);
@@ -111,13 +115,14 @@ Result<Cq> Context::create_cq(uint32_t cqe, uint32_t comp_vector) {
   const auto log = static_cast<unsigned>(std::countr_zero(entries));
   auto memory = core_->dev.alloc(uint64_t{entries} * spec::Cqe::kBytes, MemoryKind::kContiguous);
   if (!memory) return error_of(memory);
-  const auto number = m.cqs.take(1, "completion queues");
+  const auto number = m.shared(core_->dev).cqs.take(1, "completion queues");
   if (!number) return error_of(number);
 
   auto cq = std::make_shared<CqCore>(core_, *number);
   cq->eqn = m.event_queues() > 1 ? 1 + comp_vector : 0;
   cq->ring = {.memory = *memory, .entry = spec::Cqe::kBytes, .log = log};
   cq->cqe = cqe;
+  cq->shared = (flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED) == 0;
   m.cq_event[*number] = 0;
   m.cq_error[*number] = 0;
   spec::AdminRingArgs args;

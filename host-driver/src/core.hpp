@@ -9,6 +9,7 @@
 
 #include "gen/errors.hpp"
 #include "gen/queues.hpp"
+#include "rnic/lock.hpp"
 #include "rnic/manager.hpp"
 #include "rnic/verbs.hpp"
 #include "wqe.hpp"
@@ -73,6 +74,7 @@ struct CqCore {
   CqCore& operator=(const CqCore&) = delete;
 
   Result<size_t> poll(std::span<Wc> out);
+  Result<size_t> take(std::span<Wc> out);
   void tell_consumer();
   void forget(uint32_t qpn);  // a QP is gone: its CQEs count no more
 
@@ -83,6 +85,8 @@ struct CqCore {
   uint32_t cqe = 0;         // what the user asked room for
   uint32_t unreported = 0;  // consumed since the device was last told
   bool live = false;
+  bool shared = false;  // several threads poll it, or post to its QPs
+  Lock lock;            // of the ring, if so
 
   // A CQE that stands for several completions and did not fit into the user's span.
   QpCore* flushing = nullptr;
@@ -109,6 +113,10 @@ struct QpCore {
   uint32_t sq_room() const { return (1u << log_sq) - static_cast<uint16_t>(sq_head - sq_tail); }
   uint32_t rq_room() const { return (1u << log_rq) - static_cast<uint16_t>(rq_head - rq_tail); }
   bool can_send() const { return state == IBV_QPS_RTS || state >= IBV_QPS_SQD; }
+  /// Another thread may poll the CQs, and so write this QP's tails.
+  void before_post() {
+    if (send_cq->shared || recv_cq->shared) ctx.dev.before_shared();
+  }
 
   // Retiring: called by the CQ.
   bool complete(const spec::Cqe& cqe, Wc& wc);   // false: names nothing that is posted

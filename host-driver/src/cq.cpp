@@ -24,7 +24,7 @@ CqCore::~CqCore() {
     m.drain_events(ctx->dev, 0);
     if (eqn != 0) m.drain_events(ctx->dev, eqn);
   }
-  m.cqs.give(number, 1);
+  m.shared(ctx->dev).cqs.give(number, 1);
 }
 
 void CqCore::tell_consumer() {
@@ -33,6 +33,21 @@ void CqCore::tell_consumer() {
 }
 
 Result<size_t> CqCore::poll(std::span<Wc> out) {
+  Result<size_t> n = 0;
+  if (shared) {
+    const Locked held(lock, ctx->dev);
+    n = take(out);
+  } else {
+    n = take(out);
+  }
+  if (!n || *n != 0 || out.empty()) return n;
+  ctx->dev.relax();
+  if (ctx->mgr.cq_error[number] != 0)
+    return fail(Errc::kDeviceError, "cq {}: overrun ({} entries)", number, ring.size());
+  return n;
+}
+
+Result<size_t> CqCore::take(std::span<Wc> out) {
   size_t n = 0;
   while (n < out.size()) {
     if (flushing != nullptr) {
@@ -45,6 +60,7 @@ Result<size_t> CqCore::poll(std::span<Wc> out) {
     }
     if (!ring.ready()) break;
     ctx->dev.after_phase_bit();
+    if (shared) ctx->dev.before_shared();
     const auto cqe_seen = spec::Cqe::unpack(ring.at(ring.consumer));
     ring.consumer++;
     unreported++;
@@ -66,11 +82,6 @@ Result<size_t> CqCore::poll(std::span<Wc> out) {
   // The ring has room for more than was asked for; when that reserve is used up, the device must
   // hear of it.
   if (unreported != 0 && unreported >= std::max(1u, ring.size() - cqe)) tell_consumer();
-  if (n == 0 && !out.empty()) {
-    if (ctx->mgr.cq_error[number] != 0)
-      return fail(Errc::kDeviceError, "cq {}: overrun ({} entries)", number, ring.size());
-    ctx->dev.relax();
-  }
   return n;
 }
 
@@ -91,6 +102,8 @@ uint32_t Cq::cqe() const { return core_->cqe; }
 Result<size_t> Cq::poll_cq(std::span<Wc> wc) { return core_->poll(wc); }
 
 Result<void> Cq::req_notify_cq(bool solicited_only) {
+  std::optional<Locked> held;  // until the index has left: a later one must not pass it
+  if (core_->shared) held.emplace(core_->lock, core_->ctx->dev);
   core_->unreported = 0;
   core_->ctx->ring(spec::DoorbellKind::kCqArm, core_->number, solicited_only ? 1 : 0,
                    core_->ring.consumer & 0xffff);

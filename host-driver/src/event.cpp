@@ -18,9 +18,11 @@ void set_flag(std::vector<uint8_t>& flags, uint32_t number) {
 
 void Manager::drain_events(PciDevice& dev, unsigned eqn) {
   EventQueue& eq = eqs_[eqn];
+  dev.before_shared();
   while (eq.ring.ready()) {
     const uint32_t at = eq.ring.consumer;
     dev.after_phase_bit();
+    dev.before_shared();
     if (eq.ring.consumer != at) continue;  // another thread has taken it meanwhile
     const auto e = spec::Eqe::unpack(eq.ring.at(at));
     eq.ring.consumer++;
@@ -48,6 +50,7 @@ void Manager::drain_events(PciDevice& dev, unsigned eqn) {
   while (eq.told != eq.ring.consumer) {
     eq.told = eq.ring.consumer;
     dev.write32(0, spec::kEqConsumerOffset + eqn * spec::kEqConsumerStride, eq.told & 0xffff);
+    dev.before_shared();
   }
   eq.telling = false;
 }
@@ -63,6 +66,7 @@ Result<spec::AdminConnResult> Manager::query_connection(PciDevice& dev, uint16_t
 // Connections that events named and nobody knows: those that wait on a listening port are queued
 // there.
 void Manager::sort_unknown(PciDevice& dev) {
+  dev.before_shared();
   while (!unknown_.empty()) {
     const uint16_t connection = unknown_.front();
     unknown_.pop_front();
@@ -84,6 +88,7 @@ std::deque<uint16_t>& Manager::incoming(PciDevice& dev, uint16_t port) {
 }
 
 void Manager::remove_listener(PciDevice& dev, uint16_t port) {
+  dev.before_shared();
   const auto it = incoming_.find(port);
   if (it == incoming_.end()) return;
   const auto left = std::move(it->second);
@@ -127,6 +132,7 @@ bool Manager::try_release(PciDevice& dev, Retired& r) {
 }
 
 void Manager::sweep_retired(PciDevice& dev) {
+  dev.before_shared();
   for (size_t i = 0; i < retired_.size();) {
     const uint16_t connection = retired_[i].connection;
     if (conn_event[connection] == 0 && dev.now() < retired_[i].deadline) {

@@ -44,6 +44,8 @@ Errc to_errc(spec::AdminStatus status) {
       return Errc::kDeviceError;
     case spec::AdminStatus::kNoCredit:
       return Errc::kQueueFull;
+    case spec::AdminStatus::kInProgress:
+      return Errc::kBusy;
   }
   return Errc::kDeviceError;
 }
@@ -245,9 +247,9 @@ std::string Manager::health(PciDevice& dev) const {
   return "the device is otherwise well";
 }
 
-// One thread writes the doorbell at a time: while it is inside write32 another may add a command,
-// and a second write could overtake the first and take the index back. Who comes second leaves the
-// ringing to the first.
+// One thread rings at a time, and is seen ringing until its write has left: the write of a second
+// thread must not overtake it and then lose its newer index to the older one. A thread that comes
+// meanwhile leaves the ringing to the first.
 void Manager::ring_admin(PciDevice& dev) {
   if (ringing_) return;
   ringing_ = true;
@@ -256,14 +258,17 @@ void Manager::ring_admin(PciDevice& dev) {
     told = producer_;
     dev.before_doorbell();
     dev.write32(0, spec::kAdminDoorbellOffset, told & 0xffff);
+    dev.before_shared();
   } while (told != producer_);
   ringing_ = false;
 }
 
 void Manager::take_answers(PciDevice& dev) {
+  dev.before_shared();
   while (answers_.ready()) {
     const uint32_t at = answers_.consumer;
     dev.after_phase_bit();
+    dev.before_shared();
     if (answers_.consumer != at) continue;  // another thread has taken it meanwhile
     const auto rsp = spec::AdminRsp::unpack(answers_.at(at));
     answers_.consumer++;
@@ -277,8 +282,23 @@ void Manager::take_answers(PciDevice& dev) {
 
 Result<spec::AdminRsp> Manager::execute(PciDevice& dev, spec::AdminOpcode opcode, uint32_t object,
                                         std::span<const uint8_t> args) {
-  if (!started_) return fail(Errc::kBadState, "{}: the manager is closed", to_string(opcode));
   const Time deadline = dev.now() + settings_.admin_timeout;
+  for (;;) {
+    auto rsp = execute_once(dev, opcode, object, args, deadline);
+    if (!rsp || rsp->status != spec::AdminStatus::kInProgress) return rsp;
+    if (dev.now() >= deadline)
+      return fail(Errc::kTimedOut, "{} {}: still in progress after {} us; {}", to_string(opcode),
+                  object, settings_.admin_timeout / kUs, health(dev));
+    dev.relax();
+  }
+}
+
+// One command and its answer, ok or in_progress.
+Result<spec::AdminRsp> Manager::execute_once(PciDevice& dev, spec::AdminOpcode opcode,
+                                             uint32_t object, std::span<const uint8_t> args,
+                                             Time deadline) {
+  if (!started_) return fail(Errc::kBadState, "{}: the manager is closed", to_string(opcode));
+  dev.before_shared();
   while (producer_ - answers_.consumer >= answers_.size()) {  // every entry is under way
     take_answers(dev);
     if (producer_ - answers_.consumer < answers_.size()) break;
@@ -305,7 +325,7 @@ Result<spec::AdminRsp> Manager::execute(PciDevice& dev, spec::AdminOpcode opcode
     if (it->second.done) {
       const auto rsp = it->second.rsp;
       waiting_.erase(it);
-      if (rsp.status != spec::AdminStatus::kOk)
+      if (rsp.status != spec::AdminStatus::kOk && rsp.status != spec::AdminStatus::kInProgress)
         return fail(to_errc(rsp.status), "{} {}: {}", to_string(opcode), object,
                     to_string(rsp.status));
       return rsp;

@@ -26,7 +26,8 @@ unsigned log_page_of(const DmaBuffer& buffer, uint64_t offset, uint64_t length) 
     const uint64_t half = (mask + 1) / 2;
     if ((start & (half - 1)) + length <= half) continue;  // one smaller page holds it all
     bool fits = true;
-    for (uint64_t at = (offset / step + 1) * step; at < offset + length && fits; at += step) {
+    const uint64_t edge = offset + step - (buffer.first_offset() + offset) % step;
+    for (uint64_t at = edge; at < offset + length && fits; at += step) {
       const bool jumps = buffer.bus(at) != buffer.bus(at - 1) + 1;
       if (jumps) fits = (buffer.bus(at) & mask) == 0 && ((first_offset + at - offset) & mask) == 0;
     }
@@ -74,8 +75,9 @@ Result<void> MrCore::dereg() {
     RNIC_LOG_WARN(log, "mr {:#x} stays: {}", stag, rsp.error().what);
     return error_of(rsp);
   }
-  ctx.mgr.give_stag_slot(slot);
+  ctx.mgr.shared(ctx.dev).give_stag_slot(slot);
   ctx.mgr.pbl.give(pbl_base, pages);
+  buffer = DmaBuffer();  // memory of the caller is its own again
   return {};
 }
 
@@ -87,6 +89,19 @@ Result<Mr> Pd::reg_mr(const DmaBuffer& buffer, uint64_t offset, uint64_t length,
   const uint64_t zero_based = access & IBV_ACCESS_ZERO_BASED;
   const uint64_t iova = zero_based != 0 ? 0 : base::address_of(buffer.data()) + offset;
   return reg_mr_iova(buffer, offset, length, iova, access);
+}
+
+Result<Mr> Pd::reg_mr(std::span<uint8_t> memory, uint32_t access) {
+  const bool zero_based = (access & IBV_ACCESS_ZERO_BASED) != 0;
+  return reg_mr_iova(memory, zero_based ? 0 : base::address_of(memory.data()), access);
+}
+
+Result<Mr> Pd::reg_mr_iova(std::span<uint8_t> memory, uint64_t iova, uint32_t access) {
+  if (auto r = check_access(access); !r) return error_of(r);
+  const bool writes = (access & IBV_ACCESS_LOCAL_WRITE) != 0;
+  auto buffer = core_->ctx->dev.map(memory, writes ? DmaAccess::kReadWrite : DmaAccess::kRead);
+  if (!buffer) return error_of(buffer);
+  return reg_mr_iova(*buffer, 0, buffer->size(), iova, access);
 }
 
 Result<Mr> Pd::reg_mr_iova(const DmaBuffer& buffer, uint64_t offset, uint64_t length, uint64_t iova,
@@ -120,7 +135,7 @@ Result<Mr> Pd::reg_mr_iova(const DmaBuffer& buffer, uint64_t offset, uint64_t le
   mr->page_size = static_cast<uint32_t>(page);
   mr->addr = iova;
   mr->length = length;
-  const auto slot = m.take_stag_slot();
+  const auto slot = m.shared(ctx.dev).take_stag_slot();
   if (!slot) return error_of(slot);
   const auto pbl_base = m.pbl.take(mr->pages, "page-list entries");
   if (!pbl_base) {

@@ -16,7 +16,7 @@ PdCore::~PdCore() {
     RNIC_LOG_WARN(log, "pd {} stays: {}", number, rsp.error().what);
     return;
   }
-  ctx->mgr.pds.give(number, 1);
+  ctx->mgr.shared(ctx->dev).pds.give(number, 1);
 }
 
 Pd::Pd(std::shared_ptr<PdCore> core) : core_(std::move(core)) {}
@@ -52,7 +52,7 @@ Result<Qp> Pd::create_qp(const QpInitAttr& attr) {
     return fail(Errc::kInvalidArgument, "qp: {} send units and {} receives, {} are possible",
                 send_units, cap.max_recv_wr, dev.max_qp_wr);
 
-  const auto qpn = m.qps.take(1, "queue pairs");
+  const auto qpn = m.shared(ctx.dev).qps.take(1, "queue pairs");
   if (!qpn) return error_of(qpn);
   auto qp = std::make_shared<QpCore>(core_, *qpn);
   qp->send_cq = attr.send_cq->core();

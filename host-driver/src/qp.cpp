@@ -142,6 +142,7 @@ PostResult Qp::post_send(std::span<const SendWr> wrs) {
     return result;
   }
   WqeBytes wqe;
+  q.before_post();
   for (const SendWr& wr : wrs) {
     if (auto r = q.put_send(wr, wrs.size() == 1, wqe); !r) {
       result.error = r.error();
@@ -162,6 +163,7 @@ PostResult Qp::post_recv(std::span<const RecvWr> wrs) {
     return result;
   }
   const uint32_t mask = (1u << q.log_rq) - 1;
+  q.before_post();
   for (const RecvWr& wr : wrs) {
     if (q.rq_room() == 0) {
       result.error = Error{Errc::kQueueFull,
@@ -279,6 +281,7 @@ Result<void> Qp::wr_complete() {
   if (q.build_error) return tl::unexpected<Error>(*q.build_error);
   if (!q.can_send())
     return fail(Errc::kBadState, "qp {}: wr_complete in {}", q.qpn, to_string(q.state));
+  q.before_post();
   const uint16_t head = q.sq_head;
   const bool alone = q.built.size() == 1;
   WqeBytes wqe;

@@ -86,14 +86,15 @@ Result<void> QpCore::wait_drained(Time deadline) {
 }
 
 void QpCore::free_slots() {
-  ctx.mgr.ird.give(agreed.ird_base, std::exchange(ird_taken, 0));
+  ctx.mgr.shared(ctx.dev).ird.give(agreed.ird_base, std::exchange(ird_taken, 0));
   ctx.mgr.ord.give(agreed.ord_base, std::exchange(ord_taken, 0));
 }
 
 Result<void> QpCore::destroy() {
   Manager& m = ctx.mgr;
   if (!live) {
-    if (state == IBV_QPS_RESET) m.qps.give(qpn, 1);  // create failed: only the number was taken
+    if (state == IBV_QPS_RESET)  // create failed: only the number was taken
+      m.shared(ctx.dev).qps.give(qpn, 1);
     state = IBV_QPS_ERR;
     return {};
   }
@@ -123,7 +124,7 @@ Result<void> QpCore::destroy() {
   free_slots();
   if (connection) m.retire_connection(ctx.dev, *std::exchange(connection, std::nullopt));
   state = IBV_QPS_ERR;
-  m.qps.give(qpn, 1);
+  m.shared(ctx.dev).qps.give(qpn, 1);
   return {};
 }
 

@@ -96,7 +96,7 @@ void close_connection(ContextCore& ctx, uint16_t connection) {
 }
 
 Result<DepthSlots> DepthSlots::take(QpCore& qp, const ConnParam& param) {
-  Manager& m = qp.ctx.mgr;
+  Manager& m = qp.ctx.mgr.shared(qp.ctx.dev);
   const DeviceAttr& attr = m.attr();
   if (!qp.live || qp.state != IBV_QPS_INIT || qp.connection)
     return fail(Errc::kBadState, "qp {}: {} is not ready to be connected", qp.qpn,
@@ -132,7 +132,7 @@ DepthSlots::DepthSlots(DepthSlots&& o) noexcept
 
 DepthSlots::~DepthSlots() {
   if (qp_ == nullptr) return;
-  qp_->ctx.mgr.ird.give(ird_base_, ird_);
+  qp_->ctx.mgr.shared(qp_->ctx.dev).ird.give(ird_base_, ird_);
   qp_->ctx.mgr.ord.give(ord_base_, ord_);
 }
 

@@ -312,13 +312,19 @@ class LoopWorld {
     uint32_t config_read(uint32_t o) override { return step(), d_.config_read(o); }
     void config_write(uint32_t o, uint32_t v) override { step(), d_.config_write(o, v); }
     void reset() override { step(), d_.reset(); }
-    uint32_t read32(unsigned b, uint32_t o) override { return step(), d_.read32(b, o); }
-    uint64_t read64(unsigned b, uint32_t o) override { return step(), d_.read64(b, o); }
+    uint32_t read32(unsigned b, uint32_t o) override {
+      step(), in_order_ = true;
+      return d_.read32(b, o);
+    }
+    uint64_t read64(unsigned b, uint32_t o) override {
+      step(), in_order_ = true;
+      return d_.read64(b, o);
+    }
     void write32(unsigned b, uint32_t o, uint32_t v) override {
-      step(), fence(), d_.write32(b, o, v), step();
+      w_.now += kStep, fence(), d_.write32(b, o, v), step();
     }
     void write64(unsigned b, uint32_t o, uint64_t v) override {
-      step(), fence(), d_.write64(b, o, v), step();
+      w_.now += kStep, fence(), d_.write64(b, o, v), step();
     }
     void write_combined(unsigned b, uint32_t o, std::span<const uint8_t> v) override {
       fence(), d_.write_combined(b, o, v), step();
@@ -326,15 +332,21 @@ class LoopWorld {
     Result<DmaBuffer> alloc(uint64_t size, MemoryKind kind) override {
       return step(), d_.alloc(size, kind);
     }
-    void before_doorbell() override { step(), before_ = true; }
+    Result<DmaBuffer> map(std::span<uint8_t> memory, DmaAccess access) override {
+      return step(), d_.map(memory, access);
+    }
+    void before_shared() override { step(), in_order_ = true; }
+    void before_doorbell() override { w_.now += kStep, before_ = true; }
     void after_phase_bit() override { d_.after_phase_bit(), step(); }
     Time now() const override { return w_.now; }
     void relax() override {
       d_.tick();
       w_.now += 10 * kNs;
       w_.give_turn(n_);
+      in_order_ = true;
     }
     uint64_t wait(uint64_t vectors, Time deadline) override {
+      in_order_ = true;
       for (;;) {
         d_.tick();
         if (const uint64_t fired = d_.take_vectors(vectors); fired != 0) return fired;
@@ -345,19 +357,22 @@ class LoopWorld {
     }
 
    private:
+    static constexpr Time kStep = 10 * kNs;  // what a call costs
     // Another thread's turn, now and then.
     void step() {
-      w_.now += 10 * kNs;
+      in_order_ = false;
+      w_.now += kStep;
       if (w_.rng_.percent(20)) w_.give_turn(n_);
     }
-    // This thread's barrier, where it counts.
+    // This thread's barriers, where they count. Neither costs time, so no other thread runs behind them.
     void fence() {
+      if (in_order_) d_.before_shared();
       if (std::exchange(before_, false)) d_.before_doorbell();
     }
     LoopWorld& w_;
     LoopDevice& d_;
     size_t n_;
-    bool before_ = false;
+    bool before_ = false, in_order_ = false;
   };
 
   void take_turn(size_t n) {

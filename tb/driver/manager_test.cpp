@@ -377,6 +377,80 @@ TEST_F(Region, DeregGivesItsEntriesBack) {
   EXPECT_THAT(dev.mrs, IsEmpty());
 }
 
+// --- memory of the caller ---
+
+TEST_F(Region, OfTheCallersMemory) {
+  std::vector<uint8_t> heap(20'000);
+  for (size_t i = 0; i < heap.size(); i++) heap[i] = static_cast<uint8_t>(i * 7);
+  const auto span = std::span(heap).subspan(3, 12'345);
+  const auto mr = must(pd.reg_mr(span, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
+  EXPECT_EQ(mr.addr(), base::address_of(span.data()));
+  EXPECT_EQ(mr.length(), span.size());
+  const auto& m = seen(mr);
+  EXPECT_EQ(m.args.base_to, mr.addr());
+  EXPECT_EQ(m.args.length, span.size());
+  EXPECT_EQ(m.args.log_page, 12);
+  ASSERT_EQ(m.pages.size(), (m.args.first_offset + span.size() + 4095) / 4096);
+  // Byte for byte where the page list says, as the device finds them.
+  for (size_t i = 0; i < span.size(); i++) {
+    const uint64_t at = m.args.first_offset + i;
+    ASSERT_EQ(dev.at(m.pages[at / 4096] + at % 4096), &span[i]) << i;
+  }
+}
+
+TEST_F(Region, OfTheCallersMemoryAtEveryPlaceInAPage) {
+  std::vector<uint8_t> heap(3 * 4096);
+  for (uint64_t shift = 0; shift < 16; shift++) {
+    for (const uint64_t length : {1u, 207u, 208u, 209u, 4096u, 4304u, 8192u}) {
+      const auto span = std::span(heap).subspan(shift, length);
+      const auto mr = must(pd.reg_mr_iova(span, 0x1000, 0));
+      const auto& m = seen(mr);
+      EXPECT_EQ(mr.addr(), 0x1000u);
+      const uint64_t last = m.args.first_offset + length - 1, page = mr.page_size();
+      ASSERT_EQ(m.pages.size(), last / page + 1);
+      EXPECT_EQ(dev.at(m.pages[0] + m.args.first_offset), span.data());
+      EXPECT_EQ(dev.at(m.pages[last / page] + last % page), &span.back());
+    }
+  }
+}
+
+TEST_F(Region, TheCallersMemoryIsMappedAsLongAsItIsRegistered) {
+  std::vector<uint8_t> heap(5000);
+  auto first = must(pd.reg_mr(heap, IBV_ACCESS_LOCAL_WRITE));
+  {
+    const auto second = must(pd.reg_mr(heap, IBV_ACCESS_ZERO_BASED));
+    EXPECT_EQ(second.addr(), 0u);
+    ASSERT_EQ(dev.mapped->size(), 2u);
+    EXPECT_EQ((*dev.mapped)[0].access, DmaAccess::kReadWrite);
+    EXPECT_EQ((*dev.mapped)[1].access, DmaAccess::kRead);  // no local write: may be protected
+  }
+  EXPECT_EQ(dev.mapped->size(), 1u);
+  must(first.dereg());  // not only when the handle goes
+  EXPECT_THAT(*dev.mapped, IsEmpty());
+}
+
+TEST_F(Region, WrongMemoryOfTheCaller) {
+  std::vector<uint8_t> heap(100);
+  EXPECT_EQ(errc(pd.reg_mr(std::span<uint8_t>(), 0)), Errc::kInvalidArgument);
+  EXPECT_EQ(errc(pd.reg_mr(std::span(heap).first(0), 0)), Errc::kInvalidArgument);
+  EXPECT_EQ(errc(pd.reg_mr(heap, IBV_ACCESS_REMOTE_WRITE)), Errc::kInvalidArgument);
+  EXPECT_EQ(errc(pd.reg_mr_iova(heap, UINT64_MAX - 50, 0)), Errc::kInvalidArgument);
+  dev.refuse[spec::AdminOpcode::kCreateMr] = spec::AdminStatus::kNoResource;
+  EXPECT_EQ(errc(pd.reg_mr(heap, 0)), Errc::kNoMemory);
+  EXPECT_THAT(*dev.mapped, IsEmpty());
+}
+
+TEST_F(Region, LargestPageOfMemoryThatBeginsInAPage) {
+  // 32 pages in a row on a 128 KiB edge, of which the memory leaves out the first 0x234 bytes.
+  std::vector<uint64_t> run;
+  for (uint64_t i = 0; i < 32; i++) run.push_back((i < 16 ? 0x40000 : 0x80000) + 4096 * i);
+  const DmaBuffer b({static_cast<uint8_t*>(nullptr), 32 * 4096 - 0x234}, 4096, run, nullptr, 0x234);
+  const auto mr = must(pd.reg_mr_iova(b, 0, b.size(), 0, 0));
+  EXPECT_EQ(mr.page_size(), 65536u);
+  EXPECT_EQ(seen(mr).pages, (std::vector<uint64_t>{0x40000, 0x90000}));
+  EXPECT_EQ(seen(mr).args.first_offset, 0x234u);
+}
+
 TEST_F(Region, ARefusedOneGivesItsSlotAndEntriesBack) {
   PciDeviceFake small(spec::Sizes::minimum());
   auto m = must(Manager::open(small, {}));
@@ -388,6 +462,32 @@ TEST_F(Region, ARefusedOneGivesItsSlotAndEntriesBack) {
   for (int i = 0; i < 65; i++)  // there are 64 slots
     EXPECT_EQ(errc(p.reg_mr(b, 0)), Errc::kInvalidArgument) << i;
   EXPECT_EQ(m->pbl.largest(), free);
+}
+
+// The device still has something in flight: the driver gives the command again, as long as a command may last.
+TEST_F(Region, DestroyIsGivenAgainWhileItIsInProgress) {
+  auto b = must(ctx.alloc(4096));
+  auto mr = must(pd.reg_mr(b, 0));
+  const auto destroys = [&] {
+    return std::count_if(dev.commands.begin(), dev.commands.end(), [](const spec::AdminCmd& c) {
+      return c.opcode == static_cast<uint8_t>(spec::AdminOpcode::kDestroyMr);
+    });
+  };
+  dev.refuse[spec::AdminOpcode::kDestroyMr] = spec::AdminStatus::kInProgress;
+  const auto relax = dev.on_relax;
+  dev.on_relax = [&] {
+    if (relax) relax();
+    if (destroys() == 5) dev.refuse.clear();
+  };
+  EXPECT_TRUE(mr.dereg());
+  EXPECT_EQ(destroys(), 6);
+  EXPECT_TRUE(dev.mrs.empty());
+
+  auto stays = must(pd.reg_mr(b, 0));
+  dev.on_relax = relax;
+  dev.refuse[spec::AdminOpcode::kDestroyMr] = spec::AdminStatus::kInProgress;
+  EXPECT_EQ(errc(stays.dereg()), Errc::kTimedOut);
+  dev.refuse.clear();
 }
 
 TEST_F(Region, OneThatStaysKeepsItsMemory) {

@@ -124,45 +124,38 @@ INSTANTIATE_TEST_SUITE_P(Programs, EveryProgram,
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(Programs, CountWhatTheySent) {
-  const auto o = run("write_bw", {.size = 128, .count = 100, .warmup = 16, .qps = 2});
-  EXPECT_GE(o.client.ops, 200u);
-  EXPECT_LE(o.client.ops, 232u);
-  EXPECT_EQ(o.client.bytes, o.client.ops * 128);
-  EXPECT_GT(o.client.end, o.client.start);
-  EXPECT_EQ(o.server.ops, 0u);
+  for (const auto* name : {"write_bw", "read_bw", "send_bw"}) {
+    for (const uint32_t warmup : {0u, 1u, 16u}) {
+      SCOPED_TRACE(fmt::format("{}, warmup {}", name, warmup));
+      const auto o =
+          run(name, {.size = 128, .count = 100, .warmup = warmup, .qps = 2, .threads = 3});
+      EXPECT_EQ(o.client.ops, 600u);
+      EXPECT_EQ(o.client.bytes, 600u * 128);
+      EXPECT_GT(o.client.end, o.client.start);
+      EXPECT_EQ(o.server.ops, 0u);
+    }
+  }
   const auto lat = run("send_lat", {.count = 33, .warmup = 4});
   EXPECT_EQ(lat.client.latency.size(), 33u);
   EXPECT_EQ(lat.client.ops, 33u);
 }
 
-Report steady(Report::Course course) {
+Report measured(Time start, Time end, uint64_t ops) {
   Report r;
-  r.start = course.front().at;
-  r.end = course.back().at;
-  r.ops = course.back().ops;
-  r.bytes = course.back().bytes;
-  r.courses = {std::move(course)};
+  r.start = start;
+  r.end = end;
+  r.ops = ops;
+  r.bytes = 10 * ops;
   return r;
 }
 
-TEST(Merge, CountsWhatFallsIntoTheTimeOfAllThreads) {
-  const Report parts[] = {
-      steady({{1000, 0, 0}, {2000, 10, 100}, {3000, 20, 200}, {4000, 30, 300}}),
-      steady({{2500, 0, 0}, {3500, 4, 40}, {4500, 8, 80}, {5500, 12, 120}})};
-  const Report sum = merge(parts);
-  EXPECT_EQ(sum.start, 2500u);
-  EXPECT_EQ(sum.end, 4000u);
-  EXPECT_EQ(sum.ops, 15u + 6u);  // what a completion tells of came evenly since the one before
-  EXPECT_EQ(sum.bytes, 210u);
-}
-
-TEST(Merge, ThreadsMeasuredApartCountFromTheFirstStartToTheLastEnd) {
-  const Report parts[] = {steady({{1000, 0, 0}, {2000, 10, 100}}),
-                          steady({{2000, 0, 0}, {4000, 10, 100}})};
+TEST(Merge, CountsFromTheFirstStartToTheLastEnd) {
+  const Report parts[] = {measured(1000, 2000, 10), measured(2000, 4000, 11)};
   const Report sum = merge(parts);
   EXPECT_EQ(sum.start, 1000u);
   EXPECT_EQ(sum.end, 4000u);
-  EXPECT_EQ(sum.ops, 20u);
+  EXPECT_EQ(sum.ops, 21u);
+  EXPECT_EQ(sum.bytes, 210u);
 }
 
 TEST(Merge, ASideThatSendsNothingHasNoTime) {
@@ -171,19 +164,69 @@ TEST(Merge, ASideThatSendsNothingHasNoTime) {
   EXPECT_EQ(merge(parts).end, 0u);
 }
 
-TEST(Merge, AnOverlapShorterThanABatchIsAPartOfIt) {
-  const Report parts[] = {steady({{1000, 0, 0}, {3000, 20, 200}}), steady({{2900, 0, 0}, {3100, 10, 100}})};
-  EXPECT_EQ(merge(parts).start, 2900u);
-  EXPECT_EQ(merge(parts).end, 3000u);
-  EXPECT_EQ(merge(parts).ops, 1u + 5u);
-  EXPECT_EQ(merge(parts).bytes, 60u);
+/// A window of 8 messages behind a warm-up of 4, of two threads.
+class WindowTest : public testing::Test {
+ protected:
+  void SetUp() override { w.plan(2, 4, 8); }
+  void closes(Time from, Time to) {
+    EXPECT_TRUE(w.is_closed());
+    EXPECT_EQ(w.from(), from);
+    EXPECT_EQ(w.to(), to);
+  }
+  Window w;
+};
+
+TEST_F(WindowTest, CountsWhatArrivesAfterTheWarmUp) {
+  w.look(0, 100, 3, true);
+  w.look(1, 110, 0, true);
+  w.look(0, 120, 5, true);  // opens
+  w.look(1, 130, 2, true);  // joins
+  w.look(0, 140, 9, true);
+  w.look(1, 150, 5, true);
+  EXPECT_FALSE(w.is_closed());
+  w.look(1, 160, 6, false);
+  closes(100, 160);
 }
 
-TEST(Merge, AnOverlapOfNoMessageCountsAll) {
-  const Report parts[] = {steady({{1000, 0, 0}, {3000, 2, 200}}), steady({{2950, 0, 0}, {4000, 2, 200}})};
-  EXPECT_EQ(merge(parts).start, 1000u);
-  EXPECT_EQ(merge(parts).end, 4000u);
-  EXPECT_EQ(merge(parts).ops, 4u);
+TEST_F(WindowTest, OpensAndIsJoinedWhenALookHasSeenAllThatHasArrived) {
+  w.look(0, 100, 5, false);
+  w.look(0, 110, 20, true);   // what was not yet seen at 100 came before the window
+  w.look(1, 120, 32, false);  // of which nobody knows when it came
+  w.look(1, 130, 64, true);
+  w.look(1, 140, 71, false);
+  EXPECT_FALSE(w.is_closed());
+  w.look(1, 150, 72, false);
+  closes(100, 150);
+}
+
+TEST_F(WindowTest, TakesABusyThreadAfterAFewLooks) {
+  for (Time t = 1; t <= 8; t++) w.look(0, 100 * t, 32 * t, false);
+  EXPECT_TRUE(w.is_closed());
+  EXPECT_EQ(w.to() - w.from(), 200u);
+}
+
+TEST_F(WindowTest, AThreadThatIsAheadEndsItNoEarlierThanItHasLooked) {
+  w.look(0, 200, 4, true);
+  w.look(1, 150, 0, true);  // before it opened
+  w.look(1, 250, 0, true);
+  w.look(0, 400, 11, true);
+  w.look(1, 350, 1, true);
+  closes(200, 400);
+}
+
+TEST_F(WindowTest, IsTheWholeRunWhenAllHaveLeftBefore) {
+  w.look(0, 100, 4, true);
+  w.look(1, 150, 4, true);
+  w.leave(0, 300);
+  EXPECT_FALSE(w.is_closed());
+  w.leave(1, 400);
+  closes(100, 400);
+}
+
+TEST_F(WindowTest, HasNoThreadThatIsNotPlanned) {
+  Window none;
+  none.leave(0, 100);
+  EXPECT_FALSE(none.is_closed());
 }
 
 TEST(Merge, TellsTheFirstErrorOfAll) {
@@ -213,7 +256,7 @@ TEST(Programs, BothDirections) {
 TEST(Programs, TheOneThatOnlyLooksOnIsPatient) {
   for (const auto* name : {"write_bw", "read_bw", "read_lat"}) {
     SCOPED_TRACE(name);
-    Params p{.size = 64, .count = 4000, .depth = 16};
+    Params p{.size = 64, .count = 8000, .depth = 16};
     const auto o = run(name, p);
     expect_good(o);
     p.timeout_us = static_cast<uint32_t>((o.client.end - o.client.start) / kUs / 4);
@@ -222,7 +265,7 @@ TEST(Programs, TheOneThatOnlyLooksOnIsPatient) {
 }
 
 using Arrivals = std::map<size_t, uint64_t>;
-constexpr size_t kControlBytes = 64;
+constexpr size_t kControlBytes = 64, kWindowBytes = 16;
 
 TEST(Programs, SayNothingWhileTheyAreMeasured) {
   for (const auto* name : {"write_bw", "read_bw", "read_lat"}) {
@@ -232,11 +275,14 @@ TEST(Programs, SayNothingWhileTheyAreMeasured) {
                     [&](LoopWorld& w) {
                       for (unsigned h : {0u, 1u}) arrivals[h] = w.device(h).arrivals;
                     }));
-    const uint64_t messages = name == std::string_view("read_lat") ? 310 : 318;
-    const Arrivals data{{kControlBytes, 1}, {1000, messages}}, control{{kControlBytes, 1}};
-    const bool is_read = name != std::string_view("write_bw");
-    EXPECT_EQ(arrivals[0], is_read ? data : control);
-    EXPECT_EQ(arrivals[1], is_read ? control : data);
+    const bool is_write = name == std::string_view("write_bw");
+    Arrivals& data = arrivals[is_write ? 1 : 0];
+    const Arrivals& other = arrivals[is_write ? 0 : 1];
+    EXPECT_GE(data[1000], 310u);
+    data[1000] = 310;  // bandwidth: and the tail
+    EXPECT_EQ(data, (Arrivals{{kControlBytes, 1}, {1000, 310}}));
+    const Arrivals said{{kControlBytes, 1}}, measured{{kControlBytes, 1}, {kWindowBytes, 1}};
+    EXPECT_EQ(other, is_write ? measured : said);
   }
 }
 
@@ -298,6 +344,17 @@ TEST(Programs, TheLastMessageFindsAReceive) {
       SCOPED_TRACE(fmt::format("depth {}{}", depth, both ? ", both" : ""));
       expect_good(run("send_bw", {.count = 1, .qps = 64, .depth = depth, .both = both}));
     }
+  }
+}
+
+// The slots of a device are 64, a QP takes 32 of them: the third and the fourth find none.
+TEST(Programs, OneThreadThatCannotConnectStopsAll) {
+  for (const auto* name : {"read_lat", "read_bw", "send_bw"}) {
+    SCOPED_TRACE(name);
+    const auto o = run(name, {.count = 40, .threads = 4, .rd_atomic = 32}, spec::Sizes::minimum());
+    EXPECT_THAT(o.client.error, testing::HasSubstr("IRD slots: 1 asked for"));
+    EXPECT_EQ(o.client.stage, "connect");
+    EXPECT_NE(o.server.error, "");
   }
 }
 

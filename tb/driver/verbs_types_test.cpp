@@ -27,6 +27,8 @@ static_assert(IBV_ACCESS_FLUSH_GLOBAL == 256 && IBV_ACCESS_FLUSH_PERSISTENT == 5
 static_assert(IBV_FLUSH_GLOBAL == 1 && IBV_FLUSH_PERSISTENT == 2);
 static_assert(IBV_FLUSH_RANGE == 0 && IBV_FLUSH_MR == 1);
 
+static_assert(IBV_CREATE_CQ_ATTR_SINGLE_THREADED == 1);
+
 static_assert(IBV_WC_SUCCESS == 0 && IBV_WC_LOC_LEN_ERR == 1 && IBV_WC_LOC_QP_OP_ERR == 2);
 static_assert(IBV_WC_LOC_PROT_ERR == 4 && IBV_WC_WR_FLUSH_ERR == 5);
 static_assert(IBV_WC_REM_INV_REQ_ERR == 9 && IBV_WC_REM_ACCESS_ERR == 10);

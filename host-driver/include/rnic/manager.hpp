@@ -1,10 +1,11 @@
 // The privileged part of the driver (RFC 5040's resource manager): finds and resets the device,
 // owns its tables, its admin queue and its event queues. One a device; contexts of several threads
 // share it. Nothing here locks: threads are simulated and switch only inside PciDevice calls,
-// across which every member keeps its invariants.
+// across which every member keeps its invariants. Each function that takes a PciDevice calls
+// before_shared() before it looks at a member, so that threads see the members in simulated order.
 //
 //   auto manager = Manager::open(dev, {.seed = 7}).value();
-//   auto rsp = manager->execute(dev, spec::AdminOpcode::kNop, 0);      // any thread, with its own PciDevice
+//   auto rsp = manager->execute(dev, spec::AdminOpcode::kNop, 0);      // any thread
 #pragma once
 
 #include <deque>
@@ -79,7 +80,8 @@ class Manager {
   unsigned event_queues() const { return static_cast<unsigned>(eqs_.size()); }
 
   /// One admin command. Several threads may have theirs under way: answers are told apart by
-  /// cookie.
+  /// cookie. A command that the device answers in_progress is given again until the answer is
+  /// another, so that commands of other threads pass in between.
   [[nodiscard]] Result<spec::AdminRsp> execute(PciDevice& dev, spec::AdminOpcode opcode,
                                                uint32_t object, std::span<const uint8_t> args = {});
   template <class Args>
@@ -88,6 +90,13 @@ class Manager {
     std::array<uint8_t, Args::kBytes> bytes{};
     args.pack(bytes);
     return execute(dev, opcode, object, bytes);
+  }
+
+  /// For the members below, which have no PciDevice of their own to wait with:
+  /// manager.shared(dev).pds.take(...).
+  Manager& shared(PciDevice& dev) {
+    dev.before_shared();
+    return *this;
   }
 
   // Tables.
@@ -151,6 +160,8 @@ class Manager {
   [[nodiscard]] Result<void> start_events(PciDevice& dev);
   void ring_admin(PciDevice& dev);
   void take_answers(PciDevice& dev);
+  Result<spec::AdminRsp> execute_once(PciDevice& dev, spec::AdminOpcode opcode, uint32_t object,
+                                      std::span<const uint8_t> args, Time deadline);
   void sort_unknown(PciDevice& dev);
   bool try_release(PciDevice& dev, Retired& r);
   std::string health(PciDevice& dev) const;

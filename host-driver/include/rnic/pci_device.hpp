@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "base/result.hpp"
+#include "rnic/result.hpp"
 
 namespace rnic {
 
@@ -24,27 +24,43 @@ enum class MemoryKind {
   kScattered,   ///< pages in any order on the bus: user memory.
 };
 
-/// Memory that CPU and device share. Freed when the last copy of the handle goes.
+enum class DmaAccess {
+  kRead,       ///< the device only reads; the memory may be write-protected
+  kReadWrite,
+};
+
+/// Memory that CPU and device share: of the platform (alloc) or of the caller (map). Freed, or no
+/// longer reachable, when the last copy of the handle goes.
 class DmaBuffer {
  public:
   DmaBuffer() = default;
-  DmaBuffer(std::span<uint8_t> memory, uint32_t page_size, std::vector<uint64_t> pages, std::shared_ptr<void> owner)
-      : memory_(memory), page_size_(page_size), pages_(std::move(pages)), owner_(std::move(owner)) {}
+  DmaBuffer(std::span<uint8_t> memory, uint32_t page_size, std::vector<uint64_t> pages,
+            std::shared_ptr<void> owner, uint32_t first_offset = 0)
+      : memory_(memory),
+        page_size_(page_size),
+        first_offset_(first_offset),
+        pages_(std::move(pages)),
+        owner_(std::move(owner)) {}
 
   std::span<uint8_t> bytes() const { return memory_; }
   uint8_t* data() const { return memory_.data(); }
   uint64_t size() const { return memory_.size(); }
   uint32_t page_size() const { return page_size_; }                  ///< of the bus mapping
   std::span<const uint64_t> pages() const { return pages_; }         ///< bus address of each page, from the first on
-  uint64_t bus(uint64_t offset) const { return pages_[offset / page_size_] + offset % page_size_; }
+  uint32_t first_offset() const { return first_offset_; }  ///< of the memory in its first page
+  uint64_t bus(uint64_t offset) const {
+    const uint64_t at = first_offset_ + offset;
+    return pages_[at / page_size_] + at % page_size_;
+  }
 
  private:
   std::span<uint8_t> memory_;
-  uint32_t page_size_ = 4096;
+  uint32_t page_size_ = 4096, first_offset_ = 0;
   std::vector<uint64_t> pages_;
   std::shared_ptr<void> owner_;
 };
 
+/// One function. Any thread of the host may call it, and is charged.
 class PciDevice {
  public:
   virtual ~PciDevice() = default;
@@ -63,10 +79,21 @@ class PciDevice {
 
   // Memory. alloc: zeroed, page aligned.
   virtual Result<DmaBuffer> alloc(uint64_t size, MemoryKind kind) = 0;
+  /// Memory that the caller owns (malloc, mmap, the stack), of any alignment and length. The caller
+  /// keeps it mapped until the last copy of the handle goes. Bytes of memory that is mapped or
+  /// allocated already keep their bus addresses. kInvalidArgument: null, empty, not mapped;
+  /// kPermission: kReadWrite of write-protected memory; kNoMemory: no bus pages left.
+  virtual Result<DmaBuffer> map(std::span<uint8_t> memory, DmaAccess access) = 0;
 
   // Ordering, by name (before_doorbell(), after_phase_bit()): the recording fake checks that they are called.
   virtual void before_doorbell() = 0;   ///< what was written to memory is visible before the next register write
   virtual void after_phase_bit() = 0;   ///< what stands beside a phase bit is read after it
+  /// Threads of a host run ahead of each other by what their calls cost. After this call a thread
+  /// sees what the others did before now(), nothing that they will do later, and they see its stores
+  /// in that order, until its next call that costs time. It stands before each access to memory that
+  /// another thread of the host writes or reads: a lock, a shared ring, a flag. relax(), wait() and
+  /// register reads return in the same state. Costs no simulated time. See lock.hpp.
+  virtual void before_shared() = 0;
 
   // Time. Nothing sleeps; each call costs what the platform's configuration says.
   virtual Time now() const = 0;

@@ -10,8 +10,9 @@
 //   auto mr = pd.reg_mr(buffer, IBV_ACCESS_LOCAL_WRITE).value();
 //
 // Handles own what they name and share what it rests on, so any order of destruction is right. A
-// handle is used by the thread whose PciDevice its Context was opened with. Switching between
-// threads happens inside PciDevice calls alone.
+// handle is used by one thread at a time; threads that share one put a Lock around it (lock.hpp).
+// The exception is a CQ made for several threads (create_cq). Switching between threads happens
+// inside PciDevice calls alone.
 #pragma once
 
 #include <memory>
@@ -159,6 +160,11 @@ class Pd {
   /// lies.
   [[nodiscard]] Result<Mr> reg_mr_iova(const DmaBuffer& buffer, uint64_t offset, uint64_t length,
                                        uint64_t iova, uint32_t access);
+  /// Memory that the caller owns: of malloc, mmap, a container, the stack; any alignment and length.
+  /// It stays where it is, mapped, until dereg() or the end of the Mr. Without
+  /// IBV_ACCESS_LOCAL_WRITE it may be write-protected.
+  [[nodiscard]] Result<Mr> reg_mr(std::span<uint8_t> memory, uint32_t access);
+  [[nodiscard]] Result<Mr> reg_mr_iova(std::span<uint8_t> memory, uint64_t iova, uint32_t access);
   [[nodiscard]] Result<Qp> create_qp(const QpInitAttr& attr);
   /// Not there yet: kNotSupported.
   [[nodiscard]] Result<void> alloc_mw();
@@ -180,8 +186,10 @@ class Context {
 
   const DeviceAttr& query_device() const;
   [[nodiscard]] Result<Pd> alloc_pd();
-  /// Room for cqe completions; its events come on completion vector comp_vector.
-  [[nodiscard]] Result<Cq> create_cq(uint32_t cqe, uint32_t comp_vector = 0);
+  /// Room for cqe completions; its events come on completion vector comp_vector. With flags 0
+  /// several threads may poll it, and its QPs may be posted to by another thread than polls.
+  [[nodiscard]] Result<Cq> create_cq(uint32_t cqe, uint32_t comp_vector = 0,
+                                     uint32_t flags = IBV_CREATE_CQ_ATTR_SINGLE_THREADED);
   /// User memory, scattered on the bus.
   [[nodiscard]] Result<DmaBuffer> alloc(uint64_t size);
   /// The next failure of one of this context's QPs or CQs. kTimedOut at the deadline; a deadline of

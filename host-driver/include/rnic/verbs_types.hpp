@@ -62,6 +62,10 @@ enum AccessFlags : uint32_t {
   IBV_ACCESS_FLUSH_PERSISTENT = 1 << 9,
 };
 
+enum CreateCqFlags : uint32_t {
+  IBV_CREATE_CQ_ATTR_SINGLE_THREADED = 1 << 0,
+};
+
 enum WcStatus : uint32_t {
   IBV_WC_SUCCESS = 0,
   IBV_WC_LOC_LEN_ERR = 1,
