@@ -50,7 +50,7 @@ class Ddp {
     uint32_t offset = 0;   // of it in its message
     bool fetches = false;  // payload comes as PayloadData
     bool waits = false;    // a response without payload: for what the watermark counts
-    uint32_t watermark = 0;
+    uint64_t watermark = 0;
     spec::TptResult result{};  // of tx_xlate
   };
   struct Scheduled {
@@ -71,7 +71,7 @@ class Ddp {
     std::optional<TxUlpdu> assemble(Segment s, PayloadData payload);
     /// Is all placed that it waits for? RFC 5040 section 5.5, rule 12.
     bool may_leave(const Segment& s) const {
-      return !s.waits || reached(s.watermark, ddp_.rx.placed_);
+      return !s.waits || ddp_.rx.placed_ >= s.watermark;
     }
     /// For benches: the MSN of the next message, to where traffic would bring it in hours.
     void set_msn(uint16_t qpn, uint32_t qn, uint32_t msn) { qps_[qpn].msn[qn] = msn; }
@@ -131,7 +131,7 @@ class Ddp {
     bool idle() const { return deliveries_.empty(); }
     /// For benches, as Tx::set_msn: the MSN expected next; packets placed since reset.
     void set_msn(uint16_t qpn, uint32_t qn, uint32_t msn) { qps_[qpn].msn[qn] = msn; }
-    void set_placed(uint32_t count) { placed_ = count; }
+    void set_placed(uint64_t count) { placed_ = count; }
 
    private:
     friend class Ddp;
@@ -142,6 +142,7 @@ class Ddp {
       bool refused = false;  // a segment has an error, found here or by rdmap
       uint16_t pd = 0;
       Receive receive = Receive::kNone;
+      spec::RqTake take{};  // what the last rq_take_req got
       std::array<uint32_t, 3> msn{1, 1, 1};
       uint32_t mo = 0;  // of the Send that has begun
       uint32_t inside = 0;
@@ -171,7 +172,7 @@ class Ddp {
     Ddp& ddp_;
     std::vector<Qp> qps_;
     Ring<Delivery> deliveries_;
-    uint32_t placed_ = 0;  // packets since reset, modulo 2^32
+    uint64_t placed_ = 0;  // packets since reset
   };
 
   Ddp(const spec::Sizes& sizes, Translation& tpt, SegmentJudge& judge, Out& out)

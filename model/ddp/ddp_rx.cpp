@@ -73,7 +73,8 @@ bool Ddp::Rx::needs_receive(const RxUlpdu& u) const {
 
 void Ddp::Rx::received(uint16_t qpn, const spec::RqTakeRsp& take) {
   Qp& q = qps_[qpn];
-  q.receive = take.found != 0 ? Receive::kActive : Receive::kMissing;
+  q.take = take.result;
+  q.receive = take.result == spec::RqTake::kOk ? Receive::kActive : Receive::kMissing;
   q.wqe = take.wqe;
   q.capacity = 0;
   const std::array<const spec::Sge*, 3> sges{&q.wqe.sge0, &q.wqe.sge1, &q.wqe.sge2};
@@ -111,7 +112,10 @@ void Ddp::Rx::untagged(Qp& q, const RxUlpdu& u, Judged& j, ExtentList& extents) 
     q.receive = Receive::kNone;
   }
   if (missing) {
-    j.cause = Cause::kDdpUntaggedNoBuffer;
+    j.cause =
+        q.take == spec::RqTake::kEmpty ? Cause::kDdpUntaggedNoBuffer : Cause::kLocalCatastrophic;
+    if (q.take == spec::RqTake::kFailed) j.receive_status = WcStatus::kFatalErr;
+    if (q.take == spec::RqTake::kMalformed) j.receive_status = WcStatus::kLocQpOpErr;
   } else if (over || from + length > q.capacity) {
     j.cause = Cause::kDdpUntaggedTooLong;
     j.receive_status = WcStatus::kLocLenErr;
@@ -272,7 +276,8 @@ std::string Ddp::waiting_for() const {
     const auto& t = tx.qps_[i];
     const Drain& d = drains_[i];
     if (d.orders != 0) {
-      s += fmt::format("ddp: an order to QP {} waits for {} segments out and {} in\n", i, d.tx, d.rx);
+      s += fmt::format("ddp: an order to QP {} waits for {} segments out and {} in\n", i, d.tx,
+                       d.rx);
     } else if (t.running && (t.wants || t.wants_term)) {
       s += fmt::format("ddp: QP {} wants to send {} and waits for llp_if's grant\n", i,
                        t.wants_term ? "a Terminate" : "a segment");

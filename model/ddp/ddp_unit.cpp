@@ -105,19 +105,20 @@ void DdpUnit::step_rx() {
   const bool begins = ddp_.rx.needs_receive(front);
   if (is_send(front)) busy = std::max(busy, Cycle{2} + t.rx_send + (begins ? 0 : t.rx_later));
   if (begins) {
-    spec::RqTakeRsp rsp;
-    if (u_.qp->rq_take(front.hdr.qpn, rsp) == RqTake::kFetching) {
+    const auto rsp = u_.qp->rq_take(front.hdr.qpn);
+    if (!rsp) {
       rx_meter_.blocked(now);
       return;  // receive_ready() comes
     }
-    ddp_.rx.received(front.hdr.qpn, rsp);
+    ddp_.rx.received(front.hdr.qpn, *rsp);
     latency += u_.timing.qp.rq_take;
   }
   rx_meter_.moved(now);
   const uint16_t length = front.hdr.length;
-  u_.rdmap->arriving(t.rx_header + t.rx_check + u_.timing.rdmap.verdict);
+  u_.rdmap->arriving(t.rx_header + t.rx_check);
   auto placed = ddp_.rx.take(rx_ulpdu.pop());
   u_.rdmap->arriving(0);
+  latency += u_.rdmap->waited();
   rx_meter_.item(1);
   if (placed) rx_meter_.busy(u_.timing.path.beats(placed->data.size()));
   rx_free_ = now + busy;
@@ -139,10 +140,10 @@ void DdpUnit::sq_slot_free(const spec::SqSlotFree& free) {
   u_.qp->sq_slot_free.push(free, u_.now() + u_.timing.ddp.slot_free + u_.timing.qp.slot);
 }
 void DdpUnit::resp_slot_free(const spec::RespSlotFree& free) {
-  u_.rdmap->rdmap().resp_slot_free(free);
+  u_.rdmap->resp_slot_free(free, u_.timing.ddp.slot_free);
 }
 void DdpUnit::rx_done(const spec::RxDone& done) {
-  u_.qp->rx_done.push(done, u_.now() + u_.timing.ddp.deliver);
+  u_.qp->rx_done.push(done, u_.now() + u_.timing.ddp.deliver + u_.timing.qp.received);
 }
 
 spec::UnitCount DdpUnit::count() const {

@@ -526,31 +526,36 @@ struct TptCheckCommit {
 };
 
 /// A command changed an entry (or was refused): its effect on look-ups read from the next cycle on.
+/// waits: destroy_mr is answered in_progress, since extents may be in flight.
 /// architecture 10
 /// tap_tpt_change in u_tpt.u_update.
 struct TptChangeCommit {
   uint16_t slot = 0;  // 16 bits
+  uint8_t waits = 0;  // 1 bit
 
   static constexpr std::string_view kName = "tpt_change";
-  static constexpr size_t kBits = 17;
-  static constexpr size_t kValidBit = 16;
+  static constexpr size_t kBits = 18;
+  static constexpr size_t kValidBit = 17;
   using Words = std::array<uint32_t, (kBits + 31) / 32>;
   friend bool operator==(const TptChangeCommit&, const TptChangeCommit&) = default;
   /// The packed SystemVerilog vector, bit 0 in word 0.
   [[nodiscard]] Words to_words() const {
     Words w{};
-    base::put_bits<16, 1>(w.data(), 1);
-    base::put_bits<0, 16>(w.data(), slot);
+    base::put_bits<17, 1>(w.data(), 1);
+    base::put_bits<1, 16>(w.data(), slot);
+    base::put_bits<0, 1>(w.data(), waits);
     return w;
   }
   static TptChangeCommit from_words(const uint32_t* w) {
     TptChangeCommit s;
-    s.slot = static_cast<uint16_t>(base::get_bits<0, 16>(w));
+    s.slot = static_cast<uint16_t>(base::get_bits<1, 16>(w));
+    s.waits = static_cast<uint8_t>(base::get_bits<0, 1>(w));
     return s;
   }
   [[nodiscard]] std::string describe() const {
     std::string s;
     fmt::format_to(std::back_inserter(s), "slot={}", slot);
+    fmt::format_to(std::back_inserter(s), " waits={}", waits);
     return s;
   }
 };
@@ -599,31 +604,31 @@ struct QpRetireCommit {
 /// tap_qp_rq_take in u_qp.u_rq_fetch.
 struct QpRqTakeCommit {
   uint16_t qpn = 0;  // 16 bits
-  uint8_t found = 0;  // 1 bit
+  RqTake result{};
 
   static constexpr std::string_view kName = "qp_rq_take";
-  static constexpr size_t kBits = 18;
-  static constexpr size_t kValidBit = 17;
+  static constexpr size_t kBits = 19;
+  static constexpr size_t kValidBit = 18;
   using Words = std::array<uint32_t, (kBits + 31) / 32>;
   friend bool operator==(const QpRqTakeCommit&, const QpRqTakeCommit&) = default;
   /// The packed SystemVerilog vector, bit 0 in word 0.
   [[nodiscard]] Words to_words() const {
     Words w{};
-    base::put_bits<17, 1>(w.data(), 1);
-    base::put_bits<1, 16>(w.data(), qpn);
-    base::put_bits<0, 1>(w.data(), found);
+    base::put_bits<18, 1>(w.data(), 1);
+    base::put_bits<2, 16>(w.data(), qpn);
+    base::put_bits<0, 2>(w.data(), static_cast<uint64_t>(result));
     return w;
   }
   static QpRqTakeCommit from_words(const uint32_t* w) {
     QpRqTakeCommit s;
-    s.qpn = static_cast<uint16_t>(base::get_bits<1, 16>(w));
-    s.found = static_cast<uint8_t>(base::get_bits<0, 1>(w));
+    s.qpn = static_cast<uint16_t>(base::get_bits<2, 16>(w));
+    s.result = static_cast<RqTake>(base::get_bits<0, 2>(w));
     return s;
   }
   [[nodiscard]] std::string describe() const {
     std::string s;
     fmt::format_to(std::back_inserter(s), "qpn={}", qpn);
-    fmt::format_to(std::back_inserter(s), " found={}", found);
+    fmt::format_to(std::back_inserter(s), " result={}", to_string(result));
     return s;
   }
 };

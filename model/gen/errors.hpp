@@ -46,7 +46,7 @@ constexpr std::string_view to_string(WcStatus v) {
   return "unknown";
 }
 
-/// Answer to an admin command. Anything but ok has changed nothing.
+/// Answer to an admin command. Anything but ok and in_progress has changed nothing.
 /// architecture 4 (Admin)
 enum class AdminStatus : uint8_t {
   kOk = 0x0,  // Done.
@@ -60,11 +60,12 @@ enum class AdminStatus : uint8_t {
   kNoResource = 0x8,  // A table is full.
   kDmaError = 0x9,  // Memory that the command names could not be read.
   kNoCredit = 0xa,  // The LLP has no credit for these streaming bytes now. Ask again: the peer's window may open.
+  kInProgress = 0xb,  // The command has begun and waits for traffic in flight. Give it again until the answer is another.
 };
-inline constexpr std::array<AdminStatus, 11> kAllAdminStatus = {{
+inline constexpr std::array<AdminStatus, 12> kAllAdminStatus = {{
     AdminStatus::kOk, AdminStatus::kBadOpcode, AdminStatus::kBadObject, AdminStatus::kBadArgument,
     AdminStatus::kExists, AdminStatus::kNotFound, AdminStatus::kInUse, AdminStatus::kBadState,
-    AdminStatus::kNoResource, AdminStatus::kDmaError, AdminStatus::kNoCredit}};
+    AdminStatus::kNoResource, AdminStatus::kDmaError, AdminStatus::kNoCredit, AdminStatus::kInProgress}};
 constexpr std::string_view to_string(AdminStatus v) {
   switch (v) {
     case AdminStatus::kOk: return "ok";
@@ -78,6 +79,7 @@ constexpr std::string_view to_string(AdminStatus v) {
     case AdminStatus::kNoResource: return "no_resource";
     case AdminStatus::kDmaError: return "dma_error";
     case AdminStatus::kNoCredit: return "no_credit";
+    case AdminStatus::kInProgress: return "in_progress";
   }
   return "unknown";
 }

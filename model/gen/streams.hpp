@@ -164,6 +164,26 @@ constexpr std::string_view to_string(QpOp v) {
   return "unknown";
 }
 
+/// What a rq_take_req gets.
+/// architecture 5
+enum class RqTake : uint8_t {
+  kEmpty = 0x0,  // No receive WQE is posted: the message has no buffer.
+  kOk = 0x1,  // The WQE.
+  kFailed = 0x2,  // The read of the ring that the take waited for failed. Only the WQE's index is valid.
+  kMalformed = 0x3,  // More than 3 SGEs, or a reserved bit set. Only the WQE's index is valid.
+};
+inline constexpr std::array<RqTake, 4> kAllRqTake = {{
+    RqTake::kEmpty, RqTake::kOk, RqTake::kFailed, RqTake::kMalformed}};
+constexpr std::string_view to_string(RqTake v) {
+  switch (v) {
+    case RqTake::kEmpty: return "empty";
+    case RqTake::kOk: return "ok";
+    case RqTake::kFailed: return "failed";
+    case RqTake::kMalformed: return "malformed";
+  }
+  return "unknown";
+}
+
 /// What is reported once a segment is placed.
 /// architecture 5
 enum class DeliverKind : uint8_t {
@@ -1323,31 +1343,31 @@ using AdminRdHdr = RdHdr;
 using AdminRd = Beat;
 
 /// A packet of length bytes (1 and more), whose extents come on tx_extent. With a watermark it
-/// leaves only when that many place packets (modulo 2^32) have left on dma_wr.
+/// leaves only when that many place packets have left on dma_wr.
 /// architecture 3.2
 /// From ddp to host_if.
 struct PayloadReq {
   uint32_t length = 0;  // 17 bits
   uint8_t has_watermark = 0;  // 1 bit
-  uint32_t watermark = 0;  // 32 bits
+  uint64_t watermark = 0;  // 64 bits
 
   static constexpr std::string_view kName = "payload_req";
-  static constexpr size_t kBits = 50;
+  static constexpr size_t kBits = 82;
   using Words = std::array<uint32_t, (kBits + 31) / 32>;
   friend bool operator==(const PayloadReq&, const PayloadReq&) = default;
   /// The packed SystemVerilog vector, bit 0 in word 0.
   [[nodiscard]] Words to_words() const {
     Words w{};
-    base::put_bits<33, 17>(w.data(), length);
-    base::put_bits<32, 1>(w.data(), has_watermark);
-    base::put_bits<0, 32>(w.data(), watermark);
+    base::put_bits<65, 17>(w.data(), length);
+    base::put_bits<64, 1>(w.data(), has_watermark);
+    base::put_bits<0, 64>(w.data(), watermark);
     return w;
   }
   static PayloadReq from_words(const uint32_t* w) {
     PayloadReq s;
-    s.length = static_cast<uint32_t>(base::get_bits<33, 17>(w));
-    s.has_watermark = static_cast<uint8_t>(base::get_bits<32, 1>(w));
-    s.watermark = static_cast<uint32_t>(base::get_bits<0, 32>(w));
+    s.length = static_cast<uint32_t>(base::get_bits<65, 17>(w));
+    s.has_watermark = static_cast<uint8_t>(base::get_bits<64, 1>(w));
+    s.watermark = static_cast<uint64_t>(base::get_bits<0, 64>(w));
     return s;
   }
   [[nodiscard]] std::string describe() const {
@@ -1977,33 +1997,34 @@ struct RqTakeReq {
   }
 };
 
-/// In order. found 0: none behind the doorbell's index, or it could not be read.
+/// In order. A take that is not empty uses up the WQE: failed and malformed end the receive with
+/// that index in its own status.
 /// architecture 5
 /// From qp to ddp.
 struct RqTakeRsp {
-  uint8_t found = 0;  // 1 bit
+  RqTake result{};
   RecvWqe wqe{};
 
   static constexpr std::string_view kName = "rq_take_rsp";
-  static constexpr size_t kBits = 403;
+  static constexpr size_t kBits = 404;
   using Words = std::array<uint32_t, (kBits + 31) / 32>;
   friend bool operator==(const RqTakeRsp&, const RqTakeRsp&) = default;
   /// The packed SystemVerilog vector, bit 0 in word 0.
   [[nodiscard]] Words to_words() const {
     Words w{};
-    base::put_bits<402, 1>(w.data(), found);
+    base::put_bits<402, 2>(w.data(), static_cast<uint64_t>(result));
     base::put_words<0, 402>(w.data(), wqe.to_words().data());
     return w;
   }
   static RqTakeRsp from_words(const uint32_t* w) {
     RqTakeRsp s;
-    s.found = static_cast<uint8_t>(base::get_bits<402, 1>(w));
+    s.result = static_cast<RqTake>(base::get_bits<402, 2>(w));
     s.wqe = RecvWqe::from_words(base::get_words<0, 402>(w).data());
     return s;
   }
   [[nodiscard]] std::string describe() const {
     std::string s;
-    fmt::format_to(std::back_inserter(s), "found={}", found);
+    fmt::format_to(std::back_inserter(s), "result={}", to_string(result));
     fmt::format_to(std::back_inserter(s), " wqe={{{}}}", wqe.describe());
     return s;
   }
@@ -2205,47 +2226,47 @@ struct TxMessageHdr {
   uint8_t done = 0;  // 1 bit
   uint8_t slot = 0;  // 8 bits
   uint8_t has_watermark = 0;  // 1 bit
-  uint32_t watermark = 0;  // 32 bits
+  uint64_t watermark = 0;  // 64 bits
 
   static constexpr std::string_view kName = "tx_message_hdr";
-  static constexpr size_t kBits = 201;
+  static constexpr size_t kBits = 233;
   using Words = std::array<uint32_t, (kBits + 31) / 32>;
   friend bool operator==(const TxMessageHdr&, const TxMessageHdr&) = default;
   /// The packed SystemVerilog vector, bit 0 in word 0.
   [[nodiscard]] Words to_words() const {
     Words w{};
-    base::put_bits<185, 16>(w.data(), qpn);
-    base::put_bits<183, 2>(w.data(), static_cast<uint64_t>(source));
-    base::put_bits<182, 1>(w.data(), is_tagged);
-    base::put_bits<177, 5>(w.data(), static_cast<uint64_t>(opcode));
-    base::put_bits<175, 2>(w.data(), qn);
-    base::put_bits<143, 32>(w.data(), stag);
-    base::put_bits<79, 64>(w.data(), tagged_offset);
-    base::put_bits<47, 32>(w.data(), length);
-    base::put_bits<46, 1>(w.data(), is_inline);
-    base::put_bits<42, 4>(w.data(), num_sge);
-    base::put_bits<41, 1>(w.data(), done);
-    base::put_bits<33, 8>(w.data(), slot);
-    base::put_bits<32, 1>(w.data(), has_watermark);
-    base::put_bits<0, 32>(w.data(), watermark);
+    base::put_bits<217, 16>(w.data(), qpn);
+    base::put_bits<215, 2>(w.data(), static_cast<uint64_t>(source));
+    base::put_bits<214, 1>(w.data(), is_tagged);
+    base::put_bits<209, 5>(w.data(), static_cast<uint64_t>(opcode));
+    base::put_bits<207, 2>(w.data(), qn);
+    base::put_bits<175, 32>(w.data(), stag);
+    base::put_bits<111, 64>(w.data(), tagged_offset);
+    base::put_bits<79, 32>(w.data(), length);
+    base::put_bits<78, 1>(w.data(), is_inline);
+    base::put_bits<74, 4>(w.data(), num_sge);
+    base::put_bits<73, 1>(w.data(), done);
+    base::put_bits<65, 8>(w.data(), slot);
+    base::put_bits<64, 1>(w.data(), has_watermark);
+    base::put_bits<0, 64>(w.data(), watermark);
     return w;
   }
   static TxMessageHdr from_words(const uint32_t* w) {
     TxMessageHdr s;
-    s.qpn = static_cast<uint16_t>(base::get_bits<185, 16>(w));
-    s.source = static_cast<TxSource>(base::get_bits<183, 2>(w));
-    s.is_tagged = static_cast<uint8_t>(base::get_bits<182, 1>(w));
-    s.opcode = static_cast<RdmapOpcode>(base::get_bits<177, 5>(w));
-    s.qn = static_cast<uint8_t>(base::get_bits<175, 2>(w));
-    s.stag = static_cast<uint32_t>(base::get_bits<143, 32>(w));
-    s.tagged_offset = static_cast<uint64_t>(base::get_bits<79, 64>(w));
-    s.length = static_cast<uint32_t>(base::get_bits<47, 32>(w));
-    s.is_inline = static_cast<uint8_t>(base::get_bits<46, 1>(w));
-    s.num_sge = static_cast<uint8_t>(base::get_bits<42, 4>(w));
-    s.done = static_cast<uint8_t>(base::get_bits<41, 1>(w));
-    s.slot = static_cast<uint8_t>(base::get_bits<33, 8>(w));
-    s.has_watermark = static_cast<uint8_t>(base::get_bits<32, 1>(w));
-    s.watermark = static_cast<uint32_t>(base::get_bits<0, 32>(w));
+    s.qpn = static_cast<uint16_t>(base::get_bits<217, 16>(w));
+    s.source = static_cast<TxSource>(base::get_bits<215, 2>(w));
+    s.is_tagged = static_cast<uint8_t>(base::get_bits<214, 1>(w));
+    s.opcode = static_cast<RdmapOpcode>(base::get_bits<209, 5>(w));
+    s.qn = static_cast<uint8_t>(base::get_bits<207, 2>(w));
+    s.stag = static_cast<uint32_t>(base::get_bits<175, 32>(w));
+    s.tagged_offset = static_cast<uint64_t>(base::get_bits<111, 64>(w));
+    s.length = static_cast<uint32_t>(base::get_bits<79, 32>(w));
+    s.is_inline = static_cast<uint8_t>(base::get_bits<78, 1>(w));
+    s.num_sge = static_cast<uint8_t>(base::get_bits<74, 4>(w));
+    s.done = static_cast<uint8_t>(base::get_bits<73, 1>(w));
+    s.slot = static_cast<uint8_t>(base::get_bits<65, 8>(w));
+    s.has_watermark = static_cast<uint8_t>(base::get_bits<64, 1>(w));
+    s.watermark = static_cast<uint64_t>(base::get_bits<0, 64>(w));
     return s;
   }
   [[nodiscard]] std::string describe() const {

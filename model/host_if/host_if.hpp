@@ -114,7 +114,7 @@ class HostIf {
       uint16_t qpn = 0;
       uint32_t total = 0, issued = 0, open = 0;  // bytes; requests under way
       bool reserved = false, has_watermark = false;
-      uint32_t watermark = 0;
+      uint64_t watermark = 0;
       uint32_t extent = 0, extent_offset = 0;
       ExtentList extents;
       spec::RdStatus status{};
@@ -128,7 +128,7 @@ class HostIf {
     };
     const Ring<Job>& jobs(Reader r) const { return jobs_[static_cast<size_t>(r)]; }
     Ring<Job>& jobs(Reader r) { return jobs_[static_cast<size_t>(r)]; }
-    bool placed(uint32_t watermark) const;
+    bool placed(uint64_t watermark) const;
     void refuse(Job& j);
 
     HostIf& h_;
@@ -200,7 +200,7 @@ class HostIf {
   spec::PcieCfg pcie_;
   spec::DevCfg cfg_;
   std::vector<Vector> msix_;
-  uint32_t placed_ = 0;  // packets since reset, modulo 2^32
+  uint64_t placed_ = 0;  // packets since reset
 };
 
 }  // namespace rnic::model

@@ -51,7 +51,7 @@ void HostIf::Rd::ask(PayloadFetch f) {
 }
 
 /// A read that must see earlier placements leaves after them.
-bool HostIf::Rd::placed(uint32_t watermark) const { return reached(watermark, h_.placed_); }
+bool HostIf::Rd::placed(uint64_t watermark) const { return h_.placed_ >= watermark; }
 
 bool HostIf::Rd::has_next(Reader r) const {
   const size_t c = static_cast<size_t>(r);

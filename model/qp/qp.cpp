@@ -16,6 +16,7 @@ using spec::WrOpcode;
 namespace {
 
 constexpr uint32_t kUnit = 64;
+constexpr uint8_t kMalformed = 0xff;  // num_sge of a receive WQE in the prefetch buffer
 constexpr uint8_t kReads = 4;  // of a ring under way: its buffer is filled while it is emptied
 
 constexpr bool flag(uint8_t flags, spec::SqFlagBit bit) {
@@ -85,13 +86,13 @@ void Qp::put(ReadySet& members, Set set, uint16_t qpn, bool member) {
 
 // A doorbell counts if the QP exists, the page is its own, and the index is neither behind the
 // producer nor further ahead of what is retired than the ring is long.
-bool Qp::fits(const spec::QpDoorbell& db) const {
+bool Qp::fits(const spec::QpDoorbell& db, uint16_t retired) const {
   if (db.qpn >= ctx_.size()) return false;
   const Ctx& c = ctx_[db.qpn];
   if (!c.exists || c.page != db.page) return false;
   const Ring16& r = db.kind == DoorbellKind::kRq ? c.rq : c.sq;
-  const uint16_t ahead = r.distance(r.retired, db.index);
-  return ahead <= r.size() && ahead >= r.distance(r.retired, r.producer);
+  const uint16_t ahead = r.distance(retired, db.index);
+  return ahead <= r.size() && ahead >= r.distance(retired, r.producer);
 }
 
 void Qp::ring(const spec::QpDoorbell& db) {
@@ -414,8 +415,10 @@ void Qp::rq_fetched(const MemData& data) {
     return update(p.qpn);
   }
   if (data.status != spec::RdStatus::kOk) {
-    // It ends the take that waits; else the next reads again, and what is still under way, too.
+    // It ends the take that waits, which uses up its WQE; else the next take reads again. Reads in
+    // flight are dropped.
     r.bad = r.taking;
+    if (r.bad) r.taken = ++r.arrived;
     r.fetched = r.arrived;
     r.drop = r.reads != 0;
   } else {
@@ -425,8 +428,9 @@ void Qp::rq_fetched(const MemData& data) {
         return spec::Sge{.tagged_offset = g.address, .length = g.length, .stag = g.lkey};
       };
       const uint16_t index = r.arrived++;
+      const bool good = w.num_sge <= spec::kMaxRecvSge && w.reserved0 == 0 && w.reserved1 == 0;
       recv(p.qpn, index) = {.index = index,
-                            .num_sge = w.num_sge,
+                            .num_sge = good ? w.num_sge : kMalformed,
                             .sge0 = sge(w.sge0),
                             .sge1 = sge(w.sge1),
                             .sge2 = sge(w.sge2)};
@@ -437,26 +441,29 @@ void Qp::rq_fetched(const MemData& data) {
 }
 
 // RQ empty is judged by the doorbell's index, never by the prefetch.
-RqTake Qp::rq_take(uint16_t qpn, spec::RqTakeRsp& rsp) {
+std::optional<spec::RqTakeRsp> Qp::rq_take(uint16_t qpn) {
   Ctx& c = ctx_[qpn];
   Ring16& r = c.rq;
-  rsp = {};
   const bool failed = std::exchange(r.bad, false);
   r.taking = false;
-  if (r.here() == 0) {
-    if (failed || !c.receives || r.taken == r.producer) return RqTake::kNone;
+  const auto index = static_cast<uint16_t>(r.taken - (failed ? 1 : 0));
+  spec::RqTakeRsp rsp{.result = spec::RqTake::kEmpty, .wqe = {.index = index}};
+  if (failed) {
+    rsp.result = spec::RqTake::kFailed;
+  } else if (r.here() != 0) {
+    ++r.taken;
+    const spec::RecvWqe& w = recv(qpn, index);
+    rsp.result = w.num_sge == kMalformed ? spec::RqTake::kMalformed : spec::RqTake::kOk;
+    if (rsp.result == spec::RqTake::kOk) rsp.wqe = w;
+  } else if (!c.receives || r.taken == r.producer) {
+    return rsp;
+  } else {
     r.taking = true;
-    if (r.fetched != r.producer) r.wanted = true;
-    update(qpn);
-    return RqTake::kFetching;
   }
-  const spec::RecvWqe& w = recv(qpn, r.taken);
-  ++r.taken;
   if (r.fetched != r.producer) r.wanted = true;
   update(qpn);
-  if (w.num_sge > spec::kMaxRecvSge) return RqTake::kNone;
-  rsp = {.found = 1, .wqe = w};
-  return RqTake::kFound;
+  if (r.taking) return std::nullopt;
+  return rsp;
 }
 
 void Qp::rx_done(const spec::RxDone& d) {

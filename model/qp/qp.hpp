@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -26,9 +27,6 @@
 #include "tpt/tpt.hpp"
 
 namespace rnic::model {
-
-/// Where received messages get their buffers. RTL: rq_take_req, rq_take_rsp.
-enum class RqTake : uint8_t { kFound, kNone, kFetching };
 
 class Qp {
  public:
@@ -71,7 +69,8 @@ class Qp {
   const ReadySet& rq_fetchable() const { return rq_fetchable_; }
   MemRead rq_fetch(uint16_t qpn, uint16_t most = UINT16_MAX);
   void rq_fetched(const MemData& data);
-  RqTake rq_take(uint16_t qpn, spec::RqTakeRsp& rsp);
+  /// rq_take_req: the response, unless it waits for a fetch.
+  std::optional<spec::RqTakeRsp> rq_take(uint16_t qpn);
   void rx_done(const spec::RxDone& done);
 
   // States. Commands and what happens to a QP wait while the other units are being told of it.
@@ -87,7 +86,27 @@ class Qp {
   // For a follower (sim/tandem), which is told of each choice instead of making it: when the close
   // goes on, which copy of a pushed WQE is used, what a fetch has brought.
   void follow() { told_ = true; }  ///< news of the connection and an empty queue start nothing
-  bool fits(const spec::QpDoorbell& db) const;
+  /// Events of a QP that were seen together, in place of qp_error and llp_event. kEmpty: its send
+  /// queue is empty. Calls look_due if the QP goes on when its outstanding work has been inspected.
+  enum Event : uint8_t {
+    kError = 1,
+    kPeerClosed = 2,
+    kClosed = 4,
+    kLost = 8,
+    kTermDone = 16,
+    kCqFailed = 32,
+    kEmpty = 64
+  };
+  void happened_together(uint16_t qpn, uint8_t events, const spec::QpError& error);
+  bool lost(uint16_t qpn) const { return ctx_[qpn].lost; }
+  bool fits(const spec::QpDoorbell& db) const {
+    return db.qpn < ctx_.size() && fits(db, retired(db.qpn, db.kind == spec::DoorbellKind::kRq));
+  }
+  /// The same for a driver that knows no more than that the queue has retired up to here.
+  bool fits(const spec::QpDoorbell& db, uint16_t retired) const;
+  uint16_t retired(uint16_t qpn, bool is_recv) const {
+    return (is_recv ? ctx_[qpn].rq : ctx_[qpn].sq).retired;
+  }
   void ring(const spec::QpDoorbell& db);
   bool push(const spec::QpDoorbell& db);  ///< its copy; false if that is not next, or has no space
   uint16_t sq_fetched(uint16_t qpn) const { return ctx_[qpn].sq.fetched; }
@@ -190,14 +209,6 @@ class Qp {
   spec::RecvWqe& recv(uint16_t qpn, uint16_t index) {
     return recvs_[size_t{qpn} * rq_prefetch_ + index % rq_prefetch_];
   }
-  enum Event : uint8_t {
-    kError = 1,
-    kPeerClosed = 2,
-    kClosed = 4,
-    kLost = 8,
-    kTermDone = 16,
-    kCqFailed = 32
-  };
   static bool live(const Ctx& c) {
     return c.exists && (c.state == spec::QpState::kRts || c.state == spec::QpState::kClosing);
   }
@@ -234,6 +245,12 @@ class Qp {
 
   uint32_t sq_prefetch_, sq_window_, rq_prefetch_, sq_slots_;
   bool told_ = false;
+  struct Together {
+    uint16_t qpn = 0;
+    uint8_t events = 0;
+    spec::QpError error;
+  };
+  std::deque<Together> together_;  // a follower's: each of them is decided by itself
   const Translation& tpt_;
   Out& out_;
   std::vector<Ctx> ctx_;

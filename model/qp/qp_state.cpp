@@ -2,6 +2,7 @@
 // 7, RFC 5040 section 6.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "qp/qp.hpp"
@@ -169,11 +170,22 @@ void Qp::happens(uint16_t qpn, uint8_t event) {
   decide(qpn);
 }
 
+void Qp::happened_together(uint16_t qpn, uint8_t events, const spec::QpError& error) {
+  together_.push_back({qpn, events, error});
+  decide(qpn);
+}
+
 /// Nothing is decided while the other units are being told of what was decided before.
 void Qp::decide(uint16_t qpn) {
   Ctx& c = ctx_[qpn];
   while (!busy(c)) {
-    if (c.events != 0) {
+    const auto together = std::ranges::find(together_, qpn, &Together::qpn);
+    if (together != together_.end()) {
+      const Together t = *together;
+      together_.erase(together);
+      if ((t.events & kError) != 0) c.error = t.error;
+      happened(qpn, t.events);
+    } else if (c.events != 0) {
       happened(qpn, std::exchange(c.events, uint8_t{0}));
     } else if (closes(qpn)) {
       ask_close(qpn);
@@ -216,7 +228,9 @@ void Qp::happened(uint16_t qpn, uint8_t events) {
     c.term_seen = true;
   } else if (has(kError)) {  // of cause none: no Read of the peer is left, and none will be taken
     if (c.asked && !c.half_closed && !c.lost) half_close(qpn);
-  } else if (!c.asked && !c.lost) {  // the peer has closed: what came before that counts first
+  } else if (!c.asked && !c.lost &&
+             (has(kPeerClosed) || (has(kEmpty) && c.state == QpState::kClosing))) {
+    // The peer has closed: what came before that counts first.
     tell(qpn, {kMpaSync, kDdpSync}, Then::kLook);
   }
 }
@@ -337,7 +351,7 @@ void Qp::tell_next(uint16_t qpn) {
       out_.qp_cmd_rsp({});
       break;
     case Ctx::Then::kLook:
-      c.phase = Ctx::Phase::kLooking;
+      if (!told_) c.phase = Ctx::Phase::kLooking;
       return out_.look_due(qpn);
     case Ctx::Then::kLost:
       out_.qp_fault({.qpn = qpn, .cause = Cause::kLlpLost});

@@ -46,7 +46,7 @@ void QpUnit::ready(Qp::Set set) {
     case Qp::Set::kIssuable:
       return issue_.wake(now + (pushed_ ? t.fetch : 0) + t.schedule);
     case Qp::Set::kRetirable:
-      return retire_.wake(now + t.head);
+      return in_pass_ ? void() : retire_.wake(now + t.received);
   }
 }
 
@@ -76,8 +76,8 @@ void QpUnit::step_fetch() {
     } else {
       last_rq_fetch_ = set.next(last_rq_fetch_ + 1);
       rq.push(qp_.rq_fetch(static_cast<uint16_t>(last_rq_fetch_)),
-              now + 1 + u_.timing.host.rd_request);
-      if (!set.empty()) fetch_.wake(now + u_.timing.qp.occupancy);
+              now + u_.timing.qp.rq_fetch + u_.timing.host.rd_request);
+      if (!set.empty()) fetch_.wake(now + u_.timing.qp.fetch_next);
     }
   }
 }
@@ -143,21 +143,40 @@ void QpUnit::answer_looks() {
   }
 }
 
-/// What is done, in each queue's order. Several that need no completion are retired in one step and
-/// charged for each.
+/// qp_retire: an operation, or one more WQE that the operation before lets retire, or an entry of a
+/// flush. At most one CQE.
+void QpUnit::pass() {
+  const ReadySet& set = qp_.retirable();
+  if (!set.empty()) {
+    if (!set.test(last_retire_)) last_retire_ = set.next(last_retire_ + 1);
+    return qp_.retire(static_cast<uint16_t>(last_retire_));
+  }
+  const bool sent = wr_done.ready() && !(last_sent_ && rx_done.ready());
+  last_sent_ = sent;
+  if (sent) {
+    const spec::WrDone d = wr_done.pop();
+    for (uint32_t i = 0; i < looks_.size(); ++i) looks_[i].wr_left -= looks_[i].wr_left != 0;
+    last_retire_ = d.qpn;
+    qp_.wr_done(d);
+  } else {
+    const spec::RxDone d = rx_done.pop();
+    for (uint32_t i = 0; i < looks_.size(); ++i) looks_[i].rx_left -= looks_[i].rx_left != 0;
+    last_retire_ = d.qpn;
+    qp_.rx_done(d);
+  }
+  if (set.test(last_retire_)) qp_.retire(static_cast<uint16_t>(last_retire_));
+}
+
+/// Several passes in one step, each charged.
 void QpUnit::step_retire() {
   const Cycle now = u_.now();
-  while (wr_done.ready()) {
-    qp_.wr_done(wr_done.pop());
-    for (uint32_t i = 0; i < looks_.size(); ++i) looks_[i].wr_left -= looks_[i].wr_left != 0;
-  }
-  answer_looks();
   if (now < retire_free_) return retire_.wake(retire_free_);
+  answer_looks();
   auto& out = u_.cq->cqe_req;
   Cycle busy = 0;
   const ReadySet& set = qp_.retirable();
   for (int i = 0; i < 8; ++i) {
-    if (!rx_done.ready() && set.empty()) break;
+    if (set.empty() && !wr_done.ready() && !rx_done.ready()) break;
     if (out.full()) {
       meter_.blocked(now);
       out.wake_on_credit(retire_);
@@ -165,19 +184,15 @@ void QpUnit::step_retire() {
     }
     meter_.moved(now);
     cqe_at_ = now + busy + u_.timing.qp.retire;
-    if (rx_done.ready()) {
-      qp_.rx_done(rx_done.pop());
-      for (uint32_t k = 0; k < looks_.size(); ++k) looks_[k].rx_left -= looks_[k].rx_left != 0;
-      answer_looks();
-    } else {
-      last_retire_ = set.next(last_retire_ + 1);
-      qp_.retire(static_cast<uint16_t>(last_retire_));
-      answer_looks();
-    }
-    busy += u_.timing.qp.occupancy;
+    in_pass_ = true;
+    pass();
+    in_pass_ = false;
+    answer_looks();
+    busy += u_.timing.qp.pass;
   }
   retire_free_ = now + busy;
-  if (busy != 0 && (!set.empty() || !rx_done.empty())) retire_.wake(retire_free_);
+  if (busy != 0 && (!set.empty() || !wr_done.empty() || !rx_done.empty()))
+    retire_.wake(retire_free_);
 }
 
 void QpUnit::step_ctl() {

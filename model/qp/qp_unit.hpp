@@ -37,10 +37,10 @@ class QpUnit final : private Qp::Out {
     pushed_ = false;
     return fits;
   }
-  RqTake rq_take(uint16_t qpn, spec::RqTakeRsp& rsp) {
-    const RqTake found = qp_.rq_take(qpn, rsp);
-    if (found != RqTake::kFetching) meter_.busy(1);
-    return found;
+  std::optional<spec::RqTakeRsp> rq_take(uint16_t qpn) {
+    auto rsp = qp_.rq_take(qpn);
+    if (rsp) meter_.busy(1);
+    return rsp;
   }
   spec::UnitCount count() const { return meter_.count(); }
   std::string waiting_for() const;
@@ -53,6 +53,7 @@ class QpUnit final : private Qp::Out {
   void step_fetch();
   void step_issue();
   uint32_t next_issue(Cycle now) const;
+  void pass();
   void step_retire();
   void step_ctl();
   void qp_cmd_rsp(const spec::QpCmdRsp& rsp) override;
@@ -74,7 +75,7 @@ class QpUnit final : private Qp::Out {
   Ring<Look> looks_;
   Cycle issue_free_ = 0, retire_free_ = 0, cqe_at_ = 0;
   std::vector<Cycle> held_;  // of each QP: until then its WQE is in qp
-  bool pushed_ = false;
+  bool pushed_ = false, in_pass_ = false, last_sent_ = false;
   uint32_t last_fetch_ = 0, last_rq_fetch_ = 0, last_issue_ = 0, last_retire_ = 0;
   StageOf<QpUnit> fetch_{*this, &QpUnit::step_fetch};
   StageOf<QpUnit> issue_{*this, &QpUnit::step_issue};

@@ -91,8 +91,9 @@ void Rdmap::tell_closed(uint16_t qpn) { out_.qp_error({.qpn = qpn, .cause = Caus
 void Rdmap::update_responder(uint16_t qpn) {
   const Qp& q = qps_[qpn];
   const bool ready = q.running && !q.failed && !q.responding && q.ird_count != 0;
+  const bool news = ready && !responders_.test(qpn);
   responders_.put(qpn, ready);
-  if (ready) out_.responder_ready();
+  if (news) out_.responder_ready(qpn);
 }
 
 // RFC 5040 section 3.2: each data transfer operation as DDP messages.

@@ -31,7 +31,7 @@ class Rdmap final : public SegmentJudge {
     virtual void qp_ack_rdmap(const spec::QpAckRdmap& ack) = 0;
     virtual void qp_error(const spec::QpError& error) = 0;
     virtual void terminate(TxMessage m) = 0;  // tx_message of source term; its slot is always free
-    virtual void responder_ready() = 0;       // responders() has gained a member
+    virtual void responder_ready(uint16_t qpn) = 0;  // it is now one of responders()
   };
   Rdmap(const spec::Sizes& sizes, const Translation& tpt, Out& out);
 
@@ -52,7 +52,7 @@ class Rdmap final : public SegmentJudge {
   void tx_fault(const spec::TxFault& fault);
   std::string waiting_for() const;
   /// For benches: placements accepted since reset, to where traffic would bring them in hours.
-  void set_placed(uint32_t count) { placed_ = count; }
+  void set_placed(uint64_t count) { placed_ = count; }
 
  private:
   struct Outstanding {  // a Read of ours: ORD
@@ -64,7 +64,7 @@ class Rdmap final : public SegmentJudge {
     spec::ReadRequest request;
     std::array<uint8_t, 64> head{};  // as it came
     uint16_t ulpdu_length = 0;
-    uint32_t watermark = 0;
+    uint64_t watermark = 0;
   };
   struct Qp {
     bool running = false, failed = false, heard = false, responding = false;
@@ -104,7 +104,7 @@ class Rdmap final : public SegmentJudge {
   std::vector<Outstanding> ord_;
   std::vector<Inbound> ird_;
   ReadySet responders_;
-  uint32_t placed_ = 0;  // placements accepted so far, all QPs, modulo 2^32
+  uint64_t placed_ = 0;  // placements accepted so far, all QPs
 };
 
 /// The bytes of a Terminate. RFC 5040 section 4.8, requirements.md 5.2: fields that are not

@@ -6,12 +6,23 @@
 namespace rnic::model {
 
 struct RdmapTiming {
-  Cycle tx = 4;         // wqe_hdr to tx_message_hdr: FIFO, table read, decided; rdmap_tx
-  Cycle occupancy = 2;  // the table: read; decide and write
-  Cycle respond = 11;   // request to its response but for tpt: slot written, work list, head asked for and read (5), check, message
-  Cycle serve = 7;      // rdmap_resp: idle, asks, head (3), asks tpt, sends; busy so long and while tpt checks
-  Cycle verdict = 3;    // rx_segment to rx_verdict: FIFO, table read, decided
-  Cycle control = 3;    // start, stop, faults: context read, decide, write
+  // rdmap_core, from pick to decide: the table is read, row, entries are read, their register.
+  Cycle core = 4;
+  // wqe_hdr to tx_message_hdr: FIFO (rdmap_wqe), core, queue of messages, rdmap_tx.
+  Cycle tx = 1 + core + 1 + 1;
+  // rx_segment to rx_verdict: FIFO, core, queue of verdicts.
+  Cycle verdict = 1 + core + 1;
+  // A request's segment, or a slot that is free, to the response but for tpt's answer: FIFO, core,
+  // work list (2), core for its head, ring (rdmap_read), queue of responses, rdmap_tx.
+  Cycle respond = 1 + core + 2 + core + 1 + 1 + 1;
+  // A request has its place in the ring of rdmap_read so long, and while tpt checks: core, ring.
+  Cycle serve = core + 1;
+  // rdmap_tx: a message's header leaves before its beats.
+  Cycle header = 1;
+  // start, stop, faults: core, done, acknowledged.
+  Cycle control = core + 2;
+  // An error to its Terminate: queue of jobs, rdmap_term (error, message), rdmap_tx.
+  Cycle term = 1 + 2 + 1;
 };
 
 }  // namespace rnic::model

@@ -9,42 +9,60 @@
 namespace rnic::model {
 
 RdmapUnit::RdmapUnit(Units& u)
-    : wqe("wqe", u.sizes.fifo_depth),
+    : wqe("wqe", 2 * u.sizes.fifo_depth + 4),  // FIFO; core and queue of messages
       control("qp_ctl_rdmap", 4 * u.sizes.num_qps + 4),
       u_(u),
-      rdmap_(u.sizes, u.tpt->tpt(), *this) {
+      rdmap_(u.sizes, u.tpt->tpt(), *this),
+      list_("responder's work list", 4 * u.sizes.num_qps),
+      served_(u.sizes.fifo_depth) {
   u.attach(tx_, StageNo::kRdmapTx);
   u.attach(ctl_, StageNo::kRdmapCtl);
   wqe.feeds(tx_);
+  list_.feeds(tx_);
   control.feeds(ctl_);
 }
 
-/// Responder and send queue in turn; the responder's QPs round robin.
+/// Into the work list. Its head takes another cycle of the pipe.
+void RdmapUnit::responder_ready(uint16_t qpn) {
+  const Cycle now = u_.now();
+  const RdmapTiming& t = u_.timing.rdmap;
+  const Cycle waits = pipe_.take(now, now + ahead_ + t.core);
+  list_.push(qpn, now + ahead_ + waits + t.respond + u_.timing.tpt.check);
+}
+
+/// Responder and send queue in turn, as rdmap_tx takes them; the responder's QPs in the order of
+/// the work list.
 void RdmapUnit::step_tx() {
   const Cycle now = u_.now();
   if (now < free_at_) return tx_.wake(free_at_);
-  const ReadySet& ready = rdmap_.responders();
-  const bool responds = !ready.empty() && now >= responder_free_;
+  // The ring of rdmap_read: its oldest request but fifo_depth has left.
+  const Cycle room = served_[serving_] + u_.timing.rdmap.serve + u_.timing.tpt.check;
+  const bool waits = list_.ready();
+  const bool responds = waits && now >= room;
   const bool from_sq = wqe.ready() && (!responds || responder_last_);
   std::optional<TxMessage> m;
+  Cycle after = 0;
   if (from_sq) {
     meter_.item(1);
+    after = u_.timing.rdmap.tx + pipe_.take(now, now + 1);
     m = rdmap_.request(wqe.pop());
   } else if (responds) {
-    responder_free_ = now + u_.timing.rdmap.serve + u_.timing.tpt.check;
-    last_ = ready.next(last_ + 1);
-    m = rdmap_.respond(static_cast<uint16_t>(last_));
+    const uint16_t qpn = list_.pop();
+    if (rdmap_.responders().test(qpn)) {
+      served_[serving_] = now;
+      serving_ = (serving_ + 1) % static_cast<uint32_t>(served_.size());
+      m = rdmap_.respond(qpn);
+    }
   } else {
-    if (!ready.empty()) tx_.wake(responder_free_);
+    if (waits) tx_.wake(room);
     return;
   }
   responder_last_ = !from_sq;
-  const Cycle busy =
-      m ? std::max(u_.timing.rdmap.occupancy, u_.timing.path.beats(m->body.size())) : 1;
-  free_at_ = now + busy;
-  if (m) meter_.busy(u_.timing.path.beats(m->body.size()));
-  if (m) u_.ddp->message(std::move(*m), from_sq ? u_.timing.rdmap.tx : 0);
-  if (!ready.empty()) tx_.wake(std::max(free_at_, responder_free_));
+  const Cycle beats = m ? u_.timing.path.beats(m->body.size()) : 0;
+  free_at_ = now + (m ? u_.timing.rdmap.header + beats : 1);
+  meter_.busy(beats);
+  if (m) u_.ddp->message(std::move(*m), after);
+  if (!list_.empty()) tx_.wake(std::max(free_at_, list_.visible_at()));
   if (!wqe.empty()) tx_.wake(std::max(free_at_, wqe.visible_at()));
 }
 
@@ -63,7 +81,7 @@ void RdmapUnit::qp_error(const spec::QpError& e) {
 }
 void RdmapUnit::terminate(TxMessage m) {
   meter_.busy(u_.timing.path.beats(m.body.size()));
-  u_.ddp->message(std::move(m), u_.timing.rdmap.control);
+  u_.ddp->message(std::move(m), u_.timing.rdmap.term);
 }
 
 }  // namespace rnic::model

@@ -26,12 +26,6 @@ enum class Purpose : uint8_t {
   kAdminWrite
 };
 
-/// Has a read's watermark been reached by the packets placed since reset? Both counts wrap. Fewer than 2^16 packets lie between
-/// a verdict and the host, so a watermark that seems further ahead is long past.
-constexpr bool reached(uint32_t watermark, uint32_t placed) {
-  return watermark == placed || watermark - placed > 0xffff;
-}
-
 /// A read of host memory that a unit asks for. Answers come in the asker's order.
 struct MemRead {
   Purpose purpose{};

@@ -97,9 +97,9 @@ TptResult Tpt::translate(const spec::WqeCheck& c, ExtentList& out) {
     out.add({.address = pbl_[e.pbl_base + (offset >> e.log_page)] + (offset & (page - 1)),
              .length = part,
              .result = TptResult::kOk,
-             .epoch = epoch_,
+             .epoch = static_cast<uint8_t>(epoch_ & 1),
              .last = 0});
-    ++in_flight_[epoch_];
+    ++in_flight_[epoch_ & 1];
     ++extents_;
     offset += part;
     rest -= part;
@@ -110,10 +110,42 @@ TptResult Tpt::translate(const spec::WqeCheck& c, ExtentList& out) {
 void Tpt::retired(const spec::Retired& r) {
   RNIC_CHECK(in_flight_[r.epoch] != 0, "an extent of epoch {} is retired twice", r.epoch);
   --in_flight_[r.epoch];
-  if (destroy_waits_ && in_flight_[epoch_ ^ 1] == 0) {
-    destroy_waits_ = false;
-    out_.tpt_cmd_rsp(destroy_rsp_);
+  turn();
+}
+
+void Tpt::turn() {
+  if (!turn_due_ || old_in_flight() != 0) return;
+  turn_due_ = false;
+  epoch_ = (epoch_ + 1) & 3;
+}
+
+bool Tpt::drained(const spec::TptCmd& cmd) const {
+  const Entry& e = entries_[slot_of(cmd.object) % entries_.size()];
+  if (!e.closing) return in_flight_[0] + in_flight_[1] == 0;
+  const uint8_t before = (epoch_ - 1) & 3;
+  return e.closed_in != epoch_ && (e.closed_in != before || in_flight_[before & 1] == 0);
+}
+
+spec::CmdRsp Tpt::destroy(Entry& e, bool waits) {
+  spec::CmdRsp rsp;
+  if (waits) {
+    if (!e.closing) {
+      e.closed_in = epoch_;
+      ++closing_;
+    }
+    turn_due_ = turn_due_ || e.closed_in == epoch_;
+    e.valid = false;
+    e.closing = true;
+    turn();
+    rsp.status = AdminStatus::kInProgress;
+    return rsp;
   }
+  spec::AdminMrResult{.stag = e.stag, .pd = e.pd, .rights = e.rights, .length = e.length}.pack(
+      rsp.result);
+  closing_ -= e.closing ? 1 : 0;
+  e.valid = e.closing = false;
+  ++e.generation;
+  return rsp;
 }
 
 spec::CmdRsp Tpt::create(uint32_t slot, const spec::AdminMrArgs& a) {
@@ -137,18 +169,24 @@ spec::CmdRsp Tpt::create(uint32_t slot, const spec::AdminMrArgs& a) {
   return rsp;
 }
 
-void Tpt::command(const spec::TptCmd& cmd) {
+void Tpt::command(const spec::TptCmd& cmd, bool waits) {
   if (cmd.opcode == spec::AdminOpcode::kCreateMr) {
-    if (entries_[cmd.object].valid)
+    if (const Entry& e = entries_[cmd.object]; e.valid || e.closing)
       return out_.tpt_cmd_rsp({.status = AdminStatus::kExists, .result = {}});
     return out_.tpt_cmd_rsp(create(cmd.object, spec::AdminMrArgs::unpack(cmd.args)));
   }
   if (cmd.opcode == spec::AdminOpcode::kQueryMr && spec::AdminMrArgs::unpack(cmd.args).pages != 0) {
-    const bool used = entries_[cmd.object].valid;  // admin asks whether a slot is free
+    const Entry& e = entries_[cmd.object];  // admin asks whether the slot is free
+    const bool used = e.valid || e.closing;
     return out_.tpt_cmd_rsp(
         {.status = used ? AdminStatus::kOk : AdminStatus::kNotFound, .result = {}});
   }
   const Entry* found = find(cmd.object);
+  if (cmd.opcode == spec::AdminOpcode::kDestroyMr) {
+    Entry& e = entries_[slot_of(cmd.object) % entries_.size()];
+    if (found != nullptr || (e.closing && e.stag == cmd.object))
+      return out_.tpt_cmd_rsp(destroy(e, waits));
+  }
   spec::CmdRsp rsp;
   if (found == nullptr) {
     rsp.status = AdminStatus::kNotFound;
@@ -157,23 +195,13 @@ void Tpt::command(const spec::TptCmd& cmd) {
         .stag = found->stag, .pd = found->pd, .rights = found->rights, .length = found->length}
         .pack(rsp.result);
   }
-  if (found != nullptr && cmd.opcode == spec::AdminOpcode::kDestroyMr) {
-    Entry& e = entries_[slot_of(cmd.object)];
-    e.valid = false;
-    ++e.generation;
-    epoch_ ^= 1;
-    if (in_flight_[epoch_ ^ 1] != 0) {
-      destroy_rsp_ = rsp;
-      destroy_waits_ = true;
-      return;
-    }
-  }
   out_.tpt_cmd_rsp(rsp);
 }
 
 std::string Tpt::waiting_for() const {
-  if (!destroy_waits_) return {};
-  return fmt::format("tpt: destroy_mr waits for {} extents in flight\n", in_flight_[epoch_ ^ 1]);
+  if (closing_ == 0) return {};
+  return fmt::format("tpt: {} regions are closing, {} extents in flight\n", closing_,
+                     in_flight_[0] + in_flight_[1]);
 }
 
 }  // namespace rnic::model

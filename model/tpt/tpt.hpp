@@ -40,10 +40,15 @@ class Tpt final : public Translation {
   Tpt(const spec::Sizes& sizes, Out& out);
 
   void set_key(uint64_t stag_key);
-  /// create_mr, query_mr, destroy_mr. The answer to destroy_mr waits for what is in flight through
-  /// the region. A query_mr with pages in its arguments is admin's own: its object is a slot, ok
-  /// says that it is in use.
-  void command(const spec::TptCmd& cmd);
+  /// create_mr, query_mr, destroy_mr. destroy_mr closes the region at once and answers in_progress
+  /// while extents are in flight through it; given again, it answers ok when none is left. A
+  /// query_mr with pages in its arguments is admin's own: its object is a slot, ok says that it is
+  /// in use.
+  void command(const spec::TptCmd& cmd) { command(cmd, !drained(cmd)); }
+  /// Somebody else decides (tandem): waits says that a destroy_mr answers in_progress.
+  void command(const spec::TptCmd& cmd, bool waits);
+  /// Nothing is in flight through the region that a destroy_mr names.
+  bool drained(const spec::TptCmd& cmd) const;
   void pbl_wr(const spec::PblWr& wr) { pbl_[wr.index] = wr.address; }
 
   spec::TptResult check(const spec::WqeCheck& c) const override;
@@ -54,14 +59,16 @@ class Tpt final : public Translation {
   uint32_t permute(uint32_t value) const;
   uint32_t invert(uint32_t value) const;
   uint32_t slot_of(uint32_t stag) const;
-  uint8_t epoch() const { return epoch_; }
+
+  uint8_t epoch() const { return epoch_ & 1; }   // as extents carry it
   uint64_t lookups() const { return lookups_; }  // so far
   uint64_t extents() const { return extents_; }
   std::string waiting_for() const;
 
  private:
   struct Entry {
-    bool valid = false;
+    bool valid = false, closing = false;
+    uint8_t closed_in = 0;  // epoch
     uint32_t stag = 0, generation = 0;
     uint16_t pd = 0, rights = 0;
     uint8_t log_page = 12;
@@ -69,6 +76,9 @@ class Tpt final : public Translation {
     uint32_t first_offset = 0, pbl_base = 0;
   };
   const Entry* find(uint32_t stag) const;
+  spec::CmdRsp destroy(Entry& e, bool waits);
+  uint64_t& old_in_flight() { return in_flight_[(epoch_ + 1) & 1]; }
+  void turn();
   static spec::TptResult judge(const Entry* e, const spec::WqeCheck& c);
   spec::CmdRsp create(uint32_t slot, const spec::AdminMrArgs& a);
 
@@ -84,10 +94,12 @@ class Tpt final : public Translation {
   mutable std::vector<Memo> memo_;
   mutable uint64_t lookups_ = 0;
   uint64_t extents_ = 0;
-  uint8_t epoch_ = 0;
+  // An extent carries the low bit of the epoch in which it was given out. The epoch turns when an
+  // entry was closed in it and nothing of the one before is left, so two counts suffice.
+  uint8_t epoch_ = 0;                    // modulo 4, as in the RTL
   std::array<uint64_t, 2> in_flight_{};  // extents given out and not retired, by epoch
-  bool destroy_waits_ = false;
-  spec::CmdRsp destroy_rsp_;
+  bool turn_due_ = false;
+  uint32_t closing_ = 0;  // regions
 };
 
 }  // namespace rnic::model

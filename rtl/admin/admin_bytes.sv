@@ -5,6 +5,7 @@
 //
 // Load and send are apart, so that nothing leaves before all bytes are there and everything else is checked; up to 1024 bytes. drop empties
 // the FIFO. store passes any length. A beat a cycle. Sibling: admin_exec.
+// Bench: tb/admin/admin_test.cpp, on the unit: every stream of this leaf is a port of admin.
 `include "rnic_assert.svh"
 
 module admin_bytes (

@@ -7,7 +7,9 @@
 //     -> up to 4 changes of the tables, each read and write -> bytes in (conn_give) -> answer
 //
 // Nothing is changed before everything that can be checked has been; a unit that refuses leaves the tables as they are. About 10 cycles and the
-// unit's time. Siblings: admin_tables, admin_pages, admin_bytes, admin_ring. Bench: tb/admin/admin_test.cpp
+// unit's time. A unit whose command would wait for traffic answers in_progress, which is passed on like a refusal (decision 6).
+// Siblings: admin_tables, admin_pages, admin_bytes, admin_ring. Bench: tb/admin/admin_test.cpp, on the unit: commands to units and
+// their answers are ports of admin, and one command at a time passes between admin_ring and this leaf.
 `include "rnic_assert.svh"
 
 module admin_exec (

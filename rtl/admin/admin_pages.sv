@@ -6,6 +6,7 @@
 // write. Nothing of a chunk is written before all of it is good, and nothing behind a bad one, so a list of up to 64 entries is
 // written whole or not at all; of a longer one a part may have been written if the host changed it, or it became
 // unreadable, between the readings: entries of a region that will not exist. 8 entries a cycle to check, one to write. Sibling: admin_exec.
+// Bench: tb/admin/admin_test.cpp, on the unit: the list's read and pbl_wr are ports of admin.
 `include "rnic_assert.svh"
 
 module admin_pages (
@@ -54,7 +55,7 @@ module admin_pages (
   assign end_of_list  = at_q + 22'd1 == pages_i;
   assign end_of_chunk = (&at_q[5:0]) || end_of_list;
   assign loaded       = state_q == StLoad && beat_valid_i && beat_i.last;
-  assign step         = state_q == StWrite && pbl_ready_i;
+  assign step         = pbl_valid_o && pbl_ready_i;
 
   // --- check: all entries of a beat at once
   logic [20:0] offset;     // what lies inside a page
@@ -69,11 +70,12 @@ module admin_pages (
 
   // --- the chunk
   logic             f_valid, f_ready;
+  logic [3:0]       chunk_left;
   logic [511:0]     f;
   logic [63:0]      entry;
-  stream_fifo #(.Width(512), .Depth(8)) u_chunk (
+  stream_fifo #(.Width(512), .Depth(8), .Reserved(1'b1)) u_chunk (
     .clk_i, .rst_ni, .valid_i(state_q == StLoad && beat_valid_i && write_q), .ready_o(), .data_i(beat_i.data),
-    .valid_o(f_valid), .ready_i(f_ready), .data_o(f), .count_o()
+    .valid_o(f_valid), .ready_i(f_ready), .data_o(f), .count_o(chunk_left)
   );
   assign entry   = f[{at_q[2:0], 6'h0} +: 64];
   assign f_ready = state_q == StDrop || (step && ((&at_q[2:0]) || end_of_list));
@@ -91,7 +93,7 @@ module admin_pages (
         end
       end
       StWrite:  if (step && end_of_chunk) state_d = end_of_list ? StDone : StRead;
-      StDrop:   if (!f_valid) state_d = StDone;
+      StDrop:   if (chunk_left == '0) state_d = StDone;
       StDone:   state_d = StIdle;
       default:  state_d = StIdle;
     endcase
@@ -122,7 +124,7 @@ module admin_pages (
   assign rd_o         = {list_i + {39'h0, at_q, 3'h0}, {3'h0, chunk, 3'h0}};
   assign hdr_ready_o  = state_q == StHeader;
   assign beat_ready_o = state_q == StLoad;
-  assign pbl_valid_o  = state_q == StWrite;
+  assign pbl_valid_o  = state_q == StWrite && f_valid;
   assign pbl_o        = {pbl_base_i + {10'h0, at_q}, entry};
   assign done_o       = state_q == StDone;
   always_comb begin
@@ -134,6 +136,6 @@ module admin_pages (
   logic unused_bits;
   assign unused_bits = ^{beat_i.error, beat_i.keep[2:0]};
 
-  `RNIC_ASSERT(ChunkHeld_A, state_q != StWrite || f_valid)
+  `RNIC_ASSERT(ChunkHeld_A, state_q != StWrite || chunk_left != '0)
   `RNIC_STREAM_STABLE(PblStable_A, pbl_valid_o, pbl_ready_i, pbl_o)
 endmodule

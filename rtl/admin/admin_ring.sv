@@ -3,7 +3,7 @@
 //   doorbell -> read 64 bytes at the consumer index -> cmd_o ... rsp_i -> write 32 bytes with the phase -> next
 //
 // A command that cannot be read stops the ring for good (fatal_o): what it would have said is unknown. Only reset helps.
-// Sibling: admin_exec (what lies between). Bench: tb/admin/admin_test.cpp
+// Sibling: admin_exec (what lies between). Bench: tb/admin/admin_test.cpp, on the unit: reads and writes are ports of admin.
 `include "rnic_assert.svh"
 
 module admin_ring (

@@ -7,7 +7,12 @@
 // Throughput: one CQE every 2 cycles. Latency 3 cycles from cqe_req to cq_wr. An event's entry leaves after the CQE that it
 // announces, since both travel in one FIFO; commands on CQs travel in it too and are answered when they come out: behind every
 // completion that qp gave before them, so that nothing of a destroyed CQ, or of a QP that was destroyed before, follows the answer.
-// May wait for: cq_wr (host_if's posted queue), cq_fault (qp). Doorbells wait for neither. An overrun CQ writes nothing.
+//
+// Order between blocks is counted where an item is given, not where it arrives: host_if pulses bell_given_i when it accepts a
+// CQ doorbell, qp pulses cqe_given_i when it makes a completion. A completion waits for the doorbells given before it arrived, a
+// command for the completions given before it arrived. So any number of registers may stand between the blocks.
+// May wait for: cq_wr (host_if's posted queue). Doorbells do not wait for it, and nothing waits for cq_fault: cq_write keeps a due
+// fault in the CQ's word until qp takes it. An overrun CQ writes nothing.
 // Model: model/cq/cq.hpp. Bench: tb/cq/cq_test.cpp. Contract: docs/theory-of-operation.md
 `include "rnic_assert.svh"
 
@@ -21,6 +26,7 @@ module cq (
   input  logic cq_doorbell_valid_i,
   output logic cq_doorbell_ready_o,
   input  iwarp_pkg::cq_doorbell_t cq_doorbell_i,
+  input  logic bell_given_i,
   input  logic eq_doorbell_valid_i,
   output logic eq_doorbell_ready_o,
   input  iwarp_pkg::eq_doorbell_t eq_doorbell_i,
@@ -39,6 +45,7 @@ module cq (
   input  logic cqe_req_valid_i,
   output logic cqe_req_ready_o,
   input  iwarp_pkg::cqe_req_t cqe_req_i,
+  input  logic cqe_given_i,
   input  logic qp_async_valid_i,
   output logic qp_async_ready_o,
   input  iwarp_pkg::qp_async_t qp_async_i,
@@ -64,16 +71,15 @@ module cq (
   assign cq_cmd_rsp_o       = write_rsp_valid ? write_rsp : event_rsp;
 
   // --- inputs
-  // A completion carries how many doorbells have been given by then: those in the queue, and two in host_if's register should it be
-  // full. The counts are compared over half their range: fewer than 2^31 doorbells pass while a completion waits for PCIe.
-  logic req_valid, req_ready, req_may, req_passed_q, bell_missing;
-  logic [31:0] bells_in_q, bells_out_q, req_bells;
+  // A completion carries the number of doorbells given when it arrives, and waits until as many are taken. The counts are
+  // compared over half their range: fewer than 2^31 doorbells pass while a completion waits for PCIe.
+  logic req_valid, req_ready, req_may, req_passed_q, bell_missing, all_taken_q;
+  logic [31:0] bells_given_q, bells_taken_q, req_bells;
   logic [30:0] unused_bells;
   iwarp_pkg::cqe_req_t req;
-  logic [$clog2(rnic_pkg::FifoDepth+1)-1:0] req_count;
   stream_fifo #(.Width(32 + iwarp_pkg::CqeReqWidth), .Depth(rnic_pkg::FifoDepth)) u_req (
-    .clk_i, .rst_ni, .valid_i(cqe_req_valid_i), .ready_o(cqe_req_ready_o), .data_i({bells_in_q + 32'd2, cqe_req_i}),
-    .valid_o(req_valid), .ready_i(req_ready), .data_o({req_bells, req}), .count_o(req_count)
+    .clk_i, .rst_ni, .valid_i(cqe_req_valid_i), .ready_o(cqe_req_ready_o), .data_i({bells_given_q, cqe_req_i}),
+    .valid_o(req_valid), .ready_i(req_ready), .data_o({req_bells, req}), .count_o()
   );
   logic db_valid, db_ready;
   iwarp_pkg::cq_doorbell_t db;
@@ -81,17 +87,20 @@ module cq (
     .clk_i, .rst_ni, .valid_i(cq_doorbell_valid_i), .ready_o(cq_doorbell_ready_o), .data_i(cq_doorbell_i),
     .valid_o(db_valid), .ready_i(db_ready), .data_o(db), .count_o()
   );
-  assign {bell_missing, unused_bells} = bells_out_q - req_bells;
-  assign req_may = req_passed_q || (!db_valid && !cq_doorbell_valid_i);
+  // all_taken_q: no doorbell was outstanding a cycle ago, when the head of u_req had already arrived.
+  assign {bell_missing, unused_bells} = bells_taken_q - req_bells;
+  assign req_may = req_passed_q || all_taken_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      bells_in_q   <= '0;
-      bells_out_q  <= '0;
-      req_passed_q <= 1'b0;
+      bells_given_q <= '0;
+      bells_taken_q <= '0;
+      all_taken_q   <= 1'b0;
+      req_passed_q  <= 1'b0;
     end else begin
-      bells_in_q   <= bells_in_q + 32'(cq_doorbell_valid_i && cq_doorbell_ready_o);
-      bells_out_q  <= bells_out_q + 32'(db_valid && db_ready);
-      req_passed_q <= req_valid && !req_ready && (req_passed_q || !bell_missing);
+      bells_given_q <= bells_given_q + 32'(bell_given_i);
+      bells_taken_q <= bells_taken_q + 32'(db_valid && db_ready);
+      all_taken_q   <= bells_given_q == bells_taken_q;
+      req_passed_q  <= req_valid && !req_ready && (req_passed_q || !bell_missing);
     end
   end
 
@@ -108,8 +117,7 @@ module cq (
 
   cq_write u_write (
     .clk_i, .rst_ni, .ready_o(write_ready), .bad_doorbell_o,
-    .coming_i(cqe_req_valid_i), .waiting_i(req_count), .req_valid_i(req_valid), .req_ready_o(req_ready),
-    .req_may_i(req_may), .req_i(req),
+    .given_i(cqe_given_i), .req_valid_i(req_valid), .req_ready_o(req_ready), .req_may_i(req_may), .req_i(req),
     .db_valid_i(db_valid), .db_ready_o(db_ready), .db_i(db),
     .cmd_valid_i(cq_cmd_valid_i && !is_eq_cmd), .cmd_ready_o(write_cmd_ready), .cmd_i(cq_cmd_i),
     .rsp_valid_o(write_rsp_valid), .rsp_ready_i(cq_cmd_rsp_ready_i), .rsp_o(write_rsp),
@@ -133,7 +141,7 @@ module cq (
     if (!rst_ni) entry_left_q <= 1'b0;
     else         entry_left_q <= out_q_valid && !out_q_ready && (entry_left_q || (entry_offer && cqe_ready));
   end
-  stream_fifo #(.Width(16), .Depth(2)) u_fault (
+  stream_fifo #(.Width(16), .Depth(1)) u_fault (
     .clk_i, .rst_ni, .valid_i(fault_valid), .ready_o(fault_ready), .data_i(fault_cqn),
     .valid_o(cq_fault_valid_o), .ready_i(cq_fault_ready_i), .data_o(cq_fault_o), .count_o()
   );
@@ -165,6 +173,11 @@ module cq (
     .count_o
   );
 
+  // A doorbell that is taken was given before: a host_if that forgets its pulse fails here.
+  logic        bell_unknown;
+  logic [30:0] unused_outside;
+  assign {bell_unknown, unused_outside} = bells_given_q - bells_taken_q;
+  `RNIC_ASSERT(BellGivenFirst_A, !bell_unknown)
   `RNIC_STREAM_STABLE(CqWrStable_A, cq_wr_valid_o, cq_wr_ready_i, cq_wr_o)
   `RNIC_STREAM_STABLE(FaultStable_A, cq_fault_valid_o, cq_fault_ready_i, cq_fault_o)
   `RNIC_ASSERT(OneResponse_A, !(write_rsp_valid && event_rsp_valid))

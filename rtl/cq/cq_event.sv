@@ -9,7 +9,8 @@
 // bits are cleared at once while its place in the list runs out. The EQ of a completion is looked up when its event is written, so
 // that modify_cq takes pending events along. EQ 0 takes the events of QPs, connections and overrun CQs. One event every 6 cycles
 // at most; commands go first, sources and list take turns. May wait for: cq_wr.
-// Siblings: cq_write. Bench: tb/cq/cq_test.cpp
+// Siblings: cq_write. Bench: tb/cq/cq_event_test.cpp, on the unit: qp, conn, db, cmd and rsp are ports of cq, cq_i comes from one
+// FIFO of its, and between wr and the port cq_wr stands an arbiter alone.
 `include "rnic_assert.svh"
 
 module cq_event (
@@ -80,7 +81,7 @@ module cq_event (
   // --- list of what is pending: {kind 2, object 16}
   logic        list_in_valid, list_in_ready, list_valid, list_pop;
   logic [17:0] list_in, list;
-  stream_fifo #(.Width(18), .Depth(NumBits + 2)) u_list (
+  stream_fifo #(.Width(18), .Depth(NumBits + 2), .Reserved(1'b1)) u_list (
     .clk_i, .rst_ni, .valid_i(list_in_valid), .ready_o(list_in_ready), .data_i(list_in),
     .valid_o(list_valid), .ready_i(list_pop), .data_o(list), .count_o()
   );

@@ -1,20 +1,27 @@
 // cq_write: the CQ table. Places completion entries, takes consumer indices, arms.
 //
-//   pick: command; due event; doorbell and completion by turns -> read the table -> compute, write, emit
+//   pick: command; due event; due fault; doorbell and completion by turns -> read the table -> compute, write, emit
 //
 // One operation every 2 cycles: the word is written before the next one is read, so there is no hazard. An operation that emits is
 // picked only when there is room; a doorbell never emits, and so never waits for DMA: an event that arming causes at once becomes
 // due, and CQs with a due event stand in a list, each at most once. Entry n of a ring has phase 1 on the first pass.
 //
+// Overrun: the completion that overruns a CQ sets fault_due in the CQ's word and puts the CQ on the list of due faults. The list
+// has room for every CQ, each at most once (fault_listed), so completions of other CQs never wait for qp. The list's head goes to
+// cq_fault when qp has taken the fault before it. destroy_cq clears fault_due: a CQ without QPs has nobody to report to, and the
+// fault must not reach the QPs of the next CQ of that number.
+//
 // Arming: the doorbell's consumer index is compared with the producer index, or for "solicited only" with the place behind
 // the last completion that counted (a solicited one or an error). sol_seen says that this place lies ahead of the consumer; it is
 // dropped when a consumer index reaches it, so 16-bit indices never wrap onto it.
-// A completion comes behind the doorbells that were given before it: what a driver has freed before it posts is free (a QP in state
-// error completes within a few cycles).
-// A command comes behind the completions that qp has given before it, and is answered when it comes out of the queue behind entries and
-// events (create, modify and destroy by way of cq_event, which learns of them there). So what admin answers after asking cq leaves the
-// device behind those completions (host_if_wr).
-// Siblings: cq_event (event queues). Bench: tb/cq/cq_test.cpp
+// A completion comes behind the doorbells that host_if accepted before it arrived (cq counts them): what a driver has freed before
+// it posts is free (a QP in state error completes within a few cycles).
+// A command comes behind the completions that qp has given before it arrived, wherever they are now: given_q counts them where qp
+// makes them, taken_q where they are picked. It is answered when it comes out of the queue behind entries and events (create,
+// modify and destroy by way of cq_event, which learns of them there). So what admin answers after asking cq leaves the device
+// behind those completions (host_if_wr).
+// Siblings: cq_event (event queues). Bench: tb/cq/cq_test.cpp, on the unit: every stream of this leaf but out is a port of cq, and
+// out ends in one FIFO (u_out) that is full whenever cq_wr or the event queues stall.
 `include "rnic_assert.svh"
 
 module cq_write (
@@ -23,8 +30,7 @@ module cq_write (
   output logic ready_o,
   output logic bad_doorbell_o,
   // completions, from qp
-  input  logic coming_i,            // at the queue
-  input  logic [$clog2(rnic_pkg::FifoDepth+1)-1:0] waiting_i,   // in it
+  input  logic given_i,             // qp has made one; it follows
   input  logic req_valid_i,
   output logic req_ready_o,
   input  logic req_may_i,           // the doorbells that came before it have been taken
@@ -56,23 +62,24 @@ module cq_write (
   output logic [15:0] fault_o
 );
   localparam int unsigned AddrW  = $clog2(rnic_pkg::NumCqs);
-  localparam int unsigned EntryW = 7 + 64 + 4 + 16 + 3 * 16;
+  localparam int unsigned EntryW = 9 + 64 + 4 + 16 + 3 * 16;
 
-  typedef enum logic [1:0] {OpDoorbell, OpCmd, OpCqe, OpDue} op_e;
+  typedef enum logic [2:0] {OpDoorbell, OpCmd, OpCqe, OpDue, OpFault} op_e;
 
   // A table word.
   logic        valid, overrun, armed, sol_only, sol_seen;
   logic        due, listed;       // an event is due; it stands in the list
+  logic        fault_due, fault_listed;   // the same of cq_fault
   logic [63:0] base;
   logic [3:0]  log_size;
   logic [15:0] page, producer, consumer, last_sol;
-  logic        valid_d, overrun_d, armed_d, sol_only_d, sol_seen_d, due_d, listed_d;
+  logic        valid_d, overrun_d, armed_d, sol_only_d, sol_seen_d, due_d, listed_d, fault_due_d, fault_listed_d;
   logic [63:0] base_d;
   logic [3:0]  log_size_d;
   logic [15:0] page_d, producer_d, consumer_d, last_sol_d;
 
   // --- pick
-  logic exec_q, prefer_cqe_q, pick, pick_cmd, pick_due, pick_cqe, pick_db;
+  logic exec_q, prefer_cqe_q, pick, pick_cmd, pick_due, pick_fault, pick_cqe, pick_db;
   logic clear_busy, rsp_busy;
   logic [AddrW-1:0] clear_addr;
   op_e  op_d, op_q;
@@ -81,31 +88,47 @@ module cq_write (
 
   logic             due_put, due_ready, due_valid;
   logic [AddrW-1:0] due_cqn;
-  stream_fifo #(.Width(AddrW), .Depth(rnic_pkg::NumCqs)) u_due (
+  stream_fifo #(.Width(AddrW), .Depth(rnic_pkg::NumCqs), .Reserved(1'b1)) u_due (
     .clk_i, .rst_ni, .valid_i(due_put), .ready_o(due_ready), .data_i(cqn_q[AddrW-1:0]),
     .valid_o(due_valid), .ready_i(pick && pick_due), .data_o(due_cqn), .count_o()
   );
 
-  // Completions in front of a command: in the queue, and two in qp's register should the queue be full.
-  localparam int unsigned DoorW = $clog2(rnic_pkg::FifoDepth + 3);
-  logic             door_q, passed;
-  logic [DoorW-1:0] before_q;
-  assign passed = door_q && before_q == '0;
+  logic             lost_put, lost_ready, lost_valid;   // CQs whose fault is due
+  logic [AddrW-1:0] lost_cqn;
+  stream_fifo #(.Width(AddrW), .Depth(rnic_pkg::NumCqs)) u_lost (
+    .clk_i, .rst_ni, .valid_i(lost_put), .ready_o(lost_ready), .data_i(cqn_q[AddrW-1:0]),
+    .valid_o(lost_valid), .ready_i(pick && pick_fault), .data_o(lost_cqn), .count_o()
+  );
+
+  // A command waits until the completions given when it arrived (before_q) are taken. Counts are compared over half their range.
+  logic        arrived_q, passed_q, cqe_missing;
+  logic [15:0] given_q, taken_q, before_q;
+  logic [14:0] unused_missing;
+  assign {cqe_missing, unused_missing} = taken_q - before_q;
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) door_q <= 1'b0;
-    else         door_q <= cmd_valid_i && !cmd_ready_o;
+    if (!rst_ni) begin
+      given_q   <= '0;
+      taken_q   <= '0;
+      arrived_q <= 1'b0;
+      passed_q  <= 1'b0;
+    end else begin
+      given_q   <= given_q + 16'(given_i);
+      taken_q   <= taken_q + 16'(req_valid_i && req_ready_o);
+      arrived_q <= cmd_valid_i && !cmd_ready_o;
+      passed_q  <= arrived_q && !cmd_ready_o && (passed_q || !cqe_missing);
+    end
   end
   always_ff @(posedge clk_i) begin
-    if (!door_q)                                              before_q <= DoorW'(waiting_i) + DoorW'(2);
-    else if (!req_valid_i && !coming_i)                       before_q <= '0;
-    else if (req_valid_i && req_ready_o && before_q != '0)    before_q <= before_q - DoorW'(1);
+    if (!arrived_q) before_q <= given_q;
   end
 
-  assign pick_cmd = cmd_valid_i && passed && !rsp_busy && out_ready_i;
+  assign pick_cmd = cmd_valid_i && passed_q && !rsp_busy && out_ready_i;
   assign pick_due = due_valid && out_ready_i && !pick_cmd;
-  assign pick_cqe = req_valid_i && req_may_i && out_ready_i && fault_ready_i && (prefer_cqe_q || !db_valid_i) && !pick_cmd && !pick_due;
-  assign pick_db  = db_valid_i && !pick_cmd && !pick_due && !pick_cqe;
-  assign pick     = !exec_q && !clear_busy && (pick_cmd || pick_due || pick_cqe || pick_db);
+  assign pick_fault = lost_valid && fault_ready_i && !pick_cmd && !pick_due;
+  assign pick_cqe = req_valid_i && req_may_i && out_ready_i && (prefer_cqe_q || !db_valid_i) && !pick_cmd && !pick_due &&
+                    !pick_fault;
+  assign pick_db  = db_valid_i && !pick_cmd && !pick_due && !pick_fault && !pick_cqe;
+  assign pick     = !exec_q && !clear_busy && (pick_cmd || pick_due || pick_fault || pick_cqe || pick_db);
 
   assign req_ready_o = pick && pick_cqe;
   assign db_ready_o  = pick && pick_db;
@@ -123,6 +146,9 @@ module cq_write (
     end else if (pick_due) begin
       op_d     = OpDue;
       pick_cqn = 16'(due_cqn);
+    end else if (pick_fault) begin
+      op_d     = OpFault;
+      pick_cqn = 16'(lost_cqn);
     end
   end
   assign range_ok = 32'(cqn_q) < rnic_pkg::NumCqs;
@@ -156,9 +182,10 @@ module cq_write (
   // --- table
   logic [EntryW-1:0] word, word_d;
   logic              we;
-  assign {valid, overrun, armed, sol_only, sol_seen, due, listed, base, log_size, page, producer, consumer, last_sol} = word;
-  assign word_d = {valid_d, overrun_d, armed_d, sol_only_d, sol_seen_d, due_d, listed_d, base_d, log_size_d, page_d, producer_d,
-                   consumer_d, last_sol_d};
+  assign {valid, overrun, armed, sol_only, sol_seen, due, listed, fault_due, fault_listed, base, log_size, page, producer, consumer,
+          last_sol} = word;
+  assign word_d = {valid_d, overrun_d, armed_d, sol_only_d, sol_seen_d, due_d, listed_d, fault_due_d, fault_listed_d, base_d,
+                   log_size_d, page_d, producer_d, consumer_d, last_sol_d};
   ram_clear #(.Depth(rnic_pkg::NumCqs)) u_clear (.clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr));
   ram_1r1w #(.Width(EntryW), .Depth(rnic_pkg::NumCqs)) u_table (
     .clk_i, .rst_ni,
@@ -170,7 +197,7 @@ module cq_write (
   // --- compute
   logic [15:0] size, used, ahead, sol_ahead, slot;
   logic        is_full, db_ok, counts, fire;
-  logic        tell, sol_left, arms_sol;
+  logic        tell, overran, sol_left, arms_sol;
   logic [47:0] time_q;
   logic        is_error;
 
@@ -188,7 +215,7 @@ module cq_write (
 
   always_comb begin
     {valid_d, overrun_d, armed_d, sol_only_d, sol_seen_d} = {valid, overrun, armed, sol_only, sol_seen};
-    {due_d, listed_d} = {due, listed};
+    {due_d, listed_d, fault_due_d, fault_listed_d} = {due, listed, fault_due, fault_listed};
     base_d     = base;
     log_size_d = log_size;
     page_d     = page;
@@ -199,6 +226,8 @@ module cq_write (
     fire           = 1'b0;
     tell           = 1'b0;
     due_put        = 1'b0;
+    lost_put       = 1'b0;
+    overran        = 1'b0;
     has_entry_o    = 1'b0;
     fault_valid_o  = 1'b0;
     bad_doorbell_o = 1'b0;
@@ -226,12 +255,18 @@ module cq_write (
           due_d    = 1'b0;
           listed_d = 1'b0;
         end
+        OpFault: begin
+          we             = 1'b1;
+          fault_valid_o  = fault_due;
+          fault_due_d    = 1'b0;
+          fault_listed_d = 1'b0;
+        end
         OpCmd: begin
           case (cmd_q.opcode)
             iwarp_pkg::CmdCreateCq: begin
               we         = 1'b1;
               tell       = 1'b1;
-              {valid_d, overrun_d, armed_d, sol_only_d, sol_seen_d, due_d} = 6'b100000;
+              {valid_d, overrun_d, armed_d, sol_only_d, sol_seen_d, due_d, fault_due_d} = 7'b1000000;
               base_d     = ring_args.base;
               log_size_d = ring_args.log_size[3:0];
               page_d     = ring_args.page;
@@ -241,10 +276,11 @@ module cq_write (
             end
             iwarp_pkg::CmdModifyCq: tell = valid;
             iwarp_pkg::CmdDestroyCq: begin
-              we      = 1'b1;
-              tell    = valid;
-              valid_d = 1'b0;
-              due_d   = 1'b0;
+              we          = 1'b1;
+              tell        = valid;
+              valid_d     = 1'b0;
+              due_d       = 1'b0;
+              fault_due_d = 1'b0;
             end
             default: ;   // query
           endcase
@@ -253,8 +289,11 @@ module cq_write (
           if (valid && range_ok && !overrun) begin
             we = 1'b1;
             if (is_full) begin
-              overrun_d     = 1'b1;
-              fault_valid_o = 1'b1;
+              overran        = 1'b1;
+              overrun_d      = 1'b1;
+              fault_due_d    = 1'b1;
+              fault_listed_d = 1'b1;
+              lost_put       = !fault_listed;
             end else begin
               has_entry_o = 1'b1;
               producer_d = producer + 16'h1;
@@ -272,10 +311,10 @@ module cq_write (
     end
   end
 
-  assign has_event_o   = fire || fault_valid_o || tell;
+  assign has_event_o   = fire || overran || tell;
   assign has_mark_o    = exec_q && op_q == OpCmd && !tell;
   assign out_valid_o   = has_entry_o || has_event_o || has_mark_o;
-  assign event_o       = {tell, tell ? cmd_q.opcode == iwarp_pkg::CmdDestroyCq : fault_valid_o, cqn_q, ring_args.eqn[5:0]};
+  assign event_o       = {tell, tell ? cmd_q.opcode == iwarp_pkg::CmdDestroyCq : overran, cqn_q, ring_args.eqn[5:0]};
   assign fault_o       = cqn_q;
 
   always_comb begin
@@ -328,11 +367,17 @@ module cq_write (
 
   // Simulation alone: commit trace (architecture 10)
   iwarp_pkg::cq_op_commit_t tap_cq_op /*verilator public_flat_rd*/;
-  assign tap_cq_op = {exec_q, op_q, cqn_q, op_q == OpCqe ? cqe_q.qpn[15:0] : 16'h0};
+  assign tap_cq_op = {exec_q && op_q != OpFault, op_q[1:0], cqn_q, op_q == OpCqe ? cqe_q.qpn[15:0] : 16'h0};
 
+  // A completion that is taken was given before: a qp that forgets its pulse fails here.
+  logic        cqe_unknown;
+  logic [14:0] unused_outside;
+  assign {cqe_unknown, unused_outside} = given_q - taken_q;
+  `RNIC_ASSERT(CqeGivenFirst_A, !cqe_unknown)
   `RNIC_ASSERT(RoomForEntry_A, !out_valid_o || out_ready_i)
   `RNIC_ASSERT(RoomForFault_A, !fault_valid_o || fault_ready_i)
   `RNIC_ASSERT(RoomForDue_A, !due_put || due_ready)
+  `RNIC_ASSERT(RoomForLost_A, !lost_put || lost_ready)
   `RNIC_ASSERT(OneAnswer_A, !applied_i || rsp_wait_q)
   `RNIC_ASSERT(NeverAhead_A, !exec_q || !valid || used <= size)
 endmodule

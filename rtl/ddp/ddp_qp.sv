@@ -5,6 +5,8 @@
 //   stop:   grants and messages that are in are worked off --> tables: does not run --> everything received, sent leaves --> ack
 //
 // A stop leaves alone what rx_deliver and tx_header know of the QP's failures: it holds for what is still inside; start forgets it.
+// A segment received has left when qp has taken its rx_done: so qp counts it before the
+// acknowledgement, however deep the queue in between is.
 // Both directions are in order, so nothing is counted a QP: what is inside is counted down as it leaves. Waits for received and sent
 // segments of all QPs that came earlier; each of them leaves by itself.
 `include "rnic_assert.svh"
@@ -30,6 +32,8 @@ module ddp_qp (
   // from the leaves: one each cycle something came in or went out
   input  logic         rx_in_i,
   input  logic         rx_out_i,
+  input  logic         report_in_i,      // it was reported
+  input  logic         report_out_i,     // and qp has taken the report
   input  logic         ask_in_i,         // a message came in
   input  logic         ask_out_i,        // and is in the table
   input  logic         grant_in_i,
@@ -45,7 +49,7 @@ module ddp_qp (
     StTables,   // the tables of the leaves
     StWritten,  // tx_sched's is written behind its pipeline
     StDrain,    // segments that are in
-    StLeave,    // those moved, but still in header_put
+    StLeave,    // those moved, but still in header_put; reports that qp has not taken
     StAck
   } st_e;
 
@@ -58,16 +62,17 @@ module ddp_qp (
   logic        written_q;   // tx_sched's pipeline still holds the order
   // Each way counts what is inside, and of that what was there at its mark and has not left. Behind the mark it only counts down, so
   // however much passes one way while another stands, what has been reached stays reached.
-  localparam int unsigned Rx = 0, Ask = 1, Grant = 2, Seg = 3, Sent = 4;
-  logic [4:0] in, out, mark, done, none;
-  assign in          = {sent_in_i, seg_in_i, grant_in_i, ask_in_i, rx_in_i};
-  assign out         = {sent_out_i, seg_out_i, grant_out_i, ask_out_i, rx_out_i};
+  localparam int unsigned Rx = 0, Ask = 1, Grant = 2, Seg = 3, Sent = 4, Report = 5;
+  logic [5:0] in, out, mark, done, none;
+  assign in          = {report_in_i, sent_in_i, seg_in_i, grant_in_i, ask_in_i, rx_in_i};
+  assign out         = {report_out_i, sent_out_i, seg_out_i, grant_out_i, ask_out_i, rx_out_i};
   assign mark[Rx]    = st_q != StDrain && st_q != StLeave;
   assign mark[Ask]   = st_q == StIdle;
   assign mark[Grant] = st_q == StIdle;
   assign mark[Seg]   = st_q != StDrain && st_q != StLeave;
   assign mark[Sent]  = st_q != StLeave;
-  for (genvar i = 0; i < 5; i++) begin : gen_way
+  assign mark[Report] = st_q != StLeave;
+  for (genvar i = 0; i < 6; i++) begin : gen_way
     logic [15:0] held_q, rest_q;
     assign done[i] = rest_q == '0;
     assign none[i] = held_q == '0;
@@ -102,7 +107,7 @@ module ddp_qp (
       StTables:  if (settled) st_d = StWritten;
       StWritten: if (!written_q) st_d = op_q == iwarp_pkg::QpoStop ? StDrain : StAck;
       StDrain:   if (done[Rx] && done[Seg]) st_d = StLeave;
-      StLeave:   if (done[Sent]) st_d = op_q == iwarp_pkg::QpoStart ? StTables : StAck;
+      StLeave:   if (done[Sent] && done[Report]) st_d = op_q == iwarp_pkg::QpoStart ? StTables : StAck;
       default:   if (qp_ack_ddp_ready_i) st_d = StIdle;
     endcase
   end

@@ -27,6 +27,7 @@ module ddp_rx (
   input  logic [15:0]                  ctl_pd_i,
   output logic                         rx_in_o,
   output logic                         rx_out_o,
+  output logic                         rx_report_o,
   // from mpa
   input  logic                         rx_ulpdu_hdr_valid_i,
   output logic                         rx_ulpdu_hdr_ready_o,
@@ -184,8 +185,8 @@ module ddp_rx (
     .valid_o(rq_take_req_valid_o), .ready_i(rq_take_req_ready_i), .data_o(rq_take_req_o)
   );
 
-  logic        entry_valid, entry_ready, entry_asked, entry_recv, entry_too_long;
-  logic [7:0]  entry_cause;
+  logic        entry_valid, entry_ready, entry_asked, entry_recv;
+  logic [7:0]  entry_cause, entry_status;
   logic [15:0] entry_length, entry_index;
   logic [31:0] entry_total;
 
@@ -198,7 +199,7 @@ module ddp_rx (
     .rq_take_rsp_valid_i(rq_take_rsp_valid), .rq_take_rsp_ready_o(rq_take_rsp_ready), .rq_take_rsp_i(rq_take_rsp),
     .rx_xlate_valid_o, .rx_xlate_ready_i, .rx_xlate_o,
     .entry_valid_o(entry_valid), .entry_ready_i(entry_ready), .entry_cause_o(entry_cause),
-    .entry_asked_o(entry_asked), .entry_recv_o(entry_recv), .entry_too_long_o(entry_too_long),
+    .entry_asked_o(entry_asked), .entry_recv_o(entry_recv), .entry_status_o(entry_status),
     .entry_length_o(entry_length), .entry_index_o(entry_index), .entry_total_o(entry_total)
   );
 
@@ -211,7 +212,7 @@ module ddp_rx (
     .clk_i, .rst_ni,
     .first_valid_i(first_valid), .first_ready_o(first_ready), .first_i(first),
     .entry_valid_i(entry_valid), .entry_ready_o(entry_ready), .entry_cause_i(entry_cause),
-    .entry_asked_i(entry_asked), .entry_recv_i(entry_recv), .entry_too_long_i(entry_too_long),
+    .entry_asked_i(entry_asked), .entry_recv_i(entry_recv), .entry_status_i(entry_status),
     .entry_length_i(entry_length), .entry_index_i(entry_index), .entry_total_i(entry_total),
     .rx_xlate_rsp_valid_i(rx_xlate_rsp_valid), .rx_xlate_rsp_ready_o(rx_xlate_rsp_ready), .rx_xlate_rsp_i(rx_xlate_rsp),
     .rx_segment_valid_o, .rx_segment_ready_i, .rx_segment_o,
@@ -253,7 +254,7 @@ module ddp_rx (
     .deliver_solicited_i(deliver_solicited), .deliver_index_i(deliver_index), .deliver_total_i(deliver_total),
     .place_done_valid_i, .place_done_ready_o, .place_done_i,
     .rx_done_valid_o, .rx_done_ready_i, .rx_done_o,
-    .out_o(rx_out_o)
+    .out_o(rx_out_o), .report_o(rx_report_o)
   );
 
   logic unused_bits;

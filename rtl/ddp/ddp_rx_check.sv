@@ -24,7 +24,7 @@ module ddp_rx_check (
   input  logic [7:0]   entry_cause_i,
   input  logic         entry_asked_i,
   input  logic         entry_recv_i,
-  input  logic         entry_too_long_i,
+  input  logic [7:0]   entry_status_i,
   input  logic [15:0]  entry_length_i,
   input  logic [15:0]  entry_index_i,
   input  logic [31:0]  entry_total_i,
@@ -50,12 +50,12 @@ module ddp_rx_check (
 );
   localparam int unsigned Depth   = 2 * rnic_pkg::FifoDepth;
   localparam int unsigned CountW  = $clog2(Depth + 1);
-  localparam int unsigned EntryW  = 8 + 3 + 16 + 16 + 32;
+  localparam int unsigned EntryW  = 8 + 2 + 8 + 16 + 16 + 32;
 
-  logic              first_valid, entry_valid, asked, is_recv, too_long, fire, out_ready, refused;
+  logic              first_valid, entry_valid, asked, is_recv, fire, out_ready, refused;
   logic [15:0]       qpn, ulpdu_length, length, index;
   logic [511:0]      head;
-  logic [7:0]        cause, final_cause;
+  logic [7:0]        cause, final_cause, status;
   logic [31:0]       total;
   logic [CountW:0]   unused_firsts;
   logic [CountW-1:0] unused_entries;
@@ -70,9 +70,9 @@ module ddp_rx_check (
   stream_fifo #(.Width(EntryW), .Depth(Depth)) u_entries (
     .clk_i, .rst_ni,
     .valid_i(entry_valid_i), .ready_o(entry_ready_o),
-    .data_i({entry_cause_i, entry_asked_i, entry_recv_i, entry_too_long_i, entry_length_i, entry_index_i,
+    .data_i({entry_cause_i, entry_asked_i, entry_recv_i, entry_status_i, entry_length_i, entry_index_i,
              entry_total_i}),
-    .valid_o(entry_valid), .ready_i(fire), .data_o({cause, asked, is_recv, too_long, length, index, total}),
+    .valid_o(entry_valid), .ready_i(fire), .data_o({cause, asked, is_recv, status, length, index, total}),
     .count_o(unused_entries)
   );
 
@@ -107,12 +107,12 @@ module ddp_rx_check (
   assign pend_qpn_o     = qpn;
   assign pend_extents_o = asked && !refused;
   assign pend_failed_o  = final_cause != iwarp_pkg::CauseNone;
-  assign pend_report_o  = too_long || (refused && is_recv);
-  assign pend_status_o  = too_long ? iwarp_pkg::WcLocLenErr : iwarp_pkg::WcLocProtErr;
+  assign pend_report_o  = status != iwarp_pkg::WcSuccess || (refused && is_recv);
+  assign pend_status_o  = refused ? iwarp_pkg::WcLocProtErr : status;
   assign pend_length_o  = length;
   assign pend_index_o   = index;
   assign pend_total_o   = total;
 
-  `RNIC_ASSERT(AskedWasGood_A, !(fire && asked) || cause == iwarp_pkg::CauseNone)
+  `RNIC_ASSERT(AskedWasGood_A, !(fire && asked) || (cause == iwarp_pkg::CauseNone && status == iwarp_pkg::WcSuccess))
   `RNIC_STREAM_STABLE(SegmentStable_A, rx_segment_valid_o, rx_segment_ready_i, rx_segment_o)
 endmodule

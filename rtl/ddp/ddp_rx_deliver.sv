@@ -42,8 +42,9 @@ module ddp_rx_deliver (
   output logic                     rx_done_valid_o,
   input  logic                     rx_done_ready_i,
   output iwarp_pkg::rx_done_t      rx_done_o,
-  // to ddp_qp: a segment has left
-  output logic         out_o
+  // to ddp_qp: a segment has left; a report was made, which qp may not have taken yet
+  output logic         out_o,
+  output logic         report_o
 );
   localparam int unsigned QpW    = $clog2(rnic_pkg::NumQps);
   localparam int unsigned Depth  = 4 * rnic_pkg::FifoDepth;
@@ -90,6 +91,7 @@ module ddp_rx_deliver (
   assign out_total   = !report && kind == iwarp_pkg::DelRecv ? total : '0;
   assign out_kind    = report ? iwarp_pkg::DelRecv : kind;
   assign out_o       = pop;
+  assign report_o    = done_valid && done_ready;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) look_q <= 1'b0;

@@ -7,8 +7,9 @@
 //
 // The WQE is kept as what is left of it: of each SGE its STag and next TO, and the bytes left in the first, the first
 // two, all three; so the cut is three comparisons side by side. RFC 5041 section 7.1: a message longer than its buffer
-// (too_long); no receive WQE (no_buffer): from then on nothing is left of it, and what follows asks for nothing. A piece
-// of length 0 is not asked for.
+// (too_long); no receive WQE (no_buffer); a receive WQE that qp could not read or that is malformed (local_catastrophic):
+// from then on nothing is left of it, and what follows asks for nothing. A receive that ends here carries its own status:
+// loc_len_err, fatal_err, loc_qp_op_err. A piece of length 0 is not asked for.
 //
 // Cycles a segment: 1 without pieces, 2 tagged, 3 for the first of a Send (4 for a later one), and one more for each
 // piece after the first. May wait for a receive WQE (rq_take_rsp: one read of the host at most) and for tpt to take
@@ -48,7 +49,7 @@ module ddp_rx_pieces (
   output logic [7:0]   entry_cause_o,
   output logic         entry_asked_o,    // tpt answers on rx_xlate_rsp
   output logic         entry_recv_o,     // of a Send: a refusal is local
-  output logic         entry_too_long_o,
+  output logic [7:0]   entry_status_o,   // other than success: its receive ends in it
   output logic [15:0]  entry_length_o,
   output logic [15:0]  entry_index_o,    // of the receive WQE
   output logic [31:0]  entry_total_o
@@ -140,7 +141,8 @@ module ddp_rx_pieces (
   logic [33:0] left012_q;
   logic [63:0] to0_q;
   logic [7:0]  cause_d, cause_q;
-  logic        too_long_d, too_long_q, asked_d, asked_q, write_d, write_q;
+  iwarp_pkg::wc_status_e status_d, status_q;
+  logic        asked_d, asked_q, write_d, write_q;
   logic        start_tagged, start_take, start_next, cut_now, fire_piece, one_left, done;
 
   assign one_left = (mask_q & (mask_q - 3'd1)) == '0;
@@ -182,25 +184,39 @@ module ddp_rx_pieces (
   assign rq_take_rsp_ready_o = start_take;
   assign item_pop            = done;
 
-  // found is kept as a cause, so that the cut sees it.
+  // The take's result is kept as a cause and a status, so that the cut sees them.
   always_comb begin
-    cause_d    = cause_q;
-    too_long_d = too_long_q;
-    asked_d    = asked_q;
-    mask_d     = mask_q;
-    write_d    = 1'b0;
+    cause_d  = cause_q;
+    status_d = status_q;
+    asked_d  = asked_q;
+    mask_d   = mask_q;
+    write_d  = 1'b0;
     if (st_q == StIdle) begin
-      cause_d    = start_take && !rq_take_rsp_i.found ? iwarp_pkg::CauseDdpUntaggedNoBuffer : cause;
-      too_long_d = 1'b0;
-      asked_d    = start_tagged;
-      mask_d     = {2'b00, start_tagged};
+      cause_d  = cause;
+      status_d = iwarp_pkg::WcSuccess;
+      if (start_take) begin
+        case (rq_take_rsp_i.result)
+          iwarp_pkg::RqtEmpty: cause_d = iwarp_pkg::CauseDdpUntaggedNoBuffer;
+          iwarp_pkg::RqtFailed: begin
+            cause_d  = iwarp_pkg::CauseLocalCatastrophic;
+            status_d = iwarp_pkg::WcFatalErr;
+          end
+          iwarp_pkg::RqtMalformed: begin
+            cause_d  = iwarp_pkg::CauseLocalCatastrophic;
+            status_d = iwarp_pkg::WcLocQpOpErr;
+          end
+          default: cause_d = cause;
+        endcase
+      end
+      asked_d  = start_tagged;
+      mask_d   = {2'b00, start_tagged};
     end else if (cut_now) begin
       write_d = !is_last;
       if (cause_q != iwarp_pkg::CauseNone) begin
         mask_d = '0;
       end else if (too_long) begin
-        cause_d    = iwarp_pkg::CauseDdpUntaggedTooLong;
-        too_long_d = 1'b1;
+        cause_d  = iwarp_pkg::CauseDdpUntaggedTooLong;
+        status_d = iwarp_pkg::WcLocLenErr;
       end else begin
         mask_d  = {piece2 != '0, piece1 != '0, first1 != '0};
         asked_d = length != '0;
@@ -223,9 +239,9 @@ module ddp_rx_pieces (
   end
 
   always_ff @(posedge clk_i) begin
-    cause_q    <= cause_d;
-    too_long_q <= too_long_d;
-    asked_q    <= asked_d;
+    cause_q  <= cause_d;
+    status_q <= status_d;
+    asked_q  <= asked_d;
     if (start_take)           wqe_q <= fresh;
     else if (st_q == StLoad)  wqe_q <= stored;
     if (start_tagged) begin
@@ -265,7 +281,7 @@ module ddp_rx_pieces (
   assign entry_cause_o    = st_q == StIdle ? cause : cause_q;
   assign entry_asked_o    = st_q == StEmit && asked_q;
   assign entry_recv_o     = is_recv;
-  assign entry_too_long_o = st_q == StEmit && too_long_q;
+  assign entry_status_o   = st_q == StEmit ? status_q : iwarp_pkg::WcSuccess;
   assign entry_length_o   = length;
   assign entry_index_o    = wqe_q.index;
   assign entry_total_o    = total;

@@ -80,10 +80,11 @@ module ddp_tx_header #(
   logic [1:0]   source, kind;
   logic [143:0] header;
   logic [7:0]   slot;
-  logic [31:0]  offset, watermark;
+  logic [31:0]  offset;
+  logic [63:0]  watermark;
   logic [$clog2(rnic_pkg::SegDepth+1)-1:0] unused_orders;
 
-  stream_fifo #(.Width(OrderW), .Depth(rnic_pkg::SegDepth)) u_orders (
+  stream_fifo #(.Width(OrderW), .Depth(rnic_pkg::SegDepth), .Reserved(1'b1)) u_orders (
     .clk_i, .rst_ni,
     .valid_i(order_valid_i), .ready_o(unused_ready), .data_i(order_i),
     .valid_o(order_valid), .ready_i(judge),
@@ -91,16 +92,14 @@ module ddp_tx_header #(
     .count_o(unused_orders)
   );
 
-  // Has all been placed that the watermark counts? Asked in the first cycle, too, and from then on.
-  logic [31:0] placed_q;
-  logic        all_placed, reached_q;
-
-  watermark_reached u_reached (.watermark_i(watermark), .placed_i(placed_q), .reached_o(all_placed));
+  // Registered: has the count of placements reached the watermark? Both are 64 bits, so neither wraps.
+  logic [63:0] placed_q;
+  logic        reached_q;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) placed_q <= '0;
-    else         placed_q <= placed_q + 32'(placed_i);
-    reached_q <= !waits || all_placed;
+    else         placed_q <= placed_q + 64'(placed_i);
+    reached_q <= !waits || placed_q >= watermark;
   end
 
   // First cycle: read whether the QP is bad. Second: judge, when the payload's header is there.

@@ -322,7 +322,7 @@ module ddp_tx_sched (
   );
 
   logic unused_ready;
-  stream_fifo #(.Width(iwarp_pkg::TxWantWidth), .Depth(WantDepth)) u_wants (
+  stream_fifo #(.Width(iwarp_pkg::TxWantWidth), .Depth(WantDepth), .Reserved(1'b1)) u_wants (
     .clk_i, .rst_ni,
     .valid_i(two_valid_q && (want || want_term)), .ready_o(unused_ready), .data_i({two_qpn_q, want_term}),
     .valid_o(tx_want_valid_o), .ready_i(tx_want_ready_i), .data_o(tx_want_o), .count_o(wants)

@@ -19,7 +19,7 @@
 module ddp_tx_segment #(
   localparam int unsigned SlotW  = $clog2(rnic_pkg::NumQps * (rnic_pkg::SqSlots + 2)),
   localparam int unsigned BodyW  = $clog2(rnic_pkg::NumQps * (4 * rnic_pkg::SqSlots + 2)),
-  localparam int unsigned HdrW   = 151,
+  localparam int unsigned HdrW   = 183,
   localparam int unsigned OrderW = `RNIC_DDP_ORDER_W
 ) (
   input  logic         clk_i,
@@ -84,7 +84,7 @@ module ddp_tx_segment #(
   logic        unused_ready;
   logic [$clog2(rnic_pkg::SegDepth+1)-1:0] unused_segs;
 
-  stream_fifo #(.Width(SegW), .Depth(rnic_pkg::SegDepth)) u_segs (
+  stream_fifo #(.Width(SegW), .Depth(rnic_pkg::SegDepth), .Reserved(1'b1)) u_segs (
     .clk_i, .rst_ni,
     .valid_i(seg_valid_i), .ready_o(unused_ready),
     .data_i({seg_qpn_i, seg_source_i, seg_index_i, seg_first_i, seg_last_i, seg_length_i, seg_offset_i, seg_msn_i,
@@ -101,7 +101,7 @@ module ddp_tx_segment #(
   logic [63:0] to;
   logic [3:0]  num_sge;
   logic [7:0]  slot;
-  logic [31:0] watermark;
+  logic [63:0] watermark;
   assign {is_tagged, opcode, qn, stag, to, is_inline, num_sge, done, slot, has_watermark, watermark} = hdr_i;
 
   typedef enum logic [2:0] {
@@ -247,7 +247,7 @@ module ddp_tx_segment #(
         end
       end
       StInl: begin
-        if (inline_ready_i) begin
+        if (inline_valid_o && inline_ready_i) begin
           beat_q       <= beat_q + 2'd1;
           inline_q     <= inline_q - 9'd64;
           first_beat_q <= 1'b0;

@@ -16,7 +16,7 @@ module ddp_tx_slot #(
   localparam int unsigned SlotW  = $clog2(Slots),
   localparam int unsigned Bodies = rnic_pkg::NumQps * (4 * rnic_pkg::SqSlots + 2),
   localparam int unsigned BodyW  = $clog2(Bodies),
-  localparam int unsigned HdrW   = 151
+  localparam int unsigned HdrW   = 183
 ) (
   input  logic         clk_i,
   input  logic         rst_ni,

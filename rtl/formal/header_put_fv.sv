@@ -4,7 +4,7 @@
 // Each byte that goes in says where it stands: {packet number modulo 2, header?, offset}. One packet, any one, is
 // followed. Bounded only, as header_take_fv.
 // proved by themselves: stream_fifo stream_reg lane_shift
-// proof: assertions=9 bounded=11 induction=0 cover=14
+// proof: assertions=8 bounded=11 induction=0 cover=14
 `include "rnic_assert.svh"
 `include "rnic_formal.svh"
 

@@ -1,7 +1,7 @@
 // stream_fifo_ram_fv: proof of stream_fifo's block memory form, at depths 3 and 4. Nothing lost, changed or reordered.
 //
 // The word that is followed through the cell is in the cell, under FORMAL; 11 assertions an instance, the memory's included.
-// proof: assertions=22 bounded=16 induction=4 cover=16
+// proof: assertions=24 bounded=16 induction=4 cover=16
 `include "rnic_assert.svh"
 `include "rnic_formal.svh"
 

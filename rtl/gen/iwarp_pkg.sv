@@ -43,7 +43,7 @@ package iwarp_pkg;
     WcFatalErr = 8'h13
   } wc_status_e;
 
-  // Answer to an admin command. Anything but ok has changed nothing.
+  // Answer to an admin command. Anything but ok and in_progress has changed nothing.
   //   architecture 4 (Admin)
   localparam int unsigned AdminStatusWidth = 8;
   typedef enum logic [7:0] {
@@ -57,7 +57,8 @@ package iwarp_pkg;
     AdmBadState = 8'h7,
     AdmNoResource = 8'h8,
     AdmDmaError = 8'h9,
-    AdmNoCredit = 8'ha
+    AdmNoCredit = 8'ha,
+    AdmInProgress = 8'hb
   } admin_status_e;
 
   // Opcode of a send WQE; values are verbs'.
@@ -246,6 +247,16 @@ package iwarp_pkg;
     QpoAbort = 3'h3,
     QpoSync = 3'h4
   } qp_op_e;
+
+  // What a rq_take_req gets.
+  //   architecture 5
+  localparam int unsigned RqTakeWidth = 2;
+  typedef enum logic [1:0] {
+    RqtEmpty = 2'h0,
+    RqtOk = 2'h1,
+    RqtFailed = 2'h2,
+    RqtMalformed = 2'h3
+  } rq_take_e;
 
   // What is reported once a segment is placed.
   //   architecture 5
@@ -1061,14 +1072,14 @@ package iwarp_pkg;
   } admin_rd_t;
 
   // A packet of length bytes (1 and more), whose extents come on tx_extent. With a watermark it
-  // leaves only when that many place packets (modulo 2^32) have left on dma_wr.
+  // leaves only when that many place packets have left on dma_wr.
   //   architecture 3.2
   //   from ddp to host_if
-  localparam int unsigned PayloadReqWidth = 50;
+  localparam int unsigned PayloadReqWidth = 82;
   typedef struct packed {
     logic [16:0] length;
     logic has_watermark;
-    logic [31:0] watermark;
+    logic [63:0] watermark;
   } payload_req_t;
 
   // Extents of payload_req packets, in their order. A failed check gives one extent of length 0
@@ -1438,12 +1449,13 @@ package iwarp_pkg;
     logic [15:0] qpn;
   } rq_take_req_t;
 
-  // In order. found 0: none behind the doorbell's index, or it could not be read.
+  // In order. A take that is not empty uses up the WQE: failed and malformed end the receive with
+  // that index in its own status.
   //   architecture 5
   //   from qp to ddp
-  localparam int unsigned RqTakeRspWidth = 403;
+  localparam int unsigned RqTakeRspWidth = 404;
   typedef struct packed {
-    logic found;
+    rq_take_e result;
     recv_wqe_t wqe;
   } rq_take_rsp_t;
 
@@ -1502,7 +1514,7 @@ package iwarp_pkg;
   // For resp the body is one SGE.
   //   architecture 5
   //   from rdmap to ddp
-  localparam int unsigned TxMessageHdrWidth = 201;
+  localparam int unsigned TxMessageHdrWidth = 233;
   typedef struct packed {
     logic [15:0] qpn;
     tx_source_e source;
@@ -1517,7 +1529,7 @@ package iwarp_pkg;
     logic done;
     logic [7:0] slot;
     logic has_watermark;
-    logic [31:0] watermark;
+    logic [63:0] watermark;
   } tx_message_hdr_t;
 
   // num_sge SGEs (wqe_sge) or length bytes inline (Read Request, Terminate, inline data).
@@ -1958,13 +1970,14 @@ package iwarp_pkg;
   } tpt_check_commit_t;
 
   // A command changed an entry (or was refused): its effect on look-ups read from the next cycle
-  // on.
+  // on. waits: destroy_mr is answered in_progress, since extents may be in flight.
   //   architecture 10
   //   tap_tpt_change in u_tpt.u_update; simulation only
-  localparam int unsigned TptChangeCommitWidth = 17;
+  localparam int unsigned TptChangeCommitWidth = 18;
   typedef struct packed {
     logic valid;
     logic [15:0] slot;
+    logic waits;
   } tpt_change_commit_t;
 
   // An operation of qp_retire begins. op: 0 wr_done, 1 Read done, 2 receive done, 3 a WQE's own
@@ -1982,11 +1995,11 @@ package iwarp_pkg;
   // A rq_take_req is answered.
   //   architecture 10
   //   tap_qp_rq_take in u_qp.u_rq_fetch; simulation only
-  localparam int unsigned QpRqTakeCommitWidth = 18;
+  localparam int unsigned QpRqTakeCommitWidth = 19;
   typedef struct packed {
     logic valid;
     logic [15:0] qpn;
-    logic found;
+    rq_take_e result;
   } qp_rq_take_commit_t;
 
   // The next WQE of this QP is taken: its keys are answered, its place in the window is written.

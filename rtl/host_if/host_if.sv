@@ -112,6 +112,8 @@ module host_if (
   output logic                       wr_retired_valid_o,
   input  logic                       wr_retired_ready_i,
   output iwarp_pkg::wr_retired_t     wr_retired_o,
+  // to cq: a doorbell was accepted that follows on cq_doorbell
+  output logic                       cq_given_o,
   // from cq
   input  logic                       cq_wr_valid_i,
   output logic                       cq_wr_ready_o,
@@ -165,7 +167,7 @@ module host_if (
     .clk_i, .rst_ni, .mmio_valid_i(mmio_valid), .mmio_ready_o(mmio_ready), .mmio_i(mmio),
     .bar_valid_o(bar_valid), .bar_ready_i(bar_ready),
     .qp_doorbell_valid_o, .qp_doorbell_ready_i, .qp_doorbell_o,
-    .cq_doorbell_valid_o, .cq_doorbell_ready_i, .cq_doorbell_o, .dropped_o(dropped)
+    .cq_doorbell_valid_o, .cq_doorbell_ready_i, .cq_doorbell_o, .cq_given_o, .dropped_o(dropped)
   );
 
   host_if_bar u_bar (
@@ -201,7 +203,7 @@ module host_if (
   logic [63:0]       msix_address;
   logic [31:0]       msix_data;
   iwarp_pkg::cq_wr_t posted;
-  logic [31:0]       placed;
+  logic [63:0]       placed;
   logic [2:0]        wr_client;
 
   host_if_msix u_msix (

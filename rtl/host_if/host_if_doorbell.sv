@@ -29,6 +29,7 @@ module host_if_doorbell (
   output logic                      cq_doorbell_valid_o,
   input  logic                      cq_doorbell_ready_i,
   output iwarp_pkg::cq_doorbell_t   cq_doorbell_o,
+  output logic                      cq_given_o,       // a doorbell for cq was accepted; it follows on cq_doorbell
   output logic                      dropped_o
 );
   localparam logic [11:0] PushFirst  = rnic_pkg::PushOffset;
@@ -107,6 +108,14 @@ module host_if_doorbell (
     if (!rst_ni)                                       held_q <= 1'b0;
     else if (held_q && qp_valid && qp_ready)           held_q <= 1'b0;
     else if (mmio_valid_i && mmio_ready_o && is_hold)  held_q <= 1'b1;
+  end
+
+  // Registered, as u_qp registers the doorbells that follow: no qp_doorbell passes the pulse of a cq_doorbell before it.
+  logic cq_given_q;
+  assign cq_given_o = cq_given_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) cq_given_q <= 1'b0;
+    else         cq_given_q <= cq_valid && cq_ready;
   end
 
   always_ff @(posedge clk_i) begin

@@ -18,7 +18,7 @@ module host_if_rd (
   output logic                      ready_o,
   input  logic                      dma_on_i,
   input  logic [2:0]                mrrs_i,
-  input  logic [31:0]               placed_i,      // from host_if_wr: packets placed since reset, modulo 2^32
+  input  logic [63:0]               placed_i,      // from host_if_wr: packets placed since reset
   // from qp
   input  logic                      sq_rd_req_valid_i,
   output logic                      sq_rd_req_ready_o,
@@ -102,7 +102,7 @@ module host_if_rd (
   end
 
   // Payload: the watermark holds a packet back.
-  logic                    head_valid, all_placed, reached, reached_q;
+  logic                    head_valid, reached, reached_q;
   iwarp_pkg::payload_req_t head;
   logic [2*FifoW-1:0]      unused_payload;
 
@@ -118,14 +118,14 @@ module host_if_rd (
     .count_o(unused_payload[FifoW +: FifoW])
   );
 
-  watermark_reached u_reached (.watermark_i(head.watermark), .placed_i, .reached_o(all_placed));
-  assign reached      = reached_q || !head.has_watermark || all_placed;
+  // A packet with a watermark leaves a cycle after the count has reached it. Both are 64 bits, so neither wraps.
+  assign reached      = reached_q || !head.has_watermark;
   assign pkt_valid[3] = head_valid && reached;
   assign pkt_length[3*17 +: 17] = head.length;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) reached_q <= 1'b0;
-    else         reached_q <= pkt_valid[3] && !pkt_ready[3];
+    else         reached_q <= head_valid && placed_i >= head.watermark && !(pkt_valid[3] && pkt_ready[3]);
   end
 
   // The four clients.

@@ -93,7 +93,7 @@ module host_if_release #(
     .valid_i(whole_valid_i && !busy_q), .ready_o(hdr_ready), .data_i(whole_i),
     .valid_o(hdr_valid_o), .ready_i(hdr_ready_i), .data_o(hdr_o), .count_o(unused_hdrs)
   );
-  stream_fifo #(.Width(iwarp_pkg::BeatWidth), .Depth(4)) u_beats (
+  stream_fifo #(.Width(iwarp_pkg::BeatWidth), .Depth(4), .Reserved(1'b1)) u_beats (
     .clk_i, .rst_ni,
     .valid_i(beat_valid_i), .ready_o(beat_ready), .data_i(beat_i),
     .valid_o(valid_o), .ready_i(ready_i), .data_o(beat_o), .count_o(unused_beats)

@@ -61,7 +61,7 @@ module host_if_wr (
   output iwarp_pkg::dma_wr_t         dma_wr_o,
   output logic [2:0]                 dma_wr_client_o,  // of the beat on offer, for the tap
   // to host_if_rd, host_if_bar: packets placed; writes of {admin, cq, place} that left in this cycle
-  output logic [31:0]                placed_o,
+  output logic [63:0]                placed_o,
   output logic [2:0]                 left_o
 );
   localparam int unsigned ExtW   = iwarp_pkg::ExtentWidth;
@@ -225,7 +225,7 @@ module host_if_wr (
   assign dma_wr_o       = {out_address, out_length, 1'b0, 1'b0, out_last, out_keep, out_data};
 
   // What has left.
-  logic [31:0] placed_q;
+  logic [63:0] placed_q;
   logic [15:0] reported_q, next_report;
   logic        ext_left, pkt_left, report_q;
 
@@ -250,7 +250,7 @@ module host_if_wr (
       reported_q <= '0;
       report_q   <= 1'b0;
     end else begin
-      placed_q   <= placed_q + 32'(left_o[0]);
+      placed_q   <= placed_q + 64'(left_o[0]);
       reported_q <= reported_q + 16'(report_q && place_done_ready_i);
       report_q   <= placed_q[15:0] != (report_q && place_done_ready_i ? next_report : reported_q) || left_o[0];
     end

@@ -71,7 +71,7 @@ module header_put #(
 
   // Rotation up by n: the beat's first bytes come to lane n, its last n bytes to the bottom.
   logic             first_q, issue, shift_ready;
-  logic             cur_valid, cur_ready, cur_first, cur_last, cur_error;
+  logic             cur_valid, cur_there, cur_ready, cur_first, cur_last, cur_error;
   logic [KeepW-1:0] cur_keep, cur_count;
   logic [Bits-1:0]  cur_data;
 
@@ -103,11 +103,12 @@ module header_put #(
 
   assign total      = {1'b0, cur_count} + {1'b0, cur_keep};
   assign fits       = total <= (KeepW + 1)'(Bytes);
-  assign cur_ready  = !flush_q && out_ready;
+  assign cur_there  = cur_valid && (header_valid || !cur_first);   // with its header, if it begins a packet
+  assign cur_ready  = !flush_q && out_ready && (header_valid || !cur_first);
   assign header_pop = cur_valid && cur_ready && cur_first;
   assign bottom     = cur_first ? header : held_q;
 
-  assign out_valid = flush_q || cur_valid;
+  assign out_valid = flush_q || cur_there;
   assign out_last  = flush_q || (cur_last && fits);
   assign out_error = flush_q ? flush_error_q : cur_error && cur_last && fits;
   assign out_keep  = flush_q ? flush_keep_q : cur_last && fits ? total[KeepW-1:0] : KeepW'(Bytes);
@@ -121,7 +122,7 @@ module header_put #(
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni)        flush_q <= 1'b0;
-    else if (out_ready) flush_q <= !flush_q && cur_valid && cur_last && !fits;
+    else if (out_ready) flush_q <= !flush_q && cur_there && cur_last && !fits;
   end
 
   always_ff @(posedge clk_i) begin
@@ -141,6 +142,5 @@ module header_put #(
   `RNIC_ASSERT(PutInRange_A, !put_valid_i || put_bytes_i <= KeepW'(Bytes))
   `RNIC_ASSERT(InDense_A, !valid_i || (last_i ? keep_i <= KeepW'(Bytes) : keep_i == KeepW'(Bytes)))
   `RNIC_ASSERT(OutDense_A, !valid_o || (last_o ? keep_o <= KeepW'(Bytes) : keep_o == KeepW'(Bytes)))
-  `RNIC_ASSERT(HeaderThere_A, !(cur_valid && cur_first) || header_valid)
   `RNIC_STREAM_STABLE(OutStable_A, valid_o, ready_i, {last_o, error_o, keep_o, data_o})
 endmodule

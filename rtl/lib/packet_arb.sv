@@ -10,6 +10,7 @@
 // data_i[i*Width +: Width] is the rest of the beat, {error, keep, data}, which is not looked at.
 // Proof rtl/formal/packet_arb_fv.sv, bench tb/lib/packet_arb_test.cpp
 `include "rnic_assert.svh"
+`include "rnic_stall.svh"
 
 module packet_arb #(
   parameter int unsigned Width = 520,
@@ -35,6 +36,9 @@ module packet_arb #(
 
   logic [N-1:0]      request, grant;
   logic [IndexW-1:0] next_d, next_q;
+  logic              out_valid, out_ready;
+
+  `RNIC_STALL_OUT(out_valid, out_ready, valid_o, ready_i)
   logic              locked_d, locked_q;
 
   // Inside a packet nobody but its source may ask.
@@ -43,10 +47,10 @@ module packet_arb #(
   end
 
   round_robin #(.N(N)) u_pick (
-    .request_i(request), .start_i(next_q), .any_o(valid_o), .onehot_o(grant), .index_o(index_o)
+    .request_i(request), .start_i(next_q), .any_o(out_valid), .onehot_o(grant), .index_o(index_o)
   );
 
-  assign ready_o = grant & {N{ready_i}};
+  assign ready_o = grant & {N{out_ready}};
   assign last_o  = |(grant & last_i);
 
   always_comb begin
@@ -57,9 +61,9 @@ module packet_arb #(
   always_comb begin
     next_d   = next_q;
     locked_d = locked_q;
-    if (valid_o) begin
+    if (out_valid) begin
       next_d = index_o;
-      if (ready_i) begin
+      if (out_ready) begin
         locked_d = !last_o;
         if (last_o) next_d = index_o == IndexW'(N - 1) ? '0 : index_o + 1'b1;
       end
@@ -77,7 +81,7 @@ module packet_arb #(
   end
 
   `RNIC_ASSERT(NextInRange_A, 32'(next_q) < N)
-  `RNIC_ASSERT(OneGrant_A, (grant & (grant - 1'b1)) == '0 && (|grant) == valid_o)
+  `RNIC_ASSERT(OneGrant_A, (grant & (grant - 1'b1)) == '0 && (|grant) == out_valid)
   `RNIC_ASSERT(GrantAsked_A, (grant & ~valid_i) == '0)
   `RNIC_ASSERT(SourceKept_A, !locked_q || !valid_o || index_o == next_q)
   `RNIC_STREAM_STABLE(OutStable_A, valid_o, ready_i, {index_o, last_o, data_o})

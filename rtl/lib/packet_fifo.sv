@@ -12,6 +12,7 @@
 // holds the header knows what to do with it. data_i is the rest of a beat, {keep, data}; nothing that comes out has an
 // error. Proof rtl/formal/packet_fifo_fv.sv, bench tb/lib/packet_fifo_test.cpp
 `include "rnic_assert.svh"
+`include "rnic_stall.svh"
 
 module packet_fifo #(
   parameter int unsigned Width = 519,
@@ -48,12 +49,14 @@ module packet_fifo #(
   logic              discard_d, discard_q;   // inside a packet that is too long
   logic [PtrW-1:0]   wr_d, wr_q, start_d, start_q, rd_d, rd_q;
   logic              ready_q, valid_q, commit_q, drop_q;
-  logic              push, pop, fetch, write, commit, drop, give_up;
+  logic              push, pop, fetch, write, commit, drop, give_up, in_valid, out_ready;
   logic [PtrW-1:0]   wr_next;
 
-  assign push  = valid_i && ready_q;
-  assign pop   = valid_q && ready_i;
-  assign fetch = level_q != '0 && (!valid_q || ready_i);
+  `RNIC_STALL_IN(0, valid_i, ready_o, in_valid, ready_q)
+  `RNIC_STALL_OUT(valid_q, out_ready, valid_o, ready_i)
+  assign push  = in_valid && ready_q;
+  assign pop   = valid_q && out_ready;
+  assign fetch = level_q != '0 && (!valid_q || out_ready);
   assign write = push && !discard_q;
 
   assign commit  = write && last_i && !error_i;
@@ -109,7 +112,7 @@ module packet_fifo #(
       start_q   <= start_d;
       rd_q      <= rd_d;
       ready_q   <= discard_d || good_d + open_d != CountW'(Depth);
-      valid_q   <= fetch || (valid_q && !ready_i);
+      valid_q   <= fetch || (valid_q && !out_ready);
       commit_q  <= commit;
       drop_q    <= drop;
     end
@@ -130,8 +133,6 @@ module packet_fifo #(
 `endif
   );
 
-  assign ready_o  = ready_q;
-  assign valid_o  = valid_q;
   assign commit_o = commit_q;
   assign drop_o   = drop_q;
   assign count_o  = good_q + open_q;

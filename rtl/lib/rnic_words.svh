@@ -4,11 +4,125 @@
 //   localparam int unsigned ItemW = `RNIC_QP_ITEM_W;        the width of a flat word, whose fields its producer names
 //
 // What units hand to each other are structs, printed into iwarp_pkg. They are as wide in every build; these words need not be.
+// A struct of a macro holds plain vectors alone: Yosys finds no type of a package in a struct that
+// a module declares.
 `ifndef RNIC_WORDS_SVH
 `define RNIC_WORDS_SVH
 
 // rdmap_pick to rdmap_core: the operation. docs/spec/commits.yaml (rdmap_op) has the same numbers
 `define RNIC_RDMAP_OP_E enum logic [2:0] {OpCtl, OpQpFault, OpTxFault, OpRespFail, OpSeg, OpHead, OpFree, OpWqe}
+
+// rdmap_row and rdmap_core: what the table holds of a QP. serving: requests from the oldest on that
+// the responder or ddp has. Indices are places in the pools; a ring goes from base to last. next:
+// the first request that is not served. received: bytes of the oldest Read.
+`define RNIC_RDMAP_ROW_T \
+  struct packed { \
+    logic        running; \
+    logic        closing; \
+    logic        held; \
+    logic        listed; \
+    logic [2:0]  serving; \
+    logic [15:0] pd; \
+    logic [5:0]  ird; \
+    logic [5:0]  ird_count; \
+    logic [5:0]  ord; \
+    logic [5:0]  ord_count; \
+    logic [$clog2(rnic_pkg::IrdSlots)-1:0] ird_base; \
+    logic [$clog2(rnic_pkg::IrdSlots)-1:0] ird_last; \
+    logic [$clog2(rnic_pkg::IrdSlots)-1:0] ird_next; \
+    logic [$clog2(rnic_pkg::IrdSlots)-1:0] ird_tail; \
+    logic [$clog2(rnic_pkg::OrdSlots)-1:0] ord_base; \
+    logic [$clog2(rnic_pkg::OrdSlots)-1:0] ord_last; \
+    logic [$clog2(rnic_pkg::OrdSlots)-1:0] ord_head; \
+    logic [$clog2(rnic_pkg::OrdSlots)-1:0] ord_tail; \
+    logic [31:0] received; \
+  }
+`define RNIC_RDMAP_ROW_W (47 + 4 * $clog2(rnic_pkg::IrdSlots) + 4 * $clog2(rnic_pkg::OrdSlots) + 32)
+
+// rdmap_rx to rdmap_row: a received segment. bad: a check failed. stag, to: where a tagged one
+// goes, or the sink of the Read that a Terminate names (has_read). net: its first 46 bytes, the
+// first one in the top bits.
+`define RNIC_RDMAP_SEGMENT_T \
+  struct packed { \
+    logic         bad; \
+    logic         is_last; \
+    logic         is_response; \
+    logic         is_send; \
+    logic         is_solicited; \
+    logic         is_request; \
+    logic         is_terminate; \
+    logic         has_read; \
+    logic         head_fits; \
+    logic [15:0]  code; \
+    logic [15:0]  ulpdu_length; \
+    logic [15:0]  payload; \
+    logic [31:0]  stag; \
+    logic [63:0]  to; \
+    logic [367:0] net; \
+  }
+`define RNIC_RDMAP_SEGMENT_W (9 + 48 + 96 + 368)
+
+// rdmap_row to rdmap_judge: an operation whose row is done. first, last: of the ORD entries that a
+// Terminate is compared with. work: the QP goes into the work list. fails: without any entry, for
+// error (qp_error_t). verdict (rx_verdict_t): if it is accepted. fits, names: judged with an ORD
+// entry. net: as above.
+`define RNIC_RDMAP_DEED_T \
+  struct packed { \
+    logic [2:0]  op; \
+    logic [15:0] qpn; \
+    logic        first; \
+    logic        last; \
+    logic        running; \
+    logic        held; \
+    logic        closed; \
+    logic        closes; \
+    logic        stops; \
+    logic        work; \
+    logic        head; \
+    logic        fails; \
+    logic        fits; \
+    logic        names; \
+    logic        is_request; \
+    logic        is_last; \
+    logic [iwarp_pkg::RxVerdictWidth-1:0] verdict; \
+    logic        has_head; \
+    logic        of_request; \
+    logic [iwarp_pkg::QpErrorWidth-1:0] error; \
+    logic [15:0] pd; \
+    logic [15:0] ulpdu_length; \
+    logic [31:0] offset; \
+    logic [31:0] stag; \
+    logic [63:0] to; \
+    logic [31:0] sum; \
+    logic [367:0] net; \
+  }
+`define RNIC_RDMAP_DEED_W (3 + 16 + 16 + iwarp_pkg::RxVerdictWidth + iwarp_pkg::QpErrorWidth + 32 + 32 + 32 + 64 + 32 + 368)
+
+// rdmap_judge to rdmap_term: a QP has failed, or its responder is idle after half_close. With
+// has_head net, ulpdu_length are of the offending segment; of_request: it is a Read Request of
+// which offset bytes have been answered.
+`define RNIC_RDMAP_JOB_T \
+  struct packed { \
+    logic [iwarp_pkg::QpErrorWidth-1:0] error; \
+    logic         has_head; \
+    logic         of_request; \
+    logic [15:0]  ulpdu_length; \
+    logic [31:0]  offset; \
+    logic [367:0] net; \
+  }
+`define RNIC_RDMAP_JOB_W (iwarp_pkg::QpErrorWidth + 2 + 16 + 32 + 368)
+
+// rdmap_core to rdmap_resp: the oldest request of a QP that is not served. slot: its place in the
+// QP's ring; comes back in tx_fault.
+`define RNIC_RDMAP_HEAD_T \
+  struct packed { \
+    logic [15:0] qpn; \
+    logic [15:0] pd; \
+    logic [7:0]  slot; \
+    logic [63:0] watermark; \
+    logic [iwarp_pkg::ReadRequestWidth-1:0] request; \
+  }
+`define RNIC_RDMAP_HEAD_W (16 + 16 + 8 + 64 + iwarp_pkg::ReadRequestWidth)
 
 // llp_if_ctl to llp_if_rule: whose item it is. docs/spec/commits.yaml (llp_rule) has the same numbers
 `define RNIC_LLP_IF_SOURCE_E \
@@ -26,6 +140,6 @@
   (4 + 8 + $clog2(rnic_pkg::NumQps) + 16 + 3 + $clog2(rnic_pkg::SqWindow) + 1 + 5 + 7 + iwarp_pkg::SqWqeWidth)
 
 // ddp_tx_segment to ddp_tx_header: a segment {QPN, source, kind, tagged, length, header, done, slot, offset, waits, watermark}
-`define RNIC_DDP_ORDER_W (16 + 2 + 2 + 1 + 16 + 144 + 1 + 8 + 32 + 1 + 32)
+`define RNIC_DDP_ORDER_W (16 + 2 + 2 + 1 + 16 + 144 + 1 + 8 + 32 + 1 + 64)
 
 `endif

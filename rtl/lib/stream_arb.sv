@@ -10,6 +10,7 @@
 //
 // Source i is in data_i[i*Width +: Width]. Proof rtl/formal/stream_arb_fv.sv, bench tb/lib/stream_arb_test.cpp
 `include "rnic_assert.svh"
+`include "rnic_stall.svh"
 
 module stream_arb #(
   parameter int unsigned Width = 8,
@@ -33,12 +34,15 @@ module stream_arb #(
 
   logic [N-1:0]      grant;
   logic [IndexW-1:0] next_d, next_q;
+  logic              out_valid, out_ready;
+
+  `RNIC_STALL_OUT(out_valid, out_ready, valid_o, ready_i)
 
   round_robin #(.N(N)) u_pick (
-    .request_i(valid_i), .start_i(next_q), .any_o(valid_o), .onehot_o(grant), .index_o(index_o)
+    .request_i(valid_i), .start_i(next_q), .any_o(out_valid), .onehot_o(grant), .index_o(index_o)
   );
 
-  assign ready_o = grant & {N{ready_i}};
+  assign ready_o = grant & {N{out_ready}};
 
   always_comb begin
     data_o = '0;
@@ -47,9 +51,9 @@ module stream_arb #(
 
   always_comb begin
     next_d = next_q;
-    if (valid_o) begin
+    if (out_valid) begin
       next_d = index_o;
-      if (ready_i) next_d = index_o == IndexW'(N - 1) ? '0 : index_o + 1'b1;
+      if (out_ready) next_d = index_o == IndexW'(N - 1) ? '0 : index_o + 1'b1;
     end
   end
 
@@ -59,7 +63,7 @@ module stream_arb #(
   end
 
   `RNIC_ASSERT(NextInRange_A, 32'(next_q) < N)
-  `RNIC_ASSERT(OneGrant_A, (grant & (grant - 1'b1)) == '0 && (|grant) == valid_o)
+  `RNIC_ASSERT(OneGrant_A, (grant & (grant - 1'b1)) == '0 && (|grant) == out_valid)
   `RNIC_ASSERT(GrantAsked_A, (grant & ~valid_i) == '0)
   `RNIC_STREAM_STABLE(OutStable_A, valid_o, ready_i, {index_o, data_o})
 

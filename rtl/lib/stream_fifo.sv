@@ -11,10 +11,12 @@
 // count_o is the number of words inside, the output included. Proof rtl/formal/stream_fifo_fv.sv, bench
 // tb/lib/stream_fifo_test.cpp
 `include "rnic_assert.svh"
+`include "rnic_stall.svh"
 
 module stream_fifo #(
   parameter int unsigned Width = 8,
   parameter int unsigned Depth = 2,
+  parameter bit Reserved = 1'b0,   // the producer has counted: it finds room without a look at ready_o
   localparam int unsigned CountW = $clog2(Depth + 1)
 ) (
   input  logic              clk_i,
@@ -34,7 +36,7 @@ module stream_fifo #(
   if (Depth == 0) $fatal(1, "stream_fifo %m: Depth must be at least 1");
 
   if (Depth > 64) begin : gen_ram
-    stream_fifo_ram #(.Width(Width), .Depth(Depth)) u_ram (
+    stream_fifo_ram #(.Width(Width), .Depth(Depth), .Reserved(Reserved)) u_ram (
       .clk_i, .rst_ni, .valid_i, .ready_o, .data_i, .valid_o, .ready_i, .data_o, .count_o
     );
   end else begin : gen_flop
@@ -46,15 +48,15 @@ module stream_fifo #(
     logic [Width-1:0]  out_q;
     logic [Width-1:0]  mem [Words];
     logic [PtrW-1:0]   wr_q, rd_q;
-    logic              push, pop, load, waiting, from_mem, to_mem;
+    logic              push, pop, load, waiting, from_mem, to_mem, in_valid, out_ready;
 
-    assign ready_o = ready_q;
-    assign valid_o = valid_q;
+    `RNIC_STALL_IN(Reserved, valid_i, ready_o, in_valid, ready_q)
+    `RNIC_STALL_OUT(valid_q, out_ready, valid_o, ready_i)
     assign data_o  = out_q;
     assign count_o = count_q;
 
-    assign push     = valid_i && ready_q;
-    assign pop      = valid_q && ready_i;
+    assign push     = in_valid && ready_q;
+    assign pop      = valid_q && out_ready;
     assign load     = pop || !valid_q;
     assign waiting  = (count_q >> 1) != '0;   // more than one: some in mem
     assign from_mem = load && waiting;
@@ -82,6 +84,7 @@ module stream_fifo #(
       if (load)   out_q <= from_mem ? mem[rd_q] : data_i;
     end
 
+    `RNIC_ASSERT(ReservedHasRoom_A, !Reserved || !valid_i || ready_o)
     `RNIC_ASSERT(CountInRange_A, 32'(count_q) <= Depth)
     `RNIC_ASSERT(ReadyIsRoom_A, ready_q == (count_q != CountW'(Depth)))
     `RNIC_ASSERT(ValidIsSome_A, valid_q == (count_q != '0))

@@ -7,10 +7,12 @@
 //
 // Proof rtl/formal/stream_fifo_ram_fv.sv, bench tb/lib/stream_fifo_test.cpp
 `include "rnic_assert.svh"
+`include "rnic_stall.svh"
 
 module stream_fifo_ram #(
   parameter int unsigned Width = 8,
   parameter int unsigned Depth = 128,
+  parameter bit Reserved = 1'b0,   // as in stream_fifo
   localparam int unsigned CountW = $clog2(Depth + 1)
 ) (
   input  logic              clk_i,
@@ -35,15 +37,15 @@ module stream_fifo_ram #(
   logic [CountW-1:0] level_q;            // those not yet read from the memory
   logic              ready_q, valid_q;
   logic [PtrW-1:0]   wr_q, rd_q;
-  logic              push, pop, fetch;
+  logic              push, pop, fetch, in_valid, out_ready;
 
-  assign ready_o = ready_q;
-  assign valid_o = valid_q;
+  `RNIC_STALL_IN(Reserved, valid_i, ready_o, in_valid, ready_q)
+  `RNIC_STALL_OUT(valid_q, out_ready, valid_o, ready_i)
   assign count_o = count_q;
 
-  assign push    = valid_i && ready_q;
-  assign pop     = valid_q && ready_i;
-  assign fetch   = level_q != '0 && (!valid_q || ready_i);
+  assign push    = in_valid && ready_q;
+  assign pop     = valid_q && out_ready;
+  assign fetch   = level_q != '0 && (!valid_q || out_ready);
   assign count_d = count_q + CountW'(push) - CountW'(pop);
 
   always_ff @(posedge clk_i) begin
@@ -58,7 +60,7 @@ module stream_fifo_ram #(
       count_q <= count_d;
       level_q <= level_q + CountW'(push) - CountW'(fetch);
       ready_q <= count_d != CountW'(Depth);
-      valid_q <= fetch || (valid_q && !ready_i);
+      valid_q <= fetch || (valid_q && !out_ready);
       if (push)  wr_q <= wr_q == PtrW'(Depth - 1) ? '0 : wr_q + 1'b1;
       if (fetch) rd_q <= rd_q == PtrW'(Depth - 1) ? '0 : rd_q + 1'b1;
     end
@@ -79,6 +81,7 @@ module stream_fifo_ram #(
 `endif
   );
 
+  `RNIC_ASSERT(ReservedHasRoom_A, !Reserved || !valid_i || ready_o)
   `RNIC_ASSERT(CountInRange_A, 32'(count_q) <= Depth)
   `RNIC_ASSERT(CountIsSum_A, 32'(count_q) == 32'(level_q) + 32'(valid_q))
   `RNIC_ASSERT(ReadyIsRoom_A, ready_q == (count_q != CountW'(Depth)))

@@ -7,6 +7,7 @@
 //
 // Proof rtl/formal/stream_reg_fv.sv, bench tb/lib/stream_reg_test.cpp
 `include "rnic_assert.svh"
+`include "rnic_stall.svh"
 
 module stream_reg #(
   parameter int unsigned Width = 8
@@ -26,14 +27,16 @@ module stream_reg #(
 
   logic             a_full_d, a_full_q, b_full_d, b_full_q;
   logic [Width-1:0] a_q, b_q;
-  logic             push, pop, load_a;
+  logic             push, pop, load_a, in_valid, in_ready, out_valid, out_ready;
 
-  assign ready_o = !b_full_q;
-  assign valid_o = a_full_q;
+  `RNIC_STALL_IN(0, valid_i, ready_o, in_valid, in_ready)
+  `RNIC_STALL_OUT(out_valid, out_ready, valid_o, ready_i)
+  assign in_ready  = !b_full_q;
+  assign out_valid = a_full_q;
   assign data_o  = a_q;
 
-  assign push   = valid_i && ready_o;
-  assign pop    = valid_o && ready_i;
+  assign push   = in_valid && in_ready;
+  assign pop    = out_valid && out_ready;
   assign load_a = pop || !a_full_q;
 
   always_comb begin

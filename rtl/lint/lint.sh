@@ -6,6 +6,7 @@
 #   2  Verilator -Wall with every module as its own top, in the default and in the minimum build
 #   3  Yosys reads every file, warnings are errors
 #   4  Verilator -Wall of the whole chip with every size at its smallest, and at its largest (docs/spec/sizes.yaml)
+#   5  Verilator -Wall of the whole chip in the build `stall`, whose cells (rtl/stall) no other tool reads
 #
 # --quick leaves out the minimum build. Prints the first lines of each failure; exit status 0 when all is clean.
 quick=
@@ -19,12 +20,12 @@ cd "$(dirname "$0")/.." || exit 2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-find "$@" -name '*.sv' ! -path '*formal/*' ! -path '*lint/*' | sed 's|^\./||' | sort >"$work/all"
+find "$@" -name '*.sv' ! -path '*formal/*' ! -path '*lint/*' ! -path '*stall/*' | sed 's|^\./||' | sort >"$work/all"
 grep -v '^gen/.*_pkg\.sv$' "$work/all" >"$work/own"
 status=0
 
 # 1: one file without comments and strings a time, so that line numbers stay.
-find "$@" \( -name '*.sv' -o -name '*.svh' \) ! -path '*lint/*' | sed 's|^\./||' | sort | while read -r file; do
+find "$@" \( -name '*.sv' -o -name '*.svh' \) ! -path '*lint/*' ! -path '*stall/*' | sed 's|^\./||' | sort | while read -r file; do
   sed -e 's|//.*||' -e 's|"[^"]*"|""|g' "$file" >"$work/bare"
   grep -v '^#' lint/banned.txt | while IFS='	' read -r pattern why; do
     case $file in lib/rnic_assert.svh | formal/*) case $pattern in *assert*) continue ;; esac ;; esac
@@ -75,6 +76,9 @@ if grep -qx top/rnic.sv "$work/own"; then
       rtl/lint/waivers.vlt "$work/rnic_pkg.sv" $(ls rtl/gen/*_pkg.sv | grep -v rnic_pkg) rtl/top/rnic.sv) >"$work/out" 2>&1 && [ -s "$work/sizes" ] ||
       { status=1; echo "rtl: verilator, every size at its $bound"; grep -vE '^%Error: Exiting|For warning|Use "|In file included' "$work/out" | head -n 8; }
   done
+  (cd .. && verilator --lint-only -Wall --assert -DRNIC_MINIMUM -DRNIC_STALL -Irtl/lib $(for d in rtl/*/; do printf -- "-y %s " "${d%/}"; done) --top-module rnic \
+    rtl/lint/waivers.vlt rtl/gen/*_pkg.sv rtl/stall/rnic_stall_pkg.sv rtl/top/rnic.sv) >"$work/out" 2>&1 ||
+      { status=1; echo "rtl: verilator, build stall"; grep -vE '^%Error: Exiting|For warning|Use "|In file included' "$work/out" | head -n 8; }
 fi
 
 count=$(wc -l <"$work/own")

@@ -16,7 +16,9 @@
 // up. Model: model/llp_if/llp_if.hpp. Bench: tb/llp_if/llp_if_test.cpp. Contract: docs/theory-of-operation.md
 `include "rnic_assert.svh"
 
-module llp_if (
+module llp_if #(
+  parameter int unsigned DoneDepth = 4   // wr_done that wait for qp; the bench deepens it
+) (
   input  logic                     clk_i,
   input  logic                     rst_ni,
   output logic                     ready_o,
@@ -148,6 +150,7 @@ module llp_if (
   logic                  check_valid, check_done, check_ok, abort_valid, abort_done, raw_idle;
   logic                  rx_map_we, map_exists, map_has_qp, map_hold, tx_map_we, tx_map_running;
   logic                  cfg_valid, cfg_ready, cfg_running, cfg_hold, wants_mark, wants_past, mark, past, tx_past;
+  logic [$clog2(DoneDepth+1)-1:0] dones;
   logic [1:0]            cfg_kind;
   logic [15:0]           cfg_mulpdu;
   logic [16:0]           cfg_worst;
@@ -178,10 +181,11 @@ module llp_if (
     .wants_mark_o(wants_mark), .wants_past_i(wants_past), .mark_o(mark), .past_i(past), .tx_past_i(tx_past)
   );
 
-  llp_if_event u_event (
+  llp_if_event #(.DoneDepth(DoneDepth)) u_event (
     .clk_i, .rst_ni,
     .rx_in_i(llp_rx_hdr_valid_i && llp_rx_hdr_ready_o), .rx_out_i(rx_out),
     .tx_in_i(tx_fpdu_hdr_valid_i && tx_fpdu_hdr_ready_o), .tx_out_i(tx_out),
+    .dones_i(dones), .done_out_i(wr_done_valid_o && wr_done_ready_i),
     .mark_i(mark), .past_o(past), .tx_past_o(tx_past),
     .event_valid_i(ctl_event_valid), .event_ready_o(ctl_event_ready), .event_i(ctl_event),
     .event_valid_o(llp_event_valid_o), .event_ready_i(llp_event_ready_i), .event_o(llp_event_o)
@@ -267,7 +271,7 @@ module llp_if (
     .out_i(raw_out)
   );
 
-  llp_if_tx u_tx (
+  llp_if_tx #(.DoneDepth(DoneDepth)) u_tx (
     .clk_i, .rst_ni, .ready_o(tx_ready),
     .hdr_valid_i(tx_fpdu_hdr_valid_i && ready_o), .hdr_ready_o(tx_hdr_ready), .hdr_i(tx_fpdu_hdr_i),
     .fpdu_valid_i(tx_fpdu_valid_i && ready_o), .fpdu_ready_o(tx_beat_ready), .fpdu_i(tx_fpdu_i),
@@ -281,7 +285,7 @@ module llp_if (
     .refund_valid_o(refund_valid), .refund_ready_i(refund_ready), .refund_conn_o(refund_conn),
     .refund_length_o(refund_length), .refund_term_o(refund_term),
     .term_valid_o(term_valid), .term_ready_i(term_ready), .term_qpn_o(term_qpn), .term_conn_o(term_conn),
-    .out_o(tx_out), .raw_out_o(raw_out)
+    .out_o(tx_out), .dones_o(dones), .raw_out_o(raw_out)
   );
 
   // --- counters

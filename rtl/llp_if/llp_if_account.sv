@@ -178,7 +178,7 @@ module llp_if_account #(
 
   logic wakes_ready;
 
-  stream_fifo #(.Width(QpW), .Depth(16)) u_wakes (
+  stream_fifo #(.Width(QpW), .Depth(16), .Reserved(1'b1)) u_wakes (
     .clk_i, .rst_ni,
     .valid_i(asked_q && waits), .ready_o(wakes_ready), .data_i(waits_qpn),
     .valid_o(wake_valid_o), .ready_i(wake_ready_i), .data_o(wake_qpn_o),

@@ -3,11 +3,18 @@
 //   rx_in, rx_out, tx_in, tx_out --> [ counts ] --> past_o: all that was inside at mark_i has left; tx_past_o: all FPDUs have
 //   events --> [ FIFO, each with the count of records ] --> llp_event, when so many have left
 //
+// The wr_done of an FPDU has left when qp has taken it. So an acknowledgement (past_o) and an event
+// follow every wr_done that was made before them, however deep its queue is: the queue is counted
+// down from when the FPDUs have left, or the event is at the front.
+//
 // Records keep their order on either way, so counts of all QPs are enough. Either way is past its mark once for all (rx_past_q,
 // tx_past_q): while the other is held, counts may run round. Waits for mpa (through llp_if_rx) and qp.
 `include "rnic_assert.svh"
 
-module llp_if_event (
+module llp_if_event #(
+  parameter int unsigned DoneDepth = 4,
+  localparam int unsigned CountW = $clog2(DoneDepth + 1)
+) (
   input  logic                  clk_i,
   input  logic                  rst_ni,
   // from the ports
@@ -15,6 +22,8 @@ module llp_if_event (
   input  logic                  rx_out_i,
   input  logic                  tx_in_i,
   input  logic                  tx_out_i,
+  input  logic [CountW-1:0]     dones_i,      // wr_done made and not taken
+  input  logic                  done_out_i,   // one is taken
   // from and to llp_if_ctl
   input  logic                  mark_i,
   output logic                  past_o,
@@ -38,8 +47,22 @@ module llp_if_event (
   assign {tx_behind, unused_tx}       = tx_out_q - tx_mark_q;
   assign {front_behind, unused_front} = rx_out_q - front_mark;
   assign tx_past_o     = tx_past_q || !tx_behind;
-  assign past_o        = (rx_past_q || !rx_behind) && tx_past_o;
-  assign event_valid_o = front_valid && !front_behind;
+  assign past_o        = (rx_past_q || !rx_behind) && tx_past_q && dones_left_q == '0;
+  assign event_valid_o = front_valid && !front_behind && front_seen_q && front_dones_q == '0;
+
+  // Of the wr_done made before: those not taken.
+  logic [CountW-1:0] dones_now, dones_left_q, front_dones_q;
+  logic              front_seen_q;
+  assign dones_now = dones_i - CountW'(done_out_i);
+  always_ff @(posedge clk_i) begin
+    dones_left_q  <= !rst_ni     ? '0
+                   : !tx_past_q  ? dones_now
+                                 : dones_left_q - CountW'(done_out_i && dones_left_q != '0);
+    front_dones_q <= !front_seen_q ? dones_now
+                                   : front_dones_q - CountW'(done_out_i && front_dones_q != '0);
+    if (!rst_ni) front_seen_q <= 1'b0;
+    else         front_seen_q <= front_valid && !(event_valid_o && event_ready_i);
+  end
 
   always_ff @(posedge clk_i) begin
     rx_past_q <= !mark_i && (rx_past_q || !rx_behind);
@@ -69,7 +92,7 @@ module llp_if_event (
   stream_fifo #(.Width(32 + iwarp_pkg::LlpEventWidth), .Depth(16)) u_events (
     .clk_i, .rst_ni,
     .valid_i(event_valid_i), .ready_o(event_ready_o), .data_i({rx_in_q, event_i}),
-    .valid_o(front_valid), .ready_i(event_ready_i && !front_behind), .data_o({front_mark, event_o}),
+    .valid_o(front_valid), .ready_i(event_ready_i && event_valid_o), .data_o({front_mark, event_o}),
     .count_o(unused_events)
   );
 

@@ -100,7 +100,7 @@ module llp_if_grant #(
     .count_o(unused_wants)
   );
 
-  stream_fifo #(.Width(QpW + 1), .Depth(2 * rnic_pkg::NumQps)) u_again (
+  stream_fifo #(.Width(QpW + 1), .Depth(2 * rnic_pkg::NumQps), .Reserved(1'b1)) u_again (
     .clk_i, .rst_ni,
     .valid_i(again_push), .ready_o(again_ready), .data_i({qpn2_q, again_push_term}),
     .valid_o(again_valid), .ready_i(again_pop), .data_o({again_qpn, again_term}),
@@ -300,7 +300,7 @@ module llp_if_grant #(
   assign grant.is_term = term2_q;
   assign grant.mulpdu  = mulpdu;
 
-  stream_fifo #(.Width(iwarp_pkg::TxGrantWidth), .Depth(4)) u_grants (
+  stream_fifo #(.Width(iwarp_pkg::TxGrantWidth), .Depth(4), .Reserved(1'b1)) u_grants (
     .clk_i, .rst_ni,
     .valid_i(granted), .ready_o(grant_ready), .data_i(grant),
     .valid_o(grant_valid_o), .ready_i(grant_ready_i), .data_o(grant_o),
@@ -310,7 +310,7 @@ module llp_if_grant #(
   logic late;
   assign late = active && op2_q == OpTick && running && wait_term && seen;
 
-  stream_fifo #(.Width(QpW + ConnW), .Depth(4)) u_lates (
+  stream_fifo #(.Width(QpW + ConnW), .Depth(4), .Reserved(1'b1)) u_lates (
     .clk_i, .rst_ni,
     .valid_i(late), .ready_o(late_ready), .data_i({qpn2_q, conn2_q}),
     .valid_o(late_valid_o), .ready_i(late_ready_i), .data_o({late_qpn_o, late_conn_o}),

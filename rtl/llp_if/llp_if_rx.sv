@@ -163,5 +163,6 @@ module llp_if_rx #(
 
   // Simulation alone: commit trace (architecture 10)
   iwarp_pkg::llp_rx_commit_t tap_llp_rx /*verilator public_flat_rd*/;
-  assign tap_llp_rx = {taken, front.connection, to, to == ToFpdu ? 16'(qpn) : 16'd0};
+  // The record that releases a held QP is reported when it does so: a grant may precede its hand-over to mpa.
+  assign tap_llp_rx = {hold_take || (taken && !released_q), front.connection, to, to == ToFpdu ? 16'(qpn) : 16'd0};
 endmodule

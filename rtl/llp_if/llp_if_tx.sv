@@ -10,6 +10,7 @@
 `include "rnic_assert.svh"
 
 module llp_if_tx #(
+  parameter int unsigned DoneDepth = 4,   // wr_done that wait for qp
   localparam int unsigned QpW   = $clog2(rnic_pkg::NumQps),
   localparam int unsigned ConnW = $clog2(rnic_pkg::NumConns)
 ) (
@@ -59,8 +60,9 @@ module llp_if_tx #(
   input  logic                    term_ready_i,
   output logic [QpW-1:0]          term_qpn_o,
   output logic [ConnW-1:0]        term_conn_o,
-  // to llp_if_event, llp_if_raw: an FPDU, a raw packet has left
+  // to llp_if_event, llp_if_raw: an FPDU, a raw packet has left; wr_done that qp has not taken
   output logic                    out_o,
+  output logic [$clog2(DoneDepth+1)-1:0] dones_o,
   output logic                    raw_out_o
 );
   localparam int unsigned OrderW = 12 + QpW + ConnW;   // {raw, drop, done, is_term, slot, QPN, connection}
@@ -79,7 +81,7 @@ module llp_if_tx #(
   logic [OrderW-1:0]       order_in;
   logic [$clog2(rnic_pkg::FifoDepth+1)-1:0] unused_headers;
   logic [$clog2(rnic_pkg::BeatDepth+1)-1:0] unused_beats, unused_raws;
-  logic [2:0]              unused_order, unused_refunds, unused_dones;
+  logic [2:0]              unused_order, unused_refunds;
   logic [$clog2(rnic_pkg::NumQps+1)-1:0]    unused_terms;
 
   assign ready_o = !clear_busy;
@@ -174,11 +176,11 @@ module llp_if_tx #(
   assign out_o       = last_now && !go_raw;
   assign raw_out_o   = last_now && go_raw;
 
-  stream_fifo #(.Width(iwarp_pkg::WrDoneWidth), .Depth(4)) u_dones (
+  stream_fifo #(.Width(iwarp_pkg::WrDoneWidth), .Depth(DoneDepth)) u_dones (
     .clk_i, .rst_ni,
     .valid_i(last_now && go_done && !go_drop), .ready_o(done_ready), .data_i({16'(go_qpn), go_slot}),
     .valid_o(done_valid_o), .ready_i(done_ready_i), .data_o(done_o),
-    .count_o(unused_dones)
+    .count_o(dones_o)
   );
 
   stream_fifo #(.Width(QpW + ConnW), .Depth(rnic_pkg::NumQps)) u_terms (   // each QP sends one: never full

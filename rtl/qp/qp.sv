@@ -20,7 +20,8 @@
 //   state      state, parameters                       pick
 //
 // Throughput: a WQE of one unit and one SGE every 4 cycles over all QPs; about 12 cycles and tpt's latency from WQE to WQE
-// of one QP. Doorbell to wqe_hdr: 16 cycles, the latency of sq_rd (none for a push) and tpt's. A done: 4 cycles.
+// of one QP. Doorbell to wqe_hdr: 16 cycles, the latency of sq_rd (none for a push) and tpt's.
+// A done every other cycle.
 // qp_doorbell, qp_error, llp_event and cq_fault wait for nothing outside the unit (cq_fault for a walk over the QPs);
 // sq_rd and rq_rd for nothing; wr_done and rx_done for cqe_req; issue for tpt and rdmap; rq_take_req for its own read.
 `include "rnic_words.svh"
@@ -104,6 +105,7 @@ module qp (
   output logic cqe_req_valid_o,
   input  logic cqe_req_ready_i,
   output iwarp_pkg::cqe_req_t cqe_req_o,
+  output logic cqe_given_o,     // a completion was made; it follows on cqe_req
   output logic qp_async_valid_o,
   input  logic qp_async_ready_i,
   output iwarp_pkg::qp_async_t qp_async_o,
@@ -208,26 +210,19 @@ module qp (
     .kick_valid_o(op_valid[2]), .kick_ready_i(op_ready[2]), .kick_qpn_o(op_qpn[2*QpnW +: QpnW])
   );
 
-  // Requests for units. The barrier comes when nothing of its QP is in qp_parse; it goes behind what stands in qp_pick's register
-  // then (2 requests), and before what others ask for meanwhile: they need never stop.
+  // Requests for units. qp_state asks for this barrier after that of issue, which follows every
+  // request of qp_pick and qp_parse for its QP. It goes before requests of other QPs: they need
+  // never stop.
   logic [2:0]        barrier_valid, barrier_ready, barrier_done;
   logic              fetch_pick_valid, fetch_pick_ready, fetch_parse_valid, fetch_parse_ready, req_valid, req_ready;
-  logic              bar_valid;
-  logic [1:0]        bar_passed_q;
   logic [QpnW-1:0]   fetch_pick_qpn, fetch_parse_qpn;
   logic [QpnW:0]     req;
-  assign bar_valid = barrier_valid[1] && bar_passed_q == 2'd2;
-  assign req_valid = fetch_pick_valid || fetch_parse_valid || bar_valid;
-  assign req       = bar_valid ? {1'b1, st_cur} : {1'b0, fetch_parse_valid ? fetch_parse_qpn : fetch_pick_qpn};
-  assign fetch_parse_ready = req_ready && !bar_valid;
-  assign fetch_pick_ready  = req_ready && !bar_valid && !fetch_parse_valid;
-  assign barrier_ready[1]  = req_ready && bar_valid;
-
-  always_ff @(posedge clk_i) begin
-    if (!barrier_valid[1] || barrier_ready[1]) bar_passed_q <= 2'd0;
-    else if (!fetch_pick_valid)                bar_passed_q <= 2'd2;
-    else if (bar_passed_q != 2'd2)             bar_passed_q <= bar_passed_q + 2'(fetch_pick_ready);
-  end
+  assign req_valid = fetch_pick_valid || fetch_parse_valid || barrier_valid[1];
+  assign req       = barrier_valid[1] ? {1'b1, st_cur}
+                   : {1'b0, fetch_parse_valid ? fetch_parse_qpn : fetch_pick_qpn};
+  assign fetch_parse_ready = req_ready && !barrier_valid[1];
+  assign fetch_pick_ready  = req_ready && !barrier_valid[1] && !fetch_parse_valid;
+  assign barrier_ready[1]  = req_ready;
 
   logic            unit_re;
   logic [QpnW-1:0] unit_qpn;
@@ -341,7 +336,7 @@ module qp (
     .ret_we_o(ret_we), .ret_qpn_o(ret_qpn), .ret_sq_o(ret_sq), .ret_rq_o(ret_rq), .ret_head_o(ret_head),
     .ret_reads_o(ret_reads),
     .kick_valid_o(op_valid[3]), .kick_ready_i(op_ready[3]), .kick_qpn_o(op_qpn[3*QpnW +: QpnW]),
-    .cqe_req_valid_o, .cqe_req_ready_i, .cqe_req_o
+    .cqe_req_valid_o, .cqe_req_ready_i, .cqe_req_o, .cqe_given_o
   );
 
   // receive

@@ -5,8 +5,8 @@
 //                             +--> lost (wr_flush_err: a Read behind the peer's FIN): not taken, failed; qp_fault llp_lost
 //
 // Owner of the send state of a QP: next unit, window tail, messages and Reads issued, failed; the last issued WQE of
-// a failed QP is the failed one (unless it is lost). Answers of tpt come in the order of the items. 3 cycles a WQE of one body beat. Waits for
-// tpt's answer, for rdmap, and for qp_retire's and qp_sched's arbiters.
+// a failed QP is the failed one (unless it is lost). Answers of tpt come in the order of the items.
+// The barrier waits until qp_retire has taken fail. 3 cycles a WQE of one body beat. Waits for tpt's answer, for rdmap, and for qp_retire's and qp_sched's arbiters.
 `include "rnic_assert.svh"
 `include "rnic_words.svh"
 
@@ -105,7 +105,7 @@ module qp_emit #(
   assign fire        = state_q == StIdle && item_valid_i && !barrier && answered && out_ready;
   assign item_ready_o          = fire || barrier_done_o;
   assign wqe_check_rsp_ready_o = fire && asks;
-  assign barrier_done_o        = state_q == StIdle && item_valid_i && barrier;
+  assign barrier_done_o        = state_q == StIdle && item_valid_i && barrier && !fail_valid_o;
 
   always_comb begin
     state_d = state_q;

@@ -90,7 +90,7 @@ module qp_event #(
 
   localparam int unsigned CountW = $clog2(rnic_pkg::NumQps + 1);
   logic [CountW-1:0] listed;
-  stream_fifo #(.Width(QpnW), .Depth(rnic_pkg::NumQps)) u_list (
+  stream_fifo #(.Width(QpnW), .Depth(rnic_pkg::NumQps), .Reserved(1'b1)) u_list (
     .clk_i, .rst_ni, .valid_i(list_push), .ready_o(list_ready), .data_i(s_qpn_q),
     .valid_o(list_valid), .ready_i(clear_op), .data_o(list_qpn), .count_o(listed)
   );

@@ -10,6 +10,7 @@
 // Its tables are copies of what others own: send state (qp_emit), producer index, arrived units, retirement, freed slots, the
 // state. Each owner writes before it kicks, so a stale copy is always followed by another look. A barrier of qp_state
 // travels through here, qp_parse and qp_emit: when it comes out, everything begun before it has left.
+// It waits here until the requests (fetch, flush) that were decided before it are taken.
 //
 // One QP a cycle, latency 2 cycles. Waits for its outputs; none of them waits for this QP's own progress.
 `include "rnic_assert.svh"
@@ -182,7 +183,9 @@ module qp_pick #(
   assign do_finish = !do_go;
 
   logic fire;
-  assign fire = s_valid_q && (!do_go || go_ready) && (!do_fetch || fetch_ready) && (!do_empty || empty_ready) &&
+  logic barrier_waits;
+  assign barrier_waits = s_barrier_q && (fetch_valid_o || flush_valid_o);
+  assign fire = s_valid_q && !barrier_waits && (!do_go || go_ready) && (!do_fetch || fetch_ready) && (!do_empty || empty_ready) &&
                 (!do_flush || flush_ready) && (!do_finish || finish_ready);
   assign s_ready = !s_valid_q || fire;
 

@@ -62,7 +62,7 @@ module qp_read #(
   logic              fail_q, beat_taken, unused_bits;
   logic [CountW-1:0] unused_count;
 
-  stream_fifo #(.Width(EntryW), .Depth(Depth)) u_entries (
+  stream_fifo #(.Width(EntryW), .Depth(Depth), .Reserved(1'b1)) u_entries (
     .clk_i, .rst_ni,
     .valid_i(put_valid_i), .ready_o(put_ready_o), .data_i({put_barrier_i, put_qpn_i, put_first_i, put_count_i}),
     .valid_o(entry_valid), .ready_i(done_valid_o && done_ready_i), .data_o(entry), .count_o(unused_count)

@@ -1,8 +1,9 @@
 // qp_retire_cqe: builds a completion and offers it to cq.
 //
-//   put_* (one of four kinds), window entry, rx_done's part --> [ entry ] --> [ stream_reg ] --> cqe_req
+//   put_* (one of four kinds), window entry, part of rx_done --> [ entry ] --> [ FIFO ] --> cqe_req
 //
-// Latency 1 cycle. room_o says that a completion may be put in this cycle. phase and timestamp are cq's. Part of qp_retire.
+// Latency 1 cycle, one a cycle. qp_retire puts one only if count_o had room for it when its pass
+// began. cq fills in phase and timestamp. Part of qp_retire.
 `include "rnic_assert.svh"
 
 module qp_retire_cqe #(
@@ -24,11 +25,12 @@ module qp_retire_cqe #(
   input  logic [31:0]     win_length_i,
   input  logic [31:0]     byte_len_i,
   input  logic            solicited_i,
-  output logic            room_o,
+  output logic [2:0]      count_o,
   // to cq
   output logic            cqe_req_valid_o,
   input  logic            cqe_req_ready_i,
-  output iwarp_pkg::cqe_req_t cqe_req_o
+  output iwarp_pkg::cqe_req_t cqe_req_o,
+  output logic            cqe_given_o       // a completion was put; it follows on cqe_req
 );
   logic                put, is_recv, unused_bits;
   iwarp_pkg::cqe_req_t cqe_in;
@@ -57,11 +59,20 @@ module qp_retire_cqe #(
   assign cqe_in.cqn   = is_recv ? recv_cq_i : send_cq_i;
   assign cqe_in.entry = entry;
 
-  stream_reg #(.Width(iwarp_pkg::CqeReqWidth)) u_cqe (
-    .clk_i, .rst_ni, .valid_i(put), .ready_o(room_o), .data_i(cqe_in),
-    .valid_o(cqe_req_valid_o), .ready_i(cqe_req_ready_i), .data_o(cqe_req_o)
+  logic room;
+  stream_fifo #(.Width(iwarp_pkg::CqeReqWidth), .Depth(4), .Reserved(1'b1)) u_cqe (
+    .clk_i, .rst_ni, .valid_i(put), .ready_o(room), .data_i(cqe_in),
+    .valid_o(cqe_req_valid_o), .ready_i(cqe_req_ready_i), .data_o(cqe_req_o), .count_o
   );
 
-  `RNIC_ASSERT(CqeHasRoom_A, !put || room_o)
+  // Registered, as the answer of qp_state to a command is, which comes after the last completion of that command.
+  logic given_q;
+  assign cqe_given_o = given_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) given_q <= 1'b0;
+    else         given_q <= put;
+  end
+
+  `RNIC_ASSERT(CqeHasRoom_A, !put || room)
   `RNIC_STREAM_STABLE(CqeStable_A, cqe_req_valid_o, cqe_req_ready_i, cqe_req_o)
 endmodule

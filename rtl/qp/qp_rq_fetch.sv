@@ -1,18 +1,30 @@
-// qp_rq_fetch: hands out receive WQEs to ddp, from a prefetch buffer that it fills from the receive rings.
+// qp_rq_fetch: hands out receive WQEs to ddp from a prefetch buffer, and fills the buffer from the receive rings.
 //
-// State of a QP: taken, arrived (ring indices), asked (behind the last that is here or under way), reads (under way, at most four),
-// drop (the one before has failed: what is still under way is read again), on (created and not stopped).
+//   rq_take_req --> [ takes ] --> read, look, give --> [ buffer ] --> b1 --> b2 --> rq_take_rsp
+//                                    |   ^    +--> refill ------------+
+//                               miss v   | retry, empty, failed       v
+//   done, stop, miss, list --> S0 --> S1 --> S2 --> S3            [ list ] <-- kick (doorbell)
+//                                             |     +--> state, refill --^
+//                                             +--> rq_rd_req, [ qp_read ] --> done; beats --> [ buffer ]
 //
-//   rq_take_req ---+                                   +--> rq_take_rsp
-//   kick_rq list --+--> [ read state ] --> [ decide ] -+--> rq_rd_req, [ qp_read ]
-//   done ----------+                                   +--> kick (a quarter of the buffer is free)
-//   rq_rd --> [ qp_read ] --> [ buffer ] --> take
+// State of a QP: taken (owner: the take path); on (created and not stopped), drop (a read has failed: the reads outstanding are
+// dropped), reads (outstanding, at most 4), asked, arrived (owner: S3). All are ring indices that run free.
 //
-// A doorbell, a take or a read that has come back has more read when a quarter of the buffer is free: as much, or all of an empty
-// one. A take finds its WQE in the buffer, or has it read now, or waits for the read that is under way; none announced, one that
-// could not be read, or one with over 3 SGEs: found 0. 4 cycles a take from the buffer. Takes are answered in order, so a take
-// that waits for its read holds those behind it: for a few reads at most, on tags of this client. Answers of reads wait for the
-// list's arbiter alone.
+// 1. A QP is in S1 to S3 at most once: S0 admits no operation of a QP that is inside. So each operation sees its predecessor's.
+// 2. The take path takes one request at a time, in order. A take whose WQE has arrived needs the buffer alone: neither reads
+//    outstanding nor rq_rd_req hold it up.
+// 3. A take that misses becomes an operation itself. Its verdict is retry (the WQE has arrived meanwhile), empty (none is announced,
+//    or the QP is stopped), or wait. It waits for one of the QP's own reads, which then is outstanding: each done of the QP
+//    wakes it. A read that fails ends the take that waits for it (failed) and uses up its WQE; without a take its WQEs are read
+//    again when one comes.
+// 4. A QP comes onto the list by a doorbell, a take or a done. It is read for if a batch is due: a quarter of the buffer is free and
+//    something is announced. Length: all that is announced up to the ring's end, at most a quarter of the buffer, or the whole
+//    of an empty one.
+//
+// 3 cycles a take from the buffer, 5 cycles latency (read, look, give, b1, b2); S0 to S3: an operation a cycle over
+// different QPs, 4 cycles for the same one. Done waits for nothing; list and miss wait for room in rq_rd_req and qp_read; a take
+// that misses holds those behind it, since ddp wants its responses in order.
+// Siblings qp_sq_fetch, qp_read, qp_sched. Bench tb/qp/qp_fetch_test.cpp.
 `include "rnic_assert.svh"
 
 module qp_rq_fetch #(
@@ -58,298 +70,402 @@ module qp_rq_fetch #(
   output logic            rq_rd_ready_o,
   input  iwarp_pkg::beat_t rq_rd_i
 );
-  localparam int unsigned Pre  = rnic_pkg::RqPrefetch;
+  localparam int unsigned Pre       = rnic_pkg::RqPrefetch;
   localparam int unsigned Quarter   = Pre > 4 ? Pre / 4 : 1;
   localparam int unsigned ReadDepth = 4 * rnic_pkg::FifoDepth;
-  localparam int unsigned PreW = Pre > 1 ? $clog2(Pre) : 1;
-  localparam int unsigned BufW = $clog2(rnic_pkg::NumQps * Pre);
+  localparam int unsigned UsedW     = $clog2(ReadDepth + 1);
+  localparam int unsigned PreW      = Pre > 1 ? $clog2(Pre) : 1;
+  localparam int unsigned BufW      = $clog2(rnic_pkg::NumQps * Pre);
+  localparam int unsigned Inside    = 3;            // operations in S1, S2, S3; takes in give, b1, b2
+  localparam int unsigned OutDepth  = Inside + 2;   // a read for each of them, one for S0, one that waits
+  localparam int unsigned WqeW      = 1 + 2 + 3 * 128;   // {malformed, num_sge, SGEs} of a receive WQE
 
-  typedef enum logic [2:0] {
-    StIdle,    // chooses: done, init, stop, take, list
-    StLook,    // the state is there; distances are formed
-    StAct,     // decides; a take reads the buffer
-    StSend,    // a read is entered and sent
-    StGive     // the WQE is there
-  } state_e;
-  typedef enum logic [1:0] {OpTake, OpList, OpDone, OpStop} op_e;
-
-  state_e          state_d, state_q;
-  op_e             op_d, op_q;
-  logic            start, init, hold_d, hold_q;
-  logic [QpnW-1:0] qpn_d, qpn_q;
-
-  // the list of QPs to be fetched for
-  logic            list_valid, list_ready, refill_valid, refill_ready, unused_again;
-  logic [QpnW-1:0] list_qpn, refill_qpn_q;
-  logic            refill_q;
-  logic [2:0]      sched_ready;
-  logic            finish_valid;
-  qp_sched #(.Sources(3)) u_list (
+  // --- the list of QPs to be read for
+  logic            list_valid, list_go, fin_valid_q, again_valid, again_ready;
+  logic [3:0]      list_ready;
+  logic [QpnW-1:0] list_qpn, fin_qpn_q, again_qpn;
+  logic            refill_valid, refill_ready;
+  logic [QpnW-1:0] refill_qpn;
+  qp_sched #(.Sources(4)) u_list (
     .clk_i, .rst_ni, .clear_busy_i, .clear_addr_i,
-    .op_valid_i({finish_valid, refill_valid, kick_valid_i}), .op_ready_o(sched_ready),
-    .op_finish_i(3'b100), .op_requeue_i(3'b000), .op_qpn_i({qpn_q, refill_qpn_q, kick_qpn_i}),
-    .qpn_valid_o(list_valid), .qpn_ready_i(list_ready), .qpn_o(list_qpn)
+    .op_valid_i({fin_valid_q, again_valid, refill_valid, kick_valid_i}), .op_ready_o(list_ready),
+    .op_finish_i(4'b1000), .op_requeue_i(4'b0000), .op_qpn_i({fin_qpn_q, again_qpn, refill_qpn, kick_qpn_i}),
+    .qpn_valid_o(list_valid), .qpn_ready_i(list_go), .qpn_o(list_qpn)
   );
-  assign kick_ready_o = sched_ready[0];
-  assign refill_ready = sched_ready[1];
-  assign refill_valid = refill_q;
+  assign kick_ready_o = list_ready[0];
+  assign refill_ready = list_ready[1];
+  assign again_ready  = list_ready[2];
 
-  // take requests
-  logic            take_valid, take_ready;
-  logic [15:0]     take_qpn;
+  // A QP leaves the list at once: a kick that comes after its state was read puts it on the list again.
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni)            fin_valid_q <= 1'b0;
+    else if (list_go)       fin_valid_q <= 1'b1;
+    else if (list_ready[3]) fin_valid_q <= 1'b0;
+  end
+  always_ff @(posedge clk_i) begin
+    if (list_go) fin_qpn_q <= list_qpn;
+  end
+
+  // --- take path
+  typedef enum logic [2:0] {
+    TkRead,    // a request: its QP's indices are read
+    TkLook,    // they are there; distances are formed
+    TkGive,    // the WQE is read from the buffer; or the take misses
+    TkMiss,    // asks S0
+    TkVerdict, // until S3 has judged
+    TkWait,    // for a read of the QP
+    TkEmpty,   // nothing is announced
+    TkFailed   // the read has failed
+  } take_e;
+  take_e           tk_d, tk_q;
+  logic            take_valid, take_begin, take_done, take_we, tk_hit_q, v_retry, v_empty, v_wait, woken, take_fails;
+  logic [15:0]     take_bits;
+  logic [QpnW-1:0] take_qpn;
   localparam int unsigned CountW = $clog2(rnic_pkg::FifoDepth + 1);
   logic [CountW-1:0] unused_takes;
   stream_fifo #(.Width(16), .Depth(rnic_pkg::FifoDepth)) u_takes (
     .clk_i, .rst_ni, .valid_i(rq_take_req_valid_i), .ready_o(rq_take_req_ready_o), .data_i(rq_take_req_i),
-    .valid_o(take_valid), .ready_i(take_ready), .data_o(take_qpn), .count_o(unused_takes)
+    .valid_o(take_valid), .ready_i(take_done), .data_o(take_bits), .count_o(unused_takes)
+  );
+  assign take_qpn = take_bits[QpnW-1:0];
+
+  logic        init, we;
+  logic [QpnW-1:0] we_qpn;
+  logic        on_d, drop_d;
+  logic [2:0]  reads_d;
+  logic [15:0] asked_d, arrived_d, taken_d;
+  logic [15:0] tk_taken_ram, tk_arrived_ram, tk_asked_ram, tk_prod_ram, tk_taken_q, tk_announced_q, tk_claimed_q;
+  ram_1r1w #(.Width(16), .Depth(rnic_pkg::NumQps)) u_tk_taken (
+    .clk_i, .rst_ni, .we_i(take_we || init), .waddr_i(init ? init_qpn_i : take_qpn), .wdata_i(taken_d),
+    .re_i(take_begin), .raddr_i(take_qpn), .rdata_o(tk_taken_ram)
+  );
+  ram_1r1w #(.Width(32), .Depth(rnic_pkg::NumQps)) u_tk_arrived (
+    .clk_i, .rst_ni, .we_i(we), .waddr_i(we_qpn), .wdata_i({asked_d, arrived_d}),
+    .re_i(take_begin), .raddr_i(take_qpn), .rdata_o({tk_asked_ram, tk_arrived_ram})
+  );
+  ram_1r1w #(.Width(16), .Depth(rnic_pkg::NumQps)) u_tk_prod (
+    .clk_i, .rst_ni, .we_i(prod_we_i), .waddr_i(prod_qpn_i), .wdata_i(prod_index_i),
+    .re_i(take_begin), .raddr_i(take_qpn), .rdata_o(tk_prod_ram)
   );
 
-  // tables
-  logic [52:0]     state_ram;
-  logic [67:0]     cfg_ram;
-  logic [15:0]     prod_ram;
-  logic            we;
-  logic            on_d, drop_d;
-  logic [2:0]      reads_d;
-  logic [15:0]     taken_d, asked_d, arrived_d;
-  ram_1r1w #(.Width(53), .Depth(rnic_pkg::NumQps)) u_state (
-    .clk_i, .rst_ni, .we_i(we || clear_busy_i), .waddr_i(clear_busy_i ? clear_addr_i : init ? init_qpn_i : qpn_q),
-    .wdata_i(clear_busy_i ? '0 : {on_d, drop_d, reads_d, taken_d, asked_d, arrived_d}),
-    .re_i(start), .raddr_i(qpn_d), .rdata_o(state_ram)
+  // Is a batch due? announced: posted and not asked for; claimed: entries of the buffer in use or asked for.
+  function automatic logic batch_due(input logic [15:0] announced, input logic [15:0] claimed);
+    batch_due = announced != '0 && claimed <= 16'(Pre - Quarter);
+  endfunction
+
+  logic rsp_room, tk_kick_ready, miss_go, tk_due;
+  assign tk_due     = batch_due(tk_announced_q, tk_claimed_q - 16'd1);
+  assign take_begin = tk_q == TkRead && take_valid && rsp_room && tk_kick_ready && !clear_busy_i;
+  assign take_we    = (tk_q == TkGive && tk_hit_q) || tk_q == TkFailed;
+  assign taken_d    = init ? '0 : tk_taken_q + 16'd1;
+  assign take_done  = (tk_q == TkGive && tk_hit_q) || tk_q == TkEmpty || tk_q == TkFailed;
+  always_comb begin
+    tk_d = tk_q;
+    unique case (tk_q)
+      TkRead:    if (take_begin) tk_d = TkLook;
+      TkLook:    tk_d = TkGive;
+      TkGive:    tk_d = tk_hit_q ? TkRead : TkMiss;
+      TkMiss:    if (miss_go) tk_d = TkVerdict;
+      TkVerdict: if (v_retry) tk_d = TkRead; else if (v_empty) tk_d = TkEmpty; else if (v_wait) tk_d = TkWait;
+      TkWait:    if (take_fails) tk_d = TkFailed; else if (woken) tk_d = TkRead;
+      default:   tk_d = TkRead;
+    endcase
+  end
+  stream_reg #(.Width(QpnW)) u_refill (
+    .clk_i, .rst_ni, .valid_i(tk_q == TkGive && tk_hit_q && tk_due), .ready_o(tk_kick_ready), .data_i(take_qpn),
+    .valid_o(refill_valid), .ready_i(refill_ready), .data_o(refill_qpn)
+  );
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) tk_q <= TkRead;
+    else         tk_q <= tk_d;
+  end
+  always_ff @(posedge clk_i) begin
+    if (tk_q == TkLook) begin
+      tk_taken_q     <= tk_taken_ram;
+      tk_hit_q       <= tk_arrived_ram != tk_taken_ram;
+      tk_announced_q <= tk_prod_ram - tk_asked_ram;
+      tk_claimed_q   <= tk_asked_ram - tk_taken_ram;
+    end
+  end
+
+  // --- the buffer: one register in front of its write port, two behind its read port
+  logic             rbuf_valid, bw_q;
+  logic [QpnW-1:0]  rbuf_qpn;
+  logic [15:0]      rbuf_index;
+  logic [511:0]     rbuf_data;
+  logic [WqeW-1:0]  bw_data_q, wqe_ram, wqe_q;
+  logic [BufW-1:0]  bw_addr, bw_addr_q, br_addr;
+  iwarp_pkg::rq_wqe_t wqe_in;
+  assign wqe_in = rbuf_data;
+  if (Pre > 1) begin : gen_many
+    assign bw_addr = {rbuf_qpn, rbuf_index[PreW-1:0]};
+    assign br_addr = {take_qpn, tk_taken_q[PreW-1:0]};
+  end else begin : gen_one
+    assign bw_addr = rbuf_qpn;
+    assign br_addr = take_qpn;
+  end
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) bw_q <= 1'b0;
+    else         bw_q <= rbuf_valid;
+  end
+  always_ff @(posedge clk_i) begin
+    bw_addr_q <= bw_addr;
+    bw_data_q <= {wqe_in.num_sge > rnic_pkg::MaxRecvSge || {wqe_in.reserved0, wqe_in.reserved1} != '0, wqe_in.num_sge[1:0],
+                  wqe_in.sge0.address, wqe_in.sge0.length, wqe_in.sge0.lkey,
+                  wqe_in.sge1.address, wqe_in.sge1.length, wqe_in.sge1.lkey,
+                  wqe_in.sge2.address, wqe_in.sge2.length, wqe_in.sge2.lkey};
+  end
+  ram_1r1w #(.Width(WqeW), .Depth(rnic_pkg::NumQps * Pre)) u_buffer (
+    .clk_i, .rst_ni, .we_i(bw_q), .waddr_i(bw_addr_q), .wdata_i(bw_data_q),
+    .re_i(tk_q == TkGive), .raddr_i(br_addr), .rdata_o(wqe_ram)
+  );
+
+  // b1: the buffer's word is at its output; b2: it is registered
+  logic        b1_valid_q, b2_valid_q, rsp_ready;
+  logic [15:0] b1_qpn_q, b2_qpn_q, b1_index_q, b2_index_q;
+  iwarp_pkg::rq_take_e b1_result_q, b2_result_q, rsp_result;
+  logic [$clog2(Inside+2)-1:0] rsp_count;
+  always_comb begin
+    rsp_result = b2_result_q;
+    if (b2_result_q == iwarp_pkg::RqtOk && wqe_q[WqeW-1]) rsp_result = iwarp_pkg::RqtMalformed;
+  end
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) {b1_valid_q, b2_valid_q} <= 2'b00;
+    else         {b1_valid_q, b2_valid_q} <= {take_done, b1_valid_q};
+  end
+  always_ff @(posedge clk_i) begin
+    b1_result_q <= iwarp_pkg::RqtOk;
+    if (tk_q == TkEmpty)  b1_result_q <= iwarp_pkg::RqtEmpty;
+    if (tk_q == TkFailed) b1_result_q <= iwarp_pkg::RqtFailed;
+    b1_qpn_q   <= take_bits;
+    b1_index_q <= tk_taken_q;
+    b2_result_q <= b1_result_q;
+    b2_qpn_q   <= b1_qpn_q;
+    b2_index_q <= b1_index_q;
+    wqe_q      <= wqe_ram;
+  end
+  assign rsp_room = 32'(rsp_count) <= 1;
+  stream_fifo #(.Width(iwarp_pkg::RqTakeRspWidth), .Depth(Inside + 1), .Reserved(1'b1)) u_rsp (
+    .clk_i, .rst_ni, .valid_i(b2_valid_q), .ready_o(rsp_ready),
+    .data_i({rsp_result, b2_index_q, rsp_result == iwarp_pkg::RqtOk ? wqe_q[WqeW-2:0] : (WqeW-1)'(0)}),
+    .valid_o(rq_take_rsp_valid_o), .ready_i(rq_take_rsp_ready_i), .data_o(rq_take_rsp_o), .count_o(rsp_count)
+  );
+
+  // --- S0: choose an operation of a QP that is not inside, and read its state
+  typedef enum logic [1:0] {OpList, OpMiss, OpDone, OpStop} op_e;
+  logic            one_valid_q, two_valid_q, three_valid_q;
+  op_e             op, one_op_q, two_op_q, three_op_q;
+  logic [QpnW-1:0] qpn, one_qpn_q, two_qpn_q, three_qpn_q;
+  logic            in_done, in_stop, in_miss, in_list, in_init;
+  logic            done_go, stop_go, go, has_entry, read_room, again_room;
+  logic            put_valid, put_ready, done_valid, done_ready, done_barrier, done_fail;
+  logic [QpnW-1:0] done_qpn;
+  logic [15:0]     done_end;
+  logic [UsedW-1:0] used_q;
+  logic [$clog2(OutDepth+1)-1:0] out_count, again_count;
+
+  assign in_done = (one_valid_q && one_qpn_q == done_qpn) || (two_valid_q && two_qpn_q == done_qpn) ||
+                   (three_valid_q && three_qpn_q == done_qpn);
+  assign in_stop = (one_valid_q && one_qpn_q == stop_qpn_i) || (two_valid_q && two_qpn_q == stop_qpn_i) ||
+                   (three_valid_q && three_qpn_q == stop_qpn_i);
+  assign in_miss = (one_valid_q && one_qpn_q == take_qpn) || (two_valid_q && two_qpn_q == take_qpn) ||
+                   (three_valid_q && three_qpn_q == take_qpn);
+  assign in_list = (one_valid_q && one_qpn_q == list_qpn) || (two_valid_q && two_qpn_q == list_qpn) ||
+                   (three_valid_q && three_qpn_q == list_qpn);
+  assign in_init = (one_valid_q && one_qpn_q == init_qpn_i) || (two_valid_q && two_qpn_q == init_qpn_i);
+
+  assign has_entry  = used_q != UsedW'(ReadDepth);
+  assign read_room  = 32'(out_count) <= OutDepth - Inside - 1;
+  assign again_room = 32'(again_count) <= OutDepth - Inside - 1;
+
+  assign done_go = done_valid && !done_barrier && !in_done && again_room && !clear_busy_i;
+  assign stop_go = stop_valid_i && !in_stop && has_entry && !done_go && !clear_busy_i;
+  assign miss_go = tk_q == TkMiss && !in_miss && has_entry && read_room && !done_go && !stop_go;
+  assign list_go = list_valid && !fin_valid_q && !init_valid_i && !in_list && has_entry && read_room && !done_go && !stop_go &&
+                   !miss_go && !clear_busy_i;
+  assign go      = done_go || stop_go || miss_go || list_go;
+
+  assign init         = init_valid_i && init_ready_o;
+  assign init_ready_o = !three_valid_q && !in_init && !take_we && !clear_busy_i;
+  assign stop_ready_o = stop_go;
+  assign stop_done_o  = done_valid && done_barrier;
+  assign done_ready   = done_go || stop_done_o;
+
+  always_comb begin
+    op  = OpList;
+    qpn = list_qpn;
+    if (done_go) begin
+      op  = OpDone;
+      qpn = done_qpn;
+    end else if (stop_go) begin
+      op  = OpStop;
+      qpn = stop_qpn_i;
+    end else if (miss_go) begin
+      op  = OpMiss;
+      qpn = take_qpn;
+    end
+  end
+
+  // --- tables
+  logic [36:0] state_ram;
+  logic [67:0] cfg_ram;
+  logic [15:0] prod_ram, taken_ram;
+  ram_1r1w #(.Width(37), .Depth(rnic_pkg::NumQps)) u_state (
+    .clk_i, .rst_ni, .we_i(we || clear_busy_i), .waddr_i(clear_busy_i ? clear_addr_i : we_qpn),
+    .wdata_i(clear_busy_i ? '0 : {on_d, drop_d, reads_d, asked_d, arrived_d}),
+    .re_i(go), .raddr_i(qpn), .rdata_o(state_ram)
   );
   ram_1r1w #(.Width(68), .Depth(rnic_pkg::NumQps)) u_cfg (
     .clk_i, .rst_ni, .we_i(init), .waddr_i(init_qpn_i), .wdata_i({init_log_i, init_base_i}),
-    .re_i(start), .raddr_i(qpn_d), .rdata_o(cfg_ram)
+    .re_i(go), .raddr_i(qpn), .rdata_o(cfg_ram)
   );
   ram_1r1w #(.Width(16), .Depth(rnic_pkg::NumQps)) u_prod (
     .clk_i, .rst_ni, .we_i(prod_we_i), .waddr_i(prod_qpn_i), .wdata_i(prod_index_i),
-    .re_i(start), .raddr_i(qpn_d), .rdata_o(prod_ram)
+    .re_i(go), .raddr_i(qpn), .rdata_o(prod_ram)
+  );
+  ram_1r1w #(.Width(16), .Depth(rnic_pkg::NumQps)) u_taken (
+    .clk_i, .rst_ni, .we_i(take_we || init), .waddr_i(init ? init_qpn_i : take_qpn), .wdata_i(taken_d),
+    .re_i(go), .raddr_i(qpn), .rdata_o(taken_ram)
   );
 
-  // choice
-  logic put_valid, put_ready, out_ready, done_valid, done_ready, done_barrier, done_fail, rsp_ready;
-  logic [QpnW-1:0] done_qpn;
-  logic [15:0]     done_end;
-  logic pick_done, pick_init, pick_stop, pick_take, pick_list;
-  assign pick_done = done_valid && !refill_q;
-  assign pick_init = !pick_done && init_valid_i;
-  assign pick_stop = !pick_done && !init_valid_i && stop_valid_i && put_ready;
-  assign pick_take = !pick_done && !init_valid_i && !pick_stop && take_valid && !hold_q && rsp_ready && put_ready &&
-                     out_ready && !refill_q;
-  assign pick_list = !pick_done && !init_valid_i && !pick_stop && !pick_take && list_valid && put_ready && out_ready;
-  assign start     = state_q == StIdle && !clear_busy_i &&
-                     ((pick_done && !done_barrier) || pick_stop || pick_take || pick_list);
-  assign init         = state_q == StIdle && !clear_busy_i && pick_init;
-  assign init_ready_o = init;
-  assign stop_ready_o = state_q == StIdle && !clear_busy_i && pick_stop;
-  assign list_ready   = state_q == StIdle && !clear_busy_i && pick_list;
-  assign stop_done_o  = state_q == StIdle && !clear_busy_i && pick_done && done_barrier;
-
-  always_comb begin
-    op_d  = OpList;
-    qpn_d = list_qpn;
-    if (pick_done) begin
-      op_d  = OpDone;
-      qpn_d = done_qpn;
-    end else if (pick_stop) begin
-      op_d  = OpStop;
-      qpn_d = stop_qpn_i;
-    end else if (pick_take) begin
-      op_d  = OpTake;
-      qpn_d = take_qpn[QpnW-1:0];
-    end
-  end
-
-  // registered distances
-  logic [15:0] taken_q, asked_q, arrived_q, announced_q, toend_q, offset_q, held_q, claimed_q;
-  logic [15:0] mask, space, room, count16, asked;
+  // --- S1: distances
+  logic [15:0] one_end_q, two_end_q, three_end_q, mask, asked, announced_q, claimed_q, offset_q, toend_q;
+  logic        one_fail_q, two_fail_q, three_fail_q, here_q, on_q, drop_q;
   logic [2:0]  reads_q;
-  logic        drop_q, on_q;
+  logic [15:0] asked_q, arrived_q;
   logic [63:0] base_q;
-  logic [6:0]  count, count_q;
-  logic        may_read, hit, none, held_back, finish_q;
-  assign asked    = state_ram[31:16];
-  assign mask     = (16'd1 << cfg_ram[67:64]) - 16'd1;
+  assign asked = state_ram[31:16];
+  assign mask  = (16'd1 << cfg_ram[67:64]) - 16'd1;
+
+  // --- S2: is a batch due, how long is it, and what becomes of a take
+  logic [15:0] space, room, count16;
+  logic        due, may_read, none_d, acts_d, unused_bits;
+  assign due      = batch_due(announced_q, claimed_q);
+  assign may_read = on_q && !drop_q && !reads_q[2] && due;
   assign space    = claimed_q == '0 ? 16'(Pre) : 16'(Quarter);
   assign room     = space < toend_q ? space : toend_q;
   assign count16  = announced_q < room ? announced_q : room;
-  assign may_read = on_q && !drop_q && !reads_q[2] && claimed_q <= 16'(Pre - Quarter);
-  assign count    = may_read ? count16[6:0] : '0;
-  assign hit      = held_q != '0;
-  assign none     = !hit && (!on_q || (announced_q == '0 && reads_q == '0));
-  assign held_back = !hit && !none;   // waits for a read, under way or sent now
-
-  // the buffer
-  logic            buf_we;
-  logic [QpnW-1:0] buf_qpn;
-  logic [15:0]     buf_index;
-  logic [511:0]    buf_data, wqe_bits;
-  logic [BufW-1:0] buf_waddr, buf_raddr;
-  if (Pre > 1) begin : gen_many
-    assign buf_waddr = {buf_qpn, buf_index[PreW-1:0]};
-    assign buf_raddr = {qpn_q, taken_q[PreW-1:0]};
-  end else begin : gen_one
-    assign buf_waddr = buf_qpn;
-    assign buf_raddr = qpn_q;
-  end
-  ram_1r1w #(.Width(512), .Depth(rnic_pkg::NumQps * Pre)) u_buffer (
-    .clk_i, .rst_ni, .we_i(buf_we), .waddr_i(buf_waddr), .wdata_i(buf_data),
-    .re_i(state_q == StAct), .raddr_i(buf_raddr), .rdata_o(wqe_bits)
-  );
-
-  // the answer to a take
-  iwarp_pkg::rq_wqe_t      wqe;
-  iwarp_pkg::rq_take_rsp_t rsp;
-  logic                    rsp_put, rsp_good, unused_wqe;
-  assign wqe        = wqe_bits;
-  assign unused_wqe = ^{wqe.reserved0, wqe.reserved1};
-  assign rsp_good   = state_q == StGive && wqe.num_sge <= rnic_pkg::MaxRecvSge;
+  assign none_d   = !here_q && (!on_q || (announced_q == '0 && reads_q == '0));
   always_comb begin
-    rsp = '0;
-    rsp.found = rsp_good;
-    if (rsp_good) begin
-      rsp.wqe.index              = taken_q;
-      rsp.wqe.num_sge            = wqe.num_sge[1:0];
-      rsp.wqe.sge0 = {wqe.sge0.address, wqe.sge0.length, wqe.sge0.lkey};
-      rsp.wqe.sge1 = {wqe.sge1.address, wqe.sge1.length, wqe.sge1.lkey};
-      rsp.wqe.sge2 = {wqe.sge2.address, wqe.sge2.length, wqe.sge2.lkey};
-    end
-  end
-  // A read that failed ends the take that waits for it; its place was not needed meanwhile.
-  assign rsp_put = state_q == StGive || (state_q == StAct && op_q == OpTake && none) ||
-                   (state_q == StAct && op_q == OpDone && hold_q && done_fail && !drop_q && qpn_q == take_qpn[QpnW-1:0]);
-  assign take_ready = rsp_put;
-  stream_reg #(.Width(iwarp_pkg::RqTakeRspWidth)) u_rsp (
-    .clk_i, .rst_ni, .valid_i(rsp_put), .ready_o(rsp_ready), .data_i(rsp),
-    .valid_o(rq_take_rsp_valid_o), .ready_i(rq_take_rsp_ready_i), .data_o(rq_take_rsp_o)
-  );
-
-  always_comb begin
-    state_d   = state_q;
-    hold_d    = hold_q;
-    we        = init;
-    on_d      = init || on_q;
-    drop_d    = !init && drop_q;
-    reads_d   = init ? '0 : reads_q;
-    taken_d   = init ? '0 : taken_q;
-    asked_d   = init ? '0 : asked_q;
-    arrived_d = init ? '0 : arrived_q;
-    unique case (state_q)
-      StIdle: if (start) state_d = StLook;
-      StLook: state_d = StAct;
-      StAct: begin
-        state_d = StIdle;
-        unique case (op_q)
-          OpTake: begin
-            if (hit) state_d = StGive;
-            else if (held_back) begin
-              hold_d = 1'b1;
-              if (count != '0) state_d = StSend;
-            end
-          end
-          OpList: if (finish_q) state_d = StAct; else if (count != '0) state_d = StSend;
-          OpDone: begin
-            we      = 1'b1;
-            reads_d = reads_q - 3'd1;
-            drop_d  = (drop_q || done_fail) && reads_q != 3'd1;
-            if (!drop_q) arrived_d = done_end;
-            if (!drop_q && done_fail) asked_d = done_end;
-            if (qpn_q == take_qpn[QpnW-1:0]) hold_d = 1'b0;
-          end
-          default: begin   // stop
-            we   = 1'b1;
-            on_d = 1'b0;
-          end
-        endcase
-      end
-      StSend: begin
-        we      = 1'b1;
-        reads_d = reads_q + 3'd1;
-        asked_d = asked_q + 16'(count_q);
-        state_d = StIdle;
-      end
-      StGive: begin
-        we      = 1'b1;
-        taken_d = taken_q + 16'd1;
-        state_d = StIdle;
-      end
-      default: state_d = StIdle;
+    unique case (two_op_q)
+      OpList:  acts_d = may_read;
+      OpMiss:  acts_d = may_read && !here_q;
+      default: acts_d = 1'b1;
     endcase
   end
 
-  // A quarter of the buffer is free, a place that is given now counted, and there is more to be read.
-  logic came_back, refill;
-  assign came_back = state_q == StAct && op_q == OpDone && !done_fail && !drop_q;
-  assign refill    = announced_q != '0 && claimed_q <= 16'(Pre - Quarter) + 16'(!came_back);
+  // --- S3: act
+  logic        three_on_q, three_drop_q, three_due_q, three_here_q, none_q, acts_q, sends, takes_wait;
+  logic [2:0]  three_reads_q;
+  logic [6:0]  count_q;
+  logic [15:0] three_asked_q, three_arrived_q, three_offset_q;
+  logic [63:0] three_base_q;
+  assign sends      = three_valid_q && (three_op_q == OpList || three_op_q == OpMiss) && acts_q;
+  assign takes_wait = three_valid_q && three_op_q == OpDone && tk_q == TkWait && three_qpn_q == take_qpn;
+  assign take_fails = takes_wait && three_fail_q && !three_drop_q;
+  assign woken      = takes_wait;
+  assign v_retry    = three_valid_q && three_op_q == OpMiss && three_here_q;
+  assign v_empty    = three_valid_q && three_op_q == OpMiss && none_q;
+  assign v_wait     = three_valid_q && three_op_q == OpMiss && !three_here_q && !none_q;
+  always_comb begin
+    on_d      = three_on_q;
+    drop_d    = three_drop_q;
+    reads_d   = three_reads_q;
+    asked_d   = three_asked_q;
+    arrived_d = three_arrived_q;
+    unique case (three_op_q)
+      OpDone: begin
+        reads_d = three_reads_q - 3'd1;
+        drop_d  = (three_drop_q || three_fail_q) && three_reads_q != 3'd1;
+        if (!three_drop_q) begin
+          arrived_d = take_fails ? three_end_q + 16'd1 : three_end_q;
+          if (three_fail_q) asked_d = arrived_d;
+        end
+      end
+      OpStop: on_d = 1'b0;
+      default: begin
+        reads_d = three_reads_q + 3'd1;
+        asked_d = three_asked_q + 16'(count_q);
+      end
+    endcase
+    if (init) begin
+      on_d = 1'b1;
+      {drop_d, reads_d, asked_d, arrived_d} = '0;
+    end
+  end
+  assign we     = (three_valid_q && acts_q) || init;
+  assign we_qpn = init ? init_qpn_i : three_qpn_q;
 
-  // A QP from the list is finished with at once: a kick from now on puts it on the list again.
-  assign finish_valid = finish_q;
-  assign done_ready   = (state_q == StAct && op_q == OpDone) || stop_done_o;
-
-  assign put_valid = state_q == StSend || (state_q == StAct && op_q == OpStop);
-  iwarp_pkg::rq_rd_req_t rd_req;
-  assign rd_req.address = base_q + 64'({offset_q, 6'd0});
-  assign rd_req.length  = {count_q, 6'd0};
-  stream_reg #(.Width(iwarp_pkg::RqRdReqWidth)) u_out (
-    .clk_i, .rst_ni, .valid_i(state_q == StSend), .ready_o(out_ready), .data_i(rd_req),
-    .valid_o(rq_rd_req_valid_o), .ready_i(rq_rd_req_ready_i), .data_o(rq_rd_req_o)
-  );
-  iwarp_pkg::rd_hdr_t rd_hdr;
-  assign rd_hdr = rq_rd_hdr_i;
-  qp_read #(.Depth(ReadDepth)) u_read (
-    .clk_i, .rst_ni,
-    .put_valid_i(put_valid), .put_ready_o(put_ready), .put_barrier_i(op_q == OpStop), .put_qpn_i(qpn_q),
-    .put_first_i(asked_q), .put_count_i(count_q),
-    .hdr_valid_i(rq_rd_hdr_valid_i), .hdr_ready_o(rq_rd_hdr_ready_o), .hdr_i(rd_hdr),
-    .beat_valid_i(rq_rd_valid_i), .beat_ready_o(rq_rd_ready_o), .beat_i(rq_rd_i),
-    .buf_valid_o(buf_we), .buf_ready_i(1'b1), .buf_qpn_o(buf_qpn), .buf_index_o(buf_index), .buf_data_o(buf_data),
-    .done_valid_o(done_valid), .done_ready_i(done_ready), .done_barrier_o(done_barrier), .done_qpn_o(done_qpn),
-    .done_end_o(done_end), .done_fail_o(done_fail)
+  // A done after which a batch is due puts its QP on the list.
+  logic again_put, again_take;
+  assign again_put = three_valid_q && three_op_q == OpDone && !three_fail_q && !three_drop_q && three_due_q;
+  stream_fifo #(.Width(QpnW), .Depth(OutDepth), .Reserved(1'b1)) u_again (
+    .clk_i, .rst_ni, .valid_i(again_put), .ready_o(again_take), .data_i(three_qpn_q),
+    .valid_o(again_valid), .ready_i(again_ready), .data_o(again_qpn), .count_o(again_count)
   );
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      state_q  <= StIdle;
-      hold_q   <= 1'b0;
-      refill_q <= 1'b0;
-      finish_q <= 1'b0;
+      {one_valid_q, two_valid_q, three_valid_q} <= 3'b000;
+      used_q                                    <= '0;
     end else begin
-      state_q <= state_d;
-      hold_q  <= hold_d;
-      if (state_q == StGive || came_back) refill_q <= refill;
-      else if (refill_ready)              refill_q <= 1'b0;
-      if (list_ready && list_valid) finish_q <= 1'b1;
-      else if (sched_ready[2])      finish_q <= 1'b0;
+      {one_valid_q, two_valid_q, three_valid_q} <= {go, one_valid_q, two_valid_q};
+      used_q <= used_q + UsedW'(stop_go || miss_go || list_go) - UsedW'(done_ready) -
+                UsedW'(three_valid_q && (three_op_q == OpList || three_op_q == OpMiss) && !acts_q);
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (start) begin
-      op_q  <= op_d;
-      qpn_q <= qpn_d;
-    end
-    if (state_q == StLook) begin
-      {on_q, drop_q, reads_q, taken_q, asked_q, arrived_q} <= state_ram;
-      announced_q <= prod_ram - asked;
-      held_q      <= state_ram[15:0] - state_ram[47:32];
-      claimed_q   <= asked - state_ram[47:32];
-      offset_q    <= asked & mask;
-      toend_q     <= mask + 16'd1 - (asked & mask);
-      base_q      <= cfg_ram[63:0];
-    end
-    if (state_q == StAct)  count_q <= count;
-    if (state_q == StGive || came_back) refill_qpn_q <= qpn_q;
+    {one_op_q, one_qpn_q, one_end_q, one_fail_q}         <= {op, qpn, done_end, done_fail};
+    {two_op_q, two_qpn_q, two_end_q, two_fail_q}         <= {one_op_q, one_qpn_q, one_end_q, one_fail_q};
+    {three_op_q, three_qpn_q, three_end_q, three_fail_q} <= {two_op_q, two_qpn_q, two_end_q, two_fail_q};
+    {on_q, drop_q, reads_q, asked_q, arrived_q}          <= state_ram;
+    announced_q <= prod_ram - asked;
+    claimed_q   <= asked - taken_ram;
+    here_q      <= state_ram[15:0] != taken_ram;
+    offset_q    <= asked & mask;
+    toend_q     <= mask + 16'd1 - (asked & mask);
+    base_q      <= cfg_ram[63:0];
+    {three_on_q, three_drop_q, three_reads_q, three_asked_q, three_arrived_q} <= {on_q, drop_q, reads_q, asked_q, arrived_q};
+    {three_offset_q, three_base_q, three_due_q, three_here_q}                 <= {offset_q, base_q, due, here_q};
+    {none_q, acts_q, count_q}                                                 <= {none_d, acts_d, count16[6:0]};
   end
-  assign unused_again = ^{take_qpn, count16[15:7], buf_index};
+
+  // --- reads to host_if
+  logic out_ready;
+  iwarp_pkg::rq_rd_req_t rd_req;
+  assign rd_req.address = three_base_q + 64'({three_offset_q, 6'd0});
+  assign rd_req.length  = {count_q, 6'd0};
+  stream_fifo #(.Width(iwarp_pkg::RqRdReqWidth), .Depth(OutDepth), .Reserved(1'b1)) u_out (
+    .clk_i, .rst_ni, .valid_i(sends), .ready_o(out_ready), .data_i(rd_req),
+    .valid_o(rq_rd_req_valid_o), .ready_i(rq_rd_req_ready_i), .data_o(rq_rd_req_o), .count_o(out_count)
+  );
+  assign put_valid = sends || (three_valid_q && three_op_q == OpStop);
+  iwarp_pkg::rd_hdr_t rd_hdr;
+  assign rd_hdr = rq_rd_hdr_i;
+  qp_read #(.Depth(ReadDepth)) u_read (
+    .clk_i, .rst_ni,
+    .put_valid_i(put_valid), .put_ready_o(put_ready), .put_barrier_i(three_op_q == OpStop), .put_qpn_i(three_qpn_q),
+    .put_first_i(three_asked_q), .put_count_i(count_q),
+    .hdr_valid_i(rq_rd_hdr_valid_i), .hdr_ready_o(rq_rd_hdr_ready_o), .hdr_i(rd_hdr),
+    .beat_valid_i(rq_rd_valid_i), .beat_ready_o(rq_rd_ready_o), .beat_i(rq_rd_i),
+    .buf_valid_o(rbuf_valid), .buf_ready_i(1'b1), .buf_qpn_o(rbuf_qpn), .buf_index_o(rbuf_index), .buf_data_o(rbuf_data),
+    .done_valid_o(done_valid), .done_ready_i(done_ready), .done_barrier_o(done_barrier), .done_qpn_o(done_qpn),
+    .done_end_o(done_end), .done_fail_o(done_fail)
+  );
+  assign unused_bits = ^{take_bits, count16[15:7], rbuf_index};
 
   `RNIC_ASSERT(PutTaken_A, !put_valid || put_ready)
-  `RNIC_ASSERT(SendTaken_A, state_q != StSend || out_ready)
-  `RNIC_ASSERT(RspTaken_A, !rsp_put || rsp_ready)
-  `RNIC_ASSERT(ReadsCounted_A, !(state_q == StAct && op_q == OpDone) || reads_q != '0)
+  `RNIC_ASSERT(SendTaken_A, !sends || out_ready)
+  `RNIC_ASSERT(AgainTaken_A, !again_put || again_take)
+  `RNIC_ASSERT(RspTaken_A, !b2_valid_q || rsp_ready)
+  `RNIC_ASSERT(ReadsCounted_A, !(three_valid_q && three_op_q == OpDone) || three_reads_q != '0)
+  `RNIC_ASSERT(TakeWaitsForARead_A, !v_wait || acts_q || three_reads_q != '0)
+  `RNIC_ASSERT(UsedInRange_A, 32'(used_q) <= ReadDepth)
   `RNIC_STREAM_STABLE(RspStable_A, rq_take_rsp_valid_o, rq_take_rsp_ready_i, rq_take_rsp_o)
   `RNIC_STREAM_STABLE(ReadStable_A, rq_rd_req_valid_o, rq_rd_req_ready_i, rq_rd_req_o)
 
   // Simulation alone: commit trace (architecture 10)
   iwarp_pkg::qp_rq_take_commit_t tap_qp_rq_take /*verilator public_flat_rd*/;
-  assign tap_qp_rq_take = {rsp_put, take_qpn, rsp.found};
+  assign tap_qp_rq_take = {b2_valid_q, b2_qpn_q, rsp_result};
 endmodule

@@ -106,7 +106,7 @@ module qp_sched #(
 
   localparam int unsigned CountW = $clog2(rnic_pkg::NumQps + 1);
   logic [CountW-1:0] unused_count;
-  stream_fifo #(.Width(QpnW), .Depth(rnic_pkg::NumQps)) u_list (
+  stream_fifo #(.Width(QpnW), .Depth(rnic_pkg::NumQps), .Reserved(1'b1)) u_list (
     .clk_i, .rst_ni,
     .valid_i(list_push), .ready_o(list_ready), .data_i(s_qpn_q),
     .valid_o(qpn_valid_o), .ready_i(qpn_ready_i), .data_o(qpn_o), .count_o(unused_count)

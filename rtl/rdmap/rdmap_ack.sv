@@ -1,12 +1,17 @@
 // rdmap_ack: acknowledges start, stop and half_close, one at a time.
 //
 //   ctl --> rdmap_core --done--> half_close: at once
-//                          \---> start, stop: when the WQEs that had come in by then are through, and nothing of this QP is in the
-//                                responder, in rdmap_term or on its way out in rdmap_tx
+//                          \---> start, stop: when what was inside by then is through
 //
-// WQEs keep their order, so it is enough to count them: what had come and has not left is counted down. What other QPs do meanwhile,
-// and how much of it, does not matter. Latency 1 cycle. Waits for rdmap_tx, so for ddp, which always takes a message, and for qp.
-// Siblings: rdmap_core, rdmap_tx, rdmap_resp, rdmap_term. Bench: tb/rdmap/rdmap_test.cpp
+//   WQE at the port --------------------------------> through rdmap_tx
+//   request served --> leaves rdmap_resp, response --> through rdmap_tx
+//   error decided  --> leaves rdmap_term, Terminate --> through rdmap_tx
+//
+// Each of these five ways keeps its order, so it is enough to count: what had come at its mark and
+// has not left is counted down. The mark of the second half of a way is when the first has drained.
+// What other QPs do meanwhile does not matter. Latency 1 cycle. Waits for rdmap_tx, so for ddp,
+// which always takes a message, for tpt, and for qp. Siblings: rdmap_core, rdmap_tx, rdmap_resp,
+// rdmap_term. Bench: tb/rdmap/rdmap_test.cpp
 `include "rnic_assert.svh"
 
 module rdmap_ack (
@@ -19,16 +24,9 @@ module rdmap_ack (
   input  logic done_i,
   input  logic drains_i,                 // a start or stop
   input  logic [15:0] qpn_i,
-  // WQEs: a header has come in at the port; a body is through
-  input  logic wqe_in_i,
-  input  logic wqe_out_i,
-  // who is where
-  input  logic resp_busy_i,
-  input  logic [15:0] resp_qpn_i,
-  input  logic term_busy_i,
-  input  logic [15:0] term_qpn_i,
-  input  logic tx_busy_i,
-  input  logic [15:0] tx_qpn_i,
+  // a bit each of WQE, request, response, error, Terminate: one has come in, has left
+  input  logic [4:0] in_i,
+  input  logic [4:0] out_i,
   // to qp
   output logic ack_valid_o,
   input  logic ack_ready_i,
@@ -41,34 +39,44 @@ module rdmap_ack (
     StAck       // answers
   } state_e;
   state_e state_d, state_q;
-
-  logic [7:0]  inside_q, left_q;         // WQEs inside; of those, which an order waits for
   logic [15:0] qpn_q;
-  logic        through;
-  assign through = left_q == '0 && !(resp_busy_i && resp_qpn_i == qpn_q) && !(term_busy_i && term_qpn_i == qpn_q) &&
-                   !(tx_busy_i && tx_qpn_i == qpn_q);
+
+  localparam int unsigned Wqe = 0, Request = 1, Response = 2, Error = 3, Term = 4;
+  logic [4:0] mark, through, none;
+  assign mark[Wqe]      = state_q != StDrain;
+  assign mark[Request]  = state_q != StDrain;
+  assign mark[Response] = state_q != StDrain || !through[Request];
+  assign mark[Error]    = state_q != StDrain;
+  assign mark[Term]     = state_q != StDrain || !through[Error];
+  for (genvar i = 0; i < 5; i++) begin : gen_way
+    logic [7:0] inside_d, inside_q, left_q;   // inside; of those, which an order waits for
+    assign inside_d   = inside_q + 8'(in_i[i]) - 8'(out_i[i]);
+    assign through[i] = left_q == '0;
+    assign none[i]    = inside_q == '0;
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) begin
+        inside_q <= '0;
+        left_q   <= '0;
+      end else begin
+        inside_q <= inside_d;
+        left_q   <= mark[i] ? inside_d : left_q - 8'(out_i[i] && left_q != '0);
+      end
+    end
+  end
 
   always_comb begin
     state_d = state_q;
     case (state_q)
       StFree:  if (taken_i) state_d = StOrder;
       StOrder: if (done_i) state_d = drains_i ? StDrain : StAck;
-      StDrain: if (through) state_d = StAck;
+      StDrain: if (through == '1) state_d = StAck;
       StAck:   if (ack_ready_i) state_d = StFree;
       default: state_d = StFree;
     endcase
   end
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      state_q  <= StFree;
-      inside_q <= '0;
-      left_q   <= '0;
-    end else begin
-      state_q  <= state_d;
-      inside_q <= inside_q + 8'(wqe_in_i) - 8'(wqe_out_i);
-      if (state_q != StDrain) left_q <= inside_q - 8'(wqe_out_i);
-      else                    left_q <= left_q - 8'(wqe_out_i && left_q != '0);
-    end
+    if (!rst_ni) state_q <= StFree;
+    else         state_q <= state_d;
   end
   always_ff @(posedge clk_i) begin
     if (state_q == StOrder) qpn_q <= qpn_i;
@@ -78,7 +86,7 @@ module rdmap_ack (
   assign ack_valid_o = state_q == StAck;
   assign ack_o       = qpn_q;
 
-  `RNIC_ASSERT(Counts_A, !wqe_out_i || inside_q != '0)
+  `RNIC_ASSERT(Counts_A, (out_i & none) == '0)
   `RNIC_ASSERT(InTurn_A, !done_i || state_q == StOrder)
   `RNIC_STREAM_STABLE(AckStable_A, ack_valid_o, ack_ready_i, ack_o)
 endmodule

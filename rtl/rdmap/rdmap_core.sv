@@ -1,16 +1,35 @@
-// rdmap_core: the table of QPs, the outstanding requests (ORD) and the inbound requests (IRD), and every decision about them.
+// rdmap_core: the table of QPs, the outstanding requests (ORD) and the inbound requests (IRD), and
+// every decision about them.
 //
-//   pick an operation -> read the QP's word -> decide, write -> (with an ORD or IRD entry: one cycle more)
+//   pick --> read --> row --------> entry --> decide --> verdict, message, head, job
+//              |       |  \--> ORD, IRD --------^ |
+//              |       +--> row of the QP         +--> err of the QP, IRD
+//              +<--forward--+                     (forwarded to the stage before)
 //
-// One operation at a time: 2 cycles, 3 with an entry, and 1 more for each outstanding Read that a peer's Terminate is compared with. So no
-// hazard exists between send queue, receive, responder and errors. rdmap_pick chooses it, when all that it may emit has room.
-// First error wins: `err` of the word is set once; from then on segments are refused and faults ignored.
-// Waits for: verdict FIFO, rdmap_term, rdmap_tx; none of them waits for receive. Inside: rdmap_pick, rdmap_segment,
-// rdmap_message. Siblings: rdmap_resp, rdmap_term, rdmap_tx.
+// 1. One operation a cycle, of any QPs: rdmap_pick takes one when all that it may emit has room
+//    (rdmap_room counts what is in the pipe), so no stage ever stops.
+// 2. A QP's operations act in the order in which they are picked. Its row is forwarded from the
+//    stage `row` to `read`, its `err` from `decide` to `entry`. rdmap_row assumes success; after a
+//    failure nothing but `err` counts until start (see rdmap_row).
+// 3. Entries are written in the stage in which they are read, so an operation finds what the one
+//    before it wrote. A request's watermark alone is written in `decide`; its head is asked for
+//    later (work list).
+// 4. A peer's Terminate stays in `row` for a cycle for each outstanding Read; nothing is picked
+//    until it has left.
+//
+// Latency from pick to decide 4 cycles: read (table), row, entry (ORD, IRD), their output register.
+// Throughput an operation a cycle. Waits for room for verdicts, jobs of rdmap_term, messages of
+// rdmap_tx; none of them waits for receive. Inside: rdmap_pick, rdmap_rx, rdmap_row, rdmap_judge,
+// rdmap_message, rdmap_room. Siblings: rdmap_resp, rdmap_term, rdmap_tx. Bench:
+// tb/rdmap/rdmap_test.cpp
 `include "rnic_assert.svh"
 `include "rnic_words.svh"
 
-module rdmap_core (
+module rdmap_core #(
+  parameter int unsigned QueueDepth = 2,   // words of each queue behind: verdicts, messages, jobs
+  localparam int unsigned JobW  = `RNIC_RDMAP_JOB_W,
+  localparam int unsigned HeadW = `RNIC_RDMAP_HEAD_W
+) (
   input  logic clk_i,
   input  logic rst_ni,
   output logic ready_o,
@@ -18,9 +37,10 @@ module rdmap_core (
   input  logic ctl_valid_i,
   output logic ctl_ready_o,
   input  iwarp_pkg::qp_ctl_rdmap_t ctl_i,
-  output logic ctl_done_o,               // the operation was an order of ctl_qpn_o
+  output logic ctl_done_o,               // the operation was an order of qpn_o
   output logic stopped_o,                // and that a start or stop
-  output logic [15:0] ctl_qpn_o,
+  output logic dead_o,                   // qpn_o has stopped or failed: no response any more
+  output logic [15:0] qpn_o,
   // faults
   input  logic qp_fault_valid_i,
   output logic qp_fault_ready_o,
@@ -30,25 +50,23 @@ module rdmap_core (
   input  iwarp_pkg::tx_fault_t tx_fault_i,
   input  logic resp_fail_valid_i,
   output logic resp_fail_ready_o,
-  input  logic [15:0] resp_qpn_i,
-  input  iwarp_pkg::tpt_result_e resp_result_i,
+  input  iwarp_pkg::tx_fault_t resp_fail_i,
+  output logic resp_fail_done_o,
   // receive
   input  logic seg_valid_i,
   output logic seg_ready_o,
   input  iwarp_pkg::rx_segment_t seg_i,
   output logic verdict_valid_o,
-  input  logic verdict_ready_i,
   output iwarp_pkg::rx_verdict_t verdict_o,
+  input  logic verdict_left_i,           // a verdict has left the queue
   // responder
-  output logic work_valid_o,
-  output logic [15:0] work_o,
-  input  logic head_valid_i,
-  output logic head_ready_o,
+  output logic work_valid_o,             // qpn_o goes into the work list
+  input  logic head_req_valid_i,
+  output logic head_req_ready_o,
+  input  logic [15:0] head_req_qpn_i,
   output logic head_valid_o,
   output logic head_ok_o,
-  output logic [15:0] head_pd_o,
-  output logic [399:0] head_o,
-  output logic [7:0] head_slot_o,        // its place in the QP's ring; comes back in tx_fault
+  output logic [HeadW-1:0] head_o,
   input  logic free_valid_i,
   output logic free_ready_o,
   input  logic [15:0] free_qpn_i,
@@ -56,154 +74,111 @@ module rdmap_core (
   input  logic wqe_valid_i,
   output logic wqe_ready_o,
   input  iwarp_pkg::wqe_hdr_t wqe_i,
-  input  logic sge_valid_i,              // first beat of its body, seen and not taken
-  input  iwarp_pkg::wqe_sge_t sge_i,
+  input  logic sge_valid_i,              // of a Read: where its bytes go
+  output logic sge_ready_o,
+  input  logic [95:0] sge_i,             // {STag, TO}
   output logic sq_valid_o,
-  input  logic sq_ready_i,
-  input  logic sq_idle_i,                // rdmap_tx is not at an earlier body
   output logic sq_drop_o,
   output logic sq_own_o,
   output iwarp_pkg::tx_message_hdr_t sq_o,
-  output logic [511:0] sq_data_o,
+  output logic [223:0] sq_data_o,
+  input  logic sq_left_i,
   // errors, to rdmap_term
-  input  logic term_ready_i,
   output logic term_valid_o,
-  output iwarp_pkg::qp_error_t term_o,
-  output logic term_has_head_o,
-  output logic term_is_read_o,
-  output logic [15:0]  term_length_o,
-  output logic [511:0] term_net_o,
-  output logic [31:0]  term_offset_o
+  output logic [JobW-1:0] term_o,
+  input  logic term_left_i
 );
-  localparam int unsigned QpW  = $clog2(rnic_pkg::NumQps);
-  localparam int unsigned IrdW = $clog2(rnic_pkg::IrdSlots);
-  localparam int unsigned OrdW = $clog2(rnic_pkg::OrdSlots);
-  localparam int unsigned WordW = 6 + 16 + 2 * 6 + 2 * 16 + 4 * 6 + 32;
-  localparam int unsigned OrdEntryW = 32 + 64 + 32 + 8;
+  localparam int unsigned QpW       = $clog2(rnic_pkg::NumQps);
+  localparam int unsigned IrdW      = $clog2(rnic_pkg::IrdSlots);
+  localparam int unsigned OrdW      = $clog2(rnic_pkg::OrdSlots);
+  localparam int unsigned RowW      = `RNIC_RDMAP_ROW_W;
+  localparam int unsigned SegmentW  = `RNIC_RDMAP_SEGMENT_W;
 
-  typedef `RNIC_RDMAP_OP_E op_e;
-  typedef enum logic [1:0] {StPick, StExec, StEntry} state_e;
-  state_e state_d, state_q;
+  typedef `RNIC_RDMAP_OP_E   op_e;
+  typedef `RNIC_RDMAP_DEED_T deed_t;
+  typedef struct packed {                // an ORD entry
+    logic [31:0] stag;
+    logic [63:0] to;
+    logic [31:0] length;
+    logic [7:0]  slot;
+  } ord_t;
 
   // --- pick
-  logic clear_busy, pick;
+  logic clear_busy, pick, hold_q, stay, term_back, verdict_room, term_room, sq_room, may_fail;
   logic [QpW-1:0] clear_addr;
-  logic [2:0]  op_d, op_q;               // op_e
-  logic [15:0] qpn_d, qpn_q;
+  logic [2:0]  op_d, r_op_q, a_op_q;     // op_e
+  logic [15:0] qpn_d, r_qpn_q, a_qpn_q;
+  logic r_valid_q, a_valid_q;
   rdmap_pick u_pick (
-    .clk_i, .rst_ni, .free_i(state_q == StPick && !clear_busy), .pick_o(pick), .op_o(op_d), .qpn_o(qpn_d),
-    .verdict_ready_i, .term_ready_i, .sq_ready_i, .sq_idle_i,
+    .clk_i, .rst_ni, .free_i(!clear_busy && !hold_q), .pick_o(pick), .op_o(op_d), .qpn_o(qpn_d),
+    .verdict_room_i(verdict_room), .term_room_i(term_room), .sq_room_i(sq_room),
     .ctl_valid_i, .ctl_ready_o, .ctl_op_i(ctl_i.op), .ctl_qpn_i(ctl_i.qpn),
     .qp_fault_valid_i, .qp_fault_ready_o, .qp_fault_qpn_i(qp_fault_i.qpn),
-    .tx_fault_valid_i, .tx_fault_ready_o, .tx_fault_qpn_i(tx_fault_i.qpn), .resp_fail_valid_i, .resp_fail_ready_o,
-    .seg_valid_i, .seg_ready_o, .seg_qpn_i(seg_i.qpn), .head_valid_i, .head_ready_o, .resp_qpn_i,
+    .tx_fault_valid_i, .tx_fault_ready_o, .tx_fault_qpn_i(tx_fault_i.qpn),
+    .resp_fail_valid_i, .resp_fail_ready_o, .resp_fail_qpn_i(resp_fail_i.qpn),
+    .seg_valid_i, .seg_ready_o, .seg_qpn_i(seg_i.qpn),
+    .head_valid_i(head_req_valid_i), .head_ready_o(head_req_ready_o), .head_qpn_i(head_req_qpn_i),
     .slot_valid_i(free_valid_i), .slot_ready_o(free_ready_o), .slot_qpn_i(free_qpn_i),
-    .wqe_valid_i, .wqe_ready_o, .wqe_qpn_i(wqe_i.qpn), .wqe_is_read_i(wqe_i.opcode == iwarp_pkg::WrRdmaRead), .sge_valid_i
+    .wqe_valid_i, .wqe_ready_o, .wqe_qpn_i(wqe_i.qpn),
+    .wqe_is_read_i(wqe_i.opcode == iwarp_pkg::WrRdmaRead), .sge_valid_i
   );
-
-  iwarp_pkg::qp_ctl_rdmap_t ctl_q;
-  iwarp_pkg::qp_fault_t     qp_fault_q;
-  iwarp_pkg::tx_fault_t     tx_fault_q;
-  iwarp_pkg::rx_segment_t   seg_q;
-  iwarp_pkg::wqe_hdr_t      wqe_q;
-  iwarp_pkg::wqe_sge_t      sge_q;
-  iwarp_pkg::tpt_result_e   fail_q;
+  assign sge_ready_o = wqe_ready_o && wqe_i.opcode == iwarp_pkg::WrRdmaRead;
+  assign may_fail    = op_d != OpHead && op_d != OpWqe &&
+                       (op_d != OpCtl || ctl_i.op == iwarp_pkg::QpoHalfClose);
+  rdmap_room #(.Depth(QueueDepth)) u_verdict_room (
+    .clk_i, .rst_ni, .take_i(seg_ready_o), .back_i(1'b0), .left_i(verdict_left_i),
+    .room_o(verdict_room)
+  );
+  rdmap_room #(.Depth(QueueDepth)) u_term_room (
+    .clk_i, .rst_ni, .take_i(pick && may_fail), .back_i(term_back), .left_i(term_left_i),
+    .room_o(term_room)
+  );
+  rdmap_room #(.Depth(QueueDepth)) u_sq_room (
+    .clk_i, .rst_ni, .take_i(wqe_ready_o), .back_i(1'b0), .left_i(sq_left_i), .room_o(sq_room)
+  );
+  // A segment that may be a Terminate: alone until it has left the stage `row`.
+  logic pick_term, r_alone_q, a_alone_q;
+  assign pick_term = seg_ready_o && !seg_i.head[7] && seg_i.head[11:8] == 4'h7;
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      state_q <= StPick;
-      scan_q  <= '0;
-    end else begin
-      state_q <= state_d;
-      scan_q  <= state_q == StEntry ? scan_q + 6'd1 : 6'd0;
-    end
+    if (!rst_ni) hold_q <= 1'b0;
+    else         hold_q <= pick_term || (hold_q && !(a_valid_q && a_alone_q && !stay));
+  end
+
+  // --- read: the QP's row is there; the operation is read
+  iwarp_pkg::qp_ctl_rdmap_t r_ctl_q, a_ctl_q;
+  iwarp_pkg::rx_segment_t   r_seg_q;
+  iwarp_pkg::tx_fault_t     r_fault_q;
+  iwarp_pkg::cause_e        r_cause_q;
+  iwarp_pkg::wqe_hdr_t      r_wqe_q, a_wqe_q, l_wqe_q, d_wqe_q;
+  logic [95:0]              r_sge_q, a_sge_q, l_sge_q, d_sge_q;   // of a Read
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) r_valid_q <= 1'b0;
+    else         r_valid_q <= pick;
   end
   always_ff @(posedge clk_i) begin
     if (pick) begin
-      op_q       <= op_d;
-      qpn_q      <= qpn_d;
-      ctl_q      <= ctl_i;
-      qp_fault_q <= qp_fault_i;
-      tx_fault_q <= tx_fault_i;
-      seg_q      <= seg_i;
-      wqe_q      <= wqe_i;
-      sge_q      <= sge_i;
-      fail_q     <= resp_result_i;
+      r_alone_q <= pick_term;
+      r_op_q    <= op_d;
+      r_qpn_q   <= qpn_d;
+      r_ctl_q   <= ctl_i;
+      r_cause_q <= qp_fault_i.cause;
+      r_fault_q <= tx_fault_ready_o ? tx_fault_i : resp_fail_i;
+      r_seg_q   <= seg_i;
+      r_wqe_q   <= wqe_i;
+      r_sge_q   <= sge_i;
     end
   end
+  logic [SegmentW-1:0] r_segment, a_segment_q;
+  iwarp_pkg::cause_e r_seg_cause, a_seg_cause_q;
+  rdmap_rx u_rx (.segment_i(r_seg_q), .segment_o(r_segment), .cause_o(r_seg_cause));
 
-  // --- the QP's word
-  logic        running, err, closing, held, listed, in_slot, running_d, err_d, closing_d, held_d, listed_d, in_slot_d;
-  logic [15:0] pd, ird_base, ord_base, pd_d, ird_base_d, ord_base_d;
-  logic [5:0]  ird, ord, ird_head, ird_count, ord_head, ord_count;
-  logic [5:0]  ird_d, ord_d, ird_head_d, ird_count_d, ord_head_d, ord_count_d;
-  logic [31:0] received, received_d;
-  logic        we;
-  ram_clear #(.Depth(rnic_pkg::NumQps)) u_clear (.clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr));
-  ram_1r1w #(.Width(WordW), .Depth(rnic_pkg::NumQps)) u_table (
-    .clk_i, .rst_ni, .we_i(clear_busy || we), .waddr_i(clear_busy ? clear_addr : qpn_q[QpW-1:0]),
-    .wdata_i(clear_busy ? '0 : {running_d, err_d, closing_d, held_d, listed_d, in_slot_d, pd_d, ird_base_d, ord_base_d, ird_d, ord_d,
-                                ird_head_d, ird_count_d, ord_head_d, ord_count_d, received_d}),
-    .re_i(pick), .raddr_i(qpn_d[QpW-1:0]),
-    .rdata_o({running, err, closing, held, listed, in_slot, pd, ird_base, ord_base, ird, ord, ird_head, ird_count, ord_head, ord_count, received})
-  );
-  assign ready_o = !clear_busy;
-
-  function automatic logic [5:0] wrap(input logic [5:0] at, input logic [5:0] by, input logic [5:0] size);
-    logic [6:0] sum;
-    sum  = {1'b0, at} + {1'b0, by};
-    wrap = sum >= {1'b0, size} ? 6'(sum - {1'b0, size}) : sum[5:0];
-  endfunction
-
-  // --- entries
-  logic ord_we, ord_re, ird_we, ird_re;
-  logic [OrdW-1:0] ord_waddr, ord_raddr;
-  logic [IrdW-1:0] ird_waddr, ird_raddr;
-  logic [31:0] o_stag, o_length;
-  logic [63:0] o_to;
-  logic [7:0]  o_slot;
-  logic [95:0] sink;
-  logic [399:0] ird_wdata, ird_entry;
-  assign ord_waddr = OrdW'(ord_base) + OrdW'(wrap(ord_head, ord_count, ord));
-  // The oldest request; a peer's Terminate is compared with all of them, one after the other.
-  logic [5:0] scan_q, scan_at;
-  assign scan_at   = state_q == StEntry ? scan_q + 6'd1 : 6'd0;
-  assign ord_raddr = OrdW'(ord_base) + OrdW'(wrap(ord_head, scan_at, ord));
-  assign ird_waddr = IrdW'(ird_base) + IrdW'(wrap(ird_head, ird_count, ird));
-  // The slot of a response is free once its last segment is scheduled; a payload that fails later says which it was.
-  assign ird_raddr = IrdW'(ird_base) + (op_q == OpTxFault ? IrdW'(tx_fault_q.slot) : IrdW'(ird_head));
-  ram_1r1w #(.Width(OrdEntryW), .Depth(rnic_pkg::OrdSlots)) u_ord (
-    .clk_i, .rst_ni, .we_i(ord_we), .waddr_i(ord_waddr), .wdata_i({sink, wqe_q.length, wqe_q.slot}),
-    .re_i(ord_re), .raddr_i(ord_raddr), .rdata_o({o_stag, o_to, o_length, o_slot})
-  );
-  ram_1r1w #(.Width(400), .Depth(rnic_pkg::IrdSlots)) u_ird (
-    .clk_i, .rst_ni, .we_i(ird_we), .waddr_i(ird_waddr), .wdata_i(ird_wdata), .re_i(ird_re), .raddr_i(ird_raddr), .rdata_o(ird_entry)
-  );
-
-  // --- the segment
-  logic alive, closed;                   // closed: our side has no more to say
-  assign alive  = running && !err;
-  assign closed = closing && ird_count == 6'd0;
-  logic seg_asks, seg_more, seg_is_request, seg_read_done, seg_fail, head_fits;
-  logic [31:0]  seg_received;
-  logic [511:0] net;
-  iwarp_pkg::rx_verdict_t seg_verdict;
-  iwarp_pkg::qp_error_t   seg_error;
-  rdmap_segment u_segment (
-    .clk_i, .seg_i(seg_q), .closed_i(closed), .ird_i(ird), .ird_count_i(ird_count), .ord_count_i(ord_count), .received_i(received),
-    .scan_i(scan_q), .stag_i(o_stag), .to_i(o_to), .length_i(o_length), .slot_i(o_slot), .asks_o(seg_asks), .more_o(seg_more),
-    .verdict_o(seg_verdict), .is_request_o(seg_is_request), .read_done_o(seg_read_done), .received_o(seg_received),
-    .fail_o(seg_fail), .error_o(seg_error), .head_fits_o(head_fits), .net_o(net)
-  );
-  logic [31:0] placed_q;                 // place packets allowed since reset: the watermark
-  assign ird_wdata = {placed_q, net[511 -: 368]};
-
-  // --- decide
-  logic done, fail, closes;              // closes: our side has no more to say, from now on
-  iwarp_pkg::cause_e tpt_cause;
-  iwarp_pkg::tpt_result_e tpt_result;
-  assign tpt_result = op_q == OpRespFail ? fail_q : tx_fault_q.result;
+  // A fault: what of it is told, and whether it shows a request.
+  iwarp_pkg::cause_e    tpt_cause;
+  iwarp_pkg::qp_error_t r_fault, a_fault_q;
+  logic                 r_of_request, a_of_request_q;
+  logic [31:0]          a_offset_q;
   always_comb begin
-    case (tpt_result)
+    case (r_fault_q.result)
       iwarp_pkg::TptAssoc:  tpt_cause = iwarp_pkg::CauseRdmapAssoc;
       iwarp_pkg::TptRights: tpt_cause = iwarp_pkg::CauseRdmapRights;
       iwarp_pkg::TptWrap:   tpt_cause = iwarp_pkg::CauseRdmapWrap;
@@ -211,197 +186,202 @@ module rdmap_core (
       default:              tpt_cause = iwarp_pkg::CauseRdmapStag;
     endcase
   end
-
+  assign r_of_request = r_op_q == OpRespFail ||
+                        (r_op_q == OpTxFault && r_fault_q.source == iwarp_pkg::TxResp);
   always_comb begin
-    {running_d, err_d, closing_d, held_d, listed_d, in_slot_d} = {running, err, closing, held, listed, in_slot};
-    {pd_d, ird_base_d, ord_base_d, ird_d, ord_d}    = {pd, ird_base, ord_base, ird, ord};
-    {ird_head_d, ird_count_d, ord_head_d, ord_count_d, received_d} = {ird_head, ird_count, ord_head, ord_count, received};
-    state_d   = state_q;
-    done      = 1'b0;
-    fail      = 1'b0;
-    closes    = 1'b0;
-    we        = 1'b0;
-    ord_we    = 1'b0;
-    ord_re    = 1'b0;
-    ird_we    = 1'b0;
-    ird_re    = 1'b0;
-    verdict_valid_o = 1'b0;
-    verdict_o       = '0;
-    work_valid_o    = 1'b0;
-    head_valid_o    = 1'b0;
-    head_ok_o       = 1'b0;
-    ctl_done_o      = 1'b0;
-    stopped_o       = 1'b0;
-    sq_valid_o      = 1'b0;
-    sq_drop_o       = 1'b0;
-    term_o          = '0;
-    term_o.qpn      = qpn_q;
-    term_has_head_o = 1'b0;
-    term_is_read_o  = 1'b0;
-    term_length_o   = seg_q.ulpdu_length;
-    term_net_o      = net;
-    term_offset_o   = '0;
-    if (state_q == StPick && pick) state_d = StExec;
-    if (state_q == StExec || state_q == StEntry) begin
-      done = 1'b1;
-      case (op_q)
-        OpCtl: begin
-          ctl_done_o = 1'b1;
-          if (ctl_q.op == iwarp_pkg::QpoHalfClose) begin
-            we        = alive;
-            closing_d = 1'b1;
-            closes    = alive && !closing && ird_count == 6'd0;
-          end else begin
-            we         = 1'b1;
-            stopped_o  = 1'b1;
-            running_d  = ctl_q.op == iwarp_pkg::QpoStart;
-            err_d      = 1'b0;
-            closing_d  = 1'b0;
-            held_d     = ctl_q.params.hold_tx;
-            in_slot_d  = 1'b0;
-            pd_d       = ctl_q.params.pd;
-            ird_d      = ctl_q.params.ird;
-            ord_d      = ctl_q.params.ord;
-            ird_base_d = ctl_q.params.ird_base;
-            ord_base_d = ctl_q.params.ord_base;
-            {ird_head_d, ird_count_d, ord_head_d, ord_count_d, received_d} = '0;
-          end
-        end
-        OpQpFault: begin
-          fail         = alive;
-          term_o.cause = qp_fault_q.cause;
-        end
-        OpTxFault: begin
-          if (tx_fault_q.source == iwarp_pkg::TxResp && state_q == StExec) begin
-            ird_re = 1'b1;
-            done   = 1'b0;
-          end else begin
-            fail = alive;
-            if (tx_fault_q.source == iwarp_pkg::TxResp) begin
-              term_o.cause    = tx_fault_q.result != iwarp_pkg::TptOk ? tpt_cause : iwarp_pkg::CauseRdmapLength;
-              term_has_head_o = 1'b1;
-              term_is_read_o  = 1'b1;
-              term_length_o   = 16'd46;
-              term_net_o      = {ird_entry[367:0], 144'h0};
-              term_offset_o   = tx_fault_q.offset;
-            end else begin
-              term_o.cause  = iwarp_pkg::CauseLocalCatastrophic;
-              term_o.has_wr = 1'b1;
-              term_o.slot   = tx_fault_q.slot;
-              term_o.status = tx_fault_q.result != iwarp_pkg::TptOk ? iwarp_pkg::WcLocProtErr : iwarp_pkg::WcFatalErr;
-            end
-          end
-        end
-        OpRespFail: begin
-          if (state_q == StExec) begin
-            ird_re = 1'b1;
-            done   = 1'b0;
-          end else begin
-            fail            = alive;
-            term_o.cause    = tpt_cause;
-            term_has_head_o = 1'b1;
-            term_is_read_o  = 1'b1;
-            term_length_o   = 16'd46;
-            term_net_o      = {ird_entry[367:0], 144'h0};
-          end
-        end
-        OpSeg: begin
-          if (alive && ((seg_asks && state_q == StExec) || (seg_more && state_q == StEntry))) begin
-            ord_re = 1'b1;
-            done   = 1'b0;
-          end else begin
-            verdict_valid_o = 1'b1;
-            term_has_head_o = head_fits;
-            if (alive) begin
-              we         = 1'b1;
-              held_d     = 1'b0;
-              fail       = seg_fail;
-              term_o     = seg_error;
-              term_o.qpn = qpn_q;
-              verdict_o  = seg_verdict;
-              received_d = seg_received;
-              if (seg_is_request) begin
-                ird_we       = 1'b1;
-                ird_count_d  = ird_count + 6'd1;
-                work_valid_o = !listed && !in_slot;
-                listed_d     = listed || !in_slot;
-              end
-              if (seg_read_done) begin
-                ord_head_d  = wrap(ord_head, 6'd1, ord);
-                ord_count_d = ord_count - 6'd1;
-              end
-            end
-          end
-        end
-        OpHead: begin
-          if (state_q == StExec) begin
-            ird_re = 1'b1;
-            done   = 1'b0;
-          end else begin
-            we           = 1'b1;
-            head_valid_o = 1'b1;
-            head_ok_o    = alive && ird_count != 6'd0;
-            listed_d     = 1'b0;
-            in_slot_d    = head_ok_o || in_slot;
-          end
-        end
-        OpFree: begin
-          if (in_slot && running) begin
-            we           = 1'b1;
-            ird_head_d   = wrap(ird_head, 6'd1, ird);
-            ird_count_d  = ird_count - 6'd1;
-            closes       = alive && closing && ird_count == 6'd1;
-            in_slot_d    = 1'b0;
-            listed_d     = listed || ird_count != 6'd1;
-            work_valid_o = !listed && ird_count != 6'd1;
-          end
-        end
-        OpWqe: begin
-          sq_valid_o = 1'b1;
-          sq_drop_o  = !alive;
-          if (alive && wqe_q.opcode == iwarp_pkg::WrRdmaRead) begin
-            we          = 1'b1;
-            ord_we      = 1'b1;
-            ord_count_d = ord_count + 6'd1;
-          end
-        end
-        default: ;
-      endcase
-      if (fail) begin
-        we    = 1'b1;
-        err_d = 1'b1;
-      end
-      term_o.sends_term = term_o.cause != iwarp_pkg::CauseLlpLost && term_o.cause != iwarp_pkg::CausePeerTerminate && !held_d &&
-                          !closed && !closes;
-      state_d = done ? StPick : StEntry;
+    r_fault = '0;
+    if (r_of_request) begin
+      r_fault.cause = r_fault_q.result != iwarp_pkg::TptOk ? tpt_cause
+                                                           : iwarp_pkg::CauseRdmapLength;
+      r_fault.slot  = r_fault_q.slot;
+    end else if (r_op_q == OpTxFault) begin
+      r_fault.cause  = iwarp_pkg::CauseLocalCatastrophic;
+      r_fault.has_wr = 1'b1;
+      r_fault.slot   = r_fault_q.slot;
+      r_fault.status = r_fault_q.result != iwarp_pkg::TptOk ? iwarp_pkg::WcLocProtErr
+                                                            : iwarp_pkg::WcFatalErr;
+    end else if (r_op_q == OpQpFault) begin
+      r_fault.cause = r_cause_q;
     end
   end
-  assign term_valid_o  = fail || closes;
-  assign work_o        = qpn_q;
-  assign head_pd_o     = pd;
-  assign head_o        = ird_entry;
-  assign head_slot_o   = {2'b00, ird_head};
-  assign ctl_qpn_o     = qpn_q;
+
+  // The row: from the table, or from the operation one or two before it.
+  logic [RowW-1:0] row_read, row, row_d, row_q, w_row_q;
+  logic [15:0]     w_qpn_q;
+  logic            w_valid_q;
+  ram_clear #(.Depth(rnic_pkg::NumQps)) u_clear (
+    .clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr)
+  );
+  ram_1r1w #(.Width(RowW), .Depth(rnic_pkg::NumQps)) u_rows (
+    .clk_i, .rst_ni, .we_i(clear_busy || a_valid_q),
+    .waddr_i(clear_busy ? clear_addr : a_qpn_q[QpW-1:0]),
+    .wdata_i(clear_busy ? '0 : row_d), .re_i(pick), .raddr_i(qpn_d[QpW-1:0]), .rdata_o(row_read)
+  );
+  assign ready_o = !clear_busy;
+  always_comb begin
+    row = row_read;
+    if (w_valid_q && w_qpn_q == r_qpn_q) row = w_row_q;
+    if (a_valid_q && a_qpn_q == r_qpn_q) row = row_d;
+  end
+
+  // --- row
+  logic [5:0] scan_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      a_valid_q <= 1'b0;
+      w_valid_q <= 1'b0;
+      scan_q    <= '0;
+    end else begin
+      a_valid_q <= r_valid_q || (a_valid_q && stay);
+      w_valid_q <= a_valid_q;
+      scan_q    <= a_valid_q && stay ? scan_q + 6'd1 : '0;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    w_qpn_q <= a_qpn_q;
+    w_row_q <= row_d;
+    if (r_valid_q) begin
+      a_alone_q      <= r_alone_q;
+      a_op_q         <= r_op_q;
+      a_qpn_q        <= r_qpn_q;
+      a_ctl_q        <= r_ctl_q;
+      a_fault_q      <= r_fault;
+      a_of_request_q <= r_of_request;
+      a_offset_q     <= r_op_q == OpTxFault ? r_fault_q.offset : '0;
+      a_segment_q    <= r_segment;
+      a_seg_cause_q  <= r_seg_cause;
+      a_wqe_q        <= r_wqe_q;
+      a_sge_q        <= r_sge_q;
+      row_q          <= row;
+    end
+  end
+
+  logic ord_we;
+  logic [OrdW-1:0]  ord_waddr, ord_raddr, scan_at_q, scan_next;
+  logic [IrdW-1:0]  ird_raddr, ird_waddr, l_ird_waddr_q, d_ird_waddr_q;
+  deed_t            deed;
+  logic [31:0]      received;            // of the oldest Read
+  rdmap_row u_row (
+    .clk_i, .rst_ni, .valid_i(a_valid_q),
+    .op_i(a_op_q), .qpn_i(a_qpn_q), .ctl_i(a_ctl_q), .fault_i(a_fault_q),
+    .of_request_i(a_of_request_q), .offset_i(a_offset_q),
+    .segment_i(a_segment_q), .cause_i(a_seg_cause_q),
+    .is_read_i(a_wqe_q.opcode == iwarp_pkg::WrRdmaRead), .scan_i(scan_q), .scan_at_i(scan_at_q),
+    .row_i(row_q), .row_o(row_d),
+    .ord_we_o(ord_we), .ord_waddr_o(ord_waddr), .ord_raddr_o(ord_raddr), .scan_next_o(scan_next),
+    .ird_we_o(ird_we), .ird_raddr_o(ird_raddr), .ird_waddr_o(ird_waddr), .received_o(received),
+    .stay_o(stay), .deed_o(deed)
+  );
+  always_ff @(posedge clk_i) scan_at_q <= scan_next;
+
+  // --- entry: ORD, IRD and the QP's err are read
+  ord_t ord_wdata, ord_read, ord_q;
+  logic [367:0] ird_read, ird_q;         // a request's first 46 bytes
+  logic [63:0]  mark_read, mark_q;       // its watermark
+  logic [63:0]  placed_q;                // place packets allowed since reset
+  logic         ird_we, mark_we;
+  assign ord_wdata = {a_sge_q, a_wqe_q.length, a_wqe_q.slot};
+  ram_1r1w #(.Width($bits(ord_read)), .Depth(rnic_pkg::OrdSlots)) u_ord (
+    .clk_i, .rst_ni, .we_i(a_valid_q && ord_we), .waddr_i(ord_waddr), .wdata_i(ord_wdata),
+    .re_i(a_valid_q), .raddr_i(ord_raddr), .rdata_o(ord_read)
+  );
+  ram_1r1w #(.Width($bits(ird_read)), .Depth(rnic_pkg::IrdSlots)) u_ird (
+    .clk_i, .rst_ni, .we_i(a_valid_q && ird_we), .waddr_i(ird_waddr), .wdata_i(deed.net),
+    .re_i(a_valid_q), .raddr_i(ird_raddr), .rdata_o(ird_read)
+  );
+  ram_1r1w #(.Width(64), .Depth(rnic_pkg::IrdSlots)) u_marks (
+    .clk_i, .rst_ni, .we_i(mark_we), .waddr_i(d_ird_waddr_q), .wdata_i(placed_q),
+    .re_i(a_valid_q), .raddr_i(ird_raddr), .rdata_o(mark_read)
+  );
+
+  deed_t l_deed_q, d_deed_q;
+  logic  l_valid_q, d_valid_q, err_read, err, err_q, err_d, e_valid_q, e_err_q;
+  logic [15:0] e_qpn_q;
+  logic [32:0] l_low_q;
+  logic [31:0] l_high_q;
+  logic [63:0] d_start_q;
+  ram_1r1w #(.Width(1), .Depth(rnic_pkg::NumQps)) u_err (
+    .clk_i, .rst_ni, .we_i(clear_busy || d_valid_q),
+    .waddr_i(clear_busy ? clear_addr : d_deed_q.qpn[QpW-1:0]),
+    .wdata_i(!clear_busy && err_d), .re_i(a_valid_q), .raddr_i(a_qpn_q[QpW-1:0]), .rdata_o(err_read)
+  );
+  always_comb begin
+    err = err_read;
+    if (e_valid_q && e_qpn_q == l_deed_q.qpn)    err = e_err_q;
+    if (d_valid_q && d_deed_q.qpn == l_deed_q.qpn) err = err_d;
+  end
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      l_valid_q <= 1'b0;
+      d_valid_q <= 1'b0;
+      e_valid_q <= 1'b0;
+    end else begin
+      l_valid_q <= a_valid_q;
+      d_valid_q <= l_valid_q;
+      e_valid_q <= d_valid_q;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    // TO less what has come: its high half with and without the borrow.
+    l_low_q       <= {1'b0, deed.to[31:0]} - {1'b0, received};
+    l_high_q      <= deed.to[63:32] - 32'd1;
+    l_deed_q      <= deed;
+    l_wqe_q       <= a_wqe_q;
+    l_sge_q       <= a_sge_q;
+    l_ird_waddr_q <= ird_waddr;
+    d_start_q     <= {l_low_q[32] ? l_high_q : l_deed_q.to[63:32], l_low_q[31:0]};
+    d_deed_q      <= l_deed_q;
+    d_wqe_q       <= l_wqe_q;
+    d_sge_q       <= l_sge_q;
+    d_ird_waddr_q <= l_ird_waddr_q;
+    ord_q         <= ord_read;
+    ird_q         <= ird_read;
+    mark_q        <= mark_read;
+    err_q         <= err;
+    e_qpn_q       <= d_deed_q.qpn;
+    e_err_q       <= err_d;
+  end
+
+  // --- decide
+  logic done, alive;
+  rdmap_judge u_judge (
+    .clk_i, .rst_ni, .valid_i(d_valid_q), .deed_i(d_deed_q), .start_i(d_start_q), .err_i(err_q),
+    .err_o(err_d),
+    .ord_stag_i(ord_q.stag), .ord_to_i(ord_q.to), .ord_length_i(ord_q.length),
+    .ord_slot_i(ord_q.slot),
+    .ird_watermark_i(mark_q), .ird_net_i(ird_q),
+    .done_o(done), .alive_o(alive), .verdict_valid_o, .verdict_o, .accepts_request_o(mark_we),
+    .term_valid_o, .term_o, .head_valid_o, .head_ok_o, .head_o
+  );
+  assign term_back        = done && d_deed_q.op != OpHead && d_deed_q.op != OpWqe &&
+                            !d_deed_q.stops && !term_valid_o;
+  assign ctl_done_o       = done && d_deed_q.op == OpCtl;
+  assign stopped_o        = ctl_done_o && d_deed_q.stops;
+  assign dead_o           = stopped_o || (done && alive && err_d);
+  assign resp_fail_done_o = done && d_deed_q.op == OpRespFail;
+  assign work_valid_o     = done && d_deed_q.work;
+  assign qpn_o            = d_deed_q.qpn;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni)                                          placed_q <= '0;
-    else if (verdict_valid_o && verdict_o.place)          placed_q <= placed_q + 32'h1;
+    else if (verdict_valid_o && verdict_o.place)          placed_q <= placed_q + 64'h1;
   end
 
   // --- the send queue's message
+  assign sq_valid_o = done && d_deed_q.op == OpWqe;
+  assign sq_drop_o  = !alive;
   rdmap_message u_message (
-    .wqe_i(wqe_q), .sge_i(sge_q), .qpn_i(qpn_q), .sink_o(sink), .own_o(sq_own_o), .hdr_o(sq_o), .data_o(sq_data_o)
+    .wqe_i(d_wqe_q), .sge_i(d_sge_q), .qpn_i(d_deed_q.qpn),
+    .own_o(sq_own_o), .hdr_o(sq_o), .data_o(sq_data_o)
   );
 
   logic unused_bits;
-  assign unused_bits = ^{qpn_q[15:QpW], ctl_q.qpn, ctl_q.params, qp_fault_q.qpn, tx_fault_q, seg_error.qpn, seg_error.sends_term};
+  assign unused_bits = ^{qpn_d, ctl_i.qpn, qp_fault_i.qpn, tx_fault_i.qpn, r_fault_q.qpn,
+                         r_fault_q.status, a_qpn_q};
 
-  `RNIC_ASSERT(VerdictRoom_A, !verdict_valid_o || verdict_ready_i)
-  `RNIC_ASSERT(TermRoom_A, !term_valid_o || term_ready_i)
-  `RNIC_ASSERT(OrdRoom_A, !ord_we || ord_count < ord)
-  `RNIC_ASSERT(IrdNotEmpty_A, !(op_q == OpFree && state_q == StExec && in_slot && running) || ird_count != 6'd0)
+  `RNIC_ASSERT(AloneInRow_A, !(a_valid_q && stay) || !r_valid_q)
 
   // Simulation alone: commit trace (architecture 10)
   iwarp_pkg::rdmap_op_commit_t tap_rdmap_op /*verilator public_flat_rd*/;
-  assign tap_rdmap_op = {done && op_q != OpHead, op_q, qpn_q};
+  assign tap_rdmap_op = {done && d_deed_q.op != OpHead, d_deed_q.op, d_deed_q.qpn};
 endmodule

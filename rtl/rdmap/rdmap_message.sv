@@ -2,21 +2,20 @@
 //
 //   Write         tagged, to the peer's STag and TO; payload as the WQE says
 //   Send          QN 0, with or without Solicited Event; likewise
-//   Read Request  QN 1, 28 bytes of our own: sink (the WQE's SGE, zeros if it has none), size, the peer's source
+//   Read Request  QN 1, 28 bytes of our own: sink (the WQE's SGE), size, the peer's source
 //
-// Combinational. Siblings: rdmap_core (holds the WQE), rdmap_tx (sends the message). Bench: tb/rdmap/rdmap_test.cpp
+// Combinational. Siblings: rdmap_core (holds the WQE), rdmap_tx (sends the message). Bench:
+// tb/rdmap/rdmap_test.cpp
 module rdmap_message (
   input  iwarp_pkg::wqe_hdr_t wqe_i,
-  input  iwarp_pkg::wqe_sge_t sge_i,     // its first one
+  input  logic [95:0] sge_i,             // of a Read: {STag, TO} of its first one
   input  logic [15:0] qpn_i,
-  output logic [95:0] sink_o,            // of a Read: {STag, TO}
-  output logic own_o,                    // the body is data_o, the WQE's is dropped
+  output logic own_o,                    // the body is data_o, not the WQE's
   output iwarp_pkg::tx_message_hdr_t hdr_o,
-  output logic [511:0] data_o            // byte 0 in [7:0]
+  output logic [223:0] data_o            // byte 0 in [7:0]
 );
   logic [223:0] request;
-  assign sink_o  = wqe_i.num_sge == 4'd0 ? 96'h0 : {sge_i.lkey, sge_i.address};
-  assign request = {sink_o, wqe_i.length, wqe_i.remote_stag, wqe_i.remote_to};
+  assign request = {sge_i, wqe_i.length, wqe_i.remote_stag, wqe_i.remote_to};
   assign own_o   = wqe_i.opcode == iwarp_pkg::WrRdmaRead;
 
   always_comb begin
@@ -37,7 +36,8 @@ module rdmap_message (
         hdr_o.num_sge   = 4'd0;
         hdr_o.done      = 1'b0;
       end
-      iwarp_pkg::WrSend: hdr_o.opcode = wqe_i.is_solicited ? iwarp_pkg::OpSendSe : iwarp_pkg::OpSend;
+      iwarp_pkg::WrSend:
+        hdr_o.opcode = wqe_i.is_solicited ? iwarp_pkg::OpSendSe : iwarp_pkg::OpSend;
       default: begin
         hdr_o.opcode        = iwarp_pkg::OpRdmaWrite;
         hdr_o.is_tagged     = 1'b1;
@@ -45,10 +45,9 @@ module rdmap_message (
         hdr_o.tagged_offset = wqe_i.remote_to;
       end
     endcase
-    data_o = '0;
     for (int i = 0; i < 28; i++) data_o[8 * i +: 8] = request[223 - 8 * i -: 8];
   end
 
   logic unused_bits;
-  assign unused_bits = ^{wqe_i.qpn, sge_i.length};
+  assign unused_bits = ^{wqe_i.qpn};
 endmodule

@@ -1,27 +1,27 @@
 // rdmap_pick: which operation rdmap_core does next.
 //
-//   1  start, stop, half_close, behind response slots that are free already
+//   1  start, stop, half_close, after response slots that are free already
 //   2  a fault: of qp, of transmit, of a response's check
 //   3  in turn with 4: a received segment
 //   4  a WQE every fourth time, else a free response slot, else a responder's head, else a WQE
 //
-// An operation is picked only when all that it may emit has room, so none stops half way and none holds another. Combinational from
-// the requests to their ready, op_o and qpn_o. Siblings: rdmap_core (holds the request and does it). Bench: tb/rdmap/rdmap_test.cpp
+// An operation is picked only when all that it may emit has room, so none stops half way and none
+// holds another. Combinational from the requests to their ready, op_o and qpn_o; room comes from
+// flip-flops. Siblings: rdmap_core (holds the request and does it). Bench: tb/rdmap/rdmap_test.cpp
 `include "rnic_words.svh"
 
 module rdmap_pick (
   input  logic clk_i,
   input  logic rst_ni,
   // from and to rdmap_core
-  input  logic free_i,                   // no operation is under way
+  input  logic free_i,                   // an operation may be picked
   output logic pick_o,
   output logic [2:0] op_o,
   output logic [15:0] qpn_o,
-  // room behind it
-  input  logic verdict_ready_i,
-  input  logic term_ready_i,
-  input  logic sq_ready_i,
-  input  logic sq_idle_i,                // rdmap_tx is not at an earlier body
+  // room for what it may emit
+  input  logic verdict_room_i,
+  input  logic term_room_i,
+  input  logic sq_room_i,
   // start, stop
   input  logic ctl_valid_i,
   output logic ctl_ready_o,
@@ -36,14 +36,15 @@ module rdmap_pick (
   input  logic [15:0] tx_fault_qpn_i,
   input  logic resp_fail_valid_i,
   output logic resp_fail_ready_o,
+  input  logic [15:0] resp_fail_qpn_i,
   // receive
   input  logic seg_valid_i,
   output logic seg_ready_o,
   input  logic [15:0] seg_qpn_i,
   // responder
-  input  logic head_valid_i,
+  input  logic head_valid_i,             // rdmap_resp has room for it
   output logic head_ready_o,
-  input  logic [15:0] resp_qpn_i,        // of its failed check, too
+  input  logic [15:0] head_qpn_i,
   input  logic slot_valid_i,
   output logic slot_ready_o,
   input  logic [15:0] slot_qpn_i,
@@ -52,7 +53,7 @@ module rdmap_pick (
   output logic wqe_ready_o,
   input  logic [15:0] wqe_qpn_i,
   input  logic wqe_is_read_i,
-  input  logic sge_valid_i               // the first beat of its body is there
+  input  logic sge_valid_i               // of a Read: its SGE is there
 );
   typedef `RNIC_RDMAP_OP_E op_e;
   op_e op;
@@ -60,27 +61,27 @@ module rdmap_pick (
   logic       pick, seg_turn_q, can_seg, can_head, can_slot, can_wqe;
   logic [1:0] rest_turn_q;
 
-  assign can_seg  = seg_valid_i && verdict_ready_i && term_ready_i;
+  assign can_seg  = seg_valid_i && verdict_room_i && term_room_i;
   assign can_head = head_valid_i;
-  assign can_slot = slot_valid_i && term_ready_i;
-  assign can_wqe  = wqe_valid_i && sq_ready_i && (!wqe_is_read_i || (sge_valid_i && sq_idle_i));
+  assign can_slot = slot_valid_i && term_room_i;
+  assign can_wqe  = wqe_valid_i && sq_room_i && (!wqe_is_read_i || sge_valid_i);
 
   always_comb begin
     pick  = 1'b1;
     op    = OpSeg;
     qpn_o = seg_qpn_i;
-    if (ctl_valid_i && !slot_valid_i && (term_ready_i || ctl_op_i != iwarp_pkg::QpoHalfClose)) begin
+    if (ctl_valid_i && !slot_valid_i && (term_room_i || ctl_op_i != iwarp_pkg::QpoHalfClose)) begin
       op    = OpCtl;
       qpn_o = ctl_qpn_i;
-    end else if (qp_fault_valid_i && term_ready_i) begin
+    end else if (qp_fault_valid_i && term_room_i) begin
       op    = OpQpFault;
       qpn_o = qp_fault_qpn_i;
-    end else if (tx_fault_valid_i && term_ready_i) begin
+    end else if (tx_fault_valid_i && term_room_i) begin
       op    = OpTxFault;
       qpn_o = tx_fault_qpn_i;
-    end else if (resp_fail_valid_i && term_ready_i) begin
+    end else if (resp_fail_valid_i && term_room_i) begin
       op    = OpRespFail;
-      qpn_o = resp_qpn_i;
+      qpn_o = resp_fail_qpn_i;
     end else if (can_seg && (seg_turn_q || !(can_head || can_slot || can_wqe))) begin
       op = OpSeg;
     end else if (can_wqe && (rest_turn_q == 2'd0 || !(can_head || can_slot))) begin
@@ -91,7 +92,7 @@ module rdmap_pick (
       qpn_o = slot_qpn_i;
     end else if (can_head) begin
       op    = OpHead;
-      qpn_o = resp_qpn_i;
+      qpn_o = head_qpn_i;
     end else begin
       pick = 1'b0;
     end

@@ -1,34 +1,41 @@
-// rdmap_resp: the responder's service of QN 1 requests, one QP's head after the other. RFC 5040 section 5.2.
+// rdmap_resp: the responder: which QP's request is served next, and by which service. RFC 5040
+// section 5.2.
 //
-//   work list (QPNs, each at most once) --> head of its inbound queue (rdmap_core) --> resp_check --> Read Response message
-//                                                                               \--> failed: back to rdmap_core as an error
+//   work --> [ work list ] --room?--> head asked of rdmap_core --> its opcode --> rdmap_read
+//            each QPN at most once                                              (atomic, persist)
 //
-// In order per QP: a QP is in the list while its head waits for service, and again when its response's slot in ddp is free. The STag is
-// checked now, over the whole source; not for size 0 (RFC 5040 5.2.1). Here atomic and persist will join: by the opcode of the head.
-// Waits for tpt and for rdmap_tx. Siblings: rdmap_core. Bench: tb/rdmap/rdmap_test.cpp
+// Order: a QP's requests are handed out oldest first; the list is served in turn. A head is asked
+// for when the service has room, so rdmap_core never waits for a head to be taken, and receive
+// never for the responder. A further kind of request (atomic, persist) is a service beside
+// rdmap_read with a ring of its own: rdmap_core's head names the opcode, room is reserved in each
+// service, and messages merge in front of rdmap_tx; a slow request then holds its own ring alone.
+// Waits for the services. Siblings: rdmap_core, rdmap_read. Bench: tb/rdmap/rdmap_test.cpp
 `include "rnic_assert.svh"
+`include "rnic_words.svh"
 
-module rdmap_resp (
+module rdmap_resp #(
+  localparam int unsigned HeadW = `RNIC_RDMAP_HEAD_W
+) (
   input  logic clk_i,
   input  logic rst_ni,
-  // work, from rdmap_core
+  // work, from rdmap_core: the list has room for every QP
   input  logic work_valid_i,
-  output logic work_ready_o,
   input  logic [15:0] work_qpn_i,
-  input  logic cancel_i,                   // the QP under way has stopped, or failed: no message any more
   // the head of a QP's queue: asked of rdmap_core, answered later
   output logic head_req_valid_o,
   input  logic head_req_ready_i,
-  output logic [15:0] qpn_o,
+  output logic [15:0] head_req_qpn_o,
   input  logic head_valid_i,
-  input  logic head_ok_i,                  // the QP is running
-  input  logic [15:0] head_pd_i,
-  input  logic [399:0] head_i,             // {watermark, 46 bytes}
-  input  logic [7:0] head_slot_i,
+  input  logic head_ok_i,                  // there is one
+  input  logic [HeadW-1:0] head_i,
+  // this QP has stopped or failed: no message any more
+  input  logic dead_i,
+  input  logic [15:0] dead_qpn_i,
   // a failed check, to rdmap_core
   output logic fail_valid_o,
   input  logic fail_ready_i,
-  output iwarp_pkg::tpt_result_e fail_result_o,
+  output iwarp_pkg::tx_fault_t fail_o,
+  input  logic fail_done_i,
   // from and to tpt
   output logic check_valid_o,
   input  logic check_ready_i,
@@ -40,107 +47,37 @@ module rdmap_resp (
   output logic msg_valid_o,
   input  logic msg_ready_i,
   output iwarp_pkg::tx_message_hdr_t msg_o,
-  output logic [511:0] msg_data_o,
+  output logic [127:0] msg_data_o,
   // for the drain of a QP
-  output logic busy_o
+  output logic in_o,                       // a request is being served
+  output logic left_o,                     // one has left the service
+  output logic begin_o                     // with a response
 );
-  typedef enum logic [2:0] {
-    StIdle,
-    StAsk,      // the head is asked for
-    StHead,     // it is awaited
-    StCheck,    // its source is to be checked
-    StAnswer,   // the check's answer is awaited
-    StFail,     // it failed
-    StSend      // the response message is offered
-  } state_e;
-  state_e state_d, state_q;
+  localparam int unsigned Depth = rnic_pkg::FifoDepth;
 
-  logic                     cancel_q, cancelled;
-  assign cancelled = cancel_q || cancel_i;
-  logic [15:0]              qpn_q, pd_q;
-  logic [31:0]              watermark_q;
-  logic [7:0]               slot_q;
-  iwarp_pkg::read_request_t request_q, head_request;
-  iwarp_pkg::tpt_result_e   result_q;
-  assign head_request = head_i[28 * 8 - 1:0];
+  logic list_valid, list_room, room;
+  stream_fifo #(.Width(16), .Depth(rnic_pkg::NumQps + 2), .Reserved(1'b1)) u_list (
+    .clk_i, .rst_ni, .valid_i(work_valid_i), .ready_o(list_room), .data_i(work_qpn_i),
+    .valid_o(list_valid), .ready_i(head_req_ready_i), .data_o(head_req_qpn_o), .count_o()
+  );
+  rdmap_room #(.Depth(Depth)) u_room (
+    .clk_i, .rst_ni, .take_i(head_req_ready_i), .back_i(head_valid_i && !head_ok_i),
+    .left_i(left_o), .room_o(room)
+  );
+  assign head_req_valid_o = list_valid && room;
+  assign in_o             = head_valid_i && head_ok_i;
 
-  always_comb begin
-    state_d = state_q;
-    case (state_q)
-      StIdle:   if (work_valid_i) state_d = StAsk;
-      StAsk:    if (head_req_ready_i) state_d = StHead;
-      StHead:   if (head_valid_i) state_d = !head_ok_i ? StIdle : head_request.read_size == 32'h0 ? StSend : StCheck;
-      StCheck:  if (check_ready_i) state_d = StAnswer;
-      StAnswer: begin
-        if (check_rsp_valid_i) state_d = cancelled ? StIdle : check_rsp_i.result == iwarp_pkg::TptOk ? StSend : StFail;
-      end
-      StFail:   if (fail_ready_i) state_d = StIdle;
-      StSend:   if (msg_ready_i) state_d = StIdle;
-      default:  state_d = StIdle;
-    endcase
-  end
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) state_q <= StIdle;
-    else         state_q <= state_d;
-  end
-  always_ff @(posedge clk_i) begin
-    if (state_q == StIdle) qpn_q <= work_qpn_i;
-    cancel_q <= (state_q == StCheck || state_q == StAnswer) && cancelled;
-    if (state_q == StHead && head_valid_i) begin
-      pd_q        <= head_pd_i;
-      slot_q      <= head_slot_i;
-      watermark_q <= head_i[399:368];
-      request_q   <= head_request;
-    end
-    if (state_q == StAnswer) result_q <= check_rsp_i.result;
-  end
+  logic [15:0] begin_qpn;
+  rdmap_read #(.Depth(Depth)) u_read (
+    .clk_i, .rst_ni, .head_valid_i(in_o), .head_i, .left_o, .dead_i, .dead_qpn_i,
+    .fail_valid_o, .fail_ready_i, .fail_o, .fail_done_i,
+    .check_valid_o, .check_ready_i, .check_o, .check_rsp_valid_i, .check_rsp_ready_o, .check_rsp_i,
+    .msg_valid_o, .msg_ready_i, .msg_o, .msg_data_o, .begin_o, .begin_qpn_o(begin_qpn)
+  );
 
-  assign work_ready_o      = state_q == StIdle;
-  assign head_req_valid_o  = state_q == StAsk;
-  assign qpn_o             = qpn_q;
-  assign check_valid_o     = state_q == StCheck;
-  assign check_rsp_ready_o = state_q == StAnswer;
-  assign fail_valid_o      = state_q == StFail;
-  assign fail_result_o     = result_q;
-  assign msg_valid_o       = state_q == StSend;
-  assign busy_o            = state_q != StIdle;
-
-  always_comb begin
-    check_o               = '0;
-    check_o.stag          = request_q.source_stag;
-    check_o.tagged_offset = request_q.source_to;
-    check_o.length        = request_q.read_size;
-    check_o.pd            = pd_q;
-    check_o.rights        = rnic_pkg::AccessRemoteRead;
-    check_o.last          = 1'b1;
-  end
-  iwarp_pkg::wqe_sge_t source;
-  always_comb begin
-    source.address      = request_q.source_to;
-    source.length       = request_q.read_size;
-    source.lkey         = request_q.source_stag;
-    msg_o               = '0;
-    msg_o.qpn           = qpn_q;
-    msg_o.source        = iwarp_pkg::TxResp;
-    msg_o.is_tagged     = 1'b1;
-    msg_o.opcode        = iwarp_pkg::OpReadResponse;
-    msg_o.stag          = request_q.sink_stag;
-    msg_o.tagged_offset = request_q.sink_to;
-    msg_o.length        = request_q.read_size;
-    msg_o.num_sge       = 4'd1;
-    msg_o.slot          = slot_q;
-    msg_o.has_watermark = 1'b1;
-    msg_o.watermark     = watermark_q;
-    msg_data_o          = {384'h0, source};
-  end
-
-  logic unused_head;
-  assign unused_head = ^head_i[367:224];
-
-  `RNIC_STREAM_STABLE(CheckStable_A, check_valid_o, check_ready_i, check_o)
-  `RNIC_STREAM_STABLE(MsgStable_A, msg_valid_o, msg_ready_i, msg_o)
+  `RNIC_ASSERT(ListRoom_A, !work_valid_i || list_room)
 
   // Simulation alone: commit trace (architecture 10)
   iwarp_pkg::rdmap_response_commit_t tap_rdmap_response /*verilator public_flat_rd*/;
-  assign tap_rdmap_response = {state_q != StSend && state_d == StSend, qpn_q};
+  assign tap_rdmap_response = {begin_o, begin_qpn};
 endmodule

@@ -1,25 +1,27 @@
-// rdmap_term: tells qp of a QP's first error, and writes its Terminate. RFC 5040 sections 4.8, 7.1; requirements.md 5.2, 6.
+// rdmap_term: reports a QP's first error to qp, and writes its Terminate. RFC 5040 sections 4.8,
+// 7.1; requirements.md 5.2, 6.
 //
 //   job --> [ kept ] --> qp_error
-//                   \--> [ sums ] --> Terminate: control word | ULPDU length | DDP header | Read Request header --> tx_message (source term)
+//                   \--> [ sums ] --> Terminate (tx_message, source term):
+//       control word | ULPDU length | DDP header | Read Request header
 //
-// Which parts are included follows the cause (errors.yaml) and what there is of the offending segment; the control word says so. One job
-// at a time; ready_o is high when none is kept. Latency: qp_error 1 cycle, the message 2. Waits for qp_error and for ddp's term slot, which is
-// free: a QP fails once.
-// Siblings: rdmap_core (decides), rdmap_tx. Bench: tb/rdmap/rdmap_test.cpp
+// Which parts are included follows the cause (errors.yaml) and what there is of the offending
+// segment; the control word says so. One job at a time: qp_error, then the message. Latency:
+// qp_error 1 cycle, the message 2; a job every 2 cycles, 3 with a message. Waits for qp_error and
+// for ddp's term slot, which is free: a QP fails once. Siblings: rdmap_core (decides; its jobs
+// queue in rdmap), rdmap_tx. Bench: tb/rdmap/rdmap_test.cpp
 `include "rnic_assert.svh"
+`include "rnic_words.svh"
 
-module rdmap_term (
+module rdmap_term #(
+  localparam int unsigned JobW = `RNIC_RDMAP_JOB_W
+) (
   input  logic clk_i,
   input  logic rst_ni,
   input  logic job_valid_i,
-  output logic ready_o,
-  input  iwarp_pkg::qp_error_t job_i,
-  input  logic has_head_i,               // head_i, ulpdu_length_i are of the offending segment
-  input  logic is_read_i,                // it is a Read Request, and its header is to be shown
-  input  logic [15:0] ulpdu_length_i,
-  input  logic [511:0] net_i,            // its bytes, first one in the top bits
-  input  logic [31:0] offset_i,          // bytes of the Read that have been sent
+  output logic job_ready_o,
+  input  logic [JobW-1:0] job_i,
+  output logic left_o,                   // a job is done, its message is with rdmap_tx
   // to qp
   output logic qp_error_valid_o,
   input  logic qp_error_ready_i,
@@ -30,62 +32,56 @@ module rdmap_term (
   output iwarp_pkg::tx_message_hdr_t msg_o,
   output logic [511:0] msg_data_o        // byte 0 in [7:0]
 );
-  logic                     error_q, sum_q, msg_q, has_head_q, is_read_q;
-  iwarp_pkg::qp_error_t     job_q;
-  logic [15:0]              length_q;
-  logic [46*8-1:0]          net_q;
-  logic [31:0]              offset_q;
+  typedef `RNIC_RDMAP_JOB_T job_t;
+  logic error_q, msg_q, taken;
+  job_t job_q;
+  iwarp_pkg::qp_error_t error;
 
-  assign ready_o = !error_q && !sum_q && !msg_q;
+  assign job_ready_o = !error_q && !msg_q;
+  assign taken       = job_valid_i && job_ready_o;
+  assign left_o      = error.sends_term ? msg_q && msg_ready_i : error_q && qp_error_ready_i;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       error_q <= 1'b0;
-      sum_q   <= 1'b0;
       msg_q   <= 1'b0;
     end else begin
-      sum_q <= job_valid_i && job_i.sends_term;
-      if (job_valid_i) begin
-        error_q <= 1'b1;
-      end else if (qp_error_ready_i) begin
-        error_q <= 1'b0;
-      end
-      if (sum_q)            msg_q <= 1'b1;
-      else if (msg_ready_i) msg_q <= 1'b0;
+      if (taken)                 error_q <= 1'b1;
+      else if (qp_error_ready_i) error_q <= 1'b0;
+      if (error_q && qp_error_ready_i && error.sends_term) msg_q <= 1'b1;
+      else if (msg_ready_i)                                      msg_q <= 1'b0;
     end
   end
   always_ff @(posedge clk_i) begin
-    if (job_valid_i) begin
-      job_q      <= job_i;
-      has_head_q <= has_head_i;
-      is_read_q  <= is_read_i;
-      length_q   <= ulpdu_length_i;
-      net_q      <= net_i[511 -: 46 * 8];
-      offset_q   <= offset_i;
-    end
+    if (taken) job_q <= job_i;
   end
   assign qp_error_valid_o = error_q;
-  assign qp_error_o       = job_q;
+  assign qp_error_o       = error;
+  assign error            = job_q.error;
 
   // --- the message, byte 0 in the top bits
   logic [17:0] code;
-  logic        with_ddp, with_read, is_tagged;
+  logic        with_ddp, with_read;
   iwarp_pkg::terminate_ctrl_t ctrl;
+  iwarp_pkg::ddp_untagged_t   untagged;
+  iwarp_pkg::ddp_tagged_t     tagged_hdr;
   iwarp_pkg::read_request_t   request, moved;
   logic [415:0] text;
   logic [31:0]  length;
-  assign code      = iwarp_pkg::cause_terminate(job_q.cause);
-  assign is_tagged = net_q[46 * 8 - 1];
-  assign with_ddp  = code[1] && has_head_q;
-  assign with_read = code[0] && with_ddp && is_read_q;
-  assign request   = net_q[46 * 8 - 1 - 18 * 8 -: 28 * 8];
+  assign code                = iwarp_pkg::cause_terminate(error.cause);
+  assign {untagged, request} =
+      job_q.net[367 -: iwarp_pkg::DdpUntaggedWidth + iwarp_pkg::ReadRequestWidth];
+  assign tagged_hdr          = job_q.net[367 -: iwarp_pkg::DdpTaggedWidth];
+  assign with_ddp            = code[1] && job_q.has_head;
+  assign with_read           = code[0] && with_ddp && job_q.of_request;
 
-  // The header moves on by what has left: low halves while sum_q, the carries when the message is offered.
+  // The header moves on by what has left: low halves while qp_error is offered, the carries when
+  // the message is.
   logic [32:0] sink_low_q, source_low_q;
   logic [31:0] size_q;
   always_ff @(posedge clk_i) begin
-    sink_low_q   <= {1'b0, request.sink_to[31:0]} + {1'b0, offset_q};
-    source_low_q <= {1'b0, request.source_to[31:0]} + {1'b0, offset_q};
-    size_q       <= request.read_size - offset_q;
+    sink_low_q   <= {1'b0, request.sink_to[31:0]} + {1'b0, job_q.offset};
+    source_low_q <= {1'b0, request.source_to[31:0]} + {1'b0, job_q.offset};
+    size_q       <= request.read_size - job_q.offset;
   end
   always_comb begin
     moved           = request;
@@ -105,26 +101,22 @@ module rdmap_term (
   always_comb begin
     text   = {ctrl, 384'h0};
     length = 32'd4;
-    if (with_ddp) begin
-      text[383 -: 16] = length_q;
-      if (is_tagged) begin
-        text[367 -: 112] = net_q[46 * 8 - 1 -: 112];
-        length           = 32'd20;
-      end else begin
-        text[367 -: 144] = net_q[46 * 8 - 1 -: 144];
-        length           = 32'd24;
-        if (with_read) begin
-          text[223 -: 224] = moved;
-          length           = 32'd52;
-        end
-      end
+    if (with_ddp && tagged_hdr.is_tagged) begin
+      text   = {ctrl, job_q.ulpdu_length, tagged_hdr, 256'h0};
+      length = 32'd20;
+    end else if (with_ddp && !with_read) begin
+      text   = {ctrl, job_q.ulpdu_length, untagged, 224'h0};
+      length = 32'd24;
+    end else if (with_ddp) begin
+      text   = {ctrl, job_q.ulpdu_length, untagged, moved};
+      length = 32'd52;
     end
   end
 
   assign msg_valid_o = msg_q;
   always_comb begin
     msg_o           = '0;
-    msg_o.qpn       = job_q.qpn;
+    msg_o.qpn       = error.qpn;
     msg_o.source    = iwarp_pkg::TxTerm;
     msg_o.opcode    = iwarp_pkg::OpTerminate;
     msg_o.qn        = 2'd2;
@@ -134,10 +126,6 @@ module rdmap_term (
     for (int i = 0; i < 52; i++) msg_data_o[8 * i +: 8] = text[415 - 8 * i -: 8];
   end
 
-  logic unused_net;
-  assign unused_net = ^net_i[143:0];
-
-  `RNIC_ASSERT(OneAtATime_A, !job_valid_i || ready_o)
   `RNIC_STREAM_STABLE(ErrorStable_A, qp_error_valid_o, qp_error_ready_i, qp_error_o)
   `RNIC_STREAM_STABLE(MsgStable_A, msg_valid_o, msg_ready_i, msg_o)
 endmodule

@@ -1,12 +1,13 @@
 // rdmap_tx: merges the messages of send queue, responder and Terminate into one stream for ddp.
 //
-//   wqe commands (pass with the WQE's body, Read Request, drop) --+
-//   responder message, one beat                                   +--> [ one at a time, in turn ] --> tx_message_hdr, tx_message
-//   Terminate, one beat                                           +
+//   send queue: with the WQE's body, of its own, drop --+
+//   response, one beat                                  +--> [ in turn ] --> tx_message(_hdr)
+//   Terminate, one beat                                 +
 //
-// A message's header leaves first, then its beats; the next message is picked with the last beat: a message of one beat every 2 cycles (a
-// Read Request 1 more for each beat of its WQE). Latency 1 cycle. Waits for ddp alone, which always takes a message: its slot is free.
-// Siblings: rdmap_core, rdmap_resp, rdmap_term. Bench: tb/rdmap/rdmap_test.cpp
+// A message's header leaves first, then its beats; the next message is picked with the last beat: a
+// message of one beat every 2 cycles. Latency 1 cycle. Waits for ddp alone, which always takes a
+// message: its slot is free. Siblings: rdmap_core, rdmap_wqe, rdmap_resp, rdmap_term. Bench:
+// tb/rdmap/rdmap_test.cpp
 `include "rnic_assert.svh"
 
 module rdmap_tx (
@@ -16,18 +17,18 @@ module rdmap_tx (
   input  logic sq_valid_i,
   output logic sq_ready_o,
   input  logic sq_drop_i,
-  input  logic sq_own_i,                 // the body is sq_data_i (Read Request), the WQE's is dropped
+  input  logic sq_own_i,                 // a Read Request: its body is sq_data_i
   input  iwarp_pkg::tx_message_hdr_t sq_i,
-  input  logic [511:0] sq_data_i,
-  // bodies, from qp
-  input  logic wqe_valid_i,
-  output logic wqe_ready_o,
-  input  iwarp_pkg::beat_t wqe_i,
+  input  logic [223:0] sq_data_i,
+  // bodies, from rdmap_wqe
+  input  logic body_valid_i,
+  output logic body_ready_o,
+  input  iwarp_pkg::beat_t body_i,
   // from rdmap_resp
   input  logic resp_valid_i,
   output logic resp_ready_o,
   input  iwarp_pkg::tx_message_hdr_t resp_i,
-  input  logic [511:0] resp_data_i,
+  input  logic [127:0] resp_data_i,
   // from rdmap_term
   input  logic term_valid_i,
   output logic term_ready_o,
@@ -40,80 +41,88 @@ module rdmap_tx (
   output logic beat_valid_o,
   input  logic beat_ready_i,
   output iwarp_pkg::beat_t beat_o,
-  // to rdmap_core
-  output logic idle_o,
-  // to rdmap_ack
-  output logic [15:0] qpn_o,               // whose message is under way
-  output logic wqe_out_o                   // a WQE's body is through
+  // to rdmap_ack: one is through
+  output logic sq_done_o,
+  output logic resp_done_o,
+  output logic term_done_o
 );
   typedef enum logic [1:0] {
-    StPick,     // nothing under way
+    StPick,     // no message
     StHeader,   // the header is offered
     StBody,     // beats are offered
-    StDrop      // the WQE's beats are thrown away
+    StDrop      // the WQE's beats are discarded
   } state_e;
   state_e state_d, state_q;
 
-  logic [2:0] request, grant;
+  logic [2:0] request, grant, source_q;    // a bit each: send queue, responder, Terminate
   logic [1:0] next_q, index;
-  logic       any, pick, done;
+  logic       any, pick, done, dropped, nothing;
   assign request = {term_valid_i, resp_valid_i, sq_valid_i};
-  round_robin #(.N(3)) u_pick (.request_i(request), .start_i(next_q), .any_o(any), .onehot_o(grant), .index_o(index));
-  assign done = state_q == StBody && beat_valid_o && beat_ready_i && beat_o.last && !eat_q;
-  assign pick = (state_q == StPick || done) && any;
+  round_robin #(.N(3)) u_pick (
+    .request_i(request), .start_i(next_q), .any_o(any), .onehot_o(grant), .index_o(index)
+  );
+  assign done    = state_q == StBody && beat_valid_o && beat_ready_i && beat_o.last;
+  assign dropped = state_q == StDrop && body_valid_i && body_i.last;
+  assign pick    = (state_q == StPick || done) && any;
+  assign nothing = pick && grant[0] && sq_drop_i && sq_own_i;   // of a dropped Read no beat is left
   assign {term_ready_o, resp_ready_o, sq_ready_o} = grant & {3{pick}};
 
   iwarp_pkg::tx_message_hdr_t hdr_q;
   logic [511:0] data_q;
   logic [6:0]   keep_q;
-  logic         pass_q, eat_q;     // beats come from the WQE; its beats are to be dropped behind our own
+  logic         pass_q;            // beats come from the WQE
 
   always_comb begin
     state_d = state_q;
     case (state_q)
       StPick: ;
       StHeader: if (hdr_ready_i) state_d = StBody;
-      StBody: begin
-        if (beat_valid_o && beat_ready_i && beat_o.last) state_d = eat_q ? StDrop : StPick;
-      end
-      StDrop: if (wqe_valid_i && wqe_i.last) state_d = StPick;
-      default: state_d = StPick;
+      StBody:   if (done) state_d = StPick;
+      StDrop:   if (dropped) state_d = StPick;
+      default:  state_d = StPick;
     endcase
-    if (pick) state_d = (grant[0] && sq_drop_i) ? StDrop : StHeader;
+    if (pick) state_d = nothing ? StPick : grant[0] && sq_drop_i ? StDrop : StHeader;
   end
 
   assign hdr_valid_o  = state_q == StHeader;
   assign hdr_o        = hdr_q;
-  assign beat_valid_o = state_q == StBody && (!pass_q || wqe_valid_i);
-  assign wqe_ready_o  = (state_q == StBody && pass_q && beat_ready_i) || state_q == StDrop;
-  assign idle_o       = state_q == StPick;
-  assign qpn_o        = hdr_q.qpn;
-  assign wqe_out_o    = (done && pass_q) || (state_q == StDrop && wqe_valid_i && wqe_i.last);
+  assign beat_valid_o = state_q == StBody && (!pass_q || body_valid_i);
+  assign body_ready_o = (state_q == StBody && pass_q && beat_ready_i) || state_q == StDrop;
   always_comb begin
-    beat_o = wqe_i;
+    beat_o = body_i;
     if (!pass_q) beat_o = {1'b1, 1'b0, keep_q, data_q};
   end
 
+  // One pulse each: a dropped Read may end with another message of the send queue before it, so it
+  // is counted a cycle later.
+  logic nothing_q;
+  assign sq_done_o   = (done && source_q[0]) || dropped || nothing_q;
+  assign resp_done_o = done && source_q[1];
+  assign term_done_o = done && source_q[2];
+
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      state_q <= StPick;
-      next_q  <= '0;
+      state_q   <= StPick;
+      next_q    <= '0;
+      nothing_q <= 1'b0;
     end else begin
-      state_q <= state_d;
+      state_q   <= state_d;
+      nothing_q <= nothing;
       if (pick) next_q <= index == 2'd2 ? 2'd0 : index + 2'd1;
     end
   end
   always_ff @(posedge clk_i) begin
     if (pick) begin
-      pass_q <= grant[0] && !sq_own_i;
-      eat_q  <= grant[0] && sq_own_i;
-      hdr_q  <= grant[0] ? sq_i : grant[1] ? resp_i : term_i;
-      data_q <= grant[0] ? sq_data_i : grant[1] ? resp_data_i : term_data_i;
+      source_q <= grant;
+      pass_q   <= grant[0] && !sq_own_i;
+      hdr_q    <= grant[0] ? sq_i : grant[1] ? resp_i : term_i;
+      data_q   <= grant[0] ? {288'h0, sq_data_i} : grant[1] ? {384'h0, resp_data_i} : term_data_i;
       // Read Request; a responder's one SGE; Terminate.
-      keep_q <= grant[0] ? 7'd28 : grant[1] ? 7'd16 : term_i.length[6:0];
+      keep_q   <= grant[0] ? 7'd28 : grant[1] ? 7'd16 : term_i.length[6:0];
     end
   end
 
+  `RNIC_ASSERT(OneDone_A, !(nothing_q && ((done && source_q[0]) || dropped)))
   `RNIC_STREAM_STABLE(HdrStable_A, hdr_valid_o, hdr_ready_i, hdr_o)
   `RNIC_STREAM_STABLE(BeatStable_A, beat_valid_o, beat_ready_i, beat_o)
 endmodule

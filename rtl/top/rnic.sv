@@ -320,7 +320,7 @@ module rnic (
   iwarp_pkg::unit_count_t count_cq;
   iwarp_pkg::unit_count_t count_llp_if;
   logic ready_host_if, ready_admin, ready_qp, ready_tpt, ready_rdmap, ready_ddp, ready_mpa, ready_cq, ready_llp_if, ready_all;
-  logic admin_fatal, qp_bad_doorbell, cq_bad_doorbell;
+  logic admin_fatal, qp_bad_doorbell, cq_bad_doorbell, bell_given, cqe_given;
 
   assign ready_all = ready_host_if && ready_admin && ready_qp && ready_tpt && ready_rdmap && ready_ddp && ready_mpa && ready_cq && ready_llp_if;
 
@@ -333,6 +333,7 @@ module rnic (
     .admin_fatal_i(admin_fatal),
     .qp_bad_doorbell_i(qp_bad_doorbell),
     .cq_bad_doorbell_i(cq_bad_doorbell),
+    .cq_given_o(bell_given),
     .count_host_if_i(count_host_if),
     .count_admin_i(count_admin),
     .count_qp_i(count_qp),
@@ -503,6 +504,7 @@ module rnic (
     .clk_i,
     .rst_ni,
     .bad_doorbell_o(qp_bad_doorbell),
+    .cqe_given_o(cqe_given),
     .ready_o(ready_qp),
     .count_o(count_qp),
     .qp_doorbell_valid_i(qp_doorbell_valid),
@@ -843,6 +845,8 @@ module rnic (
     .clk_i,
     .rst_ni,
     .bad_doorbell_o(cq_bad_doorbell),
+    .bell_given_i(bell_given),
+    .cqe_given_i(cqe_given),
     .ready_o(ready_cq),
     .count_o(count_cq),
     .cq_doorbell_valid_i(cq_doorbell_valid),

@@ -7,7 +7,8 @@
 //
 // One look-up a cycle in all, receive first, then transmit, the others in turn; one extent a cycle in all, receive first. Latency:
 // 7 cycles from a request to its answer, 10 to its first extent. A client may have 8 look-ups outstanding; when its outputs are not
-// taken it is not asked, and holds nobody else. Waits for nothing else; destroy_mr waits for the retirement of extents.
+// taken it is not asked, and holds nobody else. Waits for nothing else: destroy_mr closes its region and is answered in_progress
+// while extents are in flight.
 // Leaves: tpt_key, tpt_entry, tpt_rsp, tpt_walk, tpt_update. Model: model/tpt/tpt.hpp. Bench: tb/tpt/tpt_test.cpp
 `include "rnic_assert.svh"
 `include "rnic_words.svh"
@@ -128,7 +129,7 @@ module tpt (
   end
 
   // --- look-up
-  logic        done, done_last, done_epoch, epoch, table_we;
+  logic        done, done_last, done_epoch, epoch, table_we, reading, look, look_epoch;
   logic [2:0]  done_client;
   iwarp_pkg::tpt_result_e done_result;
   logic [31:0] done_length;
@@ -138,7 +139,7 @@ module tpt (
   logic [SlotW-1:0]  done_slot, table_waddr;
   logic [EntryW-1:0] done_entry, table_wdata;
   tpt_entry u_entry (
-    .clk_i, .rst_ni, .key_i(dev_cfg_i.stag_key), .epoch_i(epoch),
+    .clk_i, .rst_ni, .key_i(dev_cfg_i.stag_key), .epoch_i(epoch), .reading_o(reading), .look_o(look), .look_epoch_o(look_epoch),
     .valid_i(go_q), .client_i(go_client_q), .stag_i(go_item_q.stag), .tagged_offset_i(go_item_q.tagged_offset),
     .length_i(go_item_q.length), .pd_i(go_item_q.pd), .rights_i(go_item_q.rights), .last_i(go_item_q.last),
     .valid_o(done), .client_o(done_client), .result_o(done_result), .last_o(done_last), .epoch_o(done_epoch), .length_o(done_length),
@@ -206,9 +207,9 @@ module tpt (
     .cmd_valid_i(tpt_cmd_valid_i), .cmd_ready_o(tpt_cmd_ready_o), .cmd_i(tpt_cmd_i),
     .rsp_valid_o(tpt_cmd_rsp_valid_o), .rsp_ready_i(tpt_cmd_rsp_ready_i), .rsp_o(tpt_cmd_rsp_o),
     .find_valid_o(find_valid), .find_ready_i(find_ready), .find_stag_o(find_stag),
-    .found_valid_i(done && done_client == Update), .found_result_i(done_result), .found_slot_i(done_slot), .found_entry_i(done_entry),
+    .found_valid_i(done && done_client == Update), .found_slot_i(done_slot), .found_entry_i(done_entry),
     .we_o(table_we), .waddr_o(table_waddr), .wdata_o(table_wdata), .epoch_o(epoch),
-    .piece_i(done && (done_client == Tx || done_client == Rx)), .piece_epoch_i(done_epoch),
+    .reading_i(reading), .look_i(look), .look_epoch_i(look_epoch),
     .ended_i({tx_drop, tx_walked, rx_drop, rx_walked}), .ended_epoch_i({tx_drop_e, tx_walked_e, rx_drop_e, rx_walked_e}),
     .issued_i(rx_ext || tx_ext), .issued_epoch_i(rx_ext ? rx_ext_e : tx_ext_e),
     .retired_i({rx_dropped_valid_i, wr_retired_valid_i, rd_retired_valid_i}),

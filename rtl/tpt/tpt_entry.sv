@@ -5,7 +5,8 @@
 //
 // Latency 5 cycles, one look-up a cycle, never stalled: who asks has kept room for the answer. The checks run in the order of
 // requirements.md section 7 (STag, association, rights, wrap, bounds), in 65-bit arithmetic. The epoch is taken in the cycle in which the
-// entry is read, so that a change of the entry and of the epoch in one cycle splits all look-ups into before and after.
+// entry is read: a look-up that saw an entry open carries the epoch in which it was closed, or an earlier one. reading_o and look_o
+// report a segment's look-up to tpt_update in that cycle and in the next, so that no look-up is ever uncounted.
 // Siblings: tpt_key, tpt_update (writes the table), tpt_walk (uses the result). Bench: tb/tpt/tpt_test.cpp
 `include "rnic_words.svh"
 
@@ -19,6 +20,10 @@ module tpt_entry #(
   input  logic        rst_ni,
   input  logic [63:0] key_i,
   input  logic        epoch_i,
+  // to tpt_update: a segment's look-up reads its entry now; has read it in the last cycle, in this epoch
+  output logic        reading_o,
+  output logic        look_o,
+  output logic        look_epoch_o,
   // a look-up
   input  logic        valid_i,
   input  logic [2:0]  client_i,
@@ -82,6 +87,11 @@ module tpt_entry #(
     epoch_q <= epoch_i;
     slot_q  <= place[SlotW-1:0];
   end
+
+  // Clients 0 and 1 (receive, transmit) have extents, the others checks alone.
+  assign reading_o    = valid_q[1] && item2_q[ItemW-1:ItemW-2] == '0;
+  assign look_o       = valid_q[2] && item3_q[ItemW-1:ItemW-2] == '0;
+  assign look_epoch_o = epoch_q;
 
   // --- 4: compare, add
   logic        e_valid;

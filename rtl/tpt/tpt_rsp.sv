@@ -38,7 +38,7 @@ module tpt_rsp #(
   assign room_o        = used_q < CountW'(Depth);
   assign pop           = rsp_valid_o && rsp_ready_i;
 
-  stream_fifo #(.Width(iwarp_pkg::RxXlateRspWidth), .Depth(Depth)) u_fifo (
+  stream_fifo #(.Width(iwarp_pkg::RxXlateRspWidth), .Depth(Depth), .Reserved(1'b1)) u_fifo (
     .clk_i, .rst_ni, .valid_i(done_o), .ready_o(push_ready), .data_i(answer),
     .valid_o(rsp_valid_o), .ready_i(rsp_ready_i), .data_o(rsp_bits), .count_o()
   );

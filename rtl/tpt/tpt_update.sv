@@ -2,11 +2,23 @@
 //
 //   create:  read {valid, generation} of the slot -> [ key, 2 cycles ] -> write entry -> answer with the STag
 //   query:   look-up through tpt_entry -> answer; with pages in its arguments (admin's own): is the slot in use?
-//   destroy: look-up -> close the entry, next generation, flip the epoch in one cycle -> wait for the old epoch to drain -> answer
+//   destroy: look-up -> nothing in flight: free the slot, next generation, answer ok
+//                       else: close the entry, note the epoch in it, answer in_progress
+//   again:   look-up -> closed, and its epoch has drained: free the slot, answer ok; else answer in_progress
 //
-// In flight, for each epoch: pieces that were looked up and are not walked yet, and extents that are not retired, failed ones too. Two
-// counters suffice since admin sends one command at a time. Waits for host_if and ddp to retire extents, which they always do.
-// Siblings: tpt_entry (owns the table), tpt_walk. Bench: tb/tpt/tpt_test.cpp
+// No command waits for traffic, and any number of regions may be closing at once.
+//
+// 1. In flight are, for each of two epochs: look-ups of segments from the cycle in which they read their entry until they are walked
+//    or dropped, and extents until they are retired, failed ones too. reading_i, look_i, moves_q and the counters show a look-up in
+//    every cycle of its life, so an empty epoch is empty: no cycle count of another leaf stands for it (LateLook_A).
+// 2. What saw an entry open read it in the epoch in which it was closed, or in the one before.
+// 3. The epoch turns when an entry was closed in it and the epoch before it has drained. So a noted epoch has drained when it is
+//    neither the current one, nor the last one with anything left.
+// 4. Epochs are counted modulo 4. An entry that stays closed for longer may meet its own number again: then it waits for one more
+//    turn, which its repeated destroy asks for. It is never freed early.
+//
+// Latency of a destroy: its look-up (8 cycles with find's turn) and 2. Waits for nothing but the pick of its look-up.
+// Siblings: tpt_entry (owns the table), tpt_walk. Benches: tb/tpt/tpt_update_test.cpp, tb/tpt/tpt_test.cpp
 `include "rnic_assert.svh"
 `include "rnic_words.svh"
 
@@ -32,7 +44,6 @@ module tpt_update #(
   input  logic find_ready_i,
   output logic [31:0] find_stag_o,
   input  logic found_valid_i,
-  input  iwarp_pkg::tpt_result_e found_result_i,
   input  logic [SlotW-1:0]  found_slot_i,
   input  logic [EntryW-1:0] found_entry_i,
   // to the table
@@ -41,8 +52,9 @@ module tpt_update #(
   output logic [EntryW-1:0] wdata_o,
   output logic epoch_o,
   // what enters and leaves flight: bit i with its epoch
-  input  logic       piece_i,          // a piece of a segment has been looked up, whatever came out
-  input  logic       piece_epoch_i,
+  input  logic       reading_i,        // a look-up of a segment reads its entry
+  input  logic       look_i,           // it has read it, whatever came out
+  input  logic       look_epoch_i,
   input  logic [3:0] ended_i,          // pieces walked or dropped
   input  logic [3:0] ended_epoch_i,
   input  logic       issued_i,         // an extent leaves
@@ -61,9 +73,7 @@ module tpt_update #(
     StWrite,     // the entry is written, unless the STag is 0
     StFind,      // the look-up is offered
     StFound,     // its result is awaited
-    StClose,     // the entry is closed, the epoch flips
-    StSettle,    // look-ups that saw the old entry reach the counters
-    StDrain,     // the old epoch empties
+    StClose,     // the entry is closed, or freed
     StAnswer
   } state_e;
   state_e state_d, state_q;
@@ -102,7 +112,7 @@ module tpt_update #(
   assign stag = {stag_high, args.key};
 
   // --- in flight
-  logic epoch_q;
+  logic [1:0] epoch_q;
   logic [FlightW-1:0] flight0_d, flight0_q, flight1_d, flight1_q;
   logic [2:0] in0, in1, out0, out1;
   function automatic logic [2:0] ones(input logic [6:0] bits);
@@ -111,24 +121,35 @@ module tpt_update #(
   endfunction
   // What comes and goes is counted a cycle late, all of it alike.
   logic [8:0] moves_d, moves_q, move_epochs_q;
-  assign moves_d = {issued_i, piece_i, ended_i, retired_i};
+  assign moves_d = {issued_i, look_i, ended_i, retired_i};
   always_ff @(posedge clk_i) begin
     if (!rst_ni) moves_q <= '0;
     else         moves_q <= moves_d;
   end
-  always_ff @(posedge clk_i) move_epochs_q <= {issued_epoch_i, piece_epoch_i, ended_epoch_i, retired_epoch_i};
+  always_ff @(posedge clk_i) move_epochs_q <= {issued_epoch_i, look_epoch_i, ended_epoch_i, retired_epoch_i};
   assign in0  = ones({5'b0, moves_q[8:7] & ~move_epochs_q[8:7]});
   assign in1  = ones({5'b0, moves_q[8:7] & move_epochs_q[8:7]});
   assign out0 = ones(moves_q[6:0] & ~move_epochs_q[6:0]);
   assign out1 = ones(moves_q[6:0] & move_epochs_q[6:0]);
   assign flight0_d = flight0_q + FlightW'(in0) - FlightW'(out0);
   assign flight1_d = flight1_q + FlightW'(in1) - FlightW'(out1);
-  logic old_empty;
-  assign old_empty = (epoch_q ? flight0_q : flight1_q) == '0;
-  assign epoch_o   = epoch_q;
+  // Nothing is in flight at all; nothing of the epoch before this one.
+  logic zero0, zero1, all_empty, old_empty, old;
+  assign old       = !epoch_q[0];
+  assign zero0     = flight0_q == '0;
+  assign zero1     = flight1_q == '0;
+  assign all_empty = zero0 && zero1 && !reading_i && !look_i && !moves_q[7];
+  assign old_empty = (old ? zero1 : zero0) && !(look_i && look_epoch_i == old) && !(moves_q[7] && move_epochs_q[7] == old);
+  assign epoch_o   = epoch_q[0];
+
+  // --- closing entries
+  logic       turn, turn_due_q, closing_q, drained, frees;
+  logic [1:0] note_q;
+  assign turn    = turn_due_q && old_empty && state_q != StClose;
+  assign drained = note_q != epoch_q && (note_q != epoch_q - 2'd1 || old_empty);
+  assign frees   = closing_q ? drained : all_empty;
 
   // --- control
-  logic [3:0] settle_q;
   iwarp_pkg::admin_status_e   status_d, status_q;
   iwarp_pkg::admin_mr_result_t result_d, result_q, found_result;
   logic        found;
@@ -138,9 +159,12 @@ module tpt_update #(
   logic [63:0] e_base;
   logic [32:0] e_end_low;
   logic [16:0] e_length_high;
-  logic [5+FromW+PblW-1:0] unused_entry;
-  assign {e_valid, e_stag, e_pd, e_rights, e_base, e_end_low, e_length_high, unused_entry} = found_entry_i;
-  assign found = found_valid_i && found_result_i != iwarp_pkg::TptStag && e_valid;
+  logic        e_closing;      // of an entry that is not valid: the log page's place holds {closing, epoch}
+  logic [1:0]  e_note;
+  logic [2+FromW+PblW-1:0] unused_entry;
+  assign {e_valid, e_stag, e_pd, e_rights, e_base, e_end_low, e_length_high, e_closing, e_note, unused_entry} = found_entry_i;
+  assign found = found_valid_i && e_stag == cmd_q.object &&
+                 (e_valid || (e_closing && cmd_q.opcode == iwarp_pkg::CmdDestroyMr));
 
   always_comb begin
     found_result        = '0;
@@ -187,9 +211,13 @@ module tpt_update #(
           state_d  = found && cmd_q.opcode == iwarp_pkg::CmdDestroyMr ? StClose : StAnswer;
         end
       end
-      StClose:  state_d = StSettle;
-      StSettle: if (settle_q == 4'h0) state_d = StDrain;
-      StDrain:  if (old_empty) state_d = StAnswer;
+      StClose: begin
+        state_d = StAnswer;
+        if (!frees) begin
+          status_d = iwarp_pkg::AdmInProgress;
+          result_d = '0;
+        end
+      end
       StAnswer: if (rsp_ready_i) state_d = StIdle;
       default:  state_d = StIdle;
     endcase
@@ -205,26 +233,37 @@ module tpt_update #(
     rsp_o.result = result_q;
   end
 
-  // The table is cleared with the slots; an entry is valid only between its create and its destroy.
-  assign we_o    = clear_busy || (state_q == StWrite && stag_high != '0) || state_q == StClose;
-  assign waddr_o = clear_busy ? clear_addr : slot_q;
-  assign wdata_o = (clear_busy || state_q == StClose) ? '0 :
-                   {1'b1, stag, args.pd, args.rights, args.base_to, end_low_q, args.length[48:32], args.log_page[4:0], origin_q,
+  // The table is cleared with the slots; an entry is valid only between its create and its destroy. A closing one keeps what the
+  // answer to its last destroy says, with a base of 0.
+  logic [EntryW-1:0] opened, closed;
+  assign opened  = {1'b1, stag, args.pd, args.rights, args.base_to, end_low_q, args.length[48:32], args.log_page[4:0], origin_q,
                     args.pbl_base[PblW-1:0]};
-  assign slot_we      = (state_q == StWrite && stag_high != '0) || state_q == StClose;
+  assign closed  = {1'b0, result_q.stag, result_q.pd, result_q.rights, 64'h0, {1'b0, result_q.length[31:0]}, result_q.length[48:32],
+                    1'b1, epoch_q, 2'b00, {(FromW + PblW){1'b0}}};
+  assign we_o    = clear_busy || (state_q == StWrite && stag_high != '0) || (state_q == StClose && (frees || !closing_q));
+  assign waddr_o = clear_busy ? clear_addr : slot_q;
+  always_comb begin
+    wdata_o = opened;
+    if (state_q == StClose)                           wdata_o = closed;
+    if (clear_busy || (state_q == StClose && frees)) wdata_o = '0;
+  end
+  assign slot_we      = (state_q == StWrite && stag_high != '0) || (state_q == StClose && frees);
   assign slot_valid_d = state_q == StWrite;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       state_q     <= StIdle;
-      epoch_q     <= 1'b0;
+      epoch_q     <= '0;
+      turn_due_q  <= 1'b0;
       flight0_q   <= '0;
       flight1_q   <= '0;
     end else begin
       state_q     <= state_d;
       flight0_q   <= flight0_d;
       flight1_q   <= flight1_d;
-      if (state_q == StClose) epoch_q <= !epoch_q;
+      if (turn) epoch_q <= epoch_q + 2'd1;
+      if (state_q == StClose && !frees && (!closing_q || note_q == epoch_q)) turn_due_q <= 1'b1;
+      else if (turn)                                                          turn_due_q <= 1'b0;
     end
   end
   always_ff @(posedge clk_i) begin
@@ -238,8 +277,10 @@ module tpt_update #(
     else if (found_valid_i) slot_q <= found_slot_i;
     if (state_q == StSlot) gen_q <= slot_gen;
     else if (state_q == StWrite && stag_high == '0) gen_q <= gen_q + GenW'(1);
-    if (state_q == StClose) settle_q <= 4'd12;
-    else                    settle_q <= settle_q - 4'h1;
+    if (found_valid_i) begin
+      closing_q <= !e_valid;
+      note_q    <= e_note;
+    end
   end
 
   logic unused_args;
@@ -251,7 +292,12 @@ module tpt_update #(
   logic                          tap_judged;
   assign tap_judged     = (state_q == StSlot || state_q == StFound) && state_d == StAnswer;
   assign tap_tpt_change = {tap_judged || (state_q == StWrite && stag_high != '0) || state_q == StClose,
-                           state_q == StFound ? 16'(found_slot_i) : 16'(slot_q)};
+                           state_q == StFound ? 16'(found_slot_i) : 16'(slot_q), state_q == StClose && !frees};
 
-  `RNIC_ASSERT(OldEpochIsEmpty_A, state_q != StClose || old_empty)
+  // A look-up of the epoch before may appear once more after a turn: it read its entry in the turn's own cycle. One that comes later
+  // was not counted in time.
+  logic turned_q;
+  always_ff @(posedge clk_i) turned_q <= rst_ni && turn;
+  `RNIC_ASSERT(LateLook_A, !look_i || look_epoch_i != old || turned_q)
+  `RNIC_ASSERT(FlightNotBelowZero_A, (FlightW'(out0) <= flight0_q + FlightW'(in0)) && (FlightW'(out1) <= flight1_q + FlightW'(in1)))
 endmodule

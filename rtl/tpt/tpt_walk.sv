@@ -60,7 +60,7 @@ module tpt_walk #(
   logic [PblW-1:0]  j_page;
   logic [20:0]      j_offset;
   logic [4:0]       j_log;
-  stream_fifo #(.Width(JobW), .Depth(Depth)) u_jobs (
+  stream_fifo #(.Width(JobW), .Depth(Depth), .Reserved(1'b1)) u_jobs (
     .clk_i, .rst_ni, .valid_i, .ready_o(push_ready),
     .data_i({last_i, result_i, epoch_i, length_i, page_i, page_offset_i, log_page_i}),
     .valid_o(j_valid), .ready_i(j_ready), .data_o(j_word), .count_o()
@@ -77,7 +77,7 @@ module tpt_walk #(
   // --- may this group be walked?
   logic go_valid, go_ok, go_pop;
   if (Gated) begin : gen_gate
-    stream_fifo #(.Width(1), .Depth(Depth)) u_go (
+    stream_fifo #(.Width(1), .Depth(Depth), .Reserved(1'b1)) u_go (
       .clk_i, .rst_ni, .valid_i(go_valid_i), .ready_o(), .data_i(go_ok_i),
       .valid_o(go_valid), .ready_i(go_pop), .data_o(go_ok), .count_o()
     );
@@ -174,7 +174,7 @@ module tpt_walk #(
   assign address = s1_result_q == iwarp_pkg::TptOk ? {pbl_data_i, 12'h0} | {43'h0, s1_offset_q} : '0;
   assign length  = s1_result_q == iwarp_pkg::TptOk ? s1_rest_q + 17'h1 : '0;
   assign ext     = {address, length, s1_result_q, s1_epoch_q, s1_last_q};
-  stream_fifo #(.Width(iwarp_pkg::ExtentWidth), .Depth(OutDepth)) u_out (
+  stream_fifo #(.Width(iwarp_pkg::ExtentWidth), .Depth(OutDepth), .Reserved(1'b1)) u_out (
     .clk_i, .rst_ni, .valid_i(s1_q), .ready_o(out_push_ready), .data_i(ext),
     .valid_o(out_valid_o), .ready_i(out_ready_i), .data_o(out_o), .count_o(out_count)
   );

@@ -14,7 +14,6 @@ namespace rnic::tb {
 template <bool Minimum>
 struct ModelAdmin : ModelDut {
   static spec::Sizes sizes() { return Minimum ? spec::Sizes::minimum() : spec::Sizes{}; }
-  static constexpr bool kHasCycles = false;
 
   // host_if
   ModelIn<spec::AdminDoorbell> admin_doorbell{*this, "admin_doorbell"};

@@ -13,6 +13,30 @@
 
 namespace rnic::tb {
 
+/// What the block in front of a stream pulses once for each item that it will offer, as soon as it
+/// has the item: all that was put counts, however late the stream offers it.
+template <class Stream>
+class GivenPulse final : public Port {
+ public:
+  GivenPulse(Dut& dut, uint8_t& pin, const Stream& stream) : pin_(pin), stream_(stream) {
+    pin_ = 0;
+    dut.attach(this);
+  }
+  void drive() override {
+    pin_ = given_ != stream_.moved() + stream_.size();
+    given_ += pin_;
+  }
+  void clear() override {
+    given_ = stream_.moved() + stream_.size();
+    pin_ = 0;
+  }
+
+ private:
+  uint8_t& pin_;
+  const Stream& stream_;
+  uint64_t given_ = 0;
+};
+
 template <class V, bool kMinimumBuild>
 struct CqDut : RtlDut<V> {
   static constexpr bool kIsRtl = true;
@@ -27,6 +51,9 @@ struct CqDut : RtlDut<V> {
   StreamIn<spec::QpAsync> qp_async = RNIC_IN(*this, qp_async, spec::QpAsync);
   StreamOut<spec::CqFault> cq_fault = RNIC_OUT(*this, cq_fault, spec::CqFault);
   StreamIn<spec::ConnAsync> conn_async = RNIC_IN(*this, conn_async, spec::ConnAsync);
+
+  GivenPulse<StreamIn<spec::CqDoorbell>> bell_given{*this, this->top().bell_given_i, cq_doorbell};
+  GivenPulse<StreamIn<spec::CqeReq>> cqe_given{*this, this->top().cqe_given_i, cqe_req};
 
   TapPort<spec::CqOpCommit> cq_op{
       *this, [this] { return &this->top().rootp->cq__DOT__u_write__DOT__tap_cq_op; }};

@@ -35,7 +35,7 @@ void set_tx_msn(D& dut, uint16_t qpn, unsigned qn, uint32_t msn) {
 }
 /// Packets placed since reset.
 template <class D>
-void set_placed(D& dut, uint32_t count) {
+void set_placed(D& dut, uint64_t count) {
   if constexpr (requires { dut.behaviour(); })
     dut.behaviour().rx.set_placed(count);
   else

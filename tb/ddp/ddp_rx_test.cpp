@@ -6,6 +6,7 @@ namespace {
 
 using spec::Cause;
 using spec::DeliverKind;
+using spec::RqTake;
 using spec::WcStatus;
 
 constexpr uint8_t kWrite = 0, kReadRequest = 1, kReadResponse = 2, kSend = 3, kTerminate = 7;
@@ -103,6 +104,7 @@ struct Bad {
   Cause cause;
   Cause mpa = Cause::kNone;
   WcStatus status = WcStatus::kSuccess;  // of the receive, if it is reported
+  RqTake take = RqTake::kOk;
 };
 
 TYPED_TEST(DdpRxTest, EveryHeaderErrorHasItsCause) {
@@ -142,6 +144,10 @@ TYPED_TEST(DdpRxTest, EveryHeaderErrorHasItsCause) {
       {"too long, many", untagged(kSend, false, 0, 1, 0, Bytes(5000, 1)), Cause::kDdpUntaggedTooLong, Cause::kNone, WcStatus::kLocLenErr},
       {"own key", untagged(kSend, true, 0, 1, 0, Bytes(71, 1)), Cause::kLocalCatastrophic, Cause::kNone, WcStatus::kLocProtErr},
       {"no buffer", send, Cause::kDdpUntaggedNoBuffer},
+      {"WQE not read", send, Cause::kLocalCatastrophic, Cause::kNone, WcStatus::kFatalErr, RqTake::kFailed},
+      {"WQE not read, many", untagged(kSend, false, 0, 1, 0, Bytes(5000, 1)), Cause::kLocalCatastrophic, Cause::kNone, WcStatus::kFatalErr, RqTake::kFailed},
+      {"WQE not read, empty", untagged(kSend, true, 0, 1, 0, {}), Cause::kLocalCatastrophic, Cause::kNone, WcStatus::kFatalErr, RqTake::kFailed},
+      {"WQE malformed", send, Cause::kLocalCatastrophic, Cause::kNone, WcStatus::kLocQpOpErr, RqTake::kMalformed},
   };
   each_pace([&](Pace p) {
     World w(this->dut, p);
@@ -156,6 +162,7 @@ TYPED_TEST(DdpRxTest, EveryHeaderErrorHasItsCause) {
         w.wqes[3].push_back(wqe(0x77, {30, 40, 50}));
         w.wqes[3].back().sge2.stag |= static_cast<uint32_t>(spec::TptResult::kBounds);
       }
+      w.take_result = b.take;
       w.receive(3, b.ulpdu, kDrop, b.mpa);
       w.receive(3, write, kDrop);  // behind the first error nothing counts
       w.receive(3, send, kDrop);
@@ -300,6 +307,32 @@ TYPED_TEST(DdpRxTest, DeliveryWaitsForPlacementAndStopForDelivery) {
     this->dut.settle();
     w.check_extents();
   });
+}
+
+// qp counts an rx_done before the acknowledgement that ddp gives after it, however long qp has not taken it.
+TYPED_TEST(DdpRxRtlTest, StopsAndSyncsFollowTheReportsBeforeThem) {
+  for (const auto op : {spec::QpOp::kSync, spec::QpOp::kStop}) {
+    World w(this->dut, Pace{});
+    auto& d = this->dut;
+    w.start_qp(5);
+    w.wqes[5] = {wqe(1, {100}), wqe(2, {100})};
+    d.rx_done.stall(100);
+    w.receive(5, untagged(kSend, true, 0, 1, 0, {}), kTakeRecv);
+    w.receive(5, untagged(kSend, true, 0, 2, 0, {}), kTakeRecv);
+    ASSERT_TRUE(d.run_until([&] { return d.rx_segment.size() == 2; }));
+    d.cycles(50);
+    spec::QpCtlDdp c{};
+    c.qpn = 5;
+    c.op = op;
+    size_t reported = 0;
+    d.qp_ack.on_item([&](const auto&) { reported = d.rx_done.size(); });
+    d.qp_ctl.put(c);
+    EXPECT_FALSE(d.qp_ack.try_take(300)) << "while qp takes no rx_done";
+    d.rx_done.stall(0);
+    d.qp_ack.take();
+    EXPECT_EQ(reported, 2U);
+    d.qp_ack.on_item([](const auto&) {});
+  }
 }
 
 TYPED_TEST(DdpRxRtlTest, HeaderOfTheNextIsJudgedWhileVerdictsWait) {
@@ -623,8 +656,8 @@ TYPED_TEST(DdpRxTest, StopIsNotMissedWhileTransmitStands) {
 }
 
 /// The promise: a small segment every 2 to 4 cycles, 64 payload bytes a cycle in bulk.
-TYPED_TEST(DdpRxRtlTest, KeepsItsPace) {
-  if (TypeParam::sizes().fifo_depth < 8) GTEST_SKIP() << "cycles of the default build";
+using DdpRxDefaultTest = DdpRxRtlTest<RtlDdp<VDdp, false>>;
+TEST_F(DdpRxDefaultTest, KeepsItsPace) {
   World w(this->dut, Pace{});
   for (uint16_t q = 0; q < 8; q++) w.start_qp(q);
   auto measure = [&](unsigned count, auto put) {

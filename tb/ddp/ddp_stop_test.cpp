@@ -267,7 +267,8 @@ class Stops {
       wqe = q.wqes.front();
       q.wqes.pop_front();
     }
-    dut.rq_take_rsp.put({.found = wqe.has_value(), .wqe = wqe.value_or(spec::RecvWqe{})});
+    dut.rq_take_rsp.put({.result = wqe ? spec::RqTake::kOk : spec::RqTake::kEmpty,
+                         .wqe = wqe.value_or(spec::RecvWqe{})});
   }
   spec::RxVerdict judge(const spec::RxSegment& got) {
     if (segments.empty()) {

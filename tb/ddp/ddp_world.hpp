@@ -123,11 +123,12 @@ struct World {
     }
     rx_group.clear();
   }
+  spec::RqTake take_result = spec::RqTake::kOk;  // of a receive WQE that is there
   void on_take(uint16_t qpn) {
     auto& q = wqes[qpn];
     takes[qpn]++;
-    if (q.empty()) return dut.rq_take_rsp.put({.found = 0, .wqe = {}});
-    dut.rq_take_rsp.put({.found = 1, .wqe = q.front()});
+    if (q.empty()) return dut.rq_take_rsp.put({.result = spec::RqTake::kEmpty, .wqe = {}});
+    dut.rq_take_rsp.put({.result = take_result, .wqe = q.front()});
     q.pop_front();
   }
   void on_place_extent(const spec::Extent& e) {

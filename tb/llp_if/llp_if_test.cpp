@@ -1,4 +1,5 @@
 // llp_if: connections, records, credit, and what QPs do with them. Architecture 3.3 and 7, spec/ambiguities.md C-27.
+#include "VLlpIfDeep.h"
 #include "llp_if_dut.hpp"
 
 #include <gmock/gmock.h>
@@ -130,6 +131,11 @@ struct LlpIfTest : testing::Test {
   }
 };
 TYPED_TEST_SUITE(LlpIfTest, tb::Duts);
+
+/// The RTL alone: cycles, and orders that wait in it.
+template <class D>
+class LlpIfRtlTest : public LlpIfTest<D> {};
+TYPED_TEST_SUITE(LlpIfRtlTest, tb::RtlDuts);
 
 TYPED_TEST(LlpIfTest, ListenAndConnect) {
   each_pace([&](Pace pace) {
@@ -873,28 +879,64 @@ TYPED_TEST(LlpIfTest, StopWaitsForWhatIsInside) {
   }
 }
 
-// Only for that: what goes on coming and leaving of another QP, without a gap, does not hold it.
-TYPED_TEST(LlpIfTest, StopDoesNotWaitForWhatComesLater) {
-  if constexpr (TypeParam::kHasCycles) {
-    auto& dut = this->dut;
-    for (bool transmit : {false, true}) {
-      dut.restart({});
-      this->open(0);
-      this->open(1);
-      this->start(1, 0);
-      this->start(2, 1);
-      dut.rx_fpdu.stall(50);
-      dut.llp_tx.stall(50);
-      const Bytes f = this->rng.bytes(100);
-      for (int i = 0; i < 1000; i++) {
-        if (transmit) this->put_fpdu(2, f);
-        else this->put_record(1, f);
-      }
-      dut.cycles(100);
-      dut.ctl.put({.op = QpOp::kStop, .qpn = 1});
-      EXPECT_EQ(dut.ack.take(500).qpn, 1);
-      EXPECT_FALSE(transmit ? dut.tx_fpdu.empty() : dut.llp_rx.empty()) << "the others have ended: nothing is shown";
+template <class D>
+class LlpIfReportTest : public LlpIfTest<D> {};
+using ReportDuts = testing::Types<tb::RtlLlpIf<VLlpIf, false>, tb::RtlLlpIf<VLlpIfMin, true>,
+                                  tb::RtlLlpIf<VLlpIfDeep, true>>;
+TYPED_TEST_SUITE(LlpIfReportTest, ReportDuts);
+
+// qp counts a wr_done before the stop's acknowledgement, or the event, that llp_if gives after it: however many wait, in whatever
+// queue.
+TYPED_TEST(LlpIfReportTest, StopsAndEventsFollowTheReportsBeforeThem) {
+  auto& dut = this->dut;
+  for (const bool stop : {true, false}) {
+    dut.restart({});
+    this->open(0, 1460, 100000);
+    this->start(1, 0);
+    dut.done.stall(100);
+    const Bytes f = this->rng.bytes(100);
+    constexpr unsigned kDones = 12;
+    for (unsigned i = 0; i < kDones; i++) {
+      this->want(1);
+      this->expect_grant(1, 1454);
+      this->put_fpdu(1, f, true, static_cast<uint8_t>(i));
     }
+    dut.cycles(200);
+    const size_t sent = dut.llp_tx.size();
+    EXPECT_GE(sent, 4U);
+    size_t reported = 0;
+    dut.ack.on_item([&](const auto&) { reported = dut.done.size(); });
+    dut.event.on_item([&](const auto&) { reported = dut.done.size(); });
+    if (stop) dut.ctl.put({.op = QpOp::kStop, .qpn = 1});
+    else this->put_event(LlpEvt::kPeerClosed, 0);
+    dut.cycles(300);
+    EXPECT_TRUE(dut.ack.empty() && dut.event.empty()) << "while qp takes no wr_done";
+    dut.done.stall(0);
+    EXPECT_TRUE(dut.run_until([&] { return !dut.ack.empty() || !dut.event.empty(); }));
+    EXPECT_GE(reported, sent) << "the queue of wr_done, and more";
+  }
+}
+
+// Only for that: what goes on coming and leaving of another QP, without a gap, does not hold it.
+TYPED_TEST(LlpIfRtlTest, StopDoesNotWaitForWhatComesLater) {
+  auto& dut = this->dut;
+  for (bool transmit : {false, true}) {
+    dut.restart({});
+    this->open(0);
+    this->open(1);
+    this->start(1, 0);
+    this->start(2, 1);
+    dut.rx_fpdu.stall(50);
+    dut.llp_tx.stall(50);
+    const Bytes f = this->rng.bytes(100);
+    for (int i = 0; i < 1000; i++) {
+      if (transmit) this->put_fpdu(2, f);
+      else this->put_record(1, f);
+    }
+    dut.cycles(100);
+    dut.ctl.put({.op = QpOp::kStop, .qpn = 1});
+    EXPECT_EQ(dut.ack.take(500).qpn, 1);
+    EXPECT_FALSE(transmit ? dut.tx_fpdu.empty() : dut.llp_rx.empty()) << "the others have ended: nothing is shown";
   }
 }
 
@@ -933,26 +975,24 @@ TYPED_TEST(LlpIfTest, ALateFpduDoesNotLeaveOnTheNextConnection) {
 }
 
 // A stop that waits for one way, while so much leaves by the other that its count runs round.
-TYPED_TEST(LlpIfTest, AStopIsNotMissedWhenACountRunsRound) {
-  if constexpr (TypeParam::kHasCycles) {
-    auto& dut = this->dut;
-    dut.restart({});
-    this->open(0);
-    this->open(1);
-    this->start(1, 0);
-    this->start(2, 1);
-    dut.rx_fpdu.stall(100);
-    const Bytes f = this->rng.bytes(16);
-    this->put_record(0, f);
-    dut.cycles(40);
-    dut.ctl.put({.op = QpOp::kStop, .qpn = 1});
-    EXPECT_FALSE(dut.ack.try_take(100));
-    for (int i = 0; i < 0x8000 + 100; i++) this->put_fpdu(2, f);
-    EXPECT_TRUE(dut.run_until([&] { return dut.tx_fpdu.empty() && dut.llp_tx.size() == 0x8000 + 100; }));
-    EXPECT_TRUE(dut.ack.empty());
-    dut.rx_fpdu.stall(0);
-    EXPECT_EQ(dut.ack.take(1000).qpn, 1);
-  }
+TYPED_TEST(LlpIfRtlTest, AStopIsNotMissedWhenACountRunsRound) {
+  auto& dut = this->dut;
+  dut.restart({});
+  this->open(0);
+  this->open(1);
+  this->start(1, 0);
+  this->start(2, 1);
+  dut.rx_fpdu.stall(100);
+  const Bytes f = this->rng.bytes(16);
+  this->put_record(0, f);
+  dut.cycles(40);
+  dut.ctl.put({.op = QpOp::kStop, .qpn = 1});
+  EXPECT_FALSE(dut.ack.try_take(100));
+  for (int i = 0; i < 0x8000 + 100; i++) this->put_fpdu(2, f);
+  EXPECT_TRUE(dut.run_until([&] { return dut.tx_fpdu.empty() && dut.llp_tx.size() == 0x8000 + 100; }));
+  EXPECT_TRUE(dut.ack.empty());
+  dut.rx_fpdu.stall(0);
+  EXPECT_EQ(dut.ack.take(1000).qpn, 1);
 }
 
 // Bytes that still wait for credit when their connection is reset must not leave on the next one that gets its number.
@@ -1114,115 +1154,109 @@ TYPED_TEST(LlpIfTest, Random) {
 }
 
 // A record, an FPDU and a grant every 2 cycles; 64 bytes a cycle.
-TYPED_TEST(LlpIfTest, Throughput) {
-  if constexpr (TypeParam::kHasCycles) {
-    auto& dut = this->dut;
-    dut.restart({});
-    for (uint16_t q = 0; q < 8; q++) this->open(q, 1460, 1U << 30), this->start(q, q);
-    for (uint16_t q = 0; q < 8; q++) {
-      this->want(q);
-      this->expect_grant(q, 1454);
+TYPED_TEST(LlpIfRtlTest, Throughput) {
+  auto& dut = this->dut;
+  dut.restart({});
+  for (uint16_t q = 0; q < 8; q++) this->open(q, 1460, 1U << 30), this->start(q, q);
+  for (uint16_t q = 0; q < 8; q++) {
+    this->want(q);
+    this->expect_grant(q, 1454);
+  }
+  constexpr uint64_t kCount = 400;
+  for (auto [n, cycles] : {std::pair<size_t, uint64_t>{60, 2}, {128, 2}, {1460, 23}}) {
+    const Bytes f = this->rng.bytes(n);
+    for (uint64_t i = 0; i < kCount; i++) {
+      this->want(static_cast<uint16_t>(i % 8));
+      this->put_fpdu(static_cast<uint16_t>(i % 8), f, true);
+      this->put_record(static_cast<uint16_t>(i % 8), f);
     }
-    constexpr uint64_t kCount = 400;
-    for (auto [n, cycles] : {std::pair<size_t, uint64_t>{60, 2}, {128, 2}, {1460, 23}}) {
-      const Bytes f = this->rng.bytes(n);
-      for (uint64_t i = 0; i < kCount; i++) {
-        this->want(static_cast<uint16_t>(i % 8));
-        this->put_fpdu(static_cast<uint16_t>(i % 8), f, true);
-        this->put_record(static_cast<uint16_t>(i % 8), f);
-      }
-      const auto begin = dut.now();
-      EXPECT_TRUE(dut.run_until([&] {
-        return dut.grant.size() == kCount && dut.done.size() == kCount &&
-               dut.llp_tx.size() == kCount && dut.rx_fpdu.size() == kCount;
-      }));
-      EXPECT_LE(dut.now() - begin, kCount * cycles + 40) << n << " bytes: "
-          << dut.grant.size() << " grants, " << dut.llp_tx.size() << " sent, "
-          << dut.done.size() << " done, " << dut.rx_fpdu.size() << " received";
-      (void)dut.grant.take_all(), (void)dut.done.take_all(), (void)dut.llp_tx.take_all(), (void)dut.rx_fpdu.take_all();
-      (void)dut.llp_tx_hdr.take_all(), (void)dut.rx_fpdu_hdr.take_all();
-    }
+    const auto begin = dut.now();
+    EXPECT_TRUE(dut.run_until([&] {
+      return dut.grant.size() == kCount && dut.done.size() == kCount &&
+             dut.llp_tx.size() == kCount && dut.rx_fpdu.size() == kCount;
+    }));
+    EXPECT_LE(dut.now() - begin, kCount * cycles + 40) << n << " bytes: "
+        << dut.grant.size() << " grants, " << dut.llp_tx.size() << " sent, "
+        << dut.done.size() << " done, " << dut.rx_fpdu.size() << " received";
+    (void)dut.grant.take_all(), (void)dut.done.take_all(), (void)dut.llp_tx.take_all(), (void)dut.rx_fpdu.take_all();
+    (void)dut.llp_tx_hdr.take_all(), (void)dut.rx_fpdu_hdr.take_all();
   }
 }
 
 // The counter of stalls: cycles in which a header or a beat is offered and not taken, either way. A full wire does not take the header.
-TYPED_TEST(LlpIfTest, StallsAreCounted) {
-  if constexpr (TypeParam::kHasCycles) {
-    auto& dut = this->dut;
-    dut.restart({});
-    this->open(1, 1460, 100000);
-    this->start(1, 1);
-    const Bytes f = this->rng.bytes(100);
-    const auto stalls = [&](auto& port, bool transmit) {
-      const uint64_t before = dut.count().stalled;
-      if (transmit) {
-        this->want(1);
-        this->expect_grant(1, 1454);
-      }
-      port.stall(100);
-      if (transmit) this->put_fpdu(1, f, true);
-      else this->put_record(1, f);
-      dut.cycles(50);
-      port.stall(0);
-      if (transmit) this->expect_sent(1, f);
-      else this->expect_fpdu(1, f);
-      dut.settle();
-      (void)dut.done.take_all();
-      return dut.count().stalled - before;
-    };
-    const auto is_all_but_the_latency = testing::AllOf(testing::Ge(40U), testing::Le(52U));
-    EXPECT_THAT(stalls(dut.llp_tx_hdr, true), is_all_but_the_latency);
-    EXPECT_THAT(stalls(dut.llp_tx, true), is_all_but_the_latency);
-    EXPECT_THAT(stalls(dut.rx_fpdu_hdr, false), is_all_but_the_latency);
-    EXPECT_THAT(stalls(dut.rx_fpdu, false), is_all_but_the_latency);
-    const auto before = dut.count();
-    this->put_record(1, f);
-    this->expect_fpdu(1, f);
+TYPED_TEST(LlpIfRtlTest, StallsAreCounted) {
+  auto& dut = this->dut;
+  dut.restart({});
+  this->open(1, 1460, 100000);
+  this->start(1, 1);
+  const Bytes f = this->rng.bytes(100);
+  const auto stalls = [&](auto& port, bool transmit) {
+    const uint64_t before = dut.count().stalled;
+    if (transmit) {
+      this->want(1);
+      this->expect_grant(1, 1454);
+    }
+    port.stall(100);
+    if (transmit) this->put_fpdu(1, f, true);
+    else this->put_record(1, f);
+    dut.cycles(50);
+    port.stall(0);
+    if (transmit) this->expect_sent(1, f);
+    else this->expect_fpdu(1, f);
     dut.settle();
-    EXPECT_EQ(dut.count().stalled, before.stalled);
-    EXPECT_EQ(dut.count().items, before.items + 1);
-    this->open(2, 1460, 100000);
-    this->put_raw(2, f);
-    this->expect_sent(2, f, true);
-    dut.settle();
-    EXPECT_EQ(dut.count().items, before.items + 2);
-  }
+    (void)dut.done.take_all();
+    return dut.count().stalled - before;
+  };
+  const auto is_all_but_the_latency = testing::AllOf(testing::Ge(40U), testing::Le(52U));
+  EXPECT_THAT(stalls(dut.llp_tx_hdr, true), is_all_but_the_latency);
+  EXPECT_THAT(stalls(dut.llp_tx, true), is_all_but_the_latency);
+  EXPECT_THAT(stalls(dut.rx_fpdu_hdr, false), is_all_but_the_latency);
+  EXPECT_THAT(stalls(dut.rx_fpdu, false), is_all_but_the_latency);
+  const auto before = dut.count();
+  this->put_record(1, f);
+  this->expect_fpdu(1, f);
+  dut.settle();
+  EXPECT_EQ(dut.count().stalled, before.stalled);
+  EXPECT_EQ(dut.count().items, before.items + 1);
+  this->open(2, 1460, 100000);
+  this->put_raw(2, f);
+  this->expect_sent(2, f, true);
+  dut.settle();
+  EXPECT_EQ(dut.count().items, before.items + 2);
 }
 
 // Cycles from the last beat's hand-over to the last beat's, on idle streams: what the header of rtl/llp_if/llp_if.sv states.
-TYPED_TEST(LlpIfTest, Latency) {
-  if constexpr (TypeParam::kHasCycles) {
-    auto& dut = this->dut;
-    dut.restart({});
-    this->open(1, 1460, 100000);
-    this->start(1, 1);
-    const Bytes f = this->rng.bytes(40);
-    this->put_record(1, f);
-    auto begin = dut.now();
-    this->expect_fpdu(1, f);
-    EXPECT_EQ(dut.now() - begin - 1, 3U);
-    this->want(1);
+TYPED_TEST(LlpIfRtlTest, Latency) {
+  auto& dut = this->dut;
+  dut.restart({});
+  this->open(1, 1460, 100000);
+  this->start(1, 1);
+  const Bytes f = this->rng.bytes(40);
+  this->put_record(1, f);
+  auto begin = dut.now();
+  this->expect_fpdu(1, f);
+  EXPECT_EQ(dut.now() - begin - 1, 3U);
+  this->want(1);
+  begin = dut.now();
+  this->expect_grant(1, 1454);
+  const uint64_t grant = dut.now() - begin - 1, least = TypeParam::sizes().fifo_depth > 4 ? 5 : 4;
+  EXPECT_TRUE(grant == least || grant == least + 1) << grant;
+  this->put_fpdu(1, f, true);
+  begin = dut.now();
+  this->expect_sent(1, f);
+  EXPECT_EQ(dut.now() - begin - 1, 3U);
+  EXPECT_EQ(dut.done.take().qpn, 1);
+  EXPECT_EQ(dut.now() - begin - 1, 4U);
+  // The FPDU that releases a QP: 2 more, or 3 where the look at that QP has to wait for its turn.
+  for (uint16_t q = 2; q < 6; q++) {
+    this->open(q, 1460, 100000);
+    this->start(q, q, false, true);
+    dut.cycles(20U + q);
+    this->put_record(q, f);
     begin = dut.now();
-    this->expect_grant(1, 1454);
-    const uint64_t grant = dut.now() - begin - 1, least = TypeParam::sizes().fifo_depth > 4 ? 5 : 4;
-    EXPECT_TRUE(grant == least || grant == least + 1) << grant;
-    this->put_fpdu(1, f, true);
-    begin = dut.now();
-    this->expect_sent(1, f);
-    EXPECT_EQ(dut.now() - begin - 1, 3U);
-    EXPECT_EQ(dut.done.take().qpn, 1);
-    EXPECT_EQ(dut.now() - begin - 1, 4U);
-    // The FPDU that releases a QP: 2 more, or 3 where the look at that QP has to wait for its turn.
-    for (uint16_t q = 2; q < 6; q++) {
-      this->open(q, 1460, 100000);
-      this->start(q, q, false, true);
-      dut.cycles(20U + q);
-      this->put_record(q, f);
-      begin = dut.now();
-      this->expect_fpdu(q, f);
-      const uint64_t first = dut.now() - begin - 1;
-      EXPECT_TRUE(first == 5 || first == 6) << first;
-    }
+    this->expect_fpdu(q, f);
+    const uint64_t first = dut.now() - begin - 1;
+    EXPECT_TRUE(first == 5 || first == 6) << first;
   }
 }
 

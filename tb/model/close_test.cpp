@@ -166,7 +166,7 @@ TEST_F(CloseTest, AFailedPrefetchIsReadAgain) {
   b.b.poison.clear();
   b.a.post_send(p.a.qpn, wr(WrOpcode::kSend), {sge(am, 0, 64)});
   EXPECT_EQ(b.b.wait(p.b.cqn).status, WcStatus::kSuccess);
-  // One that fails when it is needed: there is no buffer.
+  // One that fails when it is needed: a local error, which is not the peer's lack of a buffer.
   for (uint64_t at = 0; at < Side::kMemory; at += 64) b.b.poison[at] = spec::RdStatus::kAborted;
   b.b.post_recv(p.b.qpn, {sge(bm, 0, 64)});
   b.clock.settle(1000);
@@ -174,7 +174,7 @@ TEST_F(CloseTest, AFailedPrefetchIsReadAgain) {
   b.clock.settle(1000);
   b.b.poison.clear();
   b.clock.settle();
-  EXPECT_EQ(b.b.query(p.b.qpn).cause, Cause::kDdpUntaggedNoBuffer);
+  EXPECT_EQ(b.b.query(p.b.qpn).cause, Cause::kLocalCatastrophic);
 }
 
 // --- connections without a QP

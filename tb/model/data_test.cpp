@@ -393,7 +393,7 @@ TEST_F(TimedTest, SegmentsLeaveAsTheyAreCut) {
   EXPECT_NEAR(mean_gap(b.a.left, 80), 4, 0.1);
 }
 
-// ddp_rx.sv: the first segment of a Send takes 3 cycles, later ones of it 4; the first waits for its receive WQE (qp_rq_fetch: 4).
+// ddp_rx.sv: the first segment of a Send takes 3 cycles, later ones of it 4; the first waits for its receive WQE (qp_rq_fetch: 5).
 TEST_F(TimedTest, SendsAreCutFromTheirReceives) {
   const auto p = b.connect();
   b.a.tamper = [](auto&) { return false; };  // records come from here, one upon another
@@ -412,7 +412,7 @@ TEST_F(TimedTest, SendsAreCutFromTheirReceives) {
   };
   const Cycle write = first(1, wr(WrOpcode::kRdmaWrite, 0, bm.address, bm.stag),
                             4);  // as long an FPDU as that of 8 bytes sent
-  EXPECT_EQ(first(1, wr(WrOpcode::kSend, 0), 8) - write, 4U);
+  EXPECT_EQ(first(1, wr(WrOpcode::kSend, 0), 8) - write, 5U);
   first(20, wr(WrOpcode::kSend, 0), 8);
   EXPECT_NEAR(mean_gap(b.b.placed, 18), 3, 0.2);
   first(1, wr(WrOpcode::kSend, 0), 1400);

@@ -13,7 +13,6 @@ namespace rnic::tb {
 template <class V, bool kMinimumBuild>
 struct QpDut : RtlDut<V> {
   static constexpr bool kMinimum = kMinimumBuild;
-  static constexpr bool kIsRtl = true;
 
   StreamIn<spec::QpDoorbell> qp_doorbell = RNIC_IN(*this, qp_doorbell, spec::QpDoorbell);
   StreamOut<spec::RdReq> sq_rd_req = RNIC_OUT(*this, sq_rd_req, spec::RdReq);

@@ -20,7 +20,6 @@ namespace rnic::tb {
 template <bool kMinimumBuild>
 struct QpModelDut : PacedDut {
   static constexpr bool kMinimum = kMinimumBuild;
-  static constexpr bool kIsRtl = false;
   static constexpr uint32_t kBadStag = 0xbadbad00;  // qp_world.hpp's kBadKey
 
   PacedIn<spec::QpDoorbell> qp_doorbell{*this, "qp_doorbell"};
@@ -162,10 +161,10 @@ struct QpModelDut : PacedDut {
   }
   void receives() {
     if (!rq_take_req.offers() || !rq_take_rsp.ready()) return;
-    spec::RqTakeRsp rsp;
-    if (qp_->rq_take(rq_take_req.front().qpn, rsp) == model::RqTake::kFetching) return;
+    const auto rsp = qp_->rq_take(rq_take_req.front().qpn);
+    if (!rsp) return;
     rq_take_req.pop();
-    rq_take_rsp.push(rsp);
+    rq_take_rsp.push(*rsp);
   }
   /// One operation a cycle, and none without room for its completion.
   void retire() {

@@ -76,10 +76,10 @@ class QpWorld {
   void fail_next_sq_read() { fail_sq_ = true; }
   void fail_next_rq_read() { fail_rq_ = true; }
   void hold_done(bool hold) { hold_done_ = hold; }
+  /// A receive that ends in an error has no consequence: rdmap decides nothing.
+  void hold_faults(bool hold) { hold_faults_ = hold; }
   /// A Read of the peer is being answered: rdmap is not idle.
   void hold_responder(bool hold) { hold_responder_ = hold; }
-  /// What a unit has reported stands in its last register when it acknowledges a stop or sync, so qp has not taken it yet.
-  void acknowledge_early(bool early) { early_ = early; }
   /// The LLP has taken the last byte of WQE i, or its Read has been placed; used with hold_done().
   void finish(unsigned n, size_t i) {
     Qp& q = qps_[n];
@@ -248,16 +248,33 @@ class QpWorld {
     q.rq_rung = now_;
     dut_.qp_doorbell.put(doorbell(n, spec::DoorbellKind::kRq, q.rq_prod));
   }
+  /// Receive WQE i of the ring, changed: before its doorbell is seen.
+  void spoil_recv(unsigned n, size_t i, const std::function<void(spec::RqWqe&)>& how) {
+    Unit& unit = qps_[n].rq[i % qps_[n].rq.size()];
+    std::array<uint32_t, 16> words{};
+    std::memcpy(words.data(), unit.data(), 64);
+    auto w = spec::RqWqe::from_words(words.data());
+    how(w);
+    words = w.to_words();
+    std::memcpy(unit.data(), words.data(), 64);
+  }
   unsigned rq_room(unsigned n) {
     Qp& q = qps_[n];
     return (1U << q.log_rq) - (q.rq_prod - q.rq_reported);
   }
   /// ddp asks for a receive WQE and reports it later.
   void receive(unsigned n, bool expect_found = true) {
-    take_order_.push_back({n, expect_found});
+    receive(n, expect_found ? spec::RqTake::kOk : spec::RqTake::kEmpty);
+  }
+  void receive(unsigned n, spec::RqTake expected) {
+    take_order_.push_back({n, expected});
     dut_.rq_take_req.put({static_cast<uint16_t>(n)});
   }
-  void event(unsigned n, spec::LlpQpEvt kind) { dut_.llp_event.put({static_cast<uint16_t>(n), kind}); }
+  /// llp_if gives an event after qp has taken each wr_done that was reported before.
+  void event(unsigned n, spec::LlpQpEvt kind) {
+    events_.push_back({dut_.wr_done.moved() + dut_.wr_done.size(), {static_cast<uint16_t>(n), kind}});
+    give_events();
+  }
   void error(unsigned n, spec::Cause cause, bool sends_term, int slot = -1,
              spec::WcStatus status = spec::WcStatus::kSuccess) {
     if (qps_[n].faulted) return;
@@ -309,8 +326,13 @@ class QpWorld {
     timers_.emplace(std::max(now_ + rng_.below(latency + 1), not_before), std::move(f));
   }
 
+  void give_events() {
+    for (; !events_.empty() && dut_.wr_done.moved() >= events_.front().first; events_.pop_front())
+      dut_.llp_event.put(events_.front().second);
+  }
   void pump() {
     now_++;
+    give_events();
     while (!timers_.empty() && timers_.begin()->first <= now_) {
       auto f = std::move(timers_.begin()->second);
       timers_.erase(timers_.begin());
@@ -514,29 +536,22 @@ class QpWorld {
   }
   void taken(const spec::RqTakeRsp& t) {
     ASSERT_FALSE(take_order_.empty());
-    const auto [n, expect_found] = take_order_.front();
+    const auto [n, expected] = take_order_.front();
     take_order_.pop_front();
     Qp& q = qps_[n];
-    EXPECT_EQ(t.found, expect_found) << fmt::format("QP {}: taken {} of {}, stopped {} faulted {}, rung {} cycles ago", n, q.rq_taken, q.rq_prod, q.stopped, q.faulted, now_ - q.rq_rung);
+    EXPECT_EQ(t.result, expected) << fmt::format("QP {}: taken {} of {}, stopped {} faulted {}, rung {} cycles ago", n, q.rq_taken, q.rq_prod, q.stopped, q.faulted, now_ - q.rq_rung);
     q.takes.push_back(t);
-    if (!t.found) return;
-    std::array<uint32_t, 16> w{};
-    std::memcpy(w.data(), q.rq[q.rq_taken % q.rq.size()].data(), 64);
-    const auto want = spec::RqWqe::from_words(w.data());
+    if (t.result == spec::RqTake::kEmpty) return;
     EXPECT_EQ(t.wqe.index, static_cast<uint16_t>(q.rq_taken));
-    EXPECT_EQ(t.wqe.num_sge, want.num_sge);
-    const spec::WqeSge* from[] = {&want.sge0, &want.sge1, &want.sge2};
-    const spec::Sge* got[] = {&t.wqe.sge0, &t.wqe.sge1, &t.wqe.sge2};
-    for (int i = 0; i < 3; i++) {
-      EXPECT_EQ(got[i]->tagged_offset, from[i]->address);
-      EXPECT_EQ(got[i]->length, from[i]->length);
-      EXPECT_EQ(got[i]->stag, from[i]->lkey);
-    }
+    if (t.result == spec::RqTake::kOk) expect_wqe(t.wqe, q.rq[q.rq_taken % q.rq.size()]);
     q.rq_taken++;
     const unsigned qpn = n;
     const uint16_t index = t.wqe.index;
+    const auto status = t.result == spec::RqTake::kOk       ? spec::WcStatus::kSuccess
+                        : t.result == spec::RqTake::kFailed ? spec::WcStatus::kFatalErr
+                                                            : spec::WcStatus::kLocQpOpErr;
     q.last_done = std::max(q.last_done + 1, now_ + rng_.below(latency_ + 1));
-    after(0, [this, qpn, index, life = q.life] {
+    after(0, [this, qpn, index, status, life = q.life] {
       if (qps_[qpn].life != life || qps_[qpn].stopped || qps_[qpn].faulted) return true;
       spec::RxDone d;
       d.qpn = static_cast<uint16_t>(qpn);
@@ -544,9 +559,25 @@ class QpWorld {
       d.index = index;
       d.byte_len = index * 3U;
       d.solicited = index & 1;
+      d.status = status;
       dut_.rx_done.put(d);
+      // ddp reports the receive, then rdmap decides.
+      if (status != spec::WcStatus::kSuccess && !hold_faults_) error(qpn, spec::Cause::kLocalCatastrophic, true);
       return true;
     }, q.last_done);
+  }
+  void expect_wqe(const spec::RecvWqe& got, const Unit& in_ring) {
+    std::array<uint32_t, 16> w{};
+    std::memcpy(w.data(), in_ring.data(), 64);
+    const auto want = spec::RqWqe::from_words(w.data());
+    EXPECT_EQ(got.num_sge, want.num_sge);
+    const spec::WqeSge* from[] = {&want.sge0, &want.sge1, &want.sge2};
+    const spec::Sge* to[] = {&got.sge0, &got.sge1, &got.sge2};
+    for (int i = 0; i < 3; i++) {
+      EXPECT_EQ(to[i]->tagged_offset, from[i]->address);
+      EXPECT_EQ(to[i]->length, from[i]->length);
+      EXPECT_EQ(to[i]->stag, from[i]->lkey);
+    }
   }
   void fault(const spec::QpFault& f) {
     faults_.push_back(f);
@@ -575,7 +606,7 @@ class QpWorld {
       });
     }
     after(latency_, [this, &ack, ready, c] {
-      if (!early_ && !ready()) return false;
+      if (!ready()) return false;
       ack.put({c.qpn});
       return true;
     });
@@ -592,10 +623,12 @@ class QpWorld {
   std::array<unsigned, 2> under_way_{}, most_{};   // reads of receive, of send queues
   uint64_t now_ = 0, last_sq_ = 0, last_rq_ = 0, last_check_ = 0;
   unsigned sq_reads_ = 0;
-  bool fail_sq_ = false, fail_rq_ = false, check_bad_ = false, hold_done_ = false, hold_responder_ = false, early_ = false;
+  bool fail_sq_ = false, fail_rq_ = false, check_bad_ = false;
+  bool hold_done_ = false, hold_faults_ = false, hold_responder_ = false;
+  std::deque<std::pair<uint64_t, spec::LlpEvent>> events_;   // when so many wr_done are taken
   std::vector<spec::WqeCheck> checks_;
   std::deque<std::vector<spec::WqeCheck>> check_sets_;
-  std::deque<std::pair<unsigned, bool>> take_order_;
+  std::deque<std::pair<unsigned, spec::RqTake>> take_order_;
   std::vector<std::string> ctl_;
   std::vector<spec::QpFault> faults_;
   std::vector<unsigned> asyncs_;

@@ -80,7 +80,7 @@ struct ModelRdmap : PacedDut {
     }
     void qp_error(const spec::QpError& e) override { d.qp_error.push(e); }
     void terminate(model::TxMessage m) override { d.terminates_.push_back(std::move(m)); }
-    void responder_ready() override {}  // step() asks each time
+    void responder_ready(uint16_t) override {}  // step() asks each time
     ModelRdmap& d;
   };
   struct Order {

@@ -1403,11 +1403,11 @@ TYPED_TEST(RdmapRtlTest, LatencyAndThroughput) {
       static_cast<unsigned>(verdict), static_cast<unsigned>(response),
       static_cast<unsigned>(message), static_cast<unsigned>(responder),
       static_cast<unsigned>(segments), static_cast<unsigned>(messages));
-  EXPECT_LE(verdict, 3U);
-  EXPECT_LE(response, 4U);
-  EXPECT_LE(message, 4U);
-  EXPECT_LE(responder, 12U);
-  EXPECT_LE(segments, 210U);
+  EXPECT_LE(verdict, 6U);
+  EXPECT_LE(response, 6U);
+  EXPECT_LE(message, 7U);
+  EXPECT_LE(responder, 15U);
+  EXPECT_LE(segments, 108U);
   EXPECT_LE(messages, 210U);
 }
 

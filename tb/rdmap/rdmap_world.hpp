@@ -216,7 +216,7 @@ class RdmapWorld : public testing::Test {
              .is_inline = 1},
             body};
   }
-  Message response(uint16_t qpn, const Bytes& request, uint8_t slot, uint32_t watermark) {
+  Message response(uint16_t qpn, const Bytes& request, uint8_t slot, uint64_t watermark) {
     const auto r = spec::ReadRequest::unpack(std::span(request).subspan(18));
     Message m{{.qpn = qpn,
                .source = TxSource::kResp,

@@ -1,4 +1,4 @@
-// rdmap's count of placements near 2^31 and 2^32: what a Read's answer must wait for is counted modulo 2^32. Set from outside, to where
+// rdmap's count of placements near 2^31 and 2^32: what a Read's answer must wait for is counted in 64 bits. Set from outside, to where
 // traffic would bring it in hours; pokes.vlt makes it public in the RTL.
 #include "VRdmapMin___024root.h"
 #include "VRdmap___024root.h"
@@ -8,7 +8,7 @@ namespace rnic::tb {
 namespace {
 
 template <class D>
-void set_placed(D& dut, uint32_t count) {
+void set_placed(D& dut, uint64_t count) {
   if constexpr (requires { dut.behaviour(); })
     dut.behaviour().set_placed(count);
   else
@@ -24,10 +24,10 @@ TYPED_TEST(RdmapWrapTest, WatermarksGoOnAcross) {
     this->start(pace);
     this->run_qp(1, this->params());
     uint8_t slot = 0;
-    for (const uint32_t start : {0x7ffffffeU, 0xfffffffeU}) {
+    for (const uint64_t start : {0x7ffffffeULL, 0xfffffffeULL, 0x5'0000'0000ULL}) {
       this->dut.settle();
       set_placed(this->dut, start);
-      for (uint32_t i = 0; i < 5; i++) {
+      for (uint64_t i = 0; i < 5; i++) {
         const auto request = this->request(100);
         this->expect_good(1, request, this->good(false));
         this->expect_message(this->response(1, request, slot, start + i));

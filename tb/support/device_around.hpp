@@ -29,6 +29,7 @@ class DeviceAround : public sim::Device {
   std::string describe() const override { return inner_->describe(); }
   std::string failure() const override { return inner_->failure(); }
   std::string waiting_for() const override { return inner_->waiting_for(); }
+  void stands_still() override { inner_->stands_still(); }
   uint64_t cycles() const override { return inner_->cycles(); }
 
  protected:

@@ -1,5 +1,6 @@
 // A PciDevice with plain memory behind it: records every call, checks that the driver's barriers
-// are there, and lets a test play the device.
+// are there (and that it rings what threads share in simulated order), and lets a test play the
+// device.
 //
 //   tb::PciDeviceFake dev;                                  dev.cqe(cqn, {.qpn = 0, .index = 4});      // a completion
 //   auto manager = verbs::Manager::open(dev, {}).value();   dev.eqe(0, spec::EqeType::kQp, 0);         // an event
@@ -9,6 +10,7 @@
 // it, or set `refuse` or `hold`, to play something else.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 #include <functional>
@@ -35,6 +37,7 @@ struct Call {
     kCombined,
     kBeforeDoorbell,
     kAfterPhaseBit,
+    kBeforeShared,
     kRelax,
     kWait
   } kind;
@@ -88,6 +91,12 @@ class PciDeviceFake : public PciDevice {
     return n;
   }
   bool recording = true;
+  struct Mapped {
+    std::span<uint8_t> memory{};
+    DmaAccess access{};
+  };
+  std::shared_ptr<std::vector<Mapped>> mapped =  // of the caller, as long as it is
+      std::make_shared<std::vector<Mapped>>();
 
   // --- playing the device ---
   std::map<uint32_t, Ring> cqs, eqs;
@@ -178,7 +187,11 @@ class PciDeviceFake : public PciDevice {
     write64(bar, offset, value);
   }
   void write64(unsigned bar, uint32_t offset, uint64_t value) override {
+    const bool in_order = in_order_;
     note({.kind = Call::kWrite, .bar = bar, .offset = offset, .value = value});
+    if (bar == 0 && offset >= spec::kEqConsumerOffset &&
+        offset < spec::kEqConsumerOffset + 4 * spec::kEqConsumerCount)
+      need_order(in_order, "eq consumer");
     if (bar == 0) return bar0(offset, value);
     const auto kind = static_cast<spec::DoorbellKind>((offset & 0xfff) / 8);
     std::array<uint8_t, 8> bytes{};
@@ -226,7 +239,32 @@ class PciDeviceFake : public PciDevice {
     });
     return DmaBuffer({store, size}, 4096, std::move(pages), std::move(owner));
   }
+  /// As alloc of scattered memory, from somewhere in the first page on.
+  Result<DmaBuffer> map(std::span<uint8_t> memory, DmaAccess access) override {
+    if (memory.data() == nullptr || memory.empty())
+      return fail(Errc::kInvalidArgument, "map of {} bytes", memory.size());
+    const auto first = static_cast<uint32_t>(0xf30 | (base::address_of(memory.data()) & 15));
+    std::vector<uint64_t> pages((first + memory.size() + 4095) / 4096);
+    for (size_t i = 0; i < pages.size(); i++) pages[i] = next_bus_ + 4096 * (pages.size() - 1 - i);
+    next_bus_ += 4096 * (pages.size() + 1);
+    std::vector<uint64_t> pieces;
+    for (size_t i = 0, done = 0; i < pages.size(); i++) {
+      const uint32_t from = i == 0 ? first : 0;
+      const size_t bytes = std::min<size_t>(4096 - from, memory.size() - done);
+      (*memory_)[pages[i] + from] = memory.subspan(done, bytes);
+      pieces.push_back(pages[i] + from);
+      done += bytes;
+    }
+    mapped->push_back({memory, access});
+    std::shared_ptr<void> owner(memory.data(), [all = memory_, pieces, mapped = mapped](void* p) {
+      for (const uint64_t bus : pieces) all->erase(bus);
+      mapped->erase(
+          std::ranges::find(*mapped, p, [](const Mapped& m) -> void* { return m.memory.data(); }));
+    });
+    return DmaBuffer(memory, 4096, std::move(pages), std::move(owner), first);
+  }
   void before_doorbell() override {
+    rung_in_order_ = in_order_;
     note({.kind = Call::kBeforeDoorbell});
     before_ = true;
   }
@@ -234,17 +272,23 @@ class PciDeviceFake : public PciDevice {
     note({.kind = Call::kAfterPhaseBit});
     after_ = true;
   }
+  void before_shared() override {
+    if (recording) calls.push_back({.kind = Call::kBeforeShared});
+    in_order_ = true;
+  }
   Time now() const override { return now_; }
   void relax() override {
     note({.kind = Call::kRelax});
     now_ += 20 * kNs;
     if (on_relax) on_relax();
+    in_order_ = true;
   }
   uint64_t wait(uint64_t vectors, Time deadline) override {
     note({.kind = Call::kWait, .value = vectors});
     if ((pending_ & vectors) == 0 && on_wait) on_wait();
     if ((pending_ & vectors) == 0 && deadline > now_) now_ = deadline;
     RNIC_CHECK(now_ != kForever, "waits forever for vectors {:#x}", vectors);
+    in_order_ = true;
     return take_vectors(vectors);
   }
   uint64_t take_vectors(uint64_t vectors) {
@@ -286,11 +330,16 @@ class PciDeviceFake : public PciDevice {
  private:
   void note(Call c) {
     now_ += 10 * kNs;
+    in_order_ = false;
     if (recording) calls.push_back(std::move(c));
   }
   void need_before(const char* what) {
     if (!std::exchange(before_, false))
       violations.push_back(fmt::format("{} without before_doorbell", what));
+  }
+  void need_order(bool in_order, const char* what) {
+    if (!in_order)
+      violations.push_back(fmt::format("{}: its index was read without before_shared", what));
   }
   void consumed(const char* what, uint16_t& old, uint16_t now) {
     if (old != now && !after_)
@@ -318,6 +367,8 @@ class PciDeviceFake : public PciDevice {
   std::map<uint32_t, uint16_t> eq_consumer_;
   std::vector<uint8_t> pushed_;
   bool before_ = false, after_ = false;
+  bool in_order_ = false;       // what threads share is seen in simulated order
+  bool rung_in_order_ = false;  // it was at before_doorbell()
 };
 
 }  // namespace rnic::tb

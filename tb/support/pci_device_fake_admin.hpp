@@ -47,6 +47,7 @@ inline void PciDeviceFake::bar0(uint32_t offset, uint64_t value) {
   }
   if (offset != spec::kAdminDoorbellOffset) return;
   need_before("admin doorbell");
+  need_order(rung_in_order_, "admin doorbell");
   const auto log = static_cast<unsigned>(reg(spec::kAdminLogSizeOffset));
   const auto ahead = static_cast<uint16_t>(value - fetched_);
   if (ahead > (1u << log))

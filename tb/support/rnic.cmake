@@ -2,7 +2,8 @@
 #
 #   rnic_need(model/mpa)                                   add this folder, unless it is there already
 #   rnic_verilate(TARGET Mpa TOP mpa SOURCES rtl/mpa/*.sv  class VMpa; link with target Mpa
-#                 [PARAMS -GDepth=4] [ARGS -Wno-X] [MINIMUM] [FAST])
+#                 [PARAMS -GDepth=4] [ARGS -Wno-X] [MINIMUM] [STALL] [FAST])
+#                                                         STALL: streams are held back at random inside (rtl/stall)
 #                                                         FAST: simulated for long, so compiled with -O2; else -O1
 #   rnic_test(NAME mpa_test SOURCES mpa_test.cpp LIBS Mpa rnic::mpa [LABEL fast|system])
 #
@@ -70,9 +71,9 @@ endfunction()
 # build folder of this tree, whose Verilated code is taken as it is (a build with sanitizers need not make it again).
 set(RNIC_VERILATED "" CACHE PATH "Build folder whose Verilated libraries are used; empty: made here")
 function(rnic_verilate)
-  cmake_parse_arguments(V "MINIMUM;FAST" "TARGET;TOP" "SOURCES;PARAMS;ARGS" ${ARGN})
+  cmake_parse_arguments(V "MINIMUM;STALL;FAST" "TARGET;TOP" "SOURCES;PARAMS;ARGS" ${ARGN})
   if(V_UNPARSED_ARGUMENTS OR NOT V_TARGET OR NOT V_TOP OR NOT V_SOURCES)
-    message(FATAL_ERROR "rnic_verilate(TARGET name TOP module SOURCES ... [PARAMS ...] [ARGS ...] [MINIMUM] [FAST])")
+    message(FATAL_ERROR "rnic_verilate(TARGET name TOP module SOURCES ... [PARAMS ...] [ARGS ...] [MINIMUM] [STALL] [FAST])")
   endif()
   set(prefix V${V_TARGET})
   set(dir ${CMAKE_CURRENT_BINARY_DIR}/${prefix})
@@ -98,6 +99,11 @@ function(rnic_verilate)
     -O3 --x-assign fast --x-initial unique --output-split 8000 +incdir+rtl/lib -y rtl/lib -y rtl/gen)
   if(V_MINIMUM)
     list(APPEND flags +define+RNIC_MINIMUM)
+  endif()
+  if(V_STALL)
+    list(APPEND flags +define+RNIC_STALL -y rtl/stall)
+    list(APPEND packages ${CMAKE_SOURCE_DIR}/rtl/stall/rnic_stall_pkg.sv)
+    list(APPEND shared ${CMAKE_SOURCE_DIR}/rtl/stall/stream_stall.sv)
   endif()
   if(RNIC_COVERAGE)
     list(APPEND flags --coverage-line --coverage-user)

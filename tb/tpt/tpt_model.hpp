@@ -45,16 +45,16 @@ struct TptModelDut : ModelDut {
     failed_ = {};
     under_way_ = false;
   }
-  /// One item; what changes the table goes first.
+  /// One item; extents that are done with go first, then what changes the table.
   bool step() override {
+    if (!wr_retired.empty()) return tpt_->retired(wr_retired.pop()), true;
+    if (!rx_dropped.empty()) return tpt_->retired(rx_dropped.pop()), true;
+    if (!rd_retired.empty()) return retired_tx(rd_retired.pop()), true;
     if (!pbl_wr.empty()) return tpt_->pbl_wr(pbl_wr.pop()), true;
     if (!tpt_cmd.empty() && !under_way_) {
       under_way_ = true;
       return tpt_->command(tpt_cmd.pop()), true;
     }
-    if (!wr_retired.empty()) return tpt_->retired(wr_retired.pop()), true;
-    if (!rx_dropped.empty()) return tpt_->retired(rx_dropped.pop()), true;
-    if (!rd_retired.empty()) return retired_tx(rd_retired.pop()), true;
     if (!rx_xlate.empty()) return place(rx_xlate.pop()), true;
     if (!tx_xlate.empty()) return gather(tx_xlate.pop()), true;
     if (!wqe_check.empty()) return check(wqe_, wqe_check.pop(), wqe_check_rsp), true;

@@ -56,6 +56,12 @@ using Duts = testing::Types<TptDut<VTpt, false>, TptDut<VTptMin, true>, TptModel
                             TptModelDut<true>>;
 TYPED_TEST_SUITE(TptTest, Duts);
 
+/// The RTL alone: cycles, and the tap of commits.
+template <class D>
+class TptRtlTest : public TptTest<D> {};
+using RtlDuts = testing::Types<TptDut<VTpt, false>, TptDut<VTptMin, true>>;
+TYPED_TEST_SUITE(TptRtlTest, RtlDuts);
+
 TYPED_TEST(TptTest, StagIsThePermutationOfGenerationAndSlot) {
   this->worlds([&](auto& w, Pace p) {
     const uint32_t last = w.sizes().num_stags - 1;
@@ -404,11 +410,13 @@ TYPED_TEST(TptTest, DestroyWaitsForWhatIsInFlight) {
         ASSERT_GE(held.size(), 2U);
         w.tx_held.clear();
         w.rx_held.clear();
-        w.destroy_begin(a);
-        EXPECT_FALSE(d.tpt_cmd_rsp.try_take(300));
+        EXPECT_EQ(w.poll(a), AdminStatus::kInProgress);
         // closed at once: nothing passes, others do, and theirs of the new epoch hold nobody
         const auto expected = w.region(a);
         w.forget(a);
+        w.query(a);  // not found
+        EXPECT_TRUE(w.slot_used(1));
+        EXPECT_EQ(w.create_rsp(1, r).status, AdminStatus::kExists);
         w.ask_wqe({r.item(a, 0, 1)});
         w.ask_tx({r.item(a, 0, 1)});
         w.ask_rx({r.item(a, 0, 1)});
@@ -419,13 +427,15 @@ TYPED_TEST(TptTest, DestroyWaitsForWhatIsInFlight) {
           EXPECT_TRUE(e.result != TptResult::kOk || e.epoch != held[0].epoch);
         for (const auto& e : w.rx_held) EXPECT_NE(e.epoch, held[0].epoch);
         for (const auto& e : held) {
-          EXPECT_FALSE(d.tpt_cmd_rsp.try_take(100)) << "answered too early";
+          EXPECT_EQ(w.poll(a), AdminStatus::kInProgress) << "freed too early";
           if (kind == 0) d.rd_retired.put({.epoch = e.epoch});
           if (kind == 1) d.wr_retired.put({.epoch = e.epoch});
           if (kind == 2) d.rx_dropped.put({.epoch = e.epoch});
         }
-        const auto rsp = d.tpt_cmd_rsp.take();
+        w.destroy_begin(a);
+        const auto rsp = w.destroyed(a);
         EXPECT_EQ(rsp.status, AdminStatus::kOk);
+        EXPECT_EQ(w.poll(a), AdminStatus::kNotFound);
         EXPECT_EQ(spec::AdminMrResult::unpack(rsp.result),
                   (spec::AdminMrResult{.stag = a,
                                        .pd = expected.pd,
@@ -461,13 +471,12 @@ TYPED_TEST(TptTest, DestroyWithPiecesStillInside) {
     w.ask_rx({r.item(a, 7, 9000), r.item(a, 0, 100)});
     w.ask_rx({r.item(a, 7, 9000), r.item(a ^ 1, 0, 100)});
     looked_up();
-    w.destroy_begin(a);
-    EXPECT_FALSE(d.tpt_cmd_rsp.try_take(300));
+    EXPECT_EQ(w.poll(a), AdminStatus::kInProgress);
     stall(false);
     w.finish(false);
-    EXPECT_TRUE(d.tpt_cmd_rsp.empty());
+    EXPECT_EQ(w.poll(a), AdminStatus::kInProgress);
     w.retire();
-    w.destroy_end(a);
+    w.destroy(a);
     // nothing inside but pieces that failed: the answer may wait for them or not, but nothing is
     // confused
     stall(true);
@@ -491,6 +500,73 @@ TYPED_TEST(TptTest, DestroyWithPiecesStillInside) {
   });
 }
 
+/// Any number of regions close at once. Each is free when what was in flight at its close is retired, whatever others do: b's
+/// extents, given out later, stay in flight.
+TYPED_TEST(TptTest, SeveralRegionsCloseAtOnce) {
+  this->worlds([&](auto& w, Pace) {
+    const uint32_t b = w.create(2, this->plain(64));
+    struct Closing {
+      uint32_t stag = 0;
+      std::vector<spec::Extent> tx, rx;
+    };
+    std::vector<Closing> all;
+    auto retire = [&](Closing& c) {
+      w.tx_held = std::exchange(c.tx, {});
+      w.rx_held = std::exchange(c.rx, {});
+      w.retire();
+    };
+    for (uint32_t i = 0; i < 6; i++) {
+      Closing c{.stag = w.create(i < 2 ? i : i + 1, this->plain()), .tx = {}, .rx = {}};
+      w.ask_tx({w.region(c.stag).item(c.stag, 0, 5000)});
+      w.ask_rx({w.region(c.stag).item(c.stag, 0, 5000)});
+      w.finish(false);
+      c.tx = std::exchange(w.tx_held, {});
+      c.rx = std::exchange(w.rx_held, {});
+      EXPECT_EQ(w.poll(c.stag), AdminStatus::kInProgress);
+      all.push_back(c);
+    }
+    retire(all[0]);
+    w.destroy(all[0].stag);
+    w.ask_tx({w.region(b).item(b, 0, 5000)});
+    w.ask_rx({w.region(b).item(b, 0, 5000)});
+    w.finish(false);
+    Closing live{.stag = b, .tx = std::exchange(w.tx_held, {}), .rx = std::exchange(w.rx_held, {})};
+    for (size_t i = all.size(); i-- > 1;) {
+      EXPECT_EQ(w.poll(all[i].stag), AdminStatus::kInProgress);
+      retire(all[i]);
+    }
+    for (size_t i = 1; i < all.size(); i++) w.destroy(all[i].stag);
+    EXPECT_EQ(w.poll(b), AdminStatus::kInProgress);
+    retire(live);
+    w.destroy(b);
+  });
+}
+
+/// The driver forgets a closing region while others come and go, and asks at last: it was never freed, and is now.
+TYPED_TEST(TptTest, AClosingRegionWaitsForItsDriver) {
+  this->worlds([&](auto& w, Pace) {
+    for (unsigned others = 0; others < 10; others++) {
+      SCOPED_TRACE(others);
+      const uint32_t a = w.create(1, this->plain());
+      const Region r = w.region(a);
+      w.ask_tx({r.item(a, 0, 5000)});
+      w.finish(false);
+      EXPECT_EQ(w.poll(a), AdminStatus::kInProgress);
+      w.retire();
+      for (unsigned i = 0; i < others; i++) {  // each turns the epoch
+        const uint32_t b = w.create(2, this->plain(32));
+        w.ask_rx({w.region(b).item(b, 0, 5000)});
+        w.finish(false);
+        EXPECT_EQ(w.poll(b), AdminStatus::kInProgress);
+        w.retire();
+        w.destroy(b);
+      }
+      EXPECT_TRUE(w.slot_used(1));
+      w.destroy(a);
+    }
+  });
+}
+
 /// One look-up at every distance from destroy_mr, and nothing else in flight: it passes and is
 /// waited for, or finds no STag.
 TYPED_TEST(TptTest, DestroyMeetsOneLookUp) {
@@ -511,8 +587,9 @@ TYPED_TEST(TptTest, DestroyMeetsOneLookUp) {
       const auto result = tx ? d.tx_extent.items().at(0).result : d.rx_xlate_rsp.take().result;
       if (result == TptResult::kOk) {
         passed = true;
-        EXPECT_TRUE(d.tpt_cmd_rsp.empty())
-            << "answered while an extent is in flight, distance " << distance;
+        EXPECT_EQ(w.answered().status, AdminStatus::kInProgress)
+            << "freed while an extent is in flight, distance " << distance;
+        w.destroy_begin(a);
         if (!tx) w.retire_rx(d.rx_extent.take());
       } else {
         refused = true;
@@ -537,6 +614,7 @@ TYPED_TEST(TptTest, DestroyRacesWithLookUps) {
     auto other = this->plain(32);
     other.pages.assign(other.page_count(), 0xbb00'0000'0000'0000);
     const uint32_t b = w.create(5, other);
+    bool polled = false;
     for (unsigned round = 0; round < 12; round++) {
       auto mine = this->plain();
       mine.pages.assign(mine.page_count(), 0xaa00'0000'0000'0000);
@@ -571,9 +649,14 @@ TYPED_TEST(TptTest, DestroyRacesWithLookUps) {
         now++;
         calm++;
         if (!answered && !d.tpt_cmd_rsp.empty()) {
-          answered = true;
-          early = mine_out != 0;
-          EXPECT_EQ(d.tpt_cmd_rsp.take().status, AdminStatus::kOk);
+          const auto status = w.answered().status;
+          answered = status == AdminStatus::kOk;
+          early = answered && mine_out != 0;
+          if (!answered) {
+            EXPECT_EQ(status, AdminStatus::kInProgress);
+            polled = true;
+            w.destroy_begin(a);
+          }
         }
         auto drain = [&](auto& out, bool tx) {
           if (!out.empty()) calm = 0;
@@ -615,6 +698,7 @@ TYPED_TEST(TptTest, DestroyRacesWithLookUps) {
       d.rx_xlate_rsp.items().clear();
       d.wqe_check_rsp.items().clear();
     }
+    EXPECT_TRUE(polled || !TypeParam::kIsRtl);
   });
 }
 
@@ -674,110 +758,115 @@ TYPED_TEST(TptTest, RandomRegionsAndClients) {
 /// Each piece of the four clients is one tpt_check, in its client's order; each command one
 /// tpt_change. What lies between them is what the answers say: a check before the destroy's change
 /// passes, one behind it does not.
-TYPED_TEST(TptTest, Commits) {
-  if constexpr (TypeParam::kIsRtl) {
-    this->worlds([&](auto& w, Pace) {
-      auto& d = this->dut;
-      const uint32_t last = w.sizes().num_stags - 1;
-      std::deque<spec::WqeCheck> asked[4];
-      for (unsigned round = 0; round < 60; round++) {
-        const uint32_t slot = w.rng().percent(50) ? last : 3;
-        d.tpt_change.take_all();
-        const uint32_t stag = w.create(slot, this->plain());
-        EXPECT_TRUE(w.slot_used(slot));
-        EXPECT_EQ(w.create_rsp(slot, this->plain()).status, AdminStatus::kExists);
-        w.query(stag);
-        d.settle();
-        const auto changes = d.tpt_change.take_all();
-        EXPECT_EQ(changes.size(), 4U);
-        for (const auto& c : changes) EXPECT_EQ(c.slot, slot);
+TYPED_TEST(TptRtlTest, Commits) {
+  this->worlds([&](auto& w, Pace) {
+    auto& d = this->dut;
+    const uint32_t last = w.sizes().num_stags - 1;
+    std::deque<spec::WqeCheck> asked[4];
+    for (unsigned round = 0; round < 60; round++) {
+      const uint32_t slot = w.rng().percent(50) ? last : 3;
+      d.tpt_change.take_all();
+      const uint32_t stag = w.create(slot, this->plain());
+      EXPECT_TRUE(w.slot_used(slot));
+      EXPECT_EQ(w.create_rsp(slot, this->plain()).status, AdminStatus::kExists);
+      w.query(stag);
+      d.settle();
+      const auto changes = d.tpt_change.take_all();
+      EXPECT_EQ(changes.size(), 4U);
+      for (const auto& c : changes) EXPECT_EQ(c.slot, slot);
 
-        // Look-ups around a destroy_mr; where it fell among them is what the taps say.
-        const Region r = w.region(stag);
-        d.tpt_check.take_all();
-        const uint64_t when = w.rng().below(40);
-        std::vector<bool> passed[4];
-        bool closed = false;
-        for (uint64_t i = 0; i < 60; i++) {
-          if (i == when) w.destroy_begin(stag);
-          const auto client = w.rng().below(4);
-          auto item =
-              r.item(stag, w.rng().below(100), static_cast<uint32_t>(w.rng().between(1, 200)));
-          if (client == 0) d.rx_xlate.put(item);
-          if (client == 1) d.tx_xlate.put(item);
-          if (client == 2) d.wqe_check.put(item);
-          if (client == 3) d.resp_check.put(item);
-          asked[client].push_back(item);
-          d.advance();
-          EXPECT_LE(d.tpt_check.items().size(), 1U);
-          for (const auto& c : d.tpt_check.take_all())
-            this->take(asked, c), passed[c.client].push_back(!closed);
-          closed |= !d.tpt_change.take_all().empty();  // same cycle: the check saw the old entry
-        }
-        for (unsigned i = 0; i < 400; i++) {
-          d.advance();
-          for (const auto& c : d.tpt_check.take_all())
-            this->take(asked, c), passed[c.client].push_back(!closed);
-          closed |= !d.tpt_change.take_all().empty();
-        }
-        EXPECT_TRUE(closed);
-        for (const auto& a : asked) EXPECT_TRUE(a.empty()) << "a look-up without its commit";
-        auto compare = [](auto& items, const std::vector<bool>& good) {
-          ASSERT_EQ(items.size(), good.size());
-          for (size_t i = 0; i < good.size(); i++)
-            EXPECT_EQ(items[i].result, good[i] ? TptResult::kOk : TptResult::kStag);
-        };
-        compare(d.rx_xlate_rsp.items(), passed[0]);
-        compare(d.tx_extent.items(), passed[1]);
-        compare(d.wqe_check_rsp.items(), passed[2]);
-        compare(d.resp_check_rsp.items(), passed[3]);
-        for (const auto& e : d.tx_extent.items()) d.rd_retired.put({.epoch = e.epoch});
-        for (const auto& e : d.rx_extent.items()) w.retire_rx(e);
-        w.destroy_end(stag);
-        d.settle();
-        for (auto* out : {&d.tx_extent.items(), &d.rx_extent.items()}) out->clear();
-        d.rx_xlate_rsp.items().clear(), d.wqe_check_rsp.items().clear();
-        d.resp_check_rsp.items().clear();
-        if (testing::Test::HasFailure()) return;
+      // Look-ups around a destroy_mr; where it fell among them is what the taps say.
+      const Region r = w.region(stag);
+      d.tpt_check.take_all();
+      const uint64_t when = w.rng().below(40);
+      std::vector<bool> passed[4], waits;
+      bool closed = false;
+      w.statuses.clear();
+      auto look = [&] {
+        for (const auto& c : d.tpt_change.take_all()) waits.push_back(c.waits != 0);
+        closed = !waits.empty();
+      };
+      for (uint64_t i = 0; i < 60; i++) {
+        if (i == when) w.destroy_begin(stag);
+        const auto client = w.rng().below(4);
+        auto item =
+            r.item(stag, w.rng().below(100), static_cast<uint32_t>(w.rng().between(1, 200)));
+        if (client == 0) d.rx_xlate.put(item);
+        if (client == 1) d.tx_xlate.put(item);
+        if (client == 2) d.wqe_check.put(item);
+        if (client == 3) d.resp_check.put(item);
+        asked[client].push_back(item);
+        d.advance();
+        EXPECT_LE(d.tpt_check.items().size(), 1U);
+        for (const auto& c : d.tpt_check.take_all())
+          this->take(asked, c), passed[c.client].push_back(!closed);
+        look();  // same cycle: the check saw the old entry
       }
-    });
-  }
+      for (unsigned i = 0; i < 400; i++) {
+        d.advance();
+        for (const auto& c : d.tpt_check.take_all())
+          this->take(asked, c), passed[c.client].push_back(!closed);
+        look();
+      }
+      EXPECT_TRUE(closed);
+      for (const auto& a : asked) EXPECT_TRUE(a.empty()) << "a look-up without its commit";
+      auto compare = [](auto& items, const std::vector<bool>& good) {
+        ASSERT_EQ(items.size(), good.size());
+        for (size_t i = 0; i < good.size(); i++)
+          EXPECT_EQ(items[i].result, good[i] ? TptResult::kOk : TptResult::kStag);
+      };
+      compare(d.rx_xlate_rsp.items(), passed[0]);
+      compare(d.tx_extent.items(), passed[1]);
+      compare(d.wqe_check_rsp.items(), passed[2]);
+      compare(d.resp_check_rsp.items(), passed[3]);
+      for (const auto& e : d.tx_extent.items()) d.rd_retired.put({.epoch = e.epoch});
+      for (const auto& e : d.rx_extent.items()) w.retire_rx(e);
+      w.destroy_end(stag);
+      d.settle();
+      for (const auto& c : d.tpt_change.take_all()) waits.push_back(c.waits != 0);
+      ASSERT_EQ(waits.size(), w.statuses.size());
+      for (size_t i = 0; i < waits.size(); i++)
+        EXPECT_EQ(waits[i], w.statuses[i] == AdminStatus::kInProgress) << i;
+      for (auto* out : {&d.tx_extent.items(), &d.rx_extent.items()}) out->clear();
+      d.rx_xlate_rsp.items().clear(), d.wqe_check_rsp.items().clear();
+      d.resp_check_rsp.items().clear();
+      if (testing::Test::HasFailure()) return;
+    }
+  });
 }
 
-TYPED_TEST(TptTest, LatencyAndThroughput) {
-  if constexpr (TypeParam::kIsRtl) {
-    auto& d = this->dut;
-    d.restart({});
-    TptWorld<TypeParam> w(d, kKey, test_rng());
-    const uint32_t stag = w.create(1, this->plain());
-    const auto item = w.region(stag).item(stag, 0, 64);
-    auto cycles =
-        [&](auto& in, auto& out,
-            unsigned n) {  // from the transfer of the first request to that of the n-th item
-          d.cycles(50);
-          for (unsigned i = 0; i < n; i++) in.put(item);
-          do d.cycle();
-          while (!in.taken());
-          const auto from = d.now();
-          EXPECT_TRUE(d.run_until([&] { return out.size() == n; }));
-          const auto to = d.now();
-          d.settle();
-          d.wqe_check_rsp.items().clear();
-          d.rx_xlate_rsp.items().clear();
-          for (const auto& e : d.tx_extent.items()) d.rd_retired.put({.epoch = e.epoch});
-          for (const auto& e : d.rx_extent.items()) d.wr_retired.put({.epoch = e.epoch});
-          d.tx_extent.items().clear();
-          d.rx_extent.items().clear();
-          return to - from;
-        };
-    EXPECT_EQ(cycles(d.wqe_check, d.wqe_check_rsp, 1), 7U);
-    EXPECT_EQ(cycles(d.rx_xlate, d.rx_xlate_rsp, 1), 7U);
-    EXPECT_EQ(cycles(d.rx_xlate, d.rx_extent, 1), 10U);
-    EXPECT_EQ(cycles(d.tx_xlate, d.tx_extent, 1), 10U);
-    EXPECT_EQ(cycles(d.wqe_check, d.wqe_check_rsp, 100), 106U);  // one a cycle
-    EXPECT_EQ(cycles(d.rx_xlate, d.rx_extent, 100), 109U);
-    EXPECT_EQ(cycles(d.tx_xlate, d.tx_extent, 100), 109U);
-  }
+TYPED_TEST(TptRtlTest, LatencyAndThroughput) {
+  auto& d = this->dut;
+  d.restart({});
+  TptWorld<TypeParam> w(d, kKey, test_rng());
+  const uint32_t stag = w.create(1, this->plain());
+  const auto item = w.region(stag).item(stag, 0, 64);
+  auto cycles =
+      [&](auto& in, auto& out,
+          unsigned n) {  // from the transfer of the first request to that of the n-th item
+        d.cycles(50);
+        for (unsigned i = 0; i < n; i++) in.put(item);
+        do d.cycle();
+        while (!in.taken());
+        const auto from = d.now();
+        EXPECT_TRUE(d.run_until([&] { return out.size() == n; }));
+        const auto to = d.now();
+        d.settle();
+        d.wqe_check_rsp.items().clear();
+        d.rx_xlate_rsp.items().clear();
+        for (const auto& e : d.tx_extent.items()) d.rd_retired.put({.epoch = e.epoch});
+        for (const auto& e : d.rx_extent.items()) d.wr_retired.put({.epoch = e.epoch});
+        d.tx_extent.items().clear();
+        d.rx_extent.items().clear();
+        return to - from;
+      };
+  EXPECT_EQ(cycles(d.wqe_check, d.wqe_check_rsp, 1), 7U);
+  EXPECT_EQ(cycles(d.rx_xlate, d.rx_xlate_rsp, 1), 7U);
+  EXPECT_EQ(cycles(d.rx_xlate, d.rx_extent, 1), 10U);
+  EXPECT_EQ(cycles(d.tx_xlate, d.tx_extent, 1), 10U);
+  EXPECT_EQ(cycles(d.wqe_check, d.wqe_check_rsp, 100), 106U);  // one a cycle
+  EXPECT_EQ(cycles(d.rx_xlate, d.rx_extent, 100), 109U);
+  EXPECT_EQ(cycles(d.tx_xlate, d.tx_extent, 100), 109U);
 }
 
 }  // namespace

@@ -138,9 +138,10 @@ class TptWorld {
   }
   void query(uint32_t stag) {
     dut_.tpt_cmd.put({.opcode = spec::AdminOpcode::kQueryMr, .object = stag});
-    expect_region(stag);
+    expect_region(stag, dut_.tpt_cmd_rsp.take());
   }
-  /// destroy_mr and its answer: nothing may be in flight.
+  /// destroy_mr as a driver does it, again while it is in_progress: everything must be on its way to
+  /// retirement.
   void destroy(uint32_t stag) {
     destroy_begin(stag);
     destroy_end(stag);
@@ -149,8 +150,31 @@ class TptWorld {
     dut_.tpt_cmd.put({.opcode = spec::AdminOpcode::kDestroyMr, .object = stag});
   }
   void destroy_end(uint32_t stag) {
-    expect_region(stag);
+    expect_region(stag, destroyed(stag));
     forget(stag);
+  }
+  /// One destroy_mr more, and its status.
+  spec::AdminStatus poll(uint32_t stag) {
+    destroy_begin(stag);
+    return answered().status;
+  }
+  /// The answer of the destroy_mr under way; in_progress says nothing else.
+  spec::CmdRsp answered() {
+    const auto rsp = dut_.tpt_cmd_rsp.take();
+    statuses.push_back(rsp.status);
+    if (rsp.status == spec::AdminStatus::kInProgress) {
+      EXPECT_EQ(rsp.result, (std::array<uint8_t, 16>{}));
+    }
+    return rsp;
+  }
+  /// The last answer of the destroy_mr under way, after those that were in_progress.
+  spec::CmdRsp destroyed(uint32_t stag) {
+    auto rsp = answered();
+    for (unsigned i = 0; i < 1000 && rsp.status == spec::AdminStatus::kInProgress; i++) {
+      destroy_begin(stag);
+      rsp = answered();
+    }
+    return rsp;
   }
   void forget(uint32_t stag) {
     if (regions_.erase(stag) != 0) generation_[slot_of_[stag]]++;
@@ -226,13 +250,13 @@ class TptWorld {
   base::Rng& rng() { return rng_; }
 
   std::vector<spec::Extent> tx_held, rx_held;  // given out and not retired
+  std::vector<spec::AdminStatus> statuses;     // of all destroy_mr so far
 
  private:
   static spec::AdminMrResult result_of(uint32_t stag, const Region& r) {
     return {.stag = stag, .pd = r.pd, .rights = r.rights, .length = r.length};
   }
-  void expect_region(uint32_t stag) {
-    const auto rsp = dut_.tpt_cmd_rsp.take();
+  void expect_region(uint32_t stag, const spec::CmdRsp& rsp) {
     const auto it = regions_.find(stag);
     if (it == regions_.end()) {
       EXPECT_EQ(rsp.status, spec::AdminStatus::kNotFound);

@@ -1,0 +1,49 @@
+// A pipe that takes one operation a cycle, offered in any order of time: the first free cycle at or
+// after the one wanted.
+//
+//   const Cycle waits = pipe.take(now, now + 3);
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+
+#include "sc/dispatcher.hpp"
+
+namespace rnic::model {
+
+class Pipe {
+ public:
+  /// Takes a cycle; returns how long the operation waits for it. What is wanted beyond the window
+  /// of 192 cycles from now on waits for nothing.
+  Cycle take(Cycle now, Cycle wanted) {
+    forget(now);
+    for (Cycle at = std::max(now, wanted); at < base_ + kCycles;) {
+      uint64_t& word = words_[at / 64 % kWords];
+      const uint64_t free = ~word >> (at % 64);
+      if (free == 0) {
+        at = (at / 64 + 1) * 64;
+        continue;
+      }
+      at += static_cast<Cycle>(std::countr_zero(free));
+      word |= uint64_t{1} << (at % 64);
+      return at - wanted;
+    }
+    return 0;
+  }
+
+ private:
+  static constexpr Cycle kWords = 4, kCycles = 64 * kWords;
+  void forget(Cycle now) {
+    if (now >= base_ + kCycles) {
+      words_ = {};
+      base_ = now / 64 * 64;
+    }
+    for (; base_ + 64 <= now; base_ += 64) words_[base_ / 64 % kWords] = 0;
+  }
+  std::array<uint64_t, kWords> words_{};  // a bit a cycle
+  Cycle base_ = 0;                        // of the oldest word
+};
+
+}  // namespace rnic::model

@@ -1,0 +1,71 @@
+// qp_retire_kick: has a QP waited for what a pass of qp_retire has ended?
+//
+//   ended (stage 3) --> [ read tail, producer index ] --> full or empty? --> [ FIFO ] --> kick
+//
+// A kick is due when a Read has ended, the window was full, or the send queue is now empty: nothing
+// else that retires makes a QP eligible. The tables are read in the cycle in which qp_retire writes
+// ret_*. So when qp_pick reads its copies, it sees ret_*, or it sees no newer tail and producer
+// index than this leaf: no QP rests unseen.
+//
+// Latency 2 cycles, one a cycle. qp_retire begins a pass only if count_o has room for its kick.
+// Waits for qp_sched. Part of qp_retire.
+`include "rnic_assert.svh"
+
+module qp_retire_kick #(
+  localparam int unsigned QpnW = $clog2(rnic_pkg::NumQps),
+  localparam int unsigned WinW = $clog2(rnic_pkg::SqWindow) + 1
+) (
+  input  logic            clk_i,
+  input  logic            rst_ni,
+  // from qp_retire: a pass, with the WQE or Read that it has ended
+  input  logic            ended_i,
+  input  logic [QpnW-1:0] qpn_i,
+  input  logic            is_read_i,
+  input  logic [WinW-1:0] old_head_i,   // of the window, before the pass
+  input  logic [15:0]     sq_i,         // retired, after it
+  output logic [2:0]      count_o,
+  // from qp_emit and qp_doorbell
+  input  logic            head_we_i,
+  input  logic [QpnW-1:0] head_qpn_i,
+  input  logic [WinW-1:0] head_tail_i,
+  input  logic            prod_we_i,
+  input  logic [QpnW-1:0] prod_qpn_i,
+  input  logic [15:0]     prod_index_i,
+  // to qp_sched
+  output logic            kick_valid_o,
+  input  logic            kick_ready_i,
+  output logic [QpnW-1:0] kick_qpn_o
+);
+  logic            valid_q, is_read_q, due, room;
+  logic [QpnW-1:0] qpn_q;
+  logic [WinW-1:0] old_head_q, tail;
+  logic [15:0]     sq_q, prod;
+
+  ram_1r1w #(.Width(16), .Depth(rnic_pkg::NumQps)) u_prod (
+    .clk_i, .rst_ni, .we_i(prod_we_i), .waddr_i(prod_qpn_i), .wdata_i(prod_index_i),
+    .re_i(ended_i), .raddr_i(qpn_i), .rdata_o(prod)
+  );
+  ram_1r1w #(.Width(WinW), .Depth(rnic_pkg::NumQps)) u_tail (
+    .clk_i, .rst_ni, .we_i(head_we_i), .waddr_i(head_qpn_i), .wdata_i(head_tail_i),
+    .re_i(ended_i), .raddr_i(qpn_i), .rdata_o(tail)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) valid_q <= 1'b0;
+    else         valid_q <= ended_i;
+  end
+  always_ff @(posedge clk_i) begin
+    {qpn_q, is_read_q, old_head_q, sq_q} <= {qpn_i, is_read_i, old_head_i, sq_i};
+  end
+
+  assign due = valid_q && (is_read_q || sq_q == prod ||
+                           tail - old_head_q == WinW'(rnic_pkg::SqWindow));
+
+  stream_fifo #(.Width(QpnW), .Depth(4), .Reserved(1'b1)) u_kicks (
+    .clk_i, .rst_ni, .valid_i(due), .ready_o(room), .data_i(qpn_q),
+    .valid_o(kick_valid_o), .ready_i(kick_ready_i), .data_o(kick_qpn_o), .count_o
+  );
+
+  `RNIC_ASSERT(KickHasRoom_A, !due || room)
+  `RNIC_STREAM_STABLE(KickStable_A, kick_valid_o, kick_ready_i, kick_qpn_o)
+endmodule

@@ -1,0 +1,130 @@
+// rdmap_judge: the decision about an operation, with its entry: verdict, error, head for the
+// responder. First error wins.
+//
+//   deed, ORD or IRD entry, err --+--> verdict (segment)
+//                                 +--> job: qp_error and what a Terminate shows
+//                                 +--> head for the responder, order done, err of the QP
+//
+// A Read Response fits if it is the next bytes of the oldest Read. A peer's Terminate names a Read
+// of ours if it shows its sink, or (requirements.md section 6) the oldest one's moved on by what
+// has come; it is compared with an entry a cycle, and decided with the last. Combinational but for
+// the Read that was found. Siblings: rdmap_core, rdmap_row (the deed), rdmap_term. Bench:
+// tb/rdmap/rdmap_test.cpp
+`include "rnic_words.svh"
+
+module rdmap_judge #(
+  localparam int unsigned DeedW = `RNIC_RDMAP_DEED_W,
+  localparam int unsigned JobW  = `RNIC_RDMAP_JOB_W,
+  localparam int unsigned HeadW = `RNIC_RDMAP_HEAD_W
+) (
+  input  logic             clk_i,
+  input  logic             rst_ni,
+  input  logic             valid_i,
+  input  logic [DeedW-1:0] deed_i,
+  input  logic [63:0]      start_i,        // deed's TO less what has come of the oldest Read
+  input  logic             err_i,          // the QP has failed
+  output logic             err_o,          // and has after it
+  // entries
+  input  logic [31:0]      ord_stag_i,
+  input  logic [63:0]      ord_to_i,
+  input  logic [31:0]      ord_length_i,
+  input  logic [7:0]       ord_slot_i,
+  input  logic [63:0]      ird_watermark_i,
+  input  logic [367:0]     ird_net_i,
+  // what comes of it
+  output logic             done_o,
+  output logic             alive_o,
+  output logic             verdict_valid_o,
+  output iwarp_pkg::rx_verdict_t verdict_o,
+  output logic             accepts_request_o,
+  output logic             term_valid_o,
+  output logic [JobW-1:0]  term_o,
+  output logic             head_valid_o,   // of an operation `head`: with head_ok_o there is one
+  output logic             head_ok_o,
+  output logic [HeadW-1:0] head_o
+);
+  typedef `RNIC_RDMAP_OP_E    op_e;
+  typedef `RNIC_RDMAP_DEED_T  deed_t;
+  typedef `RNIC_RDMAP_JOB_T   job_t;
+  typedef `RNIC_RDMAP_HEAD_T  head_t;
+
+  deed_t deed;
+  job_t  job;
+  head_t head;
+  iwarp_pkg::qp_error_t error;
+  assign deed   = deed_i;
+  assign term_o = job;
+  assign head_o = head;
+
+  logic alive, starts, fits, refused, fail, accept;
+  assign alive   = deed.running && !err_i;
+  assign starts  = start_i == ord_to_i;
+  assign fits    = deed.stag == ord_stag_i && starts && deed.sum <= ord_length_i &&
+                   deed.is_last == (deed.sum == ord_length_i);
+  assign refused = deed.fits && !fits;
+  assign fail    = valid_i && alive && deed.last && (deed.fails || refused);
+  assign err_o   = !deed.stops && (err_i || fail);
+  assign done_o  = valid_i && deed.last;
+  assign alive_o = alive;
+
+  // The first entry that a Terminate names.
+  logic       named, found_q;
+  logic [7:0] found_slot_q;
+  assign named = deed.names && deed.stag == ord_stag_i &&
+                 (deed.to == ord_to_i || (deed.first && starts));
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni)      found_q <= 1'b0;
+    else if (valid_i) found_q <= !deed.last && (found_q || named);
+  end
+  always_ff @(posedge clk_i) begin
+    if (valid_i && !found_q) found_slot_q <= ord_slot_i;
+  end
+
+  assign accept            = alive && !deed.fails && !refused;
+  assign verdict_valid_o   = valid_i && deed.last && deed.op == OpSeg;
+  assign accepts_request_o = verdict_valid_o && alive && deed.is_request;
+  always_comb begin
+    verdict_o = '0;
+    if (accept) begin
+      verdict_o        = deed.verdict;
+      verdict_o.accept = 1'b1;
+      verdict_o.slot   = ord_slot_i;
+    end
+  end
+
+  assign term_valid_o = fail || (valid_i && alive && deed.closes);
+  always_comb begin
+    error     = deed.error;
+    error.qpn = deed.qpn;
+    if (deed.names) begin
+      error.has_wr = found_q || named;
+      error.slot   = found_q ? found_slot_q : ord_slot_i;
+    end
+    error.sends_term = error.cause != iwarp_pkg::CauseLlpLost &&
+                       error.cause != iwarp_pkg::CausePeerTerminate &&
+                       !deed.held && !deed.closed && !deed.closes;
+    job.error        = error;
+    job.has_head     = deed.has_head;
+    job.of_request   = deed.of_request;
+    job.ulpdu_length = deed.of_request ? 16'd46 : deed.ulpdu_length;
+    job.offset       = deed.offset;
+    job.net          = deed.of_request ? ird_net_i : deed.net;
+  end
+
+  assign head_valid_o = valid_i && deed.op == OpHead;
+  assign head_ok_o    = deed.head && alive;
+  always_comb begin
+    head.qpn       = deed.qpn;
+    head.pd        = deed.pd;
+    head.slot      = error.slot;
+    head.watermark = ird_watermark_i;
+    // Behind the 18 bytes of its DDP header.
+    head.request   = ird_net_i[iwarp_pkg::ReadRequestWidth-1:0];
+  end
+
+  logic unused_bits;
+  assign unused_bits = ^{deed.work};
+
+  if ($bits(deed) != DeedW || $bits(job) != JobW || $bits(head) != HeadW)
+    $fatal(1, "rdmap_judge %m: widths of rnic_words.svh");
+endmodule

@@ -1,0 +1,171 @@
+// rdmap_read: serves Read Requests side by side: checks of their sources are outstanding together,
+// responses leave in their order.
+//
+//   head --> [ ring, Depth ]  --check--> resp_check --> tpt
+//              |   | done? <-- resp_check_rsp
+//              |   +--> bad: back to rdmap_core as a fault, alone until that is done
+//              +------> good, or size 0: [ 2 ] --> Read Response message
+//
+// 1. Requests are checked and answered in the order in which they come, so those of a QP keep
+//    theirs. The STag is checked over the whole source; not for size 0 (RFC 5040 5.2.1).
+// 2. A request whose QP stops or fails is dead: its answer from tpt is awaited and dropped.
+// 3. Behind a bad one nothing is begun until the fault has been decided, so tpt's answers are used
+//    in the order of the commit trace.
+// Latency from head to resp_check 1 cycle, from resp_check_rsp to the message 1; a request a cycle.
+// Waits for tpt and rdmap_tx. rdmap_resp gives a head only when the ring has room. Siblings:
+// rdmap_resp, rdmap_core. Bench: tb/rdmap/rdmap_test.cpp
+`include "rnic_assert.svh"
+`include "rnic_words.svh"
+
+module rdmap_read #(
+  parameter int unsigned Depth = 2,
+  localparam int unsigned HeadW = `RNIC_RDMAP_HEAD_W
+) (
+  input  logic clk_i,
+  input  logic rst_ni,
+  // from rdmap_resp: there is room
+  input  logic head_valid_i,
+  input  logic [HeadW-1:0] head_i,
+  output logic left_o,                     // one has left the ring
+  // from rdmap_core: this QP has stopped or failed
+  input  logic dead_i,
+  input  logic [15:0] dead_qpn_i,
+  // a failed check, to rdmap_core
+  output logic fail_valid_o,
+  input  logic fail_ready_i,
+  output iwarp_pkg::tx_fault_t fail_o,
+  input  logic fail_done_i,
+  // from and to tpt
+  output logic check_valid_o,
+  input  logic check_ready_i,
+  output iwarp_pkg::resp_check_t check_o,
+  input  logic check_rsp_valid_i,
+  output logic check_rsp_ready_o,
+  input  iwarp_pkg::resp_check_rsp_t check_rsp_i,
+  // to rdmap_tx
+  output logic msg_valid_o,
+  input  logic msg_ready_i,
+  output iwarp_pkg::tx_message_hdr_t msg_o,
+  output logic [127:0] msg_data_o,         // its SGE
+  // a response is begun
+  output logic begin_o,
+  output logic [15:0] begin_qpn_o
+);
+  typedef `RNIC_RDMAP_HEAD_T head_t;
+  localparam int unsigned PtrW   = Depth > 1 ? $clog2(Depth) : 1;
+  localparam int unsigned CountW = $clog2(Depth + 1);
+
+  // --- the ring: in [rd, chk) requests whose check is asked, in [chk, wr) those to be checked
+  logic [HeadW-1:0] mem [Depth];
+  logic [15:0]      qpn_q [Depth];
+  logic [Depth-1:0] dead_q, empty_q;       // empty: a Read of size 0
+  logic [PtrW-1:0]  wr_q, chk_q, rd_q;
+  logic [CountW-1:0] unchecked_q, checked_q;
+  logic             pass, leave;           // a request is past its check; leaves the ring
+  head_t            head, to_check, oldest;
+  iwarp_pkg::read_request_t request, request_to_check;
+  assign head     = head_i;
+  assign to_check = mem[chk_q];
+  assign oldest   = mem[rd_q];
+  assign request          = head.request;
+  assign request_to_check = to_check.request;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      wr_q        <= '0;
+      chk_q       <= '0;
+      rd_q        <= '0;
+      unchecked_q <= '0;
+      checked_q   <= '0;
+    end else begin
+      if (head_valid_i) wr_q <= wr_q == PtrW'(Depth - 1) ? '0 : wr_q + 1'b1;
+      if (pass)         chk_q <= chk_q == PtrW'(Depth - 1) ? '0 : chk_q + 1'b1;
+      if (leave)        rd_q <= rd_q == PtrW'(Depth - 1) ? '0 : rd_q + 1'b1;
+      unchecked_q <= unchecked_q + CountW'(head_valid_i) - CountW'(pass);
+      checked_q   <= checked_q + CountW'(pass) - CountW'(leave);
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (head_valid_i) begin
+      mem[wr_q]     <= head_i;
+      qpn_q[wr_q]   <= head.qpn;
+      empty_q[wr_q] <= request.read_size == '0;
+    end
+    for (int unsigned i = 0; i < Depth; i++) begin
+      if (head_valid_i && wr_q == PtrW'(i))         dead_q[i] <= 1'b0;
+      else if (dead_i && qpn_q[i] == dead_qpn_i)    dead_q[i] <= 1'b1;
+    end
+  end
+
+  // --- the check
+  assign check_valid_o = unchecked_q != '0 && !empty_q[chk_q];
+  assign pass          = unchecked_q != '0 && (empty_q[chk_q] || check_ready_i);
+  always_comb begin
+    check_o               = '0;
+    check_o.stag          = request_to_check.source_stag;
+    check_o.tagged_offset = request_to_check.source_to;
+    check_o.length        = request_to_check.read_size;
+    check_o.pd            = to_check.pd;
+    check_o.rights        = rnic_pkg::AccessRemoteRead;
+    check_o.last          = 1'b1;
+  end
+
+  // --- its answer
+  logic judged, good, room, dropped, failing_q;     // failing: rdmap_core has the fault
+  assign judged       = checked_q != '0 && (empty_q[rd_q] || check_rsp_valid_i);
+  assign good         = empty_q[rd_q] || check_rsp_i.result == iwarp_pkg::TptOk;
+  assign begin_o      = judged && good && !dead_q[rd_q] && room;
+  assign begin_qpn_o  = qpn_q[rd_q];
+  assign fail_valid_o = judged && !good && !dead_q[rd_q] && !failing_q;
+  assign dropped    = judged && (failing_q ? fail_done_i : dead_q[rd_q]);
+  assign leave        = begin_o || dropped;
+  assign left_o       = leave;
+  assign check_rsp_ready_o = leave && !empty_q[rd_q];
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) failing_q <= 1'b0;
+    else         failing_q <= (fail_valid_o && fail_ready_i) || (failing_q && !fail_done_i);
+  end
+  always_comb begin
+    fail_o        = '0;
+    fail_o.qpn    = oldest.qpn;
+    fail_o.source = iwarp_pkg::TxResp;
+    fail_o.slot   = oldest.slot;
+    fail_o.result = check_rsp_i.result;
+  end
+
+  // --- the response
+  head_t answered;
+  iwarp_pkg::read_request_t answers;
+  iwarp_pkg::wqe_sge_t source;
+  stream_fifo #(.Width(HeadW), .Depth(2)) u_responses (
+    .clk_i, .rst_ni, .valid_i(begin_o), .ready_o(room), .data_i(oldest),
+    .valid_o(msg_valid_o), .ready_i(msg_ready_i), .data_o(answered), .count_o()
+  );
+  assign answers = answered.request;
+  always_comb begin
+    source.address      = answers.source_to;
+    source.length       = answers.read_size;
+    source.lkey         = answers.source_stag;
+    msg_o               = '0;
+    msg_o.qpn           = answered.qpn;
+    msg_o.source        = iwarp_pkg::TxResp;
+    msg_o.is_tagged     = 1'b1;
+    msg_o.opcode        = iwarp_pkg::OpReadResponse;
+    msg_o.stag          = answers.sink_stag;
+    msg_o.tagged_offset = answers.sink_to;
+    msg_o.length        = answers.read_size;
+    msg_o.num_sge       = 4'd1;
+    msg_o.slot          = answered.slot;
+    msg_o.has_watermark = 1'b1;
+    msg_o.watermark     = answered.watermark;
+    msg_data_o          = source;
+  end
+
+  logic unused_bits;
+  assign unused_bits = ^{head, request, to_check, request_to_check, answered.pd};
+
+  `RNIC_ASSERT(RingRoom_A, !head_valid_i || 32'(unchecked_q) + 32'(checked_q) < Depth)
+  `RNIC_ASSERT(AnswerIsAsked_A, !check_rsp_valid_i || checked_q != '0)
+  `RNIC_STREAM_STABLE(CheckStable_A, check_valid_o, check_ready_i, check_o)
+  `RNIC_STREAM_STABLE(MsgStable_A, msg_valid_o, msg_ready_i, msg_o)
+endmodule

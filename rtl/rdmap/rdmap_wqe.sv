@@ -1,0 +1,83 @@
+// rdmap_wqe: takes the WQEs' bodies apart: of a Read its first SGE for rdmap_core, of all others
+// the beats for rdmap_tx.
+//
+//   wqe_hdr --+--> [ headers ] -------------------------------> rdmap_core
+//             +--> [ kinds ] --> next body: Read? --+--SGE----> rdmap_core  (zeros without SGE)
+//   wqe ----> [ beats ] ----------------------------+--beats--> [ bodies ] --> rdmap_tx
+//
+// A Read's SGE stands at the head of its queue when its header does, or comes later; so does the
+// body of any other WQE in rdmap_tx. A beat a cycle. Waits for rdmap_core, rdmap_tx: bodies keep
+// the order of their headers, so what waits is needed by what is oldest. Siblings: rdmap_core,
+// rdmap_tx. Bench: tb/rdmap/rdmap_test.cpp
+`include "rnic_assert.svh"
+
+module rdmap_wqe (
+  input  logic clk_i,
+  input  logic rst_ni,
+  // from qp
+  input  logic hdr_valid_i,
+  output logic hdr_ready_o,
+  input  iwarp_pkg::wqe_hdr_t hdr_i,
+  input  logic beat_valid_i,
+  output logic beat_ready_o,
+  input  iwarp_pkg::beat_t beat_i,
+  // to rdmap_core
+  output logic hdr_valid_o,
+  input  logic hdr_ready_i,
+  output iwarp_pkg::wqe_hdr_t hdr_o,
+  output logic sge_valid_o,
+  input  logic sge_ready_i,
+  output logic [95:0] sge_o,               // {STag, TO}
+  // to rdmap_tx
+  output logic body_valid_o,
+  input  logic body_ready_i,
+  output iwarp_pkg::beat_t body_o
+);
+  // Bodies that wait while their headers pass rdmap_core, a message every 2 cycles.
+  localparam int unsigned Ahead = 4;
+  typedef struct packed {
+    logic is_read;
+    logic has_sge;
+  } kind_t;
+
+  logic hdr_ready, kind_in_ready, kind_valid, beat_valid, beat_ready;
+  logic sge_ready, body_ready, first_q, read_beat, body_beat;
+  kind_t kind_in, kind;
+  iwarp_pkg::beat_t beat;
+  iwarp_pkg::wqe_sge_t sge;
+  assign kind_in     = {hdr_i.opcode == iwarp_pkg::WrRdmaRead, hdr_i.num_sge != 4'd0};
+  assign hdr_ready_o = hdr_ready && kind_in_ready;
+  stream_fifo #(.Width(iwarp_pkg::WqeHdrWidth), .Depth(rnic_pkg::FifoDepth)) u_headers (
+    .clk_i, .rst_ni, .valid_i(hdr_valid_i && kind_in_ready), .ready_o(hdr_ready), .data_i(hdr_i),
+    .valid_o(hdr_valid_o), .ready_i(hdr_ready_i), .data_o(hdr_o), .count_o()
+  );
+  stream_fifo #(.Width($bits(kind)), .Depth(rnic_pkg::FifoDepth + Ahead)) u_kinds (
+    .clk_i, .rst_ni, .valid_i(hdr_valid_i && hdr_ready), .ready_o(kind_in_ready), .data_i(kind_in),
+    .valid_o(kind_valid), .ready_i(beat_ready && beat_valid && beat.last), .data_o(kind), .count_o()
+  );
+  stream_fifo #(.Width(iwarp_pkg::BeatWidth), .Depth(rnic_pkg::BeatDepth)) u_beats (
+    .clk_i, .rst_ni, .valid_i(beat_valid_i), .ready_o(beat_ready_o), .data_i(beat_i),
+    .valid_o(beat_valid), .ready_i(beat_ready), .data_o(beat), .count_o()
+  );
+
+  assign read_beat  = kind_valid && beat_valid && kind.is_read;
+  assign body_beat  = kind_valid && beat_valid && !kind.is_read;
+  assign beat_ready = kind_valid && (kind.is_read ? !first_q || sge_ready : body_ready);
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni)                       first_q <= 1'b1;
+    else if (beat_valid && beat_ready) first_q <= beat.last;
+  end
+  assign sge = beat.data[127:0];
+  stream_fifo #(.Width(96), .Depth(rnic_pkg::FifoDepth)) u_sges (
+    .clk_i, .rst_ni, .valid_i(read_beat && first_q), .ready_o(sge_ready),
+    .data_i(kind.has_sge ? {sge.lkey, sge.address} : 96'h0),
+    .valid_o(sge_valid_o), .ready_i(sge_ready_i), .data_o(sge_o), .count_o()
+  );
+  stream_fifo #(.Width(iwarp_pkg::BeatWidth), .Depth(Ahead)) u_bodies (
+    .clk_i, .rst_ni, .valid_i(body_beat), .ready_o(body_ready), .data_i(beat),
+    .valid_o(body_valid_o), .ready_i(body_ready_i), .data_o(body_o), .count_o()
+  );
+
+  logic unused_bits;
+  assign unused_bits = ^{sge.length};
+endmodule

@@ -1,0 +1,71 @@
+// stream_stall: holds a valid/ready stream back at random. Simulation alone: no build but `stall` (+define+RNIC_STALL)
+// contains it, on both sides of every cell of rtl/lib through which streams pass (rnic_stall.svh).
+//
+//   valid_i --> [ & !hold ] --> valid_o       hold is drawn each cycle
+//   ready_o <-- [ & !hold ] <-- ready_i
+//
+// 1. Input 0, at a cell's output: valid_o that was high and not taken stays high (Kept_A).
+// 2. Input 1, at a cell's input: ready_o that was high stays high until a word comes, while the cell has room: a producer may
+//    look at ready_o first and offer its one word a few cycles later.
+// 3. Off: the producer counts the room itself and never looks at ready_o: nothing is held back.
+//
+// The draw is a hash of this cycle's noise, which the simulator writes before each edge, and the number of this instance. The mood,
+// which it writes every few hundred cycles, holds one instance of eight back 95 % of the time, one not at all, the others at the rate:
+// a queue fills only if its consumer is held for long. Combinational from each side to the other.
+`include "rnic_assert.svh"
+
+module stream_stall #(
+  parameter bit Input = 1'b0,
+  parameter bit Off   = 1'b0
+) (
+  input  logic clk_i,
+  input  logic rst_ni,
+  input  logic valid_i,
+  output logic ready_o,
+  output logic valid_o,
+  input  logic ready_i
+);
+  localparam logic [7:0] Often = 8'd243;   // of 256
+
+  int unsigned id;
+  initial begin
+    rnic_stall_pkg::instances = rnic_stall_pkg::instances + 1;
+    id = rnic_stall_pkg::instances;
+  end
+
+  function automatic logic [7:0] draw(input logic [31:0] word, input int unsigned number);
+    logic [31:0] x;
+    x    = word ^ (number * 32'h9e3779b9);
+    x    = (x ^ (x >> 16)) * 32'h7feb352d;
+    draw = 8'(x >> 20);
+  endfunction
+
+  function automatic logic [7:0] rate_of(input logic [7:0] mood, input logic [7:0] rate);
+    rate_of = rate == 8'd0 || mood < 8'd32 ? 8'd0 : mood < 8'd64 ? Often : rate;
+  endfunction
+
+  logic [31:0] mood_q;
+  logic [7:0]  rate_q;
+  logic        hold_q, kept_q, hold;
+  assign hold    = hold_q && !kept_q;
+  assign valid_o = valid_i && !hold;
+  assign ready_o = ready_i && !hold;
+
+  always_ff @(posedge clk_i) begin
+    mood_q <= rnic_stall_pkg::mood;
+    if (!rst_ni || mood_q != rnic_stall_pkg::mood)
+      rate_q <= rate_of(draw(rnic_stall_pkg::mood, id), rnic_stall_pkg::rate);
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      hold_q <= 1'b0;
+      kept_q <= 1'b0;
+    end else begin
+      hold_q <= !Off && draw(rnic_stall_pkg::noise, id) < rate_q;
+      kept_q <= Input ? ready_o && !valid_i : valid_o && !ready_i;
+    end
+  end
+
+  `RNIC_ASSERT_NEXT(Kept_A, !Input && valid_o && !ready_i, !valid_i || valid_o)
+endmodule
