@@ -121,12 +121,16 @@ Config::Config() {
     for (const auto& row : p.settings) add("program", row.name, std::string(row.default_value), row.unit, row.sentence);
   }
   for (const auto& row : sim::platform_settings()) add("platform", row.name, row.default_text(), row.unit, row.doc);
-  add("device", "build", "default", "", "Sizes of the device: default, or minimum (every table and FIFO at its smallest).");
+  add("device", "build", "default", "", "Build of the device: default; minimum (every table and FIFO at its smallest); stall (minimum, and the RTL holds its streams back at random).");
+  add("device", "stall_percent", "20", "%", "How often the build stall holds each stream of the RTL back; drawn from the run's seed.");
   add("device", "reset_seed", "0", "", "State that the RTL's registers have before reset: 0 zeros, else random from this seed.");
   add("regress", "ops", "2000", "operations", "How many operations regress draws.");
   add("regress", "shrink", "120", "s", "Wall time that may be spent on making a plan that fails smaller.");
   add("regress", "keep", "", "", "Of a shrunk plan: numbers of the operations that stay, 3,17; none: only the closing Sends.");
   add("regress", "simple", "", "", "Of a shrunk plan: what is made simple, mtu,push.");
+  add("search", "seconds", "300", "s", "Wall time of search, a third of it for making anomalies smaller.");
+  add("search", "anomaly", "5", "%", "How far model and RTL may be apart before search calls it an anomaly.");
+  add("search", "state", "", "", "File that search resumes from, if it exists, and leaves all its situations in.");
   add("model", "clock_mhz", "322.265625", "MHz", "Clock of the models, both sides'; the RTL's is fixed. Model only.");
   add("model", "datapath_bytes", "64", "bytes", "Width of the datapath, a power of two; the RTL's is fixed. Model only.");
   for (const auto& row : spec::kSizes) {
@@ -157,7 +161,9 @@ void Config::check(const Setting& s, const std::string& value) const {
     programs::Params scratch;
     must(programs::set(scratch, s.name, value));
   } else if (s.name == "build") {
-    if (value != "default" && value != "minimum") throw Usage(fmt::format("build: \"{}\" is neither default nor minimum", value));
+    if (value != "default" && value != "minimum" && value != "stall") throw Usage(fmt::format("build: \"{}\" is none of default, minimum, stall", value));
+  } else if (s.name == "stall_percent") {
+    whole(s.name, value, 0, 95);
   } else if (s.name == "reset_seed") {
     whole(s.name, value, 0, INT32_MAX);
   } else if (s.name == "clock_mhz") {
@@ -283,7 +289,12 @@ programs::Params Config::params() const {
   return p;
 }
 
-bool Config::minimum(Side side) const { return value("build", side) == "minimum"; }
+sim::RtlBuild Config::build(Side side) const {
+  const std::string b = value("build", side);
+  return b == "minimum" ? sim::RtlBuild::kMinimum : b == "stall" ? sim::RtlBuild::kStall : sim::RtlBuild::kDefault;
+}
+bool Config::minimum(Side side) const { return build(side) != sim::RtlBuild::kDefault; }
+uint32_t Config::stall_percent(Side side) const { return static_cast<uint32_t>(whole("stall_percent", value("stall_percent", side), 0, 95)); }
 uint64_t Config::reset_seed(Side side) const { return whole("reset_seed", value("reset_seed", side), 0, INT32_MAX); }
 
 spec::Sizes Config::sizes(Side side) const {
@@ -347,7 +358,7 @@ std::string Config::as_options(const programs::Program* program) const {
   if (preset_ != "gen4x16") words += " --preset " + preset_;
   const auto is_used = [&](const Setting& s) {
     if (s.group == "program") return program != nullptr && std::ranges::find(program->settings, s.name, &programs::SettingRow::name) != program->settings.end();
-    return s.group != "regress";
+    return s.group != "regress" && s.group != "search";
   };
   for (const auto& s : settings_) {
     if (!is_used(s)) continue;

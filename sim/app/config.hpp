@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/rtl_pins.hpp"
 #include "gen/sizes.hpp"
 #include "platform/config.hpp"
 #include "programs.hpp"
@@ -71,7 +72,9 @@ class Config {
   programs::Params params() const;
   spec::Sizes sizes(Side side) const;    // of a model; starts from the build's
   model::Timing timing(Side side) const;  // of a model: its clock, which both sides share, and its datapath's width
-  bool minimum(Side side) const;
+  sim::RtlBuild build(Side side) const;
+  bool minimum(Side side) const;  ///< the sizes are those of the build minimum; stall has them too
+  uint32_t stall_percent(Side side) const;
   uint64_t reset_seed(Side side) const;
   /// Names of a model's settings that were changed: the RTL cannot follow them.
   std::vector<std::string> changed_of_model() const;

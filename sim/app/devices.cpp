@@ -15,10 +15,11 @@
 namespace rnic::app {
 namespace {
 
-sim::RtlOptions rtl_options(Side side, const Config& config, const std::string& wave, sim::Observer* observer) {
+sim::RtlOptions rtl_options(Side side, const Config& config, uint64_t seed, const std::string& wave, sim::Observer* observer) {
   sim::RtlOptions o;
   o.observer = observer;
-  o.minimum = config.minimum(side);
+  o.build = config.build(side);
+  o.stalls = {config.stall_percent(side), 2 * seed + side};
   o.name = kSideNames[side];
   o.reset_seed = config.reset_seed(side);
   o.wave = wave_window(wave);
@@ -118,14 +119,14 @@ void check_kinds(const std::array<std::string, 2>& kind, const Config& config) {
   }
   const auto changed = config.changed_of_model();
   if (!changed.empty() && (has_rtl(kind[kClient]) || has_rtl(kind[kServer]))) {
-    throw Usage(fmt::format("{}: fixed when the RTL is built; use build=default or build=minimum, or models on both sides", changed[0]));
+    throw Usage(fmt::format("{}: fixed when the RTL is built; use build=default, minimum or stall, or models on both sides", changed[0]));
   }
 }
 
-std::unique_ptr<sim::Device> make_device(const std::string& kind, Side side, const Config& config,
+std::unique_ptr<sim::Device> make_device(const std::string& kind, Side side, const Config& config, uint64_t seed,
                                          const std::string& wave, sim::Observer* observer) {
-  if (kind == "rtl") return sim::make_rtl_device(rtl_options(side, config, wave, observer));
-  if (kind == "tandem") return sim::make_tandem_device(rtl_options(side, config, wave, observer));
+  if (kind == "rtl") return sim::make_rtl_device(rtl_options(side, config, seed, wave, observer));
+  if (kind == "tandem") return sim::make_tandem_device(rtl_options(side, config, seed, wave, observer));
   return sim::make_model_device(config.sizes(side), kSideNames[side], config.timing(side));
 }
 

@@ -1,7 +1,7 @@
 // The kinds of devices that --client and --server choose from, and what makes them.
 //
 //   check_kinds(request.kind, config);                                  throws Usage with the nearest name
-//   simulation.add_host(make_device("rtl", kServer, config, ""));
+//   simulation.add_host(make_device("rtl", kServer, config, seed, ""));
 #pragma once
 
 #include <array>
@@ -43,8 +43,8 @@ void check_files(Files others, const std::string& pcap, const std::string& tlp, 
 /// One path a run: "wire.pcap" of the pairing rtl-model is "wire.rtl-model.pcap"; of a --wave the file alone changes.
 std::string path_of(const std::string& path, const std::string& which, const std::string& extension);
 
-/// `observer` is told what an RTL device does. `wave`: see wave_window. Throws Usage.
-std::unique_ptr<sim::Device> make_device(const std::string& kind, Side side, const Config& config,
+/// `seed`: the run's. `observer` is told what an RTL device does. `wave`: see wave_window. Throws Usage.
+std::unique_ptr<sim::Device> make_device(const std::string& kind, Side side, const Config& config, uint64_t seed,
                                          const std::string& wave, sim::Observer* observer = nullptr);
 
 /// Of devices in tandem at the end of a run: they come to rest, and then nothing may be left over. What is wrong, in lines.

@@ -38,7 +38,7 @@ Outcome run_plan(const RegressRequest& r, const regress::Plan& plan) {
   sc.seed = plan.seed;
   sim::Simulation simulation(sc);
   for (const Side side : {kClient, kServer})
-    simulation.add_host(make_device(r.kind[side], side, r.config, r.wave));
+    simulation.add_host(make_device(r.kind[side], side, r.config, plan.seed, r.wave));
   Captures captures(simulation, r.pcap, r.tlp);
   std::optional<WriteWatch> watch;
   if (r.watch) simulation.observe(r.watch->side, watch.emplace(r.watch->bus));

@@ -36,11 +36,15 @@ std::string dump(std::span<const uint8_t> bytes) {
 std::string text_of(const Plan& plan, const Exchange& e) {
   const std::string unit =
       e.step == Exchange::kNoStep ? "-" : std::to_string(plan.steps[e.step].unit);
-  const std::string what = e.message.fpdus.empty() ? fmt::format("MPA frame bytes={}", e.mpa.size())
-                                                   : e.message.describe();
+  const bool is_raw = e.step != Exchange::kNoStep && plan.steps[e.step].is_raw;
+  const std::string what =
+      e.message.fpdus.empty()
+          ? fmt::format("{} bytes={}", is_raw ? "raw" : "MPA frame", e.mpa.size())
+          : e.message.describe();
   std::string s = fmt::format("{:>4} {:>9} ns {:<10} {}{}\n", unit, e.at_ns,
                               e.ours ? plan.our_name : plan.peer_name, what,
                               !e.ours                 ? ""
+                              : e.beyond              ? "  behind the end of the listing"
                               : e.differences.empty() ? "  as listed"
                                                       : "  DIFFERS");
   if (e.step != Exchange::kNoStep && plan.steps[e.step].pad_cleared)
@@ -78,12 +82,13 @@ Played verdict(const Plan& plan, const std::vector<Exchange>& exchanges, const R
                        plan.peer_name);
   for (const auto& [recorded, ours] : player.stags())
     p.text += fmt::format("  STag {:#010x} of the listing is {:#010x}\n", recorded, ours);
+  for (const std::string& u : plan.left_out) p.text += fmt::format("  left out: {}\n", u);
   size_t at = 0;
   auto& answers = p.json["answers"] = nlohmann::ordered_json::array();
   for (const Exchange& e : exchanges) {
     p.text += text_of(plan, e);
     if (e.step != Exchange::kNoStep) at = e.step + 1;
-    if (!e.ours) continue;
+    if (!e.ours || e.beyond) continue;
     ++p.checks;
     ++p.answers;
     const std::string what = e.message.fpdus.empty() ? "mpa" : e.message.describe();
@@ -114,8 +119,8 @@ Played verdict(const Plan& plan, const std::vector<Exchange>& exchanges, const R
 
 std::string reproduce(const ReplayRequest& r) {
   return fmt::format("rnic-sim replay {}{} --client {} --server {} --seed {}{}", quoted(r.listing),
-                     r.side.empty() ? "" : " --side " + quoted(r.side), r.kind[0], r.kind[1], r.seed,
-                     r.config.as_options());
+                     r.side.empty() ? "" : " --side " + quoted(r.side), r.kind[0], r.kind[1],
+                     r.seed, r.config.as_options());
 }
 
 Outcome replay(const ReplayRequest& r) {
@@ -132,7 +137,7 @@ Outcome replay(const ReplayRequest& r) {
   sc.side = {r.config.platform(seat), r.config.platform(seat == kClient ? kServer : kClient)};
   sc.seed = r.seed;
   sim::Simulation simulation(sc);
-  simulation.add_host(make_device(r.kind[seat], seat, r.config, r.wave));
+  simulation.add_host(make_device(r.kind[seat], seat, r.config, r.seed, r.wave));
   auto owned = std::make_unique<ReplayPeer>();
   ReplayPeer& peer = *owned;
   simulation.add_host(std::move(owned));
@@ -200,6 +205,7 @@ Outcome replay(const ReplayRequest& r) {
   j["checks"] = checks;
   j["answered"] = answers;
   j["differences"] = differences;
+  j["warnings"] = listing.warnings;
   j["sim_end_ns"] = static_cast<double>(result.end) / kNs;
   j["rtl_cycles"] = has_rtl(r.kind[seat]) ? simulation.device(0).cycles() : 0;
   j["status"] = static_cast<int>(out.status);
@@ -235,6 +241,8 @@ int replay_command(const Options& o, const std::string& side) {
         "replay: --{} has no effect: our device takes the {}'s seat ({}), --{} says what it is",
         kSideNames[other], kSideNames[seat], listing.names[seat], kSideNames[seat]));
   if (o.print_config) return print_config(o);
+  if (!o.quiet)
+    for (const std::string& w : listing.warnings) fmt::print(stderr, "{}\n", w);
   const Outcome out = replay_child(r);
   if (o.tells() && out.json.contains("text")) {
     const auto& j = out.json;

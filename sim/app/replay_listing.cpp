@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -21,6 +22,9 @@ constexpr uint8_t kTaggedBit = 0x80, kLastBit = 0x40;
 constexpr uint32_t kMostConnections = 256;  // each is played with a port of its own
 
 // What a listing and its units have. The last ones are for readers, and not looked at.
+// Raw bytes are what they are found to be: a start-up frame, an FPDU, or neither.
+const std::string kRaw = "raw";
+const std::vector<std::string> kKinds = {"mpa", "fpdu", kRaw};
 const std::vector<std::string> kKeys = {"units", "initiator", "ended", "name", "note", "capture"};
 const std::vector<std::string> kKeysOfUnit = {"n",   "connection", "from", "kind",
                                               "hex", "decode",     "frame"};
@@ -52,6 +56,11 @@ Bytes unhex(const std::string& text, const std::string& where) {
   return out;
 }
 
+bool begins_as_mpa(std::span<const uint8_t> b) {
+  constexpr std::string_view kKey = "MPA ID Re";  // of Request and Reply
+  return b.size() >= kKey.size() && std::equal(kKey.begin(), kKey.end(), b.begin());
+}
+
 /// A file of pcap, in us or ns and either byte order, or of pcapng.
 bool is_capture(std::span<const uint8_t> text) {
   if (text.size() < 4) return false;
@@ -66,15 +75,34 @@ bool carries_stag(spec::RdmapOpcode o) {
   return o == spec::RdmapOpcode::kSendInv || o == spec::RdmapOpcode::kSendSeInv;
 }
 
-/// A key that is none of these, and what to say of it; nothing if there is none.
-std::optional<std::pair<std::string, std::string>> unknown_key(
-    const nlohmann::json& object, const std::vector<std::string>& known) {
+/// A key that is none of these, and what to say of it.
+using Unknown = std::pair<std::string, std::string>;
+
+/// Whether a key is one of `ours` misspelt: as long, give or take one, and near it. Only keys that
+/// change the play are looked for: what is missing besides is refused anyway.
+bool is_misspelt(const std::string& key, const std::vector<std::string>& ours,
+                 const nlohmann::json& object) {
+  return std::ranges::any_of(ours, [&](const std::string& k) {
+    const auto longer = static_cast<int64_t>(key.size()) - static_cast<int64_t>(k.size());
+    return !object.contains(k) && std::abs(longer) <= 1 && !nearest(key, {k}).empty();
+  });
+}
+
+/// The keys that are none of `known`. Throws one that is a misspelt one of `optional`, by `wrong`.
+template <class Wrong>
+std::vector<Unknown> unknown_keys(const nlohmann::json& object,
+                                  const std::vector<std::string>& known,
+                                  const std::vector<std::string>& optional, Wrong&& wrong) {
+  std::vector<Unknown> all;
   for (const auto& [key, value] : object.items()) {
     if (std::ranges::find(known, key) != known.end()) continue;
-    return std::pair{key, fmt::format("unknown key {}{}; there are {}", nlohmann::json(key).dump(),
-                                      nearest(key, known), fmt::join(known, ", "))};
+    const std::string said =
+        fmt::format("unknown key {}{}; there are {}", nlohmann::json(key).dump(),
+                    nearest(key, known), fmt::join(known, ", "));
+    if (is_misspelt(key, optional, object)) throw wrong(key, said);
+    all.emplace_back(key, said);
   }
-  return std::nullopt;
+  return all;
 }
 
 /// An element of the listing's units; what is wrong in it is said with its line.
@@ -83,8 +111,17 @@ class Entry {
   Entry(const std::string& path, size_t line, const nlohmann::json& json)
       : where_(fmt::format("replay: {}: line {}", path, line)), line_(line), json_(json) {
     if (!json.is_object()) throw wrong("a unit is an object");
-    if (const auto unknown = unknown_key(json, kKeysOfUnit)) throw wrong(unknown->second);
+    unknown_ = unknown_keys(json, kKeysOfUnit, {"connection"},
+                            [&](const auto&, const std::string& what) { return wrong(what); });
   }
+  const std::vector<Unknown>& unknown() const { return unknown_; }
+  /// A remark of a reader's: nothing that passed.
+  bool is_remark() const {
+    if (!json_.contains("kind") || !json_["kind"].is_string()) return false;
+    const std::string kind = json_["kind"];
+    return !kind.empty() && !is_kind(kind) && nearest(kind, kKinds).empty();
+  }
+  std::string kind() const { return json_["kind"]; }
   size_t line() const { return line_; }
   Usage wrong(const std::string& what) const { return Usage(fmt::format("{}: {}", where_, what)); }
 
@@ -101,12 +138,14 @@ class Entry {
     if (json_.contains("connection")) u.connection = number("connection", kMostConnections - 1);
     u.from_initiator = text("from") == initiator;
     const std::string kind = text("kind");
-    if (kind != "mpa" && kind != "fpdu")
+    if (!is_kind(kind))
       throw wrong(fmt::format("kind is \"{}\"{}; mpa or fpdu is wanted", kind,
                               nearest(kind, {"mpa", "fpdu"})));
-    u.is_mpa = kind == "mpa";
     u.bytes = unhex(text("hex"), where_);
-    if (!u.is_mpa && !parse_fpdu(u.bytes)) throw wrong(fmt::format("unit {} is no FPDU", u.n));
+    u.is_mpa = kind == "mpa" || (kind == kRaw && begins_as_mpa(u.bytes));
+    u.is_raw = kind == kRaw && !u.is_mpa && !parse_fpdu(u.bytes);
+    if (!u.is_mpa && !u.is_raw && !parse_fpdu(u.bytes))
+      throw wrong(fmt::format("unit {} is no FPDU", u.n));
     return u;
   }
 
@@ -114,13 +153,19 @@ class Entry {
   uint32_t number(const char* key, uint32_t most) const {
     const auto& v = json_[key];
     if (!v.is_number_unsigned() || v.get<uint64_t>() > most)
-      throw wrong(fmt::format("{} is {}; a whole number from 0 to {} is wanted", key, v.dump(), most));
+      throw wrong(
+          fmt::format("{} is {}; a whole number from 0 to {} is wanted", key, v.dump(), most));
     return v.get<uint32_t>();
+  }
+
+  static bool is_kind(const std::string& kind) {
+    return std::ranges::find(kKinds, kind) != kKinds.end();
   }
 
   std::string where_;
   size_t line_;
   const nlohmann::json& json_;
+  std::vector<Unknown> unknown_;
 };
 
 }  // namespace
@@ -140,39 +185,67 @@ Listing load_listing(const std::string& path) {
   const auto wrong = [&](const std::string& key, const std::string& what) {
     return Usage(fmt::format("replay: {}: line {}: {}", path, file.key_lines.at(key), what));
   };
-  if (const auto unknown = unknown_key(j, kKeys)) throw wrong(unknown->first, unknown->second);
   const auto said = [&](const char* key, const std::string& otherwise) {
     if (!j.contains(key)) return otherwise;
     if (!j[key].is_string()) throw wrong(key, fmt::format("{} is no text", key));
     return j[key].get<std::string>();
   };
   Listing l;
+  std::set<std::string> warned;
+  const auto warn = [&](size_t line, const std::string& about, const std::string& what) {
+    if (warned.insert(about).second)
+      l.warnings.push_back(fmt::format("replay: {}: line {}: {}", path, line, what));
+  };
+  for (const auto& [key, what] : unknown_keys(j, kKeys, {"initiator", "ended"}, wrong))
+    warn(file.key_lines.at(key), key, what + "; it is not looked at");
   l.name = said("name", path);
   l.note = said("note", "");
   std::vector<Entry> entries;
-  for (size_t k = 0; k < j["units"].size(); ++k)
-    entries.emplace_back(path, file.lines.at(k), j["units"][k]);
+  for (size_t k = 0; k < j["units"].size(); ++k) {
+    Entry e(path, file.lines.at(k), j["units"][k]);
+    if (e.is_remark()) {
+      warn(e.line(), "kind " + e.kind(),
+           fmt::format("a unit of kind \"{}\" is not played; mpa, fpdu and raw are", e.kind()));
+      continue;
+    }
+    for (const auto& [key, what] : e.unknown())
+      warn(e.line(), "unit's " + key, what + "; it is not looked at");
+    entries.push_back(std::move(e));
+  }
 
   std::vector<std::string> names;
   for (const Entry& e : entries) {
     const std::string from = e.text("from");
     if (std::find(names.begin(), names.end(), from) == names.end()) names.push_back(from);
   }
+  const std::string initiator = said("initiator", "initiator");
+  if (names.size() == 1 && names[0] == initiator) {
+    // A Request that the responder answers with a close: it may be named by how that ended.
+    constexpr std::string_view kBy = "closed by ";
+    const bool is_named = j.contains("ended") && j["ended"].is_string();
+    const std::string ended = is_named ? j["ended"].get<std::string>() : "";
+    const std::string by = ended.starts_with(kBy) ? ended.substr(kBy.size()) : "";
+    names.push_back(by.empty() || by == initiator ? "responder" : by);
+  }
   if (names.size() != 2)
     throw Usage(fmt::format("replay: {}: {} endpoints, not 2", path, names.size()));
-  const std::string initiator = said("initiator", "initiator");
   if (names[0] != initiator) std::swap(names[0], names[1]);
   if (names[0] != initiator)
     throw Usage(
         fmt::format("replay: {}: nothing comes from the initiator, \"{}\"", path, initiator));
   l.names = {names[0], names[1]};
-  if (j.contains("ended")) {
+  if (j.contains("ended") && !j["ended"].is_null()) {
     const std::string ended = said("ended", "");
     const std::vector<std::string> ways = {"closed by " + names[0], "closed by " + names[1]};
-    if (std::ranges::find(ways, ended) == ways.end())
+    const bool is_known = std::ranges::find(ways, ended) != ways.end();
+    if (!is_known && (ended.starts_with("closed by") || !nearest(ended, ways).empty()))
       throw wrong("ended", fmt::format("ended is {}{}; \"{}\" or \"{}\" is wanted",
                                        j["ended"].dump(), nearest(ended, ways), ways[0], ways[1]));
-    l.initiator_closes = ended == ways[0];
+    if (!is_known)
+      warn(file.key_lines.at("ended"), "ended",
+           fmt::format("ended is {}: our device closes when all has been played",
+                       j["ended"].dump()));
+    if (is_known) l.initiator_closes = ended == ways[0];
   }
   std::map<uint32_t, size_t> lines;  // of each n
   std::set<uint32_t> connections;

@@ -26,6 +26,7 @@ struct Unit {
   uint32_t connection = 0;
   bool from_initiator = false;
   bool is_mpa = false;  // an MPA Request or Reply; else an FPDU
+  bool is_raw = false;  // neither: bytes of a stream that no RNIC would send
   Bytes bytes;
 };
 
@@ -35,6 +36,7 @@ struct Listing {
   std::optional<bool> initiator_closes;
   std::vector<Unit> units;
   uint32_t connections = 1;
+  std::vector<std::string> warnings;  // of what is not looked at
 };
 
 /// Throws Usage with what is wrong.

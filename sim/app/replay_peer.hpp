@@ -28,6 +28,7 @@ struct Exchange {
   Bytes mpa;
   Message message;  // with the STags of the listing
   std::vector<std::string> differences;
+  bool beyond = false;  // behind the listing's end, and an answer to what is in it
 };
 
 class ReplayPeer final : public sim::Device {
@@ -44,6 +45,10 @@ class ReplayPeer final : public sim::Device {
   bool done() const { return plan_ != nullptr && next_ == plan_->steps.size(); }
   bool stopped() const { return stopped_; }  ///< by a message that the listing does not have here
   bool closed() const { return closed_; }
+  /// Closed or reset, and not by us.
+  bool closed_by_device() const { return closed_by_device_; }
+  /// Answers of the device that the listing has no more: Plan::answers_beyond.
+  size_t beyond() const { return beyond_; }
   const std::vector<Exchange>& exchanges() const { return exchanges_; }
   uint64_t moved() const { return moved_; }
 
@@ -70,6 +75,7 @@ class ReplayPeer final : public sim::Device {
   void ctl(spec::LlpOp op, uint16_t length = 0);
   void play();
   bool send(const Bytes& bytes, bool is_stream);
+  Bytes exchanged(const Bytes& fpdu, const Stags& stags, Mover from) const;
   void ask_stream();
   void take_mpa(const sim::Record& r);
   void take_fpdu(const sim::Record& r);
@@ -84,7 +90,8 @@ class ReplayPeer final : public sim::Device {
 
   size_t next_ = 0, segment_ = 0;  // of the plan, of the step
   bool open_ = false, rdma_ = false, stopped_ = false, closed_ = true, half_closed_ = false,
-       playing_ = false;
+       playing_ = false, closed_by_device_ = false;
+  size_t beyond_ = 0;
   uint16_t connection_ = 0;
   uint32_t sent_ = 0, limit_ = 0, waiting_ = 0;
   Bytes frame_;  // of MPA, as far as it has come

@@ -14,6 +14,7 @@ namespace {
 using spec::RdmapOpcode;
 
 constexpr uint64_t kLargestRegion = uint64_t{16} << 20;
+constexpr uint8_t kCrcBit = 0x40, kRejectBit = 0x20;
 constexpr size_t kStart = 20, kIrdOrd = 4,
                  kAdvertised = 16;  // MPA frame, its words, an entry of siw's private data
 
@@ -72,7 +73,7 @@ void regions_of_note(const Listing& l, Plan& p) {
 std::vector<Access> accesses(const Plan& p) {
   std::vector<Access> out;
   for (const Step& s : p.steps) {
-    if (s.is_mpa) continue;
+    if (s.is_mpa || s.is_raw) continue;
     const auto read = read_request_of(s.message);
     if (read && s.ours) out.push_back({read->sink_stag, read->sink_to, read->length});
     if (read && !s.ours) out.push_back({read->source_stag, read->source_to, read->length});
@@ -117,11 +118,11 @@ void follow_memory(Plan& p) {
   for (Region& r : p.regions) r.after = r.before;
   std::deque<const Message*> answers;
   for (const Step& s : p.steps) {
-    if (!s.is_mpa && s.ours && s.message.head.opcode == RdmapOpcode::kReadResponse)
+    if (!s.is_mpa && !s.is_raw && s.ours && s.message.head.opcode == RdmapOpcode::kReadResponse)
       answers.push_back(&s.message);
   }
   for (Step& s : p.steps) {
-    if (s.is_mpa || s.ours) continue;
+    if (s.is_mpa || s.is_raw || s.ours) continue;
     const Message& m = s.message;
     Region* r = nullptr;
     if (const auto read = read_request_of(m)) {
@@ -152,7 +153,7 @@ void follow_memory(Plan& p) {
 }  // namespace
 
 bool Step::is_request() const {
-  return !is_mpa && message.head.opcode != RdmapOpcode::kReadResponse &&
+  return !is_mpa && !is_raw && message.head.opcode != RdmapOpcode::kReadResponse &&
          message.head.opcode != RdmapOpcode::kTerminate;
 }
 
@@ -160,8 +161,41 @@ Endpoint side_of(const Listing& l, const std::string& name) {
   if (name == "initiator" || name == l.names[0]) return Endpoint::kInitiator;
   if (name == "responder" || name == l.names[1]) return Endpoint::kResponder;
   if (name.empty()) return l.names[0] == "siw" ? Endpoint::kInitiator : Endpoint::kResponder;
-  throw Usage(fmt::format("replay: --side \"{}\": no such endpoint; there are initiator ({}) and responder ({}){}", name, l.names[0], l.names[1],
-                          nearest(name, {"initiator", "responder", l.names[0], l.names[1]})));
+  throw Usage(fmt::format(
+      "replay: --side \"{}\": no such endpoint; there are initiator ({}) and responder ({}){}",
+      name, l.names[0], l.names[1],
+      nearest(name, {"initiator", "responder", l.names[0], l.names[1]})));
+}
+
+namespace {
+constexpr std::ptrdiff_t kCrcBytes = 4;
+
+/// A listing may end with the connection still up. What of ours it does not have whole is left out:
+/// nobody knows the rest. What it does not have an answer to is counted.
+void open_end(Plan& p) {
+  if (const Step& last = p.steps.back();
+      last.ours && !last.is_mpa && !last.is_raw && !last.message.is_whole) {
+    p.left_out.push_back(
+        fmt::format("unit {}: the listing ends within this message of ours", last.unit));
+    p.steps.pop_back();
+  }
+  size_t asked = 0, answered = 0;
+  for (const Step& s : p.steps) {
+    if (s.is_mpa || s.is_raw) continue;
+    const bool is_answer = s.message.head.opcode == RdmapOpcode::kReadResponse;
+    if (s.ours && is_answer) ++answered;
+    if (!s.ours && s.message.head.opcode == RdmapOpcode::kReadRequest) ++asked;
+    if (!s.ours && is_answer && s.message.is_whole) ++p.reads_answered;
+  }
+  p.answers_beyond = asked > answered ? asked - answered : 0;
+}
+}  // namespace
+
+bool Plan::is_open_ended() const {
+  size_t reads = 0;
+  for (const Step& s : steps)
+    reads += s.ours && !s.is_mpa && s.message.head.opcode == RdmapOpcode::kReadRequest ? 1 : 0;
+  return reads > reads_answered || answers_beyond != 0 || whole_receives != receives.size();
 }
 
 Plan make_plan(const Listing& l, Endpoint side, uint32_t connection) {
@@ -172,35 +206,54 @@ Plan make_plan(const Listing& l, Endpoint side, uint32_t connection) {
   p.our_name = l.names[active ? 0 : 1];
   p.peer_name = l.names[active ? 1 : 0];
   p.we_close = l.initiator_closes.value_or(active) == active;
+  if (l.initiator_closes) p.we_close_said = *l.initiator_closes == active;
   for (const Unit& u : l.units) {
     if (u.connection != connection) continue;
     const bool ours = u.from_initiator == active;
-    const bool goes_on = !u.is_mpa && !p.steps.empty() && !p.steps.back().is_mpa &&
-                         p.steps.back().ours == ours && !p.steps.back().message.is_whole;
+    if (u.is_raw && ours) {
+      p.left_out.push_back(
+          fmt::format("unit {}: raw bytes that our device cannot be made to send", u.n));
+      continue;
+    }
+    const bool goes_on = !u.is_mpa && !u.is_raw && !p.steps.empty() && !p.steps.back().is_mpa &&
+                         !p.steps.back().is_raw && p.steps.back().ours == ours &&
+                         !p.steps.back().message.is_whole;
     if (!goes_on) {
       Step s;
       s.unit = u.n;
       s.ours = ours;
       s.is_mpa = u.is_mpa;
-      if (u.is_mpa) s.mpa = u.bytes;
+      s.is_raw = u.is_raw;
+      if (u.is_mpa || u.is_raw) s.mpa = u.bytes;
       p.steps.push_back(std::move(s));
     }
     if (u.is_mpa && ours) start_of(p, u);
-    if (u.is_mpa) continue;
+    if (u.is_mpa && p.steps.size() <= 2 && u.bytes.size() >= kStart) {
+      p.uses_crc = p.uses_crc || (u.bytes[16] & kCrcBit) != 0;
+      p.is_rejected = p.steps.size() == 2 && (u.bytes[16] & kRejectBit) != 0;
+    }
+    if (u.is_mpa || u.is_raw) continue;
     Bytes fpdu = u.bytes;
     if (ours && clear_pad(fpdu)) p.steps.back().pad_cleared = true;
+    // The CRC of a sender that uses none is not looked at; ours is 0.
+    if (!p.uses_crc && ours) std::fill(fpdu.end() - kCrcBytes, fpdu.end(), uint8_t{0});
     p.steps.back().message.add(fpdu);
+    if (!p.uses_crc) p.steps.back().message.crc_good = true;
   }
-  if (p.steps.size() < 2 || !p.steps[0].is_mpa || !p.steps[1].is_mpa ||
-      p.steps[0].ours == p.steps[1].ours) {
+  p.is_refused = p.steps.size() == 1 && p.steps[0].is_mpa && p.steps[0].ours == active;
+  if (!p.is_refused && (p.steps.size() < 2 || !p.steps[0].is_mpa || !p.steps[1].is_mpa ||
+                        p.steps[0].ours == p.steps[1].ours)) {
     throw Usage(fmt::format("replay: {}: connection {} does not begin with Request and Reply",
                             l.name, connection));
   }
+  open_end(p);
   regions_of_note(l, p);
   regions_of_use(p);
   follow_memory(p);
   for (const Step& s : p.steps) {
-    if (!s.is_mpa && !s.ours && is_send(s.message)) p.receives.push_back(s.message.payload);
+    if (s.is_mpa || s.is_raw || s.ours || !is_send(s.message)) continue;
+    p.receives.push_back(s.message.payload);
+    p.whole_receives += s.message.is_whole ? 1 : 0;
   }
   return p;
 }

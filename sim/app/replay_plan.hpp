@@ -31,6 +31,7 @@ struct Step {
   Message message;
   std::vector<Poke> pokes;   // before it is played
   bool pad_cleared = false;  // the listing's sender had left something in the pad
+  bool is_raw = false;       // `mpa` has bytes of the peer's that are neither frame nor FPDU
 
   bool is_request() const;  ///< made by a work request: not an answer of the device itself
 };
@@ -52,14 +53,25 @@ struct Plan {
   Endpoint side = Endpoint::kResponder;
   std::string our_name, peer_name;
   bool we_close = true;
+  /// Start-up does not succeed: `steps` is the Request alone, after which the responder closes; or
+  /// Request and a Reply that rejects.
+  bool is_refused = false, is_rejected = false;
+  std::optional<bool> we_close_said{};  // by the listing
   // Of our Request or Reply.
   Bytes private_data;
   unsigned ird = 0, ord = 0, revision = 2;
   bool crc = false, markers = false;
+  bool uses_crc = false;  // either side has asked for it; else the field is not looked at
 
   std::vector<Step> steps;
   std::vector<Region> regions;
   std::vector<Bytes> receives;  // the payload of each Send that comes
+  size_t whole_receives = 0;    // of them: the listing may end within the last one
+  size_t reads_answered = 0;    // of our Read Requests, in the listing
+  /// Messages of the device behind the last step that answer the listing's last Read Requests.
+  size_t answers_beyond = 0;
+  std::vector<std::string> left_out;  // units that are not played, and why
+  bool is_open_ended() const;         ///< something is unanswered or not whole when it ends
 };
 
 /// Throws Usage if the listing cannot be played.

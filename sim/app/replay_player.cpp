@@ -18,6 +18,7 @@ constexpr uint64_t kReceive = uint64_t{1} << 32;  // bit of a receive's wr_id
 constexpr uint8_t kUntouched = 0xee;
 constexpr uint64_t kMargin = 64;  // behind each receive: must stay as it was
 constexpr Time kPatience = 300 * kUs, kAfterwards = 20 * kUs;
+constexpr Time kLookAgain = 20 * kUs;
 
 template <class T>
 T got(Result<T> r, const char* what) {
@@ -44,7 +45,7 @@ uint64_t slot(uint64_t bytes) { return (bytes + kMargin + 63) / 64 * 64; }
 
 void ReplayPlayer::run(PciDevice& dev, Context& context, uint16_t port) {
   set_up(context);
-  start(dev, context, port);
+  if (!start(dev, context, port)) return;
   exchange(dev);
   finish(dev, context);
 }
@@ -98,7 +99,7 @@ void ReplayPlayer::set_up(Context& context) {
   }
 }
 
-void ReplayPlayer::start(PciDevice& dev, Context& context, uint16_t port) {
+bool ReplayPlayer::start(PciDevice& dev, Context& context, uint16_t port) {
   peer_.begin(plan_, stags_, [this](const Step& s) {
     for (const Poke& p : s.pokes)
       std::copy(p.bytes.begin(), p.bytes.end(), buffers_[p.region].data() + p.offset);
@@ -110,16 +111,64 @@ void ReplayPlayer::start(PciDevice& dev, Context& context, uint16_t port) {
   param.markers = plan_.markers;
   param.crc = plan_.crc;
   param.revision = plan_.revision;
+  const bool fails = plan_.is_refused || plan_.is_rejected;
   if (plan_.side == Endpoint::kInitiator) {
     peer_.listen(port);
-    connection_ = got(verbs::connect(qp_, {sim::host_address(1), port}, param), "connect");
+    auto c = verbs::connect(qp_, {sim::host_address(1), port}, param);
+    if (fails) return refused(!c, "connect", c ? "" : c.error().what);
+    connection_ = got(std::move(c), "connect");
   } else {
     Listener listener = got(verbs::listen(context, port), "listen");
     peer_.connect(sim::host_address(0), port);
-    ConnRequest request = got(listener.get_request(dev.now() + 10 * kMs), "listen");
-    connection_ = got(request.accept(qp_, param), "accept");
+    auto request = await_request(dev, listener);
+    if (!request) {
+      if (plan_.is_refused) return refused(true, "the Request", "it is not one that we take");
+      ++checks_;
+      wrong_.push_back(
+          fmt::format("our device closes the connection at unit {}, a Request that it does not "
+                      "take; the listing has a Reply",
+                      plan_.steps[0].unit));
+      return false;
+    }
+    if (plan_.is_refused) return refused(false, "the Request", "");
+    if (plan_.is_rejected) {
+      got(request->reject(plan_.private_data), "reject");
+      const Time end = dev.now() + kPatience;
+      while (!peer_.done() && !peer_.stopped() && dev.now() < end) dev.relax();
+      return refused(true, "the Request", "rejected, as listed");
+    }
+    connection_ = got(request->accept(qp_, param), "accept");
   }
   posted_ = 2;
+  return true;
+}
+
+/// None if our device closes the connection first.
+std::optional<ConnRequest> ReplayPlayer::await_request(PciDevice& dev, Listener& listener) {
+  const Time end = dev.now() + 10 * kMs;
+  for (;;) {
+    auto r = listener.get_request(std::min(end, dev.now() + kLookAgain));
+    if (r) return std::move(*r);
+    if (r.error().code != base::Errc::kTimedOut || dev.now() >= end)
+      throw std::runtime_error("listen: " + r.error().what);
+    if (peer_.closed_by_device()) return std::nullopt;
+  }
+}
+
+/// Start-up that the listing does not let succeed: the close, or the reject, is the answer.
+bool ReplayPlayer::refused(bool by_us, const std::string& what, const std::string& why) {
+  ++checks_;
+  const bool we_are_to = plan_.side == Endpoint::kResponder;
+  if (!by_us) {
+    wrong_.push_back(fmt::format("{}: our device goes on; the listing ends start-up here", what));
+  } else if (plan_.is_refused && plan_.we_close_said && *plan_.we_close_said != we_are_to) {
+    wrong_.push_back(fmt::format("{} is refused by {}; the listing says that {} closes", what,
+                                 we_are_to ? plan_.our_name : plan_.peer_name,
+                                 we_are_to ? plan_.peer_name : plan_.our_name));
+  } else {
+    events_.push_back(fmt::format("start-up ends with {}: {}", what, why));
+  }
+  return false;
 }
 
 /// All that the peer has sent before its next step is known to the program: receives complete,
@@ -128,11 +177,12 @@ bool ReplayPlayer::caught_up() const {
   size_t receives = 0, reads = 0;
   for (size_t i = 0; i < peer_.next(); ++i) {
     const Step& s = plan_.steps[i];
-    if (s.is_mpa || s.ours) continue;
+    if (s.is_mpa || s.is_raw || s.ours) continue;
     if (!s.message.head.is_tagged && s.message.head.qn == spec::kQnSend) ++receives;
     if (s.message.head.opcode == RdmapOpcode::kReadResponse) ++reads;
   }
-  return received_ >= receives && reads_done_ >= reads;
+  return received_ >= std::min(receives, plan_.whole_receives) &&
+         reads_done_ >= std::min(reads, plan_.reads_answered);
 }
 
 /// Our requests up to the next message that is not one, as the listing has it.
@@ -167,6 +217,7 @@ void ReplayPlayer::post(size_t i) {
     case RdmapOpcode::kReadRequest: {
       const ReadRequest r = read_request_of(m).value();
       wr.opcode = IBV_WR_RDMA_READ;
+      ++posted_reads_;
       wr.remote_addr = r.source_to;
       wr.rkey = r.source_stag;
       sge = {r.sink_to, r.length,
@@ -224,12 +275,21 @@ void ReplayPlayer::poll() {
   }
 }
 
+/// Our Reads whose answer the listing no longer has, of those posted.
+size_t ReplayPlayer::unanswered() const {
+  return posted_reads_ > plan_.reads_answered ? posted_reads_ - plan_.reads_answered : 0;
+}
+
+/// The answers that the listing no longer has are waited for, so that no Terminate hides behind its
+/// end.
+bool ReplayPlayer::beyond() const { return peer_.beyond() >= plan_.answers_beyond; }
+
 void ReplayPlayer::exchange(PciDevice& dev) {
   uint64_t moved = 0;
   for (Time last = dev.now(); !failed_ && !peer_.stopped() && !peer_.closed();) {
     poll();
     post_due();
-    if (peer_.done() && caught_up() && completed_ == sends_) return;
+    if (peer_.done() && caught_up() && completed_ + unanswered() >= sends_ && beyond()) return;
     const uint64_t now_moved = peer_.moved() + completed_ + received_ + sends_;
     if (now_moved != moved) last = dev.now();
     moved = now_moved;
@@ -250,7 +310,7 @@ void ReplayPlayer::finish(PciDevice& dev, Context& context) {
     peer_.close();
     got(connection_.wait_disconnected(dev.now() + 10 * kMs), "end of the connection");
   }
-  if (const auto r = connection_.disconnect(200 * kUs); !r && is_whole)
+  if (const auto r = connection_.disconnect(200 * kUs); !r && is_whole && !plan_.is_open_ended())
     wrong_.push_back("disconnect: " + r.error().what);
   poll();
   while (const auto e = context.get_async_event(0)) {

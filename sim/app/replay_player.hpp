@@ -6,6 +6,7 @@
 //   player.stored()                          what memory and receives held at the end, and what was wrong with them
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,7 +43,11 @@ class ReplayPlayer {
 
  private:
   void set_up(verbs::Context& context);
-  void start(PciDevice& dev, verbs::Context& context, uint16_t port);
+  bool start(PciDevice& dev, verbs::Context& context, uint16_t port);  // false: it is over
+  std::optional<verbs::ConnRequest> await_request(PciDevice& dev, verbs::Listener& listener);
+  bool refused(bool by_us, const std::string& what, const std::string& why);
+  size_t unanswered() const;
+  bool beyond() const;
   void exchange(PciDevice& dev);
   void finish(PciDevice& dev, verbs::Context& context);
   bool caught_up() const;
@@ -66,7 +71,7 @@ class ReplayPlayer {
   std::map<uint32_t, uint32_t> stags_;
 
   size_t posted_ = 0;  // steps below this have been
-  size_t sends_ = 0, completed_ = 0, received_ = 0, reads_done_ = 0;
+  size_t sends_ = 0, completed_ = 0, received_ = 0, reads_done_ = 0, posted_reads_ = 0;
   std::vector<std::vector<Region::Write>> written_;  // as on_write saw it, by region
   uint64_t checks_ = 0;
   bool failed_ = false;

@@ -81,7 +81,7 @@ std::string text_of(const nlohmann::ordered_json& r) {
     rows = {{"#bytes", "#iterations", "BW average[Gb/sec]", "MsgRate[Mpps]", "wire limit[Gb/sec]"},
             {fmt::format("{}", r["size"].get<uint64_t>()), fmt::format("{}", r["ops"].get<uint64_t>()), fmt::format("{:.2f}", r["gbps"].get<double>()),
              fmt::format("{:.3f}", r["msg_per_s"].get<double>() / 1e6), fmt::format("{:.2f}", r["wire_limit_gbps"].get<double>())}};
-    if (r.value("window", "") == "whole") out += "from the first post to the last completion: no warm-up, so the first and the last latency are in it\n";
+    if (r.value("window", "") == "whole") out += "from the first post until all has arrived: no warm-up, so the first and the last latency are in it\n";
   }
   out += table(rows);
   if (r["status"] == 0 && r.contains("tandem")) out += tandem_text(r["tandem"]);

@@ -26,6 +26,7 @@ class Results {
 
   void wire_limit();    // 64 KiB, each operation
   void small_writes();  // 64 bytes on 8 QPs, and where the time goes
+  void goals();         // of the fast path, both directions
   void stages();        // pushed doorbell to wire, wire to host memory
   void timing_error();  // of the model
   void speed();         // of both simulations, and memory

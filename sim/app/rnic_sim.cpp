@@ -17,6 +17,7 @@
 #include "regress.hpp"
 #include "replay.hpp"
 #include "report.hpp"
+#include "search.hpp"
 
 namespace po = boost::program_options;
 using namespace rnic::app;  // a main may
@@ -33,11 +34,12 @@ constexpr const char* kHead =
     "  copy                               a file by Send, Write and Read on all four pairings and in tandem (--file FILE; else /bin/bash)\n"
     "  replay LISTING                     a capture played into a device: all that it answers and writes, compared\n"
     "  regress                            random host programs, compared with their plan; shrinks what fails\n"
-    "  results [PART...]                  measure the figures of docs/gen/results.md (--page FILE); parts: limit, small,\n"
+    "  search [PROGRAM...]                draws programs and settings, climbs towards disagreement of RTL and model; smallest commands\n"
+    "  results [PART...]                  measure the figures of docs/gen/results.md (--page FILE); parts: limit, small, goals,\n"
     "                                     stages, timing, speed, logic, tests; all of them about ten minutes\n"
     "exit status: 0 all checks held, 1 a mismatch or failed check, 2 wrong use, 3 no progress, 4 something missing or an output\n"
     "that cannot be written to its end, 130 and 143 interrupted (Ctrl-C, SIGTERM)\n\n";
-const std::vector<std::string> kCommands = {"list", "explain", "run", "compare", "copy", "replay", "regress", "results"};
+const std::vector<std::string> kCommands = {"list", "explain", "run", "compare", "copy", "replay", "regress", "results", "search"};
 
 struct OptionRow {
   const char* name;
@@ -48,13 +50,13 @@ struct OptionRow {
 };
 using enum OptionRow::Kind;
 constexpr const char* kRuns = "run compare copy replay regress";
-constexpr const char* kAllThatRun = "run compare copy replay regress results";
+constexpr const char* kAllThatRun = "run compare copy replay regress results search";
 constexpr OptionRow kOptions[] = {
     {"client", kValue, "model", "run replay regress", "device of the client: model, rtl, or tandem (rtl checked by model)"},
     {"server", kValue, "model", "run replay regress", "device of the server"},
-    {"set", kList, nullptr, "explain run compare copy replay regress results", "NAME=VALUE, client.NAME=VALUE, server.NAME=VALUE"},
-    {"config", kList, nullptr, "explain run compare copy replay regress results", "JSON file of settings; several are laid one over the other"},
-    {"preset", kValue, nullptr, "explain run compare copy replay regress results", "a named machine (list presets)"},
+    {"set", kList, nullptr, "explain run compare copy replay regress results search", "NAME=VALUE, client.NAME=VALUE, server.NAME=VALUE"},
+    {"config", kList, nullptr, "explain run compare copy replay regress results search", "JSON file of settings; several are laid one over the other"},
+    {"preset", kValue, nullptr, "explain run compare copy replay regress results search", "a named machine (list presets)"},
     {"print-config", kFlag, nullptr, kAllThatRun, "show what holds and why, run nothing"},
     {"seed", kValue, "1", kAllThatRun, "a number, or random"},
     {"file", kValue, nullptr, "run compare copy", "what file_copy copies"},
@@ -62,7 +64,7 @@ constexpr OptionRow kOptions[] = {
     {"json", kValue, nullptr, kAllThatRun, "results as JSON to this file (- for the output)"},
     {"csv", kValue, nullptr, "run compare copy", "results as CSV"},
     {"junit", kValue, nullptr, kRuns, "a test case for each run, as JUnit's XML"},
-    {"jobs", kValue, "1", "compare copy regress results", "runs at a time"},
+    {"jobs", kValue, "1", "compare copy regress results search", "runs at a time"},
     {"page", kValue, nullptr, "results", "results: the page in Markdown to this file; else to the output"},
     {"depth", kValue, nullptr, "results", "results: file of what rtl/lint/depth.sh has printed"},
     {"ci", kValue, nullptr, "results", "results: file of what tb/run.sh has printed, from a clean clone with a cold cache"},
@@ -131,6 +133,7 @@ int dispatch(const std::string& command, Options& o) {
   if (command == "copy") return copy_command(o);
   if (command == "replay") return replay_command(o, o.side);
   if (command == "regress") return regress_command(o);
+  if (command == "search") return search_command(o);
   return results_command(o);
 }
 
@@ -158,7 +161,7 @@ int rnic_main(int argc, char** argv) {
     fmt::print("{}\n", kVersion);
     return kGood;
   }
-  if (vm.count("words") == 0) throw Usage("no command; one of list, explain, run, compare, copy, replay, regress, results (rnic-sim --help)");
+  if (vm.count("words") == 0) throw Usage("no command; one of list, explain, run, compare, copy, replay, regress, results, search (rnic-sim --help)");
 
   Options o;
   o.words = vm["words"].as<std::vector<std::string>>();

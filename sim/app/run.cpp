@@ -7,6 +7,7 @@
 #include <cctype>
 #include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <memory>
 
 #include "base/clock.hpp"
@@ -69,6 +70,49 @@ class Progress final : public sim::PcieObserver {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now(), last_ = began_;
 };
 
+/// What a message costs the machine that simulates: the CPU time between two counts of messages, a
+/// quarter and three quarters of all, by their difference. So set-up and tear-down are not in it.
+class MessageCost final : public sim::PcieObserver {
+ public:
+  explicit MessageCost(const std::array<std::vector<programs::Report>, 2>& reports)
+      : reports_(reports) {}
+  void on_write(Time, const sim::DmaWrite&, bool) override { look(); }
+  void on_completion(Time, const sim::DmaPiece&) override { look(); }
+  void on_mmio(Time, const sim::Mmio&) override { look(); }
+  /// In us; nothing for a run that is too short.
+  std::optional<double> us() const {
+    if (last_.messages <= first_.messages) return std::nullopt;
+    return (last_.cpu_us - first_.cpu_us) / static_cast<double>(last_.messages - first_.messages);
+  }
+
+ private:
+  struct Count {
+    uint64_t messages = 0;
+    double cpu_us = 0;
+  };
+  static Count now(uint64_t messages) {
+    timespec t{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return {messages, static_cast<double>(t.tv_sec) * 1e6 + static_cast<double>(t.tv_nsec) / 1e3};
+  }
+  void look() {
+    if (last_.messages != 0 || ++events_ % 16 != 0) return;
+    uint64_t done = 0, of = 0;
+    for (const auto& side : reports_) {
+      for (const programs::Report& r : side) {
+        done += r.done;
+        of += r.of;
+      }
+    }
+    if (first_.messages == 0 && 4 * done >= of && done != 0) first_ = now(done);
+    if (first_.messages != 0 && 4 * done >= 3 * of) last_ = now(done);
+  }
+
+  const std::array<std::vector<programs::Report>, 2>& reports_;
+  uint64_t events_ = 0;
+  Count first_, last_;
+};
+
 std::string hex(const uint8_t* bytes, size_t n) {
   std::string s;
   for (size_t i = 0; i < n; ++i) s += fmt::format("{:02x}", bytes[i]);
@@ -118,6 +162,16 @@ void add_stalled_for(nlohmann::ordered_json& units, const std::vector<StreamWatc
   }
 }
 
+/// Of a direction, in its own window.
+nlohmann::ordered_json rate_json(const programs::Report& r) {
+  const double ns = r.end > r.start ? static_cast<double>(r.end - r.start) / kNs : 0;
+  return {{"ops", r.ops},
+          {"bytes", r.bytes},
+          {"sim_ns", ns},
+          {"gbps", ns > 0 ? static_cast<double>(r.bytes) * 8 / ns : 0},
+          {"msg_per_s", ns > 0 ? static_cast<double>(r.ops) / ns * 1e9 : 0}};
+}
+
 }  // namespace
 
 nlohmann::ordered_json settings_json(const Config& config) {
@@ -141,12 +195,27 @@ void check(const RunRequest& r) {
   if (r.program == "file_copy" && r.file.empty()) throw Usage("file_copy: the file is empty or none was given (--file FILE)");
   if (r.program != "file_copy" && !r.file_name.empty()) throw Usage(fmt::format("{}: takes no --file (file_copy does)", r.program));
   const programs::Params p = r.config.params();
-  if ((r.program == "write_lat" || r.program == "file_copy") && p.size == 0) throw Usage(fmt::format("{}: size 0 is nothing to wait for", r.program));
+  if ((r.program == "write_lat" || r.program == "write_bw" || r.program == "file_copy") &&
+      p.size == 0)
+    throw Usage(fmt::format("{}: size 0 is nothing to wait for", r.program));
   const auto used = settings_of(program_of(r.program));
   const uint64_t qps = uint64_t{p.threads} * (std::ranges::find(used, "qps") != used.end() ? p.qps : 1);
   for (const Side side : {kClient, kServer}) {
     const uint32_t most = r.config.sizes(side).num_qps;
     if (qps > most) throw Usage(fmt::format("{}: {} QPs are asked for (threads times qps), the {}'s device has {}", r.program, qps, kSideNames[side], most));
+    // The driver gives a QP as many slots as are left, if it is one at least.
+    const spec::Sizes sizes = r.config.sizes(side);
+    const uint32_t slots = std::min(sizes.ird_slots, sizes.ord_slots);
+    if (qps > 1 && (qps - 1) * p.rd_atomic >= slots)
+      throw Usage(fmt::format(
+          "{}: rd_atomic={} of {} QPs (threads times qps) is too much for the {}'s device, which "
+          "has {} "
+          "{} slots in all; at most {}",
+          r.program, p.rd_atomic, qps, kSideNames[side], slots,
+          sizes.ird_slots <= sizes.ord_slots ? "IRD" : "ORD",
+          slots > qps - 1 ? fmt::format("rd_atomic={}, or {} QPs", (slots - 1) / (qps - 1),
+                                        (slots - 1) / p.rd_atomic + 1)
+                          : fmt::format("{} QPs", (slots - 1) / p.rd_atomic + 1)));
   }
   Files files = r.files;
   if (!r.file_name.empty()) files.read.push_back({"--file", r.file_name});
@@ -181,7 +250,7 @@ Outcome run(const RunRequest& r) {
   sc.seed = r.seed;
   sim::Simulation simulation(sc);
   std::array<StreamWatch, 2> streams;
-  for (const Side side : {kClient, kServer}) simulation.add_host(make_device(r.kind[side], side, r.config, r.wave, r.streams || r.stalls ? &streams[side] : nullptr));
+  for (const Side side : {kClient, kServer}) simulation.add_host(make_device(r.kind[side], side, r.config, r.seed, r.wave, r.streams || r.stalls ? &streams[side] : nullptr));
   std::optional<WireUse> wires;
   if (r.wires) {
     wires.emplace(std::array{sc.side[kClient]->pcie, sc.side[kServer]->pcie}, sc.platform.link.link_gbps);
@@ -194,13 +263,15 @@ Outcome run(const RunRequest& r) {
   manager.seed = r.seed;
   std::unique_ptr<programs::Session> sessions[2];
   for (auto& s : sessions) s = std::make_unique<programs::Session>(manager, params.threads);
-  std::vector<programs::Report> reports[2];
+  std::array<std::vector<programs::Report>, 2> reports;
   for (auto& v : reports) v.resize(params.threads);
   std::unique_ptr<Progress> progress;
   if (r.progress) {
     progress = std::make_unique<Progress>(r.title, reports[0], r.config.timing(kClient).clock);
     for (const Side side : {kClient, kServer}) simulation.observe(side, *progress);
   }
+  MessageCost cost(reports);
+  for (const Side side : {kClient, kServer}) simulation.observe(side, cost);
   std::optional<WriteWatch> watch;
   if (r.watch) simulation.observe(r.watch->side, watch.emplace(r.watch->bus));
   for (uint32_t k = 0; k < params.threads; ++k) {
@@ -253,6 +324,14 @@ Outcome run(const RunRequest& r) {
     throw Usage(fmt::format("{}: the {} has no room for what the settings ask for; ask for less, or more than arena_mib={} of host memory ({})", r.program, kSideNames[side],
                             sc.side[side]->host.arena_mib, first.error));
   }
+  if (only_programs && first.stage == "connect" &&
+      first.error.starts_with(base::to_string(base::Errc::kNoMemory))) {
+    throw Usage(fmt::format(
+        "{}: the {}'s device cannot connect all QPs; ask for fewer (threads times qps), or for "
+        "less "
+        "than rd_atomic={} ({})",
+        r.program, kSideNames[is_clients ? kClient : kServer], params.rd_atomic, first.error));
+  }
   if (checks == 0 && out.failure.empty()) say("nothing was checked");
   if (!out.failure.empty()) {
     out.status = result.is_stuck() || (gave_up && only_programs) ? kNoProgress : kMismatch;
@@ -283,6 +362,7 @@ Outcome run(const RunRequest& r) {
   j["sim_ns"] = sim_ns;
   j["gbps"] = gbps;
   j["msg_per_s"] = sim_ns > 0 ? static_cast<double>(client.ops) / sim_ns * 1e9 : 0;
+  if (server.ops != 0) j["back"] = rate_json(server);  // both=1: the other direction
   if (client.latency.empty()) j["window"] = client.is_whole ? "whole" : "steady";
   j["wire_limit_gbps"] = limit.payload_gbps;
   j["latency_ns"] = latency_json(client.latency);
@@ -333,6 +413,7 @@ Outcome run(const RunRequest& r) {
   captures.finish(out);
   j["status"] = static_cast<int>(out.status);
   j["wall_s"] = wall;
+  if (const auto us = cost.us()) j["cpu_us_per_message"] = *us;
   j["kcycles_per_s"] = wall > 0 ? kcycles(result.end, r.config.timing(kClient).clock) / wall : 0;  // of the devices' clock, both stepped
   return out;
 }

@@ -2,7 +2,7 @@
 // which streams wait.
 //
 //   StreamWatch watch;
-//   make_device("rtl", kClient, config, "", &watch);   ...run...
+//   make_device("rtl", kClient, config, seed, "", &watch);   ...run...
 //   watch.send_path(from, to);      pushed doorbell to first LLP beat, a row a stream
 //   watch.use(from, to);            of each stream the share of cycles in which it moved, and in which it waited
 //

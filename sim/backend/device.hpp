@@ -87,6 +87,9 @@ class Device {
   virtual std::string failure() const = 0;
   /// For the watchdog: empty if nothing is outstanding, else who waits for whom, one line each.
   virtual std::string waiting_for() const = 0;
+  /// From the watchdog: nothing has moved for half of its period. A device may take down how it stands now, so that
+  /// waiting_for() can say what has not changed since.
+  virtual void stands_still() {}
   virtual uint64_t cycles() const = 0;                  // device cycles stepped so far
 };
 

@@ -4,16 +4,18 @@
 
 #include <fmt/format.h>
 
-#include <systemc>
-
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <filesystem>
 #include <optional>
+#include <systemc>
 #include <variant>
 #include <vector>
 
 #include "backend/rtl_pins.hpp"
+#include "backend/rtl_wait_chain.hpp"
+#include "backend/sq_progress.hpp"
 #include "base/clock.hpp"
 #include "platform/tlp_trace.hpp"
 #include "tandem/observed.hpp"
@@ -78,7 +80,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
  public:
   SC_HAS_PROCESS(RtlDevice);
   RtlDevice(const RtlOptions& o, sc_core::sc_module_name name)
-      : sc_module(name), options_(o), pins_(make_rtl_pins(o.minimum, o.reset_seed)), sizes_(o.minimum ? spec::Sizes::minimum() : spec::Sizes{}) {
+      : sc_module(name), options_(o), pins_(make_rtl_pins(o.build, o.reset_seed, o.stalls)), sizes_(sizes_of(o.build)) {
     pins_->want_commits = o.observer != nullptr;
     pins_->want_streams = o.observer != nullptr && o.observer->wants_streams();
     SC_METHOD(tick);
@@ -99,6 +101,8 @@ class RtlDevice final : public sc_core::sc_module, public Device {
     records_in_ = records_done_ = reads_issued_ = 0;
     reads_ = {};
     credit_.assign(sizes_.num_conns, {});
+    sq_.reset();
+    before_.reset();
     pins_->in = RtlPins::In{};
     if (options_.observer != nullptr) options_.observer->reset();
   }
@@ -108,6 +112,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
   }
   bool can_mmio() const override { return mmio_.size() < kMmioWaiting; }
   void mmio(Mmio m) override {
+    sq_.mmio(m);
     spec::MmioReq r;
     r.is_write = m.is_write;
     r.bar = m.bar;
@@ -139,16 +144,23 @@ class RtlDevice final : public sc_core::sc_module, public Device {
   }
   void wake() override {}  // ready is recomputed each cycle
   const spec::Sizes& sizes() const override { return sizes_; }
-  std::string describe() const override { return options_.minimum ? "rtl (minimum)" : "rtl"; }
+  std::string describe() const override { return "rtl" + suffix_of(options_.build); }
   std::string failure() const override {
     return failure_.empty() ? pins_->failure() : failure_;
   }
+  void stands_still() override {
+    if (wave_open_) return;  // two writers of one device's waveform would miss changes
+    before_ = snapshot("before", [this](const std::string& file) { pins_->snapshot(file); });
+    before_cycle_ = cycle_;
+  }
   std::string waiting_for() const override {
-    std::string w;
+    std::string w = work_requests();
     const StreamStates now = pins_->streams_now();
     for (size_t i = 0; i < now.size(); ++i) {
       const StreamName& s = kStreamNames[i];
-      if (now[i] == kStreamValid) w += fmt::format("{}: {} is offered by {} and not taken by {}\n", options_.name, s.name, s.from, s.to);
+      if (now[i] == kStreamValid)
+        w += fmt::format("{}: {} is offered by {} and not taken by {}\n", options_.name, s.name,
+                         s.from, s.to);
     }
     for (size_t i = 0; i < credit_.size(); ++i) {
       const auto left = static_cast<int32_t>(credit_[i].limit - credit_[i].sent);
@@ -156,13 +168,66 @@ class RtlDevice final : public sc_core::sc_module, public Device {
       w += fmt::format("{}: connection {} has {} bytes of the LLP's credit left\n", options_.name, i, left);
     }
     const auto open = std::count_if(reads_.begin(), reads_.end(), [](const auto& r) { return r.has_value(); });
-    if (open == 0) return w;
-    const DmaRead& first = **std::min_element(reads_.begin(), reads_.end(), [](const auto& a, const auto& b) { return a && (!b || a->at < b->at); });
-    w += fmt::format("{}: {} DMA reads are not answered, the oldest with tag {} ({} bytes from {:#x}, for {})\n", options_.name, open, first.tag, first.length, first.address,
-                     to_string(first.client));
-    return w;
+    if (open != 0) {
+      const DmaRead& first = **std::min_element(
+          reads_.begin(), reads_.end(),
+          [](const auto& a, const auto& b) { return a && (!b || a->at < b->at); });
+      w += fmt::format(
+          "{}: {} DMA reads are not answered, the oldest with tag {} ({} bytes from {:#x}, for "
+          "{})\n",
+          options_.name, open, first.tag, first.length, first.address, to_string(first.client));
+    }
+    return w + inside();
   }
   uint64_t cycles() const override { return cycle_; }
+
+ private:
+  /// Send queues with work requests that have not completed.
+  std::string work_requests() const {
+    constexpr size_t kMany = 8;
+    std::string w;
+    const auto waiting = sq_.waiting();
+    for (size_t i = 0; i < waiting.size() && i < kMany; ++i) {
+      const auto& q = waiting[i];
+      w += fmt::format("{}: QP {}: its SQ doorbell is at index {}, ", options_.name, q.qpn, q.rung);
+      w += q.completed ? fmt::format("the last completion is of the WQE at {}\n", *q.completed)
+                       : std::string("no WQE has completed\n");
+    }
+    if (waiting.size() > kMany)
+      w += fmt::format("{}: and {} more QPs with WQEs that have not completed\n", options_.name,
+                       waiting.size() - kMany);
+    return w;
+  }
+
+  /// Which units, leaves and queues wait for one another.
+  std::string inside() const {
+    const auto now = snapshot("now", [this](const std::string& file) { pins_->snapshot(file); });
+    if (!now) return {};
+    // Long enough for every table to be cleared, an entry a cycle.
+    const uint64_t cycles =
+        2 * std::max({sizes_.num_stags, sizes_.num_qps, sizes_.num_conns}) + 1000;
+    const auto idle =
+        snapshot("idle", [&](const std::string& file) { pins_->snapshot_idle(file, cycles); });
+    std::string w;
+    for (const std::string& line : wait_chain({.now = *now,
+                                   .idle = idle ? &*idle : nullptr,
+                                   .before = before_ ? &*before_ : nullptr,
+                                   .before_cycle = before_cycle_}))
+      w += fmt::format("{}: {}\n", options_.name, line);
+    return w;
+  }
+  template <class Write>
+  static std::optional<RtlSnapshot> snapshot(const char* name, Write write) {
+    std::error_code ignored;
+    std::string folder =
+        (std::filesystem::temp_directory_path(ignored) / "rnic-snapshot-XXXXXX").string();
+    if (ignored || mkdtemp(folder.data()) == nullptr) return {};
+    const std::string file = fmt::format("{}/{}.fst", folder, name);
+    write(file);
+    auto s = RtlSnapshot::read(file);
+    std::filesystem::remove_all(folder, ignored);
+    return s;
+  }
 
  private:
   struct TimedEvent {
@@ -279,6 +344,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
       reads_[read->tag] = Asked{*read, reads_issued_++};
       env_->dma_read(*read);
     }
+    if (write) sq_.written(*write);
     if (write) env_->dma_write(std::move(*write));
     if (record) {
       if (record->connection < credit_.size()) credit_[record->connection].sent += record->data.size();
@@ -393,6 +459,9 @@ class RtlDevice final : public sc_core::sc_module, public Device {
     uint32_t limit = 0, sent = 0;
   };
   std::vector<Credit> credit_ = std::vector<Credit>(sizes_.num_conns);  // by connection; for waiting_for() alone
+  SqProgress sq_;                      // for waiting_for() alone, as the next two
+  std::optional<RtlSnapshot> before_;  // when the watchdog first saw that nothing moves
+  uint64_t before_cycle_ = 0;
   Gatherer wr_, tx_;
   bool wr_open_ = false, tx_open_ = false;
   std::deque<spec::LlpTxHdr> tx_hdrs_;  // of the record that comes, and those behind it
@@ -406,8 +475,19 @@ std::unique_ptr<Device> make_rtl_device(const RtlOptions& options) {
   return std::make_unique<RtlDevice>(options, sc_core::sc_gen_unique_name(options.name.c_str()));
 }
 
-std::unique_ptr<RtlPins> make_rtl_pins(bool minimum, uint64_t seed) {
-  return minimum ? make_rtl_pins_minimum(seed) : make_rtl_pins_default(seed);
+spec::Sizes sizes_of(RtlBuild build) {
+  return build == RtlBuild::kDefault ? spec::Sizes{} : spec::Sizes::minimum();
+}
+std::string suffix_of(RtlBuild build) {
+  return build == RtlBuild::kDefault ? "" : build == RtlBuild::kMinimum ? " (minimum)" : " (stall)";
+}
+
+std::unique_ptr<RtlPins> make_rtl_pins(RtlBuild build, uint64_t seed, const Stalls& stalls) {
+  switch (build) {
+    case RtlBuild::kMinimum: return make_rtl_pins_minimum(seed);
+    case RtlBuild::kStall: return make_rtl_pins_stall(seed, stalls);
+    default: return make_rtl_pins_default(seed);
+  }
 }
 
 }  // namespace rnic::sim

@@ -1,6 +1,6 @@
 // A device made of the RTL: beats on one side, items on the other, one clock.
 //
-//   auto dev = make_rtl_device({.minimum = false, .name = "server"});
+//   auto dev = make_rtl_device({.build = RtlBuild::kMinimum, .name = "server"});
 //   dev->attach(env);
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <string>
 
 #include "backend/device.hpp"
+#include "backend/rtl_pins.hpp"
 
 namespace rnic::sim {
 
@@ -21,13 +22,18 @@ struct WaveWindow {  ///< simulated picoseconds
 };
 
 struct RtlOptions {
-  bool minimum = false;     ///< the build with every size at its smallest
+  RtlBuild build = RtlBuild::kDefault;
+  Stalls stalls;            ///< of the build `stall`
   std::string name = "rtl";
   uint64_t reset_seed = 0;  ///< 0: registers start at zero; else from random state
   WaveWindow wave;
   const volatile std::sig_atomic_t* end_asked = nullptr;  ///< once not 0, the simulation pauses
   Observer* observer = nullptr;  ///< is told all that the RTL does; outlives the device
 };
+
+/// The sizes of a build, and what describe() adds to a device of it: "", " (minimum)", " (stall)".
+spec::Sizes sizes_of(RtlBuild build);
+std::string suffix_of(RtlBuild build);
 
 std::unique_ptr<Device> make_rtl_device(const RtlOptions& options);
 

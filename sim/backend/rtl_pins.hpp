@@ -47,6 +47,16 @@ struct PinOut {
   bool fired() const { return valid && ready; }
 };
 
+/// The Verilated builds (architecture 3): every size as usual; every size at its smallest; the same, with streams held back at
+/// random inside (rtl/stall).
+enum class RtlBuild : uint8_t { kDefault, kMinimum, kStall };
+
+/// How the build `stall` holds streams back.
+struct Stalls {
+  uint32_t percent = 0;  ///< of the cycles, for most of the cells
+  uint64_t seed = 0;
+};
+
 class RtlPins {
  public:
   struct In {
@@ -86,11 +96,16 @@ class RtlPins {
   /// `unit`: the name of one below the top, whose signals alone are written; empty: all.
   virtual void open_wave(const std::string& file, const std::string& unit) = 0;
   virtual void close_wave() = 0;
+  /// Writes a waveform of this instant alone, for RtlSnapshot::read(). Nothing if the build has no waveforms.
+  virtual void snapshot(const std::string& file) = 0;
+  /// The same of another device of this build, left alone for so many cycles after its reset.
+  virtual void snapshot_idle(const std::string& file, uint64_t cycles) = 0;
 };
 
 /// seed 0: every register starts at zero; otherwise random (Verilator's --x-initial unique).
-std::unique_ptr<RtlPins> make_rtl_pins(bool minimum, uint64_t seed);
+std::unique_ptr<RtlPins> make_rtl_pins(RtlBuild build, uint64_t seed, const Stalls& stalls = {});
 std::unique_ptr<RtlPins> make_rtl_pins_default(uint64_t seed);
 std::unique_ptr<RtlPins> make_rtl_pins_minimum(uint64_t seed);
+std::unique_ptr<RtlPins> make_rtl_pins_stall(uint64_t seed, const Stalls& stalls);
 
 }  // namespace rnic::sim

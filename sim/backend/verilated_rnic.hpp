@@ -39,7 +39,7 @@ T get_port(const Port& port) {
 }
 
 template <class V>
-class VerilatedRnic final : public RtlPins {
+class VerilatedRnic : public RtlPins {
  public:
   explicit VerilatedRnic(uint64_t seed) {
     ctx_.randReset(seed == 0 ? 0 : 2);
@@ -52,6 +52,9 @@ class VerilatedRnic final : public RtlPins {
     close_wave();
     top_->final();
     tb::write_rtl_coverage(ctx_);
+    Verilated::threadContextp(
+        &ctx_);  // Verilator takes scopes out of this one, whatever device they are of
+    top_.reset();
   }
 
   void cycle() override {
@@ -120,7 +123,6 @@ class VerilatedRnic final : public RtlPins {
   std::string failure() override { return failure_; }
 
   void open_wave(const std::string& file, const std::string& unit) override {
-    constexpr int kAllLevels = 99;
     wave_ = std::make_unique<VerilatedFstC>();
     if (!unit.empty()) wave_->dumpvars(kAllLevels, "TOP.rnic.u_" + unit);
     top_->trace(wave_.get(), kAllLevels);
@@ -130,8 +132,33 @@ class VerilatedRnic final : public RtlPins {
     if (wave_) wave_->close();
     wave_.reset();
   }
+  void snapshot(const std::string& file) override {
+    VerilatedFstC to;
+    top_->trace(&to, kAllLevels);
+    to.open(file.c_str());
+    to.dump(uint64_t{0});
+    to.close();
+  }
+  void snapshot_idle(const std::string& file, uint64_t cycles) override {
+    constexpr uint64_t kReset = 8;
+    {
+      VerilatedRnic<V> other(0);
+      other.out.mmio_rsp.ready = other.out.dma_rd_req.ready = other.out.dma_wr.ready = true;
+      other.out.llp_tx_hdr.ready = other.out.llp_tx.ready = other.out.llp_ctl_req.ready = true;
+      for (uint64_t c = 0; c < kReset + cycles; ++c) {
+        other.rst_n = c >= kReset;
+        other.cycle();
+      }
+      other.snapshot(file);
+    }
+    Verilated::threadContextp(&ctx_);
+  }
+
+ protected:
+  V& top() { return *top_; }
 
  private:
+  static constexpr int kAllLevels = 99;  // of the hierarchy
   void dump(uint64_t offset_ps) {
     if (wave_) wave_->dump(base::time_of_cycle(cycles_) + offset_ps);
   }

@@ -12,9 +12,16 @@ void HostThread::charge(uint64_t ns) {
   if (local_ - kernel_now() > cpu_.config_.quantum_ns * kNs) sync();
 }
 
+/// Other threads run meanwhile.
+template <class... Until>
+void HostThread::suspend(const Until&... until) {
+  sc_core::wait(until...);
+  running_ = this;
+}
+
 void HostThread::sync() {
   const Time kernel = kernel_now();
-  if (local_ > kernel) sc_core::wait(sc_core::sc_time::from_value(local_ - kernel));
+  if (local_ > kernel) suspend(sc_core::sc_time::from_value(local_ - kernel));
   cpu_.root_complex_->settle(kernel_now());
 }
 
@@ -30,9 +37,9 @@ uint64_t HostThread::wait(uint64_t vectors, Time deadline) {
     const Time now = kernel_now();
     if (fired != 0 || now >= deadline) break;
     if (deadline == kForever) {
-      sc_core::wait(event_);
+      suspend(event_);
     } else {
-      sc_core::wait(sc_core::sc_time::from_value(deadline - now), event_);
+      suspend(sc_core::sc_time::from_value(deadline - now), event_);
     }
   }
   cpu_.pending_ &= ~fired;
@@ -40,7 +47,10 @@ uint64_t HostThread::wait(uint64_t vectors, Time deadline) {
   waits_until_ = 0;
   if (fired != 0) ++cpu_.moved_;
   local_ = kernel_now();
-  charge(fired != 0 ? cpu_.config_.interrupt_ns : 0);
+  if (fired != 0) {
+    charge(cpu_.config_.interrupt_ns);
+    sync();
+  }
   return fired;
 }
 
@@ -50,7 +60,7 @@ uint64_t HostThread::mmio_read(Mmio m) {
   answer_.done = false;
   reading_ = true;
   cpu_.root_complex_->mmio_read(kernel_now(), std::move(m), answer_);
-  while (!answer_.done) sc_core::wait(answer_.event);
+  while (!answer_.done) suspend(answer_.event);
   reading_ = false;
   ++cpu_.moved_;
   cpu_.root_complex_->settle(kernel_now());
@@ -68,8 +78,14 @@ std::string HostThread::doing() const {
 }
 
 HostCpu::HostCpu(std::string name, const HostConfig& config, HostMemory& memory)
-    : name_(std::move(name)), config_(config), memory_(memory) {}
-HostCpu::~HostCpu() = default;
+    : name_(std::move(name)),
+      config_(config),
+      memory_(memory),
+      device_(std::make_unique<SimPciDevice>(*this)) {}
+HostCpu::~HostCpu() {
+  if (HostThread::running_ != nullptr && &HostThread::running_->cpu_ == this)
+    HostThread::running_ = nullptr;
+}
 
 void HostCpu::start(const std::string& program, Program body, std::function<void()> done) {
   threads_.push_back(std::make_unique<HostThread>(*this, name_ + "/" + program));
@@ -86,8 +102,8 @@ void HostCpu::start(const std::string& program, Program body, std::function<void
 
 void HostCpu::body(HostThread& thread, const Program& program) {
   try {
-    SimPciDevice device(*this, thread);
-    program(device);
+    HostThread::running_ = &thread;
+    program(*device_);
     thread.sync();
   } catch (const sc_core::sc_unwind_exception&) {
     throw;  // the kernel takes its threads back

@@ -1,6 +1,8 @@
 // A host's CPU: programs as simulated threads, each with its own time. A thread runs ahead of the
 // kernel by what its driver calls cost, at most by a quantum, and lets the others run when it
-// waits, polls in vain or has used it up. Between driver calls a program costs nothing.
+// waits, polls in vain or has used it up. Before it looks at memory that other threads see
+// (PciDevice::before_shared) they come up to its time, so that such memory is seen in simulated
+// order. Between driver calls a program costs nothing.
 //
 //   HostCpu cpu("host0", config, memory);
 //   cpu.connect(root_complex);
@@ -14,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "base/check.hpp"
 #include "platform/root_complex.hpp"
 
 namespace rnic::sim {
@@ -41,6 +44,10 @@ class HostThread {
 
  private:
   friend class HostCpu;
+  template <class... Until>
+  void suspend(const Until&... until);
+
+  static inline HostThread* running_ = nullptr;  // the one whose program is being executed
   HostCpu& cpu_;
   std::string name_;
   Time local_ = 0;
@@ -65,6 +72,13 @@ class HostCpu final : public InterruptSink {
   void start(const std::string& program, Program body, std::function<void()> done);
   void interrupt(unsigned vector) override;
 
+  /// The thread that is being executed; it must be of this host.
+  HostThread& running() {
+    HostThread* thread = HostThread::running_;
+    RNIC_CHECK(thread != nullptr && &thread->cpu_ == this,
+               "{}: its PciDevice is called by no thread of this host", name_);
+    return *thread;
+  }
   const HostConfig& config() const { return config_; }
   HostMemory& memory() { return memory_; }
   RootComplex& root_complex() { return *root_complex_; }
@@ -84,6 +98,7 @@ class HostCpu final : public InterruptSink {
   HostConfig config_;
   HostMemory& memory_;
   RootComplex* root_complex_ = nullptr;
+  std::unique_ptr<PciDevice> device_;  // of all threads
   std::deque<std::unique_ptr<HostThread>> threads_;
   uint64_t pending_ = 0;  // interrupts that nobody has taken
   std::vector<ProgramFailure> failures_;

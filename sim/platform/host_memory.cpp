@@ -1,12 +1,16 @@
 #include "platform/host_memory.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <list>
+#include <optional>
 #include <system_error>
 #include <vector>
 
@@ -14,14 +18,23 @@
 #include "base/rng.hpp"
 
 namespace rnic::sim {
+
+struct HostMemory::Run {
+  uint64_t first, count;  // pages
+};
+
 namespace {
 
 // Where the arenas stand in the process: host n's arena, then its views.
 constexpr uint64_t kArenaAt = 0x2000'0000'0000, kHostStride = 0x0400'0000'0000,
                    kViewsAt = 0x0020'0000'0000;
 
-struct Run {
-  uint64_t first, count;  // pages
+/// Where a bus page of mapped memory leads: byte n of it, from <= n < to, is the caller's byte at
+/// base + n.
+struct Mapped {
+  uint64_t base = 0;
+  uint32_t from = 0, to = 0;
+  DmaAccess access = DmaAccess::kRead;
 };
 
 void* at(uint64_t address) {
@@ -33,6 +46,7 @@ void* at(uint64_t address) {
 }  // namespace
 
 struct HostMemory::State {
+  using Run = HostMemory::Run;
   State(const HostConfig& c, unsigned host, uint64_t seed)
       : config(c),
         rng(base::Rng(seed).fork("host_memory")),
@@ -69,12 +83,15 @@ struct HostMemory::State {
   }
 
   void take(Run run) {
+    std::fill_n(used.begin() + static_cast<ptrdiff_t>(run.first), run.count, uint8_t{1});
+    in_use += run.count;
+  }
+  /// The arena's own bytes are about to be used.
+  void zero(Run run) {
     for (uint64_t p = run.first; p < run.first + run.count; ++p) {
-      used[p] = 1;
       if (dirty[p] != 0) std::memset(arena + p * kPage, 0, kPage);
       dirty[p] = 1;
     }
-    in_use += run.count;
   }
   void give_back(const std::vector<Run>& runs) {
     for (const Run& run : runs) {
@@ -93,6 +110,11 @@ struct HostMemory::State {
       }
     }
     return false;
+  }
+
+  uint32_t page_size_for(uint64_t bytes) const {
+    if (bytes >= config.huge_from_mib << 20) return kHugePage;
+    return static_cast<uint32_t>(config.page_kib << 10);
   }
 
   bool take_contiguous(uint64_t count, std::vector<Run>* runs) {
@@ -132,6 +154,17 @@ struct HostMemory::State {
     return true;
   }
 
+  /// `count` pages of 4 KiB in pages of `page_size`, or an error and nothing taken.
+  base::Result<std::vector<Run>> take_pages(uint64_t count, uint32_t page_size) {
+    std::vector<Run> runs;
+    const bool taken = page_size == kPage ? take_scattered(count, &runs)
+                                          : take_large(count, page_size / kPage, &runs);
+    if (taken) return runs;
+    give_back(runs);
+    return base::fail(base::Errc::kNoMemory, "no {} KiB in pages of {}; {} of {} pages in use",
+                      count * (kPage >> 10), page_size, in_use, pages);
+  }
+
   const HostConfig config;
   base::Rng rng;
   const uint64_t size, pages;
@@ -139,66 +172,156 @@ struct HostMemory::State {
   uint8_t* arena = nullptr;
   std::vector<uint8_t> used;   // a page has an owner
   std::vector<uint8_t> dirty;  // it had one: zero it before the next
+  std::vector<Mapped> mapped;  // by page; empty until a first span is mapped
+  std::list<Area*> areas;      // all that live, oldest first
   uint64_t in_use = 0;
   uint64_t next_view;
 };
 
 namespace {
 
-/// What a DmaBuffer's handles share: unmaps the view and gives the pages back.
-template <class State>
-struct View {
-  View(std::shared_ptr<State> s, uint64_t address, uint64_t bytes, std::vector<Run> r)
-      : state(std::move(s)), base(address), length(bytes), runs(std::move(r)) {}
-  View(const View&) = delete;
-  View& operator=(const View&) = delete;
-  ~View() {
-    munmap(at(base), length);
-    state->give_back(runs);
+/// The kernel copies a byte out of each page, and in again, and says where it cannot: a load or
+/// store of ours would end the process there.
+base::Result<void> check_callers(std::span<uint8_t> memory, DmaAccess access) {
+  const uint64_t begin = base::address_of(memory.data());
+  if (memory.data() == nullptr || memory.empty()) {
+    return base::fail(base::Errc::kInvalidArgument, "map: {} bytes at address {:#x}", memory.size(),
+                      begin);
   }
-  std::shared_ptr<State> state;
-  uint64_t base, length;
-  std::vector<Run> runs;
-};
-
-template <class State>
-base::Result<DmaBuffer> map_runs(const std::shared_ptr<State>& state, uint64_t size,
-                                 uint32_t page_size, std::vector<Run> runs) {
-  constexpr uint64_t kPage = HostMemory::kPage;
-  const uint64_t length = (size + page_size - 1) / page_size * page_size;
-  const uint64_t base = (state->next_view + page_size - 1) / page_size * page_size;
-  state->next_view = base + length + state->config.guard_pages * kPage;
-
-  auto view = std::make_shared<View<State>>(state, base, length, std::move(runs));
-  std::vector<uint64_t> pages;
-  uint64_t to = base;
-  for (const Run& run : view->runs) {
-    const uint64_t offset = run.first * kPage, bytes = run.count * kPage;
-    void* got = mmap(at(to), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE,
-                     state->fd, static_cast<off_t>(offset));
-    if (got == MAP_FAILED) {
-      return base::fail(base::Errc::kNoMemory, "mmap of {} bytes at page {}: {}", bytes, run.first,
-                        std::strerror(errno));
+  if (begin + memory.size() < begin) {
+    return base::fail(base::Errc::kInvalidArgument, "map: {} bytes at address {:#x} wrap",
+                      memory.size(), begin);
+  }
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0)
+    return base::fail(base::Errc::kNoMemory, "map: pipe: {}", std::strerror(errno));
+  base::Result<void> result;
+  for (uint64_t i = 0; i < memory.size() && result;
+       i += HostMemory::kPage - (begin + i) % HostMemory::kPage) {
+    uint8_t* byte = memory.data() + i;
+    uint8_t spare = 0;
+    if (write(ends[1], byte, 1) != 1) {
+      result = base::fail(base::Errc::kInvalidArgument, "map: byte {} of {} is not mapped", i,
+                          memory.size());
+    } else if (read(ends[0], access == DmaAccess::kRead ? &spare : byte, 1) != 1) {
+      result = base::fail(base::Errc::kPermission, "map: byte {} of {} is write-protected", i,
+                          memory.size());
     }
-    for (uint64_t p = 0; p < bytes; p += page_size)
-      pages.push_back(HostMemory::kBusBase + offset + p);
-    to += bytes;
   }
-  return DmaBuffer({static_cast<uint8_t*>(at(base)), size}, page_size, std::move(pages), view);
+  close(ends[0]);
+  close(ends[1]);
+  return result;
 }
 
 }  // namespace
+
+/// A run of process addresses that a device reaches: a view of the arena, or memory of the caller.
+/// What a DmaBuffer's handles share.
+struct HostMemory::Area : std::enable_shared_from_this<Area> {
+  Area(std::shared_ptr<State> s, uint64_t address, uint64_t bytes, uint32_t page, uint32_t first,
+       std::vector<Run> r, std::optional<DmaAccess> access)
+      : state(std::move(s)),
+        begin(address),
+        length(bytes),
+        page_size(page),
+        first_offset(first),
+        is_callers(access.has_value()),
+        runs(std::move(r)) {
+    for (const Run& run : runs) {
+      for (uint64_t p = run.first; p < run.first + run.count; p += page_size / kPage)
+        pages.push_back(kBusBase + p * kPage);
+    }
+    place = state->areas.insert(state->areas.end(), this);
+    if (access) allow(*access);
+  }
+  Area(const Area&) = delete;
+  Area& operator=(const Area&) = delete;
+  ~Area() {
+    state->areas.erase(place);
+    if (is_callers) {
+      for (const Run& run : runs)
+        std::fill_n(state->mapped.begin() + static_cast<ptrdiff_t>(run.first), run.count, Mapped{});
+    } else {
+      munmap(at(begin), length);
+    }
+    state->give_back(runs);
+  }
+
+  bool holds(uint64_t address, uint64_t bytes) const {
+    return address >= begin && address - begin <= length && bytes <= length - (address - begin);
+  }
+  bool overlaps(uint64_t address, uint64_t bytes) const {
+    return address < begin + length && begin < address + bytes;
+  }
+
+  /// All of it can be mapped so.
+  bool may(DmaAccess access) const {
+    if (!is_callers || access == DmaAccess::kRead) return true;
+    return check_callers({static_cast<uint8_t*>(at(begin)), length}, access).has_value();
+  }
+  /// From now on the device may do this with the caller's bytes; never less than before.
+  void allow(DmaAccess access) {
+    if (!is_callers) return;
+    if (state->mapped.empty()) state->mapped.resize(state->pages);
+    const uint64_t end = first_offset + length;  // counted from the first page's edge
+    uint64_t edge = 0;
+    for (const Run& run : runs) {
+      for (uint64_t p = run.first; p < run.first + run.count; ++p, edge += kPage) {
+        Mapped& m = state->mapped[p];
+        m.base = begin - first_offset + edge;
+        m.from = edge == 0 ? first_offset : 0;
+        m.to = static_cast<uint32_t>(end > edge ? std::min<uint64_t>(kPage, end - edge) : 0);
+        if (access == DmaAccess::kReadWrite) m.access = access;
+      }
+    }
+  }
+
+  DmaBuffer part(uint64_t address, uint64_t bytes) {
+    const uint64_t from = first_offset + (address - begin);
+    const auto first = pages.begin() + static_cast<ptrdiff_t>(from / page_size);
+    const auto last = pages.begin() + static_cast<ptrdiff_t>((from + bytes - 1) / page_size);
+    return DmaBuffer({static_cast<uint8_t*>(at(address)), bytes}, page_size, {first, last + 1},
+                     shared_from_this(), static_cast<uint32_t>(from % page_size));
+  }
+
+  const std::shared_ptr<State> state;
+  const uint64_t begin, length;
+  const uint32_t page_size, first_offset;
+  const bool is_callers;
+  const std::vector<Run> runs;
+  std::vector<uint64_t> pages;  // bus addresses
+  std::list<Area*>::iterator place;
+};
 
 HostMemory::HostMemory(const HostConfig& config, unsigned host, uint64_t seed)
     : state_(std::make_shared<State>(config, host, seed)) {}
 HostMemory::~HostMemory() = default;
 
-base::Result<DmaBuffer> HostMemory::alloc(uint64_t size, MemoryKind kind) {
-  if (kind == MemoryKind::kScattered) {
-    const HostConfig& c = state_->config;
-    return alloc_pages(
-        size, size >= c.huge_from_mib << 20 ? kHugePage : static_cast<uint32_t>(c.page_kib << 10));
+base::Result<DmaBuffer> HostMemory::view(uint64_t size, uint32_t page_size, std::vector<Run> runs) {
+  State& s = *state_;
+  const uint64_t length = (size + page_size - 1) / page_size * page_size;
+  const uint64_t begin = (s.next_view + page_size - 1) / page_size * page_size;
+  s.next_view = begin + length + s.config.guard_pages * kPage;
+
+  auto area =
+      std::make_shared<Area>(state_, begin, length, page_size, 0, std::move(runs), std::nullopt);
+  uint64_t to = begin;
+  for (const Run& run : area->runs) {
+    s.zero(run);
+    const uint64_t bytes = run.count * kPage;
+    void* got = mmap(at(to), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, s.fd,
+                     static_cast<off_t>(run.first * kPage));
+    if (got == MAP_FAILED) {
+      return base::fail(base::Errc::kNoMemory, "mmap of {} bytes at page {}: {}", bytes, run.first,
+                        std::strerror(errno));
+    }
+    to += bytes;
   }
+  return area->part(begin, size);
+}
+
+base::Result<DmaBuffer> HostMemory::alloc(uint64_t size, MemoryKind kind) {
+  if (kind == MemoryKind::kScattered) return alloc_pages(size, state_->page_size_for(size));
   if (size == 0 || size > kMaxContiguous) {
     return base::fail(base::Errc::kInvalidArgument, "contiguous memory: {} bytes, not 1 to {}",
                       size, kMaxContiguous);
@@ -208,7 +331,7 @@ base::Result<DmaBuffer> HostMemory::alloc(uint64_t size, MemoryKind kind) {
     return base::fail(base::Errc::kNoMemory, "no {} contiguous bytes in {} MiB", size,
                       state_->size >> 20);
   }
-  return map_runs(state_, size, kPage, std::move(runs));
+  return view(size, kPage, std::move(runs));
 }
 
 base::Result<DmaBuffer> HostMemory::alloc_pages(uint64_t size, uint32_t page_size) {
@@ -216,32 +339,67 @@ base::Result<DmaBuffer> HostMemory::alloc_pages(uint64_t size, uint32_t page_siz
   if (page_size < kPage || page_size > kHugePage || !std::has_single_bit(page_size)) {
     return base::fail(base::Errc::kInvalidArgument, "page size {}", page_size);
   }
-  std::vector<Run> runs;
-  const uint64_t count = (size + page_size - 1) / page_size * (page_size / kPage);
-  if (!(page_size == kPage ? state_->take_scattered(count, &runs)
-                           : state_->take_large(count, page_size / kPage, &runs))) {
-    state_->give_back(runs);
-    return base::fail(base::Errc::kNoMemory, "no {} bytes in pages of {}; {} of {} pages in use",
-                      size, page_size, state_->in_use, state_->pages);
+  auto runs =
+      state_->take_pages((size + page_size - 1) / page_size * (page_size / kPage), page_size);
+  if (!runs) return tl::unexpected<base::Error>(runs.error());
+  return view(size, page_size, std::move(*runs));
+}
+
+base::Result<DmaBuffer> HostMemory::map(std::span<uint8_t> memory, DmaAccess access) {
+  if (auto r = check_callers(memory, access); !r) return tl::unexpected<base::Error>(r.error());
+  State& s = *state_;
+  const uint64_t begin = base::address_of(memory.data()), size = memory.size();
+  // The same byte has the same bus address wherever that is possible: atomics lock by it.
+  for (Area* area : s.areas) {
+    if (!area->holds(begin, size) || !area->may(access)) continue;
+    area->allow(access);
+    return area->part(begin, size);
   }
-  return map_runs(state_, size, page_size, std::move(runs));
+  for (const Area* area : s.areas) {
+    if (area->is_callers || !area->overlaps(begin, size)) continue;
+    return base::fail(base::Errc::kInvalidArgument,
+                      "map: {} bytes at {:#x} cross the end of memory that alloc gave", size,
+                      begin);
+  }
+  // malloc aligns to 16: below that the place in the page is the caller's choice, above it is
+  // malloc's, which nothing may depend on.
+  const auto first = static_cast<uint32_t>(begin % 16 + 16 * s.rng.below(kPage / 16));
+  const uint32_t page_size = s.page_size_for(size);
+  const uint64_t count = (first + size + page_size - 1) / page_size * (page_size / kPage);
+  auto runs = s.take_pages(count, page_size);
+  if (!runs) return tl::unexpected<base::Error>(runs.error());
+  return std::make_shared<Area>(state_, begin, size, page_size, first, std::move(*runs), access)
+      ->part(begin, size);
+}
+
+/// Where the device finds these bytes; null: nobody's, or not to be written.
+uint8_t* HostMemory::reach(uint64_t bus, uint64_t length, DmaAccess access) const {
+  const State& s = *state_;
+  if (bus < kBusBase || bus - kBusBase >= s.size) return nullptr;
+  const uint64_t offset = bus - kBusBase, page = offset / kPage, in_page = offset % kPage;
+  if (in_page + length > kPage || s.used[page] == 0) return nullptr;
+  if (s.mapped.empty() || s.mapped[page].base == 0) return s.arena + offset;
+  const Mapped& m = s.mapped[page];
+  if (in_page < m.from || in_page + length > m.to) return nullptr;
+  if (access == DmaAccess::kReadWrite && m.access == DmaAccess::kRead) return nullptr;
+  return static_cast<uint8_t*>(at(m.base + in_page));
 }
 
 bool HostMemory::owned(uint64_t bus, uint64_t length) const {
-  if (bus < kBusBase || bus - kBusBase >= state_->size) return false;
-  const uint64_t offset = bus - kBusBase;
-  return offset % kPage + length <= kPage && state_->used[offset / kPage] != 0;
+  return reach(bus, length, DmaAccess::kRead) != nullptr;
 }
 
 bool HostMemory::read(uint64_t bus, std::span<uint8_t> out) const {
-  if (!owned(bus, out.size())) return false;
-  if (!out.empty()) std::memcpy(out.data(), state_->arena + (bus - kBusBase), out.size());
+  const uint8_t* from = reach(bus, out.size(), DmaAccess::kRead);
+  if (from == nullptr) return false;
+  if (!out.empty()) std::memcpy(out.data(), from, out.size());
   return true;
 }
 
 bool HostMemory::write(uint64_t bus, std::span<const uint8_t> bytes) {
-  if (!owned(bus, bytes.size())) return false;
-  if (!bytes.empty()) std::memcpy(state_->arena + (bus - kBusBase), bytes.data(), bytes.size());
+  uint8_t* to = reach(bus, bytes.size(), DmaAccess::kReadWrite);
+  if (to == nullptr) return false;
+  if (!bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
   return true;
 }
 

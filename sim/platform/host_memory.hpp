@@ -7,6 +7,12 @@
 //   DmaBuffer b = memory.alloc(10000, MemoryKind::kScattered).value();
 //   memory.write(b.bus(4096), bytes);                                as the device does: false if nobody owns that page
 //
+// Memory that the caller owns is mapped, not moved: its bus pages are taken from the arena's pages,
+// and a table leads from each of them to the caller's bytes. The seed draws those pages and the
+// place in the first one, so that bus addresses do not depend on what malloc returned.
+//
+//   DmaBuffer m = memory.map(vector, DmaAccess::kReadWrite).value();
+//
 // A buffer keeps the arena alive. Its pages are free for reuse when its last handle goes; its
 // addresses in the process are never used again, so that a stale pointer faults.
 #pragma once
@@ -14,6 +20,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "platform/config.hpp"
 #include "platform/pci.hpp"
@@ -38,6 +45,9 @@ class HostMemory {
   /// Scattered, of pages of this size: a power of two from 4 KiB to 2 MiB.
   base::Result<DmaBuffer> alloc_pages(uint64_t size, uint32_t page_size);
 
+  /// PciDevice::map. The device reaches no byte of the caller's outside the span.
+  base::Result<DmaBuffer> map(std::span<uint8_t> memory, DmaAccess access);
+
   /// As the device: within one page, and only where a buffer is. False: nothing was done.
   bool read(uint64_t bus, std::span<uint8_t> out) const;
   bool write(uint64_t bus, std::span<const uint8_t> bytes);
@@ -47,7 +57,12 @@ class HostMemory {
   uint64_t pages_in_use() const;
 
  private:
+  struct Run;
   struct State;  // outlives us while a buffer lives
+  struct Area;   // what the handles of a buffer share
+  base::Result<DmaBuffer> view(uint64_t size, uint32_t page_size, std::vector<Run> runs);
+  uint8_t* reach(uint64_t bus, uint64_t length, DmaAccess access) const;
+
   std::shared_ptr<State> state_;
 };
 

@@ -5,15 +5,15 @@
 namespace rnic::sim {
 
 uint32_t SimPciDevice::config_read(uint32_t offset) {
-  thread_.charge(cpu_.config().mmio_read_ns);
-  thread_.sync();
+  thread().charge(cpu_.config().mmio_read_ns);
+  thread().sync();
   RootComplex& rc = cpu_.root_complex();
   return rc.gone() ? ~0u : rc.config_space().read(offset);
 }
 
 void SimPciDevice::config_write(uint32_t offset, uint32_t value) {
-  thread_.charge(cpu_.config().mmio_read_ns);
-  thread_.sync();
+  thread().charge(cpu_.config().mmio_read_ns);
+  thread().sync();
   RootComplex& rc = cpu_.root_complex();
   if (rc.gone()) return;
   if (rc.config_space().write(offset, value)) return reset();
@@ -21,10 +21,10 @@ void SimPciDevice::config_write(uint32_t offset, uint32_t value) {
 }
 
 void SimPciDevice::reset() {
-  thread_.sync();
+  thread().sync();
   cpu_.root_complex().reset();
-  thread_.charge(cpu_.config().reset_ns);
-  thread_.sync();
+  thread().charge(cpu_.config().reset_ns);
+  thread().sync();
 }
 
 bool SimPciDevice::decodes(unsigned bar, uint32_t offset, uint32_t bytes) {
@@ -36,18 +36,18 @@ bool SimPciDevice::decodes(unsigned bar, uint32_t offset, uint32_t bytes) {
 
 uint64_t SimPciDevice::read(unsigned bar, uint32_t offset, uint8_t bytes) {
   if (!decodes(bar, offset, bytes)) {
-    thread_.charge(cpu_.config().mmio_read_ns);
+    thread().charge(cpu_.config().mmio_read_ns);
     return ~uint64_t{0};
   }
   Mmio m;
   m.bar = static_cast<uint8_t>(bar);
   m.offset = offset;
   m.bytes = bytes;
-  return thread_.mmio_read(std::move(m));
+  return thread().mmio_read(std::move(m));
 }
 
 void SimPciDevice::write(unsigned bar, uint32_t offset, uint8_t bytes, uint64_t value) {
-  thread_.charge(cpu_.config().mmio_write_ns);
+  thread().charge(cpu_.config().mmio_write_ns);
   if (!decodes(bar, offset, bytes)) return;
   Mmio m;
   m.is_write = true;
@@ -55,12 +55,12 @@ void SimPciDevice::write(unsigned bar, uint32_t offset, uint8_t bytes, uint64_t 
   m.offset = offset;
   m.bytes = bytes;
   m.value = value;
-  cpu_.root_complex().mmio_write(thread_.now(), std::move(m));
+  cpu_.root_complex().mmio_write(thread().now(), std::move(m));
 }
 
 void SimPciDevice::write_combined(unsigned bar, uint32_t offset, std::span<const uint8_t> bytes) {
   RNIC_CHECK(bytes.size() == 64, "a write-combined store of {} bytes", bytes.size());
-  thread_.charge(cpu_.config().wc_ns);
+  thread().charge(cpu_.config().wc_ns);
   if (!decodes(bar, offset, 64)) return;
   Mmio m;
   m.is_write = true;
@@ -68,12 +68,12 @@ void SimPciDevice::write_combined(unsigned bar, uint32_t offset, std::span<const
   m.offset = offset;
   m.bytes = 64;
   m.data = Payload::copy_of(bytes);
-  cpu_.root_complex().mmio_write(thread_.now(), std::move(m));
+  cpu_.root_complex().mmio_write(thread().now(), std::move(m));
 }
 
 void SimPciDevice::relax() {
-  thread_.charge(cpu_.config().poll_ns);
-  thread_.sync();
+  thread().charge(cpu_.config().poll_ns);
+  thread().sync();
 }
 
 }  // namespace rnic::sim

@@ -1,5 +1,5 @@
-// The driver's PciDevice on a simulated host: one for each thread, all on the host's one device.
-// Each call charges what HostConfig says.
+// The driver's PciDevice on a simulated host: one for all of its threads. Each call charges the
+// thread that makes it what HostConfig says.
 //
 //   call                        costs                        and
 //   write32, write64            mmio_write_ns                posted: does not wait
@@ -7,7 +7,8 @@
 //   read32, read64, config_*    mmio_read_ns + round trip    waits
 //   before_doorbell             post_ns
 //   after_phase_bit             poll_ns
-//   relax                       poll_ns                      lets everybody else come up to this thread's time
+//   before_shared, alloc, map   nothing                      the other threads come up to its time
+//   relax                       poll_ns                      the same
 //   wait                        until then, interrupt_ns if one fired
 #pragma once
 
@@ -17,7 +18,7 @@ namespace rnic::sim {
 
 class SimPciDevice final : public PciDevice {
  public:
-  SimPciDevice(HostCpu& cpu, HostThread& thread) : cpu_(cpu), thread_(thread) {}
+  explicit SimPciDevice(HostCpu& cpu) : cpu_(cpu) {}
 
   uint32_t config_read(uint32_t offset) override;
   void config_write(uint32_t offset, uint32_t value) override;
@@ -36,16 +37,23 @@ class SimPciDevice final : public PciDevice {
   void write_combined(unsigned bar, uint32_t offset, std::span<const uint8_t> bytes) override;
 
   Result<DmaBuffer> alloc(uint64_t size, MemoryKind kind) override {
+    before_shared();  // which pages it gets depends on what others got
     return cpu_.memory().alloc(size, kind);
   }
+  Result<DmaBuffer> map(std::span<uint8_t> memory, DmaAccess access) override {
+    before_shared();
+    return cpu_.memory().map(memory, access);
+  }
 
-  void before_doorbell() override { thread_.charge(cpu_.config().post_ns); }
-  void after_phase_bit() override { thread_.charge(cpu_.config().poll_ns); }
+  void before_doorbell() override { thread().charge(cpu_.config().post_ns); }
+  void after_phase_bit() override { thread().charge(cpu_.config().poll_ns); }
 
-  Time now() const override { return thread_.now(); }
+  void before_shared() override { thread().sync(); }
+
+  Time now() const override { return thread().now(); }
   void relax() override;
   uint64_t wait(uint64_t vectors, Time deadline) override {
-    return thread_.wait(vectors, deadline);
+    return thread().wait(vectors, deadline);
   }
 
  private:
@@ -53,8 +61,9 @@ class SimPciDevice final : public PciDevice {
   void write(unsigned bar, uint32_t offset, uint8_t bytes, uint64_t value);
   bool decodes(unsigned bar, uint32_t offset, uint32_t bytes);
 
+  HostThread& thread() const { return cpu_.running(); }
+
   HostCpu& cpu_;
-  HostThread& thread_;
 };
 
 }  // namespace rnic::sim

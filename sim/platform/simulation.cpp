@@ -45,6 +45,7 @@ class Simulation::Watchdog final : public Activity {
     limit_at_ = kernel_now() + sim_.config_.platform.run.time_limit_us * kUs;
     quiet_since_ = kernel_now();
     moved_ = sim_.moved();
+    told_ = false;
     wake_at(kernel_now());
   }
   void end() { is_running_ = false; }
@@ -58,11 +59,16 @@ class Simulation::Watchdog final : public Activity {
     if (const uint64_t moved = sim_.moved(); moved != moved_) {
       moved_ = moved;
       quiet_since_ = now;
+      told_ = false;
     }
     const bool sleeps = std::any_of(sim_.hosts_.begin(), sim_.hosts_.end(), [&](const auto& h) {
       return h->cpu.sleeps_long(now, period / 2);
     });
     if (sleeps) quiet_since_ = now;
+    if (!told_ && now - quiet_since_ >= period / 2) {
+      told_ = true;
+      for (const auto& h : sim_.hosts_) h->device->stands_still();
+    }
     if (now - quiet_since_ >= period) return stop(RunStatus::kNoProgress);
     wake_at(std::min(now + period / 4 + 1, limit_at_));
   }
@@ -75,6 +81,7 @@ class Simulation::Watchdog final : public Activity {
   bool is_running_ = false;
   std::optional<RunStatus> verdict_;
   Time limit_at_ = 0, quiet_since_ = 0;
+  bool told_ = false;  // the devices, that nothing moves
   uint64_t moved_ = 0;
 };
 

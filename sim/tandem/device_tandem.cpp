@@ -87,8 +87,8 @@ class TandemDevice final : public Device {
  public:
   explicit TandemDevice(const RtlOptions& options)
       : name_(options.name),
-        is_minimum_(options.minimum),
-        sizes_(options.minimum ? spec::Sizes::minimum() : spec::Sizes{}),
+        suffix_(suffix_of(options.build)),
+        sizes_(sizes_of(options.build)),
         follower_(sizes_),
         referee_(*this) {
     listeners_.add(follower_);
@@ -111,15 +111,17 @@ class TandemDevice final : public Device {
   void llp_event(const spec::LlpCtlEvt& evt) override { rtl_->llp_event(evt); }
   void llp_credit(const spec::LlpCredit& credit) override { rtl_->llp_credit(credit); }
   void wake() override { rtl_->wake(); }
+  void stands_still() override { rtl_->stands_still(); }
   const spec::Sizes& sizes() const override { return sizes_; }
-  std::string describe() const override { return is_minimum_ ? "tandem (minimum)" : "tandem"; }
+  std::string describe() const override { return "tandem" + suffix_; }
   uint64_t cycles() const override { return rtl_->cycles(); }
 
   std::string failure() const override {
     if (std::string f = rtl_->failure(); !f.empty()) return f;
     if (!difference_.empty()) return fmt::format("{}: {}", name_, difference_);
     if (rtl_->cycles() < listeners_.moved_at() + kQuietCycles) return {};
-    const std::string left = follower_.end();
+    std::string left = follower_.end();
+    if (left.empty()) left = ordering_.end();
     return left.empty() ? left : fmt::format("{}: {}", name_, left);
   }
   std::string waiting_for() const override {
@@ -155,7 +157,7 @@ class TandemDevice final : public Device {
   }
 
   std::string name_;
-  bool is_minimum_;
+  std::string suffix_;
   spec::Sizes sizes_;
   Follower follower_;
   Ordering ordering_;

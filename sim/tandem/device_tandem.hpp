@@ -1,7 +1,7 @@
 // A device in tandem: the RTL, with the model's behaviour behind it (follower.hpp) and an independent judge of order at its
 // PCIe port (ordering.hpp). The RTL leads; the first difference stops the run.
 //
-//   auto dev = make_tandem_device({.minimum = true, .name = "server"});   dev->attach(env);   ...   dev->failure()
+//   auto dev = make_tandem_device({.build = RtlBuild::kMinimum, .name = "server"});   dev->attach(env);   ...   dev->failure()
 //
 // failure() is the first of: an assertion of the RTL, a difference; and once the device has been quiet (nothing moved for
 // kQuietCycles), what was left over or never compared.

@@ -183,7 +183,7 @@ std::string Steps::left(bool at_end) const {
   }
   if (!log_.contradiction().empty()) s += "read log: " + log_.contradiction() + "\n";
   s += log_.unread();
-  if (at_end) return s;
+  if (at_end) return s + log_.for_nothing();
   return s + qp_.waiting_for() + rdmap_.waiting_for() + ddp_.waiting_for() + llp_.waiting_for() + tpt_.waiting_for() + admin_.waiting_for();
 }
 

@@ -7,9 +7,11 @@ namespace rnic::sim {
 namespace {
 
 // qp_retire
-constexpr uint8_t kWrDone = 0, kReadDone = 1, kReceived = 2, kOwnError = 3, kLook = 4, kMark = 5, kFlushAsked = 6, kFlushPosted = 7;
-constexpr uint64_t kChange = 256;  // cycles that a change of a QP may need to reach the RTL's judge of doorbells
-constexpr uint64_t kRing = 2;       // cycles from an RQ doorbell to the last answer of a look at the index before
+constexpr uint8_t kWrDone = 0, kReadDone = 1, kReceived = 2, kOwnError = 3, kLook = 4, kMark = 5,
+                  kFlushAsked = 6, kFlushPosted = 7;
+// Cycles from an RQ doorbell to the last commit of a take that read the index before: S0 of qp_rq_fetch to
+// S3 (3), empty, b1, b2.
+constexpr uint64_t kRing = 6;
 
 }  // namespace
 
@@ -22,8 +24,15 @@ void Steps::step(const spec::QpDoorbellCommit& c) {
   if (c.accepted == 0) {
     host_.bar.dropped();
     if (!fits) return;
-    if (tally_.cycle() - qps_[c.qpn].changed > kChange) return tally_.differ("qp_doorbell: QP {}: index {}: RTL refused it; model takes it", c.qpn, c.index);
-    return tally_.followed("doorbells refused while their QP changed");
+    // RTL hears of what retires a little later, but before a completion can say so.
+    const Followed& q = qps_[c.qpn];
+    const bool is_recv = db.kind == spec::DoorbellKind::kRq;
+    if (q.is_changing)
+      return tally_.followed("doorbells refused while their QP is created or destroyed");
+    if (qp_.fits(db, q.retired[is_recv ? 1 : 0].told))
+      return tally_.differ("qp_doorbell: QP {}: index {}: RTL refused it; model takes it", c.qpn,
+                           c.index);
+    return tally_.followed("doorbells refused that no completion had made room for");
   }
   if (!fits) return tally_.differ("qp_doorbell: QP {}: index {}: RTL took it; model refuses it", c.qpn, c.index);
   Followed& q = qps_[c.qpn];
@@ -74,7 +83,8 @@ void Steps::step(const spec::QpIssueCommit& c) {
     if (!fetch_unit(c.qpn)) break;
   }
   const auto state = qp_.state(c.qpn);
-  const bool live = (state == spec::QpState::kRts || state == spec::QpState::kClosing) && !qps_[c.qpn].lost;  // else: was on its way
+  const bool live = (state == spec::QpState::kRts || state == spec::QpState::kClosing) &&
+                    !qp_.lost(c.qpn);  // else: was on its way
   if (live && !qp_.issuable().test(c.qpn))
     return tally_.differ("qp_issue: QP {}: RTL issued a work request; model must wait (window, ddp's slots, fence, outstanding Reads): {}", c.qpn, qp_.waiting_for());
   const size_t faults = qp_faults_.size();
@@ -86,7 +96,8 @@ void Steps::step(const spec::QpIssueCommit& c) {
   }
   drop_open(2);
   const auto can = [this](uint16_t q) {
-    return qp_.exists(q) && qp_.state(q) == spec::QpState::kRts && !qps_[q].lost && qp_.sq_waits(q) && qp_.issuable().test(q);
+    return qp_.exists(q) && qp_.state(q) == spec::QpState::kRts && !qp_.lost(q) &&
+           qp_.sq_waits(q) && qp_.issuable().test(q);
   };
   if (const auto starved = issues_.given(c.qpn, tally_.cycle(), can))
     tally_.differ("qp_issue: QP {} could issue and RTL has passed it by for {} cycles and {} requests of other QPs", *starved, Turns::kCycles, Turns::kTurns);
@@ -97,11 +108,12 @@ void Steps::step(const spec::QpRqTakeCommit& c) {
   Followed& q = qps_[c.qpn];
   spec::RqTakeRsp rsp;
   if (qp_.rq_waits(c.qpn)) {
-    if (c.found == 0 && tally_.cycle() - q.rq_rung <= kRing && !qp_.rq_here(c.qpn)) {
+    if (c.result == spec::RqTake::kEmpty && tally_.cycle() - q.rq_rung <= kRing && !qp_.rq_here(c.qpn)) {
       tally_.followed("receive WQEs posted while ddp asked");
       return q.takes.push_back(rsp);
     }
     if (!qp_.rq_here(c.qpn)) {
+      (void)qp_.rq_take(c.qpn);  // it waits, so that a failed read ends it
       const model::MemRead r = qp_.rq_fetch(c.qpn, 1);
       auto got = log_.take(Client::kRqFetch, r.address, r.length);
       if (got.state != ReadLog::State::kDone) {
@@ -110,11 +122,28 @@ void Steps::step(const spec::QpRqTakeCommit& c) {
       }
       qp_.rq_fetched({.status = got.status, .data = std::move(got.data)});
     }
-    qp_.rq_take(c.qpn, rsp);
+    if (const auto got = qp_.rq_take(c.qpn)) rsp = *got;
   }
-  if (rsp.found != c.found)
-    return tally_.differ("qp_rq_take: QP {}: RTL {} a receive WQE; model {}", c.qpn, c.found != 0 ? "found" : "found no", rsp.found != 0 ? "finds one" : "finds none");
+  if (rsp.result != c.result) return tally_.differ("qp_rq_take: QP {}: RTL's result is {}, the model's is {}", c.qpn, to_string(c.result), to_string(rsp.result));
   q.takes.push_back(rsp);
+}
+
+void Steps::cqe_req(const spec::CqeReq& cqe) {
+  cqe_reqs_.push_back(cqe);
+  const bool is_recv = cqe.entry.is_recv != 0;
+  const auto qpn = static_cast<uint16_t>(cqe.entry.qpn);
+  qps_[qpn].retired[is_recv ? 1 : 0].untold.push_back({cqe.entry.index, qp_.retired(qpn, is_recv)});
+}
+
+/// The completion is in host memory, or no one will write it.
+void Steps::completion_told(const spec::Cqe& entry) {
+  if (entry.qpn >= qps_.size()) return;
+  auto& r = qps_[entry.qpn].retired[entry.is_recv != 0 ? 1 : 0];
+  for (bool found = false; !found && !r.untold.empty();
+       r.untold.pop_front()) {  // some may have been dropped
+    r.told = r.untold.front().retired;
+    found = r.untold.front().index == entry.index;
+  }
 }
 
 /// Done work requests at the head of the window retire.
@@ -125,7 +154,6 @@ void Steps::retire_done(uint16_t qpn) {
 void Steps::step(const spec::QpRetireCommit& c) {
   if (!known(c.qpn, "qp_retire")) return;
   Followed& q = qps_[c.qpn];
-  q.changed = tally_.cycle();
   switch (c.op) {
     case kWrDone: {
       const auto done = take(wr_dones_, c.qpn, "qp_retire", "a sent work request");

@@ -1,5 +1,5 @@
-// States of QPs: commands, events, start and stop of the other units. What qp_decide does with several things at once is
-// followed in its order of preference; what the QP does then is the model's.
+// States of QPs: commands, events, start and stop of the other units. The RTL says which events it
+// has seen together; the model (Qp::happened) decides which of them counts and what the QP does.
 #include "tandem/steps.hpp"
 
 namespace rnic::sim {
@@ -44,6 +44,7 @@ void Steps::qp_cmd_rsp(const spec::QpCmdRsp& rsp) {
 void Steps::step(const spec::QpAnswerCommit& c) {
   if (answers_ == 0) return tally_.differ("qp_answer: QP {}: RTL answers a command; the model's QP has not done it: {}", c.qpn, qp_.waiting_for());
   --answers_;
+  if (c.qpn < qps_.size()) qps_[c.qpn].is_changing = false;
 }
 
 // --- decisions
@@ -75,7 +76,8 @@ void Steps::step(const spec::QpStateCommit& c) {
   if (waiting.empty() || waiting.front().object != c.qpn) return tally_.differ("qp_state: QP {}: RTL does a command; model has none for it", c.qpn);
   const spec::QpCmd cmd = waiting.front();
   waiting.pop_front();
-  q.changed = tally_.cycle();
+  q.is_changing =
+      cmd.opcode == spec::AdminOpcode::kCreateQp || cmd.opcode == spec::AdminOpcode::kDestroyQp;
   const auto state = qp_.state(c.qpn);
   const bool rests = state == spec::QpState::kIdle || state == spec::QpState::kError;
   if (cmd.opcode == spec::AdminOpcode::kQueryQp || (cmd.opcode == spec::AdminOpcode::kDestroyQp && rests)) {
@@ -92,7 +94,7 @@ void Steps::command_now(const spec::QpCmd& cmd) {
     log_.forget(Client::kSqFetch, a.sq_base, uint64_t{64} << a.log_sq);
     log_.forget(Client::kRqFetch, a.rq_base, uint64_t{64} << a.log_rq);
     qps_[qpn] = {};
-    qps_[qpn].changed = tally_.cycle();
+    qps_[qpn].is_changing = true;
   }
   qp_.command(cmd);
 }
@@ -115,40 +117,32 @@ spec::QpError Steps::take_error(const spec::QpStateCommit& c, Followed& q) {
   return e;
 }
 
-/// An event does one thing; the strongest goes first.
-void Steps::happened(uint16_t qpn, Followed& q, uint8_t bits, spec::QpError e) {
+/// Which of them counts, and what the QP does then, the model decides.
+void Steps::happened(uint16_t qpn, Followed& q, uint8_t bits, const spec::QpError& e) {
+  static constexpr std::array<std::pair<Bit, model::Qp::Event>, 7> kEvents{
+      {{kError, model::Qp::kError},
+       {kPeerClosed, model::Qp::kPeerClosed},
+       {kClosed, model::Qp::kClosed},
+       {kLost, model::Qp::kLost},
+       {kTermDone, model::Qp::kTermDone},
+       {kEmpty, model::Qp::kEmpty},
+       {kCqFault, model::Qp::kCqFailed}}};
   const auto state = qp_.state(qpn);
-  const bool live = qp_.exists(qpn) && (state == spec::QpState::kRts || state == spec::QpState::kClosing);
-  const auto has = [bits](uint8_t bit) { return (bits & bit) != 0; };
-  const bool fails = has(kError) && e.cause != spec::Cause::kNone, ended = has(kTermDone) || has(kLost) || has(kClosed);
-  const auto tell = [&](spec::LlpQpEvt kind) { qp_.llp_event({.qpn = qpn, .kind = kind}); };
-  if (live && fails) {
-    q.lost = q.lost || has(kLost) || e.sends_term == 0;
-    if (q.lost) e.sends_term = 0;  // nothing to wait for
-    if (e.has_wr != 0) ++q.marks;
-    qp_.qp_error(e);
-    if (!q.lost && (ended || q.term_seen)) tell(spec::LlpQpEvt::kTermDone);
-  } else if (live && (has(kLost) || (has(kClosed) && !q.half))) {
-    q.lost = true;
-    tell(spec::LlpQpEvt::kLost);
-  } else if (live && has(kClosed)) {
-    qp_.closed(qpn);
-  } else if (live && has(kCqFault)) {
-    q.term_seen = q.term_seen || has(kTermDone);
-    qp_.cq_failed(qpn);
-  } else if (live && has(kTermDone)) {
-    q.term_seen = true;
-  } else if (live && q.asked && !q.half && !q.lost && has(kError)) {  // of cause none: the responder has nothing left
-    q.half = true;
-    qp_.half_close(qpn);
-  } else if (live && !q.asked && !q.lost && (has(kPeerClosed) || (has(kEmpty) && state == spec::QpState::kClosing))) {
-    q.fin = q.fin || has(kPeerClosed);
-    look(qpn);
-  } else if (qp_.exists(qpn) && state == spec::QpState::kIdle && has(kCqFault)) {
-    qp_.cq_failed(qpn);
-  } else if (qp_.waits_for_term(qpn) && ended) {
-    tell(has(kTermDone) || has(kClosed) ? spec::LlpQpEvt::kTermDone : spec::LlpQpEvt::kLost);
-  }
+  const bool is_live =
+      qp_.exists(qpn) && (state == spec::QpState::kRts || state == spec::QpState::kClosing);
+  if (is_live && (bits & kError) != 0 && e.cause != spec::Cause::kNone && e.has_wr != 0) ++q.marks;
+  uint8_t events = 0;
+  for (const auto& [bit, event] : kEvents)
+    if ((bits & bit) != 0) events = static_cast<uint8_t>(events | event);
+  fin_with_it_ = (bits & kPeerClosed) != 0;
+  qp_.happened_together(qpn, events, e);
+}
+
+/// The model wants to know what is outstanding before it goes on: RTL's next look says when.
+void Steps::look_due(uint16_t qpn) {
+  Followed& q = qps_[qpn];
+  q.fin = q.fin || fin_with_it_;
+  look(qpn);
 }
 
 /// mpa and ddp have been synchronised: what came before the connection's end has been delivered.
@@ -167,10 +161,8 @@ bool Steps::is_delivered(uint16_t qpn, std::string_view commit, std::string_view
 void Steps::decide_again(uint16_t qpn, Followed& q) {
   if (q.fin && !is_delivered(qpn, "qp_state", "looks at the peer's FIN")) return;
   if (q.look_empty) {
-    q.asked = true;
     qp_.ask_close(qpn);
   } else if (q.fin && (qp_.state(qpn) == spec::QpState::kRts || q.look_reads)) {
-    q.lost = true;
     qp_.llp_event({.qpn = qpn, .kind = spec::LlpQpEvt::kLost});
   } else if (q.fin) {
     qp_.peer_closed(qpn);

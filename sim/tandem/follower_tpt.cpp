@@ -30,8 +30,12 @@ void Steps::step(const spec::TptCheckCommit& c) {
       return tally_.differ("tpt_check: QP {}: look-up for a segment to be sent: RTL {} / model {}", s.qpn, request.describe(), s.asks.front().describe());
     }
     s.asks.pop_front();
+    const size_t known = s.extents.all().size();
     const auto result = tpt_.translate(request, s.extents);
+    for (const spec::Extent& e : std::span(s.extents.all()).subspan(known))
+      log_.due(s.serial, e.address, e.length);
     if (s.segment.result == spec::TptResult::kOk) s.segment.result = result;
+    if (s.segment.result != spec::TptResult::kOk) log_.settle(s.serial);
     if (s.asks.empty() && s.segment.result != spec::TptResult::kOk) give_back(s.extents);
     gather();
     return;
@@ -46,8 +50,12 @@ void Steps::step(const spec::TptChangeCommit& c) {
   const bool by_slot = cmd.opcode == spec::AdminOpcode::kCreateMr || spec::AdminMrArgs::unpack(cmd.args).pages != 0;
   const uint32_t slot = by_slot ? cmd.object : tpt_.slot_of(cmd.object);
   if ((slot & 0xffff) != c.slot) return tally_.differ("tpt_change: {}: RTL changed region {} / model {}", to_string(cmd.opcode), c.slot, slot);
+  const bool destroys = cmd.opcode == spec::AdminOpcode::kDestroyMr;
+  if (destroys && c.waits == 0 && !tpt_.drained(cmd)) {
+    tally_.differ("tpt_change: RTL has destroyed region {}; model has extents in flight through it", c.slot);
+  }
   waiting.pop_front();
-  tpt_.command(cmd);
+  tpt_.command(cmd, c.waits != 0);
 }
 
 /// A behaviour asks; the answer is that of the RTL's look-up, which must have been the same.

@@ -75,6 +75,7 @@ void Steps::step(const spec::DdpSegmentCommit& c) {
   s.segment = std::move(scheduled->segment);
   s.length = scheduled->fetch.hdr.length;
   s.whole = !s.segment.fetches;
+  s.serial = ++scheduled_;
   segments_.push_back(std::move(s));
 }
 
@@ -107,6 +108,7 @@ bool Steps::gather(TxSegment& s) {
     give_back(s.extents);
   }
   s.whole = true;
+  log_.settle(s.serial);
   return true;
 }
 

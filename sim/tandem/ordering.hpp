@@ -18,7 +18,8 @@
 // b  SQ and RQ are not read behind the doorbell. A read of client sq or rq lies in the ring of a QP (create_qp among the
 //    commands that admin read, answered ok), is whole units, and does not pass the index of the last doorbell that took
 //    effect (qp_doorbell), which the host must have rung (mmio). Units are read forward; qp_push stands for a read.
-// c  A responder reads late enough. The payload reads of a Read Response (tpt_check tx gives their order and lengths,
+// c  Payload is read as it was looked up (tpt_check tx, in order): a read that no look-up explains is a violation, unless a QP
+//    fails, whose look-ups may have failed. A responder reads late enough. The payload reads of a Read Response (tpt_check tx gives their order and lengths,
 //    ddp_segment and the Read Request which of them are a response) come after all payload of their stream that was judged
 //    before the Read Request.
 // d  An MMIO answer does not pass writes: a TLP of dma_wr that was on offer or under way when the read reached the device
@@ -45,6 +46,8 @@ class Ordering final : public Observer {
  public:
   const std::string& failure() const { return findings_.failure(); }
   std::string describe() const { return findings_.describe(); }
+  /// What a quiet end makes certain; empty if nothing is wrong.
+  std::string end() const { return payload_.end(); }
   const Findings& findings() const { return findings_; }
 
   void cycle(uint64_t n) override { findings_.at(n); }

@@ -12,6 +12,8 @@ void PayloadOrder::reset() {
   pieces_.clear();
   judged_ = doubtful_ = 0;
   pairs_ = true;
+  suspect_.reset();
+  failed_at_.reset();
 }
 
 // --- received
@@ -65,6 +67,8 @@ void PayloadOrder::control(const spec::DdpCtlCommit& c) {
 /// Nothing more of this QP is accepted, and what it had to send may be dropped.
 void PayloadOrder::fail(Qp& qp) {
   qp.has_failed = true;
+  failed_at_ = findings_.cycle();
+  suspect_.reset();
   qp.requests.clear();
   qp.scheduled.clear();
   qp.dues.clear();
@@ -201,7 +205,16 @@ void PayloadOrder::stop_pairing() {
   findings_.judged("unsure");
 }
 
+/// A look-up that failed is followed by no read, so that those behind it no longer pair up; the failure of its QP is told later.
+/// Without one the read is of nothing that the device has to send.
+void PayloadOrder::unexplained(const DmaRead& r) {
+  const bool fails = failed_at_ && findings_.cycle() - *failed_at_ <= kResumeCycles;
+  if (!fails) suspect_ = fmt::format("{} bytes of payload are read from {:#x} in device cycle {}: no look-up explains them, and no QP failed", r.length, r.address, findings_.cycle());
+  stop_pairing();
+}
+
 void PayloadOrder::pcie(const spec::PcieCfg& cfg) {
+  if (cfg.bus_master == 0) failed_at_ = findings_.cycle();
   if (cfg.bus_master == 0 && !pieces_.empty()) stop_pairing();
 }
 
@@ -231,7 +244,10 @@ void PayloadOrder::ulpdu(const spec::DdpUlpduCommit& c) {
 void PayloadOrder::look_up(const spec::TptCheckCommit& c) {
   if (c.client != 1) return;
   const uint64_t now = findings_.cycle();
-  if (!pairs_ && now > quiet_since_ + kResumeCycles) pairs_ = true;
+  if (!pairs_ && now > quiet_since_ + kResumeCycles) {
+    if (suspect_) findings_.differ("{}", *suspect_);
+    pairs_ = true;
+  }
   quiet_since_ = now;
   if (!pairs_) return;
   Piece piece{.left = c.length};
@@ -263,7 +279,7 @@ void PayloadOrder::look_up(const spec::TptCheckCommit& c) {
 void PayloadOrder::read(const DmaRead& r) {
   quiet_since_ = findings_.cycle();
   if (!pairs_) return;
-  if (pieces_.empty() || r.length > pieces_.front().left) return stop_pairing();
+  if (pieces_.empty() || r.length > pieces_.front().left) return unexplained(r);
   Piece& piece = pieces_.front();
   piece.left -= r.length;
   if (piece.is_response) {

@@ -31,6 +31,8 @@ class PayloadOrder {
   void read(const DmaRead& r);  // of client payload
   void pcie(const spec::PcieCfg& cfg);
   void reset();
+  /// At a quiet end: a read of payload that nothing has explained, in words; else empty.
+  std::string end() const { return suspect_.value_or(""); }
   // commits
   void way(const spec::LlpRxCommit& c);
   void control(const spec::DdpCtlCommit& c);
@@ -96,6 +98,7 @@ class PayloadOrder {
   void fail(Qp& qp);
   /// All of the QP up to this one has been placed. Else why not, or empty if that cannot be told.
   std::optional<std::string> missing(uint16_t qpn, const Qp& qp, Serial need);
+  void unexplained(const DmaRead& r);
   void doubt() { doubtful_ = judged_; }
   void stop_pairing();
 
@@ -107,6 +110,8 @@ class PayloadOrder {
   Serial doubtful_ = 0;       // up to this one, equal bytes of a failed segment may have been taken for another's
   std::deque<Piece> pieces_;
   bool pairs_ = true;
+  std::optional<std::string> suspect_;   // a read of payload of no look-up, until a failure explains it
+  std::optional<uint64_t> failed_at_;    // cycle in which a QP last failed or stopped
   uint64_t quiet_since_ = 0;  // no look-up and no read of payload since
 };
 

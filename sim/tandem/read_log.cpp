@@ -32,6 +32,7 @@ void ReadLog::contradict(const std::string& what) {
 }
 
 void ReadLog::reset() {
+  dues_.clear();
   payload_.clear();
   admin_.clear();
   ring_reads_.clear();
@@ -55,6 +56,7 @@ void ReadLog::read(const DmaRead& r) {
   entry.data.resize(r.length);
   entry.unused = {{0, r.length}};
   open_[r.tag] = &entry;
+  if (r.client == Client::kPayload) explain(entry);
   if (!is_ring(r.client)) return;
   auto& asked = asked_[ring_of(r.client)];
   if (asked.empty() || asked.front().next != r.address || r.address + r.length > asked.front().end) {
@@ -72,6 +74,67 @@ void ReadLog::read(const DmaRead& r) {
     asked.pop_front();
 }
 
+void ReadLog::subtract(std::vector<Span>& spans, uint32_t from, uint32_t to) {
+  std::vector<Span> left;
+  for (const Span& s : spans) {
+    if (s.from < std::min(s.to, from)) left.push_back({s.from, std::min(s.to, from)});
+    if (std::max(s.from, to) < s.to) left.push_back({std::max(s.from, to), s.to});
+  }
+  spans = std::move(left);
+}
+
+void ReadLog::due(uint64_t segment, uint64_t address, uint32_t length) {
+  if (length != 0 && bus_master_) dues_.push_back({segment, address, {{0, length}}});
+}
+
+/// Its bytes are those of the oldest extents that still want them.
+void ReadLog::explain(Read& r) {
+  for (uint32_t at = 0; at < r.length;) {
+    const uint64_t want = r.address + at;
+    Due* found = nullptr;
+    uint32_t n = r.length - at;  // of `found`, or up to where an older extent begins
+    for (Due& d : dues_) {
+      for (const Span& s : d.unread) {
+        const uint64_t from = d.address + s.from, to = d.address + s.to;
+        if (want >= from && want < to) {
+          found = &d;
+          n = static_cast<uint32_t>(std::min<uint64_t>(n, to - want));
+        } else if (from > want && from - want < n) {
+          n = static_cast<uint32_t>(from - want);
+        }
+      }
+      if (found != nullptr) break;
+    }
+    if (found == nullptr)
+      return contradict(
+          fmt::format("payload: {} bytes from {:#x} are read; from {:#x} on they are of no segment "
+                      "that is to be sent, or have been read for it",
+                      r.length, r.address, want));
+    const auto from = static_cast<uint32_t>(want - found->address);
+    subtract(found->unread, from, from + n);
+    if (found->is_settled) {
+      subtract(r.unused, at, at + n);
+    } else {
+      r.purposes.push_back({found->segment, {at, at + n}});
+    }
+    at += n;
+  }
+  std::erase_if(dues_, [](const Due& d) { return d.unread.empty(); });
+}
+
+void ReadLog::settle(uint64_t segment) {
+  for (Read& r : payload_) {
+    for (const Purpose& p : r.purposes)
+      if (p.segment == segment) subtract(r.unused, p.span.from, p.span.to);
+    std::erase_if(r.purposes, [&](const Purpose& p) { return p.segment == segment; });
+  }
+  payload_.remove_if([](const Read& r) { return r.done && r.unused.empty(); });
+  for (Due& d : dues_)
+    if (d.segment == segment) d.is_settled = true;
+  // Reads of a failed segment may still come; those of long ago do not.
+  while (dues_.size() > kSettledKept && dues_.front().is_settled) dues_.pop_front();
+}
+
 void ReadLog::fetch(Client client, uint64_t address, uint32_t length) {
   if (bus_master_) asked_[ring_of(client)].push_back({address, address + length, std::make_shared<Fetch>()});
 }
@@ -79,6 +142,7 @@ void ReadLog::fetch(Client client, uint64_t address, uint32_t length) {
 void ReadLog::pcie(const spec::PcieCfg& cfg) {
   bus_master_ = cfg.bus_master != 0;
   if (bus_master_) return;
+  for (Due& d : dues_) d.is_settled = true;
   for (auto& asked : asked_) {  // what has not left will not
     for (const Asked& a : asked) {
       --a.fetch->open;
@@ -247,12 +311,7 @@ ReadLog::Taken ReadLog::take(Client client, uint64_t address, uint32_t length) {
   for (const Part& part : parts) {
     const auto from = static_cast<uint32_t>(part.address - part.read->address),
                to = from + part.length;
-    std::vector<Span> left;
-    for (const Span& s : part.read->unused) {
-      if (s.from < std::min(s.to, from)) left.push_back({s.from, std::min(s.to, from)});
-      if (std::max(s.from, to) < s.to) left.push_back({std::max(s.from, to), s.to});
-    }
-    part.read->unused = std::move(left);
+    subtract(part.read->unused, from, to);
   }
   queue(client).remove_if([](const Read& r) { return r.done && r.unused.empty(); });
   return out;
@@ -273,18 +332,26 @@ std::string ReadLog::near(Client client, uint64_t address, uint32_t length) cons
   return s;
 }
 
-std::string ReadLog::left_over() const {
+std::string ReadLog::for_nothing() const {
   std::string s;
-  for (const auto* list : {&payload_, &admin_, &ring_reads_}) {
+  for (const auto* list : {&payload_, &admin_}) {
     for (const Read& r : *list) {
-      if (!r.done) {
-        s += fmt::format("{}: the read of {} bytes from {:#x} is not answered\n", name_of(r.client),
-                         r.length, r.address);
-        continue;
-      }
+      if (!r.done) continue;
       for (const Span& u : r.unused)
         s += fmt::format("{}: {} bytes from {:#x} were read for nothing\n", name_of(r.client),
                          u.to - u.from, r.address + u.from);
+    }
+  }
+  return s;
+}
+
+std::string ReadLog::left_over() const {
+  std::string s = for_nothing();
+  for (const auto* list : {&payload_, &admin_, &ring_reads_}) {
+    for (const Read& r : *list) {
+      if (!r.done)
+        s += fmt::format("{}: the read of {} bytes from {:#x} is not answered\n", name_of(r.client),
+                         r.length, r.address);
     }
   }
   return s + unread();

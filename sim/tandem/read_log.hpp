@@ -45,6 +45,10 @@ class ReadLog {
     std::string why{};  ///< if not kDone: which bytes, and who read near them
   };
 
+  /// This extent is of a segment that is to be sent: payload may be read there, each byte once.
+  void due(uint64_t segment, uint64_t address, uint32_t length);
+  /// The segment has its bytes, or it has failed: nobody uses what else is or was read for it.
+  void settle(uint64_t segment);
   /// kSqFetch or kRqFetch asks for these units; its reads come later, in order.
   void fetch(Client client, uint64_t address, uint32_t length);
   void read(const DmaRead& r);
@@ -64,8 +68,9 @@ class ReadLog {
   /// The first thing that cannot be: a tag used twice, an answer without a read, too few or too
   /// many bytes, an unused WQE unit that came back changed. Empty if all is well.
   const std::string& contradiction() const { return contradiction_; }
-  /// Payload and admin bytes read and not used, and reads not yet answered, one line each. Empty if
-  /// there are none.
+  /// Payload and admin bytes that were read and not used, one line each. Empty if there are none.
+  std::string for_nothing() const;
+  /// The same, and reads not yet answered, and fetches whose reads have not been made.
   std::string left_over() const;
   /// Fetches whose reads have not been made, likewise.
   std::string unread() const;
@@ -76,6 +81,15 @@ class ReadLog {
   static constexpr uint64_t kUnit = 64;
   struct Span {  // [from, to) of a read, not used yet
     uint32_t from = 0, to = 0;
+  };
+  struct Purpose {
+    uint64_t segment = 0;
+    Span span;
+  };
+  struct Due {  // an extent of a segment
+    uint64_t segment = 0, address = 0;
+    std::vector<Span> unread;
+    bool is_settled = false;
   };
   struct Fetch {  // of ring units, in one read or several
     uint32_t open = 1;  // reads without an answer, and one for those that have not been made
@@ -92,6 +106,7 @@ class ReadLog {
     spec::RdStatus status = spec::RdStatus::kOk;
     std::vector<uint8_t> data;
     std::vector<Span> unused;
+    std::vector<Purpose> purposes{};  // payload: of which segments its bytes are
   };
   struct Unit {          // 64 bytes of a ring
     uint64_t valid = 0;  // a bit a byte: read
@@ -112,9 +127,13 @@ class ReadLog {
   Taken find(Client client, uint64_t address, uint32_t length, std::vector<Part>* parts) const;
   Taken find_unit(Client client, uint64_t address, uint32_t length) const;
   void into_units(const Read& r);
+  void explain(Read& r);
+  static void subtract(std::vector<Span>& spans, uint32_t from, uint32_t to);
   std::string near(Client client, uint64_t address, uint32_t length) const;
   void contradict(const std::string& what);
 
+  static constexpr size_t kSettledKept = 256;
+  std::deque<Due> dues_;                          // that have not been read whole, oldest first
   std::list<Read> payload_, admin_;               // in order of issue
   std::list<Read> ring_reads_;                    // sq and rq, until answered
   std::array<std::map<uint64_t, Unit>, 2> ring_;  // by address of the unit: sq, rq

@@ -102,8 +102,7 @@ class Steps final : private model::HostIf::Out,
     uint8_t bits = 0;                                      // what happened to it and qp_state has not seen, as qp_state's bits
     std::deque<spec::QpError> errors;                      // those of bit 0; the RTL may have the last alone
     bool is_overtaken = false;                             // it had: the bit may be set once more for it
-    bool lost = false, fin = false, term_seen = false;     // as in qp_decide
-    bool asked = false, half = false;                      // rdmap has been asked to end; our FIN has been ordered
+    bool fin = false;                                      // the peer's FIN has been looked at
     bool look_empty = false, look_reads = false;           // what qp_state's look saw
     std::optional<spec::QpCmd> at_look;                    // query and destroy take effect there
     uint16_t connection = 0;
@@ -111,7 +110,15 @@ class Steps final : private model::HostIf::Out,
     bool ddp_stopped = false;  // ddp has taken its stop; what is inside is refused
     bool tx_failed = false;    // a payload of it came back bad: ddp drops the rest
     uint64_t rq_rung = 0;      // cycle of its newest RQ doorbell
-    uint64_t changed = 0;      // cycle in which its rings, or what is retired of them, last changed
+    struct Retired {           // of its send and its receive queue
+      uint16_t told = 0;       // as the completions in host memory have it,
+      struct Untold {
+        uint16_t index = 0, retired = 0;
+      };
+      std::deque<Untold> untold;  // and as each that is to be written will
+    };
+    std::array<Retired, 2> retired;
+    bool is_changing = false;  // it is being created or destroyed: RTL has not answered yet
     uint16_t mulpdu_before = 0;
     uint64_t resized = 0;      // cycle in which its segment size changed
   };
@@ -130,6 +137,7 @@ class Steps final : private model::HostIf::Out,
     uint32_t filled = 0;               // and how many bytes those are
     bool whole = false;                // its payload has been read
     model::PayloadData payload;
+    uint64_t serial = 0;  // its name in the read log
   };
   struct Fires {  // of an event: how often it was due since it was last written
     uint32_t firm = 0, merged = 0;  // merged: it may have gone with one that was written
@@ -174,16 +182,17 @@ class Steps final : private model::HostIf::Out,
   void qp_cmd_rsp(const spec::QpCmdRsp& rsp) override;
   void qp_ctl(model::Qp::Peer peer, const spec::QpCtlLlp& ctl) override;
   void qp_fault(const spec::QpFault& f) override { qp_faults_.push_back(f); }
-  void cqe_req(const spec::CqeReq& cqe) override { cqe_reqs_.push_back(cqe); }
+  void cqe_req(const spec::CqeReq& cqe) override;
   void qp_async(const spec::QpAsync& a) override { cq_.qp_async(a); }
   void ready(model::Qp::Set) override {}
+  void look_due(uint16_t qpn) override;
 
   void tpt_cmd_rsp(const spec::TptCmdRsp& rsp) override { admin_.answer(rsp); }
 
   void qp_ack_rdmap(const spec::QpAckRdmap& a) override { acks_.push_back({model::Qp::Peer::kRdmap, a.qpn}); }
   void qp_error(const spec::QpError& e) override;
   void terminate(model::TxMessage m) override;
-  void responder_ready() override {}
+  void responder_ready(uint16_t) override {}
 
   void qp_ack_ddp(const spec::QpAckDdp& a) override { acks_.push_back({model::Qp::Peer::kDdp, a.qpn}); }
   void tx_want(const spec::TxWant& want) override;
@@ -224,9 +233,10 @@ class Steps final : private model::HostIf::Out,
 
   bool fetch_unit(uint16_t qpn);
   void retire_done(uint16_t qpn);
+  void completion_told(const spec::Cqe& entry);
   void command_now(const spec::QpCmd& cmd);
   spec::QpError take_error(const spec::QpStateCommit& c, Followed& q);
-  void happened(uint16_t qpn, Followed& q, uint8_t bits, spec::QpError e);
+  void happened(uint16_t qpn, Followed& q, uint8_t bits, const spec::QpError& e);
   void look(uint16_t qpn);
   bool is_delivered(uint16_t qpn, std::string_view commit, std::string_view does);
   void decide_again(uint16_t qpn, Followed& q);
@@ -255,6 +265,7 @@ class Steps final : private model::HostIf::Out,
   // --- behaviours
   Tally& tally_;
   Expect expect_;
+  uint64_t scheduled_ = 0;     // segments to be sent, so far
   uint64_t write_waited_ = 0;  // cycles for which the next write to the host has been on offer
   ReadLog log_;
   model::HostIf host_;
@@ -288,6 +299,7 @@ class Steps final : private model::HostIf::Out,
   enum class Look : uint8_t { kNone, kDue, kDone };
   Look look_ = Look::kNone;                        // qp_state's, at the QP in hand; it decides again behind it, if no command asked
   uint16_t looked_at_ = 0;
+  bool fin_with_it_ = false;                       // the events in hand hold the peer's FIN
   std::deque<model::Wqe> wqes_;                    // qp -> rdmap
   std::deque<spec::QpFault> qp_faults_;            // qp -> rdmap
   std::deque<spec::TxFault> tx_faults_;            // ddp -> rdmap

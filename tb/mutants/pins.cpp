@@ -71,6 +71,10 @@ class Pins final : public sim::RtlPins {
     inner_->open_wave(file, unit);
   }
   void close_wave() override { inner_->close_wave(); }
+  void snapshot(const std::string& file) override { inner_->snapshot(file); }
+  void snapshot_idle(const std::string& file, uint64_t cycles) override {
+    inner_->snapshot_idle(file, cycles);
+  }
 
  private:
   void see() {
@@ -108,6 +112,9 @@ std::unique_ptr<RtlPins> make_rtl_pins_minimum(uint64_t seed) {
   return std::make_unique<mutants::Pins>(seed);
 }
 std::unique_ptr<RtlPins> make_rtl_pins_default(uint64_t seed) {
+  return make_rtl_pins_minimum(seed);
+}
+std::unique_ptr<RtlPins> make_rtl_pins_stall(uint64_t seed, const Stalls&) {
   return make_rtl_pins_minimum(seed);
 }
 

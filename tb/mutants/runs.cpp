@@ -141,7 +141,7 @@ Verdict run_here(const Program& program, double limit_us) {
           std::make_unique<Damaging>(sim::make_model_device(spec::Sizes::minimum(), kSides[side]));
     } else {
       sim::RtlOptions o;
-      o.minimum = true;
+      o.build = sim::RtlBuild::kMinimum;
       o.name = "mutant";
       o.observer = &watch;
       device = std::make_unique<Damaging>(sim::make_tandem_device(o));

@@ -1,5 +1,5 @@
-// Programs on simulated hosts: costs, several threads, failures, removal, watchdog, and that runs
-// repeat.
+// Programs on simulated hosts: costs, several threads and what they share, failures, removal,
+// watchdog, and that runs repeat.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -7,6 +7,7 @@
 
 #include "fake_device.hpp"
 #include "platform/simulation.hpp"
+#include "rnic/lock.hpp"
 #include "support/seed.hpp"
 
 namespace rnic::sim {
@@ -212,6 +213,99 @@ TEST(HostCpu, MoreProgramsAfterARun) {
   });
   EXPECT_TRUE(bed.sim->run().ok());
   EXPECT_EQ(ran, 2);
+}
+
+// Threads in steps of different length, none longer than the quantum: each finds what those before
+// it in simulated time have left, and nothing of later ones.
+TEST(HostCpu, SharedMemoryIsSeenInSimulatedOrder) {
+  Bed bed;
+  struct Visit {
+    Time at;
+    int thread;
+  };
+  std::vector<Visit> visits;
+  for (int t = 0; t < 4; ++t) {
+    bed.sim->start(0, "t" + std::to_string(t),
+                   [&, t, mine = tb::test_rng(std::to_string(t))](PciDevice& d) mutable {
+                     for (int i = 0; i < 300; ++i) {
+                       for (uint64_t n = mine.below(6); n > 0; --n) {
+                         if (mine.below(2) == 0) {
+                           d.before_doorbell();
+                         } else {
+                           d.write32(2, 0, 1);
+                         }
+                       }
+                       d.before_shared();
+                       visits.push_back({d.now(), t});
+                     }
+                   });
+  }
+  EXPECT_TRUE(bed.sim->run().ok());
+  ASSERT_EQ(visits.size(), 1200u);
+  for (size_t i = 1; i < visits.size(); ++i) {
+    ASSERT_LE(visits[i - 1].at, visits[i].at)
+        << "visit " << i << ": thread " << visits[i].thread << " after " << visits[i - 1].thread;
+  }
+}
+
+TEST(HostCpu, BeforeSharedCostsNothing) {
+  Bed bed;
+  bed.sim->start(0, "p", [](PciDevice& d) {
+    d.before_doorbell();
+    const Time now = d.now();
+    d.before_shared();
+    d.before_shared();
+    EXPECT_EQ(d.now(), now);
+    EXPECT_EQ(kernel_now(), now);
+  });
+  EXPECT_TRUE(bed.sim->run().ok());
+}
+
+// A lock is held by one thread at a time, the calls of its holder included.
+TEST(HostCpu, ALockExcludesInSimulatedTime) {
+  Bed bed;
+  struct Hold {
+    Time from, to;
+  };
+  std::vector<Hold> holds;
+  Lock lock;
+  for (int t = 0; t < 4; ++t) {
+    bed.sim->start(0, "t" + std::to_string(t),
+                   [&, mine = tb::test_rng(std::to_string(t))](PciDevice& d) mutable {
+                     for (int i = 0; i < 100; ++i) {
+                       for (uint64_t n = mine.below(6); n > 0; --n) d.before_doorbell();
+                       const Locked held(lock, d);
+                       const size_t at = holds.size();
+                       holds.push_back({d.now(), 0});
+                       for (uint64_t n = mine.below(4); n > 0; --n) d.write32(2, 0, 1);
+                       holds[at].to = d.now();
+                     }
+                   });
+  }
+  EXPECT_TRUE(bed.sim->run().ok());
+  ASSERT_EQ(holds.size(), 400u);
+  for (size_t i = 1; i < holds.size(); ++i) ASSERT_LE(holds[i - 1].to, holds[i].from) << i;
+  EXPECT_EQ(bed.dev->mmios.empty(), false);
+}
+
+// A handle that one thread made may be used by another, which is charged.
+TEST(HostCpu, ACallIsChargedToTheThreadThatMakesIt) {
+  Bed bed;
+  PciDevice* shared = nullptr;
+  bed.sim->start(0, "owner", [&](PciDevice& d) {
+    shared = &d;
+    d.wait(0, 5 * kUs);
+    EXPECT_EQ(d.now(), 5 * kUs);
+  });
+  bed.sim->start(0, "other", [&](PciDevice& d) {
+    d.relax();
+    const Time before = d.now();
+    shared->relax();
+    EXPECT_EQ(d.now(), before + 40 * kNs);
+    EXPECT_EQ(shared->read32(0, 4), 40u);
+    EXPECT_GT(d.now(), before + 500 * kNs);
+  });
+  EXPECT_TRUE(bed.sim->run().ok());
 }
 
 // Everything random is switched on: the trace of a run is a function of its seed.

@@ -83,8 +83,7 @@ std::vector<std::string> tshark(const std::string& path, const std::string& opti
 }
 
 TEST(Pcap, TsharkDissectsAWholeSession) {
-  if (std::system("tshark --version > /dev/null 2>&1") != 0)
-    GTEST_SKIP() << "no tshark on this machine";
+  ASSERT_EQ(std::system("tshark --version > /dev/null 2>&1"), 0) << "tshark is missing";
   SimulationConfig c;
   c.platform.host.arena_mib = 16;
   Simulation sim(c);

@@ -161,9 +161,9 @@ TEST(Devices, UnknownKindAndFixedSizesAreRefused) {
 
 TEST(Devices, WaveWindowIsRead) {
   Config c;
-  EXPECT_NE(usage_of([&] { (void)make_device("rtl", kClient, c, "w.fst@10"); }).find("FROM..TO"),
+  EXPECT_NE(usage_of([&] { (void)make_device("rtl", kClient, c, 1, "w.fst@10"); }).find("FROM..TO"),
             std::string::npos);
-  EXPECT_NE(usage_of([&] { (void)make_device("rtl", kClient, c, "w.fst@a..b"); }).find("FROM..TO"),
+  EXPECT_NE(usage_of([&] { (void)make_device("rtl", kClient, c, 1, "w.fst@a..b"); }).find("FROM..TO"),
             std::string::npos);
 }
 
@@ -383,7 +383,7 @@ TEST(Results, TimeOfTheTestsIsReadFromWhatTheyPrint) {
 
 // A doorbell waits while qp clears its tables: the stream between the two units is named, with who offers and who does not take.
 TEST(RtlPins, ShowStreamsBetweenUnits) {
-  const auto pins = sim::make_rtl_pins(false, 0);
+  const auto pins = sim::make_rtl_pins(sim::RtlBuild::kDefault, 0);
   pins->rst_n = false;
   for (int i = 0; i < 8; ++i) pins->cycle();
   pins->rst_n = true;

@@ -235,7 +235,7 @@ TEST_P(BadInput, PayloadOfReadResponsePoisoned) {
   });
 }
 
-/// A receive that cannot be fetched counts as none (1/2/02).
+/// A receive that cannot be fetched is a local error (0/0/00), and ends in its own status.
 TEST_P(BadInput, RqFetchPoisoned) {
   in_child([this] {
     run({.client =
@@ -255,9 +255,9 @@ TEST_P(BadInput, RqFetchPoisoned) {
                (void)e.receive(r.sge(4224, 64));
              },
          .server_after = [](Host&, Endpoint& e,
-                            Region&) { EXPECT_EQ(e.done.back().status, IBV_WC_WR_FLUSH_ERR); }});
-    EXPECT_EQ(seen[kServer].cause, Cause::kDdpUntaggedNoBuffer);
-    EXPECT_EQ(seen[kClient].peer_term, 0x1202);
+                            Region&) { EXPECT_EQ(e.done.back().status, IBV_WC_FATAL_ERR); }});
+    EXPECT_EQ(seen[kServer].cause, Cause::kLocalCatastrophic);
+    EXPECT_EQ(seen[kClient].peer_term, 0x0000);
   });
 }
 
@@ -424,7 +424,7 @@ TEST_P(BadInput, AdminCommandsOfRandomBytes) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, BadInput, testing::Values(kModel, kRtl, kTandem, kModelMinimum, kTandemMinimum), name_of_kinds);
+INSTANTIATE_TEST_SUITE_P(Kinds, BadInput, testing::Values(kModel, kRtl, kTandem, kModelMinimum, kTandemMinimum, kTandemStall), name_of_kinds);
 
 }  // namespace
 }  // namespace rnic::tb

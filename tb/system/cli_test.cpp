@@ -196,11 +196,15 @@ constexpr Row kWrong[] = {
     {"set_qps", "run write_bw --set qps=1025", "write_bw: 1025 QPs are asked for (threads times qps), the client's device has 1024"},
     {"set_qps_of_threads", "run read_bw --set qps=5 --set threads=2 --set server.build=minimum", "10 QPs are asked for (threads times qps), the server's device has 8"},
     {"set_qps_of_compare", "compare write_lat write_bw --set qps=1025", "write_bw: 1025 QPs"},
+    {"set_rd_atomic", "run read_lat --seed 303 --set size=8 --set count=18 --set threads=4 --set rd_atomic=32 --set build=minimum",
+     "read_lat: rd_atomic=32 of 4 QPs (threads times qps) is too much for the client's device, which has 64 IRD slots in all; at most rd_atomic=21, or 2 QPs"},
+    {"set_rd_atomic_of_a_side", "run read_bw --set qps=3 --set rd_atomic=32 --set server.build=minimum", "too much for the server's device"},
+    {"set_nothing_written", "run write_bw --set size=0", "size 0 is nothing to wait for"},
     {"set_arena", "run write_bw --set arena_mib=16 --set size=16777216 --set depth=1 --set count=2", "the client has no room for what the settings ask for; ask for less, or more than arena_mib=16"},
     {"set_size_of_arena", "run read_bw --set size=2147483648 --set depth=1 --set count=1", "has no room for what the settings ask for; ask for less, or more than arena_mib=1024"},
     {"set_threads", "run write_lat --set build=minimum --set threads=8", "has no room for what the settings ask for"},
     {"set_nothing", "run write_lat --set size=0", "size 0"},
-    {"set_build", "run write_lat --set build=small", "neither default nor minimum"},
+    {"set_build", "run write_lat --set build=small", "none of default, minimum, stall"},
     {"set_one_side_mtu", "run write_lat --set client.mtu=9000", "not one side's"},
     {"set_one_side_limit", "run write_lat --set server.time_limit_us=9", "not one side's"},
     {"set_one_side_program", "run write_lat --set client.size=9", "not one side's"},
@@ -655,6 +659,7 @@ TEST_F(Cli, CompareTellsErrorsAndSpeedUp) {
   const Told t = run("compare write_lat --set count=4 --set size=8 --jobs 2");
   ASSERT_EQ(t.status, 0) << t.err;
   EXPECT_NE(t.out.find("speed-up\n"), std::string::npos) << t.out;
+  EXPECT_NE(t.out.find("Speed-up: of the CPU time of a message"), std::string::npos) << t.out;
   for (const char* pairing : {"rtl-rtl", "model-model", "model-rtl", "rtl-model"}) EXPECT_NE(t.out.find(pairing), std::string::npos) << t.out;
 }
 

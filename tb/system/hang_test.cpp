@@ -109,6 +109,14 @@ class Hang : public testing::TestWithParam<Kinds> {
     }
     if (is_tandem()) r.says(kClient, "wants to send a segment and waits for llp_if's grant");
   }
+  /// The server's device takes nothing: what the client has sent waits for it, and at it.
+  void waits_for_the_server(const Report& r) const {
+    lacks_credit(r);
+    const std::string there = std::to_string(r.number[kServer]);
+    r.says(kClient, "llp: connection " + std::to_string(r.number[kClient]) + ": ");
+    r.says(kClient, " bytes wait for host1's device (its connection " + there + ")");
+    r.says(kServer, " records wait for the device, the first on connection " + there);
+  }
   /// Nothing but that it may not speak first.
   void only_listens(const Report& r) const {
     const std::string all = r.of(kServer);
@@ -138,30 +146,26 @@ TEST_P(Hang, ReportNamesTheConnectionThatHasNoCredit) {
 /// The peer's device takes nothing: its window is full, then the credit is used up.
 TEST_P(Hang, ReportNamesThePeerThatTakesNoRecords) {
   hang([](World& w, uint16_t) { w.tap(kServer).takes_records = false; }, write, nothing,
-       [this](const Report& r) {
-         lacks_credit(r);
-         const std::string there = std::to_string(r.number[kServer]);
-         r.says(kClient, "llp: connection " + std::to_string(r.number[kClient]) + ": ");
-         r.says(kClient, " bytes wait for host1's device (its connection " + there + ")");
-         r.says(kServer, " records wait for the device, the first on connection " + there);
-       });
+       [this](const Report& r) { waits_for_the_server(r); });
 }
 
 /// The peer's host takes no posted write: what is received cannot be placed, and so on back to the Write.
 TEST_P(Hang, ReportNamesTheHostThatTakesNoWrites) {
   hang([](World& w, uint16_t) { w.tap(kServer).takes_writes = false; }, write, nothing,
        [this](const Report& r) {
-         lacks_credit(r);
-         r.says(kClient, " bytes wait for host1's device (its connection " +
-                             std::to_string(r.number[kServer]) + ")");
-         r.says(kServer, " records wait for the device, the first on connection " +
-                             std::to_string(r.number[kServer]));
+         waits_for_the_server(r);
          if (is_model()) {
            r.says(kServer, "host_if: waits for posted credit");
            r.says(kServer, "segments wait to be placed");
            r.says(kServer, "place: ");
          } else {
            r.says(kServer, "dma_wr is offered by host_if and not taken by pcie");
+           // The same by leaf and queue, from the pins back to the pins; and the work request behind it.
+           r.says(kServer, " -dma_wr-> pins");
+           r.says(kServer, "server: ddp.u_rx");
+           r.says(kServer, " (full, ");
+           r.says(kServer, ", unchanged since cycle ");
+           r.says(kClient, "its SQ doorbell is at index 1, no WQE has completed");
            r.says(kServer, "rx_ulpdu is offered by mpa and not taken by ddp");
            r.says(kServer, "llp_rx is offered by llp and not taken by llp_if");
          }

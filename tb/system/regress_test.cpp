@@ -56,7 +56,10 @@ std::vector<Case> cases() {
                            {"model", "model", 4000, 6000, {}},
                            {"model", "model", 4000, 7000, {"build=minimum"}},
                            {"tandem", "model", 10000, 10000, {}},
-                           {"model", "tandem", 4000, 20000, {"build=minimum"}}};
+                           {"model", "tandem", 4000, 20000, {"build=minimum"}},
+                           {"tandem", "tandem", 750, 30000, {"build=stall", "stall_percent=5"}},
+                           {"tandem", "tandem", 750, 31000, {"build=stall", "stall_percent=20"}},
+                           {"tandem", "tandem", 500, 32000, {"build=stall", "stall_percent=50"}}};
   return all;
 }
 

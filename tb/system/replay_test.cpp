@@ -155,6 +155,201 @@ TEST_P(ReplayOnBoth, BadCrcStaysBad) {
   expect_terminate(replay_child(request(path, "siw", GetParam())), "2/0/02");
 }
 
+// --- listings of other tools, made of ours by small edits
+
+nlohmann::json listing_of(const std::string& name) {
+  std::ifstream in(path_of(name));
+  return nlohmann::json::parse(in);
+}
+
+Outcome play(const nlohmann::json& j, const std::string& side, const std::string& kind) {
+  const tb::Folder folder;
+  const std::string path = folder / "foreign.json";
+  std::ofstream(path) << j.dump(1);
+  return replay_child(request(path, side, kind));
+}
+
+/// Nobody asks for a CRC, and each sender leaves in its place what it likes.
+nlohmann::json without_crc(const std::string& name, uint32_t left) {
+  auto j = listing_of(name);
+  for (auto& u : j["units"]) {
+    Bytes b = bytes_of(u["hex"]);
+    if (u["kind"] == "mpa") {
+      b[16] &= 0xbf;
+    } else {
+      base::store_be(&b[b.size() - 4], left);
+    }
+    u["hex"] = hex_of(b);
+  }
+  return j;
+}
+
+TEST_P(ReplayOnBoth, ListingsWithoutCrcPlayAsThoseWith) {
+  for (const char* name : {"rping-client-crc", "rping-server-crc"}) {
+    for (const uint32_t left : {0u, 0xdeadbeefu}) {
+      for (const char* side : {"initiator", "responder"}) {
+        SCOPED_TRACE(fmt::format("{} as {}, {:#x}", name, side, left));
+        const Outcome with = replay_child(request(path_of(name), side, GetParam()));
+        const Outcome out = play(without_crc(name, left), side, GetParam());
+        EXPECT_EQ(out.status, kGood) << out.failure;
+        EXPECT_EQ(out.json["answered"], with.json["answered"]);
+        EXPECT_EQ(out.json["checks"], with.json["checks"]);
+      }
+    }
+  }
+}
+
+TEST(Replay, FindsChangedByteWithoutCrc) {
+  auto j = without_crc("op-recv-tagged", 0);
+  Bytes fpdu = bytes_of(j["units"][12]["hex"]);
+  fpdu[16 + 50] ^= 0x20;
+  j["units"][12]["hex"] = hex_of(fpdu);
+  const Outcome out = play(j, "siw", "model");
+  EXPECT_EQ(out.status, kMismatch);
+  EXPECT_NE(out.failure.find("payload byte 50"), std::string::npos) << out.failure;
+}
+
+/// Cut anywhere behind start-up: the connection is still up, requests have no answer yet, messages
+/// are not whole.
+TEST_P(ReplayOnBoth, ListingsThatEndWithTheConnectionUpPlay) {
+  for (const char* name : {"op-recv-tagged", "op-send-tagged"}) {
+    const auto whole = listing_of(name);
+    const size_t step = std::string(GetParam()) == "model" ? 1 : 4;
+    for (size_t n = 3; n < whole["units"].size(); n += step) {
+      for (const char* side : {"siw", "tester"}) {
+        SCOPED_TRACE(fmt::format("{} as {}, {} units", name, side, n));
+        auto j = whole;
+        j["units"].erase(j["units"].begin() + static_cast<std::ptrdiff_t>(n), j["units"].end());
+        j["note"] = "";  // its sums are of the whole run
+        if (n % 3 == 0) j.erase("ended");
+        if (n % 3 == 1) j["ended"] = nullptr;
+        if (n % 3 == 2) j["ended"] = "still up";
+        const Outcome out = play(j, side, GetParam());
+        EXPECT_EQ(out.status, kGood) << out.failure;
+        EXPECT_EQ(out.json["warnings"].size(), n % 3 == 2 ? 1u : 0u);
+      }
+    }
+  }
+}
+
+/// A Terminate hides behind no end of a listing.
+TEST(Replay, WhatTheEndOfAListingDoesNotExplainIsADifference) {
+  auto j = listing_of("op-recv-tagged");
+  auto& units = j["units"];
+  units.erase(units.begin() + 3, units.end());
+  j["note"] = "";
+  Bytes fpdu = bytes_of(units[2]["hex"]);
+  fpdu.back() ^= 1;
+  units[2]["hex"] = hex_of(fpdu);
+  j["ended"] = "still up";
+  expect_terminate(play(j, "siw", "model"), "2/0/02");
+}
+
+TEST_P(ReplayOnBoth, NotesRawBytesAndKeysOfAReaderPlay) {
+  auto j = listing_of("rping-client-crc");
+  j["notes"] = {"of mine"};
+  j["tool"] = {{"name", "a reader's"}, {"units", 3}};
+  auto units = nlohmann::json::array();
+  for (auto& u : j["units"]) {
+    u["seen_at"] = 12.5;
+    u["raw"] = "00ff";
+    if (units.size() % 3 == 0) u["kind"] = "raw";  // for what it is
+    units.push_back(u);
+    if (units.size() == 5) units.push_back({{"kind", "remark"}, {"text", "here it begins"}});
+  }
+  j["units"] = units;
+  const Outcome out = play(j, "responder", GetParam());
+  EXPECT_EQ(out.status, kGood) << out.failure;
+  EXPECT_EQ(out.json["answered"], 21);
+  std::string all;
+  for (const auto& w : out.json["warnings"]) all += w.get<std::string>() + "\n";
+  for (const char* what : {"unknown key \"notes\", did you mean note?", "unknown key \"tool\"",
+                           "unknown key \"seen_at\"", "unknown key \"raw\"",
+                           "a unit of kind \"remark\" is not played; mpa, fpdu and raw are"})
+    EXPECT_NE(all.find(what), std::string::npos) << all;
+  EXPECT_EQ(out.json["warnings"].size(), 5u) << all;  // each once
+}
+
+/// Raw bytes that are no FPDU go to the device as they are: it says what RFC 5044 makes of them.
+TEST(Replay, RawBytesOfThePeerGoToTheDevice) {
+  auto j = listing_of("op-recv-tagged");
+  auto& units = j["units"];
+  units.erase(units.begin() + 3, units.end());
+  j["note"] = "";
+  Bytes fpdu = bytes_of(units[2]["hex"]);
+  fpdu.resize(fpdu.size() - 4);  // shorter than its length field says
+  units[2]["hex"] = hex_of(fpdu);
+  units[2]["kind"] = "raw";
+  const Outcome out = play(j, "siw", "model");
+  EXPECT_NE(out.status, kNoProgress) << out.failure;
+  EXPECT_NE(out.status, kWrongUse) << out.failure;
+}
+
+/// Revision 2 with its S bit has 4 bytes of private data at least (RFC 6581 section 6).
+nlohmann::json refused_request() {
+  auto j = listing_of("rping-client-crc");
+  Bytes request = bytes_of(j["units"][0]["hex"]);
+  request.resize(20 + 2);
+  base::store_be<uint16_t>(&request[18], 2);
+  j["units"][0]["hex"] = hex_of(request);
+  return j;
+}
+
+TEST_P(ReplayOnBoth, ARequestThatIsRefusedIsAnsweredByAClose) {
+  auto j = refused_request();
+  auto& units = j["units"];
+  units.erase(units.begin() + 1, units.end());
+  j["ended"] = "closed by siw";
+  const Outcome as_listed = play(j, "siw", GetParam());
+  EXPECT_EQ(as_listed.status, kGood) << as_listed.failure;
+  EXPECT_EQ(as_listed.json["checks"], 1);
+  j.erase("ended");
+  EXPECT_EQ(play(j, "responder", GetParam()).status, kGood);
+  j["ended"] = "closed by tester";
+  const Outcome other = play(j, "responder", GetParam());
+  EXPECT_EQ(other.status, kMismatch);
+  EXPECT_NE(other.failure.find("the listing says that tester closes"), std::string::npos)
+      << other.failure;
+}
+
+TEST_P(ReplayOnBoth, ACloseWhereTheListingHasAReplyIsADifference) {
+  const Outcome out = play(refused_request(), "siw", GetParam());
+  EXPECT_EQ(out.status, kMismatch);
+  EXPECT_NE(out.failure.find(
+                "our device closes the connection at unit 0, a Request that it does not take"),
+            std::string::npos)
+      << out.failure;
+}
+
+TEST_P(ReplayOnBoth, AGoodRequestIsTakenWhereTheListingCloses) {
+  auto j = listing_of("rping-client-crc");
+  j["units"].erase(j["units"].begin() + 1, j["units"].end());
+  j["ended"] = "closed by siw";
+  const Outcome out = play(j, "siw", GetParam());
+  EXPECT_EQ(out.status, kMismatch);
+  EXPECT_NE(out.failure.find("our device goes on"), std::string::npos) << out.failure;
+}
+
+TEST_P(ReplayOnBoth, OurRequestIsClosedOrRejectedAsListed) {
+  auto j = listing_of("rping-server-crc");
+  auto& units = j["units"];
+  units.erase(units.begin() + 2, units.end());
+  for (const char* side : {"initiator", "responder"}) {
+    auto rejected = j;
+    Bytes reply = bytes_of(units[1]["hex"]);
+    reply[16] = 0x30;  // rejects, with IRD and ORD 0, as our driver does
+    reply[21] = reply[23] = 0;
+    rejected["units"][1]["hex"] = hex_of(reply);
+    rejected.erase("ended");
+    const Outcome out = play(rejected, side, GetParam());
+    EXPECT_EQ(out.status, kGood) << side << ": " << out.failure;
+  }
+  units.erase(units.begin() + 1, units.end());
+  j["ended"] = "closed by tester";
+  const Outcome out = play(j, "initiator", GetParam());
+  EXPECT_EQ(out.status, kGood) << out.failure;
+}
+
 /// The comparison has teeth: another byte in a recorded answer is found.
 TEST(Replay, FindsChangedByte) {
   std::ifstream in(path_of("op-recv-tagged"));
@@ -332,8 +527,6 @@ TEST(Listing, WrongKeyIsToldWithItsLine) {
   const std::string ways = R"(; "closed by alice" or "closed by bob" is wanted)";
   EXPECT_EQ(told(R"("ended": "closed by bop")"),
             R"(ended is "closed by bop", did you mean closed by bob?)" + ways);
-  EXPECT_EQ(told(R"("ended": "reset")"), R"(ended is "reset")" + ways);
-  EXPECT_EQ(told(R"("ended": "")"), R"(ended is "")" + ways);
   EXPECT_EQ(told(R"("ended": 3)"), "ended is no text");
   EXPECT_EQ(told(R"("name": 3)"), "name is no text");
   EXPECT_EQ(told(R"("endde": "closed by bob")"),

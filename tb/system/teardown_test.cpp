@@ -305,7 +305,7 @@ TEST_P(Teardown, WorkPushedBehindTheEndIsFlushed) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Teardown, testing::Values(kModel, kRtl, kTandem, kModelMinimum, kTandemMinimum), name_of_kinds);
+INSTANTIATE_TEST_SUITE_P(Kinds, Teardown, testing::Values(kModel, kRtl, kTandem, kModelMinimum, kTandemMinimum, kTandemStall), name_of_kinds);
 
 }  // namespace
 }  // namespace rnic::tb

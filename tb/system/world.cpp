@@ -26,7 +26,11 @@ constexpr const char* kSides[] = {"client", "server"};
 
 [[noreturn]] void fail(const std::string& what) { throw std::runtime_error(what); }
 
-bool is_minimum(const std::string& kind) { return kind.ends_with("_minimum"); }
+/// The build that a kind names behind its family: minimum, stall; else default.
+std::string build_of(const std::string& kind) {
+  const size_t at = kind.find('_');
+  return at == std::string::npos ? "default" : kind.substr(at + 1);
+}
 /// model, rtl or tandem.
 std::string family_of(const std::string& kind) { return kind.substr(0, kind.find('_')); }
 
@@ -263,7 +267,7 @@ bool Host::quiet() { return !context.get_async_event(0); }
 World::World(const WorldConfig& config) : seed_(config.seed) {
   config_.set("time_limit_us=20000", "test");
   for (const Side side : {kClient, kServer}) {
-    if (is_minimum(config.kind[side])) config_.set(fmt::format("{}.build=minimum", kSides[side]), "test");
+    config_.set(fmt::format("{}.build={}", kSides[side], build_of(config.kind[side])), "test");
   }
   for (const std::string& s : config.settings) config_.set(s, "test");
   sim::SimulationConfig sc;
@@ -278,7 +282,8 @@ World::World(const WorldConfig& config) : seed_(config.seed) {
       device = sim::make_model_device(config_.sizes(side), kSides[side], config_.timing(side));
     } else {
       sim::RtlOptions o;
-      o.minimum = config_.minimum(side);
+      o.build = config_.build(side);
+      o.stalls = {config_.stall_percent(side), 2 * config.seed + side};
       o.name = kSides[side];
       o.reset_seed = config_.reset_seed(side);
       o.observer = config.observer[side];
@@ -287,8 +292,9 @@ World::World(const WorldConfig& config) : seed_(config.seed) {
       device = kind == "tandem" ? sim::make_tandem_device(o) : sim::make_rtl_device(o);
     }
     const std::string said = device->describe();
-    EXPECT_TRUE(said.starts_with(kind) && said.ends_with("(minimum)") == is_minimum(config.kind[side]))
-        << config.kind[side] << " is " << said;
+    const std::string build = build_of(config.kind[side]);
+    EXPECT_TRUE(said.starts_with(kind)) << config.kind[side] << " is " << said;
+    for (const char* b : {"minimum", "stall"}) EXPECT_EQ(said.ends_with(fmt::format("({})", b)), build == b) << config.kind[side] << " is " << said;
     auto tap = std::make_unique<Tap>(std::move(device));
     taps_[side] = tap.get();
     in_tandem_ = in_tandem_ || kind == "tandem";

@@ -245,15 +245,16 @@ class World {
 /// or takes longer than it may, fails here.
 void in_child(const std::function<void()>& body, unsigned seconds = 120);
 
-/// The two devices of a pairing, as a parameter of tests: model, rtl or tandem, of the default build or, with _minimum behind,
-/// of the minimum build. A tandem's RTL is the RTL: where tandem_minimum runs, rtl_minimum would add nothing.
+/// The two devices of a pairing, as a parameter of tests: model, rtl or tandem, of the default build, or
+/// of the build minimum or stall if _minimum or _stall follows. A tandem's RTL is the RTL: where tandem_minimum runs, rtl_minimum would add nothing.
 using Kinds = std::array<std::string, 2>;
 inline std::string name_of(const Kinds& k) { return k[0] == k[1] ? k[0] : k[0] + "_" + k[1]; }
 inline std::string name_of_kinds(const testing::TestParamInfo<Kinds>& info) {
   return name_of(info.param);
 }
 inline const Kinds kRtl{"rtl", "rtl"}, kModel{"model", "model"}, kTandem{"tandem", "tandem"},
-    kModelMinimum{"model_minimum", "model_minimum"}, kTandemMinimum{"tandem_minimum", "tandem_minimum"};
+    kModelMinimum{"model_minimum", "model_minimum"}, kTandemMinimum{"tandem_minimum", "tandem_minimum"},
+    kTandemStall{"tandem_stall", "tandem_stall"};
 
 /// The pattern that tests fill memory with: each byte follows from a key and its place.
 uint8_t pattern(uint64_t key, uint64_t at);

@@ -678,6 +678,37 @@ TEST_F(ResponderTest, AfterAFailedLookUpNothingIsSaidUntilAllIsQuiet) {
   }
 }
 
+TEST_F(ResponderTest, AReadOfPayloadThatNoLookUpExplains) {
+  starts(4);
+  payload_read(64);
+  good();
+  EXPECT_THAT(o.end(), testing::HasSubstr("64 bytes of payload are read from 0x700000"));
+  now += PayloadOrder::kResumeCycles + 1;
+  scheduled(spec::TxSource::kSq, 4);
+  looked_up(0x9000, 50, 0xcc00);
+  bad("64 bytes of payload are read from 0x700000");
+}
+
+TEST_F(ResponderTest, AReadOfAnotherLengthThanWasLookedUp) {
+  scheduled(spec::TxSource::kSq);
+  looked_up(0x9000, 50, 0xcc00);
+  payload_read(51);
+  EXPECT_THAT(o.end(), testing::HasSubstr("51 bytes of payload are read"));
+}
+
+/// A look-up has failed: the reads behind it are taken for its own, until rdmap hears of it.
+TEST_F(ResponderTest, ALookUpThatFailedExplainsWhatComesBehindIt) {
+  starts(4);
+  scheduled(spec::TxSource::kSq, 4);
+  looked_up(0x9000, 50, 0xcc00);
+  scheduled(spec::TxSource::kSq);
+  looked_up(0xa000, 90, 0xdd00);
+  payload_read(90);
+  commit(spec::RdmapOpCommit{.op = 2, .qpn = 4});
+  good();
+  EXPECT_EQ(o.end(), "");
+}
+
 // --- d: MMIO answers do not pass writes
 
 class MmioTest : public OrderingTest {

@@ -28,6 +28,7 @@ class ReadLogTest : public testing::Test {
  protected:
   void read(Client c, uint8_t tag, uint64_t address, uint32_t length) {
     if (c == Client::kSqFetch || c == Client::kRqFetch) log.fetch(c, address, length);
+    if (c == Client::kPayload) log.due(tag, address, length);  // of segment `tag`
     part(c, tag, address, length);
   }
   /// Of a fetch that has been told.
@@ -285,6 +286,53 @@ TEST_F(ReadLogTest, LeftOverNamesWhatNobodyUsed) {
       << "a prefetched WQE may stay unused";
   log.reset();
   EXPECT_EQ(log.left_over(), "");
+}
+
+TEST_F(ReadLogTest, PayloadIsReadForASegmentAlone) {
+  log.due(7, 0x1000, 100);
+  part(Client::kPayload, 1, 0x1000, 64);
+  EXPECT_EQ(log.contradiction(), "");
+  part(Client::kPayload, 2, 0x1040, 37);  // a byte too many
+  EXPECT_THAT(
+      log.contradiction(),
+      HasSubstr("payload: 37 bytes from 0x1040 are read; from 0x1064 on they are of no segment"));
+
+  log = ReadLog();
+  part(Client::kPayload, 1, 0x2000, 64);
+  EXPECT_THAT(log.contradiction(),
+              HasSubstr("from 0x2000 on they are of no segment that is to be sent"));
+
+  log = ReadLog();
+  log.due(7, 0x1000, 64);
+  part(Client::kPayload, 1, 0x1000, 64);
+  part(Client::kPayload, 2, 0x1000, 64);
+  EXPECT_THAT(log.contradiction(), HasSubstr("or have been read for it")) << "nobody uses it twice";
+}
+
+TEST_F(ReadLogTest, ReadsOfTwoSegmentsOfOneBufferArePairedInOrder) {
+  log.due(7, 0x1000, 64);
+  log.due(8, 0x1020, 64);
+  part(Client::kPayload, 1, 0x1000,
+       0x60);  // joined: the second half of 7 and of 8 is still to come
+  part(Client::kPayload, 2, 0x1020, 0x20);
+  EXPECT_EQ(log.contradiction(), "");
+  part(Client::kPayload, 3, 0x1020, 1);
+  EXPECT_THAT(log.contradiction(), HasSubstr("0x1020"));
+}
+
+TEST_F(ReadLogTest, WhatAFailedSegmentReadIsNobodys) {
+  read(Client::kPayload, 1, 0x1000, 64);
+  log.due(2, 0x1000, 128);
+  answer(1, 64, 1);
+  log.settle(1);
+  EXPECT_EQ(log.left_over(), "");
+  EXPECT_EQ(log.take(Client::kPayload, 0x1000, 64).state, State::kNever)
+      << "it is not the next one's";
+  log.settle(2);
+  part(Client::kPayload, 2, 0x1000, 64);  // was on its way
+  answer(2, 64, 2);
+  EXPECT_EQ(log.contradiction(), "");
+  EXPECT_EQ(log.for_nothing(), "");
 }
 
 TEST_F(ReadLogTest, WithoutBusMasteringNothingIsRead) {

@@ -306,7 +306,7 @@ void Script::receive_send() {
   read_of(Client::kRqFetch, kRq + 64U * index, packed(w), "of the receive WQE");
   const Bytes data = bytes(2, 10);
   received("a Send of the peer", untagged(5, 0, msn_in_[0]++, data), [&] {
-    commit("the receive WQE", spec::QpRqTakeCommit{.qpn = kQp, .found = 1});
+    commit("the receive WQE", spec::QpRqTakeCommit{.qpn = kQp, .result = spec::RqTake::kOk});
     check("the look-up of a Send", 0, kTo + 256, 10, spec::kAccessLocalWrite, true);
   });
   add("the payload of a Send", DmaWrite{.address = kPage0 + 256, .data = payload(data), .client = Client::kPlace});

@@ -1,0 +1,105 @@
+// rnic-sim search: what it draws, and the command itself as a process. docs/simulator.md, Search
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "search_space.hpp"
+#include "support/seed.hpp"
+
+namespace rnic::app {
+namespace {
+
+namespace fs = std::filesystem;
+using search::Situation;
+using search::Space;
+
+uint64_t value_of(const Situation& s, const std::string& name, uint64_t otherwise) {
+  const auto it = s.set.find(name);
+  return it == s.set.end() ? otherwise : std::stoull(it->second);
+}
+
+/// Every situation is one that a run begins with, is done within a bounded number of messages, and comes again from the same seed.
+TEST(SearchSpace, SituationsAreRunsOfBoundedLength) {
+  const Space space({"send_bw", "read_lat"}, {});
+  base::Rng a = tb::test_rng(), b = tb::test_rng();
+  Situation last;
+  unsigned both_ways = 0, many_qps = 0;
+  for (int i = 0; i < 300; i++) {
+    const Situation s = i % 3 == 2 ? space.change(last, a) : space.draw(a);
+    ASSERT_EQ(s, i % 3 == 2 ? space.change(last, b) : space.draw(b));
+    EXPECT_NO_THROW((void)s.request(RunRequest{})) << s.program << " " << s.options();
+    EXPECT_EQ(Situation::from_json(s.json()), s);
+    const uint64_t lanes =
+        value_of(s, "threads", 1) * value_of(s, "qps", 1) * (1 + value_of(s, "both", 0));
+    EXPECT_LE(lanes, 128U);
+    EXPECT_LE(lanes * value_of(s, "count", 1000), 130'000U) << s.options();
+    both_ways += value_of(s, "both", 0) == 1;
+    many_qps += lanes > 8;
+    last = s;
+  }
+  EXPECT_GT(both_ways, 20U);
+  EXPECT_GT(many_qps, 20U);
+}
+
+TEST(SearchSpace, WhatTheUserHasSetIsNotDrawn) {
+  const Space space({"write_bw"}, {"mtu", "qps"});
+  base::Rng rng = tb::test_rng();
+  for (int i = 0; i < 100; i++) {
+    const Situation s = space.draw(rng);
+    EXPECT_FALSE(s.set.contains("mtu") || s.set.contains("rd_atomic")) << s.options();
+  }
+}
+
+class SearchCommand : public testing::Test {
+ protected:
+  SearchCommand() {
+    std::string path = testing::TempDir() + "search_XXXXXX";
+    folder_ = mkdtemp(path.data());
+  }
+  ~SearchCommand() override { fs::remove_all(folder_); }
+  int run(const std::string& command) const {
+    const int status =
+        std::system(("cd '" + folder_.string() + "' && " + command + " >out 2>err").c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  std::string text(const std::string& name) const {
+    std::ifstream in(folder_ / name);
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  }
+  fs::path folder_;
+};
+
+/// With a threshold that any two devices exceed: an anomaly is found, its command runs, and a second search goes on where the first ended.
+TEST_F(SearchCommand, FindsNamesAndResumes) {
+  const std::string search = RNIC_SIM
+      " search write_bw --set size=256 --set threads=1 --set both=0 --set qps=2 --set anomaly=0.1 "
+      "--set seconds=15 --set state=s --jobs 2 --json j --seed 3";
+  ASSERT_EQ(run(search), 1) << text("err");
+  const auto first = nlohmann::json::parse(text("j"));
+  ASSERT_FALSE(first["anomalies"].empty()) << text("out");
+  const std::string said = text("err");
+  const size_t at = said.find("reproduce: rnic-sim compare write_bw --set ");
+  ASSERT_NE(at, std::string::npos) << said;
+  const std::string command = said.substr(at + 19, said.find('\n', at) - at - 19);
+  EXPECT_EQ(run(RNIC_SIM + command), 0) << command << "\n" << text("err");
+  (void)run(search);
+  EXPECT_GT(nlohmann::json::parse(text("j"))["situations"], first["situations"]);
+}
+
+TEST_F(SearchCommand, WrongUseIsOneLine) {
+  std::ofstream(folder_ / "other") << "{}";
+  for (const char* wrong :
+       {"search file_copy", "search --set seconds=0", "search --set anomaly=x",
+        "search --set ops=3", "search --set state=other", "search --client rtl"}) {
+    EXPECT_EQ(run(std::string(RNIC_SIM " ") + wrong), 2) << wrong;
+    const std::string err = text("err");
+    EXPECT_EQ(std::count(err.begin(), err.end(), '\n'), 1) << wrong << ": " << err;
+  }
+}
+
+}  // namespace
+}  // namespace rnic::app
