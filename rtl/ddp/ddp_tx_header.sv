@@ -168,6 +168,9 @@ module ddp_tx_header #(
   );
 
   // Inline bytes: as they are, or with the first ones cut off.
+  // A beat for each segment: inline bytes wait here for the payload of all earlier segments, a trip
+  // over PCIe, and must not hold up the requests for payload behind them.
+  localparam int unsigned InlineDepth = rnic_pkg::SegDepth > 4 ? rnic_pkg::SegDepth : 4;
   localparam int unsigned BeatW = $bits(inline_i);
   logic             as_is_ready, as_is_valid, as_is_pop, cut_in_ready, cut_ready, cut_valid, cut_pop;
   logic             cut_last, cut_error;
@@ -175,11 +178,11 @@ module ddp_tx_header #(
   logic [511:0]     cut_data;
   iwarp_pkg::beat_t as_is;
   logic [BeatW-1:0] as_is_bits;
-  logic [2:0]       unused_as_is;
+  logic [$clog2(InlineDepth+1)-1:0] unused_as_is;
 
   assign inline_ready_o = inline_shifted_i ? cut_in_ready && (cut_ready || !inline_first_i) : as_is_ready;
 
-  stream_fifo #(.Width(BeatW), .Depth(4)) u_as_is (
+  stream_fifo #(.Width(BeatW), .Depth(InlineDepth)) u_as_is (
     .clk_i, .rst_ni,
     .valid_i(inline_valid_i && !inline_shifted_i), .ready_o(as_is_ready), .data_i(inline_i),
     .valid_o(as_is_valid), .ready_i(as_is_pop), .data_o(as_is_bits), .count_o(unused_as_is)
