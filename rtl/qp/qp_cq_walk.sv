@@ -1,14 +1,20 @@
-// qp_cq_walk: finds the QPs of a CQ that has overrun.
+// qp_cq_walk: finds the QPs of CQs that have overrun.
 //
-//   cq_fault --> walk over all QPs: [ read CQs of QP n ] --> [ compare ] --> walk (qp_event), one a QP
+//   cq_fault --> [ failed, a bit a CQ ]------------v
+//                walk: [ read CQs of QP n ] --> [ read failed ] --> [ either? ] --> walk (qp_event), one a QP
 //   set (qp_state): a QP is created or gone
 //
-// NumQps cycles and a few a walk; the next cq_fault is taken when it is through. It waits for nothing but qp_event's
-// arbiter, so cq is never held for longer than a walk.
+// A cq_fault is taken at once, in a walk too: it marks its CQ and makes the walk go on for NumQps
+// QPs more. So any number of CQs share one walk, and cq never waits. Behind a walk the marks are
+// cleared, one a cycle. A QP may be found twice: by then it is in error, and stays so. A QP or CQ
+// of the next life is not found: qp_state creates none before idle_o.
+//
+// One QP a cycle, latency 2 cycles. Waits for nothing but qp_event's arbiter.
 `include "rnic_assert.svh"
 
 module qp_cq_walk #(
-  localparam int unsigned QpnW = $clog2(rnic_pkg::NumQps)
+  localparam int unsigned QpnW = $clog2(rnic_pkg::NumQps),
+  localparam int unsigned CqnW = $clog2(rnic_pkg::NumCqs)
 ) (
   input  logic            clk_i,
   input  logic            rst_ni,
@@ -32,44 +38,76 @@ module qp_cq_walk #(
   // to qp_state: no CQ has overrun whose QPs are not found yet
   output logic            idle_o
 );
-  logic            busy_q, s_valid_q, step, match;
-  logic [15:0]     cqn_q, send_cq, recv_cq;
-  logic [QpnW-1:0] at_q, s_qpn_q;
-  logic            exists;
+  logic            fault, step, walking, clearing, clear_last;
+  logic            cleared_q, dirty_q, s1_valid_q, s2_valid_q, s2_exists_q;
+  logic            exists, send_failed, recv_failed;
+  logic [QpnW:0]   left_q;
+  logic [QpnW-1:0] at_q, s1_qpn_q, s2_qpn_q;
+  logic [CqnW-1:0] clear_q, send_cq, recv_cq;
 
-  assign cq_fault_ready_o = !busy_q && !s_valid_q && !clear_busy_i;
-  assign step             = busy_q && (!walk_valid_o || walk_ready_i);
+  // cleared_q: after reset the marks are cleared once before the first fault is taken.
+  assign cq_fault_ready_o = cleared_q && !clear_busy_i;
+  assign fault      = cq_fault_valid_i && cq_fault_ready_o;
+  assign walking    = left_q != '0 || s1_valid_q || s2_valid_q;
+  assign clearing   = dirty_q && !walking && !fault;
+  assign clear_last = clearing && 32'(clear_q) == rnic_pkg::NumCqs - 1;
+  assign step       = !walk_valid_o || walk_ready_i;
+  assign idle_o     = !cq_fault_valid_i && !walking && !dirty_q;
 
-  ram_1r1w #(.Width(33), .Depth(rnic_pkg::NumQps)) u_cqs (
+  ram_1r1w #(.Width(1 + 2 * CqnW), .Depth(rnic_pkg::NumQps)) u_cqs (
     .clk_i, .rst_ni, .we_i(clear_busy_i || set_valid_i), .waddr_i(clear_busy_i ? clear_addr_i : set_qpn_i),
-    .wdata_i(clear_busy_i ? '0 : {set_exists_i, set_send_cq_i, set_recv_cq_i}),
+    .wdata_i(clear_busy_i ? '0 : {set_exists_i, set_send_cq_i[CqnW-1:0], set_recv_cq_i[CqnW-1:0]}),
     .re_i(step), .raddr_i(at_q), .rdata_o({exists, send_cq, recv_cq})
   );
-  assign match        = exists && (send_cq == cqn_q || recv_cq == cqn_q);
-  assign walk_valid_o = s_valid_q && match;
-  assign walk_qpn_o   = s_qpn_q;
-  assign idle_o       = !cq_fault_valid_i && !busy_q && !s_valid_q;
+
+  // A read that comes with the write of a mark misses it; the walk passes there again.
+  logic            mark_we;
+  logic [CqnW-1:0] mark_addr;
+  assign mark_we   = fault || clearing;
+  assign mark_addr = fault ? cq_fault_i.cqn[CqnW-1:0] : clear_q;
+  ram_1r1w #(.Width(1), .Depth(rnic_pkg::NumCqs)) u_send (
+    .clk_i, .rst_ni, .we_i(mark_we), .waddr_i(mark_addr), .wdata_i(fault),
+    .re_i(step && s1_valid_q && exists), .raddr_i(send_cq), .rdata_o(send_failed)
+  );
+  ram_1r1w #(.Width(1), .Depth(rnic_pkg::NumCqs)) u_recv (
+    .clk_i, .rst_ni, .we_i(mark_we), .waddr_i(mark_addr), .wdata_i(fault),
+    .re_i(step && s1_valid_q && exists), .raddr_i(recv_cq), .rdata_o(recv_failed)
+  );
+  assign walk_valid_o = s2_valid_q && s2_exists_q && (send_failed || recv_failed);
+  assign walk_qpn_o   = s2_qpn_q;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      busy_q    <= 1'b0;
-      s_valid_q <= 1'b0;
+      cleared_q  <= 1'b0;
+      dirty_q    <= 1'b1;
+      left_q     <= '0;
+      at_q       <= '0;
+      clear_q    <= '0;
+      s1_valid_q <= 1'b0;
+      s2_valid_q <= 1'b0;
     end else begin
-      if (cq_fault_valid_i && cq_fault_ready_o) busy_q <= 1'b1;
-      else if (step && 32'(at_q) == rnic_pkg::NumQps - 1) busy_q <= 1'b0;
-      if (step)                                  s_valid_q <= 1'b1;
-      else if (!walk_valid_o || walk_ready_i)    s_valid_q <= 1'b0;
+      if (fault)                      left_q <= (QpnW + 1)'(rnic_pkg::NumQps);
+      else if (step && left_q != '0)  left_q <= left_q - 1'b1;
+      if (step && left_q != '0) at_q <= 32'(at_q) == rnic_pkg::NumQps - 1 ? '0 : at_q + 1'b1;
+      if (step) {s2_valid_q, s1_valid_q} <= {s1_valid_q, left_q != '0};
+      if (fault)           dirty_q <= 1'b1;
+      else if (clear_last) dirty_q <= 1'b0;
+      if (fault)           clear_q <= '0;
+      else if (clearing)   clear_q <= clear_last ? '0 : clear_q + 1'b1;
+      if (clear_last)      cleared_q <= 1'b1;
     end
   end
   always_ff @(posedge clk_i) begin
-    if (cq_fault_valid_i && cq_fault_ready_o) begin
-      cqn_q <= cq_fault_i.cqn;
-      at_q  <= '0;
-    end else if (step) begin
-      at_q    <= at_q + 1'b1;
-      s_qpn_q <= at_q;
+    if (step) begin
+      s1_qpn_q    <= at_q;
+      s2_qpn_q    <= s1_qpn_q;
+      s2_exists_q <= exists;
     end
   end
 
+  logic unused_high;
+  assign unused_high = ^{cq_fault_i.cqn, set_send_cq_i, set_recv_cq_i};
+
+  `RNIC_ASSERT(FaultInRange_A, !fault || 32'(cq_fault_i.cqn) < rnic_pkg::NumCqs)
   `RNIC_STREAM_STABLE(WalkStable_A, walk_valid_o, walk_ready_i, walk_qpn_o)
 endmodule
