@@ -34,7 +34,8 @@ class Engine {
     seen_.assign(lanes, 0);
     if (measures_ && !is_whole_) {
       const uint64_t all = side_.params().threads * lanes;
-      window().plan(side_.params().threads, flow_.warmup * all, measured_ * all);
+      const bool is_cut = side_.params().size > kOneSegment || side_.length;
+      window().plan(side_.params().threads, flow_.warmup * all, measured_ * all, is_cut ? lanes : 0);
       side_.on_pump = [this](size_t n) { look(n == 0); };
       if (is_sink_)
         for (const Lane& lane : side_.lanes)
@@ -247,6 +248,7 @@ class Engine {
   Side& side_;
   const Flow& flow_;
   static constexpr size_t kLanesAPoll = 64;
+  static constexpr uint32_t kOneSegment = 400;  // bytes that any MTU carries in one
   uint64_t window_, measured_, batch_;
   bool is_whole_;
   bool is_sink_, is_source_;  // of Writes, of Reads: a side that the requests do not tell

@@ -174,10 +174,11 @@ Report merge(std::span<const Report> parts) {
   return sum;
 }
 
-void Window::plan(uint32_t threads, uint64_t warmup, uint64_t measured) {
+void Window::plan(uint32_t threads, uint64_t warmup, uint64_t measured, uint64_t begun) {
   parts_.resize(threads);
   warmup_ = warmup;
   measured_ = measured;
+  begun_ = begun;
 }
 
 void Window::look(uint32_t thread, Time now, uint64_t arrived, bool is_quiet) {
@@ -185,22 +186,22 @@ void Window::look(uint32_t thread, Time now, uint64_t arrived, bool is_quiet) {
   began_ = began_ == 0 ? now : began_;
   to_ = std::max(to_, now);
   Part& part = parts_[thread];
-  if (arrived != part.arrived) latest_ = std::max(latest_, part.looked == 0 ? now : part.looked);
+  if (arrived != part.arrived) part.latest = part.looked == 0 ? now : part.looked;
   part.arrived = arrived;
   part.looked = now;
   uint64_t all = 0, counted = 0;
   for (const Part& p : parts_) {
     all += p.arrived;
-    counted += p.before ? p.arrived - *p.before : 0;
+    counted += p.before && p.arrived > *p.before ? p.arrived - *p.before : 0;
   }
   if (!is_open_) {
     if (all < warmup_ || !may_join(part, is_quiet)) return;
     is_open_ = true;
     opened_ = now;
-    from_ = latest_;
-    part.before = arrived;
+    from_ = arrived == 0 ? now : part.latest;
+    part.before = arrived + begun_ - (begun_ == 0 || arrived == 0 ? 0 : 1);
   } else if (!part.before && now >= opened_ && may_join(part, is_quiet)) {
-    part.before = arrived;
+    part.before = arrived + begun_;
   }
   is_closed_ = counted >= measured_;
 }

@@ -70,7 +70,7 @@ Report merge(std::span<const Report> parts);
 /// The steady window of what arrives at one host, in all its threads: it opens when the warm-up has
 /// arrived, and closes when as many messages as are measured have arrived after that, of any QP.
 ///
-///   window.plan(threads, warmup, measured);                      messages of all threads
+///   window.plan(threads, warmup, measured, begun);               messages of all threads
 ///   window.look(thread, dev.now(), arrived, is_quiet);           after each poll, until is_closed()
 ///   window.leave(thread, dev.now());                             nothing more arrives for it
 ///
@@ -78,13 +78,15 @@ Report merge(std::span<const Report> parts);
 ///  1. A thread opens the window, and joins it, in a *quiet* look: it has just let the simulation
 ///     come up to its time and found no completion, so that it has seen all that has arrived. What
 ///     arrives before it has joined does not count.
-///  2. When the window opens, a part of the next message may be here. So its time is from the last
-///     look before the latest arrival.
+///  2. When a thread joins, a part of the next message of each QP may be here. So `begun` messages of
+///     the thread, one of each QP, do not count (0 where a message is one segment). For the thread
+///     that opens the window the time is from the look before its latest arrival: of that QP nothing
+///     more was here then, and one message less does not count.
 ///  3. It ends with the latest look of any thread.
 /// A thread that is never quiet is the bottleneck itself; it joins after kImpatient looks.
 class Window {
  public:
-  void plan(uint32_t threads, uint64_t warmup, uint64_t measured);
+  void plan(uint32_t threads, uint64_t warmup, uint64_t measured, uint64_t begun);
   void look(uint32_t thread, Time now, uint64_t arrived, bool is_quiet);
   /// When all have left, a window that is still open is closed: it is then the whole run.
   void leave(uint32_t thread, Time now);
@@ -96,17 +98,17 @@ class Window {
   static constexpr uint32_t kImpatient = 4;  // looks
   struct Part {
     uint64_t arrived = 0;
-    Time looked = 0;
-    std::optional<uint64_t> before{};  // of it, when the thread joined
+    Time looked = 0, latest = 0;       // the last look; the one before the latest arrival
+    std::optional<uint64_t> before{};  // of it, what does not count: set when the thread joins
     uint32_t looks = 0;                // that were not quiet, since it could have joined
     bool has_left = false;
   };
   bool may_join(Part& part, bool is_quiet) { return is_quiet || ++part.looks > kImpatient; }
 
   std::vector<Part> parts_;
-  uint64_t warmup_ = 0, measured_ = 0;
-  Time latest_ = 0;                                  // the look before the latest arrival
-  Time began_ = 0, opened_ = 0, from_ = 0, to_ = 0;  // to_: the latest look
+  uint64_t warmup_ = 0, measured_ = 0, begun_ = 0;
+  Time began_ = 0, opened_ = 0;
+  Time from_ = 0, to_ = 0;  // to_: the latest look
   bool is_open_ = false, is_closed_ = false;
 };
 

@@ -167,7 +167,7 @@ TEST(Merge, ASideThatSendsNothingHasNoTime) {
 /// A window of 8 messages behind a warm-up of 4, of two threads.
 class WindowTest : public testing::Test {
  protected:
-  void SetUp() override { w.plan(2, 4, 8); }
+  void SetUp() override { w.plan(2, 4, 8, 0); }
   void closes(Time from, Time to) {
     EXPECT_TRUE(w.is_closed());
     EXPECT_EQ(w.from(), from);
@@ -186,6 +186,21 @@ TEST_F(WindowTest, CountsWhatArrivesAfterTheWarmUp) {
   EXPECT_FALSE(w.is_closed());
   w.look(1, 160, 6, false);
   closes(100, 160);
+}
+
+TEST_F(WindowTest, DoesNotCountMessagesThatHaveBegunBeforeIt) {
+  Window cut;
+  cut.plan(2, 4, 8, 2);       // two QPs a thread, messages of several segments
+  cut.look(0, 100, 3, true);
+  cut.look(0, 120, 5, true);  // opens: of the other QP a part may be here since before 100
+  cut.look(1, 130, 2, true);  // joins: of both QPs
+  cut.look(0, 140, 10, true); // 4 count
+  cut.look(1, 150, 7, true);  // 3 count
+  EXPECT_FALSE(cut.is_closed());
+  cut.look(1, 160, 8, true);
+  EXPECT_TRUE(cut.is_closed());
+  EXPECT_EQ(cut.from(), 100u);
+  EXPECT_EQ(cut.to(), 160u);
 }
 
 TEST_F(WindowTest, OpensAndIsJoinedWhenALookHasSeenAllThatHasArrived) {
