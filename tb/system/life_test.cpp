@@ -227,7 +227,7 @@ TEST_P(Life, StepsComeInThePagesOrder) {
 
 std::vector<Param> params() {
   std::vector<Param> all;
-  for (const Kinds& kind : {kModel, kRtl, kTandem, kModelMinimum, kTandemMinimum}) {
+  for (const Kinds& kind : {kModel, kRtl, kTandem, kModelMinimum, kTandemMinimum, kTandemStall}) {
     for (const bool push : {false, true}) all.push_back({push, kind});
   }
   return all;

@@ -139,14 +139,16 @@ struct Expected {
   std::optional<std::array<uint64_t, 5>> read{};  // sink STag and TO, size, source STag and TO
 };
 
-struct Peer {  // as it introduced itself in private data: key, lane, address, slots
+struct Peer {  // as it introduced itself in private data: key, lane, address, slots of both kinds
   uint32_t rkey = 0;
   uint64_t address = 0;
+  uint64_t slots = 0;
 };
 Peer peer_of(const std::string& private_data) {
   const Bytes b = hex(private_data);
   if (b.size() != 28) throw std::runtime_error("private data: " + private_data);
-  return {base::load_be<uint32_t>(&b[4]), base::load_be<uint64_t>(&b[12])};
+  return {base::load_be<uint32_t>(&b[4]), base::load_be<uint64_t>(&b[12]),
+          uint64_t{base::load_be<uint32_t>(&b[20])} + base::load_be<uint32_t>(&b[24])};
 }
 
 struct Param {
@@ -201,6 +203,14 @@ std::array<std::vector<Expected>, 2> expected(const Param& p, const std::array<P
   }
   for (const Side side : {kClient, kServer})  // the last word is a Send with Solicited Event
     message(side, {.opcode = 5, .qn = 0, .msn = ++msn[side]}, kControl);
+  // Then the receiver of Writes and Sends tells when it was measured: two words behind two others.
+  if (program == "write_bw" || program == "send_bw")
+    message(kServer,
+            {.tagged = true,
+             .opcode = 0,
+             .stag = peer[kClient].rkey,
+             .to = peer[kClient].address + peer[kClient].slots * stride + 16},
+            16);
   return out;
 }
 
