@@ -56,7 +56,7 @@ Result<void> QpCore::put_send(const SendWr& wr, bool alone, WqeBytes& wqe) {
     return fail(Errc::kQueueFull, "qp {}: send queue of {} units has {} free, {} are needed", qpn,
                 1u << log_sq, sq_room(), wqe.units);
   const auto producer = static_cast<uint16_t>(sq_head + wqe.units);
-  if (alone && push && wqe.units <= 2) set_ring(wqe, qpn, producer);
+  if (alone && push && wqe.may_be_pushed()) set_ring(wqe, qpn, producer);
   const uint32_t mask = (1u << log_sq) - 1;
   for (uint32_t u = 0; u < wqe.units; u++)
     std::memcpy(sq.data() + size_t{(sq_head + u) & mask} * kUnit, &wqe.bytes[size_t{u} * kUnit],
@@ -150,7 +150,7 @@ PostResult Qp::post_send(std::span<const SendWr> wrs) {
     }
     result.accepted++;
   }
-  if (result.accepted != 0) q.ring_sq(wrs.size() == 1 && q.push && wqe.units <= 2 ? &wqe : nullptr);
+  if (result.accepted != 0) q.ring_sq(wrs.size() == 1 && q.push && wqe.may_be_pushed() ? &wqe : nullptr);
   return result;
 }
 
@@ -297,7 +297,7 @@ Result<void> Qp::wr_complete() {
       return r;
     }
   }
-  if (!q.built.empty()) q.ring_sq(alone && q.push && wqe.units <= 2 ? &wqe : nullptr);
+  if (!q.built.empty()) q.ring_sq(alone && q.push && wqe.may_be_pushed() ? &wqe : nullptr);
   q.built.clear();
   return {};
 }

@@ -60,6 +60,7 @@ Result<void> put_inline(const SendWr& wr, const QpCap& cap, uint32_t length, Wqe
     at += s.length;
   }
   out.units = units_of_body(length);
+  out.used = kSendHeader + length;
   return {};
 }
 
@@ -103,6 +104,7 @@ Result<void> encode_send(const SendWr& wr, const QpCap& cap, bool signaled, WqeB
     const auto count = static_cast<uint32_t>(is_read ? 1 : wr.sg_list.size());
     head.num_sge = static_cast<uint8_t>(count);
     out.units = units_of_body(count * kSgeBytes);
+    out.used = kSendHeader + count * kSgeBytes;
   }
   head.units = static_cast<uint8_t>(out.units);
   head.pack(out.bytes);
@@ -113,6 +115,7 @@ void set_ring(WqeBytes& wqe, uint32_t qpn, uint16_t producer) {
   auto head = spec::SqWqe::unpack(wqe.bytes);
   head.ring = {.object = qpn, .flags = 0, .index = producer};
   head.pack(wqe.bytes);
+  if (wqe.units == 2) head.ring.pack(std::span(wqe.bytes).subspan(2 * kUnit - kDoorbellBytes));
 }
 
 Result<void> encode_recv(const RecvWr& wr, const QpCap& cap, std::span<uint8_t> out) {

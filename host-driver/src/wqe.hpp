@@ -10,11 +10,17 @@
 
 namespace rnic::verbs {
 
-inline constexpr uint32_t kUnit = 64, kSendHeader = 32, kSgeBytes = 16, kMaxUnits = 4;
+inline constexpr uint32_t kUnit = 64, kSendHeader = 32, kSgeBytes = 16, kMaxUnits = 4,
+                          kDoorbellBytes = 8;
 
 struct WqeBytes {
   std::array<uint8_t, size_t{kUnit} * kMaxUnits> bytes{};
   uint32_t units = 0;
+  uint32_t used = 0;  // bytes that hold something
+  /// A second unit has room for the doorbell that tells whose half it is.
+  bool may_be_pushed() const {
+    return units == 1 || (units == 2 && used <= 2 * kUnit - kDoorbellBytes);
+  }
 };
 
 constexpr uint32_t units_of_body(uint32_t bytes) {
@@ -25,7 +31,7 @@ constexpr uint32_t units_of_body(uint32_t bytes) {
 /// copied here.
 [[nodiscard]] Result<void> encode_send(const SendWr& wr, const QpCap& cap, bool signaled,
                                        WqeBytes& out);
-/// The doorbell that a push carries, into the WQE.
+/// The doorbell that a push carries, into each of its units.
 void set_ring(WqeBytes& wqe, uint32_t qpn, uint16_t producer);
 [[nodiscard]] Result<void> encode_recv(const RecvWr& wr, const QpCap& cap, std::span<uint8_t> out);
 

@@ -47,6 +47,36 @@ struct DmaRdReqCommit {
   }
 };
 
+/// The read with this tag has timed out: no later piece of it counts.
+/// architecture 3.2
+/// tap_dma_rd_timeout in u_host_if.u_rd.u_reorder.u_tags.
+struct DmaRdTimeoutCommit {
+  uint8_t tag = 0;  // 8 bits
+
+  static constexpr std::string_view kName = "dma_rd_timeout";
+  static constexpr size_t kBits = 9;
+  static constexpr size_t kValidBit = 8;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const DmaRdTimeoutCommit&, const DmaRdTimeoutCommit&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<8, 1>(w.data(), 1);
+    base::put_bits<0, 8>(w.data(), tag);
+    return w;
+  }
+  static DmaRdTimeoutCommit from_words(const uint32_t* w) {
+    DmaRdTimeoutCommit s;
+    s.tag = static_cast<uint8_t>(base::get_bits<0, 8>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "tag={}", tag);
+    return s;
+  }
+};
+
 /// A beat of dma_wr was accepted. client: 4 place, 5 cq, 6 msix, 7 admin.
 /// architecture 3.2
 /// tap_dma_wr in u_host_if.
@@ -73,6 +103,49 @@ struct DmaWrCommit {
   [[nodiscard]] std::string describe() const {
     std::string s;
     fmt::format_to(std::back_inserter(s), "client={}", client);
+    return s;
+  }
+};
+
+/// The time of a half of a pushed WQE is over: a first half counts as a doorbell alone, a second is
+/// dropped.
+/// architecture 3.1
+/// tap_push_late in u_host_if.u_doorbell.
+struct PushLateCommit {
+  uint16_t page = 0;  // 16 bits
+  uint16_t qpn = 0;  // 16 bits
+  uint16_t index = 0;  // 16 bits
+  uint8_t is_second = 0;  // 1 bit
+
+  static constexpr std::string_view kName = "push_late";
+  static constexpr size_t kBits = 50;
+  static constexpr size_t kValidBit = 49;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const PushLateCommit&, const PushLateCommit&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<49, 1>(w.data(), 1);
+    base::put_bits<33, 16>(w.data(), page);
+    base::put_bits<17, 16>(w.data(), qpn);
+    base::put_bits<1, 16>(w.data(), index);
+    base::put_bits<0, 1>(w.data(), is_second);
+    return w;
+  }
+  static PushLateCommit from_words(const uint32_t* w) {
+    PushLateCommit s;
+    s.page = static_cast<uint16_t>(base::get_bits<33, 16>(w));
+    s.qpn = static_cast<uint16_t>(base::get_bits<17, 16>(w));
+    s.index = static_cast<uint16_t>(base::get_bits<1, 16>(w));
+    s.is_second = static_cast<uint8_t>(base::get_bits<0, 1>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "page={}", page);
+    fmt::format_to(std::back_inserter(s), " qpn={}", qpn);
+    fmt::format_to(std::back_inserter(s), " index={}", index);
+    fmt::format_to(std::back_inserter(s), " is_second={}", is_second);
     return s;
   }
 };
@@ -894,7 +967,9 @@ struct QpAnswerCommit {
 /// Any of them, in the order of the description.
 using AnyCommit = std::variant<
     DmaRdReqCommit,
+    DmaRdTimeoutCommit,
     DmaWrCommit,
+    PushLateCommit,
     CqOpCommit,
     CqEventCommit,
     LlpRuleCommit,

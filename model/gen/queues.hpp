@@ -221,7 +221,7 @@ enum class DoorbellKind : uint8_t {
   kRq = 0x1,  // Offset 0x008: index is the RQ's producer index.
   kCq = 0x2,  // Offset 0x010: index is the CQ's consumer index.
   kCqArm = 0x3,  // Offset 0x018: the same, and arm; flag bit 0: solicited only.
-  kPush = 0x4,  // Offset 0x100 (first 64 bytes of a WQE) and 0x140 (its second): sq, with the WQE.
+  kPush = 0x4,  // Offset 0x100 (first 64 bytes of a WQE) and 0x140 (its second), in either order: sq, with the WQE.
 };
 inline constexpr std::array<DoorbellKind, 5> kAllDoorbellKind = {{
     DoorbellKind::kSq, DoorbellKind::kRq, DoorbellKind::kCq, DoorbellKind::kCqArm,
@@ -365,7 +365,8 @@ struct WqeSge {
 
 /// Header of a send WQE, 32 bytes; then num_sge SGEs or length bytes of inline data. units 64-byte
 /// units in all (1 to 4), contiguous modulo the ring. `ring` is the doorbell that announces this
-/// WQE; read only in a push.
+/// WQE; read only in a push. A pushed WQE of two units repeats it in its last 8 bytes, which then
+/// hold no SGE or inline data: it names the WQE that each half is of.
 /// architecture 4 (Queue formats)
 struct SqWqe {
   uint8_t opcode = 0;  // 8 bits

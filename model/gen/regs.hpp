@@ -43,6 +43,11 @@ inline constexpr uint32_t kDevStatusFatalMask = 0x2;
 /// architecture 6
 inline constexpr uint32_t kStagKeyOffset = 0x10;
 
+/// Completion time-out of DMA reads, in device cycles: a read without all its completions fails
+/// after 1 to 1.5 times as long. 0: never. The reset value is 52 ms.
+/// architecture 3.2
+inline constexpr uint32_t kCplTimeoutOffset = 0x18;
+
 /// Bus address of the command ring, 64-byte aligned.
 /// architecture 4
 inline constexpr uint32_t kAdminCmdBaseOffset = 0x20;
@@ -72,9 +77,21 @@ inline constexpr uint32_t kDeviceTimeOffset = 0x40;
 /// architecture 3.1
 inline constexpr uint32_t kDoorbellsDroppedOffset = 0x48;
 
-/// DMA reads that came back unsupported, aborted or poisoned.
+/// DMA reads that failed: unsupported, aborted, poisoned, of a wrong length, timed out.
 /// architecture 3.2
 inline constexpr uint32_t kDmaErrorsOffset = 0x50;
+
+/// Completions for a tag that is not outstanding: discarded.
+/// architecture 3.2
+inline constexpr uint32_t kCplUnexpectedOffset = 0x58;
+
+/// DMA reads that failed because fewer or more bytes came than were asked for.
+/// architecture 3.2
+inline constexpr uint32_t kCplMalformedOffset = 0x60;
+
+/// DMA reads that failed because not all of their bytes came in time (cpl_timeout).
+/// architecture 3.2
+inline constexpr uint32_t kCplTimedOutOffset = 0x68;
 
 /// Queue pairs.
 /// sizes.yaml
@@ -190,7 +207,7 @@ struct RegisterRow {
   uint32_t count, stride;
   std::string_view doc;
 };
-inline constexpr std::array<RegisterRow, 35> kRegisters = {{
+inline constexpr std::array<RegisterRow, 39> kRegisters = {{
     {"magic", 0, 0x0, 32, Access::kRo, 0x43494e4d, 0x0, 1, 4,
      "`MNIC` as bytes."},
     {"version", 0, 0x4, 32, Access::kRo, 0x10000, 0x0, 1, 4,
@@ -201,6 +218,8 @@ inline constexpr std::array<RegisterRow, 35> kRegisters = {{
      "ready: tables are cleared, commands are accepted. fatal: an admin or event queue access failed; only reset helps."},
     {"stag_key", 0, 0x10, 64, Access::kWo, 0x0, 0xffffffffffffffff, 1, 8,
      "Key of the STag permutation; written once after reset, before the first create_mr."},
+    {"cpl_timeout", 0, 0x18, 32, Access::kRw, 0x1000000, 0xffffffff, 1, 4,
+     "Completion time-out of DMA reads, in device cycles: a read without all its completions fails after 1 to 1.5 times as long. 0: never. The reset value is 52 ms."},
     {"admin_cmd_base", 0, 0x20, 64, Access::kRw, 0x0, 0xffffffffffffffff, 1, 8,
      "Bus address of the command ring, 64-byte aligned."},
     {"admin_rsp_base", 0, 0x28, 64, Access::kRw, 0x0, 0xffffffffffffffff, 1, 8,
@@ -214,7 +233,13 @@ inline constexpr std::array<RegisterRow, 35> kRegisters = {{
     {"doorbells_dropped", 0, 0x48, 64, Access::kRo, 0x0, 0x0, 1, 8,
      "Doorbells for an object that does not exist or belongs to another page, and pushes that were malformed."},
     {"dma_errors", 0, 0x50, 64, Access::kRo, 0x0, 0x0, 1, 8,
-     "DMA reads that came back unsupported, aborted or poisoned."},
+     "DMA reads that failed: unsupported, aborted, poisoned, of a wrong length, timed out."},
+    {"cpl_unexpected", 0, 0x58, 64, Access::kRo, 0x0, 0x0, 1, 8,
+     "Completions for a tag that is not outstanding: discarded."},
+    {"cpl_malformed", 0, 0x60, 64, Access::kRo, 0x0, 0x0, 1, 8,
+     "DMA reads that failed because fewer or more bytes came than were asked for."},
+    {"cpl_timed_out", 0, 0x68, 64, Access::kRo, 0x0, 0x0, 1, 8,
+     "DMA reads that failed because not all of their bytes came in time (cpl_timeout)."},
     {"cap_num_qps", 0, 0x100, 32, Access::kRo, 0x0, 0x0, 1, 4,
      "Queue pairs."},
     {"cap_num_cqs", 0, 0x104, 32, Access::kRo, 0x0, 0x0, 1, 4,

@@ -22,7 +22,7 @@ namespace rnic::spec {
 enum class RdStatus : uint8_t {
   kOk = 0x0,  // Completed.
   kUnsupported = 0x1,  // Unsupported request.
-  kAborted = 0x2,  // Completer abort, or time-out.
+  kAborted = 0x2,  // Completer abort, time-out, or a completion of a wrong length.
   kPoisoned = 0x3,  // Data poisoned.
 };
 inline constexpr std::array<RdStatus, 4> kAllRdStatus = {{

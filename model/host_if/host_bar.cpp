@@ -1,4 +1,5 @@
 // BAR 0 registers and BAR 2 doorbells.
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -56,6 +57,8 @@ uint64_t HostIf::Bar::register64(uint32_t offset) const {
       case spec::kDevStatusOffset:
         return (h_.out_.ready() ? spec::kDevStatusReadyMask : 0) |
                (h_.out_.fatal() ? spec::kDevStatusFatalMask : 0);
+      case spec::kCplTimeoutOffset:
+        return h_.cpl_timeout_;
       case spec::kAdminLogSizeOffset:
         return h_.cfg_.admin_log_size;
       case spec::kCapClockKhzOffset:
@@ -79,6 +82,12 @@ uint64_t HostIf::Bar::register64(uint32_t offset) const {
       return dropped_;
     case spec::kDmaErrorsOffset:
       return h_.rd.errors();
+    case spec::kCplUnexpectedOffset:
+      return h_.rd.unexpected();
+    case spec::kCplMalformedOffset:
+      return h_.rd.malformed();
+    case spec::kCplTimedOutOffset:
+      return h_.rd.timed_out();
     case spec::kMsixPendingOffset: {
       uint64_t bits = 0;
       for (size_t i = 0; i < h_.msix_.size(); ++i) bits |= uint64_t{h_.msix_[i].pending} << i;
@@ -127,6 +136,11 @@ void HostIf::Bar::write_register(uint32_t offset, uint64_t value, uint64_t mask)
     case spec::kStagKeyOffset:
       cfg.stag_key = merged(cfg.stag_key);
       break;
+    case spec::kCplTimeoutOffset:
+      if (!low) break;
+      h_.cpl_timeout_ = static_cast<uint32_t>(value);
+      h_.out_.cpl_timeout_changed();
+      break;
     case spec::kAdminCmdBaseOffset:
       cfg.admin_cmd_base = merged(cfg.admin_cmd_base);
       break;
@@ -165,19 +179,6 @@ void HostIf::Bar::write_register(uint32_t offset, uint64_t value, uint64_t mask)
 }
 
 void HostIf::Bar::write(const MmioAccess& m) {
-  if (half_) {  // the second half of a push comes next, or the copy is dropped and the doorbell
-                // counts
-    half_ = false;
-    const bool second = m.is_write && m.bar == 2 && m.bytes == 64 &&
-                        m.offset / kPage == push_.page &&
-                        m.offset % kPage == spec::kPushOffset + 64;
-    if (second) {
-      std::memcpy(&push_.data[64], m.data.bytes().data(), 64);
-      return h_.out_.qp_doorbell(push_);
-    }
-    h_.out_.qp_doorbell(
-        {.kind = DoorbellKind::kSq, .qpn = push_.qpn, .page = push_.page, .index = push_.index});
-  }
   if (!m.is_write) return;
   if (m.bar == 2) return doorbell(m);
   if (m.bar != 0 || m.bytes == 64 || !aligned(m.offset, m.bytes)) return;
@@ -189,7 +190,8 @@ void HostIf::Bar::write(const MmioAccess& m) {
 void HostIf::Bar::doorbell(const MmioAccess& m) {
   const uint32_t page = m.offset / kPage, at = m.offset % kPage;
   if (page >= sizes_.num_pages) return dropped();
-  if (m.bytes == 64 && at == spec::kPushOffset) return first_half(m, page);
+  if (m.bytes == 64 && (at == spec::kPushOffset || at == spec::kPushOffset + 64))
+    return half(m, page);
   const bool plain =
       m.bytes == 8 && at % 8 == 0 && at / 8 <= static_cast<uint32_t>(DoorbellKind::kCqArm);
   const spec::Doorbell db = spec::Doorbell::from_words(
@@ -207,21 +209,79 @@ void HostIf::Bar::doorbell(const MmioAccess& m) {
                                 .arm = arm,
                                 .solicited_only = arm && (db.flags & 1) != 0});
   }
+  if (kind == DoorbellKind::kSq) before_doorbell(static_cast<uint16_t>(page), object);
   h_.out_.qp_doorbell(
       {.kind = kind, .qpn = object, .page = static_cast<uint16_t>(page), .index = index});
 }
 
-void HostIf::Bar::first_half(const MmioAccess& m, uint32_t page) {
-  const auto w = spec::SqWqe::unpack(m.data.bytes());
-  if (w.units < 1 || w.units > 2 || w.ring.object > 0xffff) return dropped();
-  push_ = {.kind = DoorbellKind::kPush,
-           .qpn = static_cast<uint16_t>(w.ring.object),
-           .page = static_cast<uint16_t>(page),
-           .index = static_cast<uint16_t>(w.ring.index),
-           .units = w.units};
-  std::memcpy(push_.data.data(), m.data.bytes().data(), 64);
-  half_ = w.units == 2;
-  if (!half_) h_.out_.qp_doorbell(push_);
+/// The copy is a hint, its WQE lies in the ring: without the other half the doorbell counts alone.
+void HostIf::Bar::ring_alone(Half& h) {
+  h.is_valid = false;
+  if (h.is_second) return dropped();
+  h_.out_.qp_doorbell(
+      {.kind = DoorbellKind::kSq, .qpn = h.push.qpn, .page = h.push.page, .index = h.push.index});
+}
+
+/// No doorbell of a QP counts before one that came before it.
+void HostIf::Bar::before_doorbell(uint16_t page, uint16_t qpn) {
+  for (Half& h : halves_)
+    if (h.is_valid && !h.is_second && h.push.page == page && h.push.qpn == qpn) ring_alone(h);
+}
+
+/// Half of a WQE of two units, in either order, or all of one; docs/theory-of-operation.md, host_if.
+void HostIf::Bar::half(const MmioAccess& m, uint32_t page) {
+  const auto bytes = m.data.bytes();
+  Half in{.is_valid = true, .is_second = m.offset % kPage != spec::kPushOffset, .push = {}};
+  const auto w = spec::SqWqe::unpack(bytes);
+  const spec::Doorbell db =
+      in.is_second ? spec::Doorbell::unpack(bytes.last(spec::Doorbell::kBytes)) : w.ring;
+  if (db.object > 0xffff || (!in.is_second && (w.units < 1 || w.units > 2))) return dropped();
+  in.push = {.kind = DoorbellKind::kPush,
+             .qpn = static_cast<uint16_t>(db.object),
+             .page = static_cast<uint16_t>(page),
+             .index = static_cast<uint16_t>(db.index),
+             .units = in.is_second ? uint8_t{2} : w.units};
+  std::memcpy(&in.push.data[in.is_second ? 64 : 0], bytes.data(), 64);
+  if (!in.is_second) before_doorbell(in.push.page, in.push.qpn);
+  if (in.push.units == 1) return h_.out_.qp_doorbell(in.push);
+
+  Half* place = nullptr;
+  for (Half& h : halves_) {
+    if (place == nullptr && !h.is_valid) place = &h;
+  }
+  for (Half& h : halves_) {
+    if (!h.is_of(in.push)) continue;
+    if (h.is_second == in.is_second) {
+      place = &h;
+      continue;
+    }
+    const Half& second = in.is_second ? in : h;
+    spec::QpDoorbell whole = in.is_second ? h.push : in.push;
+    std::copy_n(second.push.data.begin() + 64, 64, whole.data.begin() + 64);
+    h.is_valid = false;
+    return h_.out_.qp_doorbell(whole);
+  }
+  if (place != nullptr)
+    *place = in;
+  else
+    ring_alone(in);
+}
+
+bool HostIf::Bar::waiting() const {
+  return std::ranges::any_of(halves_, [](const Half& h) { return h.is_valid; });
+}
+
+void HostIf::Bar::tick() {
+  for (Half& h : halves_) {
+    if (!h.is_valid) continue;
+    if (h.is_aged) ring_alone(h);
+    h.is_aged = true;
+  }
+}
+
+void HostIf::Bar::give_up(uint16_t page, uint16_t qpn, uint16_t index) {
+  for (Half& h : halves_)
+    if (h.is_of({.qpn = qpn, .page = page, .index = index})) ring_alone(h);
 }
 
 void HostIf::set_pcie(const spec::PcieCfg& cfg) {

@@ -3,7 +3,7 @@
 //
 //   HostIf h(sizes, out);   h.bar.write(m);   uint64_t v = h.bar.read(bar, offset, bytes);
 //   h.rd.ask(Reader::kSq, read);   auto tlp = h.rd.next(Reader::kSq);
-//   h.rd.piece(p);                 h.rd.take(Reader::kSq);
+//   if (auto q = h.rd.arrived(p)) h.rd.piece(*q);          h.rd.take(Reader::kSq);
 //   h.wr.put(place);               auto w = h.wr.next(Writer::kPlace);
 #pragma once
 
@@ -63,6 +63,7 @@ class HostIf {
     virtual void dev_cfg(const spec::DevCfg& cfg) = 0;
     virtual void place_done(const spec::PlaceDone& done) = 0;
     virtual void retired(const spec::Retired& r) = 0;
+    virtual void cpl_timeout_changed() {}
     virtual void msix_unmasked() = 0;  // wr.pending_interrupt() may have an answer
     // What registers show of the others.
     virtual uint64_t device_time() const = 0;
@@ -76,18 +77,31 @@ class HostIf {
     Bar(HostIf& h, const spec::Sizes& sizes) : h_(h), sizes_(sizes) {}
     void write(const MmioAccess& m);
     uint64_t read(uint8_t bar, uint32_t offset, uint8_t bytes) const;
+    /// Each kPushTick cycles, while waiting(): halves of pushed WQEs whose time is over.
+    void tick();
+    bool waiting() const;
+    /// The same, where somebody else says when (tandem).
+    void give_up(uint16_t page, uint16_t qpn, uint16_t index);
     void dropped() { ++dropped_; }  // qp and cq say what did not fit
 
    private:
     void write_register(uint32_t offset, uint64_t value, uint64_t mask);
     uint64_t register64(uint32_t offset) const;
     void doorbell(const MmioAccess& m);
-    void first_half(const MmioAccess& m, uint32_t page);
+    struct Half {  // of a pushed WQE of two units
+      bool is_valid = false, is_second = false, is_aged = false;
+      spec::QpDoorbell push;  // page, QP and index name the WQE it is of
+      bool is_of(const spec::QpDoorbell& w) const {
+        return is_valid && push.page == w.page && push.qpn == w.qpn && push.index == w.index;
+      }
+    };
+    void half(const MmioAccess& m, uint32_t page);
+    void before_doorbell(uint16_t page, uint16_t qpn);
+    void ring_alone(Half& h);
     HostIf& h_;
     spec::Sizes sizes_;
     uint64_t dropped_ = 0;
-    bool half_ = false;  // a push of two units whose second has not come
-    spec::QpDoorbell push_;
+    std::array<Half, 4> halves_;  // whose other half has not come
   };
 
   class Rd {
@@ -99,12 +113,21 @@ class HostIf {
     /// The next request of this client, if it has one, a tag and space; cut at 4 KiB and MRRS.
     bool has_next(Reader r) const;
     ReadTlp next(Reader r);
-    /// A completion. True if a packet of client `reader(tag)` may have become whole.
+    /// A completion reaches the device. What counts of it: nothing if its tag is not outstanding,
+    /// the read's end with an error if its length is wrong.
+    std::optional<ReadPiece> arrived(ReadPiece p);
+    /// Each half of cpl_timeout, while watching(): the ends of reads that have timed out.
+    std::vector<ReadPiece> walk();
+    bool watching() const { return watched_ != 0; }
+    /// What counts of a completion, in the order of arrival.
     void piece(const ReadPiece& p);
     Reader reader(uint8_t tag) const { return tags_[tag].reader; }
     bool whole(Reader r) const;
     PayloadData take(Reader r);
     uint64_t errors() const { return errors_; }
+    uint64_t unexpected() const { return unexpected_; }
+    uint64_t malformed() const { return malformed_; }
+    uint64_t timed_out() const { return timed_out_; }
     std::string waiting_for() const;
 
    private:
@@ -121,11 +144,18 @@ class HostIf {
       uint32_t bad_at = UINT32_MAX;  // where the first that failed stands, in order
       rnic::Payload data;
     };
+    /// Towards PCIe: kHeld after a read that failed and may still be answered. The tag is used
+    /// again when its last completion has come, or after a further long time.
+    enum class TagState : uint8_t { kFree, kOpen, kHeld };
     struct Tag {
       Reader reader{};
       uint32_t serial = 0, offset = 0;
-      bool busy = false;
+      uint32_t left = 0;  // bytes that have not arrived
+      uint8_t age = 0;    // walks since it is open, or held
+      TagState state = TagState::kFree;
+      bool busy = false;  // its end has not reached piece()
     };
+    void set(uint8_t tag, TagState state);
     const Ring<Job>& jobs(Reader r) const { return jobs_[static_cast<size_t>(r)]; }
     Ring<Job>& jobs(Reader r) { return jobs_[static_cast<size_t>(r)]; }
     bool placed(uint64_t watermark) const;
@@ -135,10 +165,11 @@ class HostIf {
     std::array<Ring<Job>, kReaders> jobs_;
     std::array<uint32_t, kReaders> limit_{}, head_{},
         issue_{};  // serials: of the front job, of the one being issued
-    std::array<std::vector<uint8_t>, kReaders> free_tags_;
+    std::array<Ring<uint8_t>, kReaders> free_tags_;  // the longest free is the next
     std::vector<Tag> tags_;
     uint32_t space_ = 0;  // beats for payload packets
-    uint64_t errors_ = 0;
+    uint64_t errors_ = 0, unexpected_ = 0, malformed_ = 0, timed_out_ = 0;
+    uint32_t watched_ = 0;  // tags that are open or held
   };
 
   class Wr {
@@ -185,6 +216,7 @@ class HostIf {
   void set_pcie(const spec::PcieCfg& cfg);
   bool dma_enabled() const { return pcie_.bus_master != 0 && cfg_.enable != 0; }
   const spec::DevCfg& cfg() const { return cfg_; }
+  uint32_t cpl_timeout() const { return cpl_timeout_; }  // cycles; 0: none
 
  private:
   struct Vector {
@@ -196,6 +228,7 @@ class HostIf {
   uint32_t mrrs() const { return 128U << pcie_.mrrs; }
 
   Out& out_;
+  uint32_t cpl_timeout_ = 0x01000000;
   uint32_t clock_khz_;  // what the register says
   spec::PcieCfg pcie_;
   spec::DevCfg cfg_;

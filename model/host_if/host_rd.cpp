@@ -1,4 +1,5 @@
-// Reads: cut into requests, gathered by tag, given back in each client's order.
+// Reads: cut into requests, gathered by tag, given back in each client's order. No completion is
+// trusted: tag and length are checked when it arrives, and a read ends in time without one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@ namespace rnic::model {
 
 namespace {
 constexpr uint32_t kBeat = 64, kPage = 4096;
+constexpr uint8_t kOpenAges = 2, kHeldAges = 3;  // walks that a tag survives: host_if_tags.sv
 constexpr uint32_t beats(uint32_t bytes) { return (bytes + kBeat - 1) / kBeat; }
 }  // namespace
 
@@ -24,7 +26,7 @@ HostIf::Rd::Rd(HostIf& h, const spec::Sizes& sizes)
   for (size_t r = 0; r < kReaders; ++r) {
     for (uint32_t i = 0; i < share[r] && tag < sizes.rd_tags; ++i) {
       tags_[tag].reader = static_cast<Reader>(r);
-      free_tags_[r].push_back(static_cast<uint8_t>(tag++));
+      free_tags_[r].push(static_cast<uint8_t>(tag++));
     }
     limit_[r] = static_cast<uint32_t>(free_tags_[r].size());
   }
@@ -86,9 +88,9 @@ ReadTlp HostIf::Rd::next(Reader r) {
   const uint64_t address = e.address + j.extent_offset;
   const uint32_t to_page = kPage - static_cast<uint32_t>(address % kPage);
   const uint32_t length = std::min({e.length - j.extent_offset, h_.mrrs(), to_page});
-  const uint8_t tag = free_tags_[c].back();
-  free_tags_[c].pop_back();
-  tags_[tag] = {.reader = r, .serial = issue_[c], .offset = j.issued, .busy = true};
+  const uint8_t tag = free_tags_[c].pop();
+  tags_[tag] = {.reader = r, .serial = issue_[c], .offset = j.issued, .left = length, .busy = true};
+  set(tag, TagState::kOpen);
   ++j.open;
   j.issued += length;
   j.extent_offset += length;
@@ -101,9 +103,57 @@ ReadTlp HostIf::Rd::next(Reader r) {
           .read = {.purpose = j.purpose, .qpn = j.qpn, .address = address, .length = length}};
 }
 
+void HostIf::Rd::set(uint8_t tag, TagState state) {
+  Tag& t = tags_[tag];
+  watched_ += (state != TagState::kFree ? 1 : 0) - (t.state != TagState::kFree ? 1 : 0);
+  t.state = state;
+  t.age = 0;
+  if (state == TagState::kFree && !t.busy) free_tags_[static_cast<size_t>(t.reader)].push(tag);
+}
+
+std::optional<ReadPiece> HostIf::Rd::arrived(ReadPiece p) {
+  const bool ends = p.is_last || p.status != spec::RdStatus::kOk;
+  if (p.tag >= tags_.size() || tags_[p.tag].state != TagState::kOpen) {
+    ++unexpected_;
+    if (ends && p.tag < tags_.size() && tags_[p.tag].state == TagState::kHeld)
+      set(p.tag, TagState::kFree);
+    return std::nullopt;
+  }
+  Tag& t = tags_[p.tag];
+  const uint32_t size = p.data.size();
+  const bool wrong = size > t.left || (size == t.left) != p.is_last;
+  if (p.status == spec::RdStatus::kOk && wrong) {
+    ++malformed_;
+    set(p.tag, ends ? TagState::kFree : TagState::kHeld);
+    return ReadPiece{.tag = p.tag, .status = spec::RdStatus::kAborted, .is_last = true, .data = {}};
+  }
+  t.left -= std::min(size, t.left);
+  if (ends) set(p.tag, TagState::kFree);
+  return p;
+}
+
+std::vector<ReadPiece> HostIf::Rd::walk() {
+  std::vector<ReadPiece> ended;
+  for (size_t i = 0; i < tags_.size(); ++i) {
+    Tag& t = tags_[i];
+    const auto tag = static_cast<uint8_t>(i);
+    if (t.state == TagState::kFree) continue;
+    if (t.age < (t.state == TagState::kOpen ? kOpenAges : kHeldAges)) {
+      ++t.age;
+    } else if (t.state == TagState::kHeld) {
+      set(tag, TagState::kFree);
+    } else {
+      ++timed_out_;
+      set(tag, TagState::kHeld);
+      ended.push_back(
+          {.tag = tag, .status = spec::RdStatus::kAborted, .is_last = true, .data = {}});
+    }
+  }
+  return ended;
+}
+
 void HostIf::Rd::piece(const ReadPiece& p) {
   Tag& t = tags_[p.tag];
-  if (!t.busy) return;  // of a time before reset
   const size_t c = static_cast<size_t>(t.reader);
   Job& j = jobs_[c][t.serial - head_[c]];
   if (p.status != spec::RdStatus::kOk) {
@@ -126,7 +176,7 @@ void HostIf::Rd::piece(const ReadPiece& p) {
   if (p.is_last || p.status != spec::RdStatus::kOk) {
     t.busy = false;
     --j.open;
-    free_tags_[c].push_back(p.tag);
+    if (t.state == TagState::kFree) free_tags_[c].push(p.tag);
   }
 }
 

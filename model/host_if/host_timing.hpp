@@ -7,6 +7,7 @@ namespace rnic::model {
 
 struct HostTiming {
   Cycle mmio = 2;        // host_if_doorbell: held request, doorbell register
+  Cycle push_tick = 512; // host_if_doorbell: a half of a pushed WQE waits for 1 to 2 of them
   Cycle mmio_read = 4;   // host_if_bar: idle, mux, group and half; host_if_order: 2
   Cycle rd_request = 5;  // host_if_rd: client FIFO, gather: opened, cut, tag; arbiter's register
   Cycle rd_reorder = 4;  // host_if_reorder: in, place, shifted, written

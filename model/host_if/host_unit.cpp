@@ -29,6 +29,7 @@ HostUnit::HostUnit(Units& u)
   u.attach(mmio_, StageNo::kHostMmio);
   u.attach(rsp_, StageNo::kHostMmioRsp, true);
   u.attach(rd_, StageNo::kHostRd, true);
+  u.attach(tags_, StageNo::kHostTags);
   u.attach(wr_, StageNo::kHostWr, true);
   mmio.feeds(mmio_);
   responses_.feeds(rsp_);
@@ -50,6 +51,12 @@ void HostUnit::step_mmio() {
     responses_.push({.value = host_.bar.read(m.bar, m.offset, m.bytes), .behind = accepted()},
                     u_.now() + u_.timing.host.mmio_read);
   }
+  const Cycle now = u_.now(), tick = u_.timing.host.push_tick;
+  if (now >= push_at_) {
+    push_at_ = kNever;
+    host_.bar.tick();
+  }
+  if (push_at_ == kNever && host_.bar.waiting()) mmio_.wake(push_at_ = (now / tick + 1) * tick);
 }
 
 /// How many packets of each client were accepted so far.
@@ -98,6 +105,7 @@ void HostUnit::send_reads() {
     rd_free_ = now + 1;
     if (tlp.read.length != 0) {
       u_.world.dma_read(tlp);
+      watch_tags();
     } else {
       give(r, now);  // refused
     }
@@ -110,7 +118,12 @@ void HostUnit::send_reads() {
 
 /// Waits in front of dma_rd_rsp until those before it are in. Only then its tag is free again: no
 /// more is on its way to a client than its tags allow.
-void HostUnit::piece(ReadPiece p) {
+void HostUnit::piece(ReadPiece arrival) {
+  auto counts = host_.rd.arrived(std::move(arrival));
+  if (counts) enter(std::move(*counts));
+}
+
+void HostUnit::enter(ReadPiece p) {
   if (pieces_.empty() && in_free_ <= u_.now()) return take(p);
   if (pieces_.empty()) rd_.wake(in_free_);
   pieces_.push(std::move(p));
@@ -124,6 +137,22 @@ void HostUnit::take(const ReadPiece& p) {
   const Reader r = host_.rd.reader(p.tag);
   give(r, in_free_ - 1);
   if (host_.rd.has_next(r)) rd_.wake(u_.now() + 1);  // its tag is free again
+}
+
+/// host_if_tags: a walk over the tags each half of cpl_timeout, while there is something to age.
+void HostUnit::watch_tags() {
+  if (tags_at_ != kNever || host_.cpl_timeout() == 0 || !host_.rd.watching()) return;
+  const Cycle tick = std::max<Cycle>(host_.cpl_timeout() / 2, u_.sizes.rd_tags);
+  tags_at_ = (u_.now() / tick + 1) * tick;
+  tags_.wake(tags_at_);
+}
+
+void HostUnit::step_tags() {
+  if (u_.now() < tags_at_ || tags_at_ == kNever) return;  // of an earlier period
+  tags_at_ = kNever;
+  for (ReadPiece& p : host_.rd.walk()) enter(std::move(p));
+  watch_tags();
+  rd_.wake(u_.now() + 1);  // a tag may be free again
 }
 
 /// Whole packets of a client, in its order; the last beat came in cycle whole_at.

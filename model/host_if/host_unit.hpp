@@ -58,7 +58,10 @@ class HostUnit final : private HostIf::Out {
   void step_rsp();
   void step_rd();
   void send_reads();
+  void enter(ReadPiece p);
   void take(const ReadPiece& p);
+  void step_tags();
+  void watch_tags();
   void step_wr();
   void give(Reader r, Cycle whole_at);
   bool put_next(Writer w);
@@ -70,6 +73,10 @@ class HostUnit final : private HostIf::Out {
   void dev_cfg(const spec::DevCfg& cfg) override;
   void place_done(const spec::PlaceDone& done) override;
   void retired(const spec::Retired& r) override;
+  void cpl_timeout_changed() override {
+    tags_at_ = kNever;
+    watch_tags();
+  }
   void msix_unmasked() override {
     interrupts_ = true;
     wr_.wake(u_.now() + 1);
@@ -84,7 +91,9 @@ class HostUnit final : private HostIf::Out {
   Queue<MmioRead> responses_;
   Meter rd_meter_, wr_meter_;
   Cycle wr_free_ = 0, rd_free_ = 0;
-  Cycle in_free_ = 0;  // dma_rd_rsp: a beat a cycle
+  Cycle push_at_ = kNever;  // of the next tick of halves of pushed WQEs
+  Cycle tags_at_ = kNever;  // of the next walk over the tags
+  Cycle in_free_ = 0;       // dma_rd_rsp: a beat a cycle
   Ring<ReadPiece> pieces_;
   uint32_t mps_ = 128;
   uint32_t last_writer_ = 0, last_reader_ = 0;
@@ -94,6 +103,7 @@ class HostUnit final : private HostIf::Out {
   StageOf<HostUnit> mmio_{*this, &HostUnit::step_mmio};
   StageOf<HostUnit> rsp_{*this, &HostUnit::step_rsp};
   StageOf<HostUnit> rd_{*this, &HostUnit::step_rd};
+  StageOf<HostUnit> tags_{*this, &HostUnit::step_tags};
   StageOf<HostUnit> wr_{*this, &HostUnit::step_wr};
 };
 

@@ -32,6 +32,7 @@ enum class StageNo : uint32_t {
   kCqCtl,
   kAdmin,
   kHostMmio,
+  kHostTags,
 };
 
 }  // namespace rnic::model

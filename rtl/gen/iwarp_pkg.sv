@@ -426,7 +426,8 @@ package iwarp_pkg;
 
   // Header of a send WQE, 32 bytes; then num_sge SGEs or length bytes of inline data. units 64-byte
   // units in all (1 to 4), contiguous modulo the ring. `ring` is the doorbell that announces this
-  // WQE; read only in a push.
+  // WQE; read only in a push. A pushed WQE of two units repeats it in its last 8 bytes, which then
+  // hold no SGE or inline data: it names the WQE that each half is of.
   //   architecture 4 (Queue formats)
   localparam int unsigned SqWqeWidth = 256;
   typedef struct packed {
@@ -1827,6 +1828,15 @@ package iwarp_pkg;
     logic [2:0] client;
   } dma_rd_req_commit_t;
 
+  // The read with this tag has timed out: no later piece of it counts.
+  //   architecture 3.2
+  //   tap_dma_rd_timeout in u_host_if.u_rd.u_reorder.u_tags; simulation only
+  localparam int unsigned DmaRdTimeoutCommitWidth = 9;
+  typedef struct packed {
+    logic valid;
+    logic [7:0] tag;
+  } dma_rd_timeout_commit_t;
+
   // A beat of dma_wr was accepted. client: 4 place, 5 cq, 6 msix, 7 admin.
   //   architecture 3.2
   //   tap_dma_wr in u_host_if; simulation only
@@ -1835,6 +1845,19 @@ package iwarp_pkg;
     logic valid;
     logic [2:0] client;
   } dma_wr_commit_t;
+
+  // The time of a half of a pushed WQE is over: a first half counts as a doorbell alone, a second
+  // is dropped.
+  //   architecture 3.1
+  //   tap_push_late in u_host_if.u_doorbell; simulation only
+  localparam int unsigned PushLateCommitWidth = 50;
+  typedef struct packed {
+    logic valid;
+    logic [15:0] page;
+    logic [15:0] qpn;
+    logic [15:0] index;
+    logic is_second;
+  } push_late_commit_t;
 
   // An operation on the CQ table: 0 doorbell, 1 command, 2 completion (of qpn), 3 a due event.
   //   architecture 10

@@ -41,6 +41,13 @@ package regs_pkg;
   localparam logic [63:0] StagKeyReset = 64'h0;
   localparam logic [63:0] StagKeyMask = 64'hffffffffffffffff;
 
+  // BAR 0, rw: Completion time-out of DMA reads, in device cycles: a read without all its
+  // completions fails after 1 to 1.5 times as long. 0: never. The reset value is 52 ms.
+  //   architecture 3.2
+  localparam logic [31:0] CplTimeoutOffset = 32'h18;
+  localparam logic [31:0] CplTimeoutReset = 32'h1000000;
+  localparam logic [31:0] CplTimeoutMask = 32'hffffffff;
+
   // BAR 0, rw: Bus address of the command ring, 64-byte aligned.
   //   architecture 4
   localparam logic [31:0] AdminCmdBaseOffset = 32'h20;
@@ -82,11 +89,29 @@ package regs_pkg;
   localparam logic [63:0] DoorbellsDroppedReset = 64'h0;
   localparam logic [63:0] DoorbellsDroppedMask = 64'h0;
 
-  // BAR 0, ro: DMA reads that came back unsupported, aborted or poisoned.
+  // BAR 0, ro: DMA reads that failed: unsupported, aborted, poisoned, of a wrong length, timed out.
   //   architecture 3.2
   localparam logic [31:0] DmaErrorsOffset = 32'h50;
   localparam logic [63:0] DmaErrorsReset = 64'h0;
   localparam logic [63:0] DmaErrorsMask = 64'h0;
+
+  // BAR 0, ro: Completions for a tag that is not outstanding: discarded.
+  //   architecture 3.2
+  localparam logic [31:0] CplUnexpectedOffset = 32'h58;
+  localparam logic [63:0] CplUnexpectedReset = 64'h0;
+  localparam logic [63:0] CplUnexpectedMask = 64'h0;
+
+  // BAR 0, ro: DMA reads that failed because fewer or more bytes came than were asked for.
+  //   architecture 3.2
+  localparam logic [31:0] CplMalformedOffset = 32'h60;
+  localparam logic [63:0] CplMalformedReset = 64'h0;
+  localparam logic [63:0] CplMalformedMask = 64'h0;
+
+  // BAR 0, ro: DMA reads that failed because not all of their bytes came in time (cpl_timeout).
+  //   architecture 3.2
+  localparam logic [31:0] CplTimedOutOffset = 32'h68;
+  localparam logic [63:0] CplTimedOutReset = 64'h0;
+  localparam logic [63:0] CplTimedOutMask = 64'h0;
 
   // BAR 0, ro: Queue pairs.
   //   sizes.yaml

@@ -10,6 +10,7 @@
 // Latency and throughput: host_if_rd, host_if_wr; a doorbell passes in 2 cycles, a register read answers in 6.
 // mmio_req waits for qp and cq to take a doorbell, and with more than 16 unanswered reads for dma_wr; never else for DMA.
 // Reads wait for writes only by watermark; writes wait for PCIe and their own beats alone; dma_rd_rsp is always taken.
+// Every completion is checked against its read (host_if_tags); a read without its completions fails in time.
 // DMA is on with bus master and dev_ctrl.enable; off, reads answer `unsupported` and writes are dropped (and done).
 `include "rnic_assert.svh"
 
@@ -135,12 +136,12 @@ module host_if (
   input  iwarp_pkg::unit_count_t     count_llp_if_i
 );
   // Ready once the tables are cleared; MMIO is taken from then on.
-  logic rd_ready, msix_ready, ready_q, dma_on;
+  logic msix_ready, ready_q, dma_on;
   logic unused_cfg;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) ready_q <= 1'b0;
-    else         ready_q <= rd_ready && msix_ready;
+    else         ready_q <= msix_ready;
   end
   assign ready_o    = ready_q;
   assign dma_on     = pcie_cfg_i.bus_master && dev_cfg_o.enable;
@@ -154,6 +155,8 @@ module host_if (
   logic [3:0]           row_we;
   logic [127:0]         row_wdata, row_rdata;
   logic                 dma_error;
+  logic [2:0]           cpl_bad;
+  logic [31:0]          cpl_timeout;
   logic [3:0]           accepted;
   logic [2:0]           left;
 
@@ -176,7 +179,7 @@ module host_if (
     .dev_cfg_o, .admin_doorbell_valid_o, .admin_doorbell_ready_i, .admin_doorbell_o,
     .eq_doorbell_valid_o, .eq_doorbell_ready_i, .eq_doorbell_o,
     .ready_all_i, .fatal_i(admin_fatal_i), .dropped_i({cq_bad_doorbell_i, qp_bad_doorbell_i, dropped}),
-    .dma_error_i(dma_error),
+    .dma_error_i(dma_error), .cpl_bad_i(cpl_bad), .cpl_timeout_o(cpl_timeout),
     .counts_i({count_llp_if_i, count_cq_i, count_mpa_i, count_ddp_i, count_rdmap_i, count_tpt_i, count_qp_i,
                count_admin_i, count_host_if_i}),
     .row_o(row), .row_we_o(row_we), .row_wdata_o(row_wdata), .row_rdata_i(row_rdata), .pending_i(pending)
@@ -237,7 +240,7 @@ module host_if (
   logic       unused_hdrs;
 
   host_if_rd u_rd (
-    .clk_i, .rst_ni, .ready_o(rd_ready), .dma_on_i(dma_on), .mrrs_i(pcie_cfg_i.mrrs), .placed_i(placed),
+    .clk_i, .rst_ni, .dma_on_i(dma_on), .mrrs_i(pcie_cfg_i.mrrs), .cpl_timeout_i(cpl_timeout), .placed_i(placed),
     .sq_rd_req_valid_i, .sq_rd_req_ready_o, .sq_rd_req_i, .rq_rd_req_valid_i, .rq_rd_req_ready_o, .rq_rd_req_i,
     .admin_rd_req_valid_i, .admin_rd_req_ready_o, .admin_rd_req_i,
     .payload_req_valid_i, .payload_req_ready_o, .payload_req_i, .tx_extent_valid_i, .tx_extent_ready_o, .tx_extent_i,
@@ -246,7 +249,7 @@ module host_if (
     .beat_valid_o(beat_valid), .beat_ready_i({payload_ready_i, admin_rd_ready_i, rq_rd_ready_i, sq_rd_ready_i}),
     .beat_o(beats), .rd_retired_valid_o, .rd_retired_ready_i, .rd_retired_o,
     .dma_rd_req_valid_o, .dma_rd_req_ready_i, .dma_rd_req_o, .dma_rd_client_o(rd_client),
-    .dma_rd_rsp_valid_i, .dma_rd_rsp_i, .dma_error_o(dma_error)
+    .dma_rd_rsp_valid_i, .dma_rd_rsp_i, .dma_error_o(dma_error), .cpl_bad_o(cpl_bad)
   );
   assign dma_rd_rsp_ready_o = 1'b1;
 

@@ -33,6 +33,8 @@ module host_if_bar (
   input  logic                       fatal_i,
   input  logic [2:0]                 dropped_i,      // doorbells dropped in this cycle, by host_if, qp, cq
   input  logic                       dma_error_i,
+  input  logic [2:0]                 cpl_bad_i,      // timed out, malformed, unexpected
+  output logic [31:0]                cpl_timeout_o,
   input  logic [9*iwarp_pkg::UnitCountWidth-1:0] counts_i,   // host_if in the lowest bits
   // MSI-X table
   output logic [5:0]                 row_o,
@@ -92,14 +94,17 @@ module host_if_bar (
   );
 
   // Settings.
-  logic        at_enable, enable_q, bell_wait_q, bell_valid_q, bell_load, bell_write;
+  logic        at_enable, at_cpl, enable_q, bell_wait_q, bell_valid_q, bell_load, bell_write;
   logic [63:0] key_q, cmd_base_q, rsp_base_q, time_q, dropped_q, errors_q;
+  logic [63:0] unexpected_q, malformed_q, timed_out_q;
+  logic [31:0] cpl_timeout_q;
   logic [3:0]  log_size_q;
   logic [15:0] bell_next_q, bell_q;
   logic [1:0]  at_key, at_cmd, at_rsp, at_size, at_msix_low, at_msix_high;
 
   assign at_enable    = write && word == regs_pkg::DevCtrlOffset[15:3] && en[0];
   assign at_key       = write && word == regs_pkg::StagKeyOffset[15:3] ? en : 2'b00;
+  assign at_cpl       = write && word == regs_pkg::CplTimeoutOffset[15:3] && en[0];
   assign at_cmd       = write && word == regs_pkg::AdminCmdBaseOffset[15:3] ? en : 2'b00;
   assign at_rsp       = write && word == regs_pkg::AdminRspBaseOffset[15:3] ? en : 2'b00;
   assign at_size      = write && word == regs_pkg::AdminLogSizeOffset[15:3] ? en : 2'b00;
@@ -118,6 +123,10 @@ module host_if_bar (
       time_q       <= '0;
       dropped_q    <= '0;
       errors_q     <= '0;
+      unexpected_q  <= '0;
+      malformed_q   <= '0;
+      timed_out_q   <= '0;
+      cpl_timeout_q <= regs_pkg::CplTimeoutReset;
       bell_wait_q  <= 1'b0;
       bell_valid_q <= 1'b0;
       eq_second_q  <= 1'b0;
@@ -133,6 +142,10 @@ module host_if_bar (
       time_q       <= time_q + 64'd1;
       dropped_q    <= dropped_q + 64'(dropped_i[0]) + 64'(dropped_i[1]) + 64'(dropped_i[2]);
       errors_q     <= errors_q + 64'(dma_error_i);
+      unexpected_q <= unexpected_q + 64'(cpl_bad_i[0]);
+      malformed_q  <= malformed_q + 64'(cpl_bad_i[1]);
+      timed_out_q  <= timed_out_q + 64'(cpl_bad_i[2]);
+      if (at_cpl) cpl_timeout_q <= wdata[31:0];
       bell_wait_q  <= bell_write || (bell_wait_q && !bell_load);
       bell_valid_q <= bell_load || (bell_valid_q && !admin_doorbell_ready_i);
       if (eq_write && eq_step) eq_second_q <= eq_more;
@@ -144,6 +157,7 @@ module host_if_bar (
     if (bell_load)  bell_q      <= bell_next_q;
   end
 
+  assign cpl_timeout_o          = cpl_timeout_q;
   assign admin_doorbell_valid_o = bell_valid_q;
   assign admin_doorbell_o.index = bell_q;
   assign dev_cfg_o = {enable_q, key_q, cmd_base_q, rsp_base_q, log_size_q};
@@ -170,6 +184,10 @@ module host_if_bar (
       regs_pkg::DeviceTimeOffset[15:3]:       misc = time_q;
       regs_pkg::DoorbellsDroppedOffset[15:3]: misc = dropped_q;
       regs_pkg::DmaErrorsOffset[15:3]:        misc = errors_q;
+      regs_pkg::CplTimeoutOffset[15:3]:       misc = {32'd0, cpl_timeout_q};
+      regs_pkg::CplUnexpectedOffset[15:3]:    misc = unexpected_q;
+      regs_pkg::CplMalformedOffset[15:3]:     misc = malformed_q;
+      regs_pkg::CplTimedOutOffset[15:3]:      misc = timed_out_q;
       regs_pkg::MsixPendingOffset[15:3]:      misc = pending_i;
       default:                                misc = '0;
     endcase

@@ -1,15 +1,31 @@
-// host_if_doorbell: BAR 2: doorbell pages to qp_doorbell and cq_doorbell; everything else goes on to host_if_bar.
+// host_if_doorbell: BAR 2: doorbell pages to qp_doorbell and cq_doorbell; everything else goes on to
+// host_if_bar.
 //
-//   mmio --> page, offset --> 0x000 sq, 0x008 rq ---------> qp_doorbell
-//              |              0x010 cq, 0x018 cq_arm -----> cq_doorbell
-//              |              0x100 push of 1 unit -------> qp_doorbell
-//              |              0x100 push of 2 units: held; with 0x140 of the same page next --> qp_doorbell
-//              |                                          anything else next: as kind sq, then that request
+//   mmio --> page, offset --> 0x000 sq, 0x008 rq ----------------> qp_doorbell
+//              |              0x010 cq, 0x018 cq_arm ------------> cq_doorbell
+//              |              0x100, first half of 1 unit -------> qp_doorbell, kind push
+//              |              0x100, 0x140: a half of 2 units,
+//              |                  whose other half is in [ halves ] --> kind push
+//              |                  else --> [ halves ] --(time is over)--> kind sq
 //              +--> not a write to BAR 2 --> host_if_bar
 //
-// Malformed: another offset, another size, units other than 1 and 2, an object of more than 16 bits, a page that does
-// not exist, a second half alone: dropped_o pulses. Latency 1 cycle, a request a cycle (2 when a held push is given up).
-// May wait for qp and cq to take a doorbell, which they do within a table access.
+// Each half of a push of two units carries the doorbell of its WQE (sq_wqe.ring, and the last 8
+// bytes): page, QP and index name the WQE it is of. So halves come in either order, and between
+// those of other QPs, of other threads that share the page, too.
+//   1. A pushed copy is a hint, its WQE lies in the ring: where no copy can be had, the doorbell in
+//      the first half counts as kind sq, and qp fetches the ring.
+//   2. That happens to a first half when [ halves ] is full; when another doorbell rings its send
+//      queue, in front of that one, so the index of a QP never goes back; and when its second has
+//      not come after 1 to 2 ticks of 512 cycles.
+//   3. A second half that finds [ halves ] full, or whose first has not come in that time, is
+//      dropped: its WQE loses no more than the copy.
+//   4. Nothing waits for a half: requests pass those in [ halves ]. Time is over only in a cycle
+//      without a request, so what was accepted before counts before.
+//
+// Malformed: another offset, another size, units other than 1 and 2, an object of more than 16 bits,
+// a page that does not exist, a second half alone: dropped_o pulses. Latency 1 cycle, a request a
+// cycle (one more for each first half that it ends by 2). May wait for qp and cq to take a doorbell,
+// which they do within a table access.
 `include "rnic_assert.svh"
 
 module host_if_doorbell (
@@ -32,62 +48,107 @@ module host_if_doorbell (
   output logic                      cq_given_o,       // a doorbell for cq was accepted; it follows on cq_doorbell
   output logic                      dropped_o
 );
+  localparam int unsigned Halves = 4;
+  localparam int unsigned TickW  = 9;
+  localparam int unsigned KeyW   = 48;    // page, QP, index
   localparam logic [11:0] PushFirst  = rnic_pkg::PushOffset;
   localparam logic [11:0] PushSecond = rnic_pkg::PushOffset + 12'h40;
 
-  logic                 mine, plain, push_first, push_second, fits, held_q, second, release_held;
-  logic [15:0]          page, held_page_q;
-  logic [511:0]         held_data_q;
-  iwarp_pkg::doorbell_t bell, held_bell;
-  iwarp_pkg::sq_wqe_t   wqe, held_wqe;
-  logic                 is_qp, is_cq, is_hold, qp_valid, qp_ready, cq_valid, cq_ready, unused_bits;
+  logic                 mine, plain, half, first_half, second_half, one_unit, fits;
+  logic [15:0]          page;
+  logic [11:0]          offset;
+  logic [KeyW-1:0]      key;
+  iwarp_pkg::doorbell_t bell, tail;
+  iwarp_pkg::sq_wqe_t   wqe;
+  logic                 is_qp, is_cq, is_half, pairs, stores, rings;
+  logic                 qp_valid, qp_ready, cq_valid, cq_ready, unused_bits;
   iwarp_pkg::qp_doorbell_t qp_next;
   iwarp_pkg::cq_doorbell_t cq_next;
-  logic [11:0]          offset;
 
   assign offset = mmio_i.offset[11:0];
   assign page   = mmio_i.offset[27:12];
+  assign key    = second_half ? {page, tail.object[15:0], tail.index[15:0]} :
+                                {page, wqe.ring.object[15:0], wqe.ring.index[15:0]};
   assign fits   = 32'(mmio_i.offset[31:12]) < rnic_pkg::NumPages;
   assign mine   = mmio_i.is_write && mmio_i.bar == 3'd2;
   assign bell   = mmio_i.data[63:0];
   assign wqe    = mmio_i.data[255:0];
-  assign held_wqe  = held_data_q[255:0];
-  assign held_bell = held_wqe.ring;
+  assign tail   = mmio_i.data[511:448];
 
   assign plain       = mine && fits && mmio_i.bytes == 7'd8 && bell.object[23:16] == '0;
-  assign push_first  = mine && fits && mmio_i.bytes == 7'd64 && offset == PushFirst && wqe.ring.object[23:16] == '0;
-  assign push_second = mine && fits && mmio_i.bytes == 7'd64 && offset == PushSecond;
-  assign second      = held_q && push_second && page == held_page_q;
-  assign release_held = held_q && mmio_valid_i && !second;
+  assign half        = mine && fits && mmio_i.bytes == 7'd64;
+  assign one_unit    = wqe.units == 3'd1;
+  assign first_half  = half && offset == PushFirst && wqe.ring.object[23:16] == '0 &&
+                       (one_unit || wqe.units == 3'd2);
+  assign second_half = half && offset == PushSecond && tail.object[23:16] == '0;
+  assign is_half     = second_half || (first_half && !one_unit);
+  assign is_cq       = plain && (offset == 12'h010 || offset == 12'h018);
+  assign unused_bits = ^{bell.index[31:16], bell.flags[7:1], wqe, tail};
 
-  assign is_hold = push_first && wqe.units == 3'd2;
-  assign is_qp   = (plain && (offset == 12'h000 || offset == 12'h008)) || (push_first && wqe.units == 3'd1) || second;
-  assign is_cq   = plain && (offset == 12'h010 || offset == 12'h018);
-  assign unused_bits = ^{bell.index[31:16], bell.flags[7:1], held_bell.index[31:16], held_bell.flags,
-                         held_bell.object[23:16], wqe, held_wqe};
+  // The halves that wait; mate is the other one of the same WQE, twin the same one.
+  logic [Halves-1:0]      valid_q, second_q, aged_q, over_q, same, mate, twin, older;
+  logic [Halves-1:0]      free, put, clear, given_up;
+  logic [Halves*KeyW-1:0] key_q;
+  logic [Halves*512-1:0]  data_q;
+  logic [15:0]            ring_qpn, up_page, up_qpn, up_index;
+  logic                   up_second, up_valid, up_fire, late;
+  logic [511:0]           mate_data;
+
+  assign ring_qpn = plain ? bell.object[15:0] : wqe.ring.object[15:0];
+  assign rings    = (plain && offset == 12'h000) || first_half;
+  always_comb begin
+    for (int unsigned i = 0; i < Halves; i++) begin
+      same[i]  = valid_q[i] && is_half && key_q[i*KeyW +: KeyW] == key;
+      mate[i]  = same[i] && second_q[i] != second_half;
+      twin[i]  = same[i] && second_q[i] == second_half;
+      older[i] = valid_q[i] && !second_q[i] && rings &&
+                 key_q[i*KeyW+16 +: 32] == {page, ring_qpn};
+    end
+    // The lowest of each.
+    free     = ~valid_q & (valid_q + Halves'(1));
+    given_up = mmio_valid_i ? older & (~older + Halves'(1)) :
+               qp_ready ? over_q & (~over_q + Halves'(1)) : '0;
+
+    {up_page, up_qpn, up_index, up_second} = '0;
+    mate_data = '0;
+    for (int unsigned i = 0; i < Halves; i++) begin
+      if (given_up[i]) {up_page, up_qpn, up_index, up_second} = {key_q[i*KeyW +: KeyW], second_q[i]};
+      if (mate[i])     mate_data = data_q[i*512 +: 512];
+    end
+  end
+
+  assign up_valid = given_up != '0;
+  assign up_fire  = up_valid && (up_second || qp_ready);
+  assign late     = up_fire && !mmio_valid_i;
+  assign pairs    = is_half && mate != '0;
+  assign stores   = is_half && !pairs && (twin != '0 || free != '0);
+  assign is_qp    = (plain && (offset == 12'h000 || offset == 12'h008)) || (first_half && one_unit) || pairs ||
+                    (first_half && !stores);   // full: only its doorbell
 
   always_comb begin
     qp_next.kind  = offset == 12'h008 ? iwarp_pkg::DbRq : iwarp_pkg::DbSq;
-    qp_next.qpn   = bell.object[15:0];
+    qp_next.qpn   = ring_qpn;
     qp_next.page  = page;
-    qp_next.index = bell.index[15:0];
+    qp_next.index = plain ? bell.index[15:0] : wqe.ring.index[15:0];
     qp_next.units = 2'd0;
     qp_next.data  = '0;
-    if (release_held) begin
+    if (up_valid) begin
       qp_next.kind  = iwarp_pkg::DbSq;
-      qp_next.qpn   = held_bell.object[15:0];
-      qp_next.page  = held_page_q;
-      qp_next.index = held_bell.index[15:0];
-    end else if (second) begin
+      qp_next.qpn   = up_qpn;
+      qp_next.page  = up_page;
+      qp_next.index = up_index;
+    end else if (pairs && second_half) begin
       qp_next.kind  = iwarp_pkg::DbPush;
-      qp_next.qpn   = held_bell.object[15:0];
-      qp_next.index = held_bell.index[15:0];
+      qp_next.qpn   = tail.object[15:0];
+      qp_next.index = tail.index[15:0];
       qp_next.units = 2'd2;
-      qp_next.data  = {mmio_i.data, held_data_q};
-    end else if (push_first) begin
+      qp_next.data  = {mmio_i.data, mate_data};
+    end else if (pairs) begin
       qp_next.kind  = iwarp_pkg::DbPush;
-      qp_next.qpn   = wqe.ring.object[15:0];
-      qp_next.index = wqe.ring.index[15:0];
+      qp_next.units = 2'd2;
+      qp_next.data  = {mate_data, mmio_i.data};
+    end else if (first_half && one_unit) begin
+      qp_next.kind  = iwarp_pkg::DbPush;
       qp_next.units = 2'd1;
       qp_next.data  = {512'd0, mmio_i.data};
     end
@@ -98,19 +159,42 @@ module host_if_doorbell (
     cq_next.solicited_only = offset == 12'h018 && bell.flags[0];
   end
 
-  assign qp_valid     = mmio_valid_i && (release_held || is_qp);
-  assign cq_valid     = mmio_valid_i && !release_held && is_cq;
-  assign bar_valid_o  = mmio_valid_i && !release_held && !mine;
-  assign dropped_o    = mmio_valid_i && !release_held && mine && !is_qp && !is_cq && !is_hold;
-  assign mmio_ready_o = !release_held && (!mine ? bar_ready_i : is_qp ? qp_ready : is_cq ? cq_ready : 1'b1);
+  assign qp_valid     = up_valid ? !up_second : mmio_valid_i && is_qp;
+  assign cq_valid     = mmio_valid_i && !up_valid && is_cq;
+  assign bar_valid_o  = mmio_valid_i && !up_valid && !mine;
+  assign dropped_o    = mmio_valid_i ? !up_valid && mine && !is_qp && !is_cq && !stores : late && up_second;
+  assign mmio_ready_o = !up_valid && (!mine ? bar_ready_i : is_qp ? qp_ready : is_cq ? cq_ready : 1'b1);
+
+  // Store, pair, give up.
+  logic             taken;
+  logic [TickW-1:0] tick_q;
+  assign taken = mmio_valid_i && mmio_ready_o;
+  assign put   = taken && stores ? (twin != '0 ? twin : free) : '0;
+  assign clear = (taken && pairs ? mate : '0) | (up_fire ? given_up : '0);
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni)                                       held_q <= 1'b0;
-    else if (held_q && qp_valid && qp_ready)           held_q <= 1'b0;
-    else if (mmio_valid_i && mmio_ready_o && is_hold)  held_q <= 1'b1;
+    if (!rst_ni) begin
+      valid_q <= '0;
+      aged_q  <= '0;
+      over_q  <= '0;
+      tick_q  <= '0;
+    end else begin
+      valid_q <= (valid_q & ~clear) | put;
+      tick_q  <= tick_q + 1'b1;
+      aged_q  <= (tick_q == '1 ? aged_q | valid_q : aged_q) & ~clear & ~put;
+      over_q  <= (tick_q == '1 ? over_q | (aged_q & valid_q) : over_q) & ~clear & ~put;
+    end
+    for (int unsigned i = 0; i < Halves; i++) begin
+      if (put[i]) begin
+        second_q[i]           <= second_half;
+        key_q[i*KeyW +: KeyW] <= key;
+        data_q[i*512 +: 512]  <= mmio_i.data;
+      end
+    end
   end
 
-  // Registered, as u_qp registers the doorbells that follow: no qp_doorbell passes the pulse of a cq_doorbell before it.
+  // Registered, as u_qp registers the doorbells that follow: no qp_doorbell passes the pulse of a
+  // cq_doorbell before it.
   logic cq_given_q;
   assign cq_given_o = cq_given_q;
   always_ff @(posedge clk_i) begin
@@ -118,12 +202,9 @@ module host_if_doorbell (
     else         cq_given_q <= cq_valid && cq_ready;
   end
 
-  always_ff @(posedge clk_i) begin
-    if (mmio_valid_i && mmio_ready_o && is_hold) begin
-      held_page_q <= page;
-      held_data_q <= mmio_i.data;
-    end
-  end
+  // Simulation alone: commit trace (architecture 10)
+  iwarp_pkg::push_late_commit_t tap_push_late /*verilator public_flat_rd*/;
+  assign tap_push_late = {late, up_page, up_qpn, up_index, up_second};
 
   stream_reg #(.Width(iwarp_pkg::QpDoorbellWidth)) u_qp (
     .clk_i, .rst_ni, .valid_i(qp_valid), .ready_o(qp_ready), .data_i(qp_next),
@@ -136,4 +217,5 @@ module host_if_doorbell (
 
   `RNIC_STREAM_STABLE(QpStable_A, qp_doorbell_valid_o, qp_doorbell_ready_i, qp_doorbell_o)
   `RNIC_STREAM_STABLE(CqStable_A, cq_doorbell_valid_o, cq_doorbell_ready_i, cq_doorbell_o)
+  `RNIC_ASSERT(OneOfAWqe_A, (mate & (mate - Halves'(1))) == '0 && (twin & (twin - Halves'(1))) == '0)
 endmodule

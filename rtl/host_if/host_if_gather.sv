@@ -11,6 +11,7 @@
 //   lengths of open packets ------------------------------------------------> whole: length, first failure
 //
 // A chunk that needs no read (a failed check, or DMA off when its extent was taken) takes a tag that is done at once.
+// A tag that host_if_tags holds back is passed over while a chunk waits: it goes round the ring without a chunk.
 // Latency: packet to read 3 cycles, end of the last read to whole 4. Throughput: a read a cycle, a packet every 2.
 // May wait for: space in its own ring (its own output), its own tags (returning reads), the extents of an open packet.
 `include "rnic_assert.svh"
@@ -46,6 +47,7 @@ module host_if_gather #(
   input  logic                  end_valid_i,
   input  logic [7:0]            end_tag_i,
   input  logic [1:0]            end_status_i,
+  input  logic [Tags-1:0]       held_i,          // this client's tags that must not be used
   // an extent is done with
   output logic                  retired_o,
   output logic                  retired_epoch_o,
@@ -108,7 +110,8 @@ module host_if_gather #(
   logic [RingW+5:0]  pos, pos_q;
   logic [SlotW-1:0]  head_q, tail_q;
   logic [CountW-1:0] count_q;
-  logic              room, fire, walk;
+  logic [SlotW-1:0]  head_next;
+  logic              room, fire, skip, put, walk, head_held_q;
 
   assign ext_ready_o = open_q && cut_ready;
   assign ext_take    = ext_valid_i && ext_ready_o;
@@ -126,23 +129,28 @@ module host_if_gather #(
   assign {side_end, side_epoch, side_real, side_result, side_first, side_base} = side;
   assign pos          = side_first && chunk_first ? {side_base, 6'd0} : pos_q;
   assign room         = count_q != CountW'(Tags);
-  assign req_valid_o  = chunk_valid && side_real && room;
+  assign req_valid_o  = chunk_valid && side_real && room && !head_held_q;
   assign req_tag_o    = 8'(TagBase) + 8'(head_q);
   assign req_length_o = chunk_length;
   assign req_pos_o    = PosW'({WordW'(WordBase), 6'd0}) | PosW'(pos);
-  assign chunk_ready  = room && (req_ready_i || !side_real);
+  assign chunk_ready  = room && !head_held_q && (req_ready_i || !side_real);
   assign fire         = chunk_valid && chunk_ready;
+  assign skip         = chunk_valid && room && head_held_q;
+  assign put          = fire || skip;
+  assign head_next    = !put ? head_q : head_q == SlotW'(Tags - 1) ? '0 : head_q + 1'b1;
 
   always_ff @(posedge clk_i) begin
     if (fire) pos_q <= pos + (RingW + 6)'(chunk_length);
     if (!rst_ni) begin
-      head_q  <= '0;
-      tail_q  <= '0;
-      count_q <= '0;
+      head_q      <= '0;
+      tail_q      <= '0;
+      count_q     <= '0;
+      head_held_q <= 1'b0;
     end else begin
-      if (fire) head_q <= head_q == SlotW'(Tags - 1) ? '0 : head_q + 1'b1;
+      head_q <= head_next;
       if (walk) tail_q <= tail_q == SlotW'(Tags - 1) ? '0 : tail_q + 1'b1;
-      count_q <= count_q + CountW'(fire) - CountW'(walk);
+      count_q     <= count_q + CountW'(put) - CountW'(walk);
+      head_held_q <= 1'(held_i >> head_next);
     end
   end
 
@@ -151,9 +159,9 @@ module host_if_gather #(
   logic            end_mine;
   logic [Tags-1:0] done_q, set, clear;
   logic            tail_done, walk_valid_q, walk_move;
-  logic [6:0]      info;
+  logic [7:0]      info;
   logic [1:0]      status_mem;
-  logic            info_real, info_pkt, info_ext, info_epoch;
+  logic            info_skip, info_real, info_pkt, info_ext, info_epoch;
   logic [2:0]      info_result;
   logic [1:0]      status, sum_status, sum_status_q;
   logic [2:0]      sum_result, sum_result_q;
@@ -162,7 +170,7 @@ module host_if_gather #(
   assign end_mine = end_valid_i && 32'(end_slot) < Tags;
 
   // Shifts, not a loop over the tags: a simulator evaluates a loop bit by bit, each cycle.
-  assign set       = (end_mine ? Tags'(1) << end_slot[SlotW-1:0] : '0) | (fire && !side_real ? Tags'(1) << head_q : '0);
+  assign set       = (end_mine ? Tags'(1) << end_slot[SlotW-1:0] : '0) | ((fire && !side_real) || skip ? Tags'(1) << head_q : '0);
   assign clear     = walk ? Tags'(1) << tail_q : '0;
   assign tail_done = 1'(done_q >> tail_q);
 
@@ -171,10 +179,10 @@ module host_if_gather #(
     else         done_q <= (done_q | set) & ~clear;
   end
 
-  ram_1r1w #(.Width(7), .Depth(Tags)) u_info (
+  ram_1r1w #(.Width(8), .Depth(Tags)) u_info (
     .clk_i, .rst_ni,
-    .we_i(fire), .waddr_i(head_q),
-    .wdata_i({side_real, side_end && chunk_last, chunk_last, side_epoch, side_result}),
+    .we_i(put), .waddr_i(head_q),
+    .wdata_i(skip ? 8'h80 : {1'b0, side_real, side_end && chunk_last, chunk_last, side_epoch, side_result}),
     .re_i(walk), .raddr_i(tail_q), .rdata_o(info)
   );
   ram_1r1w #(.Width(2), .Depth(Tags)) u_status (
@@ -196,7 +204,7 @@ module host_if_gather #(
   logic [1:0]  unused_verdicts;
   logic [LenW-1:0] unused_lengths;
 
-  assign {info_real, info_pkt, info_ext, info_epoch, info_result} = info;
+  assign {info_skip, info_real, info_pkt, info_ext, info_epoch, info_result} = info;
   assign status     = info_real ? status_mem :
                       info_result == iwarp_pkg::TptOk ? iwarp_pkg::RdUnsupported : iwarp_pkg::RdOk;
   assign bad_so_far = sum_status_q != iwarp_pkg::RdOk || sum_result_q != iwarp_pkg::TptOk;
@@ -211,7 +219,7 @@ module host_if_gather #(
     if (!rst_ni || (walk_move && info_pkt)) begin
       sum_status_q <= '0;
       sum_result_q <= '0;
-    end else if (walk_move) begin
+    end else if (walk_move && !info_skip) begin
       sum_status_q <= sum_status;
       sum_result_q <= sum_result;
     end

@@ -5,7 +5,8 @@
 //   tx_extent ----> FIFO --------------------->               |                                 |
 //                                          dma_rd_rsp --> [ reorder: one buffer, read port round robin by word ]
 //
-// Tags and buffer space are partitioned, so no client can take another's. With a watermark a packet waits until the
+// Tags and buffer space are partitioned, so no client can take another's. No completion is trusted: host_if_tags in
+// [ reorder ] checks tag, length and time, and a read that fails there fails like one that PCIe refuses. With a watermark a packet waits until the
 // placed count has reached it; once reached it stays so. Latency: request to dma_rd_req 5 cycles; last beat of
 // dma_rd_rsp to header 8, to the first beat 10. Throughput: a read a cycle, 64 bytes a cycle in and out, a payload packet
 // every 2 cycles. May wait for the client's own consumer, for returning reads, for placements (watermark): never the
@@ -15,9 +16,9 @@
 module host_if_rd (
   input  logic                      clk_i,
   input  logic                      rst_ni,
-  output logic                      ready_o,
   input  logic                      dma_on_i,
   input  logic [2:0]                mrrs_i,
+  input  logic [31:0]               cpl_timeout_i, // cycles
   input  logic [63:0]               placed_i,      // from host_if_wr: packets placed since reset
   // from qp
   input  logic                      sq_rd_req_valid_i,
@@ -55,7 +56,8 @@ module host_if_rd (
   output logic [1:0]                dma_rd_client_o,   // of the request on offer, for the tap
   input  logic                      dma_rd_rsp_valid_i,
   input  iwarp_pkg::dma_rd_rsp_t    dma_rd_rsp_i,
-  output logic                      dma_error_o
+  output logic                      dma_error_o,
+  output logic [2:0]                cpl_bad_o      // to the counters: timed out, malformed, unexpected
 );
   localparam bit          Many         = rnic_pkg::RdTags >= 64;
   localparam int unsigned SqTags       = Many ? rnic_pkg::RdTags / 4 : 1;
@@ -138,6 +140,7 @@ module host_if_rd (
   logic [7:0]         end_tag;
   logic [1:0]         end_status;
   iwarp_pkg::beat_t   beat;
+  logic [rnic_pkg::RdTags-1:0] held;
 
   for (genvar c = 0; c < 4; c++) begin : gen_client
     localparam int unsigned Tags  = c == 0 ? SqTags : c == 1 ? RqTags : c == 2 ? AdminTags : PayloadTags;
@@ -166,6 +169,7 @@ module host_if_rd (
       .req_valid_o(req_valid[c]), .req_ready_i(req_ready[c]), .req_tag_o(tag), .req_address_o(address),
       .req_length_o(length), .req_pos_o(pos),
       .end_valid_i(end_valid), .end_tag_i(end_tag), .end_status_i(end_status),
+      .held_i(held[First +: Tags]),
       .retired_o(retired[c]), .retired_epoch_o(retired_epoch[c]),
       .whole_valid_o(whole_valid), .whole_ready_i(whole_ready), .whole_o(whole),
       .freed_i(freed), .freed_words_i(freed_words)
@@ -214,10 +218,13 @@ module host_if_rd (
   host_if_reorder #(
     .Tags(rnic_pkg::RdTags), .PayloadWords(PayloadWords), .SmallWords(SmallWords), .WordW(WordW)
   ) u_reorder (
-    .clk_i, .rst_ni, .ready_o,
+    .clk_i, .rst_ni, .timeout_i(cpl_timeout_i),
     .begin_valid_i(any_valid && any_ready), .begin_tag_i(any_req.tag), .begin_pos_i(any_pos),
+    .begin_length_i(any_req.length),
+    .sent_valid_i(dma_rd_req_valid_o && dma_rd_req_ready_i), .sent_tag_i(dma_rd_req_o.tag),
     .rsp_valid_i(dma_rd_rsp_valid_i), .rsp_i(dma_rd_rsp_i),
-    .end_valid_o(end_valid), .end_tag_o(end_tag), .end_status_o(end_status),
+    .end_valid_o(end_valid), .end_tag_o(end_tag), .end_status_o(end_status), .held_o(held),
+    .unexpected_o(cpl_bad_o[0]), .malformed_o(cpl_bad_o[1]), .timed_out_o(cpl_bad_o[2]),
     .read_i(read_any), .read_word_i(read[8 +: WordW]), .read_data_o(read_data)
   );
   assign dma_error_o = end_valid && end_status != iwarp_pkg::RdOk;

@@ -1,15 +1,17 @@
 // host_if_reorder: the buffer of all reads. Each piece goes straight to the bytes that its tag's packet keeps for it.
 //
 // Pieces may be cut anywhere and come in any order between tags; of a tag they come in order. A tag knows the byte its
-// read begins at (written when it is issued) and how many bytes have come (0 again after its end). The buffer has 64
-// byte lanes with an address each, so a beat at any alignment is one write: gathering costs no cycle.
+// read begins at (written when it is issued); host_if_tags knows how many bytes have come and which beats count. The
+// buffer has 64 byte lanes with an address each, so a beat at any alignment is one write: gathering costs no cycle.
 //
-//   dma_rd_rsp --> [ in ] --> place = begin[tag] + come[tag] --> [ lane_shift by place mod 64 ] --> 64 lanes x Depth
-//                     come[tag] += keep <--+                                            +--> end: tag, status
+//   dma_rd_rsp --> [ in ] --> place = begin[tag] + come --> [ lane_shift by place mod 64 ] --> 64 lanes x Depth
+//             +--> [ tags ] --> come, keep, ends, status -----^                    +--> end: tag, status
+//                        +--> late: a read has timed out ----------------------------^
 //   read port: word --> [ all lanes ] --> 64 bytes in the next cycle
 //
 // dma_rd_rsp is always taken, a beat a cycle. Latency 4 cycles from a beat to the buffer and to end_*. One word a cycle
 // is read. Waits for nothing. The buffer is PayloadWords (payload's ring, from word 0), then 3 rings of SmallWords.
+// No beat of a read is written after its end: a late end follows the last beat that host_if_tags let pass.
 `include "rnic_assert.svh"
 
 module host_if_reorder #(
@@ -21,11 +23,15 @@ module host_if_reorder #(
 ) (
   input  logic                    clk_i,
   input  logic                    rst_ni,
-  output logic                    ready_o,        // table cleared
+  input  logic [31:0]             timeout_i,      // cycles
   // a read is issued
   input  logic                    begin_valid_i,
   input  logic [7:0]              begin_tag_i,
   input  logic [PosW-1:0]         begin_pos_i,
+  input  logic [12:0]             begin_length_i,
+  // it has left
+  input  logic                    sent_valid_i,
+  input  logic [7:0]              sent_tag_i,
   // from PCIe
   input  logic                    rsp_valid_i,
   input  iwarp_pkg::dma_rd_rsp_t  rsp_i,
@@ -33,6 +39,10 @@ module host_if_reorder #(
   output logic                    end_valid_o,
   output logic [7:0]              end_tag_o,
   output logic [1:0]              end_status_o,
+  output logic [Tags-1:0]         held_o,         // tags that must not be used
+  output logic                    unexpected_o,   // to the counters: a piece, a read, a read
+  output logic                    malformed_o,
+  output logic                    timed_out_o,
   // read port
   input  logic                    read_i,
   input  logic [WordW-1:0]        read_word_i,
@@ -47,24 +57,21 @@ module host_if_reorder #(
   if (BigW + 1 != WordW) $fatal(1, "host_if_reorder %m: the small rings must be shorter than payload's");
 
   // In: look up the tag.
-  logic                   known, in_valid_q;
+  logic                   known, take, ends, late_valid, unused_begin;
   logic [SlotW-1:0]       rsp_slot;
   iwarp_pkg::dma_rd_rsp_t in_q;
   logic [PosW-1:0]        start;
-  logic [12:0]            come_mem, come, come_next, last_come_q;
-  logic                   last_valid_q, ends, ok, unused_piece;
-  logic [7:0]             last_tag_q;
-  logic                   clear_busy;
-  logic [SlotW-1:0]       clear_addr;
+  logic [12:0]            come;
+  logic [6:0]             keep;
+  logic [1:0]             status;
+  logic [7:0]             late_tag;
+  logic                   put_end;
 
   assign known    = rsp_valid_i && 32'(rsp_i.tag) < Tags;
   assign rsp_slot = rsp_i.tag[SlotW-1:0];
+  assign unused_begin = ^{begin_tag_i, in_q};
 
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) in_valid_q <= 1'b0;
-    else         in_valid_q <= known;
-    in_q <= rsp_i;
-  end
+  always_ff @(posedge clk_i) in_q <= rsp_i;
 
   ram_1r1w #(.Width(PosW), .Depth(Tags)) u_begin (
     .clk_i, .rst_ni,
@@ -72,30 +79,15 @@ module host_if_reorder #(
     .re_i(known), .raddr_i(rsp_slot), .rdata_o(start)
   );
 
-  // Place: the byte that this beat begins at. A beat of the same tag just before has not reached the table yet.
-  assign ok        = in_q.status == iwarp_pkg::RdOk;
-  assign ends      = in_q.is_last || !ok;
-  assign come      = last_valid_q && last_tag_q == in_q.tag ? last_come_q : come_mem;
-  assign come_next = ends ? '0 : come + {6'd0, in_q.keep};
-  assign unused_piece = in_q.piece_last ^ (^begin_tag_i);
-
-  ram_clear #(.Depth(Tags)) u_clear (.clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr));
-  assign ready_o = !clear_busy;
-
-  ram_1r1w #(.Width(13), .Depth(Tags)) u_come (
-    .clk_i, .rst_ni,
-    .we_i(clear_busy || in_valid_q), .waddr_i(clear_busy ? clear_addr : in_q.tag[SlotW-1:0]),
-    .wdata_i(clear_busy ? '0 : come_next),
-    .re_i(known), .raddr_i(rsp_slot), .rdata_o(come_mem)
+  host_if_tags #(.Tags(Tags)) u_tags (
+    .clk_i, .rst_ni, .timeout_i, .begin_valid_i, .begin_tag_i, .begin_length_i, .sent_valid_i, .sent_tag_i,
+    .rsp_valid_i, .rsp_i,
+    .valid_o(take), .come_o(come), .keep_o(keep), .ends_o(ends), .status_o(status),
+    .late_valid_o(late_valid), .late_ready_i(!put_end), .late_tag_o(late_tag),
+    .held_o, .unexpected_o, .malformed_o, .timed_out_o
   );
 
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) last_valid_q <= 1'b0;
-    else         last_valid_q <= in_valid_q;
-    last_tag_q  <= in_q.tag;
-    last_come_q <= come_next;
-  end
-
+  // Place: the byte that this beat begins at.
   logic [PosW-1:0]  sum;
   logic [WordW-1:0] word, word_up, next;
   assign sum     = start + PosW'(come);
@@ -126,15 +118,16 @@ module host_if_reorder #(
 
   lane_shift #(.Bytes(64), .SideW(SideW)) u_shift (
     .clk_i, .rst_ni,
-    .valid_i(in_valid_q), .ready_o(unused_shift), .data_i(in_q.data), .shift_i(sum[5:0]),
-    .side_i({word, word_up, sum[5:0], ok ? in_q.keep : 7'd0, ends, in_q.tag, in_q.status}),
+    .valid_i(take), .ready_o(unused_shift), .data_i(in_q.data), .shift_i(sum[5:0]),
+    .side_i({word, word_up, sum[5:0], keep, ends, in_q.tag, status}),
     .valid_o(put_valid), .ready_i(1'b1), .data_o(put_data),
     .side_o({put_word, put_up, put_shift, put_keep, put_ends, put_tag, put_status})
   );
 
-  assign end_valid_o  = put_valid && put_ends;
-  assign end_tag_o    = put_tag;
-  assign end_status_o = put_status;
+  assign put_end      = put_valid && put_ends;
+  assign end_valid_o  = put_end || late_valid;
+  assign end_tag_o    = put_end ? put_tag : late_tag;
+  assign end_status_o = put_end ? put_status : iwarp_pkg::RdAborted;
 
   logic [63:0] late;   // lanes of the word behind
   assign late = ~(~64'd0 << put_shift);
@@ -150,7 +143,4 @@ module host_if_reorder #(
       .re_i(read_i), .raddr_i(read_word_i), .rdata_o(read_data_o[8*l +: 8])
     );
   end
-
-  `RNIC_ASSERT(TagKnown_A, !rsp_valid_i || 32'(rsp_i.tag) < Tags)
-  `RNIC_ASSERT(KeepInRange_A, !rsp_valid_i || rsp_i.keep <= 7'd64)
 endmodule

@@ -329,6 +329,8 @@ class RtlDevice final : public sc_core::sc_module, public Device {
                       .record = in.llp_rx_hdr.take_fired(),
                       .event = in.llp_ctl_evt.take_fired(),
                       .credit = in.llp_credit.take_fired()};
+    for (const auto& c : pins_->commits)
+      if (const auto* late = std::get_if<spec::DmaRdTimeoutCommit>(&c)) reads_[late->tag].reset();
     if (piece_moved) {
       if (piece_feed_.at_last() && piece_.is_last) reads_[piece_.tag].reset();
       piece_feed_.advance();

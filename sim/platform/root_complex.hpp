@@ -47,6 +47,16 @@ struct MmioAnswer {
   sc_core::sc_event event;
 };
 
+/// What becomes of the completions of a read.
+enum class Completions : uint8_t {
+  kStatus,  // one says so: the status of the fault
+  kTwice,   // the last piece comes again at once
+  kShort,   // the last piece has half of its bytes
+  kLong,    // the last piece has 64 bytes too many
+  kNever,   // none comes
+  kLate     // they come `late` later
+};
+
 /// Reads that fail: the n-th in the range, or each with a probability.
 struct ReadFault {
   spec::RdStatus status = spec::RdStatus::kPoisoned;
@@ -54,12 +64,15 @@ struct ReadFault {
   double probability = 0;
   uint64_t from = 0, to = UINT64_MAX;
   uint64_t seen = 0;
+  Completions completions = Completions::kStatus;
+  Time late = 0;
 };
 
 struct PcieCounters {
   static constexpr size_t kClients = static_cast<size_t>(Client::kUnknown) + 1;
   std::array<uint64_t, kClients> reads{}, read_bytes{}, writes{}, write_bytes{};
   uint64_t mmio_writes = 0, mmio_reads = 0, interrupts = 0, completions = 0;
+  uint64_t misanswered = 0;                // reads with completions as no root sends them
   uint64_t bad_reads = 0, bad_writes = 0;  // memory that nobody owns, or bus master off
 };
 
@@ -125,12 +138,15 @@ class RootComplex final : private Activity {
     Payload data;
     uint32_t sent = 0;
     spec::RdStatus status = spec::RdStatus::kOk;
+    Completions completions = Completions::kStatus;
+    Time late = 0;
     uint32_t fault_after = 0;  // good pieces before the bad one
     bool is_active = false, is_sampled = false;
   };
   struct PieceDown {
     Time at = 0;
     DmaPiece piece;
+    bool is_extra = false;  // its read has ended
   };
   struct MmioDown {
     Time at = 0;
@@ -152,6 +168,7 @@ class RootComplex final : private Activity {
   void issue(Time at, Mmio m, MmioAnswer* answer);
   void sample(Time at, uint32_t tag);
   void emit(Time at, uint32_t tag);
+  void misanswer(Time at, const Read& read, DmaPiece& last);
   uint32_t cut(const Read& read);
   void deliver(Time now);
   bool piece_may_pass() const;

@@ -22,7 +22,8 @@ RootComplex::RootComplex(const std::string& name, const PcieConfig& config, Host
       down_line_(config.gbps()) {
   if (config.pcie_error_status != 0) {
     add_fault({static_cast<spec::RdStatus>(config.pcie_error_status), config.pcie_error_nth,
-               config.pcie_error, config.pcie_error_from, config.pcie_error_to, 0});
+               config.pcie_error, config.pcie_error_from, config.pcie_error_to, 0,
+               Completions::kStatus, 0});
   }
 }
 
@@ -70,7 +71,29 @@ void RootComplex::sample(Time at, uint32_t tag) {
   for (auto* o : observers_) {
     o->on_read_sampled(at, r, read.status, ok ? read.data.bytes() : std::span<const uint8_t>{});
   }
+  if (read.completions == Completions::kNever) {  // its tag is nobody's here
+    read = Read{};
+    --reads_in_use_;
+    return;
+  }
+  if (read.completions == Completions::kLate)
+    return push_later(at + read.late, Kind::kMorePieces, tag);
   emit(at, tag);
+}
+
+/// The last piece of a read whose completions are not as they should be.
+void RootComplex::misanswer(Time at, const Read& read, DmaPiece& last) {
+  const uint32_t bytes = last.data.size();
+  if (read.completions == Completions::kShort) {
+    last.data = last.data.slice(0, bytes / 2);
+  } else if (read.completions == Completions::kLong) {
+    Payload more = Payload::make(bytes + 64);
+    std::ranges::fill(more.writable(), uint8_t{0xdd});
+    std::ranges::copy(last.data.bytes(), more.writable().begin());
+    last.data = std::move(more);
+  } else if (read.completions == Completions::kTwice) {
+    pieces_.push_back(at, last, false);
+  }
 }
 
 /// Bytes of the next piece: up to MPS, ending on a completion boundary unless it is the last.
@@ -110,7 +133,10 @@ void RootComplex::emit(Time at, uint32_t tag) {
       if (read.fault_after > 0) --read.fault_after;
     }
     const bool done = piece.is_last;
-    pieces_.push_back(down_line_.send(at, kTlpOverhead + bytes) + one_way_, std::move(piece));
+    const Time there = down_line_.send(at, kTlpOverhead + bytes) + one_way_;
+    const bool twice = done && read.completions == Completions::kTwice;
+    if (done && piece.status == spec::RdStatus::kOk) misanswer(there, read, piece);
+    pieces_.push_back(there, std::move(piece), twice);
     if (done) {
       read.data = Payload();
       return;
@@ -149,10 +175,11 @@ void RootComplex::deliver(Time now) {
       if (!has_piece || !piece_may_pass()) return;
     }
     DmaPiece piece = std::move(pieces_.front().piece);
+    const bool is_extra = pieces_.front().is_extra;
     pieces_.pop_front();
     ++moved_;
     ++counters_.completions;
-    if (piece.is_last) {
+    if (piece.is_last && !is_extra) {
       reads_[piece.tag].is_active = false;
       --reads_in_use_;
     }

@@ -110,6 +110,12 @@ void RootComplex::decide_fault(Read& read) {
     if (address < f.from || address >= f.to) continue;
     ++f.seen;
     if (f.seen != f.nth && !chance(fault_rng_, f.probability)) continue;
+    if (f.completions != Completions::kStatus) {
+      read.completions = f.completions;
+      read.late = f.late;
+      ++counters_.misanswered;
+      continue;
+    }
     read.status = f.status;
     read.fault_after = static_cast<uint32_t>(fault_rng_.below(3));
   }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "tandem/completions.hpp"
 #include "tandem/follower.hpp"
 #include "tandem/observed.hpp"
 #include "tandem/ordering.hpp"
@@ -13,7 +14,8 @@
 namespace rnic::sim {
 namespace {
 
-/// Tells several what one is told, in their order, and knows when something moved last.
+/// Tells several what one is told, in their order, and knows when something moved last. Of the
+/// completions they are told those that count.
 class Listeners final : public Observer {
  public:
   void add(Observer& o) { all_.push_back(&o); }
@@ -25,6 +27,10 @@ class Listeners final : public Observer {
   }
   void commit(const spec::AnyCommit& c) override {
     move([&](Observer& o) { o.commit(c); });
+    if (const auto* late = std::get_if<spec::DmaRdTimeoutCommit>(&c)) {
+      const DmaPiece end = judge_.aborted(late->tag);
+      tell([&](Observer& o) { o.dma_piece(end); });
+    }
   }
   void dma_write(const DmaWrite& w) override {
     move([&](Observer& o) { o.dma_write(w); });
@@ -39,13 +45,15 @@ class Listeners final : public Observer {
     move([&](Observer& o) { o.mmio_response(value); });
   }
   void dma_read(const DmaRead& r) override {
+    judge_.read(r);
     move([&](Observer& o) { o.dma_read(r); });
   }
   void mmio(const Mmio& m) override {
     move([&](Observer& o) { o.mmio(m); });
   }
   void dma_piece(const DmaPiece& p) override {
-    move([&](Observer& o) { o.dma_piece(p); });
+    const auto counts = judge_.counts(p);
+    if (counts) move([&](Observer& o) { o.dma_piece(*counts); });
   }
   void llp_rx(const Record& r) override {
     move([&](Observer& o) { o.llp_rx(r); });
@@ -66,6 +74,7 @@ class Listeners final : public Observer {
     tell([&](Observer& o) { o.pcie(cfg); });
   }
   void reset() override {
+    judge_.reset();
     tell([](Observer& o) { o.reset(); });
   }
 
@@ -80,6 +89,7 @@ class Listeners final : public Observer {
     tell(f);
   }
   std::vector<Observer*> all_;
+  CompletionJudge judge_;
   uint64_t now_ = 0, moved_at_ = 0;
 };
 

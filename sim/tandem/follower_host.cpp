@@ -14,6 +14,9 @@ bool is_live(uint32_t offset) {
     case spec::kDeviceTimeOffset & ~7U:
     case spec::kDoorbellsDroppedOffset & ~7U:
     case spec::kDmaErrorsOffset & ~7U:
+    case spec::kCplUnexpectedOffset & ~7U:
+    case spec::kCplMalformedOffset & ~7U:
+    case spec::kCplTimedOutOffset & ~7U:
     case spec::kMsixPendingOffset & ~7U:
       return true;
     default:
@@ -35,6 +38,11 @@ void Steps::mmio(const Mmio& m) {
   }
   const bool live = m.bar == 0 && is_live(m.offset);
   expect_.read(m.bar, m.offset, live ? std::nullopt : std::optional(host_.bar.read(m.bar, m.offset, m.bytes)));
+}
+
+void Steps::step(const spec::PushLateCommit& c) {
+  if (!host_.bar.waiting()) tally_.differ("RTL gives up half of a push in page {}; none waits", c.page);
+  host_.bar.give_up(c.page, c.qpn, c.index);
 }
 
 void Steps::dev_cfg(const spec::DevCfg& cfg) {

@@ -20,6 +20,8 @@ void Ordering::commit(const spec::AnyCommit& c) {
     void operator()(const spec::TptCheckCommit& x) { o.payload_.look_up(x); }
     // Nothing that is judged hangs on these.
     void operator()(const spec::DmaRdReqCommit&) {}
+    void operator()(const spec::DmaRdTimeoutCommit&) {}
+    void operator()(const spec::PushLateCommit&) {}
     void operator()(const spec::CqOpCommit&) {}
     void operator()(const spec::CqEventCommit&) {}
     void operator()(const spec::LlpRuleCommit&) {}

@@ -62,6 +62,8 @@ class Steps final : private model::HostIf::Out,
 
   // The commits.
   void step(const spec::DmaRdReqCommit&) {}  // says whose a read or write is, which the Observer has said
+  void step(const spec::PushLateCommit& c);
+  void step(const spec::DmaRdTimeoutCommit&) {}  // who tells the follower tells the read's end, too
   void step(const spec::DmaWrCommit&) {}
   void step(const spec::CqOpCommit& c);
   void step(const spec::CqEventCommit& c);

@@ -180,13 +180,22 @@ TEST_F(Post, PushCarriesTheWqeAndItsDoorbell) {
 
   dev.calls.clear();
   const Bytes data(96, 0x11);
-  const Sge sge{base::address_of(data.data()), 96, 0};
+  const Sge sge{base::address_of(data.data()), 88, 0};
   ASSERT_TRUE(qp.post_send({.sg_list = {&sge, 1}, .send_flags = IBV_SEND_INLINE}));
   ASSERT_EQ(dev.calls.size(), 3u);
   EXPECT_EQ(dev.calls[1].offset, 0x100u);
   EXPECT_EQ(dev.calls[2].offset, 0x140u);
   EXPECT_BYTES(std::span(dev.calls[1].bytes).subspan(24, 8), "00 00 00 00 03 00 00 00");
+  // The second unit ends with the doorbell, too: it tells whose half it is.
+  EXPECT_BYTES(std::span(dev.calls[2].bytes).subspan(56, 8), "00 00 00 00 03 00 00 00");
+  EXPECT_EQ(to_hex(dev.calls[2].bytes), to_hex(sq(qp, 2)));
   EXPECT_EQ(dev.qps.at(qp.qp_num()).sq_producer, 3u);
+
+  dev.calls.clear();
+  const Sge full{base::address_of(data.data()), 96, 0};  // no room for it
+  ASSERT_TRUE(qp.post_send({.sg_list = {&full, 1}, .send_flags = IBV_SEND_INLINE}));
+  EXPECT_EQ(dev.count(Call::kCombined), 0u);
+  EXPECT_EQ(dev.qps.at(qp.qp_num()).sq_producer, 5u);
 }
 
 TEST_F(Post, NoPushForLongOrSeveral) {

@@ -64,13 +64,15 @@ class HostIfGatherTest : public testing::Test {
     bool real = false, last = false, done = false, issued = false;
     spec::RdStatus status{};
     uint64_t pos = 0;  // as the read said
+    unsigned tag = 0;  // likewise, of this client's
   };
 
   Dut dut;
   base::Rng rng = tb::test_rng("packets");
   tb::Pace pace;
   bool running = false, off_at_times = true, at_once = false;
-  unsigned mrrs = 0, error_percent = 2;
+  unsigned mrrs = 0, error_percent = 2, hold_percent = 0;
+  std::vector<bool> held = std::vector<bool>(B::kTags);  // tags that must not be used
   bool dma_on = true, slow_release = false, slow_answers = false;
   std::vector<Packet> packets;
   std::vector<Chunk> chunks;  // in the order of their tags
@@ -82,6 +84,7 @@ class HostIfGatherTest : public testing::Test {
   int64_t ending = -1;                         // chunk whose end is shown in this cycle
   uint64_t freeing = 0;
   uint64_t reads = 0;
+  unsigned last_tag = 0;
   tb::Tally met{"extent of 1",
                 "extent of 63",
                 "extent of 64",
@@ -104,6 +107,8 @@ class HostIfGatherTest : public testing::Test {
                 "a second failure behind the first",
                 "DMA off",
                 "DMA off in a packet",
+                "a read passes over a held tag",
+                "all tags held",
                 "ends of other clients",
                 "ends out of order",
                 "packet of one byte",
@@ -125,6 +130,7 @@ class HostIfGatherTest : public testing::Test {
     freeing = 0;
     running = false;
     dma_on = true;
+    held.assign(B::kTags, false);
     dut.restart(p);
     running = true;
   }
@@ -218,9 +224,15 @@ class HostIfGatherTest : public testing::Test {
     tb::set(t.freed_words_i, rng.between(1, B::kWords));
     ending = -1;
     freeing = 0;
-    if (!running) return;
-    drive_end();
-    drive_free();
+    if (running) {
+      if (rng.percent(1)) held[rng.below(B::kTags)] = false;
+      drive_end();
+      drive_free();
+      met("all tags held", std::find(held.begin(), held.end(), false) == held.end());
+    }
+    std::array<uint32_t, (B::kTags + 31) / 32> bits{};
+    for (unsigned i = 0; i < B::kTags; i++) bits[i / 32] |= uint32_t{held[i]} << (i % 32);
+    std::memcpy(&t.held_i, bits.data(), sizeof t.held_i);
   }
   void drive_end() {
     auto& t = dut.top();
@@ -239,7 +251,8 @@ class HostIfGatherTest : public testing::Test {
           ring[(c.pos + i) % kBytes] = host_byte(c.address + i);
       }
       t.end_valid_i = 1;
-      t.end_tag_i = static_cast<uint8_t>(B::kTagBase + static_cast<uint64_t>(ending) % B::kTags);
+      t.end_tag_i = static_cast<uint8_t>(B::kTagBase + c.tag);
+      if (rng.percent(hold_percent)) held[c.tag] = true;
       t.end_status_i = static_cast<uint8_t>(c.status);
     } else if (rng.percent(30)) {
       uint64_t tag = 0;
@@ -347,7 +360,15 @@ class HostIfGatherTest : public testing::Test {
     while (issued < chunks.size() && !chunks[issued].real) issued++;
     ASSERT_LT(issued, chunks.size()) << "a read that nobody asked for";
     Chunk& c = chunks[issued];
-    ASSERT_EQ(t.req_tag_o, B::kTagBase + issued % B::kTags);
+    const unsigned tag = t.req_tag_o - B::kTagBase;
+    ASSERT_LT(tag, B::kTags);
+    ASSERT_FALSE(held[tag]) << "tag " << tag << " is held back";
+    for (uint64_t o : out) ASSERT_NE(chunks[o].tag, tag) << "a tag is given twice";
+    if (hold_percent == 0) {
+      ASSERT_EQ(tag, issued % B::kTags);
+    }
+    met("a read passes over a held tag", tag != (last_tag + 1) % B::kTags);
+    last_tag = c.tag = tag;
     ASSERT_EQ(t.req_address_o, c.address);
     ASSERT_EQ(t.req_length_o, c.length);
     const uint64_t pos = t.req_pos_o, base = 64ULL * B::kWordBase;
@@ -425,6 +446,16 @@ TYPED_TEST(HostIfGatherTest, ExtentsBecomeDenseWords) {
   });
   this->met("ends out of order", TypeParam::kTags == 1);  // with one there is none
   this->met("extent of 4097", TypeParam::kWords == 64);   // too long for the ring
+  this->off_at_times = false;
+  this->hold_percent = 10;
+  for (unsigned round = 0; round < 8 && !this->HasFatalFailure(); round++) {
+    if (round == 6) this->hold_percent = 90;
+    this->start({20, 20}, 0);
+    this->run(100);
+    this->finish();
+  }
+  this->met("all tags held", TypeParam::kTags > 5);
+  this->met("a read passes over a held tag", TypeParam::kTags == 1);
   this->met.expect_all();
   EXPECT_GT(this->reads, 2000U);
 }

@@ -89,11 +89,13 @@ struct HostIfModelDut : PacedDut {
   void step() override {
     for (unsigned i = 0; i < bad_doorbells_; i++) host_->bar.dropped();
     mmio();
+    if (now() % 512 == 0) host_->bar.tick();
     take_writes();
     write();
     take_reads();
     read();
     completion();
+    walk();
     give(model::Reader::kSq, sq_rd_hdr, sq_rd);
     give(model::Reader::kRq, rq_rd_hdr, rq_rd);
     give(model::Reader::kAdmin, admin_rd_hdr, admin_rd);
@@ -271,11 +273,17 @@ struct HostIfModelDut : PacedDut {
     const bool good = beat.status == spec::RdStatus::kOk;
     if (good) piece_.insert(piece_.end(), beat.data.begin(), beat.data.begin() + beat.keep);
     if (beat.piece_last == 0) return;
-    host_->rd.piece({.tag = beat.tag,
-                     .status = beat.status,
-                     .is_last = beat.is_last != 0,
-                     .data = Payload::copy_of(piece_)});
+    const auto counts = host_->rd.arrived({.tag = beat.tag,
+                                           .status = beat.status,
+                                           .is_last = beat.is_last != 0,
+                                           .data = Payload::copy_of(piece_)});
+    if (counts) host_->rd.piece(*counts);
     piece_.clear();
+  }
+  void walk() {
+    const uint64_t tick = std::max<uint64_t>(host_->cpl_timeout() / 2, sizes().rd_tags);
+    if (host_->cpl_timeout() == 0 || now() % tick != 0) return;
+    for (const auto& ended : host_->rd.walk()) host_->rd.piece(ended);
   }
   template <class Hdr>
   void give(Reader r, PacedOut<Hdr>& hdr, PacedPacketOut& data) {

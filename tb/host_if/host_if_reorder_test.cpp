@@ -1,5 +1,5 @@
-// host_if_reorder: each answer's bytes stand where its tag says, whatever the order, the pieces and
-// the place in a ring; nothing else in the buffer changes.
+// host_if_reorder with host_if_tags: each answer's bytes stand where its tag says, whatever the
+// order, the pieces and the place in a ring; nothing else in the buffer changes, whatever PCIe sends.
 //
 // The reference is an array of bytes. Pieces are cut anywhere and come in any order between tags;
 // the rings are filled to the last byte and emptied in their order, while the read port also looks
@@ -38,6 +38,7 @@ class HostIfReorderTest : public testing::Test {
     uint32_t length = 0, come = 0;
     bool ended = false;
     uint64_t issued = 0;
+    bool never = false;  // nobody answers it, or no longer
   };
   struct Ring {
     uint64_t base, bytes;
@@ -91,6 +92,20 @@ class HostIfReorderTest : public testing::Test {
                 "payload full",
                 "small ring full",
                 "read of a word with bytes on the way"};
+  tb::Tally faults{
+      "a piece for a free tag",
+      "a piece for a tag that does not exist",
+      "a second answer",
+      "too few bytes",
+      "too many bytes in a beat",
+      "too many bytes in a later beat",
+      "the last byte does not say so",
+      "a tag is held",
+      "a held tag is free after its last piece",
+      "a held tag is free after its time",
+      "a read times out before any byte",
+      "a read times out between pieces",
+      "a late piece for a held tag"};
   tb::PinsPort pins{dut, [this] { drive(); }, [this] { sample(); }};
 
   void start(tb::Pace p) {
@@ -109,17 +124,24 @@ class HostIfReorderTest : public testing::Test {
     mem.assign(64ULL * kWords, -1);
     sure.assign(64ULL * kWords, 0);
     asked = -1;
+    stray.clear();
+    held.clear();
+    freed.clear();
+    ended_at.clear();
+    counted = expected = {};
+    dut.top().timeout_i = timeout;
     quiet();
     running = false;
     dut.restart(p);
-    ASSERT_TRUE(dut.run_until([&] { return dut.top().ready_o != 0; })) << "never ready";
     running = true;
   }
   bool running = false;
 
   void quiet() {  // garbage beside valid
     auto& t = dut.top();
-    t.begin_valid_i = t.rsp_valid_i = t.read_i = 0;
+    t.begin_valid_i = t.sent_valid_i = t.rsp_valid_i = t.read_i = 0;
+    tb::set(t.begin_length_i, rng.next());
+    tb::set(t.sent_tag_i, rng.next());
     tb::set(t.begin_tag_i, rng.next());
     tb::set(t.begin_pos_i, rng.below(64ULL * kWords));
     tb::set(t.read_word_i, rng.below(kWords));
@@ -152,7 +174,8 @@ class HostIfReorderTest : public testing::Test {
   }
 
   void begin() {
-    if (!begins || rng.percent(pace.idle) || live.size() == B::kTags) return;
+    const size_t in_use = live.size() + held.size() + stray.size();
+    if (!begins || rng.percent(pace.idle) || in_use >= std::min(most_live, B::kTags)) return;
     Ring& ring = rings[rng.percent(50) ? 0 : rng.between(1, 3)];
     if (rng.percent(30)) {  // the next packet begins a word
       const uint64_t up = (64 - ring.head % 64) % 64;
@@ -162,8 +185,16 @@ class HostIfReorderTest : public testing::Test {
     const uint32_t n = some_length(ring.room());
     if (n > ring.room()) return;
     auto r = std::make_shared<Read>();
-    do r->tag = static_cast<unsigned>(rng.below(B::kTags));
-    while (live.contains(r->tag));
+    const auto taken = [&](unsigned t) {
+      const auto f = freed.find(t);
+      return live.contains(t) || held.contains(t) || awaits_stray(t) ||
+             (f != freed.end() && f->second + 3 > dut.now());
+    };
+    r->tag = static_cast<unsigned>(rng.below(B::kTags));
+    for (unsigned i = 0; taken(r->tag); i++) {
+      if (i == B::kTags) return;
+      r->tag = (r->tag + 1) % B::kTags;
+    }
     r->ring = static_cast<unsigned>(&ring - rings.data());
     r->at = ring.head;
     r->length = n;
@@ -174,6 +205,10 @@ class HostIfReorderTest : public testing::Test {
     dut.top().begin_valid_i = 1;
     tb::set(dut.top().begin_tag_i, r->tag);
     tb::set(dut.top().begin_pos_i, ring.place(r->at));
+    tb::set(dut.top().begin_length_i, n);
+    dut.top().sent_valid_i = 1;
+    tb::set(dut.top().sent_tag_i, r->tag);
+    r->never = rng.percent(never_percent);
     for (unsigned edge : {1U, 63U, 64U, 65U, 4096U}) {
       if (n == edge) met(fmt::format("length {}", edge));
     }
@@ -192,14 +227,173 @@ class HostIfReorderTest : public testing::Test {
     ring.reads.push_back(r);
   }
 
+  // Beats of a piece that counts for nothing. `ends`: with its last beat a held tag is free.
+  struct Stray {
+    unsigned tag = 0;
+    unsigned beats = 0;
+    bool ends = false, begun = false;
+    uint64_t begun_at = 0;
+  };
+  std::deque<Stray> stray;
+  std::map<unsigned, uint64_t> held;  // tag, since
+  struct Counts {
+    uint64_t unexpected = 0, malformed = 0, timed_out = 0;
+    bool operator==(const Counts&) const = default;
+  } counted, expected;
+  uint32_t timeout = 0;
+  unsigned never_percent = 0, wrong_percent = 0, most_live = B::kTags;
+  std::map<unsigned, uint64_t> ended_at;
+  std::map<unsigned, uint64_t> freed;  // tags that were held, when they were free again
+
+  /// gather gives a tag again some cycles after its end; a stray piece has begun by then.
+  bool awaits_stray(unsigned tag) const {
+    if (const auto it = ended_at.find(tag); it != ended_at.end() && it->second >= dut.now())
+      return true;
+    return std::any_of(stray.begin(), stray.end(), [&](const Stray& s) {
+      return s.tag == tag && (!s.begun || s.begun_at + 1 >= dut.now());
+    });
+  }
+  void free_held(unsigned tag) {
+    held.erase(tag);
+    freed[tag] = dut.now();
+  }
+  /// A read that ends without a piece.
+  void sample_late(unsigned tag, unsigned status) {
+    ASSERT_TRUE(live.contains(tag)) << "tag " << tag << " ends, cycle " << dut.now()
+                                    << ", it has ended in " << ended_at[tag] << ", status "
+                                    << status << ", held " << held.contains(tag);
+    Read& r = *live[tag];
+    ASSERT_TRUE(r.never) << "a read that is answered ends by itself";
+    ASSERT_EQ(status, static_cast<unsigned>(spec::RdStatus::kAborted));
+    const uint64_t age = dut.now() - r.issued;
+    ASSERT_GE(age + 2 * B::kTags, timeout);  // a walk may be held up
+    ASSERT_LE(age, timeout + timeout / 2 + 2 * B::kTags + 10);
+    faults(r.come == 0 ? "a read times out before any byte" : "a read times out between pieces");
+    expected.timed_out++;
+    r.ended = true;
+    live.erase(tag);
+    held[tag] = dut.now();
+    faults("a tag is held");
+  }
+  void sample_held() {
+    auto& t = dut.top();
+    counted.unexpected += t.unexpected_o;
+    counted.malformed += t.malformed_o;
+    counted.timed_out += t.timed_out_o;
+    std::array<uint32_t, (B::kTags + 31) / 32> bits{};
+    std::memcpy(bits.data(), &t.held_o, sizeof t.held_o);
+    const uint64_t shortest = timeout + timeout / 2, longest = 2 * timeout + 2 * B::kTags + 10;
+    for (unsigned tag = 0; tag < B::kTags; tag++) {
+      const bool bit = (bits[tag / 32] >> (tag % 32) & 1) != 0;
+      if (const auto it = held.find(tag); it != held.end()) {
+        const uint64_t age = dut.now() - it->second;
+        if (age > 3 && (timeout == 0 || age + 2 * B::kTags < shortest)) {
+          ASSERT_TRUE(bit) << "tag " << tag << " may be used again, cycle " << dut.now();
+        }
+        if (timeout == 0 || age <= longest) continue;
+        free_held(tag);
+        faults("a held tag is free after its time");
+      }
+      const auto it = freed.find(tag);
+      if (it != freed.end() && it->second + 4 > dut.now()) continue;
+      if (bit && live.contains(tag) && live[tag]->never) continue;  // its end is on its way
+      ASSERT_FALSE(bit) << "tag " << tag << " is held, cycle " << dut.now();
+    }
+  }
+
+  bool send_stray() {
+    if (stray.empty()) return false;
+    Stray& s = stray.front();
+    spec::DmaRdRsp rsp;
+    rsp.tag = static_cast<uint8_t>(s.tag);
+    rng.fill(rsp.data);
+    rsp.keep = static_cast<uint8_t>(s.beats == 1 ? rng.below(65) : 64);
+    rsp.piece_last = s.beats == 1;
+    rsp.is_last = s.beats == 1 && s.ends;
+    if (s.beats == 1 && s.ends && rng.percent(20)) rsp.status = spec::RdStatus::kAborted;
+    if (!s.begun) {
+      expected.unexpected++;
+      s.begun_at = dut.now();
+      ended_at[s.tag] = std::max(ended_at[s.tag], dut.now() + 1);
+    }
+    s.begun = true;
+    put(rsp);
+    dut.top().rsp_valid_i = 1;
+    if (--s.beats != 0) return true;
+    if (s.ends && held.contains(s.tag)) {
+      free_held(s.tag);
+      faults("a held tag is free after its last piece");
+    }
+    stray.pop_front();
+    return true;
+  }
+  /// What a root should not send, when no piece is under way.
+  void misbehave() {
+    const auto beats = [&] { return static_cast<unsigned>(rng.between(1, 4)); };
+    if (!held.empty() && rng.percent(40)) {
+      auto it = held.begin();
+      std::advance(it, static_cast<std::ptrdiff_t>(rng.below(held.size())));
+      stray.push_back({it->first, beats(), rng.percent(50)});
+      faults("a late piece for a held tag");
+      return;
+    }
+    const auto tag = static_cast<unsigned>(rng.below(256));
+    if (tag < B::kTags && (live.contains(tag) || held.contains(tag))) return;
+    faults(tag < B::kTags ? "a piece for a free tag" : "a piece for a tag that does not exist");
+    stray.push_back({tag, beats(), rng.percent(50)});
+  }
+  /// A beat that ends its read wrongly, the rest of whose piece is discarded.
+  void answer_wrongly() {
+    Read& r = *piece;
+    const uint32_t left = r.length - r.come;
+    spec::DmaRdRsp rsp;
+    rsp.tag = static_cast<uint8_t>(r.tag);
+    rng.fill(rsp.data);
+    const bool too_many = left < 64 && rng.percent(50);
+    const bool unsaid = !too_many && left <= 64 && rng.percent(50);
+    rsp.keep = static_cast<uint8_t>(too_many ? rng.between(left + 1, 64)
+                                    : unsaid ? left
+                                             : rng.below(std::min(left, 65U)));
+    rsp.is_last = too_many ? rng.percent(30) : !unsaid;
+    rsp.piece_last = rsp.is_last != 0 || unsaid || rng.percent(40);
+    put(rsp);
+    dut.top().rsp_valid_i = 1;
+    faults("the last byte does not say so", unsaid);
+    faults("too few bytes", !too_many && !unsaid);
+    faults("too many bytes in a beat", too_many && r.come == 0);
+    faults("too many bytes in a later beat", too_many && r.come != 0);
+    expected.malformed++;
+    const unsigned tag = r.tag;
+    end(r, spec::RdStatus::kAborted, dut.now() + kEndLatency);
+    if (rsp.is_last == 0) {
+      held[tag] = dut.now();
+      faults("a tag is held");
+      if (rsp.piece_last == 0) stray.push_front({tag, 2, rng.percent(50), true});
+    }
+    piece.reset();
+  }
+  void end(Read& r, spec::RdStatus status, uint64_t at) {
+    ends.push_back({r.tag, status, at});
+    ended_at[r.tag] = at;
+    r.ended = true;
+    live.erase(r.tag);
+  }
+
   void answer() {
-    if (rng.percent(pace.idle) || live.empty()) return;
+    if (rng.percent(pace.idle)) return;
+    if (piece == nullptr && send_stray()) return;
+    if (piece == nullptr && rng.percent(wrong_percent)) misbehave();
+    if (std::all_of(live.begin(), live.end(), [](auto& l) { return l.second->never; })) return;
     const bool fresh = piece == nullptr;
     if (fresh) {
       auto it = live.begin();
       std::advance(it, static_cast<std::ptrdiff_t>(rng.below(live.size())));
       if (live.contains(last_tag) && rng.percent(30)) it = live.find(last_tag);
+      while (it->second->never) {
+        if (++it == live.end()) it = live.begin();
+      }
       piece = it->second;
+      if (rng.percent(wrong_percent)) return answer_wrongly();
       const uint32_t left = piece->length - piece->come;
       piece_left = rng.percent(50)   ? left
                    : rng.percent(50) ? static_cast<uint32_t>(rng.between(1, std::min(left, 64U)))
@@ -251,12 +445,15 @@ class HostIfReorderTest : public testing::Test {
       piece_left -= n;
     }
     if (fails || r.come == r.length) {
-      ends.push_back({r.tag, rsp.status, now + kEndLatency});
+      const bool again = fails == false && piece_left == 0 && rng.percent(wrong_percent);
+      if (again) stray.push_back({r.tag, static_cast<unsigned>(rng.between(1, 4)), true});
+      faults("a second answer", again);
       met("answers out of order", std::any_of(live.begin(), live.end(), [&](auto& o) {
             return o.second->issued < r.issued;
           }));
-      r.ended = true;
-      live.erase(r.tag);
+      end(r, rsp.status, now + kEndLatency);
+    } else if (rsp.piece_last != 0) {
+      r.never = rng.percent(never_percent);
     }
     if (rsp.piece_last != 0) piece.reset();
   }
@@ -318,7 +515,9 @@ class HostIfReorderTest : public testing::Test {
     }
     asked = std::exchange(asking, -1);
     want = asking_want;
+    sample_held();
     const bool due = !ends.empty() && ends.front().at == dut.now();
+    if (!due && t.end_valid_o != 0) return sample_late(t.end_tag_o, t.end_status_o);
     ASSERT_EQ(t.end_valid_o != 0, due) << "cycle " << dut.now();
     if (due) {
       ASSERT_EQ(t.end_tag_o, ends.front().tag);
@@ -367,17 +566,40 @@ TYPED_TEST(HostIfReorderTest, AllThatBeganEnds) {
   ADD_FAILURE() << this->live.size() << " reads are left";
 }
 
-TYPED_TEST(HostIfReorderTest, AnAssertionCatchesATagThatIsNotThere) {
+/// Ends, what is written and what is counted, whatever PCIe sends; reads without an answer end in
+/// time, and their tags are not used until it is safe.
+TYPED_TEST(HostIfReorderTest, NoCompletionIsTrusted) {
+  this->timeout = 6000;
+  this->wrong_percent = 8;
+  this->never_percent = 5;
+  this->most_live = 24;
+  for (tb::Pace pace : {tb::Pace{}, tb::Pace{20, 20}, tb::Pace{50, 20}}) {
+    this->start(pace);
+    this->run(60'000);
+    if (this->HasFatalFailure()) return;
+    this->begins = false;
+    this->releases = true;
+    this->wrong_percent = 0;
+    this->run(24'000);
+    this->wrong_percent = 8;
+    EXPECT_TRUE(this->live.empty()) << this->live.size() << " reads have no end";
+    EXPECT_TRUE(this->held.empty()) << this->held.size() << " tags are never free again";
+    EXPECT_EQ(this->counted.unexpected, this->expected.unexpected);
+    EXPECT_EQ(this->counted.malformed, this->expected.malformed);
+    EXPECT_EQ(this->counted.timed_out, this->expected.timed_out);
+    EXPECT_GT(this->counted.timed_out, 10U);
+  }
+  this->faults.expect_all();
+}
+
+/// 0: no read times out, and a tag is held until its last piece comes.
+TYPED_TEST(HostIfReorderTest, WithoutATimeOutNothingEndsByItself) {
+  this->never_percent = 50;
+  this->most_live = 6;
   this->start({});
-  this->running = false;
-  spec::DmaRdRsp rsp;
-  rsp.tag = TypeParam::kTags;
-  rsp.is_last = 1;
-  rsp.keep = 64;
-  tb::PinsPort last{this->dut, [&] { this->put(rsp), this->dut.top().rsp_valid_i = 1; },
-                    [&] { EXPECT_EQ(this->dut.top().end_valid_o, 0); }};
-  for (int i = 0; i < 6; i++) this->dut.cycle();
-  EXPECT_TRUE(this->dut.take_error());
+  this->run(20'000);
+  EXPECT_EQ(this->counted.timed_out, 0U);
+  EXPECT_EQ(this->live.size(), 6U);
 }
 
 }  // namespace

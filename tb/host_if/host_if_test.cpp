@@ -69,6 +69,7 @@ class HostIfTest : public testing::Test {
     rng.fill(b);
     b[2] = static_cast<uint8_t>(units);
     std::memcpy(&b[24], &ring, 8);
+    std::memcpy(&b[120], &ring, 8);  // whose half the second is
     return b;
   }
 
@@ -100,6 +101,17 @@ class HostIfTest : public testing::Test {
     payloads.push_back(e);
   }
   std::vector<std::pair<uint64_t, RdStatus>> bad_reads;
+  void cheat(uint64_t address, Cheat how) {  // likewise
+    root.cheat(address, 64, how);
+    if (how != Cheat::kTwice) bad_reads.emplace_back(address, RdStatus::kAborted);
+  }
+  void expect_completions_counted() {
+    dut.settle();
+    EXPECT_EQ(read(spec::kCplUnexpectedOffset, 8), root.counts.unexpected);
+    EXPECT_EQ(read(spec::kCplMalformedOffset, 8), root.counts.malformed);
+    EXPECT_EQ(read(spec::kCplTimedOutOffset, 8), root.counts.timed_out);
+    EXPECT_EQ(read(spec::kDmaErrorsOffset, 8), root.errors);
+  }
   void poison(uint64_t address, RdStatus status) {  // the aligned 64 bytes
     root.fail(address, 64, status);
     bad_reads.emplace_back(address, status);
@@ -330,13 +342,18 @@ TYPED_TEST(HostIfTest, Registers) {
   const uint64_t t0 = this->read(spec::kDeviceTimeOffset, 8), at0 = d.now();
   const uint64_t t1 = this->read(spec::kDeviceTimeOffset, 8), at1 = d.now();
   EXPECT_NEAR(static_cast<double>(t1 - t0), static_cast<double>(at1 - at0), 20.0);
-  for (uint32_t hole : {0x18U, 0x38U, 0x13cU, 0x200U, 0x2810U, 0x1000U, 0x4120U, 0xfff8U, 0x10000U})
+  for (uint32_t hole : {0x38U, 0x70U, 0x13cU, 0x200U, 0x2810U, 0x1000U, 0x4120U, 0xfff8U, 0x10000U})
     EXPECT_EQ(this->read(hole, 8), 0U) << hole;
   EXPECT_EQ(this->read(0, 8, 2), 0U) << "BAR 2";
   EXPECT_EQ(this->read(0, 8, 1), 0U) << "BAR 1";
   if constexpr (TypeParam::kIsRtl) {
     EXPECT_GT(d.own_count().items, 0U);
   }
+
+  EXPECT_EQ(this->read(spec::kCplTimeoutOffset, 8), 0x0100'0000U);
+  this->write(spec::kCplTimeoutOffset, 0x5555'6666'7777'8888, 8);
+  EXPECT_EQ(this->read(spec::kCplTimeoutOffset, 8), 0x7777'8888U);
+  this->write(spec::kCplTimeoutOffset, 0, 4);
 
   const unsigned last = TestFixture::kVectors - 1;
   for (unsigned v : {0U, last}) {
@@ -387,29 +404,38 @@ TYPED_TEST(HostIfTest, Doorbells) {
     this->push(at + 0x140, second(two));
     expect_qp(K::kPush, 4, 20, 1, one);
     expect_qp(K::kPush, 5, 30, 2, two);
-    // The second half does not follow: the doorbell counts, the copy is dropped, the other request is served.
+    // The second half first, and others between.
+    this->push(at + 0x140, second(two));
+    this->push(at + 0x100, two);
+    expect_qp(K::kPush, 5, 30, 2, two);
     this->push(at + 0x100, two);
     this->write(at, this->bell(9, 0, 1), 8, 2);
-    this->push(at + 0x100, two);
     this->ask(spec::kMagicOffset, 4);
-    this->push(at + 0x100, two);
     this->push(at + 0x100, one);
-    this->push(at + 0x100, two);
-    this->push(at + 0x100, two);
     this->push(at + 0x140, second(two));
-    expect_qp(K::kSq, 5, 30);
     expect_qp(K::kSq, 9, 1);
-    expect_qp(K::kSq, 5, 30);
     EXPECT_EQ(d.mmio_rsp.take().data, 0x43494e4dU);
-    expect_qp(K::kSq, 5, 30);
     expect_qp(K::kPush, 4, 20, 1, one);
-    expect_qp(K::kSq, 5, 30);
     expect_qp(K::kPush, 5, 30, 2, two);
+    // A later doorbell for its send queue: it counts as a doorbell, before that one.
+    const Bytes more = this->wqe(2, this->bell(5, 0, 31));
+    this->push(at + 0x100, two);
+    this->write(at, this->bell(5, 0, 31), 8, 2);
+    expect_qp(K::kSq, 5, 30);
+    expect_qp(K::kSq, 5, 31);
+    this->push(at + 0x100, two);
+    this->push(at + 0x140, second(more));
+    this->push(at + 0x100, more);
+    expect_qp(K::kSq, 5, 30);
+    expect_qp(K::kPush, 5, 31, 2, more);
+    // Nothing else comes: its time is over.
+    this->push(at + 0x100, two);
+    expect_qp(K::kSq, 5, 30);
     EXPECT_EQ(this->read(spec::kDoorbellsDroppedOffset, 8), 0U);
     // Malformed, one by one.
     unsigned bad = 0;
     auto drop = [&] { bad++; };
-    drop(), this->push(at + 0x140, second(two));                        // alone
+    drop(), this->push(at + 0x140, second(two)), d.cycles(1100);        // alone
     drop(), this->push(at + 0x100, this->wqe(3, this->bell(5, 0, 1)));  // units
     drop(), this->push(at + 0x100, this->wqe(4, this->bell(5, 0, 1)));
     drop(), this->push(at + 0x100, this->wqe(0, this->bell(5, 0, 1)));
@@ -426,6 +452,8 @@ TYPED_TEST(HostIfTest, Doorbells) {
     this->push(at + 0x100, two);
     drop(), this->push(0x140, second(two));
     expect_qp(K::kSq, 5, 30);
+    drop(), this->push(at + 0x140, second(this->wqe(2, this->bell(0x10005, 0, 1))));
+    d.cycles(1100);
     d.settle();
     EXPECT_TRUE(d.qp_doorbell.empty());
     EXPECT_TRUE(d.cq_doorbell.empty());
@@ -436,6 +464,74 @@ TYPED_TEST(HostIfTest, Doorbells) {
     d.cycle();
     d.bad_doorbells(false, false);
     EXPECT_EQ(this->read(spec::kDoorbellsDroppedOffset, 8), bad + 3);
+  });
+}
+
+// Halves of many QPs and pages interleave in any order, some never come: each WQE rings its QP once, with its own
+// bytes or without any, and a QP's index never goes back.
+TYPED_TEST(HostIfTest, HalvesOfPushes) {
+  struct Wqe {
+    unsigned page = 0;
+    uint16_t index = 0;
+    Bytes bytes;
+    bool sent[2] = {};
+  };
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    auto& d = this->dut;
+    constexpr unsigned kQps = 40;
+    std::map<std::pair<unsigned, unsigned>, Wqe> rung;  // by QP and index: those that should ring
+    std::array<unsigned, kQps> index{}, seen{};
+    std::vector<std::pair<unsigned, Wqe>> open;  // of which halves are to be sent
+    unsigned lost = 0, copies = 0, alone = 0, seconds = 0;
+    auto take = [&](const spec::QpDoorbell& got) {
+      const auto it = rung.find({got.qpn, got.index});
+      ASSERT_NE(it, rung.end()) << got.describe() << " rings twice, or for nobody";
+      EXPECT_EQ(got.page, it->second.page);
+      EXPECT_GT(got.index, seen[got.qpn]) << "of QP " << got.qpn;
+      seen[got.qpn] = got.index;
+      if (got.kind == spec::DoorbellKind::kPush) {
+        EXPECT_EQ(got.units, 2);
+        EXPECT_TRUE(std::equal(it->second.bytes.begin(), it->second.bytes.end(), got.data.begin())) << "halves of two WQEs";
+        copies++;
+      } else {
+        EXPECT_EQ(got.kind, spec::DoorbellKind::kSq);
+        alone++;
+      }
+      rung.erase(it);
+    };
+    const size_t most = 3 + this->rng.below(5);  // 4 halves may wait
+    for (unsigned i = 0; i < 2000 && !testing::Test::HasFailure(); i++) {
+      const auto qpn = static_cast<unsigned>(this->rng.below(kQps));
+      const bool busy = std::ranges::any_of(open, [&](auto& o) { return o.first == qpn; });
+      if (open.size() < most && !busy) {
+        Wqe x{qpn % TestFixture::kPages, static_cast<uint16_t>(index[qpn] += 2), {}};
+        x.bytes = this->wqe(2, this->bell(qpn, 0, x.index));
+        open.emplace_back(qpn, x);
+      }
+      if (open.empty()) continue;
+      const size_t k = this->rng.below(open.size());
+      auto& [q, x] = open[k];
+      const unsigned half = x.sent[0] || x.sent[1] ? unsigned{x.sent[0]} : static_cast<unsigned>(this->rng.below(2));
+      const auto from = x.bytes.begin() + 64 * half;
+      if (half == 0) rung[{q, x.index}] = x;
+      this->push(x.page * 4096 + 0x100 + 64 * half, Bytes(from, from + 64));
+      x.sent[half] = true;
+      const bool loses = !(x.sent[0] && x.sent[1]) && this->rng.percent(4);
+      lost += loses;
+      seconds += loses && half == 1;
+      if (loses || (x.sent[0] && x.sent[1])) open.erase(open.begin() + static_cast<std::ptrdiff_t>(k));
+      if (this->rng.percent(10)) d.cycles(static_cast<unsigned>(this->rng.below(300)));
+      while (!d.qp_doorbell.empty()) take(d.qp_doorbell.take());
+    }
+    d.cycles(3000);
+    d.settle();
+    while (!d.qp_doorbell.empty()) take(d.qp_doorbell.take());
+    EXPECT_TRUE(rung.empty()) << rung.size() << " doorbells are lost";
+    EXPECT_GT(copies, 100U);
+    EXPECT_GT(alone, 10U);
+    EXPECT_GT(lost, 10U);
+    EXPECT_GT(seconds, 5U);
   });
 }
 
@@ -511,6 +607,77 @@ TYPED_TEST(HostIfTest, ReadErrors) {
     this->check_reads(this->dut.sq_rd_hdr, this->dut.sq_rd, sq);
     this->check_reads(this->dut.admin_rd_hdr, this->dut.admin_rd, adm);
     EXPECT_EQ(this->read(spec::kDmaErrorsOffset, 8), this->root.errors);
+  });
+}
+
+// A read whose completions are too short or too long, do not end, come late or never fails, with `aborted`; it
+// alone, and nobody uses its tag before a late completion can no longer come.
+TYPED_TEST(HostIfTest, CompletionsOfAWrongLengthOrTime) {
+  constexpr uint32_t kTimeout = 2000;
+  for (Cheat how : {Cheat::kShort, Cheat::kLong, Cheat::kUnsaid, Cheat::kNever, Cheat::kLate}) {
+    each_pace([&](Pace pace) {
+      SCOPED_TRACE(static_cast<int>(how));
+      this->bad_reads.clear();
+      this->start(pace);
+      this->root.cpl_timeout(kTimeout);
+      this->write(spec::kCplTimeoutOffset, kTimeout, 4);
+      EXPECT_EQ(this->read(spec::kCplTimeoutOffset), kTimeout);
+      const uint64_t a = TestFixture::kRead;
+      this->cheat(a + 0x1000, how);
+      this->cheat(a + 0x5000, how);
+      this->read_epochs[0] = this->read_epochs[1] = 0;
+      auto ext = [&](uint64_t at, uint32_t n, bool last) {
+        return spec::Extent{.address = a + at, .length = n, .epoch = 1, .last = last};
+      };
+      for (unsigned i = 0; i < 2; i++) {
+        this->payload({ext(0x20, 3000, true)}, 3000);
+        this->payload({ext(0x800, 6000, true)}, 6000);                           // one of its reads
+        this->payload({ext(0x2000, 100, false), ext(0x5010, 20, true)}, 120);    // the last of two
+        this->payload({ext(0x5000, 64, false), ext(0x2000, 1000, true)}, 1064);  // the first
+        this->payload({ext(0x2001, 65, true)}, 65);
+      }
+      std::deque<std::pair<spec::RdHdr, Bytes>> sq, rq, adm;
+      this->small_read(this->dut.sq_rd_req, sq, a + 0x2020, 64);
+      this->small_read(this->dut.sq_rd_req, sq, a + 0x1020, 64, RdStatus::kAborted);
+      this->small_read(this->dut.sq_rd_req, sq, a + 0x1040, 64);
+      this->small_read(this->dut.rq_rd_req, rq, a + 0x1000, 1, RdStatus::kAborted);
+      this->small_read(this->dut.rq_rd_req, rq, a + 0x2001, 1);
+      this->small_read(this->dut.admin_rd_req, adm, a + 0x4800, 4096, RdStatus::kAborted);
+      this->small_read(this->dut.admin_rd_req, adm, a + 0x2000, 4096);
+      this->check_payloads();
+      this->expect_retired(this->dut.rd_retired, this->read_epochs);
+      this->check_reads(this->dut.sq_rd_hdr, this->dut.sq_rd, sq);
+      this->check_reads(this->dut.rq_rd_hdr, this->dut.rq_rd, rq);
+      this->check_reads(this->dut.admin_rd_hdr, this->dut.admin_rd, adm);
+      this->dut.cycles(4 * kTimeout);  // the last late ones
+      this->expect_completions_counted();
+      this->payload({ext(0x2001, 3000, true)}, 3000);
+      this->check_payloads();
+    });
+  }
+}
+
+// Completions for tags that no read has: counted, and nothing else happens.
+TYPED_TEST(HostIfTest, CompletionsForNobody) {
+  each_pace([&](Pace pace) {
+    this->bad_reads.clear();
+    this->start({0, pace.stall});  // a second answer comes before its tag is used again
+    const uint64_t a = TestFixture::kRead;
+    this->cheat(a, Cheat::kTwice);
+    for (unsigned i = 0; i < 10; i++) {
+      this->payload({{.address = a + i, .length = 200, .last = 1}}, 200);
+      this->check_payloads();
+      this->dut.settle();
+      this->root.stray(static_cast<uint8_t>(this->rng.below(TypeParam::kMinimum ? 8 : 128)), 1 + 31 * i);
+      this->root.stray(static_cast<uint8_t>(this->rng.between(128, 255)), 64);
+      this->dut.settle();  // before a read may have its tag
+      std::deque<std::pair<spec::RdHdr, Bytes>> sq;
+      this->small_read(this->dut.sq_rd_req, sq, a + 16 * i, 128);
+      this->check_reads(this->dut.sq_rd_hdr, this->dut.sq_rd, sq);
+      this->dut.settle();
+    }
+    EXPECT_GT(this->root.counts.unexpected, 20U);
+    this->expect_completions_counted();
   });
 }
 

@@ -2,6 +2,7 @@
 // of dma_wr and dma_rd_req checked. Memory is sampled when a read is accepted and written when a beat is.
 //
 //   RootPort<Dut> root(dut, rng);   root.delay(0, 300);   root.fail(address, bytes, RdStatus::kPoisoned);
+//   root.cheat(address, bytes, Cheat::kNever);                  completions that no root should send
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,6 +22,17 @@ namespace rnic::tb {
 struct ClientTap {
   bool valid = false;
   unsigned client = 0;
+};
+
+/// What is wrong with the completions of a read.
+enum class Cheat : uint8_t {
+  kNone,
+  kTwice,   // the last piece comes again
+  kShort,   // the last piece lacks bytes
+  kLong,    // the last piece has bytes too many
+  kUnsaid,  // the last piece does not say so
+  kNever,   // none comes
+  kLate     // all come after the time-out
 };
 
 struct Tlp {
@@ -48,6 +60,17 @@ class RootPort final : public Port {
   void in_order(bool on) { in_order_ = on; }    // else any tag that is due is next
   void hold(bool on) { hold_ = on; }            // reads are accepted, not answered
   void fail(uint64_t address, uint64_t bytes, spec::RdStatus status) { bad_.push_back({address, bytes, status}); }
+  void cheat(uint64_t address, uint64_t bytes, Cheat how) { cheats_.push_back({address, bytes, how}); }
+  void cpl_timeout(uint64_t cycles) { timeout_ = cycles; }
+  struct Counts {  // what the device should count
+    uint64_t unexpected = 0, malformed = 0, timed_out = 0;
+  } counts;
+  /// A piece for a tag that no read has.
+  void stray(uint8_t tag, unsigned bytes) {
+    ASSERT_FALSE(open_.contains(tag));
+    send(tag, rng_.bytes(bytes), true);
+    counts.unexpected++;
+  }
   void on_tlp(std::function<void(const Tlp&)> f) { on_tlp_ = std::move(f); }
 
   [[nodiscard]] std::vector<uint8_t> bytes(uint64_t address, size_t n) const {
@@ -75,7 +98,8 @@ class RootPort final : public Port {
     if (read.done) open_.erase(tag);
   }
   void clear() override {
-    open_.clear(), bad_.clear(), requests.clear(), tlps.clear(), current_.reset();
+    open_.clear(), bad_.clear(), cheats_.clear(), lost_.clear(), counts = {};
+     requests.clear(), tlps.clear(), current_.reset();
     reads = errors = 0;
   }
   [[nodiscard]] bool busy() const override { return !open_.empty() && !hold_; }
@@ -91,6 +115,11 @@ class RootPort final : public Port {
     spec::RdStatus status{};
     bool done = false;
     uint64_t serial = 0;
+    Cheat cheat = Cheat::kNone;
+  };
+  struct Cheated {
+    uint64_t address, bytes;
+    Cheat how;
   };
   struct Bad {
     uint64_t address, bytes;
@@ -110,6 +139,18 @@ class RootPort final : public Port {
     ASSERT_LE(r.address + r.length, kBase + kBytes);
     ASSERT_FALSE(open_.contains(r.tag)) << "tag " << int{r.tag} << " is in use";
     Read read{r.tag, r.address, bytes(r.address, r.length), 0, cycle_ + rng_.between(low_, high_), {}, false, reads};
+    if (const auto lost = lost_.find(r.tag); lost != lost_.end()) {
+      EXPECT_GE(cycle_, lost->second) << "tag " << int{r.tag} << " is used before its late completion may be forgotten";
+      lost_.erase(lost);
+    }
+    for (const auto& c : cheats_)
+      if (r.address < c.address + c.bytes && c.address < r.address + r.length) read.cheat = c.how;
+    if (read.cheat == Cheat::kNever || read.cheat == Cheat::kLate) counts.timed_out++, errors++;
+    if (read.cheat == Cheat::kNever) {
+      lost_[r.tag] = cycle_ + timeout_ * 5 / 2;
+      return;
+    }
+    if (read.cheat == Cheat::kLate) read.at = cycle_ + timeout_ * 9 / 4;
     for (const auto& b : bad_)
       if (r.address < b.address + b.bytes && b.address < r.address + r.length) read.status = b.status;
     if (read.status != spec::RdStatus::kOk) errors++;
@@ -137,17 +178,34 @@ class RootPort final : public Port {
       n = std::min<size_t>(left, end - at);
     }
     if (r.status != spec::RdStatus::kOk) n = std::min(n, left - 1);  // an error is still to come
-    for (size_t i = 0; i < n; i += 64) {
-      const size_t k = std::min<size_t>(64, n - i);
-      for (auto& b : beat.data) b = static_cast<uint8_t>(rng_.next());
-      std::copy_n(r.data.begin() + static_cast<std::ptrdiff_t>(r.sent + i), k, beat.data.begin());
-      beat.keep = static_cast<uint8_t>(k);
-      beat.piece_last = i + k == n;
-      beat.is_last = beat.piece_last != 0 && n == left;
-      dut_.dma_rd_rsp.put(beat);
-    }
+    const auto from = r.data.begin() + static_cast<std::ptrdiff_t>(r.sent);
+    std::vector<uint8_t> piece(from, from + static_cast<std::ptrdiff_t>(n));
+    const bool last = n == left;
+    const Cheat cheat = last || r.cheat == Cheat::kLate ? r.cheat : Cheat::kNone;
+    if (cheat == Cheat::kShort) piece.resize(rng_.below(n));
+    if (cheat == Cheat::kLong) piece.resize(n + rng_.between(1, 130), 0xdd);
+    send(r.tag, piece, last && cheat != Cheat::kUnsaid);
+    if (cheat == Cheat::kTwice) send(r.tag, piece, true);
+    if (cheat == Cheat::kUnsaid) lost_[r.tag] = cycle_ + timeout_ * 3 / 2;
+    if (cheat == Cheat::kShort || cheat == Cheat::kLong || cheat == Cheat::kUnsaid) counts.malformed++, errors++;
+    if (cheat == Cheat::kTwice || cheat == Cheat::kLate) counts.unexpected++;
     r.sent += n;
     r.done = r.sent == r.data.size();
+  }
+  /// A piece, in beats; of no bytes it is one beat.
+  void send(uint8_t tag, const std::vector<uint8_t>& piece, bool is_last) {
+    size_t i = 0;
+    do {
+      spec::DmaRdRsp beat{.tag = tag};
+      const size_t k = std::min<size_t>(64, piece.size() - i);
+      for (auto& b : beat.data) b = static_cast<uint8_t>(rng_.next());
+      std::copy_n(piece.begin() + static_cast<std::ptrdiff_t>(i), k, beat.data.begin());
+      beat.keep = static_cast<uint8_t>(k);
+      i += k;
+      beat.piece_last = i == piece.size();
+      beat.is_last = beat.piece_last != 0 && is_last;
+      dut_.dma_rd_rsp.put(beat);
+    } while (i != piece.size());
   }
 
   void on_write(const spec::DmaWr& w) {
@@ -183,6 +241,9 @@ class RootPort final : public Port {
   std::vector<uint8_t> memory_;
   std::map<uint8_t, Read> open_;
   std::vector<Bad> bad_;
+  std::vector<Cheated> cheats_;
+  std::map<uint8_t, uint64_t> lost_;  // tags that may not be used before this cycle
+  uint64_t timeout_ = 0;
   std::optional<Tlp> current_;
   std::function<void(const Tlp&)> on_tlp_;
   size_t length_ = 0;

@@ -243,6 +243,10 @@ void Side::ring_sq(uint16_t qpn) { write64(2, 0, uint64_t{sq_[qpn].producer} << 
 void Side::push(uint16_t qpn) {
   const Ring& r = sq_[qpn];
   const uint16_t first = last_wqe_[qpn], units = static_cast<uint16_t>(r.producer - first);
+  const auto unit = [&](uint16_t i) {
+    return &memory[r.base + 64ULL * ((first + i) & ((1U << r.log) - 1))];
+  };
+  if (units == 2) std::copy_n(unit(0) + 24, 8, unit(1) + 56);  // sq_wqe.ring: whose half it is
   for (uint16_t i = 0; i < units; ++i) {
     const uint64_t at = r.base + 64ULL * ((first + i) & ((1U << r.log) - 1));
     write_push(0x100 + 64U * i, std::span(memory).subspan(at, 64));

@@ -204,8 +204,10 @@ TEST(Doorbells, ThatDoNotFitAreCountedAndIgnored) {
   w.pack(push);
   b.a.write_push(0x100, push);
   check("push of three units");
-  b.a.write_push(0x140, push);
-  check("second half alone");
+  Bytes second(64, 0);
+  second[58] = 1;
+  b.a.write_push(0x140, second);
+  check("second half for a QP number of 17 bits");
   // A push of two units whose second half does not follow is a doorbell.
   b.a.put_send(p.a.qpn, wr(WrOpcode::kRdmaWrite, kSignaled | kInline, bm.address, bm.stag), {},
                Bytes(40, 7));

@@ -1,0 +1,42 @@
+// What counts of the completions that reach the device, before follower and ordering are told: no
+// completion of PCIe is trusted (architecture 3.2). Written from the contract, like host_if_tags.
+//
+//   CompletionJudge judge;   judge.read(r);   if (auto p = judge.counts(piece)) observer.dma_piece(*p);
+//
+// Of a tag that is not outstanding: nothing. One with more bytes than are left, or that ends its
+// read otherwise than with the last of them: the read's end with `aborted`. A read that the RTL
+// says has timed out (commit dma_rd_timeout): likewise.
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "backend/device.hpp"
+
+namespace rnic::sim {
+
+class CompletionJudge {
+ public:
+  void read(const DmaRead& r) { left_[r.tag] = r.length; }
+  std::optional<DmaPiece> counts(const DmaPiece& p) {
+    auto& left = left_[p.tag];
+    if (!left) return std::nullopt;
+    const uint32_t size = p.data.size();
+    const bool failed = p.status != spec::RdStatus::kOk;
+    if (!failed && (size > *left || (size == *left) != p.is_last)) return aborted(p.tag);
+    *left -= failed ? 0 : size;
+    if (failed || p.is_last) left.reset();
+    return p;
+  }
+  /// Its read fails here and now.
+  DmaPiece aborted(uint8_t tag) {
+    left_[tag].reset();
+    return {.tag = tag, .status = spec::RdStatus::kAborted, .is_last = true, .data = {}};
+  }
+  void reset() { left_ = {}; }
+
+ private:
+  std::array<std::optional<uint32_t>, 256> left_;  // bytes of outstanding reads, by tag
+};
+
+}  // namespace rnic::sim
