@@ -707,32 +707,37 @@ struct QpRqTakeCommit {
 };
 
 /// The next WQE of this QP is taken: its keys are answered, its place in the window is written.
-/// Also one that fails.
+/// Also one that fails. dropped: it follows a WQE that has failed, and is not taken; its keys were
+/// looked up.
 /// architecture 10
 /// tap_qp_issue in u_qp.u_emit.
 struct QpIssueCommit {
   uint16_t qpn = 0;  // 16 bits
+  uint8_t dropped = 0;  // 1 bit
 
   static constexpr std::string_view kName = "qp_issue";
-  static constexpr size_t kBits = 17;
-  static constexpr size_t kValidBit = 16;
+  static constexpr size_t kBits = 18;
+  static constexpr size_t kValidBit = 17;
   using Words = std::array<uint32_t, (kBits + 31) / 32>;
   friend bool operator==(const QpIssueCommit&, const QpIssueCommit&) = default;
   /// The packed SystemVerilog vector, bit 0 in word 0.
   [[nodiscard]] Words to_words() const {
     Words w{};
-    base::put_bits<16, 1>(w.data(), 1);
-    base::put_bits<0, 16>(w.data(), qpn);
+    base::put_bits<17, 1>(w.data(), 1);
+    base::put_bits<1, 16>(w.data(), qpn);
+    base::put_bits<0, 1>(w.data(), dropped);
     return w;
   }
   static QpIssueCommit from_words(const uint32_t* w) {
     QpIssueCommit s;
-    s.qpn = static_cast<uint16_t>(base::get_bits<0, 16>(w));
+    s.qpn = static_cast<uint16_t>(base::get_bits<1, 16>(w));
+    s.dropped = static_cast<uint8_t>(base::get_bits<0, 1>(w));
     return s;
   }
   [[nodiscard]] std::string describe() const {
     std::string s;
     fmt::format_to(std::back_inserter(s), "qpn={}", qpn);
+    fmt::format_to(std::back_inserter(s), " dropped={}", dropped);
     return s;
   }
 };

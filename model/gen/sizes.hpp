@@ -66,14 +66,14 @@ struct Sizes {
   uint32_t ord_slots = 8192U;  // slots: Pool of outstanding request slots.
   uint32_t max_ird = 32U;  // requests: Largest IRD of a QP.
   uint32_t max_ord = 32U;  // requests: Largest ORD of a QP.
-  uint32_t sq_prefetch = 16U;  // WQE units a QP: SQ prefetch buffer of each QP, at least the longest WQE.
+  uint32_t sq_prefetch = 32U;  // WQE units a QP: SQ prefetch buffer of each QP, at least the longest WQE.
   uint32_t sq_window = 64U;  // WQEs a QP: Send WQEs issued and not retired.
   uint32_t rq_prefetch = 16U;  // WQEs a QP: RQ prefetch buffer of each QP.
   uint32_t rd_tags = 128U;  // tags: PCIe read tags in all.
   uint32_t rd_buffer = 1024U;  // 64-byte beats: Reorder space for payload reads: at least one largest segment, which is released whole.
   uint32_t rx_store = 2048U;  // 64-byte beats: Receive store: one largest FPDU at least.
   uint32_t seg_depth = 128U;  // segments: Transmit segments between ddp's scheduler and mpa.
-  uint32_t sq_slots = 2U;  // messages a QP: Messages of a QP's send queue that ddp holds.
+  uint32_t sq_slots = 4U;  // messages a QP: Messages of a QP's send queue that ddp holds.
   uint32_t fifo_depth = 8U;  // items: Message FIFOs between units.
   uint32_t beat_depth = 16U;  // 64-byte beats: Beat FIFOs between units.
 
@@ -154,7 +154,7 @@ inline constexpr std::array<SizeRow, 23> kSizes = {{
     {"max_ord", &Sizes::max_ord, 32U, 32U, 1U, 32U, false, "requests",
      "Largest ORD of a QP.",
      "architecture 4 (Limits)"},
-    {"sq_prefetch", &Sizes::sq_prefetch, 16U, 4U, 4U, 64U, true, "WQE units a QP",
+    {"sq_prefetch", &Sizes::sq_prefetch, 32U, 4U, 4U, 64U, true, "WQE units a QP",
      "SQ prefetch buffer of each QP, at least the longest WQE.",
      "architecture 4 (Queue formats)"},
     {"sq_window", &Sizes::sq_window, 64U, 8U, 4U, 64U, true, "WQEs a QP",
@@ -175,7 +175,7 @@ inline constexpr std::array<SizeRow, 23> kSizes = {{
     {"seg_depth", &Sizes::seg_depth, 128U, 2U, 2U, 256U, false, "segments",
      "Transmit segments between ddp's scheduler and mpa.",
      "architecture 5"},
-    {"sq_slots", &Sizes::sq_slots, 2U, 1U, 1U, 8U, false, "messages a QP",
+    {"sq_slots", &Sizes::sq_slots, 4U, 1U, 1U, 8U, false, "messages a QP",
      "Messages of a QP's send queue that ddp holds.",
      "architecture 5"},
     {"fifo_depth", &Sizes::fifo_depth, 8U, 2U, 2U, 64U, false, "items",

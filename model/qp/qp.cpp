@@ -188,6 +188,13 @@ bool Qp::can_issue(uint16_t qpn) {
          (here < units && fails);
 }
 
+uint32_t Qp::room(uint16_t qpn) const {
+  const Ctx& c = ctx_[qpn];
+  if (c.win_count == sq_window_ || c.slots == sq_slots_) return 0;
+  const uint32_t visit = std::min(sq_slots_, sq_window_);
+  return c.win_count + visit <= sq_window_ ? std::min(sq_slots_ - c.slots, visit) : 1U;
+}
+
 /// Units of the next WQE: one, if it is not here or says what cannot be believed.
 uint32_t Qp::units_of(uint16_t qpn) const {
   const Ring16& s = ctx_[qpn].sq;

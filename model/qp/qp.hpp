@@ -60,6 +60,8 @@ class Qp {
   void fetched(const MemData& data);  // answers to fetch(), in order
   const ReadySet& issuable() const { return issuable_; }
   std::optional<Wqe> issue(uint16_t qpn);
+  /// WQEs that ddp's slots and the window have room for; the window's last places count for one.
+  uint32_t room(uint16_t qpn) const;
   void sq_slot_free(const spec::SqSlotFree& free);
   void wr_done(const spec::WrDone& done);
   const ReadySet& retirable() const { return retirable_; }
@@ -113,6 +115,7 @@ class Qp {
   bool sq_waits(uint16_t qpn) const { return ctx_[qpn].sq.taken != ctx_[qpn].sq.producer; }
   bool rq_waits(uint16_t qpn) const { return ctx_[qpn].rq.taken != ctx_[qpn].rq.producer; }
   bool rq_here(uint16_t qpn) const { return ctx_[qpn].rq.here() != 0; }
+  bool issues(uint16_t qpn) const { return !ctx_[qpn].issue_stopped; }  ///< none has failed
   uint32_t missing(uint16_t qpn) const;  ///< units of the next WQE that are to be fetched
   bool asks(uint16_t qpn) const;         ///< keys of the next WQE are looked up
   bool sq_empty(uint16_t qpn) const { return ctx_[qpn].sq.producer == ctx_[qpn].sq.retired; }

@@ -7,7 +7,8 @@ namespace rnic::model {
 
 struct QpTiming {
   Cycle doorbell = 3;     // qp_doorbell: tables read, judged, acted upon
-  Cycle fetch = 3;        // qp_sq_fetch: state read, decided; request, or push into the buffer
+  Cycle fetch = 3;        // qp_sq_fetch: look, decide, do; request, or push into the buffer
+  Cycle fetch_start = 1;  // qp_sq_fetch: an operation starts every cycle
   Cycle fetch_next = 2;   // list of qp_rq_fetch: a QP leaves it, and its finish
   Cycle schedule = 6;     // qp_sched: arbiter, flags read, written, list; qp_pick: read, decided
   Cycle issue = 6;        // qp_parse: first, judge, scan, end; qp_emit: item FIFO, wqe_hdr

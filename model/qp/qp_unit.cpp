@@ -66,7 +66,7 @@ void QpUnit::step_fetch() {
       last_fetch_ = set.next(last_fetch_ + 1);
       sq.push(qp_.fetch(static_cast<uint16_t>(last_fetch_)),
               now + u_.timing.qp.fetch + u_.timing.host.rd_request);
-      if (!set.empty()) fetch_.wake(now + u_.timing.qp.fetch);
+      if (!set.empty()) fetch_.wake(now + u_.timing.qp.fetch_start);
     }
   }
   auto& rq = u_.host->rq_rd_req;
@@ -82,7 +82,7 @@ void QpUnit::step_fetch() {
   }
 }
 
-/// The next QP whose WQE before has left qp; if none has, the one whose will first. Few are in qp.
+/// The next QP whose visit is over; if none's is, the one whose will be first. Few are in qp.
 uint32_t QpUnit::next_issue(Cycle now) const {
   const ReadySet& set = qp_.issuable();
   const uint32_t first = set.next(last_issue_ + 1);
@@ -105,8 +105,15 @@ void QpUnit::step_issue() {
     meter_.blocked(now);
     return out.wake_on_credit(issue_);
   }
-  const uint32_t q = next_issue(now);
-  if (held_[q] > now) return issue_.wake(held_[q]);
+  // qp_parse goes on with the QP of its visit, else with the next that qp_pick has found.
+  const bool visits = visit_left_ != 0 && set.test(last_issue_);
+  const uint32_t q = visits ? last_issue_ : next_issue(now);
+  if (!visits) {
+    visit_left_ = 0;
+    if (held_[q] > now) return issue_.wake(held_[q]);
+    visit_left_ = qp_.room(static_cast<uint16_t>(q));
+  }
+  --visit_left_;
   meter_.moved(now);
   last_issue_ = q;
   const QpTiming& t = u_.timing.qp;

@@ -2026,13 +2026,15 @@ package iwarp_pkg;
   } qp_rq_take_commit_t;
 
   // The next WQE of this QP is taken: its keys are answered, its place in the window is written.
-  // Also one that fails.
+  // Also one that fails. dropped: it follows a WQE that has failed, and is not taken; its keys were
+  // looked up.
   //   architecture 10
   //   tap_qp_issue in u_qp.u_emit; simulation only
-  localparam int unsigned QpIssueCommitWidth = 17;
+  localparam int unsigned QpIssueCommitWidth = 18;
   typedef struct packed {
     logic valid;
     logic [15:0] qpn;
+    logic dropped;
   } qp_issue_commit_t;
 
   // A sq_rd_req was accepted: these units of a ring are fetched, in one read or several.

@@ -56,7 +56,7 @@ package rnic_pkg;
   localparam int unsigned MaxOrd = 32;
   // SQ prefetch buffer of each QP, at least the longest WQE. (WQE units a QP, 4 to 64).
   // architecture 4 (Queue formats)
-  localparam int unsigned SqPrefetch = 16;
+  localparam int unsigned SqPrefetch = 32;
   // Send WQEs issued and not retired. (WQEs a QP, 4 to 64). architecture 4
   localparam int unsigned SqWindow = 64;
   // RQ prefetch buffer of each QP. (WQEs a QP, 1 to 16). architecture 4 (Queue formats)
@@ -72,7 +72,7 @@ package rnic_pkg;
   // Transmit segments between ddp's scheduler and mpa. (segments, 2 to 256). architecture 5
   localparam int unsigned SegDepth = 128;
   // Messages of a QP's send queue that ddp holds. (messages a QP, 1 to 8). architecture 5
-  localparam int unsigned SqSlots = 2;
+  localparam int unsigned SqSlots = 4;
   // Message FIFOs between units. (items, 2 to 64). architecture 3
   localparam int unsigned FifoDepth = 8;
   // Beat FIFOs between units. (64-byte beats, 2 to 256). architecture 3

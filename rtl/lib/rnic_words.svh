@@ -135,9 +135,9 @@
 // end the low half and its carry, of the length the high half, so that a look-up adds high halves alone
 `define RNIC_TPT_ENTRY_W (1 + 32 + 16 + 16 + 64 + 33 + 17 + 5 + `RNIC_TPT_FROM_W + $clog2(rnic_pkg::NumPbl))
 
-// qp_parse to qp_emit: a WQE {barrier, asks, body, more, status, QPN, head, units, tail, issued, reads, header}
+// qp_parse to qp_emit: a WQE {barrier, last, none, asks, body, more, status, QPN, head, units, tail, issued, reads, header}
 `define RNIC_QP_ITEM_W \
-  (4 + 8 + $clog2(rnic_pkg::NumQps) + 16 + 3 + $clog2(rnic_pkg::SqWindow) + 1 + 5 + 7 + iwarp_pkg::SqWqeWidth)
+  (6 + 8 + $clog2(rnic_pkg::NumQps) + 16 + 3 + $clog2(rnic_pkg::SqWindow) + 1 + 5 + 7 + iwarp_pkg::SqWqeWidth)
 
 // ddp_tx_segment to ddp_tx_header: a segment {QPN, source, kind, tagged, length, header, done, slot, offset, waits, watermark}
 `define RNIC_DDP_ORDER_W (16 + 2 + 2 + 1 + 16 + 144 + 1 + 8 + 32 + 1 + 64)

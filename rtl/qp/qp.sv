@@ -9,7 +9,8 @@
 //   qp_error, llp_event, cq_fault --> event, cq_walk --> state (decide, ctl) <--> qp_cmd, qp_ctl_*, qp_ack_*
 //
 // Each table has one owner, which broadcasts its writes; who needs a look keeps a copy. A QP is on the send list or in
-// the hands of pick, parse, emit at most once, so none of them meets it twice.
+// the hands of pick, parse, emit at most once (its visit), so none of them meets it twice. A visit
+// takes as many WQEs as window, ddp's slots and the prefetch buffer allow, in the order of the ring.
 //
 //   owner      table                                   copies
 //   doorbell   producer indices                        pick, sq_fetch, rq_fetch, retire
@@ -19,8 +20,9 @@
 //   slot       messages ddp is done with               pick
 //   state      state, parameters                       pick
 //
-// Throughput: a WQE of one unit and one SGE every 4 cycles over all QPs; about 12 cycles and tpt's latency from WQE to WQE
-// of one QP. Doorbell to wqe_hdr: 16 cycles, the latency of sq_rd (none for a push) and tpt's.
+// Throughput: a WQE of one unit and one SGE every 4 cycles, over all QPs and inside a visit, also with a
+// doorbell and a read of the ring each; about 12 cycles and tpt's latency from a visit's last WQE to
+// the next visit of the QP. A push of one unit every 6 cycles. Doorbell to wqe_hdr: 16 cycles, the latency of sq_rd (none for a push) and tpt's.
 // A done every other cycle.
 // qp_doorbell, qp_error, llp_event and cq_fault wait for nothing outside the unit (cq_fault for a walk over the QPs);
 // sq_rd and rq_rd for nothing; wr_done and rx_done for cqe_req; issue for tpt and rdmap; rq_take_req for its own read.
@@ -248,7 +250,8 @@ module qp (
   logic            go_valid, go_ready, go_barrier, go_fail, go_fin, empty_valid, empty_ready, flush_valid, flush_ready;
   logic [QpnW-1:0] go_qpn, empty_qpn, flush_qpn;
   logic [15:0]     go_head, go_pd;
-  logic [2:0]      go_have, go_avail;
+  logic [6:0]      go_have, go_avail;
+  logic [3:0]      go_wqes;
   logic [WinW-1:0] go_tail;
   logic [4:0]      go_issued;
   logic [6:0]      go_reads, go_pending;
@@ -267,7 +270,7 @@ module qp (
     .ret_we_i(ret_we), .ret_qpn_i(ret_qpn), .ret_sq_i(ret_sq), .ret_head_i(ret_head), .ret_reads_i(ret_reads),
     .freed_we_i(freed_we), .freed_qpn_i(freed_qpn), .freed_i(freed),
     .go_valid_o(go_valid), .go_ready_i(go_ready), .go_barrier_o(go_barrier), .go_qpn_o(go_qpn), .go_head_o(go_head),
-    .go_have_o(go_have), .go_avail_o(go_avail), .go_fail_o(go_fail), .go_tail_o(go_tail), .go_issued_o(go_issued),
+    .go_have_o(go_have), .go_avail_o(go_avail), .go_wqes_o(go_wqes), .go_fail_o(go_fail), .go_tail_o(go_tail), .go_issued_o(go_issued),
     .go_reads_o(go_reads), .go_pending_o(go_pending), .go_fin_o(go_fin), .go_ord_o(go_ord), .go_pd_o(go_pd),
     .fetch_valid_o(fetch_pick_valid), .fetch_ready_i(fetch_pick_ready), .fetch_qpn_o(fetch_pick_qpn),
     .empty_valid_o(empty_valid), .empty_ready_i(empty_ready), .empty_qpn_o(empty_qpn),
@@ -280,7 +283,7 @@ module qp (
   iwarp_pkg::beat_t body;
   qp_parse u_parse (
     .clk_i, .rst_ni, .go_valid_i(go_valid), .go_ready_o(go_ready), .go_barrier_i(go_barrier), .go_qpn_i(go_qpn),
-    .go_head_i(go_head), .go_have_i(go_have), .go_avail_i(go_avail), .go_fail_i(go_fail), .go_tail_i(go_tail),
+    .go_head_i(go_head), .go_have_i(go_have), .go_avail_i(go_avail), .go_wqes_i(go_wqes), .go_fail_i(go_fail), .go_tail_i(go_tail),
     .go_issued_i(go_issued), .go_reads_i(go_reads), .go_pending_i(go_pending), .go_fin_i(go_fin), .go_ord_i(go_ord), .go_pd_i(go_pd),
     .unit_re_o(unit_re), .unit_qpn_o(unit_qpn), .unit_index_o(unit_index), .unit_i(unit_data),
     .fetch_valid_o(fetch_parse_valid), .fetch_ready_i(fetch_parse_ready), .fetch_qpn_o(fetch_parse_qpn),
@@ -333,6 +336,7 @@ module qp (
     .init_valid_i(init_valid[4]), .init_ready_o(init_ready[4]), .init_qpn_i(st_cur),
     .init_send_cq_i(init_args.send_cq), .init_recv_cq_i(init_args.recv_cq),
     .prod_sq_we_i(prod_sq_we), .prod_rq_we_i(prod_rq_we), .prod_qpn_i(prod_qpn), .prod_index_i(prod_index),
+    .st_we_i(st_we), .st_qpn_i(st_qpn), .st_watch_i(st_watch),
     .ret_we_o(ret_we), .ret_qpn_o(ret_qpn), .ret_sq_o(ret_sq), .ret_rq_o(ret_rq), .ret_head_o(ret_head),
     .ret_reads_o(ret_reads),
     .kick_valid_o(op_valid[3]), .kick_ready_i(op_ready[3]), .kick_qpn_o(op_qpn[3*QpnW +: QpnW]),

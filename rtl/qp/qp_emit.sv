@@ -3,6 +3,10 @@
 //   item, body (qp_parse) ----+--> good: window entry, send state, finish --> wqe_hdr --> wqe
 //   wqe_check_rsp (tpt) ------+--> bad:  window entry, send state (failed), finish, fail (qp_retire), qp_fault; body dropped
 //                             +--> lost (wr_flush_err: a Read behind the peer's FIN): not taken, failed; qp_fault llp_lost
+//                             +--> dropped: follows a bad or lost one in its visit; not written
+//
+// Items of a visit (qp_parse) follow each other; the one with last finishes the QP (VisitTogether_A).
+// Each stands on the one before it (InTurn_A): so the WQEs of a QP leave in the order of the ring.
 //
 // Owner of the send state of a QP: next unit, window tail, messages and Reads issued, failed; the last issued WQE of
 // a failed QP is the failed one (unless it is lost). Answers of tpt come in the order of the items.
@@ -79,7 +83,8 @@ module qp_emit #(
   } state_e;
 
   state_e      state_d, state_q;
-  logic        barrier, asks, body, more, fire, good, lost, out_ready, fail_ready, fault_ready, finish_ready;
+  logic        barrier, last, none, asks, body, more;
+  logic        drop, drop_q, writes, fire, good, lost, out_ready, fail_ready, fault_ready, finish_ready;
   iwarp_pkg::sq_wqe_t hdr;
   logic [QpnW-1:0] qpn;
   logic [15:0] head;
@@ -92,16 +97,19 @@ module qp_emit #(
   logic        is_read, is_inline, is_solicited, answered, init;
   logic        unused_hdr;
 
-  assign {barrier, asks, body, more, status_bits, qpn, head, units, tail, issued, reads, hdr} = item_i;
+  assign {barrier, last, none, asks, body, more, status_bits, qpn, head, units, tail, issued, reads,
+          hdr} = item_i;
   assign unused_hdr  = ^{hdr.ring, hdr.reserved2, hdr.reserved1, hdr.reserved0, hdr.units};
   assign is_read     = hdr.opcode == iwarp_pkg::WrRdmaRead;
   assign is_inline    = (hdr.flags & iwarp_pkg::SqFlagInlineData) != '0;
   assign is_solicited = (hdr.flags & iwarp_pkg::SqFlagSolicited) != '0;
   assign answered    = !asks || wqe_check_rsp_valid_i;
-  assign good        = status_bits == iwarp_pkg::WcSuccess && (!asks || wqe_check_rsp_i.result == iwarp_pkg::TptOk);
-  assign lost        = status_bits == iwarp_pkg::WcWrFlushErr;
+  assign drop        = drop_q || none;
+  assign good        = !drop && status_bits == iwarp_pkg::WcSuccess &&
+                       (!asks || wqe_check_rsp_i.result == iwarp_pkg::TptOk);
+  assign lost        = !drop && status_bits == iwarp_pkg::WcWrFlushErr;
   assign fail_status = status_bits == iwarp_pkg::WcSuccess ? iwarp_pkg::WcLocProtErr : status_bits;
-  assign out_ready   = finish_ready && (good || (fail_ready && fault_ready));
+  assign out_ready   = finish_ready && (good || drop || (fail_ready && fault_ready));
   assign fire        = state_q == StIdle && item_valid_i && !barrier && answered && out_ready;
   assign item_ready_o          = fire || barrier_done_o;
   assign wqe_check_rsp_ready_o = fire && asks;
@@ -119,8 +127,13 @@ module qp_emit #(
   end
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) state_q <= StIdle;
-    else         state_q <= state_d;
+    if (!rst_ni) begin
+      state_q <= StIdle;
+      drop_q  <= 1'b0;
+    end else begin
+      state_q <= state_d;
+      if (fire) drop_q <= !last && !good;
+    end
   end
 
   iwarp_pkg::wqe_hdr_t wqe_hdr_q;
@@ -135,9 +148,10 @@ module qp_emit #(
   assign body_ready_o    = state_q == StDrop || (state_q == StBody && wqe_ready_i);
 
   // Send state: after this WQE, or that of a new QP.
+  assign writes        = fire && !drop;
   assign init_ready_o  = !fire;
   assign init          = init_valid_i && init_ready_o;
-  assign head_we_o     = fire || init;
+  assign head_we_o     = writes || init;
   assign head_qpn_o    = fire ? qpn : init_qpn_i;
   assign head_index_o  = fire ? head + (lost ? 16'd0 : 16'(units)) : '0;
   assign head_tail_o   = fire ? tail + WinW'(!lost) : '0;
@@ -145,7 +159,7 @@ module qp_emit #(
   assign head_reads_o  = fire ? reads + 7'(good && is_read) : '0;
   assign head_failed_o = fire && !good;
 
-  assign win_we_o       = fire && !lost;
+  assign win_we_o       = writes && !lost;
   assign win_qpn_o      = qpn;
   assign win_slot_o     = tail[SlotW-1:0];
   assign win_after_o    = head + 16'(units);
@@ -158,26 +172,41 @@ module qp_emit #(
   end
 
   stream_reg #(.Width(QpnW + 1)) u_finish (
-    .clk_i, .rst_ni, .valid_i(fire), .ready_o(finish_ready), .data_i({good && more, qpn}),
+    .clk_i, .rst_ni, .valid_i(fire && last), .ready_o(finish_ready),
+    .data_i({(good || (none && !drop_q)) && more, qpn}),
     .valid_o(finish_valid_o), .ready_i(finish_ready_i), .data_o({finish_requeue_o, finish_qpn_o})
   );
 
   stream_reg #(.Width(QpnW + SlotW + 8)) u_fail (
-    .clk_i, .rst_ni, .valid_i(fire && !good && !lost), .ready_o(fail_ready), .data_i({qpn, tail[SlotW-1:0], fail_status}),
+    .clk_i, .rst_ni, .valid_i(writes && !good && !lost), .ready_o(fail_ready),
+    .data_i({qpn, tail[SlotW-1:0], fail_status}),
     .valid_o(fail_valid_o), .ready_i(fail_ready_i), .data_o({fail_qpn_o, fail_slot_o, fail_status_o})
   );
 
   iwarp_pkg::qp_fault_t fault_in;
   assign fault_in = {16'(qpn), lost ? iwarp_pkg::CauseLlpLost : iwarp_pkg::CauseLocalCatastrophic};
   stream_reg #(.Width(iwarp_pkg::QpFaultWidth)) u_fault (
-    .clk_i, .rst_ni, .valid_i(fire && !good), .ready_o(fault_ready), .data_i(fault_in),
+    .clk_i, .rst_ni, .valid_i(writes && !good), .ready_o(fault_ready), .data_i(fault_in),
     .valid_o(qp_fault_valid_o), .ready_i(qp_fault_ready_i), .data_o(qp_fault_o)
   );
 
+  // The visit in hand, and what its next WQE stands on.
+  logic             visit_q;
+  logic [QpnW-1:0]  visit_qpn_q;
+  logic [15:0]      visit_head_q;
+  logic [WinW-1:0]  visit_tail_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni)   visit_q <= 1'b0;
+    else if (fire) visit_q <= !last;
+    if (fire) {visit_qpn_q, visit_head_q, visit_tail_q} <= {qpn, head + 16'(units), tail + 1'b1};
+  end
+  `RNIC_ASSERT(VisitTogether_A, !(item_valid_i && visit_q) || (!barrier && qpn == visit_qpn_q))
+  `RNIC_ASSERT(InTurn_A, !(item_valid_i && visit_q) ||
+                         (head == visit_head_q && tail == visit_tail_q))
   `RNIC_STREAM_STABLE(HdrStable_A, wqe_hdr_valid_o, wqe_hdr_ready_i, wqe_hdr_o)
   `RNIC_STREAM_STABLE(WqeStable_A, wqe_valid_o, wqe_ready_i, wqe_o)
 
   // Simulation alone: commit trace (architecture 10)
   iwarp_pkg::qp_issue_commit_t tap_qp_issue /*verilator public_flat_rd*/;
-  assign tap_qp_issue = {fire, 16'(qpn)};
+  assign tap_qp_issue = {fire && (!drop || asks), 16'(qpn), drop};
 endmodule

@@ -1,9 +1,20 @@
 // qp_parse: reads a WQE out of the prefetch buffer, judges its form, asks for its keys and lines up its body.
 //
 //   go --> [ unit 0 ] --> [ judge ] --+--> item  (qp_emit): goes on, or ends here with a status
-//            ^                        +--> body beats: the 32 bytes behind the header come to lane 0
-//            +-- units 1 to 3 <-------+--> wqe_check: one SGE a cycle, those of length 0 left out
-//                                     +--> finish, fetch: it must wait (fence, ord), or units are missing
+//            ^  ^                     +--> body beats: the 32 bytes behind the header come to lane 0
+//            |  +-- units 1 to 3 <----+--> wqe_check: one SGE a cycle, those of length 0 left out
+//            +----- next WQE <--------+--> finish, fetch: it must wait (fence, ord), or units are missing
+//
+// A visit is one go: the QP's next WQE and those behind it that are in the buffer, as many as the
+// window and ddp have room for (go_wqes).
+//
+//   1 No second visit of the QP begins before the item with last has left qp_emit (qp_sched). So all
+//     WQEs of a QP in qp are of one visit, and the item queue keeps their order.
+//   2 The send state (head, tail, issued, reads) runs along here as if every WQE were good; after one
+//     that is not, qp_emit drops the rest of the visit.
+//   3 A WQE behind the first that must wait, or that lacks units, ends the visit with an item without
+//     a WQE (none): the QP is looked at again when its send state is written. Only the first WQE of a
+//     visit rests (StWait), so a kick meets no state that runs ahead of the tables.
 //
 // A WQE is malformed (loc_qp_op_err) when: opcode not Write, Send, Read; a flag or reserved bit set; units do not hold it or are
 // not all announced; over 14 SGEs; a Read with over 1 SGE, inline or ord 0; inline over 224; length over 2^31; the SGEs'
@@ -11,7 +22,8 @@
 // (wr_flush_err, for qp_emit). A key that was asked for before the total turned out wrong is asked to the end: the item says that
 // an answer comes.
 //
-// 4 cycles a WQE of one unit and one SGE; one more for each further unit or SGE. Waits for qp_emit and tpt.
+// 4 cycles a WQE of one unit and one SGE, of one QP or of many; one more for each further unit or
+// SGE. Waits for qp_emit and tpt.
 `include "rnic_assert.svh"
 `include "rnic_words.svh"
 
@@ -29,8 +41,9 @@ module qp_parse #(
   input  logic            go_barrier_i,
   input  logic [QpnW-1:0] go_qpn_i,
   input  logic [15:0]     go_head_i,
-  input  logic [2:0]      go_have_i,
-  input  logic [2:0]      go_avail_i,
+  input  logic [6:0]      go_have_i,
+  input  logic [6:0]      go_avail_i,
+  input  logic [3:0]      go_wqes_i,
   input  logic            go_fail_i,
   input  logic [WinW-1:0] go_tail_i,
   input  logic [4:0]      go_issued_i,
@@ -58,7 +71,8 @@ module qp_parse #(
   // to qp_emit
   output logic             item_valid_o,
   input  logic             item_ready_i,
-  output logic [ItemW-1:0] item_o,   // {barrier, asks, body, more, status, qpn, head, units, tail, issued, reads, header}
+  // {barrier, last, none, asks, body, more, status, qpn, head, units, tail, issued, reads, header}
+  output logic [ItemW-1:0] item_o,
   output logic             body_valid_o,
   input  logic             body_ready_i,
   output iwarp_pkg::beat_t body_o
@@ -77,8 +91,9 @@ module qp_parse #(
   logic        take;
   logic [QpnW-1:0] qpn_q;
   logic [15:0] head_q, pd_q;
-  logic [2:0]  have_q, avail_q;
-  logic        barrier_q, fetch_failed_q, fin_q;
+  logic [6:0]  have_q, avail_q;
+  logic [3:0]  wqes_q;
+  logic        barrier_q, fetch_failed_q, fin_q, first_q, none_q;
   logic [WinW-1:0] tail_q;
   logic [4:0]  issued_q;
   logic [6:0]  reads_q, pending_q;
@@ -111,12 +126,12 @@ module qp_parse #(
   always_comb begin
     malformed = !(is_write || is_send || is_read) || hdr_q.flags[7:4] != '0 ||
                 {hdr_q.reserved0, hdr_q.reserved1, hdr_q.reserved2} != '0 ||
-                hdr_q.units == '0 || hdr_q.units > 3'd4 || hdr_q.units > avail_q ||
+                hdr_q.units == '0 || hdr_q.units > 3'd4 || 7'(hdr_q.units) > avail_q ||
                 hdr_q.num_sge > rnic_pkg::MaxSge || hdr_q.length > rnic_pkg::MaxMessage;
     if (is_read) malformed = malformed || hdr_q.num_sge > 4'd1 || is_inline || ord_q == '0;
     if (is_inline) malformed = malformed || hdr_q.length > 32'(rnic_pkg::MaxInline) || hdr_q.length > 32'(room);
     else           malformed = malformed || sge_bytes > room;
-    missing   = hdr_q.units > have_q;
+    missing   = 7'(hdr_q.units) > have_q;
     must_wait = (is_fence && pending_q != '0) || (is_read && pending_q >= 7'(ord_q));
 
     ends_d   = 1'b0;
@@ -175,7 +190,7 @@ module qp_parse #(
 
   // --- the item
   logic [ItemW-1:0] item_in;
-  logic             item_put, total_bad;
+  logic             item_put, total_bad, next;
   logic [2:0]       advance;
   iwarp_pkg::wc_status_e item_status;
   assign total_bad = !is_inline && total_q != {3'd0, hdr_q.length};
@@ -184,10 +199,13 @@ module qp_parse #(
     if (!ends_q && total_bad) item_status = iwarp_pkg::WcLocQpOpErr;
   end
   assign item_put = state_q == StEnd && (!key_held_q || ask_ready);
-  assign item_in  = {barrier_q, asked_q || key_held_q, body_q, avail_q > advance, item_status, qpn_q, head_q,
-                     advance, tail_q, issued_q, reads_q, hdr_q};
+  assign item_in  = {barrier_q, !next, none_q, asked_q || key_held_q, body_q,
+                     avail_q > 7'(advance) || none_q, item_status, qpn_q, head_q, advance, tail_q, issued_q, reads_q, hdr_q};
   // What a WQE that ends here counts for, when its units cannot be believed.
-  assign advance = hdr_q.units == '0 || hdr_q.units > 3'd4 || hdr_q.units > avail_q ? 3'd1 : hdr_q.units;
+  assign advance = hdr_q.units == '0 || hdr_q.units > 3'd4 || 7'(hdr_q.units) > avail_q
+                 ? 3'd1 : hdr_q.units;
+  // The visit goes on: this WQE is good so far, and the first unit of the next is in the buffer.
+  assign next = !barrier_q && !ends_q && !total_bad && wqes_q > 4'd1 && have_q > 7'(hdr_q.units);
   logic [2:0] unused_items;
   stream_fifo #(.Width(ItemW), .Depth(4)) u_items (
     .clk_i, .rst_ni, .valid_i(item_put), .ready_o(item_ready), .data_i(item_in),
@@ -195,10 +213,11 @@ module qp_parse #(
   );
 
   // --- control
-  logic end_done;
+  logic end_done, go_on;
   assign end_done      = item_put && item_ready;
-  assign take          = go_valid_i && (state_q == StIdle || end_done);
-  assign go_ready_o    = state_q == StIdle || end_done;
+  assign go_on         = end_done && next;
+  assign go_ready_o    = state_q == StIdle || (end_done && !next);
+  assign take          = go_valid_i && go_ready_o;
   assign fetch_valid_o = state_q == StWait && fetch_left_q;
   assign fetch_qpn_o   = qpn_q;
   // The fetch goes first: its answer must find the QP finished or not yet finished, either kicks it again.
@@ -212,14 +231,17 @@ module qp_parse #(
       StFirst: state_d = StJudge;
       StJudge: begin
         if (ends_d)                                 state_d = StEnd;
-        else if (missing || must_wait)              state_d = StWait;
+        else if (missing || must_wait)              state_d = first_q ? StWait : StEnd;
         else if (hdr_q.units > 3'd1)                state_d = StMore;
         else                                        state_d = StScan;
       end
       StWait: if ((!fetch_left_q || fetch_ready_i) && (!finish_left_q || finish_ready_i)) state_d = StIdle;
       StMore: state_d = StScan;
       StScan: if (scan_go && beat_done) state_d = scan_last ? StEnd : unit_q < hdr_q.units ? StMore : StScan;
-      StEnd:  if (end_done) state_d = take ? (go_barrier_i ? StEnd : StFirst) : StIdle;
+      StEnd: begin
+        if (go_on)         state_d = StFirst;
+        else if (end_done) state_d = take ? (go_barrier_i ? StEnd : StFirst) : StIdle;
+      end
       default: state_d = StIdle;
     endcase
   end
@@ -227,9 +249,12 @@ module qp_parse #(
   // The unit that StMore will find: asked for one cycle before.
   logic more_read;
   assign more_read    = (state_q == StJudge && state_d == StMore) || (state_q == StScan && state_d == StMore);
-  assign unit_re_o    = take || more_read;
+  logic [15:0] head_next;
+  assign head_next    = head_q + 16'(hdr_q.units);
+  assign unit_re_o    = take || go_on || more_read;
   assign unit_qpn_o   = take ? go_qpn_i : qpn_q;
-  assign unit_index_o = take ? go_head_i[PreW-1:0] : head_q[PreW-1:0] + PreW'(unit_q);
+  assign unit_index_o = take  ? go_head_i[PreW-1:0]
+                      : go_on ? head_next[PreW-1:0] : head_q[PreW-1:0] + PreW'(unit_q);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -253,6 +278,20 @@ module qp_parse #(
       {barrier_q, qpn_q, head_q, have_q, avail_q} <= {go_barrier_i, go_qpn_i, go_head_i, go_have_i, go_avail_i};
       {fetch_failed_q, tail_q, issued_q}          <= {go_fail_i, go_tail_i, go_issued_i};
       {reads_q, pending_q, fin_q, ord_q, pd_q}    <= {go_reads_i, go_pending_i, go_fin_i, go_ord_i, go_pd_i};
+      {wqes_q, first_q} <= {go_wqes_i, 1'b1};
+    end
+    if (go_on) begin
+      head_q   <= head_next;
+      have_q   <= have_q - 7'(hdr_q.units);
+      avail_q  <= avail_q - 7'(hdr_q.units);
+      wqes_q   <= wqes_q - 4'd1;
+      tail_q   <= tail_q + 1'b1;
+      issued_q <= issued_q + 5'd1;
+      if (is_read) {reads_q, pending_q} <= {reads_q + 7'd1, pending_q + 7'd1};
+      first_q  <= 1'b0;
+    end
+    if (take || go_on) begin
+      none_q     <= 1'b0;
       key_held_q <= 1'b0;
       asked_q    <= 1'b0;
       body_q     <= 1'b0;
@@ -269,8 +308,9 @@ module qp_parse #(
     end
     if (state_q == StJudge) begin
       status_q <= status_d;
-      ends_q   <= ends_d;
-      body_q   <= !ends_d;
+      none_q   <= !ends_d && (missing || must_wait);
+      ends_q   <= ends_d || missing || must_wait;
+      body_q   <= !ends_d && !missing && !must_wait;
       if (have_q == '0) hdr_q <= '0;
       left_q   <= is_inline ? hdr_q.length[8:0] : sge_bytes;
     end

@@ -71,8 +71,9 @@ module qp_pick #(
   output logic            go_barrier_o,
   output logic [QpnW-1:0] go_qpn_o,
   output logic [15:0]     go_head_o,
-  output logic [2:0]      go_have_o,      // units in the buffer, 4 means 4 or more
-  output logic [2:0]      go_avail_o,     // units announced, 7 means 7 or more
+  output logic [6:0]      go_have_o,      // units in the buffer
+  output logic [6:0]      go_avail_o,     // units announced, 127 means 127 or more
+  output logic [3:0]      go_wqes_o,      // WQEs that may go: room in the window and in ddp
   output logic            go_fail_o,      // the fetch of what is missing has failed
   output logic [WinW-1:0] go_tail_o,
   output logic [4:0]      go_issued_o,
@@ -98,7 +99,10 @@ module qp_pick #(
   localparam int unsigned StW   = 4 + 6 + 16;
   localparam int unsigned HeadW = 16 + WinW + 5 + 7 + 1;
   localparam int unsigned RetW  = 16 + WinW + 7;
-  localparam int unsigned GoW   = 1 + QpnW + 16 + 3 + 3 + 1 + WinW + 5 + 7 + 7 + 1 + 6 + 16;
+  // Most WQEs of a visit (qp_parse).
+  localparam int unsigned Visit = rnic_pkg::SqSlots < rnic_pkg::SqWindow ? rnic_pkg::SqSlots
+                                                                         : rnic_pkg::SqWindow;
+  localparam int unsigned GoW   = 1 + QpnW + 16 + 7 + 7 + 4 + 1 + WinW + 5 + 7 + 7 + 1 + 6 + 16;
 
   // Stage 1: read.
   logic            take, s_valid_q, s_barrier_q, s_ready;
@@ -157,8 +161,9 @@ module qp_pick #(
   logic            run, flush, watch, fin, failed, fetch_full, fetch_failed;
   logic [5:0]      ord;
   logic [15:0]     pd, head, arrived, asked, ret_sq, have, avail, claimed;
-  logic [WinW-1:0] tail, ret_head;
-  logic [4:0]      issued;
+  logic [WinW-1:0] tail, ret_head, used;
+  logic [4:0]      issued, held;
+  logic [3:0]      slots, wqes;
   logic [6:0]      reads, ret_reads;
   logic            active, window_free, slot_free, want_more;
   logic            do_go, do_fetch, do_empty, do_flush, do_finish;
@@ -171,8 +176,14 @@ module qp_pick #(
   assign have        = arrived - head;
   assign avail       = prod_ram - head;
   assign claimed     = asked - head;
-  assign window_free = tail - ret_head != WinW'(rnic_pkg::SqWindow);
-  assign slot_free   = issued - freed_ram < 5'(rnic_pkg::SqSlots);
+  assign used        = tail - ret_head;
+  assign held        = issued - freed_ram;
+  assign slots       = 4'(rnic_pkg::SqSlots) - held[3:0];
+  assign window_free = used != WinW'(rnic_pkg::SqWindow);
+  assign slot_free   = held < 5'(rnic_pkg::SqSlots);
+  // The window's last places are given one a look.
+  assign wqes        = used > WinW'(rnic_pkg::SqWindow - Visit) ? 4'd1
+                     : slots > 4'(Visit) ? 4'(Visit) : slots;
   assign active      = run && !failed && avail != '0 && window_free && slot_free;
   assign want_more   = run && !failed && prod_ram != asked && !fetch_full && !fetch_failed;
 
@@ -191,13 +202,13 @@ module qp_pick #(
 
   logic [GoW-1:0] go_in, go_out;
   logic [1:0]     unused_go;
-  assign go_in = {s_barrier_q, s_qpn_q, head, have > 16'd4 ? 3'd4 : have[2:0], avail > 16'd7 ? 3'd7 : avail[2:0],
+  assign go_in = {s_barrier_q, s_qpn_q, head, have[6:0], avail > 16'd127 ? 7'd127 : avail[6:0], wqes,
                   fetch_failed, tail, issued, reads, reads - ret_reads, fin, ord, pd};
   stream_fifo #(.Width(GoW), .Depth(2)) u_go (
     .clk_i, .rst_ni, .valid_i(fire && do_go), .ready_o(go_ready), .data_i(go_in),
     .valid_o(go_valid_o), .ready_i(go_ready_i), .data_o(go_out), .count_o(unused_go)
   );
-  assign {go_barrier_o, go_qpn_o, go_head_o, go_have_o, go_avail_o, go_fail_o, go_tail_o, go_issued_o, go_reads_o,
+  assign {go_barrier_o, go_qpn_o, go_head_o, go_have_o, go_avail_o, go_wqes_o, go_fail_o, go_tail_o, go_issued_o, go_reads_o,
           go_pending_o, go_fin_o, go_ord_o, go_pd_o} = go_out;
 
   stream_reg #(.Width(QpnW)) u_fetch (
@@ -217,6 +228,8 @@ module qp_pick #(
     .valid_o(finish_valid_o), .ready_i(finish_ready_i), .data_o(finish_qpn_o)
   );
 
+  `RNIC_ASSERT(VisitFits_A, !(s_valid_q && !s_barrier_q && do_go) ||
+                            (wqes != '0 && wqes <= slots && 32'(used) + 32'(wqes) <= rnic_pkg::SqWindow))
   `RNIC_ASSERT(WindowInRange_A, !(s_valid_q && !s_barrier_q && run) ||
                                 tail - ret_head <= WinW'(rnic_pkg::SqWindow))
   `RNIC_ASSERT(BufferInRange_A, !(s_valid_q && !s_barrier_q && run && !failed) || have <= 16'(rnic_pkg::SqPrefetch))

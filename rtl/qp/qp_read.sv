@@ -12,7 +12,8 @@
 
 module qp_read #(
   parameter int unsigned Depth = 8,      // reads under way
-  localparam int unsigned QpnW = $clog2(rnic_pkg::NumQps)
+  localparam int unsigned QpnW = $clog2(rnic_pkg::NumQps),
+  localparam int unsigned CountW = $clog2(Depth + 1)
 ) (
   input  logic            clk_i,
   input  logic            rst_ni,
@@ -23,6 +24,7 @@ module qp_read #(
   input  logic [QpnW-1:0] put_qpn_i,
   input  logic [15:0]     put_first_i,
   input  logic [6:0]      put_count_i,
+  output logic [CountW-1:0] count_o,     // reads and barriers inside
   // from host_if
   input  logic            hdr_valid_i,
   output logic            hdr_ready_o,
@@ -45,7 +47,6 @@ module qp_read #(
   output logic            done_fail_o
 );
   localparam int unsigned EntryW = 1 + QpnW + 16 + 7;
-  localparam int unsigned CountW = $clog2(Depth + 1);
 
   typedef enum logic [1:0] {
     StHdr,     // waits for an entry, and for its answer's header
@@ -60,12 +61,11 @@ module qp_read #(
   logic [15:0]       first, at_q;
   logic [6:0]        count;
   logic              fail_q, beat_taken, unused_bits;
-  logic [CountW-1:0] unused_count;
 
   stream_fifo #(.Width(EntryW), .Depth(Depth), .Reserved(1'b1)) u_entries (
     .clk_i, .rst_ni,
     .valid_i(put_valid_i), .ready_o(put_ready_o), .data_i({put_barrier_i, put_qpn_i, put_first_i, put_count_i}),
-    .valid_o(entry_valid), .ready_i(done_valid_o && done_ready_i), .data_o(entry), .count_o(unused_count)
+    .valid_o(entry_valid), .ready_i(done_valid_o && done_ready_i), .data_o(entry), .count_o
   );
   assign {barrier, qpn, first, count} = entry;
 

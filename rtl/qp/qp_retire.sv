@@ -88,6 +88,10 @@ module qp_retire #(
   input  logic             prod_rq_we_i,
   input  logic [QpnW-1:0]  prod_qpn_i,
   input  logic [15:0]      prod_index_i,
+  // from qp_state: the QP is closing
+  input  logic             st_we_i,
+  input  logic [QpnW-1:0]  st_qpn_i,
+  input  logic             st_watch_i,
   // to qp_pick and qp_doorbell
   output logic             ret_we_o,
   output logic [QpnW-1:0]  ret_qpn_o,
@@ -326,6 +330,7 @@ module qp_retire #(
     .old_head_i(s3_old_head_q), .sq_i(s3_sq), .count_o(kick_count),
     .head_we_i, .head_qpn_i, .head_tail_i,
     .prod_we_i(prod_sq_we_i), .prod_qpn_i, .prod_index_i,
+    .st_we_i, .st_qpn_i, .st_watch_i,
     .kick_valid_o, .kick_ready_i, .kick_qpn_o
   );
 

@@ -2,10 +2,11 @@
 //
 //   ended (stage 3) --> [ read tail, producer index ] --> full or empty? --> [ FIFO ] --> kick
 //
-// A kick is due when a Read has ended, the window was full, or the send queue is now empty: nothing
-// else that retires makes a QP eligible. The tables are read in the cycle in which qp_retire writes
-// ret_*. So when qp_pick reads its copies, it sees ret_*, or it sees no newer tail and producer
-// index than this leaf: no QP rests unseen.
+// A kick is due when a Read has ended, the window was full, or the QP is closing (watch) and its send
+// queue is now empty: nothing else that retires makes a QP eligible. The tables are read in the
+// cycle in which qp_retire writes ret_*. So when qp_pick reads its copies, it sees ret_*, or it sees
+// no newer tail, producer index and watch than this leaf: no QP rests unseen. (qp_state kicks after
+// it has written watch.)
 //
 // Latency 2 cycles, one a cycle. qp_retire begins a pass only if count_o has room for its kick.
 // Waits for qp_sched. Part of qp_retire.
@@ -31,12 +32,16 @@ module qp_retire_kick #(
   input  logic            prod_we_i,
   input  logic [QpnW-1:0] prod_qpn_i,
   input  logic [15:0]     prod_index_i,
+  // from qp_state
+  input  logic            st_we_i,
+  input  logic [QpnW-1:0] st_qpn_i,
+  input  logic            st_watch_i,
   // to qp_sched
   output logic            kick_valid_o,
   input  logic            kick_ready_i,
   output logic [QpnW-1:0] kick_qpn_o
 );
-  logic            valid_q, is_read_q, due, room;
+  logic            valid_q, is_read_q, due, room, watch;
   logic [QpnW-1:0] qpn_q;
   logic [WinW-1:0] old_head_q, tail;
   logic [15:0]     sq_q, prod;
@@ -49,6 +54,10 @@ module qp_retire_kick #(
     .clk_i, .rst_ni, .we_i(head_we_i), .waddr_i(head_qpn_i), .wdata_i(head_tail_i),
     .re_i(ended_i), .raddr_i(qpn_i), .rdata_o(tail)
   );
+  ram_1r1w #(.Width(1), .Depth(rnic_pkg::NumQps)) u_watch (
+    .clk_i, .rst_ni, .we_i(st_we_i), .waddr_i(st_qpn_i), .wdata_i(st_watch_i),
+    .re_i(ended_i), .raddr_i(qpn_i), .rdata_o(watch)
+  );
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) valid_q <= 1'b0;
@@ -58,7 +67,7 @@ module qp_retire_kick #(
     {qpn_q, is_read_q, old_head_q, sq_q} <= {qpn_i, is_read_i, old_head_i, sq_i};
   end
 
-  assign due = valid_q && (is_read_q || sq_q == prod ||
+  assign due = valid_q && (is_read_q || (watch && sq_q == prod) ||
                            tail - old_head_q == WinW'(rnic_pkg::SqWindow));
 
   stream_fifo #(.Width(QpnW), .Depth(4), .Reserved(1'b1)) u_kicks (

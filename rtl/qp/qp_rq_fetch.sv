@@ -446,7 +446,7 @@ module qp_rq_fetch #(
   qp_read #(.Depth(ReadDepth)) u_read (
     .clk_i, .rst_ni,
     .put_valid_i(put_valid), .put_ready_o(put_ready), .put_barrier_i(three_op_q == OpStop), .put_qpn_i(three_qpn_q),
-    .put_first_i(three_asked_q), .put_count_i(count_q),
+    .put_first_i(three_asked_q), .put_count_i(count_q), .count_o(),
     .hdr_valid_i(rq_rd_hdr_valid_i), .hdr_ready_o(rq_rd_hdr_ready_o), .hdr_i(rd_hdr),
     .beat_valid_i(rq_rd_valid_i), .beat_ready_o(rq_rd_ready_o), .beat_i(rq_rd_i),
     .buf_valid_o(rbuf_valid), .buf_ready_i(1'b1), .buf_qpn_o(rbuf_qpn), .buf_index_o(rbuf_index), .buf_data_o(rbuf_data),

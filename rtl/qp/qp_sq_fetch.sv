@@ -4,15 +4,27 @@
 // reads (under way, at most four, so that the buffer is filled while it is emptied), fail (one came back bad; nothing more is
 // fetched, and what is still under way is dropped). Unit i of the ring lies at i modulo SqPrefetch of the QP's buffer.
 //
-//   request (qp_pick, qp_parse) --+                                   +--> sq_rd_req, [ qp_read ]
-//   push (qp_doorbell) -----------+--> [ read state ] --> [ decide ] -+--> buffer write, arr_*, kick
-//   done (qp_read) ---------------+
-//   sq_rd --> [ qp_read ] ------------------------------------------------> buffer write --> [ buffer ] --> qp_parse
+//   0 choose                1 look      2 decide     3 do
+//   request (pick, parse) --+                        +--> [ reads ] --> sq_rd_req, [ qp_read ]
+//   push (qp_doorbell) -----+--> state, --> count ---+--> state, arr_*, buffer write
+//   done (qp_read) ---------+    distances           +--> [ kicks ] --> kick
+//   sq_rd --> [ qp_read ] ------------------------------> buffer write --> [ buffer ] --> qp_parse
 //
 // A request reads min(announced, up to the ring's end) units: as many as fit into an empty buffer, else a quarter of it, if that
 // is free. A push goes into the buffer when its first unit is the next to be fetched and there is room; else it is forgotten and
-// its WQE is fetched as any other. 3 cycles a request, 3 a push of one unit. A push and what comes back wait for nothing
-// outside; a request may wait for sq_rd_req, with pushes and answers going on meanwhile.
+// its WQE is fetched as any other.
+//
+//   1 An operation starts only if none of its QP is in stages 1 to 3 (hit), so it sees the state
+//     that the one before has written (SameQpApart_A): those of one QP take effect one after the other.
+//   2 It starts only with room for its read, its entry of qp_read and its kick, those in stages 1 to 3
+//     counted. So no stage stalls.
+//   3 One push is inside at a time: its data stays on the port until its last unit is written
+//     (PushStays_A).
+//
+// One operation a cycle over all QPs (a read sent: 3 every 4 cycles), one every 4 cycles of the same
+// QP; a push every 4 cycles, of two units every 5. 3 cycles to the kick and to sq_rd_req, 1 more in
+// their queues. A push and what comes back wait for qp_sched alone; a request may wait for
+// sq_rd_req, with pushes and answers going on meanwhile.
 `include "rnic_assert.svh"
 
 module qp_sq_fetch #(
@@ -78,21 +90,17 @@ module qp_sq_fetch #(
   localparam int unsigned Quarter   = rnic_pkg::SqPrefetch / 4;
   localparam int unsigned ReqDepth  = 4 * rnic_pkg::FifoDepth;
   localparam int unsigned ReqCountW = $clog2(ReqDepth + 1);
+  localparam int unsigned OutDepth  = 3;
+  localparam int unsigned OutCountW = $clog2(OutDepth + 1);
+  localparam int unsigned KickDepth  = 8;
+  localparam int unsigned KickCountW = $clog2(KickDepth + 1);
 
-  typedef enum logic [2:0] {
-    StIdle,    // chooses: push, done, init, request
-    StLook,    // the state of the QP is there; distances are formed
-    StAct,     // decides
-    StPush2,   // the second unit of a push
-    StSend,    // a read is entered and sent
-    StKick
-  } state_e;
   typedef enum logic [1:0] {OpReq, OpPush, OpDone, OpBar} op_e;
 
-  state_e          state_d, state_q;
-  op_e             op_d, op_q;
-  logic            start, init, after_push_q;
-  logic [QpnW-1:0] qpn_d, qpn_q;
+  op_e             op_d, s1_op_q, s2_op_q, s3_op_q;
+  logic            start, init, after_push_q, second_q;   // second: the second unit of a push
+  logic            s1_valid_q, s2_valid_q, s3_valid_q;
+  logic [QpnW-1:0] qpn_d, s1_qpn_q, s2_qpn_q, s3_qpn_q;
 
   // tables
   logic [35:0]     state_ram;
@@ -102,6 +110,9 @@ module qp_sq_fetch #(
   logic            fail_d;
   logic [2:0]      reads_d;
   logic [15:0]     asked_d, arrived_d;
+  logic [ReqCountW-1:0]  entries;      // reads and barriers in qp_read
+  logic [OutCountW-1:0]  outs;         // reads that wait for sq_rd_req
+  logic [KickCountW-1:0] kicks;
 
   // qp_read
   logic            put_valid, put_ready, put_barrier;
@@ -110,23 +121,28 @@ module qp_sq_fetch #(
   logic [15:0]     rbuf_index, done_end;
   logic [511:0]    rbuf_data;
 
+  // what came back: done_end, done_fail
+  logic [16:0]     s1_done_q, s2_done_q, s3_done_q;
   // registered distances
-  logic [15:0]     arrived_q, asked_q, announced_q, toend_q, held_q;
-  logic [2:0]      reads_q;
-  logic            fail_q, next_q;
-  logic [63:0]     base_q;
-  logic [15:0]     offset_q;
-  logic [15:0]     mask;
-  logic [15:0]     asked, held, space, room, count16;
+  logic [15:0]     s2_arrived_q, s2_asked_q, announced_q, toend_q, held_q, s2_offset_q;
+  logic [2:0]      s2_reads_q;
+  logic            s2_fail_q, next_q;
+  logic [63:0]     s2_base_q;
+  // what is done
+  logic [15:0]     s3_arrived_q, s3_asked_q, s3_offset_q;
+  logic [2:0]      s3_reads_q;
+  logic            s3_fail_q, push_ok_q;
+  logic [63:0]     s3_base_q;
   logic [6:0]      count_q, count;
-  logic            may_read, push_ok, unused_bits;
-  logic            out_ready;
+  logic [15:0]     mask, asked, held, space, room, count16;
+  logic            may_read, push_ok, send, bar, unused_bits;
+  logic            out_ready, kick_due, kick_ready;
 
-  logic op_any, pick_push, pick_done, pick_init, pick_req;
-  assign start = state_q == StIdle && op_any;
-  assign asked   = state_ram[31:16];
-  assign held    = asked - head_ram;
-  assign mask    = (16'd1 << cfg_ram[67:64]) - 16'd1;
+  logic       op_any, pick_push, pick_done, pick_req, hit, busy, push_inside, kick_room, read_room;
+  logic [1:0] in_pipe;
+  assign asked = state_ram[31:16];
+  assign held  = asked - head_ram;
+  assign mask  = (16'd1 << cfg_ram[67:64]) - 16'd1;
 
   // Requests wait here, so that QPs whose WQEs are there are not held up by reads.
   logic                req_valid, req_ready, req_barrier;
@@ -137,30 +153,44 @@ module qp_sq_fetch #(
     .valid_o(req_valid), .ready_i(req_ready), .data_o({req_barrier, req_qpn}), .count_o(unused_reqs)
   );
 
-  // Which operation: an answer after a push, else a push first, so that neither starves the other.
-  assign pick_push = push_valid_i && !(after_push_q && done_valid);
-  assign pick_done = done_valid && !pick_push;
-  assign pick_init = init_valid_i && !push_valid_i && !done_valid;
-  assign pick_req  = req_valid && put_ready && out_ready && !init_valid_i && !push_valid_i && !done_valid;
-  assign op_any    = pick_push || (pick_done && !done_barrier) || pick_req;
-  assign init      = state_q == StIdle && pick_init;
-  assign init_ready_o = init;
-  assign req_ready    = state_q == StIdle && pick_req;
-  assign barrier_done_o = state_q == StIdle && pick_done && done_barrier;
-
+  // 0: which operation: an answer after a push, else a push first, so that neither starves the
+  // other. A new QP's state is written while nothing is inside; a push to its number is of its
+  // earlier life and goes first.
+  assign in_pipe     = 2'(s1_valid_q) + 2'(s2_valid_q) + 2'(s3_valid_q);
+  assign busy        = s1_valid_q || s2_valid_q || s3_valid_q;
+  assign push_inside = (s1_valid_q && s1_op_q == OpPush) || (s2_valid_q && s2_op_q == OpPush) ||
+                       (s3_valid_q && s3_op_q == OpPush) || second_q;
+  assign kick_room   = 5'(kicks) + 5'(in_pipe) < 5'(KickDepth);
+  assign read_room   = 32'(entries) + 32'(in_pipe) < ReqDepth &&
+                       4'(outs) + 4'(in_pipe) < 4'(OutDepth);
+  assign pick_push = push_valid_i && !push_inside && !(after_push_q && done_valid) &&
+                     (!init_valid_i || push_qpn_i == init_qpn_i);
+  assign pick_done = done_valid && !pick_push && !init_valid_i;
+  assign pick_req  = req_valid && !pick_push && !done_valid && !init_valid_i;
   always_comb begin
-    op_d  = OpReq;
-    qpn_d = req_qpn;
+    op_d   = OpReq;
+    qpn_d  = req_qpn;
+    op_any = pick_req && read_room;
     if (pick_push) begin
-      op_d  = OpPush;
-      qpn_d = push_qpn_i;
+      op_d   = OpPush;
+      qpn_d  = push_qpn_i;
+      op_any = kick_room;
     end else if (pick_done) begin
-      op_d  = OpDone;
-      qpn_d = done_qpn;
+      op_d   = OpDone;
+      qpn_d  = done_qpn;
+      op_any = kick_room && !done_barrier;
     end else if (req_barrier) begin
       op_d = OpBar;
     end
   end
+  assign hit   = (s1_valid_q && s1_qpn_q == qpn_d) || (s2_valid_q && s2_qpn_q == qpn_d) ||
+                 (s3_valid_q && s3_qpn_q == qpn_d);
+  assign start = op_any && !hit;
+  assign init  = init_ready_o && init_valid_i;
+  assign init_ready_o   = !busy && !second_q && !(push_valid_i && push_qpn_i == init_qpn_i);
+  assign req_ready      = start && pick_req;
+  assign done_ready     = (start && op_d == OpDone) || barrier_done_o;
+  assign barrier_done_o = pick_done && done_barrier && !busy;
 
   ram_1r1w #(.Width(36), .Depth(rnic_pkg::NumQps)) u_state (
     .clk_i, .rst_ni, .we_i(we), .waddr_i(arr_qpn_o), .wdata_i({fail_d, reads_d, asked_d, arrived_d}),
@@ -179,115 +209,102 @@ module qp_sq_fetch #(
     .re_i(start), .raddr_i(qpn_d), .rdata_o(head_ram)
   );
 
-  // A fetch: as many units as are announced, fit, and lie before the ring's end.
-  assign may_read = !fail_q && !reads_q[2] && held_q <= 16'(rnic_pkg::SqPrefetch - Quarter);
+  // 2: a fetch: as many units as are announced, fit, and lie before the ring's end.
+  assign may_read = !s2_fail_q && !s2_reads_q[2] && held_q <= 16'(rnic_pkg::SqPrefetch - Quarter);
   assign space    = held_q == '0 ? 16'(rnic_pkg::SqPrefetch) : 16'(Quarter);
   assign room     = space < toend_q ? space : toend_q;
   assign count16  = announced_q < room ? announced_q : room;
   assign count    = may_read ? count16[6:0] : '0;
   assign unused_bits = ^{count16[15:7], rbuf_index};
-  assign push_ok  = reads_q == '0 && !fail_q && next_q && held_q <= 16'(rnic_pkg::SqPrefetch) - (push_two_i ? 16'd2 : 16'd1);
+  assign push_ok  = s2_reads_q == '0 && !s2_fail_q && next_q &&
+                    held_q <= 16'(rnic_pkg::SqPrefetch) - (push_two_i ? 16'd2 : 16'd1);
 
-  always_comb begin
-    state_d = state_q;
-    unique case (state_q)
-      StIdle:  if (start) state_d = StLook;
-      StLook:  state_d = StAct;
-      StAct: begin
-        unique case (op_q)
-          OpPush:  state_d = push_ok && push_two_i ? StPush2 : StKick;
-          OpDone:  state_d = StKick;
-          OpBar:   state_d = StIdle;
-          default: state_d = count == '0 ? StIdle : StSend;
-        endcase
-      end
-      StPush2: state_d = StKick;
-      StSend:  state_d = StIdle;
-      StKick:  if (kick_ready_i) state_d = StIdle;
-      default: state_d = StIdle;
-    endcase
-  end
-
-  // The fetch state and its copies.
+  // 3: the fetch state and its copies.
+  assign send = s3_valid_q && s3_op_q == OpReq && count_q != '0;
+  assign bar  = s3_valid_q && s3_op_q == OpBar;
   always_comb begin
     we        = 1'b0;
-    fail_d    = fail_q;
-    reads_d   = reads_q;
-    asked_d   = asked_q;
-    arrived_d = arrived_q;
+    fail_d    = s3_fail_q;
+    reads_d   = s3_reads_q;
+    asked_d   = s3_asked_q;
+    arrived_d = s3_arrived_q;
     if (init) begin
       we        = 1'b1;
       fail_d    = 1'b0;
       reads_d   = '0;
       asked_d   = '0;
       arrived_d = '0;
-    end else if (state_q == StSend) begin
-      we      = 1'b1;
-      reads_d = reads_q + 3'd1;
-      asked_d = asked_q + 16'(count_q);
-    end else if (state_q == StAct) begin
-      unique case (op_q)
+    end else if (s3_valid_q) begin
+      unique case (s3_op_q)
         OpPush: begin
-          we        = push_ok;
-          asked_d   = asked_q + (push_two_i ? 16'd2 : 16'd1);
+          we        = push_ok_q;
+          asked_d   = s3_asked_q + (push_two_i ? 16'd2 : 16'd1);
           arrived_d = asked_d;
         end
         OpDone: begin
           we      = 1'b1;
-          reads_d = reads_q - 3'd1;
-          fail_d  = fail_q || done_fail;
-          if (!fail_q) arrived_d = done_end;
+          reads_d = s3_reads_q - 3'd1;
+          fail_d  = s3_fail_q || s3_done_q[0];
+          if (!s3_fail_q) arrived_d = s3_done_q[16:1];
+        end
+        OpReq: begin
+          we      = count_q != '0;
+          reads_d = s3_reads_q + 3'd1;
+          asked_d = s3_asked_q + 16'(count_q);
         end
         default: we = 1'b0;
       endcase
     end
   end
   assign arr_we_o    = we;
-  assign arr_qpn_o   = init ? init_qpn_i : qpn_q;
+  assign arr_qpn_o   = init ? init_qpn_i : s3_qpn_q;
   assign arr_index_o = arrived_d;
   assign arr_asked_o = asked_d;
   assign arr_full_o  = reads_d[2];
   assign arr_fail_o  = fail_d;
 
-  assign push_ready_o = state_q == StKick && op_q == OpPush && kick_ready_i;
-  assign done_ready   = (state_q == StAct && op_q == OpDone) || barrier_done_o;
-  assign kick_valid_o = state_q == StKick;
-  assign kick_qpn_o   = qpn_q;
+  // A push is taken with its last unit.
+  assign push_ready_o = second_q || (s3_valid_q && s3_op_q == OpPush && !(push_ok_q && push_two_i));
+  assign kick_due     = s3_valid_q && (s3_op_q == OpPush || s3_op_q == OpDone);
+  stream_fifo #(.Width(QpnW), .Depth(KickDepth), .Reserved(1'b1)) u_kicks (
+    .clk_i, .rst_ni, .valid_i(kick_due), .ready_o(kick_ready), .data_i(s3_qpn_q),
+    .valid_o(kick_valid_o), .ready_i(kick_ready_i), .data_o(kick_qpn_o), .count_o(kicks)
+  );
 
   // The buffer: pushed units go first, what comes back waits a cycle.
   logic                       bw_we, push_we;
   logic [QpnW+PreW-1:0]       bw_addr;
   logic [511:0]               bw_data;
   logic [PreW-1:0]            push_at;
-  assign push_we    = (state_q == StAct && op_q == OpPush && push_ok) || state_q == StPush2;
-  assign push_at    = push_first_i[PreW-1:0] + PreW'(state_q == StPush2);
+  assign push_we    = (s3_valid_q && s3_op_q == OpPush && push_ok_q) || second_q;
+  assign push_at    = push_first_i[PreW-1:0] + PreW'(second_q);
   assign rbuf_ready = !push_we;
   assign bw_we      = push_we || rbuf_valid;
-  assign bw_addr    = push_we ? {qpn_q, push_at} : {rbuf_qpn, rbuf_index[PreW-1:0]};
-  assign bw_data    = push_we ? (state_q == StPush2 ? push_data_i[1023:512] : push_data_i[511:0]) : rbuf_data;
+  assign bw_addr    = push_we ? {push_qpn_i, push_at} : {rbuf_qpn, rbuf_index[PreW-1:0]};
+  assign bw_data    = push_we ? (second_q ? push_data_i[1023:512] : push_data_i[511:0]) : rbuf_data;
 
   ram_1r1w #(.Width(512), .Depth(rnic_pkg::NumQps * rnic_pkg::SqPrefetch)) u_buffer (
     .clk_i, .rst_ni, .we_i(bw_we), .waddr_i(bw_addr), .wdata_i(bw_data),
     .re_i(unit_re_i), .raddr_i({unit_qpn_i, unit_index_i}), .rdata_o(unit_o)
   );
 
-  // The read leaves through a register; its place there is kept before a request is begun.
+  // The read leaves through a queue; its place there is kept before a request is begun.
   iwarp_pkg::sq_rd_req_t rd_req;
-  assign rd_req.address = base_q + 64'({offset_q, 6'd0});
+  assign rd_req.address = s3_base_q + 64'({s3_offset_q, 6'd0});
   assign rd_req.length  = {count_q, 6'd0};
-  stream_reg #(.Width(iwarp_pkg::SqRdReqWidth)) u_out (
-    .clk_i, .rst_ni, .valid_i(state_q == StSend), .ready_o(out_ready), .data_i(rd_req),
-    .valid_o(sq_rd_req_valid_o), .ready_i(sq_rd_req_ready_i), .data_o(sq_rd_req_o)
+  stream_fifo #(.Width(iwarp_pkg::SqRdReqWidth), .Depth(OutDepth), .Reserved(1'b1)) u_out (
+    .clk_i, .rst_ni, .valid_i(send), .ready_o(out_ready), .data_i(rd_req),
+    .valid_o(sq_rd_req_valid_o), .ready_i(sq_rd_req_ready_i), .data_o(sq_rd_req_o), .count_o(outs)
   );
 
-  assign put_barrier = op_q == OpBar;
-  assign put_valid   = state_q == StSend || (state_q == StAct && op_q == OpBar);
+  assign put_barrier = bar;
+  assign put_valid   = send || bar;
   iwarp_pkg::rd_hdr_t rd_hdr;
   assign rd_hdr = sq_rd_hdr_i;
   qp_read #(.Depth(ReqDepth)) u_read (
     .clk_i, .rst_ni,
-    .put_valid_i(put_valid), .put_ready_o(put_ready), .put_barrier_i(put_barrier), .put_qpn_i(qpn_q),
-    .put_first_i(asked_q), .put_count_i(count_q),
+    .put_valid_i(put_valid), .put_ready_o(put_ready), .put_barrier_i(put_barrier), .put_qpn_i(s3_qpn_q),
+    .put_first_i(s3_asked_q), .put_count_i(count_q), .count_o(entries),
     .hdr_valid_i(sq_rd_hdr_valid_i), .hdr_ready_o(sq_rd_hdr_ready_o), .hdr_i(rd_hdr),
     .beat_valid_i(sq_rd_valid_i), .beat_ready_o(sq_rd_ready_o), .beat_i(sq_rd_i),
     .buf_valid_o(rbuf_valid), .buf_ready_i(rbuf_ready), .buf_qpn_o(rbuf_qpn), .buf_index_o(rbuf_index),
@@ -298,38 +315,50 @@ module qp_sq_fetch #(
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      state_q      <= StIdle;
+      s1_valid_q   <= 1'b0;
+      s2_valid_q   <= 1'b0;
+      s3_valid_q   <= 1'b0;
+      second_q     <= 1'b0;
       after_push_q <= 1'b0;
     end else begin
-      state_q <= state_d;
+      s1_valid_q <= start;
+      s2_valid_q <= s1_valid_q;
+      s3_valid_q <= s2_valid_q;
+      second_q   <= s3_valid_q && s3_op_q == OpPush && push_ok_q && push_two_i;
       if (start) after_push_q <= pick_push;
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (start) begin
-      op_q  <= op_d;
-      qpn_q <= qpn_d;
-    end
-    if (state_q == StLook) begin
-      {fail_q, reads_q, asked_q, arrived_q} <= state_ram;
-      announced_q <= prod_ram - asked;
-      held_q      <= held;
-      offset_q    <= asked & mask;
-      toend_q     <= mask + 16'd1 - (asked & mask);
-      next_q      <= asked == push_first_i;
-      base_q      <= cfg_ram[63:0];
-    end
-    if (state_q == StAct) count_q <= count;
+    {s1_op_q, s1_qpn_q, s1_done_q} <= {op_d, qpn_d, done_end, done_fail};
+    // 1: the state of the QP is there; distances are formed
+    {s2_op_q, s2_qpn_q, s2_done_q} <= {s1_op_q, s1_qpn_q, s1_done_q};
+    {s2_fail_q, s2_reads_q, s2_asked_q, s2_arrived_q} <= state_ram;
+    announced_q <= prod_ram - asked;
+    held_q      <= held;
+    s2_offset_q <= asked & mask;
+    toend_q     <= mask + 16'd1 - (asked & mask);
+    next_q      <= asked == push_first_i;
+    s2_base_q   <= cfg_ram[63:0];
+    // 2
+    {s3_op_q, s3_qpn_q, s3_done_q} <= {s2_op_q, s2_qpn_q, s2_done_q};
+    {s3_fail_q, s3_reads_q, s3_asked_q, s3_arrived_q} <=
+      {s2_fail_q, s2_reads_q, s2_asked_q, s2_arrived_q};
+    {s3_base_q, s3_offset_q} <= {s2_base_q, s2_offset_q};
+    {count_q, push_ok_q}     <= {count, push_ok};
   end
 
   `RNIC_ASSERT(PutTaken_A, !put_valid || put_ready)
-  `RNIC_ASSERT(SendTaken_A, state_q != StSend || out_ready)
-  `RNIC_ASSERT(ReadsCounted_A, !(state_q == StAct && op_q == OpDone) || reads_q != '0)
+  `RNIC_ASSERT(SendTaken_A, !send || out_ready)
+  `RNIC_ASSERT(KickTaken_A, !kick_due || kick_ready)
+  `RNIC_ASSERT(ReadsCounted_A, !(s3_valid_q && s3_op_q == OpDone) || s3_reads_q != '0)
+  `RNIC_ASSERT(PushStays_A, !push_inside || push_valid_i)
+  `RNIC_ASSERT(SameQpApart_A, !(s1_valid_q && ((s2_valid_q && s2_qpn_q == s1_qpn_q) ||
+                                               (s3_valid_q && s3_qpn_q == s1_qpn_q))))
   `RNIC_STREAM_STABLE(ReadStable_A, sq_rd_req_valid_o, sq_rd_req_ready_i, sq_rd_req_o)
   `RNIC_STREAM_STABLE(KickStable_A, kick_valid_o, kick_ready_i, kick_qpn_o)
 
   // Simulation alone: commit trace (architecture 10)
   iwarp_pkg::qp_push_commit_t tap_qp_push /*verilator public_flat_rd*/;
-  assign tap_qp_push = {state_q == StAct && op_q == OpPush && push_ok, 16'(qpn_q), push_first_i, push_two_i ? 2'd2 : 2'd1};
+  assign tap_qp_push = {s3_valid_q && s3_op_q == OpPush && push_ok_q, 16'(s3_qpn_q), push_first_i, push_two_i ? 2'd2 : 2'd1};
 endmodule

@@ -78,6 +78,11 @@ bool Steps::fetch_unit(uint16_t qpn) {
 
 void Steps::step(const spec::QpIssueCommit& c) {
   if (!known(c.qpn, "qp_issue")) return;
+  if (c.dropped != 0) {  // it stands behind one that has failed
+    if (qp_.issues(c.qpn)) return tally_.differ("qp_issue: QP {}: RTL has dropped a work request; model has none in front of it that failed", c.qpn);
+    open_[2] = true;
+    return drop_open(2);
+  }
   if (!qp_.exists(c.qpn) || !qp_.sq_waits(c.qpn)) return tally_.differ("qp_issue: QP {}: RTL issued a work request; model has none posted", c.qpn);
   while (qp_.missing(c.qpn) != 0) {
     if (!fetch_unit(c.qpn)) break;

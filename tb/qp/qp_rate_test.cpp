@@ -1,5 +1,5 @@
-// qp: what a WQE costs does not grow with the number of QPs. A host that rings for two WQEs at a time,
-// on few QPs and on many: RTL, default build.
+// qp: what a WQE costs does not grow with the number of QPs: a host that rings for one, two or four
+// WQEs at a time, on few QPs and on many; and what it costs on one QP. RTL, default build.
 #include <cstdio>
 
 #include "VQp.h"
@@ -14,8 +14,9 @@ class QpRateTest : public testing::Test {
   D dut;
   base::Rng rng{test_seed()};
 
-  /// Cycles from a wqe_hdr to the next, while each QP has two WQEs posted as soon as two are done.
-  double cycles_a_wqe(unsigned qps) {
+  /// Cycles from a wqe_hdr to the next. Each QP, as soon as it is idle, gets `each` WQEs and one
+  /// doorbell, which carries the WQE if it is pushed.
+  double cycles_a_wqe(unsigned qps, unsigned each, bool push = false) {
     dut.restart({0, 0});
     QpWorld<D> w(dut, rng.fork("world"), 0);
     for (unsigned n = 0; n < qps; n++) {
@@ -30,9 +31,10 @@ class QpRateTest : public testing::Test {
         [&] {
           for (unsigned i = 0; i < qps && dut.qp_doorbell.size() < 2; i++) {
             const unsigned n = next++ % qps;
-            if (!w.idle(n) || w.sq_room(n) < 2) continue;
-            for (int k = 0; k < 2; k++) w.post(n, w.make(spec::WrOpcode::kRdmaWrite, {64}));
-            w.ring(n);
+            if (!w.idle(n) || w.sq_room(n) < each) continue;
+            for (unsigned k = 0; k < each; k++)
+              w.post(n, w.make(spec::WrOpcode::kRdmaWrite, {64}), push);
+            if (!push) w.ring(n);
           }
           const uint64_t issued = dut.wqe_hdr.moved() - before;
           if (from == 0 && issued >= kWarm) from = w.now();
@@ -40,14 +42,45 @@ class QpRateTest : public testing::Test {
         },
         100'000);
     const double per = static_cast<double>(w.now() - from) / kCounted;
-    std::printf("[ rate ] %u QPs, a doorbell for 2 WQEs: %.2f cycles a WQE\n", qps, per);
+    std::printf("[ rate ] %u QPs, a %s for %u WQEs: %.2f cycles a WQE\n", qps,
+                push ? "push" : "doorbell", each, per);
     return per;
   }
 };
 
+// 64-byte Writes at line rate: one every 4.28 cycles. With a doorbell for each WQE, each is a read of
+// the ring (qp_sq_fetch), and four operations of qp_sched: doorbell, no unit yet, unit, issued.
 TEST_F(QpRateTest, AWqeCostsTheSameOnManyQps) {
-  for (const unsigned qps : {16U, 32U, 64U, 128U})
-    EXPECT_LE(cycles_a_wqe(qps), 4.3) << qps << " QPs";
+  for (const unsigned qps : {16U, 32U, 64U, 128U}) {
+    for (const unsigned each : {1U, 2U, 4U})
+      EXPECT_LE(cycles_a_wqe(qps, each), 4.28) << qps << " QPs";
+    EXPECT_LE(cycles_a_wqe(qps, 1, true), 6.1) << qps << " QPs";
+  }
+}
+
+// 20 M/s on one QP: a WQE every 16 cycles. qp_parse takes as many WQEs a visit as ddp has slots.
+TEST_F(QpRateTest, OneQpIssuesTwentyMillionASecond) {
+  dut.restart({0, 0});
+  QpWorld<D> w(dut, rng.fork("world"), 0);
+  w.create(0, 6, 3);
+  w.to_rts(0);
+  constexpr uint64_t kWarm = 200, kCounted = 1000;
+  uint64_t from = 0;
+  const uint64_t before = dut.wqe_hdr.moved();
+  w.run(
+      [&] {
+        if (w.sq_room(0) >= 8 && dut.qp_doorbell.empty()) {
+          for (int k = 0; k < 8; k++) w.post(0, w.make(spec::WrOpcode::kRdmaWrite, {64}));
+          w.ring(0);
+        }
+        const uint64_t issued = dut.wqe_hdr.moved() - before;
+        if (from == 0 && issued >= kWarm) from = w.now();
+        return issued >= kWarm + kCounted;
+      },
+      100'000);
+  const double per = static_cast<double>(w.now() - from) / kCounted;
+  std::printf("[ rate ] one QP: %.2f cycles a WQE\n", per);
+  EXPECT_LE(per, 16.0);
 }
 
 }  // namespace

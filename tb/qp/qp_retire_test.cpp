@@ -70,6 +70,8 @@ class QpRetireTest : public testing::Test {
     uint64_t seen_head = 0, seen_reads = 0;
     uint16_t seen_sq = 0, seen_rq = 0;
     bool rests_full = false, rests_read = false, rests_empty = false;
+    bool closing = false;
+    uint64_t kicks = 0;
     [[nodiscard]] uint64_t slot(uint64_t n) const { return n % B::kWindow; }
   };
   struct Request {
@@ -124,7 +126,10 @@ class QpRetireTest : public testing::Test {
     });
     dut.kick.on_item([this](const tb::Word<B::kQpnW>& k) {
       for (Qp& q : qps)
-        if (q.qpn == k.value) q.rests_full = q.rests_read = q.rests_empty = false;
+        if (q.qpn == k.value) {
+          q.rests_full = q.rests_read = q.rests_empty = false;
+          q.kicks++;
+        }
     });
   }
 
@@ -146,6 +151,7 @@ class QpRetireTest : public testing::Test {
   }
   void create(Qp& q) {
     q = {.qpn = q.qpn};
+    q.closing = rng.percent(50);
     init = &q;
     ASSERT_TRUE(dut.run_until([&] { return !init; }, 300)) << "a QP cannot be created";
     for (const bool rq : {false, true}) {
@@ -289,6 +295,11 @@ class QpRetireTest : public testing::Test {
       set(t.init_send_cq_i, send_cq(**init));
       set(t.init_recv_cq_i, recv_cq(**init));
     }
+    set(t.st_we_i, init.has_value());  // qp_state saves what it has created
+    if (init) {
+      set(t.st_qpn_i, (*init)->qpn);
+      set(t.st_watch_i, (*init)->closing);
+    }
     set(t.win_we_i, issue.has_value());
     set(t.head_we_i, issue.has_value() || init.has_value());
     if (init) {  // qp_emit's table is written, too
@@ -357,7 +368,7 @@ class QpRetireTest : public testing::Test {
                                  : q.reads_issued;
       q.rests_full = tail - q.seen_head == B::kWindow;
       q.rests_read = reads != q.seen_reads;
-      q.rests_empty = q.seen_sq != q.prod_sq;
+      q.rests_empty = q.closing && q.seen_sq != q.prod_sq;
       met("rests with a full window", q.rests_full);
       met("rests for a Read", q.rests_read);
     }
@@ -603,6 +614,26 @@ TYPED_TEST(QpRetireTest, AWindowRetiresAtThatRate) {
               static_cast<unsigned long long>(cycles));
   EXPECT_LE(cycles, 2U * TypeParam::kWindow + 6);
   this->settle();
+}
+
+// A kick costs qp_sched a look: a queue that runs empty is one only of a QP that is closing.
+TYPED_TEST(QpRetireTest, KicksForAnEmptyQueueOnlyWhileClosing) {
+  this->start({0, 0}, 4);
+  uint64_t closing = 0;
+  for (int i = 0; i < 40; i++) {
+    for (auto& q : this->qps) {
+      const uint64_t before = q.kicks;
+      ASSERT_TRUE(this->issue_one(q, this->kSend, true));
+      this->dut.cycle();
+      this->tell_done(q, 0);
+      this->dut.settle(40);
+      EXPECT_EQ(q.kicks - before, q.closing ? 1U : 0U);
+      closing += q.closing;
+      this->create(q);
+    }
+  }
+  EXPECT_GT(closing, 20U);
+  EXPECT_LT(closing, 140U);
 }
 
 TYPED_TEST(QpRetireTest, Latency) {

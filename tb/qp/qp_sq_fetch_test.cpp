@@ -20,7 +20,7 @@ using namespace rnic;  // NOLINT: a test
 
 struct Default {  // sizes.yaml
   using V = VQpSqFetch;
-  static constexpr unsigned kQps = 1024, kQpnW = 10, kPre = 16;
+  static constexpr unsigned kQps = 1024, kQpnW = 10, kPre = 32;
 };
 struct Minimum {
   using V = VQpSqFetchMin;
@@ -484,7 +484,7 @@ TYPED_TEST(QpSqFetchTest, IndicesRunRound) {
 // told all the same, and with answers on offer the pushes go on.
 TYPED_TEST(QpSqFetchTest, PushesAndAnswersTakeTurns) {
   this->error_percent = 0;
-  this->start({}, {4, 4});
+  this->start({}, {5, 5});
   auto &pusher = this->qps[0], &reader = this->qps[1];
   const auto cycle = [&] {
     if (!this->push) {

@@ -963,9 +963,9 @@ TYPED_TEST(QpTest, RingsAreReadAhead) {
   EXPECT_LE(reads, sizes.rq_prefetch == 1 ? 1U : 8U) << "what is announced together is read together";
   for (unsigned i = 0; i < count; i++) w.receive(0);
   const double receive = per("receive WQE", count, [&] { return w.qp(0).takes.size(); });
-  if (sizes.sq_prefetch == 16) {
-    EXPECT_LE(send, 24.0);
-    EXPECT_LE(w.sq_reads(), 2 + count / 4) << "each when a quarter of the buffer is free";
+  if (sizes.sq_prefetch == 32) {
+    EXPECT_LE(send, 16.0);
+    EXPECT_LE(w.sq_reads(), 2 + count / 8) << "each when a quarter of the buffer is free";
     EXPECT_EQ(w.most_sq_reads(), 4U);
   }
   if (sizes.rq_prefetch == 16) {
