@@ -7,11 +7,13 @@ top=$PWD
 
 usage() {
   cat <<'TXT'
-usage: sim/run.sh [FILE] [rnic-sim options]
+usage: sim/run.sh [--models] [FILE] [rnic-sim options]
   Installs the Debian packages that are missing, builds (the first time takes minutes), then copies FILE (default:
   /bin/bash) by Send, RDMA Write and RDMA Read between two hosts, each with one device, on the four pairings of model and
   RTL and once in tandem (RTL, each step compared with the model); checks its SHA-256 at the far side and prints one table.
   Captures: build-release/copy.*.pcap
+  --models builds rnic-sim without the RTL and copies between two models: minutes instead of half an hour.
+  Its folder is build-models.
   Options go to `rnic-sim copy`: --set mtu=9000, --preset gen3x16, --seed 7, --json FILE, --quiet ... (rnic-sim --help)
   Paths are counted from the folder in which this is called.
 exit status: 0 all copies are right; 1 a mismatch; 2 wrong use; 3 no progress; 4 something could not be set up, or
@@ -52,6 +54,10 @@ check_value() {
   esac
 }
 
+preset=release
+case "${1:-}" in --models) preset=models; shift ;; esac
+build=build-$preset
+
 file=/bin/bash
 is_first=1
 is_value=""
@@ -62,7 +68,8 @@ for a in "$@"; do
   case "$a" in
     -h|--help) usage; exit 0 ;;
     --file|--file=*) wrong "$a: the file is said without an option, before all others" ;;
-    --pcap|--pcap=*) wrong "$a: the captures are build-release/copy.*.pcap" ;;
+    --pcap|--pcap=*) wrong "$a: the captures are $build/copy.*.pcap" ;;
+    --models) wrong "--models: it stands before all others" ;;
     --?*)
       kind=$(printf '%s\n' "$options" | sed -n "s/^$(printf '%s' "$name" | tr -cd 'a-z-') //p")
       [ -n "$kind" ] && [ -z "$(printf '%s' "$name" | tr -d 'a-z-')" ] || wrong "no option --$name; there are: $(printf '%s\n' "$options" | grep -vE '^(file|pcap) ' | sed 's/ .*//; s/^/--/' | tr '\n' ' ' | sed 's/ $//')"
@@ -89,12 +96,12 @@ case "$file" in /*) ;; *) file=$here/$file ;; esac
 . tb/support/setup.sh
 check_place
 # Two runs would write the same captures. Whatever holds 9 open holds the lock: this, and rnic-sim, which takes its place.
-{ mkdir -p build-release && [ -w build-release ] && exec 9>build-release/run.lock; } 2>/dev/null ||
-  die "$top/build-release cannot be written; it holds what is built, and the captures"
-flock -n 9 || die "another run is under way in $top/build-release"
+{ mkdir -p "$build" && [ -w "$build" ] && exec 9>"$build/run.lock"; } 2>/dev/null ||
+  die "$top/$build cannot be written; it holds what is built, and the captures"
+flock -n 9 || die "another run is under way in $top/$build"
 # On the standard output stands what rnic-sim prints, alone.
 setup_packages 9>&- >&2
-setup_build release rnic-sim >&2
+setup_build "$preset" rnic-sim >&2
 say "copying $file ($(stat -c %s "$file") bytes) between two hosts" >&2
 cd "$here" || die "$here is no longer there"
-exec "$top/build-release/sim/app/rnic-sim" copy --file "$file" --set size=65536 --pcap "$top/build-release/copy" "$@"
+exec "$top/$build/sim/app/rnic-sim" copy --file "$file" --set size=65536 --pcap "$top/$build/copy" "$@"

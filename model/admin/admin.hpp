@@ -17,7 +17,7 @@
 #include "admin/task.hpp"
 #include "gen/queues.hpp"
 #include "gen/sizes.hpp"
-#include "top/packets.hpp"
+#include "stream/packets.hpp"
 
 namespace rnic::model {
 

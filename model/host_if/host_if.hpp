@@ -18,7 +18,7 @@
 #include "gen/regs.hpp"
 #include "gen/sizes.hpp"
 #include "sc/ring.hpp"
-#include "top/packets.hpp"
+#include "stream/packets.hpp"
 
 namespace rnic::model {
 

@@ -13,7 +13,7 @@
 
 #include "gen/queues.hpp"
 #include "gen/sizes.hpp"
-#include "top/packets.hpp"
+#include "stream/packets.hpp"
 
 namespace rnic::model {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "gen/sizes.hpp"
-#include "top/packets.hpp"
+#include "stream/packets.hpp"
 
 namespace rnic::model {
 

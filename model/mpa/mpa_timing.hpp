@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sc/datapath.hpp"
-#include "top/packets.hpp"
+#include "stream/packets.hpp"
 
 namespace rnic::model {
 

@@ -23,7 +23,7 @@
 #include "gen/sizes.hpp"
 #include "sc/ready_set.hpp"
 #include "sc/ring.hpp"
-#include "top/packets.hpp"
+#include "stream/packets.hpp"
 #include "tpt/tpt.hpp"
 
 namespace rnic::model {

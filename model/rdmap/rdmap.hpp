@@ -19,7 +19,7 @@
 #include "gen/iwarp.hpp"
 #include "gen/sizes.hpp"
 #include "sc/ready_set.hpp"
-#include "top/packets.hpp"
+#include "stream/packets.hpp"
 #include "tpt/tpt.hpp"
 
 namespace rnic::model {

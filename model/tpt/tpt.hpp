@@ -18,7 +18,7 @@
 #include "gen/queues.hpp"
 #include "gen/sizes.hpp"
 #include "gen/streams.hpp"
-#include "top/packets.hpp"
+#include "stream/packets.hpp"
 
 namespace rnic::model {
 

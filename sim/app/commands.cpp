@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <set>
+#include <span>
 
 #include "child.hpp"
 #include "devices.hpp"
@@ -16,7 +17,10 @@
 namespace rnic::app {
 namespace {
 
-constexpr std::array<std::array<const char*, 2>, 4> kPairings = {{{"rtl", "rtl"}, {"model", "model"}, {"model", "rtl"}, {"rtl", "model"}}};
+using Pairing = std::array<const char*, 2>;
+constexpr std::array<Pairing, 4> kPairings = {
+    {{"rtl", "rtl"}, {"model", "model"}, {"model", "rtl"}, {"rtl", "model"}}};
+constexpr std::array<Pairing, 1> kPairingsOfModels = {{{"model", "model"}}};
 constexpr const char* kFileOfEverySystem = "/bin/bash";
 constexpr const char* kPiece = "65536";
 
@@ -151,8 +155,9 @@ void add_pair(std::vector<RunRequest>& to, const RunRequest& request, const std:
   r.tlp = path_of(request.tlp, which, ".txt");
   r.wave = has_rtl(kind[kClient]) || has_rtl(kind[kServer]) ? path_of(request.wave, which, ".fst") : "";
 }
-void add_pairings(std::vector<RunRequest>& to, const RunRequest& request, const std::string& what) {
-  for (const auto& pair : kPairings) add_pair(to, request, what, {pair[0], pair[1]});
+void add_pairings(std::vector<RunRequest>& to, const RunRequest& request, const std::string& what,
+                  std::span<const Pairing> pairings = kPairings) {
+  for (const auto& pair : pairings) add_pair(to, request, what, {pair[0], pair[1]});
 }
 
 std::string pairing_of(const nlohmann::ordered_json& j) { return fmt::format("{}-{}", j["client"].get<std::string>(), j["server"].get<std::string>()); }
@@ -314,21 +319,25 @@ int copy_command(Options& o) {
     o.request.file = read_file(kFileOfEverySystem);
   }
   if (o.request.file.empty()) throw Usage(fmt::format("copy: {} is empty", o.request.file_name));
-  o.request.kind = {"rtl", "rtl"};
+  // The first pairing is the one that errors are counted against.
+  const bool has_tandem = sim::is_rtl_built();
+  const std::span<const Pairing> pairings =
+      has_tandem ? std::span<const Pairing>(kPairings) : kPairingsOfModels;
+  o.request.kind = {pairings[0][kClient], pairings[0][kServer]};
   std::vector<std::string_view> used = settings_of(program_of("file_copy"));
   std::erase(used, "op");  // all three
   check_settings(o, "copy", used);
   if (!o.request.config.find("size").is_own()) o.request.config.set("size", kPiece, "copy");
   constexpr std::array kOps = {"send", "write", "read"};
   // For each operation: the file on every pairing and in tandem, then one piece alone on every pairing, for its latency.
-  constexpr size_t kCopies = kPairings.size() + 1, kRuns = kCopies + kPairings.size();
+  const size_t copies = pairings.size() + (has_tandem ? 1 : 0), runs = copies + pairings.size();
   std::vector<RunRequest> requests;
   for (const char* op : kOps) {
     RunRequest copy = o.request;
     copy.program = "file_copy";
     copy.config.set("op", op, "copy");
-    add_pairings(requests, copy, op);
-    add_pair(requests, copy, op, {"tandem", "tandem"});
+    add_pairings(requests, copy, op, pairings);
+    if (has_tandem) add_pair(requests, copy, op, {"tandem", "tandem"});
     RunRequest piece = o.request;
     piece.program = fmt::format("{}_lat", op);
     piece.config.set("count", "8", "copy");
@@ -336,15 +345,17 @@ int copy_command(Options& o) {
     piece.file.clear();
     piece.file_name.clear();
     piece.pcap = piece.tlp = "";
-    add_pairings(requests, piece, op);
+    add_pairings(requests, piece, op, pairings);
   }
   for (const RunRequest& r : requests) check(r);
   if (o.print_config) return print_config(o);
   if (!o.quiet) {
     fmt::print(stderr,
-               "{}: {} bytes in pieces of {}, by Send, RDMA Write and RDMA Read on {} pairings of devices and in tandem (RTL followed by the model); "
+               "{}: {} bytes in pieces of {}, by Send, RDMA Write and RDMA Read {}; "
                "then the latency of a piece\n",
-               o.request.file_name, o.request.file.size(), o.request.config.find("size").value, kPairings.size());
+               o.request.file_name, o.request.file.size(), o.request.config.find("size").value,
+               has_tandem ? "on four pairings of devices and in tandem (RTL followed by the model)"
+                          : "between two models (this rnic-sim holds no RTL)");
   }
   Batch batch(o, "copy", Batch::InPipe::kLineOfEachRun);
   std::vector<std::vector<std::string>> rows{
@@ -352,23 +363,28 @@ int copy_command(Options& o) {
   std::string sha, tandem;
   const std::vector<Outcome> outs = batch.run(requests);
   for (size_t op = 0; op < kOps.size(); ++op) {
-    const Outcome* of = &outs[op * kRuns];
+    const Outcome* of = &outs[op * runs];
     const auto gbps = [&](size_t i) { return of[i].status == kGood ? of[i].json["gbps"].get<double>() : 0; };
-    const auto latency = [&](size_t i) { return i < kPairings.size() && of[kCopies + i].status == kGood ? median_latency(of[kCopies + i].json) : 0; };
-    for (size_t i = 0; i < kCopies; ++i) {
+    // Against the first pairing, if that is RTL.
+    const auto error = [&](double value, double to) {
+      return has_tandem ? percent(value, to) : std::string("-");
+    };
+    const auto latency = [&](size_t i) { return i < pairings.size() && of[copies + i].status == kGood ? median_latency(of[copies + i].json) : 0; };
+    for (size_t i = 0; i < copies; ++i) {
       if (of[i].status != kGood) continue;
       const auto& j = of[i].json;
       sha = j["sha256_received"];
       if (j.contains("tandem")) tandem += fmt::format("{}: {}", kOps[op], tandem_text(j["tandem"]));
       rows.push_back({kOps[op], fmt::format("{}", j["bytes"].get<uint64_t>()), pairing_of(j), latency(i) == 0 ? "-" : fmt::format("{:.3f}", latency(i) / 1000),
-                      latency(i) == 0 ? "-" : percent(latency(i), latency(0)), fmt::format("{:.2f}", gbps(i)), percent(gbps(i), gbps(0)),
+                      latency(i) == 0 ? "-" : error(latency(i), latency(0)), fmt::format("{:.2f}", gbps(i)), error(gbps(i), gbps(0)),
                       fmt::format("{:.1f} %", 100 * gbps(i) / j["wire_limit_gbps"].get<double>()), fmt::format("{}", j["mismatches"].get<uint64_t>()),
                       fmt::format("{:.0f}", j["kcycles_per_s"].get<double>()), fmt::format("{:.2f}", j["wall_s"].get<double>())});
     }
   }
   if (o.tells()) {
     if (!sha.empty()) fmt::print("SHA-256 of the file and of every copy: {}\n", sha);
-    fmt::print("Latency: of a piece alone (Send and Write half the round trip). Error: against RTL with RTL. kcycle/s: device cycles simulated a second.\n");
+    fmt::print("Latency: of a piece alone (Send and Write half the round trip). {}kcycle/s: device cycles simulated a second.\n",
+               has_tandem ? "Error: against RTL with RTL. " : "");
     std::fputs(table(rows).c_str(), stdout);
     std::fputs(tandem.c_str(), stdout);
   }

@@ -17,7 +17,8 @@ struct Options {
   bool tells() const { return !quiet && json != "-"; }  // tables on the output; with --json - the JSON stands there alone
   std::string side;   // replay: the endpoint our device takes
   std::array<bool, 2> is_kind_given{};  // --client, --server
-  std::string page, depth, ci;  // results: where the page goes; what rtl/lint/depth.sh and tb/run.sh have printed
+  std::string page, plot;       // results: where the page and the plot go
+  std::string depth, ci;        // results: what rtl/lint/depth.sh and tb/run.sh have printed
   unsigned jobs = 1;
 };
 

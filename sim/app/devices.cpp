@@ -117,6 +117,13 @@ void check_kinds(const std::array<std::string, 2>& kind, const Config& config) {
                               nearest(kind[side], device_kinds()), fmt::join(device_kinds(), ", ")));
     }
   }
+  for (unsigned side = 0; side < 2; ++side) {
+    if (has_rtl(kind[side]) && !sim::is_rtl_built()) {
+      throw Missing(fmt::format(
+          "--{} {}: this rnic-sim holds the models alone; sim/run.sh without --models builds the RTL",
+          kSideNames[side], kind[side]));
+    }
+  }
   const auto changed = config.changed_of_model();
   if (!changed.empty() && (has_rtl(kind[kClient]) || has_rtl(kind[kServer]))) {
     throw Usage(fmt::format("{}: fixed when the RTL is built; use build=default, minimum or stall, or models on both sides", changed[0]));

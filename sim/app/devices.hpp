@@ -17,7 +17,7 @@
 #include "report.hpp"
 
 namespace rnic::sim {
-class Observer;  // tandem/observed.hpp
+class Observer;  // backend/observer.hpp
 }
 
 namespace rnic::app {
@@ -28,7 +28,8 @@ inline constexpr std::array kUnits = {"host_if", "admin", "qp", "tpt", "rdmap", 
 const std::vector<std::string>& device_kinds();
 /// Cycles are stepped, and waveforms can be written.
 bool has_rtl(const std::string& kind);
-/// Throws Usage for a kind that does not exist, and for sizes that the RTL cannot follow.
+/// Throws Usage for a kind that does not exist and for sizes that the RTL cannot follow; Missing for
+/// a kind that this build does not hold (a build of the models alone has no RTL).
 void check_kinds(const std::array<std::string, 2>& kind, const Config& config);
 
 /// What --wave says: FILE[@FROM..TO][:UNIT], FROM and TO in ns of simulated time, UNIT one of the RTL's; empty or "none": no file.

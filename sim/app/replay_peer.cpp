@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/bytes.hpp"
-#include "platform/activity.hpp"
+#include "kernel/activity.hpp"
 
 namespace rnic::app {
 

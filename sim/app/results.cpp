@@ -174,7 +174,7 @@ int results_command(Options& o) {
     const char* name;
     void (Results::*run)();
   };
-  constexpr std::array kParts = {Part{"limit", &Results::wire_limit}, Part{"small", &Results::small_writes}, Part{"goals", &Results::goals}, Part{"stages", &Results::stages},
+  constexpr std::array kParts = {Part{"limit", &Results::wire_limit}, Part{"small", &Results::small_writes}, Part{"goals", &Results::goals}, Part{"bandwidth", &Results::bandwidth}, Part{"stages", &Results::stages},
                                  Part{"timing", &Results::timing_error}, Part{"speed", &Results::speed}, Part{"logic", &Results::logic},
                                  Part{"tests", &Results::tests}};
   std::vector<std::string> names;
@@ -191,6 +191,9 @@ int results_command(Options& o) {
         fmt::format("results: --depth {} has no effect (logic and speed read it)", o.depth));
   if (!o.ci.empty() && !is_asked("tests"))
     throw Usage(fmt::format("results: --ci {} has no effect (tests reads it)", o.ci));
+  if (!o.plot.empty() && !is_asked("bandwidth"))
+    throw Usage(fmt::format("results: --plot {} has no effect (bandwidth draws it)", o.plot));
+  if (!o.plot.empty()) check_gnuplot(o.plot);
   if (!o.depth.empty()) (void)read_depth(o.depth);  // what is wrong with it is said before the long runs
   if (!o.ci.empty()) (void)read_test_times(o.ci);
   if (o.print_config) return print_config(o);

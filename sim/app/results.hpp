@@ -27,6 +27,7 @@ class Results {
   void wire_limit();    // 64 KiB, each operation
   void small_writes();  // 64 bytes on 8 QPs, and where the time goes
   void goals();         // of the fast path, both directions
+  void bandwidth();     // against message size; --plot
   void stages();        // pushed doorbell to wire, wire to host memory
   void timing_error();  // of the model
   void speed();         // of both simulations, and memory
@@ -52,6 +53,9 @@ class Results {
   size_t done_ = 0;
   int status_ = kGood;
 };
+
+/// Throws Missing if there is no gnuplot, which draws `plot`.
+void check_gnuplot(const std::string& plot);
 
 std::string markdown(const std::vector<std::vector<std::string>>& rows);
 

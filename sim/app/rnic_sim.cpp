@@ -36,7 +36,7 @@ constexpr const char* kHead =
     "  regress                            random host programs, compared with their plan; shrinks what fails\n"
     "  search [PROGRAM...]                draws programs and settings, climbs towards disagreement of RTL and model; smallest commands\n"
     "  results [PART...]                  measure the figures of docs/gen/results.md (--page FILE); parts: limit, small, goals,\n"
-    "                                     stages, timing, speed, logic, tests; all of them about ten minutes\n"
+    "                                     bandwidth, stages, timing, speed, logic, tests; all of them about ten minutes\n"
     "exit status: 0 all checks held, 1 a mismatch or failed check, 2 wrong use, 3 no progress, 4 something missing or an output\n"
     "that cannot be written to its end, 130 and 143 interrupted (Ctrl-C, SIGTERM)\n\n";
 const std::vector<std::string> kCommands = {"list", "explain", "run", "compare", "copy", "replay", "regress", "results", "search"};
@@ -66,6 +66,7 @@ constexpr OptionRow kOptions[] = {
     {"junit", kValue, nullptr, kRuns, "a test case for each run, as JUnit's XML"},
     {"jobs", kValue, "1", "compare copy regress results search", "runs at a time"},
     {"page", kValue, nullptr, "results", "results: the page in Markdown to this file; else to the output"},
+    {"plot", kValue, nullptr, "results", "results: bandwidth against message size, drawn by gnuplot, as SVG to this file"},
     {"depth", kValue, nullptr, "results", "results: file of what rtl/lint/depth.sh has printed"},
     {"ci", kValue, nullptr, "results", "results: file of what tb/run.sh has printed, from a clean clone with a cold cache"},
     {"pcap", kValue, nullptr, kRuns, "the wire, for Wireshark"},
@@ -197,6 +198,7 @@ int rnic_main(int argc, char** argv) {
   o.depth = text("depth");
   o.ci = text("ci");
   o.page = text("page");
+  o.plot = text("plot");
   o.request.streams = vm.count("stages") != 0;
   o.quiet = vm.count("quiet") != 0;
   o.verbose = vm.count("verbose") != 0;
@@ -209,10 +211,10 @@ int rnic_main(int argc, char** argv) {
   for (const char* name : {"depth", "ci"}) {
     if (!text(name).empty()) files.read.push_back({fmt::format("--{}", name), text(name)});
   }
-  for (const char* name : {"json", "csv", "junit", "page"}) {
+  for (const char* name : {"json", "csv", "junit", "page", "plot"}) {
     if (!text(name).empty()) files.written.push_back({fmt::format("--{}", name), std::string_view(name) == "json" ? o.json : text(name)});
   }
-  for (const char* name : {"pcap", "tlp", "wave"}) {
+  for (const char* name : {"pcap", "tlp", "wave", "plot"}) {
     if (text(name) == "-")
       throw Usage(fmt::format(
           "--{} -: a file is wanted (--json, --csv and --junit take the standard output)", name));

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "run.hpp"
-#include "tandem/observed.hpp"
+#include "backend/observer.hpp"
 
 namespace rnic::app {
 

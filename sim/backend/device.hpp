@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/payload.hpp"
 #include "gen/sizes.hpp"
@@ -17,6 +18,11 @@ namespace rnic::sim {
 
 /// Who asked for a DMA transfer, for checkers, traces and counters alone. Nothing that is simulated may depend on it.
 enum class Client : uint8_t { kSqFetch, kRqFetch, kAdmin, kPayload, kPlace, kCq, kMsix, kAdminWrite, kUnknown };
+inline std::string_view to_string(Client client) {
+  constexpr std::string_view kNames[] = {"sq_fetch", "rq_fetch", "admin",       "payload", "place",
+                                         "cq",       "msix",     "admin_write", "unknown"};
+  return kNames[static_cast<size_t>(client)];
+}
 
 struct DmaWrite {   // stream dma_wr, one TLP
   uint64_t address = 0;

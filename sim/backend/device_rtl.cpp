@@ -13,12 +13,11 @@
 #include <variant>
 #include <vector>
 
+#include "backend/observer.hpp"
 #include "backend/rtl_pins.hpp"
 #include "backend/rtl_wait_chain.hpp"
 #include "backend/sq_progress.hpp"
 #include "base/clock.hpp"
-#include "platform/tlp_trace.hpp"
-#include "tandem/observed.hpp"
 
 namespace rnic::sim {
 namespace {
@@ -472,6 +471,8 @@ class RtlDevice final : public sc_core::sc_module, public Device {
 };
 
 }  // namespace
+
+bool is_rtl_built() { return true; }
 
 std::unique_ptr<Device> make_rtl_device(const RtlOptions& options) {
   return std::make_unique<RtlDevice>(options, sc_core::sc_gen_unique_name(options.name.c_str()));

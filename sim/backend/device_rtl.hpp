@@ -13,7 +13,7 @@
 
 namespace rnic::sim {
 
-class Observer;  // tandem/observed.hpp
+class Observer;  // backend/observer.hpp
 
 struct WaveWindow {  ///< simulated picoseconds
   std::string file;
@@ -35,6 +35,8 @@ struct RtlOptions {
 spec::Sizes sizes_of(RtlBuild build);
 std::string suffix_of(RtlBuild build);
 
+/// False in a build of the models alone (rtl_absent.cpp); then make_rtl_device throws.
+bool is_rtl_built();
 std::unique_ptr<Device> make_rtl_device(const RtlOptions& options);
 
 }  // namespace rnic::sim

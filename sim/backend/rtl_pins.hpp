@@ -1,5 +1,5 @@
 // The pins of `rnic` (rtl/top/rnic.sv), a cycle at a time, without Verilator's or SystemC's headers: the two do not go into one
-// translation unit (style 16). Implemented over each Verilated build by verilated_rnic.hpp.
+// translation unit. Implemented over each Verilated build by verilated_rnic.hpp.
 //
 //   auto pins = make_rtl_pins(false, 0);
 //   pins->in.mmio_req.set(req);  pins->out.dma_wr.ready = true;  pins->cycle();  if (pins->out.dma_wr.fired()) ...

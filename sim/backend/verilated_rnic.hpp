@@ -12,7 +12,7 @@
 #include "backend/gen/stream_taps.hpp"
 #include "backend/rtl_pins.hpp"
 #include "base/clock.hpp"
-#include "support/rtl_coverage.hpp"
+#include "backend/rtl_coverage.hpp"
 
 namespace rnic::sim {
 
@@ -51,7 +51,7 @@ class VerilatedRnic : public RtlPins {
   ~VerilatedRnic() override {
     close_wave();
     top_->final();
-    tb::write_rtl_coverage(ctx_);
+    write_rtl_coverage(ctx_);
     Verilated::threadContextp(
         &ctx_);  // Verilator takes scopes out of this one, whatever device they are of
     top_.reset();

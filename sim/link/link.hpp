@@ -10,10 +10,10 @@
 #include <array>
 #include <vector>
 
+#include "kernel/serial_line.hpp"
+#include "link/config.hpp"
 #include "link/frame.hpp"
 #include "link/wire_limit.hpp"
-#include "platform/config.hpp"
-#include "platform/serial_line.hpp"
 
 namespace rnic::sim {
 

@@ -24,8 +24,8 @@
 #include "backend/device.hpp"
 #include "link/link.hpp"
 #include "llp/fpdu_finder.hpp"
-#include "platform/activity.hpp"
-#include "platform/ring.hpp"
+#include "kernel/activity.hpp"
+#include "kernel/ring.hpp"
 
 namespace rnic::sim {
 

@@ -11,6 +11,7 @@
 #include <span>
 #include <string_view>
 
+#include "link/config.hpp"
 #include "platform/settings.hpp"
 
 namespace rnic::sim {
@@ -55,16 +56,6 @@ struct HostConfig {
   uint64_t page_kib = 4;
   uint64_t guard_pages = 1;
   uint64_t huge_from_mib = 64;
-};
-
-struct LinkConfig {
-  double link_gbps = 100;
-  uint64_t link_delay_ns = 100;
-  uint64_t mtu = 1500;
-  uint64_t link_tx_queue_bytes = 32768;
-  uint64_t llp_window_bytes = 262144;
-  uint64_t llp_narrow_connections = 0;
-  uint64_t llp_timeout_us = 1000;
 };
 
 struct RunConfig {

@@ -23,13 +23,13 @@
 
 #include "backend/device.hpp"
 #include "base/rng.hpp"
-#include "platform/activity.hpp"
+#include "kernel/activity.hpp"
 #include "platform/config.hpp"
 #include "platform/config_space.hpp"
 #include "platform/host_memory.hpp"
 #include "platform/pcie_observer.hpp"
-#include "platform/ring.hpp"
-#include "platform/serial_line.hpp"
+#include "kernel/ring.hpp"
+#include "kernel/serial_line.hpp"
 
 namespace rnic::sim {
 

@@ -4,30 +4,6 @@
 
 namespace rnic::sim {
 
-std::string_view to_string(Client client) {
-  switch (client) {
-    case Client::kSqFetch:
-      return "sq_fetch";
-    case Client::kRqFetch:
-      return "rq_fetch";
-    case Client::kAdmin:
-      return "admin";
-    case Client::kPayload:
-      return "payload";
-    case Client::kPlace:
-      return "place";
-    case Client::kCq:
-      return "cq";
-    case Client::kMsix:
-      return "msix";
-    case Client::kAdminWrite:
-      return "admin_write";
-    case Client::kUnknown:
-      return "unknown";
-  }
-  return "unknown";
-}
-
 void TlpTrace::line(Time t, const std::string& text) {
   // Not fmt::print, which throws into the simulation if the disk is full: whoever gave the file looks at its ferror.
   std::fputs(fmt::format("{}.{:03} {} {}\n", t / kNs, t % kNs, name_, text).c_str(), to_);

@@ -7,13 +7,10 @@
 
 #include <cstdio>
 #include <string>
-#include <string_view>
 
 #include "platform/pcie_observer.hpp"
 
 namespace rnic::sim {
-
-std::string_view to_string(Client client);
 
 class TlpTrace final : public PcieObserver {
  public:

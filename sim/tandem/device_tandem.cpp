@@ -8,7 +8,7 @@
 
 #include "tandem/completions.hpp"
 #include "tandem/follower.hpp"
-#include "tandem/observed.hpp"
+#include "backend/observer.hpp"
 #include "tandem/ordering.hpp"
 
 namespace rnic::sim {

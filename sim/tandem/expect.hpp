@@ -16,7 +16,7 @@
 #include "backend/device.hpp"
 #include "gen/queues.hpp"
 #include "tandem/tally.hpp"
-#include "top/packets.hpp"
+#include "stream/packets.hpp"
 
 namespace rnic::sim {
 

@@ -14,7 +14,7 @@
 #include <string>
 
 #include "gen/sizes.hpp"
-#include "tandem/observed.hpp"
+#include "backend/observer.hpp"
 #include "tandem/tally.hpp"
 
 namespace rnic::sim {

@@ -34,7 +34,7 @@
 
 #include <string>
 
-#include "tandem/observed.hpp"
+#include "backend/observer.hpp"
 #include "tandem/ordering_findings.hpp"
 #include "tandem/ordering_payload.hpp"
 #include "tandem/ordering_port.hpp"

@@ -27,7 +27,7 @@
 #include "qp/qp.hpp"
 #include "rdmap/rdmap.hpp"
 #include "tandem/expect.hpp"
-#include "tandem/observed.hpp"
+#include "backend/observer.hpp"
 #include "tandem/read_log.hpp"
 #include "tandem/turns.hpp"
 #include "tpt/tpt.hpp"

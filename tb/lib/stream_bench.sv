@@ -34,29 +34,6 @@ module stream_bench (
   output logic        fork_a_valid_o, input  logic fork_a_ready_i, output logic [15:0] fork_a_o,
   output logic        fork_b_valid_o, input  logic fork_b_ready_i, output logic [15:0] fork_b_o,
   output logic        fork_c_valid_o, input  logic fork_c_ready_i, output logic [15:0] fork_c_o,
-  // stream_join: {b, a}
-  input  logic        join_a_valid_i, output logic join_a_ready_o, input  logic [15:0] join_a_i,
-  input  logic        join_b_valid_i, output logic join_b_ready_o, input  logic [15:0] join_b_i,
-  output logic        join_valid_o,   input  logic join_ready_i,   output logic [31:0] join_o,
-  // stream_mux: one select a word
-  input  logic        mux_s_valid_i,  output logic mux_s_ready_o,  input  logic [1:0]  mux_s_i,
-  input  logic        mux_a_valid_i,  output logic mux_a_ready_o,  input  logic [15:0] mux_a_i,
-  input  logic        mux_b_valid_i,  output logic mux_b_ready_o,  input  logic [15:0] mux_b_i,
-  input  logic        mux_c_valid_i,  output logic mux_c_ready_o,  input  logic [15:0] mux_c_i,
-  output logic        mux_valid_o,    input  logic mux_ready_i,    output logic [15:0] mux_o,
-  // stream_demux: {select, word}
-  input  logic        demux_valid_i,   output logic demux_ready_o,   input  logic [17:0] demux_i,
-  output logic        demux_a_valid_o, input  logic demux_a_ready_i, output logic [15:0] demux_a_o,
-  output logic        demux_b_valid_o, input  logic demux_b_ready_i, output logic [15:0] demux_b_o,
-  output logic        demux_c_valid_o, input  logic demux_c_ready_i, output logic [15:0] demux_c_o,
-  // id_pool of 37
-  output logic        pool_valid_o,   input  logic pool_ready_i,   output logic [5:0]  pool_o,
-  input  logic        pool_valid_i,   output logic pool_ready_o,   input  logic [5:0]  pool_i,
-  output logic [5:0]  pool_used_o,
-  // credit_counter of 20
-  input  logic        give_valid_i,   output logic give_ready_o,   input  logic [4:0]  give_i,
-  input  logic        take_valid_i,   output logic take_ready_o,   input  logic [4:0]  take_i,
-  output logic [4:0]  credit_o,
   // unit_counter of up to 3 items
   input  logic [1:0]  tally_items_i,
   input  logic        tally_busy_i, tally_stalled_i,
@@ -122,42 +99,6 @@ module stream_bench (
     .valid_o({fork_c_valid_o, fork_b_valid_o, fork_a_valid_o}), .ready_i({fork_c_ready_i, fork_b_ready_i, fork_a_ready_i})
   );
   assign {fork_c_o, fork_b_o, fork_a_o} = {3{fork_i}};
-
-  stream_join #(.N(2)) u_join (
-    .clk_i, .rst_ni, .valid_i({join_b_valid_i, join_a_valid_i}), .ready_o({join_b_ready_o, join_a_ready_o}),
-    .valid_o(join_valid_o), .ready_i(join_ready_i)
-  );
-  assign join_o = {join_b_i, join_a_i};
-
-  stream_mux #(.Width(16), .N(3)) u_mux (
-    .clk_i, .rst_ni, .select_i(mux_s_valid_i ? mux_s_i : 2'd0),
-    .valid_i({mux_c_valid_i, mux_b_valid_i, mux_a_valid_i} & {3{mux_s_valid_i}}),
-    .ready_o({mux_c_ready, mux_b_ready, mux_a_ready}), .data_i({mux_c_i, mux_b_i, mux_a_i}),
-    .valid_o(mux_valid_o), .ready_i(mux_ready_i), .data_o(mux_o)
-  );
-  logic mux_a_ready, mux_b_ready, mux_c_ready;
-  assign mux_a_ready_o = mux_a_ready && mux_s_valid_i;
-  assign mux_b_ready_o = mux_b_ready && mux_s_valid_i;
-  assign mux_c_ready_o = mux_c_ready && mux_s_valid_i;
-  assign mux_s_ready_o = mux_valid_o && mux_ready_i;
-
-  stream_demux #(.N(3)) u_demux (
-    .clk_i, .rst_ni, .valid_i(demux_valid_i), .ready_o(demux_ready_o), .select_i(demux_i[17:16]),
-    .valid_o({demux_c_valid_o, demux_b_valid_o, demux_a_valid_o}),
-    .ready_i({demux_c_ready_i, demux_b_ready_i, demux_a_ready_i})
-  );
-  assign {demux_c_o, demux_b_o, demux_a_o} = {3{demux_i[15:0]}};
-
-  id_pool #(.N(37)) u_pool (
-    .clk_i, .rst_ni, .alloc_valid_o(pool_valid_o), .alloc_ready_i(pool_ready_i), .alloc_id_o(pool_o),
-    .free_valid_i(pool_valid_i), .free_ready_o(pool_ready_o), .free_id_i(pool_i), .used_o(pool_used_o)
-  );
-
-  credit_counter #(.Max(20)) u_credit (
-    .clk_i, .rst_ni, .give_valid_i, .give_amount_i(give_i),
-    .take_valid_i, .take_ready_o, .take_amount_i(take_i), .count_o(credit_o)
-  );
-  assign give_ready_o = 1'b1;
 
   unit_counter #(.ItemsW(2)) u_tally (
     .clk_i, .rst_ni, .items_i(tally_items_i), .busy_i(tally_busy_i), .stalled_i(tally_stalled_i), .count_o(tally_o)

@@ -35,27 +35,6 @@ struct StreamDut : RtlDut<VStreamBench> {
   StreamOut<Word16> fork_b = RNIC_WORD_OUT(*this, fork_b, 16);
   StreamOut<Word16> fork_c = RNIC_WORD_OUT(*this, fork_c, 16);
 
-  StreamIn<Word16> join_a = RNIC_WORD_IN(*this, join_a, 16);
-  StreamIn<Word16> join_b = RNIC_WORD_IN(*this, join_b, 16);
-  StreamOut<Word<32>> join_out = RNIC_WORD_OUT(*this, join, 32);
-
-  StreamIn<Word<2>> mux_s = RNIC_WORD_IN(*this, mux_s, 2);
-  StreamIn<Word16> mux_a = RNIC_WORD_IN(*this, mux_a, 16);
-  StreamIn<Word16> mux_b = RNIC_WORD_IN(*this, mux_b, 16);
-  StreamIn<Word16> mux_c = RNIC_WORD_IN(*this, mux_c, 16);
-  StreamOut<Word16> mux_out = RNIC_WORD_OUT(*this, mux, 16);
-
-  StreamIn<Word<18>> demux_in = RNIC_WORD_IN(*this, demux, 18);
-  StreamOut<Word16> demux_a = RNIC_WORD_OUT(*this, demux_a, 16);
-  StreamOut<Word16> demux_b = RNIC_WORD_OUT(*this, demux_b, 16);
-  StreamOut<Word16> demux_c = RNIC_WORD_OUT(*this, demux_c, 16);
-
-  StreamOut<Word<6>> alloc = RNIC_WORD_OUT(*this, pool, 6);
-  StreamIn<Word<6>> free = RNIC_WORD_IN(*this, pool, 6);
-
-  StreamIn<Word<5>> give = RNIC_WORD_IN(*this, give, 5);
-  StreamIn<Word<5>> take = RNIC_WORD_IN(*this, take, 5);
-
   StreamDut() {
     top().ram_we_i = 0;
     top().ram_re_i = 0;

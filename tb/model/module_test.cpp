@@ -5,7 +5,7 @@
 #include <map>
 
 #include "gen/regs.hpp"
-#include "sc/rnic_module.hpp"
+#include "top/rnic_module.hpp"
 
 // libsystemc wants one.
 extern "C" __attribute__((weak)) int sc_main(int, char**) { return 0; }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "backend/device.hpp"
-#include "platform/activity.hpp"
+#include "kernel/activity.hpp"
 
 namespace rnic::sim {
 

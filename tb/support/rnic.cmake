@@ -31,7 +31,7 @@ add_library(rnic_verilated STATIC
   $<$<BOOL:${RNIC_COVERAGE}>:${VERILATOR_INCLUDE}/verilated_cov.cpp>)
 add_library(rnic::verilated ALIAS rnic_verilated)
 target_include_directories(rnic_verilated SYSTEM PUBLIC ${VERILATOR_INCLUDE} ${VERILATOR_INCLUDE}/vltstd)
-target_include_directories(rnic_verilated PUBLIC ${CMAKE_SOURCE_DIR}/tb)
+target_include_directories(rnic_verilated PUBLIC ${CMAKE_SOURCE_DIR}/sim)  # backend/rtl_coverage.hpp
 target_compile_definitions(rnic_verilated PUBLIC VM_COVERAGE=$<BOOL:${RNIC_COVERAGE}> VM_SC=0 VM_TRACE=1
   VM_TRACE_FST=1 VM_TRACE_VCD=0)
 target_compile_options(rnic_verilated PRIVATE -w -O2 -fno-sanitize=all)  # not ours to mend

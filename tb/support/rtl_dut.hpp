@@ -29,7 +29,7 @@
 #include "base/clock.hpp"
 #include "gen/streams.hpp"
 #include "support/dut.hpp"
-#include "support/rtl_coverage.hpp"
+#include "backend/rtl_coverage.hpp"
 #include "support/seed.hpp"
 
 namespace rnic::tb {
@@ -51,7 +51,7 @@ class RtlDut : public Dut {
   ~RtlDut() override {
     if (context_.gotError()) ADD_FAILURE() << "an assertion of the RTL failed, see above";
     top_->final();
-    write_rtl_coverage(context_);
+    sim::write_rtl_coverage(context_);
     if (wave_) wave_->close();
   }
 

@@ -60,7 +60,7 @@ setup_build() {
   while kill -0 "$ninja" 2>/dev/null; do
     sleep 0.2
     ticks=$((ticks + 1))
-    [ "$ticks" -ne 15 ] || say "building $dir ($*); the first time takes minutes, both Verilated devices included"
+    [ "$ticks" -ne 15 ] || say "building $dir ($*); the first time takes minutes"
     [ "$ticks" -lt 15 ] || [ ! -t 1 ] || printf '\r%-100.100s\r' "$(tail -n 1 "$dir/build.log")"
   done
   trap - INT TERM

@@ -269,6 +269,9 @@ constexpr Row kWrong[] = {
     {"depth_missing", "results logic --depth missing", "missing: cannot be read"},
     {"depth_of_no_part", "results tests --depth some", "results: --depth some has no effect (logic and speed read it)"},
     {"ci_of_no_part", "results logic speed --ci some", "results: --ci some has no effect (tests reads it)"},
+    {"plot_of_no_part", "results limit --plot some.svg", "results: --plot some.svg has no effect (bandwidth draws it)"},
+    {"plot_other", "run write_lat --plot some.svg", "run: takes no --plot (results does)"},
+    {"plot_output", "results bandwidth --plot -", "--plot -: a file is wanted"},
     {"depth_other", "results --depth some", "not what rtl/lint/depth.sh prints"},
     {"ci_other", "results tests --ci some", "not what tb/run.sh prints"},
     // files that are written
@@ -278,6 +281,7 @@ constexpr Row kWrong[] = {
     {"json", "run write_lat --json /nonexistent/x", "--json /nonexistent/x: cannot be written"},
     {"csv", "compare --csv /nonexistent/x", "--csv /nonexistent/x: cannot be written"},
     {"junit", "regress --junit /nonexistent/x", "--junit /nonexistent/x: cannot be written"},
+    {"plot", "results bandwidth --plot /nonexistent/x", "--plot /nonexistent/x: cannot be written"},
     {"page", "results --page /nonexistent/x", "--page /nonexistent/x: cannot be written"},
     {"copy_pcap", "copy --file some --pcap /nonexistent/x", "--pcap /nonexistent/x.send.rtl-rtl.pcap: cannot be written"},
     {"regress_pcap", "regress --set ops=300 --pcap /nonexistent/x", "--pcap /nonexistent/x.seed1.pcap: cannot be written"},
@@ -1094,7 +1098,10 @@ TEST_F(RunScript, RefusesBeforeItInstalls) {
                                     {"some --set 'm.u=9000'", "no setting m.u;"},
                                     {"some --set client.=4", "no setting ;"},
                                     {"some --preset gen4", "no preset gen4; there are: gen4x16 "},
-                                    {"some --quiet=1", "--quiet takes no value"}}) {
+                                    {"some --quiet=1", "--quiet takes no value"},
+                                    {"some --models", "--models: it stands before all others"},
+                                    {"--models missing", "missing: not a file that can be read"},
+                                    {"--models some --pcap x", "build-models/copy.*.pcap"}}) {
     const Told t = call(std::string("sim/run.sh ") + words);
     EXPECT_EQ(t.status, 2) << words << t.out;
     EXPECT_EQ(lines_of(t.err), 1) << t.err;
@@ -1104,7 +1111,7 @@ TEST_F(RunScript, RefusesBeforeItInstalls) {
 
 TEST_F(RunScript, TakesWhatCopyTakes) {
   make_tree("tree");
-  for (const char* words : {"", "some", "some --quiet --set mtu=9000 --set=size=4096 --json - --csv=c --seed 7 --jobs 2 --wave none", "--seed random --json=- --wave w.fst@1..2", "--config good.json --preset gen3x16 --junit x --tlp t"}) {
+  for (const char* words : {"", "--models", "--models some --quiet", "some", "some --quiet --set mtu=9000 --set=size=4096 --json - --csv=c --seed 7 --jobs 2 --wave none", "--seed random --json=- --wave w.fst@1..2", "--config good.json --preset gen3x16 --junit x --tlp t"}) {
     EXPECT_EQ(call(std::string("sim/run.sh ") + words).status, 99) << words << text_of(file(".err"));
   }
   EXPECT_EQ(call("sim/run.sh some --help").status, 0);

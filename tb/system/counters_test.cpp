@@ -10,7 +10,7 @@
 #include "devices.hpp"
 #include "gen/regs.hpp"
 #include "run.hpp"
-#include "tandem/observed.hpp"
+#include "backend/observer.hpp"
 #include "world.hpp"
 
 namespace rnic::app {

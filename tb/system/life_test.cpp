@@ -5,9 +5,9 @@
 #include <fstream>
 #include <map>
 
-#include "platform/activity.hpp"
+#include "kernel/activity.hpp"
 #include "support/seed.hpp"
-#include "tandem/observed.hpp"
+#include "backend/observer.hpp"
 #include "world.hpp"
 
 namespace rnic::tb {

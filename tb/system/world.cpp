@@ -12,7 +12,7 @@
 
 #include "backend/device_model.hpp"
 #include "backend/device_rtl.hpp"
-#include "platform/activity.hpp"
+#include "kernel/activity.hpp"
 #include "tandem/device_tandem.hpp"
 
 namespace rnic::tb {

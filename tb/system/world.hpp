@@ -28,7 +28,7 @@
 #include "wire.hpp"
 
 namespace rnic::sim {
-class Observer;  // tandem/observed.hpp
+class Observer;  // backend/observer.hpp
 }
 
 namespace rnic::tb {

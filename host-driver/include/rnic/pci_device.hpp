@@ -11,13 +11,9 @@
 #include <vector>
 
 #include "rnic/result.hpp"
+#include "rnic/time.hpp"
 
 namespace rnic {
-
-/// Simulated picoseconds since the simulation began.
-using Time = uint64_t;
-inline constexpr Time kForever = UINT64_MAX;
-inline constexpr Time kNs = 1000, kUs = 1000 * kNs, kMs = 1000 * kUs;
 
 enum class MemoryKind {
   kContiguous,  ///< one run on the bus: rings. At most 2 MiB.

@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <string>
 
-namespace rnic::tb {
+namespace rnic::sim {
 
 /// To RNIC_COVERAGE_TO.PROCESS.NUMBER.dat, a file for each module; nothing without that variable.
 inline void write_rtl_coverage([[maybe_unused]] VerilatedContext& context) {
@@ -25,4 +25,4 @@ inline void write_rtl_coverage([[maybe_unused]] VerilatedContext& context) {
 #endif
 }
 
-}  // namespace rnic::tb
+}  // namespace rnic::sim

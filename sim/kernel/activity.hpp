@@ -11,7 +11,7 @@
 #include <systemc>
 
 #include "base/clock.hpp"
-#include "platform/pci.hpp"
+#include "rnic/time.hpp"
 
 namespace rnic::sim {
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "platform/pci.hpp"
+#include "rnic/time.hpp"
 
 namespace rnic::sim {
 

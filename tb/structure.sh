@@ -1,0 +1,133 @@
+#!/usr/bin/env bash
+# tb/structure.sh [CHECK...]: what must hold of the tree as a whole. Checks (without CHECK: all):
+#
+#   layers   sim, model and host-driver include nothing from tb
+#   graph    no folder includes another in a circle; the graph is computed from the #include lines
+#   cells    every cell of rtl/lib is instantiated by the device
+#   format   clang-format would change no C++ file (.clang-format; printed files have one of their own)
+#
+# tb/structure.sh --graph prints the edges: folder, folder that it includes, a file that does.
+#
+# In the model a unit has a folder of behaviour, and in it the timed wrapper <unit>_unit.hpp, .cpp. The wrappers are
+# wired to each other, as the units are in rtl/top/rnic.sv: they count as part of model/top.
+# Prints one line a finding; exit status 0: all hold; 1: a finding; 2: wrong use.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+
+files() {  # files PATTERN...: those of the sources that match one of them
+  find docs/spec host-driver model rtl sim tb -type f \( -name "$1" "${@:2}" \) | sort
+}
+
+# FILE INCLUDED-FILE, a line for each #include "..." that names a file of this tree. Looked for as the compiler does:
+# beside the file, then in the folders that CMake gives to every target of ours.
+includes() {
+  files '*.hpp' -o -name '*.cpp' | xargs awk '
+    FNR == 1 { known[FILENAME] = 1; order[++n] = FILENAME }
+    match($0, /^[ \t]*#[ \t]*include[ \t]*"[^"]+"/) {
+      name = $0
+      sub(/^[^"]*"/, "", name)
+      sub(/".*/, "", name)
+      from[++m] = FILENAME
+      what[m] = name
+    }
+    END {
+      count = split("model sim sim/app tb host-driver/include host-driver/src host-driver/programs docs/spec/tool", roots, " ")
+      for (i = 1; i <= m; ++i) {
+        own = from[i]
+        sub(/[^\/]*$/, "", own)
+        path = own what[i]
+        for (k = 1; k <= count && !(path in known); ++k) path = roots[k] "/" what[i]
+        if (path in known) print from[i], path
+      }
+    }'
+}
+
+edges() {  # FOLDER FOLDER FILE, one file for each edge
+  includes | awk '
+    function folder(file) {
+      if (file ~ /^model\/[a-z_]+\/[a-z]+_unit\.[ch]pp$/) return "model/top"
+      sub(/\/[^\/]*$/, "", file)
+      return file
+    }
+    { a = folder($1); b = folder($2) }
+    a != b && !((a, b) in seen) { seen[a, b] = 1; print a, b, $1 }'
+}
+
+layers() {
+  includes | awk '$1 !~ /^tb\// && $2 ~ /^tb\// { print $1 ": includes " $2 " of tb"; found = 1 } END { exit found }'
+}
+
+# Folders that nobody includes any more are taken away, and those that include nobody, until nothing changes: the rest
+# lies on circles, or between two.
+graph() {
+  edges | awk '
+    { from[NR] = $1; to[NR] = $2; file[NR] = $3; live[NR] = 1 }
+    END {
+      do {
+        changed = 0
+        split("", out)
+        split("", into)
+        for (i = 1; i <= NR; ++i) if (live[i]) { out[from[i]] = 1; into[to[i]] = 1 }
+        for (i = 1; i <= NR; ++i) {
+          if (live[i] && (!(from[i] in into) || !(to[i] in out))) { live[i] = 0; changed = 1 }
+        }
+      } while (changed)
+      for (i = 1; i <= NR; ++i) {
+        if (!live[i]) continue
+        print file[i] ": " from[i] " includes " to[i] ", in a circle of folders"
+        found = 1
+      }
+      exit found
+    }'
+}
+
+# A cell counts if a file of rtl instantiates it that is not a cell itself, or is a cell that counts.
+cells() {
+  files '*.sv' | grep -v '^tb/\|^rtl/formal/' | xargs awk '
+    FNR == 1 {
+      self = FILENAME
+      sub(/.*\//, "", self)
+      sub(/\.sv$/, "", self)
+      is_cell = FILENAME ~ /^rtl\/lib\//
+      if (is_cell) cell[self] = 1
+    }
+    { line = $0; sub(/\/\/.*/, "", line) }
+    match(line, /^ *[a-z][a-z0-9_]* (#\(|u_)/) {
+      name = line
+      sub(/^ */, "", name)
+      sub(/ .*/, "", name)
+      user[++n] = is_cell ? self : "device"
+      used[n] = name
+    }
+    END {
+      counts["device"] = 1
+      do {
+        changed = 0
+        for (i = 1; i <= n; ++i) if ((user[i] in counts) && !(used[i] in counts)) { counts[used[i]] = 1; changed = 1 }
+      } while (changed)
+      for (c in cell) if (!(c in counts)) { print "rtl/lib/" c ".sv: no unit of the device uses this cell"; found = 1 }
+      exit found
+    }'
+}
+
+format() {
+  command -v clang-format >/dev/null || { echo "tb/structure.sh: clang-format is missing (apt-get install clang-format)"; return 1; }
+  wrong=$(files '*.hpp' -o -name '*.cpp' | xargs -P 2 -n 40 clang-format --dry-run 2>&1 | sed -nE 's/^([^:]+):([0-9]+):[0-9]+: warning.*/\1 \2/p' |
+    awk '!($1 in first) { first[$1] = $2 } END { for (f in first) print f ":" first[f] ": clang-format -i would change this file" }' | sort)
+  [ -z "$wrong" ] || { printf '%s\n' "$wrong"; return 1; }
+}
+
+checks=""
+for a in "$@"; do
+  case "$a" in
+    -h|--help) awk 'NR > 1 { if (!/^#/) exit; sub(/^# ?/, ""); print }' "tb/structure.sh"; exit 0 ;;
+    --graph) edges; exit 0 ;;
+    layers|graph|cells|format) checks="$checks $a" ;;
+    *) echo "tb/structure.sh: no check called '$a'; layers, graph, cells, format" >&2; exit 2 ;;
+  esac
+done
+status=0
+for check in ${checks:-layers graph cells format}; do
+  if "$check"; then echo "structure: $check holds"; else echo "structure: $check FAILED"; status=1; fi
+done
+exit $status
