@@ -149,7 +149,7 @@ std::string Results::page() const {
                     ". Simulated figures are exact and repeat; seconds are CPU time on the machine that printed them.\n\n";
   std::vector<std::vector<std::string>> rows{{"what", "measured", "wanted", "reached"}};
   for (const Figure& f : figures_) rows.push_back({f.what, f.measured, f.wanted, !f.reached ? "-" : *f.reached ? "yes" : "**no**"});
-  out += markdown(rows);
+  if (rows.size() > 1) out += markdown(rows);
   std::string why;
   for (const Figure& f : figures_) {
     if (f.reached && !*f.reached) why += fmt::format("- {} ({}, wanted {}): {}.\n", f.what, f.measured, f.wanted, f.why);

@@ -28,7 +28,7 @@ std::vector<std::string> settings(uint32_t size) {
 }
 
 /// As gnuplot quotes a string.
-std::string quoted(const std::string& text) {
+std::string gnuplot_string(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("''") : std::string(1, c);
   return out + "'";
@@ -56,7 +56,7 @@ plot $points using 1:2 with lines lw 2 dt 2 lc rgb "#888888" title "wire limit",
   $points using 1:3 with linespoints lw 2 pt 7 ps 0.7 lc rgb "#1f5fa8" title "RTL", \
   $points using 1:4 with points pt 6 ps 1.1 lw 1.5 lc rgb "#d1602a" title "model"
 )",
-      quoted(file), kLeast, kMost, data);
+      gnuplot_string(file), kLeast, kMost, data);
 }
 
 }  // namespace
