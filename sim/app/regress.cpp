@@ -27,6 +27,7 @@ namespace {
 
 constexpr uint32_t kOpsOfChild = 250;
 constexpr uint64_t kFailuresToStop = 3;
+constexpr uint32_t kMostNumber = 999'999;  // of operations and ends
 constexpr ChildLimits kPatience{.wall_s = 900};
 const std::string kNothing = "none";  // keep=none: the closing Sends alone
 const std::vector<std::string_view> kOwnSettings = {"ops", "shrink", "keep", "simple"};
@@ -136,6 +137,7 @@ class Shrinker {
       for (const auto& o : full_.ops) {
         if (o.qp == q) fewer.erase(o.number);
       }
+      fewer.erase(full_.life[q].number);
       if (fewer.size() < kept_.size()) (void)attempt(fewer, simple_);
     }
   }
@@ -221,7 +223,7 @@ Plan make_plan(const RegressRequest& r, uint64_t seed, uint32_t ops) {
   Plan p = regress::generate(seed, ops, limits);
   if (!r.keep.empty()) {
     std::set<uint32_t> numbers;
-    for (const std::string& w : r.keep == kNothing ? std::vector<std::string>{} : words(r.keep)) numbers.insert(static_cast<uint32_t>(number("keep", w, 0, ops)));
+    for (const std::string& w : r.keep == kNothing ? std::vector<std::string>{} : words(r.keep)) numbers.insert(static_cast<uint32_t>(number("keep", w, 0, kMostNumber)));
     p.keep(numbers);
   }
   const auto known = p.simplifications();

@@ -13,6 +13,9 @@
 namespace rnic::app::regression {
 namespace {
 
+// An interrupt that another thread of the host has taken costs a waiter no longer than this.
+constexpr Time kRecheck = 5 * kUs;
+
 /// The plan's settings under those the user has given.
 Config settings_of(const RegressRequest& r, const regress::Plan& plan) {
   Config c = r.config;
@@ -45,13 +48,23 @@ Outcome run_plan(const RegressRequest& r, const regress::Plan& plan) {
   const regress::Memory want = regress::reference(plan);
   regress::Shared shared;
   shared.also = r.also;
-  verbs::ManagerSettings manager;
-  manager.seed = plan.seed;
+  shared.start = regress::initial(plan);
   for (const Side side : {kServer, kClient}) {
-    simulation.start(side, kSideNames[side], [&, side](PciDevice& dev) {
-      regress::Host(dev, plan, want, side, manager, shared).run();
-    });
+    const regress::HostShape& h = plan.host[side];
+    verbs::ManagerSettings manager;
+    manager.seed = plan.seed;
+    manager.log_eq = h.log_eq;
+    manager.event_queues = h.event_queues;
+    manager.recheck = kRecheck;
+    for (uint32_t thread = 0; thread < h.threads; ++thread) {
+      const std::string name = h.threads == 1 ? kSideNames[side] : fmt::format("{} {}", kSideNames[side], thread);
+      simulation.start(side, name, [&, side, thread, manager](PciDevice& dev) {
+        regress::Host(dev, plan, want, side, thread, manager, shared).run();
+      });
+    }
   }
+  uint64_t lives = 0;
+  for (uint32_t q = 0; q < plan.qps; ++q) lives += plan.uses(q) ? 2 : 0;
   const sim::RunResult result = simulation.run();
   Outcome o;
   if (!shared.failure.empty()) o.failure = shared.failure + "\n";
@@ -60,15 +73,15 @@ Outcome run_plan(const RegressRequest& r, const regress::Plan& plan) {
   } else {
     o.failure += rest_in_tandem(simulation);
   }
-  if (o.failure.empty() && shared.posted != plan.ops.size())
-    o.failure = fmt::format("{} requests were posted, the plan has {}\n", shared.posted,
-                            plan.ops.size());
+  if (o.failure.empty() && shared.lives != lives)
+    o.failure = fmt::format("{} lives of QPs were over, the plan has {}\n", shared.lives, lives);
   captures.finish(o);
   if (!o.failure.empty())
     o.status = result.is_stuck() ? kNoProgress : kMismatch;
   o.json = {{"posted", shared.posted},
             {"completions", shared.completions},
             {"bytes", shared.bytes_checked},
+            {"events", shared.events},
             {"set_up_us", static_cast<double>(shared.connected) / kUs},
             {"us", static_cast<double>(result.end) / kUs}};
   uint64_t cycles = 0;

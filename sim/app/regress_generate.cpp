@@ -11,6 +11,7 @@ namespace {
 // Bytes and latencies are what the RTL's simulation takes its time for: no more of either than the classes ask for.
 constexpr uint32_t kPages64K = 65536, kMostLarge = 160 * 1024;
 constexpr uint32_t kLongPercent = 8;
+constexpr uint32_t kMinimumSlots = 6, kEnds = 500'000;  // QPs at a time of the minimum build; numbers of ends from here on
 constexpr uint32_t kMostInline = 224, kPushBody = 96;  // of a WQE of two units
 
 template <class T, size_t N>
@@ -44,12 +45,12 @@ class Landing {
 
 class Generator {
  public:
-  Generator(uint64_t seed, const Limits& limits) : limits_(limits), set_(base::Rng(seed).fork("settings")), rng_(base::Rng(seed).fork("operations")), wires_(base::Rng(seed).fork("wires")), pages_(base::Rng(seed).fork("pages")) {
+  Generator(uint64_t seed, const Limits& limits) : limits_(limits), set_(base::Rng(seed).fork("settings")), rng_(base::Rng(seed).fork("operations")), wires_(base::Rng(seed).fork("wires")), lives_(base::Rng(seed).fork("lives")), pages_(base::Rng(seed).fork("pages")) {
     plan_.seed = seed;
   }
 
   Plan make(uint32_t count) {
-    settings();
+    settings(count);
     for (uint32_t n = 0; n < count; ++n) operation(n, count);
     for (const Side side : {kClient, kServer}) {
       for (uint32_t q = 0; q < plan_.qps; ++q) {
@@ -69,7 +70,7 @@ class Generator {
     return page - kPage * (1 + static_cast<uint32_t>(pages_.below(std::min(page, bytes) / kPage - 1)));
   }
 
-  void settings() {
+  void settings(uint32_t count) {
     const auto give = [&](std::string name, const std::string& value) { plan_.settings.emplace_back(std::move(name), value); };
     Plan& p = plan_;
     p.mtu = limits_.mtu.value_or(p.seed % 2 == 0 ? 1500 : 9000);
@@ -90,12 +91,13 @@ class Generator {
     }
     give("link_delay_ns", any<const char*>(set_, std::array{"0", "100", "500"}));
     give("link_gbps", any<const char*>(wires_, std::array{"40", "100", "100", "400"}));
-    p.qps = 1 + static_cast<uint32_t>(set_.below(kMaxQps - (limits_.minimum ? 2 : 0)));
+    hosts();
+    lives(count);
     p.markers = set_.percent(25);
     p.crc = !set_.percent(25);
     p.one_cq = set_.percent(50);
     for (const Side side : {kClient, kServer}) {
-      const uint32_t most = limits_.minimum ? 64 / p.qps : 32;
+      const uint32_t most = limits_.minimum ? 64 / kMinimumSlots : 32;
       p.ird[side] = std::min(most, any<uint32_t>(set_, std::array{1u, 2u, 5u, 8u, 32u}));
       p.ord[side] = std::min(most, any<uint32_t>(set_, std::array{1u, 2u, 5u, 8u, 32u}));
       for (uint32_t q = 0; q < p.qps; ++q) {
@@ -105,6 +107,8 @@ class Generator {
         h.max_sge = any<uint32_t>(set_, std::array{1u, 4u, 14u, 14u});
         h.max_inline = any<uint32_t>(set_, std::array{0u, 32u, 96u, kMostInline});
         h.push = set_.percent(50);
+        const Life& l = p.life[q];
+        if (l.end == End::kFault && l.fault == Fault::kCqOverflow && l.who == side) h.send_depth = kOverflowCqe;
       }
     }
     // One QP at least that can have all of it.
@@ -113,6 +117,57 @@ class Generator {
       side[all].max_sge = 14;
       side[all].max_inline = kMostInline;
       side[all].push = true;
+    }
+  }
+
+  void hosts() {
+    for (HostShape& h : plan_.host) {
+      h.threads = limits_.minimum ? 1 + static_cast<uint32_t>(lives_.below(2)) : any<uint32_t>(lives_, std::array{1u, 1u, 2u, 3u, 4u});
+      h.pds = kMaxPds;
+      h.cqs = 1 + static_cast<uint32_t>(lives_.below(2));
+      h.shared_cq = h.threads > 1 && lives_.percent(30);
+      h.armed = !h.shared_cq && lives_.percent(30);
+      h.log_eq = any<uint32_t>(lives_, std::array{1u, 2u, 8u});
+      h.event_queues = any<uint32_t>(lives_, std::array{1u, 2u, 16u});
+    }
+  }
+
+  /// Slots first, then lives that follow one in a slot.
+  void lives(uint32_t count) {
+    Plan& p = plan_;
+    const uint32_t slots = limits_.minimum      ? 1 + static_cast<uint32_t>(lives_.below(kMinimumSlots))
+                           : lives_.percent(75) ? 1 + static_cast<uint32_t>(lives_.below(8))
+                           : lives_.percent(70) ? 9 + static_cast<uint32_t>(lives_.below(8))
+                                                : 17 + static_cast<uint32_t>(lives_.below(kMaxQps - 16));
+    const auto most = std::min(kMaxQps - slots, std::max(slots, count / 40));
+    p.qps = slots + static_cast<uint32_t>(lives_.below(most + 1));
+    uint32_t overflows = 0;
+    for (uint32_t q = 0; q < p.qps; ++q) {
+      Life& l = p.life[q];
+      l.number = kEnds + q;
+      l.slot = q < slots ? q : static_cast<uint32_t>(lives_.below(slots));
+      for (const Side side : {kClient, kServer}) {
+        l.pd[side] = static_cast<uint32_t>(lives_.below(p.host[side].pds));
+        l.cq[side] = static_cast<uint32_t>(lives_.below(p.host[side].cqs));
+        l.base[side] = any(lives_, std::array{Base::kFar, Base::kFar, Base::kZero, Base::k16, Base::k31, Base::k32, Base::k64});
+        l.receives_late[side] = lives_.percent(15);
+        if (lives_.percent(40)) l.spare[side] = 1 + static_cast<uint32_t>(lives_.below(kMaxSpare));
+      }
+      l.who = lives_.percent(50) ? kClient : kServer;
+      l.end = lives_.percent(45) ? End::kFault : any(lives_, std::array{End::kClientCloses, End::kServerCloses, End::kBothClose, End::kAbort, End::kAbort});
+      l.fault = static_cast<Fault>(lives_.below(kFaultNames.size()));
+      l.busy = lives_.percent(50);
+      l.after = static_cast<uint32_t>(lives_.below(101));
+      l.late = lives_.percent(50);
+      l.length = 1 + static_cast<uint32_t>(lives_.below(300));
+      if (l.end != End::kFault) continue;
+      const unsigned peer = 1 - l.who;
+      if (l.fault == Fault::kCqOverflow && ++overflows > (limits_.minimum ? 2 : 8)) l.fault = Fault::kLocalKey;
+      if (l.fault == Fault::kWriteStale && limits_.minimum) l.fault = Fault::kWriteKey;  // of 64 slots the key may soon be another's
+      if (l.fault == Fault::kNoReceive) l.spare[peer] = 0;
+      if (l.fault == Fault::kTooLong || l.fault == Fault::kReceiveKey) l.spare[peer] = std::max(l.spare[peer], 1u);
+      if (l.fault == Fault::kTooLong) l.length += kSpareBytes;
+      if (l.fault == Fault::kReceiveKey) l.length = 1 + l.length % kSpareBytes;
     }
   }
 
@@ -257,7 +312,7 @@ class Generator {
     bool any = false;
   };
   Limits limits_;
-  base::Rng set_, rng_, wires_, pages_;
+  base::Rng set_, rng_, wires_, lives_, pages_;
   Plan plan_;
   std::array<std::array<Landing, kMaxQps>, 2> landing_{};
   std::array<std::array<std::vector<Piece>, kMaxQps>, 2> written_{}, fetched_{};

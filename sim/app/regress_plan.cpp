@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "link/wire_limit.hpp"
 
@@ -13,6 +14,7 @@ namespace {
 
 constexpr uint32_t kClosing = 1'000'000;  // numbers from here on
 constexpr uint32_t kMarkerSpacing = 512, kMarkerBytes = 4;
+constexpr uint64_t kFarIova = uint64_t{1} << 33;
 
 std::string text_of(const std::vector<Piece>& pieces) {
   std::string s;
@@ -63,6 +65,9 @@ std::set<uint32_t> Plan::numbers() const {
   for (const Operation& o : ops) {
     if (!o.closing) all.insert(o.number);
   }
+  for (uint32_t q = 0; q < qps; ++q) {
+    if (!life[q].is_plain()) all.insert(life[q].number);
+  }
   return all;
 }
 
@@ -70,12 +75,53 @@ bool Plan::uses(uint32_t qp) const {
   return std::any_of(ops.begin(), ops.end(), [&](const Operation& o) { return o.qp == qp; });
 }
 
+uint32_t Plan::slots() const {
+  std::set<uint32_t> used;
+  for (uint32_t q = 0; q < qps; ++q) {
+    if (uses(q)) used.insert(life[q].slot);
+  }
+  return static_cast<uint32_t>(used.size());
+}
+
+std::optional<uint32_t> Plan::before(uint32_t qp) const {
+  for (uint32_t q = qp; q-- > 0;) {
+    if (life[q].slot == life[qp].slot && uses(q)) return q;
+  }
+  return std::nullopt;
+}
+
+uint64_t Plan::iova(Side side, uint32_t qp) const {
+  const uint64_t half = landing_bytes[side][qp] / 2 / kPage * kPage;
+  switch (life[qp].base[side]) {
+    case Base::kFar: return kFarIova * (qp + 1);
+    case Base::kZero: return 0;
+    case Base::k16: return half > 1u << 16 ? 0 : (uint64_t{1} << 16) - half;
+    case Base::k31: return (uint64_t{1} << 31) - half;
+    case Base::k32: return (uint64_t{1} << 32) - half;
+    case Base::k64: return -uint64_t{landing_bytes[side][qp]};
+  }
+  return 0;
+}
+
+std::string Life::describe(uint32_t qp) const {
+  std::string s = fmt::format("  #{} qp {}: slot {}, ends: {}", number, qp, slot, kEndNames[static_cast<size_t>(end)]);
+  if (end == End::kFault) s += fmt::format(" {} of {} bytes", kFaultNames[static_cast<size_t>(fault)], length);
+  if (!closes()) s += fmt::format(" by {}{}{}", who == kClient ? "client" : "server", busy ? ", peer busy" : "", late ? ", late Send" : "");
+  if (end == End::kAbort && busy) s += fmt::format(", after {} %", after);
+  for (const Side side : {kClient, kServer}) {
+    s += fmt::format("; {}: PD {} CQ {} base {} spare {}{}", side == kClient ? "client" : "server", pd[side], cq[side], kBaseNames[static_cast<size_t>(base[side])], spare[side],
+                     receives_late[side] ? " receives late" : "");
+  }
+  return s + "\n";
+}
+
 // Behind everything of a QP and side goes a signalled Send: when it has arrived, so has all before it.
 void Plan::close_qps() {
   std::erase_if(ops, [](const Operation& o) { return o.closing; });
   std::array<bool, kMaxQps> used{};
   for (const Operation& o : ops) used[o.qp] = true;
-  if (ops.empty()) used[0] = true;
+  for (uint32_t q = 0; q < qps; ++q) used[q] = used[q] || !life[q].is_plain();
+  if (std::ranges::none_of(used, std::identity())) used[0] = true;
   for (uint32_t q = 0; q < qps; ++q) {
     for (const Side side : {kClient, kServer}) {
       if (!used[q]) continue;
@@ -86,7 +132,7 @@ void Plan::close_qps() {
       o.length = 8;
       o.size_class = SizeClass::k2To63;
       o.local = {{0, o.length}};
-      o.receive = {{landing_bytes[1 - side][q] - kPage / 2, o.length}};  // the generator leaves the last page for it
+      o.receive = {{landing_bytes[1 - side][q] - kClosingFromEnd, o.length}};  // the generator leaves the last page for it
       o.signaled = o.closing = true;
       ops.push_back(o);
     }
@@ -95,6 +141,12 @@ void Plan::close_qps() {
 
 void Plan::keep(const std::set<uint32_t>& numbers) {
   std::erase_if(ops, [&](const Operation& o) { return !o.closing && !numbers.contains(o.number); });
+  for (uint32_t q = 0; q < qps; ++q) {
+    if (numbers.contains(life[q].number)) continue;
+    life[q].end = End::kClientCloses;
+    life[q].spare = {};
+    life[q].busy = false;
+  }
   // Who loses the one it was posted with is posted alone; a QP still has a completion often enough, since there are fewer requests.
   std::array<std::array<std::optional<uint32_t>, kMaxQps>, 2> last;
   std::array<std::array<uint32_t, kMaxQps>, 2> silent{};
@@ -115,7 +167,7 @@ void Plan::keep(const std::set<uint32_t>& numbers) {
 std::vector<std::string> Plan::simplifications() const {
   std::vector<std::string> names;
   for (const auto& [name, value] : settings) names.push_back(name);
-  for (const char* name : {"markers", "crc", "ird_ord", "depth", "push", "pause", "joined", "inline", "fence", "unsignaled"}) names.emplace_back(name);
+  for (const char* name : {"markers", "crc", "ird_ord", "depth", "push", "pause", "joined", "inline", "fence", "unsignaled", "threads", "pds", "cqs", "shared_cq", "armed", "eqs", "spare", "busy", "late", "bases"}) names.emplace_back(name);
   return names;
 }
 
@@ -130,6 +182,20 @@ void Plan::simplify(const std::string& name) {
     source_at[side] = 0;
   }
   if (name == "ird_ord") ird = ord = {8, 8};
+  for (HostShape& h : host) {
+    if (name == "threads") h.threads = 1;
+    if (name == "pds" && std::ranges::none_of(life, [](const Life& l) { return l.end == End::kFault; })) h.pds = 1;
+    if (name == "cqs") h.cqs = 1;
+    if (name == "shared_cq") h.shared_cq = false;
+    if (name == "armed") h.armed = false;
+    if (name == "eqs") h.log_eq = 8, h.event_queues = 16;
+  }
+  for (Life& l : life) {
+    if (name == "spare" && l.end != End::kFault) l.spare = {};
+    if (name == "busy") l.busy = false;
+    if (name == "late") l.late = false, l.receives_late = {};
+    if (name == "bases") l.base = {};
+  }
   for (auto& side : shape) {
     for (QpShape& s : side) {
       if (name == "depth") s.send_depth = s.recv_depth = 64;
@@ -150,8 +216,14 @@ std::string Plan::describe() const {
   std::string s = fmt::format("plan of seed {}: mtu {} markers {} crc {} ird {} ord {} {}\n", seed, mtu, markers, crc, fmt::join(ird, "/"), fmt::join(ord, "/"),
                               one_cq ? "one CQ" : "two CQs");
   for (const auto& [name, value] : settings) s += fmt::format("  {}={}\n", name, value);
+  for (const Side side : {kClient, kServer}) {
+    const HostShape& h = host[side];
+    s += fmt::format("  {}: threads {} PDs {} CQs {}{}{} event queues {} of 2^{}\n", side == kClient ? "client" : "server", h.threads, h.pds, h.cqs,
+                     h.shared_cq ? " shared by all threads" : "", h.armed ? " armed" : "", h.event_queues, h.log_eq);
+  }
   for (uint32_t q = 0; q < qps; ++q) {
     if (!uses(q)) continue;
+    s += life[q].describe(q);
     for (const Side side : {kClient, kServer}) {
       const QpShape& h = shape[side][q];
       s += fmt::format("  qp {} {}: send {} recv {} sge {} inline {}{}\n", q, side == kClient ? "client" : "server", h.send_depth, h.recv_depth, h.max_sge,

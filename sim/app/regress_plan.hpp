@@ -1,9 +1,12 @@
-// A random host program as plain data: settings, queue pairs, operations, and the memory both hosts must hold at the end. All of it
-// follows from the seed; neither driver nor device is asked.
+// A random host program as plain data: settings, threads, queue pairs and how each of them ends, operations, and the memory both hosts
+// must hold at the end. All of it follows from the seed; neither driver nor device is asked.
 //
 //   Plan p = generate(7, 250, {.minimum = false});      the same seed, the same plan
 //   p.keep({3, 17});  p.simplify("mtu");                what shrinking does
 //   Memory want = reference(p);                         want.landing[kServer][qp]
+//
+// A QP of the plan is one life: regions, QP and connection are made, used, and ended as its Life says. A life may follow another in the
+// same slot: it is made anew when the one before has been destroyed, while the other slots run. Each slot belongs to one thread a side.
 //
 // Memory of a side: one `source` region, never written, and a `landing` region for each QP. All of a side have pages of one size; where
 // that is not 4 KiB, each begins some 4 KiB before the end of its first page, and so reaches into a second. Every operation that writes has a part of
@@ -22,7 +25,13 @@
 
 namespace rnic::app::regress {
 
-inline constexpr uint32_t kMaxQps = 8, kPage = 4096, kBeat = 64, kSourceBytes = 80 * kPage;
+inline constexpr uint32_t kMaxQps = 32, kMaxThreads = 4, kMaxPds = 2;
+inline constexpr uint32_t kPage = 4096, kBeat = 64, kSourceBytes = 80 * kPage;
+// In the last page of a landing region, from its end: what the closing Sends, receives that nobody uses, and Reads behind an error have.
+inline constexpr uint32_t kClosingFromEnd = kPage / 2, kSpareFromEnd = kPage / 4, kSinkFromEnd = kPage / 8;
+inline constexpr uint32_t kSpareBytes = 48, kSpareStep = 64, kMaxSpare = 3;
+// A CQ that is to overflow: completions at a time before, entries that the driver then gives it, requests that nobody polls.
+inline constexpr uint32_t kOverflowCqe = 8, kOverflowRing = 2 * kOverflowCqe, kOverflowSends = 40;
 inline constexpr uint32_t kOneFpduWindow = 1024;  // of the link: it then has one FPDU under way, however long
 inline constexpr uint32_t kLeastTagged = 14, kUntagged = 18;  // bytes of a DDP header
 
@@ -65,6 +74,53 @@ struct Operation {
   std::string describe() const;
 };
 
+enum class End : uint8_t { kClientCloses, kServerCloses, kBothClose, kAbort, kFault };
+inline constexpr std::array kEndNames = {"client closes", "server closes", "both close", "abort", "error"};
+
+/// The error that ends a life. The first group is found by the peer's device, the second by the device of the side that posts it.
+enum class Fault : uint8_t {
+  kWriteKey, kWriteStale, kWriteRights, kWriteDomain, kWriteBounds, kWriteWrap, kReadKey, kReadRights, kReadDomain, kReadBounds, kReadWrap,
+  kNoReceive, kTooLong, kReceiveKey,
+  kLocalKey, kLocalBounds, kLocalDomain, kLocalSink, kCqOverflow
+};
+inline constexpr std::array kFaultNames = {"write_key", "write_stale", "write_rights", "write_domain", "write_bounds", "write_wrap", "read_key",
+                                           "read_rights", "read_domain", "read_bounds", "read_wrap", "no_receive", "too_long", "receive_key",
+                                           "local_key", "local_bounds", "local_domain", "local_sink", "cq_overflow"};
+inline bool is_found_locally(Fault f) { return f >= Fault::kLocalKey; }
+
+/// Where the addresses of a landing region begin.
+enum class Base : uint8_t { kFar, kZero, k16, k31, k32, k64 };  // k16: 2^16 lies inside; k64: the last byte is at 2^64 - 1
+inline constexpr std::array kBaseNames = {"far", "0", "2^16", "2^31", "2^32", "2^64"};
+
+/// Of a QP: who runs it, and how it ends.
+struct Life {
+  uint32_t number = 0;  // of the end: shrinking keeps it or makes it plain
+  uint32_t slot = 0;
+  End end = End::kClientCloses;
+  Side who = kClient;     // aborts, or posts what is wrong
+  Fault fault = Fault::kWriteKey;
+  bool busy = false;      // then the peer's requests are in flight: of them a first part completes, the rest is flushed
+  uint32_t after = 0;     // busy abort: percent of its own requests are posted by then
+  uint32_t length = 8;    // of the offender
+  bool late = false;      // a Send is posted when all has been flushed, and flushed
+  std::array<uint32_t, 2> spare{};  // receives that no message uses
+  std::array<uint32_t, 2> pd{}, cq{};
+  std::array<Base, 2> base{};
+  std::array<bool, 2> receives_late{};  // posted one by one, some time after the one before was used
+
+  bool is_plain() const { return end == End::kClientCloses && spare[0] + spare[1] == 0; }
+  bool closes() const { return end < End::kAbort; }
+  std::string describe(uint32_t qp) const;
+};
+
+/// How a host runs its QPs.
+struct HostShape {
+  uint32_t threads = 1, pds = 1, cqs = 1;  // domains and CQs (or pairs of them) of each thread
+  bool shared_cq = false;                  // one of all threads
+  bool armed = false;                      // a thread with nothing to do sleeps until an event of its first CQ
+  uint32_t log_eq = 8, event_queues = 16;
+};
+
 struct QpShape {  // of one side
   uint32_t send_depth = 64, recv_depth = 64, max_sge = 14, max_inline = 0;
   bool push = false;
@@ -78,6 +134,8 @@ struct Plan {
   std::array<uint32_t, 2> ird{8, 8}, ord{8, 8};
   bool markers = false, crc = true, one_cq = true;
   std::array<std::array<QpShape, kMaxQps>, 2> shape{};
+  std::array<Life, kMaxQps> life{};
+  std::array<HostShape, 2> host{};
   std::array<std::array<uint32_t, kMaxQps>, 2> landing_bytes{};
   std::array<uint32_t, 2> page_bytes{kPage, kPage};
   std::array<std::array<uint32_t, kMaxQps>, 2> landing_at{};  // in its first page
@@ -91,6 +149,10 @@ struct Plan {
   std::vector<std::string> simplifications() const;
   std::set<uint32_t> numbers() const;  // of what is not closing
   bool uses(uint32_t qp) const;
+  uint32_t slots() const;  // QPs at a time
+  uint32_t thread(Side side, uint32_t qp) const { return (life[qp].slot + (side == kServer ? life[qp].slot / host[side].threads : 0)) % host[side].threads; }
+  std::optional<uint32_t> before(uint32_t qp) const;  // the life that must be over first
+  uint64_t iova(Side side, uint32_t qp) const;        // of the landing region
   std::string describe() const;
 
  private:
