@@ -57,7 +57,7 @@ Outcome run_plan(const RegressRequest& r, const regress::Plan& plan) {
     manager.event_queues = h.event_queues;
     manager.recheck = kRecheck;
     for (uint32_t thread = 0; thread < h.threads; ++thread) {
-      const std::string name = h.threads == 1 ? kSideNames[side] : fmt::format("{} {}", kSideNames[side], thread);
+      const std::string name = h.threads == 1 ? kSideNames[side] : fmt::format("{}-{}", kSideNames[side], thread);
       simulation.start(side, name, [&, side, thread, manager](PciDevice& dev) {
         regress::Host(dev, plan, want, side, thread, manager, shared).run();
       });
@@ -69,6 +69,11 @@ Outcome run_plan(const RegressRequest& r, const regress::Plan& plan) {
   Outcome o;
   if (!shared.failure.empty()) o.failure = shared.failure + "\n";
   if (!result.ok()) {
+    if (shared.failure.empty() && result.is_stuck()) {
+      for (const auto& side : shared.side) {
+        for (const regress::Host* host : side.hosts) o.failure += host == nullptr ? "" : host->standing();
+      }
+    }
     o.failure += result.report + "\n" + limits_of(result, sc.platform.run);
   } else {
     o.failure += rest_in_tandem(simulation);

@@ -107,7 +107,8 @@ class Generator {
         h.max_sge = any<uint32_t>(set_, std::array{1u, 4u, 14u, 14u});
         h.max_inline = any<uint32_t>(set_, std::array{0u, 32u, 96u, kMostInline});
         h.push = set_.percent(50);
-        const Life& l = p.life[q];
+        Life& l = p.life[q];
+        l.spare[side] = std::min(l.spare[side], h.recv_depth);
         if (l.end == End::kFault && l.fault == Fault::kCqOverflow && l.who == side) h.send_depth = kOverflowCqe;
       }
     }

@@ -67,6 +67,8 @@ class Host {
     own_.hosts[thread] = this;
   }
   void run();
+  /// A line for each QP: how far it is.
+  std::string standing() const;
 
  private:
   /// Memory from somewhere in its first page on.
@@ -143,7 +145,6 @@ class Host {
   [[nodiscard]] Result<void> look(const Lane& lane);
   [[nodiscard]] Result<void> progress();
   verbs::Sge sge(const Lane& lane, const Piece& p, bool in_landing, bool pointer) const;
-  std::string standing() const;
   bool all_over() const;
   bool overflows(const Lane& lane) const { return lane.life->end == End::kFault && lane.life->fault == Fault::kCqOverflow && lane.life->who == side_; }
   bool is_victim_of(const Lane& lane) const { return lane.life->busy && !lane.life->closes(); }
