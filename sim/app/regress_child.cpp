@@ -46,7 +46,8 @@ Outcome run_plan(const RegressRequest& r, const regress::Plan& plan) {
   std::optional<WriteWatch> watch;
   if (r.watch) simulation.observe(r.watch->side, watch.emplace(r.watch->bus));
   const regress::Memory want = regress::reference(plan);
-  regress::Shared shared;
+  // Stays until this process ends: where a run fails, its queues may not be given back to a device that no longer answers.
+  regress::Shared& shared = *new regress::Shared;
   shared.also = r.also;
   shared.start = regress::initial(plan);
   for (const Side side : {kServer, kClient}) {

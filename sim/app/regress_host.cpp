@@ -2,6 +2,7 @@
 #include "regress_host.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -67,6 +68,7 @@ std::optional<EventType> event_of(Cause cause) {
 
 void Host::run() {
   auto r = body();
+  own_.hosts[thread_] = nullptr;
   if (r && shared_.failure.empty()) return;
   if (!r && shared_.failure.empty()) {
     shared_.failure = fmt::format("{} thread {}: {}", kSideNames[side_], thread_, r.error().what);
@@ -82,7 +84,6 @@ void Host::run() {
     std::deque<Lane> lanes;
   };
   new Left{std::move(manager_), std::move(context_), std::move(cqs_), std::move(domains_), std::move(listener_), std::move(lanes_)};
-  new Shared::OfSide(own_);
 }
 
 Result<void> Host::body() {
@@ -301,6 +302,7 @@ Result<void> Host::connect(Lane& lane) {
 
 Result<void> Host::accept() {
   if (!listener_ || std::ranges::none_of(lanes_, [](const Lane& l) { return l.phase == Phase::kOpen; })) return {};
+  const Hold hold(*this);
   auto request = listener_->get_request(0);
   if (!request) {
     if (listener_->bad_requests() == 0) return {};
@@ -308,7 +310,7 @@ Result<void> Host::accept() {
   }
   const auto name = request->private_data();
   const auto lane = std::ranges::find_if(lanes_, [&](const Lane& l) { return name.size() == 1 && l.number == name[0]; });
-  if (lane == lanes_.end() || lane->phase != Phase::kOpen) return fail(Errc::kProtocol, "thread {}: a request to connect that is not of any of its QPs", thread_);
+  if (lane == lanes_.end() || lane->phase != Phase::kOpen) return fail(Errc::kProtocol, "thread {}: a request to connect that is not of any of its QPs: {}\n{}", thread_, fmt::join(name, " "), standing());
   auto c = request->accept(lane->qp, {.responder_resources = plan_.ird[side_], .initiator_depth = plan_.ord[side_], .markers = plan_.markers, .crc = plan_.crc, .timeout = kConnectPatience});
   if (!c) return fail(c.error().code, "qp {}: {}", lane->number, c.error().what);
   lane->connection = std::move(*c);
@@ -354,7 +356,10 @@ Result<void> Host::sleep() {
 Result<void> Host::take_events() {
   if (context_.core() == nullptr) return {};
   for (;;) {
-    auto e = context_.get_async_event(0);
+    auto e = [&] {
+      const Hold hold(*this);
+      return context_.get_async_event(0);
+    }();
     if (!e) return {};
     shared_.progress = dev_.now();
     Host* owner = this;
@@ -414,10 +419,14 @@ Result<void> Host::step(Lane& lane) {
     case Phase::kWaiting: {
       const auto before = plan_.before(lane.number);
       if (before && !own_.lane[*before].over) return {};
+      const Hold hold(*this);
       return open_lane(lane);
     }
-    case Phase::kOpen:
-      return side_ == kClient && theirs(lane).ready ? connect(lane) : Result<void>{};
+    case Phase::kOpen: {
+      if (side_ == kServer || !theirs(lane).ready) return {};
+      const Hold hold(*this);
+      return connect(lane);
+    }
     case Phase::kRunning: {
       if (auto r = post(lane); !r) return r;
       if (auto r = post_receives(lane); !r) return r;
@@ -439,10 +448,17 @@ Result<void> Host::step(Lane& lane) {
       shared_.progress = dev_.now();
       return {};
     }
-    case Phase::kEnding:
+    case Phase::kEnding: {
+      const bool first = lane.life->end == End::kBothClose || (lane.life->end == End::kClientCloses && side_ == kClient) || (lane.life->end == End::kServerCloses && side_ == kServer);
+      if (life.closes() && !first && lane.looked && !theirs(lane).is_ending) return {};
+      const Hold hold(*this);
       return end(lane);
-    case Phase::kDraining:
+    }
+    case Phase::kDraining: {
+      if (!is_drained(lane) || dev_.now() < lane.look_at) return {};
+      const Hold hold(*this);
       return drain(lane);
+    }
     case Phase::kOver:
       return {};
   }
@@ -477,19 +493,23 @@ Result<void> Host::end(Lane& lane) {
   return {};
 }
 
+// Nothing is to come any more. Of requests that are not signalled nobody hears when they were complete before the end.
+bool Host::is_drained(const Lane& lane) const {
+  if (!lane.received.empty()) return false;
+  if (overflows(lane)) return lane.cq_emptied;
+  return std::ranges::all_of(lane.sent, [&](const Posted& p) { return !p.signaled && is_cut(lane, false); });
+}
+
 Result<void> Host::drain(Lane& lane) {
   const Life& life = *lane.life;
-  if (overflows(lane)) {
-    if (!lane.cq_failed) return {};
-  } else if (!lane.sent.empty()) {
-    return {};
-  }
-  if (!lane.received.empty()) return {};
-  if (dev_.now() < lane.look_at) return {};
   lane.look_at = dev_.now() + kLook;
   const auto info = lane.qp.query();
   if (!info) return error_of(info);
   if (!info->drained && info->state != IBV_QPS_INIT) return {};
+  if (!overflows(lane) && !lane.sent.empty()) {  // complete, or its flush has still to be polled
+    if (lane.drained_at == 0) lane.drained_at = dev_.now();
+    if (dev_.now() < lane.drained_at + kAfterwards) return {};
+  }
   if (life.late && !life.closes() && !lane.late_posted && !overflows(lane)) {
     lane.late_posted = true;
     const Sge from = sge(lane, {0, 8}, false, false);
@@ -683,39 +703,41 @@ Result<void> Host::post_receives(Lane& lane) {
 
 // --- completions
 
+// All that a thread takes goes through the inbox of the QP's thread: of a shared CQ another thread may have taken what came before.
 Result<size_t> Host::poll() {
-  size_t all = 0;
-  while (!inbox_.empty()) {
-    const Wc wc = inbox_.front();
-    inbox_.pop_front();
-    if (auto r = take(wc); !r) return error_of(r);
-    ++all;
-  }
   if (context_.core() == nullptr) {
     dev_.relax();
-    return all;
+    return 0;
   }
   std::array<Wc, 16> wcs;
+  const auto give = [&](Cq& cq) -> Result<void> {
+    const auto n = cq.poll_cq(wcs);
+    if (!n) return error_of(n);
+    for (const Wc& wc : std::span(wcs).first(*n)) {
+      const auto owner = own_.owner.find(wc.qp_num);
+      if (owner == own_.owner.end()) return fail(Errc::kProtocol, "completion of QP {}, which nobody has", wc.qp_num);
+      owner->second->inbox_.push_back(wc);
+    }
+    return {};
+  };
   for (auto& pair : shape_.shared_cq ? own_.cqs : cqs_) {
     for (Cq& cq : pair) {
       if (cq.core() == nullptr) continue;
-      const auto n = cq.poll_cq(wcs);
-      if (!n) return n;
-      for (const Wc& wc : std::span(wcs).first(*n)) {
-        if (auto r = take(wc); !r) return error_of(r);
-      }
-      all += *n;
+      if (auto r = give(cq); !r) return error_of(r);
     }
   }
   for (Lane& lane : lanes_) {
     if (lane.own_cq.core() == nullptr || (lane.phase == Phase::kDraining && !lane.cq_failed)) continue;
-    const auto n = lane.own_cq.poll_cq(wcs);
-    if (!n && lane.cq_failed) continue;  // empty
-    if (!n) return n;
-    for (const Wc& wc : std::span(wcs).first(*n)) {
-      if (auto r = take(wc); !r) return error_of(r);
+    if (auto r = give(lane.own_cq); !r) {
+      if (!lane.cq_failed) return error_of(r);
+      lane.cq_emptied = true;
     }
-    all += *n;
+  }
+  size_t all = 0;
+  for (; !inbox_.empty(); ++all) {
+    const Wc wc = inbox_.front();
+    inbox_.pop_front();
+    if (auto r = take(wc); !r) return error_of(r);
   }
   return all;
 }
@@ -727,10 +749,7 @@ Result<void> Host::take(const Wc& wc) {
     ++shared_.completions;
     return wc.opcode == IBV_WC_RECV ? take_receive(lane, wc) : take_send(lane, wc);
   }
-  const auto owner = own_.owner.find(wc.qp_num);
-  if (owner == own_.owner.end() || owner->second == this) return fail(Errc::kProtocol, "completion of QP {}, which nobody has", wc.qp_num);
-  owner->second->inbox_.push_back(wc);
-  return {};
+  return fail(Errc::kProtocol, "completion of QP {}, which nobody has", wc.qp_num);
 }
 
 bool Host::is_cut(const Lane& lane, bool receives) const {

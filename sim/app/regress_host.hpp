@@ -21,6 +21,7 @@
 
 #include "regress_plan.hpp"
 #include "rnic/connection.hpp"
+#include "rnic/lock.hpp"
 #include "rnic/manager.hpp"
 #include "run.hpp"
 
@@ -49,6 +50,7 @@ struct Shared {
     std::array<Published, kMaxQps> lane{};
     std::map<uint32_t, Host*> owner;  // by QP number
     std::array<Host*, kMaxThreads> hosts{};
+    Lock lock;  // of the context, where threads share it
   };
   std::array<OfSide, 2> side{};
   Memory start;  // initial(plan)
@@ -107,8 +109,8 @@ class Host {
     size_t sends_posted = 0, receives_posted = 0, receives_done = 0, spares_posted = 0;
     size_t overflowed = 0;  // completions of the queue that overflows
     bool looked = false;
-    bool send_failed = false, receive_failed = false, late_posted = false, cq_failed = false;
-    Time rest_until = 0, refill_at = 0, look_at = 0;
+    bool send_failed = false, receive_failed = false, late_posted = false, cq_failed = false, cq_emptied = false;
+    Time rest_until = 0, refill_at = 0, look_at = 0, drained_at = 0;
     std::vector<verbs::AsyncEvent> events{};
   };
   struct Expected {
@@ -116,6 +118,27 @@ class Host {
     std::optional<verbs::EventType> event{};
     uint16_t peer_term = 0;
   };
+
+  /// The context's lock, where threads share one; posting and polling need none.
+  class Hold {
+   public:
+    explicit Hold(Host& h) : host_(h), takes_(h.shape_.shared_cq && !h.holds_) {
+      if (takes_) host_.own_.lock.lock(host_.dev_);
+      host_.holds_ = host_.holds_ || takes_;
+    }
+    ~Hold() {
+      if (!takes_) return;
+      host_.holds_ = false;
+      host_.own_.lock.unlock(host_.dev_);
+    }
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+
+   private:
+    Host& host_;
+    bool takes_;
+  };
+  bool is_drained(const Lane& lane) const;
 
   [[nodiscard]] Result<void> body();
   [[nodiscard]] Result<void> open();
@@ -173,7 +196,7 @@ class Host {
   std::optional<verbs::Listener> listener_;
   std::deque<Lane> lanes_;
   std::deque<verbs::Wc> inbox_;  // of our QPs, polled by another thread
-  bool is_armed_ = false;
+  bool is_armed_ = false, holds_ = false;
 };
 
 }  // namespace rnic::app::regress
