@@ -125,7 +125,7 @@ class Generator {
     for (HostShape& h : plan_.host) {
       h.threads = limits_.minimum ? 1 + static_cast<uint32_t>(lives_.below(2)) : any<uint32_t>(lives_, std::array{1u, 1u, 2u, 3u, 4u});
       h.pds = kMaxPds;
-      h.cqs = 1 + static_cast<uint32_t>(lives_.below(2));
+      h.cqs = limits_.minimum && h.threads > 1 ? 1 : 1 + static_cast<uint32_t>(lives_.below(2));  // of 8, some overflow
       h.shared_cq = h.threads > 1 && lives_.percent(30);
       h.armed = !h.shared_cq && lives_.percent(30);
       h.log_eq = any<uint32_t>(lives_, std::array{1u, 2u, 8u});

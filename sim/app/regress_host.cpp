@@ -662,6 +662,7 @@ Result<void> Host::post_wrong(Lane& lane) {
   if (auto r = post_one(lane, Kind::kOffender, wr); !r) return r;
   const Sge into = sge(lane, {sink, 8}, true, false), from = sge(lane, {0, 8}, false, false);
   if (auto r = post_one(lane, Kind::kBehind, {.wr_id = kOtherId + 1, .sg_list = {&into, 1}, .opcode = IBV_WR_RDMA_READ, .send_flags = IBV_SEND_SIGNALED, .remote_addr = kSourceIova, .rkey = other.source}); !r) return r;
+  if (is_read) return {};  // the peer checks it when its response is due, and so may place what comes behind it before
   if (auto r = post_one(lane, Kind::kBehind, {.wr_id = kOtherId + 2, .sg_list = {&from, 1}, .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED, .remote_addr = target_end - kSinkFromEnd, .rkey = other.landing}); !r) return r;
   return post_one(lane, Kind::kBehind, {.wr_id = kOtherId + 3, .sg_list = {&from, 1}, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED});
 }
