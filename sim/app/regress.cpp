@@ -258,7 +258,7 @@ int run_regression(const RegressRequest& r) {
     fmt::print(stderr, "\r{:3.0f} %  {} of {} operations  {:.3f} ms simulated  {:.1f} kcycle/s  {}   ", 100 * share, done, r.ops, simulated / 1000, simulated * 1000 / r.config.timing(kClient).clock.ps_per_cycle() / s,
                done == 0 ? "" : fmt::format("{:.0f} s left", s * (1 - share) / share));
   };
-  Coverage coverage(given(r.config));
+  Coverage coverage(given(r.config), r.config.minimum(kClient) || r.config.minimum(kServer));
   std::vector<TestCase> cases;
   uint64_t done = 0, failures = 0, bytes = 0, completions = 0;
   uint64_t rtl_cycles = 0;

@@ -20,10 +20,29 @@ const std::vector<std::string> kSides = {"client", "server"};
 // Where the bytes lie in 64-byte beats: the first that is read, the first that is written.
 const std::vector<std::string> kAlignments = {"both at 0", "source at 1-63", "target at 1-63", "both at 1-63"};
 
+// Combinations: what is posted, or what goes wrong, with how many QPs and threads that run at the time.
+const std::vector<std::string> kQps = {"1-2", "3-8", "9-32"};
+const std::vector<std::string> kThreads = {"1", "2", "3-4"};
+const std::vector<std::string> kDirections = {"one way", "both ways"};
+const std::vector<std::string> kLives = {"first in its slot", "made anew"};
+const std::vector<std::string> kLoads = {"peer quiet", "peer busy"};
+const std::vector<std::string> kCqs = {"own threads'", "shared by threads", "armed"};
+
 struct Group {
   std::string name;
   std::vector<std::string> rows, columns;
+  bool of_plans = false;  // asked for from kPlansForSettings plans on
 };
+
+/// Operations of lives by how these end, with direction, QPs and threads.
+std::vector<std::string> ends_of_operations() {
+  std::vector<std::string> all;
+  for (const std::string op : kOpNames) {
+    for (const char* end : {"closed", "aborted", "error of the peer", "own error"}) all.push_back(op + ", " + end);
+  }
+  return all;
+}
+const std::vector<std::string> kQpsAndThreads = {"1-2 QPs, 1 thread", "1-2 QPs, more", "3-8 QPs, 1 thread", "3-8 QPs, more", "9-32 QPs, 1 thread", "9-32 QPs, more"};
 const std::vector<Group>& groups() {
   static const std::vector<Group> all = {
       {"operation x size", names(kOpNames), names(kSizeNames)},          {"operation x SGEs", names(kOpNames), names(kSgeNames)},
@@ -33,6 +52,15 @@ const std::vector<Group>& groups() {
       {"size x how", names(kSizeNames), kFlags},
       {"operation x who posts", names(kOpNames), kSides},                   {"operation x first byte", names(kOpNames), kAlignments},
       {"size x who posts", names(kSizeNames), kSides},                    {"size x first byte", names(kSizeNames), kAlignments},
+      {"operation x QPs", names(kOpNames), kQps, true},                    {"operation x threads", names(kOpNames), kThreads, true},
+      {"operation x directions of its QP", names(kOpNames), kDirections, true}, {"operation x life of its QP", names(kOpNames), kLives, true},
+      {"operation x CQ", names(kOpNames), kCqs, true},
+      {"end x who", names(kEndNames), kSides, true},                      {"end x load", names(kEndNames), kLoads, true},
+      {"end x QPs", names(kEndNames), kQps, true},                        {"end x threads", names(kEndNames), kThreads, true},
+      {"error x who", names(kFaultNames), kSides, true},                  {"error x load", names(kFaultNames), kLoads, true},
+      {"error x QPs", names(kFaultNames), kQps, true},                    {"end x life", names(kEndNames), kLives, true},
+      {"base of a region x who", names(kBaseNames), kSides, true},
+      {"operation, end x QPs, threads", ends_of_operations(), kQpsAndThreads, true},
   };
   return all;
 }
@@ -55,7 +83,7 @@ const std::vector<SettingClasses>& setting_classes() {
       {"pcie_split", "completions split", {"0", "0.2", "0.8"}},
       {"pcie_latency_ns", "PCIe latency, ns", {"100", "400", "800"}},
       {"page_kib", "pages of memory, KiB", {"4", "16", "64", "512", "2048"}},
-      {"qps", "QPs", {"1-2", "3-4", "5-8"}},
+      {"qps", "QPs at a time", {"1-2", "3-8", "9-32"}},
       {"markers", "markers", {"off", "on"}},
       {"crc", "CRC", {"off", "on"}},
       {"cqs", "CQs of a QP", {"1", "2"}},
@@ -66,6 +94,15 @@ const std::vector<SettingClasses>& setting_classes() {
       {"max_sge", "SGEs of a QP", {"1", "4", "14"}},
       {"max_inline", "inline bytes of a QP", {"0", "32", "96", "224"}},
       {"push", "push of a QP", {"off", "on"}},
+      {"threads", "threads of a host", {"1", "2", "3-4"}},
+      {"cq_pairs", "CQs of a thread", {"1", "2"}},
+      {"shared_cq", "CQ of all threads", {"off", "on"}},
+      {"armed", "armed CQ", {"off", "on"}},
+      {"eq_entries", "entries of an event queue", {"2", "4", "256"}},
+      {"event_queues", "event queues", {"1", "2", "16"}},
+      {"spare", "receives that nobody uses", {"0", "1", "2", "3"}},
+      {"receives_late", "receives posted late", {"off", "on"}},
+      {"late", "Send behind the end", {"off", "on"}},
   };
   return all;
 }
@@ -86,6 +123,9 @@ std::string class_of(const std::string& name, uint32_t n) {
 bool is_possible(const std::string& row, const std::string& column) {
   const bool is_long = row == "4K+-1" || row == "MULPDU" || row == "MULPDU+1" || row == "-64K" || row == "large";
   if (row == "read" && (column == "inline" || (column != "1" && std::find(kSgeNames.begin(), kSgeNames.end(), column) != kSgeNames.end()))) return false;
+  if ((row == "client closes" || row == "server closes" || row == "both close") && column == "peer busy") return false;
+  if (row == "client closes" && column == "server") return false;
+  if (row == "server closes" && column == "client") return false;
   if (row == "0" && (column == "touches" || column == "crosses")) return false;
   if (row == "1" && column == "crosses") return false;
   if (is_long && column == "inline") return false;
@@ -94,6 +134,11 @@ bool is_possible(const std::string& row, const std::string& column) {
 }
 
 }  // namespace
+
+// The minimum build has room for 6 QPs at a time, on 2 threads, and too few STags to try one that has gone.
+bool Coverage::is_beyond_minimum(const std::string& row, const std::string& column) {
+  return column.starts_with("9-32") || column == "3-4" || row == "write_stale";
+}
 
 void Coverage::count_settings(const Plan& plan) {
   ++plans_;
@@ -107,13 +152,20 @@ void Coverage::count_settings(const Plan& plan) {
     if (name == "mtu") continue;  // counted with the operations
     count(name, name != "llp_window_bytes" ? value : value == fmt::format("{}", kOneFpduWindow) ? "one FPDU" : "wider");
   }
-  count("qps", class_of("qps", plan.qps));
+  count("qps", class_of("qps", plan.slots()));
   count("markers", on(plan.markers));
   count("crc", on(plan.crc));
   count("cqs", plan.one_cq ? "1" : "2");
   for (const Side side : {kClient, kServer}) {
     count("ird", class_of("ird", plan.ird[side]));
     count("ord", class_of("ord", plan.ord[side]));
+    const HostShape& host = plan.host[side];
+    count("threads", class_of("threads", host.threads));
+    count("cq_pairs", fmt::format("{}", host.cqs));
+    count("shared_cq", on(host.shared_cq));
+    count("armed", on(host.armed));
+    count("eq_entries", fmt::format("{}", 1u << host.log_eq));
+    count("event_queues", fmt::format("{}", host.event_queues));
     for (uint32_t q = 0; q < plan.qps; ++q) {
       const QpShape& h = plan.shape[side][q];
       count("send_depth", fmt::format("{}", h.send_depth));
@@ -121,12 +173,57 @@ void Coverage::count_settings(const Plan& plan) {
       count("max_sge", fmt::format("{}", h.max_sge));
       count("max_inline", fmt::format("{}", h.max_inline));
       count("push", on(h.push));
+      if (!plan.uses(q)) continue;
+      count("spare", fmt::format("{}", plan.life[q].spare[side]));
+      count("receives_late", on(plan.life[q].receives_late[side]));
+      if (!plan.life[q].closes() && side == kClient) count("late", on(plan.life[q].late));
     }
+  }
+}
+
+void Coverage::count_lives(const Plan& plan) {
+  const std::string qps = class_of("qps", plan.slots());
+  const auto threads = [&](Side side) { return class_of("threads", plan.host[side].threads); };
+  std::array<std::array<uint32_t, 2>, kMaxQps> posted{};
+  for (const Operation& o : plan.ops) posted[o.qp][o.side] += o.closing ? 0 : 1;
+  const auto life_of = [&](uint32_t q) { return kLives[plan.before(q) ? 1 : 0]; };
+  for (const Operation& o : plan.ops) {
+    if (o.closing) continue;
+    const std::string op = kOpNames[static_cast<size_t>(o.op)];
+    const Life& l = plan.life[o.qp];
+    const HostShape& host = plan.host[o.side];
+    ++cells_["operation x QPs"][op][qps];
+    ++cells_["operation x threads"][op][threads(o.side)];
+    ++cells_["operation x directions of its QP"][op][kDirections[posted[o.qp][0] != 0 && posted[o.qp][1] != 0 ? 1 : 0]];
+    ++cells_["operation x life of its QP"][op][life_of(o.qp)];
+    ++cells_["operation x CQ"][op][kCqs[host.shared_cq ? 1 : host.armed ? 2 : 0]];
+    const std::string end = l.closes() ? "closed" : l.end == End::kAbort ? "aborted" : is_found_locally(l.fault) ? "own error" : "error of the peer";
+    ++cells_["operation, end x QPs, threads"][op + ", " + end][qps + (host.threads == 1 ? " QPs, 1 thread" : " QPs, more")];
+  }
+  for (uint32_t q = 0; q < plan.qps; ++q) {
+    if (!plan.uses(q)) continue;
+    const Life& l = plan.life[q];
+    const std::string end = kEndNames[static_cast<size_t>(l.end)];
+    const Side who = l.end == End::kClientCloses ? kClient : l.end == End::kServerCloses ? kServer : l.who;
+    const bool busy = l.busy && !l.closes();
+    ++cells_["end x who"][end][kSides[who]];
+    ++cells_["end x load"][end][kLoads[busy]];
+    ++cells_["end x QPs"][end][qps];
+    ++cells_["end x life"][end][life_of(q)];
+    ++cells_["end x threads"][end][threads(who)];
+    for (const Side side : {kClient, kServer}) ++cells_["base of a region x who"][kBaseNames[static_cast<size_t>(l.base[side])]][kSides[side]];
+    if (l.end != End::kFault) continue;
+    const std::string fault = kFaultNames[static_cast<size_t>(l.fault)];
+    ++cells_["error x who"][fault][kSides[who]];
+    ++cells_["error x load"][fault][kLoads[busy]];
+    ++cells_["error x QPs"][fault][qps];
+    
   }
 }
 
 void Coverage::count(const Plan& plan) {
   count_settings(plan);
+  count_lives(plan);
   for (const Operation& o : plan.ops) {
     if (o.closing) continue;
     const std::string op = kOpNames[static_cast<size_t>(o.op)], size = kSizeNames[static_cast<size_t>(o.size_class)];
@@ -193,13 +290,16 @@ std::vector<std::string> Coverage::empty() const {
     if (plans_ < kPlansForSettings || given_.contains(s.name)) continue;
     const auto drawn = settings_.find(s.name);
     for (const std::string& c : s.classes) {
+      if (minimum_ && ((c == "9-32" && s.name == "qps") || (c == "3-4" && s.name == "threads"))) continue;
       if (drawn == settings_.end() || !drawn->second.contains(c)) missing.push_back(fmt::format("settings: {} {}", s.doc, c));
     }
   }
   for (const Group& g : groups()) {
     if (given_.contains("mtu") && g.columns == kMtus) continue;
+    if (g.of_plans && plans_ < kPlansForSettings) continue;
     for (const std::string& row : g.rows) {
       for (const std::string& column : g.columns) {
+        if (minimum_ && is_beyond_minimum(row, column)) continue;
         const bool needed = g.name == "operation x size" ? column != "large" || row == "send" : is_possible(row, column);
         if (!needed) continue;
         const auto group = cells_.find(g.name);

@@ -133,15 +133,15 @@ class Generator {
     }
   }
 
-  /// Slots first, then lives that follow one in a slot.
+  /// Slots first, then lives that follow one in a slot. How many slots, which ends and which errors goes round with the seed, so that
+  /// consecutive seeds have every error with few and with many QPs.
   void lives(uint32_t count) {
     Plan& p = plan_;
-    const uint32_t slots = limits_.minimum      ? 1 + static_cast<uint32_t>(lives_.below(kMinimumSlots))
-                           : lives_.percent(75) ? 1 + static_cast<uint32_t>(lives_.below(8))
-                           : lives_.percent(70) ? 9 + static_cast<uint32_t>(lives_.below(8))
-                                                : 17 + static_cast<uint32_t>(lives_.below(kMaxQps - 16));
-    const auto most = std::min(kMaxQps - slots, std::max(slots, count / 40));
-    p.qps = slots + static_cast<uint32_t>(lives_.below(most + 1));
+    const uint32_t turn = static_cast<uint32_t>(p.seed / 2 % 4), nth = static_cast<uint32_t>((p.seed / 8 * 2 + p.seed % 2) % 1'000'000);
+    const auto between = [&](uint32_t low, uint32_t high) { return static_cast<uint32_t>(lives_.between(low, high)); };
+    const uint32_t slots = turn == 0 ? between(1, 2) : limits_.minimum ? between(3, kMinimumSlots) : turn == 3 ? between(9, lives_.percent(30) ? kMaxQps : 16) : between(3, 8);
+    p.qps = std::min(kMaxQps, slots + (count < 100 ? between(0, 2) : slots < 3 ? between(6, 8) : between(2, 6)));
+    uint32_t errors = nth * 4 + turn, ends = nth * 4;
     uint32_t overflows = 0;
     for (uint32_t q = 0; q < p.qps; ++q) {
       Life& l = p.life[q];
@@ -155,8 +155,8 @@ class Generator {
         if (lives_.percent(40)) l.spare[side] = 1 + static_cast<uint32_t>(lives_.below(kMaxSpare));
       }
       l.who = lives_.percent(50) ? kClient : kServer;
-      l.end = lives_.percent(45) ? End::kFault : any(lives_, std::array{End::kClientCloses, End::kServerCloses, End::kBothClose, End::kAbort, End::kAbort});
-      l.fault = static_cast<Fault>(lives_.below(kFaultNames.size()));
+      l.end = q % 2 == 0 ? End::kFault : static_cast<End>(ends++ % static_cast<uint32_t>(End::kFault));
+      if (l.end == End::kFault) l.fault = static_cast<Fault>(errors++ % kFaultNames.size());
       l.busy = lives_.percent(50);
       l.after = static_cast<uint32_t>(lives_.below(101));
       l.late = lives_.percent(50);

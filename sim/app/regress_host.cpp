@@ -512,7 +512,7 @@ Result<void> Host::drain(Lane& lane) {
   }
   if (life.late && !life.closes() && !lane.late_posted && !overflows(lane)) {
     lane.late_posted = true;
-    const Sge from = sge(lane, {0, 8}, false, false);
+    const Sge from = sge(lane, {(1 + lane.number * 2 + side_) * kPage, 8}, false, false);
     return post_one(lane, Kind::kLate, {.wr_id = kOtherId + 50, .sg_list = {&from, 1}, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED});
   }
   return finish(lane, *info);
@@ -617,9 +617,10 @@ Result<void> Host::post_wrong(Lane& lane) {
   const Published& other = theirs(lane);
   const uint64_t target = plan_.iova(peer_, lane.number), target_end = target + plan_.landing_bytes[peer_][lane.number];
   const uint32_t sink = plan_.landing_bytes[side_][lane.number] - kSinkFromEnd;
+  const uint32_t own = (1 + lane.number * 2 + side_) * kPage;  // bytes that no other such request has
   const bool is_read = life.fault >= Fault::kReadKey && life.fault <= Fault::kReadWrap;
   const uint32_t length = is_read || life.fault == Fault::kLocalSink ? std::min(life.length, kSinkFromEnd / 2) : life.length;
-  Sge local = is_read || life.fault == Fault::kLocalSink ? sge(lane, {sink, length}, true, false) : sge(lane, {0, length}, false, false);
+  Sge local = is_read || life.fault == Fault::kLocalSink ? sge(lane, {sink, length}, true, false) : sge(lane, {own, length}, false, false);
   SendWr wr{.wr_id = kOtherId, .sg_list = {&local, 1}, .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE, .remote_addr = target, .rkey = other.landing};
   if (is_read || life.fault == Fault::kLocalSink) wr.opcode = IBV_WR_RDMA_READ;
   const bool is_odd = life.length % 2 != 0;
@@ -660,7 +661,7 @@ Result<void> Host::post_wrong(Lane& lane) {
     }
   }
   if (auto r = post_one(lane, Kind::kOffender, wr); !r) return r;
-  const Sge into = sge(lane, {sink, 8}, true, false), from = sge(lane, {0, 8}, false, false);
+  const Sge into = sge(lane, {sink, 8}, true, false), from = sge(lane, {own + kPage / 2, 8}, false, false);
   if (auto r = post_one(lane, Kind::kBehind, {.wr_id = kOtherId + 1, .sg_list = {&into, 1}, .opcode = IBV_WR_RDMA_READ, .send_flags = IBV_SEND_SIGNALED, .remote_addr = kSourceIova, .rkey = other.source}); !r) return r;
   if (is_read) return {};  // the peer checks it when its response is due, and so may place what comes behind it before
   if (auto r = post_one(lane, Kind::kBehind, {.wr_id = kOtherId + 2, .sg_list = {&from, 1}, .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED, .remote_addr = target_end - kSinkFromEnd, .rkey = other.landing}); !r) return r;

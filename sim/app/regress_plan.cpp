@@ -131,7 +131,7 @@ void Plan::close_qps() {
       o.qp = q;
       o.length = 8;
       o.size_class = SizeClass::k2To63;
-      o.local = {{0, o.length}};
+      o.local = {{(q * 2 + side) * kBeat, o.length}};  // bytes of its own: the tandem's ordering checker pairs writes by their bytes
       o.receive = {{landing_bytes[1 - side][q] - kClosingFromEnd, o.length}};  // the generator leaves the last page for it
       o.signaled = o.closing = true;
       ops.push_back(o);

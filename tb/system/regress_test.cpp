@@ -75,7 +75,7 @@ TEST(Plans, SameSeedGivesTheSamePlan) {
 TEST(Plans, TwoThousandOperationsDrawEveryClass) {
   for (const bool minimum : {false, true}) {
     for (const uint64_t first : {1u, 1000u, 70000u}) {
-      regression::Coverage c;
+      regression::Coverage c({}, minimum);
       for (uint64_t k = 0; k < 8; ++k)
         c.count(regress::generate(first + k, 250, {.minimum = minimum}));
       EXPECT_TRUE(c.empty().empty()) << "first seed " << first << ": " << c.empty()[0];
@@ -86,7 +86,7 @@ TEST(Plans, TwoThousandOperationsDrawEveryClass) {
 TEST(Plans, TenThousandOperationsDrawEveryClassOfSettings) {
   for (const bool minimum : {false, true}) {
     for (const uint64_t first : {1u, 10'000u, 20'000u, 70'000u}) {
-      regression::Coverage c;
+      regression::Coverage c({}, minimum);
       for (uint64_t k = 0; k < regression::Coverage::kPlansForSettings; ++k)
         c.count(regress::generate(first + k, 250, {.minimum = minimum}));
       EXPECT_TRUE(c.empty().empty()) << "first seed " << first << ": " << c.empty()[0];
@@ -207,7 +207,7 @@ TEST(Failure, IsToldWithTheCommandAndShrunkToOneOperation) {
 
 TEST(Failure, OfADeviceIsToldAndShrunk) {
   RegressRequest r =
-      request("model", "model", 60, {"client.pcie_error_status=3", "client.pcie_error_nth=150"});
+      request("model", "model", 60, {"client.pcie_error_status=3", "client.pcie_error_nth=60"});
   r.shrink_s = 20;
   const Told t = told(r);
   EXPECT_EQ(t.status, kMismatch);
