@@ -158,6 +158,7 @@ class Generator {
       l.end = q % 2 == 0 ? End::kFault : static_cast<End>(ends++ % static_cast<uint32_t>(End::kFault));
       if (l.end == End::kFault) l.fault = static_cast<Fault>(errors++ % kFaultNames.size());
       l.busy = lives_.percent(50);
+      l.one_way = lives_.percent(15);
       l.after = static_cast<uint32_t>(lives_.below(101));
       l.late = lives_.percent(50);
       l.length = 1 + static_cast<uint32_t>(lives_.below(300));
@@ -217,6 +218,7 @@ class Generator {
     o.number = n;
     o.side = rng_.percent(50) ? kClient : kServer;
     o.qp = static_cast<uint32_t>(rng_.below(plan_.qps));
+    if (plan_.life[o.qp].one_way) o.side = plan_.life[o.qp].who;
     o.op = static_cast<Op>(rng_.below(4));
     o.size_class = static_cast<SizeClass>(rng_.below(9));
     if (count >= 100 && n == count / 2) {  // the large one; over the seeds each operation has its turn

@@ -100,6 +100,7 @@ struct Life {
   Side who = kClient;     // aborts, or posts what is wrong
   Fault fault = Fault::kWriteKey;
   bool busy = false;      // then the peer's requests are in flight: of them a first part completes, the rest is flushed
+  bool one_way = false;   // all requests are posted by `who`
   uint32_t after = 0;     // busy abort: percent of its own requests are posted by then
   uint32_t length = 8;    // of the offender
   bool late = false;      // a Send is posted when all has been flushed, and flushed
