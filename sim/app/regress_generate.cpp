@@ -141,7 +141,7 @@ class Generator {
     const auto between = [&](uint32_t low, uint32_t high) { return static_cast<uint32_t>(lives_.between(low, high)); };
     const uint32_t slots = turn == 0 ? between(1, 2) : limits_.minimum ? between(3, kMinimumSlots) : turn == 3 ? between(9, lives_.percent(30) ? kMaxQps : 16) : between(3, 8);
     p.qps = std::min(kMaxQps, slots + (count < 100 ? between(0, 2) : slots < 3 ? between(6, 8) : between(2, 6)));
-    uint32_t errors = nth * 4 + turn, ends = nth * 4;
+    uint32_t errors = nth * 4 + turn, ends = nth + turn;
     uint32_t overflows = 0;
     for (uint32_t q = 0; q < p.qps; ++q) {
       Life& l = p.life[q];
