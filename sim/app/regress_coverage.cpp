@@ -103,6 +103,7 @@ const std::vector<SettingClasses>& setting_classes() {
       {"spare", "receives that nobody uses", {"0", "1", "2", "3"}},
       {"receives_late", "receives posted late", {"off", "on"}},
       {"late", "Send behind the end", {"off", "on"}},
+      {"aged", "send queue index from", {"0", "2^16 - 16"}},
   };
   return all;
 }
@@ -175,6 +176,7 @@ void Coverage::count_settings(const Plan& plan) {
       count("push", on(h.push));
       if (!plan.uses(q)) continue;
       count("spare", fmt::format("{}", plan.life[q].spare[side]));
+      count("aged", plan.life[q].aged && plan.life[q].who == side ? "2^16 - 16" : "0");
       count("receives_late", on(plan.life[q].receives_late[side]));
       if (!plan.life[q].closes() && side == kClient) count("late", on(plan.life[q].late));
     }

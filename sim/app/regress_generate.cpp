@@ -119,6 +119,7 @@ class Generator {
       side[all].max_inline = kMostInline;
       side[all].push = true;
     }
+    p.life[all].aged = p.seed % kAgedPlans == 5 && p.shape[p.life[all].who][all].send_depth >= kOverflowCqe;
   }
 
   void hosts() {

@@ -21,7 +21,7 @@ constexpr uint64_t kSourceIova = uint64_t{1} << 44, kSmallIova = uint64_t{1} << 
 constexpr uint32_t kServerIp = 0x0a000002, kSmallBytes = kPage, kAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 constexpr uint16_t kPort = 4791;
 constexpr Time kPatience = 3 * kMs, kConnectPatience = 20 * kMs, kAfterwards = 5 * kUs, kLook = 2 * kUs, kSleep = 5 * kUs, kEventPatience = 30 * kUs;
-constexpr uint64_t kSpareId = 600'000, kOtherId = 700'000;
+constexpr uint64_t kSpareId = 600'000, kOtherId = 700'000, kAgeId = 2'000'000;
 
 WcOpcode completion_of(const Operation& o) { return o.is_send() ? IBV_WC_SEND : o.op == Op::kWrite ? IBV_WC_RDMA_WRITE : IBV_WC_RDMA_READ; }
 
@@ -567,7 +567,9 @@ Host::Expected Host::expected(const Lane& lane) const {
 
 // The next group of joined requests, if all of it fits.
 Result<void> Host::post(Lane& lane) {
-  if (lane.posted == lane.sends.size() || lane.send_failed || dev_.now() < lane.rest_until) return {};
+  if (lane.send_failed) return {};
+  if (lane.life->aged && lane.life->who == side_ && lane.aged < kAge) return age(lane);
+  if (lane.posted == lane.sends.size() || dev_.now() < lane.rest_until) return {};
   const Operation& first = *lane.sends[lane.posted];
   if (first.pause_ns != 0 && lane.rest_until == 0) {
     lane.rest_until = dev_.now() + first.pause_ns * kNs;
@@ -600,6 +602,21 @@ Result<void> Host::post(Lane& lane) {
   shared_.posted += group.size();
   const auto r = lane.qp.post_send(wrs);
   if (!r) return fail(r.error->code, "post of {}: {}", group[r.accepted]->describe(), r.error->what);
+  return {};
+}
+
+Result<void> Host::age(Lane& lane) {
+  const uint32_t batch = std::min({kAgeBatch, kAge - lane.aged, plan_.shape[side_][lane.number].send_depth / 2});
+  if (lane.sent.size() + batch > plan_.shape[side_][lane.number].send_depth) return {};
+  const std::vector<Sge> empty(plan_.shape[side_][lane.number].max_sge, sge(lane, {0, 0}, false, false));
+  std::vector<SendWr> wrs;
+  for (uint32_t k = 0; k < batch; ++k) {
+    const bool signaled = k + 1 == batch;
+    wrs.push_back({.wr_id = kAgeId + lane.aged++, .sg_list = empty, .opcode = IBV_WR_RDMA_WRITE, .send_flags = signaled ? IBV_SEND_SIGNALED : 0u, .remote_addr = plan_.iova(peer_, lane.number), .rkey = theirs(lane).landing});
+    lane.sent.push_back({wrs.back().wr_id, Kind::kAging, nullptr, signaled});
+  }
+  const auto r = lane.qp.post_send(wrs);
+  if (!r) return fail(r.error->code, "qp {}: post of an empty Write: {}", lane.number, r.error->what);
   return {};
 }
 
@@ -763,7 +780,8 @@ bool Host::is_cut(const Lane& lane, bool receives) const {
 WcStatus Host::status_of(const Lane& lane, Kind kind, bool receive) const {
   const Life& life = *lane.life;
   switch (kind) {
-    case Kind::kPlanned: return IBV_WC_SUCCESS;
+    case Kind::kPlanned:
+    case Kind::kAging: return IBV_WC_SUCCESS;
     case Kind::kOffender: return of(life.fault).offender;
     case Kind::kOverflow: return IBV_WC_SUCCESS;
     case Kind::kBehind:
@@ -783,7 +801,7 @@ Result<void> Host::take_send(Lane& lane, const Wc& wc) {
   const Posted p = lane.sent[next];
   const std::string name = p.op != nullptr ? p.op->describe() : fmt::format("request {}", p.id);
   if (wc.wr_id != p.id) return fail(Errc::kProtocol, "qp {}: completion {} of request {} opcode {}, but the next is {}", lane.number, to_string(wc.status), wc.wr_id, static_cast<unsigned>(wc.opcode), name);
-  const bool may_flush = p.kind == Kind::kPlanned && is_cut(lane, false);
+  const bool may_flush = (p.kind == Kind::kPlanned || p.kind == Kind::kAging) && is_cut(lane, false);
   const WcStatus want = status_of(lane, p.kind, false);
   const bool flushed_as_cut = wc.status == IBV_WC_WR_FLUSH_ERR && may_flush;
   if (wc.status == IBV_WC_SUCCESS ? lane.send_failed || want != IBV_WC_SUCCESS : wc.status != want && !flushed_as_cut) {

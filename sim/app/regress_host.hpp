@@ -84,7 +84,7 @@ class Host {
     verbs::Mr source, unreadable;
   };
   enum class Phase : uint8_t { kWaiting, kOpen, kRunning, kEnding, kDraining, kOver };
-  enum class Kind : uint8_t { kPlanned, kOffender, kBehind, kOverflow, kLate, kSpare };
+  enum class Kind : uint8_t { kPlanned, kOffender, kBehind, kOverflow, kLate, kSpare, kAging };
   /// A work request that the device has and that has not completed.
   struct Posted {
     uint64_t id = 0;
@@ -107,6 +107,7 @@ class Host {
     std::deque<Posted> sent{}, received{};
     size_t posted = 0, completed = 0, checked_writes = 0;  // of sends; of incoming
     size_t sends_posted = 0, receives_posted = 0, receives_done = 0, spares_posted = 0;
+    uint32_t aged = 0;      // empty Writes posted
     size_t overflowed = 0;  // completions of the queue that overflows
     bool looked = false;
     bool send_failed = false, receive_failed = false, late_posted = false, cq_failed = false, cq_emptied = false;
@@ -152,6 +153,7 @@ class Host {
   [[nodiscard]] Result<void> drain(Lane& lane);
   [[nodiscard]] Result<void> finish(Lane& lane, const verbs::QpInfo& info);
   [[nodiscard]] Result<void> post(Lane& lane);
+  [[nodiscard]] Result<void> age(Lane& lane);
   [[nodiscard]] Result<void> post_wrong(Lane& lane);
   [[nodiscard]] Result<void> post_one(Lane& lane, Kind kind, const verbs::SendWr& wr);
   [[nodiscard]] Result<void> post_receives(Lane& lane);

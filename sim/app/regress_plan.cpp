@@ -106,6 +106,7 @@ uint64_t Plan::iova(Side side, uint32_t qp) const {
 std::string Life::describe(uint32_t qp) const {
   std::string s = fmt::format("  #{} qp {}: slot {}, ends: {}", number, qp, slot, kEndNames[static_cast<size_t>(end)]);
   if (end == End::kFault) s += fmt::format(" {} of {} bytes", kFaultNames[static_cast<size_t>(fault)], length);
+  if (aged) s += fmt::format(", after {} empty Writes of the {}", kAge, who == kClient ? "client" : "server");
   if (!closes()) s += fmt::format(" by {}{}{}", who == kClient ? "client" : "server", busy ? ", peer busy" : "", late ? ", late Send" : "");
   if (end == End::kAbort && busy) s += fmt::format(", after {} %", after);
   for (const Side side : {kClient, kServer}) {
@@ -167,7 +168,7 @@ void Plan::keep(const std::set<uint32_t>& numbers) {
 std::vector<std::string> Plan::simplifications() const {
   std::vector<std::string> names;
   for (const auto& [name, value] : settings) names.push_back(name);
-  for (const char* name : {"markers", "crc", "ird_ord", "depth", "push", "pause", "joined", "inline", "fence", "unsignaled", "threads", "pds", "cqs", "shared_cq", "armed", "eqs", "spare", "busy", "late", "bases"}) names.emplace_back(name);
+  for (const char* name : {"markers", "crc", "ird_ord", "depth", "push", "pause", "joined", "inline", "fence", "unsignaled", "threads", "pds", "cqs", "shared_cq", "armed", "eqs", "spare", "busy", "late", "bases", "aged"}) names.emplace_back(name);
   return names;
 }
 
@@ -195,6 +196,7 @@ void Plan::simplify(const std::string& name) {
     if (name == "busy") l.busy = false;
     if (name == "late") l.late = false, l.receives_late = {};
     if (name == "bases") l.base = {};
+    if (name == "aged") l.aged = false;
   }
   for (auto& side : shape) {
     for (QpShape& s : side) {

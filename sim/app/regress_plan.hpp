@@ -30,6 +30,8 @@ inline constexpr uint32_t kPage = 4096, kBeat = 64, kSourceBytes = 80 * kPage;
 // In the last page of a landing region, from its end: what the closing Sends, receives that nobody uses, and Reads behind an error have.
 inline constexpr uint32_t kClosingFromEnd = kPage / 2, kSpareFromEnd = kPage / 4, kSinkFromEnd = kPage / 8;
 inline constexpr uint32_t kSpareBytes = 48, kSpareStep = 64, kMaxSpare = 3;
+// Empty Writes of four units each; with them the index of a send queue, which nothing can set, is at 2^16 - 16.
+inline constexpr uint32_t kAgeUnits = 4, kAge = (65536 - 16) / kAgeUnits, kAgeBatch = 8, kAgedPlans = 40;  // one plan of so many has one
 // A CQ that is to overflow: completions at a time before, entries that the driver then gives it, requests that nobody polls.
 inline constexpr uint32_t kOverflowCqe = 8, kOverflowRing = 2 * kOverflowCqe, kOverflowSends = 40;
 inline constexpr uint32_t kOneFpduWindow = 1024;  // of the link: it then has one FPDU under way, however long
@@ -100,6 +102,7 @@ struct Life {
   Side who = kClient;     // aborts, or posts what is wrong
   Fault fault = Fault::kWriteKey;
   bool busy = false;      // then the peer's requests are in flight: of them a first part completes, the rest is flushed
+  bool aged = false;      // `who` first posts kAge empty Writes, so that the index of its send queue is about to pass 2^16
   bool one_way = false;   // all requests are posted by `who`
   uint32_t after = 0;     // busy abort: percent of its own requests are posted by then
   uint32_t length = 8;    // of the offender

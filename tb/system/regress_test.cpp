@@ -137,6 +137,32 @@ TEST(Plans, KeepLeavesTheChosenOnesAndClosesEachQp) {
   EXPECT_EQ(p.ops.size(), 2 + 2 * (p.ops[0].qp == p.ops[1].qp ? 1u : 2u));
 }
 
+TEST(Plans, KeepLeavesTheChosenEndAndMakesTheOthersPlain) {
+  Plan p = regress::generate(9, 250, {});
+  const uint32_t q = 2;  // ends with an error
+  ASSERT_EQ(p.life[q].end, regress::End::kFault);
+  p.keep({p.life[q].number});
+  EXPECT_EQ(p.numbers(), (std::set<uint32_t>{p.life[q].number}));
+  for (uint32_t other = 0; other < p.qps; ++other) EXPECT_EQ(p.uses(other), other == q) << other;
+  p.keep({});
+  EXPECT_TRUE(p.numbers().empty());
+  EXPECT_TRUE(p.life[q].is_plain());
+}
+
+TEST(Plans, QpsAreMadeAnewInTheirSlots) {
+  const Plan p = regress::generate(8, 250, {});  // one or two at a time
+  EXPECT_LE(p.slots(), 2u);
+  EXPECT_GT(p.qps, p.slots());
+  for (uint32_t q = 0; q < p.qps; ++q) {
+    const auto before = p.before(q);
+    if (before) EXPECT_EQ(p.life[*before].slot, p.life[q].slot);
+    for (const Side side : {kClient, kServer}) {
+      EXPECT_LT(p.thread(side, q), p.host[side].threads);
+      if (before) EXPECT_EQ(p.thread(side, q), p.thread(side, *before));
+    }
+  }
+}
+
 TEST(Plans, ReferenceMovesTheBytesOfAWrite) {
   Plan p = regress::generate(9, 250, {});
   std::set<uint32_t> one;
