@@ -119,7 +119,10 @@ class Generator {
       side[all].max_inline = kMostInline;
       side[all].push = true;
     }
-    p.life[all].aged = p.seed % kAgedPlans == 5 && p.shape[p.life[all].who][all].send_depth >= kOverflowCqe;
+    Life& aged = p.life[all];
+    aged.aged = p.seed % kAgedPlans == 5;
+    auto& depth = p.shape[aged.who][all].send_depth;
+    if (aged.aged) depth = std::max(depth, kAgeBatch);
   }
 
   void hosts() {

@@ -579,7 +579,7 @@ Result<void> Host::post(Lane& lane) {
   while (end < lane.sends.size() && lane.sends[end]->joined) ++end;
   const std::span<const Operation* const> group(&lane.sends[lane.posted], end - lane.posted);
   const auto sends = static_cast<size_t>(std::ranges::count_if(group, [](const Operation* o) { return o->is_send(); }));
-  if (end - lane.completed > plan_.shape[side_][lane.number].send_depth) return {};
+  if (lane.sent.size() + group.size() > plan_.shape[side_][lane.number].send_depth) return {};
   if (lane.sends_posted + sends > theirs(lane).receives) return {};
   std::vector<std::vector<Sge>> sges(group.size());
   std::vector<SendWr> wrs;
