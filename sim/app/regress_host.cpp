@@ -69,6 +69,7 @@ std::optional<EventType> event_of(Cause cause) {
 void Host::run() {
   auto r = body();
   own_.hosts[thread_] = nullptr;
+  std::erase_if(own_.owner, [&](const auto& entry) { return entry.second == this; });
   if (r && shared_.failure.empty()) return;
   if (!r && shared_.failure.empty()) {
     shared_.failure = fmt::format("{} thread {}: {}", kSideNames[side_], thread_, r.error().what);

@@ -155,10 +155,10 @@ TEST(Plans, QpsAreMadeAnewInTheirSlots) {
   EXPECT_GT(p.qps, p.slots());
   for (uint32_t q = 0; q < p.qps; ++q) {
     const auto before = p.before(q);
-    if (before) EXPECT_EQ(p.life[*before].slot, p.life[q].slot);
+    EXPECT_EQ(p.life[before.value_or(q)].slot, p.life[q].slot);
     for (const Side side : {kClient, kServer}) {
       EXPECT_LT(p.thread(side, q), p.host[side].threads);
-      if (before) EXPECT_EQ(p.thread(side, q), p.thread(side, *before));
+      EXPECT_EQ(p.thread(side, q), p.thread(side, before.value_or(q)));
     }
   }
 }
