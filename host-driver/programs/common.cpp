@@ -141,9 +141,7 @@ Result<void> Side::open_lane(Lane& lane) {
   // without a credit, while this side may not yet have looked at what has come.
   const uint64_t receives =
       std::min<uint64_t>(shape_.receives ? shape_.window + 1 : kMarks, receives_expected() + 1);
-  for (uint64_t i = 0; i < receives; i++)
-    if (auto r = post_receive(lane); !r) return r;
-  return {};
+  return post_receives(lane, static_cast<uint32_t>(receives));
 }
 
 std::vector<uint8_t> Side::introduction(const Lane& lane) const {
@@ -229,22 +227,30 @@ Result<void> Side::connect() {
   return {};
 }
 
-Result<void> Side::post_receive(Lane& lane) {
-  const uint64_t n = lane.receives;
-  const uint64_t data = receives_expected();
-  if (n > data) return {};
-  const bool control = n == data;
-  const bool mark = !control && !shape_.receives;
-  const uint64_t place = control || mark ? control_in() : rx(n);
-  const Sge sge{lane.mr.addr() + place,
-                control ? kControl
-                : mark  ? 0
-                        : shape_.slot_bytes,
-                lane.mr.lkey()};
-  auto r = lane.qp.post_recv({.wr_id = wr_id_of(What::kReceive, lane, n), .sg_list = {&sge, 1}});
-  if (!r) return tl::unexpected<Error>(*r.error);
-  lane.receives++;
+Result<void> Side::post_receives(Lane& lane, uint32_t n) {
+  std::array<RecvWr, kBatch> wrs;
+  std::array<Sge, kBatch> sges;
+  for (uint32_t left = n; left != 0;) {
+    uint32_t k = 0;
+    for (; k < std::min(left, kBatch) && next_receive(lane, lane.receives + k, sges[k]); k++)
+      wrs[k] = {.wr_id = wr_id_of(What::kReceive, lane, lane.receives + k), .sg_list = {&sges[k], 1}};
+    if (k == 0) break;
+    auto r = lane.qp.post_recv(std::span(wrs).first(k));
+    if (!r) return tl::unexpected<Error>(*r.error);
+    lane.receives += k;
+    left -= k;
+  }
   return {};
+}
+
+// False behind the last one, that of the control message.
+bool Side::next_receive(const Lane& lane, uint64_t n, Sge& sge) const {
+  const uint64_t data = receives_expected();
+  const bool is_control = n == data, is_mark = n < data && !shape_.receives;
+  const uint64_t place = is_control || is_mark ? control_in() : rx(n);
+  const uint32_t bytes = is_control ? kControl : is_mark ? 0 : shape_.slot_bytes;
+  sge = {lane.mr.addr() + place, bytes, lane.mr.lkey()};
+  return n <= data;
 }
 
 SendWr Side::request(const Lane& lane, WrOpcode opcode, uint64_t index, bool signaled,

@@ -91,8 +91,9 @@ class Side {
   [[nodiscard]] Result<void> wait_control();  // every lane: ours has left, the peer's is here
   [[nodiscard]] Result<void> disconnect();
 
-  [[nodiscard]] Result<void> post_receive(
-      Lane& lane);  // the next data receive; after the last the control receive
+  /// The next n receives, with one doorbell: of data, after the last of them of the control message,
+  /// after that none.
+  [[nodiscard]] Result<void> post_receives(Lane& lane, uint32_t n);
   verbs::SendWr request(const Lane& lane, verbs::WrOpcode opcode, uint64_t index, bool signaled,
                         verbs::Sge& sge) const;
   [[nodiscard]] Result<void> post(Lane& lane, std::span<const verbs::SendWr> wrs);
@@ -181,6 +182,7 @@ class Side {
 
  private:
   uint32_t kept_slots() const;
+  bool next_receive(const Lane& lane, uint64_t n, verbs::Sge& sge) const;
   [[nodiscard]] Result<void> write_words(Lane& lane, Word first, std::span<const uint64_t> values);
   [[nodiscard]] Result<void> open_lane(Lane& lane);
   [[nodiscard]] Result<verbs::ConnRequest> await_request(verbs::Listener& listener, Time deadline);

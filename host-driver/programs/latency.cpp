@@ -142,7 +142,7 @@ Result<void> send_lat_body(Side& side) {
   Result<void> posted;
   side.on_receive = [&](Lane& l, uint64_t i) {
     side.check(side.at(l, side.rx(i), p.size), side.key(!side.is_client(), l, i));
-    if (auto r = side.post_receive(l); !r) posted = r;
+    if (auto r = side.post_receives(l, 1); !r) posted = r;
   };
   if (auto r = side.connect(); !r) return r;
   Sampler sampler{side, 2};

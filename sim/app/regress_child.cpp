@@ -13,9 +13,6 @@
 namespace rnic::app::regression {
 namespace {
 
-// An interrupt that another thread of the host has taken costs a waiter no longer than this.
-constexpr Time kRecheck = 5 * kUs;
-
 /// The plan's settings under those the user has given.
 Config settings_of(const RegressRequest& r, const regress::Plan& plan) {
   Config c = r.config;
@@ -50,20 +47,7 @@ Outcome run_plan(const RegressRequest& r, const regress::Plan& plan) {
   regress::Shared& shared = *new regress::Shared;
   shared.also = r.also;
   shared.start = regress::initial(plan);
-  for (const Side side : {kServer, kClient}) {
-    const regress::HostShape& h = plan.host[side];
-    verbs::ManagerSettings manager;
-    manager.seed = plan.seed;
-    manager.log_eq = h.log_eq;
-    manager.event_queues = h.event_queues;
-    manager.recheck = kRecheck;
-    for (uint32_t thread = 0; thread < h.threads; ++thread) {
-      const std::string name = h.threads == 1 ? kSideNames[side] : fmt::format("{}-{}", kSideNames[side], thread);
-      simulation.start(side, name, [&, side, thread, manager](PciDevice& dev) {
-        regress::Host(dev, plan, want, side, thread, manager, shared).run();
-      });
-    }
-  }
+  regress::start_hosts(simulation, plan, want, shared);
   uint64_t lives = 0;
   for (uint32_t q = 0; q < plan.qps; ++q) lives += plan.uses(q) ? 2 : 0;
   const sim::RunResult result = simulation.run();

@@ -917,4 +917,23 @@ Result<void> Host::look(const Lane& lane) {
   return fail(Errc::kProtocol, "region {:#x} of {} bytes: query_mr says {:#x}, {} bytes", lane.mr.lkey(), lane.mr.length(), is.stag, is.length);
 }
 
+void start_hosts(sim::Simulation& simulation, const Plan& plan, const Memory& want, Shared& shared) {
+  // An interrupt that another thread of the host has taken costs a waiter no longer than this.
+  constexpr Time kRecheck = 5 * kUs;
+  for (const Side side : {kServer, kClient}) {
+    const HostShape& h = plan.host[side];
+    verbs::ManagerSettings manager;
+    manager.seed = plan.seed;
+    manager.log_eq = h.log_eq;
+    manager.event_queues = h.event_queues;
+    manager.recheck = kRecheck;
+    for (uint32_t thread = 0; thread < h.threads; ++thread) {
+      const std::string name = h.threads == 1 ? kSideNames[side] : fmt::format("{}-{}", kSideNames[side], thread);
+      simulation.start(side, name, [&plan, &want, &shared, side, thread, manager](PciDevice& dev) {
+        Host(dev, plan, want, side, thread, manager, shared).run();
+      });
+    }
+  }
+}
+
 }  // namespace rnic::app::regress

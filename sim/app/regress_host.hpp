@@ -19,6 +19,7 @@
 #include <map>
 #include <memory>
 
+#include "platform/simulation.hpp"
 #include "regress_plan.hpp"
 #include "rnic/connection.hpp"
 #include "rnic/lock.hpp"
@@ -200,5 +201,8 @@ class Host {
   std::deque<verbs::Wc> inbox_;  // of our QPs, polled by another thread
   bool is_armed_ = false, holds_ = false;
 };
+
+/// Starts all threads of both sides. Plan, memory and what is shared must outlive the simulation.
+void start_hosts(sim::Simulation& simulation, const Plan& plan, const Memory& want, Shared& shared);
 
 }  // namespace rnic::app::regress

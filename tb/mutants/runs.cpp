@@ -161,15 +161,15 @@ Verdict run_here(const Program& program, double limit_us) {
                                              .to = to,
                                              .seen = 0});
   };
-  const verbs::ManagerSettings manager{.seed = program.seed, .event_queues = 2};
   const auto scenes = scenes_of(program);
+  if (is_plan) {
+    plan_shared.start = app::regress::initial(plan);
+    app::regress::start_hosts(simulation, plan, want, plan_shared);
+  }
   for (const unsigned side : {1U, 0U}) {
+    if (is_plan) break;
     simulation.start(side, kSides[side], [&, side](PciDevice& dev) {
-      if (is_plan)
-        app::regress::Host(dev, plan, want, static_cast<app::Side>(side), manager, plan_shared)
-            .run();
-      else
-        Story(dev, side, scenes, story_shared).run();
+      Story(dev, side, scenes, story_shared).run();
     });
   }
   const sim::RunResult result = simulation.run();
