@@ -233,7 +233,8 @@ Result<void> Side::post_receives(Lane& lane, uint32_t n) {
   for (uint32_t left = n; left != 0;) {
     uint32_t k = 0;
     for (; k < std::min(left, kBatch) && next_receive(lane, lane.receives + k, sges[k]); k++)
-      wrs[k] = {.wr_id = wr_id_of(What::kReceive, lane, lane.receives + k), .sg_list = {&sges[k], 1}};
+      wrs[k] = {.wr_id = wr_id_of(What::kReceive, lane, lane.receives + k),
+                .sg_list = {&sges[k], 1}};
     if (k == 0) break;
     auto r = lane.qp.post_recv(std::span(wrs).first(k));
     if (!r) return tl::unexpected<Error>(*r.error);

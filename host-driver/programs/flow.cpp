@@ -36,7 +36,8 @@ class Engine {
     if (measures_ && !is_whole_) {
       const uint64_t all = side_.params().threads * lanes;
       const bool is_cut = side_.params().size > kOneSegment || side_.length;
-      window().plan(side_.params().threads, flow_.warmup * all, measured_ * all, is_cut ? lanes : 0);
+      window().plan(side_.params().threads, flow_.warmup * all, measured_ * all,
+                    is_cut ? lanes : 0);
       side_.on_pump = [this](size_t n) { look(n == 0); };
       if (is_sink_)
         for (const Lane& lane : side_.lanes)

@@ -150,7 +150,8 @@ PostResult Qp::post_send(std::span<const SendWr> wrs) {
     }
     result.accepted++;
   }
-  if (result.accepted != 0) q.ring_sq(wrs.size() == 1 && q.push && wqe.may_be_pushed() ? &wqe : nullptr);
+  if (result.accepted != 0)
+    q.ring_sq(wrs.size() == 1 && q.push && wqe.may_be_pushed() ? &wqe : nullptr);
   return result;
 }
 

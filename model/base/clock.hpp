@@ -18,15 +18,23 @@ class Clock {
 
   constexpr Clock() : Clock(kNominalHz) {}
   constexpr explicit Clock(uint64_t hz)
-      : hz_(hz), cycles_(hz / std::gcd(hz, kPsPerSecond)), ps_(kPsPerSecond / std::gcd(hz, kPsPerSecond)) {}
+      : hz_(hz),
+        cycles_(hz / std::gcd(hz, kPsPerSecond)),
+        ps_(kPsPerSecond / std::gcd(hz, kPsPerSecond)) {}
 
   /// Whether the arithmetic below holds; always for a whole number of kHz up to 10 GHz.
   constexpr bool is_exact() const { return cycles_ <= UINT64_MAX / ps_; }
   constexpr uint64_t hz() const { return hz_; }
-  constexpr uint32_t khz() const { return static_cast<uint32_t>((hz_ + 500) / 1000); }  // as the device's register says it
-  constexpr double ps_per_cycle() const { return static_cast<double>(ps_) / static_cast<double>(cycles_); }
+  constexpr uint32_t khz() const {
+    return static_cast<uint32_t>((hz_ + 500) / 1000);
+  }  // as the device's register says it
+  constexpr double ps_per_cycle() const {
+    return static_cast<double>(ps_) / static_cast<double>(cycles_);
+  }
   /// Does not overflow before the time itself does.
-  constexpr uint64_t time_of_cycle(uint64_t cycle) const { return cycle / cycles_ * ps_ + cycle % cycles_ * ps_ / cycles_; }
+  constexpr uint64_t time_of_cycle(uint64_t cycle) const {
+    return cycle / cycles_ * ps_ + cycle % cycles_ * ps_ / cycles_;
+  }
   /// The first cycle at or after a time.
   constexpr uint64_t cycle_at(uint64_t ps) const {
     uint64_t c = ps / ps_ * cycles_ + ps % ps_ * cycles_ / ps_;

@@ -78,7 +78,8 @@ bool Cq::doorbell(const spec::CqDoorbell& db) {
     c.has_solicited = false;
   c.consumer = db.index;
   if (db.arm == 0) return true;
-  c.solicited_only = db.solicited_only != 0 && !(c.armed && !c.solicited_only);  // one for any is not taken back
+  c.solicited_only =
+      db.solicited_only != 0 && !(c.armed && !c.solicited_only);  // one for any is not taken back
   c.armed = true;
   if (counts(c)) fire(db.cqn);  // completions have passed the index that the driver knew of
   return true;

@@ -30,7 +30,7 @@ class Cq {
     virtual ~Out() = default;
     virtual void cq_cmd_rsp(const spec::CqCmdRsp& rsp) = 0;
     virtual void cq_fault(const spec::CqFault& fault) = 0;
-    virtual void event_ready() = 0;  // choice() may have an answer
+    virtual void event_ready() = 0;       // choice() may have an answer
     virtual void pended(const Event&) {}  // an event came due, pending already or not
   };
   Cq(const spec::Sizes& sizes, Out& out);

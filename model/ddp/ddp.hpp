@@ -70,9 +70,7 @@ class Ddp {
     std::optional<Scheduled> schedule(const spec::TxGrant& grant, spec::TxSource source);
     std::optional<TxUlpdu> assemble(Segment s, PayloadData payload);
     /// Is all placed that it waits for? RFC 5040 section 5.5, rule 12.
-    bool may_leave(const Segment& s) const {
-      return !s.waits || ddp_.rx.placed_ >= s.watermark;
-    }
+    bool may_leave(const Segment& s) const { return !s.waits || ddp_.rx.placed_ >= s.watermark; }
     /// For benches: the MSN of the next message, to where traffic would bring it in hours.
     void set_msn(uint16_t qpn, uint32_t qn, uint32_t msn) { qps_[qpn].msn[qn] = msn; }
     /// The scheduler learns of tx_fault: what waits of this QP is dropped.
@@ -189,7 +187,7 @@ class Ddp {
   std::string waiting_for() const;
 
  private:
-  struct Drain {  // an order: how many of those that were inside are still there
+  struct Drain {                    // an order: how many of those that were inside are still there
     std::optional<uint16_t> start;  // its PD
     uint32_t orders = 0;            // not acknowledged yet
     uint32_t rx = 0, tx = 0;

@@ -20,7 +20,7 @@ HostUnit::HostUnit(Units& u)
       rq_rd_req("rq_rd_req", u.sizes.fifo_depth),
       admin_rd_req("admin_rd_req", u.sizes.fifo_depth),
       payload_req("payload_req", 2 * u.sizes.fifo_depth),  // and tpt's, of tx_xlate
-      place("place", 2 * u.sizes.fifo_depth),  // and ddp's, between header and verdict
+      place("place", 2 * u.sizes.fifo_depth),              // and ddp's, between header and verdict
       cq_wr("cq_wr", 2 * u.sizes.fifo_depth),  // and host_if_msix and host_if_wr behind it
       admin_wr("admin_wr", 1U << 11),
       u_(u),

@@ -132,7 +132,8 @@ bool Qp::push(const spec::QpDoorbell& db) {
 
 /// Units that a fetch may bring: all of an empty buffer, else a quarter of it, if that is free.
 uint32_t Qp::free(const Ring16& r, uint32_t prefetch, uint32_t most) {
-  const uint32_t claimed = r.distance(r.taken, r.fetched), quarter = std::min(most, std::max(1U, prefetch / 4));
+  const uint32_t claimed = r.distance(r.taken, r.fetched),
+                 quarter = std::min(most, std::max(1U, prefetch / 4));
   if (claimed == 0) return prefetch;
   return claimed + quarter <= prefetch ? quarter : 0;
 }

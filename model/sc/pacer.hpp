@@ -27,7 +27,8 @@ class Pacer final : private WakeListener {
     static std::weak_ptr<Pacer> held;
     std::shared_ptr<Pacer> p = held.lock();
     if (p == nullptr) held = p = std::make_shared<Pacer>(clock);
-    if (p->clock_ != clock) throw std::invalid_argument("all models of a simulation have one clock");
+    if (p->clock_ != clock)
+      throw std::invalid_argument("all models of a simulation have one clock");
     return p;
   }
   explicit Pacer(const base::Clock& clock) : clock_(clock) {

@@ -4,7 +4,8 @@
 
 namespace rnic::app {
 
-Captures::Captures(sim::Simulation& simulation, const std::string& pcap, const std::string& tlp) : simulation_(simulation), pcap_name_(pcap), tlp_name_(tlp) {
+Captures::Captures(sim::Simulation& simulation, const std::string& pcap, const std::string& tlp)
+    : simulation_(simulation), pcap_name_(pcap), tlp_name_(tlp) {
   try {
     if (!pcap.empty()) simulation_.write_pcap(pcap);
   } catch (const std::runtime_error&) {
@@ -19,7 +20,8 @@ Captures::Captures(sim::Simulation& simulation, const std::string& pcap, const s
 void Captures::finish(Outcome& out) {
   std::string lost;
   if (!simulation_.is_pcap_whole()) lost = fmt::format("--pcap {}", pcap_name_);
-  if (tlp_ && (std::fflush(tlp_.get()) != 0 || std::ferror(tlp_.get()) != 0)) lost = fmt::format("--tlp {}", tlp_name_);
+  if (tlp_ && (std::fflush(tlp_.get()) != 0 || std::ferror(tlp_.get()) != 0))
+    lost = fmt::format("--tlp {}", tlp_name_);
   if (lost.empty()) return;
   lost += ": cannot be written to its end (is the disk full?)";
   if (out.failure.empty()) throw Missing(lost);

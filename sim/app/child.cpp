@@ -108,7 +108,8 @@ class SignalWatch {
 /// One process and the pipe on which its outcome comes.
 class Child {
  public:
-  Child(const std::function<Outcome()>& body, const ChildLimits& limits, const SignalWatch& signals) : began_(Clock::now()) {
+  Child(const std::function<Outcome()>& body, const ChildLimits& limits, const SignalWatch& signals)
+      : began_(Clock::now()) {
     int fd[2];
     if (pipe(fd) != 0) throw Missing("no pipe can be made");
     std::fflush(nullptr);
@@ -164,7 +165,9 @@ class Child {
                : text_.empty()     ? failed(kMismatch, "the run ended without a result")
                                    : parsed();
     outcome_->wall_s = std::chrono::duration<double>(Clock::now() - began_).count();
-    const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; };
+    const auto seconds = [](const timeval& t) {
+      return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+    };
     outcome_->cpu_s = seconds(usage.ru_utime) + seconds(usage.ru_stime);
     outcome_->peak_kib = static_cast<uint64_t>(usage.ru_maxrss);
   }
@@ -179,8 +182,10 @@ class Child {
   }
   static Outcome dead(int signal) {
     if (signal == SIGALRM) return failed(kNoProgress, "the run took too long and was ended");
-    const std::string why = signal == SIGBUS ? ": no room is left for memory, or on the disk for a waveform" : "";
-    return failed(kMismatch, fmt::format("the run died of signal {} ({}){}", signal, strsignal(signal), why));
+    const std::string why =
+        signal == SIGBUS ? ": no room is left for memory, or on the disk for a waveform" : "";
+    return failed(kMismatch,
+                  fmt::format("the run died of signal {} ({}){}", signal, strsignal(signal), why));
   }
   Outcome parsed() const {
     const auto j = nlohmann::ordered_json::parse(text_);
@@ -235,7 +240,8 @@ void in_children(size_t n, unsigned jobs, const std::function<Outcome(size_t)>& 
     if (!wait_for_one(children, signals)) {
       for (const Child& c : children) c.ask_to_end();  // all at once, before each is waited for
       for (Child& c : children) {  // some have ended before one that was started earlier
-        if (c.is_over() && c.outcome().status != kWrongUse && c.outcome().status != kMissing) (void)done(fetched, std::move(c.outcome()));
+        if (c.is_over() && c.outcome().status != kWrongUse && c.outcome().status != kMissing)
+          (void)done(fetched, std::move(c.outcome()));
         ++fetched;
       }
       throw Interrupted{came};

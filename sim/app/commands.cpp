@@ -24,14 +24,19 @@ constexpr std::array<Pairing, 1> kPairingsOfModels = {{{"model", "model"}}};
 constexpr const char* kFileOfEverySystem = "/bin/bash";
 constexpr const char* kPiece = "65536";
 
-std::string percent(double of, double to) { return to == 0 ? "-" : fmt::format("{:.1f} %", (of / to - 1) * 100); }
+std::string percent(double of, double to) {
+  return to == 0 ? "-" : fmt::format("{:.1f} %", (of / to - 1) * 100);
+}
 
 /// Runs, each in a child process, and what is said and written of them.
 class Batch {
  public:
   enum class InPipe { kQuiet, kLineOfEachRun };
   Batch(const Options& o, std::string name, InPipe in_pipe = InPipe::kQuiet)
-      : options_(o), name_(std::move(name)), is_terminal_(isatty(STDERR_FILENO) != 0), is_shown_(!o.quiet && (is_terminal_ || in_pipe == InPipe::kLineOfEachRun)) {}
+      : options_(o),
+        name_(std::move(name)),
+        is_terminal_(isatty(STDERR_FILENO) != 0),
+        is_shown_(!o.quiet && (is_terminal_ || in_pipe == InPipe::kLineOfEachRun)) {}
 
   std::vector<Outcome> run(std::vector<RunRequest> requests) {
     std::vector<Outcome> outs;
@@ -41,7 +46,8 @@ class Batch {
       r.stalls = !options_.json.empty();
       // Of several at a time none can have the line.
       r.progress = is_shown_ && is_terminal_ && options_.jobs == 1;
-      if (requests.size() > 1) r.title = fmt::format("{}: {} of {}, {}: ", name_, i + 1, requests.size(), title_of(r));
+      if (requests.size() > 1)
+        r.title = fmt::format("{}: {} of {}, {}: ", name_, i + 1, requests.size(), title_of(r));
     }
     show(0, requests.size());
     try {
@@ -67,7 +73,9 @@ class Batch {
   /// Files of the results. Returns the exit status.
   int finish() const {
     const std::string lost = write_files(worst_, [&] {
-      if (!options_.json.empty()) write_file(options_.json, (runs_.size() == 1 ? runs_[0] : nlohmann::ordered_json(runs_)).dump(2) + "\n");
+      if (!options_.json.empty())
+        write_file(options_.json,
+                   (runs_.size() == 1 ? runs_[0] : nlohmann::ordered_json(runs_)).dump(2) + "\n");
       if (!options_.csv.empty()) write_file(options_.csv, csv(runs_));
       if (!options_.junit.empty()) write_file(options_.junit, junit("rnic-sim " + name_, cases_));
     });
@@ -113,25 +121,33 @@ class Batch {
     }
   }
   void tell(size_t number, size_t of, const RunRequest& r, const Outcome& out) const {
-    fmt::print(stderr, "{}: {} of {}, {}: {}, {:.1f} s\n", name_, number, of, title_of(r), out.status == kGood ? "good" : "FAILED", out.wall_s);
+    fmt::print(stderr, "{}: {} of {}, {}: {}, {:.1f} s\n", name_, number, of, title_of(r),
+               out.status == kGood ? "good" : "FAILED", out.wall_s);
   }
   static std::string title_of(const RunRequest& r) {
-    return fmt::format("{}{} {}-{}", r.program, r.program == "file_copy" ? " by " + r.config.find("op").value : "", r.kind[0], r.kind[1]);
+    return fmt::format("{}{} {}-{}", r.program,
+                       r.program == "file_copy" ? " by " + r.config.find("op").value : "",
+                       r.kind[0], r.kind[1]);
   }
   static std::string name_of(const RunRequest& r) {
-    return fmt::format("{} {}-{} seed {}{}", r.program, r.kind[0], r.kind[1], r.seed, r.config.as_options(programs::find(r.program)));
+    return fmt::format("{} {}-{} seed {}{}", r.program, r.kind[0], r.kind[1], r.seed,
+                       r.config.as_options(programs::find(r.program)));
   }
   void take(const RunRequest& r, const Outcome& out) {
     cases_.push_back({name_of(r), out.wall_s, out.failure});
     runs_.push_back(out.json.contains("bytes") ? out.json : without_result(r, out.status));
     const sim::WaveWindow wave_asked = wave_window(r.wave);
-    if (!wave_asked.file.empty() && out.json.contains("sim_end_ns") && out.json["sim_end_ns"].get<double>() * 1000 < static_cast<double>(wave_asked.from_ps))
-      fmt::print(stderr, "--wave {}: not written, the run ended before, at {:.0f} ns\n", r.wave, out.json["sim_end_ns"].get<double>());
+    if (!wave_asked.file.empty() && out.json.contains("sim_end_ns") &&
+        out.json["sim_end_ns"].get<double>() * 1000 < static_cast<double>(wave_asked.from_ps))
+      fmt::print(stderr, "--wave {}: not written, the run ended before, at {:.0f} ns\n", r.wave,
+                 out.json["sim_end_ns"].get<double>());
     for (const Side side : {kClient, kServer}) {
-      if (!wave_asked.file.empty() && has_rtl(r.kind[side]) && out.status == kGood) check_room("--wave", wave_file(r.wave, side));  // it may be cut short
+      if (!wave_asked.file.empty() && has_rtl(r.kind[side]) && out.status == kGood)
+        check_room("--wave", wave_file(r.wave, side));  // it may be cut short
     }
     if (out.status == kGood) return;
-    const std::string wave = complaints_.empty() ? failure_wave(r, out) : "";  // one is enough to begin with
+    const std::string wave =
+        complaints_.empty() ? failure_wave(r, out) : "";  // one is enough to begin with
     complaints_ += fmt::format("{}{}reproduce: {}\n", out.failure, wave, reproduce(r));
     worst_ = std::max<int>(worst_, out.status);
   }
@@ -147,20 +163,24 @@ class Batch {
 };
 
 /// The request with these devices, `what` in the names of its files.
-void add_pair(std::vector<RunRequest>& to, const RunRequest& request, const std::string& what, const std::array<std::string, 2>& kind) {
+void add_pair(std::vector<RunRequest>& to, const RunRequest& request, const std::string& what,
+              const std::array<std::string, 2>& kind) {
   RunRequest& r = to.emplace_back(request);
   r.kind = kind;
   const std::string which = fmt::format("{}.{}-{}", what, kind[0], kind[1]);
   r.pcap = path_of(request.pcap, which, ".pcap");
   r.tlp = path_of(request.tlp, which, ".txt");
-  r.wave = has_rtl(kind[kClient]) || has_rtl(kind[kServer]) ? path_of(request.wave, which, ".fst") : "";
+  r.wave =
+      has_rtl(kind[kClient]) || has_rtl(kind[kServer]) ? path_of(request.wave, which, ".fst") : "";
 }
 void add_pairings(std::vector<RunRequest>& to, const RunRequest& request, const std::string& what,
                   std::span<const Pairing> pairings = kPairings) {
   for (const auto& pair : pairings) add_pair(to, request, what, {pair[0], pair[1]});
 }
 
-std::string pairing_of(const nlohmann::ordered_json& j) { return fmt::format("{}-{}", j["client"].get<std::string>(), j["server"].get<std::string>()); }
+std::string pairing_of(const nlohmann::ordered_json& j) {
+  return fmt::format("{}-{}", j["client"].get<std::string>(), j["server"].get<std::string>());
+}
 
 }  // namespace
 
@@ -168,7 +188,8 @@ const programs::Program& program_of(const std::string& name) {
   if (const auto* p = programs::find(name)) return *p;
   std::vector<std::string> names;
   for (const auto& p : programs::all()) names.emplace_back(p.name);
-  throw Usage(fmt::format("no program \"{}\"{} (rnic-sim list programs)", name, nearest(name, names)));
+  throw Usage(
+      fmt::format("no program \"{}\"{} (rnic-sim list programs)", name, nearest(name, names)));
 }
 
 std::vector<std::string_view> settings_of(const programs::Program& program) {
@@ -177,21 +198,35 @@ std::vector<std::string_view> settings_of(const programs::Program& program) {
   return names;
 }
 
-void check_settings(const Options& o, const std::string& command, const std::vector<std::string_view>& used) {
+void check_settings(const Options& o, const std::string& command,
+                    const std::vector<std::string_view>& used) {
   const auto& kind = o.request.kind;
   const bool both = has_rtl(kind[kClient]) || has_rtl(kind[kServer]);
-  const auto is_given = [](const Setting& s) { return s.origin == Origin::kSet || (s.is_own() && s.value != s.default_value); };
-  const auto said = [](const Setting& s) { return fmt::format("{}{}{}={}", s.source, s.origin == Origin::kSet ? " " : ": ", s.name, s.value); };
-  const auto no_rtl = [&](const Setting& s) { return Usage(fmt::format("{}: no device that it is set for is RTL", said(s))); };
+  const auto is_given = [](const Setting& s) {
+    return s.origin == Origin::kSet || (s.is_own() && s.value != s.default_value);
+  };
+  const auto said = [](const Setting& s) {
+    return fmt::format("{}{}{}={}", s.source, s.origin == Origin::kSet ? " " : ": ", s.name,
+                       s.value);
+  };
+  const auto no_rtl = [&](const Setting& s) {
+    return Usage(fmt::format("{}: no device that it is set for is RTL", said(s)));
+  };
   if (const Setting& s = o.request.config.find("reset_seed"); is_given(s) && !both) throw no_rtl(s);
   for (const Setting& s : o.request.config.overrides()) {
     for (const Side side : {kClient, kServer}) {
-      if (is_given(s) && s.name == fmt::format("{}.reset_seed", kSideNames[side]) && !has_rtl(kind[side])) throw no_rtl(s);
+      if (is_given(s) && s.name == fmt::format("{}.reset_seed", kSideNames[side]) &&
+          !has_rtl(kind[side]))
+        throw no_rtl(s);
     }
   }
   for (const Setting& s : o.request.config.all()) {
-    if (!is_given(s) || (s.group != "program" && s.group != "regress" && s.group != "search") || std::ranges::find(used, s.name) != used.end()) continue;
-    throw Usage(fmt::format("{}: {} does not use it (it uses {})", said(s), command, used.empty() ? "those of the platform and the devices" : fmt::format("{}", fmt::join(used, ", "))));
+    if (!is_given(s) || (s.group != "program" && s.group != "regress" && s.group != "search") ||
+        std::ranges::find(used, s.name) != used.end())
+      continue;
+    throw Usage(fmt::format("{}: {} does not use it (it uses {})", said(s), command,
+                            used.empty() ? "those of the platform and the devices"
+                                         : fmt::format("{}", fmt::join(used, ", "))));
   }
 }
 
@@ -199,7 +234,8 @@ int list_command(const Options& o) {
   if (o.words.size() > 1) throw Usage("list: say one of programs, settings, presets, or nothing");
   const std::string what = o.words.empty() ? "" : o.words[0];
   if (what != "" && what != "programs" && what != "settings" && what != "presets") {
-    throw Usage(fmt::format("list: no list \"{}\"{}", what, nearest(what, {"programs", "settings", "presets"})));
+    throw Usage(fmt::format("list: no list \"{}\"{}", what,
+                            nearest(what, {"programs", "settings", "presets"})));
   }
   if (what == "" || what == "programs") {
     fmt::print("programs:\n");
@@ -251,23 +287,27 @@ int run_command(Options& o) {
   o.request.program = o.words[0];
   check_settings(o, o.words[0], settings_of(program_of(o.words[0])));
   check(o.request);
-  if (o.request.streams && !has_rtl(o.request.kind[kClient]) && !has_rtl(o.request.kind[kServer])) throw Usage("--stages: no device here is RTL (--client rtl, --server rtl)");
+  if (o.request.streams && !has_rtl(o.request.kind[kClient]) && !has_rtl(o.request.kind[kServer]))
+    throw Usage("--stages: no device here is RTL (--client rtl, --server rtl)");
   if (o.print_config) return print_config(o);
   Batch batch(o, "run");
   const Outcome out = batch.run({o.request}).front();
   if (o.tells() && out.json.contains("bytes")) std::fputs(text_of(out.json).c_str(), stdout);
-  if (o.request.streams && o.json != "-" && out.json.contains("bytes")) std::fputs(stages_of(out.json).c_str(), stdout);
+  if (o.request.streams && o.json != "-" && out.json.contains("bytes"))
+    std::fputs(stages_of(out.json).c_str(), stdout);
   if (o.verbose && o.json != "-") fmt::print("{}\n", out.json.dump(2));
   return batch.finish();
 }
 
 int compare_command(Options& o) {
   std::vector<std::string> names = o.words;
-  if (names.empty()) names = {"write_lat", "write_bw", "read_lat", "read_bw", "send_lat", "send_bw"};
+  if (names.empty())
+    names = {"write_lat", "write_bw", "read_lat", "read_bw", "send_lat", "send_bw"};
   std::vector<RunRequest> requests;
   std::vector<std::string_view> used;
   for (const std::string& name : names) {
-    if (std::ranges::count(names, name) > 1) throw Usage(fmt::format("compare: {} is named twice", name));
+    if (std::ranges::count(names, name) > 1)
+      throw Usage(fmt::format("compare: {} is named twice", name));
     o.request.program = name;
     for (const std::string_view s : settings_of(program_of(name))) {
       if (std::ranges::find(used, s) == used.end()) used.push_back(s);
@@ -279,7 +319,9 @@ int compare_command(Options& o) {
   for (const RunRequest& r : requests) check(r);
   if (o.print_config) return print_config(o);
   Batch batch(o, "compare");
-  std::vector<std::vector<std::string>> rows{{"program", "size", "pairing", "Gb/s", "Mmsg/s", "latency us", "mismatches", "error Gb/s", "error latency", "s", "speed-up"}};
+  std::vector<std::vector<std::string>> rows{{"program", "size", "pairing", "Gb/s", "Mmsg/s",
+                                              "latency us", "mismatches", "error Gb/s",
+                                              "error latency", "s", "speed-up"}};
   double gbps = 0, latency = 0, cost = 0;  // of RTL with RTL; cost: CPU time of a message
   const std::vector<Outcome> outs = batch.run(requests);
   for (size_t i = 0; i < outs.size(); ++i) {
@@ -313,7 +355,8 @@ int compare_command(Options& o) {
 }
 
 int copy_command(Options& o) {
-  if (!o.words.empty()) throw Usage(fmt::format("copy: \"{}\"; the file is said with --file FILE", o.words[0]));
+  if (!o.words.empty())
+    throw Usage(fmt::format("copy: \"{}\"; the file is said with --file FILE", o.words[0]));
   if (o.request.file_name.empty()) {
     o.request.file_name = kFileOfEverySystem;
     o.request.file = read_file(kFileOfEverySystem);
@@ -358,33 +401,46 @@ int copy_command(Options& o) {
                           : "between two models (this rnic-sim holds no RTL)");
   }
   Batch batch(o, "copy", Batch::InPipe::kLineOfEachRun);
-  std::vector<std::vector<std::string>> rows{
-      {"operation", "bytes", "pairing", "latency us", "error", "Gb/s", "error", "of wire limit", "mismatches", "kcycle/s", "wall s"}};
+  std::vector<std::vector<std::string>> rows{{"operation", "bytes", "pairing", "latency us",
+                                              "error", "Gb/s", "error", "of wire limit",
+                                              "mismatches", "kcycle/s", "wall s"}};
   std::string sha, tandem;
   const std::vector<Outcome> outs = batch.run(requests);
   for (size_t op = 0; op < kOps.size(); ++op) {
     const Outcome* of = &outs[op * runs];
-    const auto gbps = [&](size_t i) { return of[i].status == kGood ? of[i].json["gbps"].get<double>() : 0; };
+    const auto gbps = [&](size_t i) {
+      return of[i].status == kGood ? of[i].json["gbps"].get<double>() : 0;
+    };
     // Against the first pairing, if that is RTL.
     const auto error = [&](double value, double to) {
       return has_tandem ? percent(value, to) : std::string("-");
     };
-    const auto latency = [&](size_t i) { return i < pairings.size() && of[copies + i].status == kGood ? median_latency(of[copies + i].json) : 0; };
+    const auto latency = [&](size_t i) {
+      return i < pairings.size() && of[copies + i].status == kGood
+                 ? median_latency(of[copies + i].json)
+                 : 0;
+    };
     for (size_t i = 0; i < copies; ++i) {
       if (of[i].status != kGood) continue;
       const auto& j = of[i].json;
       sha = j["sha256_received"];
       if (j.contains("tandem")) tandem += fmt::format("{}: {}", kOps[op], tandem_text(j["tandem"]));
-      rows.push_back({kOps[op], fmt::format("{}", j["bytes"].get<uint64_t>()), pairing_of(j), latency(i) == 0 ? "-" : fmt::format("{:.3f}", latency(i) / 1000),
-                      latency(i) == 0 ? "-" : error(latency(i), latency(0)), fmt::format("{:.2f}", gbps(i)), error(gbps(i), gbps(0)),
-                      fmt::format("{:.1f} %", 100 * gbps(i) / j["wire_limit_gbps"].get<double>()), fmt::format("{}", j["mismatches"].get<uint64_t>()),
-                      fmt::format("{:.0f}", j["kcycles_per_s"].get<double>()), fmt::format("{:.2f}", j["wall_s"].get<double>())});
+      rows.push_back({kOps[op], fmt::format("{}", j["bytes"].get<uint64_t>()), pairing_of(j),
+                      latency(i) == 0 ? "-" : fmt::format("{:.3f}", latency(i) / 1000),
+                      latency(i) == 0 ? "-" : error(latency(i), latency(0)),
+                      fmt::format("{:.2f}", gbps(i)), error(gbps(i), gbps(0)),
+                      fmt::format("{:.1f} %", 100 * gbps(i) / j["wire_limit_gbps"].get<double>()),
+                      fmt::format("{}", j["mismatches"].get<uint64_t>()),
+                      fmt::format("{:.0f}", j["kcycles_per_s"].get<double>()),
+                      fmt::format("{:.2f}", j["wall_s"].get<double>())});
     }
   }
   if (o.tells()) {
     if (!sha.empty()) fmt::print("SHA-256 of the file and of every copy: {}\n", sha);
-    fmt::print("Latency: of a piece alone (Send and Write half the round trip). {}kcycle/s: device cycles simulated a second.\n",
-               has_tandem ? "Error: against RTL with RTL. " : "");
+    fmt::print(
+        "Latency: of a piece alone (Send and Write half the round trip). {}kcycle/s: device cycles "
+        "simulated a second.\n",
+        has_tandem ? "Error: against RTL with RTL. " : "");
     std::fputs(table(rows).c_str(), stdout);
     std::fputs(tandem.c_str(), stdout);
   }

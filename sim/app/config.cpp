@@ -42,7 +42,8 @@ uint64_t whole(const std::string& name, const std::string& text, uint64_t min, u
   if (text.empty() || r.ec != std::errc() || r.ptr != text.data() + text.size()) {
     throw Usage(fmt::format("{}: \"{}\" is not a whole number", name, text));
   }
-  if (v < min || v > max) throw Usage(fmt::format("{}: {} is not from {} to {}", name, text, min, max));
+  if (v < min || v > max)
+    throw Usage(fmt::format("{}: {} is not from {} to {}", name, text, min, max));
   return v;
 }
 
@@ -50,16 +51,21 @@ uint64_t whole(const std::string& name, const std::string& text, uint64_t min, u
 uint64_t clock_of(const std::string& text) {
   double mhz = 0;
   const auto r = std::from_chars(text.data(), text.data() + text.size(), mhz);
-  if (text.empty() || r.ec != std::errc() || r.ptr != text.data() + text.size()) throw Usage(fmt::format("clock_mhz: \"{}\" is not a number", text));
-  if (!(mhz >= kLeastMhz && mhz <= kMostMhz)) throw Usage(fmt::format("clock_mhz: {} is not from {} to {}", text, kLeastMhz, kMostMhz));
+  if (text.empty() || r.ec != std::errc() || r.ptr != text.data() + text.size())
+    throw Usage(fmt::format("clock_mhz: \"{}\" is not a number", text));
+  if (!(mhz >= kLeastMhz && mhz <= kMostMhz))
+    throw Usage(fmt::format("clock_mhz: {} is not from {} to {}", text, kLeastMhz, kMostMhz));
   const base::Clock clock(static_cast<uint64_t>(std::llround(mhz * 1e6)));
-  if (!clock.is_exact()) throw Usage(fmt::format("clock_mhz: {} has too many digits, three behind the point are never too many", text));
+  if (!clock.is_exact())
+    throw Usage(fmt::format(
+        "clock_mhz: {} has too many digits, three behind the point are never too many", text));
   return clock.hz();
 }
 
 uint32_t width_of(const std::string& text) {
   const uint64_t bytes = whole("datapath_bytes", text, kLeastPath, kMostPath);
-  if (!std::has_single_bit(bytes)) throw Usage(fmt::format("datapath_bytes: {} is no power of two", bytes));
+  if (!std::has_single_bit(bytes))
+    throw Usage(fmt::format("datapath_bytes: {} is no power of two", bytes));
   return static_cast<uint32_t>(bytes);
 }
 
@@ -95,46 +101,68 @@ std::string nearest(std::string_view wanted, const std::vector<std::string>& nam
 
 std::vector<uint8_t> read_file(const std::string& path) {
   // A pipe without a writer would be waited for, and some devices have no end.
-  if (std::error_code none; std::filesystem::is_other(path, none)) throw Usage(fmt::format("{}: not a regular file; copy what it gives to one", path));
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::fopen(path.c_str(), "rb"), std::fclose);
+  if (std::error_code none; std::filesystem::is_other(path, none))
+    throw Usage(fmt::format("{}: not a regular file; copy what it gives to one", path));
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::fopen(path.c_str(), "rb"),
+                                                           std::fclose);
   if (!in) throw Usage(fmt::format("{}: cannot be read ({})", path, std::strerror(errno)));
   std::vector<uint8_t> all;
   std::array<uint8_t, 65536> some;
-  while (const size_t n = std::fread(some.data(), 1, some.size(), in.get())) all.insert(all.end(), some.begin(), some.begin() + static_cast<std::ptrdiff_t>(n));
-  if (std::ferror(in.get()) != 0) throw Usage(fmt::format("{}: cannot be read ({})", path, std::strerror(errno)));
+  while (const size_t n = std::fread(some.data(), 1, some.size(), in.get()))
+    all.insert(all.end(), some.begin(), some.begin() + static_cast<std::ptrdiff_t>(n));
+  if (std::ferror(in.get()) != 0)
+    throw Usage(fmt::format("{}: cannot be read ({})", path, std::strerror(errno)));
   return all;
 }
 
 bool is_one_sides(const Setting& s) {
   if (s.name == "clock_mhz") return false;
-  const bool is_common = s.name.starts_with("link_") || s.name.starts_with("llp_") || s.name == "mtu" || s.name == "watchdog_us" || s.name == "time_limit_us";
+  const bool is_common = s.name.starts_with("link_") || s.name.starts_with("llp_") ||
+                         s.name == "mtu" || s.name == "watchdog_us" || s.name == "time_limit_us";
   return s.group == "device" || s.group == "model" || (s.group == "platform" && !is_common);
 }
 
 Config::Config() {
-  const auto add = [&](std::string group, std::string_view name, std::string value, std::string_view unit, std::string_view doc) {
+  const auto add = [&](std::string group, std::string_view name, std::string value,
+                       std::string_view unit, std::string_view doc) {
     if (index_.contains(std::string(name))) return;  // a program's setting that another has too
     index_[std::string(name)] = settings_.size();
-    settings_.push_back({std::string(name), value, value, std::string(unit), std::string(doc), "default", Origin::kDefault, std::move(group)});
+    settings_.push_back({std::string(name), value, value, std::string(unit), std::string(doc),
+                         "default", Origin::kDefault, std::move(group)});
   };
   for (const auto& p : programs::all()) {
-    for (const auto& row : p.settings) add("program", row.name, std::string(row.default_value), row.unit, row.sentence);
+    for (const auto& row : p.settings)
+      add("program", row.name, std::string(row.default_value), row.unit, row.sentence);
   }
-  for (const auto& row : sim::platform_settings()) add("platform", row.name, row.default_text(), row.unit, row.doc);
-  add("device", "build", "default", "", "Build of the device: default; minimum (every table and FIFO at its smallest); stall (minimum, and the RTL holds its streams back at random).");
-  add("device", "stall_percent", "20", "%", "How often the build stall holds each stream of the RTL back; drawn from the run's seed.");
-  add("device", "reset_seed", "0", "", "State that the RTL's registers have before reset: 0 zeros, else random from this seed.");
+  for (const auto& row : sim::platform_settings())
+    add("platform", row.name, row.default_text(), row.unit, row.doc);
+  add("device", "build", "default", "",
+      "Build of the device: default; minimum (every table and FIFO at its smallest); stall "
+      "(minimum, and the RTL holds its streams back at random).");
+  add("device", "stall_percent", "20", "%",
+      "How often the build stall holds each stream of the RTL back; drawn from the run's seed.");
+  add("device", "reset_seed", "0", "",
+      "State that the RTL's registers have before reset: 0 zeros, else random from this seed.");
   add("regress", "ops", "2000", "operations", "How many operations regress draws.");
-  add("regress", "shrink", "120", "s", "Wall time that may be spent on making a plan that fails smaller.");
-  add("regress", "keep", "", "", "Of a shrunk plan: numbers of the operations that stay, 3,17; none: only the closing Sends.");
+  add("regress", "shrink", "120", "s",
+      "Wall time that may be spent on making a plan that fails smaller.");
+  add("regress", "keep", "", "",
+      "Of a shrunk plan: numbers of the operations that stay, 3,17; none: only the closing Sends.");
   add("regress", "simple", "", "", "Of a shrunk plan: what is made simple, mtu,push.");
-  add("search", "seconds", "300", "s", "Wall time of search, a third of it for making anomalies smaller.");
-  add("search", "anomaly", "5", "%", "How far model and RTL may be apart before search calls it an anomaly.");
-  add("search", "state", "", "", "File that search resumes from, if it exists, and leaves all its situations in.");
-  add("model", "clock_mhz", "322.265625", "MHz", "Clock of the models, both sides'; the RTL's is fixed. Model only.");
-  add("model", "datapath_bytes", "64", "bytes", "Width of the datapath, a power of two; the RTL's is fixed. Model only.");
+  add("search", "seconds", "300", "s",
+      "Wall time of search, a third of it for making anomalies smaller.");
+  add("search", "anomaly", "5", "%",
+      "How far model and RTL may be apart before search calls it an anomaly.");
+  add("search", "state", "", "",
+      "File that search resumes from, if it exists, and leaves all its situations in.");
+  add("model", "clock_mhz", "322.265625", "MHz",
+      "Clock of the models, both sides'; the RTL's is fixed. Model only.");
+  add("model", "datapath_bytes", "64", "bytes",
+      "Width of the datapath, a power of two; the RTL's is fixed. Model only.");
   for (const auto& row : spec::kSizes) {
-    add("model", row.name, "build", row.unit, fmt::format("{} Default {}, minimum {}{}; model only.", row.doc, row.value, row.minimum, row.power_of_two ? ", a power of two" : ""));
+    add("model", row.name, "build", row.unit,
+        fmt::format("{} Default {}, minimum {}{}; model only.", row.doc, row.value, row.minimum,
+                    row.power_of_two ? ", a power of two" : ""));
   }
 }
 
@@ -148,7 +176,9 @@ Setting& Config::at(const std::string& name) {
   return settings_[it->second];
 }
 
-const Setting& Config::find(const std::string& name) const { return const_cast<Config*>(this)->at(name); }
+const Setting& Config::find(const std::string& name) const {
+  return const_cast<Config*>(this)->at(name);
+}
 
 void Config::check(const Setting& s, const std::string& value) const {
   const auto must = [](const auto& r) {
@@ -161,7 +191,8 @@ void Config::check(const Setting& s, const std::string& value) const {
     programs::Params scratch;
     must(programs::set(scratch, s.name, value));
   } else if (s.name == "build") {
-    if (value != "default" && value != "minimum" && value != "stall") throw Usage(fmt::format("build: \"{}\" is none of default, minimum, stall", value));
+    if (value != "default" && value != "minimum" && value != "stall")
+      throw Usage(fmt::format("build: \"{}\" is none of default, minimum, stall", value));
   } else if (s.name == "stall_percent") {
     whole(s.name, value, 0, 95);
   } else if (s.name == "reset_seed") {
@@ -172,11 +203,13 @@ void Config::check(const Setting& s, const std::string& value) const {
     width_of(value);
   } else if (const auto* size = size_row(s.name); size != nullptr && value != "build") {
     const uint64_t n = whole(s.name, value, size->min, size->max);
-    if (size->power_of_two && !std::has_single_bit(n)) throw Usage(fmt::format("{}: {} is no power of two", s.name, n));
+    if (size->power_of_two && !std::has_single_bit(n))
+      throw Usage(fmt::format("{}: {} is no power of two", s.name, n));
   }
 }
 
-void Config::set(const std::string& name, const std::string& value, const std::string& source, Origin origin) {
+void Config::set(const std::string& name, const std::string& value, const std::string& source,
+                 Origin origin) {
   for (unsigned side = 0; side < 2; ++side) {
     const std::string prefix = std::string(kSideNames[side]) + ".";
     if (!name.starts_with(prefix)) continue;
@@ -201,7 +234,8 @@ void Config::set(const std::string& name, const std::string& value, const std::s
 
 void Config::set(const std::string& assignment, const std::string& source, Origin origin) {
   const size_t eq = assignment.find('=');
-  if (eq == std::string::npos || eq == 0) throw Usage(fmt::format("{}: \"{}\" is not NAME=VALUE", source, assignment));
+  if (eq == std::string::npos || eq == 0)
+    throw Usage(fmt::format("{}: \"{}\" is not NAME=VALUE", source, assignment));
   set(assignment.substr(0, eq), assignment.substr(eq + 1), source, origin);
 }
 
@@ -216,7 +250,8 @@ void Config::lay_preset(const std::string& name) {
   if (!preset) {
     std::vector<std::string> names;
     for (const auto& p : sim::platform_presets()) names.emplace_back(p.name);
-    throw Usage(fmt::format("no preset \"{}\"{} (rnic-sim list presets)", name, nearest(name, names)));
+    throw Usage(
+        fmt::format("no preset \"{}\"{} (rnic-sim list presets)", name, nearest(name, names)));
   }
   if (is_preset_fixed_) return;
   preset_ = name;
@@ -249,7 +284,8 @@ void Config::load(const std::string& file) {
                               nearest(key, {"preset", "settings", "sources"})));
     if (!value.is_object()) throw Usage(fmt::format("{}: settings is not an object", file));
     for (const auto& [name, v] : value.items()) {
-      if (v.is_object() || v.is_array() || v.is_null()) throw Usage(fmt::format("{}: {} is neither a number nor a string", file, name));
+      if (v.is_object() || v.is_array() || v.is_null())
+        throw Usage(fmt::format("{}: {} is neither a number nor a string", file, name));
       try {
         set(name, v.is_string() ? v.get<std::string>() : v.dump(), file, Origin::kFile);
       } catch (const Usage& e) {
@@ -291,17 +327,24 @@ programs::Params Config::params() const {
 
 sim::RtlBuild Config::build(Side side) const {
   const std::string b = value("build", side);
-  return b == "minimum" ? sim::RtlBuild::kMinimum : b == "stall" ? sim::RtlBuild::kStall : sim::RtlBuild::kDefault;
+  return b == "minimum" ? sim::RtlBuild::kMinimum
+         : b == "stall" ? sim::RtlBuild::kStall
+                        : sim::RtlBuild::kDefault;
 }
 bool Config::minimum(Side side) const { return build(side) != sim::RtlBuild::kDefault; }
-uint32_t Config::stall_percent(Side side) const { return static_cast<uint32_t>(whole("stall_percent", value("stall_percent", side), 0, 95)); }
-uint64_t Config::reset_seed(Side side) const { return whole("reset_seed", value("reset_seed", side), 0, INT32_MAX); }
+uint32_t Config::stall_percent(Side side) const {
+  return static_cast<uint32_t>(whole("stall_percent", value("stall_percent", side), 0, 95));
+}
+uint64_t Config::reset_seed(Side side) const {
+  return whole("reset_seed", value("reset_seed", side), 0, INT32_MAX);
+}
 
 spec::Sizes Config::sizes(Side side) const {
   spec::Sizes sizes = minimum(side) ? spec::Sizes::minimum() : spec::Sizes{};
   for (const auto& row : spec::kSizes) {
     const std::string v = value(std::string(row.name), side);
-    if (v != "build") sizes.*row.member = static_cast<uint32_t>(whole(std::string(row.name), v, row.min, row.max));
+    if (v != "build")
+      sizes.*row.member = static_cast<uint32_t>(whole(std::string(row.name), v, row.min, row.max));
   }
   return sizes;
 }
@@ -357,7 +400,10 @@ std::string Config::as_options(const programs::Program* program) const {
   std::string words;
   if (preset_ != "gen4x16") words += " --preset " + preset_;
   const auto is_used = [&](const Setting& s) {
-    if (s.group == "program") return program != nullptr && std::ranges::find(program->settings, s.name, &programs::SettingRow::name) != program->settings.end();
+    if (s.group == "program")
+      return program != nullptr &&
+             std::ranges::find(program->settings, s.name, &programs::SettingRow::name) !=
+                 program->settings.end();
     return s.group != "regress" && s.group != "search";
   };
   for (const auto& s : settings_) {

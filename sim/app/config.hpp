@@ -64,14 +64,17 @@ class Config {
   void use_preset(const std::string& name);
   void load(const std::string& file);  // JSON: {"preset": ..., "settings": {...}}
   /// `name` alone sets both sides, `client.name` and `server.name` one (platform and device settings).
-  void set(const std::string& name, const std::string& value, const std::string& source, Origin origin = Origin::kCommand);
-  void set(const std::string& assignment, const std::string& source, Origin origin = Origin::kCommand);  // NAME=VALUE
+  void set(const std::string& name, const std::string& value, const std::string& source,
+           Origin origin = Origin::kCommand);
+  void set(const std::string& assignment, const std::string& source,
+           Origin origin = Origin::kCommand);  // NAME=VALUE
 
   sim::PlatformConfig platform(Side side) const;
   sim::PlatformConfig platform() const;  // what is common: link, run
   programs::Params params() const;
-  spec::Sizes sizes(Side side) const;    // of a model; starts from the build's
-  model::Timing timing(Side side) const;  // of a model: its clock, which both sides share, and its datapath's width
+  spec::Sizes sizes(Side side) const;  // of a model; starts from the build's
+  model::Timing timing(
+      Side side) const;  // of a model: its clock, which both sides share, and its datapath's width
   sim::RtlBuild build(Side side) const;
   bool minimum(Side side) const;  ///< the sizes are those of the build minimum; stall has them too
   uint32_t stall_percent(Side side) const;

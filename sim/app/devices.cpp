@@ -15,7 +15,8 @@
 namespace rnic::app {
 namespace {
 
-sim::RtlOptions rtl_options(Side side, const Config& config, uint64_t seed, const std::string& wave, sim::Observer* observer) {
+sim::RtlOptions rtl_options(Side side, const Config& config, uint64_t seed, const std::string& wave,
+                            sim::Observer* observer) {
   sim::RtlOptions o;
   o.observer = observer;
   o.build = config.build(side);
@@ -48,7 +49,9 @@ sim::WaveWindow wave_window(const std::string& wave) {
   sim::WaveWindow w;
   if (wave.empty() || wave == "none") return w;
   const auto [file, rest] = split_wave(wave);
-  const auto wrong = [&](const std::string& what) { return Usage(fmt::format("--wave {}: {}", wave, what)); };
+  const auto wrong = [&](const std::string& what) {
+    return Usage(fmt::format("--wave {}: {}", wave, what));
+  };
   if (file.empty() || file.ends_with("/")) throw wrong("no file is named");
   if (file.ends_with(".vcd")) throw wrong("waveforms are FST, name the file .fst");
   w.file = file;
@@ -56,7 +59,9 @@ sim::WaveWindow wave_window(const std::string& wave) {
   if (colon != std::string::npos) {
     w.unit = rest.substr(colon + 1);
     const std::vector<std::string> units(kUnits.begin(), kUnits.end());
-    if (std::ranges::find(units, w.unit) == units.end()) throw wrong(fmt::format("no unit \"{}\"{}; one of {}", w.unit, nearest(w.unit, units), fmt::join(units, ", ")));
+    if (std::ranges::find(units, w.unit) == units.end())
+      throw wrong(fmt::format("no unit \"{}\"{}; one of {}", w.unit, nearest(w.unit, units),
+                              fmt::join(units, ", ")));
   }
   const std::string range = rest.substr(0, colon);
   if (range.empty()) return w;
@@ -64,7 +69,9 @@ sim::WaveWindow wave_window(const std::string& wave) {
   const auto ps = [&](const std::string& text) {
     uint64_t ns = 0;
     const auto r = std::from_chars(text.data(), text.data() + text.size(), ns);
-    if (text.empty() || r.ec != std::errc() || r.ptr != text.data() + text.size() || ns > UINT64_MAX / 1000) throw wrong("the window is FROM..TO, in ns");
+    if (text.empty() || r.ec != std::errc() || r.ptr != text.data() + text.size() ||
+        ns > UINT64_MAX / 1000)
+      throw wrong("the window is FROM..TO, in ns");
     return ns * 1000;
   };
   if (dots == std::string::npos) throw wrong("the window is FROM..TO, in ns");
@@ -74,20 +81,25 @@ sim::WaveWindow wave_window(const std::string& wave) {
   return w;
 }
 
-std::string wave_file(const std::string& wave, Side side) { return fmt::format("{}.{}{}", without(split_wave(wave)[0], kFst), kSideNames[side], kFst); }
+std::string wave_file(const std::string& wave, Side side) {
+  return fmt::format("{}.{}{}", without(split_wave(wave)[0], kFst), kSideNames[side], kFst);
+}
 
 void check_wave(const std::string& wave, const std::array<std::string, 2>& kind) {
   if (wave_window(wave).file.empty()) return;
-  if (!has_rtl(kind[kClient]) && !has_rtl(kind[kServer])) throw Usage(fmt::format("--wave {}: no device here is RTL (--client rtl, --server rtl)", wave));
+  if (!has_rtl(kind[kClient]) && !has_rtl(kind[kServer]))
+    throw Usage(fmt::format("--wave {}: no device here is RTL (--client rtl, --server rtl)", wave));
 }
 
-void check_files(Files others, const std::string& pcap, const std::string& tlp, const std::string& wave, const std::array<std::string, 2>& kind) {
+void check_files(Files others, const std::string& pcap, const std::string& tlp,
+                 const std::string& wave, const std::array<std::string, 2>& kind) {
   check_wave(wave, kind);
   std::vector<Files::Named> own;
   if (!pcap.empty()) own.push_back({"--pcap", pcap});
   if (!tlp.empty()) own.push_back({"--tlp", tlp});
   for (const Side side : {kClient, kServer}) {
-    if (has_rtl(kind[side]) && !wave_window(wave).file.empty()) own.push_back({"--wave", wave_file(wave, side)});
+    if (has_rtl(kind[side]) && !wave_window(wave).file.empty())
+      own.push_back({"--wave", wave_file(wave, side)});
   }
   others.written.insert(others.written.end(), own.begin(), own.end());
   others.check();
@@ -97,9 +109,11 @@ void check_files(Files others, const std::string& pcap, const std::string& tlp, 
   }
 }
 
-std::string path_of(const std::string& path, const std::string& which, const std::string& extension) {
+std::string path_of(const std::string& path, const std::string& which,
+                    const std::string& extension) {
   if (path.empty() || (extension == kFst && path == "none")) return path;
-  const auto [file, rest] = extension == kFst ? split_wave(path) : std::array<std::string, 2>{path, ""};
+  const auto [file, rest] =
+      extension == kFst ? split_wave(path) : std::array<std::string, 2>{path, ""};
   return fmt::format("{}.{}{}{}", without(file, extension), which, extension, rest);
 }
 
@@ -114,26 +128,33 @@ void check_kinds(const std::array<std::string, 2>& kind, const Config& config) {
   for (unsigned side = 0; side < 2; ++side) {
     if (std::ranges::find(device_kinds(), kind[side]) == device_kinds().end()) {
       throw Usage(fmt::format("--{}: no backend \"{}\"{}; one of {}", kSideNames[side], kind[side],
-                              nearest(kind[side], device_kinds()), fmt::join(device_kinds(), ", ")));
+                              nearest(kind[side], device_kinds()),
+                              fmt::join(device_kinds(), ", ")));
     }
   }
   for (unsigned side = 0; side < 2; ++side) {
     if (has_rtl(kind[side]) && !sim::is_rtl_built()) {
-      throw Missing(fmt::format(
-          "--{} {}: this rnic-sim holds the models alone; sim/run.sh without --models builds the RTL",
-          kSideNames[side], kind[side]));
+      throw Missing(
+          fmt::format("--{} {}: this rnic-sim holds the models alone; sim/run.sh without --models "
+                      "builds the RTL",
+                      kSideNames[side], kind[side]));
     }
   }
   const auto changed = config.changed_of_model();
   if (!changed.empty() && (has_rtl(kind[kClient]) || has_rtl(kind[kServer]))) {
-    throw Usage(fmt::format("{}: fixed when the RTL is built; use build=default, minimum or stall, or models on both sides", changed[0]));
+    throw Usage(
+        fmt::format("{}: fixed when the RTL is built; use build=default, minimum or stall, or "
+                    "models on both sides",
+                    changed[0]));
   }
 }
 
-std::unique_ptr<sim::Device> make_device(const std::string& kind, Side side, const Config& config, uint64_t seed,
-                                         const std::string& wave, sim::Observer* observer) {
+std::unique_ptr<sim::Device> make_device(const std::string& kind, Side side, const Config& config,
+                                         uint64_t seed, const std::string& wave,
+                                         sim::Observer* observer) {
   if (kind == "rtl") return sim::make_rtl_device(rtl_options(side, config, seed, wave, observer));
-  if (kind == "tandem") return sim::make_tandem_device(rtl_options(side, config, seed, wave, observer));
+  if (kind == "tandem")
+    return sim::make_tandem_device(rtl_options(side, config, seed, wave, observer));
   return sim::make_model_device(config.sizes(side), kSideNames[side], config.timing(side));
 }
 
@@ -146,7 +167,8 @@ std::string rest_in_tandem(sim::Simulation& simulation, unsigned hosts) {
   simulation.settle(sim::kQuietNs);
   std::string wrong;
   for (const sim::Device* d : tandems) {
-    if (const std::string f = d->failure(); !f.empty()) wrong += f + (f.ends_with('\n') ? "" : "\n");
+    if (const std::string f = d->failure(); !f.empty())
+      wrong += f + (f.ends_with('\n') ? "" : "\n");
   }
   return wrong;
 }

@@ -23,7 +23,8 @@ class Observer;  // backend/observer.hpp
 namespace rnic::app {
 
 /// In the order of their counters.
-inline constexpr std::array kUnits = {"host_if", "admin", "qp", "tpt", "rdmap", "ddp", "mpa", "cq", "llp_if"};
+inline constexpr std::array kUnits = {"host_if", "admin", "qp", "tpt",   "rdmap",
+                                      "ddp",     "mpa",   "cq", "llp_if"};
 
 const std::vector<std::string>& device_kinds();
 /// Cycles are stepped, and waveforms can be written.
@@ -40,13 +41,16 @@ std::string wave_file(const std::string& wave, Side side);
 /// Throws Usage for a --wave that cannot be, or that no device here would write.
 void check_wave(const std::string& wave, const std::array<std::string, 2>& kind);
 /// Throws Usage for such a --wave, and for a file of these that cannot be written or that is one of the others, or another of these.
-void check_files(Files others, const std::string& pcap, const std::string& tlp, const std::string& wave, const std::array<std::string, 2>& kind);
+void check_files(Files others, const std::string& pcap, const std::string& tlp,
+                 const std::string& wave, const std::array<std::string, 2>& kind);
 /// One path a run: "wire.pcap" of the pairing rtl-model is "wire.rtl-model.pcap"; of a --wave the file alone changes.
-std::string path_of(const std::string& path, const std::string& which, const std::string& extension);
+std::string path_of(const std::string& path, const std::string& which,
+                    const std::string& extension);
 
 /// `seed`: the run's. `observer` is told what an RTL device does. `wave`: see wave_window. Throws Usage.
-std::unique_ptr<sim::Device> make_device(const std::string& kind, Side side, const Config& config, uint64_t seed,
-                                         const std::string& wave, sim::Observer* observer = nullptr);
+std::unique_ptr<sim::Device> make_device(const std::string& kind, Side side, const Config& config,
+                                         uint64_t seed, const std::string& wave,
+                                         sim::Observer* observer = nullptr);
 
 /// Of devices in tandem at the end of a run: they come to rest, and then nothing may be left over. What is wrong, in lines.
 std::string rest_in_tandem(sim::Simulation& simulation, unsigned hosts = 2);

@@ -66,7 +66,8 @@ std::string reason_of(std::string_view message) {
     if (message.find(theirs) != std::string_view::npos) return std::string(ours);
   }
   for (const char bracket : {'}', ']'}) {
-    if (message.ends_with(fmt::format("; expected '{}'", bracket))) return fmt::format("a comma or {} is wanted", bracket);
+    if (message.ends_with(fmt::format("; expected '{}'", bracket)))
+      return fmt::format("a comma or {} is wanted", bracket);
   }
   return "a value is wanted: a number, a text in quotes, true, false, null, [ or {";
 }
@@ -90,7 +91,8 @@ class Lines {
 
 }  // namespace
 
-JsonList read_json_list(const std::string& path, const std::string& list, const std::string& wanted) {
+JsonList read_json_list(const std::string& path, const std::string& list,
+                        const std::string& wanted) {
   constexpr int kDepthOfKeys = 1, kDepthOfElements = 2;
   using Event = nlohmann::json::parse_event_t;
   const std::vector<uint8_t> text = read_file(path);
@@ -114,7 +116,8 @@ JsonList read_json_list(const std::string& path, const std::string& list, const 
         is_within = key == list;
       }
     }
-    const bool begins = event == Event::object_start || event == Event::array_start || event == Event::value;
+    const bool begins =
+        event == Event::object_start || event == Event::array_start || event == Event::value;
     if (is_within && begins && depth == kDepthOfElements) l.lines.push_back(lines.of(taken - 1));
     return true;
   };
@@ -125,7 +128,8 @@ JsonList read_json_list(const std::string& path, const std::string& list, const 
                             1 + (line - before.rbegin()), reason_of(why), wanted));
   };
   try {
-    l.json = nlohmann::json::parse(Reader(text.data(), taken), Reader(text.data() + text.size(), taken), look);
+    l.json = nlohmann::json::parse(Reader(text.data(), taken),
+                                   Reader(text.data() + text.size(), taken), look);
   } catch (const nlohmann::json::parse_error& e) {
     refuse(std::max<size_t>(e.byte, 1) - 1, e.what());
   } catch (const nlohmann::json::exception& e) {  // a number that no type holds

@@ -14,7 +14,7 @@ namespace rnic::app {
 
 struct JsonList {
   nlohmann::json json;
-  std::vector<size_t> lines;  // where each element of the list begins, counted from 1
+  std::vector<size_t> lines;                // where each element of the list begins, counted from 1
   std::map<std::string, size_t> key_lines;  // of each key of the outermost object
 };
 /// With the lines of one of the lists that the outermost object has. Throws Usage with the place where the text is not JSON, and why;

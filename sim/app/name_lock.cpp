@@ -20,8 +20,9 @@
 namespace rnic::app {
 namespace {
 
-constexpr size_t kMostHeld = 400;  // each is an open file; of more children of `regress` the first ones stand for all
-constexpr size_t kTail = 60;       // of the path is said for those who look (ss -x)
+constexpr size_t kMostHeld =
+    400;  // each is an open file; of more children of `regress` the first ones stand for all
+constexpr size_t kTail = 60;  // of the path is said for those who look (ss -x)
 
 }  // namespace
 
@@ -32,7 +33,8 @@ bool hold_name(const std::filesystem::path& file) {
   const std::string path =
       std::filesystem::weakly_canonical(std::filesystem::absolute(file, none), none).string();
   if (held.contains(path) || held.size() >= kMostHeld) return true;
-  const std::string name = fmt::format("rnic-sim {:016x} {}", std::hash<std::string>()(path), path.substr(path.size() - std::min(path.size(), kTail)));
+  const std::string name = fmt::format("rnic-sim {:016x} {}", std::hash<std::string>()(path),
+                                       path.substr(path.size() - std::min(path.size(), kTail)));
   sockaddr_un address{};  // its path begins with a zero: no file
   address.sun_family = AF_UNIX;
   std::ranges::copy(name, address.sun_path + 1);

@@ -3,14 +3,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <set>
 #include <sstream>
-
-#include <unistd.h>
 
 #include "base/clock.hpp"
 #include "child.hpp"
@@ -32,7 +31,9 @@ constexpr ChildLimits kPatience{.wall_s = 900};
 const std::string kNothing = "none";  // keep=none: the closing Sends alone
 const std::vector<std::string_view> kOwnSettings = {"ops", "shrink", "keep", "simple"};
 
-double seconds_since(std::chrono::steady_clock::time_point t) { return std::chrono::duration<double>(std::chrono::steady_clock::now() - t).count(); }
+double seconds_since(std::chrono::steady_clock::time_point t) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - t).count();
+}
 
 std::vector<std::string> words(const std::string& list) {
   std::vector<std::string> all;
@@ -46,18 +47,23 @@ std::vector<std::string> words(const std::string& list) {
 uint64_t number(const std::string& name, const std::string& text, uint64_t low, uint64_t high) {
   uint64_t n = 0;
   const auto r = std::from_chars(text.data(), text.data() + text.size(), n);
-  if (text.empty() || r.ec != std::errc() || r.ptr != text.data() + text.size() || n < low || n > high) {
-    throw Usage(fmt::format("{}: \"{}\" is not a whole number from {} to {}", name, text, low, high));
+  if (text.empty() || r.ec != std::errc() || r.ptr != text.data() + text.size() || n < low ||
+      n > high) {
+    throw Usage(
+        fmt::format("{}: \"{}\" is not a whole number from {} to {}", name, text, low, high));
   }
   return n;
 }
 
-std::string command(const RegressRequest& r, uint64_t seed, uint64_t ops, const std::string& keep, const std::string& simple) {
-  std::string s = fmt::format("rnic-sim regress --client {} --server {} --seed {} --set ops={}", r.kind[0], r.kind[1], seed, ops);
+std::string command(const RegressRequest& r, uint64_t seed, uint64_t ops, const std::string& keep,
+                    const std::string& simple) {
+  std::string s = fmt::format("rnic-sim regress --client {} --server {} --seed {} --set ops={}",
+                              r.kind[0], r.kind[1], seed, ops);
   const std::string all = r.config.as_options();
   if (all.starts_with(" --preset ")) s += all.substr(0, all.find(" --set"));
   for (const Setting& t : r.config.all()) {
-    if (t.group != "regress" && t.group != "program" && t.is_own()) s += fmt::format(" --set {}={}", t.name, t.value);
+    if (t.group != "regress" && t.group != "program" && t.is_own())
+      s += fmt::format(" --set {}={}", t.name, t.value);
   }
   for (const Setting& t : r.config.overrides()) s += fmt::format(" --set {}={}", t.name, t.value);
   if (!keep.empty()) s += " --set keep=" + keep;
@@ -68,7 +74,12 @@ std::string command(const RegressRequest& r, uint64_t seed, uint64_t ops, const 
 /// Fewer operations, then simpler settings, then fewer operations again, while it fails.
 class Shrinker {
  public:
-  Shrinker(const RegressRequest& r, uint64_t seed, uint32_t ops) : request_(r), seed_(seed), ops_(ops), full_(make_plan(r, seed, ops)), kept_(full_.numbers()) {
+  Shrinker(const RegressRequest& r, uint64_t seed, uint32_t ops)
+      : request_(r),
+        seed_(seed),
+        ops_(ops),
+        full_(make_plan(r, seed, ops)),
+        kept_(full_.numbers()) {
     request_.pcap = request_.tlp = request_.wave = "";
     simple_ = words(r.simple);
   }
@@ -86,7 +97,9 @@ class Shrinker {
     return candidate(kept_, simple_);
   }
   const Outcome& last() const { return last_; }  // that failed; without a failure: none did
-  std::string keep() const { return kept_.empty() ? kNothing : fmt::format("{}", fmt::join(kept_, ",")); }
+  std::string keep() const {
+    return kept_.empty() ? kNothing : fmt::format("{}", fmt::join(kept_, ","));
+  }
   std::string simple() const { return fmt::format("{}", fmt::join(simple_, ",")); }
   unsigned runs() const { return runs_; }
   bool out_of_time() const { return is_interrupted_ || seconds_since(began_) > request_.shrink_s; }
@@ -110,7 +123,8 @@ class Shrinker {
       is_interrupted_ = true;
       return false;
     }
-    if (request_.progress) fmt::print(stderr, "\rshrinking: {} operations, run {}   ", kept_.size(), runs_);
+    if (request_.progress)
+      fmt::print(stderr, "\rshrinking: {} operations, run {}   ", kept_.size(), runs_);
     if (v.status == kGood) return false;
     kept_ = numbers;
     simple_ = simple;
@@ -164,7 +178,9 @@ void add(nlohmann::ordered_json& sum, const nlohmann::ordered_json& more) {
 }
 
 uint64_t children_of(const RegressRequest& r) { return (r.ops + kOpsOfChild - 1) / kOpsOfChild; }
-uint32_t ops_of(const RegressRequest& r, size_t child) { return static_cast<uint32_t>(std::min<uint64_t>(kOpsOfChild, r.ops - child * kOpsOfChild)); }
+uint32_t ops_of(const RegressRequest& r, size_t child) {
+  return static_cast<uint32_t>(std::min<uint64_t>(kOpsOfChild, r.ops - child * kOpsOfChild));
+}
 
 /// With the files of this child, if there are others.
 RegressRequest with_files_of(const RegressRequest& r, size_t child) {
@@ -190,27 +206,33 @@ std::set<std::string> given(const Config& c) {
 /// What is said of a plan that failed: itself, and the smallest that fails.
 std::string complaint(const RegressRequest& r, uint64_t seed, uint32_t ops, const Outcome& v) {
   std::string said = fmt::format("seed {}: {}", seed, v.failure);
-  const std::string reproduce = fmt::format("reproduce: {}\n", command(r, seed, ops, r.keep, r.simple));
+  const std::string reproduce =
+      fmt::format("reproduce: {}\n", command(r, seed, ops, r.keep, r.simple));
   if (r.shrink_s <= 0) return said + reproduce;
   Shrinker s(r, seed, ops);
   const Plan least = s.run();  // all of it if nothing smaller failed
   if (r.progress) fmt::print(stderr, "\r{:100}\r", "");
   const bool is_smaller = !s.last().failure.empty();
   if (is_smaller) {
-    said += reproduce + fmt::format("smallest plan that fails, after {} runs{}:\n{}{}", s.runs(), s.out_of_time() ? " (time is up)" : "", least.describe(), s.last().failure);
+    said += reproduce + fmt::format("smallest plan that fails, after {} runs{}:\n{}{}", s.runs(),
+                                    s.out_of_time() ? " (time is up)" : "", least.describe(),
+                                    s.last().failure);
   } else {
     said += fmt::format("{} smaller plans did not fail\n", s.runs());
   }
   if (r.wave.empty()) {
-    said += failure_wave(fmt::format("regress-seed{}", seed), r.kind, is_smaller ? s.last() : v, [&](const std::string& wave, const std::optional<Place>& watch) {
-      RegressRequest again = r;
-      again.wave = wave;
-      again.watch = watch;
-      again.pcap = again.tlp = "";
-      return run_plan(again, least);
-    });
+    said += failure_wave(fmt::format("regress-seed{}", seed), r.kind, is_smaller ? s.last() : v,
+                         [&](const std::string& wave, const std::optional<Place>& watch) {
+                           RegressRequest again = r;
+                           again.wave = wave;
+                           again.watch = watch;
+                           again.pcap = again.tlp = "";
+                           return run_plan(again, least);
+                         });
   }
-  return said + (is_smaller ? fmt::format("reproduce: {}\n", command(r, seed, ops, s.keep(), s.simple())) : reproduce);
+  return said + (is_smaller
+                     ? fmt::format("reproduce: {}\n", command(r, seed, ops, s.keep(), s.simple()))
+                     : reproduce);
 }
 
 }  // namespace
@@ -219,16 +241,19 @@ namespace regression {
 
 Plan make_plan(const RegressRequest& r, uint64_t seed, uint32_t ops) {
   regress::Limits limits{.minimum = r.config.minimum(kClient) || r.config.minimum(kServer)};
-  if (const Setting& mtu = r.config.find("mtu"); mtu.origin != Origin::kDefault) limits.mtu = static_cast<uint32_t>(number("mtu", mtu.value, 576, 65535));
+  if (const Setting& mtu = r.config.find("mtu"); mtu.origin != Origin::kDefault)
+    limits.mtu = static_cast<uint32_t>(number("mtu", mtu.value, 576, 65535));
   Plan p = regress::generate(seed, ops, limits);
   if (!r.keep.empty()) {
     std::set<uint32_t> numbers;
-    for (const std::string& w : r.keep == kNothing ? std::vector<std::string>{} : words(r.keep)) numbers.insert(static_cast<uint32_t>(number("keep", w, 0, kMostNumber)));
+    for (const std::string& w : r.keep == kNothing ? std::vector<std::string>{} : words(r.keep))
+      numbers.insert(static_cast<uint32_t>(number("keep", w, 0, kMostNumber)));
     p.keep(numbers);
   }
   const auto known = p.simplifications();
   for (const std::string& name : words(r.simple)) {
-    if (std::find(known.begin(), known.end(), name) == known.end()) throw Usage(fmt::format("simple: no \"{}\"{}", name, nearest(name, known)));
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      throw Usage(fmt::format("simple: no \"{}\"{}", name, nearest(name, known)));
     p.simplify(name);
   }
   return p;
@@ -254,8 +279,12 @@ int run_regression(const RegressRequest& r) {
   double simulated = 0;  // us
   const auto show = [&](uint64_t done) {
     if (!r.progress) return;
-    const double s = seconds_since(began), share = static_cast<double>(done) / static_cast<double>(r.ops);
-    fmt::print(stderr, "\r{:3.0f} %  {} of {} operations  {:.3f} ms simulated  {:.1f} kcycle/s  {}   ", 100 * share, done, r.ops, simulated / 1000, simulated * 1000 / r.config.timing(kClient).clock.ps_per_cycle() / s,
+    const double s = seconds_since(began),
+                 share = static_cast<double>(done) / static_cast<double>(r.ops);
+    fmt::print(stderr,
+               "\r{:3.0f} %  {} of {} operations  {:.3f} ms simulated  {:.1f} kcycle/s  {}   ",
+               100 * share, done, r.ops, simulated / 1000,
+               simulated * 1000 / r.config.timing(kClient).clock.ps_per_cycle() / s,
                done == 0 ? "" : fmt::format("{:.0f} s left", s * (1 - share) / share));
   };
   Coverage coverage(given(r.config), r.config.minimum(kClient) || r.config.minimum(kServer));
@@ -278,24 +307,34 @@ int run_regression(const RegressRequest& r) {
       if (v.status == kGood && v.json.contains("tandem")) add(tandem, v.json["tandem"]);
     }
     show(done);
-    plans.push_back({{"seed", plan.seed}, {"ops", ops_of(r, k)}, {"status", static_cast<int>(v.status)}, {"failure", v.failure}});
-    cases.push_back({fmt::format("{}-{} seed {}, {} operations", r.kind[0], r.kind[1], plan.seed, ops_of(r, k)), v.wall_s, v.failure});
+    plans.push_back({{"seed", plan.seed},
+                     {"ops", ops_of(r, k)},
+                     {"status", static_cast<int>(v.status)},
+                     {"failure", v.failure}});
+    cases.push_back(
+        {fmt::format("{}-{} seed {}, {} operations", r.kind[0], r.kind[1], plan.seed, ops_of(r, k)),
+         v.wall_s, v.failure});
     if (v.status == kGood) return true;
     worst = std::max<int>(worst, v.status);
     if (r.progress) fmt::print(stderr, "\r{:100}\r", "");
     const bool is_over = ++failures >= kFailuresToStop && done != r.ops;
-    if (is_over) fmt::print(stderr, "{} children have failed, {} operations are left out\n", failures, r.ops - done);
+    if (is_over)
+      fmt::print(stderr, "{} children have failed, {} operations are left out\n", failures,
+                 r.ops - done);
     fmt::print(stderr, "{}", complaint(r, plan.seed, ops_of(r, k), v));
     return !is_over;
   };
   show(0);
   try {
-    in_children(children, r.jobs, [&](size_t k) { return run_plan(with_files_of(r, k), plan_of(k)); }, take, kPatience);
+    in_children(
+        children, r.jobs, [&](size_t k) { return run_plan(with_files_of(r, k), plan_of(k)); }, take,
+        kPatience);
   } catch (const Interrupted& i) {
     if (done == 0) throw;
     interrupted = i;
     worst = i.status();
-    cases.push_back({"all operations were run", 0, fmt::format("interrupted after {} of {} operations\n", done, r.ops)});
+    cases.push_back({"all operations were run", 0,
+                     fmt::format("interrupted after {} of {} operations\n", done, r.ops)});
     fmt::print(stderr, "{}{}", r.progress ? "\n" : "", cases.back().failure);
   } catch (const std::runtime_error& e) {  // hides nothing that has failed before it
     if (worst == kGood) throw;
@@ -306,8 +345,11 @@ int run_regression(const RegressRequest& r) {
   if (!r.quiet) {
     std::fputs(coverage.table().c_str(), stdout);
     if (!tandem.is_null()) std::fputs(tandem_text(tandem).c_str(), stdout);
-    fmt::print("{} operations, {} completions, {} bytes compared, {} failures; {:.0f} us simulated, {:.1f} s, {:.0f} operations/s ({}-{}, seed {})\n", done, completions, bytes,
-               failures, simulated, wall, static_cast<double>(done) / wall, r.kind[0], r.kind[1], r.seed);
+    fmt::print(
+        "{} operations, {} completions, {} bytes compared, {} failures; {:.0f} us simulated, "
+        "{:.1f} s, {:.0f} operations/s ({}-{}, seed {})\n",
+        done, completions, bytes, failures, simulated, wall, static_cast<double>(done) / wall,
+        r.kind[0], r.kind[1], r.seed);
   }
   std::vector<std::string> missing;
   if (r.ops >= r.coverage_from && failures == 0 && r.keep.empty() && !interrupted) {
@@ -322,13 +364,29 @@ int run_regression(const RegressRequest& r) {
   const std::string lost = write_files(worst, [&] {
     if (!r.junit.empty()) write_file(r.junit, junit("rnic-sim regress", cases));
     if (r.json.empty()) return;
-    nlohmann::ordered_json j{{"program", "regress"}, {"client", r.kind[kClient]}, {"server", r.kind[kServer]}, {"seed", r.seed}, {"settings", settings_json(r.config)},
-                             {"ops", done}, {"bytes", bytes}, {"completions", completions}, {"failures", failures}, {"sim_ns", simulated * 1000}, {"rtl_cycles", rtl_cycles},
-                             {"drawn", coverage.json()}, {"never_drawn", missing}, {"plans", plans}, {"status", worst}, {"wall_s", wall},
-                             {"kcycles_per_s", wall > 0 ? simulated * 1000 / r.config.timing(kClient).clock.ps_per_cycle() / wall : 0}};
+    nlohmann::ordered_json j{
+        {"program", "regress"},
+        {"client", r.kind[kClient]},
+        {"server", r.kind[kServer]},
+        {"seed", r.seed},
+        {"settings", settings_json(r.config)},
+        {"ops", done},
+        {"bytes", bytes},
+        {"completions", completions},
+        {"failures", failures},
+        {"sim_ns", simulated * 1000},
+        {"rtl_cycles", rtl_cycles},
+        {"drawn", coverage.json()},
+        {"never_drawn", missing},
+        {"plans", plans},
+        {"status", worst},
+        {"wall_s", wall},
+        {"kcycles_per_s",
+         wall > 0 ? simulated * 1000 / r.config.timing(kClient).clock.ps_per_cycle() / wall : 0}};
     if (!tandem.is_null()) j["tandem"] = tandem;
     if (interrupted) j["incomplete"] = true;
-    write_file(r.json, j.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+    write_file(r.json,
+               j.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
   });
   fmt::print(stderr, "{}", lost);
   if (interrupted) throw *interrupted;
@@ -336,7 +394,8 @@ int run_regression(const RegressRequest& r) {
 }
 
 int regress_command(Options& o) {
-  if (!o.words.empty()) throw Usage("regress: takes no words; --set ops=N, --seed N, --client KIND, --server KIND");
+  if (!o.words.empty())
+    throw Usage("regress: takes no words; --set ops=N, --seed N, --client KIND, --server KIND");
   check_settings(o, "regress", kOwnSettings);
   RegressRequest r;
   r.kind = o.request.kind;

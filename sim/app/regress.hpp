@@ -18,13 +18,14 @@ struct RegressRequest {
   std::array<std::string, 2> kind{"model", "model"};
   Config config;
   uint64_t ops = 2000, seed = 1;
-  std::string keep, simple;       // of a shrunk plan
-  Files files{};                  // of the other options
-  std::string pcap, tlp, wave;    // of several children each has its own, with its seed in the name
+  std::string keep, simple;     // of a shrunk plan
+  Files files{};                // of the other options
+  std::string pcap, tlp, wave;  // of several children each has its own, with its seed in the name
   std::string json, junit;
-  std::optional<Place> watch{};   // as in a RunRequest
-  unsigned jobs = 1;              // children at a time
-  std::function<std::string(const regress::Operation&)> also;  // asked of each completed operation; words: a failure
+  std::optional<Place> watch{};  // as in a RunRequest
+  unsigned jobs = 1;             // children at a time
+  std::function<std::string(const regress::Operation&)>
+      also;  // asked of each completed operation; words: a failure
   bool progress = false, quiet = false, verbose = false;
   double shrink_s = 120;          // wall time that shrinking may take
   uint64_t coverage_from = 2000;  // so many operations must have drawn every class
@@ -47,7 +48,8 @@ class Coverage {
  public:
   /// `given`: settings that the user has set, of which nothing is drawn.
   /// minimum: of plans for the minimum build on one side.
-  explicit Coverage(std::set<std::string> given = {}, bool minimum = false) : given_(std::move(given)), minimum_(minimum) {}
+  explicit Coverage(std::set<std::string> given = {}, bool minimum = false)
+      : given_(std::move(given)), minimum_(minimum) {}
   void count(const regress::Plan& plan);
   std::string table() const;
   nlohmann::ordered_json json() const;
@@ -63,7 +65,7 @@ class Coverage {
   std::set<std::string> given_;
   bool minimum_ = false;
   std::map<std::string, std::map<std::string, Cells>> cells_;  // group -> row -> column
-  std::map<std::string, Cells> settings_;                      // setting -> class -> plans, or their sides or QPs
+  std::map<std::string, Cells> settings_;  // setting -> class -> plans, or their sides or QPs
   uint64_t plans_ = 0;
 };
 

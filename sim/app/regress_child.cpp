@@ -56,7 +56,8 @@ Outcome run_plan(const RegressRequest& r, const regress::Plan& plan) {
   if (!result.ok()) {
     if (shared.failure.empty() && result.is_stuck()) {
       for (const auto& side : shared.side) {
-        for (const regress::Host* host : side.hosts) o.failure += host == nullptr ? "" : host->standing();
+        for (const regress::Host* host : side.hosts)
+          o.failure += host == nullptr ? "" : host->standing();
       }
     }
     o.failure += result.report + "\n" + limits_of(result, sc.platform.run);
@@ -66,8 +67,7 @@ Outcome run_plan(const RegressRequest& r, const regress::Plan& plan) {
   if (o.failure.empty() && shared.lives != lives)
     o.failure = fmt::format("{} lives of QPs were over, the plan has {}\n", shared.lives, lives);
   captures.finish(o);
-  if (!o.failure.empty())
-    o.status = result.is_stuck() ? kNoProgress : kMismatch;
+  if (!o.failure.empty()) o.status = result.is_stuck() ? kNoProgress : kMismatch;
   o.json = {{"posted", shared.posted},
             {"completions", shared.completions},
             {"bytes", shared.bytes_checked},
@@ -75,9 +75,11 @@ Outcome run_plan(const RegressRequest& r, const regress::Plan& plan) {
             {"set_up_us", static_cast<double>(shared.connected) / kUs},
             {"us", static_cast<double>(result.end) / kUs}};
   uint64_t cycles = 0;
-  for (const Side side : {kClient, kServer}) cycles += has_rtl(r.kind[side]) ? simulation.device(side).cycles() : 0;
+  for (const Side side : {kClient, kServer})
+    cycles += has_rtl(r.kind[side]) ? simulation.device(side).cycles() : 0;
   o.json["rtl_cycles"] = cycles;
-  if (auto tandem = tandem_json(simulation); !tandem.is_null()) o.json["tandem"] = std::move(tandem);
+  if (auto tandem = tandem_json(simulation); !tandem.is_null())
+    o.json["tandem"] = std::move(tandem);
   const Time failed_at = shared.failed_at != 0 ? shared.failed_at : result.end;
   if (o.failure.empty()) return o;
   o.json["failed_at_ns"] = failed_at / kNs;

@@ -18,7 +18,8 @@ const std::vector<std::string> kFlags = {"inline", "push", "fence", "joined", "s
 const std::vector<std::string> kMtus = {"1500", "9000"};
 const std::vector<std::string> kSides = {"client", "server"};
 // Where the bytes lie in 64-byte beats: the first that is read, the first that is written.
-const std::vector<std::string> kAlignments = {"both at 0", "source at 1-63", "target at 1-63", "both at 1-63"};
+const std::vector<std::string> kAlignments = {"both at 0", "source at 1-63", "target at 1-63",
+                                              "both at 1-63"};
 
 // Combinations: what is posted, or what goes wrong, with how many QPs and threads that run at the time.
 const std::vector<std::string> kQps = {"1-2", "3-8", "9-32"};
@@ -38,27 +39,42 @@ struct Group {
 std::vector<std::string> ends_of_operations() {
   std::vector<std::string> all;
   for (const std::string op : kOpNames) {
-    for (const char* end : {"closed", "aborted", "error of the peer", "own error"}) all.push_back(op + ", " + end);
+    for (const char* end : {"closed", "aborted", "error of the peer", "own error"})
+      all.push_back(op + ", " + end);
   }
   return all;
 }
-const std::vector<std::string> kQpsAndThreads = {"1-2 QPs, 1 thread", "1-2 QPs, more", "3-8 QPs, 1 thread", "3-8 QPs, more", "9-32 QPs, 1 thread", "9-32 QPs, more"};
+const std::vector<std::string> kQpsAndThreads = {"1-2 QPs, 1 thread",  "1-2 QPs, more",
+                                                 "3-8 QPs, 1 thread",  "3-8 QPs, more",
+                                                 "9-32 QPs, 1 thread", "9-32 QPs, more"};
 const std::vector<Group>& groups() {
   static const std::vector<Group> all = {
-      {"operation x size", names(kOpNames), names(kSizeNames)},          {"operation x SGEs", names(kOpNames), names(kSgeNames)},
-      {"operation x page border", names(kOpNames), names(kCrossingNames)}, {"operation x MTU", names(kOpNames), kMtus},
-      {"operation x how", names(kOpNames), kFlags},                       {"size x SGEs", names(kSizeNames), names(kSgeNames)},
-      {"size x page border", names(kSizeNames), names(kCrossingNames)},   {"size x MTU", names(kSizeNames), kMtus},
+      {"operation x size", names(kOpNames), names(kSizeNames)},
+      {"operation x SGEs", names(kOpNames), names(kSgeNames)},
+      {"operation x page border", names(kOpNames), names(kCrossingNames)},
+      {"operation x MTU", names(kOpNames), kMtus},
+      {"operation x how", names(kOpNames), kFlags},
+      {"size x SGEs", names(kSizeNames), names(kSgeNames)},
+      {"size x page border", names(kSizeNames), names(kCrossingNames)},
+      {"size x MTU", names(kSizeNames), kMtus},
       {"size x how", names(kSizeNames), kFlags},
-      {"operation x who posts", names(kOpNames), kSides},                   {"operation x first byte", names(kOpNames), kAlignments},
-      {"size x who posts", names(kSizeNames), kSides},                    {"size x first byte", names(kSizeNames), kAlignments},
-      {"operation x QPs", names(kOpNames), kQps, true},                    {"operation x threads", names(kOpNames), kThreads, true},
-      {"operation x directions of its QP", names(kOpNames), kDirections, true}, {"operation x life of its QP", names(kOpNames), kLives, true},
+      {"operation x who posts", names(kOpNames), kSides},
+      {"operation x first byte", names(kOpNames), kAlignments},
+      {"size x who posts", names(kSizeNames), kSides},
+      {"size x first byte", names(kSizeNames), kAlignments},
+      {"operation x QPs", names(kOpNames), kQps, true},
+      {"operation x threads", names(kOpNames), kThreads, true},
+      {"operation x directions of its QP", names(kOpNames), kDirections, true},
+      {"operation x life of its QP", names(kOpNames), kLives, true},
       {"operation x CQ", names(kOpNames), kCqs, true},
-      {"end x who", names(kEndNames), kSides, true},                      {"end x load", names(kEndNames), kLoads, true},
-      {"end x QPs", names(kEndNames), kQps, true},                        {"end x threads", names(kEndNames), kThreads, true},
-      {"error x who", names(kFaultNames), kSides, true},                  {"error x load", names(kFaultNames), kLoads, true},
-      {"error x QPs", names(kFaultNames), kQps, true},                    {"end x life", names(kEndNames), kLives, true},
+      {"end x who", names(kEndNames), kSides, true},
+      {"end x load", names(kEndNames), kLoads, true},
+      {"end x QPs", names(kEndNames), kQps, true},
+      {"end x threads", names(kEndNames), kThreads, true},
+      {"error x who", names(kFaultNames), kSides, true},
+      {"error x load", names(kFaultNames), kLoads, true},
+      {"error x QPs", names(kFaultNames), kQps, true},
+      {"end x life", names(kEndNames), kLives, true},
       {"base of a region x who", names(kBaseNames), kSides, true},
       {"operation, end x QPs, threads", ends_of_operations(), kQpsAndThreads, true},
   };
@@ -113,7 +129,8 @@ std::string class_of(const std::string& name, uint32_t n) {
     if (s.name != name) continue;
     for (const std::string& c : s.classes) {
       const size_t dash = c.find('-');
-      if (n >= std::stoul(c) && n <= std::stoul(dash == std::string::npos ? c : c.substr(dash + 1))) return c;
+      if (n >= std::stoul(c) && n <= std::stoul(dash == std::string::npos ? c : c.substr(dash + 1)))
+        return c;
     }
   }
   return fmt::format("{}", n);
@@ -122,9 +139,15 @@ std::string class_of(const std::string& name, uint32_t n) {
 /// Of what can be drawn at all: a Read has one SGE and no inline data, short data crosses nothing, long data crosses always, inline data
 /// has at most 224 bytes, and there is one large operation in a child.
 bool is_possible(const std::string& row, const std::string& column) {
-  const bool is_long = row == "4K+-1" || row == "MULPDU" || row == "MULPDU+1" || row == "-64K" || row == "large";
-  if (row == "read" && (column == "inline" || (column != "1" && std::find(kSgeNames.begin(), kSgeNames.end(), column) != kSgeNames.end()))) return false;
-  if ((row == "client closes" || row == "server closes" || row == "both close") && column == "peer busy") return false;
+  const bool is_long =
+      row == "4K+-1" || row == "MULPDU" || row == "MULPDU+1" || row == "-64K" || row == "large";
+  if (row == "read" &&
+      (column == "inline" ||
+       (column != "1" && std::find(kSgeNames.begin(), kSgeNames.end(), column) != kSgeNames.end())))
+    return false;
+  if ((row == "client closes" || row == "server closes" || row == "both close") &&
+      column == "peer busy")
+    return false;
   if (row == "client closes" && column == "server") return false;
   if (row == "server closes" && column == "client") return false;
   if (row == "0" && (column == "touches" || column == "crosses")) return false;
@@ -151,7 +174,9 @@ void Coverage::count_settings(const Plan& plan) {
     const size_t dot = full.find('.');
     const std::string name = dot == std::string::npos ? full : full.substr(dot + 1);
     if (name == "mtu") continue;  // counted with the operations
-    count(name, name != "llp_window_bytes" ? value : value == fmt::format("{}", kOneFpduWindow) ? "one FPDU" : "wider");
+    count(name, name != "llp_window_bytes"                   ? value
+                : value == fmt::format("{}", kOneFpduWindow) ? "one FPDU"
+                                                             : "wider");
   }
   count("qps", class_of("qps", plan.slots()));
   count("markers", on(plan.markers));
@@ -196,30 +221,38 @@ void Coverage::count_lives(const Plan& plan) {
     const HostShape& host = plan.host[o.side];
     ++cells_["operation x QPs"][op][qps];
     ++cells_["operation x threads"][op][threads(o.side)];
-    ++cells_["operation x directions of its QP"][op][kDirections[posted[o.qp][0] != 0 && posted[o.qp][1] != 0 ? 1 : 0]];
+    ++cells_["operation x directions of its QP"][op]
+            [kDirections[posted[o.qp][0] != 0 && posted[o.qp][1] != 0 ? 1 : 0]];
     ++cells_["operation x life of its QP"][op][life_of(o.qp)];
     ++cells_["operation x CQ"][op][kCqs[host.shared_cq ? 1 : host.armed ? 2 : 0]];
-    const std::string end = l.closes() ? "closed" : l.end == End::kAbort ? "aborted" : is_found_locally(l.fault) ? "own error" : "error of the peer";
-    ++cells_["operation, end x QPs, threads"][op + ", " + end][qps + (host.threads == 1 ? " QPs, 1 thread" : " QPs, more")];
+    const std::string end = l.closes()                  ? "closed"
+                            : l.end == End::kAbort      ? "aborted"
+                            : is_found_locally(l.fault) ? "own error"
+                                                        : "error of the peer";
+    ++cells_["operation, end x QPs, threads"][op + ", " + end]
+            [qps + (host.threads == 1 ? " QPs, 1 thread" : " QPs, more")];
   }
   for (uint32_t q = 0; q < plan.qps; ++q) {
     if (!plan.uses(q)) continue;
     const Life& l = plan.life[q];
     const std::string end = kEndNames[static_cast<size_t>(l.end)];
-    const Side who = l.end == End::kClientCloses ? kClient : l.end == End::kServerCloses ? kServer : l.who;
+    const Side who = l.end == End::kClientCloses   ? kClient
+                     : l.end == End::kServerCloses ? kServer
+                                                   : l.who;
     const bool busy = l.busy && !l.closes();
     ++cells_["end x who"][end][kSides[who]];
     ++cells_["end x load"][end][kLoads[busy]];
     ++cells_["end x QPs"][end][qps];
     ++cells_["end x life"][end][life_of(q)];
     ++cells_["end x threads"][end][threads(who)];
-    for (const Side side : {kClient, kServer}) ++cells_["base of a region x who"][kBaseNames[static_cast<size_t>(l.base[side])]][kSides[side]];
+    for (const Side side : {kClient, kServer})
+      ++cells_["base of a region x who"][kBaseNames[static_cast<size_t>(l.base[side])]]
+              [kSides[side]];
     if (l.end != End::kFault) continue;
     const std::string fault = kFaultNames[static_cast<size_t>(l.fault)];
     ++cells_["error x who"][fault][kSides[who]];
     ++cells_["error x load"][fault][kLoads[busy]];
     ++cells_["error x QPs"][fault][qps];
-    
   }
 }
 
@@ -228,8 +261,10 @@ void Coverage::count(const Plan& plan) {
   count_lives(plan);
   for (const Operation& o : plan.ops) {
     if (o.closing) continue;
-    const std::string op = kOpNames[static_cast<size_t>(o.op)], size = kSizeNames[static_cast<size_t>(o.size_class)];
-    const std::string sge = kSgeNames[static_cast<size_t>(o.sge_class())], border = kCrossingNames[static_cast<size_t>(o.crossing())];
+    const std::string op = kOpNames[static_cast<size_t>(o.op)],
+                      size = kSizeNames[static_cast<size_t>(o.size_class)];
+    const std::string sge = kSgeNames[static_cast<size_t>(o.sge_class())],
+                      border = kCrossingNames[static_cast<size_t>(o.crossing())];
     const std::string mtu = fmt::format("{}", plan.mtu);
     ++cells_["operation x size"][op][size];
     for (const auto& [group, row] : {std::pair{"operation", op}, {"size", size}}) {
@@ -238,9 +273,15 @@ void Coverage::count(const Plan& plan) {
       ++cells_[g + " x page border"][row][border];
       ++cells_[g + " x MTU"][row][mtu];
       ++cells_[g + " x who posts"][row][kSides[o.side]];
-      ++cells_[g + " x first byte"][row][kAlignments[(o.source_offset() % kBeat != 0) + 2 * (o.target_offset() % kBeat != 0)]];
+      ++cells_[g + " x first byte"][row][kAlignments[(o.source_offset() % kBeat != 0) +
+                                                     2 * (o.target_offset() % kBeat != 0)]];
       auto& how = cells_[g + " x how"][row];
-      for (const auto& [on, name] : {std::pair{o.is_inline, "inline"}, {o.push, "push"}, {o.fence, "fence"}, {o.joined, "joined"}, {o.signaled, "signaled"}, {!o.signaled, "silent"}}) {
+      for (const auto& [on, name] : {std::pair{o.is_inline, "inline"},
+                                     {o.push, "push"},
+                                     {o.fence, "fence"},
+                                     {o.joined, "joined"},
+                                     {o.signaled, "signaled"},
+                                     {!o.signaled, "silent"}}) {
         if (on) ++how[name];
       }
     }
@@ -257,18 +298,24 @@ std::string Coverage::table() const {
       rows.push_back({row});
       for (const std::string& column : g.columns) {
         uint64_t n = 0;
-        if (group != cells_.end() && group->second.contains(row) && group->second.at(row).contains(column)) n = group->second.at(row).at(column);
+        if (group != cells_.end() && group->second.contains(row) &&
+            group->second.at(row).contains(column))
+          n = group->second.at(row).at(column);
         rows.back().push_back(n == 0 && !is_possible(row, column) ? "-" : fmt::format("{}", n));
       }
     }
     s += app::table(rows) + "\n";
   }
-  std::vector<std::vector<std::string>> rows{{"settings drawn", "class: plans, or their sides or QPs"}};
+  std::vector<std::vector<std::string>> rows{
+      {"settings drawn", "class: plans, or their sides or QPs"}};
   for (const SettingClasses& c : setting_classes()) {
     if (given_.contains(c.name)) continue;
     rows.push_back({c.doc});
     const auto drawn = settings_.find(c.name);
-    for (const std::string& k : c.classes) rows.back().push_back(fmt::format("{}: {}", k, drawn != settings_.end() && drawn->second.contains(k) ? drawn->second.at(k) : 0));
+    for (const std::string& k : c.classes)
+      rows.back().push_back(fmt::format(
+          "{}: {}", k,
+          drawn != settings_.end() && drawn->second.contains(k) ? drawn->second.at(k) : 0));
   }
   return s + app::table(rows) + "\n";
 }
@@ -292,8 +339,10 @@ std::vector<std::string> Coverage::empty() const {
     if (plans_ < kPlansForSettings || given_.contains(s.name)) continue;
     const auto drawn = settings_.find(s.name);
     for (const std::string& c : s.classes) {
-      if (minimum_ && ((c == "9-32" && s.name == "qps") || (c == "3-4" && s.name == "threads"))) continue;
-      if (drawn == settings_.end() || !drawn->second.contains(c)) missing.push_back(fmt::format("settings: {} {}", s.doc, c));
+      if (minimum_ && ((c == "9-32" && s.name == "qps") || (c == "3-4" && s.name == "threads")))
+        continue;
+      if (drawn == settings_.end() || !drawn->second.contains(c))
+        missing.push_back(fmt::format("settings: {} {}", s.doc, c));
     }
   }
   for (const Group& g : groups()) {
@@ -302,10 +351,13 @@ std::vector<std::string> Coverage::empty() const {
     for (const std::string& row : g.rows) {
       for (const std::string& column : g.columns) {
         if (minimum_ && is_beyond_minimum(row, column)) continue;
-        const bool needed = g.name == "operation x size" ? column != "large" || row == "send" : is_possible(row, column);
+        const bool needed = g.name == "operation x size" ? column != "large" || row == "send"
+                                                         : is_possible(row, column);
         if (!needed) continue;
         const auto group = cells_.find(g.name);
-        if (group == cells_.end() || !group->second.contains(row) || !group->second.at(row).contains(column)) missing.push_back(fmt::format("{}: {} {}", g.name, row, column));
+        if (group == cells_.end() || !group->second.contains(row) ||
+            !group->second.at(row).contains(column))
+          missing.push_back(fmt::format("{}: {} {}", g.name, row, column));
       }
     }
   }

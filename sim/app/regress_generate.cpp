@@ -11,7 +11,9 @@ namespace {
 // Bytes and latencies are what the RTL's simulation takes its time for: no more of either than the classes ask for.
 constexpr uint32_t kPages64K = 65536, kMostLarge = 160 * 1024;
 constexpr uint32_t kLongPercent = 8;
-constexpr uint32_t kMinimumSlots = 6, kEnds = 500'000;  // QPs at a time of the minimum build; numbers of ends from here on
+constexpr uint32_t kMinimumSlots = 6,
+                   kEnds =
+                       500'000;  // QPs at a time of the minimum build; numbers of ends from here on
 constexpr uint32_t kMostInline = 224, kPushBody = 96;  // of a WQE of two units
 
 template <class T, size_t N>
@@ -26,11 +28,13 @@ class Landing {
     uint32_t at = used_;
     if (wanted == Crossing::kInside && length + 2 <= kPage) {
       at += static_cast<uint32_t>(rng.below(64));
-      if (at % kPage == 0 || at % kPage + length >= kPage) at = up(at + 1) + 1 + static_cast<uint32_t>(rng.below(std::min(64u, kPage - 1 - length)));
+      if (at % kPage == 0 || at % kPage + length >= kPage)
+        at = up(at + 1) + 1 + static_cast<uint32_t>(rng.below(std::min(64u, kPage - 1 - length)));
     } else if (wanted == Crossing::kTouches) {
       at = rng.percent(50) || length > kPage ? up(at) : up(at + length) - length;
     } else if (length >= 2) {
-      const auto before = 1 + static_cast<uint32_t>(rng.below(std::min({length - 1, 200u, kPage - 1})));
+      const auto before =
+          1 + static_cast<uint32_t>(rng.below(std::min({length - 1, 200u, kPage - 1})));
       at = up(at + before) - before;
     }
     used_ = at + length;
@@ -45,7 +49,13 @@ class Landing {
 
 class Generator {
  public:
-  Generator(uint64_t seed, const Limits& limits) : limits_(limits), set_(base::Rng(seed).fork("settings")), rng_(base::Rng(seed).fork("operations")), wires_(base::Rng(seed).fork("wires")), lives_(base::Rng(seed).fork("lives")), pages_(base::Rng(seed).fork("pages")) {
+  Generator(uint64_t seed, const Limits& limits)
+      : limits_(limits),
+        set_(base::Rng(seed).fork("settings")),
+        rng_(base::Rng(seed).fork("operations")),
+        wires_(base::Rng(seed).fork("wires")),
+        lives_(base::Rng(seed).fork("lives")),
+        pages_(base::Rng(seed).fork("pages")) {
     plan_.seed = seed;
   }
 
@@ -67,23 +77,35 @@ class Generator {
   uint32_t place(Side side, uint32_t bytes) {
     const uint32_t page = plan_.page_bytes[side];
     if (page == kPage) return 0;
-    return page - kPage * (1 + static_cast<uint32_t>(pages_.below(std::min(page, bytes) / kPage - 1)));
+    return page -
+           kPage * (1 + static_cast<uint32_t>(pages_.below(std::min(page, bytes) / kPage - 1)));
   }
 
   void settings(uint32_t count) {
-    const auto give = [&](std::string name, const std::string& value) { plan_.settings.emplace_back(std::move(name), value); };
+    const auto give = [&](std::string name, const std::string& value) {
+      plan_.settings.emplace_back(std::move(name), value);
+    };
     Plan& p = plan_;
     p.mtu = limits_.mtu.value_or(p.seed % 2 == 0 ? 1500 : 9000);
     give("mtu", fmt::format("{}", p.mtu));
     const bool one_fpdu = p.seed % 8 == 3;
-    give("llp_window_bytes", fmt::format("{}", one_fpdu ? kOneFpduWindow : any<uint32_t>(set_, std::array{4096u, 20000u, 65536u, 262144u})));
+    give("llp_window_bytes",
+         fmt::format("{}", one_fpdu
+                               ? kOneFpduWindow
+                               : any<uint32_t>(set_, std::array{4096u, 20000u, 65536u, 262144u})));
     for (const char* side : {"client", "server"}) {
-      give(fmt::format("{}.pcie_mps", side), fmt::format("{}", any<uint32_t>(set_, std::array{128u, 256u, 512u})));
-      give(fmt::format("{}.pcie_mrrs", side), fmt::format("{}", any<uint32_t>(set_, std::array{128u, 512u, 1024u, 4096u})));
-      give(fmt::format("{}.pcie_rcb", side), fmt::format("{}", any<uint32_t>(set_, std::array{64u, 128u})));
-      give(fmt::format("{}.pcie_reorder", side), any<const char*>(set_, std::array{"0", "0.1", "0.5"}));
-      give(fmt::format("{}.pcie_split", side), any<const char*>(set_, std::array{"0", "0.2", "0.8"}));
-      give(fmt::format("{}.pcie_latency_ns", side), any<const char*>(set_, std::array{"100", "400", "800"}));
+      give(fmt::format("{}.pcie_mps", side),
+           fmt::format("{}", any<uint32_t>(set_, std::array{128u, 256u, 512u})));
+      give(fmt::format("{}.pcie_mrrs", side),
+           fmt::format("{}", any<uint32_t>(set_, std::array{128u, 512u, 1024u, 4096u})));
+      give(fmt::format("{}.pcie_rcb", side),
+           fmt::format("{}", any<uint32_t>(set_, std::array{64u, 128u})));
+      give(fmt::format("{}.pcie_reorder", side),
+           any<const char*>(set_, std::array{"0", "0.1", "0.5"}));
+      give(fmt::format("{}.pcie_split", side),
+           any<const char*>(set_, std::array{"0", "0.2", "0.8"}));
+      give(fmt::format("{}.pcie_latency_ns", side),
+           any<const char*>(set_, std::array{"100", "400", "800"}));
       give(fmt::format("{}.pcie_gen", side), any<const char*>(wires_, std::array{"3", "4", "5"}));
       const auto kib = any<uint32_t>(pages_, std::array{4u, 4u, 16u, 64u, 512u, 2048u});
       p.page_bytes[side == std::string_view("client") ? kClient : kServer] = kib * 1024;
@@ -109,7 +131,8 @@ class Generator {
         h.push = set_.percent(50);
         Life& l = p.life[q];
         l.spare[side] = std::min(l.spare[side], h.recv_depth);
-        if (l.end == End::kFault && l.fault == Fault::kCqOverflow && l.who == side) h.send_depth = kOverflowCqe;
+        if (l.end == End::kFault && l.fault == Fault::kCqOverflow && l.who == side)
+          h.send_depth = kOverflowCqe;
       }
     }
     // One QP at least that can have all of it.
@@ -127,9 +150,12 @@ class Generator {
 
   void hosts() {
     for (HostShape& h : plan_.host) {
-      h.threads = limits_.minimum ? 1 + static_cast<uint32_t>(lives_.below(2)) : any<uint32_t>(lives_, std::array{1u, 1u, 2u, 3u, 4u});
+      h.threads = limits_.minimum ? 1 + static_cast<uint32_t>(lives_.below(2))
+                                  : any<uint32_t>(lives_, std::array{1u, 1u, 2u, 3u, 4u});
       h.pds = kMaxPds;
-      h.cqs = limits_.minimum && h.threads > 1 ? 1 : 1 + static_cast<uint32_t>(lives_.below(2));  // of 8, some overflow
+      h.cqs = limits_.minimum && h.threads > 1
+                  ? 1
+                  : 1 + static_cast<uint32_t>(lives_.below(2));  // of 8, some overflow
       h.shared_cq = h.threads > 1 && lives_.percent(30);
       h.armed = !h.shared_cq && lives_.percent(30);
       h.log_eq = any<uint32_t>(lives_, std::array{1u, 2u, 8u});
@@ -141,10 +167,18 @@ class Generator {
   /// consecutive seeds have every error with few and with many QPs.
   void lives(uint32_t count) {
     Plan& p = plan_;
-    const uint32_t turn = static_cast<uint32_t>(p.seed / 2 % 4), nth = static_cast<uint32_t>((p.seed / 8 * 2 + p.seed % 2) % 1'000'000);
-    const auto between = [&](uint32_t low, uint32_t high) { return static_cast<uint32_t>(lives_.between(low, high)); };
-    const uint32_t slots = turn == 0 ? between(1, 2) : limits_.minimum ? between(3, kMinimumSlots) : turn == 3 ? between(9, lives_.percent(30) ? kMaxQps : 16) : between(3, 8);
-    p.qps = std::min(kMaxQps, slots + (count < 100 ? between(0, 2) : slots < 3 ? between(6, 8) : between(2, 6)));
+    const uint32_t turn = static_cast<uint32_t>(p.seed / 2 % 4),
+                   nth = static_cast<uint32_t>((p.seed / 8 * 2 + p.seed % 2) % 1'000'000);
+    const auto between = [&](uint32_t low, uint32_t high) {
+      return static_cast<uint32_t>(lives_.between(low, high));
+    };
+    const uint32_t slots = turn == 0         ? between(1, 2)
+                           : limits_.minimum ? between(3, kMinimumSlots)
+                           : turn == 3       ? between(9, lives_.percent(30) ? kMaxQps : 16)
+                                             : between(3, 8);
+    p.qps = std::min(kMaxQps, slots + (count < 100 ? between(0, 2)
+                                       : slots < 3 ? between(6, 8)
+                                                   : between(2, 6)));
     uint32_t errors = nth * 4 + turn, ends = nth + turn;
     uint32_t overflows = 0;
     for (uint32_t q = 0; q < p.qps; ++q) {
@@ -154,12 +188,14 @@ class Generator {
       for (const Side side : {kClient, kServer}) {
         l.pd[side] = static_cast<uint32_t>(lives_.below(p.host[side].pds));
         l.cq[side] = static_cast<uint32_t>(lives_.below(p.host[side].cqs));
-        l.base[side] = any(lives_, std::array{Base::kFar, Base::kFar, Base::kZero, Base::k16, Base::k31, Base::k32, Base::k64});
+        l.base[side] = any(lives_, std::array{Base::kFar, Base::kFar, Base::kZero, Base::k16,
+                                              Base::k31, Base::k32, Base::k64});
         l.receives_late[side] = lives_.percent(15);
         if (lives_.percent(40)) l.spare[side] = 1 + static_cast<uint32_t>(lives_.below(kMaxSpare));
       }
       l.who = lives_.percent(50) ? kClient : kServer;
-      l.end = q % 2 == 0 ? End::kFault : static_cast<End>(ends++ % static_cast<uint32_t>(End::kFault));
+      l.end =
+          q % 2 == 0 ? End::kFault : static_cast<End>(ends++ % static_cast<uint32_t>(End::kFault));
       if (l.end == End::kFault) l.fault = static_cast<Fault>(errors++ % kFaultNames.size());
       l.busy = lives_.percent(50);
       l.one_way = lives_.percent(15);
@@ -168,10 +204,13 @@ class Generator {
       l.length = 1 + static_cast<uint32_t>(lives_.below(300));
       if (l.end != End::kFault) continue;
       const unsigned peer = 1 - l.who;
-      if (l.fault == Fault::kCqOverflow && ++overflows > (limits_.minimum ? 2 : 8)) l.fault = Fault::kLocalKey;
-      if (l.fault == Fault::kWriteStale && limits_.minimum) l.fault = Fault::kWriteKey;  // of 64 slots the key may soon be another's
+      if (l.fault == Fault::kCqOverflow && ++overflows > (limits_.minimum ? 2 : 8))
+        l.fault = Fault::kLocalKey;
+      if (l.fault == Fault::kWriteStale && limits_.minimum)
+        l.fault = Fault::kWriteKey;  // of 64 slots the key may soon be another's
       if (l.fault == Fault::kNoReceive) l.spare[peer] = 0;
-      if (l.fault == Fault::kTooLong || l.fault == Fault::kReceiveKey) l.spare[peer] = std::max(l.spare[peer], 1u);
+      if (l.fault == Fault::kTooLong || l.fault == Fault::kReceiveKey)
+        l.spare[peer] = std::max(l.spare[peer], 1u);
       if (l.fault == Fault::kTooLong) l.length += kSpareBytes;
       if (l.fault == Fault::kReceiveKey) l.length = 1 + l.length % kSpareBytes;
     }
@@ -179,18 +218,31 @@ class Generator {
 
   uint32_t length_of(SizeClass c, bool untagged) {
     const uint32_t full = full_payload(plan_.mtu, plan_.markers, untagged);
-    const auto between = [&](uint32_t low, uint32_t high) { return static_cast<uint32_t>(rng_.between(low, high)); };
+    const auto between = [&](uint32_t low, uint32_t high) {
+      return static_cast<uint32_t>(rng_.between(low, high));
+    };
     switch (c) {
-      case SizeClass::k0: return 0;
-      case SizeClass::k1: return 1;
-      case SizeClass::k2To63: return between(2, 63);
-      case SizeClass::k64: return 64;
-      case SizeClass::k65ToMulpdu: return rng_.percent(50) ? between(65, 256) : between(65, full - 1);
-      case SizeClass::kMulpdu: return full;
-      case SizeClass::kMulpdu1: return full + 1;
-      case SizeClass::k4K: return between(kPage - 1, kPage + 1);
-      case SizeClass::kTo64K: return rng_.percent(kLongPercent) ? between(full + 2, kPages64K) : between(full + 2, std::min(kPages64K, 3 * full));
-      case SizeClass::kLarge: return between(kPages64K + 1, limits_.minimum ? kMostLarge * 2 / 3 : kMostLarge);
+      case SizeClass::k0:
+        return 0;
+      case SizeClass::k1:
+        return 1;
+      case SizeClass::k2To63:
+        return between(2, 63);
+      case SizeClass::k64:
+        return 64;
+      case SizeClass::k65ToMulpdu:
+        return rng_.percent(50) ? between(65, 256) : between(65, full - 1);
+      case SizeClass::kMulpdu:
+        return full;
+      case SizeClass::kMulpdu1:
+        return full + 1;
+      case SizeClass::k4K:
+        return between(kPage - 1, kPage + 1);
+      case SizeClass::kTo64K:
+        return rng_.percent(kLongPercent) ? between(full + 2, kPages64K)
+                                          : between(full + 2, std::min(kPages64K, 3 * full));
+      case SizeClass::kLarge:
+        return between(kPages64K + 1, limits_.minimum ? kMostLarge * 2 / 3 : kMostLarge);
     }
     return 0;
   }
@@ -198,15 +250,19 @@ class Generator {
   Piece in_source(uint32_t length) {
     const uint32_t room = kSourceBytes - length;
     auto at = static_cast<uint32_t>(rng_.below(room + 1));
-    if (rng_.percent(40)) at = at / kPage * kPage;                                                       // starts at a page
-    else if (rng_.percent(30) && at / kPage * kPage >= length) at = at / kPage * kPage - length;         // ends at one
-    else if (rng_.percent(30)) at = at / 64 * 64;
+    if (rng_.percent(40))
+      at = at / kPage * kPage;  // starts at a page
+    else if (rng_.percent(30) && at / kPage * kPage >= length)
+      at = at / kPage * kPage - length;  // ends at one
+    else if (rng_.percent(30))
+      at = at / 64 * 64;
     return {at, length};
   }
 
   std::vector<uint32_t> cuts(uint32_t length, uint32_t pieces) {
     std::vector<uint32_t> at;
-    for (uint32_t i = 1; i < pieces; ++i) at.push_back(static_cast<uint32_t>(rng_.below(length + 1)));
+    for (uint32_t i = 1; i < pieces; ++i)
+      at.push_back(static_cast<uint32_t>(rng_.below(length + 1)));
     if (rng_.percent(25)) {
       for (uint32_t& a : at) a = a / 64 * 64;
     }
@@ -225,13 +281,16 @@ class Generator {
     if (plan_.life[o.qp].one_way) o.side = plan_.life[o.qp].who;
     o.op = static_cast<Op>(rng_.below(4));
     o.size_class = static_cast<SizeClass>(rng_.below(9));
-    if (count >= 100 && n == count / 2) {  // the large one; over the seeds each operation has its turn
+    if (count >= 100 &&
+        n == count / 2) {  // the large one; over the seeds each operation has its turn
       o.size_class = SizeClass::kLarge;
       o.op = static_cast<Op>(plan_.seed / 2 % 4);
     }
     const unsigned peer = 1 - o.side;
     const uint32_t budget = limits_.minimum ? 256 * kPage : 4096 * kPage;
-    if (landing_[0][o.qp].used() > budget / plan_.qps || landing_[1][o.qp].used() > budget / plan_.qps) o.size_class = static_cast<SizeClass>(rng_.below(5));
+    if (landing_[0][o.qp].used() > budget / plan_.qps ||
+        landing_[1][o.qp].used() > budget / plan_.qps)
+      o.size_class = static_cast<SizeClass>(rng_.below(5));
     o.length = length_of(o.size_class, o.is_send());
     const auto crossing = static_cast<Crossing>(rng_.below(3));
     const QpShape& shape = plan_.shape[o.side][o.qp];
@@ -260,7 +319,8 @@ class Generator {
     if (!written.empty() && o.length != 0 && rng_.percent(30)) {  // what a Write left
       const Piece& w = written[rng_.below(written.size())];
       if (w.length >= o.length) {
-        o.remote = {w.offset + static_cast<uint32_t>(rng_.below(w.length - o.length + 1)), o.length};
+        o.remote = {w.offset + static_cast<uint32_t>(rng_.below(w.length - o.length + 1)),
+                    o.length};
         o.remote_landing = true;
       }
     }
@@ -269,14 +329,20 @@ class Generator {
   }
 
   void gather(Operation& o, const QpShape& shape) {
-    constexpr std::array<std::array<uint32_t, 2>, 5> kRange = {{{1, 1}, {2, 3}, {4, 7}, {8, 13}, {14, 14}}};
+    constexpr std::array<std::array<uint32_t, 2>, 5> kRange = {
+        {{1, 1}, {2, 3}, {4, 7}, {8, 13}, {14, 14}}};
     const auto range = any(rng_, kRange);
-    const auto pieces = std::min(shape.max_sge, static_cast<uint32_t>(rng_.between(range[0], range[1])));
+    const auto pieces =
+        std::min(shape.max_sge, static_cast<uint32_t>(rng_.between(range[0], range[1])));
     const auto& fetched = fetched_[o.side][o.qp];
-    if (!o.is_inline && o.fence && !fetched.empty() && fetched.back().length >= o.length && rng_.percent(70)) o.local_landing = true;  // what a Read fetched
+    if (!o.is_inline && o.fence && !fetched.empty() && fetched.back().length >= o.length &&
+        rng_.percent(70))
+      o.local_landing = true;  // what a Read fetched
     for (const uint32_t length : cuts(o.length, pieces)) {
       if (o.local_landing) {
-        o.local.push_back({fetched.back().offset + static_cast<uint32_t>(rng_.below(fetched.back().length - length + 1)), length});
+        o.local.push_back({fetched.back().offset + static_cast<uint32_t>(rng_.below(
+                                                       fetched.back().length - length + 1)),
+                           length});
       } else {
         o.local.push_back(in_source(length));
       }
@@ -286,9 +352,12 @@ class Generator {
   void receive(Operation& o, Crossing crossing, Landing& landing) {
     const auto pieces = static_cast<uint32_t>(rng_.between(1, 3));
     for (const uint32_t length : cuts(o.length, pieces)) {
-      o.receive.push_back(landing.take(rng_, length, o.receive.empty() ? crossing : static_cast<Crossing>(rng_.below(3))));
+      o.receive.push_back(landing.take(
+          rng_, length, o.receive.empty() ? crossing : static_cast<Crossing>(rng_.below(3))));
     }
-    if (rng_.percent(30)) o.receive.push_back({landing.take(rng_, 1 + static_cast<uint32_t>(rng_.below(64)), Crossing::kInside)});
+    if (rng_.percent(30))
+      o.receive.push_back(
+          {landing.take(rng_, 1 + static_cast<uint32_t>(rng_.below(64)), Crossing::kInside)});
     if (o.receive.size() > 3) {  // room behind the message counts to the last piece
       landing.take(rng_, 0, Crossing::kInside);
       o.receive.pop_back();
@@ -302,7 +371,8 @@ class Generator {
     o.signaled = rng_.percent(60) || s.silent + 1 >= half;
     s.silent = o.signaled ? 0 : s.silent + 1;
     const uint32_t receives = plan_.shape[1 - o.side][o.qp].recv_depth;
-    o.joined = s.any && s.group < half && s.sends + (o.is_send() ? 1 : 0) <= receives && rng_.percent(30);
+    o.joined =
+        s.any && s.group < half && s.sends + (o.is_send() ? 1 : 0) <= receives && rng_.percent(30);
     s.group = o.joined ? s.group + 1 : 1;
     s.sends = (o.joined ? s.sends : 0) + (o.is_send() ? 1 : 0);
     if (o.joined) plan_.ops[s.last].push = false;

@@ -32,13 +32,13 @@ class Host;
 
 /// What one side of a life publishes.
 struct Published {
-  bool ready = false;       // the QP is there, and so are its first receives
+  bool ready = false;  // the QP is there, and so are its first receives
   bool connected = false;
-  bool prepared = false;    // all receives are posted, spare ones too
-  bool quiet = false;       // all of its requests and receives have completed
-  bool is_ending = false;   // it has closed, aborted, or posted what is wrong
+  bool prepared = false;   // all receives are posted, spare ones too
+  bool quiet = false;      // all of its requests and receives have completed
+  bool is_ending = false;  // it has closed, aborted, or posted what is wrong
   bool over = false;
-  uint64_t receives = 0;    // posted, and known to the device
+  uint64_t receives = 0;  // posted, and known to the device
   uint32_t landing = 0, source = 0, unreadable = 0, foreign = 0, stale = 0;  // keys
 };
 
@@ -65,8 +65,18 @@ struct Shared {
 
 class Host {
  public:
-  Host(PciDevice& dev, const Plan& plan, const Memory& want, Side side, uint32_t thread, const verbs::ManagerSettings& manager, Shared& shared)
-      : dev_(dev), plan_(plan), want_(want), side_(side), peer_(side == kClient ? kServer : kClient), thread_(thread), shape_(plan.host[side]), settings_(manager), shared_(shared), own_(shared.side[side]) {
+  Host(PciDevice& dev, const Plan& plan, const Memory& want, Side side, uint32_t thread,
+       const verbs::ManagerSettings& manager, Shared& shared)
+      : dev_(dev),
+        plan_(plan),
+        want_(want),
+        side_(side),
+        peer_(side == kClient ? kServer : kClient),
+        thread_(thread),
+        shape_(plan.host[side]),
+        settings_(manager),
+        shared_(shared),
+        own_(shared.side[side]) {
     own_.hosts[thread] = this;
   }
   void run();
@@ -111,7 +121,8 @@ class Host {
     uint32_t aged = 0;      // empty Writes posted
     size_t overflowed = 0;  // completions of the queue that overflows
     bool looked = false;
-    bool send_failed = false, receive_failed = false, late_posted = false, cq_failed = false, cq_emptied = false;
+    bool send_failed = false, receive_failed = false, late_posted = false, cq_failed = false,
+         cq_emptied = false;
     Time rest_until = 0, refill_at = 0, look_at = 0, drained_at = 0;
     std::vector<verbs::AsyncEvent> events{};
   };
@@ -144,9 +155,11 @@ class Host {
 
   [[nodiscard]] Result<void> body();
   [[nodiscard]] Result<void> open();
-  [[nodiscard]] Result<void> open_queues(verbs::Context& context, std::vector<std::array<verbs::Cq, 2>>& cqs, bool of_all);
+  [[nodiscard]] Result<void> open_queues(verbs::Context& context,
+                                         std::vector<std::array<verbs::Cq, 2>>& cqs, bool of_all);
   [[nodiscard]] Result<void> open_lane(Lane& lane);
-  [[nodiscard]] Result<verbs::Mr> open_region(const verbs::Pd& pd, Region& region, uint64_t iova, uint32_t access);
+  [[nodiscard]] Result<verbs::Mr> open_region(const verbs::Pd& pd, Region& region, uint64_t iova,
+                                              uint32_t access);
   [[nodiscard]] Result<void> connect(Lane& lane);
   [[nodiscard]] Result<void> accept();
   [[nodiscard]] Result<void> step(Lane& lane);
@@ -166,13 +179,17 @@ class Host {
   [[nodiscard]] Result<void> take_events();
   [[nodiscard]] Result<void> sleep();
   [[nodiscard]] Result<void> ask(const Operation& op) const;
-  [[nodiscard]] Result<void> compare(const Lane& lane, const Piece& piece, const Operation& op, std::string_view when);
+  [[nodiscard]] Result<void> compare(const Lane& lane, const Piece& piece, const Operation& op,
+                                     std::string_view when);
   [[nodiscard]] Result<void> compare_all(const Lane& lane);
   [[nodiscard]] Result<void> look(const Lane& lane);
   [[nodiscard]] Result<void> progress();
   verbs::Sge sge(const Lane& lane, const Piece& p, bool in_landing, bool pointer) const;
   bool all_over() const;
-  bool overflows(const Lane& lane) const { return lane.life->end == End::kFault && lane.life->fault == Fault::kCqOverflow && lane.life->who == side_; }
+  bool overflows(const Lane& lane) const {
+    return lane.life->end == End::kFault && lane.life->fault == Fault::kCqOverflow &&
+           lane.life->who == side_;
+  }
   bool is_victim_of(const Lane& lane) const { return lane.life->busy && !lane.life->closes(); }
   verbs::WcStatus status_of(const Lane& lane, Kind kind, bool receive) const;  // planned
   Expected expected(const Lane& lane) const;
@@ -180,7 +197,9 @@ class Host {
   Published& mine(const Lane& lane) { return own_.lane[lane.number]; }
   const Published& theirs(const Lane& lane) const { return shared_.side[peer_].lane[lane.number]; }
   Domain& domain(const Lane& lane) { return domains_[lane.life->pd[side_] % domains_.size()]; }
-  const Domain& domain(const Lane& lane) const { return domains_[lane.life->pd[side_] % domains_.size()]; }
+  const Domain& domain(const Lane& lane) const {
+    return domains_[lane.life->pd[side_] % domains_.size()];
+  }
 
   PciDevice& dev_;
   const Plan& plan_;

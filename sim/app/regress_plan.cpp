@@ -18,7 +18,8 @@ constexpr uint64_t kFarIova = uint64_t{1} << 33;
 
 std::string text_of(const std::vector<Piece>& pieces) {
   std::string s;
-  for (const Piece& p : pieces) s += fmt::format("{}{:#x}+{}", s.empty() ? "" : ",", p.offset, p.length);
+  for (const Piece& p : pieces)
+    s += fmt::format("{}{:#x}+{}", s.empty() ? "" : ",", p.offset, p.length);
   return s;
 }
 
@@ -26,34 +27,52 @@ std::string text_of(const std::vector<Piece>& pieces) {
 
 uint32_t full_payload(uint32_t mtu, bool markers, bool untagged) {
   const uint32_t mss = mtu - sim::kIpTcpHeaders;
-  const auto mulpdu = static_cast<uint32_t>(sim::mulpdu(mss)) - (markers ? kMarkerBytes * ((mss + kMarkerSpacing - 1) / kMarkerSpacing) : 0);
+  const auto mulpdu = static_cast<uint32_t>(sim::mulpdu(mss)) -
+                      (markers ? kMarkerBytes * ((mss + kMarkerSpacing - 1) / kMarkerSpacing) : 0);
   return mulpdu - (untagged ? kUntagged : kLeastTagged);
 }
 
 SgeClass Operation::sge_class() const {
   const size_t n = local.size();
-  return n <= 1 ? SgeClass::k1 : n <= 3 ? SgeClass::k2To3 : n <= 7 ? SgeClass::k4To7 : n <= 13 ? SgeClass::k8To13 : SgeClass::k14;
+  return n <= 1    ? SgeClass::k1
+         : n <= 3  ? SgeClass::k2To3
+         : n <= 7  ? SgeClass::k4To7
+         : n <= 13 ? SgeClass::k8To13
+                   : SgeClass::k14;
 }
 
-uint32_t Operation::source_offset() const { return op == Op::kRead ? remote.offset : local.front().offset; }
+uint32_t Operation::source_offset() const {
+  return op == Op::kRead ? remote.offset : local.front().offset;
+}
 
-uint32_t Operation::target_offset() const { return is_send() ? receive.front().offset : op == Op::kWrite ? remote.offset : local.front().offset; }
+uint32_t Operation::target_offset() const {
+  return is_send()          ? receive.front().offset
+         : op == Op::kWrite ? remote.offset
+                            : local.front().offset;
+}
 
 Crossing Operation::crossing() const {
   const Piece p = is_send() ? receive.front() : op == Op::kWrite ? remote : local.front();
   const uint32_t length = std::min(p.length, this->length);
   if (length == 0) return Crossing::kInside;
   if (p.offset / kPage != (p.offset + length - 1) / kPage) return Crossing::kCrosses;
-  return p.offset % kPage == 0 || (p.offset + length) % kPage == 0 ? Crossing::kTouches : Crossing::kInside;
+  return p.offset % kPage == 0 || (p.offset + length) % kPage == 0 ? Crossing::kTouches
+                                                                   : Crossing::kInside;
 }
 
 std::string Operation::describe() const {
-  std::string s = fmt::format("{} {} qp={} {} bytes={}", closing ? "close" : fmt::format("#{}", number), side == kClient ? "client" : "server", qp,
-                              kOpNames[static_cast<size_t>(op)], length);
+  std::string s = fmt::format(
+      "{} {} qp={} {} bytes={}", closing ? "close" : fmt::format("#{}", number),
+      side == kClient ? "client" : "server", qp, kOpNames[static_cast<size_t>(op)], length);
   s += fmt::format(" {}={}", local_landing ? "landing" : "source", text_of(local));
   if (is_send()) s += fmt::format(" receive={}", text_of(receive));
-  if (!is_send()) s += fmt::format(" remote_{}={:#x}", remote_landing ? "landing" : "source", remote.offset);
-  for (const auto& [on, name] : {std::pair{is_inline, "inline"}, {push, "push"}, {fence, "fence"}, {signaled, "signaled"}, {joined, "joined"}}) {
+  if (!is_send())
+    s += fmt::format(" remote_{}={:#x}", remote_landing ? "landing" : "source", remote.offset);
+  for (const auto& [on, name] : {std::pair{is_inline, "inline"},
+                                 {push, "push"},
+                                 {fence, "fence"},
+                                 {signaled, "signaled"},
+                                 {joined, "joined"}}) {
     if (on) s += fmt::format(" {}", name);
   }
   if (pause_ns != 0) s += fmt::format(" pause={}ns", pause_ns);
@@ -93,24 +112,37 @@ std::optional<uint32_t> Plan::before(uint32_t qp) const {
 uint64_t Plan::iova(Side side, uint32_t qp) const {
   const uint64_t half = landing_bytes[side][qp] / 2 / kPage * kPage;
   switch (life[qp].base[side]) {
-    case Base::kFar: return kFarIova * (qp + 1);
-    case Base::kZero: return 0;
-    case Base::k16: return half > 1u << 16 ? 0 : (uint64_t{1} << 16) - half;
-    case Base::k31: return (uint64_t{1} << 31) - half;
-    case Base::k32: return (uint64_t{1} << 32) - half;
-    case Base::k64: return -uint64_t{landing_bytes[side][qp]};
+    case Base::kFar:
+      return kFarIova * (qp + 1);
+    case Base::kZero:
+      return 0;
+    case Base::k16:
+      return half > 1u << 16 ? 0 : (uint64_t{1} << 16) - half;
+    case Base::k31:
+      return (uint64_t{1} << 31) - half;
+    case Base::k32:
+      return (uint64_t{1} << 32) - half;
+    case Base::k64:
+      return -uint64_t{landing_bytes[side][qp]};
   }
   return 0;
 }
 
 std::string Life::describe(uint32_t qp) const {
-  std::string s = fmt::format("  #{} qp {}: slot {}, ends: {}", number, qp, slot, kEndNames[static_cast<size_t>(end)]);
-  if (end == End::kFault) s += fmt::format(" {} of {} bytes", kFaultNames[static_cast<size_t>(fault)], length);
-  if (aged) s += fmt::format(", after {} empty Writes of the {}", kAge, who == kClient ? "client" : "server");
-  if (!closes()) s += fmt::format(" by {}{}{}", who == kClient ? "client" : "server", busy ? ", peer busy" : "", late ? ", late Send" : "");
+  std::string s = fmt::format("  #{} qp {}: slot {}, ends: {}", number, qp, slot,
+                              kEndNames[static_cast<size_t>(end)]);
+  if (end == End::kFault)
+    s += fmt::format(" {} of {} bytes", kFaultNames[static_cast<size_t>(fault)], length);
+  if (aged)
+    s += fmt::format(", after {} empty Writes of the {}", kAge,
+                     who == kClient ? "client" : "server");
+  if (!closes())
+    s += fmt::format(" by {}{}{}", who == kClient ? "client" : "server", busy ? ", peer busy" : "",
+                     late ? ", late Send" : "");
   if (end == End::kAbort && busy) s += fmt::format(", after {} %", after);
   for (const Side side : {kClient, kServer}) {
-    s += fmt::format("; {}: PD {} CQ {} base {} spare {}{}", side == kClient ? "client" : "server", pd[side], cq[side], kBaseNames[static_cast<size_t>(base[side])], spare[side],
+    s += fmt::format("; {}: PD {} CQ {} base {} spare {}{}", side == kClient ? "client" : "server",
+                     pd[side], cq[side], kBaseNames[static_cast<size_t>(base[side])], spare[side],
                      receives_late[side] ? " receives late" : "");
   }
   return s + "\n";
@@ -132,8 +164,11 @@ void Plan::close_qps() {
       o.qp = q;
       o.length = 8;
       o.size_class = SizeClass::k2To63;
-      o.local = {{(q * 2 + side) * kBeat, o.length}};  // bytes of its own: the tandem's ordering checker pairs writes by their bytes
-      o.receive = {{landing_bytes[1 - side][q] - kClosingFromEnd, o.length}};  // the generator leaves the last page for it
+      o.local = {
+          {(q * 2 + side) * kBeat,
+           o.length}};  // bytes of its own: the tandem's ordering checker pairs writes by their bytes
+      o.receive = {{landing_bytes[1 - side][q] - kClosingFromEnd,
+                    o.length}};  // the generator leaves the last page for it
       o.signaled = o.closing = true;
       ops.push_back(o);
     }
@@ -168,7 +203,11 @@ void Plan::keep(const std::set<uint32_t>& numbers) {
 std::vector<std::string> Plan::simplifications() const {
   std::vector<std::string> names;
   for (const auto& [name, value] : settings) names.push_back(name);
-  for (const char* name : {"markers", "crc", "ird_ord", "depth", "push", "pause", "joined", "inline", "fence", "unsignaled", "threads", "pds", "cqs", "shared_cq", "armed", "eqs", "spare", "busy", "late", "bases", "aged"}) names.emplace_back(name);
+  for (const char* name :
+       {"markers", "crc",   "ird_ord",    "depth",   "push", "pause", "joined",
+        "inline",  "fence", "unsignaled", "threads", "pds",  "cqs",   "shared_cq",
+        "armed",   "eqs",   "spare",      "busy",    "late", "bases", "aged"})
+    names.emplace_back(name);
   return names;
 }
 
@@ -185,7 +224,9 @@ void Plan::simplify(const std::string& name) {
   if (name == "ird_ord") ird = ord = {8, 8};
   for (HostShape& h : host) {
     if (name == "threads") h.threads = 1;
-    if (name == "pds" && std::ranges::none_of(life, [](const Life& l) { return l.end == End::kFault; })) h.pds = 1;
+    if (name == "pds" &&
+        std::ranges::none_of(life, [](const Life& l) { return l.end == End::kFault; }))
+      h.pds = 1;
     if (name == "cqs") h.cqs = 1;
     if (name == "shared_cq") h.shared_cq = false;
     if (name == "armed") h.armed = false;
@@ -215,20 +256,24 @@ void Plan::simplify(const std::string& name) {
 }
 
 std::string Plan::describe() const {
-  std::string s = fmt::format("plan of seed {}: mtu {} markers {} crc {} ird {} ord {} {}\n", seed, mtu, markers, crc, fmt::join(ird, "/"), fmt::join(ord, "/"),
+  std::string s = fmt::format("plan of seed {}: mtu {} markers {} crc {} ird {} ord {} {}\n", seed,
+                              mtu, markers, crc, fmt::join(ird, "/"), fmt::join(ord, "/"),
                               one_cq ? "one CQ" : "two CQs");
   for (const auto& [name, value] : settings) s += fmt::format("  {}={}\n", name, value);
   for (const Side side : {kClient, kServer}) {
     const HostShape& h = host[side];
-    s += fmt::format("  {}: threads {} PDs {} CQs {}{}{} event queues {} of 2^{}\n", side == kClient ? "client" : "server", h.threads, h.pds, h.cqs,
-                     h.shared_cq ? " shared by all threads" : "", h.armed ? " armed" : "", h.event_queues, h.log_eq);
+    s += fmt::format("  {}: threads {} PDs {} CQs {}{}{} event queues {} of 2^{}\n",
+                     side == kClient ? "client" : "server", h.threads, h.pds, h.cqs,
+                     h.shared_cq ? " shared by all threads" : "", h.armed ? " armed" : "",
+                     h.event_queues, h.log_eq);
   }
   for (uint32_t q = 0; q < qps; ++q) {
     if (!uses(q)) continue;
     s += life[q].describe(q);
     for (const Side side : {kClient, kServer}) {
       const QpShape& h = shape[side][q];
-      s += fmt::format("  qp {} {}: send {} recv {} sge {} inline {}{}\n", q, side == kClient ? "client" : "server", h.send_depth, h.recv_depth, h.max_sge,
+      s += fmt::format("  qp {} {}: send {} recv {} sge {} inline {}{}\n", q,
+                       side == kClient ? "client" : "server", h.send_depth, h.recv_depth, h.max_sge,
                        h.max_inline, h.push ? " push" : "");
     }
   }
@@ -241,7 +286,8 @@ Memory initial(const Plan& plan) {
   for (const Side side : {kClient, kServer}) {
     base::Rng rng = base::Rng(plan.seed).fork(side == kClient ? "client memory" : "server memory");
     m.source[side] = rng.bytes(kSourceBytes);
-    for (uint32_t q = 0; q < plan.qps; ++q) m.landing[side][q] = rng.bytes(plan.landing_bytes[side][q]);
+    for (uint32_t q = 0; q < plan.qps; ++q)
+      m.landing[side][q] = rng.bytes(plan.landing_bytes[side][q]);
   }
   return m;
 }
@@ -251,12 +297,19 @@ Memory reference(const Plan& plan) {
   for (const Operation& o : plan.ops) {
     const unsigned peer = 1 - o.side;
     const bool is_read = o.op == Op::kRead;
-    const auto& from = is_read ? (o.remote_landing ? m.landing[peer][o.qp] : m.source[peer]) : o.local_landing ? m.landing[o.side][o.qp] : m.source[o.side];
-    const std::vector<Piece> sources = is_read ? std::vector<Piece>{{o.remote.offset, o.length}} : o.local;
+    const auto& from = is_read ? (o.remote_landing ? m.landing[peer][o.qp] : m.source[peer])
+                       : o.local_landing ? m.landing[o.side][o.qp]
+                                         : m.source[o.side];
+    const std::vector<Piece> sources =
+        is_read ? std::vector<Piece>{{o.remote.offset, o.length}} : o.local;
     std::vector<uint8_t> bytes;
-    for (const Piece& p : sources) bytes.insert(bytes.end(), from.begin() + p.offset, from.begin() + p.offset + p.length);
+    for (const Piece& p : sources)
+      bytes.insert(bytes.end(), from.begin() + p.offset, from.begin() + p.offset + p.length);
     auto& to = m.landing[is_read ? o.side : peer][o.qp];
-    const std::vector<Piece> targets = is_read ? o.local : o.op == Op::kWrite ? std::vector<Piece>{{o.remote.offset, o.length}} : o.receive;
+    const std::vector<Piece> targets = is_read ? o.local
+                                       : o.op == Op::kWrite
+                                           ? std::vector<Piece>{{o.remote.offset, o.length}}
+                                           : o.receive;
     size_t at = 0;
     for (const Piece& p : targets) {
       const size_t n = std::min<size_t>(p.length, bytes.size() - at);

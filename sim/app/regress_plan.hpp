@@ -28,21 +28,40 @@ namespace rnic::app::regress {
 inline constexpr uint32_t kMaxQps = 32, kMaxThreads = 4, kMaxPds = 2;
 inline constexpr uint32_t kPage = 4096, kBeat = 64, kSourceBytes = 80 * kPage;
 // In the last page of a landing region, from its end: what the closing Sends, receives that nobody uses, and Reads behind an error have.
-inline constexpr uint32_t kClosingFromEnd = kPage / 2, kSpareFromEnd = kPage / 4, kSinkFromEnd = kPage / 8;
+inline constexpr uint32_t kClosingFromEnd = kPage / 2, kSpareFromEnd = kPage / 4,
+                          kSinkFromEnd = kPage / 8;
 inline constexpr uint32_t kSpareBytes = 48, kSpareStep = 64, kMaxSpare = 3;
 // Empty Writes of four units each; with them the index of a send queue, which nothing can set, is at 2^16 - 16.
-inline constexpr uint32_t kAgeUnits = 4, kAge = (65536 - 16) / kAgeUnits, kAgeBatch = 8, kAgedPlans = 40;  // one plan of so many has one
+inline constexpr uint32_t kAgeUnits = 4, kAge = (65536 - 16) / kAgeUnits, kAgeBatch = 8,
+                          kAgedPlans = 40;  // one plan of so many has one
 // A CQ that is to overflow: completions at a time before, entries that the driver then gives it, requests that nobody polls.
 inline constexpr uint32_t kOverflowCqe = 8, kOverflowRing = 2 * kOverflowCqe, kOverflowSends = 40;
-inline constexpr uint32_t kOneFpduWindow = 1024;  // of the link: it then has one FPDU under way, however long
+inline constexpr uint32_t kOneFpduWindow =
+    1024;  // of the link: it then has one FPDU under way, however long
 inline constexpr uint32_t kLeastTagged = 14, kUntagged = 18;  // bytes of a DDP header
 
 enum class Op : uint8_t { kSend, kSendSolicited, kWrite, kRead };
-enum class SizeClass : uint8_t { k0, k1, k2To63, k64, k65ToMulpdu, kMulpdu, kMulpdu1, k4K, kTo64K, kLarge };
+enum class SizeClass : uint8_t {
+  k0,
+  k1,
+  k2To63,
+  k64,
+  k65ToMulpdu,
+  kMulpdu,
+  kMulpdu1,
+  k4K,
+  kTo64K,
+  kLarge
+};
 enum class SgeClass : uint8_t { k1, k2To3, k4To7, k8To13, k14 };
-enum class Crossing : uint8_t { kInside, kTouches, kCrosses };  // page borders, where the first piece lands
+enum class Crossing : uint8_t {
+  kInside,
+  kTouches,
+  kCrosses
+};  // page borders, where the first piece lands
 inline constexpr std::array kOpNames = {"send", "send_solicited", "write", "read"};
-inline constexpr std::array kSizeNames = {"0", "1", "2-63", "64", "65-", "MULPDU", "MULPDU+1", "4K+-1", "-64K", "large"};
+inline constexpr std::array kSizeNames = {"0",      "1",        "2-63",  "64",   "65-",
+                                          "MULPDU", "MULPDU+1", "4K+-1", "-64K", "large"};
 inline constexpr std::array kSgeNames = {"1", "2-3", "4-7", "8-13", "14"};
 inline constexpr std::array kCrossingNames = {"inside", "touches", "crosses"};
 
@@ -57,16 +76,16 @@ struct Operation {
   Op op = Op::kSend;
   SizeClass size_class = SizeClass::k0;
   uint32_t length = 0;
-  std::vector<Piece> local;      // what is gathered; of a Read its sink
-  bool local_landing = false;    // those lie in the own landing region
-  Piece remote;                  // Write: in the peer's landing region; Read: what is fetched
+  std::vector<Piece> local;    // what is gathered; of a Read its sink
+  bool local_landing = false;  // those lie in the own landing region
+  Piece remote;                // Write: in the peer's landing region; Read: what is fetched
   bool remote_landing = false;
-  std::vector<Piece> receive;    // Send: pieces of the receive it takes, with room for length or more
+  std::vector<Piece> receive;  // Send: pieces of the receive it takes, with room for length or more
   bool is_inline = false, signaled = false, fence = false;
-  bool joined = false;           // posted with the one before it of its QP, one doorbell for both
-  bool push = false;             // its WQE goes in the doorbell
-  uint32_t pause_ns = 0;         // the QP rests before it
-  bool closing = false;          // the last of its QP and side: behind it everything has arrived
+  bool joined = false;    // posted with the one before it of its QP, one doorbell for both
+  bool push = false;      // its WQE goes in the doorbell
+  uint32_t pause_ns = 0;  // the QP rests before it
+  bool closing = false;   // the last of its QP and side: behind it everything has arrived
 
   SgeClass sge_class() const;
   Crossing crossing() const;
@@ -77,21 +96,47 @@ struct Operation {
 };
 
 enum class End : uint8_t { kClientCloses, kServerCloses, kBothClose, kAbort, kFault };
-inline constexpr std::array kEndNames = {"client closes", "server closes", "both close", "abort", "error"};
+inline constexpr std::array kEndNames = {"client closes", "server closes", "both close", "abort",
+                                         "error"};
 
 /// The error that ends a life. The first group is found by the peer's device, the second by the device of the side that posts it.
 enum class Fault : uint8_t {
-  kWriteKey, kWriteStale, kWriteRights, kWriteDomain, kWriteBounds, kWriteWrap, kReadKey, kReadRights, kReadDomain, kReadBounds, kReadWrap,
-  kNoReceive, kTooLong, kReceiveKey,
-  kLocalKey, kLocalBounds, kLocalDomain, kLocalSink, kCqOverflow
+  kWriteKey,
+  kWriteStale,
+  kWriteRights,
+  kWriteDomain,
+  kWriteBounds,
+  kWriteWrap,
+  kReadKey,
+  kReadRights,
+  kReadDomain,
+  kReadBounds,
+  kReadWrap,
+  kNoReceive,
+  kTooLong,
+  kReceiveKey,
+  kLocalKey,
+  kLocalBounds,
+  kLocalDomain,
+  kLocalSink,
+  kCqOverflow
 };
-inline constexpr std::array kFaultNames = {"write_key", "write_stale", "write_rights", "write_domain", "write_bounds", "write_wrap", "read_key",
-                                           "read_rights", "read_domain", "read_bounds", "read_wrap", "no_receive", "too_long", "receive_key",
-                                           "local_key", "local_bounds", "local_domain", "local_sink", "cq_overflow"};
+inline constexpr std::array kFaultNames = {
+    "write_key",    "write_stale",  "write_rights", "write_domain", "write_bounds",
+    "write_wrap",   "read_key",     "read_rights",  "read_domain",  "read_bounds",
+    "read_wrap",    "no_receive",   "too_long",     "receive_key",  "local_key",
+    "local_bounds", "local_domain", "local_sink",   "cq_overflow"};
 inline bool is_found_locally(Fault f) { return f >= Fault::kLocalKey; }
 
 /// Where the addresses of a landing region begin.
-enum class Base : uint8_t { kFar, kZero, k16, k31, k32, k64 };  // k16: 2^16 lies inside; k64: the last byte is at 2^64 - 1
+enum class Base : uint8_t {
+  kFar,
+  kZero,
+  k16,
+  k31,
+  k32,
+  k64
+};  // k16: 2^16 lies inside; k64: the last byte is at 2^64 - 1
 inline constexpr std::array kBaseNames = {"far", "0", "2^16", "2^31", "2^32", "2^64"};
 
 /// Of a QP: who runs it, and how it ends.
@@ -99,18 +144,21 @@ struct Life {
   uint32_t number = 0;  // of the end: shrinking keeps it or makes it plain
   uint32_t slot = 0;
   End end = End::kClientCloses;
-  Side who = kClient;     // aborts, or posts what is wrong
+  Side who = kClient;  // aborts, or posts what is wrong
   Fault fault = Fault::kWriteKey;
-  bool busy = false;      // then the peer's requests are in flight: of them a first part completes, the rest is flushed
-  bool aged = false;      // `who` first posts kAge empty Writes, so that the index of its send queue is about to pass 2^16
-  bool one_way = false;   // all requests are posted by `who`
-  uint32_t after = 0;     // busy abort: percent of its own requests are posted by then
-  uint32_t length = 8;    // of the offender
-  bool late = false;      // a Send is posted when all has been flushed, and flushed
+  bool busy =
+      false;  // then the peer's requests are in flight: of them a first part completes, the rest is flushed
+  bool aged =
+      false;  // `who` first posts kAge empty Writes, so that the index of its send queue is about to pass 2^16
+  bool one_way = false;             // all requests are posted by `who`
+  uint32_t after = 0;               // busy abort: percent of its own requests are posted by then
+  uint32_t length = 8;              // of the offender
+  bool late = false;                // a Send is posted when all has been flushed, and flushed
   std::array<uint32_t, 2> spare{};  // receives that no message uses
   std::array<uint32_t, 2> pd{}, cq{};
   std::array<Base, 2> base{};
-  std::array<bool, 2> receives_late{};  // posted one by one, some time after the one before was used
+  std::array<bool, 2>
+      receives_late{};  // posted one by one, some time after the one before was used
 
   bool is_plain() const { return end == End::kClientCloses && spare[0] + spare[1] == 0; }
   bool closes() const { return end < End::kAbort; }
@@ -121,7 +169,7 @@ struct Life {
 struct HostShape {
   uint32_t threads = 1, pds = 1, cqs = 1;  // domains and CQs (or pairs of them) of each thread
   bool shared_cq = false;                  // one of all threads
-  bool armed = false;                      // a thread with nothing to do sleeps until an event of its first CQ
+  bool armed = false;  // a thread with nothing to do sleeps until an event of its first CQ
   uint32_t log_eq = 8, event_queues = 16;
 };
 
@@ -154,7 +202,10 @@ struct Plan {
   std::set<uint32_t> numbers() const;  // of what is not closing
   bool uses(uint32_t qp) const;
   uint32_t slots() const;  // QPs at a time
-  uint32_t thread(Side side, uint32_t qp) const { return (life[qp].slot + (side == kServer ? life[qp].slot / host[side].threads : 0)) % host[side].threads; }
+  uint32_t thread(Side side, uint32_t qp) const {
+    return (life[qp].slot + (side == kServer ? life[qp].slot / host[side].threads : 0)) %
+           host[side].threads;
+  }
   std::optional<uint32_t> before(uint32_t qp) const;  // the life that must be over first
   uint64_t iova(Side side, uint32_t qp) const;        // of the landing region
   std::string describe() const;

@@ -29,7 +29,8 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
   for (const auto& row : rows) {
     std::string line;
     for (size_t i = 0; i < row.size(); ++i) {
-      line += i == 0 ? fmt::format("{:<{}}", row[i], width[i]) : fmt::format("  {:>{}}", row[i], width[i]);
+      line += i == 0 ? fmt::format("{:<{}}", row[i], width[i])
+                     : fmt::format("  {:>{}}", row[i], width[i]);
     }
     while (line.ends_with(' ')) line.pop_back();
     out += line + "\n";
@@ -41,10 +42,16 @@ nlohmann::ordered_json latency_json(std::vector<uint64_t> samples_ps) {
   if (samples_ps.empty()) return nullptr;
   std::ranges::sort(samples_ps);
   const auto ns = [](uint64_t ps) { return static_cast<double>(ps) / 1000; };
-  const auto at = [&](double q) { return ns(samples_ps[static_cast<size_t>(q * static_cast<double>(samples_ps.size() - 1))]); };
+  const auto at = [&](double q) {
+    return ns(samples_ps[static_cast<size_t>(q * static_cast<double>(samples_ps.size() - 1))]);
+  };
   double sum = 0;
   for (const uint64_t t : samples_ps) sum += ns(t);
-  return {{"min", at(0)}, {"p50", at(0.5)}, {"p99", at(0.99)}, {"max", at(1)}, {"avg", sum / static_cast<double>(samples_ps.size())}};
+  return {{"min", at(0)},
+          {"p50", at(0.5)},
+          {"p99", at(0.99)},
+          {"max", at(1)},
+          {"avg", sum / static_cast<double>(samples_ps.size())}};
 }
 
 double median_latency(const nlohmann::ordered_json& run) {
@@ -57,31 +64,45 @@ std::string tandem_text(const nlohmann::ordered_json& tandem) {
   for (const auto& [side, t] : tandem.items()) {
     std::string compared;
     for (const auto& [kind, n] : t["compared"].items()) {
-      if (n.get<uint64_t>() != 0) compared += fmt::format("{}{} {}", compared.empty() ? "" : ", ", n.get<uint64_t>(), kind);
+      if (n.get<uint64_t>() != 0)
+        compared += fmt::format("{}{} {}", compared.empty() ? "" : ", ", n.get<uint64_t>(), kind);
     }
     uint64_t judged = 0;
     for (const auto& [rule, n] : t["judged"].items()) judged += n.get<uint64_t>();
-    out += fmt::format("tandem {}: {} commits followed; compared: {}; order judged {} times; differences: 0\n", side, t["commits"].get<uint64_t>(), compared, judged);
+    out += fmt::format(
+        "tandem {}: {} commits followed; compared: {}; order judged {} times; differences: 0\n",
+        side, t["commits"].get<uint64_t>(), compared, judged);
   }
   return out;
 }
 
 std::string text_of(const nlohmann::ordered_json& r) {
-  std::string out = fmt::format("{}: client {}, server {}, seed {}\n", r["program"].get<std::string>(), r["client"].get<std::string>(),
+  std::string out = fmt::format("{}: client {}, server {}, seed {}\n",
+                                r["program"].get<std::string>(), r["client"].get<std::string>(),
                                 r["server"].get<std::string>(), r["seed"].get<uint64_t>());
   if (r["sim_ns"] == 0) return out + "nothing was measured\n";
   std::vector<std::vector<std::string>> rows;
   if (!r["latency_ns"].is_null()) {
     const auto& l = r["latency_ns"];
-    out += r["half_round_trip"].get<bool>() ? "latency in us, half the round trip\n" : "latency in us, the whole operation\n";
-    rows = {{"#bytes", "#iterations", "t_min[usec]", "t_max[usec]", "t_typical[usec]", "t_avg[usec]", "99%[usec]"},
-            {fmt::format("{}", r["size"].get<uint64_t>()), fmt::format("{}", r["ops"].get<uint64_t>())}};
-    for (const char* k : {"min", "max", "p50", "avg", "p99"}) rows[1].push_back(fmt::format("{:.3f}", l[k].get<double>() / 1000));
+    out += r["half_round_trip"].get<bool>() ? "latency in us, half the round trip\n"
+                                            : "latency in us, the whole operation\n";
+    rows = {{"#bytes", "#iterations", "t_min[usec]", "t_max[usec]", "t_typical[usec]",
+             "t_avg[usec]", "99%[usec]"},
+            {fmt::format("{}", r["size"].get<uint64_t>()),
+             fmt::format("{}", r["ops"].get<uint64_t>())}};
+    for (const char* k : {"min", "max", "p50", "avg", "p99"})
+      rows[1].push_back(fmt::format("{:.3f}", l[k].get<double>() / 1000));
   } else {
-    rows = {{"#bytes", "#iterations", "BW average[Gb/sec]", "MsgRate[Mpps]", "wire limit[Gb/sec]"},
-            {fmt::format("{}", r["size"].get<uint64_t>()), fmt::format("{}", r["ops"].get<uint64_t>()), fmt::format("{:.2f}", r["gbps"].get<double>()),
-             fmt::format("{:.3f}", r["msg_per_s"].get<double>() / 1e6), fmt::format("{:.2f}", r["wire_limit_gbps"].get<double>())}};
-    if (r.value("window", "") == "whole") out += "from the first post until all has arrived: no warm-up, so the first and the last latency are in it\n";
+    rows = {
+        {"#bytes", "#iterations", "BW average[Gb/sec]", "MsgRate[Mpps]", "wire limit[Gb/sec]"},
+        {fmt::format("{}", r["size"].get<uint64_t>()), fmt::format("{}", r["ops"].get<uint64_t>()),
+         fmt::format("{:.2f}", r["gbps"].get<double>()),
+         fmt::format("{:.3f}", r["msg_per_s"].get<double>() / 1e6),
+         fmt::format("{:.2f}", r["wire_limit_gbps"].get<double>())}};
+    if (r.value("window", "") == "whole")
+      out +=
+          "from the first post until all has arrived: no warm-up, so the first and the last "
+          "latency are in it\n";
   }
   out += table(rows);
   if (r["status"] == 0 && r.contains("tandem")) out += tandem_text(r["tandem"]);
@@ -93,16 +114,24 @@ std::string stages_of(const nlohmann::ordered_json& run) {
   for (const auto& [side, streams] : run["streams"].items()) {
     for (const auto& [path, steps] : run["stages"][side].items()) {
       if (steps.size() < 2) continue;
-      std::vector<std::vector<std::string>> rows{{fmt::format("{}: {}, {} messages", side, path, steps[0]["messages"].get<uint64_t>()), "cycles", "since the start"}};
-      for (const auto& s : steps) rows.push_back({s["what"], fmt::format("{:.0f}", s["cycles"].get<double>()), fmt::format("{:.0f}", s["since_start"].get<double>())});
+      std::vector<std::vector<std::string>> rows{
+          {fmt::format("{}: {}, {} messages", side, path, steps[0]["messages"].get<uint64_t>()),
+           "cycles", "since the start"}};
+      for (const auto& s : steps)
+        rows.push_back({s["what"], fmt::format("{:.0f}", s["cycles"].get<double>()),
+                        fmt::format("{:.0f}", s["since_start"].get<double>())});
       out += "\n" + table(rows);
     }
-    std::vector<std::vector<std::string>> rows{{side + ": stream", "from", "to", "moved", "waited"}};
+    std::vector<std::vector<std::string>> rows{
+        {side + ": stream", "from", "to", "moved", "waited"}};
     for (const auto& s : streams) {
       const double moved = s["moved"], waited = s["waited"];
-      if (moved + waited >= 0.005) rows.push_back({s["name"], s["from"], s["to"], fmt::format("{:.1f} %", 100 * moved), fmt::format("{:.1f} %", 100 * waited)});
+      if (moved + waited >= 0.005)
+        rows.push_back({s["name"], s["from"], s["to"], fmt::format("{:.1f} %", 100 * moved),
+                        fmt::format("{:.1f} %", 100 * waited)});
     }
-    out += "\n" + (rows.size() > 1 ? table(rows) : side + ": no stream moved or waited in 0.5 % of the cycles\n");
+    out += "\n" + (rows.size() > 1 ? table(rows)
+                                   : side + ": no stream moved or waited in 0.5 % of the cycles\n");
   }
   return out;
 }
@@ -114,20 +143,23 @@ fs::path made_by(const std::string& path) {
   constexpr unsigned kMostLinks = 40;  // as the kernel
   std::error_code none;
   fs::path p = fs::absolute(path, none);
-  for (unsigned i = 0; i < kMostLinks && !fs::exists(p, none) && fs::is_symlink(p, none); ++i) p = p.parent_path() / fs::read_symlink(p, none);
+  for (unsigned i = 0; i < kMostLinks && !fs::exists(p, none) && fs::is_symlink(p, none); ++i)
+    p = p.parent_path() / fs::read_symlink(p, none);
   return p;
 }
 
 bool is_same_file(const std::string& a, const std::string& b) {
   if (a == "-" || b == "-") return a == b;
   std::error_code none;
-  if (fs::exists(a, none) && fs::exists(b, none)) return fs::equivalent(a, b, none) && !fs::is_other(a, none);  // /dev/null may be said twice
+  if (fs::exists(a, none) && fs::exists(b, none))
+    return fs::equivalent(a, b, none) && !fs::is_other(a, none);  // /dev/null may be said twice
   return fs::weakly_canonical(made_by(a), none) == fs::weakly_canonical(made_by(b), none);
 }
 
 /// A file that this process has open, by its number: with a pipe behind it somebody reads.
 bool is_open_already(const std::string& path) {
-  return path == "/dev/stdout" || path == "/dev/stderr" || path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/");
+  return path == "/dev/stdout" || path == "/dev/stderr" || path.starts_with("/dev/fd/") ||
+         path.starts_with("/proc/self/fd/");
 }
 
 }  // namespace
@@ -135,7 +167,9 @@ bool is_open_already(const std::string& path) {
 void Files::check() const {
   for (size_t i = 0; i < written.size(); ++i) {
     const auto refuse = [&](const Named& other, const char* does) {
-      if (is_same_file(written[i].path, other.path)) throw Usage(fmt::format("{} {}: {} {} the same file", written[i].option, written[i].path, other.option, does));
+      if (is_same_file(written[i].path, other.path))
+        throw Usage(fmt::format("{} {}: {} {} the same file", written[i].option, written[i].path,
+                                other.option, does));
     };
     for (const Named& r : read) refuse(r, "reads");
     for (size_t k = 0; k < i; ++k) refuse(written[k], "writes");
@@ -148,9 +182,12 @@ void check_writable(const std::string& option, const std::string& path) {
   const fs::path made = made_by(path);
   const bool was_there = fs::exists(made, none);
   // A pipe without a reader would be waited for.
-  if (was_there && fs::is_other(made, none) && !fs::is_character_file(made, none) && !is_open_already(path)) throw Usage(fmt::format("{} {}: not a regular file", option, path));
+  if (was_there && fs::is_other(made, none) && !fs::is_character_file(made, none) &&
+      !is_open_already(path))
+    throw Usage(fmt::format("{} {}: not a regular file", option, path));
   const auto need = [&](bool can) {
-    if (!can) throw Usage(fmt::format("{} {}: cannot be written ({})", option, path, std::strerror(errno)));
+    if (!can)
+      throw Usage(fmt::format("{} {}: cannot be written ({})", option, path, std::strerror(errno)));
   };
   const auto open_and_close = [&] {
     std::FILE* f = std::fopen(path.c_str(), "a");
@@ -163,7 +200,8 @@ void check_writable(const std::string& option, const std::string& path) {
   } else {
     need(access(made.parent_path().c_str(), W_OK | X_OK) == 0);
   }
-  if (!is_open_already(path) && !fs::is_other(made, none) && !hold_name(made)) throw Missing(fmt::format("{} {}: is being written by another run", option, path));
+  if (!is_open_already(path) && !fs::is_other(made, none) && !hold_name(made))
+    throw Missing(fmt::format("{} {}: is being written by another run", option, path));
   if (was_there) return;
   open_and_close();
   fs::remove(made, none);
@@ -173,7 +211,9 @@ void check_room(const std::string& option, const std::string& path) {
   constexpr uint64_t kLeast = 1 << 20;
   std::error_code none;
   const fs::space_info space = fs::space(fs::absolute(path, none).parent_path(), none);
-  if (!none && space.capacity != 0 && space.available < kLeast) throw Missing(fmt::format("{} {}: the disk is full ({} bytes are left)", option, path, space.available));
+  if (!none && space.capacity != 0 && space.available < kLeast)
+    throw Missing(
+        fmt::format("{} {}: the disk is full ({} bytes are left)", option, path, space.available));
 }
 
 std::string write_files(int status, const std::function<void()>& write) {
@@ -193,13 +233,18 @@ void write_file(const std::string& path, const std::string& text) {
   }
   // Into a file beside it, which then takes its name: what is there stays until it is whole, and nobody sees a half.
   std::error_code none, error;
-  const fs::path target = fs::weakly_canonical(made_by(path), none), beside = target.parent_path() / fmt::format(".{}.{}", target.filename().string(), getpid());
+  const fs::path target = fs::weakly_canonical(made_by(path), none),
+                 beside = target.parent_path() /
+                          fmt::format(".{}.{}", target.filename().string(), getpid());
   const bool was_there = fs::exists(target, none);
-  const bool may_replace = !is_open_already(path) && (!was_there || fs::is_regular_file(target, none));
+  const bool may_replace =
+      !is_open_already(path) && (!was_there || fs::is_regular_file(target, none));
   std::FILE* f = may_replace ? std::fopen(beside.c_str(), "wx") : nullptr;
-  const bool replaces = f != nullptr;  // else it is a device, or in a folder that takes no other file
+  const bool replaces =
+      f != nullptr;  // else it is a device, or in a folder that takes no other file
   if (!replaces) f = std::fopen(path.c_str(), "w");
-  if (f == nullptr) throw Missing(fmt::format("{}: cannot be written ({})", path, std::strerror(errno)));
+  if (f == nullptr)
+    throw Missing(fmt::format("{}: cannot be written ({})", path, std::strerror(errno)));
   const bool is_written = std::fwrite(text.data(), 1, text.size(), f) == text.size();
   const bool is_whole = std::fclose(f) == 0 && is_written;
   if (is_whole && !replaces) return;
@@ -217,24 +262,40 @@ std::string junit(const std::string& suite, const std::vector<TestCase>& cases) 
     std::string out;
     for (const char c : text) {
       switch (c) {
-        case '&': out += "&amp;"; break;
-        case '<': out += "&lt;"; break;
-        case '>': out += "&gt;"; break;
-        case '"': out += "&quot;"; break;
-        default: out += static_cast<uint8_t>(c) < ' ' && c != '\n' && c != '\t' ? '?' : c;
+        case '&':
+          out += "&amp;";
+          break;
+        case '<':
+          out += "&lt;";
+          break;
+        case '>':
+          out += "&gt;";
+          break;
+        case '"':
+          out += "&quot;";
+          break;
+        default:
+          out += static_cast<uint8_t>(c) < ' ' && c != '\n' && c != '\t' ? '?' : c;
       }
     }
     return out;
   };
-  const auto failures = std::ranges::count_if(cases, [](const TestCase& c) { return !c.failure.empty(); });
+  const auto failures =
+      std::ranges::count_if(cases, [](const TestCase& c) { return !c.failure.empty(); });
   double seconds = 0;
   for (const TestCase& c : cases) seconds += c.seconds;
-  std::string out = fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" time=\"{:.3f}\">\n",
-                                xml(suite), cases.size(), failures, seconds);
+  std::string out = fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"{}\" tests=\"{}\" "
+      "failures=\"{}\" time=\"{:.3f}\">\n",
+      xml(suite), cases.size(), failures, seconds);
   for (const TestCase& c : cases) {
-    out += fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\"", xml(suite), xml(c.name), c.seconds);
+    out += fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\"", xml(suite),
+                       xml(c.name), c.seconds);
     const std::string first = c.failure.substr(0, c.failure.find('\n'));
-    out += c.failure.empty() ? "/>\n" : fmt::format(">\n    <failure message=\"{}\">{}</failure>\n  </testcase>\n", xml(first), xml(c.failure));
+    out += c.failure.empty()
+               ? "/>\n"
+               : fmt::format(">\n    <failure message=\"{}\">{}</failure>\n  </testcase>\n",
+                             xml(first), xml(c.failure));
   }
   return out + "</testsuite>\n";
 }

@@ -13,7 +13,9 @@
 namespace rnic::app {
 namespace {
 
-double number(const Outcome& o, const char* key) { return o.json.contains(key) ? o.json[key].get<double>() : 0; }
+double number(const Outcome& o, const char* key) {
+  return o.json.contains(key) ? o.json[key].get<double>() : 0;
+}
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 /// The streams that wait most, the fullest first.
@@ -21,11 +23,15 @@ std::string waiting(const nlohmann::ordered_json& streams, size_t most) {
   std::vector<std::pair<double, std::string>> all;
   for (const auto& s : streams) {
     const double waited = s["waited"];
-    if (waited >= 0.01) all.emplace_back(waited, fmt::format("`{}` ({} for {}) {}", s["name"].get<std::string>(), s["from"].get<std::string>(), s["to"].get<std::string>(), percent(waited)));
+    if (waited >= 0.01)
+      all.emplace_back(waited, fmt::format("`{}` ({} for {}) {}", s["name"].get<std::string>(),
+                                           s["from"].get<std::string>(), s["to"].get<std::string>(),
+                                           percent(waited)));
   }
   std::ranges::sort(all, std::greater<>());
   std::string out;
-  for (size_t i = 0; i < std::min(most, all.size()); ++i) out += (i == 0 ? "" : ", ") + all[i].second;
+  for (size_t i = 0; i < std::min(most, all.size()); ++i)
+    out += (i == 0 ? "" : ", ") + all[i].second;
   return all.empty() ? "none" : out;
 }
 
@@ -42,7 +48,8 @@ std::string markdown(const std::vector<std::vector<std::string>>& rows) {
   return out + "\n";
 }
 
-RunRequest Results::request(const std::string& program, const char* kind, const Settings& settings) const {
+RunRequest Results::request(const std::string& program, const char* kind,
+                            const Settings& settings) const {
   RunRequest r = options_.request;
   r.program = program;
   r.kind = {kind, kind};
@@ -56,7 +63,8 @@ std::vector<Outcome> Results::run(const std::vector<RunRequest>& requests, unsig
   in_children(
       requests.size(), jobs, [&](size_t i) { return app::run(requests[i]); },
       [&](size_t i, Outcome out) {
-        if (!options_.quiet) fmt::print(stderr, "{:3} {:7.1f} s  {}\n", ++done_, out.wall_s, reproduce(requests[i]));
+        if (!options_.quiet)
+          fmt::print(stderr, "{:3} {:7.1f} s  {}\n", ++done_, out.wall_s, reproduce(requests[i]));
         if (out.status != kGood) {
           fmt::print(stderr, "{}reproduce: {}\n", out.failure, reproduce(requests[i]));
           status_ = std::max<int>(status_, out.status);
@@ -68,10 +76,14 @@ std::vector<Outcome> Results::run(const std::vector<RunRequest>& requests, unsig
   return outs;
 }
 
-void Results::figure(const std::string& what, const std::string& measured, const std::string& wanted, std::optional<bool> reached, const std::string& why) {
+void Results::figure(const std::string& what, const std::string& measured,
+                     const std::string& wanted, std::optional<bool> reached,
+                     const std::string& why) {
   figures_.push_back({what, measured, wanted, reached, reached.value_or(true) ? "" : why});
 }
-void Results::section(const std::string& title, const std::string& text) { sections_ += fmt::format("## {}\n\n{}", title, text); }
+void Results::section(const std::string& title, const std::string& text) {
+  sections_ += fmt::format("## {}\n\n{}", title, text);
+}
 
 void Results::wire_limit() {
   const Settings s{"size=65536", "count=64", "depth=16", "warmup=16"};
@@ -80,42 +92,62 @@ void Results::wire_limit() {
     requests.push_back(request(p, "rtl", s));
     requests.back().streams = requests.back().wires = true;
   }
-  std::vector<std::vector<std::string>> rows{{"program", "Gb/s", "messages/s", "of the wire limit", "client: what waits, of all cycles", "server"}};
+  std::vector<std::vector<std::string>> rows{{"program", "Gb/s", "messages/s", "of the wire limit",
+                                              "client: what waits, of all cycles", "server"}};
   for (const Outcome& o : run(requests, options_.jobs)) {
     if (o.status != kGood) continue;
     const double share = number(o, "gbps") / number(o, "wire_limit_gbps");
     const std::string program = o.json["program"];
-    figure(fmt::format("{} 64 KiB, MTU 1500, RTL, one way", program), fmt::format("{:.2f} Gb/s, {} of the wire limit", number(o, "gbps"), percent(share)), "85 %", share >= 0.85,
-           fmt::format("what waits most: client {}; server {}", waiting(o.json["streams"]["client"], 3), waiting(o.json["streams"]["server"], 3)));
-    rows.push_back({program, fmt::format("{:.2f}", number(o, "gbps")), fmt::format("{:.0f}", number(o, "msg_per_s")), percent(share), waiting(o.json["streams"]["client"], 3),
+    figure(fmt::format("{} 64 KiB, MTU 1500, RTL, one way", program),
+           fmt::format("{:.2f} Gb/s, {} of the wire limit", number(o, "gbps"), percent(share)),
+           "85 %", share >= 0.85,
+           fmt::format("what waits most: client {}; server {}",
+                       waiting(o.json["streams"]["client"], 3),
+                       waiting(o.json["streams"]["server"], 3)));
+    rows.push_back({program, fmt::format("{:.2f}", number(o, "gbps")),
+                    fmt::format("{:.0f}", number(o, "msg_per_s")), percent(share),
+                    waiting(o.json["streams"]["client"], 3),
                     waiting(o.json["streams"]["server"], 3)});
   }
   section("64 KiB messages on one QP, RTL", markdown(rows));
 }
 
 void Results::small_writes() {
-  RunRequest r = request("write_bw", "rtl", {"size=64", "count=700", "warmup=64", "qps=2", "threads=4"});
+  RunRequest r =
+      request("write_bw", "rtl", {"size=64", "count=700", "warmup=64", "qps=2", "threads=4"});
   r.streams = r.wires = true;
   const Outcome o = run(r);
   if (o.status != kGood) return;
   const double rate = number(o, "msg_per_s") / 1e6;
-  figure("Write 64 B, 8 QPs in 4 threads, RTL", fmt::format("{:.2f} M/s", rate), "20 M/s; the goal is line rate, 77 M/s", rate >= 20,
-         fmt::format("what waits most: client {}; server {}", waiting(o.json["streams"]["client"], 3), waiting(o.json["streams"]["server"], 3)));
-  std::string text = "Of all cycles of the measured time: client waits " + waiting(o.json["streams"]["client"], 6) + "; server " + waiting(o.json["streams"]["server"], 6) + ".\n\n";
-  std::vector<std::vector<std::string>> rows{{"stream", "from", "to", "client moved", "client waited", "server moved", "server waited"}};
+  figure(
+      "Write 64 B, 8 QPs in 4 threads, RTL", fmt::format("{:.2f} M/s", rate),
+      "20 M/s; the goal is line rate, 77 M/s", rate >= 20,
+      fmt::format("what waits most: client {}; server {}", waiting(o.json["streams"]["client"], 3),
+                  waiting(o.json["streams"]["server"], 3)));
+  std::string text = "Of all cycles of the measured time: client waits " +
+                     waiting(o.json["streams"]["client"], 6) + "; server " +
+                     waiting(o.json["streams"]["server"], 6) + ".\n\n";
+  std::vector<std::vector<std::string>> rows{
+      {"stream", "from", "to", "client moved", "client waited", "server moved", "server waited"}};
   const auto &client = o.json["streams"]["client"], &server = o.json["streams"]["server"];
   for (size_t i = 0; i < client.size(); ++i) {
-    const double all = client[i]["moved"].get<double>() + client[i]["waited"].get<double>() + server[i]["moved"].get<double>() + server[i]["waited"].get<double>();
+    const double all = client[i]["moved"].get<double>() + client[i]["waited"].get<double>() +
+                       server[i]["moved"].get<double>() + server[i]["waited"].get<double>();
     if (all < 0.005) continue;
-    rows.push_back({"`" + client[i]["name"].get<std::string>() + "`", client[i]["from"], client[i]["to"], percent(client[i]["moved"]), percent(client[i]["waited"]), percent(server[i]["moved"]),
-                    percent(server[i]["waited"])});
+    rows.push_back({"`" + client[i]["name"].get<std::string>() + "`", client[i]["from"],
+                    client[i]["to"], percent(client[i]["moved"]), percent(client[i]["waited"]),
+                    percent(server[i]["moved"]), percent(server[i]["waited"])});
   }
-  text += markdown(rows) + "Counters of the units since reset, as software reads them (items; cycles in which something moved; in which something was offered and not taken):\n\n";
-  std::vector<std::vector<std::string>> units{{"unit", "client items", "busy", "stalled", "server items", "busy", "stalled"}};
+  text += markdown(rows) +
+          "Counters of the units since reset, as software reads them (items; cycles in which "
+          "something moved; in which something was offered and not taken):\n\n";
+  std::vector<std::vector<std::string>> units{
+      {"unit", "client items", "busy", "stalled", "server items", "busy", "stalled"}};
   for (const auto& [name, u] : o.json["units"]["client"].items()) {
     std::vector<std::string> row{name};
     for (const auto& side : {u, o.json["units"]["server"][name]}) {
-      for (const char* k : {"items", "busy", "stalled"}) row.push_back(fmt::format("{}", side[k].get<uint64_t>()));
+      for (const char* k : {"items", "busy", "stalled"})
+        row.push_back(fmt::format("{}", side[k].get<uint64_t>()));
     }
     units.push_back(row);
   }
@@ -123,7 +155,8 @@ void Results::small_writes() {
 }
 
 void Results::stages() {
-  RunRequest r = request("write_lat", "rtl", {"size=64", "inline=64", "push=1", "count=24", "warmup=4"});
+  RunRequest r =
+      request("write_lat", "rtl", {"size=64", "inline=64", "push=1", "count=24", "warmup=4"});
   r.streams = true;
   const Outcome o = run(r);
   if (o.status != kGood) return;
@@ -131,28 +164,42 @@ void Results::stages() {
       "Medians over the client's messages of one run of `write_lat`, {} operations behind {} of "
       "warm-up; a row's cycles are those since the row above.\n\n",
       o.json["ops"].get<uint64_t>(), r.config.find("warmup").value);
-  for (const auto& [key, title] : {std::pair{"push_to_wire", "pushed doorbell to first LLP beat, 64 B inline"}, {"wire_to_host", "last LLP beat to first host-write beat, 64 B"}}) {
-    std::vector<std::vector<std::string>> rows{{title, "cycles", "cycles since the start", "ns since the start"}};
+  for (const auto& [key, title] :
+       {std::pair{"push_to_wire", "pushed doorbell to first LLP beat, 64 B inline"},
+        {"wire_to_host", "last LLP beat to first host-write beat, 64 B"}}) {
+    std::vector<std::vector<std::string>> rows{
+        {title, "cycles", "cycles since the start", "ns since the start"}};
     double cycles = 0;
     for (const auto& s : o.json["stages"]["client"][key]) {
       cycles = s["since_start"];
-      rows.push_back({s["what"], fmt::format("{:.0f}", s["cycles"].get<double>()), fmt::format("{:.0f}", cycles), fmt::format("{:.1f}", cycles * base::kPsPerCycle / 1000)});
+      rows.push_back({s["what"], fmt::format("{:.0f}", s["cycles"].get<double>()),
+                      fmt::format("{:.0f}", cycles),
+                      fmt::format("{:.1f}", cycles * base::kPsPerCycle / 1000)});
     }
-    figure(title, fmt::format("{:.0f} cycles, {:.1f} ns", cycles, cycles * base::kPsPerCycle / 1000), "printed", std::nullopt);
+    figure(title,
+           fmt::format("{:.0f} cycles, {:.1f} ns", cycles, cycles * base::kPsPerCycle / 1000),
+           "printed", std::nullopt);
     text += markdown(rows);
   }
   section("Latency in the RTL, stage by stage", text);
 }
 
 std::string Results::page() const {
-  std::string out = "# Results\n\nPrinted by `rnic-sim results`; preset " + options_.request.config.preset() +
-                    ". Simulated figures are exact and repeat; seconds are CPU time on the machine that printed them.\n\n";
+  std::string out = "# Results\n\nPrinted by `rnic-sim results`; preset " +
+                    options_.request.config.preset() +
+                    ". Simulated figures are exact and repeat; seconds are CPU time on the machine "
+                    "that printed them.\n\n";
   std::vector<std::vector<std::string>> rows{{"what", "measured", "wanted", "reached"}};
-  for (const Figure& f : figures_) rows.push_back({f.what, f.measured, f.wanted, !f.reached ? "-" : *f.reached ? "yes" : "**no**"});
+  for (const Figure& f : figures_)
+    rows.push_back({f.what, f.measured, f.wanted,
+                    !f.reached   ? "-"
+                    : *f.reached ? "yes"
+                                 : "**no**"});
   if (rows.size() > 1) out += markdown(rows);
   std::string why;
   for (const Figure& f : figures_) {
-    if (f.reached && !*f.reached) why += fmt::format("- {} ({}, wanted {}): {}.\n", f.what, f.measured, f.wanted, f.why);
+    if (f.reached && !*f.reached)
+      why += fmt::format("- {} ({}, wanted {}): {}.\n", f.what, f.measured, f.wanted, f.why);
   }
   if (!why.empty()) out += "Not reached, and why:\n\n" + why + "\n";
   return out + sections_;
@@ -161,7 +208,8 @@ std::string Results::page() const {
 nlohmann::ordered_json Results::json() const {
   nlohmann::ordered_json j;
   for (const Figure& f : figures_) {
-    auto& row = j["figures"].emplace_back(nlohmann::ordered_json{{"what", f.what}, {"measured", f.measured}, {"wanted", f.wanted}});
+    auto& row = j["figures"].emplace_back(
+        nlohmann::ordered_json{{"what", f.what}, {"measured", f.measured}, {"wanted", f.wanted}});
     if (f.reached) row["reached"] = *f.reached;
     if (!f.why.empty()) row["why"] = f.why;
   }
@@ -174,13 +222,18 @@ int results_command(Options& o) {
     const char* name;
     void (Results::*run)();
   };
-  constexpr std::array kParts = {Part{"limit", &Results::wire_limit}, Part{"small", &Results::small_writes}, Part{"goals", &Results::goals}, Part{"bandwidth", &Results::bandwidth}, Part{"stages", &Results::stages},
-                                 Part{"timing", &Results::timing_error}, Part{"speed", &Results::speed}, Part{"logic", &Results::logic},
-                                 Part{"tests", &Results::tests}};
+  constexpr std::array kParts = {
+      Part{"limit", &Results::wire_limit}, Part{"small", &Results::small_writes},
+      Part{"goals", &Results::goals},      Part{"bandwidth", &Results::bandwidth},
+      Part{"stages", &Results::stages},    Part{"timing", &Results::timing_error},
+      Part{"speed", &Results::speed},      Part{"logic", &Results::logic},
+      Part{"tests", &Results::tests}};
   std::vector<std::string> names;
   for (const Part& p : kParts) names.emplace_back(p.name);
   for (const std::string& w : o.words) {
-    if (std::ranges::find(names, w) == names.end()) throw Usage(fmt::format("results: no part \"{}\"{}; {}", w, nearest(w, names), fmt::join(names, ", ")));
+    if (std::ranges::find(names, w) == names.end())
+      throw Usage(fmt::format("results: no part \"{}\"{}; {}", w, nearest(w, names),
+                              fmt::join(names, ", ")));
   }
   check_settings(o, "results", {"timeout_us", "mpa_crc", "mpa_markers", "mpa_revision"});
   const auto is_asked = [&](const char* part) {
@@ -194,7 +247,8 @@ int results_command(Options& o) {
   if (!o.plot.empty() && !is_asked("bandwidth"))
     throw Usage(fmt::format("results: --plot {} has no effect (bandwidth draws it)", o.plot));
   if (!o.plot.empty()) check_gnuplot(o.plot);
-  if (!o.depth.empty()) (void)read_depth(o.depth);  // what is wrong with it is said before the long runs
+  if (!o.depth.empty())
+    (void)read_depth(o.depth);  // what is wrong with it is said before the long runs
   if (!o.ci.empty()) (void)read_test_times(o.ci);
   if (o.print_config) return print_config(o);
   Results r(o);

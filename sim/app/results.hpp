@@ -43,7 +43,8 @@ class Results {
   RunRequest request(const std::string& program, const char* kind, const Settings& settings) const;
   std::vector<Outcome> run(const std::vector<RunRequest>& requests, unsigned jobs);
   Outcome run(const RunRequest& r) { return run(std::vector{r}, 1).front(); }
-  void figure(const std::string& what, const std::string& measured, const std::string& wanted, std::optional<bool> reached, const std::string& why = "");
+  void figure(const std::string& what, const std::string& measured, const std::string& wanted,
+              std::optional<bool> reached, const std::string& why = "");
   void section(const std::string& title, const std::string& text);
 
   const Options& options_;
@@ -74,9 +75,10 @@ std::vector<std::vector<std::string>> rows_of(const std::vector<TimingCase>& all
 
 /// What rtl/lint/depth.sh prints: a line a unit, below it its memories and what is wrong with it. Throws Usage.
 struct Depth {
-  std::vector<std::vector<std::string>> rows;  // unit, LUT6, flops, levels, memories, memory bits; the first is the heading
-  std::vector<std::string> complaints;         // "unit: FAIL ..."
-  std::string chip_luts;                       // of rnic; empty: it was not read
+  std::vector<std::vector<std::string>>
+      rows;  // unit, LUT6, flops, levels, memories, memory bits; the first is the heading
+  std::vector<std::string> complaints;  // "unit: FAIL ..."
+  std::string chip_luts;                // of rnic; empty: it was not read
 };
 Depth read_depth(const std::string& file);
 

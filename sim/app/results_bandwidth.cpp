@@ -22,9 +22,12 @@ struct Point {
 std::vector<std::string> settings(uint32_t size) {
   const uint32_t count = std::clamp<uint32_t>((2u << 20) / kQps / size, 6, 300);
   const uint32_t depth = std::clamp<uint32_t>(65536 / size, 4, 64);
-  return {fmt::format("size={}", size),   "qps=2",
-          "threads=4",                    fmt::format("depth={}", depth),
-          fmt::format("count={}", count), fmt::format("warmup={}", depth)};
+  return {fmt::format("size={}", size),
+          "qps=2",
+          "threads=4",
+          fmt::format("depth={}", depth),
+          fmt::format("count={}", count),
+          fmt::format("warmup={}", depth)};
 }
 
 /// As gnuplot quotes a string.
@@ -74,8 +77,8 @@ void Results::bandwidth() {
   }
   const std::vector<Outcome> outs = run(requests, options_.jobs);
   std::vector<Point> points;
-  std::vector<std::vector<std::string>> rows{
-      {"message, bytes", "RTL, Gb/s", "model", "wire limit", "RTL of the limit", "RTL, M messages/s"}};
+  std::vector<std::vector<std::string>> rows{{"message, bytes", "RTL, Gb/s", "model", "wire limit",
+                                              "RTL of the limit", "RTL, M messages/s"}};
   for (size_t i = 0; i < outs.size(); i += 2) {
     const auto &rtl = outs[i], &model = outs[i + 1];
     if (rtl.status != kGood || model.status != kGood) continue;
@@ -92,7 +95,8 @@ void Results::bandwidth() {
   section("Bandwidth against message size, RDMA Write, 8 QPs in 4 threads", markdown(rows));
   if (options_.plot.empty() || points.empty() || status() != kGood) return;
   std::FILE* gnuplot = popen("gnuplot", "w");
-  if (gnuplot == nullptr) throw Missing(fmt::format("--plot {}: gnuplot does not start", options_.plot));
+  if (gnuplot == nullptr)
+    throw Missing(fmt::format("--plot {}: gnuplot does not start", options_.plot));
   std::fputs(script(options_.plot, points).c_str(), gnuplot);
   if (pclose(gnuplot) != 0)
     throw Missing(fmt::format("--plot {}: gnuplot failed (its words are above)", options_.plot));

@@ -16,7 +16,9 @@ namespace {
 
 constexpr double kAtLimit = 0.98;  // of a wire: then it is what is measured, and not the device
 
-double number(const nlohmann::ordered_json& j, const char* key) { return j.contains(key) ? j[key].get<double>() : 0; }
+double number(const nlohmann::ordered_json& j, const char* key) {
+  return j.contains(key) ? j[key].get<double>() : 0;
+}
 std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
 
 /// The wire that a run is limited by, or nothing.
@@ -64,21 +66,30 @@ void Results::timing_error() {
     const char *size, *depth;
     std::array<const char*, 2> count;  // on one QP, on each of eight
   };
-  constexpr std::array kLengths = {Length{"8", "64", {"400", "128"}}, Length{"64", "64", {"400", "128"}}, Length{"512", "64", {"256", "64"}}, Length{"4096", "16", {"96", "24"}},
-                                   Length{"65536", "4", {"16", "6"}}};
+  constexpr std::array kLengths = {
+      Length{"8", "64", {"400", "128"}}, Length{"64", "64", {"400", "128"}},
+      Length{"512", "64", {"256", "64"}}, Length{"4096", "16", {"96", "24"}},
+      Length{"65536", "4", {"16", "6"}}};
   std::vector<RunRequest> requests;
   std::vector<TimingCase> cases;
   for (const Length& l : kLengths) {
     for (const bool eight : {false, true}) {
-      for (const char* p : {"write_bw", "send_bw", "read_bw", "write_lat", "send_lat", "read_lat"}) {
+      for (const char* p :
+           {"write_bw", "send_bw", "read_bw", "write_lat", "send_lat", "read_lat"}) {
         const bool is_latency = std::string_view(p).ends_with("lat");
         Settings s{fmt::format("size={}", l.size)};
         if (is_latency) {
           s.insert(s.end(), {"count=16", "warmup=4", eight ? "threads=8" : "threads=1"});
         } else {
-          s.insert(s.end(), {fmt::format("depth={}", l.depth), fmt::format("count={}", l.count[eight ? 1 : 0]), fmt::format("warmup={}", l.depth), eight ? "qps=8" : "qps=1"});
+          s.insert(s.end(), {fmt::format("depth={}", l.depth),
+                             fmt::format("count={}", l.count[eight ? 1 : 0]),
+                             fmt::format("warmup={}", l.depth), eight ? "qps=8" : "qps=1"});
         }
-        cases.push_back({.program = p, .size = l.size, .qps = eight ? "8" : "1", .is_latency = is_latency, .limit = ""});
+        cases.push_back({.program = p,
+                         .size = l.size,
+                         .qps = eight ? "8" : "1",
+                         .is_latency = is_latency,
+                         .limit = ""});
         for (const char* kind : {"rtl", "model"}) {
           requests.push_back(request(p, kind, s));
           requests.back().wires = !is_latency;
@@ -102,7 +113,8 @@ void Results::timing_error() {
     std::vector<TimingCase> others;
     for (const TimingCase& c : all) {
       if (std::abs(c.error()) > kWanted) {
-        above[c.program + (c.error() < 0 ? ", the model is slower" : ", the model is faster")].push_back(c);
+        above[c.program + (c.error() < 0 ? ", the model is slower" : ", the model is faster")]
+            .push_back(c);
       } else {
         others.push_back(c);
       }
@@ -111,26 +123,39 @@ void Results::timing_error() {
     for (const auto& [who, cases] : above) {
       const auto [least, most] = std::ranges::minmax_element(cases, {}, &TimingCase::error);
       std::string which;
-      for (const TimingCase& c : cases) which += fmt::format("{}{} B on {} QP", which.empty() ? "" : ", ", c.size, c.qps);
-      text += fmt::format("{}{} ({} to {}: {})", text.empty() ? "" : "; ", who, signed_percent(least->error()), signed_percent(most->error()), which);
+      for (const TimingCase& c : cases)
+        which += fmt::format("{}{} B on {} QP", which.empty() ? "" : ", ", c.size, c.qps);
+      text += fmt::format("{}{} ({} to {}: {})", text.empty() ? "" : "; ", who,
+                          signed_percent(least->error()), signed_percent(most->error()), which);
     }
-    return fmt::format("{} of {} cases are above {:.0f} %: {}. The other {} are at {:.1f} % on average", all.size() - others.size(), all.size(), 100 * kWanted, text, others.size(), 100 * average(others));
+    return fmt::format(
+        "{} of {} cases are above {:.0f} %: {}. The other {} are at {:.1f} % on average",
+        all.size() - others.size(), all.size(), 100 * kWanted, text, others.size(),
+        100 * average(others));
   };
   const auto told = [&](const char* what, const std::vector<TimingCase>& all) {
     if (all.empty()) return;
-    const auto worst = *std::ranges::max_element(all, {}, [](const TimingCase& c) { return std::abs(c.error()); });
+    const auto worst =
+        *std::ranges::max_element(all, {}, [](const TimingCase& c) { return std::abs(c.error()); });
     figure(fmt::format("timing error of the model, {}, {} cases", what, all.size()),
-           fmt::format("{:.1f} % on average; most {} ({} {} B {} QP)", 100 * average(all), signed_percent(worst.error()), worst.program, worst.size, worst.qps), "10 % on average",
-           average(all) <= kWanted, dominating(all));
+           fmt::format("{:.1f} % on average; most {} ({} {} B {} QP)", 100 * average(all),
+                       signed_percent(worst.error()), worst.program, worst.size, worst.qps),
+           "10 % on average", average(all) <= kWanted, dominating(all));
   };
   told("throughput", throughput);
   told("median latency", latency);
-  section("Timing error of the model: throughput", "Without the cases in which a wire is at 98 % or more.\n\n" + markdown(rows_of(throughput, false)));
+  section("Timing error of the model: throughput",
+          "Without the cases in which a wire is at 98 % or more.\n\n" +
+              markdown(rows_of(throughput, false)));
   section("Timing error of the model: median latency",
           "Medians over as many operations as the row says, of all QPs together.\n\n" +
               markdown(rows_of(latency, false)));
   section("Cases within 2 % of a link or PCIe limit",
-          fmt::format("{}{}", limited.empty() ? "None.\n\n" : fmt::format("Average error {:.1f} %.\n\n", 100 * average(limited)), limited.empty() ? "" : markdown(rows_of(limited, true))));
+          fmt::format("{}{}",
+                      limited.empty()
+                          ? "None.\n\n"
+                          : fmt::format("Average error {:.1f} %.\n\n", 100 * average(limited)),
+                      limited.empty() ? "" : markdown(rows_of(limited, true))));
 }
 
 void Results::speed() {
@@ -146,7 +171,9 @@ void Results::speed() {
   for (const Load& l : {Load{"64", "64 B", "count=2000", "count=40000", 30},
                         Load{"4096", "4 KiB", "count=400", "count=5000", 70}}) {
     const auto measure = [&](const char* kind, const std::string& count) {
-      return run(request("write_bw", kind, {fmt::format("size={}", l.size), "qps=2", "threads=4", "warmup=64", count}));
+      return run(
+          request("write_bw", kind,
+                  {fmt::format("size={}", l.size), "qps=2", "threads=4", "warmup=64", count}));
     };
     const Outcome rtl = measure("rtl", l.rtl_count), model = measure("model", l.model_count);
     const double rtl_us = number(rtl.json, "cpu_us_per_message"),
@@ -154,13 +181,19 @@ void Results::speed() {
     if (rtl.status != kGood || model.status != kGood || rtl_us <= 0 || model_us <= 0) return;
     const double ratio = rtl_us / model_us;
     const double kcycles = number(rtl.json, "rtl_cycles") / 2 / 1000 / rtl.cpu_s;
-    figure(fmt::format("RTL simulation, two whole devices in one process on one core, {}", l.name),
-           fmt::format("{:.1f} kcycle/s{}", kcycles, luts.empty() ? "" : fmt::format(", 2 x {} LUT6", luts)), "50 kcycle/s", kcycles >= 50,
-           fmt::format("a cycle of the two devices takes {:.1f} us; platform, link, driver and program take less than {:.1f} % of it (the models' whole run of such messages takes no more), "
-                       "the rest is the evaluation of the Verilated RTL",
-                       1000 / kcycles, 100 / ratio));
-    figure(fmt::format("memory of a process with two RTL devices, {}", l.name), fmt::format("{:.0f} MiB", static_cast<double>(rtl.peak_kib) / 1024), "less than 2 GiB", rtl.peak_kib < (2u << 20),
-           "it is the process's peak as the system counts it");
+    figure(
+        fmt::format("RTL simulation, two whole devices in one process on one core, {}", l.name),
+        fmt::format("{:.1f} kcycle/s{}", kcycles,
+                    luts.empty() ? "" : fmt::format(", 2 x {} LUT6", luts)),
+        "50 kcycle/s", kcycles >= 50,
+        fmt::format(
+            "a cycle of the two devices takes {:.1f} us; platform, link, driver and program take "
+            "less than {:.1f} % of it (the models' whole run of such messages takes no more), "
+            "the rest is the evaluation of the Verilated RTL",
+            1000 / kcycles, 100 / ratio));
+    figure(fmt::format("memory of a process with two RTL devices, {}", l.name),
+           fmt::format("{:.0f} MiB", static_cast<double>(rtl.peak_kib) / 1024), "less than 2 GiB",
+           rtl.peak_kib < (2u << 20), "it is the process's peak as the system counts it");
     figure(
         fmt::format("model's speed over the RTL's, {}, saturated, marginal", l.name),
         fmt::format("{:.1f}x", ratio), fmt::format("{:.0f}x", l.wanted), ratio >= l.wanted,
@@ -189,30 +222,43 @@ Depth read_depth(const std::string& file) {
     std::vector<std::string> words;
     for (std::string w; split >> w;) words.push_back(w);
     if (words.empty()) continue;
-    if (words[0] == "unit") d.rows = {{"unit", "LUT6", "flops", "levels", "memories", "memory bits"}};
+    if (words[0] == "unit")
+      d.rows = {{"unit", "LUT6", "flops", "levels", "memories", "memory bits"}};
     if (line[0] == ' ') {
-      if (words[0] == "FAIL") d.complaints.push_back(fmt::format("{}: {}", d.rows.size() < 2 ? "?" : d.rows.back()[0], fmt::join(words.begin() + 1, words.end(), " ")));
+      if (words[0] == "FAIL")
+        d.complaints.push_back(fmt::format("{}: {}", d.rows.size() < 2 ? "?" : d.rows.back()[0],
+                                           fmt::join(words.begin() + 1, words.end(), " ")));
       continue;
     }
-    if (d.rows.empty() || words.size() < 6 || words[3].find_first_not_of("0123456789") != std::string::npos) continue;
+    if (d.rows.empty() || words.size() < 6 ||
+        words[3].find_first_not_of("0123456789") != std::string::npos)
+      continue;
     d.rows.emplace_back(words.begin(), words.begin() + 6);
     if (words[0] == "rnic") d.chip_luts = words[1];
   }
-  if (d.rows.size() < 2) throw Usage(fmt::format("--depth {}: this is not what rtl/lint/depth.sh prints", file));
+  if (d.rows.size() < 2)
+    throw Usage(fmt::format("--depth {}: this is not what rtl/lint/depth.sh prints", file));
   return d;
 }
 
 void Results::logic() {
   constexpr unsigned long kMostLevels = 20;
   if (options_.depth.empty()) {
-    figure("logic depth, size", "not given (rtl/lint/depth.sh > FILE; rnic-sim results --depth FILE)", "no path above 20 LUT6 levels", std::nullopt);
+    figure("logic depth, size",
+           "not given (rtl/lint/depth.sh > FILE; rnic-sim results --depth FILE)",
+           "no path above 20 LUT6 levels", std::nullopt);
     return;
   }
   const Depth d = read_depth(options_.depth);
   const auto levels = [](const std::vector<std::string>& row) { return std::stoul(row[3]); };
-  const auto deepest = *std::max_element(d.rows.begin() + 1, d.rows.end(), [&](const auto& a, const auto& b) { return levels(a) < levels(b); });
-  figure("logic depth", fmt::format("{} LUT6 levels ({})", levels(deepest), deepest[0]), "no path above 20", levels(deepest) <= kMostLevels, fmt::format("{}", fmt::join(d.complaints, "; ")));
-  if (!d.chip_luts.empty()) figure("size of the chip", d.chip_luts + " LUT6", "printed", std::nullopt);
+  const auto deepest =
+      *std::max_element(d.rows.begin() + 1, d.rows.end(),
+                        [&](const auto& a, const auto& b) { return levels(a) < levels(b); });
+  figure("logic depth", fmt::format("{} LUT6 levels ({})", levels(deepest), deepest[0]),
+         "no path above 20", levels(deepest) <= kMostLevels,
+         fmt::format("{}", fmt::join(d.complaints, "; ")));
+  if (!d.chip_luts.empty())
+    figure("size of the chip", d.chip_luts + " LUT6", "printed", std::nullopt);
   section("Size and logic depth of each unit", "From `rtl/lint/depth.sh`.\n\n" + markdown(d.rows));
 }
 
@@ -231,17 +277,20 @@ TestTimes read_test_times(const std::string& file) {
     std::vector<std::string> w;
     for (std::string x; split >> x;) w.push_back(x);
     if (w.empty() || w[0] != "[run]") continue;
-    if (w.size() == 7 && w[1] == "step" && (w[3] == "passed" || w[3] == "FAILED")) t.steps.push_back({seconds(w[5]), w[2], w[3] == "passed"});
+    if (w.size() == 7 && w[1] == "step" && (w[3] == "passed" || w[3] == "FAILED"))
+      t.steps.push_back({seconds(w[5]), w[2], w[3] == "passed"});
     if (w.size() == 5 && w[2] == "s" && w[3] == "in" && w[4] == "all") t.all = seconds(w[1]);
   }
-  if (t.all < 0 || t.steps.empty()) throw Usage(fmt::format("--ci {}: this is not what tb/run.sh prints", file));
+  if (t.all < 0 || t.steps.empty())
+    throw Usage(fmt::format("--ci {}: this is not what tb/run.sh prints", file));
   return t;
 }
 
 void Results::tests() {
   constexpr double kMostSeconds = 40 * 60;
   constexpr size_t kLongest = 3;
-  const std::string what = "tb/run.sh from a clean clone, cold cache", wanted = "under 40 min on 2 cores";
+  const std::string what = "tb/run.sh from a clean clone, cold cache",
+                    wanted = "under 40 min on 2 cores";
   if (options_.ci.empty()) {
     figure(what, "not given (tb/run.sh > FILE; rnic-sim results --ci FILE)", wanted, std::nullopt);
     return;
@@ -254,8 +303,11 @@ void Results::tests() {
     if (!s.passed) failed += ", failed: " + s.name;
   }
   std::ranges::sort(t.steps, std::greater<>(), &TestTimes::Step::seconds);
-  for (size_t i = 0; i < std::min(t.steps.size(), kLongest); ++i) longest += fmt::format("{}{} {:.0f} s", i == 0 ? "the longest steps are " : ", ", t.steps[i].name, t.steps[i].seconds);
-  figure(what, fmt::format("{:.1f} min{}", t.all / 60, failed), wanted, failed.empty() && t.all < kMostSeconds, longest);
+  for (size_t i = 0; i < std::min(t.steps.size(), kLongest); ++i)
+    longest += fmt::format("{}{} {:.0f} s", i == 0 ? "the longest steps are " : ", ",
+                           t.steps[i].name, t.steps[i].seconds);
+  figure(what, fmt::format("{:.1f} min{}", t.all / 60, failed), wanted,
+         failed.empty() && t.all < kMostSeconds, longest);
   section("Time of all tests", "What `tb/run.sh` printed.\n\n" + markdown(rows));
 }
 

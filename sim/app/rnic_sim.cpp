@@ -30,16 +30,25 @@ constexpr const char* kHead =
     "  list [programs|settings|presets]   what there is, with default, unit and meaning\n"
     "  explain SETTING                    one setting\n"
     "  run PROGRAM                        one program on one pairing of devices\n"
-    "  compare [PROGRAM...]               programs on all four pairings of model and RTL: mismatches, timing error\n"
-    "  copy                               a file by Send, Write and Read on all four pairings and in tandem (--file FILE; else /bin/bash)\n"
-    "  replay LISTING                     a capture played into a device: all that it answers and writes, compared\n"
-    "  regress                            random host programs, compared with their plan; shrinks what fails\n"
-    "  search [PROGRAM...]                draws programs and settings, climbs towards disagreement of RTL and model; smallest commands\n"
-    "  results [PART...]                  measure the figures of docs/gen/results.md (--page FILE); parts: limit, small, goals,\n"
-    "                                     bandwidth, stages, timing, speed, logic, tests; all of them about ten minutes\n"
-    "exit status: 0 all checks held, 1 a mismatch or failed check, 2 wrong use, 3 no progress, 4 something missing or an output\n"
+    "  compare [PROGRAM...]               programs on all four pairings of model and RTL: "
+    "mismatches, timing error\n"
+    "  copy                               a file by Send, Write and Read on all four pairings and "
+    "in tandem (--file FILE; else /bin/bash)\n"
+    "  replay LISTING                     a capture played into a device: all that it answers and "
+    "writes, compared\n"
+    "  regress                            random host programs, compared with their plan; shrinks "
+    "what fails\n"
+    "  search [PROGRAM...]                draws programs and settings, climbs towards disagreement "
+    "of RTL and model; smallest commands\n"
+    "  results [PART...]                  measure the figures of docs/gen/results.md (--page "
+    "FILE); parts: limit, small, goals,\n"
+    "                                     bandwidth, stages, timing, speed, logic, tests; all of "
+    "them about ten minutes\n"
+    "exit status: 0 all checks held, 1 a mismatch or failed check, 2 wrong use, 3 no progress, 4 "
+    "something missing or an output\n"
     "that cannot be written to its end, 130 and 143 interrupted (Ctrl-C, SIGTERM)\n\n";
-const std::vector<std::string> kCommands = {"list", "explain", "run", "compare", "copy", "replay", "regress", "results", "search"};
+const std::vector<std::string> kCommands = {"list",   "explain", "run",     "compare", "copy",
+                                            "replay", "regress", "results", "search"};
 
 struct OptionRow {
   const char* name;
@@ -52,30 +61,40 @@ using enum OptionRow::Kind;
 constexpr const char* kRuns = "run compare copy replay regress";
 constexpr const char* kAllThatRun = "run compare copy replay regress results search";
 constexpr OptionRow kOptions[] = {
-    {"client", kValue, "model", "run replay regress", "device of the client: model, rtl, or tandem (rtl checked by model)"},
+    {"client", kValue, "model", "run replay regress",
+     "device of the client: model, rtl, or tandem (rtl checked by model)"},
     {"server", kValue, "model", "run replay regress", "device of the server"},
-    {"set", kList, nullptr, "explain run compare copy replay regress results search", "NAME=VALUE, client.NAME=VALUE, server.NAME=VALUE"},
-    {"config", kList, nullptr, "explain run compare copy replay regress results search", "JSON file of settings; several are laid one over the other"},
-    {"preset", kValue, nullptr, "explain run compare copy replay regress results search", "a named machine (list presets)"},
+    {"set", kList, nullptr, "explain run compare copy replay regress results search",
+     "NAME=VALUE, client.NAME=VALUE, server.NAME=VALUE"},
+    {"config", kList, nullptr, "explain run compare copy replay regress results search",
+     "JSON file of settings; several are laid one over the other"},
+    {"preset", kValue, nullptr, "explain run compare copy replay regress results search",
+     "a named machine (list presets)"},
     {"print-config", kFlag, nullptr, kAllThatRun, "show what holds and why, run nothing"},
     {"seed", kValue, "1", kAllThatRun, "a number, or random"},
     {"file", kValue, nullptr, "run compare copy", "what file_copy copies"},
-    {"side", kValue, nullptr, "replay", "replay: the endpoint that our device takes: initiator, responder, siw, tester"},
+    {"side", kValue, nullptr, "replay",
+     "replay: the endpoint that our device takes: initiator, responder, siw, tester"},
     {"json", kValue, nullptr, kAllThatRun, "results as JSON to this file (- for the output)"},
     {"csv", kValue, nullptr, "run compare copy", "results as CSV"},
     {"junit", kValue, nullptr, kRuns, "a test case for each run, as JUnit's XML"},
     {"jobs", kValue, "1", "compare copy regress results search", "runs at a time"},
-    {"page", kValue, nullptr, "results", "results: the page in Markdown to this file; else to the output"},
-    {"plot", kValue, nullptr, "results", "results: bandwidth against message size, drawn by gnuplot, as SVG to this file"},
+    {"page", kValue, nullptr, "results",
+     "results: the page in Markdown to this file; else to the output"},
+    {"plot", kValue, nullptr, "results",
+     "results: bandwidth against message size, drawn by gnuplot, as SVG to this file"},
     {"depth", kValue, nullptr, "results", "results: file of what rtl/lint/depth.sh has printed"},
-    {"ci", kValue, nullptr, "results", "results: file of what tb/run.sh has printed, from a clean clone with a cold cache"},
+    {"ci", kValue, nullptr, "results",
+     "results: file of what tb/run.sh has printed, from a clean clone with a cold cache"},
     {"pcap", kValue, nullptr, kRuns, "the wire, for Wireshark"},
     {"tlp", kValue, nullptr, kRuns, "each PCIe request, a line each"},
     {"wave", kValue, nullptr, kRuns,
-     "FILE[@FROM..TO][:UNIT] waveform of the RTL, FROM and TO in ns, of one unit alone; without it a failing run on RTL writes one around its failure, unless none"},
+     "FILE[@FROM..TO][:UNIT] waveform of the RTL, FROM and TO in ns, of one unit alone; without it "
+     "a failing run on RTL writes one around its failure, unless none"},
     {"quiet", kFlag, nullptr, kAllThatRun, "only failures"},
     {"verbose", kFlag, nullptr, "run regress", "everything that is known of the run"},
-    {"stages", kFlag, nullptr, "run", "run: how long each stage of an RTL device takes, and which of its streams wait"},
+    {"stages", kFlag, nullptr, "run",
+     "run: how long each stage of an RTL device takes, and which of its streams wait"},
     {"version", kFlag, nullptr, "", ""},
     {"help", kFlag, nullptr, "", "this text"},
 };
@@ -104,25 +123,32 @@ void check_options(const std::string& command, const po::variables_map& vm) {
     std::vector<std::string> takers;
     for (std::string c; all >> c;) takers.push_back(c);
     if (std::ranges::find(takers, command) != takers.end()) {
-      if (o.kind == kValue && vm[o.name].as<std::string>().empty()) throw Usage(fmt::format("--{} \"\": a value is wanted", o.name));
+      if (o.kind == kValue && vm[o.name].as<std::string>().empty())
+        throw Usage(fmt::format("--{} \"\": a value is wanted", o.name));
       continue;
     }
-    throw Usage(fmt::format("{}: takes no --{} ({} {})", command, o.name, fmt::join(takers, ", "), takers.size() == 1 ? "does" : "do"));
+    throw Usage(fmt::format("{}: takes no --{} ({} {})", command, o.name, fmt::join(takers, ", "),
+                            takers.size() == 1 ? "does" : "do"));
   }
 }
 
 /// Boost's message, with the nearest option.
 std::string explain_option(const std::string& given, const po::options_description& d) {
-  if (given == "--timeline") return "there is no --timeline yet; --pcap shows the wire, --tlp each PCIe request, --wave the RTL's signals";
+  if (given == "--timeline")
+    return "there is no --timeline yet; --pcap shows the wire, --tlp each PCIe request, --wave the "
+           "RTL's signals";
   std::vector<std::string> names;
   for (const auto& o : d.options()) names.push_back("--" + o->long_name());
   return fmt::format("no option {}{} (rnic-sim --help)", given, nearest(given, names));
 }
 
-uint64_t number_of(const char* option, const std::string& text, uint64_t low, uint64_t high, const char* wanted) {
+uint64_t number_of(const char* option, const std::string& text, uint64_t low, uint64_t high,
+                   const char* wanted) {
   uint64_t n = 0;
   const auto r = std::from_chars(text.data(), text.data() + text.size(), n);
-  if (text.empty() || r.ec != std::errc() || r.ptr != text.data() + text.size() || n < low || n > high) throw Usage(fmt::format("--{} \"{}\": {}", option, text, wanted));
+  if (text.empty() || r.ec != std::errc() || r.ptr != text.data() + text.size() || n < low ||
+      n > high)
+    throw Usage(fmt::format("--{} \"{}\": {}", option, text, wanted));
   return n;
 }
 
@@ -146,7 +172,13 @@ int rnic_main(int argc, char** argv) {
   positions.add("words", -1);
   po::variables_map vm;
   try {
-    po::store(po::command_line_parser(argc, argv).options(all).positional(positions).style(po::command_line_style::unix_style & ~po::command_line_style::allow_guessing).run(), vm);
+    po::store(
+        po::command_line_parser(argc, argv)
+            .options(all)
+            .positional(positions)
+            .style(po::command_line_style::unix_style & ~po::command_line_style::allow_guessing)
+            .run(),
+        vm);
   } catch (const po::unknown_option& e) {
     throw Usage(explain_option(e.get_option_name(), visible));
   } catch (const po::error& e) {
@@ -162,27 +194,36 @@ int rnic_main(int argc, char** argv) {
     fmt::print("{}\n", kVersion);
     return kGood;
   }
-  if (vm.count("words") == 0) throw Usage("no command; one of list, explain, run, compare, copy, replay, regress, results, search (rnic-sim --help)");
+  if (vm.count("words") == 0)
+    throw Usage(
+        "no command; one of list, explain, run, compare, copy, replay, regress, results, search "
+        "(rnic-sim --help)");
 
   Options o;
   o.words = vm["words"].as<std::vector<std::string>>();
   const std::string command = o.words[0];
   o.words.erase(o.words.begin());
   if (std::find(kCommands.begin(), kCommands.end(), command) == kCommands.end()) {
-    throw Usage(fmt::format("no command \"{}\"{} (rnic-sim --help)", command, nearest(command, kCommands)));
+    throw Usage(
+        fmt::format("no command \"{}\"{} (rnic-sim --help)", command, nearest(command, kCommands)));
   }
   check_options(command, vm);
-  const auto text = [&](const char* name) { return vm.count(name) != 0 ? vm[name].as<std::string>() : std::string(); };
+  const auto text = [&](const char* name) {
+    return vm.count(name) != 0 ? vm[name].as<std::string>() : std::string();
+  };
   if (vm.count("preset") != 0) o.request.config.use_preset(text("preset"));
   if (vm.count("config") != 0) {
     for (const auto& f : vm["config"].as<std::vector<std::string>>()) o.request.config.load(f);
   }
   if (vm.count("set") != 0) {
-    for (const auto& s : vm["set"].as<std::vector<std::string>>()) o.request.config.set(s, "--set", Origin::kSet);
+    for (const auto& s : vm["set"].as<std::vector<std::string>>())
+      o.request.config.set(s, "--set", Origin::kSet);
   }
   o.request.kind = {text("client"), text("server")};
   o.is_kind_given = {!vm["client"].defaulted(), !vm["server"].defaulted()};
-  o.request.seed = text("seed") == "random" ? std::random_device{}() & 0x7fffffff : number_of("seed", text("seed"), 0, UINT64_MAX, "a whole number, or random");
+  o.request.seed = text("seed") == "random" ? std::random_device{}() & 0x7fffffff
+                                            : number_of("seed", text("seed"), 0, UINT64_MAX,
+                                                        "a whole number, or random");
   o.jobs = static_cast<unsigned>(number_of("jobs", text("jobs"), 1, 256, "a number from 1 to 256"));
   if (vm.count("file") != 0) {
     o.request.file_name = text("file");
@@ -206,13 +247,16 @@ int rnic_main(int argc, char** argv) {
   if (o.quiet && o.verbose) throw Usage("--quiet, --verbose: say one of them");
   Files& files = o.request.files;
   if (vm.count("config") != 0) {
-    for (const auto& f : vm["config"].as<std::vector<std::string>>()) files.read.push_back({"--config", f});
+    for (const auto& f : vm["config"].as<std::vector<std::string>>())
+      files.read.push_back({"--config", f});
   }
   for (const char* name : {"depth", "ci"}) {
     if (!text(name).empty()) files.read.push_back({fmt::format("--{}", name), text(name)});
   }
   for (const char* name : {"json", "csv", "junit", "page", "plot"}) {
-    if (!text(name).empty()) files.written.push_back({fmt::format("--{}", name), std::string_view(name) == "json" ? o.json : text(name)});
+    if (!text(name).empty())
+      files.written.push_back(
+          {fmt::format("--{}", name), std::string_view(name) == "json" ? o.json : text(name)});
   }
   for (const char* name : {"pcap", "tlp", "wave", "plot"}) {
     if (text(name) == "-")
@@ -254,5 +298,6 @@ int main(int argc, char** argv) {
     return end(kMismatch, e.what());
   }
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
-  return end(status == kGood ? kMissing : status, "the standard output cannot be written to its end (is the disk full?)");
+  return end(status == kGood ? kMissing : status,
+             "the standard output cannot be written to its end (is the disk full?)");
 }

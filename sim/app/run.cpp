@@ -28,12 +28,16 @@
 namespace rnic::app {
 namespace {
 
-double kcycles(Time t, const base::Clock& clock) { return static_cast<double>(t) / clock.ps_per_cycle() / 1000; }
+double kcycles(Time t, const base::Clock& clock) {
+  return static_cast<double>(t) / clock.ps_per_cycle() / 1000;
+}
 
 /// Says from time to time, on a terminal, how far it is. Looks at the host's clock, changes nothing.
 class Progress final : public sim::PcieObserver {
  public:
-  Progress(std::string title, const std::vector<programs::Report>& reports, const base::Clock& clock) : title_(std::move(title)), reports_(reports), clock_(clock) {}
+  Progress(std::string title, const std::vector<programs::Report>& reports,
+           const base::Clock& clock)
+      : title_(std::move(title)), reports_(reports), clock_(clock) {}
   /// Takes its line away; the simulation goes on without it, but still calls it.
   void end() {
     if (width_ != 0) fmt::print(stderr, "\r{:{}}\r", "", width_);
@@ -54,9 +58,14 @@ class Progress final : public sim::PcieObserver {
       done += r.done;
       of += r.of;
     }
-    const double s = std::chrono::duration<double>(now - began_).count(), share = of == 0 ? 0 : static_cast<double>(done) / static_cast<double>(of);
-    const std::string left = share > 0 ? fmt::format("{:.0f} s left", s * (1 - share) / share) : reports_.empty() ? "" : reports_[0].stage;
-    const std::string line = fmt::format("{}{:3.0f} %  {:.3f} ms simulated  {:.1f} kcycle/s  {}", title_, 100 * share, static_cast<double>(t) / kMs, kcycles(t, clock_) / s, left);
+    const double s = std::chrono::duration<double>(now - began_).count(),
+                 share = of == 0 ? 0 : static_cast<double>(done) / static_cast<double>(of);
+    const std::string left = share > 0 ? fmt::format("{:.0f} s left", s * (1 - share) / share)
+                             : reports_.empty() ? ""
+                                                : reports_[0].stage;
+    const std::string line =
+        fmt::format("{}{:3.0f} %  {:.3f} ms simulated  {:.1f} kcycle/s  {}", title_, 100 * share,
+                    static_cast<double>(t) / kMs, kcycles(t, clock_) / s, left);
     width_ = std::max(width_, line.size());
     fmt::print(stderr, "\r{:{}}", line, width_);
   }
@@ -126,17 +135,28 @@ std::string sha256(std::span<const uint8_t> bytes) {
 
 sim::WireOp wire_op(const RunRequest& r, const programs::Params& p) {
   const std::string what = r.program == "file_copy" ? p.op : r.program;
-  return what.starts_with("write") ? sim::WireOp::kWrite : what.starts_with("read") ? sim::WireOp::kRead : sim::WireOp::kSend;
+  return what.starts_with("write")  ? sim::WireOp::kWrite
+         : what.starts_with("read") ? sim::WireOp::kRead
+                                    : sim::WireOp::kSend;
 }
 
 nlohmann::ordered_json json_of(const std::vector<StreamWatch::Step>& steps) {
   nlohmann::ordered_json j = nlohmann::ordered_json::array();
-  for (const auto& s : steps) j.push_back({{"what", s.what}, {"cycles", s.cycles}, {"since_start", s.since_start}, {"messages", s.messages}});
+  for (const auto& s : steps)
+    j.push_back({{"what", s.what},
+                 {"cycles", s.cycles},
+                 {"since_start", s.since_start},
+                 {"messages", s.messages}});
   return j;
 }
 nlohmann::ordered_json json_of(const std::vector<StreamWatch::Use>& streams) {
   nlohmann::ordered_json j = nlohmann::ordered_json::array();
-  for (const auto& s : streams) j.push_back({{"name", s.name}, {"from", s.from}, {"to", s.to}, {"moved", s.moved}, {"waited", s.waited}});
+  for (const auto& s : streams)
+    j.push_back({{"name", s.name},
+                 {"from", s.from},
+                 {"to", s.to},
+                 {"moved", s.moved},
+                 {"waited", s.waited}});
   return j;
 }
 
@@ -144,8 +164,12 @@ nlohmann::ordered_json json_of(const std::vector<StreamWatch::Use>& streams) {
 nlohmann::ordered_json pcie_json(const sim::PcieCounters& c) {
   nlohmann::ordered_json j;
   for (size_t i = 0; i < sim::PcieCounters::kClients; ++i) {
-    if (static_cast<sim::Client>(i) == sim::Client::kUnknown && c.reads[i] + c.writes[i] == 0) continue;
-    j[sim::to_string(static_cast<sim::Client>(i))] = {{"reads", c.reads[i]}, {"read_bytes", c.read_bytes[i]}, {"writes", c.writes[i]}, {"write_bytes", c.write_bytes[i]}};
+    if (static_cast<sim::Client>(i) == sim::Client::kUnknown && c.reads[i] + c.writes[i] == 0)
+      continue;
+    j[sim::to_string(static_cast<sim::Client>(i))] = {{"reads", c.reads[i]},
+                                                      {"read_bytes", c.read_bytes[i]},
+                                                      {"writes", c.writes[i]},
+                                                      {"write_bytes", c.write_bytes[i]}};
   }
   j["mmio"] = {{"reads", c.mmio_reads}, {"writes", c.mmio_writes}};
   j["interrupts"] = c.interrupts;
@@ -185,24 +209,33 @@ nlohmann::ordered_json settings_json(const Config& config) {
 
 std::string limits_of(const sim::RunResult& result, const sim::RunConfig& config) {
   if (!result.is_stuck()) return "";
-  const std::string limit = result.status == sim::RunStatus::kTimeLimit ? fmt::format("after time_limit_us={}", config.time_limit_us)
-                                                                        : fmt::format("if nothing moves for watchdog_us={}, or after time_limit_us={}", config.watchdog_us, config.time_limit_us);
+  const std::string limit =
+      result.status == sim::RunStatus::kTimeLimit
+          ? fmt::format("after time_limit_us={}", config.time_limit_us)
+          : fmt::format("if nothing moves for watchdog_us={}, or after time_limit_us={}",
+                        config.watchdog_us, config.time_limit_us);
   return fmt::format("a run is ended {}; if link or PCIe are that slow, --set more\n", limit);
 }
 
 void check(const RunRequest& r) {
   check_kinds(r.kind, r.config);
-  if (r.program == "file_copy" && r.file.empty()) throw Usage("file_copy: the file is empty or none was given (--file FILE)");
-  if (r.program != "file_copy" && !r.file_name.empty()) throw Usage(fmt::format("{}: takes no --file (file_copy does)", r.program));
+  if (r.program == "file_copy" && r.file.empty())
+    throw Usage("file_copy: the file is empty or none was given (--file FILE)");
+  if (r.program != "file_copy" && !r.file_name.empty())
+    throw Usage(fmt::format("{}: takes no --file (file_copy does)", r.program));
   const programs::Params p = r.config.params();
   if ((r.program == "write_lat" || r.program == "write_bw" || r.program == "file_copy") &&
       p.size == 0)
     throw Usage(fmt::format("{}: size 0 is nothing to wait for", r.program));
   const auto used = settings_of(program_of(r.program));
-  const uint64_t qps = uint64_t{p.threads} * (std::ranges::find(used, "qps") != used.end() ? p.qps : 1);
+  const uint64_t qps =
+      uint64_t{p.threads} * (std::ranges::find(used, "qps") != used.end() ? p.qps : 1);
   for (const Side side : {kClient, kServer}) {
     const uint32_t most = r.config.sizes(side).num_qps;
-    if (qps > most) throw Usage(fmt::format("{}: {} QPs are asked for (threads times qps), the {}'s device has {}", r.program, qps, kSideNames[side], most));
+    if (qps > most)
+      throw Usage(
+          fmt::format("{}: {} QPs are asked for (threads times qps), the {}'s device has {}",
+                      r.program, qps, kSideNames[side], most));
     // The driver gives a QP as many slots as are left, if it is one at least.
     const spec::Sizes sizes = r.config.sizes(side);
     const uint32_t slots = std::min(sizes.ird_slots, sizes.ord_slots);
@@ -223,7 +256,10 @@ void check(const RunRequest& r) {
 }
 
 std::string quoted(const std::string& name) {
-  const auto is_plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view("%+,-./:=@_").find(c) != std::string_view::npos; };
+  const auto is_plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("%+,-./:=@_").find(c) != std::string_view::npos;
+  };
   if (!name.empty() && std::ranges::all_of(name, is_plain)) return name;
   std::string word = "'";
   for (const char c : name) word += c == '\'' ? "'\\''" : std::string(1, c);
@@ -231,8 +267,9 @@ std::string quoted(const std::string& name) {
 }
 
 std::string reproduce(const RunRequest& r) {
-  std::string s = fmt::format("rnic-sim run {} --client {} --server {} --seed {}{}", r.program, r.kind[0], r.kind[1], r.seed,
-                              r.config.as_options(programs::find(r.program)));
+  std::string s =
+      fmt::format("rnic-sim run {} --client {} --server {} --seed {}{}", r.program, r.kind[0],
+                  r.kind[1], r.seed, r.config.as_options(programs::find(r.program)));
   if (!r.file_name.empty()) s += " --file " + quoted(r.file_name);
   return s;
 }
@@ -250,10 +287,13 @@ Outcome run(const RunRequest& r) {
   sc.seed = r.seed;
   sim::Simulation simulation(sc);
   std::array<StreamWatch, 2> streams;
-  for (const Side side : {kClient, kServer}) simulation.add_host(make_device(r.kind[side], side, r.config, r.seed, r.wave, r.streams || r.stalls ? &streams[side] : nullptr));
+  for (const Side side : {kClient, kServer})
+    simulation.add_host(make_device(r.kind[side], side, r.config, r.seed, r.wave,
+                                    r.streams || r.stalls ? &streams[side] : nullptr));
   std::optional<WireUse> wires;
   if (r.wires) {
-    wires.emplace(std::array{sc.side[kClient]->pcie, sc.side[kServer]->pcie}, sc.platform.link.link_gbps);
+    wires.emplace(std::array{sc.side[kClient]->pcie, sc.side[kServer]->pcie},
+                  sc.platform.link.link_gbps);
     simulation.link().tap(wires->link());
     for (const Side side : {kClient, kServer}) simulation.observe(side, wires->pcie(side));
   }
@@ -277,15 +317,21 @@ Outcome run(const RunRequest& r) {
   for (uint32_t k = 0; k < params.threads; ++k) {
     for (unsigned side : {kServer, kClient}) {
       const auto entry = side == kClient ? program->client : program->server;
-      simulation.start(side, fmt::format("{}{}", kSideNames[side], k), [&, side, k, entry](PciDevice& dev) {
-        entry({.dev = dev, .session = *sessions[side], .params = params, .thread = k, .report = reports[side][k]});
-      });
+      simulation.start(side, fmt::format("{}{}", kSideNames[side], k),
+                       [&, side, k, entry](PciDevice& dev) {
+                         entry({.dev = dev,
+                                .session = *sessions[side],
+                                .params = params,
+                                .thread = k,
+                                .report = reports[side][k]});
+                       });
     }
   }
 
   const auto began = std::chrono::steady_clock::now();
   const sim::RunResult result = simulation.run();
-  const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  const double wall =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   if (progress) progress->end();
   // The driver of a program that did not end is left as it is: to put it away takes simulated time.
   if (!result.ok()) {
@@ -302,27 +348,39 @@ Outcome run(const RunRequest& r) {
   if (!client.error.empty()) say(fmt::format("client ({}): {}", client.stage, client.error));
   if (!server.error.empty()) say(fmt::format("server ({}): {}", server.stage, server.error));
   const std::string_view timed_out = base::to_string(base::Errc::kTimedOut);
-  const bool is_clients = client.failed_at != 0 && (server.failed_at == 0 || client.failed_at <= server.failed_at);
+  const bool is_clients =
+      client.failed_at != 0 && (server.failed_at == 0 || client.failed_at <= server.failed_at);
   const programs::Report& first = is_clients ? client : server;  // of what went wrong
   const bool gave_up = first.error.starts_with(timed_out);
   if (gave_up)
-    say(fmt::format("a side gives up after timeout_us={} without progress; if its messages take longer than that, --set timeout_us=N", params.timeout_us));
+    say(
+        fmt::format("a side gives up after timeout_us={} without progress; if its messages take "
+                    "longer than that, --set timeout_us=N",
+                    params.timeout_us));
   const std::string no_peer = fmt::format(": {}", spec::to_string(spec::ConnState::kFailed));
   if (client.error.ends_with(no_peer) || server.error.ends_with(no_peer))
-    say(fmt::format("the LLP gives up a peer that does not answer for llp_timeout_us={}; if the link is that slow, --set llp_timeout_us=N", sc.platform.link.llp_timeout_us));
+    say(
+        fmt::format("the LLP gives up a peer that does not answer for llp_timeout_us={}; if the "
+                    "link is that slow, --set llp_timeout_us=N",
+                    sc.platform.link.llp_timeout_us));
   bool device_differs = false;
   for (unsigned side = 0; side < 2; ++side) {
     const std::string f = simulation.device(side).failure();
     if (!f.empty()) say(f);
     device_differs = device_differs || !f.empty();
   }
-  const uint64_t mismatches = client.mismatches + server.mismatches, checks = client.checks + server.checks;
+  const uint64_t mismatches = client.mismatches + server.mismatches,
+                 checks = client.checks + server.checks;
   if (mismatches != 0) say(fmt::format("{} bytes arrived wrong", mismatches));
-  const bool only_programs = mismatches == 0 && !device_differs && result.failures.empty();  // have failed, if anything has
-  if (only_programs && first.stage == "open" && first.error.starts_with(base::to_string(base::Errc::kNoMemory))) {
+  const bool only_programs = mismatches == 0 && !device_differs &&
+                             result.failures.empty();  // have failed, if anything has
+  if (only_programs && first.stage == "open" &&
+      first.error.starts_with(base::to_string(base::Errc::kNoMemory))) {
     const Side side = is_clients ? kClient : kServer;
-    throw Usage(fmt::format("{}: the {} has no room for what the settings ask for; ask for less, or more than arena_mib={} of host memory ({})", r.program, kSideNames[side],
-                            sc.side[side]->host.arena_mib, first.error));
+    throw Usage(
+        fmt::format("{}: the {} has no room for what the settings ask for; ask for less, or more "
+                    "than arena_mib={} of host memory ({})",
+                    r.program, kSideNames[side], sc.side[side]->host.arena_mib, first.error));
   }
   if (only_programs && first.stage == "connect" &&
       first.error.starts_with(base::to_string(base::Errc::kNoMemory))) {
@@ -340,7 +398,8 @@ Outcome run(const RunRequest& r) {
   if (!out.failure.empty()) {
     const Time at = first.failed_at != 0 ? first.failed_at : result.end;
     out.json["failed_at_ns"] = at / kNs;
-    if (first.wrong_bus != 0) out.json["wrong"] = {{"side", is_clients ? kClient : kServer}, {"bus", first.wrong_bus}};
+    if (first.wrong_bus != 0)
+      out.json["wrong"] = {{"side", is_clients ? kClient : kServer}, {"bus", first.wrong_bus}};
     if (watch) out.json["written_at_ns"] = watch->last_before(at) / kNs;
   }
 
@@ -348,7 +407,8 @@ Outcome run(const RunRequest& r) {
   const Time start = client.start, end = std::max(client.end, client.start);
   const double sim_ns = static_cast<double>(end - start) / kNs;
   const double gbps = sim_ns > 0 ? static_cast<double>(client.bytes) * 8 / sim_ns : 0;
-  const auto limit = sim::wire_limit(wire_op(r, params), params.size, sc.platform.link.mtu, sc.platform.link.link_gbps);
+  const auto limit = sim::wire_limit(wire_op(r, params), params.size, sc.platform.link.mtu,
+                                     sc.platform.link.link_gbps);
   auto& j = out.json;
   j["program"] = r.program;
   j["client"] = r.kind[0];
@@ -370,7 +430,9 @@ Outcome run(const RunRequest& r) {
   j["mismatches"] = mismatches;
   if (!r.file.empty()) {
     j["sha256_sent"] = sha256(r.file);
-    j["sha256_received"] = sha256(r.program == "file_copy" && params.op == "read" ? client.file : server.file.empty() ? client.file : server.file);
+    j["sha256_received"] = sha256(r.program == "file_copy" && params.op == "read" ? client.file
+                                  : server.file.empty()                           ? client.file
+                                                                                  : server.file);
     if (j["sha256_sent"] != j["sha256_received"] && out.status == kGood) {
       say("the SHA-256 of the copy is not that of the file");
       out.status = kMismatch;
@@ -380,7 +442,9 @@ Outcome run(const RunRequest& r) {
   for (const Side side : {kClient, kServer}) {
     if (!r.streams || !has_rtl(r.kind[side])) continue;
     j["streams"][kSideNames[side]] = json_of(streams[side].use(start, end));
-    j["stages"][kSideNames[side]] = {{"push_to_wire", json_of(streams[side].send_path(start, end))}, {"wire_to_host", json_of(streams[side].receive_path(start, end))}};
+    j["stages"][kSideNames[side]] = {
+        {"push_to_wire", json_of(streams[side].send_path(start, end))},
+        {"wire_to_host", json_of(streams[side].receive_path(start, end))}};
   }
   uint64_t rtl_cycles = 0;
   for (unsigned side = 0; side < 2; ++side) {
@@ -389,16 +453,18 @@ Outcome run(const RunRequest& r) {
   j["rtl_cycles"] = rtl_cycles;
   if (auto tandem = tandem_json(simulation); !tandem.is_null()) j["tandem"] = std::move(tandem);
   j["sim_end_ns"] = static_cast<double>(result.end) / kNs;
-  for (const Side side : {kClient, kServer}) j["pcie"][kSideNames[side]] = pcie_json(simulation.root_complex(side).counters());
+  for (const Side side : {kClient, kServer})
+    j["pcie"][kSideNames[side]] = pcie_json(simulation.root_complex(side).counters());
   // Counters of each unit, read as software reads them.
   if (out.status == kGood) {
     for (unsigned side = 0; side < 2; ++side) {
       simulation.start(side, "counters", [&j, side](PciDevice& dev) {
         for (uint32_t u = 0; u < kUnits.size(); ++u) {
           const uint32_t at = u * spec::kCountItemsStride;
-          j["units"][kSideNames[side]][kUnits[u]] = {{"items", dev.read64(0, spec::kCountItemsOffset + at)},
-                                                 {"busy", dev.read64(0, spec::kCountBusyOffset + at)},
-                                                 {"stalled", dev.read64(0, spec::kCountStalledOffset + at)}};
+          j["units"][kSideNames[side]][kUnits[u]] = {
+              {"items", dev.read64(0, spec::kCountItemsOffset + at)},
+              {"busy", dev.read64(0, spec::kCountBusyOffset + at)},
+              {"stalled", dev.read64(0, spec::kCountStalledOffset + at)}};
         }
       });
     }
@@ -407,14 +473,16 @@ Outcome run(const RunRequest& r) {
       out.status = kNoProgress;
     }
     for (const Side side : {kClient, kServer}) {
-      if ((r.streams || r.stalls) && has_rtl(r.kind[side])) add_stalled_for(j["units"][kSideNames[side]], streams[side].use(start, end));
+      if ((r.streams || r.stalls) && has_rtl(r.kind[side]))
+        add_stalled_for(j["units"][kSideNames[side]], streams[side].use(start, end));
     }
   }
   captures.finish(out);
   j["status"] = static_cast<int>(out.status);
   j["wall_s"] = wall;
   if (const auto us = cost.us()) j["cpu_us_per_message"] = *us;
-  j["kcycles_per_s"] = wall > 0 ? kcycles(result.end, r.config.timing(kClient).clock) / wall : 0;  // of the devices' clock, both stepped
+  j["kcycles_per_s"] = wall > 0 ? kcycles(result.end, r.config.timing(kClient).clock) / wall
+                                : 0;  // of the devices' clock, both stepped
   return out;
 }
 

@@ -34,24 +34,25 @@ struct RunRequest {
   std::array<std::string, 2> kind{"model", "model"};  // of client and server
   Config config;
   uint64_t seed = 1;
-  std::vector<uint8_t> file;       // file_copy
+  std::vector<uint8_t> file;  // file_copy
   std::string file_name;
-  std::string pcap, tlp, wave;     // paths, empty: none; wave: see wave_window
-  Files files{};                   // of the other options: those three may not be among them
-  bool progress = false;           // shown on the error output, behind `title`
+  std::string pcap, tlp, wave;  // paths, empty: none; wave: see wave_window
+  Files files{};                // of the other options: those three may not be among them
+  bool progress = false;        // shown on the error output, behind `title`
   std::string title;
-  bool streams = false;            // json "streams", "stages": where the time of RTL devices goes
-  bool stalls = false;             // json "units": for whom each unit of RTL devices stalled
-  bool wires = false;              // json "wires": how full link and PCIe were while it was measured
-  std::optional<Place> watch{};    // json "written_at_ns": when the device last wrote there, before the failure
+  bool streams = false;  // json "streams", "stages": where the time of RTL devices goes
+  bool stalls = false;   // json "units": for whom each unit of RTL devices stalled
+  bool wires = false;    // json "wires": how full link and PCIe were while it was measured
+  std::optional<Place>
+      watch{};  // json "written_at_ns": when the device last wrote there, before the failure
 };
 
 struct Outcome {
   ExitStatus status = kGood;
-  nlohmann::ordered_json json;     // what --json holds
-  std::string failure;             // empty, or what went wrong, in lines
-  double wall_s = 0, cpu_s = 0;    // of the whole child process; 0: there was none
-  uint64_t peak_kib = 0;           // memory that it had at most (what /proc calls VmHWM)
+  nlohmann::ordered_json json;   // what --json holds
+  std::string failure;           // empty, or what went wrong, in lines
+  double wall_s = 0, cpu_s = 0;  // of the whole child process; 0: there was none
+  uint64_t peak_kib = 0;         // memory that it had at most (what /proc calls VmHWM)
 };
 
 /// Throws Usage and Missing.

@@ -11,9 +11,11 @@
 namespace rnic::app {
 namespace {
 
-const std::vector<const char*> kSendPath = {"qp_doorbell", "wqe_check", "wqe_check_rsp", "wqe_hdr", "tx_message_hdr", "tx_want", "tx_grant",
-                                            "payload_req", "payload_hdr", "tx_ulpdu_hdr", "tx_fpdu_hdr", "llp_tx"};
-const std::vector<const char*> kReceivePath = {"rx_ulpdu_hdr", "rx_xlate", "rx_xlate_rsp", "rx_segment", "rx_verdict", "place_hdr", "dma_wr"};
+const std::vector<const char*> kSendPath = {
+    "qp_doorbell", "wqe_check",   "wqe_check_rsp", "wqe_hdr",      "tx_message_hdr", "tx_want",
+    "tx_grant",    "payload_req", "payload_hdr",   "tx_ulpdu_hdr", "tx_fpdu_hdr",    "llp_tx"};
+const std::vector<const char*> kReceivePath = {
+    "rx_ulpdu_hdr", "rx_xlate", "rx_xlate_rsp", "rx_segment", "rx_verdict", "place_hdr", "dma_wr"};
 
 size_t number_of(const char* stream) {
   for (size_t i = 0; i < sim::kStreamNames.size(); ++i) {
@@ -38,13 +40,17 @@ double median(std::vector<double> all) {
 
 std::vector<uint64_t> within(const std::vector<uint64_t>& cycles, Time from, Time to) {
   std::vector<uint64_t> out;
-  std::ranges::copy_if(cycles, std::back_inserter(out), [&](uint64_t c) { return base::time_of_cycle(c) >= from && base::time_of_cycle(c) <= to; });
+  std::ranges::copy_if(cycles, std::back_inserter(out), [&](uint64_t c) {
+    return base::time_of_cycle(c) >= from && base::time_of_cycle(c) <= to;
+  });
   return out;
 }
 
 }  // namespace
 
-const StreamWatch::Fires& StreamWatch::fires(const char* stream) const { return fires_[number_of(stream)]; }
+const StreamWatch::Fires& StreamWatch::fires(const char* stream) const {
+  return fires_[number_of(stream)];
+}
 
 void StreamWatch::streams(const sim::StreamStates& states) {
   static const auto kept = on_a_path();
@@ -68,7 +74,9 @@ void StreamWatch::mmio(const sim::Mmio& m) {
 }
 
 // A stream's step is the time since the one before it on the path that moved for this message.
-std::vector<StreamWatch::Step> StreamWatch::path(const std::vector<uint64_t>& starts, const char* start, const std::vector<const char*>& names) const {
+std::vector<StreamWatch::Step> StreamWatch::path(const std::vector<uint64_t>& starts,
+                                                 const char* start,
+                                                 const std::vector<const char*>& names) const {
   std::vector<Step> steps{{.what = start, .messages = starts.size()}};
   std::vector<std::vector<double>> since(names.size()), step(names.size());
   for (size_t m = 0; m < starts.size(); ++m) {
@@ -84,9 +92,13 @@ std::vector<StreamWatch::Step> StreamWatch::path(const std::vector<uint64_t>& st
     }
   }
   for (size_t k = 0; k < names.size(); ++k) {
-    if (since[k].size() * 2 < starts.size() || since[k].empty()) continue;  // not on this program's path
+    if (since[k].size() * 2 < starts.size() || since[k].empty())
+      continue;  // not on this program's path
     const auto& s = sim::kStreamNames[number_of(names[k])];
-    steps.push_back({.what = fmt::format("{} ({} to {})", s.name, s.from, s.to), .cycles = median(step[k]), .since_start = median(since[k]), .messages = since[k].size()});
+    steps.push_back({.what = fmt::format("{} ({} to {})", s.name, s.from, s.to),
+                     .cycles = median(step[k]),
+                     .since_start = median(since[k]),
+                     .messages = since[k].size()});
   }
   return steps;
 }
@@ -125,7 +137,8 @@ std::vector<StreamWatch::Use> StreamWatch::use(Time from, Time to) const {
   const auto cycles = static_cast<double>(last->cycle - first->cycle);
   for (size_t i = 0; i < kStreams; ++i) {
     const auto& s = sim::kStreamNames[i];
-    all.push_back({s.name, s.from, s.to, (last->moved[i] - first->moved[i]) / cycles, (last->waited[i] - first->waited[i]) / cycles});
+    all.push_back({s.name, s.from, s.to, (last->moved[i] - first->moved[i]) / cycles,
+                   (last->waited[i] - first->waited[i]) / cycles});
   }
   return all;
 }

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "run.hpp"
 #include "backend/observer.hpp"
+#include "run.hpp"
 
 namespace rnic::app {
 
@@ -48,7 +48,8 @@ class StreamWatch final : public sim::Observer {
   };
   using Fires = std::vector<uint64_t>;  // cycles
   const Fires& fires(const char* stream) const;
-  std::vector<Step> path(const std::vector<uint64_t>& starts, const char* start, const std::vector<const char*>& streams) const;
+  std::vector<Step> path(const std::vector<uint64_t>& starts, const char* start,
+                         const std::vector<const char*>& streams) const;
 
   uint64_t now_ = 0;
   Counts counts_;

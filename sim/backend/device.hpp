@@ -17,44 +17,54 @@
 namespace rnic::sim {
 
 /// Who asked for a DMA transfer, for checkers, traces and counters alone. Nothing that is simulated may depend on it.
-enum class Client : uint8_t { kSqFetch, kRqFetch, kAdmin, kPayload, kPlace, kCq, kMsix, kAdminWrite, kUnknown };
+enum class Client : uint8_t {
+  kSqFetch,
+  kRqFetch,
+  kAdmin,
+  kPayload,
+  kPlace,
+  kCq,
+  kMsix,
+  kAdminWrite,
+  kUnknown
+};
 inline std::string_view to_string(Client client) {
   constexpr std::string_view kNames[] = {"sq_fetch", "rq_fetch", "admin",       "payload", "place",
                                          "cq",       "msix",     "admin_write", "unknown"};
   return kNames[static_cast<size_t>(client)];
 }
 
-struct DmaWrite {   // stream dma_wr, one TLP
+struct DmaWrite {  // stream dma_wr, one TLP
   uint64_t address = 0;
-  Payload data;     // 1..MPS bytes, never across 4 KiB
+  Payload data;  // 1..MPS bytes, never across 4 KiB
   bool relaxed = false, no_alloc = false;
   Client client = Client::kUnknown;
 };
-struct DmaRead {    // stream dma_rd_req
+struct DmaRead {  // stream dma_rd_req
   uint8_t tag = 0;
   uint64_t address = 0;
   uint32_t length = 0;  // 1..MRRS, never across 4 KiB
   bool relaxed = false, no_alloc = false;
   Client client = Client::kUnknown;
 };
-struct DmaPiece {   // stream dma_rd_rsp, one completion TLP
+struct DmaPiece {  // stream dma_rd_rsp, one completion TLP
   uint8_t tag = 0;
   spec::RdStatus status = spec::RdStatus::kOk;
   bool is_last = false;
   Payload data;
 };
-struct Mmio {       // stream mmio_req
+struct Mmio {  // stream mmio_req
   bool is_write = false;
   uint8_t bar = 0;
   uint32_t offset = 0;
-  uint8_t bytes = 8;      // 4, 8, or 64 (a push)
-  uint64_t value = 0;     // writes of 4 and 8 bytes
-  Payload data;           // writes of 64 bytes
+  uint8_t bytes = 8;   // 4, 8, or 64 (a push)
+  uint64_t value = 0;  // writes of 4 and 8 bytes
+  Payload data;        // writes of 64 bytes
 };
-struct Record {     // streams llp_rx, llp_tx
+struct Record {  // streams llp_rx, llp_tx
   uint16_t connection = 0;
   bool is_stream = false;
-  bool error = false;     // damaged; llp_rx only
+  bool error = false;  // damaged; llp_rx only
   Payload data;
 };
 
@@ -62,33 +72,34 @@ struct Record {     // streams llp_rx, llp_tx
 class DeviceEnv {
  public:
   virtual ~DeviceEnv() = default;
-  virtual bool can_dma_write() const = 0;               // posted credit for one more TLP
+  virtual bool can_dma_write() const = 0;  // posted credit for one more TLP
   virtual void dma_write(DmaWrite w) = 0;
-  virtual bool can_dma_read() const = 0;                // non-posted credit
+  virtual bool can_dma_read() const = 0;  // non-posted credit
   virtual void dma_read(DmaRead r) = 0;
-  virtual void mmio_response(uint64_t value) = 0;       // answers reads in order
+  virtual void mmio_response(uint64_t value) = 0;  // answers reads in order
   virtual bool can_llp_tx() const = 0;
   virtual void llp_tx(Record r) = 0;
-  virtual void llp_ctl(const spec::LlpCtlReq& req) = 0; // always taken
+  virtual void llp_ctl(const spec::LlpCtlReq& req) = 0;  // always taken
 };
 
 /// The device. Created by backend factories; owned by the simulation.
 class Device {
  public:
   virtual ~Device() = default;
-  virtual void attach(DeviceEnv& env) = 0;              // before simulation starts, once
-  virtual void reset() = 0;                             // all state as after power-on; what was under way is forgotten
+  virtual void attach(DeviceEnv& env) = 0;  // before simulation starts, once
+  virtual void reset() = 0;  // all state as after power-on; what was under way is forgotten
   virtual void set_pcie(const spec::PcieCfg& cfg) = 0;  // from configuration space
   virtual bool can_mmio() const = 0;
   virtual void mmio(Mmio m) = 0;
-  virtual void dma_piece(DmaPiece p) = 0;               // always taken: the device reserved the space
+  virtual void dma_piece(DmaPiece p) = 0;  // always taken: the device reserved the space
   virtual bool can_llp_rx() const = 0;
   virtual void llp_rx(Record r) = 0;
-  virtual void llp_event(const spec::LlpCtlEvt& evt) = 0;     // always taken, in order with llp_rx records
-  virtual void llp_credit(const spec::LlpCredit& credit) = 0; // always taken
-  virtual void wake() = 0;                              // something that env refused may now be possible
+  virtual void llp_event(
+      const spec::LlpCtlEvt& evt) = 0;  // always taken, in order with llp_rx records
+  virtual void llp_credit(const spec::LlpCredit& credit) = 0;  // always taken
+  virtual void wake() = 0;  // something that env refused may now be possible
   virtual const spec::Sizes& sizes() const = 0;
-  virtual std::string describe() const = 0;             // "rtl (default)", "model", "tandem (minimum)"
+  virtual std::string describe() const = 0;  // "rtl (default)", "model", "tandem (minimum)"
   /// After the run, and at its end: empty if all is well, else the first failure in words (an assertion, a mismatch).
   virtual std::string failure() const = 0;
   /// For the watchdog: empty if nothing is outstanding, else who waits for whom, one line each.
@@ -96,7 +107,7 @@ class Device {
   /// From the watchdog: nothing has moved for half of its period. A device may take down how it stands now, so that
   /// waiting_for() can say what has not changed since.
   virtual void stands_still() {}
-  virtual uint64_t cycles() const = 0;                  // device cycles stepped so far
+  virtual uint64_t cycles() const = 0;  // device cycles stepped so far
 };
 
 }  // namespace rnic::sim

@@ -34,7 +34,10 @@ Client client_of(model::Purpose p) {
 class ModelDevice final : public Device, private model::Surroundings {
  public:
   ModelDevice(const spec::Sizes& sizes, std::string name, const model::Timing& timing)
-      : name_(std::move(name)), sizes_(sizes), timing_(timing), pacer_(model::Pacer::shared(timing.clock)) {
+      : name_(std::move(name)),
+        sizes_(sizes),
+        timing_(timing),
+        pacer_(model::Pacer::shared(timing.clock)) {
     make();
   }
 
@@ -124,7 +127,8 @@ class ModelDevice final : public Device, private model::Surroundings {
 
 }  // namespace
 
-std::unique_ptr<Device> make_model_device(const spec::Sizes& sizes, const std::string& name, const model::Timing& timing) {
+std::unique_ptr<Device> make_model_device(const spec::Sizes& sizes, const std::string& name,
+                                          const model::Timing& timing) {
   return std::make_unique<ModelDevice>(sizes, name, timing);
 }
 

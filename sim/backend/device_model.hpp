@@ -13,6 +13,7 @@
 
 namespace rnic::sim {
 
-std::unique_ptr<Device> make_model_device(const spec::Sizes& sizes, const std::string& name, const model::Timing& timing = {});
+std::unique_ptr<Device> make_model_device(const spec::Sizes& sizes, const std::string& name,
+                                          const model::Timing& timing = {});
 
 }  // namespace rnic::sim

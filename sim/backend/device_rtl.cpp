@@ -79,7 +79,10 @@ class RtlDevice final : public sc_core::sc_module, public Device {
  public:
   SC_HAS_PROCESS(RtlDevice);
   RtlDevice(const RtlOptions& o, sc_core::sc_module_name name)
-      : sc_module(name), options_(o), pins_(make_rtl_pins(o.build, o.reset_seed, o.stalls)), sizes_(sizes_of(o.build)) {
+      : sc_module(name),
+        options_(o),
+        pins_(make_rtl_pins(o.build, o.reset_seed, o.stalls)),
+        sizes_(sizes_of(o.build)) {
     pins_->want_commits = o.observer != nullptr;
     pins_->want_streams = o.observer != nullptr && o.observer->wants_streams();
     SC_METHOD(tick);
@@ -134,7 +137,8 @@ class RtlDevice final : public sc_core::sc_module, public Device {
   void llp_event(const spec::LlpCtlEvt& e) override {
     events_.push_back({e, records_in_});
     using enum spec::LlpEvt;
-    const bool begins_or_ends = e.kind == kEstablished || e.kind == kIncoming || e.kind == kClosed || e.kind == kReset || e.kind == kFailed;
+    const bool begins_or_ends = e.kind == kEstablished || e.kind == kIncoming ||
+                                e.kind == kClosed || e.kind == kReset || e.kind == kFailed;
     if (begins_or_ends && e.connection < credit_.size()) credit_[e.connection] = {};
   }
   void llp_credit(const spec::LlpCredit& c) override {
@@ -144,9 +148,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
   void wake() override {}  // ready is recomputed each cycle
   const spec::Sizes& sizes() const override { return sizes_; }
   std::string describe() const override { return "rtl" + suffix_of(options_.build); }
-  std::string failure() const override {
-    return failure_.empty() ? pins_->failure() : failure_;
-  }
+  std::string failure() const override { return failure_.empty() ? pins_->failure() : failure_; }
   void stands_still() override {
     if (wave_open_) return;  // two writers of one device's waveform would miss changes
     before_ = snapshot("before", [this](const std::string& file) { pins_->snapshot(file); });
@@ -164,9 +166,11 @@ class RtlDevice final : public sc_core::sc_module, public Device {
     for (size_t i = 0; i < credit_.size(); ++i) {
       const auto left = static_cast<int32_t>(credit_[i].limit - credit_[i].sent);
       if (credit_[i].limit == 0 || left > kShortOfCredit) continue;
-      w += fmt::format("{}: connection {} has {} bytes of the LLP's credit left\n", options_.name, i, left);
+      w += fmt::format("{}: connection {} has {} bytes of the LLP's credit left\n", options_.name,
+                       i, left);
     }
-    const auto open = std::count_if(reads_.begin(), reads_.end(), [](const auto& r) { return r.has_value(); });
+    const auto open =
+        std::count_if(reads_.begin(), reads_.end(), [](const auto& r) { return r.has_value(); });
     if (open != 0) {
       const DmaRead& first = **std::min_element(
           reads_.begin(), reads_.end(),
@@ -258,7 +262,8 @@ class RtlDevice final : public sc_core::sc_module, public Device {
       if (!failure_.empty()) sc_core::sc_pause();
     }
     if (options_.end_asked != nullptr && *options_.end_asked != 0) sc_core::sc_pause();
-    next_trigger(sc_core::sc_time::from_value(base::time_of_cycle(cycle_)) - sc_core::sc_time_stamp());
+    next_trigger(sc_core::sc_time::from_value(base::time_of_cycle(cycle_)) -
+                 sc_core::sc_time_stamp());
   }
 
   void offer(RtlPins::In& in) {
@@ -300,7 +305,8 @@ class RtlDevice final : public sc_core::sc_module, public Device {
       record_feed_.beat(b);
       in.llp_rx.set(b);
     }
-    if (!in.llp_ctl_evt.valid && !events_.empty() && records_done_ >= events_.front().after_records) {
+    if (!in.llp_ctl_evt.valid && !events_.empty() &&
+        records_done_ >= events_.front().after_records) {
       in.llp_ctl_evt.set(events_.front().event);
       events_.pop_front();
     }
@@ -316,7 +322,11 @@ class RtlDevice final : public sc_core::sc_module, public Device {
     std::optional<DmaRead> read;
     if (out.dma_rd_req.fired()) {
       const auto& r = out.dma_rd_req.item;
-      read = DmaRead{.tag = r.tag, .address = r.address, .length = r.length, .relaxed = r.relaxed != 0, .no_alloc = r.no_alloc != 0,
+      read = DmaRead{.tag = r.tag,
+                     .address = r.address,
+                     .length = r.length,
+                     .relaxed = r.relaxed != 0,
+                     .no_alloc = r.no_alloc != 0,
                      .client = asked_by<spec::DmaRdReqCommit>()};
     }
     if (out.llp_tx_hdr.fired()) tx_hdrs_.push_back(out.llp_tx_hdr.item);
@@ -348,7 +358,8 @@ class RtlDevice final : public sc_core::sc_module, public Device {
     if (write) sq_.written(*write);
     if (write) env_->dma_write(std::move(*write));
     if (record) {
-      if (record->connection < credit_.size()) credit_[record->connection].sent += record->data.size();
+      if (record->connection < credit_.size())
+        credit_[record->connection].sent += record->data.size();
       env_->llp_tx(std::move(*record));
     }
     if (out.llp_ctl_req.fired()) env_->llp_ctl(out.llp_ctl_req.item);
@@ -357,8 +368,8 @@ class RtlDevice final : public sc_core::sc_module, public Device {
   struct Moved {  // whole items that reached the device
     bool mmio, piece, record, event, credit;
   };
-  void tell(Observer& o, const std::optional<DmaWrite>& write, const std::optional<Record>& record, const std::optional<DmaRead>& read,
-            const Moved& moved) {
+  void tell(Observer& o, const std::optional<DmaWrite>& write, const std::optional<Record>& record,
+            const std::optional<DmaRead>& read, const Moved& moved) {
     o.cycle(cycle_ - 1);
     if (pins_->want_streams) o.streams(pins_->streams);
     for (const auto& c : pins_->commits) o.commit(c);
@@ -395,7 +406,10 @@ class RtlDevice final : public sc_core::sc_module, public Device {
     if (!b.last) return std::nullopt;
     if (wr_.at != b.length) fail("dma_wr: fewer bytes than its length");
     wr_open_ = false;
-    return DmaWrite{.address = b.address, .data = std::move(wr_.data), .relaxed = b.relaxed != 0, .no_alloc = b.no_alloc != 0,
+    return DmaWrite{.address = b.address,
+                    .data = std::move(wr_.data),
+                    .relaxed = b.relaxed != 0,
+                    .no_alloc = b.no_alloc != 0,
                     .client = asked_by<spec::DmaWrCommit>()};
   }
 
@@ -420,7 +434,8 @@ class RtlDevice final : public sc_core::sc_module, public Device {
   }
 
   void fail(const std::string& what) {
-    if (failure_.empty()) failure_ = options_.name + ": " + what + " (cycle " + std::to_string(cycle_) + ")";
+    if (failure_.empty())
+      failure_ = options_.name + ": " + what + " (cycle " + std::to_string(cycle_) + ")";
   }
 
   void wave() {
@@ -459,9 +474,10 @@ class RtlDevice final : public sc_core::sc_module, public Device {
   struct Credit {  // bytes of records
     uint32_t limit = 0, sent = 0;
   };
-  std::vector<Credit> credit_ = std::vector<Credit>(sizes_.num_conns);  // by connection; for waiting_for() alone
-  SqProgress sq_;                      // for waiting_for() alone, as the next two
-  std::optional<RtlSnapshot> before_;  // when the watchdog first saw that nothing moves
+  std::vector<Credit> credit_ =
+      std::vector<Credit>(sizes_.num_conns);  // by connection; for waiting_for() alone
+  SqProgress sq_;                             // for waiting_for() alone, as the next two
+  std::optional<RtlSnapshot> before_;         // when the watchdog first saw that nothing moves
   uint64_t before_cycle_ = 0;
   Gatherer wr_, tx_;
   bool wr_open_ = false, tx_open_ = false;
@@ -487,9 +503,12 @@ std::string suffix_of(RtlBuild build) {
 
 std::unique_ptr<RtlPins> make_rtl_pins(RtlBuild build, uint64_t seed, const Stalls& stalls) {
   switch (build) {
-    case RtlBuild::kMinimum: return make_rtl_pins_minimum(seed);
-    case RtlBuild::kStall: return make_rtl_pins_stall(seed, stalls);
-    default: return make_rtl_pins_default(seed);
+    case RtlBuild::kMinimum:
+      return make_rtl_pins_minimum(seed);
+    case RtlBuild::kStall:
+      return make_rtl_pins_stall(seed, stalls);
+    default:
+      return make_rtl_pins_default(seed);
   }
 }
 

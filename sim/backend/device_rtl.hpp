@@ -23,7 +23,7 @@ struct WaveWindow {  ///< simulated picoseconds
 
 struct RtlOptions {
   RtlBuild build = RtlBuild::kDefault;
-  Stalls stalls;            ///< of the build `stall`
+  Stalls stalls;  ///< of the build `stall`
   std::string name = "rtl";
   uint64_t reset_seed = 0;  ///< 0: registers start at zero; else from random state
   WaveWindow wave;

@@ -41,7 +41,8 @@ class Observer {
   virtual void llp_rx(const Record&) {}
   virtual void llp_event(const spec::LlpCtlEvt&) {}
   virtual void llp_credit(const spec::LlpCredit&) {}
-  virtual void dma_write_waits() {}  // a beat of dma_wr is on offer, and was not accepted in this cycle
+  virtual void dma_write_waits() {
+  }                             // a beat of dma_wr is on offer, and was not accepted in this cycle
   virtual void cycle_done() {}  // all of this cycle has been told
   // between cycles
   virtual void pcie(const spec::PcieCfg&) {}

@@ -20,7 +20,8 @@ inline void write_rtl_coverage([[maybe_unused]] VerilatedContext& context) {
   static unsigned number = 0;
   const char* to = std::getenv("RNIC_COVERAGE_TO");
   if (to == nullptr || *to == '\0') return;
-  const std::string file = std::string(to) + "." + std::to_string(getpid()) + "." + std::to_string(number++) + ".dat";
+  const std::string file =
+      std::string(to) + "." + std::to_string(getpid()) + "." + std::to_string(number++) + ".dat";
   context.coveragep()->write(file.c_str());
 #endif
 }

@@ -2,7 +2,6 @@
 #include "VRnicStall.h"
 #include "VRnicStall___024root.h"
 #include "VRnicStall_rnic_stall_pkg.h"
-
 #include "backend/verilated_rnic.hpp"
 #include "base/rng.hpp"
 

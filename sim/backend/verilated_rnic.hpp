@@ -10,9 +10,9 @@
 
 #include "backend/gen/commit_taps.hpp"
 #include "backend/gen/stream_taps.hpp"
+#include "backend/rtl_coverage.hpp"
 #include "backend/rtl_pins.hpp"
 #include "base/clock.hpp"
-#include "backend/rtl_coverage.hpp"
 
 namespace rnic::sim {
 
@@ -31,7 +31,8 @@ void put_port(Port& port, const T& item) {
 template <class T, class Port>
 T get_port(const Port& port) {
   if constexpr (std::is_integral_v<Port>) {
-    const uint32_t w[2] = {static_cast<uint32_t>(port), static_cast<uint32_t>(uint64_t{port} >> 32)};
+    const uint32_t w[2] = {static_cast<uint32_t>(port),
+                           static_cast<uint32_t>(uint64_t{port} >> 32)};
     return T::from_words(w);
   } else {
     return T::from_words(port.data());
@@ -61,11 +62,11 @@ class VerilatedRnic : public RtlPins {
     V& t = *top_;
     t.rst_ni = rst_n;
     put_port(t.pcie_cfg_i, pcie_cfg);
-#define RNIC_PIN_IN(s)                           \
-  t.s##_valid_i = in.s.valid;                    \
-  if (in.s.dirty) {                              \
+#define RNIC_PIN_IN(s)                            \
+  t.s##_valid_i = in.s.valid;                     \
+  if (in.s.dirty) {                               \
     if (in.s.valid) put_port(t.s##_i, in.s.item); \
-    in.s.dirty = false;                          \
+    in.s.dirty = false;                           \
   }
     RNIC_PIN_IN(mmio_req)
     RNIC_PIN_IN(dma_rd_rsp)
@@ -91,8 +92,8 @@ class VerilatedRnic : public RtlPins {
     in.llp_rx.ready = t.llp_rx_ready_o;
     in.llp_ctl_evt.ready = t.llp_ctl_evt_ready_o;
     in.llp_credit.ready = t.llp_credit_ready_o;
-#define RNIC_PIN_OUT(s, T)         \
-  out.s.valid = t.s##_valid_o;     \
+#define RNIC_PIN_OUT(s, T)     \
+  out.s.valid = t.s##_valid_o; \
   if (out.s.valid && out.s.ready) out.s.item = get_port<spec::T>(t.s##_o);
     RNIC_PIN_OUT(mmio_rsp, MmioRsp)
     RNIC_PIN_OUT(dma_rd_req, DmaRdReq)
@@ -110,7 +111,8 @@ class VerilatedRnic : public RtlPins {
     dump(1551);
     ++cycles_;
     if (ctx_.gotError() && failure_.empty()) {
-      failure_ = "an assertion of the RTL failed in device cycle " + std::to_string(cycles_) + " (its name is on the error output)";
+      failure_ = "an assertion of the RTL failed in device cycle " + std::to_string(cycles_) +
+                 " (its name is on the error output)";
     }
   }
 

@@ -22,10 +22,10 @@
 #include <vector>
 
 #include "backend/device.hpp"
-#include "link/link.hpp"
-#include "llp/fpdu_finder.hpp"
 #include "kernel/activity.hpp"
 #include "kernel/ring.hpp"
+#include "link/link.hpp"
+#include "llp/fpdu_finder.hpp"
 
 namespace rnic::sim {
 

@@ -24,12 +24,12 @@
 #include "backend/device.hpp"
 #include "base/rng.hpp"
 #include "kernel/activity.hpp"
+#include "kernel/ring.hpp"
+#include "kernel/serial_line.hpp"
 #include "platform/config.hpp"
 #include "platform/config_space.hpp"
 #include "platform/host_memory.hpp"
 #include "platform/pcie_observer.hpp"
-#include "kernel/ring.hpp"
-#include "kernel/serial_line.hpp"
 
 namespace rnic::sim {
 

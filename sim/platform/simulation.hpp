@@ -48,7 +48,9 @@ struct RunResult {
   std::string report;  ///< empty if kDone: what is wrong, who waits for whom
   std::vector<ProgramFailure> failures;
   bool ok() const { return status == RunStatus::kDone; }
-  bool is_stuck() const { return status == RunStatus::kNoProgress || status == RunStatus::kTimeLimit; }
+  bool is_stuck() const {
+    return status == RunStatus::kNoProgress || status == RunStatus::kTimeLimit;
+  }
 };
 
 class Simulation {

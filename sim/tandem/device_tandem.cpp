@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "backend/observer.hpp"
 #include "tandem/completions.hpp"
 #include "tandem/follower.hpp"
-#include "backend/observer.hpp"
 #include "tandem/ordering.hpp"
 
 namespace rnic::sim {
@@ -137,7 +137,8 @@ class TandemDevice final : public Device {
   std::string waiting_for() const override {
     std::string w = rtl_->waiting_for();
     if (const std::string edges = follower_.waiting_for(); !edges.empty())
-      w += fmt::format("{}: on the edges between units, as the follower has them\n{}", name_, edges);
+      w +=
+          fmt::format("{}: on the edges between units, as the follower has them\n{}", name_, edges);
     return w;
   }
   TandemReport report() const {

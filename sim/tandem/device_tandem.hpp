@@ -24,7 +24,9 @@ namespace rnic::sim {
 std::unique_ptr<Device> make_tandem_device(const RtlOptions& options);
 
 inline constexpr uint64_t kQuietCycles = 4096;
-inline constexpr uint64_t kQuietNs = base::time_of_cycle(2 * kQuietCycles) / 1000;  // more than that, for whoever lets a device come to rest
+inline constexpr uint64_t kQuietNs =
+    base::time_of_cycle(2 * kQuietCycles) /
+    1000;  // more than that, for whoever lets a device come to rest
 
 /// What was followed, compared and judged so far, each with how often.
 struct TandemReport {

@@ -37,7 +37,8 @@ std::optional<std::vector<spec::Extent>> Expect::placed(const DmaWrite& w) {
   tally_.made(Kind::kPlacedBytes, w.data.size());
   if (!writes_) return std::nullopt;
   if (packets_.empty()) {
-    tally_.differ("RTL placed {} bytes at {:#x}; model places nothing now", w.data.size(), w.address);
+    tally_.differ("RTL placed {} bytes at {:#x}; model places nothing now", w.data.size(),
+                  w.address);
     return std::nullopt;
   }
   Packet& p = packets_.front();
@@ -45,14 +46,17 @@ std::optional<std::vector<spec::Extent>> Expect::placed(const DmaWrite& w) {
   const uint64_t address = e.address + p.in_extent;
   const uint32_t rest = e.length - p.in_extent;
   if (w.address != address || w.data.size() > rest) {
-    tally_.differ("QP {}: placed payload, byte {} of its segment: RTL wrote {} bytes at {:#x}; model places {} there at {:#x}", p.qpn, p.at,
-                  w.data.size(), w.address, rest, address);
+    tally_.differ(
+        "QP {}: placed payload, byte {} of its segment: RTL wrote {} bytes at {:#x}; model places "
+        "{} there at {:#x}",
+        p.qpn, p.at, w.data.size(), w.address, rest, address);
     return std::nullopt;
   }
   const auto model = p.data.slice(p.at, w.data.size());
   if (const size_t at = first_difference(w.data.bytes(), model.bytes()); at != w.data.size()) {
-    tally_.differ("QP {}: placed payload, byte {} of its segment, at {:#x}: RTL {:#04x} / model {:#04x}", p.qpn, p.at + at, w.address + at,
-                  w.data.bytes()[at], model.bytes()[at]);
+    tally_.differ(
+        "QP {}: placed payload, byte {} of its segment, at {:#x}: RTL {:#04x} / model {:#04x}",
+        p.qpn, p.at + at, w.address + at, w.data.bytes()[at], model.bytes()[at]);
     return std::nullopt;
   }
   tally_.compared(Kind::kPlacedBytes, w.data.size());
@@ -101,12 +105,15 @@ void Expect::cq_written(const DmaWrite& w) {
   if (!writes_) return;
   if (is_event) {
     const auto rtl = spec::Eqe::unpack(w.data.bytes());
-    if (events_.empty()) return tally_.differ("RTL wrote an event at {:#x} ({}); model writes none now", w.address, rtl.describe());
+    if (events_.empty())
+      return tally_.differ("RTL wrote an event at {:#x} ({}); model writes none now", w.address,
+                           rtl.describe());
     const Event e = events_.front();
     events_.pop_front();
     const auto model = spec::Eqe::unpack(e.bytes);
     if (w.address != e.address || !std::ranges::equal(w.data.bytes(), e.bytes)) {
-      return tally_.differ("event entry: RTL at {:#x} {} / model at {:#x} {}", w.address, rtl.describe(), e.address, model.describe());
+      return tally_.differ("event entry: RTL at {:#x} {} / model at {:#x} {}", w.address,
+                           rtl.describe(), e.address, model.describe());
     }
     tally_.compared(Kind::kEvents);
     if (e.vector < vectors_.size()) {
@@ -115,17 +122,24 @@ void Expect::cq_written(const DmaWrite& w) {
     }
     return;
   }
-  if (w.data.size() != spec::Cqe::kBytes) return tally_.differ("RTL wrote {} bytes at {:#x} for cq: neither a completion nor an event", w.data.size(), w.address);
+  if (w.data.size() != spec::Cqe::kBytes)
+    return tally_.differ("RTL wrote {} bytes at {:#x} for cq: neither a completion nor an event",
+                         w.data.size(), w.address);
   const auto rtl = spec::Cqe::unpack(w.data.bytes());
-  if (completions_.empty()) return tally_.differ("QP {}: RTL wrote a completion at {:#x} ({}); model has none to write", rtl.qpn, w.address, rtl.describe());
+  if (completions_.empty())
+    return tally_.differ("QP {}: RTL wrote a completion at {:#x} ({}); model has none to write",
+                         rtl.qpn, w.address, rtl.describe());
   const Completion c = completions_.front();
   completions_.pop_front();
   auto model = spec::Cqe::unpack(c.bytes);
   model.timestamp = rtl.timestamp;
   if (w.address != c.address || !(rtl == model)) {
-    return tally_.differ("CQ {}: completion: RTL at {:#x} {} / model at {:#x} {}", c.cqn, w.address, rtl.describe(), c.address, model.describe());
+    return tally_.differ("CQ {}: completion: RTL at {:#x} {} / model at {:#x} {}", c.cqn, w.address,
+                         rtl.describe(), c.address, model.describe());
   }
-  if (rtl.timestamp < newest_) return tally_.differ("CQ {}: the timestamp of a completion runs backwards: {} after {}", c.cqn, rtl.timestamp, newest_);
+  if (rtl.timestamp < newest_)
+    return tally_.differ("CQ {}: the timestamp of a completion runs backwards: {} after {}", c.cqn,
+                         rtl.timestamp, newest_);
   newest_ = rtl.timestamp;
   tally_.compared(Kind::kCompletions);
 }
@@ -146,22 +160,29 @@ void Expect::interrupted(const DmaWrite& w, uint64_t offered_at) {
   if (!writes_) return;
   const uint32_t data = w.data.size() == 4 ? base::load_le<uint32_t>(w.data.bytes().data()) : 0;
   for (Owed& o : vectors_) {
-    const bool now = w.address == o.now.address && data == o.now.data, before = w.address == o.before.address && data == o.before.data;
+    const bool now = w.address == o.now.address && data == o.now.data,
+               before = w.address == o.before.address && data == o.before.data;
     if (w.data.size() != 4 || o.messages == 0 || !(now || before)) continue;
     if (o.now.masked && offered_at > o.masked_at + kMaskTakesEffect)
-      return tally_.differ("RTL wrote an interrupt at {:#x}, data {:#x}; its vector is masked since cycle {}", w.address, data, o.masked_at);
+      return tally_.differ(
+          "RTL wrote an interrupt at {:#x}, data {:#x}; its vector is masked since cycle {}",
+          w.address, data, o.masked_at);
     o.messages = o.was_masked ? 0 : o.messages - 1;
     o.was_masked = o.now.masked;
     return tally_.compared(Kind::kInterrupts);
   }
-  tally_.differ("RTL wrote an interrupt at {:#x}, data {:#x}; no vector with that message has an event to tell", w.address, data);
+  tally_.differ(
+      "RTL wrote an interrupt at {:#x}, data {:#x}; no vector with that message has an event to "
+      "tell",
+      w.address, data);
 }
 
 // --- admin
 
 void Expect::admin(const spec::AdminWr& w, bool is_answer) {
   if (!writes_) return;
-  for (uint32_t i = 0; i < w.length; ++i) admin_.push_back({w.address + i, w.data[i], is_answer && i + 1 == w.length});
+  for (uint32_t i = 0; i < w.length; ++i)
+    admin_.push_back({w.address + i, w.data[i], is_answer && i + 1 == w.length});
 }
 
 uint32_t Expect::admin_written(const DmaWrite& w) {
@@ -170,16 +191,19 @@ uint32_t Expect::admin_written(const DmaWrite& w) {
   uint32_t answers = 0;
   for (uint32_t i = 0; i < w.data.size(); ++i) {
     if (admin_.empty()) {
-      tally_.differ("admin: RTL wrote byte {:#x} ({:#04x}); model has nothing to write now", w.address + i, w.data.bytes()[i]);
+      tally_.differ("admin: RTL wrote byte {:#x} ({:#04x}); model has nothing to write now",
+                    w.address + i, w.data.bytes()[i]);
       return 0;
     }
     const AdminByte b = admin_.front();
     admin_.pop_front();
     if (b.address != w.address + i || b.byte != w.data.bytes()[i]) {
       std::string rtl;
-      if (w.data.size() == spec::AdminRsp::kBytes) rtl = "; the RTL's answer: " + spec::AdminRsp::unpack(w.data.bytes()).describe();
-      tally_.differ("admin: byte {} of {} written at {:#x}: RTL {:#04x} at {:#x} / model {:#04x} at {:#x}{}", i, w.data.size(), w.address,
-                    w.data.bytes()[i], w.address + i, b.byte, b.address, rtl);
+      if (w.data.size() == spec::AdminRsp::kBytes)
+        rtl = "; the RTL's answer: " + spec::AdminRsp::unpack(w.data.bytes()).describe();
+      tally_.differ(
+          "admin: byte {} of {} written at {:#x}: RTL {:#04x} at {:#x} / model {:#04x} at {:#x}{}",
+          i, w.data.size(), w.address, w.data.bytes()[i], w.address + i, b.byte, b.address, rtl);
       return 0;
     }
     tally_.compared(Kind::kAdminBytes);
@@ -195,21 +219,24 @@ std::optional<spec::TxFpduHdr> Expect::sent(const Record& r) {
   tally_.made(Kind::kRecordBytes, r.data.size());
   auto& due = sent_[r.connection];
   if (due.empty()) {
-    tally_.differ("connection {}: RTL sent a record of {} bytes ({}); model sends none now", r.connection, r.data.size(),
-                  base::short_hex(r.data.bytes()));
+    tally_.differ("connection {}: RTL sent a record of {} bytes ({}); model sends none now",
+                  r.connection, r.data.size(), base::short_hex(r.data.bytes()));
     return std::nullopt;
   }
   Sent model = std::move(due.front());
   due.pop_front();
   const uint16_t qpn = model.hdr.qpn;
   const auto rtl = r.data.bytes(), want = model.data.bytes();
-  const size_t at = first_difference(rtl.first(std::min(rtl.size(), want.size())), want.first(std::min(rtl.size(), want.size())));
+  const size_t at = first_difference(rtl.first(std::min(rtl.size(), want.size())),
+                                     want.first(std::min(rtl.size(), want.size())));
   if (at != std::min(rtl.size(), want.size())) {
-    tally_.differ("connection {}, QP {}: record, byte {} of {}: RTL {:#04x} / model {:#04x}", r.connection, qpn, at, want.size(), rtl[at], want[at]);
+    tally_.differ("connection {}, QP {}: record, byte {} of {}: RTL {:#04x} / model {:#04x}",
+                  r.connection, qpn, at, want.size(), rtl[at], want[at]);
     return std::nullopt;
   }
   if (rtl.size() != want.size()) {
-    tally_.differ("connection {}, QP {}: record: RTL {} bytes / model {}", r.connection, qpn, rtl.size(), want.size());
+    tally_.differ("connection {}, QP {}: record: RTL {} bytes / model {}", r.connection, qpn,
+                  rtl.size(), want.size());
     return std::nullopt;
   }
   tally_.compared(Kind::kRecords);
@@ -230,19 +257,25 @@ bool Expect::has_record(uint16_t connection) const {
 
 void Expect::requested(const spec::LlpCtlReq& r) {
   tally_.made(Kind::kRequests);
-  if (requests_.empty()) return tally_.differ("connection {}: RTL asked the LLP ({}); model asks nothing now", r.connection, r.describe());
+  if (requests_.empty())
+    return tally_.differ("connection {}: RTL asked the LLP ({}); model asks nothing now",
+                         r.connection, r.describe());
   const auto model = requests_.front();
   requests_.pop_front();
-  if (!(model == r)) return tally_.differ("request to the LLP: RTL {} / model {}", r.describe(), model.describe());
+  if (!(model == r))
+    return tally_.differ("request to the LLP: RTL {} / model {}", r.describe(), model.describe());
   tally_.compared(Kind::kRequests);
 }
 
 void Expect::responded(uint64_t value) {
   tally_.made(Kind::kRegisters);
-  if (reads_.empty()) return tally_.differ("RTL answered a register read ({:#x}) that nobody asked for", value);
+  if (reads_.empty())
+    return tally_.differ("RTL answered a register read ({:#x}) that nobody asked for", value);
   const Read r = reads_.front();
   reads_.pop_front();
-  if (r.value && *r.value != value) return tally_.differ("register {:#x} of BAR {}: RTL {:#x} / model {:#x}", r.offset, r.bar, value, *r.value);
+  if (r.value && *r.value != value)
+    return tally_.differ("register {:#x} of BAR {}: RTL {:#x} / model {:#x}", r.offset, r.bar,
+                         value, *r.value);
   tally_.compared(Kind::kRegisters);
 }
 
@@ -250,22 +283,34 @@ std::string Expect::left(bool at_end) const {
   std::string s;
   if (!packets_.empty()) {
     const Packet& p = packets_.front();
-    s += fmt::format("{} packets to be placed, the oldest of QP {} at {:#x}, {} of {} bytes written\n", packets_.size(), p.qpn, p.extents[0].address,
-                     p.at, p.data.size());
+    s += fmt::format(
+        "{} packets to be placed, the oldest of QP {} at {:#x}, {} of {} bytes written\n",
+        packets_.size(), p.qpn, p.extents[0].address, p.at, p.data.size());
   }
   if (!completions_.empty())
-    s += fmt::format("{} completions to be written, the oldest of CQ {}: {}\n", completions_.size(), completions_[0].cqn,
-                     spec::Cqe::unpack(completions_[0].bytes).describe());
-  if (!events_.empty()) s += fmt::format("{} events to be written, the oldest {}\n", events_.size(), spec::Eqe::unpack(events_[0].bytes).describe());
-  if (!admin_.empty()) s += fmt::format("{} bytes of admin to be written, from {:#x} on\n", admin_.size(), admin_[0].address);
+    s += fmt::format("{} completions to be written, the oldest of CQ {}: {}\n", completions_.size(),
+                     completions_[0].cqn, spec::Cqe::unpack(completions_[0].bytes).describe());
+  if (!events_.empty())
+    s += fmt::format("{} events to be written, the oldest {}\n", events_.size(),
+                     spec::Eqe::unpack(events_[0].bytes).describe());
+  if (!admin_.empty())
+    s += fmt::format("{} bytes of admin to be written, from {:#x} on\n", admin_.size(),
+                     admin_[0].address);
   for (const auto& [connection, due] : sent_) {
     const auto firm = std::ranges::count_if(due, [](const Sent& r) { return !r.may_drop; });
-    if (firm != 0) s += fmt::format("connection {}: {} records to be sent, the oldest of QP {}, {} bytes\n", connection, firm, due[0].hdr.qpn, due[0].data.size());
+    if (firm != 0)
+      s += fmt::format("connection {}: {} records to be sent, the oldest of QP {}, {} bytes\n",
+                       connection, firm, due[0].hdr.qpn, due[0].data.size());
   }
-  if (!requests_.empty()) s += fmt::format("{} requests to the LLP, the oldest {}\n", requests_.size(), requests_[0].describe());
-  if (!reads_.empty()) s += fmt::format("{} register reads to be answered, the oldest {:#x}\n", reads_.size(), reads_[0].offset);
+  if (!requests_.empty())
+    s += fmt::format("{} requests to the LLP, the oldest {}\n", requests_.size(),
+                     requests_[0].describe());
+  if (!reads_.empty())
+    s += fmt::format("{} register reads to be answered, the oldest {:#x}\n", reads_.size(),
+                     reads_[0].offset);
   for (size_t v = 0; v < vectors_.size(); ++v) {
-    if (vectors_[v].messages != 0 && !(at_end && vectors_[v].was_masked)) s += fmt::format("vector {}: {} interrupts to be sent\n", v, vectors_[v].messages);
+    if (vectors_[v].messages != 0 && !(at_end && vectors_[v].was_masked))
+      s += fmt::format("vector {}: {} interrupts to be sent\n", v, vectors_[v].messages);
   }
   return s;
 }

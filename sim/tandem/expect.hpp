@@ -15,8 +15,8 @@
 
 #include "backend/device.hpp"
 #include "gen/queues.hpp"
-#include "tandem/tally.hpp"
 #include "stream/packets.hpp"
+#include "tandem/tally.hpp"
 
 namespace rnic::sim {
 
@@ -66,7 +66,9 @@ class Expect {
   bool has_record(uint16_t connection) const;
   void request(const spec::LlpCtlReq& r) { requests_.push_back(r); }
   void requested(const spec::LlpCtlReq& r);
-  void read(uint8_t bar, uint32_t offset, std::optional<uint64_t> value) { reads_.push_back({bar, offset, value}); }
+  void read(uint8_t bar, uint32_t offset, std::optional<uint64_t> value) {
+    reads_.push_back({bar, offset, value});
+  }
   void responded(uint64_t value);
 
   /// With bus master or the device off nothing is written: what was due is forgotten, and a write that was on its way is not looked at.

@@ -6,7 +6,8 @@
 
 namespace rnic::sim {
 
-Follower::Follower(const spec::Sizes& sizes) : sizes_(sizes), steps_(std::make_unique<Steps>(sizes, tally_)) {}
+Follower::Follower(const spec::Sizes& sizes)
+    : sizes_(sizes), steps_(std::make_unique<Steps>(sizes, tally_)) {}
 Follower::~Follower() = default;
 
 // Behind the first difference nothing is followed any more: what would come is its echo.
@@ -67,16 +68,23 @@ std::string Follower::recent() const {
   std::string s;
   for (size_t i = 0; i < recent_.size(); ++i) {
     const Recent& r = recent_[(next_ + i) % recent_.size()];
-    if (r.commit) s += fmt::format("  {:>10} {}\n", r.cycle, std::visit([](const auto& x) { return fmt::format("{}: {}", x.kName, x.describe()); }, *r.commit));
+    if (r.commit)
+      s += fmt::format(
+          "  {:>10} {}\n", r.cycle,
+          std::visit([](const auto& x) { return fmt::format("{}: {}", x.kName, x.describe()); },
+                     *r.commit));
   }
   return s;
 }
 
-std::string Follower::waiting_for() const { return tally_.ok() ? steps_->left(false) : std::string{}; }
+std::string Follower::waiting_for() const {
+  return tally_.ok() ? steps_->left(false) : std::string{};
+}
 
 std::string Follower::end() const {
   if (!tally_.ok()) return tally_.failure();
-  if (const std::string left = steps_->left(true); !left.empty()) return "left over at the end of the run:\n" + left;
+  if (const std::string left = steps_->left(true); !left.empty())
+    return "left over at the end of the run:\n" + left;
   return tally_.never_compared();
 }
 
@@ -137,13 +145,17 @@ std::string Steps::left(bool at_end) const {
     if (!edge.empty()) s += fmt::format("{} {}\n", edge.size(), what);
   };
   const auto say_qp = [&s](const auto& edge, std::string_view what) {
-    if (!edge.empty()) s += fmt::format("{} {}, the first of QP {}\n", edge.size(), what, qpn_of(edge.front()));
+    if (!edge.empty())
+      s += fmt::format("{} {}, the first of QP {}\n", edge.size(), what, qpn_of(edge.front()));
   };
   say_qp(qp_doorbells_, "doorbells wait for qp");
   say(cq_doorbells_, "doorbells wait for cq");
-  if (admin_read_) s += fmt::format("admin waits for its read of {} bytes from {:#x}\n", admin_read_->length, admin_read_->address);
-  static constexpr std::array<std::string_view, 4> kUnits{"a command of admin waits for qp", "a command of admin waits for cq",
-                                                          "a command of admin waits for tpt", "a command of admin waits for llp_if"};
+  if (admin_read_)
+    s += fmt::format("admin waits for its read of {} bytes from {:#x}\n", admin_read_->length,
+                     admin_read_->address);
+  static constexpr std::array<std::string_view, 4> kUnits{
+      "a command of admin waits for qp", "a command of admin waits for cq",
+      "a command of admin waits for tpt", "a command of admin waits for llp_if"};
   for (size_t i = 0; i < kUnits.size(); ++i) say(commands_[i], kUnits[i]);
   if (answers_ != 0) s += fmt::format("{} commands wait for qp's answer\n", answers_);
   say(after_answer_, "commands wait for admin's answer to be written");
@@ -156,7 +168,8 @@ std::string Steps::left(bool at_end) const {
   say_qp(wr_dones_, "sent work requests wait to be retired");
   say_qp(rx_dones_, "received messages wait to be retired");
   say_qp(cqe_reqs_, "completions wait for cq");
-  if (answered_[0].size() > refused_) say(answered_[0], "look-ups for received segments were not used");
+  if (answered_[0].size() > refused_)
+    say(answered_[0], "look-ups for received segments were not used");
   say(answered_[2], "look-ups for work requests were not used");
   say(records_, "received records wait for llp_if");
   say(events_, "events of the transport wait for llp_if");
@@ -166,25 +179,31 @@ std::string Steps::left(bool at_end) const {
   say_qp(ulpdus_out_, "segments wait for mpa");
   say(terms_left_, "Terminates have left and llp_if has not seen it");
   say(raw_out_, "runs of streaming bytes wait to be sent");
-  if (answered_[3].size() > cancelled_) say(answered_[3], "look-ups for Reads of the peer were not used");
-  if (look_ != Look::kNone) s += fmt::format("QP {}: qp_state has not done with its look\n", looked_at_);
+  if (answered_[3].size() > cancelled_)
+    say(answered_[3], "look-ups for Reads of the peer were not used");
+  if (look_ != Look::kNone)
+    s += fmt::format("QP {}: qp_state has not done with its look\n", looked_at_);
   for (size_t i = 0; i < qps_.size(); ++i) {
     const Followed& q = qps_[i];
     const bool gone = qp_.state(static_cast<uint16_t>(i)) == spec::QpState::kError;
     if (q.bits != 0 && !gone) s += fmt::format("QP {}: events {:#x} wait for qp\n", i, q.bits);
-    if (q.own_errors != 0 && !gone) s += fmt::format("QP {}: its own error waits to be retired\n", i);
-    if (q.slots_free != 0 && !gone) s += fmt::format("QP {}: a free slot of the responder waits for rdmap\n", i);
+    if (q.own_errors != 0 && !gone)
+      s += fmt::format("QP {}: its own error waits to be retired\n", i);
+    if (q.slots_free != 0 && !gone)
+      s += fmt::format("QP {}: a free slot of the responder waits for rdmap\n", i);
   }
   for (size_t kind = 0; kind < fires_.size(); ++kind) {
     for (uint32_t i = 0; i < fires_[kind].size(); ++i) {
       const model::Cq::Event e{static_cast<spec::EqeType>(kind + 1), i};
-      if (fires_[kind][i].firm != 0 && cq_.may_write(e)) s += fmt::format("an event {} of {} waits to be written\n", to_string(e.kind), i);
+      if (fires_[kind][i].firm != 0 && cq_.may_write(e))
+        s += fmt::format("an event {} of {} waits to be written\n", to_string(e.kind), i);
     }
   }
   if (!log_.contradiction().empty()) s += "read log: " + log_.contradiction() + "\n";
   s += log_.unread();
   if (at_end) return s + log_.for_nothing();
-  return s + qp_.waiting_for() + rdmap_.waiting_for() + ddp_.waiting_for() + llp_.waiting_for() + tpt_.waiting_for() + admin_.waiting_for();
+  return s + qp_.waiting_for() + rdmap_.waiting_for() + ddp_.waiting_for() + llp_.waiting_for() +
+         tpt_.waiting_for() + admin_.waiting_for();
 }
 
 }  // namespace rnic::sim

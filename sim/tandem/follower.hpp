@@ -13,8 +13,8 @@
 #include <optional>
 #include <string>
 
-#include "gen/sizes.hpp"
 #include "backend/observer.hpp"
+#include "gen/sizes.hpp"
 #include "tandem/tally.hpp"
 
 namespace rnic::sim {

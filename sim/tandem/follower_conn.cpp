@@ -5,7 +5,8 @@ namespace rnic::sim {
 namespace {
 
 // llp_if_rule
-constexpr uint8_t kTermLeft = 0, kTermLate = 1, kEvent = 2, kRawCheck = 3, kRawAbort = 4, kOrder = 5, kCommand = 6;
+constexpr uint8_t kTermLeft = 0, kTermLate = 1, kEvent = 2, kRawCheck = 3, kRawAbort = 4,
+                  kOrder = 5, kCommand = 6;
 
 // Cycles after which the RTL has seen a credit.
 constexpr uint64_t kCreditSeen = 256;
@@ -23,7 +24,9 @@ void Steps::llp_credit(const spec::LlpCredit& c) {
 void Steps::step(const spec::LlpRuleCommit& c) {
   switch (c.source) {
     case kTermLeft:
-      if (terms_left_.empty() || terms_left_.front() != c.qpn) return tally_.differ("llp_rule: QP {}: RTL says that its Terminate has left; model's has not", c.qpn);
+      if (terms_left_.empty() || terms_left_.front() != c.qpn)
+        return tally_.differ(
+            "llp_rule: QP {}: RTL says that its Terminate has left; model's has not", c.qpn);
       terms_left_.pop_front();
       return llp_.sent({.qpn = c.qpn, .is_term = 1});
     case kTermLate:
@@ -37,11 +40,14 @@ void Steps::step(const spec::LlpRuleCommit& c) {
       return llp_order_taken(c);
     case kCommand: {
       auto& waiting = commands_[static_cast<size_t>(model::Admin::Unit::kConn)];
-      if (waiting.empty()) return tally_.differ("llp_rule: connection {}: RTL does a command of admin; model has none", c.connection);
+      if (waiting.empty())
+        return tally_.differ("llp_rule: connection {}: RTL does a command of admin; model has none",
+                             c.connection);
       const spec::ConnCmd cmd = waiting.front();
       waiting.pop_front();
       if (cmd.opcode == spec::AdminOpcode::kConnGive) giving_ = static_cast<uint16_t>(cmd.object);
-      llp_.command(cmd, c.no_credit != 0 && tally_.cycle() - credited_[c.connection] <= kCreditSeen);
+      llp_.command(cmd,
+                   c.no_credit != 0 && tally_.cycle() - credited_[c.connection] <= kCreditSeen);
       giving_.reset();
       return;
     }
@@ -58,22 +64,28 @@ void Steps::conn_cmd_rsp(const spec::ConnCmdRsp& rsp) {
 /// For 2^16 cycles at least there was no credit for it.
 void Steps::terminate_late(uint16_t qpn) {
   if (!known(qpn, "llp_rule")) return;
-  if (!qps_[qpn].wants_term) return tally_.differ("llp_rule: QP {}: RTL gives up a Terminate; model has none to send", qpn);
+  if (!qps_[qpn].wants_term)
+    return tally_.differ("llp_rule: QP {}: RTL gives up a Terminate; model has none to send", qpn);
   qps_[qpn].wants_term = false;
-  if (llp_.grant({.qpn = qpn, .is_term = 1})) return tally_.differ("llp_rule: QP {}: RTL gives up a Terminate; model has credit for it", qpn);
+  if (llp_.grant({.qpn = qpn, .is_term = 1}))
+    return tally_.differ("llp_rule: QP {}: RTL gives up a Terminate; model has credit for it", qpn);
   llp_.term_timeout(qpn, term_life_);
 }
 
 void Steps::llp_event_taken(const spec::LlpRuleCommit& c) {
-  if (events_.empty()) return tally_.differ("llp_rule: connection {}: RTL took an event; none has come", c.connection);
+  if (events_.empty())
+    return tally_.differ("llp_rule: connection {}: RTL took an event; none has come", c.connection);
   const spec::LlpCtlEvt e = events_.front();
   events_.pop_front();
-  if (e.connection < fires_[3].size() && e.connection != c.connection) return tally_.differ("llp_rule: RTL took an event of connection {} / model's next is {}", c.connection, e.describe());
+  if (e.connection < fires_[3].size() && e.connection != c.connection)
+    return tally_.differ("llp_rule: RTL took an event of connection {} / model's next is {}",
+                         c.connection, e.describe());
   const bool begins = e.kind == spec::LlpEvt::kAssigned || e.kind == spec::LlpEvt::kIncoming;
   if (begins && e.connection < bytes_left_.size()) bytes_left_[e.connection] = 0;
   if (e.kind == spec::LlpEvt::kMss && c.qpn < qps_.size()) qps_[c.qpn].resized = tally_.cycle();
   llp_.event(e);
-  const bool ends = e.kind == spec::LlpEvt::kClosed || e.kind == spec::LlpEvt::kReset || e.kind == spec::LlpEvt::kFailed;
+  const bool ends = e.kind == spec::LlpEvt::kClosed || e.kind == spec::LlpEvt::kReset ||
+                    e.kind == spec::LlpEvt::kFailed;
   if (ends && give_ == e.connection) {  // it gives nothing more: admin hears so
     give_.reset();
     admin_.raw_rx({.connection = e.connection, .data = {}, .ended = true});
@@ -96,7 +108,9 @@ void Steps::llp_order_taken(const spec::LlpRuleCommit& c) {
 
 /// Admin's streaming bytes: may they leave? They do when they have credit (llp_tx), or are given up.
 void Steps::raw_taken(const spec::LlpRuleCommit& c) {
-  if (raw_out_.empty() || raw_out_.front().bytes.connection != c.connection) return tally_.differ("llp_rule: connection {}: RTL judges streaming bytes; model has none", c.connection);
+  if (raw_out_.empty() || raw_out_.front().bytes.connection != c.connection)
+    return tally_.differ("llp_rule: connection {}: RTL judges streaming bytes; model has none",
+                         c.connection);
   RawOut& raw = raw_out_.front();
   if (c.source == kRawAbort) {
     llp_.abandon(raw.bytes);

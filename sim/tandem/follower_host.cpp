@@ -20,28 +20,37 @@ bool is_live(uint32_t offset) {
     case spec::kMsixPendingOffset & ~7U:
       return true;
     default:
-      return offset >= spec::kCountItemsOffset && offset < spec::kCountItemsOffset + spec::kCountItemsCount * spec::kCountItemsStride;
+      return offset >= spec::kCountItemsOffset &&
+             offset < spec::kCountItemsOffset + spec::kCountItemsCount * spec::kCountItemsStride;
   }
 }
 
 bool is_vector(uint32_t offset) {
-  return offset >= spec::kMsixAddressOffset && offset < spec::kMsixAddressOffset + spec::kMsixAddressCount * spec::kMsixAddressStride;
+  return offset >= spec::kMsixAddressOffset &&
+         offset < spec::kMsixAddressOffset + spec::kMsixAddressCount * spec::kMsixAddressStride;
 }
 
 }  // namespace
 
 void Steps::mmio(const Mmio& m) {
-  host_.bar.write({.is_write = m.is_write, .bar = m.bar, .bytes = m.bytes, .offset = m.offset, .value = m.value, .data = m.data});
+  host_.bar.write({.is_write = m.is_write,
+                   .bar = m.bar,
+                   .bytes = m.bytes,
+                   .offset = m.offset,
+                   .value = m.value,
+                   .data = m.data});
   if (m.is_write) {
     if (m.bar == 0 && is_vector(m.offset)) vectors_changed();
     return;
   }
   const bool live = m.bar == 0 && is_live(m.offset);
-  expect_.read(m.bar, m.offset, live ? std::nullopt : std::optional(host_.bar.read(m.bar, m.offset, m.bytes)));
+  expect_.read(m.bar, m.offset,
+               live ? std::nullopt : std::optional(host_.bar.read(m.bar, m.offset, m.bytes)));
 }
 
 void Steps::step(const spec::PushLateCommit& c) {
-  if (!host_.bar.waiting()) tally_.differ("RTL gives up half of a push in page {}; none waits", c.page);
+  if (!host_.bar.waiting())
+    tally_.differ("RTL gives up half of a push in page {}; none waits", c.page);
   host_.bar.give_up(c.page, c.qpn, c.index);
 }
 
@@ -63,9 +72,11 @@ void Steps::vectors_changed() {
   for (uint32_t v = 0; v < vectors_; ++v) {
     const uint32_t at = spec::kMsixAddressOffset + v * spec::kMsixAddressStride;
     const uint64_t word = host_.bar.read(0, at + 8, 8);
-    expect_.vector_changed(static_cast<uint8_t>(v), {.address = host_.bar.read(0, at, 8),
-                                                     .data = static_cast<uint32_t>(word),
-                                                     .masked = (word >> 32 & 1) != 0 || pcie_.msix_enable == 0 || pcie_.msix_mask != 0});
+    expect_.vector_changed(
+        static_cast<uint8_t>(v),
+        {.address = host_.bar.read(0, at, 8),
+         .data = static_cast<uint32_t>(word),
+         .masked = (word >> 32 & 1) != 0 || pcie_.msix_enable == 0 || pcie_.msix_mask != 0});
   }
 }
 

@@ -16,10 +16,13 @@ constexpr uint64_t kRing = 6;
 }  // namespace
 
 void Steps::step(const spec::QpDoorbellCommit& c) {
-  if (qp_doorbells_.empty()) return tally_.differ("qp_doorbell: QP {}: RTL took a doorbell; none has come", c.qpn);
+  if (qp_doorbells_.empty())
+    return tally_.differ("qp_doorbell: QP {}: RTL took a doorbell; none has come", c.qpn);
   const spec::QpDoorbell db = qp_doorbells_.front();
   qp_doorbells_.pop_front();
-  if (db.kind != c.kind || db.qpn != c.qpn || db.index != c.index) return tally_.differ("qp_doorbell: RTL took {} / model's next is {}", c.describe(), db.describe());
+  if (db.kind != c.kind || db.qpn != c.qpn || db.index != c.index)
+    return tally_.differ("qp_doorbell: RTL took {} / model's next is {}", c.describe(),
+                         db.describe());
   const bool fits = qp_.fits(db);
   if (c.accepted == 0) {
     host_.bar.dropped();
@@ -34,7 +37,9 @@ void Steps::step(const spec::QpDoorbellCommit& c) {
                            c.index);
     return tally_.followed("doorbells refused that no completion had made room for");
   }
-  if (!fits) return tally_.differ("qp_doorbell: QP {}: index {}: RTL took it; model refuses it", c.qpn, c.index);
+  if (!fits)
+    return tally_.differ("qp_doorbell: QP {}: index {}: RTL took it; model refuses it", c.qpn,
+                         c.index);
   Followed& q = qps_[c.qpn];
   qp_.ring(db);
   if (db.kind == spec::DoorbellKind::kRq) {
@@ -49,12 +54,19 @@ void Steps::step(const spec::QpDoorbellCommit& c) {
 void Steps::step(const spec::QpPushCommit& c) {
   if (!known(c.qpn, "qp_push")) return;
   Followed& q = qps_[c.qpn];
-  if (!q.push || q.push->units != c.units || static_cast<uint16_t>(q.push->index - c.units) != c.first)
-    return tally_.differ("qp_push: QP {}: RTL uses a pushed copy of {} units at {}; model has none there", c.qpn, c.units, c.first);
+  if (!q.push || q.push->units != c.units ||
+      static_cast<uint16_t>(q.push->index - c.units) != c.first)
+    return tally_.differ(
+        "qp_push: QP {}: RTL uses a pushed copy of {} units at {}; model has none there", c.qpn,
+        c.units, c.first);
   while (qp_.sq_fetched(c.qpn) != c.first) {
     if (!fetch_unit(c.qpn)) break;
   }
-  if (!qp_.push(*q.push)) tally_.differ("qp_push: QP {}: RTL uses the pushed copy at {}; in the model it is not the next, or has no space", c.qpn, c.first);
+  if (!qp_.push(*q.push))
+    tally_.differ(
+        "qp_push: QP {}: RTL uses the pushed copy at {}; in the model it is not the next, or has "
+        "no space",
+        c.qpn, c.first);
   q.push.reset();
 }
 
@@ -68,7 +80,10 @@ bool Steps::fetch_unit(uint16_t qpn) {
   }
   auto got = log_.take(Client::kSqFetch, r.address, r.length);
   if (got.state != ReadLog::State::kDone) {
-    tally_.differ("qp: QP {}: send queue at {:#x}: {}: {}", qpn, r.address, got.state == ReadLog::State::kNever ? "RTL never read it" : "RTL's read is not answered", got.why);
+    tally_.differ(
+        "qp: QP {}: send queue at {:#x}: {}: {}", qpn, r.address,
+        got.state == ReadLog::State::kNever ? "RTL never read it" : "RTL's read is not answered",
+        got.why);
     got.status = spec::RdStatus::kAborted;
   }
   const bool good = got.status == spec::RdStatus::kOk;
@@ -79,11 +94,17 @@ bool Steps::fetch_unit(uint16_t qpn) {
 void Steps::step(const spec::QpIssueCommit& c) {
   if (!known(c.qpn, "qp_issue")) return;
   if (c.dropped != 0) {  // it stands behind one that has failed
-    if (qp_.issues(c.qpn)) return tally_.differ("qp_issue: QP {}: RTL has dropped a work request; model has none in front of it that failed", c.qpn);
+    if (qp_.issues(c.qpn))
+      return tally_.differ(
+          "qp_issue: QP {}: RTL has dropped a work request; model has none in front of it that "
+          "failed",
+          c.qpn);
     open_[2] = true;
     return drop_open(2);
   }
-  if (!qp_.exists(c.qpn) || !qp_.sq_waits(c.qpn)) return tally_.differ("qp_issue: QP {}: RTL issued a work request; model has none posted", c.qpn);
+  if (!qp_.exists(c.qpn) || !qp_.sq_waits(c.qpn))
+    return tally_.differ("qp_issue: QP {}: RTL issued a work request; model has none posted",
+                         c.qpn);
   while (qp_.missing(c.qpn) != 0) {
     if (!fetch_unit(c.qpn)) break;
   }
@@ -91,12 +112,16 @@ void Steps::step(const spec::QpIssueCommit& c) {
   const bool live = (state == spec::QpState::kRts || state == spec::QpState::kClosing) &&
                     !qp_.lost(c.qpn);  // else: was on its way
   if (live && !qp_.issuable().test(c.qpn))
-    return tally_.differ("qp_issue: QP {}: RTL issued a work request; model must wait (window, ddp's slots, fence, outstanding Reads): {}", c.qpn, qp_.waiting_for());
+    return tally_.differ(
+        "qp_issue: QP {}: RTL issued a work request; model must wait (window, ddp's slots, fence, "
+        "outstanding Reads): {}",
+        c.qpn, qp_.waiting_for());
   const size_t faults = qp_faults_.size();
   open_[2] = qp_.asks(c.qpn);
   if (auto wqe = qp_.issue(c.qpn)) {
     wqes_.push_back(std::move(*wqe));
-  } else if (qp_faults_.size() != faults && qp_faults_.back().cause == spec::Cause::kLocalCatastrophic) {
+  } else if (qp_faults_.size() != faults &&
+             qp_faults_.back().cause == spec::Cause::kLocalCatastrophic) {
     ++qps_[c.qpn].own_errors;
   }
   drop_open(2);
@@ -105,7 +130,10 @@ void Steps::step(const spec::QpIssueCommit& c) {
            qp_.sq_waits(q) && qp_.issuable().test(q);
   };
   if (const auto starved = issues_.given(c.qpn, tally_.cycle(), can))
-    tally_.differ("qp_issue: QP {} could issue and RTL has passed it by for {} cycles and {} requests of other QPs", *starved, Turns::kCycles, Turns::kTurns);
+    tally_.differ(
+        "qp_issue: QP {} could issue and RTL has passed it by for {} cycles and {} requests of "
+        "other QPs",
+        *starved, Turns::kCycles, Turns::kTurns);
 }
 
 void Steps::step(const spec::QpRqTakeCommit& c) {
@@ -113,7 +141,8 @@ void Steps::step(const spec::QpRqTakeCommit& c) {
   Followed& q = qps_[c.qpn];
   spec::RqTakeRsp rsp;
   if (qp_.rq_waits(c.qpn)) {
-    if (c.result == spec::RqTake::kEmpty && tally_.cycle() - q.rq_rung <= kRing && !qp_.rq_here(c.qpn)) {
+    if (c.result == spec::RqTake::kEmpty && tally_.cycle() - q.rq_rung <= kRing &&
+        !qp_.rq_here(c.qpn)) {
       tally_.followed("receive WQEs posted while ddp asked");
       return q.takes.push_back(rsp);
     }
@@ -122,14 +151,19 @@ void Steps::step(const spec::QpRqTakeCommit& c) {
       const model::MemRead r = qp_.rq_fetch(c.qpn, 1);
       auto got = log_.take(Client::kRqFetch, r.address, r.length);
       if (got.state != ReadLog::State::kDone) {
-        tally_.differ("qp_rq_take: QP {}: receive queue at {:#x}: {}: {}", c.qpn, r.address, got.state == ReadLog::State::kNever ? "RTL never read it" : "RTL's read is not answered", got.why);
+        tally_.differ("qp_rq_take: QP {}: receive queue at {:#x}: {}: {}", c.qpn, r.address,
+                      got.state == ReadLog::State::kNever ? "RTL never read it"
+                                                          : "RTL's read is not answered",
+                      got.why);
         got.status = spec::RdStatus::kAborted;
       }
       qp_.rq_fetched({.status = got.status, .data = std::move(got.data)});
     }
     if (const auto got = qp_.rq_take(c.qpn)) rsp = *got;
   }
-  if (rsp.result != c.result) return tally_.differ("qp_rq_take: QP {}: RTL's result is {}, the model's is {}", c.qpn, to_string(c.result), to_string(rsp.result));
+  if (rsp.result != c.result)
+    return tally_.differ("qp_rq_take: QP {}: RTL's result is {}, the model's is {}", c.qpn,
+                         to_string(c.result), to_string(rsp.result));
   q.takes.push_back(rsp);
 }
 
@@ -153,7 +187,8 @@ void Steps::completion_told(const spec::Cqe& entry) {
 
 /// Done work requests at the head of the window retire.
 void Steps::retire_done(uint16_t qpn) {
-  while (qp_.retirable().test(qpn) && !qp_.flushing(qpn) && qp_.state(qpn) != spec::QpState::kError) qp_.retire(qpn);
+  while (qp_.retirable().test(qpn) && !qp_.flushing(qpn) && qp_.state(qpn) != spec::QpState::kError)
+    qp_.retire(qpn);
 }
 
 void Steps::step(const spec::QpRetireCommit& c) {
@@ -163,25 +198,36 @@ void Steps::step(const spec::QpRetireCommit& c) {
     case kWrDone: {
       const auto done = take(wr_dones_, c.qpn, "qp_retire", "a sent work request");
       if (!done) return;
-      if (done->slot != c.slot) return tally_.differ("qp_retire: QP {}: sent work request: RTL slot {} / model slot {}", c.qpn, c.slot, done->slot);
+      if (done->slot != c.slot)
+        return tally_.differ("qp_retire: QP {}: sent work request: RTL slot {} / model slot {}",
+                             c.qpn, c.slot, done->slot);
       qp_.wr_done(*done);
       return retire_done(c.qpn);
     }
     case kReadDone:
     case kReceived: {
-      const auto done = take(rx_dones_, c.qpn, "qp_retire", c.op == kReadDone ? "a finished Read" : "a received message");
+      const auto done = take(rx_dones_, c.qpn, "qp_retire",
+                             c.op == kReadDone ? "a finished Read" : "a received message");
       if (!done) return;
-      if ((done->kind == spec::DeliverKind::kRead) != (c.op == kReadDone) || (c.op == kReadDone && done->slot != c.slot))
-        return tally_.differ("qp_retire: QP {}: RTL retires operation {} slot {} / model {}", c.qpn, c.op, c.slot, done->describe());
+      if ((done->kind == spec::DeliverKind::kRead) != (c.op == kReadDone) ||
+          (c.op == kReadDone && done->slot != c.slot))
+        return tally_.differ("qp_retire: QP {}: RTL retires operation {} slot {} / model {}", c.qpn,
+                             c.op, c.slot, done->describe());
       qp_.rx_done(*done);
       return retire_done(c.qpn);
     }
     case kOwnError:
-      if (q.own_errors == 0) return tally_.differ("qp_retire: QP {}: RTL has a work request with an error of its own; model has none", c.qpn);
+      if (q.own_errors == 0)
+        return tally_.differ(
+            "qp_retire: QP {}: RTL has a work request with an error of its own; model has none",
+            c.qpn);
       --q.own_errors;
       return;
     case kLook:
-      if (look_ != Look::kDue || looked_at_ != c.qpn) return tally_.differ("qp_retire: QP {}: RTL looks at its queues; in the model qp_state has not asked", c.qpn);
+      if (look_ != Look::kDue || looked_at_ != c.qpn)
+        return tally_.differ(
+            "qp_retire: QP {}: RTL looks at its queues; in the model qp_state has not asked",
+            c.qpn);
       look_ = q.at_look ? Look::kNone : Look::kDone;
       q.look_empty = qp_.sq_empty(c.qpn);
       q.look_reads = qp_.reads_outstanding(c.qpn);
@@ -192,11 +238,16 @@ void Steps::step(const spec::QpRetireCommit& c) {
       }
       return;
     case kMark:
-      if (q.marks == 0) return tally_.differ("qp_retire: QP {}: RTL marks a work request as failed; model does not", c.qpn);
+      if (q.marks == 0)
+        return tally_.differ("qp_retire: QP {}: RTL marks a work request as failed; model does not",
+                             c.qpn);
       --q.marks;
       return;
     case kFlushAsked:
-      if (!qp_.flushing(c.qpn)) return tally_.differ("qp_retire: QP {}: RTL flushes; in the model not all units have stopped: {}", c.qpn, qp_.waiting_for() + ddp_.waiting_for());
+      if (!qp_.flushing(c.qpn))
+        return tally_.differ(
+            "qp_retire: QP {}: RTL flushes; in the model not all units have stopped: {}", c.qpn,
+            qp_.waiting_for() + ddp_.waiting_for());
       [[fallthrough]];
     case kFlushPosted:
     default:

@@ -21,22 +21,26 @@ void Steps::step(const spec::CqOpCommit& c) {
     }
     case kCommand: {
       auto& waiting = commands_[static_cast<size_t>(model::Admin::Unit::kCq)];
-      if (waiting.empty() || (waiting.front().object & 0xffff) != c.cqn) return tally_.differ("cq_op: RTL did a command on CQ {}; model has none for it", c.cqn);
+      if (waiting.empty() || (waiting.front().object & 0xffff) != c.cqn)
+        return tally_.differ("cq_op: RTL did a command on CQ {}; model has none for it", c.cqn);
       const spec::Cmd cmd = waiting.front();
       waiting.pop_front();
       if (cmd.opcode != spec::AdminOpcode::kDestroyCq) return cq_.command(cmd);
-      after_answer_.push_back([this, cmd] {  // its last events may be written until the RTL has answered
-        quiet_cq_ = true;
-        cq_.command(cmd);
-        quiet_cq_ = false;
-        fires_[0][cmd.object] = fires_[1][cmd.object] = {};
-      });
+      after_answer_.push_back(
+          [this, cmd] {  // its last events may be written until the RTL has answered
+            quiet_cq_ = true;
+            cq_.command(cmd);
+            quiet_cq_ = false;
+            fires_[0][cmd.object] = fires_[1][cmd.object] = {};
+          });
       return admin_.answer({});
     }
     case kCompletion: {
       const auto req = take(cqe_reqs_, c.qpn, "cq_op", "a completion");
       if (!req) return;
-      if (req->cqn != c.cqn) return tally_.differ("cq_op: QP {}: completion: RTL on CQ {} / model on CQ {}", c.qpn, c.cqn, req->cqn);
+      if (req->cqn != c.cqn)
+        return tally_.differ("cq_op: QP {}: completion: RTL on CQ {} / model on CQ {}", c.qpn,
+                             c.cqn, req->cqn);
       const auto wr = cq_.complete(*req, 0);
       if (wr) expect_.completion(*wr, c.cqn);
       if (!wr || !expect_.writes()) completion_told(req->entry);
@@ -44,7 +48,8 @@ void Steps::step(const spec::CqOpCommit& c) {
     }
     default: {  // the doorbell that armed it has made it due
       const Fires& f = fires_[0][c.cqn % fires_[0].size()];
-      if (f.firm + f.merged == 0) tally_.differ("cq_op: CQ {}: RTL has an event due; model has none", c.cqn);
+      if (f.firm + f.merged == 0)
+        tally_.differ("cq_op: CQ {}: RTL has an event due; model has none", c.cqn);
     }
   }
 }
@@ -57,14 +62,20 @@ Steps::Fires& Steps::fires(const model::Cq::Event& e) {
 /// least one behind the last.
 void Steps::step(const spec::CqEventCommit& c) {
   const model::Cq::Event e{static_cast<spec::EqeType>(c.kind), c.object};
-  if (c.kind < 1 || c.kind > 4 || c.object >= fires_[c.kind - 1U].size()) return tally_.differ("cq_event: RTL writes kind {} of {}", c.kind, c.object);
+  if (c.kind < 1 || c.kind > 4 || c.object >= fires_[c.kind - 1U].size())
+    return tally_.differ("cq_event: RTL writes kind {} of {}", c.kind, c.object);
   Fires& f = fires(e);
-  if (f.firm + f.merged == 0) return tally_.differ("cq_event: RTL writes an event {} of {}; model has none pending", to_string(e.kind), e.object);
+  if (f.firm + f.merged == 0)
+    return tally_.differ("cq_event: RTL writes an event {} of {}; model has none pending",
+                         to_string(e.kind), e.object);
   if (f.firm == 0) {  // one of those that may have gone with an earlier entry has come by itself
     cq_.pend(e);
     f = {.firm = 0, .merged = f.merged};
   }
-  if (!cq_.may_write(e)) return tally_.differ("cq_event: RTL writes an event {} of {}; model's event queue has no room or does not exist", to_string(e.kind), e.object);
+  if (!cq_.may_write(e))
+    return tally_.differ(
+        "cq_event: RTL writes an event {} of {}; model's event queue has no room or does not exist",
+        to_string(e.kind), e.object);
   f = {.firm = 0, .merged = f.firm + f.merged - 1};
   expect_.event(cq_.write_event(e), cq_.interrupt(e));
 }

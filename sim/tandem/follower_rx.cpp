@@ -9,23 +9,31 @@ namespace {
 
 constexpr uint8_t kFpdu = 0, kStream = 1;
 // rdmap_op
-constexpr uint8_t kCtl = 0, kQpFault = 1, kTxFault = 2, kRespFailed = 3, kSegment = 4, kSlotFree = 6, kWqe = 7;
+constexpr uint8_t kCtl = 0, kQpFault = 1, kTxFault = 2, kRespFailed = 3, kSegment = 4,
+                  kSlotFree = 6, kWqe = 7;
 
 }  // namespace
 
 void Steps::llp_rx(const Record& r) {
-  records_.push_back({.connection = r.connection, .is_stream = r.is_stream, .error = r.error, .data = r.data});
+  records_.push_back(
+      {.connection = r.connection, .is_stream = r.is_stream, .error = r.error, .data = r.data});
 }
 
 void Steps::step(const spec::LlpRxCommit& c) {
-  if (records_.empty()) return tally_.differ("llp_rx: connection {}: RTL took a record; none has come", c.connection);
+  if (records_.empty())
+    return tally_.differ("llp_rx: connection {}: RTL took a record; none has come", c.connection);
   model::LlpRecord r = std::move(records_.front());
   records_.pop_front();
-  if (r.connection != c.connection) return tally_.differ("llp_rx: a record: RTL of connection {} / model's next is of connection {}", c.connection, r.connection);
+  if (r.connection != c.connection)
+    return tally_.differ(
+        "llp_rx: a record: RTL of connection {} / model's next is of connection {}", c.connection,
+        r.connection);
   if (c.way != kFpdu) {
     const bool stream = llp_.known_stream(r);
     if ((c.way == kStream) != stream || (!stream && llp_.receive(r)))
-      return tally_.differ("llp_rx: connection {}: record of {} bytes: RTL {}; model does not", r.connection, r.data.size(), c.way == kStream ? "gives it to admin" : "drops it");
+      return tally_.differ("llp_rx: connection {}: record of {} bytes: RTL {}; model does not",
+                           r.connection, r.data.size(),
+                           c.way == kStream ? "gives it to admin" : "drops it");
     if (!stream) return;
     if (give_ != r.connection) return tally_.followed("streaming bytes that nobody asked for");
     give_.reset();
@@ -35,12 +43,18 @@ void Steps::step(const spec::LlpRxCommit& c) {
   const Followed& q = qps_[c.qpn];
   const rnic::Payload data = r.data;
   auto f = llp_.receive(r);
-  if (!f && q.stopped_llp && q.connection == c.connection) {  // records still go the way they went until the stop is through
+  if (!f && q.stopped_llp &&
+      q.connection ==
+          c.connection) {  // records still go the way they went until the stop is through
     tally_.followed("records behind a stop");
     f = model::RxFpdu{.hdr = {.qpn = c.qpn, .length = data.size()}, .data = data, .error = r.error};
   }
-  if (!f) return tally_.differ("llp_rx: connection {}: RTL gives a record to QP {}; model drops it", c.connection, c.qpn);
-  if (f->hdr.qpn != c.qpn) return tally_.differ("llp_rx: connection {}: a record: RTL to QP {} / model to QP {}", c.connection, c.qpn, f->hdr.qpn);
+  if (!f)
+    return tally_.differ("llp_rx: connection {}: RTL gives a record to QP {}; model drops it",
+                         c.connection, c.qpn);
+  if (f->hdr.qpn != c.qpn)
+    return tally_.differ("llp_rx: connection {}: a record: RTL to QP {} / model to QP {}",
+                         c.connection, c.qpn, f->hdr.qpn);
   mpa_.enters(c.qpn, true);
   mpa_.rx.take(std::move(*f));
   ddp_.rx.enters(c.qpn);
@@ -58,24 +72,33 @@ void Steps::operation(const spec::RdmapOpCommit& c) {
   Followed& q = qps_[c.qpn];
   switch (c.op) {
     case kCtl:
-      if (const auto ctl = take_of(ctl_rdmap_, c.qpn, "rdmap_op", "an order of qp")) rdmap_.control(*ctl);
+      if (const auto ctl = take_of(ctl_rdmap_, c.qpn, "rdmap_op", "an order of qp"))
+        rdmap_.control(*ctl);
       return;
     case kQpFault:
       if (const auto f = take_of(qp_faults_, c.qpn, "rdmap_op", "a fault of qp")) {
-        if (f->cause == spec::Cause::kLlpLost && !is_delivered(c.qpn, "rdmap_op", "hears that the connection is lost")) return;
+        if (f->cause == spec::Cause::kLlpLost &&
+            !is_delivered(c.qpn, "rdmap_op", "hears that the connection is lost"))
+          return;
         rdmap_.qp_fault(*f);
       }
       return;
     case kTxFault:
-      if (std::ranges::none_of(tx_faults_, [&](const auto& f) { return f.qpn == c.qpn; })) apply_fault(c.qpn);
-      if (const auto f = take(tx_faults_, c.qpn, "rdmap_op", "a payload that came back bad")) rdmap_.tx_fault(*f);
+      if (std::ranges::none_of(tx_faults_, [&](const auto& f) { return f.qpn == c.qpn; }))
+        apply_fault(c.qpn);
+      if (const auto f = take(tx_faults_, c.qpn, "rdmap_op", "a payload that came back bad"))
+        rdmap_.tx_fault(*f);
       return;
     case kRespFailed:
       return respond(c.qpn);
     case kSegment:
       return segment(c.qpn);
     case kSlotFree:
-      if (q.slots_free == 0) return tally_.differ("rdmap_op: QP {}: RTL frees the responder's slot; model's response is not all scheduled", c.qpn);
+      if (q.slots_free == 0)
+        return tally_.differ(
+            "rdmap_op: QP {}: RTL frees the responder's slot; model's response is not all "
+            "scheduled",
+            c.qpn);
       --q.slots_free;
       return rdmap_.resp_slot_free({c.qpn});
     case kWqe:
@@ -94,9 +117,12 @@ void Steps::segment(uint16_t qpn) {
   auto u = take(ulpdus_, qpn, "rdmap_op", "a received segment");
   if (!u) return;
   Followed& q = qps_[qpn];
-  if (q.ddp_stopped) u->hdr.cause = spec::Cause::kLocalCatastrophic;  // looked at before the stop, or not: refused
+  if (q.ddp_stopped)
+    u->hdr.cause = spec::Cause::kLocalCatastrophic;  // looked at before the stop, or not: refused
   if (ddp_.rx.needs_receive(*u)) {
-    if (q.takes.empty()) return tally_.differ("rdmap_op: QP {}: a Send begins; RTL has taken no receive WQE for it", qpn);
+    if (q.takes.empty())
+      return tally_.differ("rdmap_op: QP {}: a Send begins; RTL has taken no receive WQE for it",
+                           qpn);
     q.receive = q.takes.front().wqe;
     ddp_.rx.received(qpn, q.takes.front());
     q.takes.pop_front();
@@ -119,9 +145,13 @@ void Steps::drop_answers(const Followed& q, const model::RxUlpdu& u) {
   const uint32_t stag = edge.front().request.stag;
   const auto bytes = u.data.bytes();
   const bool is_tagged = bytes.size() >= spec::kTaggedHeaderBytes && (bytes[0] & 0x80) != 0;
-  const auto names = [stag](const spec::RecvWqe& w) { return w.sge0.stag == stag || w.sge1.stag == stag || w.sge2.stag == stag; };
+  const auto names = [stag](const spec::RecvWqe& w) {
+    return w.sge0.stag == stag || w.sge1.stag == stag || w.sge2.stag == stag;
+  };
   bool its = is_tagged && base::load_be<uint32_t>(&bytes[2]) == stag;
-  if (!is_tagged) its = names(q.receive) || std::ranges::any_of(q.takes, [&](const spec::RqTakeRsp& t) { return names(t.wqe); });
+  if (!is_tagged)
+    its = names(q.receive) ||
+          std::ranges::any_of(q.takes, [&](const spec::RqTakeRsp& t) { return names(t.wqe); });
   if (its) {
     open_[0] = true;
     return drop_open(0);
@@ -139,13 +169,16 @@ void Steps::respond(uint16_t qpn) {
     return;
   }
   if (auto m = rdmap_.respond(qpn)) {
-    tally_.differ("rdmap_op: QP {}: RTL refuses a Read of the peer; model answers it: {}", qpn, m->hdr.describe());
+    tally_.differ("rdmap_op: QP {}: RTL refuses a Read of the peer; model answers it: {}", qpn,
+                  m->hdr.describe());
   }
 }
 
 void Steps::step(const spec::RdmapResponseCommit& c) {
   if (!known(c.qpn, "rdmap_response")) return;
-  if (!rdmap_.responders().test(c.qpn)) return tally_.differ("rdmap_response: QP {}: RTL answers a Read; model has none to answer", c.qpn);
+  if (!rdmap_.responders().test(c.qpn))
+    return tally_.differ("rdmap_response: QP {}: RTL answers a Read; model has none to answer",
+                         c.qpn);
   if (auto m = rdmap_.respond(c.qpn)) return ddp_.tx.message(std::move(*m));
   tally_.differ("rdmap_response: QP {}: RTL answers a Read whose source the model refuses", c.qpn);
 }

@@ -5,7 +5,15 @@
 namespace rnic::sim {
 namespace {
 
-enum Bit : uint8_t { kError = 1, kPeerClosed = 2, kClosed = 4, kLost = 8, kTermDone = 16, kEmpty = 32, kCqFault = 64 };
+enum Bit : uint8_t {
+  kError = 1,
+  kPeerClosed = 2,
+  kClosed = 4,
+  kLost = 8,
+  kTermDone = 16,
+  kEmpty = 32,
+  kCqFault = 64
+};
 
 }  // namespace
 
@@ -18,7 +26,8 @@ void Steps::qp_error(const spec::QpError& e) {
 
 void Steps::llp_event(const spec::LlpEvent& e) {
   static constexpr std::array<uint8_t, 4> kBits{kPeerClosed, kClosed, kLost, kTermDone};
-  qps_[e.qpn].bits |= kBits[static_cast<size_t>(e.kind) - static_cast<size_t>(spec::LlpQpEvt::kPeerClosed)];
+  qps_[e.qpn].bits |=
+      kBits[static_cast<size_t>(e.kind) - static_cast<size_t>(spec::LlpQpEvt::kPeerClosed)];
 }
 
 // --- orders to the units
@@ -42,7 +51,10 @@ void Steps::qp_cmd_rsp(const spec::QpCmdRsp& rsp) {
 }
 
 void Steps::step(const spec::QpAnswerCommit& c) {
-  if (answers_ == 0) return tally_.differ("qp_answer: QP {}: RTL answers a command; the model's QP has not done it: {}", c.qpn, qp_.waiting_for());
+  if (answers_ == 0)
+    return tally_.differ(
+        "qp_answer: QP {}: RTL answers a command; the model's QP has not done it: {}", c.qpn,
+        qp_.waiting_for());
   --answers_;
   if (c.qpn < qps_.size()) qps_[c.qpn].is_changing = false;
 }
@@ -53,14 +65,22 @@ void Steps::step(const spec::QpStateCommit& c) {
   if (!known(c.qpn, "qp_state")) return;
   Followed& q = qps_[c.qpn];
   if (c.again != 0) {
-    if (look_ != Look::kDone || looked_at_ != c.qpn) return tally_.differ("qp_state: QP {}: RTL decides behind a look; model has not looked", c.qpn);
+    if (look_ != Look::kDone || looked_at_ != c.qpn)
+      return tally_.differ("qp_state: QP {}: RTL decides behind a look; model has not looked",
+                           c.qpn);
     look_ = Look::kNone;
     return decide_again(c.qpn, q);
   }
-  if (look_ != Look::kNone) return tally_.differ("qp_state: QP {}: RTL decides; model has not done with its look at QP {}", c.qpn, looked_at_);
+  if (look_ != Look::kNone)
+    return tally_.differ("qp_state: QP {}: RTL decides; model has not done with its look at QP {}",
+                         c.qpn, looked_at_);
   if (c.is_cmd == 0) {
-    const uint8_t known_bits = static_cast<uint8_t>(q.bits | kEmpty | (q.is_overtaken ? kError : 0));  // that the queue was empty is judged behind the look
-    if ((c.bits & ~known_bits) != 0) return tally_.differ("qp_state: QP {}: events: RTL {:#x} / model {:#x}", c.qpn, c.bits, q.bits);
+    const uint8_t known_bits = static_cast<uint8_t>(
+        q.bits | kEmpty |
+        (q.is_overtaken ? kError : 0));  // that the queue was empty is judged behind the look
+    if ((c.bits & ~known_bits) != 0)
+      return tally_.differ("qp_state: QP {}: events: RTL {:#x} / model {:#x}", c.qpn, c.bits,
+                           q.bits);
     uint8_t bits = c.bits;
     spec::QpError e;
     if ((c.bits & kError) != 0 && !q.errors.empty()) {
@@ -73,14 +93,16 @@ void Steps::step(const spec::QpStateCommit& c) {
     return happened(c.qpn, q, bits, e);
   }
   auto& waiting = commands_[static_cast<size_t>(model::Admin::Unit::kQp)];
-  if (waiting.empty() || waiting.front().object != c.qpn) return tally_.differ("qp_state: QP {}: RTL does a command; model has none for it", c.qpn);
+  if (waiting.empty() || waiting.front().object != c.qpn)
+    return tally_.differ("qp_state: QP {}: RTL does a command; model has none for it", c.qpn);
   const spec::QpCmd cmd = waiting.front();
   waiting.pop_front();
   q.is_changing =
       cmd.opcode == spec::AdminOpcode::kCreateQp || cmd.opcode == spec::AdminOpcode::kDestroyQp;
   const auto state = qp_.state(c.qpn);
   const bool rests = state == spec::QpState::kIdle || state == spec::QpState::kError;
-  if (cmd.opcode == spec::AdminOpcode::kQueryQp || (cmd.opcode == spec::AdminOpcode::kDestroyQp && rests)) {
+  if (cmd.opcode == spec::AdminOpcode::kQueryQp ||
+      (cmd.opcode == spec::AdminOpcode::kDestroyQp && rests)) {
     q.at_look = cmd;  // what is retired is that of the look
     return look(c.qpn);
   }
@@ -110,10 +132,14 @@ spec::QpError Steps::take_error(const spec::QpStateCommit& c, Followed& q) {
   const auto is_nothing = [](const spec::QpError& e) { return e.cause == spec::Cause::kNone; };
   const bool first = c.nothing_left != 0 || !is_nothing(q.errors.front());
   const spec::QpError e = first ? q.errors.front() : q.errors.back();
-  if (is_nothing(e) != (c.nothing_left != 0)) tally_.differ("qp_state: QP {}: RTL has {} / model {}", c.qpn, c.nothing_left != 0 ? "nothing left" : "an error", e.describe());
+  if (is_nothing(e) != (c.nothing_left != 0))
+    tally_.differ("qp_state: QP {}: RTL has {} / model {}", c.qpn,
+                  c.nothing_left != 0 ? "nothing left" : "an error", e.describe());
   q.is_overtaken = !first;
-  if (first) q.errors.pop_front();
-  else q.errors.clear();
+  if (first)
+    q.errors.pop_front();
+  else
+    q.errors.clear();
   return e;
 }
 

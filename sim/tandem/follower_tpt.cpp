@@ -5,7 +5,8 @@ namespace rnic::sim {
 namespace {
 
 constexpr size_t kRx = 0, kTx = 1, kWqe = 2, kResp = 3;
-constexpr std::array<std::string_view, 4> kNames{"a received segment", "a segment to be sent", "a work request", "a Read Request of the peer"};
+constexpr std::array<std::string_view, 4> kNames{"a received segment", "a segment to be sent",
+                                                 "a work request", "a Read Request of the peer"};
 
 /// qp and rdmap do not say which look-up is their last.
 bool same(const spec::WqeCheck& a, spec::WqeCheck b, size_t client) {
@@ -17,7 +18,12 @@ bool same(const spec::WqeCheck& a, spec::WqeCheck b, size_t client) {
 
 void Steps::step(const spec::TptCheckCommit& c) {
   if (c.client > kResp) return;  // of tpt_update, for a command
-  const spec::WqeCheck request{.stag = c.stag, .tagged_offset = c.tagged_offset, .length = c.length, .pd = c.pd, .rights = c.rights, .last = c.last};
+  const spec::WqeCheck request{.stag = c.stag,
+                               .tagged_offset = c.tagged_offset,
+                               .length = c.length,
+                               .pd = c.pd,
+                               .rights = c.rights,
+                               .last = c.last};
   if (c.client != kTx) {
     Answer a{.request = request, .extents = {}};
     a.result = c.client == kRx ? tpt_.translate(request, a.extents) : tpt_.check(request);
@@ -27,7 +33,8 @@ void Steps::step(const spec::TptCheckCommit& c) {
   for (TxSegment& s : segments_) {
     if (s.asks.empty()) continue;
     if (!(s.asks.front() == request)) {
-      return tally_.differ("tpt_check: QP {}: look-up for a segment to be sent: RTL {} / model {}", s.qpn, request.describe(), s.asks.front().describe());
+      return tally_.differ("tpt_check: QP {}: look-up for a segment to be sent: RTL {} / model {}",
+                           s.qpn, request.describe(), s.asks.front().describe());
     }
     s.asks.pop_front();
     const size_t known = s.extents.all().size();
@@ -40,26 +47,33 @@ void Steps::step(const spec::TptCheckCommit& c) {
     gather();
     return;
   }
-  tally_.differ("tpt_check: RTL looked up {} for a segment to be sent; model has no such segment", request.describe());
+  tally_.differ("tpt_check: RTL looked up {} for a segment to be sent; model has no such segment",
+                request.describe());
 }
 
 void Steps::step(const spec::TptChangeCommit& c) {
   auto& waiting = commands_[static_cast<size_t>(model::Admin::Unit::kTpt)];
-  if (waiting.empty()) return tally_.differ("tpt_change: RTL changed region {}; model has no command for it", c.slot);
+  if (waiting.empty())
+    return tally_.differ("tpt_change: RTL changed region {}; model has no command for it", c.slot);
   const spec::Cmd cmd = waiting.front();
-  const bool by_slot = cmd.opcode == spec::AdminOpcode::kCreateMr || spec::AdminMrArgs::unpack(cmd.args).pages != 0;
+  const bool by_slot =
+      cmd.opcode == spec::AdminOpcode::kCreateMr || spec::AdminMrArgs::unpack(cmd.args).pages != 0;
   const uint32_t slot = by_slot ? cmd.object : tpt_.slot_of(cmd.object);
-  if ((slot & 0xffff) != c.slot) return tally_.differ("tpt_change: {}: RTL changed region {} / model {}", to_string(cmd.opcode), c.slot, slot);
+  if ((slot & 0xffff) != c.slot)
+    return tally_.differ("tpt_change: {}: RTL changed region {} / model {}", to_string(cmd.opcode),
+                         c.slot, slot);
   const bool destroys = cmd.opcode == spec::AdminOpcode::kDestroyMr;
   if (destroys && c.waits == 0 && !tpt_.drained(cmd)) {
-    tally_.differ("tpt_change: RTL has destroyed region {}; model has extents in flight through it", c.slot);
+    tally_.differ("tpt_change: RTL has destroyed region {}; model has extents in flight through it",
+                  c.slot);
   }
   waiting.pop_front();
   tpt_.command(cmd, c.waits != 0);
 }
 
 /// A behaviour asks; the answer is that of the RTL's look-up, which must have been the same.
-spec::TptResult Steps::answered(size_t client, const spec::WqeCheck& c, model::ExtentList* extents) {
+spec::TptResult Steps::answered(size_t client, const spec::WqeCheck& c,
+                                model::ExtentList* extents) {
   auto& edge = answered_[client];
   while (!edge.empty()) {
     Answer& front = edge.front();
@@ -74,11 +88,13 @@ spec::TptResult Steps::answered(size_t client, const spec::WqeCheck& c, model::E
       edge.pop_front();
       return result;
     }
-    if (client == kRx && refused_ != 0) {  // of a segment that was refused before its look-ups counted
+    if (client == kRx &&
+        refused_ != 0) {  // of a segment that was refused before its look-ups counted
       open_[client] = true;
       drop_open(client);
       --refused_;
-    } else if (client == kResp && cancelled_ != 0) {  // its QP stopped, or failed, before it was answered
+    } else if (client == kResp &&
+               cancelled_ != 0) {  // its QP stopped, or failed, before it was answered
       --cancelled_;
       edge.pop_front();
       tally_.followed("responder's look-ups that came to nothing");
@@ -89,7 +105,8 @@ spec::TptResult Steps::answered(size_t client, const spec::WqeCheck& c, model::E
   if (edge.empty()) {
     tally_.differ("tpt_check: model looks up {} for {}; RTL has not", c.describe(), kNames[client]);
   } else {
-    tally_.differ("tpt_check: look-up for {}: RTL {} / model {}", kNames[client], edge.front().request.describe(), c.describe());
+    tally_.differ("tpt_check: look-up for {}: RTL {} / model {}", kNames[client],
+                  edge.front().request.describe(), c.describe());
   }
   return spec::TptResult::kStag;  // no extents
 }

@@ -7,11 +7,14 @@
 namespace rnic::sim {
 namespace {
 
-constexpr uint64_t kSizeOnItsWay = 64;  // cycles from the decision on a segment size to the first grant of it
+constexpr uint64_t kSizeOnItsWay =
+    64;  // cycles from the decision on a segment size to the first grant of it
 
 }  // namespace
 
-void Steps::tx_want(const spec::TxWant& want) { (want.is_term != 0 ? qps_[want.qpn].wants_term : qps_[want.qpn].wants) = true; }
+void Steps::tx_want(const spec::TxWant& want) {
+  (want.is_term != 0 ? qps_[want.qpn].wants_term : qps_[want.qpn].wants) = true;
+}
 
 /// A Terminate makes ddp drop the rest of its QP: it waits until the RTL's has.
 void Steps::terminate(model::TxMessage m) { qps_[m.hdr.qpn].term = std::move(m); }
@@ -20,12 +23,18 @@ void Steps::step(const spec::DdpDropCommit& c) {
   if (!known(c.qpn, "ddp_drop")) return;
   Followed& q = qps_[c.qpn];
   if (c.is_term != 0) {
-    if (!q.term) return tally_.differ("ddp_drop: QP {}: a Terminate has come to RTL's ddp; model has sent none", c.qpn);
+    if (!q.term)
+      return tally_.differ(
+          "ddp_drop: QP {}: a Terminate has come to RTL's ddp; model has sent none", c.qpn);
     ddp_.tx.message(*std::exchange(q.term, std::nullopt));
     return;
   }
   if (!q.tx_failed) apply_fault(c.qpn);
-  if (!q.tx_failed) return tally_.differ("ddp_drop: QP {}: RTL's ddp drops what waits, for a payload that came back bad; model has none", c.qpn);
+  if (!q.tx_failed)
+    return tally_.differ(
+        "ddp_drop: QP {}: RTL's ddp drops what waits, for a payload that came back bad; model has "
+        "none",
+        c.qpn);
   ddp_.tx.fault(c.qpn);
 }
 
@@ -33,25 +42,35 @@ void Steps::step(const spec::LlpGrantCommit& c) {
   if (!known(c.qpn, "llp_grant")) return;
   Followed& q = qps_[c.qpn];
   bool& wants = c.is_term != 0 ? q.wants_term : q.wants;
-  if (!wants) return tally_.differ("llp_grant: QP {}: RTL grants {}; model wants none", c.qpn, c.is_term != 0 ? "a Terminate" : "a segment");
+  if (!wants)
+    return tally_.differ("llp_grant: QP {}: RTL grants {}; model wants none", c.qpn,
+                         c.is_term != 0 ? "a Terminate" : "a segment");
   wants = false;
   auto grant = llp_.grant({.qpn = c.qpn, .is_term = c.is_term});
   if (!grant && q.stopped_llp) {  // llp_if's stop reaches its table of grants a little later
     tally_.followed("grants behind a stop");
     grant = spec::TxGrant{.qpn = c.qpn, .is_term = c.is_term, .mulpdu = c.mulpdu};
   }
-  if (!grant) return tally_.differ("llp_grant: QP {}: RTL grants; model must wait: {}", c.qpn, llp_.waiting_for());
+  if (!grant)
+    return tally_.differ("llp_grant: QP {}: RTL grants; model must wait: {}", c.qpn,
+                         llp_.waiting_for());
   if (grant->mulpdu != c.mulpdu) {
     if (c.mulpdu != q.mulpdu_before || tally_.cycle() - q.resized > kSizeOnItsWay)
-      return tally_.differ("llp_grant: QP {}: segment size: RTL {} / model {}", c.qpn, c.mulpdu, grant->mulpdu);
+      return tally_.differ("llp_grant: QP {}: segment size: RTL {} / model {}", c.qpn, c.mulpdu,
+                           grant->mulpdu);
     tally_.followed("segment sizes on their way");
     grant->mulpdu = c.mulpdu;
   }
   q.mulpdu_before = tally_.cycle() - q.resized > kSizeOnItsWay ? c.mulpdu : q.mulpdu_before;
   grants_.push_back(*grant);
-  const auto can = [this](uint16_t q) { return qps_[q].wants && !qps_[q].stopped_llp && llp_.may_grant(q); };
+  const auto can = [this](uint16_t q) {
+    return qps_[q].wants && !qps_[q].stopped_llp && llp_.may_grant(q);
+  };
   if (const auto starved = grants_given_.given(c.qpn, tally_.cycle(), can))
-    tally_.differ("llp_grant: QP {} wants a segment, has credit, and RTL has passed it by for {} cycles and {} grants to other QPs", *starved, Turns::kCycles, Turns::kTurns);
+    tally_.differ(
+        "llp_grant: QP {} wants a segment, has credit, and RTL has passed it by for {} cycles and "
+        "{} grants to other QPs",
+        *starved, Turns::kCycles, Turns::kTurns);
 }
 
 void Steps::step(const spec::DdpSegmentCommit& c) {
@@ -60,11 +79,12 @@ void Steps::step(const spec::DdpSegmentCommit& c) {
   const bool nothing = c.nothing != 0;
   if (nothing) {
     if (const auto source = ddp_.tx.choice(c.qpn))
-      return tally_.differ("ddp_segment: QP {}: RTL has nothing to send; model a segment of {}", c.qpn, to_string(*source));
+      return tally_.differ("ddp_segment: QP {}: RTL has nothing to send; model a segment of {}",
+                           c.qpn, to_string(*source));
   } else if (!ddp_.tx.may_choose(c.qpn, c.source)) {
     const auto choice = ddp_.tx.choice(c.qpn);
-    return tally_.differ("ddp_segment: QP {}: RTL sends a segment of {}; model may send {}", c.qpn, to_string(c.source),
-                         choice ? to_string(*choice) : "nothing");
+    return tally_.differ("ddp_segment: QP {}: RTL sends a segment of {}; model may send {}", c.qpn,
+                         to_string(c.source), choice ? to_string(*choice) : "nothing");
   }
   TxSegment s;
   s.qpn = c.qpn;
@@ -101,7 +121,8 @@ bool Steps::gather(TxSegment& s) {
       const auto got = log_.take(Client::kPayload, e.address, e.length);
       if (got.state != ReadLog::State::kDone) return false;
       if (p.hdr.status == spec::RdStatus::kOk) p.hdr.status = got.status;
-      if (got.status == spec::RdStatus::kOk) std::memcpy(p.data.writable().data() + s.filled, got.data.bytes().data(), e.length);
+      if (got.status == spec::RdStatus::kOk)
+        std::memcpy(p.data.writable().data() + s.filled, got.data.bytes().data(), e.length);
       s.filled += e.length;
     }
     if (p.hdr.status != spec::RdStatus::kOk) p.data = {};
@@ -125,14 +146,17 @@ bool Steps::assemble_next() {
     if (s.asks.empty()) {
       const spec::Extent& e = s.extents.all()[s.gathered];
       const auto got = log_.peek(Client::kPayload, e.address, e.length);
-      why = (got.state == ReadLog::State::kNever ? "RTL never read " : "RTL still waits for ") + got.why;
+      why = (got.state == ReadLog::State::kNever ? "RTL never read " : "RTL still waits for ") +
+            got.why;
     }
-    tally_.differ("ddp_ulpdu: QP {}: RTL sends a segment of {} bytes of payload: {}", s.qpn, s.length, why);
+    tally_.differ("ddp_ulpdu: QP {}: RTL sends a segment of {} bytes of payload: {}", s.qpn,
+                  s.length, why);
     return false;
   }
   TxSegment out = std::move(s);
   segments_.pop_front();
-  if (auto u = ddp_.tx.assemble(std::move(out.segment), std::move(out.payload))) ulpdus_out_.push_back(std::move(*u));
+  if (auto u = ddp_.tx.assemble(std::move(out.segment), std::move(out.payload)))
+    ulpdus_out_.push_back(std::move(*u));
   return true;
 }
 
@@ -141,7 +165,8 @@ void Steps::apply_fault(uint16_t qpn) {
   size_t at = 0;
   for (; at < segments_.size(); ++at) {
     const TxSegment& s = segments_[at];
-    const bool bad = s.whole && (s.segment.result != spec::TptResult::kOk || s.payload.hdr.status != spec::RdStatus::kOk);
+    const bool bad = s.whole && (s.segment.result != spec::TptResult::kOk ||
+                                 s.payload.hdr.status != spec::RdStatus::kOk);
     if (s.qpn == qpn && bad) break;
     if (!s.whole) return;
   }
@@ -151,7 +176,9 @@ void Steps::apply_fault(uint16_t qpn) {
 
 void Steps::step(const spec::DdpUlpduCommit& c) {
   while (ulpdus_out_.empty()) {
-    if (segments_.empty()) return tally_.differ("ddp_ulpdu: QP {}: RTL sends a segment; model has scheduled none", c.qpn);
+    if (segments_.empty())
+      return tally_.differ("ddp_ulpdu: QP {}: RTL sends a segment; model has scheduled none",
+                           c.qpn);
     if (!assemble_next()) return;
   }
   if (auto u = take(ulpdus_out_, c.qpn, "ddp_ulpdu", "a segment")) send(std::move(*u));
@@ -163,7 +190,8 @@ void Steps::send(model::TxUlpdu u) {
   mpa_.tx.take(std::move(u));
   model::TxFpdu f = mpa_.tx.next();
   const Followed& q = qps_[qpn];
-  Expect::Sent out{.connection = q.connection, .hdr = f.hdr, .data = f.data, .may_drop = q.stopped_llp};
+  Expect::Sent out{
+      .connection = q.connection, .hdr = f.hdr, .data = f.data, .may_drop = q.stopped_llp};
   if (!llp_.send(f)) out.may_drop = true;
   if (out.may_drop) tally_.followed("segments of a stopped QP");
   expect_.record(std::move(out));
@@ -172,34 +200,46 @@ void Steps::send(model::TxUlpdu u) {
 void Steps::llp_tx(const Record& r) {
   if (r.connection < bytes_left_.size()) bytes_left_[r.connection] += r.data.size();
   if (r.is_stream) {
-    if (raw_out_.empty() || raw_out_.front().bytes.connection != r.connection || !raw_out_.front().checked)
-      return tally_.differ("connection {}: RTL sent {} streaming bytes; model sends none now", r.connection, r.data.size());
+    if (raw_out_.empty() || raw_out_.front().bytes.connection != r.connection ||
+        !raw_out_.front().checked)
+      return tally_.differ("connection {}: RTL sent {} streaming bytes; model sends none now",
+                           r.connection, r.data.size());
     if (llp_.may_send_raw(raw_out_.front().bytes) != model::LlpIf::Raw::kSend)
-      return tally_.differ("connection {}: RTL sent {} streaming bytes; model has no credit for them", r.connection, r.data.size());
+      return tally_.differ(
+          "connection {}: RTL sent {} streaming bytes; model has no credit for them", r.connection,
+          r.data.size());
     model::LlpRecord raw = llp_.send_raw(std::move(raw_out_.front().bytes));
     raw_out_.pop_front();
-    expect_.record({.connection = raw.connection, .hdr = {.qpn = 0xffff}, .data = std::move(raw.data)});
+    expect_.record(
+        {.connection = raw.connection, .hdr = {.qpn = 0xffff}, .data = std::move(raw.data)});
     expect_.sent(r);
     return credit_covers(r.connection);
   }
   const auto hdr = expect_.sent(r);
   if (!hdr) return;
-  if (!qps_[hdr->qpn].stopped_llp) credit_covers(r.connection);  // grants behind a stop are not the model's
-  if (hdr->done != 0) llp_.sent({.qpn = hdr->qpn, .length = hdr->length, .done = 1, .slot = hdr->slot, .is_term = 0});
-  if (hdr->is_term != 0) terms_left_.push_back(hdr->qpn);  // what follows from it comes with llp_rule 0
+  if (!qps_[hdr->qpn].stopped_llp)
+    credit_covers(r.connection);  // grants behind a stop are not the model's
+  if (hdr->done != 0)
+    llp_.sent({.qpn = hdr->qpn, .length = hdr->length, .done = 1, .slot = hdr->slot, .is_term = 0});
+  if (hdr->is_term != 0)
+    terms_left_.push_back(hdr->qpn);  // what follows from it comes with llp_rule 0
 }
 
 /// What has left, the model had set aside.
 void Steps::credit_covers(uint16_t connection) {
   const uint32_t used = llp_.used(connection), left = bytes_left_[connection];
-  if (static_cast<int32_t>(used - left) < 0) tally_.differ("connection {}: RTL has sent {} bytes; model has taken {} of its credit", connection, left, used);
+  if (static_cast<int32_t>(used - left) < 0)
+    tally_.differ("connection {}: RTL has sent {} bytes; model has taken {} of its credit",
+                  connection, left, used);
 }
 
 void Steps::step(const spec::DdpCtlCommit& c) {
   if (c.op == spec::QpOp::kSync) return;  // what it waited for is checked where the QP looks
   const auto ctl = take_of(ctl_ddp_, c.qpn, "ddp_ctl", "an order of qp");
   if (!ctl) return;
-  if (ctl->op != c.op) return tally_.differ("ddp_ctl: QP {}: RTL {} / model {}", c.qpn, to_string(c.op), to_string(ctl->op));
+  if (ctl->op != c.op)
+    return tally_.differ("ddp_ctl: QP {}: RTL {} / model {}", c.qpn, to_string(c.op),
+                         to_string(ctl->op));
   Followed& q = qps_[c.qpn];
   q.takes.clear();
   q.term.reset();

@@ -18,7 +18,9 @@ class Findings {
 
   template <class... Args>
   void differ(fmt::format_string<Args...> text, Args&&... args) {
-    if (failure_.empty()) failure_ = fmt::format("device cycle {}: order: ", cycle_) + fmt::format(text, std::forward<Args>(args)...);
+    if (failure_.empty())
+      failure_ = fmt::format("device cycle {}: order: ", cycle_) +
+                 fmt::format(text, std::forward<Args>(args)...);
   }
   void judged(std::string_view what, uint64_t n = 1) { counts_[what] += n; }
 

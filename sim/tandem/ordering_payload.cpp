@@ -48,7 +48,8 @@ void PayloadOrder::pair(Connection& c) {
     const uint64_t position = c.position;
     c.position += r.data.size();
     if (w.way != 0) continue;
-    WireSegment s = WireSegment::of(c.has_markers ? WireSegment::without_markers(r.data, position) : r.data);
+    WireSegment s =
+        WireSegment::of(c.has_markers ? WireSegment::without_markers(r.data, position) : r.data);
     if (r.error) s.is_good = false;
     qps_[w.qpn].waiting.push_back(std::move(s));
   }
@@ -112,7 +113,11 @@ void PayloadOrder::judge(uint16_t qpn, Qp& qp) {
   if (s.is_last && s.is_send()) qp.receives.push_back(qp.last);
   if (s.is_last && s.is_read_response()) qp.reads.push_back(qp.last);
   if (s.is_read_request() && s.is_last)
-    qp.requests.push_back({.stag = s.source_stag(), .to = s.source_to(), .size = s.read_size(), .begun = 0, .need = qp.last});
+    qp.requests.push_back({.stag = s.source_stag(),
+                           .to = s.source_to(),
+                           .size = s.read_size(),
+                           .begun = 0,
+                           .need = qp.last});
 }
 
 // --- placed
@@ -132,29 +137,36 @@ void PayloadOrder::placed(const DmaWrite& w) {
     const Qp& qp = qps_[j.qpn];
     const bool is_lost = qp.lost != 0 && qp.lost <= j.serial;
     const auto rest = j.payload.bytes().subspan(j.at);
-    if (!is_lost && bytes.size() <= rest.size() && std::equal(bytes.begin(), bytes.end(), rest.begin())) {
+    if (!is_lost && bytes.size() <= rest.size() &&
+        std::equal(bytes.begin(), bytes.end(), rest.begin())) {
       findings_.judged("placed TLPs");
       j.at += static_cast<uint32_t>(bytes.size());
       if (j.at == j.payload.size()) queue_.pop_front();
       return;
     }
     if (j.at != 0)
-      return findings_.differ("{} bytes placed at {:#x} are not those that follow in the segment of QP {} ({} of {} bytes are placed)",
-                              bytes.size(), w.address, j.qpn, j.at, j.payload.size());
+      return findings_.differ(
+          "{} bytes placed at {:#x} are not those that follow in the segment of QP {} ({} of {} "
+          "bytes are placed)",
+          bytes.size(), w.address, j.qpn, j.at, j.payload.size());
     pass_over(j);
     queue_.pop_front();
   }
-  findings_.differ("{} bytes placed at {:#x} are of no segment that has been judged", bytes.size(), w.address);
+  findings_.differ("{} bytes placed at {:#x} are of no segment that has been judged", bytes.size(),
+                   w.address);
 }
 
 std::optional<std::string> PayloadOrder::missing(uint16_t qpn, const Qp& qp, Serial need) {
   if (need == 0) return std::nullopt;
   if (qp.lost != 0 && qp.lost <= need)
-    return need <= doubtful_ ? std::string{} : fmt::format("a segment of QP {} before it was not placed", qpn);
-  const auto open = std::find_if(queue_.begin(), queue_.end(), [&](const Judged& j) { return j.qpn == qpn && j.serial <= need; });
+    return need <= doubtful_ ? std::string{}
+                             : fmt::format("a segment of QP {} before it was not placed", qpn);
+  const auto open = std::find_if(queue_.begin(), queue_.end(),
+                                 [&](const Judged& j) { return j.qpn == qpn && j.serial <= need; });
   if (open == queue_.end()) return std::nullopt;
   if (need <= doubtful_) return std::string{};
-  return fmt::format("of a segment of QP {} judged before, {} of {} bytes are placed", qpn, open->at, open->payload.size());
+  return fmt::format("of a segment of QP {} judged before, {} of {} bytes are placed", qpn,
+                     open->at, open->payload.size());
 }
 
 // --- delivered
@@ -166,7 +178,9 @@ void PayloadOrder::event(const spec::QpStateCommit& c) {
 void PayloadOrder::retire(const spec::QpRetireCommit& c) {
   Qp& qp = qps_[c.qpn];
   if (c.op == 1) {
-    if (qp.reads.empty()) return findings_.differ("a Read of QP {} is done, and no end of a response was judged", c.qpn);
+    if (qp.reads.empty())
+      return findings_.differ("a Read of QP {} is done, and no end of a response was judged",
+                              c.qpn);
     findings_.judged("Reads done");
     const auto why = missing(c.qpn, qp, qp.reads.front());
     qp.reads.pop_front();
@@ -209,7 +223,11 @@ void PayloadOrder::stop_pairing() {
 /// Without one the read is of nothing that the device has to send.
 void PayloadOrder::unexplained(const DmaRead& r) {
   const bool fails = failed_at_ && findings_.cycle() - *failed_at_ <= kResumeCycles;
-  if (!fails) suspect_ = fmt::format("{} bytes of payload are read from {:#x} in device cycle {}: no look-up explains them, and no QP failed", r.length, r.address, findings_.cycle());
+  if (!fails)
+    suspect_ = fmt::format(
+        "{} bytes of payload are read from {:#x} in device cycle {}: no look-up explains them, and "
+        "no QP failed",
+        r.length, r.address, findings_.cycle());
   stop_pairing();
 }
 
@@ -261,8 +279,14 @@ void PayloadOrder::look_up(const spec::TptCheckCommit& c) {
       }
       if (qp.requests.empty()) break;
       Request& r = qp.requests.front();
-      if (c.last == 0 || r.stag != c.stag || r.to + r.begun != c.tagged_offset || c.length > r.size - r.begun) break;
-      due = {.number = due.number, .stag = c.stag, .to = c.tagged_offset, .length = c.length, .found = true};
+      if (c.last == 0 || r.stag != c.stag || r.to + r.begun != c.tagged_offset ||
+          c.length > r.size - r.begun)
+        break;
+      due = {.number = due.number,
+             .stag = c.stag,
+             .to = c.tagged_offset,
+             .length = c.length,
+             .found = true};
       piece.is_response = true;
       piece.qpn = qpn;
       piece.due = due.number;
@@ -287,10 +311,13 @@ void PayloadOrder::read(const DmaRead& r) {
     const auto why = missing(piece.qpn, qp, piece.need);
     findings_.judged(why && why->empty() ? "unsure" : "response reads");
     if (why && !why->empty() && !qp.has_failed) {
-      const auto due = std::find_if(qp.dues.begin(), qp.dues.end(), [&](const Due& d) { return d.number == piece.due; });
+      const auto due = std::find_if(qp.dues.begin(), qp.dues.end(),
+                                    [&](const Due& d) { return d.number == piece.due; });
       if (due != qp.dues.end() && due->violation.empty())
-        due->violation = fmt::format("a Read Response of QP {} reads {:#x} before what was judged before its request is placed: {}",
-                                     piece.qpn, r.address, *why);
+        due->violation = fmt::format(
+            "a Read Response of QP {} reads {:#x} before what was judged before its request is "
+            "placed: {}",
+            piece.qpn, r.address, *why);
     }
   }
   if (piece.left == 0) pieces_.pop_front();

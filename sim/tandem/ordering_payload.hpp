@@ -62,17 +62,18 @@ class PayloadOrder {
     uint32_t stag = 0;
     uint64_t to = 0;
     uint32_t length = 0;
-    bool found = false;       // its look-up
-    bool is_unsure = false;   // two of them
+    bool found = false;      // its look-up
+    bool is_unsure = false;  // two of them
     std::string violation{};
   };
   struct Qp {
     bool is_starting = false, is_running = false, has_failed = false;
     std::deque<WireSegment> waiting;  // received, no verdict yet
     Serial last = 0;                  // its newest judged segment with payload
-    Serial lost = 0;                  // the first that was passed over; nothing from there on is placed
+    Serial lost = 0;  // the first that was passed over; nothing from there on is placed
     std::deque<Serial> reads, receives;
-    std::deque<std::string> suspects;  // receives whose CQE is to come: what is wrong if it says success
+    std::deque<std::string>
+        suspects;  // receives whose CQE is to come: what is wrong if it says success
     std::deque<Request> requests;
     std::deque<spec::TxSource> scheduled;
     std::deque<Due> dues;
@@ -107,12 +108,14 @@ class PayloadOrder {
   std::map<uint16_t, Connection> connections_;
   std::deque<Judged> queue_;  // judged, not placed whole: in the order of the verdicts
   Serial judged_ = 0;
-  Serial doubtful_ = 0;       // up to this one, equal bytes of a failed segment may have been taken for another's
+  Serial doubtful_ =
+      0;  // up to this one, equal bytes of a failed segment may have been taken for another's
   std::deque<Piece> pieces_;
   bool pairs_ = true;
-  std::optional<std::string> suspect_;   // a read of payload of no look-up, until a failure explains it
-  std::optional<uint64_t> failed_at_;    // cycle in which a QP last failed or stopped
-  uint64_t quiet_since_ = 0;  // no look-up and no read of payload since
+  std::optional<std::string>
+      suspect_;  // a read of payload of no look-up, until a failure explains it
+  std::optional<uint64_t> failed_at_;  // cycle in which a QP last failed or stopped
+  uint64_t quiet_since_ = 0;           // no look-up and no read of payload since
 };
 
 }  // namespace rnic::sim

@@ -12,7 +12,8 @@ void PortOrder::beat_written() {
 void PortOrder::written(const DmaWrite& w) {
   is_under_way_ = false;
   ++done_;
-  check("write", w.address, w.data.size(), limit(cfg_.mps, before_.mps), w.relaxed, w.client == Client::kPlace);
+  check("write", w.address, w.data.size(), limit(cfg_.mps, before_.mps), w.relaxed,
+        w.client == Client::kPlace);
 }
 
 void PortOrder::write_waits() { on_offer_ = true; }
@@ -29,8 +30,10 @@ void PortOrder::response() {
   if (reads_.empty()) return findings_.differ("an MMIO answer, and no read waits for one");
   findings_.judged("MMIO answers");
   if (done_ < reads_.front())
-    findings_.differ("an MMIO answer passes dma_wr: {} TLPs were begun or on offer when the read came, {} are done",
-                     reads_.front(), done_);
+    findings_.differ(
+        "an MMIO answer passes dma_wr: {} TLPs were begun or on offer when the read came, {} are "
+        "done",
+        reads_.front(), done_);
   reads_.pop_front();
 }
 
@@ -39,17 +42,23 @@ uint32_t PortOrder::limit(uint8_t now, uint8_t before) const {
   return 128U << (settles ? std::max(now, before) : now);
 }
 
-void PortOrder::check(const char* what, uint64_t address, uint64_t length, uint32_t limit, bool relaxed, bool is_payload) {
+void PortOrder::check(const char* what, uint64_t address, uint64_t length, uint32_t limit,
+                      bool relaxed, bool is_payload) {
   findings_.judged("requests");
   if (length == 0) findings_.differ("{} of no bytes at {:#x}", what, address);
-  if (length > limit) findings_.differ("{} of {} bytes at {:#x}: the limit is {}", what, length, address, limit);
-  if (address % 4096 + length > 4096) findings_.differ("{} of {} bytes at {:#x} crosses 4 KiB", what, length, address);
-  if (relaxed && !is_payload) findings_.differ("{} at {:#x} is relaxed and not payload", what, address);
+  if (length > limit)
+    findings_.differ("{} of {} bytes at {:#x}: the limit is {}", what, length, address, limit);
+  if (address % 4096 + length > 4096)
+    findings_.differ("{} of {} bytes at {:#x} crosses 4 KiB", what, length, address);
+  if (relaxed && !is_payload)
+    findings_.differ("{} at {:#x} is relaxed and not payload", what, address);
 }
 
 void PortOrder::read(const DmaRead& r) {
-  check("read", r.address, r.length, limit(cfg_.mrrs, before_.mrrs), r.relaxed, r.client == Client::kPayload);
-  if (open_[r.tag]) findings_.differ("read of {:#x} with tag {}, which waits for its answer", r.address, r.tag);
+  check("read", r.address, r.length, limit(cfg_.mrrs, before_.mrrs), r.relaxed,
+        r.client == Client::kPayload);
+  if (open_[r.tag])
+    findings_.differ("read of {:#x} with tag {}, which waits for its answer", r.address, r.tag);
   open_[r.tag] = true;
 }
 

@@ -15,19 +15,20 @@ class PortOrder {
   static constexpr uint64_t kSettleCycles = 4096;
   explicit PortOrder(Findings& findings) : findings_(findings) {}
 
-  void beat_written();               // a beat of dma_wr was accepted (its commit)
-  void written(const DmaWrite& w);   // and with it a whole TLP
-  void write_waits();                // a beat is on offer
+  void beat_written();              // a beat of dma_wr was accepted (its commit)
+  void written(const DmaWrite& w);  // and with it a whole TLP
+  void write_waits();               // a beat is on offer
   void cycle_done();
   void read(const DmaRead& r);
   void piece(const DmaPiece& p);
-  void mmio_read();                  // reached the device
+  void mmio_read();  // reached the device
   void response();
   void pcie(const spec::PcieCfg& cfg);
   void reset();
 
  private:
-  void check(const char* what, uint64_t address, uint64_t length, uint32_t limit, bool relaxed, bool is_payload);
+  void check(const char* what, uint64_t address, uint64_t length, uint32_t limit, bool relaxed,
+             bool is_payload);
   uint32_t limit(uint8_t now, uint8_t before) const;
 
   Findings& findings_;
@@ -36,7 +37,7 @@ class PortOrder {
   std::array<bool, 256> open_{};
   uint64_t begun_ = 0, done_ = 0;  // TLPs on dma_wr
   bool is_under_way_ = false, on_offer_ = false, mmio_read_ = false;
-  std::deque<uint64_t> reads_;     // MMIO reads not answered: how many TLPs must be done before
+  std::deque<uint64_t> reads_;  // MMIO reads not answered: how many TLPs must be done before
 };
 
 }  // namespace rnic::sim

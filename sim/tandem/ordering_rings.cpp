@@ -39,9 +39,11 @@ void RingOrder::mmio_write(const Mmio& m) {
   if (m.bar != kBar0 || (m.bytes != 4 && m.bytes != 8)) return;
   bar0_[m.offset] = static_cast<uint32_t>(m.value);
   if (m.bytes == 8) bar0_[m.offset + 4] = static_cast<uint32_t>(m.value >> 32);
-  constexpr uint32_t kTableEnd = spec::kMsixAddressOffset + spec::kMsixAddressCount * spec::kMsixAddressStride;
+  constexpr uint32_t kTableEnd =
+      spec::kMsixAddressOffset + spec::kMsixAddressCount * spec::kMsixAddressStride;
   if (m.offset < spec::kMsixAddressOffset || m.offset >= kTableEnd) return;
-  const auto n = static_cast<uint8_t>((m.offset - spec::kMsixAddressOffset) / spec::kMsixAddressStride);
+  const auto n =
+      static_cast<uint8_t>((m.offset - spec::kMsixAddressOffset) / spec::kMsixAddressStride);
   const uint32_t row = spec::kMsixAddressOffset + n * spec::kMsixAddressStride;
   vectors_[n].messages.emplace_back(register64(row), static_cast<uint32_t>(register64(row + 8)));
 }
@@ -68,8 +70,9 @@ void RingOrder::doorbell(const spec::QpDoorbellCommit& c) {
   auto& rung = rung_[c.qpn][which];
   const auto it = std::find(rung.begin(), rung.end(), c.index);
   if (it == rung.end())
-    return findings_.differ("a doorbell took effect that the host did not ring: {} of QP {}, index {}",
-                            which == 0 ? "sq" : "rq", c.qpn, c.index);
+    return findings_.differ(
+        "a doorbell took effect that the host did not ring: {} of QP {}, index {}",
+        which == 0 ? "sq" : "rq", c.qpn, c.index);
   rung.erase(rung.begin(), it + 1);
   const auto qp = qps_.find(c.qpn);
   if (c.accepted == 0 || qp == qps_.end()) return;
@@ -78,19 +81,23 @@ void RingOrder::doorbell(const spec::QpDoorbellCommit& c) {
 
 void RingOrder::pushed(const spec::QpPushCommit& c) {
   const auto qp = qps_.find(c.qpn);
-  if (qp == qps_.end()) return findings_.differ("a pushed WQE of QP {}, which was not created", c.qpn);
+  if (qp == qps_.end())
+    return findings_.differ("a pushed WQE of QP {}, which was not created", c.qpn);
   WorkRing& ring = qp->second.ring[0];
   const auto end = static_cast<uint16_t>(c.first + c.units);
   const auto& rung = rung_[c.qpn][0];  // its doorbell may take effect later
   if (end != ring.producer && std::find(rung.begin(), rung.end(), end) == rung.end())
-    findings_.differ("a pushed WQE of QP {} ends at unit {}, which no doorbell says; the last index is {}", c.qpn, end, ring.producer);
+    findings_.differ(
+        "a pushed WQE of QP {} ends at unit {}, which no doorbell says; the last index is {}",
+        c.qpn, end, ring.producer);
   ring.next = end;
 }
 
 // --- reads
 
 void RingOrder::read(const DmaRead& r) {
-  if (r.client != Client::kSqFetch && r.client != Client::kRqFetch && r.client != Client::kAdmin) return;
+  if (r.client != Client::kSqFetch && r.client != Client::kRqFetch && r.client != Client::kAdmin)
+    return;
   Fetch f{.address = r.address, .data = {}, .client = r.client, .qpn = 0, .first = 0};
   if (r.client != Client::kAdmin) fetch_units(r, f);
   open_[r.tag] = std::move(f);
@@ -105,20 +112,26 @@ void RingOrder::fetch_units(const DmaRead& r, Fetch& f) {
     const auto slot = static_cast<uint32_t>((r.address - ring.base) / kUnit);
     const uint32_t units = r.length / kUnit;
     if (r.address % kUnit != 0 || r.length % kUnit != 0 || slot + units > ring.units)
-      return findings_.differ("{} of QP {}: a read of {} bytes from {:#x} is not whole units of its ring", name, qpn, r.length, r.address);
+      return findings_.differ(
+          "{} of QP {}: a read of {} bytes from {:#x} is not whole units of its ring", name, qpn,
+          r.length, r.address);
     const uint32_t ahead = (slot - ring.next) & (ring.units - 1);
     const auto ready = static_cast<uint16_t>(ring.producer - ring.next);
-    const uint32_t announced = ready > ring.units ? 0 : ready;  // a pushed WQE may go ahead of its doorbell
+    const uint32_t announced =
+        ready > ring.units ? 0 : ready;  // a pushed WQE may go ahead of its doorbell
     findings_.judged("WQE reads");
     f.qpn = qpn;
     f.first = static_cast<uint16_t>(ring.next + ahead);
     if (ahead + units > announced)
-      return findings_.differ("{} of QP {}: units {} to {} are read, the doorbell's index is {} and unit {} is the next", name, qpn,
-                              f.first, static_cast<uint16_t>(f.first + units), ring.producer, ring.next);
+      return findings_.differ(
+          "{} of QP {}: units {} to {} are read, the doorbell's index is {} and unit {} is the "
+          "next",
+          name, qpn, f.first, static_cast<uint16_t>(f.first + units), ring.producer, ring.next);
     ring.next = static_cast<uint16_t>(f.first + units);
     return;
   }
-  findings_.differ("{}: a read of {} bytes from {:#x}, which is in no ring", name, r.length, r.address);
+  findings_.differ("{}: a read of {} bytes from {:#x}, which is in no ring", name, r.length,
+                   r.address);
 }
 
 void RingOrder::piece(const DmaPiece& p) {
@@ -127,7 +140,8 @@ void RingOrder::piece(const DmaPiece& p) {
   Fetch& f = it->second;
   const bool failed = p.status != spec::RdStatus::kOk;
   if (failed && f.client != Client::kAdmin) {  // may be read again
-    if (const auto qp = qps_.find(f.qpn); qp != qps_.end()) qp->second.ring[ring_of(f.client)].next = f.first;
+    if (const auto qp = qps_.find(f.qpn); qp != qps_.end())
+      qp->second.ring[ring_of(f.client)].next = f.first;
   }
   const auto bytes = p.data.bytes();
   if (!failed) f.data.insert(f.data.end(), bytes.begin(), bytes.end());
@@ -152,7 +166,8 @@ std::optional<spec::Cqe> RingOrder::written(const DmaWrite& w) {
   if (w.client == Client::kAdminWrite) {
     const uint64_t base = register64(spec::kAdminRspBaseOffset);
     const uint64_t size = uint64_t{32} << (register64(spec::kAdminLogSizeOffset) & 0xf);
-    if (w.address >= base && w.address - base < size && bytes.size() >= spec::AdminRsp::kBytes) answered(spec::AdminRsp::unpack(bytes));
+    if (w.address >= base && w.address - base < size && bytes.size() >= spec::AdminRsp::kBytes)
+      answered(spec::AdminRsp::unpack(bytes));
     return std::nullopt;
   }
   if (w.client == Client::kMsix) {
@@ -162,7 +177,9 @@ std::optional<spec::Cqe> RingOrder::written(const DmaWrite& w) {
   if (Ring* cq = holder(cqs_, w.address); cq != nullptr && bytes.size() == kCqe) {
     ++cq->written;
     const auto cqe = spec::Cqe::unpack(bytes);
-    if (!qps_.contains(static_cast<uint16_t>(cqe.qpn))) findings_.differ("a completion of QP {}, which is not there: destroy_qp was answered before", cqe.qpn);
+    if (!qps_.contains(static_cast<uint16_t>(cqe.qpn)))
+      findings_.differ("a completion of QP {}, which is not there: destroy_qp was answered before",
+                       cqe.qpn);
     return cqe;
   }
   for (auto& [eqn, eq] : eqs_) {
@@ -171,7 +188,8 @@ std::optional<spec::Cqe> RingOrder::written(const DmaWrite& w) {
     event(eqn, spec::Eqe::unpack(bytes));
     return std::nullopt;
   }
-  findings_.differ("cq writes {} bytes to {:#x}, which is no entry of a CQ or EQ", bytes.size(), w.address);
+  findings_.differ("cq writes {} bytes to {:#x}, which is no entry of a CQ or EQ", bytes.size(),
+                   w.address);
   return std::nullopt;
 }
 
@@ -180,7 +198,8 @@ void RingOrder::event(uint8_t eqn, const spec::Eqe& e) {
   if (e.kind != spec::EqeType::kCompletion) return;
   const auto cqn = static_cast<uint16_t>(e.object);
   const auto cq = cqs_.find(cqn);
-  if (cq == cqs_.end()) return findings_.differ("EQ {}: a completion event of CQ {}, which was not created", eqn, cqn);
+  if (cq == cqs_.end())
+    return findings_.differ("EQ {}: a completion event of CQ {}, which was not created", eqn, cqn);
   auto& arms = arms_[cqn];
   const auto fits = std::find_if(arms.begin(), arms.end(), [&](uint16_t consumer) {
     const auto behind = static_cast<uint16_t>(cq->second.written - consumer);
@@ -189,7 +208,8 @@ void RingOrder::event(uint8_t eqn, const spec::Eqe& e) {
   if (fits == arms.end())
     return findings_.differ("EQ {}: a completion event of CQ {}: {}", eqn, cqn,
                             arms.empty() ? std::string("it is not armed")
-                                         : fmt::format("{} completions were written, armed at {}", cq->second.written, arms.front()));
+                                         : fmt::format("{} completions were written, armed at {}",
+                                                       cq->second.written, arms.front()));
   arms.erase(arms.begin(), fits + 1);
 }
 
@@ -200,7 +220,9 @@ void RingOrder::interrupt(const DmaWrite& w) {
   for (size_t i = bytes.size(); i-- > 0;) data = data << 8 | bytes[i];
   bool known = false;
   for (auto& [n, v] : vectors_) {
-    if (std::find(v.messages.begin(), v.messages.end(), std::pair{w.address, data}) == v.messages.end()) continue;
+    if (std::find(v.messages.begin(), v.messages.end(), std::pair{w.address, data}) ==
+        v.messages.end())
+      continue;
     known = true;
     if (v.interrupts == v.events) continue;  // another vector may send the same message
     ++v.interrupts;
@@ -215,10 +237,13 @@ void RingOrder::interrupt(const DmaWrite& w) {
 // --- commands
 
 void RingOrder::answered(const spec::AdminRsp& rsp) {
-  if (commands_.empty()) return findings_.differ("an answer to command {} of admin, which was not read", rsp.cookie);
+  if (commands_.empty())
+    return findings_.differ("an answer to command {} of admin, which was not read", rsp.cookie);
   const spec::AdminCmd cmd = commands_.front();
   commands_.pop_front();
-  if (cmd.cookie != rsp.cookie) return findings_.differ("an answer to command {} of admin, {} is the next", rsp.cookie, cmd.cookie);
+  if (cmd.cookie != rsp.cookie)
+    return findings_.differ("an answer to command {} of admin, {} is the next", rsp.cookie,
+                            cmd.cookie);
   findings_.judged("commands");
   if (rsp.status == spec::AdminStatus::kOk) apply(cmd);
 }
@@ -238,7 +263,10 @@ void RingOrder::apply(const spec::AdminCmd& cmd) {
       break;
     case spec::AdminOpcode::kCreateCq: {
       const auto a = spec::AdminRingArgs::unpack(cmd.args);
-      cqs_[object] = {.base = a.base, .bytes = uint64_t{kCqe} << a.log_size, .eqn = a.eqn, .entries = 1U << a.log_size};
+      cqs_[object] = {.base = a.base,
+                      .bytes = uint64_t{kCqe} << a.log_size,
+                      .eqn = a.eqn,
+                      .entries = 1U << a.log_size};
       arms_[object].clear();
       break;
     }
@@ -247,7 +275,10 @@ void RingOrder::apply(const spec::AdminCmd& cmd) {
       break;
     case spec::AdminOpcode::kCreateEq: {
       const auto a = spec::AdminRingArgs::unpack(cmd.args);
-      eqs_[static_cast<uint8_t>(object)] = {.base = a.base, .bytes = uint64_t{kEqe} << a.log_size, .vector = a.vector, .entries = 1U << a.log_size};
+      eqs_[static_cast<uint8_t>(object)] = {.base = a.base,
+                                            .bytes = uint64_t{kEqe} << a.log_size,
+                                            .vector = a.vector,
+                                            .entries = 1U << a.log_size};
       break;
     }
     case spec::AdminOpcode::kDestroyEq:

@@ -35,7 +35,9 @@ class RingOrder {
     uint32_t units = 0;
     uint16_t producer = 0;  // of the last doorbell that took effect
     uint16_t next = 0;      // unit to be read next
-    bool holds(uint64_t address) const { return address >= base && address - base < uint64_t{64} * units; }
+    bool holds(uint64_t address) const {
+      return address >= base && address - base < uint64_t{64} * units;
+    }
   };
   struct Qp {
     std::array<WorkRing, 2> ring;  // sq, rq
@@ -77,10 +79,12 @@ class RingOrder {
   std::map<uint16_t, Qp> qps_;
   std::map<uint16_t, Ring> cqs_;
   std::map<uint8_t, Ring> eqs_;
-  std::map<uint16_t, std::array<std::deque<uint16_t>, 2>> rung_;  // doorbells of the host that no commit has named: sq, rq
-  std::map<uint16_t, std::deque<uint16_t>> arms_;                 // armings of a CQ that gave no event yet
+  std::map<uint16_t, std::array<std::deque<uint16_t>, 2>>
+      rung_;  // doorbells of the host that no commit has named: sq, rq
+  std::map<uint16_t, std::deque<uint16_t>> arms_;  // armings of a CQ that gave no event yet
   struct Vector {
-    std::vector<std::pair<uint64_t, uint32_t>> messages;  // every address and data that its table entry ever held
+    std::vector<std::pair<uint64_t, uint32_t>>
+        messages;  // every address and data that its table entry ever held
     uint64_t events = 0, interrupts = 0;
   };
   std::map<uint8_t, Vector> vectors_;

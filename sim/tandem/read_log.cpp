@@ -59,7 +59,8 @@ void ReadLog::read(const DmaRead& r) {
   if (r.client == Client::kPayload) explain(entry);
   if (!is_ring(r.client)) return;
   auto& asked = asked_[ring_of(r.client)];
-  if (asked.empty() || asked.front().next != r.address || r.address + r.length > asked.front().end) {
+  if (asked.empty() || asked.front().next != r.address ||
+      r.address + r.length > asked.front().end) {
     contradict(fmt::format("{} reads {} bytes at {:#x}: no fetch asks for them next",
                            name_of(r.client), r.length, r.address));
     entry.fetch = std::make_shared<Fetch>();
@@ -136,7 +137,8 @@ void ReadLog::settle(uint64_t segment) {
 }
 
 void ReadLog::fetch(Client client, uint64_t address, uint32_t length) {
-  if (bus_master_) asked_[ring_of(client)].push_back({address, address + length, std::make_shared<Fetch>()});
+  if (bus_master_)
+    asked_[ring_of(client)].push_back({address, address + length, std::make_shared<Fetch>()});
 }
 
 void ReadLog::pcie(const spec::PcieCfg& cfg) {

@@ -91,7 +91,7 @@ class ReadLog {
     std::vector<Span> unread;
     bool is_settled = false;
   };
-  struct Fetch {  // of ring units, in one read or several
+  struct Fetch {        // of ring units, in one read or several
     uint32_t open = 1;  // reads without an answer, and one for those that have not been made
     spec::RdStatus status = spec::RdStatus::kOk;
   };
@@ -137,12 +137,12 @@ class ReadLog {
   std::list<Read> payload_, admin_;               // in order of issue
   std::list<Read> ring_reads_;                    // sq and rq, until answered
   std::array<std::map<uint64_t, Unit>, 2> ring_;  // by address of the unit: sq, rq
-  struct Asked {  // reads of it have not been made from `next` on
+  struct Asked {                                  // reads of it have not been made from `next` on
     uint64_t next = 0, end = 0;
     std::shared_ptr<Fetch> fetch{};
   };
   std::array<std::deque<Asked>, 2> asked_;
-  std::array<Read*, 256> open_{};                 // by tag
+  std::array<Read*, 256> open_{};  // by tag
   std::array<uint64_t, 9> taken_{};
   uint64_t serial_ = 0;
   bool bus_master_ = true;

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "admin/admin.hpp"
+#include "backend/observer.hpp"
 #include "cq/cq.hpp"
 #include "ddp/ddp.hpp"
 #include "gen/commits.hpp"
@@ -27,7 +28,6 @@
 #include "qp/qp.hpp"
 #include "rdmap/rdmap.hpp"
 #include "tandem/expect.hpp"
-#include "backend/observer.hpp"
 #include "tandem/read_log.hpp"
 #include "tandem/turns.hpp"
 #include "tpt/tpt.hpp"
@@ -61,7 +61,8 @@ class Steps final : private model::HostIf::Out,
   void pcie(const spec::PcieCfg& cfg);
 
   // The commits.
-  void step(const spec::DmaRdReqCommit&) {}  // says whose a read or write is, which the Observer has said
+  void step(const spec::DmaRdReqCommit&) {
+  }  // says whose a read or write is, which the Observer has said
   void step(const spec::PushLateCommit& c);
   void step(const spec::DmaRdTimeoutCommit&) {}  // who tells the follower tells the read's end, too
   void step(const spec::DmaWrCommit&) {}
@@ -93,22 +94,23 @@ class Steps final : private model::HostIf::Out,
 
  private:
   // --- edges
-  struct Followed {  // of a QP
-    bool wants = false, wants_term = false;                // ddp -> llp_if
-    std::optional<model::TxMessage> term;                  // rdmap -> ddp: until ddp_drop
-    std::deque<spec::RqTakeRsp> takes;                     // qp -> ddp: receive WQEs
-    spec::RecvWqe receive;                                 // the one in use
-    std::optional<spec::QpDoorbell> push;                  // doorbell -> prefetch buffer: a copy that may go there
-    uint32_t slots_free = 0;                               // ddp -> rdmap: of the responder
-    uint32_t own_errors = 0, marks = 0;                    // issue, qp_state -> retirement
-    uint8_t bits = 0;                                      // what happened to it and qp_state has not seen, as qp_state's bits
-    std::deque<spec::QpError> errors;                      // those of bit 0; the RTL may have the last alone
-    bool is_overtaken = false;                             // it had: the bit may be set once more for it
-    bool fin = false;                                      // the peer's FIN has been looked at
-    bool look_empty = false, look_reads = false;           // what qp_state's look saw
-    std::optional<spec::QpCmd> at_look;                    // query and destroy take effect there
+  struct Followed {                          // of a QP
+    bool wants = false, wants_term = false;  // ddp -> llp_if
+    std::optional<model::TxMessage> term;    // rdmap -> ddp: until ddp_drop
+    std::deque<spec::RqTakeRsp> takes;       // qp -> ddp: receive WQEs
+    spec::RecvWqe receive;                   // the one in use
+    std::optional<spec::QpDoorbell> push;  // doorbell -> prefetch buffer: a copy that may go there
+    uint32_t slots_free = 0;               // ddp -> rdmap: of the responder
+    uint32_t own_errors = 0, marks = 0;    // issue, qp_state -> retirement
+    uint8_t bits = 0;  // what happened to it and qp_state has not seen, as qp_state's bits
+    std::deque<spec::QpError> errors;             // those of bit 0; the RTL may have the last alone
+    bool is_overtaken = false;                    // it had: the bit may be set once more for it
+    bool fin = false;                             // the peer's FIN has been looked at
+    bool look_empty = false, look_reads = false;  // what qp_state's look saw
+    std::optional<spec::QpCmd> at_look;           // query and destroy take effect there
     uint16_t connection = 0;
-    bool stopped_llp = false;  // llp_if has taken its stop; records and grants on their way are still followed
+    bool stopped_llp =
+        false;  // llp_if has taken its stop; records and grants on their way are still followed
     bool ddp_stopped = false;  // ddp has taken its stop; what is inside is refused
     bool tx_failed = false;    // a payload of it came back bad: ddp drops the rest
     uint64_t rq_rung = 0;      // cycle of its newest RQ doorbell
@@ -122,7 +124,7 @@ class Steps final : private model::HostIf::Out,
     std::array<Retired, 2> retired;
     bool is_changing = false;  // it is being created or destroyed: RTL has not answered yet
     uint16_t mulpdu_before = 0;
-    uint64_t resized = 0;      // cycle in which its segment size changed
+    uint64_t resized = 0;  // cycle in which its segment size changed
   };
   struct Answer {  // of tpt to one look-up
     spec::WqeCheck request;
@@ -132,16 +134,16 @@ class Steps final : private model::HostIf::Out,
   struct TxSegment {  // scheduled; its look-ups and reads come
     uint16_t qpn = 0;
     model::Ddp::Segment segment;
-    uint32_t length = 0;               // of its payload
-    std::deque<spec::WqeCheck> asks;   // look-ups that have not been answered
+    uint32_t length = 0;              // of its payload
+    std::deque<spec::WqeCheck> asks;  // look-ups that have not been answered
     model::ExtentList extents;
-    size_t gathered = 0;               // extents whose bytes have come,
-    uint32_t filled = 0;               // and how many bytes those are
-    bool whole = false;                // its payload has been read
+    size_t gathered = 0;  // extents whose bytes have come,
+    uint32_t filled = 0;  // and how many bytes those are
+    bool whole = false;   // its payload has been read
     model::PayloadData payload;
     uint64_t serial = 0;  // its name in the read log
   };
-  struct Fires {  // of an event: how often it was due since it was last written
+  struct Fires {                    // of an event: how often it was due since it was last written
     uint32_t firm = 0, merged = 0;  // merged: it may have gone with one that was written
   };
   struct RawOut {  // streaming bytes of admin
@@ -153,8 +155,12 @@ class Steps final : private model::HostIf::Out,
   class Asked final : public model::Translation {
    public:
     Asked(Steps& s, size_t client) : s_(s), client_(client) {}
-    spec::TptResult check(const spec::WqeCheck& c) const override { return s_.answered(client_, c, nullptr); }
-    spec::TptResult translate(const spec::WqeCheck& c, model::ExtentList& out) override { return s_.translated(c, out); }
+    spec::TptResult check(const spec::WqeCheck& c) const override {
+      return s_.answered(client_, c, nullptr);
+    }
+    spec::TptResult translate(const spec::WqeCheck& c, model::ExtentList& out) override {
+      return s_.translated(c, out);
+    }
     void retired(const spec::Retired& r) override { s_.tpt_.retired(r); }
 
    private:
@@ -191,19 +197,25 @@ class Steps final : private model::HostIf::Out,
 
   void tpt_cmd_rsp(const spec::TptCmdRsp& rsp) override { admin_.answer(rsp); }
 
-  void qp_ack_rdmap(const spec::QpAckRdmap& a) override { acks_.push_back({model::Qp::Peer::kRdmap, a.qpn}); }
+  void qp_ack_rdmap(const spec::QpAckRdmap& a) override {
+    acks_.push_back({model::Qp::Peer::kRdmap, a.qpn});
+  }
   void qp_error(const spec::QpError& e) override;
   void terminate(model::TxMessage m) override;
   void responder_ready(uint16_t) override {}
 
-  void qp_ack_ddp(const spec::QpAckDdp& a) override { acks_.push_back({model::Qp::Peer::kDdp, a.qpn}); }
+  void qp_ack_ddp(const spec::QpAckDdp& a) override {
+    acks_.push_back({model::Qp::Peer::kDdp, a.qpn});
+  }
   void tx_want(const spec::TxWant& want) override;
   void tx_fault(const spec::TxFault& f) override;
   void sq_slot_free(const spec::SqSlotFree& f) override { qp_.sq_slot_free(f); }
   void resp_slot_free(const spec::RespSlotFree& f) override { ++qps_[f.qpn].slots_free; }
   void rx_done(const spec::RxDone& d) override { rx_dones_.push_back(d); }
 
-  void qp_ack_mpa(const spec::QpAckMpa& a) override { acks_.push_back({model::Qp::Peer::kMpa, a.qpn}); }
+  void qp_ack_mpa(const spec::QpAckMpa& a) override {
+    acks_.push_back({model::Qp::Peer::kMpa, a.qpn});
+  }
 
   void cq_cmd_rsp(const spec::CqCmdRsp& rsp) override;
   void cq_fault(const spec::CqFault& f) override;
@@ -211,7 +223,9 @@ class Steps final : private model::HostIf::Out,
   void pended(const model::Cq::Event& e) override { ++fires(e).firm; }
 
   void conn_cmd_rsp(const spec::ConnCmdRsp& rsp) override;
-  void qp_ack_llp(const spec::QpAckLlp& a) override { acks_.push_back({model::Qp::Peer::kLlp, a.qpn}); }
+  void qp_ack_llp(const spec::QpAckLlp& a) override {
+    acks_.push_back({model::Qp::Peer::kLlp, a.qpn});
+  }
   void llp_event(const spec::LlpEvent& e) override;
   void conn_async(const spec::ConnAsync& a) override { cq_.conn_async(a); }
   void llp_ctl_req(const spec::LlpCtlReq& r) override { expect_.request(r); }
@@ -228,10 +242,12 @@ class Steps final : private model::HostIf::Out,
   bool known(uint16_t qpn, std::string_view commit);
   /// The head of an edge in the RTL's order; nothing, and a difference, if it is empty or of another QP.
   template <class T>
-  std::optional<T> take(std::deque<T>& edge, uint16_t qpn, std::string_view commit, std::string_view what);
+  std::optional<T> take(std::deque<T>& edge, uint16_t qpn, std::string_view commit,
+                        std::string_view what);
   /// The oldest of this QP, where the RTL has several ways.
   template <class T>
-  std::optional<T> take_of(std::deque<T>& edge, uint16_t qpn, std::string_view commit, std::string_view what);
+  std::optional<T> take_of(std::deque<T>& edge, uint16_t qpn, std::string_view commit,
+                           std::string_view what);
 
   bool fetch_unit(uint16_t qpn);
   void retire_done(uint16_t qpn);
@@ -295,38 +311,41 @@ class Steps final : private model::HostIf::Out,
   std::array<std::deque<spec::Cmd>, 4> commands_;  // admin -> unit
   bool starting_ = false;                          // admin's command under way starts a QP
   uint32_t answers_ = 0;                           // qp -> admin: given here, not yet by the RTL
-  std::deque<std::function<void()>> after_answer_; // what takes effect when admin's answer has been written
-  bool quiet_cq_ = false;                          // its answer has been given already
+  std::deque<std::function<void()>>
+      after_answer_;       // what takes effect when admin's answer has been written
+  bool quiet_cq_ = false;  // its answer has been given already
   std::deque<spec::QpCtlLlp> ctl_rdmap_, ctl_ddp_, ctl_llp_;  // qp -> unit
   enum class Look : uint8_t { kNone, kDue, kDone };
-  Look look_ = Look::kNone;                        // qp_state's, at the QP in hand; it decides again behind it, if no command asked
+  Look look_ = Look::
+      kNone;  // qp_state's, at the QP in hand; it decides again behind it, if no command asked
   uint16_t looked_at_ = 0;
-  bool fin_with_it_ = false;                       // the events in hand hold the peer's FIN
-  std::deque<model::Wqe> wqes_;                    // qp -> rdmap
-  std::deque<spec::QpFault> qp_faults_;            // qp -> rdmap
-  std::deque<spec::TxFault> tx_faults_;            // ddp -> rdmap
-  std::deque<spec::WrDone> wr_dones_;              // llp_if -> qp
-  std::deque<spec::RxDone> rx_dones_;              // ddp -> qp
-  std::deque<spec::CqeReq> cqe_reqs_;              // qp -> cq
-  std::array<std::deque<Answer>, 4> answered_;     // tpt -> rx, (tx), wqe, resp
-  uint32_t cancelled_ = 0;                         // Reads of the peer whose QP ended: their look-up may still stand in answered_[3]
-  uint32_t refused_ = 0;                           // received segments whose look-ups may still stand in answered_[0]
-  std::array<bool, 4> open_{};                     // the look-ups of the item in hand have not all been used
-  std::deque<model::LlpRecord> records_;           // LLP -> llp_if
-  std::deque<spec::LlpCtlEvt> events_;             // LLP -> llp_if
-  std::deque<model::RxUlpdu> ulpdus_;              // mpa -> ddp
-  std::deque<spec::TxGrant> grants_;               // llp_if -> ddp
-  std::deque<TxSegment> segments_;                 // ddp, between schedule and assemble
+  bool fin_with_it_ = false;                    // the events in hand hold the peer's FIN
+  std::deque<model::Wqe> wqes_;                 // qp -> rdmap
+  std::deque<spec::QpFault> qp_faults_;         // qp -> rdmap
+  std::deque<spec::TxFault> tx_faults_;         // ddp -> rdmap
+  std::deque<spec::WrDone> wr_dones_;           // llp_if -> qp
+  std::deque<spec::RxDone> rx_dones_;           // ddp -> qp
+  std::deque<spec::CqeReq> cqe_reqs_;           // qp -> cq
+  std::array<std::deque<Answer>, 4> answered_;  // tpt -> rx, (tx), wqe, resp
+  uint32_t cancelled_ =
+      0;  // Reads of the peer whose QP ended: their look-up may still stand in answered_[3]
+  uint32_t refused_ = 0;        // received segments whose look-ups may still stand in answered_[0]
+  std::array<bool, 4> open_{};  // the look-ups of the item in hand have not all been used
+  std::deque<model::LlpRecord> records_;  // LLP -> llp_if
+  std::deque<spec::LlpCtlEvt> events_;    // LLP -> llp_if
+  std::deque<model::RxUlpdu> ulpdus_;     // mpa -> ddp
+  std::deque<spec::TxGrant> grants_;      // llp_if -> ddp
+  std::deque<TxSegment> segments_;        // ddp, between schedule and assemble
   TxSegment* scheduling_ = nullptr;
-  std::deque<model::TxUlpdu> ulpdus_out_;          // ddp -> mpa: judged good behind a bad one
-  std::deque<uint16_t> terms_left_;                // llp_if_tx -> llp_if_ctl: QPs whose Terminate has left
-  std::deque<RawOut> raw_out_;                     // admin -> llp_if
-  std::vector<uint32_t> bytes_left_;               // by connection: sent by the RTL since it began, modulo 2^32
-  std::optional<uint16_t> give_;                   // connection whose bytes admin waits for
-  std::optional<uint16_t> giving_;                 // conn_give is being decided
-  std::map<uint16_t, uint64_t> credited_;          // connection: when its credit changed
+  std::deque<model::TxUlpdu> ulpdus_out_;  // ddp -> mpa: judged good behind a bad one
+  std::deque<uint16_t> terms_left_;        // llp_if_tx -> llp_if_ctl: QPs whose Terminate has left
+  std::deque<RawOut> raw_out_;             // admin -> llp_if
+  std::vector<uint32_t> bytes_left_;  // by connection: sent by the RTL since it began, modulo 2^32
+  std::optional<uint16_t> give_;      // connection whose bytes admin waits for
+  std::optional<uint16_t> giving_;    // conn_give is being decided
+  std::map<uint16_t, uint64_t> credited_;  // connection: when its credit changed
   uint32_t term_life_ = 0;
-  std::array<std::vector<Fires>, 4> fires_;        // cq_event: completion, overrun, QP, connection
+  std::array<std::vector<Fires>, 4> fires_;  // cq_event: completion, overrun, QP, connection
   spec::PcieCfg pcie_;
   uint32_t vectors_ = 0;
 };
@@ -343,13 +362,15 @@ uint16_t qpn_of(const T& item) {
 }
 
 template <class T>
-std::optional<T> Steps::take(std::deque<T>& edge, uint16_t qpn, std::string_view commit, std::string_view what) {
+std::optional<T> Steps::take(std::deque<T>& edge, uint16_t qpn, std::string_view commit,
+                             std::string_view what) {
   if (edge.empty()) {
     tally_.differ("{}: QP {}: RTL took {}; model has none there", commit, qpn, what);
     return std::nullopt;
   }
   if (qpn_of(edge.front()) != qpn) {
-    tally_.differ("{}: RTL took {} of QP {}; model's next is of QP {}", commit, what, qpn, qpn_of(edge.front()));
+    tally_.differ("{}: RTL took {} of QP {}; model's next is of QP {}", commit, what, qpn,
+                  qpn_of(edge.front()));
     return std::nullopt;
   }
   std::optional<T> out = std::move(edge.front());
@@ -358,7 +379,8 @@ std::optional<T> Steps::take(std::deque<T>& edge, uint16_t qpn, std::string_view
 }
 
 template <class T>
-std::optional<T> Steps::take_of(std::deque<T>& edge, uint16_t qpn, std::string_view commit, std::string_view what) {
+std::optional<T> Steps::take_of(std::deque<T>& edge, uint16_t qpn, std::string_view commit,
+                                std::string_view what) {
   for (auto it = edge.begin(); it != edge.end(); ++it) {
     if (qpn_of(*it) != qpn) continue;
     std::optional<T> out = std::move(*it);

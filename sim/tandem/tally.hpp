@@ -15,9 +15,20 @@
 
 namespace rnic::sim {
 
-enum class Kind : uint8_t { kRecords, kRecordBytes, kPlacedBytes, kCompletions, kEvents, kInterrupts, kAdminBytes, kRequests, kRegisters };
-inline constexpr std::array<std::string_view, 9> kKindNames{"records",    "bytes of records", "placed bytes",     "completions",   "events",
-                                                            "interrupts", "admin bytes",      "control requests", "register reads"};
+enum class Kind : uint8_t {
+  kRecords,
+  kRecordBytes,
+  kPlacedBytes,
+  kCompletions,
+  kEvents,
+  kInterrupts,
+  kAdminBytes,
+  kRequests,
+  kRegisters
+};
+inline constexpr std::array<std::string_view, 9> kKindNames{
+    "records",    "bytes of records", "placed bytes",     "completions",   "events",
+    "interrupts", "admin bytes",      "control requests", "register reads"};
 
 class Tally {
  public:
@@ -31,7 +42,9 @@ class Tally {
   /// The first one is kept, with the cycle; who calls goes on with whatever is harmless.
   template <class... Args>
   void differ(fmt::format_string<Args...> text, Args&&... args) {
-    if (failure_.empty()) failure_ = fmt::format("device cycle {}: ", cycle_) + fmt::format(text, std::forward<Args>(args)...);
+    if (failure_.empty())
+      failure_ =
+          fmt::format("device cycle {}: ", cycle_) + fmt::format(text, std::forward<Args>(args)...);
   }
   bool ok() const { return failure_.empty(); }
   const std::string& failure() const { return failure_; }
@@ -50,7 +63,8 @@ class Tally {
   std::string never_compared() const {
     std::string s;
     for (size_t i = 0; i < counts_.size(); ++i) {
-      if (counts_[i].made != 0 && counts_[i].compared == 0) s += fmt::format("{} {} came out and none was compared\n", counts_[i].made, kKindNames[i]);
+      if (counts_[i].made != 0 && counts_[i].compared == 0)
+        s += fmt::format("{} {} came out and none was compared\n", counts_[i].made, kKindNames[i]);
     }
     return s;
   }
@@ -58,7 +72,9 @@ class Tally {
   std::string describe() const {
     std::string s;
     for (size_t i = 0; i < counts_.size(); ++i) {
-      if (counts_[i].made != 0) s += fmt::format("{}: {} compared of {}\n", kKindNames[i], counts_[i].compared, counts_[i].made);
+      if (counts_[i].made != 0)
+        s += fmt::format("{}: {} compared of {}\n", kKindNames[i], counts_[i].compared,
+                         counts_[i].made);
     }
     for (const auto& [name, n] : commits_) s += fmt::format("commit {}: {}\n", name, n);
     for (const auto& [what, n] : followed_) s += fmt::format("followed, {}: {}\n", what, n);

@@ -11,7 +11,14 @@
 namespace rnic::sim {
 
 struct WireSegment {
-  enum Opcode : uint8_t { kWrite = 0, kReadRequest = 1, kReadResponse = 2, kSend = 3, kSendSe = 5, kTerminate = 7 };
+  enum Opcode : uint8_t {
+    kWrite = 0,
+    kReadRequest = 1,
+    kReadResponse = 2,
+    kSend = 3,
+    kSendSe = 5,
+    kTerminate = 7
+  };
 
   bool is_good = false;  ///< lengths fit; nothing else has been checked
   bool is_tagged = false, is_last = false;
@@ -45,13 +52,16 @@ struct WireSegment {
   }
   bool is_send() const { return !is_tagged && qn == 0 && (opcode == kSend || opcode == kSendSe); }
   bool is_read_response() const { return is_tagged && opcode == kReadResponse; }
-  bool is_read_request() const { return !is_tagged && qn == 1 && opcode == kReadRequest && payload.size() == 28; }
+  bool is_read_request() const {
+    return !is_tagged && qn == 1 && opcode == kReadRequest && payload.size() == 28;
+  }
 
   // RFC 5040 section 4.4: sink STag, sink TO, size, source STag, source TO
   uint32_t read_size() const { return be32(payload.bytes().subspan(12)); }
   uint32_t source_stag() const { return be32(payload.bytes().subspan(16)); }
   uint64_t source_to() const {
-    return static_cast<uint64_t>(be32(payload.bytes().subspan(20))) << 32 | be32(payload.bytes().subspan(24));
+    return static_cast<uint64_t>(be32(payload.bytes().subspan(20))) << 32 |
+           be32(payload.bytes().subspan(24));
   }
 
   /// RFC 5044 section 4.3: a marker of 4 bytes wherever the position in the stream is a multiple of 512.
@@ -68,7 +78,8 @@ struct WireSegment {
 
  private:
   static uint32_t be32(std::span<const uint8_t> b) {
-    return static_cast<uint32_t>(b[0]) << 24 | static_cast<uint32_t>(b[1]) << 16 | static_cast<uint32_t>(b[2]) << 8 | b[3];
+    return static_cast<uint32_t>(b[0]) << 24 | static_cast<uint32_t>(b[1]) << 16 |
+           static_cast<uint32_t>(b[2]) << 8 | b[3];
   }
 };
 

@@ -2,14 +2,13 @@
 // ddp stands behind the same face.
 #pragma once
 
+#include "VDdp.h"
+#include "VDdpMin.h"
 #include "ddp/ddp_model.hpp"
 #include "gen/sizes.hpp"
 #include "gen/streams.hpp"
 #include "support/packet_port.hpp"
 #include "support/rtl_dut.hpp"
-
-#include "VDdp.h"
-#include "VDdpMin.h"
 
 namespace rnic::tb {
 
@@ -46,7 +45,8 @@ struct RtlDdp : RtlDut<V> {
   StreamIn<spec::RxVerdict> rx_verdict = RNIC_IN(*this, rx_verdict, spec::RxVerdict);
   StreamIn<spec::TxMessageHdr> tx_message_hdr = RNIC_IN(*this, tx_message_hdr, spec::TxMessageHdr);
   PacketIn tx_message = RNIC_PACKET_IN(*this, tx_message);
-  StreamOut<spec::RespSlotFree> resp_slot_free = RNIC_OUT(*this, resp_slot_free, spec::RespSlotFree);
+  StreamOut<spec::RespSlotFree> resp_slot_free =
+      RNIC_OUT(*this, resp_slot_free, spec::RespSlotFree);
   StreamOut<spec::TxFault> tx_fault = RNIC_OUT(*this, tx_fault, spec::TxFault);
   // host_if
   StreamOut<spec::PlaceHdr> place_hdr = RNIC_OUT(*this, place_hdr, spec::PlaceHdr);
@@ -66,7 +66,8 @@ struct RtlDdp : RtlDut<V> {
   }
 };
 
-using Duts = ::testing::Types<RtlDdp<VDdp, false>, RtlDdp<VDdpMin, true>, ModelDdp<false>, ModelDdp<true>>;
+using Duts =
+    ::testing::Types<RtlDdp<VDdp, false>, RtlDdp<VDdpMin, true>, ModelDdp<false>, ModelDdp<true>>;
 using RtlDuts = ::testing::Types<RtlDdp<VDdp, false>, RtlDdp<VDdpMin, true>>;
 
 }  // namespace rnic::tb

@@ -2,8 +2,8 @@
 // In the RTL by the layout of two tables (state_t of rtl/ddp/ddp_rx_header.sv, ddp_tx_sched.sv); pokes.vlt makes them public.
 #pragma once
 
-#include "VDdp___024root.h"
 #include "VDdpMin___024root.h"
+#include "VDdp___024root.h"
 #include "ddp/ddp_dut.hpp"
 
 namespace rnic::tb {
@@ -23,7 +23,8 @@ void set_rx_msn(D& dut, uint16_t qpn, unsigned qn, uint32_t msn) {
   if constexpr (requires { dut.behaviour(); })
     dut.behaviour().rx.set_msn(qpn, qn, msn);
   else  // {running, failed, open, mo, msn0, msn1, msn2, pd}
-    deposit(dut.top().rootp->ddp__DOT__u_rx__DOT__u_header__DOT__u_table__DOT__mem[qpn], 16 + 32 * (2 - qn), msn);
+    deposit(dut.top().rootp->ddp__DOT__u_rx__DOT__u_header__DOT__u_table__DOT__mem[qpn],
+            16 + 32 * (2 - qn), msn);
 }
 template <class D>
 void set_tx_msn(D& dut, uint16_t qpn, unsigned qn, uint32_t msn) {

@@ -11,16 +11,27 @@ using spec::WcStatus;
 
 constexpr uint8_t kWrite = 0, kReadRequest = 1, kReadResponse = 2, kSend = 3, kTerminate = 7;
 const spec::RxVerdict kDrop{};
-const spec::RxVerdict kTake{.accept = 1, .place = 0, .deliver = DeliverKind::kNothing, .solicited = 0, .slot = 0};
-const spec::RxVerdict kPlace{.accept = 1, .place = 1, .deliver = DeliverKind::kNothing, .solicited = 0, .slot = 0};
-const spec::RxVerdict kPlaceRecv{.accept = 1, .place = 1, .deliver = DeliverKind::kRecv, .solicited = 1, .slot = 0};
-const spec::RxVerdict kTakeRecv{.accept = 1, .place = 0, .deliver = DeliverKind::kRecv, .solicited = 0, .slot = 0};
+const spec::RxVerdict kTake{
+    .accept = 1, .place = 0, .deliver = DeliverKind::kNothing, .solicited = 0, .slot = 0};
+const spec::RxVerdict kPlace{
+    .accept = 1, .place = 1, .deliver = DeliverKind::kNothing, .solicited = 0, .slot = 0};
+const spec::RxVerdict kPlaceRecv{
+    .accept = 1, .place = 1, .deliver = DeliverKind::kRecv, .solicited = 1, .slot = 0};
+const spec::RxVerdict kTakeRecv{
+    .accept = 1, .place = 0, .deliver = DeliverKind::kRecv, .solicited = 0, .slot = 0};
 
-spec::RecvWqe wqe(uint16_t index, std::vector<uint32_t> lengths, uint32_t stag = 0x1000, uint64_t to = 0x10ff0) {
-  spec::RecvWqe w{.index = index, .num_sge = static_cast<uint8_t>(lengths.size()), .sge0 = {}, .sge1 = {}, .sge2 = {}};
+spec::RecvWqe wqe(uint16_t index, std::vector<uint32_t> lengths, uint32_t stag = 0x1000,
+                  uint64_t to = 0x10ff0) {
+  spec::RecvWqe w{.index = index,
+                  .num_sge = static_cast<uint8_t>(lengths.size()),
+                  .sge0 = {},
+                  .sge1 = {},
+                  .sge2 = {}};
   std::array<spec::Sge*, 3> sges{&w.sge0, &w.sge1, &w.sge2};
   for (size_t i = 0; i < lengths.size(); i++)
-    *sges[i] = {.tagged_offset = to + 0x100000 * i, .length = lengths[i], .stag = stag + (static_cast<uint32_t>(i) << 16)};
+    *sges[i] = {.tagged_offset = to + 0x100000 * i,
+                .length = lengths[i],
+                .stag = stag + (static_cast<uint32_t>(i) << 16)};
   return w;
 }
 
@@ -62,10 +73,14 @@ TYPED_TEST(DdpRxTest, TaggedPayloadGoesWhereStagAndToSay) {
     World w(this->dut, p);
     base::Rng rng = test_rng();
     w.start_qp(1, 0x1234);
-    const std::vector<size_t> lengths{0, 1, 49, 50, 51, 63, 64, 65, 113, 114, 115, 1460, 4096, 4097, 65521};
+    const std::vector<size_t> lengths{0,   1,   49,  50,   51,   63,   64,   65,
+                                      113, 114, 115, 1460, 4096, 4097, 65521};
     for (size_t n : lengths) {
-      for (const auto& [opcode, right] : {std::pair{kWrite, spec::kAccessRemoteWrite},
-                                          {kReadResponse, spec::kAccessLocalWrite}, {uint8_t{9}, spec::kAccessRemoteWrite}, {uint8_t{0x10 | kReadResponse}, spec::kAccessLocalWrite}}) {
+      for (const auto& [opcode, right] :
+           {std::pair{kWrite, spec::kAccessRemoteWrite},
+            {kReadResponse, spec::kAccessLocalWrite},
+            {uint8_t{9}, spec::kAccessRemoteWrite},
+            {uint8_t{0x10 | kReadResponse}, spec::kAccessLocalWrite}}) {
         if (n > 5000 && opcode != kWrite) continue;
         const Bytes data = random_bytes(rng, n);
         const uint64_t to = 0x7ffffff00 + rng.below(512);
@@ -76,15 +91,21 @@ TYPED_TEST(DdpRxTest, TaggedPayloadGoesWhereStagAndToSay) {
         EXPECT_EQ(s.qpn, 1);
         EXPECT_EQ(s.cause, Cause::kNone);
         EXPECT_EQ(s.ulpdu_length, ulpdu.size());
-        EXPECT_TRUE(std::equal(ulpdu.begin(), ulpdu.begin() + static_cast<long>(std::min<size_t>(64, ulpdu.size())), s.head.begin()));
+        EXPECT_TRUE(std::equal(
+            ulpdu.begin(), ulpdu.begin() + static_cast<long>(std::min<size_t>(64, ulpdu.size())),
+            s.head.begin()));
         if (n == 0) {
           this->dut.settle(60);
           EXPECT_TRUE(w.rx_asked.empty());
           continue;
         }
         ASSERT_EQ(w.rx_asked.size(), 1U);
-        const spec::RxXlate want{.stag = 0x4100, .tagged_offset = to, .length = static_cast<uint32_t>(n), .pd = 0x1234,
-                                 .rights = right, .last = 1};
+        const spec::RxXlate want{.stag = 0x4100,
+                                 .tagged_offset = to,
+                                 .length = static_cast<uint32_t>(n),
+                                 .pd = 0x1234,
+                                 .rights = right,
+                                 .last = 1};
         EXPECT_EQ(w.rx_asked[0], want);
         ASSERT_TRUE(this->dut.run_until([&] { return !w.placed.empty(); }));
         EXPECT_EQ(w.placed[0].bytes, data);
@@ -113,7 +134,9 @@ TYPED_TEST(DdpRxTest, EveryHeaderErrorHasItsCause) {
   auto cut = [](Bytes b, size_t n) { return b.resize(n), b; };
   const Bytes write = tagged(kWrite, true, 0x4000, 64, data);
   const Bytes send = untagged(kSend, true, 0, 1, 0, data);
-  auto stag = [&](spec::TptResult r) { return tagged(kWrite, true, 0x4000 | static_cast<uint32_t>(r), 64, data); };
+  auto stag = [&](spec::TptResult r) {
+    return tagged(kWrite, true, 0x4000 | static_cast<uint32_t>(r), 64, data);
+  };
   const std::vector<Bad> cases{
       {"empty", {}, Cause::kDdpUntaggedVersion},
       {"one tagged byte", cut(write, 1), Cause::kDdpTaggedVersion},
@@ -130,7 +153,8 @@ TYPED_TEST(DdpRxTest, EveryHeaderErrorHasItsCause) {
       {"MSN before MO", untagged(kSend, true, 0, 2, 9, data), Cause::kDdpUntaggedMsn},
       {"MO 1", untagged(kSend, true, 0, 1, 1, data), Cause::kDdpUntaggedMo},
       {"MO 1 of QN 2", untagged(kTerminate, true, 2, 1, 1, data), Cause::kDdpUntaggedMo},
-      {"QN 3 of a Read Request", untagged(kReadRequest, true, 3, 1, 0, data), Cause::kDdpUntaggedQn},
+      {"QN 3 of a Read Request", untagged(kReadRequest, true, 3, 1, 0, data),
+       Cause::kDdpUntaggedQn},
       {"MSN 0 of QN 1", untagged(kReadRequest, true, 1, 0, 0, data), Cause::kDdpUntaggedMsn},
       {"MO 1 of QN 1", untagged(kReadRequest, true, 1, 1, 1, data), Cause::kDdpUntaggedMo},
       {"STag unknown", stag(spec::TptResult::kStag), Cause::kDdpTaggedStag},
@@ -140,14 +164,21 @@ TYPED_TEST(DdpRxTest, EveryHeaderErrorHasItsCause) {
       {"bounds", stag(spec::TptResult::kBounds), Cause::kDdpTaggedBounds},
       {"CRC", {}, Cause::kMpaCrc, Cause::kMpaCrc},
       {"marker", {}, Cause::kMpaMarker, Cause::kMpaMarker},
-      {"too long", untagged(kSend, true, 0, 1, 0, Bytes(101, 1)), Cause::kDdpUntaggedTooLong, Cause::kNone, WcStatus::kLocLenErr},
-      {"too long, many", untagged(kSend, false, 0, 1, 0, Bytes(5000, 1)), Cause::kDdpUntaggedTooLong, Cause::kNone, WcStatus::kLocLenErr},
-      {"own key", untagged(kSend, true, 0, 1, 0, Bytes(71, 1)), Cause::kLocalCatastrophic, Cause::kNone, WcStatus::kLocProtErr},
+      {"too long", untagged(kSend, true, 0, 1, 0, Bytes(101, 1)), Cause::kDdpUntaggedTooLong,
+       Cause::kNone, WcStatus::kLocLenErr},
+      {"too long, many", untagged(kSend, false, 0, 1, 0, Bytes(5000, 1)),
+       Cause::kDdpUntaggedTooLong, Cause::kNone, WcStatus::kLocLenErr},
+      {"own key", untagged(kSend, true, 0, 1, 0, Bytes(71, 1)), Cause::kLocalCatastrophic,
+       Cause::kNone, WcStatus::kLocProtErr},
       {"no buffer", send, Cause::kDdpUntaggedNoBuffer},
-      {"WQE not read", send, Cause::kLocalCatastrophic, Cause::kNone, WcStatus::kFatalErr, RqTake::kFailed},
-      {"WQE not read, many", untagged(kSend, false, 0, 1, 0, Bytes(5000, 1)), Cause::kLocalCatastrophic, Cause::kNone, WcStatus::kFatalErr, RqTake::kFailed},
-      {"WQE not read, empty", untagged(kSend, true, 0, 1, 0, {}), Cause::kLocalCatastrophic, Cause::kNone, WcStatus::kFatalErr, RqTake::kFailed},
-      {"WQE malformed", send, Cause::kLocalCatastrophic, Cause::kNone, WcStatus::kLocQpOpErr, RqTake::kMalformed},
+      {"WQE not read", send, Cause::kLocalCatastrophic, Cause::kNone, WcStatus::kFatalErr,
+       RqTake::kFailed},
+      {"WQE not read, many", untagged(kSend, false, 0, 1, 0, Bytes(5000, 1)),
+       Cause::kLocalCatastrophic, Cause::kNone, WcStatus::kFatalErr, RqTake::kFailed},
+      {"WQE not read, empty", untagged(kSend, true, 0, 1, 0, {}), Cause::kLocalCatastrophic,
+       Cause::kNone, WcStatus::kFatalErr, RqTake::kFailed},
+      {"WQE malformed", send, Cause::kLocalCatastrophic, Cause::kNone, WcStatus::kLocQpOpErr,
+       RqTake::kMalformed},
   };
   each_pace([&](Pace p) {
     World w(this->dut, p);
@@ -196,7 +227,11 @@ TYPED_TEST(DdpRxTest, SendWalksItsReceiveWqe) {
     base::Rng rng = test_rng();
     w.start_qp(0, 9);
     uint32_t msn = 1;
-    const std::vector<std::vector<uint32_t>> buffers{{}, {1}, {64, 0, 65}, {0, 0, 200}, {1, 1, 1}, {100, 4000, 9000}, {300}, {0x80000000, 0x80000000, 0x80000000}};
+    const std::vector<std::vector<uint32_t>> buffers{
+        {},          {1},
+        {64, 0, 65}, {0, 0, 200},
+        {1, 1, 1},   {100, 4000, 9000},
+        {300},       {0x80000000, 0x80000000, 0x80000000}};
     for (const auto& lengths : buffers) {
       const auto buffer = wqe(static_cast<uint16_t>(msn * 3), lengths);
       uint64_t room = 0;
@@ -208,7 +243,8 @@ TYPED_TEST(DdpRxTest, SendWalksItsReceiveWqe) {
         Bytes all;
         std::vector<uint64_t> where;
         do {  // segments of any length, the first may be empty
-          const uint64_t n = std::min(total - mo, rng.percent(10) ? 0 : 1 + rng.below(total / 3 + 1));
+          const uint64_t n =
+              std::min(total - mo, rng.percent(10) ? 0 : 1 + rng.below(total / 3 + 1));
           const bool last = mo + n == total;
           const Bytes data = random_bytes(rng, n);
           const auto a = addresses(buffer, mo, n);
@@ -256,7 +292,12 @@ TYPED_TEST(DdpRxTest, RejectedSegmentsAreDroppedWithTheirExtents) {
     for (int i = 0; i < 20; i++) {
       const Bytes data = random_bytes(rng, 1 + rng.below(9000));
       w.receive(0, tagged(kWrite, true, 0x4100, rng.below(8192), data), kDrop);
-      w.receive(1, tagged(kReadResponse, true, 0x4000, 5, data), {.accept = 1, .place = 1, .deliver = DeliverKind::kRead, .solicited = 0, .slot = static_cast<uint8_t>(i)});
+      w.receive(1, tagged(kReadResponse, true, 0x4000, 5, data),
+                {.accept = 1,
+                 .place = 1,
+                 .deliver = DeliverKind::kRead,
+                 .solicited = 0,
+                 .slot = static_cast<uint8_t>(i)});
       const auto done = this->dut.rx_done.take();
       EXPECT_EQ(done.kind, DeliverKind::kRead);
       EXPECT_EQ(done.slot, i);
@@ -339,8 +380,10 @@ TYPED_TEST(DdpRxRtlTest, HeaderOfTheNextIsJudgedWhileVerdictsWait) {
   World w(this->dut, Pace{});
   for (uint16_t q = 0; q < 4; q++) w.start_qp(q);
   w.hold_verdicts = true;
-  for (uint16_t q = 0; q < 4; q++) w.receive(q, tagged(kWrite, true, 0x4000, 64 * q, Bytes(64, 1)), kPlace);
-  ASSERT_TRUE(this->dut.run_until([&] { return w.rx_asked.size() >= 3; })) << "one segment at a time";
+  for (uint16_t q = 0; q < 4; q++)
+    w.receive(q, tagged(kWrite, true, 0x4000, 64 * q, Bytes(64, 1)), kPlace);
+  ASSERT_TRUE(this->dut.run_until([&] { return w.rx_asked.size() >= 3; }))
+      << "one segment at a time";
   for (int i = 0; i < 4; i++) w.give_verdict();
   ASSERT_TRUE(this->dut.run_until([&] { return w.placed.size() == 4; }));
 }
@@ -359,7 +402,12 @@ TYPED_TEST(DdpRxTest, Random) {
     const uint16_t qps = 6;
     std::vector<Q> q(qps);
     for (uint16_t i = 0; i < qps; i++) w.start_qp(i);
-    struct Seg { uint16_t qpn; Cause cause; bool dead; Bytes ulpdu; };
+    struct Seg {
+      uint16_t qpn;
+      Cause cause;
+      bool dead;
+      Bytes ulpdu;
+    };
     std::vector<Seg> segments;
     std::deque<std::pair<Bytes, std::vector<uint64_t>>> places;
     std::deque<spec::RxDone> dones;
@@ -367,9 +415,15 @@ TYPED_TEST(DdpRxTest, Random) {
     for (int n = 0; n < 600; n++) {
       const auto qpn = static_cast<uint16_t>(rng.below(qps));
       Q& s = q[qpn];
-      Bytes data = random_bytes(rng, rng.percent(50) ? rng.below(130) : rng.percent(20) ? 0 : rng.below(2000));
+      Bytes data = random_bytes(rng, rng.percent(50)   ? rng.below(130)
+                                     : rng.percent(20) ? 0
+                                                       : rng.below(2000));
       Seg e{qpn, Cause::kNone, s.dead, {}};
-      spec::RxVerdict v{.accept = 1, .place = !data.empty(), .deliver = DeliverKind::kNothing, .solicited = 0, .slot = 0};
+      spec::RxVerdict v{.accept = 1,
+                        .place = !data.empty(),
+                        .deliver = DeliverKind::kNothing,
+                        .solicited = 0,
+                        .slot = 0};
       std::vector<uint64_t> where;
       const auto kind = rng.below(10);
       std::optional<spec::RxDone> done;
@@ -382,12 +436,22 @@ TYPED_TEST(DdpRxTest, Random) {
         where = addresses(stag, to, data.size());
         if (read) {
           v.deliver = DeliverKind::kRead, v.slot = static_cast<uint8_t>(rng.next());
-          done = spec::RxDone{.qpn = qpn, .kind = DeliverKind::kRead, .slot = v.slot, .index = 0, .byte_len = 0, .solicited = 0, .status = WcStatus::kSuccess};
+          done = spec::RxDone{.qpn = qpn,
+                              .kind = DeliverKind::kRead,
+                              .slot = v.slot,
+                              .index = 0,
+                              .byte_len = 0,
+                              .solicited = 0,
+                              .status = WcStatus::kSuccess};
         }
       } else if (kind < 9) {
         if (!s.open) {
           s.open = true, s.mo = 0;
-          s.wqe = wqe(index++, {static_cast<uint32_t>(rng.below(3000)), static_cast<uint32_t>(rng.below(100)), static_cast<uint32_t>(rng.below(3000))}, 0x8000 | static_cast<uint32_t>(rng.below(2) << 8), rng.below(1 << 16));
+          s.wqe =
+              wqe(index++,
+                  {static_cast<uint32_t>(rng.below(3000)), static_cast<uint32_t>(rng.below(100)),
+                   static_cast<uint32_t>(rng.below(3000))},
+                  0x8000 | static_cast<uint32_t>(rng.below(2) << 8), rng.below(1 << 16));
           s.total = uint64_t{s.wqe.sge0.length} + s.wqe.sge1.length + s.wqe.sge2.length;
           if (!s.dead) w.wqes[qpn].push_back(s.wqe);
         }
@@ -401,17 +465,31 @@ TYPED_TEST(DdpRxTest, Random) {
         where = addresses(s.wqe, s.mo, data.size());
         if (e.cause == Cause::kNone && too_long) {
           e.cause = Cause::kDdpUntaggedTooLong;
-          if (!s.dead) dones.push_back({.qpn = qpn, .kind = DeliverKind::kRecv, .slot = 0, .index = s.wqe.index, .byte_len = 0, .solicited = 0, .status = WcStatus::kLocLenErr});
+          if (!s.dead)
+            dones.push_back({.qpn = qpn,
+                             .kind = DeliverKind::kRecv,
+                             .slot = 0,
+                             .index = s.wqe.index,
+                             .byte_len = 0,
+                             .solicited = 0,
+                             .status = WcStatus::kLocLenErr});
         }
         s.mo += data.size();
         if (last) {
           v.deliver = DeliverKind::kRecv, v.solicited = rng.percent(50);
-          done = spec::RxDone{.qpn = qpn, .kind = DeliverKind::kRecv, .slot = 0, .index = s.wqe.index, .byte_len = static_cast<uint32_t>(s.mo), .solicited = v.solicited, .status = WcStatus::kSuccess};
+          done = spec::RxDone{.qpn = qpn,
+                              .kind = DeliverKind::kRecv,
+                              .slot = 0,
+                              .index = s.wqe.index,
+                              .byte_len = static_cast<uint32_t>(s.mo),
+                              .solicited = v.solicited,
+                              .status = WcStatus::kSuccess};
           s.open = false, s.msn[0]++;
         }
       } else {
         const uint32_t qn = 1 + static_cast<uint32_t>(rng.below(2));
-        e.ulpdu = untagged(qn == 1 ? kReadRequest : kTerminate, true, qn, s.msn[qn]++, 0, Bytes(28, 3));
+        e.ulpdu =
+            untagged(qn == 1 ? kReadRequest : kTerminate, true, qn, s.msn[qn]++, 0, Bytes(28, 3));
         v.place = 0;
       }
       const bool good = !s.dead && e.cause == Cause::kNone && !rng.percent(1);
@@ -436,7 +514,10 @@ TYPED_TEST(DdpRxTest, Random) {
     for (size_t i = 0; i < got.size(); i++) {
       EXPECT_EQ(got[i].qpn, segments[i].qpn);
       EXPECT_EQ(got[i].ulpdu_length, segments[i].ulpdu.size());
-      EXPECT_TRUE(std::equal(segments[i].ulpdu.begin(), segments[i].ulpdu.begin() + static_cast<long>(std::min<size_t>(64, segments[i].ulpdu.size())), got[i].head.begin()));
+      EXPECT_TRUE(std::equal(segments[i].ulpdu.begin(),
+                             segments[i].ulpdu.begin() +
+                                 static_cast<long>(std::min<size_t>(64, segments[i].ulpdu.size())),
+                             got[i].head.begin()));
       if (!segments[i].dead) {
         EXPECT_EQ(got[i].cause, segments[i].cause) << i;
       }
@@ -465,7 +546,9 @@ TYPED_TEST(DdpRxTest, SendOverFourGigabytesIsTooLong) {
   w.wqes[0].push_back(wqe(0x77, {0xffffffff, 0xffffffff, 0xffffffff}));
   d.rx_xlate.on_item([&](const spec::RxXlate& x) {
     if (x.last != 0) d.rx_xlate_rsp.put({.result = spec::TptResult::kOk});
-    if (x.last != 0) d.rx_extent.put({.address = 0, .length = 1, .result = spec::TptResult::kOk, .epoch = 0, .last = 1});
+    if (x.last != 0)
+      d.rx_extent.put(
+          {.address = 0, .length = 1, .result = spec::TptResult::kOk, .epoch = 0, .last = 1});
   });
   d.rx_dropped.on_item([](const auto&) {});
   constexpr uint32_t kPayload = 65535 - 18, kWhole = 0xffffffff / kPayload;
@@ -479,7 +562,13 @@ TYPED_TEST(DdpRxTest, SendOverFourGigabytesIsTooLong) {
   for (const auto& s : d.rx_segment.items()) good += s.cause == Cause::kNone;
   EXPECT_EQ(good, kWhole);
   EXPECT_EQ(d.rx_segment.items().back().cause, Cause::kDdpUntaggedTooLong);
-  const spec::RxDone want{.qpn = 0, .kind = DeliverKind::kRecv, .slot = 0, .index = 0x77, .byte_len = 0, .solicited = 0, .status = WcStatus::kLocLenErr};
+  const spec::RxDone want{.qpn = 0,
+                          .kind = DeliverKind::kRecv,
+                          .slot = 0,
+                          .index = 0x77,
+                          .byte_len = 0,
+                          .solicited = 0,
+                          .status = WcStatus::kLocLenErr};
   EXPECT_EQ(d.rx_done.take(1000), want);
 }
 
@@ -508,7 +597,8 @@ TYPED_TEST(DdpRxTest, RestOfAMessageWithoutRoomAsksForNothing) {
     for (bool buffer : {false, true}) {
       w.start_qp(0);
       w.wqes[0] = {wqe(1, {200})};
-      w.receive(0, untagged(kSend, false, 0, 1, 0, Bytes(10, 1)), kPlace);  // the table keeps what is left of this one
+      w.receive(0, untagged(kSend, false, 0, 1, 0, Bytes(10, 1)),
+                kPlace);  // the table keeps what is left of this one
       w.receive(0, untagged(kSend, true, 0, 1, 10, Bytes(10, 1)), kPlaceRecv);
       EXPECT_EQ(this->dut.rx_done.take().index, 1);
       const auto asked = w.rx_asked.size();
@@ -638,7 +728,8 @@ TYPED_TEST(DdpRxTest, StopIsNotMissedWhileTransmitStands) {
   w.start_qp(1);
   d.tx_ulpdu.stall(100);
   spec::TxMessageHdr h{};
-  h.qpn = 0, h.source = spec::TxSource::kSq, h.is_tagged = 1, h.num_sge = 1, h.length = 1400;  // more than fits behind the door
+  h.qpn = 0, h.source = spec::TxSource::kSq, h.is_tagged = 1, h.num_sge = 1,
+  h.length = 1400;  // more than fits behind the door
   Bytes sge(16);
   spec::WqeSge{.address = 0, .length = 1400, .lkey = 0x1000}.pack(sge);
   w.send(h, sge);
@@ -667,14 +758,21 @@ TEST_F(DdpRxDefaultTest, KeepsItsPace) {
     EXPECT_TRUE(this->dut.run_until([&] { return w.place_count == goal; }));
     return static_cast<double>(this->dut.now() - begin) / count;
   };
-  const double small = measure(400, [&](unsigned i) { w.receive(static_cast<uint16_t>(i % 8), tagged(kWrite, true, 0x4000, i * 64, Bytes(64, 1)), kPlace); });
+  const double small = measure(400, [&](unsigned i) {
+    w.receive(static_cast<uint16_t>(i % 8), tagged(kWrite, true, 0x4000, i * 64, Bytes(64, 1)),
+              kPlace);
+  });
   uint32_t msn[8] = {1, 1, 1, 1, 1, 1, 1, 1};
   const double sends = measure(400, [&](unsigned i) {
     w.wqes[static_cast<uint16_t>(i % 8)].push_back(wqe(1, {64}, 0x1000, 0));
-    w.receive(static_cast<uint16_t>(i % 8), untagged(kSend, true, 0, msn[i % 8]++, 0, Bytes(64, 1)), kPlaceRecv);
+    w.receive(static_cast<uint16_t>(i % 8), untagged(kSend, true, 0, msn[i % 8]++, 0, Bytes(64, 1)),
+              kPlaceRecv);
   });
-  const double bulk = measure(200, [&](unsigned i) { w.receive(1, tagged(kWrite, true, 0x4000, i * 4096ULL, Bytes(1408, 1)), kPlace); });
-  std::cout << "receive: cycles a 64-byte Write " << small << ", a 64-byte Send " << sends << ", 22 beats of bulk " << bulk << "\n";
+  const double bulk = measure(200, [&](unsigned i) {
+    w.receive(1, tagged(kWrite, true, 0x4000, i * 4096ULL, Bytes(1408, 1)), kPlace);
+  });
+  std::cout << "receive: cycles a 64-byte Write " << small << ", a 64-byte Send " << sends
+            << ", 22 beats of bulk " << bulk << "\n";
   EXPECT_LT(small, 2.5);
   EXPECT_LT(sends, 4.1);
   EXPECT_LT(bulk, 23.3);  // 14 + 1408 bytes are 23 beats
@@ -701,10 +799,17 @@ TYPED_TEST(DdpRxRtlTest, HasTheLatencyThatItSays) {
     EXPECT_TRUE(d.run_until([&] { return at != 0; }, 100));
     return at - begin;
   };
-  EXPECT_EQ(measure([&] { w.receive(0, tagged(kReadResponse, true, 0x4000, 0, Bytes(64, 1)), kPlace); }), 4U);
+  EXPECT_EQ(
+      measure([&] { w.receive(0, tagged(kReadResponse, true, 0x4000, 0, Bytes(64, 1)), kPlace); }),
+      4U);
   EXPECT_EQ(measure([&] { d.rx_xlate_rsp.put({.result = spec::TptResult::kOk}); }), 2U);
   d.rx_extent.put(extents_of(0x4000, 0, 64)[0]);
-  EXPECT_EQ(measure([&] { d.rx_verdict.put({.accept = 1, .place = 1, .deliver = DeliverKind::kRead, .solicited = 0, .slot = 0}); }), 2U);
+  EXPECT_EQ(
+      measure([&] {
+        d.rx_verdict.put(
+            {.accept = 1, .place = 1, .deliver = DeliverKind::kRead, .solicited = 0, .slot = 0});
+      }),
+      2U);
   EXPECT_EQ(measure([&] { d.place_done.put({.count = 1}); }), 2U);
   w.verdicts.clear();
 }

@@ -29,37 +29,44 @@ struct Message {
   Bytes body, data;
 };
 
-Message write(uint16_t qpn, const std::vector<spec::WqeSge>& list, uint32_t stag = 0xabcd0000, uint64_t to = 0x1122334455667788) {
+Message write(uint16_t qpn, const std::vector<spec::WqeSge>& list, uint32_t stag = 0xabcd0000,
+              uint64_t to = 0x1122334455667788) {
   Message m;
-  m.hdr.qpn = qpn, m.hdr.source = TxSource::kSq, m.hdr.is_tagged = 1, m.hdr.opcode = RdmapOpcode::kRdmaWrite;
-  m.hdr.stag = stag, m.hdr.tagged_offset = to, m.hdr.num_sge = static_cast<uint8_t>(list.size()), m.hdr.done = 1;
+  m.hdr.qpn = qpn, m.hdr.source = TxSource::kSq, m.hdr.is_tagged = 1,
+  m.hdr.opcode = RdmapOpcode::kRdmaWrite;
+  m.hdr.stag = stag, m.hdr.tagged_offset = to, m.hdr.num_sge = static_cast<uint8_t>(list.size()),
+  m.hdr.done = 1;
   m.body = sges(list), m.data = memory(list);
   m.hdr.length = static_cast<uint32_t>(m.data.size());
   return m;
 }
 Message send_inline(uint16_t qpn, const Bytes& data) {
   Message m;
-  m.hdr.qpn = qpn, m.hdr.source = TxSource::kSq, m.hdr.opcode = RdmapOpcode::kSend, m.hdr.is_inline = 1, m.hdr.done = 1;
+  m.hdr.qpn = qpn, m.hdr.source = TxSource::kSq, m.hdr.opcode = RdmapOpcode::kSend,
+  m.hdr.is_inline = 1, m.hdr.done = 1;
   m.body = m.data = data;
   m.hdr.length = static_cast<uint32_t>(data.size());
   return m;
 }
 Message response(uint16_t qpn, uint32_t length, uint32_t stag = 0x5000) {
   Message m = write(qpn, {{.address = 0x777, .length = length, .lkey = stag}}, 0x77770000, 0x40);
-  m.hdr.source = TxSource::kResp, m.hdr.opcode = RdmapOpcode::kReadResponse, m.hdr.done = 0, m.hdr.slot = 0x33;
+  m.hdr.source = TxSource::kResp, m.hdr.opcode = RdmapOpcode::kReadResponse, m.hdr.done = 0,
+  m.hdr.slot = 0x33;
   m.hdr.has_watermark = 1, m.hdr.watermark = length != 0 ? 0x1234beef : 0;
   return m;
 }
 Message terminate(uint16_t qpn, size_t n = 52) {
   Message m = send_inline(qpn, Bytes(n, 0x7e));
-  m.hdr.source = TxSource::kTerm, m.hdr.opcode = RdmapOpcode::kTerminate, m.hdr.qn = 2, m.hdr.done = 0;
+  m.hdr.source = TxSource::kTerm, m.hdr.opcode = RdmapOpcode::kTerminate, m.hdr.qn = 2,
+  m.hdr.done = 0;
   return m;
 }
 
 /// Puts the segments of one QP back together, judging each.
 struct Reader {
   /// One ULPDU of the message; true: it was the last.
-  bool segment(const Message& m, const spec::TxUlpduHdr& h, const Bytes& b, uint16_t mulpdu, uint32_t want_msn) {
+  bool segment(const Message& m, const spec::TxUlpduHdr& h, const Bytes& b, uint16_t mulpdu,
+               uint32_t want_msn) {
     const size_t header = m.hdr.is_tagged != 0 ? 14 : 18;
     EXPECT_EQ(h.length, b.size());
     EXPECT_GE(b.size(), header);
@@ -67,10 +74,13 @@ struct Reader {
     const size_t n = std::min<size_t>(m.data.size() - at, mulpdu - header);
     const bool last = at + n == m.data.size();
     EXPECT_EQ(b.size(), header + n);
-    const Bytes piece(m.data.begin() + static_cast<long>(at), m.data.begin() + static_cast<long>(at + n));
+    const Bytes piece(m.data.begin() + static_cast<long>(at),
+                      m.data.begin() + static_cast<long>(at + n));
     const Bytes want = m.hdr.is_tagged != 0
-        ? tagged(static_cast<uint8_t>(m.hdr.opcode), last, m.hdr.stag, m.hdr.tagged_offset + at, piece)
-        : untagged(static_cast<uint8_t>(m.hdr.opcode), last, m.hdr.qn, want_msn, static_cast<uint32_t>(at), piece);
+                           ? tagged(static_cast<uint8_t>(m.hdr.opcode), last, m.hdr.stag,
+                                    m.hdr.tagged_offset + at, piece)
+                           : untagged(static_cast<uint8_t>(m.hdr.opcode), last, m.hdr.qn, want_msn,
+                                      static_cast<uint32_t>(at), piece);
     EXPECT_EQ(b, want);
     EXPECT_EQ(h.done, last && m.hdr.done != 0 ? 1 : 0);
     if (h.done != 0) {
@@ -119,7 +129,8 @@ TYPED_TEST(DdpTxTest, CutsAtMulpdu) {
       const auto cap = static_cast<uint32_t>(mulpdu - 14);
       for (uint32_t n : {0U, 1U, 63U, 64U, 65U, cap - 1, cap, cap + 1, 3 * cap, 3 * cap + 7}) {
         if (n > 140000 || (n > 70000 && p.idle != 0)) continue;
-        const Message m = n == 0 ? write(2, {}) : write(2, {{.address = 0xff0 + n, .length = n, .lkey = 0x1000}});
+        const Message m =
+            n == 0 ? write(2, {}) : write(2, {{.address = 0xff0 + n, .length = n, .lkey = 0x1000}});
         this->put(w, m);
         this->expect(m, mulpdu, 0);
         if (testing::Test::HasFailure()) return;
@@ -144,7 +155,11 @@ TYPED_TEST(DdpTxTest, GathersSgesOverSegments) {
       for (int round = 0; round < 3; round++) {
         std::vector<spec::WqeSge> list;
         for (unsigned i = 0; i < count; i++)
-          list.push_back({.address = rng.below(1 << 20), .length = rng.percent(20) ? 0 : static_cast<uint32_t>(1 + rng.below(round == 0 ? 40 : 500)), .lkey = (i + 1) << 16});
+          list.push_back({.address = rng.below(1 << 20),
+                          .length = rng.percent(20) ? 0
+                                                    : static_cast<uint32_t>(
+                                                          1 + rng.below(round == 0 ? 40 : 500)),
+                          .lkey = (i + 1) << 16});
         if (rng.percent(50)) list.back().length = 0;
         const Message m = write(0, list);
         this->put(w, m);
@@ -229,7 +244,8 @@ TYPED_TEST(DdpTxTest, SourcesTakeTurnsMessageByMessage) {
     w.start_qp(0);
     w.mulpdu[0] = 500;
     w.hold_grants = true;
-    const Message a = write(0, {{.address = 0, .length = 1200, .lkey = 0x1000}}), r = response(0, 1100);
+    const Message a = write(0, {{.address = 0, .length = 1200, .lkey = 0x1000}}),
+                  r = response(0, 1100);
     this->put(w, a), this->put(w, r);
     this->dut.settle();
     ASSERT_EQ(w.wants, 1U);
@@ -243,7 +259,8 @@ TYPED_TEST(DdpTxTest, SourcesTakeTurnsMessageByMessage) {
     EXPECT_EQ(w.reqs[1].has_watermark, 0);  // what its first segment has seen, the others have
     EXPECT_EQ(w.reqs[2].has_watermark, 0);
     EXPECT_EQ(w.reqs[5].has_watermark, 0);
-    EXPECT_EQ(w.tx_asked[0].rights, spec::kAccessRemoteRead);  // every fetch of a response checks again
+    EXPECT_EQ(w.tx_asked[0].rights,
+              spec::kAccessRemoteRead);  // every fetch of a response checks again
     EXPECT_EQ(w.tx_asked[5].rights, 0);
     this->dut.settle();
     EXPECT_EQ(w.sq_used[0] + w.resp_used[0], 0U);
@@ -259,7 +276,12 @@ TYPED_TEST(DdpTxTest, AnEmptyResponseWaitsForEarlierPlacements) {
     w.start_qp(1);
     w.hold_places = true;
     for (int i = 0; i < 3; i++)
-      w.receive(1, tagged(0, true, 0x4000, 64, Bytes(9, 1)), {.accept = 1, .place = 1, .deliver = spec::DeliverKind::kNothing, .solicited = 0, .slot = 0});
+      w.receive(1, tagged(0, true, 0x4000, 64, Bytes(9, 1)),
+                {.accept = 1,
+                 .place = 1,
+                 .deliver = spec::DeliverKind::kNothing,
+                 .solicited = 0,
+                 .slot = 0});
     ASSERT_TRUE(this->dut.run_until([&] { return w.held_places == 3; }));
     w.mulpdu[0] = 1460;
     Message r = response(0, 0);
@@ -270,7 +292,8 @@ TYPED_TEST(DdpTxTest, AnEmptyResponseWaitsForEarlierPlacements) {
     this->put(w, behind);
     for (unsigned placed = 0; placed < 3; placed++) {
       this->dut.cycles(300);
-      EXPECT_TRUE(this->dut.tx_ulpdu_hdr.empty() && this->dut.tx_ulpdu.empty()) << placed << " of 3 placed";
+      EXPECT_TRUE(this->dut.tx_ulpdu_hdr.empty() && this->dut.tx_ulpdu.empty())
+          << placed << " of 3 placed";
       w.release_place();
     }
     this->expect(r, 1460, 0);
@@ -351,7 +374,8 @@ TYPED_TEST(DdpTxTest, BadPayloadIsAFaultAndSendsNothingMore) {
       w.start_qp(3);
       w.start_qp(4);
       w.mulpdu[3] = 500;
-      Message bad = write(3, {{.address = 0, .length = 600, .lkey = 0x1000}, {.address = 0, .length = 2000, .lkey = key}});
+      Message bad = write(3, {{.address = 0, .length = 600, .lkey = 0x1000},
+                              {.address = 0, .length = 2000, .lkey = key}});
       bad.hdr.slot = 17;
       this->put(w, bad);
       const Message good = write(4, {{.address = 9, .length = 100, .lkey = 0x2000}});
@@ -534,11 +558,14 @@ TYPED_TEST(DdpTxTest, Random) {
         Message m;
         if (rng.percent(40)) {
           m = send_inline(q, random_bytes(rng, rng.below(225)));
-          if (rng.percent(30)) m.hdr.qn = 1, m.hdr.opcode = RdmapOpcode::kReadRequest, m.hdr.done = 0;
+          if (rng.percent(30))
+            m.hdr.qn = 1, m.hdr.opcode = RdmapOpcode::kReadRequest, m.hdr.done = 0;
         } else {
           std::vector<spec::WqeSge> list;
           for (uint64_t k = rng.below(15); k-- > 0;)
-            list.push_back({.address = rng.next() & 0xffffff, .length = static_cast<uint32_t>(rng.below(rng.percent(20) ? 3000 : 90)), .lkey = static_cast<uint32_t>(1 + rng.below(100)) << 16});
+            list.push_back({.address = rng.next() & 0xffffff,
+                            .length = static_cast<uint32_t>(rng.below(rng.percent(20) ? 3000 : 90)),
+                            .lkey = static_cast<uint32_t>(1 + rng.below(100)) << 16});
           m = write(q, list, static_cast<uint32_t>(rng.next()), rng.next());
           if (rng.percent(40)) m.hdr.is_tagged = 0, m.hdr.opcode = RdmapOpcode::kSendSe;
         }
@@ -596,14 +623,17 @@ TYPED_TEST(DdpTxTest, StopIsNotMissedWhileReceiveStands) {
   constexpr uint16_t kQps = 7;
   for (uint16_t q = 0; q <= kQps; q++) w.start_qp(q), w.mulpdu[q] = 128;
   w.hold_places = true;
-  w.receive(0, tagged(0, true, 0x4000, 0, Bytes(9, 1)), {.accept = 1, .place = 1, .deliver = spec::DeliverKind::kNothing, .solicited = 0, .slot = 0});
+  w.receive(
+      0, tagged(0, true, 0x4000, 0, Bytes(9, 1)),
+      {.accept = 1, .place = 1, .deliver = spec::DeliverKind::kNothing, .solicited = 0, .slot = 0});
   ASSERT_TRUE(d.run_until([&] { return w.held_places == 1; }));
   spec::QpCtlDdp c{};
   c.op = spec::QpOp::kStop, c.qpn = 0;
   d.qp_ctl.put(c);
   d.cycles(50);
   constexpr uint32_t kPass = 4720;  // of each QP; together more than half of 2^16
-  for (uint16_t q = 1; q <= kQps; q++) this->put(w, write(q, {{.address = 0, .length = kPass * 114, .lkey = 0x1000}}));
+  for (uint16_t q = 1; q <= kQps; q++)
+    this->put(w, write(q, {{.address = 0, .length = kPass * 114, .lkey = 0x1000}}));
   ASSERT_TRUE(d.run_until([&] { return d.tx_ulpdu.size() == kPass * kQps; }, 1'000'000));
   d.cycles(100);
   EXPECT_TRUE(d.qp_ack.empty());
@@ -634,15 +664,20 @@ TEST_F(DdpTxDefaultTest, KeepsItsPace) {
     return static_cast<double>(end - begin) / (count - 1);
   };
   const double inlined = measure(60, kQps, [](uint16_t q) { return send_inline(q, Bytes(32, 1)); });
-  const double small = measure(60, kQps, [](uint16_t q) { return write(q, {{.address = 0, .length = 64, .lkey = 0x1000}}); });
-  const double bulk = measure(30, kQps, [](uint16_t q) { return write(q, {{.address = 0, .length = 1394, .lkey = 0x1000}}); });
+  const double small = measure(60, kQps, [](uint16_t q) {
+    return write(q, {{.address = 0, .length = 64, .lkey = 0x1000}});
+  });
+  const double bulk = measure(30, kQps, [](uint16_t q) {
+    return write(q, {{.address = 0, .length = 1394, .lkey = 0x1000}});
+  });
   const uint64_t before = w.wants, begin = this->dut.now();
   this->put(w, write(0, {{.address = 0, .length = 40 * 114, .lkey = 0x1000}}));
   w.mulpdu[0] = 128;
   EXPECT_TRUE(this->dut.run_until([&] { return w.wants == before + 40; }));
   const double loop = static_cast<double>(this->dut.now() - begin) / 40;
-  std::cout << "transmit: cycles a 32-byte inline Send " << inlined << ", a 64-byte Write " << small << ", 22 beats of bulk " << bulk
-            << ", want to want of one QP " << loop << " (bench 1)\n";
+  std::cout << "transmit: cycles a 32-byte inline Send " << inlined << ", a 64-byte Write " << small
+            << ", 22 beats of bulk " << bulk << ", want to want of one QP " << loop
+            << " (bench 1)\n";
   EXPECT_LT(inlined, 4.1);
   EXPECT_LT(small, 4.1);
   EXPECT_LT(bulk, 23.0);
@@ -667,7 +702,8 @@ TYPED_TEST(DdpTxRtlTest, HasTheLatencyThatItSays) {
   d.tx_grant.put({.qpn = 0, .is_term = 0, .mulpdu = 214});
   d.cycles(40);
   EXPECT_EQ(want - begin, 4U);
-  const unsigned queue = TypeParam::sizes().seg_depth > 64 ? 1 : 0;  // of segments: block memory, a cycle more
+  const unsigned queue =
+      TypeParam::sizes().seg_depth > 64 ? 1 : 0;  // of segments: block memory, a cycle more
   EXPECT_EQ(req - begin, 6U + queue);
   begin = d.now();
   d.payload_hdr.put({.length = 200, .status = spec::RdStatus::kOk, .result = spec::TptResult::kOk});

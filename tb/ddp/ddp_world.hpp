@@ -15,7 +15,9 @@ namespace rnic::tb {
 
 using Bytes = std::vector<uint8_t>;
 
-inline uint8_t byte_at(uint64_t address) { return static_cast<uint8_t>((address * 0x9E3779B97F4A7C15ULL) >> 56); }
+inline uint8_t byte_at(uint64_t address) {
+  return static_cast<uint8_t>((address * 0x9E3779B97F4A7C15ULL) >> 56);
+}
 inline uint64_t bus(uint32_t stag, uint64_t to) { return (uint64_t{stag} << 32) + to; }
 inline spec::TptResult result_of(uint32_t stag) { return static_cast<spec::TptResult>(stag & 7); }
 
@@ -23,8 +25,11 @@ inline std::vector<spec::Extent> extents_of(uint32_t stag, uint64_t to, uint64_t
   std::vector<spec::Extent> out;
   while (length != 0) {
     const uint64_t n = std::min<uint64_t>(length, 4096 - (bus(stag, to) & 4095));
-    out.push_back({.address = bus(stag, to), .length = static_cast<uint32_t>(n), .result = spec::TptResult::kOk,
-                   .epoch = static_cast<uint8_t>((stag >> 8) & 1), .last = 0});
+    out.push_back({.address = bus(stag, to),
+                   .length = static_cast<uint32_t>(n),
+                   .result = spec::TptResult::kOk,
+                   .epoch = static_cast<uint8_t>((stag >> 8) & 1),
+                   .last = 0});
     to += n, length -= n;
   }
   return out;
@@ -52,7 +57,8 @@ inline Bytes tagged(uint8_t opcode, bool last, uint32_t stag, uint64_t to, const
   b.insert(b.end(), payload.begin(), payload.end());
   return b;
 }
-inline Bytes untagged(uint8_t opcode, bool last, uint32_t qn, uint32_t msn, uint32_t mo, const Bytes& payload) {
+inline Bytes untagged(uint8_t opcode, bool last, uint32_t qn, uint32_t msn, uint32_t mo,
+                      const Bytes& payload) {
   Bytes b{static_cast<uint8_t>(0x01 | (last ? 0x40 : 0)), static_cast<uint8_t>(0x40 | opcode)};
   put_be(b, 0, 4), put_be(b, qn, 4), put_be(b, msn, 4), put_be(b, mo, 4);
   b.insert(b.end(), payload.begin(), payload.end());
@@ -70,14 +76,17 @@ struct World {
   explicit World(D& d, Pace p) : dut(d) {
     dut.rx_xlate.on_item([this](const spec::RxXlate& x) { on_rx_xlate(x); });
     dut.tx_xlate.on_item([this](const spec::TxXlate& x) { on_tx_xlate(x); });
-    dut.payload_req.on_item([this](const spec::PayloadReq& r) { reqs.push_back(r), answer_payload(); });
+    dut.payload_req.on_item(
+        [this](const spec::PayloadReq& r) { reqs.push_back(r), answer_payload(); });
     dut.rq_take_req.on_item([this](const spec::RqTakeReq& r) { on_take(r.qpn); });
     dut.rx_segment.on_item([this](const spec::RxSegment&) {
       if (!hold_verdicts) give_verdict();
     });
-    dut.place_hdr.on_item([this](const spec::PlaceHdr& h) { place_lengths.push_back(h.length), join(); });
+    dut.place_hdr.on_item(
+        [this](const spec::PlaceHdr& h) { place_lengths.push_back(h.length), join(); });
     dut.place_extent.on_item([this](const spec::Extent& e) { on_place_extent(e); });
-    dut.place.on_packet([this](const Packet& packet) { byte_groups.push_back(packet.bytes), join(); });
+    dut.place.on_packet(
+        [this](const Packet& packet) { byte_groups.push_back(packet.bytes), join(); });
     dut.rx_dropped.on_item([this](const spec::RxDropped& r) { dropped[r.epoch]++; });
     dut.tx_want.on_item([this](const spec::TxWant& w) { on_want(w); });
     dut.sq_slot_free.on_item([this](const spec::SqSlotFree& f) { sq_used[f.qpn]--; });
@@ -94,9 +103,11 @@ struct World {
   }
 
   // --- receive
-  void receive(uint16_t qpn, const Bytes& ulpdu, spec::RxVerdict verdict, spec::Cause cause = spec::Cause::kNone) {
+  void receive(uint16_t qpn, const Bytes& ulpdu, spec::RxVerdict verdict,
+               spec::Cause cause = spec::Cause::kNone) {
     verdicts.push_back(verdict);
-    dut.rx_ulpdu_hdr.put({.qpn = qpn, .length = static_cast<uint16_t>(ulpdu.size()), .cause = cause});
+    dut.rx_ulpdu_hdr.put(
+        {.qpn = qpn, .length = static_cast<uint16_t>(ulpdu.size()), .cause = cause});
     dut.rx_ulpdu.put_packet(cause == spec::Cause::kNone ? ulpdu : Bytes{});
   }
   void give_verdict() {
@@ -152,7 +163,9 @@ struct World {
         dut.place_done.put({.count = place_count});
     }
   }
-  void release_place() { dut.place_done.put({.count = static_cast<uint16_t>(place_count - --held_places)}); }
+  void release_place() {
+    dut.place_done.put({.count = static_cast<uint16_t>(place_count - --held_places)});
+  }
   void release_places() {
     hold_places = false;
     while (held_places != 0) release_place();
@@ -183,7 +196,8 @@ struct World {
   void answer_payload() {
     while (!tx_groups.empty() && reqs.size() > answered) {
       const spec::PayloadReq r = reqs[answered++];
-      spec::PayloadHdr h{.length = r.length, .status = spec::RdStatus::kOk, .result = spec::TptResult::kOk};
+      spec::PayloadHdr h{
+          .length = r.length, .status = spec::RdStatus::kOk, .result = spec::TptResult::kOk};
       Bytes data;
       for (const auto& p : tx_groups.front()) {
         if (h.result == spec::TptResult::kOk) h.result = result_of(p.stag);
@@ -211,7 +225,9 @@ struct World {
   void grant(const spec::TxWant& w) {
     (w.is_term != 0 ? term_wanted[w.qpn] : wanted[w.qpn]) = false;
     const auto m = mulpdu.find(w.qpn);
-    dut.tx_grant.put({.qpn = w.qpn, .is_term = w.is_term, .mulpdu = m == mulpdu.end() ? uint16_t{1460} : m->second});
+    dut.tx_grant.put({.qpn = w.qpn,
+                      .is_term = w.is_term,
+                      .mulpdu = m == mulpdu.end() ? uint16_t{1460} : m->second});
   }
   void release_grants() {
     hold_grants = false;

@@ -33,18 +33,24 @@ TYPED_TEST(DdpWrapTest, ReceivedMsnsGoOnAcross) {
         for (uint32_t i = 0; i < 5; i++) {
           const uint32_t msn = start + i;
           const Bytes a = random_bytes(rng, 70), b = random_bytes(rng, 30);
-          w.wqes[3].push_back({.index = static_cast<uint16_t>(i), .num_sge = 1,
-                               .sge0 = {.tagged_offset = 0x2000, .length = 100, .stag = 0x1000}, .sge1 = {}, .sge2 = {}});
+          w.wqes[3].push_back({.index = static_cast<uint16_t>(i),
+                               .num_sge = 1,
+                               .sge0 = {.tagged_offset = 0x2000, .length = 100, .stag = 0x1000},
+                               .sge1 = {},
+                               .sge2 = {}});
           w.receive(3, untagged(kSend, false, 0, msn, 0, a), place);
           w.receive(3, untagged(kSend, true, 0, msn, 70, b), whole);
           w.receive(3, untagged(kReadRequest, true, 1, msn, 0, random_bytes(rng, 28)), take);
           w.receive(3, untagged(kTerminate, true, 2, msn, 0, random_bytes(rng, 4)), take);
-          for (int k = 0; k < 4; k++) EXPECT_EQ(this->dut.rx_segment.take().cause, Cause::kNone) << std::hex << msn << " " << k;
+          for (int k = 0; k < 4; k++)
+            EXPECT_EQ(this->dut.rx_segment.take().cause, Cause::kNone)
+                << std::hex << msn << " " << k;
           const auto done = this->dut.rx_done.take();
           EXPECT_EQ(done.index, i);
           EXPECT_EQ(done.byte_len, 100U);
           Bytes got;
-          for (; !w.placed.empty(); w.placed.pop_front()) got.insert(got.end(), w.placed[0].bytes.begin(), w.placed[0].bytes.end());
+          for (; !w.placed.empty(); w.placed.pop_front())
+            got.insert(got.end(), w.placed[0].bytes.begin(), w.placed[0].bytes.end());
           Bytes want = a;
           want.insert(want.end(), b.begin(), b.end());
           EXPECT_EQ(got, want);
@@ -73,17 +79,19 @@ TYPED_TEST(DdpWrapTest, SentMsnsGoOnAcross) {
         for (const bool is_read : {false, true}) {
           spec::TxMessageHdr h{};
           h.qpn = 5, h.source = TxSource::kSq, h.is_inline = 1, h.done = is_read ? 0 : 1;
-          h.opcode = is_read ? RdmapOpcode::kReadRequest : RdmapOpcode::kSend, h.qn = is_read ? 1 : 0;
+          h.opcode = is_read ? RdmapOpcode::kReadRequest : RdmapOpcode::kSend,
+          h.qn = is_read ? 1 : 0;
           const Bytes data = random_bytes(rng, is_read ? 28 : 150);
           h.length = static_cast<uint32_t>(data.size());
           w.send(h, data);
           for (size_t at = 0; at < data.size(); at += 110) {
             const size_t n = std::min<size_t>(110, data.size() - at);
-            const Bytes piece(data.begin() + static_cast<long>(at), data.begin() + static_cast<long>(at + n));
+            const Bytes piece(data.begin() + static_cast<long>(at),
+                              data.begin() + static_cast<long>(at + n));
             EXPECT_EQ(this->dut.tx_ulpdu_hdr.take().qpn, 5);
             EXPECT_EQ(this->dut.tx_ulpdu.take_packet().bytes,
-                      untagged(static_cast<uint8_t>(h.opcode), at + n == data.size(), h.qn, start + i + (is_read ? 1 : 0),
-                               static_cast<uint32_t>(at), piece));
+                      untagged(static_cast<uint8_t>(h.opcode), at + n == data.size(), h.qn,
+                               start + i + (is_read ? 1 : 0), static_cast<uint32_t>(at), piece));
           }
           if (testing::Test::HasFailure()) return;
         }
@@ -99,21 +107,28 @@ TYPED_TEST(DdpWrapTest, SentMsnsGoOnAcross) {
 TYPED_TEST(DdpWrapTest, PlacementsAreCountedAcross) {
   each_pace([&](Pace p) {
     World w(this->dut, p);
-    for (const uint64_t start : {uint64_t{0x7ffffffe}, uint64_t{0xfffffffe}, uint64_t{0x5'0000'0000}}) {
+    for (const uint64_t start :
+         {uint64_t{0x7ffffffe}, uint64_t{0xfffffffe}, uint64_t{0x5'0000'0000}}) {
       w.start_qp(1);
       w.start_qp(2);
       w.mulpdu[1] = 1460;
       w.hold_places = true;
-      for (int i = 0; i < 4; i++) w.receive(2, tagged(0, true, 0x4000, 64, Bytes(9, 1)), {.accept = 1, .place = 1});
+      for (int i = 0; i < 4; i++)
+        w.receive(2, tagged(0, true, 0x4000, 64, Bytes(9, 1)), {.accept = 1, .place = 1});
       ASSERT_TRUE(this->dut.run_until([&] { return w.held_places == 4; }));
       this->dut.settle();
       set_placed(this->dut, start);
-      for (const uint64_t watermark : {start, start + 1, start + 3, start + 4, start - uint64_t{0xffff'fff0}}) {
+      for (const uint64_t watermark :
+           {start, start + 1, start + 3, start + 4, start - uint64_t{0xffff'fff0}}) {
         if (watermark > start + 4) continue;  // before the first packet
         spec::TxMessageHdr h{};
-        h.qpn = 1, h.source = TxSource::kResp, h.is_tagged = 1, h.opcode = RdmapOpcode::kReadResponse, h.stag = 0x77;
+        h.qpn = 1, h.source = TxSource::kResp, h.is_tagged = 1,
+        h.opcode = RdmapOpcode::kReadResponse, h.stag = 0x77;
         h.has_watermark = 1, h.watermark = watermark;
-        const uint64_t already = watermark <= start ? watermark : watermark == start + 4 ? start + 3 : watermark == start + 3 ? start + 1 : start;
+        const uint64_t already = watermark <= start       ? watermark
+                                 : watermark == start + 4 ? start + 3
+                                 : watermark == start + 3 ? start + 1
+                                                          : start;
         w.send(h, {});
         for (uint64_t placed = already; placed != watermark; placed++) {
           this->dut.cycles(300);

@@ -29,7 +29,8 @@ struct HostIfDut : RtlDut<V> {
   StreamOut<spec::QpDoorbell> qp_doorbell = RNIC_OUT(*this, qp_doorbell, spec::QpDoorbell);
   StreamOut<spec::CqDoorbell> cq_doorbell = RNIC_OUT(*this, cq_doorbell, spec::CqDoorbell);
   StreamOut<spec::EqDoorbell> eq_doorbell = RNIC_OUT(*this, eq_doorbell, spec::EqDoorbell);
-  StreamOut<spec::AdminDoorbell> admin_doorbell = RNIC_OUT(*this, admin_doorbell, spec::AdminDoorbell);
+  StreamOut<spec::AdminDoorbell> admin_doorbell =
+      RNIC_OUT(*this, admin_doorbell, spec::AdminDoorbell);
   StreamIn<spec::RdReq> sq_rd_req = RNIC_IN(*this, sq_rd_req, spec::RdReq);
   StreamOut<spec::RdHdr> sq_rd_hdr = RNIC_OUT(*this, sq_rd_hdr, spec::RdHdr);
   PacketOut sq_rd = RNIC_PACKET_OUT(*this, sq_rd);
@@ -59,7 +60,9 @@ struct HostIfDut : RtlDut<V> {
                      admin_rd.beat_taken() || rq_rd.beat_taken() || sq_rd.beat_taken(),
              .items = uint64_t{dma_rd_req.taken()} + tlp_end + mmio_req.taken()}};
   }
-  void configure(const spec::PcieCfg& cfg) { this->top().pcie_cfg_i = static_cast<uint16_t>(cfg.to_words()[0]); }
+  void configure(const spec::PcieCfg& cfg) {
+    this->top().pcie_cfg_i = static_cast<uint16_t>(cfg.to_words()[0]);
+  }
   spec::DevCfg dev_cfg() {
     this->top().eval();
     spec::DevCfg::Words w{};
@@ -76,8 +79,9 @@ struct HostIfDut : RtlDut<V> {
   }
   void unit_count(unsigned unit, const spec::UnitCount& count) {
     auto& t = this->top();
-    void* ports[] = {&t.count_host_if_i, &t.count_admin_i, &t.count_qp_i,  &t.count_tpt_i,   &t.count_rdmap_i,
-                     &t.count_ddp_i,     &t.count_mpa_i,   &t.count_cq_i,  &t.count_llp_if_i};
+    void* ports[] = {&t.count_host_if_i, &t.count_admin_i, &t.count_qp_i,
+                     &t.count_tpt_i,     &t.count_rdmap_i, &t.count_ddp_i,
+                     &t.count_mpa_i,     &t.count_cq_i,    &t.count_llp_if_i};
     const auto words = count.to_words();
     std::memcpy(ports[unit], words.data(), sizeof words);
   }

@@ -92,20 +92,19 @@ class HostIfReorderTest : public testing::Test {
                 "payload full",
                 "small ring full",
                 "read of a word with bytes on the way"};
-  tb::Tally faults{
-      "a piece for a free tag",
-      "a piece for a tag that does not exist",
-      "a second answer",
-      "too few bytes",
-      "too many bytes in a beat",
-      "too many bytes in a later beat",
-      "the last byte does not say so",
-      "a tag is held",
-      "a held tag is free after its last piece",
-      "a held tag is free after its time",
-      "a read times out before any byte",
-      "a read times out between pieces",
-      "a late piece for a held tag"};
+  tb::Tally faults{"a piece for a free tag",
+                   "a piece for a tag that does not exist",
+                   "a second answer",
+                   "too few bytes",
+                   "too many bytes in a beat",
+                   "too many bytes in a later beat",
+                   "the last byte does not say so",
+                   "a tag is held",
+                   "a held tag is free after its last piece",
+                   "a held tag is free after its time",
+                   "a read times out before any byte",
+                   "a read times out between pieces",
+                   "a late piece for a held tag"};
   tb::PinsPort pins{dut, [this] { drive(); }, [this] { sample(); }};
 
   void start(tb::Pace p) {
@@ -259,9 +258,9 @@ class HostIfReorderTest : public testing::Test {
   }
   /// A read that ends without a piece.
   void sample_late(unsigned tag, unsigned status) {
-    ASSERT_TRUE(live.contains(tag)) << "tag " << tag << " ends, cycle " << dut.now()
-                                    << ", it has ended in " << ended_at[tag] << ", status "
-                                    << status << ", held " << held.contains(tag);
+    ASSERT_TRUE(live.contains(tag))
+        << "tag " << tag << " ends, cycle " << dut.now() << ", it has ended in " << ended_at[tag]
+        << ", status " << status << ", held " << held.contains(tag);
     Read& r = *live[tag];
     ASSERT_TRUE(r.never) << "a read that is answered ends by itself";
     ASSERT_EQ(status, static_cast<unsigned>(spec::RdStatus::kAborted));

@@ -1,13 +1,12 @@
 // host_if: docs/theory-of-operation.md, host_if. The bench is PCIe's root on one side and all clients on the other.
-#include "VHostIf.h"
-#include "VHostIf___024root.h"
-#include "VHostIfMin.h"
-#include "VHostIfMin___024root.h"
-
 #include <gtest/gtest.h>
 
 #include <numeric>
 
+#include "VHostIf.h"
+#include "VHostIfMin.h"
+#include "VHostIfMin___024root.h"
+#include "VHostIf___024root.h"
 #include "host_if/host_if_dut.hpp"
 
 namespace rnic::tb {
@@ -21,9 +20,9 @@ template <class D>
 class HostIfTest : public testing::Test {
  protected:
   using Root = RootPort<D>;
-  static constexpr uint64_t kRead = Root::kBase;                  // 2 MiB that are read
-  static constexpr uint64_t kPlace = Root::kBase + (2U << 20);    // written by place
-  static constexpr uint64_t kSmall = Root::kBase + (3U << 20);    // written by cq, admin, MSI-X
+  static constexpr uint64_t kRead = Root::kBase;                // 2 MiB that are read
+  static constexpr uint64_t kPlace = Root::kBase + (2U << 20);  // written by place
+  static constexpr uint64_t kSmall = Root::kBase + (3U << 20);  // written by cq, admin, MSI-X
   static constexpr unsigned kVectors = D::kMinimum ? 2 : 64;
   static constexpr unsigned kPages = D::kMinimum ? 4 : 256;
 
@@ -31,7 +30,8 @@ class HostIfTest : public testing::Test {
   base::Rng rng = test_rng("test");
   Root root{dut, test_rng("root")};
 
-  void start(Pace pace, spec::PcieCfg cfg = {.bus_master = 1, .msix_enable = 1, .mps = 1, .mrrs = 2}) {
+  void start(Pace pace,
+             spec::PcieCfg cfg = {.bus_master = 1, .msix_enable = 1, .mps = 1, .mrrs = 2}) {
     dut.restart(pace);
     dut.configure(cfg);
     root.limits(cfg.mps, cfg.mrrs, cfg.rcb128 != 0 ? 128 : 64);
@@ -82,8 +82,11 @@ class HostIfTest : public testing::Test {
   unsigned read_epochs[2] = {};
 
   /// A packet over these extents; the first failure, in order, is what its header says.
-  void payload(const std::vector<spec::Extent>& extents, uint32_t length, std::optional<uint64_t> watermark = {}) {
-    dut.payload_req.put({.length = length, .has_watermark = watermark.has_value(), .watermark = watermark.value_or(0)});
+  void payload(const std::vector<spec::Extent>& extents, uint32_t length,
+               std::optional<uint64_t> watermark = {}) {
+    dut.payload_req.put({.length = length,
+                         .has_watermark = watermark.has_value(),
+                         .watermark = watermark.value_or(0)});
     Expected e{{.length = length}, {}};
     for (const auto& x : extents) {
       dut.tx_extent.put(x);
@@ -91,7 +94,8 @@ class HostIfTest : public testing::Test {
       if (e.hdr.result == TptResult::kOk && e.hdr.status == RdStatus::kOk) {
         e.hdr.result = x.result;
         for (const auto& bad : bad_reads)
-          if (x.address < bad.first + 64 && bad.first < x.address + x.length && x.length != 0) e.hdr.status = bad.second;
+          if (x.address < bad.first + 64 && bad.first < x.address + x.length && x.length != 0)
+            e.hdr.status = bad.second;
       }
       if (x.result != TptResult::kOk) continue;
       const auto b = root.bytes(x.address, x.length);
@@ -150,7 +154,7 @@ class HostIfTest : public testing::Test {
     std::vector<std::pair<uint64_t, uint8_t>> bytes;
     unsigned tap = 0;
   };
-  std::deque<Run> wants[3];  // place, cq, admin
+  std::deque<Run> wants[3];       // place, cq, admin
   bool message_is_older = false;  // than the entries that wait: it may pass them
   size_t done[3] = {}, progress = 0;
   unsigned write_epochs[2] = {};
@@ -220,7 +224,8 @@ class HostIfTest : public testing::Test {
   }
   void want_message(uint64_t address, uint32_t data) {
     Run run{{}, 6};
-    for (size_t i = 0; i < 4; i++) run.bytes.emplace_back(address + i, static_cast<uint8_t>(data >> (8 * i)));
+    for (size_t i = 0; i < 4; i++)
+      run.bytes.emplace_back(address + i, static_cast<uint8_t>(data >> (8 * i)));
     wants[1].push_back(run);
   }
   void msix(unsigned vector, uint64_t address, uint32_t data, bool masked) {
@@ -242,10 +247,11 @@ class HostIfTest : public testing::Test {
 
   // --- small reads
   template <class In>
-  void small_read(In& in, std::deque<std::pair<spec::RdHdr, Bytes>>& want, uint64_t address, uint16_t length,
-                  RdStatus status = RdStatus::kOk) {
+  void small_read(In& in, std::deque<std::pair<spec::RdHdr, Bytes>>& want, uint64_t address,
+                  uint16_t length, RdStatus status = RdStatus::kOk) {
     in.put({.address = address, .length = length});
-    want.push_back({{.status = status, .length = length}, status == RdStatus::kOk ? root.bytes(address, length) : Bytes{}});
+    want.push_back({{.status = status, .length = length},
+                    status == RdStatus::kOk ? root.bytes(address, length) : Bytes{}});
   }
   template <class Hdr, class Pkt>
   void check_reads(Hdr& hdr, Pkt& pkt, std::deque<std::pair<spec::RdHdr, Bytes>>& want) {
@@ -257,7 +263,8 @@ class HostIfTest : public testing::Test {
   }
 };
 
-using Duts = testing::Types<HostIfDut<VHostIf, false>, HostIfDut<VHostIfMin, true>, HostIfModelDut<false>, HostIfModelDut<true>>;
+using Duts = testing::Types<HostIfDut<VHostIf, false>, HostIfDut<VHostIfMin, true>,
+                            HostIfModelDut<false>, HostIfModelDut<true>>;
 TYPED_TEST_SUITE(HostIfTest, Duts);
 
 /// The RTL alone: cycles; beats of a packet that is still coming, which is whole for the model; extents that say why there is none,
@@ -294,7 +301,8 @@ TYPED_TEST(HostIfTest, Registers) {
   EXPECT_EQ(this->read(spec::kAdminCmdBaseOffset + 4, 8), 0U);
   EXPECT_EQ(this->read(spec::kAdminCmdBaseOffset, 8), 0xaabbccdd00112240U);
   const spec::DevCfg cfg = d.dev_cfg();
-  EXPECT_EQ(cfg, (spec::DevCfg{1, 0x1122334455667788, 0xaabbccdd00112240, 0x1234567855667780, 9})) << cfg.describe();
+  EXPECT_EQ(cfg, (spec::DevCfg{1, 0x1122334455667788, 0xaabbccdd00112240, 0x1234567855667780, 9}))
+      << cfg.describe();
 
   this->write(spec::kAdminDoorbellOffset, 0x00071234, 4);
   EXPECT_EQ(d.admin_doorbell.take().index, 0x1234);
@@ -332,7 +340,8 @@ TYPED_TEST(HostIfTest, Registers) {
   EXPECT_EQ(this->read(spec::kCapClockKhzOffset), 322266U);
   EXPECT_EQ(this->read(spec::kCapSqWindowOffset), min ? 8U : 64U);
 
-  for (unsigned u = 0; u < 9; u++) d.unit_count(u, {u + 1, 0x8000'0000'0000U + u, uint64_t{100} * u});
+  for (unsigned u = 0; u < 9; u++)
+    d.unit_count(u, {u + 1, 0x8000'0000'0000U + u, uint64_t{100} * u});
   for (unsigned u = 0; u < 9; u++) {
     EXPECT_EQ(this->read(spec::kCountItemsOffset + 32 * u, 8), u + 1);
     EXPECT_EQ(this->read(spec::kCountBusyOffset + 32 * u, 8), 0x8000'0000'0000 + u);
@@ -364,8 +373,10 @@ TYPED_TEST(HostIfTest, Registers) {
     EXPECT_EQ(this->read(spec::kMsixAddressOffset + 16 * v + 4), 0x12345678U);
     EXPECT_EQ(this->read(spec::kMsixDataOffset + 16 * v, 8), 0xdeadbeefU - v);
   }
-  for (unsigned v = TestFixture::kVectors; v < 64; v++) this->msix(v, 1, 2, true);  // rows that are not there
-  this->write(spec::kMsixAddressOffset + 16 * last + 4, 0x5555'5555'5555'5555, 8);  // nor is a register
+  for (unsigned v = TestFixture::kVectors; v < 64; v++)
+    this->msix(v, 1, 2, true);  // rows that are not there
+  this->write(spec::kMsixAddressOffset + 16 * last + 4, 0x5555'5555'5555'5555,
+              8);  // nor is a register
   for (unsigned v : {0U, last}) {
     EXPECT_EQ(this->read(spec::kMsixAddressOffset + 16 * v, 8), 0x1234567890abcdef + v);
     EXPECT_EQ(this->read(spec::kMsixDataOffset + 16 * v, 8), 0xdeadbeefU - v);
@@ -379,9 +390,11 @@ TYPED_TEST(HostIfTest, Doorbells) {
     const auto page = TestFixture::kPages - 1;
     const uint32_t at = page * 4096;
     using K = spec::DoorbellKind;
-    auto expect_qp = [&](K kind, uint16_t qpn, uint16_t index, unsigned units = 0, const Bytes& data = Bytes(128)) {
+    auto expect_qp = [&](K kind, uint16_t qpn, uint16_t index, unsigned units = 0,
+                         const Bytes& data = Bytes(128)) {
       const auto got = d.qp_doorbell.take();
-      spec::QpDoorbell want{kind, qpn, static_cast<uint16_t>(page), index, static_cast<uint8_t>(units), {}};
+      spec::QpDoorbell want{
+          kind, qpn, static_cast<uint16_t>(page), index, static_cast<uint8_t>(units), {}};
       std::copy_n(data.begin(), 64 * units, want.data.begin());
       EXPECT_EQ(got, want) << got.describe() << "\n" << want.describe();
     };
@@ -441,7 +454,7 @@ TYPED_TEST(HostIfTest, Doorbells) {
     drop(), this->push(at + 0x100, this->wqe(0, this->bell(5, 0, 1)));
     drop(), this->push(at + 0x100, this->wqe(1, this->bell(0x10005, 0, 1)));  // no such object
     drop(), this->push(at + 0x180, one);
-    drop(), this->push(at, one);                               // size
+    drop(), this->push(at, one);  // size
     drop(), this->write(at + 0x100, this->bell(1, 0, 1), 8, 2);
     drop(), this->write(at + 0x00, 5, 4, 2);
     drop(), this->write(at + 0x04, 5, 4, 2);
@@ -492,7 +505,8 @@ TYPED_TEST(HostIfTest, HalvesOfPushes) {
       seen[got.qpn] = got.index;
       if (got.kind == spec::DoorbellKind::kPush) {
         EXPECT_EQ(got.units, 2);
-        EXPECT_TRUE(std::equal(it->second.bytes.begin(), it->second.bytes.end(), got.data.begin())) << "halves of two WQEs";
+        EXPECT_TRUE(std::equal(it->second.bytes.begin(), it->second.bytes.end(), got.data.begin()))
+            << "halves of two WQEs";
         copies++;
       } else {
         EXPECT_EQ(got.kind, spec::DoorbellKind::kSq);
@@ -512,7 +526,8 @@ TYPED_TEST(HostIfTest, HalvesOfPushes) {
       if (open.empty()) continue;
       const size_t k = this->rng.below(open.size());
       auto& [q, x] = open[k];
-      const unsigned half = x.sent[0] || x.sent[1] ? unsigned{x.sent[0]} : static_cast<unsigned>(this->rng.below(2));
+      const unsigned half =
+          x.sent[0] || x.sent[1] ? unsigned{x.sent[0]} : static_cast<unsigned>(this->rng.below(2));
       const auto from = x.bytes.begin() + 64 * half;
       if (half == 0) rung[{q, x.index}] = x;
       this->push(x.page * 4096 + 0x100 + 64 * half, Bytes(from, from + 64));
@@ -520,7 +535,8 @@ TYPED_TEST(HostIfTest, HalvesOfPushes) {
       const bool loses = !(x.sent[0] && x.sent[1]) && this->rng.percent(4);
       lost += loses;
       seconds += loses && half == 1;
-      if (loses || (x.sent[0] && x.sent[1])) open.erase(open.begin() + static_cast<std::ptrdiff_t>(k));
+      if (loses || (x.sent[0] && x.sent[1]))
+        open.erase(open.begin() + static_cast<std::ptrdiff_t>(k));
       if (this->rng.percent(10)) d.cycles(static_cast<unsigned>(this->rng.below(300)));
       while (!d.qp_doorbell.empty()) take(d.qp_doorbell.take());
     }
@@ -538,7 +554,9 @@ TYPED_TEST(HostIfTest, HalvesOfPushes) {
 // Lengths and borders of one packet of payload, dense out of any alignment and any pieces.
 TYPED_TEST(HostIfTest, PayloadShapes) {
   each_pace([this](Pace pace) {
-    this->start(pace, {.bus_master = 1, .mps = 0, .mrrs = static_cast<uint8_t>(this->rng.below(3)),
+    this->start(pace, {.bus_master = 1,
+                       .mps = 0,
+                       .mrrs = static_cast<uint8_t>(this->rng.below(3)),
                        .rcb128 = static_cast<uint8_t>(this->rng.below(2))});
     this->root.any_piece(pace.stall != 0);
     this->read_epochs[0] = this->read_epochs[1] = 0;
@@ -552,8 +570,12 @@ TYPED_TEST(HostIfTest, PayloadShapes) {
     }
     std::vector<spec::Extent> many;
     for (unsigned i = 0; i < 40; i++)
-      many.push_back({.address = TestFixture::kRead + 4096 * i + 4090, .length = 1 + i % 7, .epoch = 1, .last = i == 39});
-    this->payload(many, std::accumulate(many.begin(), many.end(), 0U, [](uint32_t s, auto& x) { return s + x.length; }));
+      many.push_back({.address = TestFixture::kRead + 4096 * i + 4090,
+                      .length = 1 + i % 7,
+                      .epoch = 1,
+                      .last = i == 39});
+    this->payload(many, std::accumulate(many.begin(), many.end(), 0U,
+                                        [](uint32_t s, auto& x) { return s + x.length; }));
     for (unsigned i = 0; i < 3; i++)
       this->payload(this->extents(65521 - i, TestFixture::kRead, 1U << 20, 5), 65521 - i);
     this->check_payloads();
@@ -570,7 +592,8 @@ TYPED_TEST(HostIfTest, SmallReads) {
       for (unsigned at : {0U, 5U, 4032U, 4095U}) {
         this->small_read(this->dut.sq_rd_req, sq, TestFixture::kRead + at, n);
         this->small_read(this->dut.rq_rd_req, rq, TestFixture::kRead + 8192 + at, n);
-        this->small_read(this->dut.admin_rd_req, adm, TestFixture::kRead + 0x1ff000 + at, n);  // over 2^32, too
+        this->small_read(this->dut.admin_rd_req, adm, TestFixture::kRead + 0x1ff000 + at,
+                         n);  // over 2^32, too
       }
     this->check_reads(this->dut.sq_rd_hdr, this->dut.sq_rd, sq);
     this->check_reads(this->dut.rq_rd_hdr, this->dut.rq_rd, rq);
@@ -592,9 +615,10 @@ TYPED_TEST(HostIfTest, ReadErrors) {
     };
     for (unsigned i = 0; i < 3; i++) {
       this->payload({ext(0, 3000, true)}, 3000);
-      this->payload({ext(0, 8000, true)}, 8000);                               // one of its reads
+      this->payload({ext(0, 8000, true)}, 8000);  // one of its reads
       this->payload({ext(0x2000, 100, false), ext(0x5010, 20, false), ext(0x9000, 64, true)}, 184);
-      this->payload({ext(0x9000, 64, false), ext(0x5000, 64, true)}, 128);      // the first in order, not in time
+      this->payload({ext(0x9000, 64, false), ext(0x5000, 64, true)},
+                    128);  // the first in order, not in time
       this->payload({ext(0x2001, 65, true)}, 65);
     }
     this->check_payloads();
@@ -668,7 +692,8 @@ TYPED_TEST(HostIfTest, CompletionsForNobody) {
       this->payload({{.address = a + i, .length = 200, .last = 1}}, 200);
       this->check_payloads();
       this->dut.settle();
-      this->root.stray(static_cast<uint8_t>(this->rng.below(TypeParam::kMinimum ? 8 : 128)), 1 + 31 * i);
+      this->root.stray(static_cast<uint8_t>(this->rng.below(TypeParam::kMinimum ? 8 : 128)),
+                       1 + 31 * i);
       this->root.stray(static_cast<uint8_t>(this->rng.between(128, 255)), 64);
       this->dut.settle();  // before a read may have its tag
       std::deque<std::pair<spec::RdHdr, Bytes>> sq;
@@ -696,7 +721,8 @@ TYPED_TEST(HostIfRtlTest, ExtentsThatSayWhy) {
     };
     for (unsigned i = 0; i < 3; i++) {
       this->payload({failed(TptResult::kBounds)}, 5000);
-      this->payload({ext(0x3000, 999, false), failed(TptResult::kStag, false)}, 2000);  // ends the group all the same
+      this->payload({ext(0x3000, 999, false), failed(TptResult::kStag, false)},
+                    2000);  // ends the group all the same
       this->payload({ext(0x5000, 64, false), failed(TptResult::kRights)}, 65);
       this->payload({ext(0x2001, 65, true)}, 65);
     }
@@ -711,7 +737,10 @@ TYPED_TEST(HostIfTest, BusMasterOff) {
     this->watch_writes();
     this->reported_ = 0, this->done[0] = 100;  // nothing leaves
     auto& d = this->dut;
-    if (by_register) this->write(spec::kDevCtrlOffset, 0, 4), d.settle(); else d.configure({.msix_enable = 1});
+    if (by_register)
+      this->write(spec::kDevCtrlOffset, 0, 4), d.settle();
+    else
+      d.configure({.msix_enable = 1});
     std::deque<std::pair<spec::RdHdr, Bytes>> sq;
     this->small_read(d.sq_rd_req, sq, TestFixture::kRead, 300, RdStatus::kUnsupported);
     this->check_reads(d.sq_rd_hdr, d.sq_rd, sq);
@@ -720,11 +749,13 @@ TYPED_TEST(HostIfTest, BusMasterOff) {
     EXPECT_EQ(d.payload_hdr.take().status, RdStatus::kUnsupported);
     EXPECT_EQ(d.payload.take_packet().bytes.size(), 0U);
     this->write_epochs[0] = this->write_epochs[1] = 0;
-    for (unsigned i = 0; i < 5; i++) this->place(this->extents(1000 + i, TestFixture::kPlace, 1U << 20, 3));
+    for (unsigned i = 0; i < 5; i++)
+      this->place(this->extents(1000 + i, TestFixture::kPlace, 1U << 20, 3));
     this->cq_write(TestFixture::kSmall, 32);
     this->admin_write(TestFixture::kSmall + 4090, 64);
     for (unsigned i = 0; i < 5; i++) EXPECT_EQ(d.place_done.take().count, i + 1);
-    EXPECT_EQ(this->read(spec::kMagicOffset), 0x43494e4dU) << "dropped writes do not hold an answer";
+    EXPECT_EQ(this->read(spec::kMagicOffset), 0x43494e4dU)
+        << "dropped writes do not hold an answer";
     this->expect_retired(d.wr_retired, this->write_epochs);
     EXPECT_EQ(this->root.reads, 0U);
     EXPECT_TRUE(this->root.tlps.empty());
@@ -746,7 +777,8 @@ TYPED_TEST(HostIfTest, WriteShapes) {
           if (n < 64) this->admin_write(s + at, static_cast<uint8_t>(n));
         }
       for (unsigned i = 0; i < 10; i++) {
-        this->place(this->extents(static_cast<uint32_t>(this->rng.between(6, 2500)), p, 1U << 20, 9));
+        this->place(
+            this->extents(static_cast<uint32_t>(this->rng.between(6, 2500)), p, 1U << 20, 9));
         this->cq_write(s + 64 * i, i % 2 == 0 ? 32 : 16);
         this->admin_write(s + 4096 * i + 4064, 64);
       }
@@ -775,23 +807,26 @@ TYPED_TEST(HostIfTest, Msix) {
     auto& d = this->dut;
     const uint64_t s = TestFixture::kSmall;
     const unsigned v = TestFixture::kVectors - 1;
-    auto fire = [&](unsigned vector) { d.cq_wr.put({.is_msix = 1, .vector = static_cast<uint8_t>(vector)}); };
+    auto fire = [&](unsigned vector) {
+      d.cq_wr.put({.is_msix = 1, .vector = static_cast<uint8_t>(vector)});
+    };
     this->msix(0, s + 0x100, 0xcafe0000, false);
     this->msix(v, s + 0x200, 0xcafe0001, true);
     d.settle();
     this->cq_write(s, 16);
     fire(0), this->want_message(s + 0x100, 0xcafe0000);
     this->cq_write(s + 32, 16);
-    fire(v), fire(v);          // masked: one message later
-    fire(200);                 // no such vector
+    fire(v), fire(v);  // masked: one message later
+    fire(200);         // no such vector
     this->expect_all_written();
     EXPECT_EQ(this->read(spec::kMsixPendingOffset, 8), uint64_t{1} << v);
     this->want_message(s + 0x200, 0xcafe0001);
     this->write(spec::kMsixControlOffset + 16 * v, 0, 4);
     this->expect_all_written();
     EXPECT_EQ(this->read(spec::kMsixPendingOffset, 8), 0U);
-    for (spec::PcieCfg off : {spec::PcieCfg{.bus_master = 1, .msix_enable = 1, .msix_mask = 1, .mps = 1},
-                              spec::PcieCfg{.bus_master = 1, .mps = 1}}) {
+    for (spec::PcieCfg off :
+         {spec::PcieCfg{.bus_master = 1, .msix_enable = 1, .msix_mask = 1, .mps = 1},
+          spec::PcieCfg{.bus_master = 1, .mps = 1}}) {
       d.configure(off);  // the function's mask; not enabled
       fire(0), fire(v);
       this->expect_all_written();
@@ -806,7 +841,8 @@ TYPED_TEST(HostIfTest, Msix) {
     this->cq_write(s, 32);
     d.run_until([&] { return d.cq_wr.empty(); });
     this->ask(spec::kMagicOffset, 4);
-    EXPECT_FALSE(d.run_until([&] { return !d.mmio_rsp.empty(); }, 200)) << "an answer passed a posted write";
+    EXPECT_FALSE(d.run_until([&] { return !d.mmio_rsp.empty(); }, 200))
+        << "an answer passed a posted write";
     d.dma_wr.stall(pace.stall);
     EXPECT_EQ(d.mmio_rsp.take().data, 0x43494e4dU);
     this->expect_all_written();
@@ -823,7 +859,8 @@ TYPED_TEST(HostIfRtlTest, AnswerStaysBehindATlpOfAPacketThatIsStillComing) {
   d.cycles(200);
   EXPECT_FALSE(d.place.empty()) << "the packet is to be longer than what host_if holds";
   this->ask(spec::kMagicOffset, 4);
-  EXPECT_FALSE(d.run_until([&] { return !d.mmio_rsp.empty(); }, 200)) << "an answer passed a posted write";
+  EXPECT_FALSE(d.run_until([&] { return !d.mmio_rsp.empty(); }, 200))
+      << "an answer passed a posted write";
   d.dma_wr.stall(0);
   EXPECT_EQ(d.mmio_rsp.take().data, 0x43494e4dU);
   EXPECT_EQ(this->done[0], 0U) << "nor does it wait for the packets' end";
@@ -847,7 +884,8 @@ TYPED_TEST(HostIfRtlTest, ATlpThatHasBegunIsSentWhole) {
     d.configure({.mps = 2, .mrrs = 2});
     d.settle();
     sent += this->root.bytes(at, 512) == data;
-    EXPECT_EQ(this->root.bytes(at, 512), this->root.tlps.empty() ? old : data) << "a part of it, after " << wait << " cycles";
+    EXPECT_EQ(this->root.bytes(at, 512), this->root.tlps.empty() ? old : data)
+        << "a part of it, after " << wait << " cycles";
   }
   EXPECT_GT(sent, 0U);
   EXPECT_LT(sent, 40U);
@@ -914,7 +952,8 @@ TYPED_TEST(HostIfTest, AMessageFollowsItsRow) {
   for (unsigned entries = 1; entries <= 14; entries++) {
     for (bool was_pending : {false, true}) {
       for (Change change : {kRow, kMask, kFunctionMask, kDisable}) {
-        SCOPED_TRACE(testing::Message() << entries << " entries before it, change " << change << (was_pending ? ", pending" : ""));
+        SCOPED_TRACE(testing::Message() << entries << " entries before it, change " << change
+                                        << (was_pending ? ", pending" : ""));
         this->start({0, 0});
         this->watch_writes();
         this->message_is_older = was_pending;
@@ -923,8 +962,10 @@ TYPED_TEST(HostIfTest, AMessageFollowsItsRow) {
         if (was_pending) d.cq_wr.put({.is_msix = 1, .vector = 0}), d.settle(50);
         d.dma_wr.stall(100);
         for (unsigned i = 0; i < entries; i++) this->cq_write(s + 16 * i, 16);
-        if (was_pending) this->write(spec::kMsixControlOffset, 0, 4);
-        else d.cq_wr.put({.is_msix = 1, .vector = 0});
+        if (was_pending)
+          this->write(spec::kMsixControlOffset, 0, 4);
+        else
+          d.cq_wr.put({.is_msix = 1, .vector = 0});
         d.cycles(100);
         auto cfg = on;
         if (change == kRow) this->msix(0, s + 0x2000, 0xcafe0001, false);
@@ -1006,7 +1047,8 @@ TYPED_TEST(HostIfTest, EachRequestHasItsOwnWatermark) {
   auto& d = this->dut;
   d.payload_req.put({.length = 64});
   d.payload_req.put({.length = 64, .has_watermark = 1, .watermark = 1});
-  for (unsigned i = 0; i < 2; i++) d.tx_extent.put({.address = TestFixture::kRead, .length = 64, .last = 1});
+  for (unsigned i = 0; i < 2; i++)
+    d.tx_extent.put({.address = TestFixture::kRead, .length = 64, .last = 1});
   d.cycles(500);
   EXPECT_EQ(this->root.reads, 1U);
   this->place({{.address = TestFixture::kPlace, .length = 64, .last = 1}});
@@ -1028,7 +1070,8 @@ TYPED_TEST(HostIfTest, WatermarkOfLongAgo) {
   auto place = [&](uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
       d.place_hdr.put({.length = 64});
-      d.place_extent.put({.address = TestFixture::kPlace + 64 * (i % 1024), .length = 64, .last = 1});
+      d.place_extent.put(
+          {.address = TestFixture::kPlace + 64 * (i % 1024), .length = 64, .last = 1});
       d.place.put_packet(Bytes(64));
     }
     placed += count;
@@ -1038,7 +1081,8 @@ TYPED_TEST(HostIfTest, WatermarkOfLongAgo) {
   place(kMany);
   for (const uint64_t past : {uint64_t{0}, uint64_t{1}, uint64_t{kMany}}) {
     ask(past);
-    EXPECT_TRUE(d.run_until([&] { return d.payload.size() == 1; }, 1000)) << "watermark " << past << " is reached";
+    EXPECT_TRUE(d.run_until([&] { return d.payload.size() == 1; }, 1000))
+        << "watermark " << past << " is reached";
     d.payload_hdr.take(), d.payload.take_packet();
   }
   ask(kMany + kMany);
@@ -1068,7 +1112,8 @@ TYPED_TEST(HostIfTest, StalledOutputHoldsNobodyElse) {
   this->start({0, 0});
   d.payload.stall(100);
   load(true, true, true);
-  EXPECT_TRUE(d.run_until([&] { return d.sq_rd.size() == 30 && d.admin_wr.empty() && this->root.outstanding() == 0; }));
+  EXPECT_TRUE(d.run_until(
+      [&] { return d.sq_rd.size() == 30 && d.admin_wr.empty() && this->root.outstanding() == 0; }));
   d.payload.stall(0);
   this->check_payloads();
   // sq's consumer
@@ -1125,13 +1170,18 @@ TYPED_TEST(HostIfTest, Random) {
       auto& rng = this->rng;
       auto& d = this->dut;
       this->bad_reads.clear();
-      this->start(pace, {.bus_master = 1, .msix_enable = 1, .mps = static_cast<uint8_t>(rng.below(3)),
-                         .mrrs = static_cast<uint8_t>(rng.below(3)), .rcb128 = static_cast<uint8_t>(rng.below(2))});
+      this->start(pace, {.bus_master = 1,
+                         .msix_enable = 1,
+                         .mps = static_cast<uint8_t>(rng.below(3)),
+                         .mrrs = static_cast<uint8_t>(rng.below(3)),
+                         .rcb128 = static_cast<uint8_t>(rng.below(2))});
       this->root.any_piece(rng.percent(50));
-      this->root.delay(0, static_cast<unsigned>(rng.pick(std::span<const int>(std::array{1, 40, 400}))));
+      this->root.delay(
+          0, static_cast<unsigned>(rng.pick(std::span<const int>(std::array{1, 40, 400}))));
       this->watch_writes();
       this->reported_ = 0, this->done[0] = this->done[1] = this->done[2] = 0;
-      this->read_epochs[0] = this->read_epochs[1] = this->write_epochs[0] = this->write_epochs[1] = 0;
+      this->read_epochs[0] = this->read_epochs[1] = this->write_epochs[0] = this->write_epochs[1] =
+          0;
       const uint64_t a = TestFixture::kRead, s = TestFixture::kSmall;
       this->msix(0, s + 0x80000, 0x55, false);
       d.settle();
@@ -1159,7 +1209,8 @@ TYPED_TEST(HostIfTest, Random) {
                      mmio0 = d.mmio_req.moved();
       for (unsigned i = 0; i < 160; i++) {
         const auto what = rng.below(8);
-        const auto n = static_cast<uint32_t>(rng.percent(70) ? rng.between(1, 200) : rng.between(1, 6000));
+        const auto n =
+            static_cast<uint32_t>(rng.percent(70) ? rng.between(1, 200) : rng.between(1, 6000));
         if (what == 0) {
           const auto len = static_cast<uint16_t>(rng.between(1, rng.percent(20) ? 4096 : 256));
           const unsigned c = static_cast<unsigned>(rng.below(3));
@@ -1167,7 +1218,8 @@ TYPED_TEST(HostIfTest, Random) {
           this->small_read(in, small[c], a + rng.below(0x80000), len);
         } else if (what <= 2) {
           auto x = this->extents(n, a + (rng.percent(15) ? 0x100000 : 0), 0x40000, 4);
-          if (TypeParam::kIsRtl && rng.percent(5)) x.back().length = 0, x.back().result = TptResult::kBounds;
+          if (TypeParam::kIsRtl && rng.percent(5))
+            x.back().length = 0, x.back().result = TptResult::kBounds;
           this->payload(x, n);
         } else if (what <= 4) {
           this->place(this->extents(n, TestFixture::kPlace, 1U << 20, 4));
@@ -1196,8 +1248,10 @@ TYPED_TEST(HostIfTest, Random) {
         if (d.mmio_req.moved() != mmio) {
           mmio = d.mmio_req.moved();
           if (is_read.front()) {
-            const auto packets = std::upper_bound(place_beats.begin(), place_beats.end(), place - place0);
-            before.push_back({static_cast<uint64_t>(packets - place_beats.begin()), cq - cq0, admin - admin0});
+            const auto packets =
+                std::upper_bound(place_beats.begin(), place_beats.end(), place - place0);
+            before.push_back(
+                {static_cast<uint64_t>(packets - place_beats.begin()), cq - cq0, admin - admin0});
           }
           is_read.pop_front();
         }
@@ -1233,7 +1287,8 @@ TYPED_TEST(HostIfRtlTest, Throughput) {
     };
     auto place = [&](unsigned count, uint32_t n, uint64_t at) {
       this->start({0, 0}, {.bus_master = 1, .mps = 1, .mrrs = 2});
-      for (unsigned i = 0; i < count; i++) this->place({{.address = TestFixture::kPlace + at, .length = n, .last = 1}});
+      for (unsigned i = 0; i < count; i++)
+        this->place({{.address = TestFixture::kPlace + at, .length = n, .last = 1}});
       return cycles([&] { return d.place_done.size() == count; });
     };
     auto payload = [&](unsigned count, uint32_t n, uint64_t at) {
@@ -1255,8 +1310,8 @@ TYPED_TEST(HostIfRtlTest, Throughput) {
     EXPECT_LE(r4k, 50 * 64 + 400U);
     EXPECT_LE(r64, 500 * 2 + 400U);
     EXPECT_LE(r4k1, 50 * 70 + 400U);
-    fmt::print("cycles: place 50 x 4096 {}, unaligned {}, 500 x 64 {}; payload {}, {}, {}\n", w4k, w4k1, w64, r4k, r4k1,
-               r64);
+    fmt::print("cycles: place 50 x 4096 {}, unaligned {}, 500 x 64 {}; payload {}, {}, {}\n", w4k,
+               w4k1, w64, r4k, r4k1, r64);
   }
 }
 

@@ -54,13 +54,21 @@ class RootPort final : public Port {
     dut.attach(this);
   }
 
-  void limits(unsigned mps, unsigned mrrs, unsigned rcb) { mps_ = 128U << mps, mrrs_ = 128U << mrrs, rcb_ = rcb; }
+  void limits(unsigned mps, unsigned mrrs, unsigned rcb) {
+    mps_ = 128U << mps, mrrs_ = 128U << mrrs, rcb_ = rcb;
+  }
   void delay(unsigned low, unsigned high) { low_ = low, high_ = high; }
-  void any_piece(bool on) { any_piece_ = on; }  // pieces end anywhere, not only at the completion boundary
-  void in_order(bool on) { in_order_ = on; }    // else any tag that is due is next
-  void hold(bool on) { hold_ = on; }            // reads are accepted, not answered
-  void fail(uint64_t address, uint64_t bytes, spec::RdStatus status) { bad_.push_back({address, bytes, status}); }
-  void cheat(uint64_t address, uint64_t bytes, Cheat how) { cheats_.push_back({address, bytes, how}); }
+  void any_piece(bool on) {
+    any_piece_ = on;
+  }  // pieces end anywhere, not only at the completion boundary
+  void in_order(bool on) { in_order_ = on; }  // else any tag that is due is next
+  void hold(bool on) { hold_ = on; }          // reads are accepted, not answered
+  void fail(uint64_t address, uint64_t bytes, spec::RdStatus status) {
+    bad_.push_back({address, bytes, status});
+  }
+  void cheat(uint64_t address, uint64_t bytes, Cheat how) {
+    cheats_.push_back({address, bytes, how});
+  }
   void cpl_timeout(uint64_t cycles) { timeout_ = cycles; }
   struct Counts {  // what the device should count
     uint64_t unexpected = 0, malformed = 0, timed_out = 0;
@@ -99,7 +107,7 @@ class RootPort final : public Port {
   }
   void clear() override {
     open_.clear(), bad_.clear(), cheats_.clear(), lost_.clear(), counts = {};
-     requests.clear(), tlps.clear(), current_.reset();
+    requests.clear(), tlps.clear(), current_.reset();
     reads = errors = 0;
   }
   [[nodiscard]] bool busy() const override { return !open_.empty() && !hold_; }
@@ -138,9 +146,12 @@ class RootPort final : public Port {
     ASSERT_GE(r.address, kBase);
     ASSERT_LE(r.address + r.length, kBase + kBytes);
     ASSERT_FALSE(open_.contains(r.tag)) << "tag " << int{r.tag} << " is in use";
-    Read read{r.tag, r.address, bytes(r.address, r.length), 0, cycle_ + rng_.between(low_, high_), {}, false, reads};
+    Read read{
+        r.tag, r.address, bytes(r.address, r.length), 0, cycle_ + rng_.between(low_, high_), {},
+        false, reads};
     if (const auto lost = lost_.find(r.tag); lost != lost_.end()) {
-      EXPECT_GE(cycle_, lost->second) << "tag " << int{r.tag} << " is used before its late completion may be forgotten";
+      EXPECT_GE(cycle_, lost->second)
+          << "tag " << int{r.tag} << " is used before its late completion may be forgotten";
       lost_.erase(lost);
     }
     for (const auto& c : cheats_)
@@ -152,7 +163,8 @@ class RootPort final : public Port {
     }
     if (read.cheat == Cheat::kLate) read.at = cycle_ + timeout_ * 9 / 4;
     for (const auto& b : bad_)
-      if (r.address < b.address + b.bytes && b.address < r.address + r.length) read.status = b.status;
+      if (r.address < b.address + b.bytes && b.address < r.address + r.length)
+        read.status = b.status;
     if (read.status != spec::RdStatus::kOk) errors++;
     open_.emplace(r.tag, std::move(read));
   }
@@ -187,7 +199,8 @@ class RootPort final : public Port {
     send(r.tag, piece, last && cheat != Cheat::kUnsaid);
     if (cheat == Cheat::kTwice) send(r.tag, piece, true);
     if (cheat == Cheat::kUnsaid) lost_[r.tag] = cycle_ + timeout_ * 3 / 2;
-    if (cheat == Cheat::kShort || cheat == Cheat::kLong || cheat == Cheat::kUnsaid) counts.malformed++, errors++;
+    if (cheat == Cheat::kShort || cheat == Cheat::kLong || cheat == Cheat::kUnsaid)
+      counts.malformed++, errors++;
     if (cheat == Cheat::kTwice || cheat == Cheat::kLate) counts.unexpected++;
     r.sent += n;
     r.done = r.sent == r.data.size();
@@ -226,7 +239,8 @@ class RootPort final : public Port {
     EXPECT_GE(w.keep, 1);
     ASSERT_GE(w.address, kBase);
     ASSERT_LE(w.address + w.length, kBase + kBytes);
-    const auto at = memory_.begin() + static_cast<std::ptrdiff_t>(w.address - kBase + current_->data.size());
+    const auto at =
+        memory_.begin() + static_cast<std::ptrdiff_t>(w.address - kBase + current_->data.size());
     std::copy_n(w.data.begin(), w.keep, at);
     current_->data.insert(current_->data.end(), w.data.begin(), w.data.begin() + w.keep);
     if (w.last == 0) return;

@@ -14,7 +14,8 @@ template <class Port>
 Count read(const Port& port) {
   const auto word = [&](unsigned lsb) {
     uint64_t value = 0;
-    for (unsigned i = 0; i < 48; i++) value |= uint64_t{port[(lsb + i) / 32] >> (lsb + i) % 32 & 1} << i;
+    for (unsigned i = 0; i < 48; i++)
+      value |= uint64_t{port[(lsb + i) / 32] >> (lsb + i) % 32 & 1} << i;
     return value;
   };
   return {word(96), word(48), word(0)};

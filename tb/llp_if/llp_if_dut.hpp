@@ -57,7 +57,8 @@ struct RtlLlpIf : RtlDut<V> {
   }
 };
 
-using Duts = ::testing::Types<RtlLlpIf<VLlpIf, false>, RtlLlpIf<VLlpIfMin, true>, ModelLlpIf<false>, ModelLlpIf<true>>;
+using Duts = ::testing::Types<RtlLlpIf<VLlpIf, false>, RtlLlpIf<VLlpIfMin, true>, ModelLlpIf<false>,
+                              ModelLlpIf<true>>;
 using RtlDuts = ::testing::Types<RtlLlpIf<VLlpIf, false>, RtlLlpIf<VLlpIfMin, true>>;
 
 }  // namespace rnic::tb

@@ -1,10 +1,10 @@
 // llp_if: connections, records, credit, and what QPs do with them. Architecture 3.3 and 7, spec/ambiguities.md C-27.
-#include "VLlpIfDeep.h"
-#include "llp_if_dut.hpp"
-
 #include <gmock/gmock.h>
 
 #include <map>
+
+#include "VLlpIfDeep.h"
+#include "llp_if_dut.hpp"
 
 namespace {
 
@@ -69,7 +69,11 @@ struct LlpIfTest : testing::Test {
   }
   ConnState state(uint16_t conn) { return query(conn).state; }
   void put_event(LlpEvt kind, uint16_t conn, uint16_t length = 0) {
-    dut.evt.put({.kind = kind, .connection = conn, .length = length, .address = 0x0a000000U + conn, .port = 4000,
+    dut.evt.put({.kind = kind,
+                 .connection = conn,
+                 .length = length,
+                 .address = 0x0a000000U + conn,
+                 .port = 4000,
                  .local_port = 5000});
   }
   /// An event that the driver hears of.
@@ -77,46 +81,66 @@ struct LlpIfTest : testing::Test {
     put_event(kind, conn, length);
     EXPECT_EQ(dut.async.take().connection, conn);
   }
-  void expect_event(uint16_t qpn, LlpQpEvt kind) { EXPECT_EQ(dut.event.take(), (spec::LlpEvent{.qpn = qpn, .kind = kind})); }
-  void expect_req(LlpOp op, uint16_t conn) { EXPECT_EQ(dut.req.take(), (spec::LlpCtlReq{.op = op, .connection = conn})); }
+  void expect_event(uint16_t qpn, LlpQpEvt kind) {
+    EXPECT_EQ(dut.event.take(), (spec::LlpEvent{.qpn = qpn, .kind = kind}));
+  }
+  void expect_req(LlpOp op, uint16_t conn) {
+    EXPECT_EQ(dut.req.take(), (spec::LlpCtlReq{.op = op, .connection = conn}));
+  }
   void open(uint16_t conn, uint16_t mss = 1460, uint32_t limit = 0) {
     put_event(LlpEvt::kMss, conn, mss);
     if (limit != 0) credit(conn, limit);
     event(LlpEvt::kIncoming, conn);
   }
-  void credit(uint16_t conn, uint32_t limit) { dut.credit.put({.connection = conn, .limit = limit}); }
+  void credit(uint16_t conn, uint32_t limit) {
+    dut.credit.put({.connection = conn, .limit = limit});
+  }
   void order(QpOp op, uint16_t qpn) {
     dut.ctl.put({.op = op, .qpn = qpn});
     EXPECT_EQ(dut.ack.take().qpn, qpn);
   }
   void start(uint16_t qpn, uint16_t conn, bool markers = false, bool hold = false) {
-    dut.ctl.put({.op = QpOp::kStart, .qpn = qpn,
-                 .params = {.connection = conn, .use_crc = 1, .tx_markers = markers, .hold_tx = hold}});
+    dut.ctl.put(
+        {.op = QpOp::kStart,
+         .qpn = qpn,
+         .params = {.connection = conn, .use_crc = 1, .tx_markers = markers, .hold_tx = hold}});
     EXPECT_EQ(dut.ack.take().qpn, qpn);
-    EXPECT_EQ(dut.req.take(), (spec::LlpCtlReq{.op = LlpOp::kRdmaMode, .connection = conn, .use_crc = 1,
-                                               .tx_markers = markers}));
+    EXPECT_EQ(
+        dut.req.take(),
+        (spec::LlpCtlReq{
+            .op = LlpOp::kRdmaMode, .connection = conn, .use_crc = 1, .tx_markers = markers}));
   }
   void want(uint16_t qpn, bool term = false) { dut.want.put({.qpn = qpn, .is_term = term}); }
   void expect_grant(uint16_t qpn, uint32_t mulpdu, bool term = false) {
-    EXPECT_EQ(dut.grant.take(), (spec::TxGrant{.qpn = qpn, .is_term = term, .mulpdu = static_cast<uint16_t>(mulpdu)}));
+    EXPECT_EQ(
+        dut.grant.take(),
+        (spec::TxGrant{.qpn = qpn, .is_term = term, .mulpdu = static_cast<uint16_t>(mulpdu)}));
   }
   void expect_no_grant() { EXPECT_FALSE(dut.grant.try_take(200)); }
-  void put_fpdu(uint16_t qpn, const Bytes& bytes, bool done = false, uint8_t slot = 0, bool term = false) {
-    dut.tx_fpdu_hdr.put({.qpn = qpn, .length = static_cast<uint32_t>(bytes.size()), .done = done, .slot = slot,
+  void put_fpdu(uint16_t qpn, const Bytes& bytes, bool done = false, uint8_t slot = 0,
+                bool term = false) {
+    dut.tx_fpdu_hdr.put({.qpn = qpn,
+                         .length = static_cast<uint32_t>(bytes.size()),
+                         .done = done,
+                         .slot = slot,
                          .is_term = term});
     dut.tx_fpdu.put_packet(bytes);
   }
   void expect_sent(uint16_t conn, const Bytes& bytes, bool stream = false) {
-    EXPECT_EQ(dut.llp_tx_hdr.take(), (spec::LlpTxHdr{.connection = conn, .is_stream = stream,
-                                                     .length = static_cast<uint32_t>(bytes.size())}));
+    EXPECT_EQ(dut.llp_tx_hdr.take(),
+              (spec::LlpTxHdr{.connection = conn,
+                              .is_stream = stream,
+                              .length = static_cast<uint32_t>(bytes.size())}));
     EXPECT_TRUE(dut.llp_tx.take_packet().bytes == bytes);
   }
   void put_record(uint16_t conn, const Bytes& bytes, bool stream = false, bool error = false) {
-    dut.llp_rx_hdr.put({.connection = conn, .is_stream = stream, .length = static_cast<uint32_t>(bytes.size())});
+    dut.llp_rx_hdr.put(
+        {.connection = conn, .is_stream = stream, .length = static_cast<uint32_t>(bytes.size())});
     dut.llp_rx.put_packet(bytes, error);
   }
   void expect_fpdu(uint16_t qpn, const Bytes& bytes, bool error = false) {
-    EXPECT_EQ(dut.rx_fpdu_hdr.take(), (spec::RxFpduHdr{.qpn = qpn, .length = static_cast<uint32_t>(bytes.size())}));
+    EXPECT_EQ(dut.rx_fpdu_hdr.take(),
+              (spec::RxFpduHdr{.qpn = qpn, .length = static_cast<uint32_t>(bytes.size())}));
     EXPECT_EQ(dut.rx_fpdu.take_packet(), (tb::Packet{bytes, error}));
   }
   void put_raw(uint16_t conn, const Bytes& bytes) {
@@ -125,9 +149,12 @@ struct LlpIfTest : testing::Test {
   }
   void expect_quiet() {
     dut.settle();
-    EXPECT_TRUE(dut.req.empty() && dut.rsp.empty() && dut.ack.empty() && dut.event.empty() && dut.async.empty());
-    EXPECT_TRUE(dut.grant.empty() && dut.done.empty() && dut.llp_tx_hdr.empty() && dut.llp_tx.empty());
-    EXPECT_TRUE(dut.rx_fpdu_hdr.empty() && dut.rx_fpdu.empty() && dut.raw_rx_hdr.empty() && dut.raw_rx.empty());
+    EXPECT_TRUE(dut.req.empty() && dut.rsp.empty() && dut.ack.empty() && dut.event.empty() &&
+                dut.async.empty());
+    EXPECT_TRUE(dut.grant.empty() && dut.done.empty() && dut.llp_tx_hdr.empty() &&
+                dut.llp_tx.empty());
+    EXPECT_TRUE(dut.rx_fpdu_hdr.empty() && dut.rx_fpdu.empty() && dut.raw_rx_hdr.empty() &&
+                dut.raw_rx.empty());
   }
 };
 TYPED_TEST_SUITE(LlpIfTest, tb::Duts);
@@ -151,13 +178,19 @@ TYPED_TEST(LlpIfTest, ListenAndConnect) {
     spec::AdminConnArgs{.peer_port = 77, .peer_address = 0xc0a80101}.pack(c.args);
     dut.cmd.put(c);
     auto req = dut.req.take();
-    EXPECT_EQ(req, (spec::LlpCtlReq{.op = LlpOp::kConnect, .address = 0xc0a80101, .port = 77, .cookie = req.cookie}));
+    EXPECT_EQ(req,
+              (spec::LlpCtlReq{
+                  .op = LlpOp::kConnect, .address = 0xc0a80101, .port = 77, .cookie = req.cookie}));
     this->event(LlpEvt::kIncoming, 9);
     EXPECT_TRUE(dut.rsp.empty());
-    dut.evt.put({.kind = LlpEvt::kAssigned, .connection = 5, .local_port = 1234, .cookie = req.cookie});
+    dut.evt.put(
+        {.kind = LlpEvt::kAssigned, .connection = 5, .local_port = 1234, .cookie = req.cookie});
     auto rsp = dut.rsp.take();
     EXPECT_EQ(rsp.status, AdminStatus::kOk);
-    spec::AdminConnResult r{.connection = 5, .state = ConnState::kConnecting, .peer_address = 0xc0a80101, .peer_port = 77,
+    spec::AdminConnResult r{.connection = 5,
+                            .state = ConnState::kConnecting,
+                            .peer_address = 0xc0a80101,
+                            .peer_port = 77,
                             .local_port = 1234};
     EXPECT_EQ(spec::AdminConnResult::unpack(rsp.result), r);
     EXPECT_EQ(this->status(AdminOpcode::kConnSend, 5), AdminStatus::kBadState);
@@ -191,8 +224,13 @@ TYPED_TEST(LlpIfTest, StatesOfAConnectionWithoutQp) {
   each_pace([&](Pace pace) {
     this->dut.restart(pace);
     this->open(3);
-    EXPECT_EQ(this->query(3), (spec::AdminConnResult{.connection = 3, .state = ConnState::kEstablished, .passive = 1, .mss = 1460,
-                                                     .peer_address = 0x0a000003, .peer_port = 4000, .local_port = 5000}));
+    EXPECT_EQ(this->query(3), (spec::AdminConnResult{.connection = 3,
+                                                     .state = ConnState::kEstablished,
+                                                     .passive = 1,
+                                                     .mss = 1460,
+                                                     .peer_address = 0x0a000003,
+                                                     .peer_port = 4000,
+                                                     .local_port = 5000}));
     EXPECT_EQ(this->status(AdminOpcode::kConnRelease, 3), AdminStatus::kInUse);
     EXPECT_EQ(this->status(AdminOpcode::kModifyQp, 3), AdminStatus::kOk);
     EXPECT_EQ(this->status(AdminOpcode::kModifyQp, 4), AdminStatus::kNotFound);
@@ -234,7 +272,8 @@ TYPED_TEST(LlpIfTest, StreamingBytes) {
     EXPECT_EQ(this->query(2).waiting, 500);
     EXPECT_EQ(this->status(AdminOpcode::kConnGive, 2, {.length = 501}), AdminStatus::kBadArgument);
     EXPECT_EQ(this->status(AdminOpcode::kConnGive, 2, {.length = 120}), AdminStatus::kOk);
-    EXPECT_EQ(dut.req.take(), (spec::LlpCtlReq{.op = LlpOp::kGive, .connection = 2, .length = 120}));
+    EXPECT_EQ(dut.req.take(),
+              (spec::LlpCtlReq{.op = LlpOp::kGive, .connection = 2, .length = 120}));
     EXPECT_EQ(this->query(2).waiting, 380);
     const Bytes in = this->rng.bytes(120);
     this->put_record(2, in, true);
@@ -260,7 +299,8 @@ TYPED_TEST(LlpIfTest, StreamingBytes) {
     this->credit(2, 1749 + 3000);
     this->expect_sent(2, late, true);
     // of connections that are not open: nothing
-    for (uint16_t conn : {uint16_t{3}, uint16_t{7}, uint16_t{0xfff0}}) this->put_raw(conn, this->rng.bytes(100));
+    for (uint16_t conn : {uint16_t{3}, uint16_t{7}, uint16_t{0xfff0}})
+      this->put_raw(conn, this->rng.bytes(100));
     this->expect_quiet();
     const Bytes again = this->rng.bytes(10);
     this->credit(2, 10000);
@@ -276,7 +316,9 @@ TYPED_TEST(LlpIfTest, StreamingBytesAreAdmittedWithTheirCredit) {
     dut.restart(pace);
     this->open(2, 1460, 500);
     this->open(3, 1460, 5000);
-    const auto may_send = [&](uint16_t conn, uint16_t n) { return this->status(AdminOpcode::kConnSend, conn, {.length = n}); };
+    const auto may_send = [&](uint16_t conn, uint16_t n) {
+      return this->status(AdminOpcode::kConnSend, conn, {.length = n});
+    };
     EXPECT_EQ(may_send(2, 501), AdminStatus::kNoCredit);
     EXPECT_EQ(this->may_start(2, 501), AdminStatus::kNoCredit);
     EXPECT_EQ(may_send(2, 500), AdminStatus::kOk);  // asked alone: nothing is taken
@@ -292,7 +334,8 @@ TYPED_TEST(LlpIfTest, StreamingBytesAreAdmittedWithTheirCredit) {
     EXPECT_EQ(this->may_start(3, 300), AdminStatus::kOk);
     const Bytes reply = this->rng.bytes(300);
     this->put_raw(3, reply);
-    EXPECT_TRUE(dut.run_until([&] { return dut.raw_tx_hdr.empty(); }));  // admin tells qp when they are on their way
+    EXPECT_TRUE(dut.run_until(
+        [&] { return dut.raw_tx_hdr.empty(); }));  // admin tells qp when they are on their way
     dut.ctl.put({.op = QpOp::kStart, .qpn = 1, .params = {.connection = 3}});
     EXPECT_EQ(dut.ack.take(2000).qpn, 1);
     this->expect_sent(3, reply, true);
@@ -389,10 +432,12 @@ TYPED_TEST(LlpIfTest, AGiveEndsWithItsConnection) {
     dut.restart(pace);
     const auto give = [&](uint16_t conn) {
       EXPECT_EQ(this->status(AdminOpcode::kConnGive, conn, {.length = 20}), AdminStatus::kOk);
-      EXPECT_EQ(dut.req.take(), (spec::LlpCtlReq{.op = LlpOp::kGive, .connection = conn, .length = 20}));
+      EXPECT_EQ(dut.req.take(),
+                (spec::LlpCtlReq{.op = LlpOp::kGive, .connection = conn, .length = 20}));
     };
     const auto expect_empty = [&](uint16_t conn) {
-      EXPECT_EQ(dut.raw_rx_hdr.take(), (spec::RawRxHdr{.connection = conn, .length = 0, .ended = 1}));
+      EXPECT_EQ(dut.raw_rx_hdr.take(),
+                (spec::RawRxHdr{.connection = conn, .length = 0, .ended = 1}));
       EXPECT_EQ(dut.raw_rx.take_packet(), tb::Packet{});
     };
     const Bytes bytes = this->rng.bytes(20);
@@ -440,8 +485,10 @@ TYPED_TEST(LlpIfTest, AGiveEndsWithItsConnection) {
     for (const bool behind_a_fpdu : {false, true}) {
       this->event(LlpEvt::kWaiting, 8, 20);
       give(8);
-      if (behind_a_fpdu) dut.rx_fpdu.stall(100);
-      else dut.raw_rx.stall(100);
+      if (behind_a_fpdu)
+        dut.rx_fpdu.stall(100);
+      else
+        dut.raw_rx.stall(100);
       this->put_record(9, bytes);
       this->put_record(8, bytes, true);
       EXPECT_TRUE(dut.run_until([&] { return dut.llp_rx_hdr.empty(); }));
@@ -464,7 +511,8 @@ TYPED_TEST(LlpIfTest, AGiveEndsWithItsConnection) {
       give(8);
       const Bytes some(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(came));
       this->put_record(8, some, true);
-      EXPECT_EQ(dut.raw_rx_hdr.take(), (spec::RawRxHdr{.connection = 8, .length = static_cast<uint16_t>(came)}));
+      EXPECT_EQ(dut.raw_rx_hdr.take(),
+                (spec::RawRxHdr{.connection = 8, .length = static_cast<uint16_t>(came)}));
       EXPECT_EQ(dut.raw_rx.take_packet().bytes, some);
     }
     this->expect_quiet();
@@ -519,9 +567,9 @@ TYPED_TEST(LlpIfTest, RecordsFindTheirQp) {
     for (size_t n : {0U, 1U, 63U, 64U, 65U, 128U, 1460U, 65544U}) {
       const Bytes a = this->rng.bytes(n), b = this->rng.bytes(n + 4);
       this->put_record(0, a);
-      this->put_record(4, a);        // no QP
-      this->put_record(11, a);       // unknown
-      this->put_record(0xfff7, a);   // no such number
+      this->put_record(4, a);       // no QP
+      this->put_record(11, a);      // unknown
+      this->put_record(0xfff7, a);  // no such number
       this->put_record(11, a, true);
       this->put_record(15, b, false, true);
       this->expect_fpdu(7, a);
@@ -581,7 +629,7 @@ TYPED_TEST(LlpIfTest, EventsOfAQp) {
     this->expect_req(LlpOp::kAbort, 4);
     this->event(LlpEvt::kReset, 4);
     this->order(QpOp::kStop, 5);
-    this->order(QpOp::kStop, 5);  // nothing left to stop
+    this->order(QpOp::kStop, 5);                                            // nothing left to stop
     EXPECT_EQ(this->status(AdminOpcode::kConnAbort, 3), AdminStatus::kOk);  // also with a QP
     this->expect_req(LlpOp::kAbort, 3);
     this->put_event(LlpEvt::kReset, 3);
@@ -621,8 +669,9 @@ TYPED_TEST(LlpIfTest, EventsStayBehindRecords) {
 TYPED_TEST(LlpIfTest, SegmentSizes) {
   this->dut.restart({});
   uint16_t conn = 0;
-  std::vector<uint16_t> sizes = {0, 5, 6, 128, 134, 135, 136, 140, 511, 512, 513, 536, 1024, 1025, 1440, 1447, 1448, 1460,
-                                 4000, 8947, 8948, 8949, 8950, 9000, 65532, 65533, 65534, 65535};
+  std::vector<uint16_t> sizes = {0,    5,    6,    128,  134,   135,   136,   140,  511,  512,
+                                 513,  536,  1024, 1025, 1440,  1447,  1448,  1460, 4000, 8947,
+                                 8948, 8949, 8950, 9000, 65532, 65533, 65534, 65535};
   for (int i = 0; i < 40; i++) sizes.push_back(static_cast<uint16_t>(this->rng.next()));
   for (uint16_t mss : sizes) {
     for (bool markers : {false, true}) {
@@ -834,7 +883,8 @@ TYPED_TEST(LlpIfTest, CreditWraps) {
   this->open(0, 1460, 0);
   this->start(1, 0);
   uint32_t used = 0;
-  for (uint64_t sum = 0; sum < (uint64_t{1} << 32) + 20 * uint64_t{kLie}; sum += kLie, used += kLie) {
+  for (uint64_t sum = 0; sum < (uint64_t{1} << 32) + 20 * uint64_t{kLie};
+       sum += kLie, used += kLie) {
     const bool edge = sum < 3 * uint64_t{kLie} || sum > (uint64_t{1} << 32) - 6 * uint64_t{kLie};
     this->want(1);
     if (edge) {
@@ -860,10 +910,14 @@ TYPED_TEST(LlpIfTest, StopWaitsForWhatIsInside) {
     this->want(1);
     this->expect_grant(1, 1454);
     const Bytes f = this->rng.bytes(100);
-    if (transmit) dut.llp_tx.stall(100);
-    else dut.rx_fpdu.stall(100);
-    if (transmit) this->put_fpdu(1, f, true, 3);
-    else this->put_record(0, f);
+    if (transmit)
+      dut.llp_tx.stall(100);
+    else
+      dut.rx_fpdu.stall(100);
+    if (transmit)
+      this->put_fpdu(1, f, true, 3);
+    else
+      this->put_record(0, f);
     dut.cycles(40);
     dut.ctl.put({.op = QpOp::kStop, .qpn = 1});
     EXPECT_FALSE(dut.ack.try_take(300));
@@ -907,8 +961,10 @@ TYPED_TEST(LlpIfReportTest, StopsAndEventsFollowTheReportsBeforeThem) {
     size_t reported = 0;
     dut.ack.on_item([&](const auto&) { reported = dut.done.size(); });
     dut.event.on_item([&](const auto&) { reported = dut.done.size(); });
-    if (stop) dut.ctl.put({.op = QpOp::kStop, .qpn = 1});
-    else this->put_event(LlpEvt::kPeerClosed, 0);
+    if (stop)
+      dut.ctl.put({.op = QpOp::kStop, .qpn = 1});
+    else
+      this->put_event(LlpEvt::kPeerClosed, 0);
     dut.cycles(300);
     EXPECT_TRUE(dut.ack.empty() && dut.event.empty()) << "while qp takes no wr_done";
     dut.done.stall(0);
@@ -930,13 +986,16 @@ TYPED_TEST(LlpIfRtlTest, StopDoesNotWaitForWhatComesLater) {
     dut.llp_tx.stall(50);
     const Bytes f = this->rng.bytes(100);
     for (int i = 0; i < 1000; i++) {
-      if (transmit) this->put_fpdu(2, f);
-      else this->put_record(1, f);
+      if (transmit)
+        this->put_fpdu(2, f);
+      else
+        this->put_record(1, f);
     }
     dut.cycles(100);
     dut.ctl.put({.op = QpOp::kStop, .qpn = 1});
     EXPECT_EQ(dut.ack.take(500).qpn, 1);
-    EXPECT_FALSE(transmit ? dut.tx_fpdu.empty() : dut.llp_rx.empty()) << "the others have ended: nothing is shown";
+    EXPECT_FALSE(transmit ? dut.tx_fpdu.empty() : dut.llp_rx.empty())
+        << "the others have ended: nothing is shown";
   }
 }
 
@@ -956,7 +1015,8 @@ TYPED_TEST(LlpIfTest, ALateFpduDoesNotLeaveOnTheNextConnection) {
     dut.llp_tx.stall(100);
     this->put_fpdu(1, f);
     this->put_fpdu(2, late, true, 7);
-    EXPECT_TRUE(dut.run_until([&] { return dut.tx_fpdu_hdr.empty(); }, 500) || !TypeParam::kHasCycles);
+    EXPECT_TRUE(dut.run_until([&] { return dut.tx_fpdu_hdr.empty(); }, 500) ||
+                !TypeParam::kHasCycles);
     dut.ctl.put({.op = QpOp::kStart, .qpn = 2, .params = {.connection = 2}});
     dut.cycles(500);
     dut.llp_tx_hdr.stall(pace.stall);
@@ -989,7 +1049,8 @@ TYPED_TEST(LlpIfRtlTest, AStopIsNotMissedWhenACountRunsRound) {
   dut.ctl.put({.op = QpOp::kStop, .qpn = 1});
   EXPECT_FALSE(dut.ack.try_take(100));
   for (int i = 0; i < 0x8000 + 100; i++) this->put_fpdu(2, f);
-  EXPECT_TRUE(dut.run_until([&] { return dut.tx_fpdu.empty() && dut.llp_tx.size() == 0x8000 + 100; }));
+  EXPECT_TRUE(
+      dut.run_until([&] { return dut.tx_fpdu.empty() && dut.llp_tx.size() == 0x8000 + 100; }));
   EXPECT_TRUE(dut.ack.empty());
   dut.rx_fpdu.stall(0);
   EXPECT_EQ(dut.ack.take(1000).qpn, 1);
@@ -1028,7 +1089,8 @@ TYPED_TEST(LlpIfTest, EventsDoNotHoldUpOrders) {
   dut.ctl.put({.op = QpOp::kStop, .qpn = 1});
   dut.cmd.put({.opcode = AdminOpcode::kConnQuery, .object = 1});
   this->put_raw(1, this->rng.bytes(64));
-  EXPECT_TRUE(dut.run_until([&] { return !dut.ack.empty() && !dut.rsp.empty() && dut.llp_tx.size() == 1; }, 400));
+  EXPECT_TRUE(dut.run_until(
+      [&] { return !dut.ack.empty() && !dut.rsp.empty() && dut.llp_tx.size() == 1; }, 400));
   EXPECT_FALSE(dut.evt.empty());
   EXPECT_TRUE(dut.run_until([&] { return dut.async.size() == 2000; }, 60'000));
 }
@@ -1112,7 +1174,8 @@ TYPED_TEST(LlpIfTest, Random) {
         EXPECT_EQ(g.mulpdu, c.mulpdu);
         c.waiting = false;
         last_move = cycles;
-        Bytes f = this->rng.bytes(this->rng.percent(50) ? c.mulpdu + 6 - (c.mulpdu + 6) % 4 : 4 * this->rng.between(2, 30));
+        Bytes f = this->rng.bytes(this->rng.percent(50) ? c.mulpdu + 6 - (c.mulpdu + 6) % 4
+                                                        : 4 * this->rng.between(2, 30));
         if (f.size() > c.mulpdu) f.resize(c.mulpdu - c.mulpdu % 4);
         const bool done = this->rng.percent(30);
         const auto slot = static_cast<uint8_t>(this->rng.next());
@@ -1175,10 +1238,11 @@ TYPED_TEST(LlpIfRtlTest, Throughput) {
       return dut.grant.size() == kCount && dut.done.size() == kCount &&
              dut.llp_tx.size() == kCount && dut.rx_fpdu.size() == kCount;
     }));
-    EXPECT_LE(dut.now() - begin, kCount * cycles + 40) << n << " bytes: "
-        << dut.grant.size() << " grants, " << dut.llp_tx.size() << " sent, "
+    EXPECT_LE(dut.now() - begin, kCount * cycles + 40)
+        << n << " bytes: " << dut.grant.size() << " grants, " << dut.llp_tx.size() << " sent, "
         << dut.done.size() << " done, " << dut.rx_fpdu.size() << " received";
-    (void)dut.grant.take_all(), (void)dut.done.take_all(), (void)dut.llp_tx.take_all(), (void)dut.rx_fpdu.take_all();
+    (void)dut.grant.take_all(), (void)dut.done.take_all(), (void)dut.llp_tx.take_all(),
+        (void)dut.rx_fpdu.take_all();
     (void)dut.llp_tx_hdr.take_all(), (void)dut.rx_fpdu_hdr.take_all();
   }
 }
@@ -1197,12 +1261,16 @@ TYPED_TEST(LlpIfRtlTest, StallsAreCounted) {
       this->expect_grant(1, 1454);
     }
     port.stall(100);
-    if (transmit) this->put_fpdu(1, f, true);
-    else this->put_record(1, f);
+    if (transmit)
+      this->put_fpdu(1, f, true);
+    else
+      this->put_record(1, f);
     dut.cycles(50);
     port.stall(0);
-    if (transmit) this->expect_sent(1, f);
-    else this->expect_fpdu(1, f);
+    if (transmit)
+      this->expect_sent(1, f);
+    else
+      this->expect_fpdu(1, f);
     dut.settle();
     (void)dut.done.take_all();
     return dut.count().stalled - before;

@@ -212,7 +212,8 @@ TEST(StagKey, ValuesAreSpreadInNoOrder) {
   } nobody;
   model::Tpt tpt(spec::Sizes{}, nobody);
   constexpr uint32_t kCount = 100'000;
-  for (const uint64_t key : {uint64_t{1}, uint64_t{0x0123456789abcdef}, uint64_t{0xfedcba9876543210}}) {
+  for (const uint64_t key :
+       {uint64_t{1}, uint64_t{0x0123456789abcdef}, uint64_t{0xfedcba9876543210}}) {
     SCOPED_TRACE(key);
     tpt.set_key(key);
     std::array<uint32_t, 24> ones{};

@@ -270,7 +270,8 @@ TEST(Link, StandsAndGoesOn) {
   b.a.fill(am.address - kTo, 1 << 16, 5);
   for (int round = 0; round < 3; ++round) {
     b.a.stands = true;
-    b.a.post_send(p.a.qpn, wr(WrOpcode::kRdmaWrite, kSignaled, bm.address, bm.stag), {sge(am, 0, 1 << 16)});
+    b.a.post_send(p.a.qpn, wr(WrOpcode::kRdmaWrite, kSignaled, bm.address, bm.stag),
+                  {sge(am, 0, 1 << 16)});
     b.clock.settle(5000);
     b.a.stands = false;
     b.a.device().wake();
@@ -287,7 +288,8 @@ TEST(Responder, AnswersQpsInTurn) {
   const Mr am = b.a.reg(4096), to_p = b.b.reg(4096), to_q = b.b.reg(4096);
   for (uint32_t i = 0; i < 8; ++i) {
     for (const auto& [qpn, to] : {std::pair{p.b.qpn, to_p}, {q.b.qpn, to_q}})
-      b.b.put_send(qpn, wr(WrOpcode::kRdmaRead, kSignaled, am.address, am.stag), {sge(to, 0, i % 2 * 8)});
+      b.b.put_send(qpn, wr(WrOpcode::kRdmaRead, kSignaled, am.address, am.stag),
+                   {sge(to, 0, i % 2 * 8)});
   }
   b.a.sent.clear();
   b.b.ring_sq(p.b.qpn);
@@ -326,7 +328,8 @@ TEST(Pace, SmallWritesPassEveryTwoCycles) {
   BenchOf<TimedSide> b;
   const auto p = b.connect();
   const Mr bm = b.b.reg(4096);
-  b.a.post_send(p.a.qpn, wr(WrOpcode::kRdmaWrite, kSignaled | kInline, bm.address, bm.stag), {}, Bytes(64, 3));
+  b.a.post_send(p.a.qpn, wr(WrOpcode::kRdmaWrite, kSignaled | kInline, bm.address, bm.stag), {},
+                Bytes(64, 3));
   EXPECT_EQ(b.a.wait(p.a.cqn).status, WcStatus::kSuccess);
   b.clock.settle(3000);
   const Bytes record = b.a.sent.back();

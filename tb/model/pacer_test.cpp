@@ -110,11 +110,13 @@ TEST(Pacer, CyclesAreAtTheirPicoseconds) {
 }
 
 TEST(Clock, OfAnyFrequencyIsExact) {
-  for (const uint64_t hz : {1'000'000ULL, 156'250'000ULL, 250'000'000ULL, 333'333'000ULL, 9'999'999'000ULL}) {
+  for (const uint64_t hz :
+       {1'000'000ULL, 156'250'000ULL, 250'000'000ULL, 333'333'000ULL, 9'999'999'000ULL}) {
     const base::Clock c(hz);
     EXPECT_TRUE(c.is_exact()) << hz;
     EXPECT_EQ(c.time_of_cycle(hz), base::kPsPerSecond) << hz;
-    EXPECT_EQ(c.time_of_cycle(3600 * hz), 3600 * base::kPsPerSecond) << hz;  // an hour, without drift
+    EXPECT_EQ(c.time_of_cycle(3600 * hz), 3600 * base::kPsPerSecond)
+        << hz;  // an hour, without drift
     for (model::Cycle n = 1; n < 100000; n += 13) {
       EXPECT_EQ(c.cycle_at(c.time_of_cycle(n)), n) << hz;
       EXPECT_EQ(c.cycle_at(c.time_of_cycle(n) + 1), n + 1) << hz;

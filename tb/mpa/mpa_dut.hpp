@@ -35,7 +35,8 @@ struct RtlMpa : RtlDut<V> {
   }
 };
 
-using Duts = ::testing::Types<RtlMpa<VMpa, false>, RtlMpa<VMpaMin, true>, ModelMpa<false>, ModelMpa<true>>;
+using Duts =
+    ::testing::Types<RtlMpa<VMpa, false>, RtlMpa<VMpaMin, true>, ModelMpa<false>, ModelMpa<true>>;
 using RtlDuts = ::testing::Types<RtlMpa<VMpa, false>, RtlMpa<VMpaMin, true>>;
 
 }  // namespace rnic::tb

@@ -44,14 +44,16 @@ Bytes frame(Way& way, const Bytes& ulpdu, int length_lie = 0, unsigned marker_li
       const size_t back = out.size() - start + marker_lie;
       marker_lie = 0;
       const bool first = out.empty();
-      for (size_t b : {size_t{0}, size_t{0}, back >> 8, back}) out.push_back(static_cast<uint8_t>(b));
+      for (size_t b : {size_t{0}, size_t{0}, back >> 8, back})
+        out.push_back(static_cast<uint8_t>(b));
       if (first) start = 4;  // markers point to the length field
     }
     out.push_back(plain[i]);
   }
   Bytes body(out.begin(), out.end() - 4);
   const uint32_t crc = way.crc ? crc32c(body) : 0;
-  for (int i = 0; i < 4; i++) out[out.size() - 4 + static_cast<size_t>(i)] = static_cast<uint8_t>(crc >> (8 * i));
+  for (int i = 0; i < 4; i++)
+    out[out.size() - 4 + static_cast<size_t>(i)] = static_cast<uint8_t>(crc >> (8 * i));
   way.position += out.size();
   return out;
 }
@@ -78,8 +80,10 @@ struct MpaTest : testing::Test {
   }
   void put_good(uint16_t qpn, const Bytes& ulpdu) { put_record(qpn, frame(qps[qpn].rx, ulpdu)); }
   void expect_ulpdu(uint16_t qpn, const Bytes& ulpdu) {
-    EXPECT_EQ(dut.rx_ulpdu_hdr.take(),
-              (spec::RxUlpduHdr{.qpn = qpn, .length = static_cast<uint16_t>(ulpdu.size()), .cause = Cause::kNone}));
+    EXPECT_EQ(
+        dut.rx_ulpdu_hdr.take(),
+        (spec::RxUlpduHdr{
+            .qpn = qpn, .length = static_cast<uint16_t>(ulpdu.size()), .cause = Cause::kNone}));
     const auto got = dut.rx_ulpdu.take_packet();
     EXPECT_FALSE(got.error);
     EXPECT_TRUE(got.bytes == ulpdu) << "ULPDU of " << ulpdu.size() << " bytes";
@@ -88,15 +92,23 @@ struct MpaTest : testing::Test {
     EXPECT_EQ(dut.rx_ulpdu_hdr.take(), (spec::RxUlpduHdr{.qpn = qpn, .length = 0, .cause = cause}));
     EXPECT_EQ(dut.rx_ulpdu.take_packet(), tb::Packet{});
   }
-  void put_ulpdu(uint16_t qpn, const Bytes& ulpdu, bool done = false, uint8_t slot = 0, bool term = false) {
-    dut.tx_ulpdu_hdr.put({.qpn = qpn, .length = static_cast<uint16_t>(ulpdu.size()), .done = done, .slot = slot,
+  void put_ulpdu(uint16_t qpn, const Bytes& ulpdu, bool done = false, uint8_t slot = 0,
+                 bool term = false) {
+    dut.tx_ulpdu_hdr.put({.qpn = qpn,
+                          .length = static_cast<uint16_t>(ulpdu.size()),
+                          .done = done,
+                          .slot = slot,
                           .is_term = term});
     dut.tx_ulpdu.put_packet(ulpdu);
   }
-  void expect_fpdu(uint16_t qpn, const Bytes& ulpdu, bool done = false, uint8_t slot = 0, bool term = false) {
+  void expect_fpdu(uint16_t qpn, const Bytes& ulpdu, bool done = false, uint8_t slot = 0,
+                   bool term = false) {
     const Bytes want = frame(qps[qpn].tx, ulpdu);
-    EXPECT_EQ(dut.tx_fpdu_hdr.take(), (spec::TxFpduHdr{.qpn = qpn, .length = static_cast<uint32_t>(want.size()),
-                                                       .done = done, .slot = slot, .is_term = term}));
+    EXPECT_EQ(dut.tx_fpdu_hdr.take(), (spec::TxFpduHdr{.qpn = qpn,
+                                                       .length = static_cast<uint32_t>(want.size()),
+                                                       .done = done,
+                                                       .slot = slot,
+                                                       .is_term = term}));
     const auto got = dut.tx_fpdu.take_packet();
     EXPECT_FALSE(got.error);
     EXPECT_TRUE(got.bytes == want) << "FPDU of " << ulpdu.size() << " bytes ULPDU";
@@ -109,10 +121,10 @@ template <class D>
 struct MpaRtlTest : MpaTest<D> {};
 TYPED_TEST_SUITE(MpaRtlTest, tb::RtlDuts);
 
-const std::vector<size_t> kLengths = {0,   1,   2,   3,   4,   5,    14,   18,   54,   55,   56,   57,   58,   59,  60,
-                                      61,  62,  63,  64,  65,  66,   118,  119,  120,  121,  122,  123,  124,  125, 126,
-                                      127, 128, 129, 190, 500, 506,  507,  510,  511,  512,  513,  1018, 1442, 1454, 1460,
-                                      4090, 4095, 4096, 4097, 9000};
+const std::vector<size_t> kLengths = {
+    0,   1,   2,   3,   4,   5,   14,  18,   54,   55,   56,   57,   58,   59,   60,   61,  62,
+    63,  64,  65,  66,  118, 119, 120, 121,  122,  123,  124,  125,  126,  127,  128,  129, 190,
+    500, 506, 507, 510, 511, 512, 513, 1018, 1442, 1454, 1460, 4090, 4095, 4096, 4097, 9000};
 
 // spec/ambiguities.md C-22: the bytes on the wire.
 TYPED_TEST(MpaTest, KnownBytes) {
@@ -121,7 +133,8 @@ TYPED_TEST(MpaTest, KnownBytes) {
   Bytes ulpdu(42, 0);
   ulpdu[0] = 0x41, ulpdu[1] = 0x43, ulpdu[13] = 1;
   this->put_ulpdu(3, ulpdu, true, 7);
-  EXPECT_EQ(this->dut.tx_fpdu_hdr.take(), (spec::TxFpduHdr{.qpn = 3, .length = 48, .done = 1, .slot = 7}));
+  EXPECT_EQ(this->dut.tx_fpdu_hdr.take(),
+            (spec::TxFpduHdr{.qpn = 3, .length = 48, .done = 1, .slot = 7}));
   const Bytes got = this->dut.tx_fpdu.take_packet().bytes;
   ASSERT_EQ(got.size(), 48U);
   EXPECT_EQ(Bytes(got.begin(), got.begin() + 4), (Bytes{0x00, 0x2a, 0x41, 0x43}));
@@ -138,9 +151,11 @@ TYPED_TEST(MpaTest, GoldenFpdus) {
     for (const auto& g : tb::golden::kAll) {
       SCOPED_TRACE(g.name);
       const Bytes fpdu = tb::hex(g.bytes);
-      const Bytes ulpdu(fpdu.begin() + 2, fpdu.begin() + 2 + fpdu[1]);  // each is shorter than 256 bytes
+      const Bytes ulpdu(fpdu.begin() + 2,
+                        fpdu.begin() + 2 + fpdu[1]);  // each is shorter than 256 bytes
       this->put_ulpdu(3, ulpdu);
-      EXPECT_EQ(this->dut.tx_fpdu_hdr.take(), (spec::TxFpduHdr{.qpn = 3, .length = static_cast<uint32_t>(fpdu.size())}));
+      EXPECT_EQ(this->dut.tx_fpdu_hdr.take(),
+                (spec::TxFpduHdr{.qpn = 3, .length = static_cast<uint32_t>(fpdu.size())}));
       EXPECT_EQ(this->dut.tx_fpdu.take_packet().bytes, fpdu);
       this->put_record(3, fpdu);
       this->expect_ulpdu(3, ulpdu);
@@ -164,7 +179,8 @@ TYPED_TEST(MpaTest, EveryLengthBothWays) {
       }
       for (const auto& u : all) {
         this->expect_ulpdu(qpn, u);
-        this->expect_fpdu(qpn, u, u.size() % 2 != 0, static_cast<uint8_t>(u.size()), u.size() == 62);
+        this->expect_fpdu(qpn, u, u.size() % 2 != 0, static_cast<uint8_t>(u.size()),
+                          u.size() == 62);
       }
     }
   });
@@ -221,9 +237,11 @@ TYPED_TEST(MpaTest, Damage) {
           const size_t low = markers ? 6 : 2;  // not the length field, not the marker
           if (crc || n > 0) {
             const size_t high = crc ? record.size() : low + std::min<size_t>(n, 400);
-            record[low + this->rng.below(high - low)] ^= static_cast<uint8_t>(1U << this->rng.below(8));
+            record[low + this->rng.below(high - low)] ^=
+                static_cast<uint8_t>(1U << this->rng.below(8));
             this->put_record(4, record);
-            if (crc) expect(Cause::kMpaCrc);
+            if (crc)
+              expect(Cause::kMpaCrc);
             else {
               EXPECT_EQ(this->dut.rx_ulpdu_hdr.take().cause, Cause::kNone);
               (void)this->dut.rx_ulpdu.take_packet();
@@ -338,9 +356,12 @@ TYPED_TEST(MpaTest, StopWaitsForWhatIsInside) {
       const Bytes u = this->rng.bytes(150);
       this->dut.rx_ulpdu.stall(transmit ? 0 : 100);
       this->dut.tx_fpdu.stall(transmit ? 100 : 0);
-      if (transmit) this->put_ulpdu(1, u);
-      else this->put_good(1, u);
-      EXPECT_TRUE(this->dut.run_until([&] { return this->dut.rx_fpdu.empty() && this->dut.tx_ulpdu.empty(); }));
+      if (transmit)
+        this->put_ulpdu(1, u);
+      else
+        this->put_good(1, u);
+      EXPECT_TRUE(this->dut.run_until(
+          [&] { return this->dut.rx_fpdu.empty() && this->dut.tx_ulpdu.empty(); }));
       this->dut.ctl.put({.op = op, .qpn = 1});
       EXPECT_FALSE(this->dut.ack.try_take(300));
       this->dut.rx_ulpdu.stall(0);
@@ -362,13 +383,17 @@ TYPED_TEST(MpaTest, StartKeepsCountOfWhatIsInside) {
     this->dut.rx_ulpdu.stall(transmit ? 0 : 100);
     this->dut.tx_fpdu.stall(transmit ? 100 : 0);
     const Bytes u = this->rng.bytes(150);
-    if (transmit) this->put_ulpdu(1, u);
-    else this->put_good(1, u);
-    EXPECT_TRUE(this->dut.run_until([&] { return this->dut.rx_fpdu.empty() && this->dut.tx_ulpdu.empty(); }));
+    if (transmit)
+      this->put_ulpdu(1, u);
+    else
+      this->put_good(1, u);
+    EXPECT_TRUE(this->dut.run_until(
+        [&] { return this->dut.rx_fpdu.empty() && this->dut.tx_ulpdu.empty(); }));
     this->start(1, false, false, false);
     this->dut.rx_ulpdu.stall(0);
     this->dut.tx_fpdu.stall(0);
-    EXPECT_TRUE(this->dut.run_until([&] { return this->dut.rx_ulpdu.size() + this->dut.tx_fpdu.size() == 1; }));
+    EXPECT_TRUE(this->dut.run_until(
+        [&] { return this->dut.rx_ulpdu.size() + this->dut.tx_fpdu.size() == 1; }));
     this->dut.ctl.put({.op = spec::QpOp::kStop, .qpn = 1});
     EXPECT_EQ(this->dut.ack.take(1000).qpn, 1);
   }
@@ -395,16 +420,22 @@ TYPED_TEST(MpaTest, StopIsNotMissedWhileOneWayIsHeld) {
     this->dut.rx_ulpdu.stall(transmit_stands ? 0 : 100);
     this->dut.tx_fpdu.stall(transmit_stands ? 100 : 0);
     const Bytes u = this->rng.bytes(20);
-    if (transmit_stands) this->put_ulpdu(1, u);
-    else this->put_good(1, u);
+    if (transmit_stands)
+      this->put_ulpdu(1, u);
+    else
+      this->put_good(1, u);
     this->dut.cycles(100);
     this->dut.ctl.put({.op = spec::QpOp::kStop, .qpn = 1});
     constexpr uint32_t kPass = 33000;  // more than half of 2^16
     for (uint32_t i = 0; i < kPass; i++) {
-      if (transmit_stands) this->put_good(2, u);
-      else this->put_ulpdu(2, u);
+      if (transmit_stands)
+        this->put_good(2, u);
+      else
+        this->put_ulpdu(2, u);
     }
-    EXPECT_TRUE(this->dut.run_until([&] { return (transmit_stands ? this->dut.rx_ulpdu.size() : this->dut.tx_fpdu.size()) == kPass; }));
+    EXPECT_TRUE(this->dut.run_until([&] {
+      return (transmit_stands ? this->dut.rx_ulpdu.size() : this->dut.tx_fpdu.size()) == kPass;
+    }));
     EXPECT_TRUE(this->dut.ack.empty());
     this->dut.rx_ulpdu.stall(0);
     this->dut.tx_fpdu.stall(0);
@@ -425,8 +456,10 @@ TYPED_TEST(MpaTest, WaysDoNotWaitForEachOther) {
       if (!transmit_stands || i < 100) this->put_ulpdu(1, u);
     }
     for (int i = 0; i < 200; i++) {
-      if (transmit_stands) this->expect_ulpdu(1, u);
-      else this->expect_fpdu(1, u);
+      if (transmit_stands)
+        this->expect_ulpdu(1, u);
+      else
+        this->expect_fpdu(1, u);
     }
   }
 }
@@ -462,18 +495,21 @@ TYPED_TEST(MpaTest, Random) {
             failed[qpn] = true;  // after an error nothing of a stream is defined
             Bytes record = frame(way, u, 8);
             if (way.crc && this->rng.percent(50)) record[record.size() - 2] ^= 0x10;
-            const bool crc_bad = way.crc && crc32c({record.begin(), record.end() - 4}) !=
-                                                (record[record.size() - 4] | record[record.size() - 3] << 8U |
-                                                 record[record.size() - 2] << 16U |
-                                                 static_cast<uint32_t>(record[record.size() - 1]) << 24U);
+            const bool crc_bad =
+                way.crc && crc32c({record.begin(), record.end() - 4}) !=
+                               (record[record.size() - 4] | record[record.size() - 3] << 8U |
+                                record[record.size() - 2] << 16U |
+                                static_cast<uint32_t>(record[record.size() - 1]) << 24U);
             this->put_record(qpn, record);
             rx.push_back({qpn, crc_bad ? Cause::kMpaCrc : Cause::kMpaMarker, {}});
           }
         }
       }
       for (const auto& item : rx) {
-        if (item.cause == Cause::kNone) this->expect_ulpdu(item.qpn, item.ulpdu);
-        else this->expect_cause(item.qpn, item.cause);
+        if (item.cause == Cause::kNone)
+          this->expect_ulpdu(item.qpn, item.ulpdu);
+        else
+          this->expect_cause(item.qpn, item.cause);
       }
       for (const auto& item : tx) {
         const Bytes want = frame(this->qps[item.qpn].tx, item.ulpdu);
@@ -490,14 +526,16 @@ TYPED_TEST(MpaTest, Random) {
 
 // 64 bytes a cycle, and an FPDU of up to 128 bytes every 2 cycles, both ways at once.
 TYPED_TEST(MpaRtlTest, Throughput) {
-  for (auto [n, cycles] : {std::pair<size_t, uint64_t>{50, 2}, {56, 2}, {120, 2}, {1454, 23}, {8190, 129}}) {
+  for (auto [n, cycles] :
+       {std::pair<size_t, uint64_t>{50, 2}, {56, 2}, {120, 2}, {1454, 23}, {8190, 129}}) {
     this->dut.restart({});
     this->start(1, true, false, false);
     const Bytes u = this->rng.bytes(n);
     constexpr uint64_t kCount = 200;
     for (uint64_t i = 0; i < kCount; i++) this->put_good(1, u), this->put_ulpdu(1, u);
     const auto begin = this->dut.now();
-    EXPECT_TRUE(this->dut.run_until([&] { return this->dut.rx_ulpdu.size() == kCount && this->dut.tx_fpdu.size() == kCount; }));
+    EXPECT_TRUE(this->dut.run_until(
+        [&] { return this->dut.rx_ulpdu.size() == kCount && this->dut.tx_fpdu.size() == kCount; }));
     EXPECT_LE(this->dut.now() - begin, (kCount + 1) * cycles + 60) << n << " bytes";
   }
 }

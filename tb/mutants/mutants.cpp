@@ -37,7 +37,8 @@ struct Settings {
 };
 
 constexpr uint32_t kTracesDrawn = 15;
-constexpr const char* kLost = "lost";  // the kind of a fault by hand whose text does not stand in its file
+constexpr const char* kLost =
+    "lost";  // the kind of a fault by hand whose text does not stand in its file
 constexpr double kPatience = 10;  // times what the program takes without a fault
 
 /// What runs, one after the other, until somebody sees the fault: the shortest that reach every
@@ -307,8 +308,7 @@ bool report(const Settings& s, const std::vector<Job>& jobs) {
     by_kind[layer + ": " + j.fault.kind].add(c);
     (j.fault.by_hand ? by_hand : drawn).add(c);
     total.add(c);
-    if (c == Catcher::kNobody)
-      fmt::print("SURVIVED {}: {}\n", describe(j.fault), why_perhaps(j));
+    if (c == Catcher::kNobody) fmt::print("SURVIVED {}: {}\n", describe(j.fault), why_perhaps(j));
   }
   for (const auto& [name, count] : by_kind) fmt::print("{}", count.describe(name));
   for (const auto& [name, count] : by_layer) fmt::print("{}", count.describe(name));

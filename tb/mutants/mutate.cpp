@@ -188,8 +188,8 @@ class Mutate {
   void lost(const HandMade& h) {
     std::cerr << fmt::format("{}:{}: fault {}: its text does not stand in {} exactly once\n",
                              places_file_.string(), h.line, h.name, h.file);
-    table_ += fmt::format("      {{{}, Layer::{}, true, {}, {}, 0, \"lost\", {}, {}}},\n", ++number_,
-                          h.file.ends_with(".sv") ? "kRtl" : "kModel", quoted(h.name),
+    table_ += fmt::format("      {{{}, Layer::{}, true, {}, {}, 0, \"lost\", {}, {}}},\n",
+                          ++number_, h.file.ends_with(".sv") ? "kRtl" : "kModel", quoted(h.name),
                           quoted(h.file), quoted(h.text), quoted(h.becomes));
   }
 

@@ -69,23 +69,23 @@ void queue_pairs(std::vector<Attempt>& all, const spec::AdminQpArgs& good) {
             [](A& a) { a.log_rq = spec::kMinLogRing - 1; },
             [](A& a) { a.log_rq = spec::kMaxLogRing + 1; }, [](A& a) { a.page = 4; },
             [](A& a) { a.reserved0 = 1; }, [](A& a) { a.reserved1[0] = 1; }});
-  spoil<A>(all, AdminOpcode::kCreateQp, kFreeQp, good,
-           {[](A& a) { a.pd = 4; }, [](A& a) { a.pd = kFreePd; }, [](A& a) { a.send_cq = kFreeCq; },
-            [](A& a) { a.send_cq = 8; }, [](A& a) { a.recv_cq = kFreeCq; },
-            [](A& a) { a.recv_cq = 8; }},
-           Errc::kNotFound);
+  spoil<A>(
+      all, AdminOpcode::kCreateQp, kFreeQp, good,
+      {[](A& a) { a.pd = 4; }, [](A& a) { a.pd = kFreePd; }, [](A& a) { a.send_cq = kFreeCq; },
+       [](A& a) { a.send_cq = 8; }, [](A& a) { a.recv_cq = kFreeCq; }, [](A& a) { a.recv_cq = 8; }},
+      Errc::kNotFound);
 }
 
 void starts(std::vector<Attempt>& all) {
   using A = spec::AdminModifyArgs;
   const A good{.to_state = 1, .connection = kFreeConn, .ird = 1, .ord = 1, .reserved3 = {}};
-  spoil<A>(all, AdminOpcode::kModifyQp, kFreeQp, good,
-           {[](A& a) { a.to_state = 0; }, [](A& a) { a.to_state = 3; },
-            [](A& a) { a.connection = 16; }, [](A& a) { a.ird = 33; }, [](A& a) { a.ord = 33; },
-            [](A& a) { a.ird_base = 64; }, [](A& a) { a.ord_base = 64; },
-            [](A& a) { a.stream_length = 533; }, [](A& a) { a.reserved0 = 1; },
-            [](A& a) { a.reserved1 = 1; }, [](A& a) { a.reserved2 = 1; },
-            [](A& a) { a.reserved3[31] = 1; }});
+  spoil<A>(
+      all, AdminOpcode::kModifyQp, kFreeQp, good,
+      {[](A& a) { a.to_state = 0; }, [](A& a) { a.to_state = 3; }, [](A& a) { a.connection = 16; },
+       [](A& a) { a.ird = 33; }, [](A& a) { a.ord = 33; }, [](A& a) { a.ird_base = 64; },
+       [](A& a) { a.ord_base = 64; }, [](A& a) { a.stream_length = 533; },
+       [](A& a) { a.reserved0 = 1; }, [](A& a) { a.reserved1 = 1; }, [](A& a) { a.reserved2 = 1; },
+       [](A& a) { a.reserved3[31] = 1; }});
   spoil<A>(all, AdminOpcode::kModifyQp, kFreeQp, good, {[](A&) {}},
            Errc::kNotFound);  // no such connection
 }
@@ -94,11 +94,11 @@ void regions(std::vector<Attempt>& all, uint32_t slot, const spec::AdminMrArgs& 
   using A = spec::AdminMrArgs;
   spoil<A>(
       all, AdminOpcode::kCreateMr, slot, good,
-      {[](A& a) { a.log_page = 11; }, [](A& a) { a.log_page = 22; }, [](A& a) { a.rights = 0x8000; },
-       [](A& a) { a.rights = spec::kAccessRemoteWrite; }, [](A& a) { a.length = 0; },
-       [](A& a) { a.first_offset = 4096; }, [](A& a) { a.first_offset = 1; },
-       [](A& a) { ++a.length; }, [](A& a) { a.pages = 0; }, [](A& a) { a.pages = 1; },
-       [](A& a) { a.pbl_base = 1023; }, [](A& a) { a.reserved0 = 1; },
+      {[](A& a) { a.log_page = 11; }, [](A& a) { a.log_page = 22; },
+       [](A& a) { a.rights = 0x8000; }, [](A& a) { a.rights = spec::kAccessRemoteWrite; },
+       [](A& a) { a.length = 0; }, [](A& a) { a.first_offset = 4096; },
+       [](A& a) { a.first_offset = 1; }, [](A& a) { ++a.length; }, [](A& a) { a.pages = 0; },
+       [](A& a) { a.pages = 1; }, [](A& a) { a.pbl_base = 1023; }, [](A& a) { a.reserved0 = 1; },
        [](A& a) { a.reserved1 = 1; }, [](A& a) { a.reserved2 = 1; },
        [](A& a) { a.page_list += 8; }});  // there the second entry is no page's address
   spoil<A>(all, AdminOpcode::kCreateMr, slot, good,
@@ -148,10 +148,17 @@ Result<void> Story::refused() {
     base::store_le<uint64_t>(list->data() + 8 * i, pages[i]);
   const auto slot = manager_->take_stag_slot();
   if (!slot) return error_of(slot);
-  const spec::AdminQpArgs qp{.sq_base = buffer_.bus(0), .rq_base = buffer_.bus(4096), .log_sq = 2,
-                             .log_rq = 2, .reserved1 = {}};
-  const spec::AdminMrArgs mr{.log_page = 12, .rights = kRights, .length = 8192, .pbl_base = 1000,
-                             .page_list = list->bus(0), .pages = 2};
+  const spec::AdminQpArgs qp{.sq_base = buffer_.bus(0),
+                             .rq_base = buffer_.bus(4096),
+                             .log_sq = 2,
+                             .log_rq = 2,
+                             .reserved1 = {}};
+  const spec::AdminMrArgs mr{.log_page = 12,
+                             .rights = kRights,
+                             .length = 8192,
+                             .pbl_base = 1000,
+                             .page_list = list->bus(0),
+                             .pages = 2};
   std::vector<Attempt> all;
   queue_pairs(all, qp);
   all.push_back({AdminOpcode::kCreateQp, kFreeQp, bytes_of(qp), std::nullopt});

@@ -124,7 +124,8 @@ Verdict run_here(const Program& program, double limit_us) {
   sc.platform = platform(is_plan ? &plan : nullptr, 0, limit_us);
   for (unsigned side = 0; side < 2; ++side)
     sc.side[side] = platform(is_plan ? &plan : nullptr, side, limit_us);
-  if (program.kind == Program::Kind::kErrors && program.side == 1) {  // placements wait behind each other
+  if (program.kind == Program::Kind::kErrors &&
+      program.side == 1) {  // placements wait behind each other
     sc.side[1]->pcie.pcie_gen = 3;
     sc.side[1]->pcie.pcie_lanes = 2;
   }
@@ -168,9 +169,8 @@ Verdict run_here(const Program& program, double limit_us) {
   }
   for (const unsigned side : {1U, 0U}) {
     if (is_plan) break;
-    simulation.start(side, kSides[side], [&, side](PciDevice& dev) {
-      Story(dev, side, scenes, story_shared).run();
-    });
+    simulation.start(side, kSides[side],
+                     [&, side](PciDevice& dev) { Story(dev, side, scenes, story_shared).run(); });
   }
   const sim::RunResult result = simulation.run();
   const std::string failure = is_plan ? plan_shared.failure : story_shared.failure;

@@ -34,8 +34,8 @@ inline const char* name_of(Catcher c) {
 
 struct Verdict {
   Catcher catcher = Catcher::kNobody;
-  uint64_t cycles = 0;  // of the mutated device, until then
-  uint64_t fold = 0;    // of all that its pins did
+  uint64_t cycles = 0;   // of the mutated device, until then
+  uint64_t fold = 0;     // of all that its pins did
   bool reached = false;  // the place of a fault in model or trace
   double simulated_us = 0, wall_s = 0;
   std::string what;    // its first line

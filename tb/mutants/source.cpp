@@ -266,8 +266,7 @@ class SvFinder final : public Finder {
         i = partner(code_, i);
       } else if (code_[i] == '=') {
         const size_t end = code_.find(';', i);
-        if (!only_seen(code_.substr(target, i - target)))
-          value(skip_space(code_, i + 1), end);
+        if (!only_seen(code_.substr(target, i - target))) value(skip_space(code_, i + 1), end);
         i = end;
       }
       if (code_[i] == ';' || code_[i] == '\n') target = i + 1;

@@ -24,7 +24,7 @@ constexpr uint64_t kReceive = 10;  // work requests from here on are receives
 constexpr uint64_t kHello = 9;
 constexpr uint64_t kLand = kBytes - 8000;  // 8000 bytes behind the receives
 constexpr uint32_t kReceiveBytes = 64, kShortReceive = 16, kCqes = 8,  // so that the ring wraps
-                   kFewCqes = 2, kSends = 6;
+    kFewCqes = 2, kSends = 6;
 constexpr uint32_t kAllRights =
     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 constexpr auto kFlushed = IBV_WC_WR_FLUSH_ERR;
@@ -190,7 +190,8 @@ Result<void> Story::act(bool causes, bool pushes) {
   const uint32_t gone = small.number();
   qp = Qp();
   small = Cq();
-  dev_.write64(2, 8 * static_cast<uint32_t>(spec::DoorbellKind::kCqArm), gone);  // of a queue that is no more
+  dev_.write64(2, 8 * static_cast<uint32_t>(spec::DoorbellKind::kCqArm),
+               gone);  // of a queue that is no more
   return {};
 }
 

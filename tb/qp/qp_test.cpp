@@ -144,7 +144,7 @@ TYPED_TEST(QpTest, BadDoorbellsAreCountedAndIgnored) {
     auto far = w.doorbell(0, DoorbellKind::kSq, 1);
     far.qpn = 0xffff;
     bad(far);
-    bad(w.doorbell(0, DoorbellKind::kSq, 17));      // more than the ring
+    bad(w.doorbell(0, DoorbellKind::kSq, 17));  // more than the ring
     bad(w.doorbell(0, DoorbellKind::kRq, 9));
     bad(w.doorbell(0, DoorbellKind::kSq, 0xffff));  // back
     w.wait(150);
@@ -174,13 +174,26 @@ TYPED_TEST(QpTest, AMalformedWqeEndsTheQp) {
       {"units 0", [](auto& h) { h.units = 0; }},
       {"units 5", [](auto& h) { h.units = 5; }},
       {"units do not hold the SGEs", [](auto& h) { h.num_sge = 3; }},
-      {"num_sge 15", [](auto& h) { h.num_sge = 15; h.units = 4; }},
+      {"num_sge 15",
+       [](auto& h) {
+         h.num_sge = 15;
+         h.units = 4;
+       }},
       {"length", [](auto& h) { h.length++; }},
       {"length over 2^31", [](auto& h) { h.length = 0x80000001; }},
       {"flag", [](auto& h) { h.flags |= 0x10; }},
       {"reserved", [](auto& h) { h.reserved2 = 1; }},
-      {"inline beyond its unit", [](auto& h) { h.flags |= 8; h.length = 33; }},
-      {"inline over 224", [](auto& h) { h.flags |= 8; h.length = 225; h.units = 4; }},
+      {"inline beyond its unit",
+       [](auto& h) {
+         h.flags |= 8;
+         h.length = 33;
+       }},
+      {"inline over 224",
+       [](auto& h) {
+         h.flags |= 8;
+         h.length = 225;
+         h.units = 4;
+       }},
       {"Read inline", [](auto& h) { h.flags |= 8; }, WrOpcode::kRdmaRead},
       {"Read with 2 SGEs", [](auto& h) { h.num_sge = 2; }, WrOpcode::kRdmaRead},
       {"Read, length", [](auto& h) { h.length--; }, WrOpcode::kRdmaRead},
@@ -191,7 +204,9 @@ TYPED_TEST(QpTest, AMalformedWqeEndsTheQp) {
       if (w.qp(0).exists) {
         w.qp(0).exists = false;
         w.qp(0).stopped = true;
-        if (w.query(0).state != QpState::kError) { ASSERT_EQ(w.modify(0, QpState::kError), AdminStatus::kOk); }
+        if (w.query(0).state != QpState::kError) {
+          ASSERT_EQ(w.modify(0, QpState::kError), AdminStatus::kOk);
+        }
         ASSERT_EQ(w.command(AdminOpcode::kDestroyQp, 0).status, AdminStatus::kOk);
       }
       w.create(0, 4, 3);
@@ -220,36 +235,40 @@ TYPED_TEST(QpTest, AMalformedWqeEndsTheQp) {
 }
 
 TYPED_TEST(QpTest, ABadKeyOrAFailedFetchEndsTheQpInOrder) {
-  this->worlds([&](auto& w) {
-    for (bool key : {true, false}) {
-      SCOPED_TRACE(key ? "key" : "fetch");
-      const unsigned n = key ? 0 : 1;
-      w.post(n, w.make(WrOpcode::kSend, {10}));
-      w.ring(n);
-      ASSERT_TRUE(w.run([&] { return w.qp(n).sq_cqes.size() == 1; }));
-      if (key) {
-        w.hold_done(true);
-        w.post(n, w.make(WrOpcode::kSend, {10}));  // issued, not done when the fault comes
-        Wr wr = w.make(WrOpcode::kSend, {10, 0, 20, 30});
-        w.set_key(wr, 2, kBadKey);
-        w.post(n, wr);
-      } else {
-        w.fail_next_sq_read();
-        w.post(n, w.make(WrOpcode::kSend, {10}));
-      }
-      w.post(n, w.make(WrOpcode::kSend, {10}));
-      w.ring(n);
-      ASSERT_TRUE(this->ended(w, n));
-      w.hold_done(false);
-      w.expect_all_reported(n);
-      auto& c = w.qp(n).sq_cqes;
-      ASSERT_EQ(c.size(), key ? 4U : 3U);
-      if (key) { EXPECT_EQ(c[1].status, WcStatus::kWrFlushErr); }
-      EXPECT_EQ(c[c.size() - 2].status, key ? WcStatus::kLocProtErr : WcStatus::kFatalErr);
-      EXPECT_EQ(c[c.size() - 2].index, key ? 2 : 1);
-      EXPECT_EQ(c.back().status, WcStatus::kWrFlushErr);
-    }
-  }, 2);
+  this->worlds(
+      [&](auto& w) {
+        for (bool key : {true, false}) {
+          SCOPED_TRACE(key ? "key" : "fetch");
+          const unsigned n = key ? 0 : 1;
+          w.post(n, w.make(WrOpcode::kSend, {10}));
+          w.ring(n);
+          ASSERT_TRUE(w.run([&] { return w.qp(n).sq_cqes.size() == 1; }));
+          if (key) {
+            w.hold_done(true);
+            w.post(n, w.make(WrOpcode::kSend, {10}));  // issued, not done when the fault comes
+            Wr wr = w.make(WrOpcode::kSend, {10, 0, 20, 30});
+            w.set_key(wr, 2, kBadKey);
+            w.post(n, wr);
+          } else {
+            w.fail_next_sq_read();
+            w.post(n, w.make(WrOpcode::kSend, {10}));
+          }
+          w.post(n, w.make(WrOpcode::kSend, {10}));
+          w.ring(n);
+          ASSERT_TRUE(this->ended(w, n));
+          w.hold_done(false);
+          w.expect_all_reported(n);
+          auto& c = w.qp(n).sq_cqes;
+          ASSERT_EQ(c.size(), key ? 4U : 3U);
+          if (key) {
+            EXPECT_EQ(c[1].status, WcStatus::kWrFlushErr);
+          }
+          EXPECT_EQ(c[c.size() - 2].status, key ? WcStatus::kLocProtErr : WcStatus::kFatalErr);
+          EXPECT_EQ(c[c.size() - 2].index, key ? 2 : 1);
+          EXPECT_EQ(c.back().status, WcStatus::kWrFlushErr);
+        }
+      },
+      2);
 }
 
 TYPED_TEST(QpTest, TheRequestThatThePeerNamesGetsItsStatus) {
@@ -271,7 +290,8 @@ TYPED_TEST(QpTest, TheRequestThatThePeerNamesGetsItsStatus) {
     EXPECT_EQ(c[2].status, WcStatus::kWrFlushErr);
     EXPECT_EQ(c[2].index, count);
     EXPECT_EQ(w.qp(0).rq_cqes.size(), 1U);
-    const std::vector<std::string> want = {"0 rdmap stop", "0 llp abort", "0 ddp stop", "0 mpa stop"};
+    const std::vector<std::string> want = {"0 rdmap stop", "0 llp abort", "0 ddp stop",
+                                           "0 mpa stop"};
     EXPECT_EQ(w.ctl(), want);
     EXPECT_EQ(w.query(0).cause, Cause::kPeerTerminate);
   });
@@ -291,7 +311,8 @@ TYPED_TEST(QpTest, ATerminateLeavesBeforeTheStop) {
     EXPECT_EQ(w.command(AdminOpcode::kDestroyQp, 0).status, AdminStatus::kInUse);
     w.event(0, LlpQpEvt::kTermDone);
     ASSERT_TRUE(this->ended(w, 0));
-    const std::vector<std::string> want = {"0 rdmap stop", "0 llp stop", "0 ddp stop", "0 mpa stop"};
+    const std::vector<std::string> want = {"0 rdmap stop", "0 llp stop", "0 ddp stop",
+                                           "0 mpa stop"};
     EXPECT_EQ(w.ctl(), want);
     EXPECT_EQ(w.asyncs().size(), 1U);
   });
@@ -332,8 +353,9 @@ TYPED_TEST(QpTest, AGracefulCloseWaitsForTheSends) {
     w.event(0, LlpQpEvt::kPeerClosed);
     w.event(0, LlpQpEvt::kClosed);
     ASSERT_TRUE(this->ended(w, 0));
-    const std::vector<std::string> want = {"0 rdmap half_close", "0 ddp sync", "0 mpa sync", "0 llp half_close", "0 mpa sync",
-                                           "0 ddp sync", "0 llp stop", "0 mpa stop", "0 ddp stop", "0 rdmap stop"};
+    const std::vector<std::string> want = {
+        "0 rdmap half_close", "0 ddp sync", "0 mpa sync", "0 llp half_close", "0 mpa sync",
+        "0 ddp sync",         "0 llp stop", "0 mpa stop", "0 ddp stop",       "0 rdmap stop"};
     EXPECT_EQ(w.ctl(), want);
     EXPECT_EQ(w.query(0).cause, Cause::kNone);
     ASSERT_TRUE(w.run([&] { return !w.asyncs().empty(); }));
@@ -347,57 +369,70 @@ TYPED_TEST(QpTest, AGracefulCloseWaitsForTheSends) {
 // FIN waits until the peer's Reads are answered. Meanwhile everything else goes on, and whatever ends the QP ends it.
 TYPED_TEST(QpTest, AGracefulCloseWaitsForTheResponder) {
   enum class End { kGraceful, kPeerFirst, kLost, kDriver, kTerminate, kReadBehindTheFin };
-  for (const End end : {End::kGraceful, End::kPeerFirst, End::kLost, End::kDriver, End::kTerminate, End::kReadBehindTheFin}) {
+  for (const End end : {End::kGraceful, End::kPeerFirst, End::kLost, End::kDriver, End::kTerminate,
+                        End::kReadBehindTheFin}) {
     SCOPED_TRACE(static_cast<int>(end));
-    this->worlds([&](auto& w) {
-      w.hold_responder(true);
-      w.post(0, w.make(WrOpcode::kSend, {10}));
-      w.ring(0);
-      ASSERT_TRUE(w.run([&] { return w.qp(0).sq_cqes.size() == 1; }));
-      if (end == End::kPeerFirst) w.event(0, LlpQpEvt::kPeerClosed);
-      else ASSERT_EQ(w.modify(0, QpState::kClosing), AdminStatus::kOk);
-      ASSERT_TRUE(w.run([&] { return w.said("0 rdmap half_close"); }));
-      w.post(0, w.make(WrOpcode::kSend, {10}));   // too late: flushed at the end
-      w.ring(0);
-      w.post_recv(0, 2);
-      w.wait(300);
-      EXPECT_EQ(w.query(0).state, QpState::kClosing);
-      EXPECT_EQ(w.qp(0).issued, 1U);
-      EXPECT_FALSE(w.said("0 llp half_close"));
-      w.post(1, w.make(WrOpcode::kSend, {10}));
-      w.ring(1);
-      ASSERT_TRUE(w.run([&] { return w.qp(1).sq_cqes.size() == 1; }));
-      ASSERT_EQ(w.modify(1, QpState::kError), AdminStatus::kOk);   // another's stop does not wait for this one
-      const bool goes_out = end == End::kGraceful || end == End::kPeerFirst || end == End::kReadBehindTheFin;
-      if (goes_out) {
-        w.hold_responder(false);
-        ASSERT_TRUE(w.run([&] { return w.said("0 llp half_close"); }));
-        w.wait(100);
-      }
-      w.ctl().clear();
-      std::vector<std::string> want = {"0 rdmap stop", "0 llp abort", "0 ddp stop", "0 mpa stop"};
-      switch (end) {
-        case End::kLost:
-          w.event(0, LlpQpEvt::kLost);
-          want.insert(want.begin(), {"0 mpa sync", "0 ddp sync"});
-          break;
-        case End::kDriver: EXPECT_EQ(w.modify(0, QpState::kError), AdminStatus::kOk); break;
-        case End::kTerminate:
-          w.error(0, Cause::kDdpTaggedBounds, true);
-          want[1] = "0 llp stop";
-          break;
-        case End::kReadBehindTheFin: w.error(0, Cause::kLlpLost, false); break;
-        default:
-          w.event(0, LlpQpEvt::kClosed);
-          want = {"0 mpa sync", "0 ddp sync", "0 llp stop", "0 mpa stop", "0 ddp stop", "0 rdmap stop"};
-      }
-      ASSERT_TRUE(this->ended(w, 0));
-      EXPECT_EQ(w.ctl(), want);
-      w.wait(100);
-      w.expect_all_reported(0);
-      EXPECT_EQ(w.qp(0).sq_cqes.size(), 2U);
-      EXPECT_EQ(w.qp(0).rq_cqes.size(), 1U);
-    }, 2);
+    this->worlds(
+        [&](auto& w) {
+          w.hold_responder(true);
+          w.post(0, w.make(WrOpcode::kSend, {10}));
+          w.ring(0);
+          ASSERT_TRUE(w.run([&] { return w.qp(0).sq_cqes.size() == 1; }));
+          if (end == End::kPeerFirst)
+            w.event(0, LlpQpEvt::kPeerClosed);
+          else
+            ASSERT_EQ(w.modify(0, QpState::kClosing), AdminStatus::kOk);
+          ASSERT_TRUE(w.run([&] { return w.said("0 rdmap half_close"); }));
+          w.post(0, w.make(WrOpcode::kSend, {10}));  // too late: flushed at the end
+          w.ring(0);
+          w.post_recv(0, 2);
+          w.wait(300);
+          EXPECT_EQ(w.query(0).state, QpState::kClosing);
+          EXPECT_EQ(w.qp(0).issued, 1U);
+          EXPECT_FALSE(w.said("0 llp half_close"));
+          w.post(1, w.make(WrOpcode::kSend, {10}));
+          w.ring(1);
+          ASSERT_TRUE(w.run([&] { return w.qp(1).sq_cqes.size() == 1; }));
+          ASSERT_EQ(w.modify(1, QpState::kError),
+                    AdminStatus::kOk);  // another's stop does not wait for this one
+          const bool goes_out =
+              end == End::kGraceful || end == End::kPeerFirst || end == End::kReadBehindTheFin;
+          if (goes_out) {
+            w.hold_responder(false);
+            ASSERT_TRUE(w.run([&] { return w.said("0 llp half_close"); }));
+            w.wait(100);
+          }
+          w.ctl().clear();
+          std::vector<std::string> want = {"0 rdmap stop", "0 llp abort", "0 ddp stop",
+                                           "0 mpa stop"};
+          switch (end) {
+            case End::kLost:
+              w.event(0, LlpQpEvt::kLost);
+              want.insert(want.begin(), {"0 mpa sync", "0 ddp sync"});
+              break;
+            case End::kDriver:
+              EXPECT_EQ(w.modify(0, QpState::kError), AdminStatus::kOk);
+              break;
+            case End::kTerminate:
+              w.error(0, Cause::kDdpTaggedBounds, true);
+              want[1] = "0 llp stop";
+              break;
+            case End::kReadBehindTheFin:
+              w.error(0, Cause::kLlpLost, false);
+              break;
+            default:
+              w.event(0, LlpQpEvt::kClosed);
+              want = {"0 mpa sync", "0 ddp sync", "0 llp stop",
+                      "0 mpa stop", "0 ddp stop", "0 rdmap stop"};
+          }
+          ASSERT_TRUE(this->ended(w, 0));
+          EXPECT_EQ(w.ctl(), want);
+          w.wait(100);
+          w.expect_all_reported(0);
+          EXPECT_EQ(w.qp(0).sq_cqes.size(), 2U);
+          EXPECT_EQ(w.qp(0).rq_cqes.size(), 1U);
+        },
+        2);
   }
 }
 
@@ -409,39 +444,45 @@ TYPED_TEST(QpTest, WhatStandsBeforeTheDoorCountsBeforeTheEnd) {
     for (const unsigned before : {0U, 1U, 2U, 4U, 8U, 15U}) {
       if (TypeParam::kMinimum && before > 8) continue;
       SCOPED_TRACE(before);
-      this->worlds([&](auto& w) {
-        auto& d = this->dut;
-        d.wr_done.idle(0);   // a queue offers what is in it
-        d.rx_done.idle(0);
-        w.hold_done(true);
-        w.post(0, w.make(WrOpcode::kSend, {10}));
-        w.post(0, w.make(WrOpcode::kRdmaRead, {10}));
-        w.ring(0);
-        for (unsigned i = 0; i < before; i++) w.post(1, w.make(WrOpcode::kSend, {10}));
-        if (before != 0) w.ring(1);
-        w.post(2, w.make(WrOpcode::kRdmaRead, {10}));
-        w.ring(2);
-        ASSERT_TRUE(w.run([&] { return w.qp(0).issued == 2 && w.qp(1).issued == before && w.qp(2).issued == 1; }));
-        d.cqe_req.stall(100);
-        for (unsigned i = 0; i < before; i++) w.finish(1, i);
-        w.finish(0, 0);
-        w.finish(2, 0);
-        w.finish(0, 1);
-        if (close) w.event(0, LlpQpEvt::kPeerClosed);
-        else w.error(0, Cause::kPeerTerminate, false);
-        w.wait(400);
-        d.cqe_req.stall(0);
-        if (close) {
-          ASSERT_TRUE(w.run([&] { return w.said("0 llp half_close") || !w.faults().empty(); }));
-          EXPECT_TRUE(w.faults().empty()) << "a clean close was taken for a loss";
-          w.event(0, LlpQpEvt::kClosed);
-        }
-        ASSERT_TRUE(this->ended(w, 0));
-        ASSERT_EQ(w.qp(0).sq_cqes.size(), 2U);
-        for (auto& e : w.qp(0).sq_cqes) EXPECT_EQ(e.status, WcStatus::kSuccess);
-        w.wait(100);
-        w.expect_all_reported(0);
-      }, 3);
+      this->worlds(
+          [&](auto& w) {
+            auto& d = this->dut;
+            d.wr_done.idle(0);  // a queue offers what is in it
+            d.rx_done.idle(0);
+            w.hold_done(true);
+            w.post(0, w.make(WrOpcode::kSend, {10}));
+            w.post(0, w.make(WrOpcode::kRdmaRead, {10}));
+            w.ring(0);
+            for (unsigned i = 0; i < before; i++) w.post(1, w.make(WrOpcode::kSend, {10}));
+            if (before != 0) w.ring(1);
+            w.post(2, w.make(WrOpcode::kRdmaRead, {10}));
+            w.ring(2);
+            ASSERT_TRUE(w.run([&] {
+              return w.qp(0).issued == 2 && w.qp(1).issued == before && w.qp(2).issued == 1;
+            }));
+            d.cqe_req.stall(100);
+            for (unsigned i = 0; i < before; i++) w.finish(1, i);
+            w.finish(0, 0);
+            w.finish(2, 0);
+            w.finish(0, 1);
+            if (close)
+              w.event(0, LlpQpEvt::kPeerClosed);
+            else
+              w.error(0, Cause::kPeerTerminate, false);
+            w.wait(400);
+            d.cqe_req.stall(0);
+            if (close) {
+              ASSERT_TRUE(w.run([&] { return w.said("0 llp half_close") || !w.faults().empty(); }));
+              EXPECT_TRUE(w.faults().empty()) << "a clean close was taken for a loss";
+              w.event(0, LlpQpEvt::kClosed);
+            }
+            ASSERT_TRUE(this->ended(w, 0));
+            ASSERT_EQ(w.qp(0).sq_cqes.size(), 2U);
+            for (auto& e : w.qp(0).sq_cqes) EXPECT_EQ(e.status, WcStatus::kSuccess);
+            w.wait(100);
+            w.expect_all_reported(0);
+          },
+          3);
     }
   }
 }
@@ -470,7 +511,9 @@ TYPED_TEST(QpTest, AReadBehindThePeersFinIsFlushed) {
       w.wait(100);
       w.expect_all_reported(0);
       EXPECT_EQ(w.qp(0).issued, 1U);
-      for (auto& e : w.qp(0).sq_cqes) EXPECT_TRUE(e.status == WcStatus::kWrFlushErr || (!good && e.status == WcStatus::kLocQpOpErr));
+      for (auto& e : w.qp(0).sq_cqes)
+        EXPECT_TRUE(e.status == WcStatus::kWrFlushErr ||
+                    (!good && e.status == WcStatus::kLocQpOpErr));
       EXPECT_EQ(w.qp(0).sq_cqes.size(), good ? 1U : 3U);
     });
   }
@@ -484,31 +527,35 @@ TYPED_TEST(QpTest, ALossIsReportedBehindWhatHasComeBefore) {
     EXPECT_TRUE(w.faults().empty());
     ASSERT_TRUE(this->ended(w, 0));
     EXPECT_EQ(w.faults().size(), 1U);
-    const std::vector<std::string> want = {"0 mpa sync", "0 ddp sync", "0 rdmap stop", "0 llp abort", "0 ddp stop", "0 mpa stop"};
+    const std::vector<std::string> want = {"0 mpa sync",  "0 ddp sync", "0 rdmap stop",
+                                           "0 llp abort", "0 ddp stop", "0 mpa stop"};
     EXPECT_EQ(w.ctl(), want);
   });
 }
 
 TYPED_TEST(QpTest, ThePeersCloseIsAnsweredOrFatal) {
-  this->worlds([&](auto& w) {
-    w.event(0, LlpQpEvt::kPeerClosed);
-    ASSERT_TRUE(w.run([&] { return w.said("0 llp half_close"); }));
-    const std::vector<std::string> want = {"0 mpa sync", "0 ddp sync", "0 rdmap half_close", "0 ddp sync", "0 mpa sync", "0 llp half_close"};
-    EXPECT_EQ(w.ctl(), want);
-    w.event(0, LlpQpEvt::kClosed);
-    ASSERT_TRUE(this->ended(w, 0));
-    EXPECT_TRUE(w.faults().empty());
+  this->worlds(
+      [&](auto& w) {
+        w.event(0, LlpQpEvt::kPeerClosed);
+        ASSERT_TRUE(w.run([&] { return w.said("0 llp half_close"); }));
+        const std::vector<std::string> want = {"0 mpa sync", "0 ddp sync", "0 rdmap half_close",
+                                               "0 ddp sync", "0 mpa sync", "0 llp half_close"};
+        EXPECT_EQ(w.ctl(), want);
+        w.event(0, LlpQpEvt::kClosed);
+        ASSERT_TRUE(this->ended(w, 0));
+        EXPECT_TRUE(w.faults().empty());
 
-    w.hold_done(true);
-    w.post(1, w.make(WrOpcode::kRdmaRead, {10}));
-    w.ring(1);
-    ASSERT_TRUE(w.run([&] { return w.qp(1).issued == 1; }));
-    w.event(1, LlpQpEvt::kPeerClosed);
-    ASSERT_TRUE(this->ended(w, 1));
-    ASSERT_EQ(w.faults().size(), 1U);
-    EXPECT_EQ(w.faults()[0].cause, Cause::kLlpLost);
-    w.expect_all_reported(1);
-  }, 2);
+        w.hold_done(true);
+        w.post(1, w.make(WrOpcode::kRdmaRead, {10}));
+        w.ring(1);
+        ASSERT_TRUE(w.run([&] { return w.qp(1).issued == 1; }));
+        w.event(1, LlpQpEvt::kPeerClosed);
+        ASSERT_TRUE(this->ended(w, 1));
+        ASSERT_EQ(w.faults().size(), 1U);
+        EXPECT_EQ(w.faults()[0].cause, Cause::kLlpLost);
+        w.expect_all_reported(1);
+      },
+      2);
 }
 
 // Also one that a close of our own waits for: nobody answers it any more.
@@ -536,13 +583,14 @@ TYPED_TEST(QpTest, TheDriverAbortsAndPostsAreFlushed) {
     w.ring(0);
     w.post_recv(0, 3);
     w.wait(100);
-    ASSERT_EQ(w.modify(0, QpState::kError), AdminStatus::kOk);   // answered when it is done
+    ASSERT_EQ(w.modify(0, QpState::kError), AdminStatus::kOk);  // answered when it is done
     const auto after = w.query(0);
     EXPECT_EQ(after.state, QpState::kError);
     EXPECT_EQ(after.drained, 1);
     EXPECT_EQ(after.sq_retired, 2);
     EXPECT_EQ(after.rq_retired, 3);
-    const std::vector<std::string> want = {"0 rdmap stop", "0 llp abort", "0 ddp stop", "0 mpa stop"};
+    const std::vector<std::string> want = {"0 rdmap stop", "0 llp abort", "0 ddp stop",
+                                           "0 mpa stop"};
     EXPECT_EQ(w.ctl(), want);
     w.wait(100);
     w.expect_all_reported(0);
@@ -574,7 +622,8 @@ TYPED_TEST(QpTest, TheDriverAbortsAndPostsAreFlushed) {
 
 TYPED_TEST(QpTest, CommandsAreJudged) {
   this->worlds([&](auto& w) {
-    EXPECT_EQ(w.command(AdminOpcode::kQueryQp, this->sizes().num_qps).status, AdminStatus::kBadObject);
+    EXPECT_EQ(w.command(AdminOpcode::kQueryQp, this->sizes().num_qps).status,
+              AdminStatus::kBadObject);
     EXPECT_EQ(w.command(AdminOpcode::kQueryQp, 5).status, AdminStatus::kNotFound);
     EXPECT_EQ(w.command(AdminOpcode::kDestroyQp, 0).status, AdminStatus::kInUse);
     EXPECT_EQ(w.modify(0, QpState::kRts), AdminStatus::kBadState);
@@ -588,7 +637,8 @@ TYPED_TEST(QpTest, CommandsAreJudged) {
     EXPECT_EQ(r.drained, 1);
     EXPECT_EQ(w.modify(3, QpState::kClosing), AdminStatus::kBadState);
     w.to_rts(3);
-    const std::vector<std::string> want = {"3 mpa start", "3 ddp start", "3 rdmap start", "3 llp start"};
+    const std::vector<std::string> want = {"3 mpa start", "3 ddp start", "3 rdmap start",
+                                           "3 llp start"};
     EXPECT_EQ(w.ctl(), want);
     EXPECT_EQ(w.query(3).drained, 0);
   });
@@ -675,7 +725,8 @@ TYPED_TEST(QpTest, AnOverrunCqFailsItsQps) {
 TYPED_TEST(QpRtlTest, OverrunsThatComeTogetherWaitForNoWalk) {
   this->worlds([&](auto& w) {
     this->dut.cq_fault.idle(0);
-    for (unsigned n = 3; n < 8; n++) w.create(n, 3, 3, static_cast<uint16_t>(n), n == 7 ? 1 : static_cast<uint16_t>(n));
+    for (unsigned n = 3; n < 8; n++)
+      w.create(n, 3, 3, static_cast<uint16_t>(n), n == 7 ? 1 : static_cast<uint16_t>(n));
     for (unsigned n = 3; n < 7; n++) w.to_rts(n);
     for (const unsigned cqn : {6u, 3u, 5u}) {
       this->dut.cq_fault.put({static_cast<uint16_t>(cqn)});
@@ -694,7 +745,7 @@ TYPED_TEST(QpRtlTest, OverrunsThatComeTogetherWaitForNoWalk) {
 // Three CQs overrun at once: finding their QPs takes its time. Meanwhile the last one goes, and comes again with a new QP.
 TYPED_TEST(QpRtlTest, ANewQpHasNothingOfAnEarlierCqsOverrun) {
   this->worlds([&](auto& w) {
-    this->dut.cq_fault.idle(0);   // the CQs overrun before the QP is created
+    this->dut.cq_fault.idle(0);  // the CQs overrun before the QP is created
     for (const uint16_t cqn : {uint16_t{5}, uint16_t{6}, uint16_t{7}})
       this->dut.cq_fault.put({cqn});
     w.create(4, 3, 3, 7, 7);
@@ -737,7 +788,7 @@ TYPED_TEST(QpTest, FetchesOfOthersDoNotHoldUpAnEnd) {
     w.to_rts(n);
   }
   this->dut.sq_rd_req.stall(99);
-  const auto busy = [&] {   // their rings stay full
+  const auto busy = [&] {  // their rings stay full
     for (unsigned n = 1; n < w.kQps; n++) {
       if (w.sq_room(n) < 4) continue;
       while (w.sq_room(n) >= 4) w.post(n, w.make(WrOpcode::kRdmaWrite, {8}, 2, 3));
@@ -755,41 +806,49 @@ TYPED_TEST(QpTest, FetchesOfOthersDoNotHoldUpAnEnd) {
   this->dut.qp_cmd.put(cmd);
   const unsigned before = w.sq_reads();
   EXPECT_TRUE(w.run([&] { return busy() || !this->dut.qp_cmd_rsp.empty(); }, 30'000));
-  EXPECT_LE(w.sq_reads() - before, 4 * this->sizes().fifo_depth + 6) << "requests that came later went first";
+  EXPECT_LE(w.sq_reads() - before, 4 * this->sizes().fifo_depth + 6)
+      << "requests that came later went first";
 }
 
 // Nobody takes completions, answers reads or keys, takes WQEs or commands: doorbells and news are taken all the same.
 TYPED_TEST(QpTest, NewsIsTakenWhateverIsStalled) {
-  this->worlds([&](auto& w) {
-    auto& d = this->dut;
-    d.cqe_req.stall(100);
-    d.sq_rd_req.stall(100);
-    d.wqe_hdr.stall(100);
-    d.wqe_check.stall(100);
-    d.qp_fault.stall(100);
-    d.qp_ctl_rdmap.stall(100);
-    d.qp_async.stall(100);
-    for (unsigned n = 0; n < 4; n++) {
-      for (int i = 0; i < 8; i++) w.post(n, w.make(WrOpcode::kSend, {10}), i % 2 == 0);
-      w.ring(n);
-      w.post_recv(n, 2);
-    }
-    for (unsigned n = 0; n < 3; n++) w.event(n, n == 0 ? LlpQpEvt::kPeerClosed : LlpQpEvt::kLost);
-    spec::QpError e;
-    e.qpn = 3;
-    e.cause = Cause::kMpaCrc;
-    w.qp(3).faulted = true;
-    d.qp_error.put(e);
-    d.cq_fault.put({1});
-    EXPECT_TRUE(w.run([&] { return d.qp_doorbell.empty() && d.qp_error.empty() && d.llp_event.empty() && d.cq_fault.empty(); },
-                      6000));
-    d.pace({0, 0});
-    w.wait(500);
-    for (unsigned n = 0; n < 4; n++) {
-      ASSERT_TRUE(this->ended(w, n)) << n;
-      w.expect_all_reported(n);
-    }
-  }, 4);
+  this->worlds(
+      [&](auto& w) {
+        auto& d = this->dut;
+        d.cqe_req.stall(100);
+        d.sq_rd_req.stall(100);
+        d.wqe_hdr.stall(100);
+        d.wqe_check.stall(100);
+        d.qp_fault.stall(100);
+        d.qp_ctl_rdmap.stall(100);
+        d.qp_async.stall(100);
+        for (unsigned n = 0; n < 4; n++) {
+          for (int i = 0; i < 8; i++) w.post(n, w.make(WrOpcode::kSend, {10}), i % 2 == 0);
+          w.ring(n);
+          w.post_recv(n, 2);
+        }
+        for (unsigned n = 0; n < 3; n++)
+          w.event(n, n == 0 ? LlpQpEvt::kPeerClosed : LlpQpEvt::kLost);
+        spec::QpError e;
+        e.qpn = 3;
+        e.cause = Cause::kMpaCrc;
+        w.qp(3).faulted = true;
+        d.qp_error.put(e);
+        d.cq_fault.put({1});
+        EXPECT_TRUE(w.run(
+            [&] {
+              return d.qp_doorbell.empty() && d.qp_error.empty() && d.llp_event.empty() &&
+                     d.cq_fault.empty();
+            },
+            6000));
+        d.pace({0, 0});
+        w.wait(500);
+        for (unsigned n = 0; n < 4; n++) {
+          ASSERT_TRUE(this->ended(w, n)) << n;
+          w.expect_all_reported(n);
+        }
+      },
+      4);
 }
 
 // Whatever is posted is handed on in order and unchanged, at most window and slots at a time, and each WQE, receive or send,
@@ -822,19 +881,25 @@ TYPED_TEST(QpTest, RandomTrafficAndEndsReportEverythingOnce) {
       if (this->HasFatalFailure() || this->HasNonfatalFailure()) return;
       if (closed[n]) continue;
       auto& q = w.qp(n);
-      if (r.percent(30) && w.rq_room(n) > 0) w.post_recv(n, static_cast<unsigned>(r.between(1, w.rq_room(n))));
-      if (q.rq_prod > q.rq_taken && r.percent(50)) {   // a doorbell that races with a take may count or not: let it be seen first
+      if (r.percent(30) && w.rq_room(n) > 0)
+        w.post_recv(n, static_cast<unsigned>(r.between(1, w.rq_room(n))));
+      if (q.rq_prod > q.rq_taken &&
+          r.percent(
+              50)) {  // a doorbell that races with a take may count or not: let it be seen first
         w.run([&] { return this->dut.qp_doorbell.empty(); });
         w.wait(20);
       }
-      if (q.rq_prod > q.rq_taken && this->dut.qp_doorbell.empty() && !q.stopped && !q.faulted && w.now() > q.rq_rung + 20) {
+      if (q.rq_prod > q.rq_taken && this->dut.qp_doorbell.empty() && !q.stopped && !q.faulted &&
+          w.now() > q.rq_rung + 20) {
         const size_t answers = q.takes.size() + 1;
         w.receive(n);
         w.run([&] { return q.takes.size() == answers; }, 3000);
       }
-      for (unsigned burst = static_cast<unsigned>(r.below(4)); burst > 0 && left[n] > 0 && w.sq_room(n) >= 4; burst--, left[n]--) {
+      for (unsigned burst = static_cast<unsigned>(r.below(4));
+           burst > 0 && left[n] > 0 && w.sq_room(n) >= 4; burst--, left[n]--) {
         const bool is_inline = r.percent(40);
-        auto op = std::array{WrOpcode::kRdmaWrite, WrOpcode::kSend, WrOpcode::kRdmaRead}[r.below(3)];
+        auto op =
+            std::array{WrOpcode::kRdmaWrite, WrOpcode::kSend, WrOpcode::kRdmaRead}[r.below(3)];
         uint8_t flags = static_cast<uint8_t>((r.percent(10) ? 1 : 0) | (r.percent(20) ? 4 : 0));
         if (r.percent(50) || w.sq_room(n) < 8 || left[n] == 1) flags |= 2;
         std::vector<uint32_t> sges;
@@ -842,11 +907,15 @@ TYPED_TEST(QpTest, RandomTrafficAndEndsReportEverythingOnce) {
           flags |= 8;
           sges.push_back(static_cast<uint32_t>(r.percent(60) ? r.below(97) : r.below(225)));
         } else {
-          const uint64_t count = op == WrOpcode::kRdmaRead ? r.below(2) : r.percent(70) ? r.below(3) : r.below(15);
-          for (uint64_t i = 0; i < count; i++) sges.push_back(static_cast<uint32_t>(r.percent(20) ? 0 : r.below(100000)));
+          const uint64_t count = op == WrOpcode::kRdmaRead ? r.below(2)
+                                 : r.percent(70)           ? r.below(3)
+                                                           : r.below(15);
+          for (uint64_t i = 0; i < count; i++)
+            sges.push_back(static_cast<uint32_t>(r.percent(20) ? 0 : r.below(100000)));
         }
         Wr wr = w.make(op, sges, flags);
-        if (end[n] == 1 && left[n] < 10 && !wr.is_inline() && wr.hdr.num_sge > 0 && sges[0] > 0) w.set_key(wr, 0, kBadKey);
+        if (end[n] == 1 && left[n] < 10 && !wr.is_inline() && wr.hdr.num_sge > 0 && sges[0] > 0)
+          w.set_key(wr, 0, kBadKey);
         if (end[n] == 2 && left[n] < 10) wr.hdr.opcode = 9;
         w.post(n, wr, wr.hdr.units <= 2 && r.percent(50));
         if (!r.percent(60)) w.ring(n);
@@ -867,15 +936,24 @@ TYPED_TEST(QpTest, RandomTrafficAndEndsReportEverythingOnce) {
           [[fallthrough]];
         case 3:
           if (end[n] == 3) w.event(n, LlpQpEvt::kPeerClosed);
-          ASSERT_TRUE(w.run([&] { return w.said(fmt::format("{} llp half_close", n)); })) << "QP " << n << " does not close";
+          ASSERT_TRUE(w.run([&] { return w.said(fmt::format("{} llp half_close", n)); }))
+              << "QP " << n << " does not close";
           w.event(n, LlpQpEvt::kClosed);
           break;
-        case 4: w.event(n, LlpQpEvt::kLost); break;
-        case 5: w.error(n, Cause::kDdpTaggedBounds, true); break;
-        case 6: w.error(n, Cause::kPeerTerminate, false); break;
+        case 4:
+          w.event(n, LlpQpEvt::kLost);
+          break;
+        case 5:
+          w.error(n, Cause::kDdpTaggedBounds, true);
+          break;
+        case 6:
+          w.error(n, Cause::kPeerTerminate, false);
+          break;
         default:
           w.wait(1000);
-          if (!q.faulted) { ASSERT_EQ(w.modify(n, QpState::kError), AdminStatus::kOk); }
+          if (!q.faulted) {
+            ASSERT_EQ(w.modify(n, QpState::kError), AdminStatus::kOk);
+          }
           break;
       }
       ASSERT_TRUE(this->ended(w, n)) << "QP " << n << " end " << end[n];
@@ -917,7 +995,8 @@ TYPED_TEST(QpRtlTest, KeepsItsRate) {
     }
     const unsigned each = 60;
     for (unsigned n = 0; n < qps; n++) {
-      for (unsigned i = 0; i < each; i++) w.post(n, w.make(WrOpcode::kRdmaWrite, {64}, i % 8 == 7 ? 2 : 0));
+      for (unsigned i = 0; i < each; i++)
+        w.post(n, w.make(WrOpcode::kRdmaWrite, {64}, i % 8 == 7 ? 2 : 0));
       w.ring(n);
     }
     uint64_t first = 0;
@@ -931,7 +1010,9 @@ TYPED_TEST(QpRtlTest, KeepsItsRate) {
     ASSERT_EQ(issued, qps * each);
     const double per = static_cast<double>(w.now() - first) / (issued - 1);
     std::printf("[ rate ] %u QPs: %.1f cycles a WQE\n", qps, per);
-    if (!TypeParam::kMinimum) { EXPECT_LE(per, qps == 1 ? 26.0 : 6.0); }
+    if (!TypeParam::kMinimum) {
+      EXPECT_LE(per, qps == 1 ? 26.0 : 6.0);
+    }
   }
 }
 
@@ -957,10 +1038,11 @@ TYPED_TEST(QpTest, RingsAreReadAhead) {
   for (unsigned i = 0; i < count; i++) w.post(0, w.make(WrOpcode::kRdmaWrite, {64}));
   w.ring(0);
   const double send = per("send WQE", count, [&] { return w.qp(0).issued; });
-  for (unsigned i = 0; i < count; i++) w.post_recv(0);   // a doorbell each
+  for (unsigned i = 0; i < count; i++) w.post_recv(0);  // a doorbell each
   w.wait(700);
   const unsigned reads = w.qp(0).rq_reads;
-  EXPECT_LE(reads, sizes.rq_prefetch == 1 ? 1U : 8U) << "what is announced together is read together";
+  EXPECT_LE(reads, sizes.rq_prefetch == 1 ? 1U : 8U)
+      << "what is announced together is read together";
   for (unsigned i = 0; i < count; i++) w.receive(0);
   const double receive = per("receive WQE", count, [&] { return w.qp(0).takes.size(); });
   if (sizes.sq_prefetch == 32) {

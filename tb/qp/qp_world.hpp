@@ -42,24 +42,27 @@ template <class D>
 class QpWorld {
  public:
   struct Qp {
-    unsigned life = 0;   // what ddp reports late belongs to an earlier one
+    unsigned life = 0;  // what ddp reports late belongs to an earlier one
     bool exists = false, stopped = true, faulted = false;
-    bool asked = false, closed = false;   // rdmap: half_close has come; it has said that no Read of the peer is left
+    bool asked = false,
+         closed =
+             false;  // rdmap: half_close has come; it has said that no Read of the peer is left
     unsigned log_sq = 0, log_rq = 0, ord = 8;
     std::vector<Unit> sq, rq;
     std::vector<PostedWr> posted;
-    size_t issued = 0, reported = 0;   // posted[0..n)
+    size_t issued = 0, reported = 0;  // posted[0..n)
     uint32_t sq_prod = 0, rq_prod = 0, rq_taken = 0, rq_reported = 0, sq_free_from = 0;
     uint64_t rq_rung = 0;
     unsigned reads = 0, slots = 0, rq_reads = 0;
     uint64_t last_done = 0;
-    bool ended = false;   // an error or flush entry of the SQ was seen
+    bool ended = false;  // an error or flush entry of the SQ was seen
     bool rq_ended = false;
     std::vector<spec::Cqe> sq_cqes, rq_cqes;
     std::vector<spec::RqTakeRsp> takes;
   };
 
-  QpWorld(D& dut, base::Rng rng, unsigned latency) : dut_(dut), rng_(rng), latency_(latency), qps_(kQps) {}
+  QpWorld(D& dut, base::Rng rng, unsigned latency)
+      : dut_(dut), rng_(rng), latency_(latency), qps_(kQps) {}
   static constexpr unsigned kQps = D::kMinimum ? 8 : 128;
 
   Qp& qp(unsigned n) { return qps_[n]; }
@@ -95,11 +98,18 @@ class QpWorld {
     q.reads--;
   }
   bool term_on_fault = true;
-  bool said(const std::string& what) const { return std::find(ctl_.begin(), ctl_.end(), what) != ctl_.end(); }
+  bool said(const std::string& what) const {
+    return std::find(ctl_.begin(), ctl_.end(), what) != ctl_.end();
+  }
 
   template <class F>
   bool run(F until, uint64_t limit = 60'000) {
-    return dut_.run_until([&] { pump(); return until(); }, limit);
+    return dut_.run_until(
+        [&] {
+          pump();
+          return until();
+        },
+        limit);
   }
   void wait(uint64_t n) {
     const uint64_t end = now_ + n;
@@ -117,7 +127,8 @@ class QpWorld {
     if (dut_.qp_cmd_rsp.empty()) return {};
     return dut_.qp_cmd_rsp.take();
   }
-  void create(unsigned n, unsigned log_sq, unsigned log_rq, uint16_t send_cq = 1, uint16_t recv_cq = 2) {
+  void create(unsigned n, unsigned log_sq, unsigned log_rq, uint16_t send_cq = 1,
+              uint16_t recv_cq = 2) {
     const unsigned life = qps_[n].life + 1;
     Qp& q = qps_[n] = {};
     q.life = life;
@@ -135,7 +146,8 @@ class QpWorld {
     a.log_sq = static_cast<uint8_t>(log_sq);
     a.log_rq = static_cast<uint8_t>(log_rq);
     const auto words = a.to_words();
-    ASSERT_EQ(command(spec::AdminOpcode::kCreateQp, n, words.data()).status, spec::AdminStatus::kOk);
+    ASSERT_EQ(command(spec::AdminOpcode::kCreateQp, n, words.data()).status,
+              spec::AdminStatus::kOk);
     q.exists = true;
   }
   spec::AdminStatus modify(unsigned n, spec::QpState to) {
@@ -173,7 +185,8 @@ class QpWorld {
   static uint64_t sq_base(unsigned n) { return 0x100000000ULL + n * 0x1000000ULL; }
   static uint64_t rq_base(unsigned n) { return 0x900000000ULL + n * 0x1000000ULL; }
 
-  Wr make(spec::WrOpcode op, std::vector<uint32_t> sges, uint8_t flags = 2, unsigned extra_units = 0) {
+  Wr make(spec::WrOpcode op, std::vector<uint32_t> sges, uint8_t flags = 2,
+          unsigned extra_units = 0) {
     Wr wr;
     wr.hdr.opcode = static_cast<uint8_t>(op);
     wr.hdr.flags = flags;
@@ -198,7 +211,9 @@ class QpWorld {
     wr.hdr.units = static_cast<uint8_t>(std::min<size_t>(4, (bytes + 63) / 64 + extra_units));
     return wr;
   }
-  static void set_key(Wr& wr, unsigned sge, uint32_t key) { std::memcpy(wr.body.data() + 16 * sge + 12, &key, 4); }
+  static void set_key(Wr& wr, unsigned sge, uint32_t key) {
+    std::memcpy(wr.body.data() + 16 * sge + 12, &key, 4);
+  }
 
   unsigned sq_room(unsigned n) {
     Qp& q = qps_[n];
@@ -207,7 +222,8 @@ class QpWorld {
   /// Into the ring; push: with the doorbell of this WQE, else ring() tells later.
   void post(unsigned n, const Wr& wr, bool push = false) {
     Qp& q = qps_[n];
-    std::vector<uint8_t> bytes(64 * std::max<size_t>(wr.hdr.units, (32 + wr.body.size() + 63) / 64));
+    std::vector<uint8_t> bytes(64 *
+                               std::max<size_t>(wr.hdr.units, (32 + wr.body.size() + 63) / 64));
     for (auto& b : bytes) b = static_cast<uint8_t>(rng_.next());
     const auto words = wr.hdr.to_words();
     std::memcpy(bytes.data(), words.data(), 32);
@@ -231,7 +247,9 @@ class QpWorld {
     bell.index = static_cast<uint16_t>(index);
     return bell;
   }
-  void ring(unsigned n) { dut_.qp_doorbell.put(doorbell(n, spec::DoorbellKind::kSq, qps_[n].sq_prod)); }
+  void ring(unsigned n) {
+    dut_.qp_doorbell.put(doorbell(n, spec::DoorbellKind::kSq, qps_[n].sq_prod));
+  }
   void post_recv(unsigned n, unsigned count = 1, std::optional<uint8_t> num_sge = {}) {
     Qp& q = qps_[n];
     for (unsigned i = 0; i < count; i++) {
@@ -272,7 +290,8 @@ class QpWorld {
   }
   /// llp_if gives an event after qp has taken each wr_done that was reported before.
   void event(unsigned n, spec::LlpQpEvt kind) {
-    events_.push_back({dut_.wr_done.moved() + dut_.wr_done.size(), {static_cast<uint16_t>(n), kind}});
+    events_.push_back(
+        {dut_.wr_done.moved() + dut_.wr_done.size(), {static_cast<uint16_t>(n), kind}});
     give_events();
   }
   void error(unsigned n, spec::Cause cause, bool sends_term, int slot = -1,
@@ -300,7 +319,8 @@ class QpWorld {
   bool idle(unsigned n) {
     Qp& q = qps_[n];
     return q.issued == q.posted.size() &&
-           std::all_of(q.posted.begin(), q.posted.end(), [](auto& p) { return p.done; }) && q.rq_reported == q.rq_taken;
+           std::all_of(q.posted.begin(), q.posted.end(), [](auto& p) { return p.done; }) &&
+           q.rq_reported == q.rq_taken;
   }
   /// Every posted WQE is accounted for exactly once.
   void expect_all_reported(unsigned n) {
@@ -309,7 +329,9 @@ class QpWorld {
       EXPECT_TRUE(q.posted[i].done && !q.posted[i].wr.is_signaled())
           << fmt::format("QP {}: WQE {} at {} was never reported", n, i, q.posted[i].first);
     }
-    if (q.ended || q.rq_ended) { EXPECT_EQ(q.rq_reported, q.rq_prod) << "QP " << n << ": receives that were never reported"; }
+    if (q.ended || q.rq_ended) {
+      EXPECT_EQ(q.rq_reported, q.rq_prod) << "QP " << n << ": receives that were never reported";
+    }
   }
   uint64_t now() const { return now_; }
   unsigned queued() const { return static_cast<unsigned>(timers_.size()); }
@@ -341,16 +363,21 @@ class QpWorld {
     while (auto r = pop(dut_.sq_rd_req)) answer_read(*r, true);
     while (auto r = pop(dut_.rq_rd_req)) answer_read(*r, false);
     while (auto c = pop(dut_.wqe_check)) check(*c);
-    while (!dut_.wqe_hdr.empty() && !dut_.wqe.empty()) issue(*pop(dut_.wqe_hdr), dut_.wqe.take_packet(1).bytes);
+    while (!dut_.wqe_hdr.empty() && !dut_.wqe.empty())
+      issue(*pop(dut_.wqe_hdr), dut_.wqe.take_packet(1).bytes);
     while (auto c = pop(dut_.cqe_req)) completion(*c);
     while (auto t = pop(dut_.rq_take_rsp)) taken(*t);
     while (auto f = pop(dut_.qp_fault)) fault(*f);
     while (auto a = pop(dut_.qp_async)) asyncs_.push_back(a->qpn);
-    while (auto c = pop(dut_.qp_ctl_llp)) control("llp", *c, dut_.qp_ack_llp, [this] { return dut_.wr_done.empty(); });
+    while (auto c = pop(dut_.qp_ctl_llp))
+      control("llp", *c, dut_.qp_ack_llp, [this] { return dut_.wr_done.empty(); });
     while (auto c = pop(dut_.qp_ctl_mpa)) control("mpa", *c, dut_.qp_ack_mpa, [] { return true; });
     while (auto c = pop(dut_.qp_ctl_ddp))
-      control("ddp", *c, dut_.qp_ack_ddp, [this] { return dut_.rx_done.empty() && dut_.sq_slot_free.empty() && take_order_.empty(); });
-    while (auto c = pop(dut_.qp_ctl_rdmap)) control("rdmap", *c, dut_.qp_ack_rdmap, [] { return true; });
+      control("ddp", *c, dut_.qp_ack_ddp, [this] {
+        return dut_.rx_done.empty() && dut_.sq_slot_free.empty() && take_order_.empty();
+      });
+    while (auto c = pop(dut_.qp_ctl_rdmap))
+      control("rdmap", *c, dut_.qp_ack_rdmap, [] { return true; });
   }
   template <class Out>
   auto pop(Out& out) -> std::optional<typename Out::Item> {
@@ -376,19 +403,23 @@ class QpWorld {
     bool& fail = is_sq ? fail_sq_ : fail_rq_;
     const bool bad = fail;
     fail = false;
-    std::vector<uint8_t> bytes;   // memory as it is now: units behind the doorbell would show
-    for (unsigned u = 0; u < r.length / 64 && !bad; u++) bytes.insert(bytes.end(), ring[at + u].begin(), ring[at + u].end());
+    std::vector<uint8_t> bytes;  // memory as it is now: units behind the doorbell would show
+    for (unsigned u = 0; u < r.length / 64 && !bad; u++)
+      bytes.insert(bytes.end(), ring[at + u].begin(), ring[at + u].end());
     uint64_t& last = is_sq ? last_sq_ : last_rq_;
     last = std::max(last + 1, now_ + far_ + rng_.below(latency_ + 1));
     most_[is_sq] = std::max(most_[is_sq], ++under_way_[is_sq]);
-    after(0, [this, is_sq, bad, bytes, r] {
-      under_way_[is_sq]--;
-      auto& hdr = is_sq ? dut_.sq_rd_hdr : dut_.rq_rd_hdr;
-      auto& beats = is_sq ? dut_.sq_rd : dut_.rq_rd;
-      hdr.put({bad ? spec::RdStatus::kPoisoned : spec::RdStatus::kOk, r.length});
-      beats.put_packet(bytes);
-      return true;
-    }, last);
+    after(
+        0,
+        [this, is_sq, bad, bytes, r] {
+          under_way_[is_sq]--;
+          auto& hdr = is_sq ? dut_.sq_rd_hdr : dut_.rq_rd_hdr;
+          auto& beats = is_sq ? dut_.sq_rd : dut_.rq_rd;
+          hdr.put({bad ? spec::RdStatus::kPoisoned : spec::RdStatus::kOk, r.length});
+          beats.put_packet(bytes);
+          return true;
+        },
+        last);
   }
   void check(const spec::WqeCheck& c) {
     EXPECT_GT(c.length, 0U);
@@ -401,10 +432,13 @@ class QpWorld {
     last_check_ = std::max(last_check_ + 1, now_ + rng_.below(latency_ / 4 + 1));
     check_sets_.push_back(checks_);
     checks_.clear();
-    after(0, [this, bad] {
-      dut_.wqe_check_rsp.put({bad ? spec::TptResult::kRights : spec::TptResult::kOk});
-      return true;
-    }, last_check_);
+    after(
+        0,
+        [this, bad] {
+          dut_.wqe_check_rsp.put({bad ? spec::TptResult::kRights : spec::TptResult::kOk});
+          return true;
+        },
+        last_check_);
   }
   void issue(const spec::WqeHdr& h, const std::vector<uint8_t>& body) {
     Qp& q = qps_.at(h.qpn);
@@ -424,41 +458,51 @@ class QpWorld {
     EXPECT_EQ(h.slot, index % window());
     p.issued = true;
     const bool is_read = wr.hdr.opcode == 4;
-    if ((wr.hdr.flags & 1) != 0) { EXPECT_EQ(q.reads, 0U) << "fence"; }
-    if (is_read) { EXPECT_LT(q.reads, q.ord) << "more Reads than ord"; }
+    if ((wr.hdr.flags & 1) != 0) {
+      EXPECT_EQ(q.reads, 0U) << "fence";
+    }
+    if (is_read) {
+      EXPECT_LT(q.reads, q.ord) << "more Reads than ord";
+    }
     EXPECT_LT(q.slots, slots()) << "more messages than ddp has slots";
     if (!wr.is_inline()) expect_checks(wr, is_read, h.qpn);
     q.reads += is_read;
     q.slots++;
     q.last_done = std::max(q.last_done + 1, now_ + rng_.below(latency_ + 1));
     const unsigned n = h.qpn;
-    after(0, [this, n, life = q.life] {
-      Qp& qq = qps_[n];
-      if (qq.life != life) return true;
-      qq.slots--;
-      if (!qq.stopped) dut_.sq_slot_free.put({static_cast<uint16_t>(n)});
-      return true;
-    }, q.last_done);
+    after(
+        0,
+        [this, n, life = q.life] {
+          Qp& qq = qps_[n];
+          if (qq.life != life) return true;
+          qq.slots--;
+          if (!qq.stopped) dut_.sq_slot_free.put({static_cast<uint16_t>(n)});
+          return true;
+        },
+        q.last_done);
     const uint64_t done_at = is_read ? q.last_done + rng_.below(2 * latency_ + 1) : q.last_done + 1;
-    after(0, [this, n, index, is_read, h, life = q.life] {
-      Qp& qq = qps_[n];
-      if (qq.life != life || qq.stopped || qq.faulted || qq.posted[index].done) return true;
-      if (hold_done_) return false;
-      if (is_read) {   // Read responses come in order
-        for (size_t i = 0; i < index; i++)
-          if (qq.posted[i].wr.hdr.opcode == 4 && !qq.posted[i].done) return false;
-        spec::RxDone d;
-        d.qpn = static_cast<uint16_t>(n);
-        d.kind = spec::DeliverKind::kRead;
-        d.slot = h.slot;
-        dut_.rx_done.put(d);
-        qq.reads--;
-      } else {
-        dut_.wr_done.put({static_cast<uint16_t>(n), h.slot});
-      }
-      qq.posted[index].done = true;
-      return true;
-    }, done_at);
+    after(
+        0,
+        [this, n, index, is_read, h, life = q.life] {
+          Qp& qq = qps_[n];
+          if (qq.life != life || qq.stopped || qq.faulted || qq.posted[index].done) return true;
+          if (hold_done_) return false;
+          if (is_read) {  // Read responses come in order
+            for (size_t i = 0; i < index; i++)
+              if (qq.posted[i].wr.hdr.opcode == 4 && !qq.posted[i].done) return false;
+            spec::RxDone d;
+            d.qpn = static_cast<uint16_t>(n);
+            d.kind = spec::DeliverKind::kRead;
+            d.slot = h.slot;
+            dut_.rx_done.put(d);
+            qq.reads--;
+          } else {
+            dut_.wr_done.put({static_cast<uint16_t>(n), h.slot});
+          }
+          qq.posted[index].done = true;
+          return true;
+        },
+        done_at);
   }
   void expect_checks(const Wr& wr, bool is_read, unsigned n) {
     std::vector<spec::WqeCheck> want;
@@ -506,13 +550,15 @@ class QpWorld {
     q.sq_cqes.push_back(e);
     if (e.status == spec::WcStatus::kWrFlushErr) {
       const size_t from = q.reported;
-      while (q.reported < q.posted.size() && (q.reported == from || static_cast<uint16_t>(q.posted[q.reported].first) != e.index))
+      while (q.reported < q.posted.size() &&
+             (q.reported == from || static_cast<uint16_t>(q.posted[q.reported].first) != e.index))
         q.reported++;
       EXPECT_GT(q.reported, from) << "QP " << e.qpn << ": a flush entry for nothing";
       EXPECT_EQ(static_cast<uint16_t>(q.posted.at(q.reported - 1).after), e.index);
       q.ended = true;
     } else {
-      while (q.reported < q.posted.size() && static_cast<uint16_t>(q.posted[q.reported].first) != e.index) {
+      while (q.reported < q.posted.size() &&
+             static_cast<uint16_t>(q.posted[q.reported].first) != e.index) {
         EXPECT_TRUE(q.posted[q.reported].done && !q.posted[q.reported].wr.is_signaled())
             << fmt::format("QP {}: WQE {} was passed over", e.qpn, q.reported);
         q.reported++;
@@ -539,7 +585,9 @@ class QpWorld {
     const auto [n, expected] = take_order_.front();
     take_order_.pop_front();
     Qp& q = qps_[n];
-    EXPECT_EQ(t.result, expected) << fmt::format("QP {}: taken {} of {}, stopped {} faulted {}, rung {} cycles ago", n, q.rq_taken, q.rq_prod, q.stopped, q.faulted, now_ - q.rq_rung);
+    EXPECT_EQ(t.result, expected) << fmt::format(
+        "QP {}: taken {} of {}, stopped {} faulted {}, rung {} cycles ago", n, q.rq_taken,
+        q.rq_prod, q.stopped, q.faulted, now_ - q.rq_rung);
     q.takes.push_back(t);
     if (t.result == spec::RqTake::kEmpty) return;
     EXPECT_EQ(t.wqe.index, static_cast<uint16_t>(q.rq_taken));
@@ -551,20 +599,24 @@ class QpWorld {
                         : t.result == spec::RqTake::kFailed ? spec::WcStatus::kFatalErr
                                                             : spec::WcStatus::kLocQpOpErr;
     q.last_done = std::max(q.last_done + 1, now_ + rng_.below(latency_ + 1));
-    after(0, [this, qpn, index, status, life = q.life] {
-      if (qps_[qpn].life != life || qps_[qpn].stopped || qps_[qpn].faulted) return true;
-      spec::RxDone d;
-      d.qpn = static_cast<uint16_t>(qpn);
-      d.kind = spec::DeliverKind::kRecv;
-      d.index = index;
-      d.byte_len = index * 3U;
-      d.solicited = index & 1;
-      d.status = status;
-      dut_.rx_done.put(d);
-      // ddp reports the receive, then rdmap decides.
-      if (status != spec::WcStatus::kSuccess && !hold_faults_) error(qpn, spec::Cause::kLocalCatastrophic, true);
-      return true;
-    }, q.last_done);
+    after(
+        0,
+        [this, qpn, index, status, life = q.life] {
+          if (qps_[qpn].life != life || qps_[qpn].stopped || qps_[qpn].faulted) return true;
+          spec::RxDone d;
+          d.qpn = static_cast<uint16_t>(qpn);
+          d.kind = spec::DeliverKind::kRecv;
+          d.index = index;
+          d.byte_len = index * 3U;
+          d.solicited = index & 1;
+          d.status = status;
+          dut_.rx_done.put(d);
+          // ddp reports the receive, then rdmap decides.
+          if (status != spec::WcStatus::kSuccess && !hold_faults_)
+            error(qpn, spec::Cause::kLocalCatastrophic, true);
+          return true;
+        },
+        q.last_done);
   }
   void expect_wqe(const spec::RecvWqe& got, const Unit& in_ring) {
     std::array<uint32_t, 16> w{};
@@ -582,7 +634,10 @@ class QpWorld {
   void fault(const spec::QpFault& f) {
     faults_.push_back(f);
     const bool term = f.cause != spec::Cause::kLlpLost && term_on_fault;
-    after(latency_, [this, f, term] { error(f.qpn, f.cause, term); return true; });
+    after(latency_, [this, f, term] {
+      error(f.qpn, f.cause, term);
+      return true;
+    });
   }
   template <class Ack, class Ready>
   void control(const char* unit, const spec::QpCtlLlp& c, Ack& ack, Ready ready) {
@@ -611,8 +666,12 @@ class QpWorld {
       return true;
     });
   }
-  static unsigned window() { return D::kMinimum ? spec::Sizes::minimum().sq_window : spec::Sizes{}.sq_window; }
-  static unsigned slots() { return D::kMinimum ? spec::Sizes::minimum().sq_slots : spec::Sizes{}.sq_slots; }
+  static unsigned window() {
+    return D::kMinimum ? spec::Sizes::minimum().sq_window : spec::Sizes{}.sq_window;
+  }
+  static unsigned slots() {
+    return D::kMinimum ? spec::Sizes::minimum().sq_slots : spec::Sizes{}.sq_slots;
+  }
 
   D& dut_;
   base::Rng rng_;
@@ -620,12 +679,12 @@ class QpWorld {
   std::vector<Qp> qps_;
   std::multimap<uint64_t, std::function<bool()>> timers_;
   uint64_t far_ = 0;
-  std::array<unsigned, 2> under_way_{}, most_{};   // reads of receive, of send queues
+  std::array<unsigned, 2> under_way_{}, most_{};  // reads of receive, of send queues
   uint64_t now_ = 0, last_sq_ = 0, last_rq_ = 0, last_check_ = 0;
   unsigned sq_reads_ = 0;
   bool fail_sq_ = false, fail_rq_ = false, check_bad_ = false;
   bool hold_done_ = false, hold_faults_ = false, hold_responder_ = false;
-  std::deque<std::pair<uint64_t, spec::LlpEvent>> events_;   // when so many wr_done are taken
+  std::deque<std::pair<uint64_t, spec::LlpEvent>> events_;  // when so many wr_done are taken
   std::vector<spec::WqeCheck> checks_;
   std::deque<std::vector<spec::WqeCheck>> check_sets_;
   std::deque<std::pair<unsigned, spec::RqTake>> take_order_;

@@ -73,8 +73,8 @@ struct RtlRdmap : RtlDut<V> {
   size_t waiting_ = 0;
 };
 
-using Duts = ::testing::Types<RtlRdmap<VRdmap, false>, RtlRdmap<VRdmapMin, true>,
-                              ModelRdmap<false>, ModelRdmap<true>>;
+using Duts = ::testing::Types<RtlRdmap<VRdmap, false>, RtlRdmap<VRdmapMin, true>, ModelRdmap<false>,
+                              ModelRdmap<true>>;
 using RtlDuts = ::testing::Types<RtlRdmap<VRdmap, false>, RtlRdmap<VRdmapMin, true>>;
 
 }  // namespace rnic::tb

@@ -182,16 +182,19 @@ TYPED_TEST(RdmapTest, ReservedBitsOfTheOctetAreIgnored) {
       };
       this->run_qp(kQp, this->params());
       this->expect_good(kQp, with(this->write(9)), this->good(true));
-      this->expect_good(kQp, with(this->send(5, true, true)), this->good(true, DeliverKind::kRecv, true));
+      this->expect_good(kQp, with(this->send(5, true, true)),
+                        this->good(true, DeliverKind::kRecv, true));
       const auto mine = this->any_read(3, 40);
       this->read(kQp, mine);
-      this->expect_good(kQp, with(this->answer(mine, 0, 40, true)), this->good(true, DeliverKind::kRead, false, 3));
+      this->expect_good(kQp, with(this->answer(mine, 0, 40, true)),
+                        this->good(true, DeliverKind::kRead, false, 3));
       this->placed += 3;
       const auto r = this->request(64);
       this->expect_good(kQp, with(r), this->good(false));
       this->expect_message(this->response(kQp, r, 0, this->placed));
       this->free_response(kQp);
-      EXPECT_EQ(this->verdict(kQp, with(this->peer_terminate(hex("11000000")))).deliver, DeliverKind::kNothing);
+      EXPECT_EQ(this->verdict(kQp, with(this->peer_terminate(hex("11000000")))).deliver,
+                DeliverKind::kNothing);
       EXPECT_EQ(this->expect_error(kQp, Cause::kPeerTerminate, {}).peer_term, 0x1100);
       this->expect_silence();
       this->stop_qp(kQp);
@@ -620,7 +623,8 @@ TYPED_TEST(RdmapTest, FirstErrorWins) {
         this->dut.tx_fault.put(
             {.qpn = q, .source = TxSource::kSq, .slot = 7, .result = TptResult::kAssoc});
         this->put_segment(q, bad);
-        this->put_segment(q, this->tagged(0x83, true, 7, 8, 9));  // bad in another way: never told. R5040-7.1-05
+        this->put_segment(
+            q, this->tagged(0x83, true, 7, 8, 9));  // bad in another way: never told. R5040-7.1-05
       }
       this->dut.settle();
       EXPECT_EQ(this->dut.rx_verdict.items().size(), 4U);
@@ -783,7 +787,8 @@ TYPED_TEST(RdmapTest, PeerTerminate) {
     begin(0);
     told(body("0101c000", reads[0].stag, reads[0].to), {});  // it says that there is none
     begin(0);
-    told(body("0101dfff", reads[0].stag, reads[0].to), {});  // nor does a reserved bit say so. R5040-4.8-13
+    told(body("0101dfff", reads[0].stag, reads[0].to),
+         {});  // nor does a reserved bit say so. R5040-4.8-13
     begin(0);
     told(body("01012000", reads[0].stag, reads[0].to),
          {});  // that it does not stand where it should
@@ -847,8 +852,10 @@ TYPED_TEST(RdmapTest, ATerminateIsHeardWithNoSlotLeft) {
         all.push_back(this->request(100));
         this->expect_good(kQp, all.back(), this->good(false));
       }
-      if (ird != 0) this->expect_message(this->response(kQp, all[0], 0, this->placed));  // stays in ddp
-      EXPECT_EQ(this->verdict(kQp, this->peer_terminate(hex("11000000"))).deliver, DeliverKind::kNothing);
+      if (ird != 0)
+        this->expect_message(this->response(kQp, all[0], 0, this->placed));  // stays in ddp
+      EXPECT_EQ(this->verdict(kQp, this->peer_terminate(hex("11000000"))).deliver,
+                DeliverKind::kNothing);
       EXPECT_EQ(this->expect_error(kQp, Cause::kPeerTerminate, {}).peer_term, 0x1100);
       this->expect_silence();
       this->stop_qp(kQp);

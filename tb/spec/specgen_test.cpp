@@ -8,9 +8,9 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <regex>
 #include <sstream>
-#include <map>
 #include <string>
 
 namespace {
@@ -257,7 +257,8 @@ TEST_F(SpecgenTest, RefusesSizesThatUnitsCannotIndex) {
   };
   write("enums:\n");
   EXPECT_EQ(with("# ", "# ").status, 0);
-  const std::map<std::string, std::string> defaults{{"num_qps", "1024"}, {"num_cqs", "1024"}, {"num_conns", "2048"}};
+  const std::map<std::string, std::string> defaults{
+      {"num_qps", "1024"}, {"num_cqs", "1024"}, {"num_conns", "2048"}};
   for (const auto& [name, number] : defaults) {
     const auto got = with("  " + name + ": {default: " + number, "  " + name + ": {default: 1000");
     EXPECT_EQ(got.status, 2);
@@ -274,7 +275,8 @@ TEST_F(SpecgenTest, RefusesSizesThatUnitsCannotIndex) {
 
 /// Streams between units are wires of the top, those of the boundary its ports.
 TEST(Streams, AreInTheRtlsTop) {
-  const auto taps = read_file("sim/backend/gen/stream_taps.hpp"), top = read_file("rtl/top/rnic.sv");
+  const auto taps = read_file("sim/backend/gen/stream_taps.hpp"),
+             top = read_file("rtl/top/rnic.sv");
   const std::regex line("root\\.(rnic__DOT__)?(\\w+?)_valid(_[io])? ");
   int wires = 0, ports = 0;
   for (std::sregex_iterator it(taps.begin(), taps.end(), line), end; it != end; ++it) {

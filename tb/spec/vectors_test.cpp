@@ -132,19 +132,29 @@ TEST(VectorsTest, CausesLeadToTheTerminatesOfTheRfcs) {
     unsigned layer, etype, code;
     bool ddp, rdma;
   };
-  const Row rows[] = {
-      {Cause::kMpaCrc, 2, 0, 0x02, false, false},           {Cause::kMpaMarker, 2, 0, 0x03, false, false},
-      {Cause::kLlpLost, 2, 0, 0x01, false, false},          {Cause::kDdpTaggedStag, 1, 1, 0x00, true, false},
-      {Cause::kDdpTaggedBounds, 1, 1, 0x01, true, false},   {Cause::kDdpTaggedAssoc, 1, 1, 0x02, true, false},
-      {Cause::kDdpTaggedWrap, 1, 1, 0x03, true, false},     {Cause::kDdpTaggedVersion, 1, 1, 0x04, true, false},
-      {Cause::kDdpUntaggedQn, 1, 2, 0x01, true, false},     {Cause::kDdpUntaggedNoBuffer, 1, 2, 0x02, true, false},
-      {Cause::kDdpUntaggedMsn, 1, 2, 0x03, true, false},    {Cause::kDdpUntaggedMo, 1, 2, 0x04, true, false},
-      {Cause::kDdpUntaggedTooLong, 1, 2, 0x05, true, false},{Cause::kDdpUntaggedVersion, 1, 2, 0x06, true, false},
-      {Cause::kRdmapStag, 0, 1, 0x00, true, true},          {Cause::kRdmapBounds, 0, 1, 0x01, true, true},
-      {Cause::kRdmapRights, 0, 1, 0x02, true, true},        {Cause::kRdmapAssoc, 0, 1, 0x03, true, true},
-      {Cause::kRdmapWrap, 0, 1, 0x04, true, true},          {Cause::kRdmapVersion, 0, 2, 0x05, true, false},
-      {Cause::kRdmapOpcode, 0, 2, 0x06, true, false},       {Cause::kRdmapLength, 0, 2, 0x07, true, false},
-      {Cause::kLocalCatastrophic, 0, 0, 0x00, false, false}};
+  const Row rows[] = {{Cause::kMpaCrc, 2, 0, 0x02, false, false},
+                      {Cause::kMpaMarker, 2, 0, 0x03, false, false},
+                      {Cause::kLlpLost, 2, 0, 0x01, false, false},
+                      {Cause::kDdpTaggedStag, 1, 1, 0x00, true, false},
+                      {Cause::kDdpTaggedBounds, 1, 1, 0x01, true, false},
+                      {Cause::kDdpTaggedAssoc, 1, 1, 0x02, true, false},
+                      {Cause::kDdpTaggedWrap, 1, 1, 0x03, true, false},
+                      {Cause::kDdpTaggedVersion, 1, 1, 0x04, true, false},
+                      {Cause::kDdpUntaggedQn, 1, 2, 0x01, true, false},
+                      {Cause::kDdpUntaggedNoBuffer, 1, 2, 0x02, true, false},
+                      {Cause::kDdpUntaggedMsn, 1, 2, 0x03, true, false},
+                      {Cause::kDdpUntaggedMo, 1, 2, 0x04, true, false},
+                      {Cause::kDdpUntaggedTooLong, 1, 2, 0x05, true, false},
+                      {Cause::kDdpUntaggedVersion, 1, 2, 0x06, true, false},
+                      {Cause::kRdmapStag, 0, 1, 0x00, true, true},
+                      {Cause::kRdmapBounds, 0, 1, 0x01, true, true},
+                      {Cause::kRdmapRights, 0, 1, 0x02, true, true},
+                      {Cause::kRdmapAssoc, 0, 1, 0x03, true, true},
+                      {Cause::kRdmapWrap, 0, 1, 0x04, true, true},
+                      {Cause::kRdmapVersion, 0, 2, 0x05, true, false},
+                      {Cause::kRdmapOpcode, 0, 2, 0x06, true, false},
+                      {Cause::kRdmapLength, 0, 2, 0x07, true, false},
+                      {Cause::kLocalCatastrophic, 0, 0, 0x00, false, false}};
   for (const Row& want : rows) {
     const auto& row = spec::cause_row(want.cause);
     EXPECT_EQ(row.layer, want.layer) << row.name;

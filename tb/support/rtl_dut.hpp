@@ -26,10 +26,10 @@
 #include <string>
 #include <utility>
 
+#include "backend/rtl_coverage.hpp"
 #include "base/clock.hpp"
 #include "gen/streams.hpp"
 #include "support/dut.hpp"
-#include "backend/rtl_coverage.hpp"
 #include "support/seed.hpp"
 
 namespace rnic::tb {

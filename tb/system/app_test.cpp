@@ -140,9 +140,14 @@ TEST(HoldName, IsOfThePlaceAndNotOfTheWord) {
 
 // A short word is like another only in most of its letters.
 TEST(Nearest, IsSaidOfWordsThatAreAlike) {
-  for (const auto& [wanted, name] : {std::pair{"modle", "model"}, {"rnu", "run"}, {"mut", "mtu"}, {"write_latt", "write_lat"}, {"rite_la", "write_lat"}})
+  for (const auto& [wanted, name] : {std::pair{"modle", "model"},
+                                     {"rnu", "run"},
+                                     {"mut", "mtu"},
+                                     {"write_latt", "write_lat"},
+                                     {"rite_la", "write_lat"}})
     EXPECT_EQ(nearest(wanted, {name, "a_long_word"}), std::string(", did you mean ") + name + "?");
-  for (const auto& [wanted, name] : {std::pair{"hw", "rtl"}, {"x", "y"}, {"hw", "qp"}, {"abc", "def"}, {"abxyz", "abcde"}})
+  for (const auto& [wanted, name] :
+       {std::pair{"hw", "rtl"}, {"x", "y"}, {"hw", "qp"}, {"abc", "def"}, {"abxyz", "abcde"}})
     EXPECT_EQ(nearest(wanted, {name}), "") << wanted;
 }
 
@@ -163,8 +168,9 @@ TEST(Devices, WaveWindowIsRead) {
   Config c;
   EXPECT_NE(usage_of([&] { (void)make_device("rtl", kClient, c, 1, "w.fst@10"); }).find("FROM..TO"),
             std::string::npos);
-  EXPECT_NE(usage_of([&] { (void)make_device("rtl", kClient, c, 1, "w.fst@a..b"); }).find("FROM..TO"),
-            std::string::npos);
+  EXPECT_NE(
+      usage_of([&] { (void)make_device("rtl", kClient, c, 1, "w.fst@a..b"); }).find("FROM..TO"),
+      std::string::npos);
 }
 
 // Of 1, 2, ... 201 ns in any order, and one far away, all is known.
@@ -267,7 +273,8 @@ size_t stream(const std::string& name) {
 TEST(StreamWatch, TellsStepsOfAMessageAndSharesOfCycles) {
   StreamWatch w;
   uint64_t now = 0;
-  const auto edge = [&](const std::vector<std::string>& fire, const std::vector<std::string>& wait = {}) {
+  const auto edge = [&](const std::vector<std::string>& fire,
+                        const std::vector<std::string>& wait = {}) {
     sim::StreamStates s{};
     for (const auto& f : fire) s[stream(f)] = sim::kStreamFires;
     for (const auto& f : wait) s[stream(f)] = sim::kStreamValid;
@@ -317,31 +324,42 @@ TEST(WireUse, IsBytesOverWhatFits) {
   sim::Frame f;
   f.from = kServer;
   f.data = Payload::make(1460);
-  for (int i = 1; i <= 10; ++i) use.link().frame(static_cast<Time>(i) * 246'080, f);  // 1538 bytes take twice as long at half the rate
+  for (int i = 1; i <= 10; ++i)
+    use.link().frame(static_cast<Time>(i) * 246'080,
+                     f);  // 1538 bytes take twice as long at half the rate
   const auto share = use.share(0, 2'460'800);
   EXPECT_NEAR(share.at("server link"), 0.5, 1e-9);
   EXPECT_EQ(share.at("client link"), 0);
   sim::DmaWrite w;
   w.data = Payload::make(256);
   use.pcie(kClient).on_write_issued(1000, w);
-  EXPECT_NEAR(use.share(0, 100'000).at("client pcie up"), 280 * 8 / (sim::PcieConfig{}.gbps() * 100), 1e-9);
+  EXPECT_NEAR(use.share(0, 100'000).at("client pcie up"),
+              280 * 8 / (sim::PcieConfig{}.gbps() * 100), 1e-9);
 }
 
 TEST(Results, LogicIsReadFromWhatDepthPrints) {
   Options o;
   const tb::Folder folder;
   o.depth = folder / "depth.txt";
-  std::ofstream(o.depth) << "unit              LUT6     flops  levels  memories  memory bits  seconds\n"
-                            "tpt              20491     15822      22       106       759686       66\n"
-                            "    u_msix.data                                                       64 x 32    read 3 (1 sync) write 1\n"
-                            "    FAIL 22 LUT levels, at most 20: from \\u_tpt.u_entry.offset_q [2] to \\u_tpt.u_entry.end_q [9]\n"
-                            "rnic            300000    200000      19       106       759686       66\n";
+  std::ofstream(o.depth)
+      << "unit              LUT6     flops  levels  memories  memory bits  seconds\n"
+         "tpt              20491     15822      22       106       759686       66\n"
+         "    u_msix.data                                                       64 x 32    read 3 "
+         "(1 sync) write 1\n"
+         "    FAIL 22 LUT levels, at most 20: from \\u_tpt.u_entry.offset_q [2] to "
+         "\\u_tpt.u_entry.end_q [9]\n"
+         "rnic            300000    200000      19       106       759686       66\n";
   Results r(o);
   r.logic();
-  EXPECT_NE(r.page().find("| logic depth | 22 LUT6 levels (tpt) | no path above 20 | **no** |"), std::string::npos) << r.page();
-  EXPECT_NE(r.page().find("| size of the chip | 300000 LUT6 |"), std::string::npos) << r.page();
-  EXPECT_NE(r.page().find("- logic depth (22 LUT6 levels (tpt), wanted no path above 20): tpt: 22 LUT levels, at most 20: from \\u_tpt.u_entry.offset_q [2] to \\u_tpt.u_entry.end_q [9].\n"),
+  EXPECT_NE(r.page().find("| logic depth | 22 LUT6 levels (tpt) | no path above 20 | **no** |"),
             std::string::npos)
+      << r.page();
+  EXPECT_NE(r.page().find("| size of the chip | 300000 LUT6 |"), std::string::npos) << r.page();
+  EXPECT_NE(
+      r.page().find(
+          "- logic depth (22 LUT6 levels (tpt), wanted no path above 20): tpt: 22 LUT levels, at "
+          "most 20: from \\u_tpt.u_entry.offset_q [2] to \\u_tpt.u_entry.end_q [9].\n"),
+      std::string::npos)
       << r.page();
   EXPECT_EQ(r.json()["figures"][0]["reached"], false);
   std::ofstream(o.depth) << "nothing of the kind\n";
@@ -368,11 +386,18 @@ TEST(Results, TimeOfTheTestsIsReadFromWhatTheyPrint) {
   Options o;
   const tb::Folder folder;
   o.ci = folder / "ci.txt";
-  std::ofstream(o.ci) << "[run] step lint\nlint: 99 modules clean\n[run] step lint passed in 25 s\n[run] step build passed in 1500 s\n[run] step system passed in 900 s\n[run] 2425 s in all\n3 passed, 0 failed\n";
+  std::ofstream(o.ci) << "[run] step lint\nlint: 99 modules clean\n[run] step lint passed in 25 "
+                         "s\n[run] step build passed in 1500 s\n[run] step system passed in 900 "
+                         "s\n[run] 2425 s in all\n3 passed, 0 failed\n";
   Results slow(o);
   slow.tests();
-  EXPECT_NE(slow.page().find("| tb/run.sh from a clean clone, cold cache | 40.4 min | under 40 min on 2 cores | **no** |"), std::string::npos) << slow.page();
-  EXPECT_NE(slow.page().find("the longest steps are build 1500 s, system 900 s, lint 25 s"), std::string::npos) << slow.page();
+  EXPECT_NE(slow.page().find("| tb/run.sh from a clean clone, cold cache | 40.4 min | under 40 min "
+                             "on 2 cores | **no** |"),
+            std::string::npos)
+      << slow.page();
+  EXPECT_NE(slow.page().find("the longest steps are build 1500 s, system 900 s, lint 25 s"),
+            std::string::npos)
+      << slow.page();
   EXPECT_NE(slow.page().find("| build | 1500 |"), std::string::npos) << slow.page();
   std::ofstream(o.ci) << "[run] step lint FAILED after 25 s\n[run] 30 s in all\n";
   Results failed(o);

@@ -424,7 +424,10 @@ TEST_P(BadInput, AdminCommandsOfRandomBytes) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, BadInput, testing::Values(kModel, kRtl, kTandem, kModelMinimum, kTandemMinimum, kTandemStall), name_of_kinds);
+INSTANTIATE_TEST_SUITE_P(Kinds, BadInput,
+                         testing::Values(kModel, kRtl, kTandem, kModelMinimum, kTandemMinimum,
+                                         kTandemStall),
+                         name_of_kinds);
 
 }  // namespace
 }  // namespace rnic::tb

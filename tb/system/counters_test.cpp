@@ -7,10 +7,10 @@
 #include <map>
 #include <set>
 
+#include "backend/observer.hpp"
 #include "devices.hpp"
 #include "gen/regs.hpp"
 #include "run.hpp"
-#include "backend/observer.hpp"
 #include "world.hpp"
 
 namespace rnic::app {
@@ -41,7 +41,8 @@ TEST_P(Counters, AreThoseOfTheRtl) {
     for (const auto& [unit, m] : model[side].items()) {
       const auto& r = rtl[side][unit];
       SCOPED_TRACE(fmt::format("{} of the {}: model {}, RTL {}", unit, side, m.dump(), r.dump()));
-      if (unit == "host_if") {  // the driver polls registers until the device is ready, which is a matter of time
+      if (unit ==
+          "host_if") {  // the driver polls registers until the device is ready, which is a matter of time
         EXPECT_NEAR(m["items"].get<double>(), r["items"].get<double>(), 4);
       } else {
         EXPECT_EQ(m["items"], r["items"]);
@@ -57,7 +58,6 @@ INSTANTIATE_TEST_SUITE_P(Programs, Counters,
                                          Case{"read_bw", {"size=3000", "count=20", "warmup=0"}},
                                          Case{"send_bw", {"size=100", "count=20", "warmup=0"}}),
                          [](const auto& info) { return std::string(info.param.program); });
-
 
 /// Of an RTL device the cycles in which some stream out of each unit is offered and not taken.
 struct Stalls final : sim::Observer {
@@ -83,8 +83,11 @@ class CountStalled : public testing::TestWithParam<Narrow> {};
 TEST_P(CountStalled, IsTheCyclesInWhichAnOutputWaits) {
   tb::in_child([] {
     std::array<Stalls, 2> seen;
-    std::array<std::map<std::string, std::pair<uint64_t, uint64_t>>, 2> counted;  // by the device, by us
-    tb::World w({.kind = tb::kRtl, .settings = {GetParam().setting}, .observer = {&seen[kClient], &seen[kServer]}});
+    std::array<std::map<std::string, std::pair<uint64_t, uint64_t>>, 2>
+        counted;  // by the device, by us
+    tb::World w({.kind = tb::kRtl,
+                 .settings = {GetParam().setting},
+                 .observer = {&seen[kClient], &seen[kServer]}});
     const auto program = [&](tb::Host& h) {
       h.open();
       tb::Region data = h.region(65536);
@@ -95,19 +98,26 @@ TEST_P(CountStalled, IsTheCyclesInWhichAnOutputWaits) {
       h.until_complete(e, "Sends");
       h.rest(20 * kUs);
       for (uint32_t u = 0; u < kUnits.size(); ++u) {
-        const uint64_t n = h.dev.read64(0, spec::kCountStalledOffset + u * spec::kCountStalledStride);
+        const uint64_t n =
+            h.dev.read64(0, spec::kCountStalledOffset + u * spec::kCountStalledStride);
         counted[h.side][kUnits[u]] = {n, seen[h.side].of[kUnits[u]]};
       }
     };
     w.run(program, program);
     for (const Side side : {kClient, kServer}) {
-      for (const auto& [unit, n] : counted[side]) EXPECT_NEAR(static_cast<double>(n.first), static_cast<double>(n.second), 2) << unit;
-      for (const std::string& unit : GetParam().stall) EXPECT_GT(counted[side][unit].first, 1000U) << unit;
+      for (const auto& [unit, n] : counted[side])
+        EXPECT_NEAR(static_cast<double>(n.first), static_cast<double>(n.second), 2) << unit;
+      for (const std::string& unit : GetParam().stall)
+        EXPECT_GT(counted[side][unit].first, 1000U) << unit;
     }
   });
 }
-INSTANTIATE_TEST_SUITE_P(Wires, CountStalled, testing::Values(Narrow{"link_gbps=10", {"ddp", "mpa", "llp_if"}}, Narrow{"pcie_gbps=10", {"host_if", "tpt", "ddp"}}),
-                         [](const auto& info) { return std::string(info.index == 0 ? "link" : "pcie"); });
+INSTANTIATE_TEST_SUITE_P(Wires, CountStalled,
+                         testing::Values(Narrow{"link_gbps=10", {"ddp", "mpa", "llp_if"}},
+                                         Narrow{"pcie_gbps=10", {"host_if", "tpt", "ddp"}}),
+                         [](const auto& info) {
+                           return std::string(info.index == 0 ? "link" : "pcie");
+                         });
 
 }  // namespace
 }  // namespace rnic::app

@@ -86,7 +86,8 @@ TEST_P(Features, ZeroBasedRegions) {
     // The region is a part of its buffer.
     const auto zero_based = [](Host& h, Region& r) {
       r.buffer = must(h.context.alloc(kAround), "memory");
-      r.mr = must(h.pd.reg_mr(r.buffer, kFirst, kBytes, Host::kAll | IBV_ACCESS_ZERO_BASED), "region");
+      r.mr =
+          must(h.pd.reg_mr(r.buffer, kFirst, kBytes, Host::kAll | IBV_ACCESS_ZERO_BASED), "region");
       EXPECT_EQ(r.mr.addr(), 0u);
     };
     w.run(
@@ -98,9 +99,9 @@ TEST_P(Features, ZeroBasedRegions) {
           Endpoint& e = h.endpoint();
           h.connect(e);
           h.until("the server", [&] { return ready; });
-          (void)e.write(r.sge(0, 4000), key, 0);                     // from the first byte on
-          (void)e.read(r.sge(4000, 3000), key, 4000);                // over a page's border
-          (void)e.send(r.sge(kBytes - 100, 100));                    // the last ones
+          (void)e.write(r.sge(0, 4000), key, 0);       // from the first byte on
+          (void)e.read(r.sge(4000, 3000), key, 4000);  // over a page's border
+          (void)e.send(r.sge(kBytes - 100, 100));      // the last ones
           h.until_complete(e, "completions");
           for (const Wc& wc : e.done) EXPECT_EQ(wc.status, IBV_WC_SUCCESS);
           EXPECT_EQ(wrong(r.buffer.bytes().first(kFirst + 4000), 1), 0u);
@@ -343,7 +344,8 @@ TEST_P(Features, EventQueueIsFull) {
           Region data = h.region(4096);
           std::vector<Cq> cqs;
           std::vector<Endpoint*> all;
-          for (size_t i = 0; i < kQueues; ++i) cqs.push_back(must(h.context.create_cq(4), "completion queue"));
+          for (size_t i = 0; i < kQueues; ++i)
+            cqs.push_back(must(h.context.create_cq(4), "completion queue"));
           for (Cq& cq : cqs) {
             all.push_back(&h.endpoint(cq));
             h.connect(*all.back());
@@ -396,9 +398,14 @@ TEST_P(Features, MaskedVectorWaits) {
           h.connect(e);
           const uint64_t vector = h.cq.core()->eqn;
           const auto mask = [&](uint32_t on) {
-            h.dev.write32(0, static_cast<uint32_t>(spec::kMsixControlOffset + vector * spec::kMsixControlStride), on);
+            h.dev.write32(
+                0,
+                static_cast<uint32_t>(spec::kMsixControlOffset + vector * spec::kMsixControlStride),
+                on);
           };
-          const auto fires = [&] { return h.dev.wait(uint64_t{1} << vector, h.dev.now() + 10 * kUs) != 0; };
+          const auto fires = [&] {
+            return h.dev.wait(uint64_t{1} << vector, h.dev.now() + 10 * kUs) != 0;
+          };
           (void)fires();  // an earlier one
           mask(1);
           must(h.cq.req_notify_cq(), "arm");
@@ -525,7 +532,8 @@ TEST_P(Features, PulledOutUnderTraffic) {
           (void)e.send(data.sge(0, 8));  // to nobody
           const auto info = e.qp.query();
           ASSERT_FALSE(info);
-          EXPECT_NE(info.error().what.find("the device is gone"), std::string::npos) << info.error().what;
+          EXPECT_NE(info.error().what.find("the device is gone"), std::string::npos)
+              << info.error().what;
           EXPECT_EQ(wrong(data.buffer.bytes(), 9), 0u);
           h.manager->close(h.dev);
           EXPECT_FALSE(Manager::open(h.dev, {}));
@@ -549,7 +557,10 @@ TEST_P(Features, PulledOutUnderTraffic) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Features, testing::Values(kModel, kRtl, kTandem, kModelMinimum, kTandemMinimum, kTandemStall), name_of_kinds);
+INSTANTIATE_TEST_SUITE_P(Kinds, Features,
+                         testing::Values(kModel, kRtl, kTandem, kModelMinimum, kTandemMinimum,
+                                         kTandemStall),
+                         name_of_kinds);
 
 }  // namespace
 }  // namespace rnic::tb

@@ -1,8 +1,9 @@
 // The golden FPDUs of the requirements (section 12), byte for byte into a whole device: as they come
 // from a peer, with the STag that they name. What they place, and what the device answers.
+#include "vectors/golden.hpp"
+
 #include "gen/regs.hpp"
 #include "tpt/tpt.hpp"
-#include "vectors/golden.hpp"
 #include "world.hpp"
 
 namespace rnic::tb {
@@ -51,19 +52,21 @@ class Golden : public testing::TestWithParam<Kinds> {
           const auto memory = must(h.context.alloc(4096), "memory");
           const auto list = must(h.dev.alloc(4096, MemoryKind::kContiguous), "page list");
           base::store_le<uint64_t>(list.data(), memory.bus(0));
-          const auto made = must(
-              h.manager->execute_args(h.dev, spec::AdminOpcode::kCreateMr, slot,
-                                      spec::AdminMrArgs{.pd = static_cast<uint16_t>(h.pd.number()),
-                                                        .key = kStag & 0xff,
-                                                        .log_page = 12,
-                                                        .rights = 7,
-                                                        .base_to = base,
-                                                        .length = length,
-                                                        .first_offset = 0,
-                                                        .pbl_base = must(h.manager->pbl.take(1, "entries"), "page list"),
-                                                        .page_list = list.bus(0),
-                                                        .pages = 1}),
-              "region");
+          const auto made =
+              must(h.manager->execute_args(
+                       h.dev, spec::AdminOpcode::kCreateMr, slot,
+                       spec::AdminMrArgs{
+                           .pd = static_cast<uint16_t>(h.pd.number()),
+                           .key = kStag & 0xff,
+                           .log_page = 12,
+                           .rights = 7,
+                           .base_to = base,
+                           .length = length,
+                           .first_offset = 0,
+                           .pbl_base = must(h.manager->pbl.take(1, "entries"), "page list"),
+                           .page_list = list.bus(0),
+                           .pages = 1}),
+                   "region");
           ASSERT_EQ(spec::AdminMrResult::unpack(made.result).stag, kStag);
           Endpoint& e = h.endpoint();
           (void)e.receive(landing.sge(0, 64));
@@ -72,14 +75,17 @@ class Golden : public testing::TestWithParam<Kinds> {
           h.accept(e);
           ready = true;
           look(h, e, memory.bytes());
-          EXPECT_EQ(Bytes(landing.at(0), landing.at(3)), e.done[0].status == IBV_WC_SUCCESS ? Bytes({'a', 'b', 'c'}) : Bytes(3));
+          EXPECT_EQ(Bytes(landing.at(0), landing.at(3)),
+                    e.done[0].status == IBV_WC_SUCCESS ? Bytes({'a', 'b', 'c'}) : Bytes(3));
           done = true;
         });
   }
 };
 
-const Bytes kWrite = hex(golden::kWrite.bytes), kSend = hex(golden::kSend.bytes), kSendInvalidate = hex(golden::kSendInvalidate.bytes),
-            kReadRequest = hex(golden::kReadRequest.bytes), kTerminate = hex(golden::kTerminate.bytes);
+const Bytes kWrite = hex(golden::kWrite.bytes), kSend = hex(golden::kSend.bytes),
+            kSendInvalidate = hex(golden::kSendInvalidate.bytes),
+            kReadRequest = hex(golden::kReadRequest.bytes),
+            kTerminate = hex(golden::kTerminate.bytes);
 
 /// The Write lands, the Send is received; Send with Invalidate is not enabled: Terminate 0/2/06.
 TEST_P(Golden, WriteSendAndSendWithInvalidate) {
@@ -94,7 +100,8 @@ TEST_P(Golden, WriteSendAndSendWithInvalidate) {
       EXPECT_EQ(std::string(bytes.begin() + 0x308, bytes.begin() + 0x30d), "hello");
       EXPECT_EQ(std::count(bytes.begin(), bytes.end(), 0), 4096 - 5);
       EXPECT_EQ(h.world.tap(kServer).fpdus(e.number()).back(),
-                fpdu(untagged(0x7, 2, 1) + hex("0206c000 0015 4144 11223344 00000000 00000002 00000000")));
+                fpdu(untagged(0x7, 2, 1) +
+                     hex("0206c000 0015 4144 11223344 00000000 00000002 00000000")));
     });
   });
 }
@@ -126,11 +133,13 @@ TEST_P(Golden, ReadRequestAndResponse) {
         const uint64_t room = std::min<uint64_t>(4096 - at, 1454 - 14);
         Bytes header = tagged(0x2, 0xaabbccdd, 0x1000 + at);
         if (at + room != 4096) header[0] = 0x81;  // not the last
-        EXPECT_EQ(f, fpdu(header + Bytes(bytes.begin() + static_cast<ptrdiff_t>(at), bytes.begin() + static_cast<ptrdiff_t>(at + room))));
+        EXPECT_EQ(f, fpdu(header + Bytes(bytes.begin() + static_cast<ptrdiff_t>(at),
+                                         bytes.begin() + static_cast<ptrdiff_t>(at + room))));
         at += room;
       }
       EXPECT_EQ(at, 4096u);
-      (void)e.qp.modify(IBV_QPS_ERR);  // if the client has not, whom nobody has asked for a response
+      (void)e.qp.modify(
+          IBV_QPS_ERR);  // if the client has not, whom nobody has asked for a response
       h.until_complete(e, "flush");
     });
   });
@@ -145,10 +154,13 @@ TEST_P(Golden, ExtensionsAreRefused) {
     uint16_t terminate;
     Cause cause;
   };
-  for (const Row& row : {Row{golden::kImmediate, 0, 3, 0x0206, Cause::kRdmapOpcode}, Row{golden::kAtomicRequest, 1, 2, 0x0206, Cause::kRdmapOpcode},
-                         Row{golden::kFlushRequest, 1, 3, 0x0206, Cause::kRdmapOpcode}, Row{golden::kVerifyRequest, 1, 4, 0x0206, Cause::kRdmapOpcode},
+  for (const Row& row : {Row{golden::kImmediate, 0, 3, 0x0206, Cause::kRdmapOpcode},
+                         Row{golden::kAtomicRequest, 1, 2, 0x0206, Cause::kRdmapOpcode},
+                         Row{golden::kFlushRequest, 1, 3, 0x0206, Cause::kRdmapOpcode},
+                         Row{golden::kVerifyRequest, 1, 4, 0x0206, Cause::kRdmapOpcode},
                          Row{golden::kAtomicWriteRequest, 1, 5, 0x0206, Cause::kRdmapOpcode},
-                         Row{golden::kAtomicResponse, 3, 1, 0x1201, Cause::kDdpUntaggedQn}, Row{golden::kFlushResponse, 3, 2, 0x1201, Cause::kDdpUntaggedQn},
+                         Row{golden::kAtomicResponse, 3, 1, 0x1201, Cause::kDdpUntaggedQn},
+                         Row{golden::kFlushResponse, 3, 2, 0x1201, Cause::kDdpUntaggedQn},
                          Row{golden::kAtomicWriteResponse, 3, 4, 0x1201, Cause::kDdpUntaggedQn}}) {
     SCOPED_TRACE(row.what.name);
     in_child([&] {
@@ -156,7 +168,8 @@ TEST_P(Golden, ExtensionsAreRefused) {
       std::vector<Bytes> sent;
       for (uint32_t msn = 1; row.qn != 3 && msn < row.msn; ++msn) {
         sent.push_back(fpdu(row.qn == 0 ? untagged(0x3, 0, msn) + Bytes{0x61, 0x62, 0x63}
-                                        : untagged(0x1, 1, msn) + Bytes(kReadRequest.begin() + 20, kReadRequest.end() - 4)));
+                                        : untagged(0x1, 1, msn) + Bytes(kReadRequest.begin() + 20,
+                                                                        kReadRequest.end() - 4)));
       }
       sent.push_back(it);
       run(0x2000, 0x1000, sent, [&](Host& h, Endpoint& e, auto bytes) {
@@ -164,14 +177,16 @@ TEST_P(Golden, ExtensionsAreRefused) {
         h.until_complete(e, "receives");
         EXPECT_EQ(std::count(bytes.begin(), bytes.end(), 0), 4096);
         EXPECT_EQ(h.world.tap(kServer).fpdus(e.number()).back(),
-                  fpdu(untagged(0x7, 2, 1) + be(row.terminate, 2) + hex("c000") + Bytes(it.begin(), it.begin() + 20)));
+                  fpdu(untagged(0x7, 2, 1) + be(row.terminate, 2) + hex("c000") +
+                       Bytes(it.begin(), it.begin() + 20)));
       });
     });
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Golden,
-                         testing::Values(Kinds{"model", "model"}, Kinds{"model", "rtl"}, Kinds{"model", "tandem"},
+                         testing::Values(Kinds{"model", "model"}, Kinds{"model", "rtl"},
+                                         Kinds{"model", "tandem"},
                                          Kinds{"model_minimum", "tandem_minimum"}),
                          name_of_kinds);
 

@@ -237,7 +237,8 @@ TEST_P(Hang, ReportBlamesNoDeviceForTheProgram) {
        });
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Hang, testing::Values(kModel, kRtl, kModelMinimum, kTandemMinimum, kTandemStall),
+INSTANTIATE_TEST_SUITE_P(All, Hang,
+                         testing::Values(kModel, kRtl, kModelMinimum, kTandemMinimum, kTandemStall),
                          name_of_kinds);
 
 }  // namespace

@@ -87,7 +87,8 @@ TEST_P(Lengths, ArriveWhole) {
           for (uint32_t i = 0; i < n; ++i) {
             const Piece &send = pieces[0][i], &write = pieces[1][i], &read = pieces[2][i];
             h.until("room", [&] { return e.outstanding() < 24; });
-            (void)e.read(sink.sge(slot(2, i) + read.local, read.length), read.length != 0 ? key : 0xdeadbeef,  // R5040-5.2.1-14
+            (void)e.read(sink.sge(slot(2, i) + read.local, read.length),
+                         read.length != 0 ? key : 0xdeadbeef,  // R5040-5.2.1-14
                          kTarget + slot(2, i) + read.remote);
             (void)e.write(source.sge(slot(1, i) + write.local, write.length), key,
                           kTarget + slot(1, i) + write.remote);
@@ -135,7 +136,8 @@ TEST_P(Lengths, ArriveWhole) {
         });
     EXPECT_LE(most_reads, GetParam().depth);  // R5040-6.1-07
     // The minimum build holds one message of a QP (sq_slots): a second Read need not be under way.
-    EXPECT_GE(most_reads, GetParam().kind[0].ends_with("minimum") ? 1u : std::min(GetParam().depth, 2u));
+    EXPECT_GE(most_reads,
+              GetParam().kind[0].ends_with("minimum") ? 1u : std::min(GetParam().depth, 2u));
   });
 }
 

@@ -5,9 +5,9 @@
 #include <fstream>
 #include <map>
 
+#include "backend/observer.hpp"
 #include "kernel/activity.hpp"
 #include "support/seed.hpp"
-#include "backend/observer.hpp"
 #include "world.hpp"
 
 namespace rnic::tb {
@@ -217,7 +217,9 @@ TEST_P(Life, StepsComeInThePagesOrder) {
       }
     }
     if (kind == kRtl) {
-      expect_order(streams[kClient], 1, 18, push ? std::vector<std::string>{"sq_rd_req", "sq_rd"} : std::vector<std::string>{});
+      expect_order(
+          streams[kClient], 1, 18,
+          push ? std::vector<std::string>{"sq_rd_req", "sq_rd"} : std::vector<std::string>{});
       expect_order(streams[kServer], 19, 26, {});
     }
     EXPECT_FALSE(find("read elsewhere"));

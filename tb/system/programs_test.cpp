@@ -21,7 +21,8 @@ struct Case {
 };
 
 std::string name_of(const testing::TestParamInfo<Case>& info) {
-  std::string s = std::string(info.param.program) + "_" + info.param.client + "_" + info.param.server;
+  std::string s =
+      std::string(info.param.program) + "_" + info.param.client + "_" + info.param.server;
   for (const char* word : info.param.settings) s += std::string("_") + word;
   for (char& c : s) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
@@ -50,8 +51,10 @@ TEST_P(ProgramTest, EveryByteArrives) {
 
 std::vector<Case> cases() {
   std::vector<Case> all;
-  const char* pairs[4][2] = {{"model", "model"}, {"rtl", "rtl"}, {"model", "rtl"}, {"rtl", "model"}};
-  const char* programs[] = {"write_lat", "read_lat", "send_lat", "write_bw", "read_bw", "send_bw", "pingpong"};
+  const char* pairs[4][2] = {
+      {"model", "model"}, {"rtl", "rtl"}, {"model", "rtl"}, {"rtl", "model"}};
+  const char* programs[] = {"write_lat", "read_lat", "send_lat", "write_bw",
+                            "read_bw",   "send_bw",  "pingpong"};
   for (const auto& p : pairs) {
     for (const char* program : programs) {
       all.push_back({program, p[0], p[1], {"size=64", "count=20", "warmup=2"}});
@@ -67,11 +70,17 @@ std::vector<Case> cases() {
     all.push_back({program, "rtl", "rtl", {"size=2000", "count=8", "warmup=1", "build=minimum"}});
     all.push_back({program, "rtl", "rtl", {"size=300", "count=8", "warmup=1", "reset_seed=7"}});
   }
-  for (const char* side : {"model", "rtl"}) {  // start-up as before RFC 6581; no CRC; as many QPs as there are
+  for (const char* side :
+       {"model", "rtl"}) {  // start-up as before RFC 6581; no CRC; as many QPs as there are
     all.push_back({"read_bw", side, side, {"size=3001", "count=8", "warmup=1", "mpa_revision=1"}});
-    all.push_back({"send_bw", side, side, {"size=3001", "count=8", "warmup=1", "mpa_revision=1", "mpa_crc=0", "mpa_markers=1"}});
+    all.push_back(
+        {"send_bw",
+         side,
+         side,
+         {"size=3001", "count=8", "warmup=1", "mpa_revision=1", "mpa_crc=0", "mpa_markers=1"}});
   }
-  all.push_back({"write_bw", "model", "model", {"size=64", "count=8", "warmup=0", "depth=4", "qps=1024"}});
+  all.push_back(
+      {"write_bw", "model", "model", {"size=64", "count=8", "warmup=0", "depth=4", "qps=1024"}});
   return all;
 }
 INSTANTIATE_TEST_SUITE_P(Pairings, ProgramTest, testing::ValuesIn(cases()), name_of);
@@ -83,17 +92,22 @@ TEST(Bandwidth, AnyCountGivesASaneRate) {
   for (const char* program : {"write_bw", "read_bw", "send_bw"}) {
     double before = 0;
     for (const char* count : {"count=1", "count=2", "count=8", "count=64", "count=600"}) {
-      for (const auto& [size, both] : {std::pair{"size=64", "both=0"}, {"size=64", "both=1"}, {"size=65536", "both=0"}, {"size=4097", "both=1"}}) {
+      for (const auto& [size, both] : {std::pair{"size=64", "both=0"},
+                                       {"size=64", "both=1"},
+                                       {"size=65536", "both=0"},
+                                       {"size=4097", "both=1"}}) {
         const RunRequest r = request({program, "model", "model", {count, size, both}});
         const Outcome o = run_child(r);
         ASSERT_EQ(o.status, kGood) << o.failure << reproduce(r);
         const double gbps = o.json["gbps"], limit = o.json["wire_limit_gbps"];
-        const double bytes = std::stod(std::string(size).substr(5)) * std::stod(std::string(count).substr(6));
+        const double bytes =
+            std::stod(std::string(size).substr(5)) * std::stod(std::string(count).substr(6));
         const double ahead = 1 + kQueueBytes / bytes;
         EXPECT_GT(gbps, 0) << reproduce(r);
         EXPECT_LT(gbps, limit * 1.01 * ahead) << reproduce(r);
         EXPECT_GT(o.json["ops"].get<uint64_t>(), 0u) << reproduce(r);
-        if (std::string(size) != "size=65536") continue;  // more of a bulk transfer never looks slower
+        if (std::string(size) != "size=65536")
+          continue;  // more of a bulk transfer never looks slower
         EXPECT_GT(gbps, before * 0.98) << reproduce(r);
         before = gbps / ahead;
       }
@@ -111,14 +125,19 @@ TEST(ModelSettings, ClockAndWidthOfTheDatapath) {
   };
   // Pushed doorbell to wire and wire to host memory are 59 and 43 cycles (write_lat --stages on RTL); what the cycles take of a message's time
   // doubles with their length, what host, PCIe and link take does not.
-  const double fast = with("write_lat", {"size=64", "inline=64", "push=1", "count=50", "clock_mhz=500"})["latency_ns"]["p50"];
-  const double slow = with("write_lat", {"size=64", "inline=64", "push=1", "count=50", "clock_mhz=250"})["latency_ns"]["p50"];
+  const double fast = with("write_lat", {"size=64", "inline=64", "push=1", "count=50",
+                                         "clock_mhz=500"})["latency_ns"]["p50"];
+  const double slow = with("write_lat", {"size=64", "inline=64", "push=1", "count=50",
+                                         "clock_mhz=250"})["latency_ns"]["p50"];
   EXPECT_NEAR(slow - fast, (59 + 43) * 2, 40);  // the host looks every 20 ns
   // 8 bytes in each cycle of 4 ns are 16 Gb/s.
-  const double narrow = with("write_bw", {"size=65536", "count=100", "clock_mhz=250", "datapath_bytes=8"})["gbps"];
+  const double narrow =
+      with("write_bw", {"size=65536", "count=100", "clock_mhz=250", "datapath_bytes=8"})["gbps"];
   EXPECT_LT(narrow, 16.01);
   EXPECT_GT(narrow, 14);
-  const double wide = with("write_bw", {"size=65536", "count=100", "clock_mhz=250", "server.datapath_bytes=8", "client.datapath_bytes=128"})["gbps"];
+  const double wide =
+      with("write_bw", {"size=65536", "count=100", "clock_mhz=250", "server.datapath_bytes=8",
+                        "client.datapath_bytes=128"})["gbps"];
   EXPECT_NEAR(wide, narrow, 0.5);  // it waits for the narrow side
 }
 
@@ -128,9 +147,13 @@ TEST(ModelTiming, SmallMessagesTakeAsLongAsInTheRtl) {
     const char *program, *size, *qps, *key;
     double error;
   };
-  for (const auto& [program, size, qps, key, error] : {Timed{"write_bw", "size=8", "qps=1", "msg_per_s", 0.07}, {"write_bw", "size=8", "qps=8", "msg_per_s", 0.02},
-                                                       {"send_bw", "size=64", "qps=1", "msg_per_s", 0.07}, {"read_bw", "size=64", "qps=8", "msg_per_s", 0.04},
-                                                       {"write_lat", "size=64", "qps=1", "latency", 0.02}, {"read_lat", "size=64", "qps=1", "latency", 0.04}}) {
+  for (const auto& [program, size, qps, key, error] :
+       {Timed{"write_bw", "size=8", "qps=1", "msg_per_s", 0.07},
+        {"write_bw", "size=8", "qps=8", "msg_per_s", 0.02},
+        {"send_bw", "size=64", "qps=1", "msg_per_s", 0.07},
+        {"read_bw", "size=64", "qps=8", "msg_per_s", 0.04},
+        {"write_lat", "size=64", "qps=1", "latency", 0.02},
+        {"read_lat", "size=64", "qps=1", "latency", 0.04}}) {
     double both[2];
     int i = 0;
     for (const char* side : {"rtl", "model"}) {
@@ -145,9 +168,11 @@ TEST(ModelTiming, SmallMessagesTakeAsLongAsInTheRtl) {
 
 // A completion tells of a batch of 16, and eight QPs are in step: counted as they come, 2400 messages were 96.5 Gb/s of 93.3.
 TEST(Bandwidth, IsTheWiresWithManyQps) {
-  for (const auto& [count, error] : {std::pair{"count=30", 0.015}, {"count=100", 0.005}, {"count=300", 0.003}}) {
+  for (const auto& [count, error] :
+       {std::pair{"count=30", 0.015}, {"count=100", 0.005}, {"count=300", 0.003}}) {
     for (const char* program : {"write_bw", "read_bw", "send_bw"}) {
-      const RunRequest r = request({program, "model", "model", {"qps=8", "size=4096", "warmup=500", count}});
+      const RunRequest r =
+          request({program, "model", "model", {"qps=8", "size=4096", "warmup=500", count}});
       const Outcome o = run_child(r);
       ASSERT_EQ(o.status, kGood) << o.failure << reproduce(r);
       const double limit = o.json["wire_limit_gbps"];
@@ -270,8 +295,12 @@ std::vector<Case> repeated() {
   std::vector<Case> all{{"write_bw", "rtl", "model", {"size=2000", "count=20", "warmup=2"}}};
   const char* pairs[3][2] = {{"model", "model"}, {"rtl", "rtl"}, {"tandem", "model"}};
   for (const auto& p : pairs) {
-    all.push_back({"read_bw", p[0], p[1], {"size=2000", "count=10", "warmup=2", "both=1", "pcie_reorder=0.3"}});
-    all.push_back({"send_bw", p[0], p[1], {"size=500", "count=10", "warmup=2", "threads=2", "reset_seed=7"}});
+    all.push_back({"read_bw",
+                   p[0],
+                   p[1],
+                   {"size=2000", "count=10", "warmup=2", "both=1", "pcie_reorder=0.3"}});
+    all.push_back(
+        {"send_bw", p[0], p[1], {"size=500", "count=10", "warmup=2", "threads=2", "reset_seed=7"}});
     all.push_back({"file_copy", p[0], p[1], {"size=4096"}});
   }
   return all;
@@ -289,7 +318,11 @@ TEST(FileCopy, ShaIsTheSameAtTheFarSide) {
 }
 
 TEST(PcieErrors, PoisonedReadFailsTheRunAndDoesNotHang) {
-  RunRequest r = request({"write_bw", "rtl", "rtl", {"size=4096", "count=20", "client.pcie_error_status=3", "client.pcie_error_nth=60"}});
+  RunRequest r = request(
+      {"write_bw",
+       "rtl",
+       "rtl",
+       {"size=4096", "count=20", "client.pcie_error_status=3", "client.pcie_error_nth=60"}});
   const Outcome o = run_child(r);
   EXPECT_EQ(o.status, kMismatch) << o.failure;
   EXPECT_NE(o.failure.find("client"), std::string::npos) << o.failure;
@@ -305,12 +338,15 @@ TEST(BadInput, SaysWhatAndWhichNameIsNear) {
     }
     return std::string();
   };
-  EXPECT_NE(message([&] { c.set("mtuu=1500", "--set"); }).find("did you mean mtu?"), std::string::npos);
+  EXPECT_NE(message([&] { c.set("mtuu=1500", "--set"); }).find("did you mean mtu?"),
+            std::string::npos);
   EXPECT_NE(message([&] { c.set("mtu=10", "--set"); }).find("mtu: 10 below"), std::string::npos);
   EXPECT_NE(message([&] { c.set("mtu", "--set"); }).find("NAME=VALUE"), std::string::npos);
   EXPECT_NE(message([&] { c.set("size=x", "--set"); }).find("size"), std::string::npos);
-  EXPECT_NE(message([&] { c.set("build=small", "--set"); }).find("none of default, minimum, stall"), std::string::npos);
-  EXPECT_NE(message([&] { c.load("/nonexistent.json"); }).find("cannot be read"), std::string::npos);
+  EXPECT_NE(message([&] { c.set("build=small", "--set"); }).find("none of default, minimum, stall"),
+            std::string::npos);
+  EXPECT_NE(message([&] { c.load("/nonexistent.json"); }).find("cannot be read"),
+            std::string::npos);
   EXPECT_NE(message([&] { c.use_preset("gen4x1"); }).find("did you mean"), std::string::npos);
   RunRequest r = request({"write_latt", "model", "model", {}});
   EXPECT_NE(message([&] { check(r); }).find("did you mean write_lat?"), std::string::npos);

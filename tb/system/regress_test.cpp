@@ -257,7 +257,8 @@ TEST(Failure, OnRtlLeavesAWaveform) {
   r.shrink_s = 1e-9;  // nothing smaller is found: that of the whole plan
   const Told whole = told(r);
   EXPECT_NE(whole.said.find("smaller plans did not fail"), std::string::npos) << whole.said;
-  EXPECT_NE(whole.said.find("waveform: regress-seed9.server.fst from "), std::string::npos) << whole.said;
+  EXPECT_NE(whole.said.find("waveform: regress-seed9.server.fst from "), std::string::npos)
+      << whole.said;
   std::filesystem::current_path(before);
 }
 

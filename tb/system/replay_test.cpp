@@ -472,7 +472,8 @@ TEST(Listing, WrongUnitIsToldWithItsLine) {
   EXPECT_EQ(told(R"("n": -2)" + rest), "n is -2; a whole number from 0 to 4294967295 is wanted");
   EXPECT_EQ(told(R"("n": 4294967296)" + rest),
             "n is 4294967296; a whole number from 0 to 4294967295 is wanted");
-  EXPECT_EQ(told(R"("n": "2")" + rest), "n is \"2\"; a whole number from 0 to 4294967295 is wanted");
+  EXPECT_EQ(told(R"("n": "2")" + rest),
+            "n is \"2\"; a whole number from 0 to 4294967295 is wanted");
   EXPECT_EQ(told(R"("frame": 2)" + rest), "the unit has no \"n\"");
   EXPECT_EQ(told(n + rest + R"(, "conection": 1)"),
             "unknown key \"conection\", did you mean connection?; there are n, connection, from, "

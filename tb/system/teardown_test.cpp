@@ -247,7 +247,8 @@ TEST_P(Teardown, ATerminateIsHeardBeforeWhatFollowsIt) {
               reads.push_back(e.read(data.sge(i * kBytes, kBytes), key, kTarget));
             const uint64_t beyond = e.read(data.sge(0, 2), key, kTarget + kBig - 1);
             std::vector<uint64_t> more;
-            for (uint32_t i = 0; i < kMore; ++i) more.push_back(e.read(data.sge(0, 1), key, kTarget));
+            for (uint32_t i = 0; i < kMore; ++i)
+              more.push_back(e.read(data.sge(0, 1), key, kTarget));
             const AsyncEvent event = h.event();
             EXPECT_EQ(event.cause, static_cast<uint32_t>(Cause::kPeerTerminate));
             EXPECT_EQ(event.peer_term, 0x0101);
@@ -305,7 +306,10 @@ TEST_P(Teardown, WorkPushedBehindTheEndIsFlushed) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Teardown, testing::Values(kModel, kRtl, kTandem, kModelMinimum, kTandemMinimum, kTandemStall), name_of_kinds);
+INSTANTIATE_TEST_SUITE_P(Kinds, Teardown,
+                         testing::Values(kModel, kRtl, kTandem, kModelMinimum, kTandemMinimum,
+                                         kTandemStall),
+                         name_of_kinds);
 
 }  // namespace
 }  // namespace rnic::tb

@@ -179,7 +179,9 @@ struct Param {
 std::vector<Param> params() {
   std::vector<Param> all;
   for (const Case& c : cases()) {
-    for (const Kinds& kind : {kModel, kRtl, kTandem, kModelMinimum, kTandemMinimum, kTandemStall, Kinds{"model", "rtl"}, Kinds{"rtl", "model"}}) all.push_back({c, kind});
+    for (const Kinds& kind : {kModel, kRtl, kTandem, kModelMinimum, kTandemMinimum, kTandemStall,
+                              Kinds{"model", "rtl"}, Kinds{"rtl", "model"}})
+      all.push_back({c, kind});
   }
   return all;
 }

@@ -21,7 +21,8 @@ namespace rnic::tb {
 namespace {
 
 constexpr uint32_t kMessages = 5, kControl = 64;
-constexpr uint64_t kDepth = 32;  // slots of a lane's buffer; a quarter is more than kMessages, so no credit is given
+constexpr uint64_t kDepth =
+    32;  // slots of a lane's buffer; a quarter is more than kMessages, so no credit is given
 
 /// Output of a tshark run, by lines. A tshark that is missing or fails is a failure.
 std::vector<std::string> tshark(const std::string& path, const std::string& options) {
@@ -215,13 +216,12 @@ std::array<std::vector<Expected>, 2> expected(const Param& p, const std::array<P
 }
 
 void run_program(const Param& p, const std::string& path) {
-  World w(
-      {.kind = p.kind,
-       .settings = {fmt::format("mtu={}", p.mtu), fmt::format("size={}", p.size),
-                    fmt::format("count={}", kMessages), "warmup=0", fmt::format("depth={}", kDepth),
-                    fmt::format("mpa_crc={}", p.crc ? 1 : 0),
-                    fmt::format("mpa_markers={}", p.markers ? 1 : 0)},
-       .pcap = path});
+  World w({.kind = p.kind,
+           .settings = {fmt::format("mtu={}", p.mtu), fmt::format("size={}", p.size),
+                        fmt::format("count={}", kMessages), "warmup=0",
+                        fmt::format("depth={}", kDepth), fmt::format("mpa_crc={}", p.crc ? 1 : 0),
+                        fmt::format("mpa_markers={}", p.markers ? 1 : 0)},
+           .pcap = path});
   const programs::Params params = w.config().params();
   const auto* program = programs::find(p.program);
   std::array<programs::Report, 2> reports;
@@ -464,24 +464,31 @@ TEST_P(Endings, AreReadAsTheyWereMeant) {
     const auto read = [&](const std::string& filter, const std::string& fields) {
       return tshark(path, "-Y '" + filter + "' -T fields -E separator=, " + fields);
     };
-    const auto starts = read("iwarp_mpa.pdlength",
-                             "-e ip.src -e iwarp_mpa.rev -e iwarp_mpa.rej_flag -e iwarp_mpa.privatedata");
+    const auto starts =
+        read("iwarp_mpa.pdlength",
+             "-e ip.src -e iwarp_mpa.rev -e iwarp_mpa.rej_flag -e iwarp_mpa.privatedata");
     ASSERT_GE(starts.size(), 2u);
     // Revision 2: IRD and ORD of RFC 6581 stand before the private data.
-    EXPECT_TRUE(starts[0].starts_with("10.0.0.1,2,0,") && starts[0].ends_with("a1a2a3")) << starts[0];
+    EXPECT_TRUE(starts[0].starts_with("10.0.0.1,2,0,") && starts[0].ends_with("a1a2a3"))
+        << starts[0];
     EXPECT_TRUE(starts[1].starts_with("10.0.0.2,2,1,") && starts[1].ends_with("f1f2")) << starts[1];
-    EXPECT_EQ(std::string_view(starts[0]).substr(13, 8).find_first_not_of("0123456789abcdef"), std::string_view::npos);
-    const std::string kHeads = " -e iwarp_rdma.term_layer -e iwarp_rdma.term_hdrct_m -e iwarp_rdma.hdrct_d -e iwarp_rdma.hdrct_r";
+    EXPECT_EQ(std::string_view(starts[0]).substr(13, 8).find_first_not_of("0123456789abcdef"),
+              std::string_view::npos);
+    const std::string kHeads =
+        " -e iwarp_rdma.term_layer -e iwarp_rdma.term_hdrct_m -e iwarp_rdma.hdrct_d -e "
+        "iwarp_rdma.hdrct_r";
     const auto text = [](const Bytes& b) {
       std::string s;
       for (const uint8_t byte : b) s += fmt::format("{:02x}", byte);
       return s;
     };
-    const std::string kCopies = " -e iwarp_rdma.term_ddp_seg_len -e iwarp_rdma.term_ddp_h -e iwarp_rdma.term_rdma_h";
+    const std::string kCopies =
+        " -e iwarp_rdma.term_ddp_seg_len -e iwarp_rdma.term_ddp_h -e iwarp_rdma.term_rdma_h";
     const auto tagged_one = read("iwarp_rdma.term_etype_ddp == 1",
                                  "-e iwarp_rdma.term_errcode_ddp_tagged" + kHeads + kCopies);
     ASSERT_EQ(tagged_one.size(), 1u);
-    EXPECT_EQ(tagged_one[0], "0x00,0x01,1,1,0,0013," + text(tagged(0x0, key ^ 0x5a, kTarget)) + ",");
+    EXPECT_EQ(tagged_one[0],
+              "0x00,0x01,1,1,0,0013," + text(tagged(0x0, key ^ 0x5a, kTarget)) + ",");
     const auto untagged_one = read("iwarp_rdma.term_etype_ddp == 2",
                                    "-e iwarp_rdma.term_errcode_ddp_untagged" + kHeads + kCopies);
     ASSERT_EQ(untagged_one.size(), 1u);
@@ -491,9 +498,10 @@ TEST_P(Endings, AreReadAsTheyWereMeant) {
     ASSERT_EQ(read_one.size(), 1u);
     // Of layer 0 tshark takes the first 14 bytes for the DDP header, as if it were tagged, and the
     // next 28 for RDMAP's; the last 4 bytes are nobody's.
-    const Bytes headers = untagged(0x1, 1, 1) + read_request(sink_key, sink_at, 100, key, kTarget + 4000);
-    EXPECT_EQ(read_one[0], "0x01,0x00,1,1,1,002e," + text({headers.begin(), headers.begin() + 14}) + "," +
-                               text({headers.begin() + 14, headers.begin() + 42}));
+    const Bytes headers =
+        untagged(0x1, 1, 1) + read_request(sink_key, sink_at, 100, key, kTarget + 4000);
+    EXPECT_EQ(read_one[0], "0x01,0x00,1,1,1,002e," + text({headers.begin(), headers.begin() + 14}) +
+                               "," + text({headers.begin() + 14, headers.begin() + 42}));
   });
 }
 INSTANTIATE_TEST_SUITE_P(Kinds, Endings, testing::Values(kModel, kTandem), name_of_kinds);

@@ -98,7 +98,9 @@ TEST_P(Window, OfOneFpduHoldsNobodyElse) {
   EXPECT_LT(narrow.others, wide.others);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Window, testing::Values(kModel, kRtl, kModelMinimum, kTandemMinimum, kTandemStall), name_of_kinds);
+INSTANTIATE_TEST_SUITE_P(Kinds, Window,
+                         testing::Values(kModel, kRtl, kModelMinimum, kTandemMinimum, kTandemStall),
+                         name_of_kinds);
 
 }  // namespace
 }  // namespace rnic::tb

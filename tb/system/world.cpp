@@ -294,7 +294,9 @@ World::World(const WorldConfig& config) : seed_(config.seed) {
     const std::string said = device->describe();
     const std::string build = build_of(config.kind[side]);
     EXPECT_TRUE(said.starts_with(kind)) << config.kind[side] << " is " << said;
-    for (const char* b : {"minimum", "stall"}) EXPECT_EQ(said.ends_with(fmt::format("({})", b)), build == b) << config.kind[side] << " is " << said;
+    for (const char* b : {"minimum", "stall"})
+      EXPECT_EQ(said.ends_with(fmt::format("({})", b)), build == b)
+          << config.kind[side] << " is " << said;
     auto tap = std::make_unique<Tap>(std::move(device));
     taps_[side] = tap.get();
     in_tandem_ = in_tandem_ || kind == "tandem";

@@ -64,10 +64,10 @@ class Tap final : public DeviceAround, private sim::DeviceEnv {
     spec::LlpCtlReq req;
   };
   std::vector<Asked> asked;
-  bool keeps = true;                                // records; else they are only counted
-  uint64_t records_sent = 0, bytes_sent = 0;        // in RDMA mode
-  std::function<bool(sim::Record&)> on_tx;          // may change it; false: it never leaves
-  std::function<void(spec::LlpCredit&)> on_credit;  // may give less
+  bool keeps = true;                                     // records; else they are only counted
+  uint64_t records_sent = 0, bytes_sent = 0;             // in RDMA mode
+  std::function<bool(sim::Record&)> on_tx;               // may change it; false: it never leaves
+  std::function<void(spec::LlpCredit&)> on_credit;       // may give less
   std::function<bool(const spec::LlpCtlEvt&)> on_event;  // false: the device is not told
   std::function<bool(const sim::DmaRead&)> on_read;      // false: nobody ever answers it
   bool takes_writes = true, takes_reads = true;          // does the host?
@@ -253,7 +253,8 @@ inline std::string name_of_kinds(const testing::TestParamInfo<Kinds>& info) {
   return name_of(info.param);
 }
 inline const Kinds kRtl{"rtl", "rtl"}, kModel{"model", "model"}, kTandem{"tandem", "tandem"},
-    kModelMinimum{"model_minimum", "model_minimum"}, kTandemMinimum{"tandem_minimum", "tandem_minimum"},
+    kModelMinimum{"model_minimum", "model_minimum"},
+    kTandemMinimum{"tandem_minimum", "tandem_minimum"},
     kTandemStall{"tandem_stall", "tandem_stall"};
 
 /// The pattern that tests fill memory with: each byte follows from a key and its place.

@@ -64,7 +64,8 @@ TEST(Follower, FollowsALife) {
     EXPECT_EQ(f.tally().count(Kind::kAdminBytes).compared, 7U * 32);
     EXPECT_EQ(f.tally().commits().at("qp_issue"), 4U);
     EXPECT_THAT(f.waiting_for(), IsEmpty());
-  }), IsEmpty());
+  }),
+              IsEmpty());
 }
 
 TEST(Follower, FollowsAnErrorAndItsFlush) { EXPECT_THAT(failing().run(), IsEmpty()); }
@@ -77,23 +78,33 @@ Script refusing_while_closing() {
 }
 
 /// qp_state's row of a QP has one error: which it was, and how often it was seen, is the RTL's choice.
-TEST(Follower, FollowsAnErrorInPlaceOfNothingLeft) { EXPECT_THAT(refusing_while_closing().run(), IsEmpty()); }
+TEST(Follower, FollowsAnErrorInPlaceOfNothingLeft) {
+  EXPECT_THAT(refusing_while_closing().run(), IsEmpty());
+}
 
 TEST(Follower, FollowsAnErrorThatIsToldTwice) {
   Script s = refusing_while_closing();
   const auto at = static_cast<std::ptrdiff_t>(s.at("qp hears of the error"));
-  s.steps.insert(s.steps.begin() + at + 1, {"once more", spec::AnyCommit{spec::QpStateCommit{.qpn = Script::kQp, .bits = 1}}});
+  s.steps.insert(
+      s.steps.begin() + at + 1,
+      {"once more", spec::AnyCommit{spec::QpStateCommit{.qpn = Script::kQp, .bits = 1}}});
   EXPECT_THAT(s.run(), IsEmpty());
-  s.steps.insert(s.steps.begin() + at + 2, {"and again", spec::AnyCommit{spec::QpStateCommit{.qpn = Script::kQp, .bits = 1}}});
+  s.steps.insert(
+      s.steps.begin() + at + 2,
+      {"and again", spec::AnyCommit{spec::QpStateCommit{.qpn = Script::kQp, .bits = 1}}});
   EXPECT_THAT(s.run(), HasSubstr("qp_state: QP 3: events: RTL 0x1 / model 0x0"));
 }
 
 TEST(Follower, FollowsAnErrorBehindNothingLeft) {
   Script s = refusing_while_closing();
   const auto at = static_cast<std::ptrdiff_t>(s.at("qp hears of the error"));
-  s.steps.insert(s.steps.begin() + at, {{"rdmap has ended", spec::AnyCommit{spec::QpStateCommit{.qpn = Script::kQp, .bits = 1, .nothing_left = 1}}},
-                                        {"FIN is ordered", spec::AnyCommit{spec::LlpRuleCommit{.source = 5, .connection = Script::kConn, .qpn = Script::kQp}}},
-                                        {"FIN", spec::LlpCtlReq{.op = spec::LlpOp::kHalfClose, .connection = Script::kConn}}});
+  s.steps.insert(
+      s.steps.begin() + at,
+      {{"rdmap has ended",
+        spec::AnyCommit{spec::QpStateCommit{.qpn = Script::kQp, .bits = 1, .nothing_left = 1}}},
+       {"FIN is ordered", spec::AnyCommit{spec::LlpRuleCommit{
+                              .source = 5, .connection = Script::kConn, .qpn = Script::kQp}}},
+       {"FIN", spec::LlpCtlReq{.op = spec::LlpOp::kHalfClose, .connection = Script::kConn}}});
   EXPECT_THAT(s.run(), IsEmpty());
 }
 
@@ -117,7 +128,8 @@ TEST(FollowerDiffers, WrongByteOfARecord) {
   Script s = whole();
   auto& r = s["the record of the Send"].as<RecordOut>().r;
   r.data = changed(r.data, 30);
-  EXPECT_THAT(s.run(), AllOf(HasSubstr("connection 2, QP 3: record, byte 30 of 124: RTL 0x"), HasSubstr("/ model 0x"), HasSubstr("device cycle")));
+  EXPECT_THAT(s.run(), AllOf(HasSubstr("connection 2, QP 3: record, byte 30 of 124: RTL 0x"),
+                             HasSubstr("/ model 0x"), HasSubstr("device cycle")));
 }
 
 TEST(FollowerDiffers, RecordCutShort) {
@@ -130,7 +142,8 @@ TEST(FollowerDiffers, RecordCutShort) {
 TEST(FollowerDiffers, RecordMissing) {
   Script s = whole();
   s.drop("the record of the push");
-  EXPECT_THAT(s.run(), HasSubstr("qp_retire: QP 3: RTL took a sent work request; model has none there"));
+  EXPECT_THAT(s.run(),
+              HasSubstr("qp_retire: QP 3: RTL took a sent work request; model has none there"));
 }
 
 TEST(FollowerDiffers, RecordStillMissingAtTheEnd) {
@@ -138,7 +151,10 @@ TEST(FollowerDiffers, RecordStillMissingAtTheEnd) {
   s.set_up();
   s.send();
   s.steps.resize(s.at("the record of the Send"));
-  EXPECT_THAT(s.run(), AllOf(HasSubstr("left over"), HasSubstr("connection 2: 1 records to be sent, the oldest of QP 3, 124 bytes")));
+  EXPECT_THAT(
+      s.run(),
+      AllOf(HasSubstr("left over"),
+            HasSubstr("connection 2: 1 records to be sent, the oldest of QP 3, 124 bytes")));
 }
 
 TEST(FollowerDiffers, RecordTwice) {
@@ -151,13 +167,15 @@ TEST(FollowerDiffers, WrongPlacedByte) {
   Script s = whole();
   auto& w = s["the payload of a Write"].as<DmaWrite>();
   w.data = changed(w.data, 63);
-  EXPECT_THAT(s.run(), HasSubstr("QP 3: placed payload, byte 63 of its segment, at 0x10003f: RTL 0x"));
+  EXPECT_THAT(s.run(),
+              HasSubstr("QP 3: placed payload, byte 63 of its segment, at 0x10003f: RTL 0x"));
 }
 
 TEST(FollowerDiffers, WrongPlacedAddress) {
   Script s = whole();
   s["the payload of a Send"].as<DmaWrite>().address += 1;
-  EXPECT_THAT(s.run(), HasSubstr("RTL wrote 10 bytes at 0x100101; model places 10 there at 0x100100"));
+  EXPECT_THAT(s.run(),
+              HasSubstr("RTL wrote 10 bytes at 0x100101; model places 10 there at 0x100100"));
 }
 
 TEST(FollowerDiffers, PlacedTwice) {
@@ -171,7 +189,11 @@ TEST(FollowerDiffers, NeverPlaced) {
   s.set_up();
   s.receive_write();
   s.drop("the payload of a Write");
-  EXPECT_THAT(s.run(), AllOf(HasSubstr("left over"), HasSubstr("1 packets to be placed, the oldest of QP 3 at 0x100000, 0 of 64 bytes written")));
+  EXPECT_THAT(
+      s.run(),
+      AllOf(HasSubstr("left over"),
+            HasSubstr(
+                "1 packets to be placed, the oldest of QP 3 at 0x100000, 0 of 64 bytes written")));
 }
 
 TEST(FollowerDiffers, PlacedInPiecesIsTheSame) {
@@ -198,7 +220,8 @@ TEST(FollowerDiffers, CompletionWrong) {
   e.byte_len = 31;
   w.data = Payload::make(spec::Cqe::kBytes);
   e.pack(w.data.writable());
-  EXPECT_THAT(s.run(), AllOf(HasSubstr("CQ 0: completion: RTL at 0x6040"), HasSubstr("byte_len=31"), HasSubstr("byte_len=32")));
+  EXPECT_THAT(s.run(), AllOf(HasSubstr("CQ 0: completion: RTL at 0x6040"), HasSubstr("byte_len=31"),
+                             HasSubstr("byte_len=32")));
 }
 
 TEST(FollowerDiffers, TimestampRunsBackwards) {
@@ -228,7 +251,8 @@ TEST(FollowerDiffers, CommitDropped) {
 TEST(FollowerDiffers, CommitDoubled) {
   Script s = whole();
   s.twice("the issue of the Send");
-  EXPECT_THAT(s.run(), HasSubstr("qp_issue: QP 3: RTL issued a work request; model has none posted"));
+  EXPECT_THAT(s.run(),
+              HasSubstr("qp_issue: QP 3: RTL issued a work request; model has none posted"));
 }
 
 TEST(FollowerDiffers, EveryCommitDroppedIsReported) {
@@ -246,7 +270,8 @@ TEST(FollowerDiffers, EveryStepDoubledIsReported) {
   for (const Script& life : {whole(), failing()}) {
     for (size_t i = 0; i < life.steps.size(); ++i) {
       const auto& what = life.steps[i].what;
-      const bool idempotent = std::holds_alternative<Mmio>(what) || std::holds_alternative<spec::PcieCfg>(what) ||
+      const bool idempotent = std::holds_alternative<Mmio>(what) ||
+                              std::holds_alternative<spec::PcieCfg>(what) ||
                               std::holds_alternative<spec::LlpCredit>(what);
       if (idempotent) continue;
       Script s = life;
@@ -349,13 +374,17 @@ TEST(FollowerDiffers, OtherSegmentSize) {
 TEST(FollowerDiffers, GrantWithoutCredit) {
   Script s = whole();
   s["credit"].as<spec::LlpCredit>().limit = 1400;
-  EXPECT_THAT(s.run(), HasSubstr("llp_grant: QP 3: RTL grants; model must wait: llp_if: QP 3 waits for the LLP's credit"));
+  EXPECT_THAT(
+      s.run(),
+      HasSubstr(
+          "llp_grant: QP 3: RTL grants; model must wait: llp_if: QP 3 waits for the LLP's credit"));
 }
 
 TEST(FollowerDiffers, OtherSource) {
   Script s = whole();
   s["the segment of the Send"].commit<spec::DdpSegmentCommit>().source = spec::TxSource::kResp;
-  EXPECT_THAT(s.run(), HasSubstr("ddp_segment: QP 3: RTL sends a segment of resp; model may send sq"));
+  EXPECT_THAT(s.run(),
+              HasSubstr("ddp_segment: QP 3: RTL sends a segment of resp; model may send sq"));
 }
 
 TEST(FollowerDiffers, LookUpOfAnotherPlace) {
@@ -374,7 +403,8 @@ TEST(FollowerDiffers, PayloadNeverRead) {
   Script s = whole();
   s.drop("the bytes of the second page");
   s.drop("the read of the second page");
-  EXPECT_THAT(s.run(), HasSubstr("ddp_ulpdu: QP 3: RTL sends a segment of 100 bytes of payload: RTL never read 60 bytes from 0x300000"));
+  EXPECT_THAT(s.run(), HasSubstr("ddp_ulpdu: QP 3: RTL sends a segment of 100 bytes of payload: "
+                                 "RTL never read 60 bytes from 0x300000"));
 }
 
 TEST(FollowerDiffers, OtherPayloadRead) {
@@ -453,7 +483,8 @@ TEST(FollowerDiffers, AnotherQp) {
 TEST(FollowerDiffers, EventInvented) {
   Script s = whole();
   s.twice("the event of the connection");
-  EXPECT_THAT(s.run(), HasSubstr("cq_event: RTL writes an event connection of 2; model has none pending"));
+  EXPECT_THAT(s.run(),
+              HasSubstr("cq_event: RTL writes an event connection of 2; model has none pending"));
 }
 
 TEST(FollowerDiffers, InterruptMissing) {
@@ -470,13 +501,23 @@ TEST(FollowerDiffers, InterruptBeforeItsEvent) {
 
 /// A masked vector's message is one that was on its way when the mask was written, or a fault.
 TEST(FollowerDiffers, InterruptOfAMaskedVector) {
-  for (const auto& [cycles, waited, good] : {std::tuple{1, 0, true}, {5000, 0, false}, {5000, 4990, true}}) {
+  for (const auto& [cycles, waited, good] :
+       {std::tuple{1, 0, true}, {5000, 0, false}, {5000, 4990, true}}) {
     Script s = whole();
-    const auto at = s.steps.begin() + static_cast<std::ptrdiff_t>(s.at("the interrupt of the QP's end"));
+    const auto at =
+        s.steps.begin() + static_cast<std::ptrdiff_t>(s.at("the interrupt of the QP's end"));
     at->cycles = static_cast<uint64_t>(cycles);
     at->waited = static_cast<uint64_t>(waited);
-    s.steps.insert(at, {.label = "the mask", .what = Mmio{.is_write = true, .bar = 0, .offset = spec::kMsixControlOffset, .bytes = 4, .value = 1, .data = {}}});
-    EXPECT_THAT(s.run(), good ? testing::Matcher<std::string>(IsEmpty()) : HasSubstr("its vector is masked since cycle")) << cycles << ", " << waited;
+    s.steps.insert(at, {.label = "the mask",
+                        .what = Mmio{.is_write = true,
+                                     .bar = 0,
+                                     .offset = spec::kMsixControlOffset,
+                                     .bytes = 4,
+                                     .value = 1,
+                                     .data = {}}});
+    EXPECT_THAT(s.run(), good ? testing::Matcher<std::string>(IsEmpty())
+                              : HasSubstr("its vector is masked since cycle"))
+        << cycles << ", " << waited;
   }
 }
 
@@ -485,20 +526,29 @@ TEST(FollowerDiffers, InterruptOfAVectorThatIsMaskedAgain) {
   Script s = whole();
   const auto mask = [](uint64_t cycles) {
     return Step{.label = "the mask",
-                .what = Mmio{.is_write = true, .bar = 0, .offset = spec::kMsixControlOffset, .bytes = 4, .value = 1, .data = {}},
+                .what = Mmio{.is_write = true,
+                             .bar = 0,
+                             .offset = spec::kMsixControlOffset,
+                             .bytes = 4,
+                             .value = 1,
+                             .data = {}},
                 .cycles = cycles};
   };
-  const auto at = s.steps.insert(s.steps.begin() + static_cast<std::ptrdiff_t>(s.at("the interrupt of the QP's end")), mask(5000));
+  const auto at = s.steps.insert(
+      s.steps.begin() + static_cast<std::ptrdiff_t>(s.at("the interrupt of the QP's end")),
+      mask(5000));
   s.steps.insert(at, mask(1));
   EXPECT_THAT(s.run(), HasSubstr("its vector is masked since cycle"));
 }
 
 /// The right bytes in a wrong place.
 TEST(FollowerDiffers, WrongAddress) {
-  for (const auto& [label, by, why] : {std::tuple{"the CQE of the Read", spec::Cqe::kBytes, "CQ 0: completion: RTL at 0x6060"},
-                                       {"the EQE of the connection", spec::Eqe::kBytes, "event entry: RTL at 0x50"},
-                                       {"the answer to create_mr", spec::AdminRsp::kBytes, "admin: byte 0 of 32 written at 0x3080"},
-                                       {"the interrupt of the connection", size_t{4}, "no vector with that message"}}) {
+  for (const auto& [label, by, why] :
+       {std::tuple{"the CQE of the Read", spec::Cqe::kBytes, "CQ 0: completion: RTL at 0x6060"},
+        {"the EQE of the connection", spec::Eqe::kBytes, "event entry: RTL at 0x50"},
+        {"the answer to create_mr", spec::AdminRsp::kBytes,
+         "admin: byte 0 of 32 written at 0x3080"},
+        {"the interrupt of the connection", size_t{4}, "no vector with that message"}}) {
     Script s = whole();
     s[label].as<DmaWrite>().address += by;
     EXPECT_THAT(s.run(), HasSubstr(why)) << label;
@@ -516,7 +566,8 @@ TEST(FollowerDiffers, AnswerOfAdmin) {
   Script s = whole();
   auto& w = s["the answer to create_mr"].as<DmaWrite>();
   w.data = changed(w.data, 9);
-  EXPECT_THAT(s.run(), AllOf(HasSubstr("admin: byte 9 of 32 written at 0x3060: RTL 0x11 at 0x3069"), HasSubstr("the RTL's answer: cookie=3")));
+  EXPECT_THAT(s.run(), AllOf(HasSubstr("admin: byte 9 of 32 written at 0x3060: RTL 0x11 at 0x3069"),
+                             HasSubstr("the RTL's answer: cookie=3")));
 }
 
 TEST(FollowerDiffers, RequestToTheTransport) {
@@ -534,7 +585,10 @@ TEST(FollowerDiffers, RegisterRead) {
 TEST(FollowerDiffers, FlushBeforeAllUnitsHaveStopped) {
   Script s = failing();
   s.swap("ddp stops", "the flush");
-  EXPECT_THAT(s.run(), HasSubstr("RTL flushes; in the model not all units have stopped: qp: QP 3 waits for ddp to stop"));
+  EXPECT_THAT(
+      s.run(),
+      HasSubstr(
+          "RTL flushes; in the model not all units have stopped: qp: QP 3 waits for ddp to stop"));
 }
 
 TEST(FollowerDiffers, EventOfAQpThatNeverHappened) {
@@ -549,12 +603,18 @@ TEST(FollowerDiffers, FinLookedAtBeforeWhatCameBeforeIt) {
   s.receive_write();
   const size_t verdict = s.at("the verdict on a Write");
   s.steps.resize(verdict);
-  s.steps.push_back({"FIN of the peer", spec::LlpCtlEvt{.kind = spec::LlpEvt::kPeerClosed, .connection = Script::kConn}});
-  s.steps.push_back({"llp_if hears", spec::AnyCommit{spec::LlpRuleCommit{.source = 2, .connection = Script::kConn, .qpn = Script::kQp}}});
-  s.steps.push_back({"qp hears", spec::AnyCommit{spec::QpStateCommit{.qpn = Script::kQp, .bits = 2}}});
+  s.steps.push_back({"FIN of the peer", spec::LlpCtlEvt{.kind = spec::LlpEvt::kPeerClosed,
+                                                        .connection = Script::kConn}});
+  s.steps.push_back(
+      {"llp_if hears", spec::AnyCommit{spec::LlpRuleCommit{
+                           .source = 2, .connection = Script::kConn, .qpn = Script::kQp}}});
+  s.steps.push_back(
+      {"qp hears", spec::AnyCommit{spec::QpStateCommit{.qpn = Script::kQp, .bits = 2}}});
   s.steps.push_back({"look", spec::AnyCommit{spec::QpRetireCommit{.op = 4, .qpn = Script::kQp}}});
-  s.steps.push_back({"again", spec::AnyCommit{spec::QpStateCommit{.again = 1, .qpn = Script::kQp, .bits = 2}}});
-  EXPECT_THAT(s.run(), HasSubstr("RTL looks at the peer's FIN; a segment before it has no verdict yet"));
+  s.steps.push_back(
+      {"again", spec::AnyCommit{spec::QpStateCommit{.again = 1, .qpn = Script::kQp, .bits = 2}}});
+  EXPECT_THAT(s.run(),
+              HasSubstr("RTL looks at the peer's FIN; a segment before it has no verdict yet"));
 }
 
 TEST(FollowerDiffers, CompletionsThatWereNeverComparedFail) {

@@ -15,7 +15,8 @@ namespace {
 using testing::HasSubstr;
 using Bytes = std::vector<uint8_t>;
 
-constexpr uint64_t kCommands = 0x10000, kAnswers = 0x20000, kSq = 0x30000, kRq = 0x40000, kCq = 0x50000, kEq = 0x60000;
+constexpr uint64_t kCommands = 0x10000, kAnswers = 0x20000, kSq = 0x30000, kRq = 0x40000,
+                   kCq = 0x50000, kEq = 0x60000;
 
 void put(Bytes& to, uint64_t value, unsigned bytes) {
   for (unsigned i = bytes; i-- > 0;) to.push_back(static_cast<uint8_t>(value >> (8 * i)));
@@ -82,19 +83,33 @@ class OrderingTest : public testing::Test {
   void writes(Client client, uint64_t address, const Bytes& b, bool relaxed = false) {
     step([&] {
       o.commit(spec::DmaWrCommit{.client = static_cast<uint8_t>(client)});
-      o.dma_write({.address = address, .data = Payload::copy_of(b), .relaxed = relaxed, .client = client});
+      o.dma_write(
+          {.address = address, .data = Payload::copy_of(b), .relaxed = relaxed, .client = client});
     });
   }
   void places(const Bytes& b) { writes(Client::kPlace, 0x900000, b); }
   void reads(Client client, uint8_t tag, uint64_t address, uint32_t length) {
     step([&] { o.dma_read({.tag = tag, .address = address, .length = length, .client = client}); });
   }
-  void answers(uint8_t tag, const Bytes& b) { step([&] { o.dma_piece({.tag = tag, .is_last = true, .data = Payload::copy_of(b)}); }); }
-  void mmio(uint8_t bar, uint32_t offset, uint8_t size, uint64_t value) {
-    step([&] { o.mmio({.is_write = true, .bar = bar, .offset = offset, .bytes = size, .value = value, .data = {}}); });
+  void answers(uint8_t tag, const Bytes& b) {
+    step([&] { o.dma_piece({.tag = tag, .is_last = true, .data = Payload::copy_of(b)}); });
   }
-  void reads_register() { step([&] { o.mmio({.is_write = false, .data = {}}); }); }
-  void answers_register() { step([&] { o.mmio_response(0); }); }
+  void mmio(uint8_t bar, uint32_t offset, uint8_t size, uint64_t value) {
+    step([&] {
+      o.mmio({.is_write = true,
+              .bar = bar,
+              .offset = offset,
+              .bytes = size,
+              .value = value,
+              .data = {}});
+    });
+  }
+  void reads_register() {
+    step([&] { o.mmio({.is_write = false, .data = {}}); });
+  }
+  void answers_register() {
+    step([&] { o.mmio_response(0); });
+  }
   template <class F>
   void step(F f) {
     o.cycle(++now);
@@ -104,7 +119,8 @@ class OrderingTest : public testing::Test {
 
   // Commands, as admin reads and answers them.
   template <class Args>
-  void command(spec::AdminOpcode op, uint32_t object, const Args& args, spec::AdminStatus status = spec::AdminStatus::kOk) {
+  void command(spec::AdminOpcode op, uint32_t object, const Args& args,
+               spec::AdminStatus status = spec::AdminStatus::kOk) {
     if (cookie_ == 0) {
       mmio(0, spec::kAdminCmdBaseOffset, 8, kCommands);
       mmio(0, spec::kAdminRspBaseOffset, 4, kAnswers);
@@ -123,26 +139,33 @@ class OrderingTest : public testing::Test {
   }
   void create_qp(uint16_t qpn = 3, spec::AdminStatus status = spec::AdminStatus::kOk) {
     created_.insert(qpn);
-    command(spec::AdminOpcode::kCreateQp, qpn, spec::AdminQpArgs{.sq_base = kSq, .rq_base = kRq, .log_sq = 3, .log_rq = 2}, status);
+    command(spec::AdminOpcode::kCreateQp, qpn,
+            spec::AdminQpArgs{.sq_base = kSq, .rq_base = kRq, .log_sq = 3, .log_rq = 2}, status);
   }
   void rings(uint16_t qpn, bool is_rq, uint16_t index) {
     mmio(2, is_rq ? 0x1008 : 0x1000, 8, uint64_t{index} << 32 | qpn);
   }
   void takes_effect(uint16_t qpn, bool is_rq, uint16_t index, bool accepted = true) {
-    commit(spec::QpDoorbellCommit{.kind = is_rq ? spec::DoorbellKind::kRq : spec::DoorbellKind::kSq, .qpn = qpn, .index = index, .accepted = accepted});
+    commit(spec::QpDoorbellCommit{.kind = is_rq ? spec::DoorbellKind::kRq : spec::DoorbellKind::kSq,
+                                  .qpn = qpn,
+                                  .index = index,
+                                  .accepted = accepted});
   }
   void announces(uint16_t index, bool is_rq = false) {
     rings(3, is_rq, index);
     takes_effect(3, is_rq, index);
   }
   void create_cq() {
-    command(spec::AdminOpcode::kCreateEq, 1, spec::AdminRingArgs{.base = kEq, .log_size = 3, .vector = 5});
-    command(spec::AdminOpcode::kCreateCq, 7, spec::AdminRingArgs{.base = kCq, .log_size = 4, .eqn = 1});
+    command(spec::AdminOpcode::kCreateEq, 1,
+            spec::AdminRingArgs{.base = kEq, .log_size = 3, .vector = 5});
+    command(spec::AdminOpcode::kCreateCq, 7,
+            spec::AdminRingArgs{.base = kCq, .log_size = 4, .eqn = 1});
     mmio(0, spec::kMsixAddressOffset + 5 * 16, 8, 0xfee00000);
     mmio(0, spec::kMsixAddressOffset + 5 * 16 + 8, 4, 0x45);
   }
   void arms(uint16_t consumer) { mmio(2, 0x2018, 8, uint64_t{consumer} << 32 | 7); }
-  void completes(uint16_t qpn = 3, bool is_recv = false, spec::WcStatus status = spec::WcStatus::kSuccess) {
+  void completes(uint16_t qpn = 3, bool is_recv = false,
+                 spec::WcStatus status = spec::WcStatus::kSuccess) {
     if (!created_.contains(qpn)) create_qp(qpn);
     spec::Cqe e{.qpn = qpn, .status = status, .is_recv = is_recv};
     Bytes b(32);
@@ -216,7 +239,7 @@ TEST_F(OrderingTest, SegmentsArePlacedInTheOrderOfTheirVerdicts) {
 TEST_F(OrderingTest, AFailedSegmentIsPassedOverAndNothingBehindItIsPlaced) {
   starts(3);
   starts(4);
-  received(3, write(bytes(64, 1)));    // its STag is not valid: only the table knows
+  received(3, write(bytes(64, 1)));  // its STag is not valid: only the table knows
   received(3, write(bytes(64, 65)));
   received(4, write(bytes(64, 150)));
   verdict(3);
@@ -309,7 +332,8 @@ TEST_F(OrderingTest, AReadIsNotDoneBeforeItsData) {
   verdict(3);
   places(bytes(128, 7));
   commit(spec::QpRetireCommit{.op = 1, .qpn = 3});
-  bad("a Read of QP 3 is done before its data: of a segment of QP 3 judged before, 128 of 200 bytes are placed");
+  bad("a Read of QP 3 is done before its data: of a segment of QP 3 judged before, 128 of 200 "
+      "bytes are placed");
 }
 
 TEST_F(OrderingTest, AReadIsNotDoneBeforeWritesThatCameEarlier) {
@@ -355,7 +379,8 @@ TEST_F(OrderingTest, AReceiveIsNotDoneBeforeItsData) {
   places(bytes(64, 9));  // too late: it was retired before
   good();
   completes(3, true);
-  bad("a receive of QP 3 is done before its data: of a segment of QP 3 judged before, 0 of 64 bytes are placed");
+  bad("a receive of QP 3 is done before its data: of a segment of QP 3 judged before, 0 of 64 "
+      "bytes are placed");
 }
 
 TEST_F(OrderingTest, AReceiveThatFailedAnnouncesNothing) {
@@ -526,7 +551,9 @@ TEST_F(OrderingTest, AFailedReadMayBeRepeated) {
   create_qp();
   announces(2);
   reads(Client::kSqFetch, 1, kSq, 128);
-  step([&] { o.dma_piece({.tag = 1, .status = spec::RdStatus::kAborted, .is_last = true, .data = {}}); });
+  step([&] {
+    o.dma_piece({.tag = 1, .status = spec::RdStatus::kAborted, .is_last = true, .data = {}});
+  });
   reads(Client::kSqFetch, 1, kSq, 128);
   good();
 }
@@ -562,12 +589,17 @@ class ResponderTest : public OrderingTest {
     received(qpn, read_request(0xaa00, 0x5000, size));
     verdict(qpn);
   }
-  void scheduled(spec::TxSource source, uint16_t qpn = 3) { commit(spec::DdpSegmentCommit{.qpn = qpn, .source = source}); }
+  void scheduled(spec::TxSource source, uint16_t qpn = 3) {
+    commit(spec::DdpSegmentCommit{.qpn = qpn, .source = source});
+  }
   void looked_up(uint64_t to, uint32_t length, uint32_t stag = 0xaa00, bool last = true) {
-    commit(spec::TptCheckCommit{.client = 1, .stag = stag, .tagged_offset = to, .length = length, .last = last});
+    commit(spec::TptCheckCommit{
+        .client = 1, .stag = stag, .tagged_offset = to, .length = length, .last = last});
   }
   void left(uint16_t qpn = 3) { commit(spec::DdpUlpduCommit{.qpn = qpn}); }
-  void payload_read(uint32_t length) { reads(Client::kPayload, static_cast<uint8_t>(tag_++), 0x700000, length); }
+  void payload_read(uint32_t length) {
+    reads(Client::kPayload, static_cast<uint8_t>(tag_++), 0x700000, length);
+  }
 
  private:
   unsigned tag_ = 0;
@@ -609,7 +641,8 @@ TEST_F(ResponderTest, DoesNotReadBefore) {
   places(bytes(64, 1));
   good();
   left();
-  bad("a Read Response of QP 3 reads 0x700000 before what was judged before its request is placed: of a segment of QP 3 judged before, 0 of 64");
+  bad("a Read Response of QP 3 reads 0x700000 before what was judged before its request is placed: "
+      "of a segment of QP 3 judged before, 0 of 64");
 }
 
 TEST_F(ResponderTest, OfAnotherStreamNeedNotWait) {
@@ -714,7 +747,9 @@ TEST_F(ResponderTest, ALookUpThatFailedExplainsWhatComesBehindIt) {
 class MmioTest : public OrderingTest {
  protected:
   MmioTest() { create_cq(); }
-  void beat() { step([&] { o.commit(spec::DmaWrCommit{.client = 5}); }); }
+  void beat() {
+    step([&] { o.commit(spec::DmaWrCommit{.client = 5}); });
+  }
 };
 
 TEST_F(MmioTest, AnAnswerWaitsForTheTlpUnderWay) {
@@ -723,7 +758,7 @@ TEST_F(MmioTest, AnAnswerWaitsForTheTlpUnderWay) {
   reads_register();
   completes();  // the same TLP's last beat
   answers_register();
-  beat();       // begun after the read: it need not wait
+  beat();  // begun after the read: it need not wait
   answers_register();
   good();
   EXPECT_EQ(o.findings().count("MMIO answers"), 2U);
@@ -759,7 +794,9 @@ TEST_F(OrderingTest, RequestsStayInTheirPageAndLimits) {
   good();
 }
 
-class BusTest : public OrderingTest, public testing::WithParamInterface<std::tuple<bool, uint64_t, uint32_t, const char*>> {};
+class BusTest
+    : public OrderingTest,
+      public testing::WithParamInterface<std::tuple<bool, uint64_t, uint32_t, const char*>> {};
 TEST_P(BusTest, IsKept) {
   const auto [is_write, address, length, why] = GetParam();
   starts(3);
@@ -771,13 +808,14 @@ TEST_P(BusTest, IsKept) {
     reads(Client::kAdmin, 1, address, length);
   bad(why);
 }
-INSTANTIATE_TEST_SUITE_P(Each, BusTest,
-                         testing::Values(std::tuple{true, 0x1fc0, 65, "write of 65 bytes at 0x1fc0 crosses 4 KiB"},
-                                         std::tuple{true, 0x1000, 257, "write of 257 bytes at 0x1000: the limit is 256"},
-                                         std::tuple{true, 0x1000, 0, "write of no bytes"},
-                                         std::tuple{false, 0x1fc0, 65, "read of 65 bytes at 0x1fc0 crosses 4 KiB"},
-                                         std::tuple{false, 0x1000, 513, "read of 513 bytes at 0x1000: the limit is 512"},
-                                         std::tuple{false, 0x1000, 0, "read of no bytes"}));
+INSTANTIATE_TEST_SUITE_P(
+    Each, BusTest,
+    testing::Values(std::tuple{true, 0x1fc0, 65, "write of 65 bytes at 0x1fc0 crosses 4 KiB"},
+                    std::tuple{true, 0x1000, 257, "write of 257 bytes at 0x1000: the limit is 256"},
+                    std::tuple{true, 0x1000, 0, "write of no bytes"},
+                    std::tuple{false, 0x1fc0, 65, "read of 65 bytes at 0x1fc0 crosses 4 KiB"},
+                    std::tuple{false, 0x1000, 513, "read of 513 bytes at 0x1000: the limit is 512"},
+                    std::tuple{false, 0x1000, 0, "read of no bytes"}));
 
 TEST_F(OrderingTest, LimitsFollowTheConfigurationAfterAWhile) {
   o.pcie({.bus_master = 1, .mps = 0, .mrrs = 0});

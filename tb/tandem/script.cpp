@@ -113,39 +113,77 @@ std::string Script::run(std::function<void(const Follower&)> look) const {
 
 // --- parts of steps
 
-void Script::write32(uint32_t offset, uint32_t value) { add("register", Mmio{.is_write = true, .bar = 0, .offset = offset, .bytes = 4, .value = value, .data = {}}); }
-void Script::write64(uint32_t offset, uint64_t value) { add("register", Mmio{.is_write = true, .bar = 0, .offset = offset, .bytes = 8, .value = value, .data = {}}); }
+void Script::write32(uint32_t offset, uint32_t value) {
+  add("register",
+      Mmio{.is_write = true, .bar = 0, .offset = offset, .bytes = 4, .value = value, .data = {}});
+}
+void Script::write64(uint32_t offset, uint64_t value) {
+  add("register",
+      Mmio{.is_write = true, .bar = 0, .offset = offset, .bytes = 8, .value = value, .data = {}});
+}
 
-void Script::doorbell(std::string label, spec::DoorbellKind kind, uint32_t object, uint32_t index, bool is_qp) {
-  add("register", Mmio{.is_write = true, .bar = 2, .offset = static_cast<uint32_t>(kind) * 8, .bytes = 8, .value = uint64_t{index} << 32 | object, .data = {}});
+void Script::doorbell(std::string label, spec::DoorbellKind kind, uint32_t object, uint32_t index,
+                      bool is_qp) {
+  add("register", Mmio{.is_write = true,
+                       .bar = 2,
+                       .offset = static_cast<uint32_t>(kind) * 8,
+                       .bytes = 8,
+                       .value = uint64_t{index} << 32 | object,
+                       .data = {}});
   if (is_qp) {
-    commit(std::move(label), spec::QpDoorbellCommit{.kind = kind, .qpn = static_cast<uint16_t>(object), .index = static_cast<uint16_t>(index), .accepted = 1});
+    commit(std::move(label), spec::QpDoorbellCommit{.kind = kind,
+                                                    .qpn = static_cast<uint16_t>(object),
+                                                    .index = static_cast<uint16_t>(index),
+                                                    .accepted = 1});
   } else {
-    commit(std::move(label), spec::CqOpCommit{.op = 0, .cqn = static_cast<uint16_t>(object), .qpn = 0});
+    commit(std::move(label),
+           spec::CqOpCommit{.op = 0, .cqn = static_cast<uint16_t>(object), .qpn = 0});
   }
 }
 
 void Script::read_of(Client client, uint64_t address, Bytes b, const std::string& label) {
   const uint8_t tag = tag_++;
   const auto length = static_cast<uint16_t>(b.size());
-  if (client == Client::kSqFetch) commit("the fetch " + label, spec::SqFetchCommit{.address = address, .length = length});
-  if (client == Client::kRqFetch) commit("the fetch " + label, spec::RqFetchCommit{.address = address, .length = length});
-  add("the read " + label, DmaRead{.tag = tag, .address = address, .length = static_cast<uint32_t>(b.size()), .client = client});
+  if (client == Client::kSqFetch)
+    commit("the fetch " + label, spec::SqFetchCommit{.address = address, .length = length});
+  if (client == Client::kRqFetch)
+    commit("the fetch " + label, spec::RqFetchCommit{.address = address, .length = length});
+  add("the read " + label, DmaRead{.tag = tag,
+                                   .address = address,
+                                   .length = static_cast<uint32_t>(b.size()),
+                                   .client = client});
   add("the bytes " + label, DmaPiece{.tag = tag, .is_last = true, .data = payload(b)});
 }
 
-void Script::command(const std::string& name, spec::AdminOpcode op, uint32_t object, const std::array<uint8_t, 56>& args, const std::function<void()>& unit,
+void Script::command(const std::string& name, spec::AdminOpcode op, uint32_t object,
+                     const std::array<uint8_t, 56>& args, const std::function<void()>& unit,
                      const std::array<uint8_t, 16>& result) {
   const uint16_t n = commands_++;
   write32(spec::kAdminDoorbellOffset, commands_);
-  read_of(Client::kAdmin, kCmdRing + 64U * n, packed(spec::AdminCmd{.opcode = static_cast<uint8_t>(op), .cookie = n, .object = object, .args = args}), "of " + name);
+  read_of(Client::kAdmin, kCmdRing + 64U * n,
+          packed(spec::AdminCmd{
+              .opcode = static_cast<uint8_t>(op), .cookie = n, .object = object, .args = args}),
+          "of " + name);
   unit();
-  const spec::AdminRsp rsp{.cookie = n, .opcode = static_cast<uint8_t>(op), .object = object, .result = result, .phase = 1};
-  add("the answer to " + name, DmaWrite{.address = kRspRing + 32U * n, .data = payload(packed(rsp)), .client = Client::kAdminWrite});
+  const spec::AdminRsp rsp{.cookie = n,
+                           .opcode = static_cast<uint8_t>(op),
+                           .object = object,
+                           .result = result,
+                           .phase = 1};
+  add("the answer to " + name, DmaWrite{.address = kRspRing + 32U * n,
+                                        .data = payload(packed(rsp)),
+                                        .client = Client::kAdminWrite});
 }
 
-void Script::check(std::string label, uint8_t client, uint64_t to, uint32_t length, uint16_t rights, bool last) {
-  commit(std::move(label), spec::TptCheckCommit{.client = client, .stag = stag_, .tagged_offset = to, .length = length, .pd = 0, .rights = rights, .last = last});
+void Script::check(std::string label, uint8_t client, uint64_t to, uint32_t length, uint16_t rights,
+                   bool last) {
+  commit(std::move(label), spec::TptCheckCommit{.client = client,
+                                                .stag = stag_,
+                                                .tagged_offset = to,
+                                                .length = length,
+                                                .pd = 0,
+                                                .rights = rights,
+                                                .last = last});
 }
 
 void Script::issue(const std::string& name, const Bytes& unit) {
@@ -155,16 +193,20 @@ void Script::issue(const std::string& name, const Bytes& unit) {
   read_of(Client::kSqFetch, address, unit, "of the WQE of " + name);
 }
 
-void Script::segment(const std::string& name, spec::TxSource source, const Bytes& ulpdu, const std::function<void()>& payload_reads) {
+void Script::segment(const std::string& name, spec::TxSource source, const Bytes& ulpdu,
+                     const std::function<void()>& payload_reads) {
   const bool is_term = source == spec::TxSource::kTerm;
-  commit("the grant of " + name, spec::LlpGrantCommit{.qpn = kQp, .is_term = is_term, .mulpdu = kMulpdu});
-  commit("the segment of " + name, spec::DdpSegmentCommit{.qpn = kQp, .source = source, .nothing = 0});
+  commit("the grant of " + name,
+         spec::LlpGrantCommit{.qpn = kQp, .is_term = is_term, .mulpdu = kMulpdu});
+  commit("the segment of " + name,
+         spec::DdpSegmentCommit{.qpn = kQp, .source = source, .nothing = 0});
   payload_reads();
   commit("the ULPDU of " + name, spec::DdpUlpduCommit{.qpn = kQp});
   add("the record of " + name, RecordOut{{.connection = kConn, .data = payload(fpdu(ulpdu))}});
 }
 
-void Script::received(const std::string& name, const Bytes& ulpdu, const std::function<void()>& before) {
+void Script::received(const std::string& name, const Bytes& ulpdu,
+                      const std::function<void()>& before) {
   add("the record of " + name, RecordIn{{.connection = kConn, .data = payload(fpdu(ulpdu))}});
   commit("the way of " + name, spec::LlpRxCommit{.connection = kConn, .way = 0, .qpn = kQp});
   before();
@@ -177,15 +219,20 @@ void Script::completion(const std::string& name, const spec::Cqe& entry) {
   e.phase = (cqes_ / 16) % 2 == 0;
   e.timestamp = 1000U + cqes_;
   commit("the completion of " + name, spec::CqOpCommit{.op = 2, .cqn = 0, .qpn = kQp});
-  add("the CQE of " + name, DmaWrite{.address = kCq + 32U * (cqes_ % 16U), .data = payload(packed(e)), .client = Client::kCq});
+  add("the CQE of " + name,
+      DmaWrite{
+          .address = kCq + 32U * (cqes_ % 16U), .data = payload(packed(e)), .client = Client::kCq});
   ++cqes_;
 }
 
 void Script::event(const std::string& name, spec::EqeType kind, uint32_t object) {
-  commit("the event of " + name, spec::CqEventCommit{.kind = static_cast<uint8_t>(kind), .object = static_cast<uint16_t>(object)});
+  commit("the event of " + name, spec::CqEventCommit{.kind = static_cast<uint8_t>(kind),
+                                                     .object = static_cast<uint16_t>(object)});
   const spec::Eqe e{.kind = kind, .object = object, .phase = 1};
-  add("the EQE of " + name, DmaWrite{.address = kEq + 16U * eqes_++, .data = payload(packed(e)), .client = Client::kCq});
-  add("the interrupt of " + name, DmaWrite{.address = kMsi, .data = payload({7, 0, 0, 0}), .client = Client::kMsix});
+  add("the EQE of " + name,
+      DmaWrite{.address = kEq + 16U * eqes_++, .data = payload(packed(e)), .client = Client::kCq});
+  add("the interrupt of " + name,
+      DmaWrite{.address = kMsi, .data = payload({7, 0, 0, 0}), .client = Client::kMsix});
 }
 
 Bytes Script::bytes(uint64_t address, uint32_t n) const {
@@ -209,52 +256,81 @@ void Script::set_up() {
   write64(spec::kMsixAddressOffset, kMsi);
   write64(spec::kMsixAddressOffset + 8, 7);  // data 7, not masked
   write32(spec::kDevCtrlOffset, 1);
-  add("a register read", Mmio{.is_write = false, .bar = 0, .offset = spec::kAdminRspBaseOffset, .bytes = 8, .data = {}});
+  add("a register read", Mmio{.is_write = false,
+                              .bar = 0,
+                              .offset = spec::kAdminRspBaseOffset,
+                              .bytes = 8,
+                              .data = {}});
   add("its answer", Response{kRspRing});
 
   using Op = spec::AdminOpcode;
   const auto nothing = [] {};
   command("create_pd", Op::kCreatePd, 0, {}, nothing);
-  command("create_eq", Op::kCreateEq, 0, args_of(spec::AdminRingArgs{.base = kEq, .log_size = 6}), nothing);
+  command("create_eq", Op::kCreateEq, 0, args_of(spec::AdminRingArgs{.base = kEq, .log_size = 6}),
+          nothing);
   command("create_cq", Op::kCreateCq, 0, args_of(spec::AdminRingArgs{.base = kCq, .log_size = 4}),
           [&] { commit("the command on the CQ", spec::CqOpCommit{.op = 1, .cqn = 0, .qpn = 0}); });
-  spec::AdminMrArgs mr{.pd = 0, .key = 0x21, .log_page = 12, .rights = spec::kAccessMask, .base_to = kTo, .length = 8192, .first_offset = 0, .pbl_base = 4,
-                       .page_list = kList, .pages = 2};
+  spec::AdminMrArgs mr{.pd = 0,
+                       .key = 0x21,
+                       .log_page = 12,
+                       .rights = spec::kAccessMask,
+                       .base_to = kTo,
+                       .length = 8192,
+                       .first_offset = 0,
+                       .pbl_base = 4,
+                       .page_list = kList,
+                       .pages = 2};
   std::array<uint8_t, 16> mr_result{};
-  spec::AdminMrResult{.stag = stag_, .pd = 0, .rights = spec::kAccessMask, .length = 8192}.pack(mr_result);
-  command("create_mr", Op::kCreateMr, kSlot, args_of(mr), [&] {
-    commit("the look at the slot", spec::TptChangeCommit{.slot = kSlot});
-    Bytes list(16);
-    base::store_le<uint64_t>(&list[0], kPage0);
-    base::store_le<uint64_t>(&list[8], kPage1);
-    read_of(Client::kAdmin, kList, list, "of the page list");
-    commit("the new region", spec::TptChangeCommit{.slot = kSlot});
-  }, mr_result);
-  command("create_qp", Op::kCreateQp, kQp, args_of(spec::AdminQpArgs{.pd = 0, .sq_base = kSq, .rq_base = kRq, .log_sq = 4, .log_rq = 4}), [&] {
-    commit("the new QP", spec::QpStateCommit{.is_cmd = 1, .qpn = kQp});
-    commit("qp's answer", spec::QpAnswerCommit{.qpn = kQp});
-    commit("the look at the CQ of sends", spec::CqOpCommit{.op = 1, .cqn = 0, .qpn = 0});
-    commit("the look at the CQ of receives", spec::CqOpCommit{.op = 1, .cqn = 0, .qpn = 0});
-  });
+  spec::AdminMrResult{.stag = stag_, .pd = 0, .rights = spec::kAccessMask, .length = 8192}.pack(
+      mr_result);
+  command(
+      "create_mr", Op::kCreateMr, kSlot, args_of(mr),
+      [&] {
+        commit("the look at the slot", spec::TptChangeCommit{.slot = kSlot});
+        Bytes list(16);
+        base::store_le<uint64_t>(&list[0], kPage0);
+        base::store_le<uint64_t>(&list[8], kPage1);
+        read_of(Client::kAdmin, kList, list, "of the page list");
+        commit("the new region", spec::TptChangeCommit{.slot = kSlot});
+      },
+      mr_result);
+  command(
+      "create_qp", Op::kCreateQp, kQp,
+      args_of(spec::AdminQpArgs{.pd = 0, .sq_base = kSq, .rq_base = kRq, .log_sq = 4, .log_rq = 4}),
+      [&] {
+        commit("the new QP", spec::QpStateCommit{.is_cmd = 1, .qpn = kQp});
+        commit("qp's answer", spec::QpAnswerCommit{.qpn = kQp});
+        commit("the look at the CQ of sends", spec::CqOpCommit{.op = 1, .cqn = 0, .qpn = 0});
+        commit("the look at the CQ of receives", spec::CqOpCommit{.op = 1, .cqn = 0, .qpn = 0});
+      });
 
-  add("the connection comes", spec::LlpCtlEvt{.kind = spec::LlpEvt::kIncoming, .connection = kConn, .address = 0x0a000001, .port = 1000, .local_port = 4791});
-  commit("llp_if hears of the connection", spec::LlpRuleCommit{.source = 2, .connection = kConn, .qpn = 0});
+  add("the connection comes", spec::LlpCtlEvt{.kind = spec::LlpEvt::kIncoming,
+                                              .connection = kConn,
+                                              .address = 0x0a000001,
+                                              .port = 1000,
+                                              .local_port = 4791});
+  commit("llp_if hears of the connection",
+         spec::LlpRuleCommit{.source = 2, .connection = kConn, .qpn = 0});
   event("the connection", spec::EqeType::kConnection, kConn);
   add("its MSS", spec::LlpCtlEvt{.kind = spec::LlpEvt::kMss, .connection = kConn, .length = kMss});
-  commit("llp_if hears of the MSS", spec::LlpRuleCommit{.source = 2, .connection = kConn, .qpn = 0});
+  commit("llp_if hears of the MSS",
+         spec::LlpRuleCommit{.source = 2, .connection = kConn, .qpn = 0});
   add("credit", spec::LlpCredit{.connection = kConn, .limit = 100000});
 
-  const spec::AdminModifyArgs rts{.to_state = 1, .use_crc = 1, .connection = kConn, .ird = 4, .ord = 4};
+  const spec::AdminModifyArgs rts{
+      .to_state = 1, .use_crc = 1, .connection = kConn, .ird = 4, .ord = 4};
   command("modify_qp to rts", Op::kModifyQp, kQp, args_of(rts), [&] {
     commit("admin asks for the state", spec::QpStateCommit{.is_cmd = 1, .qpn = kQp});
     commit("the look for admin", spec::QpRetireCommit{.op = 4, .qpn = kQp});
     commit("qp's answer", spec::QpAnswerCommit{.qpn = kQp});
-    commit("admin asks for the connection", spec::LlpRuleCommit{.source = 6, .connection = kConn, .qpn = 0});
+    commit("admin asks for the connection",
+           spec::LlpRuleCommit{.source = 6, .connection = kConn, .qpn = 0});
     commit("the QP starts", spec::QpStateCommit{.is_cmd = 1, .qpn = kQp});
     commit("ddp starts", spec::DdpCtlCommit{.op = spec::QpOp::kStart, .qpn = kQp});
     commit("rdmap starts", spec::RdmapOpCommit{.op = 0, .qpn = kQp});
     commit("llp_if starts", spec::LlpRuleCommit{.source = 5, .connection = kConn, .qpn = kQp});
-    add("RDMA mode", spec::LlpCtlReq{.op = spec::LlpOp::kRdmaMode, .connection = kConn, .use_crc = 1});
+    add("RDMA mode",
+        spec::LlpCtlReq{.op = spec::LlpOp::kRdmaMode, .connection = kConn, .use_crc = 1});
     commit("the QP has started", spec::QpAnswerCommit{.qpn = kQp});
   });
 }
@@ -263,14 +339,17 @@ void Script::send() {
   const uint16_t index = sq_;
   const uint64_t to = kTo + 4096 - 40;  // 40 bytes on the first page, 60 on the second
   const spec::SqWqe w{.opcode = 2, .flags = 2, .units = 1, .num_sge = 1, .length = 100};
-  issue("the Send", joined(joined(packed(w), packed(spec::WqeSge{.address = to, .length = 100, .lkey = stag_})), Bytes(16)));
+  issue("the Send",
+        joined(joined(packed(w), packed(spec::WqeSge{.address = to, .length = 100, .lkey = stag_})),
+               Bytes(16)));
   check("the key of the Send", 2, to, 100, 0, true);
   commit("the issue of the Send", spec::QpIssueCommit{.qpn = kQp});
   commit("the Send at rdmap", spec::RdmapOpCommit{.op = 7, .qpn = kQp});
   const Bytes data = joined(bytes(kPage0 + 4096 - 40, 40), bytes(kPage1, 60));
   segment("the Send", spec::TxSource::kSq, untagged(3, 0, msn_out_[0]++, data), [&] {
     check("the look-up of the Send", 1, to, 100, 0, true);
-    read_of(Client::kPayload, kPage0 + 4096 - 40, bytes(kPage0 + 4096 - 40, 40), "of the first page");
+    read_of(Client::kPayload, kPage0 + 4096 - 40, bytes(kPage0 + 4096 - 40, 40),
+            "of the first page");
     read_of(Client::kPayload, kPage1, bytes(kPage1, 60), "of the second page");
   });
   commit("the end of the Send", spec::QpRetireCommit{.op = 0, .qpn = kQp, .slot = window_++});
@@ -280,13 +359,26 @@ void Script::send() {
 void Script::push_write() {
   const Bytes data{1, 2, 3, 4, 5};
   ++sq_;
-  spec::SqWqe w{.opcode = 0, .flags = 8, .units = 1, .num_sge = 0, .length = 5, .remote_address = 0x7000, .rkey = 0x1234};
+  spec::SqWqe w{.opcode = 0,
+                .flags = 8,
+                .units = 1,
+                .num_sge = 0,
+                .length = 5,
+                .remote_address = 0x7000,
+                .rkey = 0x1234};
   w.ring = {.object = kQp, .index = sq_};
   Bytes unit = joined(packed(w), data);
   unit.resize(64);
-  add("the push", Mmio{.is_write = true, .bar = 2, .offset = spec::kPushOffset, .bytes = 64, .data = payload(unit)});
-  commit("the doorbell of the push", spec::QpDoorbellCommit{.kind = spec::DoorbellKind::kPush, .qpn = kQp, .index = sq_, .accepted = 1});
-  commit("the copy of the push", spec::QpPushCommit{.qpn = kQp, .first = static_cast<uint16_t>(sq_ - 1), .units = 1});
+  add("the push", Mmio{.is_write = true,
+                       .bar = 2,
+                       .offset = spec::kPushOffset,
+                       .bytes = 64,
+                       .data = payload(unit)});
+  commit("the doorbell of the push",
+         spec::QpDoorbellCommit{
+             .kind = spec::DoorbellKind::kPush, .qpn = kQp, .index = sq_, .accepted = 1});
+  commit("the copy of the push",
+         spec::QpPushCommit{.qpn = kQp, .first = static_cast<uint16_t>(sq_ - 1), .units = 1});
   commit("the issue of the push", spec::QpIssueCommit{.qpn = kQp});
   commit("the push at rdmap", spec::RdmapOpCommit{.op = 7, .qpn = kQp});
   segment("the push", spec::TxSource::kSq, tagged(0, 0x1234, 0x7000, data), [] {});
@@ -295,8 +387,10 @@ void Script::push_write() {
 
 void Script::receive_write() {
   const Bytes data = bytes(1, 64);
-  received("a Write", tagged(0, stag_, kTo, data), [&] { check("the look-up of a Write", 0, kTo, 64, spec::kAccessRemoteWrite, true); });
-  add("the payload of a Write", DmaWrite{.address = kPage0, .data = payload(data), .client = Client::kPlace});
+  received("a Write", tagged(0, stag_, kTo, data),
+           [&] { check("the look-up of a Write", 0, kTo, 64, spec::kAccessRemoteWrite, true); });
+  add("the payload of a Write",
+      DmaWrite{.address = kPage0, .data = payload(data), .client = Client::kPlace});
 }
 
 void Script::receive_send() {
@@ -309,38 +403,62 @@ void Script::receive_send() {
     commit("the receive WQE", spec::QpRqTakeCommit{.qpn = kQp, .result = spec::RqTake::kOk});
     check("the look-up of a Send", 0, kTo + 256, 10, spec::kAccessLocalWrite, true);
   });
-  add("the payload of a Send", DmaWrite{.address = kPage0 + 256, .data = payload(data), .client = Client::kPlace});
+  add("the payload of a Send",
+      DmaWrite{.address = kPage0 + 256, .data = payload(data), .client = Client::kPlace});
   commit("the end of the receive", spec::QpRetireCommit{.op = 2, .qpn = kQp});
-  completion("the receive", {.opcode = spec::WcOpcode::kRecv, .byte_len = 10, .index = index, .is_recv = 1, .solicited = 1});
+  completion("the receive", {.opcode = spec::WcOpcode::kRecv,
+                             .byte_len = 10,
+                             .index = index,
+                             .is_recv = 1,
+                             .solicited = 1});
 }
 
 void Script::answer_read() {
   Bytes request(spec::ReadRequest::kBytes);
-  spec::ReadRequest{.sink_stag = 0x55, .sink_to = 0x9000, .read_size = 16, .source_stag = stag_, .source_to = kTo + 8}.pack(request);
+  spec::ReadRequest{.sink_stag = 0x55,
+                    .sink_to = 0x9000,
+                    .read_size = 16,
+                    .source_stag = stag_,
+                    .source_to = kTo + 8}
+      .pack(request);
   received("a Read Request", untagged(1, 1, msn_in_[1]++, request), [] {});
   check("the key of the response", 3, kTo + 8, 16, spec::kAccessRemoteRead, true);
   commit("the response", spec::RdmapResponseCommit{.qpn = kQp});
-  segment("the response", spec::TxSource::kResp, tagged(2, 0x55, 0x9000, bytes(kPage0 + 8, 16)), [&] {
-    check("the look-up of the response", 1, kTo + 8, 16, spec::kAccessRemoteRead, true);
-    read_of(Client::kPayload, kPage0 + 8, bytes(kPage0 + 8, 16), "of the response");
-    commit("the free slot of the response", spec::RdmapOpCommit{.op = 6, .qpn = kQp});
-  });
+  segment("the response", spec::TxSource::kResp, tagged(2, 0x55, 0x9000, bytes(kPage0 + 8, 16)),
+          [&] {
+            check("the look-up of the response", 1, kTo + 8, 16, spec::kAccessRemoteRead, true);
+            read_of(Client::kPayload, kPage0 + 8, bytes(kPage0 + 8, 16), "of the response");
+            commit("the free slot of the response", spec::RdmapOpCommit{.op = 6, .qpn = kQp});
+          });
 }
 
 void Script::read() {
   const uint16_t index = sq_;
   const uint64_t to = kTo + 512;
-  const spec::SqWqe w{.opcode = 4, .flags = 2, .units = 1, .num_sge = 1, .length = 32, .remote_address = 0xbeef, .rkey = 0x99};
-  issue("the Read", joined(joined(packed(w), packed(spec::WqeSge{.address = to, .length = 32, .lkey = stag_})), Bytes(16)));
+  const spec::SqWqe w{.opcode = 4,
+                      .flags = 2,
+                      .units = 1,
+                      .num_sge = 1,
+                      .length = 32,
+                      .remote_address = 0xbeef,
+                      .rkey = 0x99};
+  issue("the Read",
+        joined(joined(packed(w), packed(spec::WqeSge{.address = to, .length = 32, .lkey = stag_})),
+               Bytes(16)));
   check("the key of the Read", 2, to, 32, spec::kAccessLocalWrite, true);
   commit("the issue of the Read", spec::QpIssueCommit{.qpn = kQp});
   commit("the Read at rdmap", spec::RdmapOpCommit{.op = 7, .qpn = kQp});
   Bytes request(spec::ReadRequest::kBytes);
-  spec::ReadRequest{.sink_stag = stag_, .sink_to = to, .read_size = 32, .source_stag = 0x99, .source_to = 0xbeef}.pack(request);
+  spec::ReadRequest{
+      .sink_stag = stag_, .sink_to = to, .read_size = 32, .source_stag = 0x99, .source_to = 0xbeef}
+      .pack(request);
   segment("the Read", spec::TxSource::kSq, untagged(1, 1, msn_out_[1]++, request), [] {});
   const Bytes data = bytes(3, 32);
-  received("a Read Response", tagged(2, stag_, to, data), [&] { check("the look-up of a Read Response", 0, to, 32, spec::kAccessLocalWrite, true); });
-  add("the payload of a Read Response", DmaWrite{.address = kPage0 + 512, .data = payload(data), .client = Client::kPlace});
+  received("a Read Response", tagged(2, stag_, to, data), [&] {
+    check("the look-up of a Read Response", 0, to, 32, spec::kAccessLocalWrite, true);
+  });
+  add("the payload of a Read Response",
+      DmaWrite{.address = kPage0 + 512, .data = payload(data), .client = Client::kPlace});
   commit("the end of the Read", spec::QpRetireCommit{.op = 1, .qpn = kQp, .slot = window_++});
   completion("the Read", {.opcode = spec::WcOpcode::kRdmaRead, .byte_len = 32, .index = index});
 }
@@ -348,7 +466,9 @@ void Script::read() {
 void Script::refused_write() {
   doorbell("the doorbell of the receive to be flushed", spec::DoorbellKind::kRq, kQp, ++rq_, true);
   const Bytes ulpdu = tagged(0, stag_, kTo + 8192 - 4, bytes(5, 8));
-  received("the refused Write", ulpdu, [&] { check("the look-up of the refused Write", 0, kTo + 8192 - 4, 8, spec::kAccessRemoteWrite, true); });
+  received("the refused Write", ulpdu, [&] {
+    check("the look-up of the refused Write", 0, kTo + 8192 - 4, 8, spec::kAccessRemoteWrite, true);
+  });
   commit("qp hears of the error", spec::QpStateCommit{.qpn = kQp, .bits = 1});
   // RFC 5040 section 4.8: DDP layer, tagged buffer error, base or bounds; with the length and the DDP header.
   Bytes text{0x11, 0x01, 0xc0, 0x00, 0, 0};
@@ -356,22 +476,27 @@ void Script::refused_write() {
   text.insert(text.end(), ulpdu.begin(), ulpdu.begin() + 14);
   commit("the Terminate at ddp", spec::DdpDropCommit{.qpn = kQp, .is_term = 1});
   segment("the Terminate", spec::TxSource::kTerm, untagged(7, 2, 1, text), [] {});
-  commit("the Terminate has left", spec::LlpRuleCommit{.source = 0, .connection = kConn, .qpn = kQp});
+  commit("the Terminate has left",
+         spec::LlpRuleCommit{.source = 0, .connection = kConn, .qpn = kQp});
   add("FIN", spec::LlpCtlReq{.op = spec::LlpOp::kHalfClose, .connection = kConn});
   commit("qp hears that it has left", spec::QpStateCommit{.qpn = kQp, .bits = 16});
   commit("rdmap stops", spec::RdmapOpCommit{.op = 0, .qpn = kQp});
   commit("llp_if stops", spec::LlpRuleCommit{.source = 5, .connection = kConn, .qpn = kQp});
   commit("ddp stops", spec::DdpCtlCommit{.op = spec::QpOp::kStop, .qpn = kQp});
   commit("the flush", spec::QpRetireCommit{.op = 6, .qpn = kQp});
-  completion("the flush", {.opcode = spec::WcOpcode::kRecv, .index = rq_, .status = spec::WcStatus::kWrFlushErr, .is_recv = 1});
+  completion("the flush", {.opcode = spec::WcOpcode::kRecv,
+                           .index = rq_,
+                           .status = spec::WcStatus::kWrFlushErr,
+                           .is_recv = 1});
   event("the error", spec::EqeType::kQp, kQp);
 }
 
 void Script::ask_close() {
-  command("modify_qp to closing", spec::AdminOpcode::kModifyQp, kQp, args_of(spec::AdminModifyArgs{.to_state = 2}), [&] {
-    commit("the close begins", spec::QpStateCommit{.is_cmd = 1, .qpn = kQp});
-    commit("qp's answer", spec::QpAnswerCommit{.qpn = kQp});
-  });
+  command("modify_qp to closing", spec::AdminOpcode::kModifyQp, kQp,
+          args_of(spec::AdminModifyArgs{.to_state = 2}), [&] {
+            commit("the close begins", spec::QpStateCommit{.is_cmd = 1, .qpn = kQp});
+            commit("qp's answer", spec::QpAnswerCommit{.qpn = kQp});
+          });
   commit("the queue is empty", spec::QpStateCommit{.qpn = kQp, .bits = 32});
   commit("the look of the close", spec::QpRetireCommit{.op = 4, .qpn = kQp});
   commit("the close goes on", spec::QpStateCommit{.again = 1, .qpn = kQp, .bits = 32});
@@ -384,7 +509,8 @@ void Script::close() {
   commit("FIN is ordered", spec::LlpRuleCommit{.source = 5, .connection = kConn, .qpn = kQp});
   add("FIN", spec::LlpCtlReq{.op = spec::LlpOp::kHalfClose, .connection = kConn});
   add("the peer's FIN", spec::LlpCtlEvt{.kind = spec::LlpEvt::kClosed, .connection = kConn});
-  commit("llp_if hears of the peer's FIN", spec::LlpRuleCommit{.source = 2, .connection = kConn, .qpn = kQp});
+  commit("llp_if hears of the peer's FIN",
+         spec::LlpRuleCommit{.source = 2, .connection = kConn, .qpn = kQp});
   commit("qp hears of the peer's FIN", spec::QpStateCommit{.qpn = kQp, .bits = 4});
   commit("llp_if stops", spec::LlpRuleCommit{.source = 5, .connection = kConn, .qpn = kQp});
   event("the connection's end", spec::EqeType::kConnection, kConn);
@@ -396,7 +522,9 @@ void Script::close() {
 
 void Script::refuse_while_closing() {
   ask_close();
-  received("the refused Write", tagged(0, stag_, kTo + 8192 - 4, bytes(5, 8)), [&] { check("the look-up of the refused Write", 0, kTo + 8192 - 4, 8, spec::kAccessRemoteWrite, true); });
+  received("the refused Write", tagged(0, stag_, kTo + 8192 - 4, bytes(5, 8)), [&] {
+    check("the look-up of the refused Write", 0, kTo + 8192 - 4, 8, spec::kAccessRemoteWrite, true);
+  });
   commit("qp hears of the error", spec::QpStateCommit{.qpn = kQp, .bits = 1});
   commit("rdmap stops", spec::RdmapOpCommit{.op = 0, .qpn = kQp});
   commit("llp_if stops", spec::LlpRuleCommit{.source = 5, .connection = kConn, .qpn = kQp});

@@ -28,8 +28,8 @@ struct Response {
 
 struct Step {
   std::string label;
-  std::variant<spec::AnyCommit, DmaWrite, DmaRead, DmaPiece, Mmio, RecordOut, RecordIn, Response, spec::LlpCtlEvt, spec::LlpCredit, spec::LlpCtlReq,
-               spec::PcieCfg>
+  std::variant<spec::AnyCommit, DmaWrite, DmaRead, DmaPiece, Mmio, RecordOut, RecordIn, Response,
+               spec::LlpCtlEvt, spec::LlpCredit, spec::LlpCtlReq, spec::PcieCfg>
       what;
   uint64_t cycles = 1;  // since the step before
   uint64_t waited = 0;  // of them, with the next write on offer
@@ -47,7 +47,8 @@ class Script {
  public:
   // One device: PD 0, EQ 0, CQ 0, QP 3 on connection 2, region in slot 5: 8 KiB at TO 0x10000, two pages.
   static constexpr uint16_t kQp = 3, kConn = 2, kSlot = 5;
-  static constexpr uint64_t kCmdRing = 0x1000, kRspRing = 0x3000, kEq = 0x5000, kCq = 0x6000, kSq = 0x8000, kRq = 0xa000, kList = 0xc000;
+  static constexpr uint64_t kCmdRing = 0x1000, kRspRing = 0x3000, kEq = 0x5000, kCq = 0x6000,
+                            kSq = 0x8000, kRq = 0xa000, kList = 0xc000;
   static constexpr uint64_t kPage0 = 0x100000, kPage1 = 0x300000, kTo = 0x10000, kMsi = 0xfee00000;
   static constexpr uint16_t kMss = 1460, kMulpdu = 1454;  // MSS - 6 - MSS mod 4
 
@@ -56,8 +57,12 @@ class Script {
   /// The first step of this label; the test ends if there is none.
   Step& operator[](const std::string& label) { return steps.at(at(label)); }
   size_t at(const std::string& label) const;
-  void drop(const std::string& label) { steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(at(label))); }
-  void twice(const std::string& label) { steps.insert(steps.begin() + static_cast<std::ptrdiff_t>(at(label)), steps[at(label)]); }
+  void drop(const std::string& label) {
+    steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(at(label)));
+  }
+  void twice(const std::string& label) {
+    steps.insert(steps.begin() + static_cast<std::ptrdiff_t>(at(label)), steps[at(label)]);
+  }
   void swap(const std::string& a, const std::string& b) { std::swap(steps[at(a)], steps[at(b)]); }
 
   /// Steps a follower through all of it; its end() is the result.
@@ -65,36 +70,44 @@ class Script {
   std::string run(std::function<void(const Follower&)> look) const;
 
   // Parts, in the order of a device's life.
-  void set_up();           // device, PD, EQ, CQ, region, QP, connection, QP to rts
-  void send();             // a Send of 100 bytes across the two pages, signalled
-  void push_write();       // a pushed Write with 5 bytes inline, not signalled
-  void receive_write();    // 64 bytes to the region's start
-  void receive_send();     // 10 bytes, with SE
-  void answer_read();      // the peer reads 16 bytes
-  void read();             // we read 32 bytes
-  void refused_write();    // the peer writes behind the region's end: a Terminate, flush
+  void set_up();                // device, PD, EQ, CQ, region, QP, connection, QP to rts
+  void send();                  // a Send of 100 bytes across the two pages, signalled
+  void push_write();            // a pushed Write with 5 bytes inline, not signalled
+  void receive_write();         // 64 bytes to the region's start
+  void receive_send();          // 10 bytes, with SE
+  void answer_read();           // the peer reads 16 bytes
+  void read();                  // we read 32 bytes
+  void refused_write();         // the peer writes behind the region's end: a Terminate, flush
   void ask_close();             // until rdmap is asked to end
-  void close();            // both sides
+  void close();                 // both sides
   void refuse_while_closing();  // an error of the peer's behind rdmap's "nothing left"
 
   uint32_t stag() const { return stag_; }
 
  private:
-  void add(std::string label, decltype(Step::what) what) { steps.push_back({std::move(label), std::move(what)}); }
+  void add(std::string label, decltype(Step::what) what) {
+    steps.push_back({std::move(label), std::move(what)});
+  }
   template <class C>
   void commit(std::string label, C c) {
     add(std::move(label), spec::AnyCommit{c});
   }
   void write32(uint32_t offset, uint32_t value);
   void write64(uint32_t offset, uint64_t value);
-  void doorbell(std::string label, spec::DoorbellKind kind, uint32_t object, uint32_t index, bool is_qp);
-  void read_of(Client client, uint64_t address, std::vector<uint8_t> bytes, const std::string& label);
-  void command(const std::string& name, spec::AdminOpcode op, uint32_t object, const std::array<uint8_t, 56>& args, const std::function<void()>& unit,
+  void doorbell(std::string label, spec::DoorbellKind kind, uint32_t object, uint32_t index,
+                bool is_qp);
+  void read_of(Client client, uint64_t address, std::vector<uint8_t> bytes,
+               const std::string& label);
+  void command(const std::string& name, spec::AdminOpcode op, uint32_t object,
+               const std::array<uint8_t, 56>& args, const std::function<void()>& unit,
                const std::array<uint8_t, 16>& result = {});
-  void check(std::string label, uint8_t client, uint64_t to, uint32_t length, uint16_t rights, bool last);
+  void check(std::string label, uint8_t client, uint64_t to, uint32_t length, uint16_t rights,
+             bool last);
   void issue(const std::string& name, const std::vector<uint8_t>& unit);
-  void segment(const std::string& name, spec::TxSource source, const std::vector<uint8_t>& ulpdu, const std::function<void()>& payload);
-  void received(const std::string& name, const std::vector<uint8_t>& ulpdu, const std::function<void()>& before);
+  void segment(const std::string& name, spec::TxSource source, const std::vector<uint8_t>& ulpdu,
+               const std::function<void()>& payload);
+  void received(const std::string& name, const std::vector<uint8_t>& ulpdu,
+                const std::function<void()>& before);
   void completion(const std::string& name, const spec::Cqe& entry);
   void event(const std::string& name, spec::EqeType kind, uint32_t object);
   std::vector<uint8_t> bytes(uint64_t address, uint32_t n) const;

@@ -14,7 +14,8 @@ TEST(Turns, WhoIsPassedByForLongHasStarved) {
   Turns t(kQps);
   std::optional<uint16_t> starved;
   uint64_t n = 0;
-  for (; n < 10'000 && !starved; ++n) starved = t.given(static_cast<uint16_t>(n % 5), n * 40, [](uint16_t q) { return q < 6; });
+  for (; n < 10'000 && !starved; ++n)
+    starved = t.given(static_cast<uint16_t>(n % 5), n * 40, [](uint16_t q) { return q < 6; });
   ASSERT_TRUE(starved);
   EXPECT_EQ(*starved, 5);
   EXPECT_LE(n, 2 * (Turns::kTurns + 4 * 6));
@@ -31,12 +32,15 @@ TEST(Turns, WhoIsServedNowAndThenHasNot) {
 
 TEST(Turns, AllMayHaveTheirTurnOnceAround) {
   Turns t(4096);
-  for (uint64_t n = 0; n < 40'000; ++n) EXPECT_FALSE(t.given(static_cast<uint16_t>(n % 4096), n * 1000, [](uint16_t) { return true; })) << n;
+  for (uint64_t n = 0; n < 40'000; ++n)
+    EXPECT_FALSE(t.given(static_cast<uint16_t>(n % 4096), n * 1000, [](uint16_t) { return true; }))
+        << n;
 }
 
 TEST(Turns, ManyTurnsInAShortTimeAreNoStarving) {
   Turns t(kQps);
-  for (uint64_t n = 0; n < Turns::kCycles; ++n) EXPECT_FALSE(t.given(0, n, [](uint16_t q) { return q < 2; })) << n;
+  for (uint64_t n = 0; n < Turns::kCycles; ++n)
+    EXPECT_FALSE(t.given(0, n, [](uint16_t q) { return q < 2; })) << n;
 }
 
 TEST(Turns, WhoCouldNotHaveOneInBetweenIsNotAccused) {
@@ -68,8 +72,10 @@ TEST(Turns, TheFirstTurnBehindALookCounts) {
 TEST(Turns, ManyTurnsInAShortTimeBehindFewInALongOneAreNoStarving) {
   Turns t(kQps);
   uint64_t cycle = 0;
-  for (int n = 0; n < 2000; ++n) EXPECT_FALSE(t.given(0, cycle += 1000, [](uint16_t q) { return q == 0; })) << n;
-  for (uint64_t n = 0; n < Turns::kCycles; ++n) EXPECT_FALSE(t.given(0, ++cycle, [](uint16_t q) { return q < 2; })) << n;
+  for (int n = 0; n < 2000; ++n)
+    EXPECT_FALSE(t.given(0, cycle += 1000, [](uint16_t q) { return q == 0; })) << n;
+  for (uint64_t n = 0; n < Turns::kCycles; ++n)
+    EXPECT_FALSE(t.given(0, ++cycle, [](uint16_t q) { return q < 2; })) << n;
 }
 
 }  // namespace

@@ -37,7 +37,9 @@ struct Entry {
 };
 constexpr std::array<const char*, 4> kKinds = {"tests", "later", "none", "open"};
 
-[[noreturn]] void wrong(const fs::path& file, size_t line, const std::string& what) { throw std::runtime_error(fmt::format("{}:{}: {}", file.string(), line, what)); }
+[[noreturn]] void wrong(const fs::path& file, size_t line, const std::string& what) {
+  throw std::runtime_error(fmt::format("{}:{}: {}", file.string(), line, what));
+}
 
 std::string contents(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -50,10 +52,14 @@ std::vector<std::string> fields(const std::string& line) {
   std::vector<std::string> out(1);
   bool quoted = false;
   for (size_t i = 0; i < line.size(); ++i) {
-    if (line[i] == '"' && quoted && i + 1 < line.size() && line[i + 1] == '"') out.back() += line[++i];
-    else if (line[i] == '"') quoted = !quoted;
-    else if (line[i] == ',' && !quoted) out.emplace_back();
-    else out.back() += line[i];
+    if (line[i] == '"' && quoted && i + 1 < line.size() && line[i + 1] == '"')
+      out.back() += line[++i];
+    else if (line[i] == '"')
+      quoted = !quoted;
+    else if (line[i] == ',' && !quoted)
+      out.emplace_back();
+    else
+      out.back() += line[i];
   }
   return out;
 }
@@ -74,7 +80,9 @@ std::vector<Requirement> read_requirements(const fs::path& file) {
 /// The next word behind `at`, which moves behind it; empty if something else than blanks is in front of it.
 std::string word_at(const std::string& text, size_t& at) {
   const auto is_blank = [](char c) { return c == ' ' || c == '\n'; };
-  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  const auto is_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  };
   while (at < text.size() && is_blank(text[at])) ++at;
   const size_t begin = at;
   while (at < text.size() && is_word(text[at])) ++at;
@@ -117,7 +125,8 @@ Plan read_plan(const fs::path& file, const std::set<std::string>& tests) {
   }
   for (const auto& part : root) {
     const auto name = part.first.Scalar();
-    if (name != "later" && name != "requirements") wrong(file, static_cast<size_t>(part.first.Mark().line + 1), "unknown key '" + name + "'");
+    if (name != "later" && name != "requirements")
+      wrong(file, static_cast<size_t>(part.first.Mark().line + 1), "unknown key '" + name + "'");
   }
   for (const auto& d : root["later"]) plan.later[d.first.Scalar()] = d.second.Scalar();
   for (const auto& r : root["requirements"]) {
@@ -133,18 +142,23 @@ Plan read_plan(const fs::path& file, const std::set<std::string>& tests) {
         e.reason = kv.second.Scalar();
         continue;
       }
-      if (std::ranges::find(kKinds, key) == kKinds.end() || !e.kind.empty()) wrong(file, line, fmt::format("{}: '{}'; it has one of {}, and a note", id, key, fmt::join(kKinds, ", ")));
+      if (std::ranges::find(kKinds, key) == kKinds.end() || !e.kind.empty())
+        wrong(file, line,
+              fmt::format("{}: '{}'; it has one of {}, and a note", id, key,
+                          fmt::join(kKinds, ", ")));
       e.kind = key;
       if (key != "tests") {
         e.reason = kv.second.Scalar();
         continue;
       }
       for (const auto& t : kv.second) {
-        if (!tests.contains(t.Scalar())) wrong(file, line, fmt::format("{}: there is no test {}", id, t.Scalar()));
+        if (!tests.contains(t.Scalar()))
+          wrong(file, line, fmt::format("{}: there is no test {}", id, t.Scalar()));
         e.tests.push_back(t.Scalar());
       }
     }
-    if (e.kind.empty() || (e.kind == "tests" ? e.tests.empty() : e.reason.empty())) wrong(file, line, id + ": says nothing");
+    if (e.kind.empty() || (e.kind == "tests" ? e.tests.empty() : e.reason.empty()))
+      wrong(file, line, id + ": says nothing");
   }
   return plan;
 }
@@ -156,7 +170,8 @@ std::string cell(const std::string& text) {
 }
 
 std::string shown_by(const Entry& e) {
-  if (e.kind != "tests") return fmt::format("*{}*: {}", e.kind == "none" ? "no test" : e.kind, cell(e.reason));
+  if (e.kind != "tests")
+    return fmt::format("*{}*: {}", e.kind == "none" ? "no test" : e.kind, cell(e.reason));
   std::string out;
   for (const auto& t : e.tests) out += fmt::format("{}`{}`", out.empty() ? "" : ", ", t);
   return e.reason.empty() ? out : out + ": " + cell(e.reason);
@@ -171,24 +186,35 @@ std::string page(const fs::path& spec, const fs::path& root) {
   std::set<std::string> known;
   for (const auto& r : all) {
     known.insert(r.id);
-    if (std::ranges::find(documents, r.document) == documents.end()) documents.push_back(r.document);
+    if (std::ranges::find(documents, r.document) == documents.end())
+      documents.push_back(r.document);
     const auto it = plan.entries.find(r.id);
     if ((it == plan.entries.end()) != plan.later.contains(r.document)) {
-      wrong(csv, r.line, fmt::format("{} {} in {}", r.id, it == plan.entries.end() ? "is missing" : "is of a document that comes later, and stands", yaml.string()));
+      wrong(csv, r.line,
+            fmt::format("{} {} in {}", r.id,
+                        it == plan.entries.end() ? "is missing"
+                                                 : "is of a document that comes later, and stands",
+                        yaml.string()));
     }
     ++counts[r.document][it == plan.entries.end() ? "later" : it->second.kind];
   }
   for (const auto& [id, e] : plan.entries) {
-    if (!known.contains(id)) wrong(yaml, static_cast<size_t>(e.line), id + " is no MUST or SHOULD of " + csv.string());
+    if (!known.contains(id))
+      wrong(yaml, static_cast<size_t>(e.line), id + " is no MUST or SHOULD of " + csv.string());
   }
   std::string out =
-      "<!-- Printed by conformance from docs/spec/requirements.csv and testplan.yaml; do not edit. -->\n# Conformance\n\n"
-      "Each MUST and SHOULD of `docs/spec/requirements.csv` and the tests that show it. *later*: what it is about is not there yet. *no test*: it does not\n"
+      "<!-- Printed by conformance from docs/spec/requirements.csv and testplan.yaml; do not edit. "
+      "-->\n# Conformance\n\n"
+      "Each MUST and SHOULD of `docs/spec/requirements.csv` and the tests that show it. *later*: "
+      "what it is about is not there yet. *no test*: it does not\n"
       "apply, or holds by construction. *open*: it applies, and no test shows it.\n\n"
-      "| document | MUST and SHOULD | with tests | no test | later | open |\n|---|---|---|---|---|---|\n";
+      "| document | MUST and SHOULD | with tests | no test | later | open "
+      "|\n|---|---|---|---|---|---|\n";
   for (const auto& d : documents) {
     auto& c = counts[d];
-    out += fmt::format("| {} | {} | {} | {} | {} | {} |\n", d, c["tests"] + c["none"] + c["later"] + c["open"], c["tests"], c["none"], c["later"], c["open"]);
+    out += fmt::format("| {} | {} | {} | {} | {} | {} |\n", d,
+                       c["tests"] + c["none"] + c["later"] + c["open"], c["tests"], c["none"],
+                       c["later"], c["open"]);
   }
   for (const auto& d : documents) {
     out += fmt::format("\n## {}\n\n", d);
@@ -198,7 +224,9 @@ std::string page(const fs::path& spec, const fs::path& root) {
     }
     out += "| id | level | requirement | shown by |\n|---|---|---|---|\n";
     for (const auto& r : all) {
-      if (r.document == d) out += fmt::format("| {} | {} | {} | {} |\n", r.id, r.level, cell(r.text), shown_by(plan.entries.at(r.id)));
+      if (r.document == d)
+        out += fmt::format("| {} | {} | {} | {} |\n", r.id, r.level, cell(r.text),
+                           shown_by(plan.entries.at(r.id)));
     }
   }
   return out;
@@ -209,7 +237,8 @@ int run(bool check, const fs::path& spec, const fs::path& root) {
   const std::string text = page(spec, root);
   if (fs::exists(file) && contents(file) == text) return 0;
   if (check) {
-    std::cerr << fmt::format("{}: is not what conformance prints from {}; run conformance {} {}\n", file.string(), spec.string(), spec.string(), root.string());
+    std::cerr << fmt::format("{}: is not what conformance prints from {}; run conformance {} {}\n",
+                             file.string(), spec.string(), spec.string(), root.string());
     return 1;
   }
   std::ofstream(file, std::ios::binary) << text;

@@ -362,7 +362,13 @@ std::string print_stream_taps(const Spec& spec) {
     const bool in = outside(s.from), port = in || outside(s.to);
     const std::string name = (port ? "" : "rnic__DOT__") + s.name;
     out += fmt::format("  to[{}] = bits(root.{}_valid{} != 0, root.{}_ready{} != 0);\n", i, name,
-                       !port ? "" : in ? "_i" : "_o", name, !port ? "" : in ? "_o" : "_i");
+                       !port ? ""
+                       : in  ? "_i"
+                             : "_o",
+                       name,
+                       !port ? ""
+                       : in  ? "_o"
+                             : "_i");
   }
   if (streams.empty()) out += "  (void)root, (void)to, (void)bits;\n";
   return out + "}\n\n}  // namespace rnic::sim\n";

@@ -21,7 +21,7 @@ enum class MemoryKind {
 };
 
 enum class DmaAccess {
-  kRead,       ///< the device only reads; the memory may be write-protected
+  kRead,  ///< the device only reads; the memory may be write-protected
   kReadWrite,
 };
 
@@ -41,8 +41,10 @@ class DmaBuffer {
   std::span<uint8_t> bytes() const { return memory_; }
   uint8_t* data() const { return memory_.data(); }
   uint64_t size() const { return memory_.size(); }
-  uint32_t page_size() const { return page_size_; }                  ///< of the bus mapping
-  std::span<const uint64_t> pages() const { return pages_; }         ///< bus address of each page, from the first on
+  uint32_t page_size() const { return page_size_; }  ///< of the bus mapping
+  std::span<const uint64_t> pages() const {
+    return pages_;
+  }  ///< bus address of each page, from the first on
   uint32_t first_offset() const { return first_offset_; }  ///< of the memory in its first page
   uint64_t bus(uint64_t offset) const {
     const uint64_t at = first_offset_ + offset;
@@ -64,14 +66,15 @@ class PciDevice {
   // Configuration space (offset, 32 bits). Offsets and bits as PCI has them.
   virtual uint32_t config_read(uint32_t offset) = 0;
   virtual void config_write(uint32_t offset, uint32_t value) = 0;
-  virtual void reset() = 0;                                          ///< function-level reset
+  virtual void reset() = 0;  ///< function-level reset
 
   // Registers. Reads of a device that is gone return all ones.
   virtual uint32_t read32(unsigned bar, uint32_t offset) = 0;
   virtual uint64_t read64(unsigned bar, uint32_t offset) = 0;
   virtual void write32(unsigned bar, uint32_t offset, uint32_t value) = 0;
   virtual void write64(unsigned bar, uint32_t offset, uint64_t value) = 0;
-  virtual void write_combined(unsigned bar, uint32_t offset, std::span<const uint8_t> bytes) = 0;  ///< 64 bytes
+  virtual void write_combined(unsigned bar, uint32_t offset,
+                              std::span<const uint8_t> bytes) = 0;  ///< 64 bytes
 
   // Memory. alloc: zeroed, page aligned.
   virtual Result<DmaBuffer> alloc(uint64_t size, MemoryKind kind) = 0;
@@ -82,8 +85,9 @@ class PciDevice {
   virtual Result<DmaBuffer> map(std::span<uint8_t> memory, DmaAccess access) = 0;
 
   // Ordering, by name (before_doorbell(), after_phase_bit()): the recording fake checks that they are called.
-  virtual void before_doorbell() = 0;   ///< what was written to memory is visible before the next register write
-  virtual void after_phase_bit() = 0;   ///< what stands beside a phase bit is read after it
+  virtual void
+  before_doorbell() = 0;  ///< what was written to memory is visible before the next register write
+  virtual void after_phase_bit() = 0;  ///< what stands beside a phase bit is read after it
   /// Threads of a host run ahead of each other by what their calls cost. After this call a thread
   /// sees what the others did before now(), nothing that they will do later, and they see its stores
   /// in that order, until its next call that costs time. It stands before each access to memory that
@@ -93,7 +97,7 @@ class PciDevice {
 
   // Time. Nothing sleeps; each call costs what the platform's configuration says.
   virtual Time now() const = 0;
-  virtual void relax() = 0;                                          ///< an empty poll
+  virtual void relax() = 0;  ///< an empty poll
   /// Until one of the MSI-X vectors in the mask fires (its bit is then cleared), or the deadline. Returns those that fired.
   virtual uint64_t wait(uint64_t vectors, Time deadline) = 0;
 };
