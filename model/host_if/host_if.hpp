@@ -154,8 +154,10 @@ class HostIf {
       uint8_t age = 0;    // walks since it is open, or held
       TagState state = TagState::kFree;
       bool busy = false;  // its end has not reached piece()
+      bool is_given = false;
     };
     void set(uint8_t tag, TagState state);
+    void give_back(size_t reader);
     const Ring<Job>& jobs(Reader r) const { return jobs_[static_cast<size_t>(r)]; }
     Ring<Job>& jobs(Reader r) { return jobs_[static_cast<size_t>(r)]; }
     bool placed(uint64_t watermark) const;
@@ -166,6 +168,7 @@ class HostIf {
     std::array<uint32_t, kReaders> limit_{}, head_{},
         issue_{};  // serials: of the front job, of the one being issued
     std::array<Ring<uint8_t>, kReaders> free_tags_;  // the longest free is the next
+    std::array<Ring<uint8_t>, kReaders> given_;      // a ring, too: they come back in this order
     std::vector<Tag> tags_;
     uint32_t space_ = 0;  // beats for payload packets
     uint64_t errors_ = 0, unexpected_ = 0, malformed_ = 0, timed_out_ = 0;

@@ -90,6 +90,8 @@ ReadTlp HostIf::Rd::next(Reader r) {
   const uint32_t length = std::min({e.length - j.extent_offset, h_.mrrs(), to_page});
   const uint8_t tag = free_tags_[c].pop();
   tags_[tag] = {.reader = r, .serial = issue_[c], .offset = j.issued, .left = length, .busy = true};
+  given_[c].push(tag);
+  tags_[tag].is_given = true;
   set(tag, TagState::kOpen);
   ++j.open;
   j.issued += length;
@@ -108,14 +110,14 @@ void HostIf::Rd::set(uint8_t tag, TagState state) {
   watched_ += (state != TagState::kFree ? 1 : 0) - (t.state != TagState::kFree ? 1 : 0);
   t.state = state;
   t.age = 0;
-  if (state == TagState::kFree && !t.busy) free_tags_[static_cast<size_t>(t.reader)].push(tag);
+  if (state == TagState::kFree && !t.is_given) free_tags_[static_cast<size_t>(t.reader)].push(tag);
 }
 
 std::optional<ReadPiece> HostIf::Rd::arrived(ReadPiece p) {
   const bool ends = p.is_last || p.status != spec::RdStatus::kOk;
   if (p.tag >= tags_.size() || tags_[p.tag].state != TagState::kOpen) {
     ++unexpected_;
-    if (ends && p.tag < tags_.size() && tags_[p.tag].state == TagState::kHeld)
+    if (p.is_last && p.tag < tags_.size() && tags_[p.tag].state == TagState::kHeld)
       set(p.tag, TagState::kFree);
     return std::nullopt;
   }
@@ -124,11 +126,11 @@ std::optional<ReadPiece> HostIf::Rd::arrived(ReadPiece p) {
   const bool wrong = size > t.left || (size == t.left) != p.is_last;
   if (p.status == spec::RdStatus::kOk && wrong) {
     ++malformed_;
-    set(p.tag, ends ? TagState::kFree : TagState::kHeld);
+    set(p.tag, p.is_last ? TagState::kFree : TagState::kHeld);
     return ReadPiece{.tag = p.tag, .status = spec::RdStatus::kAborted, .is_last = true, .data = {}};
   }
   t.left -= std::min(size, t.left);
-  if (ends) set(p.tag, TagState::kFree);
+  if (ends) set(p.tag, p.is_last ? TagState::kFree : TagState::kHeld);
   return p;
 }
 
@@ -176,7 +178,17 @@ void HostIf::Rd::piece(const ReadPiece& p) {
   if (p.is_last || p.status != spec::RdStatus::kOk) {
     t.busy = false;
     --j.open;
-    if (t.state == TagState::kFree) free_tags_[c].push(p.tag);
+    give_back(c);
+  }
+}
+
+// In the order in which they were given (host_if_gather: tail_q). One that is held comes when it is free.
+void HostIf::Rd::give_back(size_t reader) {
+  Ring<uint8_t>& given = given_[reader];
+  while (!given.empty() && !tags_[given.front()].busy) {
+    const uint8_t tag = given.pop();
+    tags_[tag].is_given = false;
+    if (tags_[tag].state == TagState::kFree) free_tags_[reader].push(tag);
   }
 }
 

@@ -95,7 +95,7 @@ module cq_write (
 
   logic             lost_put, lost_ready, lost_valid;   // CQs whose fault is due
   logic [AddrW-1:0] lost_cqn;
-  stream_fifo #(.Width(AddrW), .Depth(rnic_pkg::NumCqs)) u_lost (
+  stream_fifo #(.Width(AddrW), .Depth(rnic_pkg::NumCqs), .Reserved(1'b1)) u_lost (
     .clk_i, .rst_ni, .valid_i(lost_put), .ready_o(lost_ready), .data_i(cqn_q[AddrW-1:0]),
     .valid_o(lost_valid), .ready_i(pick && pick_fault), .data_o(lost_cqn), .count_o()
   );

@@ -13,9 +13,9 @@
 //   3. A walk goes over the tags each half time-out and adds 1 to the 2-bit age of those that are
 //      open or held. The third walk over an open tag ends its read with `aborted`: after 1 to 1.5
 //      time-outs.
-//   4. A tag is held when its read timed out, or failed by 2 with pieces to come. host_if_gather
+//   4. A tag is held when its read timed out, or failed with pieces to come. host_if_gather
 //      passes over it, so a late completion does not meet the tag's next user. It is free after
-//      the piece that is its last (or has an error status), or in its fourth walk: 1.5 to 2
+//      the piece that is its last, or in its fourth walk: 1.5 to 2
 //      time-outs later. PCIe bounds no late completion; one that comes later still is taken for
 //      the next user's if its length fits.
 //   5. The walk waits a cycle at the tag that [ judge ] has before it, so only one of the two
@@ -126,8 +126,8 @@ module host_if_tags #(
   assign status_o = wrong ? iwarp_pkg::RdAborted : in_status_q;
 
   assign closes  = valid_o && ends_o;
-  assign holds   = valid_o && wrong && !in_last_q;
-  assign frees   = in_valid_q && is_held && (in_last_q || !ok);
+  assign holds   = closes && !in_last_q;
+  assign frees   = in_valid_q && is_held && in_last_q;
   assign unexpected_o = in_valid_q && first_q && !is_open;
   assign malformed_o  = valid_o && wrong;
 

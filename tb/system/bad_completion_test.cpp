@@ -12,8 +12,8 @@ using sim::Completions;
 using spec::Cause;
 
 constexpr uint64_t kTarget = 0x10000000;
-constexpr uint32_t kTimeout = 20'000;  // device cycles: 62 us
-constexpr Time kLate = 130 * kUs;      // after the time-out, before the tag is used again
+constexpr uint32_t kTimeout = 5'000;  // device cycles: 15.5 us
+constexpr Time kLate = 33 * kUs;      // after the time-out, before the tag is used again
 constexpr uint32_t kBytes = 1000, kNear = 4096;
 
 class BadCompletion : public testing::TestWithParam<Kinds> {
