@@ -1,4 +1,5 @@
 // Transmit: grants, segments, their payload, FPDUs, records.
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -246,6 +247,18 @@ void Steps::step(const spec::DdpCtlCommit& c) {
   q.ddp_stopped = c.op == spec::QpOp::kStop;
   if (c.op == spec::QpOp::kStart) q.tx_failed = q.wants = q.wants_term = false;
   ddp_.control(*ctl);
+}
+
+/// A record counts as inside ddp from llp_rx on. In the RTL it may still be in mpa when ddp stops: then
+/// nobody waits for it, and ddp refuses it when it comes. What the RTL's ddp had to wait for has a
+/// verdict by now, so what has none came behind the stop.
+void Steps::behind_stop(uint16_t qpn) {
+  const auto unjudged =
+      std::ranges::count_if(ulpdus_, [&](const model::RxUlpdu& u) { return u.hdr.qpn == qpn; });
+  if (unjudged == 0 || !qps_[qpn].ddp_stopped || qp_.flushing(qpn)) return;
+  tally_.followed("segments behind a stop");
+  ddp_.came_behind_stop(qpn, static_cast<uint32_t>(unjudged));
+  settle();
 }
 
 }  // namespace rnic::sim

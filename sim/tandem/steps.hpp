@@ -89,6 +89,7 @@ class Steps final : private model::HostIf::Out,
   void step(const spec::QpStateCommit& c);
   void step(const spec::QpAnswerCommit& c);
   void settle();  // after each commit: acknowledgements, which no commit tells
+  void behind_stop(uint16_t qpn);
 
   std::string left(bool at_end) const;
 
