@@ -201,7 +201,7 @@ class Generator {
       l.one_way = lives_.percent(15);
       l.after = static_cast<uint32_t>(lives_.below(101));
       l.late = lives_.percent(50);
-      l.length = 1 + static_cast<uint32_t>(lives_.below(300));
+      l.length = 2 + static_cast<uint32_t>(lives_.below(300));  // one byte wraps nowhere
       if (l.end != End::kFault) continue;
       const unsigned peer = 1 - l.who;
       if (l.fault == Fault::kCqOverflow && ++overflows > (limits_.minimum ? 2 : 8))

@@ -570,15 +570,15 @@ Result<void> Host::end(Lane& lane) {
   const bool first = life.end == End::kBothClose ||
                      (life.end == End::kClientCloses && side_ == kClient) ||
                      (life.end == End::kServerCloses && side_ == kServer);
+  if (life.closes() && !first && !other_ends) return {};
+  mine(lane).is_ending = true;  // before the device is told: the peer may see it at once
   if (life.closes()) {
-    if (!first && !other_ends) return {};
     if (auto r = leave(IBV_QPS_SQD); !r) return r;
   } else if (life.who == side_ && life.end == End::kAbort) {
     if (auto r = leave(IBV_QPS_ERR); !r) return r;
   } else if (life.who == side_) {
     if (auto r = post_wrong(lane); !r) return r;
   }
-  mine(lane).is_ending = true;
   lane.phase = Phase::kDraining;
   shared_.progress = dev_.now();
   return {};
