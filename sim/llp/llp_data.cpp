@@ -12,7 +12,8 @@ bool Llp::can_tx() {
   const Time backlog = link_.backlog(host_, now);
   if (backlog <= limit) return true;
   held_tx_ = true;
-  wake_at(now + backlog - limit / 2);
+  // The RTL asks in each cycle. A sixteenth of the queue later is one wake for several segments.
+  wake_at(now + backlog - (limit - limit / 16));
   return false;
 }
 
