@@ -199,9 +199,9 @@ void Window::look(uint32_t thread, Time now, uint64_t arrived, bool is_quiet) {
     is_open_ = true;
     opened_ = now;
     from_ = arrived == 0 ? now : part.latest;
-    part.before = arrived + begun_ - (begun_ == 0 || arrived == 0 ? 0 : 1);
+    part.before = arrived + begun_ / 2;
   } else if (!part.before && now >= opened_ && may_join(part, is_quiet)) {
-    part.before = arrived + begun_;
+    part.before = arrived + (begun_ + 1) / 2;
   }
   is_closed_ = counted >= measured_;
 }

@@ -74,14 +74,13 @@ Report merge(std::span<const Report> parts);
 ///   window.look(thread, dev.now(), arrived, is_quiet);           after each poll, until is_closed()
 ///   window.leave(thread, dev.now());                             nothing more arrives for it
 ///
-/// No rate is above the wire limit, in three steps:
+/// So that no rate is above the wire limit:
 ///  1. A thread opens the window, and joins it, in a *quiet* look: it has just let the simulation
 ///     come up to its time and found no completion, so that it has seen all that has arrived. What
 ///     arrives before it has joined does not count.
-///  2. When a thread joins, a part of the next message of each QP may be here. So `begun` messages of
-///     the thread, one of each QP, do not count (0 where a message is one segment). For the thread
-///     that opens the window the time is from the look before its latest arrival: of that QP nothing
-///     more was here then, and one message less does not count.
+///  2. When a thread joins, a part of the next message of each QP may be here: of `begun` messages of
+///     the thread, one of each QP, half do not count (0 where a message is one segment). As much is
+///     there of messages that have begun when the window closes, and does not count either.
 ///  3. It ends with the latest look of any thread.
 /// A thread that is never quiet is the bottleneck itself; it joins after kImpatient looks.
 class Window {

@@ -196,6 +196,12 @@ uint32_t Qp::room(uint16_t qpn) const {
   return c.win_count + visit <= sq_window_ ? std::min(sq_slots_ - c.slots, visit) : 1U;
 }
 
+bool Qp::next_is_read(uint16_t qpn) const {
+  const Ring16& s = ctx_[qpn].sq;
+  return s.here() != 0 &&
+         unit(qpn, s.taken).bytes()[0] == static_cast<uint8_t>(WrOpcode::kRdmaRead);
+}
+
 /// Units of the next WQE: one, if it is not here or says what cannot be believed.
 uint32_t Qp::units_of(uint16_t qpn) const {
   const Ring16& s = ctx_[qpn].sq;

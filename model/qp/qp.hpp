@@ -10,6 +10,7 @@
 // trace.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -62,6 +63,14 @@ class Qp {
   std::optional<Wqe> issue(uint16_t qpn);
   /// WQEs that ddp's slots and the window have room for; the window's last places count for one.
   uint32_t room(uint16_t qpn) const;
+  /// A part of the next WQE at least is in the buffer.
+  bool has_next(uint16_t qpn) const { return ctx_[qpn].sq.here() != 0; }
+  bool next_is_read(uint16_t qpn) const;
+  /// Reads that may go before one of those outstanding has ended.
+  uint32_t reads_room(uint16_t qpn) const {
+    const Ctx& c = ctx_[qpn];
+    return c.params.ord - std::min<uint32_t>(c.params.ord, c.reads);
+  }
   void sq_slot_free(const spec::SqSlotFree& free);
   void wr_done(const spec::WrDone& done);
   const ReadySet& retirable() const { return retirable_; }

@@ -14,6 +14,9 @@ struct QpTiming {
   Cycle issue = 6;        // qp_parse: first, judge, scan, end; qp_emit: item FIFO, wqe_hdr
   Cycle parse = 4;        // qp_parse is busy so long with a WQE of one unit and one SGE
   Cycle more = 1;         // each unit and SGE beyond the first (qp_parse: more, scan)
+  Cycle look = 3;         // qp_parse: first, judge, end, at a WQE that has to wait
+  Cycle again =
+      4;  // qp_parse: first, judge, wait, idle, for a kick whose Read the visit has counted
   Cycle check_wait = 1;   // register of wqe_check; and tpt's look-up
   Cycle occupancy = 2;    // a look-up with change takes two cycles
   Cycle rq_schedule = 3;  // list of qp_rq_fetch: flags, memory FIFO (2)

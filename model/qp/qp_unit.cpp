@@ -105,6 +105,16 @@ void QpUnit::step_issue() {
     meter_.blocked(now);
     return out.wake_on_credit(issue_);
   }
+  // A visit knows of the Reads that had ended when it began (go_pending): for more the QP is looked at again.
+  const QpTiming& t = u_.timing.qp;
+  const auto last = static_cast<uint16_t>(last_issue_);
+  if (visit_left_ != 0 && set.test(last_issue_) && visit_reads_ == 0 && qp_.next_is_read(last)) {
+    visit_left_ = 0;
+    const Cycle end = t.look + t.again;
+    held_[last_issue_] += end;
+    issue_free_ = now + end;
+    return issue_.wake(issue_free_);
+  }
   // qp_parse goes on with the QP of its visit, else with the next that qp_pick has found.
   const bool visits = visit_left_ != 0 && set.test(last_issue_);
   const uint32_t q = visits ? last_issue_ : next_issue(now);
@@ -112,11 +122,12 @@ void QpUnit::step_issue() {
     visit_left_ = 0;
     if (held_[q] > now) return issue_.wake(held_[q]);
     visit_left_ = qp_.room(static_cast<uint16_t>(q));
+    visit_reads_ = qp_.reads_room(static_cast<uint16_t>(q));
   }
   --visit_left_;
   meter_.moved(now);
   last_issue_ = q;
-  const QpTiming& t = u_.timing.qp;
+  if (visit_reads_ != 0 && qp_.next_is_read(static_cast<uint16_t>(q))) --visit_reads_;
   auto wqe = qp_.issue(static_cast<uint16_t>(last_issue_));
   Cycle busy = t.parse;
   if (wqe) {
@@ -129,6 +140,12 @@ void QpUnit::step_issue() {
     meter_.item(1 + u_.timing.path.beats(body));
     held_[q] = now + latency + t.schedule;
     out.push(std::move(*wqe), now + latency);
+  }
+  // The visit goes on to a WQE that has to wait, and ends there.
+  if (visit_left_ != 0 && !set.test(q) && qp_.has_next(static_cast<uint16_t>(q))) {
+    const Cycle end = t.look + t.again;
+    busy += end;
+    held_[q] += end;
   }
   issue_free_ = now + busy;
   if (!set.empty()) issue_.wake(issue_free_);

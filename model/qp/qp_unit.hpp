@@ -76,6 +76,7 @@ class QpUnit final : private Qp::Out {
   Cycle issue_free_ = 0, retire_free_ = 0, cqe_at_ = 0;
   std::vector<Cycle> held_;  // of each QP: until then its visit of qp_parse lasts
   uint32_t visit_left_ = 0;  // WQEs of last_issue_ for which the look that began its visit had room
+  uint32_t visit_reads_ = 0;  // Reads that it may issue
   bool pushed_ = false, in_pass_ = false, last_sent_ = false;
   uint32_t last_fetch_ = 0, last_rq_fetch_ = 0, last_issue_ = 0, last_retire_ = 0;
   StageOf<QpUnit> fetch_{*this, &QpUnit::step_fetch};
