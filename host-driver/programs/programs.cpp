@@ -199,7 +199,7 @@ void Window::look(uint32_t thread, Time now, uint64_t arrived, bool is_quiet) {
     is_open_ = true;
     opened_ = now;
     from_ = arrived == 0 ? now : part.latest;
-    part.before = arrived + begun_ / 2;
+    part.before = arrived + (begun_ == 0 ? 0 : (begun_ - 1) / 2);  // of one QP nothing more is here
   } else if (!part.before && now >= opened_ && may_join(part, is_quiet)) {
     part.before = arrived + (begun_ + 1) / 2;
   }

@@ -192,10 +192,10 @@ TEST_F(WindowTest, DoesNotCountMessagesThatHaveBegunBeforeIt) {
   Window cut;
   cut.plan(2, 4, 8, 2);  // two QPs a thread, messages of several segments
   cut.look(0, 100, 3, true);
-  cut.look(0, 120, 5, true);   // opens: half a message of each QP is here on average
-  cut.look(1, 130, 2, true);   // joins
-  cut.look(0, 140, 10, true);  // 4 count
-  cut.look(1, 150, 6, true);   // 3 count
+  cut.look(0, 120, 5, true);  // opens: half a message of each QP is here on average
+  cut.look(1, 130, 2, true);  // joins
+  cut.look(0, 140, 9, true);  // 4 count
+  cut.look(1, 150, 6, true);  // 3 count
   EXPECT_FALSE(cut.is_closed());
   cut.look(1, 160, 7, true);
   EXPECT_TRUE(cut.is_closed());
