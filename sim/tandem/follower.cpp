@@ -157,7 +157,7 @@ std::string Steps::left(bool at_end) const {
       "a command of admin waits for qp", "a command of admin waits for cq",
       "a command of admin waits for tpt", "a command of admin waits for llp_if"};
   for (size_t i = 0; i < kUnits.size(); ++i) say(commands_[i], kUnits[i]);
-  if (answers_ != 0) s += fmt::format("{} commands wait for qp's answer\n", answers_);
+  say(answers_, "commands wait for qp's answer");
   say(after_answer_, "commands wait for admin's answer to be written");
   say_qp(ctl_rdmap_, "orders of qp wait for rdmap");
   say_qp(ctl_ddp_, "orders of qp wait for ddp");

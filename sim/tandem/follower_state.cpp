@@ -46,16 +46,19 @@ void Steps::qp_ctl(model::Qp::Peer peer, const spec::QpCtlLlp& ctl) {
 }
 
 void Steps::qp_cmd_rsp(const spec::QpCmdRsp& rsp) {
-  ++answers_;
+  answers_.push_back(commanded_);
   admin_.answer(rsp);
 }
 
 void Steps::step(const spec::QpAnswerCommit& c) {
-  if (answers_ == 0)
+  if (answers_.empty())
     return tally_.differ(
         "qp_answer: QP {}: RTL answers a command; the model's QP has not done it: {}", c.qpn,
         qp_.waiting_for());
-  --answers_;
+  if (answers_.front() != c.qpn)
+    return tally_.differ("qp_answer: RTL answers a command to QP {}; model one to QP {}", c.qpn,
+                         answers_.front());
+  answers_.pop_front();
   if (c.qpn < qps_.size()) qps_[c.qpn].is_changing = false;
 }
 
@@ -111,6 +114,7 @@ void Steps::step(const spec::QpStateCommit& c) {
 
 void Steps::command_now(const spec::QpCmd& cmd) {
   const auto qpn = static_cast<uint16_t>(cmd.object);
+  commanded_ = qpn;
   if (cmd.opcode == spec::AdminOpcode::kCreateQp) {
     const auto a = spec::AdminQpArgs::unpack(cmd.args);
     log_.forget(Client::kSqFetch, a.sq_base, uint64_t{64} << a.log_sq);

@@ -311,7 +311,8 @@ class Steps final : private model::HostIf::Out,
   std::optional<model::MemRead> admin_read_;       // admin -> host_if
   std::array<std::deque<spec::Cmd>, 4> commands_;  // admin -> unit
   bool starting_ = false;                          // admin's command under way starts a QP
-  uint32_t answers_ = 0;                           // qp -> admin: given here, not yet by the RTL
+  std::deque<uint16_t> answers_;  // qp -> admin: QPs whose answer is given here, not yet by the RTL
+  uint16_t commanded_ = 0;        // the QP of the last command
   std::deque<std::function<void()>>
       after_answer_;       // what takes effect when admin's answer has been written
   bool quiet_cq_ = false;  // its answer has been given already
