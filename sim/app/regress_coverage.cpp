@@ -119,6 +119,9 @@ const std::vector<SettingClasses>& setting_classes() {
       {"spare", "receives that nobody uses", {"0", "1", "2", "3"}},
       {"receives_late", "receives posted late", {"off", "on"}},
       {"late", "Send behind the end", {"off", "on"}},
+      {"answer",
+       "bad answer to a read",
+       {"unsupported", "aborted", "poisoned", "short", "long", "late", "never"}},
       {"aged", "send queue index from", {"0", "2^16 - 16"}},
   };
   return all;
@@ -182,6 +185,11 @@ void Coverage::count_settings(const Plan& plan) {
   count("markers", on(plan.markers));
   count("crc", on(plan.crc));
   count("cqs", plan.one_cq ? "1" : "2");
+  for (uint32_t q = 0; q < plan.qps; ++q) {
+    const Life& l = plan.life[q];
+    if (plan.uses(q) && l.meets_bad_read())
+      count("answer", kAnswerNames[static_cast<size_t>(l.answer)]);
+  }
   for (const Side side : {kClient, kServer}) {
     count("ird", class_of("ird", plan.ird[side]));
     count("ord", class_of("ord", plan.ord[side]));

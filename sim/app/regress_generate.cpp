@@ -142,16 +142,32 @@ class Generator {
       side[all].max_inline = kMostInline;
       side[all].push = true;
     }
+    // A pushed WQE is not read.
+    for (uint32_t q = 0; q < p.qps; ++q) {
+      const Life& l = p.life[q];
+      if (l.end == End::kFault && l.fault == Fault::kRequestRead) p.shape[l.who][q].push = false;
+    }
     Life& aged = p.life[all];
     aged.aged = p.seed % kAgedPlans == 5;
     auto& depth = p.shape[aged.who][all].send_depth;
     if (aged.aged) depth = std::max(depth, kAgeBatch);
   }
 
+  /// A plan's place among those with as many slots. What must not be missed goes round with it.
+  uint32_t turn() const { return static_cast<uint32_t>(plan_.seed / 2 % 4); }
+  uint32_t nth() const {
+    return static_cast<uint32_t>((plan_.seed / 8 * 2 + plan_.seed % 2) % 1'000'000);
+  }
+
   void hosts() {
-    for (HostShape& h : plan_.host) {
-      h.threads = limits_.minimum ? 1 + static_cast<uint32_t>(lives_.below(2))
-                                  : any<uint32_t>(lives_, std::array{1u, 1u, 2u, 3u, 4u});
+    for (const Side side : {kClient, kServer}) {
+      HostShape& h = plan_.host[side];
+      constexpr std::array kThreads = {1u, 1u, 2u, 3u, 4u};
+      const bool is_server = side == kServer;
+      const uint32_t kinds = limits_.minimum ? 2 : kThreads.size();
+      const uint32_t kind = (nth() + (is_server ? nth() / kinds : 0)) % kinds;
+      h.threads = limits_.minimum ? 1 + kind : kThreads[kind];
+      if (turn() == 0) h.threads = nth() % 2 == is_server ? 1 : std::max(2u, h.threads);
       h.pds = kMaxPds;
       h.cqs = limits_.minimum && h.threads > 1
                   ? 1
@@ -163,23 +179,22 @@ class Generator {
     }
   }
 
-  /// Slots first, then lives that follow one in a slot. How many slots, which ends and which errors goes round with the seed, so that
-  /// consecutive seeds have every error with few and with many QPs.
+  /// Slots first, then lives that follow one in a slot. How many slots, which ends and which errors, at which side and under which load
+  /// goes round with the seed, so that consecutive seeds have every error with few and with many QPs.
   void lives(uint32_t count) {
     Plan& p = plan_;
-    const uint32_t turn = static_cast<uint32_t>(p.seed / 2 % 4),
-                   nth = static_cast<uint32_t>((p.seed / 8 * 2 + p.seed % 2) % 1'000'000);
     const auto between = [&](uint32_t low, uint32_t high) {
       return static_cast<uint32_t>(lives_.between(low, high));
     };
-    const uint32_t slots = turn == 0         ? between(1, 2)
+    const uint32_t slots = turn() == 0       ? between(1, 2)
                            : limits_.minimum ? between(3, kMinimumSlots)
-                           : turn == 3       ? between(9, lives_.percent(30) ? kMaxQps : 16)
+                           : turn() == 3     ? between(9, lives_.percent(30) ? kMaxQps : 16)
                                              : between(3, 8);
     p.qps = std::min(kMaxQps, slots + (count < 100 ? between(0, 2)
                                        : slots < 3 ? between(6, 8)
                                                    : between(2, 6)));
-    uint32_t errors = nth * 4 + turn, ends = nth + turn;
+    uint32_t errors = nth() * 4 + turn(), ends = nth() + turn();
+    auto answers = static_cast<uint32_t>(p.seed % kAnswerNames.size());
     uint32_t overflows = 0;
     for (uint32_t q = 0; q < p.qps; ++q) {
       Life& l = p.life[q];
@@ -196,12 +211,20 @@ class Generator {
       l.who = lives_.percent(50) ? kClient : kServer;
       l.end =
           q % 2 == 0 ? End::kFault : static_cast<End>(ends++ % static_cast<uint32_t>(End::kFault));
-      if (l.end == End::kFault) l.fault = static_cast<Fault>(errors++ % kFaultNames.size());
       l.busy = lives_.percent(50);
+      if (l.end == End::kFault) {
+        // The same number of an error comes in one plan of each turn.
+        l.fault = static_cast<Fault>(errors % kFaultNames.size());
+        const uint32_t kind = errors / static_cast<uint32_t>(kFaultNames.size()) + turn();
+        l.who = kind % 2 == 0 ? kClient : kServer;
+        l.busy = kind / 2 % 2 == 0;
+        ++errors;
+      }
       l.one_way = lives_.percent(15);
       l.after = static_cast<uint32_t>(lives_.below(101));
       l.late = lives_.percent(50);
       l.length = 2 + static_cast<uint32_t>(lives_.below(300));  // one byte wraps nowhere
+      if (l.meets_bad_read()) l.answer = static_cast<Answer>(answers++ % kAnswerNames.size());
       if (l.end != End::kFault) continue;
       const unsigned peer = 1 - l.who;
       if (l.fault == Fault::kCqOverflow && ++overflows > (limits_.minimum ? 2 : 8))

@@ -28,6 +28,11 @@
 
 namespace rnic::app::regress {
 
+inline constexpr uint64_t kSourceIova = uint64_t{1} << 44, kSmallIova = uint64_t{1} << 45;
+inline constexpr uint64_t kSpareId = 600'000, kOtherId = 700'000;
+inline constexpr Time kAfterwards = 5 * kUs;     // there is nothing to come
+inline constexpr uint32_t kCplTimeout = 20'000;  // register cpl_timeout, device cycles: 62 us
+
 class Host;
 
 /// What one side of a life publishes.
@@ -58,7 +63,8 @@ struct Shared {
   std::string failure;
   Time failed_at = 0, connected = 0;
   std::optional<Place> wrong{};  // the first byte that was not as it should be
-  std::function<std::string(const Operation&)> also{};  // asked of each completed operation
+  std::function<std::string(const Operation&)> also{};       // asked of each completed operation
+  std::function<void(Side, const sim::ReadFault&)> spoil{};  // of the side's root complex
   Time progress = 0;
   uint64_t posted = 0, completions = 0, bytes_checked = 0, lives = 0, events = 0;
 };
@@ -184,6 +190,8 @@ class Host {
   [[nodiscard]] Result<void> compare_all(const Lane& lane);
   [[nodiscard]] Result<void> look(const Lane& lane);
   [[nodiscard]] Result<void> progress();
+  [[nodiscard]] Result<void> count_bad_reads();
+  void spoil(const Lane& lane, uint64_t bus, uint64_t bytes);
   verbs::Sge sge(const Lane& lane, const Piece& p, bool in_landing, bool pointer) const;
   bool all_over() const;
   bool overflows(const Lane& lane) const {

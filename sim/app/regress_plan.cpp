@@ -133,6 +133,7 @@ std::string Life::describe(uint32_t qp) const {
                               kEndNames[static_cast<size_t>(end)]);
   if (end == End::kFault)
     s += fmt::format(" {} of {} bytes", kFaultNames[static_cast<size_t>(fault)], length);
+  if (meets_bad_read()) s += fmt::format(", answer {}", kAnswerNames[static_cast<size_t>(answer)]);
   if (aged)
     s += fmt::format(", after {} empty Writes of the {}", kAge,
                      who == kClient ? "client" : "server");

@@ -29,7 +29,7 @@ inline constexpr uint32_t kMaxQps = 32, kMaxThreads = 4, kMaxPds = 2;
 inline constexpr uint32_t kPage = 4096, kBeat = 64, kSourceBytes = 80 * kPage;
 // In the last page of a landing region, from its end: what the closing Sends, receives that nobody uses, and Reads behind an error have.
 inline constexpr uint32_t kClosingFromEnd = kPage / 2, kSpareFromEnd = kPage / 4,
-                          kSinkFromEnd = kPage / 8;
+                          kSinkFromEnd = kPage / 8, kUnreadFromEnd = kSinkFromEnd / 2;
 inline constexpr uint32_t kSpareBytes = 48, kSpareStep = 64, kMaxSpare = 3;
 // Empty Writes of four units each; with them the index of a send queue, which nothing can set, is at 2^16 - 16.
 inline constexpr uint32_t kAgeUnits = 4, kAge = (65536 - 16) / kAgeUnits, kAgeBatch = 8,
@@ -115,18 +115,26 @@ enum class Fault : uint8_t {
   kNoReceive,
   kTooLong,
   kReceiveKey,
+  kSourceRead,
   kLocalKey,
   kLocalBounds,
   kLocalDomain,
   kLocalSink,
+  kPayloadRead,
+  kRequestRead,
   kCqOverflow
 };
 inline constexpr std::array kFaultNames = {
-    "write_key",    "write_stale",  "write_rights", "write_domain", "write_bounds",
-    "write_wrap",   "read_key",     "read_rights",  "read_domain",  "read_bounds",
-    "read_wrap",    "no_receive",   "too_long",     "receive_key",  "local_key",
-    "local_bounds", "local_domain", "local_sink",   "cq_overflow"};
+    "write_key",  "write_stale",  "write_rights", "write_domain", "write_bounds", "write_wrap",
+    "read_key",   "read_rights",  "read_domain",  "read_bounds",  "read_wrap",    "no_receive",
+    "too_long",   "receive_key",  "source_read",  "local_key",    "local_bounds", "local_domain",
+    "local_sink", "payload_read", "request_read", "cq_overflow"};
 inline bool is_found_locally(Fault f) { return f >= Fault::kLocalKey; }
+
+/// How PCIe answers a device's read that fails: source_read, payload_read, request_read (of a WQE).
+enum class Answer : uint8_t { kUnsupported, kAborted, kPoisoned, kShort, kLong, kLate, kNever };
+inline constexpr std::array kAnswerNames = {"unsupported", "aborted", "poisoned", "short",
+                                            "long",        "late",    "never"};
 
 /// Where the addresses of a landing region begin.
 enum class Base : uint8_t {
@@ -146,6 +154,7 @@ struct Life {
   End end = End::kClientCloses;
   Side who = kClient;  // aborts, or posts what is wrong
   Fault fault = Fault::kWriteKey;
+  Answer answer = Answer::kUnsupported;
   bool busy =
       false;  // then the peer's requests are in flight: of them a first part completes, the rest is flushed
   bool aged =
@@ -162,6 +171,10 @@ struct Life {
 
   bool is_plain() const { return end == End::kClientCloses && spare[0] + spare[1] == 0; }
   bool closes() const { return end < End::kAbort; }
+  bool meets_bad_read() const {
+    return end == End::kFault && (fault == Fault::kSourceRead || fault == Fault::kPayloadRead ||
+                                  fault == Fault::kRequestRead);
+  }
   std::string describe(uint32_t qp) const;
 };
 
