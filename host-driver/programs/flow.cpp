@@ -125,12 +125,29 @@ class Engine {
     return seen;
   }
 
-  // Many lanes are looked at less often: that is work of the simulating machine alone.
+  // With many lanes, not after each poll: a look costs no simulated time, but the simulation's own.
   void look(bool is_quiet) {
-    if (window().is_closed() || ++polls_ % (1 + side_.lanes.size() / kLanesAPoll) != 0) return;
+    if (window().is_closed()) return count_lanes();
+    if (++polls_ % (1 + side_.lanes.size() / kLanesAPoll) != 0) return;
     uint64_t all = 0;
     for (const Lane& lane : side_.lanes) all += arrived(lane);
-    window().look(side_.run().thread, side_.dev().now(), all, is_quiet);
+    const Time now = side_.dev().now();
+    if (all != arrived_at_look_ || window().from() == 0) {
+      arrived_at_look_ = all;
+      arrival_ = now;
+    }
+    side_.report().longest_gap = std::max(side_.report().longest_gap, now - arrival_);
+    window().look(side_.run().thread, now, all, is_quiet);
+  }
+  void count_lanes() {
+    Report& r = side_.report();
+    if (r.most != 0) return;
+    r.least = UINT64_MAX;
+    for (const Lane& lane : side_.lanes) {
+      const uint64_t n = arrived(lane);
+      r.least = std::min(r.least, n);
+      r.most = std::max(r.most, n);
+    }
   }
 
   // The window of this host is closed when all its threads have come so far, if not before. The
@@ -269,6 +286,8 @@ class Engine {
   std::vector<uint64_t> seen_;               // messages in memory
   std::vector<uint32_t> due_;                // receives to be posted anew
   uint64_t polls_ = 0;
+  uint64_t arrived_at_look_ = 0;
+  Time arrival_ = 0;  // the look that saw the last arrival
   Result<void> failed_;
 };
 

@@ -156,6 +156,9 @@ Report merge(std::span<const Report> parts) {
       sum.end = std::max(sum.end, r.end);
     }
     sum.latency.insert(sum.latency.end(), r.latency.begin(), r.latency.end());
+    sum.longest_gap = std::max(sum.longest_gap, r.longest_gap);
+    if (r.most != 0) sum.least = sum.most == 0 ? r.least : std::min(sum.least, r.least);
+    sum.most = std::max(sum.most, r.most);
     sum.checks += r.checks;
     sum.mismatches += r.mismatches;
     if (r.failed_at != 0 && (sum.failed_at == 0 || r.failed_at < sum.failed_at)) {

@@ -51,10 +51,12 @@ struct Report {
   bool is_whole = false;        // from the first post until all has arrived: latency included
   std::vector<Time>
       latency;  // samples, in the program's order; half the round trip where the row says so
-  uint64_t checks = 0;      // messages (or buffers) compared byte by byte
-  uint64_t mismatches = 0;  // bytes that differed
-  Time failed_at = 0;       // when the first of them was seen, or the error happened; 0: none
-  uint64_t wrong_bus = 0;   // bus address of the first of them; 0: none
+  Time longest_gap = 0;          // in a steady window: without an arrival here
+  uint64_t least = 0, most = 0;  // messages that had arrived on a QP when it closed
+  uint64_t checks = 0;           // messages (or buffers) compared byte by byte
+  uint64_t mismatches = 0;       // bytes that differed
+  Time failed_at = 0;            // when the first of them was seen, or the error happened; 0: none
+  uint64_t wrong_bus = 0;        // bus address of the first of them; 0: none
   std::string stage = "not started";  // where it is, or where it failed
   std::string error;                  // empty: it went well
   bool follows = false;               // the error is that another thread has failed

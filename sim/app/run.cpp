@@ -424,6 +424,14 @@ Outcome run(const RunRequest& r) {
   j["msg_per_s"] = sim_ns > 0 ? static_cast<double>(client.ops) / sim_ns * 1e9 : 0;
   if (server.ops != 0) j["back"] = rate_json(server);  // both=1: the other direction
   if (client.latency.empty()) j["window"] = client.is_whole ? "whole" : "steady";
+  if (client.latency.empty() && !client.is_whole) {
+    const auto fairness = [](const programs::Report& side) {
+      return nlohmann::ordered_json{
+          {"longest_gap_ns", side.longest_gap / kNs}, {"least", side.least}, {"most", side.most}};
+    };
+    if (server.most != 0) j["arrivals"]["server"] = fairness(server);
+    if (client.most != 0) j["arrivals"]["client"] = fairness(client);
+  }
   j["wire_limit_gbps"] = limit.payload_gbps;
   j["latency_ns"] = latency_json(client.latency);
   j["half_round_trip"] = program->half_round_trip;

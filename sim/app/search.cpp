@@ -35,7 +35,9 @@ constexpr std::array<std::string_view, 3> kOwnSettings = {"seconds", "anomaly", 
 struct Measured {
   int status = kGood;
   double rate = 0, p50 = 0, p99 = 0;  // messages/s; ns
-  std::string failure{};              // its first line
+  double gap = 0;                     // share of the window: the longest time without an arrival
+  double unfair = 0;      // of the QP with most arrivals, the part that the QP with least lacks
+  std::string failure{};  // its first line
 };
 
 /// How far model and RTL are apart in a situation.
@@ -43,9 +45,13 @@ struct Found {
   Situation at{};
   std::array<Measured, 2> by{};  // kKinds
   std::string
-      what{};  // "throughput", "median latency", "99th percentile", "status"; empty: refused on both
-  double score = 0;  // of `what`: |RTL / model - 1|
+      what{};  // "throughput", "stall", "unfairness", "median latency", ...; empty: refused on both
+  double score =
+      0;  // of `what`: |RTL / model - 1|; stall: share of the window by which the longest
+          // gaps differ; unfairness: the RTL's
 };
+
+constexpr double kGroup = 16;  // messages that a QP is ahead of another by posting in groups
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
@@ -53,6 +59,11 @@ Measured measured(const Outcome& o) {
   Measured m{.status = o.status, .failure = first_line(o.failure)};
   if (o.status != kGood) return m;
   m.rate = o.json.value("msg_per_s", 0.0);
+  for (const auto& side : o.json.value("arrivals", nlohmann::ordered_json::object())) {
+    const double most = side.at("most"), least = side.at("least");
+    m.gap = std::max(m.gap, side.at("longest_gap_ns").get<double>() / o.json.value("sim_ns", 1.0));
+    m.unfair = std::max(m.unfair, (most - least - kGroup) / most);
+  }
   if (const auto& l = o.json["latency_ns"]; l.is_object()) {
     m.p50 = l.value("p50", 0.0);
     m.p99 = l.value("p99", 0.0);
@@ -78,6 +89,11 @@ Found judge(const Situation& s, const Measured& model, const Measured& rtl) {
     compare("99th percentile", rtl.p99, model.p99);
   } else {
     compare("throughput", rtl.rate, model.rate);
+    const auto also = [&](const char* what, double d) {
+      if (d > f.score) f.what = what, f.score = d;
+    };
+    also("stall", std::abs(rtl.gap - model.gap));
+    also("unfairness", rtl.unfair);
   }
   return f;
 }
@@ -88,10 +104,8 @@ nlohmann::ordered_json json_of(const Found& f) {
   j["score"] = f.score;
   for (size_t k = 0; k < kKinds.size(); ++k) {
     const Measured& m = f.by[k];
-    j[kKinds[k]] = {{"status", m.status},
-                    {"msg_per_s", m.rate},
-                    {"p50", m.p50},
-                    {"p99", m.p99},
+    j[kKinds[k]] = {{"status", m.status},  {"msg_per_s", m.rate}, {"p50", m.p50},
+                    {"p99", m.p99},        {"gap", m.gap},        {"unfair", m.unfair},
                     {"failure", m.failure}};
   }
   return j;
@@ -101,7 +115,8 @@ Found found_of(const nlohmann::json& j) {
   Found f{.at = Situation::from_json(j), .what = j.at("what"), .score = j.at("score")};
   for (size_t k = 0; k < kKinds.size(); ++k) {
     const auto& m = j.at(kKinds[k]);
-    f.by[k] = {m.at("status"), m.at("msg_per_s"), m.at("p50"), m.at("p99"), m.at("failure")};
+    f.by[k] = {m.at("status"), m.at("msg_per_s"), m.at("p50"),    m.at("p99"),
+               m.at("gap"),    m.at("unfair"),    m.at("failure")};
   }
   return f;
 }
@@ -263,6 +278,8 @@ class Search {
     const auto shown = [](const Found& f, size_t k) {
       const Measured& m = f.by[k];
       if (m.status != kGood) return fmt::format("exit {}", m.status);
+      if (f.what == "stall") return fmt::format("{:.1f} %", 100 * m.gap);
+      if (f.what == "unfairness") return fmt::format("{:.1f} %", 100 * m.unfair);
       if (f.what == "throughput" || (f.what == "status" && m.rate > 0))
         return fmt::format("{:.3f} M/s", m.rate / 1e6);
       return fmt::format("{:.0f} ns", f.what == "99th percentile" ? m.p99 : m.p50);
