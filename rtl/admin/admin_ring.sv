@@ -2,6 +2,7 @@
 //
 //   doorbell -> read 64 bytes at the consumer index -> cmd_o ... rsp_i -> write 32 bytes with the phase -> next
 //
+// A doorbell with an index before the newest one came late, and takes nothing back: indices are compared modulo 2^16.
 // A command that cannot be read stops the ring for good (fatal_o): what it would have said is unknown. Only reset helps.
 // Sibling: admin_exec (what lies between). Bench: tb/admin/admin_test.cpp, on the unit: reads and writes are ports of admin.
 `include "rnic_assert.svh"
@@ -46,12 +47,13 @@ module admin_ring (
   } state_e;
   state_e state_d, state_q;
 
-  logic [15:0] producer_q, index_q, mask;
+  logic [15:0] producer_q, index_q, ahead, mask;
   logic [31:0] rsp_high;
   iwarp_pkg::admin_cmd_t cmd_q;
   iwarp_pkg::admin_rsp_t rsp;
   logic        bad_q;
-  assign mask = ~(16'hffff << dev_cfg_i.admin_log_size);
+  assign ahead = db_index_i - producer_q;
+  assign mask  = ~(16'hffff << dev_cfg_i.admin_log_size);
 
   always_comb begin
     state_d = state_q;
@@ -72,7 +74,7 @@ module admin_ring (
       index_q    <= '0;
     end else begin
       state_q <= state_d;
-      if (db_valid_i) producer_q <= db_index_i;
+      if (db_valid_i && ahead < 16'h8000) producer_q <= db_index_i;
       if (state_q == StAnswer && state_d == StIdle) index_q <= index_q + 16'd1;
     end
   end

@@ -586,6 +586,37 @@ TYPED_TEST(AdminTest, RingsWrap) {
   });
 }
 
+// Threads that share the ring may ring it out of order.
+TYPED_TEST(AdminTest, LateDoorbellTakesNothingBack) {
+  each_pace([&](Pace pace) {
+    this->start(pace, 3);
+    const auto post = [this](unsigned count) {
+      std::vector<spec::AdminCmd> cmds;
+      for (unsigned i = 0; i < count; i++)
+        cmds.push_back(this->write_cmd(u16(this->index + i), Op::kNop, i, {}));
+      return cmds;
+    };
+    for (unsigned round = 0; round < 40; round++) {
+      const auto first = this->index;
+      const auto cmds = post(6);
+      for (unsigned i = 0; i < 6; i++)
+        this->mem[this->rsp_at(u16(first + i)) + 31] =
+            u8(this->phase(u16(first + i)) == 0 ? 0x80 : 0);
+      this->index = u16(first + 6);
+      // Behind the newest one at once, and when all is done.
+      for (const unsigned ahead : {3U, 2U, 6U, 5U, 0U})
+        this->dut.admin_doorbell.put({.index = u16(first + ahead)});
+      EXPECT_TRUE(this->run([&] { return this->answered(u16(first + 5)); }));
+      this->dut.admin_doorbell.put({.index = u16(first + 4)});
+      this->idle(300);
+      EXPECT_EQ(this->reads, 6U) << "round " << round;
+      for (unsigned i = 0; i < 6; i++)
+        EXPECT_EQ(this->answer_of(u16(first + i), cmds[i]).status, Status::kOk);
+      this->forget();
+    }
+  });
+}
+
 TYPED_TEST(AdminTest, NothingBeforeEnable) {
   this->start({0, 0});
   this->dut.configure({.admin_cmd_base = 0x40, .admin_rsp_base = 0x60, .admin_log_size = 2});
