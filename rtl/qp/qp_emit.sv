@@ -94,6 +94,7 @@ module qp_emit #(
   logic [6:0]  reads;
   logic [7:0]  status_bits;
   logic [7:0]  fail_status;
+  logic [1:0]  fails;        // not taken yet; a stream held back does not show that it has one
   logic        is_read, is_inline, is_solicited, answered, init;
   logic        unused_hdr;
 
@@ -113,7 +114,7 @@ module qp_emit #(
   assign fire        = state_q == StIdle && item_valid_i && !barrier && answered && out_ready;
   assign item_ready_o          = fire || barrier_done_o;
   assign wqe_check_rsp_ready_o = fire && asks;
-  assign barrier_done_o        = state_q == StIdle && item_valid_i && barrier && !fail_valid_o;
+  assign barrier_done_o        = state_q == StIdle && item_valid_i && barrier && fails == '0;
 
   always_comb begin
     state_d = state_q;
@@ -177,10 +178,11 @@ module qp_emit #(
     .valid_o(finish_valid_o), .ready_i(finish_ready_i), .data_o({finish_requeue_o, finish_qpn_o})
   );
 
-  stream_reg #(.Width(QpnW + SlotW + 8)) u_fail (
+  stream_fifo #(.Width(QpnW + SlotW + 8), .Depth(2)) u_fail (
     .clk_i, .rst_ni, .valid_i(writes && !good && !lost), .ready_o(fail_ready),
     .data_i({qpn, tail[SlotW-1:0], fail_status}),
-    .valid_o(fail_valid_o), .ready_i(fail_ready_i), .data_o({fail_qpn_o, fail_slot_o, fail_status_o})
+    .valid_o(fail_valid_o), .ready_i(fail_ready_i), .data_o({fail_qpn_o, fail_slot_o, fail_status_o}),
+    .count_o(fails)
   );
 
   iwarp_pkg::qp_fault_t fault_in;

@@ -194,8 +194,9 @@ module qp_pick #(
   assign do_finish = !do_go;
 
   logic fire;
-  logic barrier_waits;
-  assign barrier_waits = s_barrier_q && (fetch_valid_o || flush_valid_o);
+  logic [1:0] fetches, flushes;   // not taken yet; a stream held back does not show that it has one
+  logic       barrier_waits;
+  assign barrier_waits = s_barrier_q && (fetches != '0 || flushes != '0);
   assign fire = s_valid_q && !barrier_waits && (!do_go || go_ready) && (!do_fetch || fetch_ready) && (!do_empty || empty_ready) &&
                 (!do_flush || flush_ready) && (!do_finish || finish_ready);
   assign s_ready = !s_valid_q || fire;
@@ -211,17 +212,17 @@ module qp_pick #(
   assign {go_barrier_o, go_qpn_o, go_head_o, go_have_o, go_avail_o, go_wqes_o, go_fail_o, go_tail_o, go_issued_o, go_reads_o,
           go_pending_o, go_fin_o, go_ord_o, go_pd_o} = go_out;
 
-  stream_reg #(.Width(QpnW)) u_fetch (
+  stream_fifo #(.Width(QpnW), .Depth(2)) u_fetch (
     .clk_i, .rst_ni, .valid_i(fire && do_fetch), .ready_o(fetch_ready), .data_i(s_qpn_q),
-    .valid_o(fetch_valid_o), .ready_i(fetch_ready_i), .data_o(fetch_qpn_o)
+    .valid_o(fetch_valid_o), .ready_i(fetch_ready_i), .data_o(fetch_qpn_o), .count_o(fetches)
   );
   stream_reg #(.Width(QpnW)) u_empty (
     .clk_i, .rst_ni, .valid_i(fire && do_empty), .ready_o(empty_ready), .data_i(s_qpn_q),
     .valid_o(empty_valid_o), .ready_i(empty_ready_i), .data_o(empty_qpn_o)
   );
-  stream_reg #(.Width(QpnW)) u_flush (
+  stream_fifo #(.Width(QpnW), .Depth(2)) u_flush (
     .clk_i, .rst_ni, .valid_i(fire && do_flush), .ready_o(flush_ready), .data_i(s_qpn_q),
-    .valid_o(flush_valid_o), .ready_i(flush_ready_i), .data_o(flush_qpn_o)
+    .valid_o(flush_valid_o), .ready_i(flush_ready_i), .data_o(flush_qpn_o), .count_o(flushes)
   );
   stream_reg #(.Width(QpnW)) u_finish (
     .clk_i, .rst_ni, .valid_i(fire && do_finish), .ready_o(finish_ready), .data_i(s_qpn_q),
