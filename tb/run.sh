@@ -20,6 +20,8 @@ usage: tb/run.sh [STEP...]      installs what is missing, builds, runs the steps
   all        spec structure lint prove build fast sanitize system: what CI runs
   regress    20,000 random operations in tandem, a fourth of them on the minimum build; other ones each day;
              then 1024 QPs on RTL
+  soak       a million random operations in tandem: 400,000 on the default build, 300,000 on the minimum build, 300,000 on `stall` at 5,
+             20 and 50 %. Hours; RNIC_SOAK_OPS=N: N in all. RNIC_SOAK_SEED=S: the first seed, else it follows from the day
   sanitize-app  rnic-sim itself under the sanitizers: random operations, replay, copy; models and tandem
   full       all, then sanitize-app, regress, mutants and synth (the whole chip takes long)
 exit status 0: all passed; 1: a step failed (its name is in the last line); 2: wrong use; 4: something could not be set up;
@@ -34,7 +36,7 @@ for a in "$@"; do
     -h|--help) usage; exit 0 ;;
     all) steps="$steps $steps_all" ;;
     full) steps="$steps $steps_all sanitize-app regress mutants synth" ;;
-    spec|structure|lint|synth|prove|build|fast|sanitize|sanitize-app|system|regress|mutants) steps="$steps $a" ;;
+    spec|structure|lint|synth|prove|build|fast|sanitize|sanitize-app|system|regress|soak|mutants) steps="$steps $a" ;;
     *) printf '%s\n' "tb/run.sh: no step called '$a'; tb/run.sh --help lists them" >&2; exit 2 ;;
   esac
 done
@@ -83,6 +85,25 @@ step_regress() {
     build-release/sim/app/rnic-sim regress --client tandem --server tandem --set build=minimum --set ops=5000 --seed $((seed + 500)) --jobs 2 &&
     build-release/sim/app/rnic-sim run write_bw --client rtl --server rtl --set qps=1024 --set count=2 --set depth=2 --set warmup=0
 }
+step_soak() {
+  ops=${RNIC_SOAK_OPS:-1000000}
+  seed=${RNIC_SOAK_SEED:-$(($(date +%s) / 86400 * 10000))}
+  case "$ops$seed" in *[!0-9]*) say "RNIC_SOAK_OPS and RNIC_SOAK_SEED are numbers: '$ops', '$seed'"; return 1 ;; esac
+  [ "$ops" -ge 1000 ] || { say "RNIC_SOAK_OPS=$ops: 1000 or more"; return 1; }
+  setup_build release rnic-sim || return 1
+  bad=0
+  soak() {  # soak THOUSANDTHS SETTING...
+    n=$((ops / 1000 * $1)); shift
+    set -- build-release/sim/app/rnic-sim regress --client tandem --server tandem --jobs 2 --seed "$seed" --set ops=$n "$@"
+    say "$*"
+    "$@" || bad=1
+    seed=$((seed + n / 250 + 1))
+  }
+  soak 400
+  soak 300 --set build=minimum
+  for percent in 5 20 50; do soak 100 --set build=stall --set stall_percent=$percent; done
+  return $bad
+}
 step_mutants() { setup_build release mutants_rtl && build-release/tb/mutants/mutants_rtl; }
 for s in $steps; do
   case "$s" in
@@ -97,6 +118,7 @@ for s in $steps; do
     sanitize-app) run sanitize-app step_sanitize_app ;;
     system) run system step_ctest system ;;
     regress) run regress step_regress ;;
+    soak) run soak step_soak ;;
     mutants) run mutants step_mutants ;;
   esac
 done
