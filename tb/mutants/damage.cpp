@@ -11,9 +11,9 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-// In a record: length, ULPDU, pad, CRC. Offsets of RFC 5041 figures 1 and 2, RFC 5040 figure 3.
+// In a record: length, ULPDU, pad, CRC. Offsets of RFC 5041 figures 1 and 2, RFC 5040 figures 3 and 9.
 constexpr size_t kUlpdu = 2, kFlags = 2, kOpcodeAt = 3, kToAt = 8, kQnAt = 8, kMsnAt = 12,
-                 kMoAt = 16, kCrcBytes = 4;
+                 kMoAt = 16, kHdrCtAt = 22, kCrcBytes = 4;
 
 uint16_t length_of(const Bytes& b) { return base::load_be<uint16_t>(b.data()); }
 
@@ -39,10 +39,22 @@ void add(Bytes& b, size_t at, uint32_t n) {
 }  // namespace
 
 const char* name_of(Damage d) {
-  constexpr const char* kNames[] = {
-      "crc",  "record_error", "length", "tagged_short",  "tagged_version", "untagged_version",
-      "qn",   "msn",          "mo",     "rdmap_version", "opcode",         "read_length",
-      "wrap", "many_reads"};
+  constexpr const char* kNames[] = {"crc",
+                                    "record_error",
+                                    "length",
+                                    "tagged_short",
+                                    "tagged_version",
+                                    "untagged_version",
+                                    "qn",
+                                    "msn",
+                                    "mo",
+                                    "rdmap_version",
+                                    "opcode",
+                                    "read_length",
+                                    "wrap",
+                                    "many_reads",
+                                    "term_no_length",
+                                    "term_no_header"};
   return kNames[static_cast<size_t>(d)];
 }
 
@@ -89,6 +101,12 @@ std::vector<sim::Record> damaged(const sim::Record& r, Damage d) {
     }
     case Damage::kWrap:
       base::store_be<uint64_t>(&b[kToAt], ~uint64_t{0} - 20);
+      break;
+    case Damage::kTermNoLength:
+      b[kHdrCtAt] &= 0x7f;
+      break;
+    case Damage::kTermNoHeader:
+      b[kHdrCtAt] &= 0xdf;
       break;
     case Damage::kManyReads: {
       std::vector<sim::Record> all{r};

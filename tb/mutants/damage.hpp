@@ -28,6 +28,8 @@ enum class Damage : uint8_t {
   kReadLength,    // a Read Request of 32 bytes
   kWrap,          // TO near 2^64
   kManyReads,     // the Read Request again and again, with the next MSNs
+  kTermNoLength,  // a Terminate that does not say the length of the segment it carries,
+  kTermNoHeader,  // or says that it carries no RDMAP header
   kMany,
 };
 const char* name_of(Damage d);

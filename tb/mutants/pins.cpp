@@ -1,16 +1,21 @@
-// RtlPins of the minimum build, in the place of sim/backend's: plain, or the one in which faults
-// sleep (RNIC_MUTANT_RTL), with the chosen fault awake in it or in its trace.
+// RtlPins of the minimum build and of `stall`, in the place of sim/backend's: plain, or the build in
+// which faults sleep (RNIC_MUTANT_RTL), with the chosen fault awake in it or in its trace. That one
+// is `stall`; with nothing held back it does what the minimum build does.
 #include "VRnicMin.h"
 #include "VRnicMin___024root.h"
+#include "VRnicStall.h"
+#include "VRnicStall___024root.h"
+#include "VRnicStall_rnic_stall_pkg.h"
 #ifdef RNIC_MUTANT_RTL
 #include "VRnicMutant.h"
 #include "VRnicMutant___024root.h"
 #include "VRnicMutant_rnic_mutant_pkg.h"
+#include "VRnicMutant_rnic_stall_pkg.h"
 #endif
 
 #include <concepts>
 
-#include "backend/verilated_rnic.hpp"
+#include "backend/stall_pins.hpp"
 #include "mutants/faults.hpp"
 #include "mutants/trace.hpp"
 
@@ -27,11 +32,12 @@ class Faulty final : public VRnicMutant {
 };
 #endif
 
-std::unique_ptr<sim::RtlPins> make_inner(uint64_t seed) {
+std::unique_ptr<sim::RtlPins> make_inner(uint64_t seed, const sim::Stalls& stalls) {
 #ifdef RNIC_MUTANT_RTL
   if (chosen().rtl != 0 || chosen().with_sleepers)
-    return std::make_unique<sim::VerilatedRnic<Faulty>>(seed);
+    return std::make_unique<sim::StallPins<Faulty>>(seed, stalls);
 #endif
+  if (stalls.percent != 0) return std::make_unique<sim::StallPins<VRnicStall>>(seed, stalls);
   return std::make_unique<sim::VerilatedRnic<VRnicMin>>(seed);
 }
 
@@ -45,7 +51,7 @@ void fold_words(const T& item) {
 
 class Pins final : public sim::RtlPins {
  public:
-  explicit Pins(uint64_t seed) : inner_(make_inner(seed)) {
+  Pins(uint64_t seed, const sim::Stalls& stalls) : inner_(make_inner(seed, stalls)) {
     if (chosen().has_trace) spoiler_ = std::make_unique<TraceSpoiler>(chosen().trace);
   }
   void cycle() override {
@@ -109,13 +115,13 @@ bool has_rtl_faults() {
 namespace rnic::sim {
 
 std::unique_ptr<RtlPins> make_rtl_pins_minimum(uint64_t seed) {
-  return std::make_unique<mutants::Pins>(seed);
+  return std::make_unique<mutants::Pins>(seed, Stalls{});
 }
 std::unique_ptr<RtlPins> make_rtl_pins_default(uint64_t seed) {
   return make_rtl_pins_minimum(seed);
 }
-std::unique_ptr<RtlPins> make_rtl_pins_stall(uint64_t seed, const Stalls&) {
-  return make_rtl_pins_minimum(seed);
+std::unique_ptr<RtlPins> make_rtl_pins_stall(uint64_t seed, const Stalls& stalls) {
+  return std::make_unique<mutants::Pins>(seed, stalls);
 }
 
 }  // namespace rnic::sim

@@ -142,7 +142,8 @@ Verdict run_here(const Program& program, double limit_us) {
           std::make_unique<Damaging>(sim::make_model_device(spec::Sizes::minimum(), kSides[side]));
     } else {
       sim::RtlOptions o;
-      o.build = sim::RtlBuild::kMinimum;
+      o.build = program.stall == 0 ? sim::RtlBuild::kMinimum : sim::RtlBuild::kStall;
+      o.stalls = {program.stall, program.seed};
       o.name = "mutant";
       o.observer = &watch;
       device = std::make_unique<Damaging>(sim::make_tandem_device(o));
@@ -154,13 +155,17 @@ Verdict run_here(const Program& program, double limit_us) {
   story_shared.let_in = [devices](unsigned side, std::optional<uint32_t> records) {
     devices[side]->passes = records;
   };
-  story_shared.spoil = [&simulation](unsigned side, uint64_t from, uint64_t to) {
-    simulation.root_complex(side).add_fault({.status = spec::RdStatus::kPoisoned,
-                                             .nth = 1,
-                                             .probability = 0,
-                                             .from = from,
-                                             .to = to,
-                                             .seen = 0});
+  story_shared.spoil = [&simulation](unsigned side, uint64_t from, uint64_t to, uint32_t reads,
+                                     bool never) {
+    for (uint32_t nth = 1; nth <= reads; ++nth)
+      simulation.root_complex(side).add_fault(
+          {.status = spec::RdStatus::kPoisoned,
+           .nth = nth,
+           .probability = 0,
+           .from = from,
+           .to = to,
+           .seen = 0,
+           .completions = never ? sim::Completions::kNever : sim::Completions::kStatus});
   };
   const auto scenes = scenes_of(program);
   if (is_plan) {
@@ -192,7 +197,8 @@ Chosen& chosen() {
   return c;
 }
 std::string Program::describe() const {
-  const char* const where = kSides[side];
+  const std::string where =
+      kSides[side] + (stall == 0 ? "" : fmt::format(", streams held back {} %", stall));
   if (kind == Kind::kPlan)
     return fmt::format("plan of {} operations, seed {}, {}", ops, seed, where);
   if (kind == Kind::kDamage) return fmt::format("damaged records, {}", where);

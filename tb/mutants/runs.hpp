@@ -43,12 +43,13 @@ struct Verdict {
 };
 
 /// A random plan, errors and events, damaged records, or commands to be refused (story.hpp), with
-/// the mutated device as client or server.
+/// the mutated device as client or server: the minimum build, or `stall` (stall per cent).
 struct Program {
   enum class Kind : uint8_t { kPlan, kErrors, kDamage, kRefused } kind = Kind::kPlan;
   unsigned side = 0;
   uint64_t seed = 1;
   uint32_t ops = 0;
+  uint32_t stall = 0;
   std::string describe() const;
 };
 

@@ -50,17 +50,19 @@ constexpr Consequence kConsequences[] = {
     {IBV_WR_RDMA_READ, Cause::kRdmapLength, 0x0207},
     {IBV_WR_RDMA_WRITE, Cause::kDdpTaggedWrap, 0x1103},
     {IBV_WR_RDMA_READ, Cause::kDdpUntaggedNoBuffer, 0x1202},
+    {IBV_WR_RDMA_READ, Cause::kRdmapStag, 0x0100},
+    {IBV_WR_RDMA_READ, Cause::kRdmapStag, 0x0100},
 };
 static_assert(std::size(kConsequences) == static_cast<size_t>(Damage::kMany));
 
 }  // namespace
 
 std::string Scene::name() const {
-  constexpr const char* kNames[] = {"solicited",   "no_right",     "no_receive",    "too_long",
-                                    "read_bounds", "read_no_stag", "bad_local_key", "abort",
-                                    "moved",       "other_pd",     "under_fire",    "overrun",
-                                    "order",       "bad_payload",  "bad_fetch",     "bad_source",
-                                    "under_read",  "read_left",    "lost",          "refused"};
+  constexpr const char* kNames[] = {
+      "solicited",     "no_right",    "no_receive", "too_long",   "read_bounds", "read_no_stag",
+      "bad_local_key", "abort",       "moved",      "other_pd",   "under_fire",  "overrun",
+      "order",         "bad_payload", "bad_fetch",  "bad_source", "under_read",  "read_left",
+      "lost",          "never",       "both",       "bad_ahead",  "refused"};
   return what == Case::kDamaged ? fmt::format("damaged: {}", name_of(damage))
                                 : kNames[static_cast<size_t>(what)];
 }
@@ -95,8 +97,9 @@ Result<void> Story::body() {
   if (auto r = open(); !r) return r;
   for (number_ = 0; number_ < scenes_.size(); ++number_) {
     now_ = scenes_[number_];
-    const bool causes =
-        now_.what == Case::kDamaged ? shared_.device[side_] == nullptr : number_ % 2 == side_;
+    const bool causes = now_.what == Case::kDamaged
+                            ? (shared_.device[side_] == nullptr) != hears_terminate()
+                            : number_ % 2 == side_;
     if (auto r = act(causes, number_ % 3 == 0 && now_.what != Case::kBadFetch); !r) return r;
   }
   return {};
@@ -182,7 +185,8 @@ Result<void> Story::act(bool causes, bool pushes) {
   }
   if (auto r = meet(1); !r) return r;
   if (auto r = start(qp); !r) return r;
-  if (now_.what == Case::kDamaged && !causes) shared_.device[side_]->next = now_.damage;
+  if (now_.what == Case::kDamaged && shared_.device[side_] != nullptr)
+    shared_.device[side_]->next = now_.damage;
   if (auto r = meet(2); !r) return r;
   if (auto r = causes ? trouble(qp) : suffer(qp); !r) return r;
   if (auto r = meet(15); !r) return r;
@@ -371,7 +375,8 @@ Result<void> Story::trouble(Qp& qp) {
     case Case::kBadPayload:
     case Case::kBadFetch: {
       const bool fetch = now_.what == Case::kBadFetch;
-      shared_.spoil(side_, fetch ? 0 : buffer_.bus(4096), fetch ? ~0ULL : buffer_.bus(4096) + 64);
+      shared_.spoil(side_, fetch ? 0 : buffer_.bus(4096), fetch ? ~0ULL : buffer_.bus(4096) + 64, 1,
+                    false);
       if (auto r = post(qp, 1, IBV_WR_SEND, 40); !r) return r;
       if (auto r = post(qp, 2, IBV_WR_SEND, 20); !r) return r;
       if (auto r = completions({done(1, IBV_WC_FATAL_ERR), lost2, receive1, receive2}); !r)
@@ -406,6 +411,17 @@ Result<void> Story::trouble(Qp& qp) {
       if (auto r = qp.modify(IBV_QPS_ERR); !r) return r;
       return completions({receive1, receive2});
     }
+    case Case::kNever:
+      return never_answered(qp);
+    case Case::kBoth:
+      return each_other(qp);
+    case Case::kBadAhead:
+      for (uint64_t id = 1; id <= 3; ++id) {
+        if (auto r = post(qp, id, IBV_WR_SEND, 20); !r) return r;
+        if (auto r = completions({done(id)}); !r) return r;
+        if (auto r = meet(3 + static_cast<uint32_t>(id)); !r) return r;
+      }
+      return {};
     case Case::kDamaged:
       return damaged_trouble(qp);
     default:
@@ -415,8 +431,52 @@ Result<void> Story::trouble(Qp& qp) {
 
 Result<void> Story::damaged_trouble(Qp& qp) {
   const Consequence& c = kConsequences[static_cast<size_t>(now_.damage)];
-  if (auto r = post(qp, 1, c.op, 40, shared_.open_key[1 - side_]); !r) return r;
+  const uint32_t key = shared_.open_key[1 - side_] ^ (hears_terminate() ? 1 : 0);
+  if (auto r = post(qp, 1, c.op, 40, key); !r) return r;
   return terminated(c.term, {{1, IBV_WC_SUCCESS, kFlushed}});
+}
+
+/// Some of its reads are not answered: they fail after the completion time-out, the others go on.
+Result<void> Story::never_answered(Qp& qp) {
+  constexpr uint32_t kTimeout = 2000;  // device cycles
+  const uint32_t before = dev_.read32(0, spec::kCplTimeoutOffset);
+  dev_.write32(0, spec::kCplTimeoutOffset, kTimeout);
+  shared_.spoil(side_, buffer_.bus(0), buffer_.bus(kReceives), 5, true);
+  if (auto r = post(qp, 1, IBV_WR_RDMA_WRITE, 8000, shared_.open_key[1 - side_]); !r) return r;
+  if (auto r = post(qp, 2, IBV_WR_SEND, 20); !r) return r;
+  if (auto r = completions({{1, IBV_WC_FATAL_ERR, IBV_WC_FATAL_ERR},
+                            {2, kFlushed, kFlushed},
+                            {kReceive, kFlushed, kFlushed},
+                            {kReceive + 1, kFlushed, kFlushed}});
+      !r)
+    return r;
+  (void)dev_.wait(0, dev_.now() + 4 * kShort);  // all of them
+  dev_.write32(0, spec::kCplTimeoutOffset, before);
+  return fatal(static_cast<uint32_t>(Cause::kLocalCatastrophic), 0);
+}
+
+/// The peer does the same. A device finds the peer's error, or hears of its own first; the other
+/// failure changes nothing.
+Result<void> Story::each_other(Qp& qp) {
+  if (auto r = meet(3); !r) return r;
+  (void)dev_.wait(0, (dev_.now() / kShort + 2) * kShort);  // now both know
+  if (auto r = post(qp, 1, IBV_WR_RDMA_WRITE, 100, shared_.closed_key[1 - side_]); !r) return r;
+  if (auto r = completions({{1, IBV_WC_SUCCESS, kFlushed},
+                            {kReceive, kFlushed, kFlushed},
+                            {kReceive + 1, kFlushed, kFlushed}});
+      !r)
+    return r;
+  const auto e = context_.get_async_event(dev_.now() + kPatience);
+  if (!e) return error_of(e);
+  const bool finds = e->cause == static_cast<uint32_t>(Cause::kDdpTaggedStag) && e->peer_term == 0,
+             hears =
+                 e->cause == static_cast<uint32_t>(Cause::kPeerTerminate) && e->peer_term == 0x1100;
+  if (!finds && !hears)
+    return fail(Errc::kProtocol, "the QP ended with cause {}, Terminate {:#06x}", e->cause,
+                e->peer_term);
+  (void)dev_.wait(0, dev_.now() + kShort);
+  if (context_.get_async_event(dev_.now())) return fail(Errc::kProtocol, "the QP ended twice");
+  return {};
 }
 
 Result<void> Story::suffer(Qp& qp) {
@@ -448,12 +508,30 @@ Result<void> Story::suffer(Qp& qp) {
       return overrun();
     case Case::kOrder:
       return {};
+    case Case::kBoth:
+      return each_other(qp);
+    case Case::kBadAhead: {
+      if (auto r = completions({{kReceive}}); !r) return r;
+      (void)dev_.wait(0, dev_.now() + kShort);
+      shared_.spoil(side_, 0, ~0ULL, 1,
+                    false);  // nothing but the third receive is read from here on
+      const Sge sge{kIova + kReceives, kReceiveBytes, open_.lkey()};
+      if (const auto r = qp.post_recv({.wr_id = kReceive + 2, .sg_list = {&sge, 1}}); !r)
+        return fail(r.error->code, "post_recv: {}", r.error->what);
+      if (auto r = meet(4); !r) return r;
+      if (auto r = completions({{kReceive + 1}}); !r) return r;
+      (void)dev_.wait(0, dev_.now() + kShort);
+      if (auto r = meet(5); !r) return r;
+      if (auto r = completions({{kReceive + 2}}); !r) return r;
+      return meet(6);
+    }
+    case Case::kNever:
     case Case::kBadPayload:
     case Case::kBadFetch:
       cause = Cause::kPeerTerminate;
       break;
     case Case::kBadSource:
-      shared_.spoil(side_, buffer_.bus(0), buffer_.bus(0) + 64);
+      shared_.spoil(side_, buffer_.bus(0), buffer_.bus(0) + 64, 1, false);
       if (auto r = meet(4); !r) return r;
       cause = Cause::kRdmapLength;
       break;

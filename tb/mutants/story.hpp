@@ -42,6 +42,9 @@ enum class Case : uint8_t {
   kUnderRead,    // a region is closed while the peer reads from it
   kReadLeft,     // one side leaves: a Read is outstanding, the Write behind it done
   kLost,         // the peer leaves behind Writes that are still being placed
+  kNever,        // reads of what is sent are not answered
+  kBoth,         // both sides write where they may not, at the same time
+  kBadAhead,     // a receive that nobody waits for yet cannot be read: it is read again
   kRefused,      // commands that the device must refuse (refused.cpp)
   kDamaged,      // a record is damaged on its way
   kMany,
@@ -64,9 +67,11 @@ struct StoryShared {
   std::array<uint32_t, 2> open_key{}, closed_key{}, old_key{},
       other_key{};  // of a side's regions: all rights, Reads only, gone, of another PD
   std::array<std::span<const uint8_t>, 2> memory{};  // of a side: what it sends from
-  std::array<Damaging*, 2> device{};                 // whose records can be damaged
-  /// The next read of this side's device in a range of bus addresses fails.
-  std::function<void(unsigned side, uint64_t from, uint64_t to)> spoil{};
+  std::array<Damaging*, 2> device{};                 // whose records are damaged
+  /// So many reads of this side's device in a range of bus addresses fail, from the next one on;
+  /// never: they are not answered.
+  std::function<void(unsigned side, uint64_t from, uint64_t to, uint32_t reads, bool never)>
+      spoil{};
   /// So many records are yet let in to this side's device; none given: all again.
   std::function<void(unsigned side, std::optional<uint32_t> records)> let_in{};
   bool listening = false;
@@ -93,6 +98,12 @@ class Story {
   [[nodiscard]] Result<void> trouble(verbs::Qp& qp);
   [[nodiscard]] Result<void> suffer(verbs::Qp& qp);
   [[nodiscard]] Result<void> damaged_trouble(verbs::Qp& qp);
+  [[nodiscard]] Result<void> never_answered(verbs::Qp& qp);
+  [[nodiscard]] Result<void> each_other(verbs::Qp& qp);
+  bool hears_terminate() const {  // the record that is damaged is a Terminate
+    return now_.what == Case::kDamaged &&
+           (now_.damage == Damage::kTermNoLength || now_.damage == Damage::kTermNoHeader);
+  }
   [[nodiscard]] Result<void> terminated(uint16_t code, std::vector<Wanted> wanted);
   [[nodiscard]] Result<void> solicited(verbs::Qp& qp, bool causes);
   [[nodiscard]] Result<void> move_region();

@@ -1,0 +1,30 @@
+// RtlPins over a Verilated `rnic` in which streams are held back at random (rtl/stall). Include the Verilated header and that of its
+// rnic_stall_pkg first, then this; one .cpp for each build.
+#pragma once
+
+#include "backend/verilated_rnic.hpp"
+#include "base/rng.hpp"
+
+namespace rnic::sim {
+
+/// Writes what rtl/stall/rnic_stall_pkg.sv wants before each edge.
+template <class V>
+class StallPins final : public VerilatedRnic<V> {
+ public:
+  StallPins(uint64_t seed, const Stalls& stalls) : VerilatedRnic<V>(seed), rng_(stalls.seed) {
+    this->top().__PVT__rnic_stall_pkg->rate = static_cast<uint8_t>(stalls.percent * 255 / 100);
+  }
+  void cycle() override {
+    auto& stall = *this->top().__PVT__rnic_stall_pkg;
+    stall.noise = static_cast<uint32_t>(rng_.next());
+    if (cycles_++ % kMoodCycles == 0) stall.mood = static_cast<uint32_t>(rng_.next());
+    VerilatedRnic<V>::cycle();
+  }
+
+ private:
+  static constexpr uint64_t kMoodCycles = 512;
+  base::Rng rng_;
+  uint64_t cycles_ = 0;
+};
+
+}  // namespace rnic::sim
