@@ -91,7 +91,7 @@ Result<void> Side::open() {
   if (!pd) return error_of(pd);
   pd_ = std::move(*pd);
   kept_slots_ = kept_slots();
-  const uint32_t wanted = shape_.lanes * (2 * shape_.window + 2 * kBatch);
+  const uint32_t wanted = shape_.lanes * (shape_.window + rx_slots() + 2 * kBatch);
   const DeviceAttr& attr = context_.query_device();
   auto cq = context_.create_cq(std::min(wanted, attr.max_cqe), run_.thread % attr.num_comp_vectors);
   if (!cq) return error_of(cq);
@@ -106,16 +106,23 @@ Result<void> Side::open() {
 
 // A slot for each message, but no more than keep a lane's buffer below kLaneBytes (from where a
 // host may map it otherwise), a host's below kHostBytes, and its regions within half of the
-// device's page lists; at least the window.
+// device's page lists; at least the window. Of those that take a receive three windows will do.
 uint32_t Side::kept_slots() const {
-  if (shape_.all != 0) return static_cast<uint32_t>(std::max<uint64_t>(shape_.all, shape_.window));
+  const bool is_received = shape_.kept == Shape::kReceived;
+  if (shape_.all != 0 && !is_received)
+    return static_cast<uint32_t>(std::max<uint64_t>(shape_.all, shape_.window));
   const uint64_t lanes = uint64_t{params().threads} * shape_.lanes;
   const uint64_t listed = context_.query_device().max_mr_size >> 21 << 12;  // in pages of 4 KiB
   const uint64_t others = (uint64_t{shape_.window} + 1) * stride() + 256;
   const uint64_t room =
       std::min({kLaneBytes - std::min(kLaneBytes, others), kHostBytes / lanes, listed / 2 / lanes});
-  return static_cast<uint32_t>(
-      std::max<uint64_t>(shape_.window, std::min(room / stride(), messages)));
+  const DeviceAttr& attr = context_.query_device();
+  const uint64_t completions = attr.max_cqe / shape_.lanes, requests = shape_.window + 2 * kBatch;
+  const uint64_t most = is_received
+                            ? std::min({uint64_t{3} * shape_.window, uint64_t{attr.max_qp_wr} - 1,
+                                        completions - std::min(completions, requests)})
+                            : messages;
+  return static_cast<uint32_t>(std::max<uint64_t>(shape_.window, std::min(room / stride(), most)));
 }
 
 Result<void> Side::open_lane(Lane& lane) {
@@ -130,7 +137,7 @@ Result<void> Side::open_lane(Lane& lane) {
   if (!mr) return error_of(mr);
   lane.mr = std::move(*mr);
   const QpCap cap{.max_send_wr = shape_.window + kBatch,
-                  .max_recv_wr = std::max(shape_.window, kMarks) + 1,
+                  .max_recv_wr = (shape_.receives ? rx_slots() : kMarks) + 1,
                   .max_send_sge = 1,
                   .max_recv_sge = 1,
                   .max_inline_data = std::max(params().inline_bytes, 16u)};
@@ -140,7 +147,7 @@ Result<void> Side::open_lane(Lane& lane) {
   // One more than the data under way: a peer whose requests are complete sends its last message
   // without a credit, while this side may not yet have looked at what has come.
   const uint64_t receives =
-      std::min<uint64_t>(shape_.receives ? shape_.window + 1 : kMarks, receives_expected() + 1);
+      std::min<uint64_t>(shape_.receives ? rx_slots() + 1 : kMarks, receives_expected() + 1);
   return post_receives(lane, static_cast<uint32_t>(receives));
 }
 

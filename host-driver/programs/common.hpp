@@ -24,15 +24,16 @@ inline constexpr uint64_t kLaneBytes = uint64_t{64} << 20, kHostBytes = uint64_t
 /// What a program needs of its lanes.
 struct Shape {
   /// Messages of which one side knows nothing until the end: what Writes have brought, what Reads
-  /// fetch.
-  enum Kept : uint8_t { kNone, kArrived, kOffered };
+  /// fetch. Messages that take a receive: three windows, since a credit for the peer leaves behind
+  /// a window of our own Sends, and the next one when it has left.
+  enum Kept : uint8_t { kNone, kArrived, kOffered, kReceived };
   uint32_t lanes = 1;
   uint32_t window = 64;  // messages under way; message i uses slot i modulo this
   Kept kept = kNone;     // these have a slot each, as far as memory and page lists go
   uint64_t all = 0;      // or this many slots, whatever it takes
   uint32_t slot_bytes = 64;
-  bool receives = false;  // data comes as Sends: the receives of `window` messages, and of the last
-                          // one behind them, are posted before the connection is there
+  bool receives = false;  // data comes as Sends: as many receives as there are slots, and one for
+                          // the last message, are posted before the connection is there
 };
 
 struct Lane {
@@ -125,7 +126,10 @@ class Side {
   // Places in a lane's buffer, here and at the peer.
   uint64_t stride() const { return (std::max(shape_.slot_bytes, 1u) + 63) / 64 * 64; }
   uint32_t tx_slots() const { return shape_.kept == Shape::kOffered ? kept_slots_ : shape_.window; }
-  uint32_t rx_slots() const { return shape_.kept == Shape::kArrived ? kept_slots_ : shape_.window; }
+  uint32_t rx_slots() const {
+    return shape_.kept == Shape::kArrived || shape_.kept == Shape::kReceived ? kept_slots_
+                                                                             : shape_.window;
+  }
   uint64_t tx(uint64_t index) const { return index % tx_slots() * stride(); }
   uint64_t rx(uint64_t index) const { return (tx_slots() + index % rx_slots()) * stride(); }
   uint64_t far_tx(const Lane& lane, uint64_t index) const {

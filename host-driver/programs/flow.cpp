@@ -190,7 +190,7 @@ class Engine {
   uint64_t allowed(Lane& lane) {
     switch (flow_.opcode) {
       case IBV_WR_SEND:
-        return side_.credit(lane, Word::kTaken) + window_;
+        return side_.credit(lane, Word::kTaken) + lane.rx_slots;
       case IBV_WR_RDMA_WRITE:
         if (side_.messages <= lane.rx_slots) return UINT64_MAX;
         return side_.credit(lane, Word::kTaken) + lane.rx_slots;
@@ -298,7 +298,7 @@ Result<void> run_flow(Side& side, const Flow& flow) { return Engine(side, flow).
 namespace {
 Shape::Kept kept_of(WrOpcode opcode) {
   if (opcode == IBV_WR_RDMA_WRITE) return Shape::kArrived;
-  return opcode == IBV_WR_RDMA_READ ? Shape::kOffered : Shape::kNone;
+  return opcode == IBV_WR_RDMA_READ ? Shape::kOffered : Shape::kReceived;
 }
 }  // namespace
 
