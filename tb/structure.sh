@@ -7,6 +7,8 @@
 #   format   clang-format would change no C++ file (.clang-format; printed files have one of their own)
 #
 # tb/structure.sh --graph prints the edges: folder, folder that it includes, a file that does.
+# tb/structure.sh --leaves prints the leaves of the RTL with a state machine that are no bench's top, with their streams:
+# the unit's bench stalls those that are its ports, the cells of the build `stall` in that bench those inside it.
 #
 # In the model a unit has a folder of behaviour, and in it the timed wrapper <unit>_unit.hpp, .cpp. The wrappers are
 # wired to each other, as the units are in rtl/top/rnic.sv: they count as part of model/top.
@@ -110,6 +112,32 @@ cells() {
     }'
 }
 
+leaves() {
+  tops=$(grep -rhoE "TOP [a-z_0-9]+" --include=CMakeLists.txt tb | awk '{ print $2 }' | sort -u)
+  for leaf in $(grep -lE "^ *typedef enum logic" rtl/*/*.sv | grep -vE "^rtl/(lib|gen|top|stall|formal|lint)/" | sort); do
+    name=$(basename "$leaf" .sv)
+    unit=$(basename "$(dirname "$leaf")")
+    echo "$tops" | grep -qx "$name" && continue
+    # A port of the unit ends in _i or _o, or stands without a name of its own.
+    cat "rtl/$unit"/*.sv | awk -v leaf="$name" -v unit="$unit" -v file="$leaf" '
+      { sub(/\/\/.*/, "") }
+      $0 ~ "^ *" leaf " (#\\(|u_)" { inside = 1 }
+      inside {
+        line = $0
+        while (match(line, /\.[a-z0-9_]*valid_[io](\([^)]*\))?/)) {
+          port = substr(line, RSTART, RLENGTH)
+          line = substr(line, RSTART + RLENGTH)
+          ++all
+          if (port ~ /\(/ && port !~ /_[io](\[[^]]*\])?\)$/) ++inner
+        }
+      }
+      inside && /\);/ { inside = 0 }
+      END {
+        print file ": in tb/" unit "; " all + 0 " streams, " inner + 0 " of them inside " unit
+      }'
+  done
+}
+
 format() {
   command -v clang-format >/dev/null || { echo "tb/structure.sh: clang-format is missing (apt-get install clang-format)"; return 1; }
   wrong=$(files '*.hpp' -o -name '*.cpp' | xargs -P 2 -n 40 clang-format --dry-run 2>&1 | sed -nE 's/^([^:]+):([0-9]+):[0-9]+: warning.*/\1 \2/p' |
@@ -122,6 +150,7 @@ for a in "$@"; do
   case "$a" in
     -h|--help) awk 'NR > 1 { if (!/^#/) exit; sub(/^# ?/, ""); print }' "tb/structure.sh"; exit 0 ;;
     --graph) edges; exit 0 ;;
+    --leaves) leaves; exit 0 ;;
     layers|graph|cells|format) checks="$checks $a" ;;
     *) echo "tb/structure.sh: no check called '$a'; layers, graph, cells, format" >&2; exit 2 ;;
   esac

@@ -8,6 +8,7 @@
 
 #include "VAdmin.h"
 #include "VAdminMin.h"
+#include "VAdminMin_rnic_stall_pkg.h"
 #include "admin/admin_model.hpp"
 #include "gen/queues.hpp"
 #include "gen/sizes.hpp"

@@ -148,7 +148,7 @@ TYPED_TEST(CqEventTest, ArmingRacesWithCompletions) {
       for (unsigned k = 0; k < gap && !doorbell_first; k++) this->dut.advance();
       if (!doorbell_first) w.doorbell(1, before, true, solicited);
       w.counts_at_event.clear();
-      EXPECT_EQ(w.take_events(60), (Events{this->completion(1)})) << i;
+      EXPECT_EQ(w.take_events(400), (Events{this->completion(1)})) << i;
       ASSERT_EQ(w.counts_at_event.size(), 1U);
       EXPECT_GT(w.counts_at_event[0], before) << "the event came before its completion";
       w.doorbell(1, w.cqs.at(1).written);

@@ -72,7 +72,7 @@ TYPED_TEST(CqTest, OverrunIsReportedOnceAndSilencesTheCq) {
     for (unsigned i = 0; i < 5; i++) {
       w.complete(3);  // one too many and more: none is written
       w.complete(4);
-      w.settle(40);
+      w.settle();
       w.doorbell(4, w.cqs.at(4).written);
       w.doorbells_taken();
     }

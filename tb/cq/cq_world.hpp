@@ -153,7 +153,7 @@ class CqWorld {
   void doorbells_taken() {
     EXPECT_TRUE(
         dut_.run_until([&] { return !dut_.cq_doorbell.busy() && !dut_.eq_doorbell.busy(); }));
-    for (unsigned i = 0; i < 40; i++) dut_.advance();
+    for (unsigned i = 0; i < 400; i++) dut_.advance();
   }
   void eq_doorbell(uint32_t eqn) {
     eqs_.at(eqn).consumer = eqs_.at(eqn).producer;

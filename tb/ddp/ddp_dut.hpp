@@ -4,6 +4,7 @@
 
 #include "VDdp.h"
 #include "VDdpMin.h"
+#include "VDdpMin_rnic_stall_pkg.h"
 #include "ddp/ddp_model.hpp"
 #include "gen/sizes.hpp"
 #include "gen/streams.hpp"

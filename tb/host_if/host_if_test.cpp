@@ -6,6 +6,7 @@
 #include "VHostIf.h"
 #include "VHostIfMin.h"
 #include "VHostIfMin___024root.h"
+#include "VHostIfMin_rnic_stall_pkg.h"
 #include "VHostIf___024root.h"
 #include "host_if/host_if_dut.hpp"
 
@@ -36,6 +37,7 @@ class HostIfTest : public testing::Test {
     dut.configure(cfg);
     root.limits(cfg.mps, cfg.mrrs, cfg.rcb128 != 0 ? 128 : 64);
     write(spec::kDevCtrlOffset, 1, 4);
+    EXPECT_EQ(read(spec::kDevCtrlOffset, 4) & 1, 1U);  // behind the write: DMA is on
     dut.run_until([&] { return dut.mmio_req.empty(); });
     dut.cycles(10);
   }
@@ -348,6 +350,7 @@ TYPED_TEST(HostIfTest, Registers) {
     EXPECT_EQ(this->read(spec::kCountStalledOffset + 32 * u), 100 * u);
     EXPECT_EQ(this->read(spec::kCountItemsOffset + 32 * u + 24, 8), 0U);
   }
+  if constexpr (TypeParam::kIsRtl) d.hold_back(0);
   const uint64_t t0 = this->read(spec::kDeviceTimeOffset, 8), at0 = d.now();
   const uint64_t t1 = this->read(spec::kDeviceTimeOffset, 8), at1 = d.now();
   EXPECT_NEAR(static_cast<double>(t1 - t0), static_cast<double>(at1 - at0), 20.0);

@@ -3,6 +3,7 @@
 
 #include "VLlpIf.h"
 #include "VLlpIfMin.h"
+#include "VLlpIfMin_rnic_stall_pkg.h"
 #include "gen/sizes.hpp"
 #include "gen/streams.hpp"
 #include "llp_if_model.hpp"

@@ -346,7 +346,7 @@ TYPED_TEST(LlpIfTest, StreamingBytesAreAdmittedWithTheirCredit) {
     EXPECT_EQ(this->may_start(9, 1), AdminStatus::kNotFound);
     this->credit(2, 520);
     EXPECT_TRUE(dut.run_until([&] { return dut.credit.empty(); }));
-    dut.cycles(20);
+    dut.cycles(400);
     EXPECT_EQ(may_send(2, 21), AdminStatus::kNoCredit);
     EXPECT_EQ(may_send(2, 20), AdminStatus::kOk);
     // those before it count: the question waits until they have left

@@ -3,6 +3,7 @@
 
 #include "VMpa.h"
 #include "VMpaMin.h"
+#include "VMpaMin_rnic_stall_pkg.h"
 #include "gen/sizes.hpp"
 #include "gen/streams.hpp"
 #include "mpa_model.hpp"

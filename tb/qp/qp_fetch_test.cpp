@@ -4,6 +4,7 @@
 
 #include "VQp.h"
 #include "VQpMin.h"
+#include "VQpMin_rnic_stall_pkg.h"
 #include "qp/qp_model.hpp"
 #include "qp/qp_world.hpp"
 

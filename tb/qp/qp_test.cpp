@@ -5,6 +5,7 @@
 
 #include "VQp.h"
 #include "VQpMin.h"
+#include "VQpMin_rnic_stall_pkg.h"
 #include "qp/qp_model.hpp"
 #include "qp/qp_world.hpp"
 
@@ -890,7 +891,7 @@ TYPED_TEST(QpTest, RandomTrafficAndEndsReportEverythingOnce) {
         w.wait(20);
       }
       if (q.rq_prod > q.rq_taken && this->dut.qp_doorbell.empty() && !q.stopped && !q.faulted &&
-          w.now() > q.rq_rung + 20) {
+          w.now() > q.rq_rung + w.longer(20)) {
         const size_t answers = q.takes.size() + 1;
         w.receive(n);
         w.run([&] { return q.takes.size() == answers; }, 3000);
@@ -1164,7 +1165,7 @@ TYPED_TEST(QpTest, EventsThatComeTogetherAllCount) {
         d.qp_error.put(error);
       }
       ASSERT_TRUE(this->ended(w, 0)) << "a Terminate is waited for that has left, or never will";
-      EXPECT_TRUE(w.said("0 llp stop"));
+      EXPECT_TRUE(w.run([&] { return w.said("0 llp stop"); }));
     });
   }
 }

@@ -9,6 +9,7 @@
 
 #include "VRdmap.h"
 #include "VRdmapMin.h"
+#include "VRdmapMin_rnic_stall_pkg.h"
 #include "gen/sizes.hpp"
 #include "gen/streams.hpp"
 #include "rdmap/rdmap_model.hpp"

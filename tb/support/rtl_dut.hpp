@@ -10,6 +10,9 @@
 // so does every plain input: set those in the constructor (top().x_i = 0). The first cycle resets.
 // RNIC_WAVE=FILE.fst writes a waveform. A failing assertion of the RTL fails the test.
 //
+// Verilated with STALL (rnic.cmake) it also holds back its inner streams, at a rate that follows the
+// pace of restart(): not at all where consumers never pause. The test then includes V..._rnic_stall_pkg.h, too.
+//
 // A unit's counters (count_o) are compared in every cycle of every test: stalled with the cycles in
 // which an output waits, items and busy with what handled() says of each cycle, if a unit has it.
 #pragma once
@@ -28,6 +31,7 @@
 
 #include "backend/rtl_coverage.hpp"
 #include "base/clock.hpp"
+#include "base/rng.hpp"
 #include "gen/streams.hpp"
 #include "support/dut.hpp"
 #include "support/seed.hpp"
@@ -37,7 +41,7 @@ namespace rnic::tb {
 template <class V>
 class RtlDut : public Dut {
  public:
-  explicit RtlDut(uint64_t seed = test_seed()) {
+  explicit RtlDut(uint64_t seed = test_seed()) : stalls_(seed) {
     context_.fatalOnError(false);
     context_.randReset(2);
     context_.randSeed(static_cast<int>(seed & 0x7fffffff) | 1);
@@ -47,6 +51,7 @@ class RtlDut : public Dut {
       open_wave(file);
     top_->clk_i = 0;
     top_->rst_ni = 0;
+    hold_back(0);
   }
   ~RtlDut() override {
     if (context_.gotError()) ADD_FAILURE() << "an assertion of the RTL failed, see above";
@@ -76,6 +81,7 @@ class RtlDut : public Dut {
     in_reset_ = false;
   }
   void restart(Pace p) override {
+    hold_back(p.stall);
     reset();
     pace(p);
   }
@@ -96,6 +102,15 @@ class RtlDut : public Dut {
     cycle();
     return true;
   }
+  /// How often inner streams are held back, of 256; as restart() does by its pace.
+  void hold_back(unsigned rate) {
+    if constexpr (kStalls) {
+      is_held_back_ = rate != 0;
+      top_->__PVT__rnic_stall_pkg->rate = static_cast<uint8_t>(rate);
+      new_mood();
+    }
+  }
+  [[nodiscard]] bool is_held_back() const { return is_held_back_; }
 
   /// Of the last cycle: was it busy, and items handled, where the ports show them.
   /// docs/theory-of-operation.md, Counters.
@@ -131,7 +146,15 @@ class RtlDut : public Dut {
                     << due.describe();
     }
   }
+  static constexpr bool kStalls = requires(V & v) { v.__PVT__rnic_stall_pkg; };
+  static constexpr uint64_t kMoodCycles = 512;
+
+  void new_mood() { top_->__PVT__rnic_stall_pkg->mood = static_cast<uint32_t>(stalls_.next()); }
   void edge() {
+    if constexpr (kStalls) {  // rtl/stall/rnic_stall_pkg.sv
+      top_->__PVT__rnic_stall_pkg->noise = static_cast<uint32_t>(stalls_.next());
+      if (cycle_ % kMoodCycles == 0) new_mood();
+    }
     const uint64_t at = base::time_of_cycle(cycle_);
     half(0, at);
     half(1, at + 1551);
@@ -155,11 +178,13 @@ class RtlDut : public Dut {
 
   VerilatedContext context_;
   std::unique_ptr<V> top_;
+  base::Rng stalls_;
   std::unique_ptr<VerilatedFstC> wave_;
   uint64_t cycle_ = 0;
   std::array<spec::UnitCount, 3> counted_;  // by the bench: up to now, a cycle ago, two ago
   bool wrong_count_ = false;
   bool in_reset_ = true;
+  bool is_held_back_ = false;
 };
 
 }  // namespace rnic::tb

@@ -6,6 +6,7 @@
 
 #include "VTpt.h"
 #include "VTptMin.h"
+#include "VTptMin_rnic_stall_pkg.h"
 #include "VTptMin___024root.h"
 #include "VTpt___024root.h"
 #include "tpt/tpt_model.hpp"
@@ -802,7 +803,7 @@ TYPED_TEST(TptRtlTest, Commits) {
           this->take(asked, c), passed[c.client].push_back(!closed);
         look();  // same cycle: the check saw the old entry
       }
-      for (unsigned i = 0; i < 400; i++) {
+      for (unsigned i = 0; i < 3000; i++) {
         d.advance();
         for (const auto& c : d.tpt_check.take_all())
           this->take(asked, c), passed[c.client].push_back(!closed);
