@@ -11,8 +11,8 @@
 
 #include "VCq.h"
 #include "VCqMin.h"
-#include "VCqMin_rnic_stall_pkg.h"
 #include "VCqMin___024root.h"
+#include "VCqMin_rnic_stall_pkg.h"
 #include "VCq___024root.h"
 #include "cq/cq_model.hpp"
 #include "cq/cq_world.hpp"

@@ -6,8 +6,8 @@
 
 #include "VTpt.h"
 #include "VTptMin.h"
-#include "VTptMin_rnic_stall_pkg.h"
 #include "VTptMin___024root.h"
+#include "VTptMin_rnic_stall_pkg.h"
 #include "VTpt___024root.h"
 #include "tpt/tpt_model.hpp"
 #include "tpt/tpt_world.hpp"
