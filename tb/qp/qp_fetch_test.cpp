@@ -81,7 +81,8 @@ TYPED_TEST(QpFetchTest, AReceiveThatCannotBeUsedEndsInItsOwnStatus) {
               w.spoil_recv(0, good, c.spoil);
               w.post_recv(0, 2);
             } else {
-              w.far_memory(600);  // the take waits for the read that fails
+              w.far_memory(
+                  static_cast<unsigned>(w.longer(600)));  // the take waits for the read that fails
               w.fail_next_rq_read();
               w.post_recv(0, 3);
             }

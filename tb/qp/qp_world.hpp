@@ -116,12 +116,7 @@ class QpWorld {
     run([&] { return now_ >= end; }, longer(n) + 10);
   }
   /// Cycles in which as much happens as in so many where no inner stream is held back.
-  uint64_t longer(uint64_t n) const {
-    if constexpr (requires { dut_.is_held_back(); })
-      return dut_.is_held_back() ? 16 * n : n;
-    else
-      return n;
-  }
+  uint64_t longer(uint64_t n) const { return n * (dut_.patience() == 1 ? 1 : 2 * dut_.patience()); }
 
   // --- admin
   spec::CmdRsp command(spec::AdminOpcode op, uint32_t object, const void* args = nullptr) {

@@ -103,10 +103,13 @@ class Dut {
       for (const auto* port : ports_) moved += port->moved(), busy |= port->busy();
       calm = moved == last && !busy ? calm + 1 : 0;
       last = moved;
-      if (calm >= quiet || (!advance() && !busy)) return;
+      if (calm >= quiet * patience() || (!advance() && !busy)) return;
     }
     ADD_FAILURE() << "did not settle within " << limit << " cycles: an input is never taken";
   }
+
+  /// How much longer nothing may move although something is to come.
+  [[nodiscard]] virtual unsigned patience() const { return 1; }
 
   static constexpr uint64_t kLimit = 100'000;  // cycles without an answer are a hang
 

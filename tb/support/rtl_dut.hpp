@@ -110,7 +110,7 @@ class RtlDut : public Dut {
       new_mood();
     }
   }
-  [[nodiscard]] bool is_held_back() const { return is_held_back_; }
+  [[nodiscard]] unsigned patience() const override { return is_held_back_ ? 8 : 1; }
 
   /// Of the last cycle: was it busy, and items handled, where the ports show them.
   /// docs/theory-of-operation.md, Counters.
