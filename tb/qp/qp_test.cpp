@@ -1165,7 +1165,7 @@ TYPED_TEST(QpTest, EventsThatComeTogetherAllCount) {
         d.qp_error.put(error);
       }
       ASSERT_TRUE(this->ended(w, 0)) << "a Terminate is waited for that has left, or never will";
-      EXPECT_TRUE(w.run([&] { return w.said("0 llp stop"); }));
+      EXPECT_TRUE(w.run([&] { return w.said("0 llp stop"); })) << testing::PrintToString(w.ctl());
     });
   }
 }
