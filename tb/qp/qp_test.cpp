@@ -1152,7 +1152,8 @@ TYPED_TEST(QpTest, EventsThatComeTogetherAllCount) {
       w.event(0, LlpQpEvt::kPeerClosed);
       w.wait(100);
       if (closed) {
-        d.qp_error.put(error);
+        d.qp_error.put(error);  // behind the end it would be one of a connection that is lost
+        ASSERT_TRUE(w.run([&] { return d.qp_error.empty(); }));
         w.event(0, LlpQpEvt::kClosed);
       } else {
         w.event(0, LlpQpEvt::kTermDone);
