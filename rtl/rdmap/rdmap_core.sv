@@ -12,8 +12,8 @@
 //    stage `row` to `read`, its `err` from `decide` to `entry`. rdmap_row assumes success; after a
 //    failure nothing but `err` counts until start (see rdmap_row).
 // 3. Entries are written in the stage in which they are read, so an operation finds what the one
-//    before it wrote. A request's watermark alone is written in `decide`; its head is asked for
-//    later (work list).
+//    before it wrote. A request's watermark alone is written in `decide`, and forwarded from there
+//    to `entry`.
 // 4. A peer's Terminate stays in `row` for a cycle for each outstanding Read; nothing is picked
 //    until it has left.
 //
@@ -277,7 +277,9 @@ module rdmap_core #(
   // --- entry: ORD, IRD and the QP's err are read
   ord_t ord_wdata, ord_read, ord_q;
   logic [367:0] ird_read, ird_q;         // a request's first 46 bytes
-  logic [63:0]  mark_read, mark_q;       // its watermark
+  logic [63:0]  mark_read, mark, mark_q, w_mark_q;   // its watermark
+  logic         w_mark_we_q;
+  logic [IrdW-1:0] l_ird_raddr_q, w_ird_waddr_q;
   logic [63:0]  placed_q;                // place packets allowed since reset
   logic         ird_we, mark_we;
   assign ord_wdata = {a_sge_q, a_wqe_q.length, a_wqe_q.slot};
@@ -293,6 +295,16 @@ module rdmap_core #(
     .clk_i, .rst_ni, .we_i(mark_we), .waddr_i(d_ird_waddr_q), .wdata_i(placed_q),
     .re_i(a_valid_q), .raddr_i(ird_raddr), .rdata_o(mark_read)
   );
+  // A head comes right behind its request when the QP was listed in the life before.
+  always_comb begin
+    mark = mark_read;
+    if (w_mark_we_q && w_ird_waddr_q == l_ird_raddr_q) mark = w_mark_q;
+    if (mark_we && d_ird_waddr_q == l_ird_raddr_q)     mark = placed_q;
+  end
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) w_mark_we_q <= 1'b0;
+    else         w_mark_we_q <= mark_we;
+  end
 
   deed_t l_deed_q, d_deed_q;
   logic  l_valid_q, d_valid_q, err_read, err, err_q, err_d, e_valid_q, e_err_q;
@@ -328,6 +340,7 @@ module rdmap_core #(
     l_deed_q      <= deed;
     l_wqe_q       <= a_wqe_q;
     l_sge_q       <= a_sge_q;
+    l_ird_raddr_q <= ird_raddr;
     l_ird_waddr_q <= ird_waddr;
     d_start_q     <= {l_low_q[32] ? l_high_q : l_deed_q.to[63:32], l_low_q[31:0]};
     d_deed_q      <= l_deed_q;
@@ -336,7 +349,9 @@ module rdmap_core #(
     d_ird_waddr_q <= l_ird_waddr_q;
     ord_q         <= ord_read;
     ird_q         <= ird_read;
-    mark_q        <= mark_read;
+    mark_q        <= mark;
+    w_ird_waddr_q <= d_ird_waddr_q;
+    w_mark_q      <= placed_q;
     err_q         <= err;
     e_qpn_q       <= d_deed_q.qpn;
     e_err_q       <= err_d;

@@ -978,6 +978,47 @@ TYPED_TEST(RdmapRtlTest, StopWaitsForWhatIsInside) {
   });
 }
 
+// A QP that still stands in the work list from the life before: the head of its first request comes
+// at any distance behind the request, and has the request's watermark.
+TYPED_TEST(RdmapRtlTest, WatermarkOfANewLife) {
+  const uint32_t room = TypeParam::sizes().fifo_depth;  // requests that are served at once
+  each_pace([&](Pace pace) {
+    for (unsigned delay = 0; delay < 24; delay++) {
+      this->start(pace);
+      auto& dut = this->dut;
+      dut.hold_checks = true;
+      for (uint16_t q = 0; q <= 3 * room; q++) this->run_qp(q, this->params(1, 1, q, q));
+      for (uint16_t q = 1; q <= 3 * room; q++) {  // a third is served, the others stand in the list
+        this->expect_good(q, this->request(64), this->good(false));
+        dut.settle();
+      }
+      this->expect_good(0, this->request(64), this->good(false));
+      dut.settle();
+      ASSERT_EQ(dut.checks.size(), room);
+      for (const auto op : {spec::QpOp::kStop, spec::QpOp::kStart}) {  // each waits for a third
+        dut.qp_ctl.put({.op = op, .qpn = 0, .params = this->params(1, 1)});
+        dut.settle();
+        const auto asked = dut.checks.size();
+        dut.answer_checks();
+        EXPECT_EQ(dut.qp_ack.take().qpn, 0);
+        dut.settle();
+        ASSERT_EQ(dut.checks.size(), asked + room);
+        for (unsigned i = 0; i < room; i++) EXPECT_NE(this->take_message().hdr.qpn, 0);
+      }
+      for (unsigned i = 0; i < 5; i++) this->put_segment(0, this->write(9));
+      const auto request = this->request(64);
+      this->put_segment(0, request);
+      for (unsigned i = 0; i < delay; i++) dut.advance();
+      dut.hold_checks = false;
+      dut.answer_checks();
+      for (unsigned i = 0; i < room; i++) EXPECT_NE(this->take_message().hdr.qpn, 0);
+      this->expect_message(this->response(0, request, 0, 5));
+      EXPECT_EQ(dut.rx_verdict.take_all().size(), 6U);
+      this->expect_silence();
+    }
+  });
+}
+
 // One thing alone inside, wherever it stands: stop waits for it, and a check that is answered after
 // stop begins nothing.
 TYPED_TEST(RdmapRtlTest, StopWaitsForTheLastOne) {
