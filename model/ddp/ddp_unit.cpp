@@ -137,7 +137,7 @@ void DdpUnit::tx_fault(const spec::TxFault& fault) {
   u_.rdmap->control.push(fault, u_.now() + u_.timing.rdmap.control);
 }
 void DdpUnit::sq_slot_free(const spec::SqSlotFree& free) {
-  u_.qp->sq_slot_free.push(free, u_.now() + u_.timing.ddp.slot_free + u_.timing.qp.slot);
+  u_.qp->sq_slot_free(free, u_.now() + u_.timing.ddp.slot_free + u_.timing.qp.slot);
 }
 void DdpUnit::resp_slot_free(const spec::RespSlotFree& free) {
   u_.rdmap->resp_slot_free(free, u_.timing.ddp.slot_free);

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/check.hpp"
+
 namespace rnic::model {
 
 using spec::DoorbellKind;
@@ -362,7 +364,8 @@ void Qp::fail_wqe(uint16_t qpn, uint16_t after, const spec::SqWqe& w, WcStatus s
 
 void Qp::sq_slot_free(const spec::SqSlotFree& free) {
   Ctx& c = ctx_[free.qpn];
-  if (c.slots != 0) --c.slots;
+  RNIC_CHECK(c.slots != 0, "QP {} has no slot in ddp, and one is given back", free.qpn);
+  --c.slots;
   update(free.qpn);
 }
 

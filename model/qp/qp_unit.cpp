@@ -18,10 +18,11 @@ QpUnit::QpUnit(Units& u)
       rq_rd("rq_rd", u.sizes.rd_tags),
       wr_done("wr_done", u.sizes.num_qps * u.sizes.sq_window),
       rx_done("rx_done", 1U << 16),
-      sq_slot_free("sq_slot_free", u.sizes.num_qps * u.sizes.sq_slots),
       control("qp_cmd", 8 * u.sizes.num_qps + 8),
       u_(u),
       qp_(u.sizes, u.tpt->tpt(), *this),
+      frees_("sq_slot_free", u.sizes.num_qps * u.sizes.sq_slots),
+      freed_(u.sizes.num_qps),
       held_(u.sizes.num_qps) {
   u.attach(fetch_, StageNo::kQpFetch);
   u.attach(issue_, StageNo::kQpIssue);
@@ -31,7 +32,7 @@ QpUnit::QpUnit(Units& u)
   rq_rd.feeds(fetch_);
   wr_done.feeds(retire_);
   rx_done.feeds(retire_);
-  sq_slot_free.feeds(fetch_);
+  frees_.feeds(fetch_);
   control.feeds(ctl_);
 }
 
@@ -52,7 +53,11 @@ void QpUnit::ready(Qp::Set set) {
 
 void QpUnit::step_fetch() {
   const Cycle now = u_.now();
-  while (sq_slot_free.ready()) qp_.sq_slot_free(sq_slot_free.pop());
+  while (frees_.ready()) {
+    const spec::SqSlotFree free = frees_.pop();
+    --freed_[free.qpn];
+    qp_.sq_slot_free(free);
+  }
   while (sq_rd.ready()) qp_.fetched(came(sq_rd.pop()));
   bool received = false;
   for (; rq_rd.ready(); received = true) qp_.rq_fetched(came(rq_rd.pop()));
@@ -221,6 +226,10 @@ void QpUnit::step_retire() {
 
 void QpUnit::step_ctl() {
   while (control.ready()) {
+    if (waits(control.front())) {
+      ctl_.wake(u_.now() + 1);
+      break;
+    }
     const Control c = control.pop();
     if (const auto* cmd = std::get_if<spec::QpCmd>(&c)) qp_.command(*cmd);
     if (const auto* ack = std::get_if<Ack>(&c)) qp_.ack(ack->peer, ack->qpn);
@@ -258,7 +267,7 @@ void QpUnit::qp_ctl(Qp::Peer peer, const spec::QpCtlLlp& ctl) {
 }
 
 std::string QpUnit::waiting_for() const {
-  return qp_.waiting_for() + wr_done.describe() + rx_done.describe() + sq_slot_free.describe() +
+  return qp_.waiting_for() + wr_done.describe() + rx_done.describe() + frees_.describe() +
          control.describe();
 }
 

@@ -23,10 +23,14 @@ class QpUnit final : private Qp::Out {
   Queue<MemData> sq_rd, rq_rd;
   Queue<spec::WrDone> wr_done;
   Queue<spec::RxDone> rx_done;
-  Queue<spec::SqSlotFree> sq_slot_free;
   Queue<Control> control;
 
   Qp& qp() { return qp_; }
+  /// ddp is done with a message of the send queue, and qp learns of it at `at`.
+  void sq_slot_free(const spec::SqSlotFree& free, Cycle at) {
+    frees_.push(free, at);
+    ++freed_[free.qpn];
+  }
   void ack(Qp::Peer peer, uint16_t qpn) {
     control.push(Ack{peer, qpn}, u_.now() + u_.timing.qp.control);
   }
@@ -56,6 +60,11 @@ class QpUnit final : private Qp::Out {
   void pass();
   void step_retire();
   void step_ctl();
+  /// qp knows all that ddp has given back of a QP before ddp has done with it.
+  bool waits(const Control& c) const {
+    const auto* ack = std::get_if<Ack>(&c);
+    return ack != nullptr && ack->peer == Qp::Peer::kDdp && freed_[ack->qpn] != 0;
+  }
   void qp_cmd_rsp(const spec::QpCmdRsp& rsp) override;
   void qp_ctl(Qp::Peer peer, const spec::QpCtlLlp& ctl) override;
   void qp_fault(const spec::QpFault& fault) override;
@@ -72,6 +81,8 @@ class QpUnit final : private Qp::Out {
     uint16_t qpn = 0;
     uint32_t wr_left = 0, rx_left = 0;
   };
+  Queue<spec::SqSlotFree> frees_;
+  std::vector<uint8_t> freed_;  // of each QP, in frees_
   Ring<Look> looks_;
   Cycle issue_free_ = 0, retire_free_ = 0, cqe_at_ = 0;
   std::vector<Cycle> held_;  // of each QP: until then its visit of qp_parse lasts

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/bytes.hpp"
+#include "base/check.hpp"
 #include "gen/queues.hpp"
 
 namespace rnic::model {
@@ -187,7 +188,8 @@ std::optional<TxMessage> Rdmap::respond(uint16_t qpn) {
 
 void Rdmap::resp_slot_free(const spec::RespSlotFree& free) {
   Qp& q = qps_[free.qpn];
-  if (!q.running || !q.responding) return;
+  if (!q.running) return;
+  RNIC_CHECK(q.responding, "QP {} has no response in ddp, and its slot is given back", free.qpn);
   q.responding = false;
   q.ird_head = static_cast<uint8_t>((q.ird_head + 1) % q.params.ird);
   --q.ird_count;

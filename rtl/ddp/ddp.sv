@@ -136,6 +136,7 @@ module ddp (
 
   logic [4:0]  ctl_valid, ctl_ready;
   logic        ctl_start, ctl_done, rx_in, rx_out, ask_in, ask_out, grant_in, grant_out, seg_in, seg_out, sent_in, sent_out;
+  logic [2:0]  told_in, told_out;
   logic        rx_report;
   logic [15:0] ctl_qpn, ctl_pd;
 
@@ -148,7 +149,7 @@ module ddp (
     .rx_in_i(rx_in), .rx_out_i(rx_out), .report_in_i(rx_report),
     .report_out_i(rx_done_valid_o && rx_done_ready_i), .ask_in_i(ask_in), .ask_out_i(ask_out),
     .grant_in_i(grant_in), .grant_out_i(grant_out), .seg_in_i(seg_in), .seg_out_i(seg_out),
-    .sent_in_i(sent_in), .sent_out_i(sent_out)
+    .sent_in_i(sent_in), .sent_out_i(sent_out), .told_in_i(told_in), .told_out_i(told_out)
   );
 
   ddp_rx u_rx (
@@ -178,6 +179,7 @@ module ddp (
     .ctl_pd_i(ctl_pd), .ctl_done_o(ctl_done),
     .ask_in_o(ask_in), .ask_out_o(ask_out), .grant_in_o(grant_in), .grant_out_o(grant_out),
     .seg_in_o(seg_in), .seg_out_o(seg_out), .sent_in_o(sent_in), .sent_out_o(sent_out),
+    .told_in_o(told_in), .told_out_o(told_out),
     .placed_i(place_done_valid_i && place_done_ready_o),
     .tx_message_hdr_valid_i, .tx_message_hdr_ready_o, .tx_message_hdr_i,
     .tx_message_valid_i, .tx_message_ready_o, .tx_message_i,

@@ -6,9 +6,10 @@
 //
 // A stop leaves alone what rx_deliver and tx_header know of the QP's failures: it holds for what is still inside; start forgets it.
 // A segment received has left when qp has taken its rx_done: so qp counts it before the
-// acknowledgement, however deep the queue in between is.
+// acknowledgement, however deep the queue in between is. A segment sent has left when qp, or rdmap, has taken its
+// slot_free, and rdmap its tx_fault: none of them comes to the QP's next life.
 // Both directions are in order, so nothing is counted a QP: what is inside is counted down as it leaves. Waits for received and sent
-// segments of all QPs that came earlier; each of them leaves by itself.
+// segments of all QPs that came earlier, and for qp and rdmap to take what is told of them; each leaves by itself.
 `include "rnic_assert.svh"
 
 module ddp_qp (
@@ -41,7 +42,9 @@ module ddp_qp (
   input  logic         seg_in_i,         // scheduled
   input  logic         seg_out_i,        // moved or dropped
   input  logic         sent_in_i,        // moved
-  input  logic         sent_out_i        // taken by mpa
+  input  logic         sent_out_i,       // taken by mpa
+  input  logic [2:0]   told_in_i,        // sq_slot_free, resp_slot_free, tx_fault
+  input  logic [2:0]   told_out_i        // taken by qp, rdmap
 );
   typedef enum logic [2:0] {
     StIdle,
@@ -49,7 +52,7 @@ module ddp_qp (
     StTables,   // the tables of the leaves
     StWritten,  // tx_sched's is written behind its pipeline
     StDrain,    // segments that are in
-    StLeave,    // those moved, but still in header_put; reports that qp has not taken
+    StLeave,    // those moved, but still in header_put; reports that qp or rdmap has not taken
     StAck
   } st_e;
 
@@ -62,17 +65,18 @@ module ddp_qp (
   logic        written_q;   // tx_sched's pipeline still holds the order
   // Each way counts what is inside, and of that what was there at its mark and has not left. Behind the mark it only counts down, so
   // however much passes one way while another stands, what has been reached stays reached.
-  localparam int unsigned Rx = 0, Ask = 1, Grant = 2, Seg = 3, Sent = 4, Report = 5;
-  logic [5:0] in, out, mark, done, none;
-  assign in          = {report_in_i, sent_in_i, seg_in_i, grant_in_i, ask_in_i, rx_in_i};
-  assign out         = {report_out_i, sent_out_i, seg_out_i, grant_out_i, ask_out_i, rx_out_i};
+  localparam int unsigned Rx = 0, Ask = 1, Grant = 2, Seg = 3, Sent = 4, Report = 5, Told = 6;
+  logic [8:0] in, out, mark, done, none;
+  assign in          = {told_in_i, report_in_i, sent_in_i, seg_in_i, grant_in_i, ask_in_i, rx_in_i};
+  assign out         = {told_out_i, report_out_i, sent_out_i, seg_out_i, grant_out_i, ask_out_i, rx_out_i};
   assign mark[Rx]    = st_q != StDrain && st_q != StLeave;
   assign mark[Ask]   = st_q == StIdle;
   assign mark[Grant] = st_q == StIdle;
   assign mark[Seg]   = st_q != StDrain && st_q != StLeave;
   assign mark[Sent]  = st_q != StLeave;
   assign mark[Report] = st_q != StLeave;
-  for (genvar i = 0; i < 6; i++) begin : gen_way
+  assign mark[Told +: 3] = {3{st_q != StLeave}};
+  for (genvar i = 0; i < 9; i++) begin : gen_way
     logic [15:0] held_q, rest_q;
     assign done[i] = rest_q == '0;
     assign none[i] = held_q == '0;
@@ -107,7 +111,7 @@ module ddp_qp (
       StTables:  if (settled) st_d = StWritten;
       StWritten: if (!written_q) st_d = op_q == iwarp_pkg::QpoStop ? StDrain : StAck;
       StDrain:   if (done[Rx] && done[Seg]) st_d = StLeave;
-      StLeave:   if (done[Sent] && done[Report]) st_d = op_q == iwarp_pkg::QpoStart ? StTables : StAck;
+      StLeave:   if (done[Sent] && done[Report] && done[Told +: 3] == '1) st_d = op_q == iwarp_pkg::QpoStart ? StTables : StAck;
       default:   if (qp_ack_ddp_ready_i) st_d = StIdle;
     endcase
   end

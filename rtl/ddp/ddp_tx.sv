@@ -37,6 +37,8 @@ module ddp_tx (
   output logic                         seg_out_o,
   output logic                         sent_in_o,
   output logic                         sent_out_o,
+  output logic [2:0]                   told_in_o,       // sq_slot_free, resp_slot_free, tx_fault
+  output logic [2:0]                   told_out_o,
   // from ddp_rx: a packet has been placed
   input  logic                         placed_i,
   // from and to rdmap
@@ -132,7 +134,7 @@ module ddp_tx (
   );
 
   // What came in and went out, for ddp_qp.
-  logic arrive_valid, arrive_ready, seg_valid, gone;
+  logic arrive_valid, arrive_ready, seg_valid, gone, sq_freed, resp_freed, faulted;
 
   assign ask_in_o    = tx_message_hdr_valid_i && tx_message_hdr_ready_o;
   assign ask_out_o   = arrive_valid && arrive_ready;
@@ -140,6 +142,9 @@ module ddp_tx (
   assign grant_out_o = tx_grant_valid && tx_grant_ready;
   assign seg_in_o    = seg_valid;
   assign seg_out_o   = gone;
+  assign told_in_o   = {faulted, resp_freed, sq_freed};
+  assign told_out_o  = {tx_fault_valid_o && tx_fault_ready_i, resp_slot_free_valid_o && resp_slot_free_ready_i,
+                        sq_slot_free_valid_o && sq_slot_free_ready_i};
 
   logic                arrive_tagged, hdr_re, body_re;
   logic [15:0]         arrive_qpn;
@@ -200,6 +205,7 @@ module ddp_tx (
     .tx_xlate_valid_o, .tx_xlate_ready_i, .tx_xlate_o,
     .sq_slot_free_valid_o, .sq_slot_free_ready_i, .sq_slot_free_o,
     .resp_slot_free_valid_o, .resp_slot_free_ready_i, .resp_slot_free_o,
+    .sq_freed_o(sq_freed), .resp_freed_o(resp_freed),
     .order_valid_o(order_valid), .order_o(order),
     .inline_valid_o(inline_valid), .inline_ready_i(inline_ready), .inline_shifted_o(inline_shifted),
     .inline_first_o(inline_first), .inline_cut_o(inline_cut), .inline_o(inline_beat)
@@ -218,6 +224,6 @@ module ddp_tx (
     .tx_ulpdu_valid_o, .tx_ulpdu_ready_i, .tx_ulpdu_o,
     .tx_fault_valid_o, .tx_fault_ready_i, .tx_fault_o,
     .fault_valid_o(fault_valid), .fault_ready_i(fault_ready), .fault_qpn_o(fault_qpn),
-    .gone_o(gone), .sent_o(sent_in_o), .left_o(sent_out_o)
+    .gone_o(gone), .fault_o(faulted), .sent_o(sent_in_o), .left_o(sent_out_o)
   );
 endmodule

@@ -9,7 +9,8 @@
 // Payload that came back bad: nothing is sent, tx_fault once, and every later segment of that QP is dropped until it
 // starts anew; a Terminate is never dropped. A response without payload, which has no payload_req to wait in host_if,
 // waits here until all is placed that its watermark counts (RFC 5040 section 5.5, rule 12). gone_o pulses when the
-// mover has finished a segment, sent_o when a sent one has; left_o when its last beat was taken on tx_ulpdu.
+// mover has finished a segment, sent_o when a sent one has; left_o when its last beat was taken on tx_ulpdu; fault_o when
+// a tx_fault goes into its queue.
 //
 // A segment every 2 cycles, a beat a cycle (a beat more when the header makes it longer). Latency 4 cycles from
 // payload_hdr to tx_ulpdu. Waits for host_if to bring the payload or to place, and for mpa. Siblings ddp_tx_segment,
@@ -63,6 +64,7 @@ module ddp_tx_header #(
   output logic [15:0]  fault_qpn_o,
   // to ddp_qp, ddp_tx_sched
   output logic         gone_o,
+  output logic         fault_o,
   output logic         sent_o,
   output logic         left_o
 );
@@ -117,6 +119,7 @@ module ddp_tx_header #(
   assign faulty       = judge && kind == KindPayload && is_bad && !was_bad;
   assign drop         = !is_term && (was_bad || (kind == KindPayload && is_bad));
   assign send         = judge && !drop;
+  assign fault_o      = faulty;
   assign header_bytes = is_tagged ? 5'(rnic_pkg::TaggedHeaderBytes) : 5'(rnic_pkg::UntaggedHeaderBytes);
 
   assign payload_hdr_ready_o = judge && kind == KindPayload;

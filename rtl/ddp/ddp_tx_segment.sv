@@ -57,6 +57,9 @@ module ddp_tx_segment #(
   output logic                          resp_slot_free_valid_o,
   input  logic                          resp_slot_free_ready_i,
   output iwarp_pkg::resp_slot_free_t    resp_slot_free_o,
+  // to ddp_qp
+  output logic                          sq_freed_o,
+  output logic                          resp_freed_o,
   // to ddp_tx_header, in scheduling order; it has room for SegDepth of them
   output logic               order_valid_o,
   output logic [OrderW-1:0]  order_o,   // {qpn, source, kind, tagged_hdr, length, header, done, slot, offset, waits, watermark}
@@ -284,18 +287,20 @@ module ddp_tx_segment #(
   logic sq_free_ready, resp_free_ready;
   logic [1:0] unused_sq_frees, unused_resp_frees;
 
-  assign free_ready = is_sq ? sq_free_ready : resp_free_ready;
+  assign free_ready   = is_sq ? sq_free_ready : resp_free_ready;
+  assign sq_freed_o   = finish && last && is_sq;
+  assign resp_freed_o = finish && last && source == iwarp_pkg::TxResp;
 
   stream_fifo #(.Width(16), .Depth(2)) u_sq_frees (
     .clk_i, .rst_ni,
-    .valid_i(finish && last && is_sq), .ready_o(sq_free_ready), .data_i(qpn),
+    .valid_i(sq_freed_o), .ready_o(sq_free_ready), .data_i(qpn),
     .valid_o(sq_slot_free_valid_o), .ready_i(sq_slot_free_ready_i), .data_o(sq_slot_free_o),
     .count_o(unused_sq_frees)
   );
 
   stream_fifo #(.Width(16), .Depth(2)) u_resp_frees (
     .clk_i, .rst_ni,
-    .valid_i(finish && last && source == iwarp_pkg::TxResp), .ready_o(resp_free_ready), .data_i(qpn),
+    .valid_i(resp_freed_o), .ready_o(resp_free_ready), .data_i(qpn),
     .valid_o(resp_slot_free_valid_o), .ready_i(resp_slot_free_ready_i), .data_o(resp_slot_free_o),
     .count_o(unused_resp_frees)
   );

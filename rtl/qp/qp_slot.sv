@@ -4,7 +4,8 @@
 //
 // The other half of the count, messages issued, stands in qp_emit; both run free, the difference is what ddp holds. The
 // two cycles of an item are never stretched: it is taken only when the kick that may follow has its place, so the
-// decision to kick sees the same counts as qp_pick will. 2 cycles an item; waits for qp_sched alone.
+// decision to kick sees the same counts as qp_pick will. 2 cycles an item; waits for qp_sched alone. ddp acknowledges the
+// end of a QP when all of it has been taken here: none comes to the next life, whose counts begin anew.
 `include "rnic_assert.svh"
 
 module qp_slot #(
@@ -78,5 +79,6 @@ module qp_slot #(
   end
 
   `RNIC_ASSERT(QpnInRange_A, !take || 32'(sq_slot_free_i.qpn) < rnic_pkg::NumQps)
+  `RNIC_ASSERT(SlotIsHeld_A, !busy_q || (issued_ram != freed_ram && 5'(issued_ram - freed_ram) <= 5'(rnic_pkg::SqSlots)))
   `RNIC_STREAM_STABLE(KickStable_A, kick_valid_o, kick_ready_i, kick_qpn_o)
 endmodule

@@ -85,6 +85,7 @@ module rdmap (
   iwarp_pkg::beat_t           body;
   iwarp_pkg::rx_segment_t     seg;
   iwarp_pkg::resp_slot_free_t freed;
+  logic [$clog2(rnic_pkg::FifoDepth + 1)-1:0] frees;
   rdmap_wqe u_wqe (
     .clk_i, .rst_ni, .hdr_valid_i(wqe_hdr_valid_i), .hdr_ready_o(wqe_hdr_ready_o),
     .hdr_i(wqe_hdr_i),
@@ -101,7 +102,7 @@ module rdmap (
   stream_fifo #(.Width(iwarp_pkg::RespSlotFreeWidth), .Depth(rnic_pkg::FifoDepth)) u_free (
     .clk_i, .rst_ni, .valid_i(resp_slot_free_valid_i), .ready_o(resp_slot_free_ready_o),
     .data_i(resp_slot_free_i),
-    .valid_o(free_valid), .ready_i(free_ready), .data_o(freed), .count_o()
+    .valid_o(free_valid), .ready_i(free_ready), .data_o(freed), .count_o(frees)
   );
 
   // --- core
@@ -132,6 +133,7 @@ module rdmap (
     .head_req_qpn_i(head_qpn),
     .head_valid_o(head_valid), .head_ok_o(head_ok), .head_o(head),
     .free_valid_i(free_valid), .free_ready_o(free_ready), .free_qpn_i(freed.qpn),
+    .free_waits_i(frees != '0),
     .wqe_valid_i(wh_valid), .wqe_ready_o(wh_ready), .wqe_i(wh), .sge_valid_i(sge_valid),
     .sge_ready_o(sge_ready), .sge_i(sge),
     .sq_valid_o(sq_valid), .sq_drop_o(sq_drop), .sq_own_o(sq_own), .sq_o(sq), .sq_data_o(sq_data),

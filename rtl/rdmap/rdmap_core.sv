@@ -70,6 +70,7 @@ module rdmap_core #(
   input  logic free_valid_i,
   output logic free_ready_o,
   input  logic [15:0] free_qpn_i,
+  input  logic free_waits_i,             // one is inside, shown or not: before a start or stop
   // send queue
   input  logic wqe_valid_i,
   output logic wqe_ready_o,
@@ -119,6 +120,7 @@ module rdmap_core #(
     .seg_valid_i, .seg_ready_o, .seg_qpn_i(seg_i.qpn),
     .head_valid_i(head_req_valid_i), .head_ready_o(head_req_ready_o), .head_qpn_i(head_req_qpn_i),
     .slot_valid_i(free_valid_i), .slot_ready_o(free_ready_o), .slot_qpn_i(free_qpn_i),
+    .slot_waits_i(free_waits_i),
     .wqe_valid_i, .wqe_ready_o, .wqe_qpn_i(wqe_i.qpn),
     .wqe_is_read_i(wqe_i.opcode == iwarp_pkg::WrRdmaRead), .sge_valid_i
   );

@@ -48,6 +48,7 @@ module rdmap_pick (
   input  logic slot_valid_i,
   output logic slot_ready_o,
   input  logic [15:0] slot_qpn_i,
+  input  logic slot_waits_i,             // one is inside, shown or not
   // send queue
   input  logic wqe_valid_i,
   output logic wqe_ready_o,
@@ -70,7 +71,7 @@ module rdmap_pick (
     pick  = 1'b1;
     op    = OpSeg;
     qpn_o = seg_qpn_i;
-    if (ctl_valid_i && !slot_valid_i && (term_room_i || ctl_op_i != iwarp_pkg::QpoHalfClose)) begin
+    if (ctl_valid_i && !slot_waits_i && (term_room_i || ctl_op_i != iwarp_pkg::QpoHalfClose)) begin
       op    = OpCtl;
       qpn_o = ctl_qpn_i;
     end else if (qp_fault_valid_i && term_room_i) begin

@@ -230,6 +230,7 @@ module rdmap_row #(
   assign unused_bits = ^{ctl_i.qpn, ctl_i.params, head_slot};
 
   `RNIC_ASSERT(OrdRoom_A, !(valid_i && ord_we_o) || row.ord_count < row.ord)
+  `RNIC_ASSERT(SlotIsServed_A, !(valid_i && op_i == OpFree && row.running) || frees)
   `RNIC_ASSERT(IrdNotEmpty_A, !(valid_i && op_i == OpFree && frees) || row.ird_count != '0)
 
   if ($bits(row) != RowW || $bits(seg) != SegmentW || $bits(deed) != DeedW)

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "ddp/ddp.hpp"
 #include "gen/sizes.hpp"
@@ -60,6 +61,7 @@ struct ModelDdp : PacedDut {
     ddp_ = std::make_unique<model::Ddp>(sizes(), tpt_, rdmap_, out_);
     rx_.clear();
     segments_.clear();
+    acks_.clear();
     taking_ = scheduling_ = false;
   }
   void step() override {
@@ -72,12 +74,13 @@ struct ModelDdp : PacedDut {
     schedule();
     send();
     if (qp_ctl.offers()) ddp_->control(qp_ctl.pop());
+    acknowledge();
   }
 
  private:
   struct Out final : model::Ddp::Out {
     explicit Out(ModelDdp& dut) : d(dut) {}
-    void qp_ack_ddp(const spec::QpAckDdp& a) override { d.qp_ack.push(a); }
+    void qp_ack_ddp(const spec::QpAckDdp& a) override { d.acks_.push_back(a); }
     void tx_want(const spec::TxWant& w) override { d.tx_want.push(w); }
     void tx_fault(const spec::TxFault& f) override {
       d.tx_fault.push(f);
@@ -146,6 +149,13 @@ struct ModelDdp : PacedDut {
     for (const auto& e : p->extents.all()) place_extent.push(e);
     place.push(to_packet(p->data.bytes()));
   }
+  /// Behind all that qp and rdmap are told.
+  void acknowledge() {
+    if (!rx_done.ready() || !sq_slot_free.ready() || !resp_slot_free.ready() || !tx_fault.ready())
+      return;
+    for (const auto& a : acks_) qp_ack.push(a);
+    acks_.clear();
+  }
   void schedule() {
     if (!tx_grant.offers() || segments_.full()) return;
     const auto grant = tx_grant.pop();
@@ -183,6 +193,7 @@ struct ModelDdp : PacedDut {
   std::unique_ptr<model::Ddp> ddp_;
   PacedFifo<model::RxUlpdu> rx_{*this, "rx", sizes().fifo_depth};
   PacedFifo<model::Ddp::Segment> segments_{*this, "segments", sizes().seg_depth};
+  std::vector<spec::QpAckDdp> acks_;
   bool taking_ = false;      // a receive WQE is asked for
   bool scheduling_ = false;  // whose keys the behaviour asks for
 };

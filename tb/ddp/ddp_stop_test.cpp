@@ -34,8 +34,9 @@ class Stops {
       if (qs[want.qpn].phase == kRuns) w.on_want(want);  // else llp_if has stopped
     });
     dut.tx_fault.on_item([this](const spec::TxFault& f) { fault(f); });
+    dut.sq_slot_free.on_item([this](const spec::SqSlotFree& f) { freed(f.qpn, w.sq_used); });
+    dut.resp_slot_free.on_item([this](const spec::RespSlotFree& f) { freed(f.qpn, w.resp_used); });
     hdrs_before = dut.rx_ulpdu_hdr.moved();
-    unstall();
     for (uint16_t q = 0; q < kQps; q++) order(q, spec::QpOp::kStart);
   }
 
@@ -149,9 +150,6 @@ class Stops {
            dut.rx_ulpdu.empty() && dut.tx_grant.empty() && dut.tx_message_hdr.empty() &&
            dut.tx_message.empty();
   }
-  /// What an acknowledgement must not overtake goes to other inputs of the same units: qp and rdmap look at it behind all that stands
-  /// there. Here nothing is held up there.
-  void unstall() { dut.rx_done.stall(0), dut.tx_fault.stall(0); }
   /// A neighbour stands for a while.
   void stand() {
     if (rng.percent(6)) w.hold_places = true;
@@ -164,6 +162,13 @@ class Stops {
     if (rng.percent(10)) dut.payload_hdr.idle(pace.idle);
     if (rng.percent(3)) dut.rx_verdict.idle(100);
     if (rng.percent(10)) dut.rx_verdict.idle(pace.idle);
+    stand(dut.rx_done), stand(dut.sq_slot_free), stand(dut.resp_slot_free), stand(dut.tx_fault);
+  }
+
+  template <class Out>
+  void stand(Out& out) {
+    if (rng.percent(3)) out.stall(100);
+    if (rng.percent(10)) out.stall(pace.stall);
   }
 
   // --- receive
@@ -369,6 +374,10 @@ class Stops {
       to += length + 17;
     }
   }
+  void freed(uint16_t qpn, std::map<uint16_t, unsigned>& used) {
+    EXPECT_FALSE(qs[qpn].acknowledged) << "QP " << qpn << " has stopped and gives a slot back";
+    EXPECT_NE(used[qpn]--, 0U);
+  }
   /// Payload is asked for in the order in which segments are scheduled.
   void asked(const spec::TxXlate& x) {
     asks++;
@@ -441,8 +450,7 @@ class Stops {
 
   // --- what has come out
   void look() {
-    while (!dut.qp_ack.empty() && !dut.rx_done.busy() && !dut.tx_fault.busy())
-      acknowledge(dut.qp_ack.take().qpn);
+    while (!dut.qp_ack.empty()) acknowledge(dut.qp_ack.take().qpn);
     while (!w.placed.empty() && !testing::Test::HasFatalFailure()) place();
     while (!dut.tx_ulpdu_hdr.empty() && !dut.tx_ulpdu.empty() && !testing::Test::HasFatalFailure())
       leave();
@@ -463,7 +471,6 @@ class Stops {
   void finish() {
     w.release_places(), w.release_grants();
     dut.pace(pace);
-    unstall();
     for (int calm = 0; calm < 3000 && !testing::Test::HasFailure(); calm++) dut.advance(), look();
     for (uint16_t n = 0; n < kQps; n++) {
       const Q& q = qs[n];
