@@ -171,8 +171,9 @@ module ddp_tx_header #(
   );
 
   // Inline bytes: as they are, or with the first ones cut off.
-  // A beat for each segment: inline bytes wait here for the payload of all earlier segments, a trip
-  // over PCIe, and must not hold up the requests for payload behind them.
+  // They wait here for the payload of all earlier segments, a trip over PCIe: as many beats as there may be segments. A
+  // segment has up to 4: of 224 bytes each, SegDepth / 4 fit; then ddp_tx_segment, and all requests for payload behind
+  // them, wait until the first has left. Of those that are cut, u_cut holds 4 beats.
   localparam int unsigned InlineDepth = rnic_pkg::SegDepth > 4 ? rnic_pkg::SegDepth : 4;
   localparam int unsigned BeatW = $bits(inline_i);
   logic             as_is_ready, as_is_valid, as_is_pop, cut_in_ready, cut_ready, cut_valid, cut_pop;

@@ -220,22 +220,28 @@ TYPED_TEST(DdpTxTest, InlineBytesWaitUntilTheirSlotCanBeFreed) {
 }
 
 // Payload takes a trip over PCIe. Until it comes, a segment with inline bytes for each one with
-// payload goes behind it: as many requests for payload as the queue of segments has places for.
+// payload goes behind it: as many requests for payload as the queue of segments has places for. Of
+// 224 inline bytes, RTL has room for a quarter as many (limitations.md), and the next one waits.
 // (Four inline beats held up all others: small Reads both ways ran at a tenth of their rate.)
 TYPED_TEST(DdpTxTest, InlineBytesHoldUpNoRequestForPayload) {
-  World w(this->dut, Pace{});
-  auto& d = this->dut;
-  d.payload_hdr.idle(100);
-  const unsigned pairs = std::min(TypeParam::sizes().seg_depth, TypeParam::sizes().num_qps) / 2;
-  for (uint16_t q = 0; q < 2 * pairs; q++) w.start_qp(q);
-  for (uint16_t q = 0; q < 2 * pairs; q++) {
-    this->put(w, q % 2 == 0 ? write(q, {{.address = 0, .length = 64, .lkey = 0x1000}})
-                            : send_inline(q, Bytes(28, 1)));
+  const unsigned depth = TypeParam::sizes().seg_depth;
+  const unsigned pairs = std::min(depth, TypeParam::sizes().num_qps) / 2;
+  for (const size_t bytes : {size_t{28}, size_t{224}}) {
+    World w(this->dut, Pace{});
+    auto& d = this->dut;
+    d.payload_hdr.idle(100);
+    for (uint16_t q = 0; q < 2 * pairs; q++) w.start_qp(q);
+    for (uint16_t q = 0; q < 2 * pairs; q++) {
+      this->put(w, q % 2 == 0 ? write(q, {{.address = 0, .length = 64, .lkey = 0x1000}})
+                              : send_inline(q, Bytes(bytes, 1)));
+    }
+    d.cycles(200 + 20 * pairs);
+    EXPECT_GE(w.reqs.size(), bytes <= 64 ? pairs : std::min(pairs, depth / 4 + 1));
+    EXPECT_LE(w.reqs.size(), pairs);
+    std::printf("%zu inline bytes: %zu requests for payload\n", bytes, w.reqs.size());
+    d.payload_hdr.idle(0);
+    EXPECT_TRUE(d.run_until([&] { return d.tx_ulpdu.size() == 2 * pairs; }));
   }
-  d.cycles(200 + 20 * pairs);
-  EXPECT_EQ(w.reqs.size(), pairs);
-  d.payload_hdr.idle(0);
-  EXPECT_TRUE(d.run_until([&] { return d.tx_ulpdu.size() == 2 * pairs; }));
 }
 
 TYPED_TEST(DdpTxTest, SourcesTakeTurnsMessageByMessage) {
