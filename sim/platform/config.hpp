@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "link/config.hpp"
@@ -56,6 +57,12 @@ struct HostConfig {
   uint64_t page_kib = 4;
   uint64_t guard_pages = 1;
   uint64_t huge_from_mib = 64;
+  std::string domain = "adr";  // PersistenceDomain
+  std::string pmem_image;      // a file; empty: none
+  uint64_t pmem_recover = 0;
+  uint64_t pmem_bytes = 64 << 20;
+  uint64_t pmem_persist_ns = 200;
+  double power_fail_ns = 0;  // to the picosecond
 };
 
 struct RunConfig {

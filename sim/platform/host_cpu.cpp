@@ -12,10 +12,16 @@ void HostThread::charge(uint64_t ns) {
   if (local_ - kernel_now() > cpu_.config_.quantum_ns * kNs) sync();
 }
 
+/// It stays where it is, with all that it holds: to unwind it would be to run it.
+void HostThread::stop_if_halted() {
+  while (cpu_.is_halted_) sc_core::wait(never_);
+}
+
 /// Other threads run meanwhile.
 template <class... Until>
 void HostThread::suspend(const Until&... until) {
   sc_core::wait(until...);
+  stop_if_halted();
   running_ = this;
 }
 
@@ -23,6 +29,7 @@ void HostThread::sync() {
   const Time kernel = kernel_now();
   if (local_ > kernel) suspend(sc_core::sc_time::from_value(local_ - kernel));
   cpu_.root_complex_->settle(kernel_now());
+  cpu_.memory_.pmem().host_stored(kernel_now());
 }
 
 uint64_t HostThread::wait(uint64_t vectors, Time deadline) {
@@ -69,6 +76,7 @@ uint64_t HostThread::mmio_read(Mmio m) {
 
 std::string HostThread::doing() const {
   if (finished_) return "";
+  if (cpu_.is_halted_) return fmt::format("{}: its power has failed\n", name_);
   if (reading_) return fmt::format("{}: waits for the answer to a register read\n", name_);
   if (waits_until_ != 0) {
     return fmt::format("{}: since {} ns waits for interrupts {:#x}\n", name_, waits_since_ / kNs,
@@ -88,6 +96,7 @@ HostCpu::~HostCpu() {
 }
 
 void HostCpu::start(const std::string& program, Program body, std::function<void()> done) {
+  RNIC_CHECK(!is_halted_, "{}: its power has failed", name_);
   threads_.push_back(std::make_unique<HostThread>(*this, name_ + "/" + program));
   HostThread* thread = threads_.back().get();
   sc_core::sc_spawn_options options;
@@ -102,6 +111,7 @@ void HostCpu::start(const std::string& program, Program body, std::function<void
 
 void HostCpu::body(HostThread& thread, const Program& program) {
   try {
+    thread.stop_if_halted();
     HostThread::running_ = &thread;
     program(*device_);
     thread.sync();
@@ -124,11 +134,12 @@ void HostCpu::interrupt(unsigned vector) {
 }
 
 bool HostCpu::finished() const {
-  return std::all_of(threads_.begin(), threads_.end(), [](const auto& t) { return t->finished_; });
+  return is_halted_ ||
+         std::all_of(threads_.begin(), threads_.end(), [](const auto& t) { return t->finished_; });
 }
 
 bool HostCpu::sleeps_long(Time now, Time at_least) const {
-  return std::any_of(threads_.begin(), threads_.end(), [&](const auto& t) {
+  return !is_halted_ && std::any_of(threads_.begin(), threads_.end(), [&](const auto& t) {
     return t->waits_until_ != kForever && t->waits_until_ > now &&
            t->waits_until_ - t->waits_since_ >= at_least;
   });

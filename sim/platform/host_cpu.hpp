@@ -46,6 +46,7 @@ class HostThread {
   friend class HostCpu;
   template <class... Until>
   void suspend(const Until&... until);
+  void stop_if_halted();
 
   static inline HostThread* running_ = nullptr;  // the one whose program is being executed
   HostCpu& cpu_;
@@ -54,7 +55,7 @@ class HostThread {
   bool finished_ = false, reading_ = false;
   uint64_t waits_for_ = 0;  // vectors
   Time waits_since_ = 0, waits_until_ = 0;
-  sc_core::sc_event event_;
+  sc_core::sc_event event_, never_;
   MmioAnswer answer_;
 };
 
@@ -82,6 +83,10 @@ class HostCpu final : public InterruptSink {
   const HostConfig& config() const { return config_; }
   HostMemory& memory() { return memory_; }
   RootComplex& root_complex() { return *root_complex_; }
+  /// The power has failed: no thread goes on, and none begins.
+  void halt() { is_halted_ = true; }
+  bool is_halted() const { return is_halted_; }
+  /// Every thread has returned, or never will.
   bool finished() const;
   const std::vector<ProgramFailure>& failures() const { return failures_; }
   /// No thread has returned, been woken or been answered if this has not changed.
@@ -103,6 +108,7 @@ class HostCpu final : public InterruptSink {
   uint64_t pending_ = 0;  // interrupts that nobody has taken
   std::vector<ProgramFailure> failures_;
   uint64_t moved_ = 0;
+  bool is_halted_ = false;
 };
 
 }  // namespace rnic::sim

@@ -294,7 +294,8 @@ struct HostMemory::Area : std::enable_shared_from_this<Area> {
 };
 
 HostMemory::HostMemory(const HostConfig& config, unsigned host, uint64_t seed)
-    : state_(std::make_shared<State>(config, host, seed)) {}
+    : state_(std::make_shared<State>(config, host, seed)),
+      pmem_(std::make_shared<Pmem>(config, host)) {}
 HostMemory::~HostMemory() = default;
 
 base::Result<DmaBuffer> HostMemory::view(uint64_t size, uint32_t page_size, std::vector<Run> runs) {
@@ -347,6 +348,9 @@ base::Result<DmaBuffer> HostMemory::alloc_pages(uint64_t size, uint32_t page_siz
 
 base::Result<DmaBuffer> HostMemory::map(std::span<uint8_t> memory, DmaAccess access) {
   if (auto r = check_callers(memory, access); !r) return tl::unexpected<base::Error>(r.error());
+  auto persistent = pmem_->part(memory);
+  if (!persistent) return tl::unexpected<base::Error>(persistent.error());
+  if (*persistent) return **persistent;
   State& s = *state_;
   const uint64_t begin = base::address_of(memory.data()), size = memory.size();
   // The same byte has the same bus address wherever that is possible: atomics lock by it.
@@ -374,6 +378,8 @@ base::Result<DmaBuffer> HostMemory::map(std::span<uint8_t> memory, DmaAccess acc
 
 /// Where the device finds these bytes; null: nobody's, or not to be written.
 uint8_t* HostMemory::reach(uint64_t bus, uint64_t length, DmaAccess access) const {
+  if (bus >= Pmem::kBusBase)
+    return bus % kPage + length <= kPage ? pmem_->reach(bus, length) : nullptr;
   const State& s = *state_;
   if (bus < kBusBase || bus - kBusBase >= s.size) return nullptr;
   const uint64_t offset = bus - kBusBase, page = offset / kPage, in_page = offset % kPage;

@@ -24,6 +24,7 @@
 
 #include "platform/config.hpp"
 #include "platform/pci.hpp"
+#include "platform/pmem.hpp"
 
 namespace rnic::sim {
 
@@ -53,6 +54,9 @@ class HostMemory {
   bool write(uint64_t bus, std::span<const uint8_t> bytes);
   bool owned(uint64_t bus, uint64_t length) const;
 
+  /// Beside the arena, with bus addresses of its own: map, read, write and owned know it.
+  Pmem& pmem() const { return *pmem_; }
+
   uint64_t size() const;
   uint64_t pages_in_use() const;
 
@@ -64,6 +68,7 @@ class HostMemory {
   uint8_t* reach(uint64_t bus, uint64_t length, DmaAccess access) const;
 
   std::shared_ptr<State> state_;
+  std::shared_ptr<Pmem> pmem_;  // outlives us too
 };
 
 }  // namespace rnic::sim

@@ -102,8 +102,9 @@ class RootComplex final : private Activity {
   void mmio_read(Time at, Mmio m, MmioAnswer& answer) { issue(at, std::move(m), &answer); }
   ConfigSpace& config_space() { return *space_; }
   void config_changed() { device_->set_pcie(cfg_ = space_->pcie()); }
-  void reset();   ///< function-level reset
-  void remove();  ///< surprise removal: reads return all ones, nothing else happens any more
+  void reset();       ///< function-level reset
+  void remove();      ///< surprise removal: reads return all ones, nothing else happens any more
+  void lose_power();  ///< of the host: what memory has not taken by now is dropped
   bool gone() const { return gone_; }
   /// All effects on memory and host up to `now`.
   void settle(Time now);

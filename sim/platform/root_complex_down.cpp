@@ -275,6 +275,18 @@ void RootComplex::remove() {
   gone_ = true;
 }
 
+void RootComplex::lose_power() {
+  if (gone_) return;
+  settle(kernel_now());
+  std::erase_if(later_, [](const Later& l) { return l.kind == Kind::kEarlyWrite; });
+  forget();
+  up_.clear();
+  host_due_.clear();
+  for (auto* o : observers_) o->on_reset(kernel_now());
+  device_->reset();
+  gone_ = true;
+}
+
 std::string RootComplex::waiting_for() const {
   std::string out;
   if (!mmios_.empty()) {

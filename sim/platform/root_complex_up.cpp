@@ -156,6 +156,7 @@ void RootComplex::commit(Time at, const DmaWrite& w) {
     }
   } else {
     ok = ok && memory_.write(w.address, bytes);
+    if (ok) memory_.pmem().device_wrote(at, w.address, bytes);
   }
   if (!ok) ++counters_.bad_writes;
   for (auto* o : observers_) o->on_write(at, w, ok);

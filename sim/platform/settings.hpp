@@ -9,11 +9,12 @@
 //   kRows[0].text(c) == "400"
 //
 // The default is what a fresh Config holds. Numbers are whole (decimal or 0x...) or real, as the
-// member's type says.
+// member's type says; a text is any, or one of the choices.
 #pragma once
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -29,25 +30,36 @@ template <class Root>
 struct SettingRow {
   using Whole = uint64_t& (*)(Root&);
   using Real = double& (*)(Root&);
+  using Text = std::string& (*)(Root&);
 
   std::string_view name;
   std::string_view unit;  // "" for a plain number
   double min = 0, max = 0;
   std::string_view doc;
-  std::variant<Whole, Real> member;
+  std::variant<Whole, Real, Text> member;
   bool power_of_two = false;
+  std::string_view choices = "";  // of a text, with blanks between; empty: any text
 
   bool is_whole() const { return std::holds_alternative<Whole>(member); }
+  bool is_text() const { return std::holds_alternative<Text>(member); }
 
   std::string text(const Root& root) const {
     Root copy = root;  // the accessors are not const
+    if (is_text()) return std::get<Text>(member)(copy);
     if (is_whole()) return fmt::format("{}", std::get<Whole>(member)(copy));
     return fmt::format("{}", std::get<Real>(member)(copy));
   }
   std::string default_text() const { return text(Root{}); }
 
-  /// Nothing is changed unless the text is a number within bounds.
+  /// Nothing is changed unless the text is a number within bounds, or one of the choices.
   [[nodiscard]] base::Result<void> set(Root& root, std::string_view text) const {
+    if (is_text()) {
+      if (!is_choice(text))
+        return base::fail(base::Errc::kInvalidArgument, "{}: \"{}\" is none of: {}", name, text,
+                          choices);
+      std::get<Text>(member)(root) = text;
+      return {};
+    }
     if (is_whole()) {
       const auto value = parse_whole(text);
       if (!value)
@@ -73,6 +85,14 @@ struct SettingRow {
   }
 
  private:
+  bool is_choice(std::string_view text) const {
+    for (std::string_view left = choices; !left.empty();) {
+      const std::string_view one = left.substr(0, left.find(' '));
+      if (one == text) return true;
+      left.remove_prefix(std::min(left.size(), one.size() + 1));
+    }
+    return choices.empty();
+  }
   static base::Result<uint64_t> parse_whole(std::string_view text) {
     const bool hex = text.starts_with("0x") || text.starts_with("0X");
     if (hex) text.remove_prefix(2);

@@ -7,7 +7,9 @@
 //   read32, read64, config_*    mmio_read_ns + round trip    waits
 //   before_doorbell             post_ns
 //   after_phase_bit             poll_ns
-//   before_shared, alloc, map   nothing                      the other threads come up to its time
+//   before_shared, alloc, map,  nothing                      the other threads come up to its time
+//   persistent
+//   pmem_persist                pmem_persist_ns              the same: then it is durable
 //   relax                       poll_ns                      the same
 //   wait                        until then, interrupt_ns if one fired
 #pragma once
@@ -43,6 +45,17 @@ class SimPciDevice final : public PciDevice {
   Result<DmaBuffer> map(std::span<uint8_t> memory, DmaAccess access) override {
     before_shared();
     return cpu_.memory().map(memory, access);
+  }
+
+  PersistenceDomain persistence_domain() const override { return cpu_.memory().pmem().domain(); }
+  Result<DmaBuffer> persistent(std::string_view name, uint64_t size) override {
+    before_shared();
+    return cpu_.memory().pmem().range(thread().now(), name, size);
+  }
+  void pmem_persist(std::span<const uint8_t> bytes) override {
+    thread().charge(cpu_.config().pmem_persist_ns);
+    thread().sync();
+    cpu_.memory().pmem().persist(thread().now(), bytes);
   }
 
   void before_doorbell() override { thread().charge(cpu_.config().post_ns); }

@@ -1,6 +1,7 @@
 #include "platform/simulation.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/check.hpp"
 #include "base/log.hpp"
@@ -32,9 +33,31 @@ struct Simulation::Host {
   Llp llp;
   DevicePort port;
   std::unique_ptr<Device> device;
+  std::unique_ptr<PowerSwitch> power;  // none: it does not fail
+  std::optional<Time> power_failed;
 };
 
 /// Looks a few times in its period whether anything has moved, and ends the run if not.
+/// Cuts the power of a host at its time, while programs run.
+class Simulation::PowerSwitch final : public Activity {
+ public:
+  PowerSwitch(Simulation& s, unsigned host, Time at)
+      : Activity("power_switch"), sim_(s), host_(host), at_(at) {}
+  void arm(bool is_armed) {
+    is_armed_ = is_armed;
+    if (is_armed && at_ > kernel_now()) wake_at(at_);
+  }
+
+ private:
+  void run(Time now) override {
+    if (is_armed_ && now >= at_) sim_.cut_power(host_);
+  }
+  Simulation& sim_;
+  const unsigned host_;
+  const Time at_;
+  bool is_armed_ = false;
+};
+
 class Simulation::Watchdog final : public Activity {
  public:
   explicit Watchdog(Simulation& s) : Activity("watchdog"), sim_(s) {}
@@ -64,7 +87,7 @@ class Simulation::Watchdog final : public Activity {
     const bool sleeps = std::any_of(sim_.hosts_.begin(), sim_.hosts_.end(), [&](const auto& h) {
       return h->cpu.sleeps_long(now, period / 2);
     });
-    if (sleeps) quiet_since_ = now;
+    if (sleeps || sim_.peer_may_not_know(now)) quiet_since_ = now;
     if (!told_ && now - quiet_since_ >= period / 2) {
       told_ = true;
       for (const auto& h : sim_.hosts_) h->device->stands_still();
@@ -100,27 +123,31 @@ unsigned Simulation::add_host(std::unique_ptr<Device> device) {
   hosts_.push_back(std::make_unique<Host>(fmt::format("host{}", number), number, c,
                                           config_.seed + number * 1000003, link_,
                                           std::move(device)));
+  if (c.host.power_fail_ns != 0)
+    hosts_.back()->power = std::make_unique<PowerSwitch>(*this, number, static_cast<Time>(std::llround(c.host.power_fail_ns * kNs)));
   return number;
 }
 
 void Simulation::start(unsigned host, const std::string& program, Program body) {
   hosts_.at(host)->cpu.start(program, std::move(body), [this] {
-    const bool all =
-        std::all_of(hosts_.begin(), hosts_.end(), [](const auto& h) { return h->cpu.finished(); });
-    if (all) sc_core::sc_pause();
+    if (is_finished()) sc_core::sc_pause();
   });
 }
 
 RunResult Simulation::run() {
   watchdog_->begin();
+  for (auto& h : hosts_) {
+    if (h->power) h->power->arm(true);
+  }
   sc_core::sc_start();
+  for (auto& h : hosts_) {
+    if (h->power) h->power->arm(false);
+  }
   watchdog_->end();
 
   RunResult r;
   r.end = kernel_now();
-  const bool finished =
-      std::all_of(hosts_.begin(), hosts_.end(), [](const auto& h) { return h->cpu.finished(); });
-  if (!finished) {
+  if (!is_finished()) {
     const bool stopped = !this->faults().empty();  // a device has found itself wrong
     // without a verdict: stopped, or no event is left
     r.status = watchdog_->verdict().value_or(stopped ? RunStatus::kFailed : RunStatus::kNoProgress);
@@ -151,6 +178,38 @@ void Simulation::settle(uint64_t ns) {
 void Simulation::remove(unsigned host) {
   hosts_.at(host)->llp.remove();  // first: nobody sends its resets
   hosts_.at(host)->root_complex.remove();
+}
+
+bool Simulation::is_finished() const {
+  return std::all_of(hosts_.begin(), hosts_.end(), [](const auto& h) { return h->cpu.finished(); });
+}
+
+void Simulation::cut_power(unsigned host) {
+  Host& h = *hosts_.at(host);
+  if (h.power_failed) return;
+  h.power_failed = kernel_now();
+  h.root_complex.settle(kernel_now());
+  h.cpu.halt();
+  h.llp.remove();
+  h.root_complex.lose_power();
+  if (is_finished()) sc_core::sc_pause();
+}
+
+std::optional<Time> Simulation::power_failed(unsigned host) const {
+  return hosts_.at(host)->power_failed;
+}
+
+base::Result<void> Simulation::save_pmem(unsigned host) {
+  const HostConfig& c = hosts_.at(host)->cpu.config();
+  if (c.pmem_image.empty()) return {};
+  return write_image(c.pmem_image, hosts_[host]->memory.pmem().image());
+}
+
+/// A connection whose peer has lost its power is not lost at once.
+bool Simulation::peer_may_not_know(Time now) const {
+  return std::any_of(hosts_.begin(), hosts_.end(), [&](const auto& h) {
+    return h->power_failed && now <= *h->power_failed + link_.config().llp_timeout_us * kUs;
+  });
 }
 
 void Simulation::write_pcap(const std::string& path) {

@@ -66,6 +66,12 @@ class Simulation {
   RunResult run();
   /// Let `ns` of simulated time pass with no program, so that what is under way comes to rest.
   void settle(uint64_t ns);
+  /// Now, as power_fail_ns does it: what is durable is settled, the rest of the host is gone, its programs
+  /// and its device with it; the peer finds out by time-out. Programs of a run call it, or its observers.
+  void cut_power(unsigned host);
+  std::optional<Time> power_failed(unsigned host) const;
+  /// Writes pmem_image, if there is one: what is durable now.
+  base::Result<void> save_pmem(unsigned host);
   /// Surprise removal of a host's device.
   void remove(unsigned host);
 
@@ -86,6 +92,9 @@ class Simulation {
  private:
   struct Host;
   class Watchdog;
+  class PowerSwitch;
+  bool is_finished() const;
+  bool peer_may_not_know(Time now) const;
   uint64_t moved() const;
   std::string faults() const;
   std::string waiting_for() const;

@@ -335,6 +335,13 @@ class LoopWorld {
     Result<DmaBuffer> map(std::span<uint8_t> memory, DmaAccess access) override {
       return step(), d_.map(memory, access);
     }
+    PersistenceDomain persistence_domain() const override { return d_.persistence_domain(); }
+    Result<DmaBuffer> persistent(std::string_view name, uint64_t size) override {
+      return step(), d_.persistent(name, size);
+    }
+    void pmem_persist(std::span<const uint8_t> bytes) override {
+      step(), in_order_ = true, d_.pmem_persist(bytes);
+    }
     void before_shared() override { step(), in_order_ = true; }
     void before_doorbell() override { w_.now += kStep, before_ = true; }
     void after_phase_bit() override { d_.after_phase_bit(), step(); }

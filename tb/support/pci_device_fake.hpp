@@ -39,7 +39,8 @@ struct Call {
     kAfterPhaseBit,
     kBeforeShared,
     kRelax,
-    kWait
+    kWait,
+    kPersist
   } kind;
   unsigned bar = 0;
   uint32_t offset = 0;
@@ -97,6 +98,10 @@ class PciDeviceFake : public PciDevice {
   };
   std::shared_ptr<std::vector<Mapped>> mapped =  // of the caller, as long as it is
       std::make_shared<std::vector<Mapped>>();
+
+  PersistenceDomain domain = PersistenceDomain::kAdr;
+  std::shared_ptr<std::map<std::string, std::vector<uint8_t>>> pmem =
+      std::make_shared<std::map<std::string, std::vector<uint8_t>>>();
 
   // --- playing the device ---
   std::map<uint32_t, Ring> cqs, eqs;
@@ -262,6 +267,27 @@ class PciDeviceFake : public PciDevice {
           std::ranges::find(*mapped, p, [](const Mapped& m) -> void* { return m.memory.data(); }));
     });
     return DmaBuffer(memory, 4096, std::move(pages), std::move(owner), first);
+  }
+  PersistenceDomain persistence_domain() const override { return domain; }
+  /// Its bytes stay when the handles go; `pmem` outlives a device that is given another's.
+  Result<DmaBuffer> persistent(std::string_view name, uint64_t size) override {
+    auto& store = (*pmem)[std::string(name)];
+    if (size == 0 || (!store.empty() && store.size() != size))
+      return fail(Errc::kInvalidArgument, "persistent memory of {} bytes", size);
+    store.resize(size);
+    const uint64_t bus = next_bus_;
+    next_bus_ += (size + 4095) / 4096 * 4096 + 4096;
+    (*memory_)[bus] = store;
+    std::vector<uint64_t> pages((size + 4095) / 4096);
+    for (size_t i = 0; i < pages.size(); i++) pages[i] = bus + 4096 * i;
+    std::shared_ptr<void> owner(store.data(),
+                                [memory = memory_, bus](void*) { memory->erase(bus); });
+    return DmaBuffer(store, 4096, std::move(pages), std::move(owner), 0, true);
+  }
+  void pmem_persist(std::span<const uint8_t> bytes) override {
+    note({.kind = Call::kPersist,
+          .value = base::address_of(bytes.data()),
+          .bytes = {bytes.begin(), bytes.end()}});
   }
   void before_doorbell() override {
     rung_in_order_ = in_order_;

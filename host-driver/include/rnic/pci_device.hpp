@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "rnic/result.hpp"
@@ -18,6 +19,13 @@ namespace rnic {
 enum class MemoryKind {
   kContiguous,  ///< one run on the bus: rings. At most 2 MiB.
   kScattered,   ///< pages in any order on the bus: user memory.
+};
+
+/// Where a store is safe from a failure of the power. Architecture 8.
+enum class PersistenceDomain : uint8_t {
+  kNone,  ///< nowhere: nothing can be promised
+  kAdr,  ///< in the memory controller: what a device writes, and what pmem_persist() has written back
+  kEadr,  ///< in the caches too: whatever is visible
 };
 
 enum class DmaAccess {
@@ -31,12 +39,13 @@ class DmaBuffer {
  public:
   DmaBuffer() = default;
   DmaBuffer(std::span<uint8_t> memory, uint32_t page_size, std::vector<uint64_t> pages,
-            std::shared_ptr<void> owner, uint32_t first_offset = 0)
+            std::shared_ptr<void> owner, uint32_t first_offset = 0, bool is_persistent = false)
       : memory_(memory),
         page_size_(page_size),
         first_offset_(first_offset),
         pages_(std::move(pages)),
-        owner_(std::move(owner)) {}
+        owner_(std::move(owner)),
+        is_persistent_(is_persistent) {}
 
   std::span<uint8_t> bytes() const { return memory_; }
   uint8_t* data() const { return memory_.data(); }
@@ -45,6 +54,7 @@ class DmaBuffer {
   std::span<const uint64_t> pages() const {
     return pages_;
   }  ///< bus address of each page, from the first on
+  bool is_persistent() const { return is_persistent_; }    ///< of PciDevice::persistent()
   uint32_t first_offset() const { return first_offset_; }  ///< of the memory in its first page
   uint64_t bus(uint64_t offset) const {
     const uint64_t at = first_offset_ + offset;
@@ -56,6 +66,7 @@ class DmaBuffer {
   uint32_t page_size_ = 4096, first_offset_ = 0;
   std::vector<uint64_t> pages_;
   std::shared_ptr<void> owner_;
+  bool is_persistent_ = false;
 };
 
 /// One function. Any thread of the host may call it, and is charged.
@@ -83,6 +94,17 @@ class PciDevice {
   /// allocated already keep their bus addresses. kInvalidArgument: null, empty, not mapped;
   /// kPermission: kReadWrite of write-protected memory; kNoMemory: no bus pages left.
   virtual Result<DmaBuffer> map(std::span<uint8_t> memory, DmaAccess access) = 0;
+
+  // Memory that outlives a failure of the power, where the platform has it. It is one run on the bus; bytes of
+  // it that are mapped (map) are persistent too.
+  virtual PersistenceDomain persistence_domain() const = 0;
+  /// The range of that name, page aligned: zeroed when it is first asked for, with what was durable
+  /// after a restart of the host. kInvalidArgument: it is there with another size; name or size
+  /// cannot be; kNoMemory: no room is left.
+  virtual Result<DmaBuffer> persistent(std::string_view name, uint64_t size) = 0;
+  /// Writes this host's own stores to these bytes back, and waits until they are durable. Without it
+  /// they are under kEadr alone. What devices write needs it in no domain.
+  virtual void pmem_persist(std::span<const uint8_t> bytes) = 0;
 
   // Ordering, by name (before_doorbell(), after_phase_bit()): the recording fake checks that they are called.
   virtual void
