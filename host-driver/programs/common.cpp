@@ -152,18 +152,20 @@ Result<void> Side::open_lane(Lane& lane) {
 }
 
 std::vector<uint8_t> Side::introduction(const Lane& lane) const {
-  std::vector<uint8_t> out(kIntroduction);
+  std::vector<uint8_t> out(kIntroduction + introduction_bytes);
   base::store_be(&out[0], lane.mr.rkey());
   base::store_be(&out[4], lane.number);
   base::store_be(&out[8], lane.mr.addr());
   base::store_be(&out[16], tx_slots());
   base::store_be(&out[20], rx_slots());
+  if (on_introduce) on_introduce(lane, std::span(out).subspan(kIntroduction));
   return out;
 }
 
 Result<void> Side::introduced(Lane& lane) {
   const auto data = lane.connection.private_data();
-  if (data.size() != kIntroduction || base::load_be<uint32_t>(&data[4]) != lane.number)
+  if (data.size() != kIntroduction + introduction_bytes ||
+      base::load_be<uint32_t>(&data[4]) != lane.number)
     return fail(Errc::kProtocol, "lane {}: the peer introduces itself with {} bytes", lane.number,
                 data.size());
   lane.rkey = base::load_be<uint32_t>(&data[0]);
@@ -172,6 +174,7 @@ Result<void> Side::introduced(Lane& lane) {
   lane.rx_slots = base::load_be<uint32_t>(&data[20]);
   if (lane.tx_slots == 0 || lane.rx_slots == 0)
     return fail(Errc::kProtocol, "lane {}: the peer has no slots", lane.number);
+  if (on_introduced) on_introduced(lane, data.subspan(kIntroduction));
   return {};
 }
 

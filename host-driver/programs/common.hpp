@@ -176,7 +176,11 @@ class Side {
   uint32_t length_of(uint64_t index) const { return length ? length(index) : params().size; }
   std::function<uint32_t(uint64_t index)> length;  // of message index, where it is not params.size
   uint64_t messages = 0;                           // data messages of each lane
-  std::function<void(size_t n)> on_pump;           // after each poll: how many completions it took
+  // What a program adds to the introductions of the two sides, in bytes; its own, and the peer's.
+  uint32_t introduction_bytes = 0;
+  std::function<void(const Lane&, std::span<uint8_t>)> on_introduce;
+  std::function<void(Lane&, std::span<const uint8_t>)> on_introduced;
+  std::function<void(size_t n)> on_pump;  // after each poll: how many completions it took
   std::vector<Lane> lanes;
   std::function<void(Lane&, uint64_t upto)> on_data;      // data requests below upto are complete
   std::function<void(Lane&, uint64_t index)> on_receive;  // data message, or mark, has come
@@ -237,5 +241,6 @@ struct Flow {
 
 void bandwidth(const Run& run, bool is_client, verbs::WrOpcode opcode);
 void file_copy(const Run& run, bool is_client);
+void durable_log(const Run& run, bool is_client);
 
 }  // namespace rnic::programs

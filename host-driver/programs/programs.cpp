@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "common.hpp"
+#include "durable_log.hpp"
 
 namespace rnic::programs {
 
@@ -37,6 +38,10 @@ constexpr SettingRow kRevision{"mpa_revision", "2", "1 or 2",
 constexpr SettingRow kTimeout{"timeout_us", "20000", "us",
                               "A side gives up after this long without progress."};
 constexpr SettingRow kOp{"op", "send", "send, write or read", "How file_copy moves the file."};
+constexpr SettingRow kMethod{"method", "write_only", "write_only, read, send; crash: all",
+                             "What makes an append to the log durable before its caller is told."};
+constexpr SettingRow kCapacity{"capacity", "0", "records",
+                               "Records of a log, those of earlier runs too; at least count."};
 
 #define RNIC_COMMON kTimeout, kCrc, kMarkers, kRevision
 constexpr SettingRow kLatRows[] = {kSize,    kCount,  kWarmup, kDepth,
@@ -50,6 +55,8 @@ constexpr SettingRow kBwRows[] = {kSize,    kCount,  kWarmup, kQps,       kDepth
 constexpr SettingRow kReadBwRows[] = {kSize,    kCount,    kWarmup, kQps,       kDepth,
                                       kThreads, kRdAtomic, kBoth,   RNIC_COMMON};
 constexpr SettingRow kFileRows[] = {kOp, kSize, kDepth, kThreads, kInline, kRdAtomic, RNIC_COMMON};
+constexpr SettingRow kLogRows[] = {kSize,   kCount,    kQps,      kDepth,     kThreads,
+                                   kMethod, kCapacity, kRdAtomic, RNIC_COMMON};
 #undef RNIC_COMMON
 
 constexpr Program kPrograms[] = {
@@ -73,6 +80,8 @@ constexpr Program kPrograms[] = {
     {"file_copy", "A file in pieces, by Send, Write or Read, compared at the end.", false,
      kFileRows, [](const Run& r) { file_copy(r, true); },
      [](const Run& r) { file_copy(r, false); }},
+    {"durable_log", "Records appended to a log in the server's persistent memory.", false, kLogRows,
+     [](const Run& r) { durable_log(r, true); }, [](const Run& r) { durable_log(r, false); }},
 };
 
 Result<uint32_t> number(std::string_view name, std::string_view text, uint64_t least,
@@ -99,6 +108,7 @@ constexpr Number kNumbers[] = {{"size", &Params::size, 0, 0x80000000},
                                {"inline", &Params::inline_bytes, 0, 224},
                                {"rd_atomic", &Params::rd_atomic, 1, 32},
                                {"mpa_revision", &Params::mpa_revision, 1, 2},
+                               {"capacity", &Params::capacity, 0, 1000000000},
                                {"timeout_us", &Params::timeout_us, 1, 4000000000}};
 struct Flag {
   std::string_view name;
@@ -140,6 +150,13 @@ Result<void> set(Params& p, std::string_view name, std::string_view value) {
     p.op = value;
     return {};
   }
+  if (name == "method") {
+    if (value != "all" &&
+        std::ranges::find(log_methods(), value, &LogMethodRow::name) == log_methods().end())
+      return fail(Errc::kInvalidArgument, "method={}: no such method", value);
+    p.method = value;
+    return {};
+  }
   return fail(Errc::kNotFound, "no program setting \"{}\"", name);
 }
 
@@ -169,7 +186,9 @@ Report merge(std::span<const Report> parts) {
     if (!r.error.empty() && (first_error == nullptr || when(r) < when(*first_error)))
       first_error = &r;
     if (sum.file.empty()) sum.file = r.file;
+    sum.acks.insert(sum.acks.end(), r.acks.begin(), r.acks.end());
   }
+  std::ranges::stable_sort(sum.acks, {}, &Ack::at);
   if (first_error != nullptr) {
     sum.error = first_error->error;
     sum.stage = first_error->stage;

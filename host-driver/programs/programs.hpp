@@ -36,12 +36,21 @@ struct Params {
   bool crc = true;
   bool markers = false;
   uint32_t mpa_revision = 2;
-  uint32_t timeout_us = 20000;  // without progress
-  std::string op = "send";      // file_copy: send, write or read
+  uint32_t timeout_us = 20000;        // without progress
+  std::string op = "send";            // file_copy: send, write or read
+  std::string method = "write_only";  // durable_log: how an append is made durable
+  uint32_t capacity = 0;              // durable_log: records of a log; at least count
   std::span<const uint8_t>
       file{};  // file_copy: what is copied; both sides get it, one to send, one to compare
   uint32_t server_ip = 0x0a000002;
   uint16_t port = 4791;  // of thread 0; thread k uses port + k
+};
+
+/// durable_log: an append that its caller was told is durable.
+struct Ack {
+  Time at = 0;
+  uint32_t log = 0;  // log_number()
+  uint64_t sequence = 0;
 };
 
 struct Report {
@@ -61,6 +70,7 @@ struct Report {
   std::string error;                  // empty: it went well
   bool follows = false;               // the error is that another thread has failed
   std::vector<uint8_t> file;          // file_copy: what arrived
+  std::vector<Ack> acks;              // durable_log, in order of time
 
   void fails(Time now) { failed_at = failed_at == 0 ? now : failed_at; }
   bool good() const { return error.empty() && mismatches == 0 && checks != 0; }

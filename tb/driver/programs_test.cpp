@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "driver/loop_device.hpp"
+#include "durable_log.hpp"
 #include "support/seed.hpp"
 
 namespace rnic::tb {
@@ -394,6 +395,98 @@ TEST(Programs, ReportAFailureAsAValue) {
   EXPECT_FALSE(o.client.good());
   const auto nobody = run("file_copy", {.timeout_us = 200, .op = "teleport"});
   EXPECT_THAT(nobody.server.error, testing::HasSubstr("teleport"));
+}
+
+class LogMethods : public testing::TestWithParam<std::string> {};
+
+TEST_P(LogMethods, EveryAppendIsAcknowledgedInOrderAndThere) {
+  for (const uint32_t size : {0u, 1u, 64u, 5000u}) {
+    SCOPED_TRACE(size);
+    std::vector<uint8_t> log;
+    const auto o =
+        run("durable_log",
+            {.size = size, .count = 50, .qps = 2, .depth = 8, .threads = 2, .method = GetParam()},
+            {}, nullptr, [&](LoopWorld& w) { log = w.device(1).pmem->at("log.1.1"); });
+    expect_good(o);
+    EXPECT_EQ(o.client.ops, 200u);
+    EXPECT_EQ(o.client.latency.size(), 200u);
+    ASSERT_EQ(o.client.acks.size(), 200u);
+    std::map<uint32_t, uint64_t> last;
+    for (const Ack& a : o.client.acks) EXPECT_EQ(a.sequence, ++last[a.log]);
+    const RecoveredLog all = recover(log);
+    ASSERT_EQ(all.records.size(), 50u);
+    for (const LogRecord& r : all.records) {
+      EXPECT_EQ(r.data.size(), size);
+      EXPECT_TRUE(is_genuine(r, log_number(1, 1)));
+    }
+  }
+}
+
+TEST_P(LogMethods, ADamagedRecordIsSeen) {
+  const auto o = run("durable_log", {.size = 100, .count = 30, .depth = 4, .method = GetParam()},
+                     {}, [](LoopWorld& w) {
+                       LoopDevice& d = w.device(1);
+                       d.damage_at = 7;
+                       d.damage_length = record_bytes(100);
+                       d.damage_byte = 50;
+                     });
+  EXPECT_NE(o.server.mismatches, 0u);
+}
+
+TEST_P(LogMethods, EndsWhenTheConnectionFails) {
+  const auto o =
+      run("durable_log", {.count = 500, .depth = 4, .timeout_us = 3000, .method = GetParam()}, {},
+          [](LoopWorld& w) { w.device(1).fail_at = w.device(0).fail_at = 20; });
+  EXPECT_NE(o.client.error, "");
+  EXPECT_NE(o.server.error, "");
+  EXPECT_LT(o.client.acks.size(), 500u);
+}
+
+TEST_P(LogMethods, GoesOnBehindWhatItHasRecovered) {
+  std::shared_ptr<std::map<std::string, std::vector<uint8_t>>> pmem;
+  const Params p{.size = 20, .count = 10, .method = GetParam(), .capacity = 25};
+  expect_good(run("durable_log", p, {}, nullptr, [&](LoopWorld& w) { pmem = w.device(1).pmem; }));
+  auto& log = pmem->at("log.0.0");
+  ASSERT_EQ(recover(log).records.size(), 10u);
+  log[4 * record_bytes(20) + 20] ^= 1;  // of the fifth
+  const auto again = [&](const Params& q) {
+    return run("durable_log", q, {}, [&](LoopWorld& w) { w.device(1).pmem = pmem; });
+  };
+  const auto o = again(p);
+  expect_good(o);
+  EXPECT_EQ(o.client.acks.front().sequence, 5u);
+  EXPECT_EQ(recover(log).records.size(), 14u);
+  Params q = p;
+  q.count = 12;
+  EXPECT_THAT(again(q).server.error, testing::HasSubstr("holds 14 of 25 records"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, LogMethods, testing::Values("write_only", "read", "send"),
+                         [](const auto& info) { return info.param; });
+
+TEST(RecoverLog, TakesTheLongestRunOfIntactRecords) {
+  constexpr uint32_t kData = 21;
+  constexpr size_t kRecord = record_bytes(kData), kRecords = 6;
+  std::vector<uint8_t> log(kRecord * kRecords + 5);
+  for (size_t i = 0; i < kRecords; i++)
+    fill_record(std::span(log).subspan(i * kRecord, kRecord), kData, 3, i + 1);
+  EXPECT_EQ(recover(log).records.size(), kRecords);
+  EXPECT_EQ(recover({}).records.size(), 0u);
+  EXPECT_EQ(recover(std::vector<uint8_t>(100)).records.size(), 0u);
+  for (size_t i = 0; i < kRecord * kRecords; i++) {
+    const size_t in_record = i % kRecord;
+    if (in_record >= kRecordHead + kData) continue;  // fills it up
+    log[i] ^= 0x40;
+    EXPECT_EQ(recover(log).records.size(), i / kRecord) << "byte " << i;
+    log[i] ^= 0x40;
+  }
+  for (size_t n = 0; n < kRecord * kRecords; n++) {
+    const size_t whole = n / kRecord + (n % kRecord >= kRecordHead + kData ? 1 : 0);
+    EXPECT_EQ(recover(std::span(log).first(n)).records.size(), whole) << "cut at " << n;
+  }
+  const RecoveredLog all = recover(log);
+  EXPECT_TRUE(is_genuine(all.records[2], 3));
+  EXPECT_FALSE(is_genuine(all.records[2], 4));
 }
 
 TEST(Programs, SettingsAreTheRows) {
