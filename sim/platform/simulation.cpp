@@ -49,13 +49,18 @@ class Simulation::PowerSwitch final : public Activity {
   }
 
  private:
+  /// Last of all that happens at that time: a thread that has come up to it goes first.
   void run(Time now) override {
-    if (is_armed_ && now >= at_) sim_.cut_power(host_);
+    if (!is_armed_ || now < at_) return;
+    if (++passes_ < kPasses) return wake_at(now);
+    sim_.cut_power(host_);
   }
+  static constexpr unsigned kPasses = 8;  // delta cycles
   Simulation& sim_;
   const unsigned host_;
   const Time at_;
   bool is_armed_ = false;
+  unsigned passes_ = 0;
 };
 
 class Simulation::Watchdog final : public Activity {
