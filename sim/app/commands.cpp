@@ -220,8 +220,17 @@ void check_settings(const Options& o, const std::string& command,
         throw no_rtl(s);
     }
   }
+  if (command == "regress" || command == "replay") {
+    for (const Side side : {kClient, kServer}) {
+      if (o.request.config.platform(side).host.power_fail_ns != 0)
+        throw Usage(fmt::format("{}.power_fail_ns: {} has no plan for it (run has)",
+                                kSideNames[side], command));
+    }
+  }
   for (const Setting& s : o.request.config.all()) {
-    if (!is_given(s) || (s.group != "program" && s.group != "regress" && s.group != "search") ||
+    if (!is_given(s) ||
+        (s.group != "program" && s.group != "regress" && s.group != "search" &&
+         s.group != "crash") ||
         std::ranges::find(used, s.name) != used.end())
       continue;
     throw Usage(fmt::format("{}: {} does not use it (it uses {})", said(s), command,

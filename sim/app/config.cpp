@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "json_file.hpp"
+#include "run.hpp"
 
 namespace rnic::app {
 namespace {
@@ -155,6 +156,9 @@ Config::Config() {
       "How far model and RTL may be apart before search calls it an anomaly.");
   add("search", "state", "", "",
       "File that search resumes from, if it exists, and leaves all its situations in.");
+  add("crash", "instants", "every", "",
+      "Failures of the power that crash looks at: after every event, or this many.");
+  add("crash", "spread", "random", "", "Of that many: random (from the seed), or even.");
   add("model", "clock_mhz", "322.265625", "MHz",
       "Clock of the models, both sides'; the RTL's is fixed. Model only.");
   add("model", "datapath_bytes", "64", "bytes",
@@ -404,13 +408,14 @@ std::string Config::as_options(const programs::Program* program) const {
       return program != nullptr &&
              std::ranges::find(program->settings, s.name, &programs::SettingRow::name) !=
                  program->settings.end();
-    return s.group != "regress" && s.group != "search";
+    return s.group != "regress" && s.group != "search" && s.group != "crash";
   };
   for (const auto& s : settings_) {
     if (!is_used(s)) continue;
-    if (s.is_own()) words += fmt::format(" --set {}={}", s.name, s.value);
+    if (s.is_own()) words += fmt::format(" --set {}", quoted(s.name + "=" + s.value));
   }
-  for (const auto& s : overrides()) words += fmt::format(" --set {}={}", s.name, s.value);
+  for (const auto& s : overrides())
+    words += fmt::format(" --set {}", quoted(s.name + "=" + s.value));
   return words;
 }
 

@@ -80,6 +80,16 @@ std::string text_of(const nlohmann::ordered_json& r) {
   std::string out = fmt::format("{}: client {}, server {}, seed {}\n",
                                 r["program"].get<std::string>(), r["client"].get<std::string>(),
                                 r["server"].get<std::string>(), r["seed"].get<uint64_t>());
+  if (r.contains("power_failed_ns"))
+    for (const auto& [side, ns] : r["power_failed_ns"].items())
+      out += fmt::format("power of the {} failed at {} ns\n", side, ns.get<uint64_t>());
+  if (r.contains("log")) {
+    const auto& l = r["log"];
+    out += fmt::format("log by {} under {}: {} records acknowledged, {} recovered, {} lost\n",
+                       l["method"].get<std::string>(), l["domain"].get<std::string>(),
+                       l["acknowledged"].get<uint64_t>(), l["recovered"].get<uint64_t>(),
+                       l["lost"].get<uint64_t>());
+  }
   if (r["sim_ns"] == 0) return out + "nothing was measured\n";
   std::vector<std::vector<std::string>> rows;
   if (!r["latency_ns"].is_null()) {

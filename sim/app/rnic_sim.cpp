@@ -14,6 +14,7 @@
 
 #include "child.hpp"
 #include "commands.hpp"
+#include "crash.hpp"
 #include "regress.hpp"
 #include "replay.hpp"
 #include "report.hpp"
@@ -40,6 +41,9 @@ constexpr const char* kHead =
     "what fails\n"
     "  search [PROGRAM...]                draws programs and settings, climbs towards disagreement "
     "of RTL and model; smallest commands\n"
+    "  crash PROGRAM                      the power fails at every instant of a run: what its "
+    "recovery finds (--set "
+    "method=all: every method)\n"
     "  results [PART...]                  measure the figures of docs/gen/results.md (--page "
     "FILE); parts: limit, small, goals,\n"
     "                                     bandwidth, stages, timing, speed, logic, tests; all of "
@@ -48,7 +52,7 @@ constexpr const char* kHead =
     "something missing or an output\n"
     "that cannot be written to its end, 130 and 143 interrupted (Ctrl-C, SIGTERM)\n\n";
 const std::vector<std::string> kCommands = {"list",   "explain", "run",     "compare", "copy",
-                                            "replay", "regress", "results", "search"};
+                                            "replay", "regress", "results", "search",  "crash"};
 
 struct OptionRow {
   const char* name;
@@ -59,16 +63,16 @@ struct OptionRow {
 };
 using enum OptionRow::Kind;
 constexpr const char* kRuns = "run compare copy replay regress";
-constexpr const char* kAllThatRun = "run compare copy replay regress results search";
+constexpr const char* kAllThatRun = "run compare copy replay regress results search crash";
 constexpr OptionRow kOptions[] = {
-    {"client", kValue, "model", "run replay regress",
+    {"client", kValue, "model", "run replay regress crash",
      "device of the client: model, rtl, or tandem (rtl checked by model)"},
-    {"server", kValue, "model", "run replay regress", "device of the server"},
-    {"set", kList, nullptr, "explain run compare copy replay regress results search",
+    {"server", kValue, "model", "run replay regress crash", "device of the server"},
+    {"set", kList, nullptr, "explain run compare copy replay regress results search crash",
      "NAME=VALUE, client.NAME=VALUE, server.NAME=VALUE"},
-    {"config", kList, nullptr, "explain run compare copy replay regress results search",
+    {"config", kList, nullptr, "explain run compare copy replay regress results search crash",
      "JSON file of settings; several are laid one over the other"},
-    {"preset", kValue, nullptr, "explain run compare copy replay regress results search",
+    {"preset", kValue, nullptr, "explain run compare copy replay regress results search crash",
      "a named machine (list presets)"},
     {"print-config", kFlag, nullptr, kAllThatRun, "show what holds and why, run nothing"},
     {"seed", kValue, "1", kAllThatRun, "a number, or random"},
@@ -77,8 +81,9 @@ constexpr OptionRow kOptions[] = {
      "replay: the endpoint that our device takes: initiator, responder, siw, tester"},
     {"json", kValue, nullptr, kAllThatRun, "results as JSON to this file (- for the output)"},
     {"csv", kValue, nullptr, "run compare copy", "results as CSV"},
-    {"junit", kValue, nullptr, kRuns, "a test case for each run, as JUnit's XML"},
-    {"jobs", kValue, "1", "compare copy regress results search", "runs at a time"},
+    {"junit", kValue, nullptr, "run compare copy replay regress crash",
+     "a test case for each run, as JUnit's XML"},
+    {"jobs", kValue, "1", "compare copy regress results search crash", "runs at a time"},
     {"page", kValue, nullptr, "results",
      "results: the page in Markdown to this file; else to the output"},
     {"plot", kValue, nullptr, "results",
@@ -161,6 +166,7 @@ int dispatch(const std::string& command, Options& o) {
   if (command == "replay") return replay_command(o, o.side);
   if (command == "regress") return regress_command(o);
   if (command == "search") return search_command(o);
+  if (command == "crash") return crash_command(o);
   return results_command(o);
 }
 
@@ -196,7 +202,8 @@ int rnic_main(int argc, char** argv) {
   }
   if (vm.count("words") == 0)
     throw Usage(
-        "no command; one of list, explain, run, compare, copy, replay, regress, results, search "
+        "no command; one of list, explain, run, compare, copy, replay, regress, results, search, "
+        "crash "
         "(rnic-sim --help)");
 
   Options o;

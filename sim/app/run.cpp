@@ -14,6 +14,7 @@
 #include "captures.hpp"
 #include "child.hpp"
 #include "commands.hpp"
+#include "crash.hpp"
 #include "devices.hpp"
 #include "failure_wave.hpp"
 #include "gen/regs.hpp"
@@ -22,6 +23,7 @@
 #include "platform/simulation.hpp"
 #include "platform/tlp_trace.hpp"
 #include "report.hpp"
+#include "rnic/crc32c.hpp"
 #include "stream_watch.hpp"
 #include "wire_use.hpp"
 
@@ -217,10 +219,32 @@ std::string limits_of(const sim::RunResult& result, const sim::RunConfig& config
   return fmt::format("a run is ended {}; if link or PCIe are that slow, --set more\n", limit);
 }
 
+/// The images of persistent memory: what is there is one that fits, and what is to be written can be.
+void check_images(const RunRequest& r, Files& files) {
+  for (const Side side : {kClient, kServer}) {
+    const sim::HostConfig host = r.config.platform(side).host;
+    const std::string name = fmt::format("{}.pmem_image", kSideNames[side]);
+    if (host.pmem_image.empty()) {
+      if (host.pmem_recover != 0)
+        throw Usage(
+            fmt::format("{}.pmem_recover=1: no file is named ({}=FILE)", kSideNames[side], name));
+      continue;
+    }
+    const auto image = sim::read_image(host.pmem_image, host.pmem_bytes);
+    const bool is_fresh = !image && image.error().code == base::Errc::kNotFound;
+    if (!image && (!is_fresh || host.pmem_recover != 0))
+      throw Usage(fmt::format("{}: {}", name, image.error().what));
+    check_writable(name, host.pmem_image);
+    files.written.push_back({name, host.pmem_image});
+  }
+}
+
 void check(const RunRequest& r) {
   check_kinds(r.kind, r.config);
   if (r.program == "file_copy" && r.file.empty())
     throw Usage("file_copy: the file is empty or none was given (--file FILE)");
+  if (r.program == "durable_log" && r.config.params().method == "all")
+    throw Usage("method=all: crash alone takes it; one of write_only, read, send");
   if (r.program != "file_copy" && !r.file_name.empty())
     throw Usage(fmt::format("{}: takes no --file (file_copy does)", r.program));
   const programs::Params p = r.config.params();
@@ -252,6 +276,7 @@ void check(const RunRequest& r) {
   }
   Files files = r.files;
   if (!r.file_name.empty()) files.read.push_back({"--file", r.file_name});
+  check_images(r, files);
   check_files(std::move(files), r.pcap, r.tlp, r.wave, r.kind);
 }
 
@@ -312,6 +337,8 @@ Outcome run(const RunRequest& r) {
   }
   MessageCost cost(reports);
   for (const Side side : {kClient, kServer}) simulation.observe(side, cost);
+  std::optional<PmemJournal> journal;
+  if (r.crash) journal.emplace(simulation.memory(kServer).pmem());
   std::optional<WriteWatch> watch;
   if (r.watch) simulation.observe(r.watch->side, watch.emplace(r.watch->bus));
   for (uint32_t k = 0; k < params.threads; ++k) {
@@ -334,16 +361,34 @@ Outcome run(const RunRequest& r) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   if (progress) progress->end();
   // The driver of a program that did not end is left as it is: to put it away takes simulated time.
-  if (!result.ok()) {
-    for (auto& s : sessions) static_cast<void>(s.release());
+  std::optional<Time> power_failed_at;
+  for (const Side side : {kClient, kServer}) {
+    const auto at = simulation.power_failed(side);
+    if (!result.ok() || at) static_cast<void>(sessions[side].release());
+    if (at) out.json["power_failed_ns"][kSideNames[side]] = *at / kNs;
+    if (at) power_failed_at = std::min(*at, power_failed_at.value_or(*at));
+    if (const auto saved = simulation.save_pmem(side); !saved) throw Missing(saved.error().what);
   }
   if (result.ok()) (void)rest_in_tandem(simulation);  // what is left over, failure() says
 
   // --- the verdict
-  const programs::Report client = programs::merge(reports[0]), server = programs::merge(reports[1]);
+  std::array<programs::Report, 2> merged = {programs::merge(reports[0]),
+                                            programs::merge(reports[1])};
+  // Without power programs do not go on, and their peers notice.
+  for (const Side side : {kClient, kServer}) {
+    if (!power_failed_at || merged[side].failed_at < *power_failed_at) continue;
+    if (merged[side].error.empty()) continue;
+    out.json["after_power_failure"][kSideNames[side]] = merged[side].error;
+    merged[side].error.clear();
+    merged[side].failed_at = 0;
+  }
+  const programs::Report &client = merged[kClient], &server = merged[kServer];
+  const bool is_left = power_failed_at && result.is_stuck();  // with a peer that says nothing
   const auto say = [&](const std::string& line) { out.failure += line + "\n"; };
-  if (!result.ok()) say(result.report);
-  out.failure += limits_of(result, sc.platform.run);
+  if (!result.ok() && !is_left) {
+    say(result.report);
+    out.failure += limits_of(result, sc.platform.run);
+  }
   for (const auto& f : result.failures) say(fmt::format("{} {}", f.program, f.what));
   if (!client.error.empty()) say(fmt::format("client ({}): {}", client.stage, client.error));
   if (!server.error.empty()) say(fmt::format("server ({}): {}", server.stage, server.error));
@@ -390,7 +435,7 @@ Outcome run(const RunRequest& r) {
         "than rd_atomic={} ({})",
         r.program, kSideNames[is_clients ? kClient : kServer], params.rd_atomic, first.error));
   }
-  if (checks == 0 && out.failure.empty()) say("nothing was checked");
+  if (checks == 0 && out.failure.empty() && !power_failed_at) say("nothing was checked");
   if (!out.failure.empty()) {
     out.status = result.is_stuck() || (gave_up && only_programs) ? kNoProgress : kMismatch;
   }
@@ -403,13 +448,32 @@ Outcome run(const RunRequest& r) {
     if (watch) out.json["written_at_ns"] = watch->last_before(at) / kNs;
   }
 
+  auto& j = out.json;
+  if (r.program == "durable_log") {
+    std::vector<programs::Ack> acks = client.acks;
+    if (const auto at = simulation.power_failed(kClient))  // its threads may be ahead of it
+      std::erase_if(acks, [&](const programs::Ack& a) { return a.at > *at; });
+    const sim::PmemImage image = simulation.memory(kServer).pmem().image();
+    const LogVerdict v = judge_log(acks, image);
+    j["log"] = {{"method", params.method},
+                {"domain", sc.side[kServer]->host.domain},
+                {"acknowledged", v.acknowledged},
+                {"recovered", v.recovered},
+                {"lost", v.lost},
+                {"image_crc32c", crc32c(sim::pack_image(image))}};
+    if (v.lost != 0 && simulation.power_failed(kServer)) {
+      say(fmt::format("{} of {} acknowledged records are lost", v.lost, v.acknowledged));
+      out.status = std::max(out.status, kMismatch);
+    }
+    if (journal) j["crash"] = crash_json(*journal, acks, *r.crash, r.seed);
+  }
+
   // --- the figures
   const Time start = client.start, end = std::max(client.end, client.start);
   const double sim_ns = static_cast<double>(end - start) / kNs;
   const double gbps = sim_ns > 0 ? static_cast<double>(client.bytes) * 8 / sim_ns : 0;
   const auto limit = sim::wire_limit(wire_op(r, params), params.size, sc.platform.link.mtu,
                                      sc.platform.link.link_gbps);
-  auto& j = out.json;
   j["program"] = r.program;
   j["client"] = r.kind[0];
   j["server"] = r.kind[1];
@@ -464,7 +528,7 @@ Outcome run(const RunRequest& r) {
   for (const Side side : {kClient, kServer})
     j["pcie"][kSideNames[side]] = pcie_json(simulation.root_complex(side).counters());
   // Counters of each unit, read as software reads them.
-  if (out.status == kGood) {
+  if (out.status == kGood && !power_failed_at) {
     for (unsigned side = 0; side < 2; ++side) {
       simulation.start(side, "counters", [&j, side](PciDevice& dev) {
         for (uint32_t u = 0; u < kUnits.size(); ++u) {

@@ -29,6 +29,13 @@ struct Place {
   uint64_t bus = 0;
 };
 
+/// Which failures of the server's power crash looks at: after each event, at so many instants, or at these.
+struct CrashPlan {
+  uint64_t instants = 0;  // 0: every event
+  bool is_even = false;   // else random, from the run's seed
+  std::vector<Time> at{};
+};
+
 struct RunRequest {
   std::string program;
   std::array<std::string, 2> kind{"model", "model"};  // of client and server
@@ -43,6 +50,7 @@ struct RunRequest {
   bool streams = false;  // json "streams", "stages": where the time of RTL devices goes
   bool stalls = false;   // json "units": for whom each unit of RTL devices stalled
   bool wires = false;    // json "wires": how full link and PCIe were while it was measured
+  std::optional<CrashPlan> crash{};  // json "crash"
   std::optional<Place>
       watch{};  // json "written_at_ns": when the device last wrote there, before the failure
 };

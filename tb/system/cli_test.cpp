@@ -634,8 +634,9 @@ TEST_F(Cli, KeyThatIsSaidTwiceIsRefusedWithItsLines) {
 }
 
 TEST_F(Cli, ConfigOfEachCommandIsPrintedAndNothingRuns) {
-  for (const char* c : {"run write_lat", "compare", "copy --file some",
-                        "replay @captures/rping-client-crc.json", "regress", "results timing"}) {
+  for (const char* c :
+       {"run write_lat", "compare", "copy --file some", "replay @captures/rping-client-crc.json",
+        "regress", "results timing", "crash durable_log"}) {
     const Told t = run(std::string(c) + " --set mtu=9000 --print-config");
     EXPECT_EQ(t.status, 0) << c << t.err;
     EXPECT_EQ(t.err, "");
@@ -901,6 +902,66 @@ TEST_F(Cli, LastLineOfAFailureIsGoodForAShell) {
   const std::string again = last_line(t.err);
   ASSERT_TRUE(again.ends_with(" --file 'it'\\''s a file'")) << t.err;
   EXPECT_EQ(run(again.substr(std::string("reproduce: rnic-sim ").size())).err, t.err);
+}
+
+// The power of the server fails at every event of a run; the last line cuts it for real, and is right.
+TEST_F(Cli, CrashFindsTheMethodThatLosesRecords) {
+  const Told t =
+      run("crash durable_log --set method=all --set count=40 --set link_delay_ns=1000 --seed 3 "
+          "--jobs 2 "
+          "--json j --junit x");
+  EXPECT_EQ(t.status, 1) << t.err;
+  EXPECT_EQ(lines_of(t.out), 7) << t.out;
+  const Json all = json_of(file("j"));
+  ASSERT_EQ(all.size(), 6u);
+  for (const Json& one : all) {
+    EXPECT_EQ(one["acknowledged"], 40);
+    EXPECT_GE(one["images"], 40);
+    EXPECT_EQ(one["lost"] > 0, one["method"] == "write_only") << one.dump();
+    EXPECT_EQ(one["status"], one["method"] == "write_only" ? 1 : 0);
+    EXPECT_EQ(one.value("least_appends", 0), one["method"] == "write_only" ? 1 : 0);
+  }
+  EXPECT_NE(text_of(file("x")).find("tests=\"6\" failures=\"2\""), std::string::npos);
+  const std::string again = last_line(t.err);
+  ASSERT_TRUE(again.starts_with("reproduce: rnic-sim run durable_log ")) << t.err;
+  const Told cut = run(again.substr(std::string("reproduce: rnic-sim ").size()));
+  EXPECT_EQ(cut.status, 1) << cut.err;
+  EXPECT_NE(cut.err.find("1 of 1 acknowledged records are lost"), std::string::npos) << cut.err;
+  EXPECT_NE(cut.out.find("power of the server failed at "), std::string::npos) << cut.out;
+}
+
+TEST_F(Cli, CrashAtSoManyInstants) {
+  for (const char* spread : {"random", "even"}) {
+    const Told t = run(std::string("crash durable_log --set method=read --set count=200 --set "
+                                   "instants=200 --json - --set spread=") +
+                       spread);
+    EXPECT_EQ(t.status, 0) << t.err;
+    const Json j = Json::parse(t.out);
+    EXPECT_LE(j["points"], 200);
+    EXPECT_GE(j["points"], 195);
+    EXPECT_GE(j["images"], 50) << j.dump();
+  }
+}
+
+TEST_F(Cli, CrashRefusesWhatItCannotDo) {
+  for (const auto& [words, why] :
+       {std::pair{"crash", "durable_log is the one with a recovery"},
+        {"crash write_lat", "durable_log is the one with a recovery"},
+        {"crash durable_log --set instants=0", "neither every nor a number"},
+        {"crash durable_log --set spread=odd", "none of random, even"},
+        {"crash durable_log --set power_fail_ns=5", "run cuts the power at one"},
+        {"crash durable_log --set server.pmem_image=p", "keeps its images to itself"},
+        {"crash durable_log --set method=hope", "no such method"},
+        {"crash durable_log --set server.domain=ddr", "is none of: eadr adr none"},
+        {"run durable_log --set method=all", "crash alone takes it"},
+        {"run write_lat --set instants=5", "write_lat does not use it"},
+        {"regress --set power_fail_ns=5", "has no plan for it"}}) {
+    const Told t = run(words);
+    EXPECT_EQ(t.status, 2) << words << t.err;
+    EXPECT_EQ(lines_of(t.err), 1) << t.err;
+    EXPECT_NE(t.err.find(why), std::string::npos) << words << ": " << t.err;
+  }
+  EXPECT_FALSE(fs::exists(file("p")));
 }
 
 // A table of zeros, and of a latency program with the columns of the others, would be no result.

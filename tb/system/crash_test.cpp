@@ -1,0 +1,179 @@
+// The power fails: what a real cut leaves is what the journal says, safe methods lose nothing, the unsafe one does; and what
+// rnic-sim says of it.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/rng.hpp"
+#include "run.hpp"
+#include "support/folder.hpp"
+#include "support/seed.hpp"
+
+namespace rnic::app {
+namespace {
+
+using testing::HasSubstr;
+
+RunRequest request(const std::string& method, const std::string& domain,
+                   std::vector<std::string> settings = {}) {
+  RunRequest r;
+  r.program = "durable_log";
+  r.seed = tb::test_seed();
+  r.config.set("method", method, "test");
+  r.config.set("server.domain", domain, "test");
+  for (const std::string& s : settings) r.config.set(s, "test");
+  return r;
+}
+
+class Crash : public testing::TestWithParam<std::tuple<const char*, const char*>> {
+ protected:
+  std::string method() const { return std::get<0>(GetParam()); }
+  std::string domain() const { return std::get<1>(GetParam()); }
+  bool is_safe() const { return method() != "write_only"; }
+};
+
+// 25 instants for each method and domain, in the part of the run in which records arrive.
+TEST_P(Crash, ARealCutLeavesWhatTheJournalSays) {
+  const std::vector<std::string> settings{"count=40", "qps=2", "depth=6", "size=200"};
+  RunRequest r = request(method(), domain(), settings);
+  r.crash = CrashPlan{};
+  const Outcome whole = run_child(r);
+  ASSERT_EQ(whole.status, kGood) << whole.failure;
+  const auto& events = whole.json["crash"];
+  const Time begin = events["from_ps"].get<Time>() - 500 * kNs, end = events["to_ps"].get<Time>();
+  base::Rng rng(r.seed);
+  CrashPlan plan;
+  for (int i = 0; i < 25; ++i) plan.at.push_back(rng.between(begin, end));
+  r.crash = plan;
+  const Outcome journal = run_child(r);
+  ASSERT_EQ(journal.status, kGood) << journal.failure;
+  std::set<uint32_t> images;
+  for (const auto& [at, crc] :
+       journal.json["crash"]["crcs"].get<std::vector<std::pair<Time, uint32_t>>>()) {
+    RunRequest cut = request(method(), domain(), settings);
+    cut.config.set("server.power_fail_ns", fmt::format("{}", static_cast<double>(at) / 1000),
+                   "test");
+    const Outcome o = run_child(cut);
+    if (!o.json.contains("power_failed_ns")) continue;  // the programs had ended
+    EXPECT_EQ(o.json["log"]["image_crc32c"].get<uint32_t>(), crc) << reproduce(cut);
+    images.insert(crc);
+    if (is_safe()) {
+      EXPECT_EQ(o.status, kGood) << o.failure << reproduce(cut);
+      EXPECT_EQ(o.json["log"]["lost"], 0u) << reproduce(cut);
+    }
+  }
+  EXPECT_GE(images.size(), 10u);
+}
+
+TEST_P(Crash, EveryEventOfARun) {
+  RunRequest r =
+      request(method(), domain(), {"count=100", "qps=4", "depth=8", "link_delay_ns=1000"});
+  r.crash = CrashPlan{};
+  const Outcome o = run_child(r);
+  ASSERT_EQ(o.status, kGood) << o.failure;
+  const auto& j = o.json["crash"];
+  EXPECT_EQ(j["acknowledged"], 400u);
+  EXPECT_GE(j["images"].get<uint64_t>(), 400u);
+  if (is_safe()) {
+    EXPECT_EQ(j["lost"], 0u) << j.dump(2);
+  } else {
+    EXPECT_GT(j["lost"].get<uint64_t>(), 100u) << j.dump(2);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, Crash,
+                         testing::Combine(testing::Values("write_only", "read", "send"),
+                                          testing::Values("eadr", "adr")),
+                         [](const auto& info) {
+                           return std::string(std::get<0>(info.param)) + "_" +
+                                  std::get<1>(info.param);
+                         });
+
+TEST(PowerFailure, EndsARunOfAnyProgramInADefinedWay) {
+  for (const char* program : {"write_lat", "read_bw", "send_bw", "durable_log"}) {
+    for (const char* side : {"client", "server"}) {
+      for (const char* at : {"1", "3000", "60000", "130000", "150000"}) {
+        RunRequest r =
+            request("read", "adr", {fmt::format("{}.power_fail_ns={}", side, at), "count=3000"});
+        r.program = program;
+        const Outcome o = run_child(r);
+        EXPECT_EQ(o.status, kGood) << o.failure << reproduce(r);
+        EXPECT_EQ(o.json["power_failed_ns"][side], std::stoull(at)) << reproduce(r);
+      }
+    }
+  }
+}
+
+TEST(PowerFailure, OfBothHosts) {
+  RunRequest r = request("read", "adr", {"power_fail_ns=148000"});
+  const Outcome o = run_child(r);
+  EXPECT_EQ(o.status, kGood) << o.failure;
+  EXPECT_EQ(o.json["power_failed_ns"].size(), 2u);
+  EXPECT_EQ(o.json["log"]["lost"], 0u);
+}
+
+TEST(PowerFailure, UnderNoneNothingIsKept) {
+  RunRequest r = request("send", "none", {"server.power_fail_ns=148000"});
+  const Outcome o = run_child(r);
+  EXPECT_EQ(o.status, kMismatch);
+  EXPECT_GT(o.json["log"]["acknowledged"].get<uint64_t>(), 0u);
+  EXPECT_EQ(o.json["log"]["recovered"], 0u);
+  EXPECT_THAT(o.failure, HasSubstr("acknowledged records are lost"));
+}
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST(PmemImage, TheNextRunGoesOnFromIt) {
+  const tb::Folder folder;
+  const std::string path = folder / "server.pmem";
+  const std::vector<std::string> settings{"server.pmem_image=" + path, "count=2000",
+                                          "capacity=5000"};
+  auto cut = settings;
+  cut.push_back("server.power_fail_ns=148000");
+  const Outcome first = run_child(request("read", "adr", cut));
+  ASSERT_EQ(first.status, kGood) << first.failure;
+  const uint64_t there = first.json["log"]["recovered"];
+  ASSERT_GT(there, 0u);
+  ASSERT_LT(there, 2000u);
+  auto again = settings;
+  again.push_back("server.pmem_recover=1");
+  const Outcome second = run_child(request("send", "adr", again));
+  ASSERT_EQ(second.status, kGood) << second.failure;
+  EXPECT_EQ(second.json["log"]["recovered"], there + 2000);
+  EXPECT_EQ(second.json["log"]["lost"], 0u);
+}
+
+TEST(PmemImage, WhatCannotBeTakenIsRefusedAndStays) {
+  const tb::Folder folder;
+  const std::string path = folder / "server.pmem";
+  const auto refused = [&](std::vector<std::string> settings, const char* why) {
+    settings.push_back("server.pmem_image=" + path);
+    settings.push_back("count=10");
+    const std::string before = std::filesystem::exists(path) ? bytes_of(path) : "";
+    try {
+      const Outcome o = run_child(request("read", "adr", settings));
+      ADD_FAILURE() << "taken: " << o.failure;
+    } catch (const Usage& e) {
+      EXPECT_THAT(e.what(), HasSubstr(why));
+      EXPECT_EQ(std::string(e.what()).find('\n'), std::string::npos);
+    }
+    EXPECT_EQ(std::filesystem::exists(path) ? bytes_of(path) : "", before);
+  };
+  refused({"server.pmem_recover=1"}, "cannot be read");
+  EXPECT_FALSE(std::filesystem::exists(path));
+  ASSERT_EQ(run_child(request("read", "adr", {"server.pmem_image=" + path, "count=10"})).status,
+            kGood);
+  refused({"server.pmem_bytes=1048576"}, "an image of pmem_bytes=67108864, not 1048576");
+  refused({"client.pmem_image=" + path}, "the same file");
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1);
+  refused({}, "cut short");
+}
+
+}  // namespace
+}  // namespace rnic::app
