@@ -129,7 +129,8 @@ unsigned Simulation::add_host(std::unique_ptr<Device> device) {
                                           config_.seed + number * 1000003, link_,
                                           std::move(device)));
   if (c.host.power_fail_ns != 0)
-    hosts_.back()->power = std::make_unique<PowerSwitch>(*this, number, static_cast<Time>(std::llround(c.host.power_fail_ns * kNs)));
+    hosts_.back()->power = std::make_unique<PowerSwitch>(
+        *this, number, static_cast<Time>(std::llround(c.host.power_fail_ns * kNs)));
   return number;
 }
 
