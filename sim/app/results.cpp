@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "base/clock.hpp"
 #include "child.hpp"
@@ -79,10 +80,30 @@ std::vector<Outcome> Results::run(const std::vector<RunRequest>& requests, unsig
 void Results::figure(const std::string& what, const std::string& measured,
                      const std::string& wanted, std::optional<bool> reached,
                      const std::string& why) {
+  ++rows_;
   figures_.push_back({what, measured, wanted, reached, reached.value_or(true) ? "" : why});
 }
 void Results::section(const std::string& title, const std::string& text) {
+  std::istringstream in(text);  // a table has a heading above its "|---"
+  size_t lines = 0, tables = 0;
+  for (std::string line; std::getline(in, line);) {
+    lines += line.starts_with("| ");
+    tables += line.starts_with("|---");
+  }
+  rows_ += lines - tables;
   sections_ += fmt::format("## {}\n\n{}", title, text);
+}
+
+void Results::part(const std::string& name, const std::function<void()>& run) {
+  const size_t before = rows_;
+  run();
+  if (rows_ == before)
+    missing(fmt::format("{}: nothing was measured, its tables have no row", name));
+}
+
+void Results::missing(const std::string& what) {
+  fmt::print(stderr, "results: {}\n", what);
+  status_ = std::max<int>(status_, kMismatch);
 }
 
 void Results::wire_limit() {
@@ -253,7 +274,7 @@ int results_command(Options& o) {
   if (o.print_config) return print_config(o);
   Results r(o);
   for (const Part& p : kParts) {
-    if (is_asked(p.name)) (r.*p.run)();
+    if (is_asked(p.name)) r.part(p.name, [&] { (r.*p.run)(); });
   }
   const std::string lost = write_files(r.status(), [&] {
     if (!o.page.empty() || o.json != "-") write_file(o.page.empty() ? "-" : o.page, r.page());

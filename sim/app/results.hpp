@@ -6,6 +6,7 @@
 // Simulated figures are exact and repeat; seconds are CPU time of the machine that printed them.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +35,8 @@ class Results {
   void logic();         // size and depth, of what rtl/lint/depth.sh has printed
   void tests();         // time of all tests, of what tb/run.sh has printed
 
+  /// Runs a part; one that leaves no row in any table is an error.
+  void part(const std::string& name, const std::function<void()>& run);
   std::string page() const;
   nlohmann::ordered_json json() const;
   int status() const { return status_; }
@@ -46,12 +49,13 @@ class Results {
   void figure(const std::string& what, const std::string& measured, const std::string& wanted,
               std::optional<bool> reached, const std::string& why = "");
   void section(const std::string& title, const std::string& text);
+  void missing(const std::string& what);
 
   const Options& options_;
   std::vector<Figure> figures_;
   std::string sections_;
   std::vector<nlohmann::ordered_json> runs_;
-  size_t done_ = 0;
+  size_t done_ = 0, rows_ = 0;  // runs; of all tables
   int status_ = kGood;
 };
 
@@ -72,6 +76,12 @@ struct TimingCase {
   void take(const nlohmann::ordered_json& of_rtl, const nlohmann::ordered_json& of_model);
 };
 std::vector<std::vector<std::string>> rows_of(const std::vector<TimingCase>& all, bool with_limit);
+
+/// Of values measured several times.
+struct Spread {
+  double least = 0, median = 0, most = 0;
+};
+Spread spread_of(std::vector<double> values);
 
 /// What rtl/lint/depth.sh prints: a line a unit, below it its memories and what is wrong with it. Throws Usage.
 struct Depth {

@@ -80,6 +80,25 @@ TEST(InChild, WhoTakesTooLongIsEnded) {
   EXPECT_NE(o.failure.find("too long"), std::string::npos) << o.failure;
 }
 
+TEST(Results, PartWithoutARowIsAnError) {
+  Options o;
+  Results r(o);
+  r.part("logic", [&] { r.logic(); });
+  EXPECT_EQ(r.status(), kGood);
+  testing::internal::CaptureStderr();
+  r.part("speed", [] {});
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "results: speed: nothing was measured, its tables have no row\n");
+  EXPECT_EQ(r.status(), kMismatch);
+}
+
+TEST(Results, SpreadIsMedianLeastAndMost) {
+  const Spread s = spread_of({3, 9, 1, 4, 5});
+  EXPECT_EQ(s.least, 1);
+  EXPECT_EQ(s.median, 4);
+  EXPECT_EQ(s.most, 9);
+}
+
 TEST(InChildren, AreTakenInOrderAlthoughTheyEndInAnother) {
   std::vector<size_t> order;
   in_children(

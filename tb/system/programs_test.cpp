@@ -115,6 +115,20 @@ TEST(Bandwidth, AnyCountGivesASaneRate) {
   }
 }
 
+// Of one direction the receiving side counts no messages, and has none to wait for.
+TEST(MarginalCost, IsMeasuredOneWayAndBothWays) {
+  for (const char* program : {"write_bw", "read_bw", "send_bw", "send_lat"}) {
+    for (const char* both : {"both=0", "both=1"}) {
+      if (std::string_view(program) == "send_lat" && std::string_view(both) == "both=1") continue;
+      RunRequest r = request({program, "model", "model", {"count=400"}});
+      if (std::string_view(program) != "send_lat") r.config.set(both, "test");
+      const Outcome o = run_child(r);
+      ASSERT_EQ(o.status, kGood) << o.failure;
+      EXPECT_GT(o.json.value("cpu_us_per_message", 0.0), 0) << reproduce(r);
+    }
+  }
+}
+
 // The RTL fixes both, the model does not (architecture 9).
 TEST(ModelSettings, ClockAndWidthOfTheDatapath) {
   const auto with = [](const char* program, std::vector<const char*> settings) {
