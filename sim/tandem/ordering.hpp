@@ -8,7 +8,8 @@
 // a1 Placed bytes were judged before. Each write of client place continues, byte for byte and in order, the payload of a
 //    received segment (llp_rx record, its QP by llp_rx's commit, the wire read as RFC 5044, 5041, 5040 say) whose verdict
 //    (rdmap_op 4) has been given. A segment that is passed over has failed a check that only a table knows: then nothing
-//    more of its QP is placed.
+//    more of its QP is placed. Where bytes could be those of several segments, one way to explain all of them is enough
+//    (ordering_placed.hpp).
 // a2 Completions come after their data. qp_retire 1 (a Read) and 2 (a receive, if its CQE says success) of QP q: all
 //    payload of q judged up to and with the message's last segment has been accepted on dma_wr.
 // a3 Events come after completions, interrupts after events. A completion EQE of a CQ: it was armed (doorbell cq_arm), each
@@ -27,9 +28,9 @@
 // e  Requests keep the rules of the bus: 1 byte and more, not across 4 KiB, at most MPS or MRRS (the larger of old and new
 //    for kSettleCycles after a change), relaxed order for payload alone, no tag twice; no answer to a tag that is free.
 //
-// Not judged ("unsure" counts them): a2 while a failed segment of another QP may still be ahead in the queue of placements,
-// since equal bytes could belong to either; c from a tx_fault or bus mastering off until payload reads have been quiet,
-// since reads and look-ups no longer pair up; c of two look-ups that could both be the response's.
+// Not judged ("unsure" counts them): a2 where equal bytes could belong to this or to a failed segment of another QP; c from
+// a tx_fault or bus mastering off until payload reads have been quiet, since reads and look-ups no longer pair up; c of two
+// look-ups that could both be the response's.
 #pragma once
 
 #include <string>

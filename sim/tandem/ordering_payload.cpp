@@ -8,9 +8,8 @@ namespace rnic::sim {
 void PayloadOrder::reset() {
   qps_.clear();
   connections_.clear();
-  queue_.clear();
   pieces_.clear();
-  judged_ = doubtful_ = 0;
+  placements_.reset();
   pairs_ = true;
   suspect_.reset();
   failed_at_.reset();
@@ -61,8 +60,7 @@ void PayloadOrder::control(const spec::DdpCtlCommit& c) {
   if (c.op != spec::QpOp::kStart) return;
   Qp& qp = qps_[c.qpn] = Qp{};
   qp.is_starting = true;
-  // What is left of its former connection failed its checks; it says nothing of this one.
-  if (std::erase_if(queue_, [&](const Judged& j) { return j.qpn == c.qpn; }) != 0) doubt();
+  placements_.starts(c.qpn);
 }
 
 /// Nothing more of this QP is accepted, and what it had to send may be dropped.
@@ -104,12 +102,9 @@ void PayloadOrder::judge(uint16_t qpn, Qp& qp) {
   }
   const WireSegment s = std::move(qp.waiting.front());
   qp.waiting.pop_front();
-  if (!qp.is_running || qp.has_failed || qp.lost != 0) return;
+  if (!qp.is_running || qp.has_failed || placements_.is_lost(qpn)) return;
   if (!s.is_good) return fail(qp);
-  if (s.is_placed()) {
-    queue_.push_back({.serial = ++judged_, .qpn = qpn, .payload = s.payload, .at = 0});
-    qp.last = judged_;
-  }
+  if (s.is_placed()) qp.last = placements_.judged(qpn, s.payload);
   if (s.is_last && s.is_send()) qp.receives.push_back(qp.last);
   if (s.is_last && s.is_read_response()) qp.reads.push_back(qp.last);
   if (s.is_read_request() && s.is_last)
@@ -122,57 +117,16 @@ void PayloadOrder::judge(uint16_t qpn, Qp& qp) {
 
 // --- placed
 
-/// A segment that failed its checks: the first of its QP decides for those behind it.
-void PayloadOrder::pass_over(const Judged& j) {
-  Qp& qp = qps_[j.qpn];
-  if (qp.lost != 0 && qp.lost <= j.serial) return;
-  qp.lost = j.serial;
-  doubt();
-}
-
 void PayloadOrder::placed(const DmaWrite& w) {
-  const auto bytes = w.data.bytes();
-  while (!queue_.empty()) {
-    Judged& j = queue_.front();
-    const Qp& qp = qps_[j.qpn];
-    const bool is_lost = qp.lost != 0 && qp.lost <= j.serial;
-    const auto rest = j.payload.bytes().subspan(j.at);
-    if (!is_lost && bytes.size() <= rest.size() &&
-        std::equal(bytes.begin(), bytes.end(), rest.begin())) {
-      findings_.judged("placed TLPs");
-      j.at += static_cast<uint32_t>(bytes.size());
-      if (j.at == j.payload.size()) queue_.pop_front();
-      return;
-    }
-    if (j.at != 0)
-      return findings_.differ(
-          "{} bytes placed at {:#x} are not those that follow in the segment of QP {} ({} of {} "
-          "bytes are placed)",
-          bytes.size(), w.address, j.qpn, j.at, j.payload.size());
-    pass_over(j);
-    queue_.pop_front();
-  }
-  findings_.differ("{} bytes placed at {:#x} are of no segment that has been judged", bytes.size(),
-                   w.address);
-}
-
-std::optional<std::string> PayloadOrder::missing(uint16_t qpn, const Qp& qp, Serial need) {
-  if (need == 0) return std::nullopt;
-  if (qp.lost != 0 && qp.lost <= need)
-    return need <= doubtful_ ? std::string{}
-                             : fmt::format("a segment of QP {} before it was not placed", qpn);
-  const auto open = std::find_if(queue_.begin(), queue_.end(),
-                                 [&](const Judged& j) { return j.qpn == qpn && j.serial <= need; });
-  if (open == queue_.end()) return std::nullopt;
-  if (need <= doubtful_) return std::string{};
-  return fmt::format("of a segment of QP {} judged before, {} of {} bytes are placed", qpn,
-                     open->at, open->payload.size());
+  const std::string wrong = placements_.placed(w.address, w.data.bytes());
+  if (wrong.empty()) return findings_.judged("placed TLPs");
+  findings_.differ("{}", wrong);
 }
 
 // --- delivered
 
 void PayloadOrder::event(const spec::QpStateCommit& c) {
-  if (c.is_cmd == 0 && (c.bits & 1) != 0) doubt();  // a segment of it may have failed
+  if (c.is_cmd == 0 && (c.bits & 1) != 0) placements_.doubt();  // a segment of it may have failed
 }
 
 void PayloadOrder::retire(const spec::QpRetireCommit& c) {
@@ -182,14 +136,14 @@ void PayloadOrder::retire(const spec::QpRetireCommit& c) {
       return findings_.differ("a Read of QP {} is done, and no end of a response was judged",
                               c.qpn);
     findings_.judged("Reads done");
-    const auto why = missing(c.qpn, qp, qp.reads.front());
+    const auto why = placements_.missing(c.qpn, qp.reads.front());
     qp.reads.pop_front();
     if (why && why->empty()) return findings_.judged("unsure");
     if (why) findings_.differ("a Read of QP {} is done before its data: {}", c.qpn, *why);
   } else if (c.op == 2) {
     std::optional<std::string> why = "no end of a Send was judged";
     if (!qp.receives.empty()) {
-      why = missing(c.qpn, qp, qp.receives.front());
+      why = placements_.missing(c.qpn, qp.receives.front());
       qp.receives.pop_front();
     }
     if (why && why->empty()) findings_.judged("unsure");
@@ -308,7 +262,7 @@ void PayloadOrder::read(const DmaRead& r) {
   piece.left -= r.length;
   if (piece.is_response) {
     Qp& qp = qps_[piece.qpn];
-    const auto why = missing(piece.qpn, qp, piece.need);
+    const auto why = placements_.missing(piece.qpn, piece.need);
     findings_.judged(why && why->empty() ? "unsure" : "response reads");
     if (why && !why->empty() && !qp.has_failed) {
       const auto due = std::find_if(qp.dues.begin(), qp.dues.end(),

@@ -15,6 +15,7 @@
 #include "gen/commits.hpp"
 #include "gen/queues.hpp"
 #include "tandem/ordering_findings.hpp"
+#include "tandem/ordering_placed.hpp"
 #include "tandem/wire_segment.hpp"
 
 namespace rnic::sim {
@@ -44,13 +45,7 @@ class PayloadOrder {
   void look_up(const spec::TptCheckCommit& c);
 
  private:
-  using Serial = uint64_t;  // of a judged segment with payload, from 1; 0: none
-  struct Judged {
-    Serial serial = 0;
-    uint16_t qpn = 0;
-    Payload payload;
-    uint32_t at = 0;  // placed so far
-  };
+  using Serial = Placements::Serial;
   struct Request {  // a Read Request
     uint32_t stag = 0;
     uint64_t to = 0;
@@ -70,7 +65,6 @@ class PayloadOrder {
     bool is_starting = false, is_running = false, has_failed = false;
     std::deque<WireSegment> waiting;  // received, no verdict yet
     Serial last = 0;                  // its newest judged segment with payload
-    Serial lost = 0;  // the first that was passed over; nothing from there on is placed
     std::deque<Serial> reads, receives;
     std::deque<std::string>
         suspects;  // receives whose CQE is to come: what is wrong if it says success
@@ -95,21 +89,14 @@ class PayloadOrder {
 
   void pair(Connection& c);
   void judge(uint16_t qpn, Qp& qp);
-  void pass_over(const Judged& j);
   void fail(Qp& qp);
-  /// All of the QP up to this one has been placed. Else why not, or empty if that cannot be told.
-  std::optional<std::string> missing(uint16_t qpn, const Qp& qp, Serial need);
   void unexplained(const DmaRead& r);
-  void doubt() { doubtful_ = judged_; }
   void stop_pairing();
 
   Findings& findings_;
   std::map<uint16_t, Qp> qps_;
   std::map<uint16_t, Connection> connections_;
-  std::deque<Judged> queue_;  // judged, not placed whole: in the order of the verdicts
-  Serial judged_ = 0;
-  Serial doubtful_ =
-      0;  // up to this one, equal bytes of a failed segment may have been taken for another's
+  Placements placements_;
   std::deque<Piece> pieces_;
   bool pairs_ = true;
   std::optional<std::string>

@@ -251,6 +251,57 @@ TEST_F(OrderingTest, AFailedSegmentIsPassedOverAndNothingBehindItIsPlaced) {
   bad("of no segment that has been judged");
 }
 
+/// The bytes of a segment that nobody places begin those of one that is placed.
+TEST_F(OrderingTest, AFailedSegmentThatBeginsLikeAnotherIsPassedOver) {
+  starts(3);
+  starts(4);
+  received(4, write(bytes(201, 1)));  // fails
+  Bytes mine = bytes(33, 1);
+  for (const uint8_t b : bytes(216, 101)) mine.push_back(b);
+  received(3, write(mine));
+  received(3, write(bytes(20, 7)));
+  verdict(4);
+  verdict(3);
+  verdict(3);
+  places(bytes(33, 1));  // up to the end of a page
+  places(bytes(216, 101));
+  places(bytes(20, 7));
+  good();
+  EXPECT_EQ(o.findings().count("placed TLPs"), 3U);
+  places(bytes(201, 1));
+  bad("of no segment that has been judged");
+}
+
+/// The bytes of a segment that nobody places are those of one that is placed.
+TEST_F(OrderingTest, AFailedSegmentThatIsLikeAnotherIsPassedOver) {
+  starts(3);
+  starts(4);
+  received(4, write(bytes(64, 1)));  // fails
+  received(3, write(bytes(64, 1)));
+  received(3, write(bytes(20, 7)));
+  verdict(4);
+  verdict(3);
+  verdict(3);
+  places(bytes(64, 1));
+  places(bytes(20, 7));
+  good();
+}
+
+/// What began like it does not count for it: the rest is that of one segment.
+TEST_F(OrderingTest, NoSegmentIsPlacedInPartsOfTwo) {
+  starts(3);
+  starts(4);
+  received(4, write(bytes(100, 1)));
+  received(3, write(bytes(120, 1)));
+  verdict(4);
+  verdict(3);
+  places(bytes(80, 1));
+  places(bytes(40, 81));  // QP 3's
+  good();
+  places(bytes(20, 81));  // QP 4's, of which nothing is placed
+  bad("of no segment that has been judged");
+}
+
 TEST_F(OrderingTest, WithMarkersThePayloadIsWithoutThem) {
   starts(3);
   o.llp_ctl({.op = spec::LlpOp::kRdmaMode, .connection = 3, .rx_markers = 1});
