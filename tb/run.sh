@@ -10,6 +10,7 @@ usage: tb/run.sh [STEP...]      installs what is missing, builds, runs the steps
   structure  sim includes nothing from tb; no folder includes another in a circle; every cell of rtl/lib is used;
              clang-format changes nothing
   lint       forms that Yosys misreads; Verilator -Wall of every module as its own top
+  sizes      size and logic depth of the units whose RTL has changed, against rtl/lint/sizes.txt
   synth      Yosys reads the RTL: size, logic depth, memories
   prove      rtl/lib proved by k-induction, covers, assertions counted
   build      everything, warnings are errors
@@ -17,7 +18,7 @@ usage: tb/run.sh [STEP...]      installs what is missing, builds, runs the steps
   sanitize   tests of model, driver, platform and tandem under address and undefined sanitizers
   system     host programs on the devices (ctest label system)
   mutants    faults in RTL, model and trace, each to be killed by programs in tandem; builds one more Verilated device
-  all        spec structure lint prove build fast sanitize system: what CI runs
+  all        spec structure lint sizes prove build fast sanitize system: what CI runs
   regress    20,000 random operations in tandem, a fourth of them on the minimum build; other ones each day;
              then 1024 QPs on RTL
   soak       a million random operations in tandem: 400,000 on the default build, 300,000 on the minimum build, 300,000 on `stall` at 5,
@@ -29,14 +30,14 @@ exit status 0: all passed; 1: a step failed (its name is in the last line); 2: w
 TXT
 }
 
-steps_all="spec structure lint prove build fast sanitize system"
+steps_all="spec structure lint sizes prove build fast sanitize system"
 steps=""
 for a in "$@"; do
   case "$a" in
     -h|--help) usage; exit 0 ;;
     all) steps="$steps $steps_all" ;;
     full) steps="$steps $steps_all sanitize-app regress mutants synth" ;;
-    spec|structure|lint|synth|prove|build|fast|sanitize|sanitize-app|system|regress|soak|mutants) steps="$steps $a" ;;
+    spec|structure|lint|sizes|synth|prove|build|fast|sanitize|sanitize-app|system|regress|soak|mutants) steps="$steps $a" ;;
     *) printf '%s\n' "tb/run.sh: no step called '$a'; tb/run.sh --help lists them" >&2; exit 2 ;;
   esac
 done
@@ -110,6 +111,7 @@ for s in $steps; do
     spec) run spec step_spec ;;
     structure) run structure tb/structure.sh ;;
     lint) run lint rtl/lint/lint.sh ;;
+    sizes) run sizes rtl/lint/depth.sh --check ;;
     synth) run synth rtl/lint/depth.sh ;;
     prove) run prove rtl/formal/prove.sh ;;
     build) run build step_build ;;

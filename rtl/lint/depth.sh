@@ -1,31 +1,128 @@
 #!/bin/sh
-# depth.sh [--top MODULE]...: size, logic depth and memories of the units and of the chip, by Yosys.
+# depth.sh [--top MODULE]...   size, logic depth and memories of the units and of the chip, by Yosys
+# depth.sh --check [UNIT...]   are the figures in sizes.txt those of the sources? All units, without the chip, unless named
+# depth.sh --update UNIT...    reads the units (rnic: the chip, 10 minutes) and puts their figures into sizes.txt
 #
-# Without --top: every unit that has its module (rtl/<unit>/<unit>.sv), then the chip (rnic). A unit is read with
-# rtl/gen, rtl/lib and its own folder, the chip with all. Memories are borders of the logic, as on an FPGA. Mapped for
-# least depth (depth.abc). Warnings are errors. Fails on: a path of more than 20 LUT levels; in a memory above 64 words an
-# asynchronous read, a third read port or a second write port. RNIC_DEPTH_DIR keeps the logs (MODULE.log, .stat, .depth
-# with the longest path, .mem).
-usage() { echo "usage: depth.sh [--top MODULE]..." >&2; exit 2; }
-tops=
+# Without --top: every unit that has its module (rtl/<unit>/<unit>.sv), then the chip (rnic). Memories are borders of the
+# logic, as on an FPGA. Mapped for least depth (depth.abc). Warnings are errors. Fails on: a path of more than 12 LUT
+# levels; in a memory above 64 words an asynchronous read, a third read port or a second write port. RNIC_DEPTH_DIR keeps
+# the logs (MODULE.log, .stat, .depth with the longest path, .mem) and what was read (MODULE.src).
+#
+# Yosys reads the module and those it names, without comments and empty lines. Figures depend on nothing else but Yosys'
+# version and the two scripts; of all these sizes.txt keeps a hash. A unit whose hash is in the table costs --check
+# nothing; each other one is read, two at a time, and is to be put into the table with --update.
+usage() { echo "usage: depth.sh [--top MODULE]... | --check [UNIT...] | --update UNIT..." >&2; exit 2; }
+export LC_ALL=C
+mode=; tops=
 while [ $# -gt 0 ]; do
   case $1 in
     -h | --help) awk 'NR > 1 { if (!/^#/) exit; sub(/^# ?/, ""); print }' "$0"; exit 0 ;;
-    --top) case $2 in '' | -*) usage ;; esac; tops="$tops $2"; shift 2 ;;
-    *) usage ;;
+    --top) case $2 in '' | -*) usage ;; esac; [ "${mode:-top}" = top ] || usage; mode=top; tops="$tops $2"; shift 2 ;;
+    --check | --update) [ -z "$mode" ] || usage; mode=${1#--}; shift ;;
+    -*) usage ;;
+    *) case $mode in check | update) tops="$tops $1"; shift ;; *) usage ;; esac ;;
   esac
 done
+[ "$mode" = update ] && [ -z "$tops" ] && usage
 cd "$(dirname "$0")/../.." || exit 2
-limit=20
+limit=12
+table=rtl/lint/sizes.txt
 work=${RNIC_DEPTH_DIR:-$(mktemp -d)}
 mkdir -p "$work"
-[ -n "$RNIC_DEPTH_DIR" ] || trap 'rm -rf "$work"' EXIT
+work=$(cd "$work" && pwd)
+bare=$work/bare.$$   # rtl/ as it is read
+if [ -n "$RNIC_DEPTH_DIR" ]; then trap 'rm -rf "$bare" "$bare.names"' EXIT; else trap 'rm -rf "$work"' EXIT; fi
 
+units=
+for unit in host_if admin qp tpt rdmap ddp mpa atomic persist cq llp_if; do
+  [ -f "rtl/$unit/$unit.sv" ] && units="$units $unit"
+done
 if [ -z "$tops" ]; then
-  for unit in host_if admin qp tpt rdmap ddp mpa atomic persist cq llp_if; do
-    [ -f "rtl/$unit/$unit.sv" ] && tops="$tops $unit"
+  tops=$units
+  [ "$mode" != check ] && [ -f rtl/top/rnic.sv ] && tops="$tops rnic"
+fi
+
+# What Yosys is told, in the folder of the sources: MODULE, FILES.
+script='
+  read_verilog -sv -noautowire -Irtl/lib FILES
+  hierarchy -check -top MODULE; chformal -remove; proc; flatten; opt -full; wreduce; alumacc; opt
+  memory -nomap; opt -full; tee -q -o ../MODULE.dump dump t:$mem_v2
+  setattr -set keep 1 t:$mem_v2; chtype -set MEMBOX t:$mem_v2
+  techmap; opt -fast; abc -lut 6 -script depth.abc; opt_clean
+  tee -q -o ../MODULE.stat stat; tee -q -o ../MODULE.depth ltp -noff'
+
+# sources MODULE: puts what is read into $work/MODULE.src, the names in order of reading into MODULE.files and the hash into
+# MODULE.hash. A file is named as its module or package, so what a module needs is found by name: in rtl/gen, rtl/lib and
+# its own folder, the chip's in all.
+sources() {
+  src=$work/$1.src
+  own=$(find rtl -name "$1.sv" ! -path '*formal/*' | head -n 1); own=${own%/*}; [ "$own" = rtl/top ] && own=rtl
+  rm -rf "$src"; mkdir -p "$src"
+  [ -d "$bare" ] || {
+    find rtl \( -name '*.sv' -o -name '*.svh' \) ! -path '*formal/*' ! -path '*lint/*' ! -path '*stall/*' | while read -r f; do
+      mkdir -p "$bare/${f%/*}"
+      sed -e 's|[[:space:]]*//.*||' -e '/^[[:space:]]*$/d' "$f" >"$bare/$f"
+    done
+    (cd "$bare" && find rtl -type f | sort | awk -F / '{ name = $NF; sub(/\.svh?$/, "", name); print name, $0 }') >"$bare.names"
+  }
+  awk -v top="$1" -v bare="$bare/" -v own="$own/" '
+    index($2, own) == 1 || $2 ~ /^rtl\/(gen|lib)\// { path[$1] = $2 }
+    END {
+      todo[n = 1] = top
+      for (i = 1; i <= n; i++) {
+        if (!(todo[i] in path)) continue
+        while ((getline line < (bare path[todo[i]])) > 0) {
+          while (match(line, /[A-Za-z_][A-Za-z0-9_]*/)) {
+            word = substr(line, RSTART, RLENGTH); line = substr(line, RSTART + RLENGTH)
+            if (word in path && !(word in seen)) { seen[word] = 1; if (word != top) todo[++n] = word }
+          }
+        }
+      }
+      for (i = 1; i <= n; i++) if (todo[i] in path) print (path[todo[i]] ~ /_pkg\.sv$/ ? 0 : 1), path[todo[i]]
+    }' "$bare.names" | sort | cut -d ' ' -f 2 >"$work/$1.files"
+  grep -q "/$1\.sv\$" "$work/$1.files" || { echo "depth.sh: no module $1" >&2; return 1; }
+  while read -r f; do mkdir -p "$src/${f%/*}"; cp "$bare/$f" "$src/$f"; done <"$work/$1.files"
+  grep -v '^#' rtl/lint/depth.abc >"$src/depth.abc"
+  { echo "$script"; yosys -V; (cd "$src" && find . -type f | sort | xargs sha256sum); } | sha256sum | cut -c 1-16 >"$work/$1.hash"
+}
+
+# row MODULE: its line in the table, with what was measured.
+row() { printf '%-9s %7s %7s %12s %7s  %s\n' $(cat "$work/$1.row") "$(cat "$work/$1.hash")"; }
+
+if [ "$mode" = check ] || [ "$mode" = update ]; then
+  status=0; due=
+  for top in $tops; do
+    case " $units rnic " in *" $top "*) ;; *) echo "depth.sh: no unit $top" >&2; exit 2 ;; esac
+    sources "$top" || exit 2
+    [ "$mode" = check ] && grep -qE "^$top .* $(cat "$work/$top.hash")\$" "$table" 2>/dev/null || due="$due $top"
   done
-  [ -f rtl/top/rnic.sv ] && tops="$tops rnic"
+  if [ -n "$due" ]; then
+    export RNIC_DEPTH_DIR="$work"
+    printf '%s\n' $due | xargs -n 1 -P 2 sh -c '"$0" --top "$1" >"$RNIC_DEPTH_DIR/$1.report" 2>&1 || rm -f "$RNIC_DEPTH_DIR/$1.row"' "rtl/lint/${0##*/}"
+  fi
+  stale=
+  for top in $due; do
+    if [ ! -f "$work/$top.row" ]; then status=1; grep -A 1 -E 'FAIL|refuses' "$work/$top.report"
+    elif [ "$mode" = update ]; then
+      {
+        sed '/^[^#]/d' "$table" 2>/dev/null | grep . || cat <<'HEAD'
+# sizes.txt: size and logic depth of the units and of the chip, as rtl/lint/depth.sh reads them; exact. Printed by
+# rtl/lint/depth.sh --update UNIT...; checked by tb/run.sh sizes. The hash is that of all the figures depend on.
+#
+# unit       LUT6   flops  memory bits  levels  hash
+HEAD
+        for unit in $units rnic; do
+          if [ "$unit" = "$top" ]; then row "$top"; else grep "^$unit " "$table" 2>/dev/null; fi
+        done
+      } >"$work/table"
+      cp "$work/table" "$table"; row "$top"
+    else
+      stale="$stale $top"
+      printf -- '- %s\n+ %s\n' "$(grep "^$top " "$table" || echo "$top: not in the table")" "$(row "$top")"
+    fi
+  done
+  [ -z "$stale" ] || { status=1; echo "$table is not of these sources; run: rtl/lint/depth.sh --update$stale"; }
+  exit $status
 fi
 
 # The memories of one module, from the dumped cells: id, words, width, read ports (synchronous), write ports.
@@ -56,24 +153,10 @@ status=0
 printf '%-12s %9s %9s %7s %9s %12s %8s\n' unit LUT6 flops levels memories 'memory bits' seconds
 for top in $tops; do
   begin=$(date +%s)
-  folder=$(find rtl -name "$top.sv" ! -path '*formal/*' | head -n 1)
-  [ -n "$folder" ] || { echo "depth.sh: no module $top" >&2; status=1; continue; }
-  folder=$(dirname "$folder")
-  files="rtl/gen/*_pkg.sv"
-  [ "$top" = rnic ] && folder="rtl/host_if rtl/admin rtl/qp rtl/tpt rtl/rdmap rtl/ddp rtl/mpa rtl/atomic rtl/persist rtl/cq rtl/llp_if rtl/top"
-  for d in rtl/gen rtl/lib $folder; do
-    for f in "$d"/*.sv; do
-      case " $files " in *" $f "*) continue ;; esac
-      case $f in *_pkg.sv) ;; *) [ -f "$f" ] && files="$files $f" ;; esac
-    done
-  done
-  if ! yosys -q -e . -l "$work/$top.log" -p "
-      read_verilog -sv -noautowire -Irtl/lib $files
-      hierarchy -check -top $top; chformal -remove; proc; flatten; opt -full; wreduce; alumacc; opt
-      memory -nomap; opt -full; tee -q -o $work/$top.dump dump t:\$mem_v2
-      setattr -set keep 1 t:\$mem_v2; chtype -set MEMBOX t:\$mem_v2
-      techmap; opt -fast; abc -lut 6 -script rtl/lint/depth.abc; opt_clean
-      tee -q -o $work/$top.stat stat; tee -q -o $work/$top.depth ltp -noff" >"$work/$top.out" 2>&1; then
+  rm -f "$work/$top.row"
+  [ -f "$work/$top.hash" ] || sources "$top" || { status=1; continue; }
+  echo "$script" | sed "s|MODULE|$top|g; s|FILES|$(grep '\.sv$' "$work/$top.files" | paste -s -d ' ')|" >"$work/$top.ys"
+  if ! (cd "$work/$top.src" && yosys -q -e . -l "../$top.log" -s "../$top.ys") >"$work/$top.out" 2>&1; then
     echo "$top: Yosys refuses it:"; grep -m 3 -E 'ERROR|Warning' "$work/$top.out" || head -n 3 "$work/$top.out"
     status=1; continue
   fi
@@ -83,6 +166,7 @@ for top in $tops; do
   levels=$(sed -n 's/.*(length=\([0-9]*\)).*/\1/p' "$work/$top.depth" | head -n 1)
   set -- $(awk '{ n++; bits += $2 * $3 } END { print n + 0, bits + 0 }' "$work/$top.mem")
   printf '%-12s %9s %9s %7s %9s %12s %8s\n' "$top" "${luts:-0}" "$flops" "${levels:-0}" "$1" "$2" $(($(date +%s) - begin))
+  echo "$top ${luts:-0} $flops $2 ${levels:-0}" >"$work/$top.row"
   awk '{ printf "    %-60s %7d x %-5d read %d (%d sync) write %d\n", $1, $2, $3, $4, $5, $6 }' "$work/$top.mem"
   awk '$2 > 64 && ($4 > $5 || $4 > 2 || $6 > 1) { print "    FAIL " $1 ": above 64 words needs synchronous reads, at most 2, and 1 write"; bad = 1 }
        END { exit bad }' "$work/$top.mem" || status=1
