@@ -150,6 +150,36 @@ struct PushLateCommit {
   }
 };
 
+/// A qp_purge is accepted: the halves of pushes of this QP are forgotten.
+/// architecture 3.1
+/// tap_push_purge in u_host_if.u_doorbell.
+struct PushPurgeCommit {
+  uint16_t qpn = 0;  // 16 bits
+
+  static constexpr std::string_view kName = "push_purge";
+  static constexpr size_t kBits = 17;
+  static constexpr size_t kValidBit = 16;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const PushPurgeCommit&, const PushPurgeCommit&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<16, 1>(w.data(), 1);
+    base::put_bits<0, 16>(w.data(), qpn);
+    return w;
+  }
+  static PushPurgeCommit from_words(const uint32_t* w) {
+    PushPurgeCommit s;
+    s.qpn = static_cast<uint16_t>(base::get_bits<0, 16>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "qpn={}", qpn);
+    return s;
+  }
+};
+
 /// An operation on the CQ table: 0 doorbell, 1 command, 2 completion (of qpn), 3 a due event.
 /// architecture 10
 /// tap_cq_op in u_cq.u_write.
@@ -975,6 +1005,7 @@ using AnyCommit = std::variant<
     DmaRdTimeoutCommit,
     DmaWrCommit,
     PushLateCommit,
+    PushPurgeCommit,
     CqOpCommit,
     CqEventCommit,
     LlpRuleCommit,

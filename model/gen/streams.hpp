@@ -2090,6 +2090,35 @@ struct QpAsync {
   }
 };
 
+/// destroy_qp: forget halves of pushes for this QP. Accepted in the cycle in which they are
+/// forgotten.
+/// architecture 3.1
+/// From qp to host_if.
+struct QpPurge {
+  uint16_t qpn = 0;  // 16 bits
+
+  static constexpr std::string_view kName = "qp_purge";
+  static constexpr size_t kBits = 16;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const QpPurge&, const QpPurge&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<0, 16>(w.data(), qpn);
+    return w;
+  }
+  static QpPurge from_words(const uint32_t* w) {
+    QpPurge s;
+    s.qpn = static_cast<uint16_t>(base::get_bits<0, 16>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "qpn={}", qpn);
+    return s;
+  }
+};
+
 /// A CQ has overrun: its QPs fail.
 /// architecture 4
 /// From cq to qp.

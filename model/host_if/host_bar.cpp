@@ -284,6 +284,11 @@ void HostIf::Bar::give_up(uint16_t page, uint16_t qpn, uint16_t index) {
     if (h.is_of({.qpn = qpn, .page = page, .index = index})) ring_alone(h);
 }
 
+void HostIf::Bar::purge(uint16_t qpn) {
+  for (Half& h : halves_)
+    if (h.push.qpn == qpn) h.is_valid = false;
+}
+
 void HostIf::set_pcie(const spec::PcieCfg& cfg) {
   pcie_ = cfg;
   out_.msix_unmasked();

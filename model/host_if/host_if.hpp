@@ -82,6 +82,8 @@ class HostIf {
     bool waiting() const;
     /// The same, where somebody else says when (tandem).
     void give_up(uint16_t page, uint16_t qpn, uint16_t index);
+    /// qp_purge: destroy_qp leaves no half of a push of this QP.
+    void purge(uint16_t qpn);
     void dropped() { ++dropped_; }  // qp and cq say what did not fit
 
    private:

@@ -36,6 +36,7 @@ class HostUnit final : private HostIf::Out {
     host_.set_pcie(cfg);
     mps_ = 128U << cfg.mps;
   }
+  void purge(const spec::QpPurge& p) { host_.bar.purge(p.qpn); }
   void wake() {
     wr_.wake(u_.now());
     rd_.wake(u_.now());

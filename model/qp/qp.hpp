@@ -45,6 +45,7 @@ class Qp {
     virtual void qp_fault(const spec::QpFault& fault) = 0;
     virtual void cqe_req(const spec::CqeReq& cqe) = 0;
     virtual void qp_async(const spec::QpAsync& async) = 0;
+    virtual void qp_purge(const spec::QpPurge& purge) = 0;
     virtual void ready(Set set) = 0;  // it has gained a member
     /// Call look() when what has been reported until now, done and received, is in. A follower is
     /// told when that is.

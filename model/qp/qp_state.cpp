@@ -63,6 +63,7 @@ void Qp::execute(uint16_t qpn, const spec::QpCmd& cmd) {
         c.exists = c.receives = false;
         ++c.life;
         update(qpn);
+        out_.qp_purge({qpn});
       } else {
         rsp.status = AdminStatus::kInUse;
       }

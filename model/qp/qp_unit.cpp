@@ -245,6 +245,7 @@ void QpUnit::cqe_req(const spec::CqeReq& cqe) {
   meter_.busy(1);
   u_.cq->cqe_req.push(cqe, cqe_at_);
 }
+void QpUnit::qp_purge(const spec::QpPurge& p) { u_.host->purge(p); }
 void QpUnit::qp_async(const spec::QpAsync& a) {
   u_.cq->control.push(a, u_.now() + u_.timing.cq.event);
 }

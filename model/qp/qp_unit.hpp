@@ -70,6 +70,7 @@ class QpUnit final : private Qp::Out {
   void qp_fault(const spec::QpFault& fault) override;
   void cqe_req(const spec::CqeReq& cqe) override;
   void qp_async(const spec::QpAsync& async) override;
+  void qp_purge(const spec::QpPurge& purge) override;
   void ready(Qp::Set set) override;
   void look_due(uint16_t qpn) override;
   void answer_looks();

@@ -1477,6 +1477,15 @@ package iwarp_pkg;
     logic [15:0] qpn;
   } qp_async_t;
 
+  // destroy_qp: forget halves of pushes for this QP. Accepted in the cycle in which they are
+  // forgotten.
+  //   architecture 3.1
+  //   from qp to host_if
+  localparam int unsigned QpPurgeWidth = 16;
+  typedef struct packed {
+    logic [15:0] qpn;
+  } qp_purge_t;
+
   // A CQ has overrun: its QPs fail.
   //   architecture 4
   //   from cq to qp
@@ -1858,6 +1867,15 @@ package iwarp_pkg;
     logic [15:0] index;
     logic is_second;
   } push_late_commit_t;
+
+  // A qp_purge is accepted: the halves of pushes of this QP are forgotten.
+  //   architecture 3.1
+  //   tap_push_purge in u_host_if.u_doorbell; simulation only
+  localparam int unsigned PushPurgeCommitWidth = 17;
+  typedef struct packed {
+    logic valid;
+    logic [15:0] qpn;
+  } push_purge_commit_t;
 
   // An operation on the CQ table: 0 doorbell, 1 command, 2 completion (of qpn), 3 a due event.
   //   architecture 10

@@ -49,6 +49,10 @@ module host_if (
   output logic                       admin_doorbell_valid_o,
   input  logic                       admin_doorbell_ready_i,
   output iwarp_pkg::admin_doorbell_t admin_doorbell_o,
+  // from qp: a QP is destroyed
+  input  logic                       qp_purge_valid_i,
+  output logic                       qp_purge_ready_o,
+  input  iwarp_pkg::qp_purge_t       qp_purge_i,
   // from and to qp: WQE reads
   input  logic                       sq_rd_req_valid_i,
   output logic                       sq_rd_req_ready_o,
@@ -160,14 +164,24 @@ module host_if (
   logic [3:0]           accepted;
   logic [2:0]           left;
 
-  assign mmio_req_ready_o = mmio_room && ready_q;
+  // held_q: requests accepted that u_doorbell has not taken. While u_doorbell holds, none is accepted.
+  logic       hold, accept, take;
+  logic [1:0] held_q;
+  assign mmio_req_ready_o = mmio_room && ready_q && !hold;
+  assign accept = mmio_req_valid_i && mmio_req_ready_o;
+  assign take   = mmio_valid && mmio_ready;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) held_q <= '0;
+    else         held_q <= held_q + 2'(accept) - 2'(take);
+  end
   stream_reg #(.Width(iwarp_pkg::MmioReqWidth)) u_mmio (
-    .clk_i, .rst_ni, .valid_i(mmio_req_valid_i && ready_q), .ready_o(mmio_room), .data_i(mmio_req_i),
+    .clk_i, .rst_ni, .valid_i(mmio_req_valid_i && ready_q && !hold), .ready_o(mmio_room), .data_i(mmio_req_i),
     .valid_o(mmio_valid), .ready_i(mmio_ready), .data_o(mmio)
   );
 
   host_if_doorbell u_doorbell (
     .clk_i, .rst_ni, .mmio_valid_i(mmio_valid), .mmio_ready_o(mmio_ready), .mmio_i(mmio),
+    .idle_i(held_q == '0), .hold_o(hold), .qp_purge_valid_i, .qp_purge_ready_o, .qp_purge_i,
     .bar_valid_o(bar_valid), .bar_ready_i(bar_ready),
     .qp_doorbell_valid_o, .qp_doorbell_ready_i, .qp_doorbell_o,
     .cq_doorbell_valid_o, .cq_doorbell_ready_i, .cq_doorbell_o, .cq_given_o, .dropped_o(dropped)
@@ -267,7 +281,7 @@ module host_if (
 
   assign rd_moved  = dma_rd_req_valid_o && dma_rd_req_ready_i;
   assign wr_moved  = dma_wr_valid_o && dma_wr_ready_i;
-  assign req_moved = mmio_req_valid_i && mmio_req_ready_o;
+  assign req_moved = accept;
 
   unit_counter #(.ItemsW(2)) u_count (
     .clk_i, .rst_ni, .items_i(2'(rd_moved) + 2'(wr_moved && dma_wr_o.last) + 2'(req_moved)),

@@ -16,16 +16,28 @@
 //      the first half counts as kind sq, and qp fetches the ring.
 //   2. That happens to a first half when [ halves ] is full; when another doorbell rings its send
 //      queue, in front of that one, so the index of a QP never goes back; and when its second has
-//      not come after 1 to 2 ticks of 512 cycles.
+//      not come after 1 to 2 ticks of 512 cycles: its time is over.
 //   3. A second half that finds [ halves ] full, or whose first has not come in that time, is
 //      dropped: its WQE loses no more than the copy.
-//   4. Nothing waits for a half: requests pass those in [ halves ]. Time is over only in a cycle
-//      without a request, so what was accepted before counts before.
+//   4. Requests pass the halves in [ halves ]. Two things stall them: a half that is over age
+//      (over_q), at most once in 512 cycles, and a qp_purge. hold_o then keeps host_if from accepting
+//      requests. Those accepted before drain (idle_i: none is left), and the half is given up or
+//      purged in the next cycle. So no request accepted after the tick meets an aged half, however
+//      dense requests are: an index that has wrapped never pairs with a half of the lap before, and
+//      the half's entry is free. Both effects fall into a cycle in which no request is accepted and
+//      none is on its way here, so sim/tandem, which applies requests as they are accepted, has the
+//      same order. (Ringing beside a request would need a second port to qp and a commit that says
+//      which requests were before it.)
+//   5. A qp_purge removes the halves of its QP. qp asks for it in destroy_qp, after it has closed the
+//      QP for doorbells and before it answers: the next owner of the number neither pairs with a half
+//      of this one nor is rung by it. Halves written before that command were accepted before it.
 //
 // Malformed: another offset, another size, units other than 1 and 2, an object of more than 16 bits,
 // a page that does not exist, a second half alone: dropped_o pulses. Latency 1 cycle, a request a
 // cycle (one more for each first half that it ends by 2). May wait for qp and cq to take a doorbell,
-// which they do within a table access.
+// which they do within a table access. qp_purge waits for the 2 requests at most that were accepted
+// before: for qp and cq as above, or, at a read, for room in host_if_order (dma_wr). None of these
+// waits for qp_state, which waits for the purge.
 `include "rnic_assert.svh"
 
 module host_if_doorbell (
@@ -35,6 +47,12 @@ module host_if_doorbell (
   input  logic                      mmio_valid_i,
   output logic                      mmio_ready_o,
   input  iwarp_pkg::mmio_req_t      mmio_i,
+  input  logic                      idle_i,           // no request is accepted and not taken
+  output logic                      hold_o,           // to host_if: accept none
+  // from qp: a QP is destroyed
+  input  logic                      qp_purge_valid_i,
+  output logic                      qp_purge_ready_o,
+  input  iwarp_pkg::qp_purge_t      qp_purge_i,
   // to host_if_bar: the same request
   output logic                      bar_valid_o,
   input  logic                      bar_ready_i,
@@ -87,11 +105,11 @@ module host_if_doorbell (
 
   // The halves that wait; mate is the other one of the same WQE, twin the same one.
   logic [Halves-1:0]      valid_q, second_q, aged_q, over_q, same, mate, twin, older;
-  logic [Halves-1:0]      free, put, clear, given_up;
+  logic [Halves-1:0]      free, put, clear, given_up, purged;
   logic [Halves*KeyW-1:0] key_q;
   logic [Halves*512-1:0]  data_q;
   logic [15:0]            ring_qpn, up_page, up_qpn, up_index;
-  logic                   up_second, up_valid, up_fire, late;
+  logic                   up_second, up_valid, up_fire, late, purge_q, purge;
   logic [511:0]           mate_data;
 
   assign ring_qpn = plain ? bell.object[15:0] : wqe.ring.object[15:0];
@@ -103,11 +121,12 @@ module host_if_doorbell (
       twin[i]  = same[i] && second_q[i] == second_half;
       older[i] = valid_q[i] && !second_q[i] && rings &&
                  key_q[i*KeyW+16 +: 32] == {page, ring_qpn};
+      purged[i] = purge && key_q[i*KeyW+16 +: 16] == qp_purge_i.qpn;
     end
     // The lowest of each.
     free     = ~valid_q & (valid_q + Halves'(1));
     given_up = mmio_valid_i ? older & (~older + Halves'(1)) :
-               qp_ready ? over_q & (~over_q + Halves'(1)) : '0;
+               idle_i && qp_ready ? over_q & (~over_q + Halves'(1)) : '0;
 
     {up_page, up_qpn, up_index, up_second} = '0;
     mate_data = '0;
@@ -116,6 +135,11 @@ module host_if_doorbell (
       if (mate[i])     mate_data = data_q[i*512 +: 512];
     end
   end
+
+  // hold_o comes from flip-flops: in a cycle in which a half is given up or purged, none is accepted.
+  assign hold_o           = over_q != '0 || purge_q;
+  assign purge            = purge_q && idle_i;
+  assign qp_purge_ready_o = purge;
 
   assign up_valid = given_up != '0;
   assign up_fire  = up_valid && (up_second || qp_ready);
@@ -170,7 +194,7 @@ module host_if_doorbell (
   logic [TickW-1:0] tick_q;
   assign taken = mmio_valid_i && mmio_ready_o;
   assign put   = taken && stores ? (twin != '0 ? twin : free) : '0;
-  assign clear = (taken && pairs ? mate : '0) | (up_fire ? given_up : '0);
+  assign clear = (taken && pairs ? mate : '0) | (up_fire ? given_up : '0) | purged;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -178,8 +202,10 @@ module host_if_doorbell (
       aged_q  <= '0;
       over_q  <= '0;
       tick_q  <= '0;
+      purge_q <= 1'b0;
     end else begin
       valid_q <= (valid_q & ~clear) | put;
+      purge_q <= qp_purge_valid_i && !qp_purge_ready_o;
       tick_q  <= tick_q + 1'b1;
       aged_q  <= (tick_q == '1 ? aged_q | valid_q : aged_q) & ~clear & ~put;
       over_q  <= (tick_q == '1 ? over_q | (aged_q & valid_q) : over_q) & ~clear & ~put;
@@ -205,6 +231,8 @@ module host_if_doorbell (
   // Simulation alone: commit trace (architecture 10)
   iwarp_pkg::push_late_commit_t tap_push_late /*verilator public_flat_rd*/;
   assign tap_push_late = {late, up_page, up_qpn, up_index, up_second};
+  iwarp_pkg::push_purge_commit_t tap_push_purge /*verilator public_flat_rd*/;
+  assign tap_push_purge = {purge, qp_purge_i.qpn};
 
   stream_reg #(.Width(iwarp_pkg::QpDoorbellWidth)) u_qp (
     .clk_i, .rst_ni, .valid_i(qp_valid), .ready_o(qp_ready), .data_i(qp_next),

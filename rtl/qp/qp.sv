@@ -56,6 +56,9 @@ module qp (
   input  logic rq_rd_valid_i,
   output logic rq_rd_ready_o,
   input  iwarp_pkg::beat_t rq_rd_i,
+  output logic qp_purge_valid_o,
+  input  logic qp_purge_ready_i,
+  output iwarp_pkg::qp_purge_t qp_purge_o,
   // admin
   input  logic qp_cmd_valid_i,
   output logic qp_cmd_ready_o,
@@ -394,7 +397,7 @@ module qp (
     .ctl_valid_o(ctl_valid), .ctl_op_o(ctl_op), .ctl_graceful_o(ctl_graceful), .ctl_params_o(ctl_params), .ctl_done_i(ctl_done),
     .kick_valid_o(op_valid[4]), .kick_ready_i(op_ready[4]), .qpn_o(st_cur),
     .qp_fault_valid_o(state_fault_valid), .qp_fault_ready_i(state_fault_ready), .qp_fault_o(state_fault),
-    .qp_async_valid_o, .qp_async_ready_i, .qp_async_o
+    .qp_async_valid_o, .qp_async_ready_i, .qp_async_o, .qp_purge_valid_o, .qp_purge_ready_i, .qp_purge_o
   );
   qp_ctl u_ctl (
     .clk_i, .rst_ni, .req_valid_i(ctl_valid), .req_op_i(ctl_op), .req_graceful_i(ctl_graceful),
@@ -422,10 +425,10 @@ module qp (
     .busy_i(moved),
     .stalled_i(|({sq_rd_req_valid_o, rq_rd_req_valid_o, qp_cmd_rsp_valid_o, qp_ctl_llp_valid_o, qp_ctl_mpa_valid_o,
                   qp_ctl_ddp_valid_o, qp_ctl_rdmap_valid_o, wqe_check_valid_o, wqe_hdr_valid_o, wqe_valid_o,
-                  rq_take_rsp_valid_o, cqe_req_valid_o, qp_async_valid_o, qp_fault_valid_o} &
+                  rq_take_rsp_valid_o, cqe_req_valid_o, qp_async_valid_o, qp_fault_valid_o, qp_purge_valid_o} &
                  ~{sq_rd_req_ready_i, rq_rd_req_ready_i, qp_cmd_rsp_ready_i, qp_ctl_llp_ready_i, qp_ctl_mpa_ready_i,
                    qp_ctl_ddp_ready_i, qp_ctl_rdmap_ready_i, wqe_check_ready_i, wqe_hdr_ready_i, wqe_ready_i,
-                   rq_take_rsp_ready_i, cqe_req_ready_i, qp_async_ready_i, qp_fault_ready_i})),
+                   rq_take_rsp_ready_i, cqe_req_ready_i, qp_async_ready_i, qp_fault_ready_i, qp_purge_ready_i})),
     .count_o
   );
 

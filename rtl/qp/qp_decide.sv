@@ -12,7 +12,7 @@
 // from then on it refuses them and sends no Terminate. It may be long in answering: nobody waits for it meanwhile.
 module qp_decide #(
   localparam int unsigned CtxW  = 35 + iwarp_pkg::QpParamsWidth,
-  localparam int unsigned Steps = 16
+  localparam int unsigned Steps = 17
 ) (
   // from qp_state
   input  logic             is_cmd_i,
@@ -36,7 +36,7 @@ module qp_decide #(
   localparam logic [Steps-1:0] One = 1;
   localparam logic [Steps-1:0] DoorOff = One << 0, Sync = One << 1, Off = One << 2, Barrier = One << 3, Mark = One << 4,
     Look = One << 5, Fault = One << 6, Ctl = One << 7, BarFetch = One << 8, BarRq = One << 9, Flush = One << 10,
-    Init = One << 11, Save = One << 12, Kick = One << 13, Async = One << 14, Answer = One << 15;
+    Init = One << 11, Purge = One << 12, Save = One << 13, Kick = One << 14, Async = One << 15, Answer = One << 16;
   localparam logic [Steps-1:0] Quiet = Off | Barrier;                                         // nothing new is issued
   localparam logic [Steps-1:0] Drain = BarFetch | BarRq | Flush | Save | Kick;                // and the rest is flushed
 
@@ -89,7 +89,7 @@ module qp_decide #(
         if (st != iwarp_pkg::QpsIdle && st != iwarp_pkg::QpsError) status_o = iwarp_pkg::AdmInUse;
         else begin
           exists = 1'b0;
-          steps_o = DoorOff | Quiet | Look | BarFetch | BarRq | Save | Answer;
+          steps_o = DoorOff | Quiet | Look | BarFetch | BarRq | Purge | Save | Answer;
         end
       end else if (cmd_i.opcode != iwarp_pkg::CmdModifyQp) status_o = iwarp_pkg::AdmBadOpcode;
       else if (mod_args.to_state == 8'(iwarp_pkg::QpsRts)) begin

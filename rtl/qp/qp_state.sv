@@ -5,11 +5,11 @@
 //                                                     +-- look: what qp_retire found (closing, peer_closed)
 //
 // Steps: close the doorbell; sync of mpa and ddp; issue off; barrier through issue; mark the failed request; look; qp_fault;
-// start or stop the other units (qp_ctl); barriers through both fetches; flush; initialise the tables; save (context, copy for
-// qp_pick); kick; qp_async; answer. Waiting for a Terminate to leave, or for the responder to be idle, is not a step: the QP
+// start or stop the other units (qp_ctl); barriers through both fetches; flush; initialise the tables; purge halves of pushes
+// (host_if, destroy_qp alone); save (context, copy for qp_pick); kick; qp_async; answer. Waiting for a Terminate to leave, or for the responder to be idle, is not a step: the QP
 // rests in state terminate, or closing, and term_done, or rdmap's qp_error of cause none, starts the rest.
 //
-// Waits for the units it has told to stop, and for what they wait for (cq, place_done); events go on being collected
+// Waits for the units it has told to stop, and for what they wait for (cq, place_done), and for host_if to purge; events go on being collected
 // meanwhile. A create_qp waits until qp_cq_walk and qp_event have nothing left: its number, and those of its CQs, may have had an
 // earlier life that the news is about. Never for anything that a peer can put off. Sibling qp_decide says which steps; qp_ctl talks
 // to the units.
@@ -86,13 +86,17 @@ module qp_state #(
   output iwarp_pkg::qp_fault_t qp_fault_o,
   output logic             qp_async_valid_o,
   input  logic             qp_async_ready_i,
-  output iwarp_pkg::qp_async_t qp_async_o
+  output iwarp_pkg::qp_async_t qp_async_o,
+  // to host_if
+  output logic             qp_purge_valid_o,
+  input  logic             qp_purge_ready_i,
+  output iwarp_pkg::qp_purge_t qp_purge_o
 );
   localparam int unsigned CtxW = 35 + iwarp_pkg::QpParamsWidth;
-  localparam int unsigned Steps = 16;
+  localparam int unsigned Steps = 17;
   // In the order in which they are done; qp_decide names the same bits.
   localparam int unsigned DoorOff = 0, Sync = 1, Off = 2, Barrier = 3, Mark = 4, Look = 5, Fault = 6, Ctl = 7, BarFetch = 8,
-                          BarRq = 9, Flush = 10, Init = 11, Save = 12, Kick = 13, Async = 14, Answer = 15;
+                          BarRq = 9, Flush = 10, Init = 11, Purge = 12, Save = 13, Kick = 14, Async = 15, Answer = 16;
 
   typedef enum logic [2:0] {
     StIdle,     // takes an event, else a command; reads the context
@@ -112,7 +116,7 @@ module qp_state #(
   logic [CtxW-1:0]  ctx_ram, ctx_q, ctx_new;
   logic [Steps-1:0] steps_q, steps_new, step_q, next_step;
   logic             any_step, again_q, again_new, empty_q, reads_q;
-  logic [3:0]       unused_step;
+  logic [4:0]       unused_step;
   logic [2:0]       ctl_op_q, ctl_op_new;
   logic             graceful_q, graceful_new;
   logic [7:0]       status_q, status_new, cause_q, cause_new;
@@ -162,6 +166,7 @@ module qp_state #(
     if (step_q[BarRq])    begun = barrier_ready_i[2];
     if (step_q[Mark] || step_q[Look] || step_q[Flush]) begun = ret_req_ready_i;
     if (step_q[Fault])    begun = qp_fault_ready_i;
+    if (step_q[Purge])    begun = qp_purge_ready_i;
     if (step_q[Kick])     begun = kick_ready_i;
     if (step_q[Async])    begun = qp_async_ready_i;
     if (step_q[Answer])   begun = qp_cmd_rsp_ready_i;
@@ -271,6 +276,8 @@ module qp_state #(
   assign qp_fault_o       = {16'(qpn_q), cause_q};
   assign qp_async_valid_o = doing && step_q[Async];
   assign qp_async_o       = 16'(qpn_q);
+  assign qp_purge_valid_o = doing && step_q[Purge];
+  assign qp_purge_o       = 16'(qpn_q);
 
   logic [127:0] result;
   assign result = {64'd0, rq_q, sq_q, peer_term, cause, 3'd0, drained, has_peer_term, st};
@@ -280,6 +287,7 @@ module qp_state #(
   `RNIC_STREAM_STABLE(RspStable_A, qp_cmd_rsp_valid_o, qp_cmd_rsp_ready_i, qp_cmd_rsp_o)
   `RNIC_STREAM_STABLE(FaultStable_A, qp_fault_valid_o, qp_fault_ready_i, qp_fault_o)
   `RNIC_STREAM_STABLE(AsyncStable_A, qp_async_valid_o, qp_async_ready_i, qp_async_o)
+  `RNIC_STREAM_STABLE(PurgeStable_A, qp_purge_valid_o, qp_purge_ready_i, qp_purge_o)
 
   // Simulation alone: commit trace (architecture 10)
   iwarp_pkg::qp_state_commit_t tap_qp_state /*verilator public_flat_rd*/;

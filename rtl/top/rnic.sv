@@ -215,6 +215,9 @@ module rnic (
   // qp -> cq
   logic qp_async_valid, qp_async_ready;
   iwarp_pkg::qp_async_t qp_async;
+  // qp -> host_if
+  logic qp_purge_valid, qp_purge_ready;
+  iwarp_pkg::qp_purge_t qp_purge;
   // cq -> qp
   logic cq_fault_valid, cq_fault_ready;
   iwarp_pkg::cq_fault_t cq_fault;
@@ -363,6 +366,9 @@ module rnic (
     .qp_doorbell_valid_o(qp_doorbell_valid),
     .qp_doorbell_ready_i(qp_doorbell_ready),
     .qp_doorbell_o(qp_doorbell),
+    .qp_purge_valid_i(qp_purge_valid),
+    .qp_purge_ready_o(qp_purge_ready),
+    .qp_purge_i(qp_purge),
     .cq_doorbell_valid_o(cq_doorbell_valid),
     .cq_doorbell_ready_i(cq_doorbell_ready),
     .cq_doorbell_o(cq_doorbell),
@@ -582,6 +588,9 @@ module rnic (
     .qp_async_valid_o(qp_async_valid),
     .qp_async_ready_i(qp_async_ready),
     .qp_async_o(qp_async),
+    .qp_purge_valid_o(qp_purge_valid),
+    .qp_purge_ready_i(qp_purge_ready),
+    .qp_purge_o(qp_purge),
     .cq_fault_valid_i(cq_fault_valid),
     .cq_fault_ready_o(cq_fault_ready),
     .cq_fault_i(cq_fault),

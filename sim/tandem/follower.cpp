@@ -164,6 +164,7 @@ std::string Steps::left(bool at_end) const {
   say_qp(ctl_llp_, "orders of qp wait for llp_if");
   say_qp(wqes_, "work requests wait for rdmap");
   say_qp(qp_faults_, "faults of qp wait for rdmap");
+  say_qp(purges_, "purges of qp wait for host_if");
   say_qp(tx_faults_, "faults of ddp wait for rdmap");
   say_qp(wr_dones_, "sent work requests wait to be retired");
   say_qp(rx_dones_, "received messages wait to be retired");

@@ -54,6 +54,15 @@ void Steps::step(const spec::PushLateCommit& c) {
   host_.bar.give_up(c.page, c.qpn, c.index);
 }
 
+void Steps::step(const spec::PushPurgeCommit& c) {
+  if (purges_.empty() || purges_.front().qpn != c.qpn)
+    return tally_.differ("push_purge: QP {}: RTL forgets its halves of pushes; model destroys {}",
+                         c.qpn,
+                         purges_.empty() ? "none" : fmt::format("QP {}", purges_.front().qpn));
+  purges_.pop_front();
+  host_.bar.purge(c.qpn);
+}
+
 void Steps::dev_cfg(const spec::DevCfg& cfg) {
   admin_.configure(cfg);
   tpt_.set_key(cfg.stag_key);

@@ -58,6 +58,8 @@ void Steps::step(const spec::QpAnswerCommit& c) {
   if (answers_.front() != c.qpn)
     return tally_.differ("qp_answer: RTL answers a command to QP {}; model one to QP {}", c.qpn,
                          answers_.front());
+  if (!purges_.empty())
+    return tally_.differ("qp_answer: QP {}: RTL answers destroy_qp before push_purge", c.qpn);
   answers_.pop_front();
   if (c.qpn < qps_.size()) qps_[c.qpn].is_changing = false;
 }

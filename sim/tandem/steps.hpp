@@ -64,6 +64,7 @@ class Steps final : private model::HostIf::Out,
   void step(const spec::DmaRdReqCommit&) {
   }  // says whose a read or write is, which the Observer has said
   void step(const spec::PushLateCommit& c);
+  void step(const spec::PushPurgeCommit& c);
   void step(const spec::DmaRdTimeoutCommit&) {}  // who tells the follower tells the read's end, too
   void step(const spec::DmaWrCommit&) {}
   void step(const spec::CqOpCommit& c);
@@ -193,6 +194,7 @@ class Steps final : private model::HostIf::Out,
   void qp_fault(const spec::QpFault& f) override { qp_faults_.push_back(f); }
   void cqe_req(const spec::CqeReq& cqe) override;
   void qp_async(const spec::QpAsync& a) override { cq_.qp_async(a); }
+  void qp_purge(const spec::QpPurge& p) override { purges_.push_back(p); }
   void ready(model::Qp::Set) override {}
   void look_due(uint16_t qpn) override;
 
@@ -324,6 +326,7 @@ class Steps final : private model::HostIf::Out,
   bool fin_with_it_ = false;                    // the events in hand hold the peer's FIN
   std::deque<model::Wqe> wqes_;                 // qp -> rdmap
   std::deque<spec::QpFault> qp_faults_;         // qp -> rdmap
+  std::deque<spec::QpPurge> purges_;            // qp -> host_if
   std::deque<spec::TxFault> tx_faults_;         // ddp -> rdmap
   std::deque<spec::WrDone> wr_dones_;           // llp_if -> qp
   std::deque<spec::RxDone> rx_dones_;           // ddp -> qp

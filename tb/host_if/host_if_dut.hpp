@@ -31,6 +31,7 @@ struct HostIfDut : RtlDut<V> {
   StreamOut<spec::EqDoorbell> eq_doorbell = RNIC_OUT(*this, eq_doorbell, spec::EqDoorbell);
   StreamOut<spec::AdminDoorbell> admin_doorbell =
       RNIC_OUT(*this, admin_doorbell, spec::AdminDoorbell);
+  StreamIn<spec::QpPurge> qp_purge = RNIC_IN(*this, qp_purge, spec::QpPurge);
   StreamIn<spec::RdReq> sq_rd_req = RNIC_IN(*this, sq_rd_req, spec::RdReq);
   StreamOut<spec::RdHdr> sq_rd_hdr = RNIC_OUT(*this, sq_rd_hdr, spec::RdHdr);
   PacketOut sq_rd = RNIC_PACKET_OUT(*this, sq_rd);

@@ -33,6 +33,7 @@ struct HostIfModelDut : PacedDut {
   PacedOut<spec::CqDoorbell> cq_doorbell{*this, "cq_doorbell"};
   PacedOut<spec::EqDoorbell> eq_doorbell{*this, "eq_doorbell"};
   PacedOut<spec::AdminDoorbell> admin_doorbell{*this, "admin_doorbell"};
+  PacedIn<spec::QpPurge> qp_purge{*this, "qp_purge"};
   PacedIn<spec::RdReq> sq_rd_req{*this, "sq_rd_req"};
   PacedOut<spec::RdHdr> sq_rd_hdr{*this, "sq_rd_hdr"};
   PacedPacketOut sq_rd{*this, "sq_rd"};
@@ -89,6 +90,7 @@ struct HostIfModelDut : PacedDut {
   void step() override {
     for (unsigned i = 0; i < bad_doorbells_; i++) host_->bar.dropped();
     mmio();
+    if (qp_purge.offers()) host_->bar.purge(qp_purge.pop().qpn);
     if (now() % 512 == 0) host_->bar.tick();
     take_writes();
     write();

@@ -554,6 +554,82 @@ TYPED_TEST(HostIfTest, HalvesOfPushes) {
   });
 }
 
+// The time of a half is over although requests leave no cycle free: its first half rings alone, its second is dropped,
+// their entries are free, and a WQE with the same index, a lap later, has its own bytes.
+TYPED_TEST(HostIfTest, HalvesAgeWithoutAPause) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    auto& d = this->dut;
+    const auto first = [](const Bytes& w) { return Bytes(w.begin(), w.begin() + 64); };
+    const auto second = [](const Bytes& w) { return Bytes(w.begin() + 64, w.end()); };
+    for (unsigned qpn = 5; qpn < 8; qpn++)
+      this->push(0x140, second(this->wqe(2, this->bell(qpn, 0, 30))));
+    this->push(0x100, first(this->wqe(2, this->bell(8, 0, 40))));
+    constexpr unsigned kBells = 3000;
+    for (unsigned i = 0; i < kBells; i++) this->write(0x10, this->bell(1, 0, i), 8, 2);
+    const Bytes w = this->wqe(2, this->bell(5, 0, 30));
+    this->push(0x100, first(w));
+    this->push(0x140, second(w));
+    ASSERT_TRUE(d.run_until([&] { return !d.qp_doorbell.empty(); }, 20'000));
+    EXPECT_FALSE(d.mmio_req.empty()) << "a half waits for a pause";
+    EXPECT_EQ(d.qp_doorbell.take(), (spec::QpDoorbell{spec::DoorbellKind::kSq, 8, 0, 40, 0, {}}));
+    const auto got = d.qp_doorbell.take();
+    spec::QpDoorbell want{spec::DoorbellKind::kPush, 5, 0, 30, 2, {}};
+    std::copy_n(w.begin(), 128, want.data.begin());
+    EXPECT_EQ(got, want) << got.describe() << "\n" << want.describe();
+    EXPECT_EQ(this->read(spec::kDoorbellsDroppedOffset, 8), 3U);
+    d.cycles(1100);
+    d.settle();
+    EXPECT_TRUE(d.qp_doorbell.empty());
+    for (unsigned i = 0; i < kBells; i++) ASSERT_EQ(d.cq_doorbell.take().index, i);
+  });
+}
+
+// A QP that goes leaves no half behind, and those of others stay.
+TYPED_TEST(HostIfTest, APurgeForgetsTheHalvesOfItsQp) {
+  each_pace([&](Pace pace) {
+    auto& d = this->dut;
+    const auto first = [](const Bytes& w) { return Bytes(w.begin(), w.begin() + 64); };
+    const auto second = [](const Bytes& w) { return Bytes(w.begin() + 64, w.end()); };
+    const auto expect_push = [&](uint16_t qpn, uint16_t page, uint16_t index, const Bytes& w) {
+      const auto got = d.qp_doorbell.take();
+      spec::QpDoorbell want{spec::DoorbellKind::kPush, qpn, page, index, 2, {}};
+      std::copy_n(w.begin(), 128, want.data.begin());
+      EXPECT_EQ(got, want) << got.describe() << "\n" << want.describe();
+    };
+    for (const bool is_busy : {false, true}) {
+      this->start(pace);
+      const Bytes other = this->wqe(2, this->bell(6, 0, 30));
+      this->push(0x140, second(this->wqe(2, this->bell(5, 0, 30))));
+      this->push(0x1100, first(this->wqe(2, this->bell(5, 0, 31))));
+      this->push(0x100, first(this->wqe(2, this->bell(5, 0, 40))));
+      this->push(0x100, first(other));
+      ASSERT_TRUE(d.run_until([&] { return d.mmio_req.empty(); }, 5000));
+      const unsigned bells = is_busy ? 200 : 0;
+      for (unsigned i = 0; i < bells; i++) this->write(0x10, this->bell(1, 0, i), 8, 2);
+      d.qp_purge.put({5});
+      ASSERT_TRUE(d.run_until([&] { return d.qp_purge.empty(); }, 5000));
+      if (is_busy) {
+        EXPECT_FALSE(d.mmio_req.empty()) << "a purge waits for a pause";
+      }
+      const Bytes a = this->wqe(2, this->bell(5, 0, 30)), b = this->wqe(2, this->bell(5, 0, 40));
+      this->push(0x100, first(a));
+      this->push(0x140, second(a));
+      this->push(0x140, second(b));
+      this->push(0x100, first(b));
+      this->push(0x140, second(other));
+      expect_push(5, 0, 30, a);
+      expect_push(5, 0, 40, b);
+      expect_push(6, 0, 30, other);
+      d.cycles(1100);
+      d.settle();
+      EXPECT_TRUE(d.qp_doorbell.empty()) << d.qp_doorbell.take().describe();
+      EXPECT_EQ(this->read(spec::kDoorbellsDroppedOffset, 8), 0U);
+      for (unsigned i = 0; i < bells; i++) ASSERT_EQ(d.cq_doorbell.take().index, i);
+    }
+  });
+}
+
 // Lengths and borders of one packet of payload, dense out of any alignment and any pieces.
 TYPED_TEST(HostIfTest, PayloadShapes) {
   each_pace([this](Pace pace) {

@@ -12,6 +12,7 @@ namespace rnic::tb {
 
 template <class V, bool kMinimumBuild>
 struct QpDut : RtlDut<V> {
+  static constexpr bool kIsRtl = true;
   static constexpr bool kMinimum = kMinimumBuild;
 
   StreamIn<spec::QpDoorbell> qp_doorbell = RNIC_IN(*this, qp_doorbell, spec::QpDoorbell);
@@ -37,6 +38,7 @@ struct QpDut : RtlDut<V> {
   StreamIn<spec::LlpEvent> llp_event = RNIC_IN(*this, llp_event, spec::LlpEvent);
   StreamOut<spec::CqeReq> cqe_req = RNIC_OUT(*this, cqe_req, spec::CqeReq);
   StreamOut<spec::QpAsync> qp_async = RNIC_OUT(*this, qp_async, spec::QpAsync);
+  StreamOut<spec::QpPurge> qp_purge = RNIC_OUT(*this, qp_purge, spec::QpPurge);
   StreamIn<spec::CqFault> cq_fault = RNIC_IN(*this, cq_fault, spec::CqFault);
   StreamOut<spec::QpCtlLlp> qp_ctl_llp = RNIC_OUT(*this, qp_ctl_llp, spec::QpCtlLlp);
   StreamOut<spec::QpCtlLlp> qp_ctl_mpa = RNIC_OUT(*this, qp_ctl_mpa, spec::QpCtlLlp);

@@ -19,6 +19,7 @@ namespace rnic::tb {
 
 template <bool kMinimumBuild>
 struct QpModelDut : PacedDut {
+  static constexpr bool kIsRtl = false;
   static constexpr bool kMinimum = kMinimumBuild;
   static constexpr uint32_t kBadStag = 0xbadbad00;  // qp_world.hpp's kBadKey
 
@@ -45,6 +46,7 @@ struct QpModelDut : PacedDut {
   PacedIn<spec::LlpEvent> llp_event{*this, "llp_event"};
   PacedOut<spec::CqeReq> cqe_req{*this, "cqe_req"};
   PacedOut<spec::QpAsync> qp_async{*this, "qp_async"};
+  PacedOut<spec::QpPurge> qp_purge{*this, "qp_purge"};
   PacedIn<spec::CqFault> cq_fault{*this, "cq_fault"};
   PacedOut<spec::QpCtlLlp> qp_ctl_llp{*this, "qp_ctl_llp"};
   PacedOut<spec::QpCtlLlp> qp_ctl_mpa{*this, "qp_ctl_mpa"};
@@ -93,6 +95,7 @@ struct QpModelDut : PacedDut {
     void qp_fault(const spec::QpFault& fault) override { d.qp_fault.push(fault); }
     void cqe_req(const spec::CqeReq& cqe) override { d.cqe_req.push(cqe); }
     void qp_async(const spec::QpAsync& async) override { d.qp_async.push(async); }
+    void qp_purge(const spec::QpPurge& purge) override { d.qp_purge.push(purge); }
     void ready(model::Qp::Set) override {}  // step() asks each time
     void look_due(uint16_t qpn) override {
       d.looks_.push_back({qpn, d.wr_done.size(), d.rx_done.size()});

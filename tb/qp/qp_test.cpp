@@ -665,6 +665,31 @@ TYPED_TEST(QpTest, ReceivesAreTakenInOrder) {
   });
 }
 
+// host_if forgets the halves of pushes of a QP before its destroy_qp is answered, and of no other QP.
+TYPED_TEST(QpTest, ADestroyedQpLeavesNoHalfOfAPush) {
+  this->worlds([&](auto& w) {
+    auto& d = this->dut;
+    for (unsigned n = 1; n < 3; n++) w.create(n, 3, 3);
+    EXPECT_EQ(w.command(AdminOpcode::kDestroyQp, 0).status, AdminStatus::kInUse);
+    EXPECT_EQ(w.modify(1, QpState::kError), AdminStatus::kOk);
+    w.wait(100);
+    EXPECT_TRUE(w.purges().empty());
+    d.qp_purge.stall(100);
+    d.qp_cmd.put({AdminOpcode::kDestroyQp, 2, {}});
+    w.wait(500);
+    if constexpr (TypeParam::kIsRtl) {
+      EXPECT_TRUE(d.qp_cmd_rsp.empty()) << "answered before it is purged";
+    }
+    d.qp_purge.stall(0);
+    ASSERT_TRUE(w.run([&] { return !d.qp_cmd_rsp.empty() && !w.purges().empty(); }));
+    EXPECT_EQ(d.qp_cmd_rsp.take().status, AdminStatus::kOk);
+    EXPECT_EQ(w.command(AdminOpcode::kDestroyQp, 1).status, AdminStatus::kOk);
+    EXPECT_EQ(w.command(AdminOpcode::kDestroyQp, 1).status, AdminStatus::kNotFound);
+    w.wait(100);
+    EXPECT_EQ(w.purges(), (std::vector<unsigned>{2, 1}));
+  });
+}
+
 // A fetch that was still wanted when the QP went must not read its ring any more.
 TYPED_TEST(QpTest, ADestroyedQpReadsNothing) {
   this->worlds([&](auto& w) {

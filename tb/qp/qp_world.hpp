@@ -70,6 +70,7 @@ class QpWorld {
   std::vector<std::string>& ctl() { return ctl_; }
   std::vector<spec::QpFault>& faults() { return faults_; }
   std::vector<unsigned>& asyncs() { return asyncs_; }
+  const std::vector<unsigned>& purges() const { return purges_; }
   unsigned sq_reads() const { return sq_reads_; }
   /// So many cycles more to the rings and back.
   void far_memory(uint64_t cycles) { far_ = cycles; }
@@ -371,6 +372,7 @@ class QpWorld {
     while (auto t = pop(dut_.rq_take_rsp)) taken(*t);
     while (auto f = pop(dut_.qp_fault)) fault(*f);
     while (auto a = pop(dut_.qp_async)) asyncs_.push_back(a->qpn);
+    while (auto p = pop(dut_.qp_purge)) purges_.push_back(p->qpn);
     while (auto c = pop(dut_.qp_ctl_llp))
       control("llp", *c, dut_.qp_ack_llp, [this] { return dut_.wr_done.empty(); });
     while (auto c = pop(dut_.qp_ctl_mpa)) control("mpa", *c, dut_.qp_ack_mpa, [] { return true; });
@@ -693,6 +695,7 @@ class QpWorld {
   std::vector<std::string> ctl_;
   std::vector<spec::QpFault> faults_;
   std::vector<unsigned> asyncs_;
+  std::vector<unsigned> purges_;
 };
 
 }  // namespace rnic::tb

@@ -32,6 +32,7 @@ void sample_commits(const Root& root, Sink&& sink) {
   sample_tap<spec::DmaRdTimeoutCommit>(root.rnic__DOT__u_host_if__DOT__u_rd__DOT__u_reorder__DOT__u_tags__DOT__tap_dma_rd_timeout, sink);
   sample_tap<spec::DmaWrCommit>(root.rnic__DOT__u_host_if__DOT__tap_dma_wr, sink);
   sample_tap<spec::PushLateCommit>(root.rnic__DOT__u_host_if__DOT__u_doorbell__DOT__tap_push_late, sink);
+  sample_tap<spec::PushPurgeCommit>(root.rnic__DOT__u_host_if__DOT__u_doorbell__DOT__tap_push_purge, sink);
   sample_tap<spec::CqOpCommit>(root.rnic__DOT__u_cq__DOT__u_write__DOT__tap_cq_op, sink);
   sample_tap<spec::CqEventCommit>(root.rnic__DOT__u_cq__DOT__u_event__DOT__tap_cq_event, sink);
   sample_tap<spec::LlpRuleCommit>(root.rnic__DOT__u_llp_if__DOT__u_ctl__DOT__tap_llp_rule, sink);

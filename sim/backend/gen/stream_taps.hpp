@@ -11,7 +11,7 @@ namespace rnic::sim {
 struct StreamName {
   const char *name, *from, *to;
 };
-inline constexpr std::array<StreamName, 97> kStreamNames = {{
+inline constexpr std::array<StreamName, 98> kStreamNames = {{
     {"mmio_req", "pcie", "host_if"},
     {"mmio_rsp", "host_if", "pcie"},
     {"dma_rd_req", "host_if", "pcie"},
@@ -78,6 +78,7 @@ inline constexpr std::array<StreamName, 97> kStreamNames = {{
     {"rq_take_rsp", "qp", "ddp"},
     {"cqe_req", "qp", "cq"},
     {"qp_async", "qp", "cq"},
+    {"qp_purge", "qp", "host_if"},
     {"cq_fault", "cq", "qp"},
     {"qp_fault", "qp", "rdmap"},
     {"qp_error", "rdmap", "qp"},
@@ -187,37 +188,38 @@ void sample_streams(const Root& root, StreamStates& to) {
   to[63] = bits(root.rnic__DOT__rq_take_rsp_valid != 0, root.rnic__DOT__rq_take_rsp_ready != 0);
   to[64] = bits(root.rnic__DOT__cqe_req_valid != 0, root.rnic__DOT__cqe_req_ready != 0);
   to[65] = bits(root.rnic__DOT__qp_async_valid != 0, root.rnic__DOT__qp_async_ready != 0);
-  to[66] = bits(root.rnic__DOT__cq_fault_valid != 0, root.rnic__DOT__cq_fault_ready != 0);
-  to[67] = bits(root.rnic__DOT__qp_fault_valid != 0, root.rnic__DOT__qp_fault_ready != 0);
-  to[68] = bits(root.rnic__DOT__qp_error_valid != 0, root.rnic__DOT__qp_error_ready != 0);
-  to[69] = bits(root.rnic__DOT__tx_message_hdr_valid != 0, root.rnic__DOT__tx_message_hdr_ready != 0);
-  to[70] = bits(root.rnic__DOT__tx_message_valid != 0, root.rnic__DOT__tx_message_ready != 0);
-  to[71] = bits(root.rnic__DOT__sq_slot_free_valid != 0, root.rnic__DOT__sq_slot_free_ready != 0);
-  to[72] = bits(root.rnic__DOT__resp_slot_free_valid != 0, root.rnic__DOT__resp_slot_free_ready != 0);
-  to[73] = bits(root.rnic__DOT__tx_want_valid != 0, root.rnic__DOT__tx_want_ready != 0);
-  to[74] = bits(root.rnic__DOT__tx_grant_valid != 0, root.rnic__DOT__tx_grant_ready != 0);
-  to[75] = bits(root.rnic__DOT__tx_xlate_valid != 0, root.rnic__DOT__tx_xlate_ready != 0);
-  to[76] = bits(root.rnic__DOT__tx_fault_valid != 0, root.rnic__DOT__tx_fault_ready != 0);
-  to[77] = bits(root.rnic__DOT__tx_ulpdu_hdr_valid != 0, root.rnic__DOT__tx_ulpdu_hdr_ready != 0);
-  to[78] = bits(root.rnic__DOT__tx_ulpdu_valid != 0, root.rnic__DOT__tx_ulpdu_ready != 0);
-  to[79] = bits(root.rnic__DOT__tx_fpdu_hdr_valid != 0, root.rnic__DOT__tx_fpdu_hdr_ready != 0);
-  to[80] = bits(root.rnic__DOT__tx_fpdu_valid != 0, root.rnic__DOT__tx_fpdu_ready != 0);
-  to[81] = bits(root.rnic__DOT__wr_done_valid != 0, root.rnic__DOT__wr_done_ready != 0);
-  to[82] = bits(root.rnic__DOT__rx_fpdu_hdr_valid != 0, root.rnic__DOT__rx_fpdu_hdr_ready != 0);
-  to[83] = bits(root.rnic__DOT__rx_fpdu_valid != 0, root.rnic__DOT__rx_fpdu_ready != 0);
-  to[84] = bits(root.rnic__DOT__rx_ulpdu_hdr_valid != 0, root.rnic__DOT__rx_ulpdu_hdr_ready != 0);
-  to[85] = bits(root.rnic__DOT__rx_ulpdu_valid != 0, root.rnic__DOT__rx_ulpdu_ready != 0);
-  to[86] = bits(root.rnic__DOT__rx_xlate_valid != 0, root.rnic__DOT__rx_xlate_ready != 0);
-  to[87] = bits(root.rnic__DOT__rx_xlate_rsp_valid != 0, root.rnic__DOT__rx_xlate_rsp_ready != 0);
-  to[88] = bits(root.rnic__DOT__rx_extent_valid != 0, root.rnic__DOT__rx_extent_ready != 0);
-  to[89] = bits(root.rnic__DOT__rx_dropped_valid != 0, root.rnic__DOT__rx_dropped_ready != 0);
-  to[90] = bits(root.rnic__DOT__rx_segment_valid != 0, root.rnic__DOT__rx_segment_ready != 0);
-  to[91] = bits(root.rnic__DOT__rx_verdict_valid != 0, root.rnic__DOT__rx_verdict_ready != 0);
-  to[92] = bits(root.rnic__DOT__rx_done_valid != 0, root.rnic__DOT__rx_done_ready != 0);
-  to[93] = bits(root.rnic__DOT__resp_check_valid != 0, root.rnic__DOT__resp_check_ready != 0);
-  to[94] = bits(root.rnic__DOT__resp_check_rsp_valid != 0, root.rnic__DOT__resp_check_rsp_ready != 0);
-  to[95] = bits(root.rnic__DOT__llp_event_valid != 0, root.rnic__DOT__llp_event_ready != 0);
-  to[96] = bits(root.rnic__DOT__conn_async_valid != 0, root.rnic__DOT__conn_async_ready != 0);
+  to[66] = bits(root.rnic__DOT__qp_purge_valid != 0, root.rnic__DOT__qp_purge_ready != 0);
+  to[67] = bits(root.rnic__DOT__cq_fault_valid != 0, root.rnic__DOT__cq_fault_ready != 0);
+  to[68] = bits(root.rnic__DOT__qp_fault_valid != 0, root.rnic__DOT__qp_fault_ready != 0);
+  to[69] = bits(root.rnic__DOT__qp_error_valid != 0, root.rnic__DOT__qp_error_ready != 0);
+  to[70] = bits(root.rnic__DOT__tx_message_hdr_valid != 0, root.rnic__DOT__tx_message_hdr_ready != 0);
+  to[71] = bits(root.rnic__DOT__tx_message_valid != 0, root.rnic__DOT__tx_message_ready != 0);
+  to[72] = bits(root.rnic__DOT__sq_slot_free_valid != 0, root.rnic__DOT__sq_slot_free_ready != 0);
+  to[73] = bits(root.rnic__DOT__resp_slot_free_valid != 0, root.rnic__DOT__resp_slot_free_ready != 0);
+  to[74] = bits(root.rnic__DOT__tx_want_valid != 0, root.rnic__DOT__tx_want_ready != 0);
+  to[75] = bits(root.rnic__DOT__tx_grant_valid != 0, root.rnic__DOT__tx_grant_ready != 0);
+  to[76] = bits(root.rnic__DOT__tx_xlate_valid != 0, root.rnic__DOT__tx_xlate_ready != 0);
+  to[77] = bits(root.rnic__DOT__tx_fault_valid != 0, root.rnic__DOT__tx_fault_ready != 0);
+  to[78] = bits(root.rnic__DOT__tx_ulpdu_hdr_valid != 0, root.rnic__DOT__tx_ulpdu_hdr_ready != 0);
+  to[79] = bits(root.rnic__DOT__tx_ulpdu_valid != 0, root.rnic__DOT__tx_ulpdu_ready != 0);
+  to[80] = bits(root.rnic__DOT__tx_fpdu_hdr_valid != 0, root.rnic__DOT__tx_fpdu_hdr_ready != 0);
+  to[81] = bits(root.rnic__DOT__tx_fpdu_valid != 0, root.rnic__DOT__tx_fpdu_ready != 0);
+  to[82] = bits(root.rnic__DOT__wr_done_valid != 0, root.rnic__DOT__wr_done_ready != 0);
+  to[83] = bits(root.rnic__DOT__rx_fpdu_hdr_valid != 0, root.rnic__DOT__rx_fpdu_hdr_ready != 0);
+  to[84] = bits(root.rnic__DOT__rx_fpdu_valid != 0, root.rnic__DOT__rx_fpdu_ready != 0);
+  to[85] = bits(root.rnic__DOT__rx_ulpdu_hdr_valid != 0, root.rnic__DOT__rx_ulpdu_hdr_ready != 0);
+  to[86] = bits(root.rnic__DOT__rx_ulpdu_valid != 0, root.rnic__DOT__rx_ulpdu_ready != 0);
+  to[87] = bits(root.rnic__DOT__rx_xlate_valid != 0, root.rnic__DOT__rx_xlate_ready != 0);
+  to[88] = bits(root.rnic__DOT__rx_xlate_rsp_valid != 0, root.rnic__DOT__rx_xlate_rsp_ready != 0);
+  to[89] = bits(root.rnic__DOT__rx_extent_valid != 0, root.rnic__DOT__rx_extent_ready != 0);
+  to[90] = bits(root.rnic__DOT__rx_dropped_valid != 0, root.rnic__DOT__rx_dropped_ready != 0);
+  to[91] = bits(root.rnic__DOT__rx_segment_valid != 0, root.rnic__DOT__rx_segment_ready != 0);
+  to[92] = bits(root.rnic__DOT__rx_verdict_valid != 0, root.rnic__DOT__rx_verdict_ready != 0);
+  to[93] = bits(root.rnic__DOT__rx_done_valid != 0, root.rnic__DOT__rx_done_ready != 0);
+  to[94] = bits(root.rnic__DOT__resp_check_valid != 0, root.rnic__DOT__resp_check_ready != 0);
+  to[95] = bits(root.rnic__DOT__resp_check_rsp_valid != 0, root.rnic__DOT__resp_check_rsp_ready != 0);
+  to[96] = bits(root.rnic__DOT__llp_event_valid != 0, root.rnic__DOT__llp_event_ready != 0);
+  to[97] = bits(root.rnic__DOT__conn_async_valid != 0, root.rnic__DOT__conn_async_ready != 0);
 }
 
 }  // namespace rnic::sim
