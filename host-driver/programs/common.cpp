@@ -131,9 +131,9 @@ Result<void> Side::open_lane(Lane& lane) {
   lane.buffer = *buffer;
   const uint64_t iova = uint64_t{lane.number + 1}
                         << 32;  // the same in every run, readable in a capture
-  auto mr =
-      pd_.reg_mr_iova(lane.buffer, 0, buffer_bytes(), iova,
-                      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+  uint32_t access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+  if (shape_.flushes) access |= IBV_ACCESS_FLUSH_GLOBAL;
+  auto mr = pd_.reg_mr_iova(lane.buffer, 0, buffer_bytes(), iova, access);
   if (!mr) return error_of(mr);
   lane.mr = std::move(*mr);
   const QpCap cap{.max_send_wr = shape_.window + kBatch,
@@ -198,6 +198,7 @@ Result<void> Side::connect() {
                   .initiator_depth = p.rd_atomic,
                   .markers = p.markers,
                   .crc = p.crc,
+                  .flush = shape_.flushes,
                   .revision = p.mpa_revision,
                   .timeout = timeout};
   if (is_client_) {
@@ -283,6 +284,22 @@ Result<void> Side::post(Lane& lane, std::span<const SendWr> wrs) {
   auto r = lane.qp.post_send(wrs);
   if (!r) return tl::unexpected<Error>(*r.error);
   lane.posted += wrs.size();
+  return {};
+}
+
+Result<void> Side::arrival(const Lane& lane, uint64_t index, uint8_t mark) {
+  const auto bytes = at(lane, rx(index), params().size);
+  const volatile uint8_t& last = bytes.back();
+  for (uint64_t polls = 1; last != mark; polls++) {
+    if (polls % 256 != 0) {
+      dev().relax();
+    } else if (auto n = pump(); !n) {
+      return error_of(n);
+    }
+  }
+  dev().after_phase_bit();
+  alive();
+  check(bytes.first(bytes.size() - 1), key(!is_client_, lane, index));
   return {};
 }
 

@@ -34,6 +34,7 @@ struct Shape {
   uint32_t slot_bytes = 64;
   bool receives = false;  // data comes as Sends: as many receives as there are slots, and one for
                           // the last message, are posted before the connection is there
+  bool flushes = false;   // Flush is asked for, and the buffers may be flushed
 };
 
 struct Lane {
@@ -98,6 +99,8 @@ class Side {
   verbs::SendWr request(const Lane& lane, verbs::WrOpcode opcode, uint64_t index, bool signaled,
                         verbs::Sge& sge) const;
   [[nodiscard]] Result<void> post(Lane& lane, std::span<const verbs::SendWr> wrs);
+  /// Polls the last byte of message `index` until it is `mark`, and compares the others.
+  [[nodiscard]] Result<void> arrival(const Lane& lane, uint64_t index, uint8_t mark);
   [[nodiscard]] Result<void> write_credit(Lane& lane, Word word, uint64_t count);
   /// Tells the peer that all its data has arrived, and in which window it was measured.
   [[nodiscard]] Result<void> write_window(Lane& lane, Time from, Time to);
@@ -219,6 +222,7 @@ uint32_t usable_depth(
 void write_lat(const Run& run, bool is_client);
 void read_lat(const Run& run, bool is_client);
 void send_lat(const Run& run, bool is_client);
+void flush_lat(const Run& run, bool is_client);
 /// Messages of one operation over all lanes, up to shape.window of each under way, in batches of a
 /// quarter of that, at most kBatch. The receiving side measures, since a Write or a Send completes
 /// when the LLP takes it: a message counts when its last byte is in memory (Writes, Reads) or its

@@ -1,5 +1,6 @@
-// write_lat, read_lat, send_lat and pingpong: one message at a time.
+// write_lat, read_lat, send_lat, flush_lat and pingpong: one message at a time.
 #include <algorithm>
+#include <array>
 
 #include "common.hpp"
 
@@ -72,21 +73,7 @@ Result<void> write_lat_body(Side& side) {
     bytes.back() = mark_of(i);
     return post_one(side, lane, IBV_WR_RDMA_WRITE, is_signaled(i, total));
   };
-  auto receive = [&](uint64_t i) -> Result<void> {
-    const auto bytes = side.at(lane, side.rx(i), p.size);
-    const volatile uint8_t& last = bytes.back();
-    for (uint64_t polls = 1; last != mark_of(i); polls++) {
-      if (polls % 256 != 0) {
-        side.dev().relax();
-      } else if (auto n = side.pump(); !n) {
-        return error_of(n);
-      }
-    }
-    side.dev().after_phase_bit();
-    side.alive();
-    side.check(bytes.first(bytes.size() - 1), side.key(!side.is_client(), lane, i));
-    return {};
-  };
+  auto receive = [&](uint64_t i) { return side.arrival(lane, i, mark_of(i)); };
   for (uint64_t i = 0; i < total; i++) {
     if (side.is_client()) {
       sampler.begin(i);
@@ -174,6 +161,44 @@ Result<void> send_lat_body(Side& side) {
   return finish(side);
 }
 
+// A Write and the Flush of its range, posted together. The server polls the last byte of each
+// message, so every byte is compared while the client goes on: it is a window of slots behind.
+Result<void> flush_lat_body(Side& side) {
+  const Params& p = side.params();
+  const uint64_t total = side.messages = total_of(p);
+  if (p.size == 0)
+    return fail(Errc::kInvalidArgument, "flush_lat: size 0 has no last byte to wait for");
+  if (auto r = side.open(); !r) return r;
+  Lane& lane = side.lanes[0];
+  if (auto r = side.connect(); !r) return r;
+  if (!lane.connection.has_flush())
+    return fail(Errc::kNotSupported, "flush_lat: the peer does not agree to Flush");
+  Sampler sampler{side, 1};
+  for (uint64_t i = 0; i < total; i++) {
+    if (!side.is_client()) {
+      if (auto r = side.arrival(lane, i, mark_of(i)); !r) return r;
+      continue;
+    }
+    const auto bytes = side.at(lane, side.tx(i), p.size);
+    Side::fill(bytes, side.key(true, lane, i));
+    bytes.back() = mark_of(i);
+    sampler.begin(i);
+    Sge sge;
+    std::array<SendWr, 2> wrs{side.request(lane, IBV_WR_RDMA_WRITE, i, false, sge), SendWr{}};
+    wrs[1] = {.wr_id = wrs[0].wr_id,
+              .opcode = IBV_WR_FLUSH,
+              .send_flags = IBV_SEND_SIGNALED,
+              .remote_addr = wrs[0].remote_addr,
+              .rkey = wrs[0].rkey,
+              .flush_length = p.size,
+              .flush_type = IBV_FLUSH_GLOBAL};
+    if (auto r = side.post(lane, wrs); !r) return r;
+    if (auto r = side.until("Flush", [&] { return lane.completed == i + 1; }); !r) return r;
+    sampler.end(i);
+  }
+  return finish(side);
+}
+
 void run_one(const Run& run, bool is_client, bool receives, Result<void> (*body)(Side&)) {
   guarded(run, [&] {
     Side side(run, is_client,
@@ -181,7 +206,8 @@ void run_one(const Run& run, bool is_client, bool receives, Result<void> (*body)
                .window = usable_depth(run.params),
                .kept = body == read_lat_body && !is_client ? Shape::kOffered : Shape::kNone,
                .slot_bytes = run.params.size,
-               .receives = receives});
+               .receives = receives,
+               .flushes = body == flush_lat_body});
     return body(side);
   });
 }
@@ -190,6 +216,7 @@ void run_one(const Run& run, bool is_client, bool receives, Result<void> (*body)
 
 void write_lat(const Run& run, bool is_client) { run_one(run, is_client, false, write_lat_body); }
 void read_lat(const Run& run, bool is_client) { run_one(run, is_client, false, read_lat_body); }
+void flush_lat(const Run& run, bool is_client) { run_one(run, is_client, false, flush_lat_body); }
 void send_lat(const Run& run, bool is_client) { run_one(run, is_client, true, send_lat_body); }
 
 }  // namespace rnic::programs

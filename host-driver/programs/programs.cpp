@@ -48,6 +48,8 @@ constexpr SettingRow kLatRows[] = {kSize,    kCount,  kWarmup, kDepth,
                                    kThreads, kInline, kPush,   RNIC_COMMON};
 constexpr SettingRow kReadLatRows[] = {kSize,    kCount, kWarmup,   kDepth,
                                        kThreads, kPush,  kRdAtomic, RNIC_COMMON};
+constexpr SettingRow kFlushLatRows[] = {kSize,   kCount, kWarmup,   kDepth,     kThreads,
+                                        kInline, kPush,  kRdAtomic, RNIC_COMMON};
 constexpr SettingRow kPingRows[] = {kSize,   kCount, kWarmup, kDepth,     kThreads,
                                     kInline, kPush,  kEvents, RNIC_COMMON};
 constexpr SettingRow kBwRows[] = {kSize,    kCount,  kWarmup, kQps,       kDepth,
@@ -70,6 +72,9 @@ constexpr Program kPrograms[] = {
     {"read_bw", "RDMA Reads, as many as the queue holds.", false, kReadBwRows,
      [](const Run& r) { bandwidth(r, true, IBV_WR_RDMA_READ); },
      [](const Run& r) { bandwidth(r, false, IBV_WR_RDMA_READ); }},
+    {"flush_lat", "RDMA Writes, each with the Flush of its range; until the Flush completes.",
+     false, kFlushLatRows, [](const Run& r) { flush_lat(r, true); },
+     [](const Run& r) { flush_lat(r, false); }},
     {"send_lat", "Sends to and fro, polled.", true, kLatRows,
      [](const Run& r) { send_lat(r, true); }, [](const Run& r) { send_lat(r, false); }},
     {"send_bw", "Sends, as many as the peer has receives for.", false, kBwRows,

@@ -26,6 +26,7 @@ StartOffer offer_of(const ConnParam& param, const DepthSlots& slots) {
           .revision = static_cast<uint8_t>(param.revision),
           .ird = slots.ird(),
           .ord = slots.ord(),
+          .flush = param.flush,
           .private_data = param.private_data};
 }
 
@@ -268,6 +269,7 @@ Result<void> ConnRequest::reject(std::span<const uint8_t> private_data) {
 unsigned Connection::responder_resources() const { return qp_->agreed.ird; }
 unsigned Connection::initiator_depth() const { return qp_->agreed.ord; }
 bool Connection::uses_crc() const { return qp_->agreed.use_crc != 0; }
+bool Connection::has_flush() const { return qp_->agreed.persist != 0; }
 bool Connection::sends_markers() const { return qp_->agreed.tx_markers != 0; }
 bool Connection::receives_markers() const { return qp_->agreed.rx_markers != 0; }
 

@@ -2,6 +2,7 @@
 #include "mpa_start.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "base/bytes.hpp"
@@ -21,8 +22,12 @@ std::string_view name_of(StartKind kind) {
   return kind == StartKind::kRequest ? "Request" : "Reply";
 }
 
-Result<void> check_private_data(size_t bytes, bool enhanced) {
-  const size_t most = spec::kMpaPrivateDataMax - (enhanced ? spec::MpaIrdOrd::kBytes : 0);
+constexpr std::array<uint8_t, 5> kExtensionKey{'M', 'N', 'I', 'C', 1};
+constexpr uint8_t kExtensionFlush = 1;
+
+Result<void> check_private_data(size_t bytes, bool enhanced, bool extended = false) {
+  const size_t most = spec::kMpaPrivateDataMax - (enhanced ? spec::MpaIrdOrd::kBytes : 0) -
+                      (extended ? kExtensionBytes : 0);
   if (bytes <= most) return {};
   return fail(Errc::kInvalidArgument, "RFC 5044 7.1: {} bytes of private data, at most {}", bytes,
               most);
@@ -40,7 +45,8 @@ unsigned limited(unsigned own, uint16_t peer) {
 }  // namespace
 
 std::vector<uint8_t> encode(const StartFrame& f) {
-  const size_t extra = f.enhanced ? spec::MpaIrdOrd::kBytes : 0;
+  const size_t ours = f.enhanced ? spec::MpaIrdOrd::kBytes : 0;
+  const size_t extra = ours + (f.extended ? kExtensionBytes : 0);
   std::vector<uint8_t> out(kStartBytes + extra + f.private_data.size());
   const auto key = base::as_bytes(key_of(f.kind));
   std::copy(key.begin(), key.end(), out.begin());
@@ -53,6 +59,11 @@ std::vector<uint8_t> encode(const StartFrame& f) {
                             .pd_length = static_cast<uint16_t>(extra + f.private_data.size())};
   head.pack(std::span(out).subspan(16));
   if (f.enhanced) f.ird_ord.pack(std::span(out).subspan(kStartBytes));
+  if (f.extended) {
+    const auto block = std::span(out).subspan(kStartBytes + ours);
+    std::copy(kExtensionKey.begin(), kExtensionKey.end(), block.begin());
+    block[kExtensionKey.size()] = f.flush ? kExtensionFlush : uint8_t{0};
+  }
   std::copy(f.private_data.begin(), f.private_data.end(),
             out.begin() + static_cast<std::ptrdiff_t>(kStartBytes + extra));
   return out;
@@ -98,6 +109,12 @@ Result<StartFrame> parse(std::span<const uint8_t> whole, StartKind expected) {
     f.ird_ord = spec::MpaIrdOrd::unpack(rest);
     rest = rest.subspan(spec::MpaIrdOrd::kBytes);
   }
+  f.extended = rest.size() >= kExtensionBytes &&
+               std::equal(kExtensionKey.begin(), kExtensionKey.end(), rest.begin());
+  if (f.extended) {
+    f.flush = (rest[kExtensionKey.size()] & kExtensionFlush) != 0;
+    rest = rest.subspan(kExtensionBytes);
+  }
   f.private_data.assign(rest.begin(), rest.end());
   return f;
 }
@@ -106,7 +123,8 @@ Result<StartFrame> make_request(const StartOffer& own) {
   if (own.revision != 1 && own.revision != 2)
     return fail(Errc::kInvalidArgument, "MPA revision {}", own.revision);
   const bool enhanced = own.revision == 2;
-  if (auto r = check_private_data(own.private_data.size(), enhanced); !r) return error_of(r);
+  if (auto r = check_private_data(own.private_data.size(), enhanced, own.flush); !r)
+    return error_of(r);
   StartFrame f;
   f.markers = own.markers;
   f.crc = own.crc;
@@ -114,14 +132,16 @@ Result<StartFrame> make_request(const StartOffer& own) {
   f.enhanced = enhanced;
   f.ird_ord.ird = clamp14(own.ird);
   f.ird_ord.ord = clamp14(own.ord);
+  f.extended = f.flush = own.flush;
   f.private_data.assign(own.private_data.begin(), own.private_data.end());
   return f;
 }
 
 Result<StartAnswer> answer_request(const StartFrame& request, const StartOffer& own) {
-  if (auto r = check_private_data(own.private_data.size(), request.enhanced); !r)
+  if (auto r = check_private_data(own.private_data.size(), request.enhanced, request.extended); !r)
     return error_of(r);
   StartAnswer a;
+  a.agreed.flush = own.flush && request.flush;
   a.agreed.use_crc = own.crc || request.crc;
   a.agreed.rx_markers = own.markers;
   a.agreed.tx_markers = request.markers;
@@ -133,6 +153,8 @@ Result<StartAnswer> answer_request(const StartFrame& request, const StartOffer& 
   f.crc = a.agreed.use_crc;
   f.revision = request.revision;
   f.enhanced = request.enhanced;
+  f.extended = request.extended;  // who did not ask gets no block
+  f.flush = a.agreed.flush;
   f.private_data.assign(own.private_data.begin(), own.private_data.end());
   if (!request.enhanced) return a;
 
@@ -181,6 +203,7 @@ Result<Agreed> conclude(const StartFrame& reply, const StartOffer& own) {
   a.tx_markers = reply.markers;
   a.ird = own.ird;
   a.ord = own.ord;
+  a.flush = own.flush && reply.flush;
   if (!reply.enhanced) return a;
   if (reply.ird_ord.peer_to_peer != 0)
     return fail(Errc::kProtocol,

@@ -18,6 +18,10 @@ inline constexpr size_t kStartBytes = 20;  // key, flags, revision, length
 inline constexpr uint16_t kNoNegotiation =
     0x3fff;  // RFC 6581: this IRD or ORD is not negotiated (C-42)
 
+/// In front of the ULP's private data, where a side asks for Flush (decision 10): `MNIC`, version 1,
+/// flags (bit 0: Flush), two zero bytes.
+inline constexpr size_t kExtensionBytes = 8;
+
 enum class StartKind { kRequest, kReply };
 
 struct StartFrame {
@@ -28,7 +32,9 @@ struct StartFrame {
   bool enhanced = false;  ///< S: ird_ord stands in front of the private data
   uint8_t revision = 1;
   spec::MpaIrdOrd ird_ord{};
-  std::vector<uint8_t> private_data{};
+  bool extended = false;                ///< the extension block is there
+  bool flush = false;                   ///< and asks for Flush, or grants it
+  std::vector<uint8_t> private_data{};  ///< without the extension block
 };
 
 /// What one side brings.
@@ -36,6 +42,7 @@ struct StartOffer {
   bool markers = false, crc = true;
   uint8_t revision = 2;  // of a Request
   unsigned ird = 0, ord = 0;
+  bool flush = false;
   std::span<const uint8_t> private_data{};
 };
 
@@ -44,6 +51,7 @@ struct Agreed {
   bool use_crc = false;
   bool rx_markers = false, tx_markers = false;
   unsigned ird = 0, ord = 0;
+  bool flush = false;
 };
 
 struct StartAnswer {

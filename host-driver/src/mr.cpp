@@ -37,7 +37,8 @@ unsigned log_page_of(const DmaBuffer& buffer, uint64_t offset, uint64_t length) 
 }
 
 constexpr uint32_t kKnown = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-                            IBV_ACCESS_REMOTE_READ | IBV_ACCESS_ZERO_BASED;
+                            IBV_ACCESS_REMOTE_READ | IBV_ACCESS_ZERO_BASED |
+                            IBV_ACCESS_FLUSH_GLOBAL | IBV_ACCESS_FLUSH_PERSISTENT;
 constexpr uint32_t kOptional = 0x3ff00000;  // IBV_ACCESS_OPTIONAL_RANGE: hints
 
 Result<void> check_access(uint32_t access) {

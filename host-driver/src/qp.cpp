@@ -40,6 +40,8 @@ WcOpcode completion_of(WrOpcode opcode) {
       return IBV_WC_RDMA_WRITE;
     case IBV_WR_RDMA_READ:
       return IBV_WC_RDMA_READ;
+    case IBV_WR_FLUSH:
+      return IBV_WC_FLUSH;
     default:
       return IBV_WC_SEND;
   }
@@ -50,8 +52,13 @@ WcOpcode completion_of(WrOpcode opcode) {
 Result<void> QpCore::put_send(const SendWr& wr, bool alone, WqeBytes& wqe) {
   const bool signaled = sig_all || (wr.send_flags & IBV_SEND_SIGNALED) != 0;
   if (auto r = encode_send(wr, cap, signaled, wqe); !r) return r;
-  if (wr.opcode == IBV_WR_RDMA_READ && agreed.ord == 0 && state == IBV_QPS_RTS)
-    return fail(Errc::kInvalidArgument, "qp {}: a Read on a connection with ORD 0", qpn);
+  const bool is_flush = wr.opcode == IBV_WR_FLUSH;
+  if ((is_flush || wr.opcode == IBV_WR_RDMA_READ) && agreed.ord == 0 && state == IBV_QPS_RTS)
+    return fail(Errc::kInvalidArgument, "qp {}: a {} on a connection with ORD 0", qpn,
+                is_flush ? "Flush" : "Read");
+  if (is_flush && agreed.persist == 0 && state == IBV_QPS_RTS)
+    return fail(Errc::kNotSupported,
+                "qp {}: a Flush on a connection without it: both sides set ConnParam::flush", qpn);
   if (wqe.units > sq_room())
     return fail(Errc::kQueueFull, "qp {}: send queue of {} units has {} free, {} are needed", qpn,
                 1u << log_sq, sq_room(), wqe.units);
@@ -249,8 +256,17 @@ void Qp::wr_atomic_fetch_add(uint32_t rkey, uint64_t addr, uint64_t) {
 void Qp::wr_atomic_write(uint32_t rkey, uint64_t addr, const void*) {
   start_one(*this, IBV_WR_ATOMIC_WRITE, rkey, addr);
 }
-void Qp::wr_flush(uint32_t rkey, uint64_t addr, size_t, uint8_t, uint8_t) {
+void Qp::wr_flush(uint32_t rkey, uint64_t addr, size_t length, uint8_t type, uint8_t level) {
   start_one(*this, IBV_WR_FLUSH, rkey, addr);
+  QpCore& q = *core_;
+  SendWr& wr = q.built.back().wr;
+  wr.flush_length = static_cast<uint32_t>(std::min<size_t>(length, UINT32_MAX));
+  wr.flush_type = type;
+  if (level == IBV_FLUSH_RANGE || q.build_error) return;
+  const auto code = level == IBV_FLUSH_MR ? Errc::kNotSupported : Errc::kInvalidArgument;
+  q.build_error = Error{
+      code, fmt::format("qp {}: Flush of selectivity level {}: iWARP has IBV_FLUSH_RANGE alone",
+                        q.qpn, level)};
 }
 void Qp::wr_imm(uint64_t) { start_one(*this, RNIC_WR_IMM, 0, 0); }
 void Qp::wr_verify(uint32_t rkey, uint64_t addr, size_t, std::span<const uint8_t>) {

@@ -143,6 +143,7 @@ Result<void> DepthSlots::start(uint16_t connection, const Agreed& agreed, const 
   args.use_crc = agreed.use_crc;
   args.rx_markers = agreed.rx_markers;
   args.tx_markers = agreed.tx_markers;
+  args.persist = agreed.flush;
   args.connection = connection;
   args.ird = static_cast<uint8_t>(agreed.ird);
   args.ord = static_cast<uint8_t>(agreed.ord);

@@ -19,6 +19,7 @@ Result<void> check_opcode(const SendWr& wr) {
     case IBV_WR_RDMA_WRITE:
     case IBV_WR_SEND:
     case IBV_WR_RDMA_READ:
+    case IBV_WR_FLUSH:
       return {};
     case IBV_WR_RDMA_WRITE_WITH_IMM:
     case IBV_WR_SEND_WITH_IMM:
@@ -27,7 +28,6 @@ Result<void> check_opcode(const SendWr& wr) {
     case IBV_WR_LOCAL_INV:
     case IBV_WR_BIND_MW:
     case IBV_WR_SEND_WITH_INV:
-    case IBV_WR_FLUSH:
     case IBV_WR_ATOMIC_WRITE:
     case RNIC_WR_IMM:
     case RNIC_WR_VERIFY:
@@ -47,9 +47,26 @@ Result<uint32_t> total_length(uint64_t wr_id, std::span<const Sge> sges) {
   return static_cast<uint32_t>(total);
 }
 
+// A Flush names memory of the peer alone.
+Result<void> check_flush(const SendWr& wr) {
+  constexpr uint8_t kTypes = IBV_FLUSH_GLOBAL | IBV_FLUSH_PERSISTENT;
+  if (wr.flush_type == 0 || (wr.flush_type & ~kTypes) != 0)
+    return fail(
+        Errc::kInvalidArgument,
+        "wr {}: Flush of placement type {:#x}: IBV_FLUSH_GLOBAL, IBV_FLUSH_PERSISTENT or both",
+        wr.wr_id, wr.flush_type);
+  if (!wr.sg_list.empty())
+    return fail(Errc::kInvalidArgument, "wr {}: a Flush has no SGE", wr.wr_id);
+  if (wr.flush_length > spec::kMaxMessage)
+    return fail(Errc::kInvalidArgument, "wr {}: Flush of {} bytes, at most {}", wr.wr_id,
+                wr.flush_length, spec::kMaxMessage);
+  return {};
+}
+
 Result<void> put_inline(const SendWr& wr, const QpCap& cap, uint32_t length, WqeBytes& out) {
-  if (wr.opcode == IBV_WR_RDMA_READ)
-    return fail(Errc::kInvalidArgument, "wr {}: a Read cannot be inline", wr.wr_id);
+  if (wr.opcode == IBV_WR_RDMA_READ || wr.opcode == IBV_WR_FLUSH)
+    return fail(Errc::kInvalidArgument, "wr {}: a {} cannot be inline", wr.wr_id,
+                wr.opcode == IBV_WR_FLUSH ? "Flush" : "Read");
   if (length > cap.max_inline_data)
     return fail(Errc::kInvalidArgument, "wr {}: {} inline bytes, the QP takes {}", wr.wr_id, length,
                 cap.max_inline_data);
@@ -72,6 +89,9 @@ Result<void> encode_send(const SendWr& wr, const QpCap& cap, bool signaled, WqeB
     return fail(Errc::kInvalidArgument, "wr {}: send_flags {:#x}", wr.wr_id, wr.send_flags);
   const bool is_inline = (wr.send_flags & IBV_SEND_INLINE) != 0;
   const bool is_read = wr.opcode == IBV_WR_RDMA_READ;
+  const bool is_flush = wr.opcode == IBV_WR_FLUSH;
+  if (is_flush)
+    if (auto r = check_flush(wr); !r) return r;
   const uint32_t max_sge = is_read ? 1 : cap.max_send_sge;
   if (!is_inline && wr.sg_list.size() > max_sge)
     return fail(Errc::kInvalidArgument, "wr {}: {} SGEs, at most {}", wr.wr_id, wr.sg_list.size(),
@@ -86,7 +106,8 @@ Result<void> encode_send(const SendWr& wr, const QpCap& cap, bool signaled, WqeB
   if (signaled) flags |= IBV_SEND_SIGNALED;
   if (wr.opcode == IBV_WR_SEND) flags |= wr.send_flags & IBV_SEND_SOLICITED;
   head.flags = static_cast<uint8_t>(flags);
-  head.length = *length;
+  head.length = is_flush ? wr.flush_length : *length;
+  head.disposition = is_flush ? wr.flush_type : uint8_t{0};
   if (wr.opcode != IBV_WR_SEND) {
     head.remote_address = wr.remote_addr;
     head.rkey = wr.rkey;

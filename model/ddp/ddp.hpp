@@ -49,6 +49,7 @@ class Ddp {
     spec::TxSource source{};
     uint32_t offset = 0;   // of it in its message
     bool fetches = false;  // payload comes as PayloadData
+    bool probe = false;    // of a Flush Response: it is dropped
     bool waits = false;    // a response without payload: for what the watermark counts
     uint64_t watermark = 0;
     spec::TptResult result{};  // of tx_xlate
@@ -93,7 +94,7 @@ class Ddp {
       bool inside_message = false;  // of `last`
       uint16_t pd = 0;
       uint8_t sq_head = 0, sq_count = 0;
-      std::array<uint32_t, 3> msn{1, 1, 1};
+      std::array<uint32_t, 4> msn{1, 1, 1, 1};
       uint32_t in_flight = 0;  // segments between here and tx_ulpdu
     };
     Message& slot(uint16_t qpn, spec::TxSource source);
@@ -138,10 +139,11 @@ class Ddp {
       bool running = false, stopping = false;
       bool failed = false;   // an error was found in a header
       bool refused = false;  // a segment has an error, found here or by rdmap
+      bool persist = false;  // Flush is enabled: QN 3 exists
       uint16_t pd = 0;
       Receive receive = Receive::kNone;
       spec::RqTake take{};  // what the last rq_take_req got
-      std::array<uint32_t, 3> msn{1, 1, 1};
+      std::array<uint32_t, 4> msn{1, 1, 1, 1};
       uint32_t mo = 0;  // of the Send that has begun
       uint32_t inside = 0;
       uint32_t counted = 0;  // of these, not judged yet and there when its stop came
@@ -189,9 +191,9 @@ class Ddp {
   std::string waiting_for() const;
 
  private:
-  struct Drain {                    // an order: how many of those that were inside are still there
-    std::optional<uint16_t> start;  // its PD
-    uint32_t orders = 0;            // not acknowledged yet
+  struct Drain {  // an order: how many of those that were inside are still there
+    std::optional<spec::QpParams> start;
+    uint32_t orders = 0;  // not acknowledged yet
     uint32_t rx = 0, tx = 0;
   };
   void left(uint16_t qpn, uint32_t Drain::*way);

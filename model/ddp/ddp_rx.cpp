@@ -54,7 +54,7 @@ Ddp::Rx::Judged Ddp::Rx::header_check(const Qp& q, const RxUlpdu& u) const {
   }
   if (j.is_tagged) return j;
   j.qn = base::load_be<uint32_t>(&b[6]);
-  if (j.qn >= spec::kQnResponse) {  // QN 3: the extensions' responses, not enabled; none above it
+  if (j.qn > spec::kQnResponse || (j.qn == spec::kQnResponse && !q.persist)) {
     j.cause = Cause::kDdpUntaggedQn;
   } else if (base::load_be<uint32_t>(&b[10]) != q.msn[j.qn]) {
     j.cause = Cause::kDdpUntaggedMsn;
@@ -100,7 +100,7 @@ void Ddp::Rx::tagged(const Qp& q, const RxUlpdu& u, Judged& j, ExtentList& exten
 void Ddp::Rx::untagged(Qp& q, const RxUlpdu& u, Judged& j, ExtentList& extents) {
   if (j.is_last) ++q.msn[j.qn];
   if (j.qn != spec::kQnSend)
-    return;  // Read Requests and Terminates stay inside: rdmap judges their length
+    return;  // requests, their responses and Terminates stay inside: rdmap judges their length
   const uint32_t length = u.data.size() - j.header;
   const uint64_t from = q.mo;
   const bool over = from + length > UINT32_MAX;  // its length cannot be told any more
@@ -237,7 +237,7 @@ void Ddp::control(const spec::QpCtlDdp& ctl) {
   Tx::Qp& t = tx.qps_[ctl.qpn];
   Rx::Qp& r = rx.qps_[ctl.qpn];
   Drain& d = drains_[ctl.qpn];
-  if (ctl.op == spec::QpOp::kStart) d.start = ctl.params.pd;
+  if (ctl.op == spec::QpOp::kStart) d.start = ctl.params;
   if (ctl.op == spec::QpOp::kStop) {
     tx.drop_waiting(ctl.qpn, tx.sq_slots_ + 2);
     t.running = false;
@@ -269,10 +269,15 @@ void Ddp::maybe_drained(uint16_t qpn) {
   if (d.rx + d.tx != 0) return;
   Rx::Qp& r = rx.qps_[qpn];
   if (std::exchange(r.stopping, false)) r.running = false;
-  if (const auto pd = std::exchange(d.start, {})) {
+  if (const auto params = std::exchange(d.start, {})) {
     tx.drop_waiting(qpn, tx.sq_slots_ + 2);
-    tx.qps_[qpn] = {.running = true, .pd = *pd};
-    r = {.running = true, .pd = *pd, .inside = r.inside, .counted = r.inside, .wqe = {}};
+    tx.qps_[qpn] = {.running = true, .pd = params->pd};
+    r = {.running = true,
+         .persist = params->persist != 0,
+         .pd = params->pd,
+         .inside = r.inside,
+         .counted = r.inside,
+         .wqe = {}};
   }
   for (uint32_t n = std::exchange(d.orders, 0); n != 0; --n) out_.qp_ack_ddp({qpn});
 }

@@ -11,6 +11,7 @@ struct DdpTiming {
   Cycle credit = 5;     // tx_want to tx_grant: llp_if_grant's FIFO, table, account, decision, FIFO
   Cycle segment = 6;    // tx_grant to payload_req, tx_xlate: FIFO, sched 3; segment: read, cut
   Cycle slot_free = 8;  // tx_grant to sq_slot_free: FIFO, sched 3; segment: read, load, cut; FIFO
+  Cycle final = 2;      // payload to resp_slot_free of a response on QN 3: FIFO of headers, FIFO
   Cycle occupancy = 3;  // ddp_tx_segment: read, load, cut
   Cycle walk = 1;       // where a later segment begins in its message's SGEs
   Cycle assemble = 5;   // payload to tx_ulpdu: FIFO, sent or dropped, header_put, output register

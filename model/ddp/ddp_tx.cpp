@@ -104,11 +104,12 @@ void Ddp::Tx::put_header(TxUlpdu& u, const Message& m, bool last) const {
   }
 }
 
-/// tx_xlate: the pieces of `length` bytes of the message's SGEs. Every fetch of a long response
-/// checks its right again. All pieces are asked for, the first failure counts.
+/// tx_xlate: the pieces of `length` bytes of the message's SGEs. Every fetch of a long Read Response
+/// checks its right again; those of a Flush are checked by rdmap. All pieces are asked for, the first failure counts.
 void Ddp::Tx::gather(Message& m, uint32_t length, Scheduled& s) {
   const spec::TxMessageHdr& h = m.m.hdr;
-  const uint16_t rights = h.source == TxSource::kResp ? spec::kAccessRemoteRead : uint16_t{0};
+  const bool is_read = h.source == TxSource::kResp && h.is_tagged != 0;
+  const uint16_t rights = is_read ? spec::kAccessRemoteRead : uint16_t{0};
   for (uint32_t rest = length; rest != 0;) {
     const auto sge =
         spec::WqeSge::unpack(m.m.body.bytes().subspan(size_t{m.sge} * spec::WqeSge::kBytes));
@@ -147,6 +148,9 @@ std::optional<Ddp::Scheduled> Ddp::Tx::schedule(const spec::TxGrant& grant, TxSo
   const uint32_t header = h.is_tagged != 0 ? spec::kTaggedHeaderBytes : spec::kUntaggedHeaderBytes;
   const uint32_t length = std::min<uint32_t>(h.length - m.offset, m.mulpdu - header);
   const bool last = m.offset + length == h.length;
+  // A Flush Response has no payload: the byte that is read back is dropped.
+  const bool probe = source == TxSource::kResp && h.is_tagged == 0 && h.num_sge != 0;
+  const uint32_t fetched = probe ? 1 : length;
 
   Scheduled s;
   s.segment.source = source;
@@ -160,13 +164,14 @@ std::optional<Ddp::Scheduled> Ddp::Tx::schedule(const spec::TxGrant& grant, TxSo
            .is_term = source == TxSource::kTerm};
   if (length != 0 && h.is_inline != 0) {
     u.payload = m.m.body.slice(m.offset, length);
-  } else if (length != 0) {
+  } else if (fetched != 0) {
     s.segment.fetches = true;
+    s.segment.probe = probe;
     s.fetch.qpn = qpn;
-    s.fetch.hdr = {.length = length,
+    s.fetch.hdr = {.length = fetched,
                    .has_watermark = h.has_watermark != 0 && m.offset == 0,
                    .watermark = h.watermark};
-    gather(m, length, s);
+    gather(m, fetched, s);
     if (s.segment.result !=
         TptResult::kOk) {  // nothing is fetched: the pieces that were good go back
       for (const spec::Extent& e : s.fetch.extents.all()) ddp_.tpt_.retired({e.epoch});
@@ -174,7 +179,7 @@ std::optional<Ddp::Scheduled> Ddp::Tx::schedule(const spec::TxGrant& grant, TxSo
       s.segment.fetches = false;
     }
   }
-  s.segment.waits = length == 0 && h.has_watermark != 0;
+  s.segment.waits = fetched == 0 && h.has_watermark != 0;
   s.segment.watermark = h.watermark;
   m.offset += length;
   ++q.in_flight;
@@ -187,7 +192,7 @@ std::optional<Ddp::Scheduled> Ddp::Tx::schedule(const spec::TxGrant& grant, TxSo
       q.sq_head = static_cast<uint8_t>((q.sq_head + 1) % sq_slots_);
       --q.sq_count;
       ddp_.out_.sq_slot_free({qpn});
-    } else if (source == TxSource::kResp) {
+    } else if (source == TxSource::kResp && h.is_tagged != 0) {
       ddp_.out_.resp_slot_free({qpn});
     }
   }
@@ -201,7 +206,7 @@ std::optional<TxUlpdu> Ddp::Tx::assemble(Segment s, PayloadData payload) {
   std::optional<TxUlpdu> out;
   const bool good = s.result == TptResult::kOk && payload.hdr.status == RdStatus::kOk;
   if (good && (!q.bad || s.source == TxSource::kTerm)) {
-    if (s.fetches) s.ulpdu.payload = std::move(payload.data);
+    if (s.fetches && !s.probe) s.ulpdu.payload = std::move(payload.data);
     out = std::move(s.ulpdu);
   } else if (!good && !q.bad) {
     q.bad = true;
@@ -212,6 +217,9 @@ std::optional<TxUlpdu> Ddp::Tx::assemble(Segment s, PayloadData payload) {
                         .status = payload.hdr.status,
                         .result = s.result});
   }
+  // A response on QN 3 is final: what stands behind its request may begin.
+  if (s.source == TxSource::kResp && (s.ulpdu.header[0] & 0x80) == 0)
+    ddp_.out_.resp_slot_free({qpn});
   --q.in_flight;
   ddp_.left(qpn, &Drain::tx);
   return out;

@@ -73,7 +73,9 @@ void DdpUnit::step_out() {
   if (!ddp_.tx.may_leave(segments_.front())) return;  // place_done comes
   if (u_.mpa->tx_ulpdu.full()) return u_.mpa->tx_ulpdu.wake_on_credit(out_);
   const uint16_t length = segments_.front().ulpdu.hdr.length;
+  is_final_ = true;
   auto ulpdu = ddp_.tx.assemble(segments_.pop(), fetches ? payload.pop() : PayloadData{});
+  is_final_ = false;
   out_free_ = now + u_.timing.path.occupancy(length);
   if (ulpdu) {
     tx_meter_.item(u_.timing.path.beats(length));
@@ -140,7 +142,7 @@ void DdpUnit::sq_slot_free(const spec::SqSlotFree& free) {
   u_.qp->sq_slot_free(free, u_.now() + u_.timing.ddp.slot_free + u_.timing.qp.slot);
 }
 void DdpUnit::resp_slot_free(const spec::RespSlotFree& free) {
-  u_.rdmap->resp_slot_free(free, u_.timing.ddp.slot_free);
+  u_.rdmap->resp_slot_free(free, is_final_ ? u_.timing.ddp.final : u_.timing.ddp.slot_free);
 }
 void DdpUnit::rx_done(const spec::RxDone& done) {
   u_.qp->rx_done.push(done, u_.now() + u_.timing.ddp.deliver + u_.timing.qp.received);

@@ -57,6 +57,7 @@ class DdpUnit final : private Ddp::Out {
   Ddp ddp_;
   Queue<Ddp::Segment> segments_;
   Meter tx_meter_, rx_meter_;
+  bool is_final_ = false;            // a segment is judged: resp_slot_free is of a Flush Response
   std::optional<Cycle> until_want_;  // of a message that comes in
   Cycle sched_free_ = 0, out_free_ = 0, rx_free_ = 0;
   StageOf<DdpUnit> sched_{*this, &DdpUnit::step_sched};

@@ -110,17 +110,18 @@ enum class Cause : uint8_t {
   kRdmapVersion = 0x28,  // RDMAP version is not 01b.
   kRdmapOpcode = 0x29,  // Opcode unknown, not enabled, or T and QN do not fit it; a response that fits no request.
   kRdmapLength = 0x2a,  // A message of fixed size has another length; a Read source cannot be read.
+  kFlushFailed = 0x2b,  // Flush: the read-back of its range failed.
   kLocalCatastrophic = 0x30,  // Something on this side failed: a local key, a DMA read that came back poisoned, a CQ overrun.
   kPeerTerminate = 0x31,  // The peer sent a Terminate; none is sent back.
 };
-inline constexpr std::array<Cause, 25> kAllCause = {{
+inline constexpr std::array<Cause, 26> kAllCause = {{
     Cause::kNone, Cause::kMpaCrc, Cause::kMpaMarker, Cause::kLlpLost,
     Cause::kDdpTaggedStag, Cause::kDdpTaggedBounds, Cause::kDdpTaggedAssoc, Cause::kDdpTaggedWrap,
     Cause::kDdpTaggedVersion, Cause::kDdpUntaggedQn, Cause::kDdpUntaggedNoBuffer, Cause::kDdpUntaggedMsn,
     Cause::kDdpUntaggedMo, Cause::kDdpUntaggedTooLong, Cause::kDdpUntaggedVersion, Cause::kRdmapStag,
     Cause::kRdmapBounds, Cause::kRdmapRights, Cause::kRdmapAssoc, Cause::kRdmapWrap,
-    Cause::kRdmapVersion, Cause::kRdmapOpcode, Cause::kRdmapLength, Cause::kLocalCatastrophic,
-    Cause::kPeerTerminate}};
+    Cause::kRdmapVersion, Cause::kRdmapOpcode, Cause::kRdmapLength, Cause::kFlushFailed,
+    Cause::kLocalCatastrophic, Cause::kPeerTerminate}};
 constexpr std::string_view to_string(Cause v) {
   switch (v) {
     case Cause::kNone: return "none";
@@ -146,6 +147,7 @@ constexpr std::string_view to_string(Cause v) {
     case Cause::kRdmapVersion: return "rdmap_version";
     case Cause::kRdmapOpcode: return "rdmap_opcode";
     case Cause::kRdmapLength: return "rdmap_length";
+    case Cause::kFlushFailed: return "flush_failed";
     case Cause::kLocalCatastrophic: return "local_catastrophic";
     case Cause::kPeerTerminate: return "peer_terminate";
   }
@@ -160,7 +162,7 @@ struct CauseRow {
   bool ddp_header, rdma_header;  // the Terminate carries these headers of the offending segment
   std::string_view doc, detects, peer_sees, user_sees, ref;
 };
-inline constexpr std::array<CauseRow, 25> kCauses = {{
+inline constexpr std::array<CauseRow, 26> kCauses = {{
     {Cause::kNone, "none", 0, 0, 0x00, false, false,
      "No error.",
      "none", "nothing", "nothing",
@@ -253,6 +255,10 @@ inline constexpr std::array<CauseRow, 25> kCauses = {{
      "A message of fixed size has another length; a Read source cannot be read.",
      "rdmap", "Terminate 0/2/07", "IBV_EVENT_QP_FATAL",
      "RFC 5040 section 4.8 (A-09)"},
+    {Cause::kFlushFailed, "flush_failed", 0, 2, 0x0a, true, false,
+     "Flush: the read-back of its range failed.",
+     "host_if", "Terminate 0/2/0A", "IBV_EVENT_QP_FATAL",
+     "draft-talpey-rdma-commit-01 section 5.1 (A-11)"},
     {Cause::kLocalCatastrophic, "local_catastrophic", 0, 0, 0x00, false, false,
      "Something on this side failed: a local key, a DMA read that came back poisoned, a CQ overrun.",
      "qp, host_if, cq", "Terminate 0/0/00", "the work request's error status, or IBV_EVENT_QP_FATAL",

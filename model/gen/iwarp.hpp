@@ -102,6 +102,14 @@ inline constexpr uint8_t kTaggedHeaderBytes = 0xe;
 /// RFC 5041 section 4.3
 inline constexpr uint8_t kUntaggedHeaderBytes = 0x12;
 
+/// Flush flag P: the range is to be persistent.
+/// draft-talpey-rdma-commit-01 section 3.1.1.1
+inline constexpr uint32_t kFlushPersistent = 0x1;
+
+/// Flush flag G: the range is to be globally visible.
+/// draft-talpey-rdma-commit-01 section 3.1.1.1
+inline constexpr uint32_t kFlushVisible = 0x2;
+
 /// Bytes of stream from marker to marker.
 /// RFC 5044 section 4.3
 inline constexpr uint16_t kMpaMarkerSpacing = 0x200;
@@ -359,6 +367,54 @@ struct TerminateCtrl {
     fmt::format_to(std::back_inserter(s), " has_ddp_header={}", has_ddp_header);
     fmt::format_to(std::back_inserter(s), " has_rdma_header={}", has_rdma_header);
     if (reserved != 0) fmt::format_to(std::back_inserter(s), " reserved={}", reserved);
+    return s;
+  }
+};
+
+/// After the untagged DDP header. The length stands before the offset. flags: flush_persistent,
+/// flush_visible; any other bit is an error.
+/// draft-talpey-rdma-commit-01 section 3.1.1.1 (requirements.md 5.6, A-06)
+struct FlushRequest {
+  uint32_t sink_stag = 0;  // 32 bits
+  uint32_t length = 0;  // 32 bits
+  uint64_t sink_to = 0;  // 64 bits
+  uint32_t flags = 0;  // 32 bits
+
+  static constexpr std::string_view kName = "flush_request";
+  static constexpr size_t kBits = 160;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const FlushRequest&, const FlushRequest&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<128, 32>(w.data(), sink_stag);
+    base::put_bits<96, 32>(w.data(), length);
+    base::put_bits<32, 64>(w.data(), sink_to);
+    base::put_bits<0, 32>(w.data(), flags);
+    return w;
+  }
+  static FlushRequest from_words(const uint32_t* w) {
+    FlushRequest s;
+    s.sink_stag = static_cast<uint32_t>(base::get_bits<128, 32>(w));
+    s.length = static_cast<uint32_t>(base::get_bits<96, 32>(w));
+    s.sink_to = static_cast<uint64_t>(base::get_bits<32, 64>(w));
+    s.flags = static_cast<uint32_t>(base::get_bits<0, 32>(w));
+    return s;
+  }
+  static constexpr size_t kBytes = 20;
+  /// As the bytes on the wire: out.size() is at least kBytes.
+  void pack(std::span<uint8_t> out) const { base::words_to_bytes_big<kBytes>(to_words().data(), out); }
+  static FlushRequest unpack(std::span<const uint8_t> in) {
+    Words w{};
+    base::bytes_big_to_words<kBytes>(in, w.data());
+    return from_words(w.data());
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "sink_stag={:#x}", sink_stag);
+    fmt::format_to(std::back_inserter(s), " length={}", length);
+    fmt::format_to(std::back_inserter(s), " sink_to={:#x}", sink_to);
+    fmt::format_to(std::back_inserter(s), " flags={}", flags);
     return s;
   }
 };

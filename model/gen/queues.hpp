@@ -28,7 +28,7 @@ enum class WrOpcode : uint8_t {
   kLocalInv = 0x7,  // Reserved for memory windows.
   kBindMw = 0x8,  // Reserved for memory windows.
   kSendWithInv = 0x9,  // Reserved for memory windows.
-  kFlush = 0xe,  // Reserved for persistence.
+  kFlush = 0xe,  // RDMA Flush; no SGE. length, remote_address, rkey: the range; disposition: what it shall be.
   kAtomicWrite = 0xf,  // Reserved for persistence.
 };
 inline constexpr std::array<WrOpcode, 12> kAllWrOpcode = {{
@@ -59,15 +59,18 @@ enum class WcOpcode : uint8_t {
   kSend = 0x0,  // Send.
   kRdmaWrite = 0x1,  // RDMA Write.
   kRdmaRead = 0x2,  // RDMA Read.
+  kFlush = 0x8,  // RDMA Flush.
   kRecv = 0x80,  // Receive.
 };
-inline constexpr std::array<WcOpcode, 4> kAllWcOpcode = {{
-    WcOpcode::kSend, WcOpcode::kRdmaWrite, WcOpcode::kRdmaRead, WcOpcode::kRecv}};
+inline constexpr std::array<WcOpcode, 5> kAllWcOpcode = {{
+    WcOpcode::kSend, WcOpcode::kRdmaWrite, WcOpcode::kRdmaRead, WcOpcode::kFlush,
+    WcOpcode::kRecv}};
 constexpr std::string_view to_string(WcOpcode v) {
   switch (v) {
     case WcOpcode::kSend: return "send";
     case WcOpcode::kRdmaWrite: return "rdma_write";
     case WcOpcode::kRdmaRead: return "rdma_read";
+    case WcOpcode::kFlush: return "flush";
     case WcOpcode::kRecv: return "recv";
   }
   return "unknown";
@@ -269,9 +272,17 @@ inline constexpr uint16_t kAccessRemoteWrite = 0x2;
 /// rdma-core libibverbs/verbs.h enum ibv_access_flags
 inline constexpr uint16_t kAccessRemoteRead = 0x4;
 
+/// Right: Flush to global visibility.
+/// rdma-core libibverbs/verbs.h enum ibv_access_flags
+inline constexpr uint16_t kAccessFlushGlobal = 0x100;
+
+/// Right: Flush to persistence.
+/// rdma-core libibverbs/verbs.h enum ibv_access_flags
+inline constexpr uint16_t kAccessFlushPersistent = 0x200;
+
 /// Rights that exist so far; any other bit is bad_argument.
 /// architecture 6
-inline constexpr uint16_t kAccessMask = 0x7;
+inline constexpr uint16_t kAccessMask = 0x307;
 
 /// Place of the push window in a doorbell page.
 /// architecture 4 (Doorbell)
@@ -366,7 +377,8 @@ struct WqeSge {
 /// Header of a send WQE, 32 bytes; then num_sge SGEs or length bytes of inline data. units 64-byte
 /// units in all (1 to 4), contiguous modulo the ring. `ring` is the doorbell that announces this
 /// WQE; read only in a push. A pushed WQE of two units repeats it in its last 8 bytes, which then
-/// hold no SGE or inline data: it names the WQE that each half is of.
+/// hold no SGE or inline data: it names the WQE that each half is of. disposition: of a Flush,
+/// verbs' placement type (1 global, 2 persistent; at least one); else 0.
 /// architecture 4 (Queue formats)
 struct SqWqe {
   uint8_t opcode = 0;  // 8 bits
@@ -374,7 +386,7 @@ struct SqWqe {
   uint8_t units = 0;  // 3 bits
   uint8_t reserved0 = 0;  // 1 bit
   uint8_t num_sge = 0;  // 4 bits
-  uint8_t reserved1 = 0;  // 8 bits
+  uint8_t disposition = 0;  // 8 bits
   uint32_t length = 0;  // 32 bits
   uint64_t remote_address = 0;  // 64 bits
   uint32_t rkey = 0;  // 32 bits
@@ -393,7 +405,7 @@ struct SqWqe {
     base::put_bits<16, 3>(w.data(), units);
     base::put_bits<19, 1>(w.data(), reserved0);
     base::put_bits<20, 4>(w.data(), num_sge);
-    base::put_bits<24, 8>(w.data(), reserved1);
+    base::put_bits<24, 8>(w.data(), disposition);
     base::put_bits<32, 32>(w.data(), length);
     base::put_bits<64, 64>(w.data(), remote_address);
     base::put_bits<128, 32>(w.data(), rkey);
@@ -408,7 +420,7 @@ struct SqWqe {
     s.units = static_cast<uint8_t>(base::get_bits<16, 3>(w));
     s.reserved0 = static_cast<uint8_t>(base::get_bits<19, 1>(w));
     s.num_sge = static_cast<uint8_t>(base::get_bits<20, 4>(w));
-    s.reserved1 = static_cast<uint8_t>(base::get_bits<24, 8>(w));
+    s.disposition = static_cast<uint8_t>(base::get_bits<24, 8>(w));
     s.length = static_cast<uint32_t>(base::get_bits<32, 32>(w));
     s.remote_address = static_cast<uint64_t>(base::get_bits<64, 64>(w));
     s.rkey = static_cast<uint32_t>(base::get_bits<128, 32>(w));
@@ -431,7 +443,7 @@ struct SqWqe {
     fmt::format_to(std::back_inserter(s), " units={}", units);
     if (reserved0 != 0) fmt::format_to(std::back_inserter(s), " reserved0={}", reserved0);
     fmt::format_to(std::back_inserter(s), " num_sge={}", num_sge);
-    if (reserved1 != 0) fmt::format_to(std::back_inserter(s), " reserved1={}", reserved1);
+    fmt::format_to(std::back_inserter(s), " disposition={}", disposition);
     fmt::format_to(std::back_inserter(s), " length={}", length);
     fmt::format_to(std::back_inserter(s), " remote_address={:#x}", remote_address);
     fmt::format_to(std::back_inserter(s), " rkey={:#x}", rkey);
@@ -880,7 +892,8 @@ struct AdminQpArgs {
 /// modify_qp. For rts: the connection, what was agreed in MPA start-up, the QP's share of the IRD
 /// and ORD pools (first slot and count), and up to 532 last streaming bytes (the Reply), which
 /// leave before RDMA mode (no_credit if the LLP would not take them at once). hold_tx: send no FPDU
-/// before the first has arrived (passive side, RFC 5044).
+/// before the first has arrived (passive side, RFC 5044). persist: both sides agreed on Flush
+/// (decision 10).
 /// architecture 7
 struct AdminModifyArgs {
   uint8_t to_state = 0;  // 8 bits
@@ -888,7 +901,8 @@ struct AdminModifyArgs {
   uint8_t rx_markers = 0;  // 1 bit
   uint8_t tx_markers = 0;  // 1 bit
   uint8_t hold_tx = 0;  // 1 bit
-  uint8_t reserved0 = 0;  // 4 bits
+  uint8_t persist = 0;  // 1 bit
+  uint8_t reserved0 = 0;  // 3 bits
   uint16_t connection = 0;  // 16 bits
   uint8_t ird = 0;  // 8 bits
   uint8_t ord = 0;  // 8 bits
@@ -912,7 +926,8 @@ struct AdminModifyArgs {
     base::put_bits<9, 1>(w.data(), rx_markers);
     base::put_bits<10, 1>(w.data(), tx_markers);
     base::put_bits<11, 1>(w.data(), hold_tx);
-    base::put_bits<12, 4>(w.data(), reserved0);
+    base::put_bits<12, 1>(w.data(), persist);
+    base::put_bits<13, 3>(w.data(), reserved0);
     base::put_bits<16, 16>(w.data(), connection);
     base::put_bits<32, 8>(w.data(), ird);
     base::put_bits<40, 8>(w.data(), ord);
@@ -932,7 +947,8 @@ struct AdminModifyArgs {
     s.rx_markers = static_cast<uint8_t>(base::get_bits<9, 1>(w));
     s.tx_markers = static_cast<uint8_t>(base::get_bits<10, 1>(w));
     s.hold_tx = static_cast<uint8_t>(base::get_bits<11, 1>(w));
-    s.reserved0 = static_cast<uint8_t>(base::get_bits<12, 4>(w));
+    s.persist = static_cast<uint8_t>(base::get_bits<12, 1>(w));
+    s.reserved0 = static_cast<uint8_t>(base::get_bits<13, 3>(w));
     s.connection = static_cast<uint16_t>(base::get_bits<16, 16>(w));
     s.ird = static_cast<uint8_t>(base::get_bits<32, 8>(w));
     s.ord = static_cast<uint8_t>(base::get_bits<40, 8>(w));
@@ -960,6 +976,7 @@ struct AdminModifyArgs {
     fmt::format_to(std::back_inserter(s), " rx_markers={}", rx_markers);
     fmt::format_to(std::back_inserter(s), " tx_markers={}", tx_markers);
     fmt::format_to(std::back_inserter(s), " hold_tx={}", hold_tx);
+    fmt::format_to(std::back_inserter(s), " persist={}", persist);
     if (reserved0 != 0) fmt::format_to(std::back_inserter(s), " reserved0={}", reserved0);
     fmt::format_to(std::back_inserter(s), " connection={}", connection);
     fmt::format_to(std::back_inserter(s), " ird={}", ird);

@@ -189,7 +189,7 @@ constexpr std::string_view to_string(RqTake v) {
 enum class DeliverKind : uint8_t {
   kNothing = 0x0,  // Nothing: not the last segment, or a Write.
   kRecv = 0x1,  // A receive is complete.
-  kRead = 0x2,  // A Read is complete.
+  kRead = 0x2,  // A Read or Flush is complete.
 };
 inline constexpr std::array<DeliverKind, 3> kAllDeliverKind = {{
     DeliverKind::kNothing, DeliverKind::kRecv, DeliverKind::kRead}};
@@ -467,7 +467,7 @@ struct RecvWqe {
   }
 };
 
-/// What the units that keep state of a QP need to know.
+/// What the units that keep state of a QP need to know. persist: Flush is enabled on this stream.
 /// architecture 7
 struct QpParams {
   uint16_t connection = 0;  // 16 bits
@@ -476,24 +476,26 @@ struct QpParams {
   uint8_t rx_markers = 0;  // 1 bit
   uint8_t tx_markers = 0;  // 1 bit
   uint8_t hold_tx = 0;  // 1 bit
+  uint8_t persist = 0;  // 1 bit
   uint8_t ird = 0;  // 6 bits
   uint8_t ord = 0;  // 6 bits
   uint16_t ird_base = 0;  // 16 bits
   uint16_t ord_base = 0;  // 16 bits
 
   static constexpr std::string_view kName = "qp_params";
-  static constexpr size_t kBits = 80;
+  static constexpr size_t kBits = 81;
   using Words = std::array<uint32_t, (kBits + 31) / 32>;
   friend bool operator==(const QpParams&, const QpParams&) = default;
   /// The packed SystemVerilog vector, bit 0 in word 0.
   [[nodiscard]] Words to_words() const {
     Words w{};
-    base::put_bits<64, 16>(w.data(), connection);
-    base::put_bits<48, 16>(w.data(), pd);
-    base::put_bits<47, 1>(w.data(), use_crc);
-    base::put_bits<46, 1>(w.data(), rx_markers);
-    base::put_bits<45, 1>(w.data(), tx_markers);
-    base::put_bits<44, 1>(w.data(), hold_tx);
+    base::put_bits<65, 16>(w.data(), connection);
+    base::put_bits<49, 16>(w.data(), pd);
+    base::put_bits<48, 1>(w.data(), use_crc);
+    base::put_bits<47, 1>(w.data(), rx_markers);
+    base::put_bits<46, 1>(w.data(), tx_markers);
+    base::put_bits<45, 1>(w.data(), hold_tx);
+    base::put_bits<44, 1>(w.data(), persist);
     base::put_bits<38, 6>(w.data(), ird);
     base::put_bits<32, 6>(w.data(), ord);
     base::put_bits<16, 16>(w.data(), ird_base);
@@ -502,12 +504,13 @@ struct QpParams {
   }
   static QpParams from_words(const uint32_t* w) {
     QpParams s;
-    s.connection = static_cast<uint16_t>(base::get_bits<64, 16>(w));
-    s.pd = static_cast<uint16_t>(base::get_bits<48, 16>(w));
-    s.use_crc = static_cast<uint8_t>(base::get_bits<47, 1>(w));
-    s.rx_markers = static_cast<uint8_t>(base::get_bits<46, 1>(w));
-    s.tx_markers = static_cast<uint8_t>(base::get_bits<45, 1>(w));
-    s.hold_tx = static_cast<uint8_t>(base::get_bits<44, 1>(w));
+    s.connection = static_cast<uint16_t>(base::get_bits<65, 16>(w));
+    s.pd = static_cast<uint16_t>(base::get_bits<49, 16>(w));
+    s.use_crc = static_cast<uint8_t>(base::get_bits<48, 1>(w));
+    s.rx_markers = static_cast<uint8_t>(base::get_bits<47, 1>(w));
+    s.tx_markers = static_cast<uint8_t>(base::get_bits<46, 1>(w));
+    s.hold_tx = static_cast<uint8_t>(base::get_bits<45, 1>(w));
+    s.persist = static_cast<uint8_t>(base::get_bits<44, 1>(w));
     s.ird = static_cast<uint8_t>(base::get_bits<38, 6>(w));
     s.ord = static_cast<uint8_t>(base::get_bits<32, 6>(w));
     s.ird_base = static_cast<uint16_t>(base::get_bits<16, 16>(w));
@@ -522,6 +525,7 @@ struct QpParams {
     fmt::format_to(std::back_inserter(s), " rx_markers={}", rx_markers);
     fmt::format_to(std::back_inserter(s), " tx_markers={}", tx_markers);
     fmt::format_to(std::back_inserter(s), " hold_tx={}", hold_tx);
+    fmt::format_to(std::back_inserter(s), " persist={}", persist);
     fmt::format_to(std::back_inserter(s), " ird={}", ird);
     fmt::format_to(std::back_inserter(s), " ord={}", ord);
     fmt::format_to(std::back_inserter(s), " ird_base={}", ird_base);
@@ -1743,22 +1747,22 @@ struct QpCtlLlp {
   QpParams params{};
 
   static constexpr std::string_view kName = "qp_ctl_llp";
-  static constexpr size_t kBits = 99;
+  static constexpr size_t kBits = 100;
   using Words = std::array<uint32_t, (kBits + 31) / 32>;
   friend bool operator==(const QpCtlLlp&, const QpCtlLlp&) = default;
   /// The packed SystemVerilog vector, bit 0 in word 0.
   [[nodiscard]] Words to_words() const {
     Words w{};
-    base::put_bits<96, 3>(w.data(), static_cast<uint64_t>(op));
-    base::put_bits<80, 16>(w.data(), qpn);
-    base::put_words<0, 80>(w.data(), params.to_words().data());
+    base::put_bits<97, 3>(w.data(), static_cast<uint64_t>(op));
+    base::put_bits<81, 16>(w.data(), qpn);
+    base::put_words<0, 81>(w.data(), params.to_words().data());
     return w;
   }
   static QpCtlLlp from_words(const uint32_t* w) {
     QpCtlLlp s;
-    s.op = static_cast<QpOp>(base::get_bits<96, 3>(w));
-    s.qpn = static_cast<uint16_t>(base::get_bits<80, 16>(w));
-    s.params = QpParams::from_words(base::get_words<0, 80>(w).data());
+    s.op = static_cast<QpOp>(base::get_bits<97, 3>(w));
+    s.qpn = static_cast<uint16_t>(base::get_bits<81, 16>(w));
+    s.params = QpParams::from_words(base::get_words<0, 81>(w).data());
     return s;
   }
   [[nodiscard]] std::string describe() const {
@@ -1904,7 +1908,8 @@ struct WqeCheckRsp {
   }
 };
 
-/// A WQE whose keys are good. slot: its place in the QP's window of issued WQEs.
+/// A WQE whose keys are good. slot: its place in the QP's window of issued WQEs. disposition: of a
+/// Flush, bit 0 global, bit 1 persistent.
 /// architecture 5
 /// From qp to rdmap.
 struct WqeHdr {
@@ -1917,36 +1922,39 @@ struct WqeHdr {
   uint32_t length = 0;  // 32 bits
   uint64_t remote_to = 0;  // 64 bits
   uint32_t remote_stag = 0;  // 32 bits
+  uint8_t disposition = 0;  // 2 bits
 
   static constexpr std::string_view kName = "wqe_hdr";
-  static constexpr size_t kBits = 166;
+  static constexpr size_t kBits = 168;
   using Words = std::array<uint32_t, (kBits + 31) / 32>;
   friend bool operator==(const WqeHdr&, const WqeHdr&) = default;
   /// The packed SystemVerilog vector, bit 0 in word 0.
   [[nodiscard]] Words to_words() const {
     Words w{};
-    base::put_bits<150, 16>(w.data(), qpn);
-    base::put_bits<142, 8>(w.data(), slot);
-    base::put_bits<134, 8>(w.data(), static_cast<uint64_t>(opcode));
-    base::put_bits<133, 1>(w.data(), is_solicited);
-    base::put_bits<132, 1>(w.data(), is_inline);
-    base::put_bits<128, 4>(w.data(), num_sge);
-    base::put_bits<96, 32>(w.data(), length);
-    base::put_bits<32, 64>(w.data(), remote_to);
-    base::put_bits<0, 32>(w.data(), remote_stag);
+    base::put_bits<152, 16>(w.data(), qpn);
+    base::put_bits<144, 8>(w.data(), slot);
+    base::put_bits<136, 8>(w.data(), static_cast<uint64_t>(opcode));
+    base::put_bits<135, 1>(w.data(), is_solicited);
+    base::put_bits<134, 1>(w.data(), is_inline);
+    base::put_bits<130, 4>(w.data(), num_sge);
+    base::put_bits<98, 32>(w.data(), length);
+    base::put_bits<34, 64>(w.data(), remote_to);
+    base::put_bits<2, 32>(w.data(), remote_stag);
+    base::put_bits<0, 2>(w.data(), disposition);
     return w;
   }
   static WqeHdr from_words(const uint32_t* w) {
     WqeHdr s;
-    s.qpn = static_cast<uint16_t>(base::get_bits<150, 16>(w));
-    s.slot = static_cast<uint8_t>(base::get_bits<142, 8>(w));
-    s.opcode = static_cast<WrOpcode>(base::get_bits<134, 8>(w));
-    s.is_solicited = static_cast<uint8_t>(base::get_bits<133, 1>(w));
-    s.is_inline = static_cast<uint8_t>(base::get_bits<132, 1>(w));
-    s.num_sge = static_cast<uint8_t>(base::get_bits<128, 4>(w));
-    s.length = static_cast<uint32_t>(base::get_bits<96, 32>(w));
-    s.remote_to = static_cast<uint64_t>(base::get_bits<32, 64>(w));
-    s.remote_stag = static_cast<uint32_t>(base::get_bits<0, 32>(w));
+    s.qpn = static_cast<uint16_t>(base::get_bits<152, 16>(w));
+    s.slot = static_cast<uint8_t>(base::get_bits<144, 8>(w));
+    s.opcode = static_cast<WrOpcode>(base::get_bits<136, 8>(w));
+    s.is_solicited = static_cast<uint8_t>(base::get_bits<135, 1>(w));
+    s.is_inline = static_cast<uint8_t>(base::get_bits<134, 1>(w));
+    s.num_sge = static_cast<uint8_t>(base::get_bits<130, 4>(w));
+    s.length = static_cast<uint32_t>(base::get_bits<98, 32>(w));
+    s.remote_to = static_cast<uint64_t>(base::get_bits<34, 64>(w));
+    s.remote_stag = static_cast<uint32_t>(base::get_bits<2, 32>(w));
+    s.disposition = static_cast<uint8_t>(base::get_bits<0, 2>(w));
     return s;
   }
   [[nodiscard]] std::string describe() const {
@@ -1960,6 +1968,7 @@ struct WqeHdr {
     fmt::format_to(std::back_inserter(s), " length={}", length);
     fmt::format_to(std::back_inserter(s), " remote_to={:#x}", remote_to);
     fmt::format_to(std::back_inserter(s), " remote_stag={:#x}", remote_stag);
+    fmt::format_to(std::back_inserter(s), " disposition={}", disposition);
     return s;
   }
 };
@@ -2238,7 +2247,8 @@ struct QpError {
 };
 
 /// A message, for a free slot of (qpn, source). done: report slot when the LLP has its last byte.
-/// For resp the body is one SGE.
+/// For resp the body is one SGE; of a Flush Response (untagged, length 0) the byte that is read
+/// back, or none (num_sge 0).
 /// architecture 5
 /// From rdmap to ddp.
 struct TxMessageHdr {
@@ -2351,7 +2361,7 @@ struct SqSlotFree {
   }
 };
 
-/// The same of a response. One slot a QP.
+/// The same of a Read Response; of a Flush Response: it has left, or is dropped. One slot a QP.
 /// architecture 5
 /// From ddp to rdmap.
 struct RespSlotFree {
@@ -2793,7 +2803,8 @@ struct RxSegment {
   }
 };
 
-/// In order. accept 0: drop. place: its payload goes to memory. slot: of the Read that completes.
+/// In order. accept 0: drop. place: its payload goes to memory. slot: of the Read or Flush that
+/// completes.
 /// architecture 5
 /// From rdmap to ddp.
 struct RxVerdict {
@@ -2837,7 +2848,7 @@ struct RxVerdict {
   }
 };
 
-/// Placed, and to be reported: a receive (index, byte_len, status) or a Read (slot).
+/// Placed, and to be reported: a receive (index, byte_len, status) or a Read or Flush (slot).
 /// architecture 5
 /// From ddp to qp.
 struct RxDone {

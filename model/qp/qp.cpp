@@ -29,12 +29,20 @@ constexpr uint32_t body_bytes(uint32_t units) {
   return units * kUnit - static_cast<uint32_t>(spec::SqWqe::kBytes);
 }
 
+/// A Read or a Flush: the peer answers, and it takes an ORD slot.
+constexpr bool asks_peer(uint8_t opcode) {
+  return opcode == static_cast<uint8_t>(WrOpcode::kRdmaRead) ||
+         opcode == static_cast<uint8_t>(WrOpcode::kFlush);
+}
+
 constexpr WcOpcode completion_of(WrOpcode op) {
   switch (op) {
     case WrOpcode::kRdmaWrite:
       return WcOpcode::kRdmaWrite;
     case WrOpcode::kRdmaRead:
       return WcOpcode::kRdmaRead;
+    case WrOpcode::kFlush:
+      return WcOpcode::kFlush;
     default:
       return WcOpcode::kSend;
   }
@@ -182,12 +190,12 @@ bool Qp::can_issue(uint16_t qpn) {
   const bool fails = c.sq.bad;
   if (here == 0) return fails;
   const auto first = unit(qpn, c.sq.taken).bytes();
-  const bool is_read = first[0] == static_cast<uint8_t>(WrOpcode::kRdmaRead);
+  const bool asks = asks_peer(first[0]);
   const bool waits = (flag(first[1], spec::SqFlagBit::kFence) && c.reads != 0) ||
-                     (is_read && c.reads >= c.params.ord);
-  if (here >= units && !waits && !(is_read && c.fin)) return true;
+                     (asks && c.reads >= c.params.ord);
+  if (here >= units && !waits && !(asks && c.fin)) return true;
   // What the first unit tells is enough to fail.
-  return bad_header(spec::SqWqe::unpack(first), units, c) || (is_read && c.fin) ||
+  return bad_header(spec::SqWqe::unpack(first), units, c) || (asks && c.fin) ||
          (here < units && fails);
 }
 
@@ -198,10 +206,9 @@ uint32_t Qp::room(uint16_t qpn) const {
   return c.win_count + visit <= sq_window_ ? std::min(sq_slots_ - c.slots, visit) : 1U;
 }
 
-bool Qp::next_is_read(uint16_t qpn) const {
+bool Qp::next_asks_peer(uint16_t qpn) const {
   const Ring16& s = ctx_[qpn].sq;
-  return s.here() != 0 &&
-         unit(qpn, s.taken).bytes()[0] == static_cast<uint8_t>(WrOpcode::kRdmaRead);
+  return s.here() != 0 && asks_peer(unit(qpn, s.taken).bytes()[0]);
 }
 
 /// Units of the next WQE: one, if it is not here or says what cannot be believed.
@@ -224,11 +231,14 @@ bool Qp::bad_header(const spec::SqWqe& w, uint32_t units, const Ctx& c) const {
   const uint32_t body = body_bytes(units);
   const bool is_inline = flag(w.flags, spec::SqFlagBit::kInlineData);
   const auto op = static_cast<WrOpcode>(w.opcode);
-  if (op != WrOpcode::kRdmaWrite && op != WrOpcode::kSend && op != WrOpcode::kRdmaRead) return true;
-  if ((w.flags & 0xf0) != 0 || w.reserved0 != 0 || w.reserved1 != 0 || w.reserved2 != 0)
-    return true;
+  const bool is_flush = op == WrOpcode::kFlush;
+  if (op != WrOpcode::kRdmaWrite && op != WrOpcode::kSend && !asks_peer(w.opcode)) return true;
+  if ((w.flags & 0xf0) != 0 || w.reserved0 != 0 || w.reserved2 != 0) return true;
+  if (is_flush ? w.disposition == 0 || w.disposition > 3 : w.disposition != 0) return true;
   if (w.length > spec::kMaxMessage) return true;
-  if (op == WrOpcode::kRdmaRead && (w.num_sge > 1 || is_inline || c.params.ord == 0)) return true;
+  if (asks_peer(w.opcode) && (w.num_sge > (is_flush ? 0 : 1) || is_inline || c.params.ord == 0))
+    return true;
+  if (is_flush && c.params.persist == 0) return true;
   if (is_inline) return w.length > spec::kMaxInline || w.length > body;
   return w.num_sge > spec::kMaxSge || w.num_sge * spec::WqeSge::kBytes > body;
 }
@@ -236,6 +246,7 @@ bool Qp::bad_header(const spec::SqWqe& w, uint32_t units, const Ctx& c) const {
 /// Whether the SGEs' total is not the length.
 bool Qp::bad_total(const spec::SqWqe& w, const rnic::Payload& body) const {
   if (flag(w.flags, spec::SqFlagBit::kInlineData)) return false;
+  if (w.opcode == static_cast<uint8_t>(WrOpcode::kFlush)) return false;  // it has no SGE
   uint64_t total = 0;
   for (size_t i = 0; i < w.num_sge; ++i) {
     total += spec::WqeSge::unpack(body.bytes().subspan(i * spec::WqeSge::kBytes)).length;
@@ -265,7 +276,7 @@ bool Qp::asks(uint16_t qpn) const {
   const uint32_t units = units_of(qpn);
   if (c.sq.here() < units) return false;
   const auto w = spec::SqWqe::unpack(unit(qpn, c.sq.taken).bytes());
-  if (w.opcode == static_cast<uint8_t>(WrOpcode::kRdmaRead) && c.fin) return false;
+  if (asks_peer(w.opcode) && c.fin) return false;
   if (bad_header(w, units, c)) return false;
   if (flag(w.flags, spec::SqFlagBit::kInlineData)) return false;
   const rnic::Payload body = body_of(qpn, units);
@@ -291,7 +302,7 @@ std::optional<Wqe> Qp::issue(uint16_t qpn) {
     fail_wqe(qpn, after, w, WcStatus::kLocQpOpErr);
     return std::nullopt;
   }
-  if (op == WrOpcode::kRdmaRead && c.fin) {  // good, but nobody is there to answer it
+  if (asks_peer(w.opcode) && c.fin) {  // good, but nobody is there to answer it
     c.issue_stopped = true;
     update(qpn);
     out_.qp_fault({.qpn = qpn, .cause = spec::Cause::kLlpLost});
@@ -330,7 +341,7 @@ std::optional<Wqe> Qp::issue(uint16_t qpn) {
                      .length = w.length};
   c.sq.taken = after;
   ++c.slots;
-  if (op == WrOpcode::kRdmaRead) ++c.reads;
+  if (asks_peer(w.opcode)) ++c.reads;
   Wqe out;
   out.hdr = {.qpn = qpn,
              .slot = static_cast<uint8_t>((c.win_head + at) % sq_window_),
@@ -340,7 +351,8 @@ std::optional<Wqe> Qp::issue(uint16_t qpn) {
              .num_sge = is_inline ? uint8_t{0} : w.num_sge,
              .length = w.length,
              .remote_to = w.remote_address,
-             .remote_stag = w.rkey};
+             .remote_stag = w.rkey,
+             .disposition = static_cast<uint8_t>(w.disposition & 3)};
   out.body = std::move(body);
   update(qpn);
   return out;

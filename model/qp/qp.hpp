@@ -66,7 +66,7 @@ class Qp {
   uint32_t room(uint16_t qpn) const;
   /// A part of the next WQE at least is in the buffer.
   bool has_next(uint16_t qpn) const { return ctx_[qpn].sq.here() != 0; }
-  bool next_is_read(uint16_t qpn) const;
+  bool next_asks_peer(uint16_t qpn) const;
   /// Reads that may go before one of those outstanding has ended.
   uint32_t reads_room(uint16_t qpn) const {
     const Ctx& c = ctx_[qpn];

@@ -103,6 +103,7 @@ std::optional<AdminStatus> Qp::modify(uint16_t qpn, const spec::AdminModifyArgs&
                   .rx_markers = a.rx_markers,
                   .tx_markers = a.tx_markers,
                   .hold_tx = a.hold_tx,
+                  .persist = a.persist,
                   .ird = a.ird,
                   .ord = a.ord,
                   .ird_base = a.ird_base,

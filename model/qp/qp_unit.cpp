@@ -113,7 +113,7 @@ void QpUnit::step_issue() {
   // A visit knows of the Reads that had ended when it began (go_pending): for more the QP is looked at again.
   const QpTiming& t = u_.timing.qp;
   const auto last = static_cast<uint16_t>(last_issue_);
-  if (visit_left_ != 0 && set.test(last_issue_) && visit_reads_ == 0 && qp_.next_is_read(last)) {
+  if (visit_left_ != 0 && set.test(last_issue_) && visit_reads_ == 0 && qp_.next_asks_peer(last)) {
     visit_left_ = 0;
     const Cycle end = t.look + t.again;
     held_[last_issue_] += end;
@@ -132,7 +132,7 @@ void QpUnit::step_issue() {
   --visit_left_;
   meter_.moved(now);
   last_issue_ = q;
-  if (visit_reads_ != 0 && qp_.next_is_read(static_cast<uint16_t>(q))) --visit_reads_;
+  if (visit_reads_ != 0 && qp_.next_asks_peer(static_cast<uint16_t>(q))) --visit_reads_;
   auto wqe = qp_.issue(static_cast<uint16_t>(last_issue_));
   Cycle busy = t.parse;
   if (wqe) {

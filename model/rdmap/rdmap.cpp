@@ -42,7 +42,10 @@ std::vector<uint8_t> terminate_bytes(Cause cause, std::span<const uint8_t> head,
                                      uint16_t ulpdu_length) {
   const spec::CauseRow& row = spec::cause_row(cause);
   const bool with_ddp = row.ddp_header && !head.empty();
-  const bool with_rdma = with_ddp && row.rdma_header;
+  // The Read Request header is of a Read alone; that of a Flush has no place (RPMEM-5.1-02).
+  const bool is_read =
+      !head.empty() && (head[1] & 0x0f) == static_cast<uint8_t>(RdmapOpcode::kReadRequest);
+  const bool with_rdma = with_ddp && row.rdma_header && is_read;
   std::vector<uint8_t> out(spec::TerminateCtrl::kBytes);
   spec::TerminateCtrl{.layer = row.layer,
                       .etype = row.etype,
@@ -110,21 +113,40 @@ std::optional<TxMessage> Rdmap::request(Wqe wqe) {
            .num_sge = w.num_sge,
            .done = 1,
            .slot = w.slot};
-  if (w.opcode == spec::WrOpcode::kRdmaRead) {
-    RNIC_CHECK(q.ord_count < q.params.ord, "QP {} has {} Reads outstanding of {}", w.qpn,
+  const bool is_flush = w.opcode == spec::WrOpcode::kFlush;
+  if (is_flush || w.opcode == spec::WrOpcode::kRdmaRead) {
+    RNIC_CHECK(q.ord_count < q.params.ord, "QP {} has {} requests outstanding of {}", w.qpn,
                q.ord_count, q.params.ord);
+    m.hdr.qn = spec::kQnRequest;
+    m.hdr.is_inline = 1;
+    m.hdr.num_sge = 0;
+    m.hdr.done = 0;
+  }
+  if (is_flush) {  // draft-talpey-rdma-commit-01 section 3.1.1.1
+    ord(q, q.ord_count++) = {.is_flush = true, .msn = q.msn++, .slot = w.slot};
+    m.hdr.opcode = RdmapOpcode::kFlushRequest;
+    m.hdr.length = spec::FlushRequest::kBytes;
+    m.body = rnic::Payload::make(spec::FlushRequest::kBytes);
+    // The wire's bits are not verbs': the other way round.
+    const uint32_t visible = (w.disposition & 1) != 0 ? spec::kFlushVisible : 0;
+    const uint32_t persistent = (w.disposition & 2) != 0 ? spec::kFlushPersistent : 0;
+    spec::FlushRequest{.sink_stag = w.remote_stag,
+                       .length = w.length,
+                       .sink_to = w.remote_to,
+                       .flags = visible | persistent}
+        .pack(m.body.writable());
+    return m;
+  }
+  if (w.opcode == spec::WrOpcode::kRdmaRead) {
     const auto sink = w.num_sge != 0 ? spec::WqeSge::unpack(wqe.body.bytes()) : spec::WqeSge{};
-    ord(q, q.ord_count++) = {.sink_stag = sink.lkey,
+    ord(q, q.ord_count++) = {.msn = q.msn++,
+                             .sink_stag = sink.lkey,
                              .length = w.length,
                              .received = 0,
                              .sink_to = sink.address,
                              .slot = w.slot};
     m.hdr.opcode = RdmapOpcode::kReadRequest;
-    m.hdr.qn = spec::kQnRequest;
     m.hdr.length = spec::ReadRequest::kBytes;
-    m.hdr.is_inline = 1;
-    m.hdr.num_sge = 0;
-    m.hdr.done = 0;
     m.body = rnic::Payload::make(spec::ReadRequest::kBytes);
     spec::ReadRequest{.sink_stag = sink.lkey,
                       .sink_to = sink.address,
@@ -147,28 +169,59 @@ std::optional<TxMessage> Rdmap::request(Wqe wqe) {
   return m;
 }
 
-// RFC 5040 section 5.2.1 and requirements.md section 7: the source is checked when its service
-// begins; size 0 is not.
+// RFC 5040 section 5.2.1, requirements.md section 7: a Read of size 0 is not checked. A Flush needs
+// the right of each state that it asks for and no other, and is checked at length 0, too (A-06,
+//
+TptResult Rdmap::check_range(const Qp& q, const Inbound& in) const {
+  if (in.is_flush) {
+    const uint32_t flags = in.flush.flags;
+    const uint32_t rights =
+        ((flags & spec::kFlushPersistent) != 0 ? spec::kAccessFlushPersistent : 0) |
+        ((flags & spec::kFlushVisible) != 0 ? spec::kAccessFlushGlobal : 0);
+    return tpt_.check({.stag = in.flush.sink_stag,
+                       .tagged_offset = in.flush.sink_to,
+                       .length = in.flush.length,
+                       .pd = q.params.pd,
+                       .rights = static_cast<uint16_t>(rights),
+                       .last = 1});
+  }
+  if (in.read.read_size == 0) return TptResult::kOk;
+  return tpt_.check({.stag = in.read.source_stag,
+                     .tagged_offset = in.read.source_to,
+                     .length = in.read.read_size,
+                     .pd = q.params.pd,
+                     .rights = spec::kAccessRemoteRead,
+                     .last = 1});
+}
+
+// The range is checked when its service begins.
 std::optional<TxMessage> Rdmap::respond(uint16_t qpn) {
   Qp& q = qps_[qpn];
   if (!q.running || q.failed || q.responding || q.ird_count == 0) return std::nullopt;
   const Inbound& in = ird(q, 0);
-  const spec::ReadRequest& r = in.request;
-  if (r.read_size != 0) {
-    const TptResult result = tpt_.check({.stag = r.source_stag,
-                                         .tagged_offset = r.source_to,
-                                         .length = r.read_size,
-                                         .pd = q.params.pd,
-                                         .rights = spec::kAccessRemoteRead,
-                                         .last = 1});
-    if (result != TptResult::kOk) {
-      fail(qpn, {.cause = source_cause(result), .head = in.head, .ulpdu_length = in.ulpdu_length});
-      return std::nullopt;
-    }
+  const spec::ReadRequest& r = in.read;
+  if (const TptResult result = check_range(q, in); result != TptResult::kOk) {
+    fail(qpn, {.cause = source_cause(result), .head = in.head, .ulpdu_length = in.ulpdu_length});
+    return std::nullopt;
   }
   q.responding = true;
   update_responder(qpn);
   TxMessage m;
+  m.body = rnic::Payload::make(spec::WqeSge::kBytes);
+  if (in.is_flush) {
+    // One byte of the range is read back behind what the watermark counts: reads push writes.
+    m.hdr = {.qpn = qpn,
+             .source = TxSource::kResp,
+             .opcode = RdmapOpcode::kFlushResponse,
+             .qn = spec::kQnResponse,
+             .num_sge = in.flush.length != 0,
+             .slot = q.ird_head,
+             .has_watermark = 1,
+             .watermark = in.watermark};
+    spec::WqeSge{.address = in.flush.sink_to, .length = 1, .lkey = in.flush.sink_stag}.pack(
+        m.body.writable());
+    return m;
+  }
   m.hdr = {.qpn = qpn,
            .source = TxSource::kResp,
            .is_tagged = 1,
@@ -180,7 +233,6 @@ std::optional<TxMessage> Rdmap::respond(uint16_t qpn) {
            .slot = q.ird_head,
            .has_watermark = 1,
            .watermark = in.watermark};
-  m.body = rnic::Payload::make(spec::WqeSge::kBytes);
   spec::WqeSge{.address = r.source_to, .length = r.read_size, .lkey = r.source_stag}.pack(
       m.body.writable());
   return m;
@@ -214,10 +266,13 @@ void Rdmap::tx_fault(const spec::TxFault& f) {
   }
   const Inbound& in =
       ird_[q.params.ird_base + f.slot];  // slot of a response: its place in the IRD ring
-  const Cause cause = f.result != TptResult::kOk ? source_cause(f.result) : Cause::kRdmapLength;
+  const Cause unreadable = in.is_flush ? Cause::kFlushFailed : Cause::kRdmapLength;
+  const Cause cause = f.result != TptResult::kOk ? source_cause(f.result) : unreadable;
+  if (in.is_flush)
+    return fail(f.qpn, {.cause = cause, .head = in.head, .ulpdu_length = in.ulpdu_length});
   // requirements.md section 6: of a Read that fails after some bytes, the header shows what was not
   // returned.
-  spec::ReadRequest rest = in.request;
+  spec::ReadRequest rest = in.read;
   rest.sink_to += f.offset;
   rest.read_size -= f.offset;
   rest.source_to += f.offset;
@@ -260,9 +315,9 @@ std::string Rdmap::waiting_for() const {
   for (size_t i = 0; i < qps_.size(); ++i) {
     const Qp& q = qps_[i];
     if (q.ord_count != 0)
-      s += fmt::format("rdmap: QP {} waits for {} Read Responses of the peer\n", i, q.ord_count);
+      s += fmt::format("rdmap: QP {} waits for {} responses of the peer\n", i, q.ord_count);
     if (q.ird_count != 0) {
-      s += fmt::format("rdmap: QP {} has {} Read Requests to answer{}\n", i, q.ird_count,
+      s += fmt::format("rdmap: QP {} has {} requests to answer{}\n", i, q.ird_count,
                        q.responding ? ", one in ddp" : "");
     }
   }

@@ -1,5 +1,5 @@
-// Message layer: what a work request is on the wire, what a received segment means, Reads in both
-// directions, and the one place where a QP's error is decided. RFC 5040. RTL: rtl/rdmap/rdmap.sv
+// Message layer: what a work request is on the wire, what a received segment means, Reads and
+// Flushes in both directions, and the one place where a QP's error is decided. RFC 5040. RTL: rtl/rdmap/rdmap.sv
 //
 //   Rdmap rdmap(sizes, tpt, out);   rdmap.control({QpOp::kStart, qpn, params});
 //   auto m = rdmap.request(wqe);                    a message of the send queue
@@ -40,9 +40,9 @@ class Rdmap final : public SegmentJudge {
   /// A WQE as a message. Nothing, if the QP has stopped.
   std::optional<TxMessage> request(Wqe wqe);
 
-  /// QPs with a Read to be answered and the responder's slot free.
+  /// QPs with a Read or Flush to be answered and the responder's slot free.
   const ReadySet& responders() const { return responders_; }
-  /// Begins to answer the oldest Read Request of this QP. Nothing, if its source fails the check.
+  /// Begins to answer the oldest request of this QP. Nothing, if its range fails the check.
   std::optional<TxMessage> respond(uint16_t qpn);
   void resp_slot_free(const spec::RespSlotFree& free);
 
@@ -55,13 +55,17 @@ class Rdmap final : public SegmentJudge {
   void set_placed(uint64_t count) { placed_ = count; }
 
  private:
-  struct Outstanding {  // a Read of ours: ORD
+  struct Outstanding {  // a Read or Flush of ours: ORD
+    bool is_flush = false;
+    uint32_t msn = 0;
     uint32_t sink_stag = 0, length = 0, received = 0;
     uint64_t sink_to = 0;
     uint8_t slot = 0;
   };
-  struct Inbound {  // a Read Request of the peer: IRD
-    spec::ReadRequest request;
+  struct Inbound {  // a request of the peer: IRD
+    bool is_flush = false;
+    spec::ReadRequest read;
+    spec::FlushRequest flush;
     std::array<uint8_t, 64> head{};  // as it came
     uint16_t ulpdu_length = 0;
     uint64_t watermark = 0;
@@ -73,6 +77,7 @@ class Rdmap final : public SegmentJudge {
     bool closed() const { return closing && ird_count == 0; }
     spec::QpParams params;
     uint8_t ord_head = 0, ord_count = 0, ird_head = 0, ird_count = 0;
+    uint32_t msn = 1;  // of the next request
   };
   struct Failure {
     spec::Cause cause{};
@@ -93,7 +98,11 @@ class Rdmap final : public SegmentJudge {
   void update_responder(uint16_t qpn);
   void tell_closed(uint16_t qpn);
   spec::Cause rx_check(Qp& q, const spec::RxSegment& s, spec::RxVerdict& v);
-  spec::Cause read_request(Qp& q, const spec::RxSegment& s);
+  spec::Cause request_in(Qp& q, const spec::RxSegment& s, Inbound in);
+  spec::Cause flush_request(Qp& q, const spec::RxSegment& s, uint32_t length, bool last);
+  spec::Cause flush_response(Qp& q, uint32_t length, bool last, spec::RxVerdict& v);
+  void answered(Qp& q, spec::RxVerdict& v);
+  spec::TptResult check_range(const Qp& q, const Inbound& in) const;
   spec::Cause read_response(Qp& q, const spec::RxSegment& s, uint32_t length, bool last,
                             spec::RxVerdict& v);
   void peer_terminate(uint16_t qpn, const spec::RxSegment& s);

@@ -24,7 +24,10 @@ bool fits(RdmapOpcode op, bool tagged, uint32_t qn) {
     case RdmapOpcode::kSendSe:
       return !tagged && qn == spec::kQnSend;
     case RdmapOpcode::kReadRequest:
+    case RdmapOpcode::kFlushRequest:
       return !tagged && qn == spec::kQnRequest;
+    case RdmapOpcode::kFlushResponse:
+      return !tagged && qn == spec::kQnResponse;
     case RdmapOpcode::kTerminate:
       return !tagged && qn == spec::kQnTerminate;
     default:
@@ -68,10 +71,18 @@ Cause Rdmap::rx_check(Qp& q, const spec::RxSegment& s, spec::RxVerdict& v) {
 
   if (s.head[1] >> 6 != spec::kRvIetf) return Cause::kRdmapVersion;
   if (!fits(op, tagged, qn)) return Cause::kRdmapOpcode;
+  const bool is_ext = op == RdmapOpcode::kFlushRequest || op == RdmapOpcode::kFlushResponse;
+  if (is_ext && q.params.persist == 0) return Cause::kRdmapOpcode;
   switch (op) {
+    case RdmapOpcode::kFlushRequest:
+      return flush_request(q, s, length, last);
+    case RdmapOpcode::kFlushResponse:
+      return flush_response(q, length, last, v);
     case RdmapOpcode::kReadRequest:
       if (length != spec::ReadRequest::kBytes || !last) return Cause::kRdmapLength;
-      return read_request(q, s);
+      return request_in(
+          q, s,
+          {.read = spec::ReadRequest::unpack(std::span(s.head).subspan(kUntagged)), .flush = {}});
     case RdmapOpcode::kReadResponse:
       return read_response(q, s, length, last, v);
     case RdmapOpcode::kTerminate:
@@ -88,19 +99,44 @@ Cause Rdmap::rx_check(Qp& q, const spec::RxSegment& s, spec::RxVerdict& v) {
   return Cause::kNone;
 }
 
-Cause Rdmap::read_request(Qp& q, const spec::RxSegment& s) {
+Cause Rdmap::request_in(Qp& q, const spec::RxSegment& s, Inbound in) {
   if (q.closed()) return Cause::kLlpLost;  // its answer would come behind our FIN
   if (q.ird_count >= q.params.ird) return Cause::kDdpUntaggedNoBuffer;
-  ird(q, q.ird_count++) = {
-      .request = spec::ReadRequest::unpack(std::span(s.head).subspan(kUntagged)),
-      .head = s.head,
-      .ulpdu_length = s.ulpdu_length,
-      .watermark = placed_};
+  in.head = s.head;
+  in.ulpdu_length = s.ulpdu_length;
+  in.watermark = placed_;
+  ird(q, q.ird_count++) = in;
   update_responder(s.qpn);
   return Cause::kNone;
 }
 
-// The oldest outstanding Read, its next byte, and Last exactly at its end.
+// No flag, or one that does not exist; no STag to be invalidated either.
+Cause Rdmap::flush_request(Qp& q, const spec::RxSegment& s, uint32_t length, bool last) {
+  if (length != spec::FlushRequest::kBytes || !last) return Cause::kRdmapLength;
+  const auto f = spec::FlushRequest::unpack(std::span(s.head).subspan(kUntagged));
+  const uint32_t unknown = f.flags & ~(spec::kFlushPersistent | spec::kFlushVisible);
+  if (f.flags == 0 || unknown != 0 || base::load_be<uint32_t>(&s.head[2]) != 0)
+    return Cause::kRdmapLength;
+  return request_in(q, s, {.is_flush = true, .read = {}, .flush = f});
+}
+
+// the oldest request is a Flush.
+Cause Rdmap::flush_response(Qp& q, uint32_t length, bool last, spec::RxVerdict& v) {
+  if (length != 0 || !last) return Cause::kRdmapLength;
+  if (q.ord_count == 0 || !ord(q, 0).is_flush) return Cause::kRdmapOpcode;
+  answered(q, v);
+  return Cause::kNone;
+}
+
+/// The oldest request is complete.
+void Rdmap::answered(Qp& q, spec::RxVerdict& v) {
+  v.deliver = DeliverKind::kRead;
+  v.slot = ord(q, 0).slot;
+  q.ord_head = static_cast<uint8_t>((q.ord_head + 1) % q.params.ord);
+  --q.ord_count;
+}
+
+// The oldest request is a Read, its next byte, and Last exactly at its end.
 Cause Rdmap::read_response(Qp& q, const spec::RxSegment& s, uint32_t length, bool last,
                            spec::RxVerdict& v) {
   if (q.ord_count == 0) return Cause::kRdmapOpcode;
@@ -108,23 +144,18 @@ Cause Rdmap::read_response(Qp& q, const spec::RxSegment& s, uint32_t length, boo
   const uint32_t stag = base::load_be<uint32_t>(&s.head[2]);
   const uint64_t to = base::load_be<uint64_t>(&s.head[6]);
   const uint32_t rest = o.length - o.received;
-  if (stag != o.sink_stag || to != o.sink_to + o.received || length > rest ||
+  if (o.is_flush || stag != o.sink_stag || to != o.sink_to + o.received || length > rest ||
       last != (length == rest)) {
     return Cause::kRdmapOpcode;
   }
   o.received += length;
   v.place = length != 0;
-  if (last) {
-    v.deliver = DeliverKind::kRead;
-    v.slot = o.slot;
-    q.ord_head = static_cast<uint8_t>((q.ord_head + 1) % q.params.ord);
-    --q.ord_count;
-  }
+  if (last) answered(q, v);
   return Cause::kNone;
 }
 
-// RFC 5040 section 5.4. If it carries the header of a Read of ours, that Read failed, and is told
-// so.
+// RFC 5040 section 5.4. If it carries the header of a Read of ours, that Read failed, and gets the
+// status; without a Read Request header it names a Flush by its MSN.
 void Rdmap::peer_terminate(uint16_t qpn, const spec::RxSegment& s) {
   constexpr uint32_t kBody = kUntagged;  // ctrl, length, DDP header, Read Request header
   constexpr uint32_t kRequest = kBody + 6 + kUntagged;
@@ -133,13 +164,22 @@ void Rdmap::peer_terminate(uint16_t qpn, const spec::RxSegment& s) {
   Failure f{.cause = Cause::kPeerTerminate, .head = {}};
   f.has_peer_term = true;
   if (s.ulpdu_length >= kBody + 2) f.peer_term = base::load_be<uint16_t>(&s.head[kBody]);
-  if (ctrl.has_length != 0 && ctrl.has_ddp_header != 0 && ctrl.has_rdma_header != 0 &&
-      (s.head[kBody + 6] & 0x80) == 0 && s.ulpdu_length >= kRequest + spec::ReadRequest::kBytes) {
+  const bool shows =
+      ctrl.has_length != 0 && ctrl.has_ddp_header != 0 && (s.head[kBody + 6] & 0x80) == 0;
+  const bool by_sink =
+      shows && ctrl.has_rdma_header != 0 && s.ulpdu_length >= kRequest + spec::ReadRequest::kBytes;
+  const bool by_msn = shows && ctrl.has_rdma_header == 0 && s.ulpdu_length >= kRequest &&
+                      base::load_be<uint32_t>(&s.head[kBody + 12]) == spec::kQnRequest;
+  if (by_sink || by_msn) {
+    const uint32_t msn = base::load_be<uint32_t>(&s.head[kBody + 16]);
     const uint32_t stag = base::load_be<uint32_t>(&s.head[kRequest]);
     const uint64_t to = base::load_be<uint64_t>(&s.head[kRequest + 4]);
     for (uint32_t i = 0; i < q.ord_count; ++i) {
       const Outstanding& o = ord(q, i);
-      if (o.sink_stag != stag || (o.sink_to != to && o.sink_to + o.received != to)) continue;
+      if (o.is_flush != by_msn) continue;
+      if (by_msn ? o.msn != msn
+                 : o.sink_stag != stag || (o.sink_to != to && o.sink_to + o.received != to))
+        continue;
       f.has_wr = true;
       f.slot = o.slot;
       if (ctrl.layer == 0 && ctrl.etype == 1) {

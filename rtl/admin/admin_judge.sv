@@ -114,6 +114,6 @@ module admin_judge (
   end
 
   logic unused_bits;
-  assign unused_bits = ^{cmd_i.cookie, mr.key, mr.base_to, mr.page_list, conn, ring, mod.hold_tx, mod.tx_markers, mod.rx_markers, mod.use_crc,
+  assign unused_bits = ^{cmd_i.cookie, mr.key, mr.base_to, mr.page_list, conn, ring, mod.persist, mod.hold_tx, mod.tx_markers, mod.rx_markers, mod.use_crc,
                          mod.stream_address};
 endmodule

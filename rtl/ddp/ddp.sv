@@ -136,16 +136,17 @@ module ddp (
 
   logic [4:0]  ctl_valid, ctl_ready;
   logic        ctl_start, ctl_done, rx_in, rx_out, ask_in, ask_out, grant_in, grant_out, seg_in, seg_out, sent_in, sent_out;
-  logic [2:0]  told_in, told_out;
+  logic [3:0]  told_in, told_out;
   logic        rx_report;
   logic [15:0] ctl_qpn, ctl_pd;
+  logic        ctl_persist;
 
   ddp_qp u_qp (
     .clk_i, .rst_ni,
     .qp_ctl_ddp_valid_i(qp_ctl_ddp_valid), .qp_ctl_ddp_ready_o(qp_ctl_ddp_ready), .qp_ctl_ddp_i(qp_ctl_ddp),
     .qp_ack_ddp_valid_o, .qp_ack_ddp_ready_i, .qp_ack_ddp_o,
     .ctl_valid_o(ctl_valid), .ctl_ready_i(ctl_ready), .ctl_start_o(ctl_start), .ctl_qpn_o(ctl_qpn),
-    .ctl_pd_o(ctl_pd), .ctl_done_i(ctl_done),
+    .ctl_pd_o(ctl_pd), .ctl_persist_o(ctl_persist), .ctl_done_i(ctl_done),
     .rx_in_i(rx_in), .rx_out_i(rx_out), .report_in_i(rx_report),
     .report_out_i(rx_done_valid_o && rx_done_ready_i), .ask_in_i(ask_in), .ask_out_i(ask_out),
     .grant_in_i(grant_in), .grant_out_i(grant_out), .seg_in_i(seg_in), .seg_out_i(seg_out),
@@ -155,7 +156,7 @@ module ddp (
   ddp_rx u_rx (
     .clk_i, .rst_ni, .clear_i(clear), .clear_addr_i(clear_addr),
     .ctl_valid_i(ctl_valid[1:0]), .ctl_ready_o(ctl_ready[1:0]), .ctl_start_i(ctl_start), .ctl_qpn_i(ctl_qpn),
-    .ctl_pd_i(ctl_pd), .rx_in_o(rx_in), .rx_out_o(rx_out), .rx_report_o(rx_report),
+    .ctl_pd_i(ctl_pd), .ctl_persist_i(ctl_persist), .rx_in_o(rx_in), .rx_out_o(rx_out), .rx_report_o(rx_report),
     .rx_ulpdu_hdr_valid_i, .rx_ulpdu_hdr_ready_o, .rx_ulpdu_hdr_i,
     .rx_ulpdu_valid_i, .rx_ulpdu_ready_o, .rx_ulpdu_i,
     .rq_take_req_valid_o, .rq_take_req_ready_i, .rq_take_req_o,

@@ -29,6 +29,7 @@ module ddp_qp (
   output logic         ctl_start_o,
   output logic [15:0]  ctl_qpn_o,
   output logic [15:0]  ctl_pd_o,
+  output logic         ctl_persist_o,
   input  logic         ctl_done_i,       // tx_sched has written it
   // from the leaves: one each cycle something came in or went out
   input  logic         rx_in_i,
@@ -43,8 +44,8 @@ module ddp_qp (
   input  logic         seg_out_i,        // moved or dropped
   input  logic         sent_in_i,        // moved
   input  logic         sent_out_i,       // taken by mpa
-  input  logic [2:0]   told_in_i,        // sq_slot_free, resp_slot_free, tx_fault
-  input  logic [2:0]   told_out_i        // taken by qp, rdmap
+  input  logic [3:0]   told_in_i,        // sq_slot_free, resp_slot_free of a Read, tx_fault, resp_slot_free of a Flush
+  input  logic [3:0]   told_out_i        // taken by qp, rdmap
 );
   typedef enum logic [2:0] {
     StIdle,
@@ -60,13 +61,14 @@ module ddp_qp (
   iwarp_pkg::qp_op_e op_q;
   logic        settled;
   logic [15:0] qpn_q, pd_q;
+  logic        persist_q;
   localparam logic [4:0] Runs = 5'b10001;   // the leaves that know whether it runs: rx_header, tx_sched
   logic [4:0]  left_q;
   logic        written_q;   // tx_sched's pipeline still holds the order
   // Each way counts what is inside, and of that what was there at its mark and has not left. Behind the mark it only counts down, so
   // however much passes one way while another stands, what has been reached stays reached.
   localparam int unsigned Rx = 0, Ask = 1, Grant = 2, Seg = 3, Sent = 4, Report = 5, Told = 6;
-  logic [8:0] in, out, mark, done, none;
+  logic [9:0] in, out, mark, done, none;
   assign in          = {told_in_i, report_in_i, sent_in_i, seg_in_i, grant_in_i, ask_in_i, rx_in_i};
   assign out         = {told_out_i, report_out_i, sent_out_i, seg_out_i, grant_out_i, ask_out_i, rx_out_i};
   assign mark[Rx]    = st_q != StDrain && st_q != StLeave;
@@ -75,8 +77,8 @@ module ddp_qp (
   assign mark[Seg]   = st_q != StDrain && st_q != StLeave;
   assign mark[Sent]  = st_q != StLeave;
   assign mark[Report] = st_q != StLeave;
-  assign mark[Told +: 3] = {3{st_q != StLeave}};
-  for (genvar i = 0; i < 9; i++) begin : gen_way
+  assign mark[Told +: 4] = {4{st_q != StLeave}};
+  for (genvar i = 0; i < 10; i++) begin : gen_way
     logic [15:0] held_q, rest_q;
     assign done[i] = rest_q == '0;
     assign none[i] = held_q == '0;
@@ -96,6 +98,7 @@ module ddp_qp (
       op_q  <= qp_ctl_ddp_i.op;
       qpn_q <= qp_ctl_ddp_i.qpn;
       pd_q  <= qp_ctl_ddp_i.params.pd;
+      persist_q <= qp_ctl_ddp_i.params.persist;
     end
     if (st_q != StTables) left_q <= op_q == iwarp_pkg::QpoStop ? Runs : '1;
     else                  left_q <= left_q & ~ctl_ready_i;
@@ -111,7 +114,7 @@ module ddp_qp (
       StTables:  if (settled) st_d = StWritten;
       StWritten: if (!written_q) st_d = op_q == iwarp_pkg::QpoStop ? StDrain : StAck;
       StDrain:   if (done[Rx] && done[Seg]) st_d = StLeave;
-      StLeave:   if (done[Sent] && done[Report] && done[Told +: 3] == '1) st_d = op_q == iwarp_pkg::QpoStart ? StTables : StAck;
+      StLeave:   if (done[Sent] && done[Report] && done[Told +: 4] == '1) st_d = op_q == iwarp_pkg::QpoStart ? StTables : StAck;
       default:   if (qp_ack_ddp_ready_i) st_d = StIdle;
     endcase
   end
@@ -133,6 +136,7 @@ module ddp_qp (
   assign ctl_start_o        = op_q == iwarp_pkg::QpoStart;
   assign ctl_qpn_o          = qpn_q;
   assign ctl_pd_o           = pd_q;
+  assign ctl_persist_o      = persist_q;
 
   logic unused_bits;
   assign unused_bits = ^qp_ctl_ddp_i.params;

@@ -25,6 +25,7 @@ module ddp_rx (
   input  logic                         ctl_start_i,
   input  logic [15:0]                  ctl_qpn_i,
   input  logic [15:0]                  ctl_pd_i,
+  input  logic                         ctl_persist_i,
   output logic                         rx_in_o,
   output logic                         rx_out_o,
   output logic                         rx_report_o,
@@ -168,7 +169,7 @@ module ddp_rx (
 
   ddp_rx_header u_header (
     .clk_i, .rst_ni, .clear_i, .clear_addr_i,
-    .ctl_valid_i(ctl_valid_i[0]), .ctl_ready_o(ctl_ready_o[0]), .ctl_start_i, .ctl_qpn_i, .ctl_pd_i,
+    .ctl_valid_i(ctl_valid_i[0]), .ctl_ready_o(ctl_ready_o[0]), .ctl_start_i, .ctl_qpn_i, .ctl_pd_i, .ctl_persist_i,
     .rx_ulpdu_hdr_valid_i(rx_ulpdu_hdr_valid), .rx_ulpdu_hdr_ready_o(rx_ulpdu_hdr_ready), .rx_ulpdu_hdr_i(rx_ulpdu_hdr),
     .head_valid_i(head_valid), .head_ready_o(head_ready), .head_data_i(head_data),
     .cut_valid_o(cut_valid), .cut_ready_i(cut_ready), .cut_bytes_o(cut_bytes),

@@ -5,10 +5,9 @@
 //     |            +--> cut (14 or 18) to header_take             +--> rq_take_req (first segment of a Send) --> qp
 //     +--> head_o, as it came, to ddp_rx_check
 //
-// RFC 5041 sections 4.2, 4.3, 5.2, 7.1: a header that is short or of another version, QN above 2 (3 would be the
-// extensions' responses: theory-of-operation.md, Where atomic and persist join), MSN that is not the next, MO that is
-// not the next byte; a Send that passes 2^32 bytes is longer than any buffer (item_over). The table holds for each
-// QP: running, an error was found here, next MSN of QN 0, 1, 2, an open message of QN 0 and its MO, and the PD.
+// RFC 5041 sections 4.2, 4.3, 5.2, 7.1: a header that is short or of another version, QN above 2 (3 is valid where
+// Flush is enabled: responses on QN 3), MSN that is not the next, MO that is not the next byte; a Send that passes 2^32 bytes is longer than any buffer (item_over). The table holds for each
+// QP: running, an error was found here, Flush is enabled, next MSN of QN 0 to 3, an open message of QN 0 and its MO, and the PD.
 // Behind the first error nothing counts any more: a later segment, or one of a QP that does not run, asks for nothing
 // and is handed on with local_catastrophic, which rdmap drops.
 //
@@ -28,6 +27,7 @@ module ddp_rx_header (
   input  logic         ctl_start_i,
   input  logic [15:0]  ctl_qpn_i,
   input  logic [15:0]  ctl_pd_i,
+  input  logic         ctl_persist_i,
   // from mpa
   input  logic                        rx_ulpdu_hdr_valid_i,
   output logic                        rx_ulpdu_hdr_ready_o,
@@ -95,7 +95,9 @@ module ddp_rx_header (
     logic [31:0] msn0;
     logic [31:0] msn1;
     logic [31:0] msn2;
+    logic [31:0] msn3;
     logic [15:0] pd;
+    logic        persist;
   } state_t;
 
   state_t      state, state_d;
@@ -152,7 +154,8 @@ module ddp_rx_header (
     case (qn_q[1:0])
       2'd0:    msn_next = state.msn0;
       2'd1:    msn_next = state.msn1;
-      default: msn_next = state.msn2;
+      2'd2:    msn_next = state.msn2;
+      default: msn_next = state.msn3;
     endcase
   end
 
@@ -166,7 +169,8 @@ module ddp_rx_header (
     else if (tagged_q) begin
       if (short_q || !version_q)                     cause = iwarp_pkg::CauseDdpTaggedVersion;
     end else if (short_q || !version_q)              cause = iwarp_pkg::CauseDdpUntaggedVersion;
-    else if (qn_q >= rnic_pkg::QnResponse)           cause = iwarp_pkg::CauseDdpUntaggedQn;   // and none above it
+    else if (qn_q > rnic_pkg::QnResponse || (qn_q == rnic_pkg::QnResponse && !state.persist))
+                                                     cause = iwarp_pkg::CauseDdpUntaggedQn;
     else if (msn_q != msn_next)                      cause = iwarp_pkg::CauseDdpUntaggedMsn;
     else if (mo_q != mo_next)                        cause = iwarp_pkg::CauseDdpUntaggedMo;
   end
@@ -186,7 +190,8 @@ module ddp_rx_header (
       case (qn_q[1:0])
         2'd0:    state_d.msn0 = state.msn0 + 32'(last_q);
         2'd1:    state_d.msn1 = state.msn1 + 32'(last_q);
-        default: state_d.msn2 = state.msn2 + 32'(last_q);
+        2'd2:    state_d.msn2 = state.msn2 + 32'(last_q);
+        default: state_d.msn3 = state.msn3 + 32'(last_q);
       endcase
     end
   end
@@ -218,7 +223,7 @@ module ddp_rx_header (
   logic [QpW-1:0]   waddr;
   logic [$bits(state)-1:0] rdata;
 
-  assign ctl_state = {ctl_start_i, 1'b0, 1'b0, 32'd0, 32'd1, 32'd1, 32'd1, ctl_pd_i};
+  assign ctl_state = {ctl_start_i, 1'b0, 1'b0, 32'd0, 32'd1, 32'd1, 32'd1, 32'd1, ctl_pd_i, ctl_persist_i};
   assign we        = clear_i || ctl_fire || finish;
   assign waddr     = clear_i ? clear_addr_i[QpW-1:0] : ctl_fire ? ctl_qpn_i[QpW-1:0] : qpn_q[QpW-1:0];
 

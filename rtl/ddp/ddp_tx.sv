@@ -5,7 +5,7 @@
 //                   |         fault | +--seg--> segment --> payload_req, tx_xlate, sq_slot_free, resp_slot_free
 //                   +---------------|---hdr, body ^ |
 //                                   |               +--order, inline--> header <-- payload, placed
-//                                   +-------------------------------------+ +--> tx_ulpdu, tx_fault
+//                                   +-------------------------------------+ +--> tx_ulpdu, tx_fault, resp_slot_free
 //
 // Throughput: a segment every 3 cycles (4 for a later one of its message) and 64 bytes a cycle. Latency, from the cycle
 // that takes the input to the one that gives the output: tx_message to tx_want 5, tx_grant to next tx_want 4, tx_grant to
@@ -37,8 +37,8 @@ module ddp_tx (
   output logic                         seg_out_o,
   output logic                         sent_in_o,
   output logic                         sent_out_o,
-  output logic [2:0]                   told_in_o,       // sq_slot_free, resp_slot_free, tx_fault
-  output logic [2:0]                   told_out_o,
+  output logic [3:0]                   told_in_o,       // sq_slot_free, resp_slot_free of a Read, tx_fault, resp_slot_free of a Flush
+  output logic [3:0]                   told_out_o,
   // from ddp_rx: a packet has been placed
   input  logic                         placed_i,
   // from and to rdmap
@@ -134,7 +134,8 @@ module ddp_tx (
   );
 
   // What came in and went out, for ddp_qp.
-  logic arrive_valid, arrive_ready, seg_valid, gone, sq_freed, resp_freed, faulted;
+  logic arrive_valid, arrive_ready, seg_valid, gone, sq_freed, resp_freed, faulted, flush_freed;
+  logic [1:0] free_valid, free_ready;   // resp_slot_free of a Read, of a Flush
 
   assign ask_in_o    = tx_message_hdr_valid_i && tx_message_hdr_ready_o;
   assign ask_out_o   = arrive_valid && arrive_ready;
@@ -142,9 +143,9 @@ module ddp_tx (
   assign grant_out_o = tx_grant_valid && tx_grant_ready;
   assign seg_in_o    = seg_valid;
   assign seg_out_o   = gone;
-  assign told_in_o   = {faulted, resp_freed, sq_freed};
-  assign told_out_o  = {tx_fault_valid_o && tx_fault_ready_i, resp_slot_free_valid_o && resp_slot_free_ready_i,
-                        sq_slot_free_valid_o && sq_slot_free_ready_i};
+  assign told_in_o   = {flush_freed, faulted, resp_freed, sq_freed};
+  assign told_out_o  = {free_valid[1] && free_ready[1], tx_fault_valid_o && tx_fault_ready_i,
+                        free_valid[0] && free_ready[0], sq_slot_free_valid_o && sq_slot_free_ready_i};
 
   logic                arrive_tagged, hdr_re, body_re;
   logic [15:0]         arrive_qpn;
@@ -189,6 +190,15 @@ module ddp_tx (
     .gone_i(gone)
   );
 
+  // A Read's slot is free when its last segment is scheduled, a Flush's when its response is final.
+  iwarp_pkg::resp_slot_free_t free_read, free_flush;
+  logic                       unused_index;
+  stream_arb #(.Width(iwarp_pkg::RespSlotFreeWidth), .N(2)) u_free (
+    .clk_i, .rst_ni, .valid_i(free_valid), .ready_o(free_ready), .data_i({free_flush, free_read}),
+    .valid_o(resp_slot_free_valid_o), .ready_i(resp_slot_free_ready_i), .data_o(resp_slot_free_o),
+    .index_o(unused_index)
+  );
+
   logic              order_valid, inline_valid, inline_ready, inline_shifted, inline_first;
   logic [OrderW-1:0] order;
   logic [5:0]        inline_cut;
@@ -204,7 +214,7 @@ module ddp_tx (
     .payload_req_valid_o, .payload_req_ready_i, .payload_req_o,
     .tx_xlate_valid_o, .tx_xlate_ready_i, .tx_xlate_o,
     .sq_slot_free_valid_o, .sq_slot_free_ready_i, .sq_slot_free_o,
-    .resp_slot_free_valid_o, .resp_slot_free_ready_i, .resp_slot_free_o,
+    .resp_slot_free_valid_o(free_valid[0]), .resp_slot_free_ready_i(free_ready[0]), .resp_slot_free_o(free_read),
     .sq_freed_o(sq_freed), .resp_freed_o(resp_freed),
     .order_valid_o(order_valid), .order_o(order),
     .inline_valid_o(inline_valid), .inline_ready_i(inline_ready), .inline_shifted_o(inline_shifted),
@@ -224,6 +234,7 @@ module ddp_tx (
     .tx_ulpdu_valid_o, .tx_ulpdu_ready_i, .tx_ulpdu_o,
     .tx_fault_valid_o, .tx_fault_ready_i, .tx_fault_o,
     .fault_valid_o(fault_valid), .fault_ready_i(fault_ready), .fault_qpn_o(fault_qpn),
-    .gone_o(gone), .fault_o(faulted), .sent_o(sent_in_o), .left_o(sent_out_o)
+    .resp_free_valid_o(free_valid[1]), .resp_free_ready_i(free_ready[1]), .resp_free_o(free_flush),
+    .resp_freed_o(flush_freed), .gone_o(gone), .fault_o(faulted), .sent_o(sent_in_o), .left_o(sent_out_o)
   );
 endmodule

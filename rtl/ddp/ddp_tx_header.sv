@@ -8,9 +8,10 @@
 //
 // Payload that came back bad: nothing is sent, tx_fault once, and every later segment of that QP is dropped until it
 // starts anew; a Terminate is never dropped. A response without payload, which has no payload_req to wait in host_if,
-// waits here until all is placed that its watermark counts (RFC 5040 section 5.5, rule 12). gone_o pulses when the
-// mover has finished a segment, sent_o when a sent one has; left_o when its last beat was taken on tx_ulpdu; fault_o when
-// a tx_fault goes into its queue.
+// waits here until all is placed that its watermark counts (RFC 5040 section 5.5, rule 12). The byte that a Flush
+// Response waits for (KindProbe) is dropped. resp_free: a response on QN 3 is final, sent or dropped. gone_o pulses when
+// the mover has finished a segment, sent_o when a sent one has; left_o when its last beat was taken on tx_ulpdu; fault_o,
+// resp_freed_o when a tx_fault, a resp_free goes into its queue.
 //
 // A segment every 2 cycles, a beat a cycle (a beat more when the header makes it longer). Latency 4 cycles from
 // payload_hdr to tx_ulpdu. Waits for host_if to bring the payload or to place, and for mpa. Siblings ddp_tx_segment,
@@ -62,14 +63,19 @@ module ddp_tx_header #(
   output logic         fault_valid_o,
   input  logic         fault_ready_i,
   output logic [15:0]  fault_qpn_o,
+  // to rdmap: the slot of a response on QN 3
+  output logic                          resp_free_valid_o,
+  input  logic                          resp_free_ready_i,
+  output iwarp_pkg::resp_slot_free_t    resp_free_o,
   // to ddp_qp, ddp_tx_sched
   output logic         gone_o,
   output logic         fault_o,
+  output logic         resp_freed_o,
   output logic         sent_o,
   output logic         left_o
 );
   localparam int unsigned QpW = $clog2(rnic_pkg::NumQps);
-  localparam logic [1:0] KindNone = 2'd0, KindPayload = 2'd1, KindInline = 2'd2, KindShifted = 2'd3;
+  localparam logic [2:0] KindNone = 3'd0, KindPayload = 3'd1, KindInline = 3'd2, KindShifted = 3'd3, KindProbe = 3'd4;
 
   // Wire order to lanes: the top byte becomes lane 0.
   function automatic logic [143:0] to_lanes(input logic [143:0] network);
@@ -79,7 +85,8 @@ module ddp_tx_header #(
   // The queue.
   logic         order_valid, is_tagged, done, waits, judge, unused_ready;
   logic [15:0]  qpn, length;
-  logic [1:0]   source, kind;
+  logic [1:0]   source;
+  logic [2:0]   kind;
   logic [143:0] header;
   logic [7:0]   slot;
   logic [31:0]  offset;
@@ -105,8 +112,8 @@ module ddp_tx_header #(
   end
 
   // First cycle: read whether the QP is bad. Second: judge, when the payload's header is there.
-  logic       look, looked_q, was_bad, is_bad, faulty, send, drop, is_term, ctl_fire;
-  logic       ulpdu_ready, put_ready, move_ready, report_ready, fault_ready, all_ready;
+  logic       look, looked_q, was_bad, is_bad, faulty, send, drop, is_term, ctl_fire, fetched;
+  logic       ulpdu_ready, put_ready, move_ready, report_ready, fault_ready, free_ready, all_ready;
   logic [4:0] header_bytes;
 
   assign ctl_ready_o  = !clear_i;
@@ -114,15 +121,17 @@ module ddp_tx_header #(
   assign look         = order_valid && !looked_q;
   assign is_term      = source == iwarp_pkg::TxTerm;
   assign is_bad       = payload_hdr_i.status != iwarp_pkg::RdOk || payload_hdr_i.result != iwarp_pkg::TptOk;
-  assign all_ready    = ulpdu_ready && put_ready && move_ready && report_ready && fault_ready;
-  assign judge        = looked_q && reached_q && all_ready && (kind != KindPayload || payload_hdr_valid_i) && !ctl_valid_i;
-  assign faulty       = judge && kind == KindPayload && is_bad && !was_bad;
-  assign drop         = !is_term && (was_bad || (kind == KindPayload && is_bad));
+  assign all_ready    = ulpdu_ready && put_ready && move_ready && report_ready && fault_ready && free_ready;
+  assign fetched      = kind == KindPayload || kind == KindProbe;
+  assign judge        = looked_q && reached_q && all_ready && (!fetched || payload_hdr_valid_i) && !ctl_valid_i;
+  assign faulty       = judge && fetched && is_bad && !was_bad;
+  assign drop         = !is_term && (was_bad || (fetched && is_bad));
   assign send         = judge && !drop;
   assign fault_o      = faulty;
+  assign resp_freed_o = judge && source == iwarp_pkg::TxResp && !is_tagged;
   assign header_bytes = is_tagged ? 5'(rnic_pkg::TaggedHeaderBytes) : 5'(rnic_pkg::UntaggedHeaderBytes);
 
-  assign payload_hdr_ready_o = judge && kind == KindPayload;
+  assign payload_hdr_ready_o = judge && fetched;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) looked_q <= 1'b0;
@@ -160,11 +169,18 @@ module ddp_tx_header #(
     .count_o(unused_ulpdus)
   );
 
+  logic [1:0] unused_frees;
+  stream_fifo #(.Width(16), .Depth(2)) u_frees (
+    .clk_i, .rst_ni,
+    .valid_i(resp_freed_o), .ready_o(free_ready), .data_i(qpn),
+    .valid_o(resp_free_valid_o), .ready_i(resp_free_ready_i), .data_o(resp_free_o), .count_o(unused_frees)
+  );
+
   // The mover's orders.
   logic       move_valid, moved, move_drop;
-  logic [1:0] move_kind;
+  logic [2:0] move_kind;
 
-  stream_fifo #(.Width(3), .Depth(2)) u_moves (
+  stream_fifo #(.Width(4), .Depth(2)) u_moves (
     .clk_i, .rst_ni,
     .valid_i(judge), .ready_o(move_ready), .data_i({drop, kind}),
     .valid_o(move_valid), .ready_i(moved), .data_o({move_drop, move_kind}), .count_o(unused_moves)
@@ -217,6 +233,7 @@ module ddp_tx_header #(
   always_comb begin
     case (move_kind)
       KindPayload: {in_valid, in_last, in_keep, in_data} = {payload_valid_i, payload_i.last, payload_i.keep, payload_i.data};
+      KindProbe:   {in_valid, in_last, in_keep, in_data} = {payload_valid_i, payload_i.last, 7'd0, payload_i.data};
       KindInline:  {in_valid, in_last, in_keep, in_data} = {as_is_valid, as_is.last, as_is.keep, as_is.data};
       KindShifted: {in_valid, in_last, in_keep, in_data} = {cut_valid, cut_last, cut_keep, cut_data};
       default:     {in_valid, in_last, in_keep, in_data} = {1'b1, 1'b1, 7'd0, as_is.data};
@@ -224,7 +241,7 @@ module ddp_tx_header #(
   end
 
   assign in_go           = move_valid && (move_drop || put_in_ready);
-  assign payload_ready_o = in_go && move_kind == KindPayload;
+  assign payload_ready_o = in_go && (move_kind == KindPayload || move_kind == KindProbe);
   assign as_is_pop       = in_go && move_kind == KindInline;
   assign cut_pop         = in_go && move_kind == KindShifted;
   assign moved           = in_go && in_valid && in_last;
@@ -251,6 +268,8 @@ module ddp_tx_header #(
 
   `RNIC_ASSERT(OrderRoom_A, !order_valid_i || unused_ready)
   `RNIC_ASSERT(PayloadLength_A, !send || kind != KindPayload || payload_hdr_i.length == 17'(length))
+  `RNIC_ASSERT(ProbeLength_A, !send || kind != KindProbe || payload_hdr_i.length == 17'd1)
+  `RNIC_STREAM_STABLE(FreeStable_A, resp_free_valid_o, resp_free_ready_i, resp_free_o)
   `RNIC_STREAM_STABLE(UlpduHdrStable_A, tx_ulpdu_hdr_valid_o, tx_ulpdu_hdr_ready_i, tx_ulpdu_hdr_o)
   `RNIC_STREAM_STABLE(UlpduStable_A, tx_ulpdu_valid_o, tx_ulpdu_ready_i, tx_ulpdu_o)
   `RNIC_STREAM_STABLE(FaultStable_A, tx_fault_valid_o, tx_fault_ready_i, tx_fault_o)

@@ -85,7 +85,9 @@ module ddp_tx_sched (
     logic [15:0] mulpdu;
     logic [31:0] msn0;
     logic [31:0] msn1;
+    logic [31:0] msn3;
     logic [15:0] pd;
+    logic        resp_tagged;  // a Read Response; else a response on QN 3
     logic [31:0] resp_length;
     logic [6:0]  term_length;
     logic [SqSlots*InfoW-1:0] sq_info;
@@ -178,7 +180,7 @@ module ddp_tx_sched (
       if (one.sq_head == 3'(i)) pick_info = one.sq_info[i*InfoW +: InfoW];
     end
     {pick_tagged, pick_qn, pick_length} = pick_info;
-    if (pick_resp)   {pick_tagged, pick_qn, pick_length} = {1'b1, 2'd0, one.resp_length};
+    if (pick_resp)   {pick_tagged, pick_qn, pick_length} = {one.resp_tagged, 2'(rnic_pkg::QnResponse), one.resp_length};
     if (one.in_msg)  pick_length = one.rest;
     if (one.term)    {pick_tagged, pick_qn, pick_length} = {1'b0, 2'(rnic_pkg::QnTerminate), 32'(one.term_length)};
   end
@@ -244,6 +246,7 @@ module ddp_tx_sched (
           end
           if (last && !two_tagged_q && two_qn_q == 2'd0) two_d.msn0 = two_q.msn0 + 32'd1;
           if (last && !two_tagged_q && two_qn_q == 2'd1) two_d.msn1 = two_q.msn1 + 32'd1;
+          if (last && !two_tagged_q && two_qn_q == 2'd3) two_d.msn3 = two_q.msn3 + 32'd1;
         end
       end
       EvArrive: begin
@@ -256,6 +259,7 @@ module ddp_tx_sched (
           two_d.resp        = 1'b0;
         end else if (two_q.running && !two_q.dropping && two_source_q == iwarp_pkg::TxResp) begin
           two_d.resp        = 1'b1;
+          two_d.resp_tagged = two_tagged_q;
           two_d.resp_length = two_length_q;
         end else if (two_q.running && !two_q.dropping) begin
           two_d.sq_count = two_q.sq_count + 4'd1;
@@ -277,6 +281,7 @@ module ddp_tx_sched (
         two_d.running = two_start_q;
         two_d.msn0    = 32'd1;
         two_d.msn1    = 32'd1;
+        two_d.msn3    = 32'd1;
         two_d.pd      = two_mulpdu_q;
       end
     endcase
@@ -296,7 +301,8 @@ module ddp_tx_sched (
   assign seg_last_o   = last;
   assign seg_length_o = last ? two_length_q[15:0] : two_cap_q;
   assign seg_offset_o = offset;
-  assign seg_msn_o    = two_qn_q == 2'd0 ? two_q.msn0 : two_qn_q == 2'd1 ? two_q.msn1 : 32'd1;
+  assign seg_msn_o    = two_qn_q == 2'd0 ? two_q.msn0 : two_qn_q == 2'd1 ? two_q.msn1 :
+                        two_qn_q == 2'd3 ? two_q.msn3 : 32'd1;
   assign seg_pd_o     = two_q.pd;
 
   always_ff @(posedge clk_i) begin

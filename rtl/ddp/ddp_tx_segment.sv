@@ -8,7 +8,9 @@
 //
 // Pos: the walk of a later segment begins where the last one ended. Inline bytes from an offset that is no multiple
 // of 64 leave with their first bytes to be cut off (header_take, in ddp_tx_header). A slot is freed when its last
-// segment has read it. The last SGE takes what is left of the segment, so the walk ends whatever the lengths say.
+// segment has read it; that of a response on QN 3 by ddp_tx_header, when the response is final: what stands behind
+// the request in QN 1 is begun strictly after it. A Flush Response has no payload; a byte of its range is read back
+// (KindProbe), behind what its watermark counts, and dropped there. The last SGE takes what is left of the segment, so the walk ends whatever the lengths say.
 //
 // 3 cycles for a segment of one SGE or 64 inline bytes, 4 for a later segment, 2 more for each further SGE (1 when it
 // gives nothing) or beat. Waits for tpt and host_if to take pieces and requests, for slot_free to be taken, and for
@@ -76,7 +78,7 @@ module ddp_tx_segment #(
   localparam int unsigned SegW  = 16 + 2 + 3 + 2 + 16 + 32 + 32 + 16;
   localparam int unsigned PosW  = 4 + 32;
 
-  localparam logic [1:0] KindNone = 2'd0, KindPayload = 2'd1, KindInline = 2'd2, KindShifted = 2'd3;
+  localparam logic [2:0] KindNone = 3'd0, KindPayload = 3'd1, KindInline = 3'd2, KindShifted = 3'd3, KindProbe = 3'd4;
 
   // The queue.
   logic        seg_valid, first, last, finish;
@@ -130,7 +132,7 @@ module ddp_tx_segment #(
   iwarp_pkg::wqe_sge_t sge, sge_now_q;
   logic [31:0]      avail_q;
   logic [63:0]      to_q, sge_to_q;
-  logic             first_beat_q, payload;
+  logic             first_beat_q, payload, probe;
   logic [15:0]      rights;
 
   assign qp        = qpn[QpW-1:0];
@@ -138,9 +140,11 @@ module ddp_tx_segment #(
   assign slot_addr = is_sq ? SlotW'(qp) * SlotW'(rnic_pkg::SqSlots) + SlotW'(index)
                            : SlotW'(SqAll) + SlotW'({qp, source == iwarp_pkg::TxTerm});
   assign body_base = is_sq ? BodyW'({slot_addr, 2'b00}) : BodyW'(slot_addr) + BodyW'(3 * SqAll);
-  // Reading local memory for a Send or Write needs no right; a response checks its own in each segment.
-  assign rights    = source == iwarp_pkg::TxResp ? rnic_pkg::AccessRemoteRead : 16'd0;
-  assign payload   = !is_inline && length != '0;
+  // Reading local memory for a Send or Write needs no right; a Read Response checks its own in each segment. The
+  // rights of a Flush are checked (rdmap_read); that its range may be read is none of them.
+  assign probe     = source == iwarp_pkg::TxResp && !is_tagged && num_sge != '0;
+  assign rights    = source == iwarp_pkg::TxResp && !probe ? rnic_pkg::AccessRemoteRead : 16'd0;
+  assign payload   = (!is_inline && length != '0) || probe;
 
   assign {pos_sge, pos_done} = pos;
 
@@ -238,6 +242,7 @@ module ddp_tx_segment #(
         asked_q   <= asked_q || preq_push;
         to_q      <= to + 64'(offset);
         sge_now_q <= sge;
+        if (probe) rest_q <= 16'd1;
         avail_q   <= sge.length - done_q;
         sge_to_q  <= sge.address + 64'(done_q);
         inline_q  <= 9'(offset[5:0]) + length[8:0];
@@ -272,7 +277,7 @@ module ddp_tx_segment #(
 
   stream_fifo #(.Width(iwarp_pkg::PayloadReqWidth), .Depth(2)) u_preqs (
     .clk_i, .rst_ni,
-    .valid_i(preq_push), .ready_o(preq_ready), .data_i({1'b0, length, has_watermark && first, watermark}),
+    .valid_i(preq_push), .ready_o(preq_ready), .data_i({1'b0, probe ? 16'd1 : length, has_watermark && first, watermark}),
     .valid_o(payload_req_valid_o), .ready_i(payload_req_ready_i), .data_o(payload_req_o), .count_o(unused_preqs)
   );
 
@@ -289,7 +294,7 @@ module ddp_tx_segment #(
 
   assign free_ready   = is_sq ? sq_free_ready : resp_free_ready;
   assign sq_freed_o   = finish && last && is_sq;
-  assign resp_freed_o = finish && last && source == iwarp_pkg::TxResp;
+  assign resp_freed_o = finish && last && source == iwarp_pkg::TxResp && is_tagged;
 
   stream_fifo #(.Width(16), .Depth(2)) u_sq_frees (
     .clk_i, .rst_ni,
@@ -315,12 +320,12 @@ module ddp_tx_segment #(
   // The header, first byte on top; 14 bytes when tagged.
   iwarp_pkg::ddp_tagged_t   tagged_hdr;
   iwarp_pkg::ddp_untagged_t untagged;
-  logic [1:0]               order_kind;
+  logic [2:0]               order_kind;
 
   assign tagged_hdr   = {1'b1, last, 4'd0, rnic_pkg::DvIetf, rnic_pkg::RvIetf, 1'b0, opcode, stag, to_q};
   assign untagged = {1'b0, last, 4'd0, rnic_pkg::DvIetf, rnic_pkg::RvIetf, 1'b0, opcode, 32'd0, 30'd0, qn, msn, offset};
 
-  assign order_kind    = length == '0 ? KindNone : !is_inline ? KindPayload : inline_shifted_o ? KindShifted : KindInline;
+  assign order_kind    = probe ? KindProbe : length == '0 ? KindNone : !is_inline ? KindPayload : inline_shifted_o ? KindShifted : KindInline;
   assign order_valid_o = finish;
   assign order_o       = {qpn, source, order_kind, is_tagged, length, is_tagged ? {tagged_hdr, 32'd0} : untagged, last && done,
                           slot, offset, order_kind == KindNone && has_watermark, watermark};

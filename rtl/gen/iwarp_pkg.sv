@@ -86,6 +86,7 @@ package iwarp_pkg;
     WcoSend = 8'h0,
     WcoRdmaWrite = 8'h1,
     WcoRdmaRead = 8'h2,
+    WcoFlush = 8'h8,
     WcoRecv = 8'h80
   } wc_opcode_e;
 
@@ -304,6 +305,7 @@ package iwarp_pkg;
     CauseRdmapVersion = 8'h28,
     CauseRdmapOpcode = 8'h29,
     CauseRdmapLength = 8'h2a,
+    CauseFlushFailed = 8'h2b,
     CauseLocalCatastrophic = 8'h30,
     CausePeerTerminate = 8'h31
   } cause_e;
@@ -364,6 +366,17 @@ package iwarp_pkg;
     logic has_rdma_header;
     logic [12:0] reserved;
   } terminate_ctrl_t;
+
+  // After the untagged DDP header. The length stands before the offset. flags: flush_persistent,
+  // flush_visible; any other bit is an error.
+  //   draft-talpey-rdma-commit-01 section 3.1.1.1 (requirements.md 5.6, A-06)
+  localparam int unsigned FlushRequestWidth = 160;
+  typedef struct packed {
+    logic [31:0] sink_stag;
+    logic [31:0] length;
+    logic [63:0] sink_to;
+    logic [31:0] flags;
+  } flush_request_t;
 
   // Starts an FPDU; counts the ULPDU alone.
   //   RFC 5044 section 4 (spec/ambiguities.md C-20)
@@ -427,7 +440,8 @@ package iwarp_pkg;
   // Header of a send WQE, 32 bytes; then num_sge SGEs or length bytes of inline data. units 64-byte
   // units in all (1 to 4), contiguous modulo the ring. `ring` is the doorbell that announces this
   // WQE; read only in a push. A pushed WQE of two units repeats it in its last 8 bytes, which then
-  // hold no SGE or inline data: it names the WQE that each half is of.
+  // hold no SGE or inline data: it names the WQE that each half is of. disposition: of a Flush,
+  // verbs' placement type (1 global, 2 persistent; at least one); else 0.
   //   architecture 4 (Queue formats)
   localparam int unsigned SqWqeWidth = 256;
   typedef struct packed {
@@ -436,7 +450,7 @@ package iwarp_pkg;
     logic [31:0] rkey;
     logic [63:0] remote_address;
     logic [31:0] length;
-    logic [7:0] reserved1;
+    logic [7:0] disposition;
     logic [3:0] num_sge;
     logic reserved0;
     logic [2:0] units;
@@ -546,7 +560,8 @@ package iwarp_pkg;
   // modify_qp. For rts: the connection, what was agreed in MPA start-up, the QP's share of the IRD
   // and ORD pools (first slot and count), and up to 532 last streaming bytes (the Reply), which
   // leave before RDMA mode (no_credit if the LLP would not take them at once). hold_tx: send no
-  // FPDU before the first has arrived (passive side, RFC 5044).
+  // FPDU before the first has arrived (passive side, RFC 5044). persist: both sides agreed on Flush
+  // (decision 10).
   //   architecture 7
   localparam int unsigned AdminModifyArgsWidth = 448;
   typedef struct packed {
@@ -560,7 +575,8 @@ package iwarp_pkg;
     logic [7:0] ord;
     logic [7:0] ird;
     logic [15:0] connection;
-    logic [3:0] reserved0;
+    logic [2:0] reserved0;
+    logic persist;
     logic hold_tx;
     logic tx_markers;
     logic rx_markers;
@@ -730,9 +746,9 @@ package iwarp_pkg;
     sge_t sge2;
   } recv_wqe_t;
 
-  // What the units that keep state of a QP need to know.
+  // What the units that keep state of a QP need to know. persist: Flush is enabled on this stream.
   //   architecture 7
-  localparam int unsigned QpParamsWidth = 80;
+  localparam int unsigned QpParamsWidth = 81;
   typedef struct packed {
     logic [15:0] connection;
     logic [15:0] pd;
@@ -740,6 +756,7 @@ package iwarp_pkg;
     logic rx_markers;
     logic tx_markers;
     logic hold_tx;
+    logic persist;
     logic [5:0] ird;
     logic [5:0] ord;
     logic [15:0] ird_base;
@@ -1325,7 +1342,7 @@ package iwarp_pkg;
   // Start and stop.
   //   architecture 4
   //   from qp to llp_if
-  localparam int unsigned QpCtlLlpWidth = 99;
+  localparam int unsigned QpCtlLlpWidth = 100;
   typedef struct packed {
     qp_op_e op;
     logic [15:0] qpn;
@@ -1335,7 +1352,7 @@ package iwarp_pkg;
   // Start and stop.
   //   architecture 4
   //   from qp to mpa
-  localparam int unsigned QpCtlMpaWidth = 99;
+  localparam int unsigned QpCtlMpaWidth = 100;
   typedef struct packed {
     qp_op_e op;
     logic [15:0] qpn;
@@ -1345,7 +1362,7 @@ package iwarp_pkg;
   // Start and stop.
   //   architecture 4
   //   from qp to ddp
-  localparam int unsigned QpCtlDdpWidth = 99;
+  localparam int unsigned QpCtlDdpWidth = 100;
   typedef struct packed {
     qp_op_e op;
     logic [15:0] qpn;
@@ -1355,7 +1372,7 @@ package iwarp_pkg;
   // Start and stop.
   //   architecture 4
   //   from qp to rdmap
-  localparam int unsigned QpCtlRdmapWidth = 99;
+  localparam int unsigned QpCtlRdmapWidth = 100;
   typedef struct packed {
     qp_op_e op;
     logic [15:0] qpn;
@@ -1415,10 +1432,11 @@ package iwarp_pkg;
     tpt_result_e result;
   } wqe_check_rsp_t;
 
-  // A WQE whose keys are good. slot: its place in the QP's window of issued WQEs.
+  // A WQE whose keys are good. slot: its place in the QP's window of issued WQEs. disposition: of a
+  // Flush, bit 0 global, bit 1 persistent.
   //   architecture 5
   //   from qp to rdmap
-  localparam int unsigned WqeHdrWidth = 166;
+  localparam int unsigned WqeHdrWidth = 168;
   typedef struct packed {
     logic [15:0] qpn;
     logic [7:0] slot;
@@ -1429,6 +1447,7 @@ package iwarp_pkg;
     logic [31:0] length;
     logic [63:0] remote_to;
     logic [31:0] remote_stag;
+    logic [1:0] disposition;
   } wqe_hdr_t;
 
   // num_sge SGEs (wqe_sge, 16 bytes each) or length bytes of inline data.
@@ -1521,7 +1540,8 @@ package iwarp_pkg;
   } qp_error_t;
 
   // A message, for a free slot of (qpn, source). done: report slot when the LLP has its last byte.
-  // For resp the body is one SGE.
+  // For resp the body is one SGE; of a Flush Response (untagged, length 0) the byte that is read
+  // back, or none (num_sge 0).
   //   architecture 5
   //   from rdmap to ddp
   localparam int unsigned TxMessageHdrWidth = 233;
@@ -1561,7 +1581,7 @@ package iwarp_pkg;
     logic [15:0] qpn;
   } sq_slot_free_t;
 
-  // The same of a response. One slot a QP.
+  // The same of a Read Response; of a Flush Response: it has left, or is dropped. One slot a QP.
   //   architecture 5
   //   from ddp to rdmap
   localparam int unsigned RespSlotFreeWidth = 16;
@@ -1764,7 +1784,8 @@ package iwarp_pkg;
     logic [511:0] head;
   } rx_segment_t;
 
-  // In order. accept 0: drop. place: its payload goes to memory. slot: of the Read that completes.
+  // In order. accept 0: drop. place: its payload goes to memory. slot: of the Read or Flush that
+  // completes.
   //   architecture 5
   //   from rdmap to ddp
   localparam int unsigned RxVerdictWidth = 13;
@@ -1776,7 +1797,7 @@ package iwarp_pkg;
     logic [7:0] slot;
   } rx_verdict_t;
 
-  // Placed, and to be reported: a receive (index, byte_len, status) or a Read (slot).
+  // Placed, and to be reported: a receive (index, byte_len, status) or a Read or Flush (slot).
   //   architecture 5
   //   from ddp to qp
   localparam int unsigned RxDoneWidth = 83;
@@ -2149,6 +2170,7 @@ package iwarp_pkg;
       8'h28: cause_terminate = {4'h0, 4'h2, 8'h05, 1'b1, 1'b0};  // rdmap_version
       8'h29: cause_terminate = {4'h0, 4'h2, 8'h06, 1'b1, 1'b0};  // rdmap_opcode
       8'h2a: cause_terminate = {4'h0, 4'h2, 8'h07, 1'b1, 1'b0};  // rdmap_length
+      8'h2b: cause_terminate = {4'h0, 4'h2, 8'h0a, 1'b1, 1'b0};  // flush_failed
       8'h30: cause_terminate = {4'h0, 4'h0, 8'h00, 1'b0, 1'b0};  // local_catastrophic
       8'h31: cause_terminate = {4'h0, 4'h0, 8'h00, 1'b0, 1'b0};  // peer_terminate
       default: cause_terminate = 18'h0;

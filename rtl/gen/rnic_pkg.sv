@@ -106,6 +106,13 @@ package rnic_pkg;
   // DDP untagged header. RFC 5041 section 4.3
   localparam logic [7:0] UntaggedHeaderBytes = 8'h12;
 
+  // Flush flag P: the range is to be persistent. draft-talpey-rdma-commit-01 section 3.1.1.1 (A-06)
+  localparam logic [31:0] FlushPersistent = 32'h1;
+
+  // Flush flag G: the range is to be globally visible. draft-talpey-rdma-commit-01 section 3.1.1.1
+  // (A-06)
+  localparam logic [31:0] FlushVisible = 32'h2;
+
   // Bytes of stream from marker to marker. RFC 5044 section 4.3
   localparam logic [15:0] MpaMarkerSpacing = 16'h200;
 
@@ -122,8 +129,14 @@ package rnic_pkg;
   // Right: source of an RDMA Read. rdma-core libibverbs/verbs.h enum ibv_access_flags
   localparam logic [15:0] AccessRemoteRead = 16'h4;
 
+  // Right: Flush to global visibility. rdma-core libibverbs/verbs.h enum ibv_access_flags
+  localparam logic [15:0] AccessFlushGlobal = 16'h100;
+
+  // Right: Flush to persistence. rdma-core libibverbs/verbs.h enum ibv_access_flags
+  localparam logic [15:0] AccessFlushPersistent = 16'h200;
+
   // Rights that exist so far; any other bit is bad_argument. architecture 6
-  localparam logic [15:0] AccessMask = 16'h7;
+  localparam logic [15:0] AccessMask = 16'h307;
 
   // Place of the push window in a doorbell page. architecture 4 (Doorbell)
   localparam logic [11:0] PushOffset = 12'h100;

@@ -14,12 +14,14 @@
 
 // rdmap_row and rdmap_core: what the table holds of a QP. serving: requests from the oldest on that
 // the responder or ddp has. Indices are places in the pools; a ring goes from base to last. next:
-// the first request that is not served. received: bytes of the oldest Read.
+// the first request that is not served. received: bytes of the oldest Read. persist: Flush is
+// enabled. msn: of the next request that we send.
 `define RNIC_RDMAP_ROW_T \
   struct packed { \
     logic        running; \
     logic        closing; \
     logic        held; \
+    logic        persist; \
     logic        listed; \
     logic [2:0]  serving; \
     logic [15:0] pd; \
@@ -36,11 +38,14 @@
     logic [$clog2(rnic_pkg::OrdSlots)-1:0] ord_head; \
     logic [$clog2(rnic_pkg::OrdSlots)-1:0] ord_tail; \
     logic [31:0] received; \
+    logic [31:0] msn; \
   }
-`define RNIC_RDMAP_ROW_W (47 + 4 * $clog2(rnic_pkg::IrdSlots) + 4 * $clog2(rnic_pkg::OrdSlots) + 32)
+`define RNIC_RDMAP_ROW_W (48 + 4 * $clog2(rnic_pkg::IrdSlots) + 4 * $clog2(rnic_pkg::OrdSlots) + 64)
 
-// rdmap_rx to rdmap_row: a received segment. bad: a check failed. stag, to: where a tagged one
-// goes, or the sink of the Read that a Terminate names (has_read). net: its first 46 bytes, the
+// rdmap_rx to rdmap_row: a received segment. bad: a check failed. is_ext: of the persistence draft,
+// so an unknown opcode where that is off. is_flush: of a request or response. stag, to: where a
+// tagged one goes, or the sink of the Read that a Terminate names (has_read); stag: the MSN of the
+// request that it names (has_msn). net: its first 46 bytes, the
 // first one in the top bits.
 `define RNIC_RDMAP_SEGMENT_T \
   struct packed { \
@@ -52,6 +57,9 @@
     logic         is_request; \
     logic         is_terminate; \
     logic         has_read; \
+    logic         has_msn; \
+    logic         is_ext; \
+    logic         is_flush; \
     logic         head_fits; \
     logic [15:0]  code; \
     logic [15:0]  ulpdu_length; \
@@ -60,12 +68,12 @@
     logic [63:0]  to; \
     logic [367:0] net; \
   }
-`define RNIC_RDMAP_SEGMENT_W (9 + 48 + 96 + 368)
+`define RNIC_RDMAP_SEGMENT_W (12 + 48 + 96 + 368)
 
 // rdmap_row to rdmap_judge: an operation whose row is done. first, last: of the ORD entries that a
 // Terminate is compared with. work: the QP goes into the work list. fails: without any entry, for
 // error (qp_error_t). verdict (rx_verdict_t): if it is accepted. fits, names: judged with an ORD
-// entry. net: as above.
+// entry. by_msn: it names a Flush, by its MSN (stag). net: as above.
 `define RNIC_RDMAP_DEED_T \
   struct packed { \
     logic [2:0]  op; \
@@ -82,6 +90,8 @@
     logic        fails; \
     logic        fits; \
     logic        names; \
+    logic        by_msn; \
+    logic        is_flush; \
     logic        is_request; \
     logic        is_last; \
     logic [iwarp_pkg::RxVerdictWidth-1:0] verdict; \
@@ -96,7 +106,7 @@
     logic [31:0] sum; \
     logic [367:0] net; \
   }
-`define RNIC_RDMAP_DEED_W (3 + 16 + 16 + iwarp_pkg::RxVerdictWidth + iwarp_pkg::QpErrorWidth + 32 + 32 + 32 + 64 + 32 + 368)
+`define RNIC_RDMAP_DEED_W (3 + 16 + 18 + iwarp_pkg::RxVerdictWidth + iwarp_pkg::QpErrorWidth + 32 + 32 + 32 + 64 + 32 + 368)
 
 // rdmap_judge to rdmap_term: a QP has failed, or its responder is idle after half_close. With
 // has_head net, ulpdu_length are of the offending segment; of_request: it is a Read Request of
@@ -113,16 +123,17 @@
 `define RNIC_RDMAP_JOB_W (iwarp_pkg::QpErrorWidth + 2 + 16 + 32 + 368)
 
 // rdmap_core to rdmap_resp: the oldest request of a QP that is not served. slot: its place in the
-// QP's ring; comes back in tx_fault.
+// QP's ring; comes back in tx_fault. request: of a Flush its 20 bytes and 8 that mean nothing.
 `define RNIC_RDMAP_HEAD_T \
   struct packed { \
     logic [15:0] qpn; \
     logic [15:0] pd; \
     logic [7:0]  slot; \
     logic [63:0] watermark; \
+    logic        is_flush; \
     logic [iwarp_pkg::ReadRequestWidth-1:0] request; \
   }
-`define RNIC_RDMAP_HEAD_W (16 + 16 + 8 + 64 + iwarp_pkg::ReadRequestWidth)
+`define RNIC_RDMAP_HEAD_W (16 + 16 + 8 + 64 + 1 + iwarp_pkg::ReadRequestWidth)
 
 // llp_if_ctl to llp_if_rule: whose item it is. docs/spec/commits.yaml (llp_rule) has the same numbers
 `define RNIC_LLP_IF_SOURCE_E \
@@ -140,6 +151,6 @@
   (6 + 8 + $clog2(rnic_pkg::NumQps) + 16 + 3 + $clog2(rnic_pkg::SqWindow) + 1 + 5 + 7 + iwarp_pkg::SqWqeWidth)
 
 // ddp_tx_segment to ddp_tx_header: a segment {QPN, source, kind, tagged, length, header, done, slot, offset, waits, watermark}
-`define RNIC_DDP_ORDER_W (16 + 2 + 2 + 1 + 16 + 144 + 1 + 8 + 32 + 1 + 64)
+`define RNIC_DDP_ORDER_W (16 + 2 + 3 + 1 + 16 + 144 + 1 + 8 + 32 + 1 + 64)
 
 `endif

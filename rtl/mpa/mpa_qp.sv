@@ -100,7 +100,7 @@ module mpa_qp #(
   end
 
   logic unused_params;
-  assign unused_params = ^{ctl_i.params.connection, ctl_i.params.pd, ctl_i.params.hold_tx, ctl_i.params.ird,
+  assign unused_params = ^{ctl_i.params.connection, ctl_i.params.pd, ctl_i.params.persist, ctl_i.params.hold_tx, ctl_i.params.ird,
                            ctl_i.params.ord, ctl_i.params.ird_base, ctl_i.params.ord_base};
 
   `RNIC_ASSERT(QpnInRange_A, !ctl_valid_i || 32'(ctl_i.qpn) < rnic_pkg::NumQps)

@@ -101,6 +101,7 @@ module qp_decide #(
           params.rx_markers = mod_args.rx_markers;
           params.tx_markers = mod_args.tx_markers;
           params.hold_tx    = mod_args.hold_tx;
+          params.persist    = mod_args.persist;
           params.ird        = mod_args.ird[5:0];
           params.ord        = mod_args.ord[5:0];
           params.ird_base   = mod_args.ird_base;

@@ -2,7 +2,7 @@
 //
 //   item, body (qp_parse) ----+--> good: window entry, send state, finish --> wqe_hdr --> wqe
 //   wqe_check_rsp (tpt) ------+--> bad:  window entry, send state (failed), finish, fail (qp_retire), qp_fault; body dropped
-//                             +--> lost (wr_flush_err: a Read behind the peer's FIN): not taken, failed; qp_fault llp_lost
+//                             +--> lost (wr_flush_err: a Read or Flush behind the peer's FIN): not taken, failed; qp_fault llp_lost
 //                             +--> dropped: follows a bad or lost one in its visit; not written
 //
 // Items of a visit (qp_parse) follow each other; the one with last finishes the QP (VisitTogether_A).
@@ -51,7 +51,7 @@ module qp_emit #(
   output logic [QpnW-1:0]  win_qpn_o,
   output logic [SlotW-1:0] win_slot_o,
   output logic [15:0]      win_after_o,
-  output logic [1:0]       win_opcode_o,    // 0 Send, 1 Write, 2 Read
+  output logic [1:0]       win_opcode_o,    // 0 Send, 1 Write, 2 Read, 3 Flush
   output logic             win_signaled_o,
   output logic [31:0]      win_length_o,
   output logic             fail_valid_o,
@@ -95,13 +95,14 @@ module qp_emit #(
   logic [7:0]  status_bits;
   logic [7:0]  fail_status;
   logic [1:0]  fails;        // not taken yet; a stream held back does not show that it has one
-  logic        is_read, is_inline, is_solicited, answered, init;
+  logic        is_read, is_flush, is_inline, is_solicited, answered, init;
   logic        unused_hdr;
 
   assign {barrier, last, none, asks, body, more, status_bits, qpn, head, units, tail, issued, reads,
           hdr} = item_i;
-  assign unused_hdr  = ^{hdr.ring, hdr.reserved2, hdr.reserved1, hdr.reserved0, hdr.units};
+  assign unused_hdr  = ^{hdr.ring, hdr.reserved2, hdr.disposition, hdr.reserved0, hdr.units};
   assign is_read     = hdr.opcode == iwarp_pkg::WrRdmaRead;
+  assign is_flush    = hdr.opcode == iwarp_pkg::WrFlush;
   assign is_inline    = (hdr.flags & iwarp_pkg::SqFlagInlineData) != '0;
   assign is_solicited = (hdr.flags & iwarp_pkg::SqFlagSolicited) != '0;
   assign answered    = !asks || wqe_check_rsp_valid_i;
@@ -140,7 +141,8 @@ module qp_emit #(
   iwarp_pkg::wqe_hdr_t wqe_hdr_q;
   always_ff @(posedge clk_i) begin
     if (fire) wqe_hdr_q <= {16'(qpn), 8'(tail[SlotW-1:0]), hdr.opcode, is_solicited, is_inline,
-                            is_inline ? 4'd0 : hdr.num_sge, hdr.length, hdr.remote_address, hdr.rkey};
+                            is_inline ? 4'd0 : hdr.num_sge, hdr.length, hdr.remote_address, hdr.rkey,
+                            is_flush ? hdr.disposition[1:0] : 2'd0};
   end
   assign wqe_hdr_valid_o = state_q == StHdr;
   assign wqe_hdr_o       = wqe_hdr_q;
@@ -157,7 +159,7 @@ module qp_emit #(
   assign head_index_o  = fire ? head + (lost ? 16'd0 : 16'(units)) : '0;
   assign head_tail_o   = fire ? tail + WinW'(!lost) : '0;
   assign head_issued_o = fire ? issued + 5'(good) : '0;
-  assign head_reads_o  = fire ? reads + 7'(good && is_read) : '0;
+  assign head_reads_o  = fire ? reads + 7'(good && (is_read || is_flush)) : '0;
   assign head_failed_o = fire && !good;
 
   assign win_we_o       = writes && !lost;
@@ -170,6 +172,7 @@ module qp_emit #(
     win_opcode_o = 2'd0;
     if (hdr.opcode == iwarp_pkg::WrRdmaWrite) win_opcode_o = 2'd1;
     if (is_read)                              win_opcode_o = 2'd2;
+    if (is_flush)                             win_opcode_o = 2'd3;
   end
 
   stream_reg #(.Width(QpnW + 1)) u_finish (

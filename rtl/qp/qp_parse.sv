@@ -16,9 +16,10 @@
 //     a WQE (none): the QP is looked at again when its send state is written. Only the first WQE of a
 //     visit rests (StWait), so a kick meets no state that runs ahead of the tables.
 //
-// A WQE is malformed (loc_qp_op_err) when: opcode not Write, Send, Read; a flag or reserved bit set; units do not hold it or are
-// not all announced; over 14 SGEs; a Read with over 1 SGE, inline or ord 0; inline over 224; length over 2^31; the SGEs'
-// total is not length. After the peer's FIN a Read has nobody to answer it: such a one does not go, and the QP fails as lost
+// A WQE is malformed (loc_qp_op_err) when: opcode not Write, Send, Read, Flush; a flag or reserved bit set; units do not hold it or are
+// not all announced; over 14 SGEs; a Read with over 1 SGE, a Flush with any, either inline or with ord 0; a Flush where that is not
+// enabled, or without a disposition; inline over 224; length over 2^31; the SGEs'
+// total is not length (a Flush has none). After the peer's FIN a Read or Flush has nobody to answer it: such a one does not go, and the QP fails as lost
 // (wr_flush_err, for qp_emit). A key that was asked for before the total turned out wrong is asked to the end: the item says that
 // an answer comes.
 //
@@ -51,6 +52,7 @@ module qp_parse #(
   input  logic [6:0]      go_pending_i,
   input  logic            go_fin_i,
   input  logic [5:0]      go_ord_i,
+  input  logic            go_persist_i,
   input  logic [15:0]     go_pd_i,
   // to and from qp_sq_fetch
   output logic            unit_re_o,
@@ -93,7 +95,7 @@ module qp_parse #(
   logic [15:0] head_q, pd_q;
   logic [6:0]  have_q, avail_q;
   logic [3:0]  wqes_q;
-  logic        barrier_q, fetch_failed_q, fin_q, first_q, none_q;
+  logic        barrier_q, fetch_failed_q, fin_q, persist_q, first_q, none_q;
   logic [WinW-1:0] tail_q;
   logic [4:0]  issued_q;
   logic [6:0]  reads_q, pending_q;
@@ -110,7 +112,7 @@ module qp_parse #(
   iwarp_pkg::wqe_sge_t key_q, sge;
 
   // --- judge
-  logic is_write, is_send, is_read, is_inline, is_fence, malformed, missing, must_wait;
+  logic is_write, is_send, is_read, is_flush, asks_peer, is_inline, is_fence, malformed, missing, must_wait;
   logic [8:0] sge_bytes, room;
   iwarp_pkg::wc_status_e status_d, status_q;
   logic ends_d, ends_q, fetch_left_q, finish_left_q;
@@ -118,21 +120,25 @@ module qp_parse #(
   assign is_write  = hdr_q.opcode == iwarp_pkg::WrRdmaWrite;
   assign is_send   = hdr_q.opcode == iwarp_pkg::WrSend;
   assign is_read   = hdr_q.opcode == iwarp_pkg::WrRdmaRead;
+  assign is_flush  = hdr_q.opcode == iwarp_pkg::WrFlush;
+  assign asks_peer = is_read || is_flush;        // takes an ORD slot
   assign is_fence  = (hdr_q.flags & iwarp_pkg::SqFlagFence) != '0;
   assign is_inline = (hdr_q.flags & iwarp_pkg::SqFlagInlineData) != '0;
   assign sge_bytes = {1'b0, hdr_q.num_sge, 4'd0};
   assign room      = {hdr_q.units, 6'd0} - 9'd32;
 
   always_comb begin
-    malformed = !(is_write || is_send || is_read) || hdr_q.flags[7:4] != '0 ||
-                {hdr_q.reserved0, hdr_q.reserved1, hdr_q.reserved2} != '0 ||
+    malformed = !(is_write || is_send || asks_peer) || hdr_q.flags[7:4] != '0 ||
+                {hdr_q.reserved0, hdr_q.reserved2} != '0 ||
+                (is_flush ? hdr_q.disposition == '0 || hdr_q.disposition > 8'd3 : hdr_q.disposition != '0) ||
                 hdr_q.units == '0 || hdr_q.units > 3'd4 || 7'(hdr_q.units) > avail_q ||
                 hdr_q.num_sge > rnic_pkg::MaxSge || hdr_q.length > rnic_pkg::MaxMessage;
-    if (is_read) malformed = malformed || hdr_q.num_sge > 4'd1 || is_inline || ord_q == '0;
+    if (asks_peer) malformed = malformed || hdr_q.num_sge > 4'(is_read) || is_inline || ord_q == '0 ||
+                               (is_flush && !persist_q);
     if (is_inline) malformed = malformed || hdr_q.length > 32'(rnic_pkg::MaxInline) || hdr_q.length > 32'(room);
     else           malformed = malformed || sge_bytes > room;
     missing   = 7'(hdr_q.units) > have_q;
-    must_wait = (is_fence && pending_q != '0) || (is_read && pending_q >= 7'(ord_q));
+    must_wait = (is_fence && pending_q != '0) || (asks_peer && pending_q >= 7'(ord_q));
 
     ends_d   = 1'b0;
     status_d = iwarp_pkg::WcSuccess;
@@ -142,7 +148,7 @@ module qp_parse #(
     end else if (malformed) begin
       ends_d   = 1'b1;
       status_d = iwarp_pkg::WcLocQpOpErr;
-    end else if (is_read && fin_q) begin
+    end else if (asks_peer && fin_q) begin
       ends_d   = 1'b1;
       status_d = iwarp_pkg::WcWrFlushErr;
     end else if (missing && fetch_failed_q) begin
@@ -193,7 +199,7 @@ module qp_parse #(
   logic             item_put, total_bad, next;
   logic [2:0]       advance;
   iwarp_pkg::wc_status_e item_status;
-  assign total_bad = !is_inline && total_q != {3'd0, hdr_q.length};
+  assign total_bad = !is_inline && !is_flush && total_q != {3'd0, hdr_q.length};
   always_comb begin
     item_status = status_q;
     if (!ends_q && total_bad) item_status = iwarp_pkg::WcLocQpOpErr;
@@ -278,6 +284,7 @@ module qp_parse #(
       {barrier_q, qpn_q, head_q, have_q, avail_q} <= {go_barrier_i, go_qpn_i, go_head_i, go_have_i, go_avail_i};
       {fetch_failed_q, tail_q, issued_q}          <= {go_fail_i, go_tail_i, go_issued_i};
       {reads_q, pending_q, fin_q, ord_q, pd_q}    <= {go_reads_i, go_pending_i, go_fin_i, go_ord_i, go_pd_i};
+      persist_q         <= go_persist_i;
       {wqes_q, first_q} <= {go_wqes_i, 1'b1};
     end
     if (go_on) begin
@@ -287,7 +294,7 @@ module qp_parse #(
       wqes_q   <= wqes_q - 4'd1;
       tail_q   <= tail_q + 1'b1;
       issued_q <= issued_q + 5'd1;
-      if (is_read) {reads_q, pending_q} <= {reads_q + 7'd1, pending_q + 7'd1};
+      if (asks_peer) {reads_q, pending_q} <= {reads_q + 7'd1, pending_q + 7'd1};
       first_q  <= 1'b0;
     end
     if (take || go_on) begin

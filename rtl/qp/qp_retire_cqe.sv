@@ -21,7 +21,7 @@ module qp_retire_cqe #(
   input  logic [15:0]     recv_cq_i,
   input  logic [15:0]     index_i,
   input  logic [7:0]      status_i,
-  input  logic [1:0]      win_opcode_i,     // 0 Send, 1 Write, 2 Read
+  input  logic [1:0]      win_opcode_i,     // 0 Send, 1 Write, 2 Read, 3 Flush
   input  logic [31:0]     win_length_i,
   input  logic [31:0]     byte_len_i,
   input  logic            solicited_i,
@@ -53,6 +53,7 @@ module qp_retire_cqe #(
     if (is_recv)                                  entry.opcode = iwarp_pkg::WcoRecv;
     else if (put_own_i && win_opcode_i == 2'd1)   entry.opcode = iwarp_pkg::WcoRdmaWrite;
     else if (put_own_i && win_opcode_i == 2'd2)   entry.opcode = iwarp_pkg::WcoRdmaRead;
+    else if (put_own_i && win_opcode_i == 2'd3)   entry.opcode = iwarp_pkg::WcoFlush;
     if (put_recv_i)     entry.byte_len = byte_len_i;
     else if (put_own_i) entry.byte_len = win_length_i;
   end

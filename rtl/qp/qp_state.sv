@@ -46,6 +46,7 @@ module qp_state #(
   output logic             st_watch_o,
   output logic             st_fin_o,
   output logic [5:0]       st_ord_o,
+  output logic             st_persist_o,
   output logic [15:0]      st_pd_o,
   output logic             set_valid_o,
   output logic             set_exists_o,
@@ -247,6 +248,7 @@ module qp_state #(
   assign st_watch_o = step_q[Save] && live && st == iwarp_pkg::QpsClosing;
   assign st_fin_o   = fin;
   assign st_ord_o   = params.ord;
+  assign st_persist_o = params.persist;
   assign st_pd_o    = params.pd;
 
   assign set_valid_o  = doing && step_q[Save] && is_cmd_q &&

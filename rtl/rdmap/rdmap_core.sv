@@ -75,7 +75,7 @@ module rdmap_core #(
   input  logic wqe_valid_i,
   output logic wqe_ready_o,
   input  iwarp_pkg::wqe_hdr_t wqe_i,
-  input  logic sge_valid_i,              // of a Read: where its bytes go
+  input  logic sge_valid_i,              // of a Read: where its bytes go; of a Flush zeros
   output logic sge_ready_o,
   input  logic [95:0] sge_i,             // {STag, TO}
   output logic sq_valid_o,
@@ -97,7 +97,9 @@ module rdmap_core #(
 
   typedef `RNIC_RDMAP_OP_E   op_e;
   typedef `RNIC_RDMAP_DEED_T deed_t;
-  typedef struct packed {                // an ORD entry
+  typedef struct packed {                // an ORD entry: a Read's sink; a Flush's MSN
+    logic        is_flush;
+    logic [31:0] msn;
     logic [31:0] stag;
     logic [63:0] to;
     logic [31:0] length;
@@ -122,9 +124,12 @@ module rdmap_core #(
     .slot_valid_i(free_valid_i), .slot_ready_o(free_ready_o), .slot_qpn_i(free_qpn_i),
     .slot_waits_i(free_waits_i),
     .wqe_valid_i, .wqe_ready_o, .wqe_qpn_i(wqe_i.qpn),
-    .wqe_is_read_i(wqe_i.opcode == iwarp_pkg::WrRdmaRead), .sge_valid_i
+    .wqe_is_request_i(wqe_is_request), .sge_valid_i
   );
-  assign sge_ready_o = wqe_ready_o && wqe_i.opcode == iwarp_pkg::WrRdmaRead;
+  logic wqe_is_request;                  // a Read or a Flush: rdmap_wqe has split off an SGE
+  assign wqe_is_request = wqe_i.opcode == iwarp_pkg::WrRdmaRead ||
+                          wqe_i.opcode == iwarp_pkg::WrFlush;
+  assign sge_ready_o = wqe_ready_o && wqe_is_request;
   assign may_fail    = op_d != OpHead && op_d != OpWqe &&
                        (op_d != OpCtl || ctl_i.op == iwarp_pkg::QpoHalfClose);
   rdmap_room #(.Depth(QueueDepth)) u_verdict_room (
@@ -258,7 +263,9 @@ module rdmap_core #(
     end
   end
 
-  logic ord_we;
+  logic ord_we, a_is_flush;
+  logic [31:0] ord_msn;
+  assign a_is_flush = a_wqe_q.opcode == iwarp_pkg::WrFlush;
   logic [OrdW-1:0]  ord_waddr, ord_raddr, scan_at_q, scan_next;
   logic [IrdW-1:0]  ird_raddr, ird_waddr, l_ird_waddr_q, d_ird_waddr_q;
   deed_t            deed;
@@ -268,9 +275,9 @@ module rdmap_core #(
     .op_i(a_op_q), .qpn_i(a_qpn_q), .ctl_i(a_ctl_q), .fault_i(a_fault_q),
     .of_request_i(a_of_request_q), .offset_i(a_offset_q),
     .segment_i(a_segment_q), .cause_i(a_seg_cause_q),
-    .is_read_i(a_wqe_q.opcode == iwarp_pkg::WrRdmaRead), .scan_i(scan_q), .scan_at_i(scan_at_q),
+    .is_request_i(a_wqe_q.opcode == iwarp_pkg::WrRdmaRead || a_is_flush), .scan_i(scan_q), .scan_at_i(scan_at_q),
     .row_i(row_q), .row_o(row_d),
-    .ord_we_o(ord_we), .ord_waddr_o(ord_waddr), .ord_raddr_o(ord_raddr), .scan_next_o(scan_next),
+    .ord_we_o(ord_we), .ord_waddr_o(ord_waddr), .ord_msn_o(ord_msn), .ord_raddr_o(ord_raddr), .scan_next_o(scan_next),
     .ird_we_o(ird_we), .ird_raddr_o(ird_raddr), .ird_waddr_o(ird_waddr), .received_o(received),
     .stay_o(stay), .deed_o(deed)
   );
@@ -284,7 +291,7 @@ module rdmap_core #(
   logic [IrdW-1:0] l_ird_raddr_q, w_ird_waddr_q;
   logic [63:0]  placed_q;                // place packets allowed since reset
   logic         ird_we, mark_we;
-  assign ord_wdata = {a_sge_q, a_wqe_q.length, a_wqe_q.slot};
+  assign ord_wdata = {a_is_flush, ord_msn, a_sge_q, a_wqe_q.length, a_wqe_q.slot};
   ram_1r1w #(.Width($bits(ord_read)), .Depth(rnic_pkg::OrdSlots)) u_ord (
     .clk_i, .rst_ni, .we_i(a_valid_q && ord_we), .waddr_i(ord_waddr), .wdata_i(ord_wdata),
     .re_i(a_valid_q), .raddr_i(ord_raddr), .rdata_o(ord_read)
@@ -365,7 +372,7 @@ module rdmap_core #(
     .clk_i, .rst_ni, .valid_i(d_valid_q), .deed_i(d_deed_q), .start_i(d_start_q), .err_i(err_q),
     .err_o(err_d),
     .ord_stag_i(ord_q.stag), .ord_to_i(ord_q.to), .ord_length_i(ord_q.length),
-    .ord_slot_i(ord_q.slot),
+    .ord_slot_i(ord_q.slot), .ord_is_flush_i(ord_q.is_flush), .ord_msn_i(ord_q.msn),
     .ird_watermark_i(mark_q), .ird_net_i(ird_q),
     .done_o(done), .alive_o(alive), .verdict_valid_o, .verdict_o, .accepts_request_o(mark_we),
     .term_valid_o, .term_o, .head_valid_o, .head_ok_o, .head_o

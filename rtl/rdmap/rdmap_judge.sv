@@ -5,9 +5,10 @@
 //                                 +--> job: qp_error and what a Terminate shows
 //                                 +--> head for the responder, order done, err of the QP
 //
-// A Read Response fits if it is the next bytes of the oldest Read. A peer's Terminate names a Read
-// of ours if it shows its sink, or (requirements.md section 6) the oldest one's moved on by what
-// has come; it is compared with an entry a cycle, and decided with the last. Combinational but for
+// A Read Response fits if it is the next bytes of the oldest request, a Read; a Flush Response if
+// that is a Flush (A-19). A peer's Terminate names a Read of ours if it shows its sink, or
+// (requirements.md section 6) the oldest one's moved on by what has come, and a Flush if it shows
+// its MSN; it is compared with an entry a cycle, and decided with the last. Combinational but for
 // the Read that was found. Siblings: rdmap_core, rdmap_row (the deed), rdmap_term. Bench:
 // tb/rdmap/rdmap_test.cpp
 `include "rnic_words.svh"
@@ -29,6 +30,8 @@ module rdmap_judge #(
   input  logic [63:0]      ord_to_i,
   input  logic [31:0]      ord_length_i,
   input  logic [7:0]       ord_slot_i,
+  input  logic             ord_is_flush_i,
+  input  logic [31:0]      ord_msn_i,
   input  logic [63:0]      ird_watermark_i,
   input  logic [367:0]     ird_net_i,
   // what comes of it
@@ -56,11 +59,13 @@ module rdmap_judge #(
   assign term_o = job;
   assign head_o = head;
 
-  logic alive, starts, fits, refused, fail, accept;
+  logic alive, starts, fits, refused, fail, accept, ird_flush;
   assign alive   = deed.running && !err_i;
   assign starts  = start_i == ord_to_i;
-  assign fits    = deed.stag == ord_stag_i && starts && deed.sum <= ord_length_i &&
-                   deed.is_last == (deed.sum == ord_length_i);
+  assign fits    = deed.is_flush == ord_is_flush_i &&
+                   (deed.is_flush || (deed.stag == ord_stag_i && starts && deed.sum <= ord_length_i &&
+                                      deed.is_last == (deed.sum == ord_length_i)));
+  assign ird_flush = ird_net_i[355:352] == 4'hc;   // the opcode of the request
   assign refused = deed.fits && !fits;
   assign fail    = valid_i && alive && deed.last && (deed.fails || refused);
   assign err_o   = !deed.stops && (err_i || fail);
@@ -70,8 +75,10 @@ module rdmap_judge #(
   // The first entry that a Terminate names.
   logic       named, found_q;
   logic [7:0] found_slot_q;
-  assign named = deed.names && deed.stag == ord_stag_i &&
-                 (deed.to == ord_to_i || (deed.first && starts));
+  assign named = deed.names && deed.by_msn == ord_is_flush_i &&
+                 (deed.by_msn ? deed.stag == ord_msn_i
+                              : deed.stag == ord_stag_i &&
+                                (deed.to == ord_to_i || (deed.first && starts)));
   always_ff @(posedge clk_i) begin
     if (!rst_ni)      found_q <= 1'b0;
     else if (valid_i) found_q <= !deed.last && (found_q || named);
@@ -96,6 +103,9 @@ module rdmap_judge #(
   always_comb begin
     error     = deed.error;
     error.qpn = deed.qpn;
+    // The source of a Read that cannot be read; the read-back of a Flush (A-11).
+    if (deed.of_request && ird_flush && error.cause == iwarp_pkg::CauseRdmapLength)
+      error.cause = iwarp_pkg::CauseFlushFailed;
     if (deed.names) begin
       error.has_wr = found_q || named;
       error.slot   = found_q ? found_slot_q : ord_slot_i;
@@ -105,8 +115,8 @@ module rdmap_judge #(
                        !deed.held && !deed.closed && !deed.closes;
     job.error        = error;
     job.has_head     = deed.has_head;
-    job.of_request   = deed.of_request;
-    job.ulpdu_length = deed.of_request ? 16'd46 : deed.ulpdu_length;
+    job.of_request   = deed.of_request && !ird_flush;
+    job.ulpdu_length = !deed.of_request ? deed.ulpdu_length : ird_flush ? 16'd38 : 16'd46;
     job.offset       = deed.offset;
     job.net          = deed.of_request ? ird_net_i : deed.net;
   end
@@ -118,6 +128,7 @@ module rdmap_judge #(
     head.pd        = deed.pd;
     head.slot      = error.slot;
     head.watermark = ird_watermark_i;
+    head.is_flush  = ird_flush;
     // Behind the 18 bytes of its DDP header.
     head.request   = ird_net_i[iwarp_pkg::ReadRequestWidth-1:0];
   end

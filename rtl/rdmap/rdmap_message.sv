@@ -3,6 +3,7 @@
 //   Write         tagged, to the peer's STag and TO; payload as the WQE says
 //   Send          QN 0, with or without Solicited Event; likewise
 //   Read Request  QN 1, 28 bytes of our own: sink (the WQE's SGE), size, the peer's source
+//   Flush Request QN 1, 20 bytes of our own: the peer's STag, length, TO, flags
 //
 // Combinational. Siblings: rdmap_core (holds the WQE), rdmap_tx (sends the message). Bench:
 // tb/rdmap/rdmap_test.cpp
@@ -15,8 +16,14 @@ module rdmap_message (
   output logic [223:0] data_o            // byte 0 in [7:0]
 );
   logic [223:0] request;
-  assign request = {sge_i, wqe_i.length, wqe_i.remote_stag, wqe_i.remote_to};
-  assign own_o   = wqe_i.opcode == iwarp_pkg::WrRdmaRead;
+  logic         is_flush;
+  logic [31:0]  flags;                   // the wire's bits are not verbs': the other way round (A-06)
+  assign is_flush = wqe_i.opcode == iwarp_pkg::WrFlush;
+  assign flags    = (wqe_i.disposition[0] ? rnic_pkg::FlushVisible : '0) |
+                    (wqe_i.disposition[1] ? rnic_pkg::FlushPersistent : '0);
+  assign request  = is_flush ? {wqe_i.remote_stag, wqe_i.length, wqe_i.remote_to, flags, 64'h0}
+                             : {sge_i, wqe_i.length, wqe_i.remote_stag, wqe_i.remote_to};
+  assign own_o    = wqe_i.opcode == iwarp_pkg::WrRdmaRead || is_flush;
 
   always_comb begin
     hdr_o           = '0;
@@ -28,10 +35,10 @@ module rdmap_message (
     hdr_o.is_inline = wqe_i.is_inline;
     hdr_o.num_sge   = wqe_i.num_sge;
     case (wqe_i.opcode)
-      iwarp_pkg::WrRdmaRead: begin
-        hdr_o.opcode    = iwarp_pkg::OpReadRequest;
+      iwarp_pkg::WrRdmaRead, iwarp_pkg::WrFlush: begin
+        hdr_o.opcode    = is_flush ? iwarp_pkg::OpFlushRequest : iwarp_pkg::OpReadRequest;
         hdr_o.qn        = 2'd1;
-        hdr_o.length    = 32'd28;
+        hdr_o.length    = is_flush ? 32'd20 : 32'd28;
         hdr_o.is_inline = 1'b1;
         hdr_o.num_sge   = 4'd0;
         hdr_o.done      = 1'b0;

@@ -53,8 +53,8 @@ module rdmap_pick (
   input  logic wqe_valid_i,
   output logic wqe_ready_o,
   input  logic [15:0] wqe_qpn_i,
-  input  logic wqe_is_read_i,
-  input  logic sge_valid_i               // of a Read: its SGE is there
+  input  logic wqe_is_request_i,         // a Read or a Flush
+  input  logic sge_valid_i               // and its SGE is there
 );
   typedef `RNIC_RDMAP_OP_E op_e;
   op_e op;
@@ -65,7 +65,7 @@ module rdmap_pick (
   assign can_seg  = seg_valid_i && verdict_room_i && term_room_i;
   assign can_head = head_valid_i;
   assign can_slot = slot_valid_i && term_room_i;
-  assign can_wqe  = wqe_valid_i && sq_room_i && (!wqe_is_read_i || sge_valid_i);
+  assign can_wqe  = wqe_valid_i && sq_room_i && (!wqe_is_request_i || sge_valid_i);
 
   always_comb begin
     pick  = 1'b1;

@@ -1,13 +1,15 @@
-// rdmap_read: serves Read Requests side by side: checks of their sources are outstanding together,
-// responses leave in their order.
+// rdmap_read: serves Read and Flush Requests side by side: checks of their ranges are outstanding
+// together, responses leave in their order.
 //
 //   head --> [ ring, Depth ]  --check--> resp_check --> tpt
 //              |   | done? <-- resp_check_rsp
 //              |   +--> bad: back to rdmap_core as a fault, alone until that is done
-//              +------> good, or size 0: [ 2 ] --> Read Response message
+//              +------> good, or Read of size 0: [ 2 ] --> Read or Flush Response message
 //
 // 1. Requests are checked and answered in the order in which they come, so those of a QP keep
-//    theirs. The STag is checked over the whole source; not for size 0 (RFC 5040 5.2.1).
+//    theirs. The STag is checked over the whole source; not for size 0 of a Read (RFC 5040
+//    5.2.1); a Flush of length 0 is checked, too (A-22). A Flush needs the right of each state that it
+//    asks for, and no other (A-06, A-25).
 // 2. A request whose QP stops or fails is dead: its answer from tpt is awaited and dropped.
 // 3. Behind a bad one nothing is begun until the fault has been decided, so tpt's answers are used
 //    in the order of the commit trace.
@@ -63,12 +65,14 @@ module rdmap_read #(
   logic [CountW-1:0] unchecked_q, checked_q;
   logic             pass, leave;           // a request is past its check; leaves the ring
   head_t            head, to_check, oldest;
-  iwarp_pkg::read_request_t request, request_to_check;
+  iwarp_pkg::read_request_t  request, request_to_check;
+  iwarp_pkg::flush_request_t flush_to_check;
   assign head     = head_i;
   assign to_check = mem[chk_q];
   assign oldest   = mem[rd_q];
   assign request          = head.request;
   assign request_to_check = to_check.request;
+  assign flush_to_check   = to_check.request[iwarp_pkg::ReadRequestWidth-1 -: iwarp_pkg::FlushRequestWidth];
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -89,7 +93,7 @@ module rdmap_read #(
     if (head_valid_i) begin
       mem[wr_q]     <= head_i;
       qpn_q[wr_q]   <= head.qpn;
-      empty_q[wr_q] <= request.read_size == '0;
+      empty_q[wr_q] <= !head.is_flush && request.read_size == '0;
     end
     for (int unsigned i = 0; i < Depth; i++) begin
       if (head_valid_i && wr_q == PtrW'(i))         dead_q[i] <= 1'b0;
@@ -108,6 +112,14 @@ module rdmap_read #(
     check_o.pd            = to_check.pd;
     check_o.rights        = rnic_pkg::AccessRemoteRead;
     check_o.last          = 1'b1;
+    if (to_check.is_flush) begin
+      check_o.stag          = flush_to_check.sink_stag;
+      check_o.tagged_offset = flush_to_check.sink_to;
+      check_o.length        = flush_to_check.length;
+      check_o.rights        =
+          ((flush_to_check.flags & rnic_pkg::FlushPersistent) != '0 ? rnic_pkg::AccessFlushPersistent : '0) |
+          ((flush_to_check.flags & rnic_pkg::FlushVisible)    != '0 ? rnic_pkg::AccessFlushGlobal     : '0);
+    end
   end
 
   // --- its answer
@@ -135,13 +147,15 @@ module rdmap_read #(
 
   // --- the response
   head_t answered;
-  iwarp_pkg::read_request_t answers;
+  iwarp_pkg::read_request_t  answers;
+  iwarp_pkg::flush_request_t flushes;
   iwarp_pkg::wqe_sge_t source;
   stream_fifo #(.Width(HeadW), .Depth(2)) u_responses (
     .clk_i, .rst_ni, .valid_i(begin_o), .ready_o(room), .data_i(oldest),
     .valid_o(msg_valid_o), .ready_i(msg_ready_i), .data_o(answered), .count_o()
   );
   assign answers = answered.request;
+  assign flushes = answered.request[iwarp_pkg::ReadRequestWidth-1 -: iwarp_pkg::FlushRequestWidth];
   always_comb begin
     source.address      = answers.source_to;
     source.length       = answers.read_size;
@@ -158,11 +172,24 @@ module rdmap_read #(
     msg_o.slot          = answered.slot;
     msg_o.has_watermark = 1'b1;
     msg_o.watermark     = answered.watermark;
+    // One byte of the range is read back behind what the watermark counts: reads push writes.
+    if (answered.is_flush) begin
+      source.address      = flushes.sink_to;
+      source.length       = 32'd1;
+      source.lkey         = flushes.sink_stag;
+      msg_o.is_tagged     = 1'b0;
+      msg_o.opcode        = iwarp_pkg::OpFlushResponse;
+      msg_o.qn            = 2'd3;
+      msg_o.stag          = '0;
+      msg_o.tagged_offset = '0;
+      msg_o.length        = '0;
+      msg_o.num_sge       = flushes.length != '0 ? 4'd1 : 4'd0;
+    end
     msg_data_o          = source;
   end
 
   logic unused_bits;
-  assign unused_bits = ^{head, request, to_check, request_to_check, answered.pd};
+  assign unused_bits = ^{head, request, to_check, request_to_check, flush_to_check, flushes, answered.pd};
 
   `RNIC_ASSERT(RingRoom_A, !head_valid_i || 32'(unchecked_q) + 32'(checked_q) < Depth)
   `RNIC_ASSERT(AnswerIsAsked_A, !check_rsp_valid_i || checked_q != '0)

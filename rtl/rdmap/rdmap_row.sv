@@ -35,7 +35,7 @@ module rdmap_row #(
   input  logic [31:0]              offset_i,
   input  logic [SegmentW-1:0]      segment_i,
   input  iwarp_pkg::cause_e        cause_i,      // its first failed check
-  input  logic                     is_read_i,    // the WQE is a Read
+  input  logic                     is_request_i, // the WQE is a Read or a Flush
   input  logic [5:0]               scan_i,       // entries that a Terminate was compared with
   input  logic [OrdW-1:0]          scan_at_i,    // the next of them
   // the row
@@ -44,6 +44,7 @@ module rdmap_row #(
   // entries
   output logic                     ord_we_o,
   output logic [OrdW-1:0]          ord_waddr_o,
+  output logic [31:0]              ord_msn_o,    // the request's MSN
   output logic [OrdW-1:0]          ord_raddr_o,
   output logic [OrdW-1:0]          scan_next_o,
   output logic                     ird_we_o,
@@ -78,7 +79,8 @@ module rdmap_row #(
   assign head_slot     = row.ird_next - row.ird_base;
   assign ord_tail_next = row.ord_tail == row.ord_last ? row.ord_base : row.ord_tail + 1'b1;
   assign ord_head_next = row.ord_head == row.ord_last ? row.ord_base : row.ord_head + 1'b1;
-  assign ord_we_o      = op_i == OpWqe && is_read_i && row.running;
+  assign ord_we_o      = op_i == OpWqe && is_request_i && row.running;
+  assign ord_msn_o     = row.msn;
   assign ord_waddr_o   = row.ord_tail;
   assign ord_raddr_o   = scan_i == '0 ? row.ord_head : scan_at_i;
   assign scan_next_o   = ord_raddr_o == row.ord_last ? row.ord_base : ord_raddr_o + 1'b1;
@@ -88,12 +90,13 @@ module rdmap_row #(
   assign ird_raddr_o   = op_i == OpHead ? row.ird_next : row.ird_base + IrdW'(fault_i.slot);
 
   // --- the segment
-  logic good, fits, names, accepts, closed;
+  logic good, off, fits, names, accepts, closed;
   logic [31:0] sum;
   assign closed  = row.closing && row.ird_count == '0;    // our side has no more to say
-  assign good    = !seg.bad;
+  assign off     = seg.is_ext && !row.persist;
+  assign good    = !seg.bad && !off;
   assign fits    = good && seg.is_response && row.ord_count != '0;
-  assign names   = good && seg.is_terminate && seg.has_read && row.ord_count != '0;
+  assign names   = good && seg.is_terminate && (seg.has_read || seg.has_msn) && row.ord_count != '0;
   assign accepts = good && seg.is_request && !closed && row.ird_count < row.ird;
   assign sum     = row.received + {16'h0, seg.payload};
   assign stay_o  = op_i == OpSeg && names && scan_i + 6'd1 != row.ord_count;
@@ -137,6 +140,8 @@ module rdmap_row #(
           next.listed    = row.listed;
           next.running   = ctl_i.op == iwarp_pkg::QpoStart;
           next.held      = ctl_i.params.hold_tx;
+          next.persist   = ctl_i.params.persist;
+          next.msn       = 32'd1;
           next.pd        = ctl_i.params.pd;
           next.ird       = ctl_i.params.ird;
           next.ord       = ctl_i.params.ord;
@@ -157,21 +162,24 @@ module rdmap_row #(
         deed.of_request = 1'b0;
         deed.fits       = fits;
         deed.names      = names;
+        deed.by_msn     = seg.has_msn;
+        deed.is_flush   = seg.is_flush;
         deed.is_request = accepts;
         verdict.place     = seg.payload != '0 && !seg.is_request;
         verdict.solicited = seg.is_send && seg.is_solicited && seg.is_last;
         if (seg.is_send && seg.is_last)          verdict.deliver = iwarp_pkg::DelRecv;
         else if (seg.is_response && seg.is_last) verdict.deliver = iwarp_pkg::DelRead;
-        // What fails without an entry. Of a Terminate that names no Read the status is not told.
+        // What fails without an entry. Of a Terminate that names no request the status is not told.
         error = '0;
-        if (seg.bad)                       error.cause = cause_i;
+        if (off)                           error.cause = iwarp_pkg::CauseRdmapOpcode;
+        else if (seg.bad)                  error.cause = cause_i;
         else if (seg.is_terminate)         error.cause = iwarp_pkg::CausePeerTerminate;
         else if (seg.is_request && closed) error.cause = iwarp_pkg::CauseLlpLost;
         else if (seg.is_request)           error.cause = iwarp_pkg::CauseDdpUntaggedNoBuffer;
         else                               error.cause = iwarp_pkg::CauseRdmapOpcode;
-        deed.fails = seg.bad || seg.is_terminate ||
+        deed.fails = !good || seg.is_terminate ||
                      (seg.is_request && !accepts) || (seg.is_response && !fits);
-        if (!seg.bad && seg.is_terminate) begin
+        if (good && seg.is_terminate) begin
           error.has_peer_term = 1'b1;
           error.peer_term     = seg.code;
           if (!names)                       error.status = iwarp_pkg::WcSuccess;
@@ -218,6 +226,7 @@ module rdmap_row #(
         if (ord_we_o) begin
           next.ord_count = row.ord_count + 6'd1;
           next.ord_tail  = ord_tail_next;
+          next.msn       = row.msn + 32'd1;
         end
       end
     endcase

@@ -1,8 +1,9 @@
 // rdmap_rx: reads a received segment and says what it is. RFC 5040 sections 4, 5, 7.2;
 // requirements.md sections 3, 4, 7.
 //
-// Combinational. Checks in order: what ddp found, version, opcode with T and QN, fixed length; the
-// state of the QP (IRD, ORD) is judged in rdmap_row and rdmap_judge. Opcodes take four bits: both
+// Combinational. Checks in order: what ddp found, version, opcode with T and QN, fixed length and
+// what a Flush may ask for; the state of the QP (Flush enabled, IRD, ORD) is judged in rdmap_row and
+// rdmap_judge. Opcodes take four bits: both
 // reserved bits are ignored on receive (ambiguities.md A-02). Siblings: rdmap_core (registers
 // segment_o), rdmap_row. Bench: tb/rdmap/rdmap_test.cpp
 `include "rnic_words.svh"
@@ -40,14 +41,25 @@ module rdmap_rx #(
 
   // RFC 5040 section 4.3: which opcode stands on which kind of segment.
   logic is_tagged, is_write, is_response, is_send, is_request, is_terminate;
+  logic is_flush, is_flushed, is_ext, flush_bad;
+  iwarp_pkg::flush_request_t flush;
   logic [3:0] op;
   assign is_tagged    = tagged_hdr.is_tagged;
   assign op           = tagged_hdr.opcode[3:0];
   assign is_write     = is_tagged && op == 4'h0;
-  assign is_response  = is_tagged && op == 4'h2;
+  assign is_response  = (is_tagged && op == 4'h2) || is_flushed;
   assign is_send      = !is_tagged && (op == 4'h3 || op == 4'h5) && untagged.qn == rnic_pkg::QnSend;
-  assign is_request   = !is_tagged && op == 4'h1 && untagged.qn == rnic_pkg::QnRequest;
+  assign is_request   = (!is_tagged && op == 4'h1 && untagged.qn == rnic_pkg::QnRequest) || is_flush;
   assign is_terminate = !is_tagged && op == 4'h7 && untagged.qn == rnic_pkg::QnTerminate;
+  // draft-talpey-rdma-commit-01 section 3.1.1: Flush Request and Flush Response.
+  assign is_flush     = !is_tagged && op == 4'hc && untagged.qn == rnic_pkg::QnRequest;
+  assign is_flushed   = !is_tagged && op == 4'hd && untagged.qn == rnic_pkg::QnResponse;
+  assign is_ext       = segment_i.cause == iwarp_pkg::CauseNone &&
+                        tagged_hdr.rv == rnic_pkg::RvIetf && (is_flush || is_flushed);
+  // No flag, a flag that does not exist (A-06), or an STag to be invalidated (A-05).
+  assign flush        = net[511 - CtrlAt -: iwarp_pkg::FlushRequestWidth];
+  assign flush_bad    = flush.flags == '0 || untagged.invalidate_stag != '0 ||
+                        (flush.flags & ~(rnic_pkg::FlushPersistent | rnic_pkg::FlushVisible)) != '0;
 
   always_comb begin
     cause_o = iwarp_pkg::CauseNone;
@@ -57,7 +69,10 @@ module rdmap_rx #(
       cause_o = iwarp_pkg::CauseRdmapVersion;
     end else if (!(is_write || is_response || is_send || is_request || is_terminate)) begin
       cause_o = iwarp_pkg::CauseRdmapOpcode;
-    end else if (is_request && (segment_i.ulpdu_length != 16'd46 || !tagged_hdr.is_last)) begin
+    end else if ((is_request && !is_flush && segment_i.ulpdu_length != 16'd46) ||
+                 (is_flush && (segment_i.ulpdu_length != 16'd38 || flush_bad)) ||
+                 (is_flushed && segment_i.ulpdu_length != 16'd18) ||
+                 ((is_request || is_flushed) && !tagged_hdr.is_last)) begin
       cause_o = iwarp_pkg::CauseRdmapLength;
     end
   end
@@ -77,14 +92,18 @@ module rdmap_rx #(
     s.head_fits    = segment_i.ulpdu_length >= (is_tagged ? 16'd14 : 16'd18);
     s.has_read     = segment_i.ulpdu_length >= 16'd70 && ctrl.has_length &&
                      ctrl.has_ddp_header && ctrl.has_rdma_header && !shown.is_tagged;
+    s.has_msn      = segment_i.ulpdu_length >= 16'd42 && ctrl.has_length && ctrl.has_ddp_header &&
+                     !ctrl.has_rdma_header && !shown.is_tagged && shown.qn == rnic_pkg::QnRequest;
+    s.is_ext       = is_ext;
+    s.is_flush     = is_flush || is_flushed;
     s.code         = segment_i.ulpdu_length >= 16'd20 ? {ctrl.layer, ctrl.etype, ctrl.code} : 16'h0;
-    s.stag         = is_tagged ? tagged_hdr.stag : shown_stag;
+    s.stag         = is_tagged ? tagged_hdr.stag : s.has_msn ? shown.msn : shown_stag;
     s.to           = is_tagged ? tagged_hdr.tagged_offset : shown_to;
     s.net          = net[511 -: 46 * 8];
   end
 
   logic unused_bits;
-  assign unused_bits = ^{segment_i.qpn, untagged, tagged_hdr, ctrl, shown, unused_length, net};
+  assign unused_bits = ^{segment_i.qpn, untagged, flush, tagged_hdr, ctrl, shown, unused_length, net};
 
   if ($bits(s) != SegmentW) $fatal(1, "rdmap_rx %m: RNIC_RDMAP_SEGMENT_W");
 endmodule

@@ -17,7 +17,7 @@ module rdmap_tx (
   input  logic sq_valid_i,
   output logic sq_ready_o,
   input  logic sq_drop_i,
-  input  logic sq_own_i,                 // a Read Request: its body is sq_data_i
+  input  logic sq_own_i,                 // a Read or Flush Request: its body is sq_data_i
   input  iwarp_pkg::tx_message_hdr_t sq_i,
   input  logic [223:0] sq_data_i,
   // bodies, from rdmap_wqe
@@ -64,7 +64,7 @@ module rdmap_tx (
   assign done    = state_q == StBody && beat_valid_o && beat_ready_i && beat_o.last;
   assign dropped = state_q == StDrop && body_valid_i && body_i.last;
   assign pick    = (state_q == StPick || done) && any;
-  assign nothing = pick && grant[0] && sq_drop_i && sq_own_i;   // of a dropped Read no beat is left
+  assign nothing = pick && grant[0] && sq_drop_i && sq_own_i;   // of a dropped request no beat is left
   assign {term_ready_o, resp_ready_o, sq_ready_o} = grant & {3{pick}};
 
   iwarp_pkg::tx_message_hdr_t hdr_q;
@@ -117,8 +117,8 @@ module rdmap_tx (
       pass_q   <= grant[0] && !sq_own_i;
       hdr_q    <= grant[0] ? sq_i : grant[1] ? resp_i : term_i;
       data_q   <= grant[0] ? {288'h0, sq_data_i} : grant[1] ? {384'h0, resp_data_i} : term_data_i;
-      // Read Request; a responder's one SGE; Terminate.
-      keep_q   <= grant[0] ? 7'd28 : grant[1] ? 7'd16 : term_i.length[6:0];
+      // Read or Flush Request; a responder's one SGE; Terminate.
+      keep_q   <= grant[0] ? sq_i.length[6:0] : grant[1] ? 7'd16 : term_i.length[6:0];
     end
   end
 

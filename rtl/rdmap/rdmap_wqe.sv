@@ -1,8 +1,8 @@
-// rdmap_wqe: takes the WQEs' bodies apart: of a Read its first SGE for rdmap_core, of all others
-// the beats for rdmap_tx.
+// rdmap_wqe: takes the WQEs' bodies apart: of a Read its first SGE for rdmap_core, of a Flush, which
+// has none, zeros; of all others the beats for rdmap_tx.
 //
 //   wqe_hdr --+--> [ headers ] -------------------------------> rdmap_core
-//             +--> [ kinds ] --> next body: Read? --+--SGE----> rdmap_core  (zeros without SGE)
+//             +--> [ kinds ] --> Read or Flush? ----+--SGE----> rdmap_core  (zeros without SGE)
 //   wqe ----> [ beats ] ----------------------------+--beats--> [ bodies ] --> rdmap_tx
 //
 // A Read's SGE stands at the head of its queue when its header does, or comes later; so does the
@@ -36,7 +36,7 @@ module rdmap_wqe (
   // Bodies that wait while their headers pass rdmap_core, a message every 2 cycles.
   localparam int unsigned Ahead = 4;
   typedef struct packed {
-    logic is_read;
+    logic is_own;
     logic has_sge;
   } kind_t;
 
@@ -45,7 +45,8 @@ module rdmap_wqe (
   kind_t kind_in, kind;
   iwarp_pkg::beat_t beat;
   iwarp_pkg::wqe_sge_t sge;
-  assign kind_in     = {hdr_i.opcode == iwarp_pkg::WrRdmaRead, hdr_i.num_sge != 4'd0};
+  assign kind_in     = {hdr_i.opcode == iwarp_pkg::WrRdmaRead || hdr_i.opcode == iwarp_pkg::WrFlush,
+                        hdr_i.num_sge != 4'd0};
   assign hdr_ready_o = hdr_ready && kind_in_ready;
   stream_fifo #(.Width(iwarp_pkg::WqeHdrWidth), .Depth(rnic_pkg::FifoDepth)) u_headers (
     .clk_i, .rst_ni, .valid_i(hdr_valid_i && kind_in_ready), .ready_o(hdr_ready), .data_i(hdr_i),
@@ -60,9 +61,9 @@ module rdmap_wqe (
     .valid_o(beat_valid), .ready_i(beat_ready), .data_o(beat), .count_o()
   );
 
-  assign read_beat  = kind_valid && beat_valid && kind.is_read;
-  assign body_beat  = kind_valid && beat_valid && !kind.is_read;
-  assign beat_ready = kind_valid && (kind.is_read ? !first_q || sge_ready : body_ready);
+  assign read_beat  = kind_valid && beat_valid && kind.is_own;
+  assign body_beat  = kind_valid && beat_valid && !kind.is_own;
+  assign beat_ready = kind_valid && (kind.is_own ? !first_q || sge_ready : body_ready);
   always_ff @(posedge clk_i) begin
     if (!rst_ni)                       first_q <= 1'b1;
     else if (beat_valid && beat_ready) first_q <= beat.last;

@@ -94,10 +94,11 @@ void Steps::operation(const spec::RdmapOpCommit& c) {
     case kSegment:
       return segment(c.qpn);
     case kSlotFree:
+      if (q.slots_free == 0) finish_response(c.qpn);
       if (q.slots_free == 0)
         return tally_.differ(
             "rdmap_op: QP {}: RTL frees the responder's slot; model's response is not all "
-            "scheduled",
+            "scheduled, or its Flush Response not final",
             c.qpn);
       --q.slots_free;
       return rdmap_.resp_slot_free({c.qpn});

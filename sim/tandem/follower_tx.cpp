@@ -175,6 +175,20 @@ void Steps::apply_fault(uint16_t qpn) {
   for (size_t i = 0; i <= at; ++i) assemble_next();
 }
 
+/// The RTL has judged the Flush Response of this QP, sent or dropped: so does the model, segments
+/// before it first. What is not there yet stops it.
+void Steps::finish_response(uint16_t qpn) {
+  const auto is_its = [qpn](const TxSegment& s) {
+    return s.qpn == qpn && s.segment.source == spec::TxSource::kResp &&
+           (s.segment.ulpdu.header[0] & 0x80) == 0;
+  };
+  const auto at = std::ranges::find_if(segments_, is_its);
+  if (at == segments_.end()) return;
+  const auto n = at - segments_.begin();
+  if (std::any_of(segments_.begin(), at + 1, [](const TxSegment& s) { return !s.whole; })) return;
+  for (auto i = n; i >= 0; --i) assemble_next();
+}
+
 void Steps::step(const spec::DdpUlpduCommit& c) {
   while (ulpdus_out_.empty()) {
     if (segments_.empty())

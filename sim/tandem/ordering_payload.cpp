@@ -113,6 +113,12 @@ void PayloadOrder::judge(uint16_t qpn, Qp& qp) {
                            .size = s.read_size(),
                            .begun = 0,
                            .need = qp.last});
+  if (s.is_flush_request() && s.is_last)
+    qp.requests.push_back({.stag = s.flush_stag(),
+                           .to = s.flush_to(),
+                           .size = s.flush_length() != 0 ? 1U : 0U,
+                           .begun = 0,
+                           .need = qp.last});
 }
 
 // --- placed
@@ -197,6 +203,7 @@ void PayloadOrder::segment(const spec::DdpSegmentCommit& c) {
   if (c.source != spec::TxSource::kResp) return;
   qp.dues.push_back({.number = ++qp.due_count});
   if (qp.requests.empty() || qp.requests.front().size != 0) return;
+  qp.dues.back().need = qp.requests.front().need;
   qp.requests.pop_front();
   qp.dues.back().found = true;  // no payload, no look-up
 }
@@ -210,6 +217,15 @@ void PayloadOrder::ulpdu(const spec::DdpUlpduCommit& c) {
   const Due due = std::move(qp.dues.front());
   qp.dues.pop_front();
   if (due.is_unsure) return findings_.judged("unsure");
+  if (due.need != 0) {
+    const auto why = missing(c.qpn, qp, due.need);
+    findings_.judged(why && why->empty() ? "unsure" : "responses without payload");
+    if (why && !why->empty() && !qp.has_failed)
+      return findings_.differ(
+          "a response without payload of QP {} leaves before what was judged before its request is "
+          "placed: {}",
+          c.qpn, *why);
+  }
   if (!due.violation.empty()) findings_.differ("{}", due.violation);
 }
 
@@ -269,7 +285,7 @@ void PayloadOrder::read(const DmaRead& r) {
                                     [&](const Due& d) { return d.number == piece.due; });
       if (due != qp.dues.end() && due->violation.empty())
         due->violation = fmt::format(
-            "a Read Response of QP {} reads {:#x} before what was judged before its request is "
+            "a response of QP {} reads {:#x} before what was judged before its request is "
             "placed: {}",
             piece.qpn, r.address, *why);
     }

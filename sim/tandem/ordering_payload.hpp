@@ -2,7 +2,7 @@
 //
 //   record + llp_rx commit --> waiting segments of the QP --(rdmap_op 4)--> judged --(dma_wr place)--> written
 //                                              last of a Send, of a Read Response --(qp_retire, CQE)--> must be written
-//                                              Read Request --(ddp_segment, tpt_check, dma_rd_req)--> what was judged before it
+//                                     Read, Flush Request --(ddp_segment, tpt_check, dma_rd_req)--> what was judged before it
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ class PayloadOrder {
 
  private:
   using Serial = Placements::Serial;
-  struct Request {  // a Read Request
+  struct Request {  // a Read Request; of a Flush Request the byte that is read back, or none
     uint32_t stag = 0;
     uint64_t to = 0;
     uint32_t size = 0, begun = 0;
@@ -59,6 +59,7 @@ class PayloadOrder {
     uint32_t length = 0;
     bool found = false;      // its look-up
     bool is_unsure = false;  // two of them
+    Serial need = 0;         // without payload: must be placed before it leaves
     std::string violation{};
   };
   struct Qp {

@@ -267,6 +267,7 @@ class Steps final : private model::HostIf::Out,
   void drop_answers(const Followed& q, const model::RxUlpdu& u);
   void respond(uint16_t qpn);
   void apply_fault(uint16_t qpn);
+  void finish_response(uint16_t qpn);
   void gather();
   bool gather(TxSegment& s);
   bool assemble_next();

@@ -17,7 +17,8 @@ struct WireSegment {
     kReadResponse = 2,
     kSend = 3,
     kSendSe = 5,
-    kTerminate = 7
+    kTerminate = 7,
+    kFlushRequest = 12
   };
 
   bool is_good = false;  ///< lengths fit; nothing else has been checked
@@ -54,6 +55,18 @@ struct WireSegment {
   bool is_read_response() const { return is_tagged && opcode == kReadResponse; }
   bool is_read_request() const {
     return !is_tagged && qn == 1 && opcode == kReadRequest && payload.size() == 28;
+  }
+
+  bool is_flush_request() const {
+    return !is_tagged && qn == 1 && opcode == kFlushRequest && payload.size() == 20;
+  }
+
+  // draft-talpey-rdma-commit-01 section 3.1.1.1: STag, length, TO, flags
+  uint32_t flush_stag() const { return be32(payload.bytes()); }
+  uint32_t flush_length() const { return be32(payload.bytes().subspan(4)); }
+  uint64_t flush_to() const {
+    return static_cast<uint64_t>(be32(payload.bytes().subspan(8))) << 32 |
+           be32(payload.bytes().subspan(12));
   }
 
   // RFC 5040 section 4.4: sink STag, sink TO, size, source STag, source TO

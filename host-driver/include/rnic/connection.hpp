@@ -28,11 +28,13 @@ struct Address {
 std::string to_string(const Address& address);
 
 struct ConnParam {
-  std::span<const uint8_t> private_data{};  ///< up to 512 bytes; 508 with revision 2
-  unsigned responder_resources = 8;         ///< IRD wanted; fewer if the device has fewer left
-  unsigned initiator_depth = 8;             ///< ORD wanted
+  std::span<const uint8_t>
+      private_data{};                ///< up to 512 bytes; 508 with revision 2; 8 less with flush
+  unsigned responder_resources = 8;  ///< IRD wanted; fewer if the device has fewer left
+  unsigned initiator_depth = 8;      ///< ORD wanted
   bool markers = false;     ///< ask the peer to send markers; its own wish is always honoured
   bool crc = true;          ///< used if either side wants it
+  bool flush = false;       ///< ask for Flush: it is on if both sides ask (8 bytes of private data)
   unsigned revision = 2;    ///< of the Request: 1, or 2 with IRD and ORD. A Reply has the Request's
   Time timeout = 10 * kMs;  ///< for each step
   std::vector<uint8_t>* rejected_with = nullptr;  ///< gets the private data of a reject
@@ -50,6 +52,7 @@ class Connection {
   unsigned responder_resources() const;  ///< IRD agreed
   unsigned initiator_depth() const;      ///< ORD agreed
   bool uses_crc() const;
+  bool has_flush() const;  ///< both sides asked for it
   bool sends_markers() const;
   bool receives_markers() const;
 

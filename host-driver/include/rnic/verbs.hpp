@@ -111,6 +111,10 @@ class Qp {
   void wr_send();
   void wr_rdma_write(uint32_t rkey, uint64_t remote_addr);
   void wr_rdma_read(uint32_t rkey, uint64_t remote_addr);
+  /// Until `length` bytes of the peer's memory, and all that this QP sent before, are in the states
+  /// of `type` (PlacementType). level: IBV_FLUSH_RANGE. Needs ConnParam::flush on both sides, and
+  /// IBV_ACCESS_FLUSH_GLOBAL or _PERSISTENT of the peer's region. draft-talpey-rdma-commit 3.1.1
+  void wr_flush(uint32_t rkey, uint64_t remote_addr, size_t length, uint8_t type, uint8_t level);
   void wr_set_sge(uint32_t lkey, uint64_t addr, uint32_t length);
   void wr_set_sge_list(std::span<const Sge> sges);
   void wr_set_inline_data(std::span<const uint8_t> data);
@@ -124,7 +128,6 @@ class Qp {
   void wr_atomic_cmp_swp(uint32_t rkey, uint64_t remote_addr, uint64_t compare, uint64_t swap);
   void wr_atomic_fetch_add(uint32_t rkey, uint64_t remote_addr, uint64_t add);
   void wr_atomic_write(uint32_t rkey, uint64_t remote_addr, const void* value);
-  void wr_flush(uint32_t rkey, uint64_t remote_addr, size_t length, uint8_t type, uint8_t level);
   void wr_imm(uint64_t imm);  // ours, as wr_verify(): rdma-core has no such operation
   void wr_verify(uint32_t rkey, uint64_t remote_addr, size_t length, std::span<const uint8_t> hash);
   void wr_local_inv(uint32_t rkey);

@@ -38,7 +38,8 @@ enum PlacementType : uint32_t {
   IBV_FLUSH_GLOBAL = 1 << 0,      ///< visible
   IBV_FLUSH_PERSISTENT = 1 << 1,  ///< durable
 };
-/// Of what: the range that is named, or all of its region.
+/// Of what: the range that is named. IBV_FLUSH_MR, all of its region, has no form on the wire of
+/// iWARP and is refused (EOPNOTSUPP).
 enum SelectivityLevel : uint32_t {
   IBV_FLUSH_RANGE = 0,
   IBV_FLUSH_MR = 1,
@@ -123,8 +124,10 @@ struct SendWr {
   std::span<const Sge> sg_list{};
   WrOpcode opcode = IBV_WR_SEND;
   uint32_t send_flags = 0;
-  uint64_t remote_addr = 0;  ///< Write, Read
+  uint64_t remote_addr = 0;  ///< Write, Read, Flush
   uint32_t rkey = 0;
+  uint32_t flush_length = 0;  ///< Flush: bytes from remote_addr on; 0 is an ordering point
+  uint8_t flush_type = 0;     ///< Flush: PlacementType, at least one
 };
 
 struct RecvWr {
