@@ -1,7 +1,8 @@
 // Errors from end to end: what one host does wrong, the Terminate that the other's device answers
 // with, byte for byte, and what both hosts see: statuses, flushes exactly once, events. A second
 // connection of the same two devices goes on. requirements.md 5.2, 6, 7; R5040-4.8-01 to 26, 5.4-01
-// to 09, 6.2.1-01 to 05, 7-01, 7.1-01 to 04, 7.2-02, 06, 09, 10, 8.1.1-01, 03, 05.
+// to 09, 6.2.1-01 to 05, 7-01, 7.1-01 to 04, 7.2-02, 06, 09, 10, 8.1.1-01, 03, 05. Of Flush:
+// RPMEM-3.1.1.1-04, 3.1.4-02, 04, 5.1-02, 5.2-01, 02, 8-01; ambiguities.
 #include "world.hpp"
 
 namespace rnic::tb {
@@ -37,6 +38,7 @@ struct Case {
   std::function<Bytes(Bytes)> forge;
   /// What the Terminate has behind its first four bytes: length and headers of the segment.
   std::function<Bytes(const Shared&)> headers;
+  bool flush = false;  // both sides ask for it
 };
 
 /// Without the CRC, which the forged FPDU gets anew.
@@ -44,6 +46,51 @@ Bytes changed(Bytes f, size_t at, uint8_t to) {
   f.resize(f.size() - 4);
   f[at] = to;
   return with_crc(f);
+}
+
+struct Range {
+  uint32_t stag;
+  uint64_t to;
+  uint32_t length;
+};
+/// A Flush that the server refuses for its range. Its Terminate shows the DDP header alone
+/// (RPMEM-5.1-02), and the client finds the request by the MSN in it.
+Case flush(const char* name, uint8_t type, uint8_t code, Cause cause, uint8_t states,
+           const std::function<Range(const Shared&)>& range) {
+  return {name,
+          0,
+          type,
+          code,
+          cause,
+          IBV_EVENT_QP_ACCESS_ERR,
+          IBV_WC_REM_ACCESS_ERR,
+          3,
+          IBV_WC_WR_FLUSH_ERR,
+          [range, states](Endpoint& e, const Region&, const Shared& s) {
+            const Range r = range(s);
+            return e.flush(r.stag, r.to, r.length, states);
+          },
+          {},
+          [](const Shared&) { return hex("0026") + untagged(0xc, 1, 1); },
+          true};
+}
+
+/// A good Flush that is changed on its way.
+Case forged_flush(const char* name, const std::function<Bytes(Bytes)>& forge, uint16_t ulpdu = 38,
+                  const Bytes& header = untagged(0xc, 1, 1)) {
+  return {name,
+          0,
+          2,
+          0x07,
+          Cause::kRdmapLength,
+          IBV_EVENT_QP_FATAL,
+          IBV_WC_REM_OP_ERR,
+          3,
+          IBV_WC_WR_FLUSH_ERR,
+          [](Endpoint& e, const Region&, const Shared& s) { return e.flush(s.open, kTarget, 64); },
+          forge,
+          [ulpdu, header](const Shared&) { return be(ulpdu, 2) + header; },
+          true};
 }
 
 std::vector<Case> cases() {
@@ -162,6 +209,90 @@ std::vector<Case> cases() {
        IBV_WC_SUCCESS, 3, IBV_WC_WR_FLUSH_ERR, send(20),
        [](const Bytes& f) { return changed(f, 3, 0x44); },
        [](const Shared&) { return hex("0026") + untagged(0x4, 0, 2); }},
+      // --- Flush
+      flush("Flush_0_1_00_no_such_STag", 0x1, 0x00, Cause::kRdmapStag, IBV_FLUSH_GLOBAL,
+            [](const Shared& s) {
+              return Range{s.open ^ 0x5a, kTarget, 64};
+            }),
+      flush("Flush_0_1_01_bounds", 0x1, 0x01, Cause::kRdmapBounds, IBV_FLUSH_GLOBAL,
+            [](const Shared& s) {
+              return Range{s.open, kTarget + kTargetBytes - 99, 100};
+            }),
+      flush("Flush_0_1_01_empty_range_outside", 0x1, 0x01, Cause::kRdmapBounds, IBV_FLUSH_GLOBAL,
+            [](const Shared& s) {
+              return Range{s.open, kTarget + kTargetBytes + 1, 0};
+            }),
+      flush("Flush_0_1_02_no_right_to_persistence", 0x1, 0x02, Cause::kRdmapRights,
+            IBV_FLUSH_PERSISTENT,
+            [](const Shared& s) {
+              return Range{s.open, kTarget, 64};
+            }),
+      flush("Flush_0_1_02_one_right_of_two", 0x1, 0x02, Cause::kRdmapRights,
+            IBV_FLUSH_PERSISTENT | IBV_FLUSH_GLOBAL,
+            [](const Shared& s) {
+              return Range{s.open, kTarget, 64};
+            }),
+      flush("Flush_0_1_02_no_right", 0x1, 0x02, Cause::kRdmapRights, IBV_FLUSH_GLOBAL,
+            [](const Shared& s) {
+              return Range{s.no_read, s.no_read_at, 0};
+            }),
+      flush("Flush_0_1_03_other_PD", 0x1, 0x03, Cause::kRdmapAssoc, IBV_FLUSH_GLOBAL,
+            [](const Shared& s) {
+              return Range{s.foreign, s.foreign_at, 64};
+            }),
+      flush("Flush_0_1_04_wrap", 0x1, 0x04, Cause::kRdmapWrap, IBV_FLUSH_GLOBAL,
+            [](const Shared& s) {
+              return Range{s.open, UINT64_MAX - 10, 64};
+            }),
+      forged_flush("Flush_0_2_07_no_flag",
+                   [](const Bytes& f) { return changed(f, 2 + 18 + 19, 0); }),
+      forged_flush("Flush_0_2_07_unknown_flag",
+                   [](const Bytes& f) { return changed(f, 2 + 18 + 16, 0x80); }),
+      forged_flush("Flush_0_2_07_unknown_flag_beside_a_known_one",
+                   [](const Bytes& f) { return changed(f, 2 + 18 + 19, 0x06); }),
+      forged_flush(
+          "Flush_0_2_07_too_short",
+          [](const Bytes& f) { return fpdu(Bytes(f.begin() + 2, f.begin() + 2 + 37)); }, 37),
+      forged_flush(
+          "Flush_0_2_07_too_long",
+          [](const Bytes& f) { return fpdu(Bytes(f.begin() + 2, f.begin() + 2 + 38) + Bytes{0}); },
+          39),
+      forged_flush(
+          "Flush_0_2_07_STag_to_be_invalidated",
+          [](const Bytes& f) { return changed(f, 2 + 5, 0x77); }, 38,
+          hex("414c 00000077 00000001 00000001 00000000")),
+      {"Flush_0_2_06_not_enabled", 0, 2, 0x06, Cause::kRdmapOpcode, IBV_EVENT_QP_FATAL,
+       IBV_WC_WR_FLUSH_ERR, 3, IBV_WC_WR_FLUSH_ERR,
+       [](Endpoint& e, const Region& d, const Shared& s) {
+         return e.read(d.sge(0, 8), s.open, kTarget);
+       },
+       [](const Bytes&) {
+         return fpdu(untagged(0xc, 1, 1) + flush_request(0x1234, 64, kTarget, 2));
+       },
+       [](const Shared&) { return hex("0026") + untagged(0xc, 1, 1); }},
+      {"Flush_0_2_06_not_enabled_and_of_wrong_length", 0, 2, 0x06, Cause::kRdmapOpcode,
+       IBV_EVENT_QP_FATAL, IBV_WC_WR_FLUSH_ERR, 3, IBV_WC_WR_FLUSH_ERR,
+       [](Endpoint& e, const Region& d, const Shared& s) {
+         return e.read(d.sge(0, 8), s.open, kTarget);
+       },
+       [](const Bytes&) { return fpdu(untagged(0xc, 1, 1) + be(0, 8)); },
+       [](const Shared&) { return hex("001a") + untagged(0xc, 1, 1); }},
+      {"Untagged_1_2_01_QN_3_not_enabled", 1, 2, 0x01, Cause::kDdpUntaggedQn, IBV_EVENT_QP_FATAL,
+       IBV_WC_SUCCESS, 3, IBV_WC_WR_FLUSH_ERR, send(20),
+       [](const Bytes&) { return fpdu(untagged(0xd, 3, 1)); },
+       [](const Shared&) { return hex("0012") + untagged(0xd, 3, 1); }},
+      {"Flush_Response_0_2_06_to_no_request", 0, 2, 0x06, Cause::kRdmapOpcode, IBV_EVENT_QP_FATAL,
+       IBV_WC_SUCCESS, 3, IBV_WC_WR_FLUSH_ERR, send(20),
+       [](const Bytes&) { return fpdu(untagged(0xd, 3, 1)); },
+       [](const Shared&) { return hex("0012") + untagged(0xd, 3, 1); }, true},
+      {"Flush_Response_0_2_07_with_payload", 0, 2, 0x07, Cause::kRdmapLength, IBV_EVENT_QP_FATAL,
+       IBV_WC_SUCCESS, 3, IBV_WC_WR_FLUSH_ERR, send(20),
+       [](const Bytes&) { return fpdu(untagged(0xd, 3, 1) + be(0, 4)); },
+       [](const Shared&) { return hex("0016") + untagged(0xd, 3, 1); }, true},
+      {"Flush_Response_1_2_03_MSN", 1, 2, 0x03, Cause::kDdpUntaggedMsn, IBV_EVENT_QP_FATAL,
+       IBV_WC_SUCCESS, 3, IBV_WC_WR_FLUSH_ERR, send(20),
+       [](const Bytes&) { return fpdu(untagged(0xd, 3, 2)); },
+       [](const Shared&) { return hex("0012") + untagged(0xd, 3, 2); }, true},
       {"Crc_2_0_02", 2, 0, 0x02, Cause::kMpaCrc, IBV_EVENT_QP_FATAL, IBV_WC_SUCCESS, 3,
        IBV_WC_WR_FLUSH_ERR, send(20),
        [](Bytes f) {
@@ -219,7 +350,9 @@ void TerminateTest::run() {
   if (HasFailure()) return;
 
   // The wire. R5040-5.4-01 to 03, 09; 6.2.1-05: the Terminate is the last FPDU, a FIN follows.
-  const uint8_t bits = c.headers(shared).empty() ? 0x00 : c.layer == 0 && c.type == 1 ? 0xe0 : 0xc0;
+  const Bytes shown = c.headers(shared);
+  const bool is_read = shown.size() > 3 && (shown[2] & 0x80) == 0 && (shown[3] & 0x0f) == 0x1;
+  const uint8_t bits = shown.empty() ? 0x00 : c.layer == 0 && c.type == 1 && is_read ? 0xe0 : 0xc0;
   const Bytes want = fpdu(untagged(0x7, 2, 1) +
                           Bytes{static_cast<uint8_t>(c.layer << 4 | c.type), c.code, bits, 0x00} +
                           c.headers(shared));
@@ -236,8 +369,8 @@ void TerminateTest::client(Host& h) {
   shared.sink_at = data.mr.addr();
   Endpoint& e = h.endpoint();
   Endpoint& neighbour = h.endpoint();
-  h.connect(e);
-  h.connect(neighbour);
+  h.connect(e, {.flush = c.flush});
+  h.connect(neighbour, {.flush = c.flush});
   h.until("the server's receives", [&] { return shared.ready; });
   const uint64_t greeting = e.send(data.sge(0, 16));
   h.until("the server's work", [&] { return shared.greeted; });
@@ -293,7 +426,7 @@ void TerminateTest::client(Host& h) {
 void TerminateTest::server(Host& h) {
   const Case& c = GetParam().what;
   h.open();
-  Region open = h.region(kTargetBytes, Host::kAll, kTarget);
+  Region open = h.region(kTargetBytes, Host::kAll | IBV_ACCESS_FLUSH_GLOBAL, kTarget);
   fill(open.buffer.bytes(), 2);
   Pd other = must(h.context.alloc_pd(), "second protection domain");
   Region foreign = h.region_of(other, 4096);
@@ -311,8 +444,8 @@ void TerminateTest::server(Host& h) {
   for (unsigned i = 0; i < c.receives; ++i)
     receives.push_back(e.receive(landing.sge(64 * (i + 1), kShort)));
   const uint64_t other_receive = neighbour.receive(landing.sge(4096, 64));
-  h.accept(e);
-  h.accept(neighbour);
+  h.accept(e, {.flush = c.flush});
+  h.accept(neighbour, {.flush = c.flush});
   shared.ready = true;
   h.until("the greeting", [&] { return e.completed(greeting); });
   EXPECT_EQ(e.wc(greeting).byte_len, 16u);

@@ -85,6 +85,11 @@ inline Bytes read_request(uint32_t sink_stag, uint64_t sink_to, uint32_t size, u
   return be(sink_stag, 4) + be(sink_to, 8) + be(size, 4) + be(source_stag, 4) + be(source_to, 8);
 }
 
+/// draft-talpey-rdma-commit-01 section 3.1.1.1: STag, length, TO, flags.
+inline Bytes flush_request(uint32_t stag, uint32_t length, uint64_t to, uint32_t flags) {
+  return be(stag, 4) + be(length, 4) + be(to, 8) + be(flags, 4);
+}
+
 /// The opcode of an FPDU without markers.
 inline uint8_t opcode_of(const Bytes& f) { return f.size() > 3 ? f[3] & 0x1f : 0xff; }
 

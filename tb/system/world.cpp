@@ -124,6 +124,16 @@ uint64_t Endpoint::read(const Sge& to, uint32_t rkey, uint64_t from, uint32_t fl
                 .rkey = rkey}})[0];
 }
 
+uint64_t Endpoint::flush(uint32_t rkey, uint64_t to, uint32_t length, uint8_t type,
+                         uint32_t flags) {
+  return post({{.opcode = IBV_WR_FLUSH,
+                .send_flags = flags,
+                .remote_addr = to,
+                .rkey = rkey,
+                .flush_length = length,
+                .flush_type = type}})[0];
+}
+
 uint64_t Endpoint::receive(std::span<const Sge> sges) {
   const uint64_t id = kReceive | next_++;
   if (const auto r = qp.post_recv({.wr_id = id, .sg_list = sges}); !r)

@@ -125,6 +125,8 @@ class Endpoint {
   uint64_t send(std::span<const verbs::Sge> sges, uint32_t flags = 0);
   uint64_t write(const verbs::Sge& from, uint32_t rkey, uint64_t to, uint32_t flags = 0);
   uint64_t read(const verbs::Sge& to, uint32_t rkey, uint64_t from, uint32_t flags = 0);
+  uint64_t flush(uint32_t rkey, uint64_t to, uint32_t length,
+                 uint8_t type = verbs::IBV_FLUSH_GLOBAL, uint32_t flags = 0);
   uint64_t receive(std::span<const verbs::Sge> sges);
   uint64_t receive(const verbs::Sge& sge) { return receive(std::span(&sge, 1)); }
   /// Several requests behind one doorbell.
