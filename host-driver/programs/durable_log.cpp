@@ -74,6 +74,7 @@ class Client;
 struct Method {
   LogMethodRow row;
   enum Acks : uint8_t { kCompletion, kReply } acks;
+  bool flushes;  // Flush is agreed on, and the log may be flushed
   /// Work requests of append `index` of the lane, the last of them signalled.
   void (*requests)(Client&, const Lane&, uint64_t index, std::vector<SendWr>&, std::vector<Sge>&);
 };
@@ -82,7 +83,8 @@ Shape shape_of(const Params& p, const Method& method, bool is_client) {
   return {.lanes = p.qps,
           .window = 2 * usable_depth(p),  // requests: an append is two of them
           .slot_bytes = is_client ? static_cast<uint32_t>(record_bytes(p.size)) : kWord,
-          .receives = method.acks == Method::kReply};
+          .receives = method.acks == Method::kReply,
+          .flushes = method.flushes};
 }
 
 uint64_t capacity_of(const Params& p) { return std::max(p.capacity, p.count); }
@@ -151,6 +153,14 @@ class Client {
     sge = {lane.mr.addr() + side_.tx(index), kWord, lane.mr.lkey()};
     return wr;
   }
+  /// Of all of it, to persistence.
+  SendWr flush(const Lane& lane, uint64_t index, Sge& sge) const {
+    SendWr wr = request(lane, IBV_WR_FLUSH, index, true, sge);
+    wr.remote_addr = place(lane, index);
+    wr.flush_length = bytes();
+    wr.flush_type = IBV_FLUSH_PERSISTENT;
+    return wr;
+  }
   static constexpr uint32_t kIntroduction = 24;
 
  private:
@@ -192,7 +202,11 @@ class Client {
         s.started[index % depth_] = side_.dev().now();
         method_.requests(*this, lane, index, wrs, sges);
       }
-      for (size_t k = 0; k < wrs.size(); k++) wrs[k].sg_list = {&sges[k], 1};
+      for (size_t k = 0; k < wrs.size(); k++)
+        if (wrs[k].opcode != IBV_WR_FLUSH)
+          wrs[k].sg_list = {&sges[k], 1};
+        else
+          wrs[k].sg_list = {};
       if (auto r = side_.post(lane, wrs); !r) {
         failed_ = r;
         return false;
@@ -231,19 +245,29 @@ class Client {
 };
 
 constexpr Method kMethods[] = {
+    {{"flush", "a Flush of it to persistence, posted behind the Write", true},
+     Method::kCompletion,
+     true,
+     [](Client& c, const Lane& lane, uint64_t i, std::vector<SendWr>& wrs, std::vector<Sge>& s) {
+       wrs.push_back(c.write(lane, i, false, s.emplace_back()));
+       wrs.push_back(c.flush(lane, i, s.emplace_back()));
+     }},
     {{"write_only", "the Write's completion", false},
      Method::kCompletion,
+     false,
      [](Client& c, const Lane& lane, uint64_t i, std::vector<SendWr>& wrs, std::vector<Sge>& s) {
        wrs.push_back(c.write(lane, i, true, s.emplace_back()));
      }},
     {{"read", "a Read of its last bytes, posted behind the Write", true},
      Method::kCompletion,
+     false,
      [](Client& c, const Lane& lane, uint64_t i, std::vector<SendWr>& wrs, std::vector<Sge>& s) {
        wrs.push_back(c.write(lane, i, false, s.emplace_back()));
        wrs.push_back(c.look(lane, i, s.emplace_back()));
      }},
     {{"send", "the answer of the peer's CPU to a Send behind the Write", true},
      Method::kReply,
+     false,
      [](Client& c, const Lane& lane, uint64_t i, std::vector<SendWr>& wrs, std::vector<Sge>& s) {
        wrs.push_back(c.write(lane, i, false, s.emplace_back()));
        wrs.push_back(c.tell(lane, i, s.emplace_back()));
@@ -254,7 +278,9 @@ constexpr Method kMethods[] = {
 class Server {
  public:
   Server(const Run& run, const Method& method)
-      : side_(run, false, shape_of(run.params, method, false)), logs_(run.params.qps) {}
+      : side_(run, false, shape_of(run.params, method, false)),
+        flushes_(method.flushes),
+        logs_(run.params.qps) {}
 
   Result<void> run() {
     const Params& p = side_.params();
@@ -311,8 +337,9 @@ class Server {
       std::ranges::fill(rest, uint8_t{0});
       side_.dev().pmem_persist(rest);
     }
-    auto mr = side_.pd().reg_mr(
-        log.buffer, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+    uint32_t access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+    if (flushes_) access |= IBV_ACCESS_FLUSH_PERSISTENT;
+    auto mr = side_.pd().reg_mr(log.buffer, access);
     if (!mr) return error_of(mr);
     log.mr = std::move(*mr);
     return {};
@@ -347,6 +374,7 @@ class Server {
   }
 
   Side side_;
+  const bool flushes_;
   std::vector<Log> logs_;
   std::vector<std::pair<Lane*, uint64_t>> due_;  // Sends to be answered
   Result<void> failed_;

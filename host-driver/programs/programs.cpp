@@ -38,7 +38,7 @@ constexpr SettingRow kRevision{"mpa_revision", "2", "1 or 2",
 constexpr SettingRow kTimeout{"timeout_us", "20000", "us",
                               "A side gives up after this long without progress."};
 constexpr SettingRow kOp{"op", "send", "send, write or read", "How file_copy moves the file."};
-constexpr SettingRow kMethod{"method", "write_only", "write_only, read, send; crash: all",
+constexpr SettingRow kMethod{"method", "write_only", "flush, write_only, read, send; crash: all",
                              "What makes an append to the log durable before its caller is told."};
 constexpr SettingRow kCapacity{"capacity", "0", "records",
                                "Records of a log, those of earlier runs too; at least count."};

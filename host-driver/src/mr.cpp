@@ -49,6 +49,19 @@ Result<void> check_access(uint32_t access) {
   return {};
 }
 
+/// Persistence can be promised of persistent memory alone, and not where no store is safe.
+Result<void> check_persistence(PciDevice& dev, const DmaBuffer& buffer, uint32_t access) {
+  if ((access & IBV_ACCESS_FLUSH_PERSISTENT) == 0) return {};
+  if (dev.persistence_domain() == PersistenceDomain::kNone)
+    return fail(Errc::kNotSupported,
+                "mr: IBV_ACCESS_FLUSH_PERSISTENT: this host has no persistence domain");
+  if (!buffer.is_persistent())
+    return fail(Errc::kInvalidArgument,
+                "mr: IBV_ACCESS_FLUSH_PERSISTENT of memory that is not persistent "
+                "(PciDevice::persistent)");
+  return {};
+}
+
 }  // namespace
 
 Mr::Mr(std::unique_ptr<MrCore> core) : core_(std::move(core)) {}
@@ -115,6 +128,7 @@ Result<Mr> Pd::reg_mr_iova(const DmaBuffer& buffer, uint64_t offset, uint64_t le
   if (iova + (length - 1) < iova)
     return fail(Errc::kInvalidArgument, "mr: address {:#x} plus length {} wraps", iova, length);
   if (auto r = check_access(access); !r) return error_of(r);
+  if (auto r = check_persistence(ctx.dev, buffer, access); !r) return error_of(r);
 
   const unsigned log_page = log_page_of(buffer, offset, length);
   const uint64_t page = uint64_t{1} << log_page;
