@@ -106,7 +106,7 @@ void PayloadOrder::judge(uint16_t qpn, Qp& qp) {
   if (!s.is_good) return fail(qp);
   if (s.is_placed()) qp.last = placements_.judged(qpn, s.payload);
   if (s.is_last && s.is_send()) qp.receives.push_back(qp.last);
-  if (s.is_last && s.is_read_response()) qp.reads.push_back(qp.last);
+  if (s.is_last && (s.is_read_response() || s.is_flush_response())) qp.reads.push_back(qp.last);
   if (s.is_read_request() && s.is_last)
     qp.requests.push_back({.stag = s.source_stag(),
                            .to = s.source_to(),
@@ -218,7 +218,7 @@ void PayloadOrder::ulpdu(const spec::DdpUlpduCommit& c) {
   qp.dues.pop_front();
   if (due.is_unsure) return findings_.judged("unsure");
   if (due.need != 0) {
-    const auto why = missing(c.qpn, qp, due.need);
+    const auto why = placements_.missing(c.qpn, due.need);
     findings_.judged(why && why->empty() ? "unsure" : "responses without payload");
     if (why && !why->empty() && !qp.has_failed)
       return findings_.differ(

@@ -18,7 +18,8 @@ struct WireSegment {
     kSend = 3,
     kSendSe = 5,
     kTerminate = 7,
-    kFlushRequest = 12
+    kFlushRequest = 12,
+    kFlushResponse = 13
   };
 
   bool is_good = false;  ///< lengths fit; nothing else has been checked
@@ -57,6 +58,7 @@ struct WireSegment {
     return !is_tagged && qn == 1 && opcode == kReadRequest && payload.size() == 28;
   }
 
+  bool is_flush_response() const { return !is_tagged && qn == 3 && opcode == kFlushResponse; }
   bool is_flush_request() const {
     return !is_tagged && qn == 1 && opcode == kFlushRequest && payload.size() == 20;
   }
