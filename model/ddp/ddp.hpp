@@ -186,8 +186,6 @@ class Ddp {
   Rx rx;
 
   void control(const spec::QpCtlDdp& ctl);
-  /// Somebody else decides (tandem): n of the segments that an order waits for came after it.
-  void came_behind_stop(uint16_t qpn, uint32_t n);
   std::string waiting_for() const;
 
  private:

@@ -249,13 +249,6 @@ void Ddp::control(const spec::QpCtlDdp& ctl) {
   maybe_drained(ctl.qpn);
 }
 
-void Ddp::came_behind_stop(uint16_t qpn, uint32_t n) {
-  Drain& d = drains_[qpn];
-  if (d.orders == 0) return;
-  d.rx -= std::min(d.rx, n);
-  maybe_drained(qpn);
-}
-
 void Ddp::left(uint16_t qpn, uint32_t Drain::*way) {
   Drain& d = drains_[qpn];
   if (d.*way == 0) return;

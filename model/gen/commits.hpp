@@ -372,6 +372,37 @@ struct LlpGrantCommit {
   }
 };
 
+/// A rx_ulpdu_hdr was accepted: the segment is inside ddp. A stop that takes effect from this cycle
+/// on waits for it.
+/// architecture 10
+/// tap_ddp_rx in u_ddp.u_rx.
+struct DdpRxCommit {
+  uint16_t qpn = 0;  // 16 bits
+
+  static constexpr std::string_view kName = "ddp_rx";
+  static constexpr size_t kBits = 17;
+  static constexpr size_t kValidBit = 16;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const DdpRxCommit&, const DdpRxCommit&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<16, 1>(w.data(), 1);
+    base::put_bits<0, 16>(w.data(), qpn);
+    return w;
+  }
+  static DdpRxCommit from_words(const uint32_t* w) {
+    DdpRxCommit s;
+    s.qpn = static_cast<uint16_t>(base::get_bits<0, 16>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "qpn={}", qpn);
+    return s;
+  }
+};
+
 /// A qp_ctl_ddp takes effect.
 /// architecture 10
 /// tap_ddp_ctl in u_ddp.u_qp.
@@ -394,6 +425,40 @@ struct DdpCtlCommit {
   }
   static DdpCtlCommit from_words(const uint32_t* w) {
     DdpCtlCommit s;
+    s.op = static_cast<QpOp>(base::get_bits<16, 3>(w));
+    s.qpn = static_cast<uint16_t>(base::get_bits<0, 16>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "op={}", to_string(op));
+    fmt::format_to(std::back_inserter(s), " qpn={}", qpn);
+    return s;
+  }
+};
+
+/// A qp_ack_ddp was accepted: what was inside when the order took effect has left.
+/// architecture 10
+/// tap_ddp_ack in u_ddp.u_qp.
+struct DdpAckCommit {
+  QpOp op{};
+  uint16_t qpn = 0;  // 16 bits
+
+  static constexpr std::string_view kName = "ddp_ack";
+  static constexpr size_t kBits = 20;
+  static constexpr size_t kValidBit = 19;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const DdpAckCommit&, const DdpAckCommit&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<19, 1>(w.data(), 1);
+    base::put_bits<16, 3>(w.data(), static_cast<uint64_t>(op));
+    base::put_bits<0, 16>(w.data(), qpn);
+    return w;
+  }
+  static DdpAckCommit from_words(const uint32_t* w) {
+    DdpAckCommit s;
     s.op = static_cast<QpOp>(base::get_bits<16, 3>(w));
     s.qpn = static_cast<uint16_t>(base::get_bits<0, 16>(w));
     return s;
@@ -1011,7 +1076,9 @@ using AnyCommit = std::variant<
     LlpRuleCommit,
     LlpRxCommit,
     LlpGrantCommit,
+    DdpRxCommit,
     DdpCtlCommit,
+    DdpAckCommit,
     DdpSegmentCommit,
     DdpDropCommit,
     DdpUlpduCommit,

@@ -149,4 +149,6 @@ module ddp_qp (
   // Simulation alone: commit trace (architecture 10)
   iwarp_pkg::ddp_ctl_commit_t tap_ddp_ctl /*verilator public_flat_rd*/;
   assign tap_ddp_ctl = {ctl_done_i || (op_q == iwarp_pkg::QpoSync && st_q == StLeave && st_d == StAck), op_q, qpn_q};
+  iwarp_pkg::ddp_ack_commit_t tap_ddp_ack /*verilator public_flat_rd*/;
+  assign tap_ddp_ack = {qp_ack_ddp_valid_o && qp_ack_ddp_ready_i, op_q, qpn_q};
 endmodule

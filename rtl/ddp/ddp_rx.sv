@@ -260,4 +260,8 @@ module ddp_rx (
 
   logic unused_bits;
   assign unused_bits = rx_ulpdu.error;
+
+  // Simulation alone: commit trace (architecture 10)
+  iwarp_pkg::ddp_rx_commit_t tap_ddp_rx /*verilator public_flat_rd*/;
+  assign tap_ddp_rx = {rx_in_o, rx_ulpdu_hdr_i.qpn};
 endmodule

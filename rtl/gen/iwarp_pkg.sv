@@ -1955,6 +1955,16 @@ package iwarp_pkg;
     logic [15:0] mulpdu;
   } llp_grant_commit_t;
 
+  // A rx_ulpdu_hdr was accepted: the segment is inside ddp. A stop that takes effect from this
+  // cycle on waits for it.
+  //   architecture 10
+  //   tap_ddp_rx in u_ddp.u_rx; simulation only
+  localparam int unsigned DdpRxCommitWidth = 17;
+  typedef struct packed {
+    logic valid;
+    logic [15:0] qpn;
+  } ddp_rx_commit_t;
+
   // A qp_ctl_ddp takes effect.
   //   architecture 10
   //   tap_ddp_ctl in u_ddp.u_qp; simulation only
@@ -1964,6 +1974,16 @@ package iwarp_pkg;
     qp_op_e op;
     logic [15:0] qpn;
   } ddp_ctl_commit_t;
+
+  // A qp_ack_ddp was accepted: what was inside when the order took effect has left.
+  //   architecture 10
+  //   tap_ddp_ack in u_ddp.u_qp; simulation only
+  localparam int unsigned DdpAckCommitWidth = 20;
+  typedef struct packed {
+    logic valid;
+    qp_op_e op;
+    logic [15:0] qpn;
+  } ddp_ack_commit_t;
 
   // A grant was used. nothing: what wanted it has been dropped.
   //   architecture 10

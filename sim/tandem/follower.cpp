@@ -162,6 +162,7 @@ std::string Steps::left(bool at_end) const {
   say_qp(ctl_rdmap_, "orders of qp wait for rdmap");
   say_qp(ctl_ddp_, "orders of qp wait for ddp");
   say_qp(ctl_llp_, "orders of qp wait for llp_if");
+  say_qp(acks_ddp_, "acknowledgements of ddp wait for the RTL's");
   say_qp(wqes_, "work requests wait for rdmap");
   say_qp(qp_faults_, "faults of qp wait for rdmap");
   say_qp(purges_, "purges of qp wait for host_if");
@@ -174,7 +175,8 @@ std::string Steps::left(bool at_end) const {
   say(answered_[2], "look-ups for work requests were not used");
   say(records_, "received records wait for llp_if");
   say(events_, "events of the transport wait for llp_if");
-  say_qp(ulpdus_, "received segments wait for rdmap's verdict");
+  say_qp(ulpdus_, "received segments wait for ddp");
+  say_qp(inside_, "received segments wait for rdmap's verdict");
   say_qp(grants_, "grants wait for ddp");
   say_qp(segments_, "segments wait to be sent");
   say_qp(ulpdus_out_, "segments wait for mpa");

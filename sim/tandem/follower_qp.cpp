@@ -244,7 +244,6 @@ void Steps::step(const spec::QpRetireCommit& c) {
       --q.marks;
       return;
     case kFlushAsked:
-      behind_stop(c.qpn);
       if (!qp_.flushing(c.qpn))
         return tally_.differ(
             "qp_retire: QP {}: RTL flushes; in the model not all units have stopped: {}", c.qpn,

@@ -57,8 +57,16 @@ void Steps::step(const spec::LlpRxCommit& c) {
                          c.connection, c.qpn, f->hdr.qpn);
   mpa_.enters(c.qpn, true);
   mpa_.rx.take(std::move(*f));
-  ddp_.rx.enters(c.qpn);
   ulpdus_.push_back(mpa_.rx.next());
+}
+
+/// From here on a stop waits for it.
+void Steps::step(const spec::DdpRxCommit& c) {
+  if (!known(c.qpn, "ddp_rx")) return;
+  auto u = take(ulpdus_, c.qpn, "ddp_rx", "a received segment");
+  if (!u) return;
+  ddp_.rx.enters(c.qpn);
+  inside_.push_back(std::move(*u));
 }
 
 void Steps::step(const spec::RdmapOpCommit& c) {
@@ -115,7 +123,7 @@ void Steps::operation(const spec::RdmapOpCommit& c) {
 // --- segments
 
 void Steps::segment(uint16_t qpn) {
-  auto u = take(ulpdus_, qpn, "rdmap_op", "a received segment");
+  auto u = take(inside_, qpn, "rdmap_op", "a received segment");
   if (!u) return;
   Followed& q = qps_[qpn];
   if (q.ddp_stopped)

@@ -179,7 +179,8 @@ void Steps::look_due(uint16_t qpn) {
 
 /// mpa and ddp have been synchronised: what came before the connection's end has been delivered.
 bool Steps::is_delivered(uint16_t qpn, std::string_view commit, std::string_view does) {
-  if (std::ranges::any_of(ulpdus_, [&](const model::RxUlpdu& u) { return u.hdr.qpn == qpn; })) {
+  const auto is_its = [qpn](const model::RxUlpdu& u) { return u.hdr.qpn == qpn; };
+  if (std::ranges::any_of(ulpdus_, is_its) || std::ranges::any_of(inside_, is_its)) {
     tally_.differ("{}: QP {}: RTL {}; a segment before it has no verdict yet", commit, qpn, does);
   } else if (expect_.places(qpn)) {
     tally_.differ("{}: QP {}: RTL {}; payload before it is not placed yet", commit, qpn, does);

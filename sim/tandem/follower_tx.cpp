@@ -263,16 +263,22 @@ void Steps::step(const spec::DdpCtlCommit& c) {
   ddp_.control(*ctl);
 }
 
-/// A record counts as inside ddp from llp_rx on. In the RTL it may still be in mpa when ddp stops: then
-/// nobody waits for it, and ddp refuses it when it comes. What the RTL's ddp had to wait for has a
-/// verdict by now, so what has none came behind the stop.
-void Steps::behind_stop(uint16_t qpn) {
-  const auto unjudged =
-      std::ranges::count_if(ulpdus_, [&](const model::RxUlpdu& u) { return u.hdr.qpn == qpn; });
-  if (unjudged == 0 || !qps_[qpn].ddp_stopped || qp_.flushing(qpn)) return;
-  tally_.followed("segments behind a stop");
-  ddp_.came_behind_stop(qpn, static_cast<uint32_t>(unjudged));
-  settle();
+/// What was inside when the order took effect has a verdict and is placed, or has gone to mpa: the
+/// RTL may be later than that, but not before. A segment that came behind the order (ddp_rx) may still be
+/// there: it is refused.
+void Steps::step(const spec::DdpAckCommit& c) {
+  if (c.op == spec::QpOp::kSync || !known(c.qpn, "ddp_ack")) return;
+  if (!qps_[c.qpn].tx_failed)
+    apply_fault(c.qpn);  // its payload came back bad, and nobody has been told yet
+  const auto is_its = [&](const spec::QpAckDdp& a) { return a.qpn == c.qpn; };
+  const auto done = std::ranges::find_if(acks_ddp_, is_its);
+  if (done == acks_ddp_.end())
+    return tally_.differ("ddp_ack: QP {}: RTL acknowledges; in the model it has not stopped: {}",
+                         c.qpn, ddp_.waiting_for());
+  if (std::ranges::any_of(inside_, [&](const model::RxUlpdu& u) { return u.hdr.qpn == c.qpn; }))
+    tally_.followed("segments behind a stop");
+  acks_ddp_.erase(done);
+  acks_.push_back({model::Qp::Peer::kDdp, c.qpn});
 }
 
 }  // namespace rnic::sim

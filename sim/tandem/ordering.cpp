@@ -19,6 +19,8 @@ void Ordering::commit(const spec::AnyCommit& c) {
     void operator()(const spec::DdpUlpduCommit& x) { o.payload_.ulpdu(x); }
     void operator()(const spec::TptCheckCommit& x) { o.payload_.look_up(x); }
     // Nothing that is judged hangs on these.
+    void operator()(const spec::DdpRxCommit&) {}
+    void operator()(const spec::DdpAckCommit&) {}
     void operator()(const spec::DmaRdReqCommit&) {}
     void operator()(const spec::DmaRdTimeoutCommit&) {}
     void operator()(const spec::PushLateCommit&) {}

@@ -72,7 +72,9 @@ class Steps final : private model::HostIf::Out,
   void step(const spec::LlpRuleCommit& c);
   void step(const spec::LlpRxCommit& c);
   void step(const spec::LlpGrantCommit& c);
+  void step(const spec::DdpRxCommit& c);
   void step(const spec::DdpCtlCommit& c);
+  void step(const spec::DdpAckCommit& c);
   void step(const spec::DdpSegmentCommit& c);
   void step(const spec::DdpDropCommit& c);
   void step(const spec::DdpUlpduCommit& c);
@@ -90,7 +92,6 @@ class Steps final : private model::HostIf::Out,
   void step(const spec::QpStateCommit& c);
   void step(const spec::QpAnswerCommit& c);
   void settle();  // after each commit: acknowledgements, which no commit tells
-  void behind_stop(uint16_t qpn);
 
   std::string left(bool at_end) const;
 
@@ -207,9 +208,7 @@ class Steps final : private model::HostIf::Out,
   void terminate(model::TxMessage m) override;
   void responder_ready(uint16_t) override {}
 
-  void qp_ack_ddp(const spec::QpAckDdp& a) override {
-    acks_.push_back({model::Qp::Peer::kDdp, a.qpn});
-  }
+  void qp_ack_ddp(const spec::QpAckDdp& a) override { acks_ddp_.push_back(a); }
   void tx_want(const spec::TxWant& want) override;
   void tx_fault(const spec::TxFault& f) override;
   void sq_slot_free(const spec::SqSlotFree& f) override { qp_.sq_slot_free(f); }
@@ -309,6 +308,7 @@ class Steps final : private model::HostIf::Out,
   std::vector<Followed> qps_;
   Turns issues_, grants_given_;
   std::deque<Ack> acks_;
+  std::deque<spec::QpAckDdp> acks_ddp_;            // ddp -> qp: until the RTL acknowledges
   std::deque<spec::QpDoorbell> qp_doorbells_;      // host_if -> qp
   std::deque<spec::CqDoorbell> cq_doorbells_;      // host_if -> cq
   std::optional<model::MemRead> admin_read_;       // admin -> host_if
@@ -340,6 +340,7 @@ class Steps final : private model::HostIf::Out,
   std::deque<model::LlpRecord> records_;  // LLP -> llp_if
   std::deque<spec::LlpCtlEvt> events_;    // LLP -> llp_if
   std::deque<model::RxUlpdu> ulpdus_;     // mpa -> ddp
+  std::deque<model::RxUlpdu> inside_;     // ddp -> rdmap
   std::deque<spec::TxGrant> grants_;      // llp_if -> ddp
   std::deque<TxSegment> segments_;        // ddp, between schedule and assemble
   TxSegment* scheduling_ = nullptr;

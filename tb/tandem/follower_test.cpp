@@ -591,6 +591,60 @@ TEST(FollowerDiffers, FlushBeforeAllUnitsHaveStopped) {
           "RTL flushes; in the model not all units have stopped: qp: QP 3 waits for ddp to stop"));
 }
 
+/// The failing life with one more Write of the peer, which is in mpa when the error is found.
+Script failing_with_more(const std::string& entry_before, const std::string& verdict_before) {
+  Script s = failing();
+  const auto put = [&](const std::string& before, const std::string& like, const char* label) {
+    Step copy = s[like];
+    copy.label = label;
+    s.steps.insert(s.steps.begin() + static_cast<std::ptrdiff_t>(s.at(before)), copy);
+  };
+  put("qp hears of the error", "the record of a Write", "the record of one more");
+  put("qp hears of the error", "the way of a Write", "the way of one more");
+  put(entry_before, "the entry of a Write", "the entry of one more");
+  put(verdict_before, "the verdict on a Write", "the verdict on one more");
+  return s;
+}
+
+TEST(Follower, StopsBehindWhatIsInside) {
+  EXPECT_THAT(failing_with_more("ddp stops", "ddp has stopped").run(), IsEmpty());
+}
+
+TEST(Follower, StopsBeforeWhatComesBehindIt) {
+  for (const char* verdict : {"ddp has stopped", "the flush"})
+    EXPECT_THAT(failing_with_more("ddp has stopped", verdict).run(), IsEmpty()) << verdict;
+  EXPECT_THAT(failing_with_more("the flush", "the event of the error").run(), IsEmpty());
+}
+
+TEST(FollowerDiffers, StopAcknowledgedBeforeWhatIsInside) {
+  EXPECT_THAT(failing_with_more("ddp stops", "the flush").run(),
+              HasSubstr("ddp_ack: QP 3: RTL acknowledges; in the model it has not stopped: ddp: an "
+                        "order to QP 3 waits for 0 segments out and 1 in"));
+}
+
+/// A response of which mpa has not taken the header yet.
+Script stopping_with_a_response(const std::string& leaves_before) {
+  Script s;
+  s.set_up();
+  s.answer_read();
+  const size_t at = s.at("the ULPDU of the response");
+  const Step ulpdu = s.steps[at];
+  s.steps.resize(at);
+  s.refuse_while_closing();
+  s.steps.insert(s.steps.begin() + static_cast<std::ptrdiff_t>(s.at(leaves_before)), ulpdu);
+  return s;
+}
+
+TEST(Follower, StopsBehindWhatMpaHasTaken) {
+  EXPECT_THAT(stopping_with_a_response("ddp has stopped").run(), IsEmpty());
+}
+
+TEST(FollowerDiffers, StopAcknowledgedBeforeMpaHasTakenASegment) {
+  EXPECT_THAT(stopping_with_a_response("the flush").run(),
+              HasSubstr("ddp_ack: QP 3: RTL acknowledges; in the model it has not stopped: ddp: an "
+                        "order to QP 3 waits for 1 segments out and 0 in"));
+}
+
 TEST(FollowerDiffers, EventOfAQpThatNeverHappened) {
   Script s = whole();
   s["qp hears of the peer's FIN"].commit<spec::QpStateCommit>().bits = 12;

@@ -209,6 +209,7 @@ void Script::received(const std::string& name, const Bytes& ulpdu,
                       const std::function<void()>& before) {
   add("the record of " + name, RecordIn{{.connection = kConn, .data = payload(fpdu(ulpdu))}});
   commit("the way of " + name, spec::LlpRxCommit{.connection = kConn, .way = 0, .qpn = kQp});
+  commit("the entry of " + name, spec::DdpRxCommit{.qpn = kQp});
   before();
   commit("the verdict on " + name, spec::RdmapOpCommit{.op = 4, .qpn = kQp});
 }
@@ -327,6 +328,7 @@ void Script::set_up() {
            spec::LlpRuleCommit{.source = 6, .connection = kConn, .qpn = 0});
     commit("the QP starts", spec::QpStateCommit{.is_cmd = 1, .qpn = kQp});
     commit("ddp starts", spec::DdpCtlCommit{.op = spec::QpOp::kStart, .qpn = kQp});
+    commit("ddp has started", spec::DdpAckCommit{.op = spec::QpOp::kStart, .qpn = kQp});
     commit("rdmap starts", spec::RdmapOpCommit{.op = 0, .qpn = kQp});
     commit("llp_if starts", spec::LlpRuleCommit{.source = 5, .connection = kConn, .qpn = kQp});
     add("RDMA mode",
@@ -483,6 +485,7 @@ void Script::refused_write() {
   commit("rdmap stops", spec::RdmapOpCommit{.op = 0, .qpn = kQp});
   commit("llp_if stops", spec::LlpRuleCommit{.source = 5, .connection = kConn, .qpn = kQp});
   commit("ddp stops", spec::DdpCtlCommit{.op = spec::QpOp::kStop, .qpn = kQp});
+  commit("ddp has stopped", spec::DdpAckCommit{.op = spec::QpOp::kStop, .qpn = kQp});
   commit("the flush", spec::QpRetireCommit{.op = 6, .qpn = kQp});
   completion("the flush", {.opcode = spec::WcOpcode::kRecv,
                            .index = rq_,
@@ -515,6 +518,7 @@ void Script::close() {
   commit("llp_if stops", spec::LlpRuleCommit{.source = 5, .connection = kConn, .qpn = kQp});
   event("the connection's end", spec::EqeType::kConnection, kConn);
   commit("ddp stops", spec::DdpCtlCommit{.op = spec::QpOp::kStop, .qpn = kQp});
+  commit("ddp has stopped", spec::DdpAckCommit{.op = spec::QpOp::kStop, .qpn = kQp});
   commit("rdmap stops", spec::RdmapOpCommit{.op = 0, .qpn = kQp});
   commit("the flush", spec::QpRetireCommit{.op = 6, .qpn = kQp});
   event("the QP's end", spec::EqeType::kQp, kQp);
@@ -530,6 +534,7 @@ void Script::refuse_while_closing() {
   commit("llp_if stops", spec::LlpRuleCommit{.source = 5, .connection = kConn, .qpn = kQp});
   add("abort", spec::LlpCtlReq{.op = spec::LlpOp::kAbort, .connection = kConn});
   commit("ddp stops", spec::DdpCtlCommit{.op = spec::QpOp::kStop, .qpn = kQp});
+  commit("ddp has stopped", spec::DdpAckCommit{.op = spec::QpOp::kStop, .qpn = kQp});
   commit("the flush", spec::QpRetireCommit{.op = 6, .qpn = kQp});
   event("the QP's end", spec::EqeType::kQp, kQp);
 }

@@ -38,7 +38,9 @@ void sample_commits(const Root& root, Sink&& sink) {
   sample_tap<spec::LlpRuleCommit>(root.rnic__DOT__u_llp_if__DOT__u_ctl__DOT__tap_llp_rule, sink);
   sample_tap<spec::LlpRxCommit>(root.rnic__DOT__u_llp_if__DOT__u_rx__DOT__tap_llp_rx, sink);
   sample_tap<spec::LlpGrantCommit>(root.rnic__DOT__u_llp_if__DOT__u_grant__DOT__tap_llp_grant, sink);
+  sample_tap<spec::DdpRxCommit>(root.rnic__DOT__u_ddp__DOT__u_rx__DOT__tap_ddp_rx, sink);
   sample_tap<spec::DdpCtlCommit>(root.rnic__DOT__u_ddp__DOT__u_qp__DOT__tap_ddp_ctl, sink);
+  sample_tap<spec::DdpAckCommit>(root.rnic__DOT__u_ddp__DOT__u_qp__DOT__tap_ddp_ack, sink);
   sample_tap<spec::DdpSegmentCommit>(root.rnic__DOT__u_ddp__DOT__u_tx__DOT__u_sched__DOT__tap_ddp_segment, sink);
   sample_tap<spec::DdpDropCommit>(root.rnic__DOT__u_ddp__DOT__u_tx__DOT__u_sched__DOT__tap_ddp_drop, sink);
   sample_tap<spec::DdpUlpduCommit>(root.rnic__DOT__u_ddp__DOT__tap_ddp_ulpdu, sink);
