@@ -10,8 +10,8 @@
 // starts anew; a Terminate is never dropped. A response without payload, which has no payload_req to wait in host_if,
 // waits here until all is placed that its watermark counts (RFC 5040 section 5.5, rule 12). The byte that a Flush
 // Response waits for (KindProbe) is dropped. resp_free: a response on QN 3 is final, sent or dropped. gone_o pulses when
-// the mover has finished a segment, sent_o when a sent one has; left_o when its last beat was taken on tx_ulpdu; fault_o,
-// resp_freed_o when a tx_fault, a resp_free goes into its queue.
+// the mover has finished a segment, sent_o when a sent one has; left_o when mpa has taken its header and its last beat;
+// fault_o, resp_freed_o when a tx_fault, a resp_free goes into its queue.
 //
 // A segment every 2 cycles, a beat a cycle (a beat more when the header makes it longer). Latency 4 cycles from
 // payload_hdr to tx_ulpdu. Waits for host_if to bring the payload or to place, and for mpa. Siblings ddp_tx_segment,
@@ -260,7 +260,20 @@ module ddp_tx_header #(
   );
 
   assign tx_ulpdu_o = out;
-  assign left_o     = tx_ulpdu_valid_o && tx_ulpdu_ready_i && out.last;
+
+  // A segment has left when mpa has taken both its header and its last beat: either may wait for long when the other
+  // has gone. ahead_q: headers taken, less last beats taken.
+  logic              hdr_out, last_out;
+  logic signed [4:0] ahead_q;
+
+  assign hdr_out  = tx_ulpdu_hdr_valid_o && tx_ulpdu_hdr_ready_i;
+  assign last_out = tx_ulpdu_valid_o && tx_ulpdu_ready_i && out.last;
+  assign left_o   = (hdr_out && last_out) || (hdr_out && ahead_q < 5'sd0) || (last_out && ahead_q > 5'sd0);
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) ahead_q <= '0;
+    else         ahead_q <= ahead_q + 5'(hdr_out) - 5'(last_out);
+  end
 
   logic unused_bits;
   assign unused_bits = ^{clear_addr_i, ctl_qpn_i, payload_hdr_i.length, payload_i.error, as_is.error, inline_i.error,
@@ -270,6 +283,7 @@ module ddp_tx_header #(
   `RNIC_ASSERT(PayloadLength_A, !send || kind != KindPayload || payload_hdr_i.length == 17'(length))
   `RNIC_ASSERT(ProbeLength_A, !send || kind != KindProbe || payload_hdr_i.length == 17'd1)
   `RNIC_STREAM_STABLE(FreeStable_A, resp_free_valid_o, resp_free_ready_i, resp_free_o)
+  `RNIC_ASSERT(AheadInRange_A, !(hdr_out && ahead_q == 5'sd15) && !(last_out && ahead_q == -5'sd16))
   `RNIC_STREAM_STABLE(UlpduHdrStable_A, tx_ulpdu_hdr_valid_o, tx_ulpdu_hdr_ready_i, tx_ulpdu_hdr_o)
   `RNIC_STREAM_STABLE(UlpduStable_A, tx_ulpdu_valid_o, tx_ulpdu_ready_i, tx_ulpdu_o)
   `RNIC_STREAM_STABLE(FaultStable_A, tx_fault_valid_o, tx_fault_ready_i, tx_fault_o)

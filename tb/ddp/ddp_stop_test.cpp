@@ -36,6 +36,9 @@ class Stops {
     dut.tx_fault.on_item([this](const spec::TxFault& f) { fault(f); });
     dut.sq_slot_free.on_item([this](const spec::SqSlotFree& f) { freed(f.qpn, w.sq_used); });
     dut.resp_slot_free.on_item([this](const spec::RespSlotFree& f) { freed(f.qpn, w.resp_used); });
+    dut.tx_ulpdu_hdr.on_item([this](const spec::TxUlpduHdr& h) {
+      EXPECT_FALSE(qs[h.qpn].acknowledged) << "QP " << h.qpn << " has stopped and sends a header";
+    });
     hdrs_before = dut.rx_ulpdu_hdr.moved();
     for (uint16_t q = 0; q < kQps; q++) order(q, spec::QpOp::kStart);
   }
@@ -158,6 +161,8 @@ class Stops {
     if (w.hold_grants && rng.percent(10)) w.release_grants();
     if (rng.percent(3)) dut.tx_ulpdu.stall(100);
     if (rng.percent(10)) dut.tx_ulpdu.stall(pace.stall);
+    if (rng.percent(3)) dut.tx_ulpdu_hdr.stall(100);
+    if (rng.percent(10)) dut.tx_ulpdu_hdr.stall(pace.stall);
     if (rng.percent(3)) dut.payload_hdr.idle(100);
     if (rng.percent(10)) dut.payload_hdr.idle(pace.idle);
     if (rng.percent(3)) dut.rx_verdict.idle(100);
