@@ -257,7 +257,7 @@ TYPED_TEST(AdminTest, QpArguments) {
   for (const auto& a : many.all()) this->refused(Status::kBadArgument, Op::kModifyQp, 5, a);
   Spoiled<AdminModifyArgs> mod(this->to_rts(1));
   mod.with(&AdminModifyArgs::to_state, {0, 3, 5, 9, 0x81})
-      .with(&AdminModifyArgs::reserved0, {1, 8})
+      .with(&AdminModifyArgs::reserved0, {1, 4})
       .with(&AdminModifyArgs::connection, {u16(s.num_conns), 0xffff})
       .with(&AdminModifyArgs::ird, {33, 255})
       .with(&AdminModifyArgs::ord, {33, 255})
@@ -323,7 +323,7 @@ TYPED_TEST(AdminTest, RegionArguments) {
   uint32_t slot = 8;
   auto ok = [&](AdminMrArgs a) { this->must(Op::kCreateMr, slot++, a); };
   ok(good);
-  for (auto rights : Some<uint16_t>{0, 1, 3, 4, 5, 7}) {
+  for (auto rights : Some<uint16_t>{0, 1, 3, 4, 5, 7, 0x100, 0x200, 0x307}) {
     auto a = good;
     a.rights = rights;
     ok(a);

@@ -356,7 +356,9 @@ TEST_F(Region, WrongArguments) {
   auto b = must(ctx.alloc(8192));
   EXPECT_EQ(errc(pd.reg_mr(b, IBV_ACCESS_REMOTE_WRITE)), Errc::kInvalidArgument);
   EXPECT_EQ(errc(pd.reg_mr(b, IBV_ACCESS_REMOTE_ATOMIC)), Errc::kNotSupported);
-  EXPECT_EQ(errc(pd.reg_mr(b, IBV_ACCESS_FLUSH_GLOBAL)), Errc::kNotSupported);
+  EXPECT_TRUE(pd.reg_mr(b, IBV_ACCESS_FLUSH_GLOBAL));
+  EXPECT_EQ(errc(pd.reg_mr(b, IBV_ACCESS_FLUSH_PERSISTENT)), Errc::kInvalidArgument)
+      << "memory that is not persistent";
   EXPECT_EQ(errc(pd.reg_mr(b, 0, 0, 0)), Errc::kInvalidArgument);
   EXPECT_EQ(errc(pd.reg_mr(b, 8000, 193, 0)), Errc::kInvalidArgument);
   EXPECT_EQ(errc(pd.reg_mr(b, 9000, 1, 0)), Errc::kInvalidArgument);

@@ -320,7 +320,7 @@ TEST_F(Post, WhatIsNotThereYetIsEopnotsupp) {
   for (const WrOpcode op :
        {IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_SEND_WITH_IMM, IBV_WR_ATOMIC_CMP_AND_SWP,
         IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_WR_LOCAL_INV, IBV_WR_BIND_MW, IBV_WR_SEND_WITH_INV,
-        IBV_WR_FLUSH, IBV_WR_ATOMIC_WRITE, RNIC_WR_IMM, RNIC_WR_VERIFY}) {
+        IBV_WR_ATOMIC_WRITE, RNIC_WR_IMM, RNIC_WR_VERIFY}) {
     const auto r = qp.post_send(SendWr{.opcode = op});
     EXPECT_EQ(errc(r), Errc::kNotSupported) << op;
     EXPECT_EQ(base::to_errno(r.error->code), EOPNOTSUPP);
@@ -344,6 +344,53 @@ TEST_F(Post, WhatIsNotThereYetIsEopnotsupp) {
   EXPECT_EQ(built([&] { qp.wr_bind_mw(1); }), Errc::kNotSupported);
   EXPECT_EQ(errc(pd.alloc_mw()), Errc::kNotSupported);
   EXPECT_EQ(errc(pd.create_srq()), Errc::kNotSupported);
+}
+
+// The WQE of queues.yaml, typed: opcode 14, one unit, no SGE, the range, and verbs' bits of the
+// states. RPMEM-3.1.1.1-02, 05.
+TEST_F(Post, AFlushNamesARangeOfThePeer) {
+  Qp qp = rts_qp(kWide);
+  const SendWr wr{.wr_id = 5,
+                  .opcode = IBV_WR_FLUSH,
+                  .send_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE,
+                  .remote_addr = 0x1122334455667788,
+                  .rkey = 0xaabbccdd,
+                  .flush_length = 0x1000,
+                  .flush_type = IBV_FLUSH_GLOBAL | IBV_FLUSH_PERSISTENT};
+  EXPECT_EQ(errc(qp.post_send(wr)), Errc::kNotSupported) << "the peer did not agree";
+  qp.core()->agreed.persist = 1;
+  ASSERT_TRUE(qp.post_send(wr));
+  const auto w = spec::SqWqe::unpack(qp.core()->sq.bytes().first(64));
+  EXPECT_EQ(w.opcode, 14);
+  EXPECT_EQ(w.flags, 3);
+  EXPECT_EQ(w.units, 1);
+  EXPECT_EQ(w.num_sge, 0);
+  EXPECT_EQ(w.disposition, 3);
+  EXPECT_EQ(w.length, 0x1000u);
+  EXPECT_EQ(w.remote_address, 0x1122334455667788u);
+  EXPECT_EQ(w.rkey, 0xaabbccddu);
+  const auto built = [&](uint8_t type, uint8_t level) {
+    qp.wr_start();
+    qp.wr_flush(1, 2, 3, type, level);
+    return errc(qp.wr_complete());
+  };
+  EXPECT_EQ(built(IBV_FLUSH_PERSISTENT, IBV_FLUSH_MR), Errc::kNotSupported);
+  EXPECT_EQ(built(IBV_FLUSH_PERSISTENT, 2), Errc::kInvalidArgument);
+  EXPECT_EQ(built(0, IBV_FLUSH_RANGE), Errc::kInvalidArgument);
+  EXPECT_EQ(built(4, IBV_FLUSH_RANGE), Errc::kInvalidArgument);
+  qp.wr_start();
+  qp.wr_flush(1, 2, 3, IBV_FLUSH_PERSISTENT, IBV_FLUSH_RANGE);
+  EXPECT_TRUE(qp.wr_complete());
+  SendWr bad = wr;
+  const Sge sge{0x1000, 8, 1};
+  bad.sg_list = {&sge, 1};
+  EXPECT_EQ(errc(qp.post_send(bad)), Errc::kInvalidArgument);
+  bad = wr;
+  bad.send_flags |= IBV_SEND_INLINE;
+  EXPECT_EQ(errc(qp.post_send(bad)), Errc::kInvalidArgument);
+  bad = wr;
+  bad.flush_length = 0x80000001;
+  EXPECT_EQ(errc(qp.post_send(bad)), Errc::kInvalidArgument);
 }
 
 TEST_F(Post, WrongArgumentsAreEinval) {

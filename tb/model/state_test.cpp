@@ -234,7 +234,7 @@ TEST(Malformed, EachEndsItsWqe) {
          w.num_sge = 15;
          w.units = 4;
        })},
-      {"no units", with([](auto& w) { w.reserved1 = 1; })},
+      {"no units", with([](auto& w) { w.disposition = 1; })},
       {"inline does not fit", with([](auto& w) {
          w.flags |= kInline;
          w.length = 33;

@@ -195,6 +195,13 @@ TYPED_TEST(QpTest, AMalformedWqeEndsTheQp) {
          h.length = 225;
          h.units = 4;
        }},
+      {"disposition of a Send", [](auto& h) { h.disposition = 1; }},
+      {"Flush that is not enabled",
+       [](auto& h) {
+         h.opcode = 14;
+         h.num_sge = 0;
+         h.disposition = 1;
+       }},
       {"Read inline", [](auto& h) { h.flags |= 8; }, WrOpcode::kRdmaRead},
       {"Read with 2 SGEs", [](auto& h) { h.num_sge = 2; }, WrOpcode::kRdmaRead},
       {"Read, length", [](auto& h) { h.length--; }, WrOpcode::kRdmaRead},

@@ -30,6 +30,10 @@ constexpr std::string_view kReadRequest =
     "002e4141 00000000 00000001 00000001 00000000 aabbccdd 00000000 00001000 00001000 11223344 "
     "00000000 00002000 3fdc639c";
 constexpr std::string_view kSend = "00154143 00000000 00000000 00000001 00000000 61626300 447065aa";
+constexpr std::string_view kFlushRequest =
+    "0026414c 00000000 00000001 00000003 00000000 11223344 00001000 00000000 00002000 00000003 "
+    "40d568a0";
+constexpr std::string_view kFlushResponse = "0012414d 00000000 00000003 00000002 00000000 ac773ca4";
 constexpr std::string_view kTerminate =
     "00464147 00000000 00000002 00000001 00000000 0101e000 002e4141 00000000 00000001 00000001 "
     "00000000 aabbccdd 00000000 "
@@ -79,6 +83,108 @@ TYPED_TEST(RdmapTest, GoldenFpdus) {
     EXPECT_EQ(this->dut.checks[0], want);
     this->expect_silence();
   });
+}
+
+// Flush, both sides of it: the golden FPDUs of requirements.md section 12, rights by its flags, the byte
+// that is read back, and who answers what. RPMEM-3.1.1.1-01 to 04, 3.1.1.2-01, 02, A.1-01, A.2-01; A-19.
+TYPED_TEST(RdmapTest, Flush) {
+  each_pace([&](Pace pace) {
+    this->start(pace);
+    auto p = this->params(3, 3);
+    p.persist = 1;
+    this->run_qp(kQp, p);
+    const auto post = [&](uint8_t slot, uint8_t disposition) {
+      return this->post({.qpn = kQp,
+                         .slot = slot,
+                         .opcode = WrOpcode::kFlush,
+                         .length = 0x1000,
+                         .remote_to = 0x2000,
+                         .remote_stag = 0x11223344,
+                         .disposition = disposition},
+                        {});
+    };
+    const auto flags_of = [&](const Message& m) { return m.body.empty() ? 0xff : m.body.back(); };
+    (void)post(1, 3);
+    const Message request = this->take_message();
+    const Bytes wanted = golden(kFlushRequest);
+    EXPECT_EQ(request.body, Bytes(wanted.begin() + 18, wanted.end()));
+    EXPECT_EQ(request.hdr.opcode, RdmapOpcode::kFlushRequest);
+    EXPECT_EQ(request.hdr.qn, 1);
+    EXPECT_EQ(request.hdr.length, 20U);
+    EXPECT_EQ(request.hdr.done, 0);
+    (void)post(2, 1);  // verbs' global is the wire's 2
+    EXPECT_EQ(flags_of(this->take_message()), 2);
+    (void)post(3, 2);
+    EXPECT_EQ(flags_of(this->take_message()), 1);
+    const Bytes answer = golden(kFlushResponse);
+    for (const uint8_t slot : {1, 2, 3})
+      this->expect_good(kQp, answer, this->good(false, DeliverKind::kRead, false, slot));
+
+    // The responder, behind a placement.
+    this->expect_good(kQp, this->write(40), this->good(true));
+    this->expect_good(kQp, wanted, this->good(false));
+    Message response{{.qpn = kQp,
+                      .source = TxSource::kResp,
+                      .opcode = RdmapOpcode::kFlushResponse,
+                      .qn = 3,
+                      .num_sge = 1,
+                      .slot = 0,
+                      .has_watermark = 1,
+                      .watermark = 1},
+                     Bytes(16)};
+    spec::WqeSge{.address = 0x2000, .length = 1, .lkey = 0x11223344}.pack(response.body);
+    this->expect_message(response);
+    const spec::RespCheck check{.stag = 0x11223344,
+                                .tagged_offset = 0x2000,
+                                .length = 0x1000,
+                                .pd = 3,
+                                .rights = 0x300,
+                                .last = 1};
+    ASSERT_EQ(this->dut.checks.size(), 1U);
+    EXPECT_EQ(this->dut.checks[0], check);
+
+    // A Read waits until the Flush is final; the Flush's place is free then.
+    const auto read = this->request(64);
+    this->expect_good(kQp, read, this->good(false));
+    this->dut.settle();
+    EXPECT_TRUE(this->dut.tx_message_hdr.empty());
+    this->free_response(kQp);
+    this->expect_message(this->response(kQp, read, 1, 1));
+    this->free_response(kQp);
+
+    // The read-back fails: 0/2/0A, with the DDP header alone.
+    this->expect_good(kQp, wanted, this->good(false));
+    (void)this->take_message();
+    this->dut.tx_fault.put({.qpn = kQp,
+                            .source = TxSource::kResp,
+                            .slot = 2,
+                            .offset = 0,
+                            .status = spec::RdStatus::kPoisoned,
+                            .result = TptResult::kOk});
+    Bytes term = hex("020ac0000026");
+    term.insert(term.end(), wanted.begin(), wanted.begin() + 18);
+    this->expect_error(kQp, Cause::kFlushFailed, term);
+    this->expect_silence();
+  });
+}
+
+// A Flush Response to a Read, a Read Response to a Flush: neither completes anything. A-19.
+TYPED_TEST(RdmapTest, AResponseOfTheOtherKindFitsNothing) {
+  for (const bool of_read : {true, false}) {
+    this->start({});
+    auto p = this->params();
+    p.persist = 1;
+    this->run_qp(kQp, p);
+    const auto r = this->any_read(4, 0);
+    if (of_read) {
+      this->read(kQp, r);
+      this->expect_bad(kQp, golden(kFlushResponse), Cause::kRdmapOpcode);
+    } else {
+      this->post({.qpn = kQp, .slot = 4, .opcode = WrOpcode::kFlush, .disposition = 1}, {});
+      (void)this->take_message();
+      this->expect_bad(kQp, this->answer({4, 0, 0, 0}, 0, 0, true), Cause::kRdmapOpcode);
+    }
+  }
 }
 
 // Every shape of a WQE's body, many in flight: bytes and headers pass as they are, in order.
