@@ -24,6 +24,7 @@ void Ordering::commit(const spec::AnyCommit& c) {
     void operator()(const spec::DmaRdReqCommit&) {}
     void operator()(const spec::DmaRdTimeoutCommit&) {}
     void operator()(const spec::PushLateCommit&) {}
+    void operator()(const spec::PushPurgeCommit&) {}
     void operator()(const spec::CqOpCommit&) {}
     void operator()(const spec::CqEventCommit&) {}
     void operator()(const spec::LlpRuleCommit&) {}
