@@ -50,16 +50,35 @@ void Side::fill(std::span<uint8_t> bytes, uint64_t key) {
   }
 }
 
-Side::Difference Side::differing(std::span<const uint8_t> bytes, uint64_t key) {
+Side::Difference Side::differing(std::span<const uint8_t> bytes, uint64_t key,
+                                 uint64_t first_word) {
   Difference d;
   for (uint64_t i = 0; i < bytes.size(); i += 8) {
-    const uint64_t expected = word_of(key, i / 8);
+    const uint64_t expected = word_of(key, first_word + i / 8);
     if (bytes.size() - i >= 8 && base::load_le<uint64_t>(&bytes[i]) == expected) continue;
     for (uint64_t b = i; b < std::min<uint64_t>(i + 8, bytes.size()); b++)
       if (bytes[b] != static_cast<uint8_t>(expected >> 8 * (b - i)))
         if (d.bytes++ == 0) d.first = b;
   }
   return d;
+}
+
+uint64_t Side::matching(std::span<const uint8_t> bytes, uint64_t key) {
+  const auto is_there = [&](uint64_t word) {
+    const uint64_t at = word * 8;
+    return differing(bytes.subspan(at, std::min<uint64_t>(8, bytes.size() - at)), key, word)
+               .bytes == 0;
+  };
+  uint64_t low = 0, high = (bytes.size() + 7) / 8;  // words below low are there
+  while (low < high) {
+    const uint64_t middle = (low + high) / 2;
+    if (is_there(middle)) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return std::min<uint64_t>(low * 8, bytes.size());
 }
 
 void Side::check(std::span<const uint8_t> bytes, uint64_t key) {

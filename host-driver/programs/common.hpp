@@ -159,11 +159,14 @@ class Side {
   uint64_t key(bool from_client, const Lane& lane, uint64_t index) const;
   static void fill(std::span<uint8_t> bytes, uint64_t key);
   static uint8_t byte_of(uint64_t key, uint64_t place);
+  /// Bytes from the first on that are of the pattern: how much of a message has arrived, in order.
+  static uint64_t matching(std::span<const uint8_t> bytes, uint64_t key);
   void check(std::span<const uint8_t> bytes, uint64_t key);
   struct Difference {
     uint64_t bytes = 0, first = 0;
   };
-  static Difference differing(std::span<const uint8_t> bytes, uint64_t key);
+  static Difference differing(std::span<const uint8_t> bytes, uint64_t key,
+                              uint64_t first_word = 0);
   /// Counts bytes of a lane's buffer as wrong, and takes down the first.
   void wrong(const uint8_t* first, uint64_t bytes);
 
@@ -226,8 +229,9 @@ void flush_lat(const Run& run, bool is_client);
 /// Messages of one operation over all lanes, up to shape.window of each under way, in batches of a
 /// quarter of that, at most kBatch. The receiving side measures, since a Write or a Send completes
 /// when the LLP takes it: a message counts when its last byte is in memory (Writes, Reads) or its
-/// receive completes (Sends). The window is the host's, over all threads: class Window. The tail
-/// keeps the queues full until it closes. The receiver then tells its peer the window.
+/// receive completes (Sends); of long ones also the bytes at both ends of the window. The window is
+/// the host's, over all threads: class Window. The tail keeps the queues full until it closes. The
+/// receiver then tells its peer the window.
 /// Without a warm-up the time is from the first post until the peer says that all has arrived
 /// (Reads: until the last completion); report.is_whole says so.
 struct Flow {
@@ -240,6 +244,8 @@ struct Flow {
   std::function<void(const Lane&, uint64_t index, std::span<const uint8_t>)>
       verify{};                                                // what has come as message index
   std::function<uint8_t(const Lane&, uint64_t index)> last{};  // the last byte of message index
+  std::function<uint64_t(const Lane&, uint64_t index, std::span<const uint8_t>)>
+      matching{};  // bytes of message index that are there
 };
 [[nodiscard]] Result<void> run_flow(Side& side, const Flow& flow);
 

@@ -35,9 +35,9 @@ class Engine {
     due_.assign(lanes, 0);
     if (measures_ && !is_whole_) {
       const uint64_t all = side_.params().threads * lanes;
-      const bool is_cut = side_.params().size > kOneSegment || side_.length;
-      window().plan(side_.params().threads, flow_.warmup * all, measured_ * all,
-                    is_cut ? lanes : 0);
+      unit_ = is_cut() ? side_.params().size : 1;
+      window().plan(side_.params().threads, flow_.warmup * all * unit_, measured_ * all * unit_,
+                    is_cut() ? all * unit_ : 0);
       side_.on_pump = [this](size_t n) { look(n == 0); };
       if (is_sink_)
         for (const Lane& lane : side_.lanes)
@@ -112,18 +112,42 @@ class Engine {
     const volatile uint8_t& last = sink(lane, i).back();
     return last != (flow_.last(lane, i) ^ kNotYet);
   }
+  bool is_read() const { return flow_.opcode == IBV_WR_RDMA_READ; }
+  uint64_t known(const Lane& lane) const {
+    return is_read() ? fetched_[lane.number] : arrived_[lane.number];
+  }
+  uint64_t awaited(const Lane& lane) const {
+    return is_read() ? lane.posted
+                     : std::min<uint64_t>(side_.messages, known(lane) + side_.rx_slots());
+  }
   // Messages of a lane that are in memory. A Write whose slot is still that of a message not yet
   // checked is not awaited, a Read that is not posted neither.
   uint64_t arrived(const Lane& lane) {
     if (flow_.opcode == IBV_WR_SEND) return lane.received;
     uint64_t& seen = seen_[lane.number];
-    const bool is_read = flow_.opcode == IBV_WR_RDMA_READ;
-    const uint64_t known = is_read ? fetched_[lane.number] : arrived_[lane.number];
-    const uint64_t awaited =
-        is_read ? lane.posted : std::min<uint64_t>(side_.messages, known + side_.rx_slots());
-    seen = std::max(seen, known);
-    while (seen < awaited && side_.length_of(seen) != 0 && is_there(lane, seen)) seen++;
+    seen = std::max(seen, known(lane));
+    const uint64_t end = awaited(lane);
+    while (seen < end && side_.length_of(seen) != 0 && is_there(lane, seen)) seen++;
     return seen;
+  }
+
+  bool is_cut() const { return side_.params().size > kOneSegment; }
+
+  // Of messages of a lane after those that have arrived: placement is in order.
+  void add_parts(const Lane& lane, Window::Arrived& arrived) {
+    const bool is_send = flow_.opcode == IBV_WR_SEND;
+    const uint64_t size = side_.params().size, header = is_send ? kUntagged : kTagged,
+                   segment = std::max<uint64_t>(side_.params().mulpdu, header) - header;
+    const uint64_t whole = is_send ? lane.received : seen_[lane.number];
+    const uint64_t end =
+        is_send ? std::min<uint64_t>(side_.messages, whole + side_.rx_slots()) : awaited(lane);
+    for (uint64_t i = whole; i < end; i++) {
+      const uint64_t here = flow_.matching(lane, i, sink(lane, i));
+      arrived.here += here;
+      arrived.begun +=
+          segment == 0 ? here : std::min(size, (here + segment - 1) / segment * segment);
+      if (here < size) return;
+    }
   }
 
   // With many lanes, not after each poll: a look costs no simulated time, but the simulation's own.
@@ -138,7 +162,11 @@ class Engine {
       arrival_ = now;
     }
     side_.report().longest_gap = std::max(side_.report().longest_gap, now - arrival_);
-    window().look(side_.run().thread, now, all, is_quiet);
+    const uint32_t thread = side_.run().thread;
+    Window::Arrived arrived{all * unit_, all * unit_};
+    if (window().is_exact(thread, all * unit_))
+      for (const Lane& lane : side_.lanes) add_parts(lane, arrived);
+    window().look(thread, now, arrived, is_quiet);
   }
   void count_lanes() {
     Report& r = side_.report();
@@ -278,7 +306,9 @@ class Engine {
   Side& side_;
   const Flow& flow_;
   static constexpr size_t kLanesAPoll = 64;
-  static constexpr uint32_t kOneSegment = 400;  // bytes that any MTU carries in one
+  static constexpr uint64_t kTagged = 14, kUntagged = 18;  // DDP headers, RFC 5041 4.1, 4.2
+  static constexpr uint32_t kOneSegment = 400;             // bytes that any MTU carries in one
+  uint64_t unit_ = 1;  // of the window: bytes of a message, or one
   uint64_t window_, measured_, batch_;
   bool is_whole_;
   bool is_sink_, is_source_;  // of Writes, of Reads: a side that the requests do not tell
@@ -337,6 +367,9 @@ void bandwidth(const Run& run, bool is_client, WrOpcode opcode) {
     };
     flow.last = [&](const Lane& lane, uint64_t i) {
       return Side::byte_of(side.key(!is_client, lane, i), p.size - 1);
+    };
+    flow.matching = [&](const Lane& lane, uint64_t i, std::span<const uint8_t> bytes) {
+      return Side::matching(bytes, side.key(!is_client, lane, i));
     };
     flow.verify = [&](const Lane& lane, uint64_t i, std::span<const uint8_t> bytes) {
       side.check(bytes, side.key(!is_client, lane, i));

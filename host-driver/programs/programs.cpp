@@ -201,36 +201,47 @@ Report merge(std::span<const Report> parts) {
   return sum;
 }
 
-void Window::plan(uint32_t threads, uint64_t warmup, uint64_t measured, uint64_t begun) {
+void Window::plan(uint32_t threads, uint64_t warmup, uint64_t measured, uint64_t parts) {
   parts_.resize(threads);
   warmup_ = warmup;
   measured_ = measured;
-  begun_ = begun;
+  most_parts_ = parts;
 }
 
-void Window::look(uint32_t thread, Time now, uint64_t arrived, bool is_quiet) {
+uint64_t Window::counted() const {
+  uint64_t n = 0;
+  for (const Part& p : parts_) n += p.before && p.arrived > *p.before ? p.arrived - *p.before : 0;
+  return n;
+}
+
+bool Window::is_exact(uint32_t thread, uint64_t whole) const {
+  if (is_closed_ || most_parts_ == 0) return false;
+  if (is_open_) return !parts_[thread].before || counted() + 2 * most_parts_ >= measured_;
+  uint64_t all = whole;
+  for (const Part& p : parts_) all += &p == &parts_[thread] ? 0 : p.arrived;
+  return all + 2 * most_parts_ >= warmup_;
+}
+
+void Window::look(uint32_t thread, Time now, Arrived arrived, bool is_quiet) {
   if (is_closed_) return;
   began_ = began_ == 0 ? now : began_;
   to_ = std::max(to_, now);
   Part& part = parts_[thread];
-  if (arrived != part.arrived) part.latest = part.looked == 0 ? now : part.looked;
-  part.arrived = arrived;
+  if (arrived.here != part.arrived) part.latest = part.looked == 0 ? now : part.looked;
+  part.arrived = arrived.here;
   part.looked = now;
-  uint64_t all = 0, counted = 0;
-  for (const Part& p : parts_) {
-    all += p.arrived;
-    counted += p.before && p.arrived > *p.before ? p.arrived - *p.before : 0;
-  }
   if (!is_open_) {
+    uint64_t all = 0;
+    for (const Part& p : parts_) all += p.arrived;
     if (all < warmup_ || !may_join(part, is_quiet)) return;
     is_open_ = true;
     opened_ = now;
-    from_ = arrived == 0 ? now : part.latest;
-    part.before = arrived + (begun_ == 0 ? 0 : (begun_ - 1) / 2);  // of one QP nothing more is here
+    from_ = arrived.here == 0 ? now : part.latest;
+    part.before = arrived.begun;
   } else if (!part.before && now >= opened_ && may_join(part, is_quiet)) {
-    part.before = arrived + (begun_ + 1) / 2;
+    part.before = arrived.begun;
   }
-  is_closed_ = counted >= measured_;
+  is_closed_ = counted() >= measured_;
 }
 
 void Window::leave(uint32_t thread, Time now) {

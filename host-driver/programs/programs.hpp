@@ -40,6 +40,7 @@ struct Params {
   std::string op = "send";            // file_copy: send, write or read
   std::string method = "write_only";  // durable_log: how an append is made durable
   uint32_t capacity = 0;              // durable_log: records of a log; at least count
+  uint32_t mulpdu = 0;  // bytes that DDP puts in a segment of the link, at most; 0: not known
   std::span<const uint8_t>
       file{};  // file_copy: what is copied; both sides get it, one to send, one to compare
   uint32_t server_ip = 0x0a000002;
@@ -82,23 +83,30 @@ Report merge(std::span<const Report> parts);
 /// The steady window of what arrives at one host, in all its threads: it opens when the warm-up has
 /// arrived, and closes when as many messages as are measured have arrived after that, of any QP.
 ///
-///   window.plan(threads, warmup, measured, begun);               messages of all threads
-///   window.look(thread, dev.now(), arrived, is_quiet);           after each poll, until is_closed()
+///   window.plan(threads, warmup, measured, parts);        of all threads, in bytes or in messages
+///   window.look(thread, dev.now(), {arrived, begun}, is_quiet);    after each poll, until is_closed()
 ///   window.leave(thread, dev.now());                             nothing more arrives for it
 ///
 /// So that no rate is above the wire limit:
 ///  1. A thread opens the window, and joins it, in a *quiet* look: it has just let the simulation
 ///     come up to its time and found no completion, so that it has seen all that has arrived. What
 ///     arrives before it has joined does not count.
-///  2. When a thread joins, a part of the next message of each QP may be here: of `begun` messages of
-///     the thread, one of each QP, half do not count (0 where a message is one segment). As much is
-///     there of messages that have begun when the window closes, and does not count either.
+///  2. When a thread joins, a part of the next message of each QP may be here, and does not count. A
+///     segment that has begun to arrive has left the wire whole, and does not count either.
 ///  3. It ends with the latest look of any thread.
 /// A thread that is never quiet is the bottleneck itself; it joins after kImpatient looks.
 class Window {
  public:
-  void plan(uint32_t threads, uint64_t warmup, uint64_t measured, uint64_t begun);
-  void look(uint32_t thread, Time now, uint64_t arrived, bool is_quiet);
+  struct Arrived {
+    uint64_t here = 0;  // in memory
+    uint64_t begun =
+        0;  // with the rest of the segments that have begun: what a thread that joins leaves out
+  };
+  /// parts: as much as may be here at most of messages that are not here whole.
+  void plan(uint32_t threads, uint64_t warmup, uint64_t measured, uint64_t parts);
+  void look(uint32_t thread, Time now, Arrived arrived, bool is_quiet);
+  /// Whether parts of messages matter to a look with these whole ones.
+  bool is_exact(uint32_t thread, uint64_t whole) const;
   /// When all have left, a window that is still open is closed: it is then the whole run.
   void leave(uint32_t thread, Time now);
   bool is_closed() const { return is_closed_; }
@@ -117,7 +125,9 @@ class Window {
   bool may_join(Part& part, bool is_quiet) { return is_quiet || ++part.looks > kImpatient; }
 
   std::vector<Part> parts_;
-  uint64_t warmup_ = 0, measured_ = 0, begun_ = 0;
+  uint64_t counted() const;
+
+  uint64_t warmup_ = 0, measured_ = 0, most_parts_ = 0;
   Time began_ = 0, opened_ = 0;
   Time from_ = 0, to_ = 0;  // to_: the latest look
   bool is_open_ = false, is_closed_ = false;

@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "json_file.hpp"
+#include "regress_plan.hpp"
 #include "run.hpp"
 
 namespace rnic::app {
@@ -326,6 +327,8 @@ programs::Params Config::params() const {
     if (s.group != "program" || !s.is_own()) continue;
     if (auto r = programs::set(p, s.name, s.value); !r) throw Usage(r.error().what);
   }
+  const auto mtu = static_cast<uint32_t>(platform().link.mtu);
+  p.mulpdu = regress::full_payload(mtu, p.markers, false) + regress::kLeastTagged;
   return p;
 }
 

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common.hpp"
 #include "driver/loop_device.hpp"
 #include "durable_log.hpp"
 #include "support/seed.hpp"
@@ -178,61 +179,85 @@ class WindowTest : public testing::Test {
 };
 
 TEST_F(WindowTest, CountsWhatArrivesAfterTheWarmUp) {
-  w.look(0, 100, 3, true);
-  w.look(1, 110, 0, true);
-  w.look(0, 120, 5, true);  // opens
-  w.look(1, 130, 2, true);  // joins
-  w.look(0, 140, 9, true);
-  w.look(1, 150, 5, true);
+  w.look(0, 100, {3, 3}, true);
+  w.look(1, 110, {0, 0}, true);
+  w.look(0, 120, {5, 5}, true);  // opens
+  w.look(1, 130, {2, 2}, true);  // joins
+  w.look(0, 140, {9, 9}, true);
+  w.look(1, 150, {5, 5}, true);
   EXPECT_FALSE(w.is_closed());
-  w.look(1, 160, 6, false);
+  w.look(1, 160, {6, 6}, false);
   closes(100, 160);
 }
 
-TEST_F(WindowTest, DoesNotCountMessagesThatHaveBegunBeforeIt) {
-  Window cut;
-  cut.plan(2, 4, 8, 2);  // two QPs a thread, messages of several segments
-  cut.look(0, 100, 3, true);
-  cut.look(0, 120, 5, true);  // opens: half a message of each QP is here on average
-  cut.look(1, 130, 2, true);  // joins
-  cut.look(0, 140, 9, true);  // 4 count
-  cut.look(1, 150, 6, true);  // 3 count
+TEST_F(WindowTest, DoesNotCountSegmentsThatHaveBegunBeforeIt) {
+  Window cut;  // two threads, messages of 100 bytes in segments of 30
+  cut.plan(2, 400, 800, 400);
+  cut.look(0, 100, {300, 300}, true);
+  cut.look(0, 120, {510, 530}, true);  // opens
+  cut.look(1, 130, {275, 290}, true);  // joins
+  cut.look(0, 140, {930, 930}, true);  // 400 count
+  cut.look(1, 150, {689, 690}, true);  // 399 count
   EXPECT_FALSE(cut.is_closed());
-  cut.look(1, 160, 7, true);
+  cut.look(1, 160, {690, 690}, true);
   EXPECT_TRUE(cut.is_closed());
   EXPECT_EQ(cut.from(), 100u);
   EXPECT_EQ(cut.to(), 160u);
 }
 
+TEST_F(WindowTest, LooksAtPartsOfMessagesAtItsEndsAlone) {
+  Window cut;
+  cut.plan(1, 1000, 4000, 200);
+  EXPECT_FALSE(cut.is_exact(0, 500));
+  EXPECT_TRUE(cut.is_exact(0, 600));
+  cut.look(0, 100, {1010, 1100}, false);
+  EXPECT_TRUE(cut.is_exact(0, 1000));
+  cut.look(0, 110, {1010, 1100}, true);  // opens
+  EXPECT_FALSE(cut.is_exact(0, 1100));
+  cut.look(0, 120, {4700, 4700}, true);  // 3600 count
+  EXPECT_TRUE(cut.is_exact(0, 4700));
+}
+
+TEST(Side, SeesHowMuchOfAPatternIsThere) {
+  for (const uint64_t size : {8u, 61u, 1000u}) {
+    std::vector<uint8_t> bytes(size);
+    for (const uint64_t here : {uint64_t{0}, uint64_t{8}, size / 8 * 8, size}) {
+      Side::fill(bytes, 7);
+      for (uint64_t i = here; i < size; i++) bytes[i] ^= 0x55;
+      EXPECT_EQ(Side::matching(bytes, 7), here) << size;
+    }
+  }
+}
+
 TEST_F(WindowTest, OpensAndIsJoinedWhenALookHasSeenAllThatHasArrived) {
-  w.look(0, 100, 5, false);
-  w.look(0, 110, 20, true);   // what was not yet seen at 100 came before the window
-  w.look(1, 120, 32, false);  // of which nobody knows when it came
-  w.look(1, 130, 64, true);
-  w.look(1, 140, 71, false);
+  w.look(0, 100, {5, 5}, false);
+  w.look(0, 110, {20, 20}, true);   // what was not yet seen at 100 came before the window
+  w.look(1, 120, {32, 32}, false);  // of which nobody knows when it came
+  w.look(1, 130, {64, 64}, true);
+  w.look(1, 140, {71, 71}, false);
   EXPECT_FALSE(w.is_closed());
-  w.look(1, 150, 72, false);
+  w.look(1, 150, {72, 72}, false);
   closes(100, 150);
 }
 
 TEST_F(WindowTest, TakesABusyThreadAfterAFewLooks) {
-  for (Time t = 1; t <= 8; t++) w.look(0, 100 * t, 32 * t, false);
+  for (Time t = 1; t <= 8; t++) w.look(0, 100 * t, {32 * t, 32 * t}, false);
   EXPECT_TRUE(w.is_closed());
   EXPECT_EQ(w.to() - w.from(), 200u);
 }
 
 TEST_F(WindowTest, AThreadThatIsAheadEndsItNoEarlierThanItHasLooked) {
-  w.look(0, 200, 4, true);
-  w.look(1, 150, 0, true);  // before it opened
-  w.look(1, 250, 0, true);
-  w.look(0, 400, 11, true);
-  w.look(1, 350, 1, true);
+  w.look(0, 200, {4, 4}, true);
+  w.look(1, 150, {0, 0}, true);  // before it opened
+  w.look(1, 250, {0, 0}, true);
+  w.look(0, 400, {11, 11}, true);
+  w.look(1, 350, {1, 1}, true);
   closes(200, 400);
 }
 
 TEST_F(WindowTest, IsTheWholeRunWhenAllHaveLeftBefore) {
-  w.look(0, 100, 4, true);
-  w.look(1, 150, 4, true);
+  w.look(0, 100, {4, 4}, true);
+  w.look(1, 150, {4, 4}, true);
   w.leave(0, 300);
   EXPECT_FALSE(w.is_closed());
   w.leave(1, 400);
