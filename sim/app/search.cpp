@@ -7,6 +7,7 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -46,8 +47,7 @@ struct Measured {
 struct Found {
   Situation at{};
   std::array<Measured, 2> by{};  // kKinds
-  std::string
-      what{};  // "throughput", "stall", "unfairness", "median latency", ...; empty: refused on both
+  std::string what{};  // "throughput", "stall", "unfairness", "median latency", ...; or nothing
   double score =
       0;  // of `what`: |RTL / model - 1|; stall: share of the window by which the longest
           // gaps differ; unfairness: the RTL's
@@ -57,7 +57,18 @@ constexpr double kGroup = 16;  // messages that a QP is ahead of another by post
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
+/// A run that is refused is an outcome like another; in_children would end the search with it.
+Outcome run_or_refused(const RunRequest& r) {
+  try {
+    return app::run(r);
+  } catch (const Usage& e) {
+    return {.status = kGood, .json = {{"refused", e.what()}}, .failure = ""};
+  }
+}
+
 Measured measured(const Outcome& o) {
+  if (o.json.contains("refused"))
+    return {.status = kWrongUse, .failure = first_line(o.json["refused"])};
   Measured m{.status = o.status, .failure = first_line(o.failure)};
   if (o.status != kGood) return m;
   m.rate = o.json.value("msg_per_s", 0.0);
@@ -77,7 +88,6 @@ Measured measured(const Outcome& o) {
 Found judge(const Situation& s, const Measured& model, const Measured& rtl) {
   Found f{.at = s, .by = {model, rtl}, .what = "", .score = 0};
   if (model.status != kGood || rtl.status != kGood) {
-    if (model.status == kWrongUse && rtl.status == kWrongUse) return f;
     f.what = "status";
     f.score = kBroken;
     return f;
@@ -142,17 +152,25 @@ class Search {
     if (!state_.empty() && std::filesystem::exists(state_)) resume();
   }
 
+  /// Whatever ends it, what it has found is printed and its state is saved.
   int run() {
+    std::exception_ptr ended;
     try {
       while (elapsed() < seconds_ * (1 - kShareOfShrinking)) evaluate(next_generation());
       shrink();
-    } catch (const Interrupted& i) {
-      save();
-      report();
-      throw;
+    } catch (...) {
+      ended = std::current_exception();
+      add_unshrunk();
     }
-    save();
-    report();
+    print();
+    try {
+      save();
+      write_json();
+    } catch (const std::runtime_error& e) {
+      if (!ended) throw;
+      fmt::print(stderr, "{}\n", e.what());
+    }
+    if (ended) std::rethrow_exception(ended);
     return anomalies_.empty() ? kGood : kMismatch;
   }
 
@@ -211,7 +229,7 @@ class Search {
   }
 
   /// The models first: what takes them long in simulated time would take the RTL minutes, and is
-  /// left out.
+  /// left out. So is what both refuse, since it does not fit into host memory or the device.
   std::vector<Found> evaluate(std::vector<Situation> g) {
     std::vector<Measured> models = measure(g, 0);
     for (size_t i = g.size(); i-- > 0;) {
@@ -223,6 +241,10 @@ class Search {
     const std::vector<Measured> rtl = measure(g, 1);
     std::vector<Found> found;
     for (size_t i = 0; i < g.size(); ++i) {
+      if (models[i].status == kWrongUse && rtl[i].status == kWrongUse) {
+        ++refused_;
+        continue;
+      }
       found.push_back(judge(g[i], models[i], rtl[i]));
       keep(found.back());
     }
@@ -234,7 +256,7 @@ class Search {
   std::vector<Measured> measure(const std::vector<Situation>& g, size_t kind) const {
     std::vector<Measured> by(g.size());
     in_children(
-        g.size(), options_.jobs, [&](size_t i) { return app::run(request(g[i], kind)); },
+        g.size(), options_.jobs, [&](size_t i) { return run_or_refused(request(g[i], kind)); },
         [&](size_t i, const Outcome& o) {
           by[i] = measured(o);
           return true;
@@ -255,18 +277,22 @@ class Search {
                               : fmt::format("{:.1f} % {}", 100 * f.score, f.what);
   }
 
-  /// Each anomaly with as few settings as it needs, the worst first. What becomes the same is one.
+  std::vector<Found> worst_first() const {
+    std::vector<Found> all = all_;
+    std::ranges::stable_sort(all, std::greater{}, &Found::score);
+    std::erase_if(all, [&](const Found& f) { return f.score < anomaly_ || f.what.empty(); });
+    return all;
+  }
+
+  bool is_known(const Found& f) const {
+    return std::ranges::any_of(anomalies_, [&](const Found& a) { return explains(a, f); });
+  }
+
+  /// Each anomaly with as few settings as it needs, the worst first.
   void shrink() {
-    std::vector<Found> open = all_;
-    std::ranges::stable_sort(open, std::greater{}, &Found::score);
-    std::set<std::pair<std::string, std::set<std::string>>>
-        known;  // program and names of the settings
-    for (const Found& f : open) {
-      if (f.score < anomaly_ || f.what.empty()) break;
+    for (const Found& f : worst_first()) {
+      if (is_known(f)) continue;
       Found least = f;
-      const bool is_known =
-          std::ranges::any_of(anomalies_, [&](const Found& a) { return explains(a, f); });
-      if (is_known) continue;
       for (const auto& [name, value] : f.at.set) {
         if (elapsed() > seconds_) break;
         if (!least.at.set.contains(name)) continue;
@@ -278,16 +304,29 @@ class Search {
           continue;
         }
         const std::vector<Found> again = evaluate({s});
-        if (again.empty()) continue;  // too long
+        if (again.empty()) continue;  // too long, or refused
         const Found& smaller = again[0];
         if (smaller.what == least.what && smaller.score >= std::max(anomaly_, least.score / 2))
           least = smaller;
       }
-      std::set<std::string> names;
-      for (const auto& [name, value] : least.at.set) names.insert(name);
-      if (known.insert({least.at.program, names}).second) anomalies_.push_back(least);
+      add(least);
       if (elapsed() > seconds_ && anomalies_.size() >= kParents) break;
     }
+  }
+
+  /// After an early end: anomalies as they were drawn.
+  void add_unshrunk() {
+    for (const Found& f : worst_first()) {
+      if (anomalies_.size() >= kParents) break;
+      if (!is_known(f)) add(f);
+    }
+  }
+
+  /// Anomalies of one program with the same settings, whatever their values, are one.
+  void add(const Found& f) {
+    std::set<std::string> names;
+    for (const auto& [name, value] : f.at.set) names.insert(name);
+    if (known_.insert({f.at.program, names}).second) anomalies_.push_back(f);
   }
 
   /// Whether `f` has all that the smaller anomaly needs.
@@ -298,7 +337,7 @@ class Search {
            });
   }
 
-  void report() const {
+  void print() const {
     if (is_shown_) fmt::print(stderr, "\r{:100}\r", "");
     const auto shown = [](const Found& f, size_t k) {
       const Measured& m = f.by[k];
@@ -316,9 +355,9 @@ class Search {
                         f.what == "status" ? "-" : fmt::format("{:.1f} %", 100 * f.score)});
       if (!anomalies_.empty()) std::fputs(table(rows).c_str(), stdout);
       fmt::print(
-          "{} situations in {:.0f} s ({} more would take the RTL too long), seed {}: {} anomalies "
-          "above {:.1f} %, the largest disagreement {}\n",
-          all_.size(), elapsed(), too_long_, options_.request.seed, anomalies_.size(),
+          "{} situations in {:.0f} s ({} more would take the RTL too long, {} do not fit into host "
+          "memory or device), seed {}: {} anomalies above {:.1f} %, the largest disagreement {}\n",
+          all_.size(), elapsed(), too_long_, refused_, options_.request.seed, anomalies_.size(),
           100 * anomaly_, worst_.empty() ? "-" : size_of(worst_[0]));
     }
     for (const Found& f : anomalies_) {
@@ -326,11 +365,16 @@ class Search {
       fmt::print(stderr, "reproduce: rnic-sim compare {}{} --seed {}\n", f.at.program,
                  request(f.at, 1).config.as_options(programs::find(f.at.program)), f.at.seed);
     }
+  }
+
+  void write_json() const {
     if (options_.json.empty()) return;
     nlohmann::ordered_json j{{"program", "search"},
                              {"seed", options_.request.seed},
                              {"settings", settings_json(options_.request.config)},
                              {"situations", all_.size()},
+                             {"too_long", too_long_},
+                             {"refused", refused_},
                              {"wall_s", elapsed()},
                              {"anomalies", nlohmann::ordered_json::array()},
                              {"worst", worst_.empty() ? 0 : worst_[0].score}};
@@ -346,8 +390,9 @@ class Search {
   bool is_shown_;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   std::vector<Found> all_, worst_, anomalies_;
-  uint64_t too_long_ = 0;
+  uint64_t too_long_ = 0, refused_ = 0;
   std::set<Situation> seen_;
+  std::set<std::pair<std::string, std::set<std::string>>> known_;  // of anomalies_: program, names
 };
 
 double number(const Config& c, const char* name, double low, double high) {

@@ -90,6 +90,40 @@ TEST_F(SearchCommand, FindsNamesAndResumes) {
   EXPECT_GT(nlohmann::json::parse(text("j"))["situations"], first["situations"]);
 }
 
+/// 64 messages of 1 MB each way do not fit into 16 MiB.
+TEST_F(SearchCommand, SkipsAndCountsWhatDoesNotFit) {
+  ASSERT_EQ(run(RNIC_SIM " search write_bw --set arena_mib=16 --set size=1000000 --set depth=64 "
+                         "--set count=4 --set warmup=4 --set seconds=3 --jobs 2 --json j"),
+            0)
+      << text("err");
+  const auto j = nlohmann::json::parse(text("j"));
+  EXPECT_GT(j["refused"], 2) << text("out");
+  EXPECT_EQ(j["situations"], 0) << text("out");
+}
+
+/// By a signal, and by an error: memory that the machine does not give.
+TEST_F(SearchCommand, HasItsFindsPrintedWhateverEndsIt) {
+  const std::string search =
+      " search write_bw --set size=256 --set threads=1 --set both=0 --set count=100 "
+      "--set warmup=20 --set anomaly=0.1 --set seconds=1000 --set state=s --seed 3 --jobs 2";
+  const std::string until_found =
+      "until grep -qsE '\"score\": (0\\.0{0,2}[1-9]|[1-9])' s; do sleep 0.2; done";
+  ASSERT_EQ(run("{ '" RNIC_SIM "'" + search + " & " + until_found + "; kill $!; wait $!; }"), 143)
+      << text("err");
+  EXPECT_NE(text("err").find("reproduce: rnic-sim compare write_bw "), std::string::npos)
+      << text("err");
+  const std::string state = text("s");
+  const size_t situations = nlohmann::json::parse(state)["situations"].size();
+  EXPECT_GT(situations, 0u);
+  ASSERT_EQ(run("ulimit -v 8000000; '" RNIC_SIM "'" + search + " --set arena_mib=65536"), 4)
+      << text("err");
+  EXPECT_NE(text("err").find("reproduce: rnic-sim compare write_bw "), std::string::npos)
+      << text("err");
+  EXPECT_NE(text("out").find(std::to_string(situations) + " situations in "), std::string::npos)
+      << text("out");
+  EXPECT_EQ(text("s"), state);
+}
+
 TEST_F(SearchCommand, WrongUseIsOneLine) {
   std::ofstream(folder_ / "other") << "{}";
   for (const char* wrong :
