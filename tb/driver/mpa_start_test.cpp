@@ -143,5 +143,47 @@ TEST(MpaStart, RejectKeepsRevisionAndForm) {
                kRep + "30 02 00 05 00 00 00 00 77");
 }
 
+// Flush is asked for by 8 bytes in front of the private data (decision 10), and is on if both sides
+// ask. A side that does not ask sends none, and answers with none to one that did not.
+TEST(MpaStart, FlushIsOnIfBothSidesAsk) {
+  const Bytes data = hex("aa");
+  const auto offer = [&](bool flush) {
+    return StartOffer{.ird = 8, .ord = 8, .flush = flush, .private_data = data};
+  };
+  EXPECT_BYTES(encode(must(make_request(offer(true)))),
+               kReq + "50 02 00 0d 00 08 00 08 4d 4e 49 43 01 01 00 00 aa");
+  EXPECT_BYTES(encode(must(make_request(offer(false)))), kReq + "50 02 00 05 00 08 00 08 aa");
+  for (const bool asked : {false, true}) {
+    for (const bool wanted : {false, true}) {
+      const auto frame = must(parse(encode(must(make_request(offer(asked)))), StartKind::kRequest));
+      EXPECT_EQ(frame.private_data, data);
+      const auto answer = must(answer_request(frame, offer(wanted)));
+      EXPECT_EQ(answer.agreed.flush, asked && wanted);
+      EXPECT_BYTES(encode(answer.reply),
+                   kRep + (!asked   ? "50 02 00 05 00 08 00 08 aa"
+                           : wanted ? "50 02 00 0d 00 08 00 08 4d 4e 49 43 01 01 00 00 aa"
+                                    : "50 02 00 0d 00 08 00 08 4d 4e 49 43 01 00 00 00 aa"));
+      const auto reply = must(parse(encode(answer.reply), StartKind::kReply));
+      EXPECT_EQ(must(conclude(reply, offer(asked))).flush, asked && wanted);
+      EXPECT_EQ(reply.private_data, data);
+    }
+  }
+  // Another key, another version, or too short: it is the ULP's.
+  for (const char* text :
+       {"4d 4e 49 44 01 01 00 00", "4d 4e 49 43 02 01 00 00", "4d 4e 49 43 01 01 00"}) {
+    const Bytes bytes = hex(text);
+    const auto frame = must(request(bytes.size() == 8 ? std::string("40 01 00 08 ") + text
+                                                      : std::string("40 01 00 07 ") + text));
+    EXPECT_FALSE(frame.flush);
+    EXPECT_EQ(frame.private_data, bytes);
+  }
+  const Bytes much(512);
+  EXPECT_TRUE(
+      make_request({.revision = 1, .flush = true, .private_data = std::span(much).first(504)}));
+  EXPECT_EQ(errc(make_request(
+                {.revision = 1, .flush = true, .private_data = std::span(much).first(505)})),
+            Errc::kInvalidArgument);
+}
+
 }  // namespace
 }  // namespace rnic::tb
