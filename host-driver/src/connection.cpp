@@ -113,6 +113,7 @@ Result<Connection> connect(Qp& qp, const Address& peer, const ConnParam& param) 
   auto reply = exchange(ctx, number, *request, param.timeout);
   if (!reply) return give_up(reply.error());
   if (reply->reject && param.rejected_with != nullptr) *param.rejected_with = reply->private_data;
+  take_extension(*reply, offer);
   const auto agreed = conclude(*reply, offer);
   if (!agreed) return give_up(agreed.error());
   if (auto r = slots->start(number, *agreed, nullptr, ctx.dev.now()); !r) return give_up(r.error());

@@ -33,6 +33,17 @@ Result<void> check_private_data(size_t bytes, bool enhanced, bool extended = fal
               most);
 }
 
+/// The extension block: its key, flags, two zero bytes. Anything else is the ULP's.
+void take_block(StartFrame& f) {
+  const std::span<const uint8_t> b = f.private_data;
+  f.extended = b.size() >= kExtensionBytes &&
+               std::equal(kExtensionKey.begin(), kExtensionKey.end(), b.begin()) &&
+               b[5] <= kExtensionFlush && b[6] == 0 && b[7] == 0;
+  if (!f.extended) return;
+  f.flush = b[5] == kExtensionFlush;
+  f.private_data.erase(f.private_data.begin(), f.private_data.begin() + kExtensionBytes);
+}
+
 uint16_t clamp14(unsigned value) {
   return static_cast<uint16_t>(std::min(value, unsigned{kNoNegotiation} - 1));
 }
@@ -109,14 +120,13 @@ Result<StartFrame> parse(std::span<const uint8_t> whole, StartKind expected) {
     f.ird_ord = spec::MpaIrdOrd::unpack(rest);
     rest = rest.subspan(spec::MpaIrdOrd::kBytes);
   }
-  f.extended = rest.size() >= kExtensionBytes &&
-               std::equal(kExtensionKey.begin(), kExtensionKey.end(), rest.begin());
-  if (f.extended) {
-    f.flush = (rest[kExtensionKey.size()] & kExtensionFlush) != 0;
-    rest = rest.subspan(kExtensionBytes);
-  }
   f.private_data.assign(rest.begin(), rest.end());
+  if (expected == StartKind::kRequest) take_block(f);
   return f;
+}
+
+void take_extension(StartFrame& reply, const StartOffer& own) {
+  if (own.flush && !reply.reject) take_block(reply);
 }
 
 Result<StartFrame> make_request(const StartOffer& own) {
@@ -138,7 +148,8 @@ Result<StartFrame> make_request(const StartOffer& own) {
 }
 
 Result<StartAnswer> answer_request(const StartFrame& request, const StartOffer& own) {
-  if (auto r = check_private_data(own.private_data.size(), request.enhanced, request.extended); !r)
+  const bool extended = request.extended && own.flush;  // who does not ask answers without a block
+  if (auto r = check_private_data(own.private_data.size(), request.enhanced, extended); !r)
     return error_of(r);
   StartAnswer a;
   a.agreed.flush = own.flush && request.flush;
@@ -153,7 +164,7 @@ Result<StartAnswer> answer_request(const StartFrame& request, const StartOffer& 
   f.crc = a.agreed.use_crc;
   f.revision = request.revision;
   f.enhanced = request.enhanced;
-  f.extended = request.extended;  // who did not ask gets no block
+  f.extended = extended;
   f.flush = a.agreed.flush;
   f.private_data.assign(own.private_data.begin(), own.private_data.end());
   if (!request.enhanced) return a;

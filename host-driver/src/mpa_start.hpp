@@ -65,6 +65,10 @@ struct StartAnswer {
 [[nodiscard]] Result<size_t> parse_header(std::span<const uint8_t> first20, StartKind expected);
 [[nodiscard]] Result<StartFrame> parse(std::span<const uint8_t> whole, StartKind expected);
 
+/// Takes the extension block off a Reply, if this side has asked for Flush and the peer answers. A
+/// Request's is taken off by parse(): any other bytes are the ULP's.
+void take_extension(StartFrame& reply, const StartOffer& own);
+
 [[nodiscard]] Result<StartFrame> make_request(const StartOffer& own);
 /// The passive side's Reply. kRefused: no RTR message that both know; the peer is to be rejected.
 [[nodiscard]] Result<StartAnswer> answer_request(const StartFrame& request, const StartOffer& own);

@@ -207,6 +207,9 @@ std::optional<TxUlpdu> Ddp::Tx::assemble(Segment s, PayloadData payload) {
   const bool good = s.result == TptResult::kOk && payload.hdr.status == RdStatus::kOk;
   if (good && (!q.bad || s.source == TxSource::kTerm)) {
     if (s.fetches && !s.probe) s.ulpdu.payload = std::move(payload.data);
+    // A response on QN 3 is final: what stands behind its request may begin.
+    if (s.source == TxSource::kResp && (s.ulpdu.header[0] & 0x80) == 0)
+      ddp_.out_.resp_slot_free({qpn});
     out = std::move(s.ulpdu);
   } else if (!good && !q.bad) {
     q.bad = true;
@@ -217,9 +220,6 @@ std::optional<TxUlpdu> Ddp::Tx::assemble(Segment s, PayloadData payload) {
                         .status = payload.hdr.status,
                         .result = s.result});
   }
-  // A response on QN 3 is final: what stands behind its request may begin.
-  if (s.source == TxSource::kResp && (s.ulpdu.header[0] & 0x80) == 0)
-    ddp_.out_.resp_slot_free({qpn});
   --q.in_flight;
   ddp_.left(qpn, &Drain::tx);
   return out;

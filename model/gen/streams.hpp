@@ -2361,7 +2361,8 @@ struct SqSlotFree {
   }
 };
 
-/// The same of a Read Response; of a Flush Response: it has left, or is dropped. One slot a QP.
+/// The same of a Read Response; of a Flush Response: it is sent, behind its read-back. One slot a
+/// QP.
 /// architecture 5
 /// From ddp to rdmap.
 struct RespSlotFree {

@@ -239,8 +239,9 @@ bool Qp::bad_header(const spec::SqWqe& w, uint32_t units, const Ctx& c) const {
   if (asks_peer(w.opcode) && (w.num_sge > (is_flush ? 0 : 1) || is_inline || c.params.ord == 0))
     return true;
   if (is_flush && c.params.persist == 0) return true;
+  if (w.num_sge > spec::kMaxSge) return true;  // of inline data, too
   if (is_inline) return w.length > spec::kMaxInline || w.length > body;
-  return w.num_sge > spec::kMaxSge || w.num_sge * spec::WqeSge::kBytes > body;
+  return w.num_sge * spec::WqeSge::kBytes > body;
 }
 
 /// Whether the SGEs' total is not the length.

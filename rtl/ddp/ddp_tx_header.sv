@@ -9,7 +9,7 @@
 // Payload that came back bad: nothing is sent, tx_fault once, and every later segment of that QP is dropped until it
 // starts anew; a Terminate is never dropped. A response without payload, which has no payload_req to wait in host_if,
 // waits here until all is placed that its watermark counts (RFC 5040 section 5.5, rule 12). The byte that a Flush
-// Response waits for (KindProbe) is dropped. resp_free: a response on QN 3 is final, sent or dropped. gone_o pulses when
+// Response waits for (KindProbe) is dropped. resp_free: a response on QN 3 is sent. gone_o pulses when
 // the mover has finished a segment, sent_o when a sent one has; left_o when mpa has taken its header and its last beat;
 // fault_o, resp_freed_o when a tx_fault, a resp_free goes into its queue.
 //
@@ -128,7 +128,8 @@ module ddp_tx_header #(
   assign drop         = !is_term && (was_bad || (fetched && is_bad));
   assign send         = judge && !drop;
   assign fault_o      = faulty;
-  assign resp_freed_o = judge && source == iwarp_pkg::TxResp && !is_tagged;
+  // Of one that is dropped the QP has failed: its slot is not given back, so rdmap sees the fault first.
+  assign resp_freed_o = send && source == iwarp_pkg::TxResp && !is_tagged;
   assign header_bytes = is_tagged ? 5'(rnic_pkg::TaggedHeaderBytes) : 5'(rnic_pkg::UntaggedHeaderBytes);
 
   assign payload_hdr_ready_o = judge && fetched;

@@ -8,7 +8,7 @@
 //
 // Pos: the walk of a later segment begins where the last one ended. Inline bytes from an offset that is no multiple
 // of 64 leave with their first bytes to be cut off (header_take, in ddp_tx_header). A slot is freed when its last
-// segment has read it; that of a response on QN 3 by ddp_tx_header, when the response is final: what stands behind
+// segment has read it; that of a response on QN 3 by ddp_tx_header, when the response is sent: what stands behind
 // the request in QN 1 is begun strictly after it. A Flush Response has no payload; a byte of its range is read back
 // (KindProbe), behind what its watermark counts, and dropped there. The last SGE takes what is left of the segment, so the walk ends whatever the lengths say.
 //

@@ -1581,7 +1581,8 @@ package iwarp_pkg;
     logic [15:0] qpn;
   } sq_slot_free_t;
 
-  // The same of a Read Response; of a Flush Response: it has left, or is dropped. One slot a QP.
+  // The same of a Read Response; of a Flush Response: it is sent, behind its read-back. One slot a
+  // QP.
   //   architecture 5
   //   from ddp to rdmap
   localparam int unsigned RespSlotFreeWidth = 16;

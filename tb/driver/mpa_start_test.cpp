@@ -162,15 +162,17 @@ TEST(MpaStart, FlushIsOnIfBothSidesAsk) {
       EXPECT_BYTES(encode(answer.reply),
                    kRep + (!asked   ? "50 02 00 05 00 08 00 08 aa"
                            : wanted ? "50 02 00 0d 00 08 00 08 4d 4e 49 43 01 01 00 00 aa"
-                                    : "50 02 00 0d 00 08 00 08 4d 4e 49 43 01 00 00 00 aa"));
-      const auto reply = must(parse(encode(answer.reply), StartKind::kReply));
+                                    : "50 02 00 05 00 08 00 08 aa"));
+      auto reply = must(parse(encode(answer.reply), StartKind::kReply));
+      take_extension(reply, offer(asked));
       EXPECT_EQ(must(conclude(reply, offer(asked))).flush, asked && wanted);
       EXPECT_EQ(reply.private_data, data);
     }
   }
   // Another key, another version, or too short: it is the ULP's.
   for (const char* text :
-       {"4d 4e 49 44 01 01 00 00", "4d 4e 49 43 02 01 00 00", "4d 4e 49 43 01 01 00"}) {
+       {"4d 4e 49 44 01 01 00 00", "4d 4e 49 43 02 01 00 00", "4d 4e 49 43 01 01 00 01",
+        "4d 4e 49 43 01 02 00 00", "4d 4e 49 43 01 01 00"}) {
     const Bytes bytes = hex(text);
     const auto frame = must(request(bytes.size() == 8 ? std::string("40 01 00 08 ") + text
                                                       : std::string("40 01 00 07 ") + text));

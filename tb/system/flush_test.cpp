@@ -319,7 +319,7 @@ TEST_P(FlushTest, AReadBackThatFailsIsATerminate) {
 }
 
 /// Flush is on if both sides ask. Where one does not, the post is refused with a reason. The block of
-/// decision 10 is in the Request of a client that asks and in the Reply to it, and nowhere else.
+/// decision 10 is in the Request of a client that asks, and in no Reply of a server that does not.
 TEST_P(FlushTest, IsOnIfBothSidesAsk) {
   for (const int who : {0, 1, 2}) {  // who asks: nobody, the server, the client
     ready = client_done = server_done = false;
@@ -366,8 +366,7 @@ TEST_P(FlushTest, IsOnIfBothSidesAsk) {
           if (at != f.end()) blocks.emplace_back(at, at + 8);
         }
       }
-      EXPECT_EQ(blocks, who == 2 ? (std::vector{hex("4d4e494301010000"), hex("4d4e494301000000")})
-                                 : std::vector<Bytes>{});
+      EXPECT_EQ(blocks, who == 2 ? std::vector{hex("4d4e494301010000")} : std::vector<Bytes>{});
       for (const Bytes& f : fpdus) EXPECT_TRUE(opcode_of(f) != 0xc && opcode_of(f) != 0xd);
     });
   }

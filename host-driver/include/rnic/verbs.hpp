@@ -111,8 +111,8 @@ class Qp {
   void wr_send();
   void wr_rdma_write(uint32_t rkey, uint64_t remote_addr);
   void wr_rdma_read(uint32_t rkey, uint64_t remote_addr);
-  /// Until `length` bytes of the peer's memory, and all that this QP sent before, are in the states
-  /// of `type` (PlacementType). level: IBV_FLUSH_RANGE. Needs ConnParam::flush on both sides, and
+  /// Until `length` bytes (1 or more) of the peer's memory, and all that this QP sent before, are in
+  /// the states of `type` (PlacementType). Length 0 only orders: it makes nothing durable. level: IBV_FLUSH_RANGE. Needs ConnParam::flush on both sides, and
   /// IBV_ACCESS_FLUSH_GLOBAL or _PERSISTENT of the peer's region. draft-talpey-rdma-commit 3.1.1
   void wr_flush(uint32_t rkey, uint64_t remote_addr, size_t length, uint8_t type, uint8_t level);
   void wr_set_sge(uint32_t lkey, uint64_t addr, uint32_t length);
