@@ -117,7 +117,7 @@ TYPED_TEST(RdmapTest, Flush) {
     (void)post(3, 2);
     EXPECT_EQ(flags_of(this->take_message()), 1);
     const Bytes answer = golden(kFlushResponse);
-    for (const uint8_t slot : {1, 2, 3})
+    for (const uint8_t slot : Some<uint8_t>{1, 2, 3})
       this->expect_good(kQp, answer, this->good(false, DeliverKind::kRead, false, slot));
 
     // The responder, behind a placement.

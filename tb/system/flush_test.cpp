@@ -366,7 +366,8 @@ TEST_P(FlushTest, IsOnIfBothSidesAsk) {
           if (at != f.end()) blocks.emplace_back(at, at + 8);
         }
       }
-      EXPECT_EQ(blocks, who == 2 ? std::vector{hex("4d4e494301010000")} : std::vector<Bytes>{});
+      EXPECT_EQ(blocks,
+                who == 2 ? std::vector<Bytes>{hex("4d4e494301010000")} : std::vector<Bytes>{});
       for (const Bytes& f : fpdus) EXPECT_TRUE(opcode_of(f) != 0xc && opcode_of(f) != 0xd);
     });
   }

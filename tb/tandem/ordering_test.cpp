@@ -692,7 +692,7 @@ TEST_F(ResponderTest, DoesNotReadBefore) {
   places(bytes(64, 1));
   good();
   left();
-  bad("a Read Response of QP 3 reads 0x700000 before what was judged before its request is placed: "
+  bad("a response of QP 3 reads 0x700000 before what was judged before its request is placed: "
       "of a segment of QP 3 judged before, 0 of 64");
 }
 
@@ -714,11 +714,22 @@ TEST_F(ResponderTest, AnEmptyReadHasNoLookUp) {
   requested(0);
   scheduled(spec::TxSource::kResp);
   scheduled(spec::TxSource::kSq);
+  places(bytes(64, 1));
   left();
   looked_up(0x5000, 100);  // of the send queue
   payload_read(100);
   left();
   good();
+}
+
+/// It waits all the same for what was judged before its request (RFC 5040 section 5.5, rule 12).
+TEST_F(ResponderTest, AnEmptyReadIsNotAnsweredBefore) {
+  received(3, write(bytes(64, 1)));
+  verdict(3);
+  requested(0);
+  scheduled(spec::TxSource::kResp);
+  left();
+  bad("a response without payload of QP 3 leaves before what was judged");
 }
 
 TEST_F(ResponderTest, TwoLookUpsThatCouldBeItsAreUnsure) {
@@ -753,7 +764,7 @@ TEST_F(ResponderTest, AfterAFailedLookUpNothingIsSaidUntilAllIsQuiet) {
     places(bytes(64, 1));
     left();
     if (again) {
-      bad("a Read Response of QP 3 reads");
+      bad("a response of QP 3 reads");
     } else {
       good();
       now += PayloadOrder::kResumeCycles + 1;
