@@ -22,17 +22,17 @@ template <class D>
 void set_rx_msn(D& dut, uint16_t qpn, unsigned qn, uint32_t msn) {
   if constexpr (requires { dut.behaviour(); })
     dut.behaviour().rx.set_msn(qpn, qn, msn);
-  else  // {running, failed, open, mo, msn0, msn1, msn2, pd}
+  else  // {running, failed, open, mo, msn0, msn1, msn2, msn3, pd, persist}
     deposit(dut.top().rootp->ddp__DOT__u_rx__DOT__u_header__DOT__u_table__DOT__mem[qpn],
-            16 + 32 * (2 - qn), msn);
+            17 + 32 * (3 - qn), msn);
 }
 template <class D>
 void set_tx_msn(D& dut, uint16_t qpn, unsigned qn, uint32_t msn) {
   if constexpr (requires { dut.behaviour(); })
     dut.behaviour().tx.set_msn(qpn, qn, msn);
-  else  // {..., msn0, msn1, pd, resp_length, term_length, sq_info}
+  else  // {..., msn0, msn1, msn3, pd, resp_tagged, resp_length, term_length, sq_info}
     deposit(dut.top().rootp->ddp__DOT__u_tx__DOT__u_sched__DOT__u_table__DOT__mem[qpn],
-            35 * D::sizes().sq_slots + 7 + 32 + 16 + 32 * (1 - qn), msn);
+            35 * D::sizes().sq_slots + 7 + 32 + 1 + 16 + (qn == 3 ? 0 : 32 * (2 - qn)), msn);
 }
 /// Packets placed since reset.
 template <class D>

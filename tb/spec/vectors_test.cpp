@@ -154,6 +154,7 @@ TEST(VectorsTest, CausesLeadToTheTerminatesOfTheRfcs) {
                       {Cause::kRdmapVersion, 0, 2, 0x05, true, false},
                       {Cause::kRdmapOpcode, 0, 2, 0x06, true, false},
                       {Cause::kRdmapLength, 0, 2, 0x07, true, false},
+                      {Cause::kFlushFailed, 0, 2, 0x0a, true, false},
                       {Cause::kLocalCatastrophic, 0, 0, 0x00, false, false}};
   for (const Row& want : rows) {
     const auto& row = spec::cause_row(want.cause);
