@@ -5,12 +5,9 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
-#include <iterator>
 #include <set>
 #include <sstream>
 
@@ -31,9 +28,6 @@ constexpr uint32_t kOpsOfChild = 250;
 constexpr uint64_t kFailuresToStop = 3;
 constexpr uint32_t kMostNumber = 999'999;  // of operations and ends
 constexpr ChildLimits kPatience{.wall_s = 900};
-// A smaller plan may fail as much later, since simpler settings can be slower.
-constexpr double kLater = 1.5, kLaterUs = 100;
-constexpr size_t kScreen = 24;        // lines of a failure, or of a plan, that are printed
 const std::string kNothing = "none";  // keep=none: the closing Sends alone
 const std::vector<std::string_view> kOwnSettings = {"ops", "shrink", "keep", "simple"};
 
@@ -61,31 +55,6 @@ uint64_t number(const std::string& name, const std::string& text, uint64_t low, 
   return n;
 }
 
-/// "3,17-20"
-std::string ranges(const std::set<uint32_t>& numbers) {
-  std::string s;
-  for (auto it = numbers.begin(); it != numbers.end();) {
-    const uint32_t first = *it;
-    uint32_t last = first;
-    for (++it; it != numbers.end() && *it == last + 1; ++it) ++last;
-    s += fmt::format("{}{}", s.empty() ? "" : ",", first);
-    if (last != first) s += fmt::format("-{}", last);
-  }
-  return s;
-}
-
-std::set<uint32_t> numbers_of(const std::string& keep) {
-  std::set<uint32_t> all;
-  for (const std::string& w : keep == kNothing ? std::vector<std::string>{} : words(keep)) {
-    const size_t dash = w.find('-');
-    const uint64_t first = number("keep", w.substr(0, dash), 0, kMostNumber);
-    const uint64_t last =
-        dash == std::string::npos ? first : number("keep", w.substr(dash + 1), first, kMostNumber);
-    for (uint64_t n = first; n <= last; ++n) all.insert(static_cast<uint32_t>(n));
-  }
-  return all;
-}
-
 std::string command(const RegressRequest& r, uint64_t seed, uint64_t ops, const std::string& keep,
                     const std::string& simple) {
   std::string s = fmt::format("rnic-sim regress --client {} --server {} --seed {} --set ops={}",
@@ -102,12 +71,10 @@ std::string command(const RegressRequest& r, uint64_t seed, uint64_t ops, const 
   return s;
 }
 
-/// What had begun when it failed, then fewer operations, then simpler settings, then fewer
-/// operations again, while it fails. A candidate is run until it fails, or until some time after the
-/// last one failed.
+/// Fewer operations, then simpler settings, then fewer operations again, while it fails.
 class Shrinker {
  public:
-  Shrinker(const RegressRequest& r, uint64_t seed, uint32_t ops, const Outcome& failed)
+  Shrinker(const RegressRequest& r, uint64_t seed, uint32_t ops)
       : request_(r),
         seed_(seed),
         ops_(ops),
@@ -115,12 +82,9 @@ class Shrinker {
         kept_(full_.numbers()) {
     request_.pcap = request_.tlp = request_.wave = "";
     simple_ = words(r.simple);
-    bound(failed);
-    begun_ = begun_of(failed);
   }
 
   Plan run() {
-    begun();
     halves();
     without_qps();
     halves();
@@ -133,21 +97,14 @@ class Shrinker {
     return candidate(kept_, simple_);
   }
   const Outcome& last() const { return last_; }  // that failed; without a failure: none did
-  std::string keep() const { return kept_.empty() ? kNothing : ranges(kept_); }
+  std::string keep() const {
+    return kept_.empty() ? kNothing : fmt::format("{}", fmt::join(kept_, ","));
+  }
   std::string simple() const { return fmt::format("{}", fmt::join(simple_, ",")); }
   unsigned runs() const { return runs_; }
-  bool out_of_time() const { return is_interrupted_ || seconds_left() <= 0; }
+  bool out_of_time() const { return is_interrupted_ || seconds_since(began_) > request_.shrink_s; }
 
  private:
-  double seconds_left() const { return request_.shrink_s - seconds_since(began_); }
-  void bound(const Outcome& failed) {
-    const auto us = failed.json.value("us", 0.0);
-    if (us > 0) request_.stop_us = static_cast<uint64_t>(us * kLater + kLaterUs);
-  }
-  static std::set<uint32_t> begun_of(const Outcome& failed) {
-    return failed.json.value("begun", std::set<uint32_t>{});
-  }
-
   Plan candidate(const std::set<uint32_t>& numbers, const std::vector<std::string>& simple) const {
     Plan p = full_;
     p.keep(numbers);
@@ -161,43 +118,27 @@ class Shrinker {
     const Plan plan = candidate(numbers, simple);
     Outcome v;
     try {
-      const auto most = static_cast<unsigned>(std::max(seconds_left(), 1.0)) + 1;
-      v = in_child([&] { return run_plan(request_, plan); },
-                   {.wall_s = std::min(most, kPatience.wall_s)});
+      v = in_child([&] { return run_plan(request_, plan); }, kPatience);
     } catch (const Interrupted&) {  // what has been found so far is told
       is_interrupted_ = true;
-      return false;
-    } catch (const std::runtime_error&) {  // memory, say: the failure is told all the same
       return false;
     }
     if (request_.progress)
       fmt::print(stderr, "\rshrinking: {} operations, run {}   ", kept_.size(), runs_);
-    const bool was_ended = v.status == kNoProgress && !v.json.contains("us");  // no time was left
-    if (v.status == kGood || was_ended) return false;
+    if (v.status == kGood) return false;
     kept_ = numbers;
     simple_ = simple;
     last_ = v;
-    bound(v);
     return true;
   }
 
-  /// Up to the failing cycle the same run, if it does not depend on what was to follow.
-  void begun() {
-    std::set<uint32_t> fewer;
-    std::ranges::set_intersection(kept_, begun_, std::inserter(fewer, fewer.end()));
-    if (!begun_.empty() && fewer.size() < kept_.size()) (void)attempt(fewer, simple_);
-  }
-
-  /// The last first: what is before them runs as it did.
   void halves() {
     for (size_t part = std::max<size_t>(kept_.size() / 2, 1); !kept_.empty(); part /= 2) {
-      for (size_t end = kept_.size(); end != 0;) {
+      for (size_t at = 0; at < kept_.size();) {
         const std::vector<uint32_t> all(kept_.begin(), kept_.end());
-        const size_t at = end - std::min(part, end);
         std::set<uint32_t> fewer(all.begin(), all.end());
-        for (size_t i = at; i < end; ++i) fewer.erase(all[i]);
-        (void)attempt(fewer, simple_);
-        end = at;
+        for (size_t i = at; i < std::min(at + part, all.size()); ++i) fewer.erase(all[i]);
+        if (!attempt(fewer, simple_)) at += part;
         if (out_of_time()) return;
       }
       if (part <= 1) return;
@@ -219,7 +160,7 @@ class Shrinker {
   uint64_t seed_;
   uint32_t ops_;
   Plan full_;
-  std::set<uint32_t> kept_, begun_;
+  std::set<uint32_t> kept_;
   std::vector<std::string> simple_;
   Outcome last_;
   unsigned runs_ = 0;
@@ -262,62 +203,25 @@ std::set<std::string> given(const Config& c) {
   return names;
 }
 
-/// The first lines; the rest is in the plan's file.
-std::string on_a_screen(const std::string& text, size_t most) {
-  size_t at = 0, lines = 0;
-  for (; lines < most && at < text.size(); ++lines)
-    at = std::min(text.find('\n', at), text.size() - 1) + 1;
-  const auto more = std::count(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(), '\n');
-  return more < 2 ? text : text.substr(0, at) + fmt::format("... {} more lines\n", more);
-}
-
-/// Writes NAME.plan, or NAME-2.plan where that exists. In words.
-std::string write_plan(const std::string& name, const std::string& text) {
-  std::string file = name + ".plan";
-  for (unsigned k = 2; std::filesystem::exists(file); ++k)
-    file = fmt::format("{}-{}.plan", name, k);
-  try {
-    write_file(file, text);
-  } catch (const Missing& e) {
-    return fmt::format("plan: {}\n", e.what());
-  }
-  return fmt::format("plan: {}\n", file);
-}
-
-/// What is said of a plan that failed: itself, and the smallest that fails. All of both is in a
-/// file.
+/// What is said of a plan that failed: itself, and the smallest that fails.
 std::string complaint(const RegressRequest& r, uint64_t seed, uint32_t ops, const Outcome& v) {
-  const std::string failure = fmt::format("seed {}: {}", seed, v.failure);
-  std::string said = on_a_screen(failure, kScreen);
+  std::string said = fmt::format("seed {}: {}", seed, v.failure);
   const std::string reproduce =
       fmt::format("reproduce: {}\n", command(r, seed, ops, r.keep, r.simple));
   if (r.shrink_s <= 0) return said + reproduce;
-  Shrinker s(r, seed, ops, v);
+  Shrinker s(r, seed, ops);
   const Plan least = s.run();  // all of it if nothing smaller failed
   if (r.progress) fmt::print(stderr, "\r{:100}\r", "");
   const bool is_smaller = !s.last().failure.empty();
-  const std::string smallest =
-      is_smaller ? fmt::format("reproduce: {}\n", command(r, seed, ops, s.keep(), s.simple()))
-                 : reproduce;
-  const std::string name = fmt::format("regress-seed{}", seed);
-  const std::string file =
-      write_plan(name, failure + reproduce + "\n" + least.describe() + s.last().failure + smallest);
-  const std::string time_is_up = s.out_of_time() ? " (time is up)" : "";
   if (is_smaller) {
-    said +=
-        reproduce + fmt::format("smallest plan that fails, after {} runs{}: {} of {} operations\n",
-                                s.runs(), time_is_up, least.numbers().size(),
-                                make_plan(r, seed, ops).numbers().size());
-    if (const std::string text = least.describe();
-        static_cast<size_t>(std::ranges::count(text, '\n')) <= kScreen)
-      said += text;
-    said += on_a_screen(s.last().failure, kScreen / 2);
+    said += reproduce + fmt::format("smallest plan that fails, after {} runs{}:\n{}{}", s.runs(),
+                                    s.out_of_time() ? " (time is up)" : "", least.describe(),
+                                    s.last().failure);
   } else {
-    said += fmt::format("{} smaller plans did not fail{}\n", s.runs(), time_is_up);
+    said += fmt::format("{} smaller plans did not fail\n", s.runs());
   }
-  said += file;
   if (r.wave.empty()) {
-    said += failure_wave(name, r.kind, is_smaller ? s.last() : v,
+    said += failure_wave(fmt::format("regress-seed{}", seed), r.kind, is_smaller ? s.last() : v,
                          [&](const std::string& wave, const std::optional<Place>& watch) {
                            RegressRequest again = r;
                            again.wave = wave;
@@ -326,7 +230,9 @@ std::string complaint(const RegressRequest& r, uint64_t seed, uint32_t ops, cons
                            return run_plan(again, least);
                          });
   }
-  return said + smallest;
+  return said + (is_smaller
+                     ? fmt::format("reproduce: {}\n", command(r, seed, ops, s.keep(), s.simple()))
+                     : reproduce);
 }
 
 }  // namespace
@@ -338,7 +244,12 @@ Plan make_plan(const RegressRequest& r, uint64_t seed, uint32_t ops) {
   if (const Setting& mtu = r.config.find("mtu"); mtu.origin != Origin::kDefault)
     limits.mtu = static_cast<uint32_t>(number("mtu", mtu.value, 576, 65535));
   Plan p = regress::generate(seed, ops, limits);
-  if (!r.keep.empty()) p.keep(numbers_of(r.keep));
+  if (!r.keep.empty()) {
+    std::set<uint32_t> numbers;
+    for (const std::string& w : r.keep == kNothing ? std::vector<std::string>{} : words(r.keep))
+      numbers.insert(static_cast<uint32_t>(number("keep", w, 0, kMostNumber)));
+    p.keep(numbers);
+  }
   const auto known = p.simplifications();
   for (const std::string& name : words(r.simple)) {
     if (std::find(known.begin(), known.end(), name) == known.end())

@@ -28,7 +28,6 @@ struct RegressRequest {
       also;  // asked of each completed operation; words: a failure
   bool progress = false, quiet = false, verbose = false;
   double shrink_s = 120;          // wall time that shrinking may take
-  uint64_t stop_us = 0;           // simulated; a plan that has not failed by then is good; 0: none
   uint64_t coverage_from = 2000;  // so many operations must have drawn every class
 };
 
@@ -40,9 +39,7 @@ int regress_command(Options& o);
 
 namespace regression {
 
-/// One plan, in this process. json: posted, completions, bytes, set_up_us, us (simulated); of a
-/// failure begun (numbers of operations and lives that were posted, or may be posted next), and what
-/// failure_wave.hpp says
+/// One plan, in this process. json: posted, completions, bytes, set_up_us, us (simulated); of a failure see failure_wave.hpp
 Outcome run_plan(const RegressRequest& request, const regress::Plan& plan);
 regress::Plan make_plan(const RegressRequest& request, uint64_t seed, uint32_t ops);
 

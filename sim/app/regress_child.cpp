@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <set>
 
 #include "captures.hpp"
 #include "devices.hpp"
@@ -29,25 +28,6 @@ Config settings_of(const RegressRequest& r, const regress::Plan& plan) {
   return c;
 }
 
-/// What had begun, and what may come next on its lanes: with these alone the run is the same up to
-/// the failure.
-std::set<uint32_t> begun_of(const regress::Plan& plan, const std::set<uint32_t>& begun) {
-  std::set<uint32_t> all = begun;
-  struct Next {
-    bool is_found = false, is_over = false, is_send_found = false;
-  };
-  std::array<std::array<Next, regress::kMaxQps>, 2> next{};
-  for (const regress::Operation& o : plan.ops) {
-    Next& n = next[o.side][o.qp];
-    if (begun.contains(o.number) || !begun.contains(plan.life[o.qp].number)) continue;
-    n.is_over = n.is_over || (n.is_found && !o.joined);  // a group is posted as one
-    if (!n.is_over || (o.is_send() && !n.is_send_found)) all.insert(o.number);
-    n.is_found = true;
-    n.is_send_found = n.is_send_found || o.is_send();
-  }
-  return all;
-}
-
 }  // namespace
 
 Outcome run_plan(const RegressRequest& r, const regress::Plan& plan) {
@@ -56,8 +36,6 @@ Outcome run_plan(const RegressRequest& r, const regress::Plan& plan) {
   sc.platform = config.platform();
   sc.side = {config.platform(kClient), config.platform(kServer)};
   sc.seed = plan.seed;
-  const bool is_bounded = r.stop_us != 0 && r.stop_us < sc.platform.run.time_limit_us;
-  if (is_bounded) sc.platform.run.time_limit_us = r.stop_us;
   sim::Simulation simulation(sc);
   for (const Side side : {kClient, kServer})
     simulation.add_host(make_device(r.kind[side], side, r.config, plan.seed, r.wave));
@@ -74,8 +52,6 @@ Outcome run_plan(const RegressRequest& r, const regress::Plan& plan) {
   for (uint32_t q = 0; q < plan.qps; ++q) lives += plan.uses(q) ? 2 : 0;
   const sim::RunResult result = simulation.run();
   Outcome o;
-  const bool is_unfailed = is_bounded && result.status == sim::RunStatus::kTimeLimit;
-  if (is_unfailed && shared.failure.empty()) return o;
   if (!shared.failure.empty()) o.failure = shared.failure + "\n";
   if (!result.ok()) {
     if (shared.failure.empty() && result.is_stuck()) {
@@ -107,7 +83,6 @@ Outcome run_plan(const RegressRequest& r, const regress::Plan& plan) {
   const Time failed_at = shared.failed_at != 0 ? shared.failed_at : result.end;
   if (o.failure.empty()) return o;
   o.json["failed_at_ns"] = failed_at / kNs;
-  o.json["begun"] = begun_of(plan, shared.begun);
   if (shared.wrong) o.json["wrong"] = {{"side", shared.wrong->side}, {"bus", shared.wrong->bus}};
   if (watch) o.json["written_at_ns"] = watch->last_before(failed_at) / kNs;
   return o;

@@ -18,7 +18,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
 
 #include "platform/simulation.hpp"
 #include "regress_plan.hpp"
@@ -67,7 +66,6 @@ struct Shared {
   std::function<std::string(const Operation&)> also{};       // asked of each completed operation
   std::function<void(Side, const sim::ReadFault&)> spoil{};  // of the side's root complex
   Time progress = 0;
-  std::set<uint32_t> begun;  // lives opened; operations posted, or their receives: numbers
   uint64_t posted = 0, completions = 0, bytes_checked = 0, lives = 0, events = 0;
 };
 
