@@ -176,7 +176,7 @@ constexpr Row kWrong[] = {
     {"preset", "run write_lat --preset gen4x61", "did you mean gen4x16?"},
     // options of other commands
     {"compare_client", "compare write_lat --client rtl",
-     "compare: takes no --client (run, replay, regress do)"},
+     "compare: takes no --client (run, replay, regress, crash do)"},
     {"copy_server", "copy --server rtl", "copy: takes no --server"},
     {"results_client", "results --client rtl", "results: takes no --client"},
     {"results_pcap", "results --pcap x", "results: takes no --pcap"},
@@ -911,9 +911,9 @@ TEST_F(Cli, CrashFindsTheMethodThatLosesRecords) {
           "--jobs 2 "
           "--json j --junit x");
   EXPECT_EQ(t.status, 1) << t.err;
-  EXPECT_EQ(lines_of(t.out), 7) << t.out;
+  EXPECT_EQ(lines_of(t.out), 9) << t.out;
   const Json all = json_of(file("j"));
-  ASSERT_EQ(all.size(), 6u);
+  ASSERT_EQ(all.size(), 8u);
   for (const Json& one : all) {
     EXPECT_EQ(one["acknowledged"], 40);
     EXPECT_GE(one["images"], 40);
@@ -921,7 +921,7 @@ TEST_F(Cli, CrashFindsTheMethodThatLosesRecords) {
     EXPECT_EQ(one["status"], one["method"] == "write_only" ? 1 : 0);
     EXPECT_EQ(one.value("least_appends", 0), one["method"] == "write_only" ? 1 : 0);
   }
-  EXPECT_NE(text_of(file("x")).find("tests=\"6\" failures=\"2\""), std::string::npos);
+  EXPECT_NE(text_of(file("x")).find("tests=\"8\" failures=\"2\""), std::string::npos);
   const std::string again = last_line(t.err);
   ASSERT_TRUE(again.starts_with("reproduce: rnic-sim run durable_log ")) << t.err;
   const Told cut = run(again.substr(std::string("reproduce: rnic-sim ").size()));
@@ -1455,7 +1455,7 @@ TEST_F(Cli, ScriptsOfTheRtlSayWhatTheyTake) {
   for (const auto& [script, first, last] :
        {std::tuple{"lint/lint.sh",
                    "lint.sh [--quick] [path...]: ", "exit status 0 when all is clean."},
-        {"lint/depth.sh", "depth.sh [--top MODULE]...: ", "with the longest path, .mem)."},
+        {"lint/depth.sh", "depth.sh [--top MODULE]...   ", "into the table with --update."},
         {"formal/prove.sh",
          "prove.sh [cell...]: ", "Logs stay in RNIC_PROVE_DIR when that is set."}}) {
     for (const char* option : {" --help", " -h"}) {
