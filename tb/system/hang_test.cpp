@@ -191,7 +191,7 @@ TEST_P(Hang, ReportNamesTheReadThatIsNotAnswered) {
           r.says(kServer, " DMA reads are not answered, the oldest with tag ");
           r.says(kServer, ", for payload)");
         }
-        if (is_model() || is_tandem()) r.says(kClient, "waits for 1 Read Responses of the peer");
+        if (is_model() || is_tandem()) r.says(kClient, "waits for 1 responses of the peer");
         r.is_silent_of(kClient, "credit");
         r.is_silent_of(kServer, "credit");
       });
