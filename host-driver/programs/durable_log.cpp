@@ -203,10 +203,7 @@ class Client {
         method_.requests(*this, lane, index, wrs, sges);
       }
       for (size_t k = 0; k < wrs.size(); k++)
-        if (wrs[k].opcode != IBV_WR_FLUSH)
-          wrs[k].sg_list = {&sges[k], 1};
-        else
-          wrs[k].sg_list = {};
+        wrs[k].sg_list = {&sges[k], wrs[k].opcode == IBV_WR_FLUSH ? size_t{0} : size_t{1}};
       if (auto r = side_.post(lane, wrs); !r) {
         failed_ = r;
         return false;

@@ -244,7 +244,7 @@ void check(const RunRequest& r) {
   if (r.program == "file_copy" && r.file.empty())
     throw Usage("file_copy: the file is empty or none was given (--file FILE)");
   if (r.program == "durable_log" && r.config.params().method == "all")
-    throw Usage("method=all: crash alone takes it; one of write_only, read, send");
+    throw Usage("method=all: crash alone takes it; one of flush, write_only, read, send");
   if (r.program != "file_copy" && !r.file_name.empty())
     throw Usage(fmt::format("{}: takes no --file (file_copy does)", r.program));
   const programs::Params p = r.config.params();

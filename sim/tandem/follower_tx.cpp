@@ -175,8 +175,8 @@ void Steps::apply_fault(uint16_t qpn) {
   for (size_t i = 0; i <= at; ++i) assemble_next();
 }
 
-/// The RTL has judged the Flush Response of this QP, sent or dropped: so does the model, segments
-/// before it first. What is not there yet stops it.
+/// The RTL has sent the Flush Response of this QP, so the model judges it, and the segments in front
+/// of it first. If the payload of one is still missing it judges none: the caller reports the mismatch.
 void Steps::finish_response(uint16_t qpn) {
   const auto is_its = [qpn](const TxSegment& s) {
     return s.qpn == qpn && s.segment.source == spec::TxSource::kResp &&
