@@ -6,8 +6,10 @@
 //     +--> head_o, as it came, to ddp_rx_check
 //
 // RFC 5041 sections 4.2, 4.3, 5.2, 7.1: a header that is short or of another version, QN above 2 (3 is valid where
-// Flush is enabled: responses on QN 3), MSN that is not the next, MO that is not the next byte; a Send that passes 2^32 bytes is longer than any buffer (item_over). The table holds for each
-// QP: running, an error was found here, Flush is enabled, next MSN of QN 0 to 3, an open message of QN 0 and its MO, and the PD.
+// Flush is enabled: responses on QN 3), MSN that is not the next, MO that is not the next byte; a Send
+// that passes 2^32 bytes is longer than any buffer (item_over). The table holds for each QP: running, an
+// error was found here, next MSN of QN 0 to 3, an open message of QN 0 and its MO, the PD, and whether
+// Flush is enabled.
 // Behind the first error nothing counts any more: a later segment, or one of a QP that does not run, asks for nothing
 // and is handed on with local_catastrophic, which rdmap drops.
 //

@@ -190,7 +190,7 @@ module ddp_tx (
     .gone_i(gone)
   );
 
-  // A Read's slot is free when its last segment is scheduled, a Flush's when its response is final.
+  // The slot of a Read is free when its last segment is scheduled, that of a Flush when its response is sent.
   iwarp_pkg::resp_slot_free_t free_read, free_flush;
   logic                       unused_index;
   stream_arb #(.Width(iwarp_pkg::RespSlotFreeWidth), .N(2)) u_free (

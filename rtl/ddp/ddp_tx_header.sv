@@ -128,7 +128,8 @@ module ddp_tx_header #(
   assign drop         = !is_term && (was_bad || (fetched && is_bad));
   assign send         = judge && !drop;
   assign fault_o      = faulty;
-  // Of one that is dropped the QP has failed: its slot is not given back, so rdmap sees the fault first.
+  // Only a sent response frees its slot. The QP of a dropped one has failed, and rdmap must take the
+  // tx_fault before anything else of it.
   assign resp_freed_o = send && source == iwarp_pkg::TxResp && !is_tagged;
   assign header_bytes = is_tagged ? 5'(rnic_pkg::TaggedHeaderBytes) : 5'(rnic_pkg::UntaggedHeaderBytes);
 

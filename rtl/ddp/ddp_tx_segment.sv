@@ -8,9 +8,10 @@
 //
 // Pos: the walk of a later segment begins where the last one ended. Inline bytes from an offset that is no multiple
 // of 64 leave with their first bytes to be cut off (header_take, in ddp_tx_header). A slot is freed when its last
-// segment has read it; that of a response on QN 3 by ddp_tx_header, when the response is sent: what stands behind
-// the request in QN 1 is begun strictly after it. A Flush Response has no payload; a byte of its range is read back
-// (KindProbe), behind what its watermark counts, and dropped there. The last SGE takes what is left of the segment, so the walk ends whatever the lengths say.
+// segment has read it. ddp_tx_header frees that of a response on QN 3 when it sends the response, so rdmap
+// begins the next request of QN 1 strictly after it. A Flush Response has no payload: KindProbe requests one
+// byte of its range, with the watermark, and ddp_tx_header discards it. The last SGE takes what is left of
+// the segment, so the walk ends whatever the lengths say.
 //
 // 3 cycles for a segment of one SGE or 64 inline bytes, 4 for a later segment, 2 more for each further SGE (1 when it
 // gives nothing) or beat. Waits for tpt and host_if to take pieces and requests, for slot_free to be taken, and for

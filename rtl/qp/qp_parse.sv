@@ -16,10 +16,13 @@
 //     a WQE (none): the QP is looked at again when its send state is written. Only the first WQE of a
 //     visit rests (StWait), so a kick meets no state that runs ahead of the tables.
 //
-// A WQE is malformed (loc_qp_op_err) when: opcode not Write, Send, Read, Flush; a flag or reserved bit set; units do not hold it or are
-// not all announced; over 14 SGEs; a Read with over 1 SGE, a Flush with any, either inline or with ord 0; a Flush where that is not
-// enabled, or without a disposition; inline over 224; length over 2^31; the SGEs'
-// total is not length (a Flush has none). After the peer's FIN a Read or Flush has nobody to answer it: such a one does not go, and the QP fails as lost
+// A WQE is malformed (loc_qp_op_err) when:
+//   any           opcode not Write, Send, Read, Flush; a flag or reserved bit set; units do not hold it or
+//                 are not all announced; over 14 SGEs; length over 2^31; the SGEs' total is not length
+//   inline        over 224 bytes
+//   Read, Flush   inline; ord 0; more than 1 SGE (Read), any SGE (Flush, whose length is the peer's range)
+//   Flush         not enabled on the stream; disposition not 1 to 3 (it is 0 in all others)
+// After the peer's FIN nobody answers a Read or Flush: such a WQE is not issued, and the QP fails as lost
 // (wr_flush_err, for qp_emit). A key that was asked for before the total turned out wrong is asked to the end: the item says that
 // an answer comes.
 //

@@ -97,7 +97,7 @@ module rdmap_core #(
 
   typedef `RNIC_RDMAP_OP_E   op_e;
   typedef `RNIC_RDMAP_DEED_T deed_t;
-  typedef struct packed {                // an ORD entry: a Read's sink; a Flush's MSN
+  typedef struct packed {                // an ORD entry: a Read has a sink, a Flush is named by its MSN
     logic        is_flush;
     logic [31:0] msn;
     logic [31:0] stag;
