@@ -362,22 +362,23 @@ TEST(Results, LogicIsReadFromWhatDepthPrints) {
   o.depth = folder / "depth.txt";
   std::ofstream(o.depth)
       << "unit              LUT6     flops  levels  memories  memory bits  seconds\n"
-         "tpt              20491     15822      22       106       759686       66\n"
+         "tpt              20491     15822      13       106       759686       66\n"
          "    u_msix.data                                                       64 x 32    read 3 "
          "(1 sync) write 1\n"
-         "    FAIL 22 LUT levels, at most 20: from \\u_tpt.u_entry.offset_q [2] to "
+         "    FAIL 13 LUT levels, at most 12: from \\u_tpt.u_entry.offset_q [2] to "
          "\\u_tpt.u_entry.end_q [9]\n"
-         "rnic            300000    200000      19       106       759686       66\n";
+         "rnic            300000    200000      12       106       759686       66\n";
   Results r(o);
   r.logic();
-  EXPECT_NE(r.page().find("| logic depth | 22 LUT6 levels (tpt) | no path above 20 | **no** |"),
+  EXPECT_NE(r.page().find("| logic depth | 13 LUT6 levels (tpt) | no path above 12 LUT6 levels | "
+                          "**no** |"),
             std::string::npos)
       << r.page();
   EXPECT_NE(r.page().find("| size of the chip | 300000 LUT6 |"), std::string::npos) << r.page();
   EXPECT_NE(
       r.page().find(
-          "- logic depth (22 LUT6 levels (tpt), wanted no path above 20): tpt: 22 LUT levels, at "
-          "most 20: from \\u_tpt.u_entry.offset_q [2] to \\u_tpt.u_entry.end_q [9].\n"),
+          "- logic depth (13 LUT6 levels (tpt), wanted no path above 12 LUT6 levels): tpt: 13 LUT "
+          "levels, at most 12: from \\u_tpt.u_entry.offset_q [2] to \\u_tpt.u_entry.end_q [9].\n"),
       std::string::npos)
       << r.page();
   EXPECT_EQ(r.json()["figures"][0]["reached"], false);

@@ -782,6 +782,17 @@ TEST_F(Cli, StagesAreToldOfEachSideAndEachPath) {
   EXPECT_NE(busy.out.find("llp_tx_hdr "), std::string::npos) << busy.out;
 }
 
+TEST_F(Cli, ResultsWantsTheLimitOfDepthSh) {
+  std::ifstream script(RNIC_CAPTURES "/../../../rtl/lint/depth.sh");
+  std::string line, limit;
+  while (std::getline(script, line))
+    if (line.starts_with("limit=")) limit = line.substr(6);
+  ASSERT_FALSE(limit.empty());
+  const Told told = run("results logic");
+  EXPECT_NE(told.out.find("| no path above " + limit + " LUT6 levels |"), std::string::npos)
+      << told.out;
+}
+
 TEST_F(Cli, ResultsSayHowManyOperationsTheirStagesAreOf) {
   ASSERT_EQ(run("results stages --page page.md --json j --quiet").status, 0);
   EXPECT_EQ(json_of(file("j"))["runs"][0]["ops"], 24);
