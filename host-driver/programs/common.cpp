@@ -155,7 +155,7 @@ Result<void> Side::open_lane(Lane& lane) {
   auto mr = pd_.reg_mr_iova(lane.buffer, 0, buffer_bytes(), iova, access);
   if (!mr) return error_of(mr);
   lane.mr = std::move(*mr);
-  const QpCap cap{.max_send_wr = shape_.window + kBatch,
+  const QpCap cap{.max_send_wr = (shape_.flushes ? 2 : 1) * shape_.window + kBatch,
                   .max_recv_wr = (shape_.receives ? rx_slots() : kMarks) + 1,
                   .max_send_sge = 1,
                   .max_recv_sge = 1,
@@ -299,10 +299,23 @@ SendWr Side::request(const Lane& lane, WrOpcode opcode, uint64_t index, bool sig
   return wr;
 }
 
+SendWr Side::flush_of(const SendWr& write, bool signaled) {
+  uint32_t length = 0;
+  for (const Sge& sge : write.sg_list) length += sge.length;
+  return {.wr_id = write.wr_id,
+          .opcode = IBV_WR_FLUSH,
+          .send_flags = signaled ? IBV_SEND_SIGNALED : 0u,
+          .remote_addr = write.remote_addr,
+          .rkey = write.rkey,
+          .flush_length = length,
+          .flush_type = IBV_FLUSH_GLOBAL};
+}
+
 Result<void> Side::post(Lane& lane, std::span<const SendWr> wrs) {
   auto r = lane.qp.post_send(wrs);
   if (!r) return tl::unexpected<Error>(*r.error);
-  lane.posted += wrs.size();
+  lane.posted += static_cast<uint64_t>(
+      std::ranges::count_if(wrs, [](const SendWr& wr) { return wr.opcode != IBV_WR_FLUSH; }));
   return {};
 }
 

@@ -34,7 +34,8 @@ struct Shape {
   uint32_t slot_bytes = 64;
   bool receives = false;  // data comes as Sends: as many receives as there are slots, and one for
                           // the last message, are posted before the connection is there
-  bool flushes = false;   // Flush is asked for, and the buffers may be flushed
+  bool flushes = false;   // Flush is asked for, and the buffers may be flushed; each message may
+                          // take a second request
 };
 
 struct Lane {
@@ -98,6 +99,9 @@ class Side {
   [[nodiscard]] Result<void> post_receives(Lane& lane, uint32_t n);
   verbs::SendWr request(const Lane& lane, verbs::WrOpcode opcode, uint64_t index, bool signaled,
                         verbs::Sge& sge) const;
+  /// The Flush of a Write's range, with its wr_id.
+  static verbs::SendWr flush_of(const verbs::SendWr& write, bool signaled);
+  /// Data requests; a Flush belongs to the Write before it and is no message of its own.
   [[nodiscard]] Result<void> post(Lane& lane, std::span<const verbs::SendWr> wrs);
   /// Polls the last byte of message `index` until it is `mark`, and compares the others.
   [[nodiscard]] Result<void> arrival(const Lane& lane, uint64_t index, uint8_t mark);
@@ -236,6 +240,7 @@ void flush_lat(const Run& run, bool is_client);
 /// (Reads: until the last completion); report.is_whole says so.
 struct Flow {
   verbs::WrOpcode opcode = verbs::IBV_WR_SEND;
+  bool flushes = false;  // each Write is followed by the Flush of its range
   bool sends = false,
        gets = false;              // data leaves this side (Reads: is fetched by it); arrives at it
   uint64_t warmup = 0, tail = 0;  // messages of a lane before and behind those that are measured
@@ -249,7 +254,8 @@ struct Flow {
 };
 [[nodiscard]] Result<void> run_flow(Side& side, const Flow& flow);
 
-void bandwidth(const Run& run, bool is_client, verbs::WrOpcode opcode);
+/// flushes: of Writes. The sender then counts a message as complete when its Flush is.
+void bandwidth(const Run& run, bool is_client, verbs::WrOpcode opcode, bool flushes = false);
 void file_copy(const Run& run, bool is_client);
 void durable_log(const Run& run, bool is_client);
 

@@ -50,6 +50,9 @@ class Engine {
         if (auto r = side_.offer(lane); !r) return r;
     }
     if (auto r = side_.connect(); !r) return r;
+    for (const Lane& lane : side_.lanes)
+      if (flow_.flushes && !lane.connection.has_flush())
+        return fail(Errc::kNotSupported, "lane {}: the peer does not agree to Flush", lane.number);
     side_.report().is_whole = is_whole_;
     side_.report().start = side_.dev().now();
     if (auto r = exchange(); !r) return r;
@@ -260,8 +263,9 @@ class Engine {
     if (under_way + full > window_) return {};
     const uint64_t n = std::min(full, allowed(lane) - lane.posted);
     if (n == 0 || (n < full && under_way != 0)) return {};
-    std::array<SendWr, kBatch> wrs;
+    std::array<SendWr, 2 * kBatch> wrs;
     std::array<Sge, kBatch> sges;
+    uint64_t requests = 0;
     for (uint64_t k = 0; k < n; k++) {
       const uint64_t i = lane.posted + k;
       if (flow_.opcode == IBV_WR_RDMA_READ) {
@@ -271,10 +275,13 @@ class Engine {
       } else {
         flow_.fill(lane, i, source(lane, i));
       }
-      wrs[k] = side_.request(lane, flow_.opcode, i, k + 1 == n, sges[k]);
-      wrs[k].sg_list = {&sges[k], 1};
+      const bool signaled = k + 1 == n;
+      SendWr& wr = wrs[requests++];
+      wr = side_.request(lane, flow_.opcode, i, signaled && !flow_.flushes, sges[k]);
+      wr.sg_list = {&sges[k], 1};
+      if (flow_.flushes) wrs[requests++] = Side::flush_of(wr, signaled);
     }
-    if (auto r = side_.post(lane, std::span(wrs).first(n)); !r) return r;
+    if (auto r = side_.post(lane, std::span(wrs).first(requests)); !r) return r;
     return until_mark(lane) == 0 ? side_.send_mark(lane) : Result<void>();
   }
 
@@ -342,20 +349,24 @@ uint64_t tail_of(const Params& p, uint64_t window) {
 }
 }  // namespace
 
-// write_bw, read_bw, send_bw.
-void bandwidth(const Run& run, bool is_client, WrOpcode opcode) {
+// write_bw, write_flush_bw, read_bw, send_bw.
+void bandwidth(const Run& run, bool is_client, WrOpcode opcode, bool flushes) {
   guarded(run, [&] {
     const Params& p = run.params;
     if (opcode == IBV_WR_RDMA_WRITE && p.size == 0)
-      return Result<void>(fail(Errc::kInvalidArgument, "write_bw: nobody sees a Write of 0 bytes"));
-    Flow flow{.opcode = opcode, .sends = is_client || p.both, .gets = !is_client || p.both};
+      return Result<void>(fail(Errc::kInvalidArgument, "size 0: nobody sees a Write of 0 bytes"));
+    Flow flow{.opcode = opcode,
+              .flushes = flushes,
+              .sends = is_client || p.both,
+              .gets = !is_client || p.both};
     const uint32_t window = usable_depth(p);
     Side side(run, is_client,
               {.lanes = p.qps,
                .window = window,
                .kept = flow.gets ? kept_of(opcode) : Shape::kNone,
                .slot_bytes = p.size,
-               .receives = opcode == IBV_WR_SEND && flow.gets});
+               .receives = opcode == IBV_WR_SEND && flow.gets,
+               .flushes = flushes});
     if (p.warmup != 0) {
       flow.tail = tail_of(p, window);
       flow.warmup =

@@ -185,13 +185,7 @@ Result<void> flush_lat_body(Side& side) {
     sampler.begin(i);
     Sge sge;
     std::array<SendWr, 2> wrs{side.request(lane, IBV_WR_RDMA_WRITE, i, false, sge), SendWr{}};
-    wrs[1] = {.wr_id = wrs[0].wr_id,
-              .opcode = IBV_WR_FLUSH,
-              .send_flags = IBV_SEND_SIGNALED,
-              .remote_addr = wrs[0].remote_addr,
-              .rkey = wrs[0].rkey,
-              .flush_length = p.size,
-              .flush_type = IBV_FLUSH_GLOBAL};
+    wrs[1] = Side::flush_of(wrs[0], true);
     if (auto r = side.post(lane, wrs); !r) return r;
     if (auto r = side.until("Flush", [&] { return lane.completed == i + 1; }); !r) return r;
     sampler.end(i);

@@ -54,6 +54,8 @@ constexpr SettingRow kPingRows[] = {kSize,   kCount, kWarmup, kDepth,     kThrea
                                     kInline, kPush,  kEvents, RNIC_COMMON};
 constexpr SettingRow kBwRows[] = {kSize,    kCount,  kWarmup, kQps,       kDepth,
                                   kThreads, kInline, kBoth,   RNIC_COMMON};
+constexpr SettingRow kFlushBwRows[] = {kSize,    kCount,  kWarmup,   kQps,  kDepth,
+                                       kThreads, kInline, kRdAtomic, kBoth, RNIC_COMMON};
 constexpr SettingRow kReadBwRows[] = {kSize,    kCount,    kWarmup, kQps,       kDepth,
                                       kThreads, kRdAtomic, kBoth,   RNIC_COMMON};
 constexpr SettingRow kFileRows[] = {kOp, kSize, kDepth, kThreads, kInline, kRdAtomic, RNIC_COMMON};
@@ -72,6 +74,9 @@ constexpr Program kPrograms[] = {
     {"read_bw", "RDMA Reads, as many as the queue holds.", false, kReadBwRows,
      [](const Run& r) { bandwidth(r, true, IBV_WR_RDMA_READ); },
      [](const Run& r) { bandwidth(r, false, IBV_WR_RDMA_READ); }},
+    {"write_flush_bw", "RDMA Writes, each with the Flush of its range, as many as the queue holds.",
+     false, kFlushBwRows, [](const Run& r) { bandwidth(r, true, IBV_WR_RDMA_WRITE, true); },
+     [](const Run& r) { bandwidth(r, false, IBV_WR_RDMA_WRITE, true); }},
     {"flush_lat", "RDMA Writes, each with the Flush of its range; until the Flush completes.",
      false, kFlushLatRows, [](const Run& r) { flush_lat(r, true); },
      [](const Run& r) { flush_lat(r, false); }},

@@ -137,9 +137,10 @@ std::string sha256(std::span<const uint8_t> bytes) {
 
 sim::WireOp wire_op(const RunRequest& r, const programs::Params& p) {
   const std::string what = r.program == "file_copy" ? p.op : r.program;
-  return what.starts_with("write")  ? sim::WireOp::kWrite
-         : what.starts_with("read") ? sim::WireOp::kRead
-                                    : sim::WireOp::kSend;
+  return what.find("flush") != std::string::npos ? sim::WireOp::kWriteFlush
+         : what.starts_with("write")             ? sim::WireOp::kWrite
+         : what.starts_with("read")              ? sim::WireOp::kRead
+                                                 : sim::WireOp::kSend;
 }
 
 nlohmann::ordered_json json_of(const std::vector<StreamWatch::Step>& steps) {
@@ -248,8 +249,9 @@ void check(const RunRequest& r) {
   if (r.program != "file_copy" && !r.file_name.empty())
     throw Usage(fmt::format("{}: takes no --file (file_copy does)", r.program));
   const programs::Params p = r.config.params();
-  if ((r.program == "write_lat" || r.program == "write_bw" || r.program == "file_copy") &&
-      p.size == 0)
+  constexpr std::array kAwaited = {"write_lat", "write_bw", "write_flush_bw", "flush_lat",
+                                   "file_copy"};
+  if (p.size == 0 && std::ranges::find(kAwaited, r.program) != kAwaited.end())
     throw Usage(fmt::format("{}: size 0 is nothing to wait for", r.program));
   const auto used = settings_of(program_of(r.program));
   const uint64_t qps =

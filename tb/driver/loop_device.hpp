@@ -23,6 +23,7 @@ class LoopDevice final : public PciDeviceFake {
   uint64_t damage_length = 0;           // of those of this length; 0: of all
   uint64_t damage_byte = 0;             // which of its bytes
   std::map<size_t, uint64_t> arrivals;  // messages placed here, by length
+  uint64_t flushes = 0;                 // Flushes of this memory
   uint64_t fail_at = 0;                 // at the n-th message placed here both QPs fail; 0: never
   /// Serves a few WQEs: the device's own progress.
   void tick(unsigned budget = 3) {
@@ -44,6 +45,8 @@ class LoopDevice final : public PciDeviceFake {
 
  private:
   static constexpr uint64_t kRing = 64;
+  static constexpr unsigned kFlushRights =
+      8;                              // bit of access_flush_global; disposition has it at 0
   std::map<uint16_t, uint16_t> far_;  // my connection -> the peer's
   uint64_t placed_ = 0, candidates_ = 0;
   std::map<uint32_t, bool> heard_;  // QPs that have had something from the peer (hold_tx)
@@ -171,8 +174,17 @@ inline bool LoopDevice::step(uint32_t qpn, FakeQp& q) {
       for (const auto& s : sges) good = good && get_bytes(s.lkey, s.address, s.length, data, 0);
   }
   peer->heard_[far_number] = true;
-  good = good &&
-         (opcode == spec::WrOpcode::kRdmaRead ? placing(head.length) : peer->placing(data.size()));
+  if (opcode == spec::WrOpcode::kFlush) {  // what it names is in memory: rights and bounds alone
+    const auto rights = static_cast<uint16_t>(head.disposition << kFlushRights);
+    const uint64_t last = head.remote_address + head.length - 1;
+    good = q.modify.persist != 0 && rights != 0 &&
+           (head.length == 0 || (peer->byte(head.rkey, head.remote_address, rights) != nullptr &&
+                                 peer->byte(head.rkey, last, rights) != nullptr));
+    peer->flushes++;
+  } else {
+    good = good && (opcode == spec::WrOpcode::kRdmaRead ? placing(head.length)
+                                                        : peer->placing(data.size()));
+  }
   if (good && opcode == spec::WrOpcode::kRdmaWrite)
     good = peer->put_bytes(head.rkey, head.remote_address, data, 2);
   if (good && opcode == spec::WrOpcode::kSend)

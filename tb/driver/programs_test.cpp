@@ -77,7 +77,7 @@ TEST_P(EveryProgram, EndsWellWithThreads) {
 
 /// Whether data of the program, run with both = 1, arrives at that host.
 bool has_sink(std::string_view name, unsigned host) {
-  if (name == "file_copy") return host == 1;
+  if (name == "file_copy" || name == "flush_lat") return host == 1;
   return name != "read_lat" || host == 0;
 }
 
@@ -121,12 +121,13 @@ TEST_P(EveryProgram, IsTheSameTwice) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Programs, EveryProgram,
-                         testing::Values("write_lat", "write_bw", "read_lat", "read_bw", "send_lat",
-                                         "send_bw", "pingpong", "file_copy"),
+                         testing::Values("write_lat", "write_bw", "write_flush_bw", "flush_lat",
+                                         "read_lat", "read_bw", "send_lat", "send_bw", "pingpong",
+                                         "file_copy"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(Programs, CountWhatTheySent) {
-  for (const auto* name : {"write_bw", "read_bw", "send_bw"}) {
+  for (const auto* name : {"write_bw", "write_flush_bw", "read_bw", "send_bw"}) {
     for (const uint32_t warmup : {0u, 1u, 16u}) {
       SCOPED_TRACE(fmt::format("{}, warmup {}", name, warmup));
       const auto o =
@@ -285,7 +286,7 @@ TEST(Merge, TellsTheFirstErrorOfAll) {
 }
 
 TEST(Programs, BothDirections) {
-  for (const auto* name : {"write_bw", "read_bw", "send_bw"}) {
+  for (const auto* name : {"write_bw", "write_flush_bw", "read_bw", "send_bw"}) {
     SCOPED_TRACE(name);
     const auto o = run(name, {.size = 300, .count = 200, .qps = 3, .depth = 40, .both = true});
     expect_good(o);
@@ -295,7 +296,7 @@ TEST(Programs, BothDirections) {
 
 // The server sees nothing of the peer's Writes and Reads for longer than its time-out.
 TEST(Programs, TheOneThatOnlyLooksOnIsPatient) {
-  for (const auto* name : {"write_bw", "read_bw", "read_lat"}) {
+  for (const auto* name : {"write_bw", "write_flush_bw", "read_bw", "read_lat"}) {
     SCOPED_TRACE(name);
     Params p{.size = 64, .count = 8000, .depth = 16};
     const auto o = run(name, p);
@@ -309,14 +310,14 @@ using Arrivals = std::map<size_t, uint64_t>;
 constexpr size_t kControlBytes = 64, kWindowBytes = 16;
 
 TEST(Programs, SayNothingWhileTheyAreMeasured) {
-  for (const auto* name : {"write_bw", "read_bw", "read_lat"}) {
+  for (const auto* name : {"write_bw", "write_flush_bw", "read_bw", "read_lat"}) {
     SCOPED_TRACE(name);
     std::array<Arrivals, 2> arrivals;
     expect_good(run(name, {.size = 1000, .count = 300, .warmup = 10, .depth = 8}, {}, nullptr,
                     [&](LoopWorld& w) {
                       for (unsigned h : {0u, 1u}) arrivals[h] = w.device(h).arrivals;
                     }));
-    const bool is_write = name == std::string_view("write_bw");
+    const bool is_write = std::string_view(name).starts_with("write");
     Arrivals& data = arrivals[is_write ? 1 : 0];
     const Arrivals& other = arrivals[is_write ? 0 : 1];
     EXPECT_GE(data[1000], 310u);
@@ -324,6 +325,18 @@ TEST(Programs, SayNothingWhileTheyAreMeasured) {
     EXPECT_EQ(data, (Arrivals{{kControlBytes, 1}, {1000, 310}}));
     const Arrivals said{{kControlBytes, 1}}, measured{{kControlBytes, 1}, {kWindowBytes, 1}};
     EXPECT_EQ(other, is_write ? measured : said);
+  }
+}
+
+TEST(Programs, FlushEachWrite) {
+  for (const auto* name : {"write_flush_bw", "flush_lat"}) {
+    SCOPED_TRACE(name);
+    expect_good(run(name, {.size = 1000, .count = 300, .warmup = 10, .depth = 8}, {}, nullptr,
+                    [&](LoopWorld& w) {
+                      EXPECT_GE(w.device(1).arrivals[1000], 310u);
+                      EXPECT_EQ(w.device(1).flushes, w.device(1).arrivals[1000]);
+                      EXPECT_EQ(w.device(0).flushes, 0u);
+                    }));
   }
 }
 
@@ -362,7 +375,7 @@ TEST_P(UsedAgain, SeesOneWrongByteOfAnyMessage) {
     SCOPED_TRACE(nth);
     const bool one_lane = GetParam() == "read_lat";
     if (one_lane && nth > 250) continue;
-    const unsigned host = GetParam() == "write_bw" ? 1 : 0;
+    const unsigned host = GetParam().starts_with("write") ? 1 : 0;
     const uint32_t size = one_lane ? 4000 : 1000;
     const auto o = run(GetParam(), {.size = size, .count = 250, .warmup = 0, .qps = 4, .depth = 8},
                        sizes(), [&](LoopWorld& w) {
@@ -375,7 +388,8 @@ TEST_P(UsedAgain, SeesOneWrongByteOfAnyMessage) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Programs, UsedAgain, testing::Values("write_bw", "read_bw", "read_lat"),
+INSTANTIATE_TEST_SUITE_P(Programs, UsedAgain,
+                         testing::Values("write_bw", "write_flush_bw", "read_bw", "read_lat"),
                          [](const auto& info) { return std::string(info.param); });
 
 // A side's last message comes as soon as its data has left: the peer may have looked at none of it.

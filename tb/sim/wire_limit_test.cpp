@@ -20,6 +20,12 @@ TEST(WireLimit, Small) {
   EXPECT_NEAR(wire_limit(WireOp::kSend, 64, 1500, 100).messages_per_s / 1e6, 75.3, 0.05);
   EXPECT_NEAR(wire_limit(WireOp::kWrite, 8, 1500, 100).messages_per_s / 1e6, 117.9, 0.05);
 }
+// A Write of 64 bytes takes 162 bytes of the wire, a Flush Request 78 + 2 + 38 + 4.
+TEST(WireLimit, WriteAndFlush) {
+  const WireLimit w = wire_limit(WireOp::kWriteFlush, 64, 1500, 100);
+  EXPECT_NEAR(w.messages_per_s, 100e9 / 8 / (162 + 122), 1);
+  EXPECT_NEAR(w.payload_gbps, w.messages_per_s * 64 * 8 / 1e9, 1e-9);
+}
 TEST(WireLimit, Pieces) {
   EXPECT_EQ(fpdu_bytes(14), 20u);
   EXPECT_EQ(fpdu_bytes(15), 24u);

@@ -53,14 +53,14 @@ std::vector<Case> cases() {
   std::vector<Case> all;
   const char* pairs[4][2] = {
       {"model", "model"}, {"rtl", "rtl"}, {"model", "rtl"}, {"rtl", "model"}};
-  const char* programs[] = {"write_lat", "read_lat", "send_lat", "write_bw",
-                            "read_bw",   "send_bw",  "pingpong"};
+  const char* programs[] = {"write_lat", "read_lat",       "send_lat",  "write_bw", "read_bw",
+                            "send_bw",   "write_flush_bw", "flush_lat", "pingpong"};
   for (const auto& p : pairs) {
     for (const char* program : programs) {
       all.push_back({program, p[0], p[1], {"size=64", "count=20", "warmup=2"}});
       all.push_back({program, p[0], p[1], {"size=5000", "count=6", "warmup=1", "mtu=9000"}});
     }
-    for (const char* program : {"write_bw", "read_bw", "send_bw"}) {
+    for (const char* program : {"write_bw", "read_bw", "send_bw", "write_flush_bw"}) {
       all.push_back({program, p[0], p[1], {"size=1", "count=20", "warmup=2", "qps=3"}});
       all.push_back({program, p[0], p[1], {"size=70000", "count=3", "warmup=1", "depth=2"}});
       all.push_back({program, p[0], p[1], {"size=3001", "count=8", "warmup=1", "both=1", "qps=2"}});

@@ -56,8 +56,8 @@ TEST_P(TandemTest, NothingDiffers) {
 
 std::vector<Case> cases() {
   std::vector<Case> all;
-  const char* programs[] = {"write_lat", "read_lat", "send_lat", "write_bw",
-                            "read_bw",   "send_bw",  "pingpong"};
+  const char* programs[] = {"write_lat", "read_lat",       "send_lat",  "write_bw", "read_bw",
+                            "send_bw",   "write_flush_bw", "flush_lat", "pingpong"};
   const char* pairs[2][2] = {{"tandem", "model"}, {"model", "tandem"}};
   for (const char* build : {"build=default", "build=minimum"}) {
     for (const auto& p : pairs) {
