@@ -13,7 +13,10 @@ using namespace verbs;
 namespace {
 
 WcOpcode completion_of(const Operation& o) {
-  return o.is_send() ? IBV_WC_SEND : o.op == Op::kWrite ? IBV_WC_RDMA_WRITE : IBV_WC_RDMA_READ;
+  return o.is_send()          ? IBV_WC_SEND
+         : o.op == Op::kWrite ? IBV_WC_RDMA_WRITE
+         : o.op == Op::kRead  ? IBV_WC_RDMA_READ
+                              : IBV_WC_FLUSH;
 }
 
 }  // namespace
@@ -125,8 +128,35 @@ Result<void> Host::succeed(Lane& lane, const Posted& p, const Wc&) {
   if (p.op == nullptr) return {};
   ++lane.completed;
   if (auto r = ask(*p.op); !r) return r;
+  if (p.op->op == Op::kFlush) return compare_flushed(lane, *p.op);
   if (p.op->op != Op::kRead) return {};
   return compare(lane, {p.op->local[0].offset, p.op->length}, *p.op, "at its completion");
+}
+
+// When a Flush completes, the peer's memory holds all that this QP sent before it. A Flush of
+// length 0 promises only order. A peer whose region is gone has compared its memory itself.
+Result<void> Host::compare_flushed(Lane& lane, const Operation& flush) {
+  const auto is = theirs(lane).memory;
+  const auto& want = want_.landing[peer_][lane.number];
+  if (flush.length == 0 || is.empty()) return {};
+  const auto check = [&](const Operation& o, const Piece& p) -> Result<void> {
+    const auto [a, b] = std::ranges::mismatch(is.subspan(p.offset, p.length),
+                                              std::span(want).subspan(p.offset, p.length));
+    shared_.bytes_checked += p.length;
+    if (a == is.subspan(p.offset, p.length).end()) return {};
+    return fail(Errc::kProtocol,
+                "{} has completed, but memory of {} qp {} at {:#x} is {:02x}, should be {:02x}: {}",
+                flush.describe(), kSideNames[peer_], lane.number, a - is.begin(), *a, *b,
+                o.describe());
+  };
+  for (; lane.sends[lane.flushed] != &flush; ++lane.flushed) {
+    const Operation& o = *lane.sends[lane.flushed];
+    if (o.op == Op::kWrite)
+      if (auto r = check(o, {o.remote.offset, o.length}); !r) return r;
+    for (const Piece& p : o.receive)
+      if (auto r = check(o, p); !r) return r;
+  }
+  return {};
 }
 
 Result<void> Host::ask(const Operation& op) const {

@@ -29,6 +29,17 @@ const std::vector<std::string> kLives = {"first in its slot", "made anew"};
 const std::vector<std::string> kLoads = {"peer quiet", "peer busy"};
 const std::vector<std::string> kCqs = {"own threads'", "shared by threads", "armed"};
 
+const std::vector<std::string> kFlushTypes = {"visible", "durable", "both"};
+const std::vector<std::string> kFlushLengths = {"ordering point", "range"};
+// The request that the same side of the QP posted before the Flush.
+const std::vector<std::string> kBefore = {"nothing", "send", "write", "read", "flush"};
+/// A Flush has neither SGEs nor bytes in its own host.
+std::vector<std::string> operations_with_data() {
+  std::vector<std::string> all = names(kOpNames);
+  std::erase(all, "flush");
+  return all;
+}
+
 struct Group {
   std::string name;
   std::vector<std::string> rows, columns;
@@ -50,7 +61,7 @@ const std::vector<std::string> kQpsAndThreads = {"1-2 QPs, 1 thread",  "1-2 QPs,
 const std::vector<Group>& groups() {
   static const std::vector<Group> all = {
       {"operation x size", names(kOpNames), names(kSizeNames)},
-      {"operation x SGEs", names(kOpNames), names(kSgeNames)},
+      {"operation x SGEs", operations_with_data(), names(kSgeNames)},
       {"operation x page border", names(kOpNames), names(kCrossingNames)},
       {"operation x MTU", names(kOpNames), kMtus},
       {"operation x how", names(kOpNames), kFlags},
@@ -59,9 +70,11 @@ const std::vector<Group>& groups() {
       {"size x MTU", names(kSizeNames), kMtus},
       {"size x how", names(kSizeNames), kFlags},
       {"operation x who posts", names(kOpNames), kSides},
-      {"operation x first byte", names(kOpNames), kAlignments},
+      {"operation x first byte", operations_with_data(), kAlignments},
       {"size x who posts", names(kSizeNames), kSides},
       {"size x first byte", names(kSizeNames), kAlignments},
+      {"flush x range", kFlushTypes, kFlushLengths},
+      {"flush x request before it", kFlushTypes, kBefore, true},
       {"operation x QPs", names(kOpNames), kQps, true},
       {"operation x threads", names(kOpNames), kThreads, true},
       {"operation x directions of its QP", names(kOpNames), kDirections, true},
@@ -123,6 +136,8 @@ const std::vector<SettingClasses>& setting_classes() {
        "bad answer to a read",
        {"unsupported", "aborted", "poisoned", "short", "long", "late", "never"}},
       {"aged", "send queue index from", {"0", "2^16 - 16"}},
+      {"flush", "Flush asked for by", {"both", "client", "server", "nobody"}},
+      {"persistent", "persistent region", {"off", "on"}},
   };
   return all;
 }
@@ -144,6 +159,7 @@ std::string class_of(const std::string& name, uint32_t n) {
 bool is_possible(const std::string& row, const std::string& column) {
   const bool is_long =
       row == "4K+-1" || row == "MULPDU" || row == "MULPDU+1" || row == "-64K" || row == "large";
+  if (row == "flush" && column == "inline") return false;
   if (row == "read" &&
       (column == "inline" ||
        (column != "1" && std::find(kSgeNames.begin(), kSgeNames.end(), column) != kSgeNames.end())))
@@ -189,6 +205,11 @@ void Coverage::count_settings(const Plan& plan) {
     const Life& l = plan.life[q];
     if (plan.uses(q) && l.meets_bad_read())
       count("answer", kAnswerNames[static_cast<size_t>(l.answer)]);
+    if (plan.uses(q))
+      count("flush", l.has_flush()     ? "both"
+                     : l.asks_flush[0] ? "client"
+                     : l.asks_flush[1] ? "server"
+                                       : "nobody");
   }
   for (const Side side : {kClient, kServer}) {
     count("ird", class_of("ird", plan.ird[side]));
@@ -211,6 +232,7 @@ void Coverage::count_settings(const Plan& plan) {
       count("spare", fmt::format("{}", plan.life[q].spare[side]));
       count("aged", plan.life[q].aged && plan.life[q].who == side ? "2^16 - 16" : "0");
       count("receives_late", on(plan.life[q].receives_late[side]));
+      count("persistent", on(plan.life[q].persistent[side]));
       if (!plan.life[q].closes() && side == kClient) count("late", on(plan.life[q].late));
     }
   }
@@ -267,8 +289,16 @@ void Coverage::count_lives(const Plan& plan) {
 void Coverage::count(const Plan& plan) {
   count_settings(plan);
   count_lives(plan);
+  std::array<std::array<std::string, kMaxQps>, 2> before;
   for (const Operation& o : plan.ops) {
     if (o.closing) continue;
+    auto& last = before[o.side][o.qp];
+    if (o.op == Op::kFlush) {
+      const std::string type = kFlushTypeNames[o.flush_type];
+      ++cells_["flush x range"][type][kFlushLengths[o.length == 0 ? 0 : 1]];
+      ++cells_["flush x request before it"][type][last.empty() ? kBefore[0] : last];
+    }
+    last = o.is_send() ? "send" : kOpNames[static_cast<size_t>(o.op)];
     const std::string op = kOpNames[static_cast<size_t>(o.op)],
                       size = kSizeNames[static_cast<size_t>(o.size_class)];
     const std::string sge = kSgeNames[static_cast<size_t>(o.sge_class())],
@@ -277,12 +307,13 @@ void Coverage::count(const Plan& plan) {
     ++cells_["operation x size"][op][size];
     for (const auto& [group, row] : {std::pair{"operation", op}, {"size", size}}) {
       const std::string g = group;
-      ++cells_[g + " x SGEs"][row][sge];
+      if (o.op != Op::kFlush) ++cells_[g + " x SGEs"][row][sge];
       ++cells_[g + " x page border"][row][border];
       ++cells_[g + " x MTU"][row][mtu];
       ++cells_[g + " x who posts"][row][kSides[o.side]];
-      ++cells_[g + " x first byte"][row][kAlignments[(o.source_offset() % kBeat != 0) +
-                                                     2 * (o.target_offset() % kBeat != 0)]];
+      if (o.op != Op::kFlush)
+        ++cells_[g + " x first byte"][row][kAlignments[(o.source_offset() % kBeat != 0) +
+                                                       2 * (o.target_offset() % kBeat != 0)]];
       auto& how = cells_[g + " x how"][row];
       for (const auto& [on, name] : {std::pair{o.is_inline, "inline"},
                                      {o.push, "push"},

@@ -11,6 +11,8 @@ namespace {
 // Bytes and latencies are what the RTL's simulation takes its time for: no more of either than the classes ask for.
 constexpr uint32_t kPages64K = 65536, kMostLarge = 160 * 1024;
 constexpr uint32_t kLongPercent = 8;
+constexpr uint32_t kAgreedPercent = 75, kFlushPercent = 25,
+                   kPersistentPercent = 50;  // streams with Flush; their requests; regions
 constexpr uint32_t kMinimumSlots = 6,
                    kEnds =
                        500'000;  // QPs at a time of the minimum build; numbers of ends from here on
@@ -40,6 +42,14 @@ class Landing {
     used_ = at + length;
     return {at, length};
   }
+  /// Bytes that may have been given out already, of a region that is long enough for them.
+  Piece over(base::Rng& rng, uint32_t length, Crossing wanted) {
+    Landing from;
+    from.used_ = static_cast<uint32_t>(rng.below(used_ + 1));
+    const Piece p = from.take(rng, length, wanted);
+    used_ = std::max(used_, from.used_);
+    return p;
+  }
   uint32_t used() const { return used_; }
 
  private:
@@ -55,7 +65,8 @@ class Generator {
         rng_(base::Rng(seed).fork("operations")),
         wires_(base::Rng(seed).fork("wires")),
         lives_(base::Rng(seed).fork("lives")),
-        pages_(base::Rng(seed).fork("pages")) {
+        pages_(base::Rng(seed).fork("pages")),
+        flushes_(base::Rng(seed).fork("flushes")) {
     plan_.seed = seed;
   }
 
@@ -65,7 +76,8 @@ class Generator {
     for (const Side side : {kClient, kServer}) {
       for (uint32_t q = 0; q < plan_.qps; ++q) {
         plan_.landing_bytes[side][q] = (landing_[side][q].used() / kPage + 3) * kPage;
-        plan_.landing_at[side][q] = place(side, plan_.landing_bytes[side][q]);
+        const uint32_t at = place(side, plan_.landing_bytes[side][q]);
+        plan_.landing_at[side][q] = plan_.life[q].persistent[side] ? 0 : at;
       }
       plan_.source_at[side] = place(side, kSourceBytes);
     }
@@ -225,6 +237,9 @@ class Generator {
       l.late = lives_.percent(50);
       l.length = 2 + static_cast<uint32_t>(lives_.below(300));  // one byte wraps nowhere
       if (l.meets_bad_read()) l.answer = static_cast<Answer>(answers++ % kAnswerNames.size());
+      if (l.end == End::kFault && l.fault == Fault::kFlushRead && l.answer == Answer::kShort)
+        l.answer = Answer::kAborted;  // a read-back is of one byte
+      flush(l);
       if (l.end != End::kFault) continue;
       const unsigned peer = 1 - l.who;
       if (l.fault == Fault::kCqOverflow && ++overflows > (limits_.minimum ? 2 : 8))
@@ -237,6 +252,17 @@ class Generator {
       if (l.fault == Fault::kTooLong) l.length += kSpareBytes;
       if (l.fault == Fault::kReceiveKey) l.length = 1 + l.length % kSpareBytes;
     }
+  }
+
+  void flush(Life& l) {
+    l.asks_flush = {true, true};
+    const bool is_agreed = flushes_.percent(kAgreedPercent);
+    const uint64_t who = flushes_.below(3);  // asks where it is not agreed: one of them or nobody
+    const bool needs_it = l.end == End::kFault && is_of_flush(l.fault);
+    const bool is_off = l.end == End::kFault && l.fault == Fault::kFlushOff;
+    if (is_off || (!is_agreed && !needs_it)) l.asks_flush = {who == 0, who == 1};
+    for (const Side side : {kClient, kServer})
+      l.persistent[side] = flushes_.percent(kPersistentPercent) && limits_.has_persistence[side];
   }
 
   uint32_t length_of(SizeClass c, bool untagged) {
@@ -308,6 +334,8 @@ class Generator {
         n == count / 2) {  // the large one; over the seeds each operation has its turn
       o.size_class = SizeClass::kLarge;
       o.op = static_cast<Op>(plan_.seed / 2 % 4);
+    } else if (plan_.life[o.qp].has_flush() && flushes_.percent(kFlushPercent)) {
+      o.op = Op::kFlush;
     }
     const unsigned peer = 1 - o.side;
     const uint32_t budget = limits_.minimum ? 256 * kPage : 4096 * kPage;
@@ -320,6 +348,8 @@ class Generator {
     o.fence = rng_.percent(15);
     if (o.op == Op::kRead) {
       read(o, crossing);
+    } else if (o.op == Op::kFlush) {
+      flush(o, crossing);
     } else {
       o.is_inline = o.length <= shape.max_inline && rng_.percent(40);
       gather(o, shape);
@@ -349,6 +379,20 @@ class Generator {
     }
     if (!o.remote_landing) o.remote = in_source(o.length);
     fetched_[o.side][o.qp].push_back(o.local[0]);
+  }
+
+  void flush(Operation& o, Crossing crossing) {
+    const unsigned peer = 1 - o.side;
+    const auto& written = written_[o.side][o.qp];
+    o.remote_landing = true;
+    o.remote = landing_[peer][o.qp].over(flushes_, o.length, crossing);
+    if (!written.empty() && flushes_.percent(50)) {  // what the last Write left
+      const Piece& w = written.back();
+      if (w.length >= o.length)
+        o.remote.offset = w.offset + static_cast<uint32_t>(flushes_.below(w.length - o.length + 1));
+    }
+    o.flush_type =
+        plan_.life[o.qp].persistent[peer] ? static_cast<uint8_t>(1 + flushes_.below(3)) : kVisible;
   }
 
   void gather(Operation& o, const QpShape& shape) {
@@ -412,7 +456,7 @@ class Generator {
     bool any = false;
   };
   Limits limits_;
-  base::Rng set_, rng_, wires_, lives_, pages_;
+  base::Rng set_, rng_, wires_, lives_, pages_, flushes_;
   Plan plan_;
   std::array<std::array<Landing, kMaxQps>, 2> landing_{};
   std::array<std::array<std::vector<Piece>, kMaxQps>, 2> written_{}, fetched_{};

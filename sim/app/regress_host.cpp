@@ -230,12 +230,16 @@ Result<void> Host::open_lane(Lane& lane) {
   const uint32_t q = lane.number;
   const Life& life = *lane.life;
   const auto& start = shared_.start.landing[side_][q];
-  auto buffer = context_.alloc(plan_.landing_at[side_][q] + start.size());
+  const uint64_t bytes = plan_.landing_at[side_][q] + start.size();
+  auto buffer = life.persistent[side_] ? dev_.persistent(fmt::format("qp{}", q), bytes)
+                                       : context_.alloc(bytes);
   if (!buffer) return error_of(buffer);
   lane.landing = {*buffer, plan_.landing_at[side_][q], start.size()};
   std::ranges::copy(start, lane.landing.bytes().begin());
   auto mr = open_region(domain(lane).pd, lane.landing, plan_.iova(side_, q),
-                        kAccess | (life.base[side_] == Base::kZero ? IBV_ACCESS_ZERO_BASED : 0u));
+                        kAccess | IBV_ACCESS_FLUSH_GLOBAL |
+                            (life.persistent[side_] ? IBV_ACCESS_FLUSH_PERSISTENT : 0u) |
+                            (life.base[side_] == Base::kZero ? IBV_ACCESS_ZERO_BASED : 0u));
   if (!mr) return error_of(mr);
   lane.mr = std::move(*mr);
   Published& p = mine(lane);
@@ -245,7 +249,8 @@ Result<void> Host::open_lane(Lane& lane) {
     p.stale = stale->rkey();
     if (auto r = stale->dereg(); !r) return r;
   }
-  if (life.end == End::kFault && life.fault == Fault::kSourceRead && life.who != side_)
+  if (life.end == End::kFault && life.who != side_ &&
+      (life.fault == Fault::kSourceRead || life.fault == Fault::kFlushRead))
     spoil(lane, buffer->bus(lane.landing.at + start.size() - kUnreadFromEnd), kUnreadFromEnd);
   const QpShape& h = plan_.shape[side_][q];
   auto& pair = (shape_.shared_cq ? own_.cqs : cqs_)[life.cq[side_] % shape_.cqs];
@@ -271,6 +276,7 @@ Result<void> Host::open_lane(Lane& lane) {
   lane.phase = Phase::kOpen;
   if (auto r = post_receives(lane); !r) return r;
   p.landing = lane.mr.rkey();
+  p.memory = lane.landing.bytes();
   p.source = domain(lane).source.rkey();
   p.unreadable = domain(lane).unreadable.rkey();
   p.foreign = domains_[(life.pd[side_] + 1) % domains_.size()].source.rkey();
@@ -288,6 +294,7 @@ Result<void> Host::connect(Lane& lane) {
                            .initiator_depth = plan_.ord[side_],
                            .markers = plan_.markers,
                            .crc = plan_.crc,
+                           .flush = lane.life->asks_flush[side_],
                            .timeout = kConnectPatience});
   if (!c) return fail(c.error().code, "qp {}: {}", lane.number, c.error().what);
   lane.connection = std::move(*c);
@@ -319,6 +326,7 @@ Result<void> Host::accept() {
                                       .initiator_depth = plan_.ord[side_],
                                       .markers = plan_.markers,
                                       .crc = plan_.crc,
+                                      .flush = lane->life->asks_flush[side_],
                                       .timeout = kConnectPatience});
   if (!c) return fail(c.error().code, "qp {}: {}", lane->number, c.error().what);
   lane->connection = std::move(*c);

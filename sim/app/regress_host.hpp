@@ -43,7 +43,8 @@ struct Published {
   bool quiet = false;      // all of its requests and receives have completed
   bool is_ending = false;  // it has closed, aborted, or posted what is wrong
   bool over = false;
-  uint64_t receives = 0;  // posted, and known to the device
+  uint64_t receives = 0;              // posted, and known to the device
+  std::span<const uint8_t> memory{};  // its landing region, as long as the region is there
   uint32_t landing = 0, source = 0, unreadable = 0, foreign = 0, stale = 0;  // keys
 };
 
@@ -123,10 +124,11 @@ class Host {
     verbs::Connection connection{};
     std::deque<Posted> sent{}, received{};
     size_t posted = 0, completed = 0, checked_writes = 0;  // of sends; of incoming
+    size_t flushed = 0;  // of sends: before a Flush that has completed
     size_t sends_posted = 0, receives_posted = 0, receives_done = 0, spares_posted = 0;
     uint32_t aged = 0;      // empty Writes posted
     size_t overflowed = 0;  // completions of the queue that overflows
-    bool looked = false;
+    bool looked = false, refused = false;
     bool send_failed = false, receive_failed = false, late_posted = false, cq_failed = false,
          cq_emptied = false;
     Time rest_until = 0, refill_at = 0, look_at = 0, drained_at = 0;
@@ -175,6 +177,7 @@ class Host {
   [[nodiscard]] Result<void> post(Lane& lane);
   [[nodiscard]] Result<void> age(Lane& lane);
   [[nodiscard]] Result<void> post_wrong(Lane& lane);
+  [[nodiscard]] Result<void> refuse(Lane& lane);
   [[nodiscard]] Result<void> post_one(Lane& lane, Kind kind, const verbs::SendWr& wr);
   [[nodiscard]] Result<void> post_receives(Lane& lane);
   [[nodiscard]] Result<size_t> poll();
@@ -187,6 +190,7 @@ class Host {
   [[nodiscard]] Result<void> ask(const Operation& op) const;
   [[nodiscard]] Result<void> compare(const Lane& lane, const Piece& piece, const Operation& op,
                                      std::string_view when);
+  [[nodiscard]] Result<void> compare_flushed(Lane& lane, const Operation& flush);
   [[nodiscard]] Result<void> compare_all(const Lane& lane);
   [[nodiscard]] Result<void> look(const Lane& lane);
   [[nodiscard]] Result<void> progress();

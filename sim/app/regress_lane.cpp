@@ -40,6 +40,8 @@ Result<void> Host::step(Lane& lane) {
       return connect(lane);
     }
     case Phase::kRunning: {
+      if (!std::exchange(lane.refused, true))
+        if (auto r = refuse(lane); !r) return r;
       if (auto r = post(lane); !r) return r;
       if (auto r = post_receives(lane); !r) return r;
       const bool prepared =
@@ -95,6 +97,7 @@ Result<void> Host::end(Lane& lane) {
     lane.looked = true;
     if (auto r = compare_all(lane); !r) return r;
     if (auto r = look(lane); !r) return r;
+    if (auto r = refuse(lane); !r) return r;
   }
   const bool first = life.end == End::kBothClose ||
                      (life.end == End::kClientCloses && side_ == kClient) ||
@@ -184,6 +187,7 @@ Result<void> Host::finish(Lane& lane, const QpInfo& info) {
     return fail(r.error().code, "qp {}: dereg: {}", lane.number, r.error().what);
   if (auto r = compare_all(lane); !r) return r;  // drained: nothing has been written since
   lane.mr = Mr();
+  mine(lane).memory = {};
   lane.landing = {};
   dev_.before_shared();
   mine(lane).over = true;
@@ -218,7 +222,8 @@ Result<void> Host::post(Lane& lane) {
               .sg_list = sges[k],
               .opcode = o.is_send()          ? IBV_WR_SEND
                         : o.op == Op::kWrite ? IBV_WR_RDMA_WRITE
-                                             : IBV_WR_RDMA_READ};
+                        : o.op == Op::kRead  ? IBV_WR_RDMA_READ
+                                             : IBV_WR_FLUSH};
     wr.send_flags = (o.signaled ? IBV_SEND_SIGNALED : 0u) | (o.fence ? IBV_SEND_FENCE : 0u) |
                     (o.is_inline ? IBV_SEND_INLINE : 0u) |
                     (o.op == Op::kSendSolicited ? IBV_SEND_SOLICITED : 0u);
@@ -227,6 +232,7 @@ Result<void> Host::post(Lane& lane) {
           (o.remote_landing ? plan_.iova(peer_, lane.number) : kSourceIova) + o.remote.offset;
       wr.rkey = o.remote_landing ? theirs(lane).landing : theirs(lane).source;
     }
+    if (o.op == Op::kFlush) wr.flush_length = o.length, wr.flush_type = o.flush_type;
     wrs.push_back(wr);
     lane.sent.push_back({o.number, Kind::kPlanned, &o, o.signaled});
   }

@@ -42,17 +42,17 @@ SgeClass Operation::sge_class() const {
 }
 
 uint32_t Operation::source_offset() const {
-  return op == Op::kRead ? remote.offset : local.front().offset;
+  return op == Op::kRead || op == Op::kFlush ? remote.offset : local.front().offset;
 }
 
 uint32_t Operation::target_offset() const {
-  return is_send()          ? receive.front().offset
-         : op == Op::kWrite ? remote.offset
-                            : local.front().offset;
+  return is_send()         ? receive.front().offset
+         : op == Op::kRead ? local.front().offset
+                           : remote.offset;
 }
 
 Crossing Operation::crossing() const {
-  const Piece p = is_send() ? receive.front() : op == Op::kWrite ? remote : local.front();
+  const Piece p = is_send() ? receive.front() : op == Op::kRead ? local.front() : remote;
   const uint32_t length = std::min(p.length, this->length);
   if (length == 0) return Crossing::kInside;
   if (p.offset / kPage != (p.offset + length - 1) / kPage) return Crossing::kCrosses;
@@ -64,7 +64,10 @@ std::string Operation::describe() const {
   std::string s = fmt::format(
       "{} {} qp={} {} bytes={}", closing ? "close" : fmt::format("#{}", number),
       side == kClient ? "client" : "server", qp, kOpNames[static_cast<size_t>(op)], length);
-  s += fmt::format(" {}={}", local_landing ? "landing" : "source", text_of(local));
+  if (op == Op::kFlush)
+    s += fmt::format(" type={}", kFlushTypeNames[flush_type]);
+  else
+    s += fmt::format(" {}={}", local_landing ? "landing" : "source", text_of(local));
   if (is_send()) s += fmt::format(" receive={}", text_of(receive));
   if (!is_send())
     s += fmt::format(" remote_{}={:#x}", remote_landing ? "landing" : "source", remote.offset);
@@ -145,6 +148,8 @@ std::string Life::describe(uint32_t qp) const {
     s += fmt::format("; {}: PD {} CQ {} base {} spare {}{}", side == kClient ? "client" : "server",
                      pd[side], cq[side], kBaseNames[static_cast<size_t>(base[side])], spare[side],
                      receives_late[side] ? " receives late" : "");
+    if (asks_flush[side]) s += " asks for Flush";
+    if (persistent[side]) s += " persistent";
   }
   return s + "\n";
 }
@@ -205,9 +210,9 @@ std::vector<std::string> Plan::simplifications() const {
   std::vector<std::string> names;
   for (const auto& [name, value] : settings) names.push_back(name);
   for (const char* name :
-       {"markers", "crc",   "ird_ord",    "depth",   "push", "pause", "joined",
-        "inline",  "fence", "unsignaled", "threads", "pds",  "cqs",   "shared_cq",
-        "armed",   "eqs",   "spare",      "busy",    "late", "bases", "aged"})
+       {"markers", "crc",        "ird_ord", "depth", "push", "pause",     "joined", "inline",
+        "fence",   "unsignaled", "threads", "pds",   "cqs",  "shared_cq", "armed",  "eqs",
+        "spare",   "busy",       "late",    "bases", "aged", "persistent"})
     names.emplace_back(name);
   return names;
 }
@@ -239,6 +244,7 @@ void Plan::simplify(const std::string& name) {
     if (name == "late") l.late = false, l.receives_late = {};
     if (name == "bases") l.base = {};
     if (name == "aged") l.aged = false;
+    if (name == "persistent") l.persistent = {};
   }
   for (auto& side : shape) {
     for (QpShape& s : side) {
@@ -253,6 +259,7 @@ void Plan::simplify(const std::string& name) {
     if (name == "inline") o.is_inline = false;
     if (name == "fence" && !o.local_landing) o.fence = false;
     if (name == "unsignaled") o.signaled = true;
+    if (name == "persistent" && o.op == Op::kFlush) o.flush_type = kVisible;
   }
 }
 
@@ -296,6 +303,7 @@ Memory initial(const Plan& plan) {
 Memory reference(const Plan& plan) {
   Memory m = initial(plan);
   for (const Operation& o : plan.ops) {
+    if (o.op == Op::kFlush) continue;
     const unsigned peer = 1 - o.side;
     const bool is_read = o.op == Op::kRead;
     const auto& from = is_read ? (o.remote_landing ? m.landing[peer][o.qp] : m.source[peer])

@@ -12,6 +12,8 @@
 // that is not 4 KiB, each begins some 4 KiB before the end of its first page, and so reaches into a second. Every operation that writes has a part of
 // a landing region to itself, so the end does not depend on timing. What is read is source, or something an earlier operation of the
 // same QP wrote: the sink of a Read (then a fence stands between), the target of a Write (a Read stays behind the Writes before it).
+// A Flush changes no memory: its range may be any bytes of the peer's landing region. When it
+// completes, the peer's memory holds what its QP sent before it.
 #pragma once
 
 #include <array>
@@ -40,7 +42,7 @@ inline constexpr uint32_t kOneFpduWindow =
     1024;  // of the link: it then has one FPDU under way, however long
 inline constexpr uint32_t kLeastTagged = 14, kUntagged = 18;  // bytes of a DDP header
 
-enum class Op : uint8_t { kSend, kSendSolicited, kWrite, kRead };
+enum class Op : uint8_t { kSend, kSendSolicited, kWrite, kRead, kFlush };
 enum class SizeClass : uint8_t {
   k0,
   k1,
@@ -59,7 +61,10 @@ enum class Crossing : uint8_t {
   kTouches,
   kCrosses
 };  // page borders, where the first piece lands
-inline constexpr std::array kOpNames = {"send", "send_solicited", "write", "read"};
+inline constexpr std::array kOpNames = {"send", "send_solicited", "write", "read", "flush"};
+// By Operation::flush_type.
+inline constexpr uint8_t kVisible = 1, kDurable = 2;
+inline constexpr std::array kFlushTypeNames = {"none", "visible", "durable", "both"};
 inline constexpr std::array kSizeNames = {"0",      "1",        "2-63",  "64",   "65-",
                                           "MULPDU", "MULPDU+1", "4K+-1", "-64K", "large"};
 inline constexpr std::array kSgeNames = {"1", "2-3", "4-7", "8-13", "14"};
@@ -78,9 +83,10 @@ struct Operation {
   uint32_t length = 0;
   std::vector<Piece> local;    // what is gathered; of a Read its sink
   bool local_landing = false;  // those lie in the own landing region
-  Piece remote;                // Write: in the peer's landing region; Read: what is fetched
+  Piece remote;  // Write: in the peer's landing region; Read: what is fetched; Flush: its range
   bool remote_landing = false;
   std::vector<Piece> receive;  // Send: pieces of the receive it takes, with room for length or more
+  uint8_t flush_type = 0;      // Flush: verbs' PlacementType
   bool is_inline = false, signaled = false, fence = false;
   bool joined = false;    // posted with the one before it of its QP, one doorbell for both
   bool push = false;      // its WQE goes in the doorbell
@@ -116,22 +122,33 @@ enum class Fault : uint8_t {
   kTooLong,
   kReceiveKey,
   kSourceRead,
+  kFlushKey,
+  kFlushRights,
+  kFlushDomain,
+  kFlushBounds,
+  kFlushWrap,
+  kFlushRead,
   kLocalKey,
   kLocalBounds,
   kLocalDomain,
   kLocalSink,
   kPayloadRead,
   kRequestRead,
-  kCqOverflow
+  kCqOverflow,
+  kFlushOff
 };
 inline constexpr std::array kFaultNames = {
-    "write_key",  "write_stale",  "write_rights", "write_domain", "write_bounds", "write_wrap",
-    "read_key",   "read_rights",  "read_domain",  "read_bounds",  "read_wrap",    "no_receive",
-    "too_long",   "receive_key",  "source_read",  "local_key",    "local_bounds", "local_domain",
-    "local_sink", "payload_read", "request_read", "cq_overflow"};
+    "write_key",    "write_stale",  "write_rights", "write_domain", "write_bounds", "write_wrap",
+    "read_key",     "read_rights",  "read_domain",  "read_bounds",  "read_wrap",    "no_receive",
+    "too_long",     "receive_key",  "source_read",  "flush_key",    "flush_rights", "flush_domain",
+    "flush_bounds", "flush_wrap",   "flush_read",   "local_key",    "local_bounds", "local_domain",
+    "local_sink",   "payload_read", "request_read", "cq_overflow",  "flush_off"};
 inline bool is_found_locally(Fault f) { return f >= Fault::kLocalKey; }
 
-/// How PCIe answers a device's read that fails: source_read, payload_read, request_read (of a WQE).
+inline bool is_of_flush(Fault f) { return f >= Fault::kFlushKey && f <= Fault::kFlushRead; }
+
+/// How PCIe answers a device's read that fails: source_read, flush_read (the read-back),
+/// payload_read, request_read (of a WQE).
 enum class Answer : uint8_t { kUnsupported, kAborted, kPoisoned, kShort, kLong, kLate, kNever };
 inline constexpr std::array kAnswerNames = {"unsupported", "aborted", "poisoned", "short",
                                             "long",        "late",    "never"};
@@ -167,13 +184,16 @@ struct Life {
   std::array<uint32_t, 2> pd{}, cq{};
   std::array<Base, 2> base{};
   std::array<bool, 2>
-      receives_late{};  // posted one by one, some time after the one before was used
+      receives_late{};               // posted one by one, some time after the one before was used
+  std::array<bool, 2> asks_flush{};  // the stream has Flush if both sides ask for it
+  std::array<bool, 2> persistent{};  // the landing region is of persistent memory
 
+  bool has_flush() const { return asks_flush[0] && asks_flush[1]; }
   bool is_plain() const { return end == End::kClientCloses && spare[0] + spare[1] == 0; }
   bool closes() const { return end < End::kAbort; }
   bool meets_bad_read() const {
-    return end == End::kFault && (fault == Fault::kSourceRead || fault == Fault::kPayloadRead ||
-                                  fault == Fault::kRequestRead);
+    return end == End::kFault && (fault == Fault::kSourceRead || fault == Fault::kFlushRead ||
+                                  fault == Fault::kPayloadRead || fault == Fault::kRequestRead);
   }
   std::string describe(uint32_t qp) const;
 };
@@ -229,8 +249,9 @@ struct Plan {
 };
 
 struct Limits {
-  bool minimum = false;           // the device's minimum build on one side
-  std::optional<uint32_t> mtu{};  // where the user has set it
+  bool minimum = false;                             // the device's minimum build on one side
+  std::optional<uint32_t> mtu{};                    // where the user has set it
+  std::array<bool, 2> has_persistence{true, true};  // the side's domain is not `none`
 };
 Plan generate(uint64_t seed, uint32_t ops, const Limits& limits);
 /// Payload of a full FPDU. Untagged for Sends.

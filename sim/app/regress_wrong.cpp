@@ -55,6 +55,20 @@ OfFault of(Fault f) {
       return {Cause::kLocalCatastrophic, 0x0000, IBV_WC_SUCCESS, IBV_WC_LOC_PROT_ERR};
     case Fault::kSourceRead:
       return {Cause::kRdmapLength, 0x0207, kFlushed, kFlushed};
+    case Fault::kFlushKey:
+      return {Cause::kRdmapStag, 0x0100, IBV_WC_REM_ACCESS_ERR, kFlushed};
+    case Fault::kFlushRights:
+      return {Cause::kRdmapRights, 0x0102, IBV_WC_REM_ACCESS_ERR, kFlushed};
+    case Fault::kFlushDomain:
+      return {Cause::kRdmapAssoc, 0x0103, IBV_WC_REM_ACCESS_ERR, kFlushed};
+    case Fault::kFlushBounds:
+      return {Cause::kRdmapBounds, 0x0101, IBV_WC_REM_ACCESS_ERR, kFlushed};
+    case Fault::kFlushWrap:
+      return {Cause::kRdmapWrap, 0x0104, IBV_WC_REM_ACCESS_ERR, kFlushed};
+    case Fault::kFlushRead:
+      return {Cause::kFlushFailed, 0x020a, IBV_WC_REM_OP_ERR, kFlushed};
+    case Fault::kFlushOff:
+      return {Cause::kLocalCatastrophic, 0x0000, IBV_WC_LOC_QP_OP_ERR, kFlushed};
     case Fault::kPayloadRead:
     case Fault::kRequestRead:
       return {Cause::kLocalCatastrophic, 0x0000, IBV_WC_FATAL_ERR, kFlushed};
@@ -177,6 +191,40 @@ bool Host::is_cut(const Lane& lane, bool receives) const {
   return lane.life->end == End::kAbort || (lane.life->who == side_) == receives;
 }
 
+// Posts that the driver must refuse without a trace: wrong flags; a Flush on a stream without it. Of
+// a QP that has left RTS the driver accepts the latter.
+Result<void> Host::refuse(Lane& lane) {
+  if (lane.qp.core()->state != IBV_QPS_RTS) return {};
+  const bool is_on = lane.life->has_flush();
+  if (lane.connection.has_flush() != is_on)
+    return fail(Errc::kProtocol, "qp {}: has_flush() is {}, both sides {} for it", lane.number,
+                !is_on, is_on ? "ask" : "do not ask");
+  const auto post = [&](uint8_t type) {
+    return lane.qp.post_send({.wr_id = kOtherId + 60,
+                              .opcode = IBV_WR_FLUSH,
+                              .send_flags = IBV_SEND_SIGNALED,
+                              .remote_addr = plan_.iova(peer_, lane.number),
+                              .rkey = theirs(lane).landing,
+                              .flush_length = 8,
+                              .flush_type = type});
+  };
+  struct Wrong {
+    uint8_t type;
+    Errc code;
+  };
+  std::vector<Wrong> wrong = {
+      {0, Errc::kInvalidArgument}, {4, Errc::kInvalidArgument}, {5, Errc::kInvalidArgument}};
+  if (!is_on) wrong.push_back({IBV_FLUSH_GLOBAL, Errc::kNotSupported});
+  for (const Wrong& w : wrong) {
+    const auto r = post(w.type);
+    if (r || r.error->code != w.code)
+      return fail(Errc::kProtocol, "qp {}: post of a Flush of type {}{}: {}, should be refused",
+                  lane.number, w.type, is_on ? "" : " on a stream without it",
+                  r ? "accepted" : r.error->what);
+  }
+  return {};
+}
+
 // What ends the life, and requests behind it that must not be carried out. A Read is the first of them: what comes behind it completes in
 // order, so that none of them is complete before the end is known.
 Result<void> Host::post_wrong(Lane& lane) {
@@ -190,6 +238,7 @@ Result<void> Host::post_wrong(Lane& lane) {
   const uint32_t unread = plan_.landing_bytes[side_][lane.number] - kUnreadFromEnd;
   const bool is_read = (life.fault >= Fault::kReadKey && life.fault <= Fault::kReadWrap) ||
                        life.fault == Fault::kSourceRead;
+  const bool is_flush = is_of_flush(life.fault) || life.fault == Fault::kFlushOff;
   const uint32_t length = is_read || life.fault == Fault::kLocalSink || life.meets_bad_read()
                               ? std::min(life.length, kUnreadFromEnd)
                               : life.length;
@@ -202,6 +251,13 @@ Result<void> Host::post_wrong(Lane& lane) {
             .remote_addr = target,
             .rkey = other.landing};
   if (is_read || life.fault == Fault::kLocalSink) wr.opcode = IBV_WR_RDMA_READ;
+  if (is_flush) {
+    wr.opcode = IBV_WR_FLUSH;
+    wr.sg_list = {};
+    wr.flush_length = length;
+    wr.flush_type =
+        life.persistent[peer_] ? IBV_FLUSH_GLOBAL | IBV_FLUSH_PERSISTENT : IBV_FLUSH_GLOBAL;
+  }
   const bool is_odd = life.length % 2 != 0;
   switch (life.fault) {
     case Fault::kWriteKey:
@@ -216,6 +272,22 @@ Result<void> Host::post_wrong(Lane& lane) {
     case Fault::kWriteDomain:
       wr.rkey = other.foreign, wr.remote_addr = kSourceIova;
       break;
+    case Fault::kFlushKey:
+      wr.rkey = is_odd ? other.landing ^ 0x5a : other.landing ^ 0x1000;
+      break;
+    case Fault::kFlushRights:
+      if (is_odd && !life.persistent[peer_]) {  // one right of two
+        wr.flush_type = IBV_FLUSH_GLOBAL | IBV_FLUSH_PERSISTENT;
+      } else {
+        wr.rkey = other.source, wr.remote_addr = kSourceIova;
+      }
+      break;
+    case Fault::kFlushDomain:
+      wr.rkey = other.foreign, wr.remote_addr = kSourceIova;
+      break;
+    case Fault::kFlushOff:  // the driver lets it through, the device must not
+      lane.qp.core()->agreed.persist = 1;
+      break;
     case Fault::kReadKey:
       wr.rkey = is_odd ? other.source ^ 0x5a : other.source ^ 0x1000, wr.remote_addr = kSourceIova;
       break;
@@ -227,6 +299,7 @@ Result<void> Host::post_wrong(Lane& lane) {
       break;
     case Fault::kWriteBounds:
     case Fault::kReadBounds:
+    case Fault::kFlushBounds:
       // Behind the last byte, or before the first; where that would wrap the other one.
       wr.remote_addr =
           (is_odd || target == 0) && target_end != 0 && target_end + length > target_end
@@ -235,6 +308,7 @@ Result<void> Host::post_wrong(Lane& lane) {
       break;
     case Fault::kWriteWrap:
     case Fault::kReadWrap:
+    case Fault::kFlushWrap:
       wr.remote_addr = -uint64_t{length} + 1;
       break;
     case Fault::kNoReceive:
@@ -267,6 +341,7 @@ Result<void> Host::post_wrong(Lane& lane) {
       break;
     }
     case Fault::kSourceRead:  // the peer has spoilt it
+    case Fault::kFlushRead:
       wr.remote_addr = target_end - kUnreadFromEnd;
       break;
     case Fault::kCqOverflow: {
@@ -297,7 +372,7 @@ Result<void> Host::post_wrong(Lane& lane) {
                          .rkey = other.source});
       !r)
     return r;
-  if (is_read)
+  if (is_read || is_of_flush(life.fault))
     return {};  // the peer checks it when its response is due, and so may place what comes behind it before
   if (auto r = post_one(lane, Kind::kBehind,
                         {.wr_id = kOtherId + 2,

@@ -130,6 +130,38 @@ TEST(Plans, NoTwoOperationsWriteTheSameByte) {
   }
 }
 
+/// Both sides of the stream ask for Flush; durability is asked of persistent memory alone.
+TEST(Plans, FlushesAreOfRangesThatMayBeFlushed) {
+  unsigned flushes = 0, durable = 0;
+  for (uint64_t seed = 0; seed < 16; ++seed) {
+    const bool has_persistence = seed % 4 != 3;
+    const Plan p =
+        regress::generate(seed, 250, {.has_persistence = {has_persistence, has_persistence}});
+    for (const auto& o : p.ops) {
+      if (o.op != Op::kFlush) continue;
+      const unsigned peer = 1 - o.side;
+      ++flushes;
+      EXPECT_TRUE(p.life[o.qp].has_flush()) << o.describe();
+      EXPECT_TRUE(o.remote_landing && o.local.empty() && o.receive.empty()) << o.describe();
+      EXPECT_LE(o.remote.offset + o.length, p.landing_bytes[peer][o.qp]) << o.describe();
+      EXPECT_TRUE(o.flush_type >= 1 && o.flush_type <= 3) << o.describe();
+      if (!p.life[o.qp].persistent[peer]) {
+        EXPECT_EQ(o.flush_type, regress::kVisible);
+      }
+      durable += o.flush_type != regress::kVisible;
+    }
+    for (uint32_t q = 0; q < p.qps; ++q) {
+      const regress::Life& l = p.life[q];
+      EXPECT_TRUE(has_persistence || !(l.persistent[0] || l.persistent[1])) << l.describe(q);
+      if (l.end != regress::End::kFault) continue;
+      EXPECT_TRUE(!regress::is_of_flush(l.fault) || l.has_flush()) << l.describe(q);
+      EXPECT_TRUE(l.fault != regress::Fault::kFlushOff || !l.has_flush()) << l.describe(q);
+    }
+  }
+  EXPECT_GT(flushes, 200u);
+  EXPECT_GT(durable, 50u);
+}
+
 TEST(Plans, KeepLeavesTheChosenOnesAndClosesEachQp) {
   Plan p = regress::generate(9, 100, {});
   p.keep({3, 50});
