@@ -342,8 +342,9 @@ Shape::Kept kept_of(WrOpcode opcode) {
 
 namespace {
 // Twice the window, since some QPs are faster than others; and what passes in about 10 us, for
-// threads that join the window late.
-uint64_t tail_of(const Params& p, uint64_t window) {
+// threads that join the window late. A QP ends one Flush in about 1 us.
+uint64_t tail_of(const Params& p, uint64_t window, bool flushes) {
+  if (flushes) return 2 * window + kBatch;
   constexpr uint64_t kLate = uint64_t{128} << 10, kHeaders = 94;  // bytes, on the wire
   return 2 * window + kLate / (p.size + kHeaders) / (uint64_t{p.threads} * p.qps) + 1;
 }
@@ -368,7 +369,7 @@ void bandwidth(const Run& run, bool is_client, WrOpcode opcode, bool flushes) {
                .receives = opcode == IBV_WR_SEND && flow.gets,
                .flushes = flushes});
     if (p.warmup != 0) {
-      flow.tail = tail_of(p, window);
+      flow.tail = tail_of(p, window, flushes);
       flow.warmup =
           std::max<uint64_t>(p.warmup, std::min<uint64_t>(window, std::max(p.count, kBatch)));
     }
