@@ -337,6 +337,12 @@ module ddp_tx_sched (
   logic unused_bits;
   assign unused_bits = ^{clear_addr_i, qpn};
 
+  logic takes;   // a message of the send queue or a response comes
+  assign takes = two_valid_q && two_kind_q == EvArrive && two_q.running && !two_q.dropping;
+  `RNIC_COVER(SeveralMessages_C, takes && two_source_q == iwarp_pkg::TxSq && two_q.sq_count != '0)
+  `RNIC_COVER(ResponseBesideMessage_C, takes && two_source_q == iwarp_pkg::TxResp && two_q.sq_count != '0)
+  `RNIC_COVER(MessageBesideResponse_C, takes && two_source_q == iwarp_pkg::TxSq && two_q.resp)
+  `RNIC_COVER(SeveralDropped_C, two_valid_q && two_kind_q == EvFault && two_q.sq_count > 4'd1)
   `RNIC_ASSERT(InsideInRange_A, 32'(inside_q) <= rnic_pkg::SegDepth)
   `RNIC_ASSERT(SlotFree_A, !(two_valid_q && two_kind_q == EvArrive && two_q.running && !two_q.dropping) ||
                            (two_source_q == iwarp_pkg::TxSq ? 32'(two_q.sq_count) < SqSlots :

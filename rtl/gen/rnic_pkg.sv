@@ -1,6 +1,7 @@
 // Printed by specgen from docs/spec; do not edit.
 //
-// rnic_pkg: sizes of this build and constants. RNIC_MINIMUM: each at its smallest.
+// rnic_pkg: sizes of this build and constants. RNIC_MINIMUM: each at its smallest. RNIC_STALL: each
+// small, but 2 or more wherever the default has more than 1.
 /* verilator lint_off UNUSEDPARAM */ /* verilator lint_off SYMRSVDWORD */
 package rnic_pkg;
 `ifdef RNIC_MINIMUM
@@ -25,6 +26,30 @@ package rnic_pkg;
   localparam int unsigned RxStore = 1056;
   localparam int unsigned SegDepth = 2;
   localparam int unsigned SqSlots = 1;
+  localparam int unsigned FifoDepth = 2;
+  localparam int unsigned BeatDepth = 2;
+`elsif RNIC_STALL
+  localparam int unsigned NumQps = 8;
+  localparam int unsigned NumCqs = 8;
+  localparam int unsigned NumEqs = 2;
+  localparam int unsigned NumPds = 4;
+  localparam int unsigned NumPages = 4;
+  localparam int unsigned NumStags = 64;
+  localparam int unsigned NumPbl = 1024;
+  localparam int unsigned NumConns = 16;
+  localparam int unsigned NumVectors = 2;
+  localparam int unsigned IrdSlots = 64;
+  localparam int unsigned OrdSlots = 64;
+  localparam int unsigned MaxIrd = 32;
+  localparam int unsigned MaxOrd = 32;
+  localparam int unsigned SqPrefetch = 8;
+  localparam int unsigned SqWindow = 8;
+  localparam int unsigned RqPrefetch = 2;
+  localparam int unsigned RdTags = 8;
+  localparam int unsigned RdBuffer = 1024;
+  localparam int unsigned RxStore = 1056;
+  localparam int unsigned SegDepth = 4;
+  localparam int unsigned SqSlots = 2;
   localparam int unsigned FifoDepth = 2;
   localparam int unsigned BeatDepth = 2;
 `else

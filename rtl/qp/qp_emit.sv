@@ -205,6 +205,7 @@ module qp_emit #(
     else if (fire) visit_q <= !last;
     if (fire) {visit_qpn_q, visit_head_q, visit_tail_q} <= {qpn, head + 16'(units), tail + 1'b1};
   end
+  `RNIC_COVER(RestOfVisitDropped_C, fire && drop_q)
   `RNIC_ASSERT(VisitTogether_A, !(item_valid_i && visit_q) || (!barrier && qpn == visit_qpn_q))
   `RNIC_ASSERT(InTurn_A, !(item_valid_i && visit_q) ||
                          (head == visit_head_q && tail == visit_tail_q))

@@ -347,6 +347,8 @@ module qp_parse #(
     end
   end
 
+  `RNIC_COVER(NextOfVisit_C, go_on)
+  `RNIC_COVER(VisitEndsShort_C, end_done && none_q && !first_q)
   `RNIC_ASSERT(WorkIsThere_A, !(take && !go_barrier_i) || go_have_i != '0 || go_fail_i)
   `RNIC_STREAM_STABLE(CheckStable_A, wqe_check_valid_o, wqe_check_ready_i, wqe_check_o)
   `RNIC_STREAM_STABLE(FinishStable_A, finish_valid_o, finish_ready_i, finish_qpn_o)

@@ -455,6 +455,7 @@ module qp_rq_fetch #(
   );
   assign unused_bits = ^{take_bits, count16[15:7], rbuf_index};
 
+  `RNIC_COVER(SeveralReads_C, three_valid_q && three_op_q == OpDone && three_reads_q > 3'd1)
   `RNIC_ASSERT(PutTaken_A, !put_valid || put_ready)
   `RNIC_ASSERT(SendTaken_A, !sends || out_ready)
   `RNIC_ASSERT(AgainTaken_A, !again_put || again_take)

@@ -238,6 +238,8 @@ module rdmap_row #(
   logic unused_bits;
   assign unused_bits = ^{ctl_i.qpn, ctl_i.params, head_slot};
 
+  `RNIC_COVER(RequestWhileServing_C, valid_i && op_i == OpSeg && accepts && row.serving != '0)
+  `RNIC_COVER(LastSlotOfIrd_C, valid_i && op_i == OpSeg && accepts && row.ird_count + 6'd1 == row.ird)
   `RNIC_ASSERT(OrdRoom_A, !(valid_i && ord_we_o) || row.ord_count < row.ord)
   `RNIC_ASSERT(SlotIsServed_A, !(valid_i && op_i == OpFree && row.running) || frees)
   `RNIC_ASSERT(IrdNotEmpty_A, !(valid_i && op_i == OpFree && frees) || row.ird_count != '0)

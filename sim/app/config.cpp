@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "backend/device_rtl.hpp"
 #include "json_file.hpp"
 #include "regress_plan.hpp"
 #include "run.hpp"
@@ -140,7 +141,9 @@ Config::Config() {
     add("platform", row.name, row.default_text(), row.unit, row.doc);
   add("device", "build", "default", "",
       "Build of the device: default; minimum (every table and FIFO at its smallest); stall "
-      "(minimum, and the RTL holds its streams back at random).");
+      "(each small, but 2 or more of what the default has several of, and the RTL holds its "
+      "streams "
+      "back at random).");
   add("device", "stall_percent", "20", "%",
       "How often the build stall holds each stream of the RTL back; drawn from the run's seed.");
   add("device", "reset_seed", "0", "",
@@ -166,8 +169,8 @@ Config::Config() {
       "Width of the datapath, a power of two; the RTL's is fixed. Model only.");
   for (const auto& row : spec::kSizes) {
     add("model", row.name, "build", row.unit,
-        fmt::format("{} Default {}, minimum {}{}; model only.", row.doc, row.value, row.minimum,
-                    row.power_of_two ? ", a power of two" : ""));
+        fmt::format("{} Default {}, minimum {}, stall {}{}; model only.", row.doc, row.value,
+                    row.minimum, row.stall, row.power_of_two ? ", a power of two" : ""));
   }
 }
 
@@ -338,7 +341,7 @@ sim::RtlBuild Config::build(Side side) const {
          : b == "stall" ? sim::RtlBuild::kStall
                         : sim::RtlBuild::kDefault;
 }
-bool Config::minimum(Side side) const { return build(side) != sim::RtlBuild::kDefault; }
+bool Config::is_small(Side side) const { return build(side) != sim::RtlBuild::kDefault; }
 uint32_t Config::stall_percent(Side side) const {
   return static_cast<uint32_t>(whole("stall_percent", value("stall_percent", side), 0, 95));
 }
@@ -347,7 +350,7 @@ uint64_t Config::reset_seed(Side side) const {
 }
 
 spec::Sizes Config::sizes(Side side) const {
-  spec::Sizes sizes = minimum(side) ? spec::Sizes::minimum() : spec::Sizes{};
+  spec::Sizes sizes = sim::sizes_of(build(side));
   for (const auto& row : spec::kSizes) {
     const std::string v = value(std::string(row.name), side);
     if (v != "build")

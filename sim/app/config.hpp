@@ -76,7 +76,7 @@ class Config {
   model::Timing timing(
       Side side) const;  // of a model: its clock, which both sides share, and its datapath's width
   sim::RtlBuild build(Side side) const;
-  bool minimum(Side side) const;  ///< the sizes are those of the build minimum; stall has them too
+  bool is_small(Side side) const;  ///< build minimum or stall: few QPs, CQs, PDs and STags
   uint32_t stall_percent(Side side) const;
   uint64_t reset_seed(Side side) const;
   /// Names of a model's settings that were changed: the RTL cannot follow them.

@@ -240,7 +240,7 @@ std::string complaint(const RegressRequest& r, uint64_t seed, uint32_t ops, cons
 namespace regression {
 
 Plan make_plan(const RegressRequest& r, uint64_t seed, uint32_t ops) {
-  regress::Limits limits{.minimum = r.config.minimum(kClient) || r.config.minimum(kServer)};
+  regress::Limits limits{.minimum = r.config.is_small(kClient) || r.config.is_small(kServer)};
   if (const Setting& mtu = r.config.find("mtu"); mtu.origin != Origin::kDefault)
     limits.mtu = static_cast<uint32_t>(number("mtu", mtu.value, 576, 65535));
   Plan p = regress::generate(seed, ops, limits);
@@ -287,7 +287,7 @@ int run_regression(const RegressRequest& r) {
                simulated * 1000 / r.config.timing(kClient).clock.ps_per_cycle() / s,
                done == 0 ? "" : fmt::format("{:.0f} s left", s * (1 - share) / share));
   };
-  Coverage coverage(given(r.config), r.config.minimum(kClient) || r.config.minimum(kServer));
+  Coverage coverage(given(r.config), r.config.is_small(kClient) || r.config.is_small(kServer));
   std::vector<TestCase> cases;
   uint64_t done = 0, failures = 0, bytes = 0, completions = 0;
   uint64_t rtl_cycles = 0;

@@ -73,7 +73,8 @@ class ModelDevice final : public Device, private model::Surroundings {
   const spec::Sizes& sizes() const override { return sizes_; }
   std::string describe() const override {
     if (sizes_ == spec::Sizes{}) return "model (default)";
-    return sizes_ == spec::Sizes::minimum() ? "model (minimum)" : "model";
+    if (sizes_ == spec::Sizes::minimum()) return "model (minimum)";
+    return sizes_ == spec::Sizes::stall() ? "model (stall)" : "model";
   }
   std::string failure() const override { return {}; }
   std::string waiting_for() const override { return rnic_->waiting_for(); }

@@ -494,9 +494,6 @@ std::unique_ptr<Device> make_rtl_device(const RtlOptions& options) {
   return std::make_unique<RtlDevice>(options, sc_core::sc_gen_unique_name(options.name.c_str()));
 }
 
-spec::Sizes sizes_of(RtlBuild build) {
-  return build == RtlBuild::kDefault ? spec::Sizes{} : spec::Sizes::minimum();
-}
 std::string suffix_of(RtlBuild build) {
   return build == RtlBuild::kDefault ? "" : build == RtlBuild::kMinimum ? " (minimum)" : " (stall)";
 }

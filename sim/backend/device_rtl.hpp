@@ -32,7 +32,11 @@ struct RtlOptions {
 };
 
 /// The sizes of a build, and what describe() adds to a device of it: "", " (minimum)", " (stall)".
-spec::Sizes sizes_of(RtlBuild build);
+inline spec::Sizes sizes_of(RtlBuild build) {
+  return build == RtlBuild::kDefault   ? spec::Sizes{}
+         : build == RtlBuild::kMinimum ? spec::Sizes::minimum()
+                                       : spec::Sizes::stall();
+}
 std::string suffix_of(RtlBuild build);
 
 /// False in a build of the models alone (rtl_absent.cpp); then make_rtl_device throws.

@@ -1,13 +1,12 @@
-// Line and user coverage of a Verilated module, in builds of preset coverage: written when the module ends.
+// Line and user coverage of a Verilated module, in builds of preset coverage, and the cover points of the build `stall` in every build:
+// written when the module ends.
 //
 //   mkdir cov;  RNIC_COVERAGE_TO=cov/rtl ctest --test-dir build-coverage;  verilator_coverage --annotate cov/lines cov/rtl.*.dat
 #pragma once
 
 #include <unistd.h>
 #include <verilated.h>
-#if VM_COVERAGE
 #include <verilated_cov.h>
-#endif
 
 #include <cstdlib>
 #include <string>
@@ -15,15 +14,13 @@
 namespace rnic::sim {
 
 /// To RNIC_COVERAGE_TO.PROCESS.NUMBER.dat, a file for each module; nothing without that variable.
-inline void write_rtl_coverage([[maybe_unused]] VerilatedContext& context) {
-#if VM_COVERAGE
+inline void write_rtl_coverage(VerilatedContext& context) {
   static unsigned number = 0;
   const char* to = std::getenv("RNIC_COVERAGE_TO");
   if (to == nullptr || *to == '\0') return;
   const std::string file =
       std::string(to) + "." + std::to_string(getpid()) + "." + std::to_string(number++) + ".dat";
   context.coveragep()->write(file.c_str());
-#endif
 }
 
 }  // namespace rnic::sim

@@ -145,6 +145,9 @@ TEST_F(SpecgenTest, RefusesValues) {
   refused("minimum: 2", "minimum: 0", "outside min to max");
   refused("default: 16", "default: 17", "'num_things': default 17 is no power of two");
   refused("minimum: 2", "minimum: 3", "'num_things': minimum 3 is no power of two");
+  refused("stall: 2", "stall: 65", "outside min to max");
+  refused("stall: 2", "stall: 3", "'num_things': stall 3 is no power of two");
+  refused("stall: 2", "stall: 1", "stall is 1");
   refused("power_of_two: true", "power_of_two: 1", "must be true or false");
   refused("access: ro", "access: r", "access must be");
   refused("reset: 1", "reset: 0x100000000", "reset does not fit");

@@ -193,6 +193,7 @@ TEST(VectorsTest, BeatsAndTables) {
   for (const auto& row : spec::kSizes) {
     EXPECT_EQ(spec::Sizes{}.*row.member, row.value) << row.name;
     EXPECT_EQ(spec::Sizes::minimum().*row.member, row.minimum) << row.name;
+    EXPECT_EQ(spec::Sizes::stall().*row.member, row.stall) << row.name;
   }
   for (const auto& row : spec::kRegisters) EXPECT_EQ(row.offset % (row.width / 8), 0U) << row.name;
 }

@@ -2,7 +2,7 @@
 #
 #   rnic_need(model/mpa)                                   add this folder, unless it is there already
 #   rnic_verilate(TARGET Mpa TOP mpa SOURCES rtl/mpa/*.sv  class VMpa; link with target Mpa
-#                 [PARAMS -GDepth=4] [ARGS -Wno-X] [MINIMUM] [STALL] [FAST])
+#                 [PARAMS -GDepth=4] [ARGS -Wno-X] [MINIMUM] [STALL] [COVER] [FAST] [PREFIX VX])
 #                                                         STALL: streams are held back at random inside (rtl/stall)
 #                                                         FAST: simulated for long, so compiled with -O2; else -O1
 #   rnic_test(NAME mpa_test SOURCES mpa_test.cpp LIBS Mpa rnic::mpa [LABEL fast|system])
@@ -27,12 +27,11 @@ find_program(VERILATOR_BIN verilator_bin verilator REQUIRED)
 find_path(VERILATOR_INCLUDE verilated.h PATHS /usr/share/verilator/include /usr/local/share/verilator/include REQUIRED)
 add_library(rnic_verilated STATIC
   ${VERILATOR_INCLUDE}/verilated.cpp ${VERILATOR_INCLUDE}/verilated_fst_c.cpp
-  ${VERILATOR_INCLUDE}/verilated_threads.cpp
-  $<$<BOOL:${RNIC_COVERAGE}>:${VERILATOR_INCLUDE}/verilated_cov.cpp>)
+  ${VERILATOR_INCLUDE}/verilated_threads.cpp ${VERILATOR_INCLUDE}/verilated_cov.cpp)
 add_library(rnic::verilated ALIAS rnic_verilated)
 target_include_directories(rnic_verilated SYSTEM PUBLIC ${VERILATOR_INCLUDE} ${VERILATOR_INCLUDE}/vltstd)
 target_include_directories(rnic_verilated PUBLIC ${CMAKE_SOURCE_DIR}/sim)  # backend/rtl_coverage.hpp
-target_compile_definitions(rnic_verilated PUBLIC VM_COVERAGE=$<BOOL:${RNIC_COVERAGE}> VM_SC=0 VM_TRACE=1
+target_compile_definitions(rnic_verilated PUBLIC VM_COVERAGE=1 VM_SC=0 VM_TRACE=1
   VM_TRACE_FST=1 VM_TRACE_VCD=0)
 target_compile_options(rnic_verilated PRIVATE -w -O2 -fno-sanitize=all)  # not ours to mend
 target_link_libraries(rnic_verilated PUBLIC Threads::Threads ZLIB::ZLIB)
@@ -71,11 +70,14 @@ endfunction()
 # build folder of this tree, whose Verilated code is taken as it is (a build with sanitizers need not make it again).
 set(RNIC_VERILATED "" CACHE PATH "Build folder whose Verilated libraries are used; empty: made here")
 function(rnic_verilate)
-  cmake_parse_arguments(V "MINIMUM;STALL;FAST" "TARGET;TOP" "SOURCES;PARAMS;ARGS" ${ARGN})
+  cmake_parse_arguments(V "MINIMUM;STALL;COVER;FAST" "TARGET;TOP;PREFIX" "SOURCES;PARAMS;ARGS" ${ARGN})
   if(V_UNPARSED_ARGUMENTS OR NOT V_TARGET OR NOT V_TOP OR NOT V_SOURCES)
-    message(FATAL_ERROR "rnic_verilate(TARGET name TOP module SOURCES ... [PARAMS ...] [ARGS ...] [MINIMUM] [STALL] [FAST])")
+    message(FATAL_ERROR "rnic_verilate(TARGET name TOP module SOURCES ... [PARAMS ...] [ARGS ...] [MINIMUM] [STALL] [COVER] [FAST])")
   endif()
   set(prefix V${V_TARGET})
+  if(V_PREFIX)
+    set(prefix ${V_PREFIX})
+  endif()
   set(dir ${CMAKE_CURRENT_BINARY_DIR}/${prefix})
   if(RNIC_VERILATED)
     file(RELATIVE_PATH own ${CMAKE_BINARY_DIR} ${dir})
@@ -107,6 +109,8 @@ function(rnic_verilate)
   endif()
   if(RNIC_COVERAGE)
     list(APPEND flags --coverage-line --coverage-user)
+  elseif(V_COVER)  # RNIC_COVER
+    list(APPEND flags --coverage-user)
   endif()
   # Paths go into the C++ (assertions name their file): relative ones, so that ccache knows it again in another folder.
   set(read ${V_ARGS} ${waivers} ${packages} ${sources})

@@ -304,11 +304,17 @@ class Checker {
       throw SpecError(s.at, "'" + s.name + "': default is outside min to max");
     if (s.minimum < s.min || s.minimum > s.max)
       throw SpecError(s.at, "'" + s.name + "': minimum is outside min to max");
+    if (s.stall < s.min || s.stall > s.max)
+      throw SpecError(s.at, "'" + s.name + "': stall is outside min to max");
+    if (s.stall < 2 && s.value > 1)
+      throw SpecError(s.at, "'" + s.name + "': stall is 1, so what more of them do does not run");
     const auto is_power = [](uint64_t v) { return v != 0 && (v & (v - 1)) == 0; };
     if (s.power_of_two && !is_power(s.value))
       throw SpecError(s.at, fmt::format("'{}': default {} is no power of two", s.name, s.value));
     if (s.power_of_two && !is_power(s.minimum))
       throw SpecError(s.at, fmt::format("'{}': minimum {} is no power of two", s.name, s.minimum));
+    if (s.power_of_two && !is_power(s.stall))
+      throw SpecError(s.at, fmt::format("'{}': stall {} is no power of two", s.name, s.stall));
   }
 
   Spec& spec_;

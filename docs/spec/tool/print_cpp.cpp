@@ -192,23 +192,28 @@ std::string causes(const Spec& spec) {
 std::string sizes(const Spec& spec) {
   std::string out =
       "\n/// Every size of the device: a setting of the model, a parameter of the RTL (rnic_pkg).\n"
-      "///   Sizes s;  s.num_qps = 16;   or   Sizes s = Sizes::minimum();\nstruct Sizes {\n";
+      "///   Sizes s;  s.num_qps = 16;   or   Sizes::minimum(), Sizes::stall()\nstruct Sizes {\n";
   for (const auto& s : spec.sizes)
     out += fmt::format("  uint32_t {} = {}U;  // {}: {}\n", s.name, s.value, s.measure, s.doc);
-  out += "\n  static constexpr Sizes minimum() {\n    Sizes s;\n";
-  for (const auto& s : spec.sizes) out += fmt::format("    s.{} = {}U;\n", s.name, s.minimum);
-  out +=
-      "    return s;\n  }\n  friend bool operator==(const Sizes&, const Sizes&) = default;\n};\n";
+  const auto build = [&](std::string_view name, uint64_t Size::*member) {
+    out += fmt::format("\n  static constexpr Sizes {}() {{\n    Sizes s;\n", name);
+    for (const auto& s : spec.sizes) out += fmt::format("    s.{} = {}U;\n", s.name, s.*member);
+    out += "    return s;\n  }\n";
+  };
+  build("minimum", &Size::minimum);
+  build("stall", &Size::stall);
+  out += "  friend bool operator==(const Sizes&, const Sizes&) = default;\n};\n";
   out +=
       "\nstruct SizeRow {\n  std::string_view name;\n  uint32_t Sizes::*member;\n  uint32_t value, "
-      "minimum, min, max;\n"
+      "minimum, stall, min, max;\n"
       "  bool power_of_two;\n"
       "  std::string_view unit, doc, ref;\n};\n";
   out += fmt::format("inline constexpr std::array<SizeRow, {}> kSizes = {{{{\n", spec.sizes.size());
   for (const auto& s : spec.sizes)
-    out += fmt::format("    {{{}, &Sizes::{}, {}U, {}U, {}U, {}U, {}, {},\n     {},\n     {}}},\n",
-                       quoted(s.name), s.name, s.value, s.minimum, s.min, s.max, s.power_of_two,
-                       quoted(s.measure), quoted(s.doc), quoted(s.ref));
+    out += fmt::format(
+        "    {{{}, &Sizes::{}, {}U, {}U, {}U, {}U, {}U, {}, {},\n     {},\n     {}}},\n",
+        quoted(s.name), s.name, s.value, s.minimum, s.stall, s.min, s.max, s.power_of_two,
+        quoted(s.measure), quoted(s.doc), quoted(s.ref));
   return out + "}};\n";
 }
 

@@ -82,7 +82,7 @@ std::string md_struct(const Struct& s) {
 std::string md_registers(const Spec& spec) {
   std::string out =
       "\n## Registers\n\n| BAR | Offset | Name | Width | Access | Reset | Meaning "
-      "|\n|---|---|---|---|---|---|---|\n";
+      "|\n|---|---|---|---|---|---|---|---|\n";
   for (const auto& r : spec.registers) {
     std::string offset = fmt::format("{:#06x}", r.offset);
     if (r.count > 1) offset += fmt::format(" + {:#x} i, i < {}", r.stride, r.count);
@@ -119,11 +119,12 @@ std::string md_causes(const Spec& spec) {
 
 std::string md_sizes(const Spec& spec) {
   std::string out =
-      "\n## Sizes\n\n| Name | Default build | Minimum build | Range | Unit | Meaning | Source "
+      "\n## Sizes\n\n| Name | Default build | Minimum build | Stall build | Range | Unit | Meaning "
+      "| Source "
       "|\n|---|---|---|---|---|---|---|\n";
   for (const auto& s : spec.sizes)
-    out += fmt::format("| `{}` | {} | {} | {} to {}{} | {} | {} | {} |\n", s.name, s.value,
-                       s.minimum, s.min, s.max, s.power_of_two ? ", a power of two" : "",
+    out += fmt::format("| `{}` | {} | {} | {} | {} to {}{} | {} | {} | {} |\n", s.name, s.value,
+                       s.minimum, s.stall, s.min, s.max, s.power_of_two ? ", a power of two" : "",
                        cell(s.measure), cell(s.doc), cell(s.ref));
   return out;
 }

@@ -112,12 +112,16 @@ std::string print_regs_pkg(const Spec& spec) {
 }
 
 std::string print_rnic_pkg(const Spec& spec) {
-  std::string out = package_open(
-      "rnic_pkg", "sizes of this build and constants. RNIC_MINIMUM: each at its smallest.");
+  std::string out = package_open("rnic_pkg",
+                                 "sizes of this build and constants. RNIC_MINIMUM: each at its "
+                                 "smallest. RNIC_STALL: each small, "
+                                 "but 2 or more wherever the default has more than 1.");
   auto value = [](uint64_t v) { return v > mask(31) ? hex(32, v) : std::to_string(v); };
   if (!spec.sizes.empty()) {
     out += "`ifdef RNIC_MINIMUM\n";
     for (const auto& s : spec.sizes) out += param("int unsigned", camel(s.name), value(s.minimum));
+    out += "`elsif RNIC_STALL\n";
+    for (const auto& s : spec.sizes) out += param("int unsigned", camel(s.name), value(s.stall));
     out += "`else\n";
     for (const auto& s : spec.sizes) {
       out += comment(fmt::format("{} ({}, {} to {}). {}", s.doc, s.measure, s.min, s.max, s.ref),

@@ -263,6 +263,7 @@ class Reader {
     static_cast<Entity&>(out) = std::move(e);
     out.value = m.number("default");
     out.minimum = m.number("minimum");
+    out.stall = m.number("stall");
     out.min = m.number("min");
     out.max = m.number("max");
     out.power_of_two = m.flag("power_of_two");

@@ -101,7 +101,7 @@ struct Cause : Entity {
 };
 
 struct Size : Entity {
-  uint64_t value = 0, minimum = 0, min = 0, max = 0;
+  uint64_t value = 0, minimum = 0, stall = 0, min = 0, max = 0;  // value: of the default build
   bool power_of_two = false;  // units index by the low bits of a number
   std::string measure;        // its unit in words
 };

@@ -1,0 +1,116 @@
+// Cover points of the RTL (RNIC_COVER): programs on the build `stall` reach each of them. What several WQEs in a visit, several messages
+// of a QP in ddp and a request beside a response in service do is code that a build with one of each never runs.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <thread>
+
+#include "regress.hpp"
+#include "support/folder.hpp"
+#include "world.hpp"
+
+namespace rnic::tb {
+namespace {
+
+using namespace verbs;  // NOLINT: a test
+
+/// Times that each cover point was met, of all files that the Verilated devices left in the folder.
+std::map<std::string, uint64_t> met(const std::filesystem::path& folder) {
+  std::map<std::string, uint64_t> all;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    std::ifstream in(file.path());
+    for (std::string line; std::getline(in, line);) {
+      const size_t count = line.rfind('\'');
+      if (!line.starts_with("C '") || count < 3) continue;
+      // Keys are each \1KEY\2VALUE; h is the instance, and ends with the name of the point.
+      const size_t at = line.find("\1h\2");
+      if (at == std::string::npos) continue;
+      const std::string path = line.substr(at + 3, line.find_first_of("\1'", at + 3) - at - 3);
+      all[path] += std::stoull(line.substr(count + 1));
+    }
+  }
+  return all;
+}
+
+/// Random programs from a fixed seed: whatever goes well, and errors one at a time.
+void random_programs() {
+  app::RegressRequest r;
+  r.kind = {"rtl", "rtl"};
+  r.ops = 500;
+  r.seed = 40000;
+  r.quiet = true;
+  r.jobs = std::max(1U, std::thread::hardware_concurrency());
+  r.config.set("build=stall", "test");
+  r.config.set("stall_percent=20", "test");
+  EXPECT_EQ(app::run_regression(r), app::kGood);
+}
+
+/// Requests behind one doorbell, the first of them wrong: its key, or what PCIe answers to the read of its payload.
+void wrong_with_others_behind(bool key, uint64_t seed) {
+  in_child([=] {
+    World w({.kind = {"rtl_stall", "model"}, .settings = {"stall_percent=5"}, .seed = seed});
+    uint32_t rkey = 0;
+    uint64_t to = 0;
+    bool ready = false, done = false;
+    w.run(
+        [&](Host& h) {
+          h.open();
+          Region data = h.region(8192);
+          Endpoint& e = h.endpoint();
+          h.connect(e);
+          h.until("the server", [&] { return ready; });
+          if (!key)
+            w.simulation().root_complex(kClient).add_fault({.status = spec::RdStatus::kPoisoned,
+                                                            .nth = 1,
+                                                            .probability = 0,
+                                                            .from = data.buffer.bus(0),
+                                                            .to = data.buffer.bus(0) + 4096,
+                                                            .seen = 0});
+          Sge from = data.sge(0, 512);
+          if (key) from.lkey ^= 0x100;
+          const Sge good = data.sge(4096, 64);
+          std::vector<SendWr> wrs(6, {.sg_list = {&good, 1},
+                                      .opcode = IBV_WR_RDMA_WRITE,
+                                      .remote_addr = to,
+                                      .rkey = rkey});
+          wrs[0].sg_list = {&from, 1};
+          const auto ids = e.post(wrs);
+          h.until_complete(e, "the requests");
+          EXPECT_EQ(e.wc(ids[0]).status, key ? IBV_WC_LOC_PROT_ERR : IBV_WC_FATAL_ERR);
+          for (size_t k = 1; k < ids.size(); ++k)
+            EXPECT_EQ(e.wc(ids[k]).status, IBV_WC_WR_FLUSH_ERR) << k;
+          done = true;
+        },
+        [&](Host& h) {
+          h.open();
+          Region data = h.region(8192);
+          Endpoint& e = h.endpoint();
+          h.accept(e);
+          rkey = data.mr.rkey(), to = data.mr.addr();
+          ready = true;
+          h.until("the client", [&] { return done; });
+        });
+  });
+}
+
+TEST(CoverTest, ProgramsOnStallMeetEveryPoint) {
+  const Folder folder;
+  setenv("RNIC_COVERAGE_TO", (folder / "rtl").c_str(), 1);
+  random_programs();
+  for (uint64_t seed = 1; seed <= 3; ++seed) {
+    wrong_with_others_behind(true, seed);
+    wrong_with_others_behind(false, seed);
+  }
+  unsetenv("RNIC_COVERAGE_TO");
+  const auto points = met(folder.path());
+  EXPECT_GE(points.size(), 10U);
+  for (const auto& [name, times] : points) {
+    EXPECT_GT(times, 0U) << name;
+    std::printf("%10llu %s\n", static_cast<unsigned long long>(times), name.c_str());
+  }
+}
+
+}  // namespace
+}  // namespace rnic::tb
