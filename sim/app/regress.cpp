@@ -243,6 +243,8 @@ Plan make_plan(const RegressRequest& r, uint64_t seed, uint32_t ops) {
   regress::Limits limits{.minimum = r.config.is_small(kClient) || r.config.is_small(kServer)};
   if (const Setting& mtu = r.config.find("mtu"); mtu.origin != Origin::kDefault)
     limits.mtu = static_cast<uint32_t>(number("mtu", mtu.value, 576, 65535));
+  for (const Side side : {kClient, kServer})
+    limits.has_persistence[side] = r.config.platform(side).host.domain != "none";
   Plan p = regress::generate(seed, ops, limits);
   if (!r.keep.empty()) {
     std::set<uint32_t> numbers;
