@@ -2,8 +2,10 @@
 //
 //   1  start, stop, half_close, after response slots that are free already
 //   2  a fault: of qp, of transmit, of a response's check
-//   3  in turn with 4: a received segment
-//   4  a WQE every fourth time, else a free response slot, else a responder's head, else a WQE
+//   3  a free response slot: the peer may already use it, and its next request must not find it taken. One
+//      comes for each request, so it holds nobody up
+//   4  in turn with 5: a received segment
+//   5  a WQE and a responder's head in turn
 //
 // An operation is picked only when all that it may emit has room, so none stops half way and none
 // holds another. Combinational from the requests to their ready, op_o and qpn_o; room comes from
@@ -59,8 +61,7 @@ module rdmap_pick (
   typedef `RNIC_RDMAP_OP_E op_e;
   op_e op;
 
-  logic       pick, seg_turn_q, can_seg, can_head, can_slot, can_wqe;
-  logic [1:0] rest_turn_q;
+  logic       pick, seg_turn_q, wqe_turn_q, can_seg, can_head, can_slot, can_wqe;
 
   assign can_seg  = seg_valid_i && verdict_room_i && term_room_i;
   assign can_head = head_valid_i;
@@ -83,14 +84,14 @@ module rdmap_pick (
     end else if (resp_fail_valid_i && term_room_i) begin
       op    = OpRespFail;
       qpn_o = resp_fail_qpn_i;
-    end else if (can_seg && (seg_turn_q || !(can_head || can_slot || can_wqe))) begin
-      op = OpSeg;
-    end else if (can_wqe && (rest_turn_q == 2'd0 || !(can_head || can_slot))) begin
-      op    = OpWqe;
-      qpn_o = wqe_qpn_i;
     end else if (can_slot) begin
       op    = OpFree;
       qpn_o = slot_qpn_i;
+    end else if (can_seg && (seg_turn_q || !(can_head || can_wqe))) begin
+      op = OpSeg;
+    end else if (can_wqe && (wqe_turn_q || !can_head)) begin
+      op    = OpWqe;
+      qpn_o = wqe_qpn_i;
     end else if (can_head) begin
       op    = OpHead;
       qpn_o = head_qpn_i;
@@ -113,10 +114,10 @@ module rdmap_pick (
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       seg_turn_q  <= 1'b0;
-      rest_turn_q <= '0;
+      wqe_turn_q  <= 1'b0;
     end else begin
-      if (pick) seg_turn_q <= op != OpSeg;
-      if (pick && (op == OpWqe || op == OpFree || op == OpHead)) rest_turn_q <= rest_turn_q + 2'd1;
+      if (pick && op != OpFree) seg_turn_q <= op != OpSeg;
+      if (pick && (op == OpWqe || op == OpHead)) wqe_turn_q <= op == OpHead;
     end
   end
 endmodule

@@ -532,6 +532,31 @@ TYPED_TEST(RdmapTest, InboundOverflow) {
   });
 }
 
+// Slots that ddp has given back are free before a request is judged that came behind them, whatever their order: the peer
+// has the responses and may ask again.
+TYPED_TEST(RdmapRtlTest, SlotsAreFreeBeforeRequestsBehindThem) {
+  this->start({0, 0});
+  constexpr uint16_t kQps = 8;
+  for (uint16_t q = 0; q < kQps; q++) {
+    this->run_qp(q, this->params(1, 0, q, 0));
+    const auto r = this->request(100);
+    this->expect_good(q, r, this->good(false));
+    this->expect_message(this->response(q, r, 0, 0));
+  }
+  for (uint16_t q = 0; q < kQps; q++) this->free_response(q);
+  for (uint16_t q = kQps; q-- != 0;) this->put_segment(q, this->request(100));
+  for (unsigned left = kQps, cycles = 0; left != 0; cycles++) {
+    ASSERT_LT(cycles, 1000U) << left << " requests are not judged";
+    this->dut.advance();
+    for (; !this->dut.rx_verdict.empty(); left--) {
+      const auto v = this->dut.rx_verdict.take();
+      EXPECT_EQ(v.accept, 1) << left << " are left";
+    }
+    while (!this->dut.tx_message_hdr.empty() && !this->dut.tx_message.empty())
+      (void)this->take_message();
+  }
+}
+
 TYPED_TEST(RdmapTest, WatermarkCountsPlacementsOfAll) {
   this->start({0, 0});
   for (uint16_t q = 0; q < 2; q++) this->run_qp(q, this->params(4, 4, u16(4 * q), 0));
