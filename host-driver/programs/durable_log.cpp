@@ -222,6 +222,7 @@ class Client {
       r.end = side_.dev().now();
       r.acks.push_back({r.end, log_of(lane), sequence(lane, index)});
       r.latency.push_back(r.end - s.started[index % depth_]);
+      r.began.push_back(s.started[index % depth_]);
       r.bytes += side_.params().size;
       r.done = ++r.ops;
     }

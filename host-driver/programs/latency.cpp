@@ -10,6 +10,8 @@ using namespace verbs;
 
 namespace {
 
+constexpr uint32_t kLook = 8;  // bytes that flush_lat reads back, at most
+
 uint64_t total_of(const Params& p) { return uint64_t{p.warmup} + p.count; }
 
 // A request of one message; each sixteenth is signalled, and awaited before its slot could be used
@@ -38,6 +40,7 @@ struct Sampler {
     if (index < side.params().warmup) return;
     r.end = side.dev().now();
     r.latency.push_back((r.end - started) / divisor);
+    r.began.push_back(started);
     r.ops++;
     r.bytes += side.params().size;
   }
@@ -161,7 +164,8 @@ Result<void> send_lat_body(Side& side) {
   return finish(side);
 }
 
-// A Write and the Flush of its range, posted together. The server polls the last byte of each
+// A Write and the Flush of its range, posted together; with by_read the Write and a Read of its last
+// bytes, which a program without Flush would use: PCIe lets no read pass a write. The server polls the last byte of each
 // message, so every byte is compared while the client goes on: it is a window of slots behind.
 Result<void> flush_lat_body(Side& side) {
   const Params& p = side.params();
@@ -171,7 +175,7 @@ Result<void> flush_lat_body(Side& side) {
   if (auto r = side.open(); !r) return r;
   Lane& lane = side.lanes[0];
   if (auto r = side.connect(); !r) return r;
-  if (!lane.connection.has_flush())
+  if (!p.by_read && !lane.connection.has_flush())
     return fail(Errc::kNotSupported, "flush_lat: the peer does not agree to Flush");
   Sampler sampler{side, 1};
   for (uint64_t i = 0; i < total; i++) {
@@ -183,12 +187,26 @@ Result<void> flush_lat_body(Side& side) {
     Side::fill(bytes, side.key(true, lane, i));
     bytes.back() = mark_of(i);
     sampler.begin(i);
-    Sge sge;
+    Sge sge, seen;
     std::array<SendWr, 2> wrs{side.request(lane, IBV_WR_RDMA_WRITE, i, false, sge), SendWr{}};
-    wrs[1] = Side::flush_of(wrs[0], true);
+    const uint32_t looked_at = std::min(p.size, kLook);
+    const auto sink = side.at(lane, side.rx(i), looked_at);
+    if (p.by_read) {
+      std::ranges::fill(sink, uint8_t{0});
+      seen = {lane.mr.addr() + side.rx(i), looked_at, lane.mr.lkey()};
+      wrs[1] = {.wr_id = wrs[0].wr_id,
+                .sg_list = {&seen, 1},
+                .opcode = IBV_WR_RDMA_READ,
+                .send_flags = IBV_SEND_SIGNALED,
+                .remote_addr = wrs[0].remote_addr + p.size - looked_at,
+                .rkey = wrs[0].rkey};
+    } else {
+      wrs[1] = Side::flush_of(wrs[0], true);
+    }
     if (auto r = side.post(lane, wrs); !r) return r;
     if (auto r = side.until("Flush", [&] { return lane.completed == i + 1; }); !r) return r;
     sampler.end(i);
+    if (p.by_read && !std::ranges::equal(sink, bytes.last(looked_at))) side.wrong(sink.data(), 1);
   }
   return finish(side);
 }
@@ -201,7 +219,7 @@ void run_one(const Run& run, bool is_client, bool receives, Result<void> (*body)
                .kept = body == read_lat_body && !is_client ? Shape::kOffered : Shape::kNone,
                .slot_bytes = run.params.size,
                .receives = receives,
-               .flushes = body == flush_lat_body});
+               .flushes = body == flush_lat_body && !run.params.by_read});
     return body(side);
   });
 }

@@ -29,6 +29,8 @@ constexpr SettingRow kPush{"push", "0", "0 or 1",
 constexpr SettingRow kBoth{"both", "0", "0 or 1", "Both directions at once."};
 constexpr SettingRow kEvents{"events", "0", "0 or 1",
                              "Sleep until a completion event instead of polling."};
+constexpr SettingRow kByRead{"by_read", "0", "0 or 1",
+                             "A Read of the message's last 8 bytes instead of the Flush."};
 constexpr SettingRow kRdAtomic{"rd_atomic", "8", "requests",
                                "IRD and ORD: Reads of a QP under way on the wire."};
 constexpr SettingRow kCrc{"mpa_crc", "1", "0 or 1", "Ask for the CRC in MPA start-up."};
@@ -48,8 +50,8 @@ constexpr SettingRow kLatRows[] = {kSize,    kCount,  kWarmup, kDepth,
                                    kThreads, kInline, kPush,   RNIC_COMMON};
 constexpr SettingRow kReadLatRows[] = {kSize,    kCount, kWarmup,   kDepth,
                                        kThreads, kPush,  kRdAtomic, RNIC_COMMON};
-constexpr SettingRow kFlushLatRows[] = {kSize,   kCount, kWarmup,   kDepth,     kThreads,
-                                        kInline, kPush,  kRdAtomic, RNIC_COMMON};
+constexpr SettingRow kFlushLatRows[] = {kSize,   kCount, kWarmup,   kDepth,  kThreads,
+                                        kInline, kPush,  kRdAtomic, kByRead, RNIC_COMMON};
 constexpr SettingRow kPingRows[] = {kSize,   kCount, kWarmup, kDepth,     kThreads,
                                     kInline, kPush,  kEvents, RNIC_COMMON};
 constexpr SettingRow kBwRows[] = {kSize,    kCount,  kWarmup, kQps,       kDepth,
@@ -124,11 +126,9 @@ struct Flag {
   std::string_view name;
   bool Params::*member;
 };
-constexpr Flag kFlags[] = {{"push", &Params::push},
-                           {"both", &Params::both},
-                           {"events", &Params::events},
-                           {"mpa_crc", &Params::crc},
-                           {"mpa_markers", &Params::markers}};
+constexpr Flag kFlags[] = {{"push", &Params::push},     {"both", &Params::both},
+                           {"events", &Params::events}, {"by_read", &Params::by_read},
+                           {"mpa_crc", &Params::crc},   {"mpa_markers", &Params::markers}};
 
 }  // namespace
 
@@ -183,6 +183,7 @@ Report merge(std::span<const Report> parts) {
       sum.end = std::max(sum.end, r.end);
     }
     sum.latency.insert(sum.latency.end(), r.latency.begin(), r.latency.end());
+    sum.began.insert(sum.began.end(), r.began.begin(), r.began.end());
     sum.longest_gap = std::max(sum.longest_gap, r.longest_gap);
     if (r.most != 0) sum.least = sum.most == 0 ? r.least : std::min(sum.least, r.least);
     sum.most = std::max(sum.most, r.most);

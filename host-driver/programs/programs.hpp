@@ -31,8 +31,9 @@ struct Params {
   uint32_t inline_bytes = 0;  // messages up to this long are carried in the WQE
   uint32_t rd_atomic = 8;     // IRD and ORD
   bool push = false;
-  bool both = false;    // bandwidth programs: both directions at once
-  bool events = false;  // pingpong: sleep until an event instead of polling
+  bool both = false;     // bandwidth programs: both directions at once
+  bool events = false;   // pingpong: sleep until an event instead of polling
+  bool by_read = false;  // flush_lat: a Read instead of the Flush
   bool crc = true;
   bool markers = false;
   uint32_t mpa_revision = 2;
@@ -61,6 +62,7 @@ struct Report {
   bool is_whole = false;        // from the first post until all has arrived: latency included
   std::vector<Time>
       latency;  // samples, in the program's order; half the round trip where the row says so
+  std::vector<Time> began;       // when each of them was posted
   Time longest_gap = 0;          // in a steady window: without an arrival here
   uint64_t least = 0, most = 0;  // messages that had arrived on a QP when it closed
   uint64_t checks = 0;           // messages (or buffers) compared byte by byte

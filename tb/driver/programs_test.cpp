@@ -340,6 +340,20 @@ TEST(Programs, FlushEachWrite) {
   }
 }
 
+TEST(Programs, FlushLatReadsInsteadOfFlushing) {
+  for (const uint32_t size : {3u, 1000u}) {
+    SCOPED_TRACE(size);
+    const auto o = run("flush_lat", {.size = size, .count = 30, .warmup = 4, .by_read = true}, {},
+                       nullptr, [&](LoopWorld& w) {
+                         EXPECT_EQ(w.device(1).flushes, 0u);
+                         EXPECT_GE(w.device(0).arrivals[std::min(size, 8u)], 34u);
+                       });
+    expect_good(o);
+    EXPECT_EQ(o.client.latency.size(), 30u);
+    EXPECT_EQ(o.client.began.size(), 30u);
+  }
+}
+
 /// Page lists that do not reach over a slot for each message: slots are used again, after they have
 /// been checked.
 class UsedAgain : public testing::TestWithParam<std::string_view> {
