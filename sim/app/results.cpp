@@ -19,7 +19,8 @@ double number(const Outcome& o, const char* key) {
 }
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
-/// The streams that wait most, the fullest first.
+}  // namespace
+
 std::string waiting(const nlohmann::ordered_json& streams, size_t most) {
   std::vector<std::pair<double, std::string>> all;
   for (const auto& s : streams) {
@@ -35,8 +36,6 @@ std::string waiting(const nlohmann::ordered_json& streams, size_t most) {
     out += (i == 0 ? "" : ", ") + all[i].second;
   return all.empty() ? "none" : out;
 }
-
-}  // namespace
 
 std::string markdown(const std::vector<std::vector<std::string>>& rows) {
   std::string out;
@@ -244,11 +243,11 @@ int results_command(Options& o) {
     void (Results::*run)();
   };
   constexpr std::array kParts = {
-      Part{"limit", &Results::wire_limit}, Part{"small", &Results::small_writes},
-      Part{"goals", &Results::goals},      Part{"bandwidth", &Results::bandwidth},
-      Part{"stages", &Results::stages},    Part{"timing", &Results::timing_error},
-      Part{"speed", &Results::speed},      Part{"logic", &Results::logic},
-      Part{"tests", &Results::tests}};
+      Part{"limit", &Results::wire_limit},    Part{"small", &Results::small_writes},
+      Part{"goals", &Results::goals},         Part{"bandwidth", &Results::bandwidth},
+      Part{"stages", &Results::stages},       Part{"flush", &Results::flush},
+      Part{"timing", &Results::timing_error}, Part{"speed", &Results::speed},
+      Part{"logic", &Results::logic},         Part{"tests", &Results::tests}};
   std::vector<std::string> names;
   for (const Part& p : kParts) names.emplace_back(p.name);
   for (const std::string& w : o.words) {

@@ -15,6 +15,8 @@
 
 namespace rnic::app {
 
+struct TimingCase;
+
 struct Figure {
   std::string what, measured, wanted;
   std::optional<bool> reached;  // nothing: it is only printed
@@ -31,6 +33,7 @@ class Results {
   void bandwidth();     // against message size; --plot
   void stages();        // pushed doorbell to wire, wire to host memory
   void timing_error();  // of the model
+  void flush();         // against a Read, in parts, in a log, rates, the model's error
   void speed();         // of both simulations, and memory
   void logic();         // size and depth, of what rtl/lint/depth.sh has printed
   void tests();         // time of all tests, of what tb/run.sh has printed
@@ -50,6 +53,12 @@ class Results {
               std::optional<bool> reached, const std::string& why = "");
   void section(const std::string& title, const std::string& text);
   void missing(const std::string& what);
+  /// Average and worst error, against what is wanted if this is a goal.
+  void error_figure(const std::string& what, const std::vector<TimingCase>& all, bool is_goal);
+  void check_path(const Outcome& o);
+  void flush_against_read();
+  void flush_log();
+  void flush_rate();
 
   const Options& options_;
   std::vector<Figure> figures_;
@@ -62,16 +71,22 @@ class Results {
 /// Throws Missing if there is no gnuplot, which draws `plot`.
 void check_gnuplot(const std::string& plot);
 
+/// The streams that wait most, the fullest first.
+std::string waiting(const nlohmann::ordered_json& streams, size_t most);
 std::string markdown(const std::vector<std::vector<std::string>>& rows);
 
 /// A program on devices of RTL and on models.
 struct TimingCase {
-  std::string program, size, qps;
-  uint64_t operations = 0;    // that were measured, on each
-  double rtl = 0, model = 0;  // Gb/s, or the median in ns
+  std::string program, size, mtu = "1500", qps;
+  bool is_both = false;     // both directions at once
+  uint64_t operations = 0;  // that were measured, on each
   bool is_latency = false;
-  std::string limit;  // the wire that it is limited by
+  bool is_alone = false;      // of the devices without host, PCIe and link: LatencyPath
+  double rtl = 0, model = 0;  // Gb/s, or the average in ns
+  double platform = 0;        // ns that were left out
+  std::string limit;          // the wire that it is limited by
   double error() const { return rtl == 0 ? 0 : model / rtl - 1; }
+  std::string point() const;  // size and settings
   /// What the two runs have measured (their --json).
   void take(const nlohmann::ordered_json& of_rtl, const nlohmann::ordered_json& of_model);
 };

@@ -1,11 +1,10 @@
-// The parts of results that compare model and RTL, and what a run costs. See results.hpp.
+// The parts of results that are no simulated figures: what a run costs, and what other tools have
+// printed. See results.hpp.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
-#include <map>
 #include <sstream>
 
 #include "report.hpp"
@@ -14,149 +13,11 @@
 namespace rnic::app {
 namespace {
 
-constexpr double kAtLimit = 0.98;  // of a wire: then it is what is measured, and not the device
-
 double number(const nlohmann::ordered_json& j, const char* key) {
   return j.contains(key) ? j[key].get<double>() : 0;
 }
-std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
-
-/// The wire that a run is limited by, or nothing.
-std::string limit_of(const nlohmann::ordered_json& run) {
-  if (!run.contains("wires")) return "";
-  for (const auto& [name, share] : run["wires"].items()) {
-    if (share.get<double>() >= kAtLimit) return name;
-  }
-  return "";
-}
-
-double average(const std::vector<TimingCase>& all) {
-  double sum = 0;
-  for (const TimingCase& c : all) sum += std::abs(c.error());
-  return all.empty() ? 0 : sum / static_cast<double>(all.size());
-}
 
 }  // namespace
-
-void TimingCase::take(const nlohmann::ordered_json& of_rtl,
-                      const nlohmann::ordered_json& of_model) {
-  operations = of_rtl["ops"];
-  rtl = is_latency ? median_latency(of_rtl) : number(of_rtl, "gbps");
-  model = is_latency ? median_latency(of_model) : number(of_model, "gbps");
-  limit = limit_of(of_rtl);
-}
-
-std::vector<std::vector<std::string>> rows_of(const std::vector<TimingCase>& all, bool with_limit) {
-  std::vector<std::vector<std::string>> rows{
-      {"program", "size", "QPs", "operations", "RTL", "model", "error"}};
-  if (with_limit) rows[0].emplace_back("limit");
-  for (const TimingCase& c : all) {
-    const char* unit = c.is_latency ? "ns" : "Gb/s";
-    const int digits = c.is_latency ? 0 : 3;
-    rows.push_back({c.program, c.size, c.qps, fmt::format("{}", c.operations),
-                    fmt::format("{:.{}f} {}", c.rtl, digits, unit),
-                    fmt::format("{:.{}f} {}", c.model, digits, unit), signed_percent(c.error())});
-    if (with_limit) rows.back().push_back(c.limit);
-  }
-  return rows;
-}
-
-void Results::timing_error() {
-  struct Length {
-    const char *size, *depth;
-    std::array<const char*, 2> count;  // on one QP, on each of eight
-  };
-  constexpr std::array kLengths = {
-      Length{"8", "64", {"400", "128"}}, Length{"64", "64", {"400", "128"}},
-      Length{"512", "64", {"256", "64"}}, Length{"4096", "16", {"96", "24"}},
-      Length{"65536", "4", {"16", "6"}}};
-  std::vector<RunRequest> requests;
-  std::vector<TimingCase> cases;
-  for (const Length& l : kLengths) {
-    for (const bool eight : {false, true}) {
-      for (const char* p :
-           {"write_bw", "send_bw", "read_bw", "write_lat", "send_lat", "read_lat"}) {
-        const bool is_latency = std::string_view(p).ends_with("lat");
-        Settings s{fmt::format("size={}", l.size)};
-        if (is_latency) {
-          s.insert(s.end(), {"count=16", "warmup=4", eight ? "threads=8" : "threads=1"});
-        } else {
-          s.insert(s.end(), {fmt::format("depth={}", l.depth),
-                             fmt::format("count={}", l.count[eight ? 1 : 0]),
-                             fmt::format("warmup={}", l.depth), eight ? "qps=8" : "qps=1"});
-        }
-        cases.push_back({.program = p,
-                         .size = l.size,
-                         .qps = eight ? "8" : "1",
-                         .is_latency = is_latency,
-                         .limit = ""});
-        for (const char* kind : {"rtl", "model"}) {
-          requests.push_back(request(p, kind, s));
-          requests.back().wires = !is_latency;
-        }
-      }
-    }
-  }
-  const std::vector<Outcome> outs = run(requests, options_.jobs);
-  std::vector<TimingCase> throughput, latency, limited;
-  for (size_t i = 0; i < cases.size(); ++i) {
-    const auto &rtl = outs[2 * i], &model = outs[2 * i + 1];
-    if (rtl.status != kGood || model.status != kGood) continue;
-    TimingCase& c = cases[i];
-    c.take(rtl.json, model.json);
-    (c.is_latency ? latency : c.limit.empty() ? throughput : limited).push_back(c);
-  }
-  constexpr double kWanted = 0.10;
-  // Which cases are above what is wanted on average, program by program, and what the average is without them.
-  const auto dominating = [&](const std::vector<TimingCase>& all) {
-    std::map<std::string, std::vector<TimingCase>> above;
-    std::vector<TimingCase> others;
-    for (const TimingCase& c : all) {
-      if (std::abs(c.error()) > kWanted) {
-        above[c.program + (c.error() < 0 ? ", the model is slower" : ", the model is faster")]
-            .push_back(c);
-      } else {
-        others.push_back(c);
-      }
-    }
-    std::string text;
-    for (const auto& [who, cases] : above) {
-      const auto [least, most] = std::ranges::minmax_element(cases, {}, &TimingCase::error);
-      std::string which;
-      for (const TimingCase& c : cases)
-        which += fmt::format("{}{} B on {} QP", which.empty() ? "" : ", ", c.size, c.qps);
-      text += fmt::format("{}{} ({} to {}: {})", text.empty() ? "" : "; ", who,
-                          signed_percent(least->error()), signed_percent(most->error()), which);
-    }
-    return fmt::format(
-        "{} of {} cases are above {:.0f} %: {}. The other {} are at {:.1f} % on average",
-        all.size() - others.size(), all.size(), 100 * kWanted, text, others.size(),
-        100 * average(others));
-  };
-  const auto told = [&](const char* what, const std::vector<TimingCase>& all) {
-    if (all.empty()) return;
-    const auto worst =
-        *std::ranges::max_element(all, {}, [](const TimingCase& c) { return std::abs(c.error()); });
-    figure(fmt::format("timing error of the model, {}, {} cases", what, all.size()),
-           fmt::format("{:.1f} % on average; most {} ({} {} B {} QP)", 100 * average(all),
-                       signed_percent(worst.error()), worst.program, worst.size, worst.qps),
-           "10 % on average", average(all) <= kWanted, dominating(all));
-  };
-  told("throughput", throughput);
-  told("median latency", latency);
-  section("Timing error of the model: throughput",
-          "Without the cases in which a wire is at 98 % or more.\n\n" +
-              markdown(rows_of(throughput, false)));
-  section("Timing error of the model: median latency",
-          "Medians over as many operations as the row says, of all QPs together.\n\n" +
-              markdown(rows_of(latency, false)));
-  section("Cases within 2 % of a link or PCIe limit",
-          fmt::format("{}{}",
-                      limited.empty()
-                          ? "None.\n\n"
-                          : fmt::format("Average error {:.1f} %.\n\n", 100 * average(limited)),
-                      limited.empty() ? "" : markdown(rows_of(limited, true))));
-}
 
 Spread spread_of(std::vector<double> values) {
   if (values.empty()) return {};

@@ -18,6 +18,7 @@
 #include "devices.hpp"
 #include "failure_wave.hpp"
 #include "gen/regs.hpp"
+#include "latency_path.hpp"
 #include "link/wire_limit.hpp"
 #include "platform/root_complex.hpp"
 #include "platform/simulation.hpp"
@@ -324,6 +325,12 @@ Outcome run(const RunRequest& r) {
     simulation.link().tap(wires->link());
     for (const Side side : {kClient, kServer}) simulation.observe(side, wires->pcie(side));
   }
+  std::optional<LatencyPath> path;
+  if (r.path) {
+    path.emplace(std::array{sc.side[kClient]->pcie, sc.side[kServer]->pcie}, sc.platform.link);
+    simulation.link().tap(path->link());
+    for (const Side side : {kClient, kServer}) simulation.observe(side, path->pcie(side));
+  }
   Captures captures(simulation, r.pcap, r.tlp);
 
   verbs::ManagerSettings manager;
@@ -511,6 +518,14 @@ Outcome run(const RunRequest& r) {
       say("the SHA-256 of the copy is not that of the file");
       out.status = kMismatch;
     }
+  }
+  if (path) {
+    std::vector<LatencyPath::Sample> samples;
+    for (size_t i = 0; i < client.began.size(); ++i) {
+      const Time whole = client.latency[i] * (program->half_round_trip ? 2 : 1);
+      samples.push_back({client.began[i], client.began[i] + whole});
+    }
+    j["path"] = path->json(samples, program->half_round_trip ? 2 : 1);
   }
   if (wires) j["wires"] = wires->share(start, end);
   for (const Side side : {kClient, kServer}) {

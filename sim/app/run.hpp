@@ -50,6 +50,7 @@ struct RunRequest {
   bool streams = false;  // json "streams", "stages": where the time of RTL devices goes
   bool stalls = false;   // json "units": for whom each unit of RTL devices stalled
   bool wires = false;    // json "wires": how full link and PCIe were while it was measured
+  bool path = false;     // json "path": the critical path of one message at a time
   std::optional<CrashPlan> crash{};  // json "crash"
   std::optional<Place>
       watch{};  // json "written_at_ns": when the device last wrote there, before the failure

@@ -12,6 +12,7 @@
 #include "child.hpp"
 #include "devices.hpp"
 #include "failure_wave.hpp"
+#include "latency_path.hpp"
 #include "name_lock.hpp"
 #include "report.hpp"
 #include "results.hpp"
@@ -386,20 +387,129 @@ TEST(Results, LogicIsReadFromWhatDepthPrints) {
   EXPECT_NE(usage_of([&] { r.logic(); }).find("depth.sh"), std::string::npos);
 }
 
+// A doorbell, a WQE, a payload, a frame there; a frame back and a completion.
+TEST(LatencyPath, WalksFromThePollToThePost) {
+  const sim::PcieConfig pcie;
+  const sim::LinkConfig link;
+  LatencyPath p({pcie, pcie}, link);
+  const Time crossing = pcie.pcie_latency_ns * kNs / 4, begin = 1'000'000;
+  auto& client = p.pcie(kClient);
+  Time t = begin + 35 * kNs + crossing;
+  sim::Mmio doorbell;
+  doorbell.is_write = true;
+  doorbell.bar = 2;
+  client.on_mmio(t, doorbell);
+  const auto read = [&](sim::Client who, uint8_t tag, Time device) {
+    t += device;
+    client.on_read_issued(t, {.tag = tag, .length = 64, .client = who});
+    t += 800 * kNs;
+    client.on_completion(t, {.tag = tag, .is_last = true, .data = {}});
+  };
+  const auto frame = [&](uint8_t from, Time device, uint32_t bytes) {
+    sim::Frame f;
+    f.from = from;
+    f.to = from == kClient ? kServer : kClient;
+    f.data = Payload::make(bytes);
+    t += device + sim::Link(link).duration(sim::frame_bytes(bytes)) + link.link_delay_ns * kNs;
+    p.link().frame(t, f);
+  };
+  read(sim::Client::kSqFetch, 1, 50 * kNs);
+  read(sim::Client::kPayload, 2, 60 * kNs);
+  client.on_read_issued(t - 2, {.tag = 9, .length = 64, .client = sim::Client::kRqFetch});
+  client.on_completion(t + 1, {.tag = 9, .data = {}});  // it causes nothing
+  frame(kClient, 70 * kNs, 100);
+  frame(kServer, 80 * kNs, 60);
+  sim::DmaWrite cqe;
+  cqe.data = Payload::make(32);
+  cqe.client = sim::Client::kCq;
+  t += 90 * kNs;
+  client.on_write_issued(t, cqe);
+  t += 300 * kNs;
+  client.on_write(t, cqe, true);
+  const Time end = t + 17 * kNs;
+  const auto steps = p.steps(begin, end);
+  ASSERT_EQ(steps.size(), 13u);
+  std::array<Time, 4> of{};
+  Time at = begin;
+  for (const auto& s : steps) {
+    EXPECT_EQ(s.from, at) << s.what;
+    at = s.to;
+    of[s.kind] += s.to - s.from;
+  }
+  EXPECT_EQ(at, end);
+  EXPECT_EQ(of[LatencyPath::kDevice], (50 + 60 + 70 + 80 + 90) * kNs);
+  EXPECT_EQ(steps[2].what, "doorbell to sq_fetch read");
+  EXPECT_EQ(steps[8].side, kServer);
+  EXPECT_TRUE(p.steps(begin - 5'000'000, begin - 1).empty());
+  const auto json = p.json({{begin, end}, {begin - 9, begin - 5}}, 1);
+  EXPECT_EQ(json["samples"], 2);
+  EXPECT_EQ(json["walked"], 1);
+}
+
+// The device's share goes with its clock, the platform's does not; both together are the latency. Of
+// a long message a device does a part while pieces of it are on PCIe or on the link.
+TEST(LatencyPath, SharesOfARunAreItsLatency) {
+  for (const char* program : {"write_lat", "send_lat", "read_lat", "flush_lat"}) {
+    for (const auto& [size, hidden] : {std::pair{"size=64", 0.06}, {"size=4096", 0.1}}) {
+      std::array<double, 2> device{}, platform{};
+      for (const bool slow : {false, true}) {
+        RunRequest r;
+        r.program = program;
+        r.path = true;
+        for (const char* s :
+             {size, "count=20", "warmup=4", slow ? "clock_mhz=250" : "clock_mhz=500"})
+          r.config.set(s, "test");
+        const Outcome o = run_child(r);
+        ASSERT_EQ(o.status, kGood) << o.failure;
+        const auto& path = o.json["path"];
+        EXPECT_EQ(path["samples"], 20) << program;
+        ASSERT_EQ(path["walked"], 20) << program;
+        device[slow] = path["device_ns"];
+        platform[slow] = path["pcie_ns"].get<double>() + path["link_ns"].get<double>();
+        EXPECT_NEAR(device[slow] + platform[slow] + path["host_ns"].get<double>(),
+                    o.json["latency_ns"]["avg"].get<double>(), 0.1)
+            << program;
+      }
+      EXPECT_NEAR(device[1], 2 * device[0], hidden * device[1]) << program << " " << size;
+      EXPECT_NEAR(platform[1], platform[0], 0.04 * platform[0]) << program << " " << size;
+    }
+  }
+}
+
 TEST(Results, TimingRowsSayHowManyOperationsWereMeasured) {
   const auto run = [](double gbps, const nlohmann::ordered_json& latency) {
     return nlohmann::ordered_json{{"ops", 128}, {"gbps", gbps}, {"latency_ns", latency}};
   };
   TimingCase latency{
       .program = "read_lat", .size = "64", .qps = "8", .is_latency = true, .limit = ""};
-  latency.take(run(1, {{"p50", 2000.0}}), run(1, {{"p50", 2100.0}}));
+  latency.take(run(1, {{"avg", 2000.0}}), run(1, {{"avg", 2100.0}}));
   TimingCase rate{.program = "read_bw", .size = "64", .qps = "1", .limit = ""};
   rate.take(run(50, nullptr), run(40, nullptr));
   EXPECT_EQ(markdown(rows_of({latency, rate}, false)),
-            "| program | size | QPs | operations | RTL | model | error |\n"
-            "|---|---|---|---|---|---|---|\n"
-            "| read_lat | 64 | 8 | 128 | 2000 ns | 2100 ns | +5.0 % |\n"
-            "| read_bw | 64 | 1 | 128 | 50.000 Gb/s | 40.000 Gb/s | -20.0 % |\n\n");
+            "| program | size | MTU | QPs | ways | operations | RTL | model | error |\n"
+            "|---|---|---|---|---|---|---|---|---|\n"
+            "| read_lat | 64 | 1500 | 8 | one | 128 | 2000 ns | 2100 ns | +5.0 % |\n"
+            "| read_bw | 64 | 1500 | 1 | one | 128 | 50.000 Gb/s | 40.000 Gb/s | -20.0 % |\n\n");
+  TimingCase alone{.program = "read_lat",
+                   .size = "64",
+                   .qps = "1",
+                   .is_latency = true,
+                   .is_alone = true,
+                   .limit = ""};
+  const auto with_path = [&](double device) {
+    auto j = run(1, {{"avg", 2000.0}});
+    j["path"]["device_ns"] = device;
+    return j;
+  };
+  alone.take(with_path(500), with_path(505));
+  EXPECT_NE(markdown(rows_of({alone}, false)).find("| 500.0 ns | 505.0 ns | +1.0 % | 1500 ns |"),
+            std::string::npos);
+  TimingCase both{.program = "read_bw", .size = "64", .qps = "1", .is_both = true, .limit = ""};
+  auto two = run(50, nullptr);
+  two["back"] = {{"ops", 100}, {"gbps", 10.0}};
+  both.take(two, two);
+  EXPECT_EQ(both.rtl, 60);
+  EXPECT_EQ(both.operations, 228u);
 }
 
 TEST(Results, TimeOfTheTestsIsReadFromWhatTheyPrint) {
