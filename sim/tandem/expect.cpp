@@ -250,6 +250,16 @@ void Expect::may_drop(uint16_t qpn) {
   }
 }
 
+void Expect::begins(uint16_t connection) {
+  const auto it = sent_.find(connection);
+  if (it == sent_.end()) return;
+  std::erase_if(it->second, [](const Sent& s) { return s.may_drop; });
+  if (!it->second.empty())
+    tally_.differ(
+        "connection {}: its number is used again; {} records of the model's QP {} were never sent",
+        connection, it->second.size(), it->second.front().hdr.qpn);
+}
+
 bool Expect::has_record(uint16_t connection) const {
   const auto it = sent_.find(connection);
   return it != sent_.end() && !it->second.empty();

@@ -63,6 +63,8 @@ class Expect {
   void record(Sent r) { sent_[r.connection].push_back(std::move(r)); }
   std::optional<spec::TxFpduHdr> sent(const Record& r);
   void may_drop(uint16_t qpn);
+  /// Another connection has this number: what its predecessor's QP may drop, the RTL has dropped.
+  void begins(uint16_t connection);
   bool has_record(uint16_t connection) const;
   void request(const spec::LlpCtlReq& r) { requests_.push_back(r); }
   void requested(const spec::LlpCtlReq& r);

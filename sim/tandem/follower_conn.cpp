@@ -81,6 +81,7 @@ void Steps::llp_event_taken(const spec::LlpRuleCommit& c) {
     return tally_.differ("llp_rule: RTL took an event of connection {} / model's next is {}",
                          c.connection, e.describe());
   const bool begins = e.kind == spec::LlpEvt::kAssigned || e.kind == spec::LlpEvt::kIncoming;
+  if (begins) expect_.begins(e.connection);
   if (begins && e.connection < bytes_left_.size()) bytes_left_[e.connection] = 0;
   if (e.kind == spec::LlpEvt::kMss && c.qpn < qps_.size()) qps_[c.qpn].resized = tally_.cycle();
   llp_.event(e);

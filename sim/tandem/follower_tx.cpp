@@ -139,6 +139,13 @@ void Steps::tx_fault(const spec::TxFault& f) {
   tx_faults_.push_back(f);
 }
 
+/// ddp holds one response of a QP, so rdmap uses each free slot before the next one comes.
+void Steps::resp_slot_free(const spec::RespSlotFree& f) {
+  if (++qps_[f.qpn].slots_free > 1)
+    tally_.differ("QP {}: model frees the responder's slot {} times; RTL has used none of them",
+                  f.qpn, qps_[f.qpn].slots_free);
+}
+
 /// The oldest segment is judged by ddp. False if its payload is not there.
 bool Steps::assemble_next() {
   TxSegment& s = segments_.front();

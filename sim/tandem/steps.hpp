@@ -212,7 +212,7 @@ class Steps final : private model::HostIf::Out,
   void tx_want(const spec::TxWant& want) override;
   void tx_fault(const spec::TxFault& f) override;
   void sq_slot_free(const spec::SqSlotFree& f) override { qp_.sq_slot_free(f); }
-  void resp_slot_free(const spec::RespSlotFree& f) override { ++qps_[f.qpn].slots_free; }
+  void resp_slot_free(const spec::RespSlotFree& f) override;
   void rx_done(const spec::RxDone& d) override { rx_dones_.push_back(d); }
 
   void qp_ack_mpa(const spec::QpAckMpa& a) override {
