@@ -42,14 +42,14 @@ constexpr const char* kLost =
 constexpr double kPatience = 10;  // times what the program takes without a fault
 
 /// What runs, one after the other, until somebody sees the fault: the shortest that reach every
-/// unit; the plan of seed 363 has markers, and a window of one FPDU. Faults of the RTL then meet
+/// unit; the plan of seed 435 has markers, and a window of one FPDU. Faults of the RTL then meet
 /// load, and load on the build `stall`.
 const std::vector<Program>& programs() {
   using enum Program::Kind;
   static const std::vector<Program> all = [] {
     std::vector<Program> some = {
-        {kPlan, 0, 11, 24}, {kErrors, 1}, {kDamage, 0},  {kPlan, 1, 6, 32},
-        {kErrors, 0},       {kDamage, 1}, {kRefused, 0}, {kPlan, 0, 363, 24},
+        {kPlan, 0, 47, 24}, {kErrors, 1}, {kDamage, 0},  {kPlan, 1, 60, 32},
+        {kErrors, 0},       {kDamage, 1}, {kRefused, 0}, {kPlan, 0, 435, 24},
     };
     if (has_rtl_faults())
       some.insert(some.end(), {{kPlan, 0, 400, 120},

@@ -25,8 +25,8 @@ constexpr uint64_t kHello = 9;
 constexpr uint64_t kLand = kBytes - 8000;  // 8000 bytes behind the receives
 constexpr uint32_t kReceiveBytes = 64, kShortReceive = 16, kCqes = 8,  // so that the ring wraps
     kFewCqes = 2, kSends = 6;
-constexpr uint32_t kAllRights =
-    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+constexpr uint32_t kAllRights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+                                IBV_ACCESS_REMOTE_READ | IBV_ACCESS_FLUSH_GLOBAL;
 constexpr auto kFlushed = IBV_WC_WR_FLUSH_ERR;
 
 struct Consequence {
@@ -59,10 +59,11 @@ static_assert(std::size(kConsequences) == static_cast<size_t>(Damage::kMany));
 
 std::string Scene::name() const {
   constexpr const char* kNames[] = {
-      "solicited",     "no_right",    "no_receive", "too_long",   "read_bounds", "read_no_stag",
-      "bad_local_key", "abort",       "moved",      "other_pd",   "under_fire",  "overrun",
-      "order",         "bad_payload", "bad_fetch",  "bad_source", "under_read",  "read_left",
-      "lost",          "never",       "both",       "bad_ahead",  "refused"};
+      "solicited",     "no_right",     "no_receive", "too_long",   "read_bounds", "read_no_stag",
+      "bad_local_key", "abort",        "moved",      "other_pd",   "under_fire",  "overrun",
+      "order",         "bad_payload",  "bad_fetch",  "bad_source", "under_read",  "read_left",
+      "lost",          "never",        "both",       "bad_ahead",  "flush",       "flush_right",
+      "flush_bounds",  "flush_unread", "refused"};
   return what == Case::kDamaged ? fmt::format("damaged: {}", name_of(damage))
                                 : kNames[static_cast<size_t>(what)];
 }
@@ -216,6 +217,7 @@ Result<void> Story::start(Qp& qp) {
                         .responder_resources = 2,
                         .initiator_depth = 2,
                         .markers = now_.what == Case::kLost,
+                        .flush = now_.what >= Case::kFlush && now_.what <= Case::kFlushUnread,
                         .timeout = kPatience};
   if (side_ == 0) {
     auto c = connect(qp, {kServerIp, kPort}, param);
@@ -242,6 +244,18 @@ Result<void> Story::post(Qp& qp, uint64_t id, WrOpcode op, uint32_t length, uint
                                .remote_addr = kIova + at,
                                .rkey = rkey});
   return r ? Result<void>() : fail(r.error->code, "post of request {}: {}", id, r.error->what);
+}
+
+/// Of bytes of the peer's open region.
+Result<void> Story::flush(Qp& qp, uint64_t id, uint32_t length, uint64_t at, PlacementType type) {
+  const auto r = qp.post_send({.wr_id = id,
+                               .opcode = IBV_WR_FLUSH,
+                               .send_flags = IBV_SEND_SIGNALED,
+                               .remote_addr = kIova + at,
+                               .rkey = shared_.open_key[1 - side_],
+                               .flush_length = length,
+                               .flush_type = static_cast<uint8_t>(type)});
+  return r ? Result<void>() : fail(r.error->code, "post of Flush {}: {}", id, r.error->what);
 }
 
 /// These, each once; of the same queue in this order.
@@ -422,11 +436,49 @@ Result<void> Story::trouble(Qp& qp) {
         if (auto r = meet(3 + static_cast<uint32_t>(id)); !r) return r;
       }
       return {};
+    case Case::kFlush:
+      return flush_each_other(qp);
+    case Case::kFlushRight:
+      if (auto r = flush(qp, 1, 100, kLand, IBV_FLUSH_PERSISTENT); !r) return r;
+      return terminated(0x0102, {done(1, IBV_WC_REM_ACCESS_ERR)});
+    case Case::kFlushBounds:
+      if (auto r = flush(qp, 1, 200, kBytes - 200); !r) return r;
+      if (auto r = flush(qp, 2, 200, kBytes - 199); !r) return r;
+      return terminated(0x0101, {done(1), done(2, IBV_WC_REM_ACCESS_ERR)});
+    case Case::kFlushUnread:
+      if (auto r = meet(4); !r) return r;
+      if (auto r = flush(qp, 1, 200, kLand); !r) return r;
+      if (auto r = flush(qp, 2, 200, kLand + 64); !r) return r;
+      return terminated(0x020a, {done(1, IBV_WC_REM_OP_ERR), lost2});
     case Case::kDamaged:
       return damaged_trouble(qp);
     default:
       return {};
   }
+}
+
+/// The peer does the same. When a Flush completes, the peer's memory holds what the Write before it
+/// brought. Behind it on QN 1: a Flush of length 0, then a Read of bytes that both sides know.
+Result<void> Story::flush_each_other(Qp& qp) {
+  const uint32_t key = shared_.open_key[1 - side_];
+  const auto land = buffer_.bytes().subspan(kLand, 8000);
+  const auto sent = buffer_.bytes().subspan(96, 8000);
+  for (const bool again : {false, true}) {
+    std::ranges::fill(land, static_cast<uint8_t>(again ? 0xa5 : 0x5a));
+    const uint32_t step = again ? 6 : 4;
+    if (auto r = meet(step); !r) return r;
+    if (auto r = post(qp, 1, IBV_WR_RDMA_WRITE, 8000, key, kLand); !r) return r;
+    if (auto r = flush(qp, 2, 8000, kLand); !r) return r;
+    if (auto r = completions({{1}, {2}}); !r) return r;
+    if (!std::ranges::equal(sent, shared_.memory[1 - side_].subspan(kLand, 8000)))
+      return fail(Errc::kProtocol, "a Flush completed before the Write ahead of it was placed");
+    if (auto r = meet(step + 1); !r) return r;
+  }
+  if (auto r = post(qp, 1, IBV_WR_RDMA_WRITE, 8000, key, kLand); !r) return r;
+  if (auto r = flush(qp, 2, 8000, kLand); !r) return r;
+  if (auto r = flush(qp, 3, 0, kLand); !r) return r;
+  if (auto r = post(qp, 4, IBV_WR_RDMA_READ, 40, key, kLand + 4096 - 20 - 96); !r) return r;
+  return completions({{1}, {2}, {3}, {4}});
 }
 
 Result<void> Story::damaged_trouble(Qp& qp) {
@@ -510,6 +562,19 @@ Result<void> Story::suffer(Qp& qp) {
       return {};
     case Case::kBoth:
       return each_other(qp);
+    case Case::kFlush:
+      return flush_each_other(qp);
+    case Case::kFlushRight:
+      cause = Cause::kRdmapRights;
+      break;
+    case Case::kFlushBounds:
+      cause = Cause::kRdmapBounds;
+      break;
+    case Case::kFlushUnread:
+      shared_.spoil(side_, buffer_.bus(kLand), buffer_.bus(kLand) + 64, 1, false);
+      if (auto r = meet(4); !r) return r;
+      cause = Cause::kFlushFailed;
+      break;
     case Case::kBadAhead: {
       if (auto r = completions({{kReceive}}); !r) return r;
       (void)dev_.wait(0, dev_.now() + kShort);

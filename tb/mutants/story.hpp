@@ -45,6 +45,10 @@ enum class Case : uint8_t {
   kNever,        // reads of what is sent are not answered
   kBoth,         // both sides write where they may not, at the same time
   kBadAhead,     // a receive that nobody waits for yet cannot be read: it is read again
+  kFlush,        // Writes, each with the Flush of its range, in both directions at the same time
+  kFlushRight,   // a Flush to persistence of a region that allows only visibility
+  kFlushBounds,  // a Flush that ends one byte beyond its region
+  kFlushUnread,  // a Flush whose read-back fails
   kRefused,      // commands that the device must refuse (refused.cpp)
   kDamaged,      // a record is damaged on its way
   kMany,
@@ -116,6 +120,9 @@ class Story {
   void mask(bool on);
   [[nodiscard]] Result<void> post(verbs::Qp& qp, uint64_t id, verbs::WrOpcode op, uint32_t length,
                                   uint32_t rkey = 0, uint64_t at = 0, uint32_t flags = 0);
+  [[nodiscard]] Result<void> flush(verbs::Qp& qp, uint64_t id, uint32_t length, uint64_t at,
+                                   verbs::PlacementType type = verbs::IBV_FLUSH_GLOBAL);
+  [[nodiscard]] Result<void> flush_each_other(verbs::Qp& qp);
   [[nodiscard]] Result<void> completions(std::vector<Wanted> wanted);
   [[nodiscard]] Result<void> fatal(uint32_t cause, uint16_t peer_term);
 
