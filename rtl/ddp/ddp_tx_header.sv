@@ -289,4 +289,19 @@ module ddp_tx_header #(
   `RNIC_STREAM_STABLE(UlpduHdrStable_A, tx_ulpdu_hdr_valid_o, tx_ulpdu_hdr_ready_i, tx_ulpdu_hdr_o)
   `RNIC_STREAM_STABLE(UlpduStable_A, tx_ulpdu_valid_o, tx_ulpdu_ready_i, tx_ulpdu_o)
   `RNIC_STREAM_STABLE(FaultStable_A, tx_fault_valid_o, tx_fault_ready_i, tx_fault_o)
+`ifdef FORMAL
+  // Proof rtl/formal/ddp_tx_header_fv.sv. A Flush Response is sent, and its slot freed, only when its read-back has
+  // returned good; its beat is the read-back's; a response without payload waits until its watermark is reached.
+  `RNIC_ASSERT(ProbeReturned_A, !(send && kind == KindProbe && !is_term) ||
+                                (payload_hdr_valid_i && payload_hdr_ready_o && !is_bad))
+  `RNIC_ASSERT(FreedWhenFinal_A, !(resp_freed_o && kind == KindProbe) || (payload_hdr_valid_i && !is_bad))
+  `RNIC_ASSERT(ProbeBeat_A, !(moved && move_kind == KindProbe) || (payload_valid_i && payload_ready_o && payload_i.last))
+  `RNIC_ASSERT_NEXT(WaitsForPlacement_A, 1'b1, !(judge && waits) || $past(placed_q) >= watermark)
+  // Segments inside: ddp_tx_sched gives at most SegDepth, and counts gone_o (its InsideInRange_A).
+  logic [31:0] f_inside_q;
+  always_ff @(posedge clk_i) f_inside_q <= rst_ni ? f_inside_q + 32'(order_valid_i) - 32'(gone_o) : 32'd0;
+  always_comb if (rst_ni) assume (!order_valid_i || f_inside_q < rnic_pkg::SegDepth);
+  `RNIC_ASSERT(LookedIsThere_A, !looked_q || order_valid)
+  `RNIC_ASSERT(InsideIsQueued_A, f_inside_q == 32'(unused_orders) + 32'(unused_moves))
+`endif
 endmodule

@@ -1,9 +1,14 @@
 #!/bin/sh
-# prove.sh [cell...]: proves the cells of rtl/lib (all, or those named) with Yosys and z3.
+# prove.sh [cell...]: proves the cells of rtl/lib and some leaves (all, or those named) with Yosys and z3.
 #
 # Each <cell>_fv.sv states, in a line "proof: assertions=N bounded=K induction=K cover=K", how many assertions the proof
 # must contain and how deep it goes; induction=0 means bounded only, and the file says why. A wrong count fails, so that
-# no proof is empty. A line "proved by themselves: CELL..." leaves out the assertions of those cells inside.
+# no proof is empty. A line "proved by themselves: CELL..." leaves out the assertions of those cells inside; CELL/NAME
+# leaves out one. A line "files: FILE..." names what is read beside rtl/lib; leaves have the sizes of the minimum build.
+#
+# Each line "refuted by FILE NAME_A: SED" is a mutant: the proof is run again with FILE changed by the sed command, and
+# must end with a counterexample to assertion NAME_A. A mutant that changes nothing, or that another assertion
+# refutes, fails.
 #
 # yosys-smtbmc must unroll (--unroll): z3 would expand the shared terms of the arbiters and fill the memory. Prints a
 # table; exit status 0 when everything holds. Logs stay in RNIC_PROVE_DIR when that is set.
@@ -29,6 +34,14 @@ mode() {
   if (ulimit -v 3000000; timeout 300 yosys-smtbmc -s z3 --unroll --noprogress "$@") >"$log" 2>&1; then echo pass; else echo FAIL; fi
 }
 
+# Writes $work/$1.smt2 for the proof of $cell from the files that follow.
+read_design() {
+  out=$1; shift
+  yosys -q -e . -l "$work/$out.yosys" -p "read_verilog -sv -formal -noautowire -DRNIC_MINIMUM -I../lib -I. ../gen/crc32c_pkg.sv ../gen/iwarp_pkg.sv ../lib/*.sv $* $fv
+      hierarchy -check -top ${cell}_fv; proc; $leave prep -top ${cell}_fv -nordff; flatten; opt_clean; memory_map; opt_clean; async2sync; dffunmap
+      write_smt2 -wires $work/$out.smt2" >"$work/$out.read" 2>&1
+}
+
 status=0
 printf '%-20s %10s %10s %10s %10s %7s\n' cell assertions bounded induction cover seconds
 for cell in "$@"; do
@@ -37,10 +50,10 @@ for cell in "$@"; do
   begin=$(date +%s)
   want=$(key "$fv" assertions); bounded=$(key "$fv" bounded); induction=$(key "$fv" induction); cover=$(key "$fv" cover)
   inside=$(sed -n 's/^\/\/ proved by themselves: //p' "$fv")
-  leave=; for c in $inside; do leave="$leave chformal -remove *${c}*;"; done
-  if ! yosys -q -e . -l "$work/$cell.yosys" -p "read_verilog -sv -formal -noautowire -I../lib -I. ../gen/crc32c_pkg.sv ../gen/iwarp_pkg.sv ../lib/*.sv $fv
-      hierarchy -check -top ${cell}_fv; proc; $leave prep -top ${cell}_fv -nordff; flatten; memory_map; opt_clean; async2sync; dffunmap
-      write_smt2 -wires $work/$cell.smt2" >"$work/$cell.read" 2>&1; then
+  leave=; for c in $inside; do leave="$leave chformal -assert -remove *${c}*;"; done
+  files=$(sed -n 's/^\/\/ files: //p' "$fv")
+  # shellcheck disable=SC2086
+  if ! read_design "$cell" $files; then
     echo "$cell: Yosys refuses it:"; head -n 5 "$work/$cell.read"; status=1; continue
   fi
   found=$(grep -c yosys-smt2-assert "$work/$cell.smt2")
@@ -55,5 +68,21 @@ for cell in "$@"; do
   for log in cover induction bounded; do
     [ -f "$work/$cell.$log" ] && grep -hE 'Assert failed|Unreached cover' "$work/$cell.$log" | sed 's/^/    /' | head -n 4
   done
+  sed -n 's/^\/\/ refuted by //p' "$fv" >"$work/$cell.mutants"
+  n=0
+  while read -r file name edit; do
+    n=$((n + 1)); begin=$(date +%s); name=${name%:}; mutant=$work/${cell}_$n.sv; verdict=
+    sed "$edit" "$file" >"$mutant"
+    cmp -s "$file" "$mutant" && verdict="changes nothing"
+    changed=; for f in $files; do [ "$f" = "$file" ] && f=$mutant; changed="$changed $f"; done
+    # shellcheck disable=SC2086
+    [ -n "$verdict" ] || read_design "${cell}_$n" $changed || verdict="Yosys refuses it"
+    if [ -z "$verdict" ]; then
+      mode "$work/${cell}_$n.bounded" -t "$bounded" "$work/${cell}_$n.smt2" >/dev/null
+      if grep -qE "Assert failed.*[.:/ ]$name" "$work/${cell}_$n.bounded"; then verdict=refuted; else verdict="NOT REFUTED"; fi
+    fi
+    [ "$verdict" = refuted ] || status=1
+    printf '    mutant %d: %s by %s, %s s\n' "$n" "$verdict" "$name" $(($(date +%s) - begin))
+  done <"$work/$cell.mutants"
 done
 exit $status

@@ -3,7 +3,7 @@
 //   RNIC_FORMAL_RESET                                     declares rst_ni: low in the first cycle, high afterwards
 //   RNIC_ASSUME(cond)                                     the environment keeps cond outside reset
 //   RNIC_ASSUME_STREAM(valid, ready, payload)             the environment keeps what it offers
-//   RNIC_COVER(name, cond)                                some run reaches cond
+//   RNIC_COVER(name, cond)                                some run reaches cond (defined in rnic_assert.svh)
 `ifndef RNIC_FORMAL_SVH
 `define RNIC_FORMAL_SVH
 
@@ -18,8 +18,5 @@
 `define RNIC_ASSUME_STREAM(valid, ready, payload) \
   always_ff @(posedge clk_i) if (rst_ni && $past(rst_ni)) \
     assume (!$past((valid) && !(ready)) || ((valid) && $stable(payload)));
-
-`define RNIC_COVER(name, cond) \
-  always_ff @(posedge clk_i) if (rst_ni) begin name: cover (cond); end
 
 `endif
