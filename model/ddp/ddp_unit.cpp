@@ -98,6 +98,11 @@ void DdpUnit::step_rx() {
     rx_meter_.blocked(now);
     return u_.host->place.wake_on_credit(rx_);
   }
+  // ddp_rx_deliver's u_entries are four times FifoDepth, qp_retire's u_ops once.
+  if (u_.qp->rx_done.size() >= 5 * u_.sizes.fifo_depth) {
+    rx_meter_.blocked(now);
+    return u_.qp->rx_done.wake_on_credit(rx_);
+  }
   const DdpTiming& t = u_.timing.ddp;
   // Extents are there before the verdict is.
   Cycle latency =

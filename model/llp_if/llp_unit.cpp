@@ -96,6 +96,10 @@ void LlpUnit::step_tx() {
   }
   if (!tx_fpdu.ready()) return;
   if (!u_.world.can_llp_tx()) return tx_meter_.blocked(now);  // wake() comes
+  if (u_.qp->wr_done.full()) {                                // u_dones, u_ops
+    tx_meter_.blocked(now);
+    return u_.qp->wr_done.wake_on_credit(tx_);
+  }
   tx_meter_.moved(now);
   TxFpdu f = tx_fpdu.pop();
   if (before_order_ && --*before_order_ == 0) ctl_.wake(now + 1);

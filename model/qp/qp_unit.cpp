@@ -13,10 +13,14 @@
 
 namespace rnic::model {
 
+namespace {
+constexpr uint32_t kLlpDones = 4;  // llp_if_tx DoneDepth (u_dones); behind it qp_retire's u_ops
+}
+
 QpUnit::QpUnit(Units& u)
     : sq_rd("sq_rd", u.sizes.rd_tags),
       rq_rd("rq_rd", u.sizes.rd_tags),
-      wr_done("wr_done", u.sizes.num_qps * u.sizes.sq_window),
+      wr_done("wr_done", kLlpDones + u.sizes.fifo_depth),
       rx_done("rx_done", 1U << 16),
       control("qp_cmd", 8 * u.sizes.num_qps + 8),
       u_(u),
