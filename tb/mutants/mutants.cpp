@@ -42,8 +42,9 @@ constexpr const char* kLost =
 constexpr double kPatience = 10;  // times what the program takes without a fault
 
 /// What runs, one after the other, until somebody sees the fault: the shortest that reach every
-/// unit; the plan of seed 435 has markers, and a window of one FPDU. Faults of the RTL then meet
-/// load, and load on the build `stall`.
+/// unit; the plan of seed 435 has markers, and a window of one FPDU. Faults of the RTL meet them on
+/// the build `stall`, whose queues are small but never of one, then load there, and load on the
+/// default build.
 const std::vector<Program>& programs() {
   using enum Program::Kind;
   static const std::vector<Program> all = [] {
@@ -51,11 +52,16 @@ const std::vector<Program>& programs() {
         {kPlan, 0, 47, 24}, {kErrors, 1}, {kDamage, 0},  {kPlan, 1, 60, 32},
         {kErrors, 0},       {kDamage, 1}, {kRefused, 0}, {kPlan, 0, 435, 24},
     };
-    if (has_rtl_faults())
-      some.insert(some.end(), {{kPlan, 0, 400, 120},
-                               {kPlan, 1, 403, 60, 20},
-                               {kPlan, 0, 411, 60, 5},
-                               {kPlan, 1, 417, 60, 50}});
+    if (has_rtl_faults()) {
+      using enum sim::RtlBuild;
+      for (Program& p : some) p.build = kStall;
+      some.insert(some.end(), {{kPlan, 0, 400, 120, kStall},
+                               {kPlan, 1, 403, 60, kStall, 20},
+                               {kPlan, 0, 411, 60, kStall, 5},
+                               {kPlan, 1, 417, 60, kStall, 50},
+                               {kPlan, 0, 421, 120, kDefault},
+                               {kErrors, 1, 1, 0, kDefault}});
+    }
     return some;
   }();
   return all;

@@ -8,6 +8,10 @@
 // BUILD/rtl/rnic_mutant_pkg.sv                         the variable that chooses among the RTL's
 // BUILD/faults.cpp                                     built_faults() of faults.hpp
 //
+//   mutate --awake 'MSN not advanced' --places tb/mutants/places.txt --root . --out BUILD
+//
+// BUILD/rtl/ddp_rx_header.sv                           the file of one fault by hand, with the fault in it
+//
 // By hand: places.txt. Drawn: from each file, --draw of the places that source.hpp finds, kinds
 // that differ first. A text of places.txt that does not stand in its file exactly once has lost its
 // place: the fault is printed as lost, and fails the test of the tests, not the build.
@@ -221,9 +225,27 @@ class Mutate {
   std::string table_;
 };
 
+/// The file of one fault by hand, with the fault in it and no switch.
+void write_awake(const std::string& name, const fs::path& places, const fs::path& root,
+                 const fs::path& out) {
+  for (const HandMade& h : read_places(places)) {
+    if (h.name != name) continue;
+    std::string source = contents(root / h.file);
+    const auto p = place_of(h, source, Language::kSystemVerilog);
+    if (!h.file.ends_with(".sv") || !p)
+      throw std::runtime_error(
+          fmt::format("{}:{}: fault {}: its text does not stand in RTL exactly once",
+                      places.string(), h.line, name));
+    write(out / "rtl" / fs::path(h.file).filename(),
+          source.replace(p->from, p->to - p->from, h.becomes));
+    return;
+  }
+  throw std::runtime_error(fmt::format("{}: no fault {}", places.string(), name));
+}
+
 int run(const std::vector<std::string>& words) {
-  std::map<std::string, std::string> options = {
-      {"--seed", "1"}, {"--draw", "3"}, {"--places", ""}, {"--root", "."}, {"--out", ""}};
+  std::map<std::string, std::string> options = {{"--seed", "1"}, {"--draw", "3"}, {"--places", ""},
+                                                {"--root", "."}, {"--out", ""},   {"--awake", ""}};
   std::vector<std::string> files;
   for (size_t i = 0; i < words.size(); ++i) {
     if (!words[i].starts_with("--"))
@@ -234,6 +256,10 @@ int run(const std::vector<std::string>& words) {
       throw std::runtime_error(fmt::format(
           "no option {}; mutate --seed N --draw N --places FILE --root DIR --out DIR FILE...",
           words[i]));
+  }
+  if (!options["--awake"].empty() && !options["--out"].empty()) {
+    write_awake(options["--awake"], options["--places"], options["--root"], options["--out"]);
+    return 0;
   }
   if (options["--out"].empty() || files.empty())
     throw std::runtime_error("--out and files are needed");

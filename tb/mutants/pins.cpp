@@ -1,16 +1,20 @@
-// RtlPins of the minimum build and of `stall`, in the place of sim/backend's: plain, or the build in
-// which faults sleep (RNIC_MUTANT_RTL), with the chosen fault awake in it or in its trace. That one
-// is `stall`; with nothing held back it does what the minimum build does.
+// RtlPins of the builds in the place of sim/backend's: plain, or those in which faults sleep
+// (RNIC_MUTANT_RTL: `stall` and default), with the chosen fault awake in it or in its trace.
 #include "VRnicMin.h"
 #include "VRnicMin___024root.h"
 #include "VRnicStall.h"
 #include "VRnicStall___024root.h"
 #include "VRnicStall_rnic_stall_pkg.h"
 #ifdef RNIC_MUTANT_RTL
+#include "VRnic.h"
 #include "VRnicMutant.h"
+#include "VRnicMutantFull.h"
+#include "VRnicMutantFull___024root.h"
+#include "VRnicMutantFull_rnic_mutant_pkg.h"
 #include "VRnicMutant___024root.h"
 #include "VRnicMutant_rnic_mutant_pkg.h"
 #include "VRnicMutant_rnic_stall_pkg.h"
+#include "VRnic___024root.h"
 #endif
 
 #include <concepts>
@@ -23,22 +27,36 @@ namespace rnic::mutants {
 namespace {
 
 #ifdef RNIC_MUTANT_RTL
-class Faulty final : public VRnicMutant {
+template <class V>
+class Faulty final : public V {
  public:
-  explicit Faulty(VerilatedContext* context) : VRnicMutant(context) {
-    __PVT__rnic_mutant_pkg->selected = chosen().rtl;
+  explicit Faulty(VerilatedContext* context) : V(context) {
+    this->__PVT__rnic_mutant_pkg->selected = chosen().rtl;
   }
   void trace(VerilatedFstC*, int) {}  // built without
 };
 #endif
 
-std::unique_ptr<sim::RtlPins> make_inner(uint64_t seed, const sim::Stalls& stalls) {
+using Inner = std::unique_ptr<sim::RtlPins>;
+
+[[maybe_unused]] bool has_sleepers() { return chosen().rtl != 0 || chosen().with_sleepers; }
+
+Inner make_minimum(uint64_t seed) { return std::make_unique<sim::VerilatedRnic<VRnicMin>>(seed); }
+
+Inner make_stall(uint64_t seed, const sim::Stalls& stalls) {
 #ifdef RNIC_MUTANT_RTL
-  if (chosen().rtl != 0 || chosen().with_sleepers)
-    return std::make_unique<sim::StallPins<Faulty>>(seed, stalls);
+  if (has_sleepers()) return std::make_unique<sim::StallPins<Faulty<VRnicMutant>>>(seed, stalls);
 #endif
-  if (stalls.percent != 0) return std::make_unique<sim::StallPins<VRnicStall>>(seed, stalls);
-  return std::make_unique<sim::VerilatedRnic<VRnicMin>>(seed);
+  return std::make_unique<sim::StallPins<VRnicStall>>(seed, stalls);
+}
+
+Inner make_default(uint64_t seed) {
+#ifdef RNIC_MUTANT_RTL
+  if (has_sleepers()) return std::make_unique<sim::VerilatedRnic<Faulty<VRnicMutantFull>>>(seed);
+  return std::make_unique<sim::VerilatedRnic<VRnic>>(seed);
+#else
+  return make_minimum(seed);
+#endif
 }
 
 void fold(std::integral auto v) {
@@ -51,7 +69,7 @@ void fold_words(const T& item) {
 
 class Pins final : public sim::RtlPins {
  public:
-  Pins(uint64_t seed, const sim::Stalls& stalls) : inner_(make_inner(seed, stalls)) {
+  explicit Pins(Inner inner) : inner_(std::move(inner)) {
     if (chosen().has_trace) spoiler_ = std::make_unique<TraceSpoiler>(chosen().trace);
   }
   void cycle() override {
@@ -96,7 +114,7 @@ class Pins final : public sim::RtlPins {
     for (const auto& c : commits) std::visit([](const auto& x) { fold_words(x); }, c);
   }
 
-  std::unique_ptr<sim::RtlPins> inner_;
+  Inner inner_;
   std::unique_ptr<TraceSpoiler> spoiler_;
 };
 
@@ -115,13 +133,13 @@ bool has_rtl_faults() {
 namespace rnic::sim {
 
 std::unique_ptr<RtlPins> make_rtl_pins_minimum(uint64_t seed) {
-  return std::make_unique<mutants::Pins>(seed, Stalls{});
+  return std::make_unique<mutants::Pins>(mutants::make_minimum(seed));
 }
 std::unique_ptr<RtlPins> make_rtl_pins_default(uint64_t seed) {
-  return make_rtl_pins_minimum(seed);
+  return std::make_unique<mutants::Pins>(mutants::make_default(seed));
 }
 std::unique_ptr<RtlPins> make_rtl_pins_stall(uint64_t seed, const Stalls& stalls) {
-  return std::make_unique<mutants::Pins>(seed, stalls);
+  return std::make_unique<mutants::Pins>(mutants::make_stall(seed, stalls));
 }
 
 }  // namespace rnic::sim

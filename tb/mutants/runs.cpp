@@ -138,11 +138,11 @@ Verdict run_here(const Program& program, double limit_us) {
   for (unsigned side = 0; side < 2; ++side) {
     std::unique_ptr<Damaging> device;
     if (side != program.side) {
-      device =
-          std::make_unique<Damaging>(sim::make_model_device(spec::Sizes::minimum(), kSides[side]));
+      device = std::make_unique<Damaging>(
+          sim::make_model_device(sim::sizes_of(program.build), kSides[side]));
     } else {
       sim::RtlOptions o;
-      o.build = program.stall == 0 ? sim::RtlBuild::kMinimum : sim::RtlBuild::kStall;
+      o.build = program.build;
       o.stalls = {program.stall, program.seed};
       o.name = "mutant";
       o.observer = &watch;
@@ -197,8 +197,8 @@ Chosen& chosen() {
   return c;
 }
 std::string Program::describe() const {
-  const std::string where =
-      kSides[side] + (stall == 0 ? "" : fmt::format(", streams held back {} %", stall));
+  const std::string where = kSides[side] + sim::suffix_of(build) +
+                            (stall == 0 ? "" : fmt::format(", streams held back {} %", stall));
   if (kind == Kind::kPlan)
     return fmt::format("plan of {} operations, seed {}, {}", ops, seed, where);
   if (kind == Kind::kDamage) return fmt::format("damaged records, {}", where);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/device_rtl.hpp"
 #include "mutants/faults.hpp"
 
 namespace rnic::mutants {
@@ -43,13 +44,14 @@ struct Verdict {
 };
 
 /// A random plan, errors and events, damaged records, or commands to be refused (story.hpp), with
-/// the mutated device as client or server: the minimum build, or `stall` (stall per cent).
+/// the mutated device as client or server, streams held back `stall` per cent of the time.
 struct Program {
   enum class Kind : uint8_t { kPlan, kErrors, kDamage, kRefused } kind = Kind::kPlan;
   unsigned side = 0;
   uint64_t seed = 1;
   uint32_t ops = 0;
-  uint32_t stall = 0;
+  sim::RtlBuild build = sim::RtlBuild::kMinimum;
+  uint32_t stall = 0;  // of the build `stall`
   std::string describe() const;
 };
 

@@ -47,10 +47,14 @@ if(SYSTEMC_LIBRARY AND SYSTEMC_INCLUDE)
   target_link_libraries(rnic_systemc INTERFACE ${SYSTEMC_LIBRARY} Threads::Threads)
 endif()
 
-# Files relative to this folder or to the top of the repository; patterns are expanded.
+# Files relative to this folder or to the top of the repository; patterns are expanded. Absolute ones need not exist yet.
 function(rnic_sources out)
   set(all "")
   foreach(pattern ${ARGN})
+    if(IS_ABSOLUTE ${pattern})  # made by a command
+      list(APPEND all ${pattern})
+      continue()
+    endif()
     foreach(base ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_SOURCE_DIR})
       file(GLOB found CONFIGURE_DEPENDS ${base}/${pattern})
       if(found)
