@@ -458,7 +458,8 @@ Result<void> Story::trouble(Qp& qp) {
 }
 
 /// The peer does the same. When a Flush completes, the peer's memory holds what the Write before it
-/// brought. Behind it on QN 1: a Flush of length 0, then a Read of bytes that both sides know.
+/// brought, the second time though its range is empty. At the end on QN 1 behind a Flush: an empty one,
+/// then a Read of bytes that both sides know.
 Result<void> Story::flush_each_other(Qp& qp) {
   const uint32_t key = shared_.open_key[1 - side_];
   const auto land = buffer_.bytes().subspan(kLand, 8000);
@@ -468,7 +469,7 @@ Result<void> Story::flush_each_other(Qp& qp) {
     const uint32_t step = again ? 6 : 4;
     if (auto r = meet(step); !r) return r;
     if (auto r = post(qp, 1, IBV_WR_RDMA_WRITE, 8000, key, kLand); !r) return r;
-    if (auto r = flush(qp, 2, 8000, kLand); !r) return r;
+    if (auto r = flush(qp, 2, again ? 0 : 8000, kLand); !r) return r;
     if (auto r = completions({{1}, {2}}); !r) return r;
     if (!std::ranges::equal(sent, shared_.memory[1 - side_].subspan(kLand, 8000)))
       return fail(Errc::kProtocol, "a Flush completed before the Write ahead of it was placed");
