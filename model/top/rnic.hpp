@@ -1,4 +1,4 @@
-// The device: its units and the edges between them, as rtl/top/rnic.sv has them.
+// The device: its units and the edges between them, as rtl/gen/rnic.sv has them.
 //
 //   Dispatcher clock;   Rnic a(sizes, timing, clock, world);   a.mmio(...);
 //   while (clock.next() <= limit) clock.step();

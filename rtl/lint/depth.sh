@@ -39,7 +39,7 @@ for unit in host_if admin qp tpt rdmap ddp mpa atomic persist cq llp_if; do
 done
 if [ -z "$tops" ]; then
   tops=$units
-  [ "$mode" != check ] && [ -f rtl/top/rnic.sv ] && tops="$tops rnic"
+  [ "$mode" != check ] && [ -f rtl/gen/rnic.sv ] && tops="$tops rnic"
 fi
 
 # What Yosys is told, in the folder of the sources: MODULE, FILES.
@@ -56,7 +56,7 @@ script='
 # its own folder, the chip's in all.
 sources() {
   src=$work/$1.src
-  own=$(find rtl -name "$1.sv" ! -path '*formal/*' | head -n 1); own=${own%/*}; [ "$own" = rtl/top ] && own=rtl
+  own=$(find rtl -name "$1.sv" ! -path '*formal/*' | head -n 1); own=${own%/*}; [ "$1" = rnic ] && own=rtl
   rm -rf "$src"; mkdir -p "$src"
   [ -d "$bare" ] || {
     find rtl \( -name '*.sv' -o -name '*.svh' \) ! -path '*formal/*' ! -path '*lint/*' ! -path '*stall/*' | while read -r f; do

@@ -65,7 +65,7 @@ for bad in "$work"/*.bad; do
 done
 
 # 4: only where the whole chip is looked at.
-if grep -qx top/rnic.sv "$work/own"; then
+if grep -qx gen/rnic.sv "$work/own"; then
   for bound in min max; do
     sed -nE "s/^  ([a-z_]+): \{.*[{ ]$bound: ([0-9]+),.*/\1 \2/p" ../docs/spec/sizes.yaml |
       awk '{ n = split($1, word, "_"); name = ""
@@ -73,11 +73,11 @@ if grep -qx top/rnic.sv "$work/own"; then
              print "s/ " name " = [0-9]+;/ " name " = " $2 ";/" }' >"$work/sizes"
     sed -E -f "$work/sizes" gen/rnic_pkg.sv >"$work/rnic_pkg.sv"
     (cd .. && verilator --lint-only -Wall --assert -Irtl/lib $(for d in rtl/*/; do printf -- "-y %s " "${d%/}"; done) --top-module rnic \
-      rtl/lint/waivers.vlt "$work/rnic_pkg.sv" $(ls rtl/gen/*_pkg.sv | grep -v rnic_pkg) rtl/top/rnic.sv) >"$work/out" 2>&1 && [ -s "$work/sizes" ] ||
+      rtl/lint/waivers.vlt "$work/rnic_pkg.sv" $(ls rtl/gen/*_pkg.sv | grep -v rnic_pkg) rtl/gen/rnic.sv) >"$work/out" 2>&1 && [ -s "$work/sizes" ] ||
       { status=1; echo "rtl: verilator, every size at its $bound"; grep -vE '^%Error: Exiting|For warning|Use "|In file included' "$work/out" | head -n 8; }
   done
   (cd .. && verilator --lint-only -Wall --assert -DRNIC_MINIMUM -DRNIC_STALL -Irtl/lib $(for d in rtl/*/; do printf -- "-y %s " "${d%/}"; done) --top-module rnic \
-    rtl/lint/waivers.vlt rtl/gen/*_pkg.sv rtl/stall/rnic_stall_pkg.sv rtl/top/rnic.sv) >"$work/out" 2>&1 ||
+    rtl/lint/waivers.vlt rtl/gen/*_pkg.sv rtl/stall/rnic_stall_pkg.sv rtl/gen/rnic.sv) >"$work/out" 2>&1 ||
       { status=1; echo "rtl: verilator, build stall"; grep -vE '^%Error: Exiting|For warning|Use "|In file included' "$work/out" | head -n 8; }
 fi
 

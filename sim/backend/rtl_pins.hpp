@@ -1,4 +1,4 @@
-// The pins of `rnic` (rtl/top/rnic.sv), a cycle at a time, without Verilator's or SystemC's headers: the two do not go into one
+// The pins of `rnic` (rtl/gen/rnic.sv), a cycle at a time, without Verilator's or SystemC's headers: the two do not go into one
 // translation unit. Implemented over each Verilated build by verilated_rnic.hpp.
 //
 //   auto pins = make_rtl_pins(false, 0);

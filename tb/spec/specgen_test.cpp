@@ -1,79 +1,12 @@
 // specgen: what it refuses, with file, line and reason, and what it prints from tb/spec/samples.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <array>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <regex>
-#include <sstream>
-#include <string>
+
+#include "spec/specgen_run.hpp"
 
 namespace {
 
-namespace fs = std::filesystem;
-
-struct Outcome {
-  int status;
-  std::string text;
-};
-
-Outcome run_specgen(const std::string& arguments) {
-  FILE* pipe = popen((std::string(RNIC_SPECGEN) + " " + arguments + " 2>&1").c_str(), "r");
-  std::string text;
-  std::array<char, 4096> buffer{};
-  while (fgets(buffer.data(), static_cast<int>(buffer.size()), pipe) != nullptr)
-    text += buffer.data();
-  return {WEXITSTATUS(pclose(pipe)), text};
-}
-
-std::string read_file(const fs::path& path) {
-  std::ifstream in(path);
-  std::stringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
-
-class SpecgenTest : public testing::Test {
- protected:
-  SpecgenTest() : dir_(fs::temp_directory_path() / ("specgen_test." + std::to_string(getpid()))) {
-    fs::remove_all(dir_);
-    fs::create_directories(dir_ / "spec");
-    sample_ = read_file("tb/spec/samples/iwarp.yaml");
-  }
-  ~SpecgenTest() override { fs::remove_all(dir_); }
-
-  void write(const std::string& text) const { std::ofstream(dir_ / "spec" / "iwarp.yaml") << text; }
-  [[nodiscard]] Outcome print() const {
-    return run_specgen((dir_ / "spec").string() + " " + (dir_ / "out").string());
-  }
-
-  /// The sample with one piece replaced is refused, at the line of that piece, for this reason.
-  void refused(const std::string& from, const std::string& to, const std::string& reason,
-               int lines_before = 0) const {
-    SCOPED_TRACE(from + " -> " + to);
-    const auto at = sample_.find(from);
-    ASSERT_NE(at, std::string::npos);
-    auto text = sample_;
-    text.replace(at, from.size(), to);
-    write(text);
-    const auto line =
-        1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n') -
-        lines_before;
-    const auto got = print();
-    EXPECT_EQ(got.status, 2);
-    EXPECT_THAT(got.text, testing::StartsWith((dir_ / "spec" / "iwarp.yaml").string() + ":" +
-                                              std::to_string(line) + ": "));
-    EXPECT_THAT(got.text, testing::HasSubstr(reason));
-  }
-
-  fs::path dir_;
-  std::string sample_;
-};
+using namespace rnic::tb;  // NOLINT: a test
 
 TEST_F(SpecgenTest, PrintsThenChecksThenFindsAChange) {
   write(sample_);
@@ -225,7 +158,7 @@ TEST(Commits, AreInTheRtl) {
   const std::regex line("root\\.rnic((?:__DOT__u_\\w+?)+)__DOT__tap_(\\w+)");
   int found = 0;
   for (std::sregex_iterator it(taps.begin(), taps.end(), line), end; it != end; ++it, ++found) {
-    std::string path = (*it)[1], text = read_file("rtl/top/rnic.sv");
+    std::string path = (*it)[1], text = read_file("rtl/gen/rnic.sv");
     const std::string name = (*it)[2];
     SCOPED_TRACE(name + " at" + path);
     while (!path.empty()) {
@@ -279,7 +212,7 @@ TEST_F(SpecgenTest, RefusesSizesThatUnitsCannotIndex) {
 /// Streams between units are wires of the top, those of the boundary its ports.
 TEST(Streams, AreInTheRtlsTop) {
   const auto taps = read_file("sim/backend/gen/stream_taps.hpp"),
-             top = read_file("rtl/top/rnic.sv");
+             top = read_file("rtl/gen/rnic.sv");
   const std::regex line("root\\.(rnic__DOT__)?(\\w+?)_valid(_[io])? ");
   int wires = 0, ports = 0;
   for (std::sregex_iterator it(taps.begin(), taps.end(), line), end; it != end; ++it) {

@@ -98,6 +98,7 @@ function(rnic_verilate)
   rnic_sources(sources ${V_SOURCES})
   file(GLOB packages CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rtl/gen/*_pkg.sv)
   file(GLOB shared CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rtl/gen/*.sv ${CMAKE_SOURCE_DIR}/rtl/lib/*.sv*)
+  list(REMOVE_ITEM shared ${CMAKE_SOURCE_DIR}/rtl/gen/rnic.sv)  # the chip: among the sources of those who take it
   file(GLOB waivers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rtl/lint/waivers.vlt)
   list(REMOVE_ITEM sources ${packages})
 

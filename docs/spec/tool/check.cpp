@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "names.hpp"
 #include "text.hpp"
 
 namespace specgen {
@@ -15,8 +16,6 @@ uint64_t Register::writable() const {
     if (!f.reserved()) bits |= mask(f.bits) << f.lsb;
   return fields.empty() ? mask(width) : bits;
 }
-
-namespace {
 
 void check_word(const std::string& name, const Place& at) {
   if (name.empty()) throw SpecError(at, "empty name");
@@ -30,18 +29,7 @@ void check_word(const std::string& name, const Place& at) {
   if (is_cpp_word(name)) throw SpecError(at, "'" + name + "' is a reserved word of C++");
 }
 
-class Names {  // one namespace: what was declared where
- public:
-  void add(const std::string& name, const Place& at, const std::string& what) {
-    auto [it, fresh] = seen_.try_emplace(name, at);
-    if (!fresh)
-      throw SpecError(at, fmt::format("duplicate name '{}' ({}), first at {}:{}", name, what,
-                                      it->second.file, it->second.line));
-  }
-
- private:
-  std::map<std::string, Place> seen_;
-};
+namespace {
 
 class Checker {
  public:
@@ -69,6 +57,7 @@ class Checker {
                         fmt::format("'{}': {} does not fit {} bits", c.name, c.value, c.width));
       sizes_.add(camel(c.name), c.at, "constant");
     }
+    for (auto& w : spec_.top.wires) resolve_type(w.signal, "wires");
   }
 
  private:
@@ -326,6 +315,9 @@ class Checker {
 
 }  // namespace
 
-void check_spec(Spec& spec) { Checker(spec).run(); }
+void check_spec(Spec& spec) {
+  Checker(spec).run();
+  check_top(spec);
+}
 
 }  // namespace specgen

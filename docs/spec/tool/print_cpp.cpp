@@ -361,10 +361,9 @@ std::string print_stream_taps(const Spec& spec) {
       "  const auto bits = [](bool valid, bool ready) {\n"
       "    return static_cast<uint8_t>((valid ? kStreamValid : 0) | (ready ? kStreamReady : 0));\n"
       "  };\n";
-  const auto outside = [](const std::string& end) { return end == "pcie" || end == "llp"; };
   for (size_t i = 0; i < streams.size(); ++i) {
     const Struct& s = *streams[i];
-    const bool in = outside(s.from), port = in || outside(s.to);
+    const bool in = spec.top.is_outside(s.from), port = in || spec.top.is_outside(s.to);
     const std::string name = (port ? "" : "rnic__DOT__") + s.name;
     out += fmt::format("  to[{}] = bits(root.{}_valid{} != 0, root.{}_ready{} != 0);\n", i, name,
                        !port ? ""

@@ -129,6 +129,28 @@ std::string md_sizes(const Spec& spec) {
   return out;
 }
 
+std::string md_wires(const Top& top) {
+  std::string out =
+      "\n## Wires\n\nThe plain ports of the units, as rtl/gen/rnic.sv connects them. In the RTL a "
+      "port ends in _i or _o.\n\n"
+      "| Wire | From | To | Type | Meaning | Source |\n|---|---|---|---|---|---|\n";
+  for (const auto& w : top.wires) {
+    const auto& f = w.signal;
+    const auto from = w.all_of.empty()
+                          ? fmt::format("`{}.{}`", w.from.unit, w.from.port)
+                          : fmt::format("AND of `{}` to `{}`", w.all_of.front(), w.all_of.back());
+    std::string to;
+    for (const auto& end : w.to)
+      to += fmt::format("{}`{}.{}`", to.empty() ? "" : ", ", end.unit, end.port);
+    out += fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", f.name, from, to,
+                       f.as_enum || f.as_struct
+                           ? type_name(f)
+                           : fmt::format("{} bit{}", f.bits, f.bits == 1 ? "" : "s"),
+                       cell(f.doc), cell(w.ref));
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string print_markdown(const Spec& spec, const std::string& unit) {
@@ -155,6 +177,7 @@ std::string print_markdown(const Spec& spec, const std::string& unit) {
   section("Entries", spec.structs, of_kind(Kind::kEntry), md_struct);
   section("Structs", spec.structs, of_kind(Kind::kStruct), md_struct);
   section("Streams", spec.structs, of_kind(Kind::kStream), md_struct);
+  if (unit == spec.top.unit && !spec.top.wires.empty()) out += md_wires(spec.top);
   section("Commits", spec.structs, of_kind(Kind::kCommit), md_struct);
   section(
       "Enumerations", spec.enums,

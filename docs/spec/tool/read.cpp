@@ -97,6 +97,8 @@ class Reader {
     each(top, "entries", [&](Map& m, Entity e) { read_struct(m, std::move(e), Kind::kEntry); });
     each(top, "structs", [&](Map& m, Entity e) { read_struct(m, std::move(e), Kind::kStruct); });
     each(top, "streams", [&](Map& m, Entity e) { read_struct(m, std::move(e), Kind::kStream); });
+    if (unit_ == "streams")
+      if (auto n = top.find("top"); n.IsDefined()) read_top(n);
     if (unit_ == "commits")
       each(top, "commits", [&](Map& m, Entity e) { read_commit(m, std::move(e)); });
     each(top, "causes", [&](Map& m, Entity e) { read_cause(m, std::move(e)); });
@@ -216,6 +218,55 @@ class Reader {
     if (auto n = m.find("fields"); n.IsDefined())
       for (auto& f : read_fields(n)) out.fields.push_back(std::move(f));
     spec_.structs.push_back(std::move(out));
+  }
+
+  std::vector<Item> read_names(Map& m, const std::string& key) {
+    std::vector<Item> out;
+    auto n = m.find(key);
+    if (!n.IsDefined()) return out;
+    if (!n.IsSequence()) throw SpecError(m.place(n), "'" + key + "' must be a list of names");
+    for (const auto& i : n) {
+      if (!i.IsScalar()) throw SpecError(m.place(i), "'" + key + "' must be a list of names");
+      Item item;
+      item.name = i.Scalar();
+      item.at = m.place(i);
+      out.push_back(std::move(item));
+    }
+    return out;
+  }
+
+  void read_top(const YAML::Node& n) {
+    Map m(n, file_, "top");
+    Top& out = spec_.top;
+    static_cast<Entity&>(out) = entity(m, "rnic");
+    out.outside = read_names(m, "outside");
+    out.units = read_names(m, "units");
+    if (out.units.empty()) throw SpecError(out.at, "'top' needs a list of units");
+    each(m, "wires", [&](Map& w, Entity e) { read_wire(w, std::move(e)); });
+    m.done();
+  }
+
+  /// unit, or unit.port where the port is not named as the wire.
+  static WireEnd wire_end(const std::string& text, const std::string& name) {
+    const auto dot = text.find('.');
+    return dot == std::string::npos ? WireEnd{text, name}
+                                    : WireEnd{text.substr(0, dot), text.substr(dot + 1)};
+  }
+
+  void read_wire(Map& m, Entity e) {
+    Wire out;
+    out.signal.name = e.name;
+    out.signal.doc = e.doc;
+    out.signal.at = e.at;
+    out.ref = e.ref;
+    out.signal.type = m.text("type");
+    out.from = wire_end(m.text("from"), e.name);
+    if (auto n = m.find("to"); n.IsDefined() && n.IsScalar())
+      out.to.push_back(wire_end(n.Scalar(), e.name));
+    else
+      for (const auto& i : read_names(m, "to")) out.to.push_back(wire_end(i.name, e.name));
+    if (out.to.empty()) throw SpecError(e.at, "'" + e.name + "': 'to' is missing");
+    spec_.top.wires.push_back(std::move(out));
   }
 
   void read_registers(const YAML::Node& n) {

@@ -111,6 +111,32 @@ struct Constant : Entity {
   unsigned width = 32;
 };
 
+struct WireEnd {
+  std::string unit, port;  // port: without _i or _o
+};
+
+struct Wire {  // of the top, not a stream
+  Field signal;
+  std::string ref;
+  WireEnd from;  // as read also the units "each" and "all": check_top makes one wire a unit of it
+  std::vector<WireEnd> to;
+  std::vector<std::string> all_of;  // instead of from: the AND of these wires
+};
+
+struct Top : Entity {                // rtl/gen/rnic.sv
+  std::vector<Item> outside, units;  // who stands beyond its ports; what it instantiates
+  std::vector<Wire> wires;
+  [[nodiscard]] bool is_outside(const std::string& who) const { return among(outside, who); }
+  [[nodiscard]] bool is_unit(const std::string& who) const { return among(units, who); }
+
+ private:
+  static bool among(const std::vector<Item>& items, const std::string& who) {
+    for (const auto& i : items)
+      if (i.name == who) return true;
+    return false;
+  }
+};
+
 struct Spec {
   std::deque<Enum> enums;      // deque: fields point to them
   std::deque<Struct> structs;  // after check_spec: what is used stands before its user
@@ -118,6 +144,7 @@ struct Spec {
   std::vector<Cause> causes;
   std::vector<Size> sizes;
   std::vector<Constant> constants;
+  Top top;                              // without units: not described
   std::vector<const Struct*> in_order;  // filled in by check_spec
 };
 
@@ -129,12 +156,14 @@ inline const std::vector<std::string>& spec_units() {
 
 Spec read_spec(const std::string& folder);
 void check_spec(Spec& spec);
+void check_top(Spec& spec);  // part of check_spec: the ends of streams and wires
 bool is_sv_word(const std::string& name);
 bool is_cpp_word(const std::string& name);
 
 std::string print_iwarp_pkg(const Spec& spec);
 std::string print_regs_pkg(const Spec& spec);
 std::string print_rnic_pkg(const Spec& spec);
+std::string print_top(const Spec& spec);
 std::string print_crc32c_pkg();
 std::string print_crc32c_beat();
 std::string print_crc32c_advance();

@@ -4,8 +4,8 @@
 //   "." specgen --check docs/spec .    compares instead; exit 1 names the first file that differs
 //
 // Anything wrong in the description is "file:line: reason" and exit 2. It prints types, constants,
-// conversions, names and tables, never behaviour. Read (read.cpp), check (check.cpp, words.cpp),
-// print (print_*.cpp).
+// conversions, names, tables and the wires of the top, never behaviour. Read (read.cpp), check
+// (check.cpp, check_top.cpp, words.cpp), print (print_*.cpp).
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -28,6 +28,7 @@ std::vector<std::pair<std::string, std::string>> print_all(const Spec& spec) {
       {"sim/backend/gen/commit_taps.hpp", print_commit_taps(spec)},
       {"sim/backend/gen/stream_taps.hpp", print_stream_taps(spec)},
   };
+  if (!spec.top.units.empty()) out.emplace_back("rtl/gen/rnic.sv", print_top(spec));
   for (const auto& unit : spec_units()) {
     out.emplace_back("model/gen/" + (unit == "registers" ? std::string("regs") : unit) + ".hpp",
                      print_cpp(spec, unit));

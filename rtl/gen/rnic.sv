@@ -1,13 +1,16 @@
-// rnic: the whole device. Units and the streams between them, only wires.
+// Printed by specgen from docs/spec; do not edit.
 //
-// The picture and each unit's contract: docs/theory-of-operation.md. Streams: docs/gen/streams.md. The same units and edges in C++:
-// model/top/rnic.hpp. FIFOs stand inside the units, at the consumer's side.
-`include "rnic_assert.svh"
+// rnic: the whole device. It instantiates the units and connects them; its only logic is the AND of
+// the units' `ready`.
+//
+// The picture and each unit's contract: docs/theory-of-operation.md. Streams and wires:
+// docs/gen/streams.md. The same units and edges in C++: model/top/rnic.hpp. FIFOs stand inside the
+// units, at the consumer's side.
 
 module rnic (
   input  logic clk_i,
   input  logic rst_ni,
-  // from configuration space
+  // from config_space
   input  iwarp_pkg::pcie_cfg_t pcie_cfg_i,
   // from pcie
   input  logic mmio_req_valid_i,
@@ -311,8 +314,12 @@ module rnic (
   // llp_if -> cq
   logic conn_async_valid, conn_async_ready;
   iwarp_pkg::conn_async_t conn_async;
-  // configuration, counters, readiness
   iwarp_pkg::dev_cfg_t dev_cfg;
+  logic admin_fatal;
+  logic qp_bad_doorbell;
+  logic cq_bad_doorbell;
+  logic bell_given;
+  logic cqe_given;
   iwarp_pkg::unit_count_t count_host_if;
   iwarp_pkg::unit_count_t count_admin;
   iwarp_pkg::unit_count_t count_qp;
@@ -322,21 +329,37 @@ module rnic (
   iwarp_pkg::unit_count_t count_mpa;
   iwarp_pkg::unit_count_t count_cq;
   iwarp_pkg::unit_count_t count_llp_if;
-  logic ready_host_if, ready_admin, ready_qp, ready_tpt, ready_rdmap, ready_ddp, ready_mpa, ready_cq, ready_llp_if, ready_all;
-  logic admin_fatal, qp_bad_doorbell, cq_bad_doorbell, bell_given, cqe_given;
+  logic ready_host_if;
+  logic ready_admin;
+  logic ready_qp;
+  logic ready_tpt;
+  logic ready_rdmap;
+  logic ready_ddp;
+  logic ready_mpa;
+  logic ready_cq;
+  logic ready_llp_if;
+  logic ready_all;
 
-  assign ready_all = ready_host_if && ready_admin && ready_qp && ready_tpt && ready_rdmap && ready_ddp && ready_mpa && ready_cq && ready_llp_if;
+  assign ready_all = ready_host_if
+    && ready_admin
+    && ready_qp
+    && ready_tpt
+    && ready_rdmap
+    && ready_ddp
+    && ready_mpa
+    && ready_cq
+    && ready_llp_if;
 
   host_if u_host_if (
     .clk_i,
     .rst_ni,
     .pcie_cfg_i,
     .dev_cfg_o(dev_cfg),
-    .ready_all_i(ready_all),
     .admin_fatal_i(admin_fatal),
     .qp_bad_doorbell_i(qp_bad_doorbell),
     .cq_bad_doorbell_i(cq_bad_doorbell),
     .cq_given_o(bell_given),
+    .count_o(count_host_if),
     .count_host_if_i(count_host_if),
     .count_admin_i(count_admin),
     .count_qp_i(count_qp),
@@ -347,7 +370,7 @@ module rnic (
     .count_cq_i(count_cq),
     .count_llp_if_i(count_llp_if),
     .ready_o(ready_host_if),
-    .count_o(count_host_if),
+    .ready_all_i(ready_all),
     .mmio_req_valid_i,
     .mmio_req_ready_o,
     .mmio_req_i,
@@ -366,9 +389,6 @@ module rnic (
     .qp_doorbell_valid_o(qp_doorbell_valid),
     .qp_doorbell_ready_i(qp_doorbell_ready),
     .qp_doorbell_o(qp_doorbell),
-    .qp_purge_valid_i(qp_purge_valid),
-    .qp_purge_ready_o(qp_purge_ready),
-    .qp_purge_i(qp_purge),
     .cq_doorbell_valid_o(cq_doorbell_valid),
     .cq_doorbell_ready_i(cq_doorbell_ready),
     .cq_doorbell_o(cq_doorbell),
@@ -440,7 +460,10 @@ module rnic (
     .cq_wr_i(cq_wr),
     .admin_wr_valid_i(admin_wr_valid),
     .admin_wr_ready_o(admin_wr_ready),
-    .admin_wr_i(admin_wr)
+    .admin_wr_i(admin_wr),
+    .qp_purge_valid_i(qp_purge_valid),
+    .qp_purge_ready_o(qp_purge_ready),
+    .qp_purge_i(qp_purge)
   );
 
   admin u_admin (
@@ -448,8 +471,8 @@ module rnic (
     .rst_ni,
     .dev_cfg_i(dev_cfg),
     .fatal_o(admin_fatal),
-    .ready_o(ready_admin),
     .count_o(count_admin),
+    .ready_o(ready_admin),
     .admin_doorbell_valid_i(admin_doorbell_valid),
     .admin_doorbell_ready_o(admin_doorbell_ready),
     .admin_doorbell_i(admin_doorbell),
@@ -511,8 +534,8 @@ module rnic (
     .rst_ni,
     .bad_doorbell_o(qp_bad_doorbell),
     .cqe_given_o(cqe_given),
-    .ready_o(ready_qp),
     .count_o(count_qp),
+    .ready_o(ready_qp),
     .qp_doorbell_valid_i(qp_doorbell_valid),
     .qp_doorbell_ready_o(qp_doorbell_ready),
     .qp_doorbell_i(qp_doorbell),
@@ -618,8 +641,8 @@ module rnic (
     .clk_i,
     .rst_ni,
     .dev_cfg_i(dev_cfg),
-    .ready_o(ready_tpt),
     .count_o(count_tpt),
+    .ready_o(ready_tpt),
     .tx_extent_valid_o(tx_extent_valid),
     .tx_extent_ready_i(tx_extent_ready),
     .tx_extent_o(tx_extent),
@@ -670,8 +693,8 @@ module rnic (
   rdmap u_rdmap (
     .clk_i,
     .rst_ni,
-    .ready_o(ready_rdmap),
     .count_o(count_rdmap),
+    .ready_o(ready_rdmap),
     .qp_ctl_rdmap_valid_i(qp_ctl_rdmap_valid),
     .qp_ctl_rdmap_ready_o(qp_ctl_rdmap_ready),
     .qp_ctl_rdmap_i(qp_ctl_rdmap),
@@ -719,8 +742,8 @@ module rnic (
   ddp u_ddp (
     .clk_i,
     .rst_ni,
-    .ready_o(ready_ddp),
     .count_o(count_ddp),
+    .ready_o(ready_ddp),
     .payload_req_valid_o(payload_req_valid),
     .payload_req_ready_i(payload_req_ready),
     .payload_req_o(payload_req),
@@ -816,8 +839,8 @@ module rnic (
   mpa u_mpa (
     .clk_i,
     .rst_ni,
-    .ready_o(ready_mpa),
     .count_o(count_mpa),
+    .ready_o(ready_mpa),
     .qp_ctl_mpa_valid_i(qp_ctl_mpa_valid),
     .qp_ctl_mpa_ready_o(qp_ctl_mpa_ready),
     .qp_ctl_mpa_i(qp_ctl_mpa),
@@ -856,8 +879,8 @@ module rnic (
     .bad_doorbell_o(cq_bad_doorbell),
     .bell_given_i(bell_given),
     .cqe_given_i(cqe_given),
-    .ready_o(ready_cq),
     .count_o(count_cq),
+    .ready_o(ready_cq),
     .cq_doorbell_valid_i(cq_doorbell_valid),
     .cq_doorbell_ready_o(cq_doorbell_ready),
     .cq_doorbell_i(cq_doorbell),
@@ -890,8 +913,8 @@ module rnic (
   llp_if u_llp_if (
     .clk_i,
     .rst_ni,
-    .ready_o(ready_llp_if),
     .count_o(count_llp_if),
+    .ready_o(ready_llp_if),
     .llp_rx_hdr_valid_i,
     .llp_rx_hdr_ready_o,
     .llp_rx_hdr_i,
