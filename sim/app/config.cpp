@@ -152,7 +152,8 @@ Config::Config() {
   add("regress", "shrink", "120", "s",
       "Wall time that may be spent on making a plan that fails smaller.");
   add("regress", "keep", "", "",
-      "Of a shrunk plan: numbers of the operations that stay, 3,17; none: only the closing Sends.");
+      "Of a shrunk plan: numbers of the operations that stay, 3,17-20; none: only the closing "
+      "Sends.");
   add("regress", "simple", "", "", "Of a shrunk plan: what is made simple, mtu,push.");
   add("search", "seconds", "300", "s",
       "Wall time of search, a third of it for making anomalies smaller.");

@@ -5,16 +5,18 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include <charconv>
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <set>
-#include <sstream>
 
 #include "base/clock.hpp"
 #include "child.hpp"
 #include "devices.hpp"
 #include "failure_wave.hpp"
+#include "name_lock.hpp"
+#include "regress_shrink.hpp"
 #include "report.hpp"
 
 namespace rnic::app {
@@ -26,33 +28,14 @@ namespace {
 
 constexpr uint32_t kOpsOfChild = 250;
 constexpr uint64_t kFailuresToStop = 3;
-constexpr uint32_t kMostNumber = 999'999;  // of operations and ends
 constexpr ChildLimits kPatience{.wall_s = 900};
-const std::string kNothing = "none";  // keep=none: the closing Sends alone
+// Lines that are printed of a failure; of the smallest plan and its failure. With the lines around
+// them and the totals a failure takes 40 lines.
+constexpr size_t kLinesOfFailure = 12, kLinesOfSmallest = 16;
 const std::vector<std::string_view> kOwnSettings = {"ops", "shrink", "keep", "simple"};
 
 double seconds_since(std::chrono::steady_clock::time_point t) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - t).count();
-}
-
-std::vector<std::string> words(const std::string& list) {
-  std::vector<std::string> all;
-  std::istringstream in(list);
-  for (std::string w; std::getline(in, w, ',');) {
-    if (!w.empty()) all.push_back(w);
-  }
-  return all;
-}
-
-uint64_t number(const std::string& name, const std::string& text, uint64_t low, uint64_t high) {
-  uint64_t n = 0;
-  const auto r = std::from_chars(text.data(), text.data() + text.size(), n);
-  if (text.empty() || r.ec != std::errc() || r.ptr != text.data() + text.size() || n < low ||
-      n > high) {
-    throw Usage(
-        fmt::format("{}: \"{}\" is not a whole number from {} to {}", name, text, low, high));
-  }
-  return n;
 }
 
 std::string command(const RegressRequest& r, uint64_t seed, uint64_t ops, const std::string& keep,
@@ -70,103 +53,6 @@ std::string command(const RegressRequest& r, uint64_t seed, uint64_t ops, const 
   if (!simple.empty()) s += " --set simple=" + simple;
   return s;
 }
-
-/// Fewer operations, then simpler settings, then fewer operations again, while it fails.
-class Shrinker {
- public:
-  Shrinker(const RegressRequest& r, uint64_t seed, uint32_t ops)
-      : request_(r),
-        seed_(seed),
-        ops_(ops),
-        full_(make_plan(r, seed, ops)),
-        kept_(full_.numbers()) {
-    request_.pcap = request_.tlp = request_.wave = "";
-    simple_ = words(r.simple);
-  }
-
-  Plan run() {
-    halves();
-    without_qps();
-    halves();
-    for (const std::string& name : full_.simplifications()) {
-      auto simple = simple_;
-      simple.push_back(name);
-      (void)attempt(kept_, simple);
-    }
-    halves();
-    return candidate(kept_, simple_);
-  }
-  const Outcome& last() const { return last_; }  // that failed; without a failure: none did
-  std::string keep() const {
-    return kept_.empty() ? kNothing : fmt::format("{}", fmt::join(kept_, ","));
-  }
-  std::string simple() const { return fmt::format("{}", fmt::join(simple_, ",")); }
-  unsigned runs() const { return runs_; }
-  bool out_of_time() const { return is_interrupted_ || seconds_since(began_) > request_.shrink_s; }
-
- private:
-  Plan candidate(const std::set<uint32_t>& numbers, const std::vector<std::string>& simple) const {
-    Plan p = full_;
-    p.keep(numbers);
-    for (const std::string& name : simple) p.simplify(name);
-    return p;
-  }
-
-  bool attempt(const std::set<uint32_t>& numbers, const std::vector<std::string>& simple) {
-    if (out_of_time()) return false;
-    ++runs_;
-    const Plan plan = candidate(numbers, simple);
-    Outcome v;
-    try {
-      v = in_child([&] { return run_plan(request_, plan); }, kPatience);
-    } catch (const Interrupted&) {  // what has been found so far is told
-      is_interrupted_ = true;
-      return false;
-    }
-    if (request_.progress)
-      fmt::print(stderr, "\rshrinking: {} operations, run {}   ", kept_.size(), runs_);
-    if (v.status == kGood) return false;
-    kept_ = numbers;
-    simple_ = simple;
-    last_ = v;
-    return true;
-  }
-
-  void halves() {
-    for (size_t part = std::max<size_t>(kept_.size() / 2, 1); !kept_.empty(); part /= 2) {
-      for (size_t at = 0; at < kept_.size();) {
-        const std::vector<uint32_t> all(kept_.begin(), kept_.end());
-        std::set<uint32_t> fewer(all.begin(), all.end());
-        for (size_t i = at; i < std::min(at + part, all.size()); ++i) fewer.erase(all[i]);
-        if (!attempt(fewer, simple_)) at += part;
-        if (out_of_time()) return;
-      }
-      if (part <= 1) return;
-    }
-  }
-
-  void without_qps() {
-    for (uint32_t q = 0; q < full_.qps; ++q) {
-      std::set<uint32_t> fewer = kept_;
-      for (const auto& o : full_.ops) {
-        if (o.qp == q) fewer.erase(o.number);
-      }
-      fewer.erase(full_.life[q].number);
-      if (fewer.size() < kept_.size()) (void)attempt(fewer, simple_);
-    }
-  }
-
-  RegressRequest request_;
-  uint64_t seed_;
-  uint32_t ops_;
-  Plan full_;
-  std::set<uint32_t> kept_;
-  std::vector<std::string> simple_;
-  Outcome last_;
-  unsigned runs_ = 0;
-  bool is_interrupted_ = false;
-  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-};
 
 /// Numbers to numbers of the same name.
 void add(nlohmann::ordered_json& sum, const nlohmann::ordered_json& more) {
@@ -203,25 +89,65 @@ std::set<std::string> given(const Config& c) {
   return names;
 }
 
-/// What is said of a plan that failed: itself, and the smallest that fails.
+/// The first lines of a text whose other lines are in the plan's file.
+std::string on_a_screen(const std::string& text, size_t most) {
+  size_t at = 0;
+  for (size_t lines = 0; lines < most && at < text.size(); ++lines)
+    at = std::min(text.find('\n', at), text.size() - 1) + 1;
+  const auto more = std::count(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(), '\n');
+  return more < 2 ? text : text.substr(0, at) + fmt::format("... {} more lines\n", more);
+}
+
+size_t lines_of(const std::string& text) {
+  return static_cast<size_t>(std::ranges::count(text, '\n'));
+}
+
+/// Writes NAME.plan, or NAME-2.plan, NAME-3.plan: an earlier failure keeps its file, and another run
+/// the one that it writes now. Returns the line that names the file.
+std::string write_plan(const std::string& name, const std::string& text) {
+  std::string file = name + ".plan";
+  for (unsigned k = 2; std::filesystem::exists(file) || !hold_name(file); ++k)
+    file = fmt::format("{}-{}.plan", name, k);
+  try {
+    write_file(file, text);
+  } catch (const Missing& e) {
+    return fmt::format("plan: {}\n", e.what());
+  }
+  return fmt::format("plan: {}\n", file);
+}
+
+/// Reports a plan that failed and the smallest plan that fails in the same way: the first lines of
+/// both are returned, all lines are in a file.
 std::string complaint(const RegressRequest& r, uint64_t seed, uint32_t ops, const Outcome& v) {
-  std::string said = fmt::format("seed {}: {}", seed, v.failure);
+  const std::string failure = fmt::format("seed {}: {}", seed, v.failure);
   const std::string reproduce =
       fmt::format("reproduce: {}\n", command(r, seed, ops, r.keep, r.simple));
-  if (r.shrink_s <= 0) return said + reproduce;
-  Shrinker s(r, seed, ops);
+  if (r.shrink_s <= 0) return failure + reproduce;
+  Shrinker s(r, seed, ops, v);
   const Plan least = s.run();  // all of it if nothing smaller failed
   if (r.progress) fmt::print(stderr, "\r{:100}\r", "");
   const bool is_smaller = !s.last().failure.empty();
+  const std::string smallest =
+      is_smaller ? fmt::format("reproduce: {}\n", command(r, seed, ops, s.keep(), s.simple()))
+                 : reproduce;
+  const std::string name = fmt::format("regress-seed{}", seed);
+  const std::string plan = least.describe() + s.last().failure;
+  const std::string early = s.ended_early().empty() ? "" : fmt::format(" ({})", s.ended_early());
+  std::string said = on_a_screen(failure, kLinesOfFailure);
   if (is_smaller) {
-    said += reproduce + fmt::format("smallest plan that fails, after {} runs{}:\n{}{}", s.runs(),
-                                    s.out_of_time() ? " (time is up)" : "", least.describe(),
-                                    s.last().failure);
+    said += reproduce;
+    said += fmt::format("smallest plan that fails, after {} runs{}: {} of {} operations and ends\n",
+                        s.runs(), early, least.numbers().size(),
+                        make_plan(r, seed, ops).numbers().size());
+    said += lines_of(plan) <= kLinesOfSmallest
+                ? plan
+                : on_a_screen(s.last().failure, kLinesOfSmallest / 2);
   } else {
-    said += fmt::format("{} smaller plans did not fail\n", s.runs());
+    said += fmt::format("{} smaller plans did not fail{}\n", s.runs(), early);
   }
+  said += write_plan(name, failure + reproduce + "\n" + plan + smallest);
   if (r.wave.empty()) {
-    said += failure_wave(fmt::format("regress-seed{}", seed), r.kind, is_smaller ? s.last() : v,
+    said += failure_wave(name, r.kind, is_smaller ? s.last() : v,
                          [&](const std::string& wave, const std::optional<Place>& watch) {
                            RegressRequest again = r;
                            again.wave = wave;
@@ -230,9 +156,7 @@ std::string complaint(const RegressRequest& r, uint64_t seed, uint32_t ops, cons
                            return run_plan(again, least);
                          });
   }
-  return said + (is_smaller
-                     ? fmt::format("reproduce: {}\n", command(r, seed, ops, s.keep(), s.simple()))
-                     : reproduce);
+  return said + smallest;
 }
 
 }  // namespace
@@ -242,18 +166,13 @@ namespace regression {
 Plan make_plan(const RegressRequest& r, uint64_t seed, uint32_t ops) {
   regress::Limits limits{.minimum = r.config.is_small(kClient) || r.config.is_small(kServer)};
   if (const Setting& mtu = r.config.find("mtu"); mtu.origin != Origin::kDefault)
-    limits.mtu = static_cast<uint32_t>(number("mtu", mtu.value, 576, 65535));
+    limits.mtu = static_cast<uint32_t>(whole_number("mtu", mtu.value, 576, 65535));
   for (const Side side : {kClient, kServer})
     limits.has_persistence[side] = r.config.platform(side).host.domain != "none";
   Plan p = regress::generate(seed, ops, limits);
-  if (!r.keep.empty()) {
-    std::set<uint32_t> numbers;
-    for (const std::string& w : r.keep == kNothing ? std::vector<std::string>{} : words(r.keep))
-      numbers.insert(static_cast<uint32_t>(number("keep", w, 0, kMostNumber)));
-    p.keep(numbers);
-  }
+  if (!r.keep.empty()) p.keep(numbers_of_keep(r.keep));
   const auto known = p.simplifications();
-  for (const std::string& name : words(r.simple)) {
+  for (const std::string& name : words_of(r.simple)) {
     if (std::find(known.begin(), known.end(), name) == known.end())
       throw Usage(fmt::format("simple: no \"{}\"{}", name, nearest(name, known)));
     p.simplify(name);
@@ -345,8 +264,9 @@ int run_regression(const RegressRequest& r) {
   if (r.progress) fmt::print(stderr, "\r{:100}\r", "");
   const double wall = seconds_since(began);
   if (!r.quiet) {
-    std::fputs(coverage.table().c_str(), stdout);
-    if (!tandem.is_null()) std::fputs(tandem_text(tandem).c_str(), stdout);
+    const bool has_tables = failures == 0 || r.verbose;  // a failure takes a screen
+    if (has_tables) std::fputs(coverage.table().c_str(), stdout);
+    if (has_tables && !tandem.is_null()) std::fputs(tandem_text(tandem).c_str(), stdout);
     fmt::print(
         "{} operations, {} completions, {} bytes compared, {} failures; {:.0f} us simulated, "
         "{:.1f} s, {:.0f} operations/s ({}-{}, seed {})\n",
@@ -403,8 +323,8 @@ int regress_command(Options& o) {
   r.kind = o.request.kind;
   r.config = o.request.config;
   r.seed = o.request.seed;
-  r.ops = number("ops", r.config.find("ops").value, 1, 1'000'000'000);
-  r.shrink_s = static_cast<double>(number("shrink", r.config.find("shrink").value, 0, 86400));
+  r.ops = whole_number("ops", r.config.find("ops").value, 1, 1'000'000'000);
+  r.shrink_s = static_cast<double>(whole_number("shrink", r.config.find("shrink").value, 0, 86400));
   r.keep = r.config.find("keep").value;
   r.simple = r.config.find("simple").value;
   r.pcap = o.request.pcap;

@@ -28,6 +28,8 @@ struct RegressRequest {
       also;  // asked of each completed operation; words: a failure
   bool progress = false, quiet = false, verbose = false;
   double shrink_s = 120;          // wall time that shrinking may take
+  uint64_t stop_us = 0;           // simulated; a plan that has not failed by then is good; 0: none
+  uint64_t watchdog_us = 0;       // simulated, in the place of the setting; 0: the setting
   uint64_t coverage_from = 2000;  // so many operations must have drawn every class
 };
 
@@ -39,7 +41,11 @@ int regress_command(Options& o);
 
 namespace regression {
 
-/// One plan, in this process. json: posted, completions, bytes, set_up_us, us (simulated); of a failure see failure_wave.hpp
+/// One plan, in this process. json: posted, completions, bytes, set_up_us, us (simulated). Of a
+/// failure also
+///   begun  numbers of operations and lives that were posted, or may be posted next
+///   kind   stuck, host (a completion or an event is not as planned), memory, or a device's check
+///   and what failure_wave.hpp says
 Outcome run_plan(const RegressRequest& request, const regress::Plan& plan);
 regress::Plan make_plan(const RegressRequest& request, uint64_t seed, uint32_t ops);
 

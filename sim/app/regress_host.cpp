@@ -31,6 +31,7 @@ void Host::run() {
   if (r && shared_.failure.empty()) return;
   if (!r && shared_.failure.empty()) {
     shared_.failure = fmt::format("{} thread {}: {}", kSideNames[side_], thread_, r.error().what);
+    shared_.is_stuck = r.error().code == Errc::kTimedOut;
     shared_.failed_at = dev_.now();
   }
   // A device that fails may answer nothing any more: its queues stay as they are until this process ends.

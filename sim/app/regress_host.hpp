@@ -18,6 +18,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "platform/simulation.hpp"
 #include "regress_plan.hpp"
@@ -62,11 +63,13 @@ struct Shared {
   std::array<OfSide, 2> side{};
   Memory start;  // initial(plan)
   std::string failure;
+  bool is_stuck = false;  // the failure: nothing has come for too long
   Time failed_at = 0, connected = 0;
   std::optional<Place> wrong{};  // the first byte that was not as it should be
   std::function<std::string(const Operation&)> also{};       // asked of each completed operation
   std::function<void(Side, const sim::ReadFault&)> spoil{};  // of the side's root complex
   Time progress = 0;
+  std::set<uint32_t> begun;  // lives opened; operations posted, or their receives: numbers
   uint64_t posted = 0, completions = 0, bytes_checked = 0, lives = 0, events = 0;
 };
 

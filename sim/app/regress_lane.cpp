@@ -32,6 +32,7 @@ Result<void> Host::step(Lane& lane) {
       const auto before = plan_.before(lane.number);
       if (before && !own_.lane[*before].over) return {};
       const Hold hold(*this);
+      shared_.begun.insert(life.number);
       return open_lane(lane);
     }
     case Phase::kOpen: {
@@ -235,6 +236,7 @@ Result<void> Host::post(Lane& lane) {
     if (o.op == Op::kFlush) wr.flush_length = o.length, wr.flush_type = o.flush_type;
     wrs.push_back(wr);
     lane.sent.push_back({o.number, Kind::kPlanned, &o, o.signaled});
+    shared_.begun.insert(o.number);
   }
   lane.posted = end;
   lane.sends_posted += sends;
@@ -293,6 +295,7 @@ Result<void> Host::post_receives(Lane& lane) {
     const Operation* op = nullptr;
     if (lane.receives_posted < lane.receives.size()) {
       op = lane.receives[lane.receives_posted++];
+      shared_.begun.insert(op->number);
       id = op->number;
       for (const Piece& p : op->receive) sges.push_back(sge(lane, p, true, false));
     } else if (lane.spares_posted < life.spare[side_]) {

@@ -257,7 +257,8 @@ void Plan::simplify(const std::string& name) {
     if (name == "pause") o.pause_ns = 0;
     if (name == "joined") o.joined = false;
     if (name == "inline") o.is_inline = false;
-    if (name == "fence" && !o.local_landing) o.fence = false;
+    // What a Send or Write gathers from the landing region waits for the Read that fetched it.
+    if (name == "fence" && (!o.local_landing || o.op == Op::kRead)) o.fence = false;
     if (name == "unsignaled") o.signaled = true;
     if (name == "persistent" && o.op == Op::kFlush) o.flush_type = kVisible;
   }

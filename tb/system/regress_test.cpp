@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "child.hpp"
 #include "devices.hpp"
+#include "regress_shrink.hpp"
 #include "support/folder.hpp"
 
 namespace rnic::app {
@@ -247,7 +249,18 @@ uint64_t seed_that_fails(const RegressRequest& r, uint64_t from) {
   }
 }
 
-TEST(Failure, IsToldWithTheCommandAndShrunkToOneOperation) {
+/// What a failure writes (plan, waveform) goes into a folder of the test.
+class Failure : public testing::Test {
+ protected:
+  Failure() : before_(std::filesystem::current_path()) {
+    std::filesystem::current_path(folder_.path());
+  }
+  ~Failure() override { std::filesystem::current_path(before_); }
+  const tb::Folder folder_;
+  const std::filesystem::path before_;
+};
+
+TEST_F(Failure, IsToldWithTheCommandAndShrunkToOneOperation) {
   RegressRequest r = request("model", "model", 60);
   r.seed = 8;
   r.also = no_long_read;
@@ -274,7 +287,7 @@ TEST(Failure, IsToldWithTheCommandAndShrunkToOneOperation) {
   EXPECT_FALSE(smallest.ops[0].fence || smallest.ops[0].joined || smallest.ops[0].push);
 }
 
-TEST(Failure, OfADeviceIsToldAndShrunk) {
+TEST_F(Failure, OfADeviceIsToldAndShrunk) {
   RegressRequest r =
       request("model", "model", 60, {"client.pcie_error_status=3", "client.pcie_error_nth=60"});
   r.shrink_s = 20;
@@ -284,10 +297,75 @@ TEST(Failure, OfADeviceIsToldAndShrunk) {
   EXPECT_NE(t.said.find("smallest plan that fails"), std::string::npos) << t.said;
 }
 
-TEST(Failure, OnRtlLeavesAWaveform) {
-  const auto before = std::filesystem::current_path();
-  const tb::Folder folder;
-  std::filesystem::current_path(folder.path());
+/// Depends on all that happens before it.
+std::string the_hundredth(const regress::Operation&) {
+  static unsigned completed = 0;  // of this process, which runs one plan
+  return ++completed == 100 ? "the hundredth" : "";
+}
+
+TEST_F(Failure, ThatDependsOnTimeIsCutBehindItFirst) {
+  RegressRequest r = request("model", "model", 250);
+  r.seed = 8;
+  r.also = the_hundredth;
+  const Plan whole = regression::make_plan(r, r.seed, 250);
+  const Outcome failed = in_child([&] { return regression::run_plan(r, whole); });
+  ASSERT_NE(failed.status, kGood);
+  const size_t begun = failed.json["begun"].size();
+  EXPECT_LT(begun, whole.ops.size());
+
+  r.shrink_s = 5;
+  r.quiet = false;
+  const Told t = told(r);
+  EXPECT_EQ(t.status, kMismatch);
+  EXPECT_LE(std::ranges::count(t.said + t.shown, '\n'), 40) << t.said << t.shown;
+  const std::string keep = between(t.said, "--set keep=", "\n");
+  r.keep = keep.substr(0, keep.find(' '));
+  const Plan smallest = regression::make_plan(r, r.seed, 250);
+  EXPECT_LE(smallest.numbers().size(), begun) << t.said;
+  std::ifstream in(between(t.said, "\nplan: ", "\n"));
+  const std::string plan{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  for (const uint32_t n : smallest.numbers())
+    EXPECT_NE(plan.find(fmt::format("  #{} ", n)), std::string::npos) << n;
+
+  // A run that ends before the failure has not failed.
+  r.stop_us = failed.json["us"].get<uint64_t>() / 2;
+  EXPECT_EQ(in_child([&] { return regression::run_plan(r, whole); }).status, kGood);
+}
+
+TEST_F(Failure, OfAnotherKindIsNotTheSame) {
+  RegressRequest r = request("model", "model", 60);
+  r.seed = 8;
+  r.also = no_long_read;
+  Outcome failed =
+      in_child([&] { return regression::run_plan(r, regression::make_plan(r, 8, 60)); });
+  EXPECT_EQ(failed.json["kind"], "host");
+  failed.json["kind"] = "memory";
+  r.shrink_s = 1;
+  regression::Shrinker other(r, 8, 60, failed);
+  EXPECT_EQ(other.run().numbers(), regression::make_plan(r, 8, 60).numbers());
+  EXPECT_EQ(other.last().failure, "");
+}
+
+TEST_F(Failure, LeavesTheFileOfAnEarlierOne) {
+  RegressRequest r = request("model", "model", 60);
+  r.seed = 8;
+  r.also = no_long_read;
+  r.shrink_s = 0.01;
+  EXPECT_EQ(between(told(r).said, "\nplan: ", "\n"), "regress-seed8.plan");
+  EXPECT_EQ(between(told(r).said, "\nplan: ", "\n"), "regress-seed8-2.plan");
+}
+
+TEST(Plans, KeepTakesRanges) {
+  RegressRequest r = request("model", "model", 60);
+  r.keep = "3,7-9";
+  EXPECT_EQ(regression::make_plan(r, 8, 60).numbers(), (std::set<uint32_t>{3, 7, 8, 9}));
+  for (const char* wrong : {"9-7", "3-", "-3", "3-x"}) {
+    r.keep = wrong;
+    EXPECT_THROW((void)regression::make_plan(r, 8, 60), Usage) << wrong;
+  }
+}
+
+TEST_F(Failure, OnRtlLeavesAWaveform) {
   RegressRequest r = request("model", "rtl", 12);
   r.seed = seed_that_fails(r, 8);
   const auto wave_of = [](uint64_t seed) { return fmt::format("regress-seed{}.server.fst", seed); };
@@ -303,11 +381,10 @@ TEST(Failure, OnRtlLeavesAWaveform) {
   EXPECT_NE(whole.said.find("smaller plans did not fail"), std::string::npos) << whole.said;
   EXPECT_NE(whole.said.find("waveform: " + wave_of(r.seed) + " from "), std::string::npos)
       << whole.said;
-  std::filesystem::current_path(before);
 }
 
 // A capture that cannot be written is no failure of the plan, which would be shrunk.
-TEST(Failure, CaptureThatCannotBeWrittenIsNone) {
+TEST_F(Failure, CaptureThatCannotBeWrittenIsNone) {
   for (std::string RegressRequest::*file : {&RegressRequest::pcap, &RegressRequest::tlp}) {
     RegressRequest r = request("model", "model", 10);
     r.*file = "/nonexistent/x";
