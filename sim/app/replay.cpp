@@ -219,7 +219,7 @@ Outcome replay_child(const ReplayRequest& r) {
 
 int replay_command(const Options& o, const std::string& side) {
   if (o.words.size() != 1 || o.words[0].empty())
-    throw Usage("replay: say one listing, a JSON file (tb/vectors/captures)");
+    throw Usage("replay: say one listing, a JSON file (tb/vectors/captures), or one pcap");
   check_settings(o, "replay", {});
   ReplayRequest r;
   r.listing = o.words[0];

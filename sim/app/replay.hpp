@@ -1,6 +1,6 @@
-// rnic-sim replay: our device takes the place of one endpoint of a capture listing, the recorded
-// bytes of the other are played into it; every byte that it answers and writes is printed and
-// compared with the listing (architecture 12).
+// rnic-sim replay: our device takes the place of one endpoint of a capture (a listing or a pcap), the
+// recorded bytes of the other are played into it; every byte that it answers and writes is printed
+// and compared with the listing (architecture 12).
 //
 //   Outcome o = replay({.listing = "rping-client-crc.json", .side = "siw", .kind = {"model", "rtl"}});
 //   o.status, o.json["differences"], o.json["text"]

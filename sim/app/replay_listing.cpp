@@ -13,6 +13,7 @@
 #include "base/bytes.hpp"
 #include "json_file.hpp"
 #include "mpa/crc32c.hpp"
+#include "replay_capture.hpp"
 
 namespace rnic::app {
 namespace {
@@ -59,16 +60,6 @@ Bytes unhex(const std::string& text, const std::string& where) {
 bool begins_as_mpa(std::span<const uint8_t> b) {
   constexpr std::string_view kKey = "MPA ID Re";  // of Request and Reply
   return b.size() >= kKey.size() && std::equal(kKey.begin(), kKey.end(), b.begin());
-}
-
-/// A file of pcap, in us or ns and either byte order, or of pcapng.
-bool is_capture(std::span<const uint8_t> text) {
-  if (text.size() < 4) return false;
-  for (const uint32_t magic : {0xa1b2c3d4u, 0xa1b23c4du, 0x0a0d0d0au}) {
-    if (base::load_be<uint32_t>(text.data()) == magic) return true;
-    if (base::load_le<uint32_t>(text.data()) == magic) return true;
-  }
-  return false;
 }
 
 bool carries_stag(spec::RdmapOpcode o) {
@@ -174,8 +165,10 @@ Listing load_listing(const std::string& path) {
   constexpr const char* kWanted = "a JSON file such as tb/vectors/captures/rping-client-crc.json";
   if (std::error_code none; std::filesystem::is_directory(path, none))
     throw Usage(fmt::format("replay: {} is a folder; say one listing, {}", path, kWanted));
-  if (is_capture(read_file(path)))
-    throw Usage(fmt::format("{}: a pcap; replay wants a listing (JSON)", path));
+  if (const auto bytes = read_file(path); is_pcap(bytes))
+    return listing_of_pcap(path, bytes);
+  else if (is_pcapng(bytes))
+    throw Usage(fmt::format("{}: a pcapng; replay wants a pcap or a listing (JSON)", path));
   const JsonList file =
       read_json_list(path, "units", fmt::format("; replay wants a listing, {}", kWanted));
   const auto& j = file.json;
@@ -322,6 +315,9 @@ std::string Message::describe() const {
   if (const auto r = read_request_of(*this)) {
     s += fmt::format(" sink={:#010x}+{:#x} size={} source={:#010x}+{:#x}", r->sink_stag, r->sink_to,
                      r->length, r->source_stag, r->source_to);
+  } else if (const auto f = flush_request_of(*this)) {
+    s += fmt::format(" range={:#010x}+{:#x} size={} flags={:#x}", f->sink_stag, f->sink_to,
+                     f->length, f->flags);
   } else if (head.opcode == spec::RdmapOpcode::kTerminate && payload.size() >= 4) {
     s += fmt::format(" cause={:x}/{:x}/{:02x}", payload[0] >> 4, payload[0] & 15, payload[1]);
   } else {
@@ -350,12 +346,18 @@ std::vector<std::string> differences(const Message& listed, const Message& got) 
   field("the queue number", listed.head.qn, got.head.qn);
   field("the MSN", listed.head.msn, got.head.msn);
   const auto a = read_request_of(listed), b = read_request_of(got);
+  const auto c = flush_request_of(listed), d = flush_request_of(got);
   if (a && b) {
     field("the sink's STag", a->sink_stag, b->sink_stag);
     field("the sink's offset", a->sink_to, b->sink_to);
     field("the read size", a->length, b->length);
     field("the source's STag", a->source_stag, b->source_stag);
     field("the source's offset", a->source_to, b->source_to);
+  } else if (c && d) {
+    field("the range's STag", c->sink_stag, d->sink_stag);
+    field("the range's offset", c->sink_to, d->sink_to);
+    field("the range's length", c->length, d->length);
+    field("the Flush flags", c->flags, d->flags);
   } else if (listed.payload.size() != got.payload.size()) {
     out.push_back(fmt::format("{} bytes of payload, the listing has {}", got.payload.size(),
                               listed.payload.size()));
@@ -384,16 +386,35 @@ std::optional<ReadRequest> read_request_of(const Message& m) {
   return ReadRequest{be32(p, 0), be32(p, 12), be32(p, 16), be64(p, 4), be64(p, 20)};
 }
 
+std::optional<spec::FlushRequest> flush_request_of(const Message& m) {
+  if (m.head.opcode != spec::RdmapOpcode::kFlushRequest ||
+      m.payload.size() != spec::FlushRequest::kBytes)
+    return std::nullopt;
+  return spec::FlushRequest::unpack(m.payload);
+}
+
+bool is_asking(spec::RdmapOpcode o) {
+  return o == spec::RdmapOpcode::kReadRequest || o == spec::RdmapOpcode::kFlushRequest;
+}
+
+bool is_answer(spec::RdmapOpcode o) {
+  return o == spec::RdmapOpcode::kReadResponse || o == spec::RdmapOpcode::kFlushResponse;
+}
+
 Bytes remap(Bytes fpdu, const std::map<uint32_t, uint32_t>& stags, Mover from) {
   const auto s = parse_fpdu(fpdu);
   if (!s) return fpdu;
   size_t at = 0;  // of the STag that is the device's
   const bool is_read =
       s->opcode == spec::RdmapOpcode::kReadRequest && s->payload.size() == kReadRequest;
+  const bool is_flush = s->opcode == spec::RdmapOpcode::kFlushRequest &&
+                        s->payload.size() == spec::FlushRequest::kBytes;
   if (from == Mover::kDevice) {
     if (is_read) at = kLength + spec::kUntaggedHeaderBytes;
   } else if (is_read) {
     at = kLength + spec::kUntaggedHeaderBytes + 16;
+  } else if (is_flush) {
+    at = kLength + spec::kUntaggedHeaderBytes;
   } else if (s->is_tagged || carries_stag(s->opcode)) {
     at = kLength + 2;
   }

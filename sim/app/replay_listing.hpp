@@ -39,7 +39,7 @@ struct Listing {
   std::vector<std::string> warnings;  // of what is not looked at
 };
 
-/// Throws Usage with what is wrong.
+/// Of a listing, or of a pcap (replay_capture.hpp). Throws Usage with what is wrong.
 Listing load_listing(const std::string& path);
 
 /// One FPDU. The payload is a part of the bytes that were parsed.
@@ -75,6 +75,11 @@ struct ReadRequest {
   uint64_t sink_to = 0, source_to = 0;
 };
 std::optional<ReadRequest> read_request_of(const Message& m);
+std::optional<spec::FlushRequest> flush_request_of(const Message& m);
+/// Read Request and Flush Request: both take one of ORD and IRD, and are answered in their order.
+bool is_asking(spec::RdmapOpcode o);
+/// Read Response and Flush Response: made by the device, not by a work request.
+bool is_answer(spec::RdmapOpcode o);
 
 /// Who sent the FPDU: that decides which of its STags are the device's.
 enum class Mover : uint8_t { kDevice, kPeer };

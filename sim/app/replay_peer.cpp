@@ -245,7 +245,7 @@ void ReplayPeer::judge(Exchange e) {
                          ? &plan_->steps[next_]
                          : nullptr;
   if (want == nullptr && !stopped_ && done() && beyond_ < plan_->answers_beyond &&
-      e.message.head.opcode == spec::RdmapOpcode::kReadResponse) {
+      is_answer(e.message.head.opcode)) {
     ++beyond_;
     e.differences.clear();
     e.beyond = true;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <deque>
 
 #include "base/bytes.hpp"
@@ -18,9 +19,15 @@ constexpr uint8_t kCrcBit = 0x40, kRejectBit = 0x20;
 constexpr size_t kStart = 20, kIrdOrd = 4,
                  kAdvertised = 16;  // MPA frame, its words, an entry of siw's private data
 
+// In front of the ULP's private data where a side asks for Flush (decision 10): key, version, flags,
+// two zero bytes.
+constexpr std::array<uint8_t, 8> kFlushBlock = {'M', 'N', 'I', 'C', 1, 1, 0, 0};
+
 struct Access {
   uint32_t stag;
   uint64_t to, length;
+  uint32_t flush_flags = 0;
+  bool is_flush = false;
 };
 
 bool is_send(const Message& m) { return !m.head.is_tagged && m.head.qn == spec::kQnSend; }
@@ -40,6 +47,10 @@ void start_of(Plan& p, const Unit& u) {
     p.ord = base::load_be<uint16_t>(&f[kStart + 2]) & 0x3fff;
     at += kIrdOrd;
   }
+  p.flush = f.size() >= at + kFlushBlock.size() &&
+            std::equal(kFlushBlock.begin(), kFlushBlock.end(),
+                       f.begin() + static_cast<std::ptrdiff_t>(at));
+  if (p.flush) at += kFlushBlock.size();
   p.private_data.assign(f.begin() + static_cast<std::ptrdiff_t>(at), f.end());
 }
 
@@ -77,11 +88,14 @@ std::vector<Access> accesses(const Plan& p) {
     const auto read = read_request_of(s.message);
     if (read && s.ours) out.push_back({read->sink_stag, read->sink_to, read->length});
     if (read && !s.ours) out.push_back({read->source_stag, read->source_to, read->length});
+    if (const auto flush = flush_request_of(s.message); flush && !s.ours)
+      out.push_back({flush->sink_stag, flush->sink_to, flush->length, flush->flags, true});
     if (s.message.head.is_tagged && !s.ours)
       out.push_back({s.message.head.stag, s.message.head.to, s.message.payload.size()});
   }
-  // An empty one needs no region, and its STag may be a wrong one.
-  std::erase_if(out, [](const Access& a) { return a.length == 0; });
+  // An empty one needs no region, and its STag may be a wrong one. The STag of an empty Flush is
+  // checked.
+  std::erase_if(out, [](const Access& a) { return a.length == 0 && !a.is_flush; });
   return out;
 }
 
@@ -107,8 +121,11 @@ void regions_of_use(Plan& p) {
     Region r;
     r.stag = stag;
     r.base = span.first;
-    r.before.resize(span.second - span.first);
+    r.before.resize(std::max<uint64_t>(span.second - span.first, 1));
     p.regions.push_back(std::move(r));
+  }
+  for (const Access& a : accesses(p)) {
+    if (Region* r = find(p, a.stag); r != nullptr) r->flush_flags |= a.flush_flags;
   }
 }
 
@@ -153,7 +170,7 @@ void follow_memory(Plan& p) {
 }  // namespace
 
 bool Step::is_request() const {
-  return !is_mpa && !is_raw && message.head.opcode != RdmapOpcode::kReadResponse &&
+  return !is_mpa && !is_raw && !is_answer(message.head.opcode) &&
          message.head.opcode != RdmapOpcode::kTerminate;
 }
 
@@ -182,10 +199,10 @@ void open_end(Plan& p) {
   size_t asked = 0, answered = 0;
   for (const Step& s : p.steps) {
     if (s.is_mpa || s.is_raw) continue;
-    const bool is_answer = s.message.head.opcode == RdmapOpcode::kReadResponse;
-    if (s.ours && is_answer) ++answered;
-    if (!s.ours && s.message.head.opcode == RdmapOpcode::kReadRequest) ++asked;
-    if (!s.ours && is_answer && s.message.is_whole) ++p.reads_answered;
+    const RdmapOpcode o = s.message.head.opcode;
+    if (s.ours && is_answer(o)) ++answered;
+    if (!s.ours && is_asking(o)) ++asked;
+    if (!s.ours && is_answer(o) && s.message.is_whole) ++p.reads_answered;
   }
   p.answers_beyond = asked > answered ? asked - answered : 0;
 }
@@ -194,7 +211,7 @@ void open_end(Plan& p) {
 bool Plan::is_open_ended() const {
   size_t reads = 0;
   for (const Step& s : steps)
-    reads += s.ours && !s.is_mpa && s.message.head.opcode == RdmapOpcode::kReadRequest ? 1 : 0;
+    reads += s.ours && !s.is_mpa && is_asking(s.message.head.opcode) ? 1 : 0;
   return reads > reads_answered || answers_beyond != 0 || whole_receives != receives.size();
 }
 

@@ -40,6 +40,7 @@ struct Region {
   uint32_t stag = 0;  // recorded
   uint64_t base = 0;
   Bytes before, after;
+  uint32_t flush_flags = 0;       // of the peer's Flush Requests: the states that it asks for
   std::optional<uint32_t> noted;  // FNV-1a of it after the run, from the listing's note
   struct Write {
     uint64_t offset = 0;
@@ -58,7 +59,8 @@ struct Plan {
   bool is_refused = false, is_rejected = false;
   std::optional<bool> we_close_said{};  // by the listing
   // Of our Request or Reply.
-  Bytes private_data;
+  Bytes private_data;  // without the block that asks for Flush (decision 10)
+  bool flush = false;
   unsigned ird = 0, ord = 0, revision = 2;
   bool crc = false, markers = false;
   bool uses_crc = false;  // either side has asked for it; else the field is not looked at
@@ -67,8 +69,9 @@ struct Plan {
   std::vector<Region> regions;
   std::vector<Bytes> receives;  // the payload of each Send that comes
   size_t whole_receives = 0;    // of them: the listing may end within the last one
-  size_t reads_answered = 0;    // of our Read Requests, in the listing
-  /// Messages of the device behind the last step that answer the listing's last Read Requests.
+  size_t reads_answered = 0;    // of our Read and Flush Requests, in the listing
+  /// Messages of the device after the last step that answer the listing's last Read and Flush
+  /// Requests.
   size_t answers_beyond = 0;
   std::vector<std::string> left_out;  // units that are not played, and why
   bool is_open_ended() const;         ///< something is unanswered or not whole when it ends

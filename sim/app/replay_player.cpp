@@ -44,13 +44,13 @@ uint64_t slot(uint64_t bytes) { return (bytes + kMargin + 63) / 64 * 64; }
 }  // namespace
 
 void ReplayPlayer::run(PciDevice& dev, Context& context, uint16_t port) {
-  set_up(context);
+  set_up(dev, context);
   if (!start(dev, context, port)) return;
   exchange(dev);
   finish(dev, context);
 }
 
-void ReplayPlayer::set_up(Context& context) {
+void ReplayPlayer::set_up(PciDevice& dev, Context& context) {
   pd_ = got(context.alloc_pd(), "protection domain");
   uint64_t source = 64, sink = 64;
   uint32_t requests = 1;
@@ -71,12 +71,18 @@ void ReplayPlayer::set_up(Context& context) {
   cap.max_recv_wr = receives;
   qp_ = got(pd_.create_qp({.send_cq = &cq_, .recv_cq = &cq_, .cap = cap}), "queue pair");
   for (const Region& r : plan_.regions) {
-    buffers_.push_back(got(context.alloc(r.before.size()), "region"));
+    const bool is_persistent = (r.flush_flags & spec::kFlushPersistent) != 0;
+    const std::string name = fmt::format("replay-{}-{:08x}", plan_.connection, r.stag);
+    buffers_.push_back(
+        got(is_persistent ? dev.persistent(name, r.before.size()) : context.alloc(r.before.size()),
+            "region"));
     std::copy(r.before.begin(), r.before.end(), buffers_.back().data());
-    mrs_.push_back(got(
-        pd_.reg_mr_iova(buffers_.back(), 0, r.before.size(), r.base,
-                        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ),
-        "region"));
+    const uint32_t access =
+        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+        ((r.flush_flags & spec::kFlushVisible) != 0 ? IBV_ACCESS_FLUSH_GLOBAL : 0u) |
+        (is_persistent ? IBV_ACCESS_FLUSH_PERSISTENT : 0u);
+    mrs_.push_back(
+        got(pd_.reg_mr_iova(buffers_.back(), 0, r.before.size(), r.base, access), "region"));
     stags_[r.stag] = mrs_.back().rkey();
   }
   written_.resize(buffers_.size());
@@ -111,6 +117,7 @@ bool ReplayPlayer::start(PciDevice& dev, Context& context, uint16_t port) {
   param.markers = plan_.markers;
   param.crc = plan_.crc;
   param.revision = plan_.revision;
+  param.flush = plan_.flush;
   const bool fails = plan_.is_refused || plan_.is_rejected;
   if (plan_.side == Endpoint::kInitiator) {
     peer_.listen(port);
@@ -179,7 +186,7 @@ bool ReplayPlayer::caught_up() const {
     const Step& s = plan_.steps[i];
     if (s.is_mpa || s.is_raw || s.ours) continue;
     if (!s.message.head.is_tagged && s.message.head.qn == spec::kQnSend) ++receives;
-    if (s.message.head.opcode == RdmapOpcode::kReadResponse) ++reads;
+    if (is_answer(s.message.head.opcode)) ++reads;
   }
   return received_ >= std::min(receives, plan_.whole_receives) &&
          reads_done_ >= std::min(reads, plan_.reads_answered);
@@ -224,6 +231,23 @@ void ReplayPlayer::post(size_t i) {
              stags_.contains(r.sink_stag) ? stags_.at(r.sink_stag) : r.sink_stag};
       break;
     }
+    case RdmapOpcode::kFlushRequest: {
+      const auto f = flush_request_of(m);
+      if (!f || (f->flags & ~(spec::kFlushPersistent | spec::kFlushVisible)) != 0)
+        throw std::runtime_error(fmt::format(
+            "unit {}: this Flush Request cannot be posted: its length or its flags are wrong",
+            plan_.steps[i].unit));
+      wr.opcode = IBV_WR_FLUSH;
+      ++posted_reads_;
+      wr.remote_addr = f->sink_to;
+      wr.rkey = f->sink_stag;
+      wr.flush_length = f->length;
+      wr.flush_type = static_cast<uint8_t>(
+          ((f->flags & spec::kFlushVisible) != 0 ? IBV_FLUSH_GLOBAL : 0u) |
+          ((f->flags & spec::kFlushPersistent) != 0 ? IBV_FLUSH_PERSISTENT : 0u));
+      sge.length = 0;
+      break;
+    }
     default:
       throw std::runtime_error(fmt::format("unit {}: {} cannot be posted: no such work request yet",
                                            plan_.steps[i].unit, to_string(m.head.opcode)));
@@ -253,7 +277,7 @@ void ReplayPlayer::poll() {
     }
     if (!is_receive) {
       ++completed_;
-      if (plan_.steps[which].message.head.opcode == RdmapOpcode::kReadRequest) ++reads_done_;
+      if (is_asking(plan_.steps[which].message.head.opcode)) ++reads_done_;
       continue;
     }
     ++checks_;

@@ -42,7 +42,7 @@ class ReplayPlayer {
   const std::map<uint32_t, uint32_t>& stags() const { return stags_; }
 
  private:
-  void set_up(verbs::Context& context);
+  void set_up(PciDevice& dev, verbs::Context& context);
   bool start(PciDevice& dev, verbs::Context& context, uint16_t port);  // false: it is over
   std::optional<verbs::ConnRequest> await_request(PciDevice& dev, verbs::Listener& listener);
   bool refused(bool by_us, const std::string& what, const std::string& why);
@@ -71,6 +71,7 @@ class ReplayPlayer {
   std::map<uint32_t, uint32_t> stags_;
 
   size_t posted_ = 0;  // steps below this have been
+  // Reads are Reads and Flushes.
   size_t sends_ = 0, completed_ = 0, received_ = 0, reads_done_ = 0, posted_reads_ = 0;
   std::vector<std::vector<Region::Write>> written_;  // as on_write saw it, by region
   uint64_t checks_ = 0;

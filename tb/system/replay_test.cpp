@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "base/bytes.hpp"
@@ -350,6 +352,154 @@ TEST_P(ReplayOnBoth, OurRequestIsClosedOrRejectedAsListed) {
   EXPECT_EQ(out.status, kGood) << out.failure;
 }
 
+// --- Flush: captures of our own programs
+
+/// What a program puts on the wire, on two models.
+Listing capture_of(const std::string& program, std::vector<std::pair<std::string, std::string>> set,
+                   const tb::Folder& folder) {
+  RunRequest r;
+  r.program = program;
+  for (const auto& [name, value] : set) r.config.set(name, value, "test");
+  r.pcap = folder / "wire.pcap";
+  const Outcome out = run_child(r);
+  EXPECT_EQ(out.status, kGood) << out.failure;
+  return load_listing(r.pcap);
+}
+
+nlohmann::json json_of(const Listing& l) {
+  nlohmann::json j{
+      {"units", nlohmann::json::array()},
+      {"ended", l.initiator_closes.value() ? "closed by initiator" : "closed by responder"}};
+  for (const Unit& u : l.units)
+    j["units"].push_back({{"n", u.n},
+                          {"connection", u.connection},
+                          {"from", u.from_initiator ? "initiator" : "responder"},
+                          {"kind", u.is_mpa ? "mpa" : "fpdu"},
+                          {"hex", hex_of(u.bytes)}});
+  return j;
+}
+
+size_t flushes_of(const Listing& l) {
+  return static_cast<size_t>(std::ranges::count_if(l.units, [](const Unit& u) {
+    const auto s = parse_fpdu(u.bytes);
+    return !u.is_mpa && s && s->opcode == spec::RdmapOpcode::kFlushRequest;
+  }));
+}
+
+TEST_P(ReplayOnBoth, FlushOfACapturePlaysIntoEitherSide) {
+  const tb::Folder folder;
+  for (const auto& [program, setting] :
+       {std::pair{"flush_lat", std::pair{"warmup", "2"}}, {"durable_log", {"method", "flush"}}}) {
+    const Listing l = capture_of(program, {{"count", "8"}, setting}, folder);
+    EXPECT_GE(flushes_of(l), 8u);
+    for (const char* side : {"initiator", "responder"}) {
+      SCOPED_TRACE(fmt::format("{} as {}", program, side));
+      ReplayRequest r = request(folder / "wire.pcap", side, GetParam());
+      r.seed = 9;  // other STags than those of the capture
+      const Outcome out = replay_child(r);
+      EXPECT_EQ(out.status, kGood) << out.failure;
+      EXPECT_GE(out.json["answered"].get<uint64_t>(), flushes_of(l) + 1);
+      // As a listing, and cut within it: a Flush at its end has no answer there.
+      auto j = json_of(l);
+      EXPECT_EQ(play(j, side, GetParam()).status, kGood);
+      j["units"].erase(j["units"].begin() + 4, j["units"].end());
+      j.erase("ended");
+      const Outcome cut = play(j, side, GetParam());
+      EXPECT_EQ(cut.status, kGood) << cut.failure;
+    }
+  }
+}
+
+/// The first Flush Request of a capture with other fields, and what our device answers.
+Outcome play_flush(const std::string& kind, const std::string& side,
+                   const std::function<void(spec::FlushRequest&)>& change) {
+  const tb::Folder folder;
+  Listing l = capture_of("flush_lat", {{"count", "2"}, {"warmup", "1"}}, folder);
+  for (Unit& u : l.units) {
+    const auto s = parse_fpdu(u.bytes);
+    if (u.is_mpa || !s || s->opcode != spec::RdmapOpcode::kFlushRequest) continue;
+    auto f = spec::FlushRequest::unpack(s->payload);
+    change(f);
+    f.pack(std::span(u.bytes).subspan(2 + spec::kUntaggedHeaderBytes));
+    u.bytes = with_good_crc(u.bytes);
+    break;
+  }
+  return play(json_of(l), side, kind);
+}
+
+TEST_P(ReplayOnBoth, AnEmptyFlushIsAnOrderingPoint) {
+  for (const char* side : {"initiator", "responder"}) {
+    const Outcome out = play_flush(GetParam(), side, [](auto& f) { f.length = 0; });
+    EXPECT_EQ(out.status, kGood) << side << ": " << out.failure;
+  }
+}
+
+TEST_P(ReplayOnBoth, AFlushWithoutFlagsDrawsTerminate) {
+  expect_terminate(play_flush(GetParam(), "responder", [](auto& f) { f.flags = 0; }), "0/2/07");
+}
+
+TEST(Replay, FindsChangedFlushResponse) {
+  const tb::Folder folder;
+  Listing l = capture_of("flush_lat", {{"count", "2"}, {"warmup", "1"}}, folder);
+  for (Unit& u : l.units) {
+    const auto s = parse_fpdu(u.bytes);
+    if (u.is_mpa || !s || s->opcode != spec::RdmapOpcode::kFlushResponse) continue;
+    base::store_be<uint32_t>(&u.bytes[12], s->msn + 1);
+    u.bytes = with_good_crc(u.bytes);
+    break;
+  }
+  const Outcome out = play(json_of(l), "responder", "model");
+  EXPECT_EQ(out.status, kMismatch);
+  EXPECT_NE(out.failure.find("the MSN is 0x1, the listing has 0x2"), std::string::npos)
+      << out.failure;
+}
+
+TEST(Capture, ThatCannotBeReadIsRefused) {
+  const tb::Folder folder;
+  (void)capture_of("flush_lat", {{"count", "1"}, {"warmup", "0"}}, folder);
+  std::ifstream in(folder / "wire.pcap", std::ios::binary);
+  const std::string whole{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  const auto said = [&](const std::string& bytes) {
+    const std::string path = folder / "some.pcap";
+    std::ofstream(path, std::ios::binary) << bytes;
+    try {
+      const Listing l = load_listing(path);
+      return l.warnings.empty() ? std::string() : l.warnings[0];
+    } catch (const Usage& e) {
+      return std::string(e.what());
+    }
+  };
+  EXPECT_EQ(said(whole), "");
+  // Records of the capture, from where each begins.
+  std::vector<size_t> records;
+  for (size_t at = 24; at < whole.size();) {
+    records.push_back(at);
+    uint32_t bytes = 0;
+    for (size_t k = 4; k-- > 0;) bytes = bytes << 8 | static_cast<uint8_t>(whole[at + 8 + k]);
+    at += 16 + bytes;
+  }
+  ASSERT_GT(records.size(), 6u);
+  const auto has = [](const std::string& text, const char* what) {
+    EXPECT_NE(text.find(what), std::string::npos) << text;
+  };
+  has(said(whole.substr(0, 20)), "a pcap that is cut short");
+  has(said(whole.substr(0, whole.size() - 1)), "a pcap that is cut short");
+  has(said(whole.substr(0, 24)), "no MPA start frame is in the capture");
+  std::string other = whole;
+  other[20] = 113;
+  has(said(other), "a pcap of link type 113");
+  has(said(whole.substr(0, 24) + whole.substr(records[1])), "its SYN is not there");
+  std::string lost = whole.substr(0, records[5]) + whole.substr(records[6]);
+  for (size_t k = 6; said(lost).empty() && k + 1 < records.size(); ++k)  // one that has data
+    lost = whole.substr(0, records[k]) + whole.substr(records[k + 1]);
+  has(said(lost), "bytes of a stream are missing or come later");
+  std::string markers = whole;
+  const size_t start = whole.find("MPA ID Req Frame");
+  ASSERT_NE(start, std::string::npos);
+  markers[start + 16] = static_cast<char>(markers[start + 16] | 0x80);
+  has(said(markers), "a side asks for MPA markers");
+}
+
 /// The comparison has teeth: another byte in a recorded answer is found.
 TEST(Replay, FindsChangedByte) {
   std::ifstream in(path_of("op-recv-tagged"));
@@ -391,6 +541,23 @@ TEST(Remap, ExchangesTheDevicesStagAndRepairsTheCrc) {
   ASSERT_TRUE(still_bad.add(remap(bad, stags, Mover::kPeer)));
   EXPECT_EQ(still_bad.head.stag, 0x01020304u);
   EXPECT_FALSE(still_bad.crc_good);
+}
+
+TEST(Remap, ExchangesTheStagOfAPeersFlush) {
+  const tb::Folder folder;
+  const Listing l = capture_of("flush_lat", {{"count", "1"}, {"warmup", "0"}}, folder);
+  const auto u = std::ranges::find_if(l.units, [](const Unit& x) {
+    const auto s = parse_fpdu(x.bytes);
+    return !x.is_mpa && s && s->opcode == spec::RdmapOpcode::kFlushRequest;
+  });
+  ASSERT_NE(u, l.units.end());
+  Message was, is;
+  ASSERT_TRUE(was.add(u->bytes));
+  const uint32_t stag = flush_request_of(was).value().sink_stag;
+  ASSERT_TRUE(is.add(remap(u->bytes, {{stag, 0x01020304}}, Mover::kPeer)));
+  EXPECT_TRUE(is.crc_good);
+  EXPECT_EQ(flush_request_of(is).value().sink_stag, 0x01020304u);
+  EXPECT_EQ(remap(u->bytes, {{stag, 0x01020304}}, Mover::kDevice), u->bytes);
 }
 
 TEST(Listing, PadOfTheForeignStackIsNotZero) {
