@@ -4,7 +4,7 @@
 # depth.sh --update UNIT...    reads the units (rnic: the chip, 10 minutes) and puts their figures into sizes.txt
 #
 # Without --top: every unit that has its module (rtl/<unit>/<unit>.sv), then the chip (rnic). Memories are borders of the
-# logic, as on an FPGA. Mapped for least depth (depth.abc). Warnings are errors. Fails on: a path of more than 12 LUT
+# logic, as on an FPGA. Mapped for least depth (depth.abc). Warnings are errors. Fails on: a path of more than 11 LUT
 # levels; in a memory above 64 words an asynchronous read, a third read port or a second write port. RNIC_DEPTH_DIR keeps
 # the logs (MODULE.log, .stat, .depth with the longest path, .mem) and what was read (MODULE.src).
 #
@@ -25,7 +25,7 @@ while [ $# -gt 0 ]; do
 done
 [ "$mode" = update ] && [ -z "$tops" ] && usage
 cd "$(dirname "$0")/../.." || exit 2
-limit=12
+limit=11
 table=rtl/lint/sizes.txt
 work=${RNIC_DEPTH_DIR:-$(mktemp -d)}
 mkdir -p "$work"
