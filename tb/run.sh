@@ -17,6 +17,7 @@ usage: tb/run.sh [STEP...]      installs what is missing, builds, runs the steps
   fast       cells, units, model, driver, platform (ctest label fast)
   sanitize   tests of model, driver, platform and tandem under address and undefined sanitizers
   system     host programs on the devices (ctest label system)
+  crash      the power fails at 20,000 instants of durable_log, 2,000 of them on RTL: safe methods lose nothing, write_only does
   mutants    faults in RTL, model and trace, each to be killed by programs in tandem; builds one more Verilated device
   all        spec structure lint sizes prove build fast sanitize system: what CI runs
   regress    20,000 random operations in tandem, a fourth of them on the minimum build; other ones each day;
@@ -24,7 +25,7 @@ usage: tb/run.sh [STEP...]      installs what is missing, builds, runs the steps
   soak       a million random operations in tandem: 400,000 on the default build, 300,000 on the minimum build, 300,000 on `stall` at 5,
              20 and 50 %. Hours; RNIC_SOAK_OPS=N: N in all. RNIC_SOAK_SEED=S: the first seed, else it follows from the day
   sanitize-app  rnic-sim itself under the sanitizers: random operations, replay, copy; models and tandem
-  full       all, then sanitize-app, regress, mutants and synth (the whole chip takes long)
+  full       all, then sanitize-app, regress, crash, mutants and synth (the whole chip takes long)
 exit status 0: all passed; 1: a step failed (its name is in the last line); 2: wrong use; 4: something could not be set up;
   130, 143: interrupted (Ctrl-C, SIGTERM)
 TXT
@@ -36,8 +37,8 @@ for a in "$@"; do
   case "$a" in
     -h|--help) usage; exit 0 ;;
     all) steps="$steps $steps_all" ;;
-    full) steps="$steps $steps_all sanitize-app regress mutants synth" ;;
-    spec|structure|lint|sizes|synth|prove|build|fast|sanitize|sanitize-app|system|regress|soak|mutants) steps="$steps $a" ;;
+    full) steps="$steps $steps_all sanitize-app regress crash mutants synth" ;;
+    spec|structure|lint|sizes|synth|prove|build|fast|sanitize|sanitize-app|system|regress|soak|crash|mutants) steps="$steps $a" ;;
     *) printf '%s\n' "tb/run.sh: no step called '$a'; tb/run.sh --help lists them" >&2; exit 2 ;;
   esac
 done
@@ -105,6 +106,25 @@ step_soak() {
   for percent in 5 20 50; do soak 100 --set build=stall --set stall_percent=$percent; done
   return $bad
 }
+# Eight pairs of method and domain. write_only must lose something, so crash ends with 1: each safe method runs for itself.
+step_crash() {
+  setup_build release rnic-sim || return 1
+  seed=$(($(date +%s) / 86400))
+  for kind in model rtl; do
+    instants=2250
+    [ $kind = model ] || instants=250
+    for method in flush read send write_only; do
+      for domain in eadr adr; do
+        set -- build-release/sim/app/rnic-sim crash durable_log --client $kind --server $kind --seed $seed --quiet \
+          --set method=$method --set server.domain=$domain --set instants=$instants
+        "$@"; status=$?
+        expected=0
+        [ $method != write_only ] || expected=1
+        [ $status = $expected ] || { say "exit status $status, not $expected: $*"; return 1; }
+      done
+    done
+  done
+}
 step_mutants() { setup_build release mutants_rtl && build-release/tb/mutants/mutants_rtl; }
 for s in $steps; do
   case "$s" in
@@ -121,6 +141,7 @@ for s in $steps; do
     system) run system step_ctest system ;;
     regress) run regress step_regress ;;
     soak) run soak step_soak ;;
+    crash) run crash step_crash ;;
     mutants) run mutants step_mutants ;;
   esac
 done

@@ -257,6 +257,75 @@ TEST_P(FlushTest, SharesOrdWithReadsAndHoldsAFence) {
   });
 }
 
+/// Ambiguities part 2, the pairs of Flush with what exists. While the host answers no read, the
+/// Flush is not answered: a later Send and Write are placed, a later Read and Flush are not
+/// answered, nor is a Flush behind a Read. The Read's bytes are fetched after the Flush.
+TEST_P(FlushTest, PairsWithWhatIsPostedAfterAndBefore) {
+  in_child([this] {
+    World w({.kind = GetParam()});
+    int phase = 0;  // odd: posted by the client; even: the server's host has taken note
+    const auto step = [&](Host& h, int to) {
+      phase = to;
+      h.until("the other side", [&] { return phase > to; });
+    };
+    const auto answers = [&](Endpoint& e) {
+      std::string s;
+      for (const Bytes& f : w.tap(kServer).fpdus(e.number())) {
+        if (opcode_of(f) == 0x2) s += 'R';
+        if (opcode_of(f) == 0xd) s += 'F';
+      }
+      return s;
+    };
+    w.run(
+        [&](Host& h) {
+          ask(h, [&](Host&, Endpoint& e, Region& d) {
+            h.until("the server's host", [&] { return phase == 1; });
+            (void)e.flush(key, kTarget, 64);
+            (void)e.send(d.sge(0, 64));
+            (void)e.write(d.sge(0, 64), key, kTarget);
+            const uint64_t read = e.read(d.sge(8192, 64), key, kTarget + 4096);
+            (void)e.flush(key, kTarget, 64);
+            step(h, 2);
+            h.until_complete(e, "what stands behind a Flush");
+            EXPECT_EQ(e.wc(read).status, IBV_WC_SUCCESS);
+            for (const uint8_t b : std::span(d.at(8192), 64)) EXPECT_EQ(b, 0x5a) << "fetched early";
+            step(h, 4);
+            (void)e.read(d.sge(8192, 64), key, kTarget + 4096);
+            (void)e.flush(key, kTarget, 64);
+            phase = 6;
+            h.until_complete(e, "a Flush behind a Read");
+          });
+        },
+        [&](Host& h) {
+          serve(h, [&](Host&, Endpoint& e, Region& d) {
+            const auto hold = [&](bool held) {
+              w.tap(kServer).takes_reads = !held;
+              if (!held) w.tap(kServer).wake();
+            };
+            const uint64_t receive = e.receive(d.sge(8192, 64));
+            h.rest(5 * kUs);
+            hold(true);
+            step(h, 1);
+            h.until("the Send", [&] { return e.completed(receive); });
+            h.rest(20 * kUs);
+            EXPECT_EQ(wrong({d.at(0), 64}, 1), 0u) << "the Write passes the Flush";
+            EXPECT_EQ(answers(e), "");
+            std::ranges::fill(std::span(d.at(4096), 64), uint8_t{0x5a});
+            hold(false);
+            step(h, 3);
+            EXPECT_EQ(answers(e), "FRF");
+            hold(true);
+            step(h, 5);
+            h.rest(20 * kUs);
+            EXPECT_EQ(answers(e), "FRF");
+            hold(false);
+            h.until("the client's end", [&] { return client_done; });
+            EXPECT_EQ(answers(e), "FRFRF");
+          });
+        });
+  });
+}
+
 /// A read-back that comes back poisoned, aborted, or never: Terminate 0/2/0A with the DDP header
 /// alone, no response, and what stands behind the Flush does nothing. The neighbour goes on.
 TEST_P(FlushTest, AReadBackThatFailsIsATerminate) {
