@@ -11,7 +11,7 @@
 namespace rnic::model {
 
 LlpUnit::LlpUnit(Units& u)
-    : tx_fpdu("tx_fpdu", u.sizes.fifo_depth),
+    : tx_fpdu("tx_fpdu", u.sizes.fifo_depth + 1),
       raw_tx("raw_tx", 4),
       commands("conn_cmd", 2),
       control("qp_ctl_llp", 2 * u.sizes.num_qps),
@@ -95,6 +95,9 @@ void LlpUnit::step_tx() {
     if (now < tx_free_) return tx_.wake(tx_free_);
   }
   if (!tx_fpdu.ready()) return;
+  // An item is visible, and leaves, with its last beat.
+  const Cycle busy = u_.timing.path.occupancy(tx_fpdu.front().hdr.length);
+  if (now < tx_free_ + busy - 1) return tx_.wake(tx_free_ + busy - 1);
   if (!u_.world.can_llp_tx()) return tx_meter_.blocked(now);  // wake() comes
   if (u_.qp->wr_done.full()) {                                // u_dones, u_ops
     tx_meter_.blocked(now);
@@ -103,13 +106,12 @@ void LlpUnit::step_tx() {
   tx_meter_.moved(now);
   TxFpdu f = tx_fpdu.pop();
   if (before_order_ && --*before_order_ == 0) ctl_.wake(now + 1);
-  const Cycle busy = u_.timing.path.occupancy(f.hdr.length);
   tx_meter_.item(0);
-  tx_free_ = now + busy;
+  tx_free_ = now + 1;
   if (auto record = llp_.send(f)) {
     tx_meter_.busy(u_.timing.path.beats(f.hdr.length));
     u_.world.llp_tx(std::move(*record));
-    done_at_ = now + u_.timing.path.beats(f.hdr.length) + u_.timing.llp.done;
+    done_at_ = now + 1 + u_.timing.llp.done;
     llp_.sent(f.hdr);
   }
   if (!tx_fpdu.empty()) tx_.wake(std::max(tx_free_, tx_fpdu.visible_at()));

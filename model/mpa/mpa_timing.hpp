@@ -30,7 +30,10 @@ struct MpaTxTiming {
   Datapath path;
   Cycle occupancy(const TxFpdu& f) const { return path.occupancy(f.hdr.length); }
   Cycle beats(const TxFpdu& f) const { return path.beats(f.hdr.length); }
-  Cycle latency(const TxFpdu&) const { return t.tx_frame + t.tx_marker + t.tx_crc; }
+  /// To the last beat, with which the LLP gets the record.
+  Cycle latency(const TxFpdu& f) const {
+    return t.tx_frame + t.tx_marker + t.tx_crc + beats(f) - 1;
+  }
 };
 
 }  // namespace rnic::model
