@@ -10,7 +10,8 @@ using spec::DeliverKind;
 using spec::TxSource;
 using spec::WcStatus;
 
-constexpr uint8_t kWrite = 0, kReadRequest = 1, kReadResponse = 2, kSend = 3, kTerminate = 7;
+constexpr uint8_t kWrite = 0, kReadRequest = 1, kReadResponse = 2, kSend = 3, kTerminate = 7,
+                  kFlushResponse = 0xd;
 
 /// Segments and messages of several QPs, at random, and the neighbours' part of each stop:
 ///
@@ -60,7 +61,7 @@ class Stops {
     finish();
   }
 
-  unsigned stops = 0, full = 0, silent = 0,
+  unsigned flushes = 0, stops = 0, full = 0, silent = 0,
            unsent = 0;  // with segments of it inside; reports and segments that a failure kept back
 
  private:
@@ -97,7 +98,7 @@ class Stops {
     spec::RecvWqe wqe;
     std::deque<std::optional<spec::RecvWqe>> wqes;
     // transmit
-    uint32_t tx_msn[2] = {1, 1};
+    uint32_t tx_msn[4] = {1, 1, 1, 1};
     std::deque<Message> sent[3];  // of each source
     int source = -1;              // of the message that is leaving
     size_t at = 0;
@@ -312,7 +313,7 @@ class Stops {
     }
     q.refused |= is_refused;
     if (is_refused) return {};
-    if (s.verdict.place != 0) places.push_back(s);
+    if (s.verdict.place != 0) places.push_back(s), accepted++;
     return s.verdict;
   }
   void done(spec::RxDone r) {
@@ -339,8 +340,11 @@ class Stops {
       return;  // rdmap says no more
     } else if (rng.percent(30)) {
       if (w.resp_used[qpn] != 0) return;
-      m.hdr.source = TxSource::kResp, m.hdr.opcode = spec::RdmapOpcode::kReadResponse,
-      m.hdr.is_tagged = 1, m.hdr.done = 0;
+      m.hdr.source = TxSource::kResp, m.hdr.done = 0;
+      m.hdr.is_tagged = rng.percent(60);
+      m.hdr.opcode = m.hdr.is_tagged != 0 ? spec::RdmapOpcode::kReadResponse
+                                          : spec::RdmapOpcode::kFlushResponse;
+      m.hdr.qn = m.hdr.is_tagged != 0 ? 0 : 3;
     } else {
       if (w.sq_used[qpn] >= slots) return;
       m.hdr.source = TxSource::kSq, m.hdr.slot = static_cast<uint8_t>(rng.next());
@@ -353,6 +357,8 @@ class Stops {
     if (m.hdr.source == TxSource::kTerm || (m.hdr.source == TxSource::kSq && rng.percent(30))) {
       m.hdr.is_inline = 1;
       m.body = m.data = random_bytes(rng, m.hdr.source == TxSource::kTerm ? 52 : rng.below(225));
+    } else if (m.hdr.qn == 3 && rng.percent(40)) {  // of an empty Flush: waits for what is accepted
+      m.hdr.has_watermark = 1, m.hdr.watermark = accepted;
     } else {
       fetched(m);
     }
@@ -366,8 +372,10 @@ class Stops {
     uint64_t to = rng.below(1 << 16);
     for (unsigned i = 0; i < m.hdr.num_sge; i++) {
       uint32_t key = m.stag;
-      const auto length = static_cast<uint32_t>(1 + rng.below(rng.percent(30) ? 2000 : 90));
-      if (rng.percent(3)) {
+      const bool is_probe = m.hdr.qn == 3;  // a byte is read back, and is not sent
+      const auto length =
+          is_probe ? 1 : static_cast<uint32_t>(1 + rng.below(rng.percent(30) ? 2000 : 90));
+      if (rng.percent(is_probe ? 10 : 3)) {
         key |= rng.percent(50) ? 0x8000 : static_cast<uint32_t>(spec::TptResult::kBounds);
         m.bad = std::min(m.bad, static_cast<uint32_t>(m.data.size()));
       }
@@ -375,7 +383,8 @@ class Stops {
       m.body.resize(at + 16);
       spec::WqeSge{.address = to, .length = length, .lkey = key}.pack(
           std::span(m.body).subspan(at));
-      for (uint64_t k = 0; k < length; k++) m.data.push_back(byte_at(bus(key, to + k)));
+      for (uint64_t k = 0; k < length && !is_probe; k++)
+        m.data.push_back(byte_at(bus(key, to + k)));
       to += length + 17;
     }
   }
@@ -421,10 +430,10 @@ class Stops {
     EXPECT_FALSE(q.acknowledged && packets > q.packets) << "it has stopped";
     ASSERT_GE(b.size(), 14U);
     const bool is_tagged = (b[0] & 0x80) != 0;
-    const int source =
-        static_cast<int>(h.is_term != 0                              ? TxSource::kTerm
-                         : is_tagged && (b[1] & 15) == kReadResponse ? TxSource::kResp
-                                                                     : TxSource::kSq);
+    const bool is_response = (b[1] & 15) == (is_tagged ? kReadResponse : kFlushResponse);
+    const int source = static_cast<int>(h.is_term != 0 ? TxSource::kTerm
+                                        : is_response  ? TxSource::kResp
+                                                       : TxSource::kSq);
     if (h.is_term != 0) q.source = -1;  // what it cut off is dropped
     if (q.source < 0) q.source = source, q.at = 0;
     ASSERT_EQ(q.source, source) << "inside another message";
@@ -439,16 +448,21 @@ class Stops {
     const auto opcode = static_cast<uint8_t>(m.hdr.opcode);
     ASSERT_EQ(b, m.hdr.is_tagged != 0
                      ? tagged(opcode, last, m.hdr.stag, m.hdr.tagged_offset + q.at, piece)
-                     : untagged(opcode, last, m.hdr.qn, h.is_term != 0 ? 1 : q.tx_msn[0],
+                     : untagged(opcode, last, m.hdr.qn, h.is_term != 0 ? 1 : q.tx_msn[m.hdr.qn],
                                 static_cast<uint32_t>(q.at), piece));
     ASSERT_EQ(h.done, last && m.hdr.done != 0 ? 1 : 0);
     ASSERT_LE(q.at + n, m.bad) << "its payload could not be had";
-    if (q.bad_ask && m.hdr.source == TxSource::kResp) {
+    if (m.hdr.qn == 3) {
+      ASSERT_EQ(m.bad, ~0U) << "its byte could not be read back";
+      ASSERT_GE(w.place_count - w.held_places, m.hdr.watermark) << "before its watermark";
+      flushes++;
+    }
+    if (q.bad_ask && m.hdr.source == TxSource::kResp && m.stag != 0) {
       ASSERT_LT(first_ask.at(m.stag), *q.bad_ask) << "behind a bad one";
     }
     q.at += n;
     if (!last) return;
-    q.tx_msn[0] += m.hdr.is_tagged == 0 && h.is_term == 0;
+    q.tx_msn[m.hdr.qn] += m.hdr.is_tagged == 0 && h.is_term == 0;
     sent.pop_front();
     q.source = -1;
   }
@@ -504,7 +518,7 @@ class Stops {
   std::array<Q, kQps> qs;
   std::deque<Segment> segments, places;  // inside, not judged; to be placed
   std::deque<spec::RxDone> dones;        // to be reported
-  uint64_t count = 0, judged = 0, packets = 0, asks = 0, hdrs_before = 0;
+  uint64_t count = 0, judged = 0, accepted = 0, packets = 0, asks = 0, hdrs_before = 0;
   uint32_t stags = 0;
   uint16_t index = 0;
   std::map<uint32_t, uint64_t> first_ask;
@@ -517,17 +531,18 @@ struct DdpStopTest : testing::Test {
 TYPED_TEST_SUITE(DdpStopTest, Duts);
 
 TYPED_TEST(DdpStopTest, Random) {
-  unsigned full = 0, silent = 0;
+  unsigned full = 0, silent = 0, flushes = 0;
   each_pace([&](Pace p) {
     Stops s(this->dut, p);
     s.run();
     std::cout << p.describe() << ": " << s.stops << " stops, " << s.full
               << " with segments inside, " << s.silent << " errors behind a refusal, " << s.unsent
-              << " unsent\n";
-    full += s.full, silent += s.silent;
+              << " unsent, " << s.flushes << " Flush Responses\n";
+    full += s.full, silent += s.silent, flushes += s.flushes;
   });
   EXPECT_GT(full, 100U);
   EXPECT_GT(silent, 10U);
+  EXPECT_GT(flushes, 100U);
 }
 
 }  // namespace

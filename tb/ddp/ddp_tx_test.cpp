@@ -55,6 +55,14 @@ Message response(uint16_t qpn, uint32_t length, uint32_t stag = 0x5000) {
   m.hdr.has_watermark = 1, m.hdr.watermark = length != 0 ? 0x1234beef : 0;
   return m;
 }
+/// Of a Flush: a byte is read back, or, of length 0, none.
+Message flush_response(uint16_t qpn, bool reads) {
+  Message m = response(qpn, 0);
+  m.body = sges({{.address = 0x777, .length = 1, .lkey = 0x5000}});
+  m.hdr.is_tagged = 0, m.hdr.qn = 3, m.hdr.opcode = RdmapOpcode::kFlushResponse;
+  m.hdr.num_sge = reads ? 1 : 0, m.hdr.watermark = reads ? 0x1234beef : 0;
+  return m;
+}
 Message terminate(uint16_t qpn, size_t n = 52) {
   Message m = send_inline(qpn, Bytes(n, 0x7e));
   m.hdr.source = TxSource::kTerm, m.hdr.opcode = RdmapOpcode::kTerminate, m.hdr.qn = 2,
@@ -552,7 +560,7 @@ TYPED_TEST(DdpTxTest, Random) {
       std::deque<Message> wait[2], sent[2];
       Reader reader;
       int inside = -1;
-      uint32_t msn[2] = {1, 1};
+      uint32_t msn[4] = {1, 1, 1, 1};
     };
     std::vector<Q> qs(kQps);
     const unsigned slots = TypeParam::sizes().sq_slots;
@@ -580,6 +588,7 @@ TYPED_TEST(DdpTxTest, Random) {
         if (resp) {
           m = response(q, static_cast<uint32_t>(rng.percent(20) ? 0 : rng.below(4000)));
           m.hdr.stag = static_cast<uint32_t>(i);
+          if (rng.percent(30)) m = flush_response(q, rng.percent(70));
         }
         qs[q].wait[resp ? 1 : 0].push_back(m);
       }
@@ -604,7 +613,7 @@ TYPED_TEST(DdpTxTest, Random) {
       const auto [h, b] = this->next();
       Q& q = qs.at(h.qpn);
       ASSERT_GE(b.size(), 14U);
-      if (q.inside < 0) q.inside = (b[0] & 0x80) != 0 && b[1] == 0x42 ? 1 : 0;
+      if (q.inside < 0) q.inside = b[1] == 0x42 || b[1] == 0x4d ? 1 : 0;
       ASSERT_FALSE(q.sent[q.inside].empty());
       const Message& m = q.sent[q.inside].front();
       if (!q.reader.segment(m, h, b, w.mulpdu[h.qpn], q.msn[m.hdr.qn])) continue;

@@ -94,10 +94,13 @@ struct World {
     dut.start(p);
   }
 
-  void start_qp(uint16_t qpn, uint16_t pd = 7) { control(spec::QpOp::kStart, qpn, pd); }
-  void control(spec::QpOp op, uint16_t qpn, uint16_t pd = 7) {
+  /// persist: Flush is enabled on its stream.
+  void start_qp(uint16_t qpn, uint16_t pd = 7, bool persist = false) {
+    control(spec::QpOp::kStart, qpn, pd, persist);
+  }
+  void control(spec::QpOp op, uint16_t qpn, uint16_t pd = 7, bool persist = false) {
     spec::QpCtlDdp c{};
-    c.op = op, c.qpn = qpn, c.params.pd = pd;
+    c.op = op, c.qpn = qpn, c.params.pd = pd, c.params.persist = persist ? 1 : 0;
     dut.qp_ctl.put(c);
     EXPECT_EQ(dut.qp_ack.take().qpn, qpn);
   }
@@ -193,6 +196,7 @@ struct World {
     tx_group.clear();
     answer_payload();
   }
+  spec::RdStatus read_status = spec::RdStatus::kPoisoned;  // of a key with bit 15
   void answer_payload() {
     while (!tx_groups.empty() && reqs.size() > answered) {
       const spec::PayloadReq r = reqs[answered++];
@@ -201,7 +205,7 @@ struct World {
       Bytes data;
       for (const auto& p : tx_groups.front()) {
         if (h.result == spec::TptResult::kOk) h.result = result_of(p.stag);
-        if ((p.stag & 0x8000) != 0) h.status = spec::RdStatus::kPoisoned;
+        if ((p.stag & 0x8000) != 0) h.status = read_status;
         for (const auto& e : extents_of(p.stag, p.tagged_offset, p.length))
           for (uint64_t i = 0; i < e.length; i++) data.push_back(byte_at(e.address + i));
       }

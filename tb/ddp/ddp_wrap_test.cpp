@@ -12,7 +12,7 @@ using spec::RdmapOpcode;
 using spec::TxSource;
 
 constexpr uint32_t kStarts[] = {0x7ffffffe, 0xfffffffe};
-constexpr uint8_t kReadRequest = 1, kSend = 3, kTerminate = 7;
+constexpr uint8_t kReadRequest = 1, kSend = 3, kTerminate = 7, kFlushResponse = 0xd;
 
 template <class D>
 struct DdpWrapTest : testing::Test {
@@ -28,8 +28,8 @@ TYPED_TEST(DdpWrapTest, ReceivedMsnsGoOnAcross) {
     const spec::RxVerdict whole{.accept = 1, .place = 1, .deliver = DeliverKind::kRecv};
     for (const uint32_t start : kStarts) {
       for (const uint32_t wrong : {start + 4, start + 6, start + 5 - 0x80000000U}) {
-        w.start_qp(3);
-        for (unsigned qn = 0; qn < 3; qn++) set_rx_msn(this->dut, 3, qn, start);
+        w.start_qp(3, 7, true);
+        for (unsigned qn = 0; qn < 4; qn++) set_rx_msn(this->dut, 3, qn, start);
         for (uint32_t i = 0; i < 5; i++) {
           const uint32_t msn = start + i;
           const Bytes a = random_bytes(rng, 70), b = random_bytes(rng, 30);
@@ -42,7 +42,8 @@ TYPED_TEST(DdpWrapTest, ReceivedMsnsGoOnAcross) {
           w.receive(3, untagged(kSend, true, 0, msn, 70, b), whole);
           w.receive(3, untagged(kReadRequest, true, 1, msn, 0, random_bytes(rng, 28)), take);
           w.receive(3, untagged(kTerminate, true, 2, msn, 0, random_bytes(rng, 4)), take);
-          for (int k = 0; k < 4; k++)
+          w.receive(3, untagged(kFlushResponse, true, 3, msn, 0, {}), take);
+          for (int k = 0; k < 5; k++)
             EXPECT_EQ(this->dut.rx_segment.take().cause, Cause::kNone)
                 << std::hex << msn << " " << k;
           const auto done = this->dut.rx_done.take();
@@ -56,7 +57,11 @@ TYPED_TEST(DdpWrapTest, ReceivedMsnsGoOnAcross) {
           EXPECT_EQ(got, want);
           if (testing::Test::HasFailure()) return;
         }
-        w.receive(3, untagged(kSend, true, 0, wrong, 0, random_bytes(rng, 10)), {});
+        const bool is_response = rng.percent(50);
+        w.receive(3,
+                  is_response ? untagged(kFlushResponse, true, 3, wrong, 0, {})
+                              : untagged(kSend, true, 0, wrong, 0, random_bytes(rng, 10)),
+                  {});
         EXPECT_EQ(this->dut.rx_segment.take().cause, Cause::kDdpUntaggedMsn) << std::hex << wrong;
         w.control(spec::QpOp::kStop, 3);
       }
@@ -75,7 +80,16 @@ TYPED_TEST(DdpWrapTest, SentMsnsGoOnAcross) {
       w.mulpdu[5] = 128;
       set_tx_msn(this->dut, 5, 0, start);
       set_tx_msn(this->dut, 5, 1, start + 1);
+      set_tx_msn(this->dut, 5, 3, start - 1);
       for (uint32_t i = 0; i < 5; i++) {
+        spec::TxMessageHdr flush{};
+        flush.qpn = 5, flush.source = TxSource::kResp, flush.qn = 3;
+        flush.opcode = RdmapOpcode::kFlushResponse;
+        w.send(flush, {});
+        EXPECT_EQ(this->dut.tx_ulpdu_hdr.take().qpn, 5);
+        EXPECT_EQ(this->dut.tx_ulpdu.take_packet().bytes,
+                  untagged(kFlushResponse, true, 3, start - 1 + i, 0, {}));
+        ASSERT_TRUE(this->dut.run_until([&] { return w.resp_used[5] == 0; }));
         for (const bool is_read : {false, true}) {
           spec::TxMessageHdr h{};
           h.qpn = 5, h.source = TxSource::kSq, h.is_inline = 1, h.done = is_read ? 0 : 1;
