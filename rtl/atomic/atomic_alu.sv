@@ -20,8 +20,8 @@
 // Latency 2 cycles, one operation a cycle. Stage 1 adds the low 32 bits, stage 2 the high 32 bits
 // and the carry. No back-pressure: atomic_alu never stalls, and the consumer has reserved room.
 //
-// Bench tb/atomic/atomic_alu_test.cpp, model model/atomic/atomic_alu.hpp, proof
-// rtl/formal/atomic_alu_fv.sv
+// Sibling atomic_lock. Bench tb/atomic/atomic_alu_test.cpp, model model/atomic/atomic_alu.hpp,
+// proof rtl/formal/atomic_alu_fv.sv
 `include "rnic_assert.svh"
 
 module atomic_alu (
