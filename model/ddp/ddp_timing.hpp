@@ -9,16 +9,19 @@ struct DdpTiming {
   Cycle want = 5;       // tx_message to tx_want: FIFO, slot written; sched: read, pick, write
   Cycle want_next = 4;  // tx_grant to the QP's next tx_want: FIFO, sched
   Cycle credit = 5;     // tx_want to tx_grant: llp_if_grant's FIFO, table, account, decision, FIFO
-  Cycle segment = 6;    // tx_grant to payload_req, tx_xlate: FIFO, sched 3; segment: read, cut
+  Cycle segment = 6;    // tx_grant to payload_req, tx_xlate: FIFO, sched 3; segment: read, cut;
+                        // 1 more if the queue of segments is block memory (SegDepth above 64)
   Cycle slot_free = 8;  // tx_grant to sq_slot_free: FIFO, sched 3; segment: read, load, cut; FIFO
   Cycle final = 2;      // payload to resp_slot_free of a response on QN 3: FIFO of headers, FIFO
   Cycle occupancy = 3;  // ddp_tx_segment: read, load, cut
   Cycle walk = 1;       // where a later segment begins in its message's SGEs
-  Cycle assemble = 5;   // payload to tx_ulpdu: FIFO, sent or dropped, header_put, output register
-  Cycle in_line = 7;    // tx_grant to tx_ulpdu with inline bytes 12, less assemble
+  Cycle assemble =
+      4;              // payload to tx_ulpdu; its header is ahead: FIFO, header_put, output register
+  Cycle in_line = 8;  // tx_grant to tx_ulpdu with inline bytes 12 (14 above 64), less assemble
   Cycle rx_header = 4;  // rx_ulpdu to rx_xlate: FIFO, header taken, decoded, table and pieces
   Cycle rx_check = 2;   // rx_xlate_rsp to rx_segment
   Cycle rx_place = 2;   // rx_verdict to place_hdr
+  Cycle rx_take = 3;    // a Send that begins: rq_take_req, FIFO of rq_take_rsp, cut from the WQE
   Cycle rx_send = 1;    // a segment of a Send: cut from its receive WQE
   Cycle rx_later = 1;   // a later one of it: from what is left
   Cycle deliver = 2;    // place_done to rx_done

@@ -51,12 +51,14 @@ void DdpUnit::step_sched() {
       if (auto s = ddp_.tx.schedule(*grant, *source)) {
         const DdpTiming& t = u_.timing.ddp;
         const TptTiming& x = u_.timing.tpt;
+        const Cycle queue = u_.sizes.seg_depth > 64 ? 1 : 0;
+        const Cycle segment = t.segment + queue;
         const Cycle extents = s->fetch.extents.all().size();
         sched_free_ = now + std::max(t.occupancy + (s->segment.offset != 0 ? t.walk : 0), extents);
         if (s->segment.fetches)
           u_.host->payload_req.push(std::move(s->fetch),
-                                    now + t.segment + x.check + x.walk + u_.timing.host.rd_request);
-        const Cycle until = s->segment.fetches ? t.segment : t.in_line;
+                                    now + segment + x.check + x.walk + u_.timing.host.rd_extent);
+        const Cycle until = s->segment.fetches ? segment : t.in_line + 2 * queue;
         segments_.push(std::move(s->segment), now + until);
       }
     }
@@ -107,10 +109,15 @@ void DdpUnit::step_rx() {
   // Extents are there before the verdict is.
   Cycle latency =
       t.rx_header + u_.timing.tpt.check + t.rx_check + u_.timing.rdmap.verdict + t.rx_place;
+  // Headers run ahead of the payload, a beat a cycle, as far as u_body holds it.
+  const Cycle body = latency + 4 * u_.sizes.beat_depth;
+  if (place_free_ > now + body) {
+    rx_meter_.blocked(now);
+    return rx_.wake(place_free_ - body);
+  }
   const RxUlpdu& front = rx_ulpdu.front();
-  Cycle busy = u_.timing.path.occupancy(front.hdr.length);
   const bool begins = ddp_.rx.needs_receive(front);
-  if (is_send(front)) busy = std::max(busy, Cycle{2} + t.rx_send + (begins ? 0 : t.rx_later));
+  const Cycle busy = 2 + (is_send(front) ? t.rx_send + (begins ? 0 : t.rx_later) : 0);
   if (begins) {
     const auto rsp = u_.qp->rq_take(front.hdr.qpn);
     if (!rsp) {
@@ -118,19 +125,22 @@ void DdpUnit::step_rx() {
       return;  // receive_ready() comes
     }
     ddp_.rx.received(front.hdr.qpn, *rsp);
-    latency += u_.timing.qp.rq_take;
+    latency += t.rx_take + u_.timing.qp.rq_take;
   }
   rx_meter_.moved(now);
   const uint16_t length = front.hdr.length;
   u_.rdmap->arriving(t.rx_header + t.rx_check);
+  judged_in_ = t.rx_header + t.rx_check + u_.timing.rdmap.verdict;
   auto placed = ddp_.rx.take(rx_ulpdu.pop());
+  judged_in_ = 0;
   u_.rdmap->arriving(0);
   latency += u_.rdmap->waited();
   rx_meter_.item(1);
   if (placed) rx_meter_.busy(u_.timing.path.beats(placed->data.size()));
   rx_free_ = now + busy;
-  if (placed)
-    u_.host->place.push(std::move(*placed), now + latency + u_.host->place_latency(length));
+  const Cycle begin = std::max(now + latency, place_free_);
+  place_free_ = begin + u_.timing.path.occupancy(length);
+  if (placed) u_.host->place.push(std::move(*placed), begin + u_.host->place_latency(length));
   if (!rx_ulpdu.empty()) rx_.wake(std::max(rx_free_, rx_ulpdu.visible_at()));
 }
 
@@ -150,7 +160,7 @@ void DdpUnit::resp_slot_free(const spec::RespSlotFree& free) {
   u_.rdmap->resp_slot_free(free, is_final_ ? u_.timing.ddp.final : u_.timing.ddp.slot_free);
 }
 void DdpUnit::rx_done(const spec::RxDone& done) {
-  u_.qp->rx_done.push(done, u_.now() + u_.timing.ddp.deliver + u_.timing.qp.received);
+  u_.qp->rx_done.push(done, u_.now() + judged_in_ + u_.timing.ddp.deliver + u_.timing.qp.received);
 }
 
 spec::UnitCount DdpUnit::count() const {

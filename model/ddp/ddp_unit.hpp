@@ -58,8 +58,9 @@ class DdpUnit final : private Ddp::Out {
   Queue<Ddp::Segment> segments_;
   Meter tx_meter_, rx_meter_;
   bool is_final_ = false;            // a segment is judged: resp_slot_free is of a Flush Response
+  Cycle judged_in_ = 0;              // a segment is taken: until it is judged
   std::optional<Cycle> until_want_;  // of a message that comes in
-  Cycle sched_free_ = 0, out_free_ = 0, rx_free_ = 0;
+  Cycle sched_free_ = 0, out_free_ = 0, rx_free_ = 0, place_free_ = 0;
   StageOf<DdpUnit> sched_{*this, &DdpUnit::step_sched};
   StageOf<DdpUnit> out_{*this, &DdpUnit::step_out};
   StageOf<DdpUnit> rx_{*this, &DdpUnit::step_rx};

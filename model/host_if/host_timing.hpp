@@ -9,12 +9,15 @@ struct HostTiming {
   Cycle mmio = 2;         // host_if_doorbell: held request, doorbell register
   Cycle push_tick = 512;  // host_if_doorbell: a half of a pushed WQE waits for 1 to 2 of them
   Cycle mmio_read = 4;    // host_if_bar: idle, mux, group and half; host_if_order: 2
-  Cycle rd_request = 5;   // host_if_rd: client FIFO, gather: opened, cut, tag; arbiter's register
-  Cycle rd_reorder = 4;   // host_if_reorder: in, place, shifted, written
+  Cycle rd_request =
+      4;  // sq, rq, admin to dma_rd_req: client FIFO, gather: cut, tag; arbiter's register
+  Cycle rd_extent = 3;   // tx_extent to dma_rd_req: FIFO, gather: cut; arbiter's register
+  Cycle rd_reorder = 3;  // dma_rd_rsp to the end of a read: in, place, end (host_if_reorder)
   Cycle rd_release =
-      6;  // gather: tags walked, whole (4 behind the end); release: header, word asked for, read, beat
-  Cycle wr_small = 3;  // host_if_msix: FIFO, entry, round robin
-  Cycle wr_cut = 7;    // host_if_wr: FIFO, packet_arb, cut, chunk; realign 2; stream_reg
+      6;  // from there to the first beat: tags walked, whole (4); word read, beat (2)
+  Cycle wr_small =
+      7;             // cq_wr to dma_wr: host_if_msix 3; host_if_wr: arbiter, realign 2, stream_reg
+  Cycle wr_cut = 6;  // place_hdr to dma_wr: FIFO, packet_arb, cut; realign 2; stream_reg
 };
 
 }  // namespace rnic::model

@@ -46,7 +46,7 @@ class HostUnit final : private HostIf::Out {
   Cycle place_latency(uint32_t length) const {
     return u_.timing.host.wr_cut + u_.timing.path.beats(std::min(length, mps_)) - 1;
   }
-  Cycle small_latency() const { return u_.timing.host.wr_small + u_.timing.host.wr_cut; }
+  Cycle small_latency() const { return u_.timing.host.wr_small; }
   spec::UnitCount count() const;
   std::string waiting_for() const;
 

@@ -7,7 +7,7 @@ namespace rnic::model {
 
 struct LlpTiming {
   Cycle rx = 3;                   // input register, connection table read, QP on it
-  Cycle tx = 3;                   // QP table read, connection, output register
+  Cycle tx = 1;                   // output register; tables are read while the header is ahead
   Cycle done = 2;                 // last beat taken, report
   Cycle credit = 2;               // connection table: read, write
   Cycle control = 4;              // commands, events: table read, decide, write

@@ -59,7 +59,7 @@ void LlpUnit::step_rx() {
     rx_free_ = now + busy;
     if (auto f = llp_.receive(r)) {
       rx_meter_.busy(u_.timing.path.beats(f->hdr.length));
-      u_.mpa->push_rx(std::move(*f), now + 1);
+      u_.mpa->push_rx(std::move(*f), now);
     } else if (llp_.answers_give(r)) {
       u_.admin->in.push(RawBytes{.connection = r.connection, .data = std::move(r.data)}, now + 1);
     }

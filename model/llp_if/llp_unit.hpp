@@ -22,6 +22,7 @@ class LlpUnit final : private LlpIf::Out {
   Queue<spec::QpCtlLlp> control;
 
   LlpIf& llp() { return llp_; }
+  void push_tx(TxFpdu item, Cycle at) { tx_fpdu.push(std::move(item), at + u_.timing.llp.tx); }
   bool can_receive() const { return records_ < u_.sizes.fifo_depth; }
   void receive(LlpRecord r);
   void event(const spec::LlpCtlEvt& e) { in_.push(e, u_.now() + u_.timing.llp.control); }

@@ -7,10 +7,11 @@
 namespace rnic::model {
 
 struct MpaTiming {
-  Cycle rx_entry = 2;   // FIFO, stream_reg; the position is read while the header is ahead
-  Cycle rx_crc = 7;     // crc32c; markers (2) and length (2) come out beside it
-  Cycle rx_store = 5;   // judged, committed, header FIFO, first beat read
-  Cycle tx_frame = 6;   // FIFO, position, header_put, zeros, stream_reg
+  Cycle rx_entry = 2;  // FIFO, stream_reg; the position is read while the header is ahead
+  Cycle rx_crc = 7;    // crc32c; markers (2) and length (2) come out beside it
+  Cycle rx_store = 5;  // judged, committed, header FIFO, first beat read
+  Cycle tx_frame =
+      4;  // FIFO, header_put, zeros, stream_reg; the position is read while the header is ahead
   Cycle tx_marker = 1;  // markers in
   Cycle tx_crc = 9;     // FIFO, CRC, its place behind the last
 };

@@ -25,7 +25,7 @@ void MpaUnit::ToDdp::wake_on_credit(const Stage& s) { u.ddp->rx_ulpdu.wake_on_cr
 void MpaUnit::ToDdp::push(RxUlpdu item, Cycle at) { u.ddp->push_rx(std::move(item), at); }
 bool MpaUnit::ToLlp::full() const { return u.llp->tx_fpdu.full(); }
 void MpaUnit::ToLlp::wake_on_credit(const Stage& s) { u.llp->tx_fpdu.wake_on_credit(s); }
-void MpaUnit::ToLlp::push(TxFpdu item, Cycle at) { u.llp->tx_fpdu.push(std::move(item), at); }
+void MpaUnit::ToLlp::push(TxFpdu item, Cycle at) { u.llp->push_tx(std::move(item), at); }
 
 void MpaUnit::qp_ack_mpa(const spec::QpAckMpa& ack) { u_.qp->ack(Qp::Peer::kMpa, ack.qpn); }
 

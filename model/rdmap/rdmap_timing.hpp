@@ -10,6 +10,8 @@ struct RdmapTiming {
   Cycle core = 4;
   // wqe_hdr to tx_message_hdr: FIFO (rdmap_wqe), core, queue of messages, rdmap_tx.
   Cycle tx = 1 + core + 1 + 1;
+  // More of a Read or Flush, whose first SGE rdmap_wqe splits off: FIFO of beats, of SGEs.
+  Cycle sge = 2;
   // rx_segment to rx_verdict: FIFO, core, queue of verdicts.
   Cycle verdict = 1 + core + 1;
   // A request's segment, or a slot that is free, to the response but for tpt's answer: FIFO, core,

@@ -44,7 +44,9 @@ void RdmapUnit::step_tx() {
   Cycle after = 0;
   if (from_sq) {
     meter_.item(1);
-    after = u_.timing.rdmap.tx + pipe_.take(now, now + 1);
+    const auto opcode = wqe.front().hdr.opcode;
+    const bool splits = opcode == spec::WrOpcode::kRdmaRead || opcode == spec::WrOpcode::kFlush;
+    after = u_.timing.rdmap.tx + (splits ? u_.timing.rdmap.sge : 0) + pipe_.take(now, now + 1);
     m = rdmap_.request(wqe.pop());
   } else if (responds) {
     const uint16_t qpn = list_.pop();

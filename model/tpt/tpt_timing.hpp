@@ -9,9 +9,8 @@ struct TptTiming {
   // Request to answer: picked (go_q), STag inverted (2), entry read, compared and added (tpt_entry
   // 4), verdict (tpt_entry 5), answer register (tpt_rsp).
   Cycle check = 7;
-  // From there to the first extent; the job's FIFO fills beside the answer register: current job,
-  // page-list read, extent FIFO (tpt_walk).
-  Cycle walk = 3;
+  // From there to the first extent (tpt_walk): job FIFO, current job, page-list read, extent FIFO.
+  Cycle walk = 4;
   // create_mr: slot read, STag (2), entry written, answer state (tpt_update).
   Cycle command = 5;
 };
