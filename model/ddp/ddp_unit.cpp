@@ -51,7 +51,8 @@ void DdpUnit::step_sched() {
       if (auto s = ddp_.tx.schedule(*grant, *source)) {
         const DdpTiming& t = u_.timing.ddp;
         const TptTiming& x = u_.timing.tpt;
-        const Cycle queue = u_.sizes.seg_depth > 64 ? 1 : 0;
+        // Block memory, a cycle more, unless its output register is full already.
+        const Cycle queue = u_.sizes.seg_depth > 64 && segments_.empty() ? 1 : 0;
         const Cycle segment = t.segment + queue;
         const Cycle extents = s->fetch.extents.all().size();
         sched_free_ = now + std::max(t.occupancy + (s->segment.offset != 0 ? t.walk : 0), extents);

@@ -46,7 +46,9 @@ void RdmapUnit::step_tx() {
     meter_.item(1);
     const auto opcode = wqe.front().hdr.opcode;
     const bool splits = opcode == spec::WrOpcode::kRdmaRead || opcode == spec::WrOpcode::kFlush;
-    after = u_.timing.rdmap.tx + (splits ? u_.timing.rdmap.sge : 0) + pipe_.take(now, now + 1);
+    // The SGE is split off while the header waits in its FIFO.
+    const Cycle waited = now - wqe.visible_at(), sge = splits ? u_.timing.rdmap.sge : 0;
+    after = u_.timing.rdmap.tx + sge - std::min(sge, waited) + pipe_.take(now, now + 1);
     m = rdmap_.request(wqe.pop());
   } else if (responds) {
     const uint16_t qpn = list_.pop();
