@@ -327,8 +327,11 @@ class Server {
     log.buffer = *buffer;
     const RecoveredLog old = recover(log.buffer.bytes());
     log.base = old.records.size();
+    if (old.end != log.base * bytes())
+      return fail(Errc::kBadState, "{}: holds {} records of another size in {} bytes (set size)",
+                  name, log.base, old.end);
     if (log.base + p.count > capacity_of(p))
-      return fail(Errc::kNoMemory, "{}: holds {} of {} records, no room for {} (set capacity)",
+      return fail(Errc::kBadState, "{}: holds {} of {} records, no room for {} (set capacity)",
                   name, log.base, capacity_of(p), p.count);
     const auto rest = log.buffer.bytes().subspan(old.end);
     if (std::ranges::any_of(rest, [](uint8_t b) { return b != 0; })) {

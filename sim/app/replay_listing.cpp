@@ -169,8 +169,8 @@ Listing load_listing(const std::string& path) {
     return listing_of_pcap(path, bytes);
   else if (is_pcapng(bytes))
     throw Usage(fmt::format("{}: a pcapng; replay wants a pcap or a listing (JSON)", path));
-  const JsonList file =
-      read_json_list(path, "units", fmt::format("; replay wants a listing, {}", kWanted));
+  const JsonList file = read_json_list(
+      path, "units", fmt::format("; replay wants a pcap, or a listing, {}", kWanted));
   const auto& j = file.json;
   if (!j.is_object() || !j.contains("units") || !j["units"].is_array())
     throw Usage(fmt::format("replay: {} is no listing, {}: there is no list \"units\" in it", path,

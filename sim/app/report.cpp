@@ -83,6 +83,10 @@ std::string text_of(const nlohmann::ordered_json& r) {
   if (r.contains("power_failed_ns"))
     for (const auto& [side, ns] : r["power_failed_ns"].items())
       out += fmt::format("power of the {} failed at {} ns\n", side, ns.get<uint64_t>());
+  if (r.contains("power_held_ns"))
+    for (const auto& [side, ns] : r["power_held_ns"].items())
+      out += fmt::format("power of the {} did not fail: the programs had ended at {} ns\n", side,
+                         ns.get<uint64_t>());
   if (r.contains("log")) {
     const auto& l = r["log"];
     out += fmt::format("log by {} under {}: {} records acknowledged, {} recovered, {} lost\n",

@@ -99,7 +99,7 @@ struct Spread {
 Spread spread_of(std::vector<double> values);
 
 /// LUT6 levels of a path, at most: the limit of rtl/lint/depth.sh.
-inline constexpr unsigned long kMostLevels = 12;
+inline constexpr unsigned long kMostLevels = 11;
 
 /// What rtl/lint/depth.sh prints: a line a unit, below it its memories and what is wrong with it. Throws Usage.
 struct Depth {

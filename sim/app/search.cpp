@@ -171,6 +171,10 @@ class Search {
       fmt::print(stderr, "{}\n", e.what());
     }
     if (ended) std::rethrow_exception(ended);
+    if (all_.empty()) {
+      fmt::print(stderr, "search: nothing was compared: no situation drawn could be run\n");
+      return kMismatch;
+    }
     return anomalies_.empty() ? kGood : kMismatch;
   }
 
@@ -426,6 +430,7 @@ int search_command(Options& o) {
   Search s(o, Space(programs, fixed), number(c, "seconds", 1, 1e6),
            number(c, "anomaly", 0.1, 1000) / 100, c.find("state").value);
   if (o.print_config) return print_config(o);
+  check_writable("--set state", c.find("state").value);
   return s.run();
 }
 

@@ -94,7 +94,7 @@ TEST_F(SearchCommand, FindsNamesAndResumes) {
 TEST_F(SearchCommand, SkipsAndCountsWhatDoesNotFit) {
   ASSERT_EQ(run(RNIC_SIM " search write_bw --set arena_mib=16 --set size=1000000 --set depth=64 "
                          "--set count=4 --set warmup=4 --set seconds=3 --jobs 2 --json j"),
-            0)
+            1)
       << text("err");
   const auto j = nlohmann::json::parse(text("j"));
   EXPECT_GT(j["refused"], 2) << text("out");
