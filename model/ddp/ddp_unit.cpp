@@ -110,7 +110,7 @@ void DdpUnit::step_rx() {
   // Extents are there before the verdict is.
   Cycle latency =
       t.rx_header + u_.timing.tpt.check + t.rx_check + u_.timing.rdmap.verdict + t.rx_place;
-  // Headers run ahead of the payload, a beat a cycle, as far as u_body holds it.
+  // While the payload waits, headers run ahead as far as u_body holds it.
   const Cycle body = latency + 4 * u_.sizes.beat_depth;
   if (place_free_ > now + body) {
     rx_meter_.blocked(now);
@@ -118,7 +118,9 @@ void DdpUnit::step_rx() {
   }
   const RxUlpdu& front = rx_ulpdu.front();
   const bool begins = ddp_.rx.needs_receive(front);
-  const Cycle busy = 2 + (is_send(front) ? t.rx_send + (begins ? 0 : t.rx_later) : 0);
+  const Cycle header = 2 + (is_send(front) ? t.rx_send + (begins ? 0 : t.rx_later) : 0);
+  const Cycle busy = std::max(u_.timing.path.occupancy(front.hdr.length), header);
+  const Cycle came = std::max(rx_ulpdu.visible_at(), rx_free_);
   if (begins) {
     const auto rsp = u_.qp->rq_take(front.hdr.qpn);
     if (!rsp) {
@@ -138,7 +140,8 @@ void DdpUnit::step_rx() {
   latency += u_.rdmap->waited();
   rx_meter_.item(1);
   if (placed) rx_meter_.busy(u_.timing.path.beats(placed->data.size()));
-  rx_free_ = now + busy;
+  // Beats came in while the header waited, for its receive WQE for instance.
+  rx_free_ = std::max(came + busy, now + header);
   const Cycle begin = std::max(now + latency, place_free_);
   place_free_ = begin + u_.timing.path.occupancy(length);
   if (placed) u_.host->place.push(std::move(*placed), begin + u_.host->place_latency(length));
