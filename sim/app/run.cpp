@@ -446,10 +446,15 @@ Outcome run(const RunRequest& r) {
         "than rd_atomic={} ({})",
         r.program, kSideNames[is_clients ? kClient : kServer], params.rd_atomic, first.error));
   }
-  // The image of an earlier run does not fit this one, or the domain forbids the right.
-  if (mismatches == 0 && !device_differs && r.program == "durable_log" && !power_failed_at &&
-      server.stage == "open" && !server.error.empty())
-    throw Usage(fmt::format("durable_log: the server cannot open its log: {}", server.error));
+  // The settings forbid what the server opens: an image of an earlier run that does not fit this
+  // one, or a domain without the right. Other errors of "open" are failures of the run.
+  constexpr std::array kForbidden = {base::Errc::kBadState, base::Errc::kInvalidArgument,
+                                     base::Errc::kNotSupported};
+  if (only_programs && !power_failed_at && server.stage == "open" &&
+      std::ranges::any_of(
+          kForbidden, [&](base::Errc e) { return server.error.starts_with(base::to_string(e)); }))
+    throw Usage(
+        fmt::format("{}: the server cannot open what it needs: {}", r.program, server.error));
   if (checks == 0 && out.failure.empty() && !power_failed_at) say("nothing was checked");
   if (!out.failure.empty()) {
     out.status = result.is_stuck() || (gave_up && only_programs) ? kNoProgress : kMismatch;

@@ -183,5 +183,37 @@ TEST(PmemImage, WhatCannotBeTakenIsRefusedAndStays) {
   refused({}, "cut short");
 }
 
+/// Both logs take 1280 bytes, so the range of persistent memory fits; the records do not.
+TEST(PmemImage, OfRecordsOfAnotherSizeIsRefusedAndStays) {
+  const tb::Folder folder;
+  const std::string path = folder / "server.pmem";
+  const std::string image = "server.pmem_image=" + path;
+  ASSERT_EQ(
+      run_child(request("flush", "adr", {image, "count=10", "size=48", "capacity=20"})).status,
+      kGood);
+  const std::string before = bytes_of(path);
+  try {
+    const Outcome o =
+        run_child(request("flush", "adr", {image, "count=10", "size=16", "capacity=40"}));
+    ADD_FAILURE() << "taken: " << o.failure;
+  } catch (const Usage& e) {
+    EXPECT_THAT(e.what(), HasSubstr("records of another size"));
+  }
+  EXPECT_EQ(bytes_of(path), before);
+}
+
+TEST(PowerFailure, UnderNoneARunWithoutOneSaysThatNothingIsKept) {
+  const Outcome o = run_child(request("send", "none", {"count=10"}));
+  EXPECT_EQ(o.status, kMismatch);
+  EXPECT_THAT(o.failure, HasSubstr("domain=none keeps nothing"));
+}
+
+TEST(PowerFailure, AfterTheEndOfARunIsReported) {
+  const Outcome o =
+      run_child(request("read", "adr", {"count=10", "server.power_fail_ns=90000000"}));
+  EXPECT_EQ(o.status, kGood);
+  EXPECT_TRUE(o.json["power_held_ns"].contains("server"));
+}
+
 }  // namespace
 }  // namespace rnic::app
