@@ -15,9 +15,8 @@ struct DdpTiming {
   Cycle final = 2;      // payload to resp_slot_free of a response on QN 3: FIFO of headers, FIFO
   Cycle occupancy = 3;  // ddp_tx_segment: read, load, cut
   Cycle walk = 1;       // where a later segment begins in its message's SGEs
-  Cycle assemble =
-      4;              // payload to tx_ulpdu; its header is ahead: FIFO, header_put, output register
-  Cycle in_line = 8;  // tx_grant to tx_ulpdu with inline bytes 12 (14 above 64), less assemble
+  Cycle assemble = 4;   // payload to tx_ulpdu, behind its header: FIFO, header_put, register
+  Cycle in_line = 8;    // tx_grant to tx_ulpdu with inline bytes 12 (14 above 64), less assemble
   Cycle rx_header = 4;  // rx_ulpdu to rx_xlate: FIFO, header taken, decoded, table and pieces
   Cycle rx_check = 2;   // rx_xlate_rsp to rx_segment
   Cycle rx_place = 2;   // rx_verdict to place_hdr

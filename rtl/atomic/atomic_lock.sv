@@ -220,7 +220,7 @@ module atomic_lock #(
         if (f_out_q[e] != (live_q[e] || f_s1[e]) || (live_q[e] && f_s1[e])) f_ghost = 1'b0;
         if (live_q[e] && bucket_mem[e] != f_of_q[BucketW*e +: BucketW]) f_ghost = 1'b0;
         if (f_s1[e] && s1_bucket_q != f_of_q[BucketW*e +: BucketW]) f_ghost = 1'b0;
-        // its next waits for it and for those that it waits for, and nobody else does
+        // the next of entry e is queued behind e and behind all that e is queued behind
         if (has_next_q[e] && (!live_q[e] || !live_q[next_mem[e]] ||
                               f_ahead_q[N*next_mem[e] +: N] != (f_ahead_q[N*e +: N] | N'(1) << e)))
           f_linked = 1'b0;

@@ -122,8 +122,8 @@ TEST_F(CloseTest, NoCompletionFollowsTheAnswerToAnAbort) {
     b.clock.settle(3000);
     b.clock.at(b.clock.now() + 500, [&] { b.a.hold_writes(false); });
     ASSERT_EQ(modify(b.a, q.a.qpn, QpState::kError), AdminStatus::kOk);
-    // What the device holds of completions while the host takes none has a bound. Writes beyond it
-    // have not left; one entry says that all of them are flushed.
+    // The device buffers a bounded number of completions while the host accepts no write. It flushes
+    // the Writes beyond that bound, and reports all of them with one entry.
     const auto all = statuses(b.a, q.a.cqn);
     const auto flushed = std::ranges::find(all, WcStatus::kWrFlushErr);
     EXPECT_TRUE(std::all_of(all.begin(), flushed, [](auto s) { return s == WcStatus::kSuccess; }));
