@@ -143,7 +143,8 @@ constexpr Row kWrong[] = {
      ". is a folder; say one listing, a JSON file such as tb/vectors/captures/"},
     {"replay_no_json", "replay some",
      "some: not JSON: line 1, column 1: a value is wanted: a number, a text in quotes, true, "
-     "false, null, [ or {; replay wants a listing, a JSON file such as tb/vectors/captures/"},
+     "false, null, [ or {; replay wants a pcap, or a listing, a JSON file such as "
+     "tb/vectors/captures/"},
     {"replay_list", "replay list.json", "list.json is no listing, a JSON file"},
     {"replay_no_listing", "replay good.json", "good.json is no listing, a JSON file"},
     {"replay_pcap", "replay wire.pcap", "wire.pcap: a pcap that is cut short"},
