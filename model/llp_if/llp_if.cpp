@@ -32,7 +32,9 @@ void LlpIf::control(const spec::QpCtlLlp& ctl) {
     case QpOp::kSync:
       break;  // has nothing that lasts
     case QpOp::kHalfClose:
-      if (q.bound) half_close(q.params.connection);
+      if (!q.bound) break;
+      q.fin = true;
+      half_close(q.params.connection);
       break;
     case QpOp::kAbort:
     case QpOp::kStop:
@@ -199,6 +201,7 @@ std::optional<LlpRecord> LlpIf::send(TxFpdu& f) {
             f.hdr.length;  // what it did not need comes back
   --c.under_way;
   if (q.parked || q.term_parked) unpark(f.hdr.qpn);
+  if (q.fin) return std::nullopt;
   return LlpRecord{.connection = q.params.connection, .data = std::move(f.data)};
 }
 

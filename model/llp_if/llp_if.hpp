@@ -66,9 +66,11 @@ class LlpIf {
     const Qp& q = qps_[qpn];
     return q.bound && !q.given_up && can_grant(conns_[q.params.connection], q);
   }
-  /// The record of an FPDU; nothing if its connection is gone.
+  /// The record of an FPDU; nothing if its QP has stopped, or our FIN went before it: a peer that answers
+  /// a request before it has left can make that happen. Such a Terminate counts as sent.
   std::optional<LlpRecord> send(TxFpdu& fpdu);
   void sent(const spec::TxFpduHdr& hdr);  // its last beat was accepted on llp_tx
+  bool is_behind_fin(uint16_t qpn) const { return qps_[qpn].bound && qps_[qpn].fin; }
   enum class Raw : uint8_t { kSend, kWait, kDrop };
   Raw may_send_raw(const RawBytes& raw) const;
   LlpRecord send_raw(RawBytes raw);
@@ -102,6 +104,7 @@ class LlpIf {
   struct Qp {
     bool bound = false, hold = false, parked = false, term_parked = false;
     bool given_up = false;  // its Terminate: nothing more is granted
+    bool fin = false;       // half_close: what comes behind it is dropped
     spec::QpParams params;
     uint16_t mulpdu = 0;
     uint32_t worst = 0;  // bytes of the largest FPDU of this size

@@ -113,6 +113,8 @@ void LlpUnit::step_tx() {
     u_.world.llp_tx(std::move(*record));
     done_at_ = now + 1 + u_.timing.llp.done;
     llp_.sent(f.hdr);
+  } else if (f.hdr.is_term != 0 && llp_.is_behind_fin(f.hdr.qpn)) {
+    llp_.sent({.qpn = f.hdr.qpn, .is_term = 1});
   }
   if (!tx_fpdu.empty()) tx_.wake(std::max(tx_free_, tx_fpdu.visible_at()));
 }

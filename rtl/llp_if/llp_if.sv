@@ -148,7 +148,7 @@ module llp_if #(
   logic [ConnW-1:0]      probe_conn;
   logic [15:0]           probe_length;
   logic                  check_valid, check_done, check_ok, abort_valid, abort_done, raw_idle;
-  logic                  rx_map_we, map_exists, map_has_qp, map_hold, tx_map_we, tx_map_running;
+  logic                  rx_map_we, map_exists, map_has_qp, map_hold, tx_map_we, tx_map_running, tx_map_fin;
   logic                  cfg_valid, cfg_ready, cfg_running, cfg_hold, wants_mark, wants_past, mark, past, tx_past;
   logic [$clog2(DoneDepth+1)-1:0] dones;
   logic [1:0]            cfg_kind;
@@ -175,7 +175,7 @@ module llp_if #(
     .give_conn_i(given_conn),
     .rx_map_we_o(rx_map_we), .rx_map_conn_o(map_conn), .rx_map_exists_o(map_exists),
     .rx_map_has_qp_o(map_has_qp),
-    .rx_map_qpn_o(map_qpn), .rx_map_hold_o(map_hold), .tx_map_we_o(tx_map_we), .tx_map_running_o(tx_map_running),
+    .rx_map_qpn_o(map_qpn), .rx_map_hold_o(map_hold), .tx_map_we_o(tx_map_we), .tx_map_running_o(tx_map_running), .tx_map_fin_o(tx_map_fin),
     .cfg_valid_o(cfg_valid), .cfg_ready_i(cfg_ready), .cfg_kind_o(cfg_kind), .cfg_qpn_o(cfg_qpn), .cfg_conn_o(cfg_conn),
     .cfg_running_o(cfg_running), .cfg_hold_o(cfg_hold), .cfg_mulpdu_o(cfg_mulpdu), .cfg_worst_o(cfg_worst),
     .wants_mark_o(wants_mark), .wants_past_i(wants_past), .mark_o(mark), .past_i(past), .tx_past_i(tx_past)
@@ -278,7 +278,7 @@ module llp_if #(
     .raw_go_valid_i(go_valid), .raw_go_ready_o(go_ready), .raw_drop_i(go_drop), .raw_conn_i(go_conn),
     .raw_length_i(go_length),
     .raw_valid_i(raw_tx_valid_i && ready_o), .raw_ready_o(raw_beat_ready), .raw_i(raw_tx_i),
-    .map_we_i(tx_map_we), .map_qpn_i(cfg_qpn), .map_running_i(tx_map_running), .map_conn_i(cfg_conn),
+    .map_we_i(tx_map_we), .map_qpn_i(cfg_qpn), .map_running_i(tx_map_running), .map_fin_i(tx_map_fin), .map_conn_i(cfg_conn),
     .llp_hdr_valid_o(llp_tx_hdr_valid_o), .llp_hdr_ready_i(llp_tx_hdr_ready_i), .llp_hdr_o(llp_tx_hdr_o),
     .llp_valid_o(llp_tx_valid_o), .llp_ready_i(llp_tx_ready_i), .llp_o(llp_tx_o),
     .done_valid_o(wr_done_valid_o), .done_ready_i(wr_done_ready_i), .done_o(wr_done_o),

@@ -92,6 +92,7 @@ module llp_if_ctl #(
   output logic                     rx_map_hold_o,
   output logic                     tx_map_we_o,
   output logic                     tx_map_running_o,
+  output logic                     tx_map_fin_o,
   // to llp_if_grant, llp_if_tx
   output logic                     cfg_valid_o,
   input  logic                     cfg_ready_i,
@@ -413,14 +414,16 @@ module llp_if_ctl #(
   assign give_ended_o  = state_q == StDecide && ends && give_conn_i == 16'(conn_q);
   assign give_conn_o   = 16'(conn_q);
 
-  logic set_now, map_now;
+  logic set_now, map_now, fin_now;
 
   assign set_now          = state_q == StSet && cfg_ready_i && (start_q || stop_q);
   assign map_now       = state_q == StDecide && row_change;
   assign link_we          = set_now;
   assign link             = start_q;
-  assign tx_map_we_o      = set_now;
-  assign tx_map_running_o = start_q;
+  assign fin_now          = state_q == StDecide && drain;   // a QP's half_close: what comes to llp_if_tx from now on is dropped
+  assign tx_map_we_o      = set_now || fin_now;
+  assign tx_map_running_o = fin_now || start_q;
+  assign tx_map_fin_o     = fin_now;
   assign rx_map_we_o      = (map_now && (src_q == SrcEvent || src_q == SrcCommand) && !now_linked) || (set_now && start_q) ||
                             state_q == StUnmap;
   assign rx_map_conn_o    = conn_q;

@@ -4,7 +4,8 @@
 //   raw (header judged by llp_if_raw) ------------------+                      |
 //   tx_fpdu, raw_tx --> [ FIFOs ] --------------------------> llp_tx <---------'
 //
-// What an FPDU did not need of its credit goes back when its header leaves. An FPDU of a QP that has stopped is dropped.
+// What an FPDU did not need of its credit goes back when its header leaves. An FPDU of a QP that has stopped is dropped, and one that
+// comes behind the FIN of its connection: a peer that answers a request before it has left can make one (a Terminate then counts as left).
 // wr_done, and that a Terminate has left, when the LLP takes the last beat. Latency 3 cycles, 1 beat a cycle, a record every
 // 2 cycles. Waits for the LLP (which promised), qp (wr_done); raw bytes also for their credit, without holding FPDUs.
 `include "rnic_assert.svh"
@@ -37,6 +38,7 @@ module llp_if_tx #(
   input  logic                    map_we_i,
   input  logic [QpW-1:0]          map_qpn_i,
   input  logic                    map_running_i,
+  input  logic                    map_fin_i,
   input  logic [ConnW-1:0]        map_conn_i,
   // to the LLP
   output logic                    llp_hdr_valid_o,
@@ -65,7 +67,7 @@ module llp_if_tx #(
   output logic [$clog2(DoneDepth+1)-1:0] dones_o,
   output logic                    raw_out_o
 );
-  localparam int unsigned OrderW = 12 + QpW + ConnW;   // {raw, drop, done, is_term, slot, QPN, connection}
+  localparam int unsigned OrderW = 13 + QpW + ConnW;   // {raw, drop, fin, done, is_term, slot, QPN, connection}
 
   typedef enum logic [1:0] {
     StIdle,   // chooses a header; reads the table for an FPDU
@@ -74,7 +76,7 @@ module llp_if_tx #(
   } state_e;
 
   state_e                  state_q;
-  logic                    front_valid, clear_busy, running, order_ready, refund_ready, offer, fpdu_taken, raw_taken;
+  logic                    front_valid, clear_busy, running, fin, order_ready, refund_ready, offer, fpdu_taken, raw_taken;
   iwarp_pkg::tx_fpdu_hdr_t front;
   logic [QpW-1:0]          clear_addr;
   logic [ConnW-1:0]        conn;
@@ -94,25 +96,25 @@ module llp_if_tx #(
     .count_o(unused_headers)
   );
 
-  ram_1r1w #(.Width(1 + ConnW), .Depth(rnic_pkg::NumQps)) u_map (
+  ram_1r1w #(.Width(2 + ConnW), .Depth(rnic_pkg::NumQps)) u_map (
     .clk_i, .rst_ni,
     .we_i(clear_busy || map_we_i), .waddr_i(clear_busy ? clear_addr : map_qpn_i),
-    .wdata_i(clear_busy ? '0 : {map_running_i, map_conn_i}),
-    .re_i(state_q == StIdle && front_valid), .raddr_i(front.qpn[QpW-1:0]), .rdata_o({running, conn})
+    .wdata_i(clear_busy ? '0 : {map_running_i, map_fin_i, map_conn_i}),
+    .re_i(state_q == StIdle && front_valid), .raddr_i(front.qpn[QpW-1:0]), .rdata_o({running, fin, conn})
   );
 
   // Headers.
-  assign offer           = order_ready && (state_q == StFpdu ? running && refund_ready : state_q == StRaw && !raw_drop_i);
+  assign offer           = order_ready && (state_q == StFpdu ? running && !fin && refund_ready : state_q == StRaw && !raw_drop_i);
   assign llp_hdr_valid_o = offer;
   assign llp_hdr_o.connection = state_q == StRaw ? raw_conn_i : 16'(conn);
   assign llp_hdr_o.is_stream  = state_q == StRaw;
   assign llp_hdr_o.length     = state_q == StRaw ? {1'b0, raw_length_i} : front.length;
 
-  assign fpdu_taken = state_q == StFpdu && order_ready && (running ? refund_ready && llp_hdr_ready_i : 1'b1);
+  assign fpdu_taken = state_q == StFpdu && order_ready && (running ? refund_ready && (fin || llp_hdr_ready_i) : 1'b1);
   assign raw_taken  = state_q == StRaw && order_ready && (raw_drop_i || llp_hdr_ready_i);
   assign raw_go_ready_o = raw_taken;
-  assign order_in   = state_q == StRaw ? {1'b1, raw_drop_i, 2'b00, 8'd0, {QpW{1'b0}}, {ConnW{1'b0}}}
-                    : {1'b0, !running, front.done, front.is_term, front.slot, front.qpn[QpW-1:0], conn};
+  assign order_in   = state_q == StRaw ? {1'b1, raw_drop_i, 3'b000, 8'd0, {QpW{1'b0}}, {ConnW{1'b0}}}
+                    : {1'b0, !running || fin, running && fin, front.done, front.is_term, front.slot, front.qpn[QpW-1:0], conn};
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) state_q <= StIdle;
@@ -135,7 +137,7 @@ module llp_if_tx #(
   );
 
   // Beats.
-  logic             go_valid, go_pop, go_raw, go_drop, go_done, go_term, fpdu_valid, fpdu_ready, raw_valid, raw_ready;
+  logic             go_valid, go_pop, go_raw, go_drop, go_fin, go_done, go_term, fpdu_valid, fpdu_ready, raw_valid, raw_ready;
   logic [7:0]       go_slot;
   logic [QpW-1:0]   go_qpn;
   logic [ConnW-1:0] go_conn;
@@ -145,7 +147,7 @@ module llp_if_tx #(
   stream_fifo #(.Width(OrderW), .Depth(4)) u_order (
     .clk_i, .rst_ni,
     .valid_i(fpdu_taken || raw_taken), .ready_o(order_ready), .data_i(order_in),
-    .valid_o(go_valid), .ready_i(go_pop), .data_o({go_raw, go_drop, go_done, go_term, go_slot, go_qpn, go_conn}),
+    .valid_o(go_valid), .ready_i(go_pop), .data_o({go_raw, go_drop, go_fin, go_done, go_term, go_slot, go_qpn, go_conn}),
     .count_o(unused_order)
   );
 
@@ -168,7 +170,7 @@ module llp_if_tx #(
   assign may_end     = !in.last || ((!go_done || done_ready) && (!go_term || term_ready));   // once true it stays
   assign llp_valid_o = in_valid && !go_drop && may_end;
   assign llp_o       = in;
-  assign in_ready    = go_valid && (go_drop || (llp_ready_i && may_end));
+  assign in_ready    = go_valid && (go_drop ? !go_fin || may_end : llp_ready_i && may_end);
   assign fpdu_ready  = in_ready && !go_raw;
   assign raw_ready   = in_ready && go_raw;
   assign last_now    = in_valid && in_ready && in.last;
@@ -185,7 +187,7 @@ module llp_if_tx #(
 
   stream_fifo #(.Width(QpW + ConnW), .Depth(rnic_pkg::NumQps)) u_terms (   // each QP sends one: never full
     .clk_i, .rst_ni,
-    .valid_i(last_now && go_term && !go_drop), .ready_o(term_ready), .data_i({go_qpn, go_conn}),
+    .valid_i(last_now && go_term && (!go_drop || go_fin)), .ready_o(term_ready), .data_i({go_qpn, go_conn}),
     .valid_o(term_valid_o), .ready_i(term_ready_i), .data_o({term_qpn_o, term_conn_o}),
     .count_o(unused_terms)
   );

@@ -250,6 +250,17 @@ void Expect::may_drop(uint16_t qpn) {
   }
 }
 
+bool Expect::drops_term(uint16_t qpn) {
+  for (auto& [connection, due] : sent_) {
+    const auto at = std::ranges::find_if(
+        due, [qpn](const Sent& s) { return s.hdr.qpn == qpn && s.hdr.is_term != 0 && s.may_drop; });
+    if (at == due.end()) continue;
+    due.erase(at);
+    return true;
+  }
+  return false;
+}
+
 void Expect::begins(uint16_t connection) {
   const auto it = sent_.find(connection);
   if (it == sent_.end()) return;

@@ -29,7 +29,8 @@ class Expect {
     uint16_t connection = 0;
     spec::TxFpduHdr hdr;
     Payload data;
-    bool may_drop = false;  // its QP has stopped: the RTL drops it or not
+    bool may_drop =
+        false;  // its QP has stopped, or our FIN went before it: the RTL drops it or not
   };
   struct Vector {  // an MSI-X vector, as the table has it now
     uint64_t address = 0;
@@ -63,6 +64,7 @@ class Expect {
   void record(Sent r) { sent_[r.connection].push_back(std::move(r)); }
   std::optional<spec::TxFpduHdr> sent(const Record& r);
   void may_drop(uint16_t qpn);
+  bool drops_term(uint16_t qpn);  // the RTL has dropped this QP's Terminate: it may
   /// Another connection has this number: what its predecessor's QP may drop, the RTL has dropped.
   void begins(uint16_t connection);
   bool has_record(uint16_t connection) const;

@@ -24,10 +24,13 @@ void Steps::llp_credit(const spec::LlpCredit& c) {
 void Steps::step(const spec::LlpRuleCommit& c) {
   switch (c.source) {
     case kTermLeft:
-      if (terms_left_.empty() || terms_left_.front() != c.qpn)
+      if (!terms_left_.empty() && terms_left_.front() == c.qpn) {
+        terms_left_.pop_front();
+      } else if (!known(c.qpn, "llp_rule") || !llp_.is_behind_fin(c.qpn) ||
+                 !expect_.drops_term(c.qpn)) {
         return tally_.differ(
             "llp_rule: QP {}: RTL says that its Terminate has left; model's has not", c.qpn);
-      terms_left_.pop_front();
+      }
       return llp_.sent({.qpn = c.qpn, .is_term = 1});
     case kTermLate:
       return terminate_late(c.qpn);
@@ -103,6 +106,8 @@ void Steps::llp_order_taken(const spec::LlpRuleCommit& c) {
   } else if (ctl->op == spec::QpOp::kStop || ctl->op == spec::QpOp::kAbort) {
     q.stopped_llp = true;
     expect_.may_drop(c.qpn);
+  } else if (ctl->op == spec::QpOp::kHalfClose) {
+    expect_.may_drop(c.qpn);  // llp_if_tx drops what comes behind the FIN
   }
   llp_.control(*ctl);
 }

@@ -1,6 +1,7 @@
 // How connections end while work is outstanding: whichever way, every work request completes
 // exactly once at both sides (world.hpp's Endpoint sees to it), and no byte is written afterwards.
 // R5040-6.2-01 to 03, 8.1.1-04, 06.
+#include "wire.hpp"
 #include "world.hpp"
 
 namespace rnic::tb {
@@ -302,6 +303,66 @@ TEST_P(Teardown, WorkPushedBehindTheEndIsFlushed) {
           (void)e.receive(data.sge(0, 64));
           h.accept(e);
           EXPECT_EQ(h.event().cause, static_cast<uint32_t>(Cause::kLlpLost));
+        });
+  });
+}
+
+/// A peer answers a Read before it has left: the Read completes, and its request still waits for credit. Nothing
+/// leaves behind our FIN, no segment and no Terminate (the platform's LLP ends the run if it does), and the QP ends.
+TEST_P(Teardown, NothingLeavesBehindTheFin) {
+  in_child([this] {
+    World w = make();
+    constexpr uint32_t kOfSetUp = 1000;  // no FPDU: that needs credit for the largest
+    uint32_t told = 0;
+    bool is_open = false;
+    uint64_t sink_at = 0;
+    w.tap(kClient).on_credit = [&](spec::LlpCredit& c) {
+      told = c.limit;
+      if (!is_open) c.limit = std::min(c.limit, kOfSetUp);
+    };
+    uint16_t client_number = 0, server_number = 0;
+    w.run(
+        [&](Host& h) {
+          h.open();
+          Region data = h.region(64);
+          Endpoint& e = h.endpoint();
+          h.connect(e);
+          client_number = e.number();
+          h.until("the server", [&] { return ready; });
+          const uint64_t read = e.read(data.sge(0, 0), key, kTarget);
+          h.rest(20 * kUs);
+          EXPECT_FALSE(e.completed(read));
+          key = data.mr.rkey();
+          sink_at = data.mr.addr();
+          closing = true;
+          h.until_complete(e, "a Read that never left");
+          EXPECT_EQ(e.wc(read).status, IBV_WC_SUCCESS);
+          (void)e.connection.disconnect(200 * kUs);  // the peer goes on: it ends with a Terminate
+          client_done = true;
+          EXPECT_EQ(must(e.qp.query(), "query").state, IBV_QPS_ERR);
+          EXPECT_TRUE(w.tap(kClient).fpdus(client_number).empty());
+        },
+        [&](Host& h) {
+          h.open();
+          Region data = h.region(64, Host::kAll, kTarget);
+          key = data.mr.rkey();
+          Endpoint& e = h.endpoint();
+          h.accept(e);
+          server_number = e.number();
+          ready = true;
+          h.until("the client's Read", [&] { return closing; });
+          w.tap(kServer).inject(server_number, fpdu(tagged(0x2, key, sink_at)));
+          const auto fin = [&] {
+            return std::ranges::any_of(w.tap(kClient).asked, [&](const Tap::Asked& a) {
+              return a.req.op == spec::LlpOp::kHalfClose && a.req.connection == client_number;
+            });
+          };
+          h.until("the client's FIN", fin);
+          is_open = true;
+          w.tap(kClient).llp_credit({.connection = client_number, .limit = told});
+          h.rest(20 * kUs);
+          w.tap(kServer).inject(server_number, fpdu(untagged(0x3, 0, 7)));  // 1/2/03: MSN
+          h.until("the client", [&] { return client_done; });
         });
   });
 }
