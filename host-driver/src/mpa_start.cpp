@@ -2,7 +2,6 @@
 #include "mpa_start.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "base/bytes.hpp"
@@ -22,9 +21,6 @@ std::string_view name_of(StartKind kind) {
   return kind == StartKind::kRequest ? "Request" : "Reply";
 }
 
-constexpr std::array<uint8_t, 5> kExtensionKey{'M', 'N', 'I', 'C', 1};
-constexpr uint8_t kExtensionFlush = 1;
-
 Result<void> check_private_data(size_t bytes, bool enhanced, bool extended = false) {
   const size_t most = spec::kMpaPrivateDataMax - (enhanced ? spec::MpaIrdOrd::kBytes : 0) -
                       (extended ? kExtensionBytes : 0);
@@ -33,14 +29,9 @@ Result<void> check_private_data(size_t bytes, bool enhanced, bool extended = fal
               most);
 }
 
-/// The extension block: its key, flags, two zero bytes. Anything else is the ULP's.
 void take_block(StartFrame& f) {
-  const std::span<const uint8_t> b = f.private_data;
-  f.extended = b.size() >= kExtensionBytes &&
-               std::equal(kExtensionKey.begin(), kExtensionKey.end(), b.begin()) &&
-               b[5] <= kExtensionFlush && b[6] == 0 && b[7] == 0;
-  if (!f.extended) return;
-  f.flush = b[5] == kExtensionFlush;
+  f.extension = read_extension(f.private_data, f.kind);
+  if (!f.extension) return;
   f.private_data.erase(f.private_data.begin(), f.private_data.begin() + kExtensionBytes);
 }
 
@@ -57,7 +48,7 @@ unsigned limited(unsigned own, uint16_t peer) {
 
 std::vector<uint8_t> encode(const StartFrame& f) {
   const size_t ours = f.enhanced ? spec::MpaIrdOrd::kBytes : 0;
-  const size_t extra = ours + (f.extended ? kExtensionBytes : 0);
+  const size_t extra = ours + (f.extension ? kExtensionBytes : 0);
   std::vector<uint8_t> out(kStartBytes + extra + f.private_data.size());
   const auto key = base::as_bytes(key_of(f.kind));
   std::copy(key.begin(), key.end(), out.begin());
@@ -70,11 +61,8 @@ std::vector<uint8_t> encode(const StartFrame& f) {
                             .pd_length = static_cast<uint16_t>(extra + f.private_data.size())};
   head.pack(std::span(out).subspan(16));
   if (f.enhanced) f.ird_ord.pack(std::span(out).subspan(kStartBytes));
-  if (f.extended) {
-    const auto block = std::span(out).subspan(kStartBytes + ours);
-    std::copy(kExtensionKey.begin(), kExtensionKey.end(), block.begin());
-    block[kExtensionKey.size()] = f.flush ? kExtensionFlush : uint8_t{0};
-  }
+  if (f.extension)
+    write_extension(std::span(out).subspan(kStartBytes + ours), f.kind, *f.extension);
   std::copy(f.private_data.begin(), f.private_data.end(),
             out.begin() + static_cast<std::ptrdiff_t>(kStartBytes + extra));
   return out;
@@ -142,17 +130,18 @@ Result<StartFrame> make_request(const StartOffer& own) {
   f.enhanced = enhanced;
   f.ird_ord.ird = clamp14(own.ird);
   f.ird_ord.ord = clamp14(own.ord);
-  f.extended = f.flush = own.flush;
+  if (own.flush) f.extension = MpaExtension{.flush = true};
   f.private_data.assign(own.private_data.begin(), own.private_data.end());
   return f;
 }
 
 Result<StartAnswer> answer_request(const StartFrame& request, const StartOffer& own) {
-  const bool extended = request.extended && own.flush;  // who does not ask answers without a block
+  // A side that wants no extension answers without a block.
+  const bool extended = request.extension && own.flush;
   if (auto r = check_private_data(own.private_data.size(), request.enhanced, extended); !r)
     return error_of(r);
   StartAnswer a;
-  a.agreed.flush = own.flush && request.flush;
+  a.agreed.flush = extended && request.extension->flush;
   a.agreed.use_crc = own.crc || request.crc;
   a.agreed.rx_markers = own.markers;
   a.agreed.tx_markers = request.markers;
@@ -164,8 +153,7 @@ Result<StartAnswer> answer_request(const StartFrame& request, const StartOffer& 
   f.crc = a.agreed.use_crc;
   f.revision = request.revision;
   f.enhanced = request.enhanced;
-  f.extended = extended;
-  f.flush = a.agreed.flush;
+  if (extended) f.extension = MpaExtension{.flush = a.agreed.flush};
   f.private_data.assign(own.private_data.begin(), own.private_data.end());
   if (!request.enhanced) return a;
 
@@ -214,7 +202,7 @@ Result<Agreed> conclude(const StartFrame& reply, const StartOffer& own) {
   a.tx_markers = reply.markers;
   a.ird = own.ird;
   a.ord = own.ord;
-  a.flush = own.flush && reply.flush;
+  a.flush = own.flush && reply.extension && reply.extension->flush;
   if (!reply.enhanced) return a;
   if (reply.ird_ord.peer_to_peer != 0)
     return fail(Errc::kProtocol,

@@ -6,10 +6,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "gen/iwarp.hpp"
+#include "rnic/mpa_extension.hpp"
 #include "rnic/result.hpp"
 
 namespace rnic::verbs {
@@ -17,12 +19,6 @@ namespace rnic::verbs {
 inline constexpr size_t kStartBytes = 20;  // key, flags, revision, length
 inline constexpr uint16_t kNoNegotiation =
     0x3fff;  // RFC 6581: this IRD or ORD is not negotiated (C-42)
-
-/// In front of the ULP's private data, where a side asks for Flush (decision 10): `MNIC`, version 1,
-/// flags (bit 0: Flush), two zero bytes.
-inline constexpr size_t kExtensionBytes = 8;
-
-enum class StartKind { kRequest, kReply };
 
 struct StartFrame {
   StartKind kind = StartKind::kRequest;
@@ -32,9 +28,8 @@ struct StartFrame {
   bool enhanced = false;  ///< S: ird_ord stands in front of the private data
   uint8_t revision = 1;
   spec::MpaIrdOrd ird_ord{};
-  bool extended = false;                ///< the extension block is there
-  bool flush = false;                   ///< and asks for Flush, or grants it
-  std::vector<uint8_t> private_data{};  ///< without the extension block
+  std::optional<MpaExtension> extension{};  ///< the agreement block, if there is one
+  std::vector<uint8_t> private_data{};      ///< without the agreement block
 };
 
 /// What one side brings.
@@ -65,7 +60,7 @@ struct StartAnswer {
 [[nodiscard]] Result<size_t> parse_header(std::span<const uint8_t> first20, StartKind expected);
 [[nodiscard]] Result<StartFrame> parse(std::span<const uint8_t> whole, StartKind expected);
 
-/// Takes the extension block off a Reply, if this side has asked for Flush and the peer answers. A
+/// Takes the agreement block off a Reply, if this side has asked for Flush and the peer answers. A
 /// Request's is taken off by parse(): any other bytes are the ULP's.
 void take_extension(StartFrame& reply, const StartOffer& own);
 

@@ -4,10 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <deque>
+#include <span>
 
 #include "base/bytes.hpp"
+#include "rnic/mpa_extension.hpp"
 
 namespace rnic::app {
 namespace {
@@ -18,10 +19,6 @@ constexpr uint64_t kLargestRegion = uint64_t{16} << 20;
 constexpr uint8_t kCrcBit = 0x40, kRejectBit = 0x20;
 constexpr size_t kStart = 20, kIrdOrd = 4,
                  kAdvertised = 16;  // MPA frame, its words, an entry of siw's private data
-
-// In front of the ULP's private data where a side asks for Flush (decision 10): key, version, flags,
-// two zero bytes.
-constexpr std::array<uint8_t, 8> kFlushBlock = {'M', 'N', 'I', 'C', 1, 1, 0, 0};
 
 struct Access {
   uint32_t stag;
@@ -47,10 +44,11 @@ void start_of(Plan& p, const Unit& u) {
     p.ord = base::load_be<uint16_t>(&f[kStart + 2]) & 0x3fff;
     at += kIrdOrd;
   }
-  p.flush = f.size() >= at + kFlushBlock.size() &&
-            std::equal(kFlushBlock.begin(), kFlushBlock.end(),
-                       f.begin() + static_cast<std::ptrdiff_t>(at));
-  if (p.flush) at += kFlushBlock.size();
+  const auto kind =
+      p.side == Endpoint::kInitiator ? verbs::StartKind::kRequest : verbs::StartKind::kReply;
+  const auto extension = verbs::read_extension(std::span(f).subspan(at), kind);
+  p.flush = extension && extension->flush;
+  if (p.flush) at += verbs::kExtensionBytes;
   p.private_data.assign(f.begin() + static_cast<std::ptrdiff_t>(at), f.end());
 }
 

@@ -161,7 +161,7 @@ TEST(MpaStart, FlushIsOnIfBothSidesAsk) {
       EXPECT_EQ(answer.agreed.flush, asked && wanted);
       EXPECT_BYTES(encode(answer.reply),
                    kRep + (!asked   ? "50 02 00 05 00 08 00 08 aa"
-                           : wanted ? "50 02 00 0d 00 08 00 08 4d 4e 49 43 01 01 00 00 aa"
+                           : wanted ? "50 02 00 0d 00 08 00 08 4d 4e 49 43 01 81 00 00 aa"
                                     : "50 02 00 05 00 08 00 08 aa"));
       auto reply = must(parse(encode(answer.reply), StartKind::kReply));
       take_extension(reply, offer(asked));
@@ -169,14 +169,14 @@ TEST(MpaStart, FlushIsOnIfBothSidesAsk) {
       EXPECT_EQ(reply.private_data, data);
     }
   }
-  // Another key, another version, or too short: it is the ULP's.
+  // Another key or version, the bit of a Reply, reserved bytes, or too short: it is the ULP's.
   for (const char* text :
        {"4d 4e 49 44 01 01 00 00", "4d 4e 49 43 02 01 00 00", "4d 4e 49 43 01 01 00 01",
-        "4d 4e 49 43 01 02 00 00", "4d 4e 49 43 01 01 00"}) {
+        "4d 4e 49 43 01 81 00 00", "4d 4e 49 43 01 01 01 00", "4d 4e 49 43 01 01 00"}) {
     const Bytes bytes = hex(text);
     const auto frame = must(request(bytes.size() == 8 ? std::string("40 01 00 08 ") + text
                                                       : std::string("40 01 00 07 ") + text));
-    EXPECT_FALSE(frame.flush);
+    EXPECT_FALSE(frame.extension);
     EXPECT_EQ(frame.private_data, bytes);
   }
   const Bytes much(512);
@@ -185,6 +185,52 @@ TEST(MpaStart, FlushIsOnIfBothSidesAsk) {
   EXPECT_EQ(errc(make_request(
                 {.revision = 1, .flush = true, .private_data = std::span(much).first(505)})),
             Errc::kInvalidArgument);
+}
+
+/// What a client that asks for Flush makes of a Reply with this private data.
+struct Concluded {
+  bool flush = false;
+  Bytes private_data{};
+};
+Concluded concluded(const std::string& private_data) {
+  const StartOffer own{.revision = 1, .flush = true};
+  const size_t bytes = hex(private_data).size();
+  auto f = must(reply(fmt::format("40 01 00 {:02x} {}", bytes, private_data)));
+  take_extension(f, own);
+  return {must(conclude(f, own)).flush, f.private_data};
+}
+
+// A peer that echoes private data sends our Request's block back: it lacks the bit of a Reply.
+TEST(MpaStart, AnEchoAgreesOnNothing) {
+  const Bytes data = hex("aa");
+  const auto sent =
+      encode(must(make_request({.revision = 1, .flush = true, .private_data = data})));
+  EXPECT_BYTES(sent, kReq + "40 01 00 09 4d 4e 49 43 01 01 00 00 aa");
+  const auto echo = concluded("4d 4e 49 43 01 01 00 00 aa");
+  EXPECT_FALSE(echo.flush);
+  EXPECT_BYTES(echo.private_data, "4d 4e 49 43 01 01 00 00 aa");
+  const auto answer = concluded("4d 4e 49 43 01 81 00 00 aa");
+  EXPECT_TRUE(answer.flush);
+  EXPECT_EQ(answer.private_data, data);
+}
+
+// Flag bits of later extensions: a side that does not know them agrees on Flush nevertheless, and
+// answers with those it knows.
+TEST(MpaStart, IgnoresUnknownFlags) {
+  for (unsigned flags = 0; flags < 0x80; ++flags) {
+    const bool flush = (flags & 1) != 0;
+    const auto f = must(request(fmt::format("40 01 00 09 4d 4e 49 43 01 {:02x} 00 00 aa", flags)));
+    ASSERT_TRUE(f.extension) << flags;
+    EXPECT_EQ(f.extension->flush, flush) << flags;
+    EXPECT_EQ(f.private_data, hex("aa"));
+    const auto a = must(answer_request(f, {.ird = 1, .ord = 1, .flush = true}));
+    EXPECT_EQ(a.agreed.flush, flush);
+    EXPECT_BYTES(encode(a.reply),
+                 kRep + fmt::format("40 01 00 08 4d 4e 49 43 01 {:02x} 00 00", 0x80 | (flags & 1)));
+    const auto c = concluded(fmt::format("4d 4e 49 43 01 {:02x} 00 00", 0x80 | flags));
+    EXPECT_EQ(c.flush, flush) << flags;
+    EXPECT_TRUE(c.private_data.empty()) << flags;
+  }
 }
 
 }  // namespace

@@ -560,6 +560,34 @@ TEST(Remap, ExchangesTheStagOfAPeersFlush) {
   EXPECT_EQ(remap(u->bytes, {{stag, 0x01020304}}, Mover::kDevice), u->bytes);
 }
 
+/// Our device asks for Flush, or grants it, where its frame in the listing does. The block of a
+/// Request in a Reply is an echo.
+TEST(Plan, TakesFlushFromOurFrame) {
+  const std::string request = "4d504120494420526571204672616d65",
+                    reply = "4d504120494420526570204672616d65";
+  const auto plan = [&](const std::string& asked, const std::string& answered, const char* side) {
+    const tb::Folder folder;
+    const std::string head = "40010009";
+    std::ofstream(folder / "l.json") << nlohmann::json{
+        {"units",
+         {{{"n", 1}, {"from", "initiator"}, {"kind", "mpa"}, {"hex", request + head + asked}},
+          {{"n", 2}, {"from", "responder"}, {"kind", "mpa"}, {"hex", reply + head + answered}}}}};
+    const Listing l = load_listing(folder / "l.json");
+    return make_plan(l, side_of(l, side), 0);
+  };
+  const std::string asks = "4d4e494301010000aa", grants = "4d4e494301810000aa";
+  for (const auto& [answered, flush] : {std::pair{grants, true}, {asks, false}}) {
+    const Plan active = plan(asks, answered, "initiator"),
+               passive = plan(asks, answered, "responder");
+    EXPECT_TRUE(active.flush);
+    EXPECT_EQ(active.private_data, bytes_of("aa"));
+    EXPECT_EQ(passive.flush, flush);
+    EXPECT_EQ(passive.private_data, bytes_of(flush ? "aa" : asks));
+  }
+  EXPECT_FALSE(plan(grants, grants, "initiator").flush);
+  EXPECT_TRUE(plan("4d4e494301430000aa", grants, "initiator").flush) << "unknown flags";
+}
+
 TEST(Listing, PadOfTheForeignStackIsNotZero) {
   const Listing l = load_listing(path_of("op-recv-tagged"));
   Bytes fpdu = l.units[10].bytes;
