@@ -183,7 +183,8 @@ void Steps::apply_fault(uint16_t qpn) {
 }
 
 /// The RTL has sent the Flush Response of this QP, so the model judges it, and the segments in front
-/// of it first. If the payload of one is still missing it judges none: the caller reports the mismatch.
+/// of it first. If the payload of one is still missing, or one without payload waits for a placement,
+/// it judges none: the caller reports the mismatch.
 void Steps::finish_response(uint16_t qpn) {
   const auto is_its = [qpn](const TxSegment& s) {
     return s.qpn == qpn && s.segment.source == spec::TxSource::kResp &&
@@ -192,7 +193,10 @@ void Steps::finish_response(uint16_t qpn) {
   const auto at = std::ranges::find_if(segments_, is_its);
   if (at == segments_.end()) return;
   const auto n = at - segments_.begin();
-  if (std::any_of(segments_.begin(), at + 1, [](const TxSegment& s) { return !s.whole; })) return;
+  const auto is_open = [this](const TxSegment& s) {
+    return !s.whole || !ddp_.tx.may_leave(s.segment);
+  };
+  if (std::any_of(segments_.begin(), at + 1, is_open)) return;
   for (auto i = n; i >= 0; --i) assemble_next();
 }
 

@@ -645,6 +645,31 @@ TEST(FollowerDiffers, StopAcknowledgedBeforeMpaHasTakenASegment) {
                         "order to QP 3 waits for 1 segments out and 0 in"));
 }
 
+Script flushed() {
+  Script s;
+  s.set_up();
+  s.receive_write();
+  s.answer_empty_flush();
+  s.answer_read();
+  return s;
+}
+
+TEST(Follower, FollowsAnEmptyFlush) { EXPECT_THAT(flushed().run(), IsEmpty()); }
+
+/// RFC 5040 section 5.5, rule 12: a Flush of length 0 is final once all placements before it have left.
+TEST(FollowerDiffers, EmptyFlushIsFinalBeforeAWriteIsPlaced) {
+  Script s = flushed();
+  const size_t placed = s.at("the payload of a Write");
+  const size_t freed = s.at("the free slot of the Flush");
+  std::rotate(s.steps.begin() + static_cast<std::ptrdiff_t>(placed),
+              s.steps.begin() + static_cast<std::ptrdiff_t>(placed) + 1,
+              s.steps.begin() + static_cast<std::ptrdiff_t>(freed) + 1);
+  EXPECT_THAT(s.run(),
+              AllOf(HasSubstr("at \"the free slot of the Flush\""),
+                    HasSubstr("rdmap_op: QP 3: RTL frees the responder's slot; model's response is "
+                              "not all scheduled, or its Flush Response not final")));
+}
+
 TEST(FollowerDiffers, EventOfAQpThatNeverHappened) {
   Script s = whole();
   s["qp hears of the peer's FIN"].commit<spec::QpStateCommit>().bits = 12;

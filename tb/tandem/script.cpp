@@ -319,7 +319,7 @@ void Script::set_up() {
   add("credit", spec::LlpCredit{.connection = kConn, .limit = 100000});
 
   const spec::AdminModifyArgs rts{
-      .to_state = 1, .use_crc = 1, .connection = kConn, .ird = 4, .ord = 4};
+      .to_state = 1, .use_crc = 1, .persist = 1, .connection = kConn, .ird = 4, .ord = 4};
   command("modify_qp to rts", Op::kModifyQp, kQp, args_of(rts), [&] {
     commit("admin asks for the state", spec::QpStateCommit{.is_cmd = 1, .qpn = kQp});
     commit("the look for admin", spec::QpRetireCommit{.op = 4, .qpn = kQp});
@@ -432,6 +432,18 @@ void Script::answer_read() {
             read_of(Client::kPayload, kPage0 + 8, bytes(kPage0 + 8, 16), "of the response");
             commit("the free slot of the response", spec::RdmapOpCommit{.op = 6, .qpn = kQp});
           });
+}
+
+void Script::answer_empty_flush() {
+  Bytes request(spec::FlushRequest::kBytes);
+  spec::FlushRequest{
+      .sink_stag = stag_, .length = 0, .sink_to = kTo + 16, .flags = spec::kFlushVisible}
+      .pack(request);
+  received("a Flush Request", untagged(0xc, 1, msn_in_[1]++, request), [] {});
+  check("the key of the Flush", 3, kTo + 16, 0, spec::kAccessFlushGlobal, true);
+  commit("the response to the Flush", spec::RdmapResponseCommit{.qpn = kQp});
+  segment("the Flush Response", spec::TxSource::kResp, untagged(0xd, 3, msn_out_[3]++, {}),
+          [&] { commit("the free slot of the Flush", spec::RdmapOpCommit{.op = 6, .qpn = kQp}); });
 }
 
 void Script::read() {

@@ -76,6 +76,7 @@ class Script {
   void receive_write();         // 64 bytes to the region's start
   void receive_send();          // 10 bytes, with SE
   void answer_read();           // the peer reads 16 bytes
+  void answer_empty_flush();    // the peer flushes 0 bytes
   void read();                  // we read 32 bytes
   void refused_write();         // the peer writes behind the region's end: a Terminate, flush
   void ask_close();             // until rdmap is asked to end
@@ -116,7 +117,7 @@ class Script {
   uint8_t tag_ = 0;
   uint16_t commands_ = 0, sq_ = 0, rq_ = 0, cqes_ = 0, eqes_ = 0;
   uint8_t window_ = 0;
-  std::array<uint32_t, 3> msn_out_{1, 1, 1}, msn_in_{1, 1, 1};
+  std::array<uint32_t, 4> msn_out_{1, 1, 1, 1}, msn_in_{1, 1, 1, 1};
 };
 
 }  // namespace rnic::sim
