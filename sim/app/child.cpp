@@ -5,9 +5,11 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <csignal>
@@ -120,7 +122,7 @@ class Child {
       prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody waits for an orphan
       signals.ignore();
       signal(kEndAsked, SIG_DFL);
-      alarm(limits.wall_s);
+      set_alarm(limits);
       give(fd[1], to_text(caught(body)));
       std::fflush(nullptr);
       _exit(0);
@@ -173,6 +175,20 @@ class Child {
   }
 
  private:
+  static void set_alarm(const ChildLimits& limits) {
+    using std::chrono::microseconds;
+    std::optional<microseconds> left;
+    if (limits.wall_s != 0) left = std::chrono::seconds(limits.wall_s);
+    if (limits.until) {
+      const auto until = std::chrono::duration_cast<microseconds>(*limits.until - Clock::now());
+      left = std::max(microseconds(1), left ? std::min(*left, until) : until);
+    }
+    if (!left) return;
+    itimerval timer{};
+    timer.it_value.tv_sec = left->count() / 1'000'000;
+    timer.it_value.tv_usec = left->count() % 1'000'000;
+    setitimer(ITIMER_REAL, &timer, nullptr);
+  }
   static void give(int fd, const std::string& text) {
     for (size_t at = 0; at < text.size();) {
       const ssize_t n = write(fd, text.data() + at, text.size() - at);
@@ -181,7 +197,11 @@ class Child {
     }
   }
   static Outcome dead(int signal) {
-    if (signal == SIGALRM) return failed(kNoProgress, "the run took too long and was ended");
+    if (signal == SIGALRM) {
+      Outcome o = failed(kNoProgress, "the run took too long and was ended");
+      o.timed_out = true;
+      return o;
+    }
     const std::string why =
         signal == SIGBUS ? ": no room is left for memory, or on the disk for a waveform" : "";
     return failed(kMismatch,

@@ -6,8 +6,10 @@
 //               [&](size_t i, Outcome o) { ...; return true; });
 #pragma once
 
+#include <chrono>
 #include <csignal>
 #include <functional>
+#include <optional>
 
 #include "run.hpp"
 
@@ -19,8 +21,10 @@ struct Interrupted {
   int status() const { return 128 + signal; }  // as a shell says it
 };
 
+/// A child that exceeds one is ended; its outcome is then `timed_out`.
 struct ChildLimits {
-  unsigned wall_s = 0;  // a child that takes longer is ended; 0: no limit
+  unsigned wall_s = 0;  // from its start; 0: no limit
+  std::optional<std::chrono::steady_clock::time_point> until{};
 };
 
 /// What `body` returned in a child process. Usage and Missing are thrown here; what else it throws,

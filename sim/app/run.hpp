@@ -62,6 +62,7 @@ struct Outcome {
   std::string failure;           // empty, or what went wrong, in lines
   double wall_s = 0, cpu_s = 0;  // of the whole child process; 0: there was none
   uint64_t peak_kib = 0;         // memory that it had at most (what /proc calls VmHWM)
+  bool timed_out = false;        // the child was ended by its ChildLimits
 };
 
 /// Throws Usage and Missing.

@@ -23,7 +23,7 @@ using search::Situation;
 using search::Space;
 
 constexpr std::array<const char*, 2> kKinds = {"model", "rtl"};
-constexpr ChildLimits kPatience{.wall_s = 200};
+constexpr unsigned kPatienceS = 200;
 constexpr double kLongest = 4;    // ms simulated: 20 to 30 s of two RTL devices
 constexpr double kBroken = 1000;  // of a situation that ends otherwise on model and RTL
 constexpr size_t kParents = 12;   // the worst situations, from which the next are made
@@ -41,6 +41,7 @@ struct Measured {
   double gap = 0;         // share of the window: the longest time without an arrival
   double unfair = 0;      // of the QP with most arrivals, the part that the QP with least lacks
   std::string failure{};  // its first line
+  bool timed_out = false;
 };
 
 /// How far model and RTL are apart in a situation.
@@ -69,7 +70,7 @@ Outcome run_or_refused(const RunRequest& r) {
 Measured measured(const Outcome& o) {
   if (o.json.contains("refused"))
     return {.status = kWrongUse, .failure = first_line(o.json["refused"])};
-  Measured m{.status = o.status, .failure = first_line(o.failure)};
+  Measured m{.status = o.status, .failure = first_line(o.failure), .timed_out = o.timed_out};
   if (o.status != kGood) return m;
   m.rate = o.json.value("msg_per_s", 0.0);
   m.simulated_ms = o.json.value("sim_end_ns", 0.0) / 1e6;
@@ -172,7 +173,8 @@ class Search {
     }
     if (ended) std::rethrow_exception(ended);
     if (all_.empty()) {
-      fmt::print(stderr, "search: nothing was compared: no situation drawn could be run\n");
+      fmt::print(stderr, "search: nothing was compared: no situation drawn could be run{}\n",
+                 unfinished_ != 0 ? " to its end" : "");
       return kMismatch;
     }
     return anomalies_.empty() ? kGood : kMismatch;
@@ -233,18 +235,25 @@ class Search {
   }
 
   /// The models first: what takes them long in simulated time would take the RTL minutes, and is
-  /// left out. So is what both refuse, since it does not fit into host memory or the device.
+  /// left out. So is what both refuse, since it does not fit into host memory or the device, and a
+  /// run that was ended before its end: it says nothing about the devices.
   std::vector<Found> evaluate(std::vector<Situation> g) {
     std::vector<Measured> models = measure(g, 0);
     for (size_t i = g.size(); i-- > 0;) {
-      if (models[i].status != kGood || models[i].simulated_ms <= kLongest) continue;
+      const bool is_long = models[i].status == kGood && models[i].simulated_ms > kLongest;
+      if (!is_long && !models[i].timed_out) continue;
+      if (is_long) ++too_long_;
+      if (models[i].timed_out) count_unfinished(g[i]);
       g.erase(g.begin() + static_cast<ptrdiff_t>(i));
       models.erase(models.begin() + static_cast<ptrdiff_t>(i));
-      ++too_long_;
     }
     const std::vector<Measured> rtl = measure(g, 1);
     std::vector<Found> found;
     for (size_t i = 0; i < g.size(); ++i) {
+      if (rtl[i].timed_out) {
+        count_unfinished(g[i]);
+        continue;
+      }
       if (models[i].status == kWrongUse && rtl[i].status == kWrongUse) {
         ++refused_;
         continue;
@@ -265,8 +274,14 @@ class Search {
           by[i] = measured(o);
           return true;
         },
-        kPatience);
+        {.wall_s = kPatienceS, .until = end_});
     return by;
+  }
+
+  /// A situation with a run that was ended: by the end of the search, or since it took too long.
+  void count_unfinished(const Situation& s) {
+    ++unfinished_;
+    if (std::chrono::steady_clock::now() < end_) slow_.push_back(s);
   }
 
   void show() const {
@@ -308,7 +323,7 @@ class Search {
           continue;
         }
         const std::vector<Found> again = evaluate({s});
-        if (again.empty()) continue;  // too long, or refused
+        if (again.empty()) continue;  // too long, not ended in time, or refused
         const Found& smaller = again[0];
         if (smaller.what == least.what && smaller.score >= std::max(anomaly_, least.score / 2))
           least = smaller;
@@ -359,16 +374,23 @@ class Search {
                         f.what == "status" ? "-" : fmt::format("{:.1f} %", 100 * f.score)});
       if (!anomalies_.empty()) std::fputs(table(rows).c_str(), stdout);
       fmt::print(
-          "{} situations in {:.0f} s ({} more would take the RTL too long, {} do not fit into host "
-          "memory or device), seed {}: {} anomalies above {:.1f} %, the largest disagreement {}\n",
-          all_.size(), elapsed(), too_long_, refused_, options_.request.seed, anomalies_.size(),
-          100 * anomaly_, worst_.empty() ? "-" : size_of(worst_[0]));
+          "{} situations in {:.0f} s ({} more would take the RTL too long, {} did not end in time, "
+          "{} do not fit into host memory or device), seed {}: {} anomalies above {:.1f} %, the "
+          "largest disagreement {}\n",
+          all_.size(), elapsed(), too_long_, unfinished_, refused_, options_.request.seed,
+          anomalies_.size(), 100 * anomaly_, worst_.empty() ? "-" : size_of(worst_[0]));
     }
+    for (const Situation& s : slow_)
+      fmt::print(stderr, "a run took more than {} s: {}\n", kPatienceS, command_of(s));
     for (const Found& f : anomalies_) {
       if (!f.by[1].failure.empty()) fmt::print(stderr, "{}\n", f.by[1].failure);
-      fmt::print(stderr, "reproduce: rnic-sim compare {}{} --seed {}\n", f.at.program,
-                 request(f.at, 1).config.as_options(programs::find(f.at.program)), f.at.seed);
+      fmt::print(stderr, "reproduce: {}\n", command_of(f.at));
     }
+  }
+
+  std::string command_of(const Situation& s) const {
+    return fmt::format("rnic-sim compare {}{} --seed {}", s.program,
+                       request(s, 1).config.as_options(programs::find(s.program)), s.seed);
   }
 
   void write_json() const {
@@ -378,6 +400,7 @@ class Search {
                              {"settings", settings_json(options_.request.config)},
                              {"situations", all_.size()},
                              {"too_long", too_long_},
+                             {"unfinished", unfinished_},
                              {"refused", refused_},
                              {"wall_s", elapsed()},
                              {"anomalies", nlohmann::ordered_json::array()},
@@ -393,8 +416,11 @@ class Search {
   std::string state_;
   bool is_shown_;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point end_ =
+      began_ + std::chrono::microseconds(static_cast<int64_t>(seconds_ * 1e6));
   std::vector<Found> all_, worst_, anomalies_;
-  uint64_t too_long_ = 0, refused_ = 0;
+  std::vector<Situation> slow_;  // with a run that exceeded kPatienceS
+  uint64_t too_long_ = 0, unfinished_ = 0, refused_ = 0;
   std::set<Situation> seen_;
   std::set<std::pair<std::string, std::set<std::string>>> known_;  // of anomalies_: program, names
 };

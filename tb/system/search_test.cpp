@@ -93,12 +93,30 @@ TEST_F(SearchCommand, FindsNamesAndResumes) {
 /// 64 messages of 1 MB each way do not fit into 16 MiB.
 TEST_F(SearchCommand, SkipsAndCountsWhatDoesNotFit) {
   ASSERT_EQ(run(RNIC_SIM " search write_bw --set arena_mib=16 --set size=1000000 --set depth=64 "
-                         "--set count=4 --set warmup=4 --set seconds=3 --jobs 2 --json j"),
+                         "--set count=4 --set warmup=4 --set seconds=10 --jobs 2 --json j"),
             1)
       << text("err");
   const auto j = nlohmann::json::parse(text("j"));
   EXPECT_GT(j["refused"], 2) << text("out");
   EXPECT_EQ(j["situations"], 0) << text("out");
+}
+
+/// Simulated 2 ms, which two RTL devices do not do in 4 s: the run is ended with the search, and is
+/// no disagreement.
+TEST_F(SearchCommand, EndsInTimeAndCountsRunsThatDidNotEnd) {
+  const std::string command = RNIC_SIM
+      " search write_bw --set size=4096 --set count=6000 --set warmup=8 --set qps=1 --set depth=64 "
+      "--set threads=1 --set both=0 --set build=default --set link_gbps=100 --set seconds=4 "
+      "--jobs 1 --json j";
+  ASSERT_EQ(run(command), 1) << text("err");
+  const auto j = nlohmann::json::parse(text("j"));
+  EXPECT_GT(j["unfinished"], 0) << text("out");
+  EXPECT_EQ(j["situations"], 0) << text("out");
+  EXPECT_TRUE(j["anomalies"].empty()) << text("out");
+  EXPECT_LT(j["wall_s"], 6) << text("out");
+  EXPECT_NE(text("out").find(" did not end in time"), std::string::npos) << text("out");
+  EXPECT_EQ(text("err"),
+            "search: nothing was compared: no situation drawn could be run to its end\n");
 }
 
 /// By a signal, and by an error: memory that the machine does not give.
