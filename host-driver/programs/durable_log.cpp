@@ -392,6 +392,15 @@ std::span<const LogMethodRow> log_methods() {
   return rows;
 }
 
+std::string log_method_names() {
+  std::string names;
+  for (const Method& m : kMethods) {
+    if (!names.empty()) names += ", ";
+    names += m.row.name;
+  }
+  return names;
+}
+
 void durable_log(const Run& run, bool is_client) {
   guarded(run, [&]() -> Result<void> {
     const auto method =

@@ -49,5 +49,6 @@ struct LogMethodRow {
   bool is_safe;  // where memory is persistent at all
 };
 std::span<const LogMethodRow> log_methods();
+std::string log_method_names();  ///< with commas between
 
 }  // namespace rnic::programs

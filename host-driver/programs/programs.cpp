@@ -163,7 +163,8 @@ Result<void> set(Params& p, std::string_view name, std::string_view value) {
   if (name == "method") {
     if (value != "all" &&
         std::ranges::find(log_methods(), value, &LogMethodRow::name) == log_methods().end())
-      return fail(Errc::kInvalidArgument, "method={}: no such method", value);
+      return fail(Errc::kInvalidArgument, "method={}: no such method; one of {}; crash: all", value,
+                  log_method_names());
     p.method = value;
     return {};
   }

@@ -16,6 +16,7 @@
 #include "commands.hpp"
 #include "crash.hpp"
 #include "devices.hpp"
+#include "durable_log.hpp"
 #include "failure_wave.hpp"
 #include "gen/regs.hpp"
 #include "latency_path.hpp"
@@ -246,7 +247,8 @@ void check(const RunRequest& r) {
   if (r.program == "file_copy" && r.file.empty())
     throw Usage("file_copy: the file is empty or none was given (--file FILE)");
   if (r.program == "durable_log" && r.config.params().method == "all")
-    throw Usage("method=all: crash alone takes it; one of flush, write_only, read, send");
+    throw Usage(
+        fmt::format("method=all: crash alone takes it; one of {}", programs::log_method_names()));
   if (r.program != "file_copy" && !r.file_name.empty())
     throw Usage(fmt::format("{}: takes no --file (file_copy does)", r.program));
   const programs::Params p = r.config.params();

@@ -965,9 +965,12 @@ TEST_F(Cli, CrashRefusesWhatItCannotDo) {
         {"crash durable_log --set spread=odd", "none of random, even"},
         {"crash durable_log --set power_fail_ns=5", "run cuts the power at one"},
         {"crash durable_log --set server.pmem_image=p", "keeps its images to itself"},
-        {"crash durable_log --set method=hope", "no such method"},
+        {"crash durable_log --set method=hope",
+         "method=hope: no such method; one of flush, write_only, read, send; crash: all"},
+        {"run durable_log --set method=hope", "one of flush, write_only, read, send; crash: all"},
         {"crash durable_log --set server.domain=ddr", "is none of: eadr adr none"},
-        {"run durable_log --set method=all", "crash alone takes it"},
+        {"run durable_log --set method=all",
+         "crash alone takes it; one of flush, write_only, read, send"},
         {"run write_lat --set instants=5", "write_lat does not use it"},
         {"regress --set power_fail_ns=5", "has no plan for it"}}) {
     const Told t = run(words);
