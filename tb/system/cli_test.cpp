@@ -957,6 +957,22 @@ TEST_F(Cli, CrashAtSoManyInstants) {
   }
 }
 
+// More instants than the run has picoseconds.
+TEST_F(Cli, CrashSaysThatItTookFewerInstants) {
+  const std::string crash = "crash durable_log --set method=read --set count=1 --set instants=";
+  const Told few = run(crash + "20");
+  EXPECT_EQ(few.status, 0) << few.err;
+  EXPECT_EQ(few.out.find("instants"), std::string::npos) << few.out;
+  const Told many = run(crash + "200000 --set spread=random --json j");
+  EXPECT_EQ(many.status, 0) << many.err;
+  const auto points = json_of(file("j"))["points"].get<uint64_t>();
+  EXPECT_LT(points, 200'000u);
+  EXPECT_NE(many.out.find("read under adr: " + std::to_string(points) +
+                          " instants, not 200000: the others repeat one of these"),
+            std::string::npos)
+      << many.out;
+}
+
 TEST_F(Cli, CrashRefusesWhatItCannotDo) {
   for (const auto& [words, why] :
        {std::pair{"crash", "durable_log is the one with a recovery"},
