@@ -431,6 +431,7 @@ TEST_P(GoodUse, SaysItOnTheOutputAndNothingElse) {
 constexpr Row kGoodUse[] = {
     {"version", "--version", "rnic-sim "},
     {"help", "--help", "usage: rnic-sim COMMAND"},
+    {"help_of_replay", "--help", "a capture (listing or pcap) played into a device"},
     {"help_in_short", "-h", "usage: rnic-sim COMMAND"},
     {"help_of_a_command", "run --help", "exit status: 0 all checks held"},
     {"list", "list", "settings of the program:"},
