@@ -17,7 +17,7 @@
 
 namespace rnic::spec {
 
-/// A dma_rd_req was accepted. client: 0 sq, 1 rq, 2 admin, 3 payload.
+/// A dma_rd_req was accepted. client: 0 sq, 1 rq, 2 admin, 3 payload, 4 qn1.
 /// architecture 3.2
 /// tap_dma_rd_req in u_host_if.
 struct DmaRdReqCommit {
@@ -77,7 +77,7 @@ struct DmaRdTimeoutCommit {
   }
 };
 
-/// A beat of dma_wr was accepted. client: 4 place, 5 cq, 6 msix, 7 admin.
+/// A beat of dma_wr was accepted. client: 3 word, 4 place, 5 cq, 6 msix, 7 admin.
 /// architecture 3.2
 /// tap_dma_wr in u_host_if.
 struct DmaWrCommit {
@@ -639,7 +639,46 @@ struct RdmapOpCommit {
   }
 };
 
-/// The entry of a look-up is read. client: 0 rx, 1 tx, 2 wqe, 3 resp.
+/// An item is decided: it stores its word now (performed; word_wr is accepted), or stores nothing.
+/// op, qpn: as in atomic_req.
+/// RFC 7306 section 5
+/// tap_atomic_word in u_atomic.
+struct AtomicWordCommit {
+  AtomicOp op{};
+  uint16_t qpn = 0;  // 16 bits
+  uint8_t performed = 0;  // 1 bit
+
+  static constexpr std::string_view kName = "atomic_word";
+  static constexpr size_t kBits = 20;
+  static constexpr size_t kValidBit = 19;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const AtomicWordCommit&, const AtomicWordCommit&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<19, 1>(w.data(), 1);
+    base::put_bits<17, 2>(w.data(), static_cast<uint64_t>(op));
+    base::put_bits<1, 16>(w.data(), qpn);
+    base::put_bits<0, 1>(w.data(), performed);
+    return w;
+  }
+  static AtomicWordCommit from_words(const uint32_t* w) {
+    AtomicWordCommit s;
+    s.op = static_cast<AtomicOp>(base::get_bits<17, 2>(w));
+    s.qpn = static_cast<uint16_t>(base::get_bits<1, 16>(w));
+    s.performed = static_cast<uint8_t>(base::get_bits<0, 1>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "op={}", to_string(op));
+    fmt::format_to(std::back_inserter(s), " qpn={}", qpn);
+    fmt::format_to(std::back_inserter(s), " performed={}", performed);
+    return s;
+  }
+};
+
+/// The entry of a look-up is read. client: 0 rx, 1 tx, 2 wqe, 3 resp, 5 qn1.
 /// architecture 10
 /// tap_tpt_check in u_tpt.u_entry.
 struct TptCheckCommit {
@@ -1084,6 +1123,7 @@ using AnyCommit = std::variant<
     DdpUlpduCommit,
     RdmapResponseCommit,
     RdmapOpCommit,
+    AtomicWordCommit,
     TptCheckCommit,
     TptChangeCommit,
     QpRetireCommit,

@@ -102,6 +102,14 @@ inline constexpr uint8_t kTaggedHeaderBytes = 0xe;
 /// RFC 5041 section 4.3
 inline constexpr uint8_t kUntaggedHeaderBytes = 0x12;
 
+/// AOpCode of FetchAdd.
+/// RFC 7306 section 5.2
+inline constexpr uint8_t kAtomicFetchAdd = 0x0;
+
+/// AOpCode of CmpSwap.
+/// RFC 7306 section 5.2
+inline constexpr uint8_t kAtomicCmpSwap = 0x2;
+
 /// Flush flag P: the range is to be persistent.
 /// draft-talpey-rdma-commit-01 section 3.1.1.1
 inline constexpr uint32_t kFlushPersistent = 0x1;
@@ -415,6 +423,159 @@ struct FlushRequest {
     fmt::format_to(std::back_inserter(s), " length={}", length);
     fmt::format_to(std::back_inserter(s), " sink_to={:#x}", sink_to);
     fmt::format_to(std::back_inserter(s), " flags={}", flags);
+    return s;
+  }
+};
+
+/// After the untagged DDP header. aopcode: atomic_fetch_add or atomic_cmp_swap.
+/// RFC 7306 section 5.2, Figure 4 (requirements.md 5.4, A-08)
+struct AtomicRequest {
+  uint32_t reserved = 0;  // 28 bits
+  uint8_t aopcode = 0;  // 4 bits
+  uint32_t request_id = 0;  // 32 bits
+  uint32_t remote_stag = 0;  // 32 bits
+  uint64_t remote_to = 0;  // 64 bits
+  uint64_t data = 0;  // 64 bits
+  uint64_t mask = 0;  // 64 bits
+  uint64_t compare = 0;  // 64 bits
+  uint64_t compare_mask = 0;  // 64 bits
+
+  static constexpr std::string_view kName = "atomic_request";
+  static constexpr size_t kBits = 416;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const AtomicRequest&, const AtomicRequest&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<388, 28>(w.data(), reserved);
+    base::put_bits<384, 4>(w.data(), aopcode);
+    base::put_bits<352, 32>(w.data(), request_id);
+    base::put_bits<320, 32>(w.data(), remote_stag);
+    base::put_bits<256, 64>(w.data(), remote_to);
+    base::put_bits<192, 64>(w.data(), data);
+    base::put_bits<128, 64>(w.data(), mask);
+    base::put_bits<64, 64>(w.data(), compare);
+    base::put_bits<0, 64>(w.data(), compare_mask);
+    return w;
+  }
+  static AtomicRequest from_words(const uint32_t* w) {
+    AtomicRequest s;
+    s.reserved = static_cast<uint32_t>(base::get_bits<388, 28>(w));
+    s.aopcode = static_cast<uint8_t>(base::get_bits<384, 4>(w));
+    s.request_id = static_cast<uint32_t>(base::get_bits<352, 32>(w));
+    s.remote_stag = static_cast<uint32_t>(base::get_bits<320, 32>(w));
+    s.remote_to = static_cast<uint64_t>(base::get_bits<256, 64>(w));
+    s.data = static_cast<uint64_t>(base::get_bits<192, 64>(w));
+    s.mask = static_cast<uint64_t>(base::get_bits<128, 64>(w));
+    s.compare = static_cast<uint64_t>(base::get_bits<64, 64>(w));
+    s.compare_mask = static_cast<uint64_t>(base::get_bits<0, 64>(w));
+    return s;
+  }
+  static constexpr size_t kBytes = 52;
+  /// As the bytes on the wire: out.size() is at least kBytes.
+  void pack(std::span<uint8_t> out) const { base::words_to_bytes_big<kBytes>(to_words().data(), out); }
+  static AtomicRequest unpack(std::span<const uint8_t> in) {
+    Words w{};
+    base::bytes_big_to_words<kBytes>(in, w.data());
+    return from_words(w.data());
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    if (reserved != 0) fmt::format_to(std::back_inserter(s), "reserved={}", reserved);
+    fmt::format_to(std::back_inserter(s), "aopcode={}", aopcode);
+    fmt::format_to(std::back_inserter(s), " request_id={}", request_id);
+    fmt::format_to(std::back_inserter(s), " remote_stag={:#x}", remote_stag);
+    fmt::format_to(std::back_inserter(s), " remote_to={:#x}", remote_to);
+    fmt::format_to(std::back_inserter(s), " data={:#x}", data);
+    fmt::format_to(std::back_inserter(s), " mask={:#x}", mask);
+    fmt::format_to(std::back_inserter(s), " compare={}", compare);
+    fmt::format_to(std::back_inserter(s), " compare_mask={:#x}", compare_mask);
+    return s;
+  }
+};
+
+/// After the untagged DDP header.
+/// RFC 7306 section 5.2, Figure 5 (requirements.md 5.5, A-01)
+struct AtomicResponse {
+  uint32_t request_id = 0;  // 32 bits
+  uint64_t value = 0;  // 64 bits
+
+  static constexpr std::string_view kName = "atomic_response";
+  static constexpr size_t kBits = 96;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const AtomicResponse&, const AtomicResponse&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<64, 32>(w.data(), request_id);
+    base::put_bits<0, 64>(w.data(), value);
+    return w;
+  }
+  static AtomicResponse from_words(const uint32_t* w) {
+    AtomicResponse s;
+    s.request_id = static_cast<uint32_t>(base::get_bits<64, 32>(w));
+    s.value = static_cast<uint64_t>(base::get_bits<0, 64>(w));
+    return s;
+  }
+  static constexpr size_t kBytes = 12;
+  /// As the bytes on the wire: out.size() is at least kBytes.
+  void pack(std::span<uint8_t> out) const { base::words_to_bytes_big<kBytes>(to_words().data(), out); }
+  static AtomicResponse unpack(std::span<const uint8_t> in) {
+    Words w{};
+    base::bytes_big_to_words<kBytes>(in, w.data());
+    return from_words(w.data());
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "request_id={}", request_id);
+    fmt::format_to(std::back_inserter(s), " value={}", value);
+    return s;
+  }
+};
+
+/// After the untagged DDP header. length is 8.
+/// draft-talpey-rdma-commit-01 section 3.1.3.1 (requirements.md 5.8, A-10)
+struct AtomicWriteRequest {
+  uint32_t sink_stag = 0;  // 32 bits
+  uint32_t length = 0;  // 32 bits
+  uint64_t sink_to = 0;  // 64 bits
+  uint64_t data = 0;  // 64 bits
+
+  static constexpr std::string_view kName = "atomic_write_request";
+  static constexpr size_t kBits = 192;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const AtomicWriteRequest&, const AtomicWriteRequest&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<160, 32>(w.data(), sink_stag);
+    base::put_bits<128, 32>(w.data(), length);
+    base::put_bits<64, 64>(w.data(), sink_to);
+    base::put_bits<0, 64>(w.data(), data);
+    return w;
+  }
+  static AtomicWriteRequest from_words(const uint32_t* w) {
+    AtomicWriteRequest s;
+    s.sink_stag = static_cast<uint32_t>(base::get_bits<160, 32>(w));
+    s.length = static_cast<uint32_t>(base::get_bits<128, 32>(w));
+    s.sink_to = static_cast<uint64_t>(base::get_bits<64, 64>(w));
+    s.data = static_cast<uint64_t>(base::get_bits<0, 64>(w));
+    return s;
+  }
+  static constexpr size_t kBytes = 24;
+  /// As the bytes on the wire: out.size() is at least kBytes.
+  void pack(std::span<uint8_t> out) const { base::words_to_bytes_big<kBytes>(to_words().data(), out); }
+  static AtomicWriteRequest unpack(std::span<const uint8_t> in) {
+    Words w{};
+    base::bytes_big_to_words<kBytes>(in, w.data());
+    return from_words(w.data());
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "sink_stag={:#x}", sink_stag);
+    fmt::format_to(std::back_inserter(s), " length={}", length);
+    fmt::format_to(std::back_inserter(s), " sink_to={:#x}", sink_to);
+    fmt::format_to(std::back_inserter(s), " data={:#x}", data);
     return s;
   }
 };

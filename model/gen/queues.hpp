@@ -23,13 +23,13 @@ enum class WrOpcode : uint8_t {
   kSend = 0x2,  // Send; with the solicited flag Send with SE.
   kSendWithImm = 0x3,  // Never valid on iWARP.
   kRdmaRead = 0x4,  // RDMA Read; one SGE.
-  kAtomicCmpAndSwp = 0x5,  // Reserved for the extensions.
-  kAtomicFetchAndAdd = 0x6,  // Reserved for the extensions.
+  kAtomicCmpAndSwp = 0x5,  // Compare and swap; length 48, inline: atomic_operands.
+  kAtomicFetchAndAdd = 0x6,  // Fetch and add; length 48, inline: atomic_operands.
   kLocalInv = 0x7,  // Reserved for memory windows.
   kBindMw = 0x8,  // Reserved for memory windows.
   kSendWithInv = 0x9,  // Reserved for memory windows.
   kFlush = 0xe,  // RDMA Flush; no SGE. length, remote_address, rkey: the range; disposition: what it shall be.
-  kAtomicWrite = 0xf,  // Reserved for persistence.
+  kAtomicWrite = 0xf,  // Atomic Write; length 8, inline: the value.
 };
 inline constexpr std::array<WrOpcode, 12> kAllWrOpcode = {{
     WrOpcode::kRdmaWrite, WrOpcode::kRdmaWriteWithImm, WrOpcode::kSend, WrOpcode::kSendWithImm,
@@ -59,18 +59,24 @@ enum class WcOpcode : uint8_t {
   kSend = 0x0,  // Send.
   kRdmaWrite = 0x1,  // RDMA Write.
   kRdmaRead = 0x2,  // RDMA Read.
+  kCompSwap = 0x3,  // Compare and swap.
+  kFetchAdd = 0x4,  // Fetch and add.
   kFlush = 0x8,  // RDMA Flush.
+  kAtomicWrite = 0x9,  // Atomic Write.
   kRecv = 0x80,  // Receive.
 };
-inline constexpr std::array<WcOpcode, 5> kAllWcOpcode = {{
-    WcOpcode::kSend, WcOpcode::kRdmaWrite, WcOpcode::kRdmaRead, WcOpcode::kFlush,
-    WcOpcode::kRecv}};
+inline constexpr std::array<WcOpcode, 8> kAllWcOpcode = {{
+    WcOpcode::kSend, WcOpcode::kRdmaWrite, WcOpcode::kRdmaRead, WcOpcode::kCompSwap,
+    WcOpcode::kFetchAdd, WcOpcode::kFlush, WcOpcode::kAtomicWrite, WcOpcode::kRecv}};
 constexpr std::string_view to_string(WcOpcode v) {
   switch (v) {
     case WcOpcode::kSend: return "send";
     case WcOpcode::kRdmaWrite: return "rdma_write";
     case WcOpcode::kRdmaRead: return "rdma_read";
+    case WcOpcode::kCompSwap: return "comp_swap";
+    case WcOpcode::kFetchAdd: return "fetch_add";
     case WcOpcode::kFlush: return "flush";
+    case WcOpcode::kAtomicWrite: return "atomic_write";
     case WcOpcode::kRecv: return "recv";
   }
   return "unknown";
@@ -268,6 +274,10 @@ inline constexpr uint16_t kAccessLocalWrite = 0x1;
 /// rdma-core libibverbs/verbs.h enum ibv_access_flags
 inline constexpr uint16_t kAccessRemoteWrite = 0x2;
 
+/// Right: target of an atomic.
+/// rdma-core libibverbs/verbs.h enum ibv_access_flags
+inline constexpr uint16_t kAccessRemoteAtomic = 0x8;
+
 /// Right: source of an RDMA Read.
 /// rdma-core libibverbs/verbs.h enum ibv_access_flags
 inline constexpr uint16_t kAccessRemoteRead = 0x4;
@@ -282,7 +292,7 @@ inline constexpr uint16_t kAccessFlushPersistent = 0x200;
 
 /// Rights that exist so far; any other bit is bad_argument.
 /// architecture 6
-inline constexpr uint16_t kAccessMask = 0x307;
+inline constexpr uint16_t kAccessMask = 0x30f;
 
 /// Place of the push window in a doorbell page.
 /// architecture 4 (Doorbell)
@@ -449,6 +459,59 @@ struct SqWqe {
     fmt::format_to(std::back_inserter(s), " rkey={:#x}", rkey);
     if (reserved2 != 0) fmt::format_to(std::back_inserter(s), " reserved2={}", reserved2);
     fmt::format_to(std::back_inserter(s), " ring={{{}}}", ring.describe());
+    return s;
+  }
+};
+
+/// Inline data of a fetch and add or compare and swap: its one SGE, then the operands. Fetch and
+/// add: data is added, mask ends fields; the others are not looked at. The SGE has 8 bytes, aligned
+/// to 8.
+/// RFC 7306 section 5.1
+struct AtomicOperands {
+  WqeSge sink{};
+  uint64_t data = 0;  // 64 bits
+  uint64_t mask = 0;  // 64 bits
+  uint64_t compare = 0;  // 64 bits
+  uint64_t compare_mask = 0;  // 64 bits
+
+  static constexpr std::string_view kName = "atomic_operands";
+  static constexpr size_t kBits = 384;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const AtomicOperands&, const AtomicOperands&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_words<0, 128>(w.data(), sink.to_words().data());
+    base::put_bits<128, 64>(w.data(), data);
+    base::put_bits<192, 64>(w.data(), mask);
+    base::put_bits<256, 64>(w.data(), compare);
+    base::put_bits<320, 64>(w.data(), compare_mask);
+    return w;
+  }
+  static AtomicOperands from_words(const uint32_t* w) {
+    AtomicOperands s;
+    s.sink = WqeSge::from_words(base::get_words<0, 128>(w).data());
+    s.data = static_cast<uint64_t>(base::get_bits<128, 64>(w));
+    s.mask = static_cast<uint64_t>(base::get_bits<192, 64>(w));
+    s.compare = static_cast<uint64_t>(base::get_bits<256, 64>(w));
+    s.compare_mask = static_cast<uint64_t>(base::get_bits<320, 64>(w));
+    return s;
+  }
+  static constexpr size_t kBytes = 48;
+  /// As the bytes in host memory: out.size() is at least kBytes.
+  void pack(std::span<uint8_t> out) const { base::words_to_bytes_little<kBytes>(to_words().data(), out); }
+  static AtomicOperands unpack(std::span<const uint8_t> in) {
+    Words w{};
+    base::bytes_little_to_words<kBytes>(in, w.data());
+    return from_words(w.data());
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "sink={{{}}}", sink.describe());
+    fmt::format_to(std::back_inserter(s), " data={:#x}", data);
+    fmt::format_to(std::back_inserter(s), " mask={:#x}", mask);
+    fmt::format_to(std::back_inserter(s), " compare={}", compare);
+    fmt::format_to(std::back_inserter(s), " compare_mask={:#x}", compare_mask);
     return s;
   }
 };

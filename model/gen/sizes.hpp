@@ -69,7 +69,7 @@ struct Sizes {
   uint32_t sq_prefetch = 32U;  // WQE units a QP: SQ prefetch buffer of each QP, at least the longest WQE.
   uint32_t sq_window = 64U;  // WQEs a QP: Send WQEs issued and not retired.
   uint32_t rq_prefetch = 16U;  // WQEs a QP: RQ prefetch buffer of each QP.
-  uint32_t rd_tags = 128U;  // tags: PCIe read tags in all.
+  uint32_t rd_tags = 192U;  // tags: PCIe read tags in all.
   uint32_t rd_buffer = 1024U;  // 64-byte beats: Reorder space for payload reads: at least one largest segment, which is released whole.
   uint32_t rx_store = 2048U;  // 64-byte beats: Receive store: one largest FPDU at least.
   uint32_t seg_depth = 128U;  // segments: Transmit segments between ddp's scheduler and mpa.
@@ -191,7 +191,7 @@ inline constexpr std::array<SizeRow, 23> kSizes = {{
     {"rq_prefetch", &Sizes::rq_prefetch, 16U, 1U, 2U, 1U, 16U, true, "WQEs a QP",
      "RQ prefetch buffer of each QP.",
      "architecture 4 (Queue formats)"},
-    {"rd_tags", &Sizes::rd_tags, 128U, 8U, 8U, 6U, 256U, false, "tags",
+    {"rd_tags", &Sizes::rd_tags, 192U, 8U, 8U, 6U, 256U, false, "tags",
      "PCIe read tags in all.",
      "architecture 3.2"},
     {"rd_buffer", &Sizes::rd_buffer, 1024U, 1024U, 1024U, 1024U, 4096U, false, "64-byte beats",

@@ -107,10 +107,11 @@ enum class TptResult : uint8_t {
   kRights = 0x3,  // A right is missing.
   kWrap = 0x4,  // TO plus length exceeds 2^64.
   kBounds = 0x5,  // Outside the buffer.
+  kAlign = 0x6,  // Not aligned to 8 bytes; atomic says it, behind tpt's checks.
 };
-inline constexpr std::array<TptResult, 6> kAllTptResult = {{
+inline constexpr std::array<TptResult, 7> kAllTptResult = {{
     TptResult::kOk, TptResult::kStag, TptResult::kAssoc, TptResult::kRights,
-    TptResult::kWrap, TptResult::kBounds}};
+    TptResult::kWrap, TptResult::kBounds, TptResult::kAlign}};
 constexpr std::string_view to_string(TptResult v) {
   switch (v) {
     case TptResult::kOk: return "ok";
@@ -119,6 +120,7 @@ constexpr std::string_view to_string(TptResult v) {
     case TptResult::kRights: return "rights";
     case TptResult::kWrap: return "wrap";
     case TptResult::kBounds: return "bounds";
+    case TptResult::kAlign: return "align";
   }
   return "unknown";
 }
@@ -218,6 +220,46 @@ constexpr std::string_view to_string(LlpQpEvt v) {
     case LlpQpEvt::kClosed: return "closed";
     case LlpQpEvt::kLost: return "lost";
     case LlpQpEvt::kTermDone: return "term_done";
+  }
+  return "unknown";
+}
+
+/// What unit atomic does.
+/// RFC 7306 section 5; draft-talpey-rdma-commit-01 section 3.1.3
+enum class AtomicOp : uint8_t {
+  kFetchAdd = 0x0,  // Read 8 bytes, add, store.
+  kCmpSwap = 0x1,  // Read 8 bytes, compare, store if they match.
+  kWrite = 0x2,  // Store 8 bytes.
+  kResult = 0x3,  // At the requester: store the old value from an Atomic Response.
+};
+inline constexpr std::array<AtomicOp, 4> kAllAtomicOp = {{
+    AtomicOp::kFetchAdd, AtomicOp::kCmpSwap, AtomicOp::kWrite, AtomicOp::kResult}};
+constexpr std::string_view to_string(AtomicOp v) {
+  switch (v) {
+    case AtomicOp::kFetchAdd: return "fetch_add";
+    case AtomicOp::kCmpSwap: return "cmp_swap";
+    case AtomicOp::kWrite: return "write";
+    case AtomicOp::kResult: return "result";
+  }
+  return "unknown";
+}
+
+/// How an item of unit atomic ended.
+/// architecture 4
+enum class AtomicEnd : uint8_t {
+  kDone = 0x0,  // Its store, if it has one, was accepted on dma_wr.
+  kRefused = 0x1,  // A check failed: result. Nothing was stored.
+  kUnread = 0x2,  // The read of the old value failed: status. Nothing was stored.
+  kDropped = 0x3,  // Its QP has stopped or failed before it was begun. Nothing was stored.
+};
+inline constexpr std::array<AtomicEnd, 4> kAllAtomicEnd = {{
+    AtomicEnd::kDone, AtomicEnd::kRefused, AtomicEnd::kUnread, AtomicEnd::kDropped}};
+constexpr std::string_view to_string(AtomicEnd v) {
+  switch (v) {
+    case AtomicEnd::kDone: return "done";
+    case AtomicEnd::kRefused: return "refused";
+    case AtomicEnd::kUnread: return "unread";
+    case AtomicEnd::kDropped: return "dropped";
   }
   return "unknown";
 }
@@ -467,7 +509,8 @@ struct RecvWqe {
   }
 };
 
-/// What the units that keep state of a QP need to know. persist: Flush is enabled on this stream.
+/// What the units that keep state of a QP need to know. persist: Flush, atomics and Atomic Write
+/// are enabled on this stream.
 /// architecture 7
 struct QpParams {
   uint16_t connection = 0;  // 16 bits
@@ -2248,7 +2291,8 @@ struct QpError {
 
 /// A message, for a free slot of (qpn, source). done: report slot when the LLP has its last byte.
 /// For resp the body is one SGE; of a Flush Response (untagged, length 0) the byte that is read
-/// back, or none (num_sge 0).
+/// back, or none (num_sge 0); of an Atomic Response 12 bytes inline, of an Atomic Write Response
+/// nothing.
 /// architecture 5
 /// From rdmap to ddp.
 struct TxMessageHdr {
@@ -2361,8 +2405,8 @@ struct SqSlotFree {
   }
 };
 
-/// The same of a Read Response; of a Flush Response: it is sent, behind its read-back. One slot a
-/// QP.
+/// The same of a Read Response; of one on QN 3: it is sent, of a Flush behind its read-back. One
+/// slot a QP.
 /// architecture 5
 /// From ddp to rdmap.
 struct RespSlotFree {
@@ -2763,40 +2807,44 @@ using RxExtent = Extent;
 /// From ddp to tpt.
 using RxDropped = Retired;
 
-/// A received segment after all of DDP's checks. head: its first 64 bytes as they came
-/// (ulpdu_length of them valid).
+/// A received segment after all of DDP's checks. head: its first 70 bytes as they came
+/// (ulpdu_length of them valid). persist: the extensions are enabled on its stream.
 /// architecture 5
 /// From ddp to rdmap.
 struct RxSegment {
   uint16_t qpn = 0;  // 16 bits
+  uint8_t persist = 0;  // 1 bit
   Cause cause{};
   uint16_t ulpdu_length = 0;  // 16 bits
-  std::array<uint8_t, 64> head{};
+  std::array<uint8_t, 70> head{};
 
   static constexpr std::string_view kName = "rx_segment";
-  static constexpr size_t kBits = 552;
+  static constexpr size_t kBits = 601;
   using Words = std::array<uint32_t, (kBits + 31) / 32>;
   friend bool operator==(const RxSegment&, const RxSegment&) = default;
   /// The packed SystemVerilog vector, bit 0 in word 0.
   [[nodiscard]] Words to_words() const {
     Words w{};
-    base::put_bits<536, 16>(w.data(), qpn);
-    base::put_bits<528, 8>(w.data(), static_cast<uint64_t>(cause));
-    base::put_bits<512, 16>(w.data(), ulpdu_length);
-    base::put_bytes<0, 512>(w.data(), head.data());
+    base::put_bits<585, 16>(w.data(), qpn);
+    base::put_bits<584, 1>(w.data(), persist);
+    base::put_bits<576, 8>(w.data(), static_cast<uint64_t>(cause));
+    base::put_bits<560, 16>(w.data(), ulpdu_length);
+    base::put_bytes<0, 560>(w.data(), head.data());
     return w;
   }
   static RxSegment from_words(const uint32_t* w) {
     RxSegment s;
-    s.qpn = static_cast<uint16_t>(base::get_bits<536, 16>(w));
-    s.cause = static_cast<Cause>(base::get_bits<528, 8>(w));
-    s.ulpdu_length = static_cast<uint16_t>(base::get_bits<512, 16>(w));
-    base::get_bytes<0, 512>(w, s.head.data());
+    s.qpn = static_cast<uint16_t>(base::get_bits<585, 16>(w));
+    s.persist = static_cast<uint8_t>(base::get_bits<584, 1>(w));
+    s.cause = static_cast<Cause>(base::get_bits<576, 8>(w));
+    s.ulpdu_length = static_cast<uint16_t>(base::get_bits<560, 16>(w));
+    base::get_bytes<0, 560>(w, s.head.data());
     return s;
   }
   [[nodiscard]] std::string describe() const {
     std::string s;
     fmt::format_to(std::back_inserter(s), "qpn={}", qpn);
+    fmt::format_to(std::back_inserter(s), " persist={}", persist);
     fmt::format_to(std::back_inserter(s), " cause={}", to_string(cause));
     fmt::format_to(std::back_inserter(s), " ulpdu_length={}", ulpdu_length);
     fmt::format_to(std::back_inserter(s), " head={}", base::short_hex(head));
@@ -2804,8 +2852,8 @@ struct RxSegment {
   }
 };
 
-/// In order. accept 0: drop. place: its payload goes to memory. slot: of the Read or Flush that
-/// completes.
+/// In order. accept 0: drop. place: its payload goes to memory. slot: of the Read, Flush or Atomic
+/// Write that completes.
 /// architecture 5
 /// From rdmap to ddp.
 struct RxVerdict {
@@ -2849,7 +2897,8 @@ struct RxVerdict {
   }
 };
 
-/// Placed, and to be reported: a receive (index, byte_len, status) or a Read or Flush (slot).
+/// Placed, and to be reported: a receive (index, byte_len, status) or a Read, Flush or Atomic Write
+/// (slot).
 /// architecture 5
 /// From ddp to qp.
 struct RxDone {
@@ -2896,6 +2945,314 @@ struct RxDone {
     fmt::format_to(std::back_inserter(s), " index={}", index);
     fmt::format_to(std::back_inserter(s), " byte_len={}", byte_len);
     fmt::format_to(std::back_inserter(s), " solicited={}", solicited);
+    fmt::format_to(std::back_inserter(s), " status={}", to_string(status));
+    return s;
+  }
+};
+
+/// A request whose turn has come: all before it is placed, and what earlier Reads of the QP ask for
+/// is fetched. At most one a QP, and 64 in all, beside results. tagged_offset, stag: the target; of
+/// result the local sink. Values are integers. right: what the STag needs.
+/// RFC 7306 section 5
+/// From rdmap to atomic.
+struct AtomicReq {
+  AtomicOp op{};
+  uint16_t qpn = 0;  // 16 bits
+  uint16_t pd = 0;  // 16 bits
+  uint8_t slot = 0;  // 8 bits
+  uint32_t stag = 0;  // 32 bits
+  uint64_t tagged_offset = 0;  // 64 bits
+  uint16_t right = 0;  // 16 bits
+  uint64_t data = 0;  // 64 bits
+  uint64_t mask = 0;  // 64 bits
+  uint64_t compare = 0;  // 64 bits
+  uint64_t compare_mask = 0;  // 64 bits
+
+  static constexpr std::string_view kName = "atomic_req";
+  static constexpr size_t kBits = 410;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const AtomicReq&, const AtomicReq&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<408, 2>(w.data(), static_cast<uint64_t>(op));
+    base::put_bits<392, 16>(w.data(), qpn);
+    base::put_bits<376, 16>(w.data(), pd);
+    base::put_bits<368, 8>(w.data(), slot);
+    base::put_bits<336, 32>(w.data(), stag);
+    base::put_bits<272, 64>(w.data(), tagged_offset);
+    base::put_bits<256, 16>(w.data(), right);
+    base::put_bits<192, 64>(w.data(), data);
+    base::put_bits<128, 64>(w.data(), mask);
+    base::put_bits<64, 64>(w.data(), compare);
+    base::put_bits<0, 64>(w.data(), compare_mask);
+    return w;
+  }
+  static AtomicReq from_words(const uint32_t* w) {
+    AtomicReq s;
+    s.op = static_cast<AtomicOp>(base::get_bits<408, 2>(w));
+    s.qpn = static_cast<uint16_t>(base::get_bits<392, 16>(w));
+    s.pd = static_cast<uint16_t>(base::get_bits<376, 16>(w));
+    s.slot = static_cast<uint8_t>(base::get_bits<368, 8>(w));
+    s.stag = static_cast<uint32_t>(base::get_bits<336, 32>(w));
+    s.tagged_offset = static_cast<uint64_t>(base::get_bits<272, 64>(w));
+    s.right = static_cast<uint16_t>(base::get_bits<256, 16>(w));
+    s.data = static_cast<uint64_t>(base::get_bits<192, 64>(w));
+    s.mask = static_cast<uint64_t>(base::get_bits<128, 64>(w));
+    s.compare = static_cast<uint64_t>(base::get_bits<64, 64>(w));
+    s.compare_mask = static_cast<uint64_t>(base::get_bits<0, 64>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "op={}", to_string(op));
+    fmt::format_to(std::back_inserter(s), " qpn={}", qpn);
+    fmt::format_to(std::back_inserter(s), " pd={}", pd);
+    fmt::format_to(std::back_inserter(s), " slot={}", slot);
+    fmt::format_to(std::back_inserter(s), " stag={:#x}", stag);
+    fmt::format_to(std::back_inserter(s), " tagged_offset={:#x}", tagged_offset);
+    fmt::format_to(std::back_inserter(s), " right={}", right);
+    fmt::format_to(std::back_inserter(s), " data={:#x}", data);
+    fmt::format_to(std::back_inserter(s), " mask={:#x}", mask);
+    fmt::format_to(std::back_inserter(s), " compare={}", compare);
+    fmt::format_to(std::back_inserter(s), " compare_mask={:#x}", compare_mask);
+    return s;
+  }
+};
+
+/// A QP has stopped or failed: a request of it that is not begun is dropped. Always taken.
+/// architecture 4
+/// From rdmap to atomic.
+struct AtomicDead {
+  uint16_t qpn = 0;  // 16 bits
+
+  static constexpr std::string_view kName = "atomic_dead";
+  static constexpr size_t kBits = 16;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const AtomicDead&, const AtomicDead&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<0, 16>(w.data(), qpn);
+    return w;
+  }
+  static AtomicDead from_words(const uint32_t* w) {
+    AtomicDead s;
+    s.qpn = static_cast<uint16_t>(base::get_bits<0, 16>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "qpn={}", qpn);
+    return s;
+  }
+};
+
+/// One for each atomic_req; those of one QP and kind in order. value: the old value. Room is
+/// reserved: always taken in the end.
+/// RFC 7306 section 5
+/// From atomic to rdmap.
+struct AtomicRsp {
+  AtomicOp op{};
+  uint16_t qpn = 0;  // 16 bits
+  uint8_t slot = 0;  // 8 bits
+  AtomicEnd ending{};
+  TptResult result{};
+  RdStatus status{};
+  uint64_t value = 0;  // 64 bits
+
+  static constexpr std::string_view kName = "atomic_rsp";
+  static constexpr size_t kBits = 97;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const AtomicRsp&, const AtomicRsp&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<95, 2>(w.data(), static_cast<uint64_t>(op));
+    base::put_bits<79, 16>(w.data(), qpn);
+    base::put_bits<71, 8>(w.data(), slot);
+    base::put_bits<69, 2>(w.data(), static_cast<uint64_t>(ending));
+    base::put_bits<66, 3>(w.data(), static_cast<uint64_t>(result));
+    base::put_bits<64, 2>(w.data(), static_cast<uint64_t>(status));
+    base::put_bits<0, 64>(w.data(), value);
+    return w;
+  }
+  static AtomicRsp from_words(const uint32_t* w) {
+    AtomicRsp s;
+    s.op = static_cast<AtomicOp>(base::get_bits<95, 2>(w));
+    s.qpn = static_cast<uint16_t>(base::get_bits<79, 16>(w));
+    s.slot = static_cast<uint8_t>(base::get_bits<71, 8>(w));
+    s.ending = static_cast<AtomicEnd>(base::get_bits<69, 2>(w));
+    s.result = static_cast<TptResult>(base::get_bits<66, 3>(w));
+    s.status = static_cast<RdStatus>(base::get_bits<64, 2>(w));
+    s.value = static_cast<uint64_t>(base::get_bits<0, 64>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "op={}", to_string(op));
+    fmt::format_to(std::back_inserter(s), " qpn={}", qpn);
+    fmt::format_to(std::back_inserter(s), " slot={}", slot);
+    fmt::format_to(std::back_inserter(s), " ending={}", to_string(ending));
+    fmt::format_to(std::back_inserter(s), " result={}", to_string(result));
+    fmt::format_to(std::back_inserter(s), " status={}", to_string(status));
+    fmt::format_to(std::back_inserter(s), " value={}", value);
+    return s;
+  }
+};
+
+/// The 8 bytes of an atomic, one item a group.
+/// architecture 4 (Keys at work)
+/// From atomic to tpt.
+using Qn1Xlate = WqeCheck;
+
+/// Its one extent, in the order of qn1_xlate; 8 aligned bytes never cross a page. A failed check
+/// gives length 0 and the result.
+/// architecture 4 (Keys at work)
+/// From tpt to atomic.
+using Qn1Extent = Extent;
+
+/// One for each qn1_extent (failed ones too): stored, or nothing to store. Always taken.
+/// architecture 6
+/// From atomic to tpt.
+using Qn1Retired = Retired;
+
+/// Read of an old value: 8 bytes.
+/// architecture 3.2
+/// From atomic to host_if.
+using Qn1RdReq = RdReq;
+
+/// The same.
+/// architecture 3.2
+/// From host_if to atomic.
+using Qn1RdHdr = RdHdr;
+
+/// The same.
+/// architecture 3.2
+/// From host_if to atomic.
+using Qn1Rd = Beat;
+
+/// Store 8 bytes at an address aligned to 8.
+/// architecture 3.2
+/// From atomic to host_if.
+struct WordWr {
+  uint64_t address = 0;  // 64 bits
+  uint64_t data = 0;  // 64 bits
+
+  static constexpr std::string_view kName = "word_wr";
+  static constexpr size_t kBits = 128;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const WordWr&, const WordWr&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<64, 64>(w.data(), address);
+    base::put_bits<0, 64>(w.data(), data);
+    return w;
+  }
+  static WordWr from_words(const uint32_t* w) {
+    WordWr s;
+    s.address = static_cast<uint64_t>(base::get_bits<64, 64>(w));
+    s.data = static_cast<uint64_t>(base::get_bits<0, 64>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "address={:#x}", address);
+    fmt::format_to(std::back_inserter(s), " data={:#x}", data);
+    return s;
+  }
+};
+
+/// One for each word_wr, in order: it was accepted on dma_wr. Always taken. count: since reset,
+/// modulo 2^16.
+/// architecture 3.2
+/// From host_if to atomic.
+struct WordDone {
+  uint16_t count = 0;  // 16 bits
+
+  static constexpr std::string_view kName = "word_done";
+  static constexpr size_t kBits = 16;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const WordDone&, const WordDone&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<0, 16>(w.data(), count);
+    return w;
+  }
+  static WordDone from_words(const uint32_t* w) {
+    WordDone s;
+    s.count = static_cast<uint16_t>(base::get_bits<0, 16>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "count={}", count);
+    return s;
+  }
+};
+
+/// The last payload of a Read Response of this QP, of a size above 0, has been read, or was
+/// dropped.
+/// RFC 7306 section 7
+/// From ddp to rdmap.
+struct RespFetched {
+  uint16_t qpn = 0;  // 16 bits
+
+  static constexpr std::string_view kName = "resp_fetched";
+  static constexpr size_t kBits = 16;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const RespFetched&, const RespFetched&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<0, 16>(w.data(), qpn);
+    return w;
+  }
+  static RespFetched from_words(const uint32_t* w) {
+    RespFetched s;
+    s.qpn = static_cast<uint16_t>(base::get_bits<0, 16>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "qpn={}", qpn);
+    return s;
+  }
+};
+
+/// The result of an atomic is stored: the request in slot is complete, with this status.
+/// RFC 7306 section 5
+/// From rdmap to qp.
+struct ResDone {
+  uint16_t qpn = 0;  // 16 bits
+  uint8_t slot = 0;  // 8 bits
+  WcStatus status{};
+
+  static constexpr std::string_view kName = "res_done";
+  static constexpr size_t kBits = 32;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const ResDone&, const ResDone&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<16, 16>(w.data(), qpn);
+    base::put_bits<8, 8>(w.data(), slot);
+    base::put_bits<0, 8>(w.data(), static_cast<uint64_t>(status));
+    return w;
+  }
+  static ResDone from_words(const uint32_t* w) {
+    ResDone s;
+    s.qpn = static_cast<uint16_t>(base::get_bits<16, 16>(w));
+    s.slot = static_cast<uint8_t>(base::get_bits<8, 8>(w));
+    s.status = static_cast<WcStatus>(base::get_bits<0, 8>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "qpn={}", qpn);
+    fmt::format_to(std::back_inserter(s), " slot={}", slot);
     fmt::format_to(std::back_inserter(s), " status={}", to_string(status));
     return s;
   }

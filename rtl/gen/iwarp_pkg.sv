@@ -86,7 +86,10 @@ package iwarp_pkg;
     WcoSend = 8'h0,
     WcoRdmaWrite = 8'h1,
     WcoRdmaRead = 8'h2,
+    WcoCompSwap = 8'h3,
+    WcoFetchAdd = 8'h4,
     WcoFlush = 8'h8,
+    WcoAtomicWrite = 8'h9,
     WcoRecv = 8'h80
   } wc_opcode_e;
 
@@ -226,7 +229,8 @@ package iwarp_pkg;
     TptAssoc = 3'h2,
     TptRights = 3'h3,
     TptWrap = 3'h4,
-    TptBounds = 3'h5
+    TptBounds = 3'h5,
+    TptAlign = 3'h6
   } tpt_result_e;
 
   // Whose message a connection sends.
@@ -277,6 +281,26 @@ package iwarp_pkg;
     LqeLost = 3'h2,
     LqeTermDone = 3'h3
   } llp_qp_evt_e;
+
+  // What unit atomic does.
+  //   RFC 7306 section 5; draft-talpey-rdma-commit-01 section 3.1.3
+  localparam int unsigned AtomicOpWidth = 2;
+  typedef enum logic [1:0] {
+    AtFetchAdd = 2'h0,
+    AtCmpSwap = 2'h1,
+    AtWrite = 2'h2,
+    AtResult = 2'h3
+  } atomic_op_e;
+
+  // How an item of unit atomic ended.
+  //   architecture 4
+  localparam int unsigned AtomicEndWidth = 2;
+  typedef enum logic [1:0] {
+    AtEndDone = 2'h0,
+    AtEndRefused = 2'h1,
+    AtEndUnread = 2'h2,
+    AtEndDropped = 2'h3
+  } atomic_end_e;
 
   // Why something failed; travels with what failed.
   //   docs/spec/errors.yaml, causes
@@ -378,6 +402,39 @@ package iwarp_pkg;
     logic [31:0] flags;
   } flush_request_t;
 
+  // After the untagged DDP header. aopcode: atomic_fetch_add or atomic_cmp_swap.
+  //   RFC 7306 section 5.2, Figure 4 (requirements.md 5.4, A-08)
+  localparam int unsigned AtomicRequestWidth = 416;
+  typedef struct packed {
+    logic [27:0] reserved;
+    logic [3:0] aopcode;
+    logic [31:0] request_id;
+    logic [31:0] remote_stag;
+    logic [63:0] remote_to;
+    logic [63:0] data;
+    logic [63:0] mask;
+    logic [63:0] compare;
+    logic [63:0] compare_mask;
+  } atomic_request_t;
+
+  // After the untagged DDP header.
+  //   RFC 7306 section 5.2, Figure 5 (requirements.md 5.5, A-01)
+  localparam int unsigned AtomicResponseWidth = 96;
+  typedef struct packed {
+    logic [31:0] request_id;
+    logic [63:0] value;
+  } atomic_response_t;
+
+  // After the untagged DDP header. length is 8.
+  //   draft-talpey-rdma-commit-01 section 3.1.3.1 (requirements.md 5.8, A-10)
+  localparam int unsigned AtomicWriteRequestWidth = 192;
+  typedef struct packed {
+    logic [31:0] sink_stag;
+    logic [31:0] length;
+    logic [63:0] sink_to;
+    logic [63:0] data;
+  } atomic_write_request_t;
+
   // Starts an FPDU; counts the ULPDU alone.
   //   RFC 5044 section 4 (spec/ambiguities.md C-20)
   localparam int unsigned MpaLengthWidth = 16;
@@ -457,6 +514,19 @@ package iwarp_pkg;
     logic [7:0] flags;
     logic [7:0] opcode;
   } sq_wqe_t;
+
+  // Inline data of a fetch and add or compare and swap: its one SGE, then the operands. Fetch and
+  // add: data is added, mask ends fields; the others are not looked at. The SGE has 8 bytes,
+  // aligned to 8.
+  //   RFC 7306 section 5.1
+  localparam int unsigned AtomicOperandsWidth = 384;
+  typedef struct packed {
+    logic [63:0] compare_mask;
+    logic [63:0] compare;
+    logic [63:0] mask;
+    logic [63:0] data;
+    wqe_sge_t sink;
+  } atomic_operands_t;
 
   // A receive WQE. The buffer is the SGEs one after the other.
   //   architecture 4 (Queue formats)
@@ -746,7 +816,8 @@ package iwarp_pkg;
     sge_t sge2;
   } recv_wqe_t;
 
-  // What the units that keep state of a QP need to know. persist: Flush is enabled on this stream.
+  // What the units that keep state of a QP need to know. persist: Flush, atomics and Atomic Write
+  // are enabled on this stream.
   //   architecture 7
   localparam int unsigned QpParamsWidth = 81;
   typedef struct packed {
@@ -1541,7 +1612,8 @@ package iwarp_pkg;
 
   // A message, for a free slot of (qpn, source). done: report slot when the LLP has its last byte.
   // For resp the body is one SGE; of a Flush Response (untagged, length 0) the byte that is read
-  // back, or none (num_sge 0).
+  // back, or none (num_sge 0); of an Atomic Response 12 bytes inline, of an Atomic Write Response
+  // nothing.
   //   architecture 5
   //   from rdmap to ddp
   localparam int unsigned TxMessageHdrWidth = 233;
@@ -1581,8 +1653,8 @@ package iwarp_pkg;
     logic [15:0] qpn;
   } sq_slot_free_t;
 
-  // The same of a Read Response; of a Flush Response: it is sent, behind its read-back. One slot a
-  // QP.
+  // The same of a Read Response; of one on QN 3: it is sent, of a Flush behind its read-back. One
+  // slot a QP.
   //   architecture 5
   //   from ddp to rdmap
   localparam int unsigned RespSlotFreeWidth = 16;
@@ -1773,20 +1845,21 @@ package iwarp_pkg;
     logic epoch;
   } rx_dropped_t;
 
-  // A received segment after all of DDP's checks. head: its first 64 bytes as they came
-  // (ulpdu_length of them valid).
+  // A received segment after all of DDP's checks. head: its first 70 bytes as they came
+  // (ulpdu_length of them valid). persist: the extensions are enabled on its stream.
   //   architecture 5
   //   from ddp to rdmap
-  localparam int unsigned RxSegmentWidth = 552;
+  localparam int unsigned RxSegmentWidth = 601;
   typedef struct packed {
     logic [15:0] qpn;
+    logic persist;
     cause_e cause;
     logic [15:0] ulpdu_length;
-    logic [511:0] head;
+    logic [559:0] head;
   } rx_segment_t;
 
-  // In order. accept 0: drop. place: its payload goes to memory. slot: of the Read or Flush that
-  // completes.
+  // In order. accept 0: drop. place: its payload goes to memory. slot: of the Read, Flush or Atomic
+  // Write that completes.
   //   architecture 5
   //   from rdmap to ddp
   localparam int unsigned RxVerdictWidth = 13;
@@ -1798,7 +1871,8 @@ package iwarp_pkg;
     logic [7:0] slot;
   } rx_verdict_t;
 
-  // Placed, and to be reported: a receive (index, byte_len, status) or a Read or Flush (slot).
+  // Placed, and to be reported: a receive (index, byte_len, status) or a Read, Flush or Atomic
+  // Write (slot).
   //   architecture 5
   //   from ddp to qp
   localparam int unsigned RxDoneWidth = 83;
@@ -1811,6 +1885,149 @@ package iwarp_pkg;
     logic solicited;
     wc_status_e status;
   } rx_done_t;
+
+  // A request whose turn has come: all before it is placed, and what earlier Reads of the QP ask
+  // for is fetched. At most one a QP, and 64 in all, beside results. tagged_offset, stag: the
+  // target; of result the local sink. Values are integers. right: what the STag needs.
+  //   RFC 7306 section 5
+  //   from rdmap to atomic
+  localparam int unsigned AtomicReqWidth = 410;
+  typedef struct packed {
+    atomic_op_e op;
+    logic [15:0] qpn;
+    logic [15:0] pd;
+    logic [7:0] slot;
+    logic [31:0] stag;
+    logic [63:0] tagged_offset;
+    logic [15:0] right;
+    logic [63:0] data;
+    logic [63:0] mask;
+    logic [63:0] compare;
+    logic [63:0] compare_mask;
+  } atomic_req_t;
+
+  // A QP has stopped or failed: a request of it that is not begun is dropped. Always taken.
+  //   architecture 4
+  //   from rdmap to atomic
+  localparam int unsigned AtomicDeadWidth = 16;
+  typedef struct packed {
+    logic [15:0] qpn;
+  } atomic_dead_t;
+
+  // One for each atomic_req; those of one QP and kind in order. value: the old value. Room is
+  // reserved: always taken in the end.
+  //   RFC 7306 section 5
+  //   from atomic to rdmap
+  localparam int unsigned AtomicRspWidth = 97;
+  typedef struct packed {
+    atomic_op_e op;
+    logic [15:0] qpn;
+    logic [7:0] slot;
+    atomic_end_e ending;
+    tpt_result_e result;
+    rd_status_e status;
+    logic [63:0] value;
+  } atomic_rsp_t;
+
+  // The 8 bytes of an atomic, one item a group.
+  //   architecture 4 (Keys at work)
+  //   from atomic to tpt
+  localparam int unsigned Qn1XlateWidth = 161;
+  typedef struct packed {
+    logic [31:0] stag;
+    logic [63:0] tagged_offset;
+    logic [31:0] length;
+    logic [15:0] pd;
+    logic [15:0] rights;
+    logic last;
+  } qn1_xlate_t;
+
+  // Its one extent, in the order of qn1_xlate; 8 aligned bytes never cross a page. A failed check
+  // gives length 0 and the result.
+  //   architecture 4 (Keys at work)
+  //   from tpt to atomic
+  localparam int unsigned Qn1ExtentWidth = 86;
+  typedef struct packed {
+    logic [63:0] address;
+    logic [16:0] length;
+    tpt_result_e result;
+    logic epoch;
+    logic last;
+  } qn1_extent_t;
+
+  // One for each qn1_extent (failed ones too): stored, or nothing to store. Always taken.
+  //   architecture 6
+  //   from atomic to tpt
+  localparam int unsigned Qn1RetiredWidth = 1;
+  typedef struct packed {
+    logic epoch;
+  } qn1_retired_t;
+
+  // Read of an old value: 8 bytes.
+  //   architecture 3.2
+  //   from atomic to host_if
+  localparam int unsigned Qn1RdReqWidth = 77;
+  typedef struct packed {
+    logic [63:0] address;
+    logic [12:0] length;
+  } qn1_rd_req_t;
+
+  // The same.
+  //   architecture 3.2
+  //   from host_if to atomic
+  localparam int unsigned Qn1RdHdrWidth = 15;
+  typedef struct packed {
+    rd_status_e status;
+    logic [12:0] length;
+  } qn1_rd_hdr_t;
+
+  // The same.
+  //   architecture 3.2
+  //   from host_if to atomic
+  localparam int unsigned Qn1RdWidth = 521;
+  typedef struct packed {
+    logic last;
+    logic error;
+    logic [6:0] keep;
+    logic [511:0] data;
+  } qn1_rd_t;
+
+  // Store 8 bytes at an address aligned to 8.
+  //   architecture 3.2
+  //   from atomic to host_if
+  localparam int unsigned WordWrWidth = 128;
+  typedef struct packed {
+    logic [63:0] address;
+    logic [63:0] data;
+  } word_wr_t;
+
+  // One for each word_wr, in order: it was accepted on dma_wr. Always taken. count: since reset,
+  // modulo 2^16.
+  //   architecture 3.2
+  //   from host_if to atomic
+  localparam int unsigned WordDoneWidth = 16;
+  typedef struct packed {
+    logic [15:0] count;
+  } word_done_t;
+
+  // The last payload of a Read Response of this QP, of a size above 0, has been read, or was
+  // dropped.
+  //   RFC 7306 section 7
+  //   from ddp to rdmap
+  localparam int unsigned RespFetchedWidth = 16;
+  typedef struct packed {
+    logic [15:0] qpn;
+  } resp_fetched_t;
+
+  // The result of an atomic is stored: the request in slot is complete, with this status.
+  //   RFC 7306 section 5
+  //   from rdmap to qp
+  localparam int unsigned ResDoneWidth = 32;
+  typedef struct packed {
+    logic [15:0] qpn;
+    logic [7:0] slot;
+    wc_status_e status;
+  } res_done_t;
 
   // The source of a Read, whole, when its service begins.
   //   architecture 5
@@ -1850,7 +2067,7 @@ package iwarp_pkg;
     logic [15:0] connection;
   } conn_async_t;
 
-  // A dma_rd_req was accepted. client: 0 sq, 1 rq, 2 admin, 3 payload.
+  // A dma_rd_req was accepted. client: 0 sq, 1 rq, 2 admin, 3 payload, 4 qn1.
   //   architecture 3.2
   //   tap_dma_rd_req in u_host_if; simulation only
   localparam int unsigned DmaRdReqCommitWidth = 4;
@@ -1868,7 +2085,7 @@ package iwarp_pkg;
     logic [7:0] tag;
   } dma_rd_timeout_commit_t;
 
-  // A beat of dma_wr was accepted. client: 4 place, 5 cq, 6 msix, 7 admin.
+  // A beat of dma_wr was accepted. client: 3 word, 4 place, 5 cq, 6 msix, 7 admin.
   //   architecture 3.2
   //   tap_dma_wr in u_host_if; simulation only
   localparam int unsigned DmaWrCommitWidth = 4;
@@ -2037,7 +2254,19 @@ package iwarp_pkg;
     logic [15:0] qpn;
   } rdmap_op_commit_t;
 
-  // The entry of a look-up is read. client: 0 rx, 1 tx, 2 wqe, 3 resp.
+  // An item is decided: it stores its word now (performed; word_wr is accepted), or stores nothing.
+  // op, qpn: as in atomic_req.
+  //   RFC 7306 section 5
+  //   tap_atomic_word in u_atomic; simulation only
+  localparam int unsigned AtomicWordCommitWidth = 20;
+  typedef struct packed {
+    logic valid;
+    atomic_op_e op;
+    logic [15:0] qpn;
+    logic performed;
+  } atomic_word_commit_t;
+
+  // The entry of a look-up is read. client: 0 rx, 1 tx, 2 wqe, 3 resp, 5 qn1.
   //   architecture 10
   //   tap_tpt_check in u_tpt.u_entry; simulation only
   localparam int unsigned TptCheckCommitWidth = 165;

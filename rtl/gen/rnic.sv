@@ -302,6 +302,45 @@ module rnic (
   // ddp -> qp
   logic rx_done_valid, rx_done_ready;
   iwarp_pkg::rx_done_t rx_done;
+  // rdmap -> atomic
+  logic atomic_req_valid, atomic_req_ready;
+  iwarp_pkg::atomic_req_t atomic_req;
+  // rdmap -> atomic
+  logic atomic_dead_valid, atomic_dead_ready;
+  iwarp_pkg::atomic_dead_t atomic_dead;
+  // atomic -> rdmap
+  logic atomic_rsp_valid, atomic_rsp_ready;
+  iwarp_pkg::atomic_rsp_t atomic_rsp;
+  // atomic -> tpt
+  logic qn1_xlate_valid, qn1_xlate_ready;
+  iwarp_pkg::qn1_xlate_t qn1_xlate;
+  // tpt -> atomic
+  logic qn1_extent_valid, qn1_extent_ready;
+  iwarp_pkg::qn1_extent_t qn1_extent;
+  // atomic -> tpt
+  logic qn1_retired_valid, qn1_retired_ready;
+  iwarp_pkg::qn1_retired_t qn1_retired;
+  // atomic -> host_if
+  logic qn1_rd_req_valid, qn1_rd_req_ready;
+  iwarp_pkg::qn1_rd_req_t qn1_rd_req;
+  // host_if -> atomic
+  logic qn1_rd_hdr_valid, qn1_rd_hdr_ready;
+  iwarp_pkg::qn1_rd_hdr_t qn1_rd_hdr;
+  // host_if -> atomic
+  logic qn1_rd_valid, qn1_rd_ready;
+  iwarp_pkg::beat_t qn1_rd;
+  // atomic -> host_if
+  logic word_wr_valid, word_wr_ready;
+  iwarp_pkg::word_wr_t word_wr;
+  // host_if -> atomic
+  logic word_done_valid, word_done_ready;
+  iwarp_pkg::word_done_t word_done;
+  // ddp -> rdmap
+  logic resp_fetched_valid, resp_fetched_ready;
+  iwarp_pkg::resp_fetched_t resp_fetched;
+  // rdmap -> qp
+  logic res_done_valid, res_done_ready;
+  iwarp_pkg::res_done_t res_done;
   // rdmap -> tpt
   logic resp_check_valid, resp_check_ready;
   iwarp_pkg::resp_check_t resp_check;
@@ -320,10 +359,12 @@ module rnic (
   logic cq_bad_doorbell;
   logic bell_given;
   logic cqe_given;
+  logic [63:0] placed;
   iwarp_pkg::unit_count_t count_host_if;
   iwarp_pkg::unit_count_t count_admin;
   iwarp_pkg::unit_count_t count_qp;
   iwarp_pkg::unit_count_t count_tpt;
+  iwarp_pkg::unit_count_t count_atomic;
   iwarp_pkg::unit_count_t count_rdmap;
   iwarp_pkg::unit_count_t count_ddp;
   iwarp_pkg::unit_count_t count_mpa;
@@ -333,6 +374,7 @@ module rnic (
   logic ready_admin;
   logic ready_qp;
   logic ready_tpt;
+  logic ready_atomic;
   logic ready_rdmap;
   logic ready_ddp;
   logic ready_mpa;
@@ -344,6 +386,7 @@ module rnic (
     && ready_admin
     && ready_qp
     && ready_tpt
+    && ready_atomic
     && ready_rdmap
     && ready_ddp
     && ready_mpa
@@ -359,11 +402,13 @@ module rnic (
     .qp_bad_doorbell_i(qp_bad_doorbell),
     .cq_bad_doorbell_i(cq_bad_doorbell),
     .cq_given_o(bell_given),
+    .placed_o(placed),
     .count_o(count_host_if),
     .count_host_if_i(count_host_if),
     .count_admin_i(count_admin),
     .count_qp_i(count_qp),
     .count_tpt_i(count_tpt),
+    .count_atomic_i(count_atomic),
     .count_rdmap_i(count_rdmap),
     .count_ddp_i(count_ddp),
     .count_mpa_i(count_mpa),
@@ -463,7 +508,22 @@ module rnic (
     .admin_wr_i(admin_wr),
     .qp_purge_valid_i(qp_purge_valid),
     .qp_purge_ready_o(qp_purge_ready),
-    .qp_purge_i(qp_purge)
+    .qp_purge_i(qp_purge),
+    .qn1_rd_req_valid_i(qn1_rd_req_valid),
+    .qn1_rd_req_ready_o(qn1_rd_req_ready),
+    .qn1_rd_req_i(qn1_rd_req),
+    .qn1_rd_hdr_valid_o(qn1_rd_hdr_valid),
+    .qn1_rd_hdr_ready_i(qn1_rd_hdr_ready),
+    .qn1_rd_hdr_o(qn1_rd_hdr),
+    .qn1_rd_valid_o(qn1_rd_valid),
+    .qn1_rd_ready_i(qn1_rd_ready),
+    .qn1_rd_o(qn1_rd),
+    .word_wr_valid_i(word_wr_valid),
+    .word_wr_ready_o(word_wr_ready),
+    .word_wr_i(word_wr),
+    .word_done_valid_o(word_done_valid),
+    .word_done_ready_i(word_done_ready),
+    .word_done_o(word_done)
   );
 
   admin u_admin (
@@ -632,6 +692,9 @@ module rnic (
     .rx_done_valid_i(rx_done_valid),
     .rx_done_ready_o(rx_done_ready),
     .rx_done_i(rx_done),
+    .res_done_valid_i(res_done_valid),
+    .res_done_ready_o(res_done_ready),
+    .res_done_i(res_done),
     .llp_event_valid_i(llp_event_valid),
     .llp_event_ready_o(llp_event_ready),
     .llp_event_i(llp_event)
@@ -682,6 +745,15 @@ module rnic (
     .rx_dropped_valid_i(rx_dropped_valid),
     .rx_dropped_ready_o(rx_dropped_ready),
     .rx_dropped_i(rx_dropped),
+    .qn1_xlate_valid_i(qn1_xlate_valid),
+    .qn1_xlate_ready_o(qn1_xlate_ready),
+    .qn1_xlate_i(qn1_xlate),
+    .qn1_extent_valid_o(qn1_extent_valid),
+    .qn1_extent_ready_i(qn1_extent_ready),
+    .qn1_extent_o(qn1_extent),
+    .qn1_retired_valid_i(qn1_retired_valid),
+    .qn1_retired_ready_o(qn1_retired_ready),
+    .qn1_retired_i(qn1_retired),
     .resp_check_valid_i(resp_check_valid),
     .resp_check_ready_o(resp_check_ready),
     .resp_check_i(resp_check),
@@ -690,9 +762,50 @@ module rnic (
     .resp_check_rsp_o(resp_check_rsp)
   );
 
+  atomic u_atomic (
+    .clk_i,
+    .rst_ni,
+    .count_o(count_atomic),
+    .ready_o(ready_atomic),
+    .atomic_req_valid_i(atomic_req_valid),
+    .atomic_req_ready_o(atomic_req_ready),
+    .atomic_req_i(atomic_req),
+    .atomic_dead_valid_i(atomic_dead_valid),
+    .atomic_dead_ready_o(atomic_dead_ready),
+    .atomic_dead_i(atomic_dead),
+    .atomic_rsp_valid_o(atomic_rsp_valid),
+    .atomic_rsp_ready_i(atomic_rsp_ready),
+    .atomic_rsp_o(atomic_rsp),
+    .qn1_xlate_valid_o(qn1_xlate_valid),
+    .qn1_xlate_ready_i(qn1_xlate_ready),
+    .qn1_xlate_o(qn1_xlate),
+    .qn1_extent_valid_i(qn1_extent_valid),
+    .qn1_extent_ready_o(qn1_extent_ready),
+    .qn1_extent_i(qn1_extent),
+    .qn1_retired_valid_o(qn1_retired_valid),
+    .qn1_retired_ready_i(qn1_retired_ready),
+    .qn1_retired_o(qn1_retired),
+    .qn1_rd_req_valid_o(qn1_rd_req_valid),
+    .qn1_rd_req_ready_i(qn1_rd_req_ready),
+    .qn1_rd_req_o(qn1_rd_req),
+    .qn1_rd_hdr_valid_i(qn1_rd_hdr_valid),
+    .qn1_rd_hdr_ready_o(qn1_rd_hdr_ready),
+    .qn1_rd_hdr_i(qn1_rd_hdr),
+    .qn1_rd_valid_i(qn1_rd_valid),
+    .qn1_rd_ready_o(qn1_rd_ready),
+    .qn1_rd_i(qn1_rd),
+    .word_wr_valid_o(word_wr_valid),
+    .word_wr_ready_i(word_wr_ready),
+    .word_wr_o(word_wr),
+    .word_done_valid_i(word_done_valid),
+    .word_done_ready_o(word_done_ready),
+    .word_done_i(word_done)
+  );
+
   rdmap u_rdmap (
     .clk_i,
     .rst_ni,
+    .placed_i(placed),
     .count_o(count_rdmap),
     .ready_o(ready_rdmap),
     .qp_ctl_rdmap_valid_i(qp_ctl_rdmap_valid),
@@ -731,6 +844,21 @@ module rnic (
     .rx_verdict_valid_o(rx_verdict_valid),
     .rx_verdict_ready_i(rx_verdict_ready),
     .rx_verdict_o(rx_verdict),
+    .atomic_req_valid_o(atomic_req_valid),
+    .atomic_req_ready_i(atomic_req_ready),
+    .atomic_req_o(atomic_req),
+    .atomic_dead_valid_o(atomic_dead_valid),
+    .atomic_dead_ready_i(atomic_dead_ready),
+    .atomic_dead_o(atomic_dead),
+    .atomic_rsp_valid_i(atomic_rsp_valid),
+    .atomic_rsp_ready_o(atomic_rsp_ready),
+    .atomic_rsp_i(atomic_rsp),
+    .resp_fetched_valid_i(resp_fetched_valid),
+    .resp_fetched_ready_o(resp_fetched_ready),
+    .resp_fetched_i(resp_fetched),
+    .res_done_valid_o(res_done_valid),
+    .res_done_ready_i(res_done_ready),
+    .res_done_o(res_done),
     .resp_check_valid_o(resp_check_valid),
     .resp_check_ready_i(resp_check_ready),
     .resp_check_o(resp_check),
@@ -833,7 +961,10 @@ module rnic (
     .rx_verdict_i(rx_verdict),
     .rx_done_valid_o(rx_done_valid),
     .rx_done_ready_i(rx_done_ready),
-    .rx_done_o(rx_done)
+    .rx_done_o(rx_done),
+    .resp_fetched_valid_o(resp_fetched_valid),
+    .resp_fetched_ready_i(resp_fetched_ready),
+    .resp_fetched_o(resp_fetched)
   );
 
   mpa u_mpa (

@@ -87,7 +87,7 @@ package rnic_pkg;
   // RQ prefetch buffer of each QP. (WQEs a QP, 1 to 16). architecture 4 (Queue formats)
   localparam int unsigned RqPrefetch = 16;
   // PCIe read tags in all. (tags, 6 to 256). architecture 3.2
-  localparam int unsigned RdTags = 128;
+  localparam int unsigned RdTags = 192;
   // Reorder space for payload reads: at least one largest segment, which is released whole.
   // (64-byte beats, 1024 to 4096). architecture 3.2
   localparam int unsigned RdBuffer = 1024;
@@ -131,6 +131,12 @@ package rnic_pkg;
   // DDP untagged header. RFC 5041 section 4.3
   localparam logic [7:0] UntaggedHeaderBytes = 8'h12;
 
+  // AOpCode of FetchAdd. RFC 7306 section 5.2
+  localparam logic [3:0] AtomicFetchAdd = 4'h0;
+
+  // AOpCode of CmpSwap. RFC 7306 section 5.2
+  localparam logic [3:0] AtomicCmpSwap = 4'h2;
+
   // Flush flag P: the range is to be persistent. draft-talpey-rdma-commit-01 section 3.1.1.1 (A-06)
   localparam logic [31:0] FlushPersistent = 32'h1;
 
@@ -151,6 +157,9 @@ package rnic_pkg;
   // Right: RDMA Write. rdma-core libibverbs/verbs.h enum ibv_access_flags
   localparam logic [15:0] AccessRemoteWrite = 16'h2;
 
+  // Right: target of an atomic. rdma-core libibverbs/verbs.h enum ibv_access_flags
+  localparam logic [15:0] AccessRemoteAtomic = 16'h8;
+
   // Right: source of an RDMA Read. rdma-core libibverbs/verbs.h enum ibv_access_flags
   localparam logic [15:0] AccessRemoteRead = 16'h4;
 
@@ -161,7 +170,7 @@ package rnic_pkg;
   localparam logic [15:0] AccessFlushPersistent = 16'h200;
 
   // Rights that exist so far; any other bit is bad_argument. architecture 6
-  localparam logic [15:0] AccessMask = 16'h307;
+  localparam logic [15:0] AccessMask = 16'h30f;
 
   // Place of the push window in a doorbell page. architecture 4 (Doorbell)
   localparam logic [11:0] PushOffset = 12'h100;

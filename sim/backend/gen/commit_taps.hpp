@@ -46,6 +46,7 @@ void sample_commits(const Root& root, Sink&& sink) {
   sample_tap<spec::DdpUlpduCommit>(root.rnic__DOT__u_ddp__DOT__tap_ddp_ulpdu, sink);
   sample_tap<spec::RdmapResponseCommit>(root.rnic__DOT__u_rdmap__DOT__u_resp__DOT__tap_rdmap_response, sink);
   sample_tap<spec::RdmapOpCommit>(root.rnic__DOT__u_rdmap__DOT__u_core__DOT__tap_rdmap_op, sink);
+  sample_tap<spec::AtomicWordCommit>(root.rnic__DOT__u_atomic__DOT__tap_atomic_word, sink);
   sample_tap<spec::TptCheckCommit>(root.rnic__DOT__u_tpt__DOT__u_entry__DOT__tap_tpt_check, sink);
   sample_tap<spec::TptChangeCommit>(root.rnic__DOT__u_tpt__DOT__u_update__DOT__tap_tpt_change, sink);
   sample_tap<spec::QpRetireCommit>(root.rnic__DOT__u_qp__DOT__u_retire__DOT__tap_qp_retire, sink);
