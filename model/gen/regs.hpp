@@ -181,20 +181,21 @@ inline constexpr uint32_t kMsixControlMaskMask = 0x1;
 /// PCIe Base Specification 7.7.2
 inline constexpr uint32_t kMsixPendingOffset = 0x2800;
 
-/// Items a unit has handled; units in the order host_if admin qp tpt rdmap ddp mpa cq llp_if.
+/// Items a unit has handled; units in the order host_if admin qp tpt rdmap ddp mpa cq llp_if
+/// atomic.
 /// architecture 12
 inline constexpr uint32_t kCountItemsOffset = 0x4000;
-inline constexpr uint32_t kCountItemsCount = 9, kCountItemsStride = 0x20;
+inline constexpr uint32_t kCountItemsCount = 10, kCountItemsStride = 0x20;
 
 /// Cycles in which the unit moved an item or a beat.
 /// architecture 12
 inline constexpr uint32_t kCountBusyOffset = 0x4008;
-inline constexpr uint32_t kCountBusyCount = 9, kCountBusyStride = 0x20;
+inline constexpr uint32_t kCountBusyCount = 10, kCountBusyStride = 0x20;
 
 /// Cycles in which it offered one and was not taken.
 /// architecture 12
 inline constexpr uint32_t kCountStalledOffset = 0x4010;
-inline constexpr uint32_t kCountStalledCount = 9, kCountStalledStride = 0x20;
+inline constexpr uint32_t kCountStalledCount = 10, kCountStalledStride = 0x20;
 
 /// One row a register, for tests that walk them all.
 struct RegisterRow {
@@ -280,11 +281,11 @@ inline constexpr std::array<RegisterRow, 39> kRegisters = {{
      "MSI-X table: mask."},
     {"msix_pending", 0, 0x2800, 64, Access::kRo, 0x0, 0x0, 1, 8,
      "MSI-X pending bits."},
-    {"count_items", 0, 0x4000, 64, Access::kRo, 0x0, 0x0, 9, 32,
-     "Items a unit has handled; units in the order host_if admin qp tpt rdmap ddp mpa cq llp_if."},
-    {"count_busy", 0, 0x4008, 64, Access::kRo, 0x0, 0x0, 9, 32,
+    {"count_items", 0, 0x4000, 64, Access::kRo, 0x0, 0x0, 10, 32,
+     "Items a unit has handled; units in the order host_if admin qp tpt rdmap ddp mpa cq llp_if atomic."},
+    {"count_busy", 0, 0x4008, 64, Access::kRo, 0x0, 0x0, 10, 32,
      "Cycles in which the unit moved an item or a beat."},
-    {"count_stalled", 0, 0x4010, 64, Access::kRo, 0x0, 0x0, 9, 32,
+    {"count_stalled", 0, 0x4010, 64, Access::kRo, 0x0, 0x0, 10, 32,
      "Cycles in which it offered one and was not taken."},
 }};
 

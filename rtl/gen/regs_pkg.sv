@@ -246,12 +246,12 @@ package regs_pkg;
   localparam logic [63:0] MsixPendingMask = 64'h0;
 
   // BAR 0, ro: Items a unit has handled; units in the order host_if admin qp tpt rdmap ddp mpa cq
-  // llp_if.
+  // llp_if atomic.
   //   architecture 12
   localparam logic [31:0] CountItemsOffset = 32'h4000;
   localparam logic [63:0] CountItemsReset = 64'h0;
   localparam logic [63:0] CountItemsMask = 64'h0;
-  localparam int unsigned CountItemsCount = 9;
+  localparam int unsigned CountItemsCount = 10;
   localparam int unsigned CountItemsStride = 32;
 
   // BAR 0, ro: Cycles in which the unit moved an item or a beat.
@@ -259,7 +259,7 @@ package regs_pkg;
   localparam logic [31:0] CountBusyOffset = 32'h4008;
   localparam logic [63:0] CountBusyReset = 64'h0;
   localparam logic [63:0] CountBusyMask = 64'h0;
-  localparam int unsigned CountBusyCount = 9;
+  localparam int unsigned CountBusyCount = 10;
   localparam int unsigned CountBusyStride = 32;
 
   // BAR 0, ro: Cycles in which it offered one and was not taken.
@@ -267,7 +267,7 @@ package regs_pkg;
   localparam logic [31:0] CountStalledOffset = 32'h4010;
   localparam logic [63:0] CountStalledReset = 64'h0;
   localparam logic [63:0] CountStalledMask = 64'h0;
-  localparam int unsigned CountStalledCount = 9;
+  localparam int unsigned CountStalledCount = 10;
   localparam int unsigned CountStalledStride = 32;
 
 endpackage
