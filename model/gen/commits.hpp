@@ -604,6 +604,46 @@ struct RdmapResponseCommit {
   }
 };
 
+/// A request has come back from atomic, or was dropped before it went there. answers: its response
+/// goes to ddp. fails: its fault will come as rdmap_op 3. Neither: it was dropped, or its QP is
+/// dead.
+/// RFC 7306 section 5
+/// tap_rdmap_atomic in u_rdmap.u_resp.u_atomic.
+struct RdmapAtomicCommit {
+  uint16_t qpn = 0;  // 16 bits
+  uint8_t answers = 0;  // 1 bit
+  uint8_t fails = 0;  // 1 bit
+
+  static constexpr std::string_view kName = "rdmap_atomic";
+  static constexpr size_t kBits = 19;
+  static constexpr size_t kValidBit = 18;
+  using Words = std::array<uint32_t, (kBits + 31) / 32>;
+  friend bool operator==(const RdmapAtomicCommit&, const RdmapAtomicCommit&) = default;
+  /// The packed SystemVerilog vector, bit 0 in word 0.
+  [[nodiscard]] Words to_words() const {
+    Words w{};
+    base::put_bits<18, 1>(w.data(), 1);
+    base::put_bits<2, 16>(w.data(), qpn);
+    base::put_bits<1, 1>(w.data(), answers);
+    base::put_bits<0, 1>(w.data(), fails);
+    return w;
+  }
+  static RdmapAtomicCommit from_words(const uint32_t* w) {
+    RdmapAtomicCommit s;
+    s.qpn = static_cast<uint16_t>(base::get_bits<2, 16>(w));
+    s.answers = static_cast<uint8_t>(base::get_bits<1, 1>(w));
+    s.fails = static_cast<uint8_t>(base::get_bits<0, 1>(w));
+    return s;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string s;
+    fmt::format_to(std::back_inserter(s), "qpn={}", qpn);
+    fmt::format_to(std::back_inserter(s), " answers={}", answers);
+    fmt::format_to(std::back_inserter(s), " fails={}", fails);
+    return s;
+  }
+};
+
 /// An operation was done. op as in rdmap_core: 0 ctl, 1 qp_fault, 2 tx_fault, 3 responder check
 /// failed, 4 segment (its verdict), 5 not used, 6 response slot free, 7 WQE.
 /// architecture 10
@@ -1122,6 +1162,7 @@ using AnyCommit = std::variant<
     DdpDropCommit,
     DdpUlpduCommit,
     RdmapResponseCommit,
+    RdmapAtomicCommit,
     RdmapOpCommit,
     AtomicWordCommit,
     TptCheckCommit,

@@ -102,6 +102,22 @@ inline constexpr uint8_t kTaggedHeaderBytes = 0xe;
 /// RFC 5041 section 4.3
 inline constexpr uint8_t kUntaggedHeaderBytes = 0x12;
 
+/// Kind of a request on QN 1 and of its response: Read.
+/// architecture 5
+inline constexpr uint8_t kKindRead = 0x0;
+
+/// Flush.
+/// architecture 5
+inline constexpr uint8_t kKindFlush = 0x1;
+
+/// Atomic Request.
+/// architecture 5
+inline constexpr uint8_t kKindAtomic = 0x2;
+
+/// Atomic Write Request.
+/// architecture 5
+inline constexpr uint8_t kKindAtomicWrite = 0x3;
+
 /// AOpCode of FetchAdd.
 /// RFC 7306 section 5.2
 inline constexpr uint8_t kAtomicFetchAdd = 0x0;

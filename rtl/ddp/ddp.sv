@@ -74,6 +74,9 @@ module ddp (
   output logic                          resp_slot_free_valid_o,
   input  logic                          resp_slot_free_ready_i,
   output iwarp_pkg::resp_slot_free_t     resp_slot_free_o,
+  output logic                          resp_fetched_valid_o,
+  input  logic                          resp_fetched_ready_i,
+  output iwarp_pkg::resp_fetched_t       resp_fetched_o,
   output logic                          tx_fault_valid_o,
   input  logic                          tx_fault_ready_i,
   output iwarp_pkg::tx_fault_t           tx_fault_o,
@@ -136,7 +139,7 @@ module ddp (
 
   logic [4:0]  ctl_valid, ctl_ready;
   logic        ctl_start, ctl_done, rx_in, rx_out, ask_in, ask_out, grant_in, grant_out, seg_in, seg_out, sent_in, sent_out;
-  logic [3:0]  told_in, told_out;
+  logic [4:0]  told_in, told_out;
   logic        rx_report;
   logic [15:0] ctl_qpn, ctl_pd;
   logic        ctl_persist;
@@ -185,6 +188,7 @@ module ddp (
     .tx_message_hdr_valid_i, .tx_message_hdr_ready_o, .tx_message_hdr_i,
     .tx_message_valid_i, .tx_message_ready_o, .tx_message_i,
     .resp_slot_free_valid_o, .resp_slot_free_ready_i, .resp_slot_free_o,
+    .resp_fetched_valid_o, .resp_fetched_ready_i, .resp_fetched_o,
     .tx_fault_valid_o, .tx_fault_ready_i, .tx_fault_o,
     .sq_slot_free_valid_o, .sq_slot_free_ready_i, .sq_slot_free_o,
     .tx_want_valid_o, .tx_want_ready_i, .tx_want_o,

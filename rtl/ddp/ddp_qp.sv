@@ -7,7 +7,7 @@
 // A stop leaves alone what rx_deliver and tx_header know of the QP's failures: it holds for what is still inside; start forgets it.
 // A segment received has left when qp has taken its rx_done: so qp counts it before the
 // acknowledgement, however deep the queue in between is. A segment sent has left when qp, or rdmap, has taken its
-// slot_free, and rdmap its tx_fault: none of them comes to the QP's next life.
+// slot_free, and rdmap its tx_fault, its resp_fetched: none of them comes to the QP's next life.
 // Both directions are in order, so nothing is counted a QP: what is inside is counted down as it leaves. Waits for received and sent
 // segments of all QPs that came earlier, and for qp and rdmap to take what is told of them; each leaves by itself.
 `include "rnic_assert.svh"
@@ -44,8 +44,8 @@ module ddp_qp (
   input  logic         seg_out_i,        // moved or dropped
   input  logic         sent_in_i,        // moved
   input  logic         sent_out_i,       // taken by mpa
-  input  logic [3:0]   told_in_i,        // sq_slot_free, resp_slot_free of a Read, tx_fault, resp_slot_free of a Flush
-  input  logic [3:0]   told_out_i        // taken by qp, rdmap
+  input  logic [4:0]   told_in_i,        // sq_slot_free, resp_slot_free of a Read, tx_fault, resp_slot_free on QN 3, resp_fetched
+  input  logic [4:0]   told_out_i        // taken by qp, rdmap
 );
   typedef enum logic [2:0] {
     StIdle,
@@ -68,7 +68,7 @@ module ddp_qp (
   // Each way counts what is inside, and of that what was there at its mark and has not left. Behind the mark it only counts down, so
   // however much passes one way while another stands, what has been reached stays reached.
   localparam int unsigned Rx = 0, Ask = 1, Grant = 2, Seg = 3, Sent = 4, Report = 5, Told = 6;
-  logic [9:0] in, out, mark, done, none;
+  logic [10:0] in, out, mark, done, none;
   assign in          = {told_in_i, report_in_i, sent_in_i, seg_in_i, grant_in_i, ask_in_i, rx_in_i};
   assign out         = {told_out_i, report_out_i, sent_out_i, seg_out_i, grant_out_i, ask_out_i, rx_out_i};
   assign mark[Rx]    = st_q != StDrain && st_q != StLeave;
@@ -77,8 +77,8 @@ module ddp_qp (
   assign mark[Seg]   = st_q != StDrain && st_q != StLeave;
   assign mark[Sent]  = st_q != StLeave;
   assign mark[Report] = st_q != StLeave;
-  assign mark[Told +: 4] = {4{st_q != StLeave}};
-  for (genvar i = 0; i < 10; i++) begin : gen_way
+  assign mark[Told +: 5] = {5{st_q != StLeave}};
+  for (genvar i = 0; i < 11; i++) begin : gen_way
     logic [15:0] held_q, rest_q;
     assign done[i] = rest_q == '0;
     assign none[i] = held_q == '0;
@@ -114,7 +114,7 @@ module ddp_qp (
       StTables:  if (settled) st_d = StWritten;
       StWritten: if (!written_q) st_d = op_q == iwarp_pkg::QpoStop ? StDrain : StAck;
       StDrain:   if (done[Rx] && done[Seg]) st_d = StLeave;
-      StLeave:   if (done[Sent] && done[Report] && done[Told +: 4] == '1) st_d = op_q == iwarp_pkg::QpoStart ? StTables : StAck;
+      StLeave:   if (done[Sent] && done[Report] && done[Told +: 5] == '1) st_d = op_q == iwarp_pkg::QpoStart ? StTables : StAck;
       default:   if (qp_ack_ddp_ready_i) st_d = StIdle;
     endcase
   end

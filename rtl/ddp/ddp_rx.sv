@@ -1,6 +1,7 @@
 // ddp_rx: placement, the receiving half of ddp. It only wires its leaves; a queue stands at each input but place_done.
 //
 //   rx_ulpdu_hdr, rx_ulpdu --> header_take --head--> header -----> pieces -----> check --> rx_segment
+//                                  | tail ------------------------------------------^
 //                                  |                 rq_take_req   rq_take_rsp   rx_xlate_rsp
 //                                  |                               rx_xlate        | pend
 //                                  +--> [ body ] ------------------------------> place <-- rx_verdict, rx_extent
@@ -141,9 +142,24 @@ module ddp_rx (
   iwarp_pkg::beat_t rest, body;
   logic [$clog2(PayloadDepth+1)-1:0] unused_body;
 
+  // The request of an atomic reaches 6 bytes into the second beat: each segment has a tail, with its second beat or
+  // its only one.
+  logic beat_ready, tail_ready, tail_push, first_beat_q, second_q;
+  assign rx_ulpdu_ready = beat_ready && tail_ready;
+  assign tail_push      = rx_ulpdu_valid && rx_ulpdu_ready && (second_q || (first_beat_q && rx_ulpdu.last));
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      first_beat_q <= 1'b1;
+      second_q     <= 1'b0;
+    end else if (rx_ulpdu_valid && rx_ulpdu_ready) begin
+      first_beat_q <= rx_ulpdu.last;
+      second_q     <= first_beat_q && !rx_ulpdu.last;
+    end
+  end
+
   header_take #(.Depth(4)) u_take (
     .clk_i, .rst_ni,
-    .valid_i(rx_ulpdu_valid), .ready_o(rx_ulpdu_ready), .last_i(rx_ulpdu.last), .error_i(1'b0),
+    .valid_i(rx_ulpdu_valid && tail_ready), .ready_o(beat_ready), .last_i(rx_ulpdu.last), .error_i(1'b0),
     .keep_i(rx_ulpdu.keep), .data_i(rx_ulpdu.data),
     .head_valid_o(head_valid), .head_ready_i(head_ready), .head_last_o(unused_head_last),
     .head_keep_o(unused_head_keep), .head_data_o(head_data),
@@ -160,6 +176,7 @@ module ddp_rx (
 
   logic         first_valid, first_ready, item_valid, item_ready, item_tagged, item_recv, item_take, item_last, item_over;
   logic [543:0] first;
+  logic         item_persist, entry_persist;
   logic [15:0]  item_qpn, item_length, item_rights, item_pd;
   logic [7:0]   item_cause;
   logic [31:0]  item_total, item_stag;
@@ -178,7 +195,7 @@ module ddp_rx (
     .item_valid_o(item_valid), .item_ready_i(item_ready), .item_qpn_o(item_qpn), .item_cause_o(item_cause),
     .item_tagged_o(item_tagged), .item_recv_o(item_recv), .item_take_o(item_take), .item_last_o(item_last),
     .item_length_o(item_length), .item_total_o(item_total), .item_over_o(item_over), .item_stag_o(item_stag), .item_to_o(item_to),
-    .item_rights_o(item_rights), .item_pd_o(item_pd)
+    .item_rights_o(item_rights), .item_pd_o(item_pd), .item_persist_o(item_persist)
   );
 
   stream_reg #(.Width(iwarp_pkg::RqTakeReqWidth)) u_take_req (
@@ -196,12 +213,13 @@ module ddp_rx (
     .item_valid_i(item_valid), .item_ready_o(item_ready), .item_qpn_i(item_qpn), .item_cause_i(item_cause),
     .item_tagged_i(item_tagged), .item_recv_i(item_recv), .item_take_i(item_take), .item_last_i(item_last),
     .item_length_i(item_length), .item_total_i(item_total), .item_over_i(item_over), .item_stag_i(item_stag), .item_to_i(item_to),
-    .item_rights_i(item_rights), .item_pd_i(item_pd),
+    .item_rights_i(item_rights), .item_pd_i(item_pd), .item_persist_i(item_persist),
     .rq_take_rsp_valid_i(rq_take_rsp_valid), .rq_take_rsp_ready_o(rq_take_rsp_ready), .rq_take_rsp_i(rq_take_rsp),
     .rx_xlate_valid_o, .rx_xlate_ready_i, .rx_xlate_o,
     .entry_valid_o(entry_valid), .entry_ready_i(entry_ready), .entry_cause_o(entry_cause),
     .entry_asked_o(entry_asked), .entry_recv_o(entry_recv), .entry_status_o(entry_status),
-    .entry_length_o(entry_length), .entry_index_o(entry_index), .entry_total_o(entry_total)
+    .entry_length_o(entry_length), .entry_index_o(entry_index), .entry_total_o(entry_total),
+    .entry_persist_o(entry_persist)
   );
 
   logic        pend_valid, pend_ready, pend_extents, pend_failed, pend_report;
@@ -212,9 +230,11 @@ module ddp_rx (
   ddp_rx_check u_check (
     .clk_i, .rst_ni,
     .first_valid_i(first_valid), .first_ready_o(first_ready), .first_i(first),
+    .tail_valid_i(tail_push), .tail_ready_o(tail_ready), .tail_i(rx_ulpdu.data[47:0]),
     .entry_valid_i(entry_valid), .entry_ready_o(entry_ready), .entry_cause_i(entry_cause),
     .entry_asked_i(entry_asked), .entry_recv_i(entry_recv), .entry_status_i(entry_status),
     .entry_length_i(entry_length), .entry_index_i(entry_index), .entry_total_i(entry_total),
+    .entry_persist_i(entry_persist),
     .rx_xlate_rsp_valid_i(rx_xlate_rsp_valid), .rx_xlate_rsp_ready_o(rx_xlate_rsp_ready), .rx_xlate_rsp_i(rx_xlate_rsp),
     .rx_segment_valid_o, .rx_segment_ready_i, .rx_segment_o,
     .pend_valid_o(pend_valid), .pend_ready_i(pend_ready), .pend_qpn_o(pend_qpn), .pend_extents_o(pend_extents),

@@ -1,6 +1,7 @@
 // ddp_rx_check: the end of DDP's checks: tpt's answer becomes a cause, and the segment goes to rdmap to be judged.
 //
 //   entry (ddp_rx_pieces) --> [ queue ] --+
+//   tail (ddp_rx) ----------> [ queue ] --+
 //   first (ddp_rx_header) --> [ queue ] --+--> cause --> [ stream_reg ] --> rx_segment --> rdmap
 //   rx_xlate_rsp ------------------------+       +--> pending, to ddp_rx_place, where the verdict will meet it
 //
@@ -18,6 +19,10 @@ module ddp_rx_check (
   input  logic         first_valid_i,
   output logic         first_ready_o,
   input  logic [543:0] first_i,
+  // from ddp_rx: bytes 64 to 69 of the segment; of a short one anything
+  input  logic         tail_valid_i,
+  output logic         tail_ready_o,
+  input  logic [47:0]  tail_i,
   // from ddp_rx_pieces
   input  logic         entry_valid_i,
   output logic         entry_ready_o,
@@ -28,6 +33,7 @@ module ddp_rx_check (
   input  logic [15:0]  entry_length_i,
   input  logic [15:0]  entry_index_i,
   input  logic [31:0]  entry_total_i,
+  input  logic         entry_persist_i,
   // from tpt
   input  logic                        rx_xlate_rsp_valid_i,
   output logic                        rx_xlate_rsp_ready_o,
@@ -50,8 +56,11 @@ module ddp_rx_check (
 );
   localparam int unsigned Depth   = 2 * rnic_pkg::FifoDepth;
   localparam int unsigned CountW  = $clog2(Depth + 1);
-  localparam int unsigned EntryW  = 8 + 2 + 8 + 16 + 16 + 32;
+  localparam int unsigned EntryW  = 8 + 2 + 8 + 16 + 16 + 32 + 1;
 
+  logic              tail_valid, persist;
+  logic [47:0]       tail;
+  logic [CountW:0]   unused_tails;
   logic              first_valid, entry_valid, asked, is_recv, fire, out_ready, refused;
   logic [15:0]       qpn, ulpdu_length, length, index;
   logic [511:0]      head;
@@ -71,12 +80,19 @@ module ddp_rx_check (
     .clk_i, .rst_ni,
     .valid_i(entry_valid_i), .ready_o(entry_ready_o),
     .data_i({entry_cause_i, entry_asked_i, entry_recv_i, entry_status_i, entry_length_i, entry_index_i,
-             entry_total_i}),
-    .valid_o(entry_valid), .ready_i(fire), .data_o({cause, asked, is_recv, status, length, index, total}),
+             entry_total_i, entry_persist_i}),
+    .valid_o(entry_valid), .ready_i(fire), .data_o({cause, asked, is_recv, status, length, index, total, persist}),
     .count_o(unused_entries)
   );
 
-  assign fire = entry_valid && first_valid && (!asked || rx_xlate_rsp_valid_i) && out_ready && pend_ready_i;
+  stream_fifo #(.Width(48), .Depth(2 * Depth)) u_tails (
+    .clk_i, .rst_ni,
+    .valid_i(tail_valid_i), .ready_o(tail_ready_o), .data_i(tail_i),
+    .valid_o(tail_valid), .ready_i(fire), .data_o(tail),
+    .count_o(unused_tails)
+  );
+
+  assign fire = entry_valid && first_valid && tail_valid && (!asked || rx_xlate_rsp_valid_i) && out_ready && pend_ready_i;
 
   assign rx_xlate_rsp_ready_o = fire && asked;
   assign refused              = asked && rx_xlate_rsp_i.result != iwarp_pkg::TptOk;
@@ -99,7 +115,7 @@ module ddp_rx_check (
 
   stream_reg #(.Width(iwarp_pkg::RxSegmentWidth)) u_out (
     .clk_i, .rst_ni,
-    .valid_i(fire), .ready_o(out_ready), .data_i({qpn, final_cause, ulpdu_length, head}),
+    .valid_i(fire), .ready_o(out_ready), .data_i({qpn, persist, final_cause, ulpdu_length, tail, head}),
     .valid_o(rx_segment_valid_o), .ready_i(rx_segment_ready_i), .data_o(rx_segment_o)
   );
 

@@ -6,10 +6,10 @@
 //     +--> head_o, as it came, to ddp_rx_check
 //
 // RFC 5041 sections 4.2, 4.3, 5.2, 7.1: a header that is short or of another version, QN above 2 (3 is valid where
-// Flush is enabled: responses on QN 3), MSN that is not the next, MO that is not the next byte; a Send
+// the extensions are enabled: their responses), MSN that is not the next, MO that is not the next byte; a Send
 // that passes 2^32 bytes is longer than any buffer (item_over). The table holds for each QP: running, an
 // error was found here, next MSN of QN 0 to 3, an open message of QN 0 and its MO, the PD, and whether
-// Flush is enabled.
+// the extensions are enabled.
 // Behind the first error nothing counts any more: a later segment, or one of a QP that does not run, asks for nothing
 // and is handed on with local_catastrophic, which rdmap drops.
 //
@@ -65,7 +65,8 @@ module ddp_rx_header (
   output logic [31:0]  item_stag_o,
   output logic [63:0]  item_to_o,
   output logic [15:0]  item_rights_o,
-  output logic [15:0]  item_pd_o
+  output logic [15:0]  item_pd_o,
+  output logic         item_persist_o    // the extensions are enabled
 );
   localparam int unsigned QpW = $clog2(rnic_pkg::NumQps);
 
@@ -218,6 +219,7 @@ module ddp_rx_header (
   assign item_rights_o = {1'b0, opcode_q} == iwarp_pkg::OpReadResponse ? rnic_pkg::AccessLocalWrite
                                                                : rnic_pkg::AccessRemoteWrite;
   assign item_pd_o     = state.pd;
+  assign item_persist_o = state.persist;
 
   // The table.
   state_t           ctl_state, wdata;

@@ -35,6 +35,7 @@ module ddp_rx_pieces (
   input  logic [63:0]  item_to_i,
   input  logic [15:0]  item_rights_i,
   input  logic [15:0]  item_pd_i,
+  input  logic         item_persist_i,
   // from qp
   input  logic                     rq_take_rsp_valid_i,
   output logic                     rq_take_rsp_ready_o,
@@ -52,13 +53,14 @@ module ddp_rx_pieces (
   output logic [7:0]   entry_status_o,   // other than success: its receive ends in it
   output logic [15:0]  entry_length_o,
   output logic [15:0]  entry_index_o,    // of the receive WQE
-  output logic [31:0]  entry_total_o
+  output logic [31:0]  entry_total_o,
+  output logic         entry_persist_o
 );
   localparam int unsigned QpW   = $clog2(rnic_pkg::NumQps);
-  localparam int unsigned ItemW = 16 + 8 + 5 + 16 + 32 + 32 + 64 + 16 + 16;
+  localparam int unsigned ItemW = 16 + 8 + 5 + 16 + 32 + 32 + 64 + 16 + 16 + 1;
 
   // The queue of items.
-  logic        item_valid, item_pop, is_tagged, is_recv, is_take, is_last, is_over;
+  logic        item_valid, item_pop, is_tagged, is_recv, is_take, is_last, is_over, persist;
   logic [15:0] qpn, length, rights, pd;
   logic [7:0]  cause;
   logic [31:0] total, stag;
@@ -69,9 +71,9 @@ module ddp_rx_pieces (
     .clk_i, .rst_ni,
     .valid_i(item_valid_i), .ready_o(item_ready_o),
     .data_i({item_qpn_i, item_cause_i, item_tagged_i, item_recv_i, item_take_i, item_last_i, item_over_i,
-             item_length_i, item_total_i, item_stag_i, item_to_i, item_rights_i, item_pd_i}),
+             item_length_i, item_total_i, item_stag_i, item_to_i, item_rights_i, item_pd_i, item_persist_i}),
     .valid_o(item_valid), .ready_i(item_pop),
-    .data_o({qpn, cause, is_tagged, is_recv, is_take, is_last, is_over, length, total, stag, to, rights, pd}),
+    .data_o({qpn, cause, is_tagged, is_recv, is_take, is_last, is_over, length, total, stag, to, rights, pd, persist}),
     .count_o(unused_items)
   );
 
@@ -183,6 +185,7 @@ module ddp_rx_pieces (
 
   assign rq_take_rsp_ready_o = start_take;
   assign item_pop            = done;
+  assign entry_persist_o     = persist;
 
   // The take's result is kept as a cause and a status, so that the cut sees them.
   always_comb begin

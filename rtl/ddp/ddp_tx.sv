@@ -5,7 +5,7 @@
 //                   |         fault | +--seg--> segment --> payload_req, tx_xlate, sq_slot_free, resp_slot_free
 //                   +---------------|---hdr, body ^ |
 //                                   |               +--order, inline--> header <-- payload, placed
-//                                   +-------------------------------------+ +--> tx_ulpdu, tx_fault, resp_slot_free
+//                                   +-------------------------------------+ +--> tx_ulpdu, tx_fault, resp_slot_free, resp_fetched
 //
 // Throughput: a segment every 3 cycles (4 for a later one of its message) and 64 bytes a cycle. Latency, from the cycle
 // that takes the input to the one that gives the output: tx_message to tx_want 5, tx_grant to next tx_want 4, tx_grant to
@@ -37,8 +37,8 @@ module ddp_tx (
   output logic                         seg_out_o,
   output logic                         sent_in_o,
   output logic                         sent_out_o,
-  output logic [3:0]                   told_in_o,       // sq_slot_free, resp_slot_free of a Read, tx_fault, resp_slot_free of a Flush
-  output logic [3:0]                   told_out_o,
+  output logic [4:0]                   told_in_o,       // sq_slot_free, resp_slot_free of a Read, tx_fault, resp_slot_free on QN 3, resp_fetched
+  output logic [4:0]                   told_out_o,
   // from ddp_rx: a packet has been placed
   input  logic                         placed_i,
   // from and to rdmap
@@ -51,6 +51,9 @@ module ddp_tx (
   output logic                         resp_slot_free_valid_o,
   input  logic                         resp_slot_free_ready_i,
   output iwarp_pkg::resp_slot_free_t   resp_slot_free_o,
+  output logic                         resp_fetched_valid_o,
+  input  logic                         resp_fetched_ready_i,
+  output iwarp_pkg::resp_fetched_t     resp_fetched_o,
   output logic                         tx_fault_valid_o,
   input  logic                         tx_fault_ready_i,
   output iwarp_pkg::tx_fault_t         tx_fault_o,
@@ -134,7 +137,7 @@ module ddp_tx (
   );
 
   // What came in and went out, for ddp_qp.
-  logic arrive_valid, arrive_ready, seg_valid, gone, sq_freed, resp_freed, faulted, flush_freed;
+  logic arrive_valid, arrive_ready, seg_valid, gone, sq_freed, resp_freed, faulted, flush_freed, fetched;
   logic [1:0] free_valid, free_ready;   // resp_slot_free of a Read, of a Flush
 
   assign ask_in_o    = tx_message_hdr_valid_i && tx_message_hdr_ready_o;
@@ -143,8 +146,8 @@ module ddp_tx (
   assign grant_out_o = tx_grant_valid && tx_grant_ready;
   assign seg_in_o    = seg_valid;
   assign seg_out_o   = gone;
-  assign told_in_o   = {flush_freed, faulted, resp_freed, sq_freed};
-  assign told_out_o  = {free_valid[1] && free_ready[1], tx_fault_valid_o && tx_fault_ready_i,
+  assign told_in_o   = {fetched, flush_freed, faulted, resp_freed, sq_freed};
+  assign told_out_o  = {resp_fetched_valid_o && resp_fetched_ready_i, free_valid[1] && free_ready[1], tx_fault_valid_o && tx_fault_ready_i,
                         free_valid[0] && free_ready[0], sq_slot_free_valid_o && sq_slot_free_ready_i};
 
   logic                arrive_tagged, hdr_re, body_re;
@@ -235,6 +238,7 @@ module ddp_tx (
     .tx_fault_valid_o, .tx_fault_ready_i, .tx_fault_o,
     .fault_valid_o(fault_valid), .fault_ready_i(fault_ready), .fault_qpn_o(fault_qpn),
     .resp_free_valid_o(free_valid[1]), .resp_free_ready_i(free_ready[1]), .resp_free_o(free_flush),
+    .resp_fetched_valid_o, .resp_fetched_ready_i, .resp_fetched_o, .resp_fetch_o(fetched),
     .resp_freed_o(flush_freed), .gone_o(gone), .fault_o(faulted), .sent_o(sent_in_o), .left_o(sent_out_o)
   );
 endmodule

@@ -9,9 +9,10 @@
 // Payload that came back bad: nothing is sent, tx_fault once, and every later segment of that QP is dropped until it
 // starts anew; a Terminate is never dropped. A response without payload, which has no payload_req to wait in host_if,
 // waits here until all is placed that its watermark counts (RFC 5040 section 5.5, rule 12). The byte that a Flush
-// Response waits for (KindProbe) is dropped. resp_free: a response on QN 3 is sent. gone_o pulses when
+// Response waits for (KindProbe) is dropped. resp_free: a response on QN 3 is sent. resp_fetched: the last payload of a
+// Read Response is there, sent or dropped: what modifies memory behind that Read may begin. gone_o pulses when
 // the mover has finished a segment, sent_o when a sent one has; left_o when mpa has taken its header and its last beat;
-// fault_o, resp_freed_o when a tx_fault, a resp_free goes into its queue.
+// fault_o, resp_freed_o, resp_fetch_o when a tx_fault, a resp_free, a resp_fetched goes into its queue.
 //
 // A segment every 2 cycles, a beat a cycle (a beat more when the header makes it longer). Latency 4 cycles from
 // payload_hdr to tx_ulpdu. Waits for host_if to bring the payload or to place, and for mpa. Siblings ddp_tx_segment,
@@ -67,10 +68,15 @@ module ddp_tx_header #(
   output logic                          resp_free_valid_o,
   input  logic                          resp_free_ready_i,
   output iwarp_pkg::resp_slot_free_t    resp_free_o,
+  // to rdmap: a Read Response is fetched
+  output logic                          resp_fetched_valid_o,
+  input  logic                          resp_fetched_ready_i,
+  output iwarp_pkg::resp_fetched_t      resp_fetched_o,
   // to ddp_qp, ddp_tx_sched
   output logic         gone_o,
   output logic         fault_o,
   output logic         resp_freed_o,
+  output logic         resp_fetch_o,
   output logic         sent_o,
   output logic         left_o
 );
@@ -83,7 +89,7 @@ module ddp_tx_header #(
   endfunction
 
   // The queue.
-  logic         order_valid, is_tagged, done, waits, judge, unused_ready;
+  logic         order_valid, is_tagged, done, fetches, waits, judge, unused_ready;
   logic [15:0]  qpn, length;
   logic [1:0]   source;
   logic [2:0]   kind;
@@ -97,7 +103,7 @@ module ddp_tx_header #(
     .clk_i, .rst_ni,
     .valid_i(order_valid_i), .ready_o(unused_ready), .data_i(order_i),
     .valid_o(order_valid), .ready_i(judge),
-    .data_o({qpn, source, kind, is_tagged, length, header, done, slot, offset, waits, watermark}),
+    .data_o({qpn, source, kind, is_tagged, length, header, done, slot, offset, fetches, waits, watermark}),
     .count_o(unused_orders)
   );
 
@@ -113,7 +119,7 @@ module ddp_tx_header #(
 
   // First cycle: read whether the QP is bad. Second: judge, when the payload's header is there.
   logic       look, looked_q, was_bad, is_bad, faulty, send, drop, is_term, ctl_fire, fetched;
-  logic       ulpdu_ready, put_ready, move_ready, report_ready, fault_ready, free_ready, all_ready;
+  logic       ulpdu_ready, put_ready, move_ready, report_ready, fault_ready, free_ready, fetch_ready, all_ready;
   logic [4:0] header_bytes;
 
   assign ctl_ready_o  = !clear_i;
@@ -121,7 +127,7 @@ module ddp_tx_header #(
   assign look         = order_valid && !looked_q;
   assign is_term      = source == iwarp_pkg::TxTerm;
   assign is_bad       = payload_hdr_i.status != iwarp_pkg::RdOk || payload_hdr_i.result != iwarp_pkg::TptOk;
-  assign all_ready    = ulpdu_ready && put_ready && move_ready && report_ready && fault_ready && free_ready;
+  assign all_ready    = ulpdu_ready && put_ready && move_ready && report_ready && fault_ready && free_ready && fetch_ready;
   assign fetched      = kind == KindPayload || kind == KindProbe;
   assign judge        = looked_q && reached_q && all_ready && (!fetched || payload_hdr_valid_i) && !ctl_valid_i;
   assign faulty       = judge && fetched && is_bad && !was_bad;
@@ -176,6 +182,14 @@ module ddp_tx_header #(
     .clk_i, .rst_ni,
     .valid_i(resp_freed_o), .ready_o(free_ready), .data_i(qpn),
     .valid_o(resp_free_valid_o), .ready_i(resp_free_ready_i), .data_o(resp_free_o), .count_o(unused_frees)
+  );
+
+  logic [1:0] unused_fetches;
+  assign resp_fetch_o = judge && fetches;
+  stream_fifo #(.Width(16), .Depth(2)) u_fetches (
+    .clk_i, .rst_ni,
+    .valid_i(resp_fetch_o), .ready_o(fetch_ready), .data_i(qpn),
+    .valid_o(resp_fetched_valid_o), .ready_i(resp_fetched_ready_i), .data_o(resp_fetched_o), .count_o(unused_fetches)
   );
 
   // The mover's orders.
@@ -284,6 +298,7 @@ module ddp_tx_header #(
   `RNIC_ASSERT(OrderRoom_A, !order_valid_i || unused_ready)
   `RNIC_ASSERT(PayloadLength_A, !send || kind != KindPayload || payload_hdr_i.length == 17'(length))
   `RNIC_ASSERT(ProbeLength_A, !send || kind != KindProbe || payload_hdr_i.length == 17'd1)
+  `RNIC_STREAM_STABLE(FetchedStable_A, resp_fetched_valid_o, resp_fetched_ready_i, resp_fetched_o)
   `RNIC_STREAM_STABLE(FreeStable_A, resp_free_valid_o, resp_free_ready_i, resp_free_o)
   `RNIC_ASSERT(AheadInRange_A, !(hdr_out && ahead_q == 5'sd15) && !(last_out && ahead_q == -5'sd16))
   `RNIC_STREAM_STABLE(UlpduHdrStable_A, tx_ulpdu_hdr_valid_o, tx_ulpdu_hdr_ready_i, tx_ulpdu_hdr_o)

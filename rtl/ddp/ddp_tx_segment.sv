@@ -65,7 +65,7 @@ module ddp_tx_segment #(
   output logic                          resp_freed_o,
   // to ddp_tx_header, in scheduling order; it has room for SegDepth of them
   output logic               order_valid_o,
-  output logic [OrderW-1:0]  order_o,   // {qpn, source, kind, tagged_hdr, length, header, done, slot, offset, waits, watermark}
+  output logic [OrderW-1:0]  order_o,   // {qpn, source, kind, tagged_hdr, length, header, done, slot, offset, fetches, waits, watermark}
   // to ddp_tx_header: inline bytes, of which cut bytes come off in front when shifted
   output logic               inline_valid_o,
   input  logic               inline_ready_i,
@@ -329,7 +329,8 @@ module ddp_tx_segment #(
   assign order_kind    = probe ? KindProbe : length == '0 ? KindNone : !is_inline ? KindPayload : inline_shifted_o ? KindShifted : KindInline;
   assign order_valid_o = finish;
   assign order_o       = {qpn, source, order_kind, is_tagged, length, is_tagged ? {tagged_hdr, 32'd0} : untagged, last && done,
-                          slot, offset, order_kind == KindNone && has_watermark, watermark};
+                          slot, offset, last && source == iwarp_pkg::TxResp && order_kind == KindPayload, order_kind == KindNone && has_watermark,
+                          watermark};
 
   logic unused_bits;
   assign unused_bits = ^{sge_now_q.length, sge_now_q.address, qpn, body_base};

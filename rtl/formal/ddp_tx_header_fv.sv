@@ -27,7 +27,7 @@ module ddp_tx_header_fv (
   input logic [1:0]  hdr_status_i,
   input logic [2:0]  hdr_result_i,
   input logic        beat_valid_i, beat_last_i, placed_i,
-  input logic        ulpdu_hdr_ready_i, ulpdu_ready_i, report_ready_i, fault_ready_i, free_ready_i
+  input logic        ulpdu_hdr_ready_i, ulpdu_ready_i, report_ready_i, fault_ready_i, free_ready_i, fetch_ready_i, order_fetches_i
 );
   `RNIC_FORMAL_RESET
   localparam logic [2:0] KindNone = 3'd0, KindPayload = 3'd1, KindProbe = 3'd4;
@@ -39,7 +39,7 @@ module ddp_tx_header_fv (
   iwarp_pkg::payload_t     beat;
 
   assign order = {13'd0, order_qpn_i, order_source_i, order_kind_i, order_tagged_i, 16'd1, 144'd0, 1'b0, 8'd0, 32'd0,
-                  order_waits_i, order_watermark_i};
+                  order_fetches_i, order_waits_i, order_watermark_i};
   assign hdr  = {17'd1, hdr_status_i, hdr_result_i};
   assign beat = {beat_last_i, 1'b0, 7'd1, 512'd0};
 
@@ -56,6 +56,7 @@ module ddp_tx_header_fv (
     .tx_fault_valid_o(), .tx_fault_ready_i(report_ready_i), .tx_fault_o(),
     .fault_valid_o(), .fault_ready_i, .fault_qpn_o(),
     .resp_free_valid_o(), .resp_free_ready_i(free_ready_i), .resp_free_o(),
+    .resp_fetched_valid_o(), .resp_fetched_ready_i(fetch_ready_i), .resp_fetched_o(), .resp_fetch_o(),
     .gone_o(gone), .fault_o(), .resp_freed_o(freed), .sent_o(sent), .left_o()
   );
 

@@ -2243,6 +2243,19 @@ package iwarp_pkg;
     logic [15:0] qpn;
   } rdmap_response_commit_t;
 
+  // A request has come back from atomic, or was dropped before it went there. answers: its response
+  // goes to ddp. fails: its fault will come as rdmap_op 3. Neither: it was dropped, or its QP is
+  // dead.
+  //   RFC 7306 section 5
+  //   tap_rdmap_atomic in u_rdmap.u_resp.u_atomic; simulation only
+  localparam int unsigned RdmapAtomicCommitWidth = 19;
+  typedef struct packed {
+    logic valid;
+    logic [15:0] qpn;
+    logic answers;
+    logic fails;
+  } rdmap_atomic_commit_t;
+
   // An operation was done. op as in rdmap_core: 0 ctl, 1 qp_fault, 2 tx_fault, 3 responder check
   // failed, 4 segment (its verdict), 5 not used, 6 response slot free, 7 WQE.
   //   architecture 10

@@ -131,6 +131,18 @@ package rnic_pkg;
   // DDP untagged header. RFC 5041 section 4.3
   localparam logic [7:0] UntaggedHeaderBytes = 8'h12;
 
+  // Kind of a request on QN 1 and of its response: Read. architecture 5
+  localparam logic [1:0] KindRead = 2'h0;
+
+  // Flush. architecture 5
+  localparam logic [1:0] KindFlush = 2'h1;
+
+  // Atomic Request. architecture 5
+  localparam logic [1:0] KindAtomic = 2'h2;
+
+  // Atomic Write Request. architecture 5
+  localparam logic [1:0] KindAtomicWrite = 2'h3;
+
   // AOpCode of FetchAdd. RFC 7306 section 5.2
   localparam logic [3:0] AtomicFetchAdd = 4'h0;
 

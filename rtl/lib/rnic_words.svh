@@ -14,14 +14,13 @@
 
 // rdmap_row and rdmap_core: what the table holds of a QP. serving: requests from the oldest on that
 // the responder or ddp has. Indices are places in the pools; a ring goes from base to last. next:
-// the first request that is not served. received: bytes of the oldest Read. persist: Flush is
-// enabled. msn: of the next request that we send.
+// the first request that is not served. received: bytes of the oldest Read. msn: of the next request
+// that we send.
 `define RNIC_RDMAP_ROW_T \
   struct packed { \
     logic        running; \
     logic        closing; \
     logic        held; \
-    logic        persist; \
     logic        listed; \
     logic [2:0]  serving; \
     logic [15:0] pd; \
@@ -40,13 +39,12 @@
     logic [31:0] received; \
     logic [31:0] msn; \
   }
-`define RNIC_RDMAP_ROW_W (48 + 4 * $clog2(rnic_pkg::IrdSlots) + 4 * $clog2(rnic_pkg::OrdSlots) + 64)
+`define RNIC_RDMAP_ROW_W (47 + 4 * $clog2(rnic_pkg::IrdSlots) + 4 * $clog2(rnic_pkg::OrdSlots) + 64)
 
-// rdmap_rx to rdmap_row: a received segment. bad: a check failed. is_ext: of the persistence draft,
-// so an unknown opcode where that is off. is_flush: of a request or response. stag, to: where a
-// tagged one goes, or the sink of the Read that a Terminate names (has_read); stag: the MSN of the
-// request that it names (has_msn). net: its first 46 bytes, the
-// first one in the top bits.
+// rdmap_rx to rdmap_row: a received segment. bad: a check failed. kind: of a request or response
+// (rnic_pkg Kind*). stag, to: where a tagged one goes, or the sink of the Read that a Terminate
+// names (has_read); stag: the MSN of the request that it names (has_msn). net: its first 46 bytes,
+// the first one in the top bits; more: the 24 behind them.
 `define RNIC_RDMAP_SEGMENT_T \
   struct packed { \
     logic         bad; \
@@ -58,8 +56,7 @@
     logic         is_terminate; \
     logic         has_read; \
     logic         has_msn; \
-    logic         is_ext; \
-    logic         is_flush; \
+    logic [1:0]   kind; \
     logic         head_fits; \
     logic [15:0]  code; \
     logic [15:0]  ulpdu_length; \
@@ -67,13 +64,14 @@
     logic [31:0]  stag; \
     logic [63:0]  to; \
     logic [367:0] net; \
+    logic [191:0] more; \
   }
-`define RNIC_RDMAP_SEGMENT_W (12 + 48 + 96 + 368)
+`define RNIC_RDMAP_SEGMENT_W (12 + 48 + 96 + 368 + 192)
 
 // rdmap_row to rdmap_judge: an operation whose row is done. first, last: of the ORD entries that a
 // Terminate is compared with. work: the QP goes into the work list. fails: without any entry, for
 // error (qp_error_t). verdict (rx_verdict_t): if it is accepted. fits, names: judged with an ORD
-// entry. by_msn: it names a Flush, by its MSN (stag). net: as above.
+// entry. by_msn: it names a request that is no Read, by its MSN (stag). kind, net: as above.
 `define RNIC_RDMAP_DEED_T \
   struct packed { \
     logic [2:0]  op; \
@@ -91,7 +89,7 @@
     logic        fits; \
     logic        names; \
     logic        by_msn; \
-    logic        is_flush; \
+    logic [1:0]  kind; \
     logic        is_request; \
     logic        is_last; \
     logic [iwarp_pkg::RxVerdictWidth-1:0] verdict; \
@@ -106,7 +104,7 @@
     logic [31:0] sum; \
     logic [367:0] net; \
   }
-`define RNIC_RDMAP_DEED_W (3 + 16 + 18 + iwarp_pkg::RxVerdictWidth + iwarp_pkg::QpErrorWidth + 32 + 32 + 32 + 64 + 32 + 368)
+`define RNIC_RDMAP_DEED_W (3 + 16 + 19 + iwarp_pkg::RxVerdictWidth + iwarp_pkg::QpErrorWidth + 32 + 32 + 32 + 64 + 32 + 368)
 
 // rdmap_judge to rdmap_term: a QP has failed, or its responder is idle after half_close. With
 // has_head net, ulpdu_length are of the offending segment; of_request: it is a Read Request of
@@ -123,17 +121,44 @@
 `define RNIC_RDMAP_JOB_W (iwarp_pkg::QpErrorWidth + 2 + 16 + 32 + 368)
 
 // rdmap_core to rdmap_resp: the oldest request of a QP that is not served. slot: its place in the
-// QP's ring; comes back in tx_fault. request: of a Flush its 20 bytes and 8 that mean nothing.
+// QP's ring; comes back in tx_fault, atomic_rsp. request: 28 bytes behind the DDP header, of a shorter
+// request some that mean nothing; more: of an atomic the 24 bytes behind them.
 `define RNIC_RDMAP_HEAD_T \
   struct packed { \
     logic [15:0] qpn; \
     logic [15:0] pd; \
     logic [7:0]  slot; \
     logic [63:0] watermark; \
-    logic        is_flush; \
+    logic [1:0]  kind; \
     logic [iwarp_pkg::ReadRequestWidth-1:0] request; \
+    logic [191:0] more; \
   }
-`define RNIC_RDMAP_HEAD_W (16 + 16 + 8 + 64 + 1 + iwarp_pkg::ReadRequestWidth)
+`define RNIC_RDMAP_HEAD_W (16 + 16 + 8 + 64 + 2 + iwarp_pkg::ReadRequestWidth + 192)
+
+// rdmap_wqe to rdmap_core: what of a request's WQE is no header. stag, to: the sink of a Read or an
+// atomic. data, and of an atomic the others: its operands.
+`define RNIC_RDMAP_OWN_T \
+  struct packed { \
+    logic [31:0] stag; \
+    logic [63:0] to; \
+    logic [63:0] data; \
+    logic [63:0] mask; \
+    logic [63:0] compare; \
+    logic [63:0] compare_mask; \
+  }
+`define RNIC_RDMAP_OWN_W (32 + 64 + 4 * 64)
+
+// rdmap_core to rdmap_atomic: the old value that an Atomic Response brought, and where it goes.
+`define RNIC_RDMAP_RESULT_T \
+  struct packed { \
+    logic [15:0] qpn; \
+    logic [15:0] pd; \
+    logic [7:0]  slot; \
+    logic [31:0] stag; \
+    logic [63:0] to; \
+    logic [63:0] value; \
+  }
+`define RNIC_RDMAP_RESULT_W (16 + 16 + 8 + 32 + 64 + 64)
 
 // llp_if_ctl to llp_if_rule: whose item it is. docs/spec/commits.yaml (llp_rule) has the same numbers
 `define RNIC_LLP_IF_SOURCE_E \
@@ -150,7 +175,8 @@
 `define RNIC_QP_ITEM_W \
   (6 + 8 + $clog2(rnic_pkg::NumQps) + 16 + 3 + $clog2(rnic_pkg::SqWindow) + 1 + 5 + 7 + iwarp_pkg::SqWqeWidth)
 
-// ddp_tx_segment to ddp_tx_header: a segment {QPN, source, kind, tagged, length, header, done, slot, offset, waits, watermark}
-`define RNIC_DDP_ORDER_W (16 + 2 + 3 + 1 + 16 + 144 + 1 + 8 + 32 + 1 + 64)
+// ddp_tx_segment to ddp_tx_header: a segment {QPN, source, kind, tagged, length, header, done, slot, offset, fetches, waits, watermark};
+// fetches: the last one of a Read Response with payload
+`define RNIC_DDP_ORDER_W (16 + 2 + 3 + 1 + 16 + 144 + 1 + 8 + 32 + 1 + 1 + 64)
 
 `endif

@@ -5,7 +5,7 @@
 //                                +> [ rdmap_core ] ---SQ messages--> [ rdmap_tx ] --> tx_message
 //   qp_fault, tx_fault ----------+   |   |  ^  \--> rx_verdict          ^   ^
 //   resp_slot_free --------------+   |   v  |                           |   |
-//   qp_ctl --> [ rdmap_ack ] ----+   | [ rdmap_resp ] <--> tpt --resp.---+   |
+//   qp_ctl --> [ rdmap_ack ] ----+   | [ rdmap_resp ] <--> tpt, atomic ---+   |
 //                                    +--> [ rdmap_term ] --> qp_error, Term. +
 //
 // Throughput: an operation a cycle in all. An operation is a WQE, a received segment, a request
@@ -15,7 +15,7 @@
 // with tpt answering in 3. Waits: see rdmap_core. Receive waits for transmit only while errors are
 // on their way to ddp, which always takes a Terminate. Leaves: rdmap_core (tables, decisions; in it
 // rdmap_pick, rdmap_rx, rdmap_row, rdmap_judge, rdmap_message), rdmap_wqe, rdmap_tx, rdmap_resp (in
-// it rdmap_read), rdmap_term, rdmap_ack, rdmap_room. Decision:
+// it rdmap_read, rdmap_atomic), rdmap_term, rdmap_ack, rdmap_room. Decision:
 // docs/decisions/0009-rdmap-pipeline.md Model: model/rdmap/rdmap.hpp. Bench:
 // tb/rdmap/rdmap_test.cpp. Contract: docs/theory-of-operation.md
 `include "rnic_assert.svh"
@@ -45,6 +45,21 @@ module rdmap (
   output logic qp_error_valid_o,
   input  logic qp_error_ready_i,
   output iwarp_pkg::qp_error_t qp_error_o,
+  output logic res_done_valid_o,
+  input  logic res_done_ready_i,
+  output iwarp_pkg::res_done_t res_done_o,
+  // from host_if
+  input  logic [63:0] placed_i,
+  // from and to atomic
+  output logic atomic_req_valid_o,
+  input  logic atomic_req_ready_i,
+  output iwarp_pkg::atomic_req_t atomic_req_o,
+  output logic atomic_dead_valid_o,
+  input  logic atomic_dead_ready_i,
+  output iwarp_pkg::atomic_dead_t atomic_dead_o,
+  input  logic atomic_rsp_valid_i,
+  output logic atomic_rsp_ready_o,
+  input  iwarp_pkg::atomic_rsp_t atomic_rsp_i,
   // from and to tpt
   output logic resp_check_valid_o,
   input  logic resp_check_ready_i,
@@ -62,6 +77,9 @@ module rdmap (
   input  logic resp_slot_free_valid_i,
   output logic resp_slot_free_ready_o,
   input  iwarp_pkg::resp_slot_free_t resp_slot_free_i,
+  input  logic resp_fetched_valid_i,
+  output logic resp_fetched_ready_o,
+  input  iwarp_pkg::resp_fetched_t resp_fetched_i,
   input  logic tx_fault_valid_i,
   output logic tx_fault_ready_o,
   input  iwarp_pkg::tx_fault_t tx_fault_i,
@@ -72,8 +90,10 @@ module rdmap (
   input  logic rx_verdict_ready_i,
   output iwarp_pkg::rx_verdict_t rx_verdict_o
 );
-  localparam int unsigned JobW  = `RNIC_RDMAP_JOB_W;
-  localparam int unsigned HeadW = `RNIC_RDMAP_HEAD_W;
+  localparam int unsigned JobW    = `RNIC_RDMAP_JOB_W;
+  localparam int unsigned HeadW   = `RNIC_RDMAP_HEAD_W;
+  localparam int unsigned ResultW = `RNIC_RDMAP_RESULT_W;
+  localparam int unsigned OwnW    = `RNIC_RDMAP_OWN_W;
   // Behind rdmap_core: 4 are on their way from pick to decide.
   localparam int unsigned QueueDepth = rnic_pkg::FifoDepth + 4;
 
@@ -81,7 +101,7 @@ module rdmap (
   logic wh_valid, wh_ready, sge_valid, sge_ready, body_valid, body_ready;
   logic seg_valid, seg_ready, free_valid, free_ready;
   iwarp_pkg::wqe_hdr_t        wh;
-  logic [95:0]                sge;
+  logic [OwnW-1:0]            sge;
   iwarp_pkg::beat_t           body;
   iwarp_pkg::rx_segment_t     seg;
   iwarp_pkg::resp_slot_free_t freed;
@@ -112,13 +132,16 @@ module rdmap (
   logic [15:0]  qpn, head_qpn;
   logic [HeadW-1:0] head;
   logic [JobW-1:0]  job, job_q;
-  logic [223:0]     sq_data, q_data;
+  logic [415:0]     sq_data, q_data;
+  logic             result_valid, result_out, core_ready, resp_ready_now, ask, idle;
+  logic [ResultW-1:0] result;
+  logic [15:0]      ask_qpn;
   iwarp_pkg::tx_fault_t       failed;
   iwarp_pkg::rx_verdict_t     verdict;
   iwarp_pkg::tx_message_hdr_t sq, q_sq;
 
   rdmap_core #(.QueueDepth(QueueDepth)) u_core (
-    .clk_i, .rst_ni, .ready_o,
+    .clk_i, .rst_ni, .ready_o(core_ready),
     .ctl_valid_i(qp_ctl_rdmap_valid_i && ctl_free), .ctl_ready_o(qp_ctl_rdmap_ready_o),
     .ctl_i(qp_ctl_rdmap_i),
     .ctl_done_o(ctl_done), .stopped_o(stopped), .dead_o(dead), .qpn_o(qpn),
@@ -129,6 +152,7 @@ module rdmap (
     .seg_valid_i(seg_valid), .seg_ready_o(seg_ready), .seg_i(seg),
     .verdict_valid_o(verdict_valid), .verdict_o(verdict),
     .verdict_left_i(rx_verdict_valid_o && rx_verdict_ready_i),
+    .result_valid_o(result_valid), .result_o(result), .result_left_i(result_out),
     .work_valid_o(work_valid), .head_req_valid_i(head_req), .head_req_ready_o(head_req_ready),
     .head_req_qpn_i(head_qpn),
     .head_valid_o(head_valid), .head_ok_o(head_ok), .head_o(head),
@@ -147,7 +171,7 @@ module rdmap (
     .clk_i, .rst_ni, .valid_i(verdict_valid), .ready_o(verdict_room), .data_i(verdict),
     .valid_o(rx_verdict_valid_o), .ready_i(rx_verdict_ready_i), .data_o(rx_verdict_o), .count_o()
   );
-  stream_fifo #(.Width(iwarp_pkg::TxMessageHdrWidth + 224 + 2), .Depth(QueueDepth), .Reserved(1'b1)) u_sq (
+  stream_fifo #(.Width(iwarp_pkg::TxMessageHdrWidth + 416 + 2), .Depth(QueueDepth), .Reserved(1'b1)) u_sq (
     .clk_i, .rst_ni, .valid_i(sq_valid), .ready_o(sq_room), .data_i({sq_drop, sq_own, sq, sq_data}),
     .valid_o(sq_q_valid), .ready_i(sq_q_ready), .data_o({q_drop, q_own, q_sq, q_data}), .count_o()
   );
@@ -157,11 +181,19 @@ module rdmap (
   );
 
   // --- responder
-  logic resp_valid, resp_ready, request_in, request_out, response_in;
+  logic resp_valid, resp_ready, request_in, request_out;
+  logic [1:0] response_in;
   iwarp_pkg::tx_message_hdr_t resp_msg;
   logic [127:0] resp_data;
-  rdmap_resp u_resp (
-    .clk_i, .rst_ni, .work_valid_i(work_valid), .work_qpn_i(qpn),
+  rdmap_resp #(.ResultDepth(QueueDepth)) u_resp (
+    .clk_i, .rst_ni, .ready_o(resp_ready_now), .placed_i,
+    .result_valid_i(result_valid), .result_i(result), .result_left_o(result_out),
+    .fetched_valid_i(resp_fetched_valid_i), .fetched_ready_o(resp_fetched_ready_o), .fetched_i(resp_fetched_i),
+    .atomic_req_valid_o, .atomic_req_ready_i, .atomic_req_o, .atomic_dead_valid_o, .atomic_dead_o,
+    .atomic_rsp_valid_i, .atomic_rsp_ready_o, .atomic_rsp_i,
+    .res_done_valid_o, .res_done_ready_i, .res_done_o,
+    .ask_i(ask), .ask_qpn_i(ask_qpn), .idle_o(idle),
+    .work_valid_i(work_valid), .work_qpn_i(qpn),
     .head_req_valid_o(head_req), .head_req_ready_i(head_req_ready), .head_req_qpn_o(head_qpn),
     .head_valid_i(head_valid), .head_ok_i(head_ok), .head_i(head), .dead_i(dead), .dead_qpn_i(qpn),
     .fail_valid_o(fail), .fail_ready_i(fail_ready), .fail_o(failed), .fail_done_i(fail_done),
@@ -204,25 +236,32 @@ module rdmap (
   rdmap_ack u_ack (
     .clk_i, .rst_ni, .free_o(ctl_free), .taken_i(qp_ctl_rdmap_valid_i && qp_ctl_rdmap_ready_o),
     .done_i(ctl_done), .drains_i(stopped), .qpn_i(qpn),
-    .in_i({term_valid && term_ready, job_valid, response_in, request_in,
+    .in_i({result_valid, term_valid && term_ready, job_valid, response_in[0], request_in,
            wqe_hdr_valid_i && wqe_hdr_ready_o}),
-    .out_i({term_out, job_out, response_out, request_out, wqe_out}),
+    .out_i({result_out, term_out, job_out, response_out, request_out, wqe_out}),
+    .atomic_in_i(response_in[1]), .ask_o(ask), .ask_qpn_o(ask_qpn), .idle_i(idle),
     .ack_valid_o(qp_ack_rdmap_valid_o), .ack_ready_i(qp_ack_rdmap_ready_i), .ack_o(qp_ack_rdmap_o)
   );
+
+  assign ready_o = core_ready && resp_ready_now;
+
+  logic unused_dead;
+  assign unused_dead = atomic_dead_ready_i;   // always taken
 
   // --- counters
   unit_counter u_count (
     .clk_i, .rst_ni, .items_i(verdict_valid || sq_valid),
     .busy_i(verdict_valid || sq_valid || (tx_message_valid_o && tx_message_ready_i)),
     .stalled_i(|({qp_ack_rdmap_valid_o, qp_error_valid_o, tx_message_hdr_valid_o,
-                  tx_message_valid_o, rx_verdict_valid_o, resp_check_valid_o} &
+                  tx_message_valid_o, rx_verdict_valid_o, resp_check_valid_o, atomic_req_valid_o, res_done_valid_o} &
                  ~{qp_ack_rdmap_ready_i, qp_error_ready_i, tx_message_hdr_ready_i,
-                   tx_message_ready_i, rx_verdict_ready_i, resp_check_ready_i})),
+                   tx_message_ready_i, rx_verdict_ready_i, resp_check_ready_i, atomic_req_ready_i, res_done_ready_i})),
     .count_o
   );
 
   `RNIC_ASSERT(Room_A,
                (!verdict_valid || verdict_room) && (!sq_valid || sq_room) &&
                (!job_valid || job_room))
+  `RNIC_ASSERT(DeadTaken_A, !atomic_dead_valid_o || atomic_dead_ready_i)
   `RNIC_STREAM_STABLE(VerdictStable_A, rx_verdict_valid_o, rx_verdict_ready_i, rx_verdict_o)
 endmodule

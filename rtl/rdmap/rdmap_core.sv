@@ -27,8 +27,10 @@
 
 module rdmap_core #(
   parameter int unsigned QueueDepth = 2,   // words of each queue behind: verdicts, messages, jobs
-  localparam int unsigned JobW  = `RNIC_RDMAP_JOB_W,
-  localparam int unsigned HeadW = `RNIC_RDMAP_HEAD_W
+  localparam int unsigned JobW    = `RNIC_RDMAP_JOB_W,
+  localparam int unsigned HeadW   = `RNIC_RDMAP_HEAD_W,
+  localparam int unsigned ResultW = `RNIC_RDMAP_RESULT_W,
+  localparam int unsigned OwnW    = `RNIC_RDMAP_OWN_W
 ) (
   input  logic clk_i,
   input  logic rst_ni,
@@ -59,6 +61,9 @@ module rdmap_core #(
   output logic verdict_valid_o,
   output iwarp_pkg::rx_verdict_t verdict_o,
   input  logic verdict_left_i,           // a verdict has left the queue
+  output logic result_valid_o,           // the old value of an atomic of ours
+  output logic [ResultW-1:0] result_o,
+  input  logic result_left_i,
   // responder
   output logic work_valid_o,             // qpn_o goes into the work list
   input  logic head_req_valid_i,
@@ -75,14 +80,14 @@ module rdmap_core #(
   input  logic wqe_valid_i,
   output logic wqe_ready_o,
   input  iwarp_pkg::wqe_hdr_t wqe_i,
-  input  logic sge_valid_i,              // of a Read: where its bytes go; of a Flush zeros
+  input  logic sge_valid_i,              // of a request: where its bytes go, and operands
   output logic sge_ready_o,
-  input  logic [95:0] sge_i,             // {STag, TO}
+  input  logic [OwnW-1:0] sge_i,         // RNIC_RDMAP_OWN_T
   output logic sq_valid_o,
   output logic sq_drop_o,
   output logic sq_own_o,
   output iwarp_pkg::tx_message_hdr_t sq_o,
-  output logic [223:0] sq_data_o,
+  output logic [415:0] sq_data_o,
   input  logic sq_left_i,
   // errors, to rdmap_term
   output logic term_valid_o,
@@ -97,8 +102,11 @@ module rdmap_core #(
 
   typedef `RNIC_RDMAP_OP_E   op_e;
   typedef `RNIC_RDMAP_DEED_T deed_t;
-  typedef struct packed {                // an ORD entry: a Read has a sink, a Flush is named by its MSN
-    logic        is_flush;
+  typedef `RNIC_RDMAP_OWN_T    own_t;
+  typedef `RNIC_RDMAP_RESULT_T result_t;
+  typedef `RNIC_RDMAP_SEGMENT_T segment_t;
+  typedef struct packed {                // an ORD entry: a Read, an atomic have a sink; all but a Read are named by their MSN
+    logic [1:0]  kind;
     logic [31:0] msn;
     logic [31:0] stag;
     logic [63:0] to;
@@ -107,14 +115,14 @@ module rdmap_core #(
   } ord_t;
 
   // --- pick
-  logic clear_busy, pick, hold_q, stay, term_back, verdict_room, term_room, sq_room, may_fail;
+  logic clear_busy, pick, hold_q, stay, term_back, verdict_room, term_room, sq_room, result_room, may_fail;
   logic [QpW-1:0] clear_addr;
   logic [2:0]  op_d, r_op_q, a_op_q;     // op_e
   logic [15:0] qpn_d, r_qpn_q, a_qpn_q;
   logic r_valid_q, a_valid_q;
   rdmap_pick u_pick (
     .clk_i, .rst_ni, .free_i(!clear_busy && !hold_q), .pick_o(pick), .op_o(op_d), .qpn_o(qpn_d),
-    .verdict_room_i(verdict_room), .term_room_i(term_room), .sq_room_i(sq_room),
+    .verdict_room_i(verdict_room && result_room), .term_room_i(term_room), .sq_room_i(sq_room),
     .ctl_valid_i, .ctl_ready_o, .ctl_op_i(ctl_i.op), .ctl_qpn_i(ctl_i.qpn),
     .qp_fault_valid_i, .qp_fault_ready_o, .qp_fault_qpn_i(qp_fault_i.qpn),
     .tx_fault_valid_i, .tx_fault_ready_o, .tx_fault_qpn_i(tx_fault_i.qpn),
@@ -126,15 +134,21 @@ module rdmap_core #(
     .wqe_valid_i, .wqe_ready_o, .wqe_qpn_i(wqe_i.qpn),
     .wqe_is_request_i(wqe_is_request), .sge_valid_i
   );
-  logic wqe_is_request;                  // a Read or a Flush: rdmap_wqe has split off an SGE
+  logic wqe_is_request;                  // what goes on QN 1: rdmap_wqe has split off its body
   assign wqe_is_request = wqe_i.opcode == iwarp_pkg::WrRdmaRead ||
-                          wqe_i.opcode == iwarp_pkg::WrFlush;
+                          wqe_i.opcode == iwarp_pkg::WrFlush || wqe_i.opcode == iwarp_pkg::WrAtomicWrite ||
+                          wqe_i.opcode == iwarp_pkg::WrAtomicCmpAndSwp ||
+                          wqe_i.opcode == iwarp_pkg::WrAtomicFetchAndAdd;
   assign sge_ready_o = wqe_ready_o && wqe_is_request;
   assign may_fail    = op_d != OpHead && op_d != OpWqe &&
                        (op_d != OpCtl || ctl_i.op == iwarp_pkg::QpoHalfClose);
   rdmap_room #(.Depth(QueueDepth)) u_verdict_room (
     .clk_i, .rst_ni, .take_i(seg_ready_o), .back_i(1'b0), .left_i(verdict_left_i),
     .room_o(verdict_room)
+  );
+  rdmap_room #(.Depth(QueueDepth)) u_result_room (   // any segment may bring one
+    .clk_i, .rst_ni, .take_i(seg_ready_o), .back_i(verdict_valid_o && !result_valid_o), .left_i(result_left_i),
+    .room_o(result_room)
   );
   rdmap_room #(.Depth(QueueDepth)) u_term_room (
     .clk_i, .rst_ni, .take_i(pick && may_fail), .back_i(term_back), .left_i(term_left_i),
@@ -157,7 +171,7 @@ module rdmap_core #(
   iwarp_pkg::tx_fault_t     r_fault_q;
   iwarp_pkg::cause_e        r_cause_q;
   iwarp_pkg::wqe_hdr_t      r_wqe_q, a_wqe_q, l_wqe_q, d_wqe_q;
-  logic [95:0]              r_sge_q, a_sge_q, l_sge_q, d_sge_q;   // of a Read
+  own_t                     r_sge_q, a_sge_q, l_sge_q, d_sge_q;   // of a request
   always_ff @(posedge clk_i) begin
     if (!rst_ni) r_valid_q <= 1'b0;
     else         r_valid_q <= pick;
@@ -190,6 +204,7 @@ module rdmap_core #(
       iwarp_pkg::TptRights: tpt_cause = iwarp_pkg::CauseRdmapRights;
       iwarp_pkg::TptWrap:   tpt_cause = iwarp_pkg::CauseRdmapWrap;
       iwarp_pkg::TptBounds: tpt_cause = iwarp_pkg::CauseRdmapBounds;
+      iwarp_pkg::TptAlign:  tpt_cause = iwarp_pkg::CauseRdmapLength;
       default:              tpt_cause = iwarp_pkg::CauseRdmapStag;
     endcase
   end
@@ -263,9 +278,21 @@ module rdmap_core #(
     end
   end
 
-  logic ord_we, a_is_flush;
-  logic [31:0] ord_msn;
-  assign a_is_flush = a_wqe_q.opcode == iwarp_pkg::WrFlush;
+  logic ord_we, a_is_request;
+  logic [1:0]  a_kind;
+  logic [31:0] ord_msn, l_msn_q, d_msn_q;
+  always_comb begin
+    a_is_request = 1'b1;
+    a_kind       = rnic_pkg::KindRead;
+    case (a_wqe_q.opcode)
+      iwarp_pkg::WrRdmaRead: ;
+      iwarp_pkg::WrFlush:             a_kind = rnic_pkg::KindFlush;
+      iwarp_pkg::WrAtomicWrite:       a_kind = rnic_pkg::KindAtomicWrite;
+      iwarp_pkg::WrAtomicCmpAndSwp,
+      iwarp_pkg::WrAtomicFetchAndAdd: a_kind = rnic_pkg::KindAtomic;
+      default:                        a_is_request = 1'b0;
+    endcase
+  end
   logic [OrdW-1:0]  ord_waddr, ord_raddr, scan_at_q, scan_next;
   logic [IrdW-1:0]  ird_raddr, ird_waddr, l_ird_waddr_q, d_ird_waddr_q;
   deed_t            deed;
@@ -275,7 +302,7 @@ module rdmap_core #(
     .op_i(a_op_q), .qpn_i(a_qpn_q), .ctl_i(a_ctl_q), .fault_i(a_fault_q),
     .of_request_i(a_of_request_q), .offset_i(a_offset_q),
     .segment_i(a_segment_q), .cause_i(a_seg_cause_q),
-    .is_request_i(a_wqe_q.opcode == iwarp_pkg::WrRdmaRead || a_is_flush), .scan_i(scan_q), .scan_at_i(scan_at_q),
+    .is_request_i(a_is_request), .scan_i(scan_q), .scan_at_i(scan_at_q),
     .row_i(row_q), .row_o(row_d),
     .ord_we_o(ord_we), .ord_waddr_o(ord_waddr), .ord_msn_o(ord_msn), .ord_raddr_o(ord_raddr), .scan_next_o(scan_next),
     .ird_we_o(ird_we), .ird_raddr_o(ird_raddr), .ird_waddr_o(ird_waddr), .received_o(received),
@@ -285,19 +312,21 @@ module rdmap_core #(
 
   // --- entry: ORD, IRD and the QP's err are read
   ord_t ord_wdata, ord_read, ord_q;
-  logic [367:0] ird_read, ird_q;         // a request's first 46 bytes
+  logic [559:0] ird_read, ird_q;         // a request
+  segment_t     a_segment;
+  result_t      result;
   logic [63:0]  mark_read, mark, mark_q, w_mark_q;   // its watermark
   logic         w_mark_we_q;
   logic [IrdW-1:0] l_ird_raddr_q, w_ird_waddr_q;
   logic [63:0]  placed_q;                // place packets allowed since reset
   logic         ird_we, mark_we;
-  assign ord_wdata = {a_is_flush, ord_msn, a_sge_q, a_wqe_q.length, a_wqe_q.slot};
+  assign ord_wdata = {a_kind, ord_msn, a_sge_q.stag, a_sge_q.to, a_wqe_q.length, a_wqe_q.slot};
   ram_1r1w #(.Width($bits(ord_read)), .Depth(rnic_pkg::OrdSlots)) u_ord (
     .clk_i, .rst_ni, .we_i(a_valid_q && ord_we), .waddr_i(ord_waddr), .wdata_i(ord_wdata),
     .re_i(a_valid_q), .raddr_i(ord_raddr), .rdata_o(ord_read)
   );
   ram_1r1w #(.Width($bits(ird_read)), .Depth(rnic_pkg::IrdSlots)) u_ird (
-    .clk_i, .rst_ni, .we_i(a_valid_q && ird_we), .waddr_i(ird_waddr), .wdata_i(deed.net),
+    .clk_i, .rst_ni, .we_i(a_valid_q && ird_we), .waddr_i(ird_waddr), .wdata_i({deed.net, a_segment.more}),
     .re_i(a_valid_q), .raddr_i(ird_raddr), .rdata_o(ird_read)
   );
   ram_1r1w #(.Width(64), .Depth(rnic_pkg::IrdSlots)) u_marks (
@@ -349,6 +378,8 @@ module rdmap_core #(
     l_deed_q      <= deed;
     l_wqe_q       <= a_wqe_q;
     l_sge_q       <= a_sge_q;
+    l_msn_q       <= ord_msn;
+    d_msn_q       <= l_msn_q;
     l_ird_raddr_q <= ird_raddr;
     l_ird_waddr_q <= ird_waddr;
     d_start_q     <= {l_low_q[32] ? l_high_q : l_deed_q.to[63:32], l_low_q[31:0]};
@@ -372,11 +403,15 @@ module rdmap_core #(
     .clk_i, .rst_ni, .valid_i(d_valid_q), .deed_i(d_deed_q), .start_i(d_start_q), .err_i(err_q),
     .err_o(err_d),
     .ord_stag_i(ord_q.stag), .ord_to_i(ord_q.to), .ord_length_i(ord_q.length),
-    .ord_slot_i(ord_q.slot), .ord_is_flush_i(ord_q.is_flush), .ord_msn_i(ord_q.msn),
-    .ird_watermark_i(mark_q), .ird_net_i(ird_q),
-    .done_o(done), .alive_o(alive), .verdict_valid_o, .verdict_o, .accepts_request_o(mark_we),
+    .ord_slot_i(ord_q.slot), .ord_kind_i(ord_q.kind), .ord_msn_i(ord_q.msn),
+    .ird_watermark_i(mark_q), .ird_net_i(ird_q[559:192]), .ird_more_i(ird_q[191:0]),
+    .done_o(done), .alive_o(alive), .verdict_valid_o, .verdict_o, .accepts_request_o(mark_we), .result_valid_o, .result_o(result.value),
     .term_valid_o, .term_o, .head_valid_o, .head_ok_o, .head_o
   );
+  assign a_segment = a_segment_q;
+  assign {result.qpn, result.pd, result.slot, result.stag, result.to} =
+      {d_deed_q.qpn, d_deed_q.pd, ord_q.slot, ord_q.stag, ord_q.to};
+  assign result_o  = result;
   assign term_back        = done && d_deed_q.op != OpHead && d_deed_q.op != OpWqe &&
                             !d_deed_q.stops && !term_valid_o;
   assign ctl_done_o       = done && d_deed_q.op == OpCtl;
@@ -395,13 +430,13 @@ module rdmap_core #(
   assign sq_valid_o = done && d_deed_q.op == OpWqe;
   assign sq_drop_o  = !alive;
   rdmap_message u_message (
-    .wqe_i(d_wqe_q), .sge_i(d_sge_q), .qpn_i(d_deed_q.qpn),
+    .wqe_i(d_wqe_q), .own_i(d_sge_q), .msn_i(d_msn_q), .qpn_i(d_deed_q.qpn),
     .own_o(sq_own_o), .hdr_o(sq_o), .data_o(sq_data_o)
   );
 
   logic unused_bits;
   assign unused_bits = ^{qpn_d, ctl_i.qpn, qp_fault_i.qpn, tx_fault_i.qpn, r_fault_q.qpn,
-                         r_fault_q.status, a_qpn_q};
+                         r_fault_q.status, a_qpn_q, a_segment};
 
   `RNIC_ASSERT(AloneInRow_A, !(a_valid_q && stay) || !r_valid_q)
 

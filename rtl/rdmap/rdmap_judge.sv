@@ -5,10 +5,10 @@
 //                                 +--> job: qp_error and what a Terminate shows
 //                                 +--> head for the responder, order done, err of the QP
 //
-// A Read Response fits if it is the next bytes of the oldest request, a Read; a Flush Response if
-// that is a Flush (A-19). A peer's Terminate names a Read of ours if it shows its sink, or
-// (requirements.md section 6) the oldest one's moved on by what has come, and a Flush if it shows
-// its MSN; it is compared with an entry a cycle, and decided with the last. Combinational but for
+// A Read Response fits if it is the next bytes of the oldest request, a Read; any other response if
+// that is of its kind (A-19), and of an atomic if it shows its MSN, which is our Request Identifier.
+// A peer's Terminate names a Read of ours if it shows its sink, or (requirements.md section 6) the
+// oldest one's moved on by what has come, and any other request if it shows its MSN; it is compared with an entry a cycle, and decided with the last. Combinational but for
 // the Read that was found. Siblings: rdmap_core, rdmap_row (the deed), rdmap_term. Bench:
 // tb/rdmap/rdmap_test.cpp
 `include "rnic_words.svh"
@@ -30,16 +30,19 @@ module rdmap_judge #(
   input  logic [63:0]      ord_to_i,
   input  logic [31:0]      ord_length_i,
   input  logic [7:0]       ord_slot_i,
-  input  logic             ord_is_flush_i,
+  input  logic [1:0]       ord_kind_i,
   input  logic [31:0]      ord_msn_i,
   input  logic [63:0]      ird_watermark_i,
   input  logic [367:0]     ird_net_i,
+  input  logic [191:0]     ird_more_i,
   // what comes of it
   output logic             done_o,
   output logic             alive_o,
   output logic             verdict_valid_o,
   output iwarp_pkg::rx_verdict_t verdict_o,
   output logic             accepts_request_o,
+  output logic             result_valid_o, // an Atomic Response fits: its value
+  output logic [63:0]      result_o,
   output logic             term_valid_o,
   output logic [JobW-1:0]  term_o,
   output logic             head_valid_o,   // of an operation `head`: with head_ok_o there is one
@@ -59,13 +62,27 @@ module rdmap_judge #(
   assign term_o = job;
   assign head_o = head;
 
-  logic alive, starts, fits, refused, fail, accept, ird_flush;
+  logic alive, starts, fits, refused, fail, accept;
+  logic [1:0]  ird_kind;
+  iwarp_pkg::atomic_response_t response;   // behind the DDP header
   assign alive   = deed.running && !err_i;
   assign starts  = start_i == ord_to_i;
-  assign fits    = deed.is_flush == ord_is_flush_i &&
-                   (deed.is_flush || (deed.stag == ord_stag_i && starts && deed.sum <= ord_length_i &&
-                                      deed.is_last == (deed.sum == ord_length_i)));
-  assign ird_flush = ird_net_i[355:352] == 4'hc;   // the opcode of the request
+  assign response = deed.net[367 - iwarp_pkg::DdpUntaggedWidth -: iwarp_pkg::AtomicResponseWidth];
+  always_comb begin
+    case (deed.kind)
+      rnic_pkg::KindRead:   fits = deed.stag == ord_stag_i && starts && deed.sum <= ord_length_i &&
+                                   deed.is_last == (deed.sum == ord_length_i);
+      rnic_pkg::KindAtomic: fits = response.request_id == ord_msn_i;
+      default:              fits = 1'b1;
+    endcase
+    if (deed.kind != ord_kind_i) fits = 1'b0;
+    case (ird_net_i[355:352])              // the opcode of the request, without its fifth bit
+      4'hc:    ird_kind = rnic_pkg::KindFlush;
+      4'ha:    ird_kind = rnic_pkg::KindAtomic;
+      4'h0:    ird_kind = rnic_pkg::KindAtomicWrite;
+      default: ird_kind = rnic_pkg::KindRead;
+    endcase
+  end
   assign refused = deed.fits && !fits;
   assign fail    = valid_i && alive && deed.last && (deed.fails || refused);
   assign err_o   = !deed.stops && (err_i || fail);
@@ -75,7 +92,7 @@ module rdmap_judge #(
   // The first entry that a Terminate names.
   logic       named, found_q;
   logic [7:0] found_slot_q;
-  assign named = deed.names && deed.by_msn == ord_is_flush_i &&
+  assign named = deed.names && deed.by_msn == (ord_kind_i != rnic_pkg::KindRead) &&
                  (deed.by_msn ? deed.stag == ord_msn_i
                               : deed.stag == ord_stag_i &&
                                 (deed.to == ord_to_i || (deed.first && starts)));
@@ -90,6 +107,8 @@ module rdmap_judge #(
   assign accept            = alive && !deed.fails && !refused;
   assign verdict_valid_o   = valid_i && deed.last && deed.op == OpSeg;
   assign accepts_request_o = verdict_valid_o && alive && deed.is_request;
+  assign result_valid_o    = verdict_valid_o && accept && deed.fits && deed.kind == rnic_pkg::KindAtomic;
+  assign result_o          = response.value;
   always_comb begin
     verdict_o = '0;
     if (accept) begin
@@ -104,7 +123,7 @@ module rdmap_judge #(
     error     = deed.error;
     error.qpn = deed.qpn;
     // The source of a Read that cannot be read; the read-back of a Flush (A-11).
-    if (deed.of_request && ird_flush && error.cause == iwarp_pkg::CauseRdmapLength)
+    if (deed.of_request && ird_kind == rnic_pkg::KindFlush && error.cause == iwarp_pkg::CauseRdmapLength)
       error.cause = iwarp_pkg::CauseFlushFailed;
     if (deed.names) begin
       error.has_wr = found_q || named;
@@ -115,8 +134,16 @@ module rdmap_judge #(
                        !deed.held && !deed.closed && !deed.closes;
     job.error        = error;
     job.has_head     = deed.has_head;
-    job.of_request   = deed.of_request && !ird_flush;
-    job.ulpdu_length = !deed.of_request ? deed.ulpdu_length : ird_flush ? 16'd38 : 16'd46;
+    job.of_request   = deed.of_request && ird_kind == rnic_pkg::KindRead;
+    job.ulpdu_length = deed.ulpdu_length;
+    if (deed.of_request) begin
+      case (ird_kind)
+        rnic_pkg::KindFlush:       job.ulpdu_length = 16'd38;
+        rnic_pkg::KindAtomic:      job.ulpdu_length = 16'd70;
+        rnic_pkg::KindAtomicWrite: job.ulpdu_length = 16'd42;
+        default:                   job.ulpdu_length = 16'd46;
+      endcase
+    end
     job.offset       = deed.offset;
     job.net          = deed.of_request ? ird_net_i : deed.net;
   end
@@ -128,9 +155,10 @@ module rdmap_judge #(
     head.pd        = deed.pd;
     head.slot      = error.slot;
     head.watermark = ird_watermark_i;
-    head.is_flush  = ird_flush;
+    head.kind      = ird_kind;
     // Behind the 18 bytes of its DDP header.
     head.request   = ird_net_i[iwarp_pkg::ReadRequestWidth-1:0];
+    head.more      = ird_more_i;
   end
 
   logic unused_bits;

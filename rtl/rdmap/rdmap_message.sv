@@ -4,26 +4,61 @@
 //   Send          QN 0, with or without Solicited Event; likewise
 //   Read Request  QN 1, 28 bytes of our own: sink (the WQE's SGE), size, the peer's source
 //   Flush Request QN 1, 20 bytes of our own: the peer's STag, length, TO, flags
+//   Atomic Request QN 1, 52 bytes: the Request Identifier is the message's MSN (RFC 7306 5.2)
+//   Atomic Write Request QN 1, 24 bytes: the peer's STag, length 8, TO, the value
 //
 // Combinational. Siblings: rdmap_core (holds the WQE), rdmap_tx (sends the message). Bench:
 // tb/rdmap/rdmap_test.cpp
-module rdmap_message (
+`include "rnic_words.svh"
+
+module rdmap_message #(
+  localparam int unsigned OwnW = `RNIC_RDMAP_OWN_W
+) (
   input  iwarp_pkg::wqe_hdr_t wqe_i,
-  input  logic [95:0] sge_i,             // of a Read: {STag, TO} of its first one
+  input  logic [OwnW-1:0] own_i,         // of a request: RNIC_RDMAP_OWN_T
+  input  logic [31:0] msn_i,             // likewise
   input  logic [15:0] qpn_i,
   output logic own_o,                    // the body is data_o, not the WQE's
   output iwarp_pkg::tx_message_hdr_t hdr_o,
-  output logic [223:0] data_o            // byte 0 in [7:0]
+  output logic [415:0] data_o            // byte 0 in [7:0]
 );
-  logic [223:0] request;
-  logic         is_flush;
+  typedef `RNIC_RDMAP_OWN_T own_t;
+  own_t         own;
+  logic [415:0] request;
+  logic [31:0]  bytes;
+  logic         is_add;
+  iwarp_pkg::rdmap_opcode_e opcode;
   logic [31:0]  flags;                   // the wire's bits are not verbs': the other way round (A-06)
-  assign is_flush = wqe_i.opcode == iwarp_pkg::WrFlush;
+  assign own      = own_i;
+  assign is_add   = wqe_i.opcode == iwarp_pkg::WrAtomicFetchAndAdd;
   assign flags    = (wqe_i.disposition[0] ? rnic_pkg::FlushVisible : '0) |
                     (wqe_i.disposition[1] ? rnic_pkg::FlushPersistent : '0);
-  assign request  = is_flush ? {wqe_i.remote_stag, wqe_i.length, wqe_i.remote_to, flags, 64'h0}
-                             : {sge_i, wqe_i.length, wqe_i.remote_stag, wqe_i.remote_to};
-  assign own_o    = wqe_i.opcode == iwarp_pkg::WrRdmaRead || is_flush;
+  always_comb begin
+    own_o   = 1'b1;
+    opcode  = iwarp_pkg::OpReadRequest;
+    bytes   = 32'd28;
+    request = {own.stag, own.to, wqe_i.length, wqe_i.remote_stag, wqe_i.remote_to, 192'h0};
+    case (wqe_i.opcode)
+      iwarp_pkg::WrRdmaRead: ;
+      iwarp_pkg::WrFlush: begin
+        opcode  = iwarp_pkg::OpFlushRequest;
+        bytes   = 32'd20;
+        request = {wqe_i.remote_stag, wqe_i.length, wqe_i.remote_to, flags, 256'h0};
+      end
+      iwarp_pkg::WrAtomicWrite: begin
+        opcode  = iwarp_pkg::OpAtomicWriteRequest;
+        bytes   = 32'd24;
+        request = {wqe_i.remote_stag, 32'd8, wqe_i.remote_to, own.data, 224'h0};
+      end
+      iwarp_pkg::WrAtomicFetchAndAdd, iwarp_pkg::WrAtomicCmpAndSwp: begin
+        opcode  = iwarp_pkg::OpAtomicRequest;
+        bytes   = 32'd52;
+        request = {28'h0, is_add ? rnic_pkg::AtomicFetchAdd : rnic_pkg::AtomicCmpSwap, msn_i, wqe_i.remote_stag,
+                   wqe_i.remote_to, own.data, own.mask, is_add ? 64'h0 : own.compare, is_add ? '1 : own.compare_mask};
+      end
+      default: own_o = 1'b0;
+    endcase
+  end
 
   always_comb begin
     hdr_o           = '0;
@@ -35,10 +70,11 @@ module rdmap_message (
     hdr_o.is_inline = wqe_i.is_inline;
     hdr_o.num_sge   = wqe_i.num_sge;
     case (wqe_i.opcode)
-      iwarp_pkg::WrRdmaRead, iwarp_pkg::WrFlush: begin
-        hdr_o.opcode    = is_flush ? iwarp_pkg::OpFlushRequest : iwarp_pkg::OpReadRequest;
+      iwarp_pkg::WrRdmaRead, iwarp_pkg::WrFlush, iwarp_pkg::WrAtomicWrite, iwarp_pkg::WrAtomicFetchAndAdd,
+      iwarp_pkg::WrAtomicCmpAndSwp: begin
+        hdr_o.opcode    = opcode;
         hdr_o.qn        = 2'd1;
-        hdr_o.length    = is_flush ? 32'd20 : 32'd28;
+        hdr_o.length    = bytes;
         hdr_o.is_inline = 1'b1;
         hdr_o.num_sge   = 4'd0;
         hdr_o.done      = 1'b0;
@@ -52,7 +88,7 @@ module rdmap_message (
         hdr_o.tagged_offset = wqe_i.remote_to;
       end
     endcase
-    for (int i = 0; i < 28; i++) data_o[8 * i +: 8] = request[223 - 8 * i -: 8];
+    for (int i = 0; i < 52; i++) data_o[8 * i +: 8] = request[415 - 8 * i -: 8];
   end
 
   logic unused_bits;

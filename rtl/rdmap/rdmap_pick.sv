@@ -55,8 +55,8 @@ module rdmap_pick (
   input  logic wqe_valid_i,
   output logic wqe_ready_o,
   input  logic [15:0] wqe_qpn_i,
-  input  logic wqe_is_request_i,         // a Read or a Flush
-  input  logic sge_valid_i               // and its SGE is there
+  input  logic wqe_is_request_i,         // it goes on QN 1
+  input  logic sge_valid_i               // and its body is there
 );
   typedef `RNIC_RDMAP_OP_E op_e;
   op_e op;

@@ -51,7 +51,8 @@ module rdmap_read #(
   output logic [127:0] msg_data_o,         // its SGE
   // a response is begun
   output logic begin_o,
-  output logic [15:0] begin_qpn_o
+  output logic [15:0] begin_qpn_o,
+  output logic begin_fetches_o             // of a Read with payload
 );
   typedef `RNIC_RDMAP_HEAD_T head_t;
   localparam int unsigned PtrW   = Depth > 1 ? $clog2(Depth) : 1;
@@ -93,7 +94,7 @@ module rdmap_read #(
     if (head_valid_i) begin
       mem[wr_q]     <= head_i;
       qpn_q[wr_q]   <= head.qpn;
-      empty_q[wr_q] <= !head.is_flush && request.read_size == '0;
+      empty_q[wr_q] <= head.kind == rnic_pkg::KindRead && request.read_size == '0;
     end
     for (int unsigned i = 0; i < Depth; i++) begin
       if (head_valid_i && wr_q == PtrW'(i))         dead_q[i] <= 1'b0;
@@ -112,7 +113,7 @@ module rdmap_read #(
     check_o.pd            = to_check.pd;
     check_o.rights        = rnic_pkg::AccessRemoteRead;
     check_o.last          = 1'b1;
-    if (to_check.is_flush) begin
+    if (to_check.kind == rnic_pkg::KindFlush) begin
       check_o.stag          = flush_to_check.sink_stag;
       check_o.tagged_offset = flush_to_check.sink_to;
       check_o.length        = flush_to_check.length;
@@ -128,6 +129,7 @@ module rdmap_read #(
   assign good         = empty_q[rd_q] || check_rsp_i.result == iwarp_pkg::TptOk;
   assign begin_o      = judged && good && !dead_q[rd_q] && room;
   assign begin_qpn_o  = qpn_q[rd_q];
+  assign begin_fetches_o = oldest.kind == rnic_pkg::KindRead && !empty_q[rd_q];
   assign fail_valid_o = judged && !good && !dead_q[rd_q] && !failing_q;
   assign dropped    = judged && (failing_q ? fail_done_i : dead_q[rd_q]);
   assign leave        = begin_o || dropped;
@@ -173,7 +175,7 @@ module rdmap_read #(
     msg_o.has_watermark = 1'b1;
     msg_o.watermark     = answered.watermark;
     // One byte of the range is read back behind what the watermark counts: reads push writes.
-    if (answered.is_flush) begin
+    if (answered.kind == rnic_pkg::KindFlush) begin
       source.address      = flushes.sink_to;
       source.length       = 32'd1;
       source.lkey         = flushes.sink_stag;
@@ -189,7 +191,7 @@ module rdmap_read #(
   end
 
   logic unused_bits;
-  assign unused_bits = ^{head, request, to_check, request_to_check, flush_to_check, flushes, answered.pd};
+  assign unused_bits = ^{head, request, to_check, request_to_check, flush_to_check, flushes, answered};
 
   `RNIC_ASSERT(RingRoom_A, !head_valid_i || 32'(unchecked_q) + 32'(checked_q) < Depth)
   `RNIC_ASSERT(AnswerIsAsked_A, !check_rsp_valid_i || checked_q != '0)

@@ -1,23 +1,26 @@
 // rdmap_resp: the responder: which QP's request is served next, and by which service. RFC 5040
 // section 5.2.
 //
-//   work --> [ work list ] --room?--> head asked of rdmap_core --> its opcode --> rdmap_read
-//            each QPN at most once                                              (atomic, persist)
+//   work --> [ work list ] --room?--> head asked of rdmap_core --kind--+--> rdmap_read (Read, Flush)   --+--> messages
+//            each QPN at most once                                     +--> rdmap_atomic               --+--> faults
 //
 // Order: a QP's requests are handed out oldest first; the list is served in turn. A head is asked
-// for when the service has room, so rdmap_core never waits for a head to be taken, and receive
-// never for the responder. A further kind of request (atomic, persist) is a service beside
-// rdmap_read with a ring of its own: rdmap_core's head names the opcode, room is reserved in each
-// service, and messages merge in front of rdmap_tx; a slow request then holds its own ring alone.
-// Waits for the services. Siblings: rdmap_core, rdmap_read. Bench: tb/rdmap/rdmap_test.cpp
+// for when either service has room, so rdmap_core never waits for a head to be taken, and receive
+// never for the responder. A request that waits in rdmap_atomic takes no room from the others.
+// Of faults one is in rdmap_core at a time. Waits for the services. Siblings: rdmap_core,
+// rdmap_read, rdmap_atomic. Bench: tb/rdmap/rdmap_test.cpp
 `include "rnic_assert.svh"
 `include "rnic_words.svh"
 
 module rdmap_resp #(
-  localparam int unsigned HeadW = `RNIC_RDMAP_HEAD_W
+  parameter int unsigned ResultDepth = 2,
+  localparam int unsigned HeadW   = `RNIC_RDMAP_HEAD_W,
+  localparam int unsigned ResultW = `RNIC_RDMAP_RESULT_W
 ) (
   input  logic clk_i,
   input  logic rst_ni,
+  output logic ready_o,
+  input  logic [63:0] placed_i,
   // work, from rdmap_core: the list has room for every QP
   input  logic work_valid_i,
   input  logic [15:0] work_qpn_i,
@@ -36,6 +39,27 @@ module rdmap_resp #(
   input  logic fail_ready_i,
   output iwarp_pkg::tx_fault_t fail_o,
   input  logic fail_done_i,
+  // from rdmap_core: the old value of an atomic of ours
+  input  logic result_valid_i,
+  input  logic [ResultW-1:0] result_i,
+  output logic result_left_o,              // it is through
+  // from ddp: a Read Response has been fetched
+  input  logic fetched_valid_i,
+  output logic fetched_ready_o,
+  input  iwarp_pkg::resp_fetched_t fetched_i,
+  // from and to atomic
+  output logic atomic_req_valid_o,
+  input  logic atomic_req_ready_i,
+  output iwarp_pkg::atomic_req_t atomic_req_o,
+  output logic atomic_dead_valid_o,
+  output iwarp_pkg::atomic_dead_t atomic_dead_o,
+  input  logic atomic_rsp_valid_i,
+  output logic atomic_rsp_ready_o,
+  input  iwarp_pkg::atomic_rsp_t atomic_rsp_i,
+  // to qp
+  output logic res_done_valid_o,
+  input  logic res_done_ready_i,
+  output iwarp_pkg::res_done_t res_done_o,
   // from and to tpt
   output logic check_valid_o,
   input  logic check_ready_i,
@@ -49,35 +73,94 @@ module rdmap_resp #(
   output iwarp_pkg::tx_message_hdr_t msg_o,
   output logic [127:0] msg_data_o,
   // for the drain of a QP
-  output logic in_o,                       // a request is being served
+  output logic in_o,                       // a Read or Flush is being served
   output logic left_o,                     // one has left the service
-  output logic begin_o                     // with a response
+  output logic [1:0] begin_o,              // with a response; an atomic with one
+  input  logic ask_i,                      // has this QP an atomic in service?
+  input  logic [15:0] ask_qpn_i,
+  output logic idle_o                      // it has none
 );
   localparam int unsigned Depth = rnic_pkg::FifoDepth;
+  typedef `RNIC_RDMAP_HEAD_T head_t;
 
-  logic list_valid, list_room, room;
+  logic list_valid, list_room, head_taken, is_atomic, atomic_left;
+  logic [1:0] room;
+  head_t head;
   stream_fifo #(.Width(16), .Depth(rnic_pkg::NumQps + 2), .Reserved(1'b1)) u_list (
     .clk_i, .rst_ni, .valid_i(work_valid_i), .ready_o(list_room), .data_i(work_qpn_i),
     .valid_o(list_valid), .ready_i(head_req_ready_i), .data_o(head_req_qpn_o), .count_o()
   );
+  // Its kind is not known when it is asked for: room in both, given back where it is not used.
   rdmap_room #(.Depth(Depth)) u_room (
-    .clk_i, .rst_ni, .take_i(head_req_ready_i), .back_i(head_valid_i && !head_ok_i),
-    .left_i(left_o), .room_o(room)
+    .clk_i, .rst_ni, .take_i(head_req_ready_i), .back_i(head_valid_i && !in_o),
+    .left_i(left_o), .room_o(room[0])
   );
-  assign head_req_valid_o = list_valid && room;
-  assign in_o             = head_valid_i && head_ok_i;
+  rdmap_room #(.Depth(Depth)) u_atomic_room (
+    .clk_i, .rst_ni, .take_i(head_req_ready_i), .back_i(head_valid_i && !(head_taken && is_atomic)),
+    .left_i(atomic_left), .room_o(room[1])
+  );
+  assign head             = head_i;
+  assign is_atomic        = head.kind[1];
+  assign head_req_valid_o = list_valid && room == '1;
+  assign head_taken       = head_valid_i && head_ok_i;
+  assign in_o             = head_taken && !is_atomic;
 
   logic [15:0] begin_qpn;
+  logic        begin_fetches, unused_index;
+  logic [1:0]  fails, fail_readys, fail_dones, msgs, msg_readys;
+  iwarp_pkg::tx_fault_t       read_fail, atomic_fail;
+  iwarp_pkg::tx_message_hdr_t read_msg, atomic_msg;
+  logic [127:0]               read_data, atomic_data;
   rdmap_read #(.Depth(Depth)) u_read (
     .clk_i, .rst_ni, .head_valid_i(in_o), .head_i, .left_o, .dead_i, .dead_qpn_i,
-    .fail_valid_o, .fail_ready_i, .fail_o, .fail_done_i,
+    .fail_valid_o(fails[0]), .fail_ready_i(fail_readys[0]), .fail_o(read_fail), .fail_done_i(fail_dones[0]),
     .check_valid_o, .check_ready_i, .check_o, .check_rsp_valid_i, .check_rsp_ready_o, .check_rsp_i,
-    .msg_valid_o, .msg_ready_i, .msg_o, .msg_data_o, .begin_o, .begin_qpn_o(begin_qpn)
+    .msg_valid_o(msgs[0]), .msg_ready_i(msg_readys[0]), .msg_o(read_msg), .msg_data_o(read_data),
+    .begin_o(begin_o[0]), .begin_qpn_o(begin_qpn), .begin_fetches_o(begin_fetches)
   );
+  rdmap_atomic #(.Depth(Depth), .ResultDepth(ResultDepth)) u_atomic (
+    .clk_i, .rst_ni, .ready_o, .placed_i, .head_valid_i(head_taken && is_atomic), .head_i, .left_o(atomic_left),
+    .begin_valid_i(begin_o[0] && begin_fetches), .begin_qpn_i(begin_qpn),
+    .fetched_valid_i, .fetched_ready_o, .fetched_qpn_i(fetched_i.qpn), .dead_i, .dead_qpn_i,
+    .ask_i, .ask_qpn_i, .idle_o, .push_o(begin_o[1]), .result_left_o, .result_valid_i, .result_i,
+    .req_valid_o(atomic_req_valid_o), .req_ready_i(atomic_req_ready_i), .req_o(atomic_req_o),
+    .dead_valid_o(atomic_dead_valid_o), .dead_o(atomic_dead_o),
+    .rsp_valid_i(atomic_rsp_valid_i), .rsp_ready_o(atomic_rsp_ready_o), .rsp_i(atomic_rsp_i),
+    .fail_valid_o(fails[1]), .fail_ready_i(fail_readys[1]), .fail_o(atomic_fail), .fail_done_i(fail_dones[1]),
+    .msg_valid_o(msgs[1]), .msg_ready_i(msg_readys[1]), .msg_o(atomic_msg), .msg_data_o(atomic_data),
+    .res_done_valid_o, .res_done_ready_i, .res_done_o
+  );
+
+  stream_arb #(.Width(iwarp_pkg::TxMessageHdrWidth + 128), .N(2)) u_msg_arb (
+    .clk_i, .rst_ni, .valid_i(msgs), .ready_o(msg_readys), .data_i({atomic_msg, atomic_data, read_msg, read_data}),
+    .valid_o(msg_valid_o), .ready_i(msg_ready_i), .data_o({msg_o, msg_data_o}), .index_o(unused_index)
+  );
+
+  // One fault at a time: offered or in rdmap_core until it is done.
+  logic [1:0] owner_d, owner_q;
+  logic       told_q;
+  assign owner_d      = owner_q != '0 ? owner_q : fails[0] ? 2'b01 : fails[1] ? 2'b10 : 2'b00;
+  assign fail_valid_o = (owner_q & fails) != '0 && !told_q;
+  assign fail_o       = owner_q[1] ? atomic_fail : read_fail;
+  assign fail_readys  = owner_q & {2{fail_ready_i}};
+  assign fail_dones   = owner_q & {2{fail_done_i}};
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      owner_q <= '0;
+      told_q  <= 1'b0;
+    end else begin
+      // A read's fault is taken back when its QP dies before rdmap_core has it.
+      owner_q <= fail_done_i || (!told_q && owner_q != '0 && (owner_q & fails) == '0) ? '0 : owner_d;
+      told_q  <= (told_q || (fail_valid_o && fail_ready_i)) && !fail_done_i;
+    end
+  end
+
+  logic unused_bits;
+  assign unused_bits = ^{head, fetched_i, unused_index};
 
   `RNIC_ASSERT(ListRoom_A, !work_valid_i || list_room)
 
   // Simulation alone: commit trace (architecture 10)
   iwarp_pkg::rdmap_response_commit_t tap_rdmap_response /*verilator public_flat_rd*/;
-  assign tap_rdmap_response = {begin_o, begin_qpn};
+  assign tap_rdmap_response = {begin_o[0], begin_qpn};
 endmodule

@@ -35,7 +35,7 @@ module rdmap_row #(
   input  logic [31:0]              offset_i,
   input  logic [SegmentW-1:0]      segment_i,
   input  iwarp_pkg::cause_e        cause_i,      // its first failed check
-  input  logic                     is_request_i, // the WQE is a Read or a Flush
+  input  logic                     is_request_i, // the WQE is a Read, Flush, atomic or Atomic Write
   input  logic [5:0]               scan_i,       // entries that a Terminate was compared with
   input  logic [OrdW-1:0]          scan_at_i,    // the next of them
   // the row
@@ -90,11 +90,10 @@ module rdmap_row #(
   assign ird_raddr_o   = op_i == OpHead ? row.ird_next : row.ird_base + IrdW'(fault_i.slot);
 
   // --- the segment
-  logic good, off, fits, names, accepts, closed;
+  logic good, fits, names, accepts, closed;
   logic [31:0] sum;
   assign closed  = row.closing && row.ird_count == '0;    // our side has no more to say
-  assign off     = seg.is_ext && !row.persist;
-  assign good    = !seg.bad && !off;
+  assign good    = !seg.bad;
   assign fits    = good && seg.is_response && row.ord_count != '0;
   assign names   = good && seg.is_terminate && (seg.has_read || seg.has_msn) && row.ord_count != '0;
   assign accepts = good && seg.is_request && !closed && row.ird_count < row.ird;
@@ -140,7 +139,6 @@ module rdmap_row #(
           next.listed    = row.listed;
           next.running   = ctl_i.op == iwarp_pkg::QpoStart;
           next.held      = ctl_i.params.hold_tx;
-          next.persist   = ctl_i.params.persist;
           next.msn       = 32'd1;
           next.pd        = ctl_i.params.pd;
           next.ird       = ctl_i.params.ird;
@@ -163,16 +161,17 @@ module rdmap_row #(
         deed.fits       = fits;
         deed.names      = names;
         deed.by_msn     = seg.has_msn;
-        deed.is_flush   = seg.is_flush;
+        deed.kind       = seg.kind;
         deed.is_request = accepts;
-        verdict.place     = seg.payload != '0 && !seg.is_request;
+        verdict.place     = seg.payload != '0 && !seg.is_request && seg.kind == rnic_pkg::KindRead;
         verdict.solicited = seg.is_send && seg.is_solicited && seg.is_last;
         if (seg.is_send && seg.is_last)          verdict.deliver = iwarp_pkg::DelRecv;
-        else if (seg.is_response && seg.is_last) verdict.deliver = iwarp_pkg::DelRead;
+        // The value of an Atomic Response goes by rdmap_atomic.
+        else if (seg.is_response && seg.is_last && seg.kind != rnic_pkg::KindAtomic)
+                                                 verdict.deliver = iwarp_pkg::DelRead;
         // What fails without an entry. Of a Terminate that names no request the status is not told.
         error = '0;
-        if (off)                           error.cause = iwarp_pkg::CauseRdmapOpcode;
-        else if (seg.bad)                  error.cause = cause_i;
+        if (seg.bad)                       error.cause = cause_i;
         else if (seg.is_terminate)         error.cause = iwarp_pkg::CausePeerTerminate;
         else if (seg.is_request && closed) error.cause = iwarp_pkg::CauseLlpLost;
         else if (seg.is_request)           error.cause = iwarp_pkg::CauseDdpUntaggedNoBuffer;
@@ -236,7 +235,7 @@ module rdmap_row #(
   end
 
   logic unused_bits;
-  assign unused_bits = ^{ctl_i.qpn, ctl_i.params, head_slot};
+  assign unused_bits = ^{ctl_i.qpn, ctl_i.params, head_slot, seg.more};
 
   `RNIC_COVER(RequestWhileServing_C, valid_i && op_i == OpSeg && accepts && row.serving != '0)
   `RNIC_COVER(LastSlotOfIrd_C, valid_i && op_i == OpSeg && accepts && row.ird_count + 6'd1 == row.ird)

@@ -1,17 +1,17 @@
 // rdmap_rx: reads a received segment and says what it is. RFC 5040 sections 4, 5, 7.2;
 // requirements.md sections 3, 4, 7.
 //
-// Combinational. Checks in order: what ddp found, version, opcode with T and QN, fixed length and
-// what a Flush may ask for; the state of the QP (Flush enabled, IRD, ORD) is judged in rdmap_row and
-// rdmap_judge. Opcodes take four bits: both
-// reserved bits are ignored on receive (ambiguities.md A-02). Siblings: rdmap_core (registers
+// Combinational. Checks in order: what ddp found, version, opcode with T and QN, fixed length, what
+// an extension may ask for; the state of the QP (IRD, ORD) is judged in rdmap_row and rdmap_judge.
+// Opcodes take five bits where the extensions are enabled (persist); elsewhere four, reserved bits
+// are ignored, and 0xA to 0x11 are unknown (ambiguities.md A-02). Siblings: rdmap_core (registers
 // segment_o), rdmap_row. Bench: tb/rdmap/rdmap_test.cpp
 `include "rnic_words.svh"
 
 module rdmap_rx #(
   localparam int unsigned SegmentW = `RNIC_RDMAP_SEGMENT_W
 ) (
-  input  iwarp_pkg::rx_segment_t segment_i,    // head: first 64 bytes as they came, byte 0 in [7:0]
+  input  iwarp_pkg::rx_segment_t segment_i,    // head: first 70 bytes as they came, byte 0 in [7:0]
   output logic [SegmentW-1:0]    segment_o,    // RNIC_RDMAP_SEGMENT_T
   output iwarp_pkg::cause_e      cause_o       // the first failed check
 );
@@ -19,7 +19,7 @@ module rdmap_rx #(
 
   // Byte 0 in the top bits. A Terminate: control word, ULPDU length, DDP header, Read Request
   // header, behind its own DDP header.
-  logic [511:0] net;
+  logic [559:0] net;
   iwarp_pkg::ddp_tagged_t     tagged_hdr;
   iwarp_pkg::ddp_untagged_t   untagged;
   iwarp_pkg::terminate_ctrl_t ctrl;
@@ -28,38 +28,60 @@ module rdmap_rx #(
   logic [63:0] shown_to;
   logic [15:0] unused_length;
   always_comb begin
-    for (int i = 0; i < 64; i++) net[511 - 8 * i -: 8] = segment_i.head[8 * i +: 8];
+    for (int i = 0; i < 70; i++) net[559 - 8 * i -: 8] = segment_i.head[8 * i +: 8];
   end
   localparam int unsigned CtrlAt  = 18 * 8;
   localparam int unsigned ShownAt = CtrlAt + iwarp_pkg::TerminateCtrlWidth;
   localparam int unsigned SinkAt  = ShownAt + 16 + iwarp_pkg::DdpUntaggedWidth;
-  assign tagged_hdr             = net[511 -: iwarp_pkg::DdpTaggedWidth];
-  assign untagged               = net[511 -: iwarp_pkg::DdpUntaggedWidth];
-  assign ctrl                   = net[511 - CtrlAt -: iwarp_pkg::TerminateCtrlWidth];
-  assign {unused_length, shown} = net[511 - ShownAt -: 16 + iwarp_pkg::DdpUntaggedWidth];
-  assign {shown_stag, shown_to} = net[511 - SinkAt -: 96];
+  assign tagged_hdr             = net[559 -: iwarp_pkg::DdpTaggedWidth];
+  assign untagged               = net[559 -: iwarp_pkg::DdpUntaggedWidth];
+  assign ctrl                   = net[559 - CtrlAt -: iwarp_pkg::TerminateCtrlWidth];
+  assign {unused_length, shown} = net[559 - ShownAt -: 16 + iwarp_pkg::DdpUntaggedWidth];
+  assign {shown_stag, shown_to} = net[559 - SinkAt -: 96];
 
   // RFC 5040 section 4.3: which opcode stands on which kind of segment.
   logic is_tagged, is_write, is_response, is_send, is_request, is_terminate;
-  logic is_flush, is_flushed, is_ext, flush_bad;
-  iwarp_pkg::flush_request_t flush;
-  logic [3:0] op;
+  logic is_read, is_flush, is_atomic, is_atomic_write, is_flushed, is_atomic_done, is_written;
+  logic on_request, on_response, flush_bad, write_bad, aop_bad, length_bad, is_read_done;
+  iwarp_pkg::flush_request_t        flush;
+  iwarp_pkg::atomic_request_t       atomic;
+  iwarp_pkg::atomic_write_request_t write;
+  logic [4:0] op;
   assign is_tagged    = tagged_hdr.is_tagged;
-  assign op           = tagged_hdr.opcode[3:0];
-  assign is_write     = is_tagged && op == 4'h0;
-  assign is_response  = (is_tagged && op == 4'h2) || is_flushed;
-  assign is_send      = !is_tagged && (op == 4'h3 || op == 4'h5) && untagged.qn == rnic_pkg::QnSend;
-  assign is_request   = (!is_tagged && op == 4'h1 && untagged.qn == rnic_pkg::QnRequest) || is_flush;
-  assign is_terminate = !is_tagged && op == 4'h7 && untagged.qn == rnic_pkg::QnTerminate;
-  // draft-talpey-rdma-commit-01 section 3.1.1: Flush Request and Flush Response.
-  assign is_flush     = !is_tagged && op == 4'hc && untagged.qn == rnic_pkg::QnRequest;
-  assign is_flushed   = !is_tagged && op == 4'hd && untagged.qn == rnic_pkg::QnResponse;
-  assign is_ext       = segment_i.cause == iwarp_pkg::CauseNone &&
-                        tagged_hdr.rv == rnic_pkg::RvIetf && (is_flush || is_flushed);
+  assign op           = {segment_i.persist && tagged_hdr.opcode[4], tagged_hdr.opcode[3:0]};
+  assign on_request   = !is_tagged && untagged.qn == rnic_pkg::QnRequest;
+  assign on_response  = !is_tagged && untagged.qn == rnic_pkg::QnResponse && segment_i.persist;
+  assign is_write     = is_tagged && op == iwarp_pkg::OpRdmaWrite;
+  assign is_read_done = is_tagged && op == iwarp_pkg::OpReadResponse;
+  assign is_send      = !is_tagged && (op == iwarp_pkg::OpSend || op == iwarp_pkg::OpSendSe) &&
+                        untagged.qn == rnic_pkg::QnSend;
+  assign is_terminate = !is_tagged && op == iwarp_pkg::OpTerminate && untagged.qn == rnic_pkg::QnTerminate;
+  assign is_read      = on_request && op == iwarp_pkg::OpReadRequest;
+  // RFC 7306 section 5; draft-talpey-rdma-commit-01 sections 3.1.1, 3.1.3.
+  assign is_flush        = on_request && segment_i.persist && op == iwarp_pkg::OpFlushRequest;
+  assign is_atomic       = on_request && segment_i.persist && op == iwarp_pkg::OpAtomicRequest;
+  assign is_atomic_write = on_request && op == iwarp_pkg::OpAtomicWriteRequest;
+  assign is_flushed      = on_response && op == iwarp_pkg::OpFlushResponse;
+  assign is_atomic_done  = on_response && op == iwarp_pkg::OpAtomicResponse;
+  assign is_written      = on_response && op == iwarp_pkg::OpAtomicWriteResponse;
+  assign is_request      = is_read || is_flush || is_atomic || is_atomic_write;
+  assign is_response     = is_read_done || is_flushed || is_atomic_done || is_written;
   // No flag, a flag that does not exist (A-06), or an STag to be invalidated (A-05).
-  assign flush        = net[511 - CtrlAt -: iwarp_pkg::FlushRequestWidth];
-  assign flush_bad    = flush.flags == '0 || untagged.invalidate_stag != '0 ||
-                        (flush.flags & ~(rnic_pkg::FlushPersistent | rnic_pkg::FlushVisible)) != '0;
+  assign flush           = net[559 - CtrlAt -: iwarp_pkg::FlushRequestWidth];
+  assign flush_bad       = flush.flags == '0 || untagged.invalidate_stag != '0 ||
+                           (flush.flags & ~(rnic_pkg::FlushPersistent | rnic_pkg::FlushVisible)) != '0;
+  assign write           = net[559 - CtrlAt -: iwarp_pkg::AtomicWriteRequestWidth];
+  assign write_bad       = write.length != 32'd8 || untagged.invalidate_stag != '0;
+  assign atomic          = net[559 - CtrlAt -: iwarp_pkg::AtomicRequestWidth];
+  assign aop_bad         = is_atomic && atomic.aopcode != rnic_pkg::AtomicFetchAdd &&
+                           atomic.aopcode != rnic_pkg::AtomicCmpSwap;
+  assign length_bad      = (is_read && segment_i.ulpdu_length != 16'd46) ||
+                           (is_flush && (segment_i.ulpdu_length != 16'd38 || flush_bad)) ||
+                           (is_atomic && segment_i.ulpdu_length != 16'd70) ||
+                           (is_atomic_write && (segment_i.ulpdu_length != 16'd42 || write_bad)) ||
+                           (is_atomic_done && segment_i.ulpdu_length != 16'd30) ||
+                           ((is_flushed || is_written) && segment_i.ulpdu_length != 16'd18) ||
+                           ((is_request || (is_response && !is_read_done)) && !tagged_hdr.is_last);
 
   always_comb begin
     cause_o = iwarp_pkg::CauseNone;
@@ -69,11 +91,10 @@ module rdmap_rx #(
       cause_o = iwarp_pkg::CauseRdmapVersion;
     end else if (!(is_write || is_response || is_send || is_request || is_terminate)) begin
       cause_o = iwarp_pkg::CauseRdmapOpcode;
-    end else if ((is_request && !is_flush && segment_i.ulpdu_length != 16'd46) ||
-                 (is_flush && (segment_i.ulpdu_length != 16'd38 || flush_bad)) ||
-                 (is_flushed && segment_i.ulpdu_length != 16'd18) ||
-                 ((is_request || is_flushed) && !tagged_hdr.is_last)) begin
+    end else if (length_bad) begin
       cause_o = iwarp_pkg::CauseRdmapLength;
+    end else if (aop_bad) begin
+      cause_o = iwarp_pkg::CauseRdmapOpcode;   // A-08
     end
   end
 
@@ -84,7 +105,7 @@ module rdmap_rx #(
     s.is_last      = tagged_hdr.is_last;
     s.is_response  = is_response;
     s.is_send      = is_send;
-    s.is_solicited = op == 4'h5;
+    s.is_solicited = op == iwarp_pkg::OpSendSe;
     s.is_request   = is_request;
     s.is_terminate = is_terminate;
     s.ulpdu_length = segment_i.ulpdu_length;
@@ -94,16 +115,18 @@ module rdmap_rx #(
                      ctrl.has_ddp_header && ctrl.has_rdma_header && !shown.is_tagged;
     s.has_msn      = segment_i.ulpdu_length >= 16'd42 && ctrl.has_length && ctrl.has_ddp_header &&
                      !ctrl.has_rdma_header && !shown.is_tagged && shown.qn == rnic_pkg::QnRequest;
-    s.is_ext       = is_ext;
-    s.is_flush     = is_flush || is_flushed;
+    s.kind         = is_atomic_write || is_written     ? rnic_pkg::KindAtomicWrite
+                   : is_atomic       || is_atomic_done ? rnic_pkg::KindAtomic
+                   : is_flush        || is_flushed     ? rnic_pkg::KindFlush : rnic_pkg::KindRead;
     s.code         = segment_i.ulpdu_length >= 16'd20 ? {ctrl.layer, ctrl.etype, ctrl.code} : 16'h0;
     s.stag         = is_tagged ? tagged_hdr.stag : s.has_msn ? shown.msn : shown_stag;
     s.to           = is_tagged ? tagged_hdr.tagged_offset : shown_to;
-    s.net          = net[511 -: 46 * 8];
+    s.net          = net[559 -: 46 * 8];
+    s.more         = net[191:0];
   end
 
   logic unused_bits;
-  assign unused_bits = ^{segment_i.qpn, untagged, flush, tagged_hdr, ctrl, shown, unused_length, net};
+  assign unused_bits = ^{segment_i.qpn, untagged, flush, atomic, write, tagged_hdr, ctrl, shown, unused_length, net};
 
   if ($bits(s) != SegmentW) $fatal(1, "rdmap_rx %m: RNIC_RDMAP_SEGMENT_W");
 endmodule

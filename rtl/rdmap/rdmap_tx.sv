@@ -17,9 +17,9 @@ module rdmap_tx (
   input  logic sq_valid_i,
   output logic sq_ready_o,
   input  logic sq_drop_i,
-  input  logic sq_own_i,                 // a Read or Flush Request: its body is sq_data_i
+  input  logic sq_own_i,                 // a request on QN 1: its body is sq_data_i
   input  iwarp_pkg::tx_message_hdr_t sq_i,
-  input  logic [223:0] sq_data_i,
+  input  logic [415:0] sq_data_i,
   // bodies, from rdmap_wqe
   input  logic body_valid_i,
   output logic body_ready_o,
@@ -116,9 +116,9 @@ module rdmap_tx (
       source_q <= grant;
       pass_q   <= grant[0] && !sq_own_i;
       hdr_q    <= grant[0] ? sq_i : grant[1] ? resp_i : term_i;
-      data_q   <= grant[0] ? {288'h0, sq_data_i} : grant[1] ? {384'h0, resp_data_i} : term_data_i;
-      // Read or Flush Request; a responder's one SGE; Terminate.
-      keep_q   <= grant[0] ? sq_i.length[6:0] : grant[1] ? 7'd16 : term_i.length[6:0];
+      data_q   <= grant[0] ? {96'h0, sq_data_i} : grant[1] ? {384'h0, resp_data_i} : term_data_i;
+      // A request; a responder's one SGE, or the bytes of an Atomic Response; Terminate.
+      keep_q   <= grant[0] ? sq_i.length[6:0] : !grant[1] ? term_i.length[6:0] : resp_i.is_inline ? resp_i.length[6:0] : 7'd16;
     end
   end
 

@@ -1,17 +1,21 @@
-// rdmap_wqe: takes the WQEs' bodies apart: of a Read its first SGE for rdmap_core, of a Flush, which
-// has none, zeros; of all others the beats for rdmap_tx.
+// rdmap_wqe: takes the WQEs' bodies apart: of what goes on QN 1 the sink (of a Read its first SGE) and
+// the operands, zeros where it has none, for rdmap_core; of all others the beats for rdmap_tx.
 //
 //   wqe_hdr --+--> [ headers ] -------------------------------> rdmap_core
-//             +--> [ kinds ] --> Read or Flush? ----+--SGE----> rdmap_core  (zeros without SGE)
+//             +--> [ kinds ] --> a request? --------+--body---> rdmap_core
 //   wqe ----> [ beats ] ----------------------------+--beats--> [ bodies ] --> rdmap_tx
 //
-// A Read's SGE stands at the head of its queue when its header does, or comes later; so does the
+// A request's body stands at the head of its queue when its header does, or comes later; so does the
 // body of any other WQE in rdmap_tx. A beat a cycle. Waits for rdmap_core, rdmap_tx: bodies keep
 // the order of their headers, so what waits is needed by what is oldest. Siblings: rdmap_core,
 // rdmap_tx. Bench: tb/rdmap/rdmap_test.cpp
 `include "rnic_assert.svh"
 
-module rdmap_wqe (
+`include "rnic_words.svh"
+
+module rdmap_wqe #(
+  localparam int unsigned OwnW = `RNIC_RDMAP_OWN_W
+) (
   input  logic clk_i,
   input  logic rst_ni,
   // from qp
@@ -27,7 +31,7 @@ module rdmap_wqe (
   output iwarp_pkg::wqe_hdr_t hdr_o,
   output logic sge_valid_o,
   input  logic sge_ready_i,
-  output logic [95:0] sge_o,               // {STag, TO}
+  output logic [OwnW-1:0] sge_o,           // RNIC_RDMAP_OWN_T
   // to rdmap_tx
   output logic body_valid_o,
   input  logic body_ready_i,
@@ -35,18 +39,24 @@ module rdmap_wqe (
 );
   // Bodies that wait while their headers pass rdmap_core, a message every 2 cycles.
   localparam int unsigned Ahead = 4;
+  typedef `RNIC_RDMAP_OWN_T own_t;
   typedef struct packed {
     logic is_own;
-    logic has_sge;
+    logic has_sink;
+    logic is_atomic;                       // operands behind the sink
+    logic is_write;                        // the body is the value
   } kind_t;
 
   logic hdr_ready, kind_in_ready, kind_valid, beat_valid, beat_ready;
   logic sge_ready, body_ready, first_q, read_beat, body_beat;
   kind_t kind_in, kind;
   iwarp_pkg::beat_t beat;
-  iwarp_pkg::wqe_sge_t sge;
-  assign kind_in     = {hdr_i.opcode == iwarp_pkg::WrRdmaRead || hdr_i.opcode == iwarp_pkg::WrFlush,
-                        hdr_i.num_sge != 4'd0};
+  logic is_atomic, is_write;
+  assign is_atomic = hdr_i.opcode == iwarp_pkg::WrAtomicCmpAndSwp ||
+                     hdr_i.opcode == iwarp_pkg::WrAtomicFetchAndAdd;
+  assign is_write  = hdr_i.opcode == iwarp_pkg::WrAtomicWrite;
+  assign kind_in   = {hdr_i.opcode == iwarp_pkg::WrRdmaRead || hdr_i.opcode == iwarp_pkg::WrFlush || is_atomic || is_write,
+                      hdr_i.num_sge != 4'd0 || is_atomic, is_atomic, is_write};
   assign hdr_ready_o = hdr_ready && kind_in_ready;
   stream_fifo #(.Width(iwarp_pkg::WqeHdrWidth), .Depth(rnic_pkg::FifoDepth)) u_headers (
     .clk_i, .rst_ni, .valid_i(hdr_valid_i && kind_in_ready), .ready_o(hdr_ready), .data_i(hdr_i),
@@ -68,10 +78,18 @@ module rdmap_wqe (
     if (!rst_ni)                       first_q <= 1'b1;
     else if (beat_valid && beat_ready) first_q <= beat.last;
   end
-  assign sge = beat.data[127:0];
-  stream_fifo #(.Width(96), .Depth(rnic_pkg::FifoDepth)) u_sges (
+  own_t own;
+  iwarp_pkg::wqe_sge_t sink;
+  assign sink = beat.data[127:0];
+  always_comb begin
+    own = '0;
+    if (kind.has_sink)  {own.stag, own.to} = {sink.lkey, sink.address};
+    if (kind.is_atomic) {own.compare_mask, own.compare, own.mask, own.data} = beat.data[383:128];
+    if (kind.is_write)  own.data = beat.data[63:0];
+  end
+  stream_fifo #(.Width(OwnW), .Depth(rnic_pkg::FifoDepth)) u_sges (
     .clk_i, .rst_ni, .valid_i(read_beat && first_q), .ready_o(sge_ready),
-    .data_i(kind.has_sge ? {sge.lkey, sge.address} : 96'h0),
+    .data_i(own),
     .valid_o(sge_valid_o), .ready_i(sge_ready_i), .data_o(sge_o), .count_o()
   );
   stream_fifo #(.Width(iwarp_pkg::BeatWidth), .Depth(Ahead)) u_bodies (
@@ -80,5 +98,5 @@ module rdmap_wqe (
   );
 
   logic unused_bits;
-  assign unused_bits = ^{sge.length};
+  assign unused_bits = ^{sink.length};
 endmodule

@@ -45,6 +45,7 @@ void sample_commits(const Root& root, Sink&& sink) {
   sample_tap<spec::DdpDropCommit>(root.rnic__DOT__u_ddp__DOT__u_tx__DOT__u_sched__DOT__tap_ddp_drop, sink);
   sample_tap<spec::DdpUlpduCommit>(root.rnic__DOT__u_ddp__DOT__tap_ddp_ulpdu, sink);
   sample_tap<spec::RdmapResponseCommit>(root.rnic__DOT__u_rdmap__DOT__u_resp__DOT__tap_rdmap_response, sink);
+  sample_tap<spec::RdmapAtomicCommit>(root.rnic__DOT__u_rdmap__DOT__u_resp__DOT__u_atomic__DOT__tap_rdmap_atomic, sink);
   sample_tap<spec::RdmapOpCommit>(root.rnic__DOT__u_rdmap__DOT__u_core__DOT__tap_rdmap_op, sink);
   sample_tap<spec::AtomicWordCommit>(root.rnic__DOT__u_atomic__DOT__tap_atomic_word, sink);
   sample_tap<spec::TptCheckCommit>(root.rnic__DOT__u_tpt__DOT__u_entry__DOT__tap_tpt_check, sink);

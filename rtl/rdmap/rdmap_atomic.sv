@@ -1,0 +1,412 @@
+// rdmap_atomic: the service for atomics and Atomic Writes, and the way of results: when a request's turn has come it goes to
+// unit atomic; what comes back becomes a message, a fault, or the end of a request of our own. RFC 7306 sections 5, 7.
+//
+//   head --> [ in ] --enter--> [ ring, a place for each QP ] --look--+--> turn has come: [ out ] --> atomic_req
+//                                        ^                           +--> its QP is dead: gone
+//                                        +------- not yet -----------+
+//   begin, fetched, dead, ask --> [ table: unfetched, dead, busy ]
+//   result, from rdmap_core -------------------------------------------------------> [ results ] --> atomic_req
+//   atomic_rsp --> [ FIFO ] --+--> done: [ messages ] --> rdmap_tx     +--> result: res_done
+//                             +--> refused, unread: a fault, to rdmap_core
+//
+// 1. A request's turn comes when no Read Response of its QP is unfetched (ambiguities.md 2.2), and `placed` has reached its
+//    watermark (A-30). Until then it goes round the ring, so it holds nobody else. A QP has at most one request here and in
+//    atomic, so the ring is never full, and the order of a QP needs no care.
+// 2. The table has an operation a cycle, of any QPs. A dead QP has no unfetched responses: rdmap_read begins none. What ddp still
+//    fetches of it does not count.
+// 3. `dead` follows its QP's request to atomic on the same way, so it never comes before it.
+// 4. busy: from enter until the request is dropped, answered, or its fault is decided. rdmap_ack asks for it.
+//
+// Latency from head to atomic_req 6 cycles, from atomic_rsp to the message 3; a request takes 3 operations, a Read Response 2.
+// Waits for unit atomic (which has room), rdmap_tx, rdmap_core's faults, qp. Siblings: rdmap_resp, rdmap_read, rdmap_core, rdmap_ack.
+// Bench: tb/rdmap/rdmap_test.cpp
+`include "rnic_assert.svh"
+`include "rnic_words.svh"
+
+module rdmap_atomic #(
+  parameter int unsigned Depth       = 2,    // of queues whose room is counted elsewhere: heads
+  parameter int unsigned ResultDepth = 2,    // likewise: results
+  localparam int unsigned HeadW   = `RNIC_RDMAP_HEAD_W,
+  localparam int unsigned ResultW = `RNIC_RDMAP_RESULT_W
+) (
+  input  logic clk_i,
+  input  logic rst_ni,
+  output logic ready_o,
+  input  logic [63:0] placed_i,              // place packets that have left
+  // from rdmap_resp: there is room
+  input  logic head_valid_i,
+  input  logic [HeadW-1:0] head_i,
+  output logic left_o,                       // one has entered the ring
+  // from rdmap_read: a Read Response with payload begins
+  input  logic begin_valid_i,
+  input  logic [15:0] begin_qpn_i,
+  // from ddp: the last payload of one has been fetched
+  input  logic fetched_valid_i,
+  output logic fetched_ready_o,
+  input  logic [15:0] fetched_qpn_i,
+  // from rdmap_core: this QP has stopped or failed
+  input  logic dead_i,
+  input  logic [15:0] dead_qpn_i,
+  // from and to rdmap_ack: has this QP a request here or in atomic?
+  input  logic ask_i,
+  input  logic [15:0] ask_qpn_i,
+  output logic idle_o,                       // it has none
+  output logic push_o,                       // a message is made
+  output logic result_left_o,                // a result is through
+  // from rdmap_core: the old value of an atomic of ours; there is room
+  input  logic result_valid_i,
+  input  logic [ResultW-1:0] result_i,
+  // from and to atomic
+  output logic req_valid_o,
+  input  logic req_ready_i,
+  output iwarp_pkg::atomic_req_t req_o,
+  output logic dead_valid_o,
+  output iwarp_pkg::atomic_dead_t dead_o,
+  input  logic rsp_valid_i,
+  output logic rsp_ready_o,
+  input  iwarp_pkg::atomic_rsp_t rsp_i,
+  // a failed check or read, to rdmap_core
+  output logic fail_valid_o,
+  input  logic fail_ready_i,
+  output iwarp_pkg::tx_fault_t fail_o,
+  input  logic fail_done_i,
+  // to rdmap_tx
+  output logic msg_valid_o,
+  input  logic msg_ready_i,
+  output iwarp_pkg::tx_message_hdr_t msg_o,
+  output logic [127:0] msg_data_o,
+  // to qp
+  output logic res_done_valid_o,
+  input  logic res_done_ready_i,
+  output iwarp_pkg::res_done_t res_done_o
+);
+  typedef `RNIC_RDMAP_HEAD_T   head_t;
+  typedef `RNIC_RDMAP_RESULT_T result_t;
+  localparam int unsigned QpW    = $clog2(rnic_pkg::NumQps);
+  localparam int unsigned MostInside  = 64;  // requests in atomic
+  localparam int unsigned MostResults = 8;   // results in atomic
+
+  typedef enum logic [3:0] {
+    OpNone, OpBegin, OpFetched, OpDead, OpRsp, OpEnter, OpLeave, OpAsk, OpLook
+  } op_e;
+  typedef struct packed {
+    logic [8:0] unfetched;
+    logic       dead;
+    logic       busy;
+  } state_t;
+
+  // --- queues in front
+  logic       in_valid, in_pop, unused_in, ring_valid, ring_pop, ring_push, unused_ring, dead_valid, dead_pop, unused_dead;
+  logic [$clog2(2 * rnic_pkg::NumQps + 1)-1:0] deads;
+  logic [HeadW-1:0] in, front, pushed;
+  logic [15:0]      dead_qpn;
+  head_t            in_head, front_head;
+  stream_fifo #(.Width(HeadW), .Depth(Depth), .Reserved(1'b1)) u_in (
+    .clk_i, .rst_ni, .valid_i(head_valid_i), .ready_o(unused_in), .data_i(head_i),
+    .valid_o(in_valid), .ready_i(in_pop), .data_o(in), .count_o()
+  );
+  stream_fifo #(.Width(HeadW), .Depth(rnic_pkg::NumQps + 2), .Reserved(1'b1)) u_ring (
+    .clk_i, .rst_ni, .valid_i(ring_push), .ready_o(unused_ring), .data_i(pushed),
+    .valid_o(ring_valid), .ready_i(ring_pop), .data_o(front), .count_o()
+  );
+  // Of a QP: it fails, stops, starts, one after the other, and each is acknowledged when this queue has passed it on.
+  stream_fifo #(.Width(16), .Depth(2 * rnic_pkg::NumQps), .Reserved(1'b1)) u_dead (
+    .clk_i, .rst_ni, .valid_i(dead_i), .ready_o(unused_dead), .data_i(dead_qpn_i),
+    .valid_o(dead_valid), .ready_i(dead_pop), .data_o(dead_qpn), .count_o(deads)
+  );
+  assign in_head    = in;
+  assign front_head = front;
+  assign left_o     = in_pop;
+
+  logic fetched_valid, fetched_pop;
+  logic [15:0] fetched_qpn;
+  stream_fifo #(.Width(16), .Depth(rnic_pkg::FifoDepth)) u_fetched (
+    .clk_i, .rst_ni, .valid_i(fetched_valid_i), .ready_o(fetched_ready_o), .data_i(fetched_qpn_i),
+    .valid_o(fetched_valid), .ready_i(fetched_pop), .data_o(fetched_qpn), .count_o()
+  );
+
+  logic rsp_valid, rsp_pop, is_result;
+  iwarp_pkg::atomic_rsp_t rsp;
+  stream_fifo #(.Width(iwarp_pkg::AtomicRspWidth), .Depth(rnic_pkg::FifoDepth)) u_rsp (
+    .clk_i, .rst_ni, .valid_i(rsp_valid_i), .ready_o(rsp_ready_o), .data_i(rsp_i),
+    .valid_o(rsp_valid), .ready_i(rsp_pop), .data_o(rsp), .count_o()
+  );
+  assign is_result = rsp.op == iwarp_pkg::AtResult;
+
+  // --- pick: an operation a cycle
+  op_e         op_d, op_q;
+  logic [15:0] qpn_d, qpn_q;
+  logic        clear_busy, out_room, msg_room, credit, failing_q, leave_q;
+  logic [15:0] failed_qpn_q;
+  logic [QpW-1:0] clear_addr;
+  always_comb begin
+    op_d  = OpNone;
+    qpn_d = begin_qpn_i;
+    if (begin_valid_i) begin
+      op_d  = OpBegin;
+    end else if (fetched_valid) begin
+      op_d  = OpFetched;
+      qpn_d = fetched_qpn;
+    end else if (in_valid) begin               // before dead: a head was good when it was given
+      op_d  = OpEnter;
+      qpn_d = in_head.qpn;
+    end else if (dead_valid && out_room) begin
+      op_d  = OpDead;
+      qpn_d = dead_qpn;
+    end else if (leave_q) begin
+      op_d  = OpLeave;
+      qpn_d = failed_qpn_q;
+    end else if (rsp_valid && !is_result && msg_room && !failing_q) begin
+      op_d  = OpRsp;
+      qpn_d = rsp.qpn;
+    end else if (ask_i && deads == '0) begin
+      op_d  = OpAsk;
+      qpn_d = ask_qpn_i;
+    end else if (ring_valid && out_room && credit) begin
+      op_d  = OpLook;
+      qpn_d = front_head.qpn;
+    end
+    if (clear_busy) op_d = OpNone;
+  end
+  assign fetched_pop = op_d == OpFetched;
+  assign dead_pop    = op_d == OpDead;
+  assign in_pop      = op_d == OpEnter;
+  assign ring_pop    = op_d == OpLook;
+
+  // --- the table: read, then decide and write; an operation on the same QP right behind sees what this one wrote
+  logic [HeadW-1:0]       item_q;
+  iwarp_pkg::atomic_rsp_t rsp_q;
+  logic                   reached_q, again_q;
+  state_t                 state, state_d, state_read, written_q;
+  head_t                  item;
+  logic                   we;
+  assign we = op_q != OpNone;
+  ram_clear #(.Depth(rnic_pkg::NumQps)) u_clear (.clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr));
+  ram_1r1w #(.Width($bits(state)), .Depth(rnic_pkg::NumQps)) u_table (
+    .clk_i, .rst_ni, .we_i(clear_busy || we), .waddr_i(clear_busy ? clear_addr : qpn_q[QpW-1:0]),
+    .wdata_i(clear_busy ? '0 : state_d), .re_i(op_d != OpNone), .raddr_i(qpn_d[QpW-1:0]), .rdata_o(state_read)
+  );
+  assign ready_o = !clear_busy;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) op_q <= OpNone;
+    else         op_q <= op_d;
+  end
+  always_ff @(posedge clk_i) begin
+    qpn_q     <= qpn_d;
+    item_q    <= op_d == OpEnter ? in : front;
+    rsp_q     <= rsp;
+    reached_q <= placed_i >= front_head.watermark;
+    again_q   <= we && qpn_q == qpn_d;
+    written_q <= state_d;
+  end
+  assign item  = item_q;
+  assign state = again_q ? written_q : state_read;
+
+  logic goes, drops, answers, fails;
+  assign goes    = op_q == OpLook && !state.dead && state.unfetched == '0 && reached_q;
+  assign drops   = op_q == OpLook && state.dead;
+  assign answers = op_q == OpRsp && !state.dead && rsp_q.ending == iwarp_pkg::AtEndDone;
+  assign fails   = op_q == OpRsp && !state.dead &&
+                   (rsp_q.ending == iwarp_pkg::AtEndRefused || rsp_q.ending == iwarp_pkg::AtEndUnread);
+  always_comb begin
+    state_d = state;
+    case (op_q)
+      OpBegin:   state_d.unfetched = state.unfetched + 9'd1;
+      OpFetched: if (state.unfetched != '0) state_d.unfetched = state.unfetched - 9'd1;
+      OpDead: begin
+        state_d.unfetched = '0;
+        state_d.dead      = state.busy;
+      end
+      OpEnter: begin
+        state_d.busy = 1'b1;
+        state_d.dead = 1'b0;
+      end
+      OpRsp:   if (!fails) state_d.busy = 1'b0;
+      OpLeave: state_d.busy = 1'b0;
+      OpLook:  if (drops) state_d.busy = 1'b0;
+      default: ;
+    endcase
+  end
+  assign ring_push = op_q == OpEnter || (op_q == OpLook && !goes && !drops);
+  assign pushed    = item_q;
+  assign idle_o    = op_q == OpAsk && !state.busy;
+
+  // --- to atomic: requests and the news of dead QPs in one queue
+  //   room: what is inside, and two that are on their way
+  logic       out_valid, out_pop, unused_out, out_dead;
+  logic [2:0] outs;
+  logic [HeadW-1:0] out;
+  stream_fifo #(.Width(1 + HeadW), .Depth(4), .Reserved(1'b1)) u_out (
+    .clk_i, .rst_ni, .valid_i(goes || op_q == OpDead), .ready_o(unused_out),
+    .data_i({op_q == OpDead, goes ? item_q : HeadW'(qpn_q)}),
+    .valid_o(out_valid), .ready_i(out_pop), .data_o({out_dead, out}), .count_o(outs)
+  );
+  assign out_room = outs <= 3'd2;
+
+  head_t out_head;
+  iwarp_pkg::atomic_req_t request;
+  assign out_head = out;
+  always_comb begin
+    request       = '0;
+    request.qpn   = out_head.qpn;
+    request.pd    = out_head.pd;
+    request.slot  = out_head.slot;
+    // Behind the 18 bytes of the DDP header: requirements.md 5.4, 5.8.
+    if (out_head.kind == rnic_pkg::KindAtomic) begin
+      request.op            = out_head.request[193] ? iwarp_pkg::AtCmpSwap : iwarp_pkg::AtFetchAdd;
+      request.stag          = out_head.request[159:128];
+      request.tagged_offset = out_head.request[127:64];
+      request.data          = out_head.request[63:0];
+      request.right         = rnic_pkg::AccessRemoteAtomic;
+      {request.mask, request.compare, request.compare_mask} = out_head.more;
+    end else begin
+      request.op            = iwarp_pkg::AtWrite;
+      request.stag          = out_head.request[223:192];
+      request.tagged_offset = out_head.request[159:96];
+      request.data          = out_head.request[95:32];
+      request.right         = rnic_pkg::AccessRemoteWrite;
+    end
+  end
+
+  // Results wait for atomic alone.
+  logic       result_valid, result_pop, unused_result, result_credit;
+  logic [ResultW-1:0] result;
+  result_t    res;
+  iwarp_pkg::atomic_req_t result_req;
+  stream_fifo #(.Width(ResultW), .Depth(ResultDepth), .Reserved(1'b1)) u_results (
+    .clk_i, .rst_ni, .valid_i(result_valid_i), .ready_o(unused_result), .data_i(result_i),
+    .valid_o(result_valid), .ready_i(result_pop), .data_o(result), .count_o()
+  );
+  assign res = result;
+  always_comb begin
+    result_req               = '0;
+    result_req.op            = iwarp_pkg::AtResult;
+    result_req.qpn           = res.qpn;
+    result_req.pd            = res.pd;
+    result_req.slot          = res.slot;
+    result_req.stag          = res.stag;
+    result_req.tagged_offset = res.to;
+    result_req.right         = rnic_pkg::AccessLocalWrite;
+    result_req.data          = res.value;
+  end
+
+  logic [1:0] req_valids, req_readys;
+  logic       unused_index;
+  assign req_valids = {result_valid && result_credit, out_valid && !out_dead};
+  stream_arb #(.Width(iwarp_pkg::AtomicReqWidth), .N(2)) u_req_arb (
+    .clk_i, .rst_ni, .valid_i(req_valids), .ready_o(req_readys), .data_i({result_req, request}),
+    .valid_o(req_valid_o), .ready_i(req_ready_i), .data_o(req_o), .index_o(unused_index)
+  );
+  assign dead_valid_o = out_valid && out_dead;
+  assign dead_o.qpn   = out[15:0];
+  assign out_pop      = out_dead || (req_valids[0] && req_readys[0]);
+  assign result_pop   = req_valids[1] && req_readys[1];
+
+  // Credit: requests from the look that lets them go, results from their leaving, until atomic's answer is used.
+  logic [6:0] inside_q;
+  logic [3:0] results_q;
+  logic       looked, result_end;
+  assign looked        = op_q == OpLook && !goes;
+  assign credit        = inside_q < 7'(MostInside);
+  assign result_credit = results_q < 4'(MostResults);
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      inside_q  <= '0;
+      results_q <= '0;
+    end else begin
+      inside_q  <= inside_q + 7'(ring_pop) - 7'(looked) - 7'(op_d == OpRsp);
+      results_q <= results_q + 4'(result_pop) - 4'(result_end);
+    end
+  end
+
+  // --- an answer of a request: a message
+  logic       unused_msg;
+  logic [2:0] msgs;
+  logic [31:0] id_read;
+  iwarp_pkg::tx_message_hdr_t message;
+  iwarp_pkg::atomic_response_t response;
+  localparam int unsigned MsgW = 16 + 8 + 1 + 32 + 64;
+  logic [MsgW-1:0] msg;
+  logic        m_write;
+  logic [15:0] m_qpn;
+  logic [7:0]  m_slot;
+  ram_1r1w #(.Width(32), .Depth(rnic_pkg::NumQps)) u_ids (   // Request Identifiers
+    .clk_i, .rst_ni, .we_i(op_q == OpEnter), .waddr_i(qpn_q[QpW-1:0]), .wdata_i(item.request[191:160]),
+    .re_i(op_d == OpRsp), .raddr_i(qpn_d[QpW-1:0]), .rdata_o(id_read)
+  );
+  stream_fifo #(.Width(MsgW), .Depth(4), .Reserved(1'b1)) u_messages (
+    .clk_i, .rst_ni, .valid_i(answers), .ready_o(unused_msg),
+    .data_i({qpn_q, rsp_q.slot, rsp_q.op == iwarp_pkg::AtWrite, id_read, rsp_q.value}),
+    .valid_o(msg_valid_o), .ready_i(msg_ready_i), .data_o(msg), .count_o(msgs)
+  );
+  assign msg_room = msgs <= 3'd2;
+  assign push_o   = answers;
+  assign {m_qpn, m_slot, m_write, response} = msg;
+  always_comb begin
+    message           = '0;
+    message.qpn       = m_qpn;
+    message.source    = iwarp_pkg::TxResp;
+    message.opcode    = m_write ? iwarp_pkg::OpAtomicWriteResponse : iwarp_pkg::OpAtomicResponse;
+    message.qn        = 2'd3;
+    message.length    = m_write ? 32'd0 : 32'd12;
+    message.is_inline = !m_write;
+    message.slot      = m_slot;
+    msg_data_o        = '0;
+    for (int i = 0; i < 12; i++) msg_data_o[8 * i +: 8] = response[95 - 8 * i -: 8];
+  end
+  assign msg_o = message;
+
+  // --- a fault: until rdmap_core has decided it no other answer is looked at
+  logic told_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      failing_q <= 1'b0;
+      told_q    <= 1'b0;
+      leave_q   <= 1'b0;
+    end else begin
+      if (fails)            failing_q <= 1'b1;
+      else if (fail_done_i) failing_q <= 1'b0;
+      told_q  <= (told_q || (fail_valid_o && fail_ready_i)) && !fail_done_i;
+      leave_q <= fail_done_i || (leave_q && op_d != OpLeave);
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (fails) begin
+      failed_qpn_q  <= qpn_q;
+      fail_o.qpn    <= qpn_q;
+      fail_o.source <= iwarp_pkg::TxResp;
+      fail_o.slot   <= rsp_q.slot;
+      fail_o.offset <= '0;
+      fail_o.status <= rsp_q.status;
+      fail_o.result <= rsp_q.result;
+    end
+  end
+  assign fail_valid_o = failing_q && !told_q;
+
+  // --- an answer of a result
+  assign res_done_valid_o  = rsp_valid && is_result;
+  assign res_done_o.qpn    = rsp.qpn;
+  assign res_done_o.slot   = rsp.slot;
+  assign res_done_o.status = rsp.ending == iwarp_pkg::AtEndDone ? iwarp_pkg::WcSuccess : iwarp_pkg::WcLocProtErr;
+  assign result_end        = res_done_valid_o && res_done_ready_i;
+  assign result_left_o     = result_end;
+  assign rsp_pop           = is_result ? res_done_ready_i : op_d == OpRsp;
+
+  logic unused_bits;
+  assign unused_bits = ^{unused_in, unused_ring, unused_dead, unused_out, unused_msg, unused_result, unused_index,
+                         in_head, front_head, item, out_head, clear_addr, rsp_q};
+
+  `RNIC_ASSERT(RingRoom_A, !ring_push || unused_ring)
+  `RNIC_ASSERT(DeadRoom_A, !dead_i || unused_dead)
+  `RNIC_ASSERT(InRoom_A, !head_valid_i || unused_in)
+  `RNIC_ASSERT(ResultRoom_A, !result_valid_i || unused_result)
+  `RNIC_ASSERT(OnePerQp_A, !(op_q == OpEnter) || !state.busy)
+  `RNIC_ASSERT(BusyAnswered_A, !(op_q == OpRsp || drops) || state.busy)
+  `RNIC_COVER(Waits_C, op_q == OpLook && !goes && !drops)
+  `RNIC_STREAM_STABLE(MsgStable_A, msg_valid_o, msg_ready_i, msg_o)
+  `RNIC_STREAM_STABLE(FailStable_A, fail_valid_o, fail_ready_i, fail_o)
+
+  // Simulation alone: commit trace (architecture 10)
+  iwarp_pkg::rdmap_atomic_commit_t tap_rdmap_atomic /*verilator public_flat_rd*/;
+  assign tap_rdmap_atomic = {op_q == OpRsp || drops, qpn_q, answers, fails};
+endmodule
