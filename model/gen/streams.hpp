@@ -3222,38 +3222,34 @@ struct RespFetched {
   }
 };
 
-/// The result of an atomic is stored: the request in slot is complete, with this status.
+/// The result of an atomic is stored: the request in slot is complete.
 /// RFC 7306 section 5
 /// From rdmap to qp.
 struct ResDone {
   uint16_t qpn = 0;  // 16 bits
   uint8_t slot = 0;  // 8 bits
-  WcStatus status{};
 
   static constexpr std::string_view kName = "res_done";
-  static constexpr size_t kBits = 32;
+  static constexpr size_t kBits = 24;
   using Words = std::array<uint32_t, (kBits + 31) / 32>;
   friend bool operator==(const ResDone&, const ResDone&) = default;
   /// The packed SystemVerilog vector, bit 0 in word 0.
   [[nodiscard]] Words to_words() const {
     Words w{};
-    base::put_bits<16, 16>(w.data(), qpn);
-    base::put_bits<8, 8>(w.data(), slot);
-    base::put_bits<0, 8>(w.data(), static_cast<uint64_t>(status));
+    base::put_bits<8, 16>(w.data(), qpn);
+    base::put_bits<0, 8>(w.data(), slot);
     return w;
   }
   static ResDone from_words(const uint32_t* w) {
     ResDone s;
-    s.qpn = static_cast<uint16_t>(base::get_bits<16, 16>(w));
-    s.slot = static_cast<uint8_t>(base::get_bits<8, 8>(w));
-    s.status = static_cast<WcStatus>(base::get_bits<0, 8>(w));
+    s.qpn = static_cast<uint16_t>(base::get_bits<8, 16>(w));
+    s.slot = static_cast<uint8_t>(base::get_bits<0, 8>(w));
     return s;
   }
   [[nodiscard]] std::string describe() const {
     std::string s;
     fmt::format_to(std::back_inserter(s), "qpn={}", qpn);
     fmt::format_to(std::back_inserter(s), " slot={}", slot);
-    fmt::format_to(std::back_inserter(s), " status={}", to_string(status));
     return s;
   }
 };

@@ -2019,14 +2019,13 @@ package iwarp_pkg;
     logic [15:0] qpn;
   } resp_fetched_t;
 
-  // The result of an atomic is stored: the request in slot is complete, with this status.
+  // The result of an atomic is stored: the request in slot is complete.
   //   RFC 7306 section 5
   //   from rdmap to qp
-  localparam int unsigned ResDoneWidth = 32;
+  localparam int unsigned ResDoneWidth = 24;
   typedef struct packed {
     logic [15:0] qpn;
     logic [7:0] slot;
-    wc_status_e status;
   } res_done_t;
 
   // The source of a Read, whole, when its service begins.

@@ -4,7 +4,7 @@
 //                      |                 ^        |        | ^        |
 //                      +--push--> sq_fetch <------+--------+-+        +--> fail, window
 //   sq_rd  <--------------------->   |   buffer ------------->               v
-//   wr_done, rx_done, sq_slot_free ------------------------------> retire, slot --> cqe_req       (cq)
+//   wr_done, rx_done, res_done, sq_slot_free --------------------> retire, slot --> cqe_req       (cq)
 //   rq_take_req/rsp <--> rq_fetch <--> rq_rd
 //   qp_error, llp_event, cq_fault --> event, cq_walk --> state (decide, ctl) <--> qp_cmd, qp_ctl_*, qp_ack_*
 //
@@ -99,6 +99,10 @@ module qp (
   input  logic rx_done_valid_i,
   output logic rx_done_ready_o,
   input  iwarp_pkg::rx_done_t rx_done_i,
+  // rdmap
+  input  logic res_done_valid_i,
+  output logic res_done_ready_o,
+  input  iwarp_pkg::res_done_t res_done_i,
   // llp_if
   input  logic wr_done_valid_i,
   output logic wr_done_ready_o,
@@ -165,7 +169,7 @@ module qp (
   logic [5:0]      st_ord;
   logic            st_persist;
   logic [SlotW-1:0] win_slot;
-  logic [1:0]      win_opcode;
+  logic [2:0]      win_opcode;
   logic [31:0]     win_length;
 
   // set-up of a QP: doorbell, slot, fetch, emit, retire, rq_fetch
@@ -331,6 +335,7 @@ module qp (
   logic [15:0]      ret_rsp_sq, ret_rsp_rq;
   qp_retire u_retire (
     .clk_i, .rst_ni, .wr_done_valid_i, .wr_done_ready_o, .wr_done_i, .rx_done_valid_i, .rx_done_ready_o, .rx_done_i,
+    .res_done_valid_i, .res_done_ready_o, .res_done_i,
     .fail_valid_i(fail_valid), .fail_ready_o(fail_ready), .fail_qpn_i(fail_qpn), .fail_slot_i(fail_slot),
     .fail_status_i(fail_status),
     .win_we_i(win_we), .win_qpn_i(win_qpn), .win_slot_i(win_slot), .win_after_i(win_after), .win_opcode_i(win_opcode),

@@ -2,7 +2,7 @@
 //
 //   item, body (qp_parse) ----+--> good: window entry, send state, finish --> wqe_hdr --> wqe
 //   wqe_check_rsp (tpt) ------+--> bad:  window entry, send state (failed), finish, fail (qp_retire), qp_fault; body dropped
-//                             +--> lost (wr_flush_err: a Read or Flush behind the peer's FIN): not taken, failed; qp_fault llp_lost
+//                             +--> lost (wr_flush_err: a request behind the peer's FIN): not taken, failed; qp_fault llp_lost
 //                             +--> dropped: follows a bad or lost one in its visit; not written
 //
 // Items of a visit (qp_parse) follow each other; the one with last finishes the QP (VisitTogether_A).
@@ -51,7 +51,7 @@ module qp_emit #(
   output logic [QpnW-1:0]  win_qpn_o,
   output logic [SlotW-1:0] win_slot_o,
   output logic [15:0]      win_after_o,
-  output logic [1:0]       win_opcode_o,    // 0 Send, 1 Write, 2 Read, 3 Flush
+  output logic [2:0]       win_opcode_o,    // 0 Send, 1 Write, 2 Read, 3 Flush, 4 FetchAdd, 5 CmpSwap, 6 Atomic Write
   output logic             win_signaled_o,
   output logic [31:0]      win_length_o,
   output logic             fail_valid_o,
@@ -95,7 +95,7 @@ module qp_emit #(
   logic [7:0]  status_bits;
   logic [7:0]  fail_status;
   logic [1:0]  fails;        // not taken yet; a stream held back does not show that it has one
-  logic        is_read, is_flush, is_inline, is_solicited, answered, init;
+  logic        is_read, is_flush, is_add, is_swap, is_store, is_inline, is_solicited, answered, init;
   logic        unused_hdr;
 
   assign {barrier, last, none, asks, body, more, status_bits, qpn, head, units, tail, issued, reads,
@@ -103,6 +103,9 @@ module qp_emit #(
   assign unused_hdr  = ^{hdr.ring, hdr.reserved2, hdr.disposition, hdr.reserved0, hdr.units};
   assign is_read     = hdr.opcode == iwarp_pkg::WrRdmaRead;
   assign is_flush    = hdr.opcode == iwarp_pkg::WrFlush;
+  assign is_add      = hdr.opcode == iwarp_pkg::WrAtomicFetchAndAdd;
+  assign is_swap     = hdr.opcode == iwarp_pkg::WrAtomicCmpAndSwp;
+  assign is_store    = hdr.opcode == iwarp_pkg::WrAtomicWrite;
   assign is_inline    = (hdr.flags & iwarp_pkg::SqFlagInlineData) != '0;
   assign is_solicited = (hdr.flags & iwarp_pkg::SqFlagSolicited) != '0;
   assign answered    = !asks || wqe_check_rsp_valid_i;
@@ -159,7 +162,7 @@ module qp_emit #(
   assign head_index_o  = fire ? head + (lost ? 16'd0 : 16'(units)) : '0;
   assign head_tail_o   = fire ? tail + WinW'(!lost) : '0;
   assign head_issued_o = fire ? issued + 5'(good) : '0;
-  assign head_reads_o  = fire ? reads + 7'(good && (is_read || is_flush)) : '0;
+  assign head_reads_o  = fire ? reads + 7'(good && (is_read || is_flush || is_add || is_swap || is_store)) : '0;
   assign head_failed_o = fire && !good;
 
   assign win_we_o       = writes && !lost;
@@ -167,12 +170,15 @@ module qp_emit #(
   assign win_slot_o     = tail[SlotW-1:0];
   assign win_after_o    = head + 16'(units);
   assign win_signaled_o = (hdr.flags & iwarp_pkg::SqFlagSignaled) != '0;
-  assign win_length_o   = hdr.length;
+  assign win_length_o   = is_add || is_swap ? 32'd8 : hdr.length;
   always_comb begin
-    win_opcode_o = 2'd0;
-    if (hdr.opcode == iwarp_pkg::WrRdmaWrite) win_opcode_o = 2'd1;
-    if (is_read)                              win_opcode_o = 2'd2;
-    if (is_flush)                             win_opcode_o = 2'd3;
+    win_opcode_o = 3'd0;
+    if (hdr.opcode == iwarp_pkg::WrRdmaWrite) win_opcode_o = 3'd1;
+    if (is_read)                              win_opcode_o = 3'd2;
+    if (is_flush)                             win_opcode_o = 3'd3;
+    if (is_add)                               win_opcode_o = 3'd4;
+    if (is_swap)                              win_opcode_o = 3'd5;
+    if (is_store)                             win_opcode_o = 3'd6;
   end
 
   stream_reg #(.Width(QpnW + 1)) u_finish (

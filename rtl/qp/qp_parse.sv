@@ -17,12 +17,14 @@
 //     visit rests (StWait), so a kick meets no state that runs ahead of the tables.
 //
 // A WQE is malformed (loc_qp_op_err) when:
-//   any           opcode not Write, Send, Read, Flush; a flag or reserved bit set; units do not hold it or
+//   any           opcode not Write, Send, Read, Flush, atomic, Atomic Write; a flag or reserved bit set; units do not hold it or
 //                 are not all announced; over 14 SGEs; length over 2^31; the SGEs' total is not length
 //   inline        over 224 bytes
 //   Read, Flush   inline; ord 0; more than 1 SGE (Read), any SGE (Flush, whose length is the peer's range)
 //   Flush         not enabled on the stream; disposition not 1 to 3 (it is 0 in all others)
-// After the peer's FIN nobody answers a Read or Flush: such a WQE is not issued, and the QP fails as lost
+//   atomic        not enabled; ord 0; not inline; length not 48; its sink not of 8 bytes
+//   Atomic Write  not enabled; ord 0; not inline; length not 8
+// After the peer's FIN nobody answers a request: such a WQE is not issued, and the QP fails as lost
 // (wr_flush_err, for qp_emit). A key that was asked for before the total turned out wrong is asked to the end: the item says that
 // an answer comes.
 //
@@ -115,7 +117,7 @@ module qp_parse #(
   iwarp_pkg::wqe_sge_t key_q, sge;
 
   // --- judge
-  logic is_write, is_send, is_read, is_flush, asks_peer, is_inline, is_fence, malformed, missing, must_wait;
+  logic is_write, is_send, is_read, is_flush, is_atomic, is_store, asks_peer, is_inline, is_fence, malformed, missing, must_wait;
   logic [8:0] sge_bytes, room;
   iwarp_pkg::wc_status_e status_d, status_q;
   logic ends_d, ends_q, fetch_left_q, finish_left_q;
@@ -124,7 +126,9 @@ module qp_parse #(
   assign is_send   = hdr_q.opcode == iwarp_pkg::WrSend;
   assign is_read   = hdr_q.opcode == iwarp_pkg::WrRdmaRead;
   assign is_flush  = hdr_q.opcode == iwarp_pkg::WrFlush;
-  assign asks_peer = is_read || is_flush;        // takes an ORD slot
+  assign is_atomic = hdr_q.opcode == iwarp_pkg::WrAtomicCmpAndSwp || hdr_q.opcode == iwarp_pkg::WrAtomicFetchAndAdd;
+  assign is_store  = hdr_q.opcode == iwarp_pkg::WrAtomicWrite;
+  assign asks_peer = is_read || is_flush || is_atomic || is_store;   // takes an ORD slot
   assign is_fence  = (hdr_q.flags & iwarp_pkg::SqFlagFence) != '0;
   assign is_inline = (hdr_q.flags & iwarp_pkg::SqFlagInlineData) != '0;
   assign sge_bytes = {1'b0, hdr_q.num_sge, 4'd0};
@@ -136,8 +140,10 @@ module qp_parse #(
                 (is_flush ? hdr_q.disposition == '0 || hdr_q.disposition > 8'd3 : hdr_q.disposition != '0) ||
                 hdr_q.units == '0 || hdr_q.units > 3'd4 || 7'(hdr_q.units) > avail_q ||
                 hdr_q.num_sge > rnic_pkg::MaxSge || hdr_q.length > rnic_pkg::MaxMessage;
-    if (asks_peer) malformed = malformed || hdr_q.num_sge > 4'(is_read) || is_inline || ord_q == '0 ||
-                               (is_flush && !persist_q);
+    if (asks_peer) malformed = malformed || hdr_q.num_sge > 4'(is_read) || is_inline != (is_atomic || is_store) ||
+                               ord_q == '0 || (!is_read && !persist_q) ||
+                               (is_atomic && (hdr_q.length != 32'(iwarp_pkg::AtomicOperandsWidth / 8) || sge.length != 32'd8)) ||
+                               (is_store && hdr_q.length != 32'd8);
     if (is_inline) malformed = malformed || hdr_q.length > 32'(rnic_pkg::MaxInline) || hdr_q.length > 32'(room);
     else           malformed = malformed || sge_bytes > room;
     missing   = 7'(hdr_q.units) > have_q;

@@ -1,6 +1,6 @@
 // qp_retire: the window of issued WQEs, in-order retirement, completions, flush.
 //
-//   wr_done, rx_done, fail, flush, req --> [ arb ] --> [ ops ] --+
+//   wr_done, rx_done, res_done, fail, flush, req --> [ arb ] --> [ ops ] --+
 //                                                               v
 //   pass  0 address     1 tables         2 step             3 result
 //         context  ---> forward the ---> qp_retire_step ---> context, ret_*, rsp
@@ -43,6 +43,10 @@ module qp_retire #(
   input  logic             rx_done_valid_i,
   output logic             rx_done_ready_o,
   input  iwarp_pkg::rx_done_t rx_done_i,
+  // from rdmap
+  input  logic             res_done_valid_i,
+  output logic             res_done_ready_o,
+  input  iwarp_pkg::res_done_t res_done_i,
   // from qp_emit
   input  logic             fail_valid_i,
   output logic             fail_ready_o,
@@ -53,7 +57,7 @@ module qp_retire #(
   input  logic [QpnW-1:0]  win_qpn_i,
   input  logic [SlotW-1:0] win_slot_i,
   input  logic [15:0]      win_after_i,
-  input  logic [1:0]       win_opcode_i,
+  input  logic [2:0]       win_opcode_i,
   input  logic             win_signaled_i,
   input  logic [31:0]      win_length_i,
   input  logic             head_we_i,
@@ -112,12 +116,12 @@ module qp_retire #(
   // --- the queue of operations
   localparam int unsigned OpW  = 3 + QpnW + SlotW + 8 + 16 + 32 + 1;
   localparam int unsigned CtxW = 16 + 16 + WinW + 7 + 2 * (1 + SlotW + 8) + rnic_pkg::SqWindow;
-  localparam int unsigned WinEntryW = 16 + 2 + 1 + 32;
+  localparam int unsigned WinEntryW = 16 + 3 + 1 + 32;
   localparam logic [2:0] OpDone = 3'd0, OpRead = 3'd1, OpRecv = 3'd2, OpOwn = 3'd3, OpLook = 3'd4,
                          OpMark = 3'd5, OpFlushRsp = 3'd6, OpFlush = 3'd7;
   localparam logic [2:0] First = 3'd0, Next = 3'd1;
 
-  logic [OpW-1:0] op_wr, op_rx, op_fail, op_flush, op_req, op_arb, op;
+  logic [OpW-1:0] op_wr, op_rx, op_res, op_fail, op_flush, op_req, op_arb, op;
   logic           arb_valid, arb_ready, op_valid, op_take, unused_rx;
   logic [2:0]     unused_index, req_kind;
   logic [$clog2(rnic_pkg::FifoDepth + 1)-1:0] unused_ops;
@@ -132,16 +136,18 @@ module qp_retire #(
   assign op_rx    = {rx_done_i.kind == iwarp_pkg::DelRead ? OpRead : OpRecv,
                      rx_done_i.qpn[QpnW-1:0], rx_done_i.slot[SlotW-1:0], rx_done_i.status,
                      rx_done_i.index, rx_done_i.byte_len, rx_done_i.solicited};
+  assign op_res   = {OpRead, res_done_i.qpn[QpnW-1:0], res_done_i.slot[SlotW-1:0], iwarp_pkg::WcSuccess, 16'd0, 32'd0,
+                     1'b0};
   assign op_fail  = {OpOwn, fail_qpn_i, fail_slot_i, fail_status_i, 16'd0, 32'd0, 1'b0};
   assign op_flush = {OpFlush, flush_qpn_i, {SlotW{1'b0}}, 8'd0, 16'd0, 32'd0, 1'b0};
   assign op_req   = {req_kind, req_qpn_i, req_slot_i, req_status_i, 16'd0, 32'd0, 1'b0};
-  assign unused_rx = ^{wr_done_i.slot, wr_done_i.qpn, rx_done_i.qpn, rx_done_i.slot};
+  assign unused_rx = ^{wr_done_i.slot, wr_done_i.qpn, rx_done_i.qpn, rx_done_i.slot, res_done_i};
 
-  stream_arb #(.Width(OpW), .N(5)) u_arb (
+  stream_arb #(.Width(OpW), .N(6)) u_arb (
     .clk_i, .rst_ni,
-    .valid_i({req_valid_i, flush_valid_i, fail_valid_i, rx_done_valid_i, wr_done_valid_i}),
-    .ready_o({req_ready_o, flush_ready_o, fail_ready_o, rx_done_ready_o, wr_done_ready_o}),
-    .data_i({op_req, op_flush, op_fail, op_rx, op_wr}),
+    .valid_i({req_valid_i, flush_valid_i, fail_valid_i, res_done_valid_i, rx_done_valid_i, wr_done_valid_i}),
+    .ready_o({req_ready_o, flush_ready_o, fail_ready_o, res_done_ready_o, rx_done_ready_o, wr_done_ready_o}),
+    .data_i({op_req, op_flush, op_fail, op_res, op_rx, op_wr}),
     .valid_o(arb_valid), .ready_i(arb_ready), .data_o(op_arb), .index_o(unused_index)
   );
   stream_fifo #(.Width(OpW), .Depth(rnic_pkg::FifoDepth)) u_ops (
@@ -254,7 +260,7 @@ module qp_retire #(
   logic [7:0]       status, put_status;
   logic [15:0]      index, put_index, win_after;
   logic [31:0]      byte_len, win_length;
-  logic [1:0]       win_opcode;
+  logic [2:0]       win_opcode;
   logic             solicited, win_signaled, ended;
   logic             put_own, put_flush_sq, put_recv, put_flush_rq;
 

@@ -21,7 +21,7 @@ module qp_retire_cqe #(
   input  logic [15:0]     recv_cq_i,
   input  logic [15:0]     index_i,
   input  logic [7:0]      status_i,
-  input  logic [1:0]      win_opcode_i,     // 0 Send, 1 Write, 2 Read, 3 Flush
+  input  logic [2:0]      win_opcode_i,     // as in qp_emit
   input  logic [31:0]     win_length_i,
   input  logic [31:0]     byte_len_i,
   input  logic            solicited_i,
@@ -50,10 +50,19 @@ module qp_retire_cqe #(
     entry.is_recv   = is_recv;
     entry.solicited = put_recv_i && solicited_i;
     entry.opcode    = iwarp_pkg::WcoSend;
-    if (is_recv)                                  entry.opcode = iwarp_pkg::WcoRecv;
-    else if (put_own_i && win_opcode_i == 2'd1)   entry.opcode = iwarp_pkg::WcoRdmaWrite;
-    else if (put_own_i && win_opcode_i == 2'd2)   entry.opcode = iwarp_pkg::WcoRdmaRead;
-    else if (put_own_i && win_opcode_i == 2'd3)   entry.opcode = iwarp_pkg::WcoFlush;
+    if (is_recv) begin
+      entry.opcode = iwarp_pkg::WcoRecv;
+    end else if (put_own_i) begin
+      case (win_opcode_i)
+        3'd1:    entry.opcode = iwarp_pkg::WcoRdmaWrite;
+        3'd2:    entry.opcode = iwarp_pkg::WcoRdmaRead;
+        3'd3:    entry.opcode = iwarp_pkg::WcoFlush;
+        3'd4:    entry.opcode = iwarp_pkg::WcoFetchAdd;
+        3'd5:    entry.opcode = iwarp_pkg::WcoCompSwap;
+        3'd6:    entry.opcode = iwarp_pkg::WcoAtomicWrite;
+        default: entry.opcode = iwarp_pkg::WcoSend;
+      endcase
+    end
     if (put_recv_i)     entry.byte_len = byte_len_i;
     else if (put_own_i) entry.byte_len = win_length_i;
   end

@@ -7,7 +7,7 @@
 //   begin, fetched, dead, ask --> [ table: unfetched, dead, busy ]
 //   result, from rdmap_core -------------------------------------------------------> [ results ] --> atomic_req
 //   atomic_rsp --> [ FIFO ] --+--> done: [ messages ] --> rdmap_tx     +--> result: res_done
-//                             +--> refused, unread: a fault, to rdmap_core
+//                             +--> refused, unread: a fault, to rdmap_core (also of a result)
 //
 // 1. A request's turn comes when no Read Response of its QP is unfetched (ambiguities.md 2.2), and `placed` has reached its
 //    watermark (A-30). Until then it goes round the ring, so it holds nobody else. A QP has at most one request here and in
@@ -136,7 +136,7 @@ module rdmap_atomic #(
   // --- pick: an operation a cycle
   op_e         op_d, op_q;
   logic [15:0] qpn_d, qpn_q;
-  logic        clear_busy, out_room, msg_room, credit, failing_q, leave_q;
+  logic        clear_busy, out_room, msg_room, credit, failing_q, leave_q, lost_result_q;
   logic [15:0] failed_qpn_q;
   logic [QpW-1:0] clear_addr;
   always_comb begin
@@ -202,7 +202,7 @@ module rdmap_atomic #(
   assign item  = item_q;
   assign state = again_q ? written_q : state_read;
 
-  logic goes, drops, answers, fails;
+  logic goes, drops, answers, fails, bad_result;
   assign goes    = op_q == OpLook && !state.dead && state.unfetched == '0 && reached_q;
   assign drops   = op_q == OpLook && state.dead;
   assign answers = op_q == OpRsp && !state.dead && rsp_q.ending == iwarp_pkg::AtEndDone;
@@ -364,33 +364,36 @@ module rdmap_atomic #(
       told_q    <= 1'b0;
       leave_q   <= 1'b0;
     end else begin
-      if (fails)            failing_q <= 1'b1;
+      if (fails || bad_result) failing_q <= 1'b1;
       else if (fail_done_i) failing_q <= 1'b0;
       told_q  <= (told_q || (fail_valid_o && fail_ready_i)) && !fail_done_i;
-      leave_q <= fail_done_i || (leave_q && op_d != OpLeave);
+      leave_q <= (fail_done_i && !lost_result_q) || (leave_q && op_d != OpLeave);
     end
   end
   always_ff @(posedge clk_i) begin
-    if (fails) begin
+    if (fails || bad_result) begin
+      lost_result_q <= bad_result;
       failed_qpn_q  <= qpn_q;
-      fail_o.qpn    <= qpn_q;
-      fail_o.source <= iwarp_pkg::TxResp;
-      fail_o.slot   <= rsp_q.slot;
+      fail_o.qpn    <= bad_result ? rsp.qpn : qpn_q;
+      fail_o.source <= bad_result ? iwarp_pkg::TxSq : iwarp_pkg::TxResp;
+      fail_o.slot   <= bad_result ? rsp.slot : rsp_q.slot;
       fail_o.offset <= '0;
-      fail_o.status <= rsp_q.status;
-      fail_o.result <= rsp_q.result;
+      fail_o.status <= bad_result ? rsp.status : rsp_q.status;
+      fail_o.result <= bad_result ? rsp.result : rsp_q.result;
     end
   end
   assign fail_valid_o = failing_q && !told_q;
 
   // --- an answer of a result
-  assign res_done_valid_o  = rsp_valid && is_result;
-  assign res_done_o.qpn    = rsp.qpn;
-  assign res_done_o.slot   = rsp.slot;
-  assign res_done_o.status = rsp.ending == iwarp_pkg::AtEndDone ? iwarp_pkg::WcSuccess : iwarp_pkg::WcLocProtErr;
-  assign result_end        = res_done_valid_o && res_done_ready_i;
-  assign result_left_o     = result_end;
-  assign rsp_pop           = is_result ? res_done_ready_i : op_d == OpRsp;
+  logic is_stored;
+  assign is_stored        = rsp.ending == iwarp_pkg::AtEndDone;
+  assign res_done_valid_o = rsp_valid && is_result && is_stored;
+  assign res_done_o.qpn   = rsp.qpn;
+  assign res_done_o.slot  = rsp.slot;
+  assign bad_result       = rsp_valid && is_result && !is_stored && !failing_q && !fails;
+  assign result_end       = (res_done_valid_o && res_done_ready_i) || bad_result;
+  assign result_left_o    = (res_done_valid_o && res_done_ready_i) || (fail_done_i && lost_result_q);
+  assign rsp_pop          = is_result ? result_end : op_d == OpRsp;
 
   logic unused_bits;
   assign unused_bits = ^{unused_in, unused_ring, unused_dead, unused_out, unused_msg, unused_result, unused_index,

@@ -208,15 +208,15 @@ module rdmap_core #(
       default:              tpt_cause = iwarp_pkg::CauseRdmapStag;
     endcase
   end
-  assign r_of_request = r_op_q == OpRespFail ||
-                        (r_op_q == OpTxFault && r_fault_q.source == iwarp_pkg::TxResp);
+  // OpRespFail of the send queue: the result of an atomic.
+  assign r_of_request = (r_op_q == OpRespFail || r_op_q == OpTxFault) && r_fault_q.source == iwarp_pkg::TxResp;
   always_comb begin
     r_fault = '0;
     if (r_of_request) begin
       r_fault.cause = r_fault_q.result != iwarp_pkg::TptOk ? tpt_cause
                                                            : iwarp_pkg::CauseRdmapLength;
       r_fault.slot  = r_fault_q.slot;
-    end else if (r_op_q == OpTxFault) begin
+    end else if (r_op_q == OpTxFault || r_op_q == OpRespFail) begin
       r_fault.cause  = iwarp_pkg::CauseLocalCatastrophic;
       r_fault.has_wr = 1'b1;
       r_fault.slot   = r_fault_q.slot;
