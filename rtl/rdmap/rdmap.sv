@@ -189,7 +189,7 @@ module rdmap (
     .clk_i, .rst_ni, .ready_o(resp_ready_now), .placed_i,
     .result_valid_i(result_valid), .result_i(result), .result_left_o(result_out),
     .fetched_valid_i(resp_fetched_valid_i), .fetched_ready_o(resp_fetched_ready_o), .fetched_i(resp_fetched_i),
-    .atomic_req_valid_o, .atomic_req_ready_i, .atomic_req_o, .atomic_dead_valid_o, .atomic_dead_o,
+    .atomic_req_valid_o, .atomic_req_ready_i, .atomic_req_o, .atomic_dead_valid_o, .atomic_dead_ready_i, .atomic_dead_o,
     .atomic_rsp_valid_i, .atomic_rsp_ready_o, .atomic_rsp_i,
     .res_done_valid_o, .res_done_ready_i, .res_done_o,
     .ask_i(ask), .ask_qpn_i(ask_qpn), .idle_o(idle),
@@ -245,23 +245,19 @@ module rdmap (
 
   assign ready_o = core_ready && resp_ready_now;
 
-  logic unused_dead;
-  assign unused_dead = atomic_dead_ready_i;   // always taken
-
   // --- counters
   unit_counter u_count (
     .clk_i, .rst_ni, .items_i(verdict_valid || sq_valid),
     .busy_i(verdict_valid || sq_valid || (tx_message_valid_o && tx_message_ready_i)),
     .stalled_i(|({qp_ack_rdmap_valid_o, qp_error_valid_o, tx_message_hdr_valid_o,
-                  tx_message_valid_o, rx_verdict_valid_o, resp_check_valid_o, atomic_req_valid_o, res_done_valid_o} &
+                  tx_message_valid_o, rx_verdict_valid_o, resp_check_valid_o, atomic_req_valid_o, atomic_dead_valid_o, res_done_valid_o} &
                  ~{qp_ack_rdmap_ready_i, qp_error_ready_i, tx_message_hdr_ready_i,
-                   tx_message_ready_i, rx_verdict_ready_i, resp_check_ready_i, atomic_req_ready_i, res_done_ready_i})),
+                   tx_message_ready_i, rx_verdict_ready_i, resp_check_ready_i, atomic_req_ready_i, atomic_dead_ready_i, res_done_ready_i})),
     .count_o
   );
 
   `RNIC_ASSERT(Room_A,
                (!verdict_valid || verdict_room) && (!sq_valid || sq_room) &&
                (!job_valid || job_room))
-  `RNIC_ASSERT(DeadTaken_A, !atomic_dead_valid_o || atomic_dead_ready_i)
   `RNIC_STREAM_STABLE(VerdictStable_A, rx_verdict_valid_o, rx_verdict_ready_i, rx_verdict_o)
 endmodule

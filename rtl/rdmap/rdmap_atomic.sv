@@ -61,6 +61,7 @@ module rdmap_atomic #(
   input  logic req_ready_i,
   output iwarp_pkg::atomic_req_t req_o,
   output logic dead_valid_o,
+  input  logic dead_ready_i,
   output iwarp_pkg::atomic_dead_t dead_o,
   input  logic rsp_valid_i,
   output logic rsp_ready_o,
@@ -159,7 +160,7 @@ module rdmap_atomic #(
     end else if (rsp_valid && !is_result && msg_room && !failing_q) begin
       op_d  = OpRsp;
       qpn_d = rsp.qpn;
-    end else if (ask_i && deads == '0) begin
+    end else if (ask_i && deads == '0 && op_q != OpAsk) begin   // a look between two
       op_d  = OpAsk;
       qpn_d = ask_qpn_i;
     end else if (ring_valid && out_room && credit) begin
@@ -299,7 +300,7 @@ module rdmap_atomic #(
   );
   assign dead_valid_o = out_valid && out_dead;
   assign dead_o.qpn   = out[15:0];
-  assign out_pop      = out_dead || (req_valids[0] && req_readys[0]);
+  assign out_pop      = out_dead ? dead_ready_i : req_valids[0] && req_readys[0];
   assign result_pop   = req_valids[1] && req_readys[1];
 
   // Credit: requests from the look that lets them go, results from their leaving, until atomic's answer is used.

@@ -23,8 +23,8 @@ class Observer;  // backend/observer.hpp
 namespace rnic::app {
 
 /// In the order of their counters.
-inline constexpr std::array kUnits = {"host_if", "admin", "qp", "tpt",   "rdmap",
-                                      "ddp",     "mpa",   "cq", "llp_if"};
+inline constexpr std::array kUnits = {"host_if", "admin", "qp", "tpt",    "rdmap",
+                                      "ddp",     "mpa",   "cq", "llp_if", "atomic"};
 
 const std::vector<std::string>& device_kinds();
 /// Cycles are stepped, and waveforms can be written.

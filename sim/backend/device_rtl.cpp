@@ -390,11 +390,19 @@ class RtlDevice final : public sc_core::sc_module, public Device {
     o.cycle_done();
   }
 
+  // The commits number the clients of reads and of writes apart, those of atomic beside the others.
+  static Client client_of(const spec::DmaRdReqCommit& c) {
+    return c.client == 4 ? Client::kQn1 : static_cast<Client>(c.client);
+  }
+  static Client client_of(const spec::DmaWrCommit& c) {
+    return c.client == 3 ? Client::kWord : static_cast<Client>(c.client);
+  }
+
   /// Who made the DMA request, or the beat, that was accepted at this edge.
   template <class Commit>
   Client asked_by() {
     for (const auto& c : pins_->commits)
-      if (const auto* found = std::get_if<Commit>(&c)) return static_cast<Client>(found->client);
+      if (const auto* found = std::get_if<Commit>(&c)) return client_of(*found);
     fail(std::string(Commit::kName) + " was accepted and its commit is missing");
     return Client::kUnknown;
   }

@@ -7,7 +7,7 @@
 //   if (got.state == ReadLog::State::kNever) ...                   // a mismatch: the RTL cannot
 //   know these bytes
 //
-// payload, admin: each read feeds one use. A range is served byte by byte from the oldest read of
+// payload, admin, qn1: each read feeds one use. A range is served byte by byte from the oldest read of
 // that byte which has not been
 //   used; it is used up. What is left over at a quiet point was read for nothing.
 // sq, rq: a unit of a ring is served from the newest read of it, any number of times. A unit that
@@ -122,8 +122,12 @@ class ReadLog {
     uint32_t length = 0;
   };
   static bool is_ring(Client c) { return c == Client::kSqFetch || c == Client::kRqFetch; }
-  std::list<Read>& queue(Client c) { return c == Client::kAdmin ? admin_ : payload_; }
-  const std::list<Read>& queue(Client c) const { return c == Client::kAdmin ? admin_ : payload_; }
+  std::list<Read>& queue(Client c) {
+    return c == Client::kAdmin ? admin_ : c == Client::kQn1 ? qn1_ : payload_;
+  }
+  const std::list<Read>& queue(Client c) const {
+    return c == Client::kAdmin ? admin_ : c == Client::kQn1 ? qn1_ : payload_;
+  }
   Taken find(Client client, uint64_t address, uint32_t length, std::vector<Part>* parts) const;
   Taken find_unit(Client client, uint64_t address, uint32_t length) const;
   void into_units(const Read& r);
@@ -134,7 +138,7 @@ class ReadLog {
 
   static constexpr size_t kSettledKept = 256;
   std::deque<Due> dues_;                          // that have not been read whole, oldest first
-  std::list<Read> payload_, admin_;               // in order of issue
+  std::list<Read> payload_, admin_, qn1_;         // in order of issue
   std::list<Read> ring_reads_;                    // sq and rq, until answered
   std::array<std::map<uint64_t, Unit>, 2> ring_;  // by address of the unit: sq, rq
   struct Asked {                                  // reads of it have not been made from `next` on
@@ -143,7 +147,7 @@ class ReadLog {
   };
   std::array<std::deque<Asked>, 2> asked_;
   std::array<Read*, 256> open_{};  // by tag
-  std::array<uint64_t, 9> taken_{};
+  std::array<uint64_t, 11> taken_{};
   uint64_t serial_ = 0;
   bool bus_master_ = true;
   std::string contradiction_;

@@ -49,6 +49,7 @@ struct RtlDdp : RtlDut<V> {
   StreamOut<spec::RespSlotFree> resp_slot_free =
       RNIC_OUT(*this, resp_slot_free, spec::RespSlotFree);
   StreamOut<spec::TxFault> tx_fault = RNIC_OUT(*this, tx_fault, spec::TxFault);
+  StreamOut<spec::RespFetched> resp_fetched = RNIC_OUT(*this, resp_fetched, spec::RespFetched);
   // host_if
   StreamOut<spec::PlaceHdr> place_hdr = RNIC_OUT(*this, place_hdr, spec::PlaceHdr);
   StreamOut<spec::PlaceExtent> place_extent = RNIC_OUT(*this, place_extent, spec::PlaceExtent);

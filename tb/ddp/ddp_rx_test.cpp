@@ -92,7 +92,7 @@ TYPED_TEST(DdpRxTest, TaggedPayloadGoesWhereStagAndToSay) {
         EXPECT_EQ(s.cause, Cause::kNone);
         EXPECT_EQ(s.ulpdu_length, ulpdu.size());
         EXPECT_TRUE(std::equal(
-            ulpdu.begin(), ulpdu.begin() + static_cast<long>(std::min<size_t>(64, ulpdu.size())),
+            ulpdu.begin(), ulpdu.begin() + static_cast<long>(std::min(s.head.size(), ulpdu.size())),
             s.head.begin()));
         if (n == 0) {
           this->dut.settle(60);
@@ -516,7 +516,7 @@ TYPED_TEST(DdpRxTest, Random) {
       EXPECT_EQ(got[i].ulpdu_length, segments[i].ulpdu.size());
       EXPECT_TRUE(std::equal(segments[i].ulpdu.begin(),
                              segments[i].ulpdu.begin() +
-                                 static_cast<long>(std::min<size_t>(64, segments[i].ulpdu.size())),
+                                 static_cast<long>(std::min(got[i].head.size(), segments[i].ulpdu.size())),
                              got[i].head.begin()));
       if (!segments[i].dead) {
         EXPECT_EQ(got[i].cause, segments[i].cause) << i;

@@ -293,7 +293,7 @@ class Stops {
     EXPECT_EQ(got.qpn, s.qpn);
     EXPECT_EQ(got.ulpdu_length, s.ulpdu.size());
     EXPECT_TRUE(std::equal(
-        s.ulpdu.begin(), s.ulpdu.begin() + static_cast<long>(std::min<size_t>(64, s.ulpdu.size())),
+        s.ulpdu.begin(), s.ulpdu.begin() + static_cast<long>(std::min(got.head.size(), s.ulpdu.size())),
         got.head.begin()));
     Q& q = qs[s.qpn];
     q.gone |= q.acknowledged || ((q.phase == kStopping || q.phase == kStopped) &&

@@ -39,6 +39,13 @@ struct RtlRdmap : RtlDut<V> {
   StreamIn<spec::RxSegment> rx_segment = RNIC_IN(*this, rx_segment, spec::RxSegment);
   StreamOut<spec::RxVerdict> rx_verdict = RNIC_OUT(*this, rx_verdict, spec::RxVerdict);
 
+  StreamIn<spec::RespFetched> resp_fetched = RNIC_IN(*this, resp_fetched, spec::RespFetched);
+  // atomic, and the end of its results
+  StreamOut<spec::AtomicReq> atomic_req = RNIC_OUT(*this, atomic_req, spec::AtomicReq);
+  StreamOut<spec::AtomicDead> atomic_dead = RNIC_OUT(*this, atomic_dead, spec::AtomicDead);
+  StreamIn<spec::AtomicRsp> atomic_rsp = RNIC_IN(*this, atomic_rsp, spec::AtomicRsp);
+  StreamOut<spec::ResDone> res_done = RNIC_OUT(*this, res_done, spec::ResDone);
+
   // tpt
   std::function<spec::TptResult(const spec::RespCheck&)> check;  // empty: every source is good
   std::vector<spec::RespCheck> checks;                           // that were asked

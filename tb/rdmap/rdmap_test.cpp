@@ -91,7 +91,7 @@ TYPED_TEST(RdmapTest, Flush) {
   each_pace([&](Pace pace) {
     this->start(pace);
     auto p = this->params(3, 3);
-    p.persist = 1;
+    p.persist = this->persist = 1;
     this->run_qp(kQp, p);
     const auto post = [&](uint8_t slot, uint8_t disposition) {
       return this->post({.qpn = kQp,
@@ -173,7 +173,7 @@ TYPED_TEST(RdmapTest, AResponseOfTheOtherKindFitsNothing) {
   for (const bool of_read : {true, false}) {
     this->start({});
     auto p = this->params();
-    p.persist = 1;
+    p.persist = this->persist = 1;
     this->run_qp(kQp, p);
     const auto r = this->any_read(4, 0);
     if (of_read) {

@@ -107,10 +107,12 @@ class RdmapWorld : public testing::Test {
   D dut;
   base::Rng rng = test_rng("world");
   uint32_t placed = 0;  // placements since reset, for tests that count them
+  uint8_t persist = 0;  // what ddp says of segments: the extensions are enabled
 
   void start(Pace pace) {
     dut.start(pace);
     placed = 0;
+    persist = 0;
   }
 
   // --- qp
@@ -296,9 +298,10 @@ class RdmapWorld : public testing::Test {
   Bytes peer_terminate(const Bytes& body) { return untagged(0x47, true, 2, body); }
 
   void put_segment(uint16_t qpn, const Bytes& ulpdu, Cause cause = Cause::kNone) {
-    spec::RxSegment s{.qpn = qpn, .cause = cause, .ulpdu_length = u16(ulpdu.size())};
+    spec::RxSegment s{
+        .qpn = qpn, .persist = persist, .cause = cause, .ulpdu_length = u16(ulpdu.size())};
     rng.fill(s.head);  // behind its end there is anything
-    std::copy_n(ulpdu.begin(), std::min<size_t>(64, ulpdu.size()), s.head.begin());
+    std::copy_n(ulpdu.begin(), std::min<size_t>(s.head.size(), ulpdu.size()), s.head.begin());
     dut.rx_segment.put(s);
   }
   spec::RxVerdict verdict(uint16_t qpn, const Bytes& ulpdu, Cause cause = Cause::kNone) {
