@@ -209,11 +209,11 @@ module ddp (
     .stalled_i(|({payload_req_valid_o, place_hdr_valid_o, place_extent_valid_o, place_valid_o, qp_ack_ddp_valid_o,
                   rq_take_req_valid_o, sq_slot_free_valid_o, resp_slot_free_valid_o, tx_want_valid_o,
                   tx_xlate_valid_o, tx_fault_valid_o, tx_ulpdu_hdr_valid_o, tx_ulpdu_valid_o, rx_xlate_valid_o,
-                  rx_dropped_valid_o, rx_segment_valid_o, rx_done_valid_o} &
+                  rx_dropped_valid_o, rx_segment_valid_o, rx_done_valid_o, resp_fetched_valid_o} &
                  ~{payload_req_ready_i, place_hdr_ready_i, place_extent_ready_i, place_ready_i, qp_ack_ddp_ready_i,
                    rq_take_req_ready_i, sq_slot_free_ready_i, resp_slot_free_ready_i, tx_want_ready_i,
                    tx_xlate_ready_i, tx_fault_ready_i, tx_ulpdu_hdr_ready_i, tx_ulpdu_ready_i, rx_xlate_ready_i,
-                   rx_dropped_ready_i, rx_segment_ready_i, rx_done_ready_i})),
+                   rx_dropped_ready_i, rx_segment_ready_i, rx_done_ready_i, resp_fetched_ready_i})),
     .count_o
   );
 

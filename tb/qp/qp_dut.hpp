@@ -34,6 +34,7 @@ struct QpDut : RtlDut<V> {
   StreamIn<spec::RqTakeReq> rq_take_req = RNIC_IN(*this, rq_take_req, spec::RqTakeReq);
   StreamOut<spec::RqTakeRsp> rq_take_rsp = RNIC_OUT(*this, rq_take_rsp, spec::RqTakeRsp);
   StreamIn<spec::RxDone> rx_done = RNIC_IN(*this, rx_done, spec::RxDone);
+  StreamIn<spec::ResDone> res_done = RNIC_IN(*this, res_done, spec::ResDone);
   StreamIn<spec::WrDone> wr_done = RNIC_IN(*this, wr_done, spec::WrDone);
   StreamIn<spec::LlpEvent> llp_event = RNIC_IN(*this, llp_event, spec::LlpEvent);
   StreamOut<spec::CqeReq> cqe_req = RNIC_OUT(*this, cqe_req, spec::CqeReq);

@@ -38,6 +38,7 @@ class QpRetireTest : public testing::Test {
   struct Dut : tb::RtlDut<typename B::V> {
     tb::StreamIn<spec::WrDone> wr_done = RNIC_IN(*this, wr_done, spec::WrDone);
     tb::StreamIn<spec::RxDone> rx_done = RNIC_IN(*this, rx_done, spec::RxDone);
+    tb::StreamIn<spec::ResDone> res_done = RNIC_IN(*this, res_done, spec::ResDone);
     tb::StreamIn<tb::Word<B::kQpnW>> flush{
         *this, "flush",
         tb::pins(this->top().flush_valid_i, this->top().flush_ready_o, this->top().flush_qpn_i)};
