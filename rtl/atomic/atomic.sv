@@ -25,7 +25,8 @@
 // 4. A request is begun when it leaves the queue of grants. atomic_dead drops it until then.
 //
 // Throughput: an item a cycle. Mixed kinds: 9 items in 10 cycles or more, as they meet at arbiters
-// (Atomic Write and read in atomic_fetch, store and no store in atomic_end). Requests to one address: one for each round of read and store.
+// (Atomic Write and read in atomic_fetch, store and no store in atomic_end). Requests to one
+// address: one for each round of read and store.
 // Latency of an item that finds the unit empty, with T of tpt (qn1_xlate to qn1_extent), R of a
 // read (qn1_rd_req to qn1_rd, header in the same cycle), D of a store (word_wr to word_done):
 //
