@@ -607,8 +607,8 @@ TYPED_TEST(AtomicTest, HotWordDoesNotSlowOthers) {
         r.tagged_offset = 0;
       } else {
         r.qpn = this->qpns[0];
-        r.stag = 5;
-        r.tagged_offset = 8 * this->rng.below(100);
+        r.stag = 3;  // words near the hot one: other buckets of the lock
+        r.tagged_offset = 8 * this->rng.between(1, 100);
       }
       if (this->offered == nullptr && !this->inside.contains(r.qpn)) this->offer(r);
       this->step();
