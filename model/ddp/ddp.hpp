@@ -40,6 +40,7 @@ class Ddp {
     virtual void tx_fault(const spec::TxFault& fault) = 0;
     virtual void sq_slot_free(const spec::SqSlotFree& free) = 0;
     virtual void resp_slot_free(const spec::RespSlotFree& free) = 0;
+    virtual void resp_fetched(const spec::RespFetched& /*fetched*/) {}
     virtual void rx_done(const spec::RxDone& done) = 0;
   };
 
@@ -47,10 +48,11 @@ class Ddp {
   struct Segment {
     TxUlpdu ulpdu;  // without the payload, if that is fetched
     spec::TxSource source{};
-    uint32_t offset = 0;   // of it in its message
-    bool fetches = false;  // payload comes as PayloadData
-    bool probe = false;    // of a Flush Response: it is dropped
-    bool waits = false;    // a response without payload: for what the watermark counts
+    uint32_t offset = 0;        // of it in its message
+    bool fetches = false;       // payload comes as PayloadData
+    bool probe = false;         // of a Flush Response: it is dropped
+    bool is_fetch_end = false;  // the last payload of a Read Response
+    bool waits = false;         // a response without payload: for what the watermark counts
     uint64_t watermark = 0;
     spec::TptResult result{};  // of tx_xlate
   };
@@ -139,7 +141,7 @@ class Ddp {
       bool running = false, stopping = false;
       bool failed = false;   // an error was found in a header
       bool refused = false;  // a segment has an error, found here or by rdmap
-      bool persist = false;  // Flush is enabled: QN 3 exists
+      bool persist = false;  // the extensions are enabled: QN 3 and the fifth bit of opcodes exist
       uint16_t pd = 0;
       Receive receive = Receive::kNone;
       spec::RqTake take{};  // what the last rq_take_req got

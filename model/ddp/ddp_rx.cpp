@@ -31,6 +31,8 @@ Cause tagged_cause(TptResult r) {
       return Cause::kDdpTaggedWrap;
     case TptResult::kBounds:
       return Cause::kDdpTaggedBounds;
+    case TptResult::kAlign:  // atomic's own
+      break;
   }
   return Cause::kNone;
 }
@@ -85,7 +87,8 @@ void Ddp::Rx::tagged(const Qp& q, const RxUlpdu& u, Judged& j, ExtentList& exten
   const uint32_t length = u.data.size() - j.header;
   if (length == 0) return;  // no STag, TO or rights check
   const std::span<const uint8_t> b = u.data.bytes();
-  const auto opcode = static_cast<spec::RdmapOpcode>(b[1] & 0x0f);  // reserved bits: ignored
+  // Reserved bits are ignored: both, or one where the extensions are enabled.
+  const auto opcode = static_cast<spec::RdmapOpcode>(b[1] & (q.persist ? 0x1f : 0x0f));
   j.cause = tagged_cause(ddp_.tpt_.translate(
       {.stag = base::load_be<uint32_t>(&b[2]),
        .tagged_offset = base::load_be<uint64_t>(&b[6]),
@@ -176,7 +179,8 @@ std::optional<Place> Ddp::Rx::take(RxUlpdu u) {
   }
   if (q.counted != 0) --q.counted;
 
-  spec::RxSegment segment{.qpn = qpn, .cause = j.cause, .ulpdu_length = u.hdr.length, .head = {}};
+  spec::RxSegment segment{
+      .qpn = qpn, .persist = q.persist, .cause = j.cause, .ulpdu_length = u.hdr.length, .head = {}};
   const size_t head = std::min<size_t>(u.data.size(), segment.head.size());
   if (head != 0) std::memcpy(segment.head.data(), u.data.bytes().data(), head);
   const spec::RxVerdict verdict = ddp_.judge_.rx_segment(segment);

@@ -179,6 +179,7 @@ std::optional<Ddp::Scheduled> Ddp::Tx::schedule(const spec::TxGrant& grant, TxSo
       s.segment.fetches = false;
     }
   }
+  s.segment.is_fetch_end = last && source == TxSource::kResp && h.is_tagged != 0 && length != 0;
   s.segment.waits = fetched == 0 && h.has_watermark != 0;
   s.segment.watermark = h.watermark;
   m.offset += length;
@@ -220,6 +221,7 @@ std::optional<TxUlpdu> Ddp::Tx::assemble(Segment s, PayloadData payload) {
                         .status = payload.hdr.status,
                         .result = s.result});
   }
+  if (s.is_fetch_end) ddp_.out_.resp_fetched({qpn});  // read, or dropped
   --q.in_flight;
   ddp_.left(qpn, &Drain::tx);
   return out;

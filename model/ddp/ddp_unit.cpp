@@ -163,6 +163,7 @@ void DdpUnit::sq_slot_free(const spec::SqSlotFree& free) {
 void DdpUnit::resp_slot_free(const spec::RespSlotFree& free) {
   u_.rdmap->resp_slot_free(free, is_final_ ? u_.timing.ddp.final : u_.timing.ddp.slot_free);
 }
+void DdpUnit::resp_fetched(const spec::RespFetched& f) { u_.rdmap->resp_fetched(f); }
 void DdpUnit::rx_done(const spec::RxDone& done) {
   u_.qp->rx_done.push(done, u_.now() + judged_in_ + u_.timing.ddp.deliver + u_.timing.qp.received);
 }

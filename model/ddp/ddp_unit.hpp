@@ -51,6 +51,7 @@ class DdpUnit final : private Ddp::Out {
   void tx_fault(const spec::TxFault& fault) override;
   void sq_slot_free(const spec::SqSlotFree& free) override;
   void resp_slot_free(const spec::RespSlotFree& free) override;
+  void resp_fetched(const spec::RespFetched& fetched) override;
   void rx_done(const spec::RxDone& done) override;
 
   Units& u_;

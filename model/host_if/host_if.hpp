@@ -22,10 +22,10 @@
 
 namespace rnic::model {
 
-enum class Reader : uint8_t { kSq, kRq, kAdmin, kPayload };
-inline constexpr size_t kReaders = 4;
-enum class Writer : uint8_t { kPlace, kCq, kAdmin };
-inline constexpr size_t kWriters = 3;
+enum class Reader : uint8_t { kSq, kRq, kAdmin, kPayload, kQn1 };
+inline constexpr size_t kReaders = 5;
+enum class Writer : uint8_t { kPlace, kCq, kAdmin, kWord };
+inline constexpr size_t kWriters = 4;
 
 struct MmioAccess {  // mmio_req
   bool is_write = false;
@@ -63,6 +63,7 @@ class HostIf {
     virtual void dev_cfg(const spec::DevCfg& cfg) = 0;
     virtual void place_done(const spec::PlaceDone& done) = 0;
     virtual void retired(const spec::Retired& r) = 0;
+    virtual void word_done() = 0;  // the oldest word has left
     virtual void cpl_timeout_changed() {}
     virtual void msix_unmasked() = 0;  // wr.pending_interrupt() may have an answer
     // What registers show of the others.
@@ -183,6 +184,7 @@ class HostIf {
     void put(Place p);
     void put(const spec::CqWr& w);
     void put(const spec::AdminWr& w);
+    void put(const spec::WordWr& w);
     bool busy(Writer w) const { return job_[static_cast<size_t>(w)].busy; }
     /// The next TLP of this client's packet; nothing if it writes nothing (a masked interrupt, bus
     /// master off).
@@ -221,6 +223,7 @@ class HostIf {
   void set_pcie(const spec::PcieCfg& cfg);
   bool dma_enabled() const { return pcie_.bus_master != 0 && cfg_.enable != 0; }
   const spec::DevCfg& cfg() const { return cfg_; }
+  uint64_t placed() const { return placed_; }            // packets since reset
   uint32_t cpl_timeout() const { return cpl_timeout_; }  // cycles; 0: none
 
  private:

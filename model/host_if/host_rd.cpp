@@ -20,8 +20,12 @@ HostIf::Rd::Rd(HostIf& h, const spec::Sizes& sizes)
   // Every client owns a tag at least, so that none can starve another; payload has the rest. The
   // shares are those of rtl/host_if/host_if_rd.sv.
   const bool many = sizes.rd_tags >= 64;
-  const std::array<uint32_t, kReaders> share{many ? sizes.rd_tags / 4 : 1,
-                                             many ? sizes.rd_tags / 8 : 1, many ? 2U : 1U, ~0U};
+  std::array<uint32_t, kReaders> share{many ? sizes.rd_tags / 4 : 1, many ? sizes.rd_tags / 8 : 1,
+                                       many ? 2U : 1U, 0, many ? 64U : 1U};
+  uint32_t others = 0;
+  for (const uint32_t s : share) others += s;
+  share[static_cast<size_t>(Reader::kPayload)] =
+      sizes.rd_tags - std::min(others, sizes.rd_tags - 1);
   uint32_t tag = 0;
   for (size_t r = 0; r < kReaders; ++r) {
     for (uint32_t i = 0; i < share[r] && tag < sizes.rd_tags; ++i) {
@@ -212,7 +216,7 @@ PayloadData HostIf::Rd::take(Reader r) {
 
 std::string HostIf::Rd::waiting_for() const {
   static constexpr std::array<const char*, kReaders> kNames{"SQ fetch", "RQ fetch", "admin",
-                                                            "payload"};
+                                                            "payload", "atomic"};
   std::string s;
   for (size_t r = 0; r < kReaders; ++r) {
     if (jobs_[r].empty()) continue;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "admin/admin_unit.hpp"
+#include "atomic/atomic_unit.hpp"
 #include "cq/cq_unit.hpp"
 #include "ddp/ddp_unit.hpp"
 #include "llp_if/llp_unit.hpp"
@@ -19,10 +20,12 @@ HostUnit::HostUnit(Units& u)
       sq_rd_req("sq_rd_req", u.sizes.fifo_depth),
       rq_rd_req("rq_rd_req", u.sizes.fifo_depth),
       admin_rd_req("admin_rd_req", u.sizes.fifo_depth),
+      qn1_rd_req("qn1_rd_req", u.sizes.num_qps),
       payload_req("payload_req", 2 * u.sizes.fifo_depth),  // and tpt's, of tx_xlate
       place("place", 2 * u.sizes.fifo_depth),              // and ddp's, between header and verdict
       cq_wr("cq_wr", 2 * u.sizes.fifo_depth),  // and host_if_msix and host_if_wr behind it
       admin_wr("admin_wr", 1U << 11),
+      word_wr("word_wr", u.sizes.num_qps + u.sizes.ord_slots),
       u_(u),
       host_(u.sizes, *this, u.timing.clock.khz()),
       responses_("mmio_rsp", 1U << 10) {
@@ -33,11 +36,12 @@ HostUnit::HostUnit(Units& u)
   u.attach(wr_, StageNo::kHostWr, true);
   mmio.feeds(mmio_);
   responses_.feeds(rsp_);
-  for (auto* q : {&sq_rd_req, &rq_rd_req, &admin_rd_req}) q->feeds(rd_);
+  for (auto* q : {&sq_rd_req, &rq_rd_req, &admin_rd_req, &qn1_rd_req}) q->feeds(rd_);
   payload_req.feeds(rd_);
   place.feeds(wr_);
   cq_wr.feeds(wr_);
   admin_wr.feeds(wr_);
+  word_wr.feeds(wr_);
 }
 
 // --- MMIO
@@ -64,7 +68,8 @@ std::array<uint64_t, kWriters> HostUnit::accepted() const {
   const auto busy = [this](Writer w) { return host_.wr.busy(w) && !own_ ? 1U : 0U; };
   return {left_[0] + place.size() + busy(Writer::kPlace),
           left_[1] + cq_wr.size() + busy(Writer::kCq),
-          left_[2] + admin_wr.size() + busy(Writer::kAdmin)};
+          left_[2] + admin_wr.size() + busy(Writer::kAdmin),
+          left_[3] + word_wr.size() + busy(Writer::kWord)};
 }
 
 void HostUnit::step_rsp() {
@@ -88,8 +93,11 @@ void HostUnit::step_rd() {
 void HostUnit::send_reads() {
   const Cycle now = u_.now();
   if (now < rd_free_) return rd_.wake(rd_free_);
-  for (const Reader r : {Reader::kSq, Reader::kRq, Reader::kAdmin}) {
-    auto& q = r == Reader::kSq ? sq_rd_req : r == Reader::kRq ? rq_rd_req : admin_rd_req;
+  for (const Reader r : {Reader::kSq, Reader::kRq, Reader::kAdmin, Reader::kQn1}) {
+    auto& q = r == Reader::kSq    ? sq_rd_req
+              : r == Reader::kRq  ? rq_rd_req
+              : r == Reader::kQn1 ? qn1_rd_req
+                                  : admin_rd_req;
     while (host_.rd.can_ask(r) && q.ready()) host_.rd.ask(r, q.pop());
   }
   while (host_.rd.can_ask(Reader::kPayload) && payload_req.ready()) host_.rd.ask(payload_req.pop());
@@ -162,8 +170,8 @@ void HostUnit::give(Reader r, Cycle whole_at) {
     if (r != Reader::kPayload)  // of a longer one this goes on while the next pieces come
       rd_meter_.busy(u_.timing.path.beats(d.data.size()));
     const HostTiming& t = u_.timing.host;
-    const Cycle at =
-        whole_at + t.rd_reorder + t.rd_release + (r == Reader::kPayload ? 0 : u_.timing.qp.fetched);
+    const Cycle at = whole_at + t.rd_reorder + t.rd_release +
+                     (r == Reader::kPayload || r == Reader::kQn1 ? 0 : u_.timing.qp.fetched);
     switch (r) {
       case Reader::kSq:
         u_.qp->sq_rd.push({d.hdr.status, std::move(d.data)}, at);
@@ -177,9 +185,12 @@ void HostUnit::give(Reader r, Cycle whole_at) {
       case Reader::kPayload:
         u_.ddp->payload.push(std::move(d), at);
         break;
+      case Reader::kQn1:
+        u_.atomic->qn1_rd.push({d.hdr.status, std::move(d.data)}, at);
+        break;
     }
-    const bool waiting =
-        !payload_req.empty() || !sq_rd_req.empty() || !rq_rd_req.empty() || !admin_rd_req.empty();
+    const bool waiting = !payload_req.empty() || !qn1_rd_req.empty() || !sq_rd_req.empty() ||
+                         !rq_rd_req.empty() || !admin_rd_req.empty();
     if (waiting) rd_.wake(u_.now() + 1);  // one more may come in
   }
 }
@@ -208,6 +219,10 @@ bool HostUnit::put_next(Writer w) {
       if (!admin_wr.ready() || left_[static_cast<size_t>(Writer::kCq)] < admin_wr.front().behind)
         return false;
       host_.wr.put(admin_wr.pop().wr);
+      return true;
+    case Writer::kWord:
+      if (!word_wr.ready()) return false;
+      host_.wr.put(word_wr.pop());
       return true;
   }
   return false;
@@ -239,7 +254,8 @@ void HostUnit::step_wr() {
     if (!std::exchange(own_, false)) ++left_[last_writer_];
     if (!responses_.empty()) rsp_.wake(now + 1);
   }
-  const Cycle next = std::min({place.visible_at(), cq_wr.visible_at(), admin_wr.visible_at()});
+  const Cycle next = std::min(
+      {place.visible_at(), cq_wr.visible_at(), admin_wr.visible_at(), word_wr.visible_at()});
   if (writing_ || interrupts_) {
     wr_.wake(wr_free_);
   } else if (next != kNever) {
@@ -267,7 +283,9 @@ void HostUnit::place_done(const spec::PlaceDone& done) {
   u_.ddp->place_done(done);
   if (host_.rd.has_next(Reader::kPayload))
     rd_.wake(u_.now() + 1);  // it may have waited for this placement
+  u_.atomic->look();
 }
+void HostUnit::word_done() { u_.atomic->word_done(); }
 void HostUnit::retired(const spec::Retired& r) { u_.tpt->tpt().retired(r); }
 
 /// The walkers that clear the tables are done; page lists are not cleared.
@@ -295,8 +313,10 @@ spec::UnitCount HostUnit::unit_count(uint32_t unit) const {
       return u_.mpa->count();
     case 7:
       return u_.cq->count();
-    default:
+    case 8:
       return u_.llp->count();
+    default:
+      return u_.atomic->count();
   }
 }
 
@@ -307,8 +327,9 @@ spec::UnitCount HostUnit::count() const {
 
 std::string HostUnit::waiting_for() const {
   std::string s = host_.rd.waiting_for() + place.describe() + cq_wr.describe() +
-                  admin_wr.describe() + payload_req.describe() + sq_rd_req.describe() +
-                  rq_rd_req.describe() + mmio.describe();
+                  admin_wr.describe() + word_wr.describe() + qn1_rd_req.describe() +
+                  payload_req.describe() + sq_rd_req.describe() + rq_rd_req.describe() +
+                  mmio.describe();
   if (writing_ && !u_.world.can_dma_write()) s += "host_if: waits for posted credit\n";
   if (!u_.world.can_dma_read()) s += "host_if: waits for non-posted credit\n";
   return s;

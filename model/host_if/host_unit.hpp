@@ -14,7 +14,7 @@ class HostUnit final : private HostIf::Out {
  public:
   explicit HostUnit(Units& u);
   Queue<MmioAccess> mmio;
-  Queue<MemRead> sq_rd_req, rq_rd_req, admin_rd_req;
+  Queue<MemRead> sq_rd_req, rq_rd_req, admin_rd_req, qn1_rd_req;
   Queue<PayloadFetch> payload_req;
   Queue<Place> place;
   Queue<spec::CqWr> cq_wr;
@@ -23,6 +23,7 @@ class HostUnit final : private HostIf::Out {
     uint64_t behind = 0;  // writes of cq that must have left before
   };
   Queue<AdminWrite> admin_wr;
+  Queue<spec::WordWr> word_wr;
   void write_admin(const spec::AdminWr& wr, Cycle at) {
     admin_wr.push({wr, accepted()[static_cast<size_t>(Writer::kCq)]}, at);
   }
@@ -46,6 +47,7 @@ class HostUnit final : private HostIf::Out {
   Cycle place_latency(uint32_t length) const {
     return u_.timing.host.wr_cut + u_.timing.path.beats(std::min(length, mps_)) - 1;
   }
+  uint64_t placed() const { return host_.placed(); }
   Cycle small_latency() const { return u_.timing.host.wr_small; }
   spec::UnitCount count() const;
   std::string waiting_for() const;
@@ -74,6 +76,7 @@ class HostUnit final : private HostIf::Out {
   void dev_cfg(const spec::DevCfg& cfg) override;
   void place_done(const spec::PlaceDone& done) override;
   void retired(const spec::Retired& r) override;
+  void word_done() override;
   void cpl_timeout_changed() override {
     tags_at_ = kNever;
     watch_tags();

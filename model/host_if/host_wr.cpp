@@ -53,6 +53,16 @@ void HostIf::Wr::put(const spec::AdminWr& w) {
       .data = rnic::Payload::copy_of(std::span(w.data).first(w.length))};
 }
 
+void HostIf::Wr::put(const spec::WordWr& w) {
+  Job& j = job_[static_cast<size_t>(Writer::kWord)];
+  j = {.busy = true,
+       .purpose = Purpose::kWord,
+       .address = w.address,
+       .extents = {},
+       .data = rnic::Payload::make(sizeof(uint64_t))};
+  base::store_le<uint64_t>(j.data.writable().data(), w.data);
+}
+
 std::optional<WriteTlp> HostIf::Wr::next(Writer w) {
   Job& j = job_[static_cast<size_t>(w)];
   if (j.purpose == Purpose::kMsix) read_row(j);
@@ -93,6 +103,7 @@ void HostIf::Wr::accepted(Writer w) {
     ++h_.placed_;
     h_.out_.place_done({static_cast<uint16_t>(h_.placed_)});
   }
+  if (w == Writer::kWord) h_.out_.word_done();
   j.data = {};
 }
 

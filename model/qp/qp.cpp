@@ -29,10 +29,24 @@ constexpr uint32_t body_bytes(uint32_t units) {
   return units * kUnit - static_cast<uint32_t>(spec::SqWqe::kBytes);
 }
 
-/// A Read or a Flush: the peer answers, and it takes an ORD slot.
+constexpr bool is_atomic(WrOpcode op) {
+  return op == WrOpcode::kAtomicCmpAndSwp || op == WrOpcode::kAtomicFetchAndAdd;
+}
+
+/// Of the extensions that modify_qp enables by `persist`.
+constexpr bool is_extension(WrOpcode op) {
+  return op == WrOpcode::kFlush || op == WrOpcode::kAtomicWrite || is_atomic(op);
+}
+
+/// The peer answers, and the request takes an ORD slot: a Read or an extension.
 constexpr bool asks_peer(uint8_t opcode) {
-  return opcode == static_cast<uint8_t>(WrOpcode::kRdmaRead) ||
-         opcode == static_cast<uint8_t>(WrOpcode::kFlush);
+  const auto op = static_cast<WrOpcode>(opcode);
+  return op == WrOpcode::kRdmaRead || is_extension(op);
+}
+
+/// Inline bytes of a WQE whose operands are in it.
+constexpr uint32_t operand_bytes(WrOpcode op) {
+  return is_atomic(op) ? spec::AtomicOperands::kBytes : sizeof(uint64_t);
 }
 
 constexpr WcOpcode completion_of(WrOpcode op) {
@@ -43,6 +57,12 @@ constexpr WcOpcode completion_of(WrOpcode op) {
       return WcOpcode::kRdmaRead;
     case WrOpcode::kFlush:
       return WcOpcode::kFlush;
+    case WrOpcode::kAtomicCmpAndSwp:
+      return WcOpcode::kCompSwap;
+    case WrOpcode::kAtomicFetchAndAdd:
+      return WcOpcode::kFetchAdd;
+    case WrOpcode::kAtomicWrite:
+      return WcOpcode::kAtomicWrite;
     default:
       return WcOpcode::kSend;
   }
@@ -236,16 +256,22 @@ bool Qp::bad_header(const spec::SqWqe& w, uint32_t units, const Ctx& c) const {
   if ((w.flags & 0xf0) != 0 || w.reserved0 != 0 || w.reserved2 != 0) return true;
   if (is_flush ? w.disposition == 0 || w.disposition > 3 : w.disposition != 0) return true;
   if (w.length > spec::kMaxMessage) return true;
-  if (asks_peer(w.opcode) && (w.num_sge > (is_flush ? 0 : 1) || is_inline || c.params.ord == 0))
+  if (asks_peer(w.opcode) && c.params.ord == 0) return true;
+  if (is_extension(op) && c.params.persist == 0) return true;
+  if (is_flush && (w.num_sge != 0 || is_inline)) return true;
+  if (op == WrOpcode::kRdmaRead && (w.num_sge > 1 || is_inline)) return true;
+  if ((is_atomic(op) || op == WrOpcode::kAtomicWrite) &&
+      (!is_inline || w.length != operand_bytes(op)))
     return true;
-  if (is_flush && c.params.persist == 0) return true;
   if (w.num_sge > spec::kMaxSge) return true;  // of inline data, too
   if (is_inline) return w.length > spec::kMaxInline || w.length > body;
   return w.num_sge * spec::WqeSge::kBytes > body;
 }
 
-/// Whether the SGEs' total is not the length.
+/// Whether the SGEs' total is not the length. The sink of an atomic has 8 bytes.
 bool Qp::bad_total(const spec::SqWqe& w, const rnic::Payload& body) const {
+  if (is_atomic(static_cast<WrOpcode>(w.opcode)))
+    return spec::AtomicOperands::unpack(body.bytes()).sink.length != sizeof(uint64_t);
   if (flag(w.flags, spec::SqFlagBit::kInlineData)) return false;
   if (w.opcode == static_cast<uint8_t>(WrOpcode::kFlush)) return false;  // it has no SGE
   uint64_t total = 0;
@@ -395,7 +421,7 @@ void Qp::send_cqe(uint16_t qpn, const Issued& w, WcStatus status) {
   out_.cqe_req({.cqn = c.sq.cqn,
                 .entry = {.qpn = qpn,
                           .opcode = completion_of(w.opcode),
-                          .byte_len = w.length,
+                          .byte_len = is_atomic(w.opcode) ? uint32_t{sizeof(uint64_t)} : w.length,
                           .index = w.index,
                           .status = status}});
 }

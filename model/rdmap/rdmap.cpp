@@ -32,6 +32,8 @@ Cause source_cause(TptResult r) {
       return Cause::kRdmapWrap;
     case TptResult::kBounds:
       return Cause::kRdmapBounds;
+    case TptResult::kAlign:
+      return Cause::kRdmapLength;
   }
   return Cause::kNone;
 }
@@ -42,7 +44,7 @@ std::vector<uint8_t> terminate_bytes(Cause cause, std::span<const uint8_t> head,
                                      uint16_t ulpdu_length) {
   const spec::CauseRow& row = spec::cause_row(cause);
   const bool with_ddp = row.ddp_header && !head.empty();
-  // The Read Request header is of a Read alone; that of a Flush has no place (RPMEM-5.1-02).
+  // The Read Request header is of a Read alone; those of the others have no place (RFC 7306 8.1, RPMEM-5.1-02).
   const bool is_read =
       !head.empty() && (head[1] & 0x0f) == static_cast<uint8_t>(RdmapOpcode::kReadRequest);
   const bool with_rdma = with_ddp && row.rdma_header && is_read;
@@ -113,48 +115,16 @@ std::optional<TxMessage> Rdmap::request(Wqe wqe) {
            .num_sge = w.num_sge,
            .done = 1,
            .slot = w.slot};
-  const bool is_flush = w.opcode == spec::WrOpcode::kFlush;
-  if (is_flush || w.opcode == spec::WrOpcode::kRdmaRead) {
-    RNIC_CHECK(q.ord_count < q.params.ord, "QP {} has {} requests outstanding of {}", w.qpn,
-               q.ord_count, q.params.ord);
-    m.hdr.qn = spec::kQnRequest;
-    m.hdr.is_inline = 1;
-    m.hdr.num_sge = 0;
-    m.hdr.done = 0;
-  }
-  if (is_flush) {  // draft-talpey-rdma-commit-01 section 3.1.1.1
-    ord(q, q.ord_count++) = {.is_flush = true, .msn = q.msn++, .slot = w.slot};
-    m.hdr.opcode = RdmapOpcode::kFlushRequest;
-    m.hdr.length = spec::FlushRequest::kBytes;
-    m.body = rnic::Payload::make(spec::FlushRequest::kBytes);
-    // The wire's bits are not verbs': the other way round.
-    const uint32_t visible = (w.disposition & 1) != 0 ? spec::kFlushVisible : 0;
-    const uint32_t persistent = (w.disposition & 2) != 0 ? spec::kFlushPersistent : 0;
-    spec::FlushRequest{.sink_stag = w.remote_stag,
-                       .length = w.length,
-                       .sink_to = w.remote_to,
-                       .flags = visible | persistent}
-        .pack(m.body.writable());
-    return m;
-  }
-  if (w.opcode == spec::WrOpcode::kRdmaRead) {
-    const auto sink = w.num_sge != 0 ? spec::WqeSge::unpack(wqe.body.bytes()) : spec::WqeSge{};
-    ord(q, q.ord_count++) = {.msn = q.msn++,
-                             .sink_stag = sink.lkey,
-                             .length = w.length,
-                             .received = 0,
-                             .sink_to = sink.address,
-                             .slot = w.slot};
-    m.hdr.opcode = RdmapOpcode::kReadRequest;
-    m.hdr.length = spec::ReadRequest::kBytes;
-    m.body = rnic::Payload::make(spec::ReadRequest::kBytes);
-    spec::ReadRequest{.sink_stag = sink.lkey,
-                      .sink_to = sink.address,
-                      .read_size = w.length,
-                      .source_stag = w.remote_stag,
-                      .source_to = w.remote_to}
-        .pack(m.body.writable());
-    return m;
+  switch (w.opcode) {
+    case spec::WrOpcode::kRdmaRead:
+    case spec::WrOpcode::kFlush:
+    case spec::WrOpcode::kAtomicFetchAndAdd:
+    case spec::WrOpcode::kAtomicCmpAndSwp:
+    case spec::WrOpcode::kAtomicWrite:
+      own_request(q, wqe, m);
+      return m;
+    default:
+      break;
   }
   m.body = std::move(wqe.body);
   if (w.opcode == spec::WrOpcode::kRdmaWrite) {
@@ -169,11 +139,81 @@ std::optional<TxMessage> Rdmap::request(Wqe wqe) {
   return m;
 }
 
+/// A request on QN 1: its bytes are ours, and it takes an ORD slot.
+void Rdmap::own_request(Qp& q, const Wqe& wqe, TxMessage& m) {
+  const spec::WqeHdr& w = wqe.hdr;
+  RNIC_CHECK(q.ord_count < q.params.ord, "QP {} has {} requests outstanding of {}", w.qpn,
+             q.ord_count, q.params.ord);
+  Outstanding o{.msn = q.msn++, .slot = w.slot};
+  const auto put = [&m](RdmapOpcode opcode, const auto& request) {
+    m.hdr.opcode = opcode;
+    m.body = rnic::Payload::make(static_cast<uint32_t>(request.kBytes));
+    request.pack(m.body.writable());
+  };
+  switch (w.opcode) {
+    case spec::WrOpcode::kFlush: {  // draft-talpey-rdma-commit-01 section 3.1.1.1
+      o.kind = Kind::kFlush;
+      // The wire's bits are not verbs': the other way round.
+      const uint32_t visible = (w.disposition & 1) != 0 ? spec::kFlushVisible : 0;
+      const uint32_t persistent = (w.disposition & 2) != 0 ? spec::kFlushPersistent : 0;
+      put(RdmapOpcode::kFlushRequest, spec::FlushRequest{.sink_stag = w.remote_stag,
+                                                         .length = w.length,
+                                                         .sink_to = w.remote_to,
+                                                         .flags = visible | persistent});
+      break;
+    }
+    case spec::WrOpcode::kAtomicWrite:  // section 3.1.3.1; an integer
+      o.kind = Kind::kAtomicWrite;
+      put(RdmapOpcode::kAtomicWriteRequest,
+          spec::AtomicWriteRequest{.sink_stag = w.remote_stag,
+                                   .length = sizeof(uint64_t),
+                                   .sink_to = w.remote_to,
+                                   .data = base::load_le<uint64_t>(wqe.body.bytes().data())});
+      break;
+    case spec::WrOpcode::kAtomicFetchAndAdd:
+    case spec::WrOpcode::
+        kAtomicCmpAndSwp: {  // RFC 7306 section 5.2: the Request Identifier is the MSN
+      const bool adds = w.opcode == spec::WrOpcode::kAtomicFetchAndAdd;
+      const auto operands = spec::AtomicOperands::unpack(wqe.body.bytes());
+      o.kind = Kind::kAtomic;
+      o.sink_stag = operands.sink.lkey;
+      o.sink_to = operands.sink.address;
+      put(RdmapOpcode::kAtomicRequest,
+          spec::AtomicRequest{.aopcode = adds ? spec::kAtomicFetchAdd : spec::kAtomicCmpSwap,
+                              .request_id = o.msn,
+                              .remote_stag = w.remote_stag,
+                              .remote_to = w.remote_to,
+                              .data = operands.data,
+                              .mask = operands.mask,
+                              .compare = adds ? 0 : operands.compare,
+                              .compare_mask = adds ? ~uint64_t{0} : operands.compare_mask});
+      break;
+    }
+    default: {
+      const auto sink = w.num_sge != 0 ? spec::WqeSge::unpack(wqe.body.bytes()) : spec::WqeSge{};
+      o.sink_stag = sink.lkey;
+      o.sink_to = sink.address;
+      o.length = w.length;
+      put(RdmapOpcode::kReadRequest, spec::ReadRequest{.sink_stag = sink.lkey,
+                                                       .sink_to = sink.address,
+                                                       .read_size = w.length,
+                                                       .source_stag = w.remote_stag,
+                                                       .source_to = w.remote_to});
+    }
+  }
+  ord(q, q.ord_count++) = o;
+  m.hdr.qn = spec::kQnRequest;
+  m.hdr.length = m.body.size();
+  m.hdr.is_inline = 1;
+  m.hdr.num_sge = 0;
+  m.hdr.done = 0;
+}
+
 // RFC 5040 section 5.2.1, requirements.md section 7: a Read of size 0 is not checked. A Flush needs
 // the right of each state that it asks for and no other, and is checked at length 0, too (A-06,
 //
 TptResult Rdmap::check_range(const Qp& q, const Inbound& in) const {
-  if (in.is_flush) {
+  if (in.kind == Kind::kFlush) {
     const uint32_t flags = in.flush.flags;
     const uint32_t rights =
         ((flags & spec::kFlushPersistent) != 0 ? spec::kAccessFlushPersistent : 0) |
@@ -208,7 +248,7 @@ std::optional<TxMessage> Rdmap::respond(uint16_t qpn) {
   update_responder(qpn);
   TxMessage m;
   m.body = rnic::Payload::make(spec::WqeSge::kBytes);
-  if (in.is_flush) {
+  if (in.kind == Kind::kFlush) {
     // One byte of the range is read back behind what the watermark counts: reads push writes.
     m.hdr = {.qpn = qpn,
              .source = TxSource::kResp,
@@ -222,6 +262,7 @@ std::optional<TxMessage> Rdmap::respond(uint16_t qpn) {
         m.body.writable());
     return m;
   }
+  if (r.read_size != 0) ++q.unfetched;
   m.hdr = {.qpn = qpn,
            .source = TxSource::kResp,
            .is_tagged = 1,
@@ -234,6 +275,69 @@ std::optional<TxMessage> Rdmap::respond(uint16_t qpn) {
            .has_watermark = 1,
            .watermark = in.watermark};
   spec::WqeSge{.address = r.source_to, .length = r.read_size, .lkey = r.source_stag}.pack(
+      m.body.writable());
+  return m;
+}
+
+bool Rdmap::is_atomic(uint16_t qpn) const {
+  const Qp& q = qps_[qpn];
+  return q.ird_count != 0 &&
+         (ird(q, 0).kind == Kind::kAtomic || ird(q, 0).kind == Kind::kAtomicWrite);
+}
+
+Rdmap::Turn Rdmap::begin_atomic(uint16_t qpn) {
+  Qp& q = qps_[qpn];
+  const Inbound& in = ird(q, 0);
+  q.responding = true;
+  update_responder(qpn);
+  Turn t{.request = {.qpn = qpn, .pd = q.params.pd, .slot = q.ird_head}, .watermark = in.watermark};
+  if (in.kind == Kind::kAtomicWrite) {  // needs the right to write
+    t.request.op = spec::AtomicOp::kWrite;
+    t.request.stag = in.write.sink_stag;
+    t.request.tagged_offset = in.write.sink_to;
+    t.request.right = spec::kAccessRemoteWrite;
+    t.request.data = in.write.data;
+    return t;
+  }
+  const spec::AtomicRequest& a = in.atomic;
+  t.request.op =
+      a.aopcode == spec::kAtomicFetchAdd ? spec::AtomicOp::kFetchAdd : spec::AtomicOp::kCmpSwap;
+  t.request.stag = a.remote_stag;
+  t.request.tagged_offset = a.remote_to;
+  t.request.right = spec::kAccessRemoteAtomic;
+  t.request.data = a.data;
+  t.request.mask = a.mask;
+  t.request.compare = a.compare;
+  t.request.compare_mask = a.compare_mask;
+  return t;
+}
+
+void Rdmap::resp_fetched(const spec::RespFetched& f) {
+  if (qps_[f.qpn].unfetched != 0) --qps_[f.qpn].unfetched;
+}
+
+std::optional<TxMessage> Rdmap::atomic_rsp(const spec::AtomicRsp& rsp) {
+  const Qp& q = qps_[rsp.qpn];
+  if (!q.running || q.failed || rsp.ending == spec::AtomicEnd::kDropped) return std::nullopt;
+  const Inbound& in = ird_[q.params.ird_base + rsp.slot];
+  if (rsp.ending != spec::AtomicEnd::kDone) {
+    const Cause cause =
+        rsp.result != TptResult::kOk ? source_cause(rsp.result) : Cause::kRdmapLength;
+    fail(rsp.qpn, {.cause = cause, .head = in.head, .ulpdu_length = in.ulpdu_length});
+    return std::nullopt;
+  }
+  TxMessage m;
+  m.hdr = {.qpn = rsp.qpn,
+           .source = TxSource::kResp,
+           .opcode = RdmapOpcode::kAtomicWriteResponse,
+           .qn = spec::kQnResponse,
+           .slot = rsp.slot};
+  if (rsp.op == spec::AtomicOp::kWrite) return m;
+  m.hdr.opcode = RdmapOpcode::kAtomicResponse;
+  m.hdr.length = spec::AtomicResponse::kBytes;
+  m.hdr.is_inline = 1;
+  m.body = rnic::Payload::make(spec::AtomicResponse::kBytes);
+  spec::AtomicResponse{.request_id = in.atomic.request_id, .value = rsp.value}.pack(
       m.body.writable());
   return m;
 }
@@ -266,9 +370,9 @@ void Rdmap::tx_fault(const spec::TxFault& f) {
   }
   const Inbound& in =
       ird_[q.params.ird_base + f.slot];  // slot of a response: its place in the IRD ring
-  const Cause unreadable = in.is_flush ? Cause::kFlushFailed : Cause::kRdmapLength;
+  const Cause unreadable = in.kind == Kind::kFlush ? Cause::kFlushFailed : Cause::kRdmapLength;
   const Cause cause = f.result != TptResult::kOk ? source_cause(f.result) : unreadable;
-  if (in.is_flush)
+  if (in.kind != Kind::kRead)
     return fail(f.qpn, {.cause = cause, .head = in.head, .ulpdu_length = in.ulpdu_length});
   // requirements.md section 6: of a Read that fails after some bytes, the header shows what was not
   // returned.
@@ -276,7 +380,7 @@ void Rdmap::tx_fault(const spec::TxFault& f) {
   rest.sink_to += f.offset;
   rest.read_size -= f.offset;
   rest.source_to += f.offset;
-  std::array<uint8_t, 64> head = in.head;
+  auto head = in.head;
   rest.pack(std::span(head).subspan(spec::kUntaggedHeaderBytes));
   fail(f.qpn, {.cause = cause, .head = head, .ulpdu_length = in.ulpdu_length});
 }
@@ -286,6 +390,7 @@ void Rdmap::fail(uint16_t qpn, const Failure& f) {
   Qp& q = qps_[qpn];
   if (!q.running || q.failed) return;
   q.failed = true;
+  q.unfetched = 0;
   update_responder(qpn);
   const bool silent =
       f.cause == Cause::kLlpLost || f.cause == Cause::kPeerTerminate || q.closed() ||

@@ -32,6 +32,8 @@ class Rdmap final : public SegmentJudge {
     virtual void qp_error(const spec::QpError& error) = 0;
     virtual void terminate(TxMessage m) = 0;  // tx_message of source term; its slot is always free
     virtual void responder_ready(uint16_t qpn) = 0;  // it is now one of responders()
+    /// The old value that an Atomic Response brought, to be stored in its sink.
+    virtual void result(const spec::AtomicReq& result) = 0;
   };
   Rdmap(const spec::Sizes& sizes, const Translation& tpt, Out& out);
 
@@ -40,11 +42,28 @@ class Rdmap final : public SegmentJudge {
   /// A WQE as a message. Nothing, if the QP has stopped.
   std::optional<TxMessage> request(Wqe wqe);
 
-  /// QPs with a Read or Flush to be answered and the responder's slot free.
+  /// QPs with a request to be answered and the responder's slot free.
   const ReadySet& responders() const { return responders_; }
-  /// Begins to answer the oldest request of this QP. Nothing, if its range fails the check.
+  /// Begins to answer the oldest request of this QP, a Read or Flush. Nothing, if its range fails the check.
   std::optional<TxMessage> respond(uint16_t qpn);
   void resp_slot_free(const spec::RespSlotFree& free);
+
+  // Atomics and Atomic Writes: RFC 7306 section 5, draft-talpey-rdma-commit-01 section 3.1.3.
+  struct Turn {
+    spec::AtomicReq request;
+    uint64_t watermark = 0;  // placements that come before it
+  };
+  /// The oldest request of this QP is one.
+  bool is_atomic(uint16_t qpn) const;
+  /// It goes to unit atomic, which may begin it behind its watermark, and when the QP is fetched().
+  Turn begin_atomic(uint16_t qpn);
+  /// No earlier Read Response has payload that was not read (ambiguities.md 2.2).
+  bool fetched(uint16_t qpn) const { return qps_[qpn].unfetched == 0; }
+  void resp_fetched(const spec::RespFetched& f);
+  /// A request that is not begun is dropped where its QP is not.
+  bool is_alive(uint16_t qpn) const { return qps_[qpn].running && !qps_[qpn].failed; }
+  /// The response. Nothing, if it has failed, or its QP has.
+  std::optional<TxMessage> atomic_rsp(const spec::AtomicRsp& rsp);
 
   spec::RxVerdict rx_segment(const spec::RxSegment& segment) override;
 
@@ -55,18 +74,21 @@ class Rdmap final : public SegmentJudge {
   void set_placed(uint64_t count) { placed_ = count; }
 
  private:
-  struct Outstanding {  // a Read or Flush of ours: ORD
-    bool is_flush = false;
+  enum class Kind : uint8_t { kRead, kFlush, kAtomic, kAtomicWrite };
+  struct Outstanding {  // a request of ours: ORD
+    Kind kind = Kind::kRead;
     uint32_t msn = 0;
     uint32_t sink_stag = 0, length = 0, received = 0;
     uint64_t sink_to = 0;
     uint8_t slot = 0;
   };
   struct Inbound {  // a request of the peer: IRD
-    bool is_flush = false;
-    spec::ReadRequest read;
-    spec::FlushRequest flush;
-    std::array<uint8_t, 64> head{};  // as it came
+    Kind kind = Kind::kRead;
+    spec::ReadRequest read{};
+    spec::FlushRequest flush{};
+    spec::AtomicRequest atomic{};
+    spec::AtomicWriteRequest write{};
+    std::array<uint8_t, 70> head{};  // as it came
     uint16_t ulpdu_length = 0;
     uint64_t watermark = 0;
   };
@@ -77,7 +99,8 @@ class Rdmap final : public SegmentJudge {
     bool closed() const { return closing && ird_count == 0; }
     spec::QpParams params;
     uint8_t ord_head = 0, ord_count = 0, ird_head = 0, ird_count = 0;
-    uint32_t msn = 1;  // of the next request
+    uint32_t msn = 1;        // of the next request
+    uint32_t unfetched = 0;  // Read Responses whose last payload has not been read
   };
   struct Failure {
     spec::Cause cause{};
@@ -94,13 +117,20 @@ class Rdmap final : public SegmentJudge {
   Inbound& ird(const Qp& q, uint32_t i) {
     return ird_[q.params.ird_base + (q.ird_head + i) % q.params.ird];
   }
+  const Inbound& ird(const Qp& q, uint32_t i) const {
+    return ird_[q.params.ird_base + (q.ird_head + i) % q.params.ird];
+  }
   void fail(uint16_t qpn, const Failure& f);
   void update_responder(uint16_t qpn);
   void tell_closed(uint16_t qpn);
   spec::Cause rx_check(Qp& q, const spec::RxSegment& s, spec::RxVerdict& v);
   spec::Cause request_in(Qp& q, const spec::RxSegment& s, Inbound in);
   spec::Cause flush_request(Qp& q, const spec::RxSegment& s, uint32_t length, bool last);
-  spec::Cause flush_response(Qp& q, uint32_t length, bool last, spec::RxVerdict& v);
+  spec::Cause atomic_request(Qp& q, const spec::RxSegment& s, uint32_t length, bool last);
+  spec::Cause atomic_write_request(Qp& q, const spec::RxSegment& s, uint32_t length, bool last);
+  spec::Cause atomic_response(Qp& q, const spec::RxSegment& s, uint32_t length, bool last);
+  spec::Cause empty_response(Qp& q, Kind kind, uint32_t length, bool last, spec::RxVerdict& v);
+  void own_request(Qp& q, const Wqe& wqe, TxMessage& m);
   void answered(Qp& q, spec::RxVerdict& v);
   spec::TptResult check_range(const Qp& q, const Inbound& in) const;
   spec::Cause read_response(Qp& q, const spec::RxSegment& s, uint32_t length, bool last,

@@ -25,14 +25,25 @@ bool fits(RdmapOpcode op, bool tagged, uint32_t qn) {
       return !tagged && qn == spec::kQnSend;
     case RdmapOpcode::kReadRequest:
     case RdmapOpcode::kFlushRequest:
+    case RdmapOpcode::kAtomicRequest:
+    case RdmapOpcode::kAtomicWriteRequest:
       return !tagged && qn == spec::kQnRequest;
     case RdmapOpcode::kFlushResponse:
+    case RdmapOpcode::kAtomicResponse:
+    case RdmapOpcode::kAtomicWriteResponse:
       return !tagged && qn == spec::kQnResponse;
     case RdmapOpcode::kTerminate:
       return !tagged && qn == spec::kQnTerminate;
     default:
       return false;
   }
+}
+
+/// Of RFC 7306 and the persistence draft: known where the extensions are enabled.
+bool is_extension(RdmapOpcode op) {
+  return op == RdmapOpcode::kFlushRequest || op == RdmapOpcode::kFlushResponse ||
+         op == RdmapOpcode::kAtomicRequest || op == RdmapOpcode::kAtomicResponse ||
+         op == RdmapOpcode::kAtomicWriteRequest || op == RdmapOpcode::kAtomicWriteResponse;
 }
 
 }  // namespace
@@ -65,24 +76,30 @@ Cause Rdmap::rx_check(Qp& q, const spec::RxSegment& s, spec::RxVerdict& v) {
   const bool tagged = (s.head[0] & 0x80) != 0;
   const bool last = (s.head[0] & 0x40) != 0;
   const uint32_t qn = tagged ? 0 : base::load_be<uint32_t>(&s.head[6]);
-  // Both reserved bits are ignored, so opcodes have four bits.
-  const auto op = static_cast<RdmapOpcode>(s.head[1] & 0x0f);
+  // Reserved bits are ignored: opcodes have four bits, five where the extensions are enabled.
+  const auto op = static_cast<RdmapOpcode>(s.head[1] & (s.persist != 0 ? 0x1f : 0x0f));
   const uint32_t length = s.ulpdu_length - (tagged ? spec::kTaggedHeaderBytes : kUntagged);
 
   if (s.head[1] >> 6 != spec::kRvIetf) return Cause::kRdmapVersion;
   if (!fits(op, tagged, qn)) return Cause::kRdmapOpcode;
-  const bool is_ext = op == RdmapOpcode::kFlushRequest || op == RdmapOpcode::kFlushResponse;
-  if (is_ext && q.params.persist == 0) return Cause::kRdmapOpcode;
+  if (is_extension(op) && s.persist == 0) return Cause::kRdmapOpcode;
   switch (op) {
     case RdmapOpcode::kFlushRequest:
       return flush_request(q, s, length, last);
     case RdmapOpcode::kFlushResponse:
-      return flush_response(q, length, last, v);
+      return empty_response(q, Kind::kFlush, length, last, v);
+    case RdmapOpcode::kAtomicRequest:
+      return atomic_request(q, s, length, last);
+    case RdmapOpcode::kAtomicResponse:
+      return atomic_response(q, s, length, last);
+    case RdmapOpcode::kAtomicWriteRequest:
+      return atomic_write_request(q, s, length, last);
+    case RdmapOpcode::kAtomicWriteResponse:
+      return empty_response(q, Kind::kAtomicWrite, length, last, v);
     case RdmapOpcode::kReadRequest:
       if (length != spec::ReadRequest::kBytes || !last) return Cause::kRdmapLength;
-      return request_in(
-          q, s,
-          {.read = spec::ReadRequest::unpack(std::span(s.head).subspan(kUntagged)), .flush = {}});
+      return request_in(q, s,
+                        {.read = spec::ReadRequest::unpack(std::span(s.head).subspan(kUntagged))});
     case RdmapOpcode::kReadResponse:
       return read_response(q, s, length, last, v);
     case RdmapOpcode::kTerminate:
@@ -117,13 +134,51 @@ Cause Rdmap::flush_request(Qp& q, const spec::RxSegment& s, uint32_t length, boo
   const uint32_t unknown = f.flags & ~(spec::kFlushPersistent | spec::kFlushVisible);
   if (f.flags == 0 || unknown != 0 || base::load_be<uint32_t>(&s.head[2]) != 0)
     return Cause::kRdmapLength;
-  return request_in(q, s, {.is_flush = true, .read = {}, .flush = f});
+  return request_in(q, s, {.kind = Kind::kFlush, .flush = f});
 }
 
-// the oldest request is a Flush.
-Cause Rdmap::flush_response(Qp& q, uint32_t length, bool last, spec::RxVerdict& v) {
+// RFC 7306 section 5.2.1; AOpCodes that are not defined are unknown.
+Cause Rdmap::atomic_request(Qp& q, const spec::RxSegment& s, uint32_t length, bool last) {
+  if (length != spec::AtomicRequest::kBytes || !last) return Cause::kRdmapLength;
+  const auto a = spec::AtomicRequest::unpack(std::span(s.head).subspan(kUntagged));
+  if (a.aopcode != spec::kAtomicFetchAdd && a.aopcode != spec::kAtomicCmpSwap)
+    return Cause::kRdmapOpcode;
+  return request_in(q, s, {.kind = Kind::kAtomic, .atomic = a});
+}
+
+// draft-talpey-rdma-commit-01 section 3.1.3.1; no STag to be invalidated.
+Cause Rdmap::atomic_write_request(Qp& q, const spec::RxSegment& s, uint32_t length, bool last) {
+  if (length != spec::AtomicWriteRequest::kBytes || !last) return Cause::kRdmapLength;
+  const auto w = spec::AtomicWriteRequest::unpack(std::span(s.head).subspan(kUntagged));
+  if (w.length != sizeof(uint64_t) || base::load_be<uint32_t>(&s.head[2]) != 0)
+    return Cause::kRdmapLength;
+  return request_in(q, s, {.kind = Kind::kAtomicWrite, .write = w});
+}
+
+// the oldest request is an atomic, and this is its identifier. It is complete when the value is stored.
+Cause Rdmap::atomic_response(Qp& q, const spec::RxSegment& s, uint32_t length, bool last) {
+  if (length != spec::AtomicResponse::kBytes || !last) return Cause::kRdmapLength;
+  const auto r = spec::AtomicResponse::unpack(std::span(s.head).subspan(kUntagged));
+  if (q.ord_count == 0 || ord(q, 0).kind != Kind::kAtomic || ord(q, 0).msn != r.request_id)
+    return Cause::kRdmapOpcode;
+  const Outstanding& o = ord(q, 0);
+  out_.result({.op = spec::AtomicOp::kResult,
+               .qpn = s.qpn,
+               .pd = q.params.pd,
+               .slot = o.slot,
+               .stag = o.sink_stag,
+               .tagged_offset = o.sink_to,
+               .right = spec::kAccessLocalWrite,
+               .data = r.value});
+  spec::RxVerdict unused;
+  answered(q, unused);
+  return Cause::kNone;
+}
+
+// the oldest request is of this kind.
+Cause Rdmap::empty_response(Qp& q, Kind kind, uint32_t length, bool last, spec::RxVerdict& v) {
   if (length != 0 || !last) return Cause::kRdmapLength;
-  if (q.ord_count == 0 || !ord(q, 0).is_flush) return Cause::kRdmapOpcode;
+  if (q.ord_count == 0 || ord(q, 0).kind != kind) return Cause::kRdmapOpcode;
   answered(q, v);
   return Cause::kNone;
 }
@@ -144,8 +199,8 @@ Cause Rdmap::read_response(Qp& q, const spec::RxSegment& s, uint32_t length, boo
   const uint32_t stag = base::load_be<uint32_t>(&s.head[2]);
   const uint64_t to = base::load_be<uint64_t>(&s.head[6]);
   const uint32_t rest = o.length - o.received;
-  if (o.is_flush || stag != o.sink_stag || to != o.sink_to + o.received || length > rest ||
-      last != (length == rest)) {
+  if (o.kind != Kind::kRead || stag != o.sink_stag || to != o.sink_to + o.received ||
+      length > rest || last != (length == rest)) {
     return Cause::kRdmapOpcode;
   }
   o.received += length;
@@ -155,7 +210,7 @@ Cause Rdmap::read_response(Qp& q, const spec::RxSegment& s, uint32_t length, boo
 }
 
 // RFC 5040 section 5.4. If it carries the header of a Read of ours, that Read failed, and gets the
-// status; without a Read Request header it names a Flush by its MSN.
+// status; without a Read Request header it names another request by its MSN.
 void Rdmap::peer_terminate(uint16_t qpn, const spec::RxSegment& s) {
   constexpr uint32_t kBody = kUntagged;  // ctrl, length, DDP header, Read Request header
   constexpr uint32_t kRequest = kBody + 6 + kUntagged;
@@ -176,7 +231,7 @@ void Rdmap::peer_terminate(uint16_t qpn, const spec::RxSegment& s) {
     const uint64_t to = base::load_be<uint64_t>(&s.head[kRequest + 4]);
     for (uint32_t i = 0; i < q.ord_count; ++i) {
       const Outstanding& o = ord(q, i);
-      if (o.is_flush != by_msn) continue;
+      if ((o.kind != Kind::kRead) != by_msn) continue;
       if (by_msn ? o.msn != msn
                  : o.sink_stag != stag || (o.sink_to != to && o.sink_to + o.received != to))
         continue;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "atomic/atomic_unit.hpp"
 #include "ddp/ddp_unit.hpp"
 #include "qp/qp_unit.hpp"
 #include "tpt/tpt_unit.hpp"
@@ -14,7 +15,8 @@ RdmapUnit::RdmapUnit(Units& u)
       u_(u),
       rdmap_(u.sizes, u.tpt->tpt(), *this),
       list_("responder's work list", 4 * u.sizes.num_qps),
-      served_(u.sizes.fifo_depth) {
+      served_(u.sizes.fifo_depth),
+      acks_(u.sizes.num_qps) {
   u.attach(tx_, StageNo::kRdmapTx);
   u.attach(ctl_, StageNo::kRdmapCtl);
   wqe.feeds(tx_);
@@ -45,7 +47,7 @@ void RdmapUnit::step_tx() {
   if (from_sq) {
     meter_.item(1);
     const auto opcode = wqe.front().hdr.opcode;
-    const bool splits = opcode == spec::WrOpcode::kRdmaRead || opcode == spec::WrOpcode::kFlush;
+    const bool splits = opcode != spec::WrOpcode::kRdmaWrite && opcode != spec::WrOpcode::kSend;
     // The SGE is split off while the header waits in its FIFO.
     const Cycle waited = now - wqe.visible_at(), sge = splits ? u_.timing.rdmap.sge : 0;
     after = u_.timing.rdmap.tx + sge - std::min(sge, waited) + pipe_.take(now, now + 1);
@@ -55,7 +57,11 @@ void RdmapUnit::step_tx() {
     if (rdmap_.responders().test(qpn)) {
       served_[serving_] = now;
       serving_ = (serving_ + 1) % static_cast<uint32_t>(served_.size());
-      m = rdmap_.respond(qpn);
+      if (rdmap_.is_atomic(qpn)) {
+        u_.atomic->request(rdmap_.begin_atomic(qpn), now);
+      } else {
+        m = rdmap_.respond(qpn);
+      }
     }
   } else {
     if (waits) tx_.wake(room);
@@ -79,8 +85,34 @@ void RdmapUnit::step_ctl() {
   }
 }
 
-void RdmapUnit::qp_ack_rdmap(const spec::QpAckRdmap& ack) { u_.qp->ack(Qp::Peer::kRdmap, ack.qpn); }
+void RdmapUnit::result(const spec::AtomicReq& result) {
+  u_.atomic->result(result, u_.now() + ahead_ + u_.timing.rdmap.core);
+}
+
+void RdmapUnit::atomic_rsp(const spec::AtomicRsp& rsp) {
+  auto m = rdmap_.atomic_rsp(rsp);
+  if (!m) return;
+  meter_.busy(u_.timing.path.beats(m->body.size()));
+  u_.ddp->message(std::move(*m), 0);
+}
+
+void RdmapUnit::resp_fetched(const spec::RespFetched& f) {
+  rdmap_.resp_fetched(f);
+  u_.atomic->look();
+}
+
+void RdmapUnit::atomic_idle(uint16_t qpn) {
+  for (; acks_[qpn] != 0; --acks_[qpn]) u_.qp->ack(Qp::Peer::kRdmap, qpn);
+}
+
+/// What unit atomic has of a QP that stops is dropped, or ends: nothing is stored behind the acknowledgement.
+void RdmapUnit::qp_ack_rdmap(const spec::QpAckRdmap& ack) {
+  if (!u_.atomic->busy(ack.qpn)) return u_.qp->ack(Qp::Peer::kRdmap, ack.qpn);
+  ++acks_[ack.qpn];
+  u_.atomic->look();
+}
 void RdmapUnit::qp_error(const spec::QpError& e) {
+  u_.atomic->look();
   u_.qp->control.push(e, u_.now() + u_.timing.qp.control);
 }
 void RdmapUnit::terminate(TxMessage m) {

@@ -32,6 +32,11 @@ class RdmapUnit final : private Rdmap::Out {
     rdmap_.resp_slot_free(free);
     ahead_ = 0;
   }
+  /// What unit atomic has done: a message, or a failure.
+  void atomic_rsp(const spec::AtomicRsp& rsp);
+  void resp_fetched(const spec::RespFetched& f);
+  /// It has nothing of this QP any more: an order that waits for that is acknowledged.
+  void atomic_idle(uint16_t qpn);
   spec::UnitCount count() const { return meter_.count(); }
   std::string waiting_for() const { return rdmap_.waiting_for() + wqe.describe(); }
 
@@ -52,6 +57,7 @@ class RdmapUnit final : private Rdmap::Out {
   void qp_error(const spec::QpError& error) override;
   void terminate(TxMessage m) override;
   void responder_ready(uint16_t qpn) override;
+  void result(const spec::AtomicReq& result) override;
 
   Units& u_;
   Rdmap rdmap_;
@@ -63,6 +69,7 @@ class RdmapUnit final : private Rdmap::Out {
   uint32_t serving_ = 0;       // the oldest of them
   Cycle free_at_ = 0, ahead_ = 0, waited_ = 0;
   bool responder_last_ = false;
+  std::vector<uint8_t> acks_;  // of each QP: an acknowledgement waits for unit atomic
   StageOf<RdmapUnit> tx_{*this, &RdmapUnit::step_tx};
   StageOf<RdmapUnit> ctl_{*this, &RdmapUnit::step_ctl};
 };

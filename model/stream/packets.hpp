@@ -23,7 +23,9 @@ enum class Purpose : uint8_t {
   kPlace,
   kCq,
   kMsix,
-  kAdminWrite
+  kAdminWrite,
+  kQn1,  // read of an old value, for an atomic
+  kWord  // store of 8 bytes
 };
 
 /// A read of host memory that a unit asks for. Answers come in the asker's order.

@@ -15,12 +15,14 @@ Rnic::Rnic(const spec::Sizes& sizes, const Timing& timing, Dispatcher& clock, Su
              .admin = &admin_,
              .qp = &qp_,
              .tpt = &tpt_,
+             .atomic = &atomic_,
              .rdmap = &rdmap_,
              .ddp = &ddp_,
              .mpa = &mpa_,
              .cq = &cq_,
              .llp = &llp_},
       tpt_(units_),
+      atomic_(units_),
       rdmap_(units_),
       ddp_(units_),
       qp_(units_),
@@ -34,7 +36,7 @@ Rnic::~Rnic() { units_.dispatcher.drop_lane(units_.lane); }
 
 std::string Rnic::waiting_for() const {
   return admin_.waiting_for() + qp_.waiting_for() + rdmap_.waiting_for() + ddp_.waiting_for() +
-         mpa_.waiting_for() + llp_.waiting_for() + tpt_.waiting_for() + cq_.waiting_for() +
+         mpa_.waiting_for() + llp_.waiting_for() + tpt_.waiting_for() + atomic_.waiting_for() + cq_.waiting_for() +
          host_.waiting_for();
 }
 

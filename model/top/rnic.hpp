@@ -8,11 +8,13 @@
 //     dma_rd <+   |  |           +- checks --+---- tpt -----+  +- rx_ulpdu- mpa <-rx_fpdu--+  |
 //     dma_wr <+   |  +-cq_wr- cq <-cqe_req- qp <-rx_done, wr_done-            llp_tx, llp_rx <-+
 //                 +- payload, place - ddp          admin -> qp, cq, tpt, llp_if
+//                 +- qn1_rd, word_wr - atomic <-atomic_req, atomic_rsp- rdmap
 #pragma once
 
 #include <string>
 
 #include "admin/admin_unit.hpp"
+#include "atomic/atomic_unit.hpp"
 #include "cq/cq_unit.hpp"
 #include "ddp/ddp_unit.hpp"
 #include "host_if/host_unit.hpp"
@@ -56,6 +58,7 @@ class Rnic {
   Timing timing_;
   Units units_;
   TptUnit tpt_;
+  AtomicUnit atomic_;
   RdmapUnit rdmap_;
   DdpUnit ddp_;
   QpUnit qp_;

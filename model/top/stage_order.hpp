@@ -19,6 +19,7 @@ enum class StageNo : uint32_t {
   kQpIssue,
   kQpFetch,
   kCqWrite,
+  kAtomic,
   kQpRetire,
   kDdpRx,
   kMpaRx,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "admin/admin_timing.hpp"
+#include "atomic/atomic_timing.hpp"
 #include "base/clock.hpp"
 #include "cq/cq_timing.hpp"
 #include "ddp/ddp_timing.hpp"
@@ -23,6 +24,7 @@ struct Timing {
   AdminTiming admin;
   QpTiming qp;
   TptTiming tpt;
+  AtomicTiming atomic;
   RdmapTiming rdmap;
   DdpTiming ddp;
   MpaTiming mpa;

@@ -14,6 +14,7 @@ class HostUnit;
 class AdminUnit;
 class QpUnit;
 class TptUnit;
+class AtomicUnit;
 class RdmapUnit;
 class DdpUnit;
 class MpaUnit;
@@ -31,6 +32,7 @@ struct Units {
   AdminUnit* admin = nullptr;
   QpUnit* qp = nullptr;
   TptUnit* tpt = nullptr;
+  AtomicUnit* atomic = nullptr;
   RdmapUnit* rdmap = nullptr;
   DdpUnit* ddp = nullptr;
   MpaUnit* mpa = nullptr;

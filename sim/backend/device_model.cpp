@@ -26,6 +26,10 @@ Client client_of(model::Purpose p) {
       return Client::kMsix;
     case model::Purpose::kAdminWrite:
       return Client::kAdminWrite;
+    case model::Purpose::kQn1:
+      return Client::kQn1;
+    case model::Purpose::kWord:
+      return Client::kWord;
   }
   return Client::kUnknown;
 }

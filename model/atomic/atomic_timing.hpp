@@ -1,0 +1,31 @@
+// Cycles of atomic, and of rdmap_atomic in front of it.
+#pragma once
+
+#include "sc/dispatcher.hpp"
+
+namespace rnic::model {
+
+struct AtomicTiming {
+  // rdmap_atomic, from a head to atomic_req: FIFO, enter, ring (its memory 2), look, FIFO.
+  Cycle turn = 6;
+  // A look at a request whose turn has not come: round the ring.
+  Cycle again = 4;
+  // atomic_xlate: atomic_req to qn1_xlate.
+  Cycle xlate = 2;
+  // qn1_extent to a begun request: atomic_xlate, atomic_lock 2, queue of grants, begin.
+  Cycle begin = 5;
+  // A lock that is released to the next one's begin: wake, queue of grants, begin.
+  Cycle next = 3;
+  // A begun Atomic Write, or a result's extent, to word_wr: atomic_store.
+  Cycle store = 4;
+  Cycle result = 6;
+  // qn1_rd to word_wr: header, atomic_compute 3, atomic_store.
+  Cycle compute = 5;
+  // word_done, or what ends without a store, to atomic_rsp: atomic_end.
+  Cycle end = 5;
+  // atomic_rsp to its message or to res_done: rdmap_atomic's FIFO, operation, queue; FIFO alone.
+  Cycle message = 3;
+  Cycle res_done = 1;
+};
+
+}  // namespace rnic::model

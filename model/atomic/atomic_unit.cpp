@@ -1,0 +1,220 @@
+#include "atomic/atomic_unit.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/bytes.hpp"
+#include "ddp/ddp_unit.hpp"
+#include "host_if/host_unit.hpp"
+#include "qp/qp_unit.hpp"
+#include "rdmap/rdmap_unit.hpp"
+#include "tpt/tpt_unit.hpp"
+
+namespace rnic::model {
+
+using spec::AtomicEnd;
+using spec::AtomicOp;
+
+AtomicUnit::AtomicUnit(Units& u)
+    : qn1_rd("qn1_rd", 2 * kInside),
+      u_(u),
+      arriving_("atomics", 2 * u.sizes.num_qps + u.sizes.ord_slots),
+      looked_("qn1_extent", u.sizes.num_qps + u.sizes.ord_slots),
+      held_(kBuckets),
+      granted_("grants", u.sizes.num_qps),
+      ended_("atomic_rsp", u.sizes.num_qps + u.sizes.ord_slots),
+      inside_(u.sizes.num_qps) {
+  u.attach(step_, StageNo::kAtomic);
+  qn1_rd.feeds(step_);
+  arriving_.feeds(step_);
+  looked_.feeds(step_);
+  granted_.feeds(step_);
+  ended_.feeds(step_);
+}
+
+/// The XOR of the address bits from 3 up, 8 at a time (atomic_lock).
+uint32_t AtomicUnit::bucket_of(uint64_t address) {
+  uint32_t bucket = 0;
+  for (address >>= 3; address != 0; address >>= 8) bucket ^= address & (kBuckets - 1);
+  return bucket;
+}
+
+void AtomicUnit::request(const Rdmap::Turn& turn, Cycle at) {
+  ++inside_[turn.request.qpn];
+  arriving_.push({.req = turn.request, .watermark = turn.watermark, .extents = {}},
+                 at + u_.timing.atomic.turn);
+}
+
+void AtomicUnit::result(const spec::AtomicReq& result, Cycle at) {
+  ++inside_[result.qpn];
+  arriving_.push({.req = result, .extents = {}}, at + 1);
+}
+
+void AtomicUnit::step() {
+  const Cycle now = u_.now();
+  while (arriving_.ready()) {
+    Item i = arriving_.pop();
+    if (i.req.op == AtomicOp::kResult) {
+      look_up(std::move(i), now);
+    } else {
+      turn_.push_back(std::move(i));
+    }
+  }
+  // Behind its watermark, and behind what earlier Reads of its QP fetch; nobody waits for another.
+  for (auto i = turn_.begin(); i != turn_.end();) {
+    const uint16_t qpn = i->req.qpn;
+    const Rdmap& r = u_.rdmap->rdmap();
+    const bool dead = !r.is_alive(qpn);
+    if (!dead && (!r.fetched(qpn) || u_.host->placed() < i->watermark || requests_ >= kInside)) {
+      ++i;
+      continue;
+    }
+    Item item = std::move(*i);
+    i = turn_.erase(i);
+    if (dead) {
+      answer({.op = item.req.op, .qpn = qpn, .ending = AtomicEnd::kDropped});
+    } else {
+      ++requests_;
+      look_up(std::move(item), now);
+    }
+  }
+  while (looked_.ready()) looked(looked_.pop());
+  while (granted_.ready()) begin(granted_.pop(), now);
+  while (qn1_rd.ready()) {
+    MemData d = qn1_rd.pop();
+    Item i = std::move(reading_.front());
+    reading_.pop_front();
+    if (d.status != spec::RdStatus::kOk) {
+      i.status = d.status;
+      end(std::move(i), AtomicEnd::kUnread, now);
+      continue;
+    }
+    i.old = base::load_le<uint64_t>(d.data.bytes().data());
+    const AtomicResult r = perform(i.req, i.old);
+    if (r.writes) {
+      store(std::move(i), now + u_.timing.atomic.compute, r.value);
+    } else {
+      end(std::move(i), AtomicEnd::kDone, now + u_.timing.atomic.compute);
+    }
+  }
+  while (ended_.ready()) answer(ended_.pop().rsp);
+}
+
+void AtomicUnit::look_up(Item item, Cycle at) {
+  meter_.item(1);
+  item.result = u_.tpt->tpt().translate(target_of(item.req), item.extents);
+  item.result = aligned(item.result, item.extents);
+  const TptTiming& t = u_.timing.tpt;
+  looked_.push(std::move(item), at + u_.timing.atomic.xlate + t.check + t.walk);
+}
+
+void AtomicUnit::looked(Item item) {
+  const Cycle now = u_.now();
+  const AtomicTiming& t = u_.timing.atomic;
+  if (item.result != spec::TptResult::kOk) return end(std::move(item), AtomicEnd::kRefused, now);
+  if (item.req.op == AtomicOp::kResult) {
+    const uint64_t word = item.req.data;
+    return store(std::move(item), now + t.result, word);
+  }
+  const uint32_t bucket = bucket_of(item.extents.all()[0].address);
+  if (held_[bucket]) {
+    locks_[bucket].push_back(std::move(item));
+    return;
+  }
+  held_[bucket] = true;
+  item.is_locked = true;
+  granted_.push(std::move(item), now + t.begin);
+}
+
+/// Until now its QP may have died.
+void AtomicUnit::begin(Item item, Cycle at) {
+  if (!u_.rdmap->rdmap().is_alive(item.req.qpn))
+    return end(std::move(item), AtomicEnd::kDropped, at);
+  if (!reads_old(item.req)) {
+    const uint64_t word = item.req.data;
+    return store(std::move(item), at + u_.timing.atomic.store, word);
+  }
+  u_.host->qn1_rd_req.push({.purpose = Purpose::kQn1,
+                            .qpn = item.req.qpn,
+                            .address = item.extents.all()[0].address,
+                            .length = sizeof(uint64_t)},
+                           at + u_.timing.host.rd_request);
+  reading_.push_back(std::move(item));
+}
+
+void AtomicUnit::store(Item item, Cycle at, uint64_t word) {
+  u_.host->word_wr.push({.address = item.extents.all()[0].address, .data = word},
+                        at + u_.host->small_latency() - u_.timing.host.wr_msix);
+  storing_.push_back(std::move(item));
+}
+
+void AtomicUnit::word_done() {
+  Item i = std::move(storing_.front());
+  storing_.pop_front();
+  end(std::move(i), AtomicEnd::kDone, u_.now());
+}
+
+void AtomicUnit::end(Item item, AtomicEnd ending, Cycle at) {
+  const AtomicTiming& t = u_.timing.atomic;
+  for (const spec::Extent& e : item.extents.all()) u_.tpt->tpt().retired({e.epoch});
+  if (item.is_locked) {
+    const uint32_t bucket = bucket_of(item.extents.all()[0].address);
+    auto waiting = locks_.find(bucket);
+    if (waiting == locks_.end()) {
+      held_[bucket] = false;
+    } else {
+      Item next = std::move(waiting->second.front());
+      waiting->second.pop_front();
+      if (waiting->second.empty()) locks_.erase(waiting);
+      next.is_locked = true;
+      granted_.push(std::move(next), at + t.next);
+    }
+  }
+  if (item.req.op != AtomicOp::kResult) --requests_;
+  const Cycle more = item.req.op == AtomicOp::kResult ? t.res_done : t.message;
+  ended_.push({{.op = item.req.op,
+                .qpn = item.req.qpn,
+                .slot = item.req.slot,
+                .ending = ending,
+                .result = item.result,
+                .status = item.status,
+                .value = item.old}},
+              at + t.end + more);
+  step_.wake(u_.now() + 1);  // one more may have its turn
+}
+
+void AtomicUnit::answer(const spec::AtomicRsp& rsp) {
+  if (rsp.op != AtomicOp::kResult) {
+    u_.rdmap->atomic_rsp(rsp);
+  } else if (rsp.ending == AtomicEnd::kDone) {
+    u_.qp->rx_done.push({.qpn = rsp.qpn, .kind = spec::DeliverKind::kRead, .slot = rsp.slot},
+                        u_.now());
+  } else {  // as a payload of ours that cannot be had
+    u_.rdmap->rdmap().tx_fault({.qpn = rsp.qpn,
+                                .source = spec::TxSource::kSq,
+                                .slot = rsp.slot,
+                                .status = rsp.status,
+                                .result = rsp.result});
+  }
+  left(rsp.qpn);
+}
+
+void AtomicUnit::left(uint16_t qpn) {
+  if (--inside_[qpn] == 0) u_.rdmap->atomic_idle(qpn);
+}
+
+std::string AtomicUnit::waiting_for() const {
+  std::string s;
+  for (const Item& i : turn_)
+    s += fmt::format("atomic: a request of QP {} waits for {}\n", i.req.qpn,
+                     u_.rdmap->rdmap().fetched(i.req.qpn) ? "earlier placements"
+                                                          : "what a Read before it fetches");
+  if (!reading_.empty()) s += fmt::format("atomic: {} reads are not answered\n", reading_.size());
+  if (!storing_.empty()) s += fmt::format("atomic: {} stores have not left\n", storing_.size());
+  for (const auto& [bucket, items] : locks_)
+    s += fmt::format("atomic: {} requests wait for a lock\n", items.size());
+  return s;
+}
+
+}  // namespace rnic::model

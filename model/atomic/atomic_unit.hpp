@@ -1,0 +1,76 @@
+// atomic in the timed model, with rdmap_atomic in front of it: a request waits for its turn, is looked up, takes the lock of its
+// address, reads, stores, and is answered. Decision 12.
+//
+//   rdmap --request--> [ turn ] --> look-up --> [ lock by bucket ] --> read --> store --> rdmap, ddp
+//   rdmap --result----------------> look-up ------------------------------------> store --> qp
+#pragma once
+
+#include <deque>
+#include <unordered_map>
+#include <vector>
+
+#include "atomic/atomic.hpp"
+#include "rdmap/rdmap.hpp"
+#include "sc/queue.hpp"
+#include "sc/unit.hpp"
+#include "top/units.hpp"
+
+namespace rnic::model {
+
+class AtomicUnit final {
+ public:
+  explicit AtomicUnit(Units& u);
+  Queue<MemData> qn1_rd;  // old values
+
+  void request(const Rdmap::Turn& turn, Cycle at);
+  void result(const spec::AtomicReq& result, Cycle at);
+  /// A placement, a fetched Read Response, a QP that has failed: somebody's turn may have come.
+  void look() { step_.wake(u_.now()); }
+  void word_done();
+  /// A request of this QP is here, or a result of it: a stop waits.
+  bool busy(uint16_t qpn) const { return inside_[qpn] != 0; }
+
+  spec::UnitCount count() const { return meter_.count(); }
+  std::string waiting_for() const;
+
+ private:
+  struct Item {
+    spec::AtomicReq req;
+    uint64_t watermark = 0;
+    spec::TptResult result{};
+    spec::RdStatus status{};
+    ExtentList extents;
+    uint64_t old = 0;
+    bool is_locked = false;
+  };
+  static constexpr uint32_t kBuckets = 256;  // of atomic_lock
+  static constexpr uint32_t kInside = 64;    // requests in atomic at a time
+  static uint32_t bucket_of(uint64_t address);
+  void step();
+  void look_up(Item item, Cycle at);
+  void looked(Item item);
+  void begin(Item item, Cycle at);
+  void store(Item item, Cycle at, uint64_t word);
+  void end(Item item, spec::AtomicEnd ending, Cycle at);
+  void answer(const spec::AtomicRsp& rsp);
+  void left(uint16_t qpn);
+
+  Units& u_;
+  Meter meter_;
+  Queue<Item> arriving_;                                  // from rdmap, until their look
+  std::deque<Item> turn_;                                 // whose turn has not come
+  Queue<Item> looked_;                                    // with tpt's answer
+  std::unordered_map<uint32_t, std::deque<Item>> locks_;  // by bucket; the first is not among them
+  std::vector<bool> held_;                                // of each bucket
+  Queue<Item> granted_;
+  std::deque<Item> reading_, storing_;
+  struct Ended {
+    spec::AtomicRsp rsp;
+  };
+  Queue<Ended> ended_;
+  std::vector<uint16_t> inside_;  // of each QP
+  uint32_t requests_ = 0;         // behind their turn
+  StageOf<AtomicUnit> step_{*this, &AtomicUnit::step};
+};
+
+}  // namespace rnic::model
