@@ -37,8 +37,9 @@ unsigned log_page_of(const DmaBuffer& buffer, uint64_t offset, uint64_t length) 
 }
 
 constexpr uint32_t kKnown = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-                            IBV_ACCESS_REMOTE_READ | IBV_ACCESS_ZERO_BASED |
-                            IBV_ACCESS_FLUSH_GLOBAL | IBV_ACCESS_FLUSH_PERSISTENT;
+                            IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
+                            IBV_ACCESS_ZERO_BASED | IBV_ACCESS_FLUSH_GLOBAL |
+                            IBV_ACCESS_FLUSH_PERSISTENT;
 constexpr uint32_t kOptional = 0x3ff00000;  // IBV_ACCESS_OPTIONAL_RANGE: hints
 
 Result<void> check_access(uint32_t access) {
@@ -46,6 +47,9 @@ Result<void> check_access(uint32_t access) {
   if (rest != 0) return fail(Errc::kNotSupported, "mr: access {:#x} is not there yet", rest);
   if ((access & IBV_ACCESS_REMOTE_WRITE) != 0 && (access & IBV_ACCESS_LOCAL_WRITE) == 0)
     return fail(Errc::kInvalidArgument, "mr: access {:#x}: remote write needs local write", access);
+  if ((access & IBV_ACCESS_REMOTE_ATOMIC) != 0 && (access & IBV_ACCESS_LOCAL_WRITE) == 0)
+    return fail(Errc::kInvalidArgument, "mr: access {:#x}: remote atomic needs local write",
+                access);
   return {};
 }
 

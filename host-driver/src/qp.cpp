@@ -42,6 +42,12 @@ WcOpcode completion_of(WrOpcode opcode) {
       return IBV_WC_RDMA_READ;
     case IBV_WR_FLUSH:
       return IBV_WC_FLUSH;
+    case IBV_WR_ATOMIC_CMP_AND_SWP:
+      return IBV_WC_COMP_SWAP;
+    case IBV_WR_ATOMIC_FETCH_AND_ADD:
+      return IBV_WC_FETCH_ADD;
+    case IBV_WR_ATOMIC_WRITE:
+      return IBV_WC_ATOMIC_WRITE;
     default:
       return IBV_WC_SEND;
   }
@@ -52,13 +58,16 @@ WcOpcode completion_of(WrOpcode opcode) {
 Result<void> QpCore::put_send(const SendWr& wr, bool alone, WqeBytes& wqe) {
   const bool signaled = sig_all || (wr.send_flags & IBV_SEND_SIGNALED) != 0;
   if (auto r = encode_send(wr, cap, signaled, wqe); !r) return r;
-  const bool is_flush = wr.opcode == IBV_WR_FLUSH;
-  if ((is_flush || wr.opcode == IBV_WR_RDMA_READ) && agreed.ord == 0 && state == IBV_QPS_RTS)
-    return fail(Errc::kInvalidArgument, "qp {}: a {} on a connection with ORD 0", qpn,
-                is_flush ? "Flush" : "Read");
-  if (is_flush && agreed.persist == 0 && state == IBV_QPS_RTS)
+  const bool is_extension =
+      is_fetching(wr.opcode) || wr.opcode == IBV_WR_FLUSH || wr.opcode == IBV_WR_ATOMIC_WRITE;
+  const bool takes_ord = is_extension || wr.opcode == IBV_WR_RDMA_READ;
+  if (takes_ord && agreed.ord == 0 && state == IBV_QPS_RTS)
+    return fail(Errc::kInvalidArgument, "qp {}: {} on a connection with ORD 0", qpn,
+                name_of(wr.opcode));
+  if (is_extension && agreed.persist == 0 && state == IBV_QPS_RTS)
     return fail(Errc::kNotSupported,
-                "qp {}: a Flush on a connection without it: both sides set ConnParam::flush", qpn);
+                "qp {}: {} on a connection without it: both sides set ConnParam::flush", qpn,
+                name_of(wr.opcode));
   if (wqe.units > sq_room())
     return fail(Errc::kQueueFull, "qp {}: send queue of {} units has {} free, {} are needed", qpn,
                 1u << log_sq, sq_room(), wqe.units);
@@ -247,14 +256,35 @@ void Qp::wr_send_inv(uint32_t rkey) { start_one(*this, IBV_WR_SEND_WITH_INV, rke
 void Qp::wr_rdma_write_imm(uint32_t rkey, uint64_t addr, uint32_t) {
   start_one(*this, IBV_WR_RDMA_WRITE_WITH_IMM, rkey, addr);
 }
-void Qp::wr_atomic_cmp_swp(uint32_t rkey, uint64_t addr, uint64_t, uint64_t) {
+void Qp::wr_masked_cmp_swp(uint32_t rkey, uint64_t addr, uint64_t compare, uint64_t compare_mask,
+                           uint64_t swap, uint64_t swap_mask) {
   start_one(*this, IBV_WR_ATOMIC_CMP_AND_SWP, rkey, addr);
+  SendWr& wr = core_->built.back().wr;
+  wr.compare_add = compare;
+  wr.compare_mask = compare_mask;
+  wr.swap = swap;
+  wr.swap_mask = swap_mask;
 }
-void Qp::wr_atomic_fetch_add(uint32_t rkey, uint64_t addr, uint64_t) {
+void Qp::wr_masked_fetch_add(uint32_t rkey, uint64_t addr, uint64_t add, uint64_t add_mask) {
   start_one(*this, IBV_WR_ATOMIC_FETCH_AND_ADD, rkey, addr);
+  SendWr& wr = core_->built.back().wr;
+  wr.compare_add = add;
+  wr.add_mask = add_mask;
 }
-void Qp::wr_atomic_write(uint32_t rkey, uint64_t addr, const void*) {
+void Qp::wr_atomic_cmp_swp(uint32_t rkey, uint64_t addr, uint64_t compare, uint64_t swap) {
+  wr_masked_cmp_swp(rkey, addr, compare, ~uint64_t{0}, swap, ~uint64_t{0});
+}
+void Qp::wr_atomic_fetch_add(uint32_t rkey, uint64_t addr, uint64_t add) {
+  wr_masked_fetch_add(rkey, addr, add, 0);
+}
+void Qp::wr_atomic_write(uint32_t rkey, uint64_t addr, const void* atomic_wr) {
   start_one(*this, IBV_WR_ATOMIC_WRITE, rkey, addr);
+  if (atomic_wr != nullptr) {
+    wr_set_inline_data({static_cast<const uint8_t*>(atomic_wr), 8});
+  } else if (!core_->build_error) {
+    core_->build_error = Error{Errc::kInvalidArgument,
+                               fmt::format("qp {}: wr_atomic_write of no value", core_->qpn)};
+  }
 }
 void Qp::wr_flush(uint32_t rkey, uint64_t addr, size_t length, uint8_t type, uint8_t level) {
   start_one(*this, IBV_WR_FLUSH, rkey, addr);

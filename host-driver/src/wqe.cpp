@@ -20,15 +20,15 @@ Result<void> check_opcode(const SendWr& wr) {
     case IBV_WR_SEND:
     case IBV_WR_RDMA_READ:
     case IBV_WR_FLUSH:
+    case IBV_WR_ATOMIC_CMP_AND_SWP:
+    case IBV_WR_ATOMIC_FETCH_AND_ADD:
+    case IBV_WR_ATOMIC_WRITE:
       return {};
     case IBV_WR_RDMA_WRITE_WITH_IMM:
     case IBV_WR_SEND_WITH_IMM:
-    case IBV_WR_ATOMIC_CMP_AND_SWP:
-    case IBV_WR_ATOMIC_FETCH_AND_ADD:
     case IBV_WR_LOCAL_INV:
     case IBV_WR_BIND_MW:
     case IBV_WR_SEND_WITH_INV:
-    case IBV_WR_ATOMIC_WRITE:
     case RNIC_WR_IMM:
     case RNIC_WR_VERIFY:
       return fail(Errc::kNotSupported, "wr {}: opcode {} is not there yet", wr.wr_id,
@@ -63,11 +63,54 @@ Result<void> check_flush(const SendWr& wr) {
   return {};
 }
 
+constexpr uint32_t kWord = 8;  // of an atomic and of an Atomic Write
+
+// The old value goes to one word of ours. Whether the target is aligned, the peer judges.
+Result<void> check_fetching(const SendWr& wr) {
+  if ((wr.send_flags & IBV_SEND_INLINE) != 0)
+    return fail(Errc::kInvalidArgument, "wr {}: a {} cannot be inline", wr.wr_id,
+                name_of(wr.opcode));
+  if (wr.sg_list.size() != 1)
+    return fail(Errc::kInvalidArgument, "wr {}: {} SGEs, a {} has one", wr.wr_id, wr.sg_list.size(),
+                name_of(wr.opcode));
+  const Sge& sink = wr.sg_list[0];
+  if (sink.length != kWord || sink.addr % kWord != 0)
+    return fail(Errc::kInvalidArgument,
+                "wr {}: {} of {} bytes to {:#x}: the old value takes 8 bytes, aligned to 8",
+                wr.wr_id, name_of(wr.opcode), sink.length, sink.addr);
+  return {};
+}
+
+Result<void> check_atomic_write(const SendWr& wr, uint32_t length) {
+  if ((wr.send_flags & IBV_SEND_INLINE) == 0)
+    return fail(Errc::kInvalidArgument,
+                "wr {}: an Atomic Write carries its value: IBV_SEND_INLINE, or wr_atomic_write()",
+                wr.wr_id);
+  if (length != kWord)
+    return fail(Errc::kInvalidArgument, "wr {}: Atomic Write of {} bytes, it has 8", wr.wr_id,
+                length);
+  return {};
+}
+
+void put_operands(const SendWr& wr, WqeBytes& out) {
+  const bool adds = wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+  const Sge& sink = wr.sg_list[0];
+  const spec::AtomicOperands operands{
+      .sink = {.address = sink.addr, .length = sink.length, .lkey = sink.lkey},
+      .data = adds ? wr.compare_add : wr.swap,
+      .mask = adds ? wr.add_mask : wr.swap_mask,
+      .compare = adds ? 0 : wr.compare_add,
+      .compare_mask = adds ? ~uint64_t{0} : wr.compare_mask};
+  operands.pack(std::span(out.bytes).subspan(kSendHeader));
+  out.units = units_of_body(spec::AtomicOperands::kBytes);
+  out.used = kSendHeader + static_cast<uint32_t>(spec::AtomicOperands::kBytes);
+}
+
 Result<void> put_inline(const SendWr& wr, const QpCap& cap, uint32_t length, WqeBytes& out) {
   if (wr.opcode == IBV_WR_RDMA_READ || wr.opcode == IBV_WR_FLUSH)
     return fail(Errc::kInvalidArgument, "wr {}: a {} cannot be inline", wr.wr_id,
-                wr.opcode == IBV_WR_FLUSH ? "Flush" : "Read");
-  if (length > cap.max_inline_data)
+                name_of(wr.opcode));
+  if (length > cap.max_inline_data && wr.opcode != IBV_WR_ATOMIC_WRITE)
     return fail(Errc::kInvalidArgument, "wr {}: {} inline bytes, the QP takes {}", wr.wr_id, length,
                 cap.max_inline_data);
   size_t at = kSendHeader;
@@ -83,6 +126,25 @@ Result<void> put_inline(const SendWr& wr, const QpCap& cap, uint32_t length, Wqe
 
 }  // namespace
 
+std::string_view name_of(WrOpcode opcode) {
+  switch (opcode) {
+    case IBV_WR_RDMA_WRITE:
+      return "Write";
+    case IBV_WR_RDMA_READ:
+      return "Read";
+    case IBV_WR_ATOMIC_CMP_AND_SWP:
+      return "CmpSwap";
+    case IBV_WR_ATOMIC_FETCH_AND_ADD:
+      return "FetchAdd";
+    case IBV_WR_ATOMIC_WRITE:
+      return "Atomic Write";
+    case IBV_WR_FLUSH:
+      return "Flush";
+    default:
+      return "Send";
+  }
+}
+
 Result<void> encode_send(const SendWr& wr, const QpCap& cap, bool signaled, WqeBytes& out) {
   if (auto r = check_opcode(wr); !r) return r;
   if ((wr.send_flags & ~kFlags) != 0)
@@ -92,27 +154,37 @@ Result<void> encode_send(const SendWr& wr, const QpCap& cap, bool signaled, WqeB
   const bool is_flush = wr.opcode == IBV_WR_FLUSH;
   if (is_flush)
     if (auto r = check_flush(wr); !r) return r;
+  const bool fetches = is_fetching(wr.opcode);
+  if (fetches)
+    if (auto r = check_fetching(wr); !r) return r;
   const uint32_t max_sge = is_read ? 1 : cap.max_send_sge;
-  if (!is_inline && wr.sg_list.size() > max_sge)
+  if (!is_inline && !fetches && wr.sg_list.size() > max_sge)
     return fail(Errc::kInvalidArgument, "wr {}: {} SGEs, at most {}", wr.wr_id, wr.sg_list.size(),
                 max_sge);
   const auto length = total_length(wr.wr_id, wr.sg_list);
   if (!length) return error_of(length);
+  if (wr.opcode == IBV_WR_ATOMIC_WRITE)
+    if (auto r = check_atomic_write(wr, *length); !r) return r;
 
   out.bytes.fill(0);
   spec::SqWqe head;
   head.opcode = static_cast<uint8_t>(wr.opcode);
   uint32_t flags = wr.send_flags & (IBV_SEND_FENCE | IBV_SEND_INLINE);
+  if (fetches) flags |= IBV_SEND_INLINE;
   if (signaled) flags |= IBV_SEND_SIGNALED;
   if (wr.opcode == IBV_WR_SEND) flags |= wr.send_flags & IBV_SEND_SOLICITED;
   head.flags = static_cast<uint8_t>(flags);
-  head.length = is_flush ? wr.flush_length : *length;
+  head.length = is_flush  ? wr.flush_length
+                : fetches ? static_cast<uint32_t>(spec::AtomicOperands::kBytes)
+                          : *length;
   head.disposition = is_flush ? wr.flush_type : uint8_t{0};
   if (wr.opcode != IBV_WR_SEND) {
     head.remote_address = wr.remote_addr;
     head.rkey = wr.rkey;
   }
-  if (is_inline) {
+  if (fetches) {
+    put_operands(wr, out);
+  } else if (is_inline) {
     if (auto r = put_inline(wr, cap, *length, out); !r) return r;
   } else {
     size_t at = kSendHeader;

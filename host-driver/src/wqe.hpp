@@ -23,6 +23,13 @@ struct WqeBytes {
   }
 };
 
+/// FetchAdd or CmpSwap: its WQE is atomic_operands, its completion follows a response with 8 bytes.
+constexpr bool is_fetching(WrOpcode opcode) {
+  return opcode == IBV_WR_ATOMIC_FETCH_AND_ADD || opcode == IBV_WR_ATOMIC_CMP_AND_SWP;
+}
+/// For messages.
+std::string_view name_of(WrOpcode opcode);
+
 constexpr uint32_t units_of_body(uint32_t bytes) {
   return (kSendHeader + bytes + kUnit - 1) / kUnit;
 }

@@ -318,10 +318,8 @@ TEST_F(Post, BuilderIsAllOrNothing) {
 
 TEST_F(Post, WhatIsNotThereYetIsEopnotsupp) {
   Qp qp = rts_qp(kWide);
-  for (const WrOpcode op :
-       {IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_SEND_WITH_IMM, IBV_WR_ATOMIC_CMP_AND_SWP,
-        IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_WR_LOCAL_INV, IBV_WR_BIND_MW, IBV_WR_SEND_WITH_INV,
-        IBV_WR_ATOMIC_WRITE, RNIC_WR_IMM, RNIC_WR_VERIFY}) {
+  for (const WrOpcode op : {IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_SEND_WITH_IMM, IBV_WR_LOCAL_INV,
+                            IBV_WR_BIND_MW, IBV_WR_SEND_WITH_INV, RNIC_WR_IMM, RNIC_WR_VERIFY}) {
     const auto r = qp.post_send(SendWr{.opcode = op});
     EXPECT_EQ(errc(r), Errc::kNotSupported) << op;
     EXPECT_EQ(base::to_errno(r.error->code), EOPNOTSUPP);
@@ -335,9 +333,6 @@ TEST_F(Post, WhatIsNotThereYetIsEopnotsupp) {
             Errc::kNotSupported);
   EXPECT_EQ(built([&] { qp.wr_imm(1); }), Errc::kNotSupported);
   EXPECT_EQ(built([&] { qp.wr_verify(1, 2, 3, {}); }), Errc::kNotSupported);
-  EXPECT_EQ(built([&] { qp.wr_atomic_write(1, 2, nullptr); }), Errc::kNotSupported);
-  EXPECT_EQ(built([&] { qp.wr_atomic_cmp_swp(1, 2, 3, 4); }), Errc::kNotSupported);
-  EXPECT_EQ(built([&] { qp.wr_atomic_fetch_add(1, 2, 3); }), Errc::kNotSupported);
   EXPECT_EQ(built([&] { qp.wr_send_imm(1); }), Errc::kNotSupported);
   EXPECT_EQ(built([&] { qp.wr_send_inv(1); }), Errc::kNotSupported);
   EXPECT_EQ(built([&] { qp.wr_rdma_write_imm(1, 2, 3); }), Errc::kNotSupported);
@@ -386,6 +381,222 @@ TEST_F(Post, AFlushNamesARangeOfThePeer) {
   bad = wr;
   bad.flush_length = 0x80000001;
   EXPECT_EQ(errc(qp.post_send(bad)), Errc::kInvalidArgument);
+}
+
+// The WQEs of queues.yaml, typed: opcode 6 or 5, inline, two units, length 48; then the sink's SGE,
+// data, mask, compare, compare_mask. RFC 7306 5.1.
+class PostAtomic : public Post {
+ protected:
+  PostAtomic() { qp.core()->agreed.persist = 1; }
+  /// What the builder makes of one operation with this sink.
+  std::optional<Errc> built(const std::function<void()>& operation,
+                            const std::vector<Sge>& sges = {kSink}) {
+    qp.wr_start();
+    qp.wr_flags = IBV_SEND_SIGNALED;
+    operation();
+    if (!sges.empty()) qp.wr_set_sge_list(sges);
+    return errc(qp.wr_complete());
+  }
+  static constexpr Sge kSink{0x1122334455667788, 8, 0xaabbccdd};
+  static constexpr uint32_t kKey = 0x99887766;
+  static constexpr uint64_t kTarget = 0x0102030405060708;
+  Qp qp = rts_qp();
+};
+
+TEST_F(PostAtomic, FetchAdd) {
+  const std::string bytes =
+      "06 0a 02 00 30 00 00 00 08 07 06 05 04 03 02 01 "
+      "66 77 88 99 00 00 00 00 00 00 00 00 00 00 00 00 "
+      "88 77 66 55 44 33 22 11 08 00 00 00 dd cc bb aa "
+      "f8 f7 f6 f5 f4 f3 f2 f1 00 00 00 00 00 00 00 00 "
+      "00 00 00 00 00 00 00 00 ff ff ff ff ff ff ff ff "
+      "00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 "
+      "00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 "
+      "00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00";
+  ASSERT_TRUE(qp.post_send({.sg_list = {&kSink, 1},
+                            .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+                            .send_flags = IBV_SEND_SIGNALED | IBV_SEND_SOLICITED,
+                            .remote_addr = kTarget,
+                            .rkey = kKey,
+                            .compare_add = 0xf1f2f3f4f5f6f7f8}));
+  EXPECT_BYTES(sq(qp, 0, 2), bytes);
+  EXPECT_EQ(built([&] { qp.wr_atomic_fetch_add(kKey, kTarget, 0xf1f2f3f4f5f6f7f8); }),
+            std::nullopt);
+  EXPECT_BYTES(sq(qp, 2, 2), bytes);
+  EXPECT_EQ(dev.doorbells().back().value >> 32, 4u);
+}
+
+TEST_F(PostAtomic, CmpSwap) {
+  const std::string bytes =
+      "05 0a 02 00 30 00 00 00 08 07 06 05 04 03 02 01 "
+      "66 77 88 99 00 00 00 00 00 00 00 00 00 00 00 00 "
+      "88 77 66 55 44 33 22 11 08 00 00 00 dd cc bb aa "
+      "28 27 26 25 24 23 22 21 ff ff ff ff ff ff ff ff "
+      "38 37 36 35 34 33 32 31 ff ff ff ff ff ff ff ff";
+  ASSERT_TRUE(qp.post_send({.sg_list = {&kSink, 1},
+                            .opcode = IBV_WR_ATOMIC_CMP_AND_SWP,
+                            .send_flags = IBV_SEND_SIGNALED,
+                            .remote_addr = kTarget,
+                            .rkey = kKey,
+                            .compare_add = 0x3132333435363738,
+                            .swap = 0x2122232425262728}));
+  EXPECT_BYTES(sq(qp, 0, 2).first(80), bytes);
+  EXPECT_EQ(
+      built([&] { qp.wr_atomic_cmp_swp(kKey, kTarget, 0x3132333435363738, 0x2122232425262728); }),
+      std::nullopt);
+  EXPECT_BYTES(sq(qp, 2, 2).first(80), bytes);
+}
+
+TEST_F(PostAtomic, Masks) {
+  EXPECT_EQ(built([&] { qp.wr_masked_fetch_add(kKey, kTarget, 1, 0x8000800080008000); }),
+            std::nullopt);
+  EXPECT_BYTES(sq(qp, 0, 2).subspan(48, 32),
+               "01 00 00 00 00 00 00 00 00 80 00 80 00 80 00 80 "
+               "00 00 00 00 00 00 00 00 ff ff ff ff ff ff ff ff");
+  EXPECT_EQ(built([&] { qp.wr_masked_cmp_swp(kKey, kTarget, 1, 0xf0, 2, 0x0f); }), std::nullopt);
+  EXPECT_BYTES(sq(qp, 2, 2).subspan(48, 32),
+               "02 00 00 00 00 00 00 00 0f 00 00 00 00 00 00 00 "
+               "01 00 00 00 00 00 00 00 f0 00 00 00 00 00 00 00");
+  const SendWr wrs[] = {{.sg_list = {&kSink, 1},
+                         .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+                         .send_flags = IBV_SEND_SIGNALED,
+                         .remote_addr = kTarget,
+                         .rkey = kKey,
+                         .compare_add = 1,
+                         .add_mask = 0x8000800080008000},
+                        {.sg_list = {&kSink, 1},
+                         .opcode = IBV_WR_ATOMIC_CMP_AND_SWP,
+                         .send_flags = IBV_SEND_SIGNALED,
+                         .remote_addr = kTarget,
+                         .rkey = kKey,
+                         .compare_add = 1,
+                         .swap = 2,
+                         .compare_mask = 0xf0,
+                         .swap_mask = 0x0f}};
+  ASSERT_TRUE(qp.post_send(wrs));
+  EXPECT_EQ(to_hex(sq(qp, 4, 4)), to_hex(sq(qp, 0, 4)));
+}
+
+TEST_F(PostAtomic, AtomicWriteCarriesItsValue) {
+  const std::string bytes =
+      "0f 0a 01 00 08 00 00 00 08 07 06 05 04 03 02 01 "
+      "66 77 88 99 00 00 00 00 00 00 00 00 00 00 00 00 "
+      "01 02 03 04 05 06 07 08 00 00 00 00 00 00 00 00 "
+      "00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00";
+  const Bytes value = hex("01 02 03 04 05 06 07 08");
+  const Sge in{base::address_of(value.data()), 8, 0};
+  ASSERT_EQ(qp.cap().max_inline_data, 0u) << "of data, not of values";
+  ASSERT_TRUE(qp.post_send({.sg_list = {&in, 1},
+                            .opcode = IBV_WR_ATOMIC_WRITE,
+                            .send_flags = IBV_SEND_SIGNALED | IBV_SEND_INLINE,
+                            .remote_addr = kTarget,
+                            .rkey = kKey}));
+  EXPECT_BYTES(sq(qp, 0), bytes);
+  Bytes other = value;
+  EXPECT_EQ(built(
+                [&] {
+                  qp.wr_atomic_write(kKey, kTarget, other.data());
+                  other.assign(8, 0);  // it was copied
+                },
+                {}),
+            std::nullopt);
+  EXPECT_BYTES(sq(qp, 1), bytes);
+}
+
+TEST_F(PostAtomic, TheTargetsAlignmentIsThePeersToJudge) {
+  EXPECT_EQ(built([&] { qp.wr_atomic_fetch_add(kKey, 0x1001, 1); }), std::nullopt);
+  EXPECT_EQ(built([&] { qp.wr_atomic_cmp_swp(kKey, 0x1004, 1, 2); }), std::nullopt);
+  const uint64_t value = 1;
+  EXPECT_EQ(built([&] { qp.wr_atomic_write(kKey, 0x1007, &value); }, {}), std::nullopt);
+  EXPECT_EQ(sq(qp, 4)[8], 0x07);
+}
+
+TEST_F(PostAtomic, ASinkIsOneAlignedWord) {
+  const std::vector<std::vector<Sge>> wrong = {
+      {},
+      {kSink, kSink},
+      {{kSink.addr, 4, kSink.lkey}, {kSink.addr + 8, 4, kSink.lkey}},
+      {{kSink.addr, 0, kSink.lkey}},
+      {{kSink.addr, 4, kSink.lkey}},
+      {{kSink.addr, 16, kSink.lkey}},
+      {{kSink.addr + 4, 8, kSink.lkey}},
+      {{kSink.addr + 1, 8, kSink.lkey}}};
+  for (const auto& sges : wrong) {
+    EXPECT_EQ(built([&] { qp.wr_atomic_fetch_add(kKey, kTarget, 1); }, sges),
+              Errc::kInvalidArgument);
+    EXPECT_EQ(built([&] { qp.wr_atomic_cmp_swp(kKey, kTarget, 1, 2); }, sges),
+              Errc::kInvalidArgument);
+    for (const WrOpcode op : {IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_WR_ATOMIC_CMP_AND_SWP})
+      EXPECT_EQ(errc(qp.post_send({.sg_list = sges, .opcode = op})), Errc::kInvalidArgument);
+  }
+  const SendWr in_wqe{
+      .sg_list = {&kSink, 1}, .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD, .send_flags = IBV_SEND_INLINE};
+  EXPECT_EQ(errc(qp.post_send(in_wqe)), Errc::kInvalidArgument);
+  EXPECT_THAT(dev.doorbells(), IsEmpty());
+}
+
+TEST_F(PostAtomic, AnAtomicWriteHasEightInlineBytes) {
+  const Bytes data(16);
+  for (const uint32_t length : {0u, 4u, 7u, 9u, 16u}) {
+    const Sge in{base::address_of(data.data()), length, 0};
+    EXPECT_EQ(
+        errc(qp.post_send(
+            {.sg_list = {&in, 1}, .opcode = IBV_WR_ATOMIC_WRITE, .send_flags = IBV_SEND_INLINE})),
+        Errc::kInvalidArgument)
+        << length;
+  }
+  EXPECT_EQ(errc(qp.post_send({.sg_list = {&kSink, 1}, .opcode = IBV_WR_ATOMIC_WRITE})),
+            Errc::kInvalidArgument)
+      << "not inline";
+  EXPECT_EQ(built([&] { qp.wr_atomic_write(kKey, kTarget, nullptr); }, {}), Errc::kInvalidArgument);
+  const uint64_t value = 1;
+  EXPECT_EQ(built([&] { qp.wr_atomic_write(kKey, kTarget, &value); }), Errc::kInvalidArgument)
+      << "data set twice";
+  EXPECT_THAT(dev.doorbells(), IsEmpty());
+}
+
+TEST_F(PostAtomic, NeedsTheExtensionsAndOrd) {
+  const uint64_t value = 1;
+  const auto all = [&](std::optional<Errc> expected) {
+    EXPECT_EQ(built([&] { qp.wr_atomic_fetch_add(kKey, kTarget, 1); }), expected);
+    EXPECT_EQ(built([&] { qp.wr_atomic_cmp_swp(kKey, kTarget, 1, 2); }), expected);
+    EXPECT_EQ(built([&] { qp.wr_atomic_write(kKey, kTarget, &value); }, {}), expected);
+  };
+  all(std::nullopt);
+  qp.core()->agreed.ord = 0;
+  all(Errc::kInvalidArgument);
+  qp.core()->agreed.ord = 1;
+  qp.core()->agreed.persist = 0;
+  all(Errc::kNotSupported);
+}
+
+TEST_F(PostAtomic, CompletionsSayWhatCompleted) {
+  const uint64_t value = 1;
+  EXPECT_EQ(built([&] { qp.wr_atomic_fetch_add(kKey, kTarget, 1); }), std::nullopt);
+  EXPECT_EQ(built([&] { qp.wr_atomic_cmp_swp(kKey, kTarget, 1, 2); }), std::nullopt);
+  EXPECT_EQ(built([&] { qp.wr_atomic_write(kKey, kTarget, &value); }, {}), std::nullopt);
+  for (const unsigned unit : {0u, 2u, 4u}) finish(qp, static_cast<uint16_t>(unit));
+  const auto wcs = poll();
+  ASSERT_EQ(wcs.size(), 3u);
+  EXPECT_EQ(wcs[0].opcode, IBV_WC_FETCH_ADD);
+  EXPECT_EQ(wcs[1].opcode, IBV_WC_COMP_SWAP);
+  EXPECT_EQ(wcs[2].opcode, IBV_WC_ATOMIC_WRITE);
+}
+
+TEST_F(PostAtomic, IsPushedWithItsDoorbellInBothUnits) {
+  Qp pushed = rts_qp({}, true);
+  pushed.core()->agreed.persist = 1;
+  ASSERT_TRUE(pushed.post_send({.sg_list = {&kSink, 1}, .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD}));
+  EXPECT_EQ(dev.count(Call::kCombined), 2u);
+  EXPECT_BYTES(sq(pushed, 1).last(8), "01 00 00 00 02 00 00 00");
+}
+
+TEST_F(PostAtomic, RightNeedsLocalWrite) {
+  auto buffer = must(ctx.alloc(4096));
+  EXPECT_EQ(errc(pd.reg_mr(buffer, IBV_ACCESS_REMOTE_ATOMIC)), Errc::kInvalidArgument);
+  auto mr = must(pd.reg_mr(buffer, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_ATOMIC));
+  EXPECT_EQ(dev.mrs.at(mr.rkey()).args.rights, 9u);
+  EXPECT_EQ(ctx.query_device().atomic_cap, IBV_ATOMIC_HCA);
 }
 
 TEST_F(Post, WrongArgumentsAreEinval) {

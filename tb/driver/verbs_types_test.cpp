@@ -27,6 +27,8 @@ static_assert(IBV_ACCESS_FLUSH_GLOBAL == 256 && IBV_ACCESS_FLUSH_PERSISTENT == 5
 static_assert(IBV_FLUSH_GLOBAL == 1 && IBV_FLUSH_PERSISTENT == 2);
 static_assert(IBV_FLUSH_RANGE == 0 && IBV_FLUSH_MR == 1);
 
+static_assert(IBV_ATOMIC_NONE == 0 && IBV_ATOMIC_HCA == 1 && IBV_ATOMIC_GLOB == 2);
+
 static_assert(IBV_CREATE_CQ_ATTR_SINGLE_THREADED == 1);
 
 static_assert(IBV_WC_SUCCESS == 0 && IBV_WC_LOC_LEN_ERR == 1 && IBV_WC_LOC_QP_OP_ERR == 2);
@@ -49,6 +51,9 @@ constexpr uint32_t number(auto e) { return static_cast<uint32_t>(e); }
 static_assert(number(spec::WrOpcode::kRdmaWrite) == IBV_WR_RDMA_WRITE);
 static_assert(number(spec::WrOpcode::kSend) == IBV_WR_SEND);
 static_assert(number(spec::WrOpcode::kRdmaRead) == IBV_WR_RDMA_READ);
+static_assert(number(spec::WrOpcode::kAtomicCmpAndSwp) == IBV_WR_ATOMIC_CMP_AND_SWP);
+static_assert(number(spec::WrOpcode::kAtomicFetchAndAdd) == IBV_WR_ATOMIC_FETCH_AND_ADD);
+static_assert(number(spec::WrOpcode::kAtomicWrite) == IBV_WR_ATOMIC_WRITE);
 static_assert(number(spec::WcStatus::kSuccess) == IBV_WC_SUCCESS);
 static_assert(number(spec::WcStatus::kLocLenErr) == IBV_WC_LOC_LEN_ERR);
 static_assert(number(spec::WcStatus::kLocQpOpErr) == IBV_WC_LOC_QP_OP_ERR);
@@ -58,6 +63,9 @@ static_assert(number(spec::WcStatus::kRemInvReqErr) == IBV_WC_REM_INV_REQ_ERR);
 static_assert(number(spec::WcStatus::kRemAccessErr) == IBV_WC_REM_ACCESS_ERR);
 static_assert(number(spec::WcStatus::kRemOpErr) == IBV_WC_REM_OP_ERR);
 static_assert(number(spec::WcStatus::kFatalErr) == IBV_WC_FATAL_ERR);
+static_assert(number(spec::WcOpcode::kCompSwap) == IBV_WC_COMP_SWAP);
+static_assert(number(spec::WcOpcode::kFetchAdd) == IBV_WC_FETCH_ADD);
+static_assert(number(spec::WcOpcode::kAtomicWrite) == IBV_WC_ATOMIC_WRITE);
 static_assert(number(spec::WcOpcode::kRecv) == IBV_WC_RECV);
 
 TEST(VerbsTypes, NamesOfStatuses) {

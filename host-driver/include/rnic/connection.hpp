@@ -34,7 +34,8 @@ struct ConnParam {
   unsigned initiator_depth = 8;      ///< ORD wanted
   bool markers = false;     ///< ask the peer to send markers; its own wish is always honoured
   bool crc = true;          ///< used if either side wants it
-  bool flush = false;       ///< ask for Flush: it is on if both sides ask (8 bytes of private data)
+  /// Ask for the extensions, Flush, atomics and Atomic Write: they are on if both sides ask.
+  bool flush = false;       // takes 8 bytes of private data
   unsigned revision = 2;    ///< of the Request: 1, or 2 with IRD and ORD. A Reply has the Request's
   Time timeout = 10 * kMs;  ///< for each step
   std::vector<uint8_t>* rejected_with = nullptr;  ///< gets the private data of a reject
@@ -52,7 +53,7 @@ class Connection {
   unsigned responder_resources() const;  ///< IRD agreed
   unsigned initiator_depth() const;      ///< ORD agreed
   bool uses_crc() const;
-  bool has_flush() const;  ///< both sides asked for it
+  bool has_flush() const;  ///< both sides asked for the extensions
   bool sends_markers() const;
   bool receives_markers() const;
 

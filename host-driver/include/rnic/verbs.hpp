@@ -115,6 +115,22 @@ class Qp {
   /// the states of `type` (PlacementType). Length 0 only orders: it makes nothing durable. level: IBV_FLUSH_RANGE. Needs ConnParam::flush on both sides, and
   /// IBV_ACCESS_FLUSH_GLOBAL or _PERSISTENT of the peer's region. draft-talpey-rdma-commit 3.1.1
   void wr_flush(uint32_t rkey, uint64_t remote_addr, size_t length, uint8_t type, uint8_t level);
+  /// Adds to the 8 bytes at remote_addr, or stores `swap` where they equal `compare`; the old value
+  /// goes to the one SGE: 8 bytes, address aligned to 8. Operands and the value in memory are
+  /// integers of the host, so a 1 is added to the byte that a CPU's increment changes. The peer
+  /// refuses a target that is not aligned to 8. Needs ConnParam::flush on both sides, ORD as a Read,
+  /// and IBV_ACCESS_REMOTE_ATOMIC of the peer's region. RFC 7306 5.1
+  void wr_atomic_fetch_add(uint32_t rkey, uint64_t remote_addr, uint64_t add);
+  void wr_atomic_cmp_swp(uint32_t rkey, uint64_t remote_addr, uint64_t compare, uint64_t swap);
+  /// Ours: a set bit of add_mask is the top bit of a field, whose carry is dropped; only bits of
+  /// compare_mask are compared and only bits of swap_mask stored.
+  void wr_masked_fetch_add(uint32_t rkey, uint64_t remote_addr, uint64_t add, uint64_t add_mask);
+  void wr_masked_cmp_swp(uint32_t rkey, uint64_t remote_addr, uint64_t compare,
+                         uint64_t compare_mask, uint64_t swap, uint64_t swap_mask);
+  /// Stores 8 bytes at once, after all that this QP sent before; complete when they are in the
+  /// peer's memory. The bytes are copied here, and there is no data to set. Needs what an atomic
+  /// needs, but IBV_ACCESS_REMOTE_WRITE. draft-talpey-rdma-commit 3.1.3
+  void wr_atomic_write(uint32_t rkey, uint64_t remote_addr, const void* atomic_wr);
   void wr_set_sge(uint32_t lkey, uint64_t addr, uint32_t length);
   void wr_set_sge_list(std::span<const Sge> sges);
   void wr_set_inline_data(std::span<const uint8_t> data);
@@ -125,9 +141,6 @@ class Qp {
   void wr_send_imm(uint32_t imm);
   void wr_send_inv(uint32_t rkey);
   void wr_rdma_write_imm(uint32_t rkey, uint64_t remote_addr, uint32_t imm);
-  void wr_atomic_cmp_swp(uint32_t rkey, uint64_t remote_addr, uint64_t compare, uint64_t swap);
-  void wr_atomic_fetch_add(uint32_t rkey, uint64_t remote_addr, uint64_t add);
-  void wr_atomic_write(uint32_t rkey, uint64_t remote_addr, const void* value);
   void wr_imm(uint64_t imm);  // ours, as wr_verify(): rdma-core has no such operation
   void wr_verify(uint32_t rkey, uint64_t remote_addr, size_t length, std::span<const uint8_t> hash);
   void wr_local_inv(uint32_t rkey);

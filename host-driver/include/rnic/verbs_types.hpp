@@ -56,11 +56,18 @@ enum AccessFlags : uint32_t {
   IBV_ACCESS_LOCAL_WRITE = 1 << 0,
   IBV_ACCESS_REMOTE_WRITE = 1 << 1,
   IBV_ACCESS_REMOTE_READ = 1 << 2,
-  IBV_ACCESS_REMOTE_ATOMIC = 1 << 3,
+  IBV_ACCESS_REMOTE_ATOMIC = 1 << 3,  ///< FetchAdd, CmpSwap; Atomic Write takes REMOTE_WRITE
   IBV_ACCESS_MW_BIND = 1 << 4,
   IBV_ACCESS_ZERO_BASED = 1 << 5,
   IBV_ACCESS_FLUSH_GLOBAL = 1 << 8,
   IBV_ACCESS_FLUSH_PERSISTENT = 1 << 9,
+};
+
+/// What the atomics of a device exclude: nothing, each other, or also the stores of host CPUs.
+enum AtomicCap : uint32_t {
+  IBV_ATOMIC_NONE = 0,
+  IBV_ATOMIC_HCA = 1,
+  IBV_ATOMIC_GLOB = 2,
 };
 
 enum CreateCqFlags : uint32_t {
@@ -124,10 +131,16 @@ struct SendWr {
   std::span<const Sge> sg_list{};
   WrOpcode opcode = IBV_WR_SEND;
   uint32_t send_flags = 0;
-  uint64_t remote_addr = 0;  ///< Write, Read, Flush
+  uint64_t remote_addr = 0;  ///< Write, Read, Flush, FetchAdd, CmpSwap, Atomic Write
   uint32_t rkey = 0;
   uint32_t flush_length = 0;  ///< Flush: bytes from remote_addr on; 0 is an ordering point
   uint8_t flush_type = 0;     ///< Flush: PlacementType, at least one
+  uint64_t compare_add = 0;   ///< CmpSwap: compared with the target; FetchAdd: added to it
+  uint64_t swap = 0;          ///< CmpSwap: stored where the comparison holds
+  // Masks of RFC 7306 5.1, ours: rdma-core has none. The defaults make the plain operations.
+  uint64_t add_mask = 0;                 ///< FetchAdd: a set bit is the top bit of a field
+  uint64_t compare_mask = ~uint64_t{0};  ///< CmpSwap: bits that are compared
+  uint64_t swap_mask = ~uint64_t{0};     ///< CmpSwap: bits that are stored
 };
 
 struct RecvWr {
@@ -162,7 +175,8 @@ struct AsyncEvent {
 };
 
 struct QpCap {
-  uint32_t max_send_wr = 64;
+  uint32_t max_send_wr = 64;  ///< fewer FetchAdds and CmpSwaps, which are 48 inline bytes each: say
+                              ///< max_inline_data = 48 where all of them may be such
   uint32_t max_recv_wr = 64;
   uint32_t max_send_sge = 1;
   uint32_t max_recv_sge = 1;
@@ -185,6 +199,9 @@ struct DeviceAttr {
   uint32_t max_cqe = 0;
   uint32_t max_qp_rd_atom = 0;       ///< largest IRD of a QP
   uint32_t max_qp_init_rd_atom = 0;  ///< largest ORD of a QP
+  /// FetchAdd, CmpSwap and Atomic Write of this device's QPs exclude each other, by bus address.
+  /// They do not exclude plain Writes, nor accesses of the host's CPUs (RFC 7306 5.3).
+  AtomicCap atomic_cap = IBV_ATOMIC_HCA;
   uint64_t max_mr_size = 0;
   uint32_t max_msg_size = 0;
   uint32_t clock_khz = 0;
