@@ -152,6 +152,7 @@ Result<void> Side::open_lane(Lane& lane) {
                         << 32;  // the same in every run, readable in a capture
   uint32_t access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
   if (shape_.flushes) access |= IBV_ACCESS_FLUSH_GLOBAL;
+  if (shape_.atomics) access |= IBV_ACCESS_REMOTE_ATOMIC;
   auto mr = pd_.reg_mr_iova(lane.buffer, 0, buffer_bytes(), iova, access);
   if (!mr) return error_of(mr);
   lane.mr = std::move(*mr);
@@ -159,7 +160,7 @@ Result<void> Side::open_lane(Lane& lane) {
                   .max_recv_wr = (shape_.receives ? rx_slots() : kMarks) + 1,
                   .max_send_sge = 1,
                   .max_recv_sge = 1,
-                  .max_inline_data = std::max(params().inline_bytes, 16u)};
+                  .max_inline_data = std::max(params().inline_bytes, shape_.atomics ? 48u : 16u)};
   auto qp = pd_.create_qp({.send_cq = &cq_, .recv_cq = &cq_, .cap = cap, .push = params().push});
   if (!qp) return error_of(qp);
   lane.qp = std::move(*qp);
@@ -217,7 +218,7 @@ Result<void> Side::connect() {
                   .initiator_depth = p.rd_atomic,
                   .markers = p.markers,
                   .crc = p.crc,
-                  .flush = shape_.flushes,
+                  .flush = shape_.flushes || shape_.atomics,
                   .revision = p.mpa_revision,
                   .timeout = timeout};
   if (is_client_) {

@@ -36,6 +36,7 @@ struct Shape {
                           // the last message, are posted before the connection is there
   bool flushes = false;   // Flush is asked for, and the buffers may be flushed; each message may
                           // take a second request
+  bool atomics = false;   // Flush's agreement, which atomics share, and buffers that take them
 };
 
 struct Lane {
@@ -230,6 +231,14 @@ void write_lat(const Run& run, bool is_client);
 void read_lat(const Run& run, bool is_client);
 void send_lat(const Run& run, bool is_client);
 void flush_lat(const Run& run, bool is_client);
+void atomic_lat(const Run& run, bool is_client);
+void atomic_write_lat(const Run& run, bool is_client);
+void atomic_bw(const Run& run, bool is_client);
+void lock(const Run& run, bool is_client);
+/// Words of the settings op, addresses and method, the default first.
+std::span<const std::string_view> atomic_ops();
+std::span<const std::string_view> atomic_addresses();
+std::span<const std::string_view> lock_methods();
 /// Messages of one operation over all lanes, up to shape.window of each under way, in batches of a
 /// quarter of that, at most kBatch. The receiving side measures, since a Write or a Send completes
 /// when the LLP takes it: a message counts when its last byte is in memory (Writes, Reads) or its

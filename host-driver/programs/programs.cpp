@@ -2,6 +2,7 @@
 #include "programs.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "common.hpp"
@@ -39,9 +40,18 @@ constexpr SettingRow kRevision{"mpa_revision", "2", "1 or 2",
                                "Of the MPA Request; 2 carries IRD and ORD."};
 constexpr SettingRow kTimeout{"timeout_us", "20000", "us",
                               "A side gives up after this long without progress."};
-constexpr SettingRow kOp{"op", "send", "send, write or read", "How file_copy moves the file."};
-constexpr SettingRow kMethod{"method", "write_only", "flush, write_only, read, send; crash: all",
-                             "What makes an append to the log durable before its caller is told."};
+constexpr SettingRow kOp{"op", "send", "send, write or read; atomics: fetch_add, cmp_swap",
+                         "How file_copy moves the file; what atomic_lat (by default fetch_add) and "
+                         "atomic_bw (fetch_add) do."};
+constexpr SettingRow kMethod{"method", "write_only",
+                             "flush, write_only, read, send; crash: all; lock: spin, ticket",
+                             "What makes an append to the log durable before its caller is told; "
+                             "the kind of lock (by default spin)."};
+constexpr SettingRow kAtomicOp{"op", "fetch_add", kOp.unit, kOp.sentence};
+constexpr SettingRow kLockMethod{"method", "spin", kMethod.unit, kMethod.sentence};
+constexpr SettingRow kAddresses{"addresses", "one", "one or many",
+                                "Words that atomics change: one for all QPs, or a word for each "
+                                "message of a QP under way."};
 constexpr SettingRow kCapacity{"capacity", "0", "records",
                                "Records of a log, those of earlier runs too; at least count."};
 
@@ -63,6 +73,14 @@ constexpr SettingRow kReadBwRows[] = {kSize,    kCount,    kWarmup, kQps,       
 constexpr SettingRow kFileRows[] = {kOp, kSize, kDepth, kThreads, kInline, kRdAtomic, RNIC_COMMON};
 constexpr SettingRow kLogRows[] = {kSize,   kCount,    kQps,      kDepth,     kThreads,
                                    kMethod, kCapacity, kRdAtomic, RNIC_COMMON};
+constexpr SettingRow kAtomicLatRows[] = {kAtomicOp, kCount,    kWarmup,    kThreads,
+                                         kPush,     kRdAtomic, RNIC_COMMON};
+constexpr SettingRow kAtomicWriteLatRows[] = {kCount, kWarmup,   kThreads,
+                                              kPush,  kRdAtomic, RNIC_COMMON};
+constexpr SettingRow kAtomicBwRows[] = {kAtomicOp, kCount,     kWarmup,   kQps,       kDepth,
+                                        kThreads,  kAddresses, kRdAtomic, RNIC_COMMON};
+constexpr SettingRow kLockRows[] = {kLockMethod, kCount,    kQps,       kThreads,
+                                    kPush,       kRdAtomic, RNIC_COMMON};
 #undef RNIC_COMMON
 
 constexpr Program kPrograms[] = {
@@ -94,6 +112,15 @@ constexpr Program kPrograms[] = {
      [](const Run& r) { file_copy(r, false); }},
     {"durable_log", "Records appended to a log in the server's persistent memory.", false, kLogRows,
      [](const Run& r) { durable_log(r, true); }, [](const Run& r) { durable_log(r, false); }},
+    {"atomic_lat", "Atomics of one word of the server, one at a time.", false, kAtomicLatRows,
+     [](const Run& r) { atomic_lat(r, true); }, [](const Run& r) { atomic_lat(r, false); }, 8},
+    {"atomic_write_lat", "Atomic Writes of one word of the server, which watches it.", false,
+     kAtomicWriteLatRows, [](const Run& r) { atomic_write_lat(r, true); },
+     [](const Run& r) { atomic_write_lat(r, false); }, 8},
+    {"atomic_bw", "Atomics, as many as the queue holds.", false, kAtomicBwRows,
+     [](const Run& r) { atomic_bw(r, true); }, [](const Run& r) { atomic_bw(r, false); }, 8},
+    {"lock", "QPs take a lock in the server's memory in turn, and each adds to a counter.", false,
+     kLockRows, [](const Run& r) { lock(r, true); }, [](const Run& r) { lock(r, false); }, 8},
 };
 
 Result<uint32_t> number(std::string_view name, std::string_view text, uint64_t least,
@@ -104,6 +131,11 @@ Result<uint32_t> number(std::string_view name, std::string_view text, uint64_t l
     return fail(Errc::kInvalidArgument, "{}={}: a whole number from {} to {} is wanted", name, text,
                 least, most);
   return static_cast<uint32_t>(value);
+}
+
+constexpr std::array<std::string_view, 3> kCopyOps{"send", "write", "read"};
+bool is_one_of(std::string_view value, std::span<const std::string_view> words) {
+  return std::ranges::find(words, value) != words.end();
 }
 
 struct Number {
@@ -155,13 +187,21 @@ Result<void> set(Params& p, std::string_view name, std::string_view value) {
     return {};
   }
   if (name == "op") {
-    if (value != "send" && value != "write" && value != "read")
-      return fail(Errc::kInvalidArgument, "op={}: send, write or read", value);
+    if (!is_one_of(value, kCopyOps) && !is_one_of(value, atomic_ops()))
+      return fail(Errc::kInvalidArgument, "op={}: one of {}; atomics: {}", value,
+                  fmt::join(kCopyOps, ", "), fmt::join(atomic_ops(), ", "));
     p.op = value;
     return {};
   }
+  if (name == "addresses") {
+    if (!is_one_of(value, atomic_addresses()))
+      return fail(Errc::kInvalidArgument, "addresses={}: one of {}", value,
+                  fmt::join(atomic_addresses(), ", "));
+    p.addresses = value;
+    return {};
+  }
   if (name == "method") {
-    if (value != "all" &&
+    if (value != "all" && !is_one_of(value, lock_methods()) &&
         std::ranges::find(log_methods(), value, &LogMethodRow::name) == log_methods().end())
       return fail(Errc::kInvalidArgument, "method={}: no such method; one of {}; crash: all", value,
                   log_method_names());
@@ -169,6 +209,22 @@ Result<void> set(Params& p, std::string_view name, std::string_view value) {
     return {};
   }
   return fail(Errc::kNotFound, "no program setting \"{}\"", name);
+}
+
+Result<void> check(const Program& program, const Params& p) {
+  const auto known = [&](std::string_view setting, std::string_view value,
+                         std::span<const std::string_view> words) -> Result<void> {
+    const auto row = std::ranges::find(program.settings, setting, &SettingRow::name);
+    if (row == program.settings.end() || is_one_of(value, words)) return {};
+    return fail(Errc::kInvalidArgument, "{}: {}={}: one of {}", program.name, setting, value,
+                fmt::join(words, ", "));
+  };
+  const bool copies = program.name == "file_copy", logs = program.name == "durable_log";
+  std::vector<std::string_view> methods;
+  for (const LogMethodRow& row : log_methods()) methods.push_back(row.name);
+  const auto op = known("op", p.op, copies ? std::span(kCopyOps) : atomic_ops());
+  if (!op || (logs && p.method == "all")) return op;
+  return known("method", p.method, logs ? methods : lock_methods());
 }
 
 Report merge(std::span<const Report> parts) {
@@ -276,9 +332,25 @@ Result<Manager*> Session::enter(PciDevice& dev) {
   return manager_.get();
 }
 
+Result<DmaBuffer> Session::common(PciDevice& dev, uint64_t bytes,
+                                  const std::function<void(DmaBuffer&)>& fill) {
+  dev.before_shared();
+  while (allocating_) dev.relax();
+  if (common_) return *common_;
+  allocating_ = true;
+  auto buffer = dev.alloc(bytes, MemoryKind::kContiguous);
+  if (buffer) {
+    fill(*buffer);
+    common_ = *buffer;
+  }
+  allocating_ = false;
+  return buffer;
+}
+
 void Session::leave(PciDevice& dev, uint32_t thread) {
   window_.leave(thread, dev.now());
   if (++left_ < threads_ || manager_ == nullptr) return;
+  common_.reset();
   manager_->close(dev);
   manager_ = nullptr;
 }

@@ -10,6 +10,7 @@
 // k of the client talks to thread k of the server. Failures are values in the report.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -37,9 +38,10 @@ struct Params {
   bool crc = true;
   bool markers = false;
   uint32_t mpa_revision = 2;
-  uint32_t timeout_us = 20000;        // without progress
-  std::string op = "send";            // file_copy: send, write or read
-  std::string method = "write_only";  // durable_log: how an append is made durable
+  uint32_t timeout_us = 20000;  // without progress
+  std::string op = "send";      // file_copy: send, write or read; atomics: fetch_add or cmp_swap
+  std::string method = "write_only";  // durable_log: how an append is made durable; lock: its kind
+  std::string addresses = "one";      // atomic_bw: one word for all QPs, or many
   uint32_t capacity = 0;              // durable_log: records of a log; at least count
   uint32_t mulpdu = 0;  // bytes that DDP puts in a segment of the link, at most; 0: not known
   std::span<const uint8_t>
@@ -135,6 +137,11 @@ class Window {
   bool is_open_ = false, is_closed_ = false;
 };
 
+/// What an atomic of a shared word saw, and what it asked for (CmpSwap).
+struct Seen {
+  uint64_t old = 0, compare = 0, swap = 0;
+};
+
 /// The device of one host, opened by the first of its threads and closed by the last.
 class Session {
  public:
@@ -149,11 +156,21 @@ class Session {
   bool is_failed() const { return is_failed_; }
   void leave(PciDevice& dev, uint32_t thread);
   Window& window() { return window_; }
+  /// Memory that the host's threads share: the first to come allocates and fills it.
+  [[nodiscard]] Result<DmaBuffer> common(PciDevice& dev, uint64_t bytes,
+                                         const std::function<void(DmaBuffer&)>& fill);
+  /// What the threads have seen of shared words. Call dev.before_shared() before.
+  std::vector<Seen>& seen() { return seen_; }
+  /// All threads have finished their requests or have left.
+  void finish() { ++finished_; }
+  bool is_finished() const { return finished_ + left_ >= threads_; }
 
  private:
   verbs::ManagerSettings settings_;
-  uint32_t threads_, left_ = 0, here_ = 0;
-  bool opening_ = false, is_failed_ = false;
+  uint32_t threads_, left_ = 0, here_ = 0, finished_ = 0;
+  bool opening_ = false, is_failed_ = false, allocating_ = false;
+  std::optional<DmaBuffer> common_;
+  std::vector<Seen> seen_;
   std::unique_ptr<verbs::Manager> manager_;
   std::optional<Error> failed_;
   Window window_;
@@ -177,10 +194,13 @@ struct Program {
   std::span<const SettingRow> settings;
   void (*client)(const Run&);
   void (*server)(const Run&);
+  uint32_t bytes = 0;  // of a message, where size is no setting; 0: it is one
 };
 
 std::span<const Program> all();
 const Program* find(std::string_view name);
+/// Words that other programs know and this one does not: kInvalidArgument, with those it knows.
+[[nodiscard]] Result<void> check(const Program& program, const Params& params);
 /// By a row's name: "size" "4096". kNotFound: no such setting; kInvalidArgument: no such value.
 [[nodiscard]] Result<void> set(Params& params, std::string_view name, std::string_view value);
 

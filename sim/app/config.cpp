@@ -325,8 +325,14 @@ sim::PlatformConfig Config::platform() const {
   return c;
 }
 
-programs::Params Config::params() const {
+programs::Params Config::params(const programs::Program* program) const {
   programs::Params p;
+  if (program != nullptr) {
+    for (const auto& row : program->settings)
+      if (find(std::string(row.name)).default_value != row.default_value)
+        if (auto r = programs::set(p, row.name, row.default_value); !r) throw Usage(r.error().what);
+    if (program->bytes != 0) p.size = program->bytes;
+  }
   for (const auto& s : settings_) {
     if (s.group != "program" || !s.is_own()) continue;
     if (auto r = programs::set(p, s.name, s.value); !r) throw Usage(r.error().what);

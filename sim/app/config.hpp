@@ -71,7 +71,8 @@ class Config {
 
   sim::PlatformConfig platform(Side side) const;
   sim::PlatformConfig platform() const;  // what is common: link, run
-  programs::Params params() const;
+  /// With the program's own defaults, where another one's are listed.
+  programs::Params params(const programs::Program* program = nullptr) const;
   spec::Sizes sizes(Side side) const;  // of a model; starts from the build's
   model::Timing timing(
       Side side) const;  // of a model: its clock, which both sides share, and its datapath's width

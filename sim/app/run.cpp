@@ -139,6 +139,7 @@ std::string sha256(std::span<const uint8_t> bytes) {
 
 sim::WireOp wire_op(const RunRequest& r, const programs::Params& p) {
   const std::string what = r.program == "file_copy" ? p.op : r.program;
+  if (what.starts_with("atomic") || what == "lock") return sim::WireOp::kAtomic;
   return what.find("flush") != std::string::npos ? sim::WireOp::kWriteFlush
          : what.starts_with("write")             ? sim::WireOp::kWrite
          : what.starts_with("read")              ? sim::WireOp::kRead
@@ -251,7 +252,9 @@ void check(const RunRequest& r) {
         fmt::format("method=all: crash alone takes it; one of {}", programs::log_method_names()));
   if (r.program != "file_copy" && !r.file_name.empty())
     throw Usage(fmt::format("{}: takes no --file (file_copy does)", r.program));
-  const programs::Params p = r.config.params();
+  const programs::Params p = r.config.params(&program_of(r.program));
+  if (const auto known = programs::check(program_of(r.program), p); !known)
+    throw Usage(known.error().what);
   constexpr std::array kAwaited = {"write_lat", "write_bw", "write_flush_bw", "flush_lat",
                                    "file_copy"};
   if (p.size == 0 && std::ranges::find(kAwaited, r.program) != kAwaited.end())
@@ -307,7 +310,7 @@ std::string reproduce(const RunRequest& r) {
 Outcome run(const RunRequest& r) {
   check(r);
   const auto* program = programs::find(r.program);
-  programs::Params params = r.config.params();
+  programs::Params params = r.config.params(program);
   params.file = r.file;
   Outcome out;
 

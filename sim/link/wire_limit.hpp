@@ -4,7 +4,8 @@
 //   WireLimit w = wire_limit(WireOp::kWrite, 64, 1500, 100.0);      w.messages_per_s == 77.2e6
 //
 // kRead counts the direction of the responses, which are as long as Writes. kWriteFlush: each Write
-// is followed by a Flush Request, in a segment of its own.
+// is followed by a Flush Request, in a segment of its own. kAtomic: Atomic Requests, of which size
+// bytes count.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@ constexpr uint64_t fpdu_bytes(uint64_t ulpdu) { return (2 + ulpdu + 3) / 4 * 4 +
 /// Largest ULPDU without markers (RFC 5044 section 4.1).
 constexpr uint64_t mulpdu(uint64_t mss) { return mss - (6 + mss % 4); }
 
-enum class WireOp : uint8_t { kWrite, kSend, kRead, kWriteFlush };
+enum class WireOp : uint8_t { kWrite, kSend, kRead, kWriteFlush, kAtomic };
 
 struct WireLimit {
   double payload_gbps = 0;
@@ -40,9 +41,12 @@ constexpr WireLimit wire_limit(WireOp op, uint64_t size, uint64_t mtu, double li
   const uint64_t full = size == 0 ? 0 : (size - 1) / room;  // segments before the last
   const uint64_t rest = size - full * room;
   constexpr uint64_t kFlushRequest = 18 + 20;
-  const uint64_t wire = full * frame_bytes(fpdu_bytes(header + room)) +
-                        frame_bytes(fpdu_bytes(header + rest)) +
-                        (op == WireOp::kWriteFlush ? frame_bytes(fpdu_bytes(kFlushRequest)) : 0);
+  constexpr uint64_t kAtomicRequest = 18 + 52;
+  const uint64_t wire =
+      op == WireOp::kAtomic
+          ? frame_bytes(fpdu_bytes(kAtomicRequest))
+          : full * frame_bytes(fpdu_bytes(header + room)) + frame_bytes(fpdu_bytes(header + rest)) +
+                (op == WireOp::kWriteFlush ? frame_bytes(fpdu_bytes(kFlushRequest)) : 0);
   const double messages = link_gbps * 1e9 / 8 / static_cast<double>(wire);
   return {messages * static_cast<double>(size) * 8 / 1e9, messages};
 }

@@ -144,6 +144,23 @@ class LoopDevice final : public PciDeviceFake {
     }
     return out;
   }
+  // RFC 7306 5.1, for whole words: the programs use no masks.
+  bool atomic(spec::WrOpcode opcode, const spec::SqWqe& head, const spec::AtomicOperands& o,
+              bool agreed) {
+    constexpr uint16_t kRemoteAtomic = 8;
+    std::vector<uint8_t> word;
+    if (!agreed || head.remote_address % 8 != 0 ||
+        !peer->get_bytes(head.rkey, head.remote_address, 8, word, kRemoteAtomic))
+      return false;
+    const auto old = base::load_le<uint64_t>(word.data());
+    const bool adds = opcode == spec::WrOpcode::kAtomicFetchAndAdd;
+    std::array<uint8_t, 8> bytes{};
+    base::store_le(bytes.data(), adds ? old + o.data : o.data);
+    if ((adds || old == o.compare) &&
+        !peer->put_bytes(head.rkey, head.remote_address, bytes, kRemoteAtomic))
+      return false;
+    return put_bytes(o.sink.lkey, o.sink.address, word, 1);
+  }
   bool step(uint32_t qpn, FakeQp& q);
   bool deliver(uint32_t qpn, FakeQp& q, std::span<const uint8_t> data, bool solicited);
   void finish_close(uint32_t qpn, FakeQp& q);
@@ -181,11 +198,17 @@ inline bool LoopDevice::step(uint32_t qpn, FakeQp& q) {
            (head.length == 0 || (peer->byte(head.rkey, head.remote_address, rights) != nullptr &&
                                  peer->byte(head.rkey, last, rights) != nullptr));
     peer->flushes++;
+  } else if (opcode == spec::WrOpcode::kAtomicFetchAndAdd ||
+             opcode == spec::WrOpcode::kAtomicCmpAndSwp) {
+    good = peer->placing(head.length) &&
+           atomic(opcode, head, spec::AtomicOperands::unpack(data), q.modify.persist != 0);
   } else {
+    if (opcode == spec::WrOpcode::kAtomicWrite)
+      good = q.modify.persist != 0 && data.size() == 8 && head.remote_address % 8 == 0;
     good = good && (opcode == spec::WrOpcode::kRdmaRead ? placing(head.length)
                                                         : peer->placing(data.size()));
   }
-  if (good && opcode == spec::WrOpcode::kRdmaWrite)
+  if (good && (opcode == spec::WrOpcode::kRdmaWrite || opcode == spec::WrOpcode::kAtomicWrite))
     good = peer->put_bytes(head.rkey, head.remote_address, data, 2);
   if (good && opcode == spec::WrOpcode::kSend)
     good = peer->deliver(far_number, *far, data, (head.flags & 4) != 0);

@@ -450,6 +450,114 @@ TEST(Programs, ReportAFailureAsAValue) {
   EXPECT_THAT(nobody.server.error, testing::HasSubstr("teleport"));
 }
 
+// --- atomics
+
+/// A program of atomics, with what it is to do.
+struct AtomicCase {
+  std::string_view program, op, addresses, method;
+  friend void PrintTo(const AtomicCase& c, std::ostream* out) { *out << c.program; }
+};
+
+class EveryAtomic : public testing::TestWithParam<AtomicCase> {
+ protected:
+  static Params params(Params p) {
+    p.op = GetParam().op;
+    p.addresses = GetParam().addresses;
+    p.method = GetParam().method;
+    return p;
+  }
+  static Outcome go(const Params& p, const spec::Sizes& sizes = {},
+                    const std::function<void(LoopWorld&)>& spoil = nullptr) {
+    return run(GetParam().program, params(p), sizes, spoil);
+  }
+};
+
+TEST_P(EveryAtomic, EndsWell) {
+  const bool has_qps = GetParam().program == "atomic_bw" || GetParam().program == "lock";
+  for (const Params& p : {Params{.count = 40, .warmup = 0, .depth = 1},
+                          Params{.count = 90, .warmup = 9, .depth = 64, .push = true},
+                          Params{.count = 40, .warmup = 9, .qps = 3, .depth = 5},
+                          Params{.count = 30, .warmup = 9, .threads = 3, .push = true},
+                          Params{.count = 30, .warmup = 0, .qps = 3, .depth = 5, .threads = 2}}) {
+    SCOPED_TRACE(fmt::format("{} QPs, {} threads, warmup {}, depth {}", p.qps, p.threads, p.warmup,
+                             p.depth));
+    const auto o = go(p);
+    expect_good(o);
+    EXPECT_EQ(o.client.ops, p.count * p.threads * (has_qps ? p.qps : 1));
+    EXPECT_EQ(o.client.bytes, 8 * o.client.ops);
+    EXPECT_EQ(o.server.ops, 0u);
+  }
+}
+
+TEST_P(EveryAtomic, EndsWellInTheMinimumBuild) {
+  expect_good(go({.count = 40, .warmup = 3, .qps = 2, .depth = 5}, spec::Sizes::minimum()));
+}
+
+TEST_P(EveryAtomic, EndsWhenTheConnectionFails) {
+  const auto o = go({.count = 500, .qps = 2, .depth = 16, .timeout_us = 3000}, {},
+                    [](LoopWorld& w) { w.device(1).fail_at = w.device(0).fail_at = 20; });
+  EXPECT_NE(o.client.error, "");
+  EXPECT_NE(o.server.error, "");
+  EXPECT_FALSE(o.client.good());
+}
+
+// A word of the server, or an old value: a lock then may never be free.
+TEST_P(EveryAtomic, SeesOneWrongWord) {
+  for (const unsigned host : {0u, 1u}) {
+    if (GetParam().program == "atomic_write_lat" && host == 0) continue;
+    for (const uint64_t nth : {1u, 2u, 9u, 25u}) {
+      SCOPED_TRACE(fmt::format("word {} of host {}", nth, host));
+      const auto o = go({.count = 30, .warmup = 9, .qps = 2, .depth = 8, .timeout_us = 500}, {},
+                        [&](LoopWorld& w) {
+                          LoopDevice& d = w.device(host);
+                          d.damage_at = nth;
+                          d.damage_length = 8;
+                          d.damage_byte = nth % 8;
+                        });
+      EXPECT_FALSE(o.client.good() && o.server.good());
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, EveryAtomic,
+                         testing::Values(AtomicCase{"atomic_lat", "fetch_add", "one", "spin"},
+                                         AtomicCase{"atomic_lat", "cmp_swap", "one", "spin"},
+                                         AtomicCase{"atomic_write_lat", "fetch_add", "one", "spin"},
+                                         AtomicCase{"atomic_bw", "fetch_add", "one", "spin"},
+                                         AtomicCase{"atomic_bw", "fetch_add", "many", "spin"},
+                                         AtomicCase{"atomic_bw", "cmp_swap", "one", "spin"},
+                                         AtomicCase{"atomic_bw", "cmp_swap", "many", "spin"},
+                                         AtomicCase{"lock", "fetch_add", "one", "spin"},
+                                         AtomicCase{"lock", "fetch_add", "one", "ticket"}),
+                         [](const auto& info) {
+                           const AtomicCase& c = info.param;
+                           return fmt::format("{}_{}_{}_{}", c.program, c.op, c.addresses,
+                                              c.method);
+                         });
+
+TEST(Programs, ListTheWordsTheyKnow) {
+  const auto what = [](std::string_view program, const Params& p) {
+    const auto r = check(*find(program), p);
+    return r ? "" : r.error().what;
+  };
+  EXPECT_EQ(what("atomic_bw", {.op = "send"}), "atomic_bw: op=send: one of fetch_add, cmp_swap");
+  EXPECT_EQ(what("atomic_lat", {.op = "fetch_add"}), "");
+  EXPECT_EQ(what("file_copy", {.op = "cmp_swap"}),
+            "file_copy: op=cmp_swap: one of send, write, read");
+  EXPECT_EQ(what("lock", {.method = "read"}), "lock: method=read: one of spin, ticket");
+  EXPECT_EQ(what("lock", {.method = "ticket"}), "");
+  EXPECT_EQ(what("durable_log", {.method = "spin"}),
+            "durable_log: method=spin: one of flush, write_only, read, send");
+  EXPECT_EQ(what("durable_log", {.method = "all"}), "");
+  EXPECT_EQ(what("write_lat", {.op = "fetch_add", .method = "spin"}), "");
+  const auto o = run("lock", {.method = "hope"});
+  EXPECT_THAT(o.client.error, testing::HasSubstr("one of spin, ticket"));
+  Params p;
+  EXPECT_THAT(set(p, "op", "xor").error().what,
+              "op=xor: one of send, write, read; atomics: fetch_add, cmp_swap");
+  EXPECT_THAT(set(p, "addresses", "two").error().what, "addresses=two: one of one, many");
+}
+
 class LogMethods : public testing::TestWithParam<std::string> {};
 
 TEST_P(LogMethods, EveryAppendIsAcknowledgedInOrderAndThere) {

@@ -214,13 +214,15 @@ class PciDeviceFake : public PciDevice {
           .offset = offset,
           .bytes = {bytes.begin(), bytes.end()}});
     RNIC_CHECK(bytes.size() == 64, "write_combined of {} bytes", bytes.size());
+    std::vector<uint8_t>& pushed =
+        pushed_[offset / 4096];  // threads push through pages of their own
     if ((offset & 0xfff) == spec::kPushOffset) {
       need_before("push");
-      pushed_.clear();
+      pushed.clear();
     }
-    pushed_.insert(pushed_.end(), bytes.begin(), bytes.end());
-    const auto wqe = spec::SqWqe::unpack(pushed_);
-    if (pushed_.size() == size_t{wqe.units} * 64)
+    pushed.insert(pushed.end(), bytes.begin(), bytes.end());
+    const auto wqe = spec::SqWqe::unpack(pushed);
+    if (pushed.size() == size_t{wqe.units} * 64)
       doorbell(spec::DoorbellKind::kSq, offset / 4096, wqe.ring);
   }
   Result<DmaBuffer> alloc(uint64_t size, MemoryKind kind) override {
@@ -391,7 +393,7 @@ class PciDeviceFake : public PciDevice {
   uint32_t fetched_ = 0, answered_ = 0;
   std::deque<spec::AdminRsp> held_;
   std::map<uint32_t, uint16_t> eq_consumer_;
-  std::vector<uint8_t> pushed_;
+  std::map<uint32_t, std::vector<uint8_t>> pushed_;  // by page
   bool before_ = false, after_ = false;
   bool in_order_ = false;       // what threads share is seen in simulated order
   bool rung_in_order_ = false;  // it was at before_doorbell()
