@@ -245,6 +245,9 @@ void check_images(const RunRequest& r, Files& files) {
 
 void check(const RunRequest& r) {
   check_kinds(r.kind, r.config);
+  const programs::Params p = r.config.params(&program_of(r.program));
+  if (const auto known = programs::check(program_of(r.program), p); !known)
+    throw Usage(known.error().what);
   if (r.program == "file_copy" && r.file.empty())
     throw Usage("file_copy: the file is empty or none was given (--file FILE)");
   if (r.program == "durable_log" && r.config.params().method == "all")
@@ -252,9 +255,6 @@ void check(const RunRequest& r) {
         fmt::format("method=all: crash alone takes it; one of {}", programs::log_method_names()));
   if (r.program != "file_copy" && !r.file_name.empty())
     throw Usage(fmt::format("{}: takes no --file (file_copy does)", r.program));
-  const programs::Params p = r.config.params(&program_of(r.program));
-  if (const auto known = programs::check(program_of(r.program), p); !known)
-    throw Usage(known.error().what);
   constexpr std::array kAwaited = {"write_lat", "write_bw", "write_flush_bw", "flush_lat",
                                    "file_copy"};
   if (p.size == 0 && std::ranges::find(kAwaited, r.program) != kAwaited.end())

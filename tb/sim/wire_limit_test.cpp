@@ -26,6 +26,12 @@ TEST(WireLimit, WriteAndFlush) {
   EXPECT_NEAR(w.messages_per_s, 100e9 / 8 / (162 + 122), 1);
   EXPECT_NEAR(w.payload_gbps, w.messages_per_s * 64 * 8 / 1e9, 1e-9);
 }
+// An Atomic Request: 78 + 2 + 70 + 4.
+TEST(WireLimit, Atomic) {
+  const WireLimit w = wire_limit(WireOp::kAtomic, 8, 1500, 100);
+  EXPECT_NEAR(w.messages_per_s, 100e9 / 8 / (78 + 76), 1);
+  EXPECT_NEAR(w.payload_gbps, w.messages_per_s * 64 / 1e9, 1e-9);
+}
 TEST(WireLimit, Pieces) {
   EXPECT_EQ(fpdu_bytes(14), 20u);
   EXPECT_EQ(fpdu_bytes(15), 24u);
