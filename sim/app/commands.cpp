@@ -248,7 +248,7 @@ int list_command(const Options& o) {
   }
   if (what == "" || what == "programs") {
     fmt::print("programs:\n");
-    for (const auto& p : programs::all()) fmt::print("  {:<12} {}\n", p.name, p.sentence);
+    for (const auto& p : programs::all()) fmt::print("  {:<16} {}\n", p.name, p.sentence);
   }
   if (what == "" || what == "presets") {
     fmt::print("presets:\n");
