@@ -203,8 +203,9 @@ Result<void> set(Params& p, std::string_view name, std::string_view value) {
   if (name == "method") {
     if (value != "all" && !is_one_of(value, lock_methods()) &&
         std::ranges::find(log_methods(), value, &LogMethodRow::name) == log_methods().end())
-      return fail(Errc::kInvalidArgument, "method={}: no such method; one of {}; crash: all", value,
-                  log_method_names());
+      return fail(Errc::kInvalidArgument,
+                  "method={}: no such method; one of {}; crash: all; lock: {}", value,
+                  log_method_names(), fmt::join(lock_methods(), ", "));
     p.method = value;
     return {};
   }
