@@ -3,9 +3,10 @@
 //   mmio_req --> [ doorbell ] --> qp_doorbell, cq_doorbell
 //                     +--> [ bar ] --> dev_cfg, admin_doorbell, eq_doorbell; table of [ msix ]
 //                             +--> [ order ] --> mmio_rsp, behind the posted writes accepted before
-//   sq_rd, rq_rd, admin_rd, payload with tx_extent --> [ rd: gather x 4, reorder, release x 4 ] <--> dma_rd_req, dma_rd_rsp
-//   place, admin_wr --> [ wr: arb, cut, realign ] --> dma_wr --> place_done, wr_retired
-//   cq_wr --> [ msix ] ----^
+//   sq_rd, rq_rd, admin_rd, qn1_rd, payload with tx_extent
+//                      --> [ rd: gather x 5, reorder, release x 5 ] <--> dma_rd_req, dma_rd_rsp
+//   place, admin_wr, word_wr --> [ wr: arb, cut, realign ] --> dma_wr --> place_done, wr_retired, word_done
+//   cq_wr --> [ msix ] --------------^
 //
 // Latency and throughput: host_if_rd, host_if_wr; a doorbell passes in 2 cycles, a register read answers in 6.
 // mmio_req waits for qp and cq to take a doorbell, and with more than 16 unanswered reads for dma_wr; never else for DMA.
@@ -117,6 +118,24 @@ module host_if (
   output logic                       wr_retired_valid_o,
   input  logic                       wr_retired_ready_i,
   output iwarp_pkg::wr_retired_t     wr_retired_o,
+  // to rdmap: packets placed since reset
+  output logic [63:0]                placed_o,
+  // from and to atomic
+  input  logic                       qn1_rd_req_valid_i,
+  output logic                       qn1_rd_req_ready_o,
+  input  iwarp_pkg::qn1_rd_req_t     qn1_rd_req_i,
+  output logic                       qn1_rd_hdr_valid_o,
+  input  logic                       qn1_rd_hdr_ready_i,
+  output iwarp_pkg::qn1_rd_hdr_t     qn1_rd_hdr_o,
+  output logic                       qn1_rd_valid_o,
+  input  logic                       qn1_rd_ready_i,
+  output iwarp_pkg::beat_t           qn1_rd_o,
+  input  logic                       word_wr_valid_i,
+  output logic                       word_wr_ready_o,
+  input  iwarp_pkg::word_wr_t        word_wr_i,
+  output logic                       word_done_valid_o,
+  input  logic                       word_done_ready_i,
+  output iwarp_pkg::word_done_t      word_done_o,
   // to cq: a doorbell was accepted that follows on cq_doorbell
   output logic                       cq_given_o,
   // from cq
@@ -137,7 +156,8 @@ module host_if (
   input  iwarp_pkg::unit_count_t     count_ddp_i,
   input  iwarp_pkg::unit_count_t     count_mpa_i,
   input  iwarp_pkg::unit_count_t     count_cq_i,
-  input  iwarp_pkg::unit_count_t     count_llp_if_i
+  input  iwarp_pkg::unit_count_t     count_llp_if_i,
+  input  iwarp_pkg::unit_count_t     count_atomic_i
 );
   // Ready once the tables are cleared; MMIO is taken from then on.
   logic msix_ready, ready_q, dma_on;
@@ -161,8 +181,8 @@ module host_if (
   logic                 dma_error;
   logic [2:0]           cpl_bad;
   logic [31:0]          cpl_timeout;
-  logic [3:0]           accepted;
-  logic [2:0]           left;
+  logic [4:0]           accepted;
+  logic [3:0]           left;
 
   // held_q: requests accepted that u_doorbell has not taken. While u_doorbell holds, none is accepted.
   logic       hold, accept, take;
@@ -194,8 +214,8 @@ module host_if (
     .eq_doorbell_valid_o, .eq_doorbell_ready_i, .eq_doorbell_o,
     .ready_all_i, .fatal_i(admin_fatal_i), .dropped_i({cq_bad_doorbell_i, qp_bad_doorbell_i, dropped}),
     .dma_error_i(dma_error), .cpl_bad_i(cpl_bad), .cpl_timeout_o(cpl_timeout),
-    .counts_i({count_llp_if_i, count_cq_i, count_mpa_i, count_ddp_i, count_rdmap_i, count_tpt_i, count_qp_i,
-               count_admin_i, count_host_if_i}),
+    .counts_i({count_atomic_i, count_llp_if_i, count_cq_i, count_mpa_i, count_ddp_i, count_rdmap_i, count_tpt_i,
+               count_qp_i, count_admin_i, count_host_if_i}),
     .row_o(row), .row_we_o(row_we), .row_wdata_o(row_wdata), .row_rdata_i(row_rdata), .pending_i(pending)
   );
 
@@ -206,8 +226,9 @@ module host_if (
     if (!rst_ni)             tlp_known_q <= 1'b0;
     else if (dma_wr_valid_o) tlp_known_q <= !tlp_left;
   end
-  assign accepted = {dma_wr_valid_o && !tlp_known_q, admin_wr_valid_i && admin_wr_ready_o,
-                     cq_wr_valid_i && cq_wr_ready_o, place_valid_i && place_ready_o && place_i.last};
+  assign accepted = {dma_wr_valid_o && !tlp_known_q, word_wr_valid_i && word_wr_ready_o,
+                     admin_wr_valid_i && admin_wr_ready_o, cq_wr_valid_i && cq_wr_ready_o,
+                     place_valid_i && place_ready_o && place_i.last};
   host_if_order u_order (
     .clk_i, .rst_ni, .accepted_i(accepted), .left_i({tlp_left, left}),
     .valid_i(answer_valid), .ready_o(answer_ready), .data_i(answer),
@@ -220,7 +241,6 @@ module host_if (
   logic [63:0]       msix_address;
   logic [31:0]       msix_data;
   iwarp_pkg::cq_wr_t posted;
-  logic [63:0]       placed;
   logic [2:0]        wr_client;
 
   host_if_msix u_msix (
@@ -241,40 +261,44 @@ module host_if (
     .msix_vector_o(msix_vector), .msix_address_i(msix_address), .msix_data_i(msix_data), .msix_drop_i(msix_drop),
     .msix_left_o(msix_left), .msix_own_o(msix_own),
     .cq_wr_taken_i(cq_wr_valid_i && cq_wr_ready_o), .admin_wr_valid_i, .admin_wr_ready_o, .admin_wr_i,
+    .word_wr_valid_i, .word_wr_ready_o, .word_wr_i, .word_done_valid_o, .word_done_ready_i, .word_done_o,
     .wr_retired_valid_o, .wr_retired_ready_i, .wr_retired_o,
-    .dma_wr_valid_o, .dma_wr_ready_i, .dma_wr_o, .dma_wr_client_o(wr_client), .placed_o(placed), .left_o(left)
+    .dma_wr_valid_o, .dma_wr_ready_i, .dma_wr_o, .dma_wr_client_o(wr_client), .placed_o, .left_o(left)
   );
 
   // Reads.
-  logic [3:0] hdr_valid, beat_valid;
-  logic [4*iwarp_pkg::PayloadHdrWidth-1:0] hdrs;
-  logic [4*iwarp_pkg::BeatWidth-1:0]       beats;
-  iwarp_pkg::payload_hdr_t sq_hdr, rq_hdr, admin_hdr;
-  logic [1:0] rd_client;
+  logic [4:0] hdr_valid, beat_valid;
+  logic [5*iwarp_pkg::PayloadHdrWidth-1:0] hdrs;
+  logic [5*iwarp_pkg::BeatWidth-1:0]       beats;
+  iwarp_pkg::payload_hdr_t sq_hdr, rq_hdr, admin_hdr, qn1_hdr;
+  logic [2:0] rd_client;
   logic       unused_hdrs;
 
   host_if_rd u_rd (
-    .clk_i, .rst_ni, .dma_on_i(dma_on), .mrrs_i(pcie_cfg_i.mrrs), .cpl_timeout_i(cpl_timeout), .placed_i(placed),
+    .clk_i, .rst_ni, .dma_on_i(dma_on), .mrrs_i(pcie_cfg_i.mrrs), .cpl_timeout_i(cpl_timeout), .placed_i(placed_o),
     .sq_rd_req_valid_i, .sq_rd_req_ready_o, .sq_rd_req_i, .rq_rd_req_valid_i, .rq_rd_req_ready_o, .rq_rd_req_i,
     .admin_rd_req_valid_i, .admin_rd_req_ready_o, .admin_rd_req_i,
+    .qn1_rd_req_valid_i, .qn1_rd_req_ready_o, .qn1_rd_req_i,
     .payload_req_valid_i, .payload_req_ready_o, .payload_req_i, .tx_extent_valid_i, .tx_extent_ready_o, .tx_extent_i,
     .hdr_valid_o(hdr_valid),
-    .hdr_ready_i({payload_hdr_ready_i, admin_rd_hdr_ready_i, rq_rd_hdr_ready_i, sq_rd_hdr_ready_i}), .hdr_o(hdrs),
-    .beat_valid_o(beat_valid), .beat_ready_i({payload_ready_i, admin_rd_ready_i, rq_rd_ready_i, sq_rd_ready_i}),
-    .beat_o(beats), .rd_retired_valid_o, .rd_retired_ready_i, .rd_retired_o,
+    .hdr_ready_i({qn1_rd_hdr_ready_i, payload_hdr_ready_i, admin_rd_hdr_ready_i, rq_rd_hdr_ready_i, sq_rd_hdr_ready_i}),
+    .hdr_o(hdrs), .beat_valid_o(beat_valid),
+    .beat_ready_i({qn1_rd_ready_i, payload_ready_i, admin_rd_ready_i, rq_rd_ready_i, sq_rd_ready_i}), .beat_o(beats),
+     .rd_retired_valid_o, .rd_retired_ready_i, .rd_retired_o,
     .dma_rd_req_valid_o, .dma_rd_req_ready_i, .dma_rd_req_o, .dma_rd_client_o(rd_client),
     .dma_rd_rsp_valid_i, .dma_rd_rsp_i, .dma_error_o(dma_error), .cpl_bad_o(cpl_bad)
   );
   assign dma_rd_rsp_ready_o = 1'b1;
 
-  assign {payload_hdr_valid_o, admin_rd_hdr_valid_o, rq_rd_hdr_valid_o, sq_rd_hdr_valid_o} = hdr_valid;
-  assign {payload_valid_o, admin_rd_valid_o, rq_rd_valid_o, sq_rd_valid_o} = beat_valid;
-  assign {payload_hdr_o, admin_hdr, rq_hdr, sq_hdr} = hdrs;
-  assign {payload_o, admin_rd_o, rq_rd_o, sq_rd_o}  = beats;
+  assign {qn1_rd_hdr_valid_o, payload_hdr_valid_o, admin_rd_hdr_valid_o, rq_rd_hdr_valid_o, sq_rd_hdr_valid_o} = hdr_valid;
+  assign {qn1_rd_valid_o, payload_valid_o, admin_rd_valid_o, rq_rd_valid_o, sq_rd_valid_o} = beat_valid;
+  assign {qn1_hdr, payload_hdr_o, admin_hdr, rq_hdr, sq_hdr} = hdrs;
+  assign {qn1_rd_o, payload_o, admin_rd_o, rq_rd_o, sq_rd_o} = beats;
   assign sq_rd_hdr_o    = {sq_hdr.status, sq_hdr.length[12:0]};
   assign rq_rd_hdr_o    = {rq_hdr.status, rq_hdr.length[12:0]};
   assign admin_rd_hdr_o = {admin_hdr.status, admin_hdr.length[12:0]};
-  assign unused_hdrs    = ^{sq_hdr, rq_hdr, admin_hdr};
+  assign qn1_rd_hdr_o   = {qn1_hdr.status, qn1_hdr.length[12:0]};
+  assign unused_hdrs    = ^{sq_hdr, rq_hdr, admin_hdr, qn1_hdr};
 
   // Counters: items are requests taken and DMA requests made.
   logic rd_moved, wr_moved, req_moved;
@@ -286,22 +310,24 @@ module host_if (
   unit_counter #(.ItemsW(2)) u_count (
     .clk_i, .rst_ni, .items_i(2'(rd_moved) + 2'(wr_moved && dma_wr_o.last) + 2'(req_moved)),
     .busy_i(rd_moved || wr_moved || req_moved || dma_rd_rsp_valid_i ||
-            |(beat_valid & {payload_ready_i, admin_rd_ready_i, rq_rd_ready_i, sq_rd_ready_i})),
+            |(beat_valid & {qn1_rd_ready_i, payload_ready_i, admin_rd_ready_i, rq_rd_ready_i, sq_rd_ready_i})),
     .stalled_i(|({mmio_rsp_valid_o, dma_rd_req_valid_o, dma_wr_valid_o, qp_doorbell_valid_o, cq_doorbell_valid_o,
                   eq_doorbell_valid_o, admin_doorbell_valid_o, sq_rd_hdr_valid_o, sq_rd_valid_o, rq_rd_hdr_valid_o,
                   rq_rd_valid_o, admin_rd_hdr_valid_o, admin_rd_valid_o, payload_hdr_valid_o, payload_valid_o,
-                  rd_retired_valid_o, place_done_valid_o, wr_retired_valid_o} &
+                  rd_retired_valid_o, place_done_valid_o, wr_retired_valid_o, qn1_rd_hdr_valid_o, qn1_rd_valid_o,
+                  word_done_valid_o} &
                  ~{mmio_rsp_ready_i, dma_rd_req_ready_i, dma_wr_ready_i, qp_doorbell_ready_i, cq_doorbell_ready_i,
                    eq_doorbell_ready_i, admin_doorbell_ready_i, sq_rd_hdr_ready_i, sq_rd_ready_i, rq_rd_hdr_ready_i,
                    rq_rd_ready_i, admin_rd_hdr_ready_i, admin_rd_ready_i, payload_hdr_ready_i, payload_ready_i,
-                   rd_retired_ready_i, place_done_ready_i, wr_retired_ready_i})),
+                   rd_retired_ready_i, place_done_ready_i, wr_retired_ready_i, qn1_rd_hdr_ready_i, qn1_rd_ready_i,
+                   word_done_ready_i})),
     .count_o
   );
 
   // Simulation alone: commit trace (architecture 10)
   iwarp_pkg::dma_rd_req_commit_t tap_dma_rd_req /*verilator public_flat_rd*/;
   iwarp_pkg::dma_wr_commit_t     tap_dma_wr /*verilator public_flat_rd*/;
-  assign tap_dma_rd_req = {dma_rd_req_valid_o && dma_rd_req_ready_i, 1'b0, rd_client};
+  assign tap_dma_rd_req = {dma_rd_req_valid_o && dma_rd_req_ready_i, rd_client};
   assign tap_dma_wr     = {dma_wr_valid_o && dma_wr_ready_i, wr_client};
 
   `RNIC_ASSERT(OneReadPerTag_A, !dma_rd_req_valid_o || 32'(dma_rd_req_o.tag) < rnic_pkg::RdTags)

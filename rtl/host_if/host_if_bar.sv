@@ -35,7 +35,7 @@ module host_if_bar (
   input  logic                       dma_error_i,
   input  logic [2:0]                 cpl_bad_i,      // timed out, malformed, unexpected
   output logic [31:0]                cpl_timeout_o,
-  input  logic [9*iwarp_pkg::UnitCountWidth-1:0] counts_i,   // host_if in the lowest bits
+  input  logic [10*iwarp_pkg::UnitCountWidth-1:0] counts_i,   // host_if in the lowest bits
   // MSI-X table
   output logic [5:0]                 row_o,
   output logic [3:0]                 row_we_o,
@@ -208,7 +208,7 @@ module host_if_bar (
     // Units of 4 words: items, busy, stalled, nothing.
     unit         = word_q[5:2];
     counter_part = '0;
-    for (int unsigned u = 0; u < 9; u++) begin
+    for (int unsigned u = 0; u < 10; u++) begin
       if (word_q[12:6] == regs_pkg::CountItemsOffset[15:9] && unit == 4'(u)) begin
         case (word_q[1:0])
           2'd0:    counter_part = counts_i[u*UnitW + 96 +: 48];

@@ -1,6 +1,7 @@
 // host_if_order: keeps read answers behind the posted writes that were accepted before the read.
 //
-//   answer, accepted counts now --> [ 16 answers ] --> offered when left >= noted, for TLPs, admin, cq and place each
+//   answer, accepted counts now --> [ 16 answers ] --> offered when left >= noted, for each of
+//                                                      TLPs, word, admin, cq and place
 //
 // accepted counts at the unit's ports, left on dma_wr. A place packet is accepted with its last beat; since its first
 // TLPs may leave before that, TLPs are counted, too: accepted when they are on offer. 16 answers may wait; behind
@@ -12,9 +13,9 @@
 module host_if_order (
   input  logic                   clk_i,
   input  logic                   rst_ni,
-  // one bit each for TLPs, admin, cq, place
-  input  logic [3:0]             accepted_i,
-  input  logic [3:0]             left_i,
+  // one bit each for TLPs, word, admin, cq, place
+  input  logic [4:0]             accepted_i,
+  input  logic [4:0]             left_i,
   // from host_if_bar
   input  logic                   valid_i,
   output logic                   ready_o,
@@ -24,7 +25,7 @@ module host_if_order (
   input  logic                   mmio_rsp_ready_i,
   output iwarp_pkg::mmio_rsp_t   mmio_rsp_o
 );
-  localparam int unsigned W = 32, N = 4;
+  localparam int unsigned W = 32, N = 5;
   logic [N*W-1:0] accepted_q, left_q, noted, ahead;
   logic           waits, free_q, valid, taken, unused_ahead;
   logic [63:0]    data;

@@ -1,16 +1,19 @@
-// host_if_rd: DMA reads of four clients: 0 sq_rd, 1 rq_rd, 2 admin_rd, 3 payload.
+// host_if_rd: DMA reads of five clients: 0 sq_rd, 1 rq_rd, 2 admin_rd, 3 payload, 4 qn1_rd.
 //
-//   sq, rq, admin requests --> FIFO --> fork --> [ gather ] --+                       [ release ] --> hdr, beats
-//   payload_req --> FIFO --> watermark ------->  [ gather ] --+--> round robin --> dma_rd_req   ^
-//   tx_extent ----> FIFO --------------------->               |                                 |
-//                                          dma_rd_rsp --> [ reorder: one buffer, read port round robin by word ]
+//   sq, rq, admin, qn1 requests --> FIFO --> fork --> [ gather ] --+                       [ release ] --> hdr, beats
+//   payload_req --> FIFO --> watermark ------------>  [ gather ] --+--> round robin --> dma_rd_req   ^
+//   tx_extent ----> FIFO -------------------------->               |                                 |
+//                                               dma_rd_rsp --> [ reorder: one buffer, read port round robin by word ]
 //
-// Tags and buffer space are partitioned, so no client can take another's. No completion is trusted: host_if_tags in
-// [ reorder ] checks tag, length and time, and a read that fails there fails like one that PCIe refuses. With a watermark a packet waits until the
-// placed count has reached it; once reached it stays so. Latency: request to dma_rd_req 5 cycles; last beat of
-// dma_rd_rsp to header 8, to the first beat 10. Throughput: a read a cycle, 64 bytes a cycle in and out, a payload packet
-// every 2 cycles. May wait for the client's own consumer, for returning reads, for placements (watermark): never the
-// other way round, writes and dma_rd_rsp wait for nothing here.
+// Tags and buffer space are partitioned, so no client can take another's. qn1 has a tag and a word
+// for each of the 64 requests that atomic holds at most; in a build of less than 128 tags it has
+// one tag. No completion is trusted: host_if_tags in [ reorder ] checks tag, length and time, and a
+// read that fails there fails like one that PCIe refuses. With a watermark a packet waits until the
+// placed count has reached it; once reached it stays so. Latency: request to dma_rd_req 5 cycles;
+// last beat of dma_rd_rsp to header 8, to the first beat 10. Throughput: a read a cycle, 64 bytes a
+// cycle in and out, a payload packet every 2 cycles. May wait for the client's own consumer, for
+// returning reads, for placements (watermark): never the other way round, writes and dma_rd_rsp
+// wait for nothing here.
 `include "rnic_assert.svh"
 
 module host_if_rd (
@@ -31,6 +34,10 @@ module host_if_rd (
   input  logic                      admin_rd_req_valid_i,
   output logic                      admin_rd_req_ready_o,
   input  iwarp_pkg::admin_rd_req_t  admin_rd_req_i,
+  // from atomic
+  input  logic                      qn1_rd_req_valid_i,
+  output logic                      qn1_rd_req_ready_o,
+  input  iwarp_pkg::qn1_rd_req_t    qn1_rd_req_i,
   // from ddp and tpt
   input  logic                      payload_req_valid_i,
   output logic                      payload_req_ready_o,
@@ -39,12 +46,12 @@ module host_if_rd (
   output logic                      tx_extent_ready_o,
   input  iwarp_pkg::extent_t        tx_extent_i,
   // to the clients, in their order above
-  output logic [3:0]                hdr_valid_o,
-  input  logic [3:0]                hdr_ready_i,
-  output logic [4*iwarp_pkg::PayloadHdrWidth-1:0] hdr_o,
-  output logic [3:0]                beat_valid_o,
-  input  logic [3:0]                beat_ready_i,
-  output logic [4*iwarp_pkg::BeatWidth-1:0] beat_o,
+  output logic [4:0]                hdr_valid_o,
+  input  logic [4:0]                hdr_ready_i,
+  output logic [5*iwarp_pkg::PayloadHdrWidth-1:0] hdr_o,
+  output logic [4:0]                beat_valid_o,
+  input  logic [4:0]                beat_ready_i,
+  output logic [5*iwarp_pkg::BeatWidth-1:0] beat_o,
   // to tpt
   output logic                      rd_retired_valid_o,
   input  logic                      rd_retired_ready_i,
@@ -53,17 +60,21 @@ module host_if_rd (
   output logic                      dma_rd_req_valid_o,
   input  logic                      dma_rd_req_ready_i,
   output iwarp_pkg::dma_rd_req_t    dma_rd_req_o,
-  output logic [1:0]                dma_rd_client_o,   // of the request on offer, for the tap
+  output logic [2:0]                dma_rd_client_o,   // of the request on offer, for the tap
   input  logic                      dma_rd_rsp_valid_i,
   input  iwarp_pkg::dma_rd_rsp_t    dma_rd_rsp_i,
   output logic                      dma_error_o,
   output logic [2:0]                cpl_bad_o      // to the counters: timed out, malformed, unexpected
 );
-  localparam bit          Many         = rnic_pkg::RdTags >= 64;
-  localparam int unsigned SqTags       = Many ? rnic_pkg::RdTags / 4 : 1;
-  localparam int unsigned RqTags       = Many ? rnic_pkg::RdTags / 8 : 1;
+  localparam int unsigned N            = 5;
+  localparam int unsigned Qn1Tags      = rnic_pkg::RdTags >= 128 ? 64 : 1;
+  localparam int unsigned OtherTags    = rnic_pkg::RdTags - Qn1Tags;
+  localparam bit          Many         = OtherTags >= 64;
+  localparam int unsigned SqTags       = Many ? OtherTags / 4 : 1;
+  localparam int unsigned RqTags       = Many ? OtherTags / 8 : 1;
   localparam int unsigned AdminTags    = Many ? 2 : 1;
-  localparam int unsigned PayloadTags  = rnic_pkg::RdTags - SqTags - RqTags - AdminTags;
+  localparam int unsigned PayloadTags  = OtherTags - SqTags - RqTags - AdminTags;
+  if (PayloadTags == 0) $fatal(1, "host_if_rd %m: RdTags must be at least 5");
   // A payload packet of 65,535 bytes is released whole, so 1024 words are the least.
   localparam int unsigned PayloadWords = rnic_pkg::RdBuffer > 1024 ? 1 << $clog2(rnic_pkg::RdBuffer) : 1024;
   localparam int unsigned SmallWords   = Many ? 128 : 64;
@@ -73,20 +84,21 @@ module host_if_rd (
   localparam int unsigned HdrW         = iwarp_pkg::PayloadHdrWidth;
   localparam int unsigned FifoW        = $clog2(rnic_pkg::FifoDepth + 1);
 
-  logic [3:0]          pkt_valid, pkt_ready, ext_valid, ext_ready;
-  logic [4*17-1:0]     pkt_length;
-  logic [4*ExtW-1:0]   exts;
+  logic [N-1:0]        pkt_valid, pkt_ready, ext_valid, ext_ready;
+  logic [N*17-1:0]     pkt_length;
+  logic [N*ExtW-1:0]   exts;
 
   // Small clients: a request is a packet of one extent.
-  logic [2:0]                            small_valid, small_ready, one_valid, one_ready;
-  logic [3*iwarp_pkg::RdReqWidth-1:0]    small_in, one;
-  logic [3*FifoW-1:0]                    unused_small;
+  logic [3:0]                            small_valid, small_ready, one_valid, one_ready;
+  logic [4*iwarp_pkg::RdReqWidth-1:0]    small_in, one;
+  logic [4*FifoW-1:0]                    unused_small;
 
-  assign small_valid = {admin_rd_req_valid_i, rq_rd_req_valid_i, sq_rd_req_valid_i};
-  assign {admin_rd_req_ready_o, rq_rd_req_ready_o, sq_rd_req_ready_o} = small_ready;
-  assign small_in    = {admin_rd_req_i, rq_rd_req_i, sq_rd_req_i};
+  assign small_valid = {qn1_rd_req_valid_i, admin_rd_req_valid_i, rq_rd_req_valid_i, sq_rd_req_valid_i};
+  assign {qn1_rd_req_ready_o, admin_rd_req_ready_o, rq_rd_req_ready_o, sq_rd_req_ready_o} = small_ready;
+  assign small_in    = {qn1_rd_req_i, admin_rd_req_i, rq_rd_req_i, sq_rd_req_i};
 
-  for (genvar c = 0; c < 3; c++) begin : gen_small
+  for (genvar c = 0; c < 4; c++) begin : gen_small
+    localparam int unsigned At = c == 3 ? 4 : c;   // client
     stream_fifo #(.Width(iwarp_pkg::RdReqWidth), .Depth(rnic_pkg::FifoDepth)) u_reqs (
       .clk_i, .rst_ni,
       .valid_i(small_valid[c]), .ready_o(small_ready[c]),
@@ -96,11 +108,11 @@ module host_if_rd (
     );
     stream_fork #(.N(2)) u_fork (
       .clk_i, .rst_ni, .valid_i(one_valid[c]), .ready_o(one_ready[c]),
-      .valid_o({ext_valid[c], pkt_valid[c]}), .ready_i({ext_ready[c], pkt_ready[c]})
+      .valid_o({ext_valid[At], pkt_valid[At]}), .ready_i({ext_ready[At], pkt_ready[At]})
     );
     // extent: address, length, result ok, epoch 0, last
-    assign pkt_length[c*17 +: 17] = {4'd0, one[c*iwarp_pkg::RdReqWidth +: 13]};
-    assign exts[c*ExtW +: ExtW] = {one[c*iwarp_pkg::RdReqWidth + 13 +: 64], pkt_length[c*17 +: 17], 3'd0, 1'b0, 1'b1};
+    assign pkt_length[At*17 +: 17] = {4'd0, one[c*iwarp_pkg::RdReqWidth +: 13]};
+    assign exts[At*ExtW +: ExtW] = {one[c*iwarp_pkg::RdReqWidth + 13 +: 64], pkt_length[At*17 +: 17], 3'd0, 1'b0, 1'b1};
   end
 
   // Payload: the watermark holds a packet back.
@@ -130,23 +142,25 @@ module host_if_rd (
     else         reached_q <= head_valid && placed_i >= head.watermark && !(pkt_valid[3] && pkt_ready[3]);
   end
 
-  // The four clients.
+  // The five clients.
   localparam int unsigned ReqW  = iwarp_pkg::DmaRdReqWidth + PosW;
   localparam int unsigned ReadW = WordW + 7 + 1;
-  logic [3:0]         req_valid, req_ready, read_valid, read_ready, retired, retired_epoch, beat_push;
-  logic [4*ReqW-1:0]  reqs;
-  logic [4*ReadW-1:0] reads;
+  logic [N-1:0]       req_valid, req_ready, read_valid, read_ready, retired, retired_epoch, beat_push;
+  logic [N*ReqW-1:0]  reqs;
+  logic [N*ReadW-1:0] reads;
   logic               end_valid;
   logic [7:0]         end_tag;
   logic [1:0]         end_status;
   iwarp_pkg::beat_t   beat;
   logic [rnic_pkg::RdTags-1:0] held;
 
-  for (genvar c = 0; c < 4; c++) begin : gen_client
-    localparam int unsigned Tags  = c == 0 ? SqTags : c == 1 ? RqTags : c == 2 ? AdminTags : PayloadTags;
-    localparam int unsigned First = c == 0 ? 0 : c == 1 ? SqTags : c == 2 ? SqTags + RqTags : SqTags + RqTags + AdminTags;
+  for (genvar c = 0; c < N; c++) begin : gen_client
+    localparam int unsigned Tags  = c == 0 ? SqTags : c == 1 ? RqTags : c == 2 ? AdminTags :
+                                    c == 3 ? PayloadTags : Qn1Tags;
+    localparam int unsigned First = c == 0 ? 0 : c == 1 ? SqTags : c == 2 ? SqTags + RqTags :
+                                    c == 3 ? SqTags + RqTags + AdminTags : OtherTags;
     localparam int unsigned Words = c == 3 ? PayloadWords : SmallWords;
-    localparam int unsigned Base  = c == 3 ? 0 : PayloadWords + c * SmallWords;
+    localparam int unsigned Base  = c == 3 ? 0 : PayloadWords + (c == 4 ? 3 : c) * SmallWords;
     logic                    whole_valid, whole_ready, freed;
     logic [$clog2(Words):0]   freed_words;
     iwarp_pkg::payload_hdr_t whole, hdr;
@@ -189,16 +203,16 @@ module host_if_rd (
   // Reads out.
   logic            any_valid, any_ready;
   logic [ReqW-1:0] any;
-  logic [1:0]      any_client;
+  logic [2:0]      any_client;
   iwarp_pkg::dma_rd_req_t any_req;
   logic [PosW-1:0] any_pos;
 
-  stream_arb #(.Width(ReqW), .N(4)) u_req_arb (
+  stream_arb #(.Width(ReqW), .N(N)) u_req_arb (
     .clk_i, .rst_ni, .valid_i(req_valid), .ready_o(req_ready), .data_i(reqs),
     .valid_o(any_valid), .ready_i(any_ready), .data_o(any), .index_o(any_client)
   );
   assign {any_req, any_pos} = any;
-  stream_reg #(.Width(iwarp_pkg::DmaRdReqWidth + 2)) u_req_reg (
+  stream_reg #(.Width(iwarp_pkg::DmaRdReqWidth + 3)) u_req_reg (
     .clk_i, .rst_ni, .valid_i(any_valid), .ready_o(any_ready), .data_i({any_req, any_client}),
     .valid_o(dma_rd_req_valid_o), .ready_i(dma_rd_req_ready_i), .data_o({dma_rd_req_o, dma_rd_client_o})
   );
@@ -206,11 +220,11 @@ module host_if_rd (
   // The buffer and its read port.
   logic             read_any, push_valid_q, push_last_q;
   logic [ReadW-1:0] read;
-  logic [1:0]       read_client, push_client_q;
+  logic [2:0]       read_client, push_client_q;
   logic [6:0]       push_keep_q;
   logic [511:0]     read_data;
 
-  stream_arb #(.Width(ReadW), .N(4)) u_read_arb (
+  stream_arb #(.Width(ReadW), .N(N)) u_read_arb (
     .clk_i, .rst_ni, .valid_i(read_valid), .ready_o(read_ready), .data_i(reads),
     .valid_o(read_any), .ready_i(1'b1), .data_o(read), .index_o(read_client)
   );
@@ -238,11 +252,11 @@ module host_if_rd (
 
   assign beat = {push_last_q, 1'b0, push_keep_q, read_data};
   always_comb begin
-    for (int unsigned c = 0; c < 4; c++) beat_push[c] = push_valid_q && push_client_q == 2'(c);
+    for (int unsigned c = 0; c < N; c++) beat_push[c] = push_valid_q && push_client_q == 3'(c);
   end
 
   logic unused_retired;
-  assign unused_retired = ^{retired[2:0], retired_epoch[2:0]};
+  assign unused_retired = ^{retired[4], retired[2:0], retired_epoch[4], retired_epoch[2:0]};
   host_if_retire u_retire (
     .clk_i, .rst_ni, .pulse_i(retired[3]), .epoch_i(retired_epoch[3]),
     .valid_o(rd_retired_valid_o), .ready_i(rd_retired_ready_i), .epoch_o(rd_retired_o.epoch)

@@ -4,7 +4,7 @@
 // beat takes it and, if it needs more, the front of the next word.
 //
 //   chunks --> n = min(rest, 64), shift ----------------------+
-//   beats of place, cq, admin --> pick by client --> [ held ] --> merge: lanes < shift new, others held
+//   beats of the four clients --> pick by client --> [ held ] --> merge: lanes < shift new, others held
 //                                                                  --> [ lane_shift down by shift ] --> TLP beats
 //
 // Latency 2 cycles, throughput 1 beat a cycle at any alignment, no gap between chunks or packets. May wait for the beats
@@ -20,15 +20,16 @@ module host_if_realign #(
   input  logic             chunk_valid_i,
   output logic             chunk_ready_o,
   input  logic [12:0]      chunk_length_i,
-  input  logic [1:0]       chunk_client_i,   // 0 place, 1 cq, 2 admin
+  input  logic [1:0]       chunk_client_i,   // 0 place, 1 cq, 2 admin, 3 word
   input  logic             chunk_end_i,      // the last of its packet
   input  logic [SideW-1:0] chunk_side_i,
-  // words of the three clients
-  input  logic [2:0]       word_valid_i,
-  output logic [2:0]       word_ready_o,
+  // words of the four clients
+  input  logic [3:0]       word_valid_i,
+  output logic [3:0]       word_ready_o,
   input  logic [511:0]     place_word_i,
   input  logic [255:0]     cq_word_i,
   input  logic [511:0]     admin_word_i,
+  input  logic [63:0]      small_word_i,     // of word
   // beats
   output logic             valid_o,
   input  logic             ready_i,
@@ -43,7 +44,7 @@ module host_if_realign #(
   logic [6:0]   count;
   logic [5:0]   shift_q, reach;
   logic [511:0] word, held_q, merged;
-  logic [2:0]   pick;
+  logic [3:0]   pick;
 
   assign rest  = inside_q ? rest_q : chunk_length_i;
   assign last  = rest <= 13'd64;
@@ -52,15 +53,20 @@ module host_if_realign #(
   // Is the next word needed? Beside `last`, not behind it, to keep the path short.
   assign over  = {2'd0, shift_q} + {1'b0, rest[6:0]} > 8'd64;
   assign touch = shift_q == '0 || !last || over;
-  assign pick  = {chunk_client_i == 2'd2, chunk_client_i == 2'd1, chunk_client_i == 2'd0};
+  assign pick  = 4'd1 << chunk_client_i;
   assign have  = |(word_valid_i & pick);
   assign step  = chunk_valid_i && (!touch || have) && shift_ready;
 
   assign chunk_ready_o = step && last;
-  assign word_ready_o  = pick & {3{step && touch}};
-  assign word          = pick[0] ? place_word_i : pick[1] ? {256'd0, cq_word_i} : admin_word_i;
+  assign word_ready_o  = pick & {4{step && touch}};
 
   always_comb begin
+    case (chunk_client_i)
+      2'd0:    word = place_word_i;
+      2'd1:    word = {256'd0, cq_word_i};
+      2'd2:    word = admin_word_i;
+      default: word = {448'd0, small_word_i};
+    endcase
     merged = held_q;
     for (int unsigned l = 0; l < 64; l++) begin
       if (shift_q == '0 || 6'(l) < shift_q) merged[8*l +: 8] = word[8*l +: 8];

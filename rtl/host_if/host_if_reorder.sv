@@ -10,7 +10,7 @@
 //   read port: word --> [ all lanes ] --> 64 bytes in the next cycle
 //
 // dma_rd_rsp is always taken, a beat a cycle. Latency 4 cycles from a beat to the buffer and to end_*. One word a cycle
-// is read. Waits for nothing. The buffer is PayloadWords (payload's ring, from word 0), then 3 rings of SmallWords.
+// is read. Waits for nothing. The buffer is PayloadWords (payload's ring, from word 0), then 4 rings of SmallWords.
 // No beat of a read is written after its end: a late end follows the last beat that host_if_tags let pass.
 `include "rnic_assert.svh"
 
@@ -48,7 +48,7 @@ module host_if_reorder #(
   input  logic [WordW-1:0]        read_word_i,
   output logic [511:0]            read_data_o
 );
-  localparam int unsigned Depth  = PayloadWords + 3 * SmallWords;
+  localparam int unsigned Depth  = PayloadWords + 4 * SmallWords;
   localparam int unsigned DepthW = $clog2(Depth);
   localparam int unsigned SlotW  = $clog2(Tags);
   localparam int unsigned BigW   = $clog2(PayloadWords);

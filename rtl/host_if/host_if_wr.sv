@@ -1,9 +1,10 @@
-// host_if_wr: the one posted queue: writes of place, cq (with MSI-X) and admin.
+// host_if_wr: the one posted queue: writes of place, cq (with MSI-X), admin and word (unit atomic).
 //
 //   place_hdr, place_extent --> FIFOs --+
 //   small (cq, MSI-X) ----------> fork -+--> [ packet_arb ] --> [ host_if_cut: 4 KiB, MPS ] --> [ chunks ] --+
-//   admin_wr -----------> FIFO -> fork -+                                                                    v
-//   place, data of the other two ---------------------------------------------------------> [ host_if_realign ]
+//   admin_wr -----------> FIFO -> fork -+                                                                    |
+//   address of word_wr -> FIFO ---------+                                                                    v
+//   place, data of the other three -------------------------------------------------------> [ host_if_realign ]
 //                  dma_wr <-- [ stream_reg ] <-- row of an MSI-X message, or drop (masked; bus master off) <----+
 //
 // Round robin, packet by packet: packets do not interleave. A write of admin waits until what cq gave before it has
@@ -11,9 +12,11 @@
 // through all the same and counts as done. An MSI-X message is a vector until nothing is before it on dma_wr: then
 // host_if_msix says its address and data, or that it is masked, so that nothing but PCIe itself stands between its
 // row and its leaving. When a beat is accepted on dma_wr: last of an extent -> wr_retired, last of a place packet ->
-// place_done. Both are counters, so that dma_wr waits for PCIe alone and never for ddp or tpt. Latency 7 cycles from
-// the later of extent and beat to dma_wr. Throughput 64 bytes a cycle; a small packet a cycle. May wait for PCIe, and
-// for the beats of a place packet whose extents have come.
+// place_done, a word -> word_done. All three are counters, so that dma_wr waits for PCIe alone and never for ddp, tpt
+// or atomic. A word is one TLP: 8 bytes at an address aligned to 8. It has no extent here: atomic retires its own.
+// Latency 7 cycles from the later of extent and beat to dma_wr. Throughput 64 bytes a cycle; a word a cycle; a packet
+// of cq every 3 cycles, of admin every 4. May wait for PCIe, and for the beats of a place packet whose extents have
+// come.
 `include "rnic_assert.svh"
 
 module host_if_wr (
@@ -51,6 +54,13 @@ module host_if_wr (
   output logic                       admin_wr_ready_o,
   input  iwarp_pkg::admin_wr_t       admin_wr_i,
   input  logic                       cq_wr_taken_i,    // by host_if_msix, in this cycle
+  // from and to atomic
+  input  logic                       word_wr_valid_i,
+  output logic                       word_wr_ready_o,
+  input  iwarp_pkg::word_wr_t        word_wr_i,
+  output logic                       word_done_valid_o,
+  input  logic                       word_done_ready_i,
+  output iwarp_pkg::word_done_t      word_done_o,
   // to tpt
   output logic                       wr_retired_valid_o,
   input  logic                       wr_retired_ready_i,
@@ -60,9 +70,10 @@ module host_if_wr (
   input  logic                       dma_wr_ready_i,
   output iwarp_pkg::dma_wr_t         dma_wr_o,
   output logic [2:0]                 dma_wr_client_o,  // of the beat on offer, for the tap
-  // to host_if_rd, host_if_bar: packets placed; writes of {admin, cq, place} that left in this cycle
+  // to host_if_rd, rdmap: packets placed
   output logic [63:0]                placed_o,
-  output logic [2:0]                 left_o
+  // to host_if_order: writes of {word, admin, cq, place} that left in this cycle
+  output logic [3:0]                 left_o
 );
   localparam int unsigned ExtW   = iwarp_pkg::ExtentWidth;
   localparam int unsigned FifoW  = $clog2(rnic_pkg::FifoDepth + 1);
@@ -74,11 +85,13 @@ module host_if_wr (
   iwarp_pkg::extent_t   ext;
   iwarp_pkg::admin_wr_t admin_item;
   iwarp_pkg::beat_t     place_beat;
-  logic [2:0]           word_valid, word_ready;
+  logic [3:0]           word_valid, word_ready;
   logic [16:0]          hdr_length;
-  logic [3*FifoW+BeatDW-1:0] unused_counts;
+  logic [5*FifoW+BeatDW-1:0] unused_counts;
   logic                 unused_beat;
-  logic [2:0]           pkt_valid, pkt_ready;
+  logic [1:0]           store_room;
+  logic [63:0]          store_address, store_word;
+  logic [3:0]           pkt_valid, pkt_ready;
 
   stream_fifo #(.Width(17), .Depth(rnic_pkg::FifoDepth)) u_hdrs (
     .clk_i, .rst_ni, .valid_i(place_hdr_valid_i), .ready_o(place_hdr_ready_o), .data_i(place_hdr_i.length),
@@ -92,11 +105,22 @@ module host_if_wr (
   stream_fifo #(.Width(iwarp_pkg::BeatWidth), .Depth(rnic_pkg::BeatDepth)) u_beats (
     .clk_i, .rst_ni, .valid_i(place_valid_i), .ready_o(place_ready_o), .data_i(place_i),
     .valid_o(word_valid[0]), .ready_i(word_ready[0]), .data_o(place_beat),
-    .count_o(unused_counts[3*FifoW +: BeatDW])
+    .count_o(unused_counts[5*FifoW +: BeatDW])
   );
   stream_fifo #(.Width(16 + iwarp_pkg::AdminWrWidth), .Depth(rnic_pkg::FifoDepth)) u_admin (
     .clk_i, .rst_ni, .valid_i(admin_wr_valid_i), .ready_o(admin_wr_ready_o), .data_i({cq_taken_q, admin_wr_i}),
     .valid_o(admin_valid), .ready_i(admin_ready), .data_o({admin_behind, admin_item}), .count_o(unused_counts[2*FifoW +: FifoW])
+  );
+  // Address and data of a word in a FIFO each: the data is needed 3 cycles after the address, and a
+  // word a cycle passes.
+  assign word_wr_ready_o = &store_room;
+  stream_fifo #(.Width(64), .Depth(rnic_pkg::FifoDepth)) u_store_addresses (
+    .clk_i, .rst_ni, .valid_i(word_wr_valid_i && store_room[1]), .ready_o(store_room[0]), .data_i(word_wr_i.address),
+    .valid_o(pkt_valid[3]), .ready_i(pkt_ready[3]), .data_o(store_address), .count_o(unused_counts[3*FifoW +: FifoW])
+  );
+  stream_fifo #(.Width(64), .Depth(rnic_pkg::FifoDepth)) u_store_words (
+    .clk_i, .rst_ni, .valid_i(word_wr_valid_i && store_room[0]), .ready_o(store_room[1]), .data_i(word_wr_i.data),
+    .valid_o(word_valid[3]), .ready_i(word_ready[3]), .data_o(store_word), .count_o(unused_counts[4*FifoW +: FifoW])
   );
   stream_fork #(.N(2)) u_small_fork (
     .clk_i, .rst_ni, .valid_i(small_valid_i), .ready_o(small_ready_o),
@@ -139,9 +163,10 @@ module host_if_wr (
 
   assign small_code = small_i.is_msix ? 3'd6 : 3'd5;
 
-  packet_arb #(.Width(PickW), .N(3)) u_arb (
-    .clk_i, .rst_ni, .valid_i(pkt_valid), .ready_o(pkt_ready), .last_i({1'b1, 1'b1, ext.last}),
-    .data_i({admin_item.address, 10'd0, admin_item.length, 1'b1, 1'b0, 3'd7, 1'b1, 8'd0,
+  packet_arb #(.Width(PickW), .N(4)) u_arb (
+    .clk_i, .rst_ni, .valid_i(pkt_valid), .ready_o(pkt_ready), .last_i({1'b1, 1'b1, 1'b1, ext.last}),
+    .data_i({store_address, 17'd8, 1'b1, 1'b0, 3'd3, 1'b1, 8'd0,
+             admin_item.address, 10'd0, admin_item.length, 1'b1, 1'b0, 3'd7, 1'b1, 8'd0,
              small_i.address, 10'd0, small_i.length, 1'b1, 1'b0, small_code, small_counts_i, small_i.vector,
              ext.address, ext.length, ext.last, ext.epoch, 3'd4, 1'b1, 8'd0}),
     .valid_o(pick_valid), .ready_i(pick_ready), .last_o(pick_last), .data_o(pick), .index_o(pick_index)
@@ -182,6 +207,7 @@ module host_if_wr (
     .chunk_side_i({chunk_address, chunk_length, chunk_last, chunk_tag, chunk_client}),
     .word_valid_i(word_valid), .word_ready_o(word_ready),
     .place_word_i(place_beat.data), .cq_word_i(small_i.data), .admin_word_i(admin_item.data),
+    .small_word_i(store_word),
     .valid_o(tlp_valid), .ready_i(tlp_ready && go), .first_o(tlp_first), .last_o(tlp_last), .keep_o(tlp_keep),
     .data_o(tlp_data), .side_o(tlp_side)
   );
@@ -225,39 +251,30 @@ module host_if_wr (
   assign dma_wr_o       = {out_address, out_length, 1'b0, 1'b0, out_last, out_keep, out_data};
 
   // What has left.
-  logic [63:0] placed_q;
-  logic [15:0] reported_q, next_report;
-  logic        ext_left, pkt_left, report_q;
+  logic        ext_left, pkt_left;
+  logic [15:0] unused_stored;
 
   assign sent     = out_valid && out_ready && out_last;
   assign ext_left = sent && out_ext && out_client == 2'd0;
   assign pkt_left = sent && out_ext && out_pkt && out_counts;
-  assign left_o   = {pkt_left && out_client == 2'd2, pkt_left && out_client == 2'd1, pkt_left && out_client == 2'd0};
-  assign placed_o = placed_q;
+  assign left_o   = {4{pkt_left}} & (4'd1 << out_client);
 
   host_if_retire u_retire (
     .clk_i, .rst_ni, .pulse_i(ext_left), .epoch_i(out_epoch),
     .valid_o(wr_retired_valid_o), .ready_i(wr_retired_ready_i), .epoch_o(wr_retired_o.epoch)
   );
 
-  assign next_report        = reported_q + 16'd1;
-  assign place_done_valid_o = report_q;
-  assign place_done_o.count = next_report;
-
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      placed_q   <= '0;
-      reported_q <= '0;
-      report_q   <= 1'b0;
-    end else begin
-      placed_q   <= placed_q + 64'(left_o[0]);
-      reported_q <= reported_q + 16'(report_q && place_done_ready_i);
-      report_q   <= placed_q[15:0] != (report_q && place_done_ready_i ? next_report : reported_q) || left_o[0];
-    end
-  end
+  host_if_done #(.Width(64)) u_placed (
+    .clk_i, .rst_ni, .left_i(left_o[0]), .total_o(placed_o),
+    .valid_o(place_done_valid_o), .ready_i(place_done_ready_i), .count_o(place_done_o.count)
+  );
+  host_if_done u_stored (
+    .clk_i, .rst_ni, .left_i(left_o[3]), .total_o(unused_stored),
+    .valid_o(word_done_valid_o), .ready_i(word_done_ready_i), .count_o(word_done_o.count)
+  );
 
   `RNIC_ASSERT(MessageIsOneBeat_A, !msix_left_o || (tlp_first && tlp_last))
   `RNIC_ASSERT(LastAgrees_A, !(pick_valid && pick_index != 2'd0) || pick_last)
   `RNIC_STREAM_STABLE(WrStable_A, dma_wr_valid_o, dma_wr_ready_i, dma_wr_o)
-  `RNIC_STREAM_STABLE(DoneStable_A, place_done_valid_o, place_done_ready_i, place_done_o)
+  `RNIC_ASSERT(WordAligned_A, !word_wr_valid_i || word_wr_i.address[2:0] == '0)
 endmodule

@@ -53,12 +53,18 @@ struct HostIfDut : RtlDut<V> {
   StreamOut<spec::Retired> wr_retired = RNIC_OUT(*this, wr_retired, spec::Retired);
   StreamIn<spec::CqWr> cq_wr = RNIC_IN(*this, cq_wr, spec::CqWr);
   StreamIn<spec::AdminWr> admin_wr = RNIC_IN(*this, admin_wr, spec::AdminWr);
+  StreamIn<spec::Qn1RdReq> qn1_rd_req = RNIC_IN(*this, qn1_rd_req, spec::Qn1RdReq);
+  StreamOut<spec::Qn1RdHdr> qn1_rd_hdr = RNIC_OUT(*this, qn1_rd_hdr, spec::Qn1RdHdr);
+  PacketOut qn1_rd = RNIC_PACKET_OUT(*this, qn1_rd);
+  StreamIn<spec::WordWr> word_wr = RNIC_IN(*this, word_wr, spec::WordWr);
+  StreamOut<spec::WordDone> word_done = RNIC_OUT(*this, word_done, spec::WordDone);
 
   std::optional<typename RtlDut<V>::Handled> handled() override {
     const bool request = dma_rd_req.taken() || mmio_req.taken(), answer = dma_rd_rsp.taken();
     const bool tlp_end = dma_wr.taken() && dma_wr.items().back().last != 0;
     return {{.busy = request || answer || dma_wr.taken() || payload.beat_taken() ||
-                     admin_rd.beat_taken() || rq_rd.beat_taken() || sq_rd.beat_taken(),
+                     admin_rd.beat_taken() || rq_rd.beat_taken() || sq_rd.beat_taken() ||
+                     qn1_rd.beat_taken(),
              .items = uint64_t{dma_rd_req.taken()} + tlp_end + mmio_req.taken()}};
   }
   void configure(const spec::PcieCfg& cfg) {
@@ -80,9 +86,9 @@ struct HostIfDut : RtlDut<V> {
   }
   void unit_count(unsigned unit, const spec::UnitCount& count) {
     auto& t = this->top();
-    void* ports[] = {&t.count_host_if_i, &t.count_admin_i, &t.count_qp_i,
-                     &t.count_tpt_i,     &t.count_rdmap_i, &t.count_ddp_i,
-                     &t.count_mpa_i,     &t.count_cq_i,    &t.count_llp_if_i};
+    void* ports[] = {&t.count_host_if_i, &t.count_admin_i, &t.count_qp_i,     &t.count_tpt_i,
+                     &t.count_rdmap_i,   &t.count_ddp_i,   &t.count_mpa_i,    &t.count_cq_i,
+                     &t.count_llp_if_i,  &t.count_atomic_i};
     const auto words = count.to_words();
     std::memcpy(ports[unit], words.data(), sizeof words);
   }
@@ -91,6 +97,7 @@ struct HostIfDut : RtlDut<V> {
     std::memcpy(w.data(), &this->top().count_o, sizeof w);
     return spec::UnitCount::from_words(w.data());
   }
+  uint64_t placed() { return this->top().placed_o; }
   uint64_t place_beats() { return place.beats().moved(); }  // accepted so far
   ClientTap read_tap() { return tap(this->top().rootp->host_if__DOT__tap_dma_rd_req); }
   ClientTap write_tap() { return tap(this->top().rootp->host_if__DOT__tap_dma_wr); }

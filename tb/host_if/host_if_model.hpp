@@ -319,7 +319,7 @@ struct HostIfModelDut : PacedDut {
   uint64_t place_beats_ = 0, born_ = 0;
   bool ready_ = false, fatal_ = false;
   unsigned bad_doorbells_ = 0;
-  std::array<spec::UnitCount, 9> counts_{};
+  std::array<spec::UnitCount, spec::kCountItemsCount> counts_{};
 };
 
 }  // namespace rnic::tb

@@ -1,7 +1,7 @@
 // host_if_realign: the dense words of a packet leave as TLPs of the lengths that the chunks say,
 // each dense from lane 0, whatever the alignment of one chunk behind the other.
 //
-// The reference is a byte array a packet, cut where the chunks cut it. Words of the three clients
+// The reference is a byte array a packet, cut where the chunks cut it. Words of the four clients
 // are on offer together; lanes behind a packet's last byte hold garbage.
 #include <cstring>
 #include <set>
@@ -33,9 +33,9 @@ class HostIfRealignTest : public testing::Test {
   base::Rng rng = tb::test_rng("packets");
   tb::Pace pace;
   bool running = false, chunk_shown = false;
-  std::array<bool, 3> word_shown{};
+  std::array<bool, 4> word_shown{};
   std::deque<Chunk> chunks;
-  std::array<std::deque<Word>, 3> words;
+  std::array<std::deque<Word>, 4> words;
   std::deque<Beat> want;
   uint16_t side = 0;
   int last_client = -1;
@@ -52,6 +52,7 @@ class HostIfRealignTest : public testing::Test {
                 "last beat from two words",
                 "packet of one byte",
                 "packet of 32 bytes of cq",
+                "packet of a word",
                 "packet of many chunks",
                 "another client behind a partial word",
                 "same client behind a partial word"};
@@ -76,11 +77,14 @@ class HostIfRealignTest : public testing::Test {
   }
 
   void give() {
-    const auto client = static_cast<unsigned>(rng.percent(60) ? 0 : rng.between(1, 2));
+    const auto client = static_cast<unsigned>(rng.percent(60) ? 0 : rng.between(1, 3));
     std::vector<uint32_t> lengths;
     if (client == 0) {
       const uint64_t count = rng.percent(40) ? 1 : rng.between(2, 9);
       for (uint64_t i = 0; i < count; i++) lengths.push_back(some_length());
+    } else if (client == 3) {
+      lengths.push_back(8);
+      met("packet of a word");
     } else {  // of one word; at times a page ends inside
       const uint32_t limit = client == 1 ? 32 : 64;
       const auto total = rng.percent(30) ? limit : static_cast<uint32_t>(rng.between(1, limit));
@@ -144,12 +148,12 @@ class HostIfRealignTest : public testing::Test {
       t.chunk_side_i = c.side;
     } else {
       tb::set(t.chunk_length_i, rng.between(1, 4096));
-      tb::set(t.chunk_client_i, rng.below(3));
+      tb::set(t.chunk_client_i, rng.below(4));
       t.chunk_end_i = rng.percent(50);
       t.chunk_side_i = static_cast<uint16_t>(rng.next());
     }
     unsigned valid = 0;
-    for (unsigned c = 0; c < 3; c++) {
+    for (unsigned c = 0; c < 4; c++) {
       if (running && !word_shown[c]) word_shown[c] = !words[c].empty() && !rng.percent(pace.idle);
       valid |= word_shown[c] ? 1U << c : 0;
       Word garbage;
@@ -157,8 +161,12 @@ class HostIfRealignTest : public testing::Test {
       const Word& w = word_shown[c] ? words[c].front() : garbage;
       std::memcpy(c == 0   ? static_cast<void*>(&t.place_word_i)
                   : c == 1 ? static_cast<void*>(&t.cq_word_i)
-                           : static_cast<void*>(&t.admin_word_i),
-                  w.data(), c == 1 ? 32 : 64);
+                  : c == 2 ? static_cast<void*>(&t.admin_word_i)
+                           : static_cast<void*>(&t.small_word_i),
+                  w.data(),
+                  c == 1   ? 32
+                  : c == 3 ? 8
+                           : 64);
     }
     tb::set(t.word_valid_i, valid);
   }
@@ -170,7 +178,7 @@ class HostIfRealignTest : public testing::Test {
       chunks.pop_front();
       chunk_shown = false;
     }
-    for (unsigned c = 0; c < 3; c++) {
+    for (unsigned c = 0; c < 4; c++) {
       if (word_shown[c] && (t.word_ready_o >> c & 1) != 0) {
         words[c].pop_front();
         word_shown[c] = false;

@@ -19,7 +19,7 @@ using namespace rnic;  // NOLINT: a test
 
 struct Default {  // the sizes of host_if_rd
   using V = VHostIfReorder;
-  static constexpr unsigned kTags = 128, kPayload = 1024, kSmall = 128;
+  static constexpr unsigned kTags = 192, kPayload = 1024, kSmall = 128;
 };
 struct Minimum {  // and shorter rings than those of the minimum build, to run round often
   using V = VHostIfReorderMin;
@@ -31,7 +31,7 @@ constexpr uint64_t kEndLatency = 3, kSureLatency = 4;  // the header: 4 cycles t
 template <class B>
 class HostIfReorderTest : public testing::Test {
  protected:
-  static constexpr unsigned kWords = B::kPayload + 3 * B::kSmall;
+  static constexpr unsigned kWords = B::kPayload + 4 * B::kSmall;
   struct Read {
     unsigned tag = 0, ring = 0;
     uint64_t at = 0;  // byte of the ring, counted on
@@ -112,7 +112,7 @@ class HostIfReorderTest : public testing::Test {
     begins = releases = true;
     rings.clear();
     rings.push_back({0, 64ULL * B::kPayload, 0, 0, 0, {}});
-    for (unsigned r = 0; r < 3; r++)
+    for (unsigned r = 0; r < 4; r++)
       rings.push_back({64ULL * (B::kPayload + r * B::kSmall), 64ULL * B::kSmall, 0, 0, 0, {}});
     for (Ring& ring : rings)  // the end is near, now and then by whole words
       ring.head = ring.tail =
@@ -175,7 +175,7 @@ class HostIfReorderTest : public testing::Test {
   void begin() {
     const size_t in_use = live.size() + held.size() + stray.size();
     if (!begins || rng.percent(pace.idle) || in_use >= std::min(most_live, B::kTags)) return;
-    Ring& ring = rings[rng.percent(50) ? 0 : rng.between(1, 3)];
+    Ring& ring = rings[rng.percent(50) ? 0 : rng.between(1, 4)];
     if (rng.percent(30)) {  // the next packet begins a word
       const uint64_t up = (64 - ring.head % 64) % 64;
       if (up < ring.room() && (ring.reads.empty() || up != 0)) pad(ring, up);
@@ -466,8 +466,9 @@ class HostIfReorderTest : public testing::Test {
     if (rng.percent(pace.stall)) return;
     uint64_t word = rng.below(kWords);
     Ring* from = nullptr;
-    for (unsigned i = 0, first = static_cast<unsigned>(rng.below(4)); i < 4; i++) {
-      Ring& ring = rings[(first + i) % 4];
+    const auto first_ring = rng.below(rings.size());
+    for (size_t i = 0; i < rings.size(); i++) {
+      Ring& ring = rings[(first_ring + i) % rings.size()];
       if (releases && !ring.reads.empty() && sure_now(*ring.reads.front())) from = &ring;
     }
     if (from != nullptr && !rng.percent(10)) {
