@@ -1,14 +1,17 @@
 // tpt: translation and protection table.
 //
 //   rx_xlate, tx_xlate,   --> [ pick one ] --> [ tpt_entry: look-up and checks, 5 cycles ] --+--> [ tpt_rsp ] --> *_rsp
-//   wqe_check, resp_check         ^                     ^                                    |
+//   wqe_check, resp_check,        ^                     ^                                    |
+//   qn1_xlate                     |                     |                                    |
 //   tpt_cmd --> [ tpt_update ] ---+------- writes ------+                                    +--> [ tpt_walk ] --> *_extent
 //                                                                      page list, one read port, shared
 //
-// One look-up a cycle in all, receive first, then transmit, the others in turn; one extent a cycle in all, receive first. Latency:
-// 7 cycles from a request to its answer, 10 to its first extent. A client may have 8 look-ups outstanding; when its outputs are not
-// taken it is not asked, and holds nobody else. Waits for nothing else: destroy_mr closes its region and is answered in_progress
-// while extents are in flight.
+// One look-up a cycle in all: receive first, then transmit, then the others in turn. One extent a
+// cycle in all: receive first, then transmit, then qn1, whose items have one extent each. Latency:
+// 7 cycles from a request to its answer, 10 to its first extent. A client may have 8 look-ups
+// outstanding; when its outputs are not taken it is not asked, and holds nobody else. Waits for
+// nothing else: destroy_mr closes its region and is answered in_progress while extents are in
+// flight.
 // Leaves: tpt_key, tpt_entry, tpt_rsp, tpt_walk, tpt_update. Model: model/tpt/tpt.hpp. Bench: tb/tpt/tpt_test.cpp
 `include "rnic_assert.svh"
 `include "rnic_words.svh"
@@ -59,6 +62,16 @@ module tpt (
   input  logic rx_dropped_valid_i,
   output logic rx_dropped_ready_o,
   input  iwarp_pkg::rx_dropped_t rx_dropped_i,
+  // from and to atomic
+  input  logic qn1_xlate_valid_i,
+  output logic qn1_xlate_ready_o,
+  input  iwarp_pkg::qn1_xlate_t qn1_xlate_i,
+  output logic qn1_extent_valid_o,
+  input  logic qn1_extent_ready_i,
+  output iwarp_pkg::qn1_extent_t qn1_extent_o,
+  input  logic qn1_retired_valid_i,
+  output logic qn1_retired_ready_o,
+  input  iwarp_pkg::qn1_retired_t qn1_retired_i,
   // from and to host_if
   output logic tx_extent_valid_o,
   input  logic tx_extent_ready_i,
@@ -74,14 +87,14 @@ module tpt (
   localparam int unsigned PblW   = $clog2(rnic_pkg::NumPbl);
   localparam int unsigned EntryW = `RNIC_TPT_ENTRY_W;
   // Clients, as they travel with a look-up.
-  localparam logic [2:0] Rx = 3'd0, Tx = 3'd1, Wqe = 3'd2, Resp = 3'd3, Update = 3'd4;
+  localparam logic [2:0] Rx = 3'd0, Tx = 3'd1, Wqe = 3'd2, Resp = 3'd3, Update = 3'd4, Qn1 = 3'd5;
 
   // --- pick
-  logic rx_room_rsp, rx_room_job, tx_room, wqe_room, resp_room, running;
+  logic rx_room_rsp, rx_room_job, tx_room, wqe_room, resp_room, qn1_room, running;
   logic find_valid, find_ready;
   logic [31:0] find_stag;
   iwarp_pkg::wqe_check_t find, pick;
-  logic [2:0]  others_valid, others_ready;
+  logic [3:0]  others_valid, others_ready;
   logic        rx_take, tx_take, other_valid, pick_valid;
   logic [1:0]  other_index;
   logic [2:0]  pick_client;
@@ -97,12 +110,14 @@ module tpt (
   assign tx_xlate_ready_o = tx_room && running && !rx_take;
   assign tx_take          = tx_xlate_valid_i && tx_xlate_ready_o;
 
-  assign others_valid = {find_valid, resp_check_valid_i && resp_room, wqe_check_valid_i && wqe_room} & {3{running}};
-  stream_arb #(.Width(iwarp_pkg::WqeCheckWidth), .N(3)) u_others (
-    .clk_i, .rst_ni, .valid_i(others_valid), .ready_o(others_ready), .data_i({find, resp_check_i, wqe_check_i}),
+  assign others_valid = {qn1_xlate_valid_i && qn1_room, find_valid, resp_check_valid_i && resp_room,
+                         wqe_check_valid_i && wqe_room} & {4{running}};
+  stream_arb #(.Width(iwarp_pkg::WqeCheckWidth), .N(4)) u_others (
+    .clk_i, .rst_ni, .valid_i(others_valid), .ready_o(others_ready),
+    .data_i({qn1_xlate_i, find, resp_check_i, wqe_check_i}),
     .valid_o(other_valid), .ready_i(!rx_take && !tx_take), .data_o(other), .index_o(other_index)
   );
-  assign {find_ready, resp_check_ready_o, wqe_check_ready_o} = others_ready;
+  assign {qn1_xlate_ready_o, find_ready, resp_check_ready_o, wqe_check_ready_o} = others_ready;
   assign pick_valid = rx_take || tx_take || other_valid;
   always_comb begin
     pick        = other;
@@ -167,18 +182,20 @@ module tpt (
   );
 
   // --- page list and walks
-  logic rx_pbl, rx_pbl_ready, tx_pbl, tx_pbl_ready;
-  logic [PblW-1:0] rx_page, tx_page;
+  logic rx_pbl, rx_pbl_ready, tx_pbl, tx_pbl_ready, qn1_pbl, qn1_pbl_ready;
+  logic [PblW-1:0] rx_page, tx_page, qn1_page;
   logic [51:0]     page;
   logic rx_walked, rx_walked_e, rx_drop, rx_drop_e, rx_ext, rx_ext_e;
   logic tx_walked, tx_walked_e, tx_drop, tx_drop_e, tx_ext, tx_ext_e;
+  logic qn1_walked, qn1_walked_e, qn1_drop, qn1_drop_e, qn1_ext, qn1_ext_e;
   ram_1r1w #(.Width(52), .Depth(rnic_pkg::NumPbl)) u_pages (
     .clk_i, .rst_ni, .we_i(pbl_wr_valid_i && running), .waddr_i(pbl_wr_i.index[PblW-1:0]), .wdata_i(pbl_wr_i.address[63:12]),
-    .re_i(rx_pbl || tx_pbl), .raddr_i(rx_pbl ? rx_page : tx_page), .rdata_o(page)
+    .re_i(rx_pbl || tx_pbl || qn1_pbl), .raddr_i(rx_pbl ? rx_page : tx_pbl ? tx_page : qn1_page), .rdata_o(page)
   );
   assign pbl_wr_ready_o = running;
   assign rx_pbl_ready   = 1'b1;
   assign tx_pbl_ready   = !rx_pbl;
+  assign qn1_pbl_ready  = !rx_pbl && !tx_pbl;
 
   tpt_walk #(.Gated(1'b1)) u_rx_walk (
     .clk_i, .rst_ni, .ask_i(rx_take), .room_o(rx_room_job),
@@ -200,6 +217,16 @@ module tpt (
     .extent_o(tx_ext), .extent_epoch_o(tx_ext_e),
     .out_valid_o(tx_extent_valid_o), .out_ready_i(tx_extent_ready_i), .out_o(tx_extent_o)
   );
+  tpt_walk #(.Gated(1'b0), .Single(1'b1)) u_qn1_walk (
+    .clk_i, .rst_ni, .ask_i(qn1_xlate_valid_i && qn1_xlate_ready_o), .room_o(qn1_room),
+    .valid_i(done && done_client == Qn1), .last_i(done_last), .result_i(done_result), .epoch_i(done_epoch),
+    .length_i(done_length[16:0]), .page_i(done_page), .page_offset_i(done_offset), .log_page_i(done_log),
+    .go_valid_i(1'b0), .go_ok_i(1'b0),
+    .pbl_valid_o(qn1_pbl), .pbl_ready_i(qn1_pbl_ready), .pbl_addr_o(qn1_page), .pbl_data_i(page),
+    .walked_o(qn1_walked), .walked_epoch_o(qn1_walked_e), .dropped_o(qn1_drop), .dropped_epoch_o(qn1_drop_e),
+    .extent_o(qn1_ext), .extent_epoch_o(qn1_ext_e),
+    .out_valid_o(qn1_extent_valid_o), .out_ready_i(qn1_extent_ready_i), .out_o(qn1_extent_o)
+  );
 
   // --- changes
   tpt_update u_update (
@@ -210,30 +237,34 @@ module tpt (
     .found_valid_i(done && done_client == Update), .found_slot_i(done_slot), .found_entry_i(done_entry),
     .we_o(table_we), .waddr_o(table_waddr), .wdata_o(table_wdata), .epoch_o(epoch),
     .reading_i(reading), .look_i(look), .look_epoch_i(look_epoch),
-    .ended_i({tx_drop, tx_walked, rx_drop, rx_walked}), .ended_epoch_i({tx_drop_e, tx_walked_e, rx_drop_e, rx_walked_e}),
-    .issued_i(rx_ext || tx_ext), .issued_epoch_i(rx_ext ? rx_ext_e : tx_ext_e),
-    .retired_i({rx_dropped_valid_i, wr_retired_valid_i, rd_retired_valid_i}),
-    .retired_epoch_i({rx_dropped_i.epoch, wr_retired_i.epoch, rd_retired_i.epoch})
+    .ended_i({qn1_drop, qn1_walked, tx_drop, tx_walked, rx_drop, rx_walked}),
+    .ended_epoch_i({qn1_drop_e, qn1_walked_e, tx_drop_e, tx_walked_e, rx_drop_e, rx_walked_e}),
+    .issued_i(rx_ext || tx_ext || qn1_ext), .issued_epoch_i(rx_ext ? rx_ext_e : tx_ext ? tx_ext_e : qn1_ext_e),
+    .retired_i({qn1_retired_valid_i, rx_dropped_valid_i, wr_retired_valid_i, rd_retired_valid_i}),
+    .retired_epoch_i({qn1_retired_i.epoch, rx_dropped_i.epoch, wr_retired_i.epoch, rd_retired_i.epoch})
   );
   assign ready_o            = running;
   assign rd_retired_ready_o = 1'b1;
   assign wr_retired_ready_o = 1'b1;
   assign rx_dropped_ready_o = 1'b1;
+  assign qn1_retired_ready_o = 1'b1;
 
   // --- counters
   unit_counter u_count (
     .clk_i, .rst_ni, .items_i(done),
-    .busy_i(pick_valid || rx_pbl || tx_pbl),
+    .busy_i(pick_valid || rx_pbl || tx_pbl || qn1_pbl),
     .stalled_i(|({tx_extent_valid_o, tpt_cmd_rsp_valid_o, wqe_check_rsp_valid_o, rx_xlate_rsp_valid_o,
-                  rx_extent_valid_o, resp_check_rsp_valid_o} &
+                  rx_extent_valid_o, resp_check_rsp_valid_o, qn1_extent_valid_o} &
                  ~{tx_extent_ready_i, tpt_cmd_rsp_ready_i, wqe_check_rsp_ready_i, rx_xlate_rsp_ready_i,
-                   rx_extent_ready_i, resp_check_rsp_ready_i})),
+                   rx_extent_ready_i, resp_check_rsp_ready_i, qn1_extent_ready_i})),
     .count_o
   );
 
   logic unused_bits;
   assign unused_bits = ^{pbl_wr_i.index[31:PblW], pbl_wr_i.address[11:0], done_length[31:17], dev_cfg_i};
 
-  `RNIC_ASSERT(OneExtent_A, !(rx_ext && tx_ext))
-  `RNIC_ASSERT(PieceFits_A, !done || (done_client != Rx && done_client != Tx) || done_length[31:17] == '0)
+  `RNIC_ASSERT(OneExtent_A, 2'(rx_ext) + 2'(tx_ext) + 2'(qn1_ext) <= 2'd1)
+  `RNIC_ASSERT(PieceFits_A, !done || (done_client != Rx && done_client != Tx && done_client != Qn1) ||
+                            done_length[31:17] == '0)
+  `RNIC_ASSERT(Qn1IsOneItem_A, !qn1_xlate_valid_i || qn1_xlate_i.last)
 endmodule

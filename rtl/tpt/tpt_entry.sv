@@ -6,7 +6,7 @@
 // Latency 5 cycles, one look-up a cycle, never stalled: who asks has kept room for the answer. The checks run in the order of
 // requirements.md section 7 (STag, association, rights, wrap, bounds), in 65-bit arithmetic. The epoch is taken in the cycle in which the
 // entry is read: a look-up that saw an entry open carries the epoch in which it was closed, or an earlier one. reading_o and look_o
-// report a segment's look-up to tpt_update in that cycle and in the next, so that no look-up is ever uncounted.
+// report a look-up that has extents to tpt_update in that cycle and in the next, so that no look-up is ever uncounted.
 // Siblings: tpt_key, tpt_update (writes the table), tpt_walk (uses the result). Bench: tb/tpt/tpt_test.cpp
 `include "rnic_words.svh"
 
@@ -20,7 +20,7 @@ module tpt_entry #(
   input  logic        rst_ni,
   input  logic [63:0] key_i,
   input  logic        epoch_i,
-  // to tpt_update: a segment's look-up reads its entry now; has read it in the last cycle, in this epoch
+  // to tpt_update: a look-up that has extents reads its entry now; has read it in the last cycle, in this epoch
   output logic        reading_o,
   output logic        look_o,
   output logic        look_epoch_o,
@@ -88,9 +88,9 @@ module tpt_entry #(
     slot_q  <= place[SlotW-1:0];
   end
 
-  // Clients 0 and 1 (receive, transmit) have extents, the others checks alone.
-  assign reading_o    = valid_q[1] && item2_q[ItemW-1:ItemW-2] == '0;
-  assign look_o       = valid_q[2] && item3_q[ItemW-1:ItemW-2] == '0;
+  // Clients 0, 1 and 5 (receive, transmit, qn1) have extents, the others checks alone.
+  assign reading_o    = valid_q[1] && (item2_q[ItemW-1-:2] == '0 || item2_q[ItemW-1-:3] == 3'd5);
+  assign look_o       = valid_q[2] && (item3_q[ItemW-1-:2] == '0 || item3_q[ItemW-1-:3] == 3'd5);
   assign look_epoch_o = epoch_q;
 
   // --- 4: compare, add
@@ -201,6 +201,6 @@ module tpt_entry #(
   // Simulation alone: commit trace (architecture 10)
   iwarp_pkg::tpt_check_commit_t tap_tpt_check /*verilator public_flat_rd*/;
   logic                         tap_asked;     // not by tpt_update
-  assign tap_asked     = valid_q[1] && !item2_q[ItemW-1];
+  assign tap_asked     = valid_q[1] && item2_q[ItemW-1-:3] != 3'd4;
   assign tap_tpt_check = {tap_asked, item2_q};
 endmodule

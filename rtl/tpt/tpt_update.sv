@@ -8,8 +8,9 @@
 //
 // No command waits for traffic, and any number of regions may be closing at once.
 //
-// 1. In flight are, for each of two epochs: look-ups of segments from the cycle in which they read their entry until they are walked
-//    or dropped, and extents until they are retired, failed ones too. reading_i, look_i, moves_q and the counters show a look-up in
+// 1. In flight are, for each of two epochs: look-ups that have extents (of rx, tx and qn1) from the
+//    cycle in which they read their entry until they are walked or dropped, and extents until they
+//    are retired, failed ones too. reading_i, look_i, moves_q and the counters show a look-up in
 //    every cycle of its life, so an empty epoch is empty: no cycle count of another leaf stands for it (LateLook_A).
 // 2. What saw an entry open read it in the epoch in which it was closed, or in the one before.
 // 3. The epoch turns when an entry was closed in it and the epoch before it has drained. So a noted epoch has drained when it is
@@ -52,18 +53,19 @@ module tpt_update #(
   output logic [EntryW-1:0] wdata_o,
   output logic epoch_o,
   // what enters and leaves flight: bit i with its epoch
-  input  logic       reading_i,        // a look-up of a segment reads its entry
+  input  logic       reading_i,        // a look-up that has extents reads its entry
   input  logic       look_i,           // it has read it, whatever came out
   input  logic       look_epoch_i,
-  input  logic [3:0] ended_i,          // pieces walked or dropped
-  input  logic [3:0] ended_epoch_i,
+  input  logic [5:0] ended_i,          // pieces walked or dropped
+  input  logic [5:0] ended_epoch_i,
   input  logic       issued_i,         // an extent leaves
   input  logic       issued_epoch_i,
-  input  logic [2:0] retired_i,        // extents that are done with
-  input  logic [2:0] retired_epoch_i
+  input  logic [3:0] retired_i,        // extents that are done with
+  input  logic [3:0] retired_epoch_i
 );
   localparam int unsigned GenW = 24 - SlotW;
   localparam int unsigned FlightW = 20;
+  localparam int unsigned OutW = 10;   // most that leave flight in a cycle: ended_i and retired_i
 
   typedef enum logic [3:0] {
     StIdle,
@@ -114,23 +116,23 @@ module tpt_update #(
   // --- in flight
   logic [1:0] epoch_q;
   logic [FlightW-1:0] flight0_d, flight0_q, flight1_d, flight1_q;
-  logic [2:0] in0, in1, out0, out1;
-  function automatic logic [2:0] ones(input logic [6:0] bits);
+  logic [3:0] in0, in1, out0, out1;
+  function automatic logic [3:0] ones(input logic [OutW-1:0] bits);
     ones = '0;
-    for (int i = 0; i < 7; i++) ones = ones + {2'b00, bits[i]};
+    for (int i = 0; i < 32'(OutW); i++) ones = ones + {3'b000, bits[i]};
   endfunction
   // What comes and goes is counted a cycle late, all of it alike.
-  logic [8:0] moves_d, moves_q, move_epochs_q;
+  logic [OutW+1:0] moves_d, moves_q, move_epochs_q;
   assign moves_d = {issued_i, look_i, ended_i, retired_i};
   always_ff @(posedge clk_i) begin
     if (!rst_ni) moves_q <= '0;
     else         moves_q <= moves_d;
   end
   always_ff @(posedge clk_i) move_epochs_q <= {issued_epoch_i, look_epoch_i, ended_epoch_i, retired_epoch_i};
-  assign in0  = ones({5'b0, moves_q[8:7] & ~move_epochs_q[8:7]});
-  assign in1  = ones({5'b0, moves_q[8:7] & move_epochs_q[8:7]});
-  assign out0 = ones(moves_q[6:0] & ~move_epochs_q[6:0]);
-  assign out1 = ones(moves_q[6:0] & move_epochs_q[6:0]);
+  assign in0  = ones({{(OutW - 2){1'b0}}, moves_q[OutW+:2] & ~move_epochs_q[OutW+:2]});
+  assign in1  = ones({{(OutW - 2){1'b0}}, moves_q[OutW+:2] & move_epochs_q[OutW+:2]});
+  assign out0 = ones(moves_q[OutW-1:0] & ~move_epochs_q[OutW-1:0]);
+  assign out1 = ones(moves_q[OutW-1:0] & move_epochs_q[OutW-1:0]);
   assign flight0_d = flight0_q + FlightW'(in0) - FlightW'(out0);
   assign flight1_d = flight1_q + FlightW'(in1) - FlightW'(out1);
   // Nothing is in flight at all; nothing of the epoch before this one.
@@ -138,8 +140,8 @@ module tpt_update #(
   assign old       = !epoch_q[0];
   assign zero0     = flight0_q == '0;
   assign zero1     = flight1_q == '0;
-  assign all_empty = zero0 && zero1 && !reading_i && !look_i && !moves_q[7];
-  assign old_empty = (old ? zero1 : zero0) && !(look_i && look_epoch_i == old) && !(moves_q[7] && move_epochs_q[7] == old);
+  assign all_empty = zero0 && zero1 && !reading_i && !look_i && !moves_q[OutW];
+  assign old_empty = (old ? zero1 : zero0) && !(look_i && look_epoch_i == old) && !(moves_q[OutW] && move_epochs_q[OutW] == old);
   assign epoch_o   = epoch_q[0];
 
   // --- closing entries

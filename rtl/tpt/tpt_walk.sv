@@ -5,12 +5,15 @@
 // A page-list entry is asked for only when the extent has room behind it, so a client whose output is full holds nobody else. One
 // extent a cycle when granted each cycle; latency 4 cycles from the look-up's result. Gated (receive): a group's jobs wait
 // for its answer (go), and are skipped if it failed. Not gated (transmit): a failed job gives one extent of length 0 that ends the group.
+// Single (qn1): a job has one extent, also where its bytes cross a page; the extent then ends at
+// the page.
 // Siblings: tpt_entry, tpt_rsp, tpt_update (counts what is in flight). Benches:
 // tb/tpt/tpt_walk_test.cpp, tb/tpt/tpt_test.cpp
 `include "rnic_assert.svh"
 
 module tpt_walk #(
   parameter bit Gated = 1'b0,
+  parameter bit Single = 1'b0,
   parameter int unsigned Depth = 8,
   localparam int unsigned PblW = $clog2(rnic_pkg::NumPbl)
 ) (
@@ -96,7 +99,7 @@ module tpt_walk #(
   logic [20:0]      offset_q;
   logic [4:0]       log_q;
   logic [20:0]      in_page_q;       // bytes from the place to the page's end, less one: both without carries
-  logic             job_ok, load, take, drop, issue, finishing, room_out;
+  logic             job_ok, load, take, drop, issue, fits, finishing, room_out;
 
   assign job_ok   = j_result == iwarp_pkg::TptOk;
   // A job is dropped when its group failed (Gated), or when an earlier one of its group has ended the group.
@@ -106,7 +109,8 @@ module tpt_walk #(
   assign j_ready  = go_valid && (drop || load);
   assign go_pop   = j_valid && j_ready && j_last;
 
-  assign finishing = cur_fail_q || {4'h0, rest_q} <= in_page_q;
+  assign fits      = {4'h0, rest_q} <= in_page_q;
+  assign finishing = Single || cur_fail_q || fits;
 
   assign pbl_valid_o = cur_q && room_out;
   assign pbl_addr_o  = page_q;
@@ -168,7 +172,7 @@ module tpt_walk #(
       s1_epoch_q  <= cur_epoch_q;
       s1_result_q <= cur_result_q;
       s1_offset_q <= offset_q;
-      s1_rest_q   <= finishing ? rest_q : in_page_q[16:0];
+      s1_rest_q   <= fits ? rest_q : in_page_q[16:0];   // of no account of a job that failed
     end
   end
   assign address = s1_result_q == iwarp_pkg::TptOk ? {pbl_data_i, 12'h0} | {43'h0, s1_offset_q} : '0;

@@ -35,6 +35,9 @@ struct TptDut : RtlDut<V> {
   StreamOut<spec::RxXlateRsp> rx_xlate_rsp = RNIC_OUT(*this, rx_xlate_rsp, spec::RxXlateRsp);
   StreamOut<spec::RxExtent> rx_extent = RNIC_OUT(*this, rx_extent, spec::RxExtent);
   StreamIn<spec::WrRetired> wr_retired = RNIC_IN(*this, wr_retired, spec::WrRetired);
+  StreamIn<spec::Qn1Xlate> qn1_xlate = RNIC_IN(*this, qn1_xlate, spec::Qn1Xlate);
+  StreamOut<spec::Qn1Extent> qn1_extent = RNIC_OUT(*this, qn1_extent, spec::Qn1Extent);
+  StreamIn<spec::Qn1Retired> qn1_retired = RNIC_IN(*this, qn1_retired, spec::Qn1Retired);
   StreamIn<spec::RxDropped> rx_dropped = RNIC_IN(*this, rx_dropped, spec::RxDropped);
 
   TapPort<spec::TptCheckCommit> tpt_check{

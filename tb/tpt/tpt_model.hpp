@@ -1,6 +1,6 @@
 // The model's tpt behind the face of TptDut: look-ups are calls there, so what a group of pieces
-// gets is put together here as ddp does it. A failed extent of tx_extent comes back as the others
-// do, but the model counts none of it.
+// gets is put together here as ddp and atomic do it. A failed extent of tx_extent or qn1_extent
+// comes back as the others do, but the model counts none of it.
 #pragma once
 
 #include <array>
@@ -34,6 +34,9 @@ struct TptModelDut : ModelDut {
   ModelOut<spec::RxXlateRsp> rx_xlate_rsp{*this, "rx_xlate_rsp"};
   ModelOut<spec::RxExtent> rx_extent{*this, "rx_extent"};
   ModelIn<spec::WrRetired> wr_retired{*this, "wr_retired"};
+  ModelIn<spec::Qn1Xlate> qn1_xlate{*this, "qn1_xlate"};
+  ModelOut<spec::Qn1Extent> qn1_extent{*this, "qn1_extent"};
+  ModelIn<spec::Qn1Retired> qn1_retired{*this, "qn1_retired"};
   ModelIn<spec::RxDropped> rx_dropped{*this, "rx_dropped"};
 
   void set_key(uint64_t key) { tpt_->set_key(key); }
@@ -42,14 +45,15 @@ struct TptModelDut : ModelDut {
     const auto sizes = kMinimum ? spec::Sizes::minimum() : spec::Sizes{};
     tpt_ = std::make_unique<model::Tpt>(sizes, out_);
     for (Group* g : {&wqe_, &resp_, &rx_, &tx_}) *g = {};
-    failed_ = {};
+    failed_ = failed_qn1_ = {};
     under_way_ = false;
   }
   /// One item; extents that are done with go first, then what changes the table.
   bool step() override {
     if (!wr_retired.empty()) return tpt_->retired(wr_retired.pop()), true;
     if (!rx_dropped.empty()) return tpt_->retired(rx_dropped.pop()), true;
-    if (!rd_retired.empty()) return retired_tx(rd_retired.pop()), true;
+    if (!rd_retired.empty()) return retired(rd_retired.pop(), failed_), true;
+    if (!qn1_retired.empty()) return retired(qn1_retired.pop(), failed_qn1_), true;
     if (!pbl_wr.empty()) return tpt_->pbl_wr(pbl_wr.pop()), true;
     if (!tpt_cmd.empty() && !under_way_) {
       under_way_ = true;
@@ -59,6 +63,7 @@ struct TptModelDut : ModelDut {
     if (!tx_xlate.empty()) return gather(tx_xlate.pop()), true;
     if (!wqe_check.empty()) return check(wqe_, wqe_check.pop(), wqe_check_rsp), true;
     if (!resp_check.empty()) return check(resp_, resp_check.pop(), resp_check_rsp), true;
+    if (!qn1_xlate.empty()) return one(qn1_xlate.pop()), true;
     return false;
   }
 
@@ -109,9 +114,27 @@ struct TptModelDut : ModelDut {
     for (const auto& e : g.extents.all()) tx_extent.push(e);
     tx_extent.items().back().last = 1;
   }
-  void retired_tx(const spec::RdRetired& r) {
-    if (failed_[r.epoch] != 0) {
-      failed_[r.epoch]--;
+  /// One extent, whatever pages the bytes touch.
+  void one(const spec::Qn1Xlate& c) {
+    model::ExtentList extents;
+    const auto result = tpt_->translate(c, extents);
+    if (result != spec::TptResult::kOk) {
+      qn1_extent.push({.length = 0, .result = result, .epoch = tpt_->epoch(), .last = 1});
+      failed_qn1_[tpt_->epoch()]++;
+      return;
+    }
+    bool is_first = true;
+    for (auto e : extents.all()) {
+      e.last = 1;
+      if (std::exchange(is_first, false))
+        qn1_extent.push(e);
+      else
+        tpt_->retired({e.epoch});
+    }
+  }
+  void retired(const spec::Retired& r, std::array<uint64_t, 2>& failed) {
+    if (failed[r.epoch] != 0) {
+      failed[r.epoch]--;
       return;
     }
     tpt_->retired(r);
@@ -120,8 +143,9 @@ struct TptModelDut : ModelDut {
   Out out_{*this};
   std::unique_ptr<model::Tpt> tpt_;
   Group wqe_, resp_, rx_, tx_;
-  std::array<uint64_t, 2> failed_{};  // extents given out that say why, by epoch
-  bool under_way_ = false;            // a command
+  // Extents given out that say why, by epoch.
+  std::array<uint64_t, 2> failed_{}, failed_qn1_{};
+  bool under_way_ = false;  // a command
 };
 
 }  // namespace rnic::tb

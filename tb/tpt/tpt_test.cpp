@@ -1,6 +1,7 @@
 // tpt: STags, checks and their order, extents, groups, clients that hold nobody, destroy_mr against
 // what is in flight. Reference: tpt_world.hpp.
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <set>
 
@@ -20,6 +21,7 @@ using spec::AdminStatus;
 using spec::TptResult;
 
 constexpr uint64_t kKey = 0x0123456789abcdef;
+enum class Of : uint8_t { kRx, kTx, kQn1 };  // an extent
 
 template <class D>
 class TptTest : public testing::Test {
@@ -39,8 +41,8 @@ class TptTest : public testing::Test {
     return {.base = 0x12345, .length = 0x10000, .first = 0x678, .pbl_base = pbl_base};
   }
   /// A commit is the next piece of its client.
-  static void take(std::deque<spec::WqeCheck> (&asked)[4], const spec::TptCheckCommit& c) {
-    ASSERT_LT(c.client, 4);
+  static void take(std::deque<spec::WqeCheck> (&asked)[6], const spec::TptCheckCommit& c) {
+    ASSERT_LT(c.client, 6);
     ASSERT_FALSE(asked[c.client].empty()) << c.describe();
     EXPECT_EQ((spec::WqeCheck{.stag = c.stag,
                               .tagged_offset = c.tagged_offset,
@@ -231,6 +233,7 @@ TYPED_TEST(TptTest, ChecksAndTheirOrder) {
       w.ask_resp({row.item});
       w.ask_rx({row.item});
       w.ask_tx({row.item});
+      w.ask_qn1(row.item);
     }
     w.finish();
   });
@@ -286,6 +289,37 @@ TYPED_TEST(TptTest, ExtentsEndAtPages) {
         slot = (slot + 1) % 16;
       }
     }
+  });
+}
+
+/// Words of 8 bytes at and around the ends of pages. One whose bus address is not aligned may cross
+/// a page: it has one extent all the same, and atomic refuses its address.
+TYPED_TEST(TptTest, Qn1ItemsHaveOneExtent) {
+  this->worlds([&](auto& w, Pace) {
+    unsigned crossed = 0;
+    for (unsigned log = 12; log <= 21; log++) {
+      const uint64_t page = uint64_t{1} << log;
+      for (const uint32_t first : {uint32_t{0}, uint32_t{8}, static_cast<uint32_t>(page - 8),
+                                   static_cast<uint32_t>(page - 3)}) {
+        const uint32_t stag = w.create(
+            1, {.base = w.rng().next() >> 8, .length = 3 * page, .log_page = log, .first = first});
+        const auto& made = w.region(stag);
+        for (unsigned i = 0; i < 12; i++) {
+          const uint64_t border = (i % 3 + 1) * page - first;
+          const uint64_t low = border < 16 ? 0 : border - 16;
+          const uint64_t offset = std::min(low + w.rng().below(24), made.length - 8);
+          crossed += (first + offset) % page > page - 8;
+          w.ask_qn1(made.item(stag, offset, 8, 4));
+          w.ask_qn1(made.item(stag, offset & ~uint64_t{7}, 8, 2));
+          if (i % 4 == 1) w.ask_qn1(made.item(stag, made.length - w.rng().below(8), 8));  // bounds
+          if (i % 4 == 2) w.ask_qn1(made.item(stag ^ 1, offset, 8));
+          if (i % 4 == 3) w.ask_qn1(made.item(stag, offset, 8, 8));
+        }
+        w.finish();
+        w.destroy(stag);
+      }
+    }
+    EXPECT_GT(crossed, 20U);
   });
 }
 
@@ -351,7 +385,7 @@ TYPED_TEST(TptTest, WqeGroupsHaveOneAnswer) {
 }
 
 TYPED_TEST(TptTest, AClientThatIsFullHoldsNobodyElse) {
-  for (int full = 0; full < 5; full++) {
+  for (int full = 0; full < 6; full++) {
     SCOPED_TRACE(full);
     this->worlds([&](auto& w, Pace p) {
       auto& d = this->dut;
@@ -363,31 +397,35 @@ TYPED_TEST(TptTest, AClientThatIsFullHoldsNobodyElse) {
         if (full == 2) d.tx_extent.stall(percent);
         if (full == 3) d.rx_extent.stall(percent);
         if (full == 4) d.rx_xlate_rsp.stall(percent);
+        if (full == 5) d.qn1_extent.stall(percent);
       };
       stall(100);
       for (unsigned i = 0; i < 40; i++) {
         if (full == 0) w.ask_wqe({r.item(stag, i, 10), r.item(stag, i, 9)});
         if (full == 1) w.ask_resp({r.item(stag, i, 10)});
         if (full == 2) w.ask_tx({r.item(stag, i, 20000), r.item(stag, i, 20)});
-        if (full >= 3) w.ask_rx({r.item(stag, i, 20000), r.item(stag, i, 20)});
+        if (full == 3 || full == 4) w.ask_rx({r.item(stag, i, 20000), r.item(stag, i, 20)});
+        if (full == 5) w.ask_qn1(r.item(stag, 8 * i, 8));
       }
       for (unsigned i = 0; i < 200; i++) d.advance();  // until it is full
       for (unsigned i = 0; i < 40; i++) {
         if (full != 0) w.ask_wqe({r.item(stag, i, 10)});
         if (full != 1) w.ask_resp({r.item(stag, i, 10)});
         if (full != 2) w.ask_tx({r.item(stag, i, 9000)});
-        if (full < 3) w.ask_rx({r.item(stag, i, 9000)});
+        if (full != 3 && full != 4) w.ask_rx({r.item(stag, i, 9000)});
+        if (full != 5) w.ask_qn1(r.item(stag, 8 * i, 8));
       }
       EXPECT_TRUE(d.run_until(
           [&] {
             return (full == 0 || d.wqe_check_rsp.size() == 40) &&
                    (full == 1 || d.resp_check_rsp.size() == 40) &&
                    (full == 2 || d.tx_extent.size() >= 120) &&
-                   (full >= 3 || d.rx_extent.size() >= 120);
+                   (full == 3 || full == 4 || d.rx_extent.size() >= 120) &&
+                   (full == 5 || d.qn1_extent.size() == 40);
           },
           2000))
           << d.wqe_check_rsp.size() << " " << d.resp_check_rsp.size() << " " << d.tx_extent.size()
-          << " " << d.rx_extent.size();
+          << " " << d.rx_extent.size() << " " << d.qn1_extent.size();
       w.query(stag);
       stall(p.stall);
       w.finish();
@@ -403,14 +441,17 @@ TYPED_TEST(TptTest, DestroyWaitsForWhatIsInFlight) {
       uint32_t b = w.create(2, this->plain(32));
       const Region r = w.region(a);
       // one kind of extent at a time holds the answer
-      for (int kind = 0; kind < 3; kind++) {
+      for (int kind = 0; kind < 4; kind++) {
         if (kind == 0) w.ask_tx({r.item(a, 0, 5000)});
-        if (kind != 0) w.ask_rx({r.item(a, 0, 5000)});
+        if (kind == 1 || kind == 2) w.ask_rx({r.item(a, 0, 5000)});
+        if (kind == 3)
+          for (unsigned i = 0; i < 3; i++) w.ask_qn1(r.item(a, 8 * i, 8));
         w.finish(false);
-        const auto held = kind == 0 ? w.tx_held : w.rx_held;
+        const auto held = kind == 0 ? w.tx_held : kind == 3 ? w.qn1_held : w.rx_held;
         ASSERT_GE(held.size(), 2U);
         w.tx_held.clear();
         w.rx_held.clear();
+        w.qn1_held.clear();
         EXPECT_EQ(w.poll(a), AdminStatus::kInProgress);
         // closed at once: nothing passes, others do, and theirs of the new epoch hold nobody
         const auto expected = w.region(a);
@@ -421,17 +462,21 @@ TYPED_TEST(TptTest, DestroyWaitsForWhatIsInFlight) {
         w.ask_wqe({r.item(a, 0, 1)});
         w.ask_tx({r.item(a, 0, 1)});
         w.ask_rx({r.item(a, 0, 1)});
+        w.ask_qn1(r.item(a, 0, 1));
         w.ask_tx({w.region(b).item(b, 0, 100)});
         w.ask_rx({w.region(b).item(b, 0, 100)});
+        w.ask_qn1(w.region(b).item(b, 0, 8));
         w.finish(false);
-        for (const auto& e : w.tx_held)
-          EXPECT_TRUE(e.result != TptResult::kOk || e.epoch != held[0].epoch);
+        for (const auto* extents : {&w.tx_held, &w.qn1_held})
+          for (const auto& e : *extents)
+            EXPECT_TRUE(e.result != TptResult::kOk || e.epoch != held[0].epoch);
         for (const auto& e : w.rx_held) EXPECT_NE(e.epoch, held[0].epoch);
         for (const auto& e : held) {
           EXPECT_EQ(w.poll(a), AdminStatus::kInProgress) << "freed too early";
           if (kind == 0) d.rd_retired.put({.epoch = e.epoch});
           if (kind == 1) d.wr_retired.put({.epoch = e.epoch});
           if (kind == 2) d.rx_dropped.put({.epoch = e.epoch});
+          if (kind == 3) d.qn1_retired.put({.epoch = e.epoch});
         }
         w.destroy_begin(a);
         const auto rsp = w.destroyed(a);
@@ -460,9 +505,11 @@ TYPED_TEST(TptTest, DestroyWithPiecesStillInside) {
     auto stall = [&](bool on) {
       d.tx_extent.stall(on ? 100 : p.stall);
       d.rx_extent.stall(on ? 100 : p.stall);
+      d.qn1_extent.stall(on ? 100 : p.stall);
     };
     auto looked_up = [&] {
-      EXPECT_TRUE(d.run_until([&] { return !d.tx_xlate.busy() && !d.rx_xlate.busy(); }));
+      EXPECT_TRUE(d.run_until(
+          [&] { return !d.tx_xlate.busy() && !d.rx_xlate.busy() && !d.qn1_xlate.busy(); }));
       for (unsigned i = 0; i < 30; i++) d.advance();
     };
     stall(true);
@@ -471,6 +518,7 @@ TYPED_TEST(TptTest, DestroyWithPiecesStillInside) {
     w.ask_tx({r.item(a ^ 1, 0, 100)});
     w.ask_rx({r.item(a, 7, 9000), r.item(a, 0, 100)});
     w.ask_rx({r.item(a, 7, 9000), r.item(a ^ 1, 0, 100)});
+    for (unsigned i = 0; i < 8; i++) w.ask_qn1(r.item(i % 3 == 0 ? a ^ 1 : a, 8 * i, 8));
     looked_up();
     EXPECT_EQ(w.poll(a), AdminStatus::kInProgress);
     stall(false);
@@ -483,6 +531,7 @@ TYPED_TEST(TptTest, DestroyWithPiecesStillInside) {
     stall(true);
     w.ask_tx({r.item(a, 0, 100)});
     w.ask_tx({r.item(a, 0, 100), r.item(b, 0, 100)});
+    w.ask_qn1(r.item(a, 0, 8));
     looked_up();
     w.destroy_begin(b);
     for (unsigned i = 0; i < 100; i++) d.advance();
@@ -508,21 +557,24 @@ TYPED_TEST(TptTest, SeveralRegionsCloseAtOnce) {
     const uint32_t b = w.create(2, this->plain(64));
     struct Closing {
       uint32_t stag = 0;
-      std::vector<spec::Extent> tx, rx;
+      std::vector<spec::Extent> tx, rx, qn1;
     };
     std::vector<Closing> all;
     auto retire = [&](Closing& c) {
       w.tx_held = std::exchange(c.tx, {});
       w.rx_held = std::exchange(c.rx, {});
+      w.qn1_held = std::exchange(c.qn1, {});
       w.retire();
     };
     for (uint32_t i = 0; i < 6; i++) {
-      Closing c{.stag = w.create(i < 2 ? i : i + 1, this->plain()), .tx = {}, .rx = {}};
+      Closing c{.stag = w.create(i < 2 ? i : i + 1, this->plain()), .tx = {}, .rx = {}, .qn1 = {}};
       w.ask_tx({w.region(c.stag).item(c.stag, 0, 5000)});
       w.ask_rx({w.region(c.stag).item(c.stag, 0, 5000)});
+      w.ask_qn1(w.region(c.stag).item(c.stag, 0, 8));
       w.finish(false);
       c.tx = std::exchange(w.tx_held, {});
       c.rx = std::exchange(w.rx_held, {});
+      c.qn1 = std::exchange(w.qn1_held, {});
       EXPECT_EQ(w.poll(c.stag), AdminStatus::kInProgress);
       all.push_back(c);
     }
@@ -531,7 +583,10 @@ TYPED_TEST(TptTest, SeveralRegionsCloseAtOnce) {
     w.ask_tx({w.region(b).item(b, 0, 5000)});
     w.ask_rx({w.region(b).item(b, 0, 5000)});
     w.finish(false);
-    Closing live{.stag = b, .tx = std::exchange(w.tx_held, {}), .rx = std::exchange(w.rx_held, {})};
+    Closing live{.stag = b,
+                 .tx = std::exchange(w.tx_held, {}),
+                 .rx = std::exchange(w.rx_held, {}),
+                 .qn1 = {}};
     for (size_t i = all.size(); i-- > 1;) {
       EXPECT_EQ(w.poll(all[i].stag), AdminStatus::kInProgress);
       retire(all[i]);
@@ -574,29 +629,31 @@ TYPED_TEST(TptTest, DestroyMeetsOneLookUp) {
   this->worlds([&](auto& w, Pace) {
     auto& d = this->dut;
     bool passed = false, refused = false;
-    for (unsigned distance = 0; distance < 40; distance++) {
+    for (unsigned distance = 0; distance < 60; distance++) {
       const uint32_t a = w.create(1, this->plain());
       const auto item = w.region(a).item(a, 0, 100);
-      const bool tx = distance % 2 != 0;
+      const bool tx = distance % 3 == 1, qn1 = distance % 3 == 2, rx = !tx && !qn1;
       w.destroy_begin(a);
-      for (unsigned i = 0; i < distance / 2; i++) d.advance();
-      if (tx)
-        d.tx_xlate.put(item);
-      else
-        d.rx_xlate.put(item);
+      for (unsigned i = 0; i < distance / 3; i++) d.advance();
+      if (tx) d.tx_xlate.put(item);
+      if (qn1) d.qn1_xlate.put(item);
+      if (rx) d.rx_xlate.put(item);
       for (unsigned i = 0; i < 200; i++) d.advance();
-      const auto result = tx ? d.tx_extent.items().at(0).result : d.rx_xlate_rsp.take().result;
+      const auto result = tx    ? d.tx_extent.items().at(0).result
+                          : qn1 ? d.qn1_extent.items().at(0).result
+                                : d.rx_xlate_rsp.take().result;
       if (result == TptResult::kOk) {
         passed = true;
         EXPECT_EQ(w.answered().status, AdminStatus::kInProgress)
             << "freed while an extent is in flight, distance " << distance;
         w.destroy_begin(a);
-        if (!tx) w.retire_rx(d.rx_extent.take());
+        if (rx) w.retire_rx(d.rx_extent.take());
       } else {
         refused = true;
         EXPECT_EQ(result, TptResult::kStag);
       }
       if (tx) d.rd_retired.put({.epoch = d.tx_extent.take().epoch});
+      if (qn1) d.qn1_retired.put({.epoch = d.qn1_extent.take().epoch});
       w.destroy_end(a);
     }
     EXPECT_TRUE(refused);
@@ -623,12 +680,14 @@ TYPED_TEST(TptTest, DestroyRacesWithLookUps) {
       const unsigned slow = round % 3 == 2 ? 90 : 20;
       d.tx_extent.stall(round % 2 != 0 ? slow : 0);
       d.rx_extent.stall(round % 2 == 0 ? slow : 0);
+      d.qn1_extent.stall(round % 4 < 2 ? slow : 0);
       for (unsigned i = 0; i < 60; i++) {
         const uint32_t stag = rng.percent(70) ? a : b;
         auto tx = mine.item(stag, rng.below(0x8000), static_cast<uint32_t>(rng.between(1, 9000)));
         auto rx = mine.item(stag, rng.below(0x8000), static_cast<uint32_t>(rng.between(1, 9000)));
         d.tx_xlate.put(tx);
         d.rx_xlate.put(rx);
+        d.qn1_xlate.put(mine.item(stag, rng.below(0x8000), 8));
         d.wqe_check.put(mine.item(a, 0, 9));
       }
       const auto wait = rng.below(90);
@@ -637,7 +696,7 @@ TYPED_TEST(TptTest, DestroyRacesWithLookUps) {
       struct Due {
         uint64_t at;
         spec::Extent e;
-        bool tx;
+        Of kind;
       };
       std::deque<Due> due;
       int mine_out = 0;
@@ -659,28 +718,28 @@ TYPED_TEST(TptTest, DestroyRacesWithLookUps) {
             w.destroy_begin(a);
           }
         }
-        auto drain = [&](auto& out, bool tx) {
+        auto drain = [&](auto& out, Of kind) {
           if (!out.empty()) calm = 0;
           for (auto& e : out.items()) {
             const bool of_a = e.result == TptResult::kOk && e.address >> 56 == 0xaa;
             mine_out += of_a;
             late |= of_a && answered;
-            due.push_back({now + rng.below(200), e, tx});
+            due.push_back({now + rng.below(200), e, kind});
           }
           out.items().clear();
         };
-        drain(d.tx_extent, true);
-        drain(d.rx_extent, false);
+        drain(d.tx_extent, Of::kTx);
+        drain(d.rx_extent, Of::kRx);
+        drain(d.qn1_extent, Of::kQn1);
         for (auto it = due.begin(); it != due.end();) {
           if (it->at > now) {
             ++it;
             continue;
           }
           mine_out -= it->e.result == TptResult::kOk && it->e.address >> 56 == 0xaa;
-          if (it->tx)
-            d.rd_retired.put({.epoch = it->e.epoch});
-          else
-            w.retire_rx(it->e);
+          if (it->kind == Of::kTx) d.rd_retired.put({.epoch = it->e.epoch});
+          if (it->kind == Of::kRx) w.retire_rx(it->e);
+          if (it->kind == Of::kQn1) d.qn1_retired.put({.epoch = it->e.epoch});
           it = due.erase(it);
         }
       }
@@ -745,25 +804,29 @@ TYPED_TEST(TptTest, RandomRegionsAndClients) {
       };
       d.tx_extent.stall(rng.percent(50) ? 0 : 60);
       d.rx_extent.stall(rng.percent(50) ? 0 : 60);
+      d.qn1_extent.stall(rng.percent(50) ? 0 : 60);
       for (unsigned i = 0; i < 60; i++) {
         w.ask_wqe(group(14));
         w.ask_resp(group(1));
         w.ask_rx(group(3));
         w.ask_tx(group(14));
+        auto word = piece();
+        word.length = 8;
+        w.ask_qn1(word);
       }
       w.finish();
     }
   });
 }
 
-/// Each piece of the four clients is one tpt_check, in its client's order; each command one
+/// Each piece of the five clients is one tpt_check, in its client's order; each command one
 /// tpt_change. What lies between them is what the answers say: a check before the destroy's change
 /// passes, one behind it does not.
 TYPED_TEST(TptRtlTest, Commits) {
   this->worlds([&](auto& w, Pace) {
     auto& d = this->dut;
     const uint32_t last = w.sizes().num_stags - 1;
-    std::deque<spec::WqeCheck> asked[4];
+    std::deque<spec::WqeCheck> asked[6];
     for (unsigned round = 0; round < 60; round++) {
       const uint32_t slot = w.rng().percent(50) ? last : 3;
       d.tpt_change.take_all();
@@ -780,7 +843,7 @@ TYPED_TEST(TptRtlTest, Commits) {
       const Region r = w.region(stag);
       d.tpt_check.take_all();
       const uint64_t when = w.rng().below(40);
-      std::vector<bool> passed[4], waits;
+      std::vector<bool> passed[6], waits;
       bool closed = false;
       w.statuses.clear();
       auto look = [&] {
@@ -789,13 +852,14 @@ TYPED_TEST(TptRtlTest, Commits) {
       };
       for (uint64_t i = 0; i < 60; i++) {
         if (i == when) w.destroy_begin(stag);
-        const auto client = w.rng().below(4);
+        const auto client = std::array{0, 1, 2, 3, 5}[w.rng().below(5)];
         auto item =
             r.item(stag, w.rng().below(100), static_cast<uint32_t>(w.rng().between(1, 200)));
         if (client == 0) d.rx_xlate.put(item);
         if (client == 1) d.tx_xlate.put(item);
         if (client == 2) d.wqe_check.put(item);
         if (client == 3) d.resp_check.put(item);
+        if (client == 5) d.qn1_xlate.put(item);
         asked[client].push_back(item);
         d.advance();
         EXPECT_LE(d.tpt_check.items().size(), 1U);
@@ -820,15 +884,18 @@ TYPED_TEST(TptRtlTest, Commits) {
       compare(d.tx_extent.items(), passed[1]);
       compare(d.wqe_check_rsp.items(), passed[2]);
       compare(d.resp_check_rsp.items(), passed[3]);
+      compare(d.qn1_extent.items(), passed[5]);
       for (const auto& e : d.tx_extent.items()) d.rd_retired.put({.epoch = e.epoch});
       for (const auto& e : d.rx_extent.items()) w.retire_rx(e);
+      for (const auto& e : d.qn1_extent.items()) d.qn1_retired.put({.epoch = e.epoch});
       w.destroy_end(stag);
       d.settle();
       for (const auto& c : d.tpt_change.take_all()) waits.push_back(c.waits != 0);
       ASSERT_EQ(waits.size(), w.statuses.size());
       for (size_t i = 0; i < waits.size(); i++)
         EXPECT_EQ(waits[i], w.statuses[i] == AdminStatus::kInProgress) << i;
-      for (auto* out : {&d.tx_extent.items(), &d.rx_extent.items()}) out->clear();
+      for (auto* out : {&d.tx_extent.items(), &d.rx_extent.items(), &d.qn1_extent.items()})
+        out->clear();
       d.rx_xlate_rsp.items().clear(), d.wqe_check_rsp.items().clear();
       d.resp_check_rsp.items().clear();
       if (testing::Test::HasFailure()) return;
@@ -857,6 +924,8 @@ TYPED_TEST(TptRtlTest, LatencyAndThroughput) {
         d.rx_xlate_rsp.items().clear();
         for (const auto& e : d.tx_extent.items()) d.rd_retired.put({.epoch = e.epoch});
         for (const auto& e : d.rx_extent.items()) d.wr_retired.put({.epoch = e.epoch});
+        for (const auto& e : d.qn1_extent.items()) d.qn1_retired.put({.epoch = e.epoch});
+        d.qn1_extent.items().clear();
         d.tx_extent.items().clear();
         d.rx_extent.items().clear();
         return to - from;
@@ -865,9 +934,11 @@ TYPED_TEST(TptRtlTest, LatencyAndThroughput) {
   EXPECT_EQ(cycles(d.rx_xlate, d.rx_xlate_rsp, 1), 7U);
   EXPECT_EQ(cycles(d.rx_xlate, d.rx_extent, 1), 10U);
   EXPECT_EQ(cycles(d.tx_xlate, d.tx_extent, 1), 10U);
+  EXPECT_EQ(cycles(d.qn1_xlate, d.qn1_extent, 1), 10U);
   EXPECT_EQ(cycles(d.wqe_check, d.wqe_check_rsp, 100), 106U);  // one a cycle
   EXPECT_EQ(cycles(d.rx_xlate, d.rx_extent, 100), 109U);
   EXPECT_EQ(cycles(d.tx_xlate, d.tx_extent, 100), 109U);
+  EXPECT_EQ(cycles(d.qn1_xlate, d.qn1_extent, 100), 109U);
 }
 
 }  // namespace

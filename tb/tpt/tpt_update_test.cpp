@@ -81,7 +81,7 @@ class Around final : public Port {
     t.ended_epoch_i = 0;
     t.issued_i = 0;
     t.issued_epoch_i = 0;
-    for (unsigned lane = 0; lane < 4; lane++) {
+    for (unsigned lane = 0; lane < 6; lane++) {
       const auto job = std::find_if(
           jobs_.begin(), jobs_.end() - (look_ ? 1 : 0),
           [&](const Job& j) { return j.at <= dut_.now() && (j.extents == 0 || t.issued_i == 0); });
@@ -99,7 +99,7 @@ class Around final : public Port {
     }
     t.retired_i = 0;
     t.retired_epoch_i = 0;
-    for (unsigned lane = 0; lane < 3; lane++) {
+    for (unsigned lane = 0; lane < 4; lane++) {
       const auto e = std::find_if(extents_.begin(), extents_.end(),
                                   [&](const Job& x) { return x.at <= dut_.now(); });
       if (e == extents_.end() || rng_.percent(30)) break;

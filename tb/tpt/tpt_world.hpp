@@ -2,8 +2,8 @@
 // each look-up must give.
 //
 //   TptWorld<D> w(dut, key, rng);   w.create(slot, {...});
-//   w.ask_tx({...});  w.ask_rx({...});  w.ask_wqe({...});  w.ask_resp({...});   any number, of all four clients
-//   w.finish();                                                                 all answers and extents are as they must be
+//   w.ask_tx({...});  w.ask_rx({...});  w.ask_wqe({...});  w.ask_resp({...});  w.ask_qn1(item);
+//   w.finish();                    all answers and extents are as they must be
 #pragma once
 
 #include <algorithm>
@@ -226,6 +226,21 @@ class TptWorld {
     put(dut_.tx_xlate, std::move(g));
   }
 
+  /// One extent: of the first page's part, should the bytes cross a page.
+  void ask_qn1(spec::WqeCheck c) {
+    c.last = 1;
+    const auto result = judge(c);
+    if (result != spec::TptResult::kOk) {
+      qn1_.push_back({.address = 0, .length = 0, .result = result, .last = 1});
+    } else {
+      std::vector<spec::Extent> all;
+      walk(c, all);
+      qn1_.push_back(all.front());
+      qn1_.back().last = 1;
+    }
+    dut_.qn1_xlate.put(c);
+  }
+
   /// Everything that was asked has its answers and extents; these are retired.
   void finish(bool retire_all = true) {
     compare(dut_.wqe_check_rsp, wqe_);
@@ -233,13 +248,16 @@ class TptWorld {
     compare(dut_.rx_xlate_rsp, rx_rsp_);
     for (const auto& e : extents(dut_.tx_extent, tx_)) tx_held.push_back(e);
     for (const auto& e : extents(dut_.rx_extent, rx_)) rx_held.push_back(e);
+    for (const auto& e : extents(dut_.qn1_extent, qn1_)) qn1_held.push_back(e);
     if (retire_all) retire();
   }
   void retire() {
     for (const auto& e : tx_held) dut_.rd_retired.put({.epoch = e.epoch});
     for (const auto& e : rx_held) retire_rx(e);
+    for (const auto& e : qn1_held) dut_.qn1_retired.put({.epoch = e.epoch});
     tx_held.clear();
     rx_held.clear();
+    qn1_held.clear();
   }
   void retire_rx(const spec::Extent& e) {
     if (rng_.percent(50))
@@ -249,8 +267,8 @@ class TptWorld {
   }
   base::Rng& rng() { return rng_; }
 
-  std::vector<spec::Extent> tx_held, rx_held;  // given out and not retired
-  std::vector<spec::AdminStatus> statuses;     // of all destroy_mr so far
+  std::vector<spec::Extent> tx_held, rx_held, qn1_held;  // given out and not retired
+  std::vector<spec::AdminStatus> statuses;               // of all destroy_mr so far
 
  private:
   static spec::AdminMrResult result_of(uint32_t stag, const Region& r) {
@@ -318,7 +336,7 @@ class TptWorld {
   std::map<uint32_t, uint32_t> slot_of_, generation_;
   std::vector<spec::WqeCheckRsp> wqe_, resp_;
   std::vector<spec::RxXlateRsp> rx_rsp_;
-  std::vector<spec::Extent> rx_, tx_;
+  std::vector<spec::Extent> rx_, tx_, qn1_;
 };
 
 }  // namespace rnic::tb
