@@ -19,13 +19,12 @@ HostIf::Rd::Rd(HostIf& h, const spec::Sizes& sizes)
     : h_(h), tags_(sizes.rd_tags), space_(std::max(sizes.rd_buffer, beats(spec::kMaxUlpdu))) {
   // Every client owns a tag at least, so that none can starve another; payload has the rest. The
   // shares are those of rtl/host_if/host_if_rd.sv.
-  const bool many = sizes.rd_tags >= 64;
-  std::array<uint32_t, kReaders> share{many ? sizes.rd_tags / 4 : 1, many ? sizes.rd_tags / 8 : 1,
-                                       many ? 2U : 1U, 0, many ? 64U : 1U};
-  uint32_t others = 0;
-  for (const uint32_t s : share) others += s;
-  share[static_cast<size_t>(Reader::kPayload)] =
-      sizes.rd_tags - std::min(others, sizes.rd_tags - 1);
+  // Those of qn1 come off first.
+  const uint32_t qn1 = sizes.rd_tags >= 128 ? 64 : 1, rest = sizes.rd_tags - qn1;
+  const bool many = rest >= 64;
+  std::array<uint32_t, kReaders> share{many ? rest / 4 : 1, many ? rest / 8 : 1, many ? 2U : 1U, 0,
+                                       qn1};
+  share[static_cast<size_t>(Reader::kPayload)] = rest - share[0] - share[1] - share[2];
   uint32_t tag = 0;
   for (size_t r = 0; r < kReaders; ++r) {
     for (uint32_t i = 0; i < share[r] && tag < sizes.rd_tags; ++i) {
