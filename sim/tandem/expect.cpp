@@ -19,6 +19,7 @@ void Expect::writes(bool on) {
   writes_ = on;
   if (on) return;
   packets_.clear();
+  words_.clear();
   completions_.clear();
   events_.clear();
   admin_.clear();
@@ -81,6 +82,26 @@ std::optional<std::vector<spec::Extent>> Expect::forget_place() {
 
 bool Expect::places(uint16_t qpn) const {
   return std::ranges::any_of(packets_, [qpn](const Packet& p) { return p.qpn == qpn; });
+}
+
+// --- words of unit atomic
+
+void Expect::word_written(const DmaWrite& w) {
+  tally_.made(Kind::kWords);
+  if (!writes_) return;
+  if (words_.empty())
+    return tally_.differ("RTL stored {} bytes at {:#x} for atomic; model stores nothing now",
+                         w.data.size(), w.address);
+  const Word model = words_.front();
+  words_.pop_front();
+  if (w.data.size() != sizeof(uint64_t) || w.address != model.address)
+    return tally_.differ("QP {}: word: RTL {} bytes at {:#x} / model {} at {:#x}", model.qpn,
+                         w.data.size(), w.address, sizeof(uint64_t), model.address);
+  const auto rtl = base::load_le<uint64_t>(w.data.bytes().data());
+  if (rtl != model.value)
+    return tally_.differ("QP {}: word at {:#x}: RTL {:#x} / model {:#x}", model.qpn, w.address, rtl,
+                         model.value);
+  tally_.compared(Kind::kWords);
 }
 
 // --- completions and events
@@ -308,6 +329,9 @@ std::string Expect::left(bool at_end) const {
         "{} packets to be placed, the oldest of QP {} at {:#x}, {} of {} bytes written\n",
         packets_.size(), p.qpn, p.extents[0].address, p.at, p.data.size());
   }
+  if (!words_.empty())
+    s += fmt::format("{} words of atomic to be written, the oldest of QP {} at {:#x}\n",
+                     words_.size(), words_[0].qpn, words_[0].address);
   if (!completions_.empty())
     s += fmt::format("{} completions to be written, the oldest of CQ {}: {}\n", completions_.size(),
                      completions_[0].cqn, spec::Cqe::unpack(completions_[0].bytes).describe());

@@ -46,6 +46,12 @@ class Expect {
   bool places(uint16_t qpn) const;  // a packet of this QP is on its way
   std::optional<std::vector<spec::Extent>> forget_place();
 
+  // Client word: stores of unit atomic, in order.
+  void word(uint16_t qpn, uint64_t address, uint64_t value) {
+    words_.push_back({qpn, address, value});
+  }
+  void word_written(const DmaWrite& w);
+
   // Client cq: completions and event entries, each in order.
   void completion(const spec::CqWr& w, uint16_t cqn);
   void event(const spec::CqWr& w, const spec::CqWr& message);
@@ -90,6 +96,10 @@ class Expect {
     size_t extent = 0;
     uint32_t in_extent = 0, at = 0;
   };
+  struct Word {
+    uint16_t qpn = 0;
+    uint64_t address = 0, value = 0;
+  };
   struct Completion {
     uint16_t cqn = 0;
     uint64_t address = 0;
@@ -120,6 +130,7 @@ class Expect {
   Tally& tally_;
   bool writes_ = true;
   std::deque<Packet> packets_;
+  std::deque<Word> words_;
   std::deque<Completion> completions_;
   uint64_t newest_ = 0;  // timestamp
   std::deque<Event> events_;

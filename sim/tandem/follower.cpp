@@ -108,6 +108,7 @@ Steps::Steps(const spec::Sizes& sizes, Tally& tally)
       qps_(sizes.num_qps),
       issues_(sizes.num_qps),
       grants_given_(sizes.num_qps),
+      in_hand_(sizes.num_qps),
       bytes_left_(sizes.num_conns),
       vectors_(sizes.num_vectors) {
   qp_.follow();
@@ -134,6 +135,7 @@ void Steps::settle() {
          segments_.front().segment.source != spec::TxSource::kTerm && segments_.front().whole) {
     assemble_next();
   }
+  hand_out();
   if (!acks_.empty()) settle();
 }
 
@@ -169,6 +171,10 @@ std::string Steps::left(bool at_end) const {
   say_qp(tx_faults_, "faults of ddp wait for rdmap");
   say_qp(wr_dones_, "sent work requests wait to be retired");
   say_qp(rx_dones_, "received messages wait to be retired");
+  say_qp(res_dones_, "results of atomics wait to be retired");
+  say_qp(results_, "results of atomics wait for their store");
+  say_qp(storing_, "words of atomic wait to be written");
+  say(looked_, "look-ups of atomic were not used");
   say_qp(cqe_reqs_, "completions wait for cq");
   if (answered_[0].size() > refused_)
     say(answered_[0], "look-ups for received segments were not used");

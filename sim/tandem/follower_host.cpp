@@ -97,8 +97,10 @@ void Steps::writes_changed() {
     const auto extents = expect_.forget_place();
     if (!extents) break;
     for (const spec::Extent& e : *extents) tpt_.retired({e.epoch});
+    ++placed_;
     ddp_.rx.place_done({});
   }
+  while (!on && !storing_.empty()) stored();
   expect_.writes(on);
 }
 
@@ -135,10 +137,15 @@ void Steps::dma_write(const DmaWrite& w) {
     case Client::kPlace:
       if (const auto extents = expect_.placed(w)) {
         for (const spec::Extent& e : *extents) tpt_.retired({e.epoch});
+        ++placed_;
         ddp_.rx.place_done({});
         settle();
       }
       return;
+    case Client::kWord:
+      expect_.word_written(w);
+      stored();
+      return settle();
     case Client::kCq:
       expect_.cq_written(w);
       if (w.data.size() == spec::Cqe::kBytes) completion_told(spec::Cqe::unpack(w.data.bytes()));

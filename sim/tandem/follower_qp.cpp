@@ -206,6 +206,16 @@ void Steps::step(const spec::QpRetireCommit& c) {
     }
     case kReadDone:
     case kReceived: {
+      const auto is_its = [&c](const spec::RxDone& d) {
+        return d.qpn == c.qpn && d.slot == c.slot;
+      };
+      if (const auto at = std::ranges::find_if(res_dones_, is_its);
+          c.op == kReadDone && at != res_dones_.end()) {
+        const spec::RxDone done = *at;
+        res_dones_.erase(at);
+        qp_.rx_done(done);
+        return retire_done(c.qpn);
+      }
       const auto done = take(rx_dones_, c.qpn, "qp_retire",
                              c.op == kReadDone ? "a finished Read" : "a received message");
       if (!done) return;

@@ -80,8 +80,10 @@ void Steps::operation(const spec::RdmapOpCommit& c) {
   Followed& q = qps_[c.qpn];
   switch (c.op) {
     case kCtl:
-      if (const auto ctl = take_of(ctl_rdmap_, c.qpn, "rdmap_op", "an order of qp"))
+      if (const auto ctl = take_of(ctl_rdmap_, c.qpn, "rdmap_op", "an order of qp")) {
+        if (ctl->op == spec::QpOp::kStart) in_hand_[c.qpn].reset();  // RTL never served it
         rdmap_.control(*ctl);
+      }
       return;
     case kQpFault:
       if (const auto f = take_of(qp_faults_, c.qpn, "rdmap_op", "a fault of qp")) {
@@ -98,7 +100,8 @@ void Steps::operation(const spec::RdmapOpCommit& c) {
         rdmap_.tx_fault(*f);
       return;
     case kRespFailed:
-      return respond(c.qpn);
+      if (!atomic_failed(c.qpn)) respond(c.qpn);
+      return;
     case kSegment:
       return segment(c.qpn);
     case kSlotFree:
@@ -144,6 +147,7 @@ void Steps::segment(uint16_t qpn) {
   if (!place) return;
   if (expect_.writes()) return expect_.place(*place);
   give_back(place->extents);
+  ++placed_;
   ddp_.rx.place_done({});
 }
 

@@ -4,7 +4,7 @@
 namespace rnic::sim {
 namespace {
 
-constexpr size_t kRx = 0, kTx = 1, kWqe = 2, kResp = 3;
+constexpr size_t kRx = 0, kTx = 1, kWqe = 2, kResp = 3, kQn1 = 5;
 constexpr std::array<std::string_view, 4> kNames{"a received segment", "a segment to be sent",
                                                  "a work request", "a Read Request of the peer"};
 
@@ -17,13 +17,19 @@ bool same(const spec::WqeCheck& a, spec::WqeCheck b, size_t client) {
 }  // namespace
 
 void Steps::step(const spec::TptCheckCommit& c) {
-  if (c.client > kResp) return;  // of tpt_update, for a command
+  if (c.client > kResp && c.client != kQn1) return;  // of tpt_update, for a command
   const spec::WqeCheck request{.stag = c.stag,
                                .tagged_offset = c.tagged_offset,
                                .length = c.length,
                                .pd = c.pd,
                                .rights = c.rights,
                                .last = c.last};
+  if (c.client == kQn1) {
+    Answer a{.request = request, .extents = {}};
+    a.result = tpt_.translate(request, a.extents);
+    looked_.push_back(std::move(a));
+    return;
+  }
   if (c.client != kTx) {
     Answer a{.request = request, .extents = {}};
     a.result = c.client == kRx ? tpt_.translate(request, a.extents) : tpt_.check(request);

@@ -31,6 +31,8 @@ void Ordering::commit(const spec::AnyCommit& c) {
     void operator()(const spec::LlpGrantCommit&) {}
     void operator()(const spec::DdpDropCommit&) {}
     void operator()(const spec::RdmapResponseCommit&) {}
+    void operator()(const spec::RdmapAtomicCommit&) {}
+    void operator()(const spec::AtomicWordCommit&) {}
     void operator()(const spec::TptChangeCommit&) {}
     void operator()(const spec::QpRqTakeCommit&) {}
     void operator()(const spec::QpIssueCommit&) {}
@@ -49,10 +51,11 @@ void Ordering::dma_write(const DmaWrite& w) {
 
 void Ordering::dma_read(const DmaRead& r) {
   port_.read(r);
-  if (r.client == Client::kPayload)
+  if (r.client == Client::kPayload) {
     payload_.read(r);
-  else
+  } else if (r.client != Client::kQn1) {
     rings_.read(r);
+  }
 }
 
 void Ordering::mmio(const Mmio& m) {

@@ -106,7 +106,10 @@ void PayloadOrder::judge(uint16_t qpn, Qp& qp) {
   if (!s.is_good) return fail(qp);
   if (s.is_placed()) qp.last = placements_.judged(qpn, s.payload);
   if (s.is_last && s.is_send()) qp.receives.push_back(qp.last);
-  if (s.is_last && (s.is_read_response() || s.is_flush_response())) qp.reads.push_back(qp.last);
+  if (s.is_last && (s.is_read_response() || s.is_flush_response() || s.is_atomic_response()))
+    qp.reads.push_back(qp.last);
+  if (s.is_atomic() && s.is_last)
+    qp.requests.push_back({.stag = 0, .to = 0, .size = 0, .begun = 0, .need = qp.last});
   if (s.is_read_request() && s.is_last)
     qp.requests.push_back({.stag = s.source_stag(),
                            .to = s.source_to(),

@@ -12,6 +12,13 @@ void PortOrder::beat_written() {
 void PortOrder::written(const DmaWrite& w) {
   is_under_way_ = false;
   ++done_;
+  if (w.client == Client::kWord) {
+    findings_.judged("words");
+    for (const auto& [tag, address] : old_values_)
+      if (address == w.address)
+        findings_.differ("a word is stored at {:#x}, which another atomic reads (tag {})", address,
+                         tag);
+  }
   check("write", w.address, w.data.size(), limit(cfg_.mps, before_.mps), w.relaxed,
         w.client == Client::kPlace);
 }
@@ -60,11 +67,18 @@ void PortOrder::read(const DmaRead& r) {
   if (open_[r.tag])
     findings_.differ("read of {:#x} with tag {}, which waits for its answer", r.address, r.tag);
   open_[r.tag] = true;
+  if (r.client != Client::kQn1) return;
+  findings_.judged("old values");
+  for (const auto& [tag, address] : old_values_)
+    if (address == r.address)
+      findings_.differ("two atomics read {:#x} at a time (tags {} and {})", r.address, tag, r.tag);
+  old_values_[r.tag] = r.address;
 }
 
 void PortOrder::piece(const DmaPiece& p) {
   if (!open_[p.tag]) findings_.differ("an answer with tag {}, which no read has", p.tag);
   if (p.is_last || p.status != spec::RdStatus::kOk) open_[p.tag] = false;
+  if (!open_[p.tag]) old_values_.erase(p.tag);
 }
 
 void PortOrder::pcie(const spec::PcieCfg& cfg) {
@@ -75,6 +89,7 @@ void PortOrder::pcie(const spec::PcieCfg& cfg) {
 
 void PortOrder::reset() {
   open_ = {};
+  old_values_.clear();
   begun_ = done_ = 0;
   is_under_way_ = on_offer_ = mmio_read_ = false;
   reads_.clear();

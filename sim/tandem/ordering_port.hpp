@@ -1,9 +1,11 @@
-// Rules d and e of ordering.hpp: MMIO answers and writes; the bus's limits on each request.
+// Rules d and e of ordering.hpp: MMIO answers and writes; the bus's limits on each request. And of atomics: between the read of an
+// old value and its answer nobody else reads or stores that word.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <map>
 
 #include "backend/device.hpp"
 #include "tandem/ordering_findings.hpp"
@@ -35,7 +37,8 @@ class PortOrder {
   spec::PcieCfg cfg_, before_;
   uint64_t changed_at_ = 0;
   std::array<bool, 256> open_{};
-  uint64_t begun_ = 0, done_ = 0;  // TLPs on dma_wr
+  std::map<uint8_t, uint64_t> old_values_;  // by tag: the word that an atomic reads
+  uint64_t begun_ = 0, done_ = 0;           // TLPs on dma_wr
   bool is_under_way_ = false, on_offer_ = false, mmio_read_ = false;
   std::deque<uint64_t> reads_;  // MMIO reads not answered: how many TLPs must be done before
 };

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "admin/admin.hpp"
+#include "atomic/atomic.hpp"
 #include "backend/observer.hpp"
 #include "cq/cq.hpp"
 #include "ddp/ddp.hpp"
@@ -79,6 +80,8 @@ class Steps final : private model::HostIf::Out,
   void step(const spec::DdpDropCommit& c);
   void step(const spec::DdpUlpduCommit& c);
   void step(const spec::RdmapResponseCommit& c);
+  void step(const spec::RdmapAtomicCommit& c);
+  void step(const spec::AtomicWordCommit& c);
   void step(const spec::RdmapOpCommit& c);
   void step(const spec::TptCheckCommit& c);
   void step(const spec::TptChangeCommit& c);
@@ -146,6 +149,17 @@ class Steps final : private model::HostIf::Out,
     model::PayloadData payload;
     uint64_t serial = 0;  // its name in the read log
   };
+  struct InHand {  // a request of the peer in rdmap_atomic or atomic
+    model::Rdmap::Turn turn;
+    bool is_decided = false, is_stored = false;  // the RTL has, and its store has left
+    spec::AtomicRsp rsp;
+    std::optional<spec::AtomicRsp> failed;  // its fault will come
+  };
+  struct Storing {  // a word on its way to dma_wr
+    uint16_t qpn = 0;
+    std::optional<uint8_t> slot;  // of a result: the request that it completes
+    model::ExtentList extents;
+  };
   struct Fires {                    // of an event: how often it was due since it was last written
     uint32_t firm = 0, merged = 0;  // merged: it may have gone with one that was written
   };
@@ -178,6 +192,7 @@ class Steps final : private model::HostIf::Out,
   void dev_cfg(const spec::DevCfg& cfg) override;
   void place_done(const spec::PlaceDone&) override {}
   void retired(const spec::Retired&) override {}
+  void word_done() override {}
   void msix_unmasked() override {}
   uint64_t device_time() const override { return tally_.cycle(); }
   bool ready() const override { return true; }
@@ -206,13 +221,15 @@ class Steps final : private model::HostIf::Out,
   }
   void qp_error(const spec::QpError& e) override;
   void terminate(model::TxMessage m) override;
-  void responder_ready(uint16_t) override {}
+  void responder_ready(uint16_t qpn) override { ready_.push_back(qpn); }
+  void result(const spec::AtomicReq& r) override { results_.push_back(r); }
 
   void qp_ack_ddp(const spec::QpAckDdp& a) override { acks_ddp_.push_back(a); }
   void tx_want(const spec::TxWant& want) override;
   void tx_fault(const spec::TxFault& f) override;
   void sq_slot_free(const spec::SqSlotFree& f) override { qp_.sq_slot_free(f); }
   void resp_slot_free(const spec::RespSlotFree& f) override;
+  void resp_fetched(const spec::RespFetched& f) override { rdmap_.resp_fetched(f); }
   void rx_done(const spec::RxDone& d) override { rx_dones_.push_back(d); }
 
   void qp_ack_mpa(const spec::QpAckMpa& a) override {
@@ -281,6 +298,14 @@ class Steps final : private model::HostIf::Out,
   spec::TptResult translated(const spec::WqeCheck& c, model::ExtentList& out);
   void give_back(model::ExtentList& extents);
   void drop_open(size_t client);
+  void hand_out();
+  std::optional<Answer> looked_up(const spec::AtomicReq& r);
+  void result_decided(const spec::AtomicWordCommit& c);
+  void store(uint16_t qpn, std::optional<uint8_t> slot, uint64_t address, uint64_t value,
+             model::ExtentList extents);
+  void stored();
+  spec::AtomicRsp failure_of(const spec::AtomicReq& r);
+  bool atomic_failed(uint16_t qpn);
   Fires& fires(const model::Cq::Event& e);
 
   // --- behaviours
@@ -333,6 +358,13 @@ class Steps final : private model::HostIf::Out,
   std::deque<spec::RxDone> rx_dones_;           // ddp -> qp
   std::deque<spec::CqeReq> cqe_reqs_;           // qp -> cq
   std::array<std::deque<Answer>, 4> answered_;  // tpt -> rx, (tx), wqe, resp
+  std::deque<Answer> looked_;                   // tpt -> atomic
+  std::deque<uint16_t> ready_;                  // QPs whose oldest request may be served
+  std::vector<std::optional<InHand>> in_hand_;  // of each QP
+  std::deque<spec::AtomicReq> results_;         // rdmap -> atomic: old values for their sinks
+  std::deque<Storing> storing_;                 // atomic -> host_if
+  std::deque<spec::RxDone> res_dones_;          // rdmap -> qp: results that are stored
+  uint64_t placed_ = 0;                         // place packets that have left
   uint32_t cancelled_ =
       0;  // Reads of the peer whose QP ended: their look-up may still stand in answered_[3]
   uint32_t refused_ = 0;        // received segments whose look-ups may still stand in answered_[0]

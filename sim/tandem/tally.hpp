@@ -19,6 +19,7 @@ enum class Kind : uint8_t {
   kRecords,
   kRecordBytes,
   kPlacedBytes,
+  kWords,
   kCompletions,
   kEvents,
   kInterrupts,
@@ -26,9 +27,9 @@ enum class Kind : uint8_t {
   kRequests,
   kRegisters
 };
-inline constexpr std::array<std::string_view, 9> kKindNames{
-    "records",    "bytes of records", "placed bytes",     "completions",   "events",
-    "interrupts", "admin bytes",      "control requests", "register reads"};
+inline constexpr std::array<std::string_view, 10> kKindNames{
+    "records", "bytes of records", "placed bytes", "words of atomics", "completions",
+    "events",  "interrupts",       "admin bytes",  "control requests", "register reads"};
 
 class Tally {
  public:

@@ -18,6 +18,8 @@ struct WireSegment {
     kSend = 3,
     kSendSe = 5,
     kTerminate = 7,
+    kAtomicRequest = 10,
+    kAtomicResponse = 11,
     kFlushRequest = 12,
     kFlushResponse = 13
   };
@@ -56,6 +58,16 @@ struct WireSegment {
   bool is_read_response() const { return is_tagged && opcode == kReadResponse; }
   bool is_read_request() const {
     return !is_tagged && qn == 1 && opcode == kReadRequest && payload.size() == 28;
+  }
+
+  /// RFC 7306 section 5.2. Of 0x10 and 0x11 the fifth bit is not looked at: on these queues nothing else is 0 or 1.
+  bool is_atomic() const {
+    return !is_tagged && qn == 1 &&
+           ((opcode == kAtomicRequest && payload.size() == 52) ||
+            (opcode == 0 && payload.size() == 24));
+  }
+  bool is_atomic_response() const {
+    return !is_tagged && qn == 3 && (opcode == kAtomicResponse || opcode == 1);
   }
 
   bool is_flush_response() const { return !is_tagged && qn == 3 && opcode == kFlushResponse; }
