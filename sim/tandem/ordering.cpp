@@ -46,6 +46,7 @@ void Ordering::commit(const spec::AnyCommit& c) {
 void Ordering::dma_write(const DmaWrite& w) {
   port_.written(w);
   if (w.client == Client::kPlace) return payload_.placed(w);
+  if (w.client == Client::kWord) return;
   if (const auto cqe = rings_.written(w)) payload_.completion(*cqe);
 }
 
