@@ -36,8 +36,8 @@ Rnic::~Rnic() { units_.dispatcher.drop_lane(units_.lane); }
 
 std::string Rnic::waiting_for() const {
   return admin_.waiting_for() + qp_.waiting_for() + rdmap_.waiting_for() + ddp_.waiting_for() +
-         mpa_.waiting_for() + llp_.waiting_for() + tpt_.waiting_for() + atomic_.waiting_for() + cq_.waiting_for() +
-         host_.waiting_for();
+         mpa_.waiting_for() + llp_.waiting_for() + tpt_.waiting_for() + atomic_.waiting_for() +
+         cq_.waiting_for() + host_.waiting_for();
 }
 
 }  // namespace rnic::model

@@ -514,10 +514,11 @@ TYPED_TEST(DdpRxTest, Random) {
     for (size_t i = 0; i < got.size(); i++) {
       EXPECT_EQ(got[i].qpn, segments[i].qpn);
       EXPECT_EQ(got[i].ulpdu_length, segments[i].ulpdu.size());
-      EXPECT_TRUE(std::equal(segments[i].ulpdu.begin(),
-                             segments[i].ulpdu.begin() +
-                                 static_cast<long>(std::min(got[i].head.size(), segments[i].ulpdu.size())),
-                             got[i].head.begin()));
+      EXPECT_TRUE(
+          std::equal(segments[i].ulpdu.begin(),
+                     segments[i].ulpdu.begin() +
+                         static_cast<long>(std::min(got[i].head.size(), segments[i].ulpdu.size())),
+                     got[i].head.begin()));
       if (!segments[i].dead) {
         EXPECT_EQ(got[i].cause, segments[i].cause) << i;
       }

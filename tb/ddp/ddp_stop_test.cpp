@@ -292,9 +292,10 @@ class Stops {
     SCOPED_TRACE(fmt::format("segment {} of QP {}", judged, s.qpn));
     EXPECT_EQ(got.qpn, s.qpn);
     EXPECT_EQ(got.ulpdu_length, s.ulpdu.size());
-    EXPECT_TRUE(std::equal(
-        s.ulpdu.begin(), s.ulpdu.begin() + static_cast<long>(std::min(got.head.size(), s.ulpdu.size())),
-        got.head.begin()));
+    EXPECT_TRUE(
+        std::equal(s.ulpdu.begin(),
+                   s.ulpdu.begin() + static_cast<long>(std::min(got.head.size(), s.ulpdu.size())),
+                   got.head.begin()));
     Q& q = qs[s.qpn];
     q.gone |= q.acknowledged || ((q.phase == kStopping || q.phase == kStopped) &&
                                  got.cause == Cause::kLocalCatastrophic);

@@ -86,8 +86,8 @@ struct HostIfDut : RtlDut<V> {
   }
   void unit_count(unsigned unit, const spec::UnitCount& count) {
     auto& t = this->top();
-    void* ports[] = {&t.count_host_if_i, &t.count_admin_i, &t.count_qp_i,     &t.count_tpt_i,
-                     &t.count_rdmap_i,   &t.count_ddp_i,   &t.count_mpa_i,    &t.count_cq_i,
+    void* ports[] = {&t.count_host_if_i, &t.count_admin_i, &t.count_qp_i,  &t.count_tpt_i,
+                     &t.count_rdmap_i,   &t.count_ddp_i,   &t.count_mpa_i, &t.count_cq_i,
                      &t.count_llp_if_i,  &t.count_atomic_i};
     const auto words = count.to_words();
     std::memcpy(ports[unit], words.data(), sizeof words);

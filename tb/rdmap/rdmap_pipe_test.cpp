@@ -396,6 +396,7 @@ class RdmapStepRtlTest : public RdmapWorld<D>,
   void qp_error(const spec::QpError& e) override { errors_.push_back(e); }
   void terminate(model::TxMessage m) override { expect(m); }
   void responder_ready(uint16_t) override {}
+  void result(const spec::AtomicReq&) override {}
   TptResult check(const spec::RespCheck& c) const override { return judge(c); }
   TptResult translate(const spec::WqeCheck&, model::ExtentList&) override { return TptResult::kOk; }
   void retired(const spec::Retired&) override {}

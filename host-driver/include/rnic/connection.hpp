@@ -32,8 +32,8 @@ struct ConnParam {
       private_data{};                ///< up to 512 bytes; 508 with revision 2; 8 less with flush
   unsigned responder_resources = 8;  ///< IRD wanted; fewer if the device has fewer left
   unsigned initiator_depth = 8;      ///< ORD wanted
-  bool markers = false;     ///< ask the peer to send markers; its own wish is always honoured
-  bool crc = true;          ///< used if either side wants it
+  bool markers = false;  ///< ask the peer to send markers; its own wish is always honoured
+  bool crc = true;       ///< used if either side wants it
   /// Ask for the extensions, Flush, atomics and Atomic Write: they are on if both sides ask.
   bool flush = false;       // takes 8 bytes of private data
   unsigned revision = 2;    ///< of the Request: 1, or 2 with IRD and ORD. A Reply has the Request's
