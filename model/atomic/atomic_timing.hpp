@@ -6,10 +6,8 @@
 namespace rnic::model {
 
 struct AtomicTiming {
-  // rdmap_atomic, from a head to atomic_req: FIFO, enter, ring (its memory 2), look, FIFO.
-  Cycle turn = 6;
-  // A look at a request whose turn has not come: round the ring.
-  Cycle again = 4;
+  // rdmap_atomic, from a head to atomic_req: FIFO, enter, ring, look, FIFO.
+  Cycle turn = 5;
   // atomic_xlate: atomic_req to qn1_xlate.
   Cycle xlate = 2;
   // qn1_extent to a begun request: atomic_xlate, atomic_lock 2, queue of grants, begin.
@@ -21,10 +19,12 @@ struct AtomicTiming {
   Cycle result = 6;
   // qn1_rd to word_wr: header, atomic_compute 3, atomic_store.
   Cycle compute = 5;
+  // dma_wr to word_done (host_if_done).
+  Cycle done = 1;
   // word_done, or what ends without a store, to atomic_rsp: atomic_end.
   Cycle end = 5;
-  // atomic_rsp to its message or to res_done: rdmap_atomic's FIFO, operation, queue; FIFO alone.
-  Cycle message = 3;
+  // atomic_rsp to its message or to res_done: rdmap_atomic's FIFO, operation, queue, rdmap_tx; FIFO alone.
+  Cycle message = 4;
   Cycle res_done = 1;
 };
 

@@ -145,14 +145,14 @@ void AtomicUnit::begin(Item item, Cycle at) {
 
 void AtomicUnit::store(Item item, Cycle at, uint64_t word) {
   u_.host->word_wr.push({.address = item.extents.all()[0].address, .data = word},
-                        at + u_.host->small_latency() - u_.timing.host.wr_msix);
+                        at + u_.host->word_latency());
   storing_.push_back(std::move(item));
 }
 
 void AtomicUnit::word_done() {
   Item i = std::move(storing_.front());
   storing_.pop_front();
-  end(std::move(i), AtomicEnd::kDone, u_.now());
+  end(std::move(i), AtomicEnd::kDone, u_.now() + u_.timing.atomic.done);
 }
 
 void AtomicUnit::end(Item item, AtomicEnd ending, Cycle at) {

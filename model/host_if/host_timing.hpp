@@ -15,7 +15,7 @@ struct HostTiming {
   Cycle rd_reorder = 3;  // dma_rd_rsp to the end of a read: in, place, end (host_if_reorder)
   Cycle rd_release =
       6;              // from there to the first beat: tags walked, whole (4); word read, beat (2)
-  Cycle wr_msix = 3;  // of wr_small: what a word of atomic does not pass
+  Cycle wr_word = 6;  // word_wr to dma_wr: FIFO, packet_arb, cut; realign 2; stream_reg
   Cycle wr_small =
       7;             // cq_wr to dma_wr: host_if_msix 3; host_if_wr: arbiter, realign 2, stream_reg
   Cycle wr_cut = 6;  // place_hdr to dma_wr: FIFO, packet_arb, cut; realign 2; stream_reg

@@ -48,6 +48,7 @@ class HostUnit final : private HostIf::Out {
     return u_.timing.host.wr_cut + u_.timing.path.beats(std::min(length, mps_)) - 1;
   }
   uint64_t placed() const { return host_.placed(); }
+  Cycle word_latency() const { return u_.timing.host.wr_word; }
   Cycle small_latency() const { return u_.timing.host.wr_small; }
   spec::UnitCount count() const;
   std::string waiting_for() const;

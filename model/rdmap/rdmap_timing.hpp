@@ -14,9 +14,10 @@ struct RdmapTiming {
   Cycle sge = 2;
   // rx_segment to rx_verdict: FIFO, core, queue of verdicts.
   Cycle verdict = 1 + core + 1;
-  // A request's segment, or a slot that is free, to the response but for tpt's answer: FIFO, core,
-  // work list (2), core for its head, ring (rdmap_read), queue of responses, rdmap_tx.
-  Cycle respond = 1 + core + 2 + core + 1 + 1 + 1;
+  // A request's segment, or a slot that is free, to its head: FIFO, core, work list (2), core.
+  Cycle head = 1 + core + 2 + core;
+  // And to the response but for tpt's answer: ring (rdmap_read), queue of responses, rdmap_tx.
+  Cycle respond = head + 1 + 1 + 1;
   // A request has its place in the ring of rdmap_read so long, and while tpt checks: core, ring.
   Cycle serve = core + 1;
   // rdmap_tx: a message's header leaves before its beats.

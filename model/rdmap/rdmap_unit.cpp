@@ -29,7 +29,9 @@ void RdmapUnit::responder_ready(uint16_t qpn) {
   const Cycle now = u_.now();
   const RdmapTiming& t = u_.timing.rdmap;
   const Cycle waits = pipe_.take(now, now + ahead_ + t.core);
-  list_.push(qpn, now + ahead_ + waits + t.respond + u_.timing.tpt.check);
+  // An atomic leaves with its head: no ring, no check, no message yet.
+  const Cycle served = rdmap_.is_atomic(qpn) ? t.head : t.respond + u_.timing.tpt.check;
+  list_.push(qpn, now + ahead_ + waits + served);
 }
 
 /// Responder and send queue in turn, as rdmap_tx takes them; the responder's QPs in the order of
