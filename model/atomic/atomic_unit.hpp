@@ -25,7 +25,9 @@ class AtomicUnit final {
   void request(const Rdmap::Turn& turn, Cycle at);
   void result(const spec::AtomicReq& result, Cycle at);
   /// A placement, a fetched Read Response, a QP that has failed: somebody's turn may have come.
-  void look() { step_.wake(u_.now()); }
+  void look() {
+    if (!turn_.empty()) step_.wake(u_.now());
+  }
   void word_done();
   /// A request of this QP is here, or a result of it: a stop waits.
   bool busy(uint16_t qpn) const { return inside_[qpn] != 0; }
