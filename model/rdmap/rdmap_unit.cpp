@@ -81,7 +81,10 @@ void RdmapUnit::step_tx() {
 void RdmapUnit::step_ctl() {
   while (control.ready()) {
     const Control c = control.pop();
-    if (const auto* ctl = std::get_if<spec::QpCtlRdmap>(&c)) rdmap_.control(*ctl);
+    if (const auto* ctl = std::get_if<spec::QpCtlRdmap>(&c)) {
+      drains_ = ctl->op != spec::QpOp::kHalfClose;
+      rdmap_.control(*ctl);
+    }
     if (const auto* fault = std::get_if<spec::QpFault>(&c)) rdmap_.qp_fault(*fault);
     if (const auto* fault = std::get_if<spec::TxFault>(&c)) rdmap_.tx_fault(*fault);
   }
@@ -107,9 +110,10 @@ void RdmapUnit::atomic_idle(uint16_t qpn) {
   for (; acks_[qpn] != 0; --acks_[qpn]) u_.qp->ack(Qp::Peer::kRdmap, qpn);
 }
 
-/// What unit atomic has of a QP that stops is dropped, or ends: nothing is stored behind the acknowledgement.
+/// What unit atomic has of a QP that stops is dropped, or ends: nothing is stored after the
+/// acknowledgement. A half_close is acknowledged at once.
 void RdmapUnit::qp_ack_rdmap(const spec::QpAckRdmap& ack) {
-  if (!u_.atomic->busy(ack.qpn)) return u_.qp->ack(Qp::Peer::kRdmap, ack.qpn);
+  if (!drains_ || !u_.atomic->busy(ack.qpn)) return u_.qp->ack(Qp::Peer::kRdmap, ack.qpn);
   ++acks_[ack.qpn];
   u_.atomic->look();
 }

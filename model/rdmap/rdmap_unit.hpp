@@ -69,6 +69,7 @@ class RdmapUnit final : private Rdmap::Out {
   uint32_t serving_ = 0;       // the oldest of them
   Cycle free_at_ = 0, ahead_ = 0, waited_ = 0;
   bool responder_last_ = false;
+  bool drains_ = false;        // the order that is done is acknowledged when unit atomic is idle
   std::vector<uint8_t> acks_;  // of each QP: an acknowledgement waits for unit atomic
   StageOf<RdmapUnit> tx_{*this, &RdmapUnit::step_tx};
   StageOf<RdmapUnit> ctl_{*this, &RdmapUnit::step_ctl};
