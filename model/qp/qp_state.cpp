@@ -205,7 +205,8 @@ void Qp::decide(uint16_t qpn) {
 /// An event does one thing; the strongest goes first.
 void Qp::happened(uint16_t qpn, uint8_t events) {
   using Then = Ctx::Then;
-  constexpr Order kMpaSync{Peer::kMpa, QpOp::kSync}, kDdpSync{Peer::kDdp, QpOp::kSync};
+  constexpr Order kMpaSync{Peer::kMpa, QpOp::kSync}, kDdpSync{Peer::kDdp, QpOp::kSync},
+      kRdmapSync{Peer::kRdmap, QpOp::kSync};
   Ctx& c = ctx_[qpn];
   const auto has = [events](Event e) { return (events & e) != 0; };
   const bool ended = has(kTermDone) || has(kLost) || has(kClosed);
@@ -232,8 +233,12 @@ void Qp::happened(uint16_t qpn, uint8_t events) {
     if (c.asked && !c.half_closed && !c.lost) half_close(qpn);
   } else if (!c.asked && !c.lost &&
              (has(kPeerClosed) || (has(kEmpty) && c.state == QpState::kClosing))) {
-    // The peer has closed: what came before that counts first.
-    tell(qpn, {kMpaSync, kDdpSync}, Then::kLook);
+    // The peer has closed: what came before that counts first, the results of atomics, too.
+    if (c.params.persist != 0) {
+      tell(qpn, {kMpaSync, kDdpSync, kRdmapSync}, Then::kLook);
+    } else {
+      tell(qpn, {kMpaSync, kDdpSync}, Then::kLook);
+    }
   }
 }
 

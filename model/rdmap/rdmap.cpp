@@ -82,6 +82,7 @@ void Rdmap::control(const spec::QpCtlRdmap& ctl) {
     if (news && q.closed()) tell_closed(ctl.qpn);
     return;
   }
+  if (ctl.op == spec::QpOp::kSync) return out_.qp_ack_rdmap({ctl.qpn});
   q = {};
   if (ctl.op == spec::QpOp::kStart) {
     q.running = true;
