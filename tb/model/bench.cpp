@@ -133,11 +133,14 @@ spec::AdminRsp Side::command(AdminOpcode op, uint32_t object, const std::array<u
 }
 
 Mr Side::reg(uint64_t length, uint16_t rights, uint16_t pd) {
+  return reg_at(alloc((length + kPage - 1) / kPage * kPage), length, rights, pd);
+}
+
+Mr Side::reg_at(uint64_t buffer, uint64_t length, uint16_t rights, uint16_t pd, uint64_t first_to) {
   // Pages in reverse order, so that a range that crosses one is two extents.
   const uint32_t pages = static_cast<uint32_t>((length + kPage - 1) / kPage);
-  const uint64_t buffer = alloc(uint64_t{pages} * kPage);
   const uint64_t list = alloc(8ULL * pages);
-  const uint64_t to = 0x10000000 + buffer;  // TO is not the bus address
+  const uint64_t to = first_to + buffer;  // TO is not the bus address
   for (uint32_t i = 0; i < pages; ++i)
     base::store_le<uint64_t>(&memory[list + 8ULL * i], buffer + uint64_t{i} * kPage);
   const auto rsp = command(AdminOpcode::kCreateMr, next_slot_,

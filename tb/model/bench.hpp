@@ -37,6 +37,7 @@ struct Options {
   bool random_dma = false;
   uint64_t seed = 1;
   Cycle dma_latency = 1, link_delay = 1;
+  Cycle old_value_latency = 0;  // more, of reads of unit atomic
   uint32_t window = 1 << 18;  // bytes of credit
   uint16_t mss = 1460;
 };
@@ -123,6 +124,7 @@ struct QpHandle {
 struct QpSetup {
   uint16_t pd = 0, ird = 8, ord = 8;
   bool crc = true, markers = false, hold = false;
+  bool persist = false;  // Flush, atomics, Atomic Write
   uint8_t log_sq = 6, log_rq = 6, log_cq = 8;
   uint16_t reply_bytes = 0;  // streaming bytes that the passive side's modify sends
 };
@@ -173,6 +175,9 @@ class Side : public model::Surroundings {
 
   // Objects.
   Mr reg(uint64_t length, uint16_t rights = 7, uint16_t pd = 0);
+  /// The same of memory that exists, on a page. Byte 0 has TO first_to + at.
+  Mr reg_at(uint64_t at, uint64_t length, uint16_t rights, uint16_t pd = 0,
+            uint64_t first_to = 0x10000000);
   uint16_t create_cq(uint8_t log = 8);
   QpHandle create_qp(const QpSetup& s);
   spec::AdminQpResult query(uint16_t qpn);

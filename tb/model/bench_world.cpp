@@ -34,6 +34,7 @@ void Side::dma_read(const model::ReadTlp& tlp) {
   }
   Cycle delay = options_.dma_latency;
   if (options_.random_dma) delay += rng_.below(200);
+  if (tlp.read.purpose == model::Purpose::kQn1) delay += options_.old_value_latency;
   // Pieces end on 64-byte boundaries; memory is sampled when each is made.
   for (uint64_t at = from, end = from + tlp.read.length; at < end;) {
     uint64_t next = options_.random_dma ? std::min(end, (at / 64 + 1 + rng_.below(4)) * 64) : end;
@@ -218,6 +219,7 @@ AdminStatus Side::rts(uint16_t qpn, uint16_t connection, const QpSetup& setup,
                                        .rx_markers = setup.markers,
                                        .tx_markers = setup.markers,
                                        .hold_tx = setup.hold,
+                                       .persist = setup.persist,
                                        .connection = connection,
                                        .ird = static_cast<uint8_t>(setup.ird),
                                        .ord = static_cast<uint8_t>(setup.ord),
