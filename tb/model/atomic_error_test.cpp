@@ -171,7 +171,7 @@ class AtomicErrorTest : public testing::Test {
   static Bytes write(uint32_t stag, uint64_t to, uint32_t length = 8) {
     return untagged(0x41, 0x50, 1, 1, 0) + be(stag, 4) + be(length, 4) + be(to, 8) + be(77, 8);
   }
-  /// b answers this ULPDU with a Terminate that shows its DDP header and no more; it stores nothing.
+  /// b answers this ULPDU with a Terminate that shows its DDP header alone and stores nothing.
   void expect(const Bytes& segment, uint8_t layer_type, uint8_t code, Cause cause) {
     b.b.sent.clear();
     b.b.inject(p.conn_b, fpdu(segment));
