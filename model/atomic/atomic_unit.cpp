@@ -24,7 +24,8 @@ AtomicUnit::AtomicUnit(Units& u)
       held_(kBuckets),
       granted_("grants", u.sizes.num_qps),
       ended_("atomic_rsp", u.sizes.num_qps + u.sizes.ord_slots),
-      inside_(u.sizes.num_qps) {
+      inside_(u.sizes.num_qps),
+      results_(u.sizes.num_qps) {
   u.attach(step_, StageNo::kAtomic);
   qn1_rd.feeds(step_);
   arriving_.feeds(step_);
@@ -48,6 +49,7 @@ void AtomicUnit::request(const Rdmap::Turn& turn, Cycle at) {
 
 void AtomicUnit::result(const spec::AtomicReq& result, Cycle at) {
   ++inside_[result.qpn];
+  ++results_[result.qpn];
   arriving_.push({.req = result, .extents = {}}, at + 1);
 }
 
@@ -197,11 +199,13 @@ void AtomicUnit::answer(const spec::AtomicRsp& rsp) {
                                 .status = rsp.status,
                                 .result = rsp.result});
   }
+  if (rsp.op == AtomicOp::kResult) --results_[rsp.qpn];
   left(rsp.qpn);
 }
 
 void AtomicUnit::left(uint16_t qpn) {
-  if (--inside_[qpn] == 0) u_.rdmap->atomic_idle(qpn);
+  --inside_[qpn];
+  u_.rdmap->atomic_left(qpn);
 }
 
 std::string AtomicUnit::waiting_for() const {

@@ -31,6 +31,8 @@ class AtomicUnit final {
   void word_done();
   /// A request of this QP is here, or a result of it: a stop waits.
   bool busy(uint16_t qpn) const { return inside_[qpn] != 0; }
+  /// A result of it: a sync waits.
+  bool stores_results(uint16_t qpn) const { return results_[qpn] != 0; }
 
   spec::UnitCount count() const { return meter_.count(); }
   std::string waiting_for() const;
@@ -70,8 +72,9 @@ class AtomicUnit final {
     spec::AtomicRsp rsp;
   };
   Queue<Ended> ended_;
-  std::vector<uint16_t> inside_;  // of each QP
-  uint32_t requests_ = 0;         // behind their turn
+  std::vector<uint16_t> inside_;   // of each QP
+  std::vector<uint16_t> results_;  // those of them
+  uint32_t requests_ = 0;          // behind their turn
   StageOf<AtomicUnit> step_{*this, &AtomicUnit::step};
 };
 

@@ -159,8 +159,8 @@ Cause Rdmap::atomic_write_request(Qp& q, const spec::RxSegment& s, uint32_t leng
 Cause Rdmap::atomic_response(Qp& q, const spec::RxSegment& s, uint32_t length, bool last) {
   if (length != spec::AtomicResponse::kBytes || !last) return Cause::kRdmapLength;
   const auto r = spec::AtomicResponse::unpack(std::span(s.head).subspan(kUntagged));
-  if (q.ord_count == 0 || ord(q, 0).kind != Kind::kAtomic || ord(q, 0).msn != r.request_id)
-    return Cause::kRdmapOpcode;
+  if (q.ord_count == 0 || ord(q, 0).kind != Kind::kAtomic) return Cause::kRdmapOpcode;
+  if (ord(q, 0).msn != r.request_id) return Cause::kRdmapLength;  // requirements.md section 7
   const Outstanding& o = ord(q, 0);
   out_.result({.op = spec::AtomicOp::kResult,
                .qpn = s.qpn,

@@ -82,7 +82,9 @@ void RdmapUnit::step_ctl() {
   while (control.ready()) {
     const Control c = control.pop();
     if (const auto* ctl = std::get_if<spec::QpCtlRdmap>(&c)) {
-      drains_ = ctl->op != spec::QpOp::kHalfClose;
+      waits_ = ctl->op == spec::QpOp::kHalfClose ? Waits::kNothing
+               : ctl->op == spec::QpOp::kSync    ? Waits::kResults
+                                                 : Waits::kAll;
       rdmap_.control(*ctl);
     }
     if (const auto* fault = std::get_if<spec::QpFault>(&c)) rdmap_.qp_fault(*fault);
@@ -106,15 +108,23 @@ void RdmapUnit::resp_fetched(const spec::RespFetched& f) {
   u_.atomic->look();
 }
 
-void RdmapUnit::atomic_idle(uint16_t qpn) {
-  for (; acks_[qpn] != 0; --acks_[qpn]) u_.qp->ack(Qp::Peer::kRdmap, qpn);
+bool RdmapUnit::waits_for_atomic(uint16_t qpn, Waits what) const {
+  return what == Waits::kAll       ? u_.atomic->busy(qpn)
+         : what == Waits::kResults ? u_.atomic->stores_results(qpn)
+                                   : false;
+}
+
+void RdmapUnit::atomic_left(uint16_t qpn) {
+  if (acks_[qpn] == Waits::kNothing || waits_for_atomic(qpn, acks_[qpn])) return;
+  acks_[qpn] = Waits::kNothing;
+  u_.qp->ack(Qp::Peer::kRdmap, qpn);
 }
 
 /// What unit atomic has of a QP that stops is dropped, or ends: nothing is stored after the
-/// acknowledgement. A half_close is acknowledged at once.
+/// acknowledgement. A sync waits for results alone, a half_close for nothing.
 void RdmapUnit::qp_ack_rdmap(const spec::QpAckRdmap& ack) {
-  if (!drains_ || !u_.atomic->busy(ack.qpn)) return u_.qp->ack(Qp::Peer::kRdmap, ack.qpn);
-  ++acks_[ack.qpn];
+  if (!waits_for_atomic(ack.qpn, waits_)) return u_.qp->ack(Qp::Peer::kRdmap, ack.qpn);
+  acks_[ack.qpn] = waits_;
   u_.atomic->look();
 }
 void RdmapUnit::qp_error(const spec::QpError& e) {

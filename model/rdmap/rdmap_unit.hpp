@@ -35,8 +35,8 @@ class RdmapUnit final : private Rdmap::Out {
   /// What unit atomic has done: a message, or a failure.
   void atomic_rsp(const spec::AtomicRsp& rsp);
   void resp_fetched(const spec::RespFetched& f);
-  /// It has nothing of this QP any more: an order that waits for that is acknowledged.
-  void atomic_idle(uint16_t qpn);
+  /// It has one thing less of this QP: an order that waits for that may be acknowledged.
+  void atomic_left(uint16_t qpn);
   spec::UnitCount count() const { return meter_.count(); }
   std::string waiting_for() const { return rdmap_.waiting_for() + wqe.describe(); }
 
@@ -51,6 +51,8 @@ class RdmapUnit final : private Rdmap::Out {
     }
     RdmapUnit& unit;
   };
+  enum class Waits : uint8_t { kNothing, kResults, kAll };
+  bool waits_for_atomic(uint16_t qpn, Waits what) const;
   void step_tx();
   void step_ctl();
   void qp_ack_rdmap(const spec::QpAckRdmap& ack) override;
@@ -69,8 +71,8 @@ class RdmapUnit final : private Rdmap::Out {
   uint32_t serving_ = 0;       // the oldest of them
   Cycle free_at_ = 0, ahead_ = 0, waited_ = 0;
   bool responder_last_ = false;
-  bool drains_ = false;        // the order that is done is acknowledged when unit atomic is idle
-  std::vector<uint8_t> acks_;  // of each QP: an acknowledgement waits for unit atomic
+  Waits waits_ = Waits::kNothing;  // what the order that is done waits for in unit atomic
+  std::vector<Waits> acks_;        // of each QP: an acknowledgement waits for unit atomic
   StageOf<RdmapUnit> tx_{*this, &RdmapUnit::step_tx};
   StageOf<RdmapUnit> ctl_{*this, &RdmapUnit::step_ctl};
 };

@@ -1,7 +1,7 @@
 // qp_ctl: tells the units that keep state of a QP to start or stop, one after the other, each acknowledged.
 //
 //   req {op, qpn, params} --> start: mpa, ddp, rdmap, llp_if       stop, abort: rdmap, llp_if, ddp, mpa
-//                             graceful stop: llp_if, mpa, ddp, rdmap    sync: mpa, ddp
+//                             graceful stop: llp_if, mpa, ddp, rdmap    sync: mpa, ddp; and rdmap with the extensions
 //                             half_close: rdmap; graceful: ddp, mpa (both told sync), llp_if
 //                             (mpa, ddp, rdmap are told stop for abort)
 //   done_o <-- the last acknowledgement
@@ -63,12 +63,12 @@ module qp_ctl (
   assign ask   = req_op_i == iwarp_pkg::QpoHalfClose && !req_graceful_i;
   assign half  = req_op_i == iwarp_pkg::QpoHalfClose && req_graceful_i;
   assign sync  = req_op_i == iwarp_pkg::QpoSync;
-  assign final_step = ask ? 2'd0 : sync ? 2'd1 : half ? 2'd2 : 2'd3;
+  assign final_step = ask ? 2'd0 : sync ? {req_params_i.persist, !req_params_i.persist} : half ? 2'd2 : 2'd3;
   always_comb begin
     unique case (step_q)
       2'd0:    unit_now = start || sync ? Mpa : half ? Ddp : req_graceful_i ? Llp : Rdmap;
       2'd1:    unit_now = start || sync ? Ddp : req_graceful_i ? Mpa : Llp;
-      2'd2:    unit_now = start ? Rdmap : half ? Llp : Ddp;
+      2'd2:    unit_now = start || sync ? Rdmap : half ? Llp : Ddp;
       default: unit_now = start ? Llp : req_graceful_i ? Rdmap : Mpa;
     endcase
   end
@@ -84,7 +84,7 @@ module qp_ctl (
 
   assign llp   = {req_op_i, req_qpn_i, req_params_i};
   assign path  = {half ? iwarp_pkg::QpoSync : start || sync ? req_op_i : iwarp_pkg::QpoStop, req_qpn_i, req_params_i};
-  assign rdmap = {start || ask ? req_op_i : iwarp_pkg::QpoStop, req_qpn_i, req_params_i};
+  assign rdmap = {start || ask || sync ? req_op_i : iwarp_pkg::QpoStop, req_qpn_i, req_params_i};
   assign qp_ctl_llp_o   = llp;
   assign qp_ctl_mpa_o   = path;
   assign qp_ctl_ddp_o   = path;

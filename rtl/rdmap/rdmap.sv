@@ -125,6 +125,10 @@ module rdmap (
     .valid_o(free_valid), .ready_i(free_ready), .data_o(freed), .count_o(frees)
   );
 
+  logic is_sync, core_takes;
+  assign is_sync              = qp_ctl_rdmap_i.op == iwarp_pkg::QpoSync;
+  assign qp_ctl_rdmap_ready_o = is_sync ? ctl_free && ready_o : core_takes;
+
   // --- core
   logic ctl_free, ctl_done, stopped, dead, verdict_valid, work_valid, head_req, head_req_ready;
   logic head_valid, head_ok, fail, fail_ready, fail_done, job_valid, job_q_valid, job_q_ready;
@@ -142,7 +146,7 @@ module rdmap (
 
   rdmap_core #(.QueueDepth(QueueDepth)) u_core (
     .clk_i, .rst_ni, .ready_o(core_ready),
-    .ctl_valid_i(qp_ctl_rdmap_valid_i && ctl_free), .ctl_ready_o(qp_ctl_rdmap_ready_o),
+    .ctl_valid_i(qp_ctl_rdmap_valid_i && ctl_free && !is_sync), .ctl_ready_o(core_takes),
     .ctl_i(qp_ctl_rdmap_i),
     .ctl_done_o(ctl_done), .stopped_o(stopped), .dead_o(dead), .qpn_o(qpn),
     .qp_fault_valid_i, .qp_fault_ready_o, .qp_fault_i, .tx_fault_valid_i, .tx_fault_ready_o,
@@ -235,6 +239,7 @@ module rdmap (
   // --- orders are acknowledged
   rdmap_ack u_ack (
     .clk_i, .rst_ni, .free_o(ctl_free), .taken_i(qp_ctl_rdmap_valid_i && qp_ctl_rdmap_ready_o),
+    .sync_i(is_sync), .sync_qpn_i(qp_ctl_rdmap_i.qpn),
     .done_i(ctl_done), .drains_i(stopped), .qpn_i(qpn),
     .in_i({result_valid, term_valid && term_ready, job_valid, response_in[0], request_in,
            wqe_hdr_valid_i && wqe_hdr_ready_o}),

@@ -1,7 +1,8 @@
 // rdmap_ack: acknowledges start, stop and half_close, one at a time.
 //
 //   ctl --> rdmap_core --done--> half_close: at once
-//                          \---> start, stop: when what was inside by then is through
+//    |                     \---> start, stop: when what was inside by then is through
+//    \---> sync: when the results of atomics are through (not told to rdmap_core)
 //
 //   WQE at the port --------------------------------> through rdmap_tx
 //   request served --> leaves rdmap_read, response --> through rdmap_tx
@@ -23,6 +24,8 @@ module rdmap_ack (
   // from the port, to rdmap_core: an order is taken when none is under way
   output logic free_o,
   input  logic taken_i,
+  input  logic sync_i,                   // it is a sync, of
+  input  logic [15:0] sync_qpn_i,
   // from rdmap_core: it is done
   input  logic done_i,
   input  logic drains_i,                 // a start or stop
@@ -51,7 +54,7 @@ module rdmap_ack (
 
   localparam int unsigned Wqe = 0, Request = 1, Response = 2, Error = 3, Term = 4, Result = 5;
   logic [5:0] mark, through, none;
-  logic       idle_q;
+  logic       idle_q, sync_q;
   assign mark[Wqe]      = state_q != StDrain;
   assign mark[Request]  = state_q != StDrain;
   assign mark[Response] = state_q != StDrain || !through[Request] || !idle_q;
@@ -77,9 +80,9 @@ module rdmap_ack (
   always_comb begin
     state_d = state_q;
     case (state_q)
-      StFree:  if (taken_i) state_d = StOrder;
+      StFree:  if (taken_i) state_d = sync_i ? StDrain : StOrder;
       StOrder: if (done_i) state_d = drains_i ? StDrain : StAck;
-      StDrain: if (through == '1 && idle_q) state_d = StAck;
+      StDrain: if (sync_q ? through[Result] : through == '1 && idle_q) state_d = StAck;
       StAck:   if (ack_ready_i) state_d = StFree;
       default: state_d = StFree;
     endcase
@@ -90,13 +93,17 @@ module rdmap_ack (
   end
   always_ff @(posedge clk_i) begin
     if (state_q == StOrder) qpn_q <= qpn_i;
+    if (state_q == StFree) begin
+      qpn_q  <= sync_qpn_i;
+      sync_q <= sync_i;
+    end
   end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) idle_q <= 1'b0;
     else         idle_q <= state_q == StDrain && (idle_q || idle_i);
   end
-  assign ask_o       = state_q == StDrain && !idle_q;
+  assign ask_o       = state_q == StDrain && !idle_q && !sync_q;
   assign ask_qpn_o   = qpn_q;
 
   assign free_o      = state_q == StFree;

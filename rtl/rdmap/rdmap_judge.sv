@@ -122,6 +122,9 @@ module rdmap_judge #(
   always_comb begin
     error     = deed.error;
     error.qpn = deed.qpn;
+    // Of its kind, but with another identifier (requirements.md section 7).
+    if (refused && deed.kind == rnic_pkg::KindAtomic && ord_kind_i == rnic_pkg::KindAtomic)
+      error.cause = iwarp_pkg::CauseRdmapLength;
     // The source of a Read that cannot be read; the read-back of a Flush (A-11).
     if (deed.of_request && ird_kind == rnic_pkg::KindFlush && error.cause == iwarp_pkg::CauseRdmapLength)
       error.cause = iwarp_pkg::CauseFlushFailed;

@@ -419,7 +419,7 @@ TEST_F(AtomicAnswerTest, AtomicWriteGolden) {
 TEST_F(AtomicAnswerTest, Unasked) { expect(response(1), 0x06, Cause::kRdmapOpcode); }
 TEST_F(AtomicAnswerTest, OfAnotherIdentifier) {
   post_add(sge(am, 0, 8));
-  expect(response(2), 0x06, Cause::kRdmapOpcode);
+  expect(response(2), 0x07, Cause::kRdmapLength);
   EXPECT_EQ(b.a.bytes(am.address - 0x10000000, 8), Bytes(8, 0));
 }
 TEST_F(AtomicAnswerTest, OfAnotherKind) {

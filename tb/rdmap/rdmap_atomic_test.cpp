@@ -275,7 +275,7 @@ TYPED_TEST(RdmapAtomic, AResponseThatDoesNotFitCompletesNothing) {
   };
   this->begin({});
   post(WrOpcode::kAtomicFetchAndAdd);
-  this->expect_bad(kQp, atomic_response(), Cause::kRdmapOpcode);  // identifier 7, not 1
+  this->expect_bad(kQp, atomic_response(), Cause::kRdmapLength);  // identifier 7, not 1
   this->begin({});
   post(WrOpcode::kAtomicFetchAndAdd);
   this->expect_bad(kQp, atomic_written(), Cause::kRdmapOpcode);
