@@ -58,7 +58,7 @@ struct RunRequest {
 
 struct Outcome {
   ExitStatus status = kGood;
-  nlohmann::ordered_json json;   // what --json holds
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();  // what --json holds
   std::string failure;           // empty, or what went wrong, in lines
   double wall_s = 0, cpu_s = 0;  // of the whole child process; 0: there was none
   uint64_t peak_kib = 0;         // memory that it had at most (what /proc calls VmHWM)

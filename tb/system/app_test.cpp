@@ -79,6 +79,7 @@ TEST(InChild, WhoTakesTooLongIsEnded) {
       {.wall_s = 1});
   EXPECT_EQ(o.status, kNoProgress);
   EXPECT_NE(o.failure.find("too long"), std::string::npos) << o.failure;
+  EXPECT_EQ(o.json.value("kind", "none"), "none");  // who shrinks a failure asks for its kind
 }
 
 TEST(Results, PartWithoutARowIsAnError) {
