@@ -221,7 +221,7 @@ std::optional<TxUlpdu> Ddp::Tx::assemble(Segment s, PayloadData payload) {
                         .status = payload.hdr.status,
                         .result = s.result});
   }
-  if (s.is_fetch_end) ddp_.out_.resp_fetched({qpn});  // read, or dropped
+  if (s.is_fetch_end && out) ddp_.out_.resp_fetched({qpn});  // that of a dropped one has failed
   --q.in_flight;
   ddp_.left(qpn, &Drain::tx);
   return out;

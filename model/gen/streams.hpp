@@ -3193,8 +3193,8 @@ struct WordDone {
   }
 };
 
-/// The last payload of a Read Response of this QP, of a size above 0, has been read, or was
-/// dropped.
+/// The last payload of a Read Response of this QP, of a size above 0, has been read, and is good.
+/// Not of one that is dropped: its QP fails.
 /// RFC 7306 section 7
 /// From ddp to rdmap.
 struct RespFetched {

@@ -122,7 +122,7 @@ module atomic_xlate (
   `RNIC_ASSERT(OrderRoom_A,    !valid_i || !ready_o || order_room)
   `RNIC_ASSERT(OneExtent_A,    !take || qn1_extent_i.last)
   `RNIC_ASSERT(EightBytes_A,   !take || qn1_extent_i.result != iwarp_pkg::TptOk ||
-                               qn1_extent_i.length == 17'd8)
+                               misaligned || qn1_extent_i.length == 17'd8)
   `RNIC_COVER(Misaligned_C,    valid_q && refused_q && result_q == iwarp_pkg::TptAlign)
   `RNIC_COVER(DroppedEarly_C,  end_valid_o && dropped_q)
 endmodule

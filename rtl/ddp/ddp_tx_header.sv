@@ -10,7 +10,7 @@
 // starts anew; a Terminate is never dropped. A response without payload, which has no payload_req to wait in host_if,
 // waits here until all is placed that its watermark counts (RFC 5040 section 5.5, rule 12). The byte that a Flush
 // Response waits for (KindProbe) is dropped. resp_free: a response on QN 3 is sent. resp_fetched: the last payload of a
-// Read Response is there, sent or dropped: what modifies memory behind that Read may begin. gone_o pulses when
+// Read Response is there, and good: what modifies memory behind that Read may begin. The QP of a dropped one has failed. gone_o pulses when
 // the mover has finished a segment, sent_o when a sent one has; left_o when mpa has taken its header and its last beat;
 // fault_o, resp_freed_o, resp_fetch_o when a tx_fault, a resp_free, a resp_fetched goes into its queue.
 //
@@ -185,7 +185,7 @@ module ddp_tx_header #(
   );
 
   logic [1:0] unused_fetches;
-  assign resp_fetch_o = judge && fetches;
+  assign resp_fetch_o = send && fetches;
   stream_fifo #(.Width(16), .Depth(2)) u_fetches (
     .clk_i, .rst_ni,
     .valid_i(resp_fetch_o), .ready_o(fetch_ready), .data_i(qpn),

@@ -2010,8 +2010,8 @@ package iwarp_pkg;
     logic [15:0] count;
   } word_done_t;
 
-  // The last payload of a Read Response of this QP, of a size above 0, has been read, or was
-  // dropped.
+  // The last payload of a Read Response of this QP, of a size above 0, has been read, and is good.
+  // Not of one that is dropped: its QP fails.
   //   RFC 7306 section 7
   //   from ddp to rdmap
   localparam int unsigned RespFetchedWidth = 16;

@@ -99,12 +99,14 @@ module rdmap_atomic #(
   // --- queues in front
   logic       in_valid, in_pop, unused_in, ring_valid, ring_pop, ring_push, unused_ring, dead_valid, dead_pop, unused_dead;
   logic [$clog2(2 * rnic_pkg::NumQps + 1)-1:0] deads;
+  logic [$clog2(Depth + 1)-1:0]               ins;
+  logic [$clog2(rnic_pkg::FifoDepth + 1)-1:0] fetcheds;   // inside, shown or not
   logic [HeadW-1:0] in, front, pushed;
   logic [15:0]      dead_qpn;
   head_t            in_head, front_head;
   stream_fifo #(.Width(HeadW), .Depth(Depth), .Reserved(1'b1)) u_in (
     .clk_i, .rst_ni, .valid_i(head_valid_i), .ready_o(unused_in), .data_i(head_i),
-    .valid_o(in_valid), .ready_i(in_pop), .data_o(in), .count_o()
+    .valid_o(in_valid), .ready_i(in_pop), .data_o(in), .count_o(ins)
   );
   stream_fifo #(.Width(HeadW), .Depth(rnic_pkg::NumQps + 2), .Reserved(1'b1)) u_ring (
     .clk_i, .rst_ni, .valid_i(ring_push), .ready_o(unused_ring), .data_i(pushed),
@@ -123,7 +125,7 @@ module rdmap_atomic #(
   logic [15:0] fetched_qpn;
   stream_fifo #(.Width(16), .Depth(rnic_pkg::FifoDepth)) u_fetched (
     .clk_i, .rst_ni, .valid_i(fetched_valid_i), .ready_o(fetched_ready_o), .data_i(fetched_qpn_i),
-    .valid_o(fetched_valid), .ready_i(fetched_pop), .data_o(fetched_qpn), .count_o()
+    .valid_o(fetched_valid), .ready_i(fetched_pop), .data_o(fetched_qpn), .count_o(fetcheds)
   );
 
   logic rsp_valid, rsp_pop, is_result;
@@ -151,16 +153,16 @@ module rdmap_atomic #(
     end else if (in_valid) begin               // before dead: a head was good when it was given
       op_d  = OpEnter;
       qpn_d = in_head.qpn;
-    end else if (dead_valid && out_room) begin
+    end else if (dead_valid && out_room && ins == '0) begin
       op_d  = OpDead;
       qpn_d = dead_qpn;
     end else if (leave_q) begin
       op_d  = OpLeave;
       qpn_d = failed_qpn_q;
-    end else if (rsp_valid && !is_result && msg_room && !failing_q) begin
+    end else if (rsp_valid && !is_result && msg_room && !failing_q && op_q != OpRsp) begin   // which may fail
       op_d  = OpRsp;
       qpn_d = rsp.qpn;
-    end else if (ask_i && deads == '0 && op_q != OpAsk) begin   // a look between two
+    end else if (ask_i && deads == '0 && ins == '0 && fetcheds == '0 && op_q != OpAsk) begin   // a look between two
       op_d  = OpAsk;
       qpn_d = ask_qpn_i;
     end else if (ring_valid && out_room && credit) begin
@@ -372,9 +374,9 @@ module rdmap_atomic #(
     end
   end
   always_ff @(posedge clk_i) begin
+    if (fails) failed_qpn_q <= qpn_q;
     if (fails || bad_result) begin
       lost_result_q <= bad_result;
-      failed_qpn_q  <= qpn_q;
       fail_o.qpn    <= bad_result ? rsp.qpn : qpn_q;
       fail_o.source <= bad_result ? iwarp_pkg::TxSq : iwarp_pkg::TxResp;
       fail_o.slot   <= bad_result ? rsp.slot : rsp_q.slot;
@@ -388,7 +390,8 @@ module rdmap_atomic #(
   // --- an answer of a result
   logic is_stored;
   assign is_stored        = rsp.ending == iwarp_pkg::AtEndDone;
-  assign res_done_valid_o = rsp_valid && is_result && is_stored;
+  // In order: behind a refused one until its fault is decided.
+  assign res_done_valid_o = rsp_valid && is_result && is_stored && !(failing_q && lost_result_q);
   assign res_done_o.qpn   = rsp.qpn;
   assign res_done_o.slot  = rsp.slot;
   assign bad_result       = rsp_valid && is_result && !is_stored && !failing_q && !fails;

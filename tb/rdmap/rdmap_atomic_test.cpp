@@ -322,5 +322,74 @@ TYPED_TEST(RdmapAtomic, StopWaitsForUnitAtomic) {
   });
 }
 
+// Failures in adjacent cycles: each QP gets its own, and each stop is acknowledged.
+TYPED_TEST(RdmapAtomic, FailuresOfManyQpsComeTogether) {
+  each_pace([&](Pace pace) {
+    this->begin(pace);
+    constexpr uint16_t kQps = 4;
+    for (uint16_t q = 0; q < kQps; ++q) {
+      auto p = this->params(4, 4, u16(4 * q), u16(4 * q));
+      p.persist = 1;
+      if (q != kQp) this->run_qp(q, p);
+    }
+    this->stop_qp(kQp);
+    auto own = this->params(4, 4, 4 * kQp, 4 * kQp);
+    own.persist = 1;
+    this->run_qp(kQp, own);
+    for (uint16_t q = 0; q < kQps; ++q) {
+      this->expect_good(q, fetch_add(), this->good(false));
+      EXPECT_EQ(this->dut.atomic_req.take().qpn, q);
+    }
+    for (uint16_t q = 0; q < kQps; ++q)
+      this->dut.atomic_rsp.put({.op = AtomicOp::kFetchAdd,
+                                .qpn = q,
+                                .ending = AtomicEnd::kRefused,
+                                .result = TptResult::kStag});
+    for (uint16_t q = 0; q < kQps; ++q)
+      this->expect_error(q, Cause::kRdmapStag, terminate(Cause::kRdmapStag, fetch_add()));
+    for (uint16_t q = 0; q < kQps; ++q) this->stop_qp(q);
+    this->expect_silence();
+  });
+}
+
+// A refused result, and a good one of another QP right behind it: both count once, and stops go on.
+TYPED_TEST(RdmapAtomic, AResultBehindARefusedOne) {
+  each_pace([&](Pace pace) {
+    this->begin(pace);
+    auto p = this->params(4, 4, 8, 8);
+    p.persist = 1;
+    this->run_qp(kOther, p);
+    for (int round = 0; round < 12; ++round) {  // more than there is room for
+      for (const uint16_t q : Some<uint16_t>{kQp, kOther}) {
+        Bytes operands(48);
+        spec::AtomicOperands{.sink = {.address = 0x9000, .length = 8, .lkey = 0x55}}.pack(operands);
+        (void)this->post({.qpn = q,
+                          .slot = 5,
+                          .opcode = WrOpcode::kAtomicFetchAndAdd,
+                          .is_inline = 1,
+                          .length = 48},
+                         operands);
+        const auto m = this->take_message();
+        auto answer = atomic_response();
+        std::copy_n(m.body.begin() + 4, 4, answer.begin() + 18);
+        this->expect_good(q, answer, this->good(false));
+        EXPECT_EQ(this->dut.atomic_req.take().qpn, q);
+      }
+      this->dut.atomic_rsp.put({.op = AtomicOp::kResult,
+                                .qpn = kQp,
+                                .slot = 5,
+                                .ending = AtomicEnd::kRefused,
+                                .result = TptResult::kRights});
+      this->dut.atomic_rsp.put({.op = AtomicOp::kResult, .qpn = kOther, .slot = 5});
+      this->expect_error(kQp, Cause::kLocalCatastrophic, terminate(Cause::kLocalCatastrophic, {}));
+      EXPECT_EQ(this->dut.res_done.take(), (spec::ResDone{.qpn = kOther, .slot = 5}));
+      auto own = this->params();
+      own.persist = 1;
+      this->restart_qp(kQp, own);
+    }
+    this->stop_qp(kOther);
+  });
+}
+
 }  // namespace
 }  // namespace rnic::tb
