@@ -90,6 +90,24 @@ inline Bytes flush_request(uint32_t stag, uint32_t length, uint64_t to, uint32_t
   return be(stag, 4) + be(length, 4) + be(to, 8) + be(flags, 4);
 }
 
+/// RFC 7306 section 5.2.1: AOpCode, Request Identifier, target, operands.
+struct AtomicOperands {
+  uint64_t data = 0, mask = 0, compare = 0, compare_mask = ~uint64_t{0};
+};
+inline Bytes atomic_request(uint32_t aopcode, uint32_t id, uint32_t stag, uint64_t to,
+                            const AtomicOperands& o) {
+  return be(aopcode, 4) + be(id, 4) + be(stag, 4) + be(to, 8) + be(o.data, 8) + be(o.mask, 8) +
+         be(o.compare, 8) + be(o.compare_mask, 8);
+}
+
+/// RFC 7306 section 5.2.2: the request's identifier, the old value.
+inline Bytes atomic_response(uint32_t id, uint64_t old) { return be(id, 4) + be(old, 8); }
+
+/// draft-talpey-rdma-commit-01 section 3.1.3.1: STag, length, TO, value.
+inline Bytes atomic_write_request(uint32_t stag, uint64_t to, uint64_t value, uint32_t length = 8) {
+  return be(stag, 4) + be(length, 4) + be(to, 8) + be(value, 8);
+}
+
 /// The opcode of an FPDU without markers.
 inline uint8_t opcode_of(const Bytes& f) { return f.size() > 3 ? f[3] & 0x1f : 0xff; }
 

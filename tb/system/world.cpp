@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -132,6 +133,39 @@ uint64_t Endpoint::flush(uint32_t rkey, uint64_t to, uint32_t length, uint8_t ty
                 .rkey = rkey,
                 .flush_length = length,
                 .flush_type = type}})[0];
+}
+
+uint64_t Endpoint::fetch_add(const Sge& sink, uint32_t rkey, uint64_t to, uint64_t add,
+                             uint64_t mask, uint32_t flags) {
+  return post({{.sg_list = {&sink, 1},
+                .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+                .send_flags = flags,
+                .remote_addr = to,
+                .rkey = rkey,
+                .compare_add = add,
+                .add_mask = mask}})[0];
+}
+
+uint64_t Endpoint::cmp_swap(const Sge& sink, uint32_t rkey, uint64_t to, const Swap& operands,
+                            uint32_t flags) {
+  return post({{.sg_list = {&sink, 1},
+                .opcode = IBV_WR_ATOMIC_CMP_AND_SWP,
+                .send_flags = flags,
+                .remote_addr = to,
+                .rkey = rkey,
+                .compare_add = operands.compare,
+                .swap = operands.swap,
+                .compare_mask = operands.compare_mask,
+                .swap_mask = operands.swap_mask}})[0];
+}
+
+uint64_t Endpoint::atomic_write(uint32_t rkey, uint64_t to, uint64_t value, uint32_t flags) {
+  const Sge from{std::bit_cast<uint64_t>(&value), sizeof value, 0};
+  return post({{.sg_list = {&from, 1},
+                .opcode = IBV_WR_ATOMIC_WRITE,
+                .send_flags = flags | IBV_SEND_INLINE,
+                .remote_addr = to,
+                .rkey = rkey}})[0];
 }
 
 uint64_t Endpoint::receive(std::span<const Sge> sges) {

@@ -69,12 +69,15 @@ class Tap final : public DeviceAround, private sim::DeviceEnv {
   std::function<bool(sim::Record&)> on_tx;               // may change it; false: it never leaves
   std::function<void(spec::LlpCredit&)> on_credit;       // may give less
   std::function<bool(const spec::LlpCtlEvt&)> on_event;  // false: the device is not told
-  std::function<bool(const sim::DmaRead&)> on_read;      // false: nobody ever answers it
+  std::function<bool(const sim::DmaRead&)> on_read;      // false: only pass() has it answered
+  std::function<void(const sim::DmaWrite&)> on_write;    // as the host takes it
   bool takes_writes = true, takes_reads = true;          // does the host?
   bool takes_records = true;                             // does the device?
 
   /// Puts an FPDU on the wire as if the device had.
   void inject(uint16_t connection, const Bytes& fpdu);
+  /// Has the host answer a read that on_read has kept.
+  void pass(sim::DmaRead r) { env_->dma_read(std::move(r)); }
   /// FPDUs of a connection that the device sent, in order.
   std::vector<Bytes> fpdus(uint16_t connection) const;
 
@@ -89,7 +92,10 @@ class Tap final : public DeviceAround, private sim::DeviceEnv {
 
  private:
   bool can_dma_write() const override { return takes_writes && env_->can_dma_write(); }
-  void dma_write(sim::DmaWrite w) override { env_->dma_write(std::move(w)); }
+  void dma_write(sim::DmaWrite w) override {
+    if (on_write) on_write(w);
+    env_->dma_write(std::move(w));
+  }
   bool can_dma_read() const override { return takes_reads && env_->can_dma_read(); }
   void dma_read(sim::DmaRead r) override {
     if (!on_read || on_read(r)) env_->dma_read(std::move(r));
@@ -127,6 +133,16 @@ class Endpoint {
   uint64_t read(const verbs::Sge& to, uint32_t rkey, uint64_t from, uint32_t flags = 0);
   uint64_t flush(uint32_t rkey, uint64_t to, uint32_t length,
                  uint8_t type = verbs::IBV_FLUSH_GLOBAL, uint32_t flags = 0);
+  /// The old value goes to `sink`, 8 bytes.
+  uint64_t fetch_add(const verbs::Sge& sink, uint32_t rkey, uint64_t to, uint64_t add,
+                     uint64_t mask = 0, uint32_t flags = 0);
+  struct Swap {
+    uint64_t compare = 0, swap = 0;
+    uint64_t compare_mask = ~uint64_t{0}, swap_mask = ~uint64_t{0};
+  };
+  uint64_t cmp_swap(const verbs::Sge& sink, uint32_t rkey, uint64_t to, const Swap& operands,
+                    uint32_t flags = 0);
+  uint64_t atomic_write(uint32_t rkey, uint64_t to, uint64_t value, uint32_t flags = 0);
   uint64_t receive(std::span<const verbs::Sge> sges);
   uint64_t receive(const verbs::Sge& sge) { return receive(std::span(&sge, 1)); }
   /// Several requests behind one doorbell.
