@@ -114,9 +114,10 @@ TEST_P(AtomicTest, ItsBytesAreThoseOfTheFigures) {
             fpdu(hex("414a 00000000 00000001 00000003 00000000 00000002 00000003") + be(key, 4) +
                  hex("0000000010001008 d1d2d3d4d5d6d7d8 00ffff0000ffff00 c1c2c3c4c5c6c7c8"
                      "00000000000000ff"))}));
-    EXPECT_EQ(came(at_server, kAtomicWrite),
-              (std::vector<Bytes>{fpdu(hex("4150 00000000 00000001 00000004 00000000") + be(key, 4) +
-                                hex("00000008 0000000010001010 e1e2e3e4e5e6e7e8"))}));
+    EXPECT_EQ(
+        came(at_server, kAtomicWrite),
+        (std::vector<Bytes>{fpdu(hex("4150 00000000 00000001 00000004 00000000") + be(key, 4) +
+                                 hex("00000008 0000000010001010 e1e2e3e4e5e6e7e8"))}));
     EXPECT_EQ(came(at_client, kAtomicRsp),
               (std::vector{fpdu(hex("414b 00000000 00000003 00000001 00000000"
                                     "00000001 1112131415161718")),
@@ -146,7 +147,7 @@ TEST_P(AtomicTest, ComputesWhatTheTextsSay) {
       {kAdd, 5, 7, 0x8000000000000000, 0, 0, 12},
       {kSwap, 7, 9, kOnes, 7, kOnes, 9},
       {kSwap, 7, 9, kOnes, 8, kOnes, 7},
-      {kSwap, 0x1122334455667788, 0xaaaaaaaaaaaaaaaa, 0x00ffff0000ffff00, 0x99, 0, //
+      {kSwap, 0x1122334455667788, 0xaaaaaaaaaaaaaaaa, 0x00ffff0000ffff00, 0x99, 0,  //
        0x11aaaa4455aaaa88},
       {kSwap, 0x1122334455667788, 0xaaaaaaaaaaaaaaaa, 0xff, 0x88, 0xff, 0x11223344556677aa},
       {kSwap, 0x1122334455667788, 0xaaaaaaaaaaaaaaaa, 0xff, 0x87, 0xff, 0x1122334455667788},
@@ -379,8 +380,10 @@ TEST_P(AtomicTest, DoesNotChangeWhatAReadBeforeItFetches) {
               const uint64_t at = kTarget + kBytes - 8;
               const Sge from{std::bit_cast<uint64_t>(&kNew), 8, 0};
               const Sge to = d.sge(0, kBytes), sink = d.sge(kBytes, 8);
-              const SendWr read{
-                  .sg_list = {&to, 1}, .opcode = IBV_WR_RDMA_READ, .remote_addr = kTarget, .rkey = key};
+              const SendWr read{.sg_list = {&to, 1},
+                                .opcode = IBV_WR_RDMA_READ,
+                                .remote_addr = kTarget,
+                                .rkey = key};
               const SendWr write{.sg_list = {&from, 1},
                                  .opcode = IBV_WR_ATOMIC_WRITE,
                                  .send_flags = IBV_SEND_INLINE,
@@ -428,12 +431,11 @@ TEST_P(AtomicTest, FollowsThePlacementsBeforeIt) {
               h.until("the server's host", [&] { return held; });
               const Sge from{std::bit_cast<uint64_t>(&kNew), 8, 0};
               const Sge all = d.sge(0, kBytes), some = d.sge(0, 64), sink = d.sge(4096, 8);
-              std::vector<SendWr> wrs{
-                  {.sg_list = {&all, 1},
-                   .opcode = IBV_WR_RDMA_WRITE,
-                   .remote_addr = kTarget,
-                   .rkey = key},
-                  {.sg_list = {&some, 1}, .opcode = IBV_WR_SEND}};
+              std::vector<SendWr> wrs{{.sg_list = {&all, 1},
+                                       .opcode = IBV_WR_RDMA_WRITE,
+                                       .remote_addr = kTarget,
+                                       .rkey = key},
+                                      {.sg_list = {&some, 1}, .opcode = IBV_WR_SEND}};
               if (adds) {
                 wrs.push_back({.sg_list = {&sink, 1},
                                .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
@@ -586,9 +588,8 @@ void AtomicEnds::run(bool holder_ends, bool by_peer) {
           const uint64_t first = holder.fetch_add(d.sge(4096, 8), key, kTarget, kHolder);
           h.until("the holder's read", [&] { return kept.size() == 1; });
           const uint64_t second = waiter.fetch_add(d.sge(4104, 8), key, kTarget, kWaiter);
-          h.until("the waiter's request", [&] {
-            return came(w.tap(kServer), kAtomic).size() == 2;
-          });
+          h.until("the waiter's request",
+                  [&] { return came(w.tap(kServer), kAtomic).size() == 2; });
           h.rest(5 * kUs);
           EXPECT_EQ(kept.size(), 1u) << "the lock";
           Endpoint& ends = holder_ends ? holder : waiter;
@@ -725,8 +726,8 @@ TEST_P(AtomicTest, AnOldValueThatCannotBeReadIsATerminate) {
               EXPECT_EQ(word(d, 8), 0u);
               const auto out = w.tap(kServer).fpdus(e.number());
               ASSERT_FALSE(out.empty());
-              EXPECT_EQ(out.back(), fpdu(untagged(0x7, 2, 1) + hex("0207c0000046") +
-                                         untagged(kAtomic, 1, 1)));
+              EXPECT_EQ(out.back(),
+                        fpdu(untagged(0x7, 2, 1) + hex("0207c0000046") + untagged(kAtomic, 1, 1)));
               w.tap(kServer).on_read = nullptr;
             });
           });
@@ -810,9 +811,8 @@ TEST_P(AtomicTest, RegionGoesDuringAnAtomic) {
   }
 }
 
-const auto kPairings =
-    testing::Values(kModel, kRtl, kTandem, kModelMinimum, kTandemMinimum, kTandemStall,
-                    Kinds{"model", "rtl"}, Kinds{"rtl", "model"});
+const auto kPairings = testing::Values(kModel, kRtl, kTandem, kModelMinimum, kTandemMinimum,
+                                       kTandemStall, Kinds{"model", "rtl"}, Kinds{"rtl", "model"});
 INSTANTIATE_TEST_SUITE_P(Kinds, AtomicTest, kPairings, name_of_kinds);
 INSTANTIATE_TEST_SUITE_P(Kinds, AtomicEnds, kPairings, name_of_kinds);
 

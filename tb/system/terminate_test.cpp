@@ -2,7 +2,11 @@
 // with, byte for byte, and what both hosts see: statuses, flushes exactly once, events. A second
 // connection of the same two devices goes on. requirements.md 5.2, 6, 7; R5040-4.8-01 to 26, 5.4-01
 // to 09, 6.2.1-01 to 05, 7-01, 7.1-01 to 04, 7.2-02, 06, 09, 10, 8.1.1-01, 03, 05. Of Flush:
-// RPMEM-3.1.1.1-04, 3.1.4-02, 04, 5.1-02, 5.2-01, 02, 8-01; ambiguities.
+// RPMEM-3.1.1.1-04, 3.1.4-02, 04, 5.1-02, 5.2-01, 02, 8-01; ambiguities. Of atomics
+// and Atomic Write: RFC 7306 5.2.1, 5.2.2, 8.2; ambiguities.
+#include <algorithm>
+#include <iterator>
+
 #include "world.hpp"
 
 namespace rnic::tb {
@@ -17,8 +21,8 @@ constexpr uint32_t kShort = 48;  // bytes of the receives
 
 /// What the sides know of each other.
 struct Shared {
-  uint32_t open = 0, foreign = 0, no_read = 0;  // keys of the server
-  uint64_t foreign_at = 0, no_read_at = 0;
+  uint32_t open = 0, foreign = 0, no_read = 0, no_write = 0;  // keys of the server
+  uint64_t foreign_at = 0, no_read_at = 0, no_write_at = 0;
   bool greeted = false, ready = false, client_done = false, server_done = false;
   uint32_t sink = 0;  // of the client's Read
   uint64_t sink_at = 0;
@@ -39,6 +43,10 @@ struct Case {
   /// What the Terminate has behind its first four bytes: length and headers of the segment.
   std::function<Bytes(const Shared&)> headers;
   bool flush = false;  // both sides ask for it
+  /// A later Send may be placed before the offender is refused: it is posted behind the end.
+  bool is_passed = false;
+  /// The server's own request that stays unanswered; else a Read.
+  std::function<uint64_t(Endpoint&, const Region& landing, const Shared&)> own = {};
 };
 
 /// Without the CRC, which the forged FPDU gets anew.
@@ -91,6 +99,165 @@ Case forged_flush(const char* name, const std::function<Bytes(Bytes)>& forge, ui
           forge,
           [ulpdu, header](const Shared&) { return be(ulpdu, 2) + header; },
           true};
+}
+
+enum class Word : uint8_t { kFetchAdd, kAtomicWrite };
+constexpr uint64_t kValue = 0x0102030405060708;
+
+uint64_t post_word(Endpoint& e, const Region& d, Word kind, uint32_t stag, uint64_t to) {
+  return kind == Word::kFetchAdd ? e.fetch_add(d.sge(0, 8), stag, to, kValue)
+                                 : e.atomic_write(stag, to, kValue);
+}
+
+/// A FetchAdd or Atomic Write that the server refuses for its target; as flush().
+Case word(const char* name, Word kind, uint8_t code, Cause cause,
+          const std::function<Range(const Shared&)>& target, uint8_t type = 0x1) {
+  return {.name = name,
+          .layer = 0,
+          .type = type,
+          .code = code,
+          .cause = cause,
+          .event = type == 1 ? IBV_EVENT_QP_ACCESS_ERR : IBV_EVENT_QP_FATAL,
+          .offender = type == 1 ? IBV_WC_REM_ACCESS_ERR : IBV_WC_REM_OP_ERR,
+          .receives = 3,
+          .first_receive = IBV_WC_WR_FLUSH_ERR,
+          .offend =
+              [kind, target](Endpoint& e, const Region& d, const Shared& s) {
+                const Range r = target(s);
+                return post_word(e, d, kind, r.stag, r.to);
+              },
+          .forge = {},
+          .headers =
+              [kind](const Shared&) {
+                return kind == Word::kFetchAdd ? hex("0046") + untagged(0xa, 1, 1)
+                                               : hex("002a") + untagged(0x10, 1, 1);
+              },
+          .flush = true,
+          .is_passed = true};
+}
+
+/// A good one that is changed on its way.
+Case forged_word(const char* name, Word kind, uint8_t code,
+                 const std::function<Bytes(Bytes)>& forge, uint16_t ulpdu, const Bytes& header) {
+  return {.name = name,
+          .layer = 0,
+          .type = 2,
+          .code = code,
+          .cause = code == 0x06 ? Cause::kRdmapOpcode : Cause::kRdmapLength,
+          .event = IBV_EVENT_QP_FATAL,
+          .offender = code == 0x06 ? IBV_WC_REM_INV_REQ_ERR : IBV_WC_REM_OP_ERR,
+          .receives = 3,
+          .first_receive = IBV_WC_WR_FLUSH_ERR,
+          .offend = [kind](Endpoint& e, const Region& d,
+                           const Shared& s) { return post_word(e, d, kind, s.open, kTarget); },
+          .forge = forge,
+          .headers = [ulpdu, header](const Shared&) { return be(ulpdu, 2) + header; },
+          .flush = true};
+}
+
+/// The client's Send becomes a response that does not fit the server's oldest request.
+Case response(const char* name, uint8_t code, const Bytes& ulpdu,
+              const std::function<uint64_t(Endpoint&, const Region&, const Shared&)>& own = {}) {
+  return {
+      .name = name,
+      .layer = 0,
+      .type = 2,
+      .code = code,
+      .cause = code == 0x06 ? Cause::kRdmapOpcode : Cause::kRdmapLength,
+      .event = IBV_EVENT_QP_FATAL,
+      .offender = IBV_WC_SUCCESS,
+      .receives = 3,
+      .first_receive = IBV_WC_WR_FLUSH_ERR,
+      .offend = [](Endpoint& e, const Region& d, const Shared&) { return e.send(d.sge(0, 20)); },
+      .forge = [ulpdu](const Bytes&) { return fpdu(ulpdu); },
+      .headers =
+          [ulpdu](const Shared&) {
+            return be(ulpdu.size(), 2) + Bytes(ulpdu.begin(), ulpdu.begin() + 18);
+          },
+      .flush = true,
+      .own = own};
+}
+
+/// Where the extensions are off: a Read becomes this.
+Case not_enabled(const char* name, const Bytes& ulpdu) {
+  return {.name = name,
+          .layer = 0,
+          .type = 2,
+          .code = 0x06,
+          .cause = Cause::kRdmapOpcode,
+          .event = IBV_EVENT_QP_FATAL,
+          .offender = IBV_WC_WR_FLUSH_ERR,
+          .receives = 3,
+          .first_receive = IBV_WC_WR_FLUSH_ERR,
+          .offend = [](Endpoint& e, const Region& d,
+                       const Shared& s) { return e.read(d.sge(0, 8), s.open, kTarget); },
+          .forge = [ulpdu](const Bytes&) { return fpdu(ulpdu); },
+          .headers =
+              [ulpdu](const Shared&) {
+                return be(ulpdu.size(), 2) + Bytes(ulpdu.begin(), ulpdu.begin() + 18);
+              }};
+}
+
+std::vector<Case> word_cases() {
+  constexpr auto kAdd = Word::kFetchAdd;
+  constexpr auto kWrite = Word::kAtomicWrite;
+  const auto at = [](uint64_t to) {
+    return [to](const Shared& s) { return Range{s.open, to, 8}; };
+  };
+  const auto unknown = [](const Shared& s) { return Range{s.open ^ 0x5a, kTarget, 8}; };
+  const auto foreign = [](const Shared& s) { return Range{s.foreign, s.foreign_at, 8}; };
+  const auto no_atomic = [](const Shared& s) { return Range{s.no_read, s.no_read_at, 8}; };
+  const auto no_write = [](const Shared& s) { return Range{s.no_write, s.no_write_at, 8}; };
+  const auto shorter = [](const Bytes& f) {
+    const size_t ulpdu = f[0] << 8 | f[1];
+    return fpdu(Bytes(f.begin() + 2, f.begin() + 2 + static_cast<ptrdiff_t>(ulpdu) - 1));
+  };
+  const auto byte = [](size_t place, uint8_t value) {  // of the ULPDU
+    return [place, value](const Bytes& f) { return changed(f, 2 + place, value); };
+  };
+  const auto own_add = [](Endpoint& e, const Region& d, const Shared& s) {
+    return e.fetch_add(d.sge(2048, 8), s.sink, s.sink_at, 1);
+  };
+  const auto own_write = [](Endpoint& e, const Region&, const Shared& s) {
+    return e.atomic_write(s.sink, s.sink_at, 1);
+  };
+  const Bytes add = untagged(0xa, 1, 1), write = untagged(0x10, 1, 1);
+  const auto answer = [](uint32_t id) { return untagged(0xb, 3, 1) + atomic_response(id, 1); };
+  const uint64_t end = kTarget + kTargetBytes;
+  return {
+      word("FetchAdd_0_1_00_no_such_STag", kAdd, 0x00, Cause::kRdmapStag, unknown),
+      word("FetchAdd_0_1_01_bounds_before_alignment", kAdd, 0x01, Cause::kRdmapBounds, at(end - 4)),
+      word("FetchAdd_0_1_02_no_right", kAdd, 0x02, Cause::kRdmapRights, no_atomic),
+      word("FetchAdd_0_1_03_other_PD", kAdd, 0x03, Cause::kRdmapAssoc, foreign),
+      word("FetchAdd_0_1_04_wrap", kAdd, 0x04, Cause::kRdmapWrap, at(UINT64_MAX - 3)),
+      word("FetchAdd_0_2_07_misaligned", kAdd, 0x07, Cause::kRdmapLength, at(kTarget + 4), 2),
+      word("AtomicWrite_0_1_00_no_such_STag", kWrite, 0x00, Cause::kRdmapStag, unknown),
+      word("AtomicWrite_0_1_01_bounds", kWrite, 0x01, Cause::kRdmapBounds, at(end)),
+      word("AtomicWrite_0_1_02_no_right", kWrite, 0x02, Cause::kRdmapRights, no_write),
+      word("AtomicWrite_0_1_03_other_PD", kWrite, 0x03, Cause::kRdmapAssoc, foreign),
+      word("AtomicWrite_0_1_04_wrap", kWrite, 0x04, Cause::kRdmapWrap, at(UINT64_MAX - 3)),
+      word("AtomicWrite_0_2_07_misaligned", kWrite, 0x07, Cause::kRdmapLength, at(kTarget + 1), 2),
+      forged_word("FetchAdd_0_2_06_AOpCode", kAdd, 0x06, byte(18 + 3, 1), 70, add),
+      forged_word("FetchAdd_0_2_07_too_short", kAdd, 0x07, shorter, 69, add),
+      forged_word(
+          "FetchAdd_0_2_07_too_short_and_of_no_AOpCode", kAdd, 0x07,
+          [=](const Bytes& f) { return shorter(byte(18 + 3, 1)(f)); }, 69, add),
+      forged_word("AtomicWrite_0_2_07_too_short", kWrite, 0x07, shorter, 41, write),
+      forged_word("AtomicWrite_0_2_07_length_9", kWrite, 0x07, byte(18 + 7, 9), 42, write),
+      forged_word("AtomicWrite_0_2_07_STag_to_be_invalidated", kWrite, 0x07, byte(5, 0x77), 42,
+                  hex("4150 00000077 00000001 00000001 00000000")),
+      not_enabled("FetchAdd_0_2_06_not_enabled",
+                  add + atomic_request(0, 1, 0x1234, kTarget, {.data = kValue})),
+      not_enabled("AtomicWrite_0_2_06_not_enabled",
+                  write + atomic_write_request(0x1234, kTarget, kValue)),
+      response("Atomic_Response_0_2_06_to_a_Read", 0x06, answer(1)),
+      response("Atomic_Response_0_2_07_wrong_identifier", 0x07, answer(2), own_add),
+      response("Atomic_Response_0_2_06_to_an_Atomic_Write", 0x06, answer(1), own_write),
+      response("Atomic_Response_0_2_07_too_short", 0x07, untagged(0xb, 3, 1) + be(1, 11), own_add),
+      response("Atomic_Write_Response_0_2_06_to_a_FetchAdd", 0x06, untagged(0x11, 3, 1), own_add),
+      response("Atomic_Write_Response_0_2_07_with_payload", 0x07, untagged(0x11, 3, 1) + be(0, 4),
+               own_write),
+  };
 }
 
 std::vector<Case> cases() {
@@ -309,7 +476,9 @@ struct Param {
 };
 std::vector<Param> params() {
   std::vector<Param> all;
-  for (const Case& c : cases()) {
+  std::vector<Case> whats = cases();
+  std::ranges::copy(word_cases(), std::back_inserter(whats));
+  for (const Case& c : whats) {
     for (const Kinds& kind : {kModel, kRtl, kTandem, kModelMinimum, kTandemMinimum, kTandemStall,
                               Kinds{"model", "rtl"}, Kinds{"rtl", "model"}})
       all.push_back({c, kind});
@@ -342,9 +511,10 @@ void TerminateTest::run() {
       return true;
     };
   }
-  w.tap(kServer).on_tx = [&](sim::Record& r) {  // the server's Read stays unanswered
+  w.tap(kServer).on_tx = [&](sim::Record& r) {  // the server's request stays unanswered
     const auto b = r.data.bytes();
-    return r.is_stream || opcode_of({b.begin(), b.end()}) != 0x1;
+    const uint8_t opcode = opcode_of({b.begin(), b.end()});
+    return r.is_stream || (opcode != 0x1 && opcode != 0xa && opcode != 0x10);
   };
   w.run([&](Host& h) { client(h); }, [&](Host& h) { server(h); });
   if (HasFailure()) return;
@@ -379,7 +549,8 @@ void TerminateTest::client(Host& h) {
   forging = c.forge != nullptr;
   const uint64_t offender = c.offend(e, data, shared);
   const uint64_t read = e.read(sink.sge(0, 64), shared.open, kTarget);
-  const uint64_t behind = e.send(data.sge(0, 8));
+  uint64_t behind = 0;
+  if (!c.is_passed) behind = e.send(data.sge(0, 8));
   const uint64_t receive = e.receive(sink.sge(1024, 64));
 
   // R5040-5.4-06: the peer's Terminate is told with layer, type and code.
@@ -388,6 +559,7 @@ void TerminateTest::client(Host& h) {
   EXPECT_EQ(event.object, e.qp.qp_num());
   EXPECT_EQ(event.cause, static_cast<uint32_t>(Cause::kPeerTerminate));
   EXPECT_EQ(event.peer_term, c.layer << 12 | c.type << 8 | c.code);
+  if (c.is_passed) behind = e.send(data.sge(0, 8));
   h.until_complete(e, "the client's completions");
   EXPECT_EQ(e.wc(offender).status, c.offender);
   EXPECT_EQ(e.wc(read).status, IBV_WC_WR_FLUSH_ERR);
@@ -426,17 +598,22 @@ void TerminateTest::client(Host& h) {
 void TerminateTest::server(Host& h) {
   const Case& c = GetParam().what;
   h.open();
-  Region open = h.region(kTargetBytes, Host::kAll | IBV_ACCESS_FLUSH_GLOBAL, kTarget);
+  Region open = h.region(kTargetBytes,
+                         Host::kAll | IBV_ACCESS_FLUSH_GLOBAL | IBV_ACCESS_REMOTE_ATOMIC, kTarget);
   fill(open.buffer.bytes(), 2);
   Pd other = must(h.context.alloc_pd(), "second protection domain");
   Region foreign = h.region_of(other, 4096);
   Region no_read = h.region(4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+  Region no_write =
+      h.region(4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC);
   Region landing = h.region(8192);
   shared.open = open.mr.rkey();
   shared.foreign = foreign.mr.rkey();
   shared.foreign_at = foreign.mr.addr();
   shared.no_read = no_read.mr.rkey();
   shared.no_read_at = no_read.mr.addr();
+  shared.no_write = no_write.mr.rkey();
+  shared.no_write_at = no_write.mr.addr();
   Endpoint& e = h.endpoint();
   Endpoint& neighbour = h.endpoint();
   const uint64_t greeting = e.receive(landing.sge(0, kShort));
@@ -450,8 +627,9 @@ void TerminateTest::server(Host& h) {
   h.until("the greeting", [&] { return e.completed(greeting); });
   EXPECT_EQ(e.wc(greeting).byte_len, 16u);
   EXPECT_EQ(wrong({landing.at(0), 16}, 1), 0u);
-  // A Read that is lost on the way, and a Send behind it.
-  const uint64_t read = e.read(landing.sge(2048, 64), shared.sink, shared.sink_at);
+  // A request that is lost on the way.
+  const uint64_t read = c.own ? c.own(e, landing, shared)
+                              : e.read(landing.sge(2048, 64), shared.sink, shared.sink_at);
   shared.greeted = true;
 
   const AsyncEvent event = h.event();
@@ -475,7 +653,7 @@ void TerminateTest::server(Host& h) {
 
   // Nothing of the bad message was placed, in bounds or out of them. R5040-8.1.1-01, 03, 05.
   EXPECT_EQ(wrong(open.buffer.bytes(), 2), 0u);
-  for (const Region* r : {&foreign, &no_read}) {
+  for (const Region* r : {&foreign, &no_read, &no_write}) {
     for (const uint8_t b : r->buffer.bytes()) ASSERT_EQ(b, 0);
   }
   for (const uint8_t b : landing.buffer.bytes().subspan(64, 4000)) ASSERT_EQ(b, 0);
