@@ -9,6 +9,7 @@
 #include "base/bytes.hpp"
 #include "base/rng.hpp"
 #include "gen/regs.hpp"
+#include "kernel/activity.hpp"
 #include "world.hpp"
 
 namespace rnic::tb {
@@ -76,7 +77,7 @@ class AtomicTest : public testing::TestWithParam<Kinds> {
   }
 };
 
-/// Typed from the figures: the Request Identifier is the MSN of QN 1, where a Read counts, too; QN 3
+/// Typed from the figures: the Request Identifier is the MSN of QN 1, which counts Reads, too; QN 3
 /// counts responses. FetchAdd has no compare: 0 and a mask of ones.
 TEST_P(AtomicTest, ItsBytesAreThoseOfTheFigures) {
   in_child([this] {
@@ -284,9 +285,9 @@ TEST_P(AtomicTest, UnsignalledAndFenced) {
   });
 }
 
-/// Each host has two QPs to the other, each through its own STag of the same words, and adds in both
-/// directions at once. The old values of a word form one chain from its start to its end: no addition
-/// is lost, none sees a value that was never there. A-32.
+/// Each host has two QPs to the other, each through its own STag of the same words. Both hosts add
+/// at once. The old values of a word form one chain from its start to its end: no addition is lost,
+/// and none returns a value that the word never had. A-32.
 TEST_P(AtomicTest, QpsAndStagsOfTheSameMemoryAreExact) {
   constexpr unsigned kWords = 3, kEach = 60;
   struct Done {
@@ -415,8 +416,8 @@ TEST_P(AtomicTest, DoesNotChangeWhatAReadBeforeItFetches) {
   }
 }
 
-/// Rows Write and Send, A-30: the host takes no write for 20 us. A FetchAdd reads no old value
-/// before the Write and the Send in front of it are placed, and an Atomic Write is stored behind them.
+/// Rows Write and Send, A-30: the host takes no write for 20 us. A FetchAdd reads no old value before
+/// the Write and the Send in front of it are placed. An Atomic Write is stored after them.
 TEST_P(AtomicTest, FollowsThePlacementsBeforeIt) {
   constexpr uint32_t kBytes = 512;
   constexpr uint64_t kWord = 4096, kNew = 0x1234567812345678;
@@ -536,7 +537,7 @@ TEST_P(AtomicTest, FollowsTheResponseOfAFlush) {
                 return false;
               };
               tap.on_write = [&](const sim::DmaWrite& x) {
-                if (x.client == Client::kWord) stored = h.dev.now();
+                if (x.client == Client::kWord) stored = sim::kernel_now();
               };
               held = true;
               h.until("the client's requests", [&] { return posted; });
@@ -565,8 +566,8 @@ TEST_P(AtomicTest, FollowsTheResponseOfAFlush) {
   }
 }
 
-/// Two QPs of the server at one word: the holder's read is kept by the host, the waiter stands at the
-/// lock. Then one of them ends, by abort of the server or by a reset of the client's.
+/// Two QPs of the server use one word: the test keeps the holder's read from the host, and the waiter
+/// waits for the lock. Then one QP ends, by an abort of the server or by a reset from the client.
 class AtomicEnds : public AtomicTest {
  protected:
   static constexpr uint64_t kStart = 100, kHolder = 1, kWaiter = 10;
