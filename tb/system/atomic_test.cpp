@@ -416,7 +416,7 @@ TEST_P(AtomicTest, DoesNotChangeWhatAReadBeforeItFetches) {
   }
 }
 
-/// Rows Write and Send, A-30: the host takes no write for 20 us. A FetchAdd reads no old value before
+/// Rows Write and Send, A-30: the host takes no write for 20 us. A FetchAdd reads nothing before
 /// the Write and the Send in front of it are placed. An Atomic Write is stored after them.
 TEST_P(AtomicTest, FollowsThePlacementsBeforeIt) {
   constexpr uint32_t kBytes = 512;
@@ -471,7 +471,7 @@ TEST_P(AtomicTest, FollowsThePlacementsBeforeIt) {
                 if (x.client != Client::kWord) return;
                 ++stores;
                 EXPECT_EQ(x.address, d.buffer.bus(kWord));
-                EXPECT_EQ(placed, kBytes + 64) << "stored in front of a placement";
+                EXPECT_EQ(placed, kBytes + 64) << "stored before a placement";
               };
               h.rest(5 * kUs);
               tap.takes_writes = false;
@@ -479,7 +479,7 @@ TEST_P(AtomicTest, FollowsThePlacementsBeforeIt) {
               h.until("the client's requests", [&] { return posted; });
               h.rest(20 * kUs);
               EXPECT_EQ(came(tap, adds ? kAtomic : kAtomicWrite).size(), 1u) << "it is here";
-              EXPECT_EQ(reads, 0u) << "read in front of a placement";
+              EXPECT_EQ(reads, 0u) << "read before a placement";
               EXPECT_EQ(word(d, kWord), 0u);
               tap.takes_writes = true;
               tap.wake();
@@ -566,8 +566,8 @@ TEST_P(AtomicTest, FollowsTheResponseOfAFlush) {
   }
 }
 
-/// Two QPs of the server use one word: the test keeps the holder's read from the host, and the waiter
-/// waits for the lock. Then one QP ends, by an abort of the server or by a reset from the client.
+/// Two QPs of the server use one word. The test keeps the holder's read from the host: the waiter
+/// waits for the lock. Then one QP ends, by an abort of the server or a reset from the client.
 class AtomicEnds : public AtomicTest {
  protected:
   static constexpr uint64_t kStart = 100, kHolder = 1, kWaiter = 10;

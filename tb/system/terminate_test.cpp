@@ -2,8 +2,8 @@
 // with, byte for byte, and what both hosts see: statuses, flushes exactly once, events. A second
 // connection of the same two devices goes on. requirements.md 5.2, 6, 7; R5040-4.8-01 to 26, 5.4-01
 // to 09, 6.2.1-01 to 05, 7-01, 7.1-01 to 04, 7.2-02, 06, 09, 10, 8.1.1-01, 03, 05. Of Flush:
-// RPMEM-3.1.1.1-04, 3.1.4-02, 04, 5.1-02, 5.2-01, 02, 8-01; ambiguities. Of atomics
-// and Atomic Write: RFC 7306 5.2.1, 5.2.2, 8.2; ambiguities.
+// RPMEM-3.1.1.1-04, 3.1.4-02, 04, 5.1-02, 5.2-01, 02, 8-01; ambiguities. Of
+// atomics and Atomic Write: RFC 7306 5.2.1, 5.2.2, 8.2; ambiguities.
 #include <algorithm>
 #include <iterator>
 
