@@ -38,7 +38,7 @@ struct Options {
   uint64_t seed = 1;
   Cycle dma_latency = 1, link_delay = 1;
   Cycle old_value_latency = 0;  // more, of reads of unit atomic
-  uint32_t window = 1 << 18;  // bytes of credit
+  uint32_t window = 1 << 18;    // bytes of credit
   uint16_t mss = 1460;
 };
 
