@@ -308,7 +308,7 @@ TYPED_TEST(AdminTest, RegionArguments) {
   const auto good = this->region(1, 3, 13);
   Spoiled<AdminMrArgs> bad(good);
   bad.with(&AdminMrArgs::log_page, {0, 11, 22, 23, 32 + 13, 255})
-      .with(&AdminMrArgs::rights, {8, 0x8001, 2, 6})
+      .with(&AdminMrArgs::rights, {0x10, 0x8001, 2, 6})
       .with(&AdminMrArgs::reserved0, {1, 0x8000})
       .with(&AdminMrArgs::length,
             {0, 3 * 8192 + 1, uint64_t{1} << 48, (uint64_t{1} << 48) + 1, ~uint64_t{0}})
