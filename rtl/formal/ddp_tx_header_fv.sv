@@ -5,7 +5,7 @@
 // back; a response without payload (KindNone) is judged only when its watermark is reached.
 // That orders, moves and beats keep their order inside is proved of stream_fifo and header_put. At the ports:
 // ddp_tx_header_ports_fv. The environment: no inline bytes, all lengths 1 (no length decides when a segment leaves).
-// proof: assertions=124 bounded=8 induction=3 cover=10
+// proof: assertions=135 bounded=8 induction=3 cover=10
 // files: ../gen/rnic_pkg.sv ../ddp/ddp_tx_header.sv
 // proved by themselves: header_put header_take lane_shift stream_reg ddp_tx_header/AheadInRange_A ddp_tx_header/PayloadLength_A
 // refuted by ../ddp/ddp_tx_header.sv ProbeReturned_A: s/fetched      = kind == KindPayload || kind == KindProbe/fetched = kind == KindPayload/
