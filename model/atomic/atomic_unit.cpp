@@ -105,6 +105,7 @@ void AtomicUnit::step() {
 
 void AtomicUnit::look_up(Item item, Cycle at) {
   meter_.item(1);
+  meter_.busy(1);  // atomic_req and qn1_xlate
   item.result = u_.tpt->tpt().translate(target_of(item.req), item.extents);
   item.result = aligned(item.result, item.extents);
   const TptTiming& t = u_.timing.tpt;
@@ -137,6 +138,7 @@ void AtomicUnit::begin(Item item, Cycle at) {
     const uint64_t word = item.req.data;
     return store(std::move(item), at + u_.timing.atomic.store, word);
   }
+  meter_.busy(1);
   u_.host->qn1_rd_req.push({.purpose = Purpose::kQn1,
                             .qpn = item.req.qpn,
                             .address = item.extents.all()[0].address,
@@ -146,6 +148,7 @@ void AtomicUnit::begin(Item item, Cycle at) {
 }
 
 void AtomicUnit::store(Item item, Cycle at, uint64_t word) {
+  meter_.busy(1);
   u_.host->word_wr.push({.address = item.extents.all()[0].address, .data = word},
                         at + u_.host->word_latency());
   storing_.push_back(std::move(item));
@@ -159,6 +162,7 @@ void AtomicUnit::word_done() {
 
 void AtomicUnit::end(Item item, AtomicEnd ending, Cycle at) {
   const AtomicTiming& t = u_.timing.atomic;
+  meter_.busy(1);
   for (const spec::Extent& e : item.extents.all()) u_.tpt->tpt().retired({e.epoch});
   if (item.is_locked) {
     const uint32_t bucket = bucket_of(item.extents.all()[0].address);

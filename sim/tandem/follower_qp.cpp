@@ -12,6 +12,8 @@ constexpr uint8_t kWrDone = 0, kReadDone = 1, kReceived = 2, kOwnError = 3, kLoo
 // Cycles from an RQ doorbell to the last commit of a take that read the index before: S0 of qp_rq_fetch to
 // S3 (3), empty, b1, b2.
 constexpr uint64_t kRing = 6;
+/// Cycles from the begin of a flush to the completion of a later pass, with held-back queues (build stall).
+constexpr uint64_t kFlushPasses = 64;
 
 }  // namespace
 
@@ -191,6 +193,15 @@ void Steps::retire_done(uint16_t qpn) {
     qp_.retire(qpn);
 }
 
+/// qp_retire flushes in passes, and each reads the producer indices anew: a doorbell that comes between them is flushed, too.
+void Steps::flush_again(uint16_t qpn) {
+  if (qpn >= qps_.size() || tally_.cycle() - qps_[qpn].flushed > kFlushPasses) return;
+  const auto is_its = [qpn](const spec::CqeReq& r) { return r.entry.qpn == qpn; };
+  if (std::ranges::any_of(cqe_reqs_, is_its) || !qp_.retirable().test(qpn)) return;
+  tally_.followed("doorbells between the passes of a flush");
+  while (qp_.retirable().test(qpn)) qp_.retire(qpn);
+}
+
 void Steps::step(const spec::QpRetireCommit& c) {
   if (!known(c.qpn, "qp_retire")) return;
   Followed& q = qps_[c.qpn];
@@ -261,6 +272,7 @@ void Steps::step(const spec::QpRetireCommit& c) {
       [[fallthrough]];
     case kFlushPosted:
     default:
+      q.flushed = tally_.cycle();
       while (qp_.retirable().test(c.qpn)) qp_.retire(c.qpn);
   }
 }

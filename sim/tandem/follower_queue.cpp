@@ -36,6 +36,7 @@ void Steps::step(const spec::CqOpCommit& c) {
       return admin_.answer({});
     }
     case kCompletion: {
+      flush_again(c.qpn);
       const auto req = take(cqe_reqs_, c.qpn, "cq_op", "a completion");
       if (!req) return;
       if (req->cqn != c.cqn)

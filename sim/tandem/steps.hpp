@@ -112,6 +112,7 @@ class Steps final : private model::HostIf::Out,
     std::deque<spec::QpError> errors;             // those of bit 0; the RTL may have the last alone
     bool is_overtaken = false;                    // it had: the bit may be set once more for it
     bool fin = false;                             // the peer's FIN has been looked at
+    uint64_t flushed = 0;                         // cycle of the last flush that began
     bool look_empty = false, look_reads = false;  // what qp_state's look saw
     std::optional<spec::QpCmd> at_look;           // query and destroy take effect there
     uint16_t connection = 0;
@@ -270,6 +271,7 @@ class Steps final : private model::HostIf::Out,
 
   bool fetch_unit(uint16_t qpn);
   void retire_done(uint16_t qpn);
+  void flush_again(uint16_t qpn);
   void completion_told(const spec::Cqe& entry);
   void command_now(const spec::QpCmd& cmd);
   spec::QpError take_error(const spec::QpStateCommit& c, Followed& q);

@@ -37,7 +37,7 @@ TEST_P(Counters, AreThoseOfTheRtl) {
   const auto model = units(GetParam(), "model"), rtl = units(GetParam(), "rtl");
   for (const char* side : {"client", "server"}) {
     ASSERT_TRUE(model.contains(side) && rtl.contains(side));
-    ASSERT_EQ(model[side].size(), 9U);
+    ASSERT_EQ(model[side].size(), 10U);
     for (const auto& [unit, m] : model[side].items()) {
       const auto& r = rtl[side][unit];
       SCOPED_TRACE(fmt::format("{} of the {}: model {}, RTL {}", unit, side, m.dump(), r.dump()));
