@@ -1,4 +1,4 @@
-// docs/life-of-a-write.md and life-of-a-flush.md: what of them can be seen at the device's boundary
+// docs/life-of-a-write.md, life-of-a-flush.md, life-of-an-atomic.md: what of them can be seen at the device's boundary
 // happens in the page's order, and on RTL every stream that a step of the page names moves in that
 // order. With a WQE fetched from its ring, and with one that its doorbell carries.
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <map>
 
 #include "backend/observer.hpp"
+#include "base/bytes.hpp"
 #include "kernel/activity.hpp"
 #include "support/seed.hpp"
 #include "world.hpp"
@@ -300,6 +301,91 @@ TEST_P(Life, AFlushDoesWhatItsPageSays) {
           push ? std::vector<std::string>{"sq_rd_req", "sq_rd"} : std::vector<std::string>{});
       expect_order(page, streams[kServer], 12, 24, 23);
       expect_order(page, streams[kClient], 25, 31, 9);
+    }
+  });
+}
+
+/// One FetchAdd on a stream on which nothing else moves.
+TEST_P(Life, AnAtomicDoesWhatItsPageSays) {
+  in_child([] {
+    const auto [push, kind] = GetParam();
+    std::array<Streams, 2> streams;
+    World w({.kind = kind, .observer = {&streams[kClient], &streams[kServer]}});
+    std::vector<Step> steps;
+    Watch requester(steps), responder(steps);
+    w.simulation().observe(kClient, requester);
+    w.simulation().observe(kServer, responder);
+    bool ready = false, done = false;
+    uint32_t key = 0;
+    for (const Side side : {kClient, kServer}) {
+      w.tap(side).on_tx = [&, side](sim::Record&) {
+        if (requester.on)
+          steps.push_back({side == kClient ? "request" : "response", sim::kernel_now()});
+        return true;
+      };
+    }
+    w.run(
+        [&](Host& h) {
+          h.open();
+          Region sink = h.region(4096);
+          Endpoint& e = h.endpoint(Host::kCap, push);
+          h.connect(e, {.flush = true});
+          h.until("the server", [&] { return ready; });
+          requester.add("WQE", e.qp.core()->sq);
+          requester.add("CQE", h.cq.core()->ring.memory);
+          requester.add("sink", sink.buffer);
+          h.rest(2 * kUs);
+          requester.on = responder.on = streams[kClient].on = streams[kServer].on = true;
+          const uint64_t id = e.fetch_add(sink.sge(64, 8), key, kTarget + 8, 5);
+          h.until_complete(e, "FetchAdd");
+          EXPECT_EQ(e.wc(id).status, IBV_WC_SUCCESS);
+          EXPECT_EQ(base::load_le<uint64_t>(sink.at(64)), 37u);
+          h.rest(2 * kUs);
+          requester.on = responder.on = streams[kClient].on = streams[kServer].on = false;
+          done = true;
+          must(e.connection.disconnect(), "disconnect");
+        },
+        [&](Host& h) {
+          h.open();
+          Region data = h.region(4096, Host::kAll | IBV_ACCESS_REMOTE_ATOMIC, kTarget);
+          base::store_le<uint64_t>(data.at(8), 37);
+          key = data.mr.rkey();
+          responder.add("word", data.buffer);
+          Endpoint& e = h.endpoint();
+          h.accept(e, {.flush = true});
+          ready = true;
+          h.until("the end", [&] { return done; });
+          EXPECT_EQ(base::load_le<uint64_t>(data.at(8)), 42u);
+          EXPECT_TRUE(e.done.empty());
+          h.follow_disconnect(e);
+        });
+    // Steps 2, 5, 11, 20, 23, 28, 34, 36.
+    std::vector<std::string> chain = {push ? "push" : "doorbell",
+                                      "read WQE",
+                                      "request",
+                                      "read word",
+                                      "write word",
+                                      "response",
+                                      "write sink",
+                                      "write CQE"};
+    if (push) chain.erase(chain.begin() + 1);
+    Time before = 0;
+    for (const std::string& what : chain) {
+      const auto at = std::ranges::find_if(steps, [&](const Step& s) { return s.what == what; });
+      ASSERT_NE(at, steps.end()) << what << " was not seen";
+      EXPECT_EQ(std::ranges::count_if(steps, [&](const Step& s) { return s.what == what; }),
+                what == "push" ? 2 : 1)
+          << what;
+      EXPECT_GE(at->at, before) << what;
+      before = at->at;
+    }
+    if (kind == kRtl) {
+      const std::string page = "life-of-an-atomic.md";
+      expect_order(
+          page, streams[kClient], 1, 11, push ? 13 : 15,
+          push ? std::vector<std::string>{"sq_rd_req", "sq_rd"} : std::vector<std::string>{});
+      expect_order(page, streams[kServer], 12, 28, 27);
+      expect_order(page, streams[kClient], 29, 36, 16);
     }
   });
 }
