@@ -10,7 +10,7 @@
 //
 // 1. In flight are, for each of two epochs: look-ups that have extents (of rx, tx and qn1) from the
 //    cycle in which they read their entry until they are walked or dropped, and extents until they
-//    are retired, failed ones too. reading_i, look_i, moves_q and the counters show a look-up in
+//    are retired, failed ones too. reading_i, look_i, moves_q, summed_q and the counters show a look-up in
 //    every cycle of its life, so an empty epoch is empty: no cycle count of another leaf stands for it (LateLook_A).
 // 2. What saw an entry open read it in the epoch in which it was closed, or in the one before.
 // 3. The epoch turns when an entry was closed in it and the epoch before it has drained. So a noted epoch has drained when it is
@@ -116,12 +116,12 @@ module tpt_update #(
   // --- in flight
   logic [1:0] epoch_q;
   logic [FlightW-1:0] flight0_d, flight0_q, flight1_d, flight1_q;
-  logic [3:0] in0, in1, out0, out1;
+  logic [4:0] delta0_d, delta0_q, delta1_d, delta1_q;   // two's complement
   function automatic logic [3:0] ones(input logic [OutW-1:0] bits);
     ones = '0;
     for (int i = 0; i < 32'(OutW); i++) ones = ones + {3'b000, bits[i]};
   endfunction
-  // What comes and goes is counted a cycle late, all of it alike.
+  // What comes and goes is counted two cycles late, all of it alike: registered, summed, added.
   logic [OutW+1:0] moves_d, moves_q, move_epochs_q;
   assign moves_d = {issued_i, look_i, ended_i, retired_i};
   always_ff @(posedge clk_i) begin
@@ -129,19 +129,33 @@ module tpt_update #(
     else         moves_q <= moves_d;
   end
   always_ff @(posedge clk_i) move_epochs_q <= {issued_epoch_i, look_epoch_i, ended_epoch_i, retired_epoch_i};
-  assign in0  = ones({{(OutW - 2){1'b0}}, moves_q[OutW+:2] & ~move_epochs_q[OutW+:2]});
-  assign in1  = ones({{(OutW - 2){1'b0}}, moves_q[OutW+:2] & move_epochs_q[OutW+:2]});
-  assign out0 = ones(moves_q[OutW-1:0] & ~move_epochs_q[OutW-1:0]);
-  assign out1 = ones(moves_q[OutW-1:0] & move_epochs_q[OutW-1:0]);
-  assign flight0_d = flight0_q + FlightW'(in0) - FlightW'(out0);
-  assign flight1_d = flight1_q + FlightW'(in1) - FlightW'(out1);
+  assign delta0_d = 5'(ones({{(OutW - 2){1'b0}}, moves_q[OutW+:2] & ~move_epochs_q[OutW+:2]})) -
+                    5'(ones(moves_q[OutW-1:0] & ~move_epochs_q[OutW-1:0]));
+  assign delta1_d = 5'(ones({{(OutW - 2){1'b0}}, moves_q[OutW+:2] & move_epochs_q[OutW+:2]})) -
+                    5'(ones(moves_q[OutW-1:0] & move_epochs_q[OutW-1:0]));
+  logic summed_q, summed_epoch_q;      // a look-up is in the delta
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      delta0_q <= '0;
+      delta1_q <= '0;
+      summed_q <= 1'b0;
+    end else begin
+      delta0_q <= delta0_d;
+      delta1_q <= delta1_d;
+      summed_q <= moves_q[OutW];
+    end
+  end
+  always_ff @(posedge clk_i) summed_epoch_q <= move_epochs_q[OutW];
+  assign flight0_d = flight0_q + {{(FlightW - 5){delta0_q[4]}}, delta0_q};
+  assign flight1_d = flight1_q + {{(FlightW - 5){delta1_q[4]}}, delta1_q};
   // Nothing is in flight at all; nothing of the epoch before this one.
   logic zero0, zero1, all_empty, old_empty, old;
   assign old       = !epoch_q[0];
   assign zero0     = flight0_q == '0;
   assign zero1     = flight1_q == '0;
-  assign all_empty = zero0 && zero1 && !reading_i && !look_i && !moves_q[OutW];
-  assign old_empty = (old ? zero1 : zero0) && !(look_i && look_epoch_i == old) && !(moves_q[OutW] && move_epochs_q[OutW] == old);
+  assign all_empty = zero0 && zero1 && !reading_i && !look_i && !moves_q[OutW] && !summed_q;
+  assign old_empty = (old ? zero1 : zero0) && !(look_i && look_epoch_i == old) &&
+                     !(moves_q[OutW] && move_epochs_q[OutW] == old) && !(summed_q && summed_epoch_q == old);
   assign epoch_o   = epoch_q[0];
 
   // --- closing entries
@@ -301,5 +315,5 @@ module tpt_update #(
   logic turned_q;
   always_ff @(posedge clk_i) turned_q <= rst_ni && turn;
   `RNIC_ASSERT(LateLook_A, !look_i || look_epoch_i != old || turned_q)
-  `RNIC_ASSERT(FlightNotBelowZero_A, (FlightW'(out0) <= flight0_q + FlightW'(in0)) && (FlightW'(out1) <= flight1_q + FlightW'(in1)))
+  `RNIC_ASSERT(FlightNotBelowZero_A, !(delta0_q[4] && flight0_d > flight0_q) && !(delta1_q[4] && flight1_d > flight1_q))
 endmodule
