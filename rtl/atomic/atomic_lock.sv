@@ -19,8 +19,8 @@
 // 3. Each entry has at most one next, and is released once. A release grants its next. An entry
 //    without one frees the bucket, as it is then the last one. (NextIsNext_A)
 // 4. A newcomer whose predecessor is released in its cycle 1 does not link; it is granted.
-// 5. At most one entry of a bucket is granted (Exclusion_A). Grants are in order of arrival
-//    (Order_A).
+// 5. At most one entry of a bucket (Exclusion_A), so of an address (OneHolder_A), is granted. Grants
+//    are in order of arrival (Order_A).
 //
 // Latency: response 2 cycles after the acquire; wake 1 cycle after the release, and at least 1
 // cycle after the waiter's response. One acquire and one release a cycle; an entry may be acquired
@@ -254,6 +254,28 @@ module atomic_lock #(
     assign f_bucket = f_any;
     always_comb if (rst_ni && s1_bucket_q != f_bucket) assume (f_read);
 
+    // Any one address: f_on_q: the entry acquired this address, whose bucket is f_hash.
+    (* anyconst *) logic [63:3] f_address;
+    logic [BucketW-1:0] f_hash;
+    logic [N-1:0]       f_on_q, f_both;
+    logic               f_hashed;
+    always_comb begin
+      f_hash = '0;
+      for (int unsigned b = 0; b < 61; b++) begin
+        f_hash[b % BucketW] = f_hash[b % BucketW] ^ f_address[3 + b];
+      end
+      f_hashed = 1'b1;
+      for (int unsigned e = 0; e < N; e++) begin
+        if (f_out_q[e] && f_on_q[e] && f_of_q[BucketW*e +: BucketW] != f_hash) f_hashed = 1'b0;
+      end
+    end
+    always_ff @(posedge clk_i) begin
+      if (acquire_valid_i) f_on_q[acquire_entry_i] <= acquire_address_i == f_address;
+    end
+    assign f_both = f_seen & f_on_q;
+
+    // an address is in one bucket, and has one granted entry
+    `RNIC_ASSERT(OneHolder_A,    f_hashed && (f_both & (f_both - 1'b1)) == '0)
     `RNIC_ASSERT(Exclusion_A,    f_exclusion)                // one granted entry in a bucket
     `RNIC_ASSERT(Order_A,        f_order)                    // after all that came before it
     `RNIC_ASSERT(Acquired_A,     (f_seen & ~f_out_q) == '0)  // and it had been acquired
