@@ -18,6 +18,7 @@ void Ordering::commit(const spec::AnyCommit& c) {
     void operator()(const spec::DdpSegmentCommit& x) { o.payload_.segment(x); }
     void operator()(const spec::DdpUlpduCommit& x) { o.payload_.ulpdu(x); }
     void operator()(const spec::TptCheckCommit& x) { o.payload_.look_up(x); }
+    void operator()(const spec::AtomicWordCommit& x) { o.payload_.word(x); }
     // Nothing that is judged hangs on these.
     void operator()(const spec::DdpRxCommit&) {}
     void operator()(const spec::DdpAckCommit&) {}
@@ -32,7 +33,6 @@ void Ordering::commit(const spec::AnyCommit& c) {
     void operator()(const spec::DdpDropCommit&) {}
     void operator()(const spec::RdmapResponseCommit&) {}
     void operator()(const spec::RdmapAtomicCommit&) {}
-    void operator()(const spec::AtomicWordCommit&) {}
     void operator()(const spec::TptChangeCommit&) {}
     void operator()(const spec::QpRqTakeCommit&) {}
     void operator()(const spec::QpIssueCommit&) {}

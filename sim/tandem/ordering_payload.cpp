@@ -107,7 +107,9 @@ void PayloadOrder::judge(uint16_t qpn, Qp& qp) {
   if (s.is_placed()) qp.last = placements_.judged(qpn, s.payload);
   if (s.is_last && s.is_send()) qp.receives.push_back(qp.last);
   if (s.is_last && (s.is_read_response() || s.is_flush_response() || s.is_atomic_response()))
-    qp.reads.push_back(qp.last);
+    qp.reads.push_back(
+        {.last = qp.last,
+         .is_old_value = s.is_atomic_response() && s.opcode == WireSegment::kAtomicResponse});
   if (s.is_atomic() && s.is_last)
     qp.requests.push_back({.stag = 0, .to = 0, .size = 0, .begun = 0, .need = qp.last});
   if (s.is_read_request() && s.is_last)
@@ -138,17 +140,36 @@ void PayloadOrder::event(const spec::QpStateCommit& c) {
   if (c.is_cmd == 0 && (c.bits & 1) != 0) placements_.doubt();  // a segment of it may have failed
 }
 
+void PayloadOrder::word(const spec::AtomicWordCommit& c) {
+  if (c.op == spec::AtomicOp::kResult && c.performed != 0) ++qps_[c.qpn].old_values;
+}
+
+/// The commit does not say whether it is of an atomic: it is of the oldest Read if the data of that
+/// one are there, else of an atomic whose old value has been decided.
+void PayloadOrder::read_done(uint16_t qpn, Qp& qp) {
+  if (qp.reads.empty())
+    return findings_.differ("a Read of QP {} is done, and no end of a response was judged", qpn);
+  findings_.judged("Reads done");
+  const auto read = std::ranges::find(qp.reads, false, &Answered::is_old_value);
+  const auto old_value = std::ranges::find(qp.reads, true, &Answered::is_old_value);
+  std::optional<std::string> why = "";
+  if (read != qp.reads.end()) why = placements_.missing(qpn, read->last);
+  if (why && old_value != qp.reads.end() && qp.old_values != 0) {
+    --qp.old_values;
+    qp.reads.erase(old_value);
+    return;
+  }
+  if (read == qp.reads.end())
+    return findings_.differ("an atomic of QP {} is done, and its old value was not decided", qpn);
+  qp.reads.erase(read);
+  if (why && why->empty()) return findings_.judged("unsure");
+  if (why) findings_.differ("a Read of QP {} is done before its data: {}", qpn, *why);
+}
+
 void PayloadOrder::retire(const spec::QpRetireCommit& c) {
   Qp& qp = qps_[c.qpn];
   if (c.op == 1) {
-    if (qp.reads.empty())
-      return findings_.differ("a Read of QP {} is done, and no end of a response was judged",
-                              c.qpn);
-    findings_.judged("Reads done");
-    const auto why = placements_.missing(c.qpn, qp.reads.front());
-    qp.reads.pop_front();
-    if (why && why->empty()) return findings_.judged("unsure");
-    if (why) findings_.differ("a Read of QP {} is done before its data: {}", c.qpn, *why);
+    read_done(c.qpn, qp);
   } else if (c.op == 2) {
     std::optional<std::string> why = "no end of a Send was judged";
     if (!qp.receives.empty()) {

@@ -39,6 +39,7 @@ class PayloadOrder {
   void control(const spec::DdpCtlCommit& c);
   void operation(const spec::RdmapOpCommit& c);
   void retire(const spec::QpRetireCommit& c);
+  void word(const spec::AtomicWordCommit& c);
   void event(const spec::QpStateCommit& c);
   void segment(const spec::DdpSegmentCommit& c);
   void ulpdu(const spec::DdpUlpduCommit& c);
@@ -62,11 +63,19 @@ class PayloadOrder {
     Serial need = 0;         // without payload: must be placed before it leaves
     std::string violation{};
   };
+  /// Of a response that was judged. The old value of an atomic is stored by unit atomic: that request
+  /// may be done before a Read in front of it, or after one behind it.
+  struct Answered {
+    Serial last = 0;
+    bool is_old_value = false;
+  };
   struct Qp {
     bool is_starting = false, is_running = false, has_failed = false;
     std::deque<WireSegment> waiting;  // received, no verdict yet
     Serial last = 0;                  // its newest judged segment with payload
-    std::deque<Serial> reads, receives;
+    std::deque<Answered> reads;
+    std::deque<Serial> receives;
+    uint64_t old_values = 0;  // decided by unit atomic, not yet taken for one that is done
     std::deque<std::string>
         suspects;  // receives whose CQE is to come: what is wrong if it says success
     std::deque<Request> requests;
@@ -90,6 +99,7 @@ class PayloadOrder {
 
   void pair(Connection& c);
   void judge(uint16_t qpn, Qp& qp);
+  void read_done(uint16_t qpn, Qp& qp);
   void fail(Qp& qp);
   void unexplained(const DmaRead& r);
   void stop_pairing();

@@ -46,6 +46,12 @@ Payload fpdu(bool is_tagged, bool is_last, uint8_t opcode, uint32_t qn, const By
 Payload write(const Bytes& b, bool is_last = true) { return fpdu(true, is_last, 0, 0, b); }
 Payload send(const Bytes& b, bool is_last = true) { return fpdu(false, is_last, 3, 0, b); }
 Payload read_response(const Bytes& b, bool is_last = true) { return fpdu(true, is_last, 2, 0, b); }
+Payload atomic_response(uint32_t identifier) {
+  Bytes b;
+  put(b, identifier, 4);
+  put(b, 0x1122334455667788, 8);
+  return fpdu(false, true, 11, 3, b);
+}
 Payload read_request(uint32_t stag, uint64_t to, uint32_t size) {
   Bytes b;
   put(b, 0x99, 4);
@@ -391,6 +397,39 @@ TEST_F(OrderingTest, AReadIsNotDoneBeforeWritesThatCameEarlier) {
   starts(3);
   received(3, write(bytes(64, 1)));
   received(3, read_response({}));
+  verdict(3);
+  verdict(3);
+  commit(spec::QpRetireCommit{.op = 1, .qpn = 3});
+  bad("a Read of QP 3 is done before its data");
+}
+
+// The response of an atomic behind a Read: unit atomic stores the old value on a way of its own.
+TEST_F(OrderingTest, AnAtomicIsDoneBeforeTheReadInFrontOfIt) {
+  starts(3);
+  received(3, read_response(bytes(64, 7)));
+  received(3, atomic_response(1));
+  verdict(3);
+  verdict(3);
+  commit(spec::AtomicWordCommit{.op = spec::AtomicOp::kResult, .qpn = 3, .performed = 1});
+  commit(spec::QpRetireCommit{.op = 1, .qpn = 3});
+  good();
+  places(bytes(64, 7));
+  commit(spec::QpRetireCommit{.op = 1, .qpn = 3});
+  good();
+}
+
+TEST_F(OrderingTest, AnAtomicIsNotDoneBeforeItsOldValueIsDecided) {
+  starts(3);
+  received(3, atomic_response(1));
+  verdict(3);
+  commit(spec::QpRetireCommit{.op = 1, .qpn = 3});
+  bad("its old value was not decided");
+}
+
+TEST_F(OrderingTest, AReadIsNotDoneInPlaceOfAnUndecidedAtomic) {
+  starts(3);
+  received(3, read_response(bytes(64, 7)));
+  received(3, atomic_response(1));
   verdict(3);
   verdict(3);
   commit(spec::QpRetireCommit{.op = 1, .qpn = 3});
