@@ -29,8 +29,9 @@ constexpr double kBroken = 1000;  // of a situation that ends otherwise on model
 constexpr size_t kParents = 12;   // the worst situations, from which the next are made
 constexpr unsigned kFreshPercent = 35;
 constexpr double kShareOfShrinking = 0.3;
-const std::vector<std::string> kPrograms = {"write_bw", "send_bw",  "read_bw",        "write_lat",
-                                            "send_lat", "read_lat", "write_flush_bw", "flush_lat"};
+const std::vector<std::string> kPrograms = {
+    "write_bw",       "send_bw",   "read_bw",   "write_lat",  "send_lat",        "read_lat",
+    "write_flush_bw", "flush_lat", "atomic_bw", "atomic_lat", "atomic_write_lat"};
 constexpr std::array<std::string_view, 3> kOwnSettings = {"seconds", "anomaly", "state"};
 
 /// What one device pair did.

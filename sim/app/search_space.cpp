@@ -31,6 +31,8 @@ const std::vector<Values>& all_values() {
       {"push", {"0", "1"}},
       {"rd_atomic", {"1", "2", "8", "16", "32"}},
       {"events", {"0", "1"}},
+      {"op", {"fetch_add", "cmp_swap"}},
+      {"addresses", {"one", "many"}},
       {"mpa_crc", {"0", "1"}},
       {"mpa_markers", {"0", "1"}},
       {"mpa_revision", {"1", "2"}},

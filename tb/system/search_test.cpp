@@ -24,7 +24,8 @@ uint64_t value_of(const Situation& s, const std::string& name, uint64_t otherwis
 
 /// Every situation is one that a run begins with, is done within a bounded number of messages, and comes again from the same seed.
 TEST(SearchSpace, SituationsAreRunsOfBoundedLength) {
-  const Space space({"send_bw", "read_lat", "write_flush_bw", "flush_lat"}, {});
+  const Space space(
+      {"send_bw", "read_lat", "write_flush_bw", "flush_lat", "atomic_bw", "atomic_write_lat"}, {});
   base::Rng a = tb::test_rng(), b = tb::test_rng();
   Situation last;
   unsigned both_ways = 0, many_qps = 0;
