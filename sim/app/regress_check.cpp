@@ -13,10 +13,22 @@ using namespace verbs;
 namespace {
 
 WcOpcode completion_of(const Operation& o) {
-  return o.is_send()          ? IBV_WC_SEND
-         : o.op == Op::kWrite ? IBV_WC_RDMA_WRITE
-         : o.op == Op::kRead  ? IBV_WC_RDMA_READ
-                              : IBV_WC_FLUSH;
+  switch (o.op) {
+    case Op::kWrite:
+      return IBV_WC_RDMA_WRITE;
+    case Op::kRead:
+      return IBV_WC_RDMA_READ;
+    case Op::kFlush:
+      return IBV_WC_FLUSH;
+    case Op::kFetchAdd:
+      return IBV_WC_FETCH_ADD;
+    case Op::kCmpSwap:
+      return IBV_WC_COMP_SWAP;
+    case Op::kAtomicWrite:
+      return IBV_WC_ATOMIC_WRITE;
+    default:
+      return IBV_WC_SEND;
+  }
 }
 
 }  // namespace
@@ -129,7 +141,7 @@ Result<void> Host::succeed(Lane& lane, const Posted& p, const Wc&) {
   ++lane.completed;
   if (auto r = ask(*p.op); !r) return r;
   if (p.op->op == Op::kFlush) return compare_flushed(lane, *p.op);
-  if (p.op->op != Op::kRead) return {};
+  if (!p.op->has_sink()) return {};
   return compare(lane, {p.op->local[0].offset, p.op->length}, *p.op, "at its completion");
 }
 
@@ -137,11 +149,10 @@ Result<void> Host::succeed(Lane& lane, const Posted& p, const Wc&) {
 // length 0 promises only order. A peer whose region is gone has compared its memory itself.
 Result<void> Host::compare_flushed(Lane& lane, const Operation& flush) {
   const auto is = theirs(lane).memory;
-  const auto& want = want_.landing[peer_][lane.number];
   if (flush.length == 0 || is.empty()) return {};
   const auto check = [&](const Operation& o, const Piece& p) -> Result<void> {
-    const auto [a, b] = std::ranges::mismatch(is.subspan(p.offset, p.length),
-                                              std::span(want).subspan(p.offset, p.length));
+    const std::vector<uint8_t> want = planned(peer_, lane, p, is);
+    const auto [a, b] = std::ranges::mismatch(is.subspan(p.offset, p.length), want);
     shared_.bytes_checked += p.length;
     if (a == is.subspan(p.offset, p.length).end()) return {};
     return fail(Errc::kProtocol,
@@ -155,8 +166,39 @@ Result<void> Host::compare_flushed(Lane& lane, const Operation& flush) {
       if (auto r = check(o, {o.remote.offset, o.length}); !r) return r;
     for (const Piece& p : o.receive)
       if (auto r = check(o, p); !r) return r;
+    if (o.is_word())
+      if (auto r = compare_word(lane, o, "is behind a completed Flush"); !r) return r;
   }
   return {};
+}
+
+// The peer's word has the value that the operation left, or one that a later operation has left.
+Result<void> Host::compare_word(const Lane& lane, const Operation& op, std::string_view when) {
+  const auto memory = theirs(lane).memory;
+  if (memory.empty()) return {};
+  const auto is = base::load_le<uint64_t>(memory.data() + op.remote.offset);
+  const auto& values = want_.words[peer_][lane.number].at(op.remote.offset);
+  const auto from = values.begin() + static_cast<std::ptrdiff_t>(want_.step.at(op.number));
+  shared_.bytes_checked += kWord;
+  if (std::find(from, values.end(), is) != values.end()) return {};
+  return fail(Errc::kProtocol,
+              "memory of {} qp {} at {:#x}: the word is {:#x}, should be {:#x} or later: {} {}",
+              kSideNames[peer_], lane.number, op.remote.offset, is, *from, when, op.describe());
+}
+
+// What a piece of a landing region should hold before the end: a word has any of its values.
+std::vector<uint8_t> Host::planned(Side side, const Lane& lane, const Piece& piece,
+                                   std::span<const uint8_t> is) const {
+  const auto want = std::span(want_.landing[side][lane.number]).subspan(piece.offset, piece.length);
+  std::vector<uint8_t> bytes(want.begin(), want.end());
+  const auto& words = want_.words[side][lane.number];
+  for (auto w = words.lower_bound(piece.offset);
+       w != words.end() && w->first + kWord <= piece.offset + piece.length; ++w) {
+    const auto value = base::load_le<uint64_t>(is.data() + w->first);
+    if (std::ranges::find(w->second, value) != w->second.end())
+      base::store_le(bytes.data() + (w->first - piece.offset), value);
+  }
+  return bytes;
 }
 
 Result<void> Host::ask(const Operation& op) const {
@@ -214,8 +256,12 @@ Result<void> Host::take_receive(Lane& lane, const Wc& wc) {
 Result<void> Host::compare(const Lane& lane, const Piece& piece, const Operation& op,
                            std::string_view when) {
   const auto is = lane.landing.bytes().subspan(piece.offset, piece.length);
-  const auto expected =
+  const bool is_at_end = piece.length == lane.landing.size;
+  const auto at_end =
       std::span(want_.landing[side_][lane.number]).subspan(piece.offset, piece.length);
+  const std::vector<uint8_t> before =
+      is_at_end ? std::vector<uint8_t>{} : planned(side_, lane, piece, lane.landing.bytes());
+  const std::span<const uint8_t> expected = is_at_end ? at_end : std::span(before);
   shared_.bytes_checked += piece.length;
   const auto [a, b] = std::ranges::mismatch(is, expected);
   if (a == is.end()) return {};
@@ -231,7 +277,8 @@ Result<void> Host::compare(const Lane& lane, const Piece& piece, const Operation
               when, op.describe());
 }
 
-// Where requests may have been cut short, each byte is as it was at first, or as it was to become.
+// Where requests may have been cut short, each byte is as it was at first, or as it was to become. A
+// word has one of its values, or what a Write before has left of it.
 Result<void> Host::compare_all(const Lane& lane) {
   const Operation none;
   if (!is_victim_of(lane))
@@ -240,7 +287,28 @@ Result<void> Host::compare_all(const Lane& lane) {
   const auto is = lane.landing.bytes();
   const auto& want = want_.landing[side_][lane.number];
   const auto& start = shared_.start.landing[side_][lane.number];
+  const auto& words = want_.words[side_][lane.number];
   for (size_t i = 0; i < is.size(); ++i) {
+    if (const auto w = words.find(static_cast<uint32_t>(i)); w != words.end()) {
+      const auto value = base::load_le<uint64_t>(&is[i]);
+      std::array<uint8_t, kWord> first{};
+      base::store_le(first.data(), w->second.front());
+      bool is_known = std::ranges::find(w->second, value) != w->second.end();
+      if (!is_known) {
+        is_known = true;
+        for (size_t k = 0; k < kWord; ++k)
+          is_known = is_known && (is[i + k] == first[k] || is[i + k] == start[i + k]);
+      }
+      if (!is_known) {
+        if (!shared_.wrong)
+          shared_.wrong = Place{side_, lane.landing.buffer.bus(lane.landing.at + i)};
+        return fail(Errc::kProtocol,
+                    "memory of {} qp {} at {:#x}: the word is {:#x}, none of its {} planned values",
+                    kSideNames[side_], lane.number, i, value, w->second.size());
+      }
+      i += kWord - 1;
+      continue;
+    }
     if (is[i] == want[i] || is[i] == start[i]) continue;
     if (!shared_.wrong) shared_.wrong = Place{side_, lane.landing.buffer.bus(lane.landing.at + i)};
     return fail(Errc::kProtocol,

@@ -32,12 +32,24 @@ const std::vector<std::string> kCqs = {"own threads'", "shared by threads", "arm
 const std::vector<std::string> kFlushTypes = {"visible", "durable", "both"};
 const std::vector<std::string> kFlushLengths = {"ordering point", "range"};
 // The request that the same side of the QP posted before the Flush.
-const std::vector<std::string> kBefore = {"nothing", "send", "write", "read", "flush"};
-/// A Flush has neither SGEs nor bytes in its own host.
+const std::vector<std::string> kBefore = {"nothing", "send", "write", "read", "flush", "atomic"};
+/// A Flush has neither SGEs nor bytes in its own host, and an Atomic Write has its value in the WQE.
+/// Of an atomic: its sink.
 std::vector<std::string> operations_with_data() {
   std::vector<std::string> all = names(kOpNames);
   std::erase(all, "flush");
+  std::erase(all, "atomic_write");
   return all;
+}
+
+const std::vector<std::string> kAtomics = {"fetch_add", "fetch_add, masked", "cmp_swap",
+                                           "cmp_swap, masked", "atomic_write"};
+const std::vector<std::string> kWords = {"own word", "in the target of a Write"};
+// The operation of the same side of the QP on the word before.
+const std::vector<std::string> kOnWord = {"nothing", "fetch_add", "cmp_swap", "atomic_write",
+                                          "read"};
+std::string atomic_of(const Operation& o) {
+  return std::string(kOpNames[static_cast<size_t>(o.op)]) + (o.masked ? ", masked" : "");
 }
 
 struct Group {
@@ -49,7 +61,7 @@ struct Group {
 /// Operations of lives by how these end, with direction, QPs and threads.
 std::vector<std::string> ends_of_operations() {
   std::vector<std::string> all;
-  for (const std::string op : kOpNames) {
+  for (const std::string op : {"send", "send_solicited", "write", "read", "flush", "atomic"}) {
     for (const char* end : {"closed", "aborted", "error of the peer", "own error"})
       all.push_back(op + ", " + end);
   }
@@ -75,6 +87,12 @@ const std::vector<Group>& groups() {
       {"size x first byte", names(kSizeNames), kAlignments},
       {"flush x range", kFlushTypes, kFlushLengths},
       {"flush x request before it", kFlushTypes, kBefore, true},
+      {"atomic x word", kAtomics, kWords},
+      {"atomic, read x operation on the word before",
+       {"fetch_add", "cmp_swap", "atomic_write", "read"},
+       kOnWord,
+       true},
+      {"cmp_swap x comparison", {"cmp_swap", "cmp_swap, masked"}, {"matches", "differs"}},
       {"operation x QPs", names(kOpNames), kQps, true},
       {"operation x threads", names(kOpNames), kThreads, true},
       {"operation x directions of its QP", names(kOpNames), kDirections, true},
@@ -156,11 +174,18 @@ std::string class_of(const std::string& name, uint32_t n) {
 
 /// Of what can be drawn at all: a Read has one SGE and no inline data, short data crosses nothing, long data crosses always, inline data
 /// has at most 224 bytes, and there is one large operation in a child.
-bool is_possible(const std::string& row, const std::string& column) {
+bool is_possible(const std::string& group, const std::string& row, const std::string& column) {
   const bool is_long =
       row == "4K+-1" || row == "MULPDU" || row == "MULPDU+1" || row == "-64K" || row == "large";
-  if (row == "flush" && column == "inline") return false;
-  if (row == "read" &&
+  const bool is_fetch = row == "fetch_add" || row == "cmp_swap";
+  const bool is_word = is_fetch || row == "atomic_write";
+  if ((row == "flush" || is_word) && column == "inline") return false;
+  if (is_word && column == "crosses") return false;
+  if (group == "atomic, read x operation on the word before" && row == "read" &&
+      column == "nothing")
+    return false;
+  if (is_word && group == "operation x size" && column != "2-63") return false;
+  if ((row == "read" || (is_fetch && group == "operation x SGEs")) &&
       (column == "inline" ||
        (column != "1" && std::find(kSgeNames.begin(), kSgeNames.end(), column) != kSgeNames.end())))
     return false;
@@ -259,7 +284,7 @@ void Coverage::count_lives(const Plan& plan) {
                             : l.end == End::kAbort      ? "aborted"
                             : is_found_locally(l.fault) ? "own error"
                                                         : "error of the peer";
-    ++cells_["operation, end x QPs, threads"][op + ", " + end]
+    ++cells_["operation, end x QPs, threads"][(o.is_word() ? "atomic" : op) + ", " + end]
             [qps + (host.threads == 1 ? " QPs, 1 thread" : " QPs, more")];
   }
   for (uint32_t q = 0; q < plan.qps; ++q) {
@@ -290,6 +315,7 @@ void Coverage::count(const Plan& plan) {
   count_settings(plan);
   count_lives(plan);
   std::array<std::array<std::string, kMaxQps>, 2> before;
+  std::array<std::array<std::map<uint32_t, std::string>, kMaxQps>, 2> on_word;
   for (const Operation& o : plan.ops) {
     if (o.closing) continue;
     auto& last = before[o.side][o.qp];
@@ -298,20 +324,32 @@ void Coverage::count(const Plan& plan) {
       ++cells_["flush x range"][type][kFlushLengths[o.length == 0 ? 0 : 1]];
       ++cells_["flush x request before it"][type][last.empty() ? kBefore[0] : last];
     }
-    last = o.is_send() ? "send" : kOpNames[static_cast<size_t>(o.op)];
+    if (o.is_word()) {
+      ++cells_["atomic x word"][atomic_of(o)][kWords[o.of_write ? 1 : 0]];
+      if (o.op == Op::kCmpSwap)
+        ++cells_["cmp_swap x comparison"][atomic_of(o)][o.matches ? "matches" : "differs"];
+    }
+    if (o.is_word() || o.of_word) {
+      const std::string name = kOpNames[static_cast<size_t>(o.op)];
+      std::string& on = on_word[o.side][o.qp][o.remote.offset / kWord];
+      ++cells_["atomic, read x operation on the word before"][name][on.empty() ? kOnWord[0] : on];
+      on = name;
+    }
+    last = o.is_word() ? "atomic" : o.is_send() ? "send" : kOpNames[static_cast<size_t>(o.op)];
     const std::string op = kOpNames[static_cast<size_t>(o.op)],
                       size = kSizeNames[static_cast<size_t>(o.size_class)];
     const std::string sge = kSgeNames[static_cast<size_t>(o.sge_class())],
                       border = kCrossingNames[static_cast<size_t>(o.crossing())];
     const std::string mtu = fmt::format("{}", plan.mtu);
+    const bool has_local = o.op != Op::kFlush && o.op != Op::kAtomicWrite;
     ++cells_["operation x size"][op][size];
     for (const auto& [group, row] : {std::pair{"operation", op}, {"size", size}}) {
       const std::string g = group;
-      if (o.op != Op::kFlush) ++cells_[g + " x SGEs"][row][sge];
+      if (has_local) ++cells_[g + " x SGEs"][row][sge];
       ++cells_[g + " x page border"][row][border];
       ++cells_[g + " x MTU"][row][mtu];
       ++cells_[g + " x who posts"][row][kSides[o.side]];
-      if (o.op != Op::kFlush)
+      if (has_local)
         ++cells_[g + " x first byte"][row][kAlignments[(o.source_offset() % kBeat != 0) +
                                                        2 * (o.target_offset() % kBeat != 0)]];
       auto& how = cells_[g + " x how"][row];
@@ -340,7 +378,8 @@ std::string Coverage::table() const {
         if (group != cells_.end() && group->second.contains(row) &&
             group->second.at(row).contains(column))
           n = group->second.at(row).at(column);
-        rows.back().push_back(n == 0 && !is_possible(row, column) ? "-" : fmt::format("{}", n));
+        rows.back().push_back(n == 0 && !is_possible(g.name, row, column) ? "-"
+                                                                          : fmt::format("{}", n));
       }
     }
     s += app::table(rows) + "\n";
@@ -390,8 +429,9 @@ std::vector<std::string> Coverage::empty() const {
     for (const std::string& row : g.rows) {
       for (const std::string& column : g.columns) {
         if (minimum_ && is_beyond_minimum(row, column)) continue;
-        const bool needed = g.name == "operation x size" ? column != "large" || row == "send"
-                                                         : is_possible(row, column);
+        const bool needed = g.name == "operation x size" && row == "send"
+                                ? true
+                                : is_possible(g.name, row, column) && column != "large";
         if (!needed) continue;
         const auto group = cells_.find(g.name);
         if (group == cells_.end() || !group->second.contains(row) ||

@@ -13,6 +13,9 @@ constexpr uint32_t kPages64K = 65536, kMostLarge = 160 * 1024;
 constexpr uint32_t kLongPercent = 8;
 constexpr uint32_t kAgreedPercent = 75, kFlushPercent = 25,
                    kPersistentPercent = 50;  // streams with Flush; their requests; regions
+constexpr uint32_t kAgainPercent = 50;       // behind an operation on a word another one on it
+constexpr uint32_t kAtomicPercent = 25,      // of the other requests of such a stream
+    kOwnWords = 3, kWrittenWords = 3;  // of a QP and side: words of their own; in targets of Writes
 constexpr uint32_t kMinimumSlots = 6,
                    kEnds =
                        500'000;  // QPs at a time of the minimum build; numbers of ends from here on
@@ -50,6 +53,16 @@ class Landing {
     used_ = std::max(used_, from.used_);
     return p;
   }
+  /// An aligned word: anywhere, at the start of a beat, or at either end of a page.
+  Piece word(base::Rng& rng) {
+    uint32_t at = (used_ + static_cast<uint32_t>(rng.below(64)) + kWord - 1) / kWord * kWord;
+    const uint64_t where = rng.below(8);
+    if (where < 3) at = (at + kBeat - 1) / kBeat * kBeat;
+    if (where == 3) at = up(at);
+    if (where == 4) at = up(at + kWord) - kWord;
+    used_ = at + kWord;
+    return {at, kWord};
+  }
   uint32_t used() const { return used_; }
 
  private:
@@ -66,7 +79,8 @@ class Generator {
         wires_(base::Rng(seed).fork("wires")),
         lives_(base::Rng(seed).fork("lives")),
         pages_(base::Rng(seed).fork("pages")),
-        flushes_(base::Rng(seed).fork("flushes")) {
+        flushes_(base::Rng(seed).fork("flushes")),
+        atomics_(base::Rng(seed).fork("atomics")) {
     plan_.seed = seed;
   }
 
@@ -258,8 +272,8 @@ class Generator {
     l.asks_flush = {true, true};
     const bool is_agreed = flushes_.percent(kAgreedPercent);
     const uint64_t who = flushes_.below(3);  // asks where it is not agreed: one of them or nobody
-    const bool needs_it = l.end == End::kFault && is_of_flush(l.fault);
-    const bool is_off = l.end == End::kFault && l.fault == Fault::kFlushOff;
+    const bool needs_it = l.end == End::kFault && needs_extensions(l.fault);
+    const bool is_off = l.end == End::kFault && needs_no_extensions(l.fault);
     if (is_off || (!is_agreed && !needs_it)) l.asks_flush = {who == 0, who == 1};
     for (const Side side : {kClient, kServer})
       l.persistent[side] = flushes_.percent(kPersistentPercent) && limits_.has_persistence[side];
@@ -328,28 +342,39 @@ class Generator {
     o.side = rng_.percent(50) ? kClient : kServer;
     o.qp = static_cast<uint32_t>(rng_.below(plan_.qps));
     if (plan_.life[o.qp].one_way) o.side = plan_.life[o.qp].who;
+    const bool again = hot_ && n != count / 2 && atomics_.percent(kAgainPercent);
+    if (again) o.side = hot_->side, o.qp = hot_->qp;
     o.op = static_cast<Op>(rng_.below(4));
     o.size_class = static_cast<SizeClass>(rng_.below(9));
     if (count >= 100 &&
         n == count / 2) {  // the large one; over the seeds each operation has its turn
       o.size_class = SizeClass::kLarge;
       o.op = static_cast<Op>(plan_.seed / 2 % 4);
+    } else if (again) {
+      o.op = any(atomics_, std::array{Op::kFetchAdd, Op::kCmpSwap, Op::kAtomicWrite, Op::kRead});
+      o.size_class = atomics_.percent(20) && o.op == Op::kRead ? SizeClass::k1 : SizeClass::k2To63;
     } else if (plan_.life[o.qp].has_flush() && flushes_.percent(kFlushPercent)) {
       o.op = Op::kFlush;
+    } else if (plan_.life[o.qp].has_flush() && atomics_.percent(kAtomicPercent)) {
+      o.op = any(atomics_, std::array{Op::kFetchAdd, Op::kCmpSwap, Op::kAtomicWrite});
+      o.size_class = SizeClass::k2To63;
     }
     const unsigned peer = 1 - o.side;
     const uint32_t budget = limits_.minimum ? 256 * kPage : 4096 * kPage;
-    if (landing_[0][o.qp].used() > budget / plan_.qps ||
-        landing_[1][o.qp].used() > budget / plan_.qps)
+    if (!again && !o.is_word() &&
+        (landing_[0][o.qp].used() > budget / plan_.qps ||
+         landing_[1][o.qp].used() > budget / plan_.qps))
       o.size_class = static_cast<SizeClass>(rng_.below(5));
-    o.length = length_of(o.size_class, o.is_send());
+    o.length = o.is_word() ? kWord : length_of(o.size_class, o.is_send());
     const auto crossing = static_cast<Crossing>(rng_.below(3));
     const QpShape& shape = plan_.shape[o.side][o.qp];
     o.fence = rng_.percent(15);
     if (o.op == Op::kRead) {
-      read(o, crossing);
+      read(o, crossing, again);
     } else if (o.op == Op::kFlush) {
       flush(o, crossing);
+    } else if (o.is_word()) {
+      word(o, again);
     } else {
       o.is_inline = o.length <= shape.max_inline && rng_.percent(40);
       gather(o, shape);
@@ -362,14 +387,68 @@ class Generator {
       }
     }
     post(o, shape);
+    if (o.is_word()) hot_ = {o.side, o.qp, o.remote.offset};
+    if (!o.is_word() && !again) hot_.reset();
     plan_.ops.push_back(std::move(o));
   }
 
-  void read(Operation& o, Crossing crossing) {
+  /// One word gets several operations: an old one is taken more often than a new one.
+  void word(Operation& o, bool again) {
+    const unsigned peer = 1 - o.side;
+    auto& words = words_[o.side][o.qp];
+    const auto& written = written_[o.side][o.qp];
+    const auto own = static_cast<uint32_t>(
+        std::ranges::count_if(words, [](const Word& w) { return !w.of_write; }));
+    Word w;
+    if (again) w = *std::ranges::find(words, hot_->offset, &Word::offset);
+    if (!again && !written.empty() && words.size() < own + kWrittenWords && atomics_.percent(35)) {
+      const Piece& p = written[atomics_.below(written.size())];
+      const uint32_t first = (p.offset + kWord - 1) / kWord * kWord, end = p.offset + p.length;
+      if (first + kWord <= end)
+        w = {first + kWord * static_cast<uint32_t>(atomics_.below((end - first) / kWord)), true};
+      if (w.of_write && std::ranges::find(words, w.offset, &Word::offset) == words.end())
+        words.push_back(w);
+    }
+    if (again || w.of_write) {
+      // it is chosen
+    } else if (words.empty() || (own < kOwnWords && atomics_.percent(20))) {
+      w.offset = landing_[peer][o.qp].word(atomics_).offset;
+      words.push_back(w);
+    } else {
+      w = words[atomics_.below(words.size())];
+    }
+    o.remote = {w.offset, kWord};
+    o.remote_landing = true;
+    o.of_write = w.of_write;
+    const auto draw = [&] { return atomics_.next(); };
+    o.data = draw();
+    o.masked = o.fetches() && atomics_.percent(40);
+    if (o.op == Op::kCmpSwap) {
+      o.matches = atomics_.percent(60);
+      o.mask = ~uint64_t{0};
+      if (o.masked) o.mask = draw() | draw(), o.compare_mask = draw() & draw();
+    } else if (o.masked) {
+      o.mask = draw() & draw() & draw();
+    }
+    if (!o.fetches()) return;
+    o.local = {landing_[o.side][o.qp].word(atomics_)};
+    o.local_landing = true;
+    if (atomics_.percent(30)) fetched_[o.side][o.qp].push_back(o.local[0]);
+  }
+
+  void read(Operation& o, Crossing crossing, bool again) {
+    const auto& words = words_[o.side][o.qp];
+    if (!words.empty() && o.length != 0 && o.length < kBeat && (again || atomics_.percent(50))) {
+      const uint32_t word = again ? hot_->offset : words[atomics_.below(words.size())].offset;
+      o.length = std::min(o.length, kWord);
+      o.remote = {word + static_cast<uint32_t>(atomics_.below(kWord - o.length + 1)), o.length};
+      o.remote_landing = o.of_word = true;
+    }
     o.local = {landing_[o.side][o.qp].take(rng_, o.length, crossing)};
     o.local_landing = true;
     auto& written = written_[o.side][o.qp];
-    if (!written.empty() && o.length != 0 && rng_.percent(30)) {  // what a Write left
+    if (!o.remote_landing && !written.empty() && o.length != 0 &&
+        rng_.percent(30)) {  // what a Write left
       const Piece& w = written[rng_.below(written.size())];
       if (w.length >= o.length) {
         o.remote = {w.offset + static_cast<uint32_t>(rng_.below(w.length - o.length + 1)),
@@ -450,16 +529,26 @@ class Generator {
     if (!o.joined && rng_.percent(6)) o.pause_ns = static_cast<uint32_t>(rng_.below(3000));
   }
 
+  struct Word {
+    uint32_t offset = 0;
+    bool of_write = false;
+  };
+  struct Hot {
+    Side side;
+    uint32_t qp, offset;
+  };
   struct Queue {
     uint32_t silent = 0, group = 0, sends = 0;
     size_t last = 0;
     bool any = false;
   };
   Limits limits_;
-  base::Rng set_, rng_, wires_, lives_, pages_, flushes_;
+  base::Rng set_, rng_, wires_, lives_, pages_, flushes_, atomics_;
   Plan plan_;
   std::array<std::array<Landing, kMaxQps>, 2> landing_{};
   std::array<std::array<std::vector<Piece>, kMaxQps>, 2> written_{}, fetched_{};
+  std::optional<Hot> hot_;  // of the latest operation on a word
+  std::array<std::array<std::vector<Word>, kMaxQps>, 2> words_{};
   std::array<std::array<Queue, kMaxQps>, 2> state_{};
 };
 

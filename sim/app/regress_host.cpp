@@ -238,7 +238,7 @@ Result<void> Host::open_lane(Lane& lane) {
   lane.landing = {*buffer, plan_.landing_at[side_][q], start.size()};
   std::ranges::copy(start, lane.landing.bytes().begin());
   auto mr = open_region(domain(lane).pd, lane.landing, plan_.iova(side_, q),
-                        kAccess | IBV_ACCESS_FLUSH_GLOBAL |
+                        kAccess | IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_FLUSH_GLOBAL |
                             (life.persistent[side_] ? IBV_ACCESS_FLUSH_PERSISTENT : 0u) |
                             (life.base[side_] == Base::kZero ? IBV_ACCESS_ZERO_BASED : 0u));
   if (!mr) return error_of(mr);
@@ -251,7 +251,8 @@ Result<void> Host::open_lane(Lane& lane) {
     if (auto r = stale->dereg(); !r) return r;
   }
   if (life.end == End::kFault && life.who != side_ &&
-      (life.fault == Fault::kSourceRead || life.fault == Fault::kFlushRead))
+      (life.fault == Fault::kSourceRead || life.fault == Fault::kFlushRead ||
+       life.fault == Fault::kAtomicRead))
     spoil(lane, buffer->bus(lane.landing.at + start.size() - kUnreadFromEnd), kUnreadFromEnd);
   const QpShape& h = plan_.shape[side_][q];
   auto& pair = (shape_.shared_cq ? own_.cqs : cqs_)[life.cq[side_] % shape_.cqs];
@@ -261,6 +262,9 @@ Result<void> Host::open_lane(Lane& lane) {
     if (!cq) return error_of(cq);
     lane.own_cq = std::move(*cq);
   }
+  const bool has_atomics =
+      std::ranges::any_of(lane.sends, [](const Operation* o) { return o->fetches(); }) ||
+      (life.end == End::kFault && (is_of_atomic(life.fault) || life.fault == Fault::kAtomicOff));
   auto qp = domain(lane).pd.create_qp(
       {.send_cq = overflows(lane) ? &lane.own_cq : pair.data(),
        .recv_cq = receives,
@@ -268,7 +272,8 @@ Result<void> Host::open_lane(Lane& lane) {
                .max_recv_wr = h.recv_depth,
                .max_send_sge = h.max_sge,
                .max_recv_sge = 3,
-               .max_inline_data = h.max_inline},
+               .max_inline_data =
+                   has_atomics ? std::max(h.max_inline, kAtomicInline) : h.max_inline},
        .push = h.push});
   if (!qp) return error_of(qp);
   lane.qp = std::move(*qp);

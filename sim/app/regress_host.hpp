@@ -180,6 +180,7 @@ class Host {
   [[nodiscard]] Result<void> post(Lane& lane);
   [[nodiscard]] Result<void> age(Lane& lane);
   [[nodiscard]] Result<void> post_wrong(Lane& lane);
+  void put_atomic(const Lane& lane, verbs::SendWr& wr, verbs::Sge& local) const;
   [[nodiscard]] Result<void> refuse(Lane& lane);
   [[nodiscard]] Result<void> post_one(Lane& lane, Kind kind, const verbs::SendWr& wr);
   [[nodiscard]] Result<void> post_receives(Lane& lane);
@@ -194,6 +195,10 @@ class Host {
   [[nodiscard]] Result<void> compare(const Lane& lane, const Piece& piece, const Operation& op,
                                      std::string_view when);
   [[nodiscard]] Result<void> compare_flushed(Lane& lane, const Operation& flush);
+  [[nodiscard]] Result<void> compare_word(const Lane& lane, const Operation& op,
+                                          std::string_view when);
+  std::vector<uint8_t> planned(Side side, const Lane& lane, const Piece& piece,
+                               std::span<const uint8_t> is) const;
   [[nodiscard]] Result<void> compare_all(const Lane& lane);
   [[nodiscard]] Result<void> look(const Lane& lane);
   [[nodiscard]] Result<void> progress();

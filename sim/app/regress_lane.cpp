@@ -16,6 +16,25 @@ namespace {
 constexpr Time kLook = 2 * kUs;
 constexpr uint64_t kAgeId = 2'000'000;
 
+WrOpcode opcode_of(const Operation& o) {
+  switch (o.op) {
+    case Op::kWrite:
+      return IBV_WR_RDMA_WRITE;
+    case Op::kRead:
+      return IBV_WR_RDMA_READ;
+    case Op::kFlush:
+      return IBV_WR_FLUSH;
+    case Op::kFetchAdd:
+      return IBV_WR_ATOMIC_FETCH_AND_ADD;
+    case Op::kCmpSwap:
+      return IBV_WR_ATOMIC_CMP_AND_SWP;
+    case Op::kAtomicWrite:
+      return IBV_WR_ATOMIC_WRITE;
+    default:
+      return IBV_WR_SEND;
+  }
+}
+
 }  // namespace
 
 Sge Host::sge(const Lane& lane, const Piece& p, bool in_landing, bool pointer) const {
@@ -219,12 +238,7 @@ Result<void> Host::post(Lane& lane) {
   for (size_t k = 0; k < group.size(); ++k) {
     const Operation& o = *group[k];
     for (const Piece& p : o.local) sges[k].push_back(sge(lane, p, o.local_landing, o.is_inline));
-    SendWr wr{.wr_id = o.number,
-              .sg_list = sges[k],
-              .opcode = o.is_send()          ? IBV_WR_SEND
-                        : o.op == Op::kWrite ? IBV_WR_RDMA_WRITE
-                        : o.op == Op::kRead  ? IBV_WR_RDMA_READ
-                                             : IBV_WR_FLUSH};
+    SendWr wr{.wr_id = o.number, .sg_list = sges[k], .opcode = opcode_of(o)};
     wr.send_flags = (o.signaled ? IBV_SEND_SIGNALED : 0u) | (o.fence ? IBV_SEND_FENCE : 0u) |
                     (o.is_inline ? IBV_SEND_INLINE : 0u) |
                     (o.op == Op::kSendSolicited ? IBV_SEND_SOLICITED : 0u);
@@ -232,6 +246,15 @@ Result<void> Host::post(Lane& lane) {
       wr.remote_addr =
           (o.remote_landing ? plan_.iova(peer_, lane.number) : kSourceIova) + o.remote.offset;
       wr.rkey = o.remote_landing ? theirs(lane).landing : theirs(lane).source;
+    }
+    wr.compare_add = o.op == Op::kCmpSwap ? want_.compare.at(o.number) : o.data;
+    if (o.op == Op::kFetchAdd) wr.add_mask = o.mask;
+    if (o.op == Op::kCmpSwap)
+      wr.swap = o.data, wr.swap_mask = o.mask, wr.compare_mask = o.compare_mask;
+    if (o.op == Op::kAtomicWrite) {
+      sges[k] = {{base::address_of(&o.data), kWord, 0}};
+      wr.sg_list = sges[k];
+      wr.send_flags |= IBV_SEND_INLINE;
     }
     if (o.op == Op::kFlush) wr.flush_length = o.length, wr.flush_type = o.flush_type;
     wrs.push_back(wr);

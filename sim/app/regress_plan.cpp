@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/bytes.hpp"
 #include "link/wire_limit.hpp"
 
 namespace rnic::app::regress {
@@ -42,13 +43,12 @@ SgeClass Operation::sge_class() const {
 }
 
 uint32_t Operation::source_offset() const {
-  return op == Op::kRead || op == Op::kFlush ? remote.offset : local.front().offset;
+  return has_sink() || op == Op::kFlush || op == Op::kAtomicWrite ? remote.offset
+                                                                  : local.front().offset;
 }
 
 uint32_t Operation::target_offset() const {
-  return is_send()         ? receive.front().offset
-         : op == Op::kRead ? local.front().offset
-                           : remote.offset;
+  return is_send() ? receive.front().offset : has_sink() ? local.front().offset : remote.offset;
 }
 
 Crossing Operation::crossing() const {
@@ -66,7 +66,14 @@ std::string Operation::describe() const {
       side == kClient ? "client" : "server", qp, kOpNames[static_cast<size_t>(op)], length);
   if (op == Op::kFlush)
     s += fmt::format(" type={}", kFlushTypeNames[flush_type]);
-  else
+  else if (op == Op::kAtomicWrite || op == Op::kFetchAdd)
+    s += fmt::format(" data={:#x}", data);
+  else if (op == Op::kCmpSwap)
+    s += fmt::format(" {} swap={:#x}", matches ? "matches" : "differs", data);
+  if (masked && op == Op::kFetchAdd) s += fmt::format(" mask={:#x}", mask);
+  if (masked && op == Op::kCmpSwap)
+    s += fmt::format(" mask={:#x} compare_mask={:#x}", mask, compare_mask);
+  if (!local.empty())
     s += fmt::format(" {}={}", local_landing ? "landing" : "source", text_of(local));
   if (is_send()) s += fmt::format(" receive={}", text_of(receive));
   if (!is_send())
@@ -210,9 +217,9 @@ std::vector<std::string> Plan::simplifications() const {
   std::vector<std::string> names;
   for (const auto& [name, value] : settings) names.push_back(name);
   for (const char* name :
-       {"markers", "crc",        "ird_ord", "depth", "push", "pause",     "joined", "inline",
-        "fence",   "unsignaled", "threads", "pds",   "cqs",  "shared_cq", "armed",  "eqs",
-        "spare",   "busy",       "late",    "bases", "aged", "persistent"})
+       {"markers", "crc",        "ird_ord", "depth", "push", "pause",      "joined", "inline",
+        "fence",   "unsignaled", "threads", "pds",   "cqs",  "shared_cq",  "armed",  "eqs",
+        "spare",   "busy",       "late",    "bases", "aged", "persistent", "masks"})
     names.emplace_back(name);
   return names;
 }
@@ -258,9 +265,12 @@ void Plan::simplify(const std::string& name) {
     if (name == "joined") o.joined = false;
     if (name == "inline") o.is_inline = false;
     // What a Send or Write gathers from the landing region waits for the Read that fetched it.
-    if (name == "fence" && (!o.local_landing || o.op == Op::kRead)) o.fence = false;
+    if (name == "fence" && (!o.local_landing || o.has_sink())) o.fence = false;
     if (name == "unsignaled") o.signaled = true;
     if (name == "persistent" && o.op == Op::kFlush) o.flush_type = kVisible;
+    if (name == "masks" && o.masked)
+      o.masked = false, o.mask = o.op == Op::kCmpSwap ? ~uint64_t{0} : 0,
+      o.compare_mask = ~uint64_t{0};
   }
 }
 
@@ -301,10 +311,56 @@ Memory initial(const Plan& plan) {
   return m;
 }
 
+namespace {
+
+// RFC 7306 5.1.1: a bit of the mask is the top bit of a field, whose carry is dropped.
+uint64_t sum_of(uint64_t a, uint64_t b, uint64_t mask) {
+  uint64_t sum = 0;
+  for (unsigned low = 0; low < 64;) {
+    unsigned high = low;
+    while (high < 63 && (mask >> high & 1) == 0) ++high;
+    const uint64_t field = (high == 63 ? 0 : uint64_t{1} << (high + 1)) - (uint64_t{1} << low);
+    sum |= ((a & field) + (b & field)) & field;
+    low = high + 1;
+  }
+  return sum;
+}
+
+// RFC 7306 5.1.2 and the persistence draft's Atomic Write. The operand of a CmpSwap is chosen here,
+// since the old value depends on the operations that shrinking has left.
+void change_word(Memory& m, const Operation& o) {
+  const unsigned peer = 1 - o.side;
+  uint8_t* const word = m.landing[peer][o.qp].data() + o.remote.offset;
+  const auto old = base::load_le<uint64_t>(word);
+  uint64_t value = o.data;
+  if (o.op == Op::kFetchAdd) value = sum_of(old, o.data, o.mask);
+  if (o.op == Op::kCmpSwap) {
+    const uint64_t differs = o.compare_mask & (o.data | 1) * 0x9e3779b97f4a7c15;
+    const bool matches = o.matches || o.compare_mask == 0;
+    m.compare[o.number] = old ^ (o.data & ~o.compare_mask) ^
+                          (matches        ? 0
+                           : differs != 0 ? differs
+                                          : o.compare_mask);
+    value = matches ? (old & ~o.mask) | (o.data & o.mask) : old;
+  }
+  auto& values = m.words[peer][o.qp][o.remote.offset];
+  if (values.empty()) values.push_back(old);
+  m.step[o.number] = values.size();
+  values.push_back(value);
+  base::store_le(word, value);
+  if (o.fetches()) base::store_le(m.landing[o.side][o.qp].data() + o.local[0].offset, old);
+}
+
+}  // namespace
+
 Memory reference(const Plan& plan) {
   Memory m = initial(plan);
   for (const Operation& o : plan.ops) {
     if (o.op == Op::kFlush) continue;
+    if (o.is_word()) {
+      change_word(m, o);
+      continue;
+    }
     const unsigned peer = 1 - o.side;
     const bool is_read = o.op == Op::kRead;
     const auto& from = is_read ? (o.remote_landing ? m.landing[peer][o.qp] : m.source[peer])

@@ -14,9 +14,14 @@
 // same QP wrote: the sink of a Read (then a fence stands between), the target of a Write (a Read stays behind the Writes before it).
 // A Flush changes no memory: its range may be any bytes of the peer's landing region. When it
 // completes, the peer's memory holds what its QP sent before it.
+// FetchAdd, CmpSwap and Atomic Write change words: 8 bytes of the peer's landing region, aligned, which
+// no other QP touches. A word is either of no other operation, or inside the target of an earlier
+// Write of the same QP and side. Requests on QN 1 are served in order, so the plan alone gives each
+// old value, each Read of a word, and the word at the end.
 #pragma once
 
 #include <array>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -42,7 +47,18 @@ inline constexpr uint32_t kOneFpduWindow =
     1024;  // of the link: it then has one FPDU under way, however long
 inline constexpr uint32_t kLeastTagged = 14, kUntagged = 18;  // bytes of a DDP header
 
-enum class Op : uint8_t { kSend, kSendSolicited, kWrite, kRead, kFlush };
+enum class Op : uint8_t {
+  kSend,
+  kSendSolicited,
+  kWrite,
+  kRead,
+  kFlush,
+  kFetchAdd,
+  kCmpSwap,
+  kAtomicWrite
+};
+inline constexpr uint32_t kWord = 8;           // bytes of an atomic or Atomic Write
+inline constexpr uint32_t kAtomicInline = 48;  // bytes of a WQE that are an atomic's operands
 enum class SizeClass : uint8_t {
   k0,
   k1,
@@ -61,7 +77,8 @@ enum class Crossing : uint8_t {
   kTouches,
   kCrosses
 };  // page borders, where the first piece lands
-inline constexpr std::array kOpNames = {"send", "send_solicited", "write", "read", "flush"};
+inline constexpr std::array kOpNames = {"send",  "send_solicited", "write",    "read",
+                                        "flush", "fetch_add",      "cmp_swap", "atomic_write"};
 // By Operation::flush_type.
 inline constexpr uint8_t kVisible = 1, kDurable = 2;
 inline constexpr std::array kFlushTypeNames = {"none", "visible", "durable", "both"};
@@ -87,6 +104,13 @@ struct Operation {
   bool remote_landing = false;
   std::vector<Piece> receive;  // Send: pieces of the receive it takes, with room for length or more
   uint8_t flush_type = 0;      // Flush: verbs' PlacementType
+  // Of an atomic: what is added or swapped in, as `mask` says. An Atomic Write stores `data`.
+  uint64_t data = 0, mask = 0, compare_mask = ~uint64_t{0};
+  bool masked = false;  // `mask` and `compare_mask` are not those of the plain operation
+  bool matches =
+      false;  // CmpSwap: reference() chooses an operand that matches, or one that does not
+  bool of_write = false;  // an earlier Write has written the word
+  bool of_word = false;   // Read: a word, or a part of it
   bool is_inline = false, signaled = false, fence = false;
   bool joined = false;    // posted with the one before it of its QP, one doorbell for both
   bool push = false;      // its WQE goes in the doorbell
@@ -98,6 +122,9 @@ struct Operation {
   uint32_t source_offset() const;  // of the first byte that is read, in its region
   uint32_t target_offset() const;  // of the first that is written
   bool is_send() const { return op == Op::kSend || op == Op::kSendSolicited; }
+  bool is_word() const { return op >= Op::kFetchAdd; }
+  bool fetches() const { return op == Op::kFetchAdd || op == Op::kCmpSwap; }
+  bool has_sink() const { return op == Op::kRead || fetches(); }
   std::string describe() const;
 };
 
@@ -128,6 +155,13 @@ enum class Fault : uint8_t {
   kFlushBounds,
   kFlushWrap,
   kFlushRead,
+  kAtomicKey,
+  kAtomicRights,
+  kAtomicDomain,
+  kAtomicBounds,
+  kAtomicWrap,
+  kAtomicAligned,
+  kAtomicRead,
   kLocalKey,
   kLocalBounds,
   kLocalDomain,
@@ -135,20 +169,32 @@ enum class Fault : uint8_t {
   kPayloadRead,
   kRequestRead,
   kCqOverflow,
-  kFlushOff
+  kFlushOff,
+  kAtomicSink,
+  kAtomicOff
 };
 inline constexpr std::array kFaultNames = {
-    "write_key",    "write_stale",  "write_rights", "write_domain", "write_bounds", "write_wrap",
-    "read_key",     "read_rights",  "read_domain",  "read_bounds",  "read_wrap",    "no_receive",
-    "too_long",     "receive_key",  "source_read",  "flush_key",    "flush_rights", "flush_domain",
-    "flush_bounds", "flush_wrap",   "flush_read",   "local_key",    "local_bounds", "local_domain",
-    "local_sink",   "payload_read", "request_read", "cq_overflow",  "flush_off"};
+    "write_key",    "write_stale",    "write_rights",  "write_domain",  "write_bounds",
+    "write_wrap",   "read_key",       "read_rights",   "read_domain",   "read_bounds",
+    "read_wrap",    "no_receive",     "too_long",      "receive_key",   "source_read",
+    "flush_key",    "flush_rights",   "flush_domain",  "flush_bounds",  "flush_wrap",
+    "flush_read",   "atomic_key",     "atomic_rights", "atomic_domain", "atomic_bounds",
+    "atomic_wrap",  "atomic_aligned", "atomic_read",   "local_key",     "local_bounds",
+    "local_domain", "local_sink",     "payload_read",  "request_read",  "cq_overflow",
+    "flush_off",    "atomic_sink",    "atomic_off"};
 inline bool is_found_locally(Fault f) { return f >= Fault::kLocalKey; }
 
 inline bool is_of_flush(Fault f) { return f >= Fault::kFlushKey && f <= Fault::kFlushRead; }
 
+inline bool is_of_atomic(Fault f) {
+  return (f >= Fault::kAtomicKey && f <= Fault::kAtomicRead) || f == Fault::kAtomicSink;
+}
+/// The stream must have the extensions, or must not.
+inline bool needs_extensions(Fault f) { return is_of_flush(f) || is_of_atomic(f); }
+inline bool needs_no_extensions(Fault f) { return f == Fault::kFlushOff || f == Fault::kAtomicOff; }
+
 /// How PCIe answers a device's read that fails: source_read, flush_read (the read-back),
-/// payload_read, request_read (of a WQE).
+/// atomic_read (the old value), payload_read, request_read (of a WQE).
 enum class Answer : uint8_t { kUnsupported, kAborted, kPoisoned, kShort, kLong, kLate, kNever };
 inline constexpr std::array kAnswerNames = {"unsupported", "aborted", "poisoned", "short",
                                             "long",        "late",    "never"};
@@ -193,7 +239,8 @@ struct Life {
   bool closes() const { return end < End::kAbort; }
   bool meets_bad_read() const {
     return end == End::kFault && (fault == Fault::kSourceRead || fault == Fault::kFlushRead ||
-                                  fault == Fault::kPayloadRead || fault == Fault::kRequestRead);
+                                  fault == Fault::kAtomicRead || fault == Fault::kPayloadRead ||
+                                  fault == Fault::kRequestRead);
   }
   std::string describe(uint32_t qp) const;
 };
@@ -260,6 +307,12 @@ uint32_t full_payload(uint32_t mtu, bool markers, bool untagged);
 struct Memory {
   std::array<std::vector<uint8_t>, 2> source;
   std::array<std::array<std::vector<uint8_t>, kMaxQps>, 2> landing;
+  // Of reference(). Values of each word of a landing region, by its offset: before the first
+  // operation on it, then after each. By operation: the index of the value that it leaves, and what a
+  // CmpSwap compares with.
+  std::array<std::array<std::map<uint32_t, std::vector<uint64_t>>, kMaxQps>, 2> words;
+  std::map<uint32_t, size_t> step;
+  std::map<uint32_t, uint64_t> compare;
 };
 Memory initial(const Plan& plan);
 Memory reference(const Plan& plan);

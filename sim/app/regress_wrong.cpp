@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/bytes.hpp"
 #include "core.hpp"  // of the driver: where the send queue lies
 #include "gen/errors.hpp"
 #include "gen/regs.hpp"
@@ -67,7 +68,21 @@ OfFault of(Fault f) {
       return {Cause::kRdmapWrap, 0x0104, IBV_WC_REM_ACCESS_ERR, kFlushed};
     case Fault::kFlushRead:
       return {Cause::kFlushFailed, 0x020a, IBV_WC_REM_OP_ERR, kFlushed};
+    case Fault::kAtomicKey:
+      return {Cause::kRdmapStag, 0x0100, IBV_WC_REM_ACCESS_ERR, kFlushed};
+    case Fault::kAtomicRights:
+      return {Cause::kRdmapRights, 0x0102, IBV_WC_REM_ACCESS_ERR, kFlushed};
+    case Fault::kAtomicDomain:
+      return {Cause::kRdmapAssoc, 0x0103, IBV_WC_REM_ACCESS_ERR, kFlushed};
+    case Fault::kAtomicBounds:
+      return {Cause::kRdmapBounds, 0x0101, IBV_WC_REM_ACCESS_ERR, kFlushed};
+    case Fault::kAtomicWrap:
+      return {Cause::kRdmapWrap, 0x0104, IBV_WC_REM_ACCESS_ERR, kFlushed};
+    case Fault::kAtomicAligned:
+    case Fault::kAtomicRead:
+      return {Cause::kRdmapLength, 0x0207, IBV_WC_REM_OP_ERR, kFlushed};
     case Fault::kFlushOff:
+    case Fault::kAtomicOff:
       return {Cause::kLocalCatastrophic, 0x0000, IBV_WC_LOC_QP_OP_ERR, kFlushed};
     case Fault::kPayloadRead:
     case Fault::kRequestRead:
@@ -76,6 +91,7 @@ OfFault of(Fault f) {
     case Fault::kLocalBounds:
     case Fault::kLocalDomain:
     case Fault::kLocalSink:
+    case Fault::kAtomicSink:
       return {Cause::kLocalCatastrophic, 0x0000, IBV_WC_LOC_PROT_ERR, kFlushed};
     case Fault::kCqOverflow:
       return {Cause::kLocalCatastrophic, 0x0000, IBV_WC_SUCCESS, kFlushed};
@@ -215,6 +231,25 @@ Result<void> Host::refuse(Lane& lane) {
   std::vector<Wrong> wrong = {
       {0, Errc::kInvalidArgument}, {4, Errc::kInvalidArgument}, {5, Errc::kInvalidArgument}};
   if (!is_on) wrong.push_back({IBV_FLUSH_GLOBAL, Errc::kNotSupported});
+  const uint32_t sink = plan_.landing_bytes[side_][lane.number] - kSinkFromEnd;
+  for (const auto& [at, bytes, flags, code] :
+       {std::tuple{sink + 4, kWord, 0u, Errc::kInvalidArgument},
+        {sink, kWord / 2, 0u, Errc::kInvalidArgument},
+        {sink, kWord, uint32_t{IBV_SEND_INLINE}, Errc::kInvalidArgument},
+        {sink, kWord, 0u, Errc::kNotSupported}}) {
+    if (is_on && code == Errc::kNotSupported) continue;
+    const Sge to = sge(lane, {at, bytes}, true, false);
+    const auto r = lane.qp.post_send({.wr_id = kOtherId + 61,
+                                      .sg_list = {&to, 1},
+                                      .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+                                      .send_flags = IBV_SEND_SIGNALED | flags,
+                                      .remote_addr = plan_.iova(peer_, lane.number),
+                                      .rkey = theirs(lane).landing});
+    if (r || r.error->code != code)
+      return fail(Errc::kProtocol, "qp {}: post of a FetchAdd of {} bytes to {:#x}{}: {}",
+                  lane.number, bytes, at, is_on ? "" : " on a stream without it",
+                  r ? "accepted, should be refused" : r.error->what);
+  }
   for (const Wrong& w : wrong) {
     const auto r = post(w.type);
     if (r || r.error->code != w.code)
@@ -223,6 +258,28 @@ Result<void> Host::refuse(Lane& lane) {
                   r ? "accepted" : r.error->what);
   }
   return {};
+}
+
+// A FetchAdd, CmpSwap or Atomic Write that would change its target, were it carried out. One with a
+// wrong sink is, and leaves the value as it is.
+void Host::put_atomic(const Lane& lane, SendWr& wr, Sge& local) const {
+  static constexpr uint64_t kValue = 0x1122334455667788;
+  const Life& life = *lane.life;
+  const bool only_fetches = life.fault == Fault::kAtomicRead || life.fault == Fault::kAtomicSink;
+  const uint32_t which = life.length / 2 % (only_fetches ? 2 : 3);
+  wr.opcode = which == 0   ? IBV_WR_ATOMIC_FETCH_AND_ADD
+              : which == 1 ? IBV_WR_ATOMIC_CMP_AND_SWP
+                           : IBV_WR_ATOMIC_WRITE;
+  const uint32_t sink = plan_.landing_bytes[side_][lane.number] - kSinkFromEnd;
+  local = sge(lane, {sink, kWord}, true, false);
+  const bool changes = life.fault != Fault::kAtomicSink;
+  wr.compare_add = changes ? kValue : 0;
+  wr.swap = kValue;
+  wr.compare_mask = 0;
+  wr.swap_mask = changes ? ~uint64_t{0} : 0;
+  if (wr.opcode != IBV_WR_ATOMIC_WRITE) return;
+  wr.send_flags |= IBV_SEND_INLINE;
+  local = {base::address_of(&kValue), kWord, 0};
 }
 
 // What ends the life, and requests behind it that must not be carried out. A Read is the first of them: what comes behind it completes in
@@ -239,7 +296,8 @@ Result<void> Host::post_wrong(Lane& lane) {
   const bool is_read = (life.fault >= Fault::kReadKey && life.fault <= Fault::kReadWrap) ||
                        life.fault == Fault::kSourceRead;
   const bool is_flush = is_of_flush(life.fault) || life.fault == Fault::kFlushOff;
-  const uint32_t length = is_read || life.fault == Fault::kLocalSink || life.meets_bad_read()
+  const uint32_t length = is_of_atomic(life.fault) ? kWord
+                          : is_read || life.fault == Fault::kLocalSink || life.meets_bad_read()
                               ? std::min(life.length, kUnreadFromEnd)
                               : life.length;
   Sge local = is_read || life.fault == Fault::kLocalSink ? sge(lane, {sink, length}, true, false)
@@ -259,6 +317,8 @@ Result<void> Host::post_wrong(Lane& lane) {
         life.persistent[peer_] ? IBV_FLUSH_GLOBAL | IBV_FLUSH_PERSISTENT : IBV_FLUSH_GLOBAL;
   }
   const bool is_odd = life.length % 2 != 0;
+  const bool is_atomic = is_of_atomic(life.fault) || life.fault == Fault::kAtomicOff;
+  if (is_atomic) put_atomic(lane, wr, local);
   switch (life.fault) {
     case Fault::kWriteKey:
       wr.rkey = is_odd ? other.landing ^ 0x5a : other.landing ^ 0x1000;
@@ -273,6 +333,7 @@ Result<void> Host::post_wrong(Lane& lane) {
       wr.rkey = other.foreign, wr.remote_addr = kSourceIova;
       break;
     case Fault::kFlushKey:
+    case Fault::kAtomicKey:
       wr.rkey = is_odd ? other.landing ^ 0x5a : other.landing ^ 0x1000;
       break;
     case Fault::kFlushRights:
@@ -283,9 +344,11 @@ Result<void> Host::post_wrong(Lane& lane) {
       }
       break;
     case Fault::kFlushDomain:
+    case Fault::kAtomicDomain:
       wr.rkey = other.foreign, wr.remote_addr = kSourceIova;
       break;
-    case Fault::kFlushOff:  // the driver lets it through, the device must not
+    case Fault::kFlushOff:
+    case Fault::kAtomicOff:  // the driver lets it through, the device must not
       lane.qp.core()->agreed.persist = 1;
       break;
     case Fault::kReadKey:
@@ -300,6 +363,7 @@ Result<void> Host::post_wrong(Lane& lane) {
     case Fault::kWriteBounds:
     case Fault::kReadBounds:
     case Fault::kFlushBounds:
+    case Fault::kAtomicBounds:
       // Behind the last byte, or before the first; where that would wrap the other one.
       wr.remote_addr =
           (is_odd || target == 0) && target_end != 0 && target_end + length > target_end
@@ -309,6 +373,7 @@ Result<void> Host::post_wrong(Lane& lane) {
     case Fault::kWriteWrap:
     case Fault::kReadWrap:
     case Fault::kFlushWrap:
+    case Fault::kAtomicWrap:  // the address comes before the alignment
       wr.remote_addr = -uint64_t{length} + 1;
       break;
     case Fault::kNoReceive:
@@ -327,7 +392,17 @@ Result<void> Host::post_wrong(Lane& lane) {
     case Fault::kLocalDomain:
       local.lkey = domains_[(life.pd[side_] + 1) % domains_.size()].source.lkey();
       break;
+    case Fault::kAtomicRights:  // of the two one may be written by Writes
+      if (wr.opcode != IBV_WR_ATOMIC_WRITE && is_odd)
+        wr.rkey = other.unreadable, wr.remote_addr = kSmallIova;
+      else
+        wr.rkey = other.source, wr.remote_addr = kSourceIova;
+      break;
+    case Fault::kAtomicAligned:
+      wr.remote_addr = target_end - kSinkFromEnd + 1 + life.length % (kWord - 1);
+      break;
     case Fault::kLocalSink:
+    case Fault::kAtomicSink:
       local.lkey ^= 0x5a;
       break;
     case Fault::kPayloadRead:
@@ -342,6 +417,7 @@ Result<void> Host::post_wrong(Lane& lane) {
     }
     case Fault::kSourceRead:  // the peer has spoilt it
     case Fault::kFlushRead:
+    case Fault::kAtomicRead:
       wr.remote_addr = target_end - kUnreadFromEnd;
       break;
     case Fault::kCqOverflow: {
@@ -363,16 +439,17 @@ Result<void> Host::post_wrong(Lane& lane) {
   if (auto r = post_one(lane, Kind::kOffender, wr); !r) return r;
   const Sge into = sge(lane, {sink, 8}, true, false),
             from = sge(lane, {own + kPage / 2, 8}, false, false);
-  if (auto r = post_one(lane, Kind::kBehind,
-                        {.wr_id = kOtherId + 1,
-                         .sg_list = {&into, 1},
-                         .opcode = IBV_WR_RDMA_READ,
-                         .send_flags = IBV_SEND_SIGNALED,
-                         .remote_addr = kSourceIova,
-                         .rkey = other.source});
+  if (auto r = post_one(
+          lane, Kind::kBehind,
+          {.wr_id = kOtherId + 1,
+           .sg_list = {&into, 1},
+           .opcode = IBV_WR_RDMA_READ,
+           .send_flags = IBV_SEND_SIGNALED | (is_of_atomic(life.fault) ? IBV_SEND_FENCE : 0u),
+           .remote_addr = kSourceIova,
+           .rkey = other.source});
       !r)
     return r;
-  if (is_read || is_of_flush(life.fault))
+  if (is_read || needs_extensions(life.fault))
     return {};  // the peer checks it when its response is due, and so may place what comes behind it before
   if (auto r = post_one(lane, Kind::kBehind,
                         {.wr_id = kOtherId + 2,

@@ -6,8 +6,12 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <thread>
+#include <tuple>
 
+#include "atomic/atomic_alu.hpp"
+#include "base/bytes.hpp"
 #include "child.hpp"
 #include "devices.hpp"
 #include "regress_shrink.hpp"
@@ -119,7 +123,8 @@ TEST(Plans, NoTwoOperationsWriteTheSameByte) {
       for (auto& bytes : side) std::fill(bytes.begin(), bytes.end(), uint8_t{0});
     }
     for (const auto& o : p.ops) {
-      const bool is_read = o.op == Op::kRead;
+      if (o.op == Op::kAtomicWrite) continue;  // words may be written again
+      const bool is_read = o.has_sink();
       auto& bytes = written.landing[is_read ? o.side : 1 - o.side][o.qp];
       for (const auto& piece : is_read              ? o.local
                                : o.op == Op::kWrite ? std::vector<regress::Piece>{o.remote}
@@ -162,6 +167,89 @@ TEST(Plans, FlushesAreOfRangesThatMayBeFlushed) {
   }
   EXPECT_GT(flushes, 200u);
   EXPECT_GT(durable, 50u);
+}
+
+/// Words are aligned, of streams with the extensions, and written by no Write behind their first
+/// operation; an old value has an aligned sink of its own.
+TEST(Plans, WordsAreOfOneQpAndAligned) {
+  unsigned words = 0, again = 0, of_writes = 0;
+  for (uint64_t seed = 0; seed < 16; ++seed) {
+    const Plan p = regress::generate(seed, 250, {.minimum = seed % 2 == 1});
+    std::map<std::tuple<unsigned, uint32_t, uint32_t>, unsigned>
+        seen;  // memory of a side, QP, offset
+    for (const auto& o : p.ops) {
+      const unsigned peer = 1 - o.side;
+      const auto writes = [&](uint32_t at, uint32_t bytes) {
+        for (const auto& [word, n] : seen) {
+          const auto [side, qp, offset] = word;
+          if (side != peer || qp != o.qp) continue;
+          EXPECT_TRUE(at + bytes <= offset || offset + regress::kWord <= at) << o.describe();
+        }
+      };
+      if (o.op == Op::kWrite) writes(o.remote.offset, o.length);
+      for (const auto& piece : o.receive) writes(piece.offset, piece.length);
+      if (!o.is_word()) continue;
+      EXPECT_TRUE(p.life[o.qp].has_flush()) << o.describe();
+      EXPECT_TRUE(o.remote_landing && o.receive.empty() && !o.is_inline) << o.describe();
+      EXPECT_EQ(o.length, regress::kWord);
+      EXPECT_EQ(o.remote.offset % regress::kWord, 0u) << o.describe();
+      EXPECT_LE(o.remote.offset + regress::kWord, p.landing_bytes[peer][o.qp]) << o.describe();
+      EXPECT_EQ(o.local.size(), o.fetches() ? 1u : 0u) << o.describe();
+      for (const auto& sink : o.local) EXPECT_EQ(sink.offset % regress::kWord, 0u) << o.describe();
+      ++words;
+      again += seen[{peer, o.qp, o.remote.offset}]++ != 0;
+      of_writes += o.of_write;
+    }
+    for (uint32_t q = 0; q < p.qps; ++q) {
+      const regress::Life& l = p.life[q];
+      if (l.end != regress::End::kFault) continue;
+      EXPECT_TRUE(!regress::is_of_atomic(l.fault) || l.has_flush()) << l.describe(q);
+      EXPECT_TRUE(l.fault != regress::Fault::kAtomicOff || !l.has_flush()) << l.describe(q);
+    }
+  }
+  EXPECT_GT(words, 500u);
+  EXPECT_GT(again, 250u);
+  EXPECT_GT(of_writes, 50u);
+}
+
+/// The words at the end, and the old values, are those of a second walk through the operations.
+TEST(Plans, ReferenceComputesTheWords) {
+  unsigned compared = 0;
+  for (uint64_t seed = 0; seed < 8; ++seed) {
+    const Plan p = regress::generate(seed, 250, {});
+    const regress::Memory m = regress::reference(p);
+    std::map<std::tuple<unsigned, uint32_t, uint32_t>, uint64_t> now;
+    for (const auto& o : p.ops) {
+      if (!o.is_word()) continue;
+      const unsigned peer = 1 - o.side;
+      const auto& values = m.words[peer][o.qp].at(o.remote.offset);
+      uint64_t& word = now.try_emplace({peer, o.qp, o.remote.offset}, values.front()).first->second;
+      if (o.fetches()) {
+        EXPECT_EQ(base::load_le<uint64_t>(&m.landing[o.side][o.qp][o.local[0].offset]), word)
+            << o.describe();
+        const model::AtomicOperands with{
+            .data = o.data,
+            .mask = o.mask,
+            .compare = o.op == Op::kCmpSwap ? m.compare.at(o.number) : 0,
+            .compare_mask = o.compare_mask};
+        const auto r =
+            o.op == Op::kFetchAdd ? model::fetch_add(word, with) : model::cmp_swap(word, with);
+        if (o.op == Op::kCmpSwap && o.compare_mask != 0) {
+          EXPECT_EQ(r.writes, o.matches) << o.describe();
+        }
+        word = r.value;
+      } else {
+        word = o.data;
+      }
+      EXPECT_EQ(values[m.step.at(o.number)], word) << o.describe();
+      ++compared;
+    }
+    for (const auto& [where, value] : now) {
+      const auto [side, qp, offset] = where;
+      EXPECT_EQ(base::load_le<uint64_t>(&m.landing[side][qp][offset]), value) << seed;
+    }
+  }
+  EXPECT_GT(compared, 250u);
 }
 
 TEST(Plans, KeepLeavesTheChosenOnesAndClosesEachQp) {
