@@ -52,6 +52,7 @@ class Ddp {
     bool fetches = false;       // payload comes as PayloadData
     bool probe = false;         // of a Flush Response: it is dropped
     bool is_fetch_end = false;  // the last payload of a Read Response
+    bool is_flush = false;      // a Flush Response: it frees its slot when it is sent
     bool waits = false;         // a response without payload: for what the watermark counts
     uint64_t watermark = 0;
     spec::TptResult result{};  // of tx_xlate

@@ -12,7 +12,7 @@ struct DdpTiming {
   Cycle segment = 6;    // tx_grant to payload_req, tx_xlate: FIFO, sched 3; segment: read, cut;
                         // 1 more if the queue of segments is block memory (SegDepth above 64)
   Cycle slot_free = 8;  // tx_grant to sq_slot_free: FIFO, sched 3; segment: read, load, cut; FIFO
-  Cycle final = 2;      // payload to resp_slot_free of a response on QN 3: FIFO of headers, FIFO
+  Cycle final = 2;      // payload to resp_slot_free of a Flush Response: FIFO of headers, FIFO
   Cycle occupancy = 3;  // ddp_tx_segment: read, load, cut
   Cycle walk = 1;       // where a later segment begins in its message's SGEs
   Cycle assemble = 4;   // payload to tx_ulpdu, behind its header: FIFO, header_put, register

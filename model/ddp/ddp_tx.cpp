@@ -181,6 +181,7 @@ std::optional<Ddp::Scheduled> Ddp::Tx::schedule(const spec::TxGrant& grant, TxSo
   }
   s.segment.is_fetch_end = last && source == TxSource::kResp && h.is_tagged != 0 && length != 0;
   s.segment.waits = fetched == 0 && h.has_watermark != 0;
+  s.segment.is_flush = source == TxSource::kResp && h.is_tagged == 0 && h.has_watermark != 0;
   s.segment.watermark = h.watermark;
   m.offset += length;
   ++q.in_flight;
@@ -193,7 +194,7 @@ std::optional<Ddp::Scheduled> Ddp::Tx::schedule(const spec::TxGrant& grant, TxSo
       q.sq_head = static_cast<uint8_t>((q.sq_head + 1) % sq_slots_);
       --q.sq_count;
       ddp_.out_.sq_slot_free({qpn});
-    } else if (source == TxSource::kResp && h.is_tagged != 0) {
+    } else if (source == TxSource::kResp && !s.segment.is_flush) {
       ddp_.out_.resp_slot_free({qpn});
     }
   }
@@ -208,9 +209,8 @@ std::optional<TxUlpdu> Ddp::Tx::assemble(Segment s, PayloadData payload) {
   const bool good = s.result == TptResult::kOk && payload.hdr.status == RdStatus::kOk;
   if (good && (!q.bad || s.source == TxSource::kTerm)) {
     if (s.fetches && !s.probe) s.ulpdu.payload = std::move(payload.data);
-    // A response on QN 3 is final: what stands behind its request may begin.
-    if (s.source == TxSource::kResp && (s.ulpdu.header[0] & 0x80) == 0)
-      ddp_.out_.resp_slot_free({qpn});
+    // A Flush Response is final now: the QP's next request may be served.
+    if (s.is_flush) ddp_.out_.resp_slot_free({qpn});
     out = std::move(s.ulpdu);
   } else if (!good && !q.bad) {
     q.bad = true;

@@ -2405,8 +2405,7 @@ struct SqSlotFree {
   }
 };
 
-/// The same of a Read Response; of one on QN 3: it is sent, of a Flush behind its read-back. One
-/// slot a QP.
+/// The same of a response; of a Flush Response: it is sent, after its read-back. One slot a QP.
 /// architecture 5
 /// From ddp to rdmap.
 struct RespSlotFree {

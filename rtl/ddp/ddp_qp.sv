@@ -44,7 +44,7 @@ module ddp_qp (
   input  logic         seg_out_i,        // moved or dropped
   input  logic         sent_in_i,        // moved
   input  logic         sent_out_i,       // taken by mpa
-  input  logic [4:0]   told_in_i,        // sq_slot_free, resp_slot_free of a Read, tx_fault, resp_slot_free on QN 3, resp_fetched
+  input  logic [4:0]   told_in_i,        // sq_slot_free, resp_slot_free, tx_fault, resp_slot_free of a Flush, resp_fetched
   input  logic [4:0]   told_out_i        // taken by qp, rdmap
 );
   typedef enum logic [2:0] {

@@ -37,7 +37,7 @@ module ddp_tx (
   output logic                         seg_out_o,
   output logic                         sent_in_o,
   output logic                         sent_out_o,
-  output logic [4:0]                   told_in_o,       // sq_slot_free, resp_slot_free of a Read, tx_fault, resp_slot_free on QN 3, resp_fetched
+  output logic [4:0]                   told_in_o,       // sq_slot_free, resp_slot_free, tx_fault, resp_slot_free of a Flush, resp_fetched
   output logic [4:0]                   told_out_o,
   // from ddp_rx: a packet has been placed
   input  logic                         placed_i,

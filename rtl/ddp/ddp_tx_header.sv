@@ -9,7 +9,7 @@
 // Payload that came back bad: nothing is sent, tx_fault once, and every later segment of that QP is dropped until it
 // starts anew; a Terminate is never dropped. A response without payload, which has no payload_req to wait in host_if,
 // waits here until all is placed that its watermark counts (RFC 5040 section 5.5, rule 12). The byte that a Flush
-// Response waits for (KindProbe) is dropped. resp_free: a response on QN 3 is sent. resp_fetched: the last payload of a
+// Response waits for (KindProbe) is dropped. resp_free: a Flush Response is sent. resp_fetched: the last payload of a
 // Read Response is there, and good: what modifies memory behind that Read may begin. The QP of a dropped one has failed. gone_o pulses when
 // the mover has finished a segment, sent_o when a sent one has; left_o when mpa has taken its header and its last beat;
 // fault_o, resp_freed_o, resp_fetch_o when a tx_fault, a resp_free, a resp_fetched goes into its queue.
@@ -64,7 +64,7 @@ module ddp_tx_header #(
   output logic         fault_valid_o,
   input  logic         fault_ready_i,
   output logic [15:0]  fault_qpn_o,
-  // to rdmap: the slot of a response on QN 3
+  // to rdmap: the slot of a Flush Response
   output logic                          resp_free_valid_o,
   input  logic                          resp_free_ready_i,
   output iwarp_pkg::resp_slot_free_t    resp_free_o,
@@ -134,9 +134,9 @@ module ddp_tx_header #(
   assign drop         = !is_term && (was_bad || (fetched && is_bad));
   assign send         = judge && !drop;
   assign fault_o      = faulty;
-  // Only a sent response frees its slot. The QP of a dropped one has failed, and rdmap must take the
+  // Only a sent Flush Response frees its slot here. The QP of a dropped one has failed, and rdmap must take the
   // tx_fault before anything else of it.
-  assign resp_freed_o = send && source == iwarp_pkg::TxResp && !is_tagged;
+  assign resp_freed_o = send && source == iwarp_pkg::TxResp && !is_tagged && (kind == KindProbe || waits);
   assign header_bytes = is_tagged ? 5'(rnic_pkg::TaggedHeaderBytes) : 5'(rnic_pkg::UntaggedHeaderBytes);
 
   assign payload_hdr_ready_o = judge && fetched;

@@ -8,7 +8,7 @@
 //
 // Pos: the walk of a later segment begins where the last one ended. Inline bytes from an offset that is no multiple
 // of 64 leave with their first bytes to be cut off (header_take, in ddp_tx_header). A slot is freed when its last
-// segment has read it. ddp_tx_header frees that of a response on QN 3 when it sends the response, so rdmap
+// segment has read it. ddp_tx_header frees that of a Flush Response when it sends the response, so rdmap
 // begins the next request of QN 1 strictly after it. A Flush Response has no payload: KindProbe requests one
 // byte of its range, with the watermark, and ddp_tx_header discards it. The last SGE takes what is left of
 // the segment, so the walk ends whatever the lengths say.
@@ -133,7 +133,7 @@ module ddp_tx_segment #(
   iwarp_pkg::wqe_sge_t sge, sge_now_q;
   logic [31:0]      avail_q;
   logic [63:0]      to_q, sge_to_q;
-  logic             first_beat_q, payload, probe;
+  logic             first_beat_q, payload, probe, flush;
   logic [15:0]      rights;
 
   assign qp        = qpn[QpW-1:0];
@@ -144,6 +144,7 @@ module ddp_tx_segment #(
   // Reading local memory for a Send or Write needs no right; a Read Response checks its own in each segment. The
   // rights of a Flush are checked (rdmap_read); that its range may be read is none of them.
   assign probe     = source == iwarp_pkg::TxResp && !is_tagged && num_sge != '0;
+  assign flush     = !is_tagged && (probe || has_watermark);
   assign rights    = source == iwarp_pkg::TxResp && !probe ? rnic_pkg::AccessRemoteRead : 16'd0;
   assign payload   = (!is_inline && length != '0) || probe;
 
@@ -295,7 +296,8 @@ module ddp_tx_segment #(
 
   assign free_ready   = is_sq ? sq_free_ready : resp_free_ready;
   assign sq_freed_o   = finish && last && is_sq;
-  assign resp_freed_o = finish && last && source == iwarp_pkg::TxResp && is_tagged;
+  // A Flush Response frees its slot when it is sent (ddp_tx_header): its request ends there.
+  assign resp_freed_o = finish && last && source == iwarp_pkg::TxResp && !flush;
 
   stream_fifo #(.Width(16), .Depth(2)) u_sq_frees (
     .clk_i, .rst_ni,

@@ -1653,8 +1653,7 @@ package iwarp_pkg;
     logic [15:0] qpn;
   } sq_slot_free_t;
 
-  // The same of a Read Response; of one on QN 3: it is sent, of a Flush behind its read-back. One
-  // slot a QP.
+  // The same of a response; of a Flush Response: it is sent, after its read-back. One slot a QP.
   //   architecture 5
   //   from ddp to rdmap
   localparam int unsigned RespSlotFreeWidth = 16;
