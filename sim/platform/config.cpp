@@ -51,6 +51,11 @@ const std::array kRows = {
         pcie<&P::pcie_split>},
     Row{"pcie_relaxed", "", 0, 1, "Probability that a relaxed write passes the writes before it.",
         pcie<&P::pcie_relaxed>},
+    Row{"pcie_posted_hold_ns", "ns", 0, 1'000'000,
+        "Longest time for which the root complex holds back a posted write, drawn for each by "
+        "seed; "
+        "posted writes stay in order, and reads wait for those before them; 0: none.",
+        pcie<&P::pcie_posted_hold_ns>},
     Row{"pcie_error_status", "", 0, 3,
         "Injected into reads: 0 nothing, 1 unsupported, 2 aborted, 3 poisoned.",
         pcie<&P::pcie_error_status>},

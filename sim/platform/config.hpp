@@ -33,6 +33,7 @@ struct PcieConfig {
   uint64_t pcie_reorder_ns = 500;
   double pcie_split = 0;
   double pcie_relaxed = 0;
+  uint64_t pcie_posted_hold_ns = 0;
   uint64_t pcie_error_status = 0;  // spec::RdStatus
   uint64_t pcie_error_nth = 0;
   double pcie_error = 0;

@@ -6,7 +6,8 @@
 //
 //   device -> host   one wire. Writes take effect in order (a relaxed one may pass those before it); a read looks at memory
 //                    after every write issued before it; the answer to a register read arrives after them too. A write to
-//                    kMsiBase + 16 n is interrupt n.
+//                    kMsiBase + 16 n is interrupt n. pcie_posted_hold_ns holds posted writes back,
+//                    and what waits for them.
 //   host -> device   one wire. Register accesses in order; completions never pass a register write, and only a register
 //                    read that the device does not take lets them by. A read's bytes are sampled all at one time, cut at
 //                    the completion boundary, pieces of one tag in order, tags in any.
@@ -159,6 +160,7 @@ class RootComplex final : private Activity {
   void plan(Time now);
   // root_complex_up.cpp: towards the host
   void push_later(Time at, Kind kind, uint32_t index);
+  Time hold(Time at);
   bool link_has_room(Time now);
   void commit(Time at, const DmaWrite& w);
   void decide_fault(Read& read);
@@ -178,7 +180,7 @@ class RootComplex final : private Activity {
   const PcieConfig config_;
   HostMemory& memory_;
   InterruptSink& interrupts_;
-  base::Rng reorder_rng_, fault_rng_;
+  base::Rng reorder_rng_, fault_rng_, hold_rng_;
   const Time one_way_, read_host_, write_host_;
   SerialLine up_line_, down_line_;
   Device* device_ = nullptr;
@@ -201,6 +203,7 @@ class RootComplex final : private Activity {
   uint32_t reads_in_use_ = 0, posted_in_use_ = 0, nonposted_in_use_ = 0;
   bool held_write_ = false, held_read_ = false;  // we said no
   bool gone_ = false;
+  Time posted_until_ = 0;  // when the latest posted write, in order, takes effect
 
   PcieCounters counters_;
   uint64_t moved_ = 0;

@@ -15,6 +15,7 @@ RootComplex::RootComplex(const std::string& name, const PcieConfig& config, Host
       interrupts_(interrupts),
       reorder_rng_(base::Rng(seed).fork(name + " reorder")),
       fault_rng_(base::Rng(seed).fork(name + " faults")),
+      hold_rng_(base::Rng(seed).fork(name + " hold")),
       one_way_(config.pcie_latency_ns * kNs / 4),
       read_host_(config.pcie_latency_ns * kNs / 2),
       write_host_(config.pcie_latency_ns * kNs / 8),
@@ -259,6 +260,7 @@ void RootComplex::reset() {
     finish_up(up_.front());
     up_.pop_front();
   }
+  posted_until_ = 0;
   forget();
   for (auto* o : observers_) o->on_reset(kernel_now());
   space_->reset();

@@ -71,12 +71,19 @@ void RootComplex::dma_write(DmaWrite w) {
     push_later(arrival, Kind::kEarlyWrite, place);
     return;
   }
-  const Time at = arrival + write_host_;
+  const Time at = hold(arrival + write_host_);
   if (w.address >= kMsiBase && w.address < kMsiBase + 16 * kVectors) {
     host_due_.push_back(at);
     wake_at(at);
   }
   up_.push_back(at, ++seq_, std::move(w), nullptr, uint64_t{0});
+}
+
+/// When a posted write takes effect that would do so at `at`: after all before it.
+Time RootComplex::hold(Time at) {
+  if (config_.pcie_posted_hold_ns != 0)
+    at += hold_rng_.between(0, config_.pcie_posted_hold_ns * kNs);
+  return posted_until_ = std::max(posted_until_, at);
 }
 
 void RootComplex::dma_read(DmaRead r) {
@@ -97,7 +104,8 @@ void RootComplex::dma_read(DmaRead r) {
   decide_fault(read);
   ++reads_in_use_;
   ++nonposted_in_use_;
-  Time at = up_line_.send(now, kTlpOverhead) + one_way_ + read_host_;
+  const Time arrival = up_line_.send(now, kTlpOverhead) + one_way_;
+  Time at = std::max(arrival + read_host_, posted_until_);
   if (chance(reorder_rng_, config_.pcie_reorder))
     at += reorder_rng_.between(1, config_.pcie_reorder_ns * kNs);
   push_later(at, Kind::kRead, r.tag);
@@ -128,7 +136,8 @@ void RootComplex::mmio_response(uint64_t value) {
   MmioAnswer* to = answering_.front();
   answering_.pop_front();
   ++moved_;
-  const Time at = up_line_.send(now, kTlpOverhead + 8) + one_way_ + write_host_;
+  const Time arrival = up_line_.send(now, kTlpOverhead + 8) + one_way_;
+  const Time at = std::max(arrival + write_host_, posted_until_);
   up_.push_back(at, ++seq_, DmaWrite{}, to, value);
   host_due_.push_back(at);
   wake_at(at);

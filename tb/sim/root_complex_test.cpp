@@ -130,6 +130,53 @@ TEST_F(RootComplexTest, WritesTakeEffectInOrderAndTime) {
   EXPECT_EQ(buffer.data()[0], 1);
 }
 
+// Reads, register answers and interrupts wait for the held writes issued before them.
+TEST_F(RootComplexTest, HeldWritesStayInOrderAndReadsWaitForThem) {
+  constexpr uint64_t kHoldNs = 3000;
+  PcieConfig c;
+  c.pcie_posted_hold_ns = kHoldNs;
+  build(c);
+  struct Watch final : PcieObserver {
+    void on_write(Time at, const DmaWrite& w, bool) override {
+      at_.push_back(at);
+      values_.push_back(w.data.bytes()[0]);
+    }
+    std::vector<Time> at_;
+    std::vector<uint8_t> values_;
+  } watch;
+  sim->root_complex(0).observe(watch);
+  constexpr uint8_t kWrites = 100;
+  Time longest = 0;
+  for (uint8_t i = 0; i < kWrites; i++) {
+    const Time issued = sim->now();
+    dev->env->dma_write(write(buffer.bus(0), {i}));
+    dev->env->dma_read(read(0, 0, 8));
+    run_ns(100 + kHoldNs + 1000);
+    ASSERT_EQ(dev->pieces.size(), i + 1u);
+    EXPECT_EQ(dev->pieces.back().item.data.bytes()[0], i);
+    EXPECT_LE(watch.at_.back(), issued + (310 + kHoldNs) * kNs);
+    EXPECT_GE(dev->pieces.back().at, watch.at_.back());
+    longest = std::max(longest, watch.at_.back() - issued);
+  }
+  EXPECT_GT(longest, kHoldNs / 2 * kNs);
+  for (uint8_t i = 0; i < kWrites; i++) dev->env->dma_write(write(buffer.bus(0), {i}));
+  run_ns(100 + kHoldNs + 1000);
+  ASSERT_EQ(watch.values_.size(), 2u * kWrites);
+  EXPECT_TRUE(std::ranges::is_sorted(watch.at_));
+  EXPECT_TRUE(std::is_sorted(watch.values_.begin() + kWrites, watch.values_.end()));
+}
+
+TEST_F(RootComplexTest, WritesThatAreHeldBackAreLostWithThePower) {
+  PcieConfig c;
+  c.pcie_posted_hold_ns = 1'000'000;
+  build(c);
+  dev->env->dma_write(write(buffer.bus(0), {0xaa}));
+  run_ns(310);
+  sim->root_complex(0).lose_power();
+  run_ns(2'000'000);
+  EXPECT_EQ(buffer.data()[0], 0);
+}
+
 // Seeded reordering: tags come in another order than asked, pieces of each tag in order, bytes
 // right, boundary kept.
 TEST_F(RootComplexTest, ReorderedCompletions) {
