@@ -14,7 +14,9 @@ using namespace verbs;
 
 namespace {
 
-constexpr uint32_t kWord = 8;  // of a Read that looks, of a Send that tells a sequence
+constexpr uint32_t kWord = 8;  // a Read that checks, a Send with a sequence, the tail pointer
+/// Work requests of an append, at most.
+constexpr uint32_t kRequests = 4;
 
 uint32_t crc_of(std::span<const uint8_t> record, uint32_t length) {
   return crc32c(record.subspan(kRecordHead, length), crc32c(record.first(12)));
@@ -29,16 +31,23 @@ uint8_t data_byte(uint32_t log, uint64_t sequence, uint64_t place) {
 
 RecoveredLog recover(std::span<const uint8_t> log) {
   RecoveredLog out;
-  for (;;) {
-    const auto rest = log.subspan(out.end);
+  out.end = std::min<uint64_t>(kTailBytes, log.size());
+  if (log.size() < kTailBytes) return out;
+  const uint64_t tail = base::load_le<uint64_t>(log.data());
+  for (uint64_t at = kTailBytes;;) {
+    const auto rest = log.subspan(at);
     if (rest.size() < kRecordHead) break;
     const uint64_t sequence = base::load_le<uint64_t>(rest.data());
     const auto length = base::load_le<uint32_t>(&rest[8]);
-    if (sequence != out.records.size() + 1 || length > rest.size() - kRecordHead) break;
+    if (sequence != out.whole + 1 || length > rest.size() - kRecordHead) break;
     if (crc_of(rest, length) != base::load_le<uint32_t>(&rest[12])) break;
+    out.whole++;
+    at = std::min<uint64_t>(at + record_bytes(length), log.size());
+    if (at - kTailBytes > tail) continue;
     out.records.push_back({sequence, rest.subspan(kRecordHead, length)});
-    out.end = std::min<uint64_t>(out.end + record_bytes(length), log.size());
+    out.end = at;
   }
+  out.is_damaged = tail != kNoTail && out.end - kTailBytes != tail;
   return out;
 }
 
@@ -75,14 +84,14 @@ struct Method {
   LogMethodRow row;
   enum Acks : uint8_t { kCompletion, kReply } acks;
   bool flushes;  // Flush is agreed on, and the log may be flushed
-  /// Work requests of append `index` of the lane, the last of them signalled.
+  /// Work requests of append `index` of the lane; the completion of the last one is signalled.
   void (*requests)(Client&, const Lane&, uint64_t index, std::vector<SendWr>&, std::vector<Sge>&);
 };
 
 Shape shape_of(const Params& p, const Method& method, bool is_client) {
   return {.lanes = p.qps,
-          .window = 2 * usable_depth(p),  // requests: an append is two of them
-          .slot_bytes = is_client ? static_cast<uint32_t>(record_bytes(p.size)) : kWord,
+          .window = kRequests / 2 * usable_depth(p),  // doubled for a method that flushes
+          .slot_bytes = is_client ? static_cast<uint32_t>(record_bytes(p.size)) + kWord : kWord,
           .receives = method.acks == Method::kReply,
           .flushes = method.flushes};
 }
@@ -94,7 +103,7 @@ class Client {
   Client(const Run& run, const Method& method)
       : side_(run, true, shape_of(run.params, method, true)),
         method_(method),
-        depth_(usable_depth(run.params)),
+        depth_(run.params.pipelined ? usable_depth(run.params) : 1),
         states_(run.params.qps) {}
 
   Result<void> run() {
@@ -108,7 +117,9 @@ class Client {
                                   .base = base::load_be<uint64_t>(&bytes[16])};
     };
     side_.on_data = [&](Lane& lane, uint64_t upto) {
-      if (method_.acks == Method::kCompletion) acknowledge(lane, upto);
+      State& s = states_[lane.number];
+      s.is_waiting = false;
+      if (method_.acks == Method::kCompletion && s.next == s.wrs.size()) acknowledge(lane, upto);
     };
     side_.on_receive = [&](Lane& lane, uint64_t index) {
       const uint64_t told = base::load_le<uint64_t>(side_.at(lane, side_.rx(index), kWord).data());
@@ -134,31 +145,47 @@ class Client {
   }
 
   // For the methods.
-  SendWr write(const Lane& lane, uint64_t index, bool signaled, Sge& sge) const {
-    SendWr wr = request(lane, IBV_WR_RDMA_WRITE, index, signaled, sge);
+  SendWr write(const Lane& lane, uint64_t index, Sge& sge) const {
+    SendWr wr = request(lane, IBV_WR_RDMA_WRITE, index, sge);
     sge = {lane.mr.addr() + side_.tx(index), bytes(), lane.mr.lkey()};
     wr.remote_addr = place(lane, index);
     return wr;
   }
   /// Of the record's last bytes.
   SendWr look(const Lane& lane, uint64_t index, Sge& sge) const {
-    SendWr wr = request(lane, IBV_WR_RDMA_READ, index, true, sge);
+    SendWr wr = request(lane, IBV_WR_RDMA_READ, index, sge);
     sge = {lane.mr.addr() + side_.rx(index), kWord, lane.mr.lkey()};
     wr.remote_addr = place(lane, index) + bytes() - kWord;
     return wr;
   }
   /// Of its sequence.
   SendWr tell(const Lane& lane, uint64_t index, Sge& sge) const {
-    SendWr wr = request(lane, IBV_WR_SEND, index, true, sge);
+    SendWr wr = request(lane, IBV_WR_SEND, index, sge);
     sge = {lane.mr.addr() + side_.tx(index), kWord, lane.mr.lkey()};
     return wr;
   }
-  /// Of all of it, to persistence.
+  /// Of the record, to persistence.
   SendWr flush(const Lane& lane, uint64_t index, Sge& sge) const {
-    SendWr wr = request(lane, IBV_WR_FLUSH, index, true, sge);
+    SendWr wr = request(lane, IBV_WR_FLUSH, index, sge);
     wr.remote_addr = place(lane, index);
     wr.flush_length = bytes();
     wr.flush_type = IBV_FLUSH_PERSISTENT;
+    return wr;
+  }
+  /// The Atomic Write of the tail pointer that names this record as the last one.
+  SendWr point(const Lane& lane, uint64_t index, Sge& sge) const {
+    SendWr wr = request(lane, IBV_WR_ATOMIC_WRITE, index, sge);
+    const auto value = side_.at(lane, side_.tx(index) + bytes(), kWord);
+    base::store_le(value.data(), sequence(lane, index) * bytes());
+    sge = {base::address_of(value.data()), kWord, 0};
+    wr.send_flags |= IBV_SEND_INLINE;
+    wr.remote_addr = states_[lane.number].log.addr;
+    return wr;
+  }
+  SendWr flush_tail(const Lane& lane, uint64_t index, Sge& sge) const {
+    SendWr wr = flush(lane, index, sge);
+    wr.remote_addr = states_[lane.number].log.addr;
+    wr.flush_length = kTailBytes;
     return wr;
   }
   static constexpr uint32_t kIntroduction = 24;
@@ -168,6 +195,11 @@ class Client {
     FarLog log;
     uint64_t appended = 0, acknowledged = 0;
     std::vector<Time> started;  // by index modulo depth
+    // Requests of the appends that are being posted: all at once, or (pipelined=0) one at a time.
+    std::vector<SendWr> wrs;
+    std::vector<Sge> sges;
+    size_t next = 0;  // the first that is not posted
+    bool is_waiting = false;
   };
 
   uint32_t bytes() const { return static_cast<uint32_t>(record_bytes(side_.params().size)); }
@@ -176,11 +208,12 @@ class Client {
     return states_[lane.number].log.base + index + 1;
   }
   uint64_t place(const Lane& lane, uint64_t index) const {
-    return states_[lane.number].log.addr + (sequence(lane, index) - 1) * bytes();
+    return states_[lane.number].log.addr + kTailBytes + (sequence(lane, index) - 1) * bytes();
   }
-  SendWr request(const Lane& lane, WrOpcode opcode, uint64_t index, bool signaled, Sge& sge) const {
-    SendWr wr = side_.request(lane, opcode, index, signaled, sge);
-    wr.send_flags = signaled ? IBV_SEND_SIGNALED : 0u;
+  /// Not signalled: step() signals the last of an append.
+  SendWr request(const Lane& lane, WrOpcode opcode, uint64_t index, Sge& sge) const {
+    SendWr wr = side_.request(lane, opcode, index, false, sge);
+    wr.send_flags = 0;
     wr.rkey = states_[lane.number].log.rkey;
     return wr;
   }
@@ -189,27 +222,42 @@ class Client {
   bool step() {
     for (Lane& lane : side_.lanes) {
       State& s = states_[lane.number];
+      if (!post_next(lane)) return false;
+      if (s.next < s.wrs.size() || s.is_waiting) continue;
       const uint64_t done = std::min(s.acknowledged, lane.completed);
       const uint64_t n = std::min<uint64_t>(
           {depth_ - (s.appended - done), kBatch, side_.params().count - s.appended});
       if (n == 0) continue;
-      std::vector<SendWr> wrs;
-      std::vector<Sge> sges;
+      s.wrs.clear();
+      s.sges.clear();
+      s.next = 0;
       for (uint64_t k = 0; k < n; k++) {
         const uint64_t index = s.appended++;
         fill_record(side_.at(lane, side_.tx(index), bytes()), side_.params().size, log_of(lane),
                     sequence(lane, index));
         s.started[index % depth_] = side_.dev().now();
-        method_.requests(*this, lane, index, wrs, sges);
+        method_.requests(*this, lane, index, s.wrs, s.sges);
+        s.wrs.back().send_flags |= IBV_SEND_SIGNALED;
       }
-      for (size_t k = 0; k < wrs.size(); k++)
-        wrs[k].sg_list = {&sges[k], wrs[k].opcode == IBV_WR_FLUSH ? size_t{0} : size_t{1}};
-      if (auto r = side_.post(lane, wrs); !r) {
-        failed_ = r;
-        return false;
-      }
+      for (size_t k = 0; k < s.wrs.size(); k++)
+        s.wrs[k].sg_list = {&s.sges[k], s.wrs[k].opcode == IBV_WR_FLUSH ? size_t{0} : size_t{1}};
+      if (!post_next(lane)) return false;
     }
     return true;
+  }
+  /// Posts what has been made: all of it, or the next request when the one before it has completed.
+  bool post_next(Lane& lane) {
+    State& s = states_[lane.number];
+    if (s.next == s.wrs.size() || s.is_waiting) return true;
+    std::span<SendWr> wrs = std::span(s.wrs).subspan(s.next);
+    if (!side_.params().pipelined) {
+      wrs = wrs.first(1);
+      wrs[0].send_flags |= IBV_SEND_SIGNALED;
+      s.is_waiting = true;
+    }
+    s.next += wrs.size();
+    failed_ = side_.post(lane, wrs);
+    return failed_.has_value();
   }
 
   /// The method has what it waits for: the caller of these appends is told.
@@ -243,31 +291,43 @@ class Client {
 };
 
 constexpr Method kMethods[] = {
-    {{"flush", "a Flush of it to persistence, posted behind the Write", true},
+    {{"flush", "the second Flush of Write, Flush, Atomic Write of the tail pointer, Flush", true,
+      true},
      Method::kCompletion,
      true,
      [](Client& c, const Lane& lane, uint64_t i, std::vector<SendWr>& wrs, std::vector<Sge>& s) {
-       wrs.push_back(c.write(lane, i, false, s.emplace_back()));
+       wrs.push_back(c.write(lane, i, s.emplace_back()));
        wrs.push_back(c.flush(lane, i, s.emplace_back()));
+       wrs.push_back(c.point(lane, i, s.emplace_back()));
+       wrs.push_back(c.flush_tail(lane, i, s.emplace_back()));
      }},
-    {{"write_only", "the Write's completion", false},
+    {{"flush_without_last", "the Atomic Write of Write, Flush, Atomic Write of the tail pointer",
+      true, true},
+     Method::kCompletion,
+     true,
+     [](Client& c, const Lane& lane, uint64_t i, std::vector<SendWr>& wrs, std::vector<Sge>& s) {
+       wrs.push_back(c.write(lane, i, s.emplace_back()));
+       wrs.push_back(c.flush(lane, i, s.emplace_back()));
+       wrs.push_back(c.point(lane, i, s.emplace_back()));
+     }},
+    {{"write_only", "the Write's completion", false, false},
      Method::kCompletion,
      false,
      [](Client& c, const Lane& lane, uint64_t i, std::vector<SendWr>& wrs, std::vector<Sge>& s) {
-       wrs.push_back(c.write(lane, i, true, s.emplace_back()));
+       wrs.push_back(c.write(lane, i, s.emplace_back()));
      }},
-    {{"read", "a Read of its last bytes, posted behind the Write", true},
+    {{"read", "a Read of its last bytes, posted behind the Write", true, false},
      Method::kCompletion,
      false,
      [](Client& c, const Lane& lane, uint64_t i, std::vector<SendWr>& wrs, std::vector<Sge>& s) {
-       wrs.push_back(c.write(lane, i, false, s.emplace_back()));
+       wrs.push_back(c.write(lane, i, s.emplace_back()));
        wrs.push_back(c.look(lane, i, s.emplace_back()));
      }},
-    {{"send", "the answer of the peer's CPU to a Send behind the Write", true},
+    {{"send", "the answer of the peer's CPU to a Send behind the Write", true, false},
      Method::kReply,
      false,
      [](Client& c, const Lane& lane, uint64_t i, std::vector<SendWr>& wrs, std::vector<Sge>& s) {
-       wrs.push_back(c.write(lane, i, false, s.emplace_back()));
+       wrs.push_back(c.write(lane, i, s.emplace_back()));
        wrs.push_back(c.tell(lane, i, s.emplace_back()));
      }},
 };
@@ -277,7 +337,7 @@ class Server {
  public:
   Server(const Run& run, const Method& method)
       : side_(run, false, shape_of(run.params, method, false)),
-        flushes_(method.flushes),
+        method_(method),
         logs_(run.params.qps) {}
 
   Result<void> run() {
@@ -322,14 +382,17 @@ class Server {
     const Params& p = side_.params();
     Log& log = logs_[lane.number];
     const std::string name = log_name(side_.run().thread, lane.number);
-    auto buffer = side_.dev().persistent(name, capacity_of(p) * bytes());
+    auto buffer = side_.dev().persistent(name, kTailBytes + capacity_of(p) * bytes());
     if (!buffer) return error_of(buffer);
     log.buffer = *buffer;
     const RecoveredLog old = recover(log.buffer.bytes());
     log.base = old.records.size();
-    if (old.end != log.base * bytes())
+    if (old.is_damaged)
+      return fail(Errc::kBadState, "{}: damaged: its tail pointer is {}, whole records are {}",
+                  name, base::load_le<uint64_t>(log.buffer.data()), old.whole);
+    if (old.end != kTailBytes + log.base * bytes())
       return fail(Errc::kBadState, "{}: holds {} records of another size in {} bytes (set size)",
-                  name, log.base, old.end);
+                  name, log.base, old.end - kTailBytes);
     if (log.base + p.count > capacity_of(p))
       return fail(Errc::kBadState, "{}: holds {} of {} records, no room for {} (set capacity)",
                   name, log.base, capacity_of(p), p.count);
@@ -338,8 +401,14 @@ class Server {
       std::ranges::fill(rest, uint8_t{0});
       side_.dev().pmem_persist(rest);
     }
+    const auto pointer = log.buffer.bytes().first(kTailBytes);
+    const uint64_t tail = method_.row.has_tail ? old.end - kTailBytes : kNoTail;
+    if (base::load_le<uint64_t>(pointer.data()) != tail) {
+      base::store_le(pointer.data(), tail);
+      side_.dev().pmem_persist(pointer);
+    }
     uint32_t access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
-    if (flushes_) access |= IBV_ACCESS_FLUSH_PERSISTENT;
+    if (method_.flushes) access |= IBV_ACCESS_FLUSH_PERSISTENT;
     auto mr = side_.pd().reg_mr(log.buffer, access);
     if (!mr) return error_of(mr);
     log.mr = std::move(*mr);
@@ -351,7 +420,8 @@ class Server {
       const uint64_t told = base::load_le<uint64_t>(side_.at(*lane, side_.rx(index), kWord).data());
       const Log& log = logs_[lane->number];
       if (told != log.base + index + 1) side_.report().mismatches++;
-      side_.dev().pmem_persist(log.buffer.bytes().subspan((log.base + index) * bytes(), bytes()));
+      side_.dev().pmem_persist(
+          log.buffer.bytes().subspan(kTailBytes + (log.base + index) * bytes(), bytes()));
       base::store_le(side_.at(*lane, side_.tx(index), kWord).data(), told);
       Sge sge;
       const SendWr wr = side_.request(*lane, IBV_WR_SEND, index, true, sge);
@@ -375,7 +445,7 @@ class Server {
   }
 
   Side side_;
-  const bool flushes_;
+  const Method& method_;
   std::vector<Log> logs_;
   std::vector<std::pair<Lane*, uint64_t>> due_;  // Sends to be answered
   Result<void> failed_;

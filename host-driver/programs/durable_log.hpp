@@ -4,11 +4,15 @@
 //   const RecoveredLog log = recover(image.find(log_name(0, 0)));
 //   log.records[4].sequence == 5
 //
+//   log:     tail pointer (8)  record 1  record 2  ...
 //   record:  sequence (8)  length (4)  CRC32C (4)  data (length)  filled up to 8
 //
-// Numbers are little-endian. Sequences count from 1; the CRC32C is of sequence, length and data. What
-// is intact is the longest run of records from the first byte on with sequences 1, 2, 3, ...: zeros
-// are an empty log, and a record behind one that is torn was never acknowledged.
+// Numbers are little-endian. Sequences count from 1; the CRC32C is of sequence, length and data. A
+// record is whole if it and all before it have their sequence and their CRC32C.
+//
+// The tail pointer is the number of bytes of the records of the log; zeros are an empty log. Records
+// behind it were not acknowledged; if it names bytes that are no whole records, the log is damaged.
+// kNoTail: the log's method keeps no tail pointer, and its records are all that are whole.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +23,8 @@
 
 namespace rnic::programs {
 
-inline constexpr uint32_t kRecordHead = 16;
+inline constexpr uint32_t kTailBytes = 8, kRecordHead = 16;
+inline constexpr uint64_t kNoTail = ~uint64_t{0};
 /// Of a record with so many bytes of data, in the log.
 constexpr uint64_t record_bytes(uint32_t length) {
   return (uint64_t{kRecordHead} + length + 7) / 8 * 8;
@@ -31,7 +36,9 @@ struct LogRecord {
 };
 struct RecoveredLog {
   std::vector<LogRecord> records;
-  uint64_t end = 0;  // bytes of them
+  uint64_t end = kTailBytes;  // offset behind the last of them
+  uint64_t whole = 0;         // records, those behind the tail pointer too
+  bool is_damaged = false;    // the tail pointer names bytes that are no whole records
 };
 RecoveredLog recover(std::span<const uint8_t> log);
 
@@ -46,7 +53,8 @@ bool is_genuine(const LogRecord& record, uint32_t log);
 /// Names of the methods, and what each waits for.
 struct LogMethodRow {
   std::string_view name, sentence;
-  bool is_safe;  // where memory is persistent at all
+  bool waits;     // for a response of the peer
+  bool has_tail;  // keeps a tail pointer
 };
 std::span<const LogMethodRow> log_methods();
 std::string log_method_names();  ///< with commas between

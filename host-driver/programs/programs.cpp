@@ -44,7 +44,8 @@ constexpr SettingRow kOp{"op", "send", "send, write or read; atomics: fetch_add,
                          "How file_copy moves the file; what atomic_lat (by default fetch_add) and "
                          "atomic_bw (fetch_add) do."};
 constexpr SettingRow kMethod{"method", "write_only",
-                             "flush, write_only, read, send; crash: all; lock: spin, ticket",
+                             "flush, flush_without_last, write_only, read, send; crash: all; lock: "
+                             "spin, ticket",
                              "What makes an append to the log durable before its caller is told; "
                              "the kind of lock (by default spin)."};
 constexpr SettingRow kAtomicOp{"op", "fetch_add", kOp.unit, kOp.sentence};
@@ -52,6 +53,9 @@ constexpr SettingRow kLockMethod{"method", "spin", kMethod.unit, kMethod.sentenc
 constexpr SettingRow kAddresses{"addresses", "one", "one or many",
                                 "Words that atomics change: one for all QPs, or a word for each "
                                 "message of a QP under way."};
+constexpr SettingRow kPipelined{"pipelined", "1", "0 or 1",
+                                "The requests of an append are posted at once; 0: each waits for "
+                                "the one before it to complete, one append of a QP at a time."};
 constexpr SettingRow kCapacity{"capacity", "0", "records",
                                "Records of a log, those of earlier runs too; at least count."};
 
@@ -71,8 +75,8 @@ constexpr SettingRow kFlushBwRows[] = {kSize,    kCount,  kWarmup,   kQps,  kDep
 constexpr SettingRow kReadBwRows[] = {kSize,    kCount,    kWarmup, kQps,       kDepth,
                                       kThreads, kRdAtomic, kBoth,   RNIC_COMMON};
 constexpr SettingRow kFileRows[] = {kOp, kSize, kDepth, kThreads, kInline, kRdAtomic, RNIC_COMMON};
-constexpr SettingRow kLogRows[] = {kSize,   kCount,    kQps,      kDepth,     kThreads,
-                                   kMethod, kCapacity, kRdAtomic, RNIC_COMMON};
+constexpr SettingRow kLogRows[] = {kSize,   kCount,     kQps,      kDepth,    kThreads,
+                                   kMethod, kPipelined, kCapacity, kRdAtomic, RNIC_COMMON};
 constexpr SettingRow kAtomicLatRows[] = {kAtomicOp, kCount,    kWarmup,    kThreads,
                                          kPush,     kRdAtomic, RNIC_COMMON};
 constexpr SettingRow kAtomicWriteLatRows[] = {kCount, kWarmup,   kThreads,
@@ -158,9 +162,10 @@ struct Flag {
   std::string_view name;
   bool Params::*member;
 };
-constexpr Flag kFlags[] = {{"push", &Params::push},     {"both", &Params::both},
-                           {"events", &Params::events}, {"by_read", &Params::by_read},
-                           {"mpa_crc", &Params::crc},   {"mpa_markers", &Params::markers}};
+constexpr Flag kFlags[] = {{"push", &Params::push},           {"both", &Params::both},
+                           {"events", &Params::events},       {"by_read", &Params::by_read},
+                           {"pipelined", &Params::pipelined}, {"mpa_crc", &Params::crc},
+                           {"mpa_markers", &Params::markers}};
 
 }  // namespace
 

@@ -32,9 +32,10 @@ struct Params {
   uint32_t inline_bytes = 0;  // messages up to this long are carried in the WQE
   uint32_t rd_atomic = 8;     // IRD and ORD
   bool push = false;
-  bool both = false;     // bandwidth programs: both directions at once
-  bool events = false;   // pingpong: sleep until an event instead of polling
-  bool by_read = false;  // flush_lat: a Read instead of the Flush
+  bool both = false;      // bandwidth programs: both directions at once
+  bool events = false;    // pingpong: sleep until an event instead of polling
+  bool pipelined = true;  // durable_log: the requests of an append are posted at once
+  bool by_read = false;   // flush_lat: a Read instead of the Flush
   bool crc = true;
   bool markers = false;
   uint32_t mpa_revision = 2;

@@ -35,30 +35,41 @@ std::map<std::string, uint32_t> logs_of(std::span<const programs::Ack> acks) {
   return names;
 }
 
-/// Of a log, how many records are there and are those that were appended.
-uint64_t genuine(std::span<const uint8_t> bytes, uint32_t log) {
+/// What the recovery finds in a log.
+struct Found {
+  uint64_t there = 0;  // records that are those that were appended
+  uint64_t whole = 0;  // records that are whole, those behind the tail pointer too
+  bool is_damaged = false;
+};
+Found found_in(std::span<const uint8_t> bytes, uint32_t log) {
   const programs::RecoveredLog all = programs::recover(bytes);
   const auto wrong = std::ranges::find_if(
       all.records, [&](const programs::LogRecord& r) { return !programs::is_genuine(r, log); });
-  return static_cast<uint64_t>(wrong - all.records.begin());
+  return {static_cast<uint64_t>(wrong - all.records.begin()), all.whole, all.is_damaged};
 }
 
-/// From the first byte that became durable until nothing more happened.
+/// From the first byte of a record that became durable until nothing more happened.
 std::pair<Time, Time> written(const PmemJournal& journal, std::span<const programs::Ack> acks) {
-  const auto first = std::ranges::find_if(
-      journal.events(), [](const PmemJournal::Event& e) { return e.range.name.empty(); });
+  std::set<uint64_t> tails;  // offsets of tail pointers
+  for (const sim::PmemRange& r : journal.before().ranges) tails.insert(r.offset);
+  const auto first = std::ranges::find_if(journal.events(), [&](const PmemJournal::Event& e) {
+    if (!e.range.name.empty()) tails.insert(e.range.offset);
+    return e.range.name.empty() && !tails.contains(e.offset);
+  });
   const Time from = first == journal.events().end() ? 0 : first->at;
   const Time last = journal.events().empty() ? 0 : journal.events().back().at;
   return {from, std::max(last, acks.empty() ? 0 : acks.back().at)};
 }
 
 std::vector<Time> instants_of(const PmemJournal& journal, std::span<const programs::Ack> acks,
-                              const CrashPlan& plan, uint64_t seed) {
+                              std::span<const programs::Ack> sure, const CrashPlan& plan,
+                              uint64_t seed) {
   std::set<Time> at(plan.at.begin(), plan.at.end());
   if (!plan.at.empty()) return {at.begin(), at.end()};
   if (plan.instants == 0) {
     for (const auto& e : journal.events()) at.insert(e.at);
     for (const auto& a : acks) at.insert(a.at);
+    for (const auto& a : sure) at.insert(a.at);
   } else {
     const auto [from, to] = written(journal, acks);
     const Time end = std::max(to, from + 1);
@@ -109,63 +120,102 @@ LogVerdict judge_log(std::span<const programs::Ack> acks, const sim::PmemImage& 
   LogVerdict v{.acknowledged = acks.size()};
   std::map<uint32_t, uint64_t> there;
   for (const auto& [name, log] : logs_of(acks)) {
-    there[log] = genuine(image.find(name), log);
-    v.recovered += there[log];
+    const Found found = found_in(image.find(name), log);
+    there[log] = found.there;
+    v.recovered += found.there;
+    v.damaged += found.is_damaged ? 1 : 0;
   }
   for (const programs::Ack& a : acks) v.lost += a.sequence > there[a.log] ? 1 : 0;
   return v;
 }
 
-nlohmann::ordered_json crash_json(const PmemJournal& journal, std::span<const programs::Ack> acks,
-                                  const CrashPlan& plan, uint64_t seed) {
+void ResponseTimes::frame(Time at, const sim::Frame& frame) {
+  if (frame.to != kClient || frame.from == kClient) return;
+  const Time travel = link_.delay() + link_.duration(sim::frame_bytes(frame.data.size()));
+  const Time sent = at - travel + 1;  // not at the same instant, where the failure may come first
+  arrivals_.push_back({at, arrivals_.empty() ? sent : std::max(arrivals_.back().sent, sent)});
+}
+
+Time ResponseTimes::of(Time acknowledged) const {
+  const auto behind =
+      std::ranges::upper_bound(arrivals_, acknowledged - host_latency_, {}, &Arrival::at);
+  return behind == arrivals_.begin() ? acknowledged : std::prev(behind)->sent;
+}
+
+nlohmann::ordered_json crash_json(const PmemJournal& journal, const ResponseTimes* responses,
+                                  std::span<const programs::Ack> acks, const CrashPlan& plan,
+                                  uint64_t seed) {
   const auto names = logs_of(acks);
   struct Log {
-    uint64_t there = 0, told = 0;  // records: recovered; the highest that was acknowledged
-    uint64_t most = 0;             // acknowledged and lost, the highest so far
-    std::set<uint64_t> lost;
+    Found found;        // by the recovery
+    uint64_t told = 0;  // the highest record that was acknowledged
+    uint64_t sure = 0;  // the highest record that is or will be
+    std::set<uint64_t> lost, lost_after;
   };
+  std::vector<programs::Ack> sure(acks.begin(), acks.end());
+  if (responses != nullptr)
+    for (programs::Ack& a : sure) a.at = responses->of(a.at);
+  std::ranges::stable_sort(sure, {}, &programs::Ack::at);
   std::map<uint32_t, Log> logs;
   std::set<uint64_t> images;
   std::set<size_t> changed;
-  uint64_t with_loss = 0, points = 0;
+  uint64_t with_loss = 0, with_damage = 0, points = 0;
   nlohmann::ordered_json first, crcs = nlohmann::ordered_json::array();
   RebuiltImage rebuilt(journal);
-  size_t next_ack = 0;
-  for (const Time at : instants_of(journal, acks, plan, seed)) {
+  size_t next_ack = 0, next_sure = 0;
+  for (const Time at : instants_of(journal, acks, sure, plan, seed)) {
     rebuilt.advance(at, [&](size_t range) { changed.insert(range); });
     for (; next_ack < acks.size() && acks[next_ack].at <= at; ++next_ack)
       logs[acks[next_ack].log].told = acks[next_ack].sequence;
+    for (; next_sure < sure.size() && sure[next_sure].at <= at; ++next_sure)
+      logs[sure[next_sure].log].sure = sure[next_sure].sequence;
     for (const size_t range : changed) {
       const auto name = names.find(rebuilt.image().ranges[range].name);
       if (name != names.end())
-        logs[name->second].there = genuine(rebuilt.bytes(range), name->second);
+        logs[name->second].found = found_in(rebuilt.bytes(range), name->second);
     }
     changed.clear();
     ++points;
     images.insert(rebuilt.digest());
-    bool any = false;
+    bool any = false, is_damaged = false;
+    uint64_t lost_here = 0;
     for (auto& [number, log] : logs) {
-      for (uint64_t s = log.there + 1; s <= log.told; ++s) log.lost.insert(s);
-      if (log.told <= log.there) continue;
+      const Found& found = log.found;
+      for (uint64_t s = found.there + 1; s <= log.told; ++s) log.lost.insert(s);
+      for (uint64_t s = std::max(found.there, log.told) + 1; s <= log.sure; ++s)
+        log.lost_after.insert(s);
+      is_damaged = is_damaged || found.is_damaged;
+      const uint64_t acknowledged = std::max(log.told, log.sure);
+      if (acknowledged > found.there) lost_here += acknowledged - found.there;
+      if (acknowledged <= found.there && !found.is_damaged) continue;
       if (!any && first.is_null())
         first = {{"at_ps", at},
                  {"log", programs::log_name(number >> 16, number & 0xffff)},
-                 {"acknowledged", log.told},
-                 {"recovered", log.there}};
+                 {"acknowledged", acknowledged},
+                 {"recovered", found.there},
+                 {"whole", found.whole},
+                 {"is_damaged", found.is_damaged}};
       any = true;
     }
     with_loss += any ? 1 : 0;
-    if (!plan.at.empty()) crcs.push_back({at, crc32c(sim::pack_image(rebuilt.image()))});
+    with_damage += is_damaged ? 1 : 0;
+    if (!plan.at.empty()) crcs.push_back({at, crc32c(sim::pack_image(rebuilt.image())), lost_here});
   }
-  uint64_t lost = 0;
-  for (const auto& [number, log] : logs) lost += log.lost.size();
+  uint64_t lost = 0, lost_after = 0;
+  for (const auto& [number, log] : logs) {
+    lost += log.lost.size();
+    lost_after += static_cast<uint64_t>(std::ranges::count_if(
+        log.lost_after, [&](uint64_t sequence) { return !log.lost.contains(sequence); }));
+  }
   nlohmann::ordered_json j{{"points", points},
                            {"images", images.size()},
                            {"acknowledged", acks.size()},
                            {"lost", lost},
                            {"points_with_loss", with_loss},
+                           {"points_with_damage", with_damage},
                            {"from_ps", written(journal, acks).first},
                            {"to_ps", written(journal, acks).second}};
+  if (responses != nullptr) j["lost_after"] = lost_after;
   if (!first.is_null()) j["first"] = first;
   if (!plan.at.empty()) j["crcs"] = crcs;
   return j;
@@ -174,11 +224,13 @@ nlohmann::ordered_json crash_json(const PmemJournal& journal, std::span<const pr
 namespace {
 
 constexpr const char* kProgram = "durable_log";
+constexpr uint64_t kHoldNs = 5000;  // pcie_posted_hold_ns that method=all adds
 constexpr std::array<std::string_view, 2> kOwnSettings = {"instants", "spread"};
 
 struct Case {
   RunRequest request;
   std::string method, domain;
+  uint64_t hold_ns = 0;  // pcie_posted_hold_ns of the server
   Outcome outcome{};
   uint64_t least = 0;  // appends of a QP that show a loss
 };
@@ -203,30 +255,50 @@ std::vector<Case> cases_of(const Options& o, const CrashPlan& plan) {
   const bool is_all = c.find("method").value == "all";
   std::vector<std::string> methods{c.find("method").value},
       domains{c.platform(kServer).host.domain};
+  std::vector<uint64_t> holds{c.platform(kServer).pcie.pcie_posted_hold_ns};
   if (is_all) {
     methods.clear();
     for (const auto& m : programs::log_methods()) methods.emplace_back(m.name);
     const auto overrides = c.overrides();
-    const bool is_said =
-        c.find("domain").is_own() ||
-        std::ranges::any_of(overrides, [](const Setting& s) { return s.name == "server.domain"; });
-    if (!is_said) domains = {"eadr", "adr"};
+    const auto is_set = [&](const std::string& name) {
+      return c.find(name).is_own() || std::ranges::any_of(overrides, [&](const Setting& s) {
+               return s.name == "server." + name;
+             });
+    };
+    if (!is_set("domain")) domains = {"eadr", "adr"};
+    if (!is_set("pcie_posted_hold_ns")) holds = {uint64_t{0}, kHoldNs};
   }
   std::vector<Case> cases;
   for (const std::string& method : methods) {
     for (const std::string& domain : domains) {
-      Case one{.request = o.request, .method = method, .domain = domain};
-      one.request.config.set("method", method, "crash");
-      one.request.config.set("server.domain", domain, "crash");
-      one.request.crash = plan;
-      cases.push_back(std::move(one));
+      for (const uint64_t hold_ns : holds) {
+        Case one{.request = o.request, .method = method, .domain = domain, .hold_ns = hold_ns};
+        one.request.config.set("method", method, "crash");
+        one.request.config.set("server.domain", domain, "crash");
+        if (is_all)
+          one.request.config.set("server.pcie_posted_hold_ns", fmt::format("{}", hold_ns), "crash");
+        one.request.crash = plan;
+        cases.push_back(std::move(one));
+      }
     }
   }
   return cases;
 }
 
 bool loses(const Outcome& o) {
-  return o.json.contains("crash") && o.json["crash"]["lost"].get<uint64_t>() != 0;
+  return o.json.contains("crash") && o.json["crash"]["points_with_loss"].get<uint64_t>() != 0;
+}
+
+/// What the first instant with a loss shows.
+std::string describe(const nlohmann::ordered_json& first) {
+  const auto log = first["log"].get<std::string>();
+  const auto told = first["acknowledged"].get<uint64_t>(),
+             there = first["recovered"].get<uint64_t>(), whole = first["whole"].get<uint64_t>();
+  if (first["is_damaged"].get<bool>())
+    return fmt::format("the tail pointer of {} names bytes that are no whole records; {} are whole",
+                       log, whole);
+  return fmt::format("{} has {} of {}{}", log, there, told,
+                     whole >= told ? "; they are whole, the tail pointer is lost" : "");
 }
 
 /// The command that cuts the power where the first record is lost.
@@ -293,9 +365,9 @@ int crash_command(Options& o) {
   int worst = kGood;
   std::string complaints, notes;
   std::vector<TestCase> tests;
-  std::vector<std::vector<std::string>> rows{{"method", "domain", "failure points",
-                                              "distinct images", "acknowledged", "lost",
-                                              "at points"}};
+  std::vector<std::vector<std::string>> rows{{"method", "domain", "writes held, ns",
+                                              "failure points", "distinct images", "acknowledged",
+                                              "lost", "lost after", "at points"}};
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (Case& c : cases) {
     std::string failure;
@@ -307,10 +379,11 @@ int crash_command(Options& o) {
       if (loses(c.outcome)) shrink(c);
       const auto& j = c.outcome.json["crash"];
       const auto text = [&](const char* name) {
-        return fmt::format("{}", j[name].get<uint64_t>());
+        return j.contains(name) ? fmt::format("{}", j[name].get<uint64_t>()) : "-";
       };
-      rows.push_back({c.method, c.domain, text("points"), text("images"), text("acknowledged"),
-                      text("lost"), text("points_with_loss")});
+      rows.push_back({c.method, c.domain, c.hold_ns == 0 ? "-" : fmt::format("0..{}", c.hold_ns),
+                      text("points"), text("images"), text("acknowledged"), text("lost"),
+                      text("lost_after"), text("points_with_loss")});
       const uint64_t asked_for = asked.crash->instants;  // 0: every event
       if (j["points"].get<uint64_t>() < asked_for)
         notes += fmt::format("{} under {}: {} instants, not {}: the others repeat one of these\n",
@@ -319,12 +392,15 @@ int crash_command(Options& o) {
         const auto& first = j["first"];
         const auto& least = j.contains("least") ? j["least"] : j;
         failure = fmt::format(
-            "{} under {}, seed {}: {} of {} acknowledged records are lost; first when the power "
-            "fails at {:.3f} ns: {} has {} of {}; {} appends of a QP show it\n"
+            "{} under {}, seed {}: {} of {} acknowledged records are lost{}; first when the power "
+            "fails at {:.3f} ns: {}; {} appends of a QP show it\n"
             "reproduce: {}\n",
             c.method, c.domain, asked.seed, text("lost"), text("acknowledged"),
-            static_cast<double>(first["at_ps"].get<Time>()) / 1000, first["log"].get<std::string>(),
-            first["recovered"].get<uint64_t>(), first["acknowledged"].get<uint64_t>(), c.least,
+            j.contains("lost_after")
+                ? fmt::format(", {} more by responses that arrive after the failure",
+                              text("lost_after"))
+                : "",
+            static_cast<double>(first["at_ps"].get<Time>()) / 1000, describe(first), c.least,
             reproduce_cut(c.request, least));
         worst = std::max<int>(worst, kMismatch);
       }
@@ -335,6 +411,7 @@ int crash_command(Options& o) {
     nlohmann::ordered_json j{{"program", kProgram},
                              {"method", c.method},
                              {"domain", c.domain},
+                             {"pcie_posted_hold_ns", c.hold_ns},
                              {"client", c.request.kind[kClient]},
                              {"server", c.request.kind[kServer]},
                              {"seed", c.request.seed},

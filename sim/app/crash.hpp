@@ -3,8 +3,12 @@
 // rebuilt from that and given to a recovery that gets nothing else.
 //
 //   PmemJournal journal(simulation.memory(kServer).pmem());
+//   ResponseTimes responses(simulation.link(), host_latency);   simulation.link().tap(responses);
 //   ... the run ...
-//   out.json["crash"] = crash_json(journal, report.acks, {.instants = 200}, seed);
+//   out.json["crash"] = crash_json(journal, responses, report.acks, {.instants = 200}, seed);
+//
+// A response that is on the wire when the power fails still arrives: its append is acknowledged after
+// the failure, and is lost all the same if the failure has dropped a posted write of it.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +18,7 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "link/link.hpp"
 #include "platform/pmem.hpp"
 #include "programs.hpp"
 
@@ -62,15 +67,38 @@ class RebuiltImage {
   uint64_t digest_ = 0;
 };
 
+/// From when an acknowledgement no longer depends on the server: the frames that it waits for are on
+/// the wire. An upper bound, since the latest frame that the client can have seen counts: with many
+/// QPs some losses are not found, and none is invented.
+class ResponseTimes final : public sim::LinkTap {
+ public:
+  /// `host_latency`: from a frame to the completion in the memory of the client, at least.
+  ResponseTimes(const sim::Link& link, Time host_latency)
+      : link_(link), host_latency_(host_latency) {}
+  void frame(Time at, const sim::Frame& frame) override;
+  /// Of an acknowledgement at `acknowledged`; itself if no frame came before it.
+  Time of(Time acknowledged) const;
+
+ private:
+  struct Arrival {
+    Time at = 0, sent = 0;
+  };
+  const sim::Link& link_;
+  const Time host_latency_;
+  std::vector<Arrival> arrivals_;
+};
+
 /// How the appends that were acknowledged have fared.
 struct LogVerdict {
   uint64_t acknowledged = 0, recovered = 0, lost = 0;
+  uint64_t damaged = 0;  // logs whose tail pointer names bytes that are no whole records
 };
 LogVerdict judge_log(std::span<const programs::Ack> acks, const sim::PmemImage& image);
 
-/// Counts of the sweep; and, for each instant of plan.at, the CRC32C of the image's file.
-nlohmann::ordered_json crash_json(const PmemJournal& journal, std::span<const programs::Ack> acks,
-                                  const CrashPlan& plan, uint64_t seed);
+/// Counts of the sweep; without `responses`, acknowledgements wait for no response of the server. And, for each instant of plan.at, the CRC32C of the image's file, and the records that are lost.
+nlohmann::ordered_json crash_json(const PmemJournal& journal, const ResponseTimes* responses,
+                                  std::span<const programs::Ack> acks, const CrashPlan& plan,
+                                  uint64_t seed);
 
 int crash_command(Options& o);
 

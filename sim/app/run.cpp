@@ -352,7 +352,14 @@ Outcome run(const RunRequest& r) {
   MessageCost cost(reports);
   for (const Side side : {kClient, kServer}) simulation.observe(side, cost);
   std::optional<PmemJournal> journal;
-  if (r.crash) journal.emplace(simulation.memory(kServer).pmem());
+  std::optional<ResponseTimes> responses;
+  if (r.crash) {
+    const auto& pcie = sc.side[kClient]->pcie;
+    journal.emplace(simulation.memory(kServer).pmem());
+    // A posted write is visible after a quarter and an eighth of the round trip of a read.
+    responses.emplace(simulation.link(), pcie.pcie_latency_ns * kNs * 3 / 8);
+    simulation.link().tap(*responses);
+  }
   std::optional<WriteWatch> watch;
   if (r.watch) simulation.observe(r.watch->side, watch.emplace(r.watch->bus));
   for (uint32_t k = 0; k < params.threads; ++k) {
@@ -485,6 +492,7 @@ Outcome run(const RunRequest& r) {
                 {"acknowledged", v.acknowledged},
                 {"recovered", v.recovered},
                 {"lost", v.lost},
+                {"damaged", v.damaged},
                 {"image_crc32c", crc32c(sim::pack_image(image))}};
     // Without a failure of the power this is what one at the end would leave.
     const bool keeps_nothing = sc.side[kServer]->host.domain == "none";
@@ -493,7 +501,17 @@ Outcome run(const RunRequest& r) {
                       keeps_nothing ? "; domain=none keeps nothing" : ""));
       out.status = std::max(out.status, kMismatch);
     }
-    if (journal) j["crash"] = crash_json(*journal, acks, *r.crash, r.seed);
+    if (v.damaged != 0) {
+      say(fmt::format("{} logs have a tail pointer that names bytes that are no whole records",
+                      v.damaged));
+      out.status = std::max(out.status, kMismatch);
+    }
+    if (journal) {
+      const bool waits =
+          std::ranges::find(programs::log_methods(), params.method, &programs::LogMethodRow::name)
+              ->waits;
+      j["crash"] = crash_json(*journal, waits ? &*responses : nullptr, acks, *r.crash, r.seed);
+    }
   }
 
   // --- the figures

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/bytes.hpp"
 #include "common.hpp"
 #include "driver/loop_device.hpp"
 #include "durable_log.hpp"
@@ -547,7 +548,7 @@ TEST(Programs, ListTheWordsTheyKnow) {
   EXPECT_EQ(what("lock", {.method = "read"}), "lock: method=read: one of spin, ticket");
   EXPECT_EQ(what("lock", {.method = "ticket"}), "");
   EXPECT_EQ(what("durable_log", {.method = "spin"}),
-            "durable_log: method=spin: one of flush, write_only, read, send");
+            "durable_log: method=spin: one of flush, flush_without_last, write_only, read, send");
   EXPECT_EQ(what("durable_log", {.method = "all"}), "");
   EXPECT_EQ(what("write_lat", {.op = "fetch_add", .method = "spin"}), "");
   const auto o = run("lock", {.method = "hope"});
@@ -556,6 +557,10 @@ TEST(Programs, ListTheWordsTheyKnow) {
   EXPECT_THAT(set(p, "op", "xor").error().what,
               "op=xor: one of send, write, read; atomics: fetch_add, cmp_swap");
   EXPECT_THAT(set(p, "addresses", "two").error().what, "addresses=two: one of one, many");
+}
+
+bool has_tail(std::string_view method) {
+  return std::ranges::find(log_methods(), method, &LogMethodRow::name)->has_tail;
 }
 
 class LogMethods : public testing::TestWithParam<std::string> {};
@@ -581,6 +586,16 @@ TEST_P(LogMethods, EveryAppendIsAcknowledgedInOrderAndThere) {
       EXPECT_TRUE(is_genuine(r, log_number(1, 1)));
     }
   }
+}
+
+TEST_P(LogMethods, WaitsForEachRequest) {
+  const Params p{.count = 20, .qps = 2, .depth = 8, .pipelined = false, .method = GetParam()};
+  std::vector<uint8_t> log;
+  const auto o = run("durable_log", p, {}, nullptr,
+                     [&](LoopWorld& w) { log = w.device(1).pmem->at("log.0.1"); });
+  expect_good(o);
+  EXPECT_EQ(o.client.acks.size(), 40u);
+  EXPECT_EQ(recover(log).records.size(), 20u);
 }
 
 TEST_P(LogMethods, ADamagedRecordIsSeen) {
@@ -609,10 +624,16 @@ TEST_P(LogMethods, GoesOnBehindWhatItHasRecovered) {
   expect_good(run("durable_log", p, {}, nullptr, [&](LoopWorld& w) { pmem = w.device(1).pmem; }));
   auto& log = pmem->at("log.0.0");
   ASSERT_EQ(recover(log).records.size(), 10u);
-  log[4 * record_bytes(20) + 20] ^= 1;  // of the fifth
+  log[kTailBytes + 4 * record_bytes(20) + 20] ^= 1;  // of the fifth
   const auto again = [&](const Params& q) {
     return run("durable_log", q, {}, [&](LoopWorld& w) { w.device(1).pmem = pmem; });
   };
+  if (has_tail(GetParam())) {
+    EXPECT_THAT(
+        again(p).server.error,
+        testing::HasSubstr("log.0.0: damaged: its tail pointer is 400, whole records are 4"));
+    base::store_le(log.data(), 4 * record_bytes(20));
+  }
   const auto o = again(p);
   expect_good(o);
   EXPECT_EQ(o.client.acks.front().sequence, 5u);
@@ -622,32 +643,67 @@ TEST_P(LogMethods, GoesOnBehindWhatItHasRecovered) {
   EXPECT_THAT(again(q).server.error, testing::HasSubstr("holds 14 of 25 records"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Programs, LogMethods, testing::Values("write_only", "read", "send"),
+INSTANTIATE_TEST_SUITE_P(Programs, LogMethods,
+                         testing::Values("write_only", "read", "send", "flush",
+                                         "flush_without_last"),
                          [](const auto& info) { return info.param; });
 
-TEST(RecoverLog, TakesTheLongestRunOfIntactRecords) {
+TEST(RecoverLog, WithoutATailPointerItTakesTheLongestRunOfWholeRecords) {
   constexpr uint32_t kData = 21;
   constexpr size_t kRecord = record_bytes(kData), kRecords = 6;
-  std::vector<uint8_t> log(kRecord * kRecords + 5);
+  std::vector<uint8_t> log(kTailBytes + kRecord * kRecords + 5);
+  base::store_le(log.data(), kNoTail);
   for (size_t i = 0; i < kRecords; i++)
-    fill_record(std::span(log).subspan(i * kRecord, kRecord), kData, 3, i + 1);
+    fill_record(std::span(log).subspan(kTailBytes + i * kRecord, kRecord), kData, 3, i + 1);
   EXPECT_EQ(recover(log).records.size(), kRecords);
   EXPECT_EQ(recover({}).records.size(), 0u);
   EXPECT_EQ(recover(std::vector<uint8_t>(100)).records.size(), 0u);
   for (size_t i = 0; i < kRecord * kRecords; i++) {
     const size_t in_record = i % kRecord;
     if (in_record >= kRecordHead + kData) continue;  // fills it up
-    log[i] ^= 0x40;
+    log[kTailBytes + i] ^= 0x40;
     EXPECT_EQ(recover(log).records.size(), i / kRecord) << "byte " << i;
-    log[i] ^= 0x40;
+    log[kTailBytes + i] ^= 0x40;
   }
   for (size_t n = 0; n < kRecord * kRecords; n++) {
     const size_t whole = n / kRecord + (n % kRecord >= kRecordHead + kData ? 1 : 0);
-    EXPECT_EQ(recover(std::span(log).first(n)).records.size(), whole) << "cut at " << n;
+    EXPECT_EQ(recover(std::span(log).first(kTailBytes + n)).records.size(), whole)
+        << "cut at " << n;
   }
   const RecoveredLog all = recover(log);
   EXPECT_TRUE(is_genuine(all.records[2], 3));
   EXPECT_FALSE(is_genuine(all.records[2], 4));
+  EXPECT_FALSE(all.is_damaged);
+}
+
+TEST(RecoverLog, TakesTheRecordsUpToTheTailPointer) {
+  constexpr uint32_t kData = 21;
+  constexpr uint64_t kRecord = record_bytes(kData), kRecords = 6;
+  std::vector<uint8_t> log(kTailBytes + kRecord * (kRecords + 1));
+  for (uint64_t i = 0; i < kRecords; i++)
+    fill_record(std::span(log).subspan(kTailBytes + i * kRecord, kRecord), kData, 3, i + 1);
+  const auto recovered = [&](uint64_t tail) {
+    base::store_le(log.data(), tail);
+    return recover(log);
+  };
+  for (uint64_t tail = 0; tail <= kRecord * (kRecords + 1) + 8; tail++) {
+    const RecoveredLog r = recovered(tail);
+    const uint64_t whole = std::min(tail / kRecord, kRecords);
+    EXPECT_EQ(r.records.size(), whole) << tail;
+    EXPECT_EQ(r.end, kTailBytes + whole * kRecord) << tail;
+    EXPECT_EQ(r.whole, kRecords) << tail;
+    EXPECT_EQ(r.is_damaged, tail != whole * kRecord) << tail;
+  }
+  for (const uint64_t tail : {kNoTail - 1, uint64_t{1} << 63}) {
+    EXPECT_EQ(recovered(tail).records.size(), kRecords);
+    EXPECT_TRUE(recovered(tail).is_damaged);
+  }
+  // A torn record in front of the tail pointer is damage; one behind it is not.
+  log[kTailBytes + 3 * kRecord + kRecordHead] ^= 1;
+  EXPECT_FALSE(recovered(3 * kRecord).is_damaged);
+  EXPECT_EQ(recovered(3 * kRecord).records.size(), 3u);
+  EXPECT_TRUE(recovered(4 * kRecord).is_damaged);
+  EXPECT_EQ(recovered(4 * kRecord).records.size(), 3u);
 }
 
 TEST(Programs, SettingsAreTheRows) {
