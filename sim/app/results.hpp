@@ -58,6 +58,7 @@ class Results {
   void check_path(const Outcome& o);
   void flush_against_read();
   void flush_log();
+  void flush_pipelined();
   void flush_rate();
 
   const Options& options_;
