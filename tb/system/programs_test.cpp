@@ -66,6 +66,14 @@ std::vector<Case> cases() {
       all.push_back({program, p[0], p[1], {"size=3001", "count=8", "warmup=1", "both=1", "qps=2"}});
     }
   }
+  // A lock that two QPs hold at once loses an increment of the counter, or is released by another.
+  // The server executes all atomics: `model` or RTL there is what counts.
+  for (const char* method : {"method=spin", "method=ticket"}) {
+    all.push_back({"lock", "model", "model", {"count=10", "qps=8", "threads=4", method}});
+    all.push_back({"lock", "model", "rtl", {"count=6", "qps=4", method}});
+  }
+  all.push_back({"lock", "model", "tandem", {"count=5", "qps=4", "build=minimum", "method=spin"}});
+  all.push_back({"lock", "model", "tandem", {"count=4", "qps=4", "build=stall", "method=ticket"}});
   for (const char* program : programs) {
     all.push_back({program, "rtl", "rtl", {"size=2000", "count=8", "warmup=1", "build=minimum"}});
     all.push_back({program, "rtl", "rtl", {"size=300", "count=8", "warmup=1", "reset_seed=7"}});
