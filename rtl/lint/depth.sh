@@ -51,6 +51,14 @@ script='
   techmap; opt -fast; abc -lut 6 -script depth.abc; opt_clean
   tee -q -o ../MODULE.stat stat; tee -q -o ../MODULE.depth ltp -noff'
 
+# Leaves out what stands between `ifdef FORMAL and its `else or `endif: a proof changes no logic.
+no_proof='
+  /^`if/ { depth++; if (/^`ifdef FORMAL/ && !from) { from = depth; skip = 1; next } }
+  from && depth == from && /^`else/ { skip = !skip; next }
+  from && depth == from && /^`endif/ { from = 0; skip = 0; depth--; next }
+  /^`endif/ { depth-- }
+  !skip'
+
 # sources MODULE: puts what is read into $work/MODULE.src, the names in order of reading into MODULE.files and the hash into
 # MODULE.hash. A file is named as its module or package, so what a module needs is found by name: in rtl/gen, rtl/lib and
 # its own folder, the chip's in all.
@@ -61,7 +69,7 @@ sources() {
   [ -d "$bare" ] || {
     find rtl \( -name '*.sv' -o -name '*.svh' \) ! -path '*formal/*' ! -path '*lint/*' ! -path '*stall/*' | while read -r f; do
       mkdir -p "$bare/${f%/*}"
-      sed -e 's|[[:space:]]*//.*||' -e '/^[[:space:]]*$/d' "$f" >"$bare/$f"
+      sed -e 's|[[:space:]]*//.*||' -e '/^[[:space:]]*$/d' "$f" | awk "$no_proof" >"$bare/$f"
     done
     (cd "$bare" && find rtl -type f | sort | awk -F / '{ name = $NF; sub(/\.svh?$/, "", name); print name, $0 }') >"$bare.names"
   }
