@@ -62,12 +62,12 @@ std::vector<Case> cases() {
   for (const char* build : {"build=default", "build=minimum"}) {
     for (const auto& p : pairs) {
       for (const char* program : programs) {
-        all.push_back({program, p[0], p[1], {"size=64", "count=20", "warmup=2", build}});
+        all.push_back({program, p[0], p[1], {"size=64", "count=12", "warmup=1", build}});
         all.push_back(
             {program,
              p[0],
              p[1],
-             {"size=100", "count=20", "warmup=2", "push=1", "inline=128", "qps=2", build}});
+             {"size=100", "count=8", "warmup=1", "push=1", "inline=128", "qps=2", build}});
         all.push_back({program,
                        p[0],
                        p[1],
