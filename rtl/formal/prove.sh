@@ -1,5 +1,5 @@
 #!/bin/sh
-# prove.sh [cell...]: proves the cells of rtl/lib and some leaves (all, or those named) with Yosys and z3.
+# prove.sh [cell...]: proves the cells of rtl/lib and some leaves (all, or those named) with Yosys and z3, one a core.
 #
 # Each <cell>_fv.sv states, in a line "proof: assertions=N bounded=K induction=K cover=K", how many assertions the proof
 # must contain and how deep it goes; induction=0 means bounded only, and the file says why. A wrong count fails, so that
@@ -44,6 +44,12 @@ read_design() {
 
 status=0
 printf '%-20s %10s %10s %10s %10s %7s\n' cell assertions bounded induction cover seconds
+if [ $# -gt 1 ]; then   # each by itself, one a core; what it prints comes when it has ended
+  printf '%s\n' "$@" | RNIC_PROVE_DIR=$work xargs -n 1 -P "$(nproc)" sh -c '
+    ./prove.sh "$1" >"$RNIC_PROVE_DIR/$1.out" 2>&1; status=$?
+    sed 1d "$RNIC_PROVE_DIR/$1.out"; exit $status' -
+  exit $(($? != 0))
+fi
 for cell in "$@"; do
   fv=${cell}_fv.sv
   if [ ! -f "$fv" ]; then echo "prove.sh: no proof $fv" >&2; status=1; continue; fi
