@@ -66,6 +66,7 @@ module tpt_update #(
   localparam int unsigned GenW = 24 - SlotW;
   localparam int unsigned FlightW = 20;
   localparam int unsigned OutW = 10;   // most that leave flight in a cycle: ended_i and retired_i
+  localparam int unsigned OriginLowW = 20;
 
   typedef enum logic [3:0] {
     StIdle,
@@ -83,8 +84,10 @@ module tpt_update #(
   iwarp_pkg::tpt_cmd_t       cmd_q;
   iwarp_pkg::admin_mr_args_t args;
   logic [SlotW-1:0]          slot_q;
-  logic [FromW-1:0]          origin_q;   // so that a look-up adds once,
-  logic [32:0]               end_low_q;  // and only high halves
+  // So that a look-up adds once, and only high halves. The origin in two parts, the second a cycle later.
+  logic [OriginLowW:0]         origin_low_q;   // with its borrow
+  logic [FromW-OriginLowW-1:0] origin_high_q;
+  logic [32:0]                 end_low_q;
   assign args = cmd_q.args;
 
   // By slot: create_mr, and a query_mr with arguments, which admin refuses of the driver.
@@ -252,8 +255,8 @@ module tpt_update #(
   // The table is cleared with the slots; an entry is valid only between its create and its destroy. A closing one keeps what the
   // answer to its last destroy says, with a base of 0.
   logic [EntryW-1:0] opened, closed;
-  assign opened  = {1'b1, stag, args.pd, args.rights, args.base_to, end_low_q, args.length[48:32], args.log_page[4:0], origin_q,
-                    args.pbl_base[PblW-1:0]};
+  assign opened  = {1'b1, stag, args.pd, args.rights, args.base_to, end_low_q, args.length[48:32], args.log_page[4:0],
+                    origin_high_q, origin_low_q[OriginLowW-1:0], args.pbl_base[PblW-1:0]};
   assign closed  = {1'b0, result_q.stag, result_q.pd, result_q.rights, 64'h0, {1'b0, result_q.length[31:0]}, result_q.length[48:32],
                     1'b1, epoch_q, 2'b00, {(FromW + PblW){1'b0}}};
   assign we_o    = clear_busy || (state_q == StWrite && stag_high != '0) || (state_q == StClose && (frees || !closing_q));
@@ -286,7 +289,10 @@ module tpt_update #(
     status_q <= status_d;
     result_q <= result_d;
     if (state_q == StIdle) cmd_q <= cmd_i;
-    origin_q <= FromW'(args.first_offset[20:0]) - args.base_to[FromW-1:0];
+    // StWrite comes four cycles after the command; 39 bits at once were the longest path of the chip.
+    origin_low_q  <= {1'b0, args.first_offset[OriginLowW-1:0]} - {1'b0, args.base_to[OriginLowW-1:0]};
+    origin_high_q <= (FromW - OriginLowW)'(args.first_offset[20]) - args.base_to[FromW-1:OriginLowW] -
+                     (FromW - OriginLowW)'(origin_low_q[OriginLowW]);
     end_low_q <= {1'b0, args.base_to[31:0]} + {1'b0, args.length[31:0]};
     if (state_q == StIdle) is_query_q <= cmd_i.opcode == iwarp_pkg::CmdQueryMr;
     if (state_q == StIdle)  slot_q <= cmd_i.object[SlotW-1:0];
