@@ -60,7 +60,10 @@ Chosen& chosen();
 inline uint32_t model_selected = 0;
 /// A fault of model or trace has had its chance: its place was reached.
 inline bool was_reached = false;
+/// By the number of a fault in the model: a run without faults came by its place. Empty: not noted.
+inline std::string came_by;
 inline bool is(uint32_t number) {
+  if (number < came_by.size()) came_by[number] = 'x';
   if (model_selected != number) return false;
   was_reached = true;
   return true;

@@ -195,7 +195,8 @@ class Runner {
         continue;
       }
       if (next < jobs.size() && running_.size() < settings_.jobs) {
-        begin(jobs[next++]);
+        Job& job = jobs[next++];
+        meet(job, job.program);
         continue;
       }
       int status = 0;
@@ -210,18 +211,25 @@ class Runner {
         const bool differs = job->verdict.fold != sound_[job->program].fold;
         job->reached |= job->fault.layer == Layer::kRtl ? differs : job->verdict.reached;
       }
-      const bool more = job->verdict.catcher == Catcher::kNobody && !job->only_this &&
-                        job->program + 1 < programs().size();
-      if (more) {
-        ++job->program;
-        begin(*job);
-      } else {
+      if (job->verdict.catcher == Catcher::kNobody && !job->only_this)
+        meet(*job, job->program + 1);
+      else
         tell(*job);
-      }
     }
   }
 
  private:
+  /// Runs the first program from this one on that comes by the fault's place.
+  void meet(Job& job, size_t program) {
+    const auto passes = [&](const Verdict& v) {
+      return job.fault.layer == Layer::kModel && job.fault.number < v.came_by.size() &&
+             v.came_by[job.fault.number] == '-';
+    };
+    while (!sound_.empty() && program < sound_.size() && passes(sound_[program])) ++program;
+    if (program == programs().size()) return tell(job);
+    job.program = program;
+    begin(job);
+  }
   void begin(Job& job) {
     const auto number = [&](Layer layer) {
       return job.fault.layer == layer ? job.fault.number : 0;

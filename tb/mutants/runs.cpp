@@ -217,6 +217,8 @@ Run::Run(const Program& program, double limit_us)
   alarm(kWallLimit);
   const itimerval limit{{0, 0}, {kCpuLimit, 0}};
   setitimer(ITIMER_PROF, &limit, nullptr);
+  if (const Chosen& c = chosen(); c.rtl == 0 && c.model == 0 && !c.has_trace)
+    came_by.assign(built_faults().size() + 1, '-');
   Verdict v;
   try {
     v = run_here(program, limit_us);
@@ -225,8 +227,8 @@ Run::Run(const Program& program, double limit_us)
     v.what = e.what();
   }
   const std::string text =
-      fmt::format("{} {} {} {} {}\n{}\n{}", static_cast<int>(v.catcher), v.cycles, pins_fold,
-                  int{was_reached}, v.simulated_us, v.what, v.report);
+      fmt::format("{} {} {} {} {}\n{}\n{}\n{}", static_cast<int>(v.catcher), v.cycles, pins_fold,
+                  int{was_reached}, v.simulated_us, came_by, v.what, v.report);
   if (write(results_, text.data(), text.size()) < 0) _exit(1);
   std::fflush(nullptr);
   _exit(0);
@@ -238,6 +240,8 @@ Verdict Run::finish(int status) {
   v.wall_s = now_s() - began_;
   if (WIFSIGNALED(status) || text.empty()) {
     const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    if (signal == SIGALRM)  // says nothing of the fault
+      throw std::runtime_error(fmt::format("a run took {} s on a busy machine", kWallLimit));
     v.catcher = signal == SIGPROF ? Catcher::kTimeLimit : Catcher::kCrash;
     v.what = signal == SIGPROF
                  ? fmt::format("{} s of CPU time", kCpuLimit)
@@ -246,11 +250,13 @@ Verdict Run::finish(int status) {
     return v;
   }
   int catcher = 0, reached = 0;
-  const size_t line = text.find('\n'), next = text.find('\n', line + 1);
+  const size_t places = text.find('\n'), line = text.find('\n', places + 1),
+               next = text.find('\n', line + 1);
   if (std::sscanf(text.c_str(), "%d %lu %lu %d %lf", &catcher, &v.cycles, &v.fold, &reached,
                   &v.simulated_us) != 5)
     throw std::runtime_error("a child's result cannot be read");
   v.reached = reached != 0;
+  v.came_by = text.substr(places + 1, line - places - 1);
   v.catcher = static_cast<Catcher>(catcher);
   v.what = text.substr(line + 1, next - line - 1);
   v.report = text.substr(next + 1) + said;
