@@ -571,6 +571,8 @@ Outcome run(const RunRequest& r) {
     j["stages"][kSideNames[side]] = {
         {"push_to_wire", json_of(streams[side].send_path(start, end))},
         {"wire_to_host", json_of(streams[side].receive_path(start, end))}};
+    if (const auto atomic = streams[side].atomic_path(start, end); atomic.size() > 1)
+      j["stages"][kSideNames[side]]["atomic"] = json_of(atomic);
   }
   uint64_t rtl_cycles = 0;
   for (unsigned side = 0; side < 2; ++side) {

@@ -16,6 +16,13 @@ const std::vector<const char*> kSendPath = {
     "tx_grant",    "payload_req", "payload_hdr",   "tx_ulpdu_hdr", "tx_fpdu_hdr",    "llp_tx"};
 const std::vector<const char*> kReceivePath = {
     "rx_ulpdu_hdr", "rx_xlate", "rx_xlate_rsp", "rx_segment", "rx_verdict", "place_hdr", "dma_wr"};
+const std::vector<const char*> kAtomicPath = {"qn1_xlate",  "qn1_extent", "qn1_rd_req",
+                                              "qn1_rd_hdr", "word_wr",    "dma_wr",
+                                              "word_done",  "atomic_rsp"};
+// A request goes on to its response; the result of one that this host has made, to its completion.
+const std::vector<const char*> kResponse = {"tx_message_hdr", "tx_grant", "tx_ulpdu_hdr",
+                                            "tx_fpdu_hdr", "llp_tx"};
+const std::vector<const char*> kResult = {"res_done"};
 
 size_t number_of(const char* stream) {
   for (size_t i = 0; i < sim::kStreamNames.size(); ++i) {
@@ -26,10 +33,10 @@ size_t number_of(const char* stream) {
 
 std::array<bool, sim::kStreamNames.size()> on_a_path() {
   std::array<bool, sim::kStreamNames.size()> is{};
-  for (const auto* path : {&kSendPath, &kReceivePath}) {
+  for (const auto* path : {&kSendPath, &kReceivePath, &kAtomicPath, &kResponse, &kResult}) {
     for (const char* s : *path) is[number_of(s)] = true;
   }
-  is[number_of("llp_rx")] = true;
+  for (const char* start : {"llp_rx", "atomic_req"}) is[number_of(start)] = true;
   return is;
 }
 
@@ -123,6 +130,13 @@ std::vector<StreamWatch::Step> StreamWatch::receive_path(Time from, Time to) con
     if (after != beats.begin()) starts.push_back(*(after - 1));
   }
   return path(starts, "last beat of llp_rx (llp to llp_if)", kReceivePath);
+}
+
+std::vector<StreamWatch::Step> StreamWatch::atomic_path(Time from, Time to) const {
+  auto names = kAtomicPath;
+  const bool asks = !within(fires("res_done"), from, to).empty();
+  std::ranges::copy(asks ? kResult : kResponse, std::back_inserter(names));
+  return path(within(fires("atomic_req"), from, to), "atomic_req (rdmap to atomic)", names);
 }
 
 std::vector<StreamWatch::Use> StreamWatch::use(Time from, Time to) const {

@@ -32,6 +32,9 @@ class StreamWatch final : public sim::Observer {
   std::vector<Step> send_path(Time from, Time to) const;
   /// From the last beat on llp_rx to the first beat of the payload's write on dma_wr.
   std::vector<Step> receive_path(Time from, Time to) const;
+  /// From a request given to unit atomic to the first beat of its response; on a host that asks, from
+  /// a result given to atomic to the end of its request. Without any: nothing behind the start.
+  std::vector<Step> atomic_path(Time from, Time to) const;
   std::vector<Use> use(Time from, Time to) const;
 
   bool wants_streams() const override { return true; }

@@ -340,6 +340,33 @@ TEST(StreamWatch, TellsStepsOfAMessageAndSharesOfCycles) {
   EXPECT_EQ(use[stream("llp_tx")].waited, 0);
 }
 
+// The responder's ends on the wire, the requester's with the request: its next request is another's.
+TEST(StreamWatch, TellsTheWayOfAnAtomic) {
+  for (const bool asks : {false, true}) {
+    StreamWatch w;
+    uint64_t now = 0;
+    const auto edge = [&](const char* name) {
+      sim::StreamStates s{};
+      if (*name != 0) s[stream(name)] = sim::kStreamFires;
+      w.cycle(now++);
+      w.streams(s);
+    };
+    for (int message = 0; message < 3; ++message) {
+      for (const char* s : {"atomic_req", "qn1_xlate", "", "word_wr", "dma_wr", "atomic_rsp"})
+        edge(s);
+      if (asks) edge("res_done");
+      for (const char* s : {"tx_message_hdr", "llp_tx"}) edge(s);
+    }
+    const auto steps = w.atomic_path(0, kMs);
+    ASSERT_EQ(steps.size(), asks ? 6u : 7u);
+    EXPECT_EQ(steps[0].messages, 3u);
+    EXPECT_EQ(steps[2].what, "word_wr (atomic to host_if)");
+    EXPECT_EQ(steps[2].cycles, 2);
+    EXPECT_EQ(steps.back().what, asks ? "res_done (rdmap to qp)" : "llp_tx (llp_if to llp)");
+    EXPECT_EQ(steps.back().since_start, asks ? 6 : 7);
+  }
+}
+
 TEST(WireUse, IsBytesOverWhatFits) {
   WireUse use({sim::PcieConfig{}, sim::PcieConfig{}}, 100);
   sim::Frame f;
