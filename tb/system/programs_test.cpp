@@ -66,6 +66,12 @@ std::vector<Case> cases() {
       all.push_back({program, p[0], p[1], {"size=3001", "count=8", "warmup=1", "both=1", "qps=2"}});
     }
   }
+  // Programs on words have no size. Both ends count: who asks, and who computes.
+  for (const auto& p : pairs) {
+    for (const char* program : {"atomic_lat", "atomic_write_lat", "atomic_bw"})
+      all.push_back({program, p[0], p[1], {"count=12", "warmup=2"}});
+    all.push_back({"atomic_bw", p[0], p[1], {"count=8", "qps=3", "op=cmp_swap", "addresses=one"}});
+  }
   // A lock that two QPs hold at once loses an increment of the counter, or is released by another.
   // The server executes all atomics: `model` or RTL there is what counts.
   for (const char* method : {"method=spin", "method=ticket"}) {

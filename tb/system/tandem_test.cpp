@@ -83,6 +83,14 @@ std::vector<Case> cases() {
       }
     }
   }
+  for (const char* program : {"atomic_lat", "atomic_write_lat", "atomic_bw"}) {
+    all.push_back({program, "tandem", "model", {"count=12", "warmup=2"}});
+    all.push_back({program, "model", "tandem", {"count=8", "warmup=1", "build=minimum"}});
+  }
+  all.push_back({"atomic_bw",
+                 "tandem",
+                 "tandem",
+                 {"count=8", "qps=3", "op=cmp_swap", "addresses=one", "build=stall"}});
   for (const char* op : {"op=send", "op=write", "op=read"})
     all.push_back({"file_copy", "tandem", "tandem", {"size=4096", op}});
   for (const char* pcie :
