@@ -16,17 +16,16 @@ using spec::Cause;
 namespace {
 
 constexpr const char* kSides[] = {"client", "server"};
-constexpr uint64_t kBytes = 16384, kReceives = 8192, kIova = uint64_t{1} << 33;
+constexpr uint64_t kReceives = 8192;
 constexpr uint32_t kServerIp = 0x0a000002;
 constexpr uint16_t kPort = 4791;
-constexpr Time kPatience = 100 * kUs, kShort = 4 * kUs;
-constexpr uint64_t kReceive = 10;  // work requests from here on are receives
+constexpr Time kShort = 4 * kUs;
 constexpr uint64_t kHello = 9;
-constexpr uint64_t kLand = kBytes - 8000;  // 8000 bytes behind the receives
 constexpr uint32_t kReceiveBytes = 64, kShortReceive = 16, kCqes = 8,  // so that the ring wraps
     kFewCqes = 2, kSends = 6;
 constexpr uint32_t kAllRights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-                                IBV_ACCESS_REMOTE_READ | IBV_ACCESS_FLUSH_GLOBAL;
+                                IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
+                                IBV_ACCESS_FLUSH_GLOBAL;
 constexpr auto kFlushed = IBV_WC_WR_FLUSH_ERR;
 
 struct Consequence {
@@ -59,11 +58,12 @@ static_assert(std::size(kConsequences) == static_cast<size_t>(Damage::kMany));
 
 std::string Scene::name() const {
   constexpr const char* kNames[] = {
-      "solicited",     "no_right",     "no_receive", "too_long",   "read_bounds", "read_no_stag",
-      "bad_local_key", "abort",        "moved",      "other_pd",   "under_fire",  "overrun",
-      "order",         "bad_payload",  "bad_fetch",  "bad_source", "under_read",  "read_left",
-      "lost",          "never",        "both",       "bad_ahead",  "flush",       "flush_right",
-      "flush_bounds",  "flush_unread", "refused"};
+      "solicited",     "no_right",     "no_receive", "too_long",     "read_bounds",  "read_no_stag",
+      "bad_local_key", "abort",        "moved",      "other_pd",     "under_fire",   "overrun",
+      "order",         "bad_payload",  "bad_fetch",  "bad_source",   "under_read",   "read_left",
+      "lost",          "never",        "both",       "bad_ahead",    "flush",        "flush_right",
+      "flush_bounds",  "flush_unread", "atomics",    "atomic_right", "atomic_align", "atomic_read",
+      "refused"};
   return what == Case::kDamaged ? fmt::format("damaged: {}", name_of(damage))
                                 : kNames[static_cast<size_t>(what)];
 }
@@ -217,7 +217,7 @@ Result<void> Story::start(Qp& qp) {
                         .responder_resources = 2,
                         .initiator_depth = 2,
                         .markers = now_.what == Case::kLost,
-                        .flush = now_.what >= Case::kFlush && now_.what <= Case::kFlushUnread,
+                        .flush = now_.what >= Case::kFlush && now_.what <= Case::kAtomicRead,
                         .timeout = kPatience};
   if (side_ == 0) {
     auto c = connect(qp, {kServerIp, kPort}, param);
@@ -450,6 +450,22 @@ Result<void> Story::trouble(Qp& qp) {
       if (auto r = flush(qp, 1, 200, kLand); !r) return r;
       if (auto r = flush(qp, 2, 200, kLand + 64); !r) return r;
       return terminated(0x020a, {done(1, IBV_WC_REM_OP_ERR), lost2});
+    case Case::kAtomics:
+      return atomics(qp);
+    case Case::kAtomicRight:
+    case Case::kAtomicAlign:
+    case Case::kAtomicRead: {
+      const bool right = now_.what == Case::kAtomicRight;
+      const uint64_t at = kLand + (now_.what == Case::kAtomicAlign ? 4 : 0);
+      if (auto r = meet(4); !r) return r;
+      if (auto r = atomic(qp, 1, IBV_WR_ATOMIC_FETCH_AND_ADD, at, {.data = 1},
+                          right ? shared_.closed_key[peer] : 0);
+          !r)
+        return r;
+      if (auto r = atomic(qp, 2, IBV_WR_ATOMIC_WRITE, kLand, {}); !r) return r;
+      return terminated(right ? 0x0102 : 0x0207,
+                        {done(1, right ? IBV_WC_REM_ACCESS_ERR : IBV_WC_REM_OP_ERR), lost2});
+    }
     case Case::kDamaged:
       return damaged_trouble(qp);
     default:
@@ -578,6 +594,25 @@ Result<void> Story::suffer(Qp& qp) {
       if (auto r = meet(4); !r) return r;
       cause = Cause::kFlushFailed;
       break;
+    case Case::kAtomics:
+      return atomics(qp);
+    case Case::kAtomicRight:
+    case Case::kAtomicAlign:
+    case Case::kAtomicRead: {
+      const uint64_t before = word(kLand);
+      if (now_.what == Case::kAtomicRead)
+        shared_.spoil(side_, buffer_.bus(kLand), buffer_.bus(kLand) + 64, 1, false);
+      if (auto r = meet(4); !r) return r;
+      if (auto r =
+              completions({{kReceive, kFlushed, kFlushed}, {kReceive + 1, kFlushed, kFlushed}});
+          !r)
+        return r;
+      if (word(kLand) != before)
+        return fail(Errc::kProtocol, "an atomic that was refused has changed its word");
+      return fatal(static_cast<uint32_t>(now_.what == Case::kAtomicRight ? Cause::kRdmapRights
+                                                                         : Cause::kRdmapLength),
+                   0);
+    }
     case Case::kBadAhead: {
       if (auto r = completions({{kReceive}}); !r) return r;
       (void)dev_.wait(0, dev_.now() + kShort);

@@ -22,6 +22,11 @@
 
 namespace rnic::mutants {
 
+constexpr uint64_t kBytes = 16384, kIova = uint64_t{1} << 33;  // of a side's buffer
+constexpr uint64_t kLand = kBytes - 8000;                      // 8000 bytes behind the receives
+constexpr uint64_t kReceive = 10;  // work requests from here on are receives
+constexpr Time kPatience = 100 * kUs;
+
 enum class Case : uint8_t {
   kSolicited,    // completion events: any, solicited only, none
   kNoRight,      // a Write to a region without the right
@@ -49,6 +54,10 @@ enum class Case : uint8_t {
   kFlushRight,   // a Flush to persistence of a region that allows only visibility
   kFlushBounds,  // a Flush that ends one byte beyond its region
   kFlushUnread,  // a Flush whose read-back fails
+  kAtomics,      // atomics on two QPs, in both directions at the same time (atomics.cpp)
+  kAtomicRight,  // a FetchAdd to a region without the right,
+  kAtomicAlign,  // to a word that is not aligned,
+  kAtomicRead,   // to a word that cannot be read
   kRefused,      // commands that the device must refuse (refused.cpp)
   kDamaged,      // a record is damaged on its way
   kMany,
@@ -123,6 +132,19 @@ class Story {
   [[nodiscard]] Result<void> flush(verbs::Qp& qp, uint64_t id, uint32_t length, uint64_t at,
                                    verbs::PlacementType type = verbs::IBV_FLUSH_GLOBAL);
   [[nodiscard]] Result<void> flush_each_other(verbs::Qp& qp);
+  struct Operands {
+    uint64_t data = 0, mask = 0, compare = 0, compare_mask = ~uint64_t{0};
+  };
+  uint64_t word(uint64_t at) const;
+  void set_word(uint64_t at, uint64_t value);
+  [[nodiscard]] Result<void> atomic(verbs::Qp& qp, uint64_t id, verbs::WrOpcode op, uint64_t at,
+                                    const Operands& o, uint32_t key = 0);
+  [[nodiscard]] Result<void> becomes(uint64_t at, uint64_t value);
+  [[nodiscard]] Result<void> was(uint64_t id, uint64_t value);
+  [[nodiscard]] Result<void> atomics(verbs::Qp& qp);
+  [[nodiscard]] Result<void> compute(verbs::Qp& qp, verbs::Qp& second);
+  [[nodiscard]] Result<void> add_together(verbs::Qp& qp, verbs::Qp& second);
+  [[nodiscard]] Result<void> wait_their_turn(verbs::Qp& qp);
   [[nodiscard]] Result<void> completions(std::vector<Wanted> wanted);
   [[nodiscard]] Result<void> fatal(uint32_t cause, uint16_t peer_term);
 
