@@ -6,6 +6,7 @@
 //   mutants --count 6                 six of these
 //   mutants --seed 7                  others drawn; --all: all that are built in
 //   mutants --fault 93 --verbose      one, and all that its catcher says; --list names them
+//   mutants --match rtl/atomic        those whose line in --list contains this text
 //
 // A fault by hand that survives fails the test, and so does a kill rate of the drawn ones below
 // --least per cent. What stands in equivalent.txt must survive and does not count: it changes
@@ -32,7 +33,7 @@ struct Settings {
   uint64_t seed = 1;
   uint32_t count = 0, jobs = 2, fault = 0;
   double least = 70;  // per cent of those drawn: a floor, not what is wanted
-  std::string equivalent = "tb/mutants/equivalent.txt";
+  std::string equivalent = "tb/mutants/equivalent.txt", match;
   bool list = false, all = false, verbose = false;
 };
 
@@ -173,6 +174,8 @@ std::vector<Job> jobs_of(const Settings& s, const std::vector<TraceFault>& trace
     jobs.push_back(j);
   }
   if (s.fault != 0) std::erase_if(jobs, [&](const Job& j) { return j.fault.number != s.fault; });
+  std::erase_if(jobs,
+                [&](const Job& j) { return describe(j.fault).find(s.match) == std::string::npos; });
   if (s.count == 0 || s.count >= jobs.size()) return jobs;
   base::Rng rng = base::Rng(s.seed).fork("count");
   for (size_t i = jobs.size(); i > 1; --i) std::swap(jobs[i - 1], jobs[rng.below(i)]);
@@ -354,6 +357,7 @@ Settings parse(const std::vector<std::string>& words) {
       {"--fault", [&](const std::string& v) { s.fault = static_cast<uint32_t>(std::stoul(v)); }},
       {"--least", [&](const std::string& v) { s.least = std::stod(v); }},
       {"--equivalent", [&](const std::string& v) { s.equivalent = v; }},
+      {"--match", [&](const std::string& v) { s.match = v; }},
   };
   const std::map<std::string, bool*> flags = {
       {"--list", &s.list}, {"--all", &s.all}, {"--verbose", &s.verbose}};
@@ -363,10 +367,10 @@ Settings parse(const std::vector<std::string>& words) {
     else if (const auto v = values.find(words[i]); v != values.end() && i + 1 < words.size())
       v->second(words[++i]);
     else
-      throw std::invalid_argument(
-          fmt::format("no option {}; --seed N --count N --all --fault N --list --jobs N --least "
-                      "PERCENT --equivalent FILE --verbose",
-                      words[i]));
+      throw std::invalid_argument(fmt::format(
+          "no option {}; --seed N --count N --all --fault N --match TEXT --list --jobs N "
+          "--least PERCENT --equivalent FILE --verbose",
+          words[i]));
   }
   return s;
 }
