@@ -1,5 +1,7 @@
 // Cover points of the RTL (RNIC_COVER): programs on the build `stall` reach each of them. What several WQEs in a visit, several messages
 // of a QP in ddp and a request beside a response in service do is code that a build with one of each never runs.
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -106,9 +108,13 @@ TEST(CoverTest, ProgramsOnStallMeetEveryPoint) {
   unsetenv("RNIC_COVERAGE_TO");
   const auto points = met(folder.path());
   EXPECT_GE(points.size(), 10U);
-  // Random programs draw no atomics yet: the points of unit atomic and of rdmap_atomic are printed, and met in their benches alone.
+  // Coincidences inside unit atomic that few random programs cannot be asked for: its bench meets them (tb/atomic).
   const auto is_drawn = [](const std::string& name) {
-    return name.find(".u_atomic.") == std::string::npos;
+    return name.find(".rnic.u_atomic.") == std::string::npos ||
+           std::ranges::none_of(
+               std::array{"FourEnd_C", "RspWaits_C", "DeadAsAccepted_C", "DroppedLocked_C",
+                          "GrantAndWake_C", "RefusedInTurn_C", "DroppedEarly_C"},
+               [&](const char* rare) { return name.ends_with(rare); });
   };
   for (const auto& [name, times] : points) {
     EXPECT_TRUE(times > 0U || !is_drawn(name)) << name;
