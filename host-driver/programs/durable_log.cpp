@@ -290,26 +290,28 @@ class Client {
   Result<void> failed_;
 };
 
+/// Requests of an append with a tail pointer, without the Flush of the pointer.
+void record_and_pointer(Client& c, const Lane& lane, uint64_t i, std::vector<SendWr>& wrs,
+                        std::vector<Sge>& s) {
+  wrs.push_back(c.write(lane, i, s.emplace_back()));
+  wrs.push_back(c.flush(lane, i, s.emplace_back()));
+  wrs.push_back(c.point(lane, i, s.emplace_back()));
+}
+
 constexpr Method kMethods[] = {
     {{"flush", "the second Flush of Write, Flush, Atomic Write of the tail pointer, Flush", true,
       true},
      Method::kCompletion,
      true,
      [](Client& c, const Lane& lane, uint64_t i, std::vector<SendWr>& wrs, std::vector<Sge>& s) {
-       wrs.push_back(c.write(lane, i, s.emplace_back()));
-       wrs.push_back(c.flush(lane, i, s.emplace_back()));
-       wrs.push_back(c.point(lane, i, s.emplace_back()));
+       record_and_pointer(c, lane, i, wrs, s);
        wrs.push_back(c.flush_tail(lane, i, s.emplace_back()));
      }},
     {{"flush_without_last", "the Atomic Write of Write, Flush, Atomic Write of the tail pointer",
       true, true},
      Method::kCompletion,
      true,
-     [](Client& c, const Lane& lane, uint64_t i, std::vector<SendWr>& wrs, std::vector<Sge>& s) {
-       wrs.push_back(c.write(lane, i, s.emplace_back()));
-       wrs.push_back(c.flush(lane, i, s.emplace_back()));
-       wrs.push_back(c.point(lane, i, s.emplace_back()));
-     }},
+     record_and_pointer},
     {{"write_only", "the Write's completion", false, false},
      Method::kCompletion,
      false,
