@@ -145,11 +145,12 @@ Result<void> Story::add_together(Qp& qp, Qp& second) {
   }
   if (auto r = completions({{1}, {2}, {3}, {kSecond + 1}, {kSecond + 2}, {kSecond + 3}}); !r)
     return r;
-  // Of two additions exactly one has found what the other one added; each QP has found its own.
+  // Each old value counts the additions that came before: all of its own QP, some of the other one.
   for (uint64_t k = 0; k < 3; ++k) {
     const uint64_t one = word(sink_of(1 + k)), two = word(sink_of(kSecond + 1 + k));
     if (one % kHigh != k || one / kHigh > 2 || two / kHigh != (k + 1) / 2 || two % kHigh > 3)
       return fail(Errc::kProtocol, "additions {} have found {:#x} and {:#x}", k, one, two);
+    // Of two additions one came first, and the old value of the other one alone counts it.
     for (uint64_t j = 0; j < 2; ++j) {
       const uint64_t other = word(sink_of(kSecond + 1 + 2 * j));
       ++shared_.checks;

@@ -60,10 +60,11 @@ Chosen& chosen();
 inline uint32_t model_selected = 0;
 /// A fault of model or trace has had its chance: its place was reached.
 inline bool was_reached = false;
-/// By the number of a fault in the model: a run without faults came by its place. Empty: not noted.
-inline std::string came_by;
+/// By the number of a fault in the model: x if a run without faults has reached its place. Empty: not
+/// recorded.
+inline std::string places_reached;
 inline bool is(uint32_t number) {
-  if (number < came_by.size()) came_by[number] = 'x';
+  if (number < places_reached.size()) places_reached[number] = 'x';
   if (model_selected != number) return false;
   was_reached = true;
   return true;

@@ -222,11 +222,11 @@ class Runner {
   }
 
  private:
-  /// Runs the first program from this one on that comes by the fault's place.
+  /// Runs the first program from this one on that reaches the fault's place.
   void meet(Job& job, size_t program) {
     const auto passes = [&](const Verdict& v) {
-      return job.fault.layer == Layer::kModel && job.fault.number < v.came_by.size() &&
-             v.came_by[job.fault.number] == '-';
+      return job.fault.layer == Layer::kModel && job.fault.number < v.places_reached.size() &&
+             v.places_reached[job.fault.number] == '-';
     };
     while (!sound_.empty() && program < sound_.size() && passes(sound_[program])) ++program;
     if (program == programs().size()) return tell(job);

@@ -218,7 +218,7 @@ Run::Run(const Program& program, double limit_us)
   const itimerval limit{{0, 0}, {kCpuLimit, 0}};
   setitimer(ITIMER_PROF, &limit, nullptr);
   if (const Chosen& c = chosen(); c.rtl == 0 && c.model == 0 && !c.has_trace)
-    came_by.assign(built_faults().size() + 1, '-');
+    places_reached.assign(built_faults().size() + 1, '-');
   Verdict v;
   try {
     v = run_here(program, limit_us);
@@ -228,7 +228,7 @@ Run::Run(const Program& program, double limit_us)
   }
   const std::string text =
       fmt::format("{} {} {} {} {}\n{}\n{}\n{}", static_cast<int>(v.catcher), v.cycles, pins_fold,
-                  int{was_reached}, v.simulated_us, came_by, v.what, v.report);
+                  int{was_reached}, v.simulated_us, places_reached, v.what, v.report);
   if (write(results_, text.data(), text.size()) < 0) _exit(1);
   std::fflush(nullptr);
   _exit(0);
@@ -256,7 +256,7 @@ Verdict Run::finish(int status) {
                   &v.simulated_us) != 5)
     throw std::runtime_error("a child's result cannot be read");
   v.reached = reached != 0;
-  v.came_by = text.substr(places + 1, line - places - 1);
+  v.places_reached = text.substr(places + 1, line - places - 1);
   v.catcher = static_cast<Catcher>(catcher);
   v.what = text.substr(line + 1, next - line - 1);
   v.report = text.substr(next + 1) + said;

@@ -39,9 +39,9 @@ struct Verdict {
   uint64_t fold = 0;     // of all that its pins did
   bool reached = false;  // the place of a fault in model or trace
   double simulated_us = 0, wall_s = 0;
-  std::string came_by;  // of a run without faults: by number, the places in the model
-  std::string what;     // its first line
-  std::string report;   // all that was said
+  std::string places_reached;  // by a run without faults; see faults.hpp
+  std::string what;            // its first line
+  std::string report;          // all that was said
 };
 
 /// A random plan, errors and events, damaged records, or commands to be refused (story.hpp), with
