@@ -1,4 +1,4 @@
-// atomic_lat, atomic_write_lat, atomic_bw and lock: words in the server's memory that FetchAdd,
+// atomic_lat, atomic_write_lat and atomic_bw: words in the server's memory that FetchAdd,
 // CmpSwap and Atomic Write change. A word that one QP alone uses goes through a sequence that both
 // sides know. Of one that QPs share, the old values say afterwards whether each operation saw its
 // predecessor.
@@ -6,7 +6,7 @@
 #include <map>
 
 #include "base/bytes.hpp"
-#include "common.hpp"
+#include "words.hpp"
 
 namespace rnic::programs {
 
@@ -14,13 +14,10 @@ using namespace verbs;
 
 namespace {
 
-constexpr uint32_t kWord = 8, kLine = 64;  // bytes
-constexpr uint64_t kStart = 0xfffffff0;    // of each word: additions soon carry into its upper half
-constexpr uint64_t kPoison = 0xdeadbeefdeadbeef;  // in a sink until its response has come
+constexpr uint64_t kStart = 0xfffffff0;  // of each word: additions soon carry into its upper half
 
 constexpr std::array<std::string_view, 2> kOps{"fetch_add", "cmp_swap"};
 constexpr std::array<std::string_view, 2> kAddresses{"one", "many"};
-constexpr std::array<std::string_view, 2> kLocks{"spin", "ticket"};
 
 uint64_t mixed(uint64_t key, uint64_t number) {
   const uint64_t x = (key ^ number) * 0x9e3779b97f4a7c15;
@@ -50,139 +47,6 @@ struct Sequence {
     for (uint64_t i = 0; i < operations; i++) next(wr);
     return now;
   }
-};
-
-/// Where a word of the peer is.
-struct FarWord {
-  uint32_t rkey = 0;
-  uint64_t addr = 0;
-};
-
-/// One side, the words of its lanes (their rx slots) and those that all QPs of the client share.
-class Words {
- public:
-  static constexpr uint32_t kShared = 3;  // words, a line each
-
-  Words(const Run& run, bool is_client, uint32_t lanes, uint32_t window)
-      : side_(run, is_client,
-              {.lanes = lanes, .window = window, .slot_bytes = kWord, .atomics = true}),
-        is_client_(is_client) {
-    side_.length = [](uint64_t) { return kWord; };
-    side_.introduction_bytes = 16;
-    side_.on_introduce = [this](const Lane&, std::span<uint8_t> bytes) {
-      if (is_client_) return;
-      base::store_be(&bytes[0], mr_.rkey());
-      base::store_be(&bytes[8], mr_.addr());
-    };
-    side_.on_introduced = [this](Lane&, std::span<const uint8_t> bytes) {
-      shared_ = {base::load_be<uint32_t>(&bytes[0]), base::load_be<uint64_t>(&bytes[8])};
-    };
-  }
-
- protected:
-  /// Opens and connects. The server's words hold these values before a peer can see them.
-  Result<void> start(uint64_t own, uint64_t shared) {
-    if (auto r = side_.open(); !r) return r;
-    if (!is_client_) {
-      auto buffer = side_.run().session.common(side_.dev(), kShared * kLine, [&](DmaBuffer& b) {
-        for (uint32_t k = 0; k < kShared; k++) base::store_le(b.data() + k * kLine, shared);
-      });
-      if (!buffer) return error_of(buffer);
-      memory_ = *buffer;
-      auto mr = side_.pd().reg_mr_iova(memory_, 0, memory_.size(),
-                                       uint64_t{side_.shape().lanes + 1} << 32,
-                                       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-                                           IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC);
-      if (!mr) return error_of(mr);
-      mr_ = std::move(*mr);
-      for (const Lane& lane : side_.lanes)
-        for (uint64_t k = 0; k < side_.rx_slots(); k++) base::store_le(own_word(lane, k), own);
-    }
-    if (auto r = side_.connect(); !r) return r;
-    for (const Lane& lane : side_.lanes)
-      if (!lane.connection.has_flush())
-        return fail(Errc::kNotSupported, "the peer does not agree to atomics");
-    return {};
-  }
-  Result<void> finish() {
-    if (!is_client_) {
-      auto came = [&] { return std::ranges::all_of(side_.lanes, &Lane::control_came); };
-      if (auto r = side_.until("client's last message", came, Side::kOnlooker); !r) return r;
-      side_.dev().after_phase_bit();
-    }
-    for (Lane& lane : side_.lanes)
-      if (auto r = side_.send_control(lane); !r) return r;
-    if (auto r = side_.wait_control(); !r) return r;
-    return side_.disconnect();
-  }
-  /// Of the client: all its threads have come so far, or failed.
-  Result<void> meet() {
-    side_.dev().before_shared();
-    side_.run().session.finish();
-    auto all = [&] {
-      side_.dev().before_shared();
-      return side_.run().session.is_finished();
-    };
-    return side_.until("other threads", all, Side::kOnlooker);
-  }
-
-  uint8_t* own_word(const Lane& lane, uint64_t slot) const {
-    return side_.at(lane, side_.rx(slot), kWord).data();
-  }
-  uint8_t* shared_word(uint32_t number) const { return memory_.data() + number * kLine; }
-  /// A word of this host is what it ought to be.
-  void expect(const uint8_t* word, uint64_t value) {
-    side_.report().checks++;
-    if (base::load_le<uint64_t>(word) != value) side_.wrong(word, kWord);
-  }
-
-  FarWord far_shared(uint32_t number) const {
-    return {shared_.rkey, shared_.addr + number * kLine};
-  }
-  FarWord far_own(const Lane& lane, uint64_t slot) const {
-    return {lane.rkey, lane.remote + side_.far_rx(lane, slot)};
-  }
-
-  /// A request to a word of the peer; what it brings back goes to rx slot `index`. Its operands are
-  /// the caller's.
-  SendWr request(const Lane& lane, WrOpcode opcode, uint64_t index, FarWord at, bool signaled,
-                 Sge& sge) {
-    SendWr wr = side_.request(lane, opcode, index, signaled, sge);
-    wr.send_flags = signaled ? IBV_SEND_SIGNALED : 0u;
-    wr.remote_addr = at.addr;
-    wr.rkey = at.rkey;
-    if (opcode == IBV_WR_RDMA_WRITE || opcode == IBV_WR_ATOMIC_WRITE) {
-      wr.send_flags |= IBV_SEND_INLINE;
-      return wr;
-    }
-    sge = {lane.mr.addr() + side_.rx(index), kWord, lane.mr.lkey()};
-    base::store_le(own_word(lane, index), kPoison);
-    return wr;
-  }
-  /// One, signalled. A value is what a Write or Atomic Write stores.
-  Result<void> post(Lane& lane, WrOpcode opcode, FarWord at, uint64_t compare_add, uint64_t swap,
-                    bool signaled = true) {
-    Sge sge;
-    SendWr wr = request(lane, opcode, lane.posted, at, signaled, sge);
-    if (opcode == IBV_WR_RDMA_WRITE || opcode == IBV_WR_ATOMIC_WRITE)
-      sge = {base::address_of(&compare_add), kWord, 0};
-    wr.sg_list = {&sge, 1};
-    wr.compare_add = compare_add;
-    wr.swap = swap;
-    return side_.post(lane, std::span(&wr, 1));
-  }
-  /// What the latest request of the lane brought back.
-  uint64_t brought(const Lane& lane) const {
-    return base::load_le<uint64_t>(own_word(lane, lane.posted - 1));
-  }
-
-  Side side_;
-  const bool is_client_;
-
- private:
-  FarWord shared_;
-  DmaBuffer memory_;
-  Mr mr_;
 };
 
 WrOpcode opcode_of(bool adds) {
@@ -449,160 +313,10 @@ class Bandwidth : public Words {
   std::vector<State> states_;
 };
 
-// --- lock
-
-class LockProgram : public Words {
- public:
-  LockProgram(const Run& run, bool is_client)
-      : Words(run, is_client, run.params.qps, 4), takes_tickets_(run.params.method == kLocks[1]) {}
-
-  Result<void> run() {
-    const Params& p = side_.params();
-    if (auto r = start(0, 0); !r) return r;
-    const uint64_t all = uint64_t{p.count} * p.qps * p.threads;
-    if (!is_client_) {
-      auto came = [&] { return std::ranges::all_of(side_.lanes, &Lane::control_came); };
-      if (auto r = side_.until("client's last message", came, Side::kOnlooker); !r) return r;
-      side_.dev().after_phase_bit();
-      expect(shared_word(kCounter), all);
-      expect(shared_word(kGate), takes_tickets_ ? all : 0);
-      expect(shared_word(kServing), takes_tickets_ ? all : 0);
-      return finish();
-    }
-    states_.resize(side_.lanes.size());
-    taken_at_ = side_.dev().now();
-    Report& report = side_.report();
-    report.is_whole = true;
-    report.of = uint64_t{p.count} * p.qps;
-    report.start = side_.dev().now();
-    Result<void> failed;
-    auto over = [&] {
-      for (Lane& lane : side_.lanes)
-        if (failed && lane.completed == lane.posted) failed = go_on(lane);
-      if (failed && ++looks_ % 64 == 0) failed = look_at_progress();
-      return !failed || report.ops == report.of;
-    };
-    if (auto r = side_.until("lock", over); !r) return r;
-    if (!failed) return failed;
-    if (auto r = meet(); !r) return r;
-    if (side_.run().thread == 0) judge();
-    return finish();
-  }
-
- private:
-  static constexpr uint32_t kGate = 0, kServing = 1, kCounter = 2;  // words: lock or next ticket
-  enum class Step : uint8_t { kIdle, kTaking, kWaiting, kReading, kReleasing };
-  struct State {
-    Step step = Step::kIdle;
-    uint64_t ticket = 0, taken = 0;
-    uint64_t seen = 0;  // the ticket that was served, at the last look
-    Time began = 0;
-  };
-  uint64_t owner(const Lane& lane) const {
-    return uint64_t{side_.run().thread + 1} << 32 | (lane.number + 1);
-  }
-  bool is_owner(uint64_t value) const {
-    const uint64_t thread = value >> 32, lane = value & 0xffffffff;
-    return thread - 1 < side_.params().threads && lane - 1 < side_.params().qps;
-  }
-  /// Requests go on completing while nobody gets the lock, so Side sees no time-out.
-  Result<void> look_at_progress() {
-    const Params& p = side_.params();
-    side_.dev().before_shared();
-    const uint64_t taken = side_.run().session.seen().size();
-    if (std::exchange(taken_, taken) != taken) taken_at_ = side_.dev().now();
-    if (side_.dev().now() <= taken_at_ + p.timeout_us * kUs) return {};
-    return fail(Errc::kTimedOut, "nobody has got the lock for {} us", p.timeout_us);
-  }
-
-  /// The request of this step has completed; posts the next one.
-  Result<void> go_on(Lane& lane) {
-    State& s = states_[lane.number];
-    switch (s.step) {
-      case Step::kIdle:
-        if (s.taken == side_.params().count) return {};
-        s.began = side_.dev().now();
-        return take(lane);
-      case Step::kTaking:
-        s.ticket = brought(lane);
-        s.seen = 0;
-        if (takes_tickets_) return wait(lane);
-        if (s.ticket == 0) return read(lane);
-        if (!is_owner(s.ticket)) side_.wrong(own_word(lane, lane.posted - 1), kWord);
-        return take(lane);
-      case Step::kWaiting:
-        // It counts up, and not beyond a ticket that waits.
-        if (brought(lane) < s.seen || brought(lane) > s.ticket)
-          side_.wrong(own_word(lane, lane.posted - 1), kWord);
-        s.seen = brought(lane);
-        return s.seen == s.ticket ? read(lane) : wait(lane);
-      case Step::kReading:
-        return write_and_release(lane, brought(lane));
-      case Step::kReleasing:
-        // Nobody else has had the lock in between.
-        expect(own_word(lane, lane.posted - 1), takes_tickets_ ? s.ticket : owner(lane));
-        s.taken++;
-        s.step = Step::kIdle;
-        count(s);
-        return go_on(lane);
-    }
-    return {};
-  }
-  void count(const State& s) {
-    Report& r = side_.report();
-    r.end = side_.dev().now();
-    r.latency.push_back(r.end - s.began);
-    r.began.push_back(s.began);
-    r.bytes += kWord;
-    r.done = ++r.ops;
-  }
-  Result<void> take(Lane& lane) {
-    states_[lane.number].step = Step::kTaking;
-    if (takes_tickets_) return post(lane, IBV_WR_ATOMIC_FETCH_AND_ADD, far_shared(kGate), 1, 0);
-    return post(lane, IBV_WR_ATOMIC_CMP_AND_SWP, far_shared(kGate), 0, owner(lane));
-  }
-  Result<void> wait(Lane& lane) {
-    states_[lane.number].step = Step::kWaiting;
-    return post(lane, IBV_WR_RDMA_READ, far_shared(kServing), 0, 0);
-  }
-  Result<void> read(Lane& lane) {
-    states_[lane.number].step = Step::kReading;
-    return post(lane, IBV_WR_RDMA_READ, far_shared(kCounter), 0, 0);
-  }
-  /// The atomic that releases the lock is performed after the Write is placed: RFC 7306 5.3.
-  Result<void> write_and_release(Lane& lane, uint64_t counter) {
-    State& s = states_[lane.number];
-    s.step = Step::kReleasing;
-    side_.dev().before_shared();
-    side_.run().session.seen().push_back({.old = counter});
-    side_.report().checks++;
-    if (takes_tickets_ && counter != s.ticket) side_.wrong(own_word(lane, lane.posted - 1), kWord);
-    if (auto r = post(lane, IBV_WR_RDMA_WRITE, far_shared(kCounter), counter + 1, 0, false); !r)
-      return r;
-    if (takes_tickets_) return post(lane, IBV_WR_ATOMIC_FETCH_AND_ADD, far_shared(kServing), 1, 0);
-    return post(lane, IBV_WR_ATOMIC_CMP_AND_SWP, far_shared(kGate), owner(lane), 0);
-  }
-  /// Each value of the counter was read once.
-  void judge() {
-    auto& all = side_.run().session.seen();
-    std::ranges::sort(all, {}, &Seen::old);
-    uint64_t wrong = 0;
-    for (uint64_t i = 0; i < all.size(); i++) wrong += all[i].old != i ? 1u : 0u;
-    side_.report().checks += all.size();
-    if (wrong != 0) side_.wrong(own_word(side_.lanes[0], 0), wrong * kWord);
-  }
-
-  const bool takes_tickets_;
-  std::vector<State> states_;
-  uint64_t looks_ = 0, taken_ = 0;  // of all threads
-  Time taken_at_ = 0;
-};
-
 }  // namespace
 
 std::span<const std::string_view> atomic_ops() { return kOps; }
 std::span<const std::string_view> atomic_addresses() { return kAddresses; }
-std::span<const std::string_view> lock_methods() { return kLocks; }
 
 void atomic_lat(const Run& run, bool is_client) {
   guarded(run, [&]() -> Result<void> {
@@ -617,12 +331,6 @@ void atomic_bw(const Run& run, bool is_client) {
   guarded(run, [&]() -> Result<void> {
     if (auto r = check(*find("atomic_bw"), run.params); !r) return r;
     return Bandwidth(run, is_client).run();
-  });
-}
-void lock(const Run& run, bool is_client) {
-  guarded(run, [&]() -> Result<void> {
-    if (auto r = check(*find("lock"), run.params); !r) return r;
-    return LockProgram(run, is_client).run();
   });
 }
 
