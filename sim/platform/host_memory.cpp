@@ -262,6 +262,7 @@ struct HostMemory::Area : std::enable_shared_from_this<Area> {
   /// From now on the device may do this with the caller's bytes; never less than before.
   void allow(DmaAccess access) {
     if (!is_callers) return;
+    is_written = is_written || access == DmaAccess::kReadWrite;
     if (state->mapped.empty()) state->mapped.resize(state->pages);
     const uint64_t end = first_offset + length;  // counted from the first page's edge
     uint64_t edge = 0;
@@ -288,6 +289,7 @@ struct HostMemory::Area : std::enable_shared_from_this<Area> {
   const uint64_t begin, length;
   const uint32_t page_size, first_offset;
   const bool is_callers;
+  bool is_written = false;  // of the caller: the device may write it
   const std::vector<Run> runs;
   std::vector<uint64_t> pages;  // bus addresses
   std::list<Area*>::iterator place;
@@ -353,11 +355,25 @@ base::Result<DmaBuffer> HostMemory::map(std::span<uint8_t> memory, DmaAccess acc
   if (*persistent) return **persistent;
   State& s = *state_;
   const uint64_t begin = base::address_of(memory.data()), size = memory.size();
-  // The same byte has the same bus address wherever that is possible: atomics lock by it.
-  for (Area* area : s.areas) {
-    if (!area->holds(begin, size) || !area->may(access)) continue;
-    area->allow(access);
-    return area->part(begin, size);
+  Area* home = nullptr;
+  for (Area* area : s.areas)
+    if (area->holds(begin, size) && area->may(access) && (home == nullptr || area->is_written))
+      home = area;
+  // A byte has one bus address at which the device may write it: atomics lock by it.
+  if (access == DmaAccess::kReadWrite && (home == nullptr || !home->is_written)) {
+    const uint64_t from = home != nullptr ? home->begin : begin,
+                   bytes = home != nullptr ? home->length : size;
+    for (const Area* area : s.areas) {
+      if (area == home || !area->is_written || !area->overlaps(from, bytes)) continue;
+      return base::fail(base::Errc::kBusy,
+                        "map: of {} bytes at {:#x} some are mapped at other bus addresses (with {} "
+                        "bytes at {:#x}); map what holds both first",
+                        bytes, from, area->length, area->begin);
+    }
+  }
+  if (home != nullptr) {
+    home->allow(access);
+    return home->part(begin, size);
   }
   for (const Area* area : s.areas) {
     if (area->is_callers || !area->overlaps(begin, size)) continue;

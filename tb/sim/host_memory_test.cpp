@@ -273,18 +273,40 @@ TEST(CallerMemory, MappedAgainItKeepsItsBusAddresses) {
 TEST(CallerMemory, OverlappingSpansAreOneMemory) {
   HostMemory memory(small(), 0, 2);
   std::vector<uint8_t> heap(30'000);
-  const DmaBuffer a = memory.map(std::span(heap).subspan(0, 20'000), DmaAccess::kReadWrite).value();
-  const DmaBuffer b =
-      memory.map(std::span(heap).subspan(10'000, 20'000), DmaAccess::kReadWrite).value();
+  const auto head = std::span(heap).first(20'000), tail = std::span(heap).subspan(10'000);
+  const DmaBuffer a = memory.map(head, DmaAccess::kReadWrite).value();
+  const DmaBuffer b = memory.map(tail, DmaAccess::kRead).value();
   const std::vector<uint8_t> text = {'b', 'o', 't', 'h'};
   ASSERT_TRUE(memory.write(a.bus(15'000), text));
   const auto of_b = as_device(memory, b);
   EXPECT_TRUE(std::ranges::equal(std::span(of_b).subspan(5'000, 4), text));
+}
+
+/// Atomics lock by bus address: a byte that the device may write has one.
+TEST(CallerMemory, AByteIsWrittenAtOneBusAddress) {
+  HostMemory memory(small(), 0, 2);
+  std::vector<uint8_t> heap(30'000);
+  const auto head = std::span(heap).first(20'000), tail = std::span(heap).subspan(10'000);
+  const auto refused = [&](std::span<uint8_t> bytes) {
+    const auto r = memory.map(bytes, DmaAccess::kReadWrite);
+    return !r && r.error().code == base::Errc::kBusy;
+  };
   {
-    const DmaBuffer all = memory.map(heap, DmaAccess::kReadWrite).value();
-    EXPECT_TRUE(std::ranges::equal(as_device(memory, all), heap));
+    const DmaBuffer a = memory.map(head, DmaAccess::kReadWrite).value();
+    EXPECT_TRUE(refused(tail)) << "overlaps its end";
+    EXPECT_TRUE(refused(heap)) << "holds it";
+    EXPECT_EQ(memory.map(head.subspan(1000, 500), DmaAccess::kReadWrite).value().bus(0),
+              a.bus(1000));
+    const DmaBuffer after =
+        memory.map(std::span(heap).subspan(20'000), DmaAccess::kReadWrite).value();
+    const DmaBuffer read = memory.map(tail, DmaAccess::kRead).value();
+    EXPECT_TRUE(refused(tail.first(15'000))) << "of another that is only read";
+    EXPECT_EQ(memory.map(head.first(10), DmaAccess::kReadWrite).value().bus(0), a.bus(0));
   }
-  EXPECT_TRUE(std::ranges::equal(as_device(memory, a), std::span(heap).first(20'000)));
+  const DmaBuffer read = memory.map(heap, DmaAccess::kRead).value();
+  const DmaBuffer all = memory.map(heap, DmaAccess::kReadWrite).value();
+  EXPECT_EQ(all.bus(29'999), read.bus(29'999));
+  EXPECT_EQ(memory.map(tail, DmaAccess::kReadWrite).value().bus(0), all.bus(10'000));
 }
 
 TEST(CallerMemory, AllocatedMemoryKeepsItsBusAddresses) {

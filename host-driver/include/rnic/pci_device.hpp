@@ -92,7 +92,9 @@ class PciDevice {
   /// Memory that the caller owns (malloc, mmap, the stack), of any alignment and length. The caller
   /// keeps it mapped until the last copy of the handle goes. Bytes of memory that is mapped or
   /// allocated already keep their bus addresses. kInvalidArgument: null, empty, not mapped;
-  /// kPermission: kReadWrite of write-protected memory; kNoMemory: no bus pages left.
+  /// kPermission: kReadWrite of write-protected memory; kNoMemory: no bus pages left; kBusy:
+  /// kReadWrite of bytes of which some, not all, are mapped so in one piece already (a byte that the
+  /// device may write has one bus address, by which it excludes atomics).
   virtual Result<DmaBuffer> map(std::span<uint8_t> memory, DmaAccess access) = 0;
 
   // Memory that outlives a failure of the power, where the platform has it. It is one run on the bus; bytes of
