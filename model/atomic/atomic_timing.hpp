@@ -6,8 +6,8 @@
 namespace rnic::model {
 
 struct AtomicTiming {
-  // rdmap_atomic, from a head to atomic_req: FIFO, enter, ring, look, FIFO.
-  Cycle turn = 5;
+  // rdmap_atomic, from a head whose turn has come to atomic_req: FIFO, enter, FIFO.
+  Cycle turn = 2;
   // atomic_xlate: atomic_req to qn1_xlate.
   Cycle xlate = 2;
   // qn1_extent to a begun request: atomic_xlate, atomic_lock 2, queue of grants, begin.

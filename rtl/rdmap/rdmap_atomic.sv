@@ -1,23 +1,25 @@
 // rdmap_atomic: the service for atomics and Atomic Writes, and the way of results: when a request's turn has come it goes to
 // unit atomic; what comes back becomes a message, a fault, or the end of a request of our own. RFC 7306 sections 5, 7.
 //
-//   head --> [ in ] --enter--> [ ring, a place for each QP ] --look--+--> turn has come: [ out ] --> atomic_req
-//                                        ^                           +--> its QP is dead: gone
-//                                        +------- not yet -----------+
+//   head --> [ in ] --enter--+--> turn has come: [ out ] -----------------------------> atomic_req
+//                            +--> not yet: [ ring, a place for each QP ] --look--+--> turn has come: [ out ]
+//                                            ^                                  +--> its QP is dead: gone
+//                                            +------- not yet ------------------+
 //   begin, fetched, dead, ask --> [ table: unfetched, dead, busy ]
 //   result, from rdmap_core -------------------------------------------------------> [ results ] --> atomic_req
 //   atomic_rsp --> [ FIFO ] --+--> done: [ messages ] --> rdmap_tx     +--> result: res_done
 //                             +--> refused, unread: a fault, to rdmap_core (also of a result)
 //
 // 1. A request's turn comes when no Read Response of its QP is unfetched (ambiguities.md 2.2), and `placed` has reached its
-//    watermark (A-30). Until then it goes round the ring, so it holds nobody else. A QP has at most one request here and in
-//    atomic, so the ring is never full, and the order of a QP needs no care.
+//    watermark (A-30). It is looked at when it enters; until its turn it goes round the ring, so it holds nobody else. A QP has at
+//    most one request here and in atomic, so the ring is never full, and the order of a QP needs no care.
 // 2. The table has an operation a cycle, of any QPs. A dead QP has no unfetched responses: rdmap_read begins none. What ddp still
 //    fetches of it does not count.
 // 3. `dead` follows its QP's request to atomic on the same way, so it never comes before it.
 // 4. busy: from enter until the request is dropped, answered, or its fault is decided. rdmap_ack asks for it.
 //
-// Latency from head to atomic_req 6 cycles, from atomic_rsp to the message 3; a request takes 3 operations, a Read Response 2.
+// Latency from head to atomic_req 3 cycles (6 by the ring), from atomic_rsp to the message 3; a request takes 2 operations, one more
+// for each turn of the ring, a Read Response 2.
 // Waits for unit atomic (which has room), rdmap_tx, rdmap_core's faults, qp. Siblings: rdmap_resp, rdmap_read, rdmap_core, rdmap_ack.
 // Bench: tb/rdmap/rdmap_test.cpp
 `include "rnic_assert.svh"
@@ -139,7 +141,7 @@ module rdmap_atomic #(
   // --- pick: an operation a cycle
   op_e         op_d, op_q;
   logic [15:0] qpn_d, qpn_q;
-  logic        clear_busy, out_room, msg_room, credit, failing_q, leave_q, lost_result_q;
+  logic        clear_busy, out_room, msg_room, credit, tries_d, failing_q, leave_q, lost_result_q;
   logic [15:0] failed_qpn_q;
   logic [QpW-1:0] clear_addr;
   always_comb begin
@@ -175,11 +177,12 @@ module rdmap_atomic #(
   assign dead_pop    = op_d == OpDead;
   assign in_pop      = op_d == OpEnter;
   assign ring_pop    = op_d == OpLook;
+  assign tries_d     = ring_pop || (in_pop && out_room && credit);   // it may go to atomic, if its turn has come
 
   // --- the table: read, then decide and write; an operation on the same QP right behind sees what this one wrote
   logic [HeadW-1:0]       item_q;
   iwarp_pkg::atomic_rsp_t rsp_q;
-  logic                   reached_q, again_q;
+  logic                   tries_q, in_reached_q, front_reached_q, again_q;
   state_t                 state, state_d, state_read, written_q;
   head_t                  item;
   logic                   we;
@@ -191,22 +194,29 @@ module rdmap_atomic #(
   );
   assign ready_o = !clear_busy;
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) op_q <= OpNone;
-    else         op_q <= op_d;
+    if (!rst_ni) begin
+      op_q    <= OpNone;
+      tries_q <= 1'b0;
+    end else begin
+      op_q    <= op_d;
+      tries_q <= tries_d;
+    end
   end
   always_ff @(posedge clk_i) begin
     qpn_q     <= qpn_d;
     item_q    <= op_d == OpEnter ? in : front;
     rsp_q     <= rsp;
-    reached_q <= placed_i >= front_head.watermark;
     again_q   <= we && qpn_q == qpn_d;
     written_q <= state_d;
+    in_reached_q    <= placed_i >= in_head.watermark;
+    front_reached_q <= placed_i >= front_head.watermark;
   end
   assign item  = item_q;
   assign state = again_q ? written_q : state_read;
 
   logic goes, drops, answers, fails, bad_result;
-  assign goes    = op_q == OpLook && !state.dead && state.unfetched == '0 && reached_q;
+  // What dead says of one that enters is of its QP's request before.
+  assign goes    = tries_q && state.unfetched == '0 && (op_q == OpEnter ? in_reached_q : front_reached_q && !state.dead);
   assign drops   = op_q == OpLook && state.dead;
   assign answers = op_q == OpRsp && !state.dead && rsp_q.ending == iwarp_pkg::AtEndDone;
   assign fails   = op_q == OpRsp && !state.dead &&
@@ -230,7 +240,7 @@ module rdmap_atomic #(
       default: ;
     endcase
   end
-  assign ring_push = op_q == OpEnter || (op_q == OpLook && !goes && !drops);
+  assign ring_push = (op_q == OpEnter || op_q == OpLook) && !goes && !drops;
   assign pushed    = item_q;
   assign idle_o    = op_q == OpAsk && !state.busy;
 
@@ -309,7 +319,7 @@ module rdmap_atomic #(
   logic [6:0] inside_q;
   logic [3:0] results_q;
   logic       looked, result_end;
-  assign looked        = op_q == OpLook && !goes;
+  assign looked        = tries_q && !goes;
   assign credit        = inside_q < 7'(MostInside);
   assign result_credit = results_q < 4'(MostResults);
   always_ff @(posedge clk_i) begin
@@ -317,7 +327,7 @@ module rdmap_atomic #(
       inside_q  <= '0;
       results_q <= '0;
     end else begin
-      inside_q  <= inside_q + 7'(ring_pop) - 7'(looked) - 7'(op_d == OpRsp);
+      inside_q  <= inside_q + 7'(tries_d) - 7'(looked) - 7'(op_d == OpRsp);
       results_q <= results_q + 4'(result_pop) - 4'(result_end);
     end
   end
@@ -410,6 +420,8 @@ module rdmap_atomic #(
   `RNIC_ASSERT(OnePerQp_A, !(op_q == OpEnter) || !state.busy)
   `RNIC_ASSERT(BusyAnswered_A, !(op_q == OpRsp || drops) || state.busy)
   `RNIC_COVER(Waits_C, op_q == OpLook && !goes && !drops)
+  `RNIC_COVER(Enters_C, op_q == OpEnter && goes)
+  `RNIC_COVER(EntersRing_C, op_q == OpEnter && tries_q && !goes)
   `RNIC_STREAM_STABLE(MsgStable_A, msg_valid_o, msg_ready_i, msg_o)
   `RNIC_STREAM_STABLE(FailStable_A, fail_valid_o, fail_ready_i, fail_o)
 
