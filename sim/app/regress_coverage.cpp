@@ -129,6 +129,7 @@ const std::vector<SettingClasses>& setting_classes() {
       {"pcie_reorder", "completions out of order", {"0", "0.1", "0.5"}},
       {"pcie_split", "completions split", {"0", "0.2", "0.8"}},
       {"pcie_latency_ns", "PCIe latency, ns", {"100", "400", "800"}},
+      {"pcie_posted_hold_ns", "posted writes held back, ns", {"0", "200", "2000"}},
       {"page_kib", "pages of memory, KiB", {"4", "16", "64", "512", "2048"}},
       {"qps", "QPs at a time", {"1-2", "3-8", "9-32"}},
       {"markers", "markers", {"off", "on"}},

@@ -80,7 +80,8 @@ class Generator {
         lives_(base::Rng(seed).fork("lives")),
         pages_(base::Rng(seed).fork("pages")),
         flushes_(base::Rng(seed).fork("flushes")),
-        atomics_(base::Rng(seed).fork("atomics")) {
+        atomics_(base::Rng(seed).fork("atomics")),
+        holds_(base::Rng(seed).fork("holds")) {
     plan_.seed = seed;
   }
 
@@ -133,6 +134,8 @@ class Generator {
       give(fmt::format("{}.pcie_latency_ns", side),
            any<const char*>(set_, std::array{"100", "400", "800"}));
       give(fmt::format("{}.pcie_gen", side), any<const char*>(wires_, std::array{"3", "4", "5"}));
+      give(fmt::format("{}.pcie_posted_hold_ns", side),
+           any<const char*>(holds_, std::array{"0", "0", "200", "2000"}));
       const auto kib = any<uint32_t>(pages_, std::array{4u, 4u, 16u, 64u, 512u, 2048u});
       p.page_bytes[side == std::string_view("client") ? kClient : kServer] = kib * 1024;
       give(fmt::format("{}.page_kib", side), fmt::format("{}", kib));
@@ -543,7 +546,7 @@ class Generator {
     bool any = false;
   };
   Limits limits_;
-  base::Rng set_, rng_, wires_, lives_, pages_, flushes_, atomics_;
+  base::Rng set_, rng_, wires_, lives_, pages_, flushes_, atomics_, holds_;
   Plan plan_;
   std::array<std::array<Landing, kMaxQps>, 2> landing_{};
   std::array<std::array<std::vector<Piece>, kMaxQps>, 2> written_{}, fetched_{};
