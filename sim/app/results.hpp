@@ -34,6 +34,7 @@ class Results {
   void stages();        // pushed doorbell to wire, wire to host memory
   void timing_error();  // of the model
   void flush();         // against a Read, in parts, in a log, rates, the model's error
+  void atomics();       // rates of FetchAdd and CmpSwap, beside the round trip of PCIe
   void speed();         // of both simulations, and memory
   void logic();         // size and depth, of what rtl/lint/depth.sh has printed
   void tests();         // time of all tests, of what tb/run.sh has printed
