@@ -186,7 +186,7 @@ module rdmap (
 
   // --- responder
   logic resp_valid, resp_ready, request_in, request_out;
-  logic [1:0] response_in;
+  logic [1:0] response_in, response_passed;
   iwarp_pkg::tx_message_hdr_t resp_msg;
   logic [127:0] resp_data;
   rdmap_resp #(.ResultDepth(QueueDepth)) u_resp (
@@ -205,7 +205,7 @@ module rdmap (
     .check_rsp_valid_i(resp_check_rsp_valid_i), .check_rsp_ready_o(resp_check_rsp_ready_o),
     .check_rsp_i(resp_check_rsp_i),
     .msg_valid_o(resp_valid), .msg_ready_i(resp_ready), .msg_o(resp_msg), .msg_data_o(resp_data),
-    .in_o(request_in), .left_o(request_out), .begin_o(response_in)
+    .in_o(request_in), .left_o(request_out), .begin_o(response_in), .passed_o(response_passed)
   );
 
   // --- errors
@@ -241,10 +241,10 @@ module rdmap (
     .clk_i, .rst_ni, .free_o(ctl_free), .taken_i(qp_ctl_rdmap_valid_i && qp_ctl_rdmap_ready_o),
     .sync_i(is_sync), .sync_qpn_i(qp_ctl_rdmap_i.qpn),
     .done_i(ctl_done), .drains_i(stopped), .qpn_i(qpn),
-    .in_i({result_valid, term_valid && term_ready, job_valid, response_in[0], request_in,
-           wqe_hdr_valid_i && wqe_hdr_ready_o}),
-    .out_i({result_out, term_out, job_out, response_out, request_out, wqe_out}),
-    .atomic_in_i(response_in[1]), .ask_o(ask), .ask_qpn_o(ask_qpn), .idle_i(idle),
+    .in_i({resp_valid && resp_ready, response_in[1], result_valid, term_valid && term_ready, job_valid,
+           response_in[0], request_in, wqe_hdr_valid_i && wqe_hdr_ready_o}),
+    .out_i({response_out, response_passed[1], result_out, term_out, job_out, response_passed[0], request_out, wqe_out}),
+    .ask_o(ask), .ask_qpn_o(ask_qpn), .idle_i(idle),
     .ack_valid_o(qp_ack_rdmap_valid_o), .ack_ready_i(qp_ack_rdmap_ready_i), .ack_o(qp_ack_rdmap_o)
   );
 

@@ -5,14 +5,15 @@
 //    \---> sync: when the results of atomics are through (not told to rdmap_core)
 //
 //   WQE at the port --------------------------------> through rdmap_tx
-//   request served --> leaves rdmap_read, response --> through rdmap_tx
+//   request served --> leaves rdmap_read, response --> to rdmap_tx --> through it
 //   error decided  --> leaves rdmap_term, Terminate --> through rdmap_tx
 //   result of an atomic --> stored, and taken by qp
-//   atomic --> not in rdmap_atomic any more, response --> through rdmap_tx
+//   atomic --> not in rdmap_atomic any more, response --> to rdmap_tx --> through it
 //
 // Each of these ways but the last keeps its order, so it is enough to count: what had come at its mark
 // and has not left is counted down. The mark of the second half of a way is when the first has drained.
-// Atomics overtake each other: rdmap_atomic is asked, again and again, whether the QP has one.
+// Atomics overtake each other: rdmap_atomic is asked, again and again, whether the QP has one. Responses of the two
+// services pass each other on their way to rdmap_tx, so each is counted there by itself.
 // What other QPs do meanwhile does not matter. Latency 1 cycle. Waits for rdmap_tx, so for ddp,
 // which always takes a message, for tpt, and for qp. Siblings: rdmap_core, rdmap_tx, rdmap_resp,
 // rdmap_term. Bench: tb/rdmap/rdmap_test.cpp
@@ -30,10 +31,10 @@ module rdmap_ack (
   input  logic done_i,
   input  logic drains_i,                 // a start or stop
   input  logic [15:0] qpn_i,
-  // a bit each of WQE, request, response, error, Terminate, result: one has come in, has left
-  input  logic [5:0] in_i,
-  input  logic [5:0] out_i,
-  input  logic atomic_in_i,              // a response of an atomic, beside in_i
+  // a bit each of WQE, request, response, error, Terminate, result, response of an atomic, response in rdmap_tx: one has
+  // come in, has left
+  input  logic [7:0] in_i,
+  input  logic [7:0] out_i,
   // from and to rdmap_atomic
   output logic ask_o,
   output logic [15:0] ask_qpn_o,
@@ -52,18 +53,21 @@ module rdmap_ack (
   state_e state_d, state_q;
   logic [15:0] qpn_q;
 
-  localparam int unsigned Wqe = 0, Request = 1, Response = 2, Error = 3, Term = 4, Result = 5;
-  logic [5:0] mark, through, none;
+  localparam int unsigned Wqe = 0, Request = 1, Response = 2, Error = 3, Term = 4, Result = 5,
+                          Atomic = 6, Sent = 7;
+  logic [7:0] mark, through, none;
   logic       idle_q, sync_q;
   assign mark[Wqe]      = state_q != StDrain;
   assign mark[Request]  = state_q != StDrain;
-  assign mark[Response] = state_q != StDrain || !through[Request] || !idle_q;
+  assign mark[Response] = state_q != StDrain || !through[Request];
+  assign mark[Atomic]   = state_q != StDrain || !idle_q;
+  assign mark[Sent]     = state_q != StDrain || !through[Request] || !through[Response] || !idle_q || !through[Atomic];
   assign mark[Error]    = state_q != StDrain;
   assign mark[Result]   = state_q != StDrain;
   assign mark[Term]     = state_q != StDrain || !through[Error];
-  for (genvar i = 0; i < 6; i++) begin : gen_way
+  for (genvar i = 0; i < 8; i++) begin : gen_way
     logic [7:0] inside_d, inside_q, left_q;   // inside; of those, which an order waits for
-    assign inside_d   = inside_q + 8'(in_i[i]) + 8'(i == Response && atomic_in_i) - 8'(out_i[i]);
+    assign inside_d   = inside_q + 8'(in_i[i]) - 8'(out_i[i]);
     assign through[i] = left_q == '0;
     assign none[i]    = inside_q == '0;
     always_ff @(posedge clk_i) begin

@@ -77,6 +77,7 @@ module rdmap_resp #(
   output logic in_o,                       // a Read or Flush is being served
   output logic left_o,                     // one has left the service
   output logic [1:0] begin_o,              // with a response; an atomic with one
+  output logic [1:0] passed_o,             // a response has left its service for rdmap_tx; an atomic's
   input  logic ask_i,                      // has this QP an atomic in service?
   input  logic [15:0] ask_qpn_i,
   output logic idle_o                      // it has none
@@ -136,6 +137,8 @@ module rdmap_resp #(
     .clk_i, .rst_ni, .valid_i(msgs), .ready_o(msg_readys), .data_i({atomic_msg, atomic_data, read_msg, read_data}),
     .valid_o(msg_valid_o), .ready_i(msg_ready_i), .data_o({msg_o, msg_data_o}), .index_o(unused_index)
   );
+
+  assign passed_o = msgs & msg_readys;
 
   // One fault at a time: offered or in rdmap_core until it is done.
   logic [1:0] owner_d, owner_q;
