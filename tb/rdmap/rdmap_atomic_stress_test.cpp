@@ -41,7 +41,8 @@ TYPED_TEST(RdmapAtomicStress, StopWaitsForAResponseThatOthersPass) {
   auto& dut = this->dut;
   dut.top().placed_i = 0;
   const Bytes add = ulpdu(hex(golden::kAtomicRequest.bytes));
-  for (uint16_t q = 0; q < 6; q++) this->run_qp(q, this->persistent(this->params(4, 4, u16(4 * q), u16(4 * q))));
+  for (uint16_t q = 0; q < 6; q++)
+    this->run_qp(q, this->persistent(this->params(4, 4, u16(4 * q), u16(4 * q))));
   for (uint16_t q = 0; q < 3; q++) {
     this->expect_good(q, add, this->good(false));
     EXPECT_EQ(dut.atomic_req.take().qpn, q);
@@ -53,10 +54,13 @@ TYPED_TEST(RdmapAtomicStress, StopWaitsForAResponseThatOthersPass) {
   std::vector<uint16_t> left;
   dut.tx_message_hdr.on_item([&](const spec::TxMessageHdr& h) { left.push_back(h.qpn); });
   size_t at_ack = ~size_t{0};
-  dut.qp_ack.on_item([&](const spec::QpAckRdmap& a) { if (a.qpn == 2) at_ack = left.size(); });
+  dut.qp_ack.on_item([&](const spec::QpAckRdmap& a) {
+    if (a.qpn == 2) at_ack = left.size();
+  });
   dut.tx_message_hdr.stall(100);
   // The responses of 0, 1, 2: one in rdmap_tx, one offered, one behind it.
-  for (uint16_t q = 0; q < 3; q++) dut.atomic_rsp.put({.op = AtomicOp::kFetchAdd, .qpn = q, .slot = 0});
+  for (uint16_t q = 0; q < 3; q++)
+    dut.atomic_rsp.put({.op = AtomicOp::kFetchAdd, .qpn = q, .slot = 0});
   pause();
   dut.qp_ctl.put({.op = spec::QpOp::kStop, .qpn = 2});
   pause();
@@ -73,7 +77,8 @@ TYPED_TEST(RdmapAtomicStress, StopWaitsForAResponseThatOthersPass) {
   pause();
   const auto own = std::find(left.begin(), left.end(), 2) - left.begin();
   EXPECT_EQ(left.size(), 6U);
-  EXPECT_LT(static_cast<size_t>(own), at_ack) << "the response of QP 2 left behind its acknowledgement";
+  EXPECT_LT(static_cast<size_t>(own), at_ack)
+      << "the response of QP 2 left behind its acknowledgement";
   dut.tx_message_hdr.on_item(nullptr);
   dut.qp_ack.on_item(nullptr);
 }
@@ -95,7 +100,7 @@ TYPED_TEST(RdmapAtomicStress, Random) {
   };
   struct Verdict {
     uint16_t qpn;
-    unsigned kind;  // 0 nothing, 1 placement, 2 request, 3 response of ours
+    unsigned kind;  // 0 nothing, 1 placement, 2 request, 3 response of ours, 4 with a result
     std::shared_ptr<Request> request;
   };
   struct Qp {
@@ -103,11 +108,11 @@ TYPED_TEST(RdmapAtomicStress, Random) {
     std::deque<std::shared_ptr<Request>> inbound;  // not answered
     std::deque<Own> own;
     uint32_t msn = 1;
-    unsigned used = 0, unfetched = 0, life = 0, outbound = 0;
+    unsigned used = 0, unfetched = 0, life = 0, outbound = 0, results_in = 0, results_out = 0;
     bool in_slot = false;
     bool slot_reads = false;
   };
-  uint64_t acks = 0, atomics = 0, results = 0, errors = 0, refused = 0;
+  uint64_t acks = 0, atomics = 0, results = 0, errors = 0, refused = 0, syncs = 0;
   each_pace([&](Pace pace) {
     this->start(pace);
     this->persist = 1;
@@ -123,9 +128,12 @@ TYPED_TEST(RdmapAtomicStress, Random) {
     std::deque<std::pair<uint64_t, uint16_t>> frees;
     uint64_t marks = 0, placed = 0, step = 0;
     int ctl_qp = -1;
-    bool ctl_start = false;
+    bool ctl_start = false, ctl_sync = false;
+    unsigned sync_results = 0;
 
-    dut.check = [&](const spec::RespCheck&) { return rng.percent(3) ? TptResult::kStag : TptResult::kOk; };
+    dut.check = [&](const spec::RespCheck&) {
+      return rng.percent(3) ? TptResult::kStag : TptResult::kOk;
+    };
     dut.atomic_req.on_item([&](const spec::AtomicReq& r) {
       ASSERT_LT(r.qpn, kQps);
       auto& q = qps[r.qpn];
@@ -157,6 +165,7 @@ TYPED_TEST(RdmapAtomicStress, Random) {
     });
     dut.res_done.on_item([&](const spec::ResDone& d) {
       ASSERT_FALSE(qps[d.qpn].acked);
+      qps[d.qpn].results_out++;
       ASSERT_FALSE(done.empty()) << d.describe();
       ASSERT_EQ(d, done.front());
       done.pop_front();
@@ -165,10 +174,14 @@ TYPED_TEST(RdmapAtomicStress, Random) {
       ASSERT_EQ(int{a.qpn}, ctl_qp);
       acks++;
       auto& q = qps[a.qpn];
-      if (!ctl_start) {
+      if (ctl_sync) {
+        ASSERT_GE(q.results_out, sync_results) << "a result is not through";
+      } else if (!ctl_start) {
         q.acked = true, q.running = q.stopping = false;
-        for (const auto& o : inside) ASSERT_NE(o.qpn, a.qpn) << "acknowledged with a request in atomic";
-        for (const auto& o : sinks) ASSERT_NE(o.qpn, a.qpn) << "acknowledged with a result in atomic";
+        for (const auto& o : inside)
+          ASSERT_NE(o.qpn, a.qpn) << "acknowledged with a request in atomic";
+        for (const auto& o : sinks)
+          ASSERT_NE(o.qpn, a.qpn) << "acknowledged with a result in atomic";
       } else {
         q.running = true;
       }
@@ -187,7 +200,8 @@ TYPED_TEST(RdmapAtomicStress, Random) {
         } else {
           ASSERT_TRUE(v.accept == 0 || v.place == 0);
         }
-        if (want.kind == 3) qps[want.qpn].outbound--;
+        if (want.kind >= 3) qps[want.qpn].outbound--;
+        if (want.kind == 4 && v.accept != 0) qps[want.qpn].results_in++;
         if (want.kind == 2) {
           want.request->judged = true;
           want.request->accepted = v.accept != 0;
@@ -244,7 +258,10 @@ TYPED_TEST(RdmapAtomicStress, Random) {
         const auto d = dut.atomic_dead.take();
         for (size_t i = 0; i < inside.size(); i++)
           if (inside[i].qpn == d.qpn && rng.percent(60)) {
-            dut.atomic_rsp.put({.op = inside[i].op, .qpn = d.qpn, .slot = inside[i].slot, .ending = AtomicEnd::kDropped});
+            dut.atomic_rsp.put({.op = inside[i].op,
+                                .qpn = d.qpn,
+                                .slot = inside[i].slot,
+                                .ending = AtomicEnd::kDropped});
             inside.erase(inside.begin() + static_cast<std::ptrdiff_t>(i));
             break;
           }
@@ -257,7 +274,8 @@ TYPED_TEST(RdmapAtomicStress, Random) {
       auto& q = qps[r.qpn];
       spec::AtomicRsp a{.op = r.op, .qpn = r.qpn, .slot = r.slot};
       if (may_fail && rng.percent(6)) {
-        a.ending = r.op != AtomicOp::kWrite && rng.percent(50) ? AtomicEnd::kUnread : AtomicEnd::kRefused;
+        a.ending =
+            r.op != AtomicOp::kWrite && rng.percent(50) ? AtomicEnd::kUnread : AtomicEnd::kRefused;
         if (a.ending == AtomicEnd::kRefused) a.result = TptResult::kBounds;
         if (a.ending == AtomicEnd::kUnread) a.status = spec::RdStatus::kPoisoned;
         refused++;
@@ -276,6 +294,7 @@ TYPED_TEST(RdmapAtomicStress, Random) {
       spec::AtomicRsp a{.op = r.op, .qpn = r.qpn, .slot = r.slot};
       if (may_fail && rng.percent(4)) {
         a.ending = AtomicEnd::kRefused, a.result = TptResult::kRights;
+        qps[r.qpn].results_out++;
         refused++;
       } else {
         done.push_back({.qpn = r.qpn, .slot = r.slot});
@@ -286,13 +305,16 @@ TYPED_TEST(RdmapAtomicStress, Random) {
       auto& q = qps[n];
       ctl_qp = n;
       ctl_start = is_start;
+      ctl_sync = false;
       if (is_start) {
         const auto life = q.life + 1;
         q = Qp{};
         q.life = life;
         q.acked = false;
-        dut.qp_ctl.put({.op = spec::QpOp::kStart, .qpn = n,
-                        .params = this->persistent(this->params(kIrd, kOrd, u16(kIrd * n), u16(kOrd * n)))});
+        dut.qp_ctl.put(
+            {.op = spec::QpOp::kStart,
+             .qpn = n,
+             .params = this->persistent(this->params(kIrd, kOrd, u16(kIrd * n), u16(kOrd * n)))});
       } else {
         q.stopping = true;
         dut.qp_ctl.put({.op = spec::QpOp::kStop, .qpn = n});
@@ -307,7 +329,8 @@ TYPED_TEST(RdmapAtomicStress, Random) {
       const bool live = q.running && !q.stopping;
       const bool rx_room = dut.rx_segment.size() < 4, tx_room = dut.wqe_hdr.size() < 3;
       if (ctl_qp >= 0) {
-        ASSERT_LT(step - ctl_since, 20000U) << "QP " << ctl_qp << (ctl_start ? " start" : " stop") << " is never acknowledged";
+        ASSERT_LT(step - ctl_since, 20000U)
+            << "QP " << ctl_qp << (ctl_start ? " start" : " stop") << " is never acknowledged";
       } else {
         ctl_since = step;
       }
@@ -340,7 +363,9 @@ TYPED_TEST(RdmapAtomicStress, Random) {
             put64(u, 34, r->data);
           } else {
             Bytes b(20);
-            spec::FlushRequest{.sink_stag = 5, .length = u32(rng.below(2) * 8), .sink_to = 9, .flags = 1}.pack(b);
+            spec::FlushRequest{
+                .sink_stag = 5, .length = u32(rng.below(2) * 8), .sink_to = 9, .flags = 1}
+                .pack(b);
             u = this->untagged(0x4c, true, 1, b);
             put32(u, 2, 0);
           }
@@ -355,24 +380,27 @@ TYPED_TEST(RdmapAtomicStress, Random) {
           q.outbound++;
           const bool is_write = rng.percent(25);
           Bytes body(is_write ? 8 : 48);
-          if (!is_write) spec::AtomicOperands{.sink = {.address = 0x9000, .length = 8, .lkey = 0x55}}.pack(body);
+          if (!is_write)
+            spec::AtomicOperands{.sink = {.address = 0x9000, .length = 8, .lkey = 0x55}}.pack(body);
           const auto slot = u8(rng.below(64));
           q.own.push_back({slot, q.msn++, is_write});
-          (void)this->post({.qpn = n,
-                            .slot = slot,
-                            .opcode = is_write ? WrOpcode::kAtomicWrite : WrOpcode::kAtomicFetchAndAdd,
-                            .is_inline = 1,
-                            .length = u32(body.size())},
-                           body);
+          (void)this->post(
+              {.qpn = n,
+               .slot = slot,
+               .opcode = is_write ? WrOpcode::kAtomicWrite : WrOpcode::kAtomicFetchAndAdd,
+               .is_inline = 1,
+               .length = u32(body.size())},
+              body);
           break;
         }
         case 4: {
           if (!live || !rx_room || q.own.empty() || !q.own.front().left) break;
           const auto o = q.own.front();
           q.own.pop_front();
-          auto u = ulpdu(hex(o.is_write ? golden::kAtomicWriteResponse.bytes : golden::kAtomicResponse.bytes));
+          auto u = ulpdu(
+              hex(o.is_write ? golden::kAtomicWriteResponse.bytes : golden::kAtomicResponse.bytes));
           if (!o.is_write) put32(u, 18, rng.percent(1) ? 77 : o.msn);
-          verdicts.push_back({n, 3, nullptr});
+          verdicts.push_back({n, o.is_write ? 3U : 4U, nullptr});
           this->put_segment(n, u);
           break;
         }
@@ -402,10 +430,18 @@ TYPED_TEST(RdmapAtomicStress, Random) {
             verdicts.push_back({n, 0, nullptr});
             this->put_segment(n, this->peer_terminate(Bytes{0x02, 0x05, 0, 0}));
           }
+          if (ctl_qp < 0 && live && rng.percent(5) && dut.rx_segment.empty() && verdicts.empty()) {
+            ctl_qp = n, ctl_start = false, ctl_sync = true;
+            sync_results = q.results_in;
+            syncs += sync_results != q.results_out;
+            dut.qp_ctl.put(
+                {.op = spec::QpOp::kSync, .qpn = n, .params = this->persistent(this->params())});
+            break;
+          }
           if (ctl_qp >= 0 || !rng.percent(q.failed || q.acked ? 30 : 1)) break;
           if (q.acked) {  // what stands before a start has left ddp
-            if (!dut.rx_segment.empty() || !verdicts.empty() || !dut.resp_slot_free.empty() || !dut.resp_fetched.empty() ||
-                !dut.tx_message_hdr.empty())
+            if (!dut.rx_segment.empty() || !verdicts.empty() || !dut.resp_slot_free.empty() ||
+                !dut.resp_fetched.empty() || !dut.tx_message_hdr.empty())
               break;
             put_ctl(n, true);
           } else if (q.running && !q.stopping && dut.wqe_hdr.empty()) {
@@ -456,7 +492,8 @@ TYPED_TEST(RdmapAtomicStress, Random) {
   EXPECT_GT(acks, 200U);
   EXPECT_GT(errors, 100U);
   EXPECT_GT(refused, 100U);
-  std::printf("atomics %lu results %lu acks %lu errors %lu refused %lu\n", atomics, results, acks, errors, refused);
+  std::printf("atomics %lu results %lu acks %lu errors %lu refused %lu syncs %lu\n", atomics,
+              results, acks, errors, refused, syncs);
 }
 
 }  // namespace
