@@ -191,6 +191,10 @@ module rdmap_atomic #(
   ram_1r1w #(.Width($bits(state)), .Depth(rnic_pkg::NumQps)) u_table (
     .clk_i, .rst_ni, .we_i(clear_busy || we), .waddr_i(clear_busy ? clear_addr : qpn_q[QpW-1:0]),
     .wdata_i(clear_busy ? '0 : state_d), .re_i(op_d != OpNone), .raddr_i(qpn_d[QpW-1:0]), .rdata_o(state_read)
+`ifdef FORMAL
+    ,
+    .f_addr_i(f_qpn), .f_word_o(f_word)
+`endif
   );
   assign ready_o = !clear_busy;
   always_ff @(posedge clk_i) begin
@@ -424,6 +428,45 @@ module rdmap_atomic #(
   `RNIC_COVER(EntersRing_C, op_q == OpEnter && tries_q && !goes)
   `RNIC_STREAM_STABLE(MsgStable_A, msg_valid_o, msg_ready_i, msg_o)
   `RNIC_STREAM_STABLE(FailStable_A, fail_valid_o, fail_ready_i, fail_o)
+
+`ifdef FORMAL
+  // Proof rtl/formal/rdmap_atomic_fv.sv, of any QP: f_state is what the operations so far have made
+  // of its state, by counts of their own; the table, and what is read of it, agree with that.
+  (* anyconst *) logic [QpW-1:0] f_qpn;
+  logic [$bits(state)-1:0] f_word;
+  logic [8:0]  f_unfetched_q;
+  logic        f_dead_q, f_busy_q, f_cleared_q, f_here, f_begun_q;
+  logic [63:0] f_placed_q;
+  always_comb assume (qpn_d < 16'(rnic_pkg::NumQps));
+  assign f_here = op_q != OpNone && qpn_q[QpW-1:0] == f_qpn;
+  always_ff @(posedge clk_i) begin
+    f_placed_q <= placed_i;
+    f_begun_q  <= rst_ni && begin_valid_i && begin_qpn_i[QpW-1:0] == f_qpn;
+    if (!rst_ni) begin
+      {f_unfetched_q, f_dead_q, f_busy_q, f_cleared_q} <= '0;
+    end else begin
+      f_cleared_q <= f_cleared_q || (clear_busy && clear_addr == f_qpn);
+      if (f_begun_q) f_unfetched_q <= f_unfetched_q + 9'd1;
+      if (f_here && op_q == OpFetched && f_unfetched_q != '0) f_unfetched_q <= f_unfetched_q - 9'd1;
+      if (f_here && op_q == OpDead) begin
+        f_unfetched_q <= '0;
+        f_dead_q      <= f_busy_q;
+      end
+      if (f_here && op_q == OpEnter) {f_busy_q, f_dead_q} <= 2'b10;
+      if (f_here && (op_q == OpLeave || drops || (op_q == OpRsp && !fails))) f_busy_q <= 1'b0;
+    end
+  end
+  `RNIC_ASSERT(Begun_A, f_begun_q == (f_here && op_q == OpBegin))
+  `RNIC_ASSERT(Cleared_A, f_cleared_q ? !clear_busy || clear_addr > f_qpn : clear_busy && clear_addr <= f_qpn)
+  `RNIC_ASSERT(Clearing_A, !clear_busy || op_q == OpNone)
+  `RNIC_ASSERT(Table_A, (f_cleared_q ? f_word : '0) == {f_unfetched_q, f_dead_q, f_busy_q})
+  `RNIC_ASSERT(State_A, !f_here || state == {f_unfetched_q, f_dead_q, f_busy_q})
+  // What goes to atomic, and to u_out, has no earlier Read Response unfetched, every earlier placement has left, and its
+  // QP is not dead.
+  `RNIC_ASSERT(Turn_A, !(goes && f_here) || f_unfetched_q == '0)
+  `RNIC_ASSERT(Watermark_A, !goes || f_placed_q >= item.watermark)
+  `RNIC_ASSERT(NotDead_A, !(goes && f_here && op_q == OpLook) || !f_dead_q)
+`endif
 
   // Simulation alone: commit trace (architecture 10)
   iwarp_pkg::rdmap_atomic_commit_t tap_rdmap_atomic /*verilator public_flat_rd*/;
