@@ -1,18 +1,28 @@
-// crc32c: CRC32C (Castagnoli) over the bytes of each packet of a beat stream.
+// crc32c: computes the CRC32C (Castagnoli) over the bytes of each packet of a beat stream.
 //
-// Throughput 1 beat of 64 bytes a cycle, always; latency 7 cycles from a packet's last beat to its crc. While the crc
-// is offered and not taken the pipeline stands: ready_i of the crc reaches ready_o combinationally.
+// In: beats of up to 64 bytes. Out: one 32-bit word per packet.
 //
-//   data_i --> zero above keep --> [ lane_shift, 2 ] --> data64 --> [ 1 ] --+--> [ state ] = adv64(state) ^ word
-//              (last: bytes to the top lanes)                               |        |
-//                                                                           +--------+--last--> [ adv 1, 2 ]
-//   crc_o <-- invert <-- [ adv 16, 32, 64, ^ word ] <-- [ adv 4, 8 ] <------------------------------'
+//   data_i --> zero above keep --> [ lane_shift, 2 ] --> data64 --> [ 1 ] --+
+//              (last: bytes to the top lanes)                               |
+//                         +-------------------------------------------------+
+//                         v
+//                      [ state ] = adv64(state) ^ word
+//                         |
+//                         +--last--> [ adv 1, 2 ] --> [ adv 4, 8 ] --> [ adv 16, 32, 64, ^ word ]
+//                                                                                |
+//   crc_o <-- invert <-----------------------------------------------------------+
 //
-// A last beat of n bytes has its bytes moved up to the top lanes, with zeros below: zeros in front of a word add
-// nothing to a zero state, so data64 gives the n bytes' part, and the state before is advanced by n bytes only.
+// Invariants:
+//  1. The bytes of a last beat of n bytes are rotated up to the top lanes, with zeros below. Zeros
+//     in front of a word add nothing to a zero state, so data64 gives the part of the n bytes. The
+//     state before the last beat is advanced by n bytes only.
+//  2. crc_o is the usual number ("123456789" gives E3069283). MPA sends its low byte first
+//     (RFC 5044 section 4, as RFC 3720 12.1).
 //
-// crc_o is the usual number ("123456789" gives E3069283); MPA sends its low byte first (RFC 5044 section 4, as RFC 3720
-// 12.1). Matrices: crc32c_pkg, printed by specgen. Bench tb/lib/crc32c_test.cpp
+// Latency: 7 cycles from a packet's last beat to its crc. Throughput: 1 beat of 64 bytes per cycle.
+// Back-pressure: the pipeline stalls while the crc is valid and not ready. crc_ready_i reaches
+// ready_o combinationally.
+// Matrices: crc32c_pkg, printed by specgen. Bench tb/lib/crc32c_test.cpp
 `include "rnic_assert.svh"
 
 module crc32c (
@@ -24,16 +34,17 @@ module crc32c (
   input  logic         last_i,
   input  logic [6:0]   keep_i,
   input  logic [511:0] data_i,
-  // to the user: one word a packet
+  // to the user: one word per packet
   output logic         crc_valid_o,
   input  logic         crc_ready_i,
   output logic [31:0]  crc_o
 );
-  localparam logic [31:0] Ones = 32'hFFFF_FFFF;   // before the first byte and, inverted, behind the last
+  // The state before the first byte; crc_o is inverted after the last.
+  localparam logic [31:0] Ones = 32'hFFFF_FFFF;
 
-  logic move;   // the stages behind lane_shift move together
+  logic move;   // the stages after lane_shift move together
 
-  // Stages 1, 2: a partial beat to the top.
+  // Stages 1, 2: rotate the bytes of a partial beat to the top lanes.
   logic [63:0]  keep_mask;
   logic [511:0] clean, aligned;
   logic         aligned_valid, aligned_last;
@@ -51,7 +62,7 @@ module crc32c (
     .valid_o(aligned_valid), .ready_i(move), .data_o(aligned), .side_o({aligned_last, aligned_keep})
   );
 
-  // Stage 3: the part of this beat.
+  // Stage 3: the CRC part of this beat.
   logic        word_valid_q, word_last_q;
   logic [6:0]  word_keep_q;
   logic [31:0] word_q;
@@ -69,7 +80,7 @@ module crc32c (
     end
   end
 
-  // Stage 4: the state over full beats; with a last beat it is handed on and starts again.
+  // Stage 4: the state over full beats. A last beat passes the state on and restarts it.
   logic [31:0] state_q;
   logic        a_valid_q, b_valid_q, c_valid_q, d_valid_q;
   logic [6:0]  a_keep_q;
@@ -80,7 +91,7 @@ module crc32c (
     else if (move && word_valid_q) state_q <= word_last_q ? Ones : crc32c_pkg::adv64(state_q) ^ word_q;
   end
 
-  // Stages 4 to 7: the state advanced by the keep of the last beat, one bit of keep after another.
+  // Stages 4 to 7: advance the state by the keep of the last beat, bit by bit of keep.
   logic [6:2]  b_keep_q;
   logic [6:4]  c_keep_q;
   logic [31:0] b_state_q, b_word_q, c_state_q, c_word_q, d_crc_q;

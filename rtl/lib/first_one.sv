@@ -1,10 +1,11 @@
-// first_one: the lowest set bit of a vector, as a bit, as an index and whether there is one.
-//
-// Combinational, depth logarithmic in N: a doubling prefix OR finds the bit, an OR tree a bit of the index.
+// first_one: finds the lowest set bit of a vector, as a one-hot vector, an index and an any flag.
 //
 //   request_i   0 1 1 0 1 0 0     (bit 0 right)
 //   onehot_o    0 0 0 0 1 0 0
-//   index_o     2,  any_o 1       index_o is 0 when there is none
+//   index_o     2,  any_o 1       index_o is 0 when no bit is set
+//
+// Combinational, depth logarithmic in N: a doubling prefix OR finds the bit, an OR tree computes
+// each bit of the index.
 //
 // Proof rtl/formal/first_one_fv.sv, bench tb/lib/first_one_test.cpp
 module first_one #(

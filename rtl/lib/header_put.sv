@@ -1,17 +1,19 @@
-// header_put: puts n bytes (0 .. Bytes) in front of each packet and closes the gap.
+// header_put: inserts n bytes (0 .. Bytes) in front of each packet and leaves no gap.
 //
-// One word on put a packet, in order: its low n bytes become the first of the packet. An empty packet (one beat, keep
-// 0) leaves as the n bytes alone.
+// In: one word on put per packet, in order; its low n bytes become the packet's first bytes. Out:
+// the longer packet. An empty packet (one beat, keep 0) comes out as the n bytes only.
 //
 //   put --> [ counts ] --> n         [ headers ] ---first---+
 //                          |                                v
 //   in ---------> [ lane_shift: up by n ] --> cur --> merge --> [ stream_reg ] --> out
 //                                              +--> [ held ]-^
 //
-// Latency 3 cycles from the beat, 4 from the word on put. Throughput 1 beat a cycle on out; a packet whose n bytes make
-// it a beat longer takes that one cycle more. The paths to put and out are cut; ready_i reaches nothing, ready_o depends
-// combinationally on the stages behind it, not on valid_i. Lanes at and above keep are undefined. error passes to the
-// last beat. Proof rtl/formal/header_put_fv.sv, bench tb/lib/header_put_test.cpp, sibling header_take
+// Lanes at and above keep are undefined. error passes to the last beat.
+// Latency: 3 cycles from the beat, 4 from the word on put. Throughput: 1 beat per cycle on out; a
+// packet that its n bytes make one beat longer takes one cycle more.
+// Back-pressure: a beat waits for its put word. The paths to put and out are cut: ready_i reaches
+// no output. ready_o depends combinationally on the stages after it, not on valid_i.
+// Proof rtl/formal/header_put_fv.sv, bench tb/lib/header_put_test.cpp, sibling header_take
 `include "rnic_assert.svh"
 
 module header_put #(
@@ -47,7 +49,7 @@ module header_put #(
   localparam int unsigned SideW  = 3 + 2 * KeepW;
   localparam int unsigned ShiftW = $clog2(Bytes);
 
-  // Header: its count is wanted in front of the rotation, its bytes behind it.
+  // Header: the rotation needs its count, the merge after the rotation needs its bytes.
   logic             count_ready, count_valid, count_pop, header_ready, header_valid, header_pop;
   logic [KeepW-1:0] count;
   logic [Bits-1:0]  header;
@@ -92,7 +94,8 @@ module header_put #(
     .side_o({cur_first, cur_last, cur_error, cur_keep, cur_count})
   );
 
-  // Merge: the header or the beat before gives the bottom lanes. flush_q: the rest of a last beat goes out alone.
+  // Merge: the header or the previous beat fills the bottom lanes. flush_q: the rest of a last beat
+  // goes out as a beat of its own.
   logic             flush_q, flush_error_q;
   logic [KeepW-1:0] flush_keep_q;
   logic [Bits-1:0]  held_q;
@@ -103,7 +106,8 @@ module header_put #(
 
   assign total      = {1'b0, cur_count} + {1'b0, cur_keep};
   assign fits       = total <= (KeepW + 1)'(Bytes);
-  assign cur_there  = cur_valid && (header_valid || !cur_first);   // with its header, if it begins a packet
+  // with its header, if it begins a packet
+  assign cur_there  = cur_valid && (header_valid || !cur_first);
   assign cur_ready  = !flush_q && out_ready && (header_valid || !cur_first);
   assign header_pop = cur_valid && cur_ready && cur_first;
   assign bottom     = cur_first ? header : held_q;

@@ -1,16 +1,19 @@
-// header_take: takes n bytes off the front of each packet, where n is known only from those bytes, and closes the gap.
+// header_take: removes n bytes from the front of each packet, where those bytes determine n.
 //
-// The first beat of a packet goes out on head as well; the user decodes it and answers n on cut, once a packet, in
-// order. Then the rest of the packet leaves dense. A packet with nothing left, or shorter than n, leaves as one beat
-// with keep 0.
+// In: packets. Out on head: the first beat of each packet. The user decodes it and returns n on
+// cut, once per packet, in order. Out: the rest of the packet, without a gap. A packet of at most n
+// bytes comes out as one beat with keep 0.
 //
-//   in --+--> [ beats, Depth ] --> [ lane_shift: down by n ] --> [ held ] --> merge --> [ stream_reg ] --> out
-//        +--> head --> user --> cut --> [ cuts ] --^                  cur ----^
+//   in --+--> [ beats, Depth ] ---> [ lane_shift: down by n ] --+--> [ held ] --> merge --+
+//        |                                  ^                   +-------- cur -----^      |
+//        +--> head --> user --> cut --> [ cuts ]         out <-- [ stream_reg ] <---------+
 //
-// Latency 5 cycles from the later of beat and cut, and a packet's beat k waits for k+1. Throughput 1 beat a cycle,
-// also for packets of one or two beats, as long as Depth covers the beats that arrive while the user decides. head is
-// combinational from in (a stream_reg in front of the decoder cuts it); head_ready_i reaches ready_o. The other paths
-// are cut. Lanes at and above keep are undefined. error passes to the last beat.
+// Lanes at and above keep are undefined. error passes to the last beat.
+// Latency: 5 cycles from the later of beat and cut; beat k of a packet waits for beat k+1.
+// Throughput: 1 beat per cycle, also for packets of one or two beats, while Depth covers the beats
+// that arrive until the user returns the cut.
+// Back-pressure: head is combinational from in (a stream_reg in front of the decoder cuts it), and
+// head_ready_i reaches ready_o. All other paths are cut.
 // Proof rtl/formal/header_take_fv.sv, bench tb/lib/header_take_test.cpp, sibling header_put
 `include "rnic_assert.svh"
 
@@ -32,10 +35,10 @@ module header_take #(
   // to the header decoder: the first beat of each packet
   output logic               head_valid_o,
   input  logic               head_ready_i,
-  output logic               head_last_o,   // the packet is this beat alone
+  output logic               head_last_o,   // this beat is the whole packet
   output logic [KeepW-1:0]   head_keep_o,
   output logic [8*Bytes-1:0] head_data_o,
-  // from the header decoder: how many bytes to take off
+  // from the header decoder: how many bytes to remove
   input  logic               cut_valid_i,
   output logic               cut_ready_o,
   input  logic [CutW-1:0]    cut_bytes_i,
@@ -54,7 +57,7 @@ module header_take #(
   localparam int unsigned BeatW = 2 + KeepW + Bits;
   localparam int unsigned SideW = 2 + KeepW + CutW;
 
-  // Entry: a first beat is taken by the store and by the decoder together.
+  // Entry: the store and the decoder take a first beat in the same cycle.
   logic first_q, store_ready, push;
 
   assign ready_o      = store_ready && (!first_q || head_ready_i);
@@ -69,7 +72,7 @@ module header_take #(
     else if (push) first_q <= last_i;
   end
 
-  // The store, and the cut that belongs to its front packet.
+  // The store, and the cut of its front packet.
   logic              beat_valid, beat_ready, beat_last, beat_error, cut_valid, cut_ready, issue, shift_ready;
   logic [KeepW-1:0]  beat_keep;
   logic [Bits-1:0]   beat_data;
@@ -109,7 +112,7 @@ module header_take #(
     .side_o({cur_last, cur_error, cur_keep, cur_cut})
   );
 
-  // Merge: the beat that is held gives the bottom lanes, the next one of its packet the top lanes.
+  // Merge: the held beat fills the bottom lanes, the next beat of its packet the top lanes.
   logic              held_valid_q, held_last_q, held_error_q;
   logic [KeepW-1:0]  held_keep_q;
   logic [CutW-1:0]   held_cut_q;
@@ -120,7 +123,7 @@ module header_take #(
 
   assign alone     = held_valid_q && held_last_q;
   assign merge     = held_valid_q && !held_last_q && cur_valid;
-  assign used_up   = cur_last && cur_keep <= KeepW'(held_cut_q);   // nothing of cur is left behind the merge
+  assign used_up   = cur_last && cur_keep <= KeepW'(held_cut_q);   // the merge uses up cur
   assign cur_ready = !held_valid_q || out_ready;
   assign held_rest = held_keep_q > KeepW'(held_cut_q) ? held_keep_q - KeepW'(held_cut_q) : '0;
 

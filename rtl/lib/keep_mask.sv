@@ -1,4 +1,4 @@
-// keep_mask: a count of valid bytes into a bit for each lane: lane i is valid when i < keep_i.
+// keep_mask: turns a count of valid bytes into one bit per lane: lane i is valid when i < keep_i.
 //
 // Combinational. Proof rtl/formal/keep_mask_fv.sv, bench tb/lib/keep_mask_test.cpp
 module keep_mask #(

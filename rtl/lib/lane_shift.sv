@@ -1,11 +1,11 @@
 // lane_shift: rotates the byte lanes of a word up by 0 .. Bytes-1, in two register stages.
 //
-// Lane i goes to lane (i + shift_i) mod Bytes; for a shift the user masks, for a rotation down it passes Bytes - n. The
-// side word travels along. Latency 2 cycles, throughput 1 word a cycle. ready_i reaches ready_o combinationally; data,
-// side and valid are cut.
-//
 //   data_i --> rotate by low bits --> [ 1 ] --> rotate by high bits --> [ 2 ] --> data_o
 //
+// Lane i goes to lane (i + shift_i) mod Bytes. The user masks lanes to make it a shift, and passes
+// Bytes - n to rotate down. The side word goes with the data.
+// Latency: 2 cycles. Throughput: 1 word per cycle.
+// Back-pressure: ready_i reaches ready_o combinationally. Data, side and valid are cut.
 // Proof rtl/formal/lane_shift_fv.sv, bench tb/lib/lane_shift_test.cpp
 `include "rnic_assert.svh"
 
@@ -85,7 +85,7 @@ module lane_shift #(
   `RNIC_STREAM_STABLE(OutStable_A, valid_o, ready_i, {side_o, data_o})
 
 `ifdef FORMAL
-  // What was given, beside the stage where it is, with its number.
+  // A copy of each stage's input word, with its sequence number.
   logic [Bits-1:0]   f_one_q, f_two_q;
   logic [ShiftW-1:0] f_one_shift_q, f_two_shift_q;
   logic [SideW-1:0]  f_one_side_q, f_two_side_q;
@@ -104,7 +104,7 @@ module lane_shift #(
     if (two_move) {f_two_q, f_two_shift_q, f_two_side_q, f_two_number_q} <= {f_one_q, f_one_shift_q, f_one_side_q, f_one_number_q};
   end
 
-  // A word twice, one above the other, moved up: the upper half is the rotation.
+  // The word twice, concatenated and shifted up: the upper half is the rotation.
   assign f_one_low = {2{f_one_q}} << (32'd8 * 32'(f_one_shift_q[LowW-1:0]));
   assign f_two_all = {2{f_two_q}} << (32'd8 * 32'(f_two_shift_q));
 

@@ -1,13 +1,16 @@
-// packet_arb: N packet streams into one, fair round robin, packet by packet.
-//
-// Combinational (latency 0): valid_i and data_i reach valid_o and data_o, ready_i reaches ready_o; put a stream_reg
-// behind it to cut. Throughput 1 beat a cycle, no gap between packets. A source keeps the output from its first beat
-// until its last was taken, also while it pauses; a packet of a waiting source passes after at most N-1 of others.
+// packet_arb: merges N packet streams into one by fair round robin, packet by packet.
 //
 //   valid_i[N], last_i[N], data_i --> [ round_robin ] --> valid_o, last_o, data_o, index_o
 //                                         ^-- next_q; locked_q: inside a packet of source next_q
 //
-// data_i[i*Width +: Width] is the rest of the beat, {error, keep, data}, which is not looked at.
+// data_i[i*Width +: Width] is the rest of the beat, {error, keep, data}, which packet_arb does not
+// read.
+// Invariants:
+//  1. A source keeps the output from its first beat until its last is taken, also while it pauses.
+//  2. A packet of a waiting source passes after at most N-1 packets of others (Fair_A proves N).
+// Latency: 0 (combinational). Throughput: 1 beat per cycle, no gap between packets.
+// Back-pressure: valid_i and data_i reach valid_o and data_o; ready_i reaches ready_o. Put a
+// stream_reg after it to cut.
 // Proof rtl/formal/packet_arb_fv.sv, bench tb/lib/packet_arb_test.cpp
 `include "rnic_assert.svh"
 `include "rnic_stall.svh"
@@ -41,7 +44,7 @@ module packet_arb #(
   `RNIC_STALL_OUT(out_valid, out_ready, valid_o, ready_i)
   logic              locked_d, locked_q;
 
-  // Inside a packet nobody but its source may ask.
+  // Inside a packet only its source may request.
   always_comb begin
     for (int unsigned i = 0; i < N; i++) request[i] = valid_i[i] && (!locked_q || next_q == IndexW'(i));
   end
@@ -87,7 +90,7 @@ module packet_arb #(
   `RNIC_STREAM_STABLE(OutStable_A, valid_o, ready_i, {index_o, last_o, data_o})
 
 `ifdef FORMAL
-  // The packet under way as the consumer sees it: the lock says the same, and no other source comes between.
+  // The open packet as the consumer sees it: it equals the lock, and no other source interleaves.
   logic              f_open_q;
   logic [IndexW-1:0] f_index_q;
 
@@ -101,10 +104,10 @@ module packet_arb #(
   `RNIC_ASSERT(NotMixed_A, !f_open_q || !valid_o || index_o == f_index_q)
   `RNIC_ASSERT(SourceServed_A, !f_open_q || valid_o == valid_i[f_index_q])
 
-  // Fairness: any one source, with the packets of others that ended since it began to wait.
+  // Fairness: any one source, and the count of other sources' packets that ended since it waits.
   (* anyconst *) logic [IndexW-1:0] f_source;
   logic [IndexW:0] f_passed_q;
-  logic [IndexW:0] f_distance;   // sources that the search meets before f_source
+  logic [IndexW:0] f_distance;   // sources that the search checks before f_source
 
   assign f_distance = f_source >= next_q ? {1'b0, f_source} - {1'b0, next_q}
                                          : {1'b0, f_source} + (IndexW + 1)'(N) - {1'b0, next_q};

@@ -1,16 +1,22 @@
-// packet_fifo: stores packets whole; a packet is seen at the output only when its last beat came without error.
-//
-// Store, commit, drop. Holds up to Depth beats. Latency 2 cycles behind the last beat, throughput 1 beat a cycle both
-// ways. ready_o comes from a flip-flop; data_o is the memory's output register; ready_i reaches only its read enable.
+// packet_fifo: stores whole packets and outputs a packet only after its last beat came without
+// error.
 //
 //   data_i --> [ ram_1r1w ] --> [ rdata ] --> data_o      rd ... start: committed beats
-//                                                         start ... wr: the packet that is coming in (open beats)
+//                                                         start ... wr: open beats, of the packet
+//                                                                       that is arriving
 //   last, no error: start = wr    last, error: wr = start, drop_o
 //
-// A packet longer than Depth cannot be stored: its beats are taken and forgotten up to its last, and it is dropped like
-// an errored one, so nothing waits for it. drop_o and commit_o pulse the cycle after the last beat, so that whoever
-// holds the header knows what to do with it. data_i is the rest of a beat, {keep, data}; nothing that comes out has an
-// error. Proof rtl/formal/packet_fifo_fv.sv, bench tb/lib/packet_fifo_test.cpp
+// data_i is the rest of a beat, {keep, data}. No output beat has an error.
+// Invariants:
+//  1. Committed and open beats together are at most Depth (CountInRange_A).
+//  2. A packet longer than Depth cannot be stored. Its beats are accepted and discarded up to its
+//     last, and it is dropped like an errored one. So no input waits for it (FullWaitsForGood_A).
+//  3. drop_o or commit_o pulses in the cycle after the last beat (OneVerdict_A). The unit that
+//     holds the packet's header uses the pulse.
+// Latency: 2 cycles from the last beat. Throughput: 1 beat per cycle at each side.
+// Back-pressure: ready_o comes from a flip-flop. data_o is the memory's output register; ready_i
+// reaches only its read enable.
+// Proof rtl/formal/packet_fifo_fv.sv, bench tb/lib/packet_fifo_test.cpp
 `include "rnic_assert.svh"
 `include "rnic_stall.svh"
 
@@ -32,10 +38,10 @@ module packet_fifo #(
   input  logic              ready_i,
   output logic              last_o,
   output logic [Width-1:0]  data_o,
-  // to whoever keeps the header of the packet
+  // to the unit that keeps the header of the packet
   output logic              commit_o,
   output logic              drop_o,
-  // to whom it may concern: beats inside, those of the open packet included
+  // to any observer: beats stored, those of the open packet included
   output logic [CountW-1:0] count_o
 );
   if (Width == 0) $fatal(1, "packet_fifo %m: Width must be at least 1");
@@ -145,7 +151,8 @@ module packet_fifo #(
   `RNIC_STREAM_STABLE(OutStable_A, valid_o, ready_i, {last_o, data_o})
 
 `ifdef FORMAL
-  // Integrity: any one beat, from its push to its pop or to the drop of its packet, with the beats ahead of it counted.
+  // Integrity: any one beat, from its push to its pop or to the drop of its packet, with a count of
+  // the beats ahead of it.
   (* anyconst *) logic [Width:0] f_word;
   (* anyseq *)   logic           f_pick;
   logic              f_watch_q;   // a beat is watched
@@ -179,7 +186,7 @@ module packet_fifo #(
   `RNIC_ASSERT(WatchedFirst_A, !(f_watch_q && valid_q && f_ahead_q == '0) || {last_o, data_o} == f_word)
   `RNIC_ASSERT(WatchedStored_A, !f_watch_q || (valid_q && f_ahead_q == '0) || f_stored == f_word)
 
-  // The beats of the packet under way, up to Depth: what fits is stored, all else is discarded.
+  // The beats of the open packet, counted up to Depth: those that fit are stored, others discarded.
   logic [31:0] f_length_q;
 
   always_ff @(posedge clk_i) begin

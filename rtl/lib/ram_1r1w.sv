@@ -1,13 +1,15 @@
-// ram_1r1w: a memory with one write port and one read port, read synchronously.
-//
-// Latency 1 cycle: rdata_o shows mem[raddr_i] in the cycle after re_i and then stays until the next re_i. A read of
-// the address that is being written gives the old word (read first). Contents and rdata_o are not reset: a table that
-// must start empty is cleared by ram_clear. Cuts every path: all inputs end in flip-flops or the array.
+// ram_1r1w: a memory with one write port and one synchronous read port.
 //
 //   we, waddr, wdata --> [ mem ] --> [ rdata ] --> rdata_o
 //   re, raddr ------------^            ^
 //
-// Both ports work in every cycle; one block memory, or LUT memory when small.
+// Invariants:
+//  1. rdata_o shows mem[raddr_i] in the cycle after re_i and keeps it until the next re_i.
+//  2. A read of the address that is being written returns the old word (read first).
+//  3. Contents and rdata_o have no reset. ram_clear clears a table that must start empty.
+// Latency: 1 cycle. Throughput: one read and one write per cycle.
+// Cuts every path: all inputs end in flip-flops or the array. One block memory, or LUT memory when
+// small.
 // Proof rtl/formal/ram_1r1w_fv.sv, bench tb/lib/ram_1r1w_test.cpp
 `include "rnic_assert.svh"
 
@@ -17,7 +19,7 @@ module ram_1r1w #(
   localparam int unsigned AddrW = Depth > 1 ? $clog2(Depth) : 1
 ) (
   input  logic             clk_i,
-  input  logic             rst_ni,   // for the assertions alone
+  input  logic             rst_ni,   // for the assertions only
   // from the writer
   input  logic             we_i,
   input  logic [AddrW-1:0] waddr_i,
@@ -28,7 +30,7 @@ module ram_1r1w #(
   output logic [Width-1:0] rdata_o
 `ifdef FORMAL
   ,
-  // a window for the proofs of the users: the word at any address
+  // for the users' proofs: the word at any address
   input  logic [AddrW-1:0] f_addr_i,
   output logic [Width-1:0] f_word_o
 `endif

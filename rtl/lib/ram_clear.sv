@@ -1,9 +1,10 @@
 // ram_clear: walks once over all addresses of a table after reset, so that its owner can clear it.
 //
-// busy_o is high from reset for Depth cycles, addr_o counts 0 .. Depth-1 meanwhile. The owner gives its write port to
-// the walker while busy_o is high and accepts no request:
+// busy_o is high for Depth cycles from reset; addr_o counts 0 .. Depth-1 meanwhile. While busy_o is
+// high the owner connects its write port to the walker and accepts no request:
 //
-//   .we_i(clear_busy || we), .waddr_i(clear_busy ? clear_addr : waddr), .wdata_i(clear_busy ? '0 : wdata)
+//   .we_i(clear_busy || we),
+//   .waddr_i(clear_busy ? clear_addr : waddr), .wdata_i(clear_busy ? '0 : wdata)
 //
 // Outputs come from flip-flops. Proof rtl/formal/ram_clear_fv.sv, bench tb/lib/ram_clear_test.cpp
 `include "rnic_assert.svh"

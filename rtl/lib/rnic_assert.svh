@@ -1,17 +1,20 @@
-// rnic_assert: the assertion macros of the project, clocked immediate ones that Verilator and Yosys both read.
+// rnic_assert: the project's assertion macros: clocked immediate ones, which Verilator and Yosys
+// both read.
 //
-// They use the clk_i and rst_ni of the module that they stand in, and hold outside reset only.
+// They use clk_i and rst_ni of the module that contains them, and hold only outside reset.
 //
 //   RNIC_ASSERT(name, cond)                          cond in every cycle
-//   RNIC_ASSERT_NEXT(name, before, now)              before in one cycle means now in the next
-//   RNIC_STREAM_STABLE(name, valid, ready, payload)  an offer that was not taken stays as it is
-//   RNIC_COVER(name, cond)                           cond happens in the random programs on the build `stall`,
-//                                                    which counts it: tb/system/cover_test.cpp
+//   RNIC_ASSERT_NEXT(name, before, now)              before in one cycle implies now in the next
+//   RNIC_STREAM_STABLE(name, valid, ready, payload)  valid and payload are stable until ready
+//   RNIC_COVER(name, cond)                           cond happens in the random programs on the
+//                                                    build `stall`, which counts it:
+//                                                    tb/system/cover_test.cpp
 //
-// With RNIC_LEAN the last does not look at the payload: on a whole device that is a third of a simulation's time. The
-// default device is built so; the minimum device and every bench check the payload, too.
+// With RNIC_LEAN, RNIC_STREAM_STABLE does not check the payload: on a whole device that check takes
+// a third of a simulation's time. The default device is built with RNIC_LEAN; the minimum device
+// and every bench check the payload, too.
 //
-// $past(rst_ni) keeps the last two from looking back into reset.
+// $past(rst_ni) keeps RNIC_ASSERT_NEXT and RNIC_STREAM_STABLE from comparing with a cycle in reset.
 `ifndef RNIC_ASSERT_SVH
 `define RNIC_ASSERT_SVH
 

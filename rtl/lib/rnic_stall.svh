@@ -1,10 +1,11 @@
-// rnic_stall: both sides of a cell through which a stream passes. In the build `stall` (+define+RNIC_STALL) each of them holds the
-// stream back at random (stream_stall); in every other build they are wires.
+// rnic_stall: macros for both sides of a cell that passes a stream. In the build `stall`
+// (+define+RNIC_STALL) each one blocks the stream at random (stream_stall). In every other build
+// they are wires.
 //
 //   `RNIC_STALL_IN(0, valid_i, ready_o, in_valid, in_ready)    from the port to the cell
 //   `RNIC_STALL_OUT(out_valid, out_ready, valid_o, ready_i)    from the cell to the port
 //
-// off: the producer has reserved room and does not look at ready, which is therefore never held back.
+// off: the producer has reserved room and does not read ready, so ready is never blocked.
 `ifndef RNIC_STALL_SVH
 `define RNIC_STALL_SVH
 

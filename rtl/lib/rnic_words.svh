@@ -1,21 +1,23 @@
-// rnic_words: what leaves of one unit hand to each other in bits of their own, typed once for both sides.
+// rnic_words: types of the words that leaves of one unit exchange, one definition for both sides.
 //
-//   typedef `RNIC_RDMAP_OP_E op_e;                          an enum by its names; ports carry it as plain bits
-//   localparam int unsigned ItemW = `RNIC_QP_ITEM_W;        the width of a flat word, whose fields its producer names
+//   typedef `RNIC_RDMAP_OP_E op_e;                          an enum by its names; ports carry it as
+//                                                           plain bits
+//   localparam int unsigned ItemW = `RNIC_QP_ITEM_W;        the width of a flat word, whose fields
+//                                                           its producer names
 //
-// What units hand to each other are structs, printed into iwarp_pkg. They are as wide in every build; these words need not be.
-// A struct of a macro holds plain vectors alone: Yosys finds no type of a package in a struct that
-// a module declares.
+// Units exchange structs, printed into iwarp_pkg. Those have the same width in every build; the
+// words here need not. A struct of a macro holds only plain vectors: Yosys finds no package type in
+// a struct that a module declares.
 `ifndef RNIC_WORDS_SVH
 `define RNIC_WORDS_SVH
 
 // rdmap_pick to rdmap_core: the operation. docs/spec/commits.yaml (rdmap_op) has the same numbers
 `define RNIC_RDMAP_OP_E enum logic [2:0] {OpCtl, OpQpFault, OpTxFault, OpRespFail, OpSeg, OpHead, OpFree, OpWqe}
 
-// rdmap_row and rdmap_core: what the table holds of a QP. serving: requests from the oldest on that
-// the responder or ddp has. Indices are places in the pools; a ring goes from base to last. next:
-// the first request that is not served. received: bytes of the oldest Read. msn: of the next request
-// that we send.
+// rdmap_row and rdmap_core: a QP's row of the table. serving: requests, from the oldest on, that
+// the responder or ddp holds. Indices are slots in the pools; a ring goes from base to last. next:
+// the first request that is not served. received: bytes of the oldest Read. msn: of the next
+// request that we send.
 `define RNIC_RDMAP_ROW_T \
   struct packed { \
     logic        running; \
@@ -42,9 +44,9 @@
 `define RNIC_RDMAP_ROW_W (47 + 4 * $clog2(rnic_pkg::IrdSlots) + 4 * $clog2(rnic_pkg::OrdSlots) + 64)
 
 // rdmap_rx to rdmap_row: a received segment. bad: a check failed. kind: of a request or response
-// (rnic_pkg Kind*). stag, to: where a tagged one goes, or the sink of the Read that a Terminate
-// names (has_read); stag: the MSN of the request that it names (has_msn). net: its first 46 bytes,
-// the first one in the top bits; more: the 24 behind them.
+// (rnic_pkg Kind*). stag, to: where a tagged segment goes, or the sink of the Read that a Terminate
+// names (has_read). stag: the MSN of the request that a Terminate names (has_msn). net: the
+// segment's first 46 bytes, the first one in the top bits; more: the 24 bytes after them.
 `define RNIC_RDMAP_SEGMENT_T \
   struct packed { \
     logic         bad; \
@@ -68,10 +70,11 @@
   }
 `define RNIC_RDMAP_SEGMENT_W (12 + 48 + 96 + 368 + 192)
 
-// rdmap_row to rdmap_judge: an operation whose row is done. first, last: of the ORD entries that a
-// Terminate is compared with. work: the QP goes into the work list. fails: without any entry, for
-// error (qp_error_t). verdict (rx_verdict_t): if it is accepted. fits, names: judged with an ORD
-// entry. by_msn: it names a request that is no Read, by its MSN (stag). kind, net: as above.
+// rdmap_row to rdmap_judge: an operation whose row is updated. first, last: of the ORD entries that
+// a Terminate is compared with. work: the QP enters the work list. fails: the QP fails without
+// reading an entry, for error (qp_error_t). verdict (rx_verdict_t): if the segment is accepted.
+// fits, names: judged with an ORD entry. by_msn: the Terminate names a request other than a Read by
+// its MSN (stag). kind, net: as in RNIC_RDMAP_SEGMENT_T.
 `define RNIC_RDMAP_DEED_T \
   struct packed { \
     logic [2:0]  op; \
@@ -106,9 +109,9 @@
   }
 `define RNIC_RDMAP_DEED_W (3 + 16 + 19 + iwarp_pkg::RxVerdictWidth + iwarp_pkg::QpErrorWidth + 32 + 32 + 32 + 64 + 32 + 368)
 
-// rdmap_judge to rdmap_term: a QP has failed, or its responder is idle after half_close. With
-// has_head net, ulpdu_length are of the offending segment; of_request: it is a Read Request of
-// which offset bytes have been answered.
+// rdmap_judge to rdmap_term: a QP has failed, or its responder is idle after half_close. has_head:
+// net and ulpdu_length are of the offending segment. of_request: that is a Read Request of which
+// offset bytes have been answered.
 `define RNIC_RDMAP_JOB_T \
   struct packed { \
     logic [iwarp_pkg::QpErrorWidth-1:0] error; \
@@ -120,9 +123,9 @@
   }
 `define RNIC_RDMAP_JOB_W (iwarp_pkg::QpErrorWidth + 2 + 16 + 32 + 368)
 
-// rdmap_core to rdmap_resp: the oldest request of a QP that is not served. slot: its place in the
-// QP's ring; comes back in tx_fault, atomic_rsp. request: 28 bytes behind the DDP header, of a shorter
-// request some that mean nothing; more: of an atomic the 24 bytes behind them.
+// rdmap_core to rdmap_resp: the oldest request of a QP that is not served. slot: its slot in the
+// QP's ring; tx_fault and atomic_rsp return it. request: the 28 bytes after the DDP header; a
+// shorter request fills the rest with bytes of no meaning. more: an atomic's 24 bytes after them.
 `define RNIC_RDMAP_HEAD_T \
   struct packed { \
     logic [15:0] qpn; \
@@ -135,8 +138,8 @@
   }
 `define RNIC_RDMAP_HEAD_W (16 + 16 + 8 + 64 + 2 + iwarp_pkg::ReadRequestWidth + 192)
 
-// rdmap_wqe to rdmap_core: what of a request's WQE is no header. stag, to: the sink of a Read or an
-// atomic. data, and of an atomic the others: its operands.
+// rdmap_wqe to rdmap_core: the fields of a request's WQE outside its header. stag, to: the sink of
+// a Read or an atomic. data: operand of each; mask, compare, compare_mask: operands of an atomic.
 `define RNIC_RDMAP_OWN_T \
   struct packed { \
     logic [31:0] stag; \
@@ -148,7 +151,7 @@
   }
 `define RNIC_RDMAP_OWN_W (32 + 64 + 4 * 64)
 
-// rdmap_core to rdmap_atomic: the old value that an Atomic Response brought, and where it goes.
+// rdmap_core to rdmap_atomic: the old value that an Atomic Response returned, and its destination.
 `define RNIC_RDMAP_RESULT_T \
   struct packed { \
     logic [15:0] qpn; \
@@ -160,23 +163,28 @@
   }
 `define RNIC_RDMAP_RESULT_W (16 + 16 + 8 + 32 + 64 + 64)
 
-// llp_if_ctl to llp_if_rule: whose item it is. docs/spec/commits.yaml (llp_rule) has the same numbers
+// llp_if_ctl to llp_if_rule: the item's source. docs/spec/commits.yaml (llp_rule) has the same
+// numbers
 `define RNIC_LLP_IF_SOURCE_E \
   enum logic [2:0] {SrcTermLeft, SrcTermLate, SrcEvent, SrcRawCheck, SrcRawAbort, SrcOrder, SrcCommand}
 
-// tpt: place of a byte, counted from its region's first page-list entry: entries, and 21 bits of the largest page
+// tpt: index of a byte, counted from its region's first page-list entry: entries, and 21 bits of
+// the largest page
 `define RNIC_TPT_FROM_W ($clog2(rnic_pkg::NumPbl) + 21)
 
-// tpt_update to tpt_entry and back: an entry {valid, STag, PD, rights, base TO, end, length, log page, origin, first page-list entry}: of the
-// end the low half and its carry, of the length the high half, so that a look-up adds high halves alone
+// tpt_update to tpt_entry and back: an entry {valid, STag, PD, rights, base TO, end, length, log
+// page, origin, first page-list entry}. It holds the low half of the end with its carry, and the
+// high half of the length, so that a lookup adds only high halves.
 `define RNIC_TPT_ENTRY_W (1 + 32 + 16 + 16 + 64 + 33 + 17 + 5 + `RNIC_TPT_FROM_W + $clog2(rnic_pkg::NumPbl))
 
-// qp_parse to qp_emit: a WQE {barrier, last, none, asks, body, more, status, QPN, head, units, tail, issued, reads, header}
+// qp_parse to qp_emit: a WQE {barrier, last, none, asks, body, more, status, QPN, head, units,
+// tail, issued, reads, header}
 `define RNIC_QP_ITEM_W \
   (6 + 8 + $clog2(rnic_pkg::NumQps) + 16 + 3 + $clog2(rnic_pkg::SqWindow) + 1 + 5 + 7 + iwarp_pkg::SqWqeWidth)
 
-// ddp_tx_segment to ddp_tx_header: a segment {QPN, source, kind, tagged, length, header, done, slot, offset, fetches, waits, watermark};
-// fetches: the last one of a Read Response with payload
+// ddp_tx_segment to ddp_tx_header: a segment {QPN, source, kind, tagged, length, header, done,
+// slot, offset, fetches, waits, watermark}. fetches: the last segment with payload of a Read
+// Response.
 `define RNIC_DDP_ORDER_W (16 + 2 + 3 + 1 + 16 + 144 + 1 + 8 + 32 + 1 + 1 + 64)
 
 `endif

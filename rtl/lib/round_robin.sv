@@ -1,11 +1,11 @@
 // round_robin: picks the first request at or after a starting index, wrapping around.
 //
-// Combinational, logarithmic depth. The pointer stands in the user (stream_arb, packet_arb): it moves past a source
-// when that source was served, and onto it while it is waiting, so that a grant once shown is kept.
-//
 //   request_i --+--> & (i >= start) --> [ first_one ] --any?--> index_o, onehot_o
 //               +---------------------> [ first_one ] --------^
 //
+// Combinational, logarithmic depth. The user (stream_arb, packet_arb) holds the pointer. It sets
+// the pointer past a source that was served, and onto a source that waits, so that a grant once
+// shown is kept.
 // Proof rtl/formal/round_robin_fv.sv, bench tb/lib/round_robin_test.cpp
 module round_robin #(
   parameter int unsigned N = 4,

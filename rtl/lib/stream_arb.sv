@@ -1,14 +1,18 @@
-// stream_arb: N streams into one, fair round robin, word by word.
+// stream_arb: merges N streams into one by fair round robin, word by word.
 //
-// Combinational (latency 0): valid_i and data_i reach valid_o and data_o, ready_i reaches ready_o; put a stream_reg
-// behind it to cut. Throughput 1 word a cycle. A grant is held while it is offered and not taken. Fair: a waiting
-// source is served after at most N-1 words of others.
-//
-//   valid_i[N], data_i --> [ round_robin ] --> valid_o, data_o, index_o     next_q: where the next search starts, the
-//                                ^-- next_q <---- taken: index+1            waiting source itself while it waits
+//   valid_i[N], data_i --> [ round_robin ] --> valid_o, data_o, index_o
+//                                ^-- next_q <---- taken: index+1
 //                                                 waiting: index
 //
-// Source i is in data_i[i*Width +: Width]. Proof rtl/formal/stream_arb_fv.sv, bench tb/lib/stream_arb_test.cpp
+// next_q: where the next search starts; the waiting source itself while it waits. Source i is in
+// data_i[i*Width +: Width].
+// Invariants:
+//  1. A grant is kept while it is valid and not ready (OutStable_A).
+//  2. A waiting source is served after at most N-1 words of others (Fair_A).
+// Latency: 0 (combinational). Throughput: 1 word per cycle.
+// Back-pressure: valid_i and data_i reach valid_o and data_o; ready_i reaches ready_o. Put a
+// stream_reg after it to cut.
+// Proof rtl/formal/stream_arb_fv.sv, bench tb/lib/stream_arb_test.cpp
 `include "rnic_assert.svh"
 `include "rnic_stall.svh"
 
@@ -68,10 +72,10 @@ module stream_arb #(
   `RNIC_STREAM_STABLE(OutStable_A, valid_o, ready_i, {index_o, data_o})
 
 `ifdef FORMAL
-  // Fairness: any one source, with the words of others that passed it since it began to wait.
+  // Fairness: any one source, and the count of other sources' words that passed since it waits.
   (* anyconst *) logic [IndexW-1:0] f_source;
   logic [IndexW:0] f_passed_q;
-  logic [IndexW:0] f_distance;   // sources that the search meets before f_source
+  logic [IndexW:0] f_distance;   // sources that the search checks before f_source
 
   assign f_distance = f_source >= next_q ? {1'b0, f_source} - {1'b0, next_q}
                                          : {1'b0, f_source} + (IndexW + 1)'(N) - {1'b0, next_q};

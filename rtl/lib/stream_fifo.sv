@@ -1,22 +1,24 @@
 // stream_fifo: a queue for a valid/ready stream, of any depth from 1.
 //
-// Cuts every combinational path: ready_o and data_o come from flip-flops. Holds Depth words. Throughput 1 word a cycle
-// (a Depth of 1: one every 2 cycles, since ready_o is registered).
-//
-//   Depth <= 64   words in flip-flops or LUT memory, latency 1 cycle; an empty queue fills its output directly
+//   Depth <= 64   words in flip-flops or LUT memory, latency 1 cycle; an empty queue fills its
+//                 output directly
 //                   data_i --+--> [ mem, Depth-1 ] --+--> [ out ] --> data_o
 //                            +-----------------------^
 //   Depth >  64   block memory (stream_fifo_ram), latency 2 cycles
 //
-// count_o is the number of words inside, the output included. Proof rtl/formal/stream_fifo_fv.sv, bench
-// tb/lib/stream_fifo_test.cpp
+// Holds Depth words. count_o is the number of words inside, the output included.
+// Throughput: 1 word per cycle (with a Depth of 1: one every 2 cycles, since ready_o is
+// registered).
+// Back-pressure: cuts every combinational path: ready_o and data_o come from flip-flops. (Above a
+// Depth of 64, ready_i reaches the memory's read enable: stream_fifo_ram.)
+// Proof rtl/formal/stream_fifo_fv.sv, bench tb/lib/stream_fifo_test.cpp
 `include "rnic_assert.svh"
 `include "rnic_stall.svh"
 
 module stream_fifo #(
   parameter int unsigned Width = 8,
   parameter int unsigned Depth = 2,
-  parameter bit Reserved = 1'b0,   // the producer has counted: it finds room without a look at ready_o
+  parameter bit Reserved = 1'b0,   // the producer has counted: it has room without reading ready_o
   localparam int unsigned CountW = $clog2(Depth + 1)
 ) (
   input  logic              clk_i,
@@ -29,7 +31,7 @@ module stream_fifo #(
   output logic              valid_o,
   input  logic              ready_i,
   output logic [Width-1:0]  data_o,
-  // to whom it may concern
+  // to any observer
   output logic [CountW-1:0] count_o
 );
   if (Width == 0) $fatal(1, "stream_fifo %m: Width must be at least 1");
@@ -40,7 +42,7 @@ module stream_fifo #(
       .clk_i, .rst_ni, .valid_i, .ready_o, .data_i, .valid_o, .ready_i, .data_o, .count_o
     );
   end else begin : gen_flop
-    localparam int unsigned Words = Depth > 1 ? Depth - 1 : 1;   // behind the output register
+    localparam int unsigned Words = Depth > 1 ? Depth - 1 : 1;   // after the output register
     localparam int unsigned PtrW  = Words > 1 ? $clog2(Words) : 1;
 
     logic [CountW-1:0] count_d, count_q;
@@ -58,7 +60,7 @@ module stream_fifo #(
     assign push     = in_valid && ready_q;
     assign pop      = valid_q && out_ready;
     assign load     = pop || !valid_q;
-    assign waiting  = (count_q >> 1) != '0;   // more than one: some in mem
+    assign waiting  = (count_q >> 1) != '0;   // more than one word: some are in mem
     assign from_mem = load && waiting;
     assign to_mem   = push && (!load || waiting);
     assign count_d  = count_q + CountW'(push) - CountW'(pop);
@@ -91,7 +93,7 @@ module stream_fifo #(
     `RNIC_STREAM_STABLE(OutStable_A, valid_o, ready_i, data_o)
 
 `ifdef FORMAL
-    // Integrity: any one word, from its push to its pop, with the words ahead of it counted.
+    // Integrity: any one word, from its push to its pop, with a count of the words ahead of it.
     (* anyconst *) logic [Width-1:0] f_word;
     (* anyseq *)   logic             f_pick;
     logic              f_watch_q;

@@ -1,10 +1,11 @@
-// stream_fifo_ram: the form of stream_fifo that keeps its words in a block memory. Use stream_fifo, which chooses.
+// stream_fifo_ram: the form of stream_fifo that keeps its words in a block memory. Use stream_fifo,
+// which chooses.
 //
-// Cuts every combinational path but ready_i to the memory's read enable; ready_o comes from a flip-flop and data_o is
-// the memory's output register. Holds Depth words. Latency 2 cycles, throughput 1 word a cycle.
+//   data_i --> [ ram_1r1w ] --> [ rdata ] --> data_o      reads ahead when rdata is empty or taken
 //
-//   data_i --> [ ram_1r1w ] --> [ rdata ] --> data_o      reads ahead whenever rdata is empty or taken
-//
+// Holds Depth words. Latency: 2 cycles. Throughput: 1 word per cycle.
+// Back-pressure: ready_o comes from a flip-flop; data_o is the memory's output register. The only
+// combinational path is ready_i to the memory's read enable.
 // Proof rtl/formal/stream_fifo_ram_fv.sv, bench tb/lib/stream_fifo_test.cpp
 `include "rnic_assert.svh"
 `include "rnic_stall.svh"
@@ -25,7 +26,7 @@ module stream_fifo_ram #(
   output logic              valid_o,
   input  logic              ready_i,
   output logic [Width-1:0]  data_o,
-  // to whom it may concern
+  // to any observer
   output logic [CountW-1:0] count_o
 );
   if (Width == 0) $fatal(1, "stream_fifo_ram %m: Width must be at least 1");
@@ -34,7 +35,7 @@ module stream_fifo_ram #(
   localparam int unsigned PtrW = $clog2(Depth);
 
   logic [CountW-1:0] count_d, count_q;   // all words inside
-  logic [CountW-1:0] level_q;            // those not yet read from the memory
+  logic [CountW-1:0] level_q;            // words not yet read from the memory
   logic              ready_q, valid_q;
   logic [PtrW-1:0]   wr_q, rd_q;
   logic              push, pop, fetch, in_valid, out_ready;
@@ -88,7 +89,7 @@ module stream_fifo_ram #(
   `RNIC_STREAM_STABLE(OutStable_A, valid_o, ready_i, data_o)
 
 `ifdef FORMAL
-  // Integrity: any one word, from its push to its pop, with the words ahead of it counted.
+  // Integrity: any one word, from its push to its pop, with a count of the words ahead of it.
   (* anyconst *) logic [Width-1:0] f_word;
   (* anyseq *)   logic             f_pick;
   logic              f_watch_q;

@@ -1,12 +1,13 @@
-// stream_fork: one stream to N consumers, each of which takes every word once, in its own time.
-//
-// Handshake only: the payload goes from the producer to all consumers by wire. Combinational (latency 0): valid_i
-// reaches valid_o, ready_i reaches ready_o. Throughput 1 word a cycle. The producer is released when the last consumer
-// takes; done_q remembers who has already.
+// stream_fork: passes one stream to N consumers; each takes every word once, at its own pace.
 //
 //   valid_i --+--> & !done_q[0] --> valid_o[0]
-//             +--> & !done_q[1] --> valid_o[1]        ready_o = every one has taken or takes now
+//             +--> & !done_q[1] --> valid_o[1]        ready_o = each has taken or takes now
 //
+// Handshake only: the payload goes from the producer to all consumers by wire.
+// Latency: 0 (combinational: valid_i reaches valid_o, ready_i reaches ready_o). Throughput: 1 word
+// per cycle.
+// Back-pressure: the producer waits for the last consumer. done_q marks the consumers that have
+// taken the word (DoneOnlyInside_A).
 // Proof rtl/formal/stream_fork_fv.sv, bench tb/lib/stream_fork_test.cpp
 `include "rnic_assert.svh"
 

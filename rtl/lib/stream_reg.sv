@@ -1,10 +1,9 @@
 // stream_reg: a register stage for a valid/ready stream.
 //
-// Cuts every combinational path between the two sides. Latency 1 cycle, throughput 1 word a cycle.
-//
 //   data_i --+-------------> [ a ] --> data_o     b fills only while a is full and waits,
 //            +--> [ b ] --------^                 so ready_o = "b is empty" comes from a flip-flop.
 //
+// Latency: 1 cycle. Throughput: 1 word per cycle. Cuts every combinational path between its sides.
 // Proof rtl/formal/stream_reg_fv.sv, bench tb/lib/stream_reg_test.cpp
 `include "rnic_assert.svh"
 `include "rnic_stall.svh"
@@ -69,7 +68,7 @@ module stream_reg #(
   `RNIC_STREAM_STABLE(OutStable_A, valid_o, ready_i, data_o)
 
 `ifdef FORMAL
-  // Integrity: any one word, from its push to its pop. f_behind_q: it stands in b, behind another.
+  // Integrity: any one word, from its push to its pop. f_behind_q: it is in b, behind another word.
   (* anyconst *) logic [Width-1:0] f_word;
   (* anyseq *)   logic             f_pick;
   logic f_watch_q, f_behind_q;

@@ -1,13 +1,14 @@
-// unit_counter: what a unit counts of itself for the host: items, cycles in which something moved, cycles in which one of
-// its outputs was offered and not taken. Each counts modulo 2^48.
+// unit_counter: counts a unit's activity for the host, each count modulo 2^48.
 //
 //   items_i, busy_i, stalled_i --> [ register ] --> + --> [ count_q ] --> count_o
 //                                                   ^---------+
 //
-// The register keeps the adders out of the path of the unit's handshakes. Latency 2 cycles; counts every cycle.
+// items: items passed. busy: cycles in which an item moved. stalled: cycles in which an output was
+// valid and not ready. Counts in every cycle. Latency: 2 cycles.
+// The register keeps the adders out of the path of the unit's handshakes.
 // Proof rtl/formal/unit_counter_fv.sv, bench tb/lib/unit_counter_test.cpp
 module unit_counter #(
-  parameter int unsigned ItemsW = 1       // bits of the number of items in a cycle
+  parameter int unsigned ItemsW = 1       // width of the number of items per cycle
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
