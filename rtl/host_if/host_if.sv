@@ -2,17 +2,25 @@
 //
 //   mmio_req --> [ doorbell ] --> qp_doorbell, cq_doorbell
 //                     +--> [ bar ] --> dev_cfg, admin_doorbell, eq_doorbell; table of [ msix ]
-//                             +--> [ order ] --> mmio_rsp, behind the posted writes accepted before
+//                             +--> [ order ] --> mmio_rsp, after the posted writes accepted before
 //   sq_rd, rq_rd, admin_rd, qn1_rd, payload with tx_extent
 //                      --> [ rd: gather x 5, reorder, release x 5 ] <--> dma_rd_req, dma_rd_rsp
-//   place, admin_wr, word_wr --> [ wr: arb, cut, realign ] --> dma_wr --> place_done, wr_retired, word_done
-//   cq_wr --> [ msix ] --------------^
+//   place, admin_wr, word_wr --> [ wr: arb, cut, realign ] --> dma_wr
+//   cq_wr --> [ msix ] --------------^           +--> place_done, wr_retired, word_done
 //
-// Latency and throughput: host_if_rd, host_if_wr; a doorbell passes in 2 cycles, a register read answers in 6.
-// mmio_req waits for qp and cq to take a doorbell, and with more than 16 unanswered reads for dma_wr; never else for DMA.
-// Reads wait for writes only by watermark; writes wait for PCIe and their own beats alone; dma_rd_rsp is always taken.
-// Every completion is checked against its read (host_if_tags); a read without its completions fails in time.
-// DMA is on with bus master and dev_ctrl.enable; off, reads answer `unsupported` and writes are dropped (and done).
+// Invariants:
+//  1. host_if_tags checks every completion against its read. A read without its completions fails
+//     after a time-out.
+//  2. DMA is on with bus master and dev_ctrl.enable. While it is off, reads return `unsupported`,
+//     and writes are dropped and reported as done.
+// Latency and throughput: see host_if_rd, host_if_wr. A doorbell takes 2 cycles, a register read 6.
+// Back-pressure:
+//  - mmio_req waits for qp and cq to take a doorbell, and, with more than 16 unanswered reads, for
+//    dma_wr. It waits for no other DMA.
+//  - Reads wait for writes only by watermark.
+//  - Writes wait only for PCIe and for their own beats.
+//  - dma_rd_rsp is always ready.
+// Bench tb/host_if/host_if_test.cpp
 `include "rnic_assert.svh"
 
 module host_if (
@@ -136,7 +144,7 @@ module host_if (
   output logic                       word_done_valid_o,
   input  logic                       word_done_ready_i,
   output iwarp_pkg::word_done_t      word_done_o,
-  // to cq: a doorbell was accepted that follows on cq_doorbell
+  // to cq: a doorbell was accepted; it follows on cq_doorbell
   output logic                       cq_given_o,
   // from cq
   input  logic                       cq_wr_valid_i,
@@ -159,7 +167,7 @@ module host_if (
   input  iwarp_pkg::unit_count_t     count_llp_if_i,
   input  iwarp_pkg::unit_count_t     count_atomic_i
 );
-  // Ready once the tables are cleared; MMIO is taken from then on.
+  // Ready once the tables are cleared; MMIO is accepted from then on.
   logic msix_ready, ready_q, dma_on;
   logic unused_cfg;
 
@@ -184,7 +192,7 @@ module host_if (
   logic [4:0]           accepted;
   logic [3:0]           left;
 
-  // held_q: requests accepted that u_doorbell has not taken. While u_doorbell holds, none is accepted.
+  // held_q: accepted requests that u_doorbell has not taken. While hold is set, none is accepted.
   logic       hold, accept, take;
   logic [1:0] held_q;
   assign mmio_req_ready_o = mmio_room && ready_q && !hold;
@@ -219,7 +227,7 @@ module host_if (
     .row_o(row), .row_we_o(row_we), .row_wdata_o(row_wdata), .row_rdata_i(row_rdata), .pending_i(pending)
   );
 
-  // A TLP counts from its first cycle on offer.
+  // A TLP counts from the first cycle in which it is valid.
   logic tlp_left, tlp_known_q;
   assign tlp_left = dma_wr_valid_o && dma_wr_ready_i && dma_wr_o.last;
   always_ff @(posedge clk_i) begin
@@ -300,7 +308,7 @@ module host_if (
   assign qn1_rd_hdr_o   = {qn1_hdr.status, qn1_hdr.length[12:0]};
   assign unused_hdrs    = ^{sq_hdr, rq_hdr, admin_hdr, qn1_hdr};
 
-  // Counters: items are requests taken and DMA requests made.
+  // Counters: items are MMIO requests accepted and DMA requests sent.
   logic rd_moved, wr_moved, req_moved;
 
   assign rd_moved  = dma_rd_req_valid_o && dma_rd_req_ready_i;
@@ -324,7 +332,7 @@ module host_if (
     .count_o
   );
 
-  // Simulation alone: commit trace (architecture 10)
+  // Simulation only: commit trace (architecture 10)
   iwarp_pkg::dma_rd_req_commit_t tap_dma_rd_req /*verilator public_flat_rd*/;
   iwarp_pkg::dma_wr_commit_t     tap_dma_wr /*verilator public_flat_rd*/;
   assign tap_dma_rd_req = {dma_rd_req_valid_o && dma_rd_req_ready_i, rd_client};

@@ -1,12 +1,19 @@
-// host_if_bar: the registers of BAR 0 (docs/gen/registers.md): settings, status, counters, MSI-X table, admin and EQ
-// doorbells. Reads of other BARs give 0; writes to them, and accesses of another size than 4 or 8 bytes, do nothing.
+// host_if_bar: the registers of BAR 0 (docs/gen/registers.md): settings, status, counters, MSI-X
+// table, admin and EQ doorbells.
 //
 //   write --> registers, MSI-X row, eq_doorbell (a 64-bit one to two), admin_doorbell
-//   read  --> idle --> mux: 64 bits at the offset from each group --> push: pick group and half --> host_if_order
+//   read  --> idle --> mux: 64 bits at the offset from each group
+//                       --> push: pick group and half --> host_if_order
 //
-// Registers are kept as 64-bit words with an enable for each half, so both sizes work everywhere. A newer admin
-// doorbell replaces one that admin has not taken, so MMIO never waits for admin. Throughput: a write a cycle, a read
-// every 3. May wait for cq to take an EQ doorbell (a table access), and for room in host_if_order.
+// Invariants:
+//  1. Reads of other BARs return 0. Writes to other BARs have no effect.
+//  2. An access of another size than 4 or 8 bytes has no effect; a read returns 0.
+//  3. Registers are 64-bit words with an enable for each half, so both sizes work everywhere.
+//  4. A newer admin doorbell replaces one that admin has not taken, so MMIO never waits for admin.
+// Throughput: a write per cycle, a read every 3 cycles.
+// Back-pressure: waits for cq to take an EQ doorbell (a table access), and for room in
+// host_if_order.
+// Bench tb/host_if/host_if_test.cpp
 `include "rnic_assert.svh"
 
 module host_if_bar (
@@ -31,7 +38,7 @@ module host_if_bar (
   // status and counters
   input  logic                       ready_all_i,
   input  logic                       fatal_i,
-  input  logic [2:0]                 dropped_i,      // doorbells dropped in this cycle, by host_if, qp, cq
+  input  logic [2:0]                 dropped_i,      // dropped in this cycle, by host_if, qp, cq
   input  logic                       dma_error_i,
   input  logic [2:0]                 cpl_bad_i,      // timed out, malformed, unexpected
   output logic [31:0]                cpl_timeout_o,
@@ -48,11 +55,11 @@ module host_if_bar (
   typedef enum logic [1:0] {
     StIdle,   // takes a request
     StMux,    // a read: words of all groups
-    StPush    // a read: the answer
+    StPush    // a read: the response
   } state_e;
   state_e state_q;
 
-  // The request: 64-bit word and halves.
+  // The request: its 64-bit word and halves.
   logic        bar0, idle, write, read, four, eight, take;
   logic [1:0]  en;
   logic [63:0] wdata;
@@ -205,7 +212,7 @@ module host_if_bar (
       default:                             caps = '0;
     endcase
 
-    // Units of 4 words: items, busy, stalled, nothing.
+    // Each unit has 4 words: items, busy, stalled, zero.
     unit         = word_q[5:2];
     counter_part = '0;
     for (int unsigned u = 0; u < 10; u++) begin

@@ -1,11 +1,16 @@
-// host_if_cut: cuts an extent of bus addresses into TLP-sized chunks: at 4 KiB and at a largest size (MRRS, MPS).
+// host_if_cut: cuts an extent of bus addresses into TLP-sized chunks: at each 4 KiB border and at a
+// maximum size (MRRS, MPS).
 //
 //   extent --> [ address, rest, side ] --> chunk = min(rest, limit, to the 4 KiB border)
 //                 ^--- address + chunk, rest - chunk ---+
 //
-// Latency 1 cycle, throughput 1 chunk a cycle, no gap between extents. An extent of length 0 gives one chunk of length
-// 0. limit_i (128 << n bytes, at most 4096) is taken with the extent. ready_i reaches ready_o. Waits for nothing.
-// Users: host_if_gather (reads), host_if_wr (writes).
+// Invariants:
+//  1. No chunk crosses a 4 KiB border (NoCross_A).
+//  2. An extent of length 0 gives one chunk of length 0.
+//  3. limit_i (128 << n bytes, at most 4096) is sampled with the extent.
+// Latency: 1 cycle. Throughput: 1 chunk per cycle, no gap between extents.
+// Back-pressure: ready_i reaches ready_o. Waits only for the consumer.
+// Users: host_if_gather (reads), host_if_wr (writes). Bench tb/host_if/host_if_test.cpp
 `include "rnic_assert.svh"
 
 module host_if_cut #(
@@ -41,7 +46,8 @@ module host_if_cut #(
   assign border  = 13'd4096 - {1'b0, address_q[11:0]};
   assign bound   = border < limit_q ? border : limit_q;
   assign reach   = {1'b0, rest_q} + {6'd0, address_q[11:0]};
-  assign last_o  = reach <= 18'd4096 && rest_q <= {4'd0, limit_q};   // beside bound, not behind it
+  // last_o: computed parallel to bound, for a short path
+  assign last_o  = reach <= 18'd4096 && rest_q <= {4'd0, limit_q};
   assign low     = {1'b0, address_q[11:0]} + bound;
   assign page    = address_q[63:12] + 52'd1;
 

@@ -1,10 +1,12 @@
-// host_if_done: counts what has left on dma_wr and reports it one by one (place_done, word_done).
+// host_if_done: counts what was sent on dma_wr and reports it one by one (place_done, word_done).
 //
 //   left --> [ total ] --> total != reported? --> [ valid ] --> stream {reported + 1}
 //
-// A pulse is always taken, so dma_wr never waits for the consumer. Reports carry 1, 2, 3, ... modulo
-// 2^16: each pulse has one, in order. Latency 1 cycle, throughput 1 report a cycle. At most 2^16 - 1
-// reports may wait for the consumer.
+// Invariants:
+//  1. A pulse is always accepted, so dma_wr never waits for the consumer.
+//  2. Reports carry 1, 2, 3, ... modulo 2^16: each pulse has one, in order.
+//  3. At most 2^16 - 1 reports may be outstanding (NoOverflow_A).
+// Latency: 1 cycle. Throughput: 1 report per cycle.
 // Siblings host_if_wr (its user), host_if_retire (by epoch). Bench tb/host_if/host_if_test.cpp
 `include "rnic_assert.svh"
 

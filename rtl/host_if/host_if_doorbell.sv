@@ -1,43 +1,50 @@
-// host_if_doorbell: BAR 2: doorbell pages to qp_doorbell and cq_doorbell; everything else goes on to
-// host_if_bar.
+// host_if_doorbell: BAR 2: passes doorbell pages to qp_doorbell and cq_doorbell, and every other
+// request to host_if_bar.
 //
 //   mmio --> page, offset --> 0x000 sq, 0x008 rq ----------------> qp_doorbell
 //              |              0x010 cq, 0x018 cq_arm ------------> cq_doorbell
 //              |              0x100, first half of 1 unit -------> qp_doorbell, kind push
 //              |              0x100, 0x140: a half of 2 units,
 //              |                  whose other half is in [ halves ] --> kind push
-//              |                  else --> [ halves ] --(time is over)--> kind sq
+//              |                  else --> [ halves ] --(expired)--> kind sq
 //              +--> not a write to BAR 2 --> host_if_bar
 //
 // Each half of a push of two units carries the doorbell of its WQE (sq_wqe.ring, and the last 8
-// bytes): page, QP and index name the WQE it is of. So halves come in either order, and between
-// those of other QPs, of other threads that share the page, too.
-//   1. A pushed copy is a hint, its WQE lies in the ring: where no copy can be had, the doorbell in
-//      the first half counts as kind sq, and qp fetches the ring.
-//   2. That happens to a first half when [ halves ] is full; when another doorbell rings its send
-//      queue, in front of that one, so the index of a QP never goes back; and when its second has
-//      not come after 1 to 2 ticks of 512 cycles: its time is over.
-//   3. A second half that finds [ halves ] full, or whose first has not come in that time, is
-//      dropped: its WQE loses no more than the copy.
-//   4. Requests pass the halves in [ halves ]. Two things stall them: a half that is over age
-//      (over_q), at most once in 512 cycles, and a qp_purge. hold_o then keeps host_if from accepting
-//      requests. Those accepted before drain (idle_i: none is left), and the half is given up or
-//      purged in the next cycle. So no request accepted after the tick meets an aged half, however
-//      dense requests are: an index that has wrapped never pairs with a half of the lap before, and
-//      the half's entry is free. Both effects fall into a cycle in which no request is accepted and
-//      none is on its way here, so sim/tandem, which applies requests as they are accepted, has the
-//      same order. (Ringing beside a request would need a second port to qp and a commit that says
-//      which requests were before it.)
-//   5. A qp_purge removes the halves of its QP. qp asks for it in destroy_qp, after it has closed the
-//      QP for doorbells and before it answers: the next owner of the number neither pairs with a half
-//      of this one nor is rung by it. Halves written before that command were accepted before it.
+// bytes). Page, QP and index identify the WQE. So halves come in either order, and interleaved with
+// halves of other QPs and of other threads that share the page.
+//   1. A pushed copy is a hint; its WQE is in the ring. Without a copy, the doorbell in the first
+//      half counts as kind sq, and qp fetches the WQE from the ring.
+//   2. A first half becomes kind sq in three cases:
+//      a. [ halves ] is full.
+//      b. Another doorbell rings its send queue. The half is passed in front of that doorbell, so
+//         the index of a QP never goes back.
+//      c. It expires: its second half has not come after 1 to 2 ticks of 512 cycles.
+//   3. A second half is dropped when [ halves ] is full, or when it expires before its first half
+//      comes. Its WQE loses only the copy.
+//   4. Requests pass the halves in [ halves ]. Two events stall them: an expired half (over_q), at
+//      most once per 512 cycles, and a qp_purge. hold_o then keeps host_if from accepting
+//      requests. Those accepted before drain (idle_i: none is left). In the next cycle the half is
+//      passed as kind sq, dropped or purged. So no request accepted after the tick meets an
+//      expired half, however dense requests are: an index that has wrapped never pairs with a half
+//      of the previous lap, and the half's entry is free.
+//      Both events happen in a cycle in which no request is accepted and none is in flight to this
+//      leaf. So sim/tandem, which applies requests as they are accepted, has the same order.
+//      (Ringing beside a request would need a second port to qp, and a commit that records which
+//      requests were before it.)
+//   5. A qp_purge removes the halves of its QP. qp requests it in destroy_qp, after it has closed
+//      the QP for doorbells and before it responds. So the number's next owner neither pairs with
+//      a half of this one nor is rung by it. Halves written before that command were accepted
+//      before it.
 //
-// Malformed: another offset, another size, units other than 1 and 2, an object of more than 16 bits,
-// a page that does not exist, a second half alone: dropped_o pulses. Latency 1 cycle, a request a
-// cycle (one more for each first half that it ends by 2). May wait for qp and cq to take a doorbell,
-// which they do within a table access. qp_purge waits for the 2 requests at most that were accepted
-// before: for qp and cq as above, or, at a read, for room in host_if_order (dma_wr). None of these
-// waits for qp_state, which waits for the purge.
+// Malformed: another offset, another size, units other than 1 and 2, an object of more than 16
+// bits, a page that does not exist, a second half without its first. dropped_o pulses.
+// Latency: 1 cycle. Throughput: a request per cycle (one cycle more for each first half that
+// another doorbell ends by 2).
+// Back-pressure: waits for qp and cq to take a doorbell, which they do within a table access.
+// qp_purge waits for the at most 2 requests that were accepted before: for qp and cq as above, or,
+// at a read, for room in host_if_order (dma_wr). None of these waits for qp_state, which waits for
+// the purge.
+// Bench tb/host_if/host_if_test.cpp
 `include "rnic_assert.svh"
 
 module host_if_doorbell (
@@ -47,7 +54,7 @@ module host_if_doorbell (
   input  logic                      mmio_valid_i,
   output logic                      mmio_ready_o,
   input  iwarp_pkg::mmio_req_t      mmio_i,
-  input  logic                      idle_i,           // no request is accepted and not taken
+  input  logic                      idle_i,           // every accepted request has been taken
   output logic                      hold_o,           // to host_if: accept none
   // from qp: a QP is destroyed
   input  logic                      qp_purge_valid_i,
@@ -63,7 +70,7 @@ module host_if_doorbell (
   output logic                      cq_doorbell_valid_o,
   input  logic                      cq_doorbell_ready_i,
   output iwarp_pkg::cq_doorbell_t   cq_doorbell_o,
-  output logic                      cq_given_o,       // a doorbell for cq was accepted; it follows on cq_doorbell
+  output logic                      cq_given_o,       // a cq_doorbell was accepted; it follows
   output logic                      dropped_o
 );
   localparam int unsigned Halves = 4;
@@ -103,7 +110,7 @@ module host_if_doorbell (
   assign is_cq       = plain && (offset == 12'h010 || offset == 12'h018);
   assign unused_bits = ^{bell.index[31:16], bell.flags[7:1], wqe, tail};
 
-  // The halves that wait; mate is the other one of the same WQE, twin the same one.
+  // The halves that wait. mate: the other half of the same WQE; twin: the same half.
   logic [Halves-1:0]      valid_q, second_q, aged_q, over_q, same, mate, twin, older;
   logic [Halves-1:0]      free, put, clear, given_up, purged;
   logic [Halves*KeyW-1:0] key_q;
@@ -123,7 +130,7 @@ module host_if_doorbell (
                  key_q[i*KeyW+16 +: 32] == {page, ring_qpn};
       purged[i] = purge && key_q[i*KeyW+16 +: 16] == qp_purge_i.qpn;
     end
-    // The lowest of each.
+    // The lowest bit of each.
     free     = ~valid_q & (valid_q + Halves'(1));
     given_up = mmio_valid_i ? older & (~older + Halves'(1)) :
                idle_i && qp_ready ? over_q & (~over_q + Halves'(1)) : '0;
@@ -136,7 +143,8 @@ module host_if_doorbell (
     end
   end
 
-  // hold_o comes from flip-flops: in a cycle in which a half is given up or purged, none is accepted.
+  // hold_o comes from flip-flops: no request is accepted in a cycle in which a half leaves or is
+  // purged.
   assign hold_o           = over_q != '0 || purge_q;
   assign purge            = purge_q && idle_i;
   assign qp_purge_ready_o = purge;
@@ -189,7 +197,7 @@ module host_if_doorbell (
   assign dropped_o    = mmio_valid_i ? !up_valid && mine && !is_qp && !is_cq && !stores : late && up_second;
   assign mmio_ready_o = !up_valid && (!mine ? bar_ready_i : is_qp ? qp_ready : is_cq ? cq_ready : 1'b1);
 
-  // Store, pair, give up.
+  // Store, pair, remove.
   logic             taken;
   logic [TickW-1:0] tick_q;
   assign taken = mmio_valid_i && mmio_ready_o;
@@ -219,8 +227,8 @@ module host_if_doorbell (
     end
   end
 
-  // Registered, as u_qp registers the doorbells that follow: no qp_doorbell passes the pulse of a
-  // cq_doorbell before it.
+  // Registered, as u_qp registers the doorbells that follow: no qp_doorbell overtakes the pulse of
+  // an earlier cq_doorbell.
   logic cq_given_q;
   assign cq_given_o = cq_given_q;
   always_ff @(posedge clk_i) begin
@@ -228,7 +236,7 @@ module host_if_doorbell (
     else         cq_given_q <= cq_valid && cq_ready;
   end
 
-  // Simulation alone: commit trace (architecture 10)
+  // Simulation only: commit trace (architecture 10)
   iwarp_pkg::push_late_commit_t tap_push_late /*verilator public_flat_rd*/;
   assign tap_push_late = {late, up_page, up_qpn, up_index, up_second};
   iwarp_pkg::push_purge_commit_t tap_push_purge /*verilator public_flat_rd*/;

@@ -1,26 +1,37 @@
-// host_if_gather: turns the packets of one read client into tagged reads, and says when a packet is whole.
+// host_if_gather: turns the packets of one read client into tagged reads, and reports when a packet
+// is whole.
 //
-// A packet is a length and a group of bus extents; sq, rq and admin requests are packets of one extent. Its bytes get a
-// dense place in the client's ring of the buffer when it is opened, so each chunk knows the byte it goes to and
-// host_if_reorder gathers by writing. Tags are a ring too: given in the order of issue, given back in that order.
+// A packet is a length and a group of bus extents; sq, rq and admin requests are packets of one
+// extent.
 //
-//   packets --> open: space in the ring --+                     end of read (tag, status) --> [ done bits ][ statuses ]
-//   extents ------------------------------+--> [ host_if_cut ] --> tag, byte place --> reads         |
-//                                                   +--> [ info a tag ] --> walk the tags in order <-+
-//                                                                             |-> retired, an extent at a time
-//   lengths of open packets ------------------------------------------------> whole: length, first failure
+//   packets --> open: space in the ring --+           end of read (tag, status)
+//   extents ------------------------------+                  +--> [ done bits ][ statuses ]
+//                                         v                                  |
+//            reads <-- tag, byte position <-- [ host_if_cut ]                |
+//                                         +--> [ info per tag ] --> walk the tags in order
+//                                                                          +--> retired, per extent
+//   lengths of open packets -------------------------------> whole: length, first failure
 //
-// A chunk that needs no read (a failed check, or DMA off when its extent was taken) takes a tag that is done at once.
-// A tag that host_if_tags holds back is passed over while a chunk waits: it goes round the ring without a chunk.
-// Latency: packet to read 3 cycles, end of the last read to whole 4. Throughput: a read a cycle, a packet every 2.
-// May wait for: space in its own ring (its own output), its own tags (returning reads), the extents of an open packet.
+// Invariants:
+//  1. When a packet is opened, its bytes get dense space in the client's ring of the buffer. So
+//     each chunk knows its byte position, and host_if_reorder gathers by writing.
+//  2. Tags are a ring, too: allocated in the order of issue, freed in that order.
+//  3. A chunk that needs no read (a failed check, or DMA off when its extent was taken) takes a tag
+//     that is done at once.
+//  4. A tag that host_if_tags holds is skipped while a chunk waits: it goes round the ring without
+//     a chunk.
+// Latency: packet to read 3 cycles, end of the last read to whole 4. Throughput: a read per cycle,
+// a packet every 2 cycles.
+// Back-pressure: waits for space in its own ring (its own output), for its own tags (returning
+// reads), and for the extents of an open packet.
+// Benches tb/host_if/host_if_gather_test.cpp, tb/host_if/host_if_test.cpp
 `include "rnic_assert.svh"
 
 module host_if_gather #(
   parameter int unsigned Tags    = 8,    // tags TagBase .. TagBase + Tags - 1 are this client's
   parameter int unsigned TagBase = 0,
-  parameter int unsigned Words   = 64,   // ring of 64-byte words, a power of two, holds the longest packet
-  parameter int unsigned WordBase = 0,   // where it stands in the buffer
+  parameter int unsigned Words   = 64,   // 64-byte words, a power of two, hold the longest packet
+  parameter int unsigned WordBase = 0,   // its first word in the buffer
   parameter int unsigned WordW   = 12,   // address of a word in the buffer
   localparam int unsigned PosW   = WordW + 6
 ) (
@@ -48,7 +59,7 @@ module host_if_gather #(
   input  logic [7:0]            end_tag_i,
   input  logic [1:0]            end_status_i,
   input  logic [Tags-1:0]       held_i,          // this client's tags that must not be used
-  // an extent is done with
+  // an extent is complete
   output logic                  retired_o,
   output logic                  retired_epoch_o,
   // to host_if_release: whole packets in order
@@ -64,7 +75,7 @@ module host_if_gather #(
   localparam int unsigned RingW  = $clog2(Words);
   localparam int unsigned LenW   = $clog2(Tags + 2);
 
-  // Open: give the packet its place.
+  // Open: allocate the packet's words.
   logic             open_q, first_q, open, ext_take, ext_end, length_ready, fits;
   logic [RingW-1:0] alloc_q, base_q;
   logic [RingW:0]   used_q;
@@ -99,7 +110,7 @@ module host_if_gather #(
     else if (ext_take) first_q <= 1'b0;
   end
 
-  // Cut, and give each chunk a tag and a place.
+  // Cut, and give each chunk a tag and a position.
   localparam int unsigned SideW = 6 + 1 + RingW;
   logic              cut_ready, chunk_valid, chunk_ready, chunk_first, chunk_last, real_in;
   logic [12:0]       chunk_length;
@@ -154,7 +165,7 @@ module host_if_gather #(
     end
   end
 
-  // What is done, by tag; walked in order.
+  // Done tags, walked in order.
   logic [8:0]      end_slot;
   logic            end_mine;
   logic [Tags-1:0] done_q, set, clear;

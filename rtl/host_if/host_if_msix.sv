@@ -1,15 +1,23 @@
 // host_if_msix: the MSI-X table, its pending bits, and the messages.
 //
-//   cq_wr --> FIFO --> data as it is, or a message: its vector ---+
-//   pending & unmasked & not asked for --> first --> its vector --+--> round robin --> small writes
-//   a message leaves (host_if_wr): unmasked: address and data of its row; masked: nothing, pending[v] := 1
+//   cq_wr --> FIFO --> unchanged data, or a message: its vector ----+
+//   pending & unmasked & not requested --> first --> its vector ----+--> round robin --> small
+//   a message is sent (host_if_wr): unmasked: address and data of its row
+//                                   masked: nothing, pending[v] := 1
 //
-// Masked is: the vector's mask, the function's mask, or MSI-X not enabled. The row is read when the message is the next on
-// dma_wr, so what BAR and settings say until then counts; from then on it has been handed to PCIe. cq_wr keeps its order,
-// masked ones too, so that what has left can be counted and a message stays behind the event entry that it announces. The
-// message of a vector that was pending takes the bit along only if it is sent; one at a time is on its way (asked). A
-// vector that does not exist is dropped. The table is cleared after reset (NumVectors cycles), masks are set. Latency 3
-// cycles, a write a cycle. May wait for host_if_wr alone. BAR accesses take effect at once; a row is read in the same cycle.
+// A message is masked by the vector's mask, by the function's mask, or while MSI-X is not enabled.
+// Invariants:
+//  1. The row is read when the message is the next on dma_wr. So BAR writes and settings count
+//     until then; from then on PCIe has the message.
+//  2. cq_wr keeps its order, for masked messages, too. So sent items can be counted, and a message
+//     stays after the event entry that it announces.
+//  3. The message of a pending vector clears the pending bit only when it is sent. At most one such
+//     message per vector is in flight (asked_q).
+//  4. The message of a vector that does not exist is dropped.
+//  5. The table is cleared after reset (NumVectors cycles), and masks are set.
+//  6. BAR accesses take effect at once; a row is read in the same cycle.
+// Latency: 3 cycles. Throughput: a write per cycle. Back-pressure: waits only for host_if_wr.
+// Bench tb/host_if/host_if_test.cpp
 `include "rnic_assert.svh"
 
 module host_if_msix (
@@ -33,7 +41,7 @@ module host_if_msix (
   input  logic              small_ready_i,
   output iwarp_pkg::cq_wr_t small_o,
   output logic              small_counts_o,     // it is a cq_wr item
-  // from and to host_if_wr: the message that is the next to leave
+  // from and to host_if_wr: the message that is the next to be sent
   input  logic [7:0]        leave_vector_i,
   output logic [63:0]       leave_address_o,
   output logic [31:0]       leave_data_o,
@@ -47,7 +55,7 @@ module host_if_msix (
   localparam int unsigned ItemW  = iwarp_pkg::CqWrWidth;
   if (N > 64) $fatal(1, "host_if_msix %m: at most 64 vectors");
 
-  // Table: three memories of 64 words at most, so that halves are written alone.
+  // Table: three memories of at most 64 words, so that each half is written by itself.
   logic [31:0]       low [N];
   logic [31:0]       high [N];
   logic [31:0]       data [N];
@@ -97,7 +105,7 @@ module host_if_msix (
     end
   end
 
-  // Messages that were pending.
+  // Messages of pending vectors.
   logic              some, message_ready, message_valid, two_valid;
   logic [IndexW-1:0] index;
   logic [N-1:0]      onehot;
@@ -114,7 +122,7 @@ module host_if_msix (
     message.length  = 7'd4;
   end
 
-  // The row of the message that leaves.
+  // The row of the message that is the next to be sent.
   logic [IndexW-1:0] leave;
   logic              exists, masked;
 

@@ -1,13 +1,18 @@
-// host_if_order: keeps read answers behind the posted writes that were accepted before the read.
+// host_if_order: delays a read response until the posted writes accepted before the read are sent.
 //
-//   answer, accepted counts now --> [ 16 answers ] --> offered when left >= noted, for each of
-//                                                      TLPs, word, admin, cq and place
+//   response, accepted counts now --> [ 16 responses ] --> valid when left >= noted, for each of
+//                                                          TLPs, word, admin, cq and place
 //
-// accepted counts at the unit's ports, left on dma_wr. A place packet is accepted with its last beat; since its first
-// TLPs may leave before that, TLPs are counted, too: accepted when they are on offer. 16 answers may wait; behind
-// them mmio_req stalls until PCIe takes writes again. An answer that has been offered stays so. The counts are 32
-// bits and compared over half their range: an answer that PCIe does not take sees fewer than 2^31 writes leave.
-// Latency 2 cycles, an answer every 2 cycles.
+// Invariants:
+//  1. accepted counts at the unit's ports, left on dma_wr. A place packet is accepted with its last
+//     beat, but its first TLPs may be sent before that. So TLPs are counted, too: at valid, not at
+//     the handshake.
+//  2. A response stays valid once it is valid (free_q).
+//  3. The counts are 32 bits and compared over half their range: while a response waits for PCIe,
+//     fewer than 2^31 writes are sent.
+// Latency: 2 cycles. Throughput: a response every 2 cycles.
+// Back-pressure: 16 responses may wait. After that mmio_req stalls until PCIe takes writes again.
+// Bench tb/host_if/host_if_test.cpp
 `include "rnic_assert.svh"
 
 module host_if_order (

@@ -1,19 +1,26 @@
 // host_if_rd: DMA reads of five clients: 0 sq_rd, 1 rq_rd, 2 admin_rd, 3 payload, 4 qn1_rd.
 //
-//   sq, rq, admin, qn1 requests --> FIFO --> fork --> [ gather ] --+                       [ release ] --> hdr, beats
-//   payload_req --> FIFO --> watermark ------------>  [ gather ] --+--> round robin --> dma_rd_req   ^
-//   tx_extent ----> FIFO -------------------------->               |                                 |
-//                                               dma_rd_rsp --> [ reorder: one buffer, read port round robin by word ]
+//   sq, rq, admin, qn1 requests --> FIFO --> fork --> [ gather ] --+
+//   payload_req --> FIFO --> watermark ------------>  [ gather ] --+--> round robin --> dma_rd_req
+//   tx_extent ----> FIFO -------------------------->      ^
+//                                                         | ends
+//   dma_rd_rsp --> [ reorder: one buffer, read port round robin by word ]
+//                        +--> [ release ] --> hdr, beats
 //
-// Tags and buffer space are partitioned, so no client can take another's. qn1 has a tag and a word
-// for each of the 64 requests that atomic holds at most; in a build of less than 128 tags it has
-// one tag. No completion is trusted: host_if_tags in [ reorder ] checks tag, length and time, and a
-// read that fails there fails like one that PCIe refuses. With a watermark a packet waits until the
-// placed count has reached it; once reached it stays so. Latency: request to dma_rd_req 5 cycles;
-// last beat of dma_rd_rsp to header 8, to the first beat 10. Throughput: a read a cycle, 64 bytes a
-// cycle in and out, a payload packet every 2 cycles. May wait for the client's own consumer, for
-// returning reads, for placements (watermark): never the other way round, writes and dma_rd_rsp
-// wait for nothing here.
+// Invariants:
+//  1. Tags and buffer space are partitioned, so no client takes another's.
+//  2. qn1 has a tag and a word for each of the at most 64 requests that atomic holds; in a build of
+//     less than 128 tags it has one tag.
+//  3. No completion is trusted: host_if_tags in [ reorder ] checks tag, length and time. A read
+//     that fails there fails like one that PCIe refuses.
+//  4. A packet with a watermark waits until the placed count has reached it; once reached, it stays
+//     reached.
+// Latency: request to dma_rd_req 5 cycles; last beat of dma_rd_rsp to the header 8, to the first
+// beat 10. Throughput: a read per cycle, 64 bytes per cycle in and out, a payload packet every 2
+// cycles.
+// Back-pressure: waits for the client's own consumer, for returning reads, and for placements
+// (watermark). No cycle of waits: writes and dma_rd_rsp wait for nothing here.
+// Bench tb/host_if/host_if_test.cpp
 `include "rnic_assert.svh"
 
 module host_if_rd (
@@ -60,7 +67,7 @@ module host_if_rd (
   output logic                      dma_rd_req_valid_o,
   input  logic                      dma_rd_req_ready_i,
   output iwarp_pkg::dma_rd_req_t    dma_rd_req_o,
-  output logic [2:0]                dma_rd_client_o,   // of the request on offer, for the tap
+  output logic [2:0]                dma_rd_client_o,   // of the request on dma_rd_req, for the tap
   input  logic                      dma_rd_rsp_valid_i,
   input  iwarp_pkg::dma_rd_rsp_t    dma_rd_rsp_i,
   output logic                      dma_error_o,
@@ -75,7 +82,7 @@ module host_if_rd (
   localparam int unsigned AdminTags    = Many ? 2 : 1;
   localparam int unsigned PayloadTags  = OtherTags - SqTags - RqTags - AdminTags;
   if (PayloadTags == 0) $fatal(1, "host_if_rd %m: RdTags must be at least 5");
-  // A payload packet of 65,535 bytes is released whole, so 1024 words are the least.
+  // A payload packet of 65,535 bytes is released whole, so it needs at least 1024 words.
   localparam int unsigned PayloadWords = rnic_pkg::RdBuffer > 1024 ? 1 << $clog2(rnic_pkg::RdBuffer) : 1024;
   localparam int unsigned SmallWords   = Many ? 128 : 64;
   localparam int unsigned WordW        = $clog2(PayloadWords) + 1;
@@ -115,7 +122,7 @@ module host_if_rd (
     assign exts[At*ExtW +: ExtW] = {one[c*iwarp_pkg::RdReqWidth + 13 +: 64], pkt_length[At*17 +: 17], 3'd0, 1'b0, 1'b1};
   end
 
-  // Payload: the watermark holds a packet back.
+  // Payload: the watermark delays a packet.
   logic                    head_valid, reached, reached_q;
   iwarp_pkg::payload_req_t head;
   logic [2*FifoW-1:0]      unused_payload;
@@ -132,7 +139,8 @@ module host_if_rd (
     .count_o(unused_payload[FifoW +: FifoW])
   );
 
-  // A packet with a watermark leaves a cycle after the count has reached it. Both are 64 bits, so neither wraps.
+  // A packet with a watermark passes a cycle after the count has reached it. Both are 64 bits, so
+  // neither wraps.
   assign reached      = reached_q || !head.has_watermark;
   assign pkt_valid[3] = head_valid && reached;
   assign pkt_length[3*17 +: 17] = head.length;
@@ -200,7 +208,7 @@ module host_if_rd (
     );
   end
 
-  // Reads out.
+  // Read requests to PCIe.
   logic            any_valid, any_ready;
   logic [ReqW-1:0] any;
   logic [2:0]      any_client;

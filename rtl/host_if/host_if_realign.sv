@@ -1,14 +1,18 @@
-// host_if_realign: dense packets into the beats of TLPs, each TLP dense from lane 0.
+// host_if_realign: turns dense packets into the beats of TLPs, each TLP dense from lane 0.
 //
-// A chunk says how many bytes of the client's packet go into one TLP. rest of a word that a chunk left is held; the next
-// beat takes it and, if it needs more, the front of the next word.
+// A chunk gives the number of bytes of the client's packet that go into one TLP.
 //
 //   chunks --> n = min(rest, 64), shift ----------------------+
-//   beats of the four clients --> pick by client --> [ held ] --> merge: lanes < shift new, others held
-//                                                                  --> [ lane_shift down by shift ] --> TLP beats
+//   beats of the four clients --> pick by client --> [ held ] --> merge: lanes < shift new,
+//                                                                   |    others held
+//                                       TLP beats <-- [ lane_shift down by shift ]
 //
-// Latency 2 cycles, throughput 1 beat a cycle at any alignment, no gap between chunks or packets. May wait for the beats
-// of the packet that it is in.
+// The rest of a word that a chunk did not use is held. The next beat uses it first and, if it needs
+// more, the front of the next word.
+// Latency: 2 cycles. Throughput: 1 beat per cycle at any alignment, no gap between chunks or
+// packets.
+// Back-pressure: waits for the beats of the packet that is open.
+// Benches tb/host_if/host_if_realign_test.cpp, tb/host_if/host_if_test.cpp
 `include "rnic_assert.svh"
 
 module host_if_realign #(
@@ -50,7 +54,7 @@ module host_if_realign #(
   assign last  = rest <= 13'd64;
   assign count = last ? rest[6:0] : 7'd64;
   assign reach = shift_q + count[5:0];
-  // Is the next word needed? Beside `last`, not behind it, to keep the path short.
+  // over: the next word is needed. Computed parallel to `last`, not after it, for a short path.
   assign over  = {2'd0, shift_q} + {1'b0, rest[6:0]} > 8'd64;
   assign touch = shift_q == '0 || !last || over;
   assign pick  = 4'd1 << chunk_client_i;

@@ -1,11 +1,17 @@
-// host_if_release: lets the whole packets of one read client out of the buffer: header, then dense beats.
+// host_if_release: reads the whole packets of one read client out of the buffer: header, then dense
+// beats.
 //
 //   whole --+--> [ headers ] --> header
 //           +--> words to read --> read port of the buffer --(next cycle)--> [ 4 beats ] --> beats
 //
-// A packet that failed gives its header and one empty beat, and its words are free at once. A word is asked for only
-// with a place for it behind the buffer (credit), so the buffer never waits. Latency: whole to header 1 cycle, to the
-// first beat 3. Throughput 1 beat a cycle, a packet of one beat every 2 cycles. May wait for its own consumer alone.
+// Invariants:
+//  1. A packet that failed gives its header and one empty beat, and its words are freed at once.
+//  2. A word is requested only when the beat FIFO has room for it (credit_q), so the buffer never
+//     waits (RoomKept_A).
+// Latency: whole to header 1 cycle, to the first beat 3. Throughput: 1 beat per cycle, a packet of
+// one beat every 2 cycles.
+// Back-pressure: waits only for its own consumer, and for the buffer's read port.
+// Bench tb/host_if/host_if_test.cpp
 `include "rnic_assert.svh"
 
 module host_if_release #(

@@ -1,17 +1,26 @@
-// host_if_reorder: the buffer of all reads. Each piece goes straight to the bytes that its tag's packet keeps for it.
+// host_if_reorder: the buffer of all reads. It writes each piece straight to the bytes that its
+// tag's packet has reserved for it.
 //
-// Pieces may be cut anywhere and come in any order between tags; of a tag they come in order. A tag knows the byte its
-// read begins at (written when it is issued); host_if_tags knows how many bytes have come and which beats count. The
-// buffer has 64 byte lanes with an address each, so a beat at any alignment is one write: gathering costs no cycle.
-//
-//   dma_rd_rsp --> [ in ] --> place = begin[tag] + come --> [ lane_shift by place mod 64 ] --> 64 lanes x Depth
-//             +--> [ tags ] --> come, keep, ends, status -----^                    +--> end: tag, status
-//                        +--> late: a read has timed out ----------------------------^
+//   dma_rd_rsp --> [ in ] --> position = begin[tag] + come
+//             |                  +--> [ lane_shift by position mod 64 ] --> 64 lanes x Depth
+//             +--> [ tags ] --> come, keep, ends, status --^    +--> end: tag, status
+//                        +--> late: a read has timed out ------------^
 //   read port: word --> [ all lanes ] --> 64 bytes in the next cycle
 //
-// dma_rd_rsp is always taken, a beat a cycle. Latency 4 cycles from a beat to the buffer and to end_*. One word a cycle
-// is read. Waits for nothing. The buffer is PayloadWords (payload's ring, from word 0), then 4 rings of SmallWords.
-// No beat of a read is written after its end: a late end follows the last beat that host_if_tags let pass.
+// The buffer is PayloadWords (payload's ring, from word 0), then 4 rings of SmallWords.
+// Invariants:
+//  1. Pieces may be cut anywhere, and come in any order between tags. Pieces of one tag come in
+//     order.
+//  2. A tag has the byte at which its read begins (written when it is issued). host_if_tags has the
+//     number of bytes received, and decides which beats count.
+//  3. The buffer has 64 byte lanes with an address each. A beat at any alignment is one write, so
+//     gathering costs no cycle.
+//  4. No beat of a read is written after its end: a late end follows the last beat that
+//     host_if_tags passed.
+// Latency: 4 cycles from a beat to the buffer and to end_*. Throughput: a beat written and a word
+// read per cycle.
+// Back-pressure: none; dma_rd_rsp is always accepted.
+// Benches tb/host_if/host_if_reorder_test.cpp, tb/host_if/host_if_test.cpp
 `include "rnic_assert.svh"
 
 module host_if_reorder #(
@@ -29,7 +38,7 @@ module host_if_reorder #(
   input  logic [7:0]              begin_tag_i,
   input  logic [PosW-1:0]         begin_pos_i,
   input  logic [12:0]             begin_length_i,
-  // it has left
+  // it was sent
   input  logic                    sent_valid_i,
   input  logic [7:0]              sent_tag_i,
   // from PCIe
@@ -87,13 +96,13 @@ module host_if_reorder #(
     .held_o, .unexpected_o, .malformed_o, .timed_out_o
   );
 
-  // Place: the byte that this beat begins at.
+  // Position: the byte at which this beat begins.
   logic [PosW-1:0]  sum;
   logic [WordW-1:0] word, word_up, next;
   assign sum     = start + PosW'(come);
   assign next    = sum[PosW-1:6] + WordW'(1);
 
-  // Rings wrap: the bits above the ring stay.
+  // Rings wrap: the bits above the ring are kept.
   always_comb begin
     word    = sum[PosW-1:6];
     word_up = next;
@@ -106,7 +115,7 @@ module host_if_reorder #(
     end
   end
 
-  // Rotate, then write: lane l holds byte l - place of the beat.
+  // Rotate, then write: lane l holds byte l - position of the beat.
   localparam int unsigned SideW = 2 * WordW + 6 + 7 + 1 + 8 + 2;
   logic             put_valid, unused_shift, put_ends;
   logic [511:0]     put_data;
@@ -129,7 +138,7 @@ module host_if_reorder #(
   assign end_tag_o    = put_end ? put_tag : late_tag;
   assign end_status_o = put_end ? put_status : iwarp_pkg::RdAborted;
 
-  logic [63:0] late;   // lanes of the word behind
+  logic [63:0] late;   // lanes of the next word
   assign late = ~(~64'd0 << put_shift);
 
   for (genvar l = 0; l < 64; l++) begin : gen_lane

@@ -1,9 +1,12 @@
-// host_if_retire: counts extents that are done with, by epoch, and reports them one by one (rd_retired, wr_retired).
+// host_if_retire: counts completed extents by epoch, and reports them one by one (rd_retired,
+// wr_retired).
 //
 //   pulse, epoch --> [ count 0 ][ count 1 ] --> pick --> [ valid, epoch ] --> stream
 //
-// A pulse is always taken, so nobody in front ever waits. Latency 2 cycles, throughput 1 report a cycle. Order between
-// epochs is not kept: only the counts matter to tpt.
+// Order between epochs is not kept: only the counts matter to tpt.
+// Latency: 2 cycles. Throughput: 1 report per cycle.
+// Back-pressure: none; a pulse is always accepted (NoOverflow_A).
+// Sibling host_if_done. Bench tb/host_if/host_if_test.cpp
 `include "rnic_assert.svh"
 
 module host_if_retire (
@@ -11,7 +14,7 @@ module host_if_retire (
   input  logic rst_ni,
   input  logic pulse_i,
   input  logic epoch_i,
-  // to tpt, always taken
+  // to tpt, which is always ready
   output logic valid_o,
   input  logic ready_i,
   output logic epoch_o

@@ -1,30 +1,32 @@
-// host_if_tags: the state of every read tag; judges each completion before a byte of it is written.
+// host_if_tags: holds the state of every read tag, and judges each completion before a byte of it
+// is written.
 //
-//   dma_rd_req left --> open                     +--> come, keep, ends, status (host_if_reorder)
+//   dma_rd_req sent --> open                     +--> come, keep, ends, status (host_if_reorder)
 //   dma_rd_rsp --> [ in: rows ] --> [ judge ] ---+--> rows, open, held
-//   timeout_i --> [ tick ] --> [ walk: a tag a cycle ] --> late: tag of a read that timed out
+//   timeout_i --> [ tick ] --> [ walk: a tag per cycle ] --> late: tag of a read that timed out
 //
 // A tag is free, open (its read is outstanding) or held (its read has failed, and PCIe may still
-// answer it). What is checked, and what becomes of a tag:
+// complete it). Checks, and the states that follow:
 //   1. A piece whose tag is not open is discarded whole: no byte of it is written.
-//   2. A read ends with `aborted` when a piece has more bytes than are left, when one says it is
-//      the last and bytes are missing, and when one brings the last byte and does not say so.
-//      Nothing of the beat that shows it is written, nor of the rest of its piece.
-//   3. A walk goes over the tags each half time-out and adds 1 to the 2-bit age of those that are
+//   2. A read ends with `aborted` in three cases: a piece has more bytes than are left; a piece is
+//      marked as the last and bytes are missing; a piece brings the last byte and is not marked
+//      as the last. The beat that shows it is not written, nor is the rest of its piece.
+//   3. A walk visits the tags each half time-out and adds 1 to the 2-bit age of those that are
 //      open or held. The third walk over an open tag ends its read with `aborted`: after 1 to 1.5
 //      time-outs.
-//   4. A tag is held when its read timed out, or failed with pieces to come. host_if_gather
-//      passes over it, so a late completion does not meet the tag's next user. It is free after
-//      the piece that is its last, or in its fourth walk: 1.5 to 2
-//      time-outs later. PCIe bounds no late completion; one that comes later still is taken for
-//      the next user's if its length fits.
-//   5. The walk waits a cycle at the tag that [ judge ] has before it, so only one of the two
-//      changes a tag's state in a cycle.
-// timeout_i 0: nobody walks, and held tags wait for their last piece.
+//   4. A tag is held when its read timed out, or failed with pieces to come. host_if_gather skips
+//      it, so a late completion does not meet the tag's next user. It is freed after its last
+//      piece, or by its fourth walk, 1.5 to 2 time-outs later. PCIe does not bound late
+//      completions: one that comes still later is accepted for the next user if its length fits.
+//   5. The walk waits a cycle at the tag that [ judge ] is handling, so only one of the two changes
+//      a tag's state per cycle.
+//   6. timeout_i 0: no walk starts, and held tags wait for their last piece.
 //
-// Latency: the verdict in the cycle after the beat; a beat a cycle, dma_rd_rsp is always taken. A
-// walk takes Tags cycles, which is the shortest tick. `late` waits for a cycle in which no other
-// read ends: reads for 100 Gb/s use 6 cycles of 10. Runs in the bench of host_if_reorder.
+// Latency: the verdict in the cycle after the beat. Throughput: a beat per cycle. A walk takes Tags
+// cycles, which is the shortest tick.
+// Back-pressure: dma_rd_rsp is always accepted. `late` waits for a cycle in which no other read
+// ends: reads at 100 Gb/s use 6 cycles of 10.
+// Bench tb/host_if/host_if_reorder_test.cpp, with host_if_reorder
 `include "rnic_assert.svh"
 
 module host_if_tags #(
@@ -33,17 +35,17 @@ module host_if_tags #(
   input  logic                   clk_i,
   input  logic                   rst_ni,
   input  logic [31:0]            timeout_i,       // cycles
-  // a read has its tag
+  // a read is given its tag
   input  logic                   begin_valid_i,
   input  logic [7:0]             begin_tag_i,
   input  logic [12:0]            begin_length_i,
-  // it has left on dma_rd_req
+  // it was sent on dma_rd_req
   input  logic                   sent_valid_i,
   input  logic [7:0]             sent_tag_i,
   // from PCIe
   input  logic                   rsp_valid_i,
   input  iwarp_pkg::dma_rd_rsp_t rsp_i,
-  // the verdict, a cycle later: keep bytes to be written behind the come that came before, and the read's end
+  // the verdict, a cycle later: keep bytes to write after the come earlier ones, and the read's end
   output logic                   valid_o,
   output logic [12:0]            come_o,
   output logic [6:0]             keep_o,
@@ -102,7 +104,7 @@ module host_if_tags #(
     .re_i(rsp_valid_i && known), .raddr_i(rsp_slot), .rdata_o({come_mem, left_mem})
   );
 
-  // Judge. A beat of the same tag just before has not reached its row yet.
+  // Judge. A beat of the same tag one cycle earlier has not reached its row yet.
   logic first_q, discard_q, is_open, is_held, is_fresh, is_next;
   logic ok, over, all, wrong, closes, frees, holds;
 
@@ -211,7 +213,7 @@ module host_if_tags #(
     end
   end
 
-  // Simulation alone: commit trace (architecture 10)
+  // Simulation only: commit trace (architecture 10)
   iwarp_pkg::dma_rd_timeout_commit_t tap_dma_rd_timeout /*verilator public_flat_rd*/;
   assign tap_dma_rd_timeout = {expires, 8'(walk_q)};
 

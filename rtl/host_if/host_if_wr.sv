@@ -1,22 +1,31 @@
-// host_if_wr: the one posted queue: writes of place, cq (with MSI-X), admin and word (unit atomic).
+// host_if_wr: the only posted queue: writes of place, cq (with MSI-X), admin and word (unit
+// atomic).
 //
 //   place_hdr, place_extent --> FIFOs --+
-//   small (cq, MSI-X) ----------> fork -+--> [ packet_arb ] --> [ host_if_cut: 4 KiB, MPS ] --> [ chunks ] --+
-//   admin_wr -----------> FIFO -> fork -+                                                                    |
-//   address of word_wr -> FIFO ---------+                                                                    v
-//   place, data of the other three -------------------------------------------------------> [ host_if_realign ]
-//                  dma_wr <-- [ stream_reg ] <-- row of an MSI-X message, or drop (masked; bus master off) <----+
+//   small (cq, MSI-X) ----------> fork -+--> [ packet_arb ] --> [ host_if_cut: 4 KiB, MPS ] --+
+//   admin_wr -----------> FIFO -> fork -+                                                     |
+//   address of word_wr -> FIFO ---------+                                                     v
+//   place, data of the other three ----------------------> [ host_if_realign ] <-------- [ chunks ]
+//                                                                  |
+//       dma_wr <-- [ stream_reg ] <-- row of an MSI-X message, or drop (masked; bus master off)
 //
-// Round robin, packet by packet: packets do not interleave. A write of admin waits until what cq gave before it has
-// left: so a command that asks cq last is answered behind the completions that it has ended. What is dropped passes
-// through all the same and counts as done. An MSI-X message is a vector until nothing is before it on dma_wr: then
-// host_if_msix says its address and data, or that it is masked, so that nothing but PCIe itself stands between its
-// row and its leaving. When a beat is accepted on dma_wr: last of an extent -> wr_retired, last of a place packet ->
-// place_done, a word -> word_done. All three are counters, so that dma_wr waits for PCIe alone and never for ddp, tpt
-// or atomic. A word is one TLP: 8 bytes at an address aligned to 8. It has no extent here: atomic retires its own.
-// Latency 7 cycles from the later of extent and beat to dma_wr. Throughput 64 bytes a cycle; a word a cycle; a packet
-// of cq every 3 cycles, of admin every 4. May wait for PCIe, and for the beats of a place packet whose extents have
-// come.
+// Invariants:
+//  1. Round robin, packet by packet: packets do not interleave.
+//  2. A write of admin waits until the cq writes accepted before it are sent. So the response to a
+//     command that queries cq last is written after the completions that the command caused.
+//  3. A dropped write passes through the pipeline and counts as done.
+//  4. An MSI-X message is a vector until nothing is before it on dma_wr. Then host_if_msix returns
+//     its address and data, or that it is masked. So only PCIe delays the message after its row is
+//     read.
+//  5. When a beat is accepted on dma_wr: last of an extent -> wr_retired, last of a place packet ->
+//     place_done, a word -> word_done. All three are counters, so dma_wr waits only for PCIe, never
+//     for ddp, tpt or atomic.
+//  6. A word is one TLP: 8 bytes at an address aligned to 8 (WordAligned_A). It has no extent here:
+//     atomic retires its own.
+// Latency: 7 cycles from the later of extent and beat to dma_wr. Throughput: 64 bytes per cycle; a
+// word per cycle; a packet of cq every 3 cycles, of admin every 4.
+// Back-pressure: waits for PCIe, and for the beats of a place packet whose extents have come.
+// Bench tb/host_if/host_if_test.cpp
 `include "rnic_assert.svh"
 
 module host_if_wr (
@@ -37,12 +46,12 @@ module host_if_wr (
   output logic                       place_done_valid_o,
   input  logic                       place_done_ready_i,
   output iwarp_pkg::place_done_t     place_done_o,
-  // from host_if_msix: counts: it is a cq_wr item
+  // from host_if_msix. counts: it is a cq_wr item
   input  logic                       small_valid_i,
   output logic                       small_ready_o,
   input  iwarp_pkg::cq_wr_t          small_i,
   input  logic                       small_counts_i,
-  // to and from host_if_msix: the message that is the next to leave
+  // to and from host_if_msix: the message that is the next to be sent
   output logic [7:0]                 msix_vector_o,
   input  logic [63:0]                msix_address_i,
   input  logic [31:0]                msix_data_i,
@@ -69,10 +78,10 @@ module host_if_wr (
   output logic                       dma_wr_valid_o,
   input  logic                       dma_wr_ready_i,
   output iwarp_pkg::dma_wr_t         dma_wr_o,
-  output logic [2:0]                 dma_wr_client_o,  // of the beat on offer, for the tap
+  output logic [2:0]                 dma_wr_client_o,  // of the valid beat, for the tap
   // to host_if_rd, rdmap: packets placed
   output logic [63:0]                placed_o,
-  // to host_if_order: writes of {word, admin, cq, place} that left in this cycle
+  // to host_if_order: writes of {word, admin, cq, place} sent in this cycle
   output logic [3:0]                 left_o
 );
   localparam int unsigned ExtW   = iwarp_pkg::ExtentWidth;
@@ -111,8 +120,8 @@ module host_if_wr (
     .clk_i, .rst_ni, .valid_i(admin_wr_valid_i), .ready_o(admin_wr_ready_o), .data_i({cq_taken_q, admin_wr_i}),
     .valid_o(admin_valid), .ready_i(admin_ready), .data_o({admin_behind, admin_item}), .count_o(unused_counts[2*FifoW +: FifoW])
   );
-  // Address and data of a word in a FIFO each: the data is needed 3 cycles after the address, and a
-  // word a cycle passes.
+  // Address and data of a word have a FIFO each: the data is needed 3 cycles after the address, and
+  // a word passes per cycle.
   assign word_wr_ready_o = &store_room;
   stream_fifo #(.Width(64), .Depth(rnic_pkg::FifoDepth)) u_store_addresses (
     .clk_i, .rst_ni, .valid_i(word_wr_valid_i && store_room[1]), .ready_o(store_room[0]), .data_i(word_wr_i.address),
@@ -130,7 +139,7 @@ module host_if_wr (
     .clk_i, .rst_ni, .valid_i(admin_go_q), .ready_o(admin_fork_ready),
     .valid_o({word_valid[2], pkt_valid[2]}), .ready_i({word_ready[2], pkt_ready[2]})
   );
-  // Writes of cq: taken, left. The head of admin's goes when those taken before it have left.
+  // Writes of cq: accepted, sent. admin's head passes when those accepted before it are sent.
   assign admin_ready = admin_go_q && admin_fork_ready;
   assign cq_ahead    = admin_behind - cq_left_q;
   always_ff @(posedge clk_i) begin
@@ -148,8 +157,9 @@ module host_if_wr (
   assign ext_ready    = pkt_ready[0] && hdr_valid;
   assign unused_beat  = ^{place_beat.last, place_beat.error, place_beat.keep, ext.result, hdr_length};
 
-  // Which packet next; its extents cut.
-  //   side: last of the packet, epoch, client of the tap, counts as the client's, vector of an MSI-X message
+  // Pick the next packet; cut its extents.
+  //   side: last of the packet, epoch, client of the tap, counts as the client's,
+  //         vector of an MSI-X message
   localparam int unsigned TagW   = 14;
   localparam int unsigned PickW  = 64 + 17 + TagW;
   localparam int unsigned ChunkW = 64 + 13 + 1 + TagW + 2;
@@ -212,7 +222,8 @@ module host_if_wr (
     .data_o(tlp_data), .side_o(tlp_side)
   );
 
-  // A message takes its row when it will be on offer in the next cycle. A TLP that has begun is sent whole.
+  // A message reads its row when it will be valid on dma_wr in the next cycle. A TLP that has begun
+  // is sent whole.
   logic [63:0] tlp_address;
   logic [12:0] tlp_length;
   logic        tlp_pkt, tlp_epoch, out_valid;
@@ -250,7 +261,7 @@ module host_if_wr (
   assign out_ready      = dma_wr_ready_i || out_off;
   assign dma_wr_o       = {out_address, out_length, 1'b0, 1'b0, out_last, out_keep, out_data};
 
-  // What has left.
+  // Sent beats.
   logic        ext_left, pkt_left;
   logic [15:0] unused_stored;
 
