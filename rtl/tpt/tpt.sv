@@ -1,18 +1,20 @@
-// tpt: translation and protection table.
+// tpt: translation and protection table: checks STag accesses and turns them into bus extents.
 //
-//   rx_xlate, tx_xlate,   --> [ pick one ] --> [ tpt_entry: look-up and checks, 5 cycles ] --+--> [ tpt_rsp ] --> *_rsp
-//   wqe_check, resp_check,        ^                     ^                                    |
-//   qn1_xlate                     |                     |                                    |
-//   tpt_cmd --> [ tpt_update ] ---+------- writes ------+                                    +--> [ tpt_walk ] --> *_extent
-//                                                                      page list, one read port, shared
+//   rx_xlate, tx_xlate,   --> [ pick one ] --> [ tpt_entry: lookup and checks, 5 cycles ] --+
+//   wqe_check, resp_check,        ^                     ^                                   |
+//   qn1_xlate                     |                     |         *_rsp <-- [ tpt_rsp ] <---+
+//   tpt_cmd --> [ tpt_update ] ---+------- writes ------+      *_extent <-- [ tpt_walk ] <--+
+//                                                            (page list: one read port, shared)
 //
-// One look-up a cycle in all: receive first, then transmit, then the others in turn. One extent a
-// cycle in all: receive first, then transmit, then qn1, whose items have one extent each. Latency:
-// 7 cycles from a request to its answer, 10 to its first extent. A client may have 8 look-ups
-// outstanding; when its outputs are not taken it is not asked, and holds nobody else. Waits for
-// nothing else: destroy_mr closes its region and is answered in_progress while extents are in
-// flight.
-// Leaves: tpt_key, tpt_entry, tpt_rsp, tpt_walk, tpt_update. Model: model/tpt/tpt.hpp. Bench: tb/tpt/tpt_test.cpp
+// Latency: 7 cycles from a request to its response, 10 to its first extent.
+// Throughput: one lookup per cycle over all clients: receive first, then transmit, then the others
+// in turn. One extent per cycle over all clients: receive first, then transmit, then qn1, whose
+// items have one extent each.
+// Back-pressure: a client may have 8 lookups outstanding. While its outputs are not ready, its next
+// lookup is not accepted, and it blocks no other client. tpt waits for nothing else: destroy_mr
+// closes its region and returns in_progress while extents are in flight.
+// Leaves: tpt_key, tpt_entry, tpt_rsp, tpt_walk, tpt_update. Model: model/tpt/tpt.hpp. Bench:
+// tb/tpt/tpt_test.cpp
 `include "rnic_assert.svh"
 `include "rnic_words.svh"
 
@@ -86,7 +88,7 @@ module tpt (
   localparam int unsigned SlotW  = $clog2(rnic_pkg::NumStags);
   localparam int unsigned PblW   = $clog2(rnic_pkg::NumPbl);
   localparam int unsigned EntryW = `RNIC_TPT_ENTRY_W;
-  // Clients, as they travel with a look-up.
+  // Client numbers, carried with a lookup.
   localparam logic [2:0] Rx = 3'd0, Tx = 3'd1, Wqe = 3'd2, Resp = 3'd3, Update = 3'd4, Qn1 = 3'd5;
 
   // --- pick
@@ -143,7 +145,7 @@ module tpt (
     go_item_q   <= pick;
   end
 
-  // --- look-up
+  // --- lookup
   logic        done, done_last, done_epoch, epoch, table_we, reading, look, look_epoch;
   logic [2:0]  done_client;
   iwarp_pkg::tpt_result_e done_result;
@@ -162,7 +164,7 @@ module tpt (
     .we_i(table_we), .waddr_i(table_waddr), .wdata_i(table_wdata)
   );
 
-  // --- answers
+  // --- responses
   logic rx_done;
   iwarp_pkg::tpt_result_e rx_answer;
   tpt_rsp u_rx_rsp (

@@ -1,13 +1,22 @@
-// tpt_entry: the STag table and its look-up: find the entry, check it, work out where the bytes lie.
+// tpt_entry: holds the STag table and looks up: finds the entry, checks it, computes where the
+// bytes are.
 //
-//   item -> [ key back, 2 ] -> [ read entry ] -> [ STag, PD, rights; TO+length, TO-base, end ] -> [ wrap, bounds; page ] -> result
-//              1, 2                3                           4                                          5
+//   item -> [ inverse key, 2 ] -> [ read entry ] -> [ STag, PD, rights; TO+length, TO-base, end ]
+//                1, 2                  3                             4
+//                                         result <- [ wrap, bounds; page ] <-+
+//                                                             5
 //
-// Latency 5 cycles, one look-up a cycle, never stalled: who asks has kept room for the answer. The checks run in the order of
-// requirements.md section 7 (STag, association, rights, wrap, bounds), in 65-bit arithmetic. The epoch is taken in the cycle in which the
-// entry is read: a look-up that saw an entry open carries the epoch in which it was closed, or an earlier one. reading_o and look_o
-// report a look-up that has extents to tpt_update in that cycle and in the next, so that no look-up is ever uncounted.
-// Siblings: tpt_key, tpt_update (writes the table), tpt_walk (uses the result). Bench: tb/tpt/tpt_test.cpp
+// Invariants:
+//  1. The checks run in the order of requirements.md section 7 (STag, association, rights, wrap,
+//     bounds), in 65-bit arithmetic.
+//  2. The epoch is sampled in the cycle in which the entry is read. A lookup that saw an entry open
+//     carries the epoch in which the entry was closed, or an earlier one.
+//  3. reading_o and look_o report a lookup that has extents to tpt_update, in the cycle of the read
+//     and in the next. So no lookup is uncounted in any cycle.
+// Latency: 5 cycles. Throughput: one lookup per cycle.
+// Back-pressure: never stalled: the requester has reserved room for the response.
+// Siblings: tpt_key, tpt_update (writes the table), tpt_walk (uses the result). Bench:
+// tb/tpt/tpt_test.cpp
 `include "rnic_words.svh"
 
 module tpt_entry #(
@@ -20,11 +29,12 @@ module tpt_entry #(
   input  logic        rst_ni,
   input  logic [63:0] key_i,
   input  logic        epoch_i,
-  // to tpt_update: a look-up that has extents reads its entry now; has read it in the last cycle, in this epoch
+  // to tpt_update: a lookup that has extents reads its entry now (reading_o), or has read it in the
+  // last cycle, in look_epoch_o (look_o)
   output logic        reading_o,
   output logic        look_o,
   output logic        look_epoch_o,
-  // a look-up
+  // a lookup
   input  logic        valid_i,
   input  logic [2:0]  client_i,
   input  logic [31:0] stag_i,
@@ -44,18 +54,19 @@ module tpt_entry #(
   output logic [20:0] page_offset_o,
   output logic [4:0]  log_page_o,
   output logic [SlotW-1:0] slot_o,
-  output logic [EntryW-1:0] entry_o,      // for tpt_update's own look-ups
+  output logic [EntryW-1:0] entry_o,      // for tpt_update's own lookups
   // from tpt_update
   input  logic        we_i,
   input  logic [SlotW-1:0]  waddr_i,
   input  logic [EntryW-1:0] wdata_i
 );
-  // --- 1, 2: STag back to its slot
+  // --- 1, 2: STag to its slot
   logic [2:0]  valid_q;
   localparam int unsigned ItemW = 3 + 32 + 64 + 32 + 16 + 16 + 1;
   localparam int unsigned LengthAt = 33, ToAt = LengthAt + 32;
   logic [ItemW-1:0] item1_q, item2_q, item3_q;
-  logic [32:0] end_low_q;   // of item3: low half of where it ends, and its carry; half the sum a stage early, for the path's sake
+  // end_low_q: low half of item3's end, with its carry: added a stage early, for timing
+  logic [32:0] end_low_q;
   logic [2:0]  client;
   logic [31:0] stag, length;
   logic [63:0] to;
@@ -88,7 +99,7 @@ module tpt_entry #(
     slot_q  <= place[SlotW-1:0];
   end
 
-  // Clients 0, 1 and 5 (receive, transmit, qn1) have extents, the others checks alone.
+  // Clients 0, 1 and 5 (receive, transmit, qn1) have extents, the others only checks.
   assign reading_o    = valid_q[1] && (item2_q[ItemW-1-:2] == '0 || item2_q[ItemW-1-:3] == 3'd5);
   assign look_o       = valid_q[2] && (item3_q[ItemW-1-:2] == '0 || item3_q[ItemW-1-:3] == 3'd5);
   assign look_epoch_o = epoch_q;
@@ -98,17 +109,18 @@ module tpt_entry #(
   logic [31:0] e_stag;
   logic [15:0] e_pd, e_rights;
   logic [63:0] e_base;
-  logic [32:0] e_end_low;        // where the region ends: base and length added, low halves
+  logic [32:0] e_end_low;        // where the region ends: base plus length, low halves
   logic [16:0] e_length_high;
   logic [4:0]  e_log_page;
-  logic [FromW-1:0] e_origin;   // offset in the first page less the base: what a TO is added to
+  logic [FromW-1:0] e_origin;   // offset in the first page minus the base; a TO is added to it
   logic [PblW-1:0] e_pbl;
   assign {e_valid, e_stag, e_pd, e_rights, e_base, e_end_low, e_length_high, e_log_page, e_origin, e_pbl} = entry;
 
   logic        s4_valid_q, s4_last_q, s4_epoch_q, bad_stag_q, bad_pd_q, bad_rights_q, below_q;
   logic [2:0]  s4_client_q;
   logic [64:0] end_q, limit_q, from_base;   // where the item ends, where the region ends
-  logic [FromW-1:0] from_page_q;            // bytes from the first page's start, as far as the page list reaches
+  // from_page_q: bytes from the first page's start, up to the page list's reach
+  logic [FromW-1:0] from_page_q;
   logic [31:0] s4_length_q;
   logic [4:0]  log_page_q;
   logic [PblW-1:0]   pbl_q;
@@ -138,7 +150,7 @@ module tpt_entry #(
     pbl_q        <= e_pbl;
   end
 
-  // --- 5: verdict; bytes from the first page's start, hence page and offset in it
+  // --- 5: verdict; bytes from the first page's start give the page and the offset in it
   logic [FromW-13:0] page_no;   // pages of 4 KiB
   logic        wraps, outside;
   assign wraps      = end_q[64] && |end_q[63:0];
@@ -198,9 +210,9 @@ module tpt_entry #(
   logic unused_high;
   assign unused_high = ^{place[23:SlotW], page_no[FromW-13:PblW], from_base[63:0]};
 
-  // Simulation alone: commit trace (architecture 10)
+  // Simulation only: commit trace (architecture 10)
   iwarp_pkg::tpt_check_commit_t tap_tpt_check /*verilator public_flat_rd*/;
-  logic                         tap_asked;     // not by tpt_update
+  logic                         tap_asked;     // by a client other than tpt_update
   assign tap_asked     = valid_q[1] && item2_q[ItemW-1-:3] != 3'd4;
   assign tap_tpt_check = {tap_asked, item2_q};
 endmodule

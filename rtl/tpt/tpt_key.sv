@@ -1,11 +1,13 @@
-// tpt_key: the keyed permutation between table slots and STags, forward or back.
+// tpt_key: the keyed permutation between table slots and STags, forward or inverse.
 //
-// 16 rounds of a SIMON-like cipher on 24 bits (docs/theory-of-operation.md, tpt): unpredictable without the key, exactly
-// invertible, and one LUT level a round. Two stages of 8 rounds; latency 2 cycles, one a cycle; `en_i` moves the pipeline.
+// In: 24 bits, per cycle. Out: the permuted 24 bits.
 //
 //   value_i --> [ 8 rounds ] --> reg --> [ 8 rounds ] --> reg --> value_o
 //
-// Siblings: tpt_entry (look-up, back), tpt_update (creation, forward). Bench: tb/tpt/tpt_test.cpp
+// 16 rounds of a SIMON-like cipher on 24 bits (docs/theory-of-operation.md, tpt): unpredictable
+// without the key, exactly invertible, and one LUT level per round.
+// Latency: 2 cycles (two stages of 8 rounds). Throughput: one per cycle. en_i enables the pipeline.
+// Siblings: tpt_entry (lookup, inverse), tpt_update (creation, forward). Bench: tb/tpt/tpt_test.cpp
 module tpt_key #(
   parameter bit Inverse = 1'b0
 ) (

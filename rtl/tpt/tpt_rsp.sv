@@ -1,9 +1,11 @@
-// tpt_rsp: gathers the look-ups of a group into one answer: the first failure, or ok.
+// tpt_rsp: merges the lookups of a group into one response: the first failure, or ok.
 //
 //   result, last --> [ first failure kept ] --last--> [ FIFO ] --> rsp
 //
-// The asker may have Depth look-ups and answers outstanding: room_o is low when it has, so a result always finds its place and the
-// look-up pipeline never stalls. Latency 1 cycle. done_o, done_result_o: the answer as it enters the FIFO (tpt_walk waits for it).
+// Invariant: the requester may have Depth lookups and responses outstanding; room_o is low when it
+// has. So a result always finds room (Room_A), and the lookup pipeline never stalls.
+// done_o, done_result_o: the response as it enters the FIFO (tpt_walk waits for it).
+// Latency: 1 cycle. Throughput: one result per cycle.
 // Siblings: tpt_entry, tpt_walk. Bench: tb/tpt/tpt_test.cpp
 `include "rnic_assert.svh"
 
@@ -12,16 +14,16 @@ module tpt_rsp #(
 ) (
   input  logic clk_i,
   input  logic rst_ni,
-  // look-ups that begin
+  // lookups that begin
   input  logic ask_i,
   output logic room_o,
-  // look-ups that end
+  // lookups that end
   input  logic valid_i,
   input  logic last_i,
   input  iwarp_pkg::tpt_result_e result_i,
   output logic done_o,
   output iwarp_pkg::tpt_result_e done_result_o,
-  // to the asker
+  // to the requester
   output logic rsp_valid_o,
   input  logic rsp_ready_i,
   output iwarp_pkg::tpt_result_e rsp_o
@@ -46,7 +48,8 @@ module tpt_rsp #(
   assign rsp   = rsp_bits;
   assign rsp_o = rsp.result;
 
-  // A look-up that does not end its group gives its place back at once, the last one when the answer is taken.
+  // A lookup that does not end its group frees its entry at once; the last one when the response is
+  // taken.
   assign used_d = used_q + CountW'(ask_i) - CountW'(valid_i && !last_i) - CountW'(pop);
 
   always_ff @(posedge clk_i) begin

@@ -1,25 +1,33 @@
-// tpt_update: creates, queries and destroys entries, and knows when nothing through a closed entry is in flight.
+// tpt_update: creates, queries and destroys entries, and detects that no access through a closed
+// entry is in flight.
 //
-//   create:  read {valid, generation} of the slot -> [ key, 2 cycles ] -> write entry -> answer with the STag
-//   query:   look-up through tpt_entry -> answer; with pages in its arguments (admin's own): is the slot in use?
-//   destroy: look-up -> nothing in flight: free the slot, next generation, answer ok
-//                       else: close the entry, note the epoch in it, answer in_progress
-//   again:   look-up -> closed, and its epoch has drained: free the slot, answer ok; else answer in_progress
+//   create:  read {valid, generation} of the slot -> [ key, 2 cycles ] -> write entry
+//              -> respond with the STag
+//   query:   lookup through tpt_entry -> respond
+//              with pages in its arguments (admin's own): respond whether the slot is in use
+//   destroy: lookup -> nothing in flight: free the slot, next generation, respond ok
+//                      else: close the entry, note the epoch in it, respond in_progress
+//   again:   lookup -> closed, and its epoch has drained: free the slot, respond ok
+//                      else respond in_progress
 //
 // No command waits for traffic, and any number of regions may be closing at once.
-//
-// 1. In flight are, for each of two epochs: look-ups that have extents (of rx, tx and qn1) from the
-//    cycle in which they read their entry until they are walked or dropped, and extents until they
-//    are retired, failed ones too. reading_i, look_i, moves_q, summed_q and the counters show a look-up in
-//    every cycle of its life, so an empty epoch is empty: no cycle count of another leaf stands for it (LateLook_A).
-// 2. What saw an entry open read it in the epoch in which it was closed, or in the one before.
-// 3. The epoch turns when an entry was closed in it and the epoch before it has drained. So a noted epoch has drained when it is
-//    neither the current one, nor the last one with anything left.
-// 4. Epochs are counted modulo 4. An entry that stays closed for longer may meet its own number again: then it waits for one more
-//    turn, which its repeated destroy asks for. It is never freed early.
-//
-// Latency of a destroy: its look-up (8 cycles with find's turn) and 2. Waits for nothing but the pick of its look-up.
-// Siblings: tpt_entry (owns the table), tpt_walk. Benches: tb/tpt/tpt_update_test.cpp, tb/tpt/tpt_test.cpp
+// Invariants:
+//  1. In flight are, for each of two epochs: lookups that have extents (of rx, tx and qn1), from
+//     the cycle in which they read their entry until they are walked or dropped; and extents until
+//     they are retired, failed ones too. reading_i, look_i, moves_q, summed_q and the counters show
+//     a lookup in every cycle of its life. So an epoch that reads as empty is empty; this assumes
+//     no cycle count of another leaf (LateLook_A).
+//  2. A lookup that saw an entry open read it in the epoch in which it was closed, or in the one
+//     before.
+//  3. The epoch turns when an entry was closed in it and the previous epoch has drained. So a noted
+//     epoch has drained when it is neither the current epoch, nor the last one with work in flight.
+//  4. Epochs are counted modulo 4. An entry that stays closed for longer may meet its own number
+//     again. Then it waits for one more turn, which its repeated destroy requests. It is never
+//     freed early.
+// Latency of a destroy: its lookup (8 cycles with the arbitration of find) plus 2.
+// Back-pressure: waits only for its lookup to be picked.
+// Siblings: tpt_entry (owns the table), tpt_walk. Benches: tb/tpt/tpt_update_test.cpp,
+// tb/tpt/tpt_test.cpp
 `include "rnic_assert.svh"
 `include "rnic_words.svh"
 
@@ -40,7 +48,7 @@ module tpt_update #(
   output logic rsp_valid_o,
   input  logic rsp_ready_i,
   output iwarp_pkg::tpt_cmd_rsp_t rsp_o,
-  // own look-up through tpt_entry
+  // own lookup through tpt_entry
   output logic find_valid_o,
   input  logic find_ready_i,
   output logic [31:0] find_stag_o,
@@ -53,29 +61,30 @@ module tpt_update #(
   output logic [EntryW-1:0] wdata_o,
   output logic epoch_o,
   // what enters and leaves flight: bit i with its epoch
-  input  logic       reading_i,        // a look-up that has extents reads its entry
-  input  logic       look_i,           // it has read it, whatever came out
+  input  logic       reading_i,        // a lookup that has extents reads its entry
+  input  logic       look_i,           // it has read its entry, whatever the result
   input  logic       look_epoch_i,
   input  logic [5:0] ended_i,          // pieces walked or dropped
   input  logic [5:0] ended_epoch_i,
-  input  logic       issued_i,         // an extent leaves
+  input  logic       issued_i,         // an extent is issued
   input  logic       issued_epoch_i,
-  input  logic [3:0] retired_i,        // extents that are done with
+  input  logic [3:0] retired_i,        // extents that are complete
   input  logic [3:0] retired_epoch_i
 );
   localparam int unsigned GenW = 24 - SlotW;
   localparam int unsigned FlightW = 20;
-  localparam int unsigned OutW = 10;   // most that leave flight in a cycle: ended_i and retired_i
+  // maximum that leaves flight per cycle: ended_i and retired_i
+  localparam int unsigned OutW = 10;
   localparam int unsigned OriginLowW = 20;
 
   typedef enum logic [3:0] {
     StIdle,
-    StSlot,      // {valid, generation} has been read
-    StKey1,      // the new STag is on its way through the permutation
+    StSlot,      // {valid, generation} is read
+    StKey1,      // the new STag is in the permutation
     StKey2,
     StWrite,     // the entry is written, unless the STag is 0
-    StFind,      // the look-up is offered
-    StFound,     // its result is awaited
+    StFind,      // requests the lookup
+    StFound,     // waits for its result
     StClose,     // the entry is closed, or freed
     StAnswer
   } state_e;
@@ -84,13 +93,14 @@ module tpt_update #(
   iwarp_pkg::tpt_cmd_t       cmd_q;
   iwarp_pkg::admin_mr_args_t args;
   logic [SlotW-1:0]          slot_q;
-  // So that a look-up adds once, and only high halves. The origin in two parts, the second a cycle later.
+  // Precomputed so that a lookup adds once, and only high halves. The origin is computed in two
+  // parts, the second a cycle later.
   logic [OriginLowW:0]         origin_low_q;   // with its borrow
   logic [FromW-OriginLowW-1:0] origin_high_q;
   logic [32:0]                 end_low_q;
   assign args = cmd_q.args;
 
-  // By slot: create_mr, and a query_mr with arguments, which admin refuses of the driver.
+  // By slot: create_mr, and a query_mr with arguments, which admin refuses from the driver.
   iwarp_pkg::admin_mr_args_t new_args;
   logic                      by_slot, is_query_q;
   assign new_args = cmd_i.args;
@@ -124,7 +134,7 @@ module tpt_update #(
     ones = '0;
     for (int i = 0; i < 32'(OutW); i++) ones = ones + {3'b000, bits[i]};
   endfunction
-  // What comes and goes is counted two cycles late, all of it alike: registered, summed, added.
+  // Entries to and exits from flight are all counted two cycles late: registered, summed, added.
   logic [OutW+1:0] moves_d, moves_q, move_epochs_q;
   assign moves_d = {issued_i, look_i, ended_i, retired_i};
   always_ff @(posedge clk_i) begin
@@ -136,7 +146,7 @@ module tpt_update #(
                     5'(ones(moves_q[OutW-1:0] & ~move_epochs_q[OutW-1:0]));
   assign delta1_d = 5'(ones({{(OutW - 2){1'b0}}, moves_q[OutW+:2] & move_epochs_q[OutW+:2]})) -
                     5'(ones(moves_q[OutW-1:0] & move_epochs_q[OutW-1:0]));
-  logic summed_q, summed_epoch_q;      // a look-up is in the delta
+  logic summed_q, summed_epoch_q;      // the delta includes a lookup
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       delta0_q <= '0;
@@ -151,7 +161,7 @@ module tpt_update #(
   always_ff @(posedge clk_i) summed_epoch_q <= move_epochs_q[OutW];
   assign flight0_d = flight0_q + {{(FlightW - 5){delta0_q[4]}}, delta0_q};
   assign flight1_d = flight1_q + {{(FlightW - 5){delta1_q[4]}}, delta1_q};
-  // Nothing is in flight at all; nothing of the epoch before this one.
+  // all_empty: nothing is in flight. old_empty: nothing of the previous epoch is in flight.
   logic zero0, zero1, all_empty, old_empty, old;
   assign old       = !epoch_q[0];
   assign zero0     = flight0_q == '0;
@@ -178,7 +188,8 @@ module tpt_update #(
   logic [63:0] e_base;
   logic [32:0] e_end_low;
   logic [16:0] e_length_high;
-  logic        e_closing;      // of an entry that is not valid: the log page's place holds {closing, epoch}
+  // e_closing: in an entry that is not valid, the log page field holds {closing, epoch}
+  logic        e_closing;
   logic [1:0]  e_note;
   logic [2+FromW+PblW-1:0] unused_entry;
   assign {e_valid, e_stag, e_pd, e_rights, e_base, e_end_low, e_length_high, e_closing, e_note, unused_entry} = found_entry_i;
@@ -220,7 +231,8 @@ module tpt_update #(
         result_d.pd     = args.pd;
         result_d.rights = args.rights;
         result_d.length = args.length;
-        state_d         = stag_high == '0 ? StKey1 : StAnswer;   // STag 0 does not exist: the next generation
+        // STag 0 does not exist: the next generation
+        state_d         = stag_high == '0 ? StKey1 : StAnswer;
       end
       StFind: if (find_ready_i) state_d = StFound;
       StFound: begin
@@ -252,8 +264,9 @@ module tpt_update #(
     rsp_o.result = result_q;
   end
 
-  // The table is cleared with the slots; an entry is valid only between its create and its destroy. A closing one keeps what the
-  // answer to its last destroy says, with a base of 0.
+  // The table is cleared with the slots. An entry is valid only between its create and its destroy.
+  // A closing entry keeps the fields that the response to its last destroy returns, with a base of
+  // 0.
   logic [EntryW-1:0] opened, closed;
   assign opened  = {1'b1, stag, args.pd, args.rights, args.base_to, end_low_q, args.length[48:32], args.log_page[4:0],
                     origin_high_q, origin_low_q[OriginLowW-1:0], args.pbl_base[PblW-1:0]};
@@ -289,7 +302,8 @@ module tpt_update #(
     status_q <= status_d;
     result_q <= result_d;
     if (state_q == StIdle) cmd_q <= cmd_i;
-    // StWrite comes four cycles after the command; 39 bits at once were the longest path of the chip.
+    // StWrite comes four cycles after the command; 39 bits at once were the longest path of the
+    // chip.
     origin_low_q  <= {1'b0, args.first_offset[OriginLowW-1:0]} - {1'b0, args.base_to[OriginLowW-1:0]};
     origin_high_q <= (FromW - OriginLowW)'(args.first_offset[20]) - args.base_to[FromW-1:OriginLowW] -
                      (FromW - OriginLowW)'(origin_low_q[OriginLowW]);
@@ -309,15 +323,15 @@ module tpt_update #(
   assign unused_args = ^{new_args, args.reserved0, args.reserved1, args.reserved2, args.page_list, args.pages, args.length[63:49],
                          args.log_page[7:5], args.first_offset[31:21], args.pbl_base[31:PblW], unused_entry, e_base[63:32], e_end_low[32]};
 
-  // Simulation alone: commit trace (architecture 10)
+  // Simulation only: commit trace (architecture 10)
   iwarp_pkg::tpt_change_commit_t tap_tpt_change /*verilator public_flat_rd*/;
   logic                          tap_judged;
   assign tap_judged     = (state_q == StSlot || state_q == StFound) && state_d == StAnswer;
   assign tap_tpt_change = {tap_judged || (state_q == StWrite && stag_high != '0) || state_q == StClose,
                            state_q == StFound ? 16'(found_slot_i) : 16'(slot_q), state_q == StClose && !frees};
 
-  // A look-up of the epoch before may appear once more after a turn: it read its entry in the turn's own cycle. One that comes later
-  // was not counted in time.
+  // A lookup of the previous epoch may appear once more after a turn: it read its entry in the
+  // turn's own cycle. One that comes later was not counted in time.
   logic turned_q;
   always_ff @(posedge clk_i) turned_q <= rst_ni && turn;
   `RNIC_ASSERT(LateLook_A, !look_i || look_epoch_i != old || turned_q)

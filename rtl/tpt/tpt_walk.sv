@@ -1,12 +1,16 @@
 // tpt_walk: turns checked pieces of a segment into bus extents, one page at a time.
 //
-//   job --> [ FIFO ] --> [ current job ] --page index--> page list (shared, 1 read port) --> [ FIFO ] --> extent
+//   job --> [ FIFO ] --> [ current job ] --page index--> page list (shared, 1 read port)
+//                                                             +--> [ FIFO ] --> extent
 //
-// A page-list entry is asked for only when the extent has room behind it, so a client whose output is full holds nobody else. One
-// extent a cycle when granted each cycle; latency 4 cycles from the look-up's result. Gated (receive): a group's jobs wait
-// for its answer (go), and are skipped if it failed. Not gated (transmit): a failed job gives one extent of length 0 that ends the group.
-// Single (qn1): a job has one extent, also where its bytes cross a page; the extent then ends at
-// the page.
+// Invariants:
+//  1. A page-list entry is requested only when the output FIFO has room for its extent
+//     (RoomForExtent_A). So a client whose output is full blocks no other client.
+//  2. Gated (receive): a group's jobs wait for its response (go), and are skipped if it failed.
+//  3. Not gated (transmit): a failed job gives one extent of length 0 that ends the group.
+//  4. Single (qn1): a job has one extent. If its bytes cross a page, the extent ends at the page.
+// Latency: 4 cycles from the lookup's result. Throughput: one extent per cycle when granted each
+// cycle.
 // Siblings: tpt_entry, tpt_rsp, tpt_update (counts what is in flight). Benches:
 // tb/tpt/tpt_walk_test.cpp, tb/tpt/tpt_test.cpp
 `include "rnic_assert.svh"
@@ -19,7 +23,7 @@ module tpt_walk #(
 ) (
   input  logic clk_i,
   input  logic rst_ni,
-  // look-ups that begin and end
+  // lookups that begin and end
   input  logic ask_i,
   output logic room_o,
   input  logic valid_i,
@@ -30,7 +34,7 @@ module tpt_walk #(
   input  logic [PblW-1:0] page_i,
   input  logic [20:0] page_offset_i,
   input  logic [4:0] log_page_i,
-  // answers of groups (Gated)
+  // responses of groups (Gated)
   input  logic go_valid_i,
   input  logic go_ok_i,
   // page list: data one cycle after the grant
@@ -77,7 +81,7 @@ module tpt_walk #(
     else         used_q <= used_q + CountW'(ask_i) - CountW'(j_valid && j_ready);
   end
 
-  // --- may this group be walked?
+  // --- go: may this group be walked?
   logic go_valid, go_ok, go_pop;
   if (Gated) begin : gen_gate
     stream_fifo #(.Width(1), .Depth(Depth), .Reserved(1'b1)) u_go (
@@ -94,15 +98,16 @@ module tpt_walk #(
   // --- the current job
   logic             cur_q, cur_last_q, cur_epoch_q, cur_fail_q, skip_q;
   logic [2:0]       cur_result_q;
-  logic [16:0]      rest_q;          // bytes that are left, less one
+  logic [16:0]      rest_q;          // bytes left, minus one
   logic [PblW-1:0]  page_q;
   logic [20:0]      offset_q;
   logic [4:0]       log_q;
-  logic [20:0]      in_page_q;       // bytes from the place to the page's end, less one: both without carries
+  logic [20:0]      in_page_q;       // bytes up to the page's end, minus one: both without carries
   logic             job_ok, load, take, drop, issue, fits, finishing, room_out;
 
   assign job_ok   = j_result == iwarp_pkg::TptOk;
-  // A job is dropped when its group failed (Gated), or when an earlier one of its group has ended the group.
+  // A job is dropped when its group failed (Gated), or when an earlier job of its group has ended
+  // the group.
   assign drop     = j_valid && go_valid && (!go_ok || skip_q);
   assign load     = !cur_q || (issue && finishing);
   assign take     = j_valid && go_valid && !drop && load;
@@ -138,14 +143,14 @@ module tpt_walk #(
       log_q        <= j_log;
       in_page_q    <= ~j_offset & ~(21'h1fffff << j_log);
     end else if (issue) begin
-      rest_q    <= rest_q + ~in_page_q[16:0];   // less the piece; of no account when finishing
+      rest_q    <= rest_q + ~in_page_q[16:0];   // minus the piece; unused when finishing
       page_q    <= page_q + 1'b1;
       offset_q  <= '0;
       in_page_q <= ~(21'h1fffff << log_q);
     end
   end
 
-  // Every job counts as in flight from its look-up until it is walked or dropped.
+  // Every job counts as in flight from its lookup until it is walked or dropped.
   assign walked_o        = issue && finishing;
   assign walked_epoch_o  = cur_epoch_q;
   assign dropped_o       = drop;
@@ -172,7 +177,7 @@ module tpt_walk #(
       s1_epoch_q  <= cur_epoch_q;
       s1_result_q <= cur_result_q;
       s1_offset_q <= offset_q;
-      s1_rest_q   <= fits ? rest_q : in_page_q[16:0];   // of no account of a job that failed
+      s1_rest_q   <= fits ? rest_q : in_page_q[16:0];   // unused for a job that failed
     end
   end
   assign address = s1_result_q == iwarp_pkg::TptOk ? {pbl_data_i, 12'h0} | {43'h0, s1_offset_q} : '0;
