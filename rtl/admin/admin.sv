@@ -1,14 +1,19 @@
-// admin: the resource manager's hand in hardware. Commands from a ring in host memory, one at a time, each answered.
+// admin: executes the resource manager's commands: reads them from a ring in host memory, one at a
+// time, and writes a response to each.
 //
 //   admin_doorbell --> [ admin_ring ] --> [ admin_exec ] --> qp, cq, tpt, llp_if: *_cmd
 //                        |    ^             |  |  \--> [ admin_tables ]
 //                  admin_rd  admin_wr       |  +--> [ admin_pages ] --> pbl_wr
 //                                           +-----> [ admin_bytes ] <--> raw_tx, raw_rx
 //
-// Latency, with memory and units that answer in the next cycle: doorbell to answer of a nop 12 cycles, create_pd 15,
-// create_qp 30, create_mr 1.4 a page. Waits for host_if and for the unit a command is for; no unit waits for admin.
-// One read is under way at a time, so ring, page list and bytes share the read client.
-// Model: model/admin/admin.hpp. Bench: tb/admin/admin_test.cpp. Contract: docs/theory-of-operation.md
+// Invariant: at most one read is outstanding, so ring, page list and bytes share the read client
+// (OneReader_A).
+// Latency, with memory and units that respond in the next cycle, from doorbell to response: nop 12
+// cycles, create_pd 15, create_qp 30, create_mr 1.4 per page.
+// Back-pressure: waits for host_if and for the unit that a command addresses; no unit waits for
+// admin.
+// Model: model/admin/admin.hpp. Bench: tb/admin/admin_test.cpp. Contract:
+// docs/theory-of-operation.md
 `include "rnic_assert.svh"
 
 module admin (
@@ -153,7 +158,7 @@ module admin (
     .pbl_valid_o(pbl_wr_valid_o), .pbl_ready_i(pbl_wr_ready_i), .pbl_o(pbl_wr_o)
   );
 
-  // --- streaming bytes: what conn_give, conn_send and modify_qp name
+  // --- streaming bytes: address and length from conn_give, conn_send and modify_qp
   logic bytes_rd, bytes_hdr_ready, bytes_beat_ready, bytes_wr, is_modify;
   iwarp_pkg::admin_modify_args_t mod;
   iwarp_pkg::admin_conn_args_t   conn;

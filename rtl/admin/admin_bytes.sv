@@ -1,10 +1,18 @@
-// admin_bytes: streaming bytes of a connection, between host memory and llp_if.
+// admin_bytes: moves streaming bytes of a connection between host memory and llp_if.
 //
-//   load:  read length bytes -> [ FIFO, all of them ] -> done, with status        send: [ FIFO ] -> raw_tx
-//   store: raw_rx -> pieces of up to 64 bytes -> admin_wr -> done, with their number; failed: the connection has ended
+//   load:  read length bytes -> [ FIFO, all of them ] -> done, with status
+//   send:  [ FIFO ] -> raw_tx
+//   store: raw_rx -> pieces of up to 64 bytes -> admin_wr -> done, with their number;
+//          failed: the connection has ended
+//   drop:  empties the FIFO
 //
-// Load and send are apart, so that nothing leaves before all bytes are there and everything else is checked; up to 1024 bytes. drop empties
-// the FIFO. store passes any length. A beat a cycle. Sibling: admin_exec.
+// Invariants:
+//  1. Load and send are separate commands, so nothing is sent before all bytes are loaded and
+//     everything else is checked.
+//  2. Load and send pass up to 1024 bytes; store passes any length.
+// Throughput: a beat per cycle.
+// Back-pressure: waits for the read, for raw_tx or raw_rx, and for admin_wr.
+// Sibling: admin_exec.
 // Bench: tb/admin/admin_test.cpp, on the unit: every stream of this leaf is a port of admin.
 `include "rnic_assert.svh"
 
@@ -61,7 +69,8 @@ module admin_bytes (
   } state_e;
   state_e state_d, state_q;
 
-  logic f_in_valid, f_in_ready, f_valid, f_ready, failed_q, empty_q;   // empty_q: a store of no bytes
+  // empty_q: a store of no bytes
+  logic f_in_valid, f_in_ready, f_valid, f_ready, failed_q, empty_q;
   iwarp_pkg::beat_t f;
   logic [63:0] address_q;
   logic [15:0] stored_q;

@@ -1,15 +1,25 @@
-// admin_exec: carries out one command at a time: judge, look up what it names, let its unit do it, note the change.
+// admin_exec: executes one command at a time: judges it, looks up the objects it names, passes it
+// to its unit, records the change.
 //
-//   command -> [ admin_judge ] -> read tables -> read what the first read named -> exists? in use?
-//     -> slot free? and page list (create_mr) / connection and bytes (modify_qp to rts, conn_send) -> unit's command
-//     -> its answer -> has a CQ overrun (create_qp)? then the QP is destroyed again
-//     -> destroy_qp, modify_qp to error: cq has written the QP's completions (any question to cq comes behind them)
-//     -> up to 4 changes of the tables, each read and write -> bytes in (conn_give) -> answer
+//   command -> [ admin_judge ] -> read tables -> read the receive CQ -> exists? in use?
+//     -> slot free? and page list (create_mr) / connection and bytes (modify_qp to rts, conn_send)
+//     -> unit's command -> its response
+//     -> create_qp: has a CQ overrun? Then the QP is destroyed again
+//     -> destroy_qp, modify_qp to error: query cq; its response proves that the QP's completions
+//     are
+//        written
+//     -> up to 4 changes of the tables, each a read and a write -> bytes in (conn_give) -> response
 //
-// Nothing is changed before everything that can be checked has been; a unit that refuses leaves the tables as they are. About 10 cycles and the
-// unit's time. A unit whose command would wait for traffic answers in_progress, which is passed on like a refusal (decision 6).
-// Siblings: admin_tables, admin_pages, admin_bytes, admin_ring. Bench: tb/admin/admin_test.cpp, on the unit: commands to units and
-// their answers are ports of admin, and one command at a time passes between admin_ring and this leaf.
+// Invariants:
+//  1. No state changes before every possible check has passed. A unit that refuses leaves the
+//     tables unchanged.
+//  2. A unit whose command would wait for traffic responds in_progress, which is passed on like a
+//     refusal (decision 6).
+// Latency: about 10 cycles plus the unit's time. One command at a time.
+// Back-pressure: waits for the unit, for admin_pages and admin_bytes, and for admin_ring.
+// Siblings: admin_tables, admin_pages, admin_bytes, admin_ring. Bench: tb/admin/admin_test.cpp, on
+// the unit: commands to units and their responses are ports of admin, and one command at a time
+// passes between admin_ring and this leaf.
 `include "rnic_assert.svh"
 
 module admin_exec (
@@ -22,7 +32,7 @@ module admin_exec (
   output logic rsp_valid_o,
   input  logic rsp_ready_i,
   output iwarp_pkg::cmd_rsp_t rsp_o,
-  // units' commands: one stream, who: 0 qp, 1 cq, 2 tpt, 3 llp_if
+  // commands to units: one stream. unit_o: 0 qp, 1 cq, 2 tpt, 3 llp_if
   output logic unit_valid_o,
   input  logic unit_ready_i,
   output logic [1:0] unit_o,
@@ -34,7 +44,7 @@ module admin_exec (
   output logic pages_start_o,
   input  logic pages_done_i,
   input  iwarp_pkg::admin_status_e pages_status_i,
-  output iwarp_pkg::admin_cmd_t cmd_o,       // the command under way, for admin_pages and admin_bytes
+  output iwarp_pkg::admin_cmd_t cmd_o,       // the current command, for admin_pages and admin_bytes
   // bytes
   output logic load_o,
   output logic send_o,
@@ -56,8 +66,10 @@ module admin_exec (
     StConn, StConnRsp,                     // modify to rts, conn_send: the connection
     StLoad, StSend, StDrop,                // bytes out
     StUnit, StUnitRsp,                     // the command itself
-    StCq, StCqRsp, StUndo, StUndoRsp,      // create_qp: its CQs, in this order: an overrun from now on finds the QP
-    StBehind, StBehindRsp,                 // destroy_qp, modify to error: behind the QP's completions
+    // create_qp: query its CQs: an overrun from now on finds it
+    StCq, StCqRsp, StUndo, StUndoRsp,
+    // destroy_qp, modify to error: after the QP's completions
+    StBehind, StBehindRsp,
     StChange, StChangeGot, StChangeWrite,  // tables
     StStore,                               // bytes in
     StAnswer
@@ -122,7 +134,7 @@ module admin_exec (
   );
   assign ready_o = !tables_busy;
 
-  // First read: the object, and what the arguments name. Second: the receive CQ.
+  // First read: the object, and the objects that the arguments name. Second: the receive CQ.
   logic first_pd_q, first_eq_q, first_cq_q, first_qp_q, first_used_q;
   logic [5:0]  old_eq_q;
   logic [47:0] refs_q;
@@ -164,7 +176,7 @@ module admin_exec (
       end
       iwarp_pkg::CmdModifyCq: begin
         change_last = change_q == 2'd2;
-        on_cq       = change_q == 2'd0;       // its EQ alone
+        on_cq       = change_q == 2'd0;       // only its EQ
         on_eq       = change_q != 2'd0;
         sub         = change_q == 2'd1;
         add         = change_q == 2'd2;
@@ -233,7 +245,7 @@ module admin_exec (
   end
 
   // --- control
-  iwarp_pkg::admin_status_e found;     // judgement on what the tables say
+  iwarp_pkg::admin_status_e found;     // verdict on the contents of the tables
   always_comb begin
     found = iwarp_pkg::AdmOk;
     if (is_create) begin
@@ -251,7 +263,7 @@ module admin_exec (
     else if (found == iwarp_pkg::AdmOk && !args_ok) found = iwarp_pkg::AdmBadArgument;
   end
 
-  logic refused;                       // the unit's answer is not ok
+  logic refused;                       // the unit's response is not ok
   assign refused = unit_rsp_i.status != iwarp_pkg::AdmOk;
 
   always_comb begin
@@ -351,7 +363,8 @@ module admin_exec (
       StStore: begin
         if (bytes_done_i) begin
           state_d = StAnswer;
-          if (bytes_failed_i) status_d = iwarp_pkg::AdmBadState;   // the connection ended meanwhile
+          // the connection has ended meanwhile
+          if (bytes_failed_i) status_d = iwarp_pkg::AdmBadState;
         end
       end
       StAnswer:      if (rsp_ready_i) state_d = StIdle;
@@ -378,7 +391,8 @@ module admin_exec (
       refs_q       <= {qp_pd, qp_send, qp_recv};
     end
     if (state_q == StUnitRsp && unit_rsp_valid_i && !refused)      result_q <= unit_rsp_i.result;
-    else if (state_q == StStore && bytes_done_i)                   result_q <= {112'h0, stored_i};   // admin_give_result
+    // admin_give_result
+    else if (state_q == StStore && bytes_done_i)                   result_q <= {112'h0, stored_i};
     else if (state_q == StUndo)                                    result_q <= '0;
     if (state_q == StChangeWrite) change_q <= change_q + 2'd1;
     if (state_q == StCqRsp && unit_rsp_valid_i) second_q <= 1'b1;
@@ -399,14 +413,16 @@ module admin_exec (
       unit_cmd_o.opcode = iwarp_pkg::CmdQueryQp;
       unit_cmd_o.args   = '0;
     end
-    if (state_q == StIsFree || state_q == StIsFreeRsp) unit_cmd_o.opcode = iwarp_pkg::CmdQueryMr;   // with args: of a slot
+    // query_mr with args: of a slot
+    if (state_q == StIsFree || state_q == StIsFreeRsp) unit_cmd_o.opcode = iwarp_pkg::CmdQueryMr;
     if (state_q == StCq || state_q == StCqRsp) begin
       unit_o     = UnitCq;
       unit_cmd_o = {iwarp_pkg::CmdQueryCq, 16'h0, second_q ? qp.recv_cq : qp.send_cq, 448'h0};
     end
     if (state_q == StBehind || state_q == StBehindRsp) begin
       unit_o     = UnitCq;
-      unit_cmd_o = {iwarp_pkg::CmdQueryCq, 32'h0, 448'h0};   // its place counts, not its answer
+      // only its position in the order counts, not its response
+      unit_cmd_o = {iwarp_pkg::CmdQueryCq, 32'h0, 448'h0};
     end
     if (state_q == StUndo || state_q == StUndoRsp) begin
       unit_cmd_o.opcode = iwarp_pkg::CmdDestroyQp;

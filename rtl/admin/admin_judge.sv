@@ -1,8 +1,9 @@
-// admin_judge: is a command well formed? Opcode and object range first, then (when what it names is known to exist) its arguments; not
-// what exists (admin_tables) nor states (the units).
+// admin_judge: checks whether a command is well formed: opcode and object range first, then (once
+// the objects that it names are known to exist) its arguments.
 //
-// Combinational, registered by its user. Reserved bits must be zero; other fields that an opcode does not use are not looked at.
-// Bench: tb/admin/admin_test.cpp
+// It does not check what exists (admin_tables), nor states (the units). Reserved bits must be zero;
+// other fields that an opcode does not use are not checked.
+// Combinational, registered by its user. Bench: tb/admin/admin_test.cpp
 module admin_judge (
   input  iwarp_pkg::admin_cmd_t    cmd_i,
   output iwarp_pkg::admin_status_e status_o,   // of opcode and object
@@ -33,7 +34,7 @@ module admin_judge (
                  qp.log_rq >= rnic_pkg::MinLogRing && qp.log_rq <= rnic_pkg::MaxLogRing && qp.sq_base[5:0] == '0 &&
                  qp.rq_base[5:0] == '0 && 32'(qp.page) < rnic_pkg::NumPages;
 
-  // --- modify: rts needs its arguments, closing and error need none
+  // --- modify: rts needs its arguments; closing and error need none
   localparam int unsigned StreamMax = 532;   // MPA Reply: 20 bytes and 512 of private data
   logic mod_ok, to_rts;
   assign to_rts = mod.to_state == 8'(iwarp_pkg::QpsRts);
@@ -55,7 +56,8 @@ module admin_judge (
                    {5'h0, mr.length[47:0]} + {32'h0, mr.first_offset[20:0]} <= spanned &&
                    {1'b0, mr.pbl_base} + {1'b0, mr.pages} <= 33'(rnic_pkg::NumPbl);
 
-  // --- connections: conn_send may have what admin_bytes holds, conn_give what waits
+  // --- connections: conn_send is bounded by the FIFO of admin_bytes, conn_give by the waiting
+  // bytes (llp_if_rule)
   localparam int unsigned SendMax = 1024;
   logic conn_connect_ok, conn_give_ok, conn_send_ok, port_ok, conn_in_range;
   assign conn_connect_ok = conn.reserved0 == '0;

@@ -1,12 +1,19 @@
 // admin_pages: reads a page list from host memory, checks every address, writes them to tpt.
 //
-//   chunk: read up to 64 entries (512 bytes) -> 8 entries a beat: aligned to the page size? -> [ FIFO ] -> pbl_wr, one a cycle
+//   chunk: read up to 64 entries (512 bytes) -> 8 entries per beat: aligned to the page size?
+//            -> [ FIFO ] -> pbl_wr, one per cycle
 //
-// A list of one chunk is read once. A longer one is read twice, since the FIFO holds one chunk: once only to check, once to check and
-// write. Nothing of a chunk is written before all of it is good, and nothing behind a bad one, so a list of up to 64 entries is
-// written whole or not at all; of a longer one a part may have been written if the host changed it, or it became
-// unreadable, between the readings: entries of a region that will not exist. 8 entries a cycle to check, one to write. Sibling: admin_exec.
-// Bench: tb/admin/admin_test.cpp, on the unit: the list's read and pbl_wr are ports of admin.
+// Invariants:
+//  1. A list of one chunk is read once. A longer one is read twice, since the FIFO holds one chunk:
+//     first only to check, then to check and write.
+//  2. A chunk is written only after all of it is good, and no chunk after a bad one is written.
+//  3. So a list of up to 64 entries is written whole or not at all. Of a longer list a part may
+//     have been written if the host changed it, or it became unreadable, between the two reads:
+//     entries of a region that will not exist.
+// Throughput: checks 8 entries per cycle, writes one.
+// Back-pressure: waits for the read and for pbl_wr.
+// Sibling: admin_exec. Bench: tb/admin/admin_test.cpp, on the unit: the list's read and pbl_wr are
+// ports of admin.
 `include "rnic_assert.svh"
 
 module admin_pages (
@@ -36,16 +43,16 @@ module admin_pages (
 );
   typedef enum logic [2:0] {
     StIdle,
-    StRead,     // a chunk's read is offered
+    StRead,     // requests a chunk
     StHeader,
     StLoad,     // its beats: checked, and kept if they are to be written
-    StWrite,    // its entries, one a cycle
-    StDrop,     // a bad chunk leaves the FIFO
+    StWrite,    // its entries, one per cycle
+    StDrop,     // drains a bad chunk from the FIFO
     StDone
   } state_e;
   state_e state_d, state_q;
 
-  // at: the chunk's first entry, and while it is written the entry that is.
+  // at: the chunk's first entry; during StWrite, the entry that is written.
   logic        write_q, bad_q, unread_q, last_chunk, end_of_chunk, end_of_list, loaded, step;
   logic [21:0] at_q, rest;
   logic [6:0]  chunk;
@@ -58,7 +65,7 @@ module admin_pages (
   assign step         = pbl_valid_o && pbl_ready_i;
 
   // --- check: all entries of a beat at once
-  logic [20:0] offset;     // what lies inside a page
+  logic [20:0] offset;     // mask of the bits inside a page
   logic        bad;
   assign offset = ~(21'h1fffff << log_page_i);
   always_comb begin

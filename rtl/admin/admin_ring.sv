@@ -1,10 +1,17 @@
-// admin_ring: takes commands from the command ring, one at a time, and writes their answers to the response ring.
+// admin_ring: reads commands from the command ring, one at a time, and writes their responses to
+// the response ring.
 //
-//   doorbell -> read 64 bytes at the consumer index -> cmd_o ... rsp_i -> write 32 bytes with the phase -> next
+//   doorbell -> read 64 bytes at the consumer index -> cmd_o ... rsp_i
+//            -> write 32 bytes with the phase -> next
 //
-// A doorbell with an index before the newest one came late, and takes nothing back: indices are compared modulo 2^16.
-// A command that cannot be read stops the ring for good (fatal_o): what it would have said is unknown. Only reset helps.
-// Sibling: admin_exec (what lies between). Bench: tb/admin/admin_test.cpp, on the unit: reads and writes are ports of admin.
+// Invariants:
+//  1. A doorbell with an index before the newest one is late and has no effect. Indices are
+//     compared modulo 2^16.
+//  2. A command that cannot be read stops the ring (fatal_o), since its content is unknown. Only
+//     reset recovers.
+// Back-pressure: waits for the read, for admin_exec and for admin_wr.
+// Sibling: admin_exec (between cmd_o and rsp_i). Bench: tb/admin/admin_test.cpp, on the unit: reads
+// and writes are ports of admin.
 `include "rnic_assert.svh"
 
 module admin_ring (
@@ -25,7 +32,7 @@ module admin_ring (
   input  logic [511:0] beat_i,
   output logic hdr_ready_o,
   output logic beat_ready_o,
-  // command and answer
+  // command and response
   output logic cmd_valid_o,
   input  logic cmd_ready_i,
   output iwarp_pkg::admin_cmd_t cmd_o,
@@ -37,12 +44,12 @@ module admin_ring (
   output iwarp_pkg::admin_wr_t wr_o
 );
   typedef enum logic [2:0] {
-    StIdle,      // nothing announced
-    StRead,      // the read is offered
-    StHeader,    // its header is awaited
+    StIdle,      // no command posted
+    StRead,      // requests the read
+    StHeader,    // waits for its header
     StBeat,      // the command itself
-    StCmd,       // it is offered
-    StAnswer,    // the answer is awaited and written
+    StCmd,       // offers it to admin_exec
+    StAnswer,    // waits for the response and writes it
     StFatal      // a command could not be read
   } state_e;
   state_e state_d, state_q;

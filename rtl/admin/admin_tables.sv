@@ -1,9 +1,12 @@
-// admin_tables: which objects exist, and how many refer to each.
+// admin_tables: holds which objects exist, and the number of references to each.
 //
-//   PD {exists, uses}   EQ {exists, uses}   CQ {exists, EQ, uses}   QP {exists, PD, send CQ, receive CQ}
+//   PD {exists, uses}       EQ {exists, uses}
+//   CQ {exists, EQ, uses}   QP {exists, PD, send CQ, receive CQ}
 //
-// A read of all four tables at once (each at its own number), answered a cycle later and held; a write of one. admin_exec reads, decides, and
-// reads again for each change, so there is no hazard. Sibling: admin_exec. Bench: tb/admin/admin_test.cpp
+// In: a read of all four tables at once, each at its own number; a write of one table. Out: the
+// words read, one cycle later, held until the next read.
+// Invariant: admin_exec reads, decides, and reads again for each change, so there is no hazard.
+// Sibling: admin_exec. Bench: tb/admin/admin_test.cpp
 module admin_tables #(
   localparam int unsigned UseW = 20
 ) (
