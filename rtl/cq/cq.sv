@@ -1,18 +1,27 @@
-// cq: completion and event queues. Writes CQEs, EQEs and their MSI-X messages; never stalls a producer for good.
+// cq: completion and event queues: writes CQEs, EQEs and their MSI-X messages.
 //
-//   cqe_req, cq_doorbell, cq_cmd --> [ cq_write ] --> FIFO --events--> [ cq_event ] <-- qp_async, conn_async, eq_doorbell, cq_cmd
-//                                          \--> cq_fault  \--CQEs--> arbiter <--EQEs, MSI-X--/
-//                                                                      \--> cq_wr
+//   cqe_req, cq_doorbell, cq_cmd --> [ cq_write ] --> FIFO --events--> [ cq_event ] <--+
+//                                       |              | CQEs               |          |
+//                                       v              v                    |          |
+//                                   cq_fault        arbiter <--EQEs, MSI-X--+          |
+//                                                      |                               |
+//                                                      +--> cq_wr                      |
+//   qp_async, conn_async, eq_doorbell, cq_cmd -----------------------------------------+
 //
-// Throughput: one CQE every 2 cycles. Latency 3 cycles from cqe_req to cq_wr. An event's entry leaves after the CQE that it
-// announces, since both travel in one FIFO; commands on CQs travel in it too and are answered when they come out: behind every
-// completion that qp gave before them, so that nothing of a destroyed CQ, or of a QP that was destroyed before, follows the answer.
-//
-// Order between blocks is counted where an item is given, not where it arrives: host_if pulses bell_given_i when it accepts a
-// CQ doorbell, qp pulses cqe_given_i when it makes a completion. A completion waits for the doorbells given before it arrived, a
-// command for the completions given before it arrived. So any number of registers may stand between the blocks.
-// May wait for: cq_wr (host_if's posted queue). Doorbells do not wait for it, and nothing waits for cq_fault: cq_write keeps a due
-// fault in the CQ's word until qp takes it. An overrun CQ writes nothing.
+// Invariants:
+//  1. An event's entry is sent after the CQE that it announces, since both pass one FIFO.
+//  2. Commands on CQs pass that FIFO, too, and are answered when they leave it: after every
+//     completion that qp made before them. So no completion of a destroyed CQ, or of a QP that was
+//     destroyed before, follows the response.
+//  3. Order between units is counted where an item is made, not where it arrives. host_if pulses
+//     bell_given_i when it accepts a CQ doorbell; qp pulses cqe_given_i when it makes a completion.
+//     A completion waits for the doorbells counted before it arrived. A command waits for the
+//     completions counted before it arrived. So any number of registers may be between the units.
+//  4. An overrun CQ writes nothing.
+// Latency: 3 cycles from cqe_req to cq_wr. Throughput: one CQE every 2 cycles.
+// Back-pressure: waits only for cq_wr (host_if's posted queue), and so never blocks a producer
+// forever. Doorbells do not wait for cq_wr. Nothing waits for cq_fault: cq_write keeps a due fault
+// in the CQ's word until qp takes it.
 // Model: model/cq/cq.hpp. Bench: tb/cq/cq_test.cpp. Contract: docs/theory-of-operation.md
 `include "rnic_assert.svh"
 
@@ -71,8 +80,9 @@ module cq (
   assign cq_cmd_rsp_o       = write_rsp_valid ? write_rsp : event_rsp;
 
   // --- inputs
-  // A completion carries the number of doorbells given when it arrives, and waits until as many are taken. The counts are
-  // compared over half their range: fewer than 2^31 doorbells pass while a completion waits for PCIe.
+  // A completion carries the number of doorbells counted when it arrives, and waits until as many
+  // are taken. The counts are compared over half their range: fewer than 2^31 doorbells pass while
+  // a completion waits for PCIe.
   logic req_valid, req_ready, req_may, req_passed_q, bell_missing, all_taken_q;
   logic [31:0] bells_given_q, bells_taken_q, req_bells;
   logic [30:0] unused_bells;
@@ -87,7 +97,8 @@ module cq (
     .clk_i, .rst_ni, .valid_i(cq_doorbell_valid_i), .ready_o(cq_doorbell_ready_o), .data_i(cq_doorbell_i),
     .valid_o(db_valid), .ready_i(db_ready), .data_o(db), .count_o()
   );
-  // all_taken_q: no doorbell was outstanding a cycle ago, when the head of u_req had already arrived.
+  // all_taken_q: no doorbell was outstanding a cycle ago, when the head of u_req had already
+  // arrived.
   assign {bell_missing, unused_bells} = bells_taken_q - req_bells;
   assign req_may = req_passed_q || all_taken_q;
   always_ff @(posedge clk_i) begin
@@ -126,7 +137,8 @@ module cq (
     .applied_i((event_offer && ev_ready && q_ev[EventWidth-1]) || (out_q_valid && q_has_mark)),
     .fault_valid_o(fault_valid), .fault_ready_i(fault_ready), .fault_o(fault_cqn)
   );
-  // An entry and its event travel together; the event goes on when the entry has left, so it cannot overtake.
+  // An entry and its event are one FIFO item. The event is passed on after the entry is sent, so it
+  // cannot overtake the entry.
   stream_fifo #(.Width(OutWidth), .Depth(rnic_pkg::FifoDepth)) u_out (
     .clk_i, .rst_ni, .valid_i(out_valid), .ready_o(out_ready), .data_i({has_entry, has_event, has_mark, ev, entry}),
     .valid_o(out_q_valid), .ready_i(out_q_ready), .data_o({q_has_entry, q_has_event, q_has_mark, q_ev, q_entry}), .count_o()
@@ -173,7 +185,7 @@ module cq (
     .count_o
   );
 
-  // A doorbell that is taken was given before: a host_if that forgets its pulse fails here.
+  // A doorbell that is taken was counted before: a host_if that omits its pulse fails here.
   logic        bell_unknown;
   logic [30:0] unused_outside;
   assign {bell_unknown, unused_outside} = bells_given_q - bells_taken_q;

@@ -1,23 +1,32 @@
-// cq_event: event queues. Loses nothing: each resource has a pending bit, and stands in the list at most once.
+// cq_event: event queues: keeps pending events and writes each as an EQE with an MSI-X message.
 //
-//   cq_write, qp, conn --> [ arbiter ] --> bits of the resource --> pending := 1; not in the list yet: append
-//   list head --> bits, EQ of the CQ --> not pending any more: out of the list
-//                                        its EQ exists and has room: out of the list, write the EQE, then the MSI-X message
-//                                        else: to the tail
+//   cq_write, qp, conn --> [ arbiter ] --> bits of the resource --> pending := 1;
+//                                                                   not listed: append
+//   list head --> bits, EQ of the CQ --> not pending any more: remove from the list
+//                                        its EQ exists and has room: remove from the list,
+//                                          write the EQE, then the MSI-X message
+//                                        else: move to the tail
 //
-// The list holds every resource at once, so appending never waits. A bit has "in the list" beside it, so that a destroyed CQ's
-// bits are cleared at once while its place in the list runs out. The EQ of a completion is looked up when its event is written, so
-// that modify_cq takes pending events along. EQ 0 takes the events of QPs, connections and overrun CQs. One event every 6 cycles
-// at most; commands go first, sources and list take turns. May wait for: cq_wr.
-// Siblings: cq_write. Bench: tb/cq/cq_event_test.cpp, on the unit: qp, conn, db, cmd and rsp are ports of cq, cq_i comes from one
-// FIFO of its, and between wr and the port cq_wr stands an arbiter alone.
+// Invariants:
+//  1. No event is lost: each resource has a pending bit, and is in the list at most once.
+//  2. The list has room for every resource at once, so appending never waits (ListNeverFull_A).
+//  3. Each pending bit has a "listed" bit. So a destroyed CQ's pending bits are cleared at once,
+//     and its list entry is removed when it reaches the head.
+//  4. The EQ of a completion is looked up when its event is written. So modify_cq moves pending
+//     events to the new EQ.
+//  5. EQ 0 takes the events of QPs, connections and overrun CQs.
+// Throughput: at most one event every 6 cycles. Commands have priority; sources and list alternate.
+// Back-pressure: waits for cq_wr.
+// Sibling: cq_write. Bench: tb/cq/cq_event_test.cpp, on the unit: qp, conn, db, cmd and rsp are
+// ports of cq; cq_i comes from one of its FIFOs; only an arbiter is between wr and the port cq_wr.
 `include "rnic_assert.svh"
 
 module cq_event (
   input  logic clk_i,
   input  logic rst_ni,
   output logic ready_o,
-  // from cq_write, in the order of the CQEs: {op 2, cqn 16, eqn 6}; op 0 completion, 1 overrun, 2 report to eqn, 3 forget
+  // from cq_write, in the order of the CQEs: {op 2, cqn 16, eqn 6}; op 0 completion, 1 overrun,
+  // 2 report to eqn, 3 forget
   input  logic cq_valid_i,
   output logic cq_ready_o,
   input  logic [23:0] cq_i,
@@ -45,7 +54,7 @@ module cq_event (
   input  logic wr_ready_i,
   output iwarp_pkg::cq_wr_t wr_o
 );
-  // Bits: completions, errors, QPs, connections, one after the other.
+  // Bits: completions, errors, QPs, connections, one range after the other.
   localparam int unsigned ErrorAt  = rnic_pkg::NumCqs;
   localparam int unsigned QpAt     = 2 * rnic_pkg::NumCqs;
   localparam int unsigned ConnAt   = QpAt + rnic_pkg::NumQps;
@@ -53,19 +62,20 @@ module cq_event (
   localparam int unsigned AddrW    = $clog2(NumBits);
   localparam int unsigned CqW      = $clog2(rnic_pkg::NumCqs);
   localparam int unsigned EqW      = rnic_pkg::NumEqs > 1 ? $clog2(rnic_pkg::NumEqs) : 1;
-  // Kinds of sources; 000 completion, 001 overrun. Those of events stand in the list without their middle bit.
+  // Kinds of sources; 000 completion, 001 overrun. The list holds the kinds of events without their
+  // middle bit.
   localparam logic [2:0] KindReport = 3'b010, KindForget = 3'b011, KindQp = 3'b100, KindConn = 3'b101;
 
   typedef enum logic [3:0] {
-    StIdle,     // nothing under way
+    StIdle,     // chooses
     StSet,      // bits of a source have been read
     StForget,   // completion bits of a destroyed CQ have been read
     StForget2,  // then its error bits
     StHead,     // bits and EQ of the list's head have been read
     StEq,       // its EQ is read
-    StTry,      // has it room?
-    StEntry,    // the EQE is offered
-    StMessage   // its MSI-X message is offered
+    StTry,      // checks that it has room
+    StEntry,    // writes the EQE
+    StMessage   // writes its MSI-X message
   } state_e;
   state_e state_d, state_q;
 
@@ -78,7 +88,7 @@ module cq_event (
     .valid_o(src_valid), .ready_i(take_src), .data_o(src), .index_o()
   );
 
-  // --- list of what is pending: {kind 2, object 16}
+  // --- list of pending events: {kind 2, object 16}
   logic        list_in_valid, list_in_ready, list_valid, list_pop;
   logic [17:0] list_in, list;
   stream_fifo #(.Width(18), .Depth(NumBits + 2), .Reserved(1'b1)) u_list (
@@ -95,13 +105,13 @@ module cq_event (
     endcase
   endfunction
 
-  // --- turns: a command first, then sources and list by turns
+  // --- order: a command first, then sources and list alternate
   logic turn_q, idle, cmd_now, take_list, clear_busy;
   assign idle      = state_q == StIdle && !clear_busy && !cmd_now;
   assign take_src  = idle && src_valid && (turn_q || !list_valid);
   assign take_list = idle && list_valid && !take_src;
 
-  // --- bits: {in the list, pending}
+  // --- bits: {listed, pending}
   logic             listed, pending, we;
   logic [1:0]       wbits;
   logic [AddrW-1:0] clear_addr, raddr, src_addr, error_addr, list_addr, waddr;
@@ -120,7 +130,7 @@ module cq_event (
     else if (take_src)       raddr = bit_of({src[24], src[22] && src[24:22] != KindForget}, src[21:6]);
   end
 
-  // --- which EQ a CQ reports to
+  // --- the EQ that a CQ reports to
   logic [5:0] cq_eqn;
   ram_1r1w #(.Width(6), .Depth(rnic_pkg::NumCqs)) u_eqn (
     .clk_i, .rst_ni, .we_i(take_src && src[24:22] == KindReport), .waddr_i(src[6 +: CqW]), .wdata_i(src[5:0]),
@@ -135,7 +145,8 @@ module cq_event (
   logic [15:0] eq_producer_q [rnic_pkg::NumEqs];
   logic [15:0] eq_consumer_q [rnic_pkg::NumEqs];
 
-  // --- the head's EQ; its consumer index may be older than the table's, which only takes room away
+  // --- the head's EQ; its consumer index may be older than the table's, which only reduces the
+  // room
   logic [EqW-1:0] head_q;
   logic           h_valid_q, h_room;
   logic [63:0]    h_base_q;
@@ -191,7 +202,7 @@ module cq_event (
   always_comb begin
     we    = 1'b0;
     waddr = list_addr;
-    wbits = 2'b00;          // out of the list
+    wbits = 2'b00;          // not in the list
     case (state_q)
       StSet: begin
         we    = 1'b1;
@@ -308,7 +319,7 @@ module cq_event (
   assign unused_args = ^{ring_args.reserved0, ring_args.reserved1, ring_args.reserved2, ring_args.page, ring_args.eqn,
                          ring_args.log_size[7:4], cmd_i.object[31:EqW], db_i.eqn, src_q[23], src_q[5:0], cq_eqn};
 
-  // Simulation alone: commit trace (architecture 10)
+  // Simulation only: commit trace (architecture 10)
   iwarp_pkg::cq_event_commit_t tap_cq_event /*verilator public_flat_rd*/;
   assign tap_cq_event = {emit, eqe.kind, list[15:0]};
 

@@ -1,27 +1,41 @@
-// cq_write: the CQ table. Places completion entries, takes consumer indices, arms.
+// cq_write: the CQ table: writes completion entries, takes consumer indices, arms.
 //
-//   pick: command; due event; due fault; doorbell and completion by turns -> read the table -> compute, write, emit
+//   pick: command; due event; due fault; doorbell and completion alternate
+//           --> read the table --> compute, write, emit
 //
-// One operation every 2 cycles: the word is written before the next one is read, so there is no hazard. An operation that emits is
-// picked only when there is room; a doorbell never emits, and so never waits for DMA: an event that arming causes at once becomes
-// due, and CQs with a due event stand in a list, each at most once. Entry n of a ring has phase 1 on the first pass.
+// Invariants:
+//  1. A word is written before the next one is read, so there is no hazard.
+//  2. An operation that emits is picked only when the output has room (RoomForEntry_A).
+//  3. A doorbell never emits, so it never waits for DMA. An event that arming causes at once
+//     becomes due; CQs with a due event are in a list, each at most once (RoomForDue_A).
+//  4. Entry n of a ring has phase 1 on the first pass.
 //
-// Overrun: the completion that overruns a CQ sets fault_due in the CQ's word and puts the CQ on the list of due faults. The list
-// has room for every CQ, each at most once (fault_listed), so completions of other CQs never wait for qp. The list's head goes to
-// cq_fault when qp has taken the fault before it. destroy_cq clears fault_due: a CQ without QPs has nobody to report to, and the
+// Overrun: the completion that overruns a CQ sets fault_due in the CQ's word and appends the CQ to
+// the list of due faults. The list has room for every CQ, each at most once (fault_listed). So
+// completions of other CQs never wait for qp. The list's head goes to cq_fault when qp has taken
+// the previous fault. destroy_cq clears fault_due: a CQ without QPs has no QP to report to, and the
 // fault must not reach the QPs of the next CQ of that number.
 //
-// Arming: the doorbell's consumer index is compared with the producer index, or for "solicited only" with the place behind
-// the last completion that counted (a solicited one or an error). sol_seen says that this place lies ahead of the consumer; it is
-// dropped when a consumer index reaches it, so 16-bit indices never wrap onto it.
-// A completion comes behind the doorbells that host_if accepted before it arrived (cq counts them): what a driver has freed before
-// it posts is free (a QP in state error completes within a few cycles).
-// A command comes behind the completions that qp has given before it arrived, wherever they are now: given_q counts them where qp
-// makes them, taken_q where they are picked. It is answered when it comes out of the queue behind entries and events (create,
-// modify and destroy by way of cq_event, which learns of them there). So what admin answers after asking cq leaves the device
-// behind those completions (host_if_wr).
-// Siblings: cq_event (event queues). Bench: tb/cq/cq_test.cpp, on the unit: every stream of this leaf but out is a port of cq, and
-// out ends in one FIFO (u_out) that is full whenever cq_wr or the event queues stall.
+// Arming: the doorbell's consumer index is compared with the producer index, or for "solicited
+// only" with the index after the last completion that counted (a solicited one or an error).
+// sol_seen marks that this index is ahead of the consumer. It is cleared when a consumer index
+// reaches it, so 16-bit indices never wrap onto it.
+//
+// Order:
+//  - A completion is written after the doorbells that host_if accepted before it arrived (cq counts
+//    them). So an entry that a driver has freed before it posts is free (a QP in state error
+//    completes within a few cycles).
+//  - A command is executed after the completions that qp made before the command arrived, wherever
+//    they are now: given_q counts them where qp makes them, taken_q where they are picked.
+//  - A command is answered when it leaves the output queue, after entries and events. cq_event
+//    receives create, modify and destroy there. So a response of admin that follows a query to cq
+//    is sent after those completions (host_if_wr).
+//
+// Throughput: one operation every 2 cycles.
+// Back-pressure: completions and commands wait for room in the output; doorbells do not.
+// Sibling: cq_event (event queues). Bench: tb/cq/cq_test.cpp, on the unit: every stream of this
+// leaf but out is a port of cq, and out ends in one FIFO (u_out) that is full whenever cq_wr or the
+// event queues stall.
 `include "rnic_assert.svh"
 
 module cq_write (
@@ -46,8 +60,8 @@ module cq_write (
   output logic rsp_valid_o,
   input  logic rsp_ready_i,
   output iwarp_pkg::cq_cmd_rsp_t rsp_o,
-  // entries and what follows them for cq_event: {op, cqn, eqn}; op 0 completion, 1 overrun, 2 report to eqn, 3 forget;
-  // a mark is a command that cq_event need not know of
+  // entries, and the events after them for cq_event: {op, cqn, eqn}; op 0 completion, 1 overrun,
+  // 2 report to eqn, 3 forget; a mark is a command that cq_event does not need
   output logic out_valid_o,
   input  logic out_ready_i,
   output logic has_entry_o,
@@ -55,7 +69,7 @@ module cq_write (
   output logic has_mark_o,
   output logic [23:0] event_o,
   output iwarp_pkg::cq_wr_t entry_o,
-  input  logic applied_i,           // cq_event has taken an op 2 or 3, or a mark has come out
+  input  logic applied_i,           // cq_event has taken an op 2 or 3, or a mark has left
   // overruns, to qp
   output logic fault_valid_o,
   input  logic fault_ready_i,
@@ -68,8 +82,8 @@ module cq_write (
 
   // A table word.
   logic        valid, overrun, armed, sol_only, sol_seen;
-  logic        due, listed;       // an event is due; it stands in the list
-  logic        fault_due, fault_listed;   // the same of cq_fault
+  logic        due, listed;       // an event is due; the CQ is in the list of due events
+  logic        fault_due, fault_listed;   // the same for cq_fault
   logic [63:0] base;
   logic [3:0]  log_size;
   logic [15:0] page, producer, consumer, last_sol;
@@ -100,7 +114,8 @@ module cq_write (
     .valid_o(lost_valid), .ready_i(pick && pick_fault), .data_o(lost_cqn), .count_o()
   );
 
-  // A command waits until the completions given when it arrived (before_q) are taken. Counts are compared over half their range.
+  // A command waits until the completions counted when it arrived (before_q) are taken. Counts are
+  // compared over half their range.
   logic        arrived_q, passed_q, cqe_missing;
   logic [15:0] given_q, taken_q, before_q;
   logic [14:0] unused_missing;
@@ -204,14 +219,16 @@ module cq_write (
   assign size      = 16'h1 << log_size;
   assign used      = producer - consumer;
   assign is_full   = used == size;
-  assign ahead     = producer - db_q.index;      // entries behind the new consumer index
+  assign ahead     = producer - db_q.index;      // entries after the new consumer index
   assign sol_ahead = last_sol - db_q.index;
   assign db_ok     = valid && range_ok && page == db_q.page && ahead <= used;
   assign is_error  = cqe_q.status != iwarp_pkg::WcSuccess;
   assign counts    = cqe_q.solicited || is_error;
   assign slot      = producer & (size - 16'h1);
-  assign arms_sol  = db_q.solicited_only && !(armed && !sol_only);   // an arming for any is not taken back
-  assign sol_left  = sol_seen && sol_ahead != 16'h0 && sol_ahead <= ahead;   // the last that counted is not consumed yet
+  // arms_sol: an arming for any completion is kept
+  assign arms_sol  = db_q.solicited_only && !(armed && !sol_only);
+  // sol_left: the last completion that counted is not consumed yet
+  assign sol_left  = sol_seen && sol_ahead != 16'h0 && sol_ahead <= ahead;
 
   always_comb begin
     {valid_d, overrun_d, armed_d, sol_only_d, sol_seen_d} = {valid, overrun, armed, sol_only, sol_seen};
@@ -331,7 +348,7 @@ module cq_write (
     else         time_q <= time_q + 1'b1;
   end
 
-  // --- answer
+  // --- response
   logic                   rsp_valid_q, rsp_wait_q;
   iwarp_pkg::cq_cmd_rsp_t rsp_q;
   assign rsp_valid_o = rsp_valid_q;
@@ -365,11 +382,11 @@ module cq_write (
   assign unused_args = ^{ring_args.reserved0, ring_args.reserved1, ring_args.reserved2, ring_args.vector, ring_args.log_size[7:4],
                          ring_args.eqn[7:6], cmd_q.object[31:16], cqe_q.phase, cqe_q.timestamp, db_q.cqn};
 
-  // Simulation alone: commit trace (architecture 10)
+  // Simulation only: commit trace (architecture 10)
   iwarp_pkg::cq_op_commit_t tap_cq_op /*verilator public_flat_rd*/;
   assign tap_cq_op = {exec_q && op_q != OpFault, op_q[1:0], cqn_q, op_q == OpCqe ? cqe_q.qpn[15:0] : 16'h0};
 
-  // A completion that is taken was given before: a qp that forgets its pulse fails here.
+  // A completion that is taken was counted before: a qp that omits its pulse fails here.
   logic        cqe_unknown;
   logic [14:0] unused_outside;
   assign {cqe_unknown, unused_outside} = given_q - taken_q;
