@@ -1,23 +1,30 @@
-// llp_if: the transport port. Records, credit and control of the LLP's connections; which QP has which connection.
+// llp_if: the transport port: records, credit and control of the LLP's connections, and the mapping
+// between QPs and connections.
 //
 //   llp_rx -----------------> [ rx: connection -> QP ] ------> rx_fpdu, [ give ] --> raw_rx
-//   llp_ctl_evt, conn_cmd --> [ ctl: connections ] ----------> llp_ctl_req, conn_cmd_rsp, conn_async
-//   qp_ctl_llp -------------->   |         +-> [ event ] ----> llp_event (behind the records before it)
+//   llp_ctl_evt, conn_cmd --> [ ctl: connections ] --------> llp_ctl_req, conn_cmd_rsp, conn_async
+//   qp_ctl_llp -------------->   |         +-> [ event ] --> llp_event (after earlier records)
 //                                v rows
 //   tx_want ----------------> [ grant: QPs, in order ] ------> tx_grant
 //   llp_credit -------------> [ account: credit ] <-- refund --+
 //   tx_fpdu ----------------> [ tx: QP -> connection ] --------+--> llp_tx, wr_done
 //   raw_tx ---> [ raw ] ------------^
 //
-// Latency: a record 3 cycles, an FPDU 3, wr_done 1 behind it, a want to its grant 5 or 6 (minimum build 4 or 5).
-// Throughput: 1 beat a cycle each way; a record, an FPDU and a grant every 2 cycles.
-// May wait for: mpa and admin (llp_rx); the LLP, which promised, and qp's wr_done (llp_tx); ddp (tx_grant; wants are always
-// taken). Receive never waits for transmit; stops wait for both. A Terminate without credit for 2^16 to 2^17 cycles is given
-// up. Model: model/llp_if/llp_if.hpp. Bench: tb/llp_if/llp_if_test.cpp. Contract: docs/theory-of-operation.md
+// A Terminate without credit for 2^16 to 2^17 cycles is discarded.
+// Latency: a record 3 cycles, an FPDU 3, wr_done 1 after it, a want to its grant 5 or 6 (minimum
+// build 4 or 5). Throughput: 1 beat per cycle each way; a record, an FPDU and a grant every 2
+// cycles.
+// Back-pressure:
+//  - llp_rx waits for mpa and admin.
+//  - llp_tx waits for the LLP, which has granted credit, and for qp to take wr_done.
+//  - tx_grant waits for ddp; wants are always accepted.
+//  - Receive never waits for transmit; stops wait for both.
+// Model: model/llp_if/llp_if.hpp. Bench: tb/llp_if/llp_if_test.cpp. Contract:
+// docs/theory-of-operation.md
 `include "rnic_assert.svh"
 
 module llp_if #(
-  parameter int unsigned DoneDepth = 4   // wr_done that wait for qp; the bench deepens it
+  parameter int unsigned DoneDepth = 4   // wr_done that may wait for qp; the bench increases it
 ) (
   input  logic                     clk_i,
   input  logic                     rst_ni,
@@ -191,7 +198,8 @@ module llp_if #(
     .event_valid_o(llp_event_valid_o), .event_ready_i(llp_event_ready_i), .event_o(llp_event_o)
   );
 
-  // --- credit. llp_if_ctl asks only while llp_if_raw has nothing, so one answer serves both.
+  // --- credit. llp_if_ctl requests only while llp_if_raw has no bytes, so one response serves
+  // both.
   logic             phase, hold_valid, hold_ready, debit_valid;
   logic             look, idle, take, take_fpdu, clear, wait_we, waits, wake_valid, wake_ready;
   logic             refund_valid, refund_ready, refund_term;

@@ -1,14 +1,20 @@
-// llp_if_account: the credit of each connection. All sums are modulo 2^32, as the LLP's limit.
+// llp_if_account: holds the credit of each connection. All sums are modulo 2^32, as the LLP's
+// limit.
 //
 //   llp_credit --> [ limit ]                       available = limit - granted + refunded
 //   llp_if_grant (looks, takes) --> [ granted, its FPDUs, FPDU size set aside ]
-//   FPDU has left --> [ refunded, its FPDUs ]      what it did not need comes back
-//   either change --> [ waiting ]? --> wake: the QP to look at again
+//   FPDU sent --> [ refunded, its FPDUs ]          credit that it did not need is refunded
+//   either change --> [ waiting ]? --> wake: the QP to check again
 //
-// Each table has one writer. phase_i 0 and 1 share the read ports: llp_if_grant reads in phase 1, gets its answer and
-// writes in the next phase 0; refunds read in phase 0 and write in phase 1. A look that missed a change has
-// written `waiting` before the change asks for it, two cycles and more behind its write: no waiting QP is forgotten.
-// Refunds and limits: one every 2 cycles each, latency 5 cycles to wake. Waits for the wakes to be taken.
+// Invariants:
+//  1. Each table has one writer per phase. phase_i 0 and 1 share the read ports: llp_if_grant reads
+//     in phase 1, gets its response and writes in the next phase 0. Refunds read in phase 0 and
+//     write in phase 1.
+//  2. A look that missed a change has written `waiting` before the change reads it, two or more
+//     cycles after the change's own write. So no waiting QP is lost (NoneLost_A).
+// Latency: 5 cycles to wake. Throughput: one refund and one limit every 2 cycles.
+// Back-pressure: waits for the wakes to be taken.
+// Siblings: llp_if_grant, llp_if_tx. Bench: tb/llp_if/llp_if_account_test.cpp
 `include "rnic_assert.svh"
 
 module llp_if_account #(
@@ -23,7 +29,7 @@ module llp_if_account #(
   input  logic                   credit_valid_i,
   output logic                   credit_ready_o,
   input  iwarp_pkg::llp_credit_t credit_i,
-  // from llp_if_tx: an FPDU of this length has left
+  // from llp_if_tx: an FPDU of this length was sent
   input  logic                   refund_valid_i,
   output logic                   refund_ready_o,
   input  logic [ConnW-1:0]       refund_conn_i,
@@ -33,7 +39,7 @@ module llp_if_account #(
   input  logic                   look_i,
   input  logic [ConnW-1:0]       look_conn_i,
   // to llp_if_grant: the next phase 0
-  input  logic [17:0]            need_i,      // is this available?
+  input  logic [17:0]            need_i,      // fits_need_o: this is available
   output logic                   fits_need_o,
   output logic                   fits_size_o, // size_o and TermCredit are available
   output logic [16:0]            size_o,      // largest FPDU set aside so far
@@ -43,11 +49,11 @@ module llp_if_account #(
   input  logic [31:0]            take_bytes_i,
   input  logic                   take_fpdu_i,
   input  logic [16:0]            take_size_i,
-  input  logic                   clear_i,     // the connection is over
+  input  logic                   clear_i,     // the connection is released
   input  logic                   wait_we_i,
   input  logic                   wait_i,
   input  logic [QpW-1:0]         wait_qpn_i,
-  // to llp_if_grant: look at this QP again
+  // to llp_if_grant: check this QP again
   output logic                   wake_valid_o,
   input  logic                   wake_ready_i,
   output logic [QpW-1:0]         wake_qpn_o
@@ -57,7 +63,7 @@ module llp_if_account #(
   logic [4:0]       wakes;
 
   assign ready_o = !clear_busy;
-  assign room    = wakes <= 5'd8;   // at most 7 are on their way
+  assign room    = wakes <= 5'd8;   // at most 7 are in flight
   ram_clear #(.Depth(rnic_pkg::NumConns)) u_clear (.clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr));
 
   always_ff @(posedge clk_i) begin
@@ -80,7 +86,7 @@ module llp_if_account #(
     .re_i(look_i), .raddr_i(look_conn_i), .rdata_o(limit)
   );
 
-  // Granted: written by looks alone.
+  // Granted: written only by looks.
   logic [31:0] granted;
   logic [11:0] given;
   logic [16:0] size;
@@ -130,7 +136,8 @@ module llp_if_account #(
     .re_i(back), .raddr_i(refund_conn_i), .rdata_o(back_size)
   );
 
-  // Each sum on its own, so that it is one adder behind carry-save ones; only its sign is wanted.
+  // Each sum is computed separately, so that it is one adder after carry-save ones; only its sign
+  // is used.
   logic        no_need, no_size;
   logic [30:0] unused_need, unused_size;
 
@@ -141,7 +148,8 @@ module llp_if_account #(
   assign size_o      = size;
   assign idle_o      = given == gone;
 
-  // Who waits: asked for in phase 1 by refunds (2 cycles behind their write), in phase 0 by limits (3 cycles).
+  // The waiting QP: read in phase 1 by refunds (2 cycles after their write), in phase 0 by limits
+  // (3 cycles).
   logic [2:0]         limit_step_q;
   logic [1:0]         back_step_q;
   logic [3*ConnW-1:0] limit_conn_q;

@@ -1,20 +1,30 @@
-// llp_if_ctl: what the LLP tells and what admin and qp ask, one at a time, on the table of connections.
+// llp_if_ctl: executes the LLP's events and the requests of admin and qp, one at a time, on the
+// table of connections.
 //
-//   Terminate left, late --+
+//   Terminate sent, late --+
 //   llp_ctl_evt -----------+                                       +--> llp_ctl_req
-//   raw: check, abort -----+--> choose --> read --> decide, write --+--> conn_cmd_rsp, qp_ack_llp, llp_event, conn_async
-//   conn_cmd --------------+                          |
-//   qp_ctl_llp ------------+                          +--> tables of llp_if_rx, llp_if_tx, llp_if_grant
+//   raw: check, abort -----+--> choose --> read --> decide, write --+--> conn_cmd_rsp, qp_ack_llp,
+//   conn_cmd --------------+                          |                  llp_event, conn_async
+//   qp_ctl_llp ------------+                          +--> tables of llp_if_rx, llp_if_tx,
+//                                                          llp_if_grant
 //
-// What is decided is in llp_if_rule. 5 to 20 cycles an item. The LLP's events and the others take turns, since peers make events
-// as fast as they like. A start, conn_close and conn_release wait until admin's streaming bytes have left or were dropped (a number
-// that is given back takes none along), a start also until wants from before it were looked at and FPDUs from before it have left
-// or were dropped (a late one of its QP stays off the new connection); a stop until what was inside has
-// left, both ways. Streaming bytes are admitted (conn_send, modify_qp with bytes) when those before them have left and there is
-// credit for them all, so that none waits for a peer's window in front of others. An event of a connection whose conn_give is under way is
-// judged behind the records that came before it.
-// conn_connect waits for `assigned` while others go on. An event is taken only with room for what it may report, so qp's orders
-// never wait for qp.
+// llp_if_rule decides. Invariants:
+//  1. The LLP's events and the other sources alternate, since peers cause events at any rate.
+//  2. A start, conn_close and conn_release wait until admin's streaming bytes are sent or dropped,
+//     so that the next user of a released number inherits none.
+//  3. A start also waits until wants from before it are checked, and FPDUs from before it are sent
+//     or dropped. So a late FPDU of its QP stays off the new connection.
+//  4. A stop waits until every item that was inside has drained, in both directions.
+//  5. Streaming bytes are admitted (conn_send, modify_qp with bytes) when those before them are
+//     sent and there is credit for them all. So no bytes wait for a peer's window in front of
+//     others.
+//  6. An event of a connection whose conn_give is outstanding is judged after the records that came
+//     before it.
+//  7. conn_connect waits for `assigned` while other items are executed.
+//  8. An event is taken only with room for its reports, so qp's orders never wait for qp.
+// Latency: 5 to 20 cycles per item.
+// Siblings: llp_if_rule, llp_if_event, llp_if_grant, llp_if_raw, llp_if_give. Bench:
+// tb/llp_if/llp_if_test.cpp
 `include "rnic_assert.svh"
 `include "rnic_words.svh"
 
@@ -53,7 +63,7 @@ module llp_if_ctl #(
   output logic                     async_valid_o,
   input  logic                     async_ready_i,
   output iwarp_pkg::conn_async_t   async_o,
-  // from llp_if_tx, llp_if_grant: a Terminate has left, or could not
+  // from llp_if_tx, llp_if_grant: a Terminate was sent, or could not be sent
   input  logic                     term_valid_i,
   output logic                     term_ready_o,
   input  logic [QpW-1:0]           term_qpn_i,
@@ -115,20 +125,20 @@ module llp_if_ctl #(
   typedef enum logic [4:0] {
     StIdle,    // chooses
     StQp,      // QP -> connection: read
-    StQpRead,  // the connection's number is there
-    StBehind,  // an event: records before it leave
-    StProbe,   // admin has streaming bytes: asks for credit
-    StProbed,  // is there?
+    StQpRead,  // the connection's number is read
+    StBehind,  // an event: earlier records drain
+    StProbe,   // admin has streaming bytes: requests credit
+    StProbed,  // waits for the response
     StRead,    // the connection's row: read
     StDecide,  // llp_if_rule; the row is written
-    StWants,   // start: wants from before it are looked at, FPDUs from before it leave
+    StWants,   // start: earlier wants are checked, earlier FPDUs drain
     StSize,    // MULPDU is computed
-    StSet,     // llp_if_grant takes a row, a size, or forgets a credit
-    StDrain,   // stop: what is inside leaves
-    StUnmap,   // stop: records that come now are dropped
-    StAgain,   // stop: those that came meanwhile leave
+    StSet,     // llp_if_grant takes a row or a size, or clears a credit
+    StDrain,   // stop: items inside drain
+    StUnmap,   // stop: records that come from now on are dropped
+    StAgain,   // stop: records that came meanwhile drain
     StReq,     // the LLP takes a request
-    StAnswer   // answers and events are taken
+    StAnswer   // responses and events are taken
   } state_e;
 
   // --- choose
@@ -138,7 +148,8 @@ module llp_if_ctl #(
   logic               clear_busy, qp_clear_busy, any, connecting_q, number_ok_d, number_ok_q, take;
   logic [QpW-1:0]     qpn_d, qpn_q;
   logic [ConnW-1:0]   conn_d, conn_q, clear_addr;
-  logic               is_start, ctl_may, cmd_may, evt_may, turn_q;   // turn_q: not an event's
+  // turn_q: the next turn is not an event's
+  logic               is_start, ctl_may, cmd_may, evt_may, turn_q;
   logic [15:0]        number, bytes;
   logic               has_bytes, credit_q, unused_args;   // of the command
   iwarp_pkg::admin_modify_args_t mod;
@@ -325,7 +336,7 @@ module llp_if_ctl #(
         end
         default:  state_q <= StIdle;
       endcase
-      // cycles in a state that waits: a mark is taken in the first
+      // cycles in a state that waits: the mark is taken in the first
       if (state_q == StWants || state_q == StSize || state_q == StDrain || state_q == StAgain || state_q == StBehind)
         size_wait_q <= size_wait_q == 2'd3 ? 2'd3 : size_wait_q + 1'b1;
       else size_wait_q <= '0;
@@ -372,7 +383,7 @@ module llp_if_ctl #(
     end
   end
 
-  // --- to the LLP, and answers
+  // --- to the LLP, and responses
   logic is_connect, is_mode, is_port;
 
   assign is_connect  = req_op_q == iwarp_pkg::LlpConnect;
@@ -420,7 +431,8 @@ module llp_if_ctl #(
   assign map_now       = state_q == StDecide && row_change;
   assign link_we          = set_now;
   assign link             = start_q;
-  assign fin_now          = state_q == StDecide && drain;   // a QP's half_close: what comes to llp_if_tx from now on is dropped
+  // a QP's half_close: llp_if_tx drops later FPDUs
+  assign fin_now          = state_q == StDecide && drain;
   assign tx_map_we_o      = set_now || fin_now;
   assign tx_map_running_o = fin_now || start_q;
   assign tx_map_fin_o     = fin_now;
@@ -435,7 +447,7 @@ module llp_if_ctl #(
   `RNIC_STREAM_STABLE(ReqStable_A, req_valid_o, req_ready_i, req_o)
   `RNIC_STREAM_STABLE(RspStable_A, rsp_valid_o, rsp_ready_i, rsp_o)
 
-  // Simulation alone: commit trace (architecture 10)
+  // Simulation only: commit trace (architecture 10)
   iwarp_pkg::llp_rule_commit_t tap_llp_rule /*verilator public_flat_rd*/;
   assign tap_llp_rule = {state_q == StDecide, src_q, 16'(conn_q),
                          src_q == SrcEvent ? 16'(row_qpn) : src_q < SrcEvent || src_q == SrcOrder ? 16'(qpn_q) : 16'd0,

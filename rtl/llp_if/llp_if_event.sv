@@ -1,14 +1,19 @@
-// llp_if_event: what has come and what has left, for stops; and llp_event behind the records that came before it.
+// llp_if_event: counts items in and out for stops, and delays llp_event until earlier records have
+// drained.
 //
-//   rx_in, rx_out, tx_in, tx_out --> [ counts ] --> past_o: all that was inside at mark_i has left; tx_past_o: all FPDUs have
-//   events --> [ FIFO, each with the count of records ] --> llp_event, when so many have left
+//   rx_in, rx_out, tx_in, tx_out --> [ counts ] --> past_o: every item inside at mark_i has
+//                                                   drained; tx_past_o: every FPDU has
+//   events --> [ FIFO, each with the count of records ] --> llp_event, when as many have drained
 //
-// The wr_done of an FPDU has left when qp has taken it. So an acknowledgement (past_o) and an event
-// follow every wr_done that was made before them, however deep its queue is: the queue is counted
-// down from when the FPDUs have left, or the event is at the front.
-//
-// Records keep their order on either way, so counts of all QPs are enough. Either way is past its mark once for all (rx_past_q,
-// tx_past_q): while the other is held, counts may run round. Waits for mpa (through llp_if_rx) and qp.
+// Invariants:
+//  1. The wr_done of an FPDU has drained when qp has taken it. So an acknowledgement (past_o) and
+//     an event follow every wr_done that was made before them, however deep its queue is. The queue
+//     is counted down from when the FPDUs have drained, or the event is at the front.
+//  2. Records keep their order in each direction, so counts over all QPs are enough.
+//  3. Each direction latches that it is past its mark (rx_past_q, tx_past_q): while the other
+//     direction is blocked, counts may wrap.
+// Back-pressure: waits for mpa (through llp_if_rx) and qp.
+// Siblings: llp_if_ctl, llp_if_rx, llp_if_tx. Bench: tb/llp_if/llp_if_test.cpp
 `include "rnic_assert.svh"
 
 module llp_if_event #(
@@ -36,7 +41,8 @@ module llp_if_event #(
   input  logic                  event_ready_i,
   output iwarp_pkg::llp_event_t event_o
 );
-  logic [31:0] rx_in_q, rx_out_q, rx_mark_q, front_mark;   // wide: an event may wait for qp while many records pass
+  // Receive counts are wide: an event may wait for qp while many records pass
+  logic [31:0] rx_in_q, rx_out_q, rx_mark_q, front_mark;
   logic [15:0] tx_in_q, tx_out_q, tx_mark_q;
   logic        rx_behind, tx_behind, rx_past_q, tx_past_q, front_behind, front_valid;
   logic [30:0] unused_rx, unused_front;
@@ -50,7 +56,7 @@ module llp_if_event #(
   assign past_o        = (rx_past_q || !rx_behind) && tx_past_q && dones_left_q == '0;
   assign event_valid_o = front_valid && !front_behind && front_seen_q && front_dones_q == '0;
 
-  // Of the wr_done made before: those not taken.
+  // Of the wr_done made before: the number not taken.
   logic [CountW-1:0] dones_now, dones_left_q, front_dones_q;
   logic              front_seen_q;
   assign dones_now = dones_i - CountW'(done_out_i);

@@ -1,13 +1,18 @@
-// llp_if_give: the streaming record that answers admin's conn_give, or an empty one when the connection ends first.
+// llp_if_give: passes the streaming record that answers admin's conn_give, or an empty one when the
+// connection ends first.
 //
-//   raw header (llp_if_rx) --> [ asked for? ] --+--> [ header ] --> raw_rx_hdr     ctl: asked (conn_give), ended (its connection)
+//   raw header (llp_if_rx) --> [ requested? ] --+--> [ header ] --> raw_rx_hdr
 //   raw beats -----------------------|----------+-----------------> raw_rx
-//                                    +--> dropped: nobody has asked
+//                                    +--> dropped: not requested
+//   llp_if_ctl: asked (conn_give), ended (its connection)
 //
-// One conn_give is under way at a time, since admin waits for its bytes. It ends with the header of its record, or
-// with an empty packet (ended, one beat of no bytes) if llp_if_ctl says before that its connection has ended: the LLP gives
-// nothing then, and admin would wait for ever. A record that comes all the same is one that nobody has asked for. Latency
-// 2 cycles for a header. Waits for admin alone.
+// Invariants:
+//  1. At most one conn_give is outstanding, since admin waits for its bytes (OneAtATime_A).
+//  2. It ends with the header of its record, or with an empty packet (ended, one beat of no bytes)
+//     if llp_if_ctl reports before that its connection has ended. Then the LLP sends no record, and
+//     admin would wait forever. A record that comes after that is dropped as not requested.
+// Latency: 2 cycles for a header. Back-pressure: waits only for admin.
+// Siblings: llp_if_rx, llp_if_ctl. Bench: tb/llp_if/llp_if_test.cpp
 `include "rnic_assert.svh"
 
 module llp_if_give (
@@ -35,16 +40,17 @@ module llp_if_give (
   output iwarp_pkg::beat_t       raw_o
 );
   typedef enum logic [2:0] {
-    StIdle,   // takes a header, or the end of the connection
-    StHdr,    // offers it
+    StIdle,   // waits for a header, or the end of the connection
+    StHdr,    // passes it on
     StPass,   // its beats
-    StDrop,   // beats that nobody has asked for
+    StDrop,   // beats that were not requested
     StEmpty,  // offers the header of an empty packet
     StBeat    // its beat
   } state_e;
 
   state_e                 state_d, state_q;
-  logic                   under_way_q, end_q, take, answers, ends;   // end_q: to be told, when a record that is dropped has gone
+  // end_q: report the end once a dropped record has drained
+  logic                   under_way_q, end_q, take, answers, ends;
   logic [15:0]            conn_q;
   iwarp_pkg::raw_rx_hdr_t hdr_q;
   iwarp_pkg::beat_t       empty;
@@ -55,7 +61,7 @@ module llp_if_give (
   assign under_way_o = under_way_q;
   assign conn_o      = conn_q;
 
-  // The end is heard in any state; it can only come when no record of this give is inside.
+  // The end is accepted in any state; it comes only when no record of this give is inside.
   assign hdr_ready_o     = state_q == StIdle && !ends && !end_q;
   assign beat_ready_o    = state_q == StDrop || (state_q == StPass && raw_ready_i);
   assign raw_hdr_valid_o = state_q == StHdr || state_q == StEmpty;

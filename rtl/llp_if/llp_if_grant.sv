@@ -1,15 +1,22 @@
-// llp_if_grant: gives segments of QPs their credit, in the order of their wants.
+// llp_if_grant: grants credit to segments of QPs, in the order of their wants.
 //
-//   tx_want --> [ wants ] --+                             +--> tx_grant
-//   wake, hold, mss ------> + --> [ QP table ] -> [ account ] --> decide --+--> waits: flag in the table
+//   tx_want --> [ wants ] --+                                       +--> tx_grant
+//   wake, hold, mss ------> + --> [ QP table ] -> [ account ] --> decide --> waits: table flag
 //                           ^--- [ again ] <--- a QP that waits and whose credit changed
 //
-// An FPDU of the largest size and TermCredit must fit (RFC 5044 section 4; architecture section 5); a Terminate takes TermCredit
-// alone. No grant before start, after stop, or while hold_tx stands. What is set aside for a QP's segments never shrinks,
-// and grows only while none is under way, so refunds are exact also when the segment size changes.
-// A QP whose Terminate waits is visited every 2^16 cycles; the second visit gives up (TermTimeout, up to twice).
-// Steps, phase 0, 1, 0: read the table; ask account; decide and write. One item every 2 cycles; a table row that is
-// written while the next item reads it is handed on. Nothing but looks waits for tx_grant: both queues hold all QPs.
+// Invariants:
+//  1. A segment is granted when an FPDU of the largest size and TermCredit fit (RFC 5044 section 4;
+//     architecture section 5). A Terminate takes only TermCredit.
+//  2. There is no grant before start, after stop, or (of a segment) while hold_tx is set.
+//  3. The credit set aside for a QP's segments never shrinks, and grows only while none is
+//     outstanding. So refunds are exact also when the segment size changes.
+//  4. A QP whose Terminate waits is visited every 2^16 cycles; the second visit discards the
+//     Terminate (TermTimeout, up to twice).
+//  5. A table row that is written while the next item reads it is forwarded.
+// Steps, phase 0, 1, 0: read the table; query account; decide and write.
+// Throughput: one item every 2 cycles.
+// Back-pressure: only looks wait for tx_grant: both queues have room for all QPs.
+// Siblings: llp_if_account, llp_if_ctl. Bench: tb/llp_if/llp_if_test.cpp
 `include "rnic_assert.svh"
 
 module llp_if_grant #(
@@ -38,8 +45,8 @@ module llp_if_grant #(
   input  logic                  cfg_hold_i,
   input  logic [15:0]           cfg_mulpdu_i,
   input  logic [16:0]           cfg_worst_i,
-  input  logic                  mark_i,           // note the wants that are here now ...
-  output logic                  past_o,           // ... and say when all of them were looked at
+  input  logic                  mark_i,           // records the wants that are queued now ...
+  output logic                  past_o,           // ... and reports when all of them were checked
   // from llp_if_rx: the QP's first FPDU has come
   input  logic                  hold_valid_i,
   output logic                  hold_ready_o,
@@ -49,7 +56,7 @@ module llp_if_grant #(
   output logic                  debit_ready_o,
   input  logic [ConnW-1:0]      debit_conn_i,
   input  logic [15:0]           debit_length_i,
-  input  logic                  debit_probe_i,    // llp_if_ctl asks alone: nothing is taken
+  input  logic                  debit_probe_i,    // llp_if_ctl only queries: no credit is taken
   output logic                  debit_done_o,
   output logic                  debit_ok_o,
   // to llp_if_ctl: no credit for a Terminate
@@ -77,7 +84,8 @@ module llp_if_grant #(
   output logic                  wake_ready_o,
   input  logic [QpW-1:0]        wake_qpn_i
 );
-  localparam int unsigned RowW = 38 + ConnW;   // {running, hold, wait_seg, wait_term, seen, worst, mulpdu, connection}
+  // {running, hold, wait_seg, wait_term, seen, worst, mulpdu, connection}
+  localparam int unsigned RowW = 38 + ConnW;
 
   typedef enum logic [3:0] {
     OpNone, OpSet, OpSize, OpClear, OpHold, OpWake, OpDebit, OpProbe, OpTick, OpLook
@@ -107,7 +115,7 @@ module llp_if_grant #(
     .count_o(unused_again)
   );
 
-  // --- a visit to each QP in 2^16 cycles
+  // --- visits each QP once in 2^16 cycles
   logic [15:0]    clock_q;
   logic           tick_q, tick_pop;
   logic [QpW-1:0] tick_qpn_q;
@@ -185,7 +193,7 @@ module llp_if_grant #(
     end
   end
 
-  // --- step 1: the row; ask account
+  // --- step 1: the row; query account
   logic             row_we, handed_q, bytes1, bytes2;
   logic [RowW-1:0]  row_ram, row_new, handed_row_q, row1, row2_q, set1_q;
   logic [ConnW-1:0] conn1, conn2_q;
@@ -317,9 +325,10 @@ module llp_if_grant #(
     .count_o(lates)
   );
 
-  // --- have the wants that were here at the mark been looked at?
+  // --- reports when the wants that were queued at the mark were checked
   logic [15:0] want_in_q, want_out_q, want_mark_q, again_in_q, again_out_q, again_mark_q;
-  logic        want_behind, again_behind, want_past_q, again_past_q;   // past for good: the counts may run round
+  // past_q: latched, since the counts may wrap
+  logic        want_behind, again_behind, want_past_q, again_past_q;
   logic [14:0] unused_want_left, unused_again_left;
 
   assign {want_behind, unused_want_left}   = want_out_q - want_mark_q;
@@ -356,7 +365,7 @@ module llp_if_grant #(
   `RNIC_ASSERT(LateRoom_A, !late || late_ready)
   `RNIC_STREAM_STABLE(GrantStable_A, grant_valid_o, grant_ready_i, grant_o)
 
-  // Simulation alone: commit trace (architecture 10)
+  // Simulation only: commit trace (architecture 10)
   iwarp_pkg::llp_grant_commit_t tap_llp_grant /*verilator public_flat_rd*/;
   assign tap_llp_grant = {granted, 16'(qpn2_q), term2_q, mulpdu};
 endmodule

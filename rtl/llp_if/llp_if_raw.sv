@@ -1,11 +1,17 @@
-// llp_if_raw: judges streaming bytes of admin: their connection must be open, and they need credit as FPDUs do.
+// llp_if_raw: checks admin's streaming bytes: their connection must be open, and they need credit
+// as FPDUs do.
 //
-//   raw_tx_hdr --> [ FIFO ] --> open? (llp_if_ctl) --> credit? (llp_if_grant) --> go, or go and drop --> llp_if_tx
-//                                  ^---- 256 cycles later <------'
+//   raw_tx_hdr --> [ FIFO ] --> open? (llp_if_ctl) --> credit? (llp_if_grant) --> go or drop
+//                                  ^---- 256 cycles later <------'                    |
+//                                                                   llp_if_tx <-------+
 //
-// Admin's bytes were admitted with their credit (llp_if_ctl), so they do not wait here. Should credit not come all the same for 256
-// tries, about TermTimeout, the connection is aborted and the bytes are dropped: admin waits behind them. idle_o: all that admin has given
-// has left. Waits for credit (in time), the LLP.
+// Invariants:
+//  1. Admin's bytes were admitted with their credit (llp_if_ctl), so they do not wait here. If
+//     credit is nevertheless missing for 256 tries, about TermTimeout, the connection is aborted
+//     and the bytes are dropped, since admin waits for them.
+//  2. idle_o: every packet that admin has passed here is sent or dropped.
+// Back-pressure: waits for credit (bounded) and for the LLP.
+// Siblings: llp_if_ctl, llp_if_grant, llp_if_tx. Bench: tb/llp_if/llp_if_test.cpp
 `include "rnic_assert.svh"
 
 module llp_if_raw #(
@@ -43,10 +49,10 @@ module llp_if_raw #(
   typedef enum logic [2:0] {
     StIdle,   // waits for a header
     StCheck,  // is the connection open?
-    StDebit,  // asks for credit
-    StAnswer, // is there?
-    StWait,   // later
-    StAbort,  // gives up
+    StDebit,  // requests credit
+    StAnswer, // waits for the response
+    StWait,   // tries again later
+    StAbort,  // aborts the connection
     StGo      // llp_if_tx takes it
   } state_e;
 

@@ -1,18 +1,24 @@
-// llp_if_rule: what happens to a connection: its row of the table, and what is asked, answered and reported. Combinational.
+// llp_if_rule: decides the outcome of an item for its connection: the row of the table, and the
+// requests, responses and reports. Combinational.
 //
-//   source   TermLeft, TermLate (no credit for it in time), Event of the LLP, RawCheck (may admin's bytes leave?), RawAbort (they could
-//            not), Order of qp, Command of admin
+//   source   TermLeft, TermLate (no credit for it in time), Event of the LLP, RawCheck (may admin's
+//            bytes be sent?), RawAbort (they could not), Order of qp, Command of admin
 //
 //   state         peer closes    FIN sent       closed    reset    failed
 //   connecting    -              -              closed    reset    failed
-//   established   peer_closed    local_closed   closed    reset    failed    ended rows stay until release; who has sent
-//   peer_closed   -              -              closed    reset    failed    its FIN sends nothing more
+//   established   peer_closed    local_closed   closed    reset    failed
+//   peer_closed   -              -              closed    reset    failed
 //   local_closed  -              -              closed    reset    failed
 //
-// Who has ended, or is to be reset, gives no more bytes: waiting is 0. conn_give is for open connections alone; one that is under way
-// when its connection ends is over (llp_if_give).
+// Invariants:
+//  1. Ended rows stay until release. A connection whose FIN is sent sends nothing more.
+//  2. A connection that has ended, or is to be reset, gives no more bytes: waiting is 0.
+//  3. conn_give is only for open connections. An outstanding one ends when its connection ends
+//     (llp_if_give).
 //
-// Rows: {local port, peer port, peer address, waiting, state, FIN sent, passive, has QP, mss, markers sent, QPN}.
+// Rows: {local port, peer port, peer address, waiting, state, FIN sent, passive, has QP, mss,
+// markers sent, QPN}.
+// Sibling: llp_if_ctl (its user). Bench: tb/llp_if/llp_if_test.cpp
 `include "rnic_words.svh"
 
 module llp_if_rule #(
@@ -36,7 +42,7 @@ module llp_if_rule #(
   input  logic [RowW-1:0]         row_i,
   output logic [RowW-1:0]         row_o,
   output logic                    row_we_o,
-  // what follows
+  // outcome
   output logic                    req_o,
   output logic [3:0]              req_op_o,
   output logic                    rsp_o,
@@ -52,7 +58,7 @@ module llp_if_rule #(
   output logic                    resize_o,
   output logic                    forget_o,
   output logic                    check_ok_o,
-  output logic                    gives_o,         // conn_give is asked of the LLP
+  output logic                    gives_o,         // conn_give is requested from the LLP
   output logic                    ends_o,          // the connection has ended
   output logic                    exists_o,
   output logic                    has_qp_o,
@@ -77,7 +83,8 @@ module llp_if_rule #(
   assign free    = state == iwarp_pkg::ConnFree;
   assign ended   = state == iwarp_pkg::ConnClosed || state == iwarp_pkg::ConnReset || state == iwarp_pkg::ConnFailed;
   assign open    = !free && !ended;
-  assign talks   = !fin && (state == iwarp_pkg::ConnEstablished || state == iwarp_pkg::ConnPeerClosed);   // may send
+  // talks: may send
+  assign talks   = !fin && (state == iwarp_pkg::ConnEstablished || state == iwarp_pkg::ConnPeerClosed);
   assign unowned = !has_qp;
   assign same_qp = has_qp && qpn == qpn_i;
   assign give_length = cmd_i.args[79:64];
@@ -120,7 +127,7 @@ module llp_if_rule #(
     connect_sent_o = 1'b0;
     connect_done_o = 1'b0;
     unique case (source_i)
-      SrcTermLeft: begin   // our Terminate has left: FIN behind it
+      SrcTermLeft: begin   // our Terminate was sent: FIN after it
         req_o    = talks;
         req_op_o = iwarp_pkg::LlpHalfClose;
         closes   = talks;
@@ -217,7 +224,7 @@ module llp_if_rule #(
               markers_d = ctl_i.params.tx_markers;
               req_o     = open;
               req_op_o  = iwarp_pkg::LlpRdmaMode;
-              event_o   = state != iwarp_pkg::ConnEstablished;   // lost since admin asked
+              event_o   = state != iwarp_pkg::ConnEstablished;   // lost since admin checked it
             end else begin
               event_o = 1'b1;
             end
@@ -229,7 +236,7 @@ module llp_if_rule #(
             row_we_o = linked_i;
             closes   = talks;
           end
-          iwarp_pkg::QpoSync: ;   // nothing of llp_if lasts
+          iwarp_pkg::QpoSync: ;   // llp_if holds no lasting state of it
           default: begin   // stop, abort
             stop_o   = linked_i;
             row_we_o = linked_i;

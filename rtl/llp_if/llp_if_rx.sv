@@ -1,11 +1,19 @@
-// llp_if_rx: records from the LLP to their QP's FPDUs, to admin, or nowhere.
+// llp_if_rx: passes records from the LLP to mpa as FPDUs of their QP, to admin, or drops them.
 //
-//   llp_rx_hdr --> [ FIFO ] --> [ connection -> QP ] --> rx_fpdu_hdr, raw_rx_hdr, dropped --> [ order ]
-//   llp_rx ------> [ FIFO ] ----------------------------> rx_fpdu, raw_rx, dropped  <-----------'
+//   llp_rx_hdr --> [ FIFO ] --> [ connection -> QP ] --> rx_fpdu_hdr, raw_rx_hdr, dropped
+//                                          +--> [ order ] --+
+//                                                           v
+//   llp_rx ------> [ FIFO ] ----------------------------> rx_fpdu, raw_rx, dropped
 //
-// Of a QP with hold_tx the first FPDU releases its transmit side (RFC 5044 section 7.1), before it is passed on.
-// Latency 3 cycles, 2 or 3 more for the FPDU that releases; 1 beat a cycle, a record every 2 cycles. A record of a connection that
-// is unknown, or an FPDU of one without QP, is dropped. Waits for mpa and admin; for the look at a held QP, which waits for nobody.
+// Invariants:
+//  1. The first FPDU of a QP with hold_tx releases its transmit side (RFC 5044 section 7.1), before
+//     the FPDU is passed on.
+//  2. A record of a connection that is unknown, or an FPDU of one without QP, is dropped.
+// Latency: 3 cycles, 2 or 3 more for the FPDU that releases. Throughput: 1 beat per cycle, a record
+// every 2 cycles.
+// Back-pressure: waits for mpa and admin, and for llp_if_grant to release a held QP, which waits
+// for no other unit.
+// Siblings: llp_if_ctl, llp_if_grant, llp_if_give. Bench: tb/llp_if/llp_if_test.cpp
 `include "rnic_assert.svh"
 
 module llp_if_rx #(
@@ -22,7 +30,7 @@ module llp_if_rx #(
   input  logic                    beat_valid_i,
   output logic                    beat_ready_o,
   input  iwarp_pkg::beat_t        beat_i,
-  // from llp_if_ctl: what a connection is
+  // from llp_if_ctl: a connection's QP and state
   input  logic                    map_we_i,
   input  logic [ConnW-1:0]        map_conn_i,
   input  logic                    map_exists_i,
@@ -47,13 +55,13 @@ module llp_if_rx #(
   output logic                    raw_valid_o,
   input  logic                    raw_ready_i,
   output iwarp_pkg::beat_t        raw_o,
-  // to llp_if_event: a record has left
+  // to llp_if_event: a record has drained
   output logic                    out_o
 );
   typedef enum logic [1:0] {
-    StIdle,   // a header comes: read the tables
-    StLook,   // its QP is known: offer it
-    StHold    // release the QP's transmit side first
+    StIdle,   // waits for a header; reads the tables
+    StLook,   // its QP is known: passes it on
+    StHold    // releases the QP's transmit side first
   } state_e;
   localparam logic [1:0] ToFpdu = 2'd0, ToRaw = 2'd1, ToDrop = 2'd2;
 
@@ -97,7 +105,7 @@ module llp_if_rx #(
   assign look   = state_q == StLook && (to != ToFpdu || !hold || released_q);
   assign to     = !in_range ? ToDrop : front.is_stream ? (exists && !has_qp ? ToRaw : ToDrop) : has_qp ? ToFpdu : ToDrop;
 
-  // The header, and where its beats go.
+  // The header, and the destination of its beats.
   assign fpdu_hdr_valid_o  = look && order_ready && to == ToFpdu;
   assign fpdu_hdr_o.qpn    = 16'(qpn);
   assign fpdu_hdr_o.length = front.length;
@@ -161,8 +169,9 @@ module llp_if_rx #(
   `RNIC_STREAM_STABLE(FpduStable_A, fpdu_valid_o, fpdu_ready_i, fpdu_o)
   `RNIC_STREAM_STABLE(RawStable_A, raw_valid_o, raw_ready_i, raw_o)
 
-  // Simulation alone: commit trace (architecture 10)
+  // Simulation only: commit trace (architecture 10)
   iwarp_pkg::llp_rx_commit_t tap_llp_rx /*verilator public_flat_rd*/;
-  // The record that releases a held QP is reported when it does so: a grant may precede its hand-over to mpa.
+  // The record that releases a held QP is reported at the release: a grant may precede its transfer
+  // to mpa.
   assign tap_llp_rx = {hold_take || (taken && !released_q), front.connection, to, to == ToFpdu ? 16'(qpn) : 16'd0};
 endmodule

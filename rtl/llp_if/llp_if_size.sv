@@ -1,9 +1,11 @@
-// llp_if_size: from the connection's segment size to MULPDU and to the worst-case FPDU. spec/ambiguities.md C-27
+// llp_if_size: computes MULPDU and the worst-case FPDU from the connection's segment size.
+// spec/ambiguities.md C-27
 //
 //   MULPDU = mss - 6 - mss mod 4 - (markers: 4 ceil(mss / 512)), 128 at least
-//   FPDU   = 2 + MULPDU to a multiple of 4, 4 bytes CRC, and with markers one word for each 127 of it
+//   FPDU   = 2 + MULPDU to a multiple of 4, 4 bytes CRC, and with markers one word per 127 of it
 //
-// Three register stages: hold the inputs for 3 cycles. Waits for nobody.
+// Latency: three register stages; hold the inputs for 3 cycles. Back-pressure: none.
+// Bench: tb/llp_if/llp_if_test.cpp, on the unit
 module llp_if_size (
   input  logic        clk_i,
   input  logic [15:0] mss_i,

@@ -1,17 +1,23 @@
-// llp_if_tx: FPDUs and streaming bytes to the LLP, as records of their connection.
+// llp_if_tx: passes FPDUs and streaming bytes to the LLP, as records of their connection.
 //
-//   tx_fpdu_hdr --> [ FIFO ] --> [ QP -> connection ] --+--> llp_tx_hdr --> [ order ] --> wr_done, Terminate has left
-//   raw (header judged by llp_if_raw) ------------------+                      |
+//   tx_fpdu_hdr --> [ FIFO ] --> [ QP -> connection ] --+--> llp_tx_hdr --> [ order ] --> wr_done,
+//   raw (header checked by llp_if_raw) -----------------+                      |   Terminate sent
 //   tx_fpdu, raw_tx --> [ FIFOs ] --------------------------> llp_tx <---------'
 //
-// What an FPDU did not need of its credit goes back when its header leaves. An FPDU of a QP that has stopped is dropped, and one that
-// comes behind the FIN of its connection: a peer that answers a request before it has left can make one (a Terminate then counts as left).
-// wr_done, and that a Terminate has left, when the LLP takes the last beat. Latency 3 cycles, 1 beat a cycle, a record every
-// 2 cycles. Waits for the LLP (which promised), qp (wr_done); raw bytes also for their credit, without holding FPDUs.
+// Invariants:
+//  1. Credit that an FPDU did not need is refunded when its header is sent.
+//  2. An FPDU of a QP that has stopped is dropped. So is one that comes after the FIN of its
+//     connection (a Terminate then counts as sent): a peer that answers a request before the
+//     request is sent can cause one.
+//  3. wr_done, and the report that a Terminate was sent, are made when the LLP takes the last beat.
+// Latency: 3 cycles. Throughput: 1 beat per cycle, a record every 2 cycles.
+// Back-pressure: waits for the LLP (which has granted credit) and qp (wr_done). Raw bytes also wait
+// for their credit, without blocking FPDUs.
+// Siblings: llp_if_raw, llp_if_account, llp_if_event. Bench: tb/llp_if/llp_if_test.cpp
 `include "rnic_assert.svh"
 
 module llp_if_tx #(
-  parameter int unsigned DoneDepth = 4,   // wr_done that wait for qp
+  parameter int unsigned DoneDepth = 4,   // wr_done that may wait for qp
   localparam int unsigned QpW   = $clog2(rnic_pkg::NumQps),
   localparam int unsigned ConnW = $clog2(rnic_pkg::NumConns)
 ) (
@@ -25,7 +31,7 @@ module llp_if_tx #(
   input  logic                    fpdu_valid_i,
   output logic                    fpdu_ready_o,
   input  iwarp_pkg::beat_t        fpdu_i,
-  // from admin, judged by llp_if_raw
+  // from admin, checked by llp_if_raw
   input  logic                    raw_go_valid_i,
   output logic                    raw_go_ready_o,
   input  logic                    raw_drop_i,
@@ -57,17 +63,18 @@ module llp_if_tx #(
   output logic [ConnW-1:0]        refund_conn_o,
   output logic [16:0]             refund_length_o,
   output logic                    refund_term_o,
-  // to llp_if_ctl: a Terminate has left
+  // to llp_if_ctl: a Terminate was sent
   output logic                    term_valid_o,
   input  logic                    term_ready_i,
   output logic [QpW-1:0]          term_qpn_o,
   output logic [ConnW-1:0]        term_conn_o,
-  // to llp_if_event, llp_if_raw: an FPDU, a raw packet has left; wr_done that qp has not taken
+  // to llp_if_event, llp_if_raw: an FPDU, a raw packet has drained; wr_done that qp has not taken
   output logic                    out_o,
   output logic [$clog2(DoneDepth+1)-1:0] dones_o,
   output logic                    raw_out_o
 );
-  localparam int unsigned OrderW = 13 + QpW + ConnW;   // {raw, drop, fin, done, is_term, slot, QPN, connection}
+  // {raw, drop, fin, done, is_term, slot, QPN, connection}
+  localparam int unsigned OrderW = 13 + QpW + ConnW;
 
   typedef enum logic [1:0] {
     StIdle,   // chooses a header; reads the table for an FPDU
@@ -167,7 +174,8 @@ module llp_if_tx #(
 
   assign in          = go_raw ? raw : fpdu;
   assign in_valid    = go_valid && (go_raw ? raw_valid : fpdu_valid);
-  assign may_end     = !in.last || ((!go_done || done_ready) && (!go_term || term_ready));   // once true it stays
+  // may_end: once true, it stays true
+  assign may_end     = !in.last || ((!go_done || done_ready) && (!go_term || term_ready));
   assign llp_valid_o = in_valid && !go_drop && may_end;
   assign llp_o       = in;
   assign in_ready    = go_valid && (go_drop ? !go_fin || may_end : llp_ready_i && may_end);
