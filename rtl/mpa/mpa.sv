@@ -1,16 +1,20 @@
-// mpa: framing. Receive checks an FPDU whole and takes the ULPDU out; transmit makes an FPDU of a ULPDU. RFC 5044 section 4
+// mpa: framing: receive checks a whole FPDU and extracts the ULPDU; transmit makes an FPDU of a
+// ULPDU. RFC 5044 section 4
 //
 //   rx_fpdu --> [ rx_entry ] --> [ rx_marker ] --> [ rx_length ] --> [ rx_store ] --> rx_ulpdu
 //                    | +-----------> [ crc32c ] ---------------------^
 //               [ position ] <-- [ qp ] --> [ position ]
 //                                                |
-//   tx_ulpdu -------------------------------> [ tx_frame ] --> [ tx_marker ] --> [ tx_crc ] --> tx_fpdu
+//   tx_ulpdu ---------------------------> [ tx_frame ] --> [ tx_marker ] --> [ tx_crc ] --> tx_fpdu
 //
-// Receive: latency 14 cycles from the last beat of an FPDU to that of its ULPDU (13 where the header FIFO is not a memory: the
-// minimum build), 7 of them the CRC; the FPDU's position counts hdr.length, its bytes decide all else. Transmit: 16 cycles,
-// nothing is stored.
-// Throughput: 1 beat a cycle each way, an FPDU every 2 cycles.
-// May wait for: ddp (receive), llp_if (transmit); a stop also for both of these. The two ways never wait for each other.
+// Invariant: hdr.length advances the FPDU's stream position; the FPDU's bytes decide everything
+// else.
+// Latency of receive: 14 cycles from the last beat of an FPDU to that of its ULPDU, 7 of them the
+// CRC (13 where the header FIFO is not a memory: the minimum build). Latency of transmit: 16
+// cycles; transmit stores no packet.
+// Throughput: 1 beat per cycle in each direction, an FPDU every 2 cycles.
+// Back-pressure: receive waits for ddp, transmit for llp_if; a stop waits for both. The two
+// directions never wait for each other.
 // Model: model/mpa/mpa.hpp. Bench: tb/mpa/mpa_test.cpp. Contract: docs/theory-of-operation.md
 `include "rnic_assert.svh"
 

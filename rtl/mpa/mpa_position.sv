@@ -1,12 +1,16 @@
-// mpa_position: one direction's table of QPs: CRC used, markers used, position in the stream.
+// mpa_position: the table of QPs of one direction: CRC used, markers used, position in the stream.
 //
-// A look-up answers with the flags and the words (4 bytes) to the next marker position; the user says at once by how
-// many words the stream moves on. set starts a QP at position 0.
+//   req --> [ table, read ] --> rsp --(advance)--> [ table, write ]
+//   set --------------------------------------------^                   set has priority
 //
-//   req --> [ table, read ] --> rsp --(advance)--> [ table, write ]      2 cycles an item, so no hazard exists
-//   set --------------------------------------------^                   set goes first
-//
-// Latency 1 cycle from req to rsp. Positions are kept modulo 512 bytes. Waits for nobody but rsp_ready_i.
+// A lookup returns the flags and the words (4 bytes) to the next marker position. The user returns
+// in the same cycle by how many words the stream advances. set starts a QP at position 0.
+// Invariants:
+//  1. An item takes 2 cycles, so there is no hazard.
+//  2. Positions are kept modulo 512 bytes.
+// Latency: 1 cycle from req to rsp. Throughput: an item every 2 cycles.
+// Back-pressure: waits only for rsp_ready_i.
+// Siblings: mpa_qp, mpa_rx_entry, mpa_tx_frame. Bench: tb/mpa/mpa_test.cpp
 `include "rnic_assert.svh"
 
 module mpa_position #(
@@ -22,7 +26,7 @@ module mpa_position #(
   input  logic           set_crc_i,
   input  logic           set_markers_i,
   // from the user
-  input  logic           req_valid_i,    // kept until the answer is taken
+  input  logic           req_valid_i,    // stable until the response is taken
   input  logic [QpW-1:0] req_qpn_i,
   // to the user
   output logic           rsp_valid_o,

@@ -1,13 +1,17 @@
-// mpa_qp: start and stop of QPs in mpa.
+// mpa_qp: starts and stops QPs in mpa.
 //
-// Start writes the QP's flags into both tables of positions. Stop is acknowledged when everything that was inside when
-// it came has left: both pipelines keep order, so it is enough to count down what was inside then, of all QPs. What comes
-// later does not count, however much of it passes one way while the other stands.
+//   qp_ctl_mpa --> [ one at a time ] --> set (rx, tx) --------------> qp_ack_mpa
+//   rx_in, rx_out, tx_in, tx_out --> [ counts ] --> has drained? -----^
 //
-//   qp_ctl_mpa --> [ one at a time ] --> set (rx, tx) ------------------------> qp_ack_mpa
-//   rx_in, rx_out, tx_in, tx_out --> [ counts ] --> what was inside has left? --^
-//
-// Latency 3 cycles for a start. Waits for the consumers of both pipelines (a stop), for qp_ack_mpa.
+// Invariants:
+//  1. A start writes the QP's flags into both position tables.
+//  2. A stop is acknowledged when every packet that was inside at the order has drained. Both
+//     pipelines keep order, so it is enough to count down the packets inside at that time, over all
+//     QPs.
+//  3. Later packets do not count, however many pass one direction while the other stalls.
+// Latency: 3 cycles for a start. Back-pressure: a stop waits for the consumers of both pipelines;
+// both orders wait for qp_ack_mpa.
+// Sibling: mpa_position. Bench: tb/mpa/mpa_test.cpp
 `include "rnic_assert.svh"
 
 module mpa_qp #(
@@ -23,7 +27,7 @@ module mpa_qp #(
   output logic                   ack_valid_o,
   input  logic                   ack_ready_i,
   output iwarp_pkg::qp_ack_mpa_t ack_o,
-  // to both tables of positions
+  // to both position tables
   output logic                   set_rx_valid_o,
   input  logic                   set_rx_ready_i,
   output logic                   set_tx_valid_o,
@@ -32,7 +36,7 @@ module mpa_qp #(
   output logic                   set_crc_o,
   output logic                   set_rx_markers_o,
   output logic                   set_tx_markers_o,
-  // from the ports: a packet has come in, a packet has left
+  // from the ports: a packet has come in, a packet has drained
   input  logic                   rx_in_i,
   input  logic                   rx_out_i,
   input  logic                   tx_in_i,
@@ -41,13 +45,13 @@ module mpa_qp #(
   typedef enum logic [1:0] {
     StIdle,   // waits for an order
     StSet,    // writes both tables
-    StDrain,  // waits until what was inside has left
-    StAck     // answers
+    StDrain,  // waits until the packets inside have drained
+    StAck     // acknowledges
   } state_e;
 
   state_e      state_q;
   logic [15:0] rx_held_q, tx_held_q;   // packets inside
-  logic [15:0] rx_rest_q, tx_rest_q;   // of those, which were there when the order came
+  logic [15:0] rx_rest_q, tx_rest_q;   // of those, the ones inside when the order came
   logic        take;
   logic        rx_set_q, tx_set_q;   // this table is written
   logic [15:0] qpn_q;

@@ -1,11 +1,16 @@
-// mpa_rx_entry: looks up the QP of each FPDU and says of each beat where a marker stands in it.
+// mpa_rx_entry: looks up the QP of each FPDU, and marks for each beat where it has a marker.
 //
-//   rx_fpdu_hdr --> [ FIFO ] --> mpa_position --> [ packets ] --+--> info (QPN, CRC used), once a packet
-//   rx_fpdu ------> [ FIFO ] ---------------------------------- + --> raw (for the CRC) and [ stream_reg ] --> beat
+//   rx_fpdu_hdr --> [ FIFO ] --> mpa_position --> [ packets ] --+--> info (QPN, CRC), per packet
+//   rx_fpdu ------> [ FIFO ] ---------------------------------- + --> raw (for the CRC)
+//                                                               +--> [ stream_reg ] --> beat
 //
-// Markers are 512 bytes apart, that is 8 beats: within one FPDU all stand in the same word. at_o: this beat has one, in
-// word word_o; ptr_o: what it must say (RFC 5044 section 4.3), bytes from the length field on.
-// Latency 4 cycles from header to first beat; 1 beat a cycle, an FPDU every 2 cycles. Waits for its consumers alone.
+// Markers are 512 bytes apart, that is 8 beats: within one FPDU all are in the same word. at_o:
+// this beat has one, in word word_o. ptr_o: its required value (RFC 5044 section 4.3), bytes from
+// the length field on.
+// Latency: 4 cycles from header to first beat. Throughput: 1 beat per cycle, an FPDU every 2
+// cycles.
+// Back-pressure: waits only for its consumers.
+// Siblings: mpa_position, mpa_rx_marker, mpa_rx_store. Bench: tb/mpa/mpa_test.cpp
 `include "rnic_assert.svh"
 
 module mpa_rx_entry #(
@@ -49,7 +54,7 @@ module mpa_rx_entry #(
   output logic                    info_crc_o,
   output logic                    info_short_o   // the record has no room for a CRC
 );
-  // Headers and look-ups, a packet ahead of its beats.
+  // Headers and lookups, a packet ahead of its beats.
   logic                    front_valid;
   iwarp_pkg::rx_fpdu_hdr_t front;
   logic [$clog2(rnic_pkg::FifoDepth+1)-1:0] unused_headers;
@@ -77,7 +82,8 @@ module mpa_rx_entry #(
     .count_o(unused_packets)
   );
 
-  // Beats: three takers move together, so that none is ahead by more than its own registers.
+  // Beats: the three consumers take a beat in the same cycle, so none is ahead by more than its own
+  // registers.
   logic             in_valid, all_ready, reg_ready, first_q, move, at;
   iwarp_pkg::beat_t in;
   logic [9:0]       index_q;

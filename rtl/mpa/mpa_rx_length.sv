@@ -1,10 +1,15 @@
-// mpa_rx_length: takes length, pad and CRC off an FPDU without markers, and compares its length with the length field.
+// mpa_rx_length: removes length, pad and CRC from an FPDU without markers, and compares its length
+// with the length field.
 //
-//   in --> [ held ] --> two bytes down, the next beat's first two on top --> [ stream_reg ] --> out (the ULPDU)
+//   in --> [ held ] --> two bytes down, the next beat's first two on top --> [ stream_reg ]
+//                                                            out (the ULPDU) <-----+
 //
-// An FPDU has 2 + ULPDU bytes, zeros to a multiple of 4, and 4 bytes CRC (RFC 5044 section 4). The last beat waits for the
-// FPDU's last; bad_o and length_o hold with it. A bad FPDU leaves as any beats, one at least.
-// Latency 2 cycles, 1 beat a cycle. Waits for its consumer alone.
+// Invariants:
+//  1. An FPDU has 2 + ULPDU bytes, zeros to a multiple of 4, and 4 bytes CRC (RFC 5044 section 4).
+//  2. The last beat waits for the FPDU's last; bad_o and length_o are valid with it.
+//  3. A bad FPDU comes out as beats of any content, at least one.
+// Latency: 2 cycles. Throughput: 1 beat per cycle. Back-pressure: waits only for its consumer.
+// Siblings: mpa_rx_marker, mpa_rx_store. Bench: tb/mpa/mpa_test.cpp
 `include "rnic_assert.svh"
 
 module mpa_rx_length (
@@ -23,7 +28,7 @@ module mpa_rx_length (
   output logic [15:0]      length_o
 );
   logic         held_valid_q, held_last_q, held_error_q, held_bad_q, first_q;
-  logic [495:0] held_q;            // of a beat, behind its first two bytes
+  logic [495:0] held_q;            // of a beat, after its first two bytes
   logic [17:0]  size_q, size_d;      // bytes of the FPDU up to and with the held beat
   logic [15:0]  length_q;
   logic [17:0]  want_q;              // bytes of an FPDU of this length
@@ -33,7 +38,7 @@ module mpa_rx_length (
   logic [17:0]  want;
   iwarp_pkg::beat_t out;
 
-  // A beat comes in: the held one goes out with its first two bytes, or went out alone.
+  // A beat comes in: the held one goes out with its first two bytes, or went out by itself.
   assign alone   = held_valid_q && held_last_q;
   assign absorb  = held_valid_q && !held_last_q && valid_i && beat_i.last && left_q <= 17'd64;
   assign emit    = alone || (held_valid_q && valid_i);

@@ -1,10 +1,16 @@
-// mpa_rx_marker: checks the markers of an FPDU, takes them out and closes the gaps. RFC 5044 section 4.3
+// mpa_rx_marker: checks the markers of an FPDU, removes them and closes the gaps. RFC 5044 section
+// 4.3
 //
-//   beat --> check, take the word out --> [ stream_reg ] --> rotate --> [ held ] --> merge --> [ stream_reg ] --> out
+//   beat --> check, remove the word --> [ stream_reg ] --> rotate --> [ held ] --> merge --+
+//                                                          out <-- [ stream_reg ] <--------+
 //
-// At most one word goes from a beat, so after k markers k words (modulo 16) are missing: what is held shrinks by one word
-// with each. Latency 2 cycles; 1 beat a cycle; an FPDU of which more is left than fits its last beat takes one more.
-// bad_o (with last): a marker did not point to the FPDU's start. Waits for its consumer alone.
+// At most one word is removed from a beat. So after k markers k words (modulo 16) are missing: the
+// held words decrease by one with each. bad_o (with last): a marker did not point to the FPDU's
+// start.
+// Latency: 2 cycles. Throughput: 1 beat per cycle; an FPDU whose rest does not fit its last beat
+// takes one cycle more.
+// Back-pressure: waits only for its consumer.
+// Siblings: mpa_rx_entry, mpa_rx_length. Bench: tb/mpa/mpa_test.cpp
 `include "rnic_assert.svh"
 
 module mpa_rx_marker (
@@ -23,7 +29,7 @@ module mpa_rx_marker (
   output iwarp_pkg::beat_t beat_o,
   output logic             bad_o
 );
-  // One word out of the beat.
+  // Remove one word from the beat.
   logic [31:0]      marker;
   logic [511:0]     shorter;
   logic             wrong;
@@ -50,7 +56,7 @@ module mpa_rx_marker (
     .valid_o(one_valid), .ready_i(one_ready), .data_o({one_last, one_error, one_wrong, one_less, one_keep, one_data})
   );
 
-  // Words that are held go in front.
+  // Held words go in front.
   logic [3:0]       count_d, count_q;      // words held
   logic             flush_q, flush_error_q, bad_q, bad_all;
   logic [6:0]       flush_keep_q;
@@ -71,7 +77,8 @@ module mpa_rx_marker (
 
   assign total     = {2'b0, count_q, 2'b0} + {1'b0, one_keep};
   assign fits      = total <= 8'd64;
-  assign none      = !one_last && one_less && count_q == '0;   // 15 words and nothing held: nothing to send yet
+  // none: 15 words and none held, so no output yet
+  assign none      = !one_last && one_less && count_q == '0;
   assign one_ready = !flush_q && (out_ready || none);
   assign take      = one_valid && one_ready;
   assign out_valid = flush_q || (one_valid && !none);

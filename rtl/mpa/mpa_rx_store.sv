@@ -1,11 +1,17 @@
-// mpa_rx_store: keeps a ULPDU until its whole FPDU is judged, then passes it on; of a bad one only the cause.
+// mpa_rx_store: stores a ULPDU until its whole FPDU is judged, then passes it on; of a bad FPDU it
+// passes only the cause.
 //
-//   beats --> [ FIFO: the last beat waits for the CRC ] --> [ packet_fifo, RxStore ] ---+
-//   crc, info --------------------> judge --> [ headers ] --> rx_ulpdu_hdr --> [ order ] --> rx_ulpdu
+//   beats --> [ FIFO: the last beat waits for the CRC ] --> [ packet_fifo, RxStore ] --+
+//   crc, info ------------------> judge --> [ headers ] --> rx_ulpdu_hdr --> [ order ] --> rx_ulpdu
 //
-// Judged in this order: the record's error flag or its CRC (mpa_crc), then length and markers (mpa_marker). The header goes
-// first; the beats of a packet are offered when it was taken. A record of any length is taken: one too long for the store
-// cannot be a good FPDU, its beats are forgotten. Latency 5 cycles behind crc; 1 beat a cycle. Waits for ddp alone.
+// Invariants:
+//  1. The checks run in this order: the record's error flag or its CRC (mpa_crc), then length and
+//     markers (mpa_marker).
+//  2. The header goes first; a packet's beats are valid after its header was taken.
+//  3. A record of any length is accepted. One too long for the store cannot be a good FPDU; its
+//     beats are discarded.
+// Latency: 5 cycles after crc. Throughput: 1 beat per cycle. Back-pressure: waits only for ddp.
+// Siblings: mpa_rx_entry, mpa_rx_length, crc32c. Bench: tb/mpa/mpa_test.cpp
 `include "rnic_assert.svh"
 
 module mpa_rx_store (
@@ -35,10 +41,10 @@ module mpa_rx_store (
   input  logic                     ulpdu_ready_i,
   output iwarp_pkg::beat_t         ulpdu_o
 );
-  localparam logic [31:0] Residue = 32'h4867_4BC7;   // CRC32C of anything with its CRC behind it
+  localparam logic [31:0] Residue = 32'h4867_4BC7;   // CRC32C of any bytes followed by their CRC
   localparam int unsigned Headers = 16 * rnic_pkg::FifoDepth;
 
-  // What waits for its CRC: more beats than the CRC's latency, and a packet's info each.
+  // Items that wait for their CRC: more beats than the CRC's latency, and an info for each packet.
   logic             beat_valid, beat_ready, bad, sum_valid, sum_ready, sum, info_valid, use_crc, too_short;
   logic [15:0]      length, qpn;
   iwarp_pkg::beat_t beat;
@@ -103,7 +109,7 @@ module mpa_rx_store (
     .count_o(unused_headers)
   );
 
-  // Header first, then its beats; a bad FPDU's beat is made here.
+  // Header first, then its beats; a bad FPDU's empty beat is made here.
   logic       order_valid, order_empty, order_done;
   logic [2:0] unused_order;
 
@@ -122,7 +128,8 @@ module mpa_rx_store (
   assign ulpdu_o.last  = order_empty || out_last;
   assign ulpdu_o.error = 1'b0;
   assign ulpdu_o.keep  = order_empty ? 7'd0 : out_keep;
-  assign ulpdu_o.data  = out_data & {512{!order_empty}};   // an empty beat stays as it is when a packet comes behind it
+  // an empty beat is stable when a packet comes after it
+  assign ulpdu_o.data  = out_data & {512{!order_empty}};
 
   `RNIC_STREAM_STABLE(HdrStable_A, hdr_valid_o, hdr_ready_i, hdr_o)
   `RNIC_STREAM_STABLE(UlpduStable_A, ulpdu_valid_o, ulpdu_ready_i, ulpdu_o)

@@ -1,11 +1,13 @@
-// mpa_tx_crc: puts the CRC into the last four bytes of each FPDU; zero where the connection uses none.
+// mpa_tx_crc: writes the CRC into the last four bytes of each FPDU; zero where the connection uses
+// none.
 //
-//   beats --+--> [ FIFO: 16 beats, the last one waits for its CRC ] --> CRC into the last word --> tx_fpdu
-//           +--> without the last four bytes --> [ crc32c ] --------------^
+//   beats --+--> [ FIFO: 16 beats, the last one waits for its CRC ] --> CRC into the last word
+//           +--> without the last four bytes --> [ crc32c ] --------------^      +--> tx_fpdu
 //   tx_fpdu_hdr (taken by llp_if) --> [ use CRC? ] -----------------------^
 //
-// The header goes first: a packet is offered when its header was taken. Latency 9 cycles, 1 beat a cycle.
-// Waits for llp_if alone.
+// Invariant: the header goes first; a packet is valid after its header was taken.
+// Latency: 9 cycles. Throughput: 1 beat per cycle. Back-pressure: waits only for llp_if.
+// Siblings: mpa_tx_marker, mpa_tx_frame, crc32c. Bench: tb/mpa/mpa_test.cpp
 `include "rnic_assert.svh"
 
 module mpa_tx_crc (
@@ -15,7 +17,7 @@ module mpa_tx_crc (
   input  logic             valid_i,
   output logic             ready_o,
   input  iwarp_pkg::beat_t beat_i,
-  // from the header's hand-over: once a packet
+  // from the header's handshake: once per packet
   input  logic             use_valid_i,
   output logic             use_ready_o,
   input  logic             use_crc_i,
@@ -32,7 +34,7 @@ module mpa_tx_crc (
   logic [2:0]       unused_words;
   logic             sum_ready;
 
-  // Both take a beat together.
+  // The FIFO and crc32c take a beat in the same cycle.
   assign ready_o = store_ready && sum_in_ready;
   assign keep    = beat_i.last ? beat_i.keep - 7'd4 : beat_i.keep;
 

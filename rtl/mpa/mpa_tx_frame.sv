@@ -1,13 +1,20 @@
-// mpa_tx_frame: the plain FPDU of a ULPDU: length, ULPDU, zeros to a multiple of 4, four zero bytes where the CRC will be.
+// mpa_tx_frame: makes the plain FPDU of a ULPDU: length, ULPDU, zeros to a multiple of 4, and four
+// zero bytes in place of the CRC. RFC 5044 section 4
 //
-//   tx_ulpdu_hdr --> [ FIFO ] --> mpa_position --+--> [ FIFO ] --> tx_fpdu_hdr (length with markers) and info
+//   tx_ulpdu_hdr --> [ FIFO ] --> mpa_position --+--> [ FIFO ] --> tx_fpdu_hdr (length with
+//                                                |                 markers) and info
 //                                                +--> put, pad
 //   tx_ulpdu ------> [ FIFO ] --> header_put: 2 bytes --> zeros --> [ stream_reg ] --> frame
 //
-// RFC 5044 section 4. An FPDU of P words with d words of room before the next marker position carries
-// ceil((P - d) / 127) markers if P > d: a marker that falls behind the CRC belongs to the next FPDU.
-// Latency 6 cycles; 1 beat a cycle, an FPDU every 2 cycles; one cycle more when the end needs one more beat.
-// Waits for its consumers alone. ULPDUs have no error: ddp sends only what is good.
+// Invariants:
+//  1. An FPDU of P words with d words of room before the next marker position carries
+//     ceil((P - d) / 127) markers if P > d. A marker that falls after the CRC belongs to the next
+//     FPDU.
+//  2. ULPDUs have no error (NoError_A): ddp sends only good ones.
+// Latency: 6 cycles. Throughput: 1 beat per cycle, an FPDU every 2 cycles; one cycle more when the
+// end needs one more beat.
+// Back-pressure: waits only for its consumers.
+// Siblings: mpa_position, mpa_tx_marker, mpa_tx_crc. Bench: tb/mpa/mpa_test.cpp
 `include "rnic_assert.svh"
 
 module mpa_tx_frame #(
@@ -36,7 +43,7 @@ module mpa_tx_frame #(
   input  logic                     fpdu_hdr_ready_i,
   output iwarp_pkg::tx_fpdu_hdr_t  fpdu_hdr_o,
   output logic                     fpdu_crc_o,
-  // to mpa_tx_marker: once a packet
+  // to mpa_tx_marker: once per packet
   output logic                     info_valid_o,
   input  logic                     info_ready_i,
   output logic                     info_markers_o,
@@ -46,7 +53,7 @@ module mpa_tx_frame #(
   input  logic                     beat_ready_i,
   output iwarp_pkg::beat_t         beat_o
 );
-  // Look-up.
+  // Lookup.
   logic                     front_valid, take;
   iwarp_pkg::tx_ulpdu_hdr_t front;
   logic [$clog2(rnic_pkg::FifoDepth+1)-1:0] unused_headers, unused_outs;
@@ -105,7 +112,7 @@ module mpa_tx_frame #(
     .count_o(unused_infos)
   );
 
-  // The length in front.
+  // Insert the length in front.
   logic             in_valid, in_ready, put_valid, put_error, move, frame_last;
   iwarp_pkg::beat_t in;
   logic [6:0]       frame_keep;
@@ -128,7 +135,8 @@ module mpa_tx_frame #(
     .data_o(frame_data)
   );
 
-  // Zeros behind: up to a multiple of 4, and a word for the CRC. A beat that is full then sends that word alone.
+  // Append zeros: up to a multiple of 4, and a word for the CRC. After a full beat that word is a
+  // beat of its own.
   logic             tail_q, reg_ready, full;
   logic [6:0]       padded;
   logic [63:0]      mask;

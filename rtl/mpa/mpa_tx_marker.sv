@@ -1,11 +1,18 @@
-// mpa_tx_marker: puts a marker wherever the position in the stream is a multiple of 512 bytes. RFC 5044 section 4.3
+// mpa_tx_marker: inserts a marker wherever the position in the stream is a multiple of 512 bytes.
+// RFC 5044 section 4.3
 //
-//   frame --> rotate up by what is held --> { held, frame } --> marker into its word --> [ stream_reg ] --> out
-//                                             ^---- held: the words that did not fit, one more with each marker
+//   frame --> rotate up by the held words --> { held, frame } --> marker into its word
+//                                                ^   +--> [ stream_reg ] --> out
+//                                                |
+//                                                +---- held: the words that did not fit, one more
+//                                                      with each marker
 //
-// Markers are 8 beats apart, so all of a packet stand in the same word. A marker goes in only if words of the FPDU follow
-// it. With 16 words held (every 16th marker) a beat leaves without one being taken. Latency 1 cycle, 1 beat a cycle.
-// Waits for its consumer alone.
+// Invariants:
+//  1. Markers are 8 beats apart, so all of a packet are in the same word.
+//  2. A marker is inserted only if words of the FPDU follow it.
+//  3. With 16 words held (every 16th marker) a beat goes out without one being taken.
+// Latency: 1 cycle. Throughput: 1 beat per cycle. Back-pressure: waits only for its consumer.
+// Siblings: mpa_tx_frame, mpa_tx_crc. Bench: tb/mpa/mpa_test.cpp
 `include "rnic_assert.svh"
 
 module mpa_tx_marker (
@@ -25,10 +32,10 @@ module mpa_tx_marker (
   output iwarp_pkg::beat_t beat_o
 );
   logic [4:0]       count_d, count_q;   // words held, 0 to 16
-  logic             ending_q;           // what is held is the packet's end
+  logic             ending_q;           // the held words are the packet's end
   logic [511:0]     held_d, held_q, turned, joined, marked;
   logic [9:0]       index_q;            // beats sent of this packet, modulo 1024
-  logic             begun_q;            // one at least
+  logic             begun_q;            // at least one was sent
   logic [4:0]       words;
   logic [5:0]       have, total;
   logic [3:0]       word;
@@ -65,7 +72,7 @@ module mpa_tx_marker (
     end
   end
 
-  // What is left: the beat's last words, behind the word that the marker pushed out.
+  // The words to hold: the beat's last words, after the word that the marker pushed out.
   assign held_d  = at ? {turned[479:0], joined[511:480]} : turned;
   assign count_d = done ? 5'd0 : 5'(total - 6'd16);
 
