@@ -1,6 +1,6 @@
-// Connections, in librdmacm's words: resolve, listen, connect, accept, reject, disconnect. MPA
-// start-up (RFC 5044 section 7, RFC 6581) happens inside, over the device's streaming mode.
-// Time-outs are simulated time.
+// Connections, with librdmacm's names: resolve, listen, connect, accept, reject, disconnect. The
+// driver performs MPA start-up (RFC 5044 section 7, RFC 6581) over the device's streaming mode.
+// Time-outs are in simulated time.
 //
 //   client:  auto c = connect(qp, Address::resolve("10.0.0.2", 4791).value(), {}).value();
 //   server:  auto l = listen(ctx, 4791).value();
@@ -22,26 +22,27 @@ struct Address {
   uint32_t ip = 0;  ///< 10.0.0.2 is 0x0a000002
   uint16_t port = 0;
 
-  /// Dotted decimal: there are no names to look up here.
+  /// Parses dotted decimal; there is no name service. kInvalidArgument: anything else.
   [[nodiscard]] static Result<Address> resolve(std::string_view host, uint16_t port);
 };
 std::string to_string(const Address& address);
 
 struct ConnParam {
-  std::span<const uint8_t>
-      private_data{};                ///< up to 512 bytes; 508 with revision 2; 8 less with flush
-  unsigned responder_resources = 8;  ///< IRD wanted; fewer if the device has fewer left
-  unsigned initiator_depth = 8;      ///< ORD wanted
-  bool markers = false;  ///< ask the peer to send markers; its own wish is always honoured
-  bool crc = true;       ///< used if either side wants it
-  /// Ask for the extensions, Flush, atomics and Atomic Write: they are on if both sides ask.
+  /// Up to 512 bytes; 508 with revision 2; 8 less with `flush`.
+  std::span<const uint8_t> private_data{};
+  unsigned responder_resources = 8;  ///< IRD wanted; fewer if the device has fewer free slots
+  unsigned initiator_depth = 8;      ///< ORD wanted; fewer if the device has fewer free slots
+  bool markers = false;  ///< ask the peer to send markers; the peer's own request is always granted
+  bool crc = true;       ///< CRC is used if either side asks for it
+  /// Ask for the extensions: Flush, atomics, Atomic Write. They are enabled if both sides ask.
   bool flush = false;       // takes 8 bytes of private data
-  unsigned revision = 2;    ///< of the Request: 1, or 2 with IRD and ORD. A Reply has the Request's
-  Time timeout = 10 * kMs;  ///< for each step
-  std::vector<uint8_t>* rejected_with = nullptr;  ///< gets the private data of a reject
+  unsigned revision = 2;    ///< of the Request: 1, or 2 with IRD and ORD. A Reply copies the
+                            ///< Request's
+  Time timeout = 10 * kMs;  ///< per step
+  std::vector<uint8_t>* rejected_with = nullptr;  ///< receives the private data of a reject
 };
 
-/// A QP's connection. The QP holds it: it lasts until disconnect() or the QP's end.
+/// The connection of a QP. The QP holds it until disconnect() or the QP's end.
 class Connection {
  public:
   Connection() = default;
@@ -57,10 +58,10 @@ class Connection {
   bool sends_markers() const;
   bool receives_markers() const;
 
-  /// Until the peer has closed, or the QP has left RTS. kTimedOut at the deadline.
+  /// Waits until the peer has closed or the QP has left RTS. kTimedOut at the deadline.
   [[nodiscard]] Result<void> wait_disconnected(Time deadline);
-  /// Graceful: what was posted is sent, then each side closes. After the time-out it is aborted,
-  /// and kTimedOut.
+  /// Closes gracefully: the device sends all posted requests, then each side closes. After the
+  /// time-out the connection is aborted and the result is kTimedOut.
   [[nodiscard]] Result<void> disconnect(Time timeout = 10 * kMs);
 
  private:
@@ -73,8 +74,8 @@ class Connection {
 
 struct PendingStart;
 
-/// A peer that wants to connect: its MPA Request has arrived. Dropped without an answer, it is
-/// aborted.
+/// A peer that wants to connect: its MPA Request has arrived. A request that is destroyed
+/// unanswered is aborted.
 class ConnRequest {
  public:
   ConnRequest(std::shared_ptr<ContextCore> context, std::unique_ptr<PendingStart> start);
@@ -101,12 +102,12 @@ class Listener {
   Listener& operator=(Listener&&) noexcept;
   ~Listener();
 
-  /// The next peer whose Request is complete and right; others are closed on the way. kTimedOut at
-  /// the deadline.
+  /// Returns the next peer whose Request is complete and valid; peers with bad Requests are closed
+  /// meanwhile. kTimedOut at the deadline.
   [[nodiscard]] Result<ConnRequest> get_request(Time deadline);
   uint16_t port() const { return port_; }
   uint32_t bad_requests() const { return bad_requests_; }
-  Time request_timeout = 10 * kMs;  ///< a peer that connects must send its Request within
+  Time request_timeout = 10 * kMs;  ///< time-out of a peer's Request after it connects
 
  private:
   Result<bool> advance(PendingStart& start);
@@ -116,8 +117,8 @@ class Listener {
   std::vector<std::unique_ptr<PendingStart>> starting_;
 };
 
-/// A port has one listener a device, whichever context it came through: a second is kAlreadyExists
-/// until the first is gone. Port 0: kInvalidArgument.
+/// A port has one listener per device, across contexts. kAlreadyExists: the port still has a
+/// listener; kInvalidArgument: port 0.
 [[nodiscard]] Result<Listener> listen(const Context& context, uint16_t port);
 
 }  // namespace rnic::verbs

@@ -1,8 +1,8 @@
-// CRC32C of bytes in memory: of records in a log, of an image's header. The device computes that of
-// FPDUs itself.
+// CRC32C of bytes in memory, for log records and image headers. The device computes the CRC of
+// FPDUs.
 //
 //   base::store_le(&record[12], crc32c(data));
-//   uint32_t crc = crc32c(data, crc32c(head));          // of both, one after the other
+//   uint32_t crc = crc32c(data, crc32c(head));          // of head followed by data
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ constexpr std::array<uint32_t, 256> crc32c_table() {
 inline constexpr std::array<uint32_t, 256> kCrc32cTable = crc32c_table();
 }  // namespace detail
 
-/// `before`: the CRC of what stands before these bytes.
+/// `before`: the CRC of the preceding bytes; 0 if there are none.
 inline uint32_t crc32c(std::span<const uint8_t> bytes, uint32_t before = 0) {
   uint32_t state = ~before;
   for (const uint8_t b : bytes) state = state >> 8 ^ detail::kCrc32cTable[(state ^ b) & 0xff];

@@ -1,10 +1,10 @@
-// Mutual exclusion between the threads of a host, in simulated time: whoever holds the lock has
-// seen everything that earlier holders did, and nothing that a later one will do.
+// Mutual exclusion between the threads of a host, in simulated time. The holder sees every store of
+// earlier holders and none of later ones.
 //
-//   Lock lock;                                  // beside what it protects
+//   Lock lock;                                  // next to the data it protects
 //   {
 //     const Locked held(lock, dev);             // spins with relax()
-//     if (auto r = qp.post_send(wr); !r) ...    // a QP that two threads post to
+//     if (auto r = qp.post_send(wr); !r) ...    // two threads post to this QP
 //   }
 //
 // Decision: docs/decisions/0007-threads-and-time.md
@@ -22,7 +22,7 @@ class Lock {
     held_ = true;
   }
   void unlock(PciDevice& dev) {
-    dev.before_shared();  // a later holder must not find it free before this thread's calls end
+    dev.before_shared();  // the next holder finds the lock free only after this thread's calls
     held_ = false;
   }
 
@@ -30,7 +30,7 @@ class Lock {
   bool held_ = false;
 };
 
-/// Holds a lock until the end of its scope.
+/// Holds a lock until the end of its scope (RAII).
 class [[nodiscard]] Locked {
  public:
   Locked(Lock& lock, PciDevice& dev) : lock_(lock), dev_(dev) { lock_.lock(dev_); }

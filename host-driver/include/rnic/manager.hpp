@@ -1,11 +1,13 @@
-// The privileged part of the driver (RFC 5040's resource manager): finds and resets the device,
-// owns its tables, its admin queue and its event queues. One a device; contexts of several threads
-// share it. Nothing here locks: threads are simulated and switch only inside PciDevice calls,
-// across which every member keeps its invariants. Each function that takes a PciDevice calls
-// before_shared() before it looks at a member, so that threads see the members in simulated order.
+// The privileged part of the driver (RFC 5040's resource manager). It finds and resets the device
+// and owns its tables, admin queue and event queues. One per device; contexts of several threads
+// share it.
+//
+// The manager takes no locks: simulated threads switch only inside PciDevice calls, and every
+// member keeps its invariants across them. Each function that takes a PciDevice calls
+// before_shared() before it reads a member, so threads see the members in simulated order.
 //
 //   auto manager = Manager::open(dev, {.seed = 7}).value();
-//   auto rsp = manager->execute(dev, spec::AdminOpcode::kNop, 0);      // any thread
+//   auto rsp = manager->execute(dev, spec::AdminOpcode::kNop, 0);      // from any thread
 #pragma once
 
 #include <deque>
@@ -21,8 +23,8 @@
 
 namespace rnic::verbs {
 
-/// A ring that the device fills: the phase bit is the top bit of an entry's last byte, 1 on the
-/// first pass.
+/// A ring that the device fills. The phase bit is the top bit of an entry's last byte: 1 on the
+/// first pass, inverted on each later one.
 struct PhaseRing {
   DmaBuffer memory{};
   uint32_t entry = 0;
@@ -40,7 +42,7 @@ struct PhaseRing {
   bool ready() const { return ready(consumer); }
 };
 
-/// Numbers 0 to n-1, handed out in ranges, first fit.
+/// Numbers 0 to n-1, allocated in ranges, first fit.
 class RangePool {
  public:
   explicit RangePool(uint32_t count = 0) {
@@ -51,26 +53,26 @@ class RangePool {
   uint32_t largest() const;
 
  private:
-  std::map<uint32_t, uint32_t> free_;  // first -> how many
+  std::map<uint32_t, uint32_t> free_;  // first number -> count
 };
 
 struct ManagerSettings {
   uint64_t seed = 1;           ///< of the run: STag permutation key, STag slots, low bits of STags
-  unsigned log_admin = 5;      ///< 2^n commands may be under way
+  unsigned log_admin = 5;      ///< 2^n commands may be outstanding
   unsigned event_queues = 16;  ///< at most; one MSI-X vector each
   unsigned log_eq = 8;
   Time ready_timeout = 20 * kMs;  ///< reset until ready
-  Time admin_timeout = 20 * kMs;  ///< a command until its answer
-  Time recheck =
-      50 * kUs;  ///< a waiter looks again, for its interrupt may have gone to another thread
-  Time linger = 5 * kMs;  ///< a closed connection is aborted when the peer does not close within
+  Time admin_timeout = 20 * kMs;  ///< command until response
+  /// A waiter polls again after this time: another thread may have taken its interrupt.
+  Time recheck = 50 * kUs;
+  Time linger = 5 * kMs;  ///< then a closed connection is aborted if the peer has not closed
 };
 
 class Manager {
  public:
   [[nodiscard]] static Result<std::unique_ptr<Manager>> open(PciDevice& dev,
                                                              const ManagerSettings& settings);
-  ~Manager();  ///< close() with the PciDevice it was opened with, unless done
+  ~Manager();  ///< calls close() with the PciDevice of open(), unless already closed
   Manager(const Manager&) = delete;
   Manager& operator=(const Manager&) = delete;
   void close(PciDevice& dev);
@@ -79,9 +81,9 @@ class Manager {
   const ManagerSettings& settings() const { return settings_; }
   unsigned event_queues() const { return static_cast<unsigned>(eqs_.size()); }
 
-  /// One admin command. Several threads may have theirs under way: answers are told apart by
-  /// cookie. A command that the device answers in_progress is given again until the answer is
-  /// another, so that commands of other threads pass in between.
+  /// Executes one admin command. Several threads may have commands outstanding: a cookie identifies
+  /// each response. While the device answers in_progress the command is issued again, so that
+  /// commands of other threads pass in between.
   [[nodiscard]] Result<spec::AdminRsp> execute(PciDevice& dev, spec::AdminOpcode opcode,
                                                uint32_t object, std::span<const uint8_t> args = {});
   template <class Args>
@@ -92,7 +94,7 @@ class Manager {
     return execute(dev, opcode, object, bytes);
   }
 
-  /// For the members below, which have no PciDevice of their own to wait with:
+  /// Access to the members below that have no PciDevice parameter:
   /// manager.shared(dev).pds.take(...).
   Manager& shared(PciDevice& dev) {
     dev.before_shared();
@@ -105,9 +107,10 @@ class Manager {
   void give_stag_slot(uint32_t slot);
   uint8_t random_key() { return static_cast<uint8_t>(rng_.next()); }
 
-  // Events. What the entries of the event queues said, until somebody asks.
+  // Events: flags set from event queue entries, kept until a reader clears them.
   void drain_events(PciDevice& dev, unsigned eqn);
-  /// Drains, asks done(), waits for the queue's vector, until done or the deadline.
+  /// Drains the queue, evaluates done() and waits for the queue's vector, until done() or the
+  /// deadline. Returns false at the deadline.
   template <class Done>
   bool wait_event(PciDevice& dev, unsigned eqn, Time deadline, Done&& done) {
     for (;;) {
@@ -119,21 +122,21 @@ class Manager {
       (void)dev.wait(uint64_t{1} << eqn, deadline < again ? deadline : again);
     }
   }
-  std::vector<uint8_t> cq_event, cq_error, qp_event;  ///< by number; cleared by whoever takes it
+  std::vector<uint8_t> cq_event, cq_error, qp_event;  ///< by object number
   std::vector<uint8_t> conn_event;
 
   // Connections.
   [[nodiscard]] Result<spec::AdminConnResult> query_connection(PciDevice& dev, uint16_t connection);
   void track_connection(uint16_t connection) { tracked_[connection] = 1; }
-  /// False: somebody listens there already.
+  /// Returns false if the port already has a listener.
   [[nodiscard]] bool add_listener(uint16_t port) { return incoming_.try_emplace(port).second; }
   void remove_listener(PciDevice& dev, uint16_t port);
-  std::deque<uint16_t>& incoming(PciDevice& dev,
-                                 uint16_t port);  ///< connections that nobody has taken yet
-  /// No longer used: released once closed, after settings().linger aborted.
+  /// Connections on a listening port that no listener has taken yet.
+  std::deque<uint16_t>& incoming(PciDevice& dev, uint16_t port);
+  /// Ends the use of a connection: it is released once closed, and aborted after settings().linger.
   void retire_connection(PciDevice& dev, uint16_t connection);
   void sweep_retired(PciDevice& dev);
-  /// Memory that the device may still use, because destroying its owner failed.
+  /// Keeps memory that the device may still use because destroying its owner failed.
   void keep_forever(DmaBuffer buffer) { kept_.push_back(std::move(buffer)); }
 
  private:
@@ -148,7 +151,7 @@ class Manager {
   };
   struct EventQueue {
     PhaseRing ring{};
-    uint32_t told = 0;     // consumer index last written
+    uint32_t told = 0;     // consumer index last written to the device
     bool telling = false;  // a thread is writing it
   };
 
@@ -183,8 +186,8 @@ class Manager {
   std::vector<EventQueue> eqs_;
   uint32_t num_eqs_ = 0, num_vectors_ = 0, num_conns_ = 0;
 
-  std::vector<uint8_t> tracked_;  // connections that a listener, a connection or a QP knows
-  std::deque<uint16_t> unknown_;  // others that events named
+  std::vector<uint8_t> tracked_;  // connections that a listener, a start-up or a QP owns
+  std::deque<uint16_t> unknown_;  // other connections that events named
   std::map<uint16_t, std::deque<uint16_t>> incoming_;
   std::vector<Retired> retired_;
   std::vector<DmaBuffer> kept_;

@@ -1,14 +1,14 @@
-// The agreement block: 8 bytes in front of the ULP's private data of an MPA start-up frame
+// The agreement block: the 8 bytes in front of the ULP's private data in an MPA start-up frame
 // (decision 10).
 //
 //   byte 0 to 3   `MNIC`
 //        4        version, 1
-//        5        flags: bit 0 Flush; bit 1 reserved for atomics and Atomic Write; bit 7 this is a Reply
+//        5        flags: bit 0 Flush; bit 1 reserved for atomics and Atomic Write; bit 7 Reply
 //        6, 7     0
 //
-// Bit 7 tells our Reply from a peer that echoes our Request's private data and knows no Flush. Other
-// flag bits are sent as 0 and ignored on receipt, so that a side with more extensions agrees with one
-// that has fewer.
+// Bit 7 distinguishes our Reply from a peer that echoes our Request's private data without
+// supporting Flush. Other flag bits are sent as 0 and ignored on receipt, so that a side with more
+// extensions agrees with a side that has fewer.
 #pragma once
 
 #include <cstddef>
@@ -22,14 +22,15 @@ inline constexpr size_t kExtensionBytes = 8;
 
 enum class StartKind { kRequest, kReply };
 
-/// Extensions that a Request asks for, or that a Reply grants.
+/// Extensions that a Request asks for or a Reply grants.
 struct MpaExtension {
   bool flush = false;
 };
 
 /// Writes the block to the first 8 bytes of `out`.
 void write_extension(std::span<uint8_t> out, StartKind kind, const MpaExtension& extension);
-/// Empty if the private data of such a frame does not begin with a block: all of it is the ULP's.
+/// Returns nothing if the private data does not begin with a block of this kind; all of it then
+/// belongs to the ULP.
 [[nodiscard]] std::optional<MpaExtension> read_extension(std::span<const uint8_t> private_data,
                                                          StartKind kind);
 

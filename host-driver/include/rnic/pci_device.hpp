@@ -1,5 +1,6 @@
-// What a platform provides to the driver: a PCI function and memory that it can reach. Values in, values out; no callbacks,
-// no pointers except into DMA memory, so that the other side can be in another process. Architecture 13.
+// The interface that a platform provides to the driver: one PCI function and DMA memory. Arguments
+// and results are values: no callbacks, and no pointers except into DMA memory. The device can
+// therefore run in another process. Architecture 13.
 //
 //   DmaBuffer ring = dev.alloc(4096, MemoryKind::kContiguous).value();
 //   dev.write64(0, spec::regs::kAdminCmdBase, ring.bus(0));
@@ -17,15 +18,15 @@
 namespace rnic {
 
 enum class MemoryKind {
-  kContiguous,  ///< one run on the bus: rings. At most 2 MiB.
-  kScattered,   ///< pages in any order on the bus: user memory.
+  kContiguous,  ///< contiguous on the bus, at most 2 MiB: rings
+  kScattered,   ///< pages in any order on the bus: user memory
 };
 
-/// Where a store is safe from a failure of the power. Architecture 8.
+/// Where a store survives a power failure. Architecture 8.
 enum class PersistenceDomain : uint8_t {
-  kNone,  ///< nowhere: nothing can be promised
-  kAdr,  ///< in the memory controller: what a device writes, and what pmem_persist() has written back
-  kEadr,  ///< in the caches too: whatever is visible
+  kNone,  ///< nowhere: the host cannot promise durability
+  kAdr,   ///< in the memory controller: device writes, and CPU stores after pmem_persist()
+  kEadr,  ///< in the caches as well: every visible store
 };
 
 enum class DmaAccess {
@@ -33,8 +34,8 @@ enum class DmaAccess {
   kReadWrite,
 };
 
-/// Memory that CPU and device share: of the platform (alloc) or of the caller (map). Freed, or no
-/// longer reachable, when the last copy of the handle goes.
+/// Memory that the CPU and the device share, owned by the platform (alloc) or by the caller (map).
+/// It is freed (alloc) or unmapped (map) when the last copy of the handle is destroyed.
 class DmaBuffer {
  public:
   DmaBuffer() = default;
@@ -50,12 +51,11 @@ class DmaBuffer {
   std::span<uint8_t> bytes() const { return memory_; }
   uint8_t* data() const { return memory_.data(); }
   uint64_t size() const { return memory_.size(); }
-  uint32_t page_size() const { return page_size_; }  ///< of the bus mapping
-  std::span<const uint64_t> pages() const {
-    return pages_;
-  }  ///< bus address of each page, from the first on
-  bool is_persistent() const { return is_persistent_; }    ///< of PciDevice::persistent()
-  uint32_t first_offset() const { return first_offset_; }  ///< of the memory in its first page
+  uint32_t page_size() const { return page_size_; }  ///< bytes per page of the bus mapping
+  /// Bus address of each page, first page first.
+  std::span<const uint64_t> pages() const { return pages_; }
+  bool is_persistent() const { return is_persistent_; }    ///< allocated by PciDevice::persistent()
+  uint32_t first_offset() const { return first_offset_; }  ///< bytes, in the first page
   uint64_t bus(uint64_t offset) const {
     const uint64_t at = first_offset_ + offset;
     return pages_[at / page_size_] + at % page_size_;
@@ -69,17 +69,18 @@ class DmaBuffer {
   bool is_persistent_ = false;
 };
 
-/// One function. Any thread of the host may call it, and is charged.
+/// One PCI function. Any thread of the host may call it; each call costs that thread simulated
+/// time.
 class PciDevice {
  public:
   virtual ~PciDevice() = default;
 
-  // Configuration space (offset, 32 bits). Offsets and bits as PCI has them.
+  // Configuration space: 32-bit accesses; offsets and bits as in the PCI specification.
   virtual uint32_t config_read(uint32_t offset) = 0;
   virtual void config_write(uint32_t offset, uint32_t value) = 0;
   virtual void reset() = 0;  ///< function-level reset
 
-  // Registers. Reads of a device that is gone return all ones.
+  // Registers. A read of a device that is gone returns all ones.
   virtual uint32_t read32(unsigned bar, uint32_t offset) = 0;
   virtual uint64_t read64(unsigned bar, uint32_t offset) = 0;
   virtual void write32(unsigned bar, uint32_t offset, uint32_t value) = 0;
@@ -87,42 +88,48 @@ class PciDevice {
   virtual void write_combined(unsigned bar, uint32_t offset,
                               std::span<const uint8_t> bytes) = 0;  ///< 64 bytes
 
-  // Memory. alloc: zeroed, page aligned.
+  // Memory. alloc() returns zeroed, page-aligned memory.
   virtual Result<DmaBuffer> alloc(uint64_t size, MemoryKind kind) = 0;
-  /// Memory that the caller owns (malloc, mmap, the stack), of any alignment and length. The caller
-  /// keeps it mapped until the last copy of the handle goes. Bytes of memory that is mapped or
-  /// allocated already keep their bus addresses. kInvalidArgument: null, empty, not mapped;
-  /// kPermission: kReadWrite of write-protected memory; kNoMemory: no bus pages left; kBusy:
-  /// kReadWrite of bytes of which some, not all, are mapped so in one piece already (a byte that the
-  /// device may write has one bus address, by which it excludes atomics).
+  /// Maps memory that the caller owns (malloc, mmap, the stack), of any alignment and length. The
+  /// caller keeps it mapped until the last copy of the handle is destroyed. Bytes that are already
+  /// mapped or allocated keep their bus addresses. Errors:
+  /// - kInvalidArgument: null, empty or unmapped memory;
+  /// - kPermission: kReadWrite of write-protected memory;
+  /// - kNoMemory: no bus pages left;
+  /// - kBusy: kReadWrite of a range of which only a part is already mapped kReadWrite in one piece.
+  ///   A byte that the device may write has one bus address, because atomics exclude each other by
+  ///   bus address.
   virtual Result<DmaBuffer> map(std::span<uint8_t> memory, DmaAccess access) = 0;
 
-  // Memory that outlives a failure of the power, where the platform has it. It is one run on the bus; bytes of
-  // it that are mapped (map) are persistent too.
+  // Persistent memory, where the platform has it: contiguous on the bus. A map() of its bytes is
+  // persistent as well.
   virtual PersistenceDomain persistence_domain() const = 0;
-  /// The range of that name, page aligned: zeroed when it is first asked for, with what was durable
-  /// after a restart of the host. kInvalidArgument: it is there with another size; name or size
-  /// cannot be; kNoMemory: no room is left.
+  /// Returns the persistent range with this name, page aligned. Its first use zeroes it; after a
+  /// restart of the host it holds the bytes that were durable. kInvalidArgument: the name exists
+  /// with another size, or the name or size is invalid; kNoMemory: no room is left.
   virtual Result<DmaBuffer> persistent(std::string_view name, uint64_t size) = 0;
-  /// Writes this host's own stores to these bytes back, and waits until they are durable. Without it
-  /// they are under kEadr alone. What devices write needs it in no domain.
+  /// Writes this host's own stores to these bytes back and waits until they are durable. Only under
+  /// kEadr are they durable without it. Device writes never need it.
   virtual void pmem_persist(std::span<const uint8_t> bytes) = 0;
 
-  // Ordering, by name (before_doorbell(), after_phase_bit()): the recording fake checks that they are called.
-  virtual void
-  before_doorbell() = 0;  ///< what was written to memory is visible before the next register write
-  virtual void after_phase_bit() = 0;  ///< what stands beside a phase bit is read after it
-  /// Threads of a host run ahead of each other by what their calls cost. After this call a thread
-  /// sees what the others did before now(), nothing that they will do later, and they see its stores
-  /// in that order, until its next call that costs time. It stands before each access to memory that
-  /// another thread of the host writes or reads: a lock, a shared ring, a flag. relax(), wait() and
-  /// register reads return in the same state. Costs no simulated time. See lock.hpp.
+  // Ordering points, named by use. The recording fake checks that the driver calls them.
+  /// Earlier stores to memory become visible before the next register write.
+  virtual void before_doorbell() = 0;
+  virtual void after_phase_bit() = 0;  ///< reads of the entry come after the read of its phase bit
+  /// Threads of a host run ahead of each other by the cost of their calls. After this call a thread
+  /// sees every store that other threads made before now() and none that they make later. The other
+  /// threads see its stores in the same order. This holds until the thread's next call that costs
+  /// time. Call it before each access to memory that another thread of the host reads or writes: a
+  /// lock, a shared ring, a flag. relax(), wait() and register reads return in the same state.
+  /// Costs no simulated time. See lock.hpp.
   virtual void before_shared() = 0;
 
-  // Time. Nothing sleeps; each call costs what the platform's configuration says.
+  // Time. No call blocks in real time; each costs the simulated time of the platform's
+  // configuration.
   virtual Time now() const = 0;
-  virtual void relax() = 0;  ///< an empty poll
-  /// Until one of the MSI-X vectors in the mask fires (its bit is then cleared), or the deadline. Returns those that fired.
+  virtual void relax() = 0;  ///< called for an empty poll: lets its time pass
+  /// Waits until one of the MSI-X vectors in the mask fires, or until the deadline. Returns the
+  /// vectors that fired and clears their bits.
   virtual uint64_t wait(uint64_t vectors, Time deadline) = 0;
 };
 

@@ -1,4 +1,4 @@
-// The names of base/result.hpp inside namespace rnic, for the driver's API. Include it before
+// Imports the names of base/result.hpp into namespace rnic, for the driver's API. Include it before
 // pci_device.hpp.
 //
 //   Result<Cq> cq = context.create_cq(64);
@@ -13,7 +13,7 @@ using base::Error;
 using base::fail;
 using base::Result;
 
-/// Hands on the error of another call: `if (!pd) return error_of(pd);`
+/// Passes the error of another call on: `if (!pd) return error_of(pd);`
 template <class T>
 [[nodiscard]] tl::unexpected<Error> error_of(const Result<T>& result) {
   return tl::unexpected<Error>(result.error());

@@ -1,4 +1,4 @@
-// Simulated time, as the driver and the platform count it.
+// Simulated time, the unit of the driver and of the platform: picoseconds.
 //
 //   dev.wait(vectors, dev.now() + 20 * kUs);
 #pragma once

@@ -1,7 +1,8 @@
-// The plain types of verbs: enumerators keep rdma-core's names and values (libibverbs/verbs.h).
+// Plain types of verbs. Enumerators keep rdma-core's names and values (libibverbs/verbs.h).
 //
 //   Sge sge{mr.addr(), 64, mr.lkey()};
-//   SendWr wr{.wr_id = 7, .sg_list = {&sge, 1}, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED};
+//   SendWr wr{.wr_id = 7, .sg_list = {&sge, 1}, .opcode = IBV_WR_SEND,
+//             .send_flags = IBV_SEND_SIGNALED};
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 #include <vector>
 
 #include "rnic/result.hpp"
-// after result.hpp
+// must follow result.hpp
 #include "rnic/pci_device.hpp"
 
 namespace rnic::verbs {
@@ -29,17 +30,17 @@ enum WrOpcode : uint32_t {
   IBV_WR_SEND_WITH_INV = 9,
   IBV_WR_FLUSH = 14,
   IBV_WR_ATOMIC_WRITE = 15,
-  RNIC_WR_IMM = 0x80,  ///< ours: RFC 7306's Immediate Data without a Write
-  RNIC_WR_VERIFY,      ///< ours: the Verify of draft-talpey-rdma-commit
+  RNIC_WR_IMM = 0x80,  ///< not in rdma-core: Immediate Data of RFC 7306, without a Write
+  RNIC_WR_VERIFY,      ///< not in rdma-core: Verify of draft-talpey-rdma-commit
 };
 
-/// What wr_flush() makes of data: rdma-core's values, not the wire's bits.
+/// What wr_flush() achieves for the data. rdma-core's values, not the wire's bits.
 enum PlacementType : uint32_t {
   IBV_FLUSH_GLOBAL = 1 << 0,      ///< visible
   IBV_FLUSH_PERSISTENT = 1 << 1,  ///< durable
 };
-/// Of what: the range that is named. IBV_FLUSH_MR, all of its region, has no form on the wire of
-/// iWARP and is refused (EOPNOTSUPP).
+/// The bytes that a Flush covers: the named range. IBV_FLUSH_MR (the whole region) has no iWARP
+/// wire format and is refused (EOPNOTSUPP).
 enum SelectivityLevel : uint32_t {
   IBV_FLUSH_RANGE = 0,
   IBV_FLUSH_MR = 1,
@@ -56,14 +57,14 @@ enum AccessFlags : uint32_t {
   IBV_ACCESS_LOCAL_WRITE = 1 << 0,
   IBV_ACCESS_REMOTE_WRITE = 1 << 1,
   IBV_ACCESS_REMOTE_READ = 1 << 2,
-  IBV_ACCESS_REMOTE_ATOMIC = 1 << 3,  ///< FetchAdd, CmpSwap; Atomic Write takes REMOTE_WRITE
+  IBV_ACCESS_REMOTE_ATOMIC = 1 << 3,  ///< FetchAdd, CmpSwap; Atomic Write needs REMOTE_WRITE
   IBV_ACCESS_MW_BIND = 1 << 4,
   IBV_ACCESS_ZERO_BASED = 1 << 5,
   IBV_ACCESS_FLUSH_GLOBAL = 1 << 8,
   IBV_ACCESS_FLUSH_PERSISTENT = 1 << 9,
 };
 
-/// What the atomics of a device exclude: nothing, each other, or also the stores of host CPUs.
+/// What a device's atomics exclude: nothing, each other, or stores of host CPUs as well.
 enum AtomicCap : uint32_t {
   IBV_ATOMIC_NONE = 0,
   IBV_ATOMIC_HCA = 1,
@@ -103,11 +104,11 @@ enum WcOpcode : uint32_t {
 
 enum QpState : uint32_t {
   IBV_QPS_RESET = 0,
-  IBV_QPS_INIT = 1,  ///< hardware IDLE; receives may be posted
+  IBV_QPS_INIT = 1,  ///< device state IDLE; receives may be posted
   IBV_QPS_RTR = 2,
   IBV_QPS_RTS = 3,  ///< connected
-  IBV_QPS_SQD = 4,  ///< hardware CLOSING: graceful close
-  IBV_QPS_SQE = 5,  ///< hardware TERMINATE
+  IBV_QPS_SQD = 4,  ///< device state CLOSING: graceful close
+  IBV_QPS_SQE = 5,  ///< device state TERMINATE
   IBV_QPS_ERR = 6,  ///< posts are accepted and flushed
 };
 std::string_view to_string(QpState state);
@@ -121,7 +122,7 @@ enum EventType : uint32_t {
 };
 
 struct Sge {
-  uint64_t addr = 0;  ///< in the region's own addresses; for inline data a pointer of this process
+  uint64_t addr = 0;  ///< in the region's address space; a pointer of this process for inline data
   uint32_t length = 0;
   uint32_t lkey = 0;
 };
@@ -134,13 +135,13 @@ struct SendWr {
   uint64_t remote_addr = 0;  ///< Write, Read, Flush, FetchAdd, CmpSwap, Atomic Write
   uint32_t rkey = 0;
   uint32_t flush_length = 0;  ///< Flush: bytes from remote_addr on; 0 is an ordering point
-  uint8_t flush_type = 0;     ///< Flush: PlacementType, at least one
+  uint8_t flush_type = 0;     ///< Flush: PlacementType, at least one bit
   uint64_t compare_add = 0;   ///< CmpSwap: compared with the target; FetchAdd: added to it
-  uint64_t swap = 0;          ///< CmpSwap: stored where the comparison holds
-  // Masks of RFC 7306 5.1, ours: rdma-core has none. The defaults make the plain operations.
+  uint64_t swap = 0;          ///< CmpSwap: stored if the comparison succeeds
+  // Masks of RFC 7306 5.1, absent from rdma-core. The defaults give the plain operations.
   uint64_t add_mask = 0;                 ///< FetchAdd: a set bit is the top bit of a field
-  uint64_t compare_mask = ~uint64_t{0};  ///< CmpSwap: bits that are compared
-  uint64_t swap_mask = ~uint64_t{0};     ///< CmpSwap: bits that are stored
+  uint64_t compare_mask = ~uint64_t{0};  ///< CmpSwap: bits to compare
+  uint64_t swap_mask = ~uint64_t{0};     ///< CmpSwap: bits to store
 };
 
 struct RecvWr {
@@ -148,14 +149,15 @@ struct RecvWr {
   std::span<const Sge> sg_list{};
 };
 
-/// How many work requests were accepted, in order, and what stopped the next one.
+/// The number of work requests accepted, in order, and the error that stopped the next one.
 struct [[nodiscard]] PostResult {
   size_t accepted = 0;
   std::optional<Error> error{};
   explicit operator bool() const { return !error.has_value(); }
 };
 
-/// On error only wr_id, status, qp_num and vendor_err are valid (opcode is given all the same).
+/// With an error only wr_id, status, qp_num and vendor_err are valid. poll_cq() sets opcode as
+/// well.
 struct Wc {
   uint64_t wr_id = 0;
   WcStatus status = IBV_WC_SUCCESS;
@@ -163,8 +165,8 @@ struct Wc {
   uint32_t vendor_err = 0;  ///< spec::Cause
   uint32_t byte_len = 0;
   uint32_t qp_num = 0;
-  uint64_t completion_ts =
-      0;  ///< device cycles, 48 bits; Context::to_time() makes picoseconds of it
+  /// Device cycles, 48 bits; Context::to_time() converts to picoseconds.
+  uint64_t completion_ts = 0;
 };
 
 struct AsyncEvent {
@@ -175,8 +177,9 @@ struct AsyncEvent {
 };
 
 struct QpCap {
-  uint32_t max_send_wr = 64;  ///< fewer FetchAdds and CmpSwaps, which are 48 inline bytes each: say
-                              ///< max_inline_data = 48 where all of them may be such
+  uint32_t max_send_wr = 64;  ///< in WQEs of the size that max_send_sge and max_inline_data give. A
+                              ///< FetchAdd or CmpSwap has 48 inline bytes: set max_inline_data = 48
+                              ///< if all may be such.
   uint32_t max_recv_wr = 64;
   uint32_t max_send_sge = 1;
   uint32_t max_recv_sge = 1;
@@ -191,16 +194,16 @@ struct QpInfo {
   bool drained = false;
 };
 
-/// ibv_device_attr, as the capability registers say.
+/// As ibv_device_attr, from the capability registers.
 struct DeviceAttr {
   uint32_t max_qp = 0, max_cq = 0, max_pd = 0, max_mr = 0, max_pages = 0;
-  uint32_t max_qp_wr = 0;  ///< 64-byte units: a longer WQE takes up to 4
+  uint32_t max_qp_wr = 0;  ///< in units of 64 bytes; a longer WQE takes up to 4
   uint32_t max_sge = 0, max_recv_sge = 0, max_sge_rd = 1, max_inline_data = 0;
   uint32_t max_cqe = 0;
   uint32_t max_qp_rd_atom = 0;       ///< largest IRD of a QP
   uint32_t max_qp_init_rd_atom = 0;  ///< largest ORD of a QP
   /// FetchAdd, CmpSwap and Atomic Write of this device's QPs exclude each other, by bus address.
-  /// They do not exclude plain Writes, nor accesses of the host's CPUs (RFC 7306 5.3).
+  /// They exclude neither plain Writes nor accesses of the host's CPUs (RFC 7306 5.3).
   AtomicCap atomic_cap = IBV_ATOMIC_HCA;
   uint64_t max_mr_size = 0;
   uint32_t max_msg_size = 0;
