@@ -1,5 +1,5 @@
-// Connections: the active side, the passive side, disconnecting. Their steps: start_steps.hpp;
-// frames: mpa_start.hpp.
+// Connections: active side, passive side, disconnecting. Steps: start_steps.hpp; frames:
+// mpa_start.hpp.
 #include "rnic/connection.hpp"
 
 #include <algorithm>
@@ -57,7 +57,8 @@ Result<StartFrame> exchange(ContextCore& ctx, uint16_t number, const StartFrame&
     const auto whole = read_frame(ctx, start, StartKind::kReply, info->waiting);
     if (!whole) return error_of(whole);
     if (*whole) return std::move(start.frame);
-    start.look_again = ctx.dev.now() + ctx.mgr.settings().recheck;  // an event comes before that
+    start.look_again = ctx.dev.now() + ctx.mgr.settings().recheck;  // an event triggers an earlier
+                                                                    // query
     if (ctx.dev.now() >= deadline)
       return fail(Errc::kTimedOut, "connection {}: no MPA Reply", number);
   }
@@ -125,7 +126,8 @@ Result<Connection> connect(Qp& qp, const Address& peer, const ConnParam& param) 
 Result<Listener> listen(const Context& context, uint16_t port) {
   if (port == 0) return fail(Errc::kInvalidArgument, "listen: port 0 is none");
   ContextCore& ctx = *context.core();
-  // Before the command: the first peer may come at once. The device would answer ok again.
+  // Register the listener before the command: the first peer may arrive at once. For a second
+  // listener the device would return ok again.
   if (!ctx.mgr.shared(ctx.dev).add_listener(port))
     return fail(Errc::kAlreadyExists, "port {}: this device listens there already", port);
   if (auto rsp = ctx.mgr.execute(ctx.dev, spec::AdminOpcode::kConnListen, port); !rsp) {
@@ -158,7 +160,7 @@ Listener::~Listener() {
   ctx.mgr.remove_listener(ctx.dev, port_);
 }
 
-// True once the Request is whole. An error: this peer is to be closed.
+// Returns true once the Request is complete. On error the caller closes this peer.
 Result<bool> Listener::advance(PendingStart& start) {
   ContextCore& ctx = *context_;
   const Time now = ctx.dev.now();
@@ -250,7 +252,7 @@ Result<Connection> ConnRequest::accept(Qp& qp, const ConnParam& param) {
   if (auto r = slots->start(start_->connection, answer->agreed, &answer->reply, deadline); !r)
     return error_of(r);
   Connection c(core, std::move(start_->frame.private_data), start_->peer);
-  start_ = nullptr;  // the QP holds the connection now
+  start_ = nullptr;  // the QP owns the connection now
   return c;
 }
 
@@ -301,7 +303,7 @@ Result<void> Connection::disconnect(Time timeout) {
   const auto info = q.refresh();
   if (!info) return error_of(info);
   if (info->state == IBV_QPS_RTS) {
-    // It may have left RTS meanwhile: then there is nothing to ask for.
+    // kBadState: the QP has left RTS meanwhile, so no close request is needed.
     if (auto r = q.leave(IBV_QPS_SQD); !r && r.error().code != Errc::kBadState) return r;
   }
   auto drained = q.wait_drained(dev.now() + timeout);

@@ -1,4 +1,4 @@
-// Context: a doorbell page, what is created through it, its asynchronous events.
+// Context: a doorbell page, the objects created through it, and its asynchronous events.
 #include <algorithm>
 #include <bit>
 
@@ -81,7 +81,7 @@ const DeviceAttr& Context::query_device() const { return core_->mgr.attr(); }
 PciDevice& Context::device() const { return core_->dev; }
 
 Time Context::to_time(uint64_t completion_ts) const {
-  // Of another clock than the nominal one a cycle is 10^9 / kHz.
+  // The nominal clock is converted exactly; for another clock a cycle is 10^9 / kHz picoseconds.
   const uint32_t khz = core_->mgr.attr().clock_khz;
   if (khz == 322266 || khz == 0) return base::time_of_cycle(completion_ts);
   return completion_ts * 1'000'000 / khz * 1000;
@@ -110,7 +110,7 @@ Result<Cq> Context::create_cq(uint32_t cqe, uint32_t comp_vector, uint32_t flags
   if (comp_vector >= attr.num_comp_vectors)
     return fail(Errc::kInvalidArgument, "cq: completion vector {}, there are {}", comp_vector,
                 attr.num_comp_vectors);
-  // Twice the room, so that the device need not hear of every completion that is taken.
+  // Twice the room, so that the consumer index need not be reported for every completion.
   const uint32_t entries = std::clamp(std::bit_ceil(2 * cqe), 4u, attr.max_cqe);
   const auto log = static_cast<unsigned>(std::countr_zero(entries));
   auto memory = core_->dev.alloc(uint64_t{entries} * spec::Cqe::kBytes, MemoryKind::kContiguous);
@@ -147,7 +147,7 @@ Result<AsyncEvent> Context::get_async_event(Time deadline) {
   auto look = [&] {
     for (uint32_t n = 0; n < core_->cqs.size() && !found; n++) {
       if (core_->cqs[n] == nullptr || m.cq_error[n] != 1) continue;
-      m.cq_error[n] = 2;  // reported; poll_cq goes on failing
+      m.cq_error[n] = 2;  // reported; poll_cq() still fails
       found = AsyncEvent{.type = IBV_EVENT_CQ_ERR, .object = n};
     }
     for (uint32_t n = 0; n < core_->qps.size() && core_->events.empty(); n++) {

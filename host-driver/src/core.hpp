@@ -1,5 +1,5 @@
-// What the handles of verbs.hpp point to. Cores hold shared pointers downwards (QP -> CQ, PD ->
-// context), so a number or a ring is given back only when nothing rests on it any more.
+// The objects behind the handles of verbs.hpp. Cores hold shared pointers downwards (QP -> CQ, PD
+// -> context), so a number or ring is released only after its last user.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@
 namespace rnic::verbs {
 
 inline constexpr uint32_t kPageBytes = 4096;
-inline constexpr uint32_t kVoidQpn = 0xffffff;  // written over the CQEs of a QP that is gone
+inline constexpr uint32_t kVoidQpn = 0xffffff;  // overwrites the QPN in CQEs of a destroyed QP
 
 /// The 64-bit write that rings a doorbell.
 inline uint64_t doorbell_value(uint32_t object, uint8_t flags, uint32_t index) {
@@ -40,7 +40,7 @@ struct ContextCore {
   Manager& mgr;
   std::optional<uint32_t> page_taken;
   uint32_t page = 0;
-  DmaBuffer bounce;          // start-up frames on their way
+  DmaBuffer bounce;          // start-up frames in transit
   std::vector<QpCore*> qps;  // by QPN; null: not of this context
   std::vector<CqCore*> cqs;  // by number
   std::vector<AsyncEvent> events;
@@ -61,7 +61,7 @@ struct MrCore {
   Result<void> dereg();
 
   std::shared_ptr<PdCore> pd;
-  DmaBuffer buffer;  // keeps the memory while the device may use it
+  DmaBuffer buffer;  // keeps the memory alive while the device may use it
   uint32_t stag = 0, slot = 0, pbl_base = 0, pages = 0, page_size = 0;
   uint64_t addr = 0, length = 0;
   bool live = false;
@@ -76,24 +76,24 @@ struct CqCore {
   Result<size_t> poll(std::span<Wc> out);
   Result<size_t> take(std::span<Wc> out);
   void tell_consumer();
-  void forget(uint32_t qpn);  // a QP is gone: its CQEs count no more
+  void forget(uint32_t qpn);  // a QP is destroyed: invalidate its CQEs
 
   std::shared_ptr<ContextCore> ctx;
   uint32_t number;
   unsigned eqn = 0;
   PhaseRing ring;
-  uint32_t cqe = 0;         // what the user asked room for
-  uint32_t unreported = 0;  // consumed since the device was last told
+  uint32_t cqe = 0;         // completions that the user asked room for
+  uint32_t unreported = 0;  // CQEs consumed since the last consumer doorbell
   bool live = false;
   bool shared = false;  // several threads poll it, or post to its QPs
-  Lock lock;            // of the ring, if so
+  Lock lock;            // of the ring, if shared
 
-  // A CQE that stands for several completions and did not fit into the user's span.
+  // A CQE that reports several flushed requests, of which some did not fit into the user's span.
   QpCore* flushing = nullptr;
   spec::Cqe flush{};
 };
 
-/// What is known of a send WQE in the ring; kept at its first unit.
+/// The driver's record of a send WQE in the ring, stored at the WQE's first unit.
 struct SqSlot {
   uint64_t wr_id = 0;
   WrOpcode opcode = IBV_WR_SEND;
@@ -113,17 +113,17 @@ struct QpCore {
   uint32_t sq_room() const { return (1u << log_sq) - static_cast<uint16_t>(sq_head - sq_tail); }
   uint32_t rq_room() const { return (1u << log_rq) - static_cast<uint16_t>(rq_head - rq_tail); }
   bool can_send() const { return state == IBV_QPS_RTS || state >= IBV_QPS_SQD; }
-  /// Another thread may poll the CQs, and so write this QP's tails.
+  /// Another thread may poll the CQs and therefore write this QP's tails.
   void before_post() {
     if (send_cq->shared || recv_cq->shared) ctx.dev.before_shared();
   }
 
   // Retiring: called by the CQ.
-  bool complete(const spec::Cqe& cqe, Wc& wc);   // false: names nothing that is posted
-  bool flush_one(const spec::Cqe& cqe, Wc& wc);  // false: nothing left up to the CQE's index
+  bool complete(const spec::Cqe& cqe, Wc& wc);   // false: the CQE names no posted request
+  bool flush_one(const spec::Cqe& cqe, Wc& wc);  // false: no request left up to the CQE's index
 
   // State.
-  Result<QpInfo> refresh();  // asks the device; queues an async event if there is a new cause
+  Result<QpInfo> refresh();  // queries the device; queues an async event for a new cause
   Result<void> to_rts(const spec::AdminModifyArgs& args);
   Result<void> leave(QpState to);
   Result<void> wait_drained(Time deadline);
@@ -148,8 +148,8 @@ struct QpCore {
   // Connection.
   std::optional<uint16_t> connection;
   spec::AdminModifyArgs agreed{};
-  uint32_t ird_taken = 0,
-           ord_taken = 0;  // slots held in the pools, from agreed.ird_base, ord_base on
+  // Slots taken from the pools, starting at agreed.ird_base and ord_base.
+  uint32_t ird_taken = 0, ord_taken = 0;
 
   // Builder.
   struct Built {

@@ -1,5 +1,5 @@
-// Completion queues: one CQE may stand for several completions (a flush) or for unsignalled
-// requests before it.
+// Completion queues. One CQE may report several flushed requests, or a request and the unsignalled
+// ones before it.
 #include <algorithm>
 
 #include "base/log.hpp"
@@ -20,7 +20,8 @@ CqCore::~CqCore() {
       m.keep_forever(ring.memory);
       return;
     }
-    // What was written of it before the device forgot it is not of the next one with its number.
+    // Drain events that the device wrote before it released the CQ; the next CQ with this number
+    // must not see them.
     m.drain_events(ctx->dev, 0);
     if (eqn != 0) m.drain_events(ctx->dev, eqn);
   }
@@ -79,13 +80,13 @@ Result<size_t> CqCore::take(std::span<Wc> out) {
                   cqe_seen.describe());
     }
   }
-  // The ring has room for more than was asked for; when that reserve is used up, the device must
-  // hear of it.
+  // The ring has more entries than the user asked for. When that reserve is used up, report the
+  // consumer index to the device.
   if (unreported != 0 && unreported >= std::max(1u, ring.size() - cqe)) tell_consumer();
   return n;
 }
 
-// Called when the device has answered destroy_qp: no more of its CQEs come.
+// Called after the device has responded to destroy_qp: it writes no more CQEs of this QP.
 void CqCore::forget(uint32_t qpn) {
   if (flushing != nullptr && flushing->qpn == qpn) flushing = nullptr;
   for (uint32_t at = ring.consumer; ring.ready(at); at++) {
@@ -102,7 +103,8 @@ uint32_t Cq::cqe() const { return core_->cqe; }
 Result<size_t> Cq::poll_cq(std::span<Wc> wc) { return core_->poll(wc); }
 
 Result<void> Cq::req_notify_cq(bool solicited_only) {
-  std::optional<Locked> held;  // until the index has left: a later one must not pass it
+  std::optional<Locked> held;  // held until the index has been sent: a later one must not overtake
+                               // it
   if (core_->shared) held.emplace(core_->lock, core_->ctx->dev);
   core_->unreported = 0;
   core_->ctx->ring(spec::DoorbellKind::kCqArm, core_->number, solicited_only ? 1 : 0,

@@ -1,5 +1,5 @@
-// Manager: event queues, and which connection belongs to whom. An event only says who has news; the
-// news is asked for.
+// Manager: event queues, and the owners of connections. An event only names an object; the driver
+// then queries its state.
 #include <algorithm>
 
 #include "base/log.hpp"
@@ -45,7 +45,7 @@ void Manager::drain_events(PciDevice& dev, unsigned eqn) {
         RNIC_LOG_WARN(log, "eq {}: unknown event {}", eqn, e.describe());
     }
   }
-  if (eq.telling) return;  // as for the admin doorbell: one writer, who tells the latest
+  if (eq.telling) return;  // one writer, as for the admin doorbell; it writes the latest index
   eq.telling = true;
   while (eq.told != eq.ring.consumer) {
     eq.told = eq.ring.consumer;
@@ -56,15 +56,15 @@ void Manager::drain_events(PciDevice& dev, unsigned eqn) {
 }
 
 Result<spec::AdminConnResult> Manager::query_connection(PciDevice& dev, uint16_t connection) {
-  if (connection < conn_event.size())
-    conn_event[connection] = 0;  // before the query: what comes later counts again
+  // Clear before the query: later events set it again.
+  if (connection < conn_event.size()) conn_event[connection] = 0;
   auto rsp = execute(dev, spec::AdminOpcode::kConnQuery, connection);
   if (!rsp) return error_of(rsp);
   return spec::AdminConnResult::unpack(rsp->result);
 }
 
-// Connections that events named and nobody knows: those that wait on a listening port are queued
-// there.
+// Sorts connections that events named and that have no owner: those on a listening port go to its
+// queue.
 void Manager::sort_unknown(PciDevice& dev) {
   dev.before_shared();
   while (!unknown_.empty()) {
@@ -104,7 +104,7 @@ void Manager::retire_connection(PciDevice& dev, uint16_t connection) {
   if (!try_release(dev, r)) retired_.push_back(r);
 }
 
-// True once there is nothing left to do for it.
+// Returns true once the connection needs no more work.
 bool Manager::try_release(PciDevice& dev, Retired& r) {
   const auto info = query_connection(dev, r.connection);
   if (!info) return info.error().code == Errc::kNotFound;
@@ -115,8 +115,8 @@ bool Manager::try_release(PciDevice& dev, Retired& r) {
     case spec::ConnState::kClosed:
     case spec::ConnState::kReset:
     case spec::ConnState::kFailed: {
-      tracked_[r.connection] =
-          0;  // before the command: behind it the number may come back as someone else's
+      // Clear before the command: after it the number may return as a new connection.
+      tracked_[r.connection] = 0;
       if (execute(dev, spec::AdminOpcode::kConnRelease, r.connection)) return true;
       tracked_[r.connection] = 1;
       return false;
@@ -139,13 +139,13 @@ void Manager::sweep_retired(PciDevice& dev) {
       i++;
       continue;
     }
-    // Taken out while commands run: another thread may sweep too.
+    // Removed from the list while commands run: another thread may sweep as well.
     Retired r = retired_[i];
     retired_.erase(retired_.begin() + static_cast<std::ptrdiff_t>(i));
     if (!try_release(dev, r)) {
       r.deadline = dev.now() + settings_.linger;
       retired_.push_back(r);
-      break;  // it is the last now; look again next time
+      break;  // it is the last entry now; the next sweep checks it
     }
   }
 }

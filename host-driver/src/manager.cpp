@@ -1,4 +1,4 @@
-// Manager: finding the device, its tables, the admin queue. Events and connections: event.cpp.
+// Manager: device discovery, tables, the admin queue. Events and connections: event.cpp.
 #include "rnic/manager.hpp"
 
 #include <algorithm>
@@ -14,12 +14,13 @@ namespace {
 
 auto& log = base::logger("driver");
 
-// Configuration space, as the PCI specification numbers it.
+// Configuration space: offsets and bits of the PCI specification.
 constexpr uint32_t kCfgId = 0x00, kCfgCommand = 0x04, kCfgCapabilities = 0x34;
 constexpr uint32_t kCommandMemory = 1u << 1, kCommandBusMaster = 1u << 2,
                    kStatusHasCapabilities = 1u << 20;
 constexpr uint32_t kCapMsix = 0x11, kMsixEnable = 1u << 31, kMsixMaskAll = 1u << 30;
-constexpr uint64_t kMsiAddress = 0xfee00000;  // where messages go; the vector's number is the data
+constexpr uint64_t kMsiAddress = 0xfee00000;  // address of MSI-X messages; the data is the vector's
+                                              // number
 constexpr uint32_t kGone = 0xffffffff;
 
 Errc to_errc(spec::AdminStatus status) {
@@ -236,8 +237,8 @@ void Manager::close(PciDevice& dev) {
   if (!started_) return;
   started_ = false;
   dev.write32(0, spec::kDevCtrlOffset, 0);
-  (void)dev.read32(0, spec::kDevStatusOffset);  // its answer comes behind the last DMA write:
-                                                // memory may be freed now
+  (void)dev.read32(0, spec::kDevStatusOffset);  // its response follows the last DMA write: memory
+                                                // may be freed now
 }
 
 std::string Manager::health(PciDevice& dev) const {
@@ -247,9 +248,9 @@ std::string Manager::health(PciDevice& dev) const {
   return "the device is otherwise well";
 }
 
-// One thread rings at a time, and is seen ringing until its write has left: the write of a second
-// thread must not overtake it and then lose its newer index to the older one. A thread that comes
-// meanwhile leaves the ringing to the first.
+// One thread at a time rings, and `ringing_` stays set until its write has been sent. Otherwise the
+// write of a second thread could overtake it, and the older index would then overwrite the newer
+// one. A thread that arrives meanwhile leaves the doorbell to the first.
 void Manager::ring_admin(PciDevice& dev) {
   if (ringing_) return;
   ringing_ = true;
@@ -293,13 +294,13 @@ Result<spec::AdminRsp> Manager::execute(PciDevice& dev, spec::AdminOpcode opcode
   }
 }
 
-// One command and its answer, ok or in_progress.
+// Executes one command and returns its response, ok or in_progress.
 Result<spec::AdminRsp> Manager::execute_once(PciDevice& dev, spec::AdminOpcode opcode,
                                              uint32_t object, std::span<const uint8_t> args,
                                              Time deadline) {
   if (!started_) return fail(Errc::kBadState, "{}: the manager is closed", to_string(opcode));
   dev.before_shared();
-  while (producer_ - answers_.consumer >= answers_.size()) {  // every entry is under way
+  while (producer_ - answers_.consumer >= answers_.size()) {  // every entry is outstanding
     take_answers(dev);
     if (producer_ - answers_.consumer < answers_.size()) break;
     if (dev.now() >= deadline)
@@ -307,7 +308,7 @@ Result<spec::AdminRsp> Manager::execute_once(PciDevice& dev, spec::AdminOpcode o
                   object, health(dev));
     dev.relax();
   }
-  // From here to ring_admin no call that could switch threads.
+  // Up to ring_admin() no call may switch threads.
   spec::AdminCmd cmd;
   cmd.opcode = static_cast<uint8_t>(opcode);
   cmd.cookie = cookie_++;

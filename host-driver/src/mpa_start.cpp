@@ -39,7 +39,7 @@ uint16_t clamp14(unsigned value) {
   return static_cast<uint16_t>(std::min(value, unsigned{kNoNegotiation} - 1));
 }
 
-// What this side may use when the peer says what it can honour.
+// The depth that this side may use, given the depth that the peer offers.
 unsigned limited(unsigned own, uint16_t peer) {
   return peer == kNoNegotiation ? own : std::min<unsigned>(own, peer);
 }
@@ -136,7 +136,7 @@ Result<StartFrame> make_request(const StartOffer& own) {
 }
 
 Result<StartAnswer> answer_request(const StartFrame& request, const StartOffer& own) {
-  // A side that wants no extension answers without a block.
+  // A side that does not want the extensions replies without a block.
   const bool extended = request.extension && own.flush;
   if (auto r = check_private_data(own.private_data.size(), request.enhanced, extended); !r)
     return error_of(r);
@@ -158,17 +158,17 @@ Result<StartAnswer> answer_request(const StartFrame& request, const StartOffer& 
   if (!request.enhanced) return a;
 
   const spec::MpaIrdOrd& peer = request.ird_ord;
-  a.agreed.ird = limited(own.ird, peer.ord);  // serve no more than the peer will ask
+  a.agreed.ird = limited(own.ird, peer.ord);  // serve no more than the peer will ask for
   a.agreed.ord = limited(own.ord, peer.ird);  // ask no more than the peer serves
   f.ird_ord.ird = clamp14(a.agreed.ird);
   f.ird_ord.ord = clamp14(a.agreed.ord);
-  if (peer.peer_to_peer !=
-      0) {  // RFC 6581: the initiator sends a ready-to-receive message first (C-41)
+  // RFC 6581: the initiator first sends a ready-to-receive message (C-41).
+  if (peer.peer_to_peer != 0) {
     f.ird_ord.peer_to_peer = 1;
     if (peer.rtr_write != 0) {
       f.ird_ord.rtr_write = 1;
     } else if (peer.rtr_read != 0 && own.ird != 0) {
-      f.ird_ord.rtr_read = 1;  // it takes one of our IRD
+      f.ird_ord.rtr_read = 1;  // it occupies one of our IRD slots
       a.agreed.ird = std::max(a.agreed.ird, 1u);
       f.ird_ord.ird = clamp14(a.agreed.ird);
     } else {

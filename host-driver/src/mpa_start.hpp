@@ -1,8 +1,10 @@
-// MPA start-up frames and what the two sides agree on: RFC 5044 section 7.1, RFC 6581. Bytes in,
-// bytes out.
+// MPA start-up frames and the agreement of the two sides: RFC 5044 section 7.1, RFC 6581. Pure
+// functions on bytes.
 //
-//   active:   auto bytes = encode(make_request(offer));   ...   auto agreed = conclude(reply, offer);
-//   passive:  auto frame = parse(bytes, StartKind::kRequest);   auto answer = answer_request(*frame, offer);
+//   active:   auto bytes = encode(*make_request(offer));   ...
+//             take_extension(reply, offer);   auto agreed = conclude(reply, offer);
+//   passive:  auto frame = parse(bytes, StartKind::kRequest);
+//             auto answer = answer_request(*frame, offer);
 #pragma once
 
 #include <cstdint>
@@ -17,22 +19,22 @@
 namespace rnic::verbs {
 
 inline constexpr size_t kStartBytes = 20;  // key, flags, revision, length
-inline constexpr uint16_t kNoNegotiation =
-    0x3fff;  // RFC 6581: this IRD or ORD is not negotiated (C-42)
+// RFC 6581: this IRD or ORD is not negotiated (C-42).
+inline constexpr uint16_t kNoNegotiation = 0x3fff;
 
 struct StartFrame {
   StartKind kind = StartKind::kRequest;
   bool markers = false;   ///< M: the sender wants to receive markers
   bool crc = false;       ///< C
   bool reject = false;    ///< R
-  bool enhanced = false;  ///< S: ird_ord stands in front of the private data
+  bool enhanced = false;  ///< S: ird_ord precedes the private data
   uint8_t revision = 1;
   spec::MpaIrdOrd ird_ord{};
-  std::optional<MpaExtension> extension{};  ///< the agreement block, if there is one
+  std::optional<MpaExtension> extension{};  ///< the agreement block, if present
   std::vector<uint8_t> private_data{};      ///< without the agreement block
 };
 
-/// What one side brings.
+/// The parameters that one side brings.
 struct StartOffer {
   bool markers = false, crc = true;
   uint8_t revision = 2;  // of a Request
@@ -41,7 +43,7 @@ struct StartOffer {
   std::span<const uint8_t> private_data{};
 };
 
-/// What holds from the first FPDU on.
+/// The parameters in force from the first FPDU on.
 struct Agreed {
   bool use_crc = false;
   bool rx_markers = false, tx_markers = false;
@@ -55,21 +57,23 @@ struct StartAnswer {
 };
 
 [[nodiscard]] std::vector<uint8_t> encode(const StartFrame& frame);
-/// How many bytes follow the first 20. kProtocol: another key, revision, R in a Request, or more
-/// than 512 (C-24, C-31).
+/// Returns how many bytes follow the first 20. kProtocol: wrong key or revision, R in a Request,
+/// more than 512 bytes, or fewer than the S flag needs (C-24, C-31).
 [[nodiscard]] Result<size_t> parse_header(std::span<const uint8_t> first20, StartKind expected);
 [[nodiscard]] Result<StartFrame> parse(std::span<const uint8_t> whole, StartKind expected);
 
-/// Takes the agreement block off a Reply, if this side has asked for Flush and the peer answers. A
-/// Request's is taken off by parse(): any other bytes are the ULP's.
+/// Removes the agreement block from a Reply if this side asked for Flush and the peer accepts.
+/// parse() removes the block of a Request. All other bytes belong to the ULP.
 void take_extension(StartFrame& reply, const StartOffer& own);
 
 [[nodiscard]] Result<StartFrame> make_request(const StartOffer& own);
-/// The passive side's Reply. kRefused: no RTR message that both know; the peer is to be rejected.
+/// The passive side's Reply. kRefused: no RTR message that both sides support; the caller rejects
+/// the peer.
 [[nodiscard]] Result<StartAnswer> answer_request(const StartFrame& request, const StartOffer& own);
 [[nodiscard]] Result<StartFrame> make_reject(const StartFrame& request,
                                              std::span<const uint8_t> private_data);
-/// The active side. kRefused if the Reply rejects; kProtocol if it does not answer the Request.
+/// The active side's conclusion. kRefused: the Reply rejects; kProtocol: the Reply does not match
+/// the Request.
 [[nodiscard]] Result<Agreed> conclude(const StartFrame& reply, const StartOffer& own);
 
 }  // namespace rnic::verbs

@@ -15,8 +15,8 @@ namespace {
 
 constexpr unsigned kMinLogPage = 12, kMaxLogPage = 21;
 
-// The largest page that the mapping allows: every jump on the bus must fall on a page's edge, on
-// both sides of it.
+// Returns log2 of the largest page size that the mapping allows. At every discontinuity of the bus
+// addresses both sides must be page aligned.
 unsigned log_page_of(const DmaBuffer& buffer, uint64_t offset, uint64_t length) {
   const uint64_t step = buffer.page_size();
   const uint64_t start = buffer.bus(offset);
@@ -24,7 +24,9 @@ unsigned log_page_of(const DmaBuffer& buffer, uint64_t offset, uint64_t length) 
     const uint64_t mask = (uint64_t{1} << log) - 1;
     const uint64_t first_offset = start & mask;
     const uint64_t half = (mask + 1) / 2;
-    if ((start & (half - 1)) + length <= half) continue;  // one smaller page holds it all
+    if ((start & (half - 1)) + length <= half)
+      continue;  // one page of half the size holds all of
+                 // it
     bool fits = true;
     const uint64_t edge = offset + step - (buffer.first_offset() + offset) % step;
     for (uint64_t at = edge; at < offset + length && fits; at += step) {
@@ -40,7 +42,7 @@ constexpr uint32_t kKnown = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
                             IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
                             IBV_ACCESS_ZERO_BASED | IBV_ACCESS_FLUSH_GLOBAL |
                             IBV_ACCESS_FLUSH_PERSISTENT;
-constexpr uint32_t kOptional = 0x3ff00000;  // IBV_ACCESS_OPTIONAL_RANGE: hints
+constexpr uint32_t kOptional = 0x3ff00000;  // IBV_ACCESS_OPTIONAL_RANGE: hints, ignored
 
 Result<void> check_access(uint32_t access) {
   const uint32_t rest = access & ~(kKnown | kOptional);
@@ -53,7 +55,7 @@ Result<void> check_access(uint32_t access) {
   return {};
 }
 
-/// Persistence can be promised of persistent memory alone, and not where no store is safe.
+/// Allows persistence only for persistent memory, on a host that has a persistence domain.
 Result<void> check_persistence(PciDevice& dev, const DmaBuffer& buffer, uint32_t access) {
   if ((access & IBV_ACCESS_FLUSH_PERSISTENT) == 0) return {};
   if (dev.persistence_domain() == PersistenceDomain::kNone)
@@ -95,7 +97,7 @@ Result<void> MrCore::dereg() {
   }
   ctx.mgr.shared(ctx.dev).give_stag_slot(slot);
   ctx.mgr.pbl.give(pbl_base, pages);
-  buffer = DmaBuffer();  // memory of the caller is its own again
+  buffer = DmaBuffer();  // releases the mapping of caller-owned memory
   return {};
 }
 

@@ -1,4 +1,4 @@
-// Protection domains: PdCore's life, and what is created in one.
+// Protection domains: lifetime of PdCore, creation of QPs. Creation of regions: mr.cpp.
 #include <algorithm>
 #include <bit>
 

@@ -1,4 +1,4 @@
-// Queue pairs, the fast path: posting, retiring, the builder. States and connections: qp_state.cpp.
+// Queue pairs, fast path: posting, retiring, the builder. States and connections: qp_state.cpp.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -115,8 +115,8 @@ bool QpCore::complete(const spec::Cqe& cqe, Wc& wc) {
   const SqSlot& slot = sq_slots[cqe.index & ((1u << log_sq) - 1)];
   wc.wr_id = slot.wr_id;
   wc.opcode = completion_of(slot.opcode);
-  sq_tail =
-      static_cast<uint16_t>(cqe.index + slot.units);  // and with it the unsignalled ones before
+  // Also retires the unsignalled WQEs before it.
+  sq_tail = static_cast<uint16_t>(cqe.index + slot.units);
   return true;
 }
 
@@ -126,7 +126,7 @@ bool QpCore::flush_one(const spec::Cqe& cqe, Wc& wc) {
   const uint16_t head = is_recv ? rq_head : sq_head;
   const auto left = static_cast<uint16_t>(cqe.index - tail);
   if (left == 0 || left > static_cast<uint16_t>(head - tail))
-    return false;  // all of them told already
+    return false;  // all of them are reported already
   wc = {.status = IBV_WC_WR_FLUSH_ERR,
         .vendor_err = cqe.vendor,
         .qp_num = qpn,
@@ -219,7 +219,7 @@ void start_one(Qp& qp, WrOpcode opcode, uint32_t rkey, uint64_t remote_addr) {
   q.built.push_back(std::move(b));
 }
 
-// The operation that data is set for; null (and wr_complete fails) without one.
+// The operation that the next data belongs to. Null without one; wr_complete() then fails.
 QpCore::Built* current(QpCore& q) {
   if (!q.built.empty() && !q.built.back().has_data) {
     q.built.back().has_data = true;
@@ -340,7 +340,7 @@ Result<void> Qp::wr_complete() {
     }
     b.wr.sg_list = b.sges;
     if (auto r = q.put_send(b.wr, alone, wqe); !r) {
-      q.sq_head = head;  // all or nothing
+      q.sq_head = head;  // post all or none
       return r;
     }
   }

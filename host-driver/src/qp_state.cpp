@@ -1,4 +1,4 @@
-// Queue pairs: states, drain, destruction, and the connection that a QP holds.
+// Queue pairs: states, drain, destruction, and the QP's connection.
 #include <algorithm>
 
 #include "base/log.hpp"
@@ -12,7 +12,8 @@ auto& log = base::logger("driver");
 
 namespace {
 
-// What users see of a cause (errors.yaml, user_sees). None: no failure, such as a graceful close.
+// The event that users see for a cause (errors.yaml, user_sees). None: no failure, as after a
+// graceful close.
 std::optional<EventType> event_of(spec::Cause cause) {
   if (cause == spec::Cause::kNone) return std::nullopt;
   for (const auto& row : spec::kCauses)

@@ -8,7 +8,7 @@ namespace rnic::verbs {
 
 namespace {
 
-constexpr uint32_t kGiveArea = 0, kSendArea = 2048;  // in ContextCore::bounce
+constexpr uint32_t kGiveArea = 0, kSendArea = 2048;  // offsets in ContextCore::bounce
 
 Result<spec::AdminRsp> stream_command(ContextCore& ctx, spec::AdminOpcode opcode,
                                       uint16_t connection, uint64_t address, size_t length) {
@@ -18,7 +18,7 @@ Result<spec::AdminRsp> stream_command(ContextCore& ctx, spec::AdminOpcode opcode
   return ctx.mgr.execute_args(ctx.dev, opcode, connection, args);
 }
 
-// The LLP refuses bytes for which the peer's window has no room now.
+// Retries `attempt` while the LLP refuses bytes because the peer's window has no room.
 template <class Try>
 Result<void> with_credit(ContextCore& ctx, uint16_t connection, Time deadline, Try&& attempt) {
   Result<void> result;
@@ -30,7 +30,7 @@ Result<void> with_credit(ContextCore& ctx, uint16_t connection, Time deadline, T
   return fail(Errc::kTimedOut, "connection {}: the peer's window stays closed", connection);
 }
 
-// As many as wanted, or fewer where the pool has fewer in a row.
+// Takes `count` numbers, or the longest free run if it is shorter.
 Result<uint32_t> take_some(RangePool& pool, unsigned& count, std::string_view what) {
   count = std::min<unsigned>(count, std::max(pool.largest(), 1u));
   return pool.take(count, what);
@@ -41,7 +41,9 @@ Result<uint32_t> take_some(RangePool& pool, unsigned& count, std::string_view wh
 Result<size_t> take_bytes(ContextCore& ctx, PendingStart& start, size_t count) {
   const auto rsp = stream_command(ctx, spec::AdminOpcode::kConnGive, start.connection,
                                   ctx.bounce.bus(kGiveArea), count);
-  if (!rsp && rsp.error().code == Errc::kInvalidArgument) return size_t{0};  // by now fewer wait
+  if (!rsp && rsp.error().code == Errc::kInvalidArgument)
+    return size_t{0};  // fewer bytes wait by
+                       // now
   if (!rsp) return error_of(rsp);
   const size_t came = spec::AdminGiveResult::unpack(rsp->result).length;
   if (came > count)
@@ -58,7 +60,7 @@ Result<bool> read_frame(ContextCore& ctx, PendingStart& start, StartKind kind, s
       if (waiting < need) return false;
       const auto came = take_bytes(ctx, start, need);
       if (!came) return error_of(came);
-      if (*came < need) return false;  // fewer than was told: an event brings the right number
+      if (*came < need) return false;  // fewer than reported: an event brings the new count
       waiting -= need;
     }
     if (start.follow) break;
@@ -154,7 +156,7 @@ Result<void> DepthSlots::start(uint16_t connection, const Agreed& agreed, const 
     bytes = encode(*reply);
     args.stream_address = ctx.bounce.bus(kSendArea);
     args.stream_length = static_cast<uint16_t>(bytes.size());
-    args.hold_tx = 1;  // RFC 5044 7.1: nothing before the initiator's first FPDU
+    args.hold_tx = 1;  // RFC 5044 7.1: the responder sends no FPDU before the initiator's first
   }
   auto started = with_credit(ctx, connection, deadline, [&] {
     std::copy(bytes.begin(), bytes.end(), ctx.bounce.bytes().begin() + kSendArea);

@@ -1,4 +1,4 @@
-// Steps of MPA start-up over streaming mode, shared by the active and the passive side.
+// Steps of MPA start-up over streaming mode, common to the active and the passive side.
 #pragma once
 
 #include <optional>
@@ -9,21 +9,21 @@
 
 namespace rnic::verbs {
 
-/// A connection that no QP has taken yet, and what has come of the peer's frame.
+/// A connection that no QP owns yet, and the part of the peer's frame received so far.
 struct PendingStart {
   uint16_t connection = 0;
   Address peer{};
   Time deadline = 0;
   Time look_again = 0;
   std::vector<uint8_t> bytes{};
-  std::optional<size_t> follow{};  // bytes after the first 20, once these are here
+  std::optional<size_t> follow{};  // bytes after the first 20; set once the first 20 are parsed
   StartFrame frame{};
-  /// Bytes still to come, as far as is known.
+  /// Bytes still to come, as far as known.
   [[nodiscard]] size_t missing() const { return kStartBytes + follow.value_or(0) - bytes.size(); }
 };
 
-/// Waits until done(info). Looks when an event names the connection, and now and then from
-/// `look_again` on.
+/// Waits until done(info). Queries the connection when an event names it, and every `recheck` from
+/// `look_again` on. kTimedOut at the deadline.
 template <class Done>
 Result<spec::AdminConnResult> wait_connection(ContextCore& ctx, uint16_t connection, Time deadline,
                                               std::string_view what, Done&& done,
@@ -42,20 +42,22 @@ Result<spec::AdminConnResult> wait_connection(ContextCore& ctx, uint16_t connect
   return info;
 }
 
-/// Hands over up to `count` waiting bytes, behind those that are there: how many came.
+/// Moves up to `count` waiting bytes to the end of start.bytes. Returns how many arrived.
 [[nodiscard]] Result<size_t> take_bytes(ContextCore& ctx, PendingStart& start, size_t count);
-/// With `waiting` bytes there: true once the frame is whole and right. kProtocol: it is not.
+/// With `waiting` bytes available: returns true once the frame is complete and valid. kProtocol: it
+/// is invalid.
 [[nodiscard]] Result<bool> read_frame(ContextCore& ctx, PendingStart& start, StartKind kind,
                                       size_t waiting);
-/// Until the deadline, where the peer's window has no room for it.
+/// Sends the frame; retries until the deadline while the peer's window has no room.
 [[nodiscard]] Result<void> send_frame(ContextCore& ctx, uint16_t connection,
                                       const StartFrame& frame, Time deadline);
-/// Resets what is left of it and sees to its release.
+/// Aborts the connection and schedules its release.
 void drop_connection(ContextCore& ctx, uint16_t connection);
-/// Says goodbye (RFC 5044 7.1: close on a bad frame), and sees to its release.
+/// Closes the connection (RFC 5044 7.1: close on a bad frame) and schedules its release.
 void close_connection(ContextCore& ctx, uint16_t connection);
 
-/// IRD and ORD slots of a QP that is about to connect; given back unless kept.
+/// IRD and ORD slots of a QP that is about to connect; released by the destructor unless start()
+/// passed them on.
 class DepthSlots {
  public:
   [[nodiscard]] static Result<DepthSlots> take(QpCore& qp, const ConnParam& param);
@@ -65,8 +67,8 @@ class DepthSlots {
 
   unsigned ird() const { return ird_; }
   unsigned ord() const { return ord_; }
-  /// To RTS with these slots; from now on they are the QP's. `reply` leaves as the last streaming
-  /// bytes.
+  /// Moves the QP to RTS with these slots, which then belong to the QP. The device sends `reply` as
+  /// the last streaming bytes.
   [[nodiscard]] Result<void> start(uint16_t connection, const Agreed& agreed,
                                    const StartFrame* reply, Time deadline);
 

@@ -1,4 +1,4 @@
-// Work queue entries: see wqe.hpp. Format: docs/spec/queues.yaml.
+// Encoding of work queue entries: see wqe.hpp. Format: docs/spec/queues.yaml.
 #include "wqe.hpp"
 
 #include <bit>
@@ -47,7 +47,7 @@ Result<uint32_t> total_length(uint64_t wr_id, std::span<const Sge> sges) {
   return static_cast<uint32_t>(total);
 }
 
-// A Flush names memory of the peer alone.
+// A Flush names only memory of the peer.
 Result<void> check_flush(const SendWr& wr) {
   constexpr uint8_t kTypes = IBV_FLUSH_GLOBAL | IBV_FLUSH_PERSISTENT;
   if (wr.flush_type == 0 || (wr.flush_type & ~kTypes) != 0)
@@ -63,9 +63,9 @@ Result<void> check_flush(const SendWr& wr) {
   return {};
 }
 
-constexpr uint32_t kWord = 8;  // of an atomic and of an Atomic Write
+constexpr uint32_t kWord = 8;  // bytes of an atomic and of an Atomic Write
 
-// The old value goes to one word of ours. Whether the target is aligned, the peer judges.
+// The old value goes to one local word. The peer checks the alignment of the target.
 Result<void> check_fetching(const SendWr& wr) {
   if ((wr.send_flags & IBV_SEND_INLINE) != 0)
     return fail(Errc::kInvalidArgument, "wr {}: a {} cannot be inline", wr.wr_id,
@@ -193,7 +193,7 @@ Result<void> encode_send(const SendWr& wr, const QpCap& cap, bool signaled, WqeB
           std::span(out.bytes).subspan(at));
       at += kSgeBytes;
     }
-    // A Read names its sink by exactly one element, also when it is empty.
+    // A Read has exactly one sink element, also when the Read is empty.
     const auto count = static_cast<uint32_t>(is_read ? 1 : wr.sg_list.size());
     head.num_sge = static_cast<uint8_t>(count);
     out.units = units_of_body(count * kSgeBytes);

@@ -1,7 +1,8 @@
-// The bytes of work queue entries (queues.yaml: sq_wqe, rq_wqe, wqe_sge).
+// Bytes of work queue entries (queues.yaml: sq_wqe, rq_wqe, wqe_sge).
 //
 //   WqeBytes wqe;
-//   if (auto r = encode_send(wr, cap, wqe); !r) return error_of(r);      // then wqe.units units of 64 bytes
+//   if (auto r = encode_send(wr, cap, signaled, wqe); !r) return error_of(r);
+//   // now wqe.units units of 64 bytes are valid
 #pragma once
 
 #include <array>
@@ -16,29 +17,30 @@ inline constexpr uint32_t kUnit = 64, kSendHeader = 32, kSgeBytes = 16, kMaxUnit
 struct WqeBytes {
   std::array<uint8_t, size_t{kUnit} * kMaxUnits> bytes{};
   uint32_t units = 0;
-  uint32_t used = 0;  // bytes that hold something
-  /// A second unit has room for the doorbell that tells whose half it is.
+  uint32_t used = 0;  // bytes of the WQE that are in use
+  /// A pushed WQE of two units needs room at the end of the second one for the doorbell that
+  /// identifies it.
   bool may_be_pushed() const {
     return units == 1 || (units == 2 && used <= 2 * kUnit - kDoorbellBytes);
   }
 };
 
-/// FetchAdd or CmpSwap: its WQE is atomic_operands, its completion follows a response with 8 bytes.
+/// FetchAdd or CmpSwap: the WQE holds atomic_operands, and it completes with a response of 8 bytes.
 constexpr bool is_fetching(WrOpcode opcode) {
   return opcode == IBV_WR_ATOMIC_FETCH_AND_ADD || opcode == IBV_WR_ATOMIC_CMP_AND_SWP;
 }
-/// For messages.
+/// The operation's name for error messages.
 std::string_view name_of(WrOpcode opcode);
 
 constexpr uint32_t units_of_body(uint32_t bytes) {
   return (kSendHeader + bytes + kUnit - 1) / kUnit;
 }
 
-/// Checks the request against the QP's limits and writes its WQE, `ring` left zero. Inline data is
-/// copied here.
+/// Checks the request against the QP's limits and writes its WQE; `ring` stays zero. Copies inline
+/// data. kInvalidArgument, kNotSupported (opcode).
 [[nodiscard]] Result<void> encode_send(const SendWr& wr, const QpCap& cap, bool signaled,
                                        WqeBytes& out);
-/// The doorbell that a push carries, into each of its units.
+/// Writes the doorbell into each unit of a pushed WQE.
 void set_ring(WqeBytes& wqe, uint32_t qpn, uint16_t producer);
 [[nodiscard]] Result<void> encode_recv(const RecvWr& wr, const QpCap& cap, std::span<uint8_t> out);
 
