@@ -1,7 +1,6 @@
-// atomic_lat, atomic_write_lat and atomic_bw: words in the server's memory that FetchAdd,
-// CmpSwap and Atomic Write change. A word that one QP alone uses goes through a sequence that both
-// sides know. Of one that QPs share, the old values say afterwards whether each operation saw its
-// predecessor.
+// atomic_lat, atomic_write_lat and atomic_bw: FetchAdd, CmpSwap and Atomic Write change words in
+// the server's memory. A word used by only one QP follows a sequence that both sides know. For a
+// shared word the old values show afterwards whether each operation saw its predecessor.
 #include <algorithm>
 #include <map>
 
@@ -14,7 +13,8 @@ using namespace verbs;
 
 namespace {
 
-constexpr uint64_t kStart = 0xfffffff0;  // of each word: additions soon carry into its upper half
+constexpr uint64_t kStart = 0xfffffff0;  // initial value of each word: additions soon carry into
+                                         // its upper half
 
 constexpr std::array<std::string_view, 2> kOps{"fetch_add", "cmp_swap"};
 constexpr std::array<std::string_view, 2> kAddresses{"one", "many"};
@@ -24,8 +24,8 @@ uint64_t mixed(uint64_t key, uint64_t number) {
   return x ^ x >> 29;
 }
 
-/// What happens to a word that one QP alone uses. Of CmpSwaps each fourth compares with another value,
-/// and changes nothing.
+/// The sequence of values of a word that only one QP uses. Every fourth CmpSwap compares with a
+/// wrong value and changes nothing.
 struct Sequence {
   bool adds = true;
   uint64_t key = 0;
@@ -41,7 +41,7 @@ struct Sequence {
     wr.swap = mixed(key, number);
     if (!fails) now = wr.swap;
   }
-  /// The word after so many operations.
+  /// The word after this many operations.
   uint64_t after(uint64_t operations) {
     SendWr wr;
     for (uint64_t i = 0; i < operations; i++) next(wr);
@@ -101,12 +101,12 @@ class Latency : public Words {
   }
 
  private:
-  /// Each half says whether the other is of the same value.
+  /// Each half is a check of the other.
   static uint64_t written(uint64_t number) {
     const uint64_t low = number & 0xffffffff;
     return (low ^ 0xffffffff) << 32 | low;
   }
-  /// Each value that is seen was written whole, and after those that were seen before.
+  /// Checks that each value seen was written whole, and is not older than the values seen before.
   Result<void> watch(const Lane& lane, uint64_t total) {
     uint64_t seen = 0;
     for (uint64_t polls = 1; seen != total; polls++) {
@@ -198,7 +198,7 @@ class Bandwidth : public Words {
   }
 
  private:
-  /// What was asked for, and the old value where it is known before.
+  /// Operands of a request, and the old value where it is known beforehand.
   struct Asked {
     uint64_t old = 0, compare = 0, swap = 0;
   };
@@ -206,7 +206,7 @@ class Bandwidth : public Words {
     std::vector<Sequence> words;  // by slot
     std::vector<Asked> asked;     // by index modulo the window
     uint64_t verified = 0;
-    uint64_t guess = kStart;  // CmpSwap: what the shared word holds
+    uint64_t guess = kStart;  // CmpSwap: assumed value of the shared word
   };
   programs::Window& window() { return side_.run().session.window(); }
 
@@ -238,7 +238,7 @@ class Bandwidth : public Words {
     }
     return side_.post(lane, std::span(wrs).first(n));
   }
-  /// No two CmpSwaps store the same value.
+  /// Unique value, so that no two CmpSwaps store the same one.
   uint64_t name_of(const Lane& lane, uint64_t index) const {
     return uint64_t{1} << 63 | uint64_t{side_.run().thread} << 56 | uint64_t{lane.number} << 40 |
            index;
@@ -260,9 +260,10 @@ class Bandwidth : public Words {
     }
   }
 
-  /// Of all QPs of the client: the old values of FetchAdds are consecutive. A CmpSwap that has stored
-  /// found what another one had stored, and no other found the same; one that has not found such a
-  /// value, too. The word is at the end of that chain.
+  /// Checks all QPs of the client. The old values of FetchAdds are consecutive. CmpSwaps that
+  /// stored form one chain: each found the value that its predecessor stored, and no two found the
+  /// same value. A CmpSwap that failed found a value of that chain. The word holds the last value
+  /// of the chain.
   Result<void> judge() {
     Lane& lane = side_.lanes[0];
     if (auto r = post(lane, IBV_WR_RDMA_READ, far_shared(0), 0, 0); !r) return r;
@@ -275,7 +276,7 @@ class Bandwidth : public Words {
       for (uint64_t i = 0; i < all.size(); i++) wrong += all[i].old != kStart + i ? 1u : 0u;
       wrong += last != kStart + all.size() ? 1u : 0u;
     } else {
-      std::map<uint64_t, uint64_t> next;  // value -> what was stored over it
+      std::map<uint64_t, uint64_t> next;  // value -> the value stored over it
       for (const Seen& s : all)
         if (s.old == s.compare) wrong += next.emplace(s.old, s.swap).second ? 0u : 1u;
       std::map<uint64_t, uint64_t> held{{kStart, 0}};  // values that the word has had

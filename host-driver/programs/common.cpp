@@ -1,4 +1,4 @@
-// What the programs share: see common.hpp.
+// Common code of the programs: see common.hpp.
 #include "common.hpp"
 
 #include <algorithm>
@@ -69,7 +69,7 @@ uint64_t Side::matching(std::span<const uint8_t> bytes, uint64_t key) {
     return differing(bytes.subspan(at, std::min<uint64_t>(8, bytes.size() - at)), key, word)
                .bytes == 0;
   };
-  uint64_t low = 0, high = (bytes.size() + 7) / 8;  // words below low are there
+  uint64_t low = 0, high = (bytes.size() + 7) / 8;  // words below low have arrived
   while (low < high) {
     const uint64_t middle = (low + high) / 2;
     if (is_there(middle)) {
@@ -123,9 +123,9 @@ Result<void> Side::open() {
   return {};
 }
 
-// A slot for each message, but no more than keep a lane's buffer below kLaneBytes (from where a
-// host may map it otherwise), a host's below kHostBytes, and its regions within half of the
-// device's page lists; at least the window. Of those that take a receive three windows will do.
+// One slot per message, limited so that a lane's buffer stays within kLaneBytes (the host maps
+// larger ones differently), a host's within kHostBytes, and its regions within half of the device's
+// page lists. At least the window. Messages that need a receive get at most three windows.
 uint32_t Side::kept_slots() const {
   const bool is_received = shape_.kept == Shape::kReceived;
   if (shape_.all != 0 && !is_received)
@@ -148,8 +148,8 @@ Result<void> Side::open_lane(Lane& lane) {
   auto buffer = context_.alloc(buffer_bytes());
   if (!buffer) return error_of(buffer);
   lane.buffer = *buffer;
-  const uint64_t iova = uint64_t{lane.number + 1}
-                        << 32;  // the same in every run, readable in a capture
+  // The same in every run, and readable in a capture.
+  const uint64_t iova = uint64_t{lane.number + 1} << 32;
   uint32_t access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
   if (shape_.flushes) access |= IBV_ACCESS_FLUSH_GLOBAL;
   if (shape_.atomics) access |= IBV_ACCESS_REMOTE_ATOMIC;
@@ -164,8 +164,8 @@ Result<void> Side::open_lane(Lane& lane) {
   auto qp = pd_.create_qp({.send_cq = &cq_, .recv_cq = &cq_, .cap = cap, .push = params().push});
   if (!qp) return error_of(qp);
   lane.qp = std::move(*qp);
-  // One more than the data under way: a peer whose requests are complete sends its last message
-  // without a credit, while this side may not yet have looked at what has come.
+  // One more than the outstanding data: a peer whose requests are complete sends its last message
+  // without a credit, possibly before this side has polled the arrived ones.
   const uint64_t receives =
       std::min<uint64_t>(shape_.receives ? rx_slots() + 1 : kMarks, receives_expected() + 1);
   return post_receives(lane, static_cast<uint32_t>(receives));
@@ -198,8 +198,9 @@ Result<void> Side::introduced(Lane& lane) {
   return {};
 }
 
-// In pieces, since it does not come when another thread of the client has failed before it connects:
-// then the client closes its connections, and another thread here notices that.
+// Waits in steps of 50 us. The request never arrives if another thread of the client failed before
+// it connected. The client then closes its connections, and another thread of this host detects
+// that.
 Result<ConnRequest> Side::await_request(Listener& listener, Time deadline) {
   for (;;) {
     auto request = listener.get_request(std::min(deadline, dev().now() + 50 * kUs));
@@ -275,7 +276,7 @@ Result<void> Side::post_receives(Lane& lane, uint32_t n) {
   return {};
 }
 
-// False behind the last one, that of the control message.
+// Returns false after the last receive, the one of the control message.
 bool Side::next_receive(const Lane& lane, uint64_t n, Sge& sge) const {
   const uint64_t data = receives_expected();
   const bool is_control = n == data, is_mark = n < data && !shape_.receives;
@@ -428,7 +429,8 @@ Result<void> Side::take(const Wc& wc) {
   return {};
 }
 
-// Its time is kept here: leaving takes time, and what the peer then hears is not what went wrong.
+// Records the failure's time here: leaving takes time, and the peer then reports a consequential
+// error.
 Result<void> Side::look_for_failure() {
   if (auto e = context_.get_async_event(0); e) {
     report().fails(dev().now());
@@ -466,7 +468,7 @@ Result<size_t> Side::pump() {
 
 Result<size_t> Side::pump_events() {
   if (auto r = cq_.req_notify_cq(); !r) return error_of(r);
-  auto n = pump();  // what came before the arming
+  auto n = pump();  // completions that arrived before the arming
   if (!n || *n != 0) return n;
   if (auto r = cq_.get_cq_event(dev().now() + params().timeout_us * kUs); !r) return error_of(r);
   return pump();

@@ -1,12 +1,12 @@
-// What the programs share: a side's QPs (lanes), their buffers, the pattern every byte is checked
-// by, the way in and out.
+// Common code of the programs: a side's QPs (lanes) with their buffers, the pattern that checks
+// every byte, set-up and teardown.
 //
 //   buffer of a lane:  tx slots | rx slots | credits | control out | control in
 //
-// Every message is looked at where it has come. A side that is not told of its arrival (Writes), or
-// of its leaving (the source of Reads), has a slot for each message, so that nothing is said in
-// between; where that is too much memory, slots are used again, after both sides have agreed by
-// words in the credit line: see Shape::kept.
+// Each message is checked in the slot where it arrived. Some requests complete unnoticed by the
+// other side: Writes at their target, Reads at their source. Such a side has one slot per message,
+// so that no messages are exchanged in between. Where that needs too much memory, slots are reused
+// after both sides have agreed by words in the credit line: see Shape::kept.
 #pragma once
 
 #include <functional>
@@ -15,28 +15,29 @@
 
 namespace rnic::programs {
 
-inline constexpr uint32_t kBatch = 16;    // requests a doorbell, and a completion, at most
+inline constexpr uint32_t kBatch = 16;    // requests per doorbell and per completion, at most
 inline constexpr uint32_t kControl = 64;  // bytes of the last message
-inline constexpr uint32_t kMarks = 8;     // marks under way, at most
-/// A lane's buffer, and all of a host's kept slots, go up to here with messages that are kept.
+inline constexpr uint32_t kMarks = 8;     // outstanding marks, at most
+/// Limits of a lane's buffer, and of all kept slots of a host, with messages that are kept.
 inline constexpr uint64_t kLaneBytes = uint64_t{64} << 20, kHostBytes = uint64_t{256} << 20;
 
-/// What a program needs of its lanes.
+/// The lanes that a program needs.
 struct Shape {
-  /// Messages of which one side knows nothing until the end: what Writes have brought, what Reads
-  /// fetch. Messages that take a receive: three windows, since a credit for the peer leaves behind
-  /// a window of our own Sends, and the next one when it has left.
+  /// Messages that the side cannot acknowledge one by one: arrived Writes, Reads offered to the
+  /// peer. Messages that need a receive have three windows of slots: a credit for the peer is sent
+  /// after a window of our own Sends, and the next credit only when that one has been sent.
   enum Kept : uint8_t { kNone, kArrived, kOffered, kReceived };
   uint32_t lanes = 1;
-  uint32_t window = 64;  // messages under way; message i uses slot i modulo this
-  Kept kept = kNone;     // these have a slot each, as far as memory and page lists go
-  uint64_t all = 0;      // or this many slots, whatever it takes
+  uint32_t window = 64;  // outstanding messages; message i uses slot i modulo this
+  Kept kept = kNone;     // messages with a slot each, as far as memory and page lists allow
+  uint64_t all = 0;      // or exactly this many slots, without a limit
   uint32_t slot_bytes = 64;
-  bool receives = false;  // data comes as Sends: as many receives as there are slots, and one for
-                          // the last message, are posted before the connection is there
-  bool flushes = false;   // Flush is asked for, and the buffers may be flushed; each message may
-                          // take a second request
-  bool atomics = false;   // Flush's agreement, which atomics share, and buffers that take them
+  bool receives = false;  // data arrives as Sends: one receive per slot, and one for the last
+                          // message, is posted before the connection exists
+  bool flushes = false;   // Flush is negotiated and the buffers have Flush access; each message may
+                          // need a second request
+  bool atomics = false;   // the extensions are negotiated as for Flush, and the buffers have atomic
+                          // access
 };
 
 struct Lane {
@@ -45,30 +46,31 @@ struct Lane {
   verbs::Mr mr{};
   verbs::Qp qp{};
   verbs::Connection connection{};
-  uint32_t rkey = 0;                    // the peer's
-  uint64_t remote = 0;                  // where its buffer starts
-  uint32_t tx_slots = 1, rx_slots = 1;  // in it
+  uint32_t rkey = 0;                    // of the peer's buffer
+  uint64_t remote = 0;                  // start address of the peer's buffer
+  uint32_t tx_slots = 1, rx_slots = 1;  // of the peer's buffer
 
   uint64_t posted = 0;  // data requests
   uint64_t completed = 0;
   uint64_t received = 0;  // data messages
   uint64_t receives = 0;  // receives posted: data or marks, and control
   uint64_t marks = 0;     // sent
-  uint64_t filled = 0;    // messages offered to Reads
-  uint64_t told = 0;      // received, as the peer was last told; the same of filled
+  uint64_t filled = 0;    // messages offered to the peer's Reads
+  uint64_t told = 0;      // received (or taken), as last reported to the peer
   uint64_t told_filled = 0;
-  uint32_t credits_out = 0;  // credit writes not complete
+  uint32_t credits_out = 0;  // credit writes that are not complete
   bool control_sent = false, control_done = false, control_came = false;
 };
 
 enum class What : uint8_t { kData, kReceive, kControlSent, kCredit, kMark };
 
-/// What the peer writes into a lane's credit line, 8 bytes each. kTaken and kFilled count messages from
-/// the first on.
+/// Words of a lane's credit line, 8 bytes each, written by the peer. kTaken and kFilled count
+/// messages from the first one.
 enum class Word : uint8_t {
-  kTaken,   // checked, so that their slots may be used again
-  kFilled,  // there to be read, where that is more than the slots hold
-  kFrom,    // all of it has arrived: the window in which it was measured, by the writer's clock
+  kTaken,   // checked: their slots may be reused
+  kFilled,  // ready to be read, if more than the slots hold
+  kFrom,    // all data has arrived: start and end (kTo) of the measured window, by the writer's
+            // clock
   kTo,
 };
 
@@ -79,59 +81,61 @@ class Side {
 
   [[nodiscard]] Result<void> open();     // context, CQ, lanes with their buffers
   [[nodiscard]] Result<void> connect();  // every lane; the server accepts
-  /// Takes completions: sets completed, received and the control flags of lanes, calls on_data and
-  /// on_receive.
+  /// Polls completions: updates completed, received and the control flags of lanes, calls on_data
+  /// and on_receive. Returns how many it took.
   [[nodiscard]] Result<size_t> pump();
-  /// As pump, but sleeps on the CQ's event when there is nothing.
+  /// As pump(), but waits for the CQ's event if no completion is ready.
   [[nodiscard]] Result<size_t> pump_events();
-  /// Until done(); kTimedOut when nothing happens for params.timeout_us.
-  /// patience: how many time-outs may pass without an event or completion here.
+  /// Pumps until done(). kTimedOut after `patience` time-outs (params.timeout_us each) without an
+  /// event or completion.
   [[nodiscard]] Result<void> until(std::string_view what, const std::function<bool()>& done,
                                    uint64_t patience = 1);
-  /// Of a side that sees the peer's Writes and Reads in nothing but its last message.
+  /// Patience of a side that notices none of the peer's Writes and Reads before its last message.
   static constexpr uint64_t kOnlooker = 10;
-  /// Tells the peer that this side has sent all its data.
+  /// Sends the control message: this side has sent all its data.
   [[nodiscard]] Result<void> send_control(Lane& lane);
-  [[nodiscard]] Result<void> wait_control();  // every lane: ours has left, the peer's is here
+  [[nodiscard]] Result<void> wait_control();  // every lane: ours is sent, the peer's has arrived
   [[nodiscard]] Result<void> disconnect();
 
-  /// The next n receives, with one doorbell: of data, after the last of them of the control message,
-  /// after that none.
+  /// Posts the next n receives with one doorbell: data receives, then one for the control message,
+  /// then none.
   [[nodiscard]] Result<void> post_receives(Lane& lane, uint32_t n);
   verbs::SendWr request(const Lane& lane, verbs::WrOpcode opcode, uint64_t index, bool signaled,
                         verbs::Sge& sge) const;
-  /// The Flush of a Write's range, with its wr_id.
+  /// Returns the Flush of a Write's range, with the Write's wr_id.
   static verbs::SendWr flush_of(const verbs::SendWr& write, bool signaled);
-  /// Data requests; a Flush belongs to the Write before it and is no message of its own.
+  /// Posts data requests. A Flush belongs to the Write before it and does not count as a message.
   [[nodiscard]] Result<void> post(Lane& lane, std::span<const verbs::SendWr> wrs);
   /// Polls the last byte of message `index` until it is `mark`, and compares the others.
   [[nodiscard]] Result<void> arrival(const Lane& lane, uint64_t index, uint8_t mark);
   [[nodiscard]] Result<void> write_credit(Lane& lane, Word word, uint64_t count);
-  /// Tells the peer that all its data has arrived, and in which window it was measured.
+  /// Reports to the peer that all its data has arrived, and the window in which it was measured.
   [[nodiscard]] Result<void> write_window(Lane& lane, Time from, Time to);
-  uint64_t credit(const Lane& lane, Word word);  // as the peer has written it last
+  uint64_t credit(const Lane& lane, Word word);  // as last written by the peer
 
-  // Slots that are used again, of messages that one side knows nothing about.
-  /// Says how many messages have been checked, each quarter of the slots, as long as the peer waits
-  /// for it.
+  // Reuse of slots whose messages one side does not notice.
+  /// Reports how many messages have been checked, after each quarter of the slots, while the peer
+  /// still needs slots.
   [[nodiscard]] Result<void> give_back(Lane& lane, uint64_t taken, uint32_t slots);
   bool given_back(const Lane& lane, uint32_t slots) const { return lane.told + slots >= messages; }
-  /// After each quarter of the slots a Send without data says that the Writes before it have come.
+  /// After each quarter of the slots a Send without data (a mark) reports that the Writes before it
+  /// have arrived.
   static uint64_t mark_step(uint32_t slots) { return std::max(1u, slots / 4); }
   uint64_t marks(uint32_t slots) const {
     return messages <= slots ? 0 : (messages - slots + mark_step(slots) - 1) / mark_step(slots);
   }
   [[nodiscard]] Result<void> send_mark(Lane& lane);
-  /// Fills the slots that Reads fetch, again what the peer has taken. pump() does it as well.
+  /// Fills the slots that Reads fetch, and refills those that the peer has taken. pump() calls it
+  /// as well.
   [[nodiscard]] Result<void> offer(Lane& lane);
   std::function<void(const Lane&, uint64_t index, std::span<uint8_t>)> on_offer;
-  /// Messages that the peer has filled.
+  /// Number of messages that the peer has filled.
   uint64_t offered(const Lane& lane) {
     return std::max<uint64_t>(lane.tx_slots,
                               lane.tx_slots < messages ? credit(lane, Word::kFilled) : 0);
   }
 
-  // Places in a lane's buffer, here and at the peer.
+  // Offsets in a lane's buffer, here and at the peer.
   uint64_t stride() const { return (std::max(shape_.slot_bytes, 1u) + 63) / 64 * 64; }
   uint32_t tx_slots() const { return shape_.kept == Shape::kOffered ? kept_slots_ : shape_.window; }
   uint32_t rx_slots() const {
@@ -154,17 +158,18 @@ class Side {
   uint64_t control_out() const { return credit_in() + 128; }
   uint64_t control_in() const { return credit_in() + 192; }
   uint64_t buffer_bytes() const { return credit_in() + 256; }
-  /// Bytes of a lane's buffer, in this process.
+  /// `bytes` bytes of a lane's buffer from offset `place` on, in this process.
   std::span<uint8_t> at(const Lane& lane, uint64_t place, uint64_t bytes) const {
     return lane.buffer.bytes().subspan(place, bytes);
   }
 
-  // The pattern: each byte depends on the side that sends, the thread, the lane, the message and
-  // the place in it.
+  // The pattern: each byte depends on the sending side, the thread, the lane, the message and the
+  // offset.
   uint64_t key(bool from_client, const Lane& lane, uint64_t index) const;
   static void fill(std::span<uint8_t> bytes, uint64_t key);
   static uint8_t byte_of(uint64_t key, uint64_t place);
-  /// Bytes from the first on that are of the pattern: how much of a message has arrived, in order.
+  /// Returns how many leading bytes match the pattern: the part of a message that has arrived, in
+  /// order.
   static uint64_t matching(std::span<const uint8_t> bytes, uint64_t key);
   void check(std::span<const uint8_t> bytes, uint64_t key);
   struct Difference {
@@ -172,7 +177,7 @@ class Side {
   };
   static Difference differing(std::span<const uint8_t> bytes, uint64_t key,
                               uint64_t first_word = 0);
-  /// Counts bytes of a lane's buffer as wrong, and takes down the first.
+  /// Counts bytes of a lane's buffer as mismatches, and records the first.
   void wrong(const uint8_t* first, uint64_t bytes);
 
   const Run& run() const { return run_; }
@@ -185,17 +190,18 @@ class Side {
   verbs::Context& context() { return context_; }
   void alive() { progress_ = dev().now(); }
   uint32_t length_of(uint64_t index) const { return length ? length(index) : params().size; }
-  std::function<uint32_t(uint64_t index)> length;  // of message index, where it is not params.size
-  uint64_t messages = 0;                           // data messages of each lane
-  // What a program adds to the introductions of the two sides, in bytes; its own, and the peer's.
+  std::function<uint32_t(uint64_t index)> length;  // bytes of message `index`, if not params.size
+  uint64_t messages = 0;                           // data messages per lane
+  // The program's own part of the introductions that both sides exchange, in bytes: ours, the
+  // peer's.
   uint32_t introduction_bytes = 0;
   std::function<void(const Lane&, std::span<uint8_t>)> on_introduce;
   std::function<void(Lane&, std::span<const uint8_t>)> on_introduced;
   std::function<void(size_t n)> on_pump;  // after each poll: how many completions it took
   std::vector<Lane> lanes;
-  std::function<void(Lane&, uint64_t upto)> on_data;      // data requests below upto are complete
-  std::function<void(Lane&, uint64_t index)> on_receive;  // data message, or mark, has come
-  uint64_t receives_expected() const {  // data or marks; the one behind them is for control
+  std::function<void(Lane&, uint64_t upto)> on_data;      // data requests below `upto` are complete
+  std::function<void(Lane&, uint64_t index)> on_receive;  // a data message, or a mark, has arrived
+  uint64_t receives_expected() const {  // data or marks; the receive after them is for control
     return shape_.receives ? messages : shape_.kept == Shape::kArrived ? marks(rx_slots()) : 0;
   }
 
@@ -217,15 +223,15 @@ class Side {
   verbs::Context context_;
   verbs::Pd pd_;
   verbs::Cq cq_;
-  Time progress_ = 0;      // when something last happened
+  Time progress_ = 0;      // time of the latest progress
   uint64_t patience_ = 1;  // time-outs
   uint64_t idle_ = 0;
 };
 
-/// Runs the body and leaves the session; a failure goes into the report.
+/// Runs the body and leaves the session; an error is stored in the report.
 void guarded(const Run& run, const std::function<Result<void>()>& body);
-uint32_t usable_depth(
-    const Params& params);  // depth, less where the buffers would grow beyond 64 MiB
+// Params::depth, less where the buffers would exceed 64 MiB.
+uint32_t usable_depth(const Params& params);
 
 void write_lat(const Run& run, bool is_client);
 void read_lat(const Run& run, bool is_client);
@@ -235,35 +241,39 @@ void atomic_lat(const Run& run, bool is_client);
 void atomic_write_lat(const Run& run, bool is_client);
 void atomic_bw(const Run& run, bool is_client);
 void lock(const Run& run, bool is_client);
-/// Words of the settings op, addresses and method, the default first.
+/// Values of the settings op, addresses and method; the default comes first.
 std::span<const std::string_view> atomic_ops();
 std::span<const std::string_view> atomic_addresses();
 std::span<const std::string_view> lock_methods();
-/// Messages of one operation over all lanes, up to shape.window of each under way, in batches of a
-/// quarter of that, at most kBatch. The receiving side measures, since a Write or a Send completes
-/// when the LLP takes it: a message counts when its last byte is in memory (Writes, Reads) or its
-/// receive completes (Sends); of long ones also the bytes at both ends of the window. The window is
-/// the host's, over all threads: class Window. The tail keeps the queues full until it closes. The
-/// receiver then tells its peer the window.
-/// Without a warm-up the time is from the first post until the peer says that all has arrived
-/// (Reads: until the last completion); report.is_whole says so.
+/// Messages of one operation over all lanes. Up to shape.window per lane are outstanding, posted in
+/// batches of a quarter of that, at most kBatch.
+///
+/// The receiving side measures, because a Write or Send completes when the LLP accepts it. A
+/// message counts when its last byte is in memory (Writes, Reads) or its receive completes (Sends);
+/// of long messages the bytes at both ends of the window count too. The window covers all threads
+/// of the host: class Window. The tail of messages keeps the queues full until it closes. The
+/// receiver then reports the window to its peer.
+///
+/// Without a warm-up the time runs from the first post until the peer reports that all data has
+/// arrived (Reads: until the last completion); report.is_whole is then set.
 struct Flow {
   verbs::WrOpcode opcode = verbs::IBV_WR_SEND;
   bool flushes = false;  // each Write is followed by the Flush of its range
   bool sends = false,
-       gets = false;              // data leaves this side (Reads: is fetched by it); arrives at it
-  uint64_t warmup = 0, tail = 0;  // messages of a lane before and behind those that are measured
+       gets = false;              // sends: data leaves this side (Reads: this side fetches it);
+                                  // gets: data arrives here
+  uint64_t warmup = 0, tail = 0;  // messages of a lane before and after the measured ones
   std::function<void(const Lane&, uint64_t index, std::span<uint8_t>)>
-      fill{};  // what message index carries
+      fill{};  // writes the contents of message `index`
   std::function<void(const Lane&, uint64_t index, std::span<const uint8_t>)>
-      verify{};                                                // what has come as message index
-  std::function<uint8_t(const Lane&, uint64_t index)> last{};  // the last byte of message index
+      verify{};                                                // checks the arrived message `index`
+  std::function<uint8_t(const Lane&, uint64_t index)> last{};  // last byte of message `index`
   std::function<uint64_t(const Lane&, uint64_t index, std::span<const uint8_t>)>
-      matching{};  // bytes of message index that are there
+      matching{};  // arrived bytes of message `index`
 };
 [[nodiscard]] Result<void> run_flow(Side& side, const Flow& flow);
 
-/// flushes: of Writes. The sender then counts a message as complete when its Flush is.
+/// flushes: each Write has a Flush. The sender then counts a message when its Flush completes.
 void bandwidth(const Run& run, bool is_client, verbs::WrOpcode opcode, bool flushes = false);
 void file_copy(const Run& run, bool is_client);
 void durable_log(const Run& run, bool is_client);

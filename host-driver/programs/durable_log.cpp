@@ -1,5 +1,5 @@
-// durable_log: see durable_log.hpp. A method is one row of kMethods: what is posted for an append, and
-// what tells the client that it is durable.
+// durable_log: see durable_log.hpp. A method is one row of kMethods: the requests of an append, and
+// the completion or reply that reports it durable.
 #include "durable_log.hpp"
 
 #include <algorithm>
@@ -14,8 +14,9 @@ using namespace verbs;
 
 namespace {
 
-constexpr uint32_t kWord = 8;  // a Read that checks, a Send with a sequence, the tail pointer
-/// Work requests of an append, at most.
+constexpr uint32_t kWord = 8;  // bytes of a checking Read, of a Send with a sequence, of the tail
+                               // pointer
+/// Work requests per append, at most.
 constexpr uint32_t kRequests = 4;
 
 uint32_t crc_of(std::span<const uint8_t> record, uint32_t length) {
@@ -71,11 +72,11 @@ bool is_genuine(const LogRecord& record, uint32_t log) {
 
 namespace {
 
-/// The server's log, as the client knows it.
+/// The client's view of the server's log.
 struct FarLog {
   uint32_t rkey = 0;
   uint64_t addr = 0;
-  uint64_t base = 0;  // records that are there already
+  uint64_t base = 0;  // records already in the log
 };
 
 class Client;
@@ -83,8 +84,8 @@ class Client;
 struct Method {
   LogMethodRow row;
   enum Acks : uint8_t { kCompletion, kReply } acks;
-  bool flushes;  // Flush is agreed on, and the log may be flushed
-  /// Work requests of append `index` of the lane; the completion of the last one is signalled.
+  bool flushes;  // Flush is negotiated and the log has Flush access
+  /// The work requests of append `index` of the lane. The caller signals the last one.
   void (*requests)(Client&, const Lane&, uint64_t index, std::vector<SendWr>&, std::vector<Sge>&);
 };
 
@@ -144,27 +145,27 @@ class Client {
     return side_.disconnect();
   }
 
-  // For the methods.
+  // Requests that the methods use.
   SendWr write(const Lane& lane, uint64_t index, Sge& sge) const {
     SendWr wr = request(lane, IBV_WR_RDMA_WRITE, index, sge);
     sge = {lane.mr.addr() + side_.tx(index), bytes(), lane.mr.lkey()};
     wr.remote_addr = place(lane, index);
     return wr;
   }
-  /// Of the record's last bytes.
+  /// A Read of the record's last bytes.
   SendWr look(const Lane& lane, uint64_t index, Sge& sge) const {
     SendWr wr = request(lane, IBV_WR_RDMA_READ, index, sge);
     sge = {lane.mr.addr() + side_.rx(index), kWord, lane.mr.lkey()};
     wr.remote_addr = place(lane, index) + bytes() - kWord;
     return wr;
   }
-  /// Of its sequence.
+  /// A Send of the record's sequence.
   SendWr tell(const Lane& lane, uint64_t index, Sge& sge) const {
     SendWr wr = request(lane, IBV_WR_SEND, index, sge);
     sge = {lane.mr.addr() + side_.tx(index), kWord, lane.mr.lkey()};
     return wr;
   }
-  /// Of the record, to persistence.
+  /// A Flush of the record to persistence.
   SendWr flush(const Lane& lane, uint64_t index, Sge& sge) const {
     SendWr wr = request(lane, IBV_WR_FLUSH, index, sge);
     wr.remote_addr = place(lane, index);
@@ -172,7 +173,7 @@ class Client {
     wr.flush_type = IBV_FLUSH_PERSISTENT;
     return wr;
   }
-  /// The Atomic Write of the tail pointer that names this record as the last one.
+  /// The Atomic Write that moves the tail pointer after this record.
   SendWr point(const Lane& lane, uint64_t index, Sge& sge) const {
     SendWr wr = request(lane, IBV_WR_ATOMIC_WRITE, index, sge);
     const auto value = side_.at(lane, side_.tx(index) + bytes(), kWord);
@@ -195,10 +196,10 @@ class Client {
     FarLog log;
     uint64_t appended = 0, acknowledged = 0;
     std::vector<Time> started;  // by index modulo depth
-    // Requests of the appends that are being posted: all at once, or (pipelined=0) one at a time.
+    // Requests of the appends being posted: all at once, or (pipelined=0) one at a time.
     std::vector<SendWr> wrs;
     std::vector<Sge> sges;
-    size_t next = 0;  // the first that is not posted
+    size_t next = 0;  // first unposted request
     bool is_waiting = false;
   };
 
@@ -210,7 +211,7 @@ class Client {
   uint64_t place(const Lane& lane, uint64_t index) const {
     return states_[lane.number].log.addr + kTailBytes + (sequence(lane, index) - 1) * bytes();
   }
-  /// Not signalled: step() signals the last of an append.
+  /// An unsignalled request: step() signals the last one of an append.
   SendWr request(const Lane& lane, WrOpcode opcode, uint64_t index, Sge& sge) const {
     SendWr wr = side_.request(lane, opcode, index, false, sge);
     wr.send_flags = 0;
@@ -218,7 +219,7 @@ class Client {
     return wr;
   }
 
-  /// Posts what the depth allows; false: it cannot.
+  /// Posts as many appends as the depth allows. Returns false on an error.
   bool step() {
     for (Lane& lane : side_.lanes) {
       State& s = states_[lane.number];
@@ -245,7 +246,8 @@ class Client {
     }
     return true;
   }
-  /// Posts what has been made: all of it, or the next request when the one before it has completed.
+  /// Posts the prepared requests: all of them, or (pipelined=0) the next after its predecessor
+  /// completed.
   bool post_next(Lane& lane) {
     State& s = states_[lane.number];
     if (s.next == s.wrs.size() || s.is_waiting) return true;
@@ -260,7 +262,7 @@ class Client {
     return failed_.has_value();
   }
 
-  /// The method has what it waits for: the caller of these appends is told.
+  /// The method's condition is met: acknowledges these appends to the caller.
   void acknowledge(const Lane& lane, uint64_t upto) {
     State& s = states_[lane.number];
     Report& r = side_.report();
@@ -290,7 +292,7 @@ class Client {
   Result<void> failed_;
 };
 
-/// Requests of an append with a tail pointer, without the Flush of the pointer.
+/// Requests of an append with a tail pointer, except the Flush of the pointer.
 void record_and_pointer(Client& c, const Lane& lane, uint64_t i, std::vector<SendWr>& wrs,
                         std::vector<Sge>& s) {
   wrs.push_back(c.write(lane, i, s.emplace_back()));
@@ -334,7 +336,7 @@ constexpr Method kMethods[] = {
      }},
 };
 
-/// The log's owner: with method `send` it persists and answers, else it only looks on.
+/// The log's owner. With method `send` it persists and replies; otherwise it only observes.
 class Server {
  public:
   Server(const Run& run, const Method& method)
@@ -375,11 +377,12 @@ class Server {
   struct Log {
     DmaBuffer buffer;
     Mr mr;
-    uint64_t base = 0;  // records that were there
+    uint64_t base = 0;  // records found at the start
   };
   uint32_t bytes() const { return static_cast<uint32_t>(record_bytes(side_.params().size)); }
 
-  /// What is intact stays; what is behind it goes, so that no later record makes it valid again.
+  /// Keeps the intact records and clears the bytes after them, so that no later record revalidates
+  /// them.
   Result<void> open_log(const Lane& lane) {
     const Params& p = side_.params();
     Log& log = logs_[lane.number];
@@ -449,7 +452,7 @@ class Server {
   Side side_;
   const Method& method_;
   std::vector<Log> logs_;
-  std::vector<std::pair<Lane*, uint64_t>> due_;  // Sends to be answered
+  std::vector<std::pair<Lane*, uint64_t>> due_;  // Sends that await a reply
   Result<void> failed_;
 };
 

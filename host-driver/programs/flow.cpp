@@ -1,5 +1,5 @@
-// Many messages under way: what the bandwidth programs and file_copy share. See common.hpp, struct
-// Flow.
+// Many outstanding messages: common code of the bandwidth programs and file_copy. See struct Flow
+// in common.hpp.
 #include <algorithm>
 
 #include "base/bytes.hpp"
@@ -83,7 +83,7 @@ class Engine {
 
   Result<void> exchange() {
     Report& report = side_.report();
-    // Only a side that sends counts: done is what has completed.
+    // Only a sending side counts here: done is the number of completed requests.
     report.of = flow_.sends ? side_.messages * side_.lanes.size() : 0;
     for (;;) {
       report.done = 0;
@@ -103,9 +103,9 @@ class Engine {
     }
   }
 
-  // --- what is measured, see Flow
+  // --- measurement, see Flow
 
-  // A slot is awaited: until the message is there its last byte is another one.
+  // Prepares a slot: until the message arrives, its last byte differs from the expected one.
   static constexpr uint8_t kNotYet = 0x55;
   void await(const Lane& lane, uint64_t i) {
     if (const auto bytes = sink(lane, i); !bytes.empty())
@@ -123,8 +123,8 @@ class Engine {
     return is_read() ? lane.posted
                      : std::min<uint64_t>(side_.messages, known(lane) + side_.rx_slots());
   }
-  // Messages of a lane that are in memory. A Write whose slot is still that of a message not yet
-  // checked is not awaited, a Read that is not posted neither.
+  // Messages of a lane that are in memory. Not awaited: a Write whose slot still holds an unchecked
+  // message, and a Read that is not posted.
   uint64_t arrived(const Lane& lane) {
     if (flow_.opcode == IBV_WR_SEND) return lane.received;
     uint64_t& seen = seen_[lane.number];
@@ -136,7 +136,7 @@ class Engine {
 
   bool is_cut() const { return side_.params().size > kOneSegment; }
 
-  // Of messages of a lane after those that have arrived: placement is in order.
+  // Adds the parts of messages after those that have arrived: placement is in order.
   void add_parts(const Lane& lane, Window::Arrived& arrived) {
     const bool is_send = flow_.opcode == IBV_WR_SEND;
     const uint64_t size = side_.params().size, header = is_send ? kUntagged : kTagged,
@@ -153,7 +153,7 @@ class Engine {
     }
   }
 
-  // With many lanes, not after each poll: a look costs no simulated time, but the simulation's own.
+  // With many lanes it skips polls: a look costs no simulated time, but host time.
   void look(bool is_quiet) {
     if (window().is_closed()) return count_lanes();
     if (++polls_ % (1 + side_.lanes.size() / kLanesAPoll) != 0) return;
@@ -182,8 +182,8 @@ class Engine {
     }
   }
 
-  // The window of this host is closed when all its threads have come so far, if not before. The
-  // receiver of Writes and Sends tells it.
+  // Closes the window of this host once all threads have come this far, if it is still open. The
+  // receiver of Writes and Sends reports it.
   Result<void> settle() {
     const bool is_read = flow_.opcode == IBV_WR_RDMA_READ;
     Lane& first = side_.lanes[0];
@@ -216,9 +216,9 @@ class Engine {
     return {};
   }
 
-  // How far may be posted. Sends need a receive at the peer (iWARP knows no "receiver not ready"):
-  // it writes how many it has taken and posted anew into our credit line. Writes need a slot whose
-  // last message has been checked, Reads one that has been filled.
+  // The number of messages that may be posted. Sends need a receive at the peer (iWARP has no
+  // "receiver not ready"): the peer writes the number taken and reposted into our credit line. A
+  // Write needs a slot whose last message was checked, a Read a slot that was filled.
   uint64_t allowed(Lane& lane) {
     switch (flow_.opcode) {
       case IBV_WR_SEND:
@@ -236,8 +236,8 @@ class Engine {
     if (flow_.opcode == IBV_WR_RDMA_READ && flow_.sends)
       return side_.give_back(lane, fetched_[lane.number], lane.tx_slots);
     if (!side_.shape().receives) return {};
-    // A quarter of the window at a time, with one doorbell: the peer has sent all before the rest of
-    // it is needed.
+    // Repost a quarter of the window with one doorbell: the peer then has credits before it needs
+    // the rest.
     const uint64_t step = std::max<uint64_t>(1, std::min<uint64_t>(kBatch, window_ / 4));
     uint32_t& due = due_[lane.number];
     if (due >= step) {
@@ -249,7 +249,7 @@ class Engine {
     return side_.write_credit(lane, Word::kTaken, taken);
   }
 
-  // Messages until a mark is due, UINT64_MAX when no more is.
+  // Messages until the next mark is due; UINT64_MAX if none is left.
   uint64_t until_mark(const Lane& lane) const {
     if (flow_.opcode != IBV_WR_RDMA_WRITE || lane.marks == side_.marks(lane.rx_slots))
       return UINT64_MAX;
@@ -269,7 +269,7 @@ class Engine {
     for (uint64_t k = 0; k < n; k++) {
       const uint64_t i = lane.posted + k;
       if (flow_.opcode == IBV_WR_RDMA_READ) {
-        // What an earlier Read left is not to be taken for this one's.
+        // Clear the data of an earlier Read, so that it is not mistaken for this one's.
         std::ranges::fill(sink(lane, i), uint8_t{0});
         if (!is_whole_) await(lane, i);
       } else {
@@ -313,19 +313,22 @@ class Engine {
   Side& side_;
   const Flow& flow_;
   static constexpr size_t kLanesAPoll = 64;
-  static constexpr uint64_t kTagged = 14, kUntagged = 18;  // DDP headers, RFC 5041 4.1, 4.2
-  static constexpr uint32_t kOneSegment = 400;             // bytes that any MTU carries in one
-  uint64_t unit_ = 1;  // of the window: bytes of a message, or one
+  static constexpr uint64_t kTagged = 14, kUntagged = 18;  // bytes of DDP headers, RFC 5041 4.1,
+                                                           // 4.2
+  static constexpr uint32_t kOneSegment = 400;             // bytes that one segment carries with
+                                                           // any MTU
+  uint64_t unit_ = 1;  // the window's unit: bytes of a message, or 1
   uint64_t window_, measured_, batch_;
   bool is_whole_;
-  bool is_sink_, is_source_;  // of Writes, of Reads: a side that the requests do not tell
+  bool is_sink_, is_source_;  // target of Writes, source of Reads: a side that gets no completion
+                              // of the requests
   bool measures_;             // data arrives here
-  std::vector<uint64_t> fetched_, arrived_;  // by lane: requests done, Writes checked
+  std::vector<uint64_t> fetched_, arrived_;  // by lane: requests completed, Writes checked
   std::vector<uint64_t> seen_;               // messages in memory
-  std::vector<uint32_t> due_;                // receives to be posted anew
+  std::vector<uint32_t> due_;                // receives to be reposted
   uint64_t polls_ = 0;
   uint64_t arrived_at_look_ = 0;
-  Time arrival_ = 0;  // the look that saw the last arrival
+  Time arrival_ = 0;  // the look that saw the latest arrival
   Result<void> failed_;
 };
 
@@ -341,11 +344,11 @@ Shape::Kept kept_of(WrOpcode opcode) {
 }  // namespace
 
 namespace {
-// Twice the window, since some QPs are faster than others; and what passes in about 10 us, for
-// threads that join the window late. A QP ends one Flush in about 1 us.
+// Twice the window, because some QPs are faster than others, plus the messages of about 10 us, for
+// threads that join the window late. A QP completes one Flush in about 1 us.
 uint64_t tail_of(const Params& p, uint64_t window, bool flushes) {
   if (flushes) return 2 * window + kBatch;
-  constexpr uint64_t kLate = uint64_t{128} << 10, kHeaders = 94;  // bytes, on the wire
+  constexpr uint64_t kLate = uint64_t{128} << 10, kHeaders = 94;  // bytes on the wire
   return 2 * window + kLate / (p.size + kHeaders) / (uint64_t{p.threads} * p.qps) + 1;
 }
 }  // namespace
@@ -413,7 +416,7 @@ void file_copy(const Run& run, bool is_client) {
               {.lanes = 1,
                .window = usable_depth(p),
                .kept = flow.gets ? kept_of(opcode) : Shape::kNone,
-               .all = pieces,  // the file stands in one piece
+               .all = pieces,  // the file is contiguous
                .slot_bytes = p.size,
                .receives = opcode == IBV_WR_SEND && flow.gets});
     side.messages = pieces;

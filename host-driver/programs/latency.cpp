@@ -14,8 +14,8 @@ constexpr uint32_t kLook = 8;  // bytes that flush_lat reads back, at most
 
 uint64_t total_of(const Params& p) { return uint64_t{p.warmup} + p.count; }
 
-// A request of one message; each sixteenth is signalled, and awaited before its slot could be used
-// again.
+// Posts the request of one message. Every sixteenth (kBatch) is signalled, and awaited before its
+// slot is reused.
 Result<void> post_one(Side& side, Lane& lane, WrOpcode opcode, bool signaled) {
   Sge sge;
   const auto wr = side.request(lane, opcode, lane.posted, signaled, sge);
@@ -57,7 +57,7 @@ Result<void> finish(Side& side) {
   return side.disconnect();
 }
 
-// The last byte tells that the message is there, as in perftest: placement is in order.
+// The last byte reports that the message has arrived, as in perftest: placement is in order.
 uint8_t mark_of(uint64_t index) { return static_cast<uint8_t>(index + 1); }
 
 Result<void> write_lat_body(Side& side) {
@@ -109,8 +109,8 @@ Result<void> read_lat_body(Side& side) {
   Sampler sampler{side, 1};
   for (uint64_t i = 0; i < total; i++) {
     const auto sink = side.at(lane, side.rx(i), p.size);
-    std::ranges::fill(sink,
-                      uint8_t{0});  // so that what an earlier Read left is not taken for this one's
+    // Clear the data of an earlier Read, so that it is not mistaken for this one's.
+    std::ranges::fill(sink, uint8_t{0});
     auto ready = [&] { return i < side.offered(lane) && lane.credits_out == 0; };
     if (i >= lane.tx_slots)
       if (auto r = side.until("source", ready); !r) return r;
@@ -164,9 +164,10 @@ Result<void> send_lat_body(Side& side) {
   return finish(side);
 }
 
-// A Write and the Flush of its range, posted together; with by_read the Write and a Read of its last
-// bytes, which a program without Flush would use: PCIe lets no read pass a write. The server polls the last byte of each
-// message, so every byte is compared while the client goes on: it is a window of slots behind.
+// A Write and the Flush of its range, posted together. With by_read: a Write and a Read of its last
+// bytes, as a program without Flush would use; in PCIe no read passes a write. The server polls the
+// last byte of each message. It is up to a window of slots behind the client, so it compares every
+// byte while the client continues.
 Result<void> flush_lat_body(Side& side) {
   const Params& p = side.params();
   const uint64_t total = side.messages = total_of(p);

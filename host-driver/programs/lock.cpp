@@ -1,5 +1,5 @@
-// lock: QPs of the client take turns by a lock in the memory of the server, and count in a word beside
-// it. Each value of that counter must be read once.
+// lock: QPs of the client take turns with a lock in the server's memory and increment a counter
+// next to it. Each value of that counter must be read exactly once.
 #include <algorithm>
 
 #include "base/bytes.hpp"
@@ -52,12 +52,13 @@ class LockProgram : public Words {
   }
 
  private:
-  static constexpr uint32_t kGate = 0, kServing = 1, kCounter = 2;  // words: lock or next ticket
+  static constexpr uint32_t kGate = 0, kServing = 1, kCounter = 2;  // word numbers; kGate is the
+                                                                    // lock or the next ticket
   enum class Step : uint8_t { kIdle, kTaking, kWaiting, kReading, kReleasing };
   struct State {
     Step step = Step::kIdle;
     uint64_t ticket = 0, taken = 0;
-    uint64_t seen = 0;  // the ticket that was served, at the last look
+    uint64_t seen = 0;  // the ticket being served at the last poll
     Time began = 0;
   };
   uint64_t owner(const Lane& lane) const {
@@ -67,7 +68,7 @@ class LockProgram : public Words {
     const uint64_t thread = value >> 32, lane = value & 0xffffffff;
     return thread - 1 < side_.params().threads && lane - 1 < side_.params().qps;
   }
-  /// Requests go on completing while nobody gets the lock, so Side sees no time-out.
+  /// Requests keep completing while no QP gets the lock, so Side detects no time-out.
   Result<void> look_at_progress() {
     const Params& p = side_.params();
     side_.dev().before_shared();
@@ -77,7 +78,7 @@ class LockProgram : public Words {
     return fail(Errc::kTimedOut, "nobody has got the lock for {} us", p.timeout_us);
   }
 
-  /// The request of this step has completed; posts the next one.
+  /// Called when the request of this step has completed; posts the next one.
   Result<void> go_on(Lane& lane) {
     State& s = states_[lane.number];
     switch (s.step) {
@@ -93,7 +94,7 @@ class LockProgram : public Words {
         if (!is_owner(s.ticket)) side_.wrong(own_word(lane, lane.posted - 1), kWord);
         return take(lane);
       case Step::kWaiting:
-        // It counts up, and not beyond a ticket that waits.
+        // The served ticket only increases, and does not pass a waiting ticket.
         if (brought(lane) < s.seen || brought(lane) > s.ticket)
           side_.wrong(own_word(lane, lane.posted - 1), kWord);
         s.seen = brought(lane);
@@ -101,7 +102,7 @@ class LockProgram : public Words {
       case Step::kReading:
         return write_and_release(lane, brought(lane));
       case Step::kReleasing:
-        // Nobody else has had the lock in between.
+        // No other QP has had the lock in between.
         expect(own_word(lane, lane.posted - 1), takes_tickets_ ? s.ticket : owner(lane));
         s.taken++;
         s.step = Step::kIdle;
@@ -131,7 +132,7 @@ class LockProgram : public Words {
     states_[lane.number].step = Step::kReading;
     return post(lane, IBV_WR_RDMA_READ, far_shared(kCounter), 0, 0);
   }
-  /// The atomic that releases the lock is performed after the Write is placed: RFC 7306 5.3.
+  /// The atomic that releases the lock executes after the Write is placed: RFC 7306 5.3.
   Result<void> write_and_release(Lane& lane, uint64_t counter) {
     State& s = states_[lane.number];
     s.step = Step::kReleasing;
@@ -144,7 +145,7 @@ class LockProgram : public Words {
     if (takes_tickets_) return post(lane, IBV_WR_ATOMIC_FETCH_AND_ADD, far_shared(kServing), 1, 0);
     return post(lane, IBV_WR_ATOMIC_CMP_AND_SWP, far_shared(kGate), owner(lane), 0);
   }
-  /// Each value of the counter was read once.
+  /// Checks that each value of the counter was read exactly once.
   void judge() {
     auto& all = side_.run().session.seen();
     std::ranges::sort(all, {}, &Seen::old);
@@ -156,7 +157,7 @@ class LockProgram : public Words {
 
   const bool takes_tickets_;
   std::vector<State> states_;
-  uint64_t looks_ = 0, taken_ = 0;  // of all threads
+  uint64_t looks_ = 0, taken_ = 0;  // over all threads
   Time taken_at_ = 0;
 };
 

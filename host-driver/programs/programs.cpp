@@ -1,4 +1,4 @@
-// The list of programs, their settings, and the session that a host's threads share.
+// The list of programs, their settings, and the session shared by a host's threads.
 #include "programs.hpp"
 
 #include <algorithm>

@@ -9,7 +9,7 @@ namespace rnic::programs {
 using namespace verbs;
 
 namespace {
-constexpr uint64_t kPoison = 0xdeadbeefdeadbeef;  // in a sink until its response has come
+constexpr uint64_t kPoison = 0xdeadbeefdeadbeef;  // content of a sink until its response arrives
 }  // namespace
 
 Words::Words(const Run& run, bool is_client, uint32_t lanes, uint32_t window)
