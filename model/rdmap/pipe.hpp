@@ -1,5 +1,5 @@
-// A pipe that takes one operation a cycle, offered in any order of time: the first free cycle at or
-// after the one wanted.
+// A pipe that takes one operation per cycle, requested in any order of time. An operation gets the
+// first free cycle at or after the wanted one.
 //
 //   const Cycle waits = pipe.take(now, now + 3);
 #pragma once
@@ -15,8 +15,8 @@ namespace rnic::model {
 
 class Pipe {
  public:
-  /// Takes a cycle; returns how long the operation waits for it. What is wanted beyond the window
-  /// of 192 cycles from now on waits for nothing.
+  /// Takes a cycle and returns how long the operation waits for it. A wanted cycle beyond the
+  /// window of 192 cycles from now on is granted without waiting.
   Cycle take(Cycle now, Cycle wanted) {
     forget(now);
     for (Cycle at = std::max(now, wanted); at < base_ + kCycles;) {
@@ -42,8 +42,8 @@ class Pipe {
     }
     for (; base_ + 64 <= now; base_ += 64) words_[base_ / 64 % kWords] = 0;
   }
-  std::array<uint64_t, kWords> words_{};  // a bit a cycle
-  Cycle base_ = 0;                        // of the oldest word
+  std::array<uint64_t, kWords> words_{};  // one bit per cycle
+  Cycle base_ = 0;                        // first cycle of the oldest word
 };
 
 }  // namespace rnic::model

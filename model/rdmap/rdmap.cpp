@@ -44,7 +44,8 @@ std::vector<uint8_t> terminate_bytes(Cause cause, std::span<const uint8_t> head,
                                      uint16_t ulpdu_length) {
   const spec::CauseRow& row = spec::cause_row(cause);
   const bool with_ddp = row.ddp_header && !head.empty();
-  // The Read Request header is of a Read alone; those of the others have no place (RFC 7306 8.1, RPMEM-5.1-02).
+  // Only a Read includes its Read Request header; the Terminate has no field for the headers of
+  // other requests (RFC 7306 8.1, RPMEM-5.1-02).
   const bool is_read =
       !head.empty() && (head[1] & 0x0f) == static_cast<uint8_t>(RdmapOpcode::kReadRequest);
   const bool with_rdma = with_ddp && row.rdma_header && is_read;
@@ -92,7 +93,7 @@ void Rdmap::control(const spec::QpCtlRdmap& ctl) {
   out_.qp_ack_rdmap({ctl.qpn});
 }
 
-/// Once a QP: the responder has nothing left, so half_close may go on.
+/// Reports, once per QP, that the responder has no request left: half_close may continue.
 void Rdmap::tell_closed(uint16_t qpn) { out_.qp_error({.qpn = qpn, .cause = Cause::kNone}); }
 
 void Rdmap::update_responder(uint16_t qpn) {
@@ -103,7 +104,7 @@ void Rdmap::update_responder(uint16_t qpn) {
   if (news) out_.responder_ready(qpn);
 }
 
-// RFC 5040 section 3.2: each data transfer operation as DDP messages.
+// RFC 5040 section 3.2: maps each data transfer operation to DDP messages.
 std::optional<TxMessage> Rdmap::request(Wqe wqe) {
   const spec::WqeHdr& w = wqe.hdr;
   Qp& q = qps_[w.qpn];
@@ -140,7 +141,7 @@ std::optional<TxMessage> Rdmap::request(Wqe wqe) {
   return m;
 }
 
-/// A request on QN 1: its bytes are ours, and it takes an ORD slot.
+/// A request on QN 1: rdmap generates its bytes, and it takes an ORD slot.
 void Rdmap::own_request(Qp& q, const Wqe& wqe, TxMessage& m) {
   const spec::WqeHdr& w = wqe.hdr;
   RNIC_CHECK(q.ord_count < q.params.ord, "QP {} has {} requests outstanding of {}", w.qpn,
@@ -154,7 +155,7 @@ void Rdmap::own_request(Qp& q, const Wqe& wqe, TxMessage& m) {
   switch (w.opcode) {
     case spec::WrOpcode::kFlush: {  // draft-talpey-rdma-commit-01 section 3.1.1.1
       o.kind = Kind::kFlush;
-      // The wire's bits are not verbs': the other way round.
+      // The wire's bits are in the opposite order of verbs' bits.
       const uint32_t visible = (w.disposition & 1) != 0 ? spec::kFlushVisible : 0;
       const uint32_t persistent = (w.disposition & 2) != 0 ? spec::kFlushPersistent : 0;
       put(RdmapOpcode::kFlushRequest, spec::FlushRequest{.sink_stag = w.remote_stag,
@@ -211,8 +212,8 @@ void Rdmap::own_request(Qp& q, const Wqe& wqe, TxMessage& m) {
 }
 
 // RFC 5040 section 5.2.1, requirements.md section 7: a Read of size 0 is not checked. A Flush needs
-// the right of each state that it asks for and no other, and is checked at length 0, too (A-06,
-//
+// the right of each state that it requests, and no other right. It is checked also at length 0
+//
 TptResult Rdmap::check_range(const Qp& q, const Inbound& in) const {
   if (in.kind == Kind::kFlush) {
     const uint32_t flags = in.flush.flags;
@@ -235,7 +236,7 @@ TptResult Rdmap::check_range(const Qp& q, const Inbound& in) const {
                      .last = 1});
 }
 
-// The range is checked when its service begins.
+// The range is checked when service begins.
 std::optional<TxMessage> Rdmap::respond(uint16_t qpn) {
   Qp& q = qps_[qpn];
   if (!q.running || q.failed || q.responding || q.ird_count == 0) return std::nullopt;
@@ -250,7 +251,8 @@ std::optional<TxMessage> Rdmap::respond(uint16_t qpn) {
   TxMessage m;
   m.body = rnic::Payload::make(spec::WqeSge::kBytes);
   if (in.kind == Kind::kFlush) {
-    // One byte of the range is read back behind what the watermark counts: reads push writes.
+    // Reads one byte of the range after the placements that the watermark counts: reads push
+    // writes.
     m.hdr = {.qpn = qpn,
              .source = TxSource::kResp,
              .opcode = RdmapOpcode::kFlushResponse,
@@ -369,14 +371,14 @@ void Rdmap::tx_fault(const spec::TxFault& f) {
                         .slot = f.slot,
                         .status = status});
   }
-  const Inbound& in =
-      ird_[q.params.ird_base + f.slot];  // slot of a response: its place in the IRD ring
+  // The slot of a response is its index in the IRD ring.
+  const Inbound& in = ird_[q.params.ird_base + f.slot];
   const Cause unreadable = in.kind == Kind::kFlush ? Cause::kFlushFailed : Cause::kRdmapLength;
   const Cause cause = f.result != TptResult::kOk ? source_cause(f.result) : unreadable;
   if (in.kind != Kind::kRead)
     return fail(f.qpn, {.cause = cause, .head = in.head, .ulpdu_length = in.ulpdu_length});
-  // requirements.md section 6: of a Read that fails after some bytes, the header shows what was not
-  // returned.
+  // requirements.md section 6: if a Read fails after some bytes, the header names the part that was
+  // not returned.
   spec::ReadRequest rest = in.read;
   rest.sink_to += f.offset;
   rest.read_size -= f.offset;
@@ -395,7 +397,7 @@ void Rdmap::fail(uint16_t qpn, const Failure& f) {
   update_responder(qpn);
   const bool silent =
       f.cause == Cause::kLlpLost || f.cause == Cause::kPeerTerminate || q.closed() ||
-      (q.params.hold_tx != 0 && !q.heard);  // RFC 5044: the passive side may not speak first
+      (q.params.hold_tx != 0 && !q.heard);  // RFC 5044: the passive side may not send first
   out_.qp_error({.qpn = qpn,
                  .cause = f.cause,
                  .sends_term = !silent,

@@ -1,9 +1,10 @@
-// Message layer: what a work request is on the wire, what a received segment means, Reads and
-// Flushes in both directions, and the one place where a QP's error is decided. RFC 5040. RTL: rtl/rdmap/rdmap.sv
+// Message layer, RFC 5040: turns work requests into messages, interprets received segments, serves
+// Reads and Flushes in both directions, and is the only unit that decides a QP's error. RTL:
+// rtl/rdmap/rdmap.sv
 //
 //   Rdmap rdmap(sizes, tpt, out);   rdmap.control({QpOp::kStart, qpn, params});
-//   auto m = rdmap.request(wqe);                    a message of the send queue
-//   auto v = rdmap.rx_segment(segment);             accept, place, deliver
+//   auto m = rdmap.request(wqe);                    // a message of the send queue
+//   auto v = rdmap.rx_segment(segment);             // verdict: accept, place, deliver
 //   auto r = rdmap.respond(rdmap.responders().next(last + 1));
 #pragma once
 
@@ -31,38 +32,40 @@ class Rdmap final : public SegmentJudge {
     virtual void qp_ack_rdmap(const spec::QpAckRdmap& ack) = 0;
     virtual void qp_error(const spec::QpError& error) = 0;
     virtual void terminate(TxMessage m) = 0;  // tx_message of source term; its slot is always free
-    virtual void responder_ready(uint16_t qpn) = 0;  // it is now one of responders()
-    /// The old value that an Atomic Response brought, to be stored in its sink.
+    virtual void responder_ready(uint16_t qpn) = 0;  // the QP is now in responders()
+    /// The old value of an Atomic Response, to be stored in its sink.
     virtual void result(const spec::AtomicReq& result) = 0;
   };
   Rdmap(const spec::Sizes& sizes, const Translation& tpt, Out& out);
 
   void control(const spec::QpCtlRdmap& ctl);
 
-  /// A WQE as a message. Nothing, if the QP has stopped.
+  /// Returns the message of a WQE; nothing if the QP has stopped.
   std::optional<TxMessage> request(Wqe wqe);
 
-  /// QPs with a request to be answered and the responder's slot free.
+  /// QPs with a pending inbound request and a free response slot.
   const ReadySet& responders() const { return responders_; }
-  /// Begins to answer the oldest request of this QP, a Read or Flush. Nothing, if its range fails the check.
+  /// Starts to serve the QP's oldest request, a Read or Flush. Nothing if its range fails the
+  /// check.
   std::optional<TxMessage> respond(uint16_t qpn);
   void resp_slot_free(const spec::RespSlotFree& free);
 
   // Atomics and Atomic Writes: RFC 7306 section 5, draft-talpey-rdma-commit-01 section 3.1.3.
   struct Turn {
     spec::AtomicReq request;
-    uint64_t watermark = 0;  // placements that come before it
+    uint64_t watermark = 0;  // number of placements before the request
   };
-  /// The oldest request of this QP is one.
+  /// Whether the QP's oldest request is an atomic or Atomic Write.
   bool is_atomic(uint16_t qpn) const;
-  /// It goes to unit atomic, which may begin it behind its watermark, and when the QP is fetched().
+  /// Passes it to unit atomic, which may begin it once its watermark is placed and the QP is
+  /// fetched().
   Turn begin_atomic(uint16_t qpn);
-  /// No earlier Read Response has payload that was not read (ambiguities.md 2.2).
+  /// All payload of earlier Read Responses has been read (ambiguities.md 2.2).
   bool fetched(uint16_t qpn) const { return qps_[qpn].unfetched == 0; }
   void resp_fetched(const spec::RespFetched& f);
-  /// A request that is not begun is dropped where its QP is not.
+  /// Unit atomic drops a request that has not begun if its QP is not alive.
   bool is_alive(uint16_t qpn) const { return qps_[qpn].running && !qps_[qpn].failed; }
-  /// The response. Nothing, if it has failed, or its QP has.
+  /// Returns the response; nothing if the request or its QP has failed.
   std::optional<TxMessage> atomic_rsp(const spec::AtomicRsp& rsp);
 
   spec::RxVerdict rx_segment(const spec::RxSegment& segment) override;
@@ -70,7 +73,8 @@ class Rdmap final : public SegmentJudge {
   void qp_fault(const spec::QpFault& fault);
   void tx_fault(const spec::TxFault& fault);
   std::string waiting_for() const;
-  /// For benches: placements accepted since reset, to where traffic would bring them in hours.
+  /// For benches: sets the count of placements accepted since reset, to reach values that traffic
+  /// would reach in hours.
   void set_placed(uint64_t count) { placed_ = count; }
 
  private:
@@ -88,23 +92,23 @@ class Rdmap final : public SegmentJudge {
     spec::FlushRequest flush{};
     spec::AtomicRequest atomic{};
     spec::AtomicWriteRequest write{};
-    std::array<uint8_t, 70> head{};  // as it came
+    std::array<uint8_t, 70> head{};  // headers as received
     uint16_t ulpdu_length = 0;
     uint64_t watermark = 0;
   };
   struct Qp {
     bool running = false, failed = false, heard = false, responding = false;
-    bool closing = false;  // half_close has come
-    /// Our side has no more to say: qp may let the FIN follow.
+    bool closing = false;  // half_close was received
+    /// No response is left to send: qp may send the FIN.
     bool closed() const { return closing && ird_count == 0; }
     spec::QpParams params;
     uint8_t ord_head = 0, ord_count = 0, ird_head = 0, ird_count = 0;
-    uint32_t msn = 1;        // of the next request
+    uint32_t msn = 1;        // MSN of the next request
     uint32_t unfetched = 0;  // Read Responses whose last payload has not been read
   };
   struct Failure {
     spec::Cause cause{};
-    std::span<const uint8_t> head;  // the offending segment
+    std::span<const uint8_t> head;  // of the offending segment
     uint16_t ulpdu_length = 0;
     bool has_wr = false, has_peer_term = false;
     uint8_t slot = 0;
@@ -143,11 +147,11 @@ class Rdmap final : public SegmentJudge {
   std::vector<Outstanding> ord_;
   std::vector<Inbound> ird_;
   ReadySet responders_;
-  uint64_t placed_ = 0;  // placements accepted so far, all QPs
+  uint64_t placed_ = 0;  // placements accepted so far, over all QPs
 };
 
-/// The bytes of a Terminate. RFC 5040 section 4.8, requirements.md 5.2: fields that are not
-/// included are left out.
+/// Returns the bytes of a Terminate. RFC 5040 section 4.8, requirements.md 5.2: fields that are not
+/// included are omitted.
 std::vector<uint8_t> terminate_bytes(spec::Cause cause, std::span<const uint8_t> head,
                                      uint16_t ulpdu_length);
 

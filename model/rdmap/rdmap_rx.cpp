@@ -1,4 +1,4 @@
-// Receive: requirements.md sections 3 and 4; the order of the checks is the order of section 3.
+// Receive path: requirements.md sections 3 and 4; the checks are in the order of section 3.
 #include "base/bytes.hpp"
 #include "gen/queues.hpp"
 #include "rdmap/rdmap.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint32_t kUntagged = spec::kUntaggedHeaderBytes;
 
-/// Does an opcode stand on this kind of segment? Those that are not enabled stand nowhere.
+/// Whether an opcode is allowed on this kind of segment. Unsupported opcodes are allowed on none.
 bool fits(RdmapOpcode op, bool tagged, uint32_t qn) {
   switch (op) {
     case RdmapOpcode::kRdmaWrite:
@@ -39,7 +39,7 @@ bool fits(RdmapOpcode op, bool tagged, uint32_t qn) {
   }
 }
 
-/// Of RFC 7306 and the persistence draft: known where the extensions are enabled.
+/// Opcodes of RFC 7306 and of the persistence draft: valid only where the extensions are enabled.
 bool is_extension(RdmapOpcode op) {
   return op == RdmapOpcode::kFlushRequest || op == RdmapOpcode::kFlushResponse ||
          op == RdmapOpcode::kAtomicRequest || op == RdmapOpcode::kAtomicResponse ||
@@ -59,7 +59,7 @@ spec::RxVerdict Rdmap::rx_segment(const spec::RxSegment& s) {
     return {};
   }
   if (cause != Cause::kNone) {
-    // Its headers are shown if the whole of the DDP header is there.
+    // The Terminate includes the headers if the DDP header is complete.
     const bool has_head =
         s.ulpdu_length >= ((s.head[0] & 0x80) != 0 ? spec::kTaggedHeaderBytes : kUntagged);
     fail(s.qpn, {.cause = cause,
@@ -76,7 +76,8 @@ Cause Rdmap::rx_check(Qp& q, const spec::RxSegment& s, spec::RxVerdict& v) {
   const bool tagged = (s.head[0] & 0x80) != 0;
   const bool last = (s.head[0] & 0x40) != 0;
   const uint32_t qn = tagged ? 0 : base::load_be<uint32_t>(&s.head[6]);
-  // Reserved bits are ignored: opcodes have four bits, five where the extensions are enabled.
+  // Reserved bits are ignored: opcodes have four bits, or five where the extensions are enabled
+  //
   const auto op = static_cast<RdmapOpcode>(s.head[1] & (s.persist != 0 ? 0x1f : 0x0f));
   const uint32_t length = s.ulpdu_length - (tagged ? spec::kTaggedHeaderBytes : kUntagged);
 
@@ -117,7 +118,7 @@ Cause Rdmap::rx_check(Qp& q, const spec::RxSegment& s, spec::RxVerdict& v) {
 }
 
 Cause Rdmap::request_in(Qp& q, const spec::RxSegment& s, Inbound in) {
-  if (q.closed()) return Cause::kLlpLost;  // its answer would come behind our FIN
+  if (q.closed()) return Cause::kLlpLost;  // its response would follow our FIN
   if (q.ird_count >= q.params.ird) return Cause::kDdpUntaggedNoBuffer;
   in.head = s.head;
   in.ulpdu_length = s.ulpdu_length;
@@ -127,7 +128,7 @@ Cause Rdmap::request_in(Qp& q, const spec::RxSegment& s, Inbound in) {
   return Cause::kNone;
 }
 
-// No flag, or one that does not exist; no STag to be invalidated either.
+// kRdmapLength also for no flag or an unknown one, and for an STag to invalidate.
 Cause Rdmap::flush_request(Qp& q, const spec::RxSegment& s, uint32_t length, bool last) {
   if (length != spec::FlushRequest::kBytes || !last) return Cause::kRdmapLength;
   const auto f = spec::FlushRequest::unpack(std::span(s.head).subspan(kUntagged));
@@ -137,7 +138,7 @@ Cause Rdmap::flush_request(Qp& q, const spec::RxSegment& s, uint32_t length, boo
   return request_in(q, s, {.kind = Kind::kFlush, .flush = f});
 }
 
-// RFC 7306 section 5.2.1; AOpCodes that are not defined are unknown.
+// RFC 7306 section 5.2.1; undefined AOpCodes are unknown opcodes.
 Cause Rdmap::atomic_request(Qp& q, const spec::RxSegment& s, uint32_t length, bool last) {
   if (length != spec::AtomicRequest::kBytes || !last) return Cause::kRdmapLength;
   const auto a = spec::AtomicRequest::unpack(std::span(s.head).subspan(kUntagged));
@@ -146,7 +147,7 @@ Cause Rdmap::atomic_request(Qp& q, const spec::RxSegment& s, uint32_t length, bo
   return request_in(q, s, {.kind = Kind::kAtomic, .atomic = a});
 }
 
-// draft-talpey-rdma-commit-01 section 3.1.3.1; no STag to be invalidated.
+// draft-talpey-rdma-commit-01 section 3.1.3.1; an STag to invalidate is an error.
 Cause Rdmap::atomic_write_request(Qp& q, const spec::RxSegment& s, uint32_t length, bool last) {
   if (length != spec::AtomicWriteRequest::kBytes || !last) return Cause::kRdmapLength;
   const auto w = spec::AtomicWriteRequest::unpack(std::span(s.head).subspan(kUntagged));
@@ -155,7 +156,8 @@ Cause Rdmap::atomic_write_request(Qp& q, const spec::RxSegment& s, uint32_t leng
   return request_in(q, s, {.kind = Kind::kAtomicWrite, .write = w});
 }
 
-// the oldest request is an atomic, and this is its identifier. It is complete when the value is stored.
+// the oldest request must be an atomic with this identifier. The request completes when the
+// value is stored.
 Cause Rdmap::atomic_response(Qp& q, const spec::RxSegment& s, uint32_t length, bool last) {
   if (length != spec::AtomicResponse::kBytes || !last) return Cause::kRdmapLength;
   const auto r = spec::AtomicResponse::unpack(std::span(s.head).subspan(kUntagged));
@@ -175,7 +177,7 @@ Cause Rdmap::atomic_response(Qp& q, const spec::RxSegment& s, uint32_t length, b
   return Cause::kNone;
 }
 
-// the oldest request is of this kind.
+// the oldest request must be of this kind.
 Cause Rdmap::empty_response(Qp& q, Kind kind, uint32_t length, bool last, spec::RxVerdict& v) {
   if (length != 0 || !last) return Cause::kRdmapLength;
   if (q.ord_count == 0 || ord(q, 0).kind != kind) return Cause::kRdmapOpcode;
@@ -183,7 +185,7 @@ Cause Rdmap::empty_response(Qp& q, Kind kind, uint32_t length, bool last, spec::
   return Cause::kNone;
 }
 
-/// The oldest request is complete.
+/// Completes the oldest request.
 void Rdmap::answered(Qp& q, spec::RxVerdict& v) {
   v.deliver = DeliverKind::kRead;
   v.slot = ord(q, 0).slot;
@@ -191,7 +193,8 @@ void Rdmap::answered(Qp& q, spec::RxVerdict& v) {
   --q.ord_count;
 }
 
-// The oldest request is a Read, its next byte, and Last exactly at its end.
+// The oldest request must be a Read, the segment must hold its next byte, and Last must be set
+// exactly at its end.
 Cause Rdmap::read_response(Qp& q, const spec::RxSegment& s, uint32_t length, bool last,
                            spec::RxVerdict& v) {
   if (q.ord_count == 0) return Cause::kRdmapOpcode;
@@ -209,8 +212,8 @@ Cause Rdmap::read_response(Qp& q, const spec::RxSegment& s, uint32_t length, boo
   return Cause::kNone;
 }
 
-// RFC 5040 section 5.4. If it carries the header of a Read of ours, that Read failed, and gets the
-// status; without a Read Request header it names another request by its MSN.
+// RFC 5040 section 5.4. A Terminate with the header of one of our Reads fails that Read with its
+// status. Without a Read Request header it identifies another request by its MSN.
 void Rdmap::peer_terminate(uint16_t qpn, const spec::RxSegment& s) {
   constexpr uint32_t kBody = kUntagged;  // ctrl, length, DDP header, Read Request header
   constexpr uint32_t kRequest = kBody + 6 + kUntagged;

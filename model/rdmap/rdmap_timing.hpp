@@ -1,4 +1,4 @@
-// Cycles of rdmap.
+// Latencies of rdmap in cycles.
 #pragma once
 
 #include "sc/dispatcher.hpp"
@@ -6,25 +6,25 @@
 namespace rnic::model {
 
 struct RdmapTiming {
-  // rdmap_core, from pick to decide: the table is read, row, entries are read, their register.
+  // rdmap_core, from pick to decision: table read, row, entries read, register of the entries.
   Cycle core = 4;
-  // wqe_hdr to tx_message_hdr: FIFO (rdmap_wqe), core, queue of messages, rdmap_tx.
+  // wqe_hdr to tx_message_hdr: FIFO (rdmap_wqe), core, message queue, rdmap_tx.
   Cycle tx = 1 + core + 1 + 1;
-  // More of a Read or Flush, whose first SGE rdmap_wqe splits off: FIFO of beats, of SGEs.
+  // Added for a Read or Flush, whose first SGE rdmap_wqe splits off: FIFO of beats, FIFO of SGEs.
   Cycle sge = 2;
-  // rx_segment to rx_verdict: FIFO, core, queue of verdicts.
+  // rx_segment to rx_verdict: FIFO, core, verdict queue.
   Cycle verdict = 1 + core + 1;
-  // A request's segment, or a slot that is free, to its head: FIFO, core, work list (2), core.
+  // A request's segment, or a freed slot, to the request's head: FIFO, core, work list (2), core.
   Cycle head = 1 + core + 2 + core;
-  // And to the response but for tpt's answer: ring (rdmap_read), queue of responses, rdmap_tx.
+  // To the response, without tpt's check: ring (rdmap_read), response queue, rdmap_tx.
   Cycle respond = head + 1 + 1 + 1;
-  // A request has its place in the ring of rdmap_read so long, and while tpt checks: core, ring.
+  // Time that a request occupies the ring of rdmap_read, besides tpt's check: core, ring.
   Cycle serve = core + 1;
-  // rdmap_tx: a message's header leaves before its beats.
+  // rdmap_tx: a message's header is sent before its beats.
   Cycle header = 1;
-  // start, stop, faults: core, done, acknowledged.
+  // start, stop, faults: core, done, acknowledgement.
   Cycle control = core + 2;
-  // An error to its Terminate: queue of jobs, rdmap_term (error, message), rdmap_tx.
+  // Error to its Terminate: job queue, rdmap_term (error, message), rdmap_tx.
   Cycle term = 1 + 2 + 1;
 };
 

@@ -10,7 +10,7 @@
 namespace rnic::model {
 
 RdmapUnit::RdmapUnit(Units& u)
-    : wqe("wqe", 2 * u.sizes.fifo_depth + 4),  // FIFO; core and queue of messages
+    : wqe("wqe", 2 * u.sizes.fifo_depth + 4),  // FIFO; core and message queue
       control("qp_ctl_rdmap", 4 * u.sizes.num_qps + 4),
       u_(u),
       rdmap_(u.sizes, u.tpt->tpt(), *this),
@@ -24,22 +24,22 @@ RdmapUnit::RdmapUnit(Units& u)
   control.feeds(ctl_);
 }
 
-/// Into the work list. Its head takes another cycle of the pipe.
+/// Adds the QP to the work list. Its head takes another cycle of the pipe.
 void RdmapUnit::responder_ready(uint16_t qpn) {
   const Cycle now = u_.now();
   const RdmapTiming& t = u_.timing.rdmap;
   const Cycle waits = pipe_.take(now, now + ahead_ + t.core);
-  // An atomic leaves with its head: no ring, no check, no message yet.
+  // An atomic leaves with its head: no ring, no check, and no message yet.
   const Cycle served = rdmap_.is_atomic(qpn) ? t.head : t.respond + u_.timing.tpt.check;
   list_.push(qpn, now + ahead_ + waits + served);
 }
 
-/// Responder and send queue in turn, as rdmap_tx takes them; the responder's QPs in the order of
-/// the work list.
+/// Responder and send queue alternate, as in rdmap_tx. The responder serves QPs in the order of the
+/// work list.
 void RdmapUnit::step_tx() {
   const Cycle now = u_.now();
   if (now < free_at_) return tx_.wake(free_at_);
-  // The ring of rdmap_read: its oldest request but fifo_depth has left.
+  // The ring of rdmap_read has room once all but its latest fifo_depth - 1 requests have left.
   const Cycle room = served_[serving_] + u_.timing.rdmap.serve + u_.timing.tpt.check;
   const bool waits = list_.ready();
   const bool responds = waits && now >= room;
@@ -120,8 +120,8 @@ void RdmapUnit::atomic_left(uint16_t qpn) {
   u_.qp->ack(Qp::Peer::kRdmap, qpn);
 }
 
-/// What unit atomic has of a QP that stops is dropped, or ends: nothing is stored after the
-/// acknowledgement. A sync waits for results alone, a half_close for nothing.
+/// When a QP stops, unit atomic drops or finishes its items, so that nothing is stored after the
+/// acknowledgement. A sync waits only for results, a half_close for nothing.
 void RdmapUnit::qp_ack_rdmap(const spec::QpAckRdmap& ack) {
   if (!waits_for_atomic(ack.qpn, waits_)) return u_.qp->ack(Qp::Peer::kRdmap, ack.qpn);
   acks_[ack.qpn] = waits_;

@@ -1,5 +1,6 @@
-// rdmap in the timed model: messages of send queue and responder share the path to ddp; verdicts
-// are calls. Every operation takes a cycle of the pipe of rdmap_core: WQE, segment, head, free slot.
+// rdmap in the timed model. Messages of the send queue and of the responder share the path to ddp;
+// verdicts are calls. Each operation takes one cycle of rdmap_core's pipe: WQE, segment, head, free
+// slot.
 #pragma once
 
 #include <variant>
@@ -22,20 +23,21 @@ class RdmapUnit final : private Rdmap::Out {
 
   Rdmap& rdmap() { return rdmap_; }
   SegmentJudge& judge() { return judge_; }
-  /// A segment that ddp still checks is judged now; its verdict comes so much later.
+  /// ddp calls judge() `ahead` cycles before the segment reaches rdmap: the outputs are later by
+  /// that much.
   void arriving(Cycle ahead) { ahead_ = ahead; }
-  /// Cycles that the segment judged last waited for the pipe.
+  /// Cycles that the latest judged segment waited for the pipe.
   Cycle waited() const { return waited_; }
-  /// A response slot is free, and rdmap learns of it so much later.
+  /// A response slot becomes free; the signal reaches rdmap `after` cycles later.
   void resp_slot_free(const spec::RespSlotFree& free, Cycle after) {
     ahead_ = after + pipe_.take(u_.now(), u_.now() + after);
     rdmap_.resp_slot_free(free);
     ahead_ = 0;
   }
-  /// What unit atomic has done: a message, or a failure.
+  /// Response of unit atomic: becomes a message or a failure.
   void atomic_rsp(const spec::AtomicRsp& rsp);
   void resp_fetched(const spec::RespFetched& f);
-  /// It has one thing less of this QP: an order that waits for that may be acknowledged.
+  /// atomic has one item less of this QP: acknowledges an order that waited for it.
   void atomic_left(uint16_t qpn);
   spec::UnitCount count() const { return meter_.count(); }
   std::string waiting_for() const { return rdmap_.waiting_for() + wqe.describe(); }
@@ -66,13 +68,13 @@ class RdmapUnit final : private Rdmap::Out {
   Meter meter_;
   Judge judge_{*this};
   Pipe pipe_;
-  Queue<uint16_t> list_;       // QPs to be answered, each seen when its response can leave
-  std::vector<Cycle> served_;  // when the last requests left the ring of rdmap_read
-  uint32_t serving_ = 0;       // the oldest of them
+  Queue<uint16_t> list_;       // QPs to be served, visible when the response can be sent
+  std::vector<Cycle> served_;  // cycles in which the latest requests left the ring of rdmap_read
+  uint32_t serving_ = 0;       // index of the oldest of them
   Cycle free_at_ = 0, ahead_ = 0, waited_ = 0;
   bool responder_last_ = false;
-  Waits waits_ = Waits::kNothing;  // what the order that is done waits for in unit atomic
-  std::vector<Waits> acks_;        // of each QP: an acknowledgement waits for unit atomic
+  Waits waits_ = Waits::kNothing;  // what the current order waits for in unit atomic
+  std::vector<Waits> acks_;        // by QP: what its acknowledgement waits for in unit atomic
   StageOf<RdmapUnit> tx_{*this, &RdmapUnit::step_tx};
   StageOf<RdmapUnit> ctl_{*this, &RdmapUnit::step_ctl};
 };
