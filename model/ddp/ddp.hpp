@@ -1,12 +1,12 @@
-// Placement: received segments to where they belong, messages into segments. RFC 5041. RTL:
+// Placement, RFC 5041: places received segments in memory and cuts messages into segments. RTL:
 // rtl/ddp/ddp.sv
 //
 //   Ddp ddp(sizes, tpt, rdmap, out);   ddp.control({QpOp::kStart, qpn, params});
-//   ddp.tx.message(m);                                  out.tx_want(...), and when a grant comes:
-//   auto s = ddp.tx.schedule(grant, source);            a segment, and the payload it needs
-//   auto u = ddp.tx.assemble(s.segment, payload);       a ULPDU, if the payload is good
+//   ddp.tx.message(m);                                  // calls out.tx_want(...); after a grant:
+//   auto s = ddp.tx.schedule(grant, source);            // a segment, and the payload it needs
+//   auto u = ddp.tx.assemble(s.segment, payload);       // a ULPDU, if the payload is good
 //   if (ddp.rx.needs_receive(u)) ddp.rx.received(qpn, take);
-//   auto place = ddp.rx.take(u);                        out.rx_done(...) when it has been placed
+//   auto place = ddp.rx.take(u);                        // after placement: out.rx_done(...)
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@
 
 namespace rnic::model {
 
-/// Who judges a received segment: rdmap. RTL: rx_segment, rx_verdict.
+/// The unit that judges a received segment: rdmap. RTL: rx_segment, rx_verdict.
 class SegmentJudge {
  public:
   virtual ~SegmentJudge() = default;
@@ -48,36 +48,38 @@ class Ddp {
   struct Segment {
     TxUlpdu ulpdu;  // without the payload, if that is fetched
     spec::TxSource source{};
-    uint32_t offset = 0;        // of it in its message
-    bool fetches = false;       // payload comes as PayloadData
-    bool probe = false;         // of a Flush Response: it is dropped
+    uint32_t offset = 0;        // of the segment in its message
+    bool fetches = false;       // payload arrives as PayloadData
+    bool probe = false;         // the byte read for a Flush Response: dropped
     bool is_fetch_end = false;  // the last payload of a Read Response
-    bool is_flush = false;      // a Flush Response: it frees its slot when it is sent
-    bool waits = false;         // a response without payload: for what the watermark counts
+    bool is_flush = false;      // a Flush Response: frees its slot when it is sent
+    bool waits = false;         // a response without payload: waits for the placements that the
+                                // watermark counts
     uint64_t watermark = 0;
     spec::TptResult result{};  // of tx_xlate
   };
   struct Scheduled {
     Segment segment;
-    PayloadFetch fetch;  // asked for if segment.fetches
+    PayloadFetch fetch;  // valid if segment.fetches
   };
 
   class Tx {
    public:
     Tx(Ddp& ddp, const spec::Sizes& sizes);
     void message(TxMessage m);
-    /// Which source's segment is next by the rule: Terminate, the message that is under way, then
-    /// the other than last.
+    /// The source of the next segment: Terminate first, then the source whose message has begun,
+    /// then the source that was not served last.
     std::optional<spec::TxSource> choice(uint16_t qpn) const;
     bool may_choose(uint16_t qpn, spec::TxSource source) const;
-    /// The grant's segment. Nothing, if what wanted it was dropped in the meantime.
+    /// Returns the grant's segment; nothing if its message was dropped in the meantime.
     std::optional<Scheduled> schedule(const spec::TxGrant& grant, spec::TxSource source);
     std::optional<TxUlpdu> assemble(Segment s, PayloadData payload);
-    /// Is all placed that it waits for? RFC 5040 section 5.5, rule 12.
+    /// Whether all placements that the segment waits for are done. RFC 5040 section 5.5, rule 12.
     bool may_leave(const Segment& s) const { return !s.waits || ddp_.rx.placed_ >= s.watermark; }
-    /// For benches: the MSN of the next message, to where traffic would bring it in hours.
+    /// For benches: sets the MSN of the next message, to reach values that traffic would reach in
+    /// hours.
     void set_msn(uint16_t qpn, uint32_t qn, uint32_t msn) { qps_[qpn].msn[qn] = msn; }
-    /// The scheduler learns of tx_fault: what waits of this QP is dropped.
+    /// Tells the scheduler of tx_fault: it drops the waiting messages of this QP.
     void fault(uint16_t qpn);
 
    private:
@@ -91,14 +93,15 @@ class Ddp {
     };
     struct Qp {
       bool running = false, wants = false, wants_term = false;
-      bool dropping = false;  // nothing but a Terminate leaves
-      bool bad = false;       // payload could not be had: what is scheduled does not leave either
+      bool dropping = false;  // only a Terminate is sent
+      bool bad = false;       // a payload could not be fetched: scheduled segments are dropped as
+                              // well
       spec::TxSource last = spec::TxSource::kSq;
-      bool inside_message = false;  // of `last`
+      bool inside_message = false;  // of source `last`
       uint16_t pd = 0;
       uint8_t sq_head = 0, sq_count = 0;
       std::array<uint32_t, 4> msn{1, 1, 1, 1};
-      uint32_t in_flight = 0;  // segments between here and tx_ulpdu
+      uint32_t in_flight = 0;  // segments between schedule() and tx_ulpdu
     };
     Message& slot(uint16_t qpn, spec::TxSource source);
     const Message& slot(uint16_t qpn, spec::TxSource source) const;
@@ -110,28 +113,29 @@ class Ddp {
     Ddp& ddp_;
     uint32_t sq_slots_;
     std::vector<Qp> qps_;
-    std::vector<Message>
-        messages_;  // per QP: sq_slots of the send queue, one of the responder, one Terminate
+    // Per QP: sq_slots of the send queue, one of the responder, one Terminate.
+    std::vector<Message> messages_;
   };
 
   class Rx {
    public:
     explicit Rx(Ddp& ddp, const spec::Sizes& sizes) : ddp_(ddp), qps_(sizes.num_qps) {}
-    /// A received segment is now inside: it stands at the input.
+    /// A received segment is at the input and counts as inside.
     void enters(uint16_t qpn) {
       Qp& q = qps_[qpn];
       ++q.inside;
       if (!q.stopping) ++q.counted;
     }
-    /// Does a message begin with this segment that takes a receive WQE? Then received() first.
+    /// Whether a message that needs a receive WQE begins with this segment. If so, call received()
+    /// first.
     bool needs_receive(const RxUlpdu& u) const;
     void received(uint16_t qpn, const spec::RqTakeRsp& take);
-    /// All checks, rdmap's verdict; what is to be placed.
+    /// Performs all checks and gets rdmap's verdict; returns the data to place.
     std::optional<Place> take(RxUlpdu u);
-    /// The oldest Place has left on dma_wr.
+    /// The oldest Place has been sent on dma_wr.
     void place_done(const spec::PlaceDone& done);
     bool idle() const { return deliveries_.empty(); }
-    /// For benches, as Tx::set_msn: the MSN expected next; packets placed since reset.
+    /// For benches, as Tx::set_msn: the next expected MSN; packets placed since reset.
     void set_msn(uint16_t qpn, uint32_t qn, uint32_t msn) { qps_[qpn].msn[qn] = msn; }
     void set_placed(uint64_t count) { placed_ = count; }
 
@@ -142,14 +146,14 @@ class Ddp {
       bool running = false, stopping = false;
       bool failed = false;   // an error was found in a header
       bool refused = false;  // a segment has an error, found here or by rdmap
-      bool persist = false;  // the extensions are enabled: QN 3 and the fifth bit of opcodes exist
+      bool persist = false;  // the extensions are enabled: QN 3 and the fifth opcode bit are valid
       uint16_t pd = 0;
       Receive receive = Receive::kNone;
-      spec::RqTake take{};  // what the last rq_take_req got
+      spec::RqTake take{};  // result of the latest rq_take_req
       std::array<uint32_t, 4> msn{1, 1, 1, 1};
-      uint32_t mo = 0;  // of the Send that has begun
+      uint32_t mo = 0;  // offset in the current Send
       uint32_t inside = 0;
-      uint32_t counted = 0;  // of these, not judged yet and there when its stop came
+      uint32_t counted = 0;  // segments inside that are not judged yet; a stop freezes the count
       spec::RecvWqe wqe;
       uint64_t capacity = 0;
     };
@@ -163,7 +167,7 @@ class Ddp {
       spec::WcStatus receive_status{};  // of a receive that ends here
       uint32_t header = 0;
       uint32_t qn = 0;
-      uint32_t total = 0;  // bytes of the Send up to here
+      uint32_t total = 0;  // bytes of the Send so far
       bool is_tagged = false, is_last = false;
     };
     Judged header_check(const Qp& q, const RxUlpdu& u) const;
@@ -192,7 +196,7 @@ class Ddp {
   std::string waiting_for() const;
 
  private:
-  struct Drain {  // an order: how many of those that were inside are still there
+  struct Drain {  // orders, and the segments that were inside at the latest one and still are
     std::optional<spec::QpParams> start;
     uint32_t orders = 0;  // not acknowledged yet
     uint32_t rx = 0, tx = 0;

@@ -1,4 +1,4 @@
-// Receive: headers, tagged and untagged placement, delivery. RFC 5041 sections 5 and 7,
+// Receive path: headers, tagged and untagged placement, delivery. RFC 5041 sections 5 and 7,
 // requirements.md sections 2, 3, 7.
 #include <fmt/format.h>
 
@@ -31,7 +31,7 @@ Cause tagged_cause(TptResult r) {
       return Cause::kDdpTaggedWrap;
     case TptResult::kBounds:
       return Cause::kDdpTaggedBounds;
-    case TptResult::kAlign:  // atomic's own
+    case TptResult::kAlign:  // only from atomic
       break;
   }
   return Cause::kNone;
@@ -39,8 +39,8 @@ Cause tagged_cause(TptResult r) {
 
 }  // namespace
 
-/// What the header alone tells: version, QN, MSN, MO. Behind an error that was found here, and
-/// behind a stop, nothing counts any more.
+/// Checks the header: version, QN, MSN, MO. After an error found here, and after a stop, every
+/// segment fails.
 Ddp::Rx::Judged Ddp::Rx::header_check(const Qp& q, const RxUlpdu& u) const {
   const bool counts = q.running && q.counted != 0 && !q.failed;
   Judged j{.cause = counts ? u.hdr.cause : Cause::kLocalCatastrophic};
@@ -85,7 +85,7 @@ void Ddp::Rx::received(uint16_t qpn, const spec::RqTakeRsp& take) {
 
 void Ddp::Rx::tagged(const Qp& q, const RxUlpdu& u, Judged& j, ExtentList& extents) {
   const uint32_t length = u.data.size() - j.header;
-  if (length == 0) return;  // no STag, TO or rights check
+  if (length == 0) return;  // no check of STag, TO or rights
   const std::span<const uint8_t> b = u.data.bytes();
   // Reserved bits are ignored: both, or one where the extensions are enabled.
   const auto opcode = static_cast<spec::RdmapOpcode>(b[1] & (q.persist ? 0x1f : 0x0f));
@@ -103,10 +103,10 @@ void Ddp::Rx::tagged(const Qp& q, const RxUlpdu& u, Judged& j, ExtentList& exten
 void Ddp::Rx::untagged(Qp& q, const RxUlpdu& u, Judged& j, ExtentList& extents) {
   if (j.is_last) ++q.msn[j.qn];
   if (j.qn != spec::kQnSend)
-    return;  // requests, their responses and Terminates stay inside: rdmap judges their length
+    return;  // requests, responses and Terminates are not placed: rdmap checks their length
   const uint32_t length = u.data.size() - j.header;
   const uint64_t from = q.mo;
-  const bool over = from + length > UINT32_MAX;  // its length cannot be told any more
+  const bool over = from + length > UINT32_MAX;  // the message length exceeds 32 bits
   const bool missing = q.receive == Receive::kMissing;
   j.total = q.mo = static_cast<uint32_t>(from + length);
   if (over) q.failed = true;
@@ -123,15 +123,15 @@ void Ddp::Rx::untagged(Qp& q, const RxUlpdu& u, Judged& j, ExtentList& extents) 
     j.cause = Cause::kDdpUntaggedTooLong;
     j.receive_status = WcStatus::kLocLenErr;
     q.capacity = 0;
-  } else if (place(q, from, length, extents) != TptResult::kOk) {  // our own buffer is at fault
+  } else if (place(q, from, length, extents) != TptResult::kOk) {  // fault of our own buffer
     j.cause = Cause::kLocalCatastrophic;
     j.receive_status = WcStatus::kLocProtErr;
     give_back(extents);
   }
 }
 
-/// rx_xlate: the pieces of the receive WQE for these bytes; all of them are asked for, the first
-/// failure counts.
+/// rx_xlate: translates these bytes in pieces of the receive WQE. All pieces are translated; the
+/// first failure is the result.
 TptResult Ddp::Rx::place(const Qp& q, uint64_t from, uint32_t length, ExtentList& extents) {
   const std::array<const spec::Sge*, 3> sges{&q.wqe.sge0, &q.wqe.sge1, &q.wqe.sge2};
   TptResult first = TptResult::kOk;
@@ -185,7 +185,8 @@ std::optional<Place> Ddp::Rx::take(RxUlpdu u) {
   if (head != 0) std::memcpy(segment.head.data(), u.data.bytes().data(), head);
   const spec::RxVerdict verdict = ddp_.judge_.rx_segment(segment);
 
-  // A receive that ends in an error found here, if nothing of its QP was refused before.
+  // Reports a receive that ends in an error found here, if no earlier segment of its QP was
+  // refused.
   if (j.receive_status != WcStatus::kSuccess && !q.refused) {
     d.reported = true;
     d.done = {.qpn = qpn,
@@ -235,8 +236,8 @@ void Ddp::Rx::place_done(const spec::PlaceDone&) {
   } while (!deliveries_.empty() && !deliveries_.front().placed);
 }
 
-/// Every order waits for what is inside: start, too, lest it take what mpa brought behind the stop
-/// for its own.
+/// Every order waits for the segments that are inside. Start waits as well: otherwise it would
+/// treat segments that mpa delivered after the stop as its own.
 void Ddp::control(const spec::QpCtlDdp& ctl) {
   Tx::Qp& t = tx.qps_[ctl.qpn];
   Rx::Qp& r = rx.qps_[ctl.qpn];
@@ -260,7 +261,7 @@ void Ddp::left(uint16_t qpn, uint32_t Drain::*way) {
   maybe_drained(qpn);
 }
 
-/// What was inside when stop or sync came has left.
+/// Completes the orders once every segment that was inside at the latest one has drained.
 void Ddp::maybe_drained(uint16_t qpn) {
   Drain& d = drains_[qpn];
   if (d.rx + d.tx != 0) return;

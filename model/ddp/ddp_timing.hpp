@@ -1,4 +1,4 @@
-// Cycles of ddp.
+// Latencies of ddp in cycles.
 #pragma once
 
 #include "sc/dispatcher.hpp"
@@ -14,15 +14,16 @@ struct DdpTiming {
   Cycle slot_free = 8;  // tx_grant to sq_slot_free: FIFO, sched 3; segment: read, load, cut; FIFO
   Cycle final = 2;      // payload to resp_slot_free of a Flush Response: FIFO of headers, FIFO
   Cycle occupancy = 3;  // ddp_tx_segment: read, load, cut
-  Cycle walk = 1;       // where a later segment begins in its message's SGEs
-  Cycle assemble = 4;   // payload to tx_ulpdu, behind its header: FIFO, header_put, register
+  Cycle walk = 1;       // find where a later segment begins in its message's SGEs
+  Cycle assemble = 4;   // payload to tx_ulpdu, after its header: FIFO, header_put, register
   Cycle in_line = 8;    // tx_grant to tx_ulpdu with inline bytes 12 (14 above 64), less assemble
   Cycle rx_header = 4;  // rx_ulpdu to rx_xlate: FIFO, header taken, decoded, table and pieces
   Cycle rx_check = 2;   // rx_xlate_rsp to rx_segment
   Cycle rx_place = 2;   // rx_verdict to place_hdr
-  Cycle rx_take = 3;    // a Send that begins: rq_take_req, FIFO of rq_take_rsp, cut from the WQE
-  Cycle rx_send = 1;    // a segment of a Send: cut from its receive WQE
-  Cycle rx_later = 1;   // a later one of it: from what is left
+  Cycle rx_take = 3;    // first segment of a Send: rq_take_req, FIFO of rq_take_rsp, cut from the
+                        // WQE
+  Cycle rx_send = 1;    // any segment of a Send: cut from its receive WQE
+  Cycle rx_later = 1;   // a later segment of a Send: cut from the rest
   Cycle deliver = 2;    // place_done to rx_done
   Cycle control = 3;    // start, stop: context read, write
 };

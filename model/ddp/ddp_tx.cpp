@@ -1,4 +1,4 @@
-// Transmit: messages into segments. RFC 5041 section 5.2, requirements.md section 2.
+// Transmit path: cuts messages into segments. RFC 5041 section 5.2, requirements.md section 2.
 #include <algorithm>
 
 #include "base/bytes.hpp"
@@ -43,7 +43,7 @@ void Ddp::Tx::message(TxMessage m) {
   want(qpn);
 }
 
-/// One want a QP at a time, and one for Terminate beside it.
+/// At most one want per QP at a time, plus one for a Terminate.
 void Ddp::Tx::want(uint16_t qpn) {
   Qp& q = qps_[qpn];
   if (has(qpn, TxSource::kTerm)) {
@@ -56,7 +56,7 @@ void Ddp::Tx::want(uint16_t qpn) {
   }
 }
 
-/// A Terminate that waits stays.
+/// Drops all waiting messages of the QP except a Terminate.
 void Ddp::Tx::fault(uint16_t qpn) {
   qps_[qpn].dropping = true;
   drop_waiting(qpn, sq_slots_ + 1);
@@ -104,8 +104,9 @@ void Ddp::Tx::put_header(TxUlpdu& u, const Message& m, bool last) const {
   }
 }
 
-/// tx_xlate: the pieces of `length` bytes of the message's SGEs. Every fetch of a long Read Response
-/// checks its right again; those of a Flush are checked by rdmap. All pieces are asked for, the first failure counts.
+/// tx_xlate: translates `length` bytes of the message's SGEs in pieces. Each fetch of a long Read
+/// Response checks the right again; rdmap has checked that of a Flush. All pieces are translated;
+/// the first failure is the result.
 void Ddp::Tx::gather(Message& m, uint32_t length, Scheduled& s) {
   const spec::TxMessageHdr& h = m.m.hdr;
   const bool is_read = h.source == TxSource::kResp && h.is_tagged != 0;
@@ -141,14 +142,14 @@ std::optional<Ddp::Scheduled> Ddp::Tx::schedule(const spec::TxGrant& grant, TxSo
 
   Message& m = slot(qpn, source);
   const spec::TxMessageHdr h = m.m.hdr;
-  if (m.offset == 0) {  // the message starts: its number and its segment size are taken now
+  if (m.offset == 0) {  // first segment: assign the MSN and take the segment size
     m.mulpdu = grant.mulpdu;
     if (h.is_tagged == 0) m.msn = q.msn[h.qn]++;
   }
   const uint32_t header = h.is_tagged != 0 ? spec::kTaggedHeaderBytes : spec::kUntaggedHeaderBytes;
   const uint32_t length = std::min<uint32_t>(h.length - m.offset, m.mulpdu - header);
   const bool last = m.offset + length == h.length;
-  // A Flush Response has no payload: the byte that is read back is dropped.
+  // A Flush Response has no payload: the byte that is read is dropped.
   const bool probe = source == TxSource::kResp && h.is_tagged == 0 && h.num_sge != 0;
   const uint32_t fetched = probe ? 1 : length;
 
@@ -172,8 +173,7 @@ std::optional<Ddp::Scheduled> Ddp::Tx::schedule(const spec::TxGrant& grant, TxSo
                    .has_watermark = h.has_watermark != 0 && m.offset == 0,
                    .watermark = h.watermark};
     gather(m, fetched, s);
-    if (s.segment.result !=
-        TptResult::kOk) {  // nothing is fetched: the pieces that were good go back
+    if (s.segment.result != TptResult::kOk) {  // nothing is fetched: retire the good pieces
       for (const spec::Extent& e : s.fetch.extents.all()) ddp_.tpt_.retired({e.epoch});
       s.fetch.extents = {};
       s.segment.fetches = false;
@@ -209,7 +209,7 @@ std::optional<TxUlpdu> Ddp::Tx::assemble(Segment s, PayloadData payload) {
   const bool good = s.result == TptResult::kOk && payload.hdr.status == RdStatus::kOk;
   if (good && (!q.bad || s.source == TxSource::kTerm)) {
     if (s.fetches && !s.probe) s.ulpdu.payload = std::move(payload.data);
-    // A Flush Response is final now: the QP's next request may be served.
+    // The Flush Response is final now: the QP's next request may be served.
     if (s.is_flush) ddp_.out_.resp_slot_free({qpn});
     out = std::move(s.ulpdu);
   } else if (!good && !q.bad) {
@@ -221,7 +221,7 @@ std::optional<TxUlpdu> Ddp::Tx::assemble(Segment s, PayloadData payload) {
                         .status = payload.hdr.status,
                         .result = s.result});
   }
-  if (s.is_fetch_end && out) ddp_.out_.resp_fetched({qpn});  // that of a dropped one has failed
+  if (s.is_fetch_end && out) ddp_.out_.resp_fetched({qpn});  // a dropped segment has failed instead
   --q.in_flight;
   ddp_.left(qpn, &Drain::tx);
   return out;

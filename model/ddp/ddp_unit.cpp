@@ -30,7 +30,7 @@ DdpUnit::DdpUnit(Units& u)
   control.feeds(ctl_);
 }
 
-/// A grant in the order of wants; then the segment that the rule chooses.
+/// Takes grants in the order of wants, then schedules the segment that choice() selects.
 void DdpUnit::step_sched() {
   const Cycle now = u_.now();
   if (now < sched_free_) return sched_.wake(sched_free_);
@@ -51,7 +51,7 @@ void DdpUnit::step_sched() {
       if (auto s = ddp_.tx.schedule(*grant, *source)) {
         const DdpTiming& t = u_.timing.ddp;
         const TptTiming& x = u_.timing.tpt;
-        // Block memory, a cycle more, unless its output register is full already.
+        // Block memory adds a cycle unless its output register is already full.
         const Cycle queue = u_.sizes.seg_depth > 64 && segments_.empty() ? 1 : 0;
         const Cycle segment = t.segment + queue;
         const Cycle extents = s->fetch.extents.all().size();
@@ -73,7 +73,7 @@ void DdpUnit::step_out() {
   if (!segments_.ready()) return;
   const bool fetches = segments_.front().fetches;
   if (fetches && !payload.ready()) return;
-  if (!ddp_.tx.may_leave(segments_.front())) return;  // place_done comes
+  if (!ddp_.tx.may_leave(segments_.front())) return;  // place_done wakes this stage
   if (u_.mpa->tx_ulpdu.full()) return u_.mpa->tx_ulpdu.wake_on_credit(out_);
   const uint16_t length = segments_.front().ulpdu.hdr.length;
   is_final_ = true;
@@ -87,7 +87,7 @@ void DdpUnit::step_out() {
   if (!segments_.empty()) out_.wake(std::max(out_free_, segments_.visible_at()));
 }
 
-/// Of QN 0, by its DDP header (RFC 5041 section 4.3).
+/// Untagged with QN 0, by its DDP header (RFC 5041 section 4.3).
 bool DdpUnit::is_send(const RxUlpdu& u) {
   const auto b = u.data.bytes();
   return b.size() >= 10 && (b[0] & 0x80U) == 0 && (b[6] | b[7] | b[8] | b[9]) == 0;
@@ -101,16 +101,16 @@ void DdpUnit::step_rx() {
     rx_meter_.blocked(now);
     return u_.host->place.wake_on_credit(rx_);
   }
-  // ddp_rx_deliver's u_entries are four times FifoDepth, qp_retire's u_ops once.
+  // Room of ddp_rx_deliver's u_entries (4 * FifoDepth) and qp_retire's u_ops (FifoDepth).
   if (u_.qp->rx_done.size() >= 5 * u_.sizes.fifo_depth) {
     rx_meter_.blocked(now);
     return u_.qp->rx_done.wake_on_credit(rx_);
   }
   const DdpTiming& t = u_.timing.ddp;
-  // Extents are there before the verdict is.
+  // The extents arrive before the verdict.
   Cycle latency =
       t.rx_header + u_.timing.tpt.check + t.rx_check + u_.timing.rdmap.verdict + t.rx_place;
-  // While the payload waits, headers run ahead as far as u_body holds it.
+  // While the payload waits, headers run ahead as far as u_body has room.
   const Cycle body = latency + 4 * u_.sizes.beat_depth;
   if (place_free_ > now + body) {
     rx_meter_.blocked(now);
@@ -125,7 +125,7 @@ void DdpUnit::step_rx() {
     const auto rsp = u_.qp->rq_take(front.hdr.qpn);
     if (!rsp) {
       rx_meter_.blocked(now);
-      return;  // receive_ready() comes
+      return;  // receive_ready() wakes this stage
     }
     ddp_.rx.received(front.hdr.qpn, *rsp);
     latency += t.rx_take + u_.timing.qp.rq_take;
@@ -140,7 +140,7 @@ void DdpUnit::step_rx() {
   latency += u_.rdmap->waited();
   rx_meter_.item(1);
   if (placed) rx_meter_.busy(u_.timing.path.beats(placed->data.size()));
-  // Beats came in while the header waited, for its receive WQE for instance.
+  // Beats arrived while the header waited, for example for its receive WQE.
   rx_free_ = std::max(came + busy, now + header);
   const Cycle begin = std::max(now + latency, place_free_);
   place_free_ = begin + u_.timing.path.occupancy(length);

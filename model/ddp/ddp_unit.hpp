@@ -1,4 +1,4 @@
-// ddp in the timed model: scheduling and assembling of segments, receive, control.
+// ddp in the timed model: scheduling and assembly of segments, receive, control.
 #pragma once
 
 #include <optional>
@@ -15,14 +15,14 @@ class DdpUnit final : private Ddp::Out {
   explicit DdpUnit(Units& u);
   Queue<RxUlpdu> rx_ulpdu;
   Queue<PayloadData> payload;  // from host_if
-  Queue<spec::TxWant> wants;   // through llp_if's credit check
+  Queue<spec::TxWant> wants;   // after llp_if's credit check
   Queue<spec::QpCtlDdp> control;
 
   void push_rx(RxUlpdu ulpdu, Cycle at) {
     ddp_.rx.enters(ulpdu.hdr.qpn);
     rx_ulpdu.push(std::move(ulpdu), at);
   }
-  /// On tx_message after so many cycles; always a slot free.
+  /// A message on tx_message after `after` cycles; a slot is always free.
   void message(TxMessage m, Cycle after) {
     until_want_ = after + u_.timing.ddp.want;
     ddp_.tx.message(std::move(m));
@@ -32,9 +32,8 @@ class DdpUnit final : private Ddp::Out {
     ddp_.rx.place_done(d);
     if (!segments_.empty()) out_.wake(u_.now() + 1);
   }
-  void receive_ready() {
-    rx_.wake(u_.now() + u_.timing.qp.rq_take);
-  }  // what rq_take waited for has come
+  // The WQE that rq_take waited for has arrived.
+  void receive_ready() { rx_.wake(u_.now() + u_.timing.qp.rq_take); }
   spec::UnitCount count() const;
   std::string waiting_for() const;
 
@@ -58,9 +57,9 @@ class DdpUnit final : private Ddp::Out {
   Ddp ddp_;
   Queue<Ddp::Segment> segments_;
   Meter tx_meter_, rx_meter_;
-  bool is_final_ = false;            // a segment is judged: resp_slot_free is of a Flush Response
-  Cycle judged_in_ = 0;              // a segment is taken: until it is judged
-  std::optional<Cycle> until_want_;  // of a message that comes in
+  bool is_final_ = false;            // assemble() runs: resp_slot_free is that of a Flush Response
+  Cycle judged_in_ = 0;              // while take() runs: cycles until the segment is judged
+  std::optional<Cycle> until_want_;  // of an incoming message
   Cycle sched_free_ = 0, out_free_ = 0, rx_free_ = 0, place_free_ = 0;
   StageOf<DdpUnit> sched_{*this, &DdpUnit::step_sched};
   StageOf<DdpUnit> out_{*this, &DdpUnit::step_out};
