@@ -18,8 +18,8 @@ using spec::WrOpcode;
 namespace {
 
 constexpr uint32_t kUnit = 64;
-constexpr uint8_t kMalformed = 0xff;  // num_sge of a receive WQE in the prefetch buffer
-constexpr uint8_t kReads = 4;  // of a ring under way: its buffer is filled while it is emptied
+constexpr uint8_t kMalformed = 0xff;  // num_sge of a malformed receive WQE in the prefetch buffer
+constexpr uint8_t kReads = 4;  // outstanding fetches per ring: the buffer fills while it drains
 
 constexpr bool flag(uint8_t flags, spec::SqFlagBit bit) {
   return (flags & static_cast<uint8_t>(bit)) != 0;
@@ -33,18 +33,18 @@ constexpr bool is_atomic(WrOpcode op) {
   return op == WrOpcode::kAtomicCmpAndSwp || op == WrOpcode::kAtomicFetchAndAdd;
 }
 
-/// Of the extensions that modify_qp enables by `persist`.
+/// Operations of the extensions that modify_qp enables by `persist`.
 constexpr bool is_extension(WrOpcode op) {
   return op == WrOpcode::kFlush || op == WrOpcode::kAtomicWrite || is_atomic(op);
 }
 
-/// The peer answers, and the request takes an ORD slot: a Read or an extension.
+/// Operations that the peer answers and that take an ORD slot: a Read or an extension.
 constexpr bool asks_peer(uint8_t opcode) {
   const auto op = static_cast<WrOpcode>(opcode);
   return op == WrOpcode::kRdmaRead || is_extension(op);
 }
 
-/// Inline bytes of a WQE whose operands are in it.
+/// Inline bytes of a WQE that contains its operands.
 constexpr uint32_t operand_bytes(WrOpcode op) {
   return is_atomic(op) ? spec::AtomicOperands::kBytes : sizeof(uint64_t);
 }
@@ -86,7 +86,7 @@ Qp::Qp(const spec::Sizes& sizes, const Translation& tpt, Out& out)
       retirable_(sizes.num_qps),
       rq_fetchable_(sizes.num_qps) {}
 
-/// Recomputes what may be done for a QP; called wherever something of it has changed.
+/// Recomputes the QP's membership in the sets; call it after every change of the QP.
 void Qp::update(uint16_t qpn) {
   Ctx& c = ctx_[qpn];
   const bool runs = live(c) && !c.issue_stopped && !c.asked && !c.lost;
@@ -114,8 +114,8 @@ void Qp::put(ReadySet& members, Set set, uint16_t qpn, bool member) {
   if (member) out_.ready(set);
 }
 
-// A doorbell counts if the QP exists, the page is its own, and the index is neither behind the
-// producer nor further ahead of what is retired than the ring is long.
+// A doorbell is valid if the QP exists, the page belongs to it, and the index is between the
+// producer and the retired index plus the ring size.
 bool Qp::fits(const spec::QpDoorbell& db, uint16_t retired) const {
   if (db.qpn >= ctx_.size()) return false;
   const Ctx& c = ctx_[db.qpn];
@@ -139,8 +139,8 @@ bool Qp::doorbell(const spec::QpDoorbell& db) {
   return true;
 }
 
-/// A pushed WQE that is the next to be fetched goes into the prefetch buffer, if that has space;
-/// else it is fetched.
+/// Whether a pushed WQE can be used: it is the next one to fetch and the prefetch buffer has space.
+/// Otherwise it is fetched.
 bool Qp::can_push(const spec::QpDoorbell& db) const {
   const Ctx& c = ctx_[db.qpn];
   const Ring16& s = c.sq;
@@ -160,7 +160,8 @@ bool Qp::push(const spec::QpDoorbell& db) {
   return true;
 }
 
-/// Units that a fetch may bring: all of an empty buffer, else a quarter of it, if that is free.
+/// Units that the next fetch may bring: the whole buffer if it is empty, else a quarter if that is
+/// free, else 0.
 uint32_t Qp::free(const Ring16& r, uint32_t prefetch, uint32_t most) {
   const uint32_t claimed = r.distance(r.taken, r.fetched),
                  quarter = std::min(most, std::max(1U, prefetch / 4));
@@ -193,7 +194,7 @@ void Qp::fetched(const MemData& data) {
   Ring16& s = c.sq;
   --s.reads;
   if (data.status != spec::RdStatus::kOk) s.bad = true;
-  if (s.bad) {  // what is still under way is of no use
+  if (s.bad) {  // discard the outstanding fetches
     s.fetched = s.arrived;
   } else {
     for (uint16_t i = 0; i < p.count; ++i)
@@ -214,7 +215,7 @@ bool Qp::can_issue(uint16_t qpn) {
   const bool waits = (flag(first[1], spec::SqFlagBit::kFence) && c.reads != 0) ||
                      (asks && c.reads >= c.params.ord);
   if (here >= units && !waits && !(asks && c.fin)) return true;
-  // What the first unit tells is enough to fail.
+  // The first unit is enough to fail the WQE.
   return bad_header(spec::SqWqe::unpack(first), units, c) || (asks && c.fin) ||
          (here < units && fails);
 }
@@ -231,7 +232,7 @@ bool Qp::next_asks_peer(uint16_t qpn) const {
   return s.here() != 0 && asks_peer(unit(qpn, s.taken).bytes()[0]);
 }
 
-/// Units of the next WQE: one, if it is not here or says what cannot be believed.
+/// Units of the next WQE; 1 if it has not arrived or its field is invalid.
 uint32_t Qp::units_of(uint16_t qpn) const {
   const Ring16& s = ctx_[qpn].sq;
   if (s.here() == 0) return 1;
@@ -245,7 +246,7 @@ uint32_t Qp::missing(uint16_t qpn) const {
   return s.bad || here >= units || s.fetched == s.producer ? 0 : units - here;
 }
 
-/// What the first unit alone tells. units: as many as it is taken for.
+/// Checks the fields of the first unit. units: the number that units_of() assumed.
 bool Qp::bad_header(const spec::SqWqe& w, uint32_t units, const Ctx& c) const {
   if (w.units != units) return true;
   const uint32_t body = body_bytes(units);
@@ -263,17 +264,17 @@ bool Qp::bad_header(const spec::SqWqe& w, uint32_t units, const Ctx& c) const {
   if ((is_atomic(op) || op == WrOpcode::kAtomicWrite) &&
       (!is_inline || w.length != operand_bytes(op)))
     return true;
-  if (w.num_sge > spec::kMaxSge) return true;  // of inline data, too
+  if (w.num_sge > spec::kMaxSge) return true;  // of inline data as well
   if (is_inline) return w.length > spec::kMaxInline || w.length > body;
   return w.num_sge * spec::WqeSge::kBytes > body;
 }
 
-/// Whether the SGEs' total is not the length. The sink of an atomic has 8 bytes.
+/// Whether the SGEs' total differs from the length. The sink of an atomic must have 8 bytes.
 bool Qp::bad_total(const spec::SqWqe& w, const rnic::Payload& body) const {
   if (is_atomic(static_cast<WrOpcode>(w.opcode)))
     return spec::AtomicOperands::unpack(body.bytes()).sink.length != sizeof(uint64_t);
   if (flag(w.flags, spec::SqFlagBit::kInlineData)) return false;
-  if (w.opcode == static_cast<uint8_t>(WrOpcode::kFlush)) return false;  // it has no SGE
+  if (w.opcode == static_cast<uint8_t>(WrOpcode::kFlush)) return false;  // a Flush has no SGE
   uint64_t total = 0;
   for (size_t i = 0; i < w.num_sge; ++i) {
     total += spec::WqeSge::unpack(body.bytes().subspan(i * spec::WqeSge::kBytes)).length;
@@ -281,7 +282,7 @@ bool Qp::bad_total(const spec::SqWqe& w, const rnic::Payload& body) const {
   return total != w.length;
 }
 
-/// What stands behind the header of the next WQE, all of whose units are here.
+/// The bytes after the header of the next WQE, all of whose units have arrived.
 rnic::Payload Qp::body_of(uint16_t qpn, uint32_t units) const {
   const uint16_t first = ctx_[qpn].sq.taken;
   if (units == 1) return unit(qpn, first).slice(spec::SqWqe::kBytes);
@@ -297,7 +298,7 @@ rnic::Payload Qp::body_of(uint16_t qpn, uint32_t units) const {
   return body;
 }
 
-/// Whether its form is such that its keys count, be its total right or not.
+/// Whether the WQE is well formed enough that its keys are looked up; its total may still be wrong.
 bool Qp::asks(uint16_t qpn) const {
   const Ctx& c = ctx_[qpn];
   const uint32_t units = units_of(qpn);
@@ -320,7 +321,7 @@ std::optional<Wqe> Qp::issue(uint16_t qpn) {
   const uint32_t units = units_of(qpn);
   const uint16_t after = static_cast<uint16_t>(first + units);
   if (c.sq.here() == 0) {
-    fail_wqe(qpn, after, {}, WcStatus::kFatalErr);  // nothing of it is known
+    fail_wqe(qpn, after, {}, WcStatus::kFatalErr);  // none of its fields is known
     return std::nullopt;
   }
   const auto w = spec::SqWqe::unpack(unit(qpn, first).bytes());
@@ -329,7 +330,7 @@ std::optional<Wqe> Qp::issue(uint16_t qpn) {
     fail_wqe(qpn, after, w, WcStatus::kLocQpOpErr);
     return std::nullopt;
   }
-  if (asks_peer(w.opcode) && c.fin) {  // good, but nobody is there to answer it
+  if (asks_peer(w.opcode) && c.fin) {  // valid, but the peer has closed and cannot respond
     c.issue_stopped = true;
     update(qpn);
     out_.qp_fault({.qpn = qpn, .cause = spec::Cause::kLlpLost});
@@ -385,8 +386,7 @@ std::optional<Wqe> Qp::issue(uint16_t qpn) {
   return out;
 }
 
-/// A WQE that fails here keeps its place in the window with its status; rdmap decides what becomes
-/// of the QP.
+/// A WQE that fails here keeps its window entry with its status. rdmap decides the QP's error.
 void Qp::fail_wqe(uint16_t qpn, uint16_t after, const spec::SqWqe& w, WcStatus status) {
   Ctx& c = ctx_[qpn];
   window(qpn, c.win_count++) = {.index = c.sq.taken,
@@ -471,8 +471,8 @@ void Qp::rq_fetched(const MemData& data) {
     return update(p.qpn);
   }
   if (data.status != spec::RdStatus::kOk) {
-    // It ends the take that waits, which uses up its WQE; else the next take reads again. Reads in
-    // flight are dropped.
+    // A failed fetch ends the waiting take, which consumes its WQE. Without one, the next take
+    // reads again. Outstanding fetches are dropped.
     r.bad = r.taking;
     if (r.bad) r.taken = ++r.arrived;
     r.fetched = r.arrived;
@@ -496,7 +496,7 @@ void Qp::rq_fetched(const MemData& data) {
   update(p.qpn);
 }
 
-// RQ empty is judged by the doorbell's index, never by the prefetch.
+// The doorbell's index decides whether the RQ is empty, never the prefetch buffer.
 std::optional<spec::RqTakeRsp> Qp::rq_take(uint16_t qpn) {
   Ctx& c = ctx_[qpn];
   Ring16& r = c.rq;

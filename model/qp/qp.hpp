@@ -4,10 +4,10 @@
 //   Qp qp(sizes, tpt, out);   qp.command(create);   qp.doorbell(db);
 //   MemRead r = qp.fetch(qp.fetchable().next(0));   qp.fetched(data);
 //   auto wqe = qp.issue(qp.issuable().next(last + 1));
-//   qp.wr_done({qpn, slot});   qp.retire(qpn);          at most one cqe_req
+//   qp.wr_done({qpn, slot});   qp.retire(qpn);          // at most one cqe_req
 //
-// The sets say what may be done; who is next is said from outside, by the wrapper's arbiter or by a
-// trace.
+// The sets list the QPs with possible work. The caller selects the next QP: the wrapper's arbiter
+// or a trace.
 #pragma once
 
 #include <algorithm>
@@ -32,12 +32,8 @@ namespace rnic::model {
 class Qp {
  public:
   enum class Peer : uint8_t { kMpa, kDdp, kRdmap, kLlp };  ///< units that keep state of a QP
-  enum class Set : uint8_t {
-    kFetchable,
-    kIssuable,
-    kRetirable,
-    kRqFetchable
-  };  ///< QPs for which something may be done
+  // QPs with possible work.
+  enum class Set : uint8_t { kFetchable, kIssuable, kRetirable, kRqFetchable };
   struct Out {
     virtual ~Out() = default;
     virtual void qp_cmd_rsp(const spec::QpCmdRsp& rsp) = 0;
@@ -46,28 +42,29 @@ class Qp {
     virtual void cqe_req(const spec::CqeReq& cqe) = 0;
     virtual void qp_async(const spec::QpAsync& async) = 0;
     virtual void qp_purge(const spec::QpPurge& purge) = 0;
-    virtual void ready(Set set) = 0;  // it has gained a member
-    /// Call look() when what has been reported until now, done and received, is in. A follower is
-    /// told when that is.
+    virtual void ready(Set set) = 0;  // the set has gained a member
+    /// Requests a call of look() once all earlier wr_done and rx_done reports are processed. A
+    /// follower gets the moment from outside.
     virtual void look_due(uint16_t /*qpn*/) {}
   };
   Qp(const spec::Sizes& sizes, const Translation& tpt, Out& out);
 
-  // Doorbells: false if it does not fit, which is counted.
+  // Doorbells. Returns false for an invalid one; the caller counts these.
   bool doorbell(const spec::QpDoorbell& db);
 
   // Send queue.
   const ReadySet& fetchable() const { return fetchable_; }
   MemRead fetch(uint16_t qpn, uint16_t most = UINT16_MAX);
-  void fetched(const MemData& data);  // answers to fetch(), in order
+  void fetched(const MemData& data);  // data of fetch(), in order
   const ReadySet& issuable() const { return issuable_; }
   std::optional<Wqe> issue(uint16_t qpn);
-  /// WQEs that ddp's slots and the window have room for; the window's last places count for one.
+  /// WQEs that one visit may issue, limited by ddp's slots and the window; 1 near the end of the
+  /// window.
   uint32_t room(uint16_t qpn) const;
-  /// A part of the next WQE at least is in the buffer.
+  /// At least the first unit of the next WQE is in the buffer.
   bool has_next(uint16_t qpn) const { return ctx_[qpn].sq.here() != 0; }
   bool next_asks_peer(uint16_t qpn) const;
-  /// Reads that may go before one of those outstanding has ended.
+  /// Reads that may be issued before an outstanding one ends.
   uint32_t reads_room(uint16_t qpn) const {
     const Ctx& c = ctx_[qpn];
     return c.params.ord - std::min<uint32_t>(c.params.ord, c.reads);
@@ -75,31 +72,32 @@ class Qp {
   void sq_slot_free(const spec::SqSlotFree& free);
   void wr_done(const spec::WrDone& done);
   const ReadySet& retirable() const { return retirable_; }
-  void retire(uint16_t qpn);  // one step: a done WQE, or an entry of a flush
+  void retire(uint16_t qpn);  // one step: a completed WQE, or one entry of a flush
 
   // Receive queue.
   const ReadySet& rq_fetchable() const { return rq_fetchable_; }
   MemRead rq_fetch(uint16_t qpn, uint16_t most = UINT16_MAX);
   void rq_fetched(const MemData& data);
-  /// rq_take_req: the response, unless it waits for a fetch.
+  /// rq_take_req: returns the response, or nothing while a fetch is outstanding.
   std::optional<spec::RqTakeRsp> rq_take(uint16_t qpn);
   void rx_done(const spec::RxDone& done);
 
-  // States. Commands and what happens to a QP wait while the other units are being told of it.
+  // States. Commands and events of a QP wait while the other units carry out its orders.
   void command(const spec::QpCmd& cmd);
   void ack(Peer peer, uint16_t qpn);
   void qp_error(const spec::QpError& error);
   void llp_event(const spec::LlpEvent& event);
   void cq_fault(const spec::CqFault& fault);
-  void look(uint16_t qpn);  // as asked by look_due(); nothing if none is due
+  void look(uint16_t qpn);  // requested by look_due(); no effect if none is due
 
   spec::QpState state(uint16_t qpn) const { return ctx_[qpn].state; }
 
-  // For a follower (sim/tandem), which is told of each choice instead of making it: when the close
-  // goes on, which copy of a pushed WQE is used, what a fetch has brought.
-  void follow() { told_ = true; }  ///< news of the connection and an empty queue start nothing
+  // For a follower (sim/tandem), which gets each choice from outside: when a close continues, which
+  // copy of a pushed WQE is used, what a fetch has returned.
+  void follow() { told_ = true; }  ///< connection events and an empty queue start nothing
   /// Events of a QP that were seen together, in place of qp_error and llp_event. kEmpty: its send
-  /// queue is empty. Calls look_due if the QP goes on when its outstanding work has been inspected.
+  /// queue is empty. Calls look_due() if the QP continues after the inspection of its outstanding
+  /// work.
   enum Event : uint8_t {
     kError = 1,
     kPeerClosed = 2,
@@ -114,44 +112,45 @@ class Qp {
   bool fits(const spec::QpDoorbell& db) const {
     return db.qpn < ctx_.size() && fits(db, retired(db.qpn, db.kind == spec::DoorbellKind::kRq));
   }
-  /// The same for a driver that knows no more than that the queue has retired up to here.
+  /// The same, for a driver that only knows that the queue has retired up to `retired`.
   bool fits(const spec::QpDoorbell& db, uint16_t retired) const;
   uint16_t retired(uint16_t qpn, bool is_recv) const {
     return (is_recv ? ctx_[qpn].rq : ctx_[qpn].sq).retired;
   }
   void ring(const spec::QpDoorbell& db);
-  bool push(const spec::QpDoorbell& db);  ///< its copy; false if that is not next, or has no space
+  bool push(const spec::QpDoorbell& db);  ///< uses the pushed copy; false if it is not the next WQE
+                                          ///< or has no space
   uint16_t sq_fetched(uint16_t qpn) const { return ctx_[qpn].sq.fetched; }
   bool sq_waits(uint16_t qpn) const { return ctx_[qpn].sq.taken != ctx_[qpn].sq.producer; }
   bool rq_waits(uint16_t qpn) const { return ctx_[qpn].rq.taken != ctx_[qpn].rq.producer; }
   bool rq_here(uint16_t qpn) const { return ctx_[qpn].rq.here() != 0; }
-  bool issues(uint16_t qpn) const { return !ctx_[qpn].issue_stopped; }  ///< none has failed
-  uint32_t missing(uint16_t qpn) const;  ///< units of the next WQE that are to be fetched
-  bool asks(uint16_t qpn) const;         ///< keys of the next WQE are looked up
+  bool issues(uint16_t qpn) const { return !ctx_[qpn].issue_stopped; }  ///< no WQE has failed
+  uint32_t missing(uint16_t qpn) const;  ///< units of the next WQE that are not fetched yet
+  bool asks(uint16_t qpn) const;         ///< the keys of the next WQE are looked up
   bool sq_empty(uint16_t qpn) const { return ctx_[qpn].sq.producer == ctx_[qpn].sq.retired; }
   bool reads_outstanding(uint16_t qpn) const { return ctx_[qpn].reads != 0; }
   bool exists(uint16_t qpn) const { return ctx_[qpn].exists; }
   bool completes_on(uint16_t qpn, uint16_t cqn) const;
   bool waits_for_term(uint16_t qpn) const { return ctx_[qpn].phase == Ctx::Phase::kTermWait; }
   bool flushing(uint16_t qpn) const { return ctx_[qpn].phase == Ctx::Phase::kFlushing; }
-  void cq_failed(uint16_t qpn);    ///< one of its CQs
-  void peer_closed(uint16_t qpn);  ///< and is looked at: a Read would find nobody
-  void ask_close(uint16_t qpn);    ///< the send queue is empty: rdmap is asked to end
-  void half_close(uint16_t qpn);   ///< it has: FIN
-  void closed(uint16_t qpn);       ///< and the peer's has come: stop
+  void cq_failed(uint16_t qpn);    ///< one of its CQs has failed
+  void peer_closed(uint16_t qpn);  ///< the FIN is processed: a Read would get no response
+  void ask_close(uint16_t qpn);    ///< the send queue is empty: asks rdmap to finish
+  void half_close(uint16_t qpn);   ///< rdmap has finished: send the FIN
+  void closed(uint16_t qpn);       ///< the peer's FIN has arrived as well: stop
   std::string waiting_for() const;
 
  private:
-  struct Ring16 {  // a work queue in host memory: free-running indices in 64-byte units
+  struct Ring16 {  // a work queue in host memory; free-running indices in units of 64 bytes
     uint64_t base = 0;
     uint16_t cqn = 0;
     uint8_t log = 0;
     uint16_t producer = 0, fetched = 0, arrived = 0, taken = 0, retired = 0;
-    uint8_t reads = 0;    // fetches under way, of what lies between arrived and fetched
-    bool bad = false;     // a fetch failed; of receives: the one a take waits for
-    bool drop = false;    // receives: a fetch has failed, and what is under way is of no use
-    bool wanted = false;  // receives: a fetch, by a doorbell, a take or the one before
-    bool taking = false;  // receives: a take waits for the fetch
+    uint8_t reads = 0;    // outstanding fetches of the units between arrived and fetched
+    bool bad = false;     // a fetch failed; receive queue: the one that a take waits for
+    bool drop = false;    // receive queue: a fetch has failed, discard the outstanding ones
+    bool wanted = false;  // receive queue: a doorbell, a take or the previous fetch wants a fetch
+    bool taking = false;  // receive queue: a take waits for the fetch
     uint32_t size() const { return 1U << log; }
     uint16_t distance(uint16_t from, uint16_t to) const { return static_cast<uint16_t>(to - from); }
     uint16_t here() const { return distance(taken, arrived); }
@@ -164,22 +163,22 @@ class Qp {
     spec::WcStatus status{};
     uint32_t length = 0;
   };
-  struct Order {  // to another unit
+  struct Order {  // an order to another unit
     Peer peer{};
     spec::QpOp op{};
   };
   struct Ctx {
-    bool exists = false, receives = false;  // receives: receive WQEs are handed out
+    bool exists = false, receives = false;  // receives: receive WQEs may be taken
     spec::QpState state{};
     uint16_t pd = 0, page = 0;
-    uint32_t life = 0;  // so that a fetch for an earlier QP of this number is known as such
+    uint32_t life = 0;  // identifies fetches of an earlier QP with this number
     Ring16 sq, rq;
     spec::QpParams params;
     uint8_t win_head = 0, win_count = 0, slots = 0, reads = 0;
     bool issue_stopped = false;  // a WQE has failed
-    // What has happened, and the command that waits behind it, while it is busy.
+    // Pending events, and the command that waits until the QP is not busy.
     uint8_t events = 0;
-    spec::QpError error;  // that of kError
+    spec::QpError error;  // of event kError
     std::optional<spec::QpCmd> command;
     enum class Phase : uint8_t {
       kSteady,
@@ -189,23 +188,24 @@ class Qp {
       kDraining,
       kFlushing
     } phase{};
-    // The other units to be told, one after the other, each acknowledged; and what comes then.
+    // Orders to other units, sent one after the other, each acknowledged; `then` is the next
+    // action.
     std::array<Order, 6> orders{};
     uint8_t order_count = 0, step = 0;
     enum class Then : uint8_t { kNothing, kStarted, kLook, kLost, kFlush } then{};
-    bool lost = false;  // the connection is of no use; rdmap has been told
-    bool fin = false;   // the peer's FIN has come: a Read would find nobody
-    bool asked =
-        false;  // the send queue is at its end; rdmap says when no Read of the peer is left
-    bool half_closed = false;  // it has: our FIN
-    bool term_seen = false;    // a Terminate has left before rdmap said why
-    bool answer_due = false;   // the driver waits for the end
+    bool lost = false;  // the connection is unusable and rdmap has the fault
+    bool fin = false;   // the peer's FIN has arrived: a Read would get no response
+    // The send queue is empty; rdmap reports when no Read of the peer is left.
+    bool asked = false;
+    bool half_closed = false;  // rdmap has reported it: our FIN is ordered
+    bool term_seen = false;    // a Terminate was sent before rdmap reported the cause
+    bool answer_due = false;   // the driver waits for the end of the flush
     bool retired_done = false;
     spec::Cause cause{};
     bool has_peer_term = false;
     uint16_t peer_term = 0;
   };
-  struct Pending {  // a fetch under way
+  struct Pending {  // an outstanding fetch
     uint16_t qpn = 0, count = 0;
     uint32_t life = 0;
   };
@@ -263,7 +263,7 @@ class Qp {
     uint8_t events = 0;
     spec::QpError error;
   };
-  std::deque<Together> together_;  // a follower's: each of them is decided by itself
+  std::deque<Together> together_;  // a follower's events: each group is handled separately
   const Translation& tpt_;
   Out& out_;
   std::vector<Ctx> ctx_;

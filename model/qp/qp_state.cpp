@@ -45,7 +45,7 @@ void Qp::execute(uint16_t qpn, const spec::QpCmd& cmd) {
       if (const auto status = modify(qpn, spec::AdminModifyArgs::unpack(cmd.args))) {
         rsp.status = *status;
       } else {
-        return;  // answered when all units have started, or all is flushed
+        return;  // responded to when all units have started, or all WQEs are flushed
       }
       break;
     case AdminOpcode::kQueryQp:
@@ -91,7 +91,7 @@ void Qp::create(uint16_t qpn, const spec::AdminQpArgs& a) {
   c.rq.cqn = a.recv_cq;
 }
 
-/// The status, or nothing if the answer comes later.
+/// Returns the status, or nothing if the response comes later.
 std::optional<AdminStatus> Qp::modify(uint16_t qpn, const spec::AdminModifyArgs& a) {
   Ctx& c = ctx_[qpn];
   switch (static_cast<QpState>(a.to_state)) {
@@ -108,7 +108,7 @@ std::optional<AdminStatus> Qp::modify(uint16_t qpn, const spec::AdminModifyArgs&
                   .ord = a.ord,
                   .ird_base = a.ird_base,
                   .ord_base = a.ord_base};
-      // llp_if last: it lets bytes in.
+      // Starts llp_if last, because it lets bytes in.
       tell(qpn,
            {{Peer::kMpa, QpOp::kStart},
             {Peer::kDdp, QpOp::kStart},
@@ -134,7 +134,7 @@ std::optional<AdminStatus> Qp::modify(uint16_t qpn, const spec::AdminModifyArgs&
   }
 }
 
-// --- what happens
+// --- events
 
 void Qp::qp_error(const spec::QpError& e) {
   ctx_[e.qpn].error = e;
@@ -177,7 +177,7 @@ void Qp::happened_together(uint16_t qpn, uint8_t events, const spec::QpError& er
   decide(qpn);
 }
 
-/// Nothing is decided while the other units are being told of what was decided before.
+/// Handles the next pending event or command. Waits while the other units carry out earlier orders.
 void Qp::decide(uint16_t qpn) {
   Ctx& c = ctx_[qpn];
   while (!busy(c)) {
@@ -202,7 +202,7 @@ void Qp::decide(uint16_t qpn) {
   update(qpn);
 }
 
-/// An event does one thing; the strongest goes first.
+/// Handles one of the events; the order of the branches is their precedence.
 void Qp::happened(uint16_t qpn, uint8_t events) {
   using Then = Ctx::Then;
   constexpr Order kMpaSync{Peer::kMpa, QpOp::kSync}, kDdpSync{Peer::kDdp, QpOp::kSync},
@@ -219,7 +219,8 @@ void Qp::happened(uint16_t qpn, uint8_t events) {
     return;
   } else if (has(kError) && c.error.cause != Cause::kNone) {
     failed(qpn, events);
-  } else if (has(kLost) || (has(kClosed) && !c.half_closed)) {  // a Terminate may have come before
+  } else if (has(kLost) || (has(kClosed) && !c.half_closed)) {  // a Terminate may have arrived
+                                                                // before
     c.lost = true;
     tell(qpn, {kMpaSync, kDdpSync}, Then::kLost);
   } else if (has(kClosed)) {
@@ -229,11 +230,11 @@ void Qp::happened(uint16_t qpn, uint8_t events) {
     out_.qp_fault({.qpn = qpn, .cause = Cause::kLocalCatastrophic});
   } else if (has(kTermDone)) {
     c.term_seen = true;
-  } else if (has(kError)) {  // of cause none: no Read of the peer is left, and none will be taken
+  } else if (has(kError)) {  // cause kNone: no Read of the peer is left, and rdmap accepts no more
     if (c.asked && !c.half_closed && !c.lost) half_close(qpn);
   } else if (!c.asked && !c.lost &&
              (has(kPeerClosed) || (has(kEmpty) && c.state == QpState::kClosing))) {
-    // The peer has closed: what came before that counts first, the results of atomics, too.
+    // The peer has closed: first process what arrived before, including results of atomics.
     if (c.params.persist != 0) {
       tell(qpn, {kMpaSync, kDdpSync, kRdmapSync}, Then::kLook);
     } else {
@@ -242,7 +243,7 @@ void Qp::happened(uint16_t qpn, uint8_t events) {
   }
 }
 
-/// rdmap has said why the QP ends. Its Terminate, if there is one, is waited for.
+/// rdmap has reported the cause. Waits for its Terminate, if it sends one.
 void Qp::failed(uint16_t qpn, uint8_t events) {
   Ctx& c = ctx_[qpn];
   const spec::QpError& e = c.error;
@@ -263,7 +264,7 @@ void Qp::failed(uint16_t qpn, uint8_t events) {
   c.phase = Ctx::Phase::kTermWait;
 }
 
-/// The connection is of no use any more: rdmap says so to everybody.
+/// The connection is unusable: reports it to rdmap, which then reports the QP's error.
 void Qp::lose(uint16_t qpn) {
   ctx_[qpn].lost = true;
   out_.qp_fault({.qpn = qpn, .cause = Cause::kLlpLost});
@@ -271,8 +272,8 @@ void Qp::lose(uint16_t qpn) {
 
 // --- close
 
-// RFC 5040 section 6.1: nothing follows our FIN. When the send queue is at its end, rdmap is asked;
-// it says when the responder has nothing left to say, either.
+// RFC 5040 section 6.1: nothing follows our FIN. When the send queue is empty, qp asks rdmap to
+// finish; rdmap reports when the responder has no response left.
 bool Qp::closes(uint16_t qpn) const {
   const Ctx& c = ctx_[qpn];
   return !told_ && c.exists && c.state == QpState::kClosing && !c.asked && !c.lost && sq_empty(qpn);
@@ -290,14 +291,14 @@ void Qp::ask_close(uint16_t qpn) {
   tell(qpn, {{Peer::kRdmap, QpOp::kHalfClose}}, Ctx::Then::kNothing);
 }
 
-/// What the responder has said leaves ddp, then mpa; then FIN.
+/// Drains the responder's data from ddp, then mpa; then sends the FIN.
 void Qp::half_close(uint16_t qpn) {
   ctx_[qpn].half_closed = true;
   tell(qpn, {{Peer::kDdp, QpOp::kSync}, {Peer::kMpa, QpOp::kSync}, {Peer::kLlp, QpOp::kHalfClose}},
        Ctx::Then::kNothing);
 }
 
-/// From the outside in, since what has come is still to be used.
+/// Stops the units from the outside in, because received data is still to be processed.
 void Qp::closed(uint16_t qpn) {
   ctx_[qpn].state = QpState::kTerminate;
   tell(qpn,
@@ -310,7 +311,7 @@ void Qp::closed(uint16_t qpn) {
        Ctx::Then::kFlush);
 }
 
-/// Everything that was reported before has been counted.
+/// All earlier reports are counted now.
 void Qp::look(uint16_t qpn) {
   Ctx& c = ctx_[qpn];
   if (c.phase == Ctx::Phase::kDraining) {
@@ -335,14 +336,14 @@ void Qp::tell(uint16_t qpn, std::initializer_list<Order> orders, Ctx::Then then)
   c.phase = Ctx::Phase::kOrders;
   c.then = then;
   c.order_count = c.step = 0;
-  for (const Order& o : orders) {  // a follower is told when what came before is through
+  for (const Order& o : orders) {  // a follower is called after earlier items have drained
     if (!told_ || o.op != QpOp::kSync) c.orders[c.order_count++] = o;
   }
   update(qpn);
   tell_next(qpn);
 }
 
-/// Tells the next unit of the list, or finishes.
+/// Sends the next order of the list, or finishes.
 void Qp::tell_next(uint16_t qpn) {
   Ctx& c = ctx_[qpn];
   if (c.step < c.order_count) {
@@ -376,7 +377,7 @@ void Qp::ack(Peer peer, uint16_t qpn) {
   tell_next(qpn);
 }
 
-/// After an error: from the inside out.
+/// Stops after an error: from the inside out.
 void Qp::stop(uint16_t qpn, QpOp llp) {
   ctx_[qpn].state = QpState::kTerminate;
   tell(qpn,
@@ -389,7 +390,7 @@ void Qp::stop(uint16_t qpn, QpOp llp) {
 
 // --- flush
 
-/// No unit knows the QP any more. What they have reported counts before what is left is flushed.
+/// All other units have dropped the QP. Their earlier reports are counted before the flush.
 void Qp::drain(uint16_t qpn) {
   Ctx& c = ctx_[qpn];
   c.state = QpState::kTerminate;
@@ -409,8 +410,8 @@ void Qp::flush_entry(uint16_t qpn, Ring16& r, uint16_t up_to, bool is_recv) {
                           .is_recv = is_recv}});
 }
 
-/// Every outstanding work request completes exactly once: in posting order, what failed with its
-/// status, the rest flushed.
+/// Each outstanding work request completes exactly once, in posting order: a failed one with its
+/// status, the others flushed.
 void Qp::flush_step(uint16_t qpn) {
   Ctx& c = ctx_[qpn];
   c.retired_done = true;

@@ -14,7 +14,7 @@
 namespace rnic::model {
 
 namespace {
-constexpr uint32_t kLlpDones = 4;  // llp_if_tx DoneDepth (u_dones); behind it qp_retire's u_ops
+constexpr uint32_t kLlpDones = 4;  // llp_if_tx DoneDepth (u_dones); qp_retire's u_ops is added
 }
 
 QpUnit::QpUnit(Units& u)
@@ -91,7 +91,8 @@ void QpUnit::step_fetch() {
   }
 }
 
-/// The next QP whose visit is over; if none's is, the one whose will be first. Few are in qp.
+/// The next QP whose visit is over; if there is none, the QP whose visit ends first. The set is
+/// small.
 uint32_t QpUnit::next_issue(Cycle now) const {
   const ReadySet& set = qp_.issuable();
   const uint32_t first = set.next(last_issue_ + 1);
@@ -114,7 +115,8 @@ void QpUnit::step_issue() {
     meter_.blocked(now);
     return out.wake_on_credit(issue_);
   }
-  // A visit knows of the Reads that had ended when it began (go_pending): for more the QP is looked at again.
+  // A visit counts the Reads that had ended when it began (go_pending). For more Reads it has to
+  // begin again.
   const QpTiming& t = u_.timing.qp;
   const auto last = static_cast<uint16_t>(last_issue_);
   if (visit_left_ != 0 && set.test(last_issue_) && visit_reads_ == 0 && qp_.next_asks_peer(last)) {
@@ -124,7 +126,7 @@ void QpUnit::step_issue() {
     issue_free_ = now + end;
     return issue_.wake(issue_free_);
   }
-  // qp_parse goes on with the QP of its visit, else with the next that qp_pick has found.
+  // qp_parse continues with the QP of its visit, or takes the next one that qp_pick has found.
   const bool visits = visit_left_ != 0 && set.test(last_issue_);
   const uint32_t q = visits ? last_issue_ : next_issue(now);
   if (!visits) {
@@ -141,16 +143,16 @@ void QpUnit::step_issue() {
   Cycle busy = t.parse;
   if (wqe) {
     const uint32_t sges = wqe->hdr.num_sge;
-    const auto body = static_cast<uint32_t>(wqe->body.size());  // first unit: 32 bytes of it
+    const auto body = static_cast<uint32_t>(wqe->body.size());  // 32 bytes of it in the first unit
     const Cycle more = t.more * ((body + 31) / 64 + (sges != 0 ? sges - 1 : 0));
     Cycle latency = t.issue + more;
-    if (sges != 0) latency += t.check_wait + u_.timing.tpt.check;  // of its keys
+    if (sges != 0) latency += t.check_wait + u_.timing.tpt.check;  // lookup of its keys
     busy += more;
     meter_.item(1 + u_.timing.path.beats(body));
     held_[q] = now + latency + t.schedule;
     out.push(std::move(*wqe), now + latency);
   }
-  // The visit goes on to a WQE that has to wait, and ends there.
+  // The visit reaches a WQE that has to wait, and ends there.
   if (visit_left_ != 0 && !set.test(q) && qp_.has_next(static_cast<uint16_t>(q))) {
     const Cycle end = t.look + t.again;
     busy += end;
@@ -176,8 +178,8 @@ void QpUnit::answer_looks() {
   }
 }
 
-/// qp_retire: an operation, or one more WQE that the operation before lets retire, or an entry of a
-/// flush. At most one CQE.
+/// One pass of qp_retire: an operation, or one more WQE that the previous operation retires, or an
+/// entry of a flush. At most one CQE.
 void QpUnit::pass() {
   const ReadySet& set = qp_.retirable();
   if (!set.empty()) {
@@ -200,7 +202,7 @@ void QpUnit::pass() {
   if (set.test(last_retire_)) qp_.retire(static_cast<uint16_t>(last_retire_));
 }
 
-/// Several passes in one step, each charged.
+/// Runs several passes in one step, each with its own cycles.
 void QpUnit::step_retire() {
   const Cycle now = u_.now();
   if (now < retire_free_) return retire_.wake(retire_free_);
@@ -241,7 +243,7 @@ void QpUnit::step_ctl() {
     if (const auto* event = std::get_if<spec::LlpEvent>(&c)) qp_.llp_event(*event);
     if (const auto* fault = std::get_if<spec::CqFault>(&c)) qp_.cq_fault(*fault);
   }
-  u_.ddp->receive_ready();  // a QP that has stopped has no receive WQE to wait for
+  u_.ddp->receive_ready();  // a stopped QP has no receive WQE to wait for
 }
 
 void QpUnit::qp_cmd_rsp(const spec::QpCmdRsp& rsp) { u_.admin->answer(rsp); }

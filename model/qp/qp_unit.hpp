@@ -26,7 +26,7 @@ class QpUnit final : private Qp::Out {
   Queue<Control> control;
 
   Qp& qp() { return qp_; }
-  /// ddp is done with a message of the send queue, and qp learns of it at `at`.
+  /// ddp has finished a message of the send queue; the signal reaches qp at cycle `at`.
   void sq_slot_free(const spec::SqSlotFree& free, Cycle at) {
     frees_.push(free, at);
     ++freed_[free.qpn];
@@ -36,7 +36,7 @@ class QpUnit final : private Qp::Out {
   }
   bool doorbell(const spec::QpDoorbell& db) {
     meter_.busy(1);
-    pushed_ = db.kind == spec::DoorbellKind::kPush;  // it goes through qp_sq_fetch first
+    pushed_ = db.kind == spec::DoorbellKind::kPush;  // passes through qp_sq_fetch first
     const bool fits = qp_.doorbell(db);
     pushed_ = false;
     return fits;
@@ -60,7 +60,7 @@ class QpUnit final : private Qp::Out {
   void pass();
   void step_retire();
   void step_ctl();
-  /// qp knows all that ddp has given back of a QP before ddp has done with it.
+  /// An acknowledgement of ddp waits until qp has received all slots that ddp freed for that QP.
   bool waits(const Control& c) const {
     const auto* ack = std::get_if<Ack>(&c);
     return ack != nullptr && ack->peer == Qp::Peer::kDdp && freed_[ack->qpn] != 0;
@@ -78,17 +78,17 @@ class QpUnit final : private Qp::Out {
   Units& u_;
   Qp qp_;
   Meter meter_;
-  struct Look {  // behind what stood at the inputs when it came
+  struct Look {  // ordered after the items that were queued at the inputs when it was requested
     uint16_t qpn = 0;
     uint32_t wr_left = 0, rx_left = 0;
   };
   Queue<spec::SqSlotFree> frees_;
-  std::vector<uint8_t> freed_;  // of each QP, in frees_
+  std::vector<uint8_t> freed_;  // by QP: entries in frees_
   Ring<Look> looks_;
   Cycle issue_free_ = 0, retire_free_ = 0, cqe_at_ = 0;
-  std::vector<Cycle> held_;  // of each QP: until then its visit of qp_parse lasts
-  uint32_t visit_left_ = 0;  // WQEs of last_issue_ for which the look that began its visit had room
-  uint32_t visit_reads_ = 0;  // Reads that it may issue
+  std::vector<Cycle> held_;   // by QP: end of its visit of qp_parse
+  uint32_t visit_left_ = 0;   // WQEs of last_issue_ that its visit may still issue
+  uint32_t visit_reads_ = 0;  // Reads that the visit may still issue
   bool pushed_ = false, in_pass_ = false, last_sent_ = false;
   uint32_t last_fetch_ = 0, last_rq_fetch_ = 0, last_issue_ = 0, last_retire_ = 0;
   StageOf<QpUnit> fetch_{*this, &QpUnit::step_fetch};
