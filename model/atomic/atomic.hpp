@@ -1,5 +1,5 @@
-// What an atomic, an Atomic Write or a result does to its 8 bytes. RFC 7306 section 5.1,
-// draft-talpey-rdma-commit-01 section 3.1.3. The RTL's unit is rtl/atomic/atomic.sv.
+// Effect of an atomic, an Atomic Write or a result on its 8 bytes. RFC 7306 section 5.1,
+// draft-talpey-rdma-commit-01 section 3.1.3. RTL: rtl/atomic/atomic.sv
 //
 //   const AtomicResult r = perform(request, old);     if (r.writes) store(r.value);
 #pragma once
@@ -10,12 +10,12 @@
 
 namespace rnic::model {
 
-/// Does it need the value that is there?
+/// Whether the operation needs the old value.
 inline bool reads_old(const spec::AtomicReq& r) {
   return r.op == spec::AtomicOp::kFetchAdd || r.op == spec::AtomicOp::kCmpSwap;
 }
 
-/// The look-up of its 8 bytes.
+/// The lookup of the target's 8 bytes.
 inline spec::WqeCheck target_of(const spec::AtomicReq& r) {
   return {.stag = r.stag,
           .tagged_offset = r.tagged_offset,
@@ -25,7 +25,7 @@ inline spec::WqeCheck target_of(const spec::AtomicReq& r) {
           .last = 1};
 }
 
-/// Alignment is judged on the bus, behind the other checks.
+/// Checks the alignment of the bus address, after the other checks.
 inline spec::TptResult aligned(spec::TptResult result, const ExtentList& extents) {
   if (result != spec::TptResult::kOk) return result;
   return extents.all()[0].address % sizeof(uint64_t) == 0 ? result : spec::TptResult::kAlign;

@@ -1,4 +1,4 @@
-// The new value of a FetchAdd or CmpSwap. RFC 7306 section 5.1, requirements.md 5.4. RTL:
+// Computes the new value of a FetchAdd or CmpSwap. RFC 7306 section 5.1, requirements.md 5.4. RTL:
 // rtl/atomic/atomic_alu.sv
 //
 //   const AtomicResult r = fetch_add(orig, {.data = 1, .mask = 0});
@@ -12,7 +12,7 @@
 
 namespace rnic::model {
 
-/// Operands as the request carries them: FetchAdd ignores compare and compare_mask.
+/// Operands as carried in the request: FetchAdd ignores compare and compare_mask.
 struct AtomicOperands {
   uint64_t data = 0;  // add or swap data
   uint64_t mask = 0;  // add or swap mask
@@ -20,13 +20,13 @@ struct AtomicOperands {
   uint64_t compare_mask = ~uint64_t{0};
 };
 
-/// value is what memory holds afterwards; a CmpSwap that fails writes nothing.
+/// value: content of memory afterwards; writes: false for a CmpSwap that fails.
 struct AtomicResult {
   uint64_t value;
   bool writes;
 };
 
-/// RFC 7306 5.1.1. A mask bit marks the most significant bit of a field: the carry out of it is
+/// RFC 7306 5.1.1. A mask bit marks the most significant bit of a field; the carry out of it is
 /// dropped.
 inline AtomicResult fetch_add(uint64_t orig, const AtomicOperands& add) {
   uint64_t value = 0, carry = 0;

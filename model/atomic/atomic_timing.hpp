@@ -1,4 +1,4 @@
-// Cycles of atomic, and of rdmap_atomic in front of it.
+// Latencies of atomic, and of rdmap_atomic in front of it, in cycles.
 #pragma once
 
 #include "sc/dispatcher.hpp"
@@ -6,24 +6,25 @@
 namespace rnic::model {
 
 struct AtomicTiming {
-  // rdmap_atomic, from a head whose turn has come to atomic_req: FIFO, enter, FIFO.
+  // rdmap_atomic: from the turn of a head to atomic_req: FIFO, enter, FIFO.
   Cycle turn = 2;
   // atomic_xlate: atomic_req to qn1_xlate.
   Cycle xlate = 2;
-  // qn1_extent to a begun request: atomic_xlate, atomic_lock 2, queue of grants, begin.
+  // qn1_extent to the begin of the request: atomic_xlate, atomic_lock 2, queue of grants, begin.
   Cycle begin = 5;
-  // A lock that is released to the next one's begin: wake, queue of grants, begin.
+  // Release of a lock to the next request's begin: wake, queue of grants, begin.
   Cycle next = 3;
-  // A begun Atomic Write, or a result's extent, to word_wr: atomic_store.
+  // Begin of an Atomic Write, or a result's extent, to word_wr: atomic_store.
   Cycle store = 4;
   Cycle result = 6;
   // qn1_rd to word_wr: header, atomic_compute 3, atomic_store.
   Cycle compute = 5;
   // dma_wr to word_done (host_if_done).
   Cycle done = 1;
-  // word_done, or what ends without a store, to atomic_rsp: atomic_end.
+  // word_done, or an ending without a store, to atomic_rsp: atomic_end.
   Cycle end = 5;
-  // atomic_rsp to its message or to res_done: rdmap_atomic's FIFO, operation, queue, rdmap_tx; FIFO alone.
+  // atomic_rsp to its message: rdmap_atomic's FIFO, operation, queue, rdmap_tx. To res_done: the
+  // FIFO only.
   Cycle message = 4;
   Cycle res_done = 1;
 };

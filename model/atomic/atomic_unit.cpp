@@ -34,7 +34,7 @@ AtomicUnit::AtomicUnit(Units& u)
   ended_.feeds(step_);
 }
 
-/// The XOR of the address bits from 3 up, 8 at a time (atomic_lock).
+/// The XOR of the address bits from bit 3 up, 8 at a time (atomic_lock).
 uint32_t AtomicUnit::bucket_of(uint64_t address) {
   uint32_t bucket = 0;
   for (address >>= 3; address != 0; address >>= 8) bucket ^= address & (kBuckets - 1);
@@ -63,7 +63,8 @@ void AtomicUnit::step() {
       turn_.push_back(std::move(i));
     }
   }
-  // Behind its watermark, and behind what earlier Reads of its QP fetch; nobody waits for another.
+  // A request's turn: after its watermark, and after the payload of its QP's earlier Reads is
+  // fetched. Requests do not wait for each other.
   for (auto i = turn_.begin(); i != turn_.end();) {
     const uint16_t qpn = i->req.qpn;
     const Rdmap& r = u_.rdmap->rdmap();
@@ -105,7 +106,7 @@ void AtomicUnit::step() {
 
 void AtomicUnit::look_up(Item item, Cycle at) {
   meter_.item(1);
-  meter_.busy(1);  // atomic_req and qn1_xlate
+  meter_.busy(1);  // beats: atomic_req and qn1_xlate
   item.result = u_.tpt->tpt().translate(target_of(item.req), item.extents);
   item.result = aligned(item.result, item.extents);
   const TptTiming& t = u_.timing.tpt;
@@ -130,7 +131,7 @@ void AtomicUnit::looked(Item item) {
   granted_.push(std::move(item), now + t.begin);
 }
 
-/// Until now its QP may have died.
+/// The QP may have failed since the lookup.
 void AtomicUnit::begin(Item item, Cycle at) {
   if (!u_.rdmap->rdmap().is_alive(item.req.qpn))
     return end(std::move(item), AtomicEnd::kDropped, at);
@@ -187,7 +188,7 @@ void AtomicUnit::end(Item item, AtomicEnd ending, Cycle at) {
                 .status = item.status,
                 .value = item.old}},
               at + t.end + more);
-  step_.wake(u_.now() + 1);  // one more may have its turn
+  step_.wake(u_.now() + 1);  // room for one more request
 }
 
 void AtomicUnit::answer(const spec::AtomicRsp& rsp) {
@@ -196,7 +197,7 @@ void AtomicUnit::answer(const spec::AtomicRsp& rsp) {
   } else if (rsp.ending == AtomicEnd::kDone) {
     u_.qp->rx_done.push({.qpn = rsp.qpn, .kind = spec::DeliverKind::kRead, .slot = rsp.slot},
                         u_.now());
-  } else {  // as a payload of ours that cannot be had
+  } else {  // reported like a payload of ours that cannot be fetched
     u_.rdmap->rdmap().tx_fault({.qpn = rsp.qpn,
                                 .source = spec::TxSource::kSq,
                                 .slot = rsp.slot,

@@ -1,8 +1,8 @@
-// atomic in the timed model, with rdmap_atomic in front of it: a request waits for its turn, is looked up, takes the lock of its
-// address, reads, stores, and is answered. Decision 12.
+// atomic in the timed model, with rdmap_atomic in front of it. A request waits for its turn, is
+// looked up, takes the lock of its address, reads, stores, and gets its response. Decision 12.
 //
-//   rdmap --request--> [ turn ] --> look-up --> [ lock by bucket ] --> read --> store --> rdmap, ddp
-//   rdmap --result----------------> look-up ------------------------------------> store --> qp
+//   rdmap --request--> [ turn ] --> lookup --> [ lock by bucket ] --> read --> store --> rdmap, ddp
+//   rdmap --result----------------> lookup ------------------------------------> store --> qp
 #pragma once
 
 #include <deque>
@@ -24,14 +24,15 @@ class AtomicUnit final {
 
   void request(const Rdmap::Turn& turn, Cycle at);
   void result(const spec::AtomicReq& result, Cycle at);
-  /// A placement, a fetched Read Response, a QP that has failed: somebody's turn may have come.
+  /// Called after a placement, a fetched Read Response or a QP's failure: a request's turn may have
+  /// come.
   void look() {
     if (!turn_.empty()) step_.wake(u_.now());
   }
   void word_done();
-  /// A request of this QP is here, or a result of it: a stop waits.
+  /// A request or result of this QP is inside: a stop waits.
   bool busy(uint16_t qpn) const { return inside_[qpn] != 0; }
-  /// A result of it: a sync waits.
+  /// A result of this QP is inside: a sync waits.
   bool stores_results(uint16_t qpn) const { return results_[qpn] != 0; }
 
   spec::UnitCount count() const { return meter_.count(); }
@@ -47,8 +48,8 @@ class AtomicUnit final {
     uint64_t old = 0;
     bool is_locked = false;
   };
-  static constexpr uint32_t kBuckets = 256;  // of atomic_lock
-  static constexpr uint32_t kInside = 64;    // requests in atomic at a time
+  static constexpr uint32_t kBuckets = 256;  // buckets of atomic_lock
+  static constexpr uint32_t kInside = 64;    // largest number of requests inside atomic
   static uint32_t bucket_of(uint64_t address);
   void step();
   void look_up(Item item, Cycle at);
@@ -61,20 +62,21 @@ class AtomicUnit final {
 
   Units& u_;
   Meter meter_;
-  Queue<Item> arriving_;                                  // from rdmap, until their look
-  std::deque<Item> turn_;                                 // whose turn has not come
-  Queue<Item> looked_;                                    // with tpt's answer
-  std::unordered_map<uint32_t, std::deque<Item>> locks_;  // by bucket; the first is not among them
-  std::vector<bool> held_;                                // of each bucket
+  Queue<Item> arriving_;                                  // from rdmap, until their lookup
+  std::deque<Item> turn_;                                 // requests that wait for their turn
+  Queue<Item> looked_;                                    // with tpt's response
+  std::unordered_map<uint32_t, std::deque<Item>> locks_;  // waiting requests by bucket, without the
+                                                          // lock's holder
+  std::vector<bool> held_;                                // by bucket
   Queue<Item> granted_;
   std::deque<Item> reading_, storing_;
   struct Ended {
     spec::AtomicRsp rsp;
   };
   Queue<Ended> ended_;
-  std::vector<uint16_t> inside_;   // of each QP
-  std::vector<uint16_t> results_;  // those of them
-  uint32_t requests_ = 0;          // behind their turn
+  std::vector<uint16_t> inside_;   // by QP: requests and results
+  std::vector<uint16_t> results_;  // by QP: results only
+  uint32_t requests_ = 0;          // requests after their turn
   StageOf<AtomicUnit> step_{*this, &AtomicUnit::step};
 };
 
