@@ -35,7 +35,7 @@ void Tpt::set_key(uint64_t stag_key) {
   std::fill(memo_.begin(), memo_.end(), Memo{});
 }
 
-// Rounds of a SIMON-like cipher on two halves of 12 bits: unpredictable, and exactly invertible.
+// Rounds of a SIMON-like cipher on two 12-bit halves: unpredictable and exactly invertible.
 uint32_t Tpt::permute(uint32_t value) const {
   uint32_t l = value >> 12 & kHalf, r = value & kHalf;
   for (uint32_t i = 0; i < kRounds; ++i) {
@@ -67,10 +67,11 @@ const Tpt::Entry* Tpt::find(uint32_t stag) const {
   const uint32_t slot = slot_of(stag);
   if (slot >= entries_.size()) return nullptr;
   const Entry& e = entries_[slot];
-  return e.valid && e.stag == stag ? &e : nullptr;  // all 32 bits are compared
+  return e.valid && e.stag == stag ? &e : nullptr;  // compares all 32 bits
 }
 
-// requirements.md section 7: STag validity, association, rights, wrap, base and bounds; in 65 bits.
+// requirements.md section 7: STag validity, association, rights, wrap, base and bounds; 65-bit
+// arithmetic.
 TptResult Tpt::check(const spec::WqeCheck& c) const { return judge(find(c.stag), c); }
 
 TptResult Tpt::judge(const Entry* e, const spec::WqeCheck& c) {
@@ -176,7 +177,7 @@ void Tpt::command(const spec::TptCmd& cmd, bool waits) {
     return out_.tpt_cmd_rsp(create(cmd.object, spec::AdminMrArgs::unpack(cmd.args)));
   }
   if (cmd.opcode == spec::AdminOpcode::kQueryMr && spec::AdminMrArgs::unpack(cmd.args).pages != 0) {
-    const Entry& e = entries_[cmd.object];  // admin asks whether the slot is free
+    const Entry& e = entries_[cmd.object];  // admin queries whether the slot is free
     const bool used = e.valid || e.closing;
     return out_.tpt_cmd_rsp(
         {.status = used ? AdminStatus::kOk : AdminStatus::kNotFound, .result = {}});

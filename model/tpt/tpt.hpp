@@ -1,12 +1,12 @@
-// Translation and protection: STags to bus addresses, all checks. RFC 5040 section 5.2, RFC 5041
-// section 5.1, requirements.md section 7. RTL: rtl/tpt/tpt.sv
+// Translation and protection: all checks of an STag, and its bus addresses. RFC 5040 section 5.2,
+// RFC 5041 section 5.1, requirements.md section 7. RTL: rtl/tpt/tpt.sv
 //
 //   Tpt tpt(sizes, out);   tpt.set_key(key);   tpt.command(cmd);
-//   tpt.check({stag, to, length, pd, rights});            a result
-//   tpt.translate({...}, extents);                        a result, and on ok the bus extents
+//   tpt.check({stag, to, length, pd, rights});            // returns a result
+//   tpt.translate({...}, extents);                        // a result; on kOk also the bus extents
 //
-// Look-ups are calls here; the wrapper charges their cycles. An extent that was given out comes
-// back by retired().
+// Lookups are calls here; the wrapper charges their cycles. retired() returns an extent after its
+// use.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@
 
 namespace rnic::model {
 
-/// What the others ask of the table: wqe_check, resp_check (check alone), tx_xlate, rx_xlate.
+/// Requests of the other units: wqe_check, resp_check (both only check), tx_xlate, rx_xlate.
 class Translation {
  public:
   virtual ~Translation() = default;
@@ -40,14 +40,14 @@ class Tpt final : public Translation {
   Tpt(const spec::Sizes& sizes, Out& out);
 
   void set_key(uint64_t stag_key);
-  /// create_mr, query_mr, destroy_mr. destroy_mr closes the region at once and answers in_progress
-  /// while extents are in flight through it; given again, it answers ok when none is left. A
-  /// query_mr with pages in its arguments is admin's own: its object is a slot, ok says that it is
-  /// in use.
+  /// Executes create_mr, query_mr, destroy_mr. destroy_mr closes the region at once. It returns
+  /// in_progress while extents of the region are in flight; issued again, it returns ok when none
+  /// is left. A query_mr with pages in its arguments is internal to admin: its object is a slot,
+  /// and ok means that the slot is in use.
   void command(const spec::TptCmd& cmd) { command(cmd, !drained(cmd)); }
-  /// Somebody else decides (tandem): waits says that a destroy_mr answers in_progress.
+  /// For tandem, where another device decides: `waits` makes destroy_mr return in_progress.
   void command(const spec::TptCmd& cmd, bool waits);
-  /// Nothing is in flight through the region that a destroy_mr names.
+  /// No extent is in flight through the region that a destroy_mr names.
   bool drained(const spec::TptCmd& cmd) const;
   void pbl_wr(const spec::PblWr& wr) { pbl_[wr.index] = wr.address; }
 
@@ -55,20 +55,21 @@ class Tpt final : public Translation {
   spec::TptResult translate(const spec::WqeCheck& c, ExtentList& out) override;
   void retired(const spec::Retired& r) override;
 
-  /// The upper 24 bits of an STag: a keyed permutation of {generation, slot}, and its inverse.
+  /// The upper 24 bits of an STag are a keyed permutation of {generation, slot}. invert() is its
+  /// inverse.
   uint32_t permute(uint32_t value) const;
   uint32_t invert(uint32_t value) const;
   uint32_t slot_of(uint32_t stag) const;
 
-  uint8_t epoch() const { return epoch_ & 1; }   // as extents carry it
-  uint64_t lookups() const { return lookups_; }  // so far
+  uint8_t epoch() const { return epoch_ & 1; }   // the bit that extents carry
+  uint64_t lookups() const { return lookups_; }  // since reset
   uint64_t extents() const { return extents_; }
   std::string waiting_for() const;
 
  private:
   struct Entry {
     bool valid = false, closing = false;
-    uint8_t closed_in = 0;  // epoch
+    uint8_t closed_in = 0;  // epoch of the close
     uint32_t stag = 0, generation = 0;
     uint16_t pd = 0, rights = 0;
     uint8_t log_page = 12;
@@ -88,18 +89,19 @@ class Tpt final : public Translation {
   std::array<uint32_t, kRounds> round_keys_{};
   std::vector<Entry> entries_;
   std::vector<uint64_t> pbl_;
-  struct Memo {  // an inversion that was done before; what it gives is never wrong, only repeated
+  struct Memo {  // cache of inversions: a pure function of the key, so never stale between
+                 // set_key() calls
     uint32_t upper = ~0U, slot = 0;
   };
   mutable std::vector<Memo> memo_;
   mutable uint64_t lookups_ = 0;
   uint64_t extents_ = 0;
-  // An extent carries the low bit of the epoch in which it was given out. The epoch turns when an
-  // entry was closed in it and nothing of the one before is left, so two counts suffice.
+  // An extent carries the low bit of the epoch in which it was issued. The epoch advances when an
+  // entry was closed in it and no extent of the previous epoch is left, so two counts suffice.
   uint8_t epoch_ = 0;                    // modulo 4, as in the RTL
-  std::array<uint64_t, 2> in_flight_{};  // extents given out and not retired, by epoch
+  std::array<uint64_t, 2> in_flight_{};  // extents issued and not retired, by epoch
   bool turn_due_ = false;
-  uint32_t closing_ = 0;  // regions
+  uint32_t closing_ = 0;  // closing regions
 };
 
 }  // namespace rnic::model

@@ -1,4 +1,4 @@
-// Cycles of tpt. Its look-ups are calls; who calls charges them.
+// Latencies of tpt in cycles. Lookups are calls; the caller charges them.
 #pragma once
 
 #include "sc/dispatcher.hpp"
@@ -6,12 +6,13 @@
 namespace rnic::model {
 
 struct TptTiming {
-  // Request to answer: picked (go_q), STag inverted (2), entry read, compared and added (tpt_entry
-  // 4), verdict (tpt_entry 5), answer register (tpt_rsp).
+  // Request to response: picked (go_q), STag inverted (2), entry read, compared and added
+  // (tpt_entry 4), verdict (tpt_entry 5), response register (tpt_rsp).
   Cycle check = 7;
-  // From there to the first extent (tpt_walk): job FIFO, current job, page-list read, extent FIFO.
+  // From the response to the first extent (tpt_walk): job FIFO, current job, page-list read, extent
+  // FIFO.
   Cycle walk = 4;
-  // create_mr: slot read, STag (2), entry written, answer state (tpt_update).
+  // create_mr: slot read, STag (2), entry written, response state (tpt_update).
   Cycle command = 5;
 };
 

@@ -1,4 +1,5 @@
-// tpt in the timed model: commands; look-ups are calls that their askers charge, so nothing waits here.
+// tpt in the timed model: commands. Lookups are calls that their callers charge, so none of them
+// waits.
 #pragma once
 
 #include "sc/queue.hpp"
