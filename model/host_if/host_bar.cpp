@@ -35,7 +35,7 @@ constexpr std::array<Capability, 14> kCapabilities = {{
     {spec::kCapSqWindowOffset, &spec::Sizes::sq_window},
 }};
 
-/// Of 8 bytes; the two halves of an access do not lie in two registers.
+/// An 8-byte access must be aligned to 8: then it does not span two registers.
 constexpr bool aligned(uint32_t offset, uint8_t bytes) { return bytes != 8 || offset % 8 == 0; }
 
 constexpr bool inside(uint32_t offset, uint32_t first, uint32_t count, uint32_t stride) {
@@ -44,7 +44,7 @@ constexpr bool inside(uint32_t offset, uint32_t first, uint32_t count, uint32_t 
 
 }  // namespace
 
-/// The 8 bytes at an aligned offset.
+/// Returns the 8 bytes at an aligned offset.
 uint64_t HostIf::Bar::register64(uint32_t offset) const {
   const auto word = [&](uint32_t at) -> uint64_t {
     switch (at) {
@@ -124,13 +124,13 @@ uint64_t HostIf::Bar::read(uint8_t bar, uint32_t offset, uint8_t bytes) const {
   return bytes == 8 ? v : (v >> (offset % 8 * 8)) & 0xffffffff;
 }
 
-/// `value` in its place of the 8 bytes at `offset`, `mask` its bits.
+/// Writes the bits `mask` of `value` to the 8 bytes at `offset`.
 void HostIf::Bar::write_register(uint32_t offset, uint64_t value, uint64_t mask) {
   const auto merged = [&](uint64_t old) { return (old & ~mask) | (value & mask); };
   const bool low = (mask & 0xffffffff) != 0, high = mask >> 32 != 0;
   spec::DevCfg& cfg = h_.cfg_;
   switch (offset) {
-    case spec::kDevCtrlOffset:  // with dev_status, which is read only
+    case spec::kDevCtrlOffset:  // shares its 8 bytes with dev_status, which is read-only
       if (low) cfg.enable = value & spec::kDevCtrlEnableMask;
       break;
     case spec::kStagKeyOffset:
@@ -147,7 +147,7 @@ void HostIf::Bar::write_register(uint32_t offset, uint64_t value, uint64_t mask)
     case spec::kAdminRspBaseOffset:
       cfg.admin_rsp_base = merged(cfg.admin_rsp_base);
       break;
-    case spec::kAdminLogSizeOffset:  // with admin_doorbell in the upper half
+    case spec::kAdminLogSizeOffset:  // shares its 8 bytes with admin_doorbell, the upper half
       if (low) cfg.admin_log_size = value & spec::kAdminLogSizeLogSizeMask;
       if (high) h_.out_.admin_doorbell({static_cast<uint16_t>(value >> 32)});
       break;
@@ -214,7 +214,8 @@ void HostIf::Bar::doorbell(const MmioAccess& m) {
       {.kind = kind, .qpn = object, .page = static_cast<uint16_t>(page), .index = index});
 }
 
-/// The copy is a hint, its WQE lies in the ring: without the other half the doorbell counts alone.
+/// The pushed copy is a hint, because the WQE is in the ring: without the other half only the
+/// doorbell is used.
 void HostIf::Bar::ring_alone(Half& h) {
   h.is_valid = false;
   if (h.is_second) return dropped();
@@ -222,13 +223,14 @@ void HostIf::Bar::ring_alone(Half& h) {
       {.kind = DoorbellKind::kSq, .qpn = h.push.qpn, .page = h.push.page, .index = h.push.index});
 }
 
-/// No doorbell of a QP counts before one that came before it.
+/// Doorbells of a QP take effect in order: an incomplete push rings before a later doorbell.
 void HostIf::Bar::before_doorbell(uint16_t page, uint16_t qpn) {
   for (Half& h : halves_)
     if (h.is_valid && !h.is_second && h.push.page == page && h.push.qpn == qpn) ring_alone(h);
 }
 
-/// Half of a WQE of two units, in either order, or all of one; docs/theory-of-operation.md, host_if.
+/// Takes a push of 64 bytes: one half of a WQE of two units, in either order, or a whole WQE of one
+/// unit; docs/theory-of-operation.md, host_if.
 void HostIf::Bar::half(const MmioAccess& m, uint32_t page) {
   const auto bytes = m.data.bytes();
   Half in{.is_valid = true, .is_second = m.offset % kPage != spec::kPushOffset, .push = {}};

@@ -1,4 +1,4 @@
-// PCIe interface: registers and doorbells, reads for four clients, writes for three, MSI-X.
+// PCIe interface: registers and doorbells, reads for five clients, writes for four, MSI-X.
 // Architecture 3.1 and 3.2. RTL: rtl/host_if/host_if.sv
 //
 //   HostIf h(sizes, out);   h.bar.write(m);   uint64_t v = h.bar.read(bar, offset, bytes);
@@ -63,10 +63,10 @@ class HostIf {
     virtual void dev_cfg(const spec::DevCfg& cfg) = 0;
     virtual void place_done(const spec::PlaceDone& done) = 0;
     virtual void retired(const spec::Retired& r) = 0;
-    virtual void word_done() = 0;  // the oldest word has left
+    virtual void word_done() = 0;  // the oldest word was sent
     virtual void cpl_timeout_changed() {}
-    virtual void msix_unmasked() = 0;  // wr.pending_interrupt() may have an answer
-    // What registers show of the others.
+    virtual void msix_unmasked() = 0;  // wr.pending_interrupt() may return one
+    // State of other units that registers show.
     virtual uint64_t device_time() const = 0;
     virtual bool ready() const = 0;
     virtual bool fatal() const = 0;
@@ -78,22 +78,23 @@ class HostIf {
     Bar(HostIf& h, const spec::Sizes& sizes) : h_(h), sizes_(sizes) {}
     void write(const MmioAccess& m);
     uint64_t read(uint8_t bar, uint32_t offset, uint8_t bytes) const;
-    /// Each kPushTick cycles, while waiting(): halves of pushed WQEs whose time is over.
+    /// Called every HostTiming::push_tick cycles while waiting(): gives up halves of pushed WQEs
+    /// that are too old.
     void tick();
     bool waiting() const;
-    /// The same, where somebody else says when (tandem).
+    /// The same for one half, at a moment that is decided outside (tandem).
     void give_up(uint16_t page, uint16_t qpn, uint16_t index);
-    /// qp_purge: destroy_qp leaves no half of a push of this QP.
+    /// qp_purge: discards the halves of this QP's pushes at destroy_qp.
     void purge(uint16_t qpn);
-    void dropped() { ++dropped_; }  // qp and cq say what did not fit
+    void dropped() { ++dropped_; }  // called for doorbells that qp or cq reject
 
    private:
     void write_register(uint32_t offset, uint64_t value, uint64_t mask);
     uint64_t register64(uint32_t offset) const;
     void doorbell(const MmioAccess& m);
-    struct Half {  // of a pushed WQE of two units
+    struct Half {  // one half of a pushed WQE of two units
       bool is_valid = false, is_second = false, is_aged = false;
-      spec::QpDoorbell push;  // page, QP and index name the WQE it is of
+      spec::QpDoorbell push;  // page, QP and index identify the WQE
       bool is_of(const spec::QpDoorbell& w) const {
         return is_valid && push.page == w.page && push.qpn == w.qpn && push.index == w.index;
       }
@@ -104,7 +105,7 @@ class HostIf {
     HostIf& h_;
     spec::Sizes sizes_;
     uint64_t dropped_ = 0;
-    std::array<Half, 4> halves_;  // whose other half has not come
+    std::array<Half, 4> halves_;  // halves whose other half has not arrived
   };
 
   class Rd {
@@ -113,16 +114,18 @@ class HostIf {
     bool can_ask(Reader r) const { return jobs(r).size() < limit_[static_cast<size_t>(r)]; }
     void ask(Reader r, const MemRead& read);
     void ask(PayloadFetch fetch);
-    /// The next request of this client, if it has one, a tag and space; cut at 4 KiB and MRRS.
+    /// Whether this client has a request that can be sent: a tag and buffer space are free. next()
+    /// cuts requests at 4 KiB and MRRS.
     bool has_next(Reader r) const;
     ReadTlp next(Reader r);
-    /// A completion reaches the device. What counts of it: nothing if its tag is not outstanding,
-    /// the read's end with an error if its length is wrong.
+    /// A completion arrives. Returns its valid part: nothing if its tag is not outstanding, the end
+    /// of the read with an error if its length is wrong.
     std::optional<ReadPiece> arrived(ReadPiece p);
-    /// Each half of cpl_timeout, while watching(): the ends of reads that have timed out.
+    /// Called every half of cpl_timeout while watching(): returns the ends of reads that have timed
+    /// out.
     std::vector<ReadPiece> walk();
     bool watching() const { return watched_ != 0; }
-    /// What counts of a completion, in the order of arrival.
+    /// Processes the valid part of a completion, in the order of arrival.
     void piece(const ReadPiece& p);
     Reader reader(uint8_t tag) const { return tags_[tag].reader; }
     bool whole(Reader r) const;
@@ -138,25 +141,25 @@ class HostIf {
     struct Job {
       Purpose purpose{};
       uint16_t qpn = 0;
-      uint32_t total = 0, issued = 0, open = 0;  // bytes; requests under way
+      uint32_t total = 0, issued = 0, open = 0;  // bytes; outstanding requests
       bool reserved = false, has_watermark = false;
       uint64_t watermark = 0;
       uint32_t extent = 0, extent_offset = 0;
       ExtentList extents;
       spec::RdStatus status{};
-      uint32_t bad_at = UINT32_MAX;  // where the first that failed stands, in order
+      uint32_t bad_at = UINT32_MAX;  // offset of the first failed request
       rnic::Payload data;
     };
-    /// Towards PCIe: kHeld after a read that failed and may still be answered. The tag is used
-    /// again when its last completion has come, or after a further long time.
+    /// Tag state towards PCIe. kHeld: the read has failed, but its completion may still arrive. The
+    /// tag is reused when its last completion has arrived, or after a further long time.
     enum class TagState : uint8_t { kFree, kOpen, kHeld };
     struct Tag {
       Reader reader{};
       uint32_t serial = 0, offset = 0;
       uint32_t left = 0;  // bytes that have not arrived
-      uint8_t age = 0;    // walks since it is open, or held
+      uint8_t age = 0;    // walks since the tag was opened, or held
       TagState state = TagState::kFree;
-      bool busy = false;  // its end has not reached piece()
+      bool busy = false;  // piece() has not processed its end
       bool is_given = false;
     };
     void set(uint8_t tag, TagState state);
@@ -169,11 +172,13 @@ class HostIf {
     HostIf& h_;
     std::array<Ring<Job>, kReaders> jobs_;
     std::array<uint32_t, kReaders> limit_{}, head_{},
-        issue_{};  // serials: of the front job, of the one being issued
-    std::array<Ring<uint8_t>, kReaders> free_tags_;  // the longest free is the next
-    std::array<Ring<uint8_t>, kReaders> given_;      // a ring, too: they come back in this order
+        issue_{};  // serial numbers: of the front job, of the job being issued
+    std::array<Ring<uint8_t>, kReaders> free_tags_;  // the tag that has been free longest is used
+                                                     // next
+    std::array<Ring<uint8_t>, kReaders> given_;      // in the order of use: tags return in this
+                                                     // order
     std::vector<Tag> tags_;
-    uint32_t space_ = 0;  // beats for payload packets
+    uint32_t space_ = 0;  // free buffer space, in beats, for payload packets
     uint64_t errors_ = 0, unexpected_ = 0, malformed_ = 0, timed_out_ = 0;
     uint32_t watched_ = 0;  // tags that are open or held
   };
@@ -186,13 +191,13 @@ class HostIf {
     void put(const spec::AdminWr& w);
     void put(const spec::WordWr& w);
     bool busy(Writer w) const { return job_[static_cast<size_t>(w)].busy; }
-    /// The next TLP of this client's packet; nothing if it writes nothing (a masked interrupt, bus
-    /// master off).
+    /// The next TLP of this client's packet; nothing if the packet writes nothing (a masked
+    /// interrupt, bus master off).
     std::optional<WriteTlp> next(Writer w);
-    /// It has left: place_done, retirements.
+    /// The TLP was sent: reports place_done and the retirements.
     void accepted(Writer w);
-    std::optional<spec::CqWr> pending_interrupt();  // of a vector that is no longer masked;
-                                                    // pending until it leaves
+    std::optional<spec::CqWr> pending_interrupt();  // of a vector that is no longer masked; pending
+                                                    // until it is sent
 
    private:
     friend class HostIf;
@@ -223,7 +228,7 @@ class HostIf {
   void set_pcie(const spec::PcieCfg& cfg);
   bool dma_enabled() const { return pcie_.bus_master != 0 && cfg_.enable != 0; }
   const spec::DevCfg& cfg() const { return cfg_; }
-  uint64_t placed() const { return placed_; }            // packets since reset
+  uint64_t placed() const { return placed_; }            // placed packets since reset
   uint32_t cpl_timeout() const { return cpl_timeout_; }  // cycles; 0: none
 
  private:
@@ -237,11 +242,11 @@ class HostIf {
 
   Out& out_;
   uint32_t cpl_timeout_ = 0x01000000;
-  uint32_t clock_khz_;  // what the register says
+  uint32_t clock_khz_;  // value of the clock register
   spec::PcieCfg pcie_;
   spec::DevCfg cfg_;
   std::vector<Vector> msix_;
-  uint64_t placed_ = 0;  // packets since reset
+  uint64_t placed_ = 0;  // placed packets since reset
 };
 
 }  // namespace rnic::model

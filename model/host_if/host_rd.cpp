@@ -1,5 +1,5 @@
-// Reads: cut into requests, gathered by tag, given back in each client's order. No completion is
-// trusted: tag and length are checked when it arrives, and a read ends in time without one.
+// Reads: cut into requests, reassembled by tag, delivered in each client's order. No completion is
+// trusted: tag and length are checked on arrival, and a read without a completion times out.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,9 +17,8 @@ constexpr uint32_t beats(uint32_t bytes) { return (bytes + kBeat - 1) / kBeat; }
 
 HostIf::Rd::Rd(HostIf& h, const spec::Sizes& sizes)
     : h_(h), tags_(sizes.rd_tags), space_(std::max(sizes.rd_buffer, beats(spec::kMaxUlpdu))) {
-  // Every client owns a tag at least, so that none can starve another; payload has the rest. The
-  // shares are those of rtl/host_if/host_if_rd.sv.
-  // Those of qn1 come off first.
+  // Every client owns at least one tag, so that none can starve another; qn1's share is taken
+  // first, and payload gets the rest. The shares equal those of rtl/host_if/host_if_rd.sv.
   const uint32_t qn1 = sizes.rd_tags >= 128 ? 64 : 1, rest = sizes.rd_tags - qn1;
   const bool many = rest >= 64;
   std::array<uint32_t, kReaders> share{many ? rest / 4 : 1, many ? rest / 8 : 1, many ? 2U : 1U, 0,
@@ -55,7 +54,7 @@ void HostIf::Rd::ask(PayloadFetch f) {
   jobs(Reader::kPayload).push(std::move(j));
 }
 
-/// A read that must see earlier placements leaves after them.
+/// A read that must see earlier placements is sent after them.
 bool HostIf::Rd::placed(uint64_t watermark) const { return h_.placed_ >= watermark; }
 
 bool HostIf::Rd::has_next(Reader r) const {
@@ -69,7 +68,7 @@ bool HostIf::Rd::has_next(Reader r) const {
   return r != Reader::kPayload || j.reserved || beats(j.total) <= space_;
 }
 
-/// Bus master is off: the read ends here.
+/// Bus master is off: ends the read with an error.
 void HostIf::Rd::refuse(Job& j) {
   j.status = spec::RdStatus::kUnsupported;
   j.issued = j.total;
@@ -167,12 +166,12 @@ void HostIf::Rd::piece(const ReadPiece& p) {
       j.status = p.status;
       j.bad_at = t.offset;
     }
-    if (j.issued < j.total) {  // what is left of it is not asked for any more
+    if (j.issued < j.total) {  // request no more of this read
       j.issued = j.total;
       ++issue_[c];
     }
   } else if (p.data.size() == j.total) {
-    j.data = p.data;  // all in one piece
+    j.data = p.data;  // the whole read in one piece
   } else {
     if (j.data.empty()) j.data = rnic::Payload::make(j.total);
     std::memcpy(j.data.writable().data() + t.offset, p.data.bytes().data(), p.data.size());
@@ -185,7 +184,7 @@ void HostIf::Rd::piece(const ReadPiece& p) {
   }
 }
 
-// In the order in which they were given (host_if_gather: tail_q). One that is held comes when it is free.
+// Tags return in the order of use (host_if_gather: tail_q). A held tag returns when it is free.
 void HostIf::Rd::give_back(size_t reader) {
   Ring<uint8_t>& given = given_[reader];
   while (!given.empty() && !tags_[given.front()].busy) {

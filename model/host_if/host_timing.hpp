@@ -1,4 +1,4 @@
-// Cycles of host_if.
+// Latencies of host_if in cycles.
 #pragma once
 
 #include "sc/dispatcher.hpp"
@@ -7,7 +7,7 @@ namespace rnic::model {
 
 struct HostTiming {
   Cycle mmio = 2;         // host_if_doorbell: held request, doorbell register
-  Cycle push_tick = 512;  // host_if_doorbell: a half of a pushed WQE waits for 1 to 2 of them
+  Cycle push_tick = 512;  // host_if_doorbell: a half of a pushed WQE waits for 1 to 2 ticks
   Cycle mmio_read = 4;    // host_if_bar: idle, mux, group and half; host_if_order: 2
   Cycle rd_request =
       4;  // sq, rq, admin to dma_rd_req: client FIFO, gather: cut, tag; arbiter's register

@@ -23,7 +23,7 @@ HostUnit::HostUnit(Units& u)
       qn1_rd_req("qn1_rd_req", u.sizes.num_qps),
       payload_req("payload_req", 2 * u.sizes.fifo_depth),  // and tpt's, of tx_xlate
       place("place", 2 * u.sizes.fifo_depth),              // and ddp's, between header and verdict
-      cq_wr("cq_wr", 2 * u.sizes.fifo_depth),  // and host_if_msix and host_if_wr behind it
+      cq_wr("cq_wr", 2 * u.sizes.fifo_depth),  // and host_if_msix and host_if_wr after it
       admin_wr("admin_wr", 1U << 11),
       word_wr("word_wr", u.sizes.num_qps + u.sizes.ord_slots),
       u_(u),
@@ -63,7 +63,7 @@ void HostUnit::step_mmio() {
   if (push_at_ == kNever && host_.bar.waiting()) mmio_.wake(push_at_ = (now / tick + 1) * tick);
 }
 
-/// How many packets of each client were accepted so far.
+/// Packets of each client that have been accepted so far.
 std::array<uint64_t, kWriters> HostUnit::accepted() const {
   const auto busy = [this](Writer w) { return host_.wr.busy(w) && !own_ ? 1U : 0U; };
   return {left_[0] + place.size() + busy(Writer::kPlace),
@@ -76,7 +76,7 @@ void HostUnit::step_rsp() {
   while (responses_.ready()) {
     const MmioRead& r = responses_.front();
     for (size_t w = 0; w < kWriters; ++w) {
-      if (left_[w] < r.behind[w]) return;  // step_wr wakes
+      if (left_[w] < r.behind[w]) return;  // step_wr wakes this stage
     }
     u_.world.mmio_response(responses_.pop().value);
   }
@@ -105,7 +105,7 @@ void HostUnit::send_reads() {
   for (uint32_t i = 1; i <= kReaders; ++i) {
     const auto r = static_cast<Reader>((last_reader_ + i) % kReaders);
     if (!host_.rd.has_next(r)) continue;
-    if (!u_.world.can_dma_read()) return rd_meter_.blocked(now);  // wake() comes
+    if (!u_.world.can_dma_read()) return rd_meter_.blocked(now);  // wake() resumes
     last_reader_ = static_cast<uint32_t>(r);
     rd_meter_.moved(now);
     rd_meter_.item(1);
@@ -124,8 +124,8 @@ void HostUnit::send_reads() {
   }
 }
 
-/// Waits in front of dma_rd_rsp until those before it are in. Only then its tag is free again: no
-/// more is on its way to a client than its tags allow.
+/// A completion waits at dma_rd_rsp until the earlier ones are in. Its tag is freed only then, so
+/// the data in transit to a client never exceeds its tags.
 void HostUnit::piece(ReadPiece arrival) {
   auto counts = host_.rd.arrived(std::move(arrival));
   if (counts) enter(std::move(*counts));
@@ -144,10 +144,10 @@ void HostUnit::take(const ReadPiece& p) {
   if (!p.is_last) return;
   const Reader r = host_.rd.reader(p.tag);
   give(r, in_free_ - 1);
-  if (host_.rd.has_next(r)) rd_.wake(u_.now() + 1);  // its tag is free again
+  if (host_.rd.has_next(r)) rd_.wake(u_.now() + 1);  // a tag is free again
 }
 
-/// host_if_tags: a walk over the tags each half of cpl_timeout, while there is something to age.
+/// host_if_tags: walks over the tags every half of cpl_timeout, while a tag is open or held.
 void HostUnit::watch_tags() {
   if (tags_at_ != kNever || host_.cpl_timeout() == 0 || !host_.rd.watching()) return;
   const Cycle tick = std::max<Cycle>(host_.cpl_timeout() / 2, u_.sizes.rd_tags);
@@ -156,18 +156,18 @@ void HostUnit::watch_tags() {
 }
 
 void HostUnit::step_tags() {
-  if (u_.now() < tags_at_ || tags_at_ == kNever) return;  // of an earlier period
+  if (u_.now() < tags_at_ || tags_at_ == kNever) return;  // a wake-up of an earlier period
   tags_at_ = kNever;
   for (ReadPiece& p : host_.rd.walk()) enter(std::move(p));
   watch_tags();
   rd_.wake(u_.now() + 1);  // a tag may be free again
 }
 
-/// Whole packets of a client, in its order; the last beat came in cycle whole_at.
+/// Delivers complete packets to a client, in its order. The last beat arrived in cycle whole_at.
 void HostUnit::give(Reader r, Cycle whole_at) {
   while (host_.rd.whole(r)) {
     PayloadData d = host_.rd.take(r);
-    if (r != Reader::kPayload)  // of a longer one this goes on while the next pieces come
+    if (r != Reader::kPayload)  // a long payload is released while its later pieces arrive
       rd_meter_.busy(u_.timing.path.beats(d.data.size()));
     const HostTiming& t = u_.timing.host;
     const Cycle at = whole_at + t.rd_reorder + t.rd_release +
@@ -191,7 +191,7 @@ void HostUnit::give(Reader r, Cycle whole_at) {
     }
     const bool waiting = !payload_req.empty() || !qn1_rd_req.empty() || !sq_rd_req.empty() ||
                          !rq_rd_req.empty() || !admin_rd_req.empty();
-    if (waiting) rd_.wake(u_.now() + 1);  // one more may come in
+    if (waiting) rd_.wake(u_.now() + 1);  // room for one more request
   }
 }
 
@@ -228,7 +228,7 @@ bool HostUnit::put_next(Writer w) {
   return false;
 }
 
-/// One TLP; packets of different clients do not interleave.
+/// Sends one TLP. Packets of different clients do not interleave.
 void HostUnit::step_wr() {
   const Cycle now = u_.now();
   if (now < wr_free_) return wr_.wake(wr_free_);
@@ -238,7 +238,7 @@ void HostUnit::step_wr() {
     if (writing_) last_writer_ = w;
   }
   if (!writing_) return;
-  if (!u_.world.can_dma_write()) return wr_meter_.blocked(now);  // wake() comes
+  if (!u_.world.can_dma_write()) return wr_meter_.blocked(now);  // wake() resumes
   wr_meter_.moved(now);
   const auto w = static_cast<Writer>(last_writer_);
   Cycle busy = 1;
@@ -263,7 +263,7 @@ void HostUnit::step_wr() {
   }
 }
 
-// --- to the others
+// --- to other units
 
 void HostUnit::qp_doorbell(const spec::QpDoorbell& db) {
   if (!u_.qp->doorbell(db)) host_.bar.dropped();
@@ -288,7 +288,7 @@ void HostUnit::place_done(const spec::PlaceDone& done) {
 void HostUnit::word_done() { u_.atomic->word_done(); }
 void HostUnit::retired(const spec::Retired& r) { u_.tpt->tpt().retired(r); }
 
-/// The walkers that clear the tables are done; page lists are not cleared.
+/// Ready when the walkers have cleared the tables; page lists are not cleared.
 bool HostUnit::ready() const {
   return device_time() >=
          std::max({u_.sizes.num_stags, u_.sizes.num_qps, u_.sizes.num_cqs, u_.sizes.num_conns});

@@ -20,7 +20,7 @@ class HostUnit final : private HostIf::Out {
   Queue<spec::CqWr> cq_wr;
   struct AdminWrite {
     spec::AdminWr wr;
-    uint64_t behind = 0;  // writes of cq that must have left before
+    uint64_t behind = 0;  // writes of cq that must be sent before
   };
   Queue<AdminWrite> admin_wr;
   Queue<spec::WordWr> word_wr;
@@ -42,8 +42,8 @@ class HostUnit final : private HostIf::Out {
     wr_.wake(u_.now());
     rd_.wake(u_.now());
   }
-  /// From the first beat at an input of host_if_wr to the last of its first TLP on dma_wr, when the
-  /// host gets it.
+  /// From the first beat at an input of host_if_wr to the last beat of its first TLP on dma_wr,
+  /// when the host gets it.
   Cycle place_latency(uint32_t length) const {
     return u_.timing.host.wr_cut + u_.timing.path.beats(std::min(length, mps_)) - 1;
   }
@@ -56,7 +56,7 @@ class HostUnit final : private HostIf::Out {
  private:
   struct MmioRead {
     uint64_t value = 0;
-    std::array<uint64_t, kWriters> behind{};  // packets of each client that must have left before
+    std::array<uint64_t, kWriters> behind{};  // packets of each client that must be sent before
   };
   void step_mmio();
   void step_rsp();
@@ -96,15 +96,15 @@ class HostUnit final : private HostIf::Out {
   Queue<MmioRead> responses_;
   Meter rd_meter_, wr_meter_;
   Cycle wr_free_ = 0, rd_free_ = 0;
-  Cycle push_at_ = kNever;  // of the next tick of halves of pushed WQEs
-  Cycle tags_at_ = kNever;  // of the next walk over the tags
-  Cycle in_free_ = 0;       // dma_rd_rsp: a beat a cycle
+  Cycle push_at_ = kNever;  // cycle of the next tick for halves of pushed WQEs
+  Cycle tags_at_ = kNever;  // cycle of the next walk over the tags
+  Cycle in_free_ = 0;       // dma_rd_rsp: one beat per cycle
   Ring<ReadPiece> pieces_;
   uint32_t mps_ = 128;
   uint32_t last_writer_ = 0, last_reader_ = 0;
   bool writing_ = false, interrupts_ = false;
-  bool own_ = false;  // what is written is host_if's own: an interrupt that was pending
-  std::array<uint64_t, kWriters> left_{};  // packets that have left, by client
+  bool own_ = false;  // the current write is host_if's own: an interrupt that was pending
+  std::array<uint64_t, kWriters> left_{};  // packets sent, by client
   StageOf<HostUnit> mmio_{*this, &HostUnit::step_mmio};
   StageOf<HostUnit> rsp_{*this, &HostUnit::step_rsp};
   StageOf<HostUnit> rd_{*this, &HostUnit::step_rd};

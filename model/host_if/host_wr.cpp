@@ -1,5 +1,5 @@
-// Writes: one posted queue; packets cut at extents, 4 KiB and MPS. An MSI-X message is a write like
-// others, whose row of the table is read when it leaves.
+// Writes: one posted queue. Packets are cut at extents, 4 KiB and MPS. An MSI-X message is a write
+// whose table row is read when it is sent.
 #include <algorithm>
 
 #include "base/bytes.hpp"
@@ -33,7 +33,7 @@ void HostIf::Wr::put(const spec::CqWr& w) {
   j = {.busy = true, .purpose = Purpose::kMsix, .vector = w.vector, .extents = {}, .data = {}};
 }
 
-/// Masked: nothing leaves, and the vector's pending bit stands until it is sent.
+/// A masked vector sends nothing; its pending bit stays set until the message is sent.
 void HostIf::Wr::read_row(Job& j) {
   if (j.vector >= h_.msix_.size()) return;
   Vector& v = h_.msix_[j.vector];
@@ -95,7 +95,7 @@ std::optional<WriteTlp> HostIf::Wr::next(Writer w) {
 
 void HostIf::Wr::accepted(Writer w) {
   Job& j = job_[static_cast<size_t>(w)];
-  if (j.offset != j.data.size()) return;  // more of it to come
+  if (j.offset != j.data.size()) return;  // more TLPs of this packet follow
   j.busy = false;
   if (w == Writer::kPlace) {
     for (const spec::Extent& e : j.extents.all()) h_.out_.retired({e.epoch});
