@@ -65,7 +65,7 @@ void Cq::command(const spec::CqCmd& cmd) {
   }
   out_.cq_cmd_rsp(rsp);
   if (is_eq || cmd.opcode == AdminOpcode::kModifyCq)
-    out_.event_ready();  // bits that waited for this EQ
+    out_.event_ready();  // for events that waited for this EQ
 }
 
 bool Cq::doorbell(const spec::CqDoorbell& db) {
@@ -79,9 +79,10 @@ bool Cq::doorbell(const spec::CqDoorbell& db) {
   c.consumer = db.index;
   if (db.arm == 0) return true;
   c.solicited_only =
-      db.solicited_only != 0 && !(c.armed && !c.solicited_only);  // one for any is not taken back
+      db.solicited_only != 0 && !(c.armed && !c.solicited_only);  // an arm for any completion stays
+                                                                  // one
   c.armed = true;
-  if (counts(c)) fire(db.cqn);  // completions have passed the index that the driver knew of
+  if (counts(c)) fire(db.cqn);  // completions have arrived that the driver's index does not cover
   return true;
 }
 
@@ -151,7 +152,7 @@ std::optional<Cq::Event> Cq::choice() const {
     for (uint32_t at = first; at != set.size();) {
       if (may_write({kind, at})) return Event{kind, at};
       at = set.next(at + 1);
-      if (at <= first) break;  // once round
+      if (at <= first) break;  // every member was checked once
     }
   }
   return std::nullopt;

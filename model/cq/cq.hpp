@@ -3,8 +3,8 @@
 //   Cq cq(sizes, out);   cq.command(create_cq);   if (auto wr = cq.complete(req, time)) write(*wr);
 //   if (auto e = cq.choice()) { write(cq.write_event(*e));  write(cq.interrupt(*e)); }
 //
-// A full CQ stalls nobody: it enters error and takes its QPs with it. A full EQ loses nothing:
-// events are bits that wait.
+// A full CQ stalls no unit: the CQ and its QPs enter error. A full EQ loses no event: events are
+// bits that stay pending.
 #pragma once
 
 #include <cstdint>
@@ -30,16 +30,16 @@ class Cq {
     virtual ~Out() = default;
     virtual void cq_cmd_rsp(const spec::CqCmdRsp& rsp) = 0;
     virtual void cq_fault(const spec::CqFault& fault) = 0;
-    virtual void event_ready() = 0;       // choice() may have an answer
-    virtual void pended(const Event&) {}  // an event came due, pending already or not
+    virtual void event_ready() = 0;       // choice() may return an event
+    virtual void pended(const Event&) {}  // an event occurred, whether already pending or not
   };
   Cq(const spec::Sizes& sizes, Out& out);
 
   void command(const spec::CqCmd& cmd);
-  bool doorbell(const spec::CqDoorbell& db);  // false: does not fit, which is counted
+  bool doorbell(const spec::CqDoorbell& db);  // false: rejected; the caller counts it
   void doorbell(const spec::EqDoorbell& db);
 
-  /// The write of a completion; nothing if its CQ is in error.
+  /// Returns the write of a completion; nothing if its CQ is in error.
   std::optional<spec::CqWr> complete(const spec::CqeReq& req, uint64_t timestamp);
 
   void qp_async(const spec::QpAsync& a) { pend({spec::EqeType::kQp, a.qpn}); }
@@ -70,9 +70,8 @@ class Cq {
     uint16_t page = 0;
     uint8_t eqn = 0;
     bool overrun = false, armed = false, solicited_only = false;
-    bool has_solicited =
-        false;  // a solicited completion or an error lies behind the consumer index
-    uint16_t after_solicited = 0;  // the producer index behind the last of them
+    bool has_solicited = false;    // a solicited completion or an error is after the consumer index
+    uint16_t after_solicited = 0;  // the producer index after the last of them
   };
   struct EqState : Queue {
     uint8_t vector = 0;

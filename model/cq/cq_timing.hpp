@@ -1,4 +1,4 @@
-// Cycles of cq.
+// Latencies of cq in cycles.
 #pragma once
 
 #include "sc/dispatcher.hpp"
@@ -12,9 +12,9 @@ struct CqTiming {
   // cq_doorbell to the event that arming fires at once: input FIFO, table word, list of due CQs,
   // table word, u_out.
   Cycle doorbell = 5;
-  Cycle event = 2;     // an event's source until its bit is pending: taken, StSet
+  Cycle event = 2;     // source of an event until its bit is pending: taken, StSet
   Cycle announce = 4;  // pending to entry: list head (StIdle), StHead, StEq, StTry
-  Cycle control = 2;   // a command: table word, answer register (u_table, rsp_q)
+  Cycle control = 2;   // a command: table word, response register (u_table, rsp_q)
 };
 
 }  // namespace rnic::model

@@ -29,14 +29,14 @@ void CqUnit::step_write() {
   }
   meter_.moved(now);
   const CqTiming& t = u_.timing.cq;
-  Cycle busy = 1;  // a write of an event: its cycle of cq_wr alone
+  Cycle busy = 1;  // an event's write: one cycle of cq_wr
   if (interrupt_) {
     out.push(cq_.interrupt(*interrupt_), now + 1 + u_.host->small_latency());
     interrupt_.reset();
   } else if (const auto e = event_ && event_at_ <= now ? cq_.choice() : std::nullopt) {
     out.push(cq_.write_event(*e), now + t.announce + u_.host->small_latency());
     interrupt_ = e;
-    event_at_ = now + t.announce + 2;  // entry and message, then the next
+    event_at_ = now + t.announce + 2;  // entry and message, then the next event
   } else if (cqe_req.ready()) {
     if (event_at_ <= now) event_ = false;
     ++taken_;

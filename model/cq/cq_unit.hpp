@@ -1,4 +1,4 @@
-// cq in the timed model: completions and events share the way to host_if.
+// cq in the timed model: completions and events share the path to host_if.
 #pragma once
 
 #include <algorithm>
@@ -40,15 +40,15 @@ class CqUnit final : private Cq::Out {
   Cq cq_;
   Meter meter_;
   Cycle free_at_ = 0;
-  uint64_t taken_ = 0;  // completions
+  uint64_t taken_ = 0;  // completions taken
   struct Behind {
     spec::CqCmd cmd;
-    uint64_t taken = 0;  // completions that come before it
+    uint64_t taken = 0;  // completions that must be taken before it
   };
   std::optional<Behind> behind_;
-  bool event_ = false;  // choice() may have an answer, from event_at_ on
+  bool event_ = false;  // choice() may return an event, from event_at_ on
   Cycle event_at_ = 0;
-  std::optional<Cycle> after_;  // until an event that comes up now is pending; none: by a doorbell
+  std::optional<Cycle> after_;  // cycles until a new event is pending; none: raised by a doorbell
   std::optional<Cq::Event> interrupt_;  // its entry is written, its message is not
   StageOf<CqUnit> write_{*this, &CqUnit::step_write};
   StageOf<CqUnit> ctl_{*this, &CqUnit::step_ctl};
