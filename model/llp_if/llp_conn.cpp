@@ -1,4 +1,4 @@
-// Connections: admin's commands and the transport's events. Architecture 3.3 and 7.
+// Connections: admin's commands and events of the transport. Architecture 3.3 and 7.
 #include "llp_if/llp_if.hpp"
 
 namespace rnic::model {
@@ -37,7 +37,7 @@ spec::AdminConnResult LlpIf::result_of(uint16_t connection) const {
           .local_port = c.local_port};
 }
 
-/// The status, or nothing if the transport's answer must come first.
+/// Returns the status, or nothing if the transport has to respond first.
 std::optional<AdminStatus> LlpIf::execute(const spec::ConnCmd& cmd, spec::CmdRsp& rsp,
                                           bool no_credit) {
   const auto args = spec::AdminConnArgs::unpack(cmd.args);
@@ -65,7 +65,7 @@ std::optional<AdminStatus> LlpIf::execute(const spec::ConnCmd& cmd, spec::CmdRsp
     return AdminStatus::kNotFound;
   const auto number = static_cast<uint16_t>(connection);
   Conn& c = conns_[number];
-  // No byte waits for its peer's window in front of others.
+  // Bytes without credit are refused, so that they do not block those of other connections.
   const uint16_t bytes = bytes_of(cmd);
   const auto if_credit =
       bytes != 0 && (no_credit || !has_room(c, bytes)) ? AdminStatus::kNoCredit : AdminStatus::kOk;
@@ -95,14 +95,14 @@ std::optional<AdminStatus> LlpIf::execute(const spec::ConnCmd& cmd, spec::CmdRsp
       c = {};
       request(LlpOp::kReleased, number);
       return AdminStatus::kOk;
-    case AdminOpcode::kModifyQp:  // admin asks before it starts a QP on this connection
+    case AdminOpcode::kModifyQp:  // admin checks it before it starts a QP on this connection
       return c.state == ConnState::kEstablished && !c.has_qp ? if_credit : AdminStatus::kBadState;
     default:
       return AdminStatus::kBadOpcode;
   }
 }
 
-/// Nothing follows a FIN, and there is one at most.
+/// Sends our FIN, at most once; nothing follows it.
 void LlpIf::half_close(uint16_t connection) {
   Conn& c = conns_[connection];
   if (!c.talks()) return;
@@ -111,7 +111,7 @@ void LlpIf::half_close(uint16_t connection) {
   request(LlpOp::kHalfClose, connection);
 }
 
-/// A new connection; credit and segment size may have been told already.
+/// Initializes a new connection. Credit and segment size may have arrived before.
 LlpIf::Conn& LlpIf::begin(uint16_t connection) {
   Conn& c = conns_[connection];
   c.passive = c.has_qp = c.fin = false;
@@ -119,7 +119,8 @@ LlpIf::Conn& LlpIf::begin(uint16_t connection) {
   return c;
 }
 
-/// It gives no more bytes: a conn_give under way is over, so that admin does not wait for ever.
+/// The connection delivers no more bytes: ends an outstanding conn_give, so that admin does not
+/// wait forever.
 void LlpIf::ended(uint16_t connection, ConnState state) {
   Conn& c = conns_[connection];
   if (c.open()) c.state = state;

@@ -1,4 +1,4 @@
-// Records, credit and QPs. Connection control is in llp_conn.cpp.
+// Records, credit and QPs. Connection control: llp_conn.cpp.
 #include "llp_if/llp_if.hpp"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ void LlpIf::control(const spec::QpCtlLlp& ctl) {
     case QpOp::kStart:
       return start(ctl);
     case QpOp::kSync:
-      break;  // has nothing that lasts
+      break;  // keeps no items
     case QpOp::kHalfClose:
       if (!q.bound) break;
       q.fin = true;
@@ -44,7 +44,7 @@ void LlpIf::control(const spec::QpCtlLlp& ctl) {
   out_.qp_ack_llp({ctl.qpn});
 }
 
-/// Admin has asked whether the connection fits; it may have been lost since, or even be gone.
+/// Admin has checked the connection; it may have been lost or freed since.
 void LlpIf::start(const spec::QpCtlLlp& ctl) {
   const uint16_t connection = ctl.params.connection;
   out_.qp_ack_llp({ctl.qpn});
@@ -73,7 +73,7 @@ void LlpIf::start(const spec::QpCtlLlp& ctl) {
   if (c.state != ConnState::kEstablished) tell(connection, LlpQpEvt::kLost);
 }
 
-/// The connection goes on closing by itself.
+/// Unbinds the QP. The connection continues its close by itself.
 void LlpIf::stop(const spec::QpCtlLlp& ctl) {
   Qp& q = qps_[ctl.qpn];
   Conn& c = conns_[q.params.connection];
@@ -104,7 +104,7 @@ std::optional<RxFpdu> LlpIf::receive(LlpRecord& r) {
   }
   const uint16_t qpn = conns_[r.connection].qpn;
   Qp& q = qps_[qpn];
-  if (q.hold) {  // RFC 5044 section 7.1.2: now the passive side may send, too
+  if (q.hold) {  // RFC 5044 section 7.1.2: now the passive side may send as well
     q.hold = false;
     unpark(qpn);
   }
@@ -123,7 +123,7 @@ bool LlpIf::answers_give(const LlpRecord& r) {
   return answers;
 }
 
-/// An event of a connection: to its QP, or to the driver.
+/// Reports an event of a connection to its QP, or without a QP to the driver.
 void LlpIf::tell(uint16_t connection, std::optional<LlpQpEvt> event) {
   const Conn& c = conns_[connection];
   if (c.state == ConnState::kFree) return;
@@ -133,7 +133,7 @@ void LlpIf::tell(uint16_t connection, std::optional<LlpQpEvt> event) {
 
 // --- transmit
 
-// A segment is scheduled only with credit for its whole FPDU; term_credit bytes belong to
+// Grants a segment only with credit for its whole FPDU; term_credit bytes are reserved for a
 // Terminate.
 std::optional<spec::TxGrant> LlpIf::grant(const spec::TxWant& want) {
   Qp& q = qps_[want.qpn];
@@ -151,8 +151,8 @@ std::optional<spec::TxGrant> LlpIf::grant(const spec::TxWant& want) {
   return spec::TxGrant{.qpn = want.qpn, .is_term = want.is_term, .mulpdu = q.mulpdu};
 }
 
-/// What is set aside for a segment never shrinks, and grows only while none is under way: so what
-/// an FPDU gives back is what its grant has taken, also when the segment size changes.
+/// The reserve per segment (`aside`) never shrinks, and grows only while no grant is outstanding.
+/// An FPDU therefore returns exactly what its grant took, also when the segment size changes.
 bool LlpIf::can_grant(const Conn& c, const Qp& q) const {
   if (q.hold || (q.worst > c.aside && c.under_way != 0)) return false;
   return has_room(c, std::max(c.aside, q.worst) + spec::kTermCredit);
@@ -198,7 +198,7 @@ std::optional<LlpRecord> LlpIf::send(TxFpdu& f) {
   if (!q.bound) return std::nullopt;
   Conn& c = conns_[q.params.connection];
   c.used -= (f.hdr.is_term != 0 ? uint32_t{spec::kTermCredit} : c.aside) -
-            f.hdr.length;  // what it did not need comes back
+            f.hdr.length;  // return the unused part
   --c.under_way;
   if (q.parked || q.term_parked) unpark(f.hdr.qpn);
   if (q.fin) return std::nullopt;
@@ -209,7 +209,7 @@ void LlpIf::sent(const spec::TxFpduHdr& h) {
   if (h.done != 0) out_.wr_done({.qpn = h.qpn, .slot = h.slot});
   if (h.is_term == 0) return;
   const Qp& q = qps_[h.qpn];
-  half_close(q.params.connection);  // also of one that has stopped meanwhile
+  half_close(q.params.connection);  // also if the QP has stopped meanwhile
   if (q.bound) out_.llp_event({.qpn = h.qpn, .kind = LlpQpEvt::kTermDone});
 }
 

@@ -2,7 +2,7 @@
 // architecture 3.3 and 7. RTL: rtl/llp_if/llp_if.sv
 //
 //   LlpIf llp(sizes, out);   llp.event(evt);   llp.credit(c);
-//   auto f = llp.receive(record);                  an FPDU of a QP, or streaming bytes
+//   auto f = llp.receive(record);                  // an FPDU of a QP; nothing: streaming bytes
 //   auto g = llp.grant(want);   auto r = llp.send(fpdu);   llp.sent(hdr);
 #pragma once
 
@@ -34,19 +34,20 @@ class LlpIf {
     virtual void conn_async(const spec::ConnAsync& async) = 0;
     virtual void llp_ctl_req(const spec::LlpCtlReq& req) = 0;
     virtual void wr_done(const spec::WrDone& done) = 0;
-    virtual void grantable(const spec::TxWant& want) = 0;  // what waited for credit or for the
-                                                           // first FPDU can be granted
+    virtual void grantable(const spec::TxWant& want) = 0;  // a want that waited for credit or for
+                                                           // the first FPDU can be granted
     virtual void term_timer(uint16_t qpn,
-                            uint32_t life) = 0;  // call term_timeout() when TermTimeout has passed
-    virtual void raw_tx_possible() = 0;  // credit has come for a connection in streaming mode
-    virtual void give_ended(uint16_t /*connection*/) {}  // conn_give: no bytes will come
+                            uint32_t life) = 0;  // call term_timeout() after TermTimeout
+    virtual void raw_tx_possible() = 0;          // a connection in streaming mode got credit
+    virtual void give_ended(uint16_t /*connection*/) {}  // conn_give: no more bytes arrive
   };
   LlpIf(const spec::Sizes& sizes, Out& out);
 
   // Control.
-  /// no_credit: refuses streaming bytes even so; in tandem, when the RTL had not seen the credit.
+  /// no_credit: refuses streaming bytes in any case; in tandem, when the RTL had not seen the
+  /// credit.
   void command(const spec::ConnCmd& cmd, bool no_credit = false);
-  /// Streaming bytes that admin sends when this command is answered ok: there is credit for them.
+  /// Streaming bytes that admin sends after the ok to this command: credit for them is available.
   static uint16_t bytes_of(const spec::ConnCmd& cmd);
   void control(const spec::QpCtlLlp& ctl);
   void event(const spec::LlpCtlEvt& evt);
@@ -56,27 +57,29 @@ class LlpIf {
   // Receive.
   std::optional<RxFpdu> receive(LlpRecord& record);  // a streaming record stays in `record`
   bool known_stream(const LlpRecord& record) const;
-  bool answers_give(const LlpRecord& record);  // what conn_give has asked for; else it is dropped
+  bool answers_give(const LlpRecord& record);  // the record conn_give waits for; any other is
+                                               // dropped
 
   // Transmit.
-  /// Credit for a worst-case FPDU; nothing if it must wait, or its QP has stopped.
+  /// Grants credit for a worst-case FPDU; nothing if it must wait or its QP has stopped.
   std::optional<spec::TxGrant> grant(const spec::TxWant& want);
-  /// It would be granted a segment now.
+  /// Whether a segment would be granted now.
   bool may_grant(uint16_t qpn) const {
     const Qp& q = qps_[qpn];
     return q.bound && !q.given_up && can_grant(conns_[q.params.connection], q);
   }
-  /// The record of an FPDU; nothing if its QP has stopped, or our FIN went before it: a peer that answers
-  /// a request before it has left can make that happen. Such a Terminate counts as sent.
+  /// Returns the record of an FPDU; nothing if its QP has stopped or our FIN was sent before it.
+  /// The latter can happen if a peer answers a request before the request was sent. Such a
+  /// Terminate counts as sent.
   std::optional<LlpRecord> send(TxFpdu& fpdu);
   void sent(const spec::TxFpduHdr& hdr);  // its last beat was accepted on llp_tx
   bool is_behind_fin(uint16_t qpn) const { return qps_[qpn].bound && qps_[qpn].fin; }
   enum class Raw : uint8_t { kSend, kWait, kDrop };
   Raw may_send_raw(const RawBytes& raw) const;
   LlpRecord send_raw(RawBytes raw);
-  void abandon(const RawBytes& raw);  // credit does not come
+  void abandon(const RawBytes& raw);  // credit will not arrive
 
-  /// Bytes of its credit that are spent or set aside, modulo 2^32.
+  /// Credit bytes that are spent or reserved, modulo 2^32.
   uint32_t used(uint16_t connection) const { return conns_[connection].used; }
   uint64_t dropped() const { return dropped_; }
   std::string waiting_for() const;
@@ -85,12 +88,12 @@ class LlpIf {
   static constexpr uint16_t kNoQp = 0xffff;
   struct Conn {
     spec::ConnState state{};
-    bool passive = false, has_qp = false, fin = false;  // fin: our FIN has been asked for
+    bool passive = false, has_qp = false, fin = false;  // fin: our FIN was requested
     uint16_t qpn = 0, waiting = 0, mss = 0, peer_port = 0, local_port = 0;
     uint32_t peer_address = 0;
-    uint32_t limit = 0, used = 0;  // credit, in bytes of records from the beginning, modulo 2^32
-    uint32_t aside = 0;            // bytes set aside for each grant
-    uint32_t under_way = 0;        // grants whose FPDU has not left
+    uint32_t limit = 0, used = 0;  // credit, in bytes of records since the beginning, modulo 2^32
+    uint32_t aside = 0;            // bytes reserved for each grant
+    uint32_t under_way = 0;        // grants whose FPDU was not sent yet
     bool open() const { return state >= spec::ConnState::kConnecting && !ended(); }
     bool ended() const {
       return state == spec::ConnState::kClosed || state == spec::ConnState::kReset ||
@@ -103,11 +106,11 @@ class LlpIf {
   };
   struct Qp {
     bool bound = false, hold = false, parked = false, term_parked = false;
-    bool given_up = false;  // its Terminate: nothing more is granted
-    bool fin = false;       // half_close: what comes behind it is dropped
+    bool given_up = false;  // its Terminate timed out: nothing more is granted
+    bool fin = false;       // half_close: later FPDUs are dropped
     spec::QpParams params;
     uint16_t mulpdu = 0;
-    uint32_t worst = 0;  // bytes of the largest FPDU of this size
+    uint32_t worst = 0;  // bytes of the largest FPDU with this mulpdu
     uint32_t life = 0;
   };
   std::optional<spec::AdminStatus> execute(const spec::ConnCmd& cmd, spec::CmdRsp& rsp,
@@ -132,14 +135,15 @@ class LlpIf {
   Out& out_;
   std::vector<Conn> conns_;
   std::vector<Qp> qps_;
-  spec::LlpCtlReq connecting_;      // connect asked for ...
-  bool connects_ = false;           // ... `assigned` not yet here
-  std::optional<uint16_t> giving_;  // whose conn_give is under way; admin asks one at a time
+  spec::LlpCtlReq connecting_;      // connect was requested ...
+  bool connects_ = false;           // ... and `assigned` has not arrived
+  std::optional<uint16_t> giving_;  // connection of the outstanding conn_give; admin has at most
+                                    // one
   uint64_t dropped_ = 0;
 };
 
-/// Largest ULPDU of a segment size: RFC 5044 section 4.3 (spec/ambiguities.md C-27), in the limits
-/// of the device.
+/// Largest ULPDU for a segment size, within the limits of the device: RFC 5044 section 4.3
+/// (spec/ambiguities.md C-27).
 uint16_t mulpdu_of(uint16_t mss, bool markers);
 
 }  // namespace rnic::model

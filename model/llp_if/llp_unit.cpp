@@ -43,7 +43,7 @@ void LlpUnit::step_rx() {
     if (const auto* e = std::get_if<spec::LlpCtlEvt>(&in_.front())) {
       llp_.event(*e);
       in_.pop();
-      raw_tx_possible();  // or never will be
+      raw_tx_possible();  // bytes may be sent now, or never
       continue;
     }
     if (u_.mpa->rx_fpdu.full()) {
@@ -91,14 +91,14 @@ void LlpUnit::step_tx() {
       u_.world.llp_tx(std::move(r));
     }
     if (raw_tx.empty() && !(commands.empty() && control.empty()))
-      ctl_.wake(now + 1);  // what waited for the bytes before it
+      ctl_.wake(now + 1);  // commands that wait for earlier bytes
     if (now < tx_free_) return tx_.wake(tx_free_);
   }
   if (!tx_fpdu.ready()) return;
-  // An item is visible, and leaves, with its last beat.
+  // An item becomes visible, and is sent, with its last beat.
   const Cycle busy = u_.timing.path.occupancy(tx_fpdu.front().hdr.length);
   if (now < tx_free_ + busy - 1) return tx_.wake(tx_free_ + busy - 1);
-  if (!u_.world.can_llp_tx()) return tx_meter_.blocked(now);  // wake() comes
+  if (!u_.world.can_llp_tx()) return tx_meter_.blocked(now);  // wake() resumes
   if (u_.qp->wr_done.full()) {                                // u_dones, u_ops
     tx_meter_.blocked(now);
     return u_.qp->wr_done.wake_on_credit(tx_);
@@ -125,9 +125,10 @@ void LlpUnit::step_ctl() {
     const Timer t = timers_.pop();
     llp_.term_timeout(t.qpn, t.life);
   }
-  // Streaming bytes leave, or are dropped, before others are admitted, before RDMA mode, before the
-  // FIN that the driver asks for, and before their connection's number is given back; FPDUs before
-  // the FIN of a QP, and before its start on a new connection, where a late one has no place.
+  // Order of streaming bytes: they are sent or dropped before more bytes are admitted, before RDMA
+  // mode, before the FIN that the driver requests, and before their connection number is released.
+  // Order of FPDUs: they are sent before their QP's FIN, and before its start on a new connection,
+  // where a late FPDU would be wrong.
   const auto behind_bytes = [](const spec::ConnCmd& cmd) {
     return cmd.opcode == spec::AdminOpcode::kConnClose ||
            cmd.opcode == spec::AdminOpcode::kConnRelease || LlpIf::bytes_of(cmd) != 0;

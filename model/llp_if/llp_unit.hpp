@@ -1,4 +1,4 @@
-// llp_if in the timed model: records in and out, control, credit.
+// llp_if in the timed model: received and sent records, control, credit.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace rnic::model {
 
 class LlpUnit final : private LlpIf::Out {
  public:
-  using In = std::variant<LlpRecord, spec::LlpCtlEvt>;  // in order with each other
+  using In = std::variant<LlpRecord, spec::LlpCtlEvt>;  // in arrival order
   explicit LlpUnit(Units& u);
   Queue<TxFpdu> tx_fpdu;
   Queue<RawBytes> raw_tx;
@@ -60,7 +60,8 @@ class LlpUnit final : private LlpIf::Out {
   Queue<spec::LlpCtlReq> ctl_out_;
   Ring<Timer> timers_;
   uint32_t records_ = 0;
-  std::optional<uint32_t> before_order_;  // FPDUs inside that go before the order at the front
+  std::optional<uint32_t> before_order_;  // FPDUs inside that must be sent before the order at the
+                                          // front
   Meter tx_meter_, rx_meter_;
   Cycle tx_free_ = 0, rx_free_ = 0, done_at_ = 0, raw_until_ = kNever;
   StageOf<LlpUnit> tx_{*this, &LlpUnit::step_tx};
