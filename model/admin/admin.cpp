@@ -14,9 +14,9 @@ using spec::AdminOpcode;
 
 namespace {
 
-constexpr uint32_t kChunk = 4096;     // longest read
-constexpr uint32_t kEntry = 8;        // of a page list
-constexpr uint32_t kListChunk = 512;  // of it that is held at a time
+constexpr uint32_t kChunk = 4096;     // largest read, in bytes
+constexpr uint32_t kEntry = 8;        // bytes per page-list entry
+constexpr uint32_t kListChunk = 512;  // bytes of the page list held at a time
 
 Admin::Unit unit_of(AdminOpcode op) {
   const auto v = static_cast<uint8_t>(op);
@@ -44,13 +44,14 @@ void Admin::configure(const spec::DevCfg& cfg) {
 }
 
 void Admin::doorbell(const spec::AdminDoorbell& db) {
-  // One with an index before the newest came late: threads of a host may share the ring.
+  // An index before the newest one arrived late: threads of a host may share the ring.
   const auto ahead = static_cast<int16_t>(static_cast<uint16_t>(db.index - producer_));
   if (ahead >= 0) producer_ = db.index;
   if (rung_.awaited()) rung_.give(true);
 }
 
-/// Fetch, check, do, answer; a failed access to the ring ends it for good.
+/// Fetches, checks, executes and answers commands. A failed access to the ring ends the sequence
+/// for good.
 Task Admin::run() {
   for (;;) {
     if (next_ == producer_ || fatal_ || cfg_.enable == 0) {
@@ -73,8 +74,8 @@ Task Admin::run() {
     spec::CmdRsp rsp{.status = check(cmd), .result = {}};
     bool ok = rsp.status == Status::kOk;
 
-    // A region: its slot must be free before its page list is touched. A query_mr with arguments
-    // asks about a slot, not an STag.
+    // create_mr: the slot must be free before the page list is written. A query_mr with arguments
+    // queries a slot, not an STag.
     if (ok && op == AdminOpcode::kCreateMr) {
       waits_for_ = "tpt";
       out_.command(Unit::kTpt,
@@ -87,8 +88,8 @@ Task Admin::run() {
              .result = {}};
     }
 
-    // Page list: a chunk at a time, checked whole before any of it is written. A list of one chunk
-    // is read once, a longer one once to check and once to check and write.
+    // Page list: read in chunks and checked whole before any part is written. A list of one chunk
+    // is read once. A longer list is read twice: to check it, then to check and write it.
     if (ok && op == AdminOpcode::kCreateMr) {
       const auto a = spec::AdminMrArgs::unpack(cmd.args);
       const uint64_t bytes = uint64_t{a.pages} * kEntry;
@@ -115,7 +116,7 @@ Task Admin::run() {
       }
     }
 
-    // To RTS: the QP must be idle, then the connection fit.
+    // To RTS: the QP must be idle, and then the connection usable.
     const auto modify = spec::AdminModifyArgs::unpack(cmd.args);
     const bool starts = op == AdminOpcode::kModifyQp &&
                         modify.to_state == static_cast<uint8_t>(spec::QpState::kRts);
@@ -136,7 +137,7 @@ Task Admin::run() {
       ok = rsp.status == Status::kOk;
     }
 
-    // conn_send: the connection is asked before the bytes are read.
+    // conn_send: admin checks the connection before it reads the bytes.
     const bool sends = op == AdminOpcode::kConnSend;
     if (ok && sends) {
       waits_for_ = "llp_if";
@@ -145,7 +146,7 @@ Task Admin::run() {
       ok = rsp.status == Status::kOk;
     }
 
-    // Streaming bytes: all of them are read before anything is sent.
+    // Streaming bytes: admin reads all of them before it sends any.
     const auto conn = spec::AdminConnArgs::unpack(cmd.args);
     const uint32_t length = sends ? conn.length : starts ? modify.stream_length : 0U;
     if (ok && length != 0) {
@@ -176,8 +177,8 @@ Task Admin::run() {
       ok = rsp.status == Status::kOk;
     }
 
-    // What cq is asked comes behind the completions that the QP has given it: they are written before
-    // the answer. Whatever it says.
+    // Query `cq`: its response proves that the QP's completions are written, because cq handles the
+    // query after them. The result is ignored.
     const bool ends = op == AdminOpcode::kDestroyQp ||
                       (op == AdminOpcode::kModifyQp &&
                        modify.to_state == static_cast<uint8_t>(spec::QpState::kError));
@@ -187,8 +188,8 @@ Task Admin::run() {
       (void)co_await answer_;
     }
 
-    // A CQ that has overrun takes no completions. It is asked when the QP is there, so that an
-    // overrun from then on finds the QP.
+    // A CQ that has overrun accepts no completions. Query the CQs after the QP is created, so that
+    // a later overrun finds the QP.
     const auto qp = spec::AdminQpArgs::unpack(cmd.args);
     const std::array<uint16_t, 2> cqs = {qp.send_cq, qp.recv_cq};
     for (size_t i = 0; ok && op == AdminOpcode::kCreateQp && i < cqs.size(); ++i) {
@@ -241,7 +242,7 @@ void Admin::respond(const spec::AdminCmd& cmd, const spec::CmdRsp& rsp) {
   ++answered_;
 }
 
-/// The unit said ok: now the tables change.
+/// Changes the tables after the unit's ok.
 void Admin::commit(const spec::AdminCmd& cmd, const spec::CmdRsp& rsp) {
   const uint32_t o = cmd.object;
   switch (static_cast<AdminOpcode>(cmd.opcode)) {

@@ -1,11 +1,11 @@
-// The resource manager's hand: fetches commands, one at a time, checks each whole before the first
-// change, hands it to its unit, answers. RFC 5040 section 5.2 (the privileged resource manager),
-// architecture 4. RTL: rtl/admin/admin.sv
+// Executes commands of the privileged resource manager (RFC 5040 section 5.2, architecture 4).
+// Admin fetches one command at a time, checks it completely before the first change, passes it to
+// its unit and writes the response. RTL: rtl/admin/admin.sv
 //
 //   Admin admin(sizes, out);   admin.configure(cfg);   admin.doorbell({index});
 //   out.read(r) ... admin.data(d);      out.command(Admin::Unit::kQp, cmd) ... admin.answer(rsp);
 //
-// It is one sequence with waits, so it is written as one: run().
+// A command is one sequence with waits, written as the coroutine run().
 #pragma once
 
 #include <array>
@@ -36,12 +36,12 @@ class Admin {
 
   void configure(const spec::DevCfg& cfg);
   void doorbell(const spec::AdminDoorbell& db);
-  void data(MemData d) { data_.give(std::move(d)); }           // answers admin_rd_req
-  void answer(const spec::CmdRsp& rsp) { answer_.give(rsp); }  // answers command
+  void data(MemData d) { data_.give(std::move(d)); }           // response to admin_rd_req
+  void answer(const spec::CmdRsp& rsp) { answer_.give(rsp); }  // response to command
   void raw_rx(RawBytes bytes) { raw_.give(std::move(bytes)); }
   bool fatal() const { return fatal_; }
-  bool in_hand() const { return in_hand_; }        // a command that was fetched is not answered
-  uint64_t answered() const { return answered_; }  // so far
+  bool in_hand() const { return in_hand_; }        // a fetched command has no response yet
+  uint64_t answered() const { return answered_; }  // since reset
   std::string waiting_for() const;
 
  private:
@@ -91,7 +91,7 @@ class Admin {
   Answer<spec::CmdRsp> answer_;
   Answer<RawBytes> raw_;
   const char* waits_for_ = nullptr;
-  Task loop_;  // last: it refers to the rest
+  Task loop_;  // last member: it refers to the others
 };
 
 }  // namespace rnic::model

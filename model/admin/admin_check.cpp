@@ -1,4 +1,4 @@
-// What admin checks before a command goes to its unit, in this order: opcode, object's number,
+// Checks of a command before it goes to its unit, in this order: opcode, object's number,
 // existence, references, arguments.
 #include <algorithm>
 
@@ -10,8 +10,8 @@ using spec::AdminOpcode;
 
 namespace {
 
-constexpr uint32_t kMostStreaming = 532;  // an MPA frame with the most private data
-constexpr uint32_t kMostSent = 1024;      // by one conn_send
+constexpr uint32_t kMostStreaming = 532;  // bytes of an MPA frame with the most private data
+constexpr uint32_t kMostSent = 1024;      // bytes per conn_send
 
 template <class Bytes>
 bool zero(const Bytes& bytes) {
@@ -65,7 +65,7 @@ Admin::Status Admin::check_object(const spec::AdminCmd& cmd) const {
     case AdminOpcode::kConnRelease:
       return must(o < sizes_.num_conns, true);
     default:
-      return Status::kOk;  // nop, connect; regions by STag, which tpt knows
+      return Status::kOk;  // nop, connect; regions by STag, which tpt checks
   }
 }
 

@@ -1,4 +1,4 @@
-// Cycles of admin, which is one state machine and never on the fast path.
+// Latencies of admin in cycles. Admin is one state machine, off the fast path.
 #pragma once
 
 #include "sc/dispatcher.hpp"

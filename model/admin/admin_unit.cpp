@@ -23,7 +23,7 @@ void AdminUnit::step() {
     if (auto* data = std::get_if<MemData>(&item)) admin_.data(std::move(*data));
     if (const auto* rsp = std::get_if<spec::CmdRsp>(&item)) admin_.answer(*rsp);
     if (auto* raw = std::get_if<RawBytes>(&item)) admin_.raw_rx(std::move(*raw));
-    // From the command in hand to its answer.
+    // Busy from the fetch of a command to its response.
     if (admin_.answered() != answered)
       meter_.item(u_.now() - since_.value_or(u_.now()) + u_.timing.admin.step);
     if (!admin_.in_hand()) {
@@ -34,7 +34,7 @@ void AdminUnit::step() {
   }
 }
 
-/// With the cycles that clearing the tables takes after reset.
+/// Includes the cycles that clear the tables after reset.
 spec::UnitCount AdminUnit::count() const {
   const auto& s = u_.sizes;
   spec::UnitCount c = meter_.count();

@@ -1,4 +1,4 @@
-// admin in the timed model: one stage that hands it what it waits for.
+// admin in the timed model: one stage that passes responses and data to it.
 #pragma once
 
 #include <optional>
@@ -36,7 +36,7 @@ class AdminUnit final : private Admin::Out {
   Units& u_;
   Admin admin_;
   Meter meter_;
-  std::optional<Cycle> since_;  // a command is in hand
+  std::optional<Cycle> since_;  // start of the current command
   StageOf<AdminUnit> stage_{*this, &AdminUnit::step};
 };
 

@@ -1,8 +1,8 @@
-// A coroutine that runs until it waits for an answer, and goes on where it was when the answer
-// comes: a sequence of steps with waits in between, written as one.
+// A coroutine that suspends until an answer arrives and resumes at that point: a sequence of steps
+// with waits, written as one function.
 //
 //   Answer<Payload> read_;
-//   Task run() { for (;;) { Payload p = co_await read_; ... } }        elsewhere: read_.give(p);
+//   Task run() { for (;;) { Payload p = co_await read_; ... } }   // elsewhere: read_.give(p);
 #pragma once
 
 #include <coroutine>
@@ -41,7 +41,7 @@ class Task {
   std::coroutine_handle<promise_type> h_;
 };
 
-/// What a coroutine waits for. At most one waits; an answer that nobody waits for yet is kept.
+/// The answer that a coroutine waits for. At most one coroutine waits; an early answer is kept.
 template <class T>
 class Answer {
  public:
