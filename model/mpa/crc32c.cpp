@@ -29,8 +29,8 @@ constexpr Table make_table() {
 constexpr Table kTable = make_table();
 
 #if defined(__x86_64__)
-/// Appending `kBlock` zero bytes to a message changes its register linearly: one table a byte of
-/// the register.
+/// Appending `kBlock` zero bytes to a message is a linear function of its register: one table per
+/// byte of the register.
 constexpr size_t kBlock = 256;
 using Shift = std::array<std::array<uint32_t, 256>, 4>;
 

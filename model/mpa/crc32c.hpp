@@ -1,11 +1,11 @@
 // CRC32c (Castagnoli) over bytes, for FPDUs. RFC 5044 section 4.4, docs/spec/iwarp.yaml
 // crc32c_polynomial.
 //
-//   uint32_t crc = crc32c(bytes);                       // of one piece
-//   Crc32c c;   c.add(head);   c.add(body);   c.value();
+//   uint32_t crc = crc32c(bytes);                       // one piece
+//   Crc32c c;   c.add(head);   c.add(body);   c.value();   // several pieces
 //
-// With SSE4.2 where the machine has it (three streams at a time, since the instruction's latency is
-// three cycles), by table elsewhere. Both give the same value.
+// Uses SSE4.2 if the machine has it (three streams in parallel, because the instruction's latency
+// is three cycles), else tables. Both give the same value.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace rnic::model {
 
 /// `state` is the inverted register: starts at ~0, the CRC is its inverse.
 uint32_t crc32c_update(uint32_t state, std::span<const uint8_t> bytes);
-/// The table form alone, for comparison.
+/// The table version only, for comparison.
 uint32_t crc32c_update_portable(uint32_t state, std::span<const uint8_t> bytes);
 
 class Crc32c {

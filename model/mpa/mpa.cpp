@@ -20,19 +20,19 @@ constexpr uint32_t kMarker = spec::MpaMarker::kBytes;
 constexpr uint32_t kLength = spec::MpaLength::kBytes;
 constexpr uint32_t kCrc = 4;
 
-/// How far the next marker position is from a position in the stream.
+/// Bytes from a stream position to the next marker.
 constexpr uint32_t to_marker(uint32_t position) {
   return (kSpacing - position % kSpacing) % kSpacing;
 }
 
-/// RFC 5044 section 4.3: the marker's distance from the length field. One that stands before it has
-/// 0. The field has 16 bits: behind 65,535 it begins again.
+/// RFC 5044 section 4.3: the marker's distance from the length field; 0 for a marker before that
+/// field. The field has 16 bits and wraps after 65,535.
 constexpr uint16_t fpdu_ptr(uint32_t marker_at, bool starts_with_marker) {
   return static_cast<uint16_t>(starts_with_marker && marker_at != 0 ? marker_at - kMarker
                                                                     : marker_at);
 }
 
-/// Takes the markers out. Empty if one of them does not point to the FPDU's start.
+/// Removes the markers. Returns nothing if a marker does not point to the FPDU's start.
 rnic::Payload without_markers(std::span<const uint8_t> record, uint32_t position) {
   const uint32_t size = static_cast<uint32_t>(record.size());
   const uint32_t first = to_marker(position);
@@ -83,7 +83,7 @@ void Mpa::leaves(uint16_t qpn, bool rx) {
   maybe_drained(qpn);
 }
 
-/// What was inside when stop or sync came has left.
+/// Acknowledges stop and sync once every item that was inside has drained.
 void Mpa::maybe_drained(uint16_t qpn) {
   Qp& q = qps_[qpn];
   if (q.rx.awaited + q.tx.awaited != 0) return;
@@ -96,7 +96,7 @@ void Mpa::Rx::take(RxFpdu in) {
   full_ = true;
 }
 
-// RFC 5044 section 8: a CRC that does not fit is reported before a length or marker that does not.
+// RFC 5044 section 8: a bad CRC is reported before a bad length or marker.
 RxUlpdu Mpa::Rx::next() {
   full_ = false;
   const uint16_t qpn = in_.hdr.qpn;
@@ -148,7 +148,7 @@ TxFpdu Mpa::Tx::next() {
   rnic::Payload data = rnic::Payload::make(size);
   uint8_t* const start = data.writable().data();
   uint8_t* const frame =
-      start + size - plain;  // without markers already in place; with them moved down below
+      start + size - plain;  // final place without markers; moved down below with markers
   base::store_be<uint16_t>(frame, h.length);
   std::memcpy(frame + kLength, in_.header.data(), in_.header_bytes);
   const std::span<const uint8_t> body = in_.payload.bytes();

@@ -1,10 +1,10 @@
-// Framing: an FPDU into a ULPDU and back. RFC 5044 section 4. RTL: rtl/mpa/mpa.sv
+// Framing: converts FPDUs to ULPDUs and back. RFC 5044 section 4. RTL: rtl/mpa/mpa.sv
 //
 //   Mpa mpa(sizes, out);   mpa.control({QpOp::kStart, qpn, params});
 //   mpa.enters(qpn, true);   mpa.rx.take(fpdu);   RxUlpdu u = mpa.rx.next();
 //
-// An FPDU is the ULPDU's length, the ULPDU, zeros up to a multiple of 4, CRC32c; and, if agreed, a
-// marker wherever the position in the stream is a multiple of 512.
+// An FPDU is the ULPDU's length, the ULPDU, zeros up to a multiple of 4, and a CRC32c. If
+// negotiated, a marker is inserted at each stream position that is a multiple of 512.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace rnic::model {
 
 /// Bytes of an FPDU without markers.
 constexpr uint32_t fpdu_bytes(uint32_t ulpdu) { return (2 + ulpdu + 3) / 4 * 4 + 4; }
-/// The largest number of markers that can fall into it.
+/// The largest number of markers in such an FPDU.
 constexpr uint32_t most_markers(uint32_t ulpdu) {
   constexpr uint32_t kBetween = spec::kMpaMarkerSpacing - spec::MpaMarker::kBytes;
   return (fpdu_bytes(ulpdu) + kBetween - 1) / kBetween;
@@ -31,7 +31,7 @@ class Mpa {
     virtual void qp_ack_mpa(const spec::QpAckMpa& ack) = 0;
   };
 
-  class Rx {  // rx_fpdu -> rx_ulpdu: CRC, length, markers; a bad FPDU becomes a cause
+  class Rx {  // rx_fpdu -> rx_ulpdu: CRC, length, markers; a bad FPDU is reported as a cause
    public:
     using In = RxFpdu;
     using Out = RxUlpdu;
@@ -65,7 +65,7 @@ class Mpa {
   Tx tx;
 
   void control(const spec::QpCtlMpa& ctl);
-  /// An FPDU or ULPDU of this QP is now inside: it stands at an input of this unit.
+  /// An FPDU or ULPDU of this QP is at an input and counts as inside.
   void enters(uint16_t qpn, bool rx) { ++(rx ? qps_[qpn].rx : qps_[qpn].tx).inside; }
   std::string waiting_for() const;
 
@@ -74,9 +74,9 @@ class Mpa {
     bool running = false, stopping = false;
     uint32_t orders = 0;  // stop, sync: not acknowledged yet
     bool use_crc = false, rx_markers = false, tx_markers = false;
-    uint32_t rx_position = 0, tx_position = 0;  // in the stream, from the first FPDU on, modulo 512
+    uint32_t rx_position = 0, tx_position = 0;  // in the stream since the first FPDU, modulo 512
     struct Way {
-      uint32_t inside = 0, awaited = 0;  // items; of those, how many stop or sync waits for
+      uint32_t inside = 0, awaited = 0;  // items inside; those that stop or sync waits for
     } rx, tx;
   };
   void leaves(uint16_t qpn, bool rx);

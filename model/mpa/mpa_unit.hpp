@@ -1,4 +1,4 @@
-// mpa in the timed model: two ways through it, and control.
+// mpa in the timed model: two paths through it, and control.
 #pragma once
 
 #include "mpa/mpa.hpp"
@@ -15,7 +15,7 @@ class MpaUnit final : private Mpa::Out {
   Queue<TxUlpdu> tx_ulpdu;
   Queue<spec::QpCtlMpa> control;
 
-  /// Whatever stands at an input is inside.
+  /// Every item at an input counts as inside.
   void push_rx(RxFpdu f, Cycle at) {
     mpa_.enters(f.hdr.qpn, true);
     rx_fpdu.push(std::move(f), at);
