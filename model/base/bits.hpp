@@ -1,12 +1,11 @@
-// Fields in packed vectors, at positions known when compiling: what the printed structs of
-// model/gen are made of.
+// Fields of packed vectors at compile-time positions; the generated structs of model/gen use them.
 //
 //   std::array<uint32_t, 2> w{};
 //   put_bits<12, 40>(w.data(), value);             // w[51:12] = value
 //   uint64_t v = get_bits<12, 40>(w.data());
 //
-// A vector is an array of 32-bit words, bit 0 in word 0, as Verilator's wide ports are. put_*
-// expects zeros there.
+// A vector is an array of 32-bit words with bit 0 in word 0, as Verilator's wide ports. put_*
+// requires that the field is zero.
 #pragma once
 
 #include <array>
@@ -47,7 +46,7 @@ constexpr uint64_t get_bits(const uint32_t* w) {
   return value & kMask<Width>;
 }
 
-/// A vector inside a vector: nested structs.
+/// A vector inside a vector, for nested structs.
 template <unsigned Lsb, unsigned Width, unsigned Done = 0>
 constexpr void put_words(uint32_t* w, const uint32_t* from) {
   if constexpr (Done < Width) {
@@ -69,7 +68,7 @@ constexpr std::array<uint32_t, (Width + 31) / 32> get_words(const uint32_t* w) {
   return out;
 }
 
-/// Whole bytes, more than 64 bits of them; byte 0 is the lowest.
+/// Whole bytes, for fields of more than 64 bits; byte 0 is the lowest.
 template <unsigned Lsb, unsigned Width>
 inline void put_bytes(uint32_t* w, const uint8_t* from) {
   static_assert(Width % 8 == 0);
@@ -93,7 +92,7 @@ inline void get_bytes(const uint32_t* w, uint8_t* to) {
   }
 }
 
-/// Little endian: host memory. Byte 0 holds bits 7:0.
+/// Little-endian, for host memory. Byte 0 holds bits 7:0.
 template <size_t Bytes>
 inline void words_to_bytes_little(const uint32_t* w, std::span<uint8_t> out) {
   std::memcpy(out.first(Bytes).data(), w, Bytes);
@@ -103,7 +102,7 @@ inline void bytes_little_to_words(std::span<const uint8_t> in, uint32_t* w) {
   std::memcpy(w, in.first(Bytes).data(), Bytes);
 }
 
-/// Network order: the wire. Byte 0 holds the top bits.
+/// Network order, for the wire. Byte 0 holds the top bits.
 template <size_t Bytes>
 inline void words_to_bytes_big(const uint32_t* w, std::span<uint8_t> out) {
   for (size_t i = 0; i < Bytes; i++) {
@@ -119,7 +118,7 @@ inline void bytes_big_to_words(std::span<const uint8_t> in, uint32_t* w) {
   }
 }
 
-/// Bytes as hex for one line of a log: all of up to 16, else the first 8, the last 4 and how many.
+/// Hex text for a log line: all bytes of up to 16, else the first 8, the last 4 and the length.
 inline std::string short_hex(std::span<const uint8_t> bytes) {
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string out;

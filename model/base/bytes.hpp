@@ -1,9 +1,9 @@
-// Integers in bytes, at any alignment, in either order; and the only reinterpret_cast of the
+// Integers in bytes, at any alignment and in both byte orders; and the only reinterpret_cast of the
 // repository.
 //
 //   store_be<uint32_t>(&frame[6], stag);      uint64_t to = load_be<uint64_t>(&frame[10]);
-//   store_le(&cqe[0], value);                 std::span<const uint8_t> raw =
-//   as_bytes(std::string_view("abc"));
+//   store_le(&cqe[0], value);
+//   std::span<const uint8_t> raw = as_bytes(std::string_view("abc"));
 #pragma once
 
 #include <array>
@@ -46,7 +46,7 @@ void store_be(uint8_t* at, T value) {
   store_le(at, byte_swap(value));
 }
 
-/// Text as bytes and back; host memory whose owner is typed otherwise.
+/// Text as bytes and back; typed access to host memory.
 inline std::span<const uint8_t> as_bytes(std::string_view text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }

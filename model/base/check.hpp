@@ -1,8 +1,9 @@
-// Our own bugs: a broken invariant ends the program with a sentence and the values.
+// Checks for bugs of our own: a broken invariant ends the program with a message and the values.
 //
 //   RNIC_CHECK(index < ring.size(), "cq {}: index {} beyond {}", cq, index, ring.size());
 //
-// Not for what a user or a peer can cause: those are a Result (result.hpp) or a cause in a stream.
+// Not for errors that a user or peer can cause: report those by a Result (result.hpp) or by a cause
+// in a stream.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
-// The device's clock: cycle n is at floor(n / f), exact and without drift. Times are picoseconds. Free functions: the clock of
-// the RTL, 322.265625 MHz, that of a model unless it is set; there 33 cycles are 102400 ps.
+// The device's clock: cycle n is at floor(n / f), exact and without drift. Times are in
+// picoseconds. The free functions use the RTL's clock of 322.265625 MHz, the model's default; there
+// 33 cycles are 102400 ps.
 //
 //   time_of_cycle(33) == 102400;   cycle_at(102400) == 33;   kPsPerCycle * cycles
 //   Clock c{250'000'000};   c.time_of_cycle(2) == 8000;
@@ -22,16 +23,15 @@ class Clock {
         cycles_(hz / std::gcd(hz, kPsPerSecond)),
         ps_(kPsPerSecond / std::gcd(hz, kPsPerSecond)) {}
 
-  /// Whether the arithmetic below holds; always for a whole number of kHz up to 10 GHz.
+  /// Whether the arithmetic below is exact; always true for a whole number of kHz up to 10 GHz.
   constexpr bool is_exact() const { return cycles_ <= UINT64_MAX / ps_; }
   constexpr uint64_t hz() const { return hz_; }
-  constexpr uint32_t khz() const {
-    return static_cast<uint32_t>((hz_ + 500) / 1000);
-  }  // as the device's register says it
+  // As in the device's register.
+  constexpr uint32_t khz() const { return static_cast<uint32_t>((hz_ + 500) / 1000); }
   constexpr double ps_per_cycle() const {
     return static_cast<double>(ps_) / static_cast<double>(cycles_);
   }
-  /// Does not overflow before the time itself does.
+  /// Overflows only if the time itself overflows.
   constexpr uint64_t time_of_cycle(uint64_t cycle) const {
     return cycle / cycles_ * ps_ + cycle % cycles_ * ps_ / cycles_;
   }
@@ -44,7 +44,7 @@ class Clock {
   friend bool operator==(const Clock&, const Clock&) = default;
 
  private:
-  uint64_t hz_, cycles_, ps_;  // cycles_ of them are ps_, the least whole number
+  uint64_t hz_, cycles_, ps_;  // cycles_ cycles are ps_ picoseconds, the smallest whole numbers
 };
 
 inline constexpr Clock kNominalClock;

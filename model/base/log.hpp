@@ -1,11 +1,11 @@
-// One logger a unit: simulated time, unit, key=value pairs. Levels by unit:
+// One logger per unit: simulated time, unit, key=value pairs. Levels per unit:
 // RNIC_LOG=mpa:debug,ddp:info or RNIC_LOG=debug.
 //
 //   static auto& log = base::logger("mpa");
-//   RNIC_LOG_DEBUG(log, "rx_ulpdu {}", hdr.describe());     a level that is off evaluates nothing
+//   RNIC_LOG_DEBUG(log, "rx_ulpdu {}", hdr.describe());    // a disabled level evaluates nothing
 //
-// Levels: error something must change; warn odd but handled (the default); info a handful a run;
-// debug a line an item; trace a line a beat.
+// Levels: error: something must be fixed; warn: unusual but handled (the default); info: a handful
+// of lines per run; debug: one line per item; trace: one line per beat.
 #pragma once
 
 #include <spdlog/spdlog.h>
@@ -17,13 +17,13 @@
 
 namespace rnic::base {
 
-/// The logger of a unit; made at its first use, lives until the end.
+/// The logger of a unit: created at its first use, never destroyed.
 spdlog::logger& logger(std::string_view unit);
 
-/// "mpa:debug,ddp:info" or "info"; false, and nothing changed, if a level is unknown.
+/// levels: "mpa:debug,ddp:info" or "info". Returns false, with no change, for an unknown level.
 bool configure_log(std::string_view levels);
 
-/// Simulated time in front of every line; an empty function: none.
+/// Sets the clock for the simulated time at the start of each line; an empty function removes it.
 void set_log_clock(std::function<uint64_t()> nanoseconds);
 
 }  // namespace rnic::base

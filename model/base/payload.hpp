@@ -1,6 +1,5 @@
-// Bytes by reference: a slice of a pooled, reference-counted buffer. What moves between units,
-// platform and link is a handle; the bytes are written once, by whoever made them, and never
-// changed afterwards.
+// Bytes by reference: a slice of a pooled, reference-counted buffer. Units, platform and link pass
+// handles. The creator writes the bytes once, before it shares them.
 //
 //   Payload p = Payload::copy_of(bytes);
 //   Payload tail = p.slice(14);
@@ -40,8 +39,8 @@ class Payload {
   }
   ~Payload() { drop(); }
 
-  /// A new buffer of `size` bytes with undefined contents; fill it through writable() before
-  /// handing it on.
+  /// A new buffer of `size` bytes with undefined contents. Fill it through writable() before
+  /// sharing it.
   static Payload make(uint32_t size) {
     Payload p;
     if (size == 0) return p;
@@ -61,13 +60,13 @@ class Payload {
     return buf_ == nullptr ? std::span<const uint8_t>{}
                            : std::span<const uint8_t>{buf_->data.data() + off_, len_};
   }
-  /// For the maker alone: the buffer must not be shared yet.
+  /// Only for the creator: the buffer must not be shared yet.
   std::span<uint8_t> writable() {
     if (buf_ == nullptr) return {};
     RNIC_CHECK(buf_->refs == 1, "a shared payload is written");
     return {buf_->data.data() + off_, len_};
   }
-  /// From byte `from` on, `count` bytes or up to the end.
+  /// `count` bytes from byte `from` on, at most up to the end.
   Payload slice(uint32_t from, uint32_t count = UINT32_MAX) const {
     RNIC_CHECK(from <= len_, "slice behind the end");
     Payload p(*this);
@@ -82,7 +81,8 @@ class Payload {
     uint32_t refs = 0;
     uint32_t klass = 0;
   };
-  static constexpr uint32_t kClasses = 18;  // 64 bytes << class; the last holds everything larger
+  static constexpr uint32_t kClasses = 18;  // 64 bytes << class; the last class holds all larger
+                                            // sizes
 
   static std::vector<Buffer*>* pools() {
     static std::array<std::vector<Buffer*>, kClasses> p;

@@ -1,4 +1,4 @@
-// A call that cannot be carried out says so by value, at once, with nothing changed.
+// A call that cannot be executed returns an error by value, at once and without side effects.
 //
 //   Result<Cq> create_cq(uint32_t depth) {
 //     if (depth > kMax) return fail(Errc::kInvalidArgument, "cq: depth {} above {}", depth, kMax);
@@ -6,7 +6,7 @@
 //   }
 //   if (auto cq = create_cq(n); !cq) report(cq.error().what);
 //
-// The only file that names the library behind it.
+// The only file that names the underlying library.
 #pragma once
 
 #include <fmt/format.h>
@@ -21,22 +21,21 @@
 namespace rnic::base {
 
 enum class Errc : uint8_t {
-  kInvalidArgument,  // the argument could never be right; for one that is right at another time,
-                     // kBadState
+  kInvalidArgument,  // the argument is never valid; if it is valid at another time, kBadState
   kNoMemory,         // no table entry, identifier or host memory left; for a ring that will drain,
                      // kQueueFull
-  kQueueFull,        // a work queue has no room now; try again after polling
+  kQueueFull,        // a work queue is full now; retry after polling
   kBadState,         // the object's state does not allow this call
   kNotFound,         // no object of this number or name
-  kAlreadyExists,    // an object of this number or name is there
+  kAlreadyExists,    // an object with this number or name exists
   kBusy,             // still used by another object, which must be destroyed first
-  kNotSupported,     // this device or platform cannot do it, whatever the arguments
-  kPermission,       // it could be done, but not by this user or with these rights
-  kTimedOut,         // no answer in time; whether it happened is not known
-  kConnectionLost,   // the peer or the transport went away
-  kRefused,          // the peer said no
-  kDeviceError,      // the device answered with an error or does not answer: it must be reset
-  kProtocol,         // the bytes received are not what the protocol allows
+  kNotSupported,     // unsupported by this device or platform, for any argument
+  kPermission,       // not permitted for this user or with these rights
+  kTimedOut,         // no response in time; the operation may still have happened
+  kConnectionLost,   // the peer or the transport is gone
+  kRefused,          // the peer refused
+  kDeviceError,      // the device reported an error or does not respond: it must be reset
+  kProtocol,         // the received bytes violate the protocol
 };
 
 constexpr std::string_view to_string(Errc code) {
@@ -110,7 +109,7 @@ constexpr int to_errno(Errc code) {
 
 struct Error {
   Errc code;
-  std::string what;  // names the thing and the values
+  std::string what;  // names the object and the values
 };
 
 template <class T>

@@ -1,5 +1,6 @@
-// Random numbers that are the same everywhere: xoshiro256** (Blackman and Vigna, 2018) seeded by
-// splitmix64, and our own bounded draw, since the standard distributions differ between libraries.
+// Reproducible random numbers on every machine: xoshiro256** (Blackman and Vigna, 2018) seeded by
+// splitmix64. The bounded draw is our own, because the standard distributions differ between
+// libraries.
 //
 //   Rng rng(seed);   rng.below(6) + 1;   rng.between(64, 1500);   rng.percent(30);
 //   rng.fill(buffer);
@@ -69,10 +70,10 @@ class Rng {
     return out;
   }
 
-  /// An independent generator for a part, so that its draws do not shift those of others.
+  /// An independent generator for one part, so that its draws do not shift those of other parts.
   [[nodiscard]] constexpr Rng fork(std::string_view part) const { return Rng(s_[0] ^ hash(part)); }
 
-  /// FNV-1a: the same number for the same name on every machine.
+  /// FNV-1a: the same hash of a name on every machine.
   static constexpr uint64_t hash(std::string_view text) {
     uint64_t h = 0xcbf29ce484222325;
     for (char c : text) h = (h ^ static_cast<uint8_t>(c)) * 0x100000001b3;

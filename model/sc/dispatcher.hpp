@@ -1,7 +1,7 @@
-// The model's clock: a wheel of cycle slots, each a mask of stage numbers. Steps the stages of a
-// cycle with the lowest number first; numbers run from downstream to upstream, so that a slot that
-// is freed in a cycle is seen free upstream in the same cycle, as with a combinational ready. Plain
-// C++; who drives it (pacer.hpp, a test) decides how far it may run.
+// The model's clock: a wheel of cycle slots, each a mask of stage numbers. It steps the stages of a
+// cycle in ascending order. Numbers rise from downstream to upstream, so a slot freed in a cycle is
+// visible upstream in the same cycle, as with a combinational ready. Plain C++; the driver
+// (pacer.hpp, a test) decides how far it runs.
 //
 //   Dispatcher d;   uint32_t lane = d.add_lane();   MyStage s;   s.attach(d, lane, 3); s.wake(10);
 //   while (d.next() <= limit) d.step();
@@ -22,7 +22,7 @@ inline constexpr Cycle kNever = ~Cycle{0};
 
 class Dispatcher;
 
-/// One thing that is stepped: a way through a unit.
+/// A unit of stepping: one path through a unit.
 class Stage {
  public:
   Stage() = default;
@@ -30,10 +30,11 @@ class Stage {
   Stage& operator=(const Stage&) = delete;
   virtual ~Stage();
 
-  /// `external`: step() calls the device's surroundings, so it may run only when the kernel's time
-  /// has come.
+  /// `external`: step() calls the device's surroundings, so it runs only when the kernel's time has
+  /// come.
   void attach(Dispatcher& d, uint32_t lane, uint32_t number, bool external = false);
-  /// Do what can be done now. May be called too early or for nothing: looks at everything again.
+  /// Does all work that is possible now. May be called too early or without work, so it checks
+  /// everything again.
   virtual void step() = 0;
   inline void wake(Cycle at);
   inline Cycle now() const;
@@ -46,8 +47,7 @@ class Stage {
   uint32_t lane_ = 0, number_ = 0;
 };
 
-/// Who must hear that there is something to do earlier than was known: the driver of the
-/// dispatcher.
+/// Gets a call when work becomes due earlier than was planned: the driver of the dispatcher.
 class WakeListener {
  public:
   virtual ~WakeListener() = default;
@@ -57,7 +57,7 @@ class WakeListener {
 class Dispatcher {
  public:
   static constexpr uint32_t kLanes = 4;    ///< devices that share the clock
-  static constexpr uint32_t kStages = 64;  ///< stages a device
+  static constexpr uint32_t kStages = 64;  ///< stages per device
   static constexpr uint32_t kSlots =
       1024;  ///< cycles that the wheel spans; later wakes wait in a heap
 
@@ -73,7 +73,7 @@ class Dispatcher {
     RNIC_CHECK(false, "more than {} devices on one clock", kLanes);
     return 0;
   }
-  /// Forgets the lane's stages and all that they asked for.
+  /// Removes the lane's stages and all their wake-ups.
   void drop_lane(uint32_t lane) {
     for (Cycle c = 0; c < kSlots; ++c) {
       slots_[c].mask[lane] = 0;
@@ -87,19 +87,19 @@ class Dispatcher {
   }
 
   Cycle now() const { return now_; }
-  /// Called before anything is handed in from outside: present time in cycles, rounded up.
+  /// Call it before every input from outside: the present time in cycles, rounded up.
   void set_now(Cycle now) {
     if (now > now_ && !stepping_) now_ = now;
   }
   void set_listener(WakeListener* l) { listener_ = l; }
 
-  /// The next cycle in which something happens; kNever if nothing is planned.
+  /// The next cycle with work; kNever if none is planned.
   Cycle next() const {
     Cycle c = near();
     if (!far_.empty()) c = std::min(c, far_.front().at);
     return c;
   }
-  /// Does an external stage run in cycle `c`, the next one?
+  /// Whether an external stage runs in cycle `c`, the next one.
   bool external_at(Cycle c) const {
     const Slot& s = slots_[c % kSlots];
     for (uint32_t l = 0; l < kLanes; ++l) {
@@ -109,7 +109,7 @@ class Dispatcher {
       return f.at == c && (external_[f.lane] >> f.number & 1) != 0;
     });
   }
-  /// Runs the next cycle in which something happens.
+  /// Runs the next cycle with work.
   void step() {
     const Cycle c = next();
     RNIC_CHECK(c != kNever && c >= base_, "nothing to step");
@@ -137,8 +137,7 @@ class Dispatcher {
   void wake(uint32_t lane, uint32_t number, Cycle at) {
     if (at <= now_) {
       at = now_;
-      // In the cycle that runs, only those that come after the one being stepped are still to be
-      // visited.
+      // In the running cycle only the stages after the current one are still to be stepped.
       if (stepping_ ? lane != lane_now_ || number <= number_now_ : at < base_) at = now_ + 1;
     }
     if (at >= base_ + kSlots) {
@@ -162,7 +161,7 @@ class Dispatcher {
   struct Far {
     Cycle at;
     uint32_t lane, number;
-    bool operator<(const Far& o) const { return at > o.at; }  // the earliest on top
+    bool operator<(const Far& o) const { return at > o.at; }  // the earliest is on top
   };
 
   Cycle near() const {
@@ -194,7 +193,7 @@ class Dispatcher {
   std::array<uint64_t, kLanes> external_{};
   std::array<bool, kLanes> lane_used_{};
   WakeListener* listener_ = nullptr;
-  Cycle now_ = 0;   // the cycle that runs, or the present time outside
+  Cycle now_ = 0;   // the running cycle, or outside of step() the present time
   Cycle base_ = 0;  // the first cycle that has not run
   bool stepping_ = false;
   uint32_t lane_now_ = 0, number_now_ = 0;

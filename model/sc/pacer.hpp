@@ -1,13 +1,13 @@
-// The dispatcher on the SystemC kernel: one SC_METHOD for all models of a simulation. It runs ahead
-// of the kernel up to the next thing that the kernel has planned, but steps a cycle in which the
-// surroundings are called only when its time is here.
+// Drives the dispatcher on the SystemC kernel: one SC_METHOD for all models of a simulation. It
+// runs ahead of the kernel up to the kernel's next planned event. A cycle that calls the
+// surroundings runs only at its own time.
 //
-//   std::shared_ptr<Pacer> pacer = Pacer::shared();      of another clock: shared(Clock(hz)), for all of them
+//   std::shared_ptr<Pacer> pacer = Pacer::shared();     // another clock: shared(Clock(hz)) for all
 //   Rnic rnic(sizes, timing, pacer->dispatcher(), world);
-//   pacer->arrive();   rnic.mmio(...);                 the one before the other, always
+//   pacer->arrive();   rnic.mmio(...);                  // always in this order
 //
-// Whoever stops the kernel with sc_start(time) and then hands something in plans an event behind
-// that time, since sc_start tells nobody; processes need nothing.
+// A program that stops the kernel with sc_start(time) and then calls the model must plan an event
+// after that time, because sc_start notifies no module. Processes need nothing.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,8 @@ namespace rnic::model {
 
 class Pacer final : private WakeListener {
  public:
-  /// The one of this simulation, alive as long as somebody holds it. Throws std::invalid_argument if it has another clock.
+  /// The pacer of this simulation; it lives as long as it has an owner. Throws
+  /// std::invalid_argument if it has another clock.
   static std::shared_ptr<Pacer> shared(const base::Clock& clock = base::kNominalClock) {
     static std::weak_ptr<Pacer> held;
     std::shared_ptr<Pacer> p = held.lock();
@@ -46,11 +47,11 @@ class Pacer final : private WakeListener {
 
   Dispatcher& dispatcher() { return dispatcher_; }
   const base::Clock& clock() const { return clock_; }
-  /// The dispatcher's time becomes the kernel's, rounded up to a cycle.
+  /// Sets the dispatcher's time to the kernel's, rounded up to a cycle.
   void arrive() { dispatcher_.set_now(clock_.cycle_at(now())); }
 
  private:
-  static constexpr Cycle kFarthest = 1024;  // cycles ahead of the kernel, whatever it has planned
+  static constexpr Cycle kFarthest = 1024;  // cycles ahead of the kernel, at most
   struct Run {
     Pacer* self;
     void operator()() const { self->run(); }
@@ -67,7 +68,7 @@ class Pacer final : private WakeListener {
     if (at <= now()) {
       event_.notify(sc_core::SC_ZERO_TIME);
     } else {
-      event_.notify(sc_core::sc_time::from_value(at - now()));  // replaces a later one
+      event_.notify(sc_core::sc_time::from_value(at - now()));  // replaces a later notification
     }
   }
   void woken(Cycle at) override {

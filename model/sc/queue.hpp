@@ -1,6 +1,6 @@
-// A bounded queue between two stages. A slot is reserved when an item is pushed and the item is
-// visible later, so that capacity counts the FIFO and the pipeline registers in front of it, and no
-// second wake-up is needed. Credit comes back after 0 cycles (ready is combinational) or 1
+// A bounded queue between two stages. A push reserves a slot at once; the item becomes visible
+// later. Capacity therefore covers the FIFO and the pipeline registers in front of it, and no
+// second wake-up is needed. Credit returns after 0 cycles (ready is combinational) or 1
 // (registered).
 //
 //   Queue<Fpdu> q("tx_fpdu", depth);   q.feeds(consumer);
@@ -34,15 +34,15 @@ class Queue {
     if (credit_delay_ != 0 && popped_at_ == consumer_->now()) held += popped_;
     return held >= depth_;
   }
-  /// Is there an item that can be seen now? If it is still on its way, the consumer is woken when
-  /// it arrives.
+  /// Whether an item is visible now. If the oldest item is not visible yet, the consumer is woken
+  /// when it is.
   bool ready() {
     if (ring_.empty()) return false;
     if (ring_.front().visible_at <= consumer_->now()) return true;
     consumer_->wake(ring_.front().visible_at);
     return false;
   }
-  /// When the oldest item can be seen; kNever if there is none.
+  /// The cycle in which the oldest item becomes visible; kNever if the queue is empty.
   Cycle visible_at() const { return ring_.empty() ? kNever : ring_.front().visible_at; }
   T& front() { return ring_.front().item; }
   const T& front() const { return ring_.front().item; }
@@ -66,7 +66,7 @@ class Queue {
     }
     return out;
   }
-  /// The stage found the queue full and wants to be stepped when it no longer is.
+  /// Steps the stage when the queue, which is full now, has space again.
   void wake_on_credit(const Stage& producer) { waiting_ |= uint64_t{1} << producer.number(); }
 
   std::string_view name() const { return name_; }

@@ -1,8 +1,8 @@
-// A set of small numbers (QPs, CQs, connections) from which an arbiter picks in round robin: what
-// may be chosen is in the behaviour, who is chosen is said from outside.
+// A set of small numbers (QPs, CQs, connections) from which an arbiter selects in round robin. The
+// behaviour defines the members; the caller selects one.
 //
 //   ReadySet ready(1024);   ready.set(5);
-//   uint32_t qpn = ready.next(last + 1);             wraps round; size() if empty
+//   uint32_t qpn = ready.next(last + 1);             // wraps around; size() if empty
 #pragma once
 
 #include <bit>
@@ -33,7 +33,7 @@ class ReadySet {
   }
   void put(uint32_t i, bool member) { member ? set(i) : clear(i); }
 
-  /// The first member at or after `from`, else the first of all; size() if there is none.
+  /// The first member at or after `from`, else the first member; size() if the set is empty.
   uint32_t next(uint32_t from) const {
     if (count_ == 0) return size_;
     if (from >= size_) from = 0;

@@ -1,5 +1,5 @@
-// A first-in first-out queue in one flat array that grows by doubling and then stays: no allocation
-// in steady state.
+// A first-in first-out queue in one flat array that only grows, by doubling: no allocation in
+// steady state.
 //
 //   Ring<int> r;   r.push(1);   r.front();   r.pop();   r[0];
 #pragma once

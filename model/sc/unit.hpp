@@ -1,5 +1,5 @@
-// Time around behaviour. Unit<B, T>: one way through a unit from one queue to another, busy for the
-// occupancy, out after the latency. StageOf<U>: a stage that is a member function, for units with
+// Adds time to behaviour. Unit<B, T>: one path through a unit, from one queue to another, busy for
+// the occupancy and with a latency. StageOf<U>: a stage that is a member function, for units with
 // several inputs and outputs.
 //
 //   Unit<Mpa::Rx, MpaRxTiming> rx(behaviour, timing, in, out);
@@ -16,7 +16,7 @@
 
 namespace rnic::model {
 
-/// Plain C++: takes an item, gives out one or many, knows no time.
+/// Plain C++ without time: takes an item and returns one or more.
 template <class B>
 concept Behaviour = requires(B b, typename B::In in) {
   b.take(std::move(in));
@@ -24,15 +24,15 @@ concept Behaviour = requires(B b, typename B::In in) {
   { b.next() } -> std::same_as<typename B::Out>;
 };
 
-/// What a stage counts for the unit's counters (docs/theory-of-operation.md, Counters): items, cycles in
-/// which something moved, cycles refused.
+/// Counts for the unit's counters (docs/theory-of-operation.md, Counters): items, cycles in which
+/// data moved, cycles of back-pressure.
 class Meter {
  public:
   void item(Cycle busy) {
     ++count_.items;
     count_.busy += busy;
   }
-  /// Without being an item.
+  /// Adds busy cycles without an item.
   void busy(Cycle cycles) { count_.busy += cycles; }
   void blocked(Cycle now) {
     if (since_ == kNever) since_ = now;
@@ -48,7 +48,7 @@ class Meter {
   Cycle since_ = kNever;
 };
 
-/// Sink: a queue, or anything with full(), wake_on_credit() and push() like one.
+/// Sink: a queue, or any type with full(), wake_on_credit() and push().
 template <Behaviour B, class T, class Sink = Queue<typename B::Out>>
 class Unit final : public Stage {
  public:

@@ -1,5 +1,5 @@
-// Items that carry bytes between units: the printed header of a packet stream, and its payload by
-// reference. What RTL moves as x_hdr and beats of x is one item here.
+// Items that carry bytes between units: the generated header of a packet stream, and its payload by
+// reference. One item here is x_hdr and the beats of x in the RTL.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@
 
 namespace rnic::model {
 
-/// Why memory is read or written. Behaviours name it, the follower looks reads up by it; nothing
-/// depends on it.
+/// Why memory is read or written. Units set it and the follower finds reads by it; the model itself
+/// does not depend on it.
 enum class Purpose : uint8_t {
   kSqFetch,
   kRqFetch,
@@ -28,7 +28,7 @@ enum class Purpose : uint8_t {
   kWord  // store of 8 bytes
 };
 
-/// A read of host memory that a unit asks for. Answers come in the asker's order.
+/// A read of host memory that a unit requests. Responses arrive in the requester's order.
 struct MemRead {
   Purpose purpose{};
   uint16_t qpn = 0;
@@ -40,7 +40,8 @@ struct MemData {
   Payload data;  // empty if the status is not ok
 };
 
-/// The bus extents of a segment. Pooled, since most have one and a few have thirty.
+/// The bus extents of a segment. Pooled, because most segments have one extent and a few have
+/// thirty.
 class ExtentList {
  public:
   ExtentList() = default;

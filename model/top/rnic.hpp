@@ -1,4 +1,4 @@
-// The device: its units and the edges between them, as rtl/gen/rnic.sv has them.
+// The device: its units and the edges between them, as in rtl/gen/rnic.sv.
 //
 //   Dispatcher clock;   Rnic a(sizes, timing, clock, world);   a.mmio(...);
 //   while (clock.next() <= limit) clock.step();
@@ -34,7 +34,7 @@ class Rnic {
   Rnic(const Rnic&) = delete;
   Rnic& operator=(const Rnic&) = delete;
 
-  // The boundary. Time in the dispatcher is the present.
+  // The boundary. The dispatcher's time must be the present.
   void set_pcie(const spec::PcieCfg& cfg) { host_.set_pcie(cfg); }
   bool can_mmio() const { return host_.can_mmio(); }
   void mmio(MmioAccess m) { host_.access(std::move(m)); }
@@ -50,7 +50,7 @@ class Rnic {
 
   const spec::Sizes& sizes() const { return sizes_; }
   uint64_t cycles() const { return units_.now() - units_.born; }
-  /// Who waits for whom, one line each; empty if nothing is under way.
+  /// Which unit waits for which, one line each; empty if nothing is outstanding.
   std::string waiting_for() const;
 
  private:

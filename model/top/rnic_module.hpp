@@ -1,13 +1,13 @@
-// The model as a SystemC module with TLM-2.0 sockets, to drop into any SystemC platform.
+// The model as a SystemC module with TLM-2.0 sockets, for any SystemC platform.
 //
 //   RnicModule rnic("rnic", spec::Sizes{});
 //   cpu.socket.bind(rnic.bar0);   rnic.dma.bind(bus.socket);   rnic.llp.bind(transport);
 //   transport.nic.bind(rnic.llp_in);
 //
-// bar0, bar2: blocking transport, 4 and 8 bytes (64 to a push window); a read waits for its answer.
-// dma: approximately timed (base protocol, non-blocking), one transaction a TLP, reads out of order
-// as the target likes; interrupts are writes. llp: the transport's port, whole records. Needs
-// rnic::model_sc.
+// bar0, bar2: blocking transport of 4 and 8 bytes (64 to a push window); a read waits for its
+// response. dma: approximately timed (base protocol, non-blocking), one transaction per TLP; the
+// target may complete reads out of order; interrupts are writes. llp: the transport's port, whole
+// records. Needs rnic::model_sc.
 #pragma once
 
 #include <tlm.h>
@@ -28,14 +28,14 @@
 
 namespace rnic::model {
 
-/// What the transport offers the device.
+/// The interface of the transport to the device.
 class LlpTransportIf : virtual public sc_core::sc_interface {
  public:
-  virtual bool can_tx() const = 0;  // after a no: RnicModule's wake()
+  virtual bool can_tx() const = 0;  // after false: call RnicModule's wake()
   virtual void tx(LlpRecord record) = 0;
   virtual void ctl(const spec::LlpCtlReq& req) = 0;
 };
-/// What the device offers the transport.
+/// The interface of the device to the transport.
 class LlpDeviceIf : virtual public sc_core::sc_interface {
  public:
   virtual bool can_rx() const = 0;
@@ -73,7 +73,7 @@ class RnicModule final : public sc_core::sc_module,
     llp_in.bind(static_cast<LlpDeviceIf&>(*this));
   }
 
-  /// From configuration space.
+  /// Settings from configuration space.
   void set_pcie(const spec::PcieCfg& cfg) { present().set_pcie(cfg); }
   const Rnic& device() const { return *rnic_; }
 
@@ -124,14 +124,14 @@ class RnicModule final : public sc_core::sc_module,
     response_.notify(sc_core::SC_ZERO_TIME);
   }
 
-  // --- initiator side: one request at a time until it is accepted, answers in any order
+  // --- initiator side: one request at a time until it is accepted, responses in any order
   bool can_dma_write() const override { return !requesting_; }
   bool can_dma_read() const override { return !requesting_; }
   void dma_write(WriteTlp tlp) override {
     Transfer& t = take();
     t.data = std::move(tlp.data);
     t.set_command(tlm::TLM_WRITE_COMMAND);
-    // A target does not change what is written; the interface has no const.
+    // A target does not modify the data of a write; the interface has no const.
     t.set_data_ptr(const_cast<uint8_t*>(t.data.bytes().data()));
     send(t, tlp.address, t.data.size());
   }
@@ -187,8 +187,7 @@ class RnicModule final : public sc_core::sc_module,
     answers_.notify(t, phase, delay);
     return tlm::TLM_ACCEPTED;
   }
-  /// A phase whose time has come. END_RESP stands for a transaction that the target has completed
-  /// at once.
+  /// Handles a phase at its time. END_RESP means that the target completed the transaction at once.
   void answered(tlm::tlm_generic_payload& gp, const tlm::tlm_phase& phase) {
     requesting_ = false;
     if (phase != tlm::END_REQ) {
@@ -224,7 +223,7 @@ class RnicModule final : public sc_core::sc_module,
   tlm_utils::peq_with_cb_and_phase<RnicModule> answers_;
   std::unique_ptr<Rnic> rnic_;
   sc_core::sc_event response_;
-  std::deque<uint64_t> values_;  // answers to reads, from number taken_ on
+  std::deque<uint64_t> values_;  // responses to reads, from number taken_ on
   uint64_t asked_ = 0, answered_ = 0, read_ = 0, taken_ = 0;
   bool requesting_ = false;
   std::vector<std::unique_ptr<Transfer>> all_;

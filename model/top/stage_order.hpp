@@ -1,5 +1,5 @@
-// The stages of a device, downstream first: the order in which the dispatcher steps those of a
-// cycle.
+// The stages of a device, downstream first: the order in which the dispatcher steps the stages of
+// one cycle.
 #pragma once
 
 #include <cstdint>

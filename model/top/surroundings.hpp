@@ -1,6 +1,6 @@
-// What the device does to the world outside it; whoever holds an Rnic implements it. All calls come
-// from external stages, at the cycle in which they happen. Who says no calls Rnic::wake() when that
-// changes.
+// Calls of the device to the world outside; the owner of an Rnic implements them. All calls come
+// from external stages, in the cycle in which they happen. After a can_...() returned false, the
+// implementation calls Rnic::wake() when it becomes true.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Every cycle that the model charges, in one place for calibration: one struct a unit. Cycles of a
-// unit are its own; a FIFO between units is in the unit that it feeds. What the RTL fixes and the model has as settings: the clock,
-// the width of the datapath.
+// All latencies of the model, in one place for calibration: one struct per unit. A FIFO between two
+// units belongs to the unit that it feeds. The clock and the width of the datapath, fixed in the
+// RTL, are settings here.
 #pragma once
 
 #include "admin/admin_timing.hpp"

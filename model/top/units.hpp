@@ -1,5 +1,4 @@
-// Who stands beside whom: each unit of the timed model finds its neighbours here. The edges are
-// drawn in rnic.hpp.
+// The units of the timed model: each finds its neighbours here. rnic.hpp draws the edges.
 #pragma once
 
 #include "gen/sizes.hpp"
