@@ -14,7 +14,7 @@ using namespace verbs;
 namespace {
 
 constexpr uint64_t kStart = 0xfffffff0;  // initial value of each word: additions soon carry into
-                                         // its upper half
+                                         // the upper half
 
 constexpr std::array<std::string_view, 2> kOps{"fetch_add", "cmp_swap"};
 constexpr std::array<std::string_view, 2> kAddresses{"one", "many"};

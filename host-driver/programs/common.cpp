@@ -429,8 +429,7 @@ Result<void> Side::take(const Wc& wc) {
   return {};
 }
 
-// Records the failure's time here: leaving takes time, and the peer then reports a consequential
-// error.
+// Records the failure's time here: leaving takes time, and the peer then reports a later error.
 Result<void> Side::look_for_failure() {
   if (auto e = context_.get_async_event(0); e) {
     report().fails(dev().now());

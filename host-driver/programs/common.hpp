@@ -36,8 +36,7 @@ struct Shape {
                           // message, is posted before the connection exists
   bool flushes = false;   // Flush is negotiated and the buffers have Flush access; each message may
                           // need a second request
-  bool atomics = false;   // the extensions are negotiated as for Flush, and the buffers have atomic
-                          // access
+  bool atomics = false;   // the extensions are negotiated as for Flush; atomic access to buffers
 };
 
 struct Lane {
@@ -69,8 +68,7 @@ enum class What : uint8_t { kData, kReceive, kControlSent, kCredit, kMark };
 enum class Word : uint8_t {
   kTaken,   // checked: their slots may be reused
   kFilled,  // ready to be read, if more than the slots hold
-  kFrom,    // all data has arrived: start and end (kTo) of the measured window, by the writer's
-            // clock
+  kFrom,    // all data has arrived: start and end (kTo) of the window, writer's clock
   kTo,
 };
 
@@ -97,8 +95,8 @@ class Side {
   [[nodiscard]] Result<void> wait_control();  // every lane: ours is sent, the peer's has arrived
   [[nodiscard]] Result<void> disconnect();
 
-  /// Posts the next n receives with one doorbell: data receives, then one for the control message,
-  /// then none.
+  /// Posts the next n receives with one doorbell: data, then one for the control message, then
+  /// none.
   [[nodiscard]] Result<void> post_receives(Lane& lane, uint32_t n);
   verbs::SendWr request(const Lane& lane, verbs::WrOpcode opcode, uint64_t index, bool signaled,
                         verbs::Sge& sge) const;
@@ -163,13 +161,11 @@ class Side {
     return lane.buffer.bytes().subspan(place, bytes);
   }
 
-  // The pattern: each byte depends on the sending side, the thread, the lane, the message and the
-  // offset.
+  // The pattern: each byte depends on the sending side, thread, lane, message and offset.
   uint64_t key(bool from_client, const Lane& lane, uint64_t index) const;
   static void fill(std::span<uint8_t> bytes, uint64_t key);
   static uint8_t byte_of(uint64_t key, uint64_t place);
-  /// Returns how many leading bytes match the pattern: the part of a message that has arrived, in
-  /// order.
+  /// Returns how many leading bytes match the pattern: the part that has arrived, in order.
   static uint64_t matching(std::span<const uint8_t> bytes, uint64_t key);
   void check(std::span<const uint8_t> bytes, uint64_t key);
   struct Difference {
@@ -192,8 +188,7 @@ class Side {
   uint32_t length_of(uint64_t index) const { return length ? length(index) : params().size; }
   std::function<uint32_t(uint64_t index)> length;  // bytes of message `index`, if not params.size
   uint64_t messages = 0;                           // data messages per lane
-  // The program's own part of the introductions that both sides exchange, in bytes: ours, the
-  // peer's.
+  // The program's part of the introductions of both sides, in bytes: ours, the peer's.
   uint32_t introduction_bytes = 0;
   std::function<void(const Lane&, std::span<uint8_t>)> on_introduce;
   std::function<void(Lane&, std::span<const uint8_t>)> on_introduced;

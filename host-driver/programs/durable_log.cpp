@@ -14,8 +14,7 @@ using namespace verbs;
 
 namespace {
 
-constexpr uint32_t kWord = 8;  // bytes of a checking Read, of a Send with a sequence, of the tail
-                               // pointer
+constexpr uint32_t kWord = 8;  // bytes of a checking Read, of a sequence, of the tail pointer
 /// Work requests per append, at most.
 constexpr uint32_t kRequests = 4;
 
@@ -246,7 +245,7 @@ class Client {
     }
     return true;
   }
-  /// Posts the prepared requests: all of them, or (pipelined=0) the next after its predecessor
+  /// Posts the prepared requests: all, or (pipelined=0) the next one after its predecessor
   /// completed.
   bool post_next(Lane& lane) {
     State& s = states_[lane.number];
@@ -381,8 +380,8 @@ class Server {
   };
   uint32_t bytes() const { return static_cast<uint32_t>(record_bytes(side_.params().size)); }
 
-  /// Keeps the intact records and clears the bytes after them, so that no later record revalidates
-  /// them.
+  /// Keeps the intact records and clears the bytes after them: no later record can revalidate
+  /// those.
   Result<void> open_log(const Lane& lane) {
     const Params& p = side_.params();
     Log& log = logs_[lane.number];

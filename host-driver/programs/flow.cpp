@@ -313,15 +313,12 @@ class Engine {
   Side& side_;
   const Flow& flow_;
   static constexpr size_t kLanesAPoll = 64;
-  static constexpr uint64_t kTagged = 14, kUntagged = 18;  // bytes of DDP headers, RFC 5041 4.1,
-                                                           // 4.2
-  static constexpr uint32_t kOneSegment = 400;             // bytes that one segment carries with
-                                                           // any MTU
+  static constexpr uint64_t kTagged = 14, kUntagged = 18;  // DDP headers, RFC 5041 4.1 and 4.2
+  static constexpr uint32_t kOneSegment = 400;             // fits one segment with any MTU
   uint64_t unit_ = 1;  // the window's unit: bytes of a message, or 1
   uint64_t window_, measured_, batch_;
   bool is_whole_;
-  bool is_sink_, is_source_;  // target of Writes, source of Reads: a side that gets no completion
-                              // of the requests
+  bool is_sink_, is_source_;  // target of Writes, source of Reads: gets no completions
   bool measures_;             // data arrives here
   std::vector<uint64_t> fetched_, arrived_;  // by lane: requests completed, Writes checked
   std::vector<uint64_t> seen_;               // messages in memory

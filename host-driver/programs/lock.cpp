@@ -52,8 +52,8 @@ class LockProgram : public Words {
   }
 
  private:
-  static constexpr uint32_t kGate = 0, kServing = 1, kCounter = 2;  // word numbers; kGate is the
-                                                                    // lock or the next ticket
+  static constexpr uint32_t kGate = 0, kServing = 1, kCounter = 2;  // words; kGate: lock or next
+                                                                    // ticket
   enum class Step : uint8_t { kIdle, kTaking, kWaiting, kReading, kReleasing };
   struct State {
     Step step = Step::kIdle;

@@ -42,8 +42,7 @@ struct Params {
   uint32_t mpa_revision = 2;
   uint32_t timeout_us = 20000;  // without progress
   std::string op = "send";      // file_copy: send, write or read; atomics: fetch_add or cmp_swap
-  std::string method = "write_only";  // durable_log: how an append becomes durable; lock: kind of
-                                      // lock
+  std::string method = "write_only";  // durable_log: how an append becomes durable; lock: its kind
   std::string addresses = "one";      // atomic_bw: one word for all QPs, or many
   uint32_t capacity = 0;              // durable_log: records per log; at least count
   uint32_t mulpdu = 0;  // DDP payload and header bytes per segment of the link, at most; 0: unknown
@@ -64,8 +63,7 @@ struct Report {
   uint64_t ops = 0, bytes = 0;  // measured, sent from here (Reads: fetched to here)
   Time start = 0, end = 0;      // of the measured window
   uint64_t done = 0, of = 0;    // messages done and expected, with warm-up and tail: the progress
-  bool is_whole = false;        // measured from the first post until all data has arrived: includes
-                                // latency
+  bool is_whole = false;        // from the first post until all data has arrived: includes latency
   // Samples in the program's order; half the round trip if the program's row says so.
   std::vector<Time> latency;
   std::vector<Time> began;            // post time of each sample
@@ -129,10 +127,8 @@ class Window {
   struct Part {
     uint64_t arrived = 0;
     Time looked = 0, latest = 0;       // the last look; the look before the latest arrival
-    std::optional<uint64_t> before{};  // part of `arrived` that does not count: set when the thread
-                                       // joins
-    uint32_t looks = 0;                // looks that were not quiet since the thread could have
-                                       // joined
+    std::optional<uint64_t> before{};  // part of `arrived` that does not count, set on joining
+    uint32_t looks = 0;                // not quiet, since the thread could have joined
     bool has_left = false;
   };
   bool may_join(Part& part, bool is_quiet) { return is_quiet || ++part.looks > kImpatient; }
@@ -203,8 +199,7 @@ struct Program {
   std::span<const SettingRow> settings;
   void (*client)(const Run&);
   void (*server)(const Run&);
-  uint32_t bytes = 0;  // of a message, for a program without the setting `size`; 0: it has that
-                       // setting
+  uint32_t bytes = 0;  // of a message, for a program without the setting `size`; else 0
 };
 
 std::span<const Program> all();

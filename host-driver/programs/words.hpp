@@ -37,8 +37,8 @@ class Words {
   FarWord far_shared(uint32_t number) const;
   FarWord far_own(const Lane& lane, uint64_t slot) const;
 
-  /// Returns a request for a word of the peer; its result goes to rx slot `index`. The caller sets
-  /// the operands.
+  /// Returns a request for a word of the peer with its result in rx slot `index`. The caller sets
+  /// operands.
   verbs::SendWr request(const Lane& lane, verbs::WrOpcode opcode, uint64_t index, FarWord at,
                         bool signaled, verbs::Sge& sge);
   /// Posts one request. A Write or Atomic Write stores `compare_add`.

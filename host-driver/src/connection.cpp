@@ -57,8 +57,7 @@ Result<StartFrame> exchange(ContextCore& ctx, uint16_t number, const StartFrame&
     const auto whole = read_frame(ctx, start, StartKind::kReply, info->waiting);
     if (!whole) return error_of(whole);
     if (*whole) return std::move(start.frame);
-    start.look_again = ctx.dev.now() + ctx.mgr.settings().recheck;  // an event triggers an earlier
-                                                                    // query
+    start.look_again = ctx.dev.now() + ctx.mgr.settings().recheck;  // an event comes before that
     if (ctx.dev.now() >= deadline)
       return fail(Errc::kTimedOut, "connection {}: no MPA Reply", number);
   }

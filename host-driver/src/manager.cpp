@@ -19,8 +19,7 @@ constexpr uint32_t kCfgId = 0x00, kCfgCommand = 0x04, kCfgCapabilities = 0x34;
 constexpr uint32_t kCommandMemory = 1u << 1, kCommandBusMaster = 1u << 2,
                    kStatusHasCapabilities = 1u << 20;
 constexpr uint32_t kCapMsix = 0x11, kMsixEnable = 1u << 31, kMsixMaskAll = 1u << 30;
-constexpr uint64_t kMsiAddress = 0xfee00000;  // address of MSI-X messages; the data is the vector's
-                                              // number
+constexpr uint64_t kMsiAddress = 0xfee00000;  // for MSI-X messages; data: the vector's number
 constexpr uint32_t kGone = 0xffffffff;
 
 Errc to_errc(spec::AdminStatus status) {
@@ -237,8 +236,7 @@ void Manager::close(PciDevice& dev) {
   if (!started_) return;
   started_ = false;
   dev.write32(0, spec::kDevCtrlOffset, 0);
-  (void)dev.read32(0, spec::kDevStatusOffset);  // its response follows the last DMA write: memory
-                                                // may be freed now
+  (void)dev.read32(0, spec::kDevStatusOffset);  // follows the last DMA write: memory may be freed
 }
 
 std::string Manager::health(PciDevice& dev) const {

@@ -24,9 +24,7 @@ unsigned log_page_of(const DmaBuffer& buffer, uint64_t offset, uint64_t length) 
     const uint64_t mask = (uint64_t{1} << log) - 1;
     const uint64_t first_offset = start & mask;
     const uint64_t half = (mask + 1) / 2;
-    if ((start & (half - 1)) + length <= half)
-      continue;  // one page of half the size holds all of
-                 // it
+    if ((start & (half - 1)) + length <= half) continue;  // a page of half the size is enough
     bool fits = true;
     const uint64_t edge = offset + step - (buffer.first_offset() + offset) % step;
     for (uint64_t at = edge; at < offset + length && fits; at += step) {

@@ -36,8 +36,7 @@ struct ConnParam {
   bool crc = true;       ///< CRC is used if either side asks for it
   /// Ask for the extensions: Flush, atomics, Atomic Write. They are enabled if both sides ask.
   bool flush = false;       // takes 8 bytes of private data
-  unsigned revision = 2;    ///< of the Request: 1, or 2 with IRD and ORD. A Reply copies the
-                            ///< Request's
+  unsigned revision = 2;    ///< of the Request: 1, or 2 with IRD and ORD; a Reply copies it
   Time timeout = 10 * kMs;  ///< per step
   std::vector<uint8_t>* rejected_with = nullptr;  ///< receives the private data of a reject
 };

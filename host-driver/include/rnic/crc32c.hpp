@@ -1,5 +1,4 @@
-// CRC32C of bytes in memory, for log records and image headers. The device computes the CRC of
-// FPDUs.
+// CRC32C of bytes in memory: log records, image headers. The device computes the CRC of FPDUs.
 //
 //   base::store_le(&record[12], crc32c(data));
 //   uint32_t crc = crc32c(data, crc32c(head));          // of head followed by data

@@ -1,6 +1,6 @@
 // The privileged part of the driver (RFC 5040's resource manager). It finds and resets the device
-// and owns its tables, admin queue and event queues. One per device; contexts of several threads
-// share it.
+// and owns its tables, admin queue and event queues. One per device, shared by contexts of several
+// threads.
 //
 // The manager takes no locks: simulated threads switch only inside PciDevice calls, and every
 // member keeps its invariants across them. Each function that takes a PciDevice calls

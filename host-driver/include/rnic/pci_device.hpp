@@ -3,7 +3,7 @@
 // therefore run in another process. Architecture 13.
 //
 //   DmaBuffer ring = dev.alloc(4096, MemoryKind::kContiguous).value();
-//   dev.write64(0, spec::regs::kAdminCmdBase, ring.bus(0));
+//   dev.write64(0, spec::kAdminCmdBaseOffset, ring.bus(0));
 #pragma once
 
 #include <cstdint>
@@ -69,8 +69,7 @@ class DmaBuffer {
   bool is_persistent_ = false;
 };
 
-/// One PCI function. Any thread of the host may call it; each call costs that thread simulated
-/// time.
+/// One PCI function. Any thread of the host may call it; each call costs simulated time.
 class PciDevice {
  public:
   virtual ~PciDevice() = default;
@@ -124,8 +123,7 @@ class PciDevice {
   /// Costs no simulated time. See lock.hpp.
   virtual void before_shared() = 0;
 
-  // Time. No call blocks in real time; each costs the simulated time of the platform's
-  // configuration.
+  // Time. No call blocks in real time; each costs the simulated time that the platform configures.
   virtual Time now() const = 0;
   virtual void relax() = 0;  ///< called for an empty poll: lets its time pass
   /// Waits until one of the MSI-X vectors in the mask fires, or until the deadline. Returns the

@@ -119,17 +119,17 @@ class Qp {
   /// durable. level: IBV_FLUSH_RANGE. Needs ConnParam::flush on both sides, and
   /// IBV_ACCESS_FLUSH_GLOBAL or _PERSISTENT of the peer's region. draft-talpey-rdma-commit 3.1.1
   void wr_flush(uint32_t rkey, uint64_t remote_addr, size_t length, uint8_t type, uint8_t level);
-  /// Fetch-and-add and compare-and-swap of 8 bytes at remote_addr. CmpSwap stores `swap` if the
-  /// target equals `compare`. The old value is written to the one SGE: 8 bytes, address aligned to
-  /// 8. Operands and the value in memory are host integers: adding 1 changes the same byte as a
-  /// CPU's increment. The peer refuses a target that is not aligned to 8. Needs ConnParam::flush on
-  /// both sides, ORD as a Read does, and IBV_ACCESS_REMOTE_ATOMIC of the peer's region. RFC 7306
-  /// 5.1
+  /// Fetch-and-add and compare-and-swap of 8 bytes at remote_addr. RFC 7306 5.1. CmpSwap stores
+  /// `swap` if the target equals `compare`. The old value is written to the one SGE: 8 bytes,
+  /// address aligned to 8. Operands and the value in memory are host integers: adding 1 changes the
+  /// same byte as a CPU's increment. The peer refuses a target that is not aligned to 8. Needs
+  /// ConnParam::flush on both sides, ORD as a Read does, and IBV_ACCESS_REMOTE_ATOMIC of the peer's
+  /// region.
   void wr_atomic_fetch_add(uint32_t rkey, uint64_t remote_addr, uint64_t add);
   void wr_atomic_cmp_swp(uint32_t rkey, uint64_t remote_addr, uint64_t compare, uint64_t swap);
   /// Masked forms, not in rdma-core. A set bit of add_mask is the top bit of a field, whose carry
-  /// is dropped. Only the bits of compare_mask are compared, and only the bits of swap_mask are
-  /// stored.
+  /// is dropped. CmpSwap compares only the bits of compare_mask and stores only the bits of
+  /// swap_mask.
   void wr_masked_fetch_add(uint32_t rkey, uint64_t remote_addr, uint64_t add, uint64_t add_mask);
   void wr_masked_cmp_swp(uint32_t rkey, uint64_t remote_addr, uint64_t compare,
                          uint64_t compare_mask, uint64_t swap, uint64_t swap_mask);
@@ -152,8 +152,7 @@ class Qp {
   void wr_local_inv(uint32_t rkey);
   void wr_bind_mw(uint32_t rkey);
 
-  /// IBV_QPS_ERR: abort; the device flushes all outstanding requests. IBV_QPS_SQD: close
-  /// gracefully.
+  /// IBV_QPS_ERR: abort, all outstanding requests are flushed. IBV_QPS_SQD: close gracefully.
   [[nodiscard]] Result<void> modify(QpState state);
   /// Queries the device (admin command query_qp).
   [[nodiscard]] Result<QpInfo> query();
@@ -175,8 +174,7 @@ class Pd {
   Pd() = default;
   explicit Pd(std::shared_ptr<PdCore> core);
 
-  /// Registers a whole buffer, or `length` bytes from `offset` on. Addresses are those of this
-  /// process.
+  /// Registers a whole buffer, or `length` bytes from `offset` on. Addresses are this process's.
   [[nodiscard]] Result<Mr> reg_mr(const DmaBuffer& buffer, uint32_t access);
   [[nodiscard]] Result<Mr> reg_mr(const DmaBuffer& buffer, uint64_t offset, uint64_t length,
                                   uint32_t access);

@@ -34,7 +34,7 @@ enum WrOpcode : uint32_t {
   RNIC_WR_VERIFY,      ///< not in rdma-core: Verify of draft-talpey-rdma-commit
 };
 
-/// What wr_flush() achieves for the data. rdma-core's values, not the wire's bits.
+/// States of data that wr_flush() waits for: rdma-core's values, not the wire's bits.
 enum PlacementType : uint32_t {
   IBV_FLUSH_GLOBAL = 1 << 0,      ///< visible
   IBV_FLUSH_PERSISTENT = 1 << 1,  ///< durable
@@ -64,7 +64,7 @@ enum AccessFlags : uint32_t {
   IBV_ACCESS_FLUSH_PERSISTENT = 1 << 9,
 };
 
-/// What a device's atomics exclude: nothing, each other, or stores of host CPUs as well.
+/// Accesses that a device's atomics exclude: none, each other, or also stores of host CPUs.
 enum AtomicCap : uint32_t {
   IBV_ATOMIC_NONE = 0,
   IBV_ATOMIC_HCA = 1,
@@ -156,8 +156,7 @@ struct [[nodiscard]] PostResult {
   explicit operator bool() const { return !error.has_value(); }
 };
 
-/// With an error only wr_id, status, qp_num and vendor_err are valid. poll_cq() sets opcode as
-/// well.
+/// With an error only wr_id, status, qp_num and vendor_err are valid; poll_cq() also sets opcode.
 struct Wc {
   uint64_t wr_id = 0;
   WcStatus status = IBV_WC_SUCCESS;
@@ -177,9 +176,9 @@ struct AsyncEvent {
 };
 
 struct QpCap {
-  uint32_t max_send_wr = 64;  ///< in WQEs of the size that max_send_sge and max_inline_data give. A
-                              ///< FetchAdd or CmpSwap has 48 inline bytes: set max_inline_data = 48
-                              ///< if all may be such.
+  uint32_t max_send_wr = 64;  ///< counts WQEs of the size given by max_send_sge and
+                              ///< max_inline_data. FetchAdd and CmpSwap have 48 inline bytes: set
+                              ///< max_inline_data = 48 if all may be such
   uint32_t max_recv_wr = 64;
   uint32_t max_send_sge = 1;
   uint32_t max_recv_sge = 1;
