@@ -23,8 +23,8 @@ struct AtomicTiming {
   Cycle done = 1;
   // word_done, or an ending without a store, to atomic_rsp: atomic_end.
   Cycle end = 5;
-  // atomic_rsp to its message: rdmap_atomic's FIFO, operation, queue, rdmap_tx. To res_done: the
-  // FIFO only.
+  // atomic_rsp to its message: rdmap_atomic's FIFO, operation, queue, rdmap_tx. To res_done: FIFO
+  // only.
   Cycle message = 4;
   Cycle res_done = 1;
 };

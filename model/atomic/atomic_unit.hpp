@@ -24,8 +24,7 @@ class AtomicUnit final {
 
   void request(const Rdmap::Turn& turn, Cycle at);
   void result(const spec::AtomicReq& result, Cycle at);
-  /// Called after a placement, a fetched Read Response or a QP's failure: a request's turn may have
-  /// come.
+  /// Called after a placement, a fetched Read Response or a QP's failure: a turn may have come.
   void look() {
     if (!turn_.empty()) step_.wake(u_.now());
   }
@@ -65,8 +64,8 @@ class AtomicUnit final {
   Queue<Item> arriving_;                                  // from rdmap, until their lookup
   std::deque<Item> turn_;                                 // requests that wait for their turn
   Queue<Item> looked_;                                    // with tpt's response
-  std::unordered_map<uint32_t, std::deque<Item>> locks_;  // waiting requests by bucket, without the
-                                                          // lock's holder
+  std::unordered_map<uint32_t, std::deque<Item>> locks_;  // waiting, by bucket; without the lock's
+                                                          // holder
   std::vector<bool> held_;                                // by bucket
   Queue<Item> granted_;
   std::deque<Item> reading_, storing_;

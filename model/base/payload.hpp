@@ -81,8 +81,7 @@ class Payload {
     uint32_t refs = 0;
     uint32_t klass = 0;
   };
-  static constexpr uint32_t kClasses = 18;  // 64 bytes << class; the last class holds all larger
-                                            // sizes
+  static constexpr uint32_t kClasses = 18;  // 64 bytes << class; the last has all larger sizes
 
   static std::vector<Buffer*>* pools() {
     static std::array<std::vector<Buffer*>, kClasses> p;

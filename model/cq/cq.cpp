@@ -79,8 +79,7 @@ bool Cq::doorbell(const spec::CqDoorbell& db) {
   c.consumer = db.index;
   if (db.arm == 0) return true;
   c.solicited_only =
-      db.solicited_only != 0 && !(c.armed && !c.solicited_only);  // an arm for any completion stays
-                                                                  // one
+      db.solicited_only != 0 && !(c.armed && !c.solicited_only);  // an arm for any stays
   c.armed = true;
   if (counts(c)) fire(db.cqn);  // completions have arrived that the driver's index does not cover
   return true;

@@ -94,8 +94,7 @@ class Ddp {
     struct Qp {
       bool running = false, wants = false, wants_term = false;
       bool dropping = false;  // only a Terminate is sent
-      bool bad = false;       // a payload could not be fetched: scheduled segments are dropped as
-                              // well
+      bool bad = false;       // a payload could not be fetched: scheduled segments are dropped
       spec::TxSource last = spec::TxSource::kSq;
       bool inside_message = false;  // of source `last`
       uint16_t pd = 0;
@@ -153,7 +152,7 @@ class Ddp {
       std::array<uint32_t, 4> msn{1, 1, 1, 1};
       uint32_t mo = 0;  // offset in the current Send
       uint32_t inside = 0;
-      uint32_t counted = 0;  // segments inside that are not judged yet; a stop freezes the count
+      uint32_t counted = 0;  // not judged yet; without those that entered after a stop
       spec::RecvWqe wqe;
       uint64_t capacity = 0;
     };

@@ -20,7 +20,7 @@ struct DdpTiming {
   Cycle rx_header = 4;  // rx_ulpdu to rx_xlate: FIFO, header taken, decoded, table and pieces
   Cycle rx_check = 2;   // rx_xlate_rsp to rx_segment
   Cycle rx_place = 2;   // rx_verdict to place_hdr
-  Cycle rx_take = 3;    // first segment of a Send: rq_take_req, FIFO of rq_take_rsp, cut from the
+  Cycle rx_take = 3;    // first segment of a Send: rq_take_req, rq_take_rsp's FIFO, cut from the
                         // WQE
   Cycle rx_send = 1;    // any segment of a Send: cut from its receive WQE
   Cycle rx_later = 1;   // a later segment of a Send: cut from the rest

@@ -121,8 +121,7 @@ class HostIf {
     /// A completion arrives. Returns its valid part: nothing if its tag is not outstanding, the end
     /// of the read with an error if its length is wrong.
     std::optional<ReadPiece> arrived(ReadPiece p);
-    /// Called every half of cpl_timeout while watching(): returns the ends of reads that have timed
-    /// out.
+    /// Called every half of cpl_timeout while watching(): returns the ends of timed-out reads.
     std::vector<ReadPiece> walk();
     bool watching() const { return watched_ != 0; }
     /// Processes the valid part of a completion, in the order of arrival.
@@ -173,10 +172,8 @@ class HostIf {
     std::array<Ring<Job>, kReaders> jobs_;
     std::array<uint32_t, kReaders> limit_{}, head_{},
         issue_{};  // serial numbers: of the front job, of the job being issued
-    std::array<Ring<uint8_t>, kReaders> free_tags_;  // the tag that has been free longest is used
-                                                     // next
-    std::array<Ring<uint8_t>, kReaders> given_;      // in the order of use: tags return in this
-                                                     // order
+    std::array<Ring<uint8_t>, kReaders> free_tags_;  // the tag free for longest is next
+    std::array<Ring<uint8_t>, kReaders> given_;      // in order of use; tags return in this order
     std::vector<Tag> tags_;
     uint32_t space_ = 0;  // free buffer space, in beats, for payload packets
     uint64_t errors_ = 0, unexpected_ = 0, malformed_ = 0, timed_out_ = 0;
@@ -196,8 +193,7 @@ class HostIf {
     std::optional<WriteTlp> next(Writer w);
     /// The TLP was sent: reports place_done and the retirements.
     void accepted(Writer w);
-    std::optional<spec::CqWr> pending_interrupt();  // of a vector that is no longer masked; pending
-                                                    // until it is sent
+    std::optional<spec::CqWr> pending_interrupt();  // of an unmasked vector, until sent
 
    private:
     friend class HostIf;

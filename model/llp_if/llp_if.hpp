@@ -57,8 +57,7 @@ class LlpIf {
   // Receive.
   std::optional<RxFpdu> receive(LlpRecord& record);  // a streaming record stays in `record`
   bool known_stream(const LlpRecord& record) const;
-  bool answers_give(const LlpRecord& record);  // the record conn_give waits for; any other is
-                                               // dropped
+  bool answers_give(const LlpRecord& record);  // conn_give waits for it; else it is dropped
 
   // Transmit.
   /// Grants credit for a worst-case FPDU; nothing if it must wait or its QP has stopped.
@@ -137,8 +136,7 @@ class LlpIf {
   std::vector<Qp> qps_;
   spec::LlpCtlReq connecting_;      // connect was requested ...
   bool connects_ = false;           // ... and `assigned` has not arrived
-  std::optional<uint16_t> giving_;  // connection of the outstanding conn_give; admin has at most
-                                    // one
+  std::optional<uint16_t> giving_;  // connection of the one outstanding conn_give
   uint64_t dropped_ = 0;
 };
 

@@ -219,8 +219,7 @@ void Qp::happened(uint16_t qpn, uint8_t events) {
     return;
   } else if (has(kError) && c.error.cause != Cause::kNone) {
     failed(qpn, events);
-  } else if (has(kLost) || (has(kClosed) && !c.half_closed)) {  // a Terminate may have arrived
-                                                                // before
+  } else if (has(kLost) || (has(kClosed) && !c.half_closed)) {  // maybe after a Terminate
     c.lost = true;
     tell(qpn, {kMpaSync, kDdpSync}, Then::kLost);
   } else if (has(kClosed)) {

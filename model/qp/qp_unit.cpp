@@ -91,8 +91,7 @@ void QpUnit::step_fetch() {
   }
 }
 
-/// The next QP whose visit is over; if there is none, the QP whose visit ends first. The set is
-/// small.
+/// The next QP whose visit is over; else the QP whose visit ends first. The set is small.
 uint32_t QpUnit::next_issue(Cycle now) const {
   const ReadySet& set = qp_.issuable();
   const uint32_t first = set.next(last_issue_ + 1);

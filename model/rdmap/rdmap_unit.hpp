@@ -23,8 +23,7 @@ class RdmapUnit final : private Rdmap::Out {
 
   Rdmap& rdmap() { return rdmap_; }
   SegmentJudge& judge() { return judge_; }
-  /// ddp calls judge() `ahead` cycles before the segment reaches rdmap: the outputs are later by
-  /// that much.
+  /// ddp calls judge() `ahead` cycles before the segment reaches rdmap: outputs follow later.
   void arriving(Cycle ahead) { ahead_ = ahead; }
   /// Cycles that the latest judged segment waited for the pipe.
   Cycle waited() const { return waited_; }

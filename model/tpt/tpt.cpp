@@ -70,8 +70,7 @@ const Tpt::Entry* Tpt::find(uint32_t stag) const {
   return e.valid && e.stag == stag ? &e : nullptr;  // compares all 32 bits
 }
 
-// requirements.md section 7: STag validity, association, rights, wrap, base and bounds; 65-bit
-// arithmetic.
+// requirements.md section 7: STag validity, association, rights, wrap, base and bounds; in 65 bits.
 TptResult Tpt::check(const spec::WqeCheck& c) const { return judge(find(c.stag), c); }
 
 TptResult Tpt::judge(const Entry* e, const spec::WqeCheck& c) {

@@ -89,8 +89,7 @@ class Tpt final : public Translation {
   std::array<uint32_t, kRounds> round_keys_{};
   std::vector<Entry> entries_;
   std::vector<uint64_t> pbl_;
-  struct Memo {  // cache of inversions: a pure function of the key, so never stale between
-                 // set_key() calls
+  struct Memo {  // cache of inversions: valid until set_key()
     uint32_t upper = ~0U, slot = 0;
   };
   mutable std::vector<Memo> memo_;

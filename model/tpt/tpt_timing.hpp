@@ -9,8 +9,7 @@ struct TptTiming {
   // Request to response: picked (go_q), STag inverted (2), entry read, compared and added
   // (tpt_entry 4), verdict (tpt_entry 5), response register (tpt_rsp).
   Cycle check = 7;
-  // From the response to the first extent (tpt_walk): job FIFO, current job, page-list read, extent
-  // FIFO.
+  // Response to the first extent (tpt_walk): job FIFO, current job, page-list read, extent FIFO.
   Cycle walk = 4;
   // create_mr: slot read, STag (2), entry written, response state (tpt_update).
   Cycle command = 5;

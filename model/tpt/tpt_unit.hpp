@@ -1,5 +1,4 @@
-// tpt in the timed model: commands. Lookups are calls that their callers charge, so none of them
-// waits.
+// tpt in the timed model: commands. Lookups are calls, charged by their callers: none waits here.
 #pragma once
 
 #include "sc/queue.hpp"
