@@ -23,14 +23,14 @@ inline constexpr uint64_t kLaneBytes = uint64_t{64} << 20, kHostBytes = uint64_t
 
 /// The lanes that a program needs.
 struct Shape {
-  /// Messages that the side cannot acknowledge one by one: arrived Writes, Reads offered to the
-  /// peer. Messages that need a receive have three windows of slots: a credit for the peer is sent
-  /// after a window of our own Sends, and the next credit only when that one has been sent.
+  /// Messages that one side does not notice until the end: arrived Writes, Reads that the peer
+  /// fetches. Messages that need a receive have three windows of slots: a credit for the peer is
+  /// sent after a window of our own Sends, and the next credit only when that one has been sent.
   enum Kept : uint8_t { kNone, kArrived, kOffered, kReceived };
   uint32_t lanes = 1;
   uint32_t window = 64;  // outstanding messages; message i uses slot i modulo this
   Kept kept = kNone;     // messages with a slot each, as far as memory and page lists allow
-  uint64_t all = 0;      // or exactly this many slots, without a limit
+  uint64_t all = 0;      // or this many (at least window), whatever the limits; not for kReceived
   uint32_t slot_bytes = 64;
   bool receives = false;  // data arrives as Sends: one receive per slot, and one for the last
                           // message, is posted before the connection exists
