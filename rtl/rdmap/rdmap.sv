@@ -1,4 +1,4 @@
-// rdmap: message layer. RFC 5040.
+// rdmap: the message layer. RFC 5040. This module wires the leaves, and counts.
 //
 //   wqe_hdr, wqe --> [ rdmap_wqe ] --+--------------bodies---------------+
 //   rx_segment ------------------+   v                                   v
@@ -8,16 +8,19 @@
 //   qp_ctl --> [ rdmap_ack ] ----+   | [ rdmap_resp ] <--> tpt, atomic ---+   |
 //                                    +--> [ rdmap_term ] --> qp_error, Term. +
 //
-// Throughput: an operation a cycle in all. An operation is a WQE, a received segment, a request
-// handed to the responder, a response slot that is free again, a start, a stop or a fault: a Read
-// is 2 of them at its requester and 3 at its responder. A message of one beat leaves every 2
-// cycles. Latency: segment to verdict 6 cycles, WQE to message 7, Read Request to its response 23
-// with tpt answering in 3. Waits: see rdmap_core. Receive waits for transmit only while errors are
-// on their way to ddp, which always takes a Terminate. Leaves: rdmap_core (tables, decisions; in it
-// rdmap_pick, rdmap_rx, rdmap_row, rdmap_judge, rdmap_message), rdmap_wqe, rdmap_tx, rdmap_resp (in
-// it rdmap_read, rdmap_atomic), rdmap_term, rdmap_ack, rdmap_room. Decision:
-// docs/decisions/0009-rdmap-pipeline.md Model: model/rdmap/rdmap.hpp. Bench:
-// tb/rdmap/rdmap_test.cpp. Contract: docs/theory-of-operation.md
+// Throughput: 1 operation per cycle in total. An operation is a WQE, a received segment, a request
+// handed to the responder, a released response slot, a start, a stop or a fault. A Read takes 2
+// operations at its requester and 3 at its responder. rdmap_tx sends a message of one beat every 2
+// cycles.
+// Latency: 6 cycles from segment to verdict, 7 from WQE to message, 23 from Read Request to its
+// response when tpt answers in 3.
+// Waits: see rdmap_core. Receive waits for transmit only while errors are queued for ddp, and ddp
+// always takes a Terminate.
+// Leaves: rdmap_core (tables, decisions; in it rdmap_pick, rdmap_rx, rdmap_row, rdmap_judge,
+// rdmap_message), rdmap_wqe, rdmap_tx, rdmap_resp (in it rdmap_read, rdmap_atomic), rdmap_term,
+// rdmap_ack, rdmap_room.
+// Decision: docs/decisions/0009-rdmap-pipeline.md. Model: model/rdmap/rdmap.hpp.
+// Bench: tb/rdmap/rdmap_test.cpp. Contract: docs/theory-of-operation.md
 `include "rnic_assert.svh"
 `include "rnic_words.svh"
 
@@ -94,7 +97,7 @@ module rdmap (
   localparam int unsigned HeadW   = `RNIC_RDMAP_HEAD_W;
   localparam int unsigned ResultW = `RNIC_RDMAP_RESULT_W;
   localparam int unsigned OwnW    = `RNIC_RDMAP_OWN_W;
-  // Behind rdmap_core: 4 are on their way from pick to decide.
+  // Queues at the outputs of rdmap_core: 4 operations are in flight from pick to decide.
   localparam int unsigned QueueDepth = rnic_pkg::FifoDepth + 4;
 
   // --- inputs
@@ -169,7 +172,7 @@ module rdmap (
     .term_valid_o(job_valid), .term_o(job), .term_left_i(job_q_valid && job_q_ready)
   );
 
-  // Each has room: rdmap_core counts.
+  // Each queue has room: rdmap_core counts (Room_A).
   logic verdict_room, sq_room, job_room;
   stream_fifo #(.Width(iwarp_pkg::RxVerdictWidth), .Depth(QueueDepth), .Reserved(1'b1)) u_verdict (
     .clk_i, .rst_ni, .valid_i(verdict_valid), .ready_o(verdict_room), .data_i(verdict),
@@ -219,7 +222,7 @@ module rdmap (
     .msg_valid_o(term_valid), .msg_ready_i(term_ready), .msg_o(term_msg), .msg_data_o(term_data)
   );
 
-  // --- out
+  // --- transmit
   logic wqe_out, response_out, term_out;
   rdmap_tx u_tx (
     .clk_i, .rst_ni,
@@ -236,7 +239,7 @@ module rdmap (
     .sq_done_o(wqe_out), .resp_done_o(response_out), .term_done_o(term_out)
   );
 
-  // --- orders are acknowledged
+  // --- acknowledge orders
   rdmap_ack u_ack (
     .clk_i, .rst_ni, .free_o(ctl_free), .taken_i(qp_ctl_rdmap_valid_i && qp_ctl_rdmap_ready_o),
     .sync_i(is_sync), .sync_qpn_i(qp_ctl_rdmap_i.qpn),

@@ -1,38 +1,45 @@
-// rdmap_ack: acknowledges start, stop and half_close, one at a time.
+// rdmap_ack: acknowledges start, stop, half_close and sync, one order at a time.
 //
 //   ctl --> rdmap_core --done--> half_close: at once
-//    |                     \---> start, stop: when what was inside by then is through
-//    \---> sync: when the results of atomics are through (not told to rdmap_core)
+//    |                     \---> start, stop: when everything inside at that time has drained
+//    \---> sync: when the results of atomics have drained (rdmap_core does not get the order)
 //
-//   WQE at the port --------------------------------> through rdmap_tx
-//   request served --> leaves rdmap_read, response --> to rdmap_tx --> through it
-//   error decided  --> leaves rdmap_term, Terminate --> through rdmap_tx
+// Paths that start and stop drain:
+//
+//   WQE at the port --------------------------------> sent by rdmap_tx
+//   request served --> leaves rdmap_read, response --> to rdmap_tx --> sent by rdmap_tx
+//   error decided  --> leaves rdmap_term, Terminate --> sent by rdmap_tx
 //   result of an atomic --> stored, and taken by qp
-//   atomic --> not in rdmap_atomic any more, response --> to rdmap_tx --> through it
+//   atomic --> not in rdmap_atomic any more, response --> to rdmap_tx --> sent by rdmap_tx
 //
-// Each of these ways but the last keeps its order, so it is enough to count: what had come at its mark
-// and has not left is counted down. The mark of the second half of a way is when the first has drained.
-// Atomics overtake each other: rdmap_atomic is asked, again and again, whether the QP has one. Responses of the two
-// services pass each other on their way to rdmap_tx, so each is counted there by itself.
-// What other QPs do meanwhile does not matter. Latency 1 cycle. Waits for rdmap_tx, so for ddp,
-// which always takes a message, for tpt, and for qp. Siblings: rdmap_core, rdmap_tx, rdmap_resp,
-// rdmap_term. Bench: tb/rdmap/rdmap_test.cpp
+// 1. A counter per path is enough, because each path except the last keeps its order. The counter
+//    samples the items inside at its mark, then counts down as they leave. Items of other QPs that
+//    enter later do not matter.
+// 2. The second half of a path is marked when its first half has drained.
+// 3. Atomics overtake each other, so rdmap_ack polls rdmap_atomic until the QP has none.
+// 4. Responses of rdmap_read and rdmap_atomic overtake each other before rdmap_tx, so each service
+//    has its own counter there.
+//
+// Latency: 1 cycle.
+// Waits for rdmap_tx (and so for ddp, which always takes a message), for tpt and for qp.
+// Siblings: rdmap_core, rdmap_tx, rdmap_resp, rdmap_term.
+// Bench: tb/rdmap/rdmap_test.cpp
 `include "rnic_assert.svh"
 
 module rdmap_ack (
   input  logic clk_i,
   input  logic rst_ni,
-  // from the port, to rdmap_core: an order is taken when none is under way
+  // from the port, to rdmap_core: an order is accepted when none is outstanding
   output logic free_o,
   input  logic taken_i,
-  input  logic sync_i,                   // it is a sync, of
+  input  logic sync_i,                   // the order is a sync, of
   input  logic [15:0] sync_qpn_i,
-  // from rdmap_core: it is done
+  // from rdmap_core: the order is decided
   input  logic done_i,
-  input  logic drains_i,                 // a start or stop
+  input  logic drains_i,                 // it is a start or stop
   input  logic [15:0] qpn_i,
-  // a bit each of WQE, request, response, error, Terminate, result, response of an atomic, response in rdmap_tx: one has
-  // come in, has left
+  // A bit each for WQE, request, response, error, Terminate, result, response of an atomic,
+  // response in rdmap_tx. in_i: one has entered; out_i: one has left.
   input  logic [7:0] in_i,
   input  logic [7:0] out_i,
   // from and to rdmap_atomic
@@ -46,9 +53,9 @@ module rdmap_ack (
 );
   typedef enum logic [1:0] {
     StFree,     // no order
-    StOrder,    // rdmap_core has it
-    StDrain,    // waits for what was inside
-    StAck       // answers
+    StOrder,    // rdmap_core has the order
+    StDrain,    // waits for the paths to drain
+    StAck       // acknowledges
   } state_e;
   state_e state_d, state_q;
   logic [15:0] qpn_q;
@@ -66,7 +73,7 @@ module rdmap_ack (
   assign mark[Result]   = state_q != StDrain;
   assign mark[Term]     = state_q != StDrain || !through[Error];
   for (genvar i = 0; i < 8; i++) begin : gen_way
-    logic [7:0] inside_d, inside_q, left_q;   // inside; of those, which an order waits for
+    logic [7:0] inside_d, inside_q, left_q;   // inside; of those, the ones that an order waits for
     assign inside_d   = inside_q + 8'(in_i[i]) - 8'(out_i[i]);
     assign through[i] = left_q == '0;
     assign none[i]    = inside_q == '0;

@@ -1,61 +1,69 @@
-// rdmap_atomic: the service for atomics and Atomic Writes, and the way of results: when a request's turn has come it goes to
-// unit atomic; what comes back becomes a message, a fault, or the end of a request of our own. RFC 7306 sections 5, 7.
+// rdmap_atomic: serves inbound atomics and Atomic Writes, and stores the results of our own
+// atomics. It sends a request to unit atomic when the request's turn has come, and turns the
+// response into a message, a fault, or the completion of our own request. RFC 7306 sections 5, 7.
 //
-//   head --> [ in ] --enter--+--> turn has come: [ out ] -----------------------------> atomic_req
-//                            +--> not yet: [ ring, a place for each QP ] --look--+--> turn has come: [ out ]
-//                                            ^                                  +--> its QP is dead: gone
-//                                            +------- not yet ------------------+
+//   head --> [ in ] --enter--+--> turn has come: [ out ] ---------------------------> atomic_req
+//                            +--> not yet: [ ring, an entry per QP ] --check--+--> turn: [ out ]
+//                                            ^                                +--> QP dead: dropped
+//                                            +------------ not yet -----------+
 //   begin, fetched, dead, ask --> [ table: unfetched, dead, busy ]
-//   result, from rdmap_core -------------------------------------------------------> [ results ] --> atomic_req
+//   result, from rdmap_core ----------------------------> [ results ] ---------------> atomic_req
 //   atomic_rsp --> [ FIFO ] --+--> done: [ messages ] --> rdmap_tx     +--> result: res_done
 //                             +--> refused, unread: a fault, to rdmap_core (also of a result)
 //
-// 1. A request's turn comes when no Read Response of its QP is unfetched (ambiguities.md 2.2), and `placed` has reached its
-//    watermark (A-30). It is looked at when it enters; until its turn it goes round the ring, so it holds nobody else. A QP has at
-//    most one request here and in atomic, so the ring is never full, and the order of a QP needs no care.
-// 2. The table has an operation a cycle, of any QPs. A dead QP has no unfetched responses: rdmap_read begins none. What ddp still
-//    fetches of it does not count.
-// 3. `dead` follows its QP's request to atomic on the same way, so it never comes before it.
-// 4. busy: from enter until the request is dropped, answered, or its fault is decided. rdmap_ack asks for it.
+// 1. A request's turn comes when its QP has no unfetched Read Response (ambiguities.md 2.2) and
+//    `placed` has reached the request's watermark (A-30). The turn is checked when the request
+//    enters. Until its turn, the request circulates in the ring, so it blocks no other request.
+// 2. A QP has at most one request here and in unit atomic (OnePerQp_A). So the ring is never full
+//    (RingRoom_A), and requests of one QP cannot overtake each other.
+// 3. The table executes 1 operation per cycle, of any QPs.
+// 4. A dead QP has no unfetched responses: rdmap_read begins none, and responses that ddp still
+//    fetches for it are not counted.
+// 5. `dead` follows its QP's request to unit atomic through the same queue, so it never arrives
+//    first.
+// 6. `busy` is set from enter until the request is dropped, is answered, or has its fault decided.
+//    rdmap_ack reads it through the port `ask`.
 //
-// Latency from head to atomic_req 3 cycles (6 by the ring), from atomic_rsp to the message 3; a request takes 2 operations, one more
-// for each turn of the ring, a Read Response 2.
-// Waits for unit atomic (which has room), rdmap_tx, rdmap_core's faults, qp. Siblings: rdmap_resp, rdmap_read, rdmap_core, rdmap_ack.
+// Latency: 3 cycles from head to atomic_req (6 through the ring), 3 from atomic_rsp to the message.
+// Throughput: a request takes 2 table operations, and 1 more per turn of the ring; a Read Response
+// takes 2.
+// Waits for unit atomic (which has room), for rdmap_tx, for rdmap_core to take faults, and for qp.
+// Siblings: rdmap_resp, rdmap_read, rdmap_core, rdmap_ack.
 // Bench: tb/rdmap/rdmap_test.cpp
 `include "rnic_assert.svh"
 `include "rnic_words.svh"
 
 module rdmap_atomic #(
-  parameter int unsigned Depth       = 2,    // of queues whose room is counted elsewhere: heads
-  parameter int unsigned ResultDepth = 2,    // likewise: results
+  parameter int unsigned Depth       = 2,    // of the queue of heads; rdmap_resp counts its room
+  parameter int unsigned ResultDepth = 2,    // of the queue of results; rdmap_core counts its room
   localparam int unsigned HeadW   = `RNIC_RDMAP_HEAD_W,
   localparam int unsigned ResultW = `RNIC_RDMAP_RESULT_W
 ) (
   input  logic clk_i,
   input  logic rst_ni,
   output logic ready_o,
-  input  logic [63:0] placed_i,              // place packets that have left
-  // from rdmap_resp: there is room
+  input  logic [63:0] placed_i,   // packets placed since reset, from host_if
+  // from rdmap_resp, which has reserved room
   input  logic head_valid_i,
   input  logic [HeadW-1:0] head_i,
-  output logic left_o,                       // one has entered the ring
+  output logic left_o,                       // a request has been popped from `in`
   // from rdmap_read: a Read Response with payload begins
   input  logic begin_valid_i,
   input  logic [15:0] begin_qpn_i,
-  // from ddp: the last payload of one has been fetched
+  // from ddp: the last payload of a Read Response has been fetched
   input  logic fetched_valid_i,
   output logic fetched_ready_o,
   input  logic [15:0] fetched_qpn_i,
   // from rdmap_core: this QP has stopped or failed
   input  logic dead_i,
   input  logic [15:0] dead_qpn_i,
-  // from and to rdmap_ack: has this QP a request here or in atomic?
+  // from and to rdmap_ack: does this QP have a request here or in unit atomic?
   input  logic ask_i,
   input  logic [15:0] ask_qpn_i,
   output logic idle_o,                       // it has none
-  output logic push_o,                       // a message is made
-  output logic result_left_o,                // a result is through
-  // from rdmap_core: the old value of an atomic of ours; there is room
+  output logic push_o,                       // a response message is enqueued
+  output logic result_left_o,                // a result is finished
+  // from rdmap_core: the old value that our atomic returned; rdmap_core has reserved room
   input  logic result_valid_i,
   input  logic [ResultW-1:0] result_i,
   // from and to atomic
@@ -86,8 +94,8 @@ module rdmap_atomic #(
   typedef `RNIC_RDMAP_HEAD_T   head_t;
   typedef `RNIC_RDMAP_RESULT_T result_t;
   localparam int unsigned QpW    = $clog2(rnic_pkg::NumQps);
-  localparam int unsigned MostInside  = 64;  // requests in atomic
-  localparam int unsigned MostResults = 8;   // results in atomic
+  localparam int unsigned MostInside  = 64;  // limit of requests in unit atomic
+  localparam int unsigned MostResults = 8;   // limit of results in unit atomic
 
   typedef enum logic [3:0] {
     OpNone, OpBegin, OpFetched, OpDead, OpRsp, OpEnter, OpLeave, OpAsk, OpLook
@@ -98,11 +106,11 @@ module rdmap_atomic #(
     logic       busy;
   } state_t;
 
-  // --- queues in front
+  // --- input queues
   logic       in_valid, in_pop, unused_in, ring_valid, ring_pop, ring_push, unused_ring, dead_valid, dead_pop, unused_dead;
   logic [$clog2(2 * rnic_pkg::NumQps + 1)-1:0] deads;
   logic [$clog2(Depth + 1)-1:0]               ins;
-  logic [$clog2(rnic_pkg::FifoDepth + 1)-1:0] fetcheds;   // inside, shown or not
+  logic [$clog2(rnic_pkg::FifoDepth + 1)-1:0] fetcheds;   // queued, visible at the output or not
   logic [HeadW-1:0] in, front, pushed;
   logic [15:0]      dead_qpn;
   head_t            in_head, front_head;
@@ -114,7 +122,8 @@ module rdmap_atomic #(
     .clk_i, .rst_ni, .valid_i(ring_push), .ready_o(unused_ring), .data_i(pushed),
     .valid_o(ring_valid), .ready_i(ring_pop), .data_o(front), .count_o()
   );
-  // Of a QP: it fails, stops, starts, one after the other, and each is acknowledged when this queue has passed it on.
+  // A QP fails, stops and starts one after the other. Each start and stop is acknowledged only
+  // after this queue has passed it on.
   stream_fifo #(.Width(16), .Depth(2 * rnic_pkg::NumQps), .Reserved(1'b1)) u_dead (
     .clk_i, .rst_ni, .valid_i(dead_i), .ready_o(unused_dead), .data_i(dead_qpn_i),
     .valid_o(dead_valid), .ready_i(dead_pop), .data_o(dead_qpn), .count_o(deads)
@@ -138,7 +147,7 @@ module rdmap_atomic #(
   );
   assign is_result = rsp.op == iwarp_pkg::AtResult;
 
-  // --- pick: an operation a cycle
+  // --- pick: 1 operation per cycle
   op_e         op_d, op_q;
   logic [15:0] qpn_d, qpn_q;
   logic        clear_busy, out_room, msg_room, credit, tries_d, failing_q, leave_q, lost_result_q;
@@ -152,7 +161,7 @@ module rdmap_atomic #(
     end else if (fetched_valid) begin
       op_d  = OpFetched;
       qpn_d = fetched_qpn;
-    end else if (in_valid) begin               // before dead: a head was good when it was given
+    end else if (in_valid) begin   // before OpDead: rdmap_core gave the head while its QP was alive
       op_d  = OpEnter;
       qpn_d = in_head.qpn;
     end else if (dead_valid && out_room && ins == '0) begin
@@ -161,10 +170,12 @@ module rdmap_atomic #(
     end else if (leave_q) begin
       op_d  = OpLeave;
       qpn_d = failed_qpn_q;
-    end else if (rsp_valid && !is_result && msg_room && !failing_q && op_q != OpRsp) begin   // which may fail
+    // The previous response may fail, so two never follow directly.
+    end else if (rsp_valid && !is_result && msg_room && !failing_q && op_q != OpRsp) begin
       op_d  = OpRsp;
       qpn_d = rsp.qpn;
-    end else if (ask_i && deads == '0 && ins == '0 && fetcheds == '0 && op_q != OpAsk) begin   // a look between two
+    // A check of the ring fits between two asks.
+    end else if (ask_i && deads == '0 && ins == '0 && fetcheds == '0 && op_q != OpAsk) begin
       op_d  = OpAsk;
       qpn_d = ask_qpn_i;
     end else if (ring_valid && out_room && credit) begin
@@ -177,9 +188,11 @@ module rdmap_atomic #(
   assign dead_pop    = op_d == OpDead;
   assign in_pop      = op_d == OpEnter;
   assign ring_pop    = op_d == OpLook;
-  assign tries_d     = ring_pop || (in_pop && out_room && credit);   // it may go to atomic, if its turn has come
+  // tries_d: the request may go to unit atomic if its turn has come
+  assign tries_d     = ring_pop || (in_pop && out_room && credit);
 
-  // --- the table: read, then decide and write; an operation on the same QP right behind sees what this one wrote
+  // --- the table: read, then decide and write. The next operation on the same QP gets the written
+  // state by forwarding.
   logic [HeadW-1:0]       item_q;
   iwarp_pkg::atomic_rsp_t rsp_q;
   logic                   tries_q, in_reached_q, front_reached_q, again_q;
@@ -219,7 +232,7 @@ module rdmap_atomic #(
   assign state = again_q ? written_q : state_read;
 
   logic goes, drops, answers, fails, bad_result;
-  // What dead says of one that enters is of its QP's request before.
+  // When a request enters, `dead` still describes the previous request of its QP, so it is ignored.
   assign goes    = tries_q && state.unfetched == '0 && (op_q == OpEnter ? in_reached_q : front_reached_q && !state.dead);
   assign drops   = op_q == OpLook && state.dead;
   assign answers = op_q == OpRsp && !state.dead && rsp_q.ending == iwarp_pkg::AtEndDone;
@@ -248,8 +261,8 @@ module rdmap_atomic #(
   assign pushed    = item_q;
   assign idle_o    = op_q == OpAsk && !state.busy;
 
-  // --- to atomic: requests and the news of dead QPs in one queue
-  //   room: what is inside, and two that are on their way
+  // --- to unit atomic: requests and reports of dead QPs share one queue. Room: the entries inside,
+  // and 2 that the pipeline may still add.
   logic       out_valid, out_pop, unused_out, out_dead;
   logic [2:0] outs;
   logic [HeadW-1:0] out;
@@ -268,7 +281,7 @@ module rdmap_atomic #(
     request.qpn   = out_head.qpn;
     request.pd    = out_head.pd;
     request.slot  = out_head.slot;
-    // Behind the 18 bytes of the DDP header: requirements.md 5.4, 5.8.
+    // The fields after the 18 bytes of the DDP header: requirements.md 5.4, 5.8.
     if (out_head.kind == rnic_pkg::KindAtomic) begin
       request.op            = out_head.request[193] ? iwarp_pkg::AtCmpSwap : iwarp_pkg::AtFetchAdd;
       request.stag          = out_head.request[159:128];
@@ -285,7 +298,7 @@ module rdmap_atomic #(
     end
   end
 
-  // Results wait for atomic alone.
+  // Results wait only for unit atomic.
   logic       result_valid, result_pop, unused_result, result_credit;
   logic [ResultW-1:0] result;
   result_t    res;
@@ -319,7 +332,8 @@ module rdmap_atomic #(
   assign out_pop      = out_dead ? dead_ready_i : req_valids[0] && req_readys[0];
   assign result_pop   = req_valids[1] && req_readys[1];
 
-  // Credit: requests from the look that lets them go, results from their leaving, until atomic's answer is used.
+  // Credit. A request takes one when its turn is checked and returns it if the turn has not come. A
+  // result takes one when it is sent. Both return it when the response of unit atomic is consumed.
   logic [6:0] inside_q;
   logic [3:0] results_q;
   logic       looked, result_end;
@@ -336,7 +350,7 @@ module rdmap_atomic #(
     end
   end
 
-  // --- an answer of a request: a message
+  // --- the response to a request becomes a message
   logic       unused_msg;
   logic [2:0] msgs;
   logic [31:0] id_read;
@@ -373,7 +387,7 @@ module rdmap_atomic #(
   end
   assign msg_o = message;
 
-  // --- a fault: until rdmap_core has decided it no other answer is looked at
+  // --- a fault: until rdmap_core has decided it, no other response to a request is processed
   logic told_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -401,10 +415,10 @@ module rdmap_atomic #(
   end
   assign fail_valid_o = failing_q && !told_q;
 
-  // --- an answer of a result
+  // --- the response to a result
   logic is_stored;
   assign is_stored        = rsp.ending == iwarp_pkg::AtEndDone;
-  // In order: behind a refused one until its fault is decided.
+  // In order: a result after a refused one waits until the fault is decided.
   assign res_done_valid_o = rsp_valid && is_result && is_stored && !(failing_q && lost_result_q);
   assign res_done_o.qpn   = rsp.qpn;
   assign res_done_o.slot  = rsp.slot;
@@ -430,8 +444,8 @@ module rdmap_atomic #(
   `RNIC_STREAM_STABLE(FailStable_A, fail_valid_o, fail_ready_i, fail_o)
 
 `ifdef FORMAL
-  // Proof rtl/formal/rdmap_atomic_fv.sv, of any QP: f_state is what the operations so far have made
-  // of its state, by counts of their own; the table, and what is read of it, agree with that.
+  // Proof rtl/formal/rdmap_atomic_fv.sv, for any QP f_qpn. f_unfetched_q, f_dead_q and f_busy_q count
+  // the operations independently; the table, and the state that is read from it, agree with them.
   (* anyconst *) logic [QpW-1:0] f_qpn;
   logic [$bits(state)-1:0] f_word;
   logic [8:0]  f_unfetched_q;
@@ -457,18 +471,19 @@ module rdmap_atomic #(
     end
   end
   `RNIC_ASSERT(Begun_A, f_begun_q == (f_here && op_q == OpBegin))
-  `RNIC_ASSERT(Cleared_A, f_cleared_q ? !clear_busy || clear_addr > f_qpn : clear_busy && clear_addr <= f_qpn)
+  `RNIC_ASSERT(Cleared_A, f_cleared_q ? !clear_busy || clear_addr > f_qpn
+                                    : clear_busy && clear_addr <= f_qpn)
   `RNIC_ASSERT(Clearing_A, !clear_busy || op_q == OpNone)
   `RNIC_ASSERT(Table_A, (f_cleared_q ? f_word : '0) == {f_unfetched_q, f_dead_q, f_busy_q})
   `RNIC_ASSERT(State_A, !f_here || state == {f_unfetched_q, f_dead_q, f_busy_q})
-  // What goes to atomic, and to u_out, has no earlier Read Response unfetched, every earlier placement has left, and its
-  // QP is not dead.
+  // A request enters u_out only when its QP has no unfetched Read Response, the placements before it
+  // are done, and the QP is not dead.
   `RNIC_ASSERT(Turn_A, !(goes && f_here) || f_unfetched_q == '0)
   `RNIC_ASSERT(Watermark_A, !goes || f_placed_q >= item.watermark)
   `RNIC_ASSERT(NotDead_A, !(goes && f_here && op_q == OpLook) || !f_dead_q)
 `endif
 
-  // Simulation alone: commit trace (architecture 10)
+  // Simulation only: commit trace (architecture 10)
   iwarp_pkg::rdmap_atomic_commit_t tap_rdmap_atomic /*verilator public_flat_rd*/;
   assign tap_rdmap_atomic = {op_q == OpRsp || drops, qpn_q, answers, fails};
 endmodule

@@ -1,32 +1,35 @@
-// rdmap_core: the table of QPs, the outstanding requests (ORD) and the inbound requests (IRD), and
-// every decision about them.
+// rdmap_core: decides every RDMAP operation. It holds the table of QPs, the outstanding requests
+// (ORD) and the inbound requests (IRD).
 //
 //   pick --> read --> row --------> entry --> decide --> verdict, message, head, job
 //              |       |  \--> ORD, IRD --------^ |
 //              |       +--> row of the QP         +--> err of the QP, IRD
 //              +<--forward--+                     (forwarded to the stage before)
 //
-// 1. One operation a cycle, of any QPs: rdmap_pick takes one when all that it may emit has room
-//    (rdmap_room counts what is in the pipe), so no stage ever stops.
-// 2. A QP's operations act in the order in which they are picked. Its row is forwarded from the
-//    stage `row` to `read`, its `err` from `decide` to `entry`. rdmap_row assumes success; after a
-//    failure nothing but `err` counts until start (see rdmap_row).
-// 3. Entries are written in the stage in which they are read, so an operation finds what the one
-//    before it wrote. A request's watermark alone is written in `decide`, and forwarded from there
-//    to `entry`.
-// 4. A peer's Terminate stays in `row` for a cycle for each outstanding Read; nothing is picked
-//    until it has left.
+// 1. No stage stalls, except for invariant 4. rdmap_pick starts an operation only when everything
+//    the operation may emit has room. rdmap_room counts the operations in the pipeline.
+// 2. A QP's operations take effect in the order in which rdmap_pick starts them. The QP's row is
+//    forwarded from stage `row` to stage `read`; its `err` is forwarded from `decide` to `entry`.
+//    rdmap_row assumes success. After a failure only `err` is meaningful until start (see
+//    rdmap_row).
+// 3. An operation reads what the operation before it wrote: entries are written in the stage that
+//    reads them. The exception is a request's watermark: `decide` writes it, and it is forwarded
+//    from `decide` to `entry`.
+// 4. A peer's Terminate stays in `row` for one cycle per outstanding request. No operation is
+//    picked until it has left `row` (AloneInRow_A).
 //
-// Latency from pick to decide 4 cycles: read (table), row, entry (ORD, IRD), their output register.
-// Throughput an operation a cycle. Waits for room for verdicts, jobs of rdmap_term, messages of
-// rdmap_tx; none of them waits for receive. Inside: rdmap_pick, rdmap_rx, rdmap_row, rdmap_judge,
-// rdmap_message, rdmap_room. Siblings: rdmap_resp, rdmap_term, rdmap_tx. Bench:
-// tb/rdmap/rdmap_test.cpp
+// Latency: 4 cycles from pick to decide (table read, row, ORD and IRD read, their output register).
+// Throughput: 1 operation per cycle.
+// Waits for room for verdicts, for jobs of rdmap_term and for messages of rdmap_tx. None of these
+// waits for receive.
+// Leaves inside: rdmap_pick, rdmap_rx, rdmap_row, rdmap_judge, rdmap_message, rdmap_room.
+// Siblings: rdmap_resp, rdmap_term, rdmap_tx.
+// Bench: tb/rdmap/rdmap_test.cpp
 `include "rnic_assert.svh"
 `include "rnic_words.svh"
 
 module rdmap_core #(
-  parameter int unsigned QueueDepth = 2,   // words of each queue behind: verdicts, messages, jobs
+  parameter int unsigned QueueDepth = 2,   // words of each output queue: verdicts, messages, jobs
   localparam int unsigned JobW    = `RNIC_RDMAP_JOB_W,
   localparam int unsigned HeadW   = `RNIC_RDMAP_HEAD_W,
   localparam int unsigned ResultW = `RNIC_RDMAP_RESULT_W,
@@ -39,9 +42,9 @@ module rdmap_core #(
   input  logic ctl_valid_i,
   output logic ctl_ready_o,
   input  iwarp_pkg::qp_ctl_rdmap_t ctl_i,
-  output logic ctl_done_o,               // the operation was an order of qpn_o
-  output logic stopped_o,                // and that a start or stop
-  output logic dead_o,                   // qpn_o has stopped or failed: no response any more
+  output logic ctl_done_o,               // an order of qpn_o is decided
+  output logic stopped_o,                // the order was a start or a stop
+  output logic dead_o,                   // qpn_o has stopped or failed: it gets no more responses
   output logic [15:0] qpn_o,
   // faults
   input  logic qp_fault_valid_i,
@@ -60,12 +63,12 @@ module rdmap_core #(
   input  iwarp_pkg::rx_segment_t seg_i,
   output logic verdict_valid_o,
   output iwarp_pkg::rx_verdict_t verdict_o,
-  input  logic verdict_left_i,           // a verdict has left the queue
-  output logic result_valid_o,           // the old value of an atomic of ours
+  input  logic verdict_left_i,           // a verdict has been popped from its queue
+  output logic result_valid_o,           // the old value that our atomic returned
   output logic [ResultW-1:0] result_o,
   input  logic result_left_i,
   // responder
-  output logic work_valid_o,             // qpn_o goes into the work list
+  output logic work_valid_o,             // enqueue qpn_o in the work list
   input  logic head_req_valid_i,
   output logic head_req_ready_o,
   input  logic [15:0] head_req_qpn_i,
@@ -75,12 +78,13 @@ module rdmap_core #(
   input  logic free_valid_i,
   output logic free_ready_o,
   input  logic [15:0] free_qpn_i,
-  input  logic free_waits_i,             // one is inside, shown or not: before a start or stop
+  // free_waits_i: a slot release is queued, visible at the output or not: a start or stop waits
+  input  logic free_waits_i,
   // send queue
   input  logic wqe_valid_i,
   output logic wqe_ready_o,
   input  iwarp_pkg::wqe_hdr_t wqe_i,
-  input  logic sge_valid_i,              // of a request: where its bytes go, and operands
+  input  logic sge_valid_i,              // of a request: its sink and operands
   output logic sge_ready_o,
   input  logic [OwnW-1:0] sge_i,         // RNIC_RDMAP_OWN_T
   output logic sq_valid_o,
@@ -105,7 +109,8 @@ module rdmap_core #(
   typedef `RNIC_RDMAP_OWN_T    own_t;
   typedef `RNIC_RDMAP_RESULT_T result_t;
   typedef `RNIC_RDMAP_SEGMENT_T segment_t;
-  typedef struct packed {                // an ORD entry: a Read, an atomic have a sink; all but a Read are named by their MSN
+  // An ORD entry. Reads and atomics have a sink. Every kind except a Read is named by its MSN.
+  typedef struct packed {
     logic [1:0]  kind;
     logic [31:0] msn;
     logic [31:0] stag;
@@ -134,7 +139,7 @@ module rdmap_core #(
     .wqe_valid_i, .wqe_ready_o, .wqe_qpn_i(wqe_i.qpn),
     .wqe_is_request_i(wqe_is_request), .sge_valid_i
   );
-  logic wqe_is_request;                  // what goes on QN 1: rdmap_wqe has split off its body
+  logic wqe_is_request;   // the WQE becomes a request on QN 1: rdmap_wqe has split off its body
   assign wqe_is_request = wqe_i.opcode == iwarp_pkg::WrRdmaRead ||
                           wqe_i.opcode == iwarp_pkg::WrFlush || wqe_i.opcode == iwarp_pkg::WrAtomicWrite ||
                           wqe_i.opcode == iwarp_pkg::WrAtomicCmpAndSwp ||
@@ -146,7 +151,7 @@ module rdmap_core #(
     .clk_i, .rst_ni, .take_i(seg_ready_o), .back_i(1'b0), .left_i(verdict_left_i),
     .room_o(verdict_room)
   );
-  rdmap_room #(.Depth(QueueDepth)) u_result_room (   // any segment may bring one
+  rdmap_room #(.Depth(QueueDepth)) u_result_room (   // any segment may bring a result
     .clk_i, .rst_ni, .take_i(seg_ready_o), .back_i(verdict_valid_o && !result_valid_o), .left_i(result_left_i),
     .room_o(result_room)
   );
@@ -157,7 +162,7 @@ module rdmap_core #(
   rdmap_room #(.Depth(QueueDepth)) u_sq_room (
     .clk_i, .rst_ni, .take_i(wqe_ready_o), .back_i(1'b0), .left_i(sq_left_i), .room_o(sq_room)
   );
-  // A segment that may be a Terminate: alone until it has left the stage `row`.
+  // A segment that may be a Terminate. No other operation is picked until it has left stage `row`.
   logic pick_term, r_alone_q, a_alone_q;
   assign pick_term = seg_ready_o && !seg_i.head[7] && seg_i.head[11:8] == 4'h7;
   always_ff @(posedge clk_i) begin
@@ -165,7 +170,7 @@ module rdmap_core #(
     else         hold_q <= pick_term || (hold_q && !(a_valid_q && a_alone_q && !stay));
   end
 
-  // --- read: the QP's row is there; the operation is read
+  // --- read: the QP's row arrives from the table; the segment or fault is decoded
   iwarp_pkg::qp_ctl_rdmap_t r_ctl_q, a_ctl_q;
   iwarp_pkg::rx_segment_t   r_seg_q;
   iwarp_pkg::tx_fault_t     r_fault_q;
@@ -193,7 +198,7 @@ module rdmap_core #(
   iwarp_pkg::cause_e r_seg_cause, a_seg_cause_q;
   rdmap_rx u_rx (.segment_i(r_seg_q), .segment_o(r_segment), .cause_o(r_seg_cause));
 
-  // A fault: what of it is told, and whether it shows a request.
+  // A fault: the qp_error it becomes, and whether the Terminate shows a request.
   iwarp_pkg::cause_e    tpt_cause;
   iwarp_pkg::qp_error_t r_fault, a_fault_q;
   logic                 r_of_request, a_of_request_q;
@@ -208,7 +213,7 @@ module rdmap_core #(
       default:              tpt_cause = iwarp_pkg::CauseRdmapStag;
     endcase
   end
-  // OpRespFail of the send queue: the result of an atomic.
+  // OpRespFail with source TxSq is a failed result of our own atomic.
   assign r_of_request = (r_op_q == OpRespFail || r_op_q == OpTxFault) && r_fault_q.source == iwarp_pkg::TxResp;
   always_comb begin
     r_fault = '0;
@@ -227,7 +232,7 @@ module rdmap_core #(
     end
   end
 
-  // The row: from the table, or from the operation one or two before it.
+  // The row comes from the table, or from the operation one or two cycles earlier.
   logic [RowW-1:0] row_read, row, row_d, row_q, w_row_q;
   logic [15:0]     w_qpn_q;
   logic            w_valid_q;
@@ -296,7 +301,7 @@ module rdmap_core #(
   logic [OrdW-1:0]  ord_waddr, ord_raddr, scan_at_q, scan_next;
   logic [IrdW-1:0]  ird_raddr, ird_waddr, l_ird_waddr_q, d_ird_waddr_q;
   deed_t            deed;
-  logic [31:0]      received;            // of the oldest Read
+  logic [31:0]      received;            // bytes of the oldest Read
   rdmap_row u_row (
     .clk_i, .rst_ni, .valid_i(a_valid_q),
     .op_i(a_op_q), .qpn_i(a_qpn_q), .ctl_i(a_ctl_q), .fault_i(a_fault_q),
@@ -310,15 +315,15 @@ module rdmap_core #(
   );
   always_ff @(posedge clk_i) scan_at_q <= scan_next;
 
-  // --- entry: ORD, IRD and the QP's err are read
+  // --- entry: read ORD, IRD and the QP's err
   ord_t ord_wdata, ord_read, ord_q;
-  logic [559:0] ird_read, ird_q;         // a request
+  logic [559:0] ird_read, ird_q;         // the bytes of a request
   segment_t     a_segment;
   result_t      result;
-  logic [63:0]  mark_read, mark, mark_q, w_mark_q;   // its watermark
+  logic [63:0]  mark_read, mark, mark_q, w_mark_q;   // the watermark of that request
   logic         w_mark_we_q;
   logic [IrdW-1:0] l_ird_raddr_q, w_ird_waddr_q;
-  logic [63:0]  placed_q;                // place packets allowed since reset
+  logic [63:0]  placed_q;                // place packets accepted since reset
   logic         ird_we, mark_we;
   assign ord_wdata = {a_kind, ord_msn, a_sge_q.stag, a_sge_q.to, a_wqe_q.length, a_wqe_q.slot};
   ram_1r1w #(.Width($bits(ord_read)), .Depth(rnic_pkg::OrdSlots)) u_ord (
@@ -333,7 +338,8 @@ module rdmap_core #(
     .clk_i, .rst_ni, .we_i(mark_we), .waddr_i(d_ird_waddr_q), .wdata_i(placed_q),
     .re_i(a_valid_q), .raddr_i(ird_raddr), .rdata_o(mark_read)
   );
-  // A head comes right behind its request when the QP was listed in the life before.
+  // A head may follow its request immediately if the QP was still in the work list from before its
+  // last start.
   always_comb begin
     mark = mark_read;
     if (w_mark_we_q && w_ird_waddr_q == l_ird_raddr_q) mark = w_mark_q;
@@ -372,7 +378,7 @@ module rdmap_core #(
     end
   end
   always_ff @(posedge clk_i) begin
-    // TO less what has come: its high half with and without the borrow.
+    // TO minus the bytes received: its high half with and without the borrow.
     l_low_q       <= {1'b0, deed.to[31:0]} - {1'b0, received};
     l_high_q      <= deed.to[63:32] - 32'd1;
     l_deed_q      <= deed;
@@ -440,7 +446,7 @@ module rdmap_core #(
 
   `RNIC_ASSERT(AloneInRow_A, !(a_valid_q && stay) || !r_valid_q)
 
-  // Simulation alone: commit trace (architecture 10)
+  // Simulation only: commit trace (architecture 10)
   iwarp_pkg::rdmap_op_commit_t tap_rdmap_op /*verilator public_flat_rd*/;
   assign tap_rdmap_op = {done && d_deed_q.op != OpHead, d_deed_q.op, d_deed_q.qpn};
 endmodule

@@ -1,16 +1,21 @@
-// rdmap_judge: the decision about an operation, with its entry: verdict, error, head for the
-// responder. First error wins.
+// rdmap_judge: decides an operation with its ORD or IRD entry: verdict, error, head for the
+// responder. The first error of a QP wins.
 //
 //   deed, ORD or IRD entry, err --+--> verdict (segment)
 //                                 +--> job: qp_error and what a Terminate shows
 //                                 +--> head for the responder, order done, err of the QP
 //
-// A Read Response fits if it is the next bytes of the oldest request, a Read; any other response if
-// that is of its kind (A-19), and of an atomic if it shows its MSN, which is our Request Identifier.
-// A peer's Terminate names a Read of ours if it shows its sink, or (requirements.md section 6) the
-// oldest one's moved on by what has come, and any other request if it shows its MSN; it is compared with an entry a cycle, and decided with the last. Combinational but for
-// the Read that was found. Siblings: rdmap_core, rdmap_row (the deed), rdmap_term. Bench:
-// tb/rdmap/rdmap_test.cpp
+// 1. A Read Response fits if the oldest request is a Read and the segment holds its next bytes.
+// 2. Any other response fits if the oldest request is of its kind (A-19). An Atomic Response must
+//    also show the request's MSN, which is our Request Identifier.
+// 3. A peer's Terminate names a Read of ours if it shows the Read's sink. For the oldest Read, the
+//    sink moved on by the bytes received matches as well (requirements.md section 6). It names any
+//    other request if it shows that request's MSN.
+// 4. A Terminate is compared with one entry per cycle and decided with the last one.
+//
+// Combinational, except for the entry that a Terminate names.
+// Siblings: rdmap_core, rdmap_row (the deed), rdmap_term.
+// Bench: tb/rdmap/rdmap_test.cpp
 `include "rnic_words.svh"
 
 module rdmap_judge #(
@@ -22,9 +27,9 @@ module rdmap_judge #(
   input  logic             rst_ni,
   input  logic             valid_i,
   input  logic [DeedW-1:0] deed_i,
-  input  logic [63:0]      start_i,        // deed's TO less what has come of the oldest Read
-  input  logic             err_i,          // the QP has failed
-  output logic             err_o,          // and has after it
+  input  logic [63:0]      start_i,   // the deed's TO minus the bytes received of the oldest Read
+  input  logic             err_i,          // the QP has failed before
+  output logic             err_o,          // the QP has failed after this operation
   // entries
   input  logic [31:0]      ord_stag_i,
   input  logic [63:0]      ord_to_i,
@@ -35,7 +40,7 @@ module rdmap_judge #(
   input  logic [63:0]      ird_watermark_i,
   input  logic [367:0]     ird_net_i,
   input  logic [191:0]     ird_more_i,
-  // what comes of it
+  // outputs of the decision
   output logic             done_o,
   output logic             alive_o,
   output logic             verdict_valid_o,
@@ -45,7 +50,8 @@ module rdmap_judge #(
   output logic [63:0]      result_o,
   output logic             term_valid_o,
   output logic [JobW-1:0]  term_o,
-  output logic             head_valid_o,   // of an operation `head`: with head_ok_o there is one
+  // head_valid_o: of operation `head`; head_ok_o: the QP has a request to serve
+  output logic             head_valid_o,
   output logic             head_ok_o,
   output logic [HeadW-1:0] head_o
 );
@@ -64,7 +70,7 @@ module rdmap_judge #(
 
   logic alive, starts, fits, refused, fail, accept;
   logic [1:0]  ird_kind;
-  iwarp_pkg::atomic_response_t response;   // behind the DDP header
+  iwarp_pkg::atomic_response_t response;   // after the DDP header
   assign alive   = deed.running && !err_i;
   assign starts  = start_i == ord_to_i;
   assign response = deed.net[367 - iwarp_pkg::DdpUntaggedWidth -: iwarp_pkg::AtomicResponseWidth];
@@ -122,10 +128,11 @@ module rdmap_judge #(
   always_comb begin
     error     = deed.error;
     error.qpn = deed.qpn;
-    // Of its kind, but with another identifier (requirements.md section 7).
+    // An Atomic Response of the right kind with a wrong identifier (requirements.md section 7).
     if (refused && deed.kind == rnic_pkg::KindAtomic && ord_kind_i == rnic_pkg::KindAtomic)
       error.cause = iwarp_pkg::CauseRdmapLength;
-    // The source of a Read that cannot be read; the read-back of a Flush (A-11).
+    // This cause of a Flush Request reports its failed read-back (A-11). Of a Read Request, it
+    // reports that the source could not be read.
     if (deed.of_request && ird_kind == rnic_pkg::KindFlush && error.cause == iwarp_pkg::CauseRdmapLength)
       error.cause = iwarp_pkg::CauseFlushFailed;
     if (deed.names) begin
@@ -159,7 +166,7 @@ module rdmap_judge #(
     head.slot      = error.slot;
     head.watermark = ird_watermark_i;
     head.kind      = ird_kind;
-    // Behind the 18 bytes of its DDP header.
+    // After the 18 bytes of its DDP header.
     head.request   = ird_net_i[iwarp_pkg::ReadRequestWidth-1:0];
     head.more      = ird_more_i;
   end

@@ -1,14 +1,16 @@
-// rdmap_message: the message that a send WQE becomes. RFC 5040 section 5.
+// rdmap_message: turns a send WQE into a message. RFC 5040 section 5.
 //
-//   Write         tagged, to the peer's STag and TO; payload as the WQE says
-//   Send          QN 0, with or without Solicited Event; likewise
-//   Read Request  QN 1, 28 bytes of our own: sink (the WQE's SGE), size, the peer's source
-//   Flush Request QN 1, 20 bytes of our own: the peer's STag, length, TO, flags
-//   Atomic Request QN 1, 52 bytes: the Request Identifier is the message's MSN (RFC 7306 5.2)
-//   Atomic Write Request QN 1, 24 bytes: the peer's STag, length 8, TO, the value
+//   Write                 tagged, to the peer's STag and TO; payload as the WQE says
+//   Send                  QN 0, with or without Solicited Event; payload as the WQE says
+//   Read Request          QN 1, own 28 bytes: sink (the WQE's SGE), size, the peer's source
+//   Flush Request         QN 1, own 20 bytes: the peer's STag, length, TO, flags
+//   Atomic Request        QN 1, own 52 bytes: the Request Identifier is the message's MSN
+//                         (RFC 7306 5.2)
+//   Atomic Write Request  QN 1, own 24 bytes: the peer's STag, length 8, TO, the value
 //
-// Combinational. Siblings: rdmap_core (holds the WQE), rdmap_tx (sends the message). Bench:
-// tb/rdmap/rdmap_test.cpp
+// Combinational.
+// Siblings: rdmap_core (holds the WQE), rdmap_tx (sends the message).
+// Bench: tb/rdmap/rdmap_test.cpp
 `include "rnic_words.svh"
 
 module rdmap_message #(
@@ -16,9 +18,9 @@ module rdmap_message #(
 ) (
   input  iwarp_pkg::wqe_hdr_t wqe_i,
   input  logic [OwnW-1:0] own_i,         // of a request: RNIC_RDMAP_OWN_T
-  input  logic [31:0] msn_i,             // likewise
+  input  logic [31:0] msn_i,             // of a request
   input  logic [15:0] qpn_i,
-  output logic own_o,                    // the body is data_o, not the WQE's
+  output logic own_o,                    // the body is data_o, not the WQE's body
   output iwarp_pkg::tx_message_hdr_t hdr_o,
   output logic [415:0] data_o            // byte 0 in [7:0]
 );
@@ -28,7 +30,7 @@ module rdmap_message #(
   logic [31:0]  bytes;
   logic         is_add;
   iwarp_pkg::rdmap_opcode_e opcode;
-  logic [31:0]  flags;                   // the wire's bits are not verbs': the other way round (A-06)
+  logic [31:0]  flags;   // the wire's bits are the verbs' bits in reverse order (A-06)
   assign own      = own_i;
   assign is_add   = wqe_i.opcode == iwarp_pkg::WrAtomicFetchAndAdd;
   assign flags    = (wqe_i.disposition[0] ? rnic_pkg::FlushVisible : '0) |

@@ -1,15 +1,18 @@
-// rdmap_pick: which operation rdmap_core does next.
+// rdmap_pick: chooses the next operation of rdmap_core. Priority, highest first:
 //
-//   1  start, stop, half_close, after response slots that are free already
+//   1  start, stop, half_close; each waits for response slot releases that are already queued
 //   2  a fault: of qp, of transmit, of a response's check
-//   3  a free response slot: the peer may already use it, and its next request must not find it taken. One
-//      comes for each request, so it holds nobody up
-//   4  in turn with 5: a received segment
-//   5  a WQE and a responder's head in turn
+//   3  a released response slot: the peer may already use it, so its next request must find it
+//      free. One comes per request, so it starves no other operation
+//   4  a received segment, alternating with 5
+//   5  a WQE and a responder's head, alternating
 //
-// An operation is picked only when all that it may emit has room, so none stops half way and none
-// holds another. Combinational from the requests to their ready, op_o and qpn_o; room comes from
-// flip-flops. Siblings: rdmap_core (holds the request and does it). Bench: tb/rdmap/rdmap_test.cpp
+// An operation is picked only when everything it may emit has room. So no operation stops half way,
+// and none blocks another.
+// Combinational from the requests to their ready, op_o and qpn_o; the room inputs come from
+// flip-flops.
+// Sibling: rdmap_core (holds the request and executes it).
+// Bench: tb/rdmap/rdmap_test.cpp
 `include "rnic_words.svh"
 
 module rdmap_pick (
@@ -20,7 +23,7 @@ module rdmap_pick (
   output logic pick_o,
   output logic [2:0] op_o,
   output logic [15:0] qpn_o,
-  // room for what it may emit
+  // room for what the operation may emit
   input  logic verdict_room_i,
   input  logic term_room_i,
   input  logic sq_room_i,
@@ -44,19 +47,19 @@ module rdmap_pick (
   output logic seg_ready_o,
   input  logic [15:0] seg_qpn_i,
   // responder
-  input  logic head_valid_i,             // rdmap_resp has room for it
+  input  logic head_valid_i,             // rdmap_resp has room for the head
   output logic head_ready_o,
   input  logic [15:0] head_qpn_i,
   input  logic slot_valid_i,
   output logic slot_ready_o,
   input  logic [15:0] slot_qpn_i,
-  input  logic slot_waits_i,             // one is inside, shown or not
+  input  logic slot_waits_i,             // a release is queued, visible at the output or not
   // send queue
   input  logic wqe_valid_i,
   output logic wqe_ready_o,
   input  logic [15:0] wqe_qpn_i,
   input  logic wqe_is_request_i,         // it goes on QN 1
-  input  logic sge_valid_i               // and its body is there
+  input  logic sge_valid_i               // and its body is valid
 );
   typedef `RNIC_RDMAP_OP_E op_e;
   op_e op;

@@ -1,21 +1,24 @@
-// rdmap_read: serves Read and Flush Requests side by side: checks of their ranges are outstanding
-// together, responses leave in their order.
+// rdmap_read: serves Read and Flush Requests in a pipeline. Several range checks are outstanding at
+// once, and responses leave in order.
 //
 //   head --> [ ring, Depth ]  --check--> resp_check --> tpt
 //              |   | done? <-- resp_check_rsp
-//              |   +--> bad: back to rdmap_core as a fault, alone until that is done
+//              |   +--> bad: to rdmap_core as a fault; the ring waits until it is decided
 //              +------> good, or Read of size 0: [ 2 ] --> Read or Flush Response message
 //
-// 1. Requests are checked and answered in the order in which they come, so those of a QP keep
-//    theirs. The STag is checked over the whole source; not for size 0 of a Read (RFC 5040
-//    5.2.1); a Flush of length 0 is checked, too (A-22). A Flush needs the right of each state that it
-//    asks for, and no other (A-06, A-25).
-// 2. A request whose QP stops or fails is dead: its answer from tpt is awaited and dropped.
-// 3. Behind a bad one nothing is begun until the fault has been decided, so tpt's answers are used
-//    in the order of the commit trace.
-// Latency from head to resp_check 1 cycle, from resp_check_rsp to the message 1; a request a cycle.
-// Waits for tpt and rdmap_tx. rdmap_resp gives a head only when the ring has room. Siblings:
-// rdmap_resp, rdmap_core. Bench: tb/rdmap/rdmap_test.cpp
+// 1. Requests are checked and answered in arrival order, so those of a QP keep their order.
+// 2. The STag is checked over the whole source. A Read of size 0 is not checked (RFC 5040 5.2.1); a
+//    Flush of length 0 is checked (A-22). A Flush needs the right of each state that it asks for,
+//    and no other right (A-06, A-25).
+// 3. A request whose QP stops or fails is dead: its response from tpt is awaited and dropped.
+// 4. After a failed check, no further response begins until rdmap_core has decided the fault. So
+//    responses of tpt are consumed in the order of the commit trace.
+//
+// Latency: 1 cycle from head to resp_check, 1 from resp_check_rsp to the message.
+// Throughput: 1 request per cycle.
+// Waits for tpt and rdmap_tx. rdmap_resp gives a head only when the ring has room (RingRoom_A).
+// Siblings: rdmap_resp, rdmap_core.
+// Bench: tb/rdmap/rdmap_test.cpp
 `include "rnic_assert.svh"
 `include "rnic_words.svh"
 
@@ -25,10 +28,10 @@ module rdmap_read #(
 ) (
   input  logic clk_i,
   input  logic rst_ni,
-  // from rdmap_resp: there is room
+  // from rdmap_resp, which has reserved room
   input  logic head_valid_i,
   input  logic [HeadW-1:0] head_i,
-  output logic left_o,                     // one has left the ring
+  output logic left_o,                     // a request has left the ring
   // from rdmap_core: this QP has stopped or failed
   input  logic dead_i,
   input  logic [15:0] dead_qpn_i,
@@ -49,22 +52,22 @@ module rdmap_read #(
   input  logic msg_ready_i,
   output iwarp_pkg::tx_message_hdr_t msg_o,
   output logic [127:0] msg_data_o,         // its SGE
-  // a response is begun
+  // a response begins
   output logic begin_o,
   output logic [15:0] begin_qpn_o,
-  output logic begin_fetches_o             // of a Read with payload
+  output logic begin_fetches_o             // it is a Read Response with payload
 );
   typedef `RNIC_RDMAP_HEAD_T head_t;
   localparam int unsigned PtrW   = Depth > 1 ? $clog2(Depth) : 1;
   localparam int unsigned CountW = $clog2(Depth + 1);
 
-  // --- the ring: in [rd, chk) requests whose check is asked, in [chk, wr) those to be checked
+  // --- the ring: [rd, chk) holds requests whose check is sent; [chk, wr) those to be checked
   logic [HeadW-1:0] mem [Depth];
   logic [15:0]      qpn_q [Depth];
   logic [Depth-1:0] dead_q, empty_q;       // empty: a Read of size 0
   logic [PtrW-1:0]  wr_q, chk_q, rd_q;
   logic [CountW-1:0] unchecked_q, checked_q;
-  logic             pass, leave;           // a request is past its check; leaves the ring
+  logic             pass, leave;           // a request passes its check stage; one leaves the ring
   head_t            head, to_check, oldest;
   iwarp_pkg::read_request_t  request, request_to_check;
   iwarp_pkg::flush_request_t flush_to_check;
@@ -123,7 +126,7 @@ module rdmap_read #(
     end
   end
 
-  // --- its answer
+  // --- the check's response
   logic judged, good, room, dropped, failing_q;     // failing: rdmap_core has the fault
   assign judged       = checked_q != '0 && (empty_q[rd_q] || check_rsp_valid_i);
   assign good         = empty_q[rd_q] || check_rsp_i.result == iwarp_pkg::TptOk;
@@ -174,7 +177,8 @@ module rdmap_read #(
     msg_o.slot          = answered.slot;
     msg_o.has_watermark = 1'b1;
     msg_o.watermark     = answered.watermark;
-    // One byte of the range is read back behind what the watermark counts: reads push writes.
+    // One byte of the range is read back after the placements that the watermark counts: PCIe reads
+    // push earlier writes.
     if (answered.kind == rnic_pkg::KindFlush) begin
       source.address      = flushes.sink_to;
       source.length       = 32'd1;

@@ -1,14 +1,20 @@
-// rdmap_resp: the responder: which QP's request is served next, and by which service. RFC 5040
-// section 5.2.
+// rdmap_resp: the responder: chooses which QP's request is served next, and by which service. RFC
+// 5040 section 5.2.
 //
-//   work --> [ work list ] --room?--> head asked of rdmap_core --kind--+--> rdmap_read (Read, Flush)   --+--> messages
-//            each QPN at most once                                     +--> rdmap_atomic               --+--> faults
+//   work --> [ work list ] --room?--> request a head from rdmap_core --kind--+--> rdmap_read
+//            each QPN at most once                                           |    (Read, Flush)
+//                                                                            +--> rdmap_atomic
+//   rdmap_read, rdmap_atomic --> messages, faults
 //
-// Order: a QP's requests are handed out oldest first; the list is served in turn. A head is asked
-// for when either service has room, so rdmap_core never waits for a head to be taken, and receive
-// never for the responder. A request that waits in rdmap_atomic takes no room from the others.
-// Of faults one is in rdmap_core at a time. Waits for the services. Siblings: rdmap_core,
-// rdmap_read, rdmap_atomic. Bench: tb/rdmap/rdmap_test.cpp
+// 1. A QP's requests are handed out oldest first. The work list is served in FIFO order.
+// 2. A head is requested only when both services have room: its kind is not known yet. So
+//    rdmap_core never waits for a head to be taken, and receive never waits for the responder.
+// 3. A request that waits for its turn in rdmap_atomic occupies no room that other requests need.
+// 4. At most one fault is in rdmap_core at a time.
+//
+// Waits for the two services.
+// Siblings: rdmap_core, rdmap_read, rdmap_atomic.
+// Bench: tb/rdmap/rdmap_test.cpp
 `include "rnic_assert.svh"
 `include "rnic_words.svh"
 
@@ -24,14 +30,14 @@ module rdmap_resp #(
   // work, from rdmap_core: the list has room for every QP
   input  logic work_valid_i,
   input  logic [15:0] work_qpn_i,
-  // the head of a QP's queue: asked of rdmap_core, answered later
+  // the head of a QP's request queue: requested from rdmap_core, returned later
   output logic head_req_valid_o,
   input  logic head_req_ready_i,
   output logic [15:0] head_req_qpn_o,
   input  logic head_valid_i,
-  input  logic head_ok_i,                  // there is one
+  input  logic head_ok_i,                  // the QP has a request to serve
   input  logic [HeadW-1:0] head_i,
-  // this QP has stopped or failed: no message any more
+  // this QP has stopped or failed: it gets no more messages
   input  logic dead_i,
   input  logic [15:0] dead_qpn_i,
   // a failed check, to rdmap_core
@@ -39,10 +45,10 @@ module rdmap_resp #(
   input  logic fail_ready_i,
   output iwarp_pkg::tx_fault_t fail_o,
   input  logic fail_done_i,
-  // from rdmap_core: the old value of an atomic of ours
+  // from rdmap_core: the old value that our atomic returned
   input  logic result_valid_i,
   input  logic [ResultW-1:0] result_i,
-  output logic result_left_o,              // it is through
+  output logic result_left_o,              // a result is finished
   // from ddp: a Read Response has been fetched
   input  logic fetched_valid_i,
   output logic fetched_ready_o,
@@ -74,11 +80,11 @@ module rdmap_resp #(
   output iwarp_pkg::tx_message_hdr_t msg_o,
   output logic [127:0] msg_data_o,
   // for the drain of a QP
-  output logic in_o,                       // a Read or Flush is being served
-  output logic left_o,                     // one has left the service
-  output logic [1:0] begin_o,              // with a response; an atomic with one
-  output logic [1:0] passed_o,             // a response has left its service for rdmap_tx; an atomic's
-  input  logic ask_i,                      // has this QP an atomic in service?
+  output logic in_o,                       // a Read or Flush enters its service
+  output logic left_o,                     // a Read or Flush leaves its service
+  output logic [1:0] begin_o,   // a response begins: bit 0 of rdmap_read, bit 1 of rdmap_atomic
+  output logic [1:0] passed_o,   // a response leaves its service for rdmap_tx; bits as in begin_o
+  input  logic ask_i,                      // does this QP have an atomic in service?
   input  logic [15:0] ask_qpn_i,
   output logic idle_o                      // it has none
 );
@@ -92,7 +98,8 @@ module rdmap_resp #(
     .clk_i, .rst_ni, .valid_i(work_valid_i), .ready_o(list_room), .data_i(work_qpn_i),
     .valid_o(list_valid), .ready_i(head_req_ready_i), .data_o(head_req_qpn_o), .count_o()
   );
-  // Its kind is not known when it is asked for: room in both, given back where it is not used.
+  // A head's kind is unknown when it is requested: reserve room in both services, then return what
+  // is not used.
   rdmap_room #(.Depth(Depth)) u_room (
     .clk_i, .rst_ni, .take_i(head_req_ready_i), .back_i(head_valid_i && !in_o),
     .left_i(left_o), .room_o(room[0])
@@ -140,7 +147,7 @@ module rdmap_resp #(
 
   assign passed_o = msgs & msg_readys;
 
-  // One fault at a time: offered or in rdmap_core until it is done.
+  // One fault at a time, from offered until rdmap_core has decided it.
   logic [1:0] owner_d, owner_q;
   logic       told_q;
   assign owner_d      = owner_q != '0 ? owner_q : fails[0] ? 2'b01 : fails[1] ? 2'b10 : 2'b00;
@@ -153,7 +160,7 @@ module rdmap_resp #(
       owner_q <= '0;
       told_q  <= 1'b0;
     end else begin
-      // A read's fault is taken back when its QP dies before rdmap_core has it.
+      // rdmap_read withdraws its fault if the QP dies before rdmap_core has taken it.
       owner_q <= fail_done_i || (!told_q && owner_q != '0 && (owner_q & fails) == '0) ? '0 : owner_d;
       told_q  <= (told_q || (fail_valid_o && fail_ready_i)) && !fail_done_i;
     end
@@ -164,7 +171,7 @@ module rdmap_resp #(
 
   `RNIC_ASSERT(ListRoom_A, !work_valid_i || list_room)
 
-  // Simulation alone: commit trace (architecture 10)
+  // Simulation only: commit trace (architecture 10)
   iwarp_pkg::rdmap_response_commit_t tap_rdmap_response /*verilator public_flat_rd*/;
   assign tap_rdmap_response = {begin_o[0], begin_qpn};
 endmodule

@@ -1,8 +1,9 @@
-// rdmap_room: reserves words of a queue before anything is sent there.
+// rdmap_room: reserves entries of a queue before anything is sent there.
 //
 //   take (reserved) --> +1 [ used ] -1 <-- back (not needed), left (popped from the queue)
 //
-// room_o, from a flip-flop: one more may be taken. take, back and left may come in the same cycle.
+// room_o comes from a flip-flop: one more entry may be taken (Taken_A). take_i, back_i and left_i
+// may be high in the same cycle.
 // Siblings: rdmap_core, rdmap_resp.
 `include "rnic_assert.svh"
 

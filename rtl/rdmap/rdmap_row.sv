@@ -1,18 +1,22 @@
-// rdmap_row: what an operation makes of its QP's row, and what of it is known
-                     // without an entry. RFC
-// 5040 sections 5, 7.2.
+// rdmap_row: computes the next state of an operation's QP, and every decision that needs no ORD or
+// IRD entry. RFC 5040 sections 5, 7.2.
 //
 //   row, operation --+--> next row             counts, rings, listed, received
 //                    +--> deed                 what rdmap_judge still has to decide and to emit
 //                    +--> entries to be read or written
 //
-// The next row assumes that the QP has not failed, and that a Read Response fits the oldest Read.
-// If that is wrong rdmap_judge sets the QP's `err`, and until start nothing of the row but `listed`
-// means anything. So rows are forwarded a stage before entries are there. A QP is in the work list
-// (listed) while its next request waits and ddp has a response slot left for it. stay_o: a
-// Terminate is compared with entry scan_i now, and with the next one in the next cycle.
-// Combinational. Siblings: rdmap_core (holds the rows), rdmap_rx, rdmap_judge. Bench:
-// tb/rdmap/rdmap_test.cpp
+// 1. The next row assumes that the QP has not failed, and that a Read Response fits the oldest
+//    Read. If the assumption is wrong, rdmap_judge sets the QP's `err`. From then on only `listed`
+//    is meaningful in the row, until start. So rows are forwarded one stage before entries are
+//    read.
+// 2. A QP is in the work list (`listed`) while its next request waits and ddp has a response slot
+//    left for it.
+// 3. stay_o: a Terminate is compared with entry scan_i in this cycle and with the next entry in the
+//    next cycle.
+//
+// Combinational.
+// Siblings: rdmap_core (holds the rows), rdmap_rx, rdmap_judge.
+// Bench: tb/rdmap/rdmap_test.cpp
 `include "rnic_assert.svh"
 `include "rnic_words.svh"
 
@@ -23,7 +27,7 @@ module rdmap_row #(
   localparam int unsigned IrdW     = $clog2(rnic_pkg::IrdSlots),
   localparam int unsigned OrdW     = $clog2(rnic_pkg::OrdSlots)
 ) (
-  input  logic                     clk_i,        // these three for the assertions alone
+  input  logic                     clk_i,        // these three only for the assertions
   input  logic                     rst_ni,
   input  logic                     valid_i,
   // the operation, from rdmap_core
@@ -34,10 +38,10 @@ module rdmap_row #(
   input  logic                     of_request_i, // the fault shows the request in fault_i.slot
   input  logic [31:0]              offset_i,
   input  logic [SegmentW-1:0]      segment_i,
-  input  iwarp_pkg::cause_e        cause_i,      // its first failed check
+  input  iwarp_pkg::cause_e        cause_i,      // the segment's first failed check
   input  logic                     is_request_i, // the WQE is a Read, Flush, atomic or Atomic Write
-  input  logic [5:0]               scan_i,       // entries that a Terminate was compared with
-  input  logic [OrdW-1:0]          scan_at_i,    // the next of them
+  input  logic [5:0]               scan_i,       // entries already compared with a Terminate
+  input  logic [OrdW-1:0]          scan_at_i,    // the next entry to compare
   // the row
   input  logic [RowW-1:0]          row_i,
   output logic [RowW-1:0]          row_o,
@@ -50,7 +54,7 @@ module rdmap_row #(
   output logic                     ird_we_o,
   output logic [IrdW-1:0]          ird_raddr_o,
   output logic [IrdW-1:0]          ird_waddr_o,
-  // what is left to be done
+  // decisions left to rdmap_judge
   output logic [31:0]              received_o,
   output logic                     stay_o,
   output logic [DeedW-1:0]         deed_o
@@ -92,7 +96,7 @@ module rdmap_row #(
   // --- the segment
   logic good, fits, names, accepts, closed;
   logic [31:0] sum;
-  assign closed  = row.closing && row.ird_count == '0;    // our side has no more to say
+  assign closed  = row.closing && row.ird_count == '0;    // we have sent all our responses
   assign good    = !seg.bad;
   assign fits    = good && seg.is_response && row.ord_count != '0;
   assign names   = good && seg.is_terminate && (seg.has_read || seg.has_msn) && row.ord_count != '0;
@@ -101,7 +105,7 @@ module rdmap_row #(
   assign stay_o  = op_i == OpSeg && names && scan_i + 6'd1 != row.ord_count;
 
   // --- the responder
-  logic waits, waits_after;                // a request is not served; and behind it another one
+  logic waits, waits_after;                // an unserved request exists; another one after it
   logic frees;
   assign waits       = {3'b000, row.serving} != row.ird_count;
   assign waits_after = {3'b000, row.serving} + 6'd1 != row.ird_count;
@@ -166,10 +170,10 @@ module rdmap_row #(
         verdict.place     = seg.payload != '0 && !seg.is_request && seg.kind == rnic_pkg::KindRead;
         verdict.solicited = seg.is_send && seg.is_solicited && seg.is_last;
         if (seg.is_send && seg.is_last)          verdict.deliver = iwarp_pkg::DelRecv;
-        // The value of an Atomic Response goes by rdmap_atomic.
+        // The value of an Atomic Response goes through rdmap_atomic.
         else if (seg.is_response && seg.is_last && seg.kind != rnic_pkg::KindAtomic)
                                                  verdict.deliver = iwarp_pkg::DelRead;
-        // What fails without an entry. Of a Terminate that names no request the status is not told.
+        // Failures that need no entry. A Terminate that names no request reports status WcSuccess.
         error = '0;
         if (seg.bad)                       error.cause = cause_i;
         else if (seg.is_terminate)         error.cause = iwarp_pkg::CausePeerTerminate;

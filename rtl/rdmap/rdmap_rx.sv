@@ -1,24 +1,28 @@
-// rdmap_rx: reads a received segment and says what it is. RFC 5040 sections 4, 5, 7.2;
-// requirements.md sections 3, 4, 7.
+// rdmap_rx: decodes a received segment and checks it. RFC 5040 sections 4, 5, 7.2; requirements.md
+// sections 3, 4, 7.
 //
-// Combinational. Checks in order: what ddp found, version, opcode with T and QN, fixed length, what
-// an extension may ask for; the state of the QP (IRD, ORD) is judged in rdmap_row and rdmap_judge.
-// Opcodes take five bits where the extensions are enabled (persist); elsewhere four, reserved bits
-// are ignored, and 0xA to 0x11 are unknown (ambiguities.md A-02). Siblings: rdmap_core (registers
-// segment_o), rdmap_row. Bench: tb/rdmap/rdmap_test.cpp
+// 1. Checks, in this order: the error that ddp found, version, opcode with T and QN, fixed length,
+//    the fields of the extensions. rdmap_row and rdmap_judge check the state of the QP (IRD, ORD).
+// 2. Opcodes have 5 bits where the extensions are enabled (persist). Elsewhere they have 4,
+//    reserved bits are ignored, and 0xA to 0x11 are unknown (ambiguities.md A-02).
+//
+// Combinational.
+// Siblings: rdmap_core (registers segment_o), rdmap_row.
+// Bench: tb/rdmap/rdmap_test.cpp
 `include "rnic_words.svh"
 
 module rdmap_rx #(
   localparam int unsigned SegmentW = `RNIC_RDMAP_SEGMENT_W
 ) (
-  input  iwarp_pkg::rx_segment_t segment_i,    // head: first 70 bytes as they came, byte 0 in [7:0]
+  // segment_i.head: the first 70 bytes as received, byte 0 in [7:0]
+  input  iwarp_pkg::rx_segment_t segment_i,
   output logic [SegmentW-1:0]    segment_o,    // RNIC_RDMAP_SEGMENT_T
   output iwarp_pkg::cause_e      cause_o       // the first failed check
 );
   typedef `RNIC_RDMAP_SEGMENT_T segment_t;
 
-  // Byte 0 in the top bits. A Terminate: control word, ULPDU length, DDP header, Read Request
-  // header, behind its own DDP header.
+  // Byte 0 in the top bits. A Terminate holds, after its own DDP header: control word, ULPDU
+  // length, DDP header, Read Request header.
   logic [559:0] net;
   iwarp_pkg::ddp_tagged_t     tagged_hdr;
   iwarp_pkg::ddp_untagged_t   untagged;
@@ -39,7 +43,7 @@ module rdmap_rx #(
   assign {unused_length, shown} = net[559 - ShownAt -: 16 + iwarp_pkg::DdpUntaggedWidth];
   assign {shown_stag, shown_to} = net[559 - SinkAt -: 96];
 
-  // RFC 5040 section 4.3: which opcode stands on which kind of segment.
+  // RFC 5040 section 4.3: which opcode is allowed on which kind of segment.
   logic is_tagged, is_write, is_response, is_send, is_request, is_terminate;
   logic is_read, is_flush, is_atomic, is_atomic_write, is_flushed, is_atomic_done, is_written;
   logic on_request, on_response, flush_bad, write_bad, aop_bad, length_bad, is_read_done;
@@ -66,7 +70,7 @@ module rdmap_rx #(
   assign is_written      = on_response && op == iwarp_pkg::OpAtomicWriteResponse;
   assign is_request      = is_read || is_flush || is_atomic || is_atomic_write;
   assign is_response     = is_read_done || is_flushed || is_atomic_done || is_written;
-  // No flag, a flag that does not exist (A-06), or an STag to be invalidated (A-05).
+  // No flag, an undefined flag (A-06), or an STag to be invalidated (A-05).
   assign flush           = net[559 - CtrlAt -: iwarp_pkg::FlushRequestWidth];
   assign flush_bad       = flush.flags == '0 || untagged.invalidate_stag != '0 ||
                            (flush.flags & ~(rnic_pkg::FlushPersistent | rnic_pkg::FlushVisible)) != '0;

@@ -1,15 +1,19 @@
-// rdmap_term: reports a QP's first error to qp, and writes its Terminate. RFC 5040 sections 4.8,
+// rdmap_term: reports a QP's first error to qp, and builds its Terminate. RFC 5040 sections 4.8,
 // 7.1; requirements.md 5.2, 6.
 //
 //   job --> [ kept ] --> qp_error
 //                   \--> [ sums ] --> Terminate (tx_message, source term):
 //       control word | ULPDU length | DDP header | Read Request header
 //
-// Which parts are included follows the cause (errors.yaml) and what there is of the offending
-// segment; the control word says so. One job at a time: qp_error, then the message. Latency:
-// qp_error 1 cycle, the message 2; a job every 2 cycles, 3 with a message. Waits for qp_error and
-// for ddp's term slot, which is free: a QP fails once. Siblings: rdmap_core (decides; its jobs
-// queue in rdmap), rdmap_tx. Bench: tb/rdmap/rdmap_test.cpp
+// 1. The cause (errors.yaml) and the bytes available of the offending segment decide which parts
+//    the Terminate includes. The control word lists them.
+// 2. One job at a time: first qp_error, then the message.
+//
+// Latency: 1 cycle to qp_error, 2 to the message.
+// Throughput: a job every 2 cycles, every 3 with a message.
+// Waits for qp_error, and for ddp's Terminate slot, which is free: a QP fails once.
+// Siblings: rdmap_core (decides; its jobs queue in rdmap), rdmap_tx.
+// Bench: tb/rdmap/rdmap_test.cpp
 `include "rnic_assert.svh"
 `include "rnic_words.svh"
 
@@ -21,7 +25,7 @@ module rdmap_term #(
   input  logic job_valid_i,
   output logic job_ready_o,
   input  logic [JobW-1:0] job_i,
-  output logic left_o,                   // a job is done, its message is with rdmap_tx
+  output logic left_o,                   // a job is finished; rdmap_tx has its message
   // to qp
   output logic qp_error_valid_o,
   input  logic qp_error_ready_i,
@@ -74,8 +78,8 @@ module rdmap_term #(
   assign with_ddp            = code[1] && job_q.has_head;
   assign with_read           = code[0] && with_ddp && job_q.of_request;
 
-  // The header moves on by what has left: low halves while qp_error is offered, the carries when
-  // the message is.
+  // The Read Request header advances by the bytes already sent. The low halves are added while
+  // qp_error is offered, the carries while the message is offered.
   logic [32:0] sink_low_q, source_low_q;
   logic [31:0] size_q;
   always_ff @(posedge clk_i) begin

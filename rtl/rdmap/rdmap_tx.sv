@@ -1,13 +1,15 @@
 // rdmap_tx: merges the messages of send queue, responder and Terminate into one stream for ddp.
 //
-//   send queue: with the WQE's body, of its own, drop --+
-//   response, one beat                                  +--> [ in turn ] --> tx_message(_hdr)
-//   Terminate, one beat                                 +
+//   send queue: with the WQE's body, own bytes, dropped --+
+//   response, one beat                                    +--> [ round robin ] --> tx_message(_hdr)
+//   Terminate, one beat                                   +
 //
-// A message's header leaves first, then its beats; the next message is picked with the last beat: a
-// message of one beat every 2 cycles. Latency 1 cycle. Waits for ddp alone, which always takes a
-// message: its slot is free. Siblings: rdmap_core, rdmap_wqe, rdmap_resp, rdmap_term. Bench:
-// tb/rdmap/rdmap_test.cpp
+// A message's header is sent first, then its beats. The next message is picked with the last beat.
+// Latency: 1 cycle.
+// Throughput: a message of one beat every 2 cycles.
+// Waits only for ddp, which always takes a message: its slot is free.
+// Siblings: rdmap_core, rdmap_wqe, rdmap_resp, rdmap_term.
+// Bench: tb/rdmap/rdmap_test.cpp
 `include "rnic_assert.svh"
 
 module rdmap_tx (
@@ -41,7 +43,7 @@ module rdmap_tx (
   output logic beat_valid_o,
   input  logic beat_ready_i,
   output iwarp_pkg::beat_t beat_o,
-  // to rdmap_ack: one is through
+  // to rdmap_ack: a message is sent or dropped
   output logic sq_done_o,
   output logic resp_done_o,
   output logic term_done_o
@@ -64,7 +66,7 @@ module rdmap_tx (
   assign done    = state_q == StBody && beat_valid_o && beat_ready_i && beat_o.last;
   assign dropped = state_q == StDrop && body_valid_i && body_i.last;
   assign pick    = (state_q == StPick || done) && any;
-  assign nothing = pick && grant[0] && sq_drop_i && sq_own_i;   // of a dropped request no beat is left
+  assign nothing = pick && grant[0] && sq_drop_i && sq_own_i;  // a dropped request has no beat left
   assign {term_ready_o, resp_ready_o, sq_ready_o} = grant & {3{pick}};
 
   iwarp_pkg::tx_message_hdr_t hdr_q;
@@ -93,8 +95,8 @@ module rdmap_tx (
     if (!pass_q) beat_o = {1'b1, 1'b0, keep_q, data_q};
   end
 
-  // One pulse each: a dropped Read may end with another message of the send queue before it, so it
-  // is counted a cycle later.
+  // One pulse per message. A dropped request may end in the same cycle as the previous message of
+  // the send queue, so it is counted one cycle later (OneDone_A).
   logic nothing_q;
   assign sq_done_o   = (done && source_q[0]) || dropped || nothing_q;
   assign resp_done_o = done && source_q[1];
@@ -117,7 +119,8 @@ module rdmap_tx (
       pass_q   <= grant[0] && !sq_own_i;
       hdr_q    <= grant[0] ? sq_i : grant[1] ? resp_i : term_i;
       data_q   <= grant[0] ? {96'h0, sq_data_i} : grant[1] ? {384'h0, resp_data_i} : term_data_i;
-      // A request; a responder's one SGE, or the bytes of an Atomic Response; Terminate.
+      // Send queue: a request's bytes. Responder: one SGE, or the bytes of an Atomic Response.
+      // Terminate.
       keep_q   <= grant[0] ? sq_i.length[6:0] : !grant[1] ? term_i.length[6:0] : resp_i.is_inline ? resp_i.length[6:0] : 7'd16;
     end
   end

@@ -1,14 +1,19 @@
-// rdmap_wqe: takes the WQEs' bodies apart: of what goes on QN 1 the sink (of a Read its first SGE) and
-// the operands, zeros where it has none, for rdmap_core; of all others the beats for rdmap_tx.
+// rdmap_wqe: splits the bodies of WQEs. A request on QN 1 gives rdmap_core its sink (a Read's first
+// SGE) and its operands, zero where it has none. Every other WQE gives rdmap_tx its beats.
 //
 //   wqe_hdr --+--> [ headers ] -------------------------------> rdmap_core
 //             +--> [ kinds ] --> a request? --------+--body---> rdmap_core
 //   wqe ----> [ beats ] ----------------------------+--beats--> [ bodies ] --> rdmap_tx
 //
-// A request's body stands at the head of its queue when its header does, or comes later; so does the
-// body of any other WQE in rdmap_tx. A beat a cycle. Waits for rdmap_core, rdmap_tx: bodies keep
-// the order of their headers, so what waits is needed by what is oldest. Siblings: rdmap_core,
-// rdmap_tx. Bench: tb/rdmap/rdmap_test.cpp
+// 1. A request's body is at the head of its queue when its header is, or arrives later. The same
+//    holds for the body of any other WQE in rdmap_tx.
+// 2. No cycle of waits: bodies keep the order of their headers, so the body that waits is the one
+//    that the oldest header needs.
+//
+// Throughput: 1 beat per cycle.
+// Waits for rdmap_core and rdmap_tx.
+// Siblings: rdmap_core, rdmap_tx.
+// Bench: tb/rdmap/rdmap_test.cpp
 `include "rnic_assert.svh"
 
 `include "rnic_words.svh"
@@ -37,13 +42,13 @@ module rdmap_wqe #(
   input  logic body_ready_i,
   output iwarp_pkg::beat_t body_o
 );
-  // Bodies that wait while their headers pass rdmap_core, a message every 2 cycles.
+  // Bodies that wait while their headers pass rdmap_core, at a message every 2 cycles.
   localparam int unsigned Ahead = 4;
   typedef `RNIC_RDMAP_OWN_T own_t;
   typedef struct packed {
     logic is_own;
     logic has_sink;
-    logic is_atomic;                       // operands behind the sink
+    logic is_atomic;                       // operands follow the sink
     logic is_write;                        // the body is the value
   } kind_t;
 
