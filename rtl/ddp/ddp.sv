@@ -1,16 +1,20 @@
-// ddp: placement and segmentation (RFC 5041). This module only wires its two halves and ddp_qp, and counts.
+// ddp: placement and segmentation (RFC 5041). This module wires ddp_rx, ddp_tx and ddp_qp, and
+// counts.
 //
 //   receive   rx_ulpdu, rq_take_rsp, rx_xlate_rsp, rx_extent, rx_verdict, place_done
 //               --> ddp_rx --> rq_take_req, rx_xlate, rx_segment, place, rx_dropped, rx_done
-//   transmit  tx_message, tx_grant, payload; a place_done was taken, for responses that wait for it
+//   transmit  tx_message, tx_grant, payload; pulse `placed`, for responses that wait for placement
 //               --> ddp_tx --> tx_want, payload_req, tx_xlate, *_slot_free, tx_ulpdu, tx_fault
-//   both      qp_ctl --> [ queue ] --> ddp_qp --> tables of both;  qp_ack when all that was inside has left
+//   both      qp_ctl --> [ queue ] --> ddp_qp --> tables of both;  qp_ack when both have drained
 //
-// Throughput and latency stand in ddp_rx.sv and ddp_tx.sv. The tables are cleared once, a QP a cycle; until then ready_o
-// is low and nothing is taken.
-//
-// Receive waits for tpt, for a receive WQE (one host read at most), for rdmap's verdict and host_if's writes, never for
-// transmit. Transmit waits for tpt, host_if's reads and mpa; a segment is scheduled only with a grant.
+// The tables are cleared once after reset, 1 QP per cycle. Until then ready_o is low and the inputs
+// accept nothing.
+// Latency and throughput: see ddp_rx.sv and ddp_tx.sv.
+// Waits: receive waits for tpt, for a receive WQE (at most one host read), for rdmap's verdict and
+// for host_if's writes, never for transmit. Transmit waits for tpt, host_if's reads and mpa; a
+// segment is scheduled only with a grant.
+// Leaves: ddp_rx, ddp_tx, ddp_qp, ddp_queue.
+// Bench: tb/ddp/ddp_rx_test.cpp, ddp_tx_test.cpp, ddp_flush_test.cpp, ddp_stop_test.cpp
 module ddp (
   input  logic                          clk_i,
   input  logic                          rst_ni,
@@ -119,7 +123,7 @@ module ddp (
 );
   localparam int unsigned FifoDepth = rnic_pkg::FifoDepth;
 
-  // The tables are cleared once.
+  // The tables are cleared once after reset.
   logic                                clear;
   logic [$clog2(rnic_pkg::NumQps)-1:0] clear_short;
   logic [15:0]                         clear_addr;
@@ -129,7 +133,7 @@ module ddp (
   assign clear_addr = 16'(clear_short);
   assign ready_o    = !clear && rst_ni;
 
-  // Start and stop: first what receives, then what sends.
+  // Start, stop and sync. Bits of ctl_valid and ctl_ready: 0, 1 receive; 2 to 4 transmit.
   logic qp_ctl_ddp_valid, qp_ctl_ddp_ready;
   iwarp_pkg::qp_ctl_ddp_t qp_ctl_ddp;
   ddp_queue #(.Width($bits(qp_ctl_ddp)), .Depth(FifoDepth)) u_qp_ctl_ddp (
@@ -201,7 +205,7 @@ module ddp (
     .tx_ulpdu_valid_o, .tx_ulpdu_ready_i, .tx_ulpdu_o
   );
 
-  // Counters: segments, cycles with a beat or header on its way out, cycles in which one of them was not taken.
+  // Counters: segments; cycles with a beat or header leaving; cycles in which an output stalls.
   unit_counter #(.ItemsW(2)) u_count (
     .clk_i, .rst_ni, .items_i(2'(rx_segment_valid_o && rx_segment_ready_i) + 2'(tx_ulpdu_hdr_valid_o && tx_ulpdu_hdr_ready_i)),
     .busy_i((rx_segment_valid_o && rx_segment_ready_i) || (place_valid_o && place_ready_i) ||
@@ -217,7 +221,7 @@ module ddp (
     .count_o
   );
 
-  // Simulation alone: commit trace (architecture 10)
+  // Simulation only: commit trace (architecture 10)
   iwarp_pkg::ddp_ulpdu_commit_t tap_ddp_ulpdu /*verilator public_flat_rd*/;
   assign tap_ddp_ulpdu = {tx_ulpdu_hdr_valid_o && tx_ulpdu_hdr_ready_i, tx_ulpdu_hdr_o.qpn};
 endmodule

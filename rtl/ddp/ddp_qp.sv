@@ -1,15 +1,24 @@
-// ddp_qp: start, stop and sync of a QP, one after the other, acknowledged when what was inside has left.
+// ddp_qp: executes start, stop and sync of a QP, one at a time, and acknowledges when ddp has
+// drained.
 //
-//   start:  everything received, sent before leaves --> tables of the QP anew --> ack
-//   sync:   everything received, sent leaves --> ack
-//   stop:   grants and messages that are in are worked off --> tables: does not run --> everything received, sent leaves --> ack
+//   start:  drain everything received and sent before --> reset the QP's table entries --> ack
+//   sync:   drain everything received and sent --> ack
+//   stop:   process the grants and messages that have entered --> tables: not running
+//           --> drain everything received and sent --> ack
 //
-// A stop leaves alone what rx_deliver and tx_header know of the QP's failures: it holds for what is still inside; start forgets it.
-// A segment received has left when qp has taken its rx_done: so qp counts it before the
-// acknowledgement, however deep the queue in between is. A segment sent has left when qp, or rdmap, has taken its
-// slot_free, and rdmap its tx_fault, its resp_fetched: none of them comes to the QP's next life.
-// Both directions are in order, so nothing is counted a QP: what is inside is counted down as it leaves. Waits for received and sent
-// segments of all QPs that came earlier, and for qp and rdmap to take what is told of them; each leaves by itself.
+// 1. A stop keeps the failure flags of rx_deliver and tx_header, because they still apply to
+//    segments inside. Start clears them.
+// 2. A received segment is drained when qp has taken its rx_done. So qp counts it before the
+//    acknowledgement, whatever the depth of the queue between.
+// 3. A sent segment is drained when qp or rdmap has taken its slot_free, and rdmap has taken its
+//    tx_fault and resp_fetched. So none of them reaches the QP's next life.
+// 4. Both directions are in order, so no counter per QP is needed. A path's counter samples the
+//    items inside at its mark, then counts down as they leave.
+//
+// Waits for earlier received and sent segments of all QPs, and for qp and rdmap to take the reports
+// about them. Each of these leaves without waiting for ddp_qp.
+// Siblings: ddp_rx, ddp_tx.
+// Bench: tb/ddp/ddp_stop_test.cpp
 `include "rnic_assert.svh"
 
 module ddp_qp (
@@ -31,29 +40,31 @@ module ddp_qp (
   output logic [15:0]  ctl_pd_o,
   output logic         ctl_persist_o,
   input  logic         ctl_done_i,       // tx_sched has written it
-  // from the leaves: one each cycle something came in or went out
+  // from the leaves: one item per cycle entered or left
   input  logic         rx_in_i,
   input  logic         rx_out_i,
-  input  logic         report_in_i,      // it was reported
-  input  logic         report_out_i,     // and qp has taken the report
-  input  logic         ask_in_i,         // a message came in
-  input  logic         ask_out_i,        // and is in the table
+  input  logic         report_in_i,      // a segment was reported
+  input  logic         report_out_i,     // qp has taken the report
+  input  logic         ask_in_i,         // a message has entered
+  input  logic         ask_out_i,        // the message is in the table
   input  logic         grant_in_i,
   input  logic         grant_out_i,
-  input  logic         seg_in_i,         // scheduled
-  input  logic         seg_out_i,        // moved or dropped
-  input  logic         sent_in_i,        // moved
-  input  logic         sent_out_i,       // taken by mpa
-  input  logic [4:0]   told_in_i,        // sq_slot_free, resp_slot_free, tx_fault, resp_slot_free of a Flush, resp_fetched
+  input  logic         seg_in_i,         // a segment is scheduled
+  input  logic         seg_out_i,        // it is moved or dropped
+  input  logic         sent_in_i,        // it is moved, and will be sent
+  input  logic         sent_out_i,       // mpa has taken it
+  // told_in_i: a bit each for sq_slot_free, resp_slot_free, tx_fault, resp_slot_free of a Flush,
+  // resp_fetched: one is enqueued
+  input  logic [4:0]   told_in_i,
   input  logic [4:0]   told_out_i        // taken by qp, rdmap
 );
   typedef enum logic [2:0] {
     StIdle,
-    StAsked,    // stop: messages and grants that are in
+    StAsked,    // stop: messages and grants that have entered
     StTables,   // the tables of the leaves
-    StWritten,  // tx_sched's is written behind its pipeline
-    StDrain,    // segments that are in
-    StLeave,    // those moved, but still in header_put; reports that qp or rdmap has not taken
+    StWritten,  // tx_sched writes its table after its pipeline
+    StDrain,    // segments that have entered
+    StLeave,    // segments moved but still in header_put; reports that qp or rdmap has not taken
     StAck
   } st_e;
 
@@ -62,11 +73,12 @@ module ddp_qp (
   logic        settled;
   logic [15:0] qpn_q, pd_q;
   logic        persist_q;
-  localparam logic [4:0] Runs = 5'b10001;   // the leaves that know whether it runs: rx_header, tx_sched
+  localparam logic [4:0] Runs = 5'b10001;   // the leaves that store `running`: rx_header, tx_sched
   logic [4:0]  left_q;
-  logic        written_q;   // tx_sched's pipeline still holds the order
-  // Each way counts what is inside, and of that what was there at its mark and has not left. Behind the mark it only counts down, so
-  // however much passes one way while another stands, what has been reached stays reached.
+  logic        written_q;   // the order is still in tx_sched's pipeline
+  // Each path counts the items inside (held_q), and those inside at its mark that have not left
+  // (rest_q). After the mark rest_q only counts down, so a path that is done stays done while
+  // others wait.
   localparam int unsigned Rx = 0, Ask = 1, Grant = 2, Seg = 3, Sent = 4, Report = 5, Told = 6;
   logic [10:0] in, out, mark, done, none;
   assign in          = {told_in_i, report_in_i, sent_in_i, seg_in_i, grant_in_i, ask_in_i, rx_in_i};
@@ -146,7 +158,7 @@ module ddp_qp (
   `RNIC_ASSERT(Counts_A, (out & none) == '0)
   `RNIC_STREAM_STABLE(AckStable_A, qp_ack_ddp_valid_o, qp_ack_ddp_ready_i, qp_ack_ddp_o)
 
-  // Simulation alone: commit trace (architecture 10)
+  // Simulation only: commit trace (architecture 10)
   iwarp_pkg::ddp_ctl_commit_t tap_ddp_ctl /*verilator public_flat_rd*/;
   assign tap_ddp_ctl = {ctl_done_i || (op_q == iwarp_pkg::QpoSync && st_q == StLeave && st_d == StAck), op_q, qpn_q};
   iwarp_pkg::ddp_ack_commit_t tap_ddp_ack /*verilator public_flat_rd*/;

@@ -2,7 +2,9 @@
 //
 //   valid_i, ready_o, data_i --( open_i )--> [ stream_fifo ] --> valid_o, ready_i, data_o
 //
-// An item a cycle, latency 1 cycle. Siblings: ddp, ddp_rx and ddp_tx have one for each stream that comes in.
+// Latency: 1 cycle.
+// Throughput: 1 item per cycle.
+// Siblings: ddp, ddp_rx and ddp_tx have one for each input stream.
 module ddp_queue #(
   parameter int unsigned Width = 8,
   parameter int unsigned Depth = 2

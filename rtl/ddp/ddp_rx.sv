@@ -1,26 +1,34 @@
-// ddp_rx: placement, the receiving half of ddp. It only wires its leaves; a queue stands at each input but place_done.
+// ddp_rx: placement, the receiving half of ddp. This module wires its leaves. Every input except
+// place_done has a queue.
 //
-//   rx_ulpdu_hdr, rx_ulpdu --> header_take --head--> header -----> pieces -----> check --> rx_segment
-//                                  | tail ------------------------------------------^
-//                                  |                 rq_take_req   rq_take_rsp   rx_xlate_rsp
-//                                  |                               rx_xlate        | pend
-//                                  +--> [ body ] ------------------------------> place <-- rx_verdict, rx_extent
-//                                                                                  | +--> place, rx_dropped
-//                                                               place_done --> deliver --> rx_done
+//   rx_ulpdu_hdr ------------------+      rq_take_rsp, rx_xlate   rx_xlate_rsp
+//                                  |  rq_take_req  |      ^         |
+//                                  v      ^        v      |         v
+//   rx_ulpdu --> header_take --> header --+-----> pieces -+-----> check --> rx_segment
+//                  |     |                                          ^ |
+//                  |     +-- tail ----------------------------------+ | pend
+//                  |                                                  v
+//                  +--> [ body ] ---------------------------------> place <-- rx_verdict, rx_extent
+//                                                                     | +--> place, rx_dropped
+//                                                                     v
+//                                                   place_done --> deliver --> rx_done
 //
-// A segment's payload lies dense in body until the verdict. Throughput: a segment every 2 cycles (first of a Send 3, later
-// ones of it 4) and 64 bytes a cycle. Latency, from the cycle that takes the input to the one that gives the output:
-// rx_ulpdu to rx_xlate 4, rx_xlate_rsp to rx_segment 2, rx_verdict to place_hdr 2, place_done to rx_done 2 (tb/ddp checks
-// them).
-//
-// Waits for tpt, for a receive WQE (one host read at most), for rdmap's verdict and host_if's writes, never for ddp_tx.
+// A segment's payload waits, densely packed, in `body` until the verdict.
+// Latency, from the cycle that accepts the input to the cycle that offers the output (tb/ddp checks
+// them): rx_ulpdu to rx_xlate 4, rx_xlate_rsp to rx_segment 2, rx_verdict to place_hdr 2,
+// place_done to rx_done 2.
+// Throughput: a segment every 2 cycles (3 for the first of a Send, 4 for its later ones), and 64
+// bytes per cycle.
+// Waits for tpt, for a receive WQE (at most one host read), for rdmap's verdict and for host_if's
+// writes, never for ddp_tx.
+// Bench: tb/ddp/ddp_rx_test.cpp
 module ddp_rx (
   input  logic                         clk_i,
   input  logic                         rst_ni,
   // from ddp: the tables are being cleared
   input  logic                         clear_i,
   input  logic [15:0]                  clear_addr_i,
-  // from and to ddp_qp: start and stop (0 header, 1 deliver); what came in and went out
+  // from and to ddp_qp: start and stop (0 header, 1 deliver); items that entered and left
   input  logic [1:0]                   ctl_valid_i,
   output logic [1:0]                   ctl_ready_o,
   input  logic                         ctl_start_i,
@@ -83,7 +91,8 @@ module ddp_rx (
 );
   localparam int unsigned FifoDepth    = rnic_pkg::FifoDepth;
   localparam int unsigned BeatDepth    = rnic_pkg::BeatDepth;
-  localparam int unsigned PayloadDepth = 4 * rnic_pkg::BeatDepth;   // beats between their header's checks and the verdict
+  // PayloadDepth: beats between the checks of their header and the verdict
+  localparam int unsigned PayloadDepth = 4 * rnic_pkg::BeatDepth;
 
   // Queues at the inputs, closed while the tables are cleared.
   logic running;
@@ -133,7 +142,7 @@ module ddp_rx (
 
   assign rx_in_o = rx_ulpdu_hdr_valid_i && rx_ulpdu_hdr_ready_o;
 
-  // Header off, payload dense and stored until the verdict.
+  // Remove the header; store the payload densely until the verdict.
   logic             head_valid, head_ready, unused_head_last, cut_valid, cut_ready;
   logic [6:0]       unused_head_keep;
   logic [511:0]     head_data;
@@ -142,8 +151,8 @@ module ddp_rx (
   iwarp_pkg::beat_t rest, body;
   logic [$clog2(PayloadDepth+1)-1:0] unused_body;
 
-  // The request of an atomic reaches 6 bytes into the second beat: each segment has a tail, with its second beat or
-  // its only one.
+  // The request of an atomic reaches 6 bytes into the second beat. Each segment has one tail entry,
+  // pushed with its second beat, or with its only one.
   logic beat_ready, tail_ready, tail_push, first_beat_q, second_q;
   assign rx_ulpdu_ready = beat_ready && tail_ready;
   assign tail_push      = rx_ulpdu_valid && rx_ulpdu_ready && (second_q || (first_beat_q && rx_ulpdu.last));
@@ -281,7 +290,7 @@ module ddp_rx (
   logic unused_bits;
   assign unused_bits = rx_ulpdu.error;
 
-  // Simulation alone: commit trace (architecture 10)
+  // Simulation only: commit trace (architecture 10)
   iwarp_pkg::ddp_rx_commit_t tap_ddp_rx /*verilator public_flat_rd*/;
   assign tap_ddp_rx = {rx_in_o, rx_ulpdu_hdr_i.qpn};
 endmodule

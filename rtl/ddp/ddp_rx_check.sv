@@ -1,15 +1,21 @@
-// ddp_rx_check: the end of DDP's checks: tpt's answer becomes a cause, and the segment goes to rdmap to be judged.
+// ddp_rx_check: ends DDP's checks. It turns tpt's response into a cause and sends the segment to
+// rdmap.
 //
 //   entry (ddp_rx_pieces) --> [ queue ] --+
 //   tail (ddp_rx) ----------> [ queue ] --+
 //   first (ddp_rx_header) --> [ queue ] --+--> cause --> [ stream_reg ] --> rx_segment --> rdmap
-//   rx_xlate_rsp ------------------------+       +--> pending, to ddp_rx_place, where the verdict will meet it
+//   rx_xlate_rsp ------------------------+       +--> pending --> ddp_rx_place
 //
-// requirements.md section 7: of a tagged segment stag and rights are Invalid STag (A-15), then association, wrap,
-// bounds; of a Send any refusal is local, and its receive ends with loc_prot_err.
+// 1. Refusals follow requirements.md section 7. Of a tagged segment, STag and rights become Invalid
+//    STag (A-15); association, wrap and bounds keep their own causes. Of a Send, any refusal is a
+//    local error, and its receive ends with loc_prot_err.
+// 2. The queues bound the number of segments between header and verdict.
 //
-// Latency 1 cycle from the later of entry and answer; a segment a cycle. Waits for tpt's answer. The queues bound how
-// many segments are between header and verdict. Siblings ddp_rx_pieces, ddp_rx_place.
+// Latency: 1 cycle from the later of entry and response.
+// Throughput: 1 segment per cycle.
+// Waits for tpt's response.
+// Siblings: ddp_rx_pieces, ddp_rx_place.
+// Bench: tb/ddp/ddp_rx_test.cpp
 `include "rnic_assert.svh"
 
 module ddp_rx_check (
@@ -19,7 +25,7 @@ module ddp_rx_check (
   input  logic         first_valid_i,
   output logic         first_ready_o,
   input  logic [543:0] first_i,
-  // from ddp_rx: bytes 64 to 69 of the segment; of a short one anything
+  // from ddp_rx: bytes 64 to 69 of the segment; undefined for a shorter one
   input  logic         tail_valid_i,
   output logic         tail_ready_o,
   input  logic [47:0]  tail_i,
@@ -48,7 +54,7 @@ module ddp_rx_check (
   output logic [15:0]  pend_qpn_o,
   output logic         pend_extents_o,   // tpt sends extents for it
   output logic         pend_failed_o,    // it has a cause
-  output logic         pend_report_o,    // its receive ends in the error status
+  output logic         pend_report_o,    // its receive ends with this error status
   output logic [7:0]   pend_status_o,
   output logic [15:0]  pend_length_o,
   output logic [15:0]  pend_index_o,

@@ -1,14 +1,19 @@
-// ddp_rx_deliver: delivery in order: a segment whose payload went to memory waits for its place_done; then what it
-// completes is reported.
+// ddp_rx_deliver: delivers in order. A segment whose payload was placed waits for its place_done;
+// then its completion is reported to qp.
 //
-//   deliver --> [ queue ] --> placed? wait for [ done ] > 0 --> rx_done --> qp
-//   place_done --> [ done: a counter, always takes ]    ^-- error of a receive: only as the QP's first error: [ failed ]
+//   deliver --> [ queue ] --> if placed: wait for [ done ] > 0 ---> rx_done --> qp
+//   place_done --> [ done: a counter, always takes ] --^
+//   [ failed, per QP ]: an error of a receive only as the QP's first error
 //
-// A receive that ends in an error that ddp found (loc_len_err, loc_prot_err) is reported with it, if nothing of its QP
-// was refused before; a receive behind the first error is qp's to flush. out_o pulses when a segment has left.
+// 1. A receive that ends with an error found by ddp (loc_len_err, loc_prot_err) is reported with
+//    that status only if it is the QP's first error. qp flushes the receives after the first error.
+// 2. out_o pulses when a segment is drained.
 //
-// Latency 2 cycles, an entry a cycle (one that reports an error takes 2). Waits for host_if to have placed, and for
-// qp. Sibling ddp_rx_place.
+// Latency: 2 cycles.
+// Throughput: 1 entry per cycle; an entry that reports an error takes 2.
+// Waits for host_if to place, and for qp.
+// Sibling: ddp_rx_place.
+// Bench: tb/ddp/ddp_rx_test.cpp
 `include "rnic_assert.svh"
 
 module ddp_rx_deliver (
@@ -42,7 +47,7 @@ module ddp_rx_deliver (
   output logic                     rx_done_valid_o,
   input  logic                     rx_done_ready_i,
   output iwarp_pkg::rx_done_t      rx_done_o,
-  // to ddp_qp: a segment has left; a report was made, which qp may not have taken yet
+  // to ddp_qp: a segment is drained; a report was enqueued; qp may take it later
   output logic         out_o,
   output logic         report_o
 );
@@ -67,7 +72,8 @@ module ddp_rx_deliver (
     .count_o(unused_entries)
   );
 
-  // Packets placed and not yet used up; an entry is at most as far ahead as its queues are deep.
+  // Packets placed and not yet consumed by an entry. The depth of the queues bounds the count
+  // (DoneCounts_A).
   logic [15:0] done_q;
 
   assign place_done_ready_o = 1'b1;
@@ -77,7 +83,7 @@ module ddp_rx_deliver (
     else         done_q <= done_q + 16'(place_done_valid_i) - 16'(pop && placed);
   end
 
-  // look_q: the table's word for an error to be reported is there.
+  // look_q: the failed flag has been read from the table, for an error that is to be reported.
   logic       go, look, look_q, was_failed, done_valid, done_ready, ctl_fire;
   logic [1:0] out_kind;
   logic [31:0] out_total;

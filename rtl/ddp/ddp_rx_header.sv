@@ -1,20 +1,26 @@
-// ddp_rx_header: the DDP header of each received segment: version, QN, MSN, MO, and what the segment needs next.
+// ddp_rx_header: checks the DDP header of each received segment (version, QN, MSN, MO) and decides
+// what the segment needs next: a receive WQE, a translation, or nothing.
 //
 //   rx_ulpdu_hdr --+
-//   head ----------+--> [ decoded ] --> [ sequence table ] --> cause, kind --> item --> ddp_rx_pieces
-//     |            +--> cut (14 or 18) to header_take             +--> rq_take_req (first segment of a Send) --> qp
-//     +--> head_o, as it came, to ddp_rx_check
+//   head ----------+--> [ decoded ] --> [ sequence table ] --> cause, kind --> item: ddp_rx_pieces
+//     |            +--> cut (14 or 18): header_take           +--> rq_take_req: qp (a Send begins)
+//     +--> first_o, as received: ddp_rx_check
 //
-// RFC 5041 sections 4.2, 4.3, 5.2, 7.1: a header that is short or of another version, QN above 2 (3 is valid where
-// the extensions are enabled: their responses), MSN that is not the next, MO that is not the next byte; a Send
-// that passes 2^32 bytes is longer than any buffer (item_over). The table holds for each QP: running, an
-// error was found here, next MSN of QN 0 to 3, an open message of QN 0 and its MO, the PD, and whether
-// the extensions are enabled.
-// Behind the first error nothing counts any more: a later segment, or one of a QP that does not run, asks for nothing
-// and is handed on with local_catastrophic, which rdmap drops.
+// 1. Errors (RFC 5041 sections 4.2, 4.3, 5.2, 7.1): a short header, another version, a QN above 2
+//    (QN 3 is valid where the extensions are enabled: it carries their responses), an MSN that is
+//    not the next, an MO that is not the next byte.
+// 2. A Send that passes 2^32 bytes is longer than any buffer (item_over).
+// 3. The table holds for each QP: running, an error was found here, the next MSN of QN 0 to 3,
+//    whether QN 0 has an open message and its MO, the PD, and whether the extensions are enabled.
+// 4. After a QP's first error, and while a QP is not running, segments request nothing. They carry
+//    the cause local_catastrophic, and rdmap drops them.
 //
-// Latency 1 cycle, throughput a segment every 2 cycles (read; compute and write: no hazard). Waits for room in the
-// queues behind it only. Cuts every path but those into header_take. Siblings ddp_rx_pieces, ddp_rx_check.
+// Latency: 1 cycle.
+// Throughput: a segment every 2 cycles (read; then compute and write, so there is no hazard).
+// Waits only for room in the queues that follow. It cuts every combinational path except those into
+// header_take.
+// Siblings: ddp_rx_pieces, ddp_rx_check.
+// Bench: tb/ddp/ddp_rx_test.cpp
 `include "rnic_assert.svh"
 
 module ddp_rx_header (
@@ -42,7 +48,7 @@ module ddp_rx_header (
   output logic         cut_valid_o,
   input  logic         cut_ready_i,
   output logic [5:0]   cut_bytes_o,
-  // to ddp_rx_check: the first beat as it came
+  // to ddp_rx_check: the first beat as received
   output logic         first_valid_o,
   input  logic         first_ready_i,
   output logic [543:0] first_o,          // {qpn, ulpdu_length, head}
@@ -57,11 +63,11 @@ module ddp_rx_header (
   output logic [7:0]   item_cause_o,
   output logic         item_tagged_o,    // a tagged segment with payload
   output logic         item_recv_o,      // a segment of a Send
-  output logic         item_take_o,      // its first: a receive WQE comes on rq_take_rsp
+  output logic         item_take_o,   // the first segment: its receive WQE arrives on rq_take_rsp
   output logic         item_last_o,
   output logic [15:0]  item_length_o,    // of the payload
   output logic [31:0]  item_total_o,     // bytes of the message up to the end of this segment
-  output logic         item_over_o,      // of a Send: they do not fit in 32 bits
+  output logic         item_over_o,      // of a Send: those bytes do not fit in 32 bits
   output logic [31:0]  item_stag_o,
   output logic [63:0]  item_to_o,
   output logic [15:0]  item_rights_o,
@@ -70,12 +76,12 @@ module ddp_rx_header (
 );
   localparam int unsigned QpW = $clog2(rnic_pkg::NumQps);
 
-  // Bytes of the header: the first on the wire becomes the top one.
+  // Bytes of the header: the first byte on the wire becomes the top byte.
   function automatic logic [143:0] to_network(input logic [143:0] lanes);
     for (int unsigned i = 0; i < 18; i++) to_network[8*(17-i) +: 8] = lanes[8*i +: 8];
   endfunction
 
-  // What stands in the first 14 or 18 bytes.
+  // Fields of the first 14 or 18 bytes.
   logic [143:0]             raw;
   iwarp_pkg::ddp_tagged_t   tagged_hdr;
   iwarp_pkg::ddp_untagged_t untagged;
@@ -89,7 +95,7 @@ module ddp_rx_header (
   assign header_bytes = is_tagged ? 16'(rnic_pkg::TaggedHeaderBytes) : 16'(rnic_pkg::UntaggedHeaderBytes);
   assign is_short     = rx_ulpdu_hdr_i.length < header_bytes;
 
-  // First cycle: take, and read the table.
+  // First cycle: accept, and read the table.
   typedef struct packed {
     logic        running;
     logic        failed;
@@ -108,7 +114,7 @@ module ddp_rx_header (
   logic [15:0] qpn_q, length_q;
   logic [7:0]  mpa_cause_q;
   logic        tagged_q, short_q, version_q, last_q;
-  logic [3:0]  opcode_q;    // the reserved bits beside it are not looked at (RFC 5040 section 4.1)
+  logic [3:0]  opcode_q;    // the reserved bits beside it are ignored (RFC 5040 section 4.1)
   logic [31:0] stag_q, qn_q, msn_q, mo_q;
   logic [63:0] to_q;
 
@@ -147,7 +153,7 @@ module ddp_rx_header (
     end
   end
 
-  // Second cycle: judge, and write the table.
+  // Second cycle: check, and write the table.
   logic [7:0]  cause;
   logic [31:0] msn_next, mo_next;
   logic [32:0] total;

@@ -1,19 +1,26 @@
-// ddp_rx_pieces: where a received segment goes, as pieces {STag, TO, length} for tpt: one of a tagged segment, up to
-// three of a Send, cut from the receive WQE at the place where the message stands.
+// ddp_rx_pieces: translates a received segment's destination into pieces {STag, TO, length} for
+// tpt. A tagged segment has one piece. A segment of a Send has up to three, cut from the receive
+// WQE at the message's current position.
 //
-//   item --> [ queue ] --> tagged ---------------------------------------> [ pieces ] --> rx_xlate
-//                          recv, first:  rq_take_rsp --> [ wqe ] --> cut -----^   |
-//                          recv, next:   [ WQE table ] ----^   ^-- what is left --+        --> entry to ddp_rx_check
+//   item --> [ queue ] --> tagged ------------------------------------> [ pieces ] --> rx_xlate
+//                          recv, first: rq_take_rsp --> [ wqe ] --> cut ----^  |
+//                          recv, next:  [ WQE table ] -----^         |         +--> ddp_rx_check
+//                                             ^------- remainder ----+              (entry)
 //
-// The WQE is kept as what is left of it: of each SGE its STag and next TO, and the bytes left in the first, the first
-// two, all three; so the cut is three comparisons side by side. RFC 5041 section 7.1: a message longer than its buffer
-// (too_long); no receive WQE (no_buffer); a receive WQE that qp could not read or that is malformed (local_catastrophic):
-// from then on nothing is left of it, and what follows asks for nothing. A receive that ends here carries its own status:
-// loc_len_err, fatal_err, loc_qp_op_err. A piece of length 0 is not asked for.
+// 1. The WQE is stored as its remainder: of each SGE the STag and the next TO, and the bytes left
+//    in the first SGE, the first two, and all three. So the cut is three comparisons in parallel.
+// 2. RFC 5041 section 7.1: a message longer than its buffer fails with too_long; without a receive
+//    WQE it fails with no_buffer. A receive WQE that qp could not read, or that is malformed, fails
+//    with local_catastrophic. After a failure the remainder is empty, and later segments request
+//    nothing.
+// 3. A receive that ends here has its own status: loc_len_err, fatal_err, loc_qp_op_err.
+// 4. A piece of length 0 is not sent to tpt.
 //
-// Cycles a segment: 1 without pieces, 2 tagged, 3 for the first of a Send (4 for a later one), and one more for each
-// piece after the first. May wait for a receive WQE (rq_take_rsp: one read of the host at most) and for tpt to take
-// rx_xlate. Siblings ddp_rx_header, ddp_rx_check.
+// Throughput: 1 cycle per segment without pieces, 2 if tagged, 3 for the first segment of a Send (4
+// for a later one), and 1 more for each piece after the first.
+// Waits for a receive WQE (rq_take_rsp: at most one host read) and for tpt to take rx_xlate.
+// Siblings: ddp_rx_header, ddp_rx_check.
+// Bench: tb/ddp/ddp_rx_test.cpp
 `include "rnic_assert.svh"
 
 module ddp_rx_pieces (
@@ -48,9 +55,9 @@ module ddp_rx_pieces (
   output logic         entry_valid_o,
   input  logic         entry_ready_i,
   output logic [7:0]   entry_cause_o,
-  output logic         entry_asked_o,    // tpt answers on rx_xlate_rsp
-  output logic         entry_recv_o,     // of a Send: a refusal is local
-  output logic [7:0]   entry_status_o,   // other than success: its receive ends in it
+  output logic         entry_asked_o,    // tpt responds on rx_xlate_rsp
+  output logic         entry_recv_o,     // of a Send: a refusal is a local error
+  output logic [7:0]   entry_status_o,   // other than success: its receive ends with it
   output logic [15:0]  entry_length_o,
   output logic [15:0]  entry_index_o,    // of the receive WQE
   output logic [31:0]  entry_total_o,
@@ -77,7 +84,7 @@ module ddp_rx_pieces (
     .count_o(unused_items)
   );
 
-  // A receive WQE as what is left of it.
+  // A receive WQE, stored as its remainder.
   typedef struct packed {
     logic [15:0] index;
     logic [31:0] left0;     // in the first SGE
@@ -92,8 +99,8 @@ module ddp_rx_pieces (
   } left_t;
 
   typedef enum logic [1:0] {
-    StIdle,   // look at the item
-    StLoad,   // the table's word comes
+    StIdle,   // decode the item
+    StLoad,   // the table's word arrives
     StCut,    // cut the WQE
     StEmit    // pieces to tpt, entry to ddp_rx_check
   } st_e;
@@ -121,8 +128,8 @@ module ddp_rx_pieces (
   end
 
   // The cut: bytes of this segment in the first SGE, the first two, all.
-  logic        over0, over01, over012;   // the segment reaches beyond
-  logic        too_long, no_room;        // of all; or there is no WQE
+  logic        over0, over01, over012;   // the segment reaches beyond them
+  logic        too_long, no_room;        // too_long: beyond all SGEs; no_room: or there is no WQE
   logic [15:0] first1, first2, piece1, piece2;
 
   assign over0    = 32'(length) > wqe_q.left0;
@@ -135,7 +142,7 @@ module ddp_rx_pieces (
   assign piece1   = first2 - first1;
   assign piece2   = length - first2;
 
-  // Pieces under way; place 0 serves a tagged segment, too.
+  // Pieces in progress; piece 0 also serves a tagged segment.
   logic [2:0]  mask_d, mask_q;
   logic [15:0] len0_q, len1_q, len2_q;
   logic [31:0] stag0_q, left0_q;
@@ -187,7 +194,7 @@ module ddp_rx_pieces (
   assign item_pop            = done;
   assign entry_persist_o     = persist;
 
-  // The take's result is kept as a cause and a status, so that the cut sees them.
+  // The result of the take is stored as a cause and a status for the cut.
   always_comb begin
     cause_d  = cause_q;
     status_d = status_q;
@@ -289,7 +296,7 @@ module ddp_rx_pieces (
   assign entry_index_o    = wqe_q.index;
   assign entry_total_o    = total;
 
-  // What is left goes back in the cycle after the cut.
+  // The remainder is written in the cycle after the cut.
   always_comb begin
     rest         = wqe_q;
     rest.left0   = left0_q;

@@ -1,16 +1,21 @@
-// ddp_rx_place: the verdict meets the segment: its payload and extents go to host_if, or are dropped.
+// ddp_rx_place: joins each segment with its verdict. The payload and the extents of an accepted
+// segment go to host_if; those of a refused one are dropped.
 //
 //   pending --> [ queue ] --+--> place_hdr
-//   rx_verdict -------------+--> beat orders   --> payload (dense, behind its header) --> place        or nowhere
-//                           +--> extent orders --> rx_extent                          --> place_extent or rx_dropped
+//   rx_verdict -------------+--> beat orders   --> payload (dense) --> place        or dropped
+//                           +--> extent orders --> rx_extent       --> place_extent or rx_dropped
 //                           +--> deliver, to ddp_rx_deliver
 //
-// Beats and extents follow their orders each at its own speed, so the next verdict is taken while payload still
-// streams. Every packet has at least one beat of payload (keep 0 if empty); extents come only for segments that tpt
-// found good.
+// 1. Beats and extents follow their orders independently, so the next verdict is taken while
+//    payload still streams.
+// 2. Every packet has at least one beat of payload (keep 0 if empty). Extents come only for
+//    segments that tpt accepted.
 //
-// A verdict a cycle, a beat a cycle, an extent a cycle; latency 1 cycle from verdict to place_hdr, place, place_extent.
-// Waits for rdmap's verdict and for host_if to take what is placed. Siblings ddp_rx_check, ddp_rx_deliver.
+// Latency: 1 cycle from verdict to place_hdr, place and place_extent.
+// Throughput: 1 verdict, 1 beat and 1 extent per cycle.
+// Waits for rdmap's verdict and for host_if to take what is placed.
+// Siblings: ddp_rx_check, ddp_rx_deliver.
+// Bench: tb/ddp/ddp_rx_test.cpp
 `include "rnic_assert.svh"
 
 module ddp_rx_place (
@@ -31,7 +36,7 @@ module ddp_rx_place (
   input  logic                     rx_verdict_valid_i,
   output logic                     rx_verdict_ready_o,
   input  iwarp_pkg::rx_verdict_t   rx_verdict_i,
-  // from header_take: the payload
+  // from ddp_rx's body queue
   input  logic                     payload_valid_i,
   output logic                     payload_ready_o,
   input  iwarp_pkg::beat_t         payload_i,
@@ -57,8 +62,8 @@ module ddp_rx_place (
   output logic         deliver_valid_o,
   input  logic         deliver_ready_i,
   output logic [15:0]  deliver_qpn_o,
-  output logic         deliver_placed_o,   // place_done will come for it
-  output logic         deliver_failed_o,   // the QP has an error from here on
+  output logic         deliver_placed_o,   // place_done will follow for it
+  output logic         deliver_failed_o,   // the QP has an error from this segment on
   output logic         deliver_report_o,
   output logic [7:0]   deliver_status_o,
   output logic [1:0]   deliver_kind_o,
@@ -89,7 +94,7 @@ module ddp_rx_place (
     .count_o(unused_pend)
   );
 
-  // Orders, given when each queue has room.
+  // Orders, pushed when every queue has room.
   logic hdr_ready, beat_ready, extent_ready;
   logic beat_order_valid, beat_forward, beat_done, extent_order_valid, extent_forward, extent_done;
   logic [OrderCntW-1:0] unused_hdrs, unused_beats, unused_extents;

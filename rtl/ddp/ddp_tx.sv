@@ -1,19 +1,24 @@
-// ddp_tx: segmentation, the transmitting half of ddp. It only wires its leaves; a queue stands at each input.
+// ddp_tx: segmentation, the transmitting half of ddp. This module wires its leaves. Every stream
+// input has a queue.
 //
 //   tx_message --> slot --arrive--> sched <-- tx_grant
 //                   |               ^ | +--> tx_want
-//                   |         fault | +--seg--> segment --> payload_req, tx_xlate, sq_slot_free, resp_slot_free
-//                   +---------------|---hdr, body ^ |
-//                                   |               +--order, inline--> header <-- payload, placed
-//                                   +-------------------------------------+ +--> tx_ulpdu, tx_fault, resp_slot_free, resp_fetched
+//                   |         fault | +--seg--> segment --> payload_req, tx_xlate, *_slot_free
+//                   +---------------|-- hdr, body --^ |
+//                                   |                 +--order, inline--> header <- payload, placed
+//                                   +---------------------------------------+ |
+//                      tx_ulpdu, tx_fault, resp_slot_free, resp_fetched <-----+
 //
-// Throughput: a segment every 3 cycles (4 for a later one of its message) and 64 bytes a cycle. Latency, from the cycle
-// that takes the input to the one that gives the output: tx_message to tx_want 5, tx_grant to next tx_want 4, tx_grant to
-// payload_req 7, payload to tx_ulpdu 5, tx_grant to tx_ulpdu with inline bytes 14 (tb/ddp checks them; with SegDepth up to
-// 64, tx_grant to payload_req 6 and to tx_ulpdu 12).
-//
-// Waits for tpt, host_if's reads and mpa; for placement only with a response without payload. A segment is scheduled only
-// with a grant. Sibling ddp_rx.
+// Latency, from the cycle that accepts the input to the cycle that offers the output (tb/ddp checks
+// them): tx_message to tx_want 5, tx_grant to the next tx_want 4, tx_grant to payload_req 7,
+// payload to tx_ulpdu 5, tx_grant to tx_ulpdu with inline bytes 14. With SegDepth up to 64,
+// tx_grant to payload_req is 6 and to tx_ulpdu 12.
+// Throughput: a segment every 3 cycles (4 for a later segment of its message), and 64 bytes per
+// cycle.
+// Waits for tpt, host_if's reads and mpa. It waits for placement only with a response without
+// payload. A segment is scheduled only with a grant.
+// Sibling: ddp_rx.
+// Bench: tb/ddp/ddp_tx_test.cpp
 `include "rnic_words.svh"
 
 module ddp_tx (
@@ -22,7 +27,7 @@ module ddp_tx (
   // from ddp: the tables are being cleared
   input  logic                         clear_i,
   input  logic [15:0]                  clear_addr_i,
-  // from and to ddp_qp: start and stop (0 slot, 1 header, 2 sched); what came in and went out
+  // from and to ddp_qp: start and stop (0 slot, 1 header, 2 sched); items that entered and left
   input  logic [2:0]                   ctl_valid_i,
   output logic [2:0]                   ctl_ready_o,
   input  logic                         ctl_start_i,
@@ -37,7 +42,8 @@ module ddp_tx (
   output logic                         seg_out_o,
   output logic                         sent_in_o,
   output logic                         sent_out_o,
-  output logic [4:0]                   told_in_o,       // sq_slot_free, resp_slot_free, tx_fault, resp_slot_free of a Flush, resp_fetched
+  // told_in_o: sq_slot_free, resp_slot_free, tx_fault, resp_slot_free of a Flush, resp_fetched
+  output logic [4:0]                   told_in_o,
   output logic [4:0]                   told_out_o,
   // from ddp_rx: a packet has been placed
   input  logic                         placed_i,
@@ -136,7 +142,7 @@ module ddp_tx (
     .valid_o(payload_valid), .ready_i(payload_ready), .data_o(payload)
   );
 
-  // What came in and went out, for ddp_qp.
+  // Items that entered and left, for ddp_qp.
   logic arrive_valid, arrive_ready, seg_valid, gone, sq_freed, resp_freed, faulted, flush_freed, fetched;
   logic [1:0] free_valid, free_ready;   // resp_slot_free of a Read, of a Flush
 
@@ -193,7 +199,8 @@ module ddp_tx (
     .gone_i(gone)
   );
 
-  // The slot of a Read is free when its last segment is scheduled, that of a Flush when its response is sent.
+  // The slot of a Read is released when its last segment has been read; that of a Flush when its
+  // response is sent.
   iwarp_pkg::resp_slot_free_t free_read, free_flush;
   logic                       unused_index;
   stream_arb #(.Width(iwarp_pkg::RespSlotFreeWidth), .N(2)) u_free (

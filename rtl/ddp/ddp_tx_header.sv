@@ -1,22 +1,33 @@
-// ddp_tx_header: segments leave in scheduling order, the DDP header in front of their payload or inline bytes.
+// ddp_tx_header: sends segments in scheduling order, each with its DDP header before its payload or
+// inline bytes.
 //
-//   order --> [ queue, SegDepth ] --> [ bad, a QP ] --> send or drop --> tx_ulpdu_hdr, header --> header_put --> tx_ulpdu
-//   payload_hdr ------------------------------------------^    +--> mover:  payload     ---------------^
-//                                                              +--> tx_fault, fault    inline, as it is
-//                                                                                      inline, cut (header_take)
-//                                                                                      nothing: one empty beat
+//   order --> [ queue, SegDepth ] --> [ bad, per QP ] --> send or drop --+--> tx_ulpdu_hdr
+//   payload_hdr ---------------------------------------------^           +--> tx_fault, fault
+//                                                                        +--> header --+
+//   mover: payload                    --+                                              v
+//          inline, unshifted          --+---------------------------------------> header_put
+//          inline, cut (header_take)  --+                                              |
+//          none: one empty beat       --+                              tx_ulpdu <------+
 //
-// Payload that came back bad: nothing is sent, tx_fault once, and every later segment of that QP is dropped until it
-// starts anew; a Terminate is never dropped. A response without payload, which has no payload_req to wait in host_if,
-// waits here until all is placed that its watermark counts (RFC 5040 section 5.5, rule 12). The byte that a Flush
-// Response waits for (KindProbe) is dropped. resp_free: a Flush Response is sent. resp_fetched: the last payload of a
-// Read Response is there, and good: what modifies memory behind that Read may begin. The QP of a dropped one has failed. gone_o pulses when
-// the mover has finished a segment, sent_o when a sent one has; left_o when mpa has taken its header and its last beat;
-// fault_o, resp_freed_o, resp_fetch_o when a tx_fault, a resp_free, a resp_fetched goes into its queue.
+// 1. A segment whose payload comes back bad is not sent. tx_fault is reported once, and every later
+//    segment of that QP is dropped until start. A Terminate is never dropped.
+// 2. A response without payload has no payload_req that could wait in host_if. It waits here until
+//    all placements that its watermark counts are done (RFC 5040 section 5.5, rule 12).
+// 3. The byte that a Flush Response waits for (KindProbe) is discarded.
+// 4. resp_free reports a sent Flush Response. A dropped one does not free its slot: its QP has
+//    failed.
+// 5. resp_fetched reports that the last payload of a Read Response has arrived and is good. Then
+//    operations that modify memory after that Read may begin.
+// 6. Pulses: gone_o when the mover has finished a segment; sent_o with it, unless the segment is
+//    dropped; left_o when mpa has taken the header and the last beat of a segment; fault_o,
+//    resp_freed_o and resp_fetch_o when a tx_fault, a resp_free or a resp_fetched enters its queue.
 //
-// A segment every 2 cycles, a beat a cycle (a beat more when the header makes it longer). Latency 4 cycles from
-// payload_hdr to tx_ulpdu. Waits for host_if to bring the payload or to place, and for mpa. Siblings ddp_tx_segment,
-// ddp_tx_sched.
+// Latency: 4 cycles from payload_hdr to tx_ulpdu.
+// Throughput: a segment every 2 cycles, 1 beat per cycle (one beat more when the header makes the
+// segment longer).
+// Waits for host_if to bring the payload or to place, and for mpa.
+// Siblings: ddp_tx_segment, ddp_tx_sched.
+// Bench: tb/ddp/ddp_tx_test.cpp. Proof: rtl/formal/ddp_tx_header_fv.sv
 `include "rnic_assert.svh"
 `include "rnic_words.svh"
 
@@ -60,15 +71,15 @@ module ddp_tx_header #(
   output logic                     tx_fault_valid_o,
   input  logic                     tx_fault_ready_i,
   output iwarp_pkg::tx_fault_t     tx_fault_o,
-  // to ddp_tx_sched: the same, for this QP
+  // to ddp_tx_sched: the fault of this QP
   output logic         fault_valid_o,
   input  logic         fault_ready_i,
   output logic [15:0]  fault_qpn_o,
-  // to rdmap: the slot of a Flush Response
+  // to rdmap: the slot of a Flush Response is free
   output logic                          resp_free_valid_o,
   input  logic                          resp_free_ready_i,
   output iwarp_pkg::resp_slot_free_t    resp_free_o,
-  // to rdmap: a Read Response is fetched
+  // to rdmap: a Read Response has been fetched
   output logic                          resp_fetched_valid_o,
   input  logic                          resp_fetched_ready_i,
   output iwarp_pkg::resp_fetched_t      resp_fetched_o,
@@ -107,7 +118,8 @@ module ddp_tx_header #(
     .count_o(unused_orders)
   );
 
-  // Registered: has the count of placements reached the watermark? Both are 64 bits, so neither wraps.
+  // Registered: has the count of placements reached the watermark? Both have 64 bits, so neither
+  // wraps.
   logic [63:0] placed_q;
   logic        reached_q;
 
@@ -117,7 +129,7 @@ module ddp_tx_header #(
     reached_q <= !waits || placed_q >= watermark;
   end
 
-  // First cycle: read whether the QP is bad. Second: judge, when the payload's header is there.
+  // First cycle: read the QP's bad flag. Second cycle: decide, when the payload's header is valid.
   logic       look, looked_q, was_bad, is_bad, faulty, send, drop, is_term, ctl_fire, fetched;
   logic       ulpdu_ready, put_ready, move_ready, report_ready, fault_ready, free_ready, fetch_ready, all_ready;
   logic [4:0] header_bytes;
@@ -134,8 +146,8 @@ module ddp_tx_header #(
   assign drop         = !is_term && (was_bad || (fetched && is_bad));
   assign send         = judge && !drop;
   assign fault_o      = faulty;
-  // Only a sent Flush Response frees its slot here. The QP of a dropped one has failed, and rdmap must take the
-  // tx_fault before anything else of it.
+  // Only a sent Flush Response frees its slot here. The QP of a dropped one has failed, and rdmap
+  // must take its tx_fault before any other report about the QP.
   assign resp_freed_o = send && source == iwarp_pkg::TxResp && !is_tagged && (kind == KindProbe || waits);
   assign header_bytes = is_tagged ? 5'(rnic_pkg::TaggedHeaderBytes) : 5'(rnic_pkg::UntaggedHeaderBytes);
 
@@ -202,10 +214,11 @@ module ddp_tx_header #(
     .valid_o(move_valid), .ready_i(moved), .data_o({move_drop, move_kind}), .count_o(unused_moves)
   );
 
-  // Inline bytes: as they are, or with the first ones cut off.
-  // They wait here for the payload of all earlier segments, a trip over PCIe: as many beats as there may be segments. A
-  // segment has up to 4: of 224 bytes each, SegDepth / 4 fit; then ddp_tx_segment, and all requests for payload behind
-  // them, wait until the first has left. Of those that are cut, u_cut holds 4 beats.
+  // Inline bytes: unshifted, or with the first ones cut off. They wait here for the payload of all
+  // earlier segments, which is a PCIe round trip, so the queue has as many beats as there may be
+  // segments. A segment has up to 4 beats: of segments with 224 bytes, SegDepth / 4 fit. Then
+  // ddp_tx_segment, and all its later payload requests, wait until the first segment has left. For
+  // cut segments, u_cut holds 4 beats.
   localparam int unsigned InlineDepth = rnic_pkg::SegDepth > 4 ? rnic_pkg::SegDepth : 4;
   localparam int unsigned BeatW = $bits(inline_i);
   logic             as_is_ready, as_is_valid, as_is_pop, cut_in_ready, cut_ready, cut_valid, cut_pop;
@@ -277,8 +290,8 @@ module ddp_tx_header #(
 
   assign tx_ulpdu_o = out;
 
-  // A segment has left when mpa has taken both its header and its last beat: either may wait for long when the other
-  // has gone. ahead_q: headers taken, less last beats taken.
+  // A segment is sent when mpa has taken both its header and its last beat. Either may wait long
+  // after the other is taken. ahead_q: headers taken minus last beats taken.
   logic              hdr_out, last_out;
   logic signed [4:0] ahead_q;
 
@@ -305,14 +318,15 @@ module ddp_tx_header #(
   `RNIC_STREAM_STABLE(UlpduStable_A, tx_ulpdu_valid_o, tx_ulpdu_ready_i, tx_ulpdu_o)
   `RNIC_STREAM_STABLE(FaultStable_A, tx_fault_valid_o, tx_fault_ready_i, tx_fault_o)
 `ifdef FORMAL
-  // Proof rtl/formal/ddp_tx_header_fv.sv. A Flush Response is sent, and its slot freed, only when its read-back has
-  // returned good; its beat is the read-back's; a response without payload waits until its watermark is reached.
+  // Proof: rtl/formal/ddp_tx_header_fv.sv. A Flush Response is sent, and its slot freed, only when
+  // its read-back has returned good. Its beat is the read-back's beat. A response without payload
+  // waits until its watermark is reached.
   `RNIC_ASSERT(ProbeReturned_A, !(send && kind == KindProbe && !is_term) ||
                                 (payload_hdr_valid_i && payload_hdr_ready_o && !is_bad))
   `RNIC_ASSERT(FreedWhenFinal_A, !(resp_freed_o && kind == KindProbe) || (payload_hdr_valid_i && !is_bad))
   `RNIC_ASSERT(ProbeBeat_A, !(moved && move_kind == KindProbe) || (payload_valid_i && payload_ready_o && payload_i.last))
   `RNIC_ASSERT_NEXT(WaitsForPlacement_A, 1'b1, !(judge && waits) || $past(placed_q) >= watermark)
-  // Segments inside: ddp_tx_sched gives at most SegDepth, and counts gone_o (its InsideInRange_A).
+  // Segments inside: ddp_tx_sched admits at most SegDepth, and counts gone_o (its InsideInRange_A).
   logic [31:0] f_inside_q;
   always_ff @(posedge clk_i) f_inside_q <= rst_ni ? f_inside_q + 32'(order_valid_i) - 32'(gone_o) : 32'd0;
   always_comb if (rst_ni) assume (!order_valid_i || f_inside_q < rnic_pkg::SegDepth);

@@ -1,18 +1,26 @@
-// ddp_tx_sched: which message of a QP sends its next segment, and how long it is: one table, one event at a time.
+// ddp_tx_sched: chooses which message of a QP sends its next segment, and the segment's length. One
+// table, one event at a time.
 //
 //   fault  (ddp_tx_header) --+
-//   ctl    (ddp_qp) ---------+--> E0 read --> E1 pick source --> E2 cut, write --> segment --> ddp_tx_segment
-//   arrive (ddp_tx_slot) ----+                                             +----> tx_want --> llp_if
-//   grant  (llp_if) ---------+
+//   ctl    (ddp_qp) ---------+--> E0 read --> E1 pick source --> E2 cut, write --+--> segment
+//   arrive (ddp_tx_slot) ----+                                                   +--> tx_want
+//   grant  (llp_if) ---------+                            segment: ddp_tx_segment; tx_want: llp_if
 //
-// Term first; inside a message its next segment; else the other source than last time, if it has one. Segment length
-// = min(rest, mulpdu - header), mulpdu kept from the message's first. RFC 5041 section 5.2: MSN counts messages of a
-// QN from 1, MO is the offset. A term message, or a fault, makes the QP drop all else that waits, until start. A QP
-// with something to send and no want under way asks with tx_want; a term message asks for itself.
+// 1. Order: a Terminate first; inside a message its next segment; else send queue and responder
+//    alternate if both have a message.
+// 2. Segment length = min(rest, mulpdu - header). A message keeps the mulpdu of its first segment.
+// 3. RFC 5041 section 5.2: the MSN counts the messages of a QN from 1; the MO is the offset.
+// 4. After a Terminate message or a fault, the QP drops every other message until start.
+// 5. A QP with a message to send and no outstanding want sends tx_want. A Terminate message sends
+//    its own want.
+// 6. The table has no hazard: an event of a QP that is inside waits until it has left (3 cycles).
 //
-// An event a cycle over different QPs; one of a QP that is inside waits until it has left (3 cycles). Grant to next
-// want: 3 cycles. Grants wait while SegDepth segments are between here and tx_ulpdu; every event waits for room for
-// its want, so llp_if must take wants whatever it does with grants. Siblings ddp_tx_slot, ddp_tx_segment.
+// Latency: 3 cycles from grant to the next want.
+// Throughput: 1 event per cycle over different QPs.
+// Waits: grants wait while SegDepth segments are between here and tx_ulpdu. Every event waits for
+// room for its want, so llp_if must take wants whatever it does with grants.
+// Siblings: ddp_tx_slot, ddp_tx_segment.
+// Bench: tb/ddp/ddp_tx_test.cpp
 `include "rnic_assert.svh"
 
 module ddp_tx_sched (
@@ -27,7 +35,7 @@ module ddp_tx_sched (
   input  logic         ctl_start_i,
   input  logic [15:0]  ctl_qpn_i,
   input  logic [15:0]  ctl_pd_i,
-  output logic         ctl_done_o,       // it has left E2
+  output logic         ctl_done_o,       // E2 writes it
   // from ddp_tx_slot
   input  logic         arrive_valid_i,
   output logic         arrive_ready_o,
@@ -59,11 +67,11 @@ module ddp_tx_sched (
   output logic [31:0]  seg_offset_o,
   output logic [31:0]  seg_msn_o,
   output logic [15:0]  seg_pd_o,
-  // from ddp_tx_header: a segment has gone
+  // from ddp_tx_header: the mover has finished a segment
   input  logic         gone_i
 );
   localparam int unsigned QpW       = $clog2(rnic_pkg::NumQps);
-  localparam int unsigned InfoW     = 35;                    // of a waiting SQ message: {tagged, qn, length}
+  localparam int unsigned InfoW     = 35;   // of a waiting SQ message: {tagged, qn, length}
   localparam int unsigned WantDepth = 8;
   localparam int unsigned InsideW   = $clog2(rnic_pkg::SegDepth + 1);
   localparam int unsigned SqSlots   = rnic_pkg::SqSlots;
@@ -72,15 +80,15 @@ module ddp_tx_sched (
 
   typedef struct packed {
     logic        running;
-    logic        dropping;     // nothing but a term message leaves
-    logic        wanted;       // a want is under way
+    logic        dropping;     // only a Terminate message is sent
+    logic        wanted;       // a want is outstanding
     logic        in_msg;
-    logic        last_resp;    // the source now, or last time: responder
+    logic        last_resp;    // the source of the current or the last message is the responder
     logic [3:0]  sq_count;
     logic [2:0]  sq_head;
     logic        resp;
     logic        term;
-    logic [31:0] rest;         // of the message that is being sent
+    logic [31:0] rest;         // of the current message
     logic [31:0] offset;
     logic [15:0] mulpdu;
     logic [31:0] msn0;
@@ -93,7 +101,7 @@ module ddp_tx_sched (
     logic [SqSlots*InfoW-1:0] sq_info;
   } state_t;
 
-  // E0: choose an event whose QP is not inside, and read.
+  // E0: choose an event whose QP is not inside, and read the table.
   logic        one_valid_q, two_valid_q, room, can_fault, can_ctl, can_arrive, can_grant, turn_q, go;
   logic [1:0]  kind, one_kind_q, two_kind_q;
   logic [15:0] qpn, one_qpn_q, two_qpn_q;
@@ -140,7 +148,7 @@ module ddp_tx_sched (
     end
   end
 
-  // E1: what comes with it, and the table's word.
+  // E1: the event's arguments, and the table's word.
   logic        one_term_q, one_start_q, one_tagged_q;
   logic [15:0] one_mulpdu_q;   // or the PD
   logic [1:0]  one_source_q, one_qn_q;
@@ -337,7 +345,7 @@ module ddp_tx_sched (
   logic unused_bits;
   assign unused_bits = ^{clear_addr_i, qpn};
 
-  logic takes;   // a message of the send queue or a response comes
+  logic takes;   // a message of the send queue or a response arrives
   assign takes = two_valid_q && two_kind_q == EvArrive && two_q.running && !two_q.dropping;
   `RNIC_COVER(SeveralMessages_C, takes && two_source_q == iwarp_pkg::TxSq && two_q.sq_count != '0)
   `RNIC_COVER(ResponseBesideMessage_C, takes && two_source_q == iwarp_pkg::TxResp && two_q.sq_count != '0)
@@ -350,7 +358,7 @@ module ddp_tx_sched (
   `RNIC_ASSERT(WantHasRoom_A, !(two_valid_q && (want || want_term)) || unused_ready)
   `RNIC_STREAM_STABLE(WantStable_A, tx_want_valid_o, tx_want_ready_i, tx_want_o)
 
-  // Simulation alone: commit trace (architecture 10)
+  // Simulation only: commit trace (architecture 10)
   iwarp_pkg::ddp_segment_commit_t tap_ddp_segment /*verilator public_flat_rd*/;
   assign tap_ddp_segment = {two_valid_q && two_kind_q == EvGrant, two_qpn_q, seg_source_o, !two_send_q};
   iwarp_pkg::ddp_drop_commit_t tap_ddp_drop /*verilator public_flat_rd*/;

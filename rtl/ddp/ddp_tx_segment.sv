@@ -1,21 +1,29 @@
-// ddp_tx_segment: one scheduled segment after the other: its payload is asked for, piece by piece of the message's
-// SGEs, or its inline bytes are read; its DDP header is made.
+// ddp_tx_segment: prepares one scheduled segment after the other. It requests the payload piece by
+// piece from the message's SGEs, or reads its inline bytes, and builds the DDP header.
 //
-//   segment --> [ queue, SegDepth ] --> Read --> (Pos) --> Load --> Cut --+--> payload_req, tx_xlate (a piece an SGE)
-//                 slot's header, first beat of body ----^     |          +--> order: header, kind, length --> ddp_tx_header
-//                 [ place in the SGEs, a QP ] --^             +--> Inl ------> inline beats --> ddp_tx_header
-//                                                                        +--> sq_slot_free, resp_slot_free
+//   segment --> [ queue, SegDepth ] --> Read --> (Pos) --> Load --> Cut --> tx_xlate (1 per piece)
+//     slot's header, first beat of body --^        ^        | |
+//     [ position in the SGEs, per QP ] ------------+        | +--> payload_req
+//                                                           +--> Inl --> inline --> ddp_tx_header
+//   end of Cut or Inl --> order (header, kind, length) --> ddp_tx_header
+//                     --> sq_slot_free, resp_slot_free
 //
-// Pos: the walk of a later segment begins where the last one ended. Inline bytes from an offset that is no multiple
-// of 64 leave with their first bytes to be cut off (header_take, in ddp_tx_header). A slot is freed when its last
-// segment has read it. ddp_tx_header frees that of a Flush Response when it sends the response, so rdmap
-// begins the next request of QN 1 strictly after it. A Flush Response has no payload: KindProbe requests one
-// byte of its range, with the watermark, and ddp_tx_header discards it. The last SGE takes what is left of
-// the segment, so the walk ends whatever the lengths say.
+// 1. Pos: the walk of a later segment begins where the previous segment ended.
+// 2. Inline bytes from an offset that is no multiple of 64 keep their first bytes; header_take in
+//    ddp_tx_header cuts them off.
+// 3. A slot is released when its last segment has been read from it. Exception: ddp_tx_header
+//    releases the slot of a Flush Response when it sends the response, so rdmap begins the next
+//    request of QN 1 strictly after it.
+// 4. A Flush Response has no payload. KindProbe requests one byte of its range, with the watermark,
+//    and ddp_tx_header discards the byte.
+// 5. The last SGE takes the rest of the segment, so the walk ends whatever the lengths say.
 //
-// 3 cycles for a segment of one SGE or 64 inline bytes, 4 for a later segment, 2 more for each further SGE (1 when it
-// gives nothing) or beat. Waits for tpt and host_if to take pieces and requests, for slot_free to be taken, and for
-// inline bytes to leave behind earlier segments. Siblings ddp_tx_sched, ddp_tx_slot, ddp_tx_header.
+// Throughput: 3 cycles for a segment of one SGE or 64 inline bytes, 4 for a later segment of its
+// message, and 2 more for each further SGE or beat.
+// Waits for tpt and host_if to take pieces and requests, for slot_free to be taken, and for inline
+// bytes to leave after earlier segments.
+// Siblings: ddp_tx_sched, ddp_tx_slot, ddp_tx_header.
+// Bench: tb/ddp/ddp_tx_test.cpp
 `include "rnic_assert.svh"
 `include "rnic_words.svh"
 
@@ -65,8 +73,10 @@ module ddp_tx_segment #(
   output logic                          resp_freed_o,
   // to ddp_tx_header, in scheduling order; it has room for SegDepth of them
   output logic               order_valid_o,
-  output logic [OrderW-1:0]  order_o,   // {qpn, source, kind, tagged_hdr, length, header, done, slot, offset, fetches, waits, watermark}
-  // to ddp_tx_header: inline bytes, of which cut bytes come off in front when shifted
+  // order_o: {qpn, source, kind, tagged_hdr, length, header, done, slot, offset, fetches, waits,
+  // watermark}
+  output logic [OrderW-1:0]  order_o,
+  // to ddp_tx_header: inline bytes; when shifted, the first inline_cut_o bytes are to be cut off
   output logic               inline_valid_o,
   input  logic               inline_ready_i,
   output logic               inline_shifted_o,
@@ -111,12 +121,12 @@ module ddp_tx_segment #(
   assign {is_tagged, opcode, qn, stag, to, is_inline, num_sge, done, slot, has_watermark, watermark} = hdr_i;
 
   typedef enum logic [2:0] {
-    StRead,   // read the slot's header, the body's first beat, the place in the SGEs
-    StPos,    // a later segment: read the body at its place
-    StLoad,   // take the SGE; ask for the payload
-    StCut,    // a piece of it
-    StInl,    // a beat of inline bytes
-    StNext    // its next beat comes
+    StRead,   // read the slot's header, the body's first beat, the position in the SGEs
+    StPos,    // a later segment: read the body at its position
+    StLoad,   // load the SGE; request the payload
+    StCut,    // cut a piece of the SGE
+    StInl,    // send a beat of inline bytes
+    StNext    // the next beat arrives
   } st_e;
 
   st_e              st_d, st_q;
@@ -126,10 +136,10 @@ module ddp_tx_segment #(
   logic [BodyW-1:0] body_base;
   logic [1:0]       beat, beat_q;
   logic [3:0]       sge_d, sge_q, pos_sge;
-  logic [31:0]      done_q, pos_done;         // bytes of this SGE that have gone
+  logic [31:0]      done_q, pos_done;         // bytes of this SGE already sent
   logic [PosW-1:0]  pos;
   logic [15:0]      rest_q, piece;
-  logic [8:0]       inline_q;                 // bytes from lane 0 of this beat on
+  logic [8:0]       inline_q;                 // bytes of this beat, from lane 0 on
   iwarp_pkg::wqe_sge_t sge, sge_now_q;
   logic [31:0]      avail_q;
   logic [63:0]      to_q, sge_to_q;
@@ -141,8 +151,8 @@ module ddp_tx_segment #(
   assign slot_addr = is_sq ? SlotW'(qp) * SlotW'(rnic_pkg::SqSlots) + SlotW'(index)
                            : SlotW'(SqAll) + SlotW'({qp, source == iwarp_pkg::TxTerm});
   assign body_base = is_sq ? BodyW'({slot_addr, 2'b00}) : BodyW'(slot_addr) + BodyW'(3 * SqAll);
-  // Reading local memory for a Send or Write needs no right; a Read Response checks its own in each segment. The
-  // rights of a Flush are checked (rdmap_read); that its range may be read is none of them.
+  // Reading local memory for a Send or Write needs no right. A Read Response checks its right in
+  // each segment. rdmap_read has checked the rights of a Flush; reading its range needs none.
   assign probe     = source == iwarp_pkg::TxResp && !is_tagged && num_sge != '0;
   assign flush     = !is_tagged && (probe || has_watermark);
   assign rights    = source == iwarp_pkg::TxResp && !probe ? rnic_pkg::AccessRemoteRead : 16'd0;
@@ -159,13 +169,14 @@ module ddp_tx_segment #(
     endcase
   end
 
-  // A piece: what the SGE has, but the last SGE takes all.
+  // A piece: the rest of the SGE, but the last SGE takes the rest of the segment.
   logic last_sge, take_all;
   assign last_sge = sge_q + 4'd1 >= num_sge;
   assign take_all = last_sge || 32'(rest_q) <= avail_q;
   assign piece    = take_all ? rest_q : avail_q[15:0];
   assign sge_d    = sge_q + 4'd1;
-  assign ends     = source == iwarp_pkg::TxTerm || !last || free_ready;   // the slot, if freed, can be told
+  // ends: the release of the slot, if any, has room
+  assign ends     = source == iwarp_pkg::TxTerm || !last || free_ready;
 
   always_comb begin
     st_d       = st_q;
@@ -267,7 +278,7 @@ module ddp_tx_segment #(
     endcase
   end
 
-  // The place in the SGEs for the message's next segment.
+  // The position in the SGEs for the message's next segment.
   ram_1r1w #(.Width(PosW), .Depth(rnic_pkg::NumQps)) u_pos (
     .clk_i, .rst_ni,
     .we_i(finish && st_q == StCut), .waddr_i(qp), .wdata_i({sge_q, done_q + 32'(piece)}),
@@ -290,7 +301,7 @@ module ddp_tx_segment #(
     .valid_o(tx_xlate_valid_o), .ready_i(tx_xlate_ready_i), .data_o(tx_xlate_o), .count_o(unused_xlates)
   );
 
-  // Slots that are free again.
+  // Released slots.
   logic sq_free_ready, resp_free_ready;
   logic [1:0] unused_sq_frees, unused_resp_frees;
 

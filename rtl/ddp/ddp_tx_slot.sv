@@ -1,14 +1,18 @@
-// ddp_tx_slot: the slots of messages to be sent: headers and bodies, written when rdmap hands them over, read by
-// ddp_tx_segment. SqSlots of the send queue, one response, one Terminate a QP.
+// ddp_tx_slot: stores the headers and bodies of messages to be sent. rdmap writes them,
+// ddp_tx_segment reads them. A QP has SqSlots slots for its send queue, one for a response and one
+// for a Terminate.
 //
-//   tx_message_hdr --> place of the slot (SQ slots in turn: [ next ] of the QP) --> [ headers ] --> ddp_tx_segment
-//   tx_message ----------------------------------------------------------------> [ bodies ]  --> ddp_tx_segment
-//                                                     all written --> arrive --> ddp_tx_sched
+//   tx_message_hdr --> slot address (SQ ring: [ next ] of a QP) --> [ headers ] --> ddp_tx_segment
+//   tx_message ----------------------------------------------------> [ bodies ]  --> ddp_tx_segment
+//                                                 all written --> arrive --> ddp_tx_sched
 //
-// Slot numbers: SQ slots of all QPs first (4 beats of body each), then response and Terminate of each QP (1 beat
-// each). rdmap sends only for a slot that is free. Latency: arrive with the last beat; 2 cycles a message of one
-// beat, 1 more for each further beat. Waits for the message's own beats and for room in ddp_tx_sched only. Siblings
-// ddp_tx_sched, ddp_tx_segment.
+// Slot numbers: the SQ slots of all QPs first (4 beats of body each), then response and Terminate
+// of each QP (1 beat each). rdmap sends a message only when its slot is free.
+// Latency: arrive comes with the last beat.
+// Throughput: 2 cycles per message of one beat, 1 more per further beat.
+// Waits only for the message's own beats and for room in ddp_tx_sched.
+// Siblings: ddp_tx_sched, ddp_tx_segment.
+// Bench: tb/ddp/ddp_tx_test.cpp
 `include "rnic_assert.svh"
 
 module ddp_tx_slot #(
@@ -34,7 +38,7 @@ module ddp_tx_slot #(
   input  logic                        tx_message_valid_i,
   output logic                        tx_message_ready_o,
   input  iwarp_pkg::tx_message_t      tx_message_i,
-  // to ddp_tx_sched: a message is there
+  // to ddp_tx_sched: a message is stored
   output logic         arrive_valid_o,
   input  logic         arrive_ready_i,
   output logic [15:0]  arrive_qpn_o,
@@ -45,7 +49,8 @@ module ddp_tx_slot #(
   // from and to ddp_tx_segment
   input  logic              hdr_re_i,
   input  logic [SlotW-1:0]  hdr_addr_i,
-  output logic [HdrW-1:0]   hdr_o,   // {tagged, opcode, qn, stag, to, inline, num_sge, done, slot, has_wm, wm}
+  // hdr_o: {tagged, opcode, qn, stag, to, inline, num_sge, done, slot, has_wm, wm}
+  output logic [HdrW-1:0]   hdr_o,
   input  logic              body_re_i,
   input  logic [BodyW-1:0]  body_addr_i,
   output logic [511:0]      body_o
@@ -66,7 +71,7 @@ module ddp_tx_slot #(
   assign ctl_fire    = ctl_valid_i && ctl_ready_o;
   assign begin_msg   = tx_message_hdr_valid_i && !busy_q && !ctl_valid_i && !clear_i;
 
-  // Second cycle on: the place is known.
+  // From the second cycle on the slot address is valid.
   assign slot = is_sq ? SlotW'(qpn) * SlotW'(rnic_pkg::SqSlots) + SlotW'(next)
                       : SlotW'(SqAll) + SlotW'({qpn, tx_message_hdr_i.source == iwarp_pkg::TxTerm});
   assign body = is_sq ? BodyW'({slot, beat_q}) : BodyW'(slot) + BodyW'(3 * SqAll);
