@@ -1,31 +1,39 @@
-// qp: QP engine. Contexts and states, doorbells, SQ and RQ fetch, issue, retirement, flush.
+// qp: the QP engine: contexts and states, doorbells, SQ and RQ fetch, issue, retirement, flush.
 //
-//   qp_doorbell --> doorbell --kick--> sched --> pick --> parse --> emit --> wqe_hdr, wqe         (rdmap)
+//   qp_doorbell --> doorbell --kick--> sched --> pick --> parse --> emit --> wqe_hdr, wqe   (rdmap)
 //                      |                 ^        |        | ^        |
 //                      +--push--> sq_fetch <------+--------+-+        +--> fail, window
 //   sq_rd  <--------------------->   |   buffer ------------->               v
-//   wr_done, rx_done, res_done, sq_slot_free --------------------> retire, slot --> cqe_req       (cq)
+//   wr_done, rx_done, res_done, sq_slot_free --------------------> retire, slot --> cqe_req    (cq)
 //   rq_take_req/rsp <--> rq_fetch <--> rq_rd
-//   qp_error, llp_event, cq_fault --> event, cq_walk --> state (decide, ctl) <--> qp_cmd, qp_ctl_*, qp_ack_*
+//   qp_error, llp_event, cq_fault --> event, cq_walk --> state (decide, ctl) <--> qp_cmd, qp_ctl_*,
+//                                                                                 qp_ack_*
 //
-// Each table has one owner, which broadcasts its writes; who needs a look keeps a copy. A QP is on the send list or in
-// the hands of pick, parse, emit at most once (its visit), so none of them meets it twice. A visit
-// takes as many WQEs as window, ddp's slots and the prefetch buffer allow, in the order of the ring.
+// 1. Each table has one owner, which broadcasts its writes. A leaf that reads the table keeps a
+//    copy.
+// 2. A QP is at most once on the send list or in pick, parse and emit (its visit). So no two of
+//    these stages work on the same QP.
+// 3. A visit issues as many WQEs as window, ddp's slots and the prefetch buffer allow, in ring
+//    order.
 //
-//   owner      table                                   copies
-//   doorbell   producer indices                        pick, sq_fetch, rq_fetch, retire
-//   emit       next unit, window tail, issued, Reads   pick, sq_fetch, retire, slot
-//   sq_fetch   arrived, asked, full, fail              pick
-//   retire     window head, done, retired, Reads done  pick, doorbell
-//   slot       messages ddp is done with               pick
-//   state      state, parameters                       pick
+//   owner      table                                       copies
+//   doorbell   producer indices                            pick, sq_fetch, rq_fetch, retire
+//   emit       next unit, window tail, issued, requests    pick, sq_fetch, retire, slot
+//   sq_fetch   arrived, asked, full, fail                  pick
+//   retire     window head, done, retired, requests done   pick, doorbell
+//   slot       messages ddp is done with                   pick
+//   state      state, parameters                           pick, retire (closing)
 //
-// Throughput: a WQE of one unit and one SGE every 4 cycles, over all QPs and inside a visit, also with a
-// doorbell and a read of the ring each; about 12 cycles and tpt's latency from a visit's last WQE to
-// the next visit of the QP. A push of one unit every 6 cycles. Doorbell to wqe_hdr: 16 cycles, the latency of sq_rd (none for a push) and tpt's.
-// A done every other cycle.
-// qp_doorbell, qp_error, llp_event and cq_fault wait for nothing outside the unit (cq_fault for a walk over the QPs);
-// sq_rd and rq_rd for nothing; wr_done and rx_done for cqe_req; issue for tpt and rdmap; rq_take_req for its own read.
+// Requests here are WQEs that take an ORD slot: Read, Flush, atomic, Atomic Write.
+// Throughput: a WQE of one unit and one SGE every 4 cycles, over all QPs and inside a visit, also
+// with one doorbell and one read of the ring per WQE. A push of one unit every 6 cycles. A done
+// every 2 cycles.
+// Latency: doorbell to wqe_hdr 16 cycles plus the latencies of sq_rd (none for a push) and tpt.
+// About 12 cycles plus tpt's latency from a visit's last WQE to the next visit of the QP.
+// Waits: qp_doorbell, qp_error, llp_event and cq_fault wait for nothing outside the unit (cq_fault
+// for a walk over the QPs). sq_rd and rq_rd wait for nothing; wr_done and rx_done for cqe_req;
+// issue for tpt and rdmap; rq_take_req for its own read.
+// Bench: tb/qp/qp_test.cpp, qp_rate_test.cpp
 `include "rnic_words.svh"
 
 module qp (
@@ -158,7 +166,7 @@ module qp (
   ram_clear #(.Depth(rnic_pkg::NumQps)) u_clear (.clk_i, .rst_ni, .busy_o(clear_busy), .addr_o(clear_addr));
   assign ready_o = !clear_busy;
 
-  // broadcasts of the owners
+  // broadcasts of the table owners
   logic            prod_sq_we, prod_rq_we, head_we, head_failed, arr_we, arr_full, arr_fail, ret_we, freed_we;
   logic            st_we, st_run, st_flush, st_watch, st_fin, set_valid, set_exists, win_we, win_signaled;
   logic [QpnW-1:0] prod_qpn, head_qpn, arr_qpn, ret_qpn, freed_qpn, st_qpn, win_qpn;
@@ -172,7 +180,7 @@ module qp (
   logic [2:0]      win_opcode;
   logic [31:0]     win_length;
 
-  // set-up of a QP: doorbell, slot, fetch, emit, retire, rq_fetch
+  // initialisation of a QP: doorbell, slot, fetch, emit, retire, rq_fetch
   logic [5:0]      init_valid, init_ready;
   logic            init_exists, unused_init;
   iwarp_pkg::admin_qp_args_t init_args;
@@ -220,9 +228,9 @@ module qp (
     .kick_valid_o(op_valid[2]), .kick_ready_i(op_ready[2]), .kick_qpn_o(op_qpn[2*QpnW +: QpnW])
   );
 
-  // Requests for units. qp_state asks for this barrier after that of issue, which follows every
-  // request of qp_pick and qp_parse for its QP. It goes before requests of other QPs: they need
-  // never stop.
+  // Requests for units. qp_state requests this barrier after that of issue, which follows every
+  // request of qp_pick and qp_parse for its QP. The barrier goes before requests of other QPs,
+  // because those may never stop.
   logic [2:0]        barrier_valid, barrier_ready, barrier_done;
   logic              fetch_pick_valid, fetch_pick_ready, fetch_parse_valid, fetch_parse_ready, req_valid, req_ready;
   logic [QpnW-1:0]   fetch_pick_qpn, fetch_parse_qpn;
@@ -327,7 +335,7 @@ module qp (
     .wqe_hdr_valid_o, .wqe_hdr_ready_i, .wqe_hdr_o, .wqe_valid_o, .wqe_ready_i, .wqe_o
   );
 
-  // what ends
+  // retirement
   logic             ret_req_valid, ret_req_ready, ret_rsp_valid, ret_rsp_empty, ret_rsp_reads;
   logic [1:0]       ret_req_op;
   logic [SlotW-1:0] ret_req_slot;
@@ -441,7 +449,7 @@ module qp (
     .count_o
   );
 
-  // Simulation alone: commit trace (architecture 10)
+  // Simulation only: commit trace (architecture 10)
   iwarp_pkg::sq_fetch_commit_t tap_sq_fetch /*verilator public_flat_rd*/;
   iwarp_pkg::rq_fetch_commit_t tap_rq_fetch /*verilator public_flat_rd*/;
   assign tap_sq_fetch = {sq_rd_req_valid_o && sq_rd_req_ready_i, sq_rd_req_o};

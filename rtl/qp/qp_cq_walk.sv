@@ -1,15 +1,20 @@
 // qp_cq_walk: finds the QPs of CQs that have overrun.
 //
-//   cq_fault --> [ failed, a bit a CQ ]------------v
-//                walk: [ read CQs of QP n ] --> [ read failed ] --> [ either? ] --> walk (qp_event), one a QP
-//   set (qp_state): a QP is created or gone
+//   cq_fault --> [ failed, a bit per CQ ]----------v
+//                walk: [ read CQs of QP n ] --> [ read failed ] --> [ either? ] --> walk (qp_event)
+//   set (qp_state): a QP is created or destroyed
 //
-// A cq_fault is taken at once, in a walk too: it marks its CQ and makes the walk go on for NumQps
-// QPs more. So any number of CQs share one walk, and cq never waits. Behind a walk the marks are
-// cleared, one a cycle. A QP may be found twice: by then it is in error, and stays so. A QP or CQ
-// of the next life is not found: qp_state creates none before idle_o.
+// 1. A cq_fault is taken at once, even during a walk. It marks its CQ and extends the walk to
+//    NumQps further QPs. So any number of CQs share one walk, and cq never waits.
+// 2. After a walk the marks are cleared, 1 per cycle.
+// 3. A QP may be found twice. By then it is in state error, and stays there.
+// 4. A QP or CQ of the next life is never found: qp_state creates none before idle_o.
 //
-// One QP a cycle, latency 2 cycles. Waits for nothing but qp_event's arbiter.
+// Latency: 2 cycles.
+// Throughput: 1 QP per cycle.
+// Waits only for qp_event's arbiter.
+// Siblings: qp_event, qp_state.
+// Bench: tb/qp/qp_test.cpp
 `include "rnic_assert.svh"
 
 module qp_cq_walk #(
@@ -35,7 +40,7 @@ module qp_cq_walk #(
   output logic            walk_valid_o,
   input  logic            walk_ready_i,
   output logic [QpnW-1:0] walk_qpn_o,
-  // to qp_state: no CQ has overrun whose QPs are not found yet
+  // to qp_state: every overrun of a CQ has been walked
   output logic            idle_o
 );
   logic            fault, step, walking, clearing, clear_last;
@@ -60,7 +65,7 @@ module qp_cq_walk #(
     .re_i(step), .raddr_i(at_q), .rdata_o({exists, send_cq, recv_cq})
   );
 
-  // A read that comes with the write of a mark misses it; the walk passes there again.
+  // A read in the cycle in which a mark is written misses the mark; the walk visits that QP again.
   logic            mark_we;
   logic [CqnW-1:0] mark_addr;
   assign mark_we   = fault || clearing;

@@ -1,12 +1,19 @@
-// qp_ctl: tells the units that keep state of a QP to start or stop, one after the other, each acknowledged.
+// qp_ctl: starts, stops or syncs the units that keep state of a QP, one unit after the other. Each
+// unit acknowledges before the next one gets its order.
 //
-//   req {op, qpn, params} --> start: mpa, ddp, rdmap, llp_if       stop, abort: rdmap, llp_if, ddp, mpa
-//                             graceful stop: llp_if, mpa, ddp, rdmap    sync: mpa, ddp; and rdmap with the extensions
-//                             half_close: rdmap; graceful: ddp, mpa (both told sync), llp_if
-//                             (mpa, ddp, rdmap are told stop for abort)
+//   req {op, qpn, params}  --> start:               mpa, ddp, rdmap, llp_if
+//                              stop, abort:         rdmap, llp_if, ddp, mpa
+//                              graceful stop:       llp_if, mpa, ddp, rdmap
+//                              sync:                mpa, ddp; and rdmap with the extensions
+//                              half_close:          rdmap
+//                              graceful half_close: ddp, mpa (both get sync), llp_if
+//                              (mpa, ddp and rdmap get stop for abort)
 //   done_o <-- the last acknowledgement
 //
-// 2 cycles and the unit's own time a step. Waits for the unit that it has told; one QP at a time.
+// Throughput: 2 cycles and the unit's own time per step; one QP at a time.
+// Waits for the unit that has the order.
+// Sibling: qp_state.
+// Bench: tb/qp/qp_test.cpp
 `include "rnic_assert.svh"
 
 module qp_ctl (
@@ -48,8 +55,8 @@ module qp_ctl (
   localparam logic [1:0] Mpa = 2'd0, Ddp = 2'd1, Rdmap = 2'd2, Llp = 2'd3;
   typedef enum logic [1:0] {
     StIdle,   // waits for a request
-    StTell,   // offers it to the unit of this step
-    StAck     // waits for that unit
+    StTell,   // offers the order to the unit of this step
+    StAck     // waits for that unit's acknowledgement
   } state_e;
 
   state_e     state_d, state_q;

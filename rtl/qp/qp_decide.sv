@@ -1,22 +1,31 @@
-// qp_decide: the rules of a QP's life: from a command or events and the context to new context and steps.
+// qp_decide: the state machine of a QP: computes the new context and the set of steps from a
+// command or events and the context.
+//
+//   idle --rts--> rts --closing--> closing --(all retired: half_close to rdmap)--> asked
+//                  |  peer_closed, nothing outstanding: half_close to rdmap ---------^
+//   asked --(responder idle: FIN)--> half --closed--> error
+//   rts, closing, asked --qp_error--> terminate --(term_done, if a Terminate leaves)--> error
+//   any --error--> error
+//
+// 1. An event does one thing. Priority, highest first: qp_error, loss, end of the closing, CQ
+//    fault, responder idle, the peer's close.
+// 2. The events peer_closed, closed and lost take effect only after a sync of mpa and ddp (first
+//    step).
+// 3. Nothing follows our FIN (RFC 5040 section 6.1, RFC 5044 section 5). So rdmap is asked first,
+//    and reports when no Read Request of the peer is left (a qp_error of cause none). From then on
+//    it refuses them and sends no Terminate. Its answer may take long; qp_state does not wait for
+//    it.
 //
 // Combinational, between registers of qp_state. The steps' bits are those of qp_state.
-//
-//   idle --rts--> rts --closing--> closing --(all retired: ask rdmap)--> asked --(responder idle: FIN)--> half --closed--> error
-//                  |  peer_closed, nothing outstanding: ask rdmap ---------^
-//                  +-- qp_error --> terminate --(term_done, if a Terminate leaves)--> error      any --error--> error
-//
-// An event does one thing; the strongest goes first: qp_error, loss, end of the closing, CQ fault, responder idle, the peer's
-// close. What peer_closed, closed and lost mean is looked at only after a sync of mpa and ddp. RFC 5040 section 6.1, RFC 5044 section 5:
-// nothing follows our FIN. So rdmap is asked first, and says when no Read Request of the peer is left (a qp_error of cause none);
-// from then on it refuses them and sends no Terminate. It may be long in answering: nobody waits for it meanwhile.
+// Sibling: qp_state.
+// Bench: tb/qp/qp_test.cpp
 module qp_decide #(
   localparam int unsigned CtxW  = 35 + iwarp_pkg::QpParamsWidth,
   localparam int unsigned Steps = 17
 ) (
   // from qp_state
   input  logic             is_cmd_i,
-  input  logic             again_i,      // after the look of a closing QP
+  input  logic             again_i,      // after `look` for a closing QP
   input  iwarp_pkg::qp_cmd_t cmd_i,
   input  logic             in_range_i,
   input  logic [6:0]       bits_i,
@@ -29,7 +38,8 @@ module qp_decide #(
   output logic [Steps-1:0] steps_o,
   output logic             again_o,
   output logic [2:0]       ctl_op_o,
-  output logic             graceful_o,   // a stop from the inside out, after the peer's FIN; a half_close as far as the LLP
+  // graceful_o: a stop from the inside out, after the peer's FIN; a half_close that reaches the LLP
+  output logic             graceful_o,
   output logic [7:0]       cause_o,
   output logic [7:0]       status_o
 );
@@ -37,8 +47,9 @@ module qp_decide #(
   localparam logic [Steps-1:0] DoorOff = One << 0, Sync = One << 1, Off = One << 2, Barrier = One << 3, Mark = One << 4,
     Look = One << 5, Fault = One << 6, Ctl = One << 7, BarFetch = One << 8, BarRq = One << 9, Flush = One << 10,
     Init = One << 11, Purge = One << 12, Save = One << 13, Kick = One << 14, Async = One << 15, Answer = One << 16;
-  localparam logic [Steps-1:0] Quiet = Off | Barrier;                                         // nothing new is issued
-  localparam logic [Steps-1:0] Drain = BarFetch | BarRq | Flush | Save | Kick;                // and the rest is flushed
+  localparam logic [Steps-1:0] Quiet = Off | Barrier;   // no new WQE is issued
+  // Drain: the WQEs still posted are flushed.
+  localparam logic [Steps-1:0] Drain = BarFetch | BarRq | Flush | Save | Kick;
 
   logic        exists, has_peer_term, asked, half, fin, term_wait, term_seen, lost;
   logic [2:0]  st;

@@ -1,13 +1,16 @@
-// qp_doorbell: judges doorbells and keeps the producer indices.
+// qp_doorbell: validates doorbells and keeps the producer indices.
 //
-// A doorbell counts when the QP exists, the page is its page, and the index is neither behind the producer index nor more
-// than the ring's size ahead of what is retired; else bad_doorbell_o pulses and it is forgotten.
+//   qp_doorbell --> [ take: read tables ] --> [ judge ] --> [ act ]--> prod_* (all copies), kick,
+//   ret_* (from qp_retire) --> copy ----^                              kick_rq, push
 //
-//   qp_doorbell --> [ take: read tables ] --> [ judge ] --> [ act ]--> prod_* (everybody's copies), kick, kick_rq, push
-//   ret_* (from qp_retire) --> copy ----^
-//
-// 3 cycles a doorbell, one more for a push of two units. It waits for the arbiters of the kicks and for the prefetch
-// buffer's write port, all a few cycles: never for memory, the host or another unit.
+// A doorbell is valid when the QP exists, the page is the QP's page, and the index is neither
+// before the producer index nor more than the ring's size ahead of the retired index. Otherwise
+// bad_doorbell_o pulses and the doorbell is discarded.
+// Throughput: 3 cycles per doorbell, 1 more for a push of two units.
+// Waits for the arbiters of the kicks and for the prefetch buffer's write port, all a few cycles.
+// It never waits for memory, the host or another unit.
+// Siblings: qp_sched, qp_sq_fetch, qp_retire.
+// Bench: tb/qp/qp_test.cpp
 `include "rnic_assert.svh"
 
 module qp_doorbell #(
@@ -31,12 +34,12 @@ module qp_doorbell #(
   input  logic [15:0]     init_page_i,
   input  logic [3:0]      init_log_sq_i,
   input  logic [3:0]      init_log_rq_i,
-  // from qp_retire: what is retired
+  // from qp_retire: retired indices
   input  logic            ret_we_i,
   input  logic [QpnW-1:0] ret_qpn_i,
   input  logic [15:0]     ret_sq_i,
   input  logic [15:0]     ret_rq_i,
-  // to all who keep a copy of the producer indices
+  // to all copies of the producer indices
   output logic            prod_sq_we_o,
   output logic            prod_rq_we_o,
   output logic [QpnW-1:0] prod_qpn_o,
@@ -47,7 +50,7 @@ module qp_doorbell #(
   output logic            kick_rq_valid_o,
   input  logic            kick_rq_ready_i,
   output logic [QpnW-1:0] kick_qpn_o,
-  // to qp_sq_fetch: a pushed WQE, which kicks by itself
+  // to qp_sq_fetch: a pushed WQE; qp_sq_fetch kicks for it
   output logic            push_valid_o,
   input  logic            push_ready_i,
   output logic [QpnW-1:0] push_qpn_o,
@@ -58,9 +61,9 @@ module qp_doorbell #(
   localparam int unsigned CfgW = 1 + 16 + 4 + 4;
 
   typedef enum logic [1:0] {
-    StIdle,    // nothing in hand; takes a doorbell and reads its tables, or writes those of a new QP
-    StJudge,   // the tables' answers are there
-    StAct      // the producer index is written; kicks and push until all are taken
+    StIdle,    // no doorbell held; takes one and reads its tables, or writes those of a new QP
+    StJudge,   // the tables' words arrive
+    StAct      // writes the producer index; offers kicks and push until all are taken
   } state_e;
 
   state_e           state_d, state_q;
@@ -77,7 +80,7 @@ module qp_doorbell #(
   logic             is_rq, is_push, first_q;
   logic             kick_left_q, kick_rq_left_q, push_left_q;
 
-  // A number out of range reads entry 0 and is judged bad by itself.
+  // A QPN out of range reads entry 0; `good` rejects it.
   logic            in_range;
   logic [QpnW-1:0] bell_in_qpn;
   assign in_range    = 32'(qp_doorbell_i.qpn) < rnic_pkg::NumQps;
@@ -146,7 +149,7 @@ module qp_doorbell #(
   assign push_two_o      = bell_q.units == 2'd2;
   assign push_data_o     = bell_q.data;
 
-  // The first cycle of StAct writes the index: whoever is kicked reads it later.
+  // The first cycle of StAct writes the index: the leaves that are kicked read it later.
   assign prod_sq_we_o = init ? init_exists_i : state_q == StAct && first_q && good_q && !is_rq;
   assign prod_rq_we_o = init ? init_exists_i : state_q == StAct && first_q && good_q && is_rq;
   assign prod_qpn_o   = init ? init_qpn_i : bell_qpn;
@@ -184,7 +187,7 @@ module qp_doorbell #(
   `RNIC_STREAM_STABLE(KickRqStable_A, kick_rq_valid_o, kick_rq_ready_i, kick_qpn_o)
   `RNIC_STREAM_STABLE(PushStable_A, push_valid_o, push_ready_i, push_data_o)
 
-  // Simulation alone: commit trace (architecture 10)
+  // Simulation only: commit trace (architecture 10)
   iwarp_pkg::qp_doorbell_commit_t tap_qp_doorbell /*verilator public_flat_rd*/;
   assign tap_qp_doorbell = {state_q == StAct && first_q, bell_q.kind, bell_q.qpn, bell_q.index, good_q};
 endmodule

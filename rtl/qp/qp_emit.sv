@@ -1,16 +1,26 @@
-// qp_emit: the last step of issue: waits for the keys' answer, then hands the WQE to rdmap or lets the QP fail.
+// qp_emit: the last step of issue: waits for tpt's response about the keys, then hands the WQE to
+// rdmap or fails the QP.
 //
-//   item, body (qp_parse) ----+--> good: window entry, send state, finish --> wqe_hdr --> wqe
-//   wqe_check_rsp (tpt) ------+--> bad:  window entry, send state (failed), finish, fail (qp_retire), qp_fault; body dropped
-//                             +--> lost (wr_flush_err: a request behind the peer's FIN): not taken, failed; qp_fault llp_lost
+//   item, body (qp_parse) ----+--> good:    window entry, send state, finish --> wqe_hdr --> wqe
+//   wqe_check_rsp (tpt) ------+--> bad:     window entry, send state (failed), finish, fail
+//                             |             (qp_retire), qp_fault; body dropped
+//                             +--> lost:    (wr_flush_err: a request after the peer's FIN) not
+//                             |             issued, send state (failed), qp_fault llp_lost
 //                             +--> dropped: follows a bad or lost one in its visit; not written
 //
-// Items of a visit (qp_parse) follow each other; the one with last finishes the QP (VisitTogether_A).
-// Each stands on the one before it (InTurn_A): so the WQEs of a QP leave in the order of the ring.
+// 1. Items of a visit (qp_parse) are contiguous; the item with `last` finishes the QP
+//    (VisitTogether_A).
+// 2. In a visit each item starts at the index where the item before it ended (InTurn_A). So the
+//    WQEs of a QP are issued in ring order.
+// 3. This leaf owns the send state of a QP: next unit, window tail, messages and requests issued,
+//    failed. The last issued WQE of a failed QP is the failed one (unless it is lost).
+// 4. Responses of tpt come in the order of the items.
+// 5. The barrier waits until qp_retire has taken `fail`.
 //
-// Owner of the send state of a QP: next unit, window tail, messages and Reads issued, failed; the last issued WQE of
-// a failed QP is the failed one (unless it is lost). Answers of tpt come in the order of the items.
-// The barrier waits until qp_retire has taken fail. 3 cycles a WQE of one body beat. Waits for tpt's answer, for rdmap, and for qp_retire's and qp_sched's arbiters.
+// Throughput: 3 cycles per WQE of one body beat.
+// Waits for tpt's response, for rdmap, and for qp_retire's and qp_sched's arbiters.
+// Siblings: qp_parse, qp_retire, qp_pick.
+// Bench: tb/qp/qp_test.cpp
 `include "rnic_assert.svh"
 `include "rnic_words.svh"
 
@@ -33,12 +43,12 @@ module qp_emit #(
   input  logic             wqe_check_rsp_valid_i,
   output logic             wqe_check_rsp_ready_o,
   input  iwarp_pkg::wqe_check_rsp_t wqe_check_rsp_i,
-  // to qp_state: the barrier is through; from it: a QP is created
+  // to qp_state: the barrier has passed; from qp_state: a QP is created
   output logic             barrier_done_o,
   input  logic             init_valid_i,
   output logic             init_ready_o,
   input  logic [QpnW-1:0]  init_qpn_i,
-  // to all who keep a copy of the send state
+  // to all copies of the send state
   output logic             head_we_o,
   output logic [QpnW-1:0]  head_qpn_o,
   output logic [15:0]      head_index_o,
@@ -51,7 +61,8 @@ module qp_emit #(
   output logic [QpnW-1:0]  win_qpn_o,
   output logic [SlotW-1:0] win_slot_o,
   output logic [15:0]      win_after_o,
-  output logic [2:0]       win_opcode_o,    // 0 Send, 1 Write, 2 Read, 3 Flush, 4 FetchAdd, 5 CmpSwap, 6 Atomic Write
+  // win_opcode_o: 0 Send, 1 Write, 2 Read, 3 Flush, 4 FetchAdd, 5 CmpSwap, 6 Atomic Write
+  output logic [2:0]       win_opcode_o,
   output logic             win_signaled_o,
   output logic [31:0]      win_length_o,
   output logic             fail_valid_o,
@@ -76,10 +87,10 @@ module qp_emit #(
   output iwarp_pkg::beat_t wqe_o
 );
   typedef enum logic [1:0] {
-    StIdle,    // waits for an item and its answer
+    StIdle,    // waits for an item and its response
     StHdr,     // wqe_hdr is offered
-    StBody,    // its beats
-    StDrop     // beats of a WQE that failed
+    StBody,    // offers its beats
+    StDrop     // discards the beats of a WQE that failed
   } state_e;
 
   state_e      state_d, state_q;
@@ -94,7 +105,7 @@ module qp_emit #(
   logic [6:0]  reads;
   logic [7:0]  status_bits;
   logic [7:0]  fail_status;
-  logic [1:0]  fails;        // not taken yet; a stream held back does not show that it has one
+  logic [1:0]  fails;   // fails not taken yet; a stalled stream does not show that it holds one
   logic        is_read, is_flush, is_add, is_swap, is_store, is_inline, is_solicited, answered, init;
   logic        unused_hdr;
 
@@ -153,7 +164,7 @@ module qp_emit #(
   assign wqe_o           = body_i;
   assign body_ready_o    = state_q == StDrop || (state_q == StBody && wqe_ready_i);
 
-  // Send state: after this WQE, or that of a new QP.
+  // Send state after this WQE, or of a new QP.
   assign writes        = fire && !drop;
   assign init_ready_o  = !fire;
   assign init          = init_valid_i && init_ready_o;
@@ -201,7 +212,7 @@ module qp_emit #(
     .valid_o(qp_fault_valid_o), .ready_i(qp_fault_ready_i), .data_o(qp_fault_o)
   );
 
-  // The visit in hand, and what its next WQE stands on.
+  // For the assertions: the current visit, and the index and tail of its next WQE.
   logic             visit_q;
   logic [QpnW-1:0]  visit_qpn_q;
   logic [15:0]      visit_head_q;
@@ -218,7 +229,7 @@ module qp_emit #(
   `RNIC_STREAM_STABLE(HdrStable_A, wqe_hdr_valid_o, wqe_hdr_ready_i, wqe_hdr_o)
   `RNIC_STREAM_STABLE(WqeStable_A, wqe_valid_o, wqe_ready_i, wqe_o)
 
-  // Simulation alone: commit trace (architecture 10)
+  // Simulation only: commit trace (architecture 10)
   iwarp_pkg::qp_issue_commit_t tap_qp_issue /*verilator public_flat_rd*/;
   assign tap_qp_issue = {fire && (!drop || asks), 16'(qpn), drop};
 endmodule

@@ -1,11 +1,18 @@
-// qp_event: collects what happens to QPs until qp_state has time: bits by QP, and a list of QPs with any bit set.
+// qp_event: collects events of QPs until qp_state takes them: bits per QP, and a list of the QPs
+// with any bit set.
 //
-//   qp_error, llp_event, empty (qp_pick), cq_fault (qp_cq_walk) --> [ arb ] --> [ read bits ] --> [ or, write ] --> [ list ]
-//   event_o {qpn, bits, error} <-- [ read and clear bits ] <--------------------------------------------------------+
+//   qp_error, llp_event, empty (qp_pick), cq_fault (qp_cq_walk) --> [ arb ] --> [ read bits ]
+//                                                                                   v
+//                                                         [ list ] <-- [ or, write ]
+//   event_o {qpn, bits, error} <-- [ read and clear bits ] <--+
 //
-// One operation a cycle. The list holds every QP, so nothing that happens is ever held up: rdmap, llp_if and cq are taken
-// within a few cycles whatever qp_state waits for.
-//   bits: 0 error, 1 peer_closed, 2 closed, 3 lost, 4 term_done, 5 empty, 6 cq_fault
+// bits: 0 error, 1 peer_closed, 2 closed, 3 lost, 4 term_done, 5 empty, 6 cq_fault
+//
+// The list has an entry for every QP (ListHasRoom_A), so no event is blocked. rdmap, llp_if and cq
+// are served within a few cycles, whatever qp_state waits for.
+// Throughput: 1 operation per cycle.
+// Siblings: qp_state, qp_cq_walk.
+// Bench: tb/qp/qp_test.cpp
 `include "rnic_assert.svh"
 
 module qp_event #(
@@ -35,7 +42,7 @@ module qp_event #(
   output logic [QpnW-1:0] event_qpn_o,
   output logic [6:0]      event_bits_o,
   output iwarp_pkg::qp_error_t event_error_o,
-  output logic            idle_o          // nothing is collected that qp_state has not taken
+  output logic            idle_o          // qp_state has taken everything collected
 );
   localparam int unsigned OpW = QpnW + 7;
 
@@ -69,7 +76,7 @@ module qp_event #(
   );
   assign {walk_ready_o, empty_ready_o, llp_event_ready_o, qp_error_ready_o} = in_ready & {4{!clear_busy_i}};
 
-  // The taker's read and clear goes first; it comes once per event taken.
+  // qp_state's read and clear goes first; it comes once per event.
   logic clearing_q;
   assign clear_op  = list_valid && !out_q && !clearing_q;
   assign arb_ready = !clear_op;

@@ -1,35 +1,40 @@
-// qp_parse: reads a WQE out of the prefetch buffer, judges its form, asks for its keys and lines up its body.
+// qp_parse: reads a WQE from the prefetch buffer, validates it, sends its keys to tpt and aligns
+// its body.
 //
-//   go --> [ unit 0 ] --> [ judge ] --+--> item  (qp_emit): goes on, or ends here with a status
-//            ^  ^                     +--> body beats: the 32 bytes behind the header come to lane 0
-//            |  +-- units 1 to 3 <----+--> wqe_check: one SGE a cycle, those of length 0 left out
-//            +----- next WQE <--------+--> finish, fetch: it must wait (fence, ord), or units are missing
+//   go --> [ unit 0 ] --> [ judge ] --+--> item  (qp_emit): issue, or ends here with a status
+//            ^  ^                     +--> body beats: the 32 bytes after the header move to lane 0
+//            |  +-- units 1 to 3 <----+--> wqe_check: 1 SGE per cycle, skipping those of length 0
+//            +----- next WQE <--------+--> finish, fetch: it must wait (fence, ord), or lacks units
 //
-// A visit is one go: the QP's next WQE and those behind it that are in the buffer, as many as the
-// window and ddp have room for (go_wqes).
-//
-//   1 No second visit of the QP begins before the item with last has left qp_emit (qp_sched). So all
-//     WQEs of a QP in qp are of one visit, and the item queue keeps their order.
-//   2 The send state (head, tail, issued, reads) runs along here as if every WQE were good; after one
-//     that is not, qp_emit drops the rest of the visit.
-//   3 A WQE behind the first that must wait, or that lacks units, ends the visit with an item without
-//     a WQE (none): the QP is looked at again when its send state is written. Only the first WQE of a
-//     visit rests (StWait), so a kick meets no state that runs ahead of the tables.
+// A visit is one go: the QP's next WQE and the following WQEs that are in the buffer, as many as
+// the window and ddp have room for (go_wqes).
+// 1. The QP's next visit begins only after the item with `last` has left qp_emit (qp_sched). So all
+//    WQEs of a QP in qp belong to one visit, and the item queue keeps their order.
+// 2. The send state (head, tail, issued, reads) advances here as if every WQE were good. After a
+//    WQE that is not, qp_emit drops the rest of the visit.
+// 3. A WQE after the first that must wait, or lacks units, ends the visit with an item without a
+//    WQE (none): qp_pick evaluates the QP again when its send state is written. Only the first WQE
+//    of a visit rests (StWait), so a kick never meets a state that runs ahead of the tables.
 //
 // A WQE is malformed (loc_qp_op_err) when:
-//   any           opcode not Write, Send, Read, Flush, atomic, Atomic Write; a flag or reserved bit set; units do not hold it or
-//                 are not all announced; over 14 SGEs; length over 2^31; the SGEs' total is not length
+//   any           opcode not Write, Send, Read, Flush, atomic, Atomic Write; a flag or reserved bit
+//                 set; units do not hold it or are not all announced; over 14 SGEs; length over
+//                 2^31; the SGEs' total is not length
 //   inline        over 224 bytes
-//   Read, Flush   inline; ord 0; more than 1 SGE (Read), any SGE (Flush, whose length is the peer's range)
+//   Read, Flush   inline; ord 0; more than 1 SGE (Read), any SGE (Flush, whose length is the peer's
+//                 range)
 //   Flush         not enabled on the stream; disposition not 1 to 3 (it is 0 in all others)
 //   atomic        not enabled; ord 0; not inline; length not 48; its sink not of 8 bytes
 //   Atomic Write  not enabled; ord 0; not inline; length not 8
-// After the peer's FIN nobody answers a request: such a WQE is not issued, and the QP fails as lost
-// (wr_flush_err, for qp_emit). A key that was asked for before the total turned out wrong is asked to the end: the item says that
-// an answer comes.
 //
-// 4 cycles a WQE of one unit and one SGE, of one QP or of many; one more for each further unit or
-// SGE. Waits for qp_emit and tpt.
+// After the peer's FIN the peer answers no request. Such a WQE is not issued, and the QP fails as
+// lost (wr_flush_err, for qp_emit). A key whose check was sent before the total turned out wrong is
+// checked to the end: the item reports that a response of tpt comes.
+// Throughput: 4 cycles per WQE of one unit and one SGE, of one QP or of many; 1 more for each
+// further unit or SGE.
+// Waits for qp_emit and tpt.
+// Siblings: qp_pick, qp_emit, qp_sq_fetch.
+// Bench: tb/qp/qp_test.cpp
 `include "rnic_assert.svh"
 `include "rnic_words.svh"
 
@@ -78,7 +83,8 @@ module qp_parse #(
   // to qp_emit
   output logic             item_valid_o,
   input  logic             item_ready_i,
-  // {barrier, last, none, asks, body, more, status, qpn, head, units, tail, issued, reads, header}
+  // item_o: {barrier, last, none, asks, body, more, status, qpn, head, units, tail, issued, reads,
+  // header}
   output logic [ItemW-1:0] item_o,
   output logic             body_valid_o,
   input  logic             body_ready_i,
@@ -86,11 +92,11 @@ module qp_parse #(
 );
   typedef enum logic [2:0] {
     StIdle,    // waits for a QP; reads unit 0
-    StFirst,   // unit 0 is there
-    StJudge,   // decides what becomes of it
-    StWait,    // tells qp_sched, and qp_sq_fetch if units are missing
-    StMore,    // the next unit is there: its lower half completes the beat
-    StScan,    // an SGE a cycle; the beat leaves with its last one
+    StFirst,   // unit 0 arrives
+    StJudge,   // decides: issue, wait or end
+    StWait,    // finishes at qp_sched, and requests missing units from qp_sq_fetch
+    StMore,    // the next unit arrives: its lower half completes the beat
+    StScan,    // 1 SGE per cycle; the beat is pushed with its last SGE
     StEnd      // the total is known: last key, item
   } state_e;
 
@@ -107,8 +113,8 @@ module qp_parse #(
   logic [5:0]  ord_q;
 
   iwarp_pkg::sq_wqe_t hdr_q;
-  logic [511:0] beat_q;       // what is to be looked at, from bit 0 on
-  logic [255:0] high_q;       // upper half of the unit before
+  logic [511:0] beat_q;       // bytes to be scanned, from bit 0 on
+  logic [255:0] high_q;       // upper half of the previous unit
   logic [2:0]   unit_q;       // next unit to be read
   logic [3:0]   sge_q;        // SGEs seen
   logic [8:0]   left_q;       // body bytes left
@@ -179,7 +185,7 @@ module qp_parse #(
                      (state_q == StEnd && key_held_q && item_ready);
   assign scan_go   = state_q == StScan && (!(key_next && key_held_q) || ask_ready) && body_ready;
 
-  logic [511:0] body_data_q;  // the beat as it leaves
+  logic [511:0] body_data_q;  // the beat to be pushed
   logic [3:0]   unused_body;
   iwarp_pkg::beat_t body_in;
   assign body_in.last  = scan_last;
@@ -216,7 +222,7 @@ module qp_parse #(
   assign item_put = state_q == StEnd && (!key_held_q || ask_ready);
   assign item_in  = {barrier_q, !next, none_q, asked_q || key_held_q, body_q,
                      avail_q > 7'(advance) || none_q, item_status, qpn_q, head_q, advance, tail_q, issued_q, reads_q, hdr_q};
-  // What a WQE that ends here counts for, when its units cannot be believed.
+  // Units that a WQE counts for when it ends here and its unit count is invalid: 1.
   assign advance = hdr_q.units == '0 || hdr_q.units > 3'd4 || 7'(hdr_q.units) > avail_q
                  ? 3'd1 : hdr_q.units;
   // The visit goes on: this WQE is good so far, and the first unit of the next is in the buffer.
@@ -235,7 +241,8 @@ module qp_parse #(
   assign take          = go_valid_i && go_ready_o;
   assign fetch_valid_o = state_q == StWait && fetch_left_q;
   assign fetch_qpn_o   = qpn_q;
-  // The fetch goes first: its answer must find the QP finished or not yet finished, either kicks it again.
+  // Fetch and finish are independent: the kick of a completed fetch finds the QP finished or not
+  // yet finished, and either way qp_sched enqueues it again.
   assign finish_valid_o = state_q == StWait && finish_left_q;
   assign finish_qpn_o   = qpn_q;
 
@@ -261,7 +268,7 @@ module qp_parse #(
     endcase
   end
 
-  // The unit that StMore will find: asked for one cycle before.
+  // The unit for StMore, requested one cycle before.
   logic more_read;
   assign more_read    = (state_q == StJudge && state_d == StMore) || (state_q == StScan && state_d == StMore);
   logic [15:0] head_next;

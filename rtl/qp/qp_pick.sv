@@ -1,18 +1,26 @@
-// qp_pick: looks at one QP of the send list after the other: has it a WQE that may go?
+// qp_pick: evaluates one QP of the send list after the other: does it have a WQE that may be
+// issued?
 //
-//   qpn (qp_sched) --+--> [ read copies ] --> [ decide ] --+--> go     (qp_parse): a WQE is in the buffer, window and
-//   barrier ---------^                                     |           ddp slot are free
-//                                                          +--> fetch  (qp_sq_fetch): a quarter of the buffer is free
-//                                                          +--> empty  (qp_state): closing, and all is retired
-//                                                          +--> flush  (qp_retire): in error, something may be posted
-//                                                          +--> finish (qp_sched): nothing to do until the next kick
+//   qpn (qp_sched) --+--> [ read copies ] --> [ decide ]
+//   barrier ---------^
+//   decide --+--> go     (qp_parse):    a WQE is in the buffer, window and ddp slot are free
+//            +--> fetch  (qp_sq_fetch): a quarter of the buffer is free
+//            +--> empty  (qp_state):    closing, and all WQEs are retired
+//            +--> flush  (qp_retire):   in state error, WQEs may be posted
+//            +--> finish (qp_sched):    nothing to do until the next kick
 //
-// Its tables are copies of what others own: send state (qp_emit), producer index, arrived units, retirement, freed slots, the
-// state. Each owner writes before it kicks, so a stale copy is always followed by another look. A barrier of qp_state
-// travels through here, qp_parse and qp_emit: when it comes out, everything begun before it has left.
-// It waits here until the requests (fetch, flush) that were decided before it are taken.
+// 1. The tables are copies of the owners' state: send state (qp_emit), producer index, arrived
+//    units, retirement, freed slots, QP state. Each owner writes before it kicks, so a stale copy
+//    is always followed by another evaluation.
+// 2. A barrier of qp_state travels through here, qp_parse and qp_emit. When it comes out, every WQE
+//    begun before it is issued or dropped. It waits here until the requests decided before it
+//    (fetch, flush) are taken.
 //
-// One QP a cycle, latency 2 cycles. Waits for its outputs; none of them waits for this QP's own progress.
+// Latency: 2 cycles.
+// Throughput: 1 QP per cycle.
+// Waits for its outputs; none of them waits for this QP's own progress.
+// Siblings: qp_sched, qp_parse, qp_sq_fetch.
+// Bench: tb/qp/qp_test.cpp
 `include "rnic_assert.svh"
 
 module qp_pick #(
@@ -74,15 +82,16 @@ module qp_pick #(
   output logic [15:0]     go_head_o,
   output logic [6:0]      go_have_o,      // units in the buffer
   output logic [6:0]      go_avail_o,     // units announced, 127 means 127 or more
-  output logic [3:0]      go_wqes_o,      // WQEs that may go: room in the window and in ddp
-  output logic            go_fail_o,      // the fetch of what is missing has failed
+  output logic [3:0]      go_wqes_o,      // WQEs that may be issued: room in the window and in ddp
+  output logic            go_fail_o,      // the fetch of the missing units has failed
   output logic [WinW-1:0] go_tail_o,
   output logic [4:0]      go_issued_o,
   output logic [6:0]      go_reads_o,
-  output logic [6:0]      go_pending_o,   // Reads and Flushes outstanding
-  output logic            go_fin_o,       // the peer's FIN has come
+  // go_pending_o: outstanding Reads, Flushes, atomics, Atomic Writes
+  output logic [6:0]      go_pending_o,
+  output logic            go_fin_o,       // the peer's FIN has been received
   output logic [5:0]      go_ord_o,
-  output logic            go_persist_o,   // Flush is enabled
+  output logic            go_persist_o,   // the extensions are enabled
   output logic [15:0]     go_pd_o,
   // to qp_sq_fetch, qp_state, qp_retire, qp_sched
   output logic            fetch_valid_o,
@@ -101,7 +110,7 @@ module qp_pick #(
   localparam int unsigned StW   = 4 + 6 + 1 + 16;
   localparam int unsigned HeadW = 16 + WinW + 5 + 7 + 1;
   localparam int unsigned RetW  = 16 + WinW + 7;
-  // Most WQEs of a visit (qp_parse).
+  // Maximum number of WQEs of a visit (qp_parse).
   localparam int unsigned Visit = rnic_pkg::SqSlots < rnic_pkg::SqWindow ? rnic_pkg::SqSlots
                                                                          : rnic_pkg::SqWindow;
   localparam int unsigned GoW   = 1 + QpnW + 16 + 7 + 7 + 4 + 1 + WinW + 5 + 7 + 7 + 1 + 6 + 1 + 16;
@@ -183,7 +192,7 @@ module qp_pick #(
   assign slots       = 4'(rnic_pkg::SqSlots) - held[3:0];
   assign window_free = used != WinW'(rnic_pkg::SqWindow);
   assign slot_free   = held < 5'(rnic_pkg::SqSlots);
-  // The window's last places are given one a look.
+  // Near the end of the window a visit gets one WQE.
   assign wqes        = used > WinW'(rnic_pkg::SqWindow - Visit) ? 4'd1
                      : slots > 4'(Visit) ? 4'(Visit) : slots;
   assign active      = run && !failed && avail != '0 && window_free && slot_free;
@@ -196,7 +205,7 @@ module qp_pick #(
   assign do_finish = !do_go;
 
   logic fire;
-  logic [1:0] fetches, flushes;   // not taken yet; a stream held back does not show that it has one
+  logic [1:0] fetches, flushes;   // not taken yet; a stalled stream does not show that it holds one
   logic       barrier_waits;
   assign barrier_waits = s_barrier_q && (fetches != '0 || flushes != '0);
   assign fire = s_valid_q && !barrier_waits && (!do_go || go_ready) && (!do_fetch || fetch_ready) && (!do_empty || empty_ready) &&

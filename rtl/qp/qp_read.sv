@@ -1,23 +1,27 @@
-// qp_read: what is under way of one read client (SQ or RQ fetch), and where it goes when it comes back.
-//
-// Answers come in order. Each takes the next entry; its beats, one ring unit each, are written straight to the prefetch
-// buffer; then done says how far the QP has got, or that it failed. A barrier is an entry without a read: it comes out
-// when everything before it has come back.
+// qp_read: tracks the outstanding reads of one read client (SQ or RQ fetch) and routes their data.
 //
 //   put --> [ entries ] --+--> { barrier } ---------------------+--> done
-//   hdr ------------------+--> beats --> buf_* (one a cycle) ----^
+//   hdr ------------------+--> beats --> buf_* (1 per cycle) ---^
 //
-// Latency 2 cycles from a last beat to done. Waits for the buffer's write port and for the taker of done, nothing else.
+// 1. Responses come in order. Each takes the next entry. Its beats, one ring unit each, are written
+//    straight to the prefetch buffer. Then `done` reports how far the QP has got, or that the read
+//    failed.
+// 2. A barrier is an entry without a read. It comes out when every read before it has come back.
+//
+// Latency: 2 cycles from a last beat to done.
+// Waits only for the buffer's write port and for done to be taken.
+// Siblings: qp_sq_fetch, qp_rq_fetch.
+// Bench: tb/qp/qp_sq_fetch_test.cpp, qp_fetch_test.cpp
 `include "rnic_assert.svh"
 
 module qp_read #(
-  parameter int unsigned Depth = 8,      // reads under way
+  parameter int unsigned Depth = 8,      // outstanding reads
   localparam int unsigned QpnW = $clog2(rnic_pkg::NumQps),
   localparam int unsigned CountW = $clog2(Depth + 1)
 ) (
   input  logic            clk_i,
   input  logic            rst_ni,
-  // from the one that has sent the read
+  // from the leaf that has sent the read
   input  logic            put_valid_i,
   output logic            put_ready_o,
   input  logic            put_barrier_i,
@@ -49,7 +53,7 @@ module qp_read #(
   localparam int unsigned EntryW = 1 + QpnW + 16 + 7;
 
   typedef enum logic [1:0] {
-    StHdr,     // waits for an entry, and for its answer's header
+    StHdr,     // waits for an entry, and for its response's header
     StBeats,   // beats into the buffer
     StDone     // offers done
   } state_e;

@@ -1,32 +1,37 @@
-// qp_retire: the window of issued WQEs, in-order retirement, completions, flush.
+// qp_retire: the window of issued WQEs: retires them in order, writes completions, flushes.
 //
-//   wr_done, rx_done, res_done, fail, flush, req --> [ arb ] --> [ ops ] --+
-//                                                               v
+//   wr_done, rx_done, res_done, fail, flush, req --> [ arb ] --> [ ops ] --> pass
+//
 //   pass  0 address     1 tables         2 step             3 result
 //         context  ---> forward the ---> qp_retire_step ---> context, ret_*, rsp
 //         CQs, window   pass before          |   |           qp_retire_kick ---> kick
 //           ^                                |   +---------> qp_retire_cqe ----> cqe_req
 //           +-------------- next pass -------+
 //
-// An operation is one pass, and one more for each further WQE that it lets retire or flushes. The
-// next pass of an operation goes before the next operation: operations take effect one after the
-// other.
-//   1 A pass starts at most every other cycle. Its context is that of the pass before, forwarded
-//     from stage 3 (s1_hit_q), or the table's, which stage 3 has written by then. So passes on one
-//     QP follow each other as fast as those on many.
-//   2 A pass starts only with room for its CQE and its kick, passes on their way counted: no stage
-//     stalls.
-//   3 What qp_state asks (look, mark, flush) takes effect after everything that this leaf took
-//     before. A unit acknowledges a stop or sync, and llp_if gives an event, after this leaf has
-//     taken what the unit had reported (wr_done, rx_done). qp_emit and qp_pick hold a barrier
-//     until theirs is taken (fail, flush). So the depth of no queue matters.
-//   4 rsp follows the last CQE before it into cq: a command to cq then follows all of them.
+// An operation is one pass, plus one for each further WQE that it retires or flushes.
+// 1. Operations take effect one after the other: the next pass of an operation goes before the next
+//    operation.
+// 2. A pass starts at most every other cycle. Its context is forwarded from the pass before, in
+//    stage 3 (s1_hit_q), or read from the table, which stage 3 has written by then. So passes on
+//    one QP follow each other as fast as passes on many.
+// 3. A pass starts only with room for its CQE and its kick, counting the passes in flight. So no
+//    stage stalls (CqeHasRoom_A, KickHasRoom_A).
+// 4. A request of qp_state (`look`, `mark`, `flush`) takes effect after everything that this leaf
+//    has taken before it. A unit acknowledges a stop or sync, and llp_if sends an event, only after
+//    this leaf has taken the unit's wr_done, rx_done and res_done. qp_emit and qp_pick hold a
+//    barrier until their own operation is taken (fail, flush). So correctness depends on the depth
+//    of no queue.
+// 5. rsp comes after the last CQE before it has entered cq. A command that cq gets later therefore
+//    follows all of them.
 //
-// wr_done or rx_done to cqe_req 4 cycles (ops; stages 1, 2; FIFO of qp_retire_cqe), to ret_* 4, to
-// kick 6. 2 cycles an operation, 2 more for each further WQE that a done lets retire. A flush is at
-// most 7 passes, 3 cycles each. Waits for cq (cqe_req) and qp_sched (kick). llp_if, ddp, qp_emit,
-// qp_pick, qp_state wait for this leaf. Leaves qp_retire_step, qp_retire_cqe, qp_retire_kick. Bench
-// tb/qp/qp_retire_test.cpp.
+// Latency: wr_done or rx_done to cqe_req 4 cycles (ops; stages 1, 2; FIFO of qp_retire_cqe), to
+// ret_* 4, to kick 6.
+// Throughput: 2 cycles per operation, 2 more for each further WQE that a done retires. A flush
+// takes at most 7 passes of 3 cycles each.
+// Waits for cq (cqe_req) and qp_sched (kick). llp_if, ddp, rdmap, qp_emit, qp_pick and qp_state
+// wait for this leaf.
+// Leaves: qp_retire_step, qp_retire_cqe, qp_retire_kick.
+// Bench: tb/qp/qp_retire_test.cpp
 `include "rnic_assert.svh"
 
 module qp_retire #(
@@ -64,12 +69,12 @@ module qp_retire #(
   input  logic [QpnW-1:0]  head_qpn_i,
   input  logic [WinW-1:0]  head_tail_i,
   input  logic [6:0]       head_reads_i,
-  // from qp_pick: flush what is posted
+  // from qp_pick: flush the posted WQEs
   input  logic             flush_valid_i,
   output logic             flush_ready_o,
   input  logic [QpnW-1:0]  flush_qpn_i,
-  // from and to qp_state: 0 look, 1 the request in slot has failed with status, 2 flush; each is
-  // answered
+  // from and to qp_state: 0 look, 1 mark (the request in slot has failed with status), 2 flush;
+  // each gets a response
   input  logic             req_valid_i,
   output logic             req_ready_o,
   input  logic [1:0]       req_op_i,
@@ -80,7 +85,7 @@ module qp_retire #(
   output logic [15:0]      rsp_sq_o,
   output logic [15:0]      rsp_rq_o,
   output logic             rsp_empty_o,    // all posted send WQEs are retired
-  output logic             rsp_reads_o,    // Reads are outstanding
+  output logic             rsp_reads_o,    // requests to the peer are outstanding
   // from qp_state: a QP is created
   input  logic             init_valid_i,
   output logic             init_ready_o,
@@ -155,7 +160,7 @@ module qp_retire #(
     .valid_o(op_valid), .ready_i(op_take), .data_o(op), .count_o(unused_ops)
   );
 
-  // --- 0: which pass, and the tables' addresses. s1_, s2_, s3_: a pass in that stage.
+  // --- 0: choose the pass, address the tables. s1_, s2_, s3_: a pass in that stage.
   logic             s1_valid_q, s2_valid_q, s3_valid_q;
   logic             may, next, more, again, again_q, start, start_again, init;
   logic [OpW-1:0]   start_op, s1_op_q, s2_op_q;
@@ -165,8 +170,8 @@ module qp_retire #(
   logic             s1_hit_q;
   logic [2:0]       cqe_count, kick_count;
 
-  // Room (invariant 2), of 4 places: for this pass; for the CQE of one pass in stage 2; for the
-  // kicks of two, in stages 2, 3 and qp_retire_kick.
+  // Room (invariant 3), of 4 entries: this pass, plus the CQE of one pass in stage 2, plus the
+  // kicks of two passes, in stages 2, 3 and qp_retire_kick.
   assign may         = !s1_valid_q && cqe_count <= 3'd2 && kick_count <= 3'd1;
   assign again       = s2_valid_q && (next || more);
   assign start_again = may && (again_q || (s2_valid_q && next));
@@ -177,7 +182,7 @@ module qp_retire #(
   assign start_pass  = op_take ? First : again_q ? again_pass_q : Next;
   assign start_slot  = op_take ? op[OpW-4-QpnW -: SlotW] : again_q ? again_slot_q : s2_next_q;
 
-  // A new QP's tables are written while no pass is on its way.
+  // A new QP's tables are written while no pass is in flight.
   assign init_ready_o = !s1_valid_q && !s2_valid_q && !s3_valid_q && !again_q;
   assign init         = init_valid_i && init_ready_o;
 
@@ -220,7 +225,7 @@ module qp_retire #(
     .clk_i, .rst_ni, .we_i(init), .waddr_i(init_qpn_i), .wdata_i({init_send_cq_i, init_recv_cq_i}),
     .re_i(start), .raddr_i(start_qpn), .rdata_o(cq_ram)
   );
-  // Above 1024 words: 2 cycles, its output and s2_win_q.
+  // Above 1024 words a read takes 2 cycles: the RAM's output and s2_win_q.
   ram_1r1w #(.Width(WinEntryW), .Depth(rnic_pkg::NumQps * rnic_pkg::SqWindow)) u_window (
     .clk_i, .rst_ni, .we_i(win_we_i), .waddr_i({win_qpn_i, win_slot_i}),
     .wdata_i({win_after_i, win_opcode_i, win_signaled_i, win_length_i}),
@@ -238,7 +243,7 @@ module qp_retire #(
     .clk_i, .rst_ni, .we_i(head_we_i), .waddr_i(head_qpn_i), .wdata_i({head_tail_i, head_reads_i}),
     .re_i(start), .raddr_i(start_qpn), .rdata_o(tail_ram)
   );
-  // --- 1: the tables' words are there
+  // --- 1: the tables' words arrive
   always_ff @(posedge clk_i) begin
     if (s1_valid_q) begin
       s2_op_q   <= s1_op_q;
@@ -313,7 +318,7 @@ module qp_retire #(
   assign {ret_sq_o, ret_rq_o, ret_head_o, ret_reads_o} =
     init ? '0 : {s3_sq, s3_rq, s3_head, s3_reads};
 
-  // The answer to qp_state waits for the CQEs that were put before it (invariant 4).
+  // The response to qp_state waits for the CQEs that were put before it (invariant 5).
   logic        rsp_q, cqe_taken, asked;
   logic [2:0]  rsp_behind_q;
   logic [33:0] rsp_data_q;
@@ -343,7 +348,8 @@ module qp_retire #(
   `RNIC_ASSERT(KindKnown_A, !(rx_done_valid_i && rx_done_ready_o) ||
                             rx_done_i.kind == iwarp_pkg::DelRead ||
                             rx_done_i.kind == iwarp_pkg::DelRecv)
-  // ddp reports receives in the order in which it took them, and nothing after its first error.
+  // ddp reports receives in the order in which it took them, and reports none after its first
+  // error.
   `RNIC_ASSERT(RecvInOrder_A, !(s2_valid_q && kind == OpRecv) || index == s2_ctx_q[CtxW-17 -: 16])
   logic [rnic_pkg::SqWindow-1:0] s2_done;
   logic s1_new_q, s2_new_q;   // an operation begins
@@ -354,7 +360,7 @@ module qp_retire #(
                               !s2_done[s2_ctx_q[CtxW-34 -: SlotW]])
   `RNIC_ASSERT(OneAsked_A, !(asked && rsp_q))
 
-  // Simulation alone: commit trace (architecture 10)
+  // Simulation only: commit trace (architecture 10)
   iwarp_pkg::qp_retire_commit_t tap_qp_retire /*verilator public_flat_rd*/;
   assign tap_qp_retire = {op_take, op[OpW-1 -: 3], 16'(start_qpn), 8'(start_slot)};
 endmodule

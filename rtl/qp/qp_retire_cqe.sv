@@ -2,8 +2,12 @@
 //
 //   put_* (one of four kinds), window entry, part of rx_done --> [ entry ] --> [ FIFO ] --> cqe_req
 //
-// Latency 1 cycle, one a cycle. qp_retire puts one only if count_o had room for it when its pass
-// began. cq fills in phase and timestamp. Part of qp_retire.
+// qp_retire puts a completion only if count_o had room for it when its pass began (CqeHasRoom_A).
+// cq fills in phase and timestamp.
+// Latency: 1 cycle.
+// Throughput: 1 completion per cycle.
+// Part of qp_retire.
+// Bench: tb/qp/qp_retire_test.cpp
 `include "rnic_assert.svh"
 
 module qp_retire_cqe #(
@@ -12,7 +16,7 @@ module qp_retire_cqe #(
   input  logic            clk_i,
   input  logic            rst_ni,
   // from qp_retire: kind, at most one
-  input  logic            put_own_i,        // of a send WQE: the window's opcode and length
+  input  logic            put_own_i,        // of a send WQE: opcode and length come from the window
   input  logic            put_flush_sq_i,
   input  logic            put_recv_i,       // of a receive: byte_len, solicited
   input  logic            put_flush_rq_i,
@@ -35,7 +39,7 @@ module qp_retire_cqe #(
   logic                put, is_recv, unused_bits;
   iwarp_pkg::cqe_req_t cqe_in;
   iwarp_pkg::cqe_t     entry;
-  iwarp_pkg::rx_done_t bits;   // an enum comes out of bits as a member of a struct
+  iwarp_pkg::rx_done_t bits;   // to assign an enum from bits: as a member of a struct
 
   assign bits        = {{(iwarp_pkg::RxDoneWidth - 8){1'b0}}, status_i};
   assign unused_bits = ^{bits.qpn, bits.kind, bits.slot, bits.index, bits.byte_len, bits.solicited};
@@ -75,7 +79,8 @@ module qp_retire_cqe #(
     .valid_o(cqe_req_valid_o), .ready_i(cqe_req_ready_i), .data_o(cqe_req_o), .count_o
   );
 
-  // Registered, as the answer of qp_state to a command is, which comes after the last completion of that command.
+  // Registered like qp_state's response to a command, which follows the last completion of that
+  // command.
   logic given_q;
   assign cqe_given_o = given_q;
   always_ff @(posedge clk_i) begin

@@ -1,15 +1,20 @@
-// qp_retire_kick: has a QP waited for what a pass of qp_retire has ended?
+// qp_retire_kick: kicks a QP that may have waited for the WQE or request that a pass of qp_retire
+// ended.
 //
 //   ended (stage 3) --> [ read tail, producer index ] --> full or empty? --> [ FIFO ] --> kick
 //
-// A kick is due when a Read has ended, the window was full, or the QP is closing (watch) and its send
-// queue is now empty: nothing else that retires makes a QP eligible. The tables are read in the
-// cycle in which qp_retire writes ret_*. So when qp_pick reads its copies, it sees ret_*, or it sees
-// no newer tail, producer index and watch than this leaf: no QP rests unseen. (qp_state kicks after
-// it has written watch.)
+// 1. A kick is due when a request to the peer has ended (Read, Flush, atomic, Atomic Write), when
+//    the window was full, or when the QP is closing (watch) and its send queue is now empty. No
+//    other retirement makes a QP eligible.
+// 2. No kick is lost. The tables are read in the cycle in which qp_retire writes ret_*. So when
+//    qp_pick reads its copies, either it reads ret_*, or its tail, producer index and watch are no
+//    newer than here. (qp_state kicks after it has written watch.)
+// 3. qp_retire begins a pass only if count_o has room for its kick (KickHasRoom_A).
 //
-// Latency 2 cycles, one a cycle. qp_retire begins a pass only if count_o has room for its kick.
+// Latency: 2 cycles.
+// Throughput: 1 kick per cycle.
 // Waits for qp_sched. Part of qp_retire.
+// Bench: tb/qp/qp_retire_test.cpp
 `include "rnic_assert.svh"
 
 module qp_retire_kick #(
@@ -18,12 +23,12 @@ module qp_retire_kick #(
 ) (
   input  logic            clk_i,
   input  logic            rst_ni,
-  // from qp_retire: a pass, with the WQE or Read that it has ended
+  // from qp_retire: a pass that has ended a WQE or a request
   input  logic            ended_i,
   input  logic [QpnW-1:0] qpn_i,
   input  logic            is_read_i,
-  input  logic [WinW-1:0] old_head_i,   // of the window, before the pass
-  input  logic [15:0]     sq_i,         // retired, after it
+  input  logic [WinW-1:0] old_head_i,   // head of the window before the pass
+  input  logic [15:0]     sq_i,         // retired index after the pass
   output logic [2:0]      count_o,
   // from qp_emit and qp_doorbell
   input  logic            head_we_i,

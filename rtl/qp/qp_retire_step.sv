@@ -1,22 +1,28 @@
-// qp_retire_step: one pass of an operation over the context of its QP.
+// qp_retire_step: executes one pass of an operation on the context of its QP.
 //
-// Combinational, between registers of qp_retire. At most one CQE and one WQE retired a pass.
+// A pass writes at most one CQE. A pass of a done retires at most one WQE.
 //
-//   operation     pass   what it does                                            next pass
-//   wr_done,      First  the head of the window retires; one after it is marked  Next, if the next
-//   rx_done Read  Next   the head, which is done, retires                        WQE is done
-//   rx_done       First  the CQE of the receive
-//   own, mark     First  remembers a failed WQE (own: issue, mark: rdmap)
-//   look          First  nothing
-//   flush         First  no failed WQE is in the window: a CQE up to the         Rq
-//                        producer index; else finds the first failed one         Gap, or Own
-//                 Gap    a CQE up to the failed WQE                              Own
-//                 Own    the CQE of the failed WQE, which is the head            First
-//                 Rq     a CQE for the receive queue up to its producer index
+//   operation     pass   action                                                   next pass
+//   wr_done,      First  retires the WQE if it is the head of the window,         Next, if the next
+//   rx_done Read,        else marks it as done                                    WQE is done
+//   res_done      Next   retires the head, which is done
+//   rx_done Recv  First  writes the CQE of the receive
+//   own, mark     First  stores a failed WQE (own: by issue, mark: by rdmap)
+//   look          First  does nothing
+//   flush         First  no failed WQE in the window: a CQE up to the producer    Rq
+//                        index; else finds the first failed WQE                   Gap, or Own
+//                 Gap    writes a CQE up to the failed WQE                        Own
+//                 Own    writes the CQE of the failed WQE, which is the head      First
+//                 Rq     writes a CQE for the receive queue, up to its producer
+//                        index
 //
-// A flush takes at most 7 passes: done WQEs at the head have retired before (HeadNotDone_A), all
-// others are covered by the CQE of a gap, and at most two have failed. A done of a WQE that is not
-// in the window is dropped: its QP has been flushed, so the WQE was reported already.
+// 1. A flush takes at most 7 passes. Done WQEs at the head have retired before (HeadNotDone_A), the
+//    CQE of a gap covers all others, and at most two WQEs have failed.
+// 2. A done of a WQE that is not in the window is dropped: its QP has been flushed, so the WQE has
+//    been reported already.
+//
+// Combinational, between registers of qp_retire.
+// Bench: tb/qp/qp_retire_test.cpp
 module qp_retire_step #(
   localparam int unsigned WinW  = $clog2(rnic_pkg::SqWindow) + 1,
   localparam int unsigned SlotW = $clog2(rnic_pkg::SqWindow),
@@ -36,7 +42,7 @@ module qp_retire_step #(
   input  logic [WinW-1:0]  tail_i,
   input  logic [15:0]      prod_sq_i,
   input  logic [15:0]      prod_rq_i,
-  // to qp_retire: the context after it, whether a WQE or a Read has ended
+  // to qp_retire: the context after the pass, whether a WQE or a request has ended
   output logic [CtxW-1:0]  ctx_o,
   output logic             ended_o,
   // at most one CQE
@@ -46,7 +52,7 @@ module qp_retire_step #(
   output logic             put_flush_rq_o,
   output logic [15:0]      put_index_o,
   output logic [7:0]       put_status_o,
-  // the next pass: next, of a done, at next_slot; more, of a flush
+  // the next pass: next_o of a done, at next_slot; more_o of a flush
   output logic             next_o,
   output logic             more_o,
   output logic [2:0]       more_pass_o,

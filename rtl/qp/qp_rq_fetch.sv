@@ -1,30 +1,38 @@
-// qp_rq_fetch: hands out receive WQEs to ddp from a prefetch buffer, and fills the buffer from the receive rings.
+// qp_rq_fetch: gives receive WQEs to ddp from a prefetch buffer, and fills the buffer from the
+// receive rings.
 //
 //   rq_take_req --> [ takes ] --> read, look, give --> [ buffer ] --> b1 --> b2 --> rq_take_rsp
 //                                    |   ^    +--> refill ------------+
 //                               miss v   | retry, empty, failed       v
 //   done, stop, miss, list --> S0 --> S1 --> S2 --> S3            [ list ] <-- kick (doorbell)
 //                                             |     +--> state, refill --^
-//                                             +--> rq_rd_req, [ qp_read ] --> done; beats --> [ buffer ]
+//                                             +--> rq_rd_req, [ qp_read ] --> done, [ buffer ]
 //
-// State of a QP: taken (owner: the take path); on (created and not stopped), drop (a read has failed: the reads outstanding are
-// dropped), reads (outstanding, at most 4), asked, arrived (owner: S3). All are ring indices that run free.
+// State of a QP: taken (owner: the take path); on (created and not stopped), drop (a read has
+// failed: the outstanding reads are dropped), reads (outstanding, at most 4), asked, arrived
+// (owner: S3). Indices are ring indices that run free.
 //
-// 1. A QP is in S1 to S3 at most once: S0 admits no operation of a QP that is inside. So each operation sees its predecessor's.
-// 2. The take path takes one request at a time, in order. A take whose WQE has arrived needs the buffer alone: neither reads
-//    outstanding nor rq_rd_req hold it up.
-// 3. A take that misses becomes an operation itself. Its verdict is retry (the WQE has arrived meanwhile), empty (none is announced,
-//    or the QP is stopped), or wait. It waits for one of the QP's own reads, which then is outstanding: each done of the QP
-//    wakes it. A read that fails ends the take that waits for it (failed) and uses up its WQE; without a take its WQEs are read
-//    again when one comes.
-// 4. A QP comes onto the list by a doorbell, a take or a done. It is read for if a batch is due: a quarter of the buffer is free and
-//    something is announced. Length: all that is announced up to the ring's end, at most a quarter of the buffer, or the whole
-//    of an empty one.
+// 1. A QP is in S1 to S3 at most once: S0 admits no operation of a QP that is inside. So each
+//    operation reads what its predecessor wrote.
+// 2. The take path serves one request at a time, in order. A take whose WQE has arrived needs only
+//    the buffer: outstanding reads and rq_rd_req do not delay it.
+// 3. A take that misses becomes an operation. Its verdict is retry (the WQE has arrived meanwhile),
+//    empty (none is announced, or the QP is stopped), or wait. With wait, one of the QP's own reads
+//    is outstanding (TakeWaitsForARead_A), and each done of the QP wakes the take.
+// 4. A failed read ends the take that waits for it (failed) and uses up its WQE. If no take waits,
+//    its WQEs are read again when a take comes.
+// 5. A doorbell, a take or a done enqueues a QP on the list. A read is issued for it if a batch is
+//    due: a quarter of the buffer is free and WQEs are announced. Length of the batch: all
+//    announced WQEs up to the ring's end, at most a quarter of the buffer, or the whole buffer if
+//    it is empty.
 //
-// 3 cycles a take from the buffer, 5 cycles latency (read, look, give, b1, b2); S0 to S3: an operation a cycle over
-// different QPs, 4 cycles for the same one. Done waits for nothing; list and miss wait for room in rq_rd_req and qp_read; a take
-// that misses holds those behind it, since ddp wants its responses in order.
-// Siblings qp_sq_fetch, qp_read, qp_sched. Bench tb/qp/qp_fetch_test.cpp.
+// Latency: 5 cycles for a take from the buffer (read, look, give, b1, b2).
+// Throughput: 3 cycles per take from the buffer. S0 to S3: 1 operation per cycle over different
+// QPs, 1 every 4 cycles of the same QP.
+// Waits: done waits for nothing; list and miss wait for room in rq_rd_req and qp_read. A take that
+// misses blocks the takes after it, because ddp expects responses in order.
+// Siblings: qp_sq_fetch, qp_read, qp_sched.
+// Bench: tb/qp/qp_fetch_test.cpp
 `include "rnic_assert.svh"
 
 module qp_rq_fetch #(
@@ -49,7 +57,7 @@ module qp_rq_fetch #(
   input  logic            prod_we_i,
   input  logic [QpnW-1:0] prod_qpn_i,
   input  logic [15:0]     prod_index_i,
-  // from qp_state: a QP is created; a QP is stopped, done when no read of it is left
+  // from qp_state: a QP is created; a QP is stopped, done when no read of it is outstanding
   input  logic            init_valid_i,
   output logic            init_ready_o,
   input  logic [QpnW-1:0] init_qpn_i,
@@ -76,11 +84,13 @@ module qp_rq_fetch #(
   localparam int unsigned UsedW     = $clog2(ReadDepth + 1);
   localparam int unsigned PreW      = Pre > 1 ? $clog2(Pre) : 1;
   localparam int unsigned BufW      = $clog2(rnic_pkg::NumQps * Pre);
-  localparam int unsigned Inside    = 3;            // operations in S1, S2, S3; takes in give, b1, b2
-  localparam int unsigned OutDepth  = Inside + 2;   // a read for each of them, one for S0, one that waits
-  localparam int unsigned WqeW      = 1 + 2 + 3 * 128;   // {malformed, num_sge, SGEs} of a receive WQE
+  localparam int unsigned Inside    = 3;   // operations in S1, S2, S3; takes in give, b1, b2
+  // OutDepth: a read for each operation inside, one for S0, one waiting.
+  localparam int unsigned OutDepth  = Inside + 2;
+  // A receive WQE in the buffer: {malformed, num_sge, SGEs}.
+  localparam int unsigned WqeW      = 1 + 2 + 3 * 128;
 
-  // --- the list of QPs to be read for
+  // --- the list of QPs that may need a read
   logic            list_valid, list_go, fin_valid_q, again_valid, again_ready;
   logic [3:0]      list_ready;
   logic [QpnW-1:0] list_qpn, fin_qpn_q, again_qpn;
@@ -96,7 +106,7 @@ module qp_rq_fetch #(
   assign refill_ready = list_ready[1];
   assign again_ready  = list_ready[2];
 
-  // A QP leaves the list at once: a kick that comes after its state was read puts it on the list again.
+  // A QP leaves the list at once: a kick that comes after its state was read enqueues it again.
   always_ff @(posedge clk_i) begin
     if (!rst_ni)            fin_valid_q <= 1'b0;
     else if (list_go)       fin_valid_q <= 1'b1;
@@ -108,13 +118,13 @@ module qp_rq_fetch #(
 
   // --- take path
   typedef enum logic [2:0] {
-    TkRead,    // a request: its QP's indices are read
-    TkLook,    // they are there; distances are formed
-    TkGive,    // the WQE is read from the buffer; or the take misses
-    TkMiss,    // asks S0
-    TkVerdict, // until S3 has judged
-    TkWait,    // for a read of the QP
-    TkEmpty,   // nothing is announced
+    TkRead,    // takes a request: reads its QP's indices
+    TkLook,    // the indices arrive; distances are computed
+    TkGive,    // the WQE is read from the buffer, or the take misses
+    TkMiss,    // requests an operation from S0
+    TkVerdict, // waits for the verdict of S3
+    TkWait,    // waits for a read of the QP
+    TkEmpty,   // no WQE is announced
     TkFailed   // the read has failed
   } take_e;
   take_e           tk_d, tk_q;
@@ -148,7 +158,8 @@ module qp_rq_fetch #(
     .re_i(take_begin), .raddr_i(take_qpn), .rdata_o(tk_prod_ram)
   );
 
-  // Is a batch due? announced: posted and not asked for; claimed: entries of the buffer in use or asked for.
+  // Is a batch due? announced: posted and not requested; claimed: buffer entries in use or
+  // requested.
   function automatic logic batch_due(input logic [15:0] announced, input logic [15:0] claimed);
     batch_due = announced != '0 && claimed <= 16'(Pre - Quarter);
   endfunction
@@ -188,7 +199,7 @@ module qp_rq_fetch #(
     end
   end
 
-  // --- the buffer: one register in front of its write port, two behind its read port
+  // --- the buffer: one register before its write port, two after its read port
   logic             rbuf_valid, bw_q;
   logic [QpnW-1:0]  rbuf_qpn;
   logic [15:0]      rbuf_index;
@@ -337,7 +348,7 @@ module qp_rq_fetch #(
   assign asked = state_ram[31:16];
   assign mask  = (16'd1 << cfg_ram[67:64]) - 16'd1;
 
-  // --- S2: is a batch due, how long is it, and what becomes of a take
+  // --- S2: is a batch due, how long is it, and what is the verdict on a take
   logic [15:0] space, room, count16;
   logic        due, may_read, none_d, acts_d, unused_bits;
   assign due      = batch_due(announced_q, claimed_q);
@@ -396,7 +407,7 @@ module qp_rq_fetch #(
   assign we     = (three_valid_q && acts_q) || init;
   assign we_qpn = init ? init_qpn_i : three_qpn_q;
 
-  // A done after which a batch is due puts its QP on the list.
+  // A done after which a batch is due enqueues its QP on the list.
   logic again_put, again_take;
   assign again_put = three_valid_q && three_op_q == OpDone && !three_fail_q && !three_drop_q && three_due_q;
   stream_fifo #(.Width(QpnW), .Depth(OutDepth), .Reserved(1'b1)) u_again (
@@ -466,7 +477,7 @@ module qp_rq_fetch #(
   `RNIC_STREAM_STABLE(RspStable_A, rq_take_rsp_valid_o, rq_take_rsp_ready_i, rq_take_rsp_o)
   `RNIC_STREAM_STABLE(ReadStable_A, rq_rd_req_valid_o, rq_rd_req_ready_i, rq_rd_req_o)
 
-  // Simulation alone: commit trace (architecture 10)
+  // Simulation only: commit trace (architecture 10)
   iwarp_pkg::qp_rq_take_commit_t tap_qp_rq_take /*verilator public_flat_rd*/;
   assign tap_qp_rq_take = {b2_valid_q, b2_qpn_q, rsp_result};
 endmodule

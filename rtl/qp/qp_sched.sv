@@ -1,15 +1,20 @@
-// qp_sched: a list of QPs that may have work, each in it at most once.
+// qp_sched: a list of QPs that may have work, each at most once.
 //
-// A QP is active from the kick that puts it on the list until the evaluation that follows is finished; a kick in between
-// is remembered (again) and puts it back on the list at the finish. So whoever pops a QPN owns the QP until it says
-// finish: no two stages ever work on the same QP, and no kick is lost as long as what it tells of was written before.
+//   kick, finish (Sources streams) --> [ stream_arb ] --> [ read flags ] --> [ decide, write ]
+//                                                                                   |
+//                                                               qpn_o <-- [ list ] <+
 //
-//   kick, finish (Sources streams) --> [ stream_arb ] --> [ read flags ] --> [ decide, write ] --> [ list ] --> qpn_o
+// 1. A QP is active from the kick that enqueues it until the owner finishes its evaluation. A kick
+//    in between sets `again`, and the finish enqueues the QP once more.
+// 2. The leaf that pops a QPN owns the QP until its finish. So no two stages work on the same QP.
+// 3. No kick is lost, if the sender has written the state that it kicks for before the kick.
+// 4. The list has an entry for every QP, so an operation never waits (ListHasRoom_A).
 //
-// One operation a cycle (the flags just written are forwarded); latency 4 cycles from a kick to qpn_o, 5 with a list in
-// block memory. The list holds every QP, so an operation never waits for anything.
-//   op_finish_i 0: kick. 1: the owner is done; op_requeue_i puts the QP back on the list.
+// op_finish_i 0: kick. op_finish_i 1: the owner is done; op_requeue_i enqueues the QP again.
+// Latency: 4 cycles from a kick to qpn_o, 5 with a list in block memory.
+// Throughput: 1 operation per cycle; the flags just written are forwarded.
 // Siblings: qp_pick (owner of the send list), qp_rq_fetch (owner of the receive list).
+// Bench: tb/qp/qp_sched_test.cpp
 `include "rnic_assert.svh"
 
 module qp_sched #(
@@ -21,7 +26,7 @@ module qp_sched #(
   // from the clearing walker
   input  logic                    clear_busy_i,
   input  logic [QpnW-1:0]         clear_addr_i,
-  // from everybody who knows of work
+  // from every source of kicks and finishes
   input  logic [Sources-1:0]      op_valid_i,
   output logic [Sources-1:0]      op_ready_o,
   input  logic [Sources-1:0]      op_finish_i,

@@ -1,11 +1,18 @@
-// qp_slot: counts, by QP, the send messages that ddp is done with (sq_slot_free).
+// qp_slot: counts, per QP, the send messages that ddp is done with (sq_slot_free).
 //
-//   sq_slot_free --> [ read count ] --> [ write count + 1 ] --> freed_* (to qp_pick), kick if the QP may wait for it
+//   sq_slot_free --> [ read count ] --> [ write count + 1 ] --> freed_* (to qp_pick), kick if due
 //
-// The other half of the count, messages issued, stands in qp_emit; both run free, the difference is what ddp holds. The
-// two cycles of an item are never stretched: it is taken only when the kick that may follow has its place, so the
-// decision to kick sees the same counts as qp_pick will. 2 cycles an item; waits for qp_sched alone. ddp acknowledges the
-// end of a QP when all of it has been taken here: none comes to the next life, whose counts begin anew.
+// 1. qp_emit has the other half of the count, the messages issued. Both run free; their difference
+//    is the number of messages that ddp holds (SlotIsHeld_A).
+// 2. The two cycles of an item never stall: an item is taken only when the kick that may follow has
+//    room. So the decision to kick uses the same counts that qp_pick will read.
+// 3. ddp acknowledges the stop of a QP after all its sq_slot_free have been taken here. So none
+//    reaches the QP's next life, whose counts begin at 0.
+//
+// Throughput: 2 cycles per item.
+// Waits only for qp_sched.
+// Siblings: qp_pick, qp_emit.
+// Bench: tb/qp/qp_test.cpp
 `include "rnic_assert.svh"
 
 module qp_slot #(

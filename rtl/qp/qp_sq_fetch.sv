@@ -1,30 +1,35 @@
-// qp_sq_fetch: fills the SQ prefetch buffers, from the ring and from pushed WQEs.
+// qp_sq_fetch: fills the SQ prefetch buffers from the ring and from pushed WQEs.
 //
-// Fetch state of a QP: arrived (ring index behind the last unit in the buffer), asked (behind the last that is here or under way),
-// reads (under way, at most four, so that the buffer is filled while it is emptied), fail (one came back bad; nothing more is
-// fetched, and what is still under way is dropped). Unit i of the ring lies at i modulo SqPrefetch of the QP's buffer.
-//
-//   0 choose                1 look      2 decide     3 do
+//   0 choose                1 read      2 decide     3 act
 //   request (pick, parse) --+                        +--> [ reads ] --> sq_rd_req, [ qp_read ]
 //   push (qp_doorbell) -----+--> state, --> count ---+--> state, arr_*, buffer write
 //   done (qp_read) ---------+    distances           +--> [ kicks ] --> kick
 //   sq_rd --> [ qp_read ] ------------------------------> buffer write --> [ buffer ] --> qp_parse
 //
-// A request reads min(announced, up to the ring's end) units: as many as fit into an empty buffer, else a quarter of it, if that
-// is free. A push goes into the buffer when its first unit is the next to be fetched and there is room; else it is forgotten and
-// its WQE is fetched as any other.
+// Fetch state of a QP: arrived (ring index after the last unit in the buffer), asked (after the
+// last unit in the buffer or outstanding), reads (outstanding, at most 4, so that the buffer fills
+// while it drains), fail (a read came back bad: no further fetch, and outstanding reads are
+// dropped). Unit i of the ring is at i modulo SqPrefetch of the QP's buffer.
 //
-//   1 An operation starts only if none of its QP is in stages 1 to 3 (hit), so it sees the state
-//     that the one before has written (SameQpApart_A): those of one QP take effect one after the other.
-//   2 It starts only with room for its read, its entry of qp_read and its kick, those in stages 1 to 3
-//     counted. So no stage stalls.
-//   3 One push is inside at a time: its data stays on the port until its last unit is written
-//     (PushStays_A).
+// 1. A request reads min(announced, up to the ring's end) units: at most the whole buffer if it is
+//    empty, else at most a quarter of it, if a quarter is free.
+// 2. A push enters the buffer when its first unit is the next to be fetched and there is room.
+//    Otherwise its data is discarded and its WQE is fetched like any other.
+// 3. An operation starts only if none of its QP is in stages 1 to 3 (hit). So it reads the state
+//    that the previous operation has written, and those of one QP take effect one after the other
+//    (SameQpApart_A).
+// 4. An operation starts only with room for its read, its entry of qp_read and its kick, counting
+//    those in stages 1 to 3. So no stage stalls (PutTaken_A, SendTaken_A, KickTaken_A).
+// 5. At most one push is inside: its data stays on the port until its last unit is written
+//    (PushStays_A).
 //
-// One operation a cycle over all QPs (a read sent: 3 every 4 cycles), one every 4 cycles of the same
-// QP; a push every 4 cycles, of two units every 5. 3 cycles to the kick and to sq_rd_req, 1 more in
-// their queues. A push and what comes back wait for qp_sched alone; a request may wait for
-// sq_rd_req, with pushes and answers going on meanwhile.
+// Latency: 3 cycles to the kick and to sq_rd_req, 1 more in their queues.
+// Throughput: 1 operation per cycle over all QPs (operations that issue reads: 0.75 per cycle), 1
+// every 4 cycles of the same QP; a push every 4 cycles, of two units every 5.
+// Waits: a push and a response wait only for qp_sched. A request may wait for sq_rd_req; pushes and
+// responses continue meanwhile.
+// Siblings: qp_read, qp_rq_fetch, qp_pick.
+// Bench: tb/qp/qp_sq_fetch_test.cpp
 `include "rnic_assert.svh"
 
 module qp_sq_fetch #(
@@ -38,7 +43,7 @@ module qp_sq_fetch #(
   output logic            req_ready_o,
   input  logic            req_barrier_i,
   input  logic [QpnW-1:0] req_qpn_i,
-  // to qp_state: the barrier is through
+  // to qp_state: the barrier has passed
   output logic            barrier_done_o,
   // from qp_doorbell
   input  logic            push_valid_i,
@@ -65,13 +70,13 @@ module qp_sq_fetch #(
   output logic [QpnW-1:0] arr_qpn_o,
   output logic [15:0]     arr_index_o,
   output logic [15:0]     arr_asked_o,
-  output logic            arr_full_o,    // as many reads are under way as may be
+  output logic            arr_full_o,    // the maximum number of reads is outstanding
   output logic            arr_fail_o,
   // to qp_sched
   output logic            kick_valid_o,
   input  logic            kick_ready_i,
   output logic [QpnW-1:0] kick_qpn_o,
-  // from and to qp_parse: a unit of the buffer, a cycle later
+  // from and to qp_parse: a unit of the buffer, one cycle later
   input  logic            unit_re_i,
   input  logic [QpnW-1:0] unit_qpn_i,
   input  logic [PreW-1:0] unit_index_i,
@@ -121,14 +126,14 @@ module qp_sq_fetch #(
   logic [15:0]     rbuf_index, done_end;
   logic [511:0]    rbuf_data;
 
-  // what came back: done_end, done_fail
+  // the read that came back: done_end, done_fail
   logic [16:0]     s1_done_q, s2_done_q, s3_done_q;
   // registered distances
   logic [15:0]     s2_arrived_q, s2_asked_q, announced_q, toend_q, held_q, s2_offset_q;
   logic [2:0]      s2_reads_q;
   logic            s2_fail_q, next_q;
   logic [63:0]     s2_base_q;
-  // what is done
+  // stage 3
   logic [15:0]     s3_arrived_q, s3_asked_q, s3_offset_q;
   logic [2:0]      s3_reads_q;
   logic            s3_fail_q, push_ok_q;
@@ -144,7 +149,7 @@ module qp_sq_fetch #(
   assign held  = asked - head_ram;
   assign mask  = (16'd1 << cfg_ram[67:64]) - 16'd1;
 
-  // Requests wait here, so that QPs whose WQEs are there are not held up by reads.
+  // Requests wait here, so that QPs whose WQEs are in the buffer are not blocked by reads.
   logic                req_valid, req_ready, req_barrier;
   logic [QpnW-1:0]     req_qpn;
   logic [ReqCountW-1:0] unused_reqs;
@@ -153,9 +158,9 @@ module qp_sq_fetch #(
     .valid_o(req_valid), .ready_i(req_ready), .data_o({req_barrier, req_qpn}), .count_o(unused_reqs)
   );
 
-  // 0: which operation: an answer after a push, else a push first, so that neither starves the
-  // other. A new QP's state is written while nothing is inside; a push to its number is of its
-  // earlier life and goes first.
+  // 0: choose the operation. After a push a response goes first, else a push, so that neither
+  // starves the other. A new QP's state is written while no operation is inside. A push to its
+  // number belongs to the earlier life and goes first.
   assign in_pipe     = 2'(s1_valid_q) + 2'(s2_valid_q) + 2'(s3_valid_q);
   assign busy        = s1_valid_q || s2_valid_q || s3_valid_q;
   assign push_inside = (s1_valid_q && s1_op_q == OpPush) || (s2_valid_q && s2_op_q == OpPush) ||
@@ -263,7 +268,7 @@ module qp_sq_fetch #(
   assign arr_full_o  = reads_d[2];
   assign arr_fail_o  = fail_d;
 
-  // A push is taken with its last unit.
+  // A push is accepted with its last unit.
   assign push_ready_o = second_q || (s3_valid_q && s3_op_q == OpPush && !(push_ok_q && push_two_i));
   assign kick_due     = s3_valid_q && (s3_op_q == OpPush || s3_op_q == OpDone);
   stream_fifo #(.Width(QpnW), .Depth(KickDepth), .Reserved(1'b1)) u_kicks (
@@ -271,7 +276,7 @@ module qp_sq_fetch #(
     .valid_o(kick_valid_o), .ready_i(kick_ready_i), .data_o(kick_qpn_o), .count_o(kicks)
   );
 
-  // The buffer: pushed units go first, what comes back waits a cycle.
+  // The buffer: pushed units go first; read data waits one cycle.
   logic                       bw_we, push_we;
   logic [QpnW+PreW-1:0]       bw_addr;
   logic [511:0]               bw_data;
@@ -288,7 +293,7 @@ module qp_sq_fetch #(
     .re_i(unit_re_i), .raddr_i({unit_qpn_i, unit_index_i}), .rdata_o(unit_o)
   );
 
-  // The read leaves through a queue; its place there is kept before a request is begun.
+  // The read leaves through a queue; its entry there is reserved before a request begins.
   iwarp_pkg::sq_rd_req_t rd_req;
   assign rd_req.address = s3_base_q + 64'({s3_offset_q, 6'd0});
   assign rd_req.length  = {count_q, 6'd0};
@@ -331,7 +336,7 @@ module qp_sq_fetch #(
 
   always_ff @(posedge clk_i) begin
     {s1_op_q, s1_qpn_q, s1_done_q} <= {op_d, qpn_d, done_end, done_fail};
-    // 1: the state of the QP is there; distances are formed
+    // 1: the state of the QP arrives; distances are computed
     {s2_op_q, s2_qpn_q, s2_done_q} <= {s1_op_q, s1_qpn_q, s1_done_q};
     {s2_fail_q, s2_reads_q, s2_asked_q, s2_arrived_q} <= state_ram;
     announced_q <= prod_ram - asked;
@@ -358,7 +363,7 @@ module qp_sq_fetch #(
   `RNIC_STREAM_STABLE(ReadStable_A, sq_rd_req_valid_o, sq_rd_req_ready_i, sq_rd_req_o)
   `RNIC_STREAM_STABLE(KickStable_A, kick_valid_o, kick_ready_i, kick_qpn_o)
 
-  // Simulation alone: commit trace (architecture 10)
+  // Simulation only: commit trace (architecture 10)
   iwarp_pkg::qp_push_commit_t tap_qp_push /*verilator public_flat_rd*/;
   assign tap_qp_push = {s3_valid_q && s3_op_q == OpPush && push_ok_q, 16'(s3_qpn_q), push_first_i, push_two_i ? 2'd2 : 2'd1};
 endmodule

@@ -1,18 +1,26 @@
-// qp_state: commands of admin and what happens to QPs, one at a time: states, start and stop, drain.
+// qp_state: executes commands of admin and events of QPs, one at a time: states, start and stop,
+// drain.
 //
-//   event (qp_event) --+--> [ read context ] --> [ qp_decide ] --> steps: a set, done in the order of their bits
+//   event (qp_event) --+--> [ read context ] --> [ qp_decide ] --> steps: executed in bit order
 //   qp_cmd ------------+                              ^
-//                                                     +-- look: what qp_retire found (closing, peer_closed)
+//                                                     +-- look: qp_retire's response (closing,
+//                                                         peer_closed)
 //
-// Steps: close the doorbell; sync of mpa and ddp; issue off; barrier through issue; mark the failed request; look; qp_fault;
-// start or stop the other units (qp_ctl); barriers through both fetches; flush; initialise the tables; purge halves of pushes
-// (host_if, destroy_qp alone); save (context, copy for qp_pick); kick; qp_async; answer. Waiting for a Terminate to leave, or for the responder to be idle, is not a step: the QP
-// rests in state terminate, or closing, and term_done, or rdmap's qp_error of cause none, starts the rest.
+// Steps, in order: close the doorbell; sync mpa and ddp; issue off; barrier through issue; mark the
+// failed request; look; qp_fault; start or stop the other units (qp_ctl); barriers through both
+// fetches; flush; initialise the tables; purge halves of pushes (host_if, only for destroy_qp);
+// save (context, copy for qp_pick); kick; qp_async; answer.
+// 1. Waiting for a Terminate to be sent, or for the responder to be idle, is not a step. The QP
+//    rests in state terminate or closing; term_done, or rdmap's qp_error of cause none, starts the
+//    rest.
+// 2. A create_qp waits until qp_cq_walk and qp_event are empty (news_idle_i): an event still there
+//    may be of an earlier life of the QP's number, or of its CQs' numbers.
+// 3. It never waits for anything that a peer can delay.
 //
-// Waits for the units it has told to stop, and for what they wait for (cq, place_done), and for host_if to purge; events go on being collected
-// meanwhile. A create_qp waits until qp_cq_walk and qp_event have nothing left: its number, and those of its CQs, may have had an
-// earlier life that the news is about. Never for anything that a peer can put off. Sibling qp_decide says which steps; qp_ctl talks
-// to the units.
+// Waits for the units that it stops and for what those wait for (cq, place_done), and for host_if
+// to purge. qp_event collects events meanwhile.
+// Siblings: qp_decide (chooses the steps), qp_ctl (sends the orders to the units).
+// Bench: tb/qp/qp_test.cpp
 `include "rnic_assert.svh"
 
 module qp_state #(
@@ -37,7 +45,7 @@ module qp_state #(
   input  logic [QpnW-1:0]  event_qpn_i,
   input  logic [6:0]       event_bits_i,
   input  iwarp_pkg::qp_error_t event_error_i,
-  input  logic             news_idle_i,    // no event, and no CQ that has overrun, is left from before
+  input  logic             news_idle_i,    // no event and no CQ overrun is pending from before
   // to qp_pick and qp_cq_walk: the state
   output logic             st_we_o,
   output logic [QpnW-1:0]  st_qpn_o,
@@ -79,7 +87,7 @@ module qp_state #(
   // to qp_sched
   output logic             kick_valid_o,
   input  logic             kick_ready_i,
-  // the QP in hand, for all of the above
+  // the current QP, for all of the above
   output logic [QpnW-1:0]  qpn_o,
   // to rdmap and cq
   output logic             qp_fault_valid_o,
@@ -95,18 +103,18 @@ module qp_state #(
 );
   localparam int unsigned CtxW = 35 + iwarp_pkg::QpParamsWidth;
   localparam int unsigned Steps = 17;
-  // In the order in which they are done; qp_decide names the same bits.
+  // In the order of execution; qp_decide names the same bits.
   localparam int unsigned DoorOff = 0, Sync = 1, Off = 2, Barrier = 3, Mark = 4, Look = 5, Fault = 6, Ctl = 7, BarFetch = 8,
                           BarRq = 9, Flush = 10, Init = 11, Purge = 12, Save = 13, Kick = 14, Async = 15, Answer = 16;
 
   typedef enum logic [2:0] {
     StIdle,     // takes an event, else a command; reads the context
-    StLoad,     // the context is there
-    StDecide,   // qp_decide's answer: steps, new context
+    StLoad,     // the context arrives
+    StDecide,   // qp_decide's output: steps, new context
     StStep,     // chooses the next step
-    StDo,       // does it
-    StWait,     // waits for what it has begun
-    StLooked    // qp_retire has answered: decide again
+    StDo,       // executes it
+    StWait,     // waits for the response to the step
+    StLooked    // qp_retire has responded: decide again
   } state_e;
 
   state_e           state_d, state_q;
@@ -153,7 +161,7 @@ module qp_state #(
 
   first_one #(.N(Steps)) u_next (.request_i(steps_q), .any_o(any_step), .onehot_o(next_step), .index_o(unused_step));
 
-  // Which steps have an answer to wait for, and when the others are done.
+  // Steps that wait for a response, and when the others are done.
   logic fork_ready;
   logic [5:0] init_fork;
   assign waits = step_q[Barrier] || step_q[Mark] || step_q[Look] || step_q[Ctl] || step_q[Sync] || step_q[BarFetch] ||
@@ -219,7 +227,7 @@ module qp_state #(
     if (state_q == StWait && ret_rsp_valid_i) begin
       {sq_q, rq_q, empty_q, reads_q} <= {ret_rsp_sq_i, ret_rsp_rq_i, ret_rsp_empty_i, ret_rsp_reads_i};
     end
-    // What the mark needs outlives the event.
+    // The fields that `mark` needs must outlive the event.
     if (state_q == StDecide) {slot_q, wr_status_q} <= {event_error_i.slot[SlotW-1:0], event_error_i.status};
   end
 
@@ -291,7 +299,7 @@ module qp_state #(
   `RNIC_STREAM_STABLE(AsyncStable_A, qp_async_valid_o, qp_async_ready_i, qp_async_o)
   `RNIC_STREAM_STABLE(PurgeStable_A, qp_purge_valid_o, qp_purge_ready_i, qp_purge_o)
 
-  // Simulation alone: commit trace (architecture 10)
+  // Simulation only: commit trace (architecture 10)
   iwarp_pkg::qp_state_commit_t tap_qp_state /*verilator public_flat_rd*/;
   assign tap_qp_state = {state_q == StDecide || state_q == StLooked, is_cmd_q, state_q == StLooked,
                          is_cmd_q ? cmd.object[15:0] : 16'(qpn_q), is_cmd_q ? 7'd0 : bits_q,
