@@ -14,21 +14,21 @@
 //                             +--release-------------------- [ atomic_end ] <-------------+
 //                                                                 +--> atomic_rsp, qn1_retired
 //
-// 1. An entry is one item, 64 for requests and 8 for results, from atomic_req to its atomic_rsp.
-//    Every queue inside has room for every entry. So a stream waits only for streams outside, and
-//    for an arbiter at most 3 words long.
-// 2. A request that waits for the lock is a link of a list in atomic_lock, and in no queue. Nothing
-//    waits behind it. A result passes neither lock nor reads.
+// 1. An item occupies one entry from its atomic_req to its atomic_rsp. There are 64 entries for
+//    requests and 8 for results. Every queue inside has room for every entry. So a stream waits
+//    only for streams outside the unit, and for an arbiter during at most 3 other words.
+// 2. A request that waits for the lock is a link of a list in atomic_lock, not an entry of a queue.
+//    So no other item waits for it. A result passes neither lock nor reads.
 // 3. From grant to release at most one request of a bus address is between its read and the
-//    acceptance of its store. Stores and decisions to store nothing have one order, that of the
+//    acceptance of its store. Stores and decisions to store nothing have one order: that of the
 //    head of atomic_store, which tap_atomic_word reports.
-// 4. A request is begun when it leaves the queue of grants. atomic_dead drops it until then.
+// 4. A request begins when it leaves the queue of grants. Until then atomic_dead drops it.
 //
-// Throughput: an item a cycle. Mixed kinds: 9 items in 10 cycles or more, as they meet at arbiters
-// (Atomic Write and read in atomic_fetch, store and no store in atomic_end). Requests to one
-// address: one for each round of read and store.
-// Latency of an item that finds the unit empty, with T of tpt (qn1_xlate to qn1_extent), R of a
-// read (qn1_rd_req to qn1_rd, header in the same cycle), D of a store (word_wr to word_done):
+// Throughput: 1 item per cycle. With mixed kinds 9 items per 10 cycles or more, because the kinds
+// meet at arbiters (Atomic Write and read in atomic_fetch, store and no store in atomic_end). Of
+// requests to one address: one per round of read and store.
+// Latency of an item that finds the unit empty, with T for tpt (qn1_xlate to qn1_extent), R for a
+// read (qn1_rd_req to qn1_rd, header in the same cycle), D for a store (word_wr to word_done):
 //
 //   item                 to word_wr        to atomic_rsp      stages
 //   Atomic Write         T + 11 cycles     T + D + 16         xlate 2, lock 2, grants 1, begin 1,
@@ -36,12 +36,12 @@
 //   result               T + 8             T + D + 13         results 1 (no lock, grants, begin),
 //                                                             atomic_store 2 and 1, atomic_end 4
 //
-// Waits for host_if (a read, a store), tpt, and rdmap's taking of atomic_rsp; the last holds only
-// entries. tpt, host_if and rdmap never wait for a response of this unit.
-//
+// Waits for host_if (a read, a store), for tpt, and for rdmap to take atomic_rsp; a waiting
+// response holds only its entry. tpt, host_if and rdmap never wait for a response of this unit.
 // Leaves: atomic_entry, atomic_xlate, atomic_lock, atomic_fetch, atomic_compute (in it atomic_alu),
-// atomic_store, atomic_end. Decision: docs/decisions/0012-atomic-unit.md. Bench:
-// tb/atomic/atomic_test.cpp
+// atomic_store, atomic_end.
+// Decision: docs/decisions/0012-atomic-unit.md.
+// Bench: tb/atomic/atomic_test.cpp
 `include "rnic_assert.svh"
 
 module atomic (
@@ -227,7 +227,7 @@ module atomic (
   logic unused_bits;
   assign unused_bits = ^word_done_i;
 
-  // Simulation alone: commit trace (architecture 10)
+  // Simulation only: commit trace (architecture 10)
   logic [17:0] tap_mem [72];   // op and QPN of an entry
   always_ff @(posedge clk_i) begin
     if (accept) tap_mem[entry] <= {atomic_req_i.op, atomic_req_i.qpn};

@@ -14,20 +14,20 @@
 // 3. write_o says whether new_o is stored. A CmpSwap without a match stores nothing; its new_o is
 //    unused.
 //
-// Values are integers in the byte order of the host; the caller converts from and to the wire
-// (A-28).
+// Values are integers in the host's byte order; the caller converts from and to the wire (A-28).
 //
-// Latency 2 cycles, one operation a cycle. Stage 1 adds the low 32 bits, stage 2 the high 32 bits
-// and the carry. No back-pressure: atomic_alu never stalls, and the consumer has reserved room.
-//
-// Sibling atomic_lock. Bench tb/atomic/atomic_alu_test.cpp, model model/atomic/atomic_alu.hpp,
-// proof rtl/formal/atomic_alu_fv.sv
+// Latency: 2 cycles. Stage 1 adds the low 32 bits, stage 2 the high 32 bits and the carry.
+// Throughput: 1 operation per cycle. No back-pressure: atomic_alu never stalls, and the consumer
+// has reserved room.
+// Sibling: atomic_lock. Model: model/atomic/atomic_alu.hpp.
+// Bench: tb/atomic/atomic_alu_test.cpp.
+// Proof: rtl/formal/atomic_alu_fv.sv
 `include "rnic_assert.svh"
 
 module atomic_alu (
   input  logic        clk_i,
   input  logic        rst_ni,
-  // the operation: orig_i is what memory holds, value_i and mask_i are add or swap data and mask
+  // the operation: orig_i is the value in memory, value_i and mask_i are add or swap data and mask
   input  logic        valid_i,
   input  logic        is_cmp_swap_i,
   input  logic [63:0] orig_i,

@@ -1,16 +1,19 @@
-// atomic_compute: makes an item's word: the ALU's of a FetchAdd or CmpSwap, else the data that the
-// item brought.
+// atomic_compute: computes an item's word: the ALU's result for a FetchAdd or CmpSwap, else the
+// data that came with the item.
 //
 //   accept: operands --> [ RAM of 72 ] --+--> [ atomic_alu, 2 cycles ] --> to atomic_store
 //   operand: entry ----------^           +--> data ------- beside it ---------^
 //            old value --> [ 1 cycle ] --^
 //
-// 1. Items of all kinds pass in one order, 3 cycles long. Nothing waits here: atomic_store has room
-//    for every item inside the unit.
-// 2. store_o 0: nothing is stored. ending_o says why: done (a CmpSwap without a match), unread, or
-//    refused (a result).
+// 1. Items of all kinds pass in one order, in a pipeline of 3 stages. No item waits here:
+//    atomic_store has room for every item inside the unit.
+// 2. store_o 0: nothing is stored. ending_o gives the reason: done (a CmpSwap without a match),
+//    unread, or refused (a result).
 //
-// Latency 3 cycles (RAM 1, atomic_alu 2), one item a cycle. Siblings: see atomic.sv.
+// Latency: 3 cycles (RAM 1, atomic_alu 2).
+// Throughput: 1 item per cycle.
+// Siblings: see atomic.sv.
+// Bench: tb/atomic/atomic_test.cpp
 `include "rnic_assert.svh"
 
 module atomic_compute (

@@ -8,14 +8,19 @@
 //   names, tpt's result, old value:   ^
 //   RAMs of 72, by entry -------------+
 //
-// 1. Each item ends once. `queue` has a word for each item inside and qn1_retired is always taken,
-//    so an end never waits for a stream: locks are released however long atomic_rsp waits.
+// 1. Each item ends once. `queue` has an entry for each item inside (QueueRoom_A) and qn1_retired
+//    is always taken (RetiredTaken_A), so an end never waits for a stream: locks are released
+//    however long atomic_rsp waits.
 // 2. The entry, with its words in the RAMs, is free again when its response is taken.
-// 3. Results end in their order, as `sent` is in order and no other source has results.
-// 4. The lock is released for every request that acquired it: of all sources but xlate.
+// 3. Results end in order: `sent` is in order, and no other source has results.
+// 4. A request that acquired a lock releases it. These are the requests of all sources except
+//    xlate.
 //
-// Latency: 1 cycle from an end to release and qn1_retired, 4 to atomic_rsp (ended 1, queue 2,
-// read 1). One item a cycle. Siblings: see atomic.sv.
+// Latency: 1 cycle from an end to release and qn1_retired, 4 to atomic_rsp (ended 1, queue 2, read
+// 1).
+// Throughput: 1 item per cycle.
+// Siblings: see atomic.sv.
+// Bench: tb/atomic/atomic_test.cpp
 `include "rnic_assert.svh"
 
 module atomic_end (
@@ -30,7 +35,7 @@ module atomic_end (
   input  logic [6:0]  answer_entry_i,
   input  logic [2:0]  answer_result_i,
   input  logic        answer_epoch_i,
-  // from atomic_fetch: a read was answered
+  // from atomic_fetch: a read has returned
   input  logic        old_valid_i,
   input  logic [6:0]  old_entry_i,
   input  logic [1:0]  old_status_i,

@@ -1,24 +1,26 @@
-// atomic_entry: gives each item inside unit atomic a number, its entry, and marks entries whose QP
-// has died.
+// atomic_entry: gives each item inside unit atomic a number, its entry, and marks the entry of a
+// request whose QP has died.
 //
 //   entry of a request: [ free: FIFO of 64 numbers ] --> 0 .. 63; of a result: ring 64 .. 71
 //   accept: QPN ----------> [ by QPN: RAM of entries ]
 //   dead: QPN, cycle 0 ----------> [ read ] --> cycle 1: live, and of this QPN? --> dead_o, cycle 2
 //   accepted in the same cycle? -> entry ---^
 //
-// 1. A request and a result never wait for each other: the numbers are two pools. rdmap keeps at
-//    most 64 requests and 8 results inside, so room_o is low only in the few cycles in which a
-//    number goes from its last user to the FIFO's output.
-// 2. dead_o marks exactly the requests that were accepted before or in the cycle of `dead`. An
-//    entry that is live in cycle 1 was accepted in cycle 0 or before. The RAM still shows the old
-//    entry of a QP whose request is accepted in cycle 0; that entry number is compared separately.
-// 3. An accept clears the mark. No mark can be set in the cycle of the accept, as the entry is not
-//    live then. (NewIsNotLive_A)
-// 4. A word of the RAM that is stale, or was never written, names an entry that is not live or has
-//    another QPN. So the RAM needs no ram_clear.
+// 1. A request and a result never wait for each other: their numbers come from two pools. rdmap
+//    keeps at most 64 requests and 8 results inside. So room_o is low only in the few cycles in
+//    which a number moves from its last user to the FIFO's output.
+// 2. dead_o marks exactly the requests that were accepted before `dead` or in its cycle. An entry
+//    that is live in cycle 1 was accepted in cycle 0 or before. If a QP's request is accepted in
+//    cycle 0, the RAM still returns the QP's previous entry; the new entry is compared separately.
+// 3. An accept clears the mark. No mark can be set in the cycle of the accept, because the entry is
+//    not live then (NewIsNotLive_A).
+// 4. A RAM word that is stale, or was never written, names an entry that is not live or has another
+//    QPN. So the RAM needs no ram_clear.
 //
-// After reset the FIFO is filled in 64 cycles; ready_o is low meanwhile. One accept, one free and
-// one dead a cycle. Siblings: see atomic.sv.
+// After reset the FIFO is filled in 64 cycles; ready_o is low meanwhile.
+// Throughput: 1 accept, 1 free and 1 dead per cycle.
+// Siblings: see atomic.sv.
+// Bench: tb/atomic/atomic_test.cpp
 `include "rnic_assert.svh"
 
 module atomic_entry (
@@ -35,7 +37,7 @@ module atomic_entry (
   input  logic        dead_valid_i,
   input  logic [15:0] dead_qpn_i,
   output logic [63:0] dead_o,
-  // from atomic_end: the response has left
+  // from atomic_end: the response has been taken
   input  logic        free_valid_i,
   input  logic [6:0]  free_entry_i
 );
@@ -75,7 +77,7 @@ module atomic_entry (
   assign room_o  = !filling && (is_result_i ? res_room_q : next_valid);
   assign entry_o = is_result_i ? {4'b1000, next_res_q} : {1'b0, next_request};
 
-  // --- who is inside
+  // --- live entries, and their QPs
   logic [63:0]    live_q, dead_q;
   logic [QpW-1:0] qpn_mem [64];
   logic [5:0]     found, marked;

@@ -1,5 +1,5 @@
-// atomic_fetch: begins a request that has its lock: drops it, stores at once (Atomic Write), or
-// reads the old value. Results come in here, too, and need no lock.
+// atomic_fetch: begins a request that has its lock: it drops the request, stores at once (Atomic
+// Write), or reads the old value. Results also enter here; they need no lock.
 //
 //   granted --> [ FIFO ] --+--> [ begun: dead?  address: RAM ] --+--> end: dropped
 //   woken ----> [ FIFO ] --^                                     +--> write ---------------+
@@ -9,16 +9,20 @@
 //   result --> [ FIFO of 8 ] ------------------------------------------------------------> |
 //                                                                               operand <--+
 //
-// 1. A request is begun when it leaves the FIFO of grants; until then its QP's death drops it. A
-//    begun request goes on.
-// 2. Each FIFO has a word for each item that can be inside, so no grant and no result is lost, and
-//    an answer of a read is taken as soon as its turn at `arb` comes: at most 2 other words later.
-//    No answer of a read waits for a store.
-// 3. Results have a path of their own to `arb`. They wait for no lock and no read.
-// 4. A read that host_if does not take delays the begin of other requests, so they wait for PCIe.
+// 1. A request begins when it leaves the FIFO of grants. Until then the death of its QP drops it; a
+//    begun request completes.
+// 2. Each FIFO has an entry for each item that can be inside (Room_A, OrderRoom_A), so no grant and
+//    no result is lost. A read response is taken as soon as its turn at `arb` comes, after at most
+//    2 other words. It never waits for a store.
+// 3. Results have their own path to `arb`. They wait for no lock and no read.
+// 4. A read request that host_if does not take delays the begin of other requests. So they may wait
+//    for PCIe.
 //
-// Latency: 2 cycles from a grant to qn1_rd_req or the write; 0 from qn1_rd, if its header came a
-// cycle earlier; 1 from a result. One item a cycle. Siblings: see atomic.sv.
+// Latency: 2 cycles from a grant to qn1_rd_req or the write; 0 from qn1_rd, if its header came one
+// cycle earlier; 1 from a result.
+// Throughput: 1 item per cycle.
+// Siblings: see atomic.sv.
+// Bench: tb/atomic/atomic_test.cpp
 `include "rnic_assert.svh"
 
 module atomic_fetch (
@@ -117,7 +121,7 @@ module atomic_fetch (
   assign qn1_rd_req_valid_o = begun_q && !drop_q && !write_q;
   assign qn1_rd_req_o       = {address, 3'd0, 13'd8};
 
-  // --- answers
+  // --- read responses
   logic        asked_valid, asked_ready, asked_room, hdr_valid, hdr_ready, read_ready;
   logic [5:0]  asked_entry;
   logic [6:0]  asked_count;
@@ -148,7 +152,7 @@ module atomic_fetch (
     .count_o()
   );
 
-  // --- one of them
+  // --- choose one of them
   logic [1:0] source;
   stream_arb #(.Width(WordW), .N(3)) u_operand (
     .clk_i, .rst_ni,

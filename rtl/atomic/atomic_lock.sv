@@ -2,35 +2,35 @@
 //
 //                       cycle 0                       cycle 1                             cycle 2
 //   acquire, entry --+-> [ last: RAM of buckets ] --> is the bucket's last entry live? --> rsp
-//   address -> hash -+     swap: old out, entry in      yes: link behind it, queued
+//   address -> hash -+     swap: old out, entry in      yes: link after it, queued
 //                                                       no:  granted
 //   release, entry ----> [ next: of the entry ] ----------------> wake, 1 cycle after the release
 //
 // A bucket is the XOR of the address bits from 3 up, taken BucketW at a time. Two addresses of one
-// bucket exclude each other, too: that costs time, never order.
+// bucket also exclude each other: that costs time, never order.
 //
 // 1. The RAM `last` holds the entry that acquired each bucket last. An acquire reads the old entry
 //    and writes its own in one cycle (ram_1r1w reads first). Acquires of one bucket in successive
-//    cycles each see their predecessor.
+//    cycles each read their predecessor.
 // 2. A bucket is busy if its last entry is live (acquired, not released) in this very bucket. The
-//    last entry of a busy bucket is live in it, as releases go from the oldest to the newest
-//    (assertion LastIsNewest_A). A word of `last` that is stale or was never written names an entry
-//    that is not. So a release does not write `last`, and `last` needs no ram_clear after reset.
+//    last entry of a busy bucket is live in it, because releases go from the oldest to the newest
+//    (LastIsNewest_A). A word of `last` that is stale or was never written names an entry that is
+//    not. So a release does not write `last`, and `last` needs no ram_clear after reset.
 // 3. Each entry has at most one next, and is released once. A release grants its next. An entry
-//    without one frees the bucket, as it is then the last one. (NextIsNext_A)
+//    without a next frees the bucket, because it is then the last one (NextIsNext_A).
 // 4. A newcomer whose predecessor is released in its cycle 1 does not link; it is granted.
-// 5. At most one entry of a bucket (Exclusion_A), so of an address (OneHolder_A), is granted. Grants
-//    are in order of arrival (Order_A).
+// 5. At most one entry of a bucket (Exclusion_A), and so of an address (OneHolder_A), is granted.
+//    Grants are in order of arrival (Order_A).
 //
 // Latency: response 2 cycles after the acquire; wake 1 cycle after the release, and at least 1
-// cycle after the waiter's response. One acquire and one release a cycle; an entry may be acquired
-// again in the cycle of its release.
-//
-// No back-pressure: atomic_lock never stalls, and its user takes a response and a wake in every
-// cycle. No cycle of waits exists: an entry waits for one bucket only, and a granted entry is
+// cycle after the waiter's response.
+// Throughput: 1 acquire and 1 release per cycle. An entry may be acquired again in the cycle of its
+// release. No back-pressure: atomic_lock never stalls, and its user takes a response and a wake in
+// every cycle. No cycle of waits exists: an entry waits for only one bucket, and a granted entry is
 // released without waiting for another grant.
-//
-// Sibling atomic_alu. Bench tb/atomic/atomic_lock_test.cpp, proof rtl/formal/atomic_lock_fv.sv
+// Sibling: atomic_alu.
+// Bench: tb/atomic/atomic_lock_test.cpp.
+// Proof: rtl/formal/atomic_lock_fv.sv
 `include "rnic_assert.svh"
 
 module atomic_lock #(
@@ -99,9 +99,9 @@ module atomic_lock #(
     s1_bucket_q <= bucket;
   end
 
-  // --- stage 1: link behind the predecessor, or grant. A release meets its entry here, too.
+  // --- stage 1: link after the predecessor, or grant. A release acts on its entry here, too.
   logic [Entries-1:0] live_q, has_next_q;
-  logic [Entries-1:0] held_q;                   // granted: for the assertions alone
+  logic [Entries-1:0] held_q;                   // granted: only for the assertions
   logic [BucketW-1:0] bucket_mem [Entries];
   logic [EntryW-1:0]  next_mem [Entries];
   logic               last_live, last_leaves, busy, link, grant, wake;
@@ -209,7 +209,7 @@ module atomic_lock #(
     // Invariants over all entries e, j, k. f_newest: `last` names the newest entry of f_bucket;
     // f_read: stage 1 has read the newest entry of its bucket, apart from its own.
     logic f_exclusion, f_order, f_granted, f_ghost, f_total, f_linked, f_newest, f_read;
-    logic [N-1:0] f_waited;   // somebody waits for it
+    logic [N-1:0] f_waited;   // some entry waits for it
     always_comb begin
       {f_exclusion, f_order, f_granted, f_ghost, f_total, f_linked, f_newest, f_read} = '1;
       f_waited = '0;
@@ -220,7 +220,7 @@ module atomic_lock #(
         if (f_out_q[e] != (live_q[e] || f_s1[e]) || (live_q[e] && f_s1[e])) f_ghost = 1'b0;
         if (live_q[e] && bucket_mem[e] != f_of_q[BucketW*e +: BucketW]) f_ghost = 1'b0;
         if (f_s1[e] && s1_bucket_q != f_of_q[BucketW*e +: BucketW]) f_ghost = 1'b0;
-        // the next of entry e is queued behind e and behind all that e is queued behind
+        // the next of entry e is queued after e and after every entry that e is queued after
         if (has_next_q[e] && (!live_q[e] || !live_q[next_mem[e]] ||
                               f_ahead_q[N*next_mem[e] +: N] != (f_ahead_q[N*e +: N] | N'(1) << e)))
           f_linked = 1'b0;
@@ -248,7 +248,7 @@ module atomic_lock #(
     end
 
     // f_bucket is any one bucket. Reads of the other buckets are assumed right (f_read). That is
-    // sound: stage 1 reads one bucket a cycle, so before the first wrong read of a run all reads
+    // sound: stage 1 reads one bucket per cycle, so before the first wrong read of a run all reads
     // were right, and f_bucket may be the bucket of the first wrong read.
     (* anyconst *) logic [BucketW-1:0] f_any;
     assign f_bucket = f_any;
@@ -277,7 +277,7 @@ module atomic_lock #(
     // an address is in one bucket, and has one granted entry
     `RNIC_ASSERT(OneHolder_A,    f_hashed && (f_both & (f_both - 1'b1)) == '0)
     `RNIC_ASSERT(Exclusion_A,    f_exclusion)                // one granted entry in a bucket
-    `RNIC_ASSERT(Order_A,        f_order)                    // after all that came before it
+    `RNIC_ASSERT(Order_A,        f_order)   // after every entry that acquired before it
     `RNIC_ASSERT(Acquired_A,     (f_seen & ~f_out_q) == '0)  // and it had been acquired
     `RNIC_ASSERT(Granted_A,      f_granted)                  // as soon as none is ahead of it
     `RNIC_ASSERT(Held_A,         f_seen == held_q)

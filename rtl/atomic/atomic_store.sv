@@ -1,21 +1,23 @@
-// atomic_store: sends the words to host_if in order, and ends each item when its word is accepted
-// on dma_wr, or when nothing is stored.
+// atomic_store: sends the words to host_if in order. It ends each item when its word is accepted on
+// dma_wr, or when nothing is stored.
 //
 //   item --> [ queue of 72 ] --+--> word_wr                +-- word_done --> [ count ]
 //                              +--> [ sent: FIFO of 72 ] --+----------------------> end: stored
 //                              +--------------------------------> end: nothing stored
 //
-// 1. All items pass the head of `queue` one by one. There each is decided: its word is accepted on
+// 1. All items pass the head of `queue` one by one, and are decided there: the word is accepted on
 //    word_wr, or nothing is stored. So decisions have one order, which is that of word_wr.
-// 2. word_done comes in the order of word_wr, so it belongs to the oldest word in `sent`. The count
-//    keeps those whose end has not been taken yet: word_done is always taken.
+// 2. word_done comes in the order of word_wr, so it belongs to the oldest word in `sent`. `count`
+//    holds the word_done whose end has not been taken yet, so word_done is always taken.
 // 3. A request that stores nothing ends from the head. A result that stores nothing passes through
-//    `sent`, where it needs no word_done: results end in their order.
-// 4. Both FIFOs have a word for each item inside the unit; nothing before them ever waits for
-//    them. The head waits for host_if alone.
+//    `sent`, where it needs no word_done: results end in order.
+// 4. Both FIFOs have an entry for each item inside the unit (Room_A), so no earlier stage waits for
+//    them. The head waits only for host_if.
 //
-// Latency: 2 cycles from an item to word_wr, 1 from word_done to its end. One item a cycle.
+// Latency: 2 cycles from an item to word_wr, 1 from word_done to its end.
+// Throughput: 1 item per cycle.
 // Siblings: see atomic.sv.
+// Bench: tb/atomic/atomic_test.cpp
 `include "rnic_assert.svh"
 
 module atomic_store (
@@ -76,7 +78,7 @@ module atomic_store (
 
   // --- accepted
   logic       first_valid, first_store, first_pop, sent_room;
-  logic [6:0] done_q;   // word_done that have not ended their item
+  logic [6:0] done_q;   // word_done that have not ended their item yet
   stream_fifo #(.Width(7 + 1 + 2), .Depth(Items), .Reserved(1'b1)) u_sent (
     .clk_i, .rst_ni, .valid_i(passes), .ready_o(sent_room),
     .data_i({head_entry, head_store, head_ending}),

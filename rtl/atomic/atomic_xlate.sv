@@ -1,20 +1,22 @@
-// atomic_xlate: has tpt check and translate the target of each item, and sends each item on by the
-// answer.
+// atomic_xlate: sends the target of each item to tpt for check and translation, and routes the item
+// by the response.
 //
 //   item --> [ queue ] --> qn1_xlate     qn1_extent --> [ judged ] --+--> acquire, to atomic_lock
 //     entry --> [ order: FIFO of 72 ] ---------------------^         +--> result, to atomic_fetch
 //                                                                    +--> end: refused, dropped
 //
-// 1. Answers of tpt come in the order of qn1_xlate, so `order` pairs each with its entry.
-// 2. A judged item leaves at once to the lock or as a result, for which atomic_fetch has room. A
-//    request that was refused or dropped waits only for atomic_end, which never waits for a
-//    stream. So a result waits for no request here.
+// 1. Responses of tpt come in the order of qn1_xlate, so `order` pairs each with its entry.
+// 2. A judged item leaves at once: to the lock, or as a result, for which atomic_fetch has room. A
+//    request that was refused or dropped waits only for atomic_end, which never waits for a stream.
+//    So a result waits for no request here.
 // 3. A dead request is dropped even if tpt refuses it. dead_i counts in the cycle in which the
-//    answer is taken.
+//    response is taken.
 // 4. The alignment is checked on the bus address, after tpt's checks (A-31).
 //
-// Latency: 1 cycle to qn1_xlate, 1 cycle from qn1_extent. One item a cycle. Siblings: see
-// atomic.sv.
+// Latency: 1 cycle to qn1_xlate, 1 cycle from qn1_extent.
+// Throughput: 1 item per cycle.
+// Siblings: see atomic.sv.
+// Bench: tb/atomic/atomic_test.cpp
 `include "rnic_assert.svh"
 
 module atomic_xlate (
@@ -37,12 +39,12 @@ module atomic_xlate (
   input  logic        qn1_extent_valid_i,
   output logic        qn1_extent_ready_o,
   input  iwarp_pkg::qn1_extent_t qn1_extent_i,
-  // to atomic_end: the answer for an entry, once for each
+  // to atomic_end: the response for an entry, once for each
   output logic        answer_valid_o,
   output logic [6:0]  answer_entry_o,
   output logic [2:0]  answer_result_o,
   output logic        answer_epoch_o,
-  // to atomic_lock and atomic_fetch: address_o is of whichever is valid
+  // to atomic_lock and atomic_fetch: address_o belongs to the one that is valid
   output logic        acquire_o,
   output logic        result_o,
   output logic        result_refused_o,
@@ -55,7 +57,7 @@ module atomic_xlate (
 );
   localparam int unsigned Items = 72;
 
-  // --- ask
+  // --- request
   iwarp_pkg::qn1_xlate_t xlate;
   logic order_valid, order_pop, order_room;
   logic [6:0] order_entry;
@@ -110,7 +112,7 @@ module atomic_xlate (
   assign end_valid_o      = valid_q && ends;
   assign end_ending_o     = dropped_q ? iwarp_pkg::AtEndDropped : iwarp_pkg::AtEndRefused;
 
-  // Written twice while an end waits: the same words.
+  // Written again while an end waits, with the same words.
   assign answer_valid_o  = valid_q;
   assign answer_entry_o  = entry_q;
   assign answer_result_o = result_q;
