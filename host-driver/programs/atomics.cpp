@@ -220,8 +220,9 @@ class Bandwidth : public Words {
     for (uint64_t k = 0; k < n; k++) {
       const uint64_t i = lane.posted + k;
       Asked& asked = s.asked[i % window_];
-      wrs[k] = request(lane, opcode_of(adds_), i, shares_ ? far_shared(0) : far_own(lane, i),
-                       k + 1 == n, sges[k]);
+      // Each is signalled: one completion for a batch would count all of it at once, at the end.
+      wrs[k] = request(lane, opcode_of(adds_), i, shares_ ? far_shared(0) : far_own(lane, i), true,
+                       sges[k]);
       wrs[k].sg_list = {&sges[k], 1};
       if (!shares_) {
         Sequence& word = s.words[i % window_];
