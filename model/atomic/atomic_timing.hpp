@@ -12,8 +12,9 @@ struct AtomicTiming {
   Cycle xlate = 2;
   // qn1_extent to the begin of the request: atomic_xlate, atomic_lock 2, queue of grants, begin.
   Cycle begin = 5;
-  // Release of a lock to the next request's begin: wake, queue of grants, begin.
-  Cycle next = 3;
+  // End of a request to the begin of the next on its address: queue of sent words, release, wake,
+  // queue of grants, begin.
+  Cycle next = 5;
   // Begin of an Atomic Write, or a result's extent, to word_wr: atomic_store.
   Cycle store = 4;
   Cycle result = 6;
