@@ -115,8 +115,9 @@ Result<void> Host::end(Lane& lane) {
   const bool other_ends = theirs(lane).is_ending;
   if (!is_victim_of(lane) && !other_ends && !lane.looked) {
     lane.looked = true;
-    if (auto r = compare_all(lane); !r) return r;
+    // look asks the device, whose reply comes after posted writes that the platform held back.
     if (auto r = look(lane); !r) return r;
+    if (auto r = compare_all(lane); !r) return r;
     if (auto r = refuse(lane); !r) return r;
   }
   const bool first = life.end == End::kBothClose ||
