@@ -260,16 +260,23 @@ void check(const RunRequest& r) {
   if (p.size == 0 && std::ranges::find(kAwaited, r.program) != kAwaited.end())
     throw Usage(fmt::format("{}: size 0 is nothing to wait for", r.program));
   const auto used = settings_of(program_of(r.program));
-  const uint64_t qps =
-      uint64_t{p.threads} * (std::ranges::find(used, "qps") != used.end() ? p.qps : 1);
+  const auto is_used = [&](std::string_view setting) {
+    return std::ranges::find(used, setting) != used.end();
+  };
+  const uint64_t qps = uint64_t{p.threads} * (is_used("qps") ? p.qps : 1);
   for (const Side side : {kClient, kServer}) {
     const uint32_t most = r.config.sizes(side).num_qps;
     if (qps > most)
       throw Usage(
           fmt::format("{}: {} QPs are asked for (threads times qps), the {}'s device has {}",
                       r.program, qps, kSideNames[side], most));
-    // The driver gives a QP as many slots as are left, if it is one at least.
     const spec::Sizes sizes = r.config.sizes(side);
+    const uint32_t of_a_qp = std::min(sizes.max_ird, sizes.max_ord);
+    if (is_used("rd_atomic") && p.rd_atomic > of_a_qp)
+      throw Usage(fmt::format("{}: rd_atomic={} is too much for a QP of the {}'s device: {} is {}",
+                              r.program, p.rd_atomic, kSideNames[side],
+                              sizes.max_ird <= sizes.max_ord ? "max_ird" : "max_ord", of_a_qp));
+    // The driver gives a QP as many slots as are left, if it is one at least.
     const uint32_t slots = std::min(sizes.ird_slots, sizes.ord_slots);
     if (qps > 1 && (qps - 1) * p.rd_atomic >= slots)
       throw Usage(fmt::format(
