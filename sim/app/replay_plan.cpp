@@ -185,6 +185,20 @@ Endpoint side_of(const Listing& l, const std::string& name) {
 namespace {
 constexpr std::ptrdiff_t kCrcBytes = 4;
 
+/// Throws Usage for an atomic or Atomic Write of a stream that has agreed on them.
+void refuse_words(const Listing& l, const Plan& p) {
+  constexpr uint8_t kOpcode = 0x1f;  // 5 bits where the extensions are on
+  for (const Step& s : p.steps) {
+    if (!p.flush || s.is_mpa || s.is_raw) continue;
+    const auto opcode = static_cast<RdmapOpcode>(s.message.head.rdmap & kOpcode);
+    if (opcode == RdmapOpcode::kAtomicRequest || opcode == RdmapOpcode::kAtomicResponse ||
+        opcode == RdmapOpcode::kAtomicWriteRequest || opcode == RdmapOpcode::kAtomicWriteResponse)
+      throw Usage(fmt::format(
+          "replay: {}: unit {} is an {}: only Sends, Writes, Reads and Flushes are replayed",
+          l.name, s.unit, to_string(opcode)));
+  }
+}
+
 /// A listing may end with the connection still up. What of ours it does not have whole is left out:
 /// nobody knows the rest. What it does not have an answer to is counted.
 void open_end(Plan& p) {
@@ -261,6 +275,7 @@ Plan make_plan(const Listing& l, Endpoint side, uint32_t connection) {
     throw Usage(fmt::format("replay: {}: connection {} does not begin with Request and Reply",
                             l.name, connection));
   }
+  refuse_words(l, p);
   open_end(p);
   regions_of_note(l, p);
   regions_of_use(p);
