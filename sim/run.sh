@@ -26,7 +26,7 @@ wrong() { printf '%s\n' "sim/run.sh: $* (sim/run.sh --help)" >&2; exit 2; }
 # What can be said before minutes of building is said before. The options of copy are those of rnic-sim's own table: "NAME kKIND" a line.
 options=$(sed -nE 's/^ *\{"([a-z-]+)", (k[A-Z][a-z]+), [^,]*, (kRuns|kAllThatRun|""|"([a-z]+ )*copy( [a-z]+)*"),.*/\1 \2/p' sim/app/rnic_sim.cpp)
 # The name of each setting stands in quotes in one of these; what stands in none is no setting.
-settings="sim/app/config.cpp sim/platform/config.cpp host-driver/programs/programs.cpp model/gen/sizes.hpp"
+settings="sim/app/settings/config.cpp sim/platform/config.cpp host-driver/programs/programs.cpp model/gen/sizes.hpp"
 presets=$(sed -nE 's/^ *Preset\{"([a-z0-9]+)".*/\1/p' sim/platform/config.cpp | tr '\n' ' ')
 
 # check_value NAME VALUE: of an option of copy; rnic-sim looks at the rest of it.

@@ -9,10 +9,10 @@
 #include <set>
 #include <span>
 
-#include "child.hpp"
-#include "devices.hpp"
-#include "failure_wave.hpp"
-#include "report.hpp"
+#include "output/report.hpp"
+#include "run/child.hpp"
+#include "run/devices.hpp"
+#include "run/failure_wave.hpp"
 
 namespace rnic::app {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "run.hpp"
+#include "run/run.hpp"
 
 namespace rnic::app {
 
@@ -42,6 +42,6 @@ int explain_command(const Options& o);
 int run_command(Options& o);
 int compare_command(Options& o);
 int copy_command(Options& o);     // the main job: a file by Send, Write and Read on every pairing
-int results_command(Options& o);  // the figures of docs/gen/results.md, results.hpp
+int results_command(Options& o);  // the figures of docs/gen/results.md, measure/results.hpp
 
 }  // namespace rnic::app

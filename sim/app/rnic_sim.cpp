@@ -12,13 +12,13 @@
 #include <sstream>
 #include <system_error>
 
-#include "child.hpp"
 #include "commands.hpp"
-#include "crash.hpp"
-#include "regress.hpp"
-#include "replay.hpp"
-#include "report.hpp"
-#include "search.hpp"
+#include "measure/crash.hpp"
+#include "measure/search.hpp"
+#include "output/report.hpp"
+#include "regress/regress.hpp"
+#include "replay/replay.hpp"
+#include "run/child.hpp"
 
 namespace po = boost::program_options;
 using namespace rnic::app;  // a main may

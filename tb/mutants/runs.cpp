@@ -15,7 +15,7 @@
 #include "backend/device_model.hpp"
 #include "mutants/story.hpp"
 #include "platform/simulation.hpp"
-#include "regress_host.hpp"
+#include "regress/host.hpp"
 #include "tandem/device_tandem.hpp"
 #include "tandem/ordering.hpp"
 

@@ -1,4 +1,4 @@
-// What random plans (sim/app/regress_plan.hpp) do not do: errors and events. Each case has a
+// What random plans (sim/app/regress/plan.hpp) do not do: errors and events. Each case has a
 // connection of its own; the two hosts take turns at causing the trouble, so that a device meets
 // each kind of unit on either side.
 //

@@ -9,16 +9,16 @@
 #include <thread>
 
 #include "backend/rtl_pins.hpp"
-#include "child.hpp"
-#include "devices.hpp"
-#include "failure_wave.hpp"
-#include "latency_path.hpp"
-#include "name_lock.hpp"
-#include "report.hpp"
-#include "results.hpp"
-#include "stream_watch.hpp"
+#include "measure/results.hpp"
+#include "output/name_lock.hpp"
+#include "output/report.hpp"
+#include "run/child.hpp"
+#include "run/devices.hpp"
+#include "run/failure_wave.hpp"
+#include "run/latency_path.hpp"
+#include "run/stream_watch.hpp"
+#include "run/wire_use.hpp"
 #include "support/folder.hpp"
-#include "wire_use.hpp"
 
 namespace rnic::app {
 namespace {

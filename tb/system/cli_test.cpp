@@ -1407,7 +1407,7 @@ class RunScript : public Cli {
   void make_tree(const std::string& name) {
     tree_ = name;
     for (const char* f : {"sim/run.sh", "tb/run.sh", "tb/support/setup.sh", "sim/app/rnic_sim.cpp",
-                          "sim/app/config.cpp", "sim/platform/config.cpp",
+                          "sim/app/settings/config.cpp", "sim/platform/config.cpp",
                           "host-driver/programs/programs.cpp", "model/gen/sizes.hpp"}) {
       const fs::path to = folder_ / name / f;
       fs::create_directories(to.parent_path());

@@ -8,9 +8,9 @@
 #include <set>
 
 #include "backend/observer.hpp"
-#include "devices.hpp"
 #include "gen/regs.hpp"
-#include "run.hpp"
+#include "run/devices.hpp"
+#include "run/run.hpp"
 #include "world.hpp"
 
 namespace rnic::app {

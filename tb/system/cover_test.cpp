@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-#include "regress.hpp"
+#include "regress/regress.hpp"
 #include "support/folder.hpp"
 #include "world.hpp"
 

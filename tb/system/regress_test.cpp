@@ -1,6 +1,6 @@
 // Random host programs on pairings of devices, and the regression itself: plans follow from their
 // seed, classes are all drawn, a run that fails says so and shrinks.
-#include "regress.hpp"
+#include "regress/regress.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,9 +12,9 @@
 
 #include "atomic/atomic_alu.hpp"
 #include "base/bytes.hpp"
-#include "child.hpp"
-#include "devices.hpp"
-#include "regress_shrink.hpp"
+#include "regress/shrink.hpp"
+#include "run/child.hpp"
+#include "run/devices.hpp"
 #include "support/folder.hpp"
 
 namespace rnic::app {

@@ -1,7 +1,7 @@
 // Captures of a foreign stack played into a whole device, model and RTL, on either side: what it
 // answers and what it writes is what the listing has. The reference is the listing alone. Each
 // replay is a child process.
-#include "replay.hpp"
+#include "replay/replay.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/bytes.hpp"
-#include "replay_listing.hpp"
-#include "replay_plan.hpp"
+#include "replay/listing.hpp"
+#include "replay/plan.hpp"
 #include "support/folder.hpp"
 
 namespace rnic::app {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "search_space.hpp"
+#include "measure/search_space.hpp"
 #include "support/seed.hpp"
 
 namespace rnic::app {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "run.hpp"
+#include "run/run.hpp"
 
 namespace rnic::app {
 namespace {

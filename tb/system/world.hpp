@@ -19,11 +19,11 @@
 #include <string>
 #include <vector>
 
-#include "config.hpp"
 #include "core.hpp"  // of the driver: where its rings lie, which connection is whose
 #include "platform/simulation.hpp"
 #include "rnic/connection.hpp"
 #include "rnic/manager.hpp"
+#include "settings/config.hpp"
 #include "support/device_around.hpp"
 #include "wire.hpp"
 

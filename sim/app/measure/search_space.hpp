@@ -1,0 +1,52 @@
+// The situations that rnic-sim search draws: a program, the settings that are not at their default, and a seed.
+//
+//   Space space({"read_bw"});
+//   Situation s = space.draw(rng);          near = space.change(s, rng);
+//   s.request(base)                         the run, on models; its kind is set by the caller
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/rng.hpp"
+#include "run/run.hpp"
+
+namespace rnic::app::search {
+
+struct Situation {
+  std::string program;
+  std::map<std::string, std::string> set;
+  uint64_t seed = 1;
+  auto operator<=>(const Situation&) const = default;
+
+  /// `base` with this program, these settings and this seed. Throws Usage for a wrong value.
+  RunRequest request(const RunRequest& base) const;
+  /// "--set qps=4 --set size=64 --seed 3"
+  std::string options() const;
+  nlohmann::ordered_json json() const;
+  static Situation from_json(const nlohmann::json& j);
+};
+
+class Space {
+ public:
+  /// Settings in `fixed` are the user's: none of them is drawn.
+  Space(std::vector<std::string> programs, std::vector<std::string> fixed);
+  Situation draw(base::Rng& rng) const;
+  /// One to three settings drawn anew, or set back to their default; or another seed.
+  Situation change(const Situation& from, base::Rng& rng) const;
+
+ private:
+  struct Row {
+    std::string name;
+    std::vector<std::string> values;
+  };
+  const std::vector<Row>& rows_of(const std::string& program) const { return rows_.at(program); }
+  static void draw_row(Situation& s, const Row& row, base::Rng& rng);
+  /// Fewer messages where the run would take minutes on RTL.
+  static void bound(Situation& s);
+  std::vector<std::string> programs_;
+  std::map<std::string, std::vector<Row>> rows_;  // by program
+};
+
+}  // namespace rnic::app::search

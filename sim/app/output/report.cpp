@@ -1,0 +1,359 @@
+#include "output/report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+
+#include "output/name_lock.hpp"
+#include "settings/config.hpp"
+
+namespace rnic::app {
+
+namespace fs = std::filesystem;
+
+std::string table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<size_t> width;
+  for (const auto& row : rows) {
+    width.resize(std::max(width.size(), row.size()));
+    for (size_t i = 0; i < row.size(); ++i) width[i] = std::max(width[i], row[i].size());
+  }
+  std::string out;
+  for (const auto& row : rows) {
+    std::string line;
+    for (size_t i = 0; i < row.size(); ++i) {
+      line += i == 0 ? fmt::format("{:<{}}", row[i], width[i])
+                     : fmt::format("  {:>{}}", row[i], width[i]);
+    }
+    while (line.ends_with(' ')) line.pop_back();
+    out += line + "\n";
+  }
+  return out;
+}
+
+nlohmann::ordered_json latency_json(std::vector<uint64_t> samples_ps) {
+  if (samples_ps.empty()) return nullptr;
+  std::ranges::sort(samples_ps);
+  const auto ns = [](uint64_t ps) { return static_cast<double>(ps) / 1000; };
+  const auto at = [&](double q) {
+    return ns(samples_ps[static_cast<size_t>(q * static_cast<double>(samples_ps.size() - 1))]);
+  };
+  double sum = 0;
+  for (const uint64_t t : samples_ps) sum += ns(t);
+  return {{"min", at(0)},
+          {"p50", at(0.5)},
+          {"p99", at(0.99)},
+          {"max", at(1)},
+          {"avg", sum / static_cast<double>(samples_ps.size())}};
+}
+
+double median_latency(const nlohmann::ordered_json& run) {
+  const auto it = run.find("latency_ns");
+  return it == run.end() || it->is_null() ? 0 : (*it)["p50"].get<double>();
+}
+
+std::string tandem_text(const nlohmann::ordered_json& tandem) {
+  std::string out;
+  for (const auto& [side, t] : tandem.items()) {
+    std::string compared;
+    for (const auto& [kind, n] : t["compared"].items()) {
+      if (n.get<uint64_t>() != 0)
+        compared += fmt::format("{}{} {}", compared.empty() ? "" : ", ", n.get<uint64_t>(), kind);
+    }
+    uint64_t judged = 0;
+    for (const auto& [rule, n] : t["judged"].items()) judged += n.get<uint64_t>();
+    out += fmt::format(
+        "tandem {}: {} commits followed; compared: {}; order judged {} times; differences: 0\n",
+        side, t["commits"].get<uint64_t>(), compared, judged);
+  }
+  return out;
+}
+
+std::string text_of(const nlohmann::ordered_json& r) {
+  std::string out = fmt::format("{}: client {}, server {}, seed {}\n",
+                                r["program"].get<std::string>(), r["client"].get<std::string>(),
+                                r["server"].get<std::string>(), r["seed"].get<uint64_t>());
+  if (r.contains("power_failed_ns"))
+    for (const auto& [side, ns] : r["power_failed_ns"].items())
+      out += fmt::format("power of the {} failed at {} ns\n", side, ns.get<uint64_t>());
+  if (r.contains("power_held_ns"))
+    for (const auto& [side, ns] : r["power_held_ns"].items())
+      out += fmt::format("power of the {} did not fail: the programs had ended at {} ns\n", side,
+                         ns.get<uint64_t>());
+  if (r.contains("log")) {
+    const auto& l = r["log"];
+    out += fmt::format("log by {} under {}: {} records acknowledged, {} recovered, {} lost\n",
+                       l["method"].get<std::string>(), l["domain"].get<std::string>(),
+                       l["acknowledged"].get<uint64_t>(), l["recovered"].get<uint64_t>(),
+                       l["lost"].get<uint64_t>());
+  }
+  if (r["sim_ns"] == 0) return out + "nothing was measured\n";
+  std::vector<std::vector<std::string>> rows;
+  if (!r["latency_ns"].is_null()) {
+    const auto& l = r["latency_ns"];
+    out += r["half_round_trip"].get<bool>() ? "latency in us, half the round trip\n"
+                                            : "latency in us, the whole operation\n";
+    rows = {{"#bytes", "#iterations", "t_min[usec]", "t_max[usec]", "t_typical[usec]",
+             "t_avg[usec]", "99%[usec]"},
+            {fmt::format("{}", r["size"].get<uint64_t>()),
+             fmt::format("{}", r["ops"].get<uint64_t>())}};
+    for (const char* k : {"min", "max", "p50", "avg", "p99"})
+      rows[1].push_back(fmt::format("{:.3f}", l[k].get<double>() / 1000));
+  } else {
+    rows = {
+        {"#bytes", "#iterations", "BW average[Gb/sec]", "MsgRate[Mpps]", "wire limit[Gb/sec]"},
+        {fmt::format("{}", r["size"].get<uint64_t>()), fmt::format("{}", r["ops"].get<uint64_t>()),
+         fmt::format("{:.2f}", r["gbps"].get<double>()),
+         fmt::format("{:.3f}", r["msg_per_s"].get<double>() / 1e6),
+         fmt::format("{:.2f}", r["wire_limit_gbps"].get<double>())}};
+    if (r.value("window", "") == "whole")
+      out +=
+          "from the first post until all has arrived: no warm-up, so the first and the last "
+          "latency are in it\n";
+  }
+  out += table(rows);
+  if (r["status"] == 0 && r.contains("tandem")) out += tandem_text(r["tandem"]);
+  return out;
+}
+
+std::string stages_of(const nlohmann::ordered_json& run) {
+  std::string out;
+  for (const auto& [side, streams] : run["streams"].items()) {
+    for (const auto& [path, steps] : run["stages"][side].items()) {
+      if (steps.size() < 2) continue;
+      std::vector<std::vector<std::string>> rows{
+          {fmt::format("{}: {}, {} messages", side, path, steps[0]["messages"].get<uint64_t>()),
+           "cycles", "since the start"}};
+      for (const auto& s : steps)
+        rows.push_back({s["what"], fmt::format("{:.0f}", s["cycles"].get<double>()),
+                        fmt::format("{:.0f}", s["since_start"].get<double>())});
+      out += "\n" + table(rows);
+    }
+    std::vector<std::vector<std::string>> rows{
+        {side + ": stream", "from", "to", "moved", "waited"}};
+    for (const auto& s : streams) {
+      const double moved = s["moved"], waited = s["waited"];
+      if (moved + waited >= 0.005)
+        rows.push_back({s["name"], s["from"], s["to"], fmt::format("{:.1f} %", 100 * moved),
+                        fmt::format("{:.1f} %", 100 * waited)});
+    }
+    out += "\n" + (rows.size() > 1 ? table(rows)
+                                   : side + ": no stream moved or waited in 0.5 % of the cycles\n");
+  }
+  return out;
+}
+
+namespace {
+
+/// The file that opening `path` makes: what a link names, although it is not there.
+fs::path made_by(const std::string& path) {
+  constexpr unsigned kMostLinks = 40;  // as the kernel
+  std::error_code none;
+  fs::path p = fs::absolute(path, none);
+  for (unsigned i = 0; i < kMostLinks && !fs::exists(p, none) && fs::is_symlink(p, none); ++i)
+    p = p.parent_path() / fs::read_symlink(p, none);
+  return p;
+}
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  if (a == "-" || b == "-") return a == b;
+  std::error_code none;
+  if (fs::exists(a, none) && fs::exists(b, none))
+    return fs::equivalent(a, b, none) && !fs::is_other(a, none);  // /dev/null may be said twice
+  return fs::weakly_canonical(made_by(a), none) == fs::weakly_canonical(made_by(b), none);
+}
+
+/// A file that this process has open, by its number: with a pipe behind it somebody reads.
+bool is_open_already(const std::string& path) {
+  return path == "/dev/stdout" || path == "/dev/stderr" || path.starts_with("/dev/fd/") ||
+         path.starts_with("/proc/self/fd/");
+}
+
+}  // namespace
+
+void Files::check() const {
+  for (size_t i = 0; i < written.size(); ++i) {
+    const auto refuse = [&](const Named& other, const char* does) {
+      if (is_same_file(written[i].path, other.path))
+        throw Usage(fmt::format("{} {}: {} {} the same file", written[i].option, written[i].path,
+                                other.option, does));
+    };
+    for (const Named& r : read) refuse(r, "reads");
+    for (size_t k = 0; k < i; ++k) refuse(written[k], "writes");
+  }
+}
+
+void check_writable(const std::string& option, const std::string& path) {
+  if (path.empty() || path == "-") return;
+  std::error_code none;
+  const fs::path made = made_by(path);
+  const bool was_there = fs::exists(made, none);
+  // A pipe without a reader would be waited for.
+  if (was_there && fs::is_other(made, none) && !fs::is_character_file(made, none) &&
+      !is_open_already(path))
+    throw Usage(fmt::format("{} {}: not a regular file", option, path));
+  const auto need = [&](bool can) {
+    if (!can)
+      throw Usage(fmt::format("{} {}: cannot be written ({})", option, path, std::strerror(errno)));
+  };
+  const auto open_and_close = [&] {
+    std::FILE* f = std::fopen(path.c_str(), "a");
+    need(f != nullptr);
+    std::fclose(f);
+  };
+  // Asked before the name is held: of two runs that name a place where no file can be, neither writes it.
+  if (was_there) {
+    open_and_close();
+  } else {
+    need(access(made.parent_path().c_str(), W_OK | X_OK) == 0);
+  }
+  if (!is_open_already(path) && !fs::is_other(made, none) && !hold_name(made))
+    throw Missing(fmt::format("{} {}: is being written by another run", option, path));
+  if (was_there) return;
+  open_and_close();
+  fs::remove(made, none);
+}
+
+void check_room(const std::string& option, const std::string& path) {
+  constexpr uint64_t kLeast = 1 << 20;
+  std::error_code none;
+  const fs::space_info space = fs::space(fs::absolute(path, none).parent_path(), none);
+  if (!none && space.capacity != 0 && space.available < kLeast)
+    throw Missing(
+        fmt::format("{} {}: the disk is full ({} bytes are left)", option, path, space.available));
+}
+
+std::string write_files(int status, const std::function<void()>& write) {
+  try {
+    write();
+  } catch (const Missing& e) {
+    if (status == 0) throw;
+    return fmt::format("{}\n", e.what());
+  }
+  return "";
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  if (path == "-") {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return;
+  }
+  // Into a file beside it, which then takes its name: what is there stays until it is whole, and nobody sees a half.
+  std::error_code none, error;
+  const fs::path target = fs::weakly_canonical(made_by(path), none),
+                 beside = target.parent_path() /
+                          fmt::format(".{}.{}", target.filename().string(), getpid());
+  const bool was_there = fs::exists(target, none);
+  const bool may_replace =
+      !is_open_already(path) && (!was_there || fs::is_regular_file(target, none));
+  std::FILE* f = may_replace ? std::fopen(beside.c_str(), "wx") : nullptr;
+  const bool replaces =
+      f != nullptr;  // else it is a device, or in a folder that takes no other file
+  if (!replaces) f = std::fopen(path.c_str(), "w");
+  if (f == nullptr)
+    throw Missing(fmt::format("{}: cannot be written ({})", path, std::strerror(errno)));
+  const bool is_written = std::fwrite(text.data(), 1, text.size(), f) == text.size();
+  const bool is_whole = std::fclose(f) == 0 && is_written;
+  if (is_whole && !replaces) return;
+  if (is_whole) {
+    if (was_there) fs::permissions(beside, fs::status(target, none).permissions(), none);
+    fs::rename(beside, target, error);
+    if (!error) return;
+  }
+  if (replaces) fs::remove(beside, none);
+  throw Missing(fmt::format("{}: cannot be written to its end (is the disk full?)", path));
+}
+
+std::string junit(const std::string& suite, const std::vector<TestCase>& cases) {
+  const auto xml = [](const std::string& text) {
+    std::string out;
+    for (const char c : text) {
+      switch (c) {
+        case '&':
+          out += "&amp;";
+          break;
+        case '<':
+          out += "&lt;";
+          break;
+        case '>':
+          out += "&gt;";
+          break;
+        case '"':
+          out += "&quot;";
+          break;
+        default:
+          out += static_cast<uint8_t>(c) < ' ' && c != '\n' && c != '\t' ? '?' : c;
+      }
+    }
+    return out;
+  };
+  const auto failures =
+      std::ranges::count_if(cases, [](const TestCase& c) { return !c.failure.empty(); });
+  double seconds = 0;
+  for (const TestCase& c : cases) seconds += c.seconds;
+  std::string out = fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"{}\" tests=\"{}\" "
+      "failures=\"{}\" time=\"{:.3f}\">\n",
+      xml(suite), cases.size(), failures, seconds);
+  for (const TestCase& c : cases) {
+    out += fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\"", xml(suite),
+                       xml(c.name), c.seconds);
+    const std::string first = c.failure.substr(0, c.failure.find('\n'));
+    out += c.failure.empty()
+               ? "/>\n"
+               : fmt::format(">\n    <failure message=\"{}\">{}</failure>\n  </testcase>\n",
+                             xml(first), xml(c.failure));
+  }
+  return out + "</testsuite>\n";
+}
+
+namespace {
+
+/// What stands in a column of a run: nothing where the run has it not, or has not measured it.
+std::string csv_cell(const nlohmann::ordered_json& run, const std::string& column) {
+  const bool is_rate = column == "gbps" || column == "msg_per_s";
+  const bool is_measured = run.value("sim_ns", 0.0) > 0;
+  if (column == "latency_p50_ns") {
+    const auto it = run.find("latency_ns");
+    return it == run.end() || it->is_null() ? "" : (*it)["p50"].dump();
+  }
+  if (!run.contains(column) || (is_rate && !is_measured)) return "";
+  if (column != "settings")
+    return run[column].is_string() ? run[column].get<std::string>() : run[column].dump();
+  std::string words;
+  for (const auto& [name, value] : run[column].items())
+    words += fmt::format("{}{}={}", words.empty() ? "" : " ", name, value.get<std::string>());
+  return words;
+}
+
+/// RFC 4180: in quotes if it has to be.
+std::string csv_quoted(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string cell = "\"";
+  for (const char c : text) cell += c == '"' ? "\"\"" : std::string(1, c);
+  return cell + "\"";
+}
+
+}  // namespace
+
+std::string csv(const std::vector<nlohmann::ordered_json>& runs) {
+  constexpr std::array kColumns = {
+      "program", "client", "server",    "seed",           "size",       "ops",    "bytes",
+      "sim_ns",  "gbps",   "msg_per_s", "latency_p50_ns", "mismatches", "status", "settings"};
+  std::string out = fmt::format("{}\n", fmt::join(kColumns, ","));
+  for (const auto& r : runs) {
+    std::vector<std::string> cells;
+    for (const char* column : kColumns) cells.push_back(csv_quoted(csv_cell(r, column)));
+    out += fmt::format("{}\n", fmt::join(cells, ","));
+  }
+  return out;
+}
+
+}  // namespace rnic::app

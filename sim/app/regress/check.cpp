@@ -1,0 +1,337 @@
+// What one thread makes of completions, and memory compared with the plan. See regress/host.hpp.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/bytes.hpp"
+#include "regress/host.hpp"
+
+namespace rnic::app::regress {
+
+using namespace verbs;
+
+namespace {
+
+WcOpcode completion_of(const Operation& o) {
+  switch (o.op) {
+    case Op::kWrite:
+      return IBV_WC_RDMA_WRITE;
+    case Op::kRead:
+      return IBV_WC_RDMA_READ;
+    case Op::kFlush:
+      return IBV_WC_FLUSH;
+    case Op::kFetchAdd:
+      return IBV_WC_FETCH_ADD;
+    case Op::kCmpSwap:
+      return IBV_WC_COMP_SWAP;
+    case Op::kAtomicWrite:
+      return IBV_WC_ATOMIC_WRITE;
+    default:
+      return IBV_WC_SEND;
+  }
+}
+
+}  // namespace
+
+// All that a thread takes goes through the inbox of the QP's thread: of a shared CQ another thread may have taken what came before.
+Result<size_t> Host::poll() {
+  if (context_.core() == nullptr) {
+    dev_.relax();
+    return 0;
+  }
+  std::array<Wc, 16> wcs;
+  const auto give = [&](Cq& cq) -> Result<void> {
+    const auto n = cq.poll_cq(wcs);
+    if (!n) return error_of(n);
+    for (const Wc& wc : std::span(wcs).first(*n)) {
+      const auto owner = own_.owner.find(wc.qp_num);
+      if (owner == own_.owner.end())
+        return fail(Errc::kProtocol, "completion of QP {}, which nobody has", wc.qp_num);
+      owner->second->inbox_.push_back(wc);
+    }
+    return {};
+  };
+  for (auto& pair : shape_.shared_cq ? own_.cqs : cqs_) {
+    for (Cq& cq : pair) {
+      if (cq.core() == nullptr) continue;
+      if (auto r = give(cq); !r) return error_of(r);
+    }
+  }
+  for (Lane& lane : lanes_) {
+    if (lane.own_cq.core() == nullptr || (lane.phase == Phase::kDraining && !lane.cq_failed))
+      continue;
+    if (auto r = give(lane.own_cq); !r) {
+      if (!lane.cq_failed) return error_of(r);
+      lane.cq_emptied = true;
+    }
+  }
+  size_t all = 0;
+  for (; !inbox_.empty(); ++all) {
+    const Wc wc = inbox_.front();
+    inbox_.pop_front();
+    if (auto r = take(wc); !r) return error_of(r);
+  }
+  return all;
+}
+
+Result<void> Host::take(const Wc& wc) {
+  shared_.progress = dev_.now();
+  for (Lane& lane : lanes_) {
+    if (lane.phase == Phase::kWaiting || lane.phase == Phase::kOver ||
+        lane.qp.qp_num() != wc.qp_num)
+      continue;
+    ++shared_.completions;
+    return wc.opcode == IBV_WC_RECV ? take_receive(lane, wc) : take_send(lane, wc);
+  }
+  return fail(Errc::kProtocol, "completion of QP {}, which nobody has", wc.qp_num);
+}
+
+Result<void> Host::take_send(Lane& lane, const Wc& wc) {
+  size_t next = 0;
+  if (wc.status != IBV_WC_WR_FLUSH_ERR) {
+    while (next < lane.sent.size() && !lane.sent[next].signaled &&
+           (wc.status == IBV_WC_SUCCESS || lane.sent[next].id != wc.wr_id))
+      ++next;
+  }
+  if (next >= lane.sent.size())
+    return fail(
+        Errc::kProtocol,
+        "qp {}: completion {} of request {}, but none is outstanding that was to be signalled\n{}",
+        lane.number, to_string(wc.status), wc.wr_id, standing());
+  const Posted p = lane.sent[next];
+  const std::string name = p.op != nullptr ? p.op->describe() : fmt::format("request {}", p.id);
+  if (wc.wr_id != p.id)
+    return fail(Errc::kProtocol, "qp {}: completion {} of request {} opcode {}, but the next is {}",
+                lane.number, to_string(wc.status), wc.wr_id, static_cast<unsigned>(wc.opcode),
+                name);
+  const bool may_flush =
+      (p.kind == Kind::kPlanned || p.kind == Kind::kAging) && is_cut(lane, false);
+  const WcStatus want = status_of(lane, p.kind, false);
+  const bool flushed_as_cut = wc.status == IBV_WC_WR_FLUSH_ERR && may_flush;
+  if (wc.status == IBV_WC_SUCCESS ? lane.send_failed || want != IBV_WC_SUCCESS
+                                  : wc.status != want && !flushed_as_cut) {
+    return fail(Errc::kConnectionLost, "qp {}: completion {} (vendor {}) of {}{}\n{}", lane.number,
+                to_string(wc.status), wc.vendor_err, name,
+                lane.send_failed ? ", behind one that has failed"
+                                 : fmt::format(", should be {}", to_string(want)),
+                standing());
+  }
+  if (wc.status != IBV_WC_SUCCESS) {
+    lane.send_failed = true;
+    lane.sent.pop_front();  // those before it, unsignalled, were complete
+    for (size_t k = 0; k < next; ++k) lane.sent.pop_front();
+    return {};
+  }
+  if (p.op != nullptr && (wc.opcode != completion_of(*p.op) || wc.byte_len != p.op->length)) {
+    return fail(Errc::kProtocol,
+                "qp {}: completion of request {} opcode {} byte_len {}, but the next is {}",
+                lane.number, wc.wr_id, static_cast<unsigned>(wc.opcode), wc.byte_len, name);
+  }
+  for (size_t k = 0; k <= next; ++k) {
+    const Posted done = lane.sent.front();
+    lane.sent.pop_front();
+    if (auto r = succeed(lane, done, wc); !r) return r;
+  }
+  return {};
+}
+
+Result<void> Host::succeed(Lane& lane, const Posted& p, const Wc&) {
+  if (p.kind == Kind::kOverflow) ++lane.overflowed;
+  if (p.op == nullptr) return {};
+  ++lane.completed;
+  if (auto r = ask(*p.op); !r) return r;
+  if (p.op->op == Op::kFlush) return compare_flushed(lane, *p.op);
+  if (!p.op->has_sink()) return {};
+  return compare(lane, {p.op->local[0].offset, p.op->length}, *p.op, "at its completion");
+}
+
+// When a Flush completes, the peer's memory holds all that this QP sent before it. A Flush of
+// length 0 promises only order. A peer whose region is gone has compared its memory itself.
+Result<void> Host::compare_flushed(Lane& lane, const Operation& flush) {
+  const auto is = theirs(lane).memory;
+  if (flush.length == 0 || is.empty()) return {};
+  const auto check = [&](const Operation& o, const Piece& p) -> Result<void> {
+    const std::vector<uint8_t> want = planned(peer_, lane, p, is);
+    const auto [a, b] = std::ranges::mismatch(is.subspan(p.offset, p.length), want);
+    shared_.bytes_checked += p.length;
+    if (a == is.subspan(p.offset, p.length).end()) return {};
+    return fail(Errc::kProtocol,
+                "{} has completed, but memory of {} qp {} at {:#x} is {:02x}, should be {:02x}: {}",
+                flush.describe(), kSideNames[peer_], lane.number, a - is.begin(), *a, *b,
+                o.describe());
+  };
+  for (; lane.sends[lane.flushed] != &flush; ++lane.flushed) {
+    const Operation& o = *lane.sends[lane.flushed];
+    if (o.op == Op::kWrite)
+      if (auto r = check(o, {o.remote.offset, o.length}); !r) return r;
+    for (const Piece& p : o.receive)
+      if (auto r = check(o, p); !r) return r;
+    if (o.is_word())
+      if (auto r = compare_word(lane, o, "is behind a completed Flush"); !r) return r;
+  }
+  return {};
+}
+
+// The peer's word has the value that the operation left, or one that a later operation has left.
+Result<void> Host::compare_word(const Lane& lane, const Operation& op, std::string_view when) {
+  const auto memory = theirs(lane).memory;
+  if (memory.empty()) return {};
+  const auto is = base::load_le<uint64_t>(memory.data() + op.remote.offset);
+  const auto& values = want_.words[peer_][lane.number].at(op.remote.offset);
+  const auto from = values.begin() + static_cast<std::ptrdiff_t>(want_.step.at(op.number));
+  shared_.bytes_checked += kWord;
+  if (std::find(from, values.end(), is) != values.end()) return {};
+  return fail(Errc::kProtocol,
+              "memory of {} qp {} at {:#x}: the word is {:#x}, should be {:#x} or later: {} {}",
+              kSideNames[peer_], lane.number, op.remote.offset, is, *from, when, op.describe());
+}
+
+// What a piece of a landing region should hold before the end: a word has any of its values.
+std::vector<uint8_t> Host::planned(Side side, const Lane& lane, const Piece& piece,
+                                   std::span<const uint8_t> is) const {
+  const auto want = std::span(want_.landing[side][lane.number]).subspan(piece.offset, piece.length);
+  std::vector<uint8_t> bytes(want.begin(), want.end());
+  const auto& words = want_.words[side][lane.number];
+  for (auto w = words.lower_bound(piece.offset);
+       w != words.end() && w->first + kWord <= piece.offset + piece.length; ++w) {
+    const auto value = base::load_le<uint64_t>(is.data() + w->first);
+    if (std::ranges::find(w->second, value) != w->second.end())
+      base::store_le(bytes.data() + (w->first - piece.offset), value);
+  }
+  return bytes;
+}
+
+Result<void> Host::ask(const Operation& op) const {
+  const std::string wrong = shared_.also ? shared_.also(op) : "";
+  if (wrong.empty()) return {};
+  return fail(Errc::kProtocol, "{}: {}", op.describe(), wrong);
+}
+
+// The message has come, and with it every Write before it.
+Result<void> Host::take_receive(Lane& lane, const Wc& wc) {
+  if (lane.received.empty())
+    return fail(Errc::kProtocol, "qp {}: a receive completes ({} of {}), but none is posted",
+                lane.number, to_string(wc.status), wc.wr_id);
+  const Posted p = lane.received.front();
+  const WcStatus want = status_of(lane, p.kind, true);
+  const std::string name = p.op != nullptr ? p.op->describe() : fmt::format("receive {}", p.id);
+  if (wc.wr_id != p.id)
+    return fail(Errc::kProtocol, "qp {}: receive {} completes with {}, but the next is for {}",
+                lane.number, wc.wr_id, to_string(wc.status), name);
+  const bool flushed_as_cut =
+      wc.status == IBV_WC_WR_FLUSH_ERR && p.kind == Kind::kPlanned && is_cut(lane, true);
+  if (wc.status == IBV_WC_SUCCESS ? lane.receive_failed || want != IBV_WC_SUCCESS
+                                  : wc.status != want && !flushed_as_cut) {
+    return fail(Errc::kConnectionLost, "qp {}: receive completes with {} (vendor {}), for {}{}\n{}",
+                lane.number, to_string(wc.status), wc.vendor_err, name,
+                lane.receive_failed ? ", behind one that has failed"
+                                    : fmt::format(", should be {}", to_string(want)),
+                standing());
+  }
+  lane.received.pop_front();
+  lane.refill_at = dev_.now() + (1 + wc.wr_id % 3) * kUs;
+  if (wc.status != IBV_WC_SUCCESS) {
+    lane.receive_failed = true;
+    return {};
+  }
+  const Operation& o = *p.op;
+  ++lane.receives_done;
+  if (wc.byte_len != o.length)
+    return fail(Errc::kProtocol, "qp {}: receive {} of {} bytes, but the next is for {}",
+                lane.number, wc.wr_id, wc.byte_len, o.describe());
+  for (const Piece& piece : o.receive) {
+    if (auto r = compare(lane, piece, o, "at its receive"); !r) return r;
+  }
+  for (; lane.incoming[lane.checked_writes] != &o; ++lane.checked_writes) {
+    const Operation& w = *lane.incoming[lane.checked_writes];
+    if (w.op != Op::kWrite) continue;
+    if (auto r = compare(lane, {w.remote.offset, w.length}, w,
+                         fmt::format("when #{} behind it has come", o.number));
+        !r)
+      return r;
+  }
+  return {};
+}
+
+Result<void> Host::compare(const Lane& lane, const Piece& piece, const Operation& op,
+                           std::string_view when) {
+  const auto is = lane.landing.bytes().subspan(piece.offset, piece.length);
+  const bool is_at_end = piece.length == lane.landing.size;
+  const auto at_end =
+      std::span(want_.landing[side_][lane.number]).subspan(piece.offset, piece.length);
+  const std::vector<uint8_t> before =
+      is_at_end ? std::vector<uint8_t>{} : planned(side_, lane, piece, lane.landing.bytes());
+  const std::span<const uint8_t> expected = is_at_end ? at_end : std::span(before);
+  shared_.bytes_checked += piece.length;
+  const auto [a, b] = std::ranges::mismatch(is, expected);
+  if (a == is.end()) return {};
+  size_t wrong = 0;
+  for (size_t i = 0; i < is.size(); ++i) wrong += is[i] != expected[i] ? 1 : 0;
+  const auto at = static_cast<size_t>(a - is.begin());
+  if (!shared_.wrong)
+    shared_.wrong = Place{side_, lane.landing.buffer.bus(lane.landing.at + piece.offset + at)};
+  return fail(Errc::kProtocol,
+              "memory of {} qp {} at {:#x} (byte {} of a piece of {}): {:02x}, should be {:02x}; "
+              "{} bytes differ; {} {}",
+              kSideNames[side_], lane.number, piece.offset + at, at, piece.length, *a, *b, wrong,
+              when, op.describe());
+}
+
+// Where requests may have been cut short, each byte is as it was at first, or as it was to become. A
+// word has one of its values, or what a Write before has left of it.
+Result<void> Host::compare_all(const Lane& lane) {
+  const Operation none;
+  if (!is_victim_of(lane))
+    return compare(lane, {0, static_cast<uint32_t>(lane.landing.size)}, none,
+                   "at the end; no operation:");
+  const auto is = lane.landing.bytes();
+  const auto& want = want_.landing[side_][lane.number];
+  const auto& start = shared_.start.landing[side_][lane.number];
+  const auto& words = want_.words[side_][lane.number];
+  for (size_t i = 0; i < is.size(); ++i) {
+    if (const auto w = words.find(static_cast<uint32_t>(i)); w != words.end()) {
+      const auto value = base::load_le<uint64_t>(&is[i]);
+      std::array<uint8_t, kWord> first{};
+      base::store_le(first.data(), w->second.front());
+      bool is_known = std::ranges::find(w->second, value) != w->second.end();
+      if (!is_known) {
+        is_known = true;
+        for (size_t k = 0; k < kWord; ++k)
+          is_known = is_known && (is[i + k] == first[k] || is[i + k] == start[i + k]);
+      }
+      if (!is_known) {
+        if (!shared_.wrong)
+          shared_.wrong = Place{side_, lane.landing.buffer.bus(lane.landing.at + i)};
+        return fail(Errc::kProtocol,
+                    "memory of {} qp {} at {:#x}: the word is {:#x}, none of its {} planned values",
+                    kSideNames[side_], lane.number, i, value, w->second.size());
+      }
+      i += kWord - 1;
+      continue;
+    }
+    if (is[i] == want[i] || is[i] == start[i]) continue;
+    if (!shared_.wrong) shared_.wrong = Place{side_, lane.landing.buffer.bus(lane.landing.at + i)};
+    return fail(Errc::kProtocol,
+                "memory of {} qp {} at {:#x}: {:02x}, should be {:02x}, or {:02x} as at first",
+                kSideNames[side_], lane.number, i, is[i], want[i], start[i]);
+  }
+  return {};
+}
+
+// The QP's context and the STag entry as the device holds them, at rest; in tandem each answer is compared with the model's.
+Result<void> Host::look(const Lane& lane) {
+  const auto qp = own_.manager->execute(dev_, spec::AdminOpcode::kQueryQp, lane.qp.qp_num());
+  if (!qp) return error_of(qp);
+  const auto state = spec::AdminQpResult::unpack(qp->result).state;
+  if (state != spec::QpState::kRts && !theirs(lane).is_ending)
+    return fail(Errc::kProtocol, "qp {}: query_qp says state {} before its end", lane.number,
+                static_cast<unsigned>(state));
+  const auto rsp = own_.manager->execute(dev_, spec::AdminOpcode::kQueryMr, lane.mr.lkey());
+  if (!rsp) return error_of(rsp);
+  const auto is = spec::AdminMrResult::unpack(rsp->result);
+  if (is.stag == lane.mr.lkey() && is.length == lane.mr.length()) return {};
+  return fail(Errc::kProtocol, "region {:#x} of {} bytes: query_mr says {:#x}, {} bytes",
+              lane.mr.lkey(), lane.mr.length(), is.stag, is.length);
+}
+
+}  // namespace rnic::app::regress

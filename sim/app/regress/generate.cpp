@@ -1,0 +1,566 @@
+// The generator of random plans. See regress/plan.hpp.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "regress/plan.hpp"
+
+namespace rnic::app::regress {
+namespace {
+
+// Bytes and latencies are what the RTL's simulation takes its time for: no more of either than the classes ask for.
+constexpr uint32_t kPages64K = 65536, kMostLarge = 160 * 1024;
+constexpr uint32_t kLongPercent = 8;
+constexpr uint32_t kAgreedPercent = 75, kFlushPercent = 25,
+                   kPersistentPercent = 50;  // streams with Flush; their requests; regions
+constexpr uint32_t kAgainPercent = 50;       // behind an operation on a word another one on it
+constexpr uint32_t kAtomicPercent = 25,      // of the other requests of such a stream
+    kOwnWords = 3, kWrittenWords = 3;  // of a QP and side: words of their own; in targets of Writes
+constexpr uint32_t kMinimumSlots = 6,
+                   kEnds =
+                       500'000;  // QPs at a time of the minimum build; numbers of ends from here on
+constexpr uint32_t kMostInline = 224, kPushBody = 96;  // of a WQE of two units
+
+template <class T, size_t N>
+T any(base::Rng& rng, const std::array<T, N>& from) {
+  return from[rng.below(N)];
+}
+
+/// Gives out a landing region from the bottom up.
+class Landing {
+ public:
+  Piece take(base::Rng& rng, uint32_t length, Crossing wanted) {
+    uint32_t at = used_;
+    if (wanted == Crossing::kInside && length + 2 <= kPage) {
+      at += static_cast<uint32_t>(rng.below(64));
+      if (at % kPage == 0 || at % kPage + length >= kPage)
+        at = up(at + 1) + 1 + static_cast<uint32_t>(rng.below(std::min(64u, kPage - 1 - length)));
+    } else if (wanted == Crossing::kTouches) {
+      at = rng.percent(50) || length > kPage ? up(at) : up(at + length) - length;
+    } else if (length >= 2) {
+      const auto before =
+          1 + static_cast<uint32_t>(rng.below(std::min({length - 1, 200u, kPage - 1})));
+      at = up(at + before) - before;
+    }
+    used_ = at + length;
+    return {at, length};
+  }
+  /// Bytes that may have been given out already, of a region that is long enough for them.
+  Piece over(base::Rng& rng, uint32_t length, Crossing wanted) {
+    Landing from;
+    from.used_ = static_cast<uint32_t>(rng.below(used_ + 1));
+    const Piece p = from.take(rng, length, wanted);
+    used_ = std::max(used_, from.used_);
+    return p;
+  }
+  /// An aligned word: anywhere, at the start of a beat, or at either end of a page.
+  Piece word(base::Rng& rng) {
+    uint32_t at = (used_ + static_cast<uint32_t>(rng.below(64)) + kWord - 1) / kWord * kWord;
+    const uint64_t where = rng.below(8);
+    if (where < 3) at = (at + kBeat - 1) / kBeat * kBeat;
+    if (where == 3) at = up(at);
+    if (where == 4) at = up(at + kWord) - kWord;
+    used_ = at + kWord;
+    return {at, kWord};
+  }
+  uint32_t used() const { return used_; }
+
+ private:
+  static uint32_t up(uint32_t at) { return (at + kPage - 1) / kPage * kPage; }
+  uint32_t used_ = 0;
+};
+
+class Generator {
+ public:
+  Generator(uint64_t seed, const Limits& limits)
+      : limits_(limits),
+        set_(base::Rng(seed).fork("settings")),
+        rng_(base::Rng(seed).fork("operations")),
+        wires_(base::Rng(seed).fork("wires")),
+        lives_(base::Rng(seed).fork("lives")),
+        pages_(base::Rng(seed).fork("pages")),
+        flushes_(base::Rng(seed).fork("flushes")),
+        atomics_(base::Rng(seed).fork("atomics")),
+        holds_(base::Rng(seed).fork("holds")) {
+    plan_.seed = seed;
+  }
+
+  Plan make(uint32_t count) {
+    settings(count);
+    for (uint32_t n = 0; n < count; ++n) operation(n, count);
+    for (const Side side : {kClient, kServer}) {
+      for (uint32_t q = 0; q < plan_.qps; ++q) {
+        plan_.landing_bytes[side][q] = (landing_[side][q].used() / kPage + 3) * kPage;
+        const uint32_t at = place(side, plan_.landing_bytes[side][q]);
+        plan_.landing_at[side][q] = plan_.life[q].persistent[side] ? 0 : at;
+      }
+      plan_.source_at[side] = place(side, kSourceBytes);
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  /// Where in its first page a region begins that is to reach into the next.
+  uint32_t place(Side side, uint32_t bytes) {
+    const uint32_t page = plan_.page_bytes[side];
+    if (page == kPage) return 0;
+    return page -
+           kPage * (1 + static_cast<uint32_t>(pages_.below(std::min(page, bytes) / kPage - 1)));
+  }
+
+  void settings(uint32_t count) {
+    const auto give = [&](std::string name, const std::string& value) {
+      plan_.settings.emplace_back(std::move(name), value);
+    };
+    Plan& p = plan_;
+    p.mtu = limits_.mtu.value_or(p.seed % 2 == 0 ? 1500 : 9000);
+    give("mtu", fmt::format("{}", p.mtu));
+    const bool one_fpdu = p.seed % 8 == 3;
+    give("llp_window_bytes",
+         fmt::format("{}", one_fpdu
+                               ? kOneFpduWindow
+                               : any<uint32_t>(set_, std::array{4096u, 20000u, 65536u, 262144u})));
+    for (const char* side : {"client", "server"}) {
+      give(fmt::format("{}.pcie_mps", side),
+           fmt::format("{}", any<uint32_t>(set_, std::array{128u, 256u, 512u})));
+      give(fmt::format("{}.pcie_mrrs", side),
+           fmt::format("{}", any<uint32_t>(set_, std::array{128u, 512u, 1024u, 4096u})));
+      give(fmt::format("{}.pcie_rcb", side),
+           fmt::format("{}", any<uint32_t>(set_, std::array{64u, 128u})));
+      give(fmt::format("{}.pcie_reorder", side),
+           any<const char*>(set_, std::array{"0", "0.1", "0.5"}));
+      give(fmt::format("{}.pcie_split", side),
+           any<const char*>(set_, std::array{"0", "0.2", "0.8"}));
+      give(fmt::format("{}.pcie_latency_ns", side),
+           any<const char*>(set_, std::array{"100", "400", "800"}));
+      give(fmt::format("{}.pcie_gen", side), any<const char*>(wires_, std::array{"3", "4", "5"}));
+      give(fmt::format("{}.pcie_posted_hold_ns", side),
+           any<const char*>(holds_, std::array{"0", "0", "200", "2000"}));
+      const auto kib = any<uint32_t>(pages_, std::array{4u, 4u, 16u, 64u, 512u, 2048u});
+      p.page_bytes[side == std::string_view("client") ? kClient : kServer] = kib * 1024;
+      give(fmt::format("{}.page_kib", side), fmt::format("{}", kib));
+    }
+    give("link_delay_ns", any<const char*>(set_, std::array{"0", "100", "500"}));
+    give("link_gbps", any<const char*>(wires_, std::array{"40", "100", "100", "400"}));
+    hosts();
+    lives(count);
+    p.markers = set_.percent(25);
+    p.crc = !set_.percent(25);
+    p.one_cq = set_.percent(50);
+    for (const Side side : {kClient, kServer}) {
+      const uint32_t most = limits_.minimum ? 64 / kMinimumSlots : 32;
+      p.ird[side] = std::min(most, any<uint32_t>(set_, std::array{1u, 2u, 5u, 8u, 32u}));
+      p.ord[side] = std::min(most, any<uint32_t>(set_, std::array{1u, 2u, 5u, 8u, 32u}));
+      for (uint32_t q = 0; q < p.qps; ++q) {
+        QpShape& h = p.shape[side][q];
+        h.send_depth = any<uint32_t>(set_, std::array{4u, 8u, 16u, 64u});
+        h.recv_depth = any<uint32_t>(set_, std::array{1u, 3u, 8u, 64u});
+        h.max_sge = any<uint32_t>(set_, std::array{1u, 4u, 14u, 14u});
+        h.max_inline = any<uint32_t>(set_, std::array{0u, 32u, 96u, kMostInline});
+        h.push = set_.percent(50);
+        Life& l = p.life[q];
+        l.spare[side] = std::min(l.spare[side], h.recv_depth);
+        if (l.end == End::kFault && l.fault == Fault::kCqOverflow && l.who == side)
+          h.send_depth = kOverflowCqe;
+      }
+    }
+    // One QP at least that can have all of it.
+    const auto all = static_cast<uint32_t>(set_.below(p.qps));
+    for (auto& side : p.shape) {
+      side[all].max_sge = 14;
+      side[all].max_inline = kMostInline;
+      side[all].push = true;
+    }
+    // A pushed WQE is not read.
+    for (uint32_t q = 0; q < p.qps; ++q) {
+      const Life& l = p.life[q];
+      if (l.end == End::kFault && l.fault == Fault::kRequestRead) p.shape[l.who][q].push = false;
+    }
+    Life& aged = p.life[all];
+    aged.aged = p.seed % kAgedPlans == 5;
+    auto& depth = p.shape[aged.who][all].send_depth;
+    if (aged.aged) depth = std::max(depth, kAgeBatch);
+  }
+
+  /// A plan's place among those with as many slots. What must not be missed goes round with it.
+  uint32_t turn() const { return static_cast<uint32_t>(plan_.seed / 2 % 4); }
+  uint32_t nth() const {
+    return static_cast<uint32_t>((plan_.seed / 8 * 2 + plan_.seed % 2) % 1'000'000);
+  }
+
+  void hosts() {
+    for (const Side side : {kClient, kServer}) {
+      HostShape& h = plan_.host[side];
+      constexpr std::array kThreads = {1u, 1u, 2u, 3u, 4u};
+      const bool is_server = side == kServer;
+      const uint32_t kinds = limits_.minimum ? 2 : kThreads.size();
+      const uint32_t kind = (nth() + (is_server ? nth() / kinds : 0)) % kinds;
+      h.threads = limits_.minimum ? 1 + kind : kThreads[kind];
+      if (turn() == 0) h.threads = nth() % 2 == is_server ? 1 : std::max(2u, h.threads);
+      h.pds = kMaxPds;
+      h.cqs = limits_.minimum && h.threads > 1
+                  ? 1
+                  : 1 + static_cast<uint32_t>(lives_.below(2));  // of 8, some overflow
+      h.shared_cq = h.threads > 1 && lives_.percent(30);
+      h.armed = !h.shared_cq && lives_.percent(30);
+      h.log_eq = any<uint32_t>(lives_, std::array{1u, 2u, 8u});
+      h.event_queues = any<uint32_t>(lives_, std::array{1u, 2u, 16u});
+    }
+  }
+
+  /// Slots first, then lives that follow one in a slot. How many slots, which ends and which errors, at which side and under which load
+  /// goes round with the seed, so that consecutive seeds have every error with few and with many QPs.
+  void lives(uint32_t count) {
+    Plan& p = plan_;
+    const auto between = [&](uint32_t low, uint32_t high) {
+      return static_cast<uint32_t>(lives_.between(low, high));
+    };
+    const uint32_t slots = turn() == 0       ? between(1, 2)
+                           : limits_.minimum ? between(3, kMinimumSlots)
+                           : turn() == 3     ? between(9, lives_.percent(30) ? kMaxQps : 16)
+                                             : between(3, 8);
+    p.qps = std::min(kMaxQps, slots + (count < 100 ? between(0, 2)
+                                       : slots < 3 ? between(6, 8)
+                                                   : between(2, 6)));
+    uint32_t errors = nth() * 4 + turn(), ends = nth() + turn();
+    auto answers = static_cast<uint32_t>(p.seed % kAnswerNames.size());
+    uint32_t overflows = 0;
+    for (uint32_t q = 0; q < p.qps; ++q) {
+      Life& l = p.life[q];
+      l.number = kEnds + q;
+      l.slot = q < slots ? q : static_cast<uint32_t>(lives_.below(slots));
+      for (const Side side : {kClient, kServer}) {
+        l.pd[side] = static_cast<uint32_t>(lives_.below(p.host[side].pds));
+        l.cq[side] = static_cast<uint32_t>(lives_.below(p.host[side].cqs));
+        l.base[side] = any(lives_, std::array{Base::kFar, Base::kFar, Base::kZero, Base::k16,
+                                              Base::k31, Base::k32, Base::k64});
+        l.receives_late[side] = lives_.percent(15);
+        if (lives_.percent(40)) l.spare[side] = 1 + static_cast<uint32_t>(lives_.below(kMaxSpare));
+      }
+      l.who = lives_.percent(50) ? kClient : kServer;
+      l.end =
+          q % 2 == 0 ? End::kFault : static_cast<End>(ends++ % static_cast<uint32_t>(End::kFault));
+      l.busy = lives_.percent(50);
+      if (l.end == End::kFault) {
+        // The same number of an error comes in one plan of each turn.
+        l.fault = static_cast<Fault>(errors % kFaultNames.size());
+        const uint32_t kind = errors / static_cast<uint32_t>(kFaultNames.size()) + turn();
+        l.who = kind % 2 == 0 ? kClient : kServer;
+        l.busy = kind / 2 % 2 == 0;
+        ++errors;
+      }
+      l.one_way = lives_.percent(15);
+      l.after = static_cast<uint32_t>(lives_.below(101));
+      l.late = lives_.percent(50);
+      l.length = 2 + static_cast<uint32_t>(lives_.below(300));  // one byte wraps nowhere
+      if (l.meets_bad_read()) l.answer = static_cast<Answer>(answers++ % kAnswerNames.size());
+      if (l.end == End::kFault && l.fault == Fault::kFlushRead && l.answer == Answer::kShort)
+        l.answer = Answer::kAborted;  // a read-back is of one byte
+      flush(l);
+      if (l.end != End::kFault) continue;
+      const unsigned peer = 1 - l.who;
+      if (l.fault == Fault::kCqOverflow && ++overflows > (limits_.minimum ? 2 : 8))
+        l.fault = Fault::kLocalKey;
+      if (l.fault == Fault::kWriteStale && limits_.minimum)
+        l.fault = Fault::kWriteKey;  // of 64 slots the key may soon be another's
+      if (l.fault == Fault::kNoReceive) l.spare[peer] = 0;
+      if (l.fault == Fault::kTooLong || l.fault == Fault::kReceiveKey)
+        l.spare[peer] = std::max(l.spare[peer], 1u);
+      if (l.fault == Fault::kTooLong) l.length += kSpareBytes;
+      if (l.fault == Fault::kReceiveKey) l.length = 1 + l.length % kSpareBytes;
+    }
+  }
+
+  void flush(Life& l) {
+    l.asks_flush = {true, true};
+    const bool is_agreed = flushes_.percent(kAgreedPercent);
+    const uint64_t who = flushes_.below(3);  // asks where it is not agreed: one of them or nobody
+    const bool needs_it = l.end == End::kFault && needs_extensions(l.fault);
+    const bool is_off = l.end == End::kFault && needs_no_extensions(l.fault);
+    if (is_off || (!is_agreed && !needs_it)) l.asks_flush = {who == 0, who == 1};
+    for (const Side side : {kClient, kServer})
+      l.persistent[side] = flushes_.percent(kPersistentPercent) && limits_.has_persistence[side];
+  }
+
+  uint32_t length_of(SizeClass c, bool untagged) {
+    const uint32_t full = full_payload(plan_.mtu, plan_.markers, untagged);
+    const auto between = [&](uint32_t low, uint32_t high) {
+      return static_cast<uint32_t>(rng_.between(low, high));
+    };
+    switch (c) {
+      case SizeClass::k0:
+        return 0;
+      case SizeClass::k1:
+        return 1;
+      case SizeClass::k2To63:
+        return between(2, 63);
+      case SizeClass::k64:
+        return 64;
+      case SizeClass::k65ToMulpdu:
+        return rng_.percent(50) ? between(65, 256) : between(65, full - 1);
+      case SizeClass::kMulpdu:
+        return full;
+      case SizeClass::kMulpdu1:
+        return full + 1;
+      case SizeClass::k4K:
+        return between(kPage - 1, kPage + 1);
+      case SizeClass::kTo64K:
+        return rng_.percent(kLongPercent) ? between(full + 2, kPages64K)
+                                          : between(full + 2, std::min(kPages64K, 3 * full));
+      case SizeClass::kLarge:
+        return between(kPages64K + 1, limits_.minimum ? kMostLarge * 2 / 3 : kMostLarge);
+    }
+    return 0;
+  }
+
+  Piece in_source(uint32_t length) {
+    const uint32_t room = kSourceBytes - length;
+    auto at = static_cast<uint32_t>(rng_.below(room + 1));
+    if (rng_.percent(40))
+      at = at / kPage * kPage;  // starts at a page
+    else if (rng_.percent(30) && at / kPage * kPage >= length)
+      at = at / kPage * kPage - length;  // ends at one
+    else if (rng_.percent(30))
+      at = at / 64 * 64;
+    return {at, length};
+  }
+
+  std::vector<uint32_t> cuts(uint32_t length, uint32_t pieces) {
+    std::vector<uint32_t> at;
+    for (uint32_t i = 1; i < pieces; ++i)
+      at.push_back(static_cast<uint32_t>(rng_.below(length + 1)));
+    if (rng_.percent(25)) {
+      for (uint32_t& a : at) a = a / 64 * 64;
+    }
+    std::sort(at.begin(), at.end());
+    at.push_back(length);
+    uint32_t before = 0;
+    for (uint32_t& a : at) a -= std::exchange(before, a);
+    return at;
+  }
+
+  void operation(uint32_t n, uint32_t count) {
+    Operation o;
+    o.number = n;
+    o.side = rng_.percent(50) ? kClient : kServer;
+    o.qp = static_cast<uint32_t>(rng_.below(plan_.qps));
+    if (plan_.life[o.qp].one_way) o.side = plan_.life[o.qp].who;
+    const bool again = hot_ && n != count / 2 && atomics_.percent(kAgainPercent);
+    if (again) o.side = hot_->side, o.qp = hot_->qp;
+    o.op = static_cast<Op>(rng_.below(4));
+    o.size_class = static_cast<SizeClass>(rng_.below(9));
+    if (count >= 100 &&
+        n == count / 2) {  // the large one; over the seeds each operation has its turn
+      o.size_class = SizeClass::kLarge;
+      o.op = static_cast<Op>(plan_.seed / 2 % 4);
+    } else if (again) {
+      o.op = any(atomics_, std::array{Op::kFetchAdd, Op::kCmpSwap, Op::kAtomicWrite, Op::kRead});
+      o.size_class = atomics_.percent(20) && o.op == Op::kRead ? SizeClass::k1 : SizeClass::k2To63;
+    } else if (plan_.life[o.qp].has_flush() && flushes_.percent(kFlushPercent)) {
+      o.op = Op::kFlush;
+    } else if (plan_.life[o.qp].has_flush() && atomics_.percent(kAtomicPercent)) {
+      o.op = any(atomics_, std::array{Op::kFetchAdd, Op::kCmpSwap, Op::kAtomicWrite});
+      o.size_class = SizeClass::k2To63;
+    }
+    const unsigned peer = 1 - o.side;
+    const uint32_t budget = limits_.minimum ? 256 * kPage : 4096 * kPage;
+    if (!again && !o.is_word() &&
+        (landing_[0][o.qp].used() > budget / plan_.qps ||
+         landing_[1][o.qp].used() > budget / plan_.qps))
+      o.size_class = static_cast<SizeClass>(rng_.below(5));
+    o.length = o.is_word() ? kWord : length_of(o.size_class, o.is_send());
+    const auto crossing = static_cast<Crossing>(rng_.below(3));
+    const QpShape& shape = plan_.shape[o.side][o.qp];
+    o.fence = rng_.percent(15);
+    if (o.op == Op::kRead) {
+      read(o, crossing, again);
+    } else if (o.op == Op::kFlush) {
+      flush(o, crossing);
+    } else if (o.is_word()) {
+      word(o, again);
+    } else {
+      o.is_inline = o.length <= shape.max_inline && rng_.percent(40);
+      gather(o, shape);
+      if (o.op == Op::kWrite) {
+        o.remote = landing_[peer][o.qp].take(rng_, o.length, crossing);
+        o.remote_landing = true;
+        written_[o.side][o.qp].push_back(o.remote);
+      } else {
+        receive(o, crossing, landing_[peer][o.qp]);
+      }
+    }
+    post(o, shape);
+    if (o.is_word()) hot_ = {o.side, o.qp, o.remote.offset};
+    if (!o.is_word() && !again) hot_.reset();
+    plan_.ops.push_back(std::move(o));
+  }
+
+  /// One word gets several operations: an old one is taken more often than a new one.
+  void word(Operation& o, bool again) {
+    const unsigned peer = 1 - o.side;
+    auto& words = words_[o.side][o.qp];
+    const auto& written = written_[o.side][o.qp];
+    const auto own = static_cast<uint32_t>(
+        std::ranges::count_if(words, [](const Word& w) { return !w.of_write; }));
+    Word w;
+    if (again) w = *std::ranges::find(words, hot_->offset, &Word::offset);
+    if (!again && !written.empty() && words.size() < own + kWrittenWords && atomics_.percent(35)) {
+      const Piece& p = written[atomics_.below(written.size())];
+      const uint32_t first = (p.offset + kWord - 1) / kWord * kWord, end = p.offset + p.length;
+      if (first + kWord <= end)
+        w = {first + kWord * static_cast<uint32_t>(atomics_.below((end - first) / kWord)), true};
+      if (w.of_write && std::ranges::find(words, w.offset, &Word::offset) == words.end())
+        words.push_back(w);
+    }
+    if (again || w.of_write) {
+      // it is chosen
+    } else if (words.empty() || (own < kOwnWords && atomics_.percent(20))) {
+      w.offset = landing_[peer][o.qp].word(atomics_).offset;
+      words.push_back(w);
+    } else {
+      w = words[atomics_.below(words.size())];
+    }
+    o.remote = {w.offset, kWord};
+    o.remote_landing = true;
+    o.of_write = w.of_write;
+    const auto draw = [&] { return atomics_.next(); };
+    o.data = draw();
+    o.masked = o.fetches() && atomics_.percent(40);
+    if (o.op == Op::kCmpSwap) {
+      o.matches = atomics_.percent(60);
+      o.mask = ~uint64_t{0};
+      if (o.masked) o.mask = draw() | draw(), o.compare_mask = draw() & draw();
+    } else if (o.masked) {
+      o.mask = draw() & draw() & draw();
+    }
+    if (!o.fetches()) return;
+    o.local = {landing_[o.side][o.qp].word(atomics_)};
+    o.local_landing = true;
+    if (atomics_.percent(30)) fetched_[o.side][o.qp].push_back(o.local[0]);
+  }
+
+  void read(Operation& o, Crossing crossing, bool again) {
+    const auto& words = words_[o.side][o.qp];
+    if (!words.empty() && o.length != 0 && o.length < kBeat && (again || atomics_.percent(50))) {
+      const uint32_t word = again ? hot_->offset : words[atomics_.below(words.size())].offset;
+      o.length = std::min(o.length, kWord);
+      o.remote = {word + static_cast<uint32_t>(atomics_.below(kWord - o.length + 1)), o.length};
+      o.remote_landing = o.of_word = true;
+    }
+    o.local = {landing_[o.side][o.qp].take(rng_, o.length, crossing)};
+    o.local_landing = true;
+    auto& written = written_[o.side][o.qp];
+    if (!o.remote_landing && !written.empty() && o.length != 0 &&
+        rng_.percent(30)) {  // what a Write left
+      const Piece& w = written[rng_.below(written.size())];
+      if (w.length >= o.length) {
+        o.remote = {w.offset + static_cast<uint32_t>(rng_.below(w.length - o.length + 1)),
+                    o.length};
+        o.remote_landing = true;
+      }
+    }
+    if (!o.remote_landing) o.remote = in_source(o.length);
+    fetched_[o.side][o.qp].push_back(o.local[0]);
+  }
+
+  void flush(Operation& o, Crossing crossing) {
+    const unsigned peer = 1 - o.side;
+    const auto& written = written_[o.side][o.qp];
+    o.remote_landing = true;
+    o.remote = landing_[peer][o.qp].over(flushes_, o.length, crossing);
+    if (!written.empty() && flushes_.percent(50)) {  // what the last Write left
+      const Piece& w = written.back();
+      if (w.length >= o.length)
+        o.remote.offset = w.offset + static_cast<uint32_t>(flushes_.below(w.length - o.length + 1));
+    }
+    o.flush_type =
+        plan_.life[o.qp].persistent[peer] ? static_cast<uint8_t>(1 + flushes_.below(3)) : kVisible;
+  }
+
+  void gather(Operation& o, const QpShape& shape) {
+    constexpr std::array<std::array<uint32_t, 2>, 5> kRange = {
+        {{1, 1}, {2, 3}, {4, 7}, {8, 13}, {14, 14}}};
+    const auto range = any(rng_, kRange);
+    const auto pieces =
+        std::min(shape.max_sge, static_cast<uint32_t>(rng_.between(range[0], range[1])));
+    const auto& fetched = fetched_[o.side][o.qp];
+    if (!o.is_inline && o.fence && !fetched.empty() && fetched.back().length >= o.length &&
+        rng_.percent(70))
+      o.local_landing = true;  // what a Read fetched
+    for (const uint32_t length : cuts(o.length, pieces)) {
+      if (o.local_landing) {
+        o.local.push_back({fetched.back().offset + static_cast<uint32_t>(rng_.below(
+                                                       fetched.back().length - length + 1)),
+                           length});
+      } else {
+        o.local.push_back(in_source(length));
+      }
+    }
+  }
+
+  void receive(Operation& o, Crossing crossing, Landing& landing) {
+    const auto pieces = static_cast<uint32_t>(rng_.between(1, 3));
+    for (const uint32_t length : cuts(o.length, pieces)) {
+      o.receive.push_back(landing.take(
+          rng_, length, o.receive.empty() ? crossing : static_cast<Crossing>(rng_.below(3))));
+    }
+    if (rng_.percent(30))
+      o.receive.push_back(
+          {landing.take(rng_, 1 + static_cast<uint32_t>(rng_.below(64)), Crossing::kInside)});
+    if (o.receive.size() > 3) {  // room behind the message counts to the last piece
+      landing.take(rng_, 0, Crossing::kInside);
+      o.receive.pop_back();
+    }
+  }
+
+  /// Signalled often enough that the queue never fills with requests nobody hears of.
+  void post(Operation& o, const QpShape& shape) {
+    auto& s = state_[o.side][o.qp];
+    const uint32_t half = shape.send_depth / 2;
+    o.signaled = rng_.percent(60) || s.silent + 1 >= half;
+    s.silent = o.signaled ? 0 : s.silent + 1;
+    const uint32_t receives = plan_.shape[1 - o.side][o.qp].recv_depth;
+    o.joined =
+        s.any && s.group < half && s.sends + (o.is_send() ? 1 : 0) <= receives && rng_.percent(30);
+    s.group = o.joined ? s.group + 1 : 1;
+    s.sends = (o.joined ? s.sends : 0) + (o.is_send() ? 1 : 0);
+    if (o.joined) plan_.ops[s.last].push = false;
+    s.any = true;
+    s.last = plan_.ops.size();
+    const uint32_t body = o.is_inline ? o.length : static_cast<uint32_t>(o.local.size()) * 16;
+    o.push = shape.push && !o.joined && body <= kPushBody;
+    if (!o.joined && rng_.percent(6)) o.pause_ns = static_cast<uint32_t>(rng_.below(3000));
+  }
+
+  struct Word {
+    uint32_t offset = 0;
+    bool of_write = false;
+  };
+  struct Hot {
+    Side side;
+    uint32_t qp, offset;
+  };
+  struct Queue {
+    uint32_t silent = 0, group = 0, sends = 0;
+    size_t last = 0;
+    bool any = false;
+  };
+  Limits limits_;
+  base::Rng set_, rng_, wires_, lives_, pages_, flushes_, atomics_, holds_;
+  Plan plan_;
+  std::array<std::array<Landing, kMaxQps>, 2> landing_{};
+  std::array<std::array<std::vector<Piece>, kMaxQps>, 2> written_{}, fetched_{};
+  std::optional<Hot> hot_;  // of the latest operation on a word
+  std::array<std::array<std::vector<Word>, kMaxQps>, 2> words_{};
+  std::array<std::array<Queue, kMaxQps>, 2> state_{};
+};
+
+}  // namespace
+
+Plan generate(uint64_t seed, uint32_t ops, const Limits& limits) {
+  Plan p = Generator(seed, limits).make(ops);
+  p.close_qps();
+  return p;
+}
+
+}  // namespace rnic::app::regress

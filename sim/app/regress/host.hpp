@@ -1,0 +1,247 @@
+// One thread of one host's part of a plan, over the driver's API: makes the lives of its slots one after the other, posts, takes
+// completions, compares each with the plan, and memory with the reference.
+//
+//   Shared shared;                                       // of both hosts: what programs would tell each other by other means
+//   simulation.start(1, "server", [&](PciDevice& dev) { Host(dev, plan, want, kServer, 0, manager, shared).run(); });
+//
+// The first thing that is not as planned ends the run; shared.failure says it.
+//
+// A lane goes through these phases; both sides publish what the other waits for:
+//
+//   waiting -> open -> running -> ending -> draining -> over
+//              regions, QP         |           |           `- events, cause, memory compared; QP and regions destroyed
+//              receives            |           `- every work request completes once, with the status that the plan says
+//                                  `- both sides have done all (not if busy); one closes, aborts or posts what is wrong
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "platform/simulation.hpp"
+#include "regress/plan.hpp"
+#include "rnic/connection.hpp"
+#include "rnic/lock.hpp"
+#include "rnic/manager.hpp"
+#include "run/run.hpp"
+
+namespace rnic::app::regress {
+
+inline constexpr uint64_t kSourceIova = uint64_t{1} << 44, kSmallIova = uint64_t{1} << 45;
+inline constexpr uint64_t kSpareId = 600'000, kOtherId = 700'000;
+inline constexpr Time kAfterwards = 5 * kUs;     // there is nothing to come
+inline constexpr uint32_t kCplTimeout = 20'000;  // register cpl_timeout, device cycles: 62 us
+
+class Host;
+
+/// What one side of a life publishes.
+struct Published {
+  bool ready = false;  // the QP is there, and so are its first receives
+  bool connected = false;
+  bool prepared = false;   // all receives are posted, spare ones too
+  bool quiet = false;      // all of its requests and receives have completed
+  bool is_ending = false;  // it has closed, aborted, or posted what is wrong
+  bool over = false;
+  uint64_t receives = 0;              // posted, and known to the device
+  std::span<const uint8_t> memory{};  // its landing region, as long as the region is there
+  uint32_t landing = 0, source = 0, unreadable = 0, foreign = 0, stale = 0;  // keys
+};
+
+struct Shared {
+  struct OfSide {
+    verbs::Manager* manager = nullptr;
+    verbs::Context context;  // where threads share a CQ
+    std::vector<std::array<verbs::Cq, 2>> cqs;
+    uint32_t done = 0, left = 0;  // threads
+    std::array<Published, kMaxQps> lane{};
+    std::map<uint32_t, Host*> owner;  // by QP number
+    std::array<Host*, kMaxThreads> hosts{};
+    Lock lock;  // of the context, where threads share it
+  };
+  std::array<OfSide, 2> side{};
+  Memory start;  // initial(plan)
+  std::string failure;
+  bool is_stuck = false;  // the failure: nothing has come for too long
+  Time failed_at = 0, connected = 0;
+  std::optional<Place> wrong{};  // the first byte that was not as it should be
+  std::function<std::string(const Operation&)> also{};       // asked of each completed operation
+  std::function<void(Side, const sim::ReadFault&)> spoil{};  // of the side's root complex
+  Time progress = 0;
+  std::set<uint32_t> begun;  // lives opened; operations posted, or their receives: numbers
+  uint64_t posted = 0, completions = 0, bytes_checked = 0, lives = 0, events = 0;
+};
+
+class Host {
+ public:
+  Host(PciDevice& dev, const Plan& plan, const Memory& want, Side side, uint32_t thread,
+       const verbs::ManagerSettings& manager, Shared& shared)
+      : dev_(dev),
+        plan_(plan),
+        want_(want),
+        side_(side),
+        peer_(side == kClient ? kServer : kClient),
+        thread_(thread),
+        shape_(plan.host[side]),
+        settings_(manager),
+        shared_(shared),
+        own_(shared.side[side]) {
+    own_.hosts[thread] = this;
+  }
+  void run();
+  /// A line for each QP: how far it is.
+  std::string standing() const;
+
+ private:
+  /// Memory from somewhere in its first page on.
+  struct Region {
+    DmaBuffer buffer{};
+    uint64_t at = 0, size = 0;
+    std::span<uint8_t> bytes() const { return buffer.bytes().subspan(at, size); }
+  };
+  struct Domain {
+    verbs::Pd pd;
+    verbs::Mr source, unreadable;
+  };
+  enum class Phase : uint8_t { kWaiting, kOpen, kRunning, kEnding, kDraining, kOver };
+  enum class Kind : uint8_t { kPlanned, kOffender, kBehind, kOverflow, kLate, kSpare, kAging };
+  /// A work request that the device has and that has not completed.
+  struct Posted {
+    uint64_t id = 0;
+    Kind kind = Kind::kPlanned;
+    const Operation* op = nullptr;
+    bool signaled = true;
+  };
+  struct Lane {
+    uint32_t number = 0;
+    const Life* life = nullptr;
+    Phase phase = Phase::kWaiting;
+    std::vector<const Operation*> sends{};     // what we post, in order
+    std::vector<const Operation*> incoming{};  // what the peer posts
+    std::vector<const Operation*> receives{};  // its Sends
+    Region landing{};
+    verbs::Mr mr{};
+    verbs::Cq own_cq{};  // of a life that makes it overflow
+    verbs::Qp qp{};
+    verbs::Connection connection{};
+    std::deque<Posted> sent{}, received{};
+    size_t posted = 0, completed = 0, checked_writes = 0;  // of sends; of incoming
+    size_t flushed = 0;  // of sends: before a Flush that has completed
+    size_t sends_posted = 0, receives_posted = 0, receives_done = 0, spares_posted = 0;
+    uint32_t aged = 0;      // empty Writes posted
+    size_t overflowed = 0;  // completions of the queue that overflows
+    bool looked = false, refused = false;
+    bool send_failed = false, receive_failed = false, late_posted = false, cq_failed = false,
+         cq_emptied = false;
+    Time rest_until = 0, refill_at = 0, look_at = 0, drained_at = 0;
+    std::vector<verbs::AsyncEvent> events{};
+  };
+  struct Expected {
+    uint32_t cause = 0;
+    std::optional<verbs::EventType> event{};
+    uint16_t peer_term = 0;
+  };
+
+  /// The context's lock, where threads share one; posting and polling need none.
+  class Hold {
+   public:
+    explicit Hold(Host& h) : host_(h), takes_(h.shape_.shared_cq && !h.holds_) {
+      if (takes_) host_.own_.lock.lock(host_.dev_);
+      host_.holds_ = host_.holds_ || takes_;
+    }
+    ~Hold() {
+      if (!takes_) return;
+      host_.holds_ = false;
+      host_.own_.lock.unlock(host_.dev_);
+    }
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+
+   private:
+    Host& host_;
+    bool takes_;
+  };
+  bool is_drained(const Lane& lane) const;
+
+  [[nodiscard]] Result<void> body();
+  [[nodiscard]] Result<void> open();
+  [[nodiscard]] Result<void> open_queues(verbs::Context& context,
+                                         std::vector<std::array<verbs::Cq, 2>>& cqs, bool of_all);
+  [[nodiscard]] Result<void> open_lane(Lane& lane);
+  [[nodiscard]] Result<verbs::Mr> open_region(const verbs::Pd& pd, Region& region, uint64_t iova,
+                                              uint32_t access);
+  [[nodiscard]] Result<void> connect(Lane& lane);
+  [[nodiscard]] Result<void> accept();
+  [[nodiscard]] Result<void> step(Lane& lane);
+  [[nodiscard]] Result<void> end(Lane& lane);
+  [[nodiscard]] Result<void> drain(Lane& lane);
+  [[nodiscard]] Result<void> finish(Lane& lane, const verbs::QpInfo& info);
+  [[nodiscard]] Result<void> post(Lane& lane);
+  [[nodiscard]] Result<void> age(Lane& lane);
+  [[nodiscard]] Result<void> post_wrong(Lane& lane);
+  void put_atomic(const Lane& lane, verbs::SendWr& wr, verbs::Sge& local) const;
+  [[nodiscard]] Result<void> refuse(Lane& lane);
+  [[nodiscard]] Result<void> post_one(Lane& lane, Kind kind, const verbs::SendWr& wr);
+  [[nodiscard]] Result<void> post_receives(Lane& lane);
+  [[nodiscard]] Result<size_t> poll();
+  [[nodiscard]] Result<void> take(const verbs::Wc& wc);
+  [[nodiscard]] Result<void> take_send(Lane& lane, const verbs::Wc& wc);
+  [[nodiscard]] Result<void> take_receive(Lane& lane, const verbs::Wc& wc);
+  [[nodiscard]] Result<void> succeed(Lane& lane, const Posted& p, const verbs::Wc& wc);
+  [[nodiscard]] Result<void> take_events();
+  [[nodiscard]] Result<void> sleep();
+  [[nodiscard]] Result<void> ask(const Operation& op) const;
+  [[nodiscard]] Result<void> compare(const Lane& lane, const Piece& piece, const Operation& op,
+                                     std::string_view when);
+  [[nodiscard]] Result<void> compare_flushed(Lane& lane, const Operation& flush);
+  [[nodiscard]] Result<void> compare_word(const Lane& lane, const Operation& op,
+                                          std::string_view when);
+  std::vector<uint8_t> planned(Side side, const Lane& lane, const Piece& piece,
+                               std::span<const uint8_t> is) const;
+  [[nodiscard]] Result<void> compare_all(const Lane& lane);
+  [[nodiscard]] Result<void> look(const Lane& lane);
+  [[nodiscard]] Result<void> progress();
+  [[nodiscard]] Result<void> count_bad_reads();
+  void spoil(const Lane& lane, uint64_t bus, uint64_t bytes);
+  verbs::Sge sge(const Lane& lane, const Piece& p, bool in_landing, bool pointer) const;
+  bool all_over() const;
+  bool overflows(const Lane& lane) const {
+    return lane.life->end == End::kFault && lane.life->fault == Fault::kCqOverflow &&
+           lane.life->who == side_;
+  }
+  bool is_victim_of(const Lane& lane) const { return lane.life->busy && !lane.life->closes(); }
+  verbs::WcStatus status_of(const Lane& lane, Kind kind, bool receive) const;  // planned
+  Expected expected(const Lane& lane) const;
+  bool is_cut(const Lane& lane, bool receives) const;
+  Published& mine(const Lane& lane) { return own_.lane[lane.number]; }
+  const Published& theirs(const Lane& lane) const { return shared_.side[peer_].lane[lane.number]; }
+  Domain& domain(const Lane& lane) { return domains_[lane.life->pd[side_] % domains_.size()]; }
+  const Domain& domain(const Lane& lane) const {
+    return domains_[lane.life->pd[side_] % domains_.size()];
+  }
+
+  PciDevice& dev_;
+  const Plan& plan_;
+  const Memory& want_;
+  Side side_, peer_;
+  uint32_t thread_;
+  const HostShape& shape_;
+  verbs::ManagerSettings settings_;
+  Shared& shared_;
+  Shared::OfSide& own_;
+  std::unique_ptr<verbs::Manager> manager_;  // of thread 0
+  verbs::Context context_;
+  std::vector<std::array<verbs::Cq, 2>> cqs_;
+  Region source_, small_;
+  std::vector<Domain> domains_;
+  std::optional<verbs::Listener> listener_;
+  std::deque<Lane> lanes_;
+  std::deque<verbs::Wc> inbox_;  // of our QPs, polled by another thread
+  bool is_armed_ = false, holds_ = false;
+};
+
+/// Starts all threads of both sides. Plan, memory and what is shared must outlive the simulation.
+void start_hosts(sim::Simulation& simulation, const Plan& plan, const Memory& want, Shared& shared);
+
+}  // namespace rnic::app::regress

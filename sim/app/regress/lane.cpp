@@ -1,0 +1,348 @@
+// A lane from one phase to the next, and what it posts. See regress/host.hpp.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/bytes.hpp"
+#include "gen/regs.hpp"
+#include "regress/host.hpp"
+
+namespace rnic::app::regress {
+
+using namespace verbs;
+
+namespace {
+
+constexpr Time kLook = 2 * kUs;
+constexpr uint64_t kAgeId = 2'000'000;
+
+WrOpcode opcode_of(const Operation& o) {
+  switch (o.op) {
+    case Op::kWrite:
+      return IBV_WR_RDMA_WRITE;
+    case Op::kRead:
+      return IBV_WR_RDMA_READ;
+    case Op::kFlush:
+      return IBV_WR_FLUSH;
+    case Op::kFetchAdd:
+      return IBV_WR_ATOMIC_FETCH_AND_ADD;
+    case Op::kCmpSwap:
+      return IBV_WR_ATOMIC_CMP_AND_SWP;
+    case Op::kAtomicWrite:
+      return IBV_WR_ATOMIC_WRITE;
+    default:
+      return IBV_WR_SEND;
+  }
+}
+
+}  // namespace
+
+Sge Host::sge(const Lane& lane, const Piece& p, bool in_landing, bool pointer) const {
+  const Region& region = in_landing ? lane.landing : source_;
+  if (pointer) return {base::address_of(region.bytes().data() + p.offset), p.length, 0};
+  return {(in_landing ? plan_.iova(side_, lane.number) : kSourceIova) + p.offset, p.length,
+          in_landing ? lane.mr.lkey() : domain(lane).source.lkey()};
+}
+
+Result<void> Host::step(Lane& lane) {
+  const Life& life = *lane.life;
+  switch (lane.phase) {
+    case Phase::kWaiting: {
+      const auto before = plan_.before(lane.number);
+      if (before && !own_.lane[*before].over) return {};
+      const Hold hold(*this);
+      shared_.begun.insert(life.number);
+      return open_lane(lane);
+    }
+    case Phase::kOpen: {
+      if (side_ == kServer || !theirs(lane).ready) return {};
+      const Hold hold(*this);
+      return connect(lane);
+    }
+    case Phase::kRunning: {
+      if (!std::exchange(lane.refused, true))
+        if (auto r = refuse(lane); !r) return r;
+      if (auto r = post(lane); !r) return r;
+      if (auto r = post_receives(lane); !r) return r;
+      const bool prepared =
+          lane.spares_posted == life.spare[side_] && lane.receives_posted == lane.receives.size();
+      const bool quiet = prepared && lane.completed == lane.sends.size() &&
+                         lane.receives_done == lane.receives.size();
+      mine(lane).prepared = prepared;
+      mine(lane).quiet = quiet;
+      const Published& other = theirs(lane);
+      if (!is_victim_of(lane)) {
+        if (!quiet || !other.quiet) return {};
+      } else if (life.who == side_) {
+        if (!other.connected) return {};
+        if (life.end == End::kAbort && lane.posted * 100 < lane.sends.size() * life.after)
+          return {};
+        if (life.end == End::kFault && (!other.prepared || lane.completed != lane.sends.size()))
+          return {};
+      } else if (!other.is_ending) {
+        return {};
+      }
+      lane.phase = Phase::kEnding;
+      shared_.progress = dev_.now();
+      return {};
+    }
+    case Phase::kEnding: {
+      const bool first = lane.life->end == End::kBothClose ||
+                         (lane.life->end == End::kClientCloses && side_ == kClient) ||
+                         (lane.life->end == End::kServerCloses && side_ == kServer);
+      if (life.closes() && !first && lane.looked && !theirs(lane).is_ending) return {};
+      const Hold hold(*this);
+      return end(lane);
+    }
+    case Phase::kDraining: {
+      if (!is_drained(lane) || dev_.now() < lane.look_at) return {};
+      const Hold hold(*this);
+      return drain(lane);
+    }
+    case Phase::kOver:
+      return {};
+  }
+  return {};
+}
+
+Result<void> Host::end(Lane& lane) {
+  const Life& life = *lane.life;
+  const auto leave = [&](QpState to) -> Result<void> {
+    auto r = lane.qp.modify(to);
+    if (!r && r.error().code != Errc::kBadState) return r;  // it may have left RTS meanwhile
+    return {};
+  };
+  const bool other_ends = theirs(lane).is_ending;
+  if (!is_victim_of(lane) && !other_ends && !lane.looked) {
+    lane.looked = true;
+    // look asks the device, whose reply comes after posted writes that the platform held back.
+    if (auto r = look(lane); !r) return r;
+    if (auto r = compare_all(lane); !r) return r;
+    if (auto r = refuse(lane); !r) return r;
+  }
+  const bool first = life.end == End::kBothClose ||
+                     (life.end == End::kClientCloses && side_ == kClient) ||
+                     (life.end == End::kServerCloses && side_ == kServer);
+  if (life.closes() && !first && !other_ends) return {};
+  mine(lane).is_ending = true;  // before the device is told: the peer may see it at once
+  if (life.closes()) {
+    if (auto r = leave(IBV_QPS_SQD); !r) return r;
+  } else if (life.who == side_ && life.end == End::kAbort) {
+    if (auto r = leave(IBV_QPS_ERR); !r) return r;
+  } else if (life.who == side_) {
+    if (auto r = post_wrong(lane); !r) return r;
+  }
+  lane.phase = Phase::kDraining;
+  shared_.progress = dev_.now();
+  return {};
+}
+
+// Nothing is to come any more. Of requests that are not signalled nobody hears when they were complete before the end.
+bool Host::is_drained(const Lane& lane) const {
+  if (!lane.received.empty()) return false;
+  if (overflows(lane)) return lane.cq_emptied;
+  return std::ranges::all_of(lane.sent,
+                             [&](const Posted& p) { return !p.signaled && is_cut(lane, false); });
+}
+
+Result<void> Host::drain(Lane& lane) {
+  const Life& life = *lane.life;
+  lane.look_at = dev_.now() + kLook;
+  const auto info = lane.qp.query();
+  if (!info) return error_of(info);
+  if (!info->drained && info->state != IBV_QPS_INIT) return {};
+  if (!overflows(lane) && !lane.sent.empty()) {  // complete, or its flush has still to be polled
+    if (lane.drained_at == 0) lane.drained_at = dev_.now();
+    if (dev_.now() < lane.drained_at + kAfterwards) return {};
+  }
+  if (life.late && !life.closes() && !lane.late_posted && !overflows(lane)) {
+    lane.late_posted = true;
+    const Sge from = sge(lane, {(1 + lane.number * 2 + side_) * kPage, 8}, false, false);
+    return post_one(lane, Kind::kLate,
+                    {.wr_id = kOtherId + 50,
+                     .sg_list = {&from, 1},
+                     .opcode = IBV_WR_SEND,
+                     .send_flags = IBV_SEND_SIGNALED});
+  }
+  return finish(lane, *info);
+}
+
+Result<void> Host::finish(Lane& lane, const QpInfo& info) {
+  if (auto r = take_events(); !r) return r;
+  const Expected want = expected(lane);
+  const bool as_planned = want.event
+                              ? lane.events.size() == 1 && lane.events[0].type == *want.event &&
+                                    lane.events[0].cause == want.cause &&
+                                    lane.events[0].peer_term == want.peer_term
+                              : lane.events.empty();
+  if (!as_planned) {
+    std::string is;
+    for (const AsyncEvent& e : lane.events)
+      is += fmt::format(" event {} cause {} Terminate {:#06x};", static_cast<unsigned>(e.type),
+                        e.cause, e.peer_term);
+    return fail(Errc::kProtocol,
+                "qp {}: its end should bring {}, but brought:{} query_qp: state {} cause {} "
+                "Terminate {:#06x}\n{}",
+                lane.number,
+                want.event
+                    ? fmt::format("event {} cause {} Terminate {:#06x}",
+                                  static_cast<unsigned>(*want.event), want.cause, want.peer_term)
+                    : "no event",
+                is, to_string(info.state), info.cause, info.peer_term, standing());
+  }
+  if (overflows(lane) && lane.overflowed != kOverflowRing) {
+    return fail(Errc::kProtocol,
+                "qp {}: its CQ of {} entries had {} completions when it overflowed", lane.number,
+                kOverflowRing, lane.overflowed);
+  }
+  if (auto r = compare_all(lane); !r) return r;
+  dev_.before_shared();
+  own_.owner.erase(lane.qp.qp_num());
+  lane.phase = Phase::kOver;
+  if (auto r = lane.qp.destroy(); !r)
+    return fail(r.error().code, "qp {}: destroy: {}", lane.number, r.error().what);
+  lane.connection = Connection();
+  lane.qp = Qp();
+  lane.own_cq = Cq();
+  if (auto r = lane.mr.dereg(); !r)
+    return fail(r.error().code, "qp {}: dereg: {}", lane.number, r.error().what);
+  if (auto r = compare_all(lane); !r) return r;  // drained: nothing has been written since
+  lane.mr = Mr();
+  mine(lane).memory = {};
+  lane.landing = {};
+  dev_.before_shared();
+  mine(lane).over = true;
+  ++shared_.lives;
+  shared_.progress = dev_.now();
+  return {};
+}
+
+// The next group of joined requests, if all of it fits.
+Result<void> Host::post(Lane& lane) {
+  if (lane.send_failed) return {};
+  if (lane.life->aged && lane.life->who == side_ && lane.aged < kAge) return age(lane);
+  if (lane.posted == lane.sends.size() || dev_.now() < lane.rest_until) return {};
+  const Operation& first = *lane.sends[lane.posted];
+  if (first.pause_ns != 0 && lane.rest_until == 0) {
+    lane.rest_until = dev_.now() + first.pause_ns * kNs;
+    return {};
+  }
+  size_t end = lane.posted + 1;
+  while (end < lane.sends.size() && lane.sends[end]->joined) ++end;
+  const std::span<const Operation* const> group(&lane.sends[lane.posted], end - lane.posted);
+  const auto sends = static_cast<size_t>(
+      std::ranges::count_if(group, [](const Operation* o) { return o->is_send(); }));
+  if (lane.sent.size() + group.size() > plan_.shape[side_][lane.number].send_depth) return {};
+  if (lane.sends_posted + sends > theirs(lane).receives) return {};
+  std::vector<std::vector<Sge>> sges(group.size());
+  std::vector<SendWr> wrs;
+  for (size_t k = 0; k < group.size(); ++k) {
+    const Operation& o = *group[k];
+    for (const Piece& p : o.local) sges[k].push_back(sge(lane, p, o.local_landing, o.is_inline));
+    SendWr wr{.wr_id = o.number, .sg_list = sges[k], .opcode = opcode_of(o)};
+    wr.send_flags = (o.signaled ? IBV_SEND_SIGNALED : 0u) | (o.fence ? IBV_SEND_FENCE : 0u) |
+                    (o.is_inline ? IBV_SEND_INLINE : 0u) |
+                    (o.op == Op::kSendSolicited ? IBV_SEND_SOLICITED : 0u);
+    if (!o.is_send()) {
+      wr.remote_addr =
+          (o.remote_landing ? plan_.iova(peer_, lane.number) : kSourceIova) + o.remote.offset;
+      wr.rkey = o.remote_landing ? theirs(lane).landing : theirs(lane).source;
+    }
+    wr.compare_add = o.op == Op::kCmpSwap ? want_.compare.at(o.number) : o.data;
+    if (o.op == Op::kFetchAdd) wr.add_mask = o.mask;
+    if (o.op == Op::kCmpSwap)
+      wr.swap = o.data, wr.swap_mask = o.mask, wr.compare_mask = o.compare_mask;
+    if (o.op == Op::kAtomicWrite) {
+      sges[k] = {{base::address_of(&o.data), kWord, 0}};
+      wr.sg_list = sges[k];
+      wr.send_flags |= IBV_SEND_INLINE;
+    }
+    if (o.op == Op::kFlush) wr.flush_length = o.length, wr.flush_type = o.flush_type;
+    wrs.push_back(wr);
+    lane.sent.push_back({o.number, Kind::kPlanned, &o, o.signaled});
+    shared_.begun.insert(o.number);
+  }
+  lane.posted = end;
+  lane.sends_posted += sends;
+  lane.rest_until = 0;
+  shared_.posted += group.size();
+  const auto r = lane.qp.post_send(wrs);
+  if (!r)
+    return fail(r.error->code, "post of {}: {}", group[r.accepted]->describe(), r.error->what);
+  return {};
+}
+
+Result<void> Host::age(Lane& lane) {
+  const uint32_t batch =
+      std::min({kAgeBatch, kAge - lane.aged, plan_.shape[side_][lane.number].send_depth / 2});
+  if (lane.sent.size() + batch > plan_.shape[side_][lane.number].send_depth) return {};
+  const std::vector<Sge> empty(plan_.shape[side_][lane.number].max_sge,
+                               sge(lane, {0, 0}, false, false));
+  std::vector<SendWr> wrs;
+  for (uint32_t k = 0; k < batch; ++k) {
+    const bool signaled = k + 1 == batch;
+    wrs.push_back({.wr_id = kAgeId + lane.aged++,
+                   .sg_list = empty,
+                   .opcode = IBV_WR_RDMA_WRITE,
+                   .send_flags = signaled ? IBV_SEND_SIGNALED : 0u,
+                   .remote_addr = plan_.iova(peer_, lane.number),
+                   .rkey = theirs(lane).landing});
+    lane.sent.push_back({wrs.back().wr_id, Kind::kAging, nullptr, signaled});
+  }
+  const auto r = lane.qp.post_send(wrs);
+  if (!r)
+    return fail(r.error->code, "qp {}: post of an empty Write: {}", lane.number, r.error->what);
+  return {};
+}
+
+Result<void> Host::post_one(Lane& lane, Kind kind, const SendWr& wr) {
+  lane.sent.push_back({wr.wr_id, kind, nullptr, true});
+  const auto r = lane.qp.post_send(wr);
+  if (!r)
+    return fail(r.error->code, "qp {}: post of request {}: {}", lane.number, wr.wr_id,
+                r.error->what);
+  return {};
+}
+
+// As many as the queue takes, then those that nobody uses. The peer hears of them when a register read behind the doorbells has been
+// answered: then the device has them.
+Result<void> Host::post_receives(Lane& lane) {
+  const Life& life = *lane.life;
+  if (lane.receive_failed ||
+      (life.receives_late[side_] && (lane.phase == Phase::kOpen || dev_.now() < lane.refill_at)))
+    return {};
+  const uint32_t depth = plan_.shape[side_][lane.number].recv_depth;
+  bool any = false;
+  while (lane.received.size() < depth) {
+    std::vector<Sge> sges;
+    uint64_t id = 0;
+    const Operation* op = nullptr;
+    if (lane.receives_posted < lane.receives.size()) {
+      op = lane.receives[lane.receives_posted++];
+      shared_.begun.insert(op->number);
+      id = op->number;
+      for (const Piece& p : op->receive) sges.push_back(sge(lane, p, true, false));
+    } else if (lane.spares_posted < life.spare[side_]) {
+      const auto at = plan_.landing_bytes[side_][lane.number] - kSpareFromEnd +
+                      static_cast<uint32_t>(lane.spares_posted) * kSpareStep;
+      id = kSpareId + lane.spares_posted;
+      sges.push_back(sge(lane, {at, kSpareBytes}, true, false));
+      if (life.end == End::kFault && life.fault == Fault::kReceiveKey && life.who != side_ &&
+          lane.spares_posted == 0)
+        sges[0].lkey ^= 0x5a;
+      ++lane.spares_posted;
+    } else {
+      break;
+    }
+    lane.received.push_back({id, op == nullptr ? Kind::kSpare : Kind::kPlanned, op, true});
+    const auto r = lane.qp.post_recv({.wr_id = id, .sg_list = sges});
+    if (!r) return fail(r.error->code, "qp {}: receive {}: {}", lane.number, id, r.error->what);
+    any = true;
+  }
+  if (!any) return {};
+  (void)dev_.read64(0, spec::kCountItemsOffset);
+  mine(lane).receives = lane.receives_posted;
+  return {};
+}
+
+}  // namespace rnic::app::regress

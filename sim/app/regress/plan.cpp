@@ -1,0 +1,389 @@
+// Plans: what they hold, how they shrink, and the memory they leave. See regress/plan.hpp.
+#include "regress/plan.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "base/bytes.hpp"
+#include "link/wire_limit.hpp"
+
+namespace rnic::app::regress {
+namespace {
+
+constexpr uint32_t kClosing = 1'000'000;  // numbers from here on
+constexpr uint32_t kMarkerSpacing = 512, kMarkerBytes = 4;
+constexpr uint64_t kFarIova = uint64_t{1} << 33;
+
+std::string text_of(const std::vector<Piece>& pieces) {
+  std::string s;
+  for (const Piece& p : pieces)
+    s += fmt::format("{}{:#x}+{}", s.empty() ? "" : ",", p.offset, p.length);
+  return s;
+}
+
+}  // namespace
+
+uint32_t full_payload(uint32_t mtu, bool markers, bool untagged) {
+  const uint32_t mss = mtu - sim::kIpTcpHeaders;
+  const auto mulpdu = static_cast<uint32_t>(sim::mulpdu(mss)) -
+                      (markers ? kMarkerBytes * ((mss + kMarkerSpacing - 1) / kMarkerSpacing) : 0);
+  return mulpdu - (untagged ? kUntagged : kLeastTagged);
+}
+
+SgeClass Operation::sge_class() const {
+  const size_t n = local.size();
+  return n <= 1    ? SgeClass::k1
+         : n <= 3  ? SgeClass::k2To3
+         : n <= 7  ? SgeClass::k4To7
+         : n <= 13 ? SgeClass::k8To13
+                   : SgeClass::k14;
+}
+
+uint32_t Operation::source_offset() const {
+  return has_sink() || op == Op::kFlush || op == Op::kAtomicWrite ? remote.offset
+                                                                  : local.front().offset;
+}
+
+uint32_t Operation::target_offset() const {
+  return is_send() ? receive.front().offset : has_sink() ? local.front().offset : remote.offset;
+}
+
+Crossing Operation::crossing() const {
+  const Piece p = is_send() ? receive.front() : op == Op::kRead ? local.front() : remote;
+  const uint32_t length = std::min(p.length, this->length);
+  if (length == 0) return Crossing::kInside;
+  if (p.offset / kPage != (p.offset + length - 1) / kPage) return Crossing::kCrosses;
+  return p.offset % kPage == 0 || (p.offset + length) % kPage == 0 ? Crossing::kTouches
+                                                                   : Crossing::kInside;
+}
+
+std::string Operation::describe() const {
+  std::string s = fmt::format(
+      "{} {} qp={} {} bytes={}", closing ? "close" : fmt::format("#{}", number),
+      side == kClient ? "client" : "server", qp, kOpNames[static_cast<size_t>(op)], length);
+  if (op == Op::kFlush)
+    s += fmt::format(" type={}", kFlushTypeNames[flush_type]);
+  else if (op == Op::kAtomicWrite || op == Op::kFetchAdd)
+    s += fmt::format(" data={:#x}", data);
+  else if (op == Op::kCmpSwap)
+    s += fmt::format(" {} swap={:#x}", matches ? "matches" : "differs", data);
+  if (masked && op == Op::kFetchAdd) s += fmt::format(" mask={:#x}", mask);
+  if (masked && op == Op::kCmpSwap)
+    s += fmt::format(" mask={:#x} compare_mask={:#x}", mask, compare_mask);
+  if (!local.empty())
+    s += fmt::format(" {}={}", local_landing ? "landing" : "source", text_of(local));
+  if (is_send()) s += fmt::format(" receive={}", text_of(receive));
+  if (!is_send())
+    s += fmt::format(" remote_{}={:#x}", remote_landing ? "landing" : "source", remote.offset);
+  for (const auto& [on, name] : {std::pair{is_inline, "inline"},
+                                 {push, "push"},
+                                 {fence, "fence"},
+                                 {signaled, "signaled"},
+                                 {joined, "joined"}}) {
+    if (on) s += fmt::format(" {}", name);
+  }
+  if (pause_ns != 0) s += fmt::format(" pause={}ns", pause_ns);
+  return s;
+}
+
+std::set<uint32_t> Plan::numbers() const {
+  std::set<uint32_t> all;
+  for (const Operation& o : ops) {
+    if (!o.closing) all.insert(o.number);
+  }
+  for (uint32_t q = 0; q < qps; ++q) {
+    if (!life[q].is_plain()) all.insert(life[q].number);
+  }
+  return all;
+}
+
+bool Plan::uses(uint32_t qp) const {
+  return std::any_of(ops.begin(), ops.end(), [&](const Operation& o) { return o.qp == qp; });
+}
+
+uint32_t Plan::slots() const {
+  std::set<uint32_t> used;
+  for (uint32_t q = 0; q < qps; ++q) {
+    if (uses(q)) used.insert(life[q].slot);
+  }
+  return static_cast<uint32_t>(used.size());
+}
+
+std::optional<uint32_t> Plan::before(uint32_t qp) const {
+  for (uint32_t q = qp; q-- > 0;) {
+    if (life[q].slot == life[qp].slot && uses(q)) return q;
+  }
+  return std::nullopt;
+}
+
+uint64_t Plan::iova(Side side, uint32_t qp) const {
+  const uint64_t half = landing_bytes[side][qp] / 2 / kPage * kPage;
+  switch (life[qp].base[side]) {
+    case Base::kFar:
+      return kFarIova * (qp + 1);
+    case Base::kZero:
+      return 0;
+    case Base::k16:
+      return half > 1u << 16 ? 0 : (uint64_t{1} << 16) - half;
+    case Base::k31:
+      return (uint64_t{1} << 31) - half;
+    case Base::k32:
+      return (uint64_t{1} << 32) - half;
+    case Base::k64:
+      return -uint64_t{landing_bytes[side][qp]};
+  }
+  return 0;
+}
+
+std::string Life::describe(uint32_t qp) const {
+  std::string s = fmt::format("  #{} qp {}: slot {}, ends: {}", number, qp, slot,
+                              kEndNames[static_cast<size_t>(end)]);
+  if (end == End::kFault)
+    s += fmt::format(" {} of {} bytes", kFaultNames[static_cast<size_t>(fault)], length);
+  if (meets_bad_read()) s += fmt::format(", answer {}", kAnswerNames[static_cast<size_t>(answer)]);
+  if (aged)
+    s += fmt::format(", after {} empty Writes of the {}", kAge,
+                     who == kClient ? "client" : "server");
+  if (!closes())
+    s += fmt::format(" by {}{}{}", who == kClient ? "client" : "server", busy ? ", peer busy" : "",
+                     late ? ", late Send" : "");
+  if (end == End::kAbort && busy) s += fmt::format(", after {} %", after);
+  for (const Side side : {kClient, kServer}) {
+    s += fmt::format("; {}: PD {} CQ {} base {} spare {}{}", side == kClient ? "client" : "server",
+                     pd[side], cq[side], kBaseNames[static_cast<size_t>(base[side])], spare[side],
+                     receives_late[side] ? " receives late" : "");
+    if (asks_flush[side]) s += " asks for Flush";
+    if (persistent[side]) s += " persistent";
+  }
+  return s + "\n";
+}
+
+// Behind everything of a QP and side goes a signalled Send: when it has arrived, so has all before it.
+void Plan::close_qps() {
+  std::erase_if(ops, [](const Operation& o) { return o.closing; });
+  std::array<bool, kMaxQps> used{};
+  for (const Operation& o : ops) used[o.qp] = true;
+  for (uint32_t q = 0; q < qps; ++q) used[q] = used[q] || !life[q].is_plain();
+  if (std::ranges::none_of(used, std::identity())) used[0] = true;
+  for (uint32_t q = 0; q < qps; ++q) {
+    for (const Side side : {kClient, kServer}) {
+      if (!used[q]) continue;
+      Operation o;
+      o.number = kClosing + q * 2 + side;
+      o.side = side;
+      o.qp = q;
+      o.length = 8;
+      o.size_class = SizeClass::k2To63;
+      o.local = {
+          {(q * 2 + side) * kBeat,
+           o.length}};  // bytes of its own: the tandem's ordering checker pairs writes by their bytes
+      o.receive = {{landing_bytes[1 - side][q] - kClosingFromEnd,
+                    o.length}};  // the generator leaves the last page for it
+      o.signaled = o.closing = true;
+      ops.push_back(o);
+    }
+  }
+}
+
+void Plan::keep(const std::set<uint32_t>& numbers) {
+  std::erase_if(ops, [&](const Operation& o) { return !o.closing && !numbers.contains(o.number); });
+  for (uint32_t q = 0; q < qps; ++q) {
+    if (numbers.contains(life[q].number)) continue;
+    life[q].end = End::kClientCloses;
+    life[q].spare = {};
+    life[q].busy = false;
+  }
+  // Who loses the one it was posted with is posted alone; a QP still has a completion often enough, since there are fewer requests.
+  std::array<std::array<std::optional<uint32_t>, kMaxQps>, 2> last;
+  std::array<std::array<uint32_t, kMaxQps>, 2> silent{};
+  for (Operation& o : ops) {
+    auto& before = last[o.side][o.qp];
+    if (o.joined && (!before || *before + 1 != o.number)) o.joined = false;
+    before = o.number;
+    auto& n = silent[o.side][o.qp];
+    n = o.signaled ? 0 : n + 1;
+    if (n * 2 >= shape[o.side][o.qp].send_depth) {
+      o.signaled = true;
+      n = 0;
+    }
+  }
+  close_qps();
+}
+
+std::vector<std::string> Plan::simplifications() const {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : settings) names.push_back(name);
+  for (const char* name :
+       {"markers", "crc",        "ird_ord", "depth", "push", "pause",      "joined", "inline",
+        "fence",   "unsignaled", "threads", "pds",   "cqs",  "shared_cq",  "armed",  "eqs",
+        "spare",   "busy",       "late",    "bases", "aged", "persistent", "masks"})
+    names.emplace_back(name);
+  return names;
+}
+
+void Plan::simplify(const std::string& name) {
+  std::erase_if(settings, [&](const auto& s) { return s.first == name; });
+  if (name == "markers") markers = false;
+  if (name == "crc") crc = true;
+  for (const Side side : {kClient, kServer}) {
+    if (name != fmt::format("{}.page_kib", side == kClient ? "client" : "server")) continue;
+    page_bytes[side] = kPage;
+    landing_at[side] = {};
+    source_at[side] = 0;
+  }
+  if (name == "ird_ord") ird = ord = {8, 8};
+  for (HostShape& h : host) {
+    if (name == "threads") h.threads = 1;
+    if (name == "pds" &&
+        std::ranges::none_of(life, [](const Life& l) { return l.end == End::kFault; }))
+      h.pds = 1;
+    if (name == "cqs") h.cqs = 1;
+    if (name == "shared_cq") h.shared_cq = false;
+    if (name == "armed") h.armed = false;
+    if (name == "eqs") h.log_eq = 8, h.event_queues = 16;
+  }
+  for (Life& l : life) {
+    if (name == "spare" && l.end != End::kFault) l.spare = {};
+    if (name == "busy") l.busy = false;
+    if (name == "late") l.late = false, l.receives_late = {};
+    if (name == "bases") l.base = {};
+    if (name == "aged") l.aged = false;
+    if (name == "persistent") l.persistent = {};
+  }
+  for (auto& side : shape) {
+    for (QpShape& s : side) {
+      if (name == "depth") s.send_depth = s.recv_depth = 64;
+      if (name == "push") s.push = false;
+    }
+  }
+  for (Operation& o : ops) {
+    if (name == "push") o.push = false;
+    if (name == "pause") o.pause_ns = 0;
+    if (name == "joined") o.joined = false;
+    if (name == "inline") o.is_inline = false;
+    // What a Send or Write gathers from the landing region waits for the Read that fetched it.
+    if (name == "fence" && (!o.local_landing || o.has_sink())) o.fence = false;
+    if (name == "unsignaled") o.signaled = true;
+    if (name == "persistent" && o.op == Op::kFlush) o.flush_type = kVisible;
+    if (name == "masks" && o.masked)
+      o.masked = false, o.mask = o.op == Op::kCmpSwap ? ~uint64_t{0} : 0,
+      o.compare_mask = ~uint64_t{0};
+  }
+}
+
+std::string Plan::describe() const {
+  std::string s = fmt::format("plan of seed {}: mtu {} markers {} crc {} ird {} ord {} {}\n", seed,
+                              mtu, markers, crc, fmt::join(ird, "/"), fmt::join(ord, "/"),
+                              one_cq ? "one CQ" : "two CQs");
+  for (const auto& [name, value] : settings) s += fmt::format("  {}={}\n", name, value);
+  for (const Side side : {kClient, kServer}) {
+    const HostShape& h = host[side];
+    s += fmt::format("  {}: threads {} PDs {} CQs {}{}{} event queues {} of 2^{}\n",
+                     side == kClient ? "client" : "server", h.threads, h.pds, h.cqs,
+                     h.shared_cq ? " shared by all threads" : "", h.armed ? " armed" : "",
+                     h.event_queues, h.log_eq);
+  }
+  for (uint32_t q = 0; q < qps; ++q) {
+    if (!uses(q)) continue;
+    s += life[q].describe(q);
+    for (const Side side : {kClient, kServer}) {
+      const QpShape& h = shape[side][q];
+      s += fmt::format("  qp {} {}: send {} recv {} sge {} inline {}{}\n", q,
+                       side == kClient ? "client" : "server", h.send_depth, h.recv_depth, h.max_sge,
+                       h.max_inline, h.push ? " push" : "");
+    }
+  }
+  for (const Operation& o : ops) s += "  " + o.describe() + "\n";
+  return s;
+}
+
+Memory initial(const Plan& plan) {
+  Memory m;
+  for (const Side side : {kClient, kServer}) {
+    base::Rng rng = base::Rng(plan.seed).fork(side == kClient ? "client memory" : "server memory");
+    m.source[side] = rng.bytes(kSourceBytes);
+    for (uint32_t q = 0; q < plan.qps; ++q)
+      m.landing[side][q] = rng.bytes(plan.landing_bytes[side][q]);
+  }
+  return m;
+}
+
+namespace {
+
+// RFC 7306 5.1.1: a bit of the mask is the top bit of a field, whose carry is dropped.
+uint64_t sum_of(uint64_t a, uint64_t b, uint64_t mask) {
+  uint64_t sum = 0;
+  for (unsigned low = 0; low < 64;) {
+    unsigned high = low;
+    while (high < 63 && (mask >> high & 1) == 0) ++high;
+    const uint64_t field = (high == 63 ? 0 : uint64_t{1} << (high + 1)) - (uint64_t{1} << low);
+    sum |= ((a & field) + (b & field)) & field;
+    low = high + 1;
+  }
+  return sum;
+}
+
+// RFC 7306 5.1.2 and the persistence draft's Atomic Write. The operand of a CmpSwap is chosen here,
+// since the old value depends on the operations that shrinking has left.
+void change_word(Memory& m, const Operation& o) {
+  const unsigned peer = 1 - o.side;
+  uint8_t* const word = m.landing[peer][o.qp].data() + o.remote.offset;
+  const auto old = base::load_le<uint64_t>(word);
+  uint64_t value = o.data;
+  if (o.op == Op::kFetchAdd) value = sum_of(old, o.data, o.mask);
+  if (o.op == Op::kCmpSwap) {
+    const uint64_t differs = o.compare_mask & (o.data | 1) * 0x9e3779b97f4a7c15;
+    const bool matches = o.matches || o.compare_mask == 0;
+    m.compare[o.number] = old ^ (o.data & ~o.compare_mask) ^
+                          (matches        ? 0
+                           : differs != 0 ? differs
+                                          : o.compare_mask);
+    value = matches ? (old & ~o.mask) | (o.data & o.mask) : old;
+  }
+  auto& values = m.words[peer][o.qp][o.remote.offset];
+  if (values.empty()) values.push_back(old);
+  m.step[o.number] = values.size();
+  values.push_back(value);
+  base::store_le(word, value);
+  if (o.fetches()) base::store_le(m.landing[o.side][o.qp].data() + o.local[0].offset, old);
+}
+
+}  // namespace
+
+Memory reference(const Plan& plan) {
+  Memory m = initial(plan);
+  for (const Operation& o : plan.ops) {
+    if (o.op == Op::kFlush) continue;
+    if (o.is_word()) {
+      change_word(m, o);
+      continue;
+    }
+    const unsigned peer = 1 - o.side;
+    const bool is_read = o.op == Op::kRead;
+    const auto& from = is_read ? (o.remote_landing ? m.landing[peer][o.qp] : m.source[peer])
+                       : o.local_landing ? m.landing[o.side][o.qp]
+                                         : m.source[o.side];
+    const std::vector<Piece> sources =
+        is_read ? std::vector<Piece>{{o.remote.offset, o.length}} : o.local;
+    std::vector<uint8_t> bytes;
+    for (const Piece& p : sources)
+      bytes.insert(bytes.end(), from.begin() + p.offset, from.begin() + p.offset + p.length);
+    auto& to = m.landing[is_read ? o.side : peer][o.qp];
+    const std::vector<Piece> targets = is_read ? o.local
+                                       : o.op == Op::kWrite
+                                           ? std::vector<Piece>{{o.remote.offset, o.length}}
+                                           : o.receive;
+    size_t at = 0;
+    for (const Piece& p : targets) {
+      const size_t n = std::min<size_t>(p.length, bytes.size() - at);
+      std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), n, to.begin() + p.offset);
+      at += n;
+    }
+  }
+  return m;
+}
+
+}  // namespace rnic::app::regress

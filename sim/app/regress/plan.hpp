@@ -1,0 +1,320 @@
+// A random host program as plain data: settings, threads, queue pairs and how each of them ends, operations, and the memory both hosts
+// must hold at the end. All of it follows from the seed; neither driver nor device is asked.
+//
+//   Plan p = generate(7, 250, {.minimum = false});      the same seed, the same plan
+//   p.keep({3, 17});  p.simplify("mtu");                what shrinking does
+//   Memory want = reference(p);                         want.landing[kServer][qp]
+//
+// A QP of the plan is one life: regions, QP and connection are made, used, and ended as its Life says. A life may follow another in the
+// same slot: it is made anew when the one before has been destroyed, while the other slots run. Each slot belongs to one thread a side.
+//
+// Memory of a side: one `source` region, never written, and a `landing` region for each QP. All of a side have pages of one size; where
+// that is not 4 KiB, each begins some 4 KiB before the end of its first page, and so reaches into a second. Every operation that writes has a part of
+// a landing region to itself, so the end does not depend on timing. What is read is source, or something an earlier operation of the
+// same QP wrote: the sink of a Read (then a fence stands between), the target of a Write (a Read stays behind the Writes before it).
+// A Flush changes no memory: its range may be any bytes of the peer's landing region. When it
+// completes, the peer's memory holds what its QP sent before it.
+// FetchAdd, CmpSwap and Atomic Write change words: 8 bytes of the peer's landing region, aligned, which
+// no other QP touches. A word is either of no other operation, or inside the target of an earlier
+// Write of the same QP and side. Requests on QN 1 are served in order, so the plan alone gives each
+// old value, each Read of a word, and the word at the end.
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/rng.hpp"
+#include "settings/config.hpp"
+
+namespace rnic::app::regress {
+
+inline constexpr uint32_t kMaxQps = 32, kMaxThreads = 4, kMaxPds = 2;
+inline constexpr uint32_t kPage = 4096, kBeat = 64, kSourceBytes = 80 * kPage;
+// In the last page of a landing region, from its end: what the closing Sends, receives that nobody uses, and Reads behind an error have.
+inline constexpr uint32_t kClosingFromEnd = kPage / 2, kSpareFromEnd = kPage / 4,
+                          kSinkFromEnd = kPage / 8, kUnreadFromEnd = kSinkFromEnd / 2;
+inline constexpr uint32_t kSpareBytes = 48, kSpareStep = 64, kMaxSpare = 3;
+// Empty Writes of four units each; with them the index of a send queue, which nothing can set, is at 2^16 - 16.
+inline constexpr uint32_t kAgeUnits = 4, kAge = (65536 - 16) / kAgeUnits, kAgeBatch = 8,
+                          kAgedPlans = 40;  // one plan of so many has one
+// A CQ that is to overflow: completions at a time before, entries that the driver then gives it, requests that nobody polls.
+inline constexpr uint32_t kOverflowCqe = 8, kOverflowRing = 2 * kOverflowCqe, kOverflowSends = 40;
+inline constexpr uint32_t kOneFpduWindow =
+    1024;  // of the link: it then has one FPDU under way, however long
+inline constexpr uint32_t kLeastTagged = 14, kUntagged = 18;  // bytes of a DDP header
+
+enum class Op : uint8_t {
+  kSend,
+  kSendSolicited,
+  kWrite,
+  kRead,
+  kFlush,
+  kFetchAdd,
+  kCmpSwap,
+  kAtomicWrite
+};
+inline constexpr uint32_t kWord = 8;           // bytes of an atomic or Atomic Write
+inline constexpr uint32_t kAtomicInline = 48;  // bytes of a WQE that are an atomic's operands
+enum class SizeClass : uint8_t {
+  k0,
+  k1,
+  k2To63,
+  k64,
+  k65ToMulpdu,
+  kMulpdu,
+  kMulpdu1,
+  k4K,
+  kTo64K,
+  kLarge
+};
+enum class SgeClass : uint8_t { k1, k2To3, k4To7, k8To13, k14 };
+enum class Crossing : uint8_t {
+  kInside,
+  kTouches,
+  kCrosses
+};  // page borders, where the first piece lands
+inline constexpr std::array kOpNames = {"send",  "send_solicited", "write",    "read",
+                                        "flush", "fetch_add",      "cmp_swap", "atomic_write"};
+// By Operation::flush_type.
+inline constexpr uint8_t kVisible = 1, kDurable = 2;
+inline constexpr std::array kFlushTypeNames = {"none", "visible", "durable", "both"};
+inline constexpr std::array kSizeNames = {"0",      "1",        "2-63",  "64",   "65-",
+                                          "MULPDU", "MULPDU+1", "4K+-1", "-64K", "large"};
+inline constexpr std::array kSgeNames = {"1", "2-3", "4-7", "8-13", "14"};
+inline constexpr std::array kCrossingNames = {"inside", "touches", "crosses"};
+
+struct Piece {
+  uint32_t offset = 0, length = 0;
+};
+
+struct Operation {
+  uint32_t number = 0;  // in the plan as generated; shrinking keeps it
+  Side side = kClient;  // who posts it
+  uint32_t qp = 0;
+  Op op = Op::kSend;
+  SizeClass size_class = SizeClass::k0;
+  uint32_t length = 0;
+  std::vector<Piece> local;    // what is gathered; of a Read its sink
+  bool local_landing = false;  // those lie in the own landing region
+  Piece remote;  // Write: in the peer's landing region; Read: what is fetched; Flush: its range
+  bool remote_landing = false;
+  std::vector<Piece> receive;  // Send: pieces of the receive it takes, with room for length or more
+  uint8_t flush_type = 0;      // Flush: verbs' PlacementType
+  // Of an atomic: what is added or swapped in, as `mask` says. An Atomic Write stores `data`.
+  uint64_t data = 0, mask = 0, compare_mask = ~uint64_t{0};
+  bool masked = false;  // `mask` and `compare_mask` are not those of the plain operation
+  bool matches =
+      false;  // CmpSwap: reference() chooses an operand that matches, or one that does not
+  bool of_write = false;  // an earlier Write has written the word
+  bool of_word = false;   // Read: a word, or a part of it
+  bool is_inline = false, signaled = false, fence = false;
+  bool joined = false;    // posted with the one before it of its QP, one doorbell for both
+  bool push = false;      // its WQE goes in the doorbell
+  uint32_t pause_ns = 0;  // the QP rests before it
+  bool closing = false;   // the last of its QP and side: behind it everything has arrived
+
+  SgeClass sge_class() const;
+  Crossing crossing() const;
+  uint32_t source_offset() const;  // of the first byte that is read, in its region
+  uint32_t target_offset() const;  // of the first that is written
+  bool is_send() const { return op == Op::kSend || op == Op::kSendSolicited; }
+  bool is_word() const { return op >= Op::kFetchAdd; }
+  bool fetches() const { return op == Op::kFetchAdd || op == Op::kCmpSwap; }
+  bool has_sink() const { return op == Op::kRead || fetches(); }
+  std::string describe() const;
+};
+
+enum class End : uint8_t { kClientCloses, kServerCloses, kBothClose, kAbort, kFault };
+inline constexpr std::array kEndNames = {"client closes", "server closes", "both close", "abort",
+                                         "error"};
+
+/// The error that ends a life. The first group is found by the peer's device, the second by the device of the side that posts it.
+enum class Fault : uint8_t {
+  kWriteKey,
+  kWriteStale,
+  kWriteRights,
+  kWriteDomain,
+  kWriteBounds,
+  kWriteWrap,
+  kReadKey,
+  kReadRights,
+  kReadDomain,
+  kReadBounds,
+  kReadWrap,
+  kNoReceive,
+  kTooLong,
+  kReceiveKey,
+  kSourceRead,
+  kFlushKey,
+  kFlushRights,
+  kFlushDomain,
+  kFlushBounds,
+  kFlushWrap,
+  kFlushRead,
+  kAtomicKey,
+  kAtomicRights,
+  kAtomicDomain,
+  kAtomicBounds,
+  kAtomicWrap,
+  kAtomicAligned,
+  kAtomicRead,
+  kLocalKey,
+  kLocalBounds,
+  kLocalDomain,
+  kLocalSink,
+  kPayloadRead,
+  kRequestRead,
+  kCqOverflow,
+  kFlushOff,
+  kAtomicSink,
+  kAtomicOff
+};
+inline constexpr std::array kFaultNames = {
+    "write_key",    "write_stale",    "write_rights",  "write_domain",  "write_bounds",
+    "write_wrap",   "read_key",       "read_rights",   "read_domain",   "read_bounds",
+    "read_wrap",    "no_receive",     "too_long",      "receive_key",   "source_read",
+    "flush_key",    "flush_rights",   "flush_domain",  "flush_bounds",  "flush_wrap",
+    "flush_read",   "atomic_key",     "atomic_rights", "atomic_domain", "atomic_bounds",
+    "atomic_wrap",  "atomic_aligned", "atomic_read",   "local_key",     "local_bounds",
+    "local_domain", "local_sink",     "payload_read",  "request_read",  "cq_overflow",
+    "flush_off",    "atomic_sink",    "atomic_off"};
+inline bool is_found_locally(Fault f) { return f >= Fault::kLocalKey; }
+
+inline bool is_of_flush(Fault f) { return f >= Fault::kFlushKey && f <= Fault::kFlushRead; }
+
+inline bool is_of_atomic(Fault f) {
+  return (f >= Fault::kAtomicKey && f <= Fault::kAtomicRead) || f == Fault::kAtomicSink;
+}
+/// The stream must have the extensions, or must not.
+inline bool needs_extensions(Fault f) { return is_of_flush(f) || is_of_atomic(f); }
+inline bool needs_no_extensions(Fault f) { return f == Fault::kFlushOff || f == Fault::kAtomicOff; }
+
+/// How PCIe answers a device's read that fails: source_read, flush_read (the read-back),
+/// atomic_read (the old value), payload_read, request_read (of a WQE).
+enum class Answer : uint8_t { kUnsupported, kAborted, kPoisoned, kShort, kLong, kLate, kNever };
+inline constexpr std::array kAnswerNames = {"unsupported", "aborted", "poisoned", "short",
+                                            "long",        "late",    "never"};
+
+/// Where the addresses of a landing region begin.
+enum class Base : uint8_t {
+  kFar,
+  kZero,
+  k16,
+  k31,
+  k32,
+  k64
+};  // k16: 2^16 lies inside; k64: the last byte is at 2^64 - 1
+inline constexpr std::array kBaseNames = {"far", "0", "2^16", "2^31", "2^32", "2^64"};
+
+/// Of a QP: who runs it, and how it ends.
+struct Life {
+  uint32_t number = 0;  // of the end: shrinking keeps it or makes it plain
+  uint32_t slot = 0;
+  End end = End::kClientCloses;
+  Side who = kClient;  // aborts, or posts what is wrong
+  Fault fault = Fault::kWriteKey;
+  Answer answer = Answer::kUnsupported;
+  bool busy =
+      false;  // then the peer's requests are in flight: of them a first part completes, the rest is flushed
+  bool aged =
+      false;  // `who` first posts kAge empty Writes, so that the index of its send queue is about to pass 2^16
+  bool one_way = false;             // all requests are posted by `who`
+  uint32_t after = 0;               // busy abort: percent of its own requests are posted by then
+  uint32_t length = 8;              // of the offender
+  bool late = false;                // a Send is posted when all has been flushed, and flushed
+  std::array<uint32_t, 2> spare{};  // receives that no message uses
+  std::array<uint32_t, 2> pd{}, cq{};
+  std::array<Base, 2> base{};
+  std::array<bool, 2>
+      receives_late{};               // posted one by one, some time after the one before was used
+  std::array<bool, 2> asks_flush{};  // the stream has Flush if both sides ask for it
+  std::array<bool, 2> persistent{};  // the landing region is of persistent memory
+
+  bool has_flush() const { return asks_flush[0] && asks_flush[1]; }
+  bool is_plain() const { return end == End::kClientCloses && spare[0] + spare[1] == 0; }
+  bool closes() const { return end < End::kAbort; }
+  bool meets_bad_read() const {
+    return end == End::kFault && (fault == Fault::kSourceRead || fault == Fault::kFlushRead ||
+                                  fault == Fault::kAtomicRead || fault == Fault::kPayloadRead ||
+                                  fault == Fault::kRequestRead);
+  }
+  std::string describe(uint32_t qp) const;
+};
+
+/// How a host runs its QPs.
+struct HostShape {
+  uint32_t threads = 1, pds = 1, cqs = 1;  // domains and CQs (or pairs of them) of each thread
+  bool shared_cq = false;                  // one of all threads
+  bool armed = false;  // a thread with nothing to do sleeps until an event of its first CQ
+  uint32_t log_eq = 8, event_queues = 16;
+};
+
+struct QpShape {  // of one side
+  uint32_t send_depth = 64, recv_depth = 64, max_sge = 14, max_inline = 0;
+  bool push = false;
+};
+
+struct Plan {
+  uint64_t seed = 0;
+  uint32_t mtu = 1500;
+  std::vector<std::pair<std::string, std::string>> settings;  // of rnic-sim
+  uint32_t qps = 1;
+  std::array<uint32_t, 2> ird{8, 8}, ord{8, 8};
+  bool markers = false, crc = true, one_cq = true;
+  std::array<std::array<QpShape, kMaxQps>, 2> shape{};
+  std::array<Life, kMaxQps> life{};
+  std::array<HostShape, 2> host{};
+  std::array<std::array<uint32_t, kMaxQps>, 2> landing_bytes{};
+  std::array<uint32_t, 2> page_bytes{kPage, kPage};
+  std::array<std::array<uint32_t, kMaxQps>, 2> landing_at{};  // in its first page
+  std::array<uint32_t, 2> source_at{};
+  std::vector<Operation> ops;
+
+  /// Only these operations, and what then closes each QP.
+  void keep(const std::set<uint32_t>& numbers);
+  /// One thing as simple as it gets: a name of simplifications().
+  void simplify(const std::string& name);
+  std::vector<std::string> simplifications() const;
+  std::set<uint32_t> numbers() const;  // of what is not closing
+  bool uses(uint32_t qp) const;
+  uint32_t slots() const;  // QPs at a time
+  uint32_t thread(Side side, uint32_t qp) const {
+    return (life[qp].slot + (side == kServer ? life[qp].slot / host[side].threads : 0)) %
+           host[side].threads;
+  }
+  std::optional<uint32_t> before(uint32_t qp) const;  // the life that must be over first
+  uint64_t iova(Side side, uint32_t qp) const;        // of the landing region
+  std::string describe() const;
+
+ private:
+  void close_qps();
+  friend Plan generate(uint64_t, uint32_t, const struct Limits&);
+};
+
+struct Limits {
+  bool minimum = false;                             // the device's minimum build on one side
+  std::optional<uint32_t> mtu{};                    // where the user has set it
+  std::array<bool, 2> has_persistence{true, true};  // the side's domain is not `none`
+};
+Plan generate(uint64_t seed, uint32_t ops, const Limits& limits);
+/// Payload of a full FPDU. Untagged for Sends.
+uint32_t full_payload(uint32_t mtu, bool markers, bool untagged);
+
+struct Memory {
+  std::array<std::vector<uint8_t>, 2> source;
+  std::array<std::array<std::vector<uint8_t>, kMaxQps>, 2> landing;
+  // Of reference(). Values of each word of a landing region, by its offset: before the first
+  // operation on it, then after each. By operation: the index of the value that it leaves, and what a
+  // CmpSwap compares with.
+  std::array<std::array<std::map<uint32_t, std::vector<uint64_t>>, kMaxQps>, 2> words;
+  std::map<uint32_t, size_t> step;
+  std::map<uint32_t, uint64_t> compare;
+};
+Memory initial(const Plan& plan);
+Memory reference(const Plan& plan);
+
+}  // namespace rnic::app::regress

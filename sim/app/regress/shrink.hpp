@@ -1,0 +1,81 @@
+// Makes a plan of regress that fails smaller, while it fails in the same way.
+//
+//   Shrinker s(request, seed, ops, outcome);        outcome: of run_plan
+//   const regress::Plan least = s.run();            s.keep(), s.simple(): the settings that draw it
+//
+// A candidate is the plan with fewer operations, or with one thing made plain. It runs in a child
+// process. A failure of another kind than the first one (Outcome's json "kind") does not count. A run
+// ends when it fails, or some time after the moment at which the last smaller plan failed. A run in
+// which nothing moves ends after a quarter of watchdog_us. The smallest plan is then run with all of
+// it, and if it does not fail, the search begins anew with all of it.
+//
+// Order of the candidates:
+//
+//   1. what had begun when the plan failed: up to the failing cycle the same run, so that a failure
+//      that depends on time stays
+//   2. without the last half, the first half, quarters; then without one QP after the other
+//   3. everything plain that can be; then parts down to single operations; then one thing plain
+//      after the other, and parts once more
+#pragma once
+
+#include <chrono>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "regress/regress.hpp"
+
+namespace rnic::app::regression {
+
+class Shrinker {
+ public:
+  Shrinker(const RegressRequest& request, uint64_t seed, uint32_t ops, const Outcome& failed);
+  /// All of the plan if nothing smaller fails.
+  regress::Plan run();
+  const Outcome& last() const { return last_; }  // that failed; without a failure: none did
+  std::string keep() const;                      // for --set keep
+  std::string simple() const;                    // for --set simple
+  unsigned runs() const { return runs_; }
+  /// Why it ended before its last candidate; empty if it did not.
+  std::string ended_early() const;
+
+ private:
+  using Numbers = std::set<uint32_t>;
+
+  regress::Plan candidate(const Numbers& numbers, const std::vector<std::string>& simple) const;
+  void passes();
+  bool attempt(const Numbers& numbers, const std::vector<std::string>& simple);
+  bool confirm();
+  void begun();
+  void parts(size_t coarsest, size_t finest);
+  void without_qps();
+  void plain();
+  bool fails_alike(const Outcome& v) const;
+  void bound(const Outcome& failed);
+  double seconds_left() const;
+  bool is_over() const { return !ended_early().empty(); }
+
+  RegressRequest request_;
+  uint64_t seed_;
+  uint32_t ops_;
+  std::string kind_;
+  regress::Plan full_;
+  Numbers kept_, begun_;
+  std::vector<std::string> simple_;
+  Outcome last_;
+  unsigned runs_ = 0;
+  bool is_interrupted_ = false;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
+/// "3,17-20"; none: "none"
+std::string text_of_keep(const std::set<uint32_t>& numbers);
+/// Throws Usage.
+std::set<uint32_t> numbers_of_keep(const std::string& keep);
+/// The words of a list with commas.
+std::vector<std::string> words_of(const std::string& list);
+/// Throws Usage, naming the setting.
+uint64_t whole_number(const std::string& setting, const std::string& text, uint64_t low,
+                      uint64_t high);
+
+}  // namespace rnic::app::regression

@@ -1,0 +1,103 @@
+// The other endpoint of a replay: a device without a host that plays recorded bytes at the LLP
+// port, in the listing's order, and takes down what comes back.
+//
+//   auto owned = std::make_unique<ReplayPeer>();
+//   ReplayPeer& peer = *owned;
+//   simulation.add_host(std::move(owned));
+//   peer.begin(plan, stags, before);
+//   peer.connect(sim::host_address(0), port);       or peer.listen(port)
+//   peer.next()  peer.done()  peer.exchanges()
+//
+// A message of the peer is played when all before it in the listing has been seen. A message of the
+// device is compared with the listing's next one; one that is not of the kind stops the play, and
+// what follows is taken down alone.
+#pragma once
+
+#include <functional>
+
+#include "backend/device.hpp"
+#include "replay/plan.hpp"
+
+namespace rnic::app {
+
+struct Exchange {
+  static constexpr size_t kNoStep = SIZE_MAX;
+  size_t step = kNoStep;  // of the plan; none: not in the listing
+  bool ours = false;      // of the device
+  uint64_t at_ns = 0;
+  Bytes mpa;
+  Message message;  // with the STags of the listing
+  std::vector<std::string> differences;
+  bool beyond = false;  // behind the listing's end, and an answer to what is in it
+};
+
+class ReplayPeer final : public sim::Device {
+ public:
+  using Stags = std::map<uint32_t, uint32_t>;  // recorded to the device's
+
+  /// `before` is called with each step of the peer just before it is played.
+  void begin(const Plan& plan, Stags stags, std::function<void(const Step&)> before);
+  void connect(uint32_t address, uint16_t port);
+  void listen(uint16_t port);
+  void close();
+
+  size_t next() const { return next_; }
+  bool done() const { return plan_ != nullptr && next_ == plan_->steps.size(); }
+  bool stopped() const { return stopped_; }  ///< by a message that the listing does not have here
+  bool closed() const { return closed_; }
+  /// Closed or reset, and not by us.
+  bool closed_by_device() const { return closed_by_device_; }
+  /// Answers of the device that the listing has no more: Plan::answers_beyond.
+  size_t beyond() const { return beyond_; }
+  const std::vector<Exchange>& exchanges() const { return exchanges_; }
+  uint64_t moved() const { return moved_; }
+
+  void attach(sim::DeviceEnv& env) override { env_ = &env; }
+  void reset() override {}
+  void set_pcie(const spec::PcieCfg&) override {}
+  bool can_mmio() const override { return true; }
+  void mmio(sim::Mmio m) override {
+    if (!m.is_write) env_->mmio_response(0);
+  }
+  void dma_piece(sim::DmaPiece) override {}
+  bool can_llp_rx() const override { return true; }
+  void llp_rx(sim::Record r) override;
+  void llp_event(const spec::LlpCtlEvt& evt) override;
+  void llp_credit(const spec::LlpCredit& credit) override;
+  void wake() override { play(); }
+  const spec::Sizes& sizes() const override { return sizes_; }
+  std::string describe() const override { return "replay"; }
+  std::string failure() const override { return {}; }
+  std::string waiting_for() const override { return {}; }
+  uint64_t cycles() const override { return 0; }
+
+ private:
+  void ctl(spec::LlpOp op, uint16_t length = 0);
+  void play();
+  bool send(const Bytes& bytes, bool is_stream);
+  Bytes exchanged(const Bytes& fpdu, const Stags& stags, Mover from) const;
+  void ask_stream();
+  void take_mpa(const sim::Record& r);
+  void take_fpdu(const sim::Record& r);
+  void judge(Exchange e);
+  Exchange& note(bool ours);
+
+  sim::DeviceEnv* env_ = nullptr;
+  spec::Sizes sizes_ = spec::Sizes::minimum();
+  const Plan* plan_ = nullptr;
+  Stags to_device_, to_listing_;
+  std::function<void(const Step&)> before_;
+
+  size_t next_ = 0, segment_ = 0;  // of the plan, of the step
+  bool open_ = false, rdma_ = false, stopped_ = false, closed_ = true, half_closed_ = false,
+       playing_ = false, closed_by_device_ = false;
+  size_t beyond_ = 0;
+  uint16_t connection_ = 0;
+  uint32_t sent_ = 0, limit_ = 0, waiting_ = 0;
+  Bytes frame_;  // of MPA, as far as it has come
+  std::map<spec::RdmapOpcode, Message> coming_;
+  std::vector<Exchange> exchanges_;
+  uint64_t moved_ = 0;
+};
+
+}  // namespace rnic::app

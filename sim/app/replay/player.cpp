@@ -1,0 +1,418 @@
+// Our side of a replay. See replay/player.hpp.
+#include "replay/player.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "link/link.hpp"
+
+namespace rnic::app {
+namespace {
+
+using namespace verbs;
+using spec::RdmapOpcode;
+
+constexpr uint64_t kReceive = uint64_t{1} << 32;  // bit of a receive's wr_id
+constexpr uint8_t kUntouched = 0xee;
+constexpr uint64_t kMargin = 64;  // behind each receive: must stay as it was
+constexpr Time kPatience = 300 * kUs, kAfterwards = 20 * kUs;
+constexpr Time kLookAgain = 20 * kUs;
+
+template <class T>
+T got(Result<T> r, const char* what) {
+  if (!r) throw std::runtime_error(fmt::format("{}: {}", what, r.error().what));
+  return std::move(*r);
+}
+template <>
+void got(Result<void> r, const char* what) {
+  if (!r) throw std::runtime_error(fmt::format("{}: {}", what, r.error().what));
+}
+
+std::optional<uint64_t> offset_in(const DmaBuffer& buffer, uint64_t bus) {
+  for (size_t i = 0; i < buffer.pages().size(); ++i) {
+    const uint64_t page = buffer.pages()[i];
+    if (bus >= page && bus - page < buffer.page_size())
+      return i * buffer.page_size() + (bus - page);
+  }
+  return std::nullopt;
+}
+
+uint64_t slot(uint64_t bytes) { return (bytes + kMargin + 63) / 64 * 64; }
+
+}  // namespace
+
+void ReplayPlayer::run(PciDevice& dev, Context& context, uint16_t port) {
+  set_up(dev, context);
+  if (!start(dev, context, port)) return;
+  exchange(dev);
+  finish(dev, context);
+}
+
+void ReplayPlayer::set_up(PciDevice& dev, Context& context) {
+  pd_ = got(context.alloc_pd(), "protection domain");
+  uint64_t source = 64, sink = 64;
+  uint32_t requests = 1;
+  for (const Step& s : plan_.steps) {
+    source_at_.push_back(source);
+    if (!s.ours || !s.is_request()) continue;
+    ++requests;
+    source += slot(s.message.payload.size());
+  }
+  for (const Bytes& b : plan_.receives) {
+    sink_at_.push_back(sink);
+    sink += slot(b.size());
+  }
+  const auto receives = static_cast<uint32_t>(plan_.receives.size() + 1);
+  cq_ = got(context.create_cq(requests + receives), "completion queue");
+  QpCap cap;
+  cap.max_send_wr = requests;
+  cap.max_recv_wr = receives;
+  qp_ = got(pd_.create_qp({.send_cq = &cq_, .recv_cq = &cq_, .cap = cap}), "queue pair");
+  for (const Region& r : plan_.regions) {
+    const bool is_persistent = (r.flush_flags & spec::kFlushPersistent) != 0;
+    const std::string name = fmt::format("replay-{}-{:08x}", plan_.connection, r.stag);
+    buffers_.push_back(
+        got(is_persistent ? dev.persistent(name, r.before.size()) : context.alloc(r.before.size()),
+            "region"));
+    std::copy(r.before.begin(), r.before.end(), buffers_.back().data());
+    const uint32_t access =
+        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+        ((r.flush_flags & spec::kFlushVisible) != 0 ? IBV_ACCESS_FLUSH_GLOBAL : 0u) |
+        (is_persistent ? IBV_ACCESS_FLUSH_PERSISTENT : 0u);
+    mrs_.push_back(
+        got(pd_.reg_mr_iova(buffers_.back(), 0, r.before.size(), r.base, access), "region"));
+    stags_[r.stag] = mrs_.back().rkey();
+  }
+  written_.resize(buffers_.size());
+  source_ = got(context.alloc(source), "payloads");
+  sink_ = got(context.alloc(sink), "receives");
+  source_mr_ = got(pd_.reg_mr(source_, 0), "payloads");
+  sink_mr_ = got(pd_.reg_mr(sink_, IBV_ACCESS_LOCAL_WRITE), "receives");
+  for (size_t i = 0; i < plan_.steps.size(); ++i) {
+    const Step& s = plan_.steps[i];
+    if (s.ours && s.is_request())
+      std::copy(s.message.payload.begin(), s.message.payload.end(), source_.data() + source_at_[i]);
+  }
+  std::fill(sink_.bytes().begin(), sink_.bytes().end(), kUntouched);
+  for (size_t k = 0; k < plan_.receives.size(); ++k) {
+    const Sge sge{sink_mr_.addr() + sink_at_[k], static_cast<uint32_t>(plan_.receives[k].size()),
+                  sink_mr_.lkey()};
+    const std::span<const Sge> list(&sge, plan_.receives[k].empty() ? 0 : 1);
+    if (const auto r = qp_.post_recv({.wr_id = kReceive | k, .sg_list = list}); !r)
+      throw std::runtime_error("receive: " + r.error->what);
+  }
+}
+
+bool ReplayPlayer::start(PciDevice& dev, Context& context, uint16_t port) {
+  peer_.begin(plan_, stags_, [this](const Step& s) {
+    for (const Poke& p : s.pokes)
+      std::copy(p.bytes.begin(), p.bytes.end(), buffers_[p.region].data() + p.offset);
+  });
+  ConnParam param;
+  param.private_data = plan_.private_data;
+  param.responder_resources = plan_.ird;
+  param.initiator_depth = plan_.ord;
+  param.markers = plan_.markers;
+  param.crc = plan_.crc;
+  param.revision = plan_.revision;
+  param.flush = plan_.flush;
+  const bool fails = plan_.is_refused || plan_.is_rejected;
+  if (plan_.side == Endpoint::kInitiator) {
+    peer_.listen(port);
+    auto c = verbs::connect(qp_, {sim::host_address(1), port}, param);
+    if (fails) return refused(!c, "connect", c ? "" : c.error().what);
+    connection_ = got(std::move(c), "connect");
+  } else {
+    Listener listener = got(verbs::listen(context, port), "listen");
+    peer_.connect(sim::host_address(0), port);
+    auto request = await_request(dev, listener);
+    if (!request) {
+      if (plan_.is_refused) return refused(true, "the Request", "it is not one that we take");
+      ++checks_;
+      wrong_.push_back(
+          fmt::format("our device closes the connection at unit {}, a Request that it does not "
+                      "take; the listing has a Reply",
+                      plan_.steps[0].unit));
+      return false;
+    }
+    if (plan_.is_refused) return refused(false, "the Request", "");
+    if (plan_.is_rejected) {
+      got(request->reject(plan_.private_data), "reject");
+      const Time end = dev.now() + kPatience;
+      while (!peer_.done() && !peer_.stopped() && dev.now() < end) dev.relax();
+      return refused(true, "the Request", "rejected, as listed");
+    }
+    connection_ = got(request->accept(qp_, param), "accept");
+  }
+  posted_ = 2;
+  return true;
+}
+
+/// None if our device closes the connection first.
+std::optional<ConnRequest> ReplayPlayer::await_request(PciDevice& dev, Listener& listener) {
+  const Time end = dev.now() + 10 * kMs;
+  for (;;) {
+    auto r = listener.get_request(std::min(end, dev.now() + kLookAgain));
+    if (r) return std::move(*r);
+    if (r.error().code != base::Errc::kTimedOut || dev.now() >= end)
+      throw std::runtime_error("listen: " + r.error().what);
+    if (peer_.closed_by_device()) return std::nullopt;
+  }
+}
+
+/// Start-up that the listing does not let succeed: the close, or the reject, is the answer.
+bool ReplayPlayer::refused(bool by_us, const std::string& what, const std::string& why) {
+  ++checks_;
+  const bool we_are_to = plan_.side == Endpoint::kResponder;
+  if (!by_us) {
+    wrong_.push_back(fmt::format("{}: our device goes on; the listing ends start-up here", what));
+  } else if (plan_.is_refused && plan_.we_close_said && *plan_.we_close_said != we_are_to) {
+    wrong_.push_back(fmt::format("{} is refused by {}; the listing says that {} closes", what,
+                                 we_are_to ? plan_.our_name : plan_.peer_name,
+                                 we_are_to ? plan_.peer_name : plan_.our_name));
+  } else {
+    events_.push_back(fmt::format("start-up ends with {}: {}", what, why));
+  }
+  return false;
+}
+
+/// All that the peer has sent before its next step is known to the program: receives complete,
+/// Reads answered.
+bool ReplayPlayer::caught_up() const {
+  size_t receives = 0, reads = 0;
+  for (size_t i = 0; i < peer_.next(); ++i) {
+    const Step& s = plan_.steps[i];
+    if (s.is_mpa || s.is_raw || s.ours) continue;
+    if (!s.message.head.is_tagged && s.message.head.qn == spec::kQnSend) ++receives;
+    if (is_answer(s.message.head.opcode)) ++reads;
+  }
+  return received_ >= std::min(receives, plan_.whole_receives) &&
+         reads_done_ >= std::min(reads, plan_.reads_answered);
+}
+
+/// Our requests up to the next message that is not one, as the listing has it.
+void ReplayPlayer::post_due() {
+  if (failed_ || peer_.stopped() || !caught_up()) return;
+  for (size_t i = peer_.next();
+       i < plan_.steps.size() && plan_.steps[i].ours && plan_.steps[i].is_request(); ++i) {
+    if (i < posted_) continue;
+    post(i);
+    posted_ = i + 1;
+  }
+}
+
+void ReplayPlayer::post(size_t i) {
+  const Message& m = plan_.steps[i].message;
+  Sge sge{source_mr_.addr() + source_at_[i], static_cast<uint32_t>(m.payload.size()),
+          source_mr_.lkey()};
+  SendWr wr;
+  wr.wr_id = i;
+  wr.send_flags = IBV_SEND_SIGNALED;
+  wr.remote_addr = m.head.to;
+  wr.rkey = m.head.stag;
+  switch (m.head.opcode) {
+    case RdmapOpcode::kRdmaWrite:
+      wr.opcode = IBV_WR_RDMA_WRITE;
+      break;
+    case RdmapOpcode::kSendSe:
+      wr.send_flags |= IBV_SEND_SOLICITED;
+      break;
+    case RdmapOpcode::kSend:
+      break;
+    case RdmapOpcode::kReadRequest: {
+      const ReadRequest r = read_request_of(m).value();
+      wr.opcode = IBV_WR_RDMA_READ;
+      ++posted_reads_;
+      wr.remote_addr = r.source_to;
+      wr.rkey = r.source_stag;
+      sge = {r.sink_to, r.length,
+             stags_.contains(r.sink_stag) ? stags_.at(r.sink_stag) : r.sink_stag};
+      break;
+    }
+    case RdmapOpcode::kFlushRequest: {
+      const auto f = flush_request_of(m);
+      if (!f || (f->flags & ~(spec::kFlushPersistent | spec::kFlushVisible)) != 0)
+        throw std::runtime_error(fmt::format(
+            "unit {}: this Flush Request cannot be posted: its length or its flags are wrong",
+            plan_.steps[i].unit));
+      wr.opcode = IBV_WR_FLUSH;
+      ++posted_reads_;
+      wr.remote_addr = f->sink_to;
+      wr.rkey = f->sink_stag;
+      wr.flush_length = f->length;
+      wr.flush_type = static_cast<uint8_t>(
+          ((f->flags & spec::kFlushVisible) != 0 ? IBV_FLUSH_GLOBAL : 0u) |
+          ((f->flags & spec::kFlushPersistent) != 0 ? IBV_FLUSH_PERSISTENT : 0u));
+      sge.length = 0;
+      break;
+    }
+    default:
+      throw std::runtime_error(fmt::format("unit {}: {} cannot be posted: no such work request yet",
+                                           plan_.steps[i].unit, to_string(m.head.opcode)));
+  }
+  // A Read names its sink even if it is empty.
+  wr.sg_list = std::span<const Sge>(&sge, sge.length == 0 && wr.opcode != IBV_WR_RDMA_READ ? 0 : 1);
+  if (const auto r = qp_.post_send(wr); !r)
+    throw std::runtime_error(fmt::format("unit {}: {}", plan_.steps[i].unit, r.error->what));
+  ++sends_;
+}
+
+void ReplayPlayer::poll() {
+  std::array<Wc, 16> wcs;
+  const size_t n = got(cq_.poll_cq(wcs), "completion queue");
+  for (size_t i = 0; i < n; ++i) {
+    const Wc& wc = wcs[i];
+    const bool is_receive = (wc.wr_id & kReceive) != 0;
+    const auto which = static_cast<size_t>(wc.wr_id & ~kReceive);
+    if (wc.status != IBV_WC_SUCCESS) {
+      failed_ = true;
+      events_.push_back(
+          fmt::format("{} completed: {}",
+                      is_receive ? fmt::format("receive {}", which)
+                                 : fmt::format("request of unit {}", plan_.steps[which].unit),
+                      to_string(wc.status)));
+      continue;
+    }
+    if (!is_receive) {
+      ++completed_;
+      if (is_asking(plan_.steps[which].message.head.opcode)) ++reads_done_;
+      continue;
+    }
+    ++checks_;
+    const Bytes& want = plan_.receives[which];
+    const auto all = sink_.bytes().subspan(sink_at_[which], slot(want.size()));
+    Stored s{fmt::format("receive {} bytes={}", which, wc.byte_len),
+             {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(
+                                             std::min<size_t>(wc.byte_len, all.size()))}};
+    if (which != received_)
+      wrong_.push_back(fmt::format("receive {} completed as number {}", which, received_));
+    if (s.bytes != want)
+      wrong_.push_back(fmt::format("receive {} holds {} bytes that are not the listing's {}", which,
+                                   s.bytes.size(), want.size()));
+    const auto rest = all.subspan(s.bytes.size());
+    if (std::any_of(rest.begin(), rest.end(), [](uint8_t b) { return b != kUntouched; }))
+      wrong_.push_back(fmt::format("bytes behind receive {} were written", which));
+    stored_.push_back(std::move(s));
+    ++received_;
+  }
+}
+
+/// Our Reads whose answer the listing no longer has, of those posted.
+size_t ReplayPlayer::unanswered() const {
+  return posted_reads_ > plan_.reads_answered ? posted_reads_ - plan_.reads_answered : 0;
+}
+
+/// The answers that the listing no longer has are waited for, so that no Terminate hides behind its
+/// end.
+bool ReplayPlayer::beyond() const { return peer_.beyond() >= plan_.answers_beyond; }
+
+void ReplayPlayer::exchange(PciDevice& dev) {
+  uint64_t moved = 0;
+  for (Time last = dev.now(); !failed_ && !peer_.stopped() && !peer_.closed();) {
+    poll();
+    post_due();
+    if (peer_.done() && caught_up() && completed_ + unanswered() >= sends_ && beyond()) return;
+    const uint64_t now_moved = peer_.moved() + completed_ + received_ + sends_;
+    if (now_moved != moved) last = dev.now();
+    moved = now_moved;
+    if (dev.now() > last + kPatience) {
+      wrong_.push_back(fmt::format(
+          "nothing moves before unit {}",
+          peer_.done() ? std::string("the end") : std::to_string(plan_.steps[peer_.next()].unit)));
+      return;
+    }
+    dev.relax();
+  }
+}
+
+void ReplayPlayer::finish(PciDevice& dev, Context& context) {
+  const bool is_whole = peer_.done() && !failed_;
+  for (const Time end = dev.now() + kAfterwards; dev.now() < end; dev.relax()) poll();
+  if (is_whole && !plan_.we_close) {
+    peer_.close();
+    got(connection_.wait_disconnected(dev.now() + 10 * kMs), "end of the connection");
+  }
+  if (const auto r = connection_.disconnect(200 * kUs); !r && is_whole && !plan_.is_open_ended())
+    wrong_.push_back("disconnect: " + r.error().what);
+  poll();
+  while (const auto e = context.get_async_event(0)) {
+    events_.push_back(fmt::format("asynchronous event {} cause={:#x} peer_term={:#x}",
+                                  static_cast<uint32_t>(e->type), e->cause, e->peer_term));
+  }
+  check_memory();
+  (void)qp_.destroy();
+}
+
+void ReplayPlayer::on_write(const sim::DmaWrite& w) {
+  for (size_t k = 0; k < buffers_.size() && k < written_.size(); ++k) {
+    const auto offset = offset_in(buffers_[k], w.address);
+    if (!offset) continue;
+    auto& list = written_[k];
+    const auto bytes = w.data.bytes();
+    if (list.empty() || list.back().offset + list.back().bytes.size() != *offset)
+      list.push_back({*offset, {}});
+    list.back().bytes.insert(list.back().bytes.end(), bytes.begin(), bytes.end());
+    return;
+  }
+  // Receives are looked at when they complete. A model says what a write is for, RTL does not.
+  if (w.client == sim::Client::kPlace && !offset_in(sink_, w.address))
+    wrong_.push_back(fmt::format("{} bytes were placed at bus address {:#x}, which is no region's",
+                                 w.data.size(), w.address));
+}
+
+/// What was placed in a region is what the listing's messages bring, byte for byte in their order,
+/// however it was cut.
+void ReplayPlayer::check_writes(size_t k) {
+  const Region& r = plan_.regions[k];
+  using Places = std::vector<std::pair<uint64_t, uint8_t>>;
+  const auto places = [](const std::vector<Region::Write>& writes) {
+    Places p;
+    for (const auto& w : writes) {
+      for (size_t i = 0; i < w.bytes.size(); ++i) p.emplace_back(w.offset + i, w.bytes[i]);
+    }
+    return p;
+  };
+  ++checks_;
+  const Places want = places(r.writes), have = places(written_[k]);
+  const auto [w, h] = std::mismatch(want.begin(), want.end(), have.begin(), have.end());
+  if (h != have.end()) {
+    wrong_.push_back(fmt::format(
+        "region {:#010x}: byte {} that was written is {:02x} at {:#x}, not the listing's", r.stag,
+        h - have.begin(), h->second, r.base + h->first));
+  } else if (w != want.end() && peer_.done()) {
+    wrong_.push_back(fmt::format("region {:#010x}: {} bytes were written, the listing has {}",
+                                 r.stag, have.size(), want.size()));
+  }
+  for (const auto& one : written_[k])
+    stored_.push_back({fmt::format("region {:#010x} to={:#x} bytes={}", r.stag, r.base + one.offset,
+                                   one.bytes.size()),
+                       one.bytes});
+}
+
+void ReplayPlayer::check_memory() {
+  for (size_t k = 0; k < plan_.regions.size(); ++k) {
+    check_writes(k);
+    const Region& r = plan_.regions[k];
+    const auto bytes = buffers_[k].bytes().first(r.after.size());
+    const uint32_t sum = fnv1a(bytes);
+    stored_.push_back(
+        {fmt::format("region {:#010x} bytes={} sum={:08x}{}", r.stag, bytes.size(), sum,
+                     r.noted ? fmt::format(", the note has {:08x}", *r.noted) : ""),
+         {}});
+    if (!peer_.done()) continue;  // what it would hold after all was played
+    ++checks_;
+    const auto at = std::mismatch(r.after.begin(), r.after.end(), bytes.begin());
+    if (at.first != r.after.end()) {
+      wrong_.push_back(fmt::format(
+          "region {:#010x}: the byte at {:#x} is {:02x}, the listing makes it {:02x}", r.stag,
+          r.base + static_cast<uint64_t>(at.first - r.after.begin()), *at.second, *at.first));
+    }
+    if (r.noted && *r.noted != sum)
+      wrong_.push_back(fmt::format("region {:#010x}: its sum is {:08x}, the note has {:08x}",
+                                   r.stag, sum, *r.noted));
+  }
+}
+
+}  // namespace rnic::app

@@ -1,0 +1,83 @@
+// Our side's program in a replay: regions, receives and work requests of the plan, through the
+// driver.
+//
+//   ReplayPlayer player(plan, peer, seed);
+//   simulation.start(0, "replay", [&](PciDevice& dev) { player.run(dev, ctx, port); });
+//   player.stored()                          what memory and receives held at the end, and what was wrong with them
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backend/device.hpp"
+#include "replay/peer.hpp"
+#include "rnic/connection.hpp"
+#include "rnic/manager.hpp"
+
+namespace rnic::app {
+
+/// Something that the device wrote to memory.
+struct Stored {
+  std::string what;
+  Bytes bytes;
+};
+
+class ReplayPlayer {
+ public:
+  ReplayPlayer(const Plan& plan, ReplayPeer& peer) : plan_(plan), peer_(peer) {}
+
+  /// Throws std::runtime_error with what the driver says.
+  void run(PciDevice& dev, verbs::Context& context, uint16_t port);
+
+  /// Every write of the device to its host, in order.
+  void on_write(const sim::DmaWrite& w);
+
+  const std::vector<Stored>& stored() const { return stored_; }
+  const std::vector<std::string>& wrong() const { return wrong_; }
+  const std::vector<std::string>& events() const {
+    return events_;
+  }  ///< completions in error, the end of the connection
+  uint64_t checks() const { return checks_; }
+  const std::map<uint32_t, uint32_t>& stags() const { return stags_; }
+
+ private:
+  void set_up(PciDevice& dev, verbs::Context& context);
+  bool start(PciDevice& dev, verbs::Context& context, uint16_t port);  // false: it is over
+  std::optional<verbs::ConnRequest> await_request(PciDevice& dev, verbs::Listener& listener);
+  bool refused(bool by_us, const std::string& what, const std::string& why);
+  size_t unanswered() const;
+  bool beyond() const;
+  void exchange(PciDevice& dev);
+  void finish(PciDevice& dev, verbs::Context& context);
+  bool caught_up() const;
+  void post_due();
+  void post(size_t step);
+  void poll();
+  void check_memory();
+  void check_writes(size_t region);
+
+  const Plan& plan_;
+  ReplayPeer& peer_;
+  verbs::Cq cq_;
+  verbs::Pd pd_;
+  std::vector<DmaBuffer> buffers_;  // of the regions
+  DmaBuffer source_, sink_;         // payloads of our messages; receives
+  std::vector<uint64_t> source_at_, sink_at_;
+  std::vector<verbs::Mr> mrs_;
+  verbs::Mr source_mr_, sink_mr_;
+  verbs::Qp qp_;
+  verbs::Connection connection_;
+  std::map<uint32_t, uint32_t> stags_;
+
+  size_t posted_ = 0;  // steps below this have been
+  // Reads are Reads and Flushes.
+  size_t sends_ = 0, completed_ = 0, received_ = 0, reads_done_ = 0, posted_reads_ = 0;
+  std::vector<std::vector<Region::Write>> written_;  // as on_write saw it, by region
+  uint64_t checks_ = 0;
+  bool failed_ = false;
+  std::vector<Stored> stored_;
+  std::vector<std::string> wrong_, events_;
+};
+
+}  // namespace rnic::app

@@ -1,0 +1,141 @@
+// Reading JSON. See json_file.hpp.
+#include "settings/json_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <span>
+#include <string_view>
+
+#include "settings/config.hpp"
+
+namespace rnic::app {
+namespace {
+
+/// The text as the parser takes it; `taken` bytes of it were taken.
+class Reader {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = uint8_t;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const uint8_t*;
+  using reference = const uint8_t&;
+
+  Reader(const uint8_t* at, size_t& taken) : at_(at), taken_(&taken) {}
+  reference operator*() const { return *at_; }
+  Reader& operator++() {
+    ++at_;
+    ++*taken_;
+    return *this;
+  }
+  Reader operator++(int) {
+    const Reader before = *this;
+    ++*this;
+    return before;
+  }
+  bool operator==(const Reader& r) const { return at_ == r.at_; }
+  bool operator!=(const Reader& r) const { return at_ != r.at_; }
+
+ private:
+  const uint8_t* at_;
+  size_t* taken_;
+};
+
+/// What the parser's message says, in our words: the first that it contains.
+constexpr std::array<std::array<std::string_view, 2>, 12> kReasons = {{
+    {"unexpected end of input", "the file ends too early"},
+    {"missing closing quote", "a text in quotes has no end"},
+    {"control character", "a line ends, or another control character stands, in a text in quotes"},
+    {"ill-formed UTF-8", "a byte is no UTF-8"},
+    {"forbidden character after backslash", "no such character is written with a backslash"},
+    {"'\\u' must be", "behind \\u four hexadecimal digits are wanted"},
+    {"surrogate", "one half of a surrogate pair stands alone"},
+    {"invalid number", "a digit is wanted"},
+    {"number overflow", "the number is too large"},
+    {"; expected ':'", "a colon is wanted"},
+    {"; expected string literal", "a name in quotes is wanted"},
+    {"; expected end of input", "something stands behind the end"},
+}};
+
+std::string reason_of(std::string_view message) {
+  for (const auto& [theirs, ours] : kReasons) {
+    if (message.find(theirs) != std::string_view::npos) return std::string(ours);
+  }
+  for (const char bracket : {'}', ']'}) {
+    if (message.ends_with(fmt::format("; expected '{}'", bracket)))
+      return fmt::format("a comma or {} is wanted", bracket);
+  }
+  return "a value is wanted: a number, a text in quotes, true, false, null, [ or {";
+}
+
+/// The line of a place, counted from 1; places are asked for in their order.
+class Lines {
+ public:
+  explicit Lines(std::span<const uint8_t> text) : text_(text) {}
+  size_t of(size_t at) {
+    const size_t to = std::min(at, text_.size());
+    const auto between = text_.subspan(counted_, to - counted_);
+    line_ += static_cast<size_t>(std::ranges::count(between, '\n'));
+    counted_ = to;
+    return line_;
+  }
+
+ private:
+  std::span<const uint8_t> text_;
+  size_t counted_ = 0, line_ = 1;
+};
+
+}  // namespace
+
+JsonList read_json_list(const std::string& path, const std::string& list,
+                        const std::string& wanted) {
+  constexpr int kDepthOfKeys = 1, kDepthOfElements = 2;
+  using Event = nlohmann::json::parse_event_t;
+  const std::vector<uint8_t> text = read_file(path);
+  JsonList l;
+  size_t taken = 0;
+  Lines lines(text);
+  std::vector<std::map<std::string, size_t>> keys;  // of each object that is open, with their lines
+  bool is_within = false;
+  const auto look = [&](int depth, Event event, const nlohmann::json& parsed) {
+    if (event == Event::object_start) keys.emplace_back();
+    if (event == Event::object_end) keys.pop_back();
+    if (event == Event::key) {
+      const std::string key = parsed;
+      const size_t line = lines.of(taken - 1);
+      const auto [first, is_new] = keys.back().try_emplace(key, line);
+      if (!is_new)
+        throw Usage(fmt::format("{}: line {}: {} is said twice, first in line {}", path, line,
+                                parsed.dump(), first->second));
+      if (depth == kDepthOfKeys) {
+        l.key_lines[key] = line;
+        is_within = key == list;
+      }
+    }
+    const bool begins =
+        event == Event::object_start || event == Event::array_start || event == Event::value;
+    if (is_within && begins && depth == kDepthOfElements) l.lines.push_back(lines.of(taken - 1));
+    return true;
+  };
+  const auto refuse = [&](size_t at, std::string_view why) {
+    const std::span before = std::span(text).first(std::min(at, text.size()));
+    const auto line = std::ranges::find(before.rbegin(), before.rend(), '\n');
+    throw Usage(fmt::format("{}: not JSON: line {}, column {}: {}{}", path, Lines(text).of(at),
+                            1 + (line - before.rbegin()), reason_of(why), wanted));
+  };
+  try {
+    l.json = nlohmann::json::parse(Reader(text.data(), taken),
+                                   Reader(text.data() + text.size(), taken), look);
+  } catch (const nlohmann::json::parse_error& e) {
+    refuse(std::max<size_t>(e.byte, 1) - 1, e.what());
+  } catch (const nlohmann::json::exception& e) {  // a number that no type holds
+    refuse(taken - 1, e.what());
+  }
+  return l;
+}
+
+}  // namespace rnic::app
