@@ -9,10 +9,13 @@
 #include <set>
 #include <span>
 
+#include "output/files.hpp"
 #include "output/report.hpp"
 #include "run/child.hpp"
 #include "run/devices.hpp"
 #include "run/failure_wave.hpp"
+#include "settings/read_file.hpp"
+#include "settings/words.hpp"
 
 namespace rnic::app {
 namespace {
@@ -184,61 +187,6 @@ std::string pairing_of(const nlohmann::ordered_json& j) {
 
 }  // namespace
 
-const programs::Program& program_of(const std::string& name) {
-  if (const auto* p = programs::find(name)) return *p;
-  std::vector<std::string> names;
-  for (const auto& p : programs::all()) names.emplace_back(p.name);
-  throw Usage(
-      fmt::format("no program \"{}\"{} (rnic-sim list programs)", name, nearest(name, names)));
-}
-
-std::vector<std::string_view> settings_of(const programs::Program& program) {
-  std::vector<std::string_view> names;
-  for (const auto& row : program.settings) names.push_back(row.name);
-  return names;
-}
-
-void check_settings(const Options& o, const std::string& command,
-                    const std::vector<std::string_view>& used) {
-  const auto& kind = o.request.kind;
-  const bool both = has_rtl(kind[kClient]) || has_rtl(kind[kServer]);
-  const auto is_given = [](const Setting& s) {
-    return s.origin == Origin::kSet || (s.is_own() && s.value != s.default_value);
-  };
-  const auto said = [](const Setting& s) {
-    return fmt::format("{}{}{}={}", s.source, s.origin == Origin::kSet ? " " : ": ", s.name,
-                       s.value);
-  };
-  const auto no_rtl = [&](const Setting& s) {
-    return Usage(fmt::format("{}: no device that it is set for is RTL", said(s)));
-  };
-  if (const Setting& s = o.request.config.find("reset_seed"); is_given(s) && !both) throw no_rtl(s);
-  for (const Setting& s : o.request.config.overrides()) {
-    for (const Side side : {kClient, kServer}) {
-      if (is_given(s) && s.name == fmt::format("{}.reset_seed", kSideNames[side]) &&
-          !has_rtl(kind[side]))
-        throw no_rtl(s);
-    }
-  }
-  if (command == "regress" || command == "replay") {
-    for (const Side side : {kClient, kServer}) {
-      if (o.request.config.platform(side).host.power_fail_ns != 0)
-        throw Usage(fmt::format("{}.power_fail_ns: {} has no plan for it (run has)",
-                                kSideNames[side], command));
-    }
-  }
-  for (const Setting& s : o.request.config.all()) {
-    if (!is_given(s) ||
-        (s.group != "program" && s.group != "regress" && s.group != "search" &&
-         s.group != "crash") ||
-        std::ranges::find(used, s.name) != used.end())
-      continue;
-    throw Usage(fmt::format("{}: {} does not use it (it uses {})", said(s), command,
-                            used.empty() ? "those of the platform and the devices"
-                                         : fmt::format("{}", fmt::join(used, ", "))));
-  }
-}
-
 int list_command(const Options& o) {
   if (o.words.size() > 1) throw Usage("list: say one of programs, settings, presets, or nothing");
   const std::string what = o.words.empty() ? "" : o.words[0];
@@ -283,11 +231,6 @@ int explain_command(const Options& o) {
              !is_one_sides(s) ? ""
                               : ", or one side's with --set client." + s.name + "=VALUE, server." +
                                     s.name + "=VALUE");
-  return kGood;
-}
-
-int print_config(const Options& o) {
-  fmt::print("{}\n", o.request.config.print());
   return kGood;
 }
 

@@ -14,11 +14,15 @@
 
 #include "commands.hpp"
 #include "measure/crash.hpp"
+#include "measure/results.hpp"
 #include "measure/search.hpp"
-#include "output/report.hpp"
+#include "output/files.hpp"
 #include "regress/regress.hpp"
 #include "replay/replay.hpp"
 #include "run/child.hpp"
+#include "settings/errors.hpp"
+#include "settings/read_file.hpp"
+#include "settings/words.hpp"
 
 namespace po = boost::program_options;
 using namespace rnic::app;  // a main may

@@ -25,8 +25,13 @@ constexpr uint64_t frame_bytes(uint64_t segment) {
 }
 /// Length field, ULPDU, pad, CRC.
 constexpr uint64_t fpdu_bytes(uint64_t ulpdu) { return (2 + ulpdu + 3) / 4 * 4 + 4; }
-/// Largest ULPDU without markers (RFC 5044 section 4.1).
-constexpr uint64_t mulpdu(uint64_t mss) { return mss - (6 + mss % 4); }
+/// A marker is 4 bytes, one every 512 bytes of the TCP stream (RFC 5044 section 4.3).
+inline constexpr uint64_t kMarkerSpacing = 512, kMarkerBytes = 4;
+/// Largest ULPDU of a segment of `mss` bytes (RFC 5044 section 4.1).
+constexpr uint64_t mulpdu(uint64_t mss, bool markers = false) {
+  const uint64_t of_markers = kMarkerBytes * ((mss + kMarkerSpacing - 1) / kMarkerSpacing);
+  return mss - (6 + mss % 4) - (markers ? of_markers : 0);
+}
 
 enum class WireOp : uint8_t { kWrite, kSend, kRead, kWriteFlush, kAtomic };
 

@@ -10,14 +10,19 @@
 
 #include "backend/rtl_pins.hpp"
 #include "measure/results.hpp"
+#include "output/files.hpp"
 #include "output/name_lock.hpp"
 #include "output/report.hpp"
 #include "run/child.hpp"
 #include "run/devices.hpp"
 #include "run/failure_wave.hpp"
 #include "run/latency_path.hpp"
+#include "run/run_child.hpp"
 #include "run/stream_watch.hpp"
 #include "run/wire_use.hpp"
+#include "run/write_watch.hpp"
+#include "settings/config.hpp"
+#include "settings/words.hpp"
 #include "support/folder.hpp"
 
 namespace rnic::app {

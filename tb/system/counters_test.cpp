@@ -10,7 +10,7 @@
 #include "backend/observer.hpp"
 #include "gen/regs.hpp"
 #include "run/devices.hpp"
-#include "run/run.hpp"
+#include "run/run_child.hpp"
 #include "world.hpp"
 
 namespace rnic::app {

@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "base/rng.hpp"
-#include "run/run.hpp"
+#include "run/run_child.hpp"
 #include "support/folder.hpp"
 #include "support/seed.hpp"
 

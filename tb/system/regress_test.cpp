@@ -12,6 +12,8 @@
 
 #include "atomic/atomic_alu.hpp"
 #include "base/bytes.hpp"
+#include "regress/coverage.hpp"
+#include "regress/run_plan.hpp"
 #include "regress/shrink.hpp"
 #include "run/child.hpp"
 #include "run/devices.hpp"

@@ -12,8 +12,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/bytes.hpp"
-#include "replay/listing.hpp"
+#include "replay/load.hpp"
 #include "replay/plan.hpp"
+#include "run/run_child.hpp"
 #include "support/folder.hpp"
 
 namespace rnic::app {

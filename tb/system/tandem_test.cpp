@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "run/run.hpp"
+#include "run/run_child.hpp"
 
 namespace rnic::app {
 namespace {

@@ -8,8 +8,10 @@
 #include <sstream>
 
 #include "base/clock.hpp"
+#include "output/files.hpp"
 #include "output/report.hpp"
 #include "run/child.hpp"
+#include "settings/words.hpp"
 
 namespace rnic::app {
 namespace {
@@ -20,6 +22,10 @@ double number(const Outcome& o, const char* key) {
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 }  // namespace
+
+double number(const nlohmann::ordered_json& run, const char* key) {
+  return run.contains(key) ? run[key].get<double>() : 0;
+}
 
 std::string waiting(const nlohmann::ordered_json& streams, size_t most) {
   std::vector<std::pair<double, std::string>> all;

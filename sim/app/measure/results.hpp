@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "commands.hpp"
+#include "run/options.hpp"
 
 namespace rnic::app {
 
@@ -73,6 +73,8 @@ class Results {
 /// Throws Missing if there is no gnuplot, which draws `plot`.
 void check_gnuplot(const std::string& plot);
 
+/// A figure of a run's JSON; 0 if the run has none of this name.
+double number(const nlohmann::ordered_json& run, const char* key);
 /// The streams that wait most, the fullest first.
 std::string waiting(const nlohmann::ordered_json& streams, size_t most);
 std::string markdown(const std::vector<std::vector<std::string>>& rows);
@@ -123,5 +125,7 @@ struct TestTimes {
   double all = -1;
 };
 TestTimes read_test_times(const std::string& file);
+
+int results_command(Options& o);  // the figures of docs/gen/results.md
 
 }  // namespace rnic::app

@@ -9,9 +9,6 @@
 namespace rnic::app {
 namespace {
 
-double number(const nlohmann::ordered_json& j, const char* key) {
-  return j.contains(key) ? j[key].get<double>() : 0;
-}
 std::string millions(double rate) { return fmt::format("{:.3f} M/s", rate / 1e6); }
 
 struct Case {

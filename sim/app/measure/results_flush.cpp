@@ -13,9 +13,6 @@
 namespace rnic::app {
 namespace {
 
-double number(const nlohmann::ordered_json& j, const char* key) {
-  return j.contains(key) ? j[key].get<double>() : 0;
-}
 double latency_of(const nlohmann::ordered_json& run) { return number(run["latency_ns"], "avg"); }
 double device_of(const nlohmann::ordered_json& run) { return number(run["path"], "device_ns"); }
 double cycles(double ns) { return ns * 1000 / base::kPsPerCycle; }

@@ -9,15 +9,9 @@
 
 #include "measure/results.hpp"
 #include "output/report.hpp"
+#include "settings/read_file.hpp"
 
 namespace rnic::app {
-namespace {
-
-double number(const nlohmann::ordered_json& j, const char* key) {
-  return j.contains(key) ? j[key].get<double>() : 0;
-}
-
-}  // namespace
 
 Spread spread_of(std::vector<double> values) {
   if (values.empty()) return {};

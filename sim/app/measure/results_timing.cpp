@@ -18,9 +18,6 @@ namespace {
 constexpr double kAtLimit = 0.98;  // of a wire: then it is what is measured, and not the device
 constexpr double kWantedAverage = 0.01, kWantedWorst = 0.03;
 
-double number(const nlohmann::ordered_json& j, const char* key) {
-  return j.contains(key) ? j[key].get<double>() : 0;
-}
 std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
 
 /// The wire that a run is limited by, or nothing.

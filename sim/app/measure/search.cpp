@@ -13,8 +13,10 @@
 #include <set>
 
 #include "measure/search_space.hpp"
+#include "output/files.hpp"
 #include "output/report.hpp"
 #include "run/child.hpp"
+#include "settings/words.hpp"
 
 namespace rnic::app {
 namespace {

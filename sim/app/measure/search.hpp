@@ -5,7 +5,7 @@
 //   rnic-sim search read_bw send_bw --set seconds=600 --jobs 2 --seed 7 --set state=search.json
 #pragma once
 
-#include "commands.hpp"
+#include "run/options.hpp"
 
 namespace rnic::app {
 

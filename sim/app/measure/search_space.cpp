@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "commands.hpp"
+#include "settings/config.hpp"
 
 namespace rnic::app::search {
 namespace {

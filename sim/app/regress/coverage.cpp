@@ -1,8 +1,8 @@
-// What the plans of a regression have drawn. See regress.hpp.
+#include "regress/coverage.hpp"
+
 #include <fmt/format.h>
 
 #include "output/report.hpp"
-#include "regress/regress.hpp"
 
 namespace rnic::app::regression {
 

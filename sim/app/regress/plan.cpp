@@ -14,7 +14,6 @@ namespace rnic::app::regress {
 namespace {
 
 constexpr uint32_t kClosing = 1'000'000;  // numbers from here on
-constexpr uint32_t kMarkerSpacing = 512, kMarkerBytes = 4;
 constexpr uint64_t kFarIova = uint64_t{1} << 33;
 
 std::string text_of(const std::vector<Piece>& pieces) {
@@ -27,10 +26,8 @@ std::string text_of(const std::vector<Piece>& pieces) {
 }  // namespace
 
 uint32_t full_payload(uint32_t mtu, bool markers, bool untagged) {
-  const uint32_t mss = mtu - sim::kIpTcpHeaders;
-  const auto mulpdu = static_cast<uint32_t>(sim::mulpdu(mss)) -
-                      (markers ? kMarkerBytes * ((mss + kMarkerSpacing - 1) / kMarkerSpacing) : 0);
-  return mulpdu - (untagged ? kUntagged : kLeastTagged);
+  return static_cast<uint32_t>(sim::mulpdu(mtu - sim::kIpTcpHeaders, markers)) -
+         (untagged ? kUntagged : kTagged);
 }
 
 SgeClass Operation::sge_class() const {

@@ -45,7 +45,7 @@ inline constexpr uint32_t kAgeUnits = 4, kAge = (65536 - 16) / kAgeUnits, kAgeBa
 inline constexpr uint32_t kOverflowCqe = 8, kOverflowRing = 2 * kOverflowCqe, kOverflowSends = 40;
 inline constexpr uint32_t kOneFpduWindow =
     1024;  // of the link: it then has one FPDU under way, however long
-inline constexpr uint32_t kLeastTagged = 14, kUntagged = 18;  // bytes of a DDP header
+inline constexpr uint32_t kTagged = 14, kUntagged = 18;  // bytes of a DDP header
 
 enum class Op : uint8_t {
   kSend,

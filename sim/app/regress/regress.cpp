@@ -12,8 +12,12 @@
 #include <set>
 
 #include "base/clock.hpp"
+#include "output/files.hpp"
 #include "output/name_lock.hpp"
 #include "output/report.hpp"
+#include "regress/coverage.hpp"
+#include "regress/keep.hpp"
+#include "regress/run_plan.hpp"
 #include "regress/shrink.hpp"
 #include "run/child.hpp"
 #include "run/devices.hpp"
@@ -160,27 +164,6 @@ std::string complaint(const RegressRequest& r, uint64_t seed, uint32_t ops, cons
 }
 
 }  // namespace
-
-namespace regression {
-
-Plan make_plan(const RegressRequest& r, uint64_t seed, uint32_t ops) {
-  regress::Limits limits{.minimum = r.config.is_small(kClient) || r.config.is_small(kServer)};
-  if (const Setting& mtu = r.config.find("mtu"); mtu.origin != Origin::kDefault)
-    limits.mtu = static_cast<uint32_t>(whole_number("mtu", mtu.value, 576, 65535));
-  for (const Side side : {kClient, kServer})
-    limits.has_persistence[side] = r.config.platform(side).host.domain != "none";
-  Plan p = regress::generate(seed, ops, limits);
-  if (!r.keep.empty()) p.keep(numbers_of_keep(r.keep));
-  const auto known = p.simplifications();
-  for (const std::string& name : words_of(r.simple)) {
-    if (std::find(known.begin(), known.end(), name) == known.end())
-      throw Usage(fmt::format("simple: no \"{}\"{}", name, nearest(name, known)));
-    p.simplify(name);
-  }
-  return p;
-}
-
-}  // namespace regression
 
 void check(const RegressRequest& r) {
   check_kinds(r.kind, r.config);

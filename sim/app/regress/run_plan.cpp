@@ -1,4 +1,5 @@
-// One plan on two hosts. See regress.hpp.
+#include "regress/run_plan.hpp"
+
 #include <fmt/format.h>
 
 #include <memory>
@@ -6,10 +7,11 @@
 
 #include "platform/simulation.hpp"
 #include "regress/host.hpp"
-#include "regress/regress.hpp"
+#include "regress/keep.hpp"
 #include "run/captures.hpp"
 #include "run/devices.hpp"
-#include "run/failure_wave.hpp"
+#include "run/write_watch.hpp"
+#include "settings/words.hpp"
 
 namespace rnic::app::regression {
 namespace {
@@ -80,6 +82,23 @@ std::string kind_of(const regress::Shared& shared, const sim::RunResult& result,
 }
 
 }  // namespace
+
+regress::Plan make_plan(const RegressRequest& r, uint64_t seed, uint32_t ops) {
+  regress::Limits limits{.minimum = r.config.is_small(kClient) || r.config.is_small(kServer)};
+  if (const Setting& mtu = r.config.find("mtu"); mtu.origin != Origin::kDefault)
+    limits.mtu = static_cast<uint32_t>(whole_number("mtu", mtu.value, 576, 65535));
+  for (const Side side : {kClient, kServer})
+    limits.has_persistence[side] = r.config.platform(side).host.domain != "none";
+  regress::Plan p = regress::generate(seed, ops, limits);
+  if (!r.keep.empty()) p.keep(numbers_of_keep(r.keep));
+  const auto known = p.simplifications();
+  for (const std::string& name : words_of(r.simple)) {
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      throw Usage(fmt::format("simple: no \"{}\"{}", name, nearest(name, known)));
+    p.simplify(name);
+  }
+  return p;
+}
 
 Outcome run_plan(const RegressRequest& r, const regress::Plan& plan) {
   const Config config = settings_of(r, plan);

@@ -23,7 +23,8 @@
 #include <string>
 #include <vector>
 
-#include "regress/regress.hpp"
+#include "regress/request.hpp"
+#include "run/outcome.hpp"
 
 namespace rnic::app::regression {
 
@@ -67,15 +68,5 @@ class Shrinker {
   bool is_interrupted_ = false;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
-
-/// "3,17-20"; none: "none"
-std::string text_of_keep(const std::set<uint32_t>& numbers);
-/// Throws Usage.
-std::set<uint32_t> numbers_of_keep(const std::string& keep);
-/// The words of a list with commas.
-std::vector<std::string> words_of(const std::string& list);
-/// Throws Usage, naming the setting.
-uint64_t whole_number(const std::string& setting, const std::string& text, uint64_t low,
-                      uint64_t high);
 
 }  // namespace rnic::app::regression

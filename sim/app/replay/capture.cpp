@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/bytes.hpp"
+#include "settings/errors.hpp"
 
 namespace rnic::app {
 namespace {

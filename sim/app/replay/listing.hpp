@@ -1,25 +1,17 @@
-// A capture listing (tb/vectors/captures): what two endpoints put on the wire, unit by unit, and
-// FPDUs taken apart.
+// A capture listing (tb/vectors/captures): what two endpoints put on the wire, unit by unit.
 //
-//   Listing l = load_listing("rping-client-crc.json");             throws Usage
 //   for (const Unit& u : l.units) if (!u.is_mpa) Segment s = parse_fpdu(u.bytes).value();
-//   std::vector<uint8_t> ours = remap(u.bytes, {{0x5a331400, mr.rkey()}}, Mover::kPeer);
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
-#include "gen/iwarp.hpp"
-#include "settings/config.hpp"
+#include "replay/segment.hpp"
 
 namespace rnic::app {
-
-using Bytes = std::vector<uint8_t>;
 
 struct Unit {
   uint32_t n = 0;
@@ -38,61 +30,5 @@ struct Listing {
   uint32_t connections = 1;
   std::vector<std::string> warnings;  // of what is not looked at
 };
-
-/// Of a listing, or of a pcap (replay/capture.hpp). Throws Usage with what is wrong.
-Listing load_listing(const std::string& path);
-
-/// One FPDU. The payload is a part of the bytes that were parsed.
-struct Segment {
-  bool is_tagged = false, is_last = false, crc_good = false;
-  uint8_t ddp = 0, rdmap = 0;  // control octets as they are, `ddp` without the Last bit
-  spec::RdmapOpcode opcode{};
-  uint32_t word = 0;  // untagged: the 32 bits reserved for the ULP, an STag to invalidate
-  uint32_t stag = 0, qn = 0, msn = 0, mo = 0;
-  uint64_t to = 0;
-  std::span<const uint8_t> payload;
-};
-/// Nothing if the lengths do not fit.
-std::optional<Segment> parse_fpdu(std::span<const uint8_t> fpdu);
-
-/// A message of one or several FPDUs, whatever the segmentation.
-struct Message {
-  Segment head{};  // of the first segment, without its payload
-  Bytes payload;
-  std::vector<Bytes> fpdus;
-  bool is_whole = false, is_contiguous = true, crc_good = true;
-
-  /// False if the FPDU cannot be parsed.
-  bool add(std::span<const uint8_t> fpdu);
-  /// One line: name, addresses, length.
-  std::string describe() const;
-};
-/// What differs, a phrase for each field; empty if nothing does.
-std::vector<std::string> differences(const Message& listed, const Message& got);
-
-struct ReadRequest {
-  uint32_t sink_stag = 0, length = 0, source_stag = 0;
-  uint64_t sink_to = 0, source_to = 0;
-};
-std::optional<ReadRequest> read_request_of(const Message& m);
-std::optional<spec::FlushRequest> flush_request_of(const Message& m);
-/// Read Request and Flush Request: both take one of ORD and IRD, and are answered in their order.
-bool is_asking(spec::RdmapOpcode o);
-/// Read Response and Flush Response: made by the device, not by a work request.
-bool is_answer(spec::RdmapOpcode o);
-
-/// Who sent the FPDU: that decides which of its STags are the device's.
-enum class Mover : uint8_t { kDevice, kPeer };
-/// Exchanges the device's STags as `stags` says and repairs the CRC; a CRC that was bad stays bad.
-Bytes remap(Bytes fpdu, const std::map<uint32_t, uint32_t>& stags, Mover from);
-
-/// With the CRC of what stands before it.
-Bytes with_good_crc(Bytes fpdu);
-/// Sets the pad to zero, as RFC 5044 section 3 wants it of a sender, and repairs the CRC. True if
-/// it was not.
-bool clear_pad(Bytes& fpdu);
-
-uint32_t fnv1a(std::span<const uint8_t> bytes);
-std::string hex_of(std::span<const uint8_t> bytes);
 
 }  // namespace rnic::app

@@ -9,6 +9,8 @@
 
 #include "base/bytes.hpp"
 #include "rnic/mpa_extension.hpp"
+#include "settings/errors.hpp"
+#include "settings/words.hpp"
 
 namespace rnic::app {
 namespace {

@@ -7,13 +7,16 @@
 #include <memory>
 #include <optional>
 
+#include "output/files.hpp"
 #include "output/report.hpp"
 #include "platform/simulation.hpp"
+#include "replay/load.hpp"
 #include "replay/player.hpp"
 #include "run/captures.hpp"
 #include "run/child.hpp"
 #include "run/devices.hpp"
 #include "run/failure_wave.hpp"
+#include "settings/words.hpp"
 
 namespace rnic::app {
 namespace {

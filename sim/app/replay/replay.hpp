@@ -13,8 +13,9 @@
 #include <array>
 #include <string>
 
-#include "commands.hpp"
-#include "run/run.hpp"
+#include "run/options.hpp"
+#include "run/outcome.hpp"
+#include "settings/config.hpp"
 
 namespace rnic::app {
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "settings/errors.hpp"
+
 namespace rnic::app {
 
 Captures::Captures(sim::Simulation& simulation, const std::string& pcap, const std::string& tlp)

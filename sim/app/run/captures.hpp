@@ -10,7 +10,7 @@
 #include <string>
 
 #include "platform/simulation.hpp"
-#include "run/run.hpp"
+#include "run/outcome.hpp"
 
 namespace rnic::app {
 

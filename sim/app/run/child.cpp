@@ -21,6 +21,8 @@
 #include <system_error>
 #include <thread>
 
+#include "settings/errors.hpp"
+
 namespace rnic::app {
 namespace {
 

@@ -11,7 +11,7 @@
 #include <functional>
 #include <optional>
 
-#include "run/run.hpp"
+#include "run/outcome.hpp"
 
 namespace rnic::app {
 

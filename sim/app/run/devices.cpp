@@ -10,6 +10,7 @@
 #include "backend/device_model.hpp"
 #include "backend/device_rtl.hpp"
 #include "run/child.hpp"
+#include "settings/words.hpp"
 #include "tandem/device_tandem.hpp"
 
 namespace rnic::app {

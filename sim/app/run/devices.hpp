@@ -12,7 +12,7 @@
 
 #include "backend/device.hpp"
 #include "backend/device_rtl.hpp"
-#include "output/report.hpp"
+#include "output/files.hpp"
 #include "platform/simulation.hpp"
 #include "settings/config.hpp"
 

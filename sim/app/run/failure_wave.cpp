@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "output/files.hpp"
 #include "output/name_lock.hpp"
-#include "output/report.hpp"
 #include "run/child.hpp"
 #include "run/devices.hpp"
 
@@ -81,15 +81,6 @@ std::string failure_wave(const RunRequest& request, const Outcome& failed) {
                         r.watch = watch;
                         return run(r);
                       });
-}
-
-void WriteWatch::on_write(Time t, const sim::DmaWrite& w, bool) {
-  if (bus_ >= w.address && bus_ < w.address + w.data.size()) times_.push_back(t);
-}
-
-Time WriteWatch::last_before(Time t) const {
-  const auto it = std::upper_bound(times_.begin(), times_.end(), t);
-  return it == times_.begin() ? 0 : *(it - 1);
 }
 
 }  // namespace rnic::app

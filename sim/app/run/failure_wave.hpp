@@ -10,7 +10,6 @@
 
 #include <functional>
 
-#include "platform/pcie_observer.hpp"
 #include "run/run.hpp"
 
 namespace rnic::app {
@@ -23,17 +22,5 @@ std::string failure_wave(const std::string& name, const std::array<std::string, 
                          const Outcome& failed, const Again& again);
 /// Of a run; nothing also if the user has asked for a waveform of his own (or for `none`).
 std::string failure_wave(const RunRequest& request, const Outcome& failed);
-
-/// When the device last wrote to a place, before somebody saw that it is wrong.
-class WriteWatch final : public sim::PcieObserver {
- public:
-  explicit WriteWatch(uint64_t bus) : bus_(bus) {}
-  void on_write(Time t, const sim::DmaWrite& w, bool ok) override;
-  Time last_before(Time t) const;  ///< 0: never
-
- private:
-  uint64_t bus_;
-  std::vector<Time> times_;
-};
 
 }  // namespace rnic::app

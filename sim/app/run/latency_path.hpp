@@ -22,8 +22,9 @@
 #include <vector>
 
 #include "link/link.hpp"
+#include "platform/config.hpp"
 #include "platform/pcie_observer.hpp"
-#include "run/run.hpp"
+#include "settings/side.hpp"
 
 namespace rnic::app {
 

@@ -4,30 +4,27 @@
 #include <openssl/sha.h>
 
 #include <algorithm>
-#include <cctype>
 #include <chrono>
 #include <cstdio>
 #include <ctime>
 #include <memory>
 
 #include "base/clock.hpp"
-#include "commands.hpp"
 #include "durable_log.hpp"
 #include "gen/regs.hpp"
 #include "link/wire_limit.hpp"
-#include "measure/crash.hpp"
 #include "output/report.hpp"
 #include "platform/root_complex.hpp"
 #include "platform/simulation.hpp"
 #include "platform/tlp_trace.hpp"
 #include "rnic/crc32c.hpp"
 #include "run/captures.hpp"
-#include "run/child.hpp"
 #include "run/devices.hpp"
-#include "run/failure_wave.hpp"
 #include "run/latency_path.hpp"
 #include "run/stream_watch.hpp"
 #include "run/wire_use.hpp"
+#include "run/write_watch.hpp"
+#include "settings/words.hpp"
 
 namespace rnic::app {
 namespace {
@@ -293,17 +290,6 @@ void check(const RunRequest& r) {
   if (!r.file_name.empty()) files.read.push_back({"--file", r.file_name});
   check_images(r, files);
   check_files(std::move(files), r.pcap, r.tlp, r.wave, r.kind);
-}
-
-std::string quoted(const std::string& name) {
-  const auto is_plain = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-           std::string_view("%+,-./:=@_").find(c) != std::string_view::npos;
-  };
-  if (!name.empty() && std::ranges::all_of(name, is_plain)) return name;
-  std::string word = "'";
-  for (const char c : name) word += c == '\'' ? "'\\''" : std::string(1, c);
-  return word + "'";
 }
 
 std::string reproduce(const RunRequest& r) {
@@ -619,11 +605,6 @@ Outcome run(const RunRequest& r) {
   j["kcycles_per_s"] = wall > 0 ? kcycles(result.end, r.config.timing(kClient).clock) / wall
                                 : 0;  // of the devices' clock, both stepped
   return out;
-}
-
-Outcome run_child(const RunRequest& r) {
-  check(r);
-  return in_child([&] { return run(r); });
 }
 
 }  // namespace rnic::app

@@ -1,5 +1,5 @@
-// One run: one program on one pairing, in this process (SystemC elaborates once, so there is one run a process); or in a
-// child process, for commands that make several.
+// One run: one program on one pairing, in this process (SystemC elaborates once, so there is one run a process).
+// In a child process: run_child.hpp.
 //
 //   Outcome o = run({.program = "write_lat", .kind = {"model", "rtl"}, .config = config, .seed = 7});
 #pragma once
@@ -11,7 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "output/report.hpp"
+#include "output/files.hpp"
+#include "run/outcome.hpp"
+#include "run/power_failures.hpp"
 #include "settings/config.hpp"
 
 namespace rnic::sim {
@@ -20,20 +22,10 @@ struct RunResult;
 
 namespace rnic::app {
 
-/// Exit statuses of rnic-sim (architecture section 12).
-enum ExitStatus : int { kGood = 0, kMismatch = 1, kWrongUse = 2, kNoProgress = 3, kMissing = 4 };
-
 /// A byte of a host's memory, by its bus address.
 struct Place {
   Side side = kClient;
   uint64_t bus = 0;
-};
-
-/// Which failures of the server's power crash looks at: after each event, at so many instants, or at these.
-struct CrashPlan {
-  uint64_t instants = 0;  // 0: every event
-  bool is_even = false;   // else random, from the run's seed
-  std::vector<Time> at{};
 };
 
 struct RunRequest {
@@ -56,21 +48,8 @@ struct RunRequest {
       watch{};  // json "written_at_ns": when the device last wrote there, before the failure
 };
 
-struct Outcome {
-  ExitStatus status = kGood;
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();  // what --json holds
-  std::string failure;           // empty, or what went wrong, in lines
-  double wall_s = 0, cpu_s = 0;  // of the whole child process; 0: there was none
-  uint64_t peak_kib = 0;         // memory that it had at most (what /proc calls VmHWM)
-  bool timed_out = false;        // the child was ended by its ChildLimits
-};
-
 /// Throws Usage and Missing.
 Outcome run(const RunRequest& request);
-/// The same in a child process; a child that dies is a failure with its signal.
-Outcome run_child(const RunRequest& request);
-/// A name as a shell's word: in quotes if it must be.
-std::string quoted(const std::string& name);
 /// The complete command that repeats a run.
 std::string reproduce(const RunRequest& request);
 /// Throws Usage unless program and kinds exist and have what they need, and its files can be written.

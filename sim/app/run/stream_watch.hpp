@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "backend/observer.hpp"
-#include "run/run.hpp"
+#include "rnic/time.hpp"
 
 namespace rnic::app {
 

@@ -10,8 +10,9 @@
 #include <string>
 
 #include "link/link.hpp"
+#include "platform/config.hpp"
 #include "platform/pcie_observer.hpp"
-#include "run/run.hpp"
+#include "settings/side.hpp"
 
 namespace rnic::app {
 

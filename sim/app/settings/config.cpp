@@ -4,36 +4,16 @@
 
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
-#include <memory>
 
 #include "backend/device_rtl.hpp"
-#include "regress/plan.hpp"
-#include "run/run.hpp"
+#include "link/wire_limit.hpp"
 #include "settings/json_file.hpp"
+#include "settings/words.hpp"
 
 namespace rnic::app {
 namespace {
-
-size_t distance(std::string_view a, std::string_view b) {  // Levenshtein
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t up = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
-      diagonal = up;
-    }
-  }
-  return row[b.size()];
-}
 
 // What a model has as settings and the RTL fixes, beside the sizes.
 constexpr double kLeastMhz = 1, kMostMhz = 10000;
@@ -87,36 +67,6 @@ const spec::SizeRow* size_row(std::string_view name) {
 }
 
 }  // namespace
-
-std::string nearest(std::string_view wanted, const std::vector<std::string>& names) {
-  const size_t most = wanted.size() < 6 ? 2 : 3;  // and less than all of it
-  size_t best = std::min(wanted.size(), most + 1);
-  std::string found;
-  for (const auto& n : names) {
-    const size_t d = n.starts_with(wanted) && wanted.size() > 2 ? 1 : distance(wanted, n);
-    if (d < best) {
-      best = d;
-      found = n;
-    }
-  }
-  return found.empty() ? "" : fmt::format(", did you mean {}?", found);
-}
-
-std::vector<uint8_t> read_file(const std::string& path) {
-  // A pipe without a writer would be waited for, and some devices have no end.
-  if (std::error_code none; std::filesystem::is_other(path, none))
-    throw Usage(fmt::format("{}: not a regular file; copy what it gives to one", path));
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::fopen(path.c_str(), "rb"),
-                                                           std::fclose);
-  if (!in) throw Usage(fmt::format("{}: cannot be read ({})", path, std::strerror(errno)));
-  std::vector<uint8_t> all;
-  std::array<uint8_t, 65536> some;
-  while (const size_t n = std::fread(some.data(), 1, some.size(), in.get()))
-    all.insert(all.end(), some.begin(), some.begin() + static_cast<std::ptrdiff_t>(n));
-  if (std::ferror(in.get()) != 0)
-    throw Usage(fmt::format("{}: cannot be read ({})", path, std::strerror(errno)));
-  return all;
-}
 
 bool is_one_sides(const Setting& s) {
   if (s.name == "clock_mhz") return false;
@@ -338,7 +288,7 @@ programs::Params Config::params(const programs::Program* program) const {
     if (auto r = programs::set(p, s.name, s.value); !r) throw Usage(r.error().what);
   }
   const auto mtu = static_cast<uint32_t>(platform().link.mtu);
-  p.mulpdu = regress::full_payload(mtu, p.markers, false) + regress::kLeastTagged;
+  p.mulpdu = static_cast<uint32_t>(sim::mulpdu(mtu - sim::kIpTcpHeaders, p.markers));
   return p;
 }
 
@@ -430,6 +380,20 @@ std::string Config::as_options(const programs::Program* program) const {
   for (const auto& s : overrides())
     words += fmt::format(" --set {}", quoted(s.name + "=" + s.value));
   return words;
+}
+
+const programs::Program& program_of(const std::string& name) {
+  if (const auto* p = programs::find(name)) return *p;
+  std::vector<std::string> names;
+  for (const auto& p : programs::all()) names.emplace_back(p.name);
+  throw Usage(
+      fmt::format("no program \"{}\"{} (rnic-sim list programs)", name, nearest(name, names)));
+}
+
+std::vector<std::string_view> settings_of(const programs::Program& program) {
+  std::vector<std::string_view> names;
+  for (const auto& row : program.settings) names.push_back(row.name);
+  return names;
 }
 
 }  // namespace rnic::app

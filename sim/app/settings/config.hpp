@@ -10,7 +10,6 @@
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,30 +18,11 @@
 #include "gen/sizes.hpp"
 #include "platform/config.hpp"
 #include "programs.hpp"
+#include "settings/errors.hpp"
+#include "settings/side.hpp"
 #include "top/timing.hpp"
 
 namespace rnic::app {
-
-/// Wrong use: one line that says what and what to do. Exit status 2.
-struct Usage : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-/// Something missing on this machine. Exit status 4.
-struct Missing : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-/// A command ends here; all that is to be said has been said.
-struct Ended {
-  int status;
-};
-
-enum Side : unsigned { kClient = 0, kServer = 1 };
-inline constexpr std::array<const char*, 2> kSideNames = {"client", "server"};
-
-/// All bytes of a file (a directory or a pipe is none). Throws Usage.
-std::vector<uint8_t> read_file(const std::string& path);
-/// The name most like `wanted` among `names`, as ", did you mean X?", or nothing if none is near.
-std::string nearest(std::string_view wanted, const std::vector<std::string>& names);
 
 /// The kind of a value's source, in the order of the layers; its name, which may be any file's, is beside it.
 enum class Origin : uint8_t { kDefault, kPreset, kFile, kSet, kCommand };
@@ -105,5 +85,10 @@ class Config {
   std::string preset_ = "gen4x16";
   bool is_preset_fixed_ = false;
 };
+
+/// Throws Usage with the nearest name.
+const programs::Program& program_of(const std::string& name);
+/// Names of a program's settings.
+std::vector<std::string_view> settings_of(const programs::Program& program);
 
 }  // namespace rnic::app

@@ -11,7 +11,8 @@
 #include <span>
 #include <string_view>
 
-#include "settings/config.hpp"
+#include "settings/errors.hpp"
+#include "settings/read_file.hpp"
 
 namespace rnic::app {
 namespace {

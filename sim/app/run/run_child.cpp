@@ -1,0 +1,12 @@
+#include "run/run_child.hpp"
+
+#include "run/child.hpp"
+
+namespace rnic::app {
+
+Outcome run_child(const RunRequest& r) {
+  check(r);
+  return in_child([&] { return run(r); });
+}
+
+}  // namespace rnic::app

@@ -1,0 +1,23 @@
+// When a device wrote a byte of its host's memory, for the waveform of a failure (failure_wave.hpp).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "platform/pcie_observer.hpp"
+
+namespace rnic::app {
+
+/// When the device last wrote to a place, before somebody saw that it is wrong.
+class WriteWatch final : public sim::PcieObserver {
+ public:
+  explicit WriteWatch(uint64_t bus) : bus_(bus) {}
+  void on_write(Time t, const sim::DmaWrite& w, bool ok) override;
+  Time last_before(Time t) const;  ///< 0: never
+
+ private:
+  uint64_t bus_;
+  std::vector<Time> times_;
+};
+
+}  // namespace rnic::app
