@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <exception>
 
-#include "platform/sim_pci_device.hpp"
-
 namespace rnic::sim {
 
 void HostThread::charge(uint64_t ns) {
@@ -86,10 +84,8 @@ std::string HostThread::doing() const {
 }
 
 HostCpu::HostCpu(std::string name, const HostConfig& config, HostMemory& memory)
-    : name_(std::move(name)),
-      config_(config),
-      memory_(memory),
-      device_(std::make_unique<SimPciDevice>(*this)) {}
+    : name_(std::move(name)), config_(config), memory_(memory) {}
+
 HostCpu::~HostCpu() {
   if (HostThread::running_ != nullptr && &HostThread::running_->cpu_ == this)
     HostThread::running_ = nullptr;

@@ -5,7 +5,8 @@
 // order. Between driver calls a program costs nothing.
 //
 //   HostCpu cpu("host0", config, memory);
-//   cpu.connect(root_complex);
+//   SimPciDevice device(cpu);
+//   cpu.connect(root_complex, device);
 //   cpu.start("server", [](PciDevice& dev) { ... });          before or during simulation
 //   cpu.finished();  cpu.failures();
 #pragma once
@@ -68,7 +69,11 @@ class HostCpu final : public InterruptSink {
   HostCpu(std::string name, const HostConfig& config, HostMemory& memory);
   ~HostCpu() override;
 
-  void connect(RootComplex& root_complex) { root_complex_ = &root_complex; }
+  /// `device` is what all programs are given.
+  void connect(RootComplex& root_complex, PciDevice& device) {
+    root_complex_ = &root_complex;
+    device_ = &device;
+  }
   /// `done` is called when the program has returned.
   void start(const std::string& program, Program body, std::function<void()> done);
   void interrupt(unsigned vector) override;
@@ -103,7 +108,7 @@ class HostCpu final : public InterruptSink {
   HostConfig config_;
   HostMemory& memory_;
   RootComplex* root_complex_ = nullptr;
-  std::unique_ptr<PciDevice> device_;  // of all threads
+  PciDevice* device_ = nullptr;
   std::deque<std::unique_ptr<HostThread>> threads_;
   uint64_t pending_ = 0;  // interrupts that nobody has taken
   std::vector<ProgramFailure> failures_;

@@ -6,6 +6,7 @@
 #include "base/check.hpp"
 #include "base/log.hpp"
 #include "platform/device_port.hpp"
+#include "platform/sim_pci_device.hpp"
 
 // libsystemc wants one; a program may have its own.
 extern "C" __attribute__((weak)) int sc_main(int, char**) { return 0; }
@@ -21,7 +22,7 @@ struct Simulation::Host {
         llp(name, number, link),
         port(root_complex, llp),
         device(std::move(d)) {
-    cpu.connect(root_complex);
+    cpu.connect(root_complex, pci_device);
     root_complex.attach(*device);
     root_complex.observe(port);
     llp.attach(*device);
@@ -29,6 +30,7 @@ struct Simulation::Host {
   }
   HostMemory memory;
   HostCpu cpu;
+  SimPciDevice pci_device{cpu};
   RootComplex root_complex;
   Llp llp;
   DevicePort port;
