@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/bytes.hpp"
+#include "programs.hpp"
 #include "words.hpp"
 
 namespace rnic::programs {

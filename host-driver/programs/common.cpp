@@ -518,4 +518,17 @@ Result<void> Side::disconnect() {
   return {};
 }
 
+void guarded(const Run& run, const std::function<Result<void>()>& body) {
+  const auto result = body();
+  if (result) {
+    run.report.stage = "done";
+  } else {
+    run.report.follows = run.session.is_failed();
+    run.session.fail();
+    run.report.error = fmt::format("{}: {}", to_string(result.error().code), result.error().what);
+    run.report.fails(run.dev.now());
+  }
+  run.session.leave(run.dev, run.thread);
+}
+
 }  // namespace rnic::programs

@@ -11,7 +11,7 @@
 
 #include <functional>
 
-#include "programs.hpp"
+#include "session.hpp"
 
 namespace rnic::programs {
 

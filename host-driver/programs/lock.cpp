@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/bytes.hpp"
+#include "programs.hpp"
 #include "words.hpp"
 
 namespace rnic::programs {
