@@ -3,6 +3,8 @@
 #
 #   layers   sim, model and host-driver include nothing from tb
 #   graph    no folder includes another in a circle; the graph is computed from the #include lines
+#   circles  no file of sim, model, host-driver or tb/support includes another in a circle;
+#            x.hpp and x.cpp count as one file
 #   cells    every cell of rtl/lib is instantiated by the device
 #   format   clang-format would change no C++ file (.clang-format; printed files have one of their own)
 #
@@ -83,6 +85,43 @@ graph() {
     }'
 }
 
+# Removes the same as `graph`. Follows one include of each file that is left until a file repeats:
+# that is a circle. Prints it, removes its last include and starts again. Each finding is an include
+# that closes one more circle.
+circles() {
+  includes | awk '
+    function node(file) { sub(/\.[ch]pp$/, "", file); return file }
+    function is_checked(file) { return file ~ /^(sim|model|host-driver|tb\/support)\// }
+    is_checked($1) && is_checked($2) && node($1) != node($2) && !((node($1), node($2)) in seen) {
+      seen[node($1), node($2)] = 1
+      from[++n] = node($1)
+      to[n] = node($2)
+      file[n] = $1
+      live[n] = 1
+    }
+    END {
+      for (;;) {
+        do {
+          changed = 0
+          split("", out)
+          split("", into)
+          for (i = n; i >= 1; --i) if (live[i]) { out[from[i]] = i; into[to[i]] = 1; first = i }
+          for (i = 1; i <= n; ++i) {
+            if (live[i] && (!(from[i] in into) || !(to[i] in out))) { live[i] = 0; changed = 1 }
+          }
+        } while (changed)
+        if (!(from[first] in out)) exit found
+        split("", at)
+        for (k = from[first]; !(k in at); k = to[out[k]]) at[k] = 1
+        circle = k
+        for (edge = out[k]; to[edge] != k; edge = out[to[edge]]) circle = circle " > " to[edge]
+        print file[edge] ": closes a circle of files: " circle " > " k
+        live[edge] = 0
+        found = 1
+      }
+    }'
+}
+
 # A cell counts if a file of rtl instantiates it that is not a cell itself, or is a cell that counts.
 cells() {
   files '*.sv' | grep -v '^tb/\|^rtl/formal/' | xargs awk '
@@ -151,12 +190,12 @@ for a in "$@"; do
     -h|--help) awk 'NR > 1 { if (!/^#/) exit; sub(/^# ?/, ""); print }' "tb/structure.sh"; exit 0 ;;
     --graph) edges; exit 0 ;;
     --leaves) leaves; exit 0 ;;
-    layers|graph|cells|format) checks="$checks $a" ;;
-    *) echo "tb/structure.sh: no check called '$a'; layers, graph, cells, format" >&2; exit 2 ;;
+    layers|graph|circles|cells|format) checks="$checks $a" ;;
+    *) echo "tb/structure.sh: no check called '$a'; layers, graph, circles, cells, format" >&2; exit 2 ;;
   esac
 done
 status=0
-for check in ${checks:-layers graph cells format}; do
+for check in ${checks:-layers graph circles cells format}; do
   if "$check"; then echo "structure: $check holds"; else echo "structure: $check FAILED"; status=1; fi
 done
 exit $status
