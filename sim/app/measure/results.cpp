@@ -16,9 +16,6 @@
 namespace rnic::app {
 namespace {
 
-double number(const Outcome& o, const char* key) {
-  return o.json.contains(key) ? o.json[key].get<double>() : 0;
-}
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 }  // namespace
@@ -122,16 +119,16 @@ void Results::wire_limit() {
                                               "client: what waits, of all cycles", "server"}};
   for (const Outcome& o : run(requests, options_.jobs)) {
     if (o.status != kGood) continue;
-    const double share = number(o, "gbps") / number(o, "wire_limit_gbps");
+    const double share = number(o.json, "gbps") / number(o.json, "wire_limit_gbps");
     const std::string program = o.json["program"];
     figure(fmt::format("{} 64 KiB, MTU 1500, RTL, one way", program),
-           fmt::format("{:.2f} Gb/s, {} of the wire limit", number(o, "gbps"), percent(share)),
+           fmt::format("{:.2f} Gb/s, {} of the wire limit", number(o.json, "gbps"), percent(share)),
            "85 %", share >= 0.85,
            fmt::format("what waits most: client {}; server {}",
                        waiting(o.json["streams"]["client"], 3),
                        waiting(o.json["streams"]["server"], 3)));
-    rows.push_back({program, fmt::format("{:.2f}", number(o, "gbps")),
-                    fmt::format("{:.0f}", number(o, "msg_per_s")), percent(share),
+    rows.push_back({program, fmt::format("{:.2f}", number(o.json, "gbps")),
+                    fmt::format("{:.0f}", number(o.json, "msg_per_s")), percent(share),
                     waiting(o.json["streams"]["client"], 3),
                     waiting(o.json["streams"]["server"], 3)});
   }
@@ -144,7 +141,7 @@ void Results::small_writes() {
   r.streams = r.wires = true;
   const Outcome o = run(r);
   if (o.status != kGood) return;
-  const double rate = number(o, "msg_per_s") / 1e6;
+  const double rate = number(o.json, "msg_per_s") / 1e6;
   figure(
       "Write 64 B, 8 QPs in 4 threads, RTL", fmt::format("{:.2f} M/s", rate),
       "20 M/s; the goal is line rate, 77 M/s", rate >= 20,
