@@ -232,6 +232,8 @@ constexpr Row kWrong[] = {
      "build=minimum",
      "read_lat: rd_atomic=32 of 4 QPs (threads times qps) is too much for the client's device, "
      "which has 64 IRD slots in all; at most rd_atomic=21, or 2 QPs"},
+    {"set_rd_atomic_of_a_qp", "run read_bw --set max_ird=4",
+     "read_bw: rd_atomic=8 is too much for a QP of the client's device: max_ird is 4"},
     {"set_rd_atomic_of_a_side",
      "run read_bw --set qps=3 --set rd_atomic=32 --set server.build=minimum",
      "too much for the server's device"},

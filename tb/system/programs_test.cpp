@@ -262,6 +262,20 @@ TEST(Rates, OfAnyLoadOnRtlAreWithinTheWireLimit) {
   for (int i = 0; i < 6; i++) expect_rate(drawn(rng, "rtl", 200'000));
 }
 
+// Counted by the batch, 64 atomics on 64 QPs were 119.6 M/s (81.2 on the wire), and dependent ones 14.8.
+TEST(Rates, OfFewAtomicsAreThoseOfMany) {
+  for (const char* count : {"count=1", "count=8", "count=100"})
+    expect_rate(request({"atomic_bw", "model", "model", {"addresses=many", "qps=64", count}}));
+  constexpr double kRoundTripNs = 800;  // pcie_latency_ns: a dependent one waits for the one before
+  for (const char* count : {"count=5", "count=40", "count=200"}) {
+    const RunRequest r =
+        request({"atomic_bw", "model", "model", {"addresses=one", "qps=8", count}});
+    const Outcome o = run_child(r);
+    ASSERT_EQ(o.status, kGood) << o.failure;
+    EXPECT_LE(o.json["msg_per_s"].get<double>(), 1e9 / kRoundTripNs) << reproduce(r);
+  }
+}
+
 // A Write or a Send completes when the LLP takes it: what fills the queue of the link does not count.
 class ShortRun : public testing::TestWithParam<Case> {};
 

@@ -464,6 +464,22 @@ TEST(Replay, FindsChangedFlushResponse) {
       << out.failure;
 }
 
+TEST(Capture, WithAtomicsIsRefused) {
+  const tb::Folder folder;
+  for (const auto& [program, is] : {std::pair{"atomic_lat", "is an atomic_request: only"},
+                                    {"atomic_write_lat", "is an atomic_write_request: only"}}) {
+    (void)capture_of(program, {{"count", "1"}, {"warmup", "0"}}, folder);
+    for (const char* side : {"initiator", "responder"}) {
+      try {
+        (void)replay_child(request(folder / "wire.pcap", side, "model"));
+        ADD_FAILURE() << program << " is replayed";
+      } catch (const Usage& e) {
+        EXPECT_NE(std::string(e.what()).find(is), std::string::npos) << e.what();
+      }
+    }
+  }
+}
+
 TEST(Capture, ThatCannotBeReadIsRefused) {
   const tb::Folder folder;
   (void)capture_of("flush_lat", {{"count", "1"}, {"warmup", "0"}}, folder);
