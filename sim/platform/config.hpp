@@ -1,9 +1,10 @@
-// Everything about a host, its PCIe and the link that can be set. Defaults are the reference
-// platform, `gen4x16`.
+// All settings of a host, its PCIe and the link. The defaults are the reference platform,
+// `gen4x16`.
 //
 //   PlatformConfig c = *preset("gen3x16");
 //   c.link.mtu = 9000;
-//   for (const auto& row : platform_settings()) fmt::print("{} = {} {}\n", row.name, row.text(c), row.unit);
+//   for (const auto& row : platform_settings())
+//     fmt::print("{} = {} {}\n", row.name, row.text(c), row.unit);
 #pragma once
 
 #include <cstdint>
@@ -40,7 +41,7 @@ struct PcieConfig {
   uint64_t pcie_error_from = 0;
   uint64_t pcie_error_to = UINT64_MAX;
 
-  /// Each direction, in Gb/s, after line coding.
+  /// Rate of each direction in Gb/s, after line coding.
   double gbps() const;
 };
 
@@ -63,7 +64,7 @@ struct HostConfig {
   uint64_t pmem_recover = 0;
   uint64_t pmem_bytes = 64 << 20;
   uint64_t pmem_persist_ns = 200;
-  double power_fail_ns = 0;  // to the picosecond
+  double power_fail_ns = 0;  // resolved to 1 ps
 };
 
 struct RunConfig {

@@ -8,7 +8,7 @@
 namespace rnic::sim {
 namespace {
 
-/// 128 << n bytes, as PCIe counts payload sizes.
+/// The code n of a payload size of 128 << n bytes.
 uint32_t size_code(uint64_t bytes) { return static_cast<uint32_t>(std::countr_zero(bytes)) - 7; }
 
 constexpr uint32_t kMsixTable = 0x2000,

@@ -1,10 +1,12 @@
-// The function's configuration space: identity, two memory BARs, PCIe and MSI-X capabilities. The
-// device sees of it only spec::PcieCfg. Firmware has been here: BARs have addresses, memory space
-// is on, payload and request sizes are set; bus master and MSI-X are off until the driver turns
-// them on.
+// The configuration space of the function: identity, two memory BARs, PCIe and MSI-X capabilities.
+// The device sees only its spec::PcieCfg.
+//
+// It starts as firmware leaves it: BARs have addresses, memory space is enabled, MPS and MRRS are
+// set. Bus master and MSI-X are disabled until the driver enables them.
 //
 //   ConfigSpace space(config, sizes);
-//   space.write(kCommand, space.read(kCommand) | kBusMaster);        space.pcie() == what the device is to be told
+//   space.write(kCommand, space.read(kCommand) | kBusMaster);
+//   device.set_pcie(space.pcie());
 //
 // Offsets and bits: PCIe Base Specification 7.5 and 7.7.2.
 #pragma once
@@ -31,9 +33,9 @@ class ConfigSpace {
   ConfigSpace(const PcieConfig& config, const spec::Sizes& sizes);
 
   uint32_t read(uint32_t offset) const;
-  /// True if it asks for a function-level reset (device control bit 15).
+  /// Returns true if the write requests a function-level reset (device control bit 15).
   bool write(uint32_t offset, uint32_t value);
-  /// Function-level reset: bus master and MSI-X off; what firmware had set is set again.
+  /// Function-level reset: disables bus master and MSI-X, and restores what firmware had set.
   void reset();
 
   spec::PcieCfg pcie() const;

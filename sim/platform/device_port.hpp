@@ -1,4 +1,5 @@
-// The world of one device: PCIe by its host's root complex, the LLP port by its transport.
+// The environment of one device: PCIe from its host's root complex, the LLP port from its
+// transport.
 //
 //   DevicePort port(root_complex, llp);
 //   root_complex.observe(port);   device.attach(port);
@@ -22,16 +23,14 @@ class DevicePort final : public DeviceEnv, public PcieObserver {
   void llp_tx(Record r) override { llp_.tx(std::move(r)); }
   void llp_ctl(const spec::LlpCtlReq& req) override { llp_.ctl(req); }
 
-  /// A device that refused may say that it no longer does; else it is asked again each device
-  /// cycle.
+  /// A device that refused an item may call this when it can accept again. Without a call, the root
+  /// complex and the transport ask it again each device cycle.
   void wake() {
     root_complex_.device_woke();
     llp_.device_woke();
   }
 
-  void on_reset(Time) override {
-    llp_.reset();
-  }  // a reset of the function takes its connections with it
+  void on_reset(Time) override { llp_.reset(); }  // a reset of the function drops its connections
 
  private:
   RootComplex& root_complex_;

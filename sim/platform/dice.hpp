@@ -1,4 +1,4 @@
-// A draw with a real probability, the same on every machine; a probability of 0 draws nothing.
+// A draw with a real probability, the same on every machine. A probability of 0 makes no draw.
 #pragma once
 
 #include "base/rng.hpp"

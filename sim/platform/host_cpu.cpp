@@ -10,12 +10,12 @@ void HostThread::charge(uint64_t ns) {
   if (local_ - kernel_now() > cpu_.config_.quantum_ns * kNs) sync();
 }
 
-/// It stays where it is, with all that it holds: to unwind it would be to run it.
+/// A halted thread stays suspended and keeps all that it owns: unwinding would run its destructors.
 void HostThread::stop_if_halted() {
   while (cpu_.is_halted_) sc_core::wait(never_);
 }
 
-/// Other threads run meanwhile.
+/// Other threads run during the wait.
 template <class... Until>
 void HostThread::suspend(const Until&... until) {
   sc_core::wait(until...);
@@ -112,7 +112,7 @@ void HostCpu::body(HostThread& thread, const Program& program) {
     program(*device_);
     thread.sync();
   } catch (const sc_core::sc_unwind_exception&) {
-    throw;  // the kernel takes its threads back
+    throw;  // the kernel unwinds its threads
   } catch (const std::exception& e) {
     failures_.push_back({thread.name(), e.what()});
   } catch (...) {

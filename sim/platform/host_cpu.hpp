@@ -1,13 +1,15 @@
-// A host's CPU: programs as simulated threads, each with its own time. A thread runs ahead of the
-// kernel by what its driver calls cost, at most by a quantum, and lets the others run when it
-// waits, polls in vain or has used it up. Before it looks at memory that other threads see
-// (PciDevice::before_shared) they come up to its time, so that such memory is seen in simulated
-// order. Between driver calls a program costs nothing.
+// The CPU of a host: programs run as simulated threads, each with its own local time.
+//
+// A driver call advances the thread's local time by the cost of the call. The thread yields to the
+// kernel when it waits, when an empty poll relaxes, or when its local time is more than a quantum
+// ahead. Before a thread reads memory that it shares (PciDevice::before_shared), all others run up
+// to its local time. So threads see shared memory in simulated order. Code between driver calls
+// costs no time.
 //
 //   HostCpu cpu("host0", config, memory);
 //   SimPciDevice device(cpu);
 //   cpu.connect(root_complex, device);
-//   cpu.start("server", [](PciDevice& dev) { ... });          before or during simulation
+//   cpu.start("server", [](PciDevice& dev) { ... });          // before or during simulation
 //   cpu.finished();  cpu.failures();
 #pragma once
 
@@ -26,16 +28,16 @@ using Program = std::function<void(PciDevice&)>;
 
 class HostCpu;
 
-/// One thread of a host: what its PciDevice stands on.
+/// One thread of a host: the state that its PciDevice calls use.
 class HostThread {
  public:
   HostThread(HostCpu& cpu, std::string name) : cpu_(cpu), name_(std::move(name)) {}
 
   Time now() const { return std::max(local_, kernel_now()); }
-  /// Spend time.
+  /// Advances the local time by `ns`; yields if the thread is more than a quantum ahead.
   void charge(uint64_t ns);
-  /// Let the rest of the simulation come up to this thread's time; afterwards it sees memory as of
-  /// now.
+  /// Runs the rest of the simulation up to this thread's local time. Afterwards memory is as of
+  /// now().
   void sync();
   uint64_t wait(uint64_t vectors, Time deadline);
   uint64_t mmio_read(Mmio m);
@@ -49,12 +51,12 @@ class HostThread {
   void suspend(const Until&... until);
   void stop_if_halted();
 
-  static inline HostThread* running_ = nullptr;  // the one whose program is being executed
+  static inline HostThread* running_ = nullptr;  // the thread whose program is executing
   HostCpu& cpu_;
   std::string name_;
   Time local_ = 0;
   bool finished_ = false, reading_ = false;
-  uint64_t waits_for_ = 0;  // vectors
+  uint64_t waits_for_ = 0;  // interrupt vectors
   Time waits_since_ = 0, waits_until_ = 0;
   sc_core::sc_event event_, never_;
   MmioAnswer answer_;
@@ -69,16 +71,16 @@ class HostCpu final : public InterruptSink {
   HostCpu(std::string name, const HostConfig& config, HostMemory& memory);
   ~HostCpu() override;
 
-  /// `device` is what all programs are given.
+  /// `device` is passed to all programs.
   void connect(RootComplex& root_complex, PciDevice& device) {
     root_complex_ = &root_complex;
     device_ = &device;
   }
-  /// `done` is called when the program has returned.
+  /// `done` is called after the program has returned.
   void start(const std::string& program, Program body, std::function<void()> done);
   void interrupt(unsigned vector) override;
 
-  /// The thread that is being executed; it must be of this host.
+  /// The thread that is executing; it must belong to this host.
   HostThread& running() {
     HostThread* thread = HostThread::running_;
     RNIC_CHECK(thread != nullptr && &thread->cpu_ == this,
@@ -88,15 +90,16 @@ class HostCpu final : public InterruptSink {
   const HostConfig& config() const { return config_; }
   HostMemory& memory() { return memory_; }
   RootComplex& root_complex() { return *root_complex_; }
-  /// The power has failed: no thread goes on, and none begins.
+  /// The power fails: threads stop where they are, and no thread starts.
   void halt() { is_halted_ = true; }
   bool is_halted() const { return is_halted_; }
-  /// Every thread has returned, or never will.
+  /// Every thread has returned, or the power has failed.
   bool finished() const;
   const std::vector<ProgramFailure>& failures() const { return failures_; }
-  /// No thread has returned, been woken or been answered if this has not changed.
+  /// Progress counter: changes when a thread returns, takes an interrupt, or gets its register
+  /// read's value.
   uint64_t moved() const { return moved_; }
-  /// A thread sleeps, and will wake by itself, after a sleep longer than `at_least`.
+  /// True if a thread is in a timed wait() that has not expired and is at least `at_least` long.
   bool sleeps_long(Time now, Time at_least) const;
   std::string waiting_for() const;
 
@@ -110,7 +113,7 @@ class HostCpu final : public InterruptSink {
   RootComplex* root_complex_ = nullptr;
   PciDevice* device_ = nullptr;
   std::deque<std::unique_ptr<HostThread>> threads_;
-  uint64_t pending_ = 0;  // interrupts that nobody has taken
+  uint64_t pending_ = 0;  // fired interrupts that no thread has taken
   std::vector<ProgramFailure> failures_;
   uint64_t moved_ = 0;
   bool is_halted_ = false;

@@ -25,12 +25,12 @@ struct HostMemory::Run {
 
 namespace {
 
-// Where the arenas stand in the process: host n's arena, then its views.
+// Addresses of the arenas in the process: host n's arena, then its views.
 constexpr uint64_t kArenaAt = 0x2000'0000'0000, kHostStride = 0x0400'0000'0000,
                    kViewsAt = 0x0020'0000'0000;
 
-/// Where a bus page of mapped memory leads: byte n of it, from <= n < to, is the caller's byte at
-/// base + n.
+/// Target of a bus page of mapped memory: byte n of the page, from <= n < to, is the caller's byte
+/// at base + n.
 struct Mapped {
   uint64_t base = 0;
   uint32_t from = 0, to = 0;
@@ -86,7 +86,7 @@ struct HostMemory::State {
     std::fill_n(used.begin() + static_cast<ptrdiff_t>(run.first), run.count, uint8_t{1});
     in_use += run.count;
   }
-  /// The arena's own bytes are about to be used.
+  /// Zeroes the arena pages of a run before their use.
   void zero(Run run) {
     for (uint64_t p = run.first; p < run.first + run.count; ++p) {
       if (dirty[p] != 0) std::memset(arena + p * kPage, 0, kPage);
@@ -100,7 +100,7 @@ struct HostMemory::State {
     }
   }
 
-  /// The first free place from `from` on (and around), `count` pages long, aligned.
+  /// Finds the first `count` free pages from `from` on, aligned; the search wraps around.
   bool find(uint64_t from, uint64_t count, uint64_t align, uint64_t* first) const {
     const uint64_t slots = pages / align;
     for (uint64_t i = 0, s = from / align; i < slots; ++i, s = s + 1 == slots ? 0 : s + 1) {
@@ -125,8 +125,8 @@ struct HostMemory::State {
     return true;
   }
 
-  /// Each run begins where the dice say and is as long as they say, unless somebody is there
-  /// already.
+  /// Draws start and length of each run. If a page is in use, the run starts at the next free page
+  /// or ends before it.
   bool take_scattered(uint64_t count, std::vector<Run>* runs) {
     if (count > pages - in_use) return false;
     while (count > 0) {
@@ -142,7 +142,7 @@ struct HostMemory::State {
     return true;
   }
 
-  /// Of `per` pages each, where the dice say.
+  /// Takes random aligned groups of `per` pages each.
   bool take_large(uint64_t count, uint64_t per, std::vector<Run>* runs) {
     if (count > pages - in_use) return false;
     for (; count > 0; count -= per) {
@@ -154,7 +154,7 @@ struct HostMemory::State {
     return true;
   }
 
-  /// `count` pages of 4 KiB in pages of `page_size`, or an error and nothing taken.
+  /// Takes `count` pages of 4 KiB, grouped in pages of `page_size`. On an error no page is taken.
   base::Result<std::vector<Run>> take_pages(uint64_t count, uint32_t page_size) {
     std::vector<Run> runs;
     const bool taken = page_size == kPage ? take_scattered(count, &runs)
@@ -170,18 +170,18 @@ struct HostMemory::State {
   const uint64_t size, pages;
   int fd = -1;
   uint8_t* arena = nullptr;
-  std::vector<uint8_t> used;   // a page has an owner
-  std::vector<uint8_t> dirty;  // it had one: zero it before the next
-  std::vector<Mapped> mapped;  // by page; empty until a first span is mapped
-  std::list<Area*> areas;      // all that live, oldest first
+  std::vector<uint8_t> used;   // the page has an owner
+  std::vector<uint8_t> dirty;  // the page had an owner: zero it before the next use
+  std::vector<Mapped> mapped;  // by page; empty until the first span is mapped
+  std::list<Area*> areas;      // all live areas, oldest first
   uint64_t in_use = 0;
   uint64_t next_view;
 };
 
 namespace {
 
-/// The kernel copies a byte out of each page, and in again, and says where it cannot: a load or
-/// store of ours would end the process there.
+/// Lets the kernel copy a byte out of each page and back in. The kernel reports an inaccessible
+/// page; our own load or store would end the process.
 base::Result<void> check_callers(std::span<uint8_t> memory, DmaAccess access) {
   const uint64_t begin = base::address_of(memory.data());
   if (memory.data() == nullptr || memory.empty()) {
@@ -216,7 +216,7 @@ base::Result<void> check_callers(std::span<uint8_t> memory, DmaAccess access) {
 }  // namespace
 
 /// A run of process addresses that a device reaches: a view of the arena, or memory of the caller.
-/// What a DmaBuffer's handles share.
+/// All handles of a DmaBuffer share it.
 struct HostMemory::Area : std::enable_shared_from_this<Area> {
   Area(std::shared_ptr<State> s, uint64_t address, uint64_t bytes, uint32_t page, uint32_t first,
        std::vector<Run> r, std::optional<DmaAccess> access)
@@ -254,17 +254,17 @@ struct HostMemory::Area : std::enable_shared_from_this<Area> {
     return address < begin + length && begin < address + bytes;
   }
 
-  /// All of it can be mapped so.
+  /// True if the whole area can be mapped with this access.
   bool may(DmaAccess access) const {
     if (!is_callers || access == DmaAccess::kRead) return true;
     return check_callers({static_cast<uint8_t*>(at(begin)), length}, access).has_value();
   }
-  /// From now on the device may do this with the caller's bytes; never less than before.
+  /// Permits this device access to the caller's bytes from now on. It never removes access.
   void allow(DmaAccess access) {
     if (!is_callers) return;
     is_written = is_written || access == DmaAccess::kReadWrite;
     if (state->mapped.empty()) state->mapped.resize(state->pages);
-    const uint64_t end = first_offset + length;  // counted from the first page's edge
+    const uint64_t end = first_offset + length;  // counted from the start of the first page
     uint64_t edge = 0;
     for (const Run& run : runs) {
       for (uint64_t p = run.first; p < run.first + run.count; ++p, edge += kPage) {
@@ -289,7 +289,7 @@ struct HostMemory::Area : std::enable_shared_from_this<Area> {
   const uint64_t begin, length;
   const uint32_t page_size, first_offset;
   const bool is_callers;
-  bool is_written = false;  // of the caller: the device may write it
+  bool is_written = false;  // memory of the caller that the device may write
   const std::vector<Run> runs;
   std::vector<uint64_t> pages;  // bus addresses
   std::list<Area*>::iterator place;
@@ -359,7 +359,7 @@ base::Result<DmaBuffer> HostMemory::map(std::span<uint8_t> memory, DmaAccess acc
   for (Area* area : s.areas)
     if (area->holds(begin, size) && area->may(access) && (home == nullptr || area->is_written))
       home = area;
-  // A byte has one bus address at which the device may write it: atomics lock by it.
+  // The device may write a byte at one bus address only: atomics lock by bus address.
   if (access == DmaAccess::kReadWrite && (home == nullptr || !home->is_written)) {
     const uint64_t from = home != nullptr ? home->begin : begin,
                    bytes = home != nullptr ? home->length : size;
@@ -381,8 +381,8 @@ base::Result<DmaBuffer> HostMemory::map(std::span<uint8_t> memory, DmaAccess acc
                       "map: {} bytes at {:#x} cross the end of memory that alloc gave", size,
                       begin);
   }
-  // malloc aligns to 16: below that the place in the page is the caller's choice, above it is
-  // malloc's, which nothing may depend on.
+  // Keep the address modulo 16, which the caller chose: malloc aligns to 16. Draw the rest of the
+  // offset in the page: malloc chose it, and no result may depend on it.
   const auto first = static_cast<uint32_t>(begin % 16 + 16 * s.rng.below(kPage / 16));
   const uint32_t page_size = s.page_size_for(size);
   const uint64_t count = (first + size + page_size - 1) / page_size * (page_size / kPage);
@@ -392,7 +392,8 @@ base::Result<DmaBuffer> HostMemory::map(std::span<uint8_t> memory, DmaAccess acc
       ->part(begin, size);
 }
 
-/// Where the device finds these bytes; null: nobody's, or not to be written.
+/// The process address of these bus bytes; null if no buffer owns them or the access is not
+/// permitted.
 uint8_t* HostMemory::reach(uint64_t bus, uint64_t length, DmaAccess access) const {
   if (bus >= Pmem::kBusBase)
     return bus % kPage + length <= kPage ? pmem_->reach(bus, length) : nullptr;

@@ -1,20 +1,20 @@
-// The memory of one host: one memfd arena at a fixed address, of which buffers are views. A bus
-// address is an offset into the arena plus kBusBase, never a host pointer, so runs repeat.
-// Scattered buffers are contiguous to the program and made of seeded runs of pages in any order on
-// the bus; unmapped guard pages stand behind each buffer.
+// The memory of one host: one memfd arena at a fixed address; buffers are views of it. A bus
+// address is an offset into the arena plus kBusBase, never a host pointer, so runs repeat. A
+// scattered buffer is contiguous to the program. On the bus it consists of seeded runs of pages in
+// any order. Unmapped guard pages follow each buffer.
 //
-//   HostMemory memory(config, 0, seed);                              host number 0
+//   HostMemory memory(config, 0, seed);                              // host number 0
 //   DmaBuffer b = memory.alloc(10000, MemoryKind::kScattered).value();
-//   memory.write(b.bus(4096), bytes);                                as the device does: false if nobody owns that page
+//   memory.write(b.bus(4096), bytes);   // as the device; false if no buffer owns the page
 //
-// Memory that the caller owns is mapped, not moved: its bus pages are taken from the arena's pages,
-// and a table leads from each of them to the caller's bytes. The seed draws those pages and the
-// place in the first one, so that bus addresses do not depend on what malloc returned.
+// `map` maps memory that the caller owns; it does not move it. It takes bus pages from the arena's
+// pages, and a table leads from each of them to the caller's bytes. The seed draws those pages and
+// the offset in the first one, so that bus addresses do not depend on the result of malloc.
 //
 //   DmaBuffer m = memory.map(vector, DmaAccess::kReadWrite).value();
 //
-// A buffer keeps the arena alive. Its pages are free for reuse when its last handle goes; its
-// addresses in the process are never used again, so that a stale pointer faults.
+// A buffer keeps the arena alive. Its pages can be reused after its last handle is destroyed. Its
+// process addresses are never reused, so that a stale pointer faults.
 #pragma once
 
 #include <cstdint>
@@ -35,26 +35,29 @@ class HostMemory {
   static constexpr uint32_t kHugePage = 2 << 20;
   static constexpr uint64_t kMaxContiguous = 2 << 20;
 
-  /// Throws std::system_error if the machine does not give the memory (set-up of a program).
+  /// Throws std::system_error if the machine cannot allocate the memory.
   HostMemory(const HostConfig& config, unsigned host, uint64_t seed);
   ~HostMemory();
   HostMemory(const HostMemory&) = delete;
   HostMemory& operator=(const HostMemory&) = delete;
 
-  /// Zeroed. Scattered buffers have pages of `page_kib`, from `huge_from_mib` on 2 MiB.
+  /// Returns zeroed memory. Scattered buffers have pages of `page_kib`; those of at least
+  /// `huge_from_mib` have 2 MiB pages.
   base::Result<DmaBuffer> alloc(uint64_t size, MemoryKind kind);
-  /// Scattered, of pages of this size: a power of two from 4 KiB to 2 MiB.
+  /// Scattered memory with pages of this size: a power of two from 4 KiB to 2 MiB.
   base::Result<DmaBuffer> alloc_pages(uint64_t size, uint32_t page_size);
 
-  /// PciDevice::map. The device reaches no byte of the caller's outside the span.
+  /// PciDevice::map. The device cannot reach the caller's bytes outside the span.
   base::Result<DmaBuffer> map(std::span<uint8_t> memory, DmaAccess access);
 
-  /// As the device: within one page, and only where a buffer is. False: nothing was done.
+  /// Access as the device: within one page, and only where a buffer is. False: no byte was
+  /// accessed.
   bool read(uint64_t bus, std::span<uint8_t> out) const;
   bool write(uint64_t bus, std::span<const uint8_t> bytes);
   bool owned(uint64_t bus, uint64_t length) const;
 
-  /// Beside the arena, with bus addresses of its own: map, read, write and owned know it.
+  /// Persistent memory, outside the arena, with its own bus addresses. map, read, write and owned
+  /// include it.
   Pmem& pmem() const { return *pmem_; }
 
   uint64_t size() const;
@@ -62,13 +65,13 @@ class HostMemory {
 
  private:
   struct Run;
-  struct State;  // outlives us while a buffer lives
-  struct Area;   // what the handles of a buffer share
+  struct State;  // outlives HostMemory while a buffer lives
+  struct Area;   // shared by the handles of a buffer
   base::Result<DmaBuffer> view(uint64_t size, uint32_t page_size, std::vector<Run> runs);
   uint8_t* reach(uint64_t bus, uint64_t length, DmaAccess access) const;
 
   std::shared_ptr<State> state_;
-  std::shared_ptr<Pmem> pmem_;  // outlives us too
+  std::shared_ptr<Pmem> pmem_;  // outlives HostMemory, too, while a buffer lives
 };
 
 }  // namespace rnic::sim

@@ -1,4 +1,4 @@
-// What the platform gives to the driver, with the names it needs in scope: include this, not
+// The PciDevice interface with the names that it needs in scope: include this file, not
 // rnic/pci_device.hpp.
 #pragma once
 

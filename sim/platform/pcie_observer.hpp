@@ -1,6 +1,6 @@
-// Looks on at a host's PCIe: checkers, the tandem's read log, traces, counters. Changes nothing.
-// Each call carries the time at which the thing happened, which may be earlier than the kernel's
-// present time but never runs backwards within one host.
+// Observes the PCIe of a host: checkers, the tandem's read log, traces, counters. Observers change
+// nothing. Each call carries the time of its event. That time may be earlier than the kernel's
+// present time, but it never runs backwards within one host.
 //
 //   struct Counter final : PcieObserver {
 //     void on_write(Time, const DmaWrite& w, bool) override { bytes += w.data.size(); }
@@ -18,22 +18,23 @@ namespace rnic::sim {
 class PcieObserver {
  public:
   virtual ~PcieObserver() = default;
-  /// The device gave a write to the posted queue / memory has taken it (ok: it was somebody's
-  /// memory, or an interrupt).
+  /// on_write_issued: the device put a write into the posted queue. on_write: memory has taken it;
+  /// `ok`: a buffer owned the address, or the write was a valid interrupt.
   virtual void on_write_issued(Time, const DmaWrite&) {}
   virtual void on_write(Time, const DmaWrite&, bool /*ok*/) {}
-  /// The device asked / memory was looked at (all bytes of a request at once; data is empty unless
-  /// status is ok).
+  /// on_read_issued: the device sent a read request. on_read_sampled: memory was read, all bytes of
+  /// the request at once; data is empty unless status is ok.
   virtual void on_read_issued(Time, const DmaRead&) {}
   virtual void on_read_sampled(Time, const DmaRead&, spec::RdStatus,
                                std::span<const uint8_t> /*data*/) {}
-  /// The device got this piece.
+  /// The device received this completion.
   virtual void on_completion(Time, const DmaPiece&) {}
-  /// The device got this register access / the host got the answer to a read.
+  /// on_mmio: the device received this register access. on_mmio_response: the host received the
+  /// value of a register read.
   virtual void on_mmio(Time, const Mmio&) {}
   virtual void on_mmio_response(Time, uint64_t /*value*/) {}
   virtual void on_interrupt(Time, unsigned /*vector*/) {}
-  /// Function-level reset or removal: what was under way is gone.
+  /// Function-level reset, removal or power failure: requests in flight are lost.
   virtual void on_reset(Time) {}
 };
 

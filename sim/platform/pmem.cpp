@@ -13,13 +13,13 @@
 namespace rnic::sim {
 namespace {
 
-// Behind the arena and its views (host_memory.cpp), in the part of the address space of each host.
+// After the arena and its views (host_memory.cpp), in the address range of each host.
 constexpr uint64_t kAt = 0x2200'0000'0000, kHostStride = 0x0400'0000'0000;
 constexpr uint64_t kPage = 4096, kHugePage = 2 << 20;
 
 uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
 uint64_t page_of(uint64_t size) { return size >= kHugePage ? kHugePage : kPage; }
-/// Pages are whole for the device.
+/// The device reaches whole pages.
 uint64_t reachable(const PmemRange& r) { return round_up(r.size, kPage); }
 
 uint8_t* map_at(uint64_t address, uint64_t size, int protection) {
@@ -69,7 +69,7 @@ void Pmem::reserve() {
   durable_ = map_at(0, size_, PROT_READ | PROT_WRITE);
 }
 
-/// Between ranges no page is mapped, so that a stale pointer faults.
+/// Between ranges no page is accessible, so that a stale pointer faults.
 void Pmem::open(const PmemRange& range) {
   reserve();
   const uint64_t bytes = std::min(reachable(range), size_ - range.offset);

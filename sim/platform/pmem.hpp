@@ -1,21 +1,22 @@
-// The persistent memory of a host: the bytes that programs and device see, and beside them what of
-// it would be there after a failure of the power (the durable image). Ranges have names; each is one
-// run on the bus, from kBusBase + its offset on, in every life of the host.
+// The persistent memory of a host. It has two copies: the live bytes, which programs and device
+// see, and the durable image, which would survive a power failure. Ranges have names. Each is one
+// run on the bus at kBusBase + its offset, at the same offset after each restart of the host.
 //
 //   Pmem& pmem = memory.pmem();
 //   DmaBuffer log = pmem.range(now, "log", 65536).value();
 //   pmem.device_wrote(at, bus, bytes);   pmem.persist(now, log.bytes());
-//   PmemImage image = pmem.image();                                  what is durable now
+//   PmemImage image = pmem.image();                                  // what is durable now
 //
-//   domain   what a device writes is durable   what the host stores is durable
-//   eadr     when memory has taken it          when the storing thread next lets the simulation come up to its time
-//                                              (before_shared, relax, wait, a register read, pmem_persist)
-//   adr      when memory has taken it          when pmem_persist of these bytes returns
-//   none     never: the image stays as the host found it
+//   domain   a device write is durable    a host store is durable
+//   eadr     when memory has taken it     when the storing thread next runs the simulation up to
+//                                         its time (before_shared, relax, wait, a register read,
+//                                         pmem_persist)
+//   adr      when memory has taken it     when pmem_persist of its bytes returns
+//   none     never                        never: the image keeps the bytes that the host found
 //
-// Durable is decided byte by byte. A store that was not persisted stays out of the image, although a
-// device may write other bytes of its line later: so that a program that forgets one is found out. A
-// range itself is durable as soon as it is given, in each domain.
+// Durability is decided byte by byte. A store that was not persisted stays out of the image, even
+// if a device later writes other bytes of its cache line. So a program that forgets to persist a
+// store is found. A range itself is durable as soon as it is created, in every domain.
 #pragma once
 
 #include <memory>
@@ -31,7 +32,7 @@ namespace rnic::sim {
 
 PersistenceDomain domain_of(std::string_view name);
 
-/// Hears what becomes durable, in order of time.
+/// Receives what becomes durable, in order of time.
 class PmemObserver {
  public:
   virtual ~PmemObserver() = default;
@@ -43,8 +44,9 @@ class Pmem : public std::enable_shared_from_this<Pmem> {
  public:
   static constexpr uint64_t kBusBase = uint64_t{1} << 37;
 
-  /// With the image of config.pmem_image, if that file exists. Throws std::runtime_error if it is
-  /// none that fits, std::system_error if the machine does not give the memory.
+  /// Loads the image of config.pmem_image, if that file exists. Throws std::runtime_error if the
+  /// image is damaged or of another size, or if it is absent and pmem_recover is set. Throws
+  /// std::system_error if the machine cannot allocate the memory.
   Pmem(const HostConfig& config, unsigned host);
   ~Pmem();
   Pmem(const Pmem&) = delete;
@@ -55,16 +57,16 @@ class Pmem : public std::enable_shared_from_this<Pmem> {
 
   /// PciDevice::persistent.
   base::Result<DmaBuffer> range(Time now, std::string_view name, uint64_t size);
-  /// These bytes, if they are part of a range; an error if some of them are, or would be.
+  /// These bytes, if they lie within a range; an error if they lie in persistent memory otherwise.
   base::Result<std::optional<DmaBuffer>> part(std::span<uint8_t> memory);
-  /// Where a device finds these bytes; null: nobody's.
+  /// The process address of these bus bytes; null if no range owns them.
   uint8_t* reach(uint64_t bus, uint64_t length) const;
 
-  /// Memory has taken this write.
+  /// Called when memory has taken this device write.
   void device_wrote(Time at, uint64_t bus, std::span<const uint8_t> bytes);
-  /// PciDevice::pmem_persist has ended.
+  /// Called at the end of PciDevice::pmem_persist.
   void persist(Time now, std::span<const uint8_t> bytes);
-  /// A thread of the host has come up to `now`.
+  /// Called when a thread of the host has run up to `now`.
   void host_stored(Time now) {
     if (domain_ == PersistenceDomain::kEadr && !ranges_.empty()) take_stores(now);
   }
@@ -76,12 +78,12 @@ class Pmem : public std::enable_shared_from_this<Pmem> {
   void open(const PmemRange& range);
   DmaBuffer view(uint64_t offset, uint64_t size);
   void take_stores(Time now);
-  void settle(Time now, uint64_t offset, uint64_t size);  // what stands there becomes durable
+  void settle(Time now, uint64_t offset, uint64_t size);  // makes the live bytes durable
 
   const PersistenceDomain domain_;
   const uint64_t size_;
   const unsigned host_;
-  std::vector<PmemRange> ranges_;  // in order of their offsets
+  std::vector<PmemRange> ranges_;  // sorted by offset
   uint8_t *live_ = nullptr, *durable_ = nullptr;
   std::vector<PmemObserver*> observers_;
 };

@@ -1,13 +1,19 @@
-// The persistent memory of a host as a file: what a restarted host finds.
+// The persistent memory of a host as a file: the content that a restarted host finds.
 //
-//   auto image = read_image("server.pmem", config.pmem_bytes);       an error says what is wrong with it, in a line
+//   auto image = read_image("server.pmem", config.pmem_bytes);   // an error is one line
 //   std::span<const uint8_t> log = image->find("log");
-//   write_image("server.pmem", *image);                              whole, or what was there stays
+//   write_image("server.pmem", *image);            // whole, or the old file stays
 //
-//   bytes   8           4        4       8           64 each                            4        sizes
-//           magic       version  ranges  pmem_bytes  {name[48], offset, size} x ranges  CRC32C   the ranges' bytes
+//   offset   bytes         field
+//   0        8             magic
+//   8        4             version
+//   12       4             ranges
+//   16       8             pmem_bytes
+//   24       64 x ranges   {name[48], offset, size}
+//            4             CRC32C
+//            sum of sizes  the bytes of the ranges
 //
-// Numbers are little-endian; the CRC32C is of all before it.
+// Numbers are little-endian. The CRC32C covers all bytes before it.
 #pragma once
 
 #include <cstdint>
@@ -22,24 +28,24 @@ namespace rnic::sim {
 
 struct PmemRange {
   std::string name;
-  uint64_t offset = 0, size = 0;  // in the host's persistent memory
+  uint64_t offset = 0, size = 0;  // offset in the host's persistent memory
   bool operator==(const PmemRange&) const = default;
 };
 
 struct PmemImage {
   static constexpr size_t kLongestName = 47;
-  uint64_t pmem_bytes = 0;  // of the host, used or not
+  uint64_t pmem_bytes = 0;  // total of the host, used or not
   std::vector<PmemRange> ranges;
-  std::vector<uint8_t> bytes;  // of the ranges, one behind the other
+  std::vector<uint8_t> bytes;  // of the ranges, concatenated
 
-  /// Empty if there is no such range.
+  /// Empty if no range has this name.
   std::span<const uint8_t> find(std::string_view name) const;
   bool operator==(const PmemImage&) const = default;
 };
 
 std::vector<uint8_t> pack_image(const PmemImage& image);
 base::Result<PmemImage> parse_image(std::span<const uint8_t> file);
-/// kNotFound: there is no such file. The error of an image of other pmem_bytes says so.
+/// Error kNotFound: the file does not exist. Another pmem_bytes in the image is an error, too.
 base::Result<PmemImage> read_image(const std::string& path, uint64_t pmem_bytes);
 base::Result<void> write_image(const std::string& path, const PmemImage& image);
 

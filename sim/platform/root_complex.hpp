@@ -1,20 +1,27 @@
-// Between a device and its host: PCIe's order, rate and latency, memory, interrupts and errors.
+// The root complex between a device and its host: PCIe ordering, rate, latency, memory accesses,
+// interrupts and errors.
 //
 //   RootComplex rc("host0", config, memory, interrupts, seed);
 //   rc.attach(device);
 //   rc.mmio_write(now, {.is_write = true, .bar = 2, .offset = 64, .bytes = 8, .value = 5});
 //
-//   device -> host   one wire. Writes take effect in order (a relaxed one may pass those before it); a read looks at memory
-//                    after every write issued before it; the answer to a register read arrives after them too. A write to
-//                    kMsiBase + 16 n is interrupt n. pcie_posted_hold_ns holds posted writes back,
-//                    and what waits for them.
-//   host -> device   one wire. Register accesses in order; completions never pass a register write, and only a register
-//                    read that the device does not take lets them by. A read's bytes are sampled all at one time, cut at
-//                    the completion boundary, pieces of one tag in order, tags in any.
+// device -> host (one wire):
+// - Writes take effect in order. A relaxed write may pass the writes before it.
+// - A read samples memory after every write issued before it. The response to a register read
+//   arrives after those writes, too.
+// - A write to kMsiBase + 16 n is interrupt n; at kMsiBase itself the data gives the vector.
+// - pcie_posted_hold_ns delays posted writes, and with them the reads and responses after them.
 //
-// Memory effects are applied when somebody can see them (`settle`: a host thread runs, a completion
-// is delivered), each at its own exact time and in order, so that a small message costs the kernel
-// one activation here.
+// host -> device (one wire):
+// - Register accesses arrive in order.
+// - Completions never pass a register write. They pass a register read only if the device does not
+//   accept it.
+// - All bytes of a read are sampled at one time and cut at the completion boundary. Pieces of one
+//   tag stay in order; tags complete in any order.
+//
+// `settle` applies effects on memory only when they become visible (a host thread runs, a
+// completion is delivered). It applies each at its own exact time and in order. So a small message
+// costs the kernel one activation here.
 #pragma once
 
 #include <array>
@@ -34,31 +41,31 @@
 
 namespace rnic::sim {
 
-/// Who hears interrupts: the host.
+/// Receives interrupts: the host's CPU.
 class InterruptSink {
  public:
   virtual ~InterruptSink() = default;
   virtual void interrupt(unsigned vector) = 0;
 };
 
-/// Where the answer to a register read goes; the reader waits for the event.
+/// Receives the response to a register read; the reader waits for the event.
 struct MmioAnswer {
   uint64_t value = ~uint64_t{0};
   bool done = false;
   sc_core::sc_event event;
 };
 
-/// What becomes of the completions of a read.
+/// The completions that a read gets.
 enum class Completions : uint8_t {
-  kStatus,  // one says so: the status of the fault
-  kTwice,   // the last piece comes again at once
+  kStatus,  // one completion carries the status of the fault
+  kTwice,   // the last piece is sent twice
   kShort,   // the last piece has half of its bytes
-  kLong,    // the last piece has 64 bytes too many
-  kNever,   // none comes
-  kLate     // they come `late` later
+  kLong,    // the last piece has 64 extra bytes
+  kNever,   // no completion is sent
+  kLate     // all are sent `late` later
 };
 
-/// Reads that fail: the n-th in the range, or each with a probability.
+/// Selects reads that fail: the n-th in the range, or each with a probability.
 struct ReadFault {
   spec::RdStatus status = spec::RdStatus::kPoisoned;
   uint64_t nth = 0;
@@ -73,8 +80,8 @@ struct PcieCounters {
   static constexpr size_t kClients = static_cast<size_t>(Client::kUnknown) + 1;
   std::array<uint64_t, kClients> reads{}, read_bytes{}, writes{}, write_bytes{};
   uint64_t mmio_writes = 0, mmio_reads = 0, interrupts = 0, completions = 0;
-  uint64_t misanswered = 0;                // reads with completions as no root sends them
-  uint64_t bad_reads = 0, bad_writes = 0;  // memory that nobody owns, or bus master off
+  uint64_t misanswered = 0;                // reads whose completions violate PCIe
+  uint64_t bad_reads = 0, bad_writes = 0;  // no buffer owns the address, or bus master is off
 };
 
 class RootComplex final : private Activity {
@@ -98,38 +105,38 @@ class RootComplex final : private Activity {
   void mmio_response(uint64_t value);
   void device_woke() { wake_at(kernel_now()); }
 
-  // The host's side; `at` may lie ahead of the kernel's time.
+  // The host's side; `at` may be later than the kernel's time.
   void mmio_write(Time at, Mmio m) { issue(at, std::move(m), nullptr); }
   void mmio_read(Time at, Mmio m, MmioAnswer& answer) { issue(at, std::move(m), &answer); }
   ConfigSpace& config_space() { return *space_; }
   void config_changed() { device_->set_pcie(cfg_ = space_->pcie()); }
   void reset();       ///< function-level reset
-  void remove();      ///< surprise removal: reads return all ones, nothing else happens any more
-  void lose_power();  ///< of the host: what memory has not taken by now is dropped
+  void remove();      ///< surprise removal: reads return all ones, all else is ignored
+  void lose_power();  ///< of the host: discards writes that memory has not taken by now
   bool gone() const { return gone_; }
-  /// All effects on memory and host up to `now`.
+  /// Applies all effects on memory and host up to `now`.
   void settle(Time now);
 
   const PcieCounters& counters() const { return counters_; }
   uint64_t moved() const { return moved_; }
-  /// Empty, or the first thing that the device did against PCIe's rules.
+  /// The first violation of PCIe's rules by the device, or empty.
   const std::string& failure() const { return failure_; }
-  /// For the watchdog: what is under way, one line each.
+  /// For the watchdog: accesses and reads that are outstanding, one line each.
   std::string waiting_for() const;
 
  private:
   enum class Kind : uint8_t { kRead, kMorePieces, kEarlyWrite, kMmio };
-  struct Up {  // in order: writes and answers on their way to the host
+  struct Up {  // in order: writes and register responses in flight to the host
     Time at = 0;
     uint64_t seq = 0;
     DmaWrite write;
     MmioAnswer* answer = nullptr;
     uint64_t value = 0;
   };
-  struct Later {  // in no order: a heap
+  struct Later {  // unordered: a heap
     Time at = 0;
     uint64_t seq = 0;
-    uint32_t index = 0;  // tag, or place in its pool
+    uint32_t index = 0;  // tag, or index in its pool
     Kind kind = Kind::kRead;
     bool operator<(const Later& o) const {
       return at != o.at ? at > o.at : seq > o.seq;
@@ -185,25 +192,25 @@ class RootComplex final : private Activity {
   SerialLine up_line_, down_line_;
   Device* device_ = nullptr;
   std::unique_ptr<ConfigSpace> space_;
-  spec::PcieCfg cfg_;  // what it says now
+  spec::PcieCfg cfg_;  // what it holds now
   std::vector<PcieObserver*> observers_;
   std::vector<ReadFault> faults_;
 
   uint64_t seq_ = 0;
   Ring<Up> up_;
   std::vector<Later> later_;
-  Ring<Time> host_due_;  // when an interrupt or an answer reaches the host
+  Ring<Time> host_due_;  // when an interrupt or a register response reaches the host
   std::array<Read, 256> reads_{};
-  std::vector<DmaWrite> early_;  // pools, and their free places
+  std::vector<DmaWrite> early_;  // pools, and their free slots
   std::vector<MmioDown> issued_;
   std::vector<uint32_t> early_free_, issued_free_;
   Ring<PieceDown> pieces_;
   std::deque<MmioDown> mmios_;
-  std::deque<MmioAnswer*> answering_;  // register reads that the device has taken
+  std::deque<MmioAnswer*> answering_;  // register reads that the device has accepted
   uint32_t reads_in_use_ = 0, posted_in_use_ = 0, nonposted_in_use_ = 0;
-  bool held_write_ = false, held_read_ = false;  // we said no
+  bool held_write_ = false, held_read_ = false;  // can_dma_write, can_dma_read returned false
   bool gone_ = false;
-  Time posted_until_ = 0;  // when the latest posted write, in order, takes effect
+  Time posted_until_ = 0;  // when the latest ordered posted write takes effect
 
   PcieCounters counters_;
   uint64_t moved_ = 0;

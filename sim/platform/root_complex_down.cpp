@@ -1,4 +1,4 @@
-// Towards the device: register accesses and completions. See root_complex.hpp.
+// The path to the device: register accesses and completions. See root_complex.hpp.
 #include <algorithm>
 
 #include "base/check.hpp"
@@ -72,7 +72,7 @@ void RootComplex::sample(Time at, uint32_t tag) {
   for (auto* o : observers_) {
     o->on_read_sampled(at, r, read.status, ok ? read.data.bytes() : std::span<const uint8_t>{});
   }
-  if (read.completions == Completions::kNever) {  // its tag is nobody's here
+  if (read.completions == Completions::kNever) {  // here the tag is free again; the device waits
     read = Read{};
     --reads_in_use_;
     return;
@@ -82,7 +82,7 @@ void RootComplex::sample(Time at, uint32_t tag) {
   emit(at, tag);
 }
 
-/// The last piece of a read whose completions are not as they should be.
+/// Damages the last piece of a read whose completions are to violate PCIe.
 void RootComplex::misanswer(Time at, const Read& read, DmaPiece& last) {
   const uint32_t bytes = last.data.size();
   if (read.completions == Completions::kShort) {
@@ -97,7 +97,7 @@ void RootComplex::misanswer(Time at, const Read& read, DmaPiece& last) {
   }
 }
 
-/// Bytes of the next piece: up to MPS, ending on a completion boundary unless it is the last.
+/// Bytes of the next piece: up to MPS, ending on a completion boundary unless it is the last piece.
 uint32_t RootComplex::cut(const Read& read) {
   const uint64_t address = read.request.address + read.sent;
   const uint32_t left = read.request.length - read.sent;
@@ -149,8 +149,8 @@ void RootComplex::emit(Time at, uint32_t tag) {
   }
 }
 
-/// The first register access is held by the device. A completion may pass it if it is a read, but
-/// no write behind it.
+/// For a first register access that the device does not accept: may a completion pass? Only before
+/// the first queued register write; a register read may be passed.
 bool RootComplex::piece_may_pass() const {
   const auto first_write =
       std::find_if(mmios_.begin(), mmios_.end(), [](const auto& m) { return m.mmio.is_write; });
@@ -206,8 +206,8 @@ void RootComplex::run(Time now) {
   plan(now);
 }
 
-/// The earliest time at which something reaches the device or the host. What is still on its way to
-/// memory is judged by its first completion, which cannot come earlier.
+/// Schedules the earliest time at which an item reaches the device or the host. A request that
+/// memory has not yet served counts with its first completion, which cannot arrive earlier.
 void RootComplex::plan(Time now) {
   Time next = kForever;
   if (!pieces_.empty() && pieces_.front().at > now) next = pieces_.front().at;
@@ -228,8 +228,8 @@ void RootComplex::plan(Time now) {
   if (next != kForever) wake_at(next);
 }
 
-/// What is on its way to or from the device is lost; register reads get all ones. Writes that left
-/// it arrive.
+/// Drops what is in flight to the device, and reads whose data the device awaits. Register reads
+/// return all ones. Relaxed writes that the device has sent are committed.
 void RootComplex::forget() {
   for (auto& m : mmios_) {
     if (m.answer != nullptr) answer(*m.answer, ~uint64_t{0});
@@ -256,7 +256,7 @@ void RootComplex::forget() {
 void RootComplex::reset() {
   if (gone_) return;
   settle(kernel_now());
-  while (!up_.empty()) {  // a reset takes far longer than a write needs
+  while (!up_.empty()) {  // a reset takes far longer than a write
     finish_up(up_.front());
     up_.pop_front();
   }

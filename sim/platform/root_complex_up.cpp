@@ -1,4 +1,4 @@
-// Towards the host: writes, read requests, answers to register reads. See root_complex.hpp.
+// The path to the host: writes, read requests, responses to register reads. See root_complex.hpp.
 #include <algorithm>
 
 #include "base/bytes.hpp"
@@ -37,7 +37,7 @@ bool RootComplex::can_dma_read() {
     if (nonposted_in_use_ < config_.pcie_nonposted_credits) return true;
     if (!later_.empty()) wake_at(later_.front().at);
   }
-  held_read_ = true;  // a tag comes back with a delivery, which is planned
+  held_read_ = true;  // a delivery frees a tag, and `plan` schedules it
   return false;
 }
 
@@ -57,7 +57,7 @@ void RootComplex::dma_write(DmaWrite w) {
   counters_.write_bytes[static_cast<size_t>(w.client)] += size;
   for (auto* o : observers_) o->on_write_issued(now, w);
   const Time arrival = up_line_.send(now, kTlpOverhead + size) + one_way_;
-  if (++posted_in_use_ > config_.pcie_posted_credits) settle(now);  // a device that does not ask
+  if (++posted_in_use_ > config_.pcie_posted_credits) settle(now);  // skipped can_dma_write
   if (w.relaxed && chance(reorder_rng_, config_.pcie_relaxed)) {
     uint32_t place = 0;
     if (early_free_.empty()) {
@@ -79,7 +79,7 @@ void RootComplex::dma_write(DmaWrite w) {
   up_.push_back(at, ++seq_, std::move(w), nullptr, uint64_t{0});
 }
 
-/// When a posted write takes effect that would do so at `at`: after all before it.
+/// The time at which a posted write due at `at` takes effect: after all posted writes before it.
 Time RootComplex::hold(Time at) {
   if (config_.pcie_posted_hold_ns != 0)
     at += hold_rng_.between(0, config_.pcie_posted_hold_ns * kNs);

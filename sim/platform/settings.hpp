@@ -1,5 +1,5 @@
-// A setting: one row that says its name, unit, bounds and meaning and where its value lives. From
-// the rows come `rnic-sim list settings`, `--set`, `--print-config` and the JSON files.
+// A setting: one row with its name, unit, bounds, meaning and the member that holds its value. The
+// rows are the source of `rnic-sim list settings`, `--set`, `--print-config` and the JSON files.
 //
 //   constexpr SettingRow<Config> kRows[] = {
 //       {"link_gbps", "Gb/s", 1, 800, "Rate of the link.",
@@ -8,8 +8,8 @@
 //   if (auto r = kRows[0].set(c, "400"); !r) throw ...r.error().what;
 //   kRows[0].text(c) == "400"
 //
-// The default is what a fresh Config holds. Numbers are whole (decimal or 0x...) or real, as the
-// member's type says; a text is any, or one of the choices.
+// The default is the value in a fresh Config. The type of the member decides the syntax: a whole
+// number (decimal or 0x...), a real number, or a text. A text is free, or one of `choices`.
 #pragma once
 
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ struct SettingRow {
   std::string_view doc;
   std::variant<Whole, Real, Text> member;
   bool power_of_two = false;
-  std::string_view choices = "";  // of a text, with blanks between; empty: any text
+  std::string_view choices = "";  // of a text, separated by blanks; empty: any text
 
   bool is_whole() const { return std::holds_alternative<Whole>(member); }
   bool is_text() const { return std::holds_alternative<Text>(member); }
@@ -51,7 +51,7 @@ struct SettingRow {
   }
   std::string default_text() const { return text(Root{}); }
 
-  /// Nothing is changed unless the text is a number within bounds, or one of the choices.
+  /// Changes the value only if the text is a number within bounds or one of the choices.
   [[nodiscard]] base::Result<void> set(Root& root, std::string_view text) const {
     if (is_text()) {
       if (!is_choice(text))
@@ -116,7 +116,7 @@ struct SettingRow {
   }
 };
 
-/// The member of a part of the configuration, as the accessor that a row wants.
+/// Accessor of a row's member in a part of the configuration.
 template <auto Part, auto Member, class Root>
 constexpr auto& setting_of(Root& root) {
   return root.*Part.*Member;

@@ -1,17 +1,17 @@
-// The driver's PciDevice on a simulated host: one for all of its threads. Each call charges the
-// thread that makes it what HostConfig says.
+// The driver's PciDevice on a simulated host, shared by all threads of the host. Each call charges
+// the calling thread the cost that HostConfig sets.
 //
-//   call                        costs                        and
+//   call                        cost                         effect on time
 //   write32, write64            mmio_write_ns                posted: does not wait
 //   write_combined              wc_ns                        posted
-//   read32, read64, config_*    mmio_read_ns + round trip    waits
+//   read32, read64, config_*    mmio_read_ns + round trip    waits (config_*: no round trip)
 //   before_doorbell             post_ns
 //   after_phase_bit             poll_ns
-//   before_shared, alloc, map,  nothing                      the other threads come up to its time
+//   before_shared, alloc, map,  none                         others run up to the thread's time
 //   persistent
-//   pmem_persist                pmem_persist_ns              the same: then it is durable
+//   pmem_persist                pmem_persist_ns              the same; then the bytes are durable
 //   relax                       poll_ns                      the same
-//   wait                        until then, interrupt_ns if one fired
+//   wait                        the wait; interrupt_ns if one fired
 #pragma once
 
 #include "platform/host_cpu.hpp"
@@ -39,7 +39,7 @@ class SimPciDevice final : public PciDevice {
   void write_combined(unsigned bar, uint32_t offset, std::span<const uint8_t> bytes) override;
 
   Result<DmaBuffer> alloc(uint64_t size, MemoryKind kind) override {
-    before_shared();  // which pages it gets depends on what others got
+    before_shared();  // the pages it gets depend on earlier allocations
     return cpu_.memory().alloc(size, kind);
   }
   Result<DmaBuffer> map(std::span<uint8_t> memory, DmaAccess access) override {

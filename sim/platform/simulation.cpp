@@ -8,7 +8,7 @@
 #include "platform/device_port.hpp"
 #include "platform/sim_pci_device.hpp"
 
-// libsystemc wants one; a program may have its own.
+// libsystemc needs an sc_main; a program may define its own.
 extern "C" __attribute__((weak)) int sc_main(int, char**) { return 0; }
 
 namespace rnic::sim {
@@ -35,11 +35,10 @@ struct Simulation::Host {
   Llp llp;
   DevicePort port;
   std::unique_ptr<Device> device;
-  std::unique_ptr<PowerSwitch> power;  // none: it does not fail
+  std::unique_ptr<PowerSwitch> power;  // null: its power never fails
   std::optional<Time> power_failed;
 };
 
-/// Looks a few times in its period whether anything has moved, and ends the run if not.
 /// Cuts the power of a host at its time, while programs run.
 class Simulation::PowerSwitch final : public Activity {
  public:
@@ -51,7 +50,7 @@ class Simulation::PowerSwitch final : public Activity {
   }
 
  private:
-  /// Last of all that happens at that time: a thread that has come up to it goes first.
+  /// Runs last at its time: a thread that has reached that time runs first.
   void run(Time now) override {
     if (!is_armed_ || now < at_) return;
     if (++passes_ < kPasses) return wake_at(now);
@@ -65,6 +64,7 @@ class Simulation::PowerSwitch final : public Activity {
   unsigned passes_ = 0;
 };
 
+/// Checks a few times per period whether anything has moved, and ends the run if not.
 class Simulation::Watchdog final : public Activity {
  public:
   explicit Watchdog(Simulation& s) : Activity("watchdog"), sim_(s) {}
@@ -111,7 +111,7 @@ class Simulation::Watchdog final : public Activity {
   bool is_running_ = false;
   std::optional<RunStatus> verdict_;
   Time limit_at_ = 0, quiet_since_ = 0;
-  bool told_ = false;  // the devices, that nothing moves
+  bool told_ = false;  // devices were notified that nothing moves
   uint64_t moved_ = 0;
 };
 
@@ -156,8 +156,8 @@ RunResult Simulation::run() {
   RunResult r;
   r.end = kernel_now();
   if (!is_finished()) {
-    const bool stopped = !this->faults().empty();  // a device has found itself wrong
-    // without a verdict: stopped, or no event is left
+    const bool stopped = !this->faults().empty();  // a device reported a fault
+    // Without a verdict: a fault stopped the run, or no event is left.
     r.status = watchdog_->verdict().value_or(stopped ? RunStatus::kFailed : RunStatus::kNoProgress);
     r.report = fmt::format("{} at {} ns\n{}",
                            r.status == RunStatus::kTimeLimit ? "simulated time limit"
@@ -184,7 +184,7 @@ void Simulation::settle(uint64_t ns) {
 }
 
 void Simulation::remove(unsigned host) {
-  hosts_.at(host)->llp.remove();  // first: nobody sends its resets
+  hosts_.at(host)->llp.remove();  // first, so that the transport sends no RST
   hosts_.at(host)->root_complex.remove();
 }
 
@@ -213,7 +213,7 @@ base::Result<void> Simulation::save_pmem(unsigned host) {
   return write_image(c.pmem_image, hosts_[host]->memory.pmem().image());
 }
 
-/// A connection whose peer has lost its power is not lost at once.
+/// A host keeps its connections for llp_timeout_us after its peer has lost power.
 bool Simulation::peer_may_not_know(Time now) const {
   return std::any_of(hosts_.begin(), hosts_.end(), [&](const auto& h) {
     return h->power_failed && now <= *h->power_failed + link_.config().llp_timeout_us * kUs;

@@ -1,18 +1,18 @@
-// One or two hosts, each with a device, and the link between them: build, run programs, look at the
-// result.
+// One or two hosts, each with a device, and the link between them: builds them, runs programs,
+// reports the result.
 //
 //   Simulation sim({.platform = *preset("gen4x16"), .side = {}, .seed = 1});
-//   sim.add_host(make_model_device(...));                            host 0, address 10.0.0.1
-//   sim.add_host(make_rtl_device(...));                              host 1, address 10.0.0.2
+//   sim.add_host(make_model_device(...));     // host 0, address 10.0.0.1
+//   sim.add_host(make_rtl_device(...));       // host 1, address 10.0.0.2
 //   sim.start(1, "server", [](PciDevice& dev) { ... });
 //   sim.start(0, "client", [](PciDevice& dev) { ... });
-//   RunResult r = sim.run();                                         until all programs have returned
+//   RunResult r = sim.run();          // until all programs have returned
 //   if (!r.ok()) fmt::print(stderr, "{}\n", r.report);
 //
 // A whole program: sim/examples/hello.cpp.
 //
-// One a process: SystemC elaborates once. After a run more programs can be started and `run` called
-// again.
+// One Simulation per process, because SystemC elaborates once. After a run, more programs can be
+// started and `run` can be called again.
 #pragma once
 
 #include <array>
@@ -31,21 +31,21 @@ namespace rnic::sim {
 
 struct SimulationConfig {
   PlatformConfig platform;                            ///< both hosts, the link, the run
-  std::array<std::optional<PlatformConfig>, 2> side;  ///< instead, for pcie and host of one
+  std::array<std::optional<PlatformConfig>, 2> side;  ///< override of pcie and host for one side
   uint64_t seed = 1;
 };
 
 enum class RunStatus : uint8_t {
-  kDone,        ///< every program returned, nobody complained
-  kFailed,      ///< a program threw, or a device or the platform found a fault
-  kNoProgress,  ///< somebody waits and nothing moves
-  kTimeLimit,   ///< the simulated time limit
+  kDone,        ///< every program returned, no fault
+  kFailed,      ///< a program threw, or a device or the platform reported a fault
+  kNoProgress,  ///< a program waits and nothing moves
+  kTimeLimit,   ///< reached the simulated time limit
 };
 
 struct RunResult {
   RunStatus status = RunStatus::kDone;
   Time end = 0;
-  std::string report;  ///< empty if kDone: what is wrong, who waits for whom
+  std::string report;  ///< empty if kDone: the fault, and who waits for whom
   std::vector<ProgramFailure> failures;
   bool ok() const { return status == RunStatus::kDone; }
   bool is_stuck() const {
@@ -60,25 +60,26 @@ class Simulation {
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
-  /// Before the first run. Throws std::system_error if the host's memory cannot be had.
+  /// Call before the first run. Throws std::system_error if the host's memory cannot be allocated.
   unsigned add_host(std::unique_ptr<Device> device);
   void start(unsigned host, const std::string& program, Program body);
   RunResult run();
-  /// Let `ns` of simulated time pass with no program, so that what is under way comes to rest.
+  /// Runs `ns` of simulated time without programs, so that traffic in flight drains.
   void settle(uint64_t ns);
-  /// Now, as power_fail_ns does it: what is durable is settled, the rest of the host is gone, its programs
-  /// and its device with it; the peer finds out by time-out. Programs of a run call it, or its observers.
+  /// Fails the power now, as power_fail_ns does. Effects up to now are applied and durable bytes
+  /// stay durable. The rest of the host is lost, with its programs and its device; the peer finds
+  /// out by timeout. Called by programs of a run or by its observers.
   void cut_power(unsigned host);
   std::optional<Time> power_failed(unsigned host) const;
-  /// Writes pmem_image, if there is one: what is durable now.
+  /// Writes the bytes that are durable now to pmem_image, if it is set.
   base::Result<void> save_pmem(unsigned host);
-  /// Surprise removal of a host's device.
+  /// Surprise removal of the device of a host.
   void remove(unsigned host);
 
   void write_pcap(const std::string& path);
-  /// False: some of it could not be written.
+  /// Returns false if part of the capture could not be written.
   bool is_pcap_whole() { return pcap_ == nullptr || pcap_->flush(); }
-  /// A trace of each PCIe request of all hosts that are there.
+  /// Traces each PCIe request of all hosts added so far.
   void write_tlp(std::FILE* to);
   void observe(unsigned host, PcieObserver& observer);
 

@@ -5,7 +5,8 @@
 namespace rnic::sim {
 
 void TlpTrace::line(Time t, const std::string& text) {
-  // Not fmt::print, which throws into the simulation if the disk is full: whoever gave the file looks at its ferror.
+  // Not fmt::print: it throws into the simulation if the disk is full. The owner of the file checks
+  // its ferror.
   std::fputs(fmt::format("{}.{:03} {} {}\n", t / kNs, t % kNs, name_, text).c_str(), to_);
 }
 void TlpTrace::on_write_issued(Time t, const DmaWrite& w) {
