@@ -1,11 +1,15 @@
-// What counts of the completions that reach the device, before follower and ordering are told: no
-// completion of PCIe is trusted (architecture 3.2). Written from the contract, like host_if_tags.
+// Filters the completions that reach the device before the follower and the ordering checker see
+// them: no PCIe completion is trusted (architecture 3.2). Written from the contract, like
+// host_if_tags.
 //
-//   CompletionJudge judge;   judge.read(r);   if (auto p = judge.counts(piece)) observer.dma_piece(*p);
+//   CompletionJudge judge;
+//   judge.read(r);
+//   if (auto p = judge.counts(piece)) observer.dma_piece(*p);
 //
-// Of a tag that is not outstanding: nothing. One with more bytes than are left, or that ends its
-// read otherwise than with the last of them: the read's end with `aborted`. A read that the RTL
-// says has timed out (commit dma_rd_timeout): likewise.
+// - A completion whose tag is not outstanding is ignored.
+// - A completion with more bytes than are left, or with a wrong end of its read, ends the read with
+//   `aborted`.
+// - A read that the RTL reports as timed out (commit dma_rd_timeout) also ends with `aborted`.
 #pragma once
 
 #include <array>
@@ -28,7 +32,7 @@ class CompletionJudge {
     if (failed || p.is_last) left.reset();
     return p;
   }
-  /// Its read fails here and now.
+  /// Ends the read with `aborted`.
   DmaPiece aborted(uint8_t tag) {
     left_[tag].reset();
     return {.tag = tag, .status = spec::RdStatus::kAborted, .is_last = true, .data = {}};

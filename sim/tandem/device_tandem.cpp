@@ -14,8 +14,8 @@
 namespace rnic::sim {
 namespace {
 
-/// Tells several what one is told, in their order, and knows when something moved last. Of the
-/// completions they are told those that count.
+/// Forwards each observation to several observers, in their order, and records when anything moved
+/// last. Of the completions it forwards only those that count.
 class Listeners final : public Observer {
  public:
   void add(Observer& o) { all_.push_back(&o); }
@@ -153,7 +153,7 @@ class TandemDevice final : public Device {
   }
 
  private:
-  /// Last to hear of each cycle: the first difference ends the run.
+  /// Last observer of each cycle: the first difference ends the run.
   struct Referee final : Observer {
     explicit Referee(TandemDevice& d) : device(d) {}
     void cycle_done() override { device.judge(); }

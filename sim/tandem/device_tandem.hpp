@@ -1,10 +1,13 @@
-// A device in tandem: the RTL, with the model's behaviour behind it (follower.hpp) and an independent judge of order at its
-// PCIe port (ordering.hpp). The RTL leads; the first difference stops the run.
+// A device in tandem: the RTL, the model's behaviour stepped by it (follower.hpp) and an
+// independent check of the order at its PCIe port (ordering.hpp). The RTL leads. The first
+// difference stops the run.
 //
-//   auto dev = make_tandem_device({.build = RtlBuild::kMinimum, .name = "server"});   dev->attach(env);   ...   dev->failure()
+//   auto dev = make_tandem_device({.build = RtlBuild::kMinimum, .name = "server"});
+//   dev->attach(env);   ...   dev->failure()
 //
-// failure() is the first of: an assertion of the RTL, a difference; and once the device has been quiet (nothing moved for
-// kQuietCycles), what was left over or never compared.
+// failure() is the first failed assertion of the RTL or the first difference. Once the device has
+// been quiet for kQuietCycles (nothing moved), it also reports what is left over or was never
+// compared.
 #pragma once
 
 #include <cstdint>
@@ -20,21 +23,21 @@
 
 namespace rnic::sim {
 
-/// options.observer, if there is one, is told everything too.
+/// options.observer, if set, receives everything, too.
 std::unique_ptr<Device> make_tandem_device(const RtlOptions& options);
 
 inline constexpr uint64_t kQuietCycles = 4096;
 inline constexpr uint64_t kQuietNs =
     base::time_of_cycle(2 * kQuietCycles) /
-    1000;  // more than that, for whoever lets a device come to rest
+    1000;  // longer than the quiet time, for a caller that lets a device come to rest
 
-/// What was followed, compared and judged so far, each with how often.
+/// What was followed, compared and judged so far, with counts.
 struct TandemReport {
   using Counts = std::vector<std::pair<std::string, uint64_t>>;
   Counts compared;  ///< outputs, by kind
   Counts commits;   ///< by name
-  Counts followed;  ///< choices of the RTL that needed to be taken over (docs/tandem-choices.md)
-  Counts judged;    ///< rules of order
+  Counts followed;  ///< choices of the RTL that the model took over (docs/tandem-choices.md)
+  Counts judged;    ///< rules of PCIe order
 };
 /// Nothing if the device is not in tandem.
 std::optional<TandemReport> tandem_report(const Device& device);

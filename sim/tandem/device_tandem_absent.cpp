@@ -1,4 +1,5 @@
-// Stands for device_tandem.cpp in a build without Verilated RTL (cmake -DRNIC_RTL=OFF, sim/run.sh --models).
+// Replaces device_tandem.cpp in a build without Verilated RTL (cmake -DRNIC_RTL=OFF, sim/run.sh
+// --models).
 #include <stdexcept>
 
 #include "tandem/device_tandem.hpp"

@@ -8,7 +8,8 @@
 namespace rnic::sim {
 namespace {
 
-/// The first byte in which two runs differ; the shorter one's size if one begins the other.
+/// Index of the first byte in which two runs differ; the size of the shorter one if it begins the
+/// other.
 size_t first_difference(std::span<const uint8_t> a, std::span<const uint8_t> b) {
   return static_cast<size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
 }
@@ -175,7 +176,8 @@ void Expect::vector_changed(uint8_t vector, const Vector& v) {
   o.was_masked = o.was_masked || v.masked;
 }
 
-/// The message of the vector whose address and data fit, as they are or were before they changed.
+/// Matches the message with a vector whose address and data fit, as they are or were before a
+/// change.
 void Expect::interrupted(const DmaWrite& w, uint64_t offered_at) {
   tally_.made(Kind::kInterrupts);
   if (!writes_) return;

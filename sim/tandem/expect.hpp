@@ -1,9 +1,13 @@
-// What must come out of the device, as the behaviours said, and whether it did: at each boundary a queue of what is due, compared
-// byte for byte with what comes. How the RTL cuts a write into TLPs is free, order and bytes are not.
+// The outputs that the model expects from the RTL. Each boundary has a queue of expected outputs,
+// compared byte for byte with the actual ones. The RTL may cut a write into TLPs as it likes; order
+// and bytes must match.
 //
-//   expect.place(5, place);         if (auto done = expect.placed(w)) ...  a packet has been placed whole
-//   expect.record({...});           if (auto sent = expect.sent(r)) ...    an FPDU has left
-//   expect.completion(...); expect.event(...); expect.interrupt(...); expect.admin(...); expect.request(...); expect.read(...)
+//   expect.place(5, place);
+//   if (auto done = expect.placed(w)) ...   // a packet was placed whole
+//   expect.record({...});
+//   if (auto sent = expect.sent(r)) ...     // an FPDU was sent
+//   expect.completion(...); expect.event(...); expect.interrupt(...); expect.admin(...);
+//   expect.request(...); expect.read(...);
 #pragma once
 
 #include <cstdint>
@@ -22,17 +26,17 @@ namespace rnic::sim {
 
 class Expect {
  public:
-  /// Cycles from a register write at the device's edge to a mask that holds, mmio behind other answers included.
+  /// Cycles from a register write at the device's port until a mask takes effect; includes mmio
+  /// that waits for other responses.
   static constexpr uint64_t kMaskTakesEffect = 1024;
 
   struct Sent {  // an FPDU
     uint16_t connection = 0;
     spec::TxFpduHdr hdr;
     Payload data;
-    bool may_drop =
-        false;  // its QP has stopped, or our FIN went before it: the RTL drops it or not
+    bool may_drop = false;  // its QP has stopped, or follows our FIN: the RTL may drop it
   };
-  struct Vector {  // an MSI-X vector, as the table has it now
+  struct Vector {  // an MSI-X vector: its current table entry
     uint64_t address = 0;
     uint32_t data = 0;
     bool masked = true;
@@ -41,9 +45,9 @@ class Expect {
 
   // Placed payload: client place, in the order of the verdicts.
   void place(const model::Place& p);
-  /// The extents of a packet that is whole with this write.
+  /// The extents of the packet that this write completes, if it completes one.
   std::optional<std::vector<spec::Extent>> placed(const DmaWrite& w);
-  bool places(uint16_t qpn) const;  // a packet of this QP is on its way
+  bool places(uint16_t qpn) const;  // a packet of this QP is not placed yet
   std::optional<std::vector<spec::Extent>> forget_place();
 
   // Client word: stores of unit atomic, in order.
@@ -57,21 +61,21 @@ class Expect {
   void event(const spec::CqWr& w, const spec::CqWr& message);
   void cq_written(const DmaWrite& w);
 
-  // Client msix. A masked vector keeps one message, however many events it was for.
+  // Client msix. A masked vector keeps one message for any number of events.
   void vector_changed(uint8_t vector, const Vector& v);
   void interrupted(const DmaWrite& w, uint64_t offered_at);
 
-  // Client admin: answers and streaming bytes, a string of bytes in order.
+  // Client admin: responses and streaming bytes, one byte stream in order.
   void admin(const spec::AdminWr& w, bool is_answer);
-  /// How many answers to commands are whole with this write.
+  /// The number of command responses that this write completes.
   uint32_t admin_written(const DmaWrite& w);
 
-  // llp_tx, per connection; llp_ctl_req; answers of registers.
+  // llp_tx, per connection; llp_ctl_req; responses to register reads.
   void record(Sent r) { sent_[r.connection].push_back(std::move(r)); }
   std::optional<spec::TxFpduHdr> sent(const Record& r);
   void may_drop(uint16_t qpn);
-  bool drops_term(uint16_t qpn);  // the RTL has dropped this QP's Terminate: it may
-  /// Another connection has this number: what its predecessor's QP may drop, the RTL has dropped.
+  bool drops_term(uint16_t qpn);  // the RTL dropped this QP's Terminate; true if it may
+  /// A new connection has this number. Records that the former QP may drop count as dropped.
   void begins(uint16_t connection);
   bool has_record(uint16_t connection) const;
   void request(const spec::LlpCtlReq& r) { requests_.push_back(r); }
@@ -81,11 +85,12 @@ class Expect {
   }
   void responded(uint64_t value);
 
-  /// With bus master or the device off nothing is written: what was due is forgotten, and a write that was on its way is not looked at.
+  /// With bus master or the device disabled, nothing is written. Expected writes are dropped, and a
+  /// write in flight is not compared.
   void writes(bool on);
   bool writes() const { return writes_; }
 
-  /// What is due and has not come, one line each. `at_end`: without what may be left.
+  /// Expected outputs that have not come, one line each. `at_end`: without those that may remain.
   std::string left(bool at_end) const;
 
  private:
@@ -110,11 +115,11 @@ class Expect {
     std::array<uint8_t, spec::Eqe::kBytes> bytes{};
     uint8_t vector = 0;
   };
-  struct Owed {  // of a vector: messages that its events are due
+  struct Owed {  // of a vector: messages due for its events
     Vector now, before;
     uint32_t messages = 0;
-    bool was_masked = false;  // since the first of them: they may be one
-    uint64_t masked_at = 0;   // cycle of the newest change to masked
+    bool was_masked = false;  // since the first of them: they may merge into one
+    uint64_t masked_at = 0;   // cycle of the latest change to masked
   };
   struct AdminByte {
     uint64_t address = 0;
@@ -124,7 +129,7 @@ class Expect {
   struct Read {
     uint8_t bar = 0;
     uint32_t offset = 0;
-    std::optional<uint64_t> value;  // none: time, counters and the like
+    std::optional<uint64_t> value;  // none: time, counters and other live registers
   };
 
   Tally& tally_;

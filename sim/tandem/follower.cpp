@@ -10,7 +10,7 @@ Follower::Follower(const spec::Sizes& sizes)
     : sizes_(sizes), steps_(std::make_unique<Steps>(sizes, tally_)) {}
 Follower::~Follower() = default;
 
-// Behind the first difference nothing is followed any more: what would come is its echo.
+// After the first difference nothing is followed: later differences would only be its consequences.
 void Follower::commit(const spec::AnyCommit& c) {
   if (!tally_.ok()) return;
   recent_[next_++ % recent_.size()] = {tally_.cycle(), c};
@@ -88,7 +88,7 @@ std::string Follower::end() const {
   return tally_.never_compared();
 }
 
-// --- the whole
+// --- all units
 
 Steps::Steps(const spec::Sizes& sizes, Tally& tally)
     : tally_(tally),
@@ -124,7 +124,8 @@ bool Steps::known(uint16_t qpn, std::string_view commit) {
   return false;
 }
 
-/// What no commit tells: acknowledgements, and segments that a bad payload before them has doomed.
+/// Steps that no commit reports: acknowledgements, and the whole segments of a QP that a bad
+/// payload has failed.
 void Steps::settle() {
   while (!acks_.empty()) {
     const Ack a = acks_.front();
@@ -139,8 +140,12 @@ void Steps::settle() {
   if (!acks_.empty()) settle();
 }
 
-// What may be left at an end: records that a stopped QP's connection did not take any more, wants and unused copies of pushed
-// WQEs, look-ups of refused segments, events whose queue has no room, and interrupts that are masked.
+// Allowed to remain at the end:
+// - records that a stopped QP's connection did not take,
+// - wants and unused copies of pushed WQEs,
+// - look-ups of refused segments,
+// - events whose queue has no room,
+// - masked interrupts.
 std::string Steps::left(bool at_end) const {
   std::string s = expect_.left(at_end);
   const auto say = [&s](const auto& edge, std::string_view what) {

@@ -1,11 +1,12 @@
-// The follower: the model's behaviour classes, stepped by the RTL's commits. Architecture 10; docs/tandem-choices.md lists every
-// choice that is followed, which commit tells it, and the check that it was legal.
+// The follower: the model's behaviour classes, stepped by the RTL's commits (architecture 10).
+// docs/tandem-choices.md lists every choice that is followed, the commit that reports it, and the
+// check that it was legal.
 //
 //   Follower f(sizes);      RtlOptions{.observer = &f}
-//   if (!f.failure().empty()) ...          the first difference: what, where, both sides, device cycle
-//   f.waiting_for()                        what is on an edge between two units now, one line each
-//   f.recent()                             the last commits, one line each, for whoever reads the failure
-//   f.end()                                at a run's end: the failure, or what is left over, or what was never compared
+//   if (!f.failure().empty()) ...   // the first difference: what, where, both sides, device cycle
+//   f.waiting_for()                 // what is on an edge between two units now, one line each
+//   f.recent()                      // the last commits, one line each, to explain the failure
+//   f.end()     // after a run: the failure, or what is left over, or what was never compared
 #pragma once
 
 #include <array>

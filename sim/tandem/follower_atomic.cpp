@@ -1,5 +1,5 @@
-// Unit atomic: look-ups, decisions, stores, and what comes of them. Decision 12. The values that the RTL read come from the read
-// log; everything else is computed here.
+// Unit atomic: look-ups, decisions, stores and their results (decision 12). The values that the RTL
+// read come from the read log. The model computes everything else.
 #include <algorithm>
 #include <utility>
 
@@ -11,7 +11,8 @@ namespace rnic::sim {
 using spec::AtomicEnd;
 using spec::AtomicOp;
 
-/// The RTL may serve it from now on; its QP may die before it does.
+/// Moves ready atomic requests to in_hand_. The RTL may serve them from now on; their QP may fail
+/// first.
 void Steps::hand_out() {
   while (!ready_.empty()) {
     const uint16_t qpn = ready_.front();
@@ -21,7 +22,7 @@ void Steps::hand_out() {
   }
 }
 
-/// What the RTL looked up for these 8 bytes; nothing if it has not.
+/// The RTL's look-up of these 8 bytes; nothing if it made none.
 std::optional<Steps::Answer> Steps::looked_up(const spec::AtomicReq& r) {
   const auto target = model::target_of(r);
   const auto at =
@@ -98,7 +99,7 @@ void Steps::store(uint16_t qpn, std::optional<uint8_t> slot, uint64_t address, u
   stored();
 }
 
-/// The oldest word is in memory, or has been dropped.
+/// Called when the oldest word is in memory or was dropped.
 void Steps::stored() {
   if (storing_.empty()) return;
   Storing s = std::move(storing_.front());
@@ -130,7 +131,7 @@ void Steps::step(const spec::RdmapAtomicCommit& c) {
                     hand->turn.request.describe());
     return;
   }
-  if (c.answers == 0) {  // dropped, or its QP is dead
+  if (c.answers == 0) {  // dropped, or its QP has failed
     if (!hand->is_decided) (void)failure_of(hand->turn.request);
     hand.reset();
     return;
@@ -144,7 +145,8 @@ void Steps::step(const spec::RdmapAtomicCommit& c) {
   tally_.differ("rdmap_atomic: QP {}: RTL answers; in the model the QP has failed", c.qpn);
 }
 
-/// Why it came to nothing; dropped if nothing says so. Its look-up and its read are used up.
+/// Why the request failed; kDropped if no failure is found. Uses up its look-up and its failed
+/// read.
 spec::AtomicRsp Steps::failure_of(const spec::AtomicReq& r) {
   spec::AtomicRsp rsp{.op = r.op, .qpn = r.qpn, .slot = r.slot, .ending = AtomicEnd::kDropped};
   auto a = looked_up(r);
@@ -165,7 +167,7 @@ spec::AtomicRsp Steps::failure_of(const spec::AtomicReq& r) {
   return rsp;
 }
 
-/// rdmap_op 3 of a request in atomic, or of a result: true if it was one.
+/// Handles rdmap_op 3 of a request in unit atomic, or of a result; true if it was one.
 bool Steps::atomic_failed(uint16_t qpn) {
   if (auto& hand = in_hand_[qpn]; hand && hand->failed) {
     const auto rsp = *hand->failed;

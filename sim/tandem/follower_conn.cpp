@@ -1,10 +1,10 @@
-// Connections: the transport's events, orders and commands, streaming bytes, Terminates that have left.
+// Connections: the transport's events, orders and commands, streaming bytes, Terminates sent.
 #include "tandem/steps.hpp"
 
 namespace rnic::sim {
 namespace {
 
-// llp_if_rule
+// Sources of llp_rule.
 constexpr uint8_t kTermLeft = 0, kTermLate = 1, kEvent = 2, kRawCheck = 3, kRawAbort = 4,
                   kOrder = 5, kCommand = 6;
 
@@ -15,7 +15,7 @@ constexpr uint64_t kCreditSeen = 256;
 
 void Steps::llp_event(const spec::LlpCtlEvt& e) { events_.push_back(e); }
 
-/// At once: what the RTL grants before it has seen this credit, it could have granted later.
+/// Applied at once: a grant before the RTL has seen this credit could also have come later.
 void Steps::llp_credit(const spec::LlpCredit& c) {
   credited_[c.connection] = tally_.cycle();
   llp_.credit(c);
@@ -64,7 +64,7 @@ void Steps::conn_cmd_rsp(const spec::ConnCmdRsp& rsp) {
   admin_.answer(rsp);
 }
 
-/// For 2^16 cycles at least there was no credit for it.
+/// A Terminate had no credit for at least 2^16 cycles.
 void Steps::terminate_late(uint16_t qpn) {
   if (!known(qpn, "llp_rule")) return;
   if (!qps_[qpn].wants_term)
@@ -90,7 +90,7 @@ void Steps::llp_event_taken(const spec::LlpRuleCommit& c) {
   llp_.event(e);
   const bool ends = e.kind == spec::LlpEvt::kClosed || e.kind == spec::LlpEvt::kReset ||
                     e.kind == spec::LlpEvt::kFailed;
-  if (ends && give_ == e.connection) {  // it gives nothing more: admin hears so
+  if (ends && give_ == e.connection) {  // no more bytes come: reported to admin
     give_.reset();
     admin_.raw_rx({.connection = e.connection, .data = {}, .ended = true});
   }
@@ -107,12 +107,12 @@ void Steps::llp_order_taken(const spec::LlpRuleCommit& c) {
     q.stopped_llp = true;
     expect_.may_drop(c.qpn);
   } else if (ctl->op == spec::QpOp::kHalfClose) {
-    expect_.may_drop(c.qpn);  // llp_if_tx drops what comes behind the FIN
+    expect_.may_drop(c.qpn);  // llp_if_tx drops what follows the FIN
   }
   llp_.control(*ctl);
 }
 
-/// Admin's streaming bytes: may they leave? They do when they have credit (llp_tx), or are given up.
+/// May admin's streaming bytes be sent? They are sent when they have credit (llp_tx), or discarded.
 void Steps::raw_taken(const spec::LlpRuleCommit& c) {
   if (raw_out_.empty() || raw_out_.front().bytes.connection != c.connection)
     return tally_.differ("llp_rule: connection {}: RTL judges streaming bytes; model has none",

@@ -7,7 +7,7 @@
 namespace rnic::sim {
 namespace {
 
-/// Registers whose value is time or a count, or races with what the device does: answered, not compared.
+/// Registers that hold a time or a count, or that race with the device: read, but not compared.
 bool is_live(uint32_t offset) {
   switch (offset & ~7U) {
     case spec::kDevStatusOffset & ~7U:
@@ -89,7 +89,7 @@ void Steps::vectors_changed() {
   }
 }
 
-/// Writes that are due when bus master goes off are dropped, and count as done.
+/// When bus master goes off, expected writes are dropped and count as done.
 void Steps::writes_changed() {
   const bool on = host_.dma_enabled();
   if (on == expect_.writes()) return;
@@ -119,7 +119,7 @@ void Steps::dma_piece(const DmaPiece& p) {
   settle();
 }
 
-/// Admin's reads are answered as they complete; the next one may be there already.
+/// Serves admin's reads as they complete; the data of the next one may have arrived already.
 void Steps::serve_admin() {
   while (admin_read_) {
     auto got = log_.take(Client::kAdmin, admin_read_->address, admin_read_->length);
@@ -167,7 +167,7 @@ void Steps::admin_wr(const spec::AdminWr& wr) {
   if (!expect_.writes()) answer_written();
 }
 
-/// The answer to a command has left: what was put off until then takes effect.
+/// The response to a command was written: effects postponed until then take place.
 void Steps::answer_written() {
   while (!after_answer_.empty()) {
     after_answer_.front()();
@@ -179,9 +179,9 @@ void Steps::answer_written() {
 
 void Steps::command(model::Admin::Unit unit, const spec::Cmd& cmd) {
   switch (cmd.opcode) {
-    case spec::AdminOpcode::kCreateEq:  // nothing races with an EQ that is not there yet
+    case spec::AdminOpcode::kCreateEq:  // an EQ that does not exist yet has no race
       return cq_.command(cmd);
-    case spec::AdminOpcode::kDestroyEq:  // events may be written to it until the RTL has answered
+    case spec::AdminOpcode::kDestroyEq:  // events may be written to it until the RTL has responded
       after_answer_.push_back([this, cmd] {
         quiet_cq_ = true;
         cq_.command(cmd);

@@ -6,13 +6,14 @@
 namespace rnic::sim {
 namespace {
 
-// qp_retire
+// Operations of qp_retire.
 constexpr uint8_t kWrDone = 0, kReadDone = 1, kReceived = 2, kOwnError = 3, kLook = 4, kMark = 5,
                   kFlushAsked = 6, kFlushPosted = 7;
-// Cycles from an RQ doorbell to the last commit of a take that read the index before: S0 of qp_rq_fetch to
-// S3 (3), empty, b1, b2.
+// Cycles from an RQ doorbell to the last commit of a take that read the old index: S0 to S3 of
+// qp_rq_fetch (3), then empty, b1, b2 (3).
 constexpr uint64_t kRing = 6;
-/// Cycles from the begin of a flush to the completion of a later pass, with held-back queues (build stall).
+/// Cycles from the start of a flush to the completion of a later pass, with queues that stall
+/// (build stall).
 constexpr uint64_t kFlushPasses = 64;
 
 }  // namespace
@@ -29,7 +30,7 @@ void Steps::step(const spec::QpDoorbellCommit& c) {
   if (c.accepted == 0) {
     host_.bar.dropped();
     if (!fits) return;
-    // RTL hears of what retires a little later, but before a completion can say so.
+    // The RTL sees a retirement later than the model, but before its completion can report it.
     const Followed& q = qps_[c.qpn];
     const bool is_recv = db.kind == spec::DoorbellKind::kRq;
     if (q.is_changing)
@@ -52,7 +53,7 @@ void Steps::step(const spec::QpDoorbellCommit& c) {
   }
 }
 
-/// The copy is used in place of a read: so everything in front of it must have been read.
+/// The copy replaces a read, so all units before it in the queue must have been read.
 void Steps::step(const spec::QpPushCommit& c) {
   if (!known(c.qpn, "qp_push")) return;
   Followed& q = qps_[c.qpn];
@@ -72,7 +73,7 @@ void Steps::step(const spec::QpPushCommit& c) {
   q.push.reset();
 }
 
-/// The next unit of the send queue, as the RTL read it. False if there is none, or it could not be read.
+/// The next unit of the send queue, as the RTL read it. False if there is none, or its read failed.
 bool Steps::fetch_unit(uint16_t qpn) {
   const model::MemRead r = qp_.fetch(qpn, 1);
   if (r.length == 0) {
@@ -95,7 +96,7 @@ bool Steps::fetch_unit(uint16_t qpn) {
 
 void Steps::step(const spec::QpIssueCommit& c) {
   if (!known(c.qpn, "qp_issue")) return;
-  if (c.dropped != 0) {  // it stands behind one that has failed
+  if (c.dropped != 0) {  // it is behind a failed one in the queue
     if (qp_.issues(c.qpn))
       return tally_.differ(
           "qp_issue: QP {}: RTL has dropped a work request; model has none in front of it that "
@@ -112,7 +113,7 @@ void Steps::step(const spec::QpIssueCommit& c) {
   }
   const auto state = qp_.state(c.qpn);
   const bool live = (state == spec::QpState::kRts || state == spec::QpState::kClosing) &&
-                    !qp_.lost(c.qpn);  // else: was on its way
+                    !qp_.lost(c.qpn);  // else: it was in flight
   if (live && !qp_.issuable().test(c.qpn))
     return tally_.differ(
         "qp_issue: QP {}: RTL issued a work request; model must wait (window, ddp's slots, fence, "
@@ -149,7 +150,7 @@ void Steps::step(const spec::QpRqTakeCommit& c) {
       return q.takes.push_back(rsp);
     }
     if (!qp_.rq_here(c.qpn)) {
-      (void)qp_.rq_take(c.qpn);  // it waits, so that a failed read ends it
+      (void)qp_.rq_take(c.qpn);  // the model then waits, so that a failed read ends it
       const model::MemRead r = qp_.rq_fetch(c.qpn, 1);
       auto got = log_.take(Client::kRqFetch, r.address, r.length);
       if (got.state != ReadLog::State::kDone) {
@@ -176,7 +177,7 @@ void Steps::cqe_req(const spec::CqeReq& cqe) {
   qps_[qpn].retired[is_recv ? 1 : 0].untold.push_back({cqe.entry.index, qp_.retired(qpn, is_recv)});
 }
 
-/// The completion is in host memory, or no one will write it.
+/// Called when the completion is in host memory, or will not be written.
 void Steps::completion_told(const spec::Cqe& entry) {
   if (entry.qpn >= qps_.size()) return;
   auto& r = qps_[entry.qpn].retired[entry.is_recv != 0 ? 1 : 0];
@@ -187,13 +188,14 @@ void Steps::completion_told(const spec::Cqe& entry) {
   }
 }
 
-/// Done work requests at the head of the window retire.
+/// Retires done work requests at the head of the window.
 void Steps::retire_done(uint16_t qpn) {
   while (qp_.retirable().test(qpn) && !qp_.flushing(qpn) && qp_.state(qpn) != spec::QpState::kError)
     qp_.retire(qpn);
 }
 
-/// qp_retire flushes in passes, and each reads the producer indices anew: a doorbell that comes between them is flushed, too.
+/// qp_retire flushes in passes, and each pass reads the producer indices again. So it also flushes
+/// a doorbell that comes between them.
 void Steps::flush_again(uint16_t qpn) {
   if (qpn >= qps_.size() || tally_.cycle() - qps_[qpn].flushed > kFlushPasses) return;
   const auto is_its = [qpn](const spec::CqeReq& r) { return r.entry.qpn == qpn; };

@@ -27,7 +27,7 @@ void Steps::step(const spec::CqOpCommit& c) {
       waiting.pop_front();
       if (cmd.opcode != spec::AdminOpcode::kDestroyCq) return cq_.command(cmd);
       after_answer_.push_back(
-          [this, cmd] {  // its last events may be written until the RTL has answered
+          [this, cmd] {  // its last events may be written until the RTL has responded
             quiet_cq_ = true;
             cq_.command(cmd);
             quiet_cq_ = false;
@@ -47,7 +47,7 @@ void Steps::step(const spec::CqOpCommit& c) {
       if (!wr || !expect_.writes()) completion_told(req->entry);
       return;
     }
-    default: {  // the doorbell that armed it has made it due
+    default: {  // the doorbell that armed the CQ has made the event due
       const Fires& f = fires_[0][c.cqn % fires_[0].size()];
       if (f.firm + f.merged == 0)
         tally_.differ("cq_op: CQ {}: RTL has an event due; model has none", c.cqn);
@@ -59,8 +59,8 @@ Steps::Fires& Steps::fires(const model::Cq::Event& e) {
   return fires_[static_cast<size_t>(e.kind) - 1][e.object];
 }
 
-/// How often an event came due, and was written, differs by what has met in the pending bit: at most one entry for each time, at
-/// least one behind the last.
+/// Events merge in the pending bit, so an event may be written less often than it came due: at most
+/// one entry per time, and at least one after the last time.
 void Steps::step(const spec::CqEventCommit& c) {
   const model::Cq::Event e{static_cast<spec::EqeType>(c.kind), c.object};
   if (c.kind < 1 || c.kind > 4 || c.object >= fires_[c.kind - 1U].size())
@@ -69,7 +69,7 @@ void Steps::step(const spec::CqEventCommit& c) {
   if (f.firm + f.merged == 0)
     return tally_.differ("cq_event: RTL writes an event {} of {}; model has none pending",
                          to_string(e.kind), e.object);
-  if (f.firm == 0) {  // one of those that may have gone with an earlier entry has come by itself
+  if (f.firm == 0) {  // an event that may have merged into an earlier entry was written separately
     cq_.pend(e);
     f = {.firm = 0, .merged = f.merged};
   }
@@ -85,7 +85,7 @@ void Steps::cq_cmd_rsp(const spec::CqCmdRsp& rsp) {
   if (!quiet_cq_) admin_.answer(rsp);
 }
 
-/// Each QP of the queue will hear of it.
+/// Sets the CQ fault bit of each QP that completes on the queue.
 void Steps::cq_fault(const spec::CqFault& fault) {
   for (uint16_t qpn = 0; qpn < qps_.size(); ++qpn) {
     if (qp_.completes_on(qpn, fault.cqn)) qps_[qpn].bits |= 1U << 6;

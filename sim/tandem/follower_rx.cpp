@@ -8,7 +8,7 @@ namespace rnic::sim {
 namespace {
 
 constexpr uint8_t kFpdu = 0, kStream = 1;
-// rdmap_op
+// Operations of rdmap_op.
 constexpr uint8_t kCtl = 0, kQpFault = 1, kTxFault = 2, kRespFailed = 3, kSegment = 4,
                   kSlotFree = 6, kWqe = 7;
 
@@ -45,7 +45,7 @@ void Steps::step(const spec::LlpRxCommit& c) {
   auto f = llp_.receive(r);
   if (!f && q.stopped_llp &&
       q.connection ==
-          c.connection) {  // records still go the way they went until the stop is through
+          c.connection) {  // until the stop has taken effect, records still reach the QP
     tally_.followed("records behind a stop");
     f = model::RxFpdu{.hdr = {.qpn = c.qpn, .length = data.size()}, .data = data, .error = r.error};
   }
@@ -60,7 +60,7 @@ void Steps::step(const spec::LlpRxCommit& c) {
   ulpdus_.push_back(mpa_.rx.next());
 }
 
-/// From here on a stop waits for it.
+/// From this commit on, a stop waits for the segment.
 void Steps::step(const spec::DdpRxCommit& c) {
   if (!known(c.qpn, "ddp_rx")) return;
   auto u = take(ulpdus_, c.qpn, "ddp_rx", "a received segment");
@@ -130,7 +130,7 @@ void Steps::segment(uint16_t qpn) {
   if (!u) return;
   Followed& q = qps_[qpn];
   if (q.ddp_stopped)
-    u->hdr.cause = spec::Cause::kLocalCatastrophic;  // looked at before the stop, or not: refused
+    u->hdr.cause = spec::Cause::kLocalCatastrophic;  // checked before the stop or not: refused
   if (ddp_.rx.needs_receive(*u)) {
     if (q.takes.empty())
       return tally_.differ("rdmap_op: QP {}: a Send begins; RTL has taken no receive WQE for it",
@@ -151,7 +151,8 @@ void Steps::segment(uint16_t qpn) {
   ddp_.rx.place_done({});
 }
 
-/// A segment of a QP that has stopped may have been looked up before: its answers go, if they can be told from those of others.
+/// A segment of a stopped QP may have been looked up before the stop. Discards those results if
+/// they can be distinguished from the results of others.
 void Steps::drop_answers(const Followed& q, const model::RxUlpdu& u) {
   auto& edge = answered_[0];
   if (edge.empty()) return;
@@ -174,9 +175,9 @@ void Steps::drop_answers(const Followed& q, const model::RxUlpdu& u) {
 
 // --- Reads of the peer
 
-/// The oldest Read Request of the QP is answered, or its source is not good (rdmap_op 3).
+/// The RTL refuses the oldest Read Request of the QP because its source is bad (rdmap_op 3).
 void Steps::respond(uint16_t qpn) {
-  if (!rdmap_.responders().test(qpn)) {  // it has failed or stopped meanwhile
+  if (!rdmap_.responders().test(qpn)) {  // it has failed or stopped in between
     if (!answered_[3].empty()) answered_[3].pop_front();
     if (cancelled_ != 0) --cancelled_;
     return;

@@ -1,5 +1,6 @@
-// States of QPs: commands, events, start and stop of the other units. The RTL says which events it
-// has seen together; the model (Qp::happened) decides which of them counts and what the QP does.
+// States of QPs: commands, events, start and stop of the other units. The RTL reports which events
+// it has taken together. The model (Qp::happened) decides which of them counts and what the QP
+// does.
 #include "tandem/steps.hpp"
 
 namespace rnic::sim {
@@ -17,7 +18,7 @@ enum Bit : uint8_t {
 
 }  // namespace
 
-// --- what happens to a QP waits here until qp_state has seen it
+// --- events of a QP wait here until qp_state takes them
 
 void Steps::qp_error(const spec::QpError& e) {
   qps_[e.qpn].bits |= kError;
@@ -35,7 +36,7 @@ void Steps::llp_event(const spec::LlpEvent& e) {
 void Steps::qp_ctl(model::Qp::Peer peer, const spec::QpCtlLlp& ctl) {
   switch (peer) {
     case model::Qp::Peer::kMpa:
-      return mpa_.control(ctl);  // it holds nothing here
+      return mpa_.control(ctl);  // at once: mpa holds nothing here
     case model::Qp::Peer::kDdp:
       return ctl_ddp_.push_back(ctl);
     case model::Qp::Peer::kRdmap:
@@ -82,7 +83,7 @@ void Steps::step(const spec::QpStateCommit& c) {
   if (c.is_cmd == 0) {
     const uint8_t known_bits = static_cast<uint8_t>(
         q.bits | kEmpty |
-        (q.is_overtaken ? kError : 0));  // that the queue was empty is judged behind the look
+        (q.is_overtaken ? kError : 0));  // that the queue was empty is judged after the look
     if ((c.bits & ~known_bits) != 0)
       return tally_.differ("qp_state: QP {}: events: RTL {:#x} / model {:#x}", c.qpn, c.bits,
                            q.bits);
@@ -108,7 +109,7 @@ void Steps::step(const spec::QpStateCommit& c) {
   const bool rests = state == spec::QpState::kIdle || state == spec::QpState::kError;
   if (cmd.opcode == spec::AdminOpcode::kQueryQp ||
       (cmd.opcode == spec::AdminOpcode::kDestroyQp && rests)) {
-    q.at_look = cmd;  // what is retired is that of the look
+    q.at_look = cmd;  // it reports what is retired at the look
     return look(c.qpn);
   }
   command_now(cmd);
@@ -132,8 +133,9 @@ void Steps::look(uint16_t qpn) {
   looked_at_ = qpn;
 }
 
-/// The error that the RTL decided on. It keeps one a QP: an error behind "nothing left" takes its place if qp_state has not had it yet, and
-/// then sets the bit once more if that was cleared meanwhile.
+/// The error that the RTL decided on. The RTL keeps one error per QP. An error after "nothing left"
+/// replaces it if qp_state has not taken it yet. The error then sets the bit once more if the bit
+/// was cleared in between.
 spec::QpError Steps::take_error(const spec::QpStateCommit& c, Followed& q) {
   const auto is_nothing = [](const spec::QpError& e) { return e.cause == spec::Cause::kNone; };
   const bool first = c.nothing_left != 0 || !is_nothing(q.errors.front());
@@ -149,7 +151,7 @@ spec::QpError Steps::take_error(const spec::QpStateCommit& c, Followed& q) {
   return e;
 }
 
-/// Which of them counts, and what the QP does then, the model decides.
+/// The model decides which event counts and what the QP does.
 void Steps::happened(uint16_t qpn, Followed& q, uint8_t bits, const spec::QpError& e) {
   static constexpr std::array<std::pair<Bit, model::Qp::Event>, 7> kEvents{
       {{kError, model::Qp::kError},
@@ -170,14 +172,16 @@ void Steps::happened(uint16_t qpn, Followed& q, uint8_t bits, const spec::QpErro
   qp_.happened_together(qpn, events, e);
 }
 
-/// The model wants to know what is outstanding before it goes on: RTL's next look says when.
+/// The model needs to know what is outstanding before it continues: the RTL's next look gives the
+/// time.
 void Steps::look_due(uint16_t qpn) {
   Followed& q = qps_[qpn];
   q.fin = q.fin || fin_with_it_;
   look(qpn);
 }
 
-/// mpa and ddp have been synchronised: what came before the connection's end has been delivered.
+/// True if everything before the connection's end was delivered: mpa and ddp have been
+/// synchronised.
 bool Steps::is_delivered(uint16_t qpn, std::string_view commit, std::string_view does) {
   const auto is_its = [qpn](const model::RxUlpdu& u) { return u.hdr.qpn == qpn; };
   if (std::ranges::any_of(ulpdus_, is_its) || std::ranges::any_of(inside_, is_its)) {
@@ -190,7 +194,7 @@ bool Steps::is_delivered(uint16_t qpn, std::string_view commit, std::string_view
   return false;
 }
 
-/// Behind the look of a QP whose peer has closed, or which closes itself.
+/// Decides after the look of a QP whose peer has closed, or which closes itself.
 void Steps::decide_again(uint16_t qpn, Followed& q) {
   if (q.fin && !is_delivered(qpn, "qp_state", "looks at the peer's FIN")) return;
   if (q.look_empty) {

@@ -1,4 +1,4 @@
-// STag look-ups and changes of the table, in the order in which the RTL read and wrote it.
+// STag look-ups and changes of the table, in the order in which the RTL read and wrote the table.
 #include "tandem/steps.hpp"
 
 namespace rnic::sim {
@@ -8,7 +8,7 @@ constexpr size_t kRx = 0, kTx = 1, kWqe = 2, kResp = 3, kQn1 = 5;
 constexpr std::array<std::string_view, 4> kNames{"a received segment", "a segment to be sent",
                                                  "a work request", "a Read Request of the peer"};
 
-/// qp and rdmap do not say which look-up is their last.
+/// Compares two look-ups. qp and rdmap do not report which look-up is their last.
 bool same(const spec::WqeCheck& a, spec::WqeCheck b, size_t client) {
   if (client == kWqe || client == kResp) b.last = a.last;
   return a == b;
@@ -77,7 +77,8 @@ void Steps::step(const spec::TptChangeCommit& c) {
   tpt_.command(cmd, c.waits != 0);
 }
 
-/// A behaviour asks; the answer is that of the RTL's look-up, which must have been the same.
+/// Serves a behaviour's look-up with the result of the RTL's look-up, which must have been the
+/// same.
 spec::TptResult Steps::answered(size_t client, const spec::WqeCheck& c,
                                 model::ExtentList* extents) {
   auto& edge = answered_[client];
@@ -95,12 +96,12 @@ spec::TptResult Steps::answered(size_t client, const spec::WqeCheck& c,
       return result;
     }
     if (client == kRx &&
-        refused_ != 0) {  // of a segment that was refused before its look-ups counted
+        refused_ != 0) {  // of a segment that was refused before its look-ups were used
       open_[client] = true;
       drop_open(client);
       --refused_;
     } else if (client == kResp &&
-               cancelled_ != 0) {  // its QP stopped, or failed, before it was answered
+               cancelled_ != 0) {  // its QP stopped or failed before it was answered
       --cancelled_;
       edge.pop_front();
       tally_.followed("responder's look-ups that came to nothing");
@@ -128,7 +129,8 @@ void Steps::give_back(model::ExtentList& extents) {
   extents = {};
 }
 
-/// The rest of the look-ups of one segment or work request: asked for by the RTL, not needed after one that failed.
+/// Drops the rest of the look-ups of one segment or work request. The RTL made them; after a failed
+/// one they are not needed.
 void Steps::drop_open(size_t client) {
   auto& edge = answered_[client];
   while (open_[client]) {

@@ -17,7 +17,7 @@ void Steps::tx_want(const spec::TxWant& want) {
   (want.is_term != 0 ? qps_[want.qpn].wants_term : qps_[want.qpn].wants) = true;
 }
 
-/// A Terminate makes ddp drop the rest of its QP: it waits until the RTL's has.
+/// A Terminate makes ddp drop the rest of its QP, so it waits until the RTL's ddp has done so.
 void Steps::terminate(model::TxMessage m) { qps_[m.hdr.qpn].term = std::move(m); }
 
 void Steps::step(const spec::DdpDropCommit& c) {
@@ -48,7 +48,7 @@ void Steps::step(const spec::LlpGrantCommit& c) {
                          c.is_term != 0 ? "a Terminate" : "a segment");
   wants = false;
   auto grant = llp_.grant({.qpn = c.qpn, .is_term = c.is_term});
-  if (!grant && q.stopped_llp) {  // llp_if's stop reaches its table of grants a little later
+  if (!grant && q.stopped_llp) {  // llp_if's stop reaches its table of grants later
     tally_.followed("grants behind a stop");
     grant = spec::TxGrant{.qpn = c.qpn, .is_term = c.is_term, .mulpdu = c.mulpdu};
   }
@@ -100,7 +100,7 @@ void Steps::step(const spec::DdpSegmentCommit& c) {
   segments_.push_back(std::move(s));
 }
 
-/// Payload comes from what the RTL read, in the order of the segments.
+/// Gathers payload from the RTL's reads, in the order of the segments.
 void Steps::gather() {
   for (TxSegment& s : segments_) {
     if (s.whole) continue;
@@ -108,7 +108,7 @@ void Steps::gather() {
   }
 }
 
-/// Extent by extent, in the order of its reads: two extents of a segment may overlap.
+/// Gathers extent by extent, in the order of the reads: two extents of a segment may overlap.
 bool Steps::gather(TxSegment& s) {
   if (s.segment.result == spec::TptResult::kOk) {
     model::PayloadData& p = s.payload;
@@ -139,14 +139,14 @@ void Steps::tx_fault(const spec::TxFault& f) {
   tx_faults_.push_back(f);
 }
 
-/// ddp holds one response of a QP, so rdmap uses each free slot before the next one comes.
+/// ddp holds one response per QP, so rdmap uses each free slot before the next one comes.
 void Steps::resp_slot_free(const spec::RespSlotFree& f) {
   if (++qps_[f.qpn].slots_free > 1)
     tally_.differ("QP {}: model frees the responder's slot {} times; RTL has used none of them",
                   f.qpn, qps_[f.qpn].slots_free);
 }
 
-/// The oldest segment is judged by ddp. False if its payload is not there.
+/// ddp judges the oldest segment. False if its payload is missing.
 bool Steps::assemble_next() {
   TxSegment& s = segments_.front();
   if (!s.whole) {
@@ -168,7 +168,8 @@ bool Steps::assemble_next() {
   return true;
 }
 
-/// The RTL has seen that a payload of this QP is bad: so does the model, segments before it first.
+/// The RTL has found that a payload of this QP is bad. The model finds it, too: segments before it
+/// first.
 void Steps::apply_fault(uint16_t qpn) {
   size_t at = 0;
   for (; at < segments_.size(); ++at) {
@@ -182,9 +183,9 @@ void Steps::apply_fault(uint16_t qpn) {
   for (size_t i = 0; i <= at; ++i) assemble_next();
 }
 
-/// The RTL has sent the Flush Response of this QP, so the model judges it, and the segments in front
-/// of it first. If the payload of one is still missing, or one without payload waits for a placement,
-/// it judges none: the caller reports the mismatch.
+/// The RTL has sent the Flush Response of this QP. So the model judges it, and the segments in
+/// front of it in `segments_` first. It judges none if the payload of one is still missing, or if
+/// one without payload waits for a placement; the caller then reports the mismatch.
 void Steps::finish_response(uint16_t qpn) {
   const auto is_its = [qpn](const TxSegment& s) {
     return s.qpn == qpn && s.segment.source == spec::TxSource::kResp &&
@@ -244,14 +245,13 @@ void Steps::llp_tx(const Record& r) {
   const auto hdr = expect_.sent(r);
   if (!hdr) return;
   if (!qps_[hdr->qpn].stopped_llp)
-    credit_covers(r.connection);  // grants behind a stop are not the model's
+    credit_covers(r.connection);  // grants after a stop are not the model's
   if (hdr->done != 0)
     llp_.sent({.qpn = hdr->qpn, .length = hdr->length, .done = 1, .slot = hdr->slot, .is_term = 0});
-  if (hdr->is_term != 0)
-    terms_left_.push_back(hdr->qpn);  // what follows from it comes with llp_rule 0
+  if (hdr->is_term != 0) terms_left_.push_back(hdr->qpn);  // its effects come with llp_rule 0
 }
 
-/// What has left, the model had set aside.
+/// Checks that the model has reserved credit for all bytes sent.
 void Steps::credit_covers(uint16_t connection) {
   const uint32_t used = llp_.used(connection), left = bytes_left_[connection];
   if (static_cast<int32_t>(used - left) < 0)
@@ -260,7 +260,7 @@ void Steps::credit_covers(uint16_t connection) {
 }
 
 void Steps::step(const spec::DdpCtlCommit& c) {
-  if (c.op == spec::QpOp::kSync) return;  // what it waited for is checked where the QP looks
+  if (c.op == spec::QpOp::kSync) return;  // its condition is checked at the QP's look
   const auto ctl = take_of(ctl_ddp_, c.qpn, "ddp_ctl", "an order of qp");
   if (!ctl) return;
   if (ctl->op != c.op)
@@ -274,13 +274,12 @@ void Steps::step(const spec::DdpCtlCommit& c) {
   ddp_.control(*ctl);
 }
 
-/// What was inside when the order took effect has a verdict and is placed, or has gone to mpa: the
-/// RTL may be later than that, but not before. A segment that came behind the order (ddp_rx) may still be
-/// there: it is refused.
+/// What was inside when the order took effect has a verdict and is placed, or has gone to mpa. The
+/// RTL may acknowledge later than that, but not before. A segment that came after the order
+/// (ddp_rx) may still be inside: it is refused.
 void Steps::step(const spec::DdpAckCommit& c) {
   if (c.op == spec::QpOp::kSync || !known(c.qpn, "ddp_ack")) return;
-  if (!qps_[c.qpn].tx_failed)
-    apply_fault(c.qpn);  // its payload came back bad, and nobody has been told yet
+  if (!qps_[c.qpn].tx_failed) apply_fault(c.qpn);  // its payload was bad, which is not reported yet
   const auto is_its = [&](const spec::QpAckDdp& a) { return a.qpn == c.qpn; };
   const auto done = std::ranges::find_if(acks_ddp_, is_its);
   if (done == acks_ddp_.end())

@@ -19,7 +19,7 @@ void Ordering::commit(const spec::AnyCommit& c) {
     void operator()(const spec::DdpUlpduCommit& x) { o.payload_.ulpdu(x); }
     void operator()(const spec::TptCheckCommit& x) { o.payload_.look_up(x); }
     void operator()(const spec::AtomicWordCommit& x) { o.payload_.word(x); }
-    // Nothing that is judged hangs on these.
+    // No rule depends on these.
     void operator()(const spec::DdpRxCommit&) {}
     void operator()(const spec::DdpAckCommit&) {}
     void operator()(const spec::DmaRdReqCommit&) {}

@@ -1,4 +1,4 @@
-// What the ordering checker found: the first violation, and how often each rule was judged.
+// Results of the ordering checker: the first violation, and how often each rule was judged.
 #pragma once
 
 #include <fmt/format.h>

@@ -36,7 +36,7 @@ void PayloadOrder::way(const spec::LlpRxCommit& w) {
   pair(c);
 }
 
-/// The k-th way of a connection is that of its k-th record.
+/// The k-th llp_rx commit of a connection belongs to its k-th record.
 void PayloadOrder::pair(Connection& c) {
   while (!c.records.empty() && !c.ways.empty()) {
     const Record r = std::move(c.records.front());
@@ -63,7 +63,7 @@ void PayloadOrder::control(const spec::DdpCtlCommit& c) {
   placements_.starts(c.qpn);
 }
 
-/// Nothing more of this QP is accepted, and what it had to send may be dropped.
+/// The QP fails: no more of it is accepted, and what it had to send may be dropped.
 void PayloadOrder::fail(Qp& qp) {
   qp.has_failed = true;
   failed_at_ = findings_.cycle();
@@ -144,8 +144,8 @@ void PayloadOrder::word(const spec::AtomicWordCommit& c) {
   if (c.op == spec::AtomicOp::kResult && c.performed != 0) ++qps_[c.qpn].old_values;
 }
 
-/// The commit does not say whether it is of an atomic: it is of the oldest Read if the data of that
-/// one are there, else of an atomic whose old value has been decided.
+/// The commit does not report whether it is of an atomic. It is of the oldest Read if the data of
+/// that Read are placed, else of an atomic whose old value was decided.
 void PayloadOrder::read_done(uint16_t qpn, Qp& qp) {
   if (qp.reads.empty())
     return findings_.differ("a Read of QP {} is done, and no end of a response was judged", qpn);
@@ -195,7 +195,7 @@ void PayloadOrder::completion(const spec::Cqe& c) {
 
 // --- read for a response
 
-/// Reads and look-ups no longer pair up: until all is quiet nothing of rule c is judged.
+/// Reads and look-ups no longer pair up: rule c is not judged until payload reads are quiet.
 void PayloadOrder::stop_pairing() {
   pairs_ = false;
   pieces_.clear();
@@ -203,8 +203,8 @@ void PayloadOrder::stop_pairing() {
   findings_.judged("unsure");
 }
 
-/// A look-up that failed is followed by no read, so that those behind it no longer pair up; the failure of its QP is told later.
-/// Without one the read is of nothing that the device has to send.
+/// A failed look-up has no read, so those after it no longer pair up. The failure of its QP is
+/// reported later. If no QP fails, the read is for no segment to be sent.
 void PayloadOrder::unexplained(const DmaRead& r) {
   const bool fails = failed_at_ && findings_.cycle() - *failed_at_ <= kResumeCycles;
   if (!fails)
@@ -268,7 +268,7 @@ void PayloadOrder::look_up(const spec::TptCheckCommit& c) {
       if (due.found) {
         const bool again = due.length != 0 && due.stag == c.stag && due.to == c.tagged_offset;
         due.is_unsure |= again;
-        if (again && due.length != c.length) qp.requests.clear();  // which of the two was it?
+        if (again && due.length != c.length) qp.requests.clear();  // which of the two is unknown
         continue;
       }
       if (qp.requests.empty()) break;

@@ -1,8 +1,10 @@
-// Rules a1, a2 and c of ordering.hpp: what was received, judged, placed, delivered, and read for a response.
+// Rules a1, a2 and c of ordering.hpp: payload received, judged, placed, delivered, and read for a
+// response.
 //
-//   record + llp_rx commit --> waiting segments of the QP --(rdmap_op 4)--> judged --(dma_wr place)--> written
-//                                              last of a Send, of a Read Response --(qp_retire, CQE)--> must be written
-//                                     Read, Flush Request --(ddp_segment, tpt_check, dma_rd_req)--> what was judged before it
+//   record + llp_rx commit --> waiting segments of the QP
+//                                --(rdmap_op 4)--> judged --(dma_wr place)--> written
+//   last of a Send, of a Read Response --(qp_retire, CQE)--> must be written
+//   Read, Flush Request --(ddp_segment, tpt_check, dma_rd_req)--> what was judged before it
 #pragma once
 
 #include <cstdint>
@@ -32,9 +34,9 @@ class PayloadOrder {
   void read(const DmaRead& r);  // of client payload
   void pcie(const spec::PcieCfg& cfg);
   void reset();
-  /// At a quiet end: a read of payload that nothing has explained, in words; else empty.
+  /// At a quiet end: a description of a payload read that no look-up explains; else empty.
   std::string end() const { return suspect_.value_or(""); }
-  // commits
+  // Commits.
   void way(const spec::LlpRxCommit& c);
   void control(const spec::DdpCtlCommit& c);
   void operation(const spec::RdmapOpCommit& c);
@@ -47,24 +49,24 @@ class PayloadOrder {
 
  private:
   using Serial = Placements::Serial;
-  struct Request {  // a Read Request; of a Flush Request the byte that is read back, or none
+  struct Request {  // a Read Request; of a Flush Request the byte read back, or none
     uint32_t stag = 0;
     uint64_t to = 0;
     uint32_t size = 0, begun = 0;
     Serial need = 0;
   };
-  struct Due {  // a scheduled segment of a response, until its ULPDU has left
+  struct Due {  // a scheduled segment of a response, until its ULPDU is sent
     uint64_t number = 0;
     uint32_t stag = 0;
     uint64_t to = 0;
     uint32_t length = 0;
-    bool found = false;      // its look-up
-    bool is_unsure = false;  // two of them
-    Serial need = 0;         // without payload: must be placed before it leaves
+    bool found = false;      // its look-up was found
+    bool is_unsure = false;  // two look-ups match
+    Serial need = 0;         // without payload: must be placed before it is sent
     std::string violation{};
   };
-  /// Of a response that was judged. The old value of an atomic is stored by unit atomic: that request
-  /// may be done before a Read in front of it, or after one behind it.
+  /// A judged response. Unit atomic stores the old value of an atomic, so that request may complete
+  /// before an earlier Read or after a later one.
   struct Answered {
     Serial last = 0;
     bool is_old_value = false;
@@ -72,12 +74,12 @@ class PayloadOrder {
   struct Qp {
     bool is_starting = false, is_running = false, has_failed = false;
     std::deque<WireSegment> waiting;  // received, no verdict yet
-    Serial last = 0;                  // its newest judged segment with payload
+    Serial last = 0;                  // newest judged segment with payload
     std::deque<Answered> reads;
     std::deque<Serial> receives;
-    uint64_t old_values = 0;  // decided by unit atomic, not yet taken for one that is done
+    uint64_t old_values = 0;  // decided by unit atomic, not yet matched to a done one
     std::deque<std::string>
-        suspects;  // receives whose CQE is to come: what is wrong if it says success
+        suspects;  // receives that await their CQE: the violation if it reports success
     std::deque<Request> requests;
     std::deque<spec::TxSource> scheduled;
     std::deque<Due> dues;
@@ -89,12 +91,12 @@ class PayloadOrder {
     std::deque<Record> records;
     std::deque<spec::LlpRxCommit> ways;
   };
-  struct Piece {  // a look-up of transmitted payload, until its bytes have been read
+  struct Piece {  // a look-up of transmitted payload, until its bytes are read
     uint32_t left = 0;
     bool is_response = false;
     uint16_t qpn = 0;
     Serial need = 0;
-    uint64_t due = 0;  // its number
+    uint64_t due = 0;  // number of its Due
   };
 
   void pair(Connection& c);
@@ -111,9 +113,9 @@ class PayloadOrder {
   std::deque<Piece> pieces_;
   bool pairs_ = true;
   std::optional<std::string>
-      suspect_;  // a read of payload of no look-up, until a failure explains it
+      suspect_;  // a payload read without a look-up, until a failure explains it
   std::optional<uint64_t> failed_at_;  // cycle in which a QP last failed or stopped
-  uint64_t quiet_since_ = 0;           // no look-up and no read of payload since
+  uint64_t quiet_since_ = 0;           // no look-up and no payload read since
 };
 
 }  // namespace rnic::sim

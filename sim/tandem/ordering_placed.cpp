@@ -18,7 +18,7 @@ void Placements::starts(uint16_t qpn) {
     j.is_former = true;
     was_left = was_left || j.serial >= guesses_[0].next;
   }
-  // One that holds half of such a segment was wrong.
+  // A guess that holds half of such a segment was wrong.
   const auto is_inside = [&](const Guess& g) { return g.at != 0 && at(g.next).is_former; };
   if (!std::ranges::all_of(guesses_, is_inside)) std::erase_if(guesses_, is_inside);
   for (Guess& g : guesses_) {
@@ -32,7 +32,8 @@ bool Placements::is_lost(uint16_t qpn) const {
   return std::ranges::all_of(guesses_, [&](const Guess& g) { return g.has_lost(qpn, newest_); });
 }
 
-/// All ways to go on with these bytes: at the front, or at one behind it, if those in between have failed.
+/// All ways to continue with these bytes: at the front segment, or at a later one if those in
+/// between have failed.
 void Placements::follow(const Guess& from, std::span<const uint8_t> bytes,
                         std::vector<Guess>& into) const {
   Guess g = from;

@@ -1,10 +1,12 @@
-// Which judged segments have been placed, told from the bytes alone.
+// Determines from the bytes alone which judged segments were placed.
 //
-//   judged --> [ queue, in the order of the verdicts ] --placed bytes--> the front goes on, or is passed over
+//   judged --> [ queue, in the order of the verdicts ] --placed bytes--> the front continues,
+//                                                                        or is passed over
 //
-// A segment that failed a check which only a table knows is passed over, and with it all that is behind it of its QP. Its bytes may
-// be those of another segment, or begin like them: then there are several guesses, and what they do not agree on is unsure. A guess
-// ends with the first bytes that it cannot explain; without a guess the bytes are of no segment.
+// A segment that failed a check which only a table knows is passed over, and so is everything of
+// its QP behind it in the queue. Its bytes may equal those of another segment, or begin like them.
+// Then there are several guesses, and where they disagree the result is unsure. A guess ends with
+// the first bytes that it cannot explain. If no guess is left, the bytes belong to no segment.
 #pragma once
 
 #include <cstdint>
@@ -21,20 +23,21 @@ namespace rnic::sim {
 
 class Placements {
  public:
-  using Serial = uint64_t;  // of a judged segment with payload, from 1; 0: none
-  static constexpr size_t kMostGuesses =
-      32;  // what is beyond is forgotten, the likeliest are first
+  using Serial = uint64_t;                    // of a judged segment with payload, from 1; 0: none
+  static constexpr size_t kMostGuesses = 32;  // more are dropped; the likeliest come first
 
   Serial judged(uint16_t qpn, const Payload& payload);
-  /// What is left of its former connection failed its checks; it says nothing of this one.
+  /// A new connection starts: its former segments that are not placed failed their checks, and no
+  /// longer count.
   void starts(uint16_t qpn);
-  /// In every guess a segment of it was passed over: nothing more of it is placed.
+  /// True if every guess passed over a segment of the QP: no more of it is placed.
   bool is_lost(uint16_t qpn) const;
-  /// What is wrong with it; empty: it goes on where a judged segment stands.
+  /// The violation, or empty if the bytes continue a judged segment.
   std::string placed(uint64_t address, std::span<const uint8_t> bytes);
-  /// All of the QP up to this one has been placed. Else why not, or empty if that cannot be told.
+  /// Nothing if all segments of the QP up to `need` are placed. Else the reason, or empty if
+  /// unsure.
   std::optional<std::string> missing(uint16_t qpn, Serial need) const;
-  /// Up to the newest, what is missing may be so for a failure that nobody has told yet.
+  /// Up to the newest segment, a missing one may be due to a failure that is not yet reported.
   void doubt() { doubtful_ = newest_; }
   void reset() { *this = {}; }
 
@@ -47,7 +50,7 @@ class Placements {
   };
   struct Guess {
     Serial next = 1;                  // the first that is neither placed nor passed over
-    uint32_t at = 0;                  // of its bytes: placed
+    uint32_t at = 0;                  // bytes of it that are placed
     std::map<uint16_t, Serial> lost;  // by QP: the first that was passed over
     friend bool operator==(const Guess&, const Guess&) = default;
     bool has_lost(uint16_t qpn, Serial up_to) const {
@@ -59,7 +62,7 @@ class Placements {
   void follow(const Guess& from, std::span<const uint8_t> bytes, std::vector<Guess>& into) const;
   std::optional<std::string> missing(const Guess& g, uint16_t qpn, Serial need) const;
 
-  std::deque<Judged> queue_;  // from the first that some guess still needs; serials without a gap
+  std::deque<Judged> queue_;  // from the first that some guess still needs; serials have no gap
   std::vector<Guess> guesses_{Guess{}};
   Serial newest_ = 0, doubtful_ = 0;
 };

@@ -25,7 +25,8 @@ void PortOrder::written(const DmaWrite& w) {
 
 void PortOrder::write_waits() { on_offer_ = true; }
 
-/// What stands on offer in the cycle in which an MMIO read arrives has to go before its answer.
+/// A TLP that is offered in the cycle in which an MMIO read arrives must be written before the
+/// response.
 void PortOrder::cycle_done() {
   if (mmio_read_) reads_.push_back(begun_ + (on_offer_ && !is_under_way_ ? 1 : 0));
   mmio_read_ = on_offer_ = false;

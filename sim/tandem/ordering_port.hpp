@@ -1,5 +1,6 @@
-// Rules d and e of ordering.hpp: MMIO answers and writes; the bus's limits on each request. And of atomics: between the read of an
-// old value and its answer nobody else reads or stores that word.
+// Rules d and e of ordering.hpp: MMIO responses and writes; the limits of the bus on each request.
+// Also for atomics: between the read of an old value and its completion, no other access reads or
+// stores that word.
 #pragma once
 
 #include <array>
@@ -18,12 +19,12 @@ class PortOrder {
   explicit PortOrder(Findings& findings) : findings_(findings) {}
 
   void beat_written();              // a beat of dma_wr was accepted (its commit)
-  void written(const DmaWrite& w);  // and with it a whole TLP
-  void write_waits();               // a beat is on offer
+  void written(const DmaWrite& w);  // and completed a TLP
+  void write_waits();               // a beat is offered
   void cycle_done();
   void read(const DmaRead& r);
   void piece(const DmaPiece& p);
-  void mmio_read();  // reached the device
+  void mmio_read();  // it reached the device
   void response();
   void pcie(const spec::PcieCfg& cfg);
   void reset();
@@ -40,7 +41,7 @@ class PortOrder {
   std::map<uint8_t, uint64_t> old_values_;  // by tag: the word that an atomic reads
   uint64_t begun_ = 0, done_ = 0;           // TLPs on dma_wr
   bool is_under_way_ = false, on_offer_ = false, mmio_read_ = false;
-  std::deque<uint64_t> reads_;  // MMIO reads not answered: how many TLPs must be done before
+  std::deque<uint64_t> reads_;  // unanswered MMIO reads: the number of TLPs to be done before
 };
 
 }  // namespace rnic::sim

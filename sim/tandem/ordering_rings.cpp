@@ -64,7 +64,8 @@ void RingOrder::rung(const Mmio& m) {
   if (at == 0x18) arms_[object].push_back(index);
 }
 
-/// The host rang it, and doorbells of a queue take effect in their order; host_if may have dropped some.
+/// The host must have rung it, and doorbells of a queue take effect in order; host_if may have
+/// dropped some.
 void RingOrder::doorbell(const spec::QpDoorbellCommit& c) {
   const size_t which = c.kind == spec::DoorbellKind::kRq ? 1 : 0;
   auto& rung = rung_[c.qpn][which];
@@ -118,7 +119,7 @@ void RingOrder::fetch_units(const DmaRead& r, Fetch& f) {
     const uint32_t ahead = (slot - ring.next) & (ring.units - 1);
     const auto ready = static_cast<uint16_t>(ring.producer - ring.next);
     const uint32_t announced =
-        ready > ring.units ? 0 : ready;  // a pushed WQE may go ahead of its doorbell
+        ready > ring.units ? 0 : ready;  // a pushed WQE may be ahead of its doorbell
     findings_.judged("WQE reads");
     f.qpn = qpn;
     f.first = static_cast<uint16_t>(ring.next + ahead);
@@ -139,7 +140,7 @@ void RingOrder::piece(const DmaPiece& p) {
   if (it == open_.end()) return;
   Fetch& f = it->second;
   const bool failed = p.status != spec::RdStatus::kOk;
-  if (failed && f.client != Client::kAdmin) {  // may be read again
+  if (failed && f.client != Client::kAdmin) {  // it may be read again
     if (const auto qp = qps_.find(f.qpn); qp != qps_.end())
       qp->second.ring[ring_of(f.client)].next = f.first;
   }
@@ -150,7 +151,7 @@ void RingOrder::piece(const DmaPiece& p) {
   open_.erase(it);
 }
 
-/// Commands, if they lie in the command ring.
+/// Takes commands, if the read lies in the command ring.
 void RingOrder::fetched(const Fetch& f) {
   const uint64_t base = register64(spec::kAdminCmdBaseOffset);
   const uint64_t size = uint64_t{64} << (register64(spec::kAdminLogSizeOffset) & 0xf);

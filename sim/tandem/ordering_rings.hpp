@@ -1,4 +1,5 @@
-// Rules a3 and b of ordering.hpp: rings of QPs, CQs and EQs, known from the commands that admin read and answered.
+// Rules a3 and b of ordering.hpp: the rings of QPs, CQs and EQs, known from the commands that admin
+// read and their responses.
 #pragma once
 
 #include <array>
@@ -23,7 +24,7 @@ class RingOrder {
   void mmio_write(const Mmio& m);
   void read(const DmaRead& r);
   void piece(const DmaPiece& p);
-  /// Of clients cq, msix and admin. A completion entry is returned.
+  /// Writes of clients cq, msix and admin. Returns the CQE if the write is one.
   std::optional<spec::Cqe> written(const DmaWrite& w);
   void doorbell(const spec::QpDoorbellCommit& c);
   void pushed(const spec::QpPushCommit& c);
@@ -33,8 +34,8 @@ class RingOrder {
   struct WorkRing {  // of a QP
     uint64_t base = 0;
     uint32_t units = 0;
-    uint16_t producer = 0;  // of the last doorbell that took effect
-    uint16_t next = 0;      // unit to be read next
+    uint16_t producer = 0;  // index of the last doorbell that took effect
+    uint16_t next = 0;      // next unit to be read
     bool holds(uint64_t address) const {
       return address >= base && address - base < uint64_t{64} * units;
     }
@@ -49,7 +50,7 @@ class RingOrder {
     uint16_t written = 0;
     bool holds(uint64_t address) const { return address >= base && address - base < bytes; }
   };
-  struct Fetch {  // a read of sq, rq or admin that is not answered
+  struct Fetch {  // an outstanding read of sq, rq or admin
     uint64_t address = 0;
     std::vector<uint8_t> data;
     Client client = Client::kUnknown;
@@ -80,11 +81,11 @@ class RingOrder {
   std::map<uint16_t, Ring> cqs_;
   std::map<uint8_t, Ring> eqs_;
   std::map<uint16_t, std::array<std::deque<uint16_t>, 2>>
-      rung_;  // doorbells of the host that no commit has named: sq, rq
-  std::map<uint16_t, std::deque<uint16_t>> arms_;  // armings of a CQ that gave no event yet
+      rung_;  // doorbells of the host that no commit has reported: sq, rq
+  std::map<uint16_t, std::deque<uint16_t>> arms_;  // armings of a CQ that have raised no event yet
   struct Vector {
     std::vector<std::pair<uint64_t, uint32_t>>
-        messages;  // every address and data that its table entry ever held
+        messages;  // every address and data that its table entry has held
     uint64_t events = 0, interrupts = 0;
   };
   std::map<uint8_t, Vector> vectors_;

@@ -91,12 +91,12 @@ void ReadLog::due(uint64_t segment, uint64_t address, uint32_t length) {
   if (length != 0 && bus_master_) dues_.push_back({segment, address, {{0, length}}});
 }
 
-/// Its bytes are those of the oldest extents that still want them.
+/// Assigns the bytes of the read to the oldest extents that still need them.
 void ReadLog::explain(Read& r) {
   for (uint32_t at = 0; at < r.length;) {
     const uint64_t want = r.address + at;
     Due* found = nullptr;
-    uint32_t n = r.length - at;  // of `found`, or up to where an older extent begins
+    uint32_t n = r.length - at;  // length in `found`, or up to the start of an older extent
     for (Due& d : dues_) {
       for (const Span& s : d.unread) {
         const uint64_t from = d.address + s.from, to = d.address + s.to;
@@ -135,7 +135,7 @@ void ReadLog::settle(uint64_t segment) {
   payload_.remove_if([](const Read& r) { return r.done && r.unused.empty(); });
   for (Due& d : dues_)
     if (d.segment == segment) d.is_settled = true;
-  // Reads of a failed segment may still come; those of long ago do not.
+  // Reads of a recently failed segment may still come; those of older segments do not.
   while (dues_.size() > kSettledKept && dues_.front().is_settled) dues_.pop_front();
 }
 
@@ -148,7 +148,7 @@ void ReadLog::pcie(const spec::PcieCfg& cfg) {
   bus_master_ = cfg.bus_master != 0;
   if (bus_master_) return;
   for (Due& d : dues_) d.is_settled = true;
-  for (auto& asked : asked_) {  // what has not left will not
+  for (auto& asked : asked_) {  // reads that were not sent will not be sent
     for (const Asked& a : asked) {
       --a.fetch->open;
       a.fetch->status = spec::RdStatus::kUnsupported;
@@ -183,7 +183,7 @@ void ReadLog::piece(const DmaPiece& p) {
   ring_reads_.remove_if([r](const Read& other) { return &other == r; });
 }
 
-/// The newest read of a unit is the one asked for last, even if its answer came first.
+/// The newest read of a unit is the one requested last, even if its completion came first.
 void ReadLog::into_units(const Read& r) {
   auto& ring = ring_[ring_of(r.client)];
   for (uint32_t i = 0; i < r.length; ++i) {
@@ -240,8 +240,8 @@ ReadLog::Taken ReadLog::find_unit(Client client, uint64_t address, uint32_t leng
   return out;
 }
 
-/// Which reads serve a range: for each byte the oldest that holds it unused. A read that failed
-/// serves its bytes too.
+/// Finds the reads that serve a range: for each byte the oldest read that holds it unused. A failed
+/// read serves its bytes, too.
 ReadLog::Taken ReadLog::find(Client client, uint64_t address, uint32_t length,
                              std::vector<Part>* parts) const {
   Taken out{.state = State::kDone};
@@ -250,7 +250,7 @@ ReadLog::Taken ReadLog::find(Client client, uint64_t address, uint32_t length,
   for (uint32_t at = 0; at < length;) {
     const uint64_t want = address + at;
     const Read* found = nullptr;
-    uint32_t n = length - at;  // served by `found`, or up to where an older read begins
+    uint32_t n = length - at;  // length in `found`, or up to the start of an older read
     for (const Read& r : queue(client)) {
       for (const Span& s : r.unused) {
         const uint64_t from = r.address + s.from, to = r.address + s.to;
@@ -264,7 +264,7 @@ ReadLog::Taken ReadLog::find(Client client, uint64_t address, uint32_t length,
       if (found != nullptr) break;
     }
     if (found == nullptr) {
-      if (out.status != spec::RdStatus::kOk) break;  // behind a failure nothing need be read
+      if (out.status != spec::RdStatus::kOk) break;  // after a failure no more reads are needed
       if (!bus_master_)
         return {
             .state = State::kDone, .status = spec::RdStatus::kUnsupported, .data = {}, .why = {}};
@@ -322,7 +322,7 @@ ReadLog::Taken ReadLog::take(Client client, uint64_t address, uint32_t length) {
   return out;
 }
 
-/// What was read around a range, for a message.
+/// Describes the reads that overlap a range, for a message.
 std::string ReadLog::near(Client client, uint64_t address, uint32_t length) const {
   std::string s = fmt::format("{} bytes from {:#x}", length, address);
   const auto say = [&](const Read& r) {

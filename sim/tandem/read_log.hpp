@@ -1,21 +1,21 @@
-// What the device read, as the answers came: the only memory that the follower sees. Keyed by
-// client and address, since size, split and order of the reads are the RTL's own; a byte that was
-// never read is not there, and nothing here asks the host's memory. Architecture 10.
+// The data that the device read, from the completions: the only memory that the follower sees. It
+// is keyed by client and address, because size, split and order of the reads are the RTL's own. A
+// byte that was never read is absent; the log never reads the host's memory. Architecture 10.
 //
-//   ReadLog log;   log.read(r);   log.piece(p);                    // from the Observer
-//   auto got = log.take(Client::kPayload, address, length);        // when the follower needs it
-//   if (got.state == ReadLog::State::kNever) ...                   // a mismatch: the RTL cannot
-//   know these bytes
+//   ReadLog log;   log.read(r);   log.piece(p);                // from the Observer
+//   auto got = log.take(Client::kPayload, address, length);    // when the follower needs it
+//   if (got.state == ReadLog::State::kNever) ...     // a mismatch: the RTL cannot know these bytes
 //
-// payload, admin, qn1: each read feeds one use. A range is served byte by byte from the oldest read of
-// that byte which has not been
-//   used; it is used up. What is left over at a quiet point was read for nothing.
-// sq, rq: a unit of a ring is served from the newest read of it, any number of times. A unit that
-// was read, was not used and
-//   is read again must hold the same bytes (a WQE behind the doorbell's index may not change): else
-//   contradiction(). A ring whose QP has stopped is forgotten by forget(). A fetch of units, which
-//   may be cut into several reads, is one: a part that failed makes all of it bad, and all of it
-//   waits for its last part. Fetches are told (fetch) in the order of their reads.
+// payload, admin, qn1: each read feeds one use. A byte is served from the oldest read of it that is
+// not used, and uses that read up. What is unused at a quiet point was read for nothing.
+//
+// sq, rq: a unit of a ring is served from its newest read, any number of times.
+// - A unit that was read, was not used and is read again must hold the same bytes (the host may not
+//   change a WQE before the doorbell's index): else contradiction().
+// - forget() discards the ring of a stopped QP.
+// - A fetch of units may be cut into several reads. All of it fails if one part failed, and all of
+//   it waits for its last part.
+// - `fetch` is called in the order of the reads.
 #pragma once
 
 #include <array>
@@ -34,45 +34,46 @@ namespace rnic::sim {
 class ReadLog {
  public:
   enum class State : uint8_t {
-    kDone,     ///< data or status hold
-    kWaiting,  ///< every byte was asked for, some have not come
-    kNever,    ///< some byte was never asked for (or used up already)
+    kDone,     ///< data or status is valid
+    kWaiting,  ///< every byte was requested, some have not arrived
+    kNever,    ///< some byte was never requested (or is used up already)
   };
   struct Taken {
     State state = State::kNever;
     spec::RdStatus status = spec::RdStatus::kOk;  ///< of the first read, by address, that failed
     Payload data{};                               ///< the range, if kDone and ok; else empty
-    std::string why{};  ///< if not kDone: which bytes, and who read near them
+    std::string why{};  ///< if not kDone: the bytes, and the reads near them
   };
 
-  /// This extent is of a segment that is to be sent: payload may be read there, each byte once.
+  /// This extent belongs to a segment to be sent: its payload may be read, each byte once.
   void due(uint64_t segment, uint64_t address, uint32_t length);
-  /// The segment has its bytes, or it has failed: nobody uses what else is or was read for it.
+  /// The segment has its bytes or has failed: other reads for it, past or future, will not be used.
   void settle(uint64_t segment);
-  /// kSqFetch or kRqFetch asks for these units; its reads come later, in order.
+  /// kSqFetch or kRqFetch fetches these units; its reads come later, in order.
   void fetch(Client client, uint64_t address, uint32_t length);
   void read(const DmaRead& r);
   void piece(const DmaPiece& p);
-  /// With bus mastering off nothing leaves: what was never read is then kDone with `unsupported`.
+  /// With bus master off no read is sent: what was never read is then kDone with `unsupported`.
   void pcie(const spec::PcieCfg& cfg);
   void reset();
 
-  /// The bytes [address, address + length) of a client; length 0 is kDone at once. Unless kDone
-  /// nothing is used up.
+  /// The bytes [address, address + length) of a client; length 0 is kDone at once. Uses the reads
+  /// up only if kDone.
   Taken take(Client client, uint64_t address, uint32_t length);
-  /// The same without using anything up.
+  /// The same, but uses nothing up.
   Taken peek(Client client, uint64_t address, uint32_t length) const;
-  /// Units of an SQ or RQ that nobody will ask for any more: the next read of them may differ.
+  /// Units of an SQ or RQ that are not needed any more: the next read of them may differ.
   void forget(Client client, uint64_t address, uint64_t length);
 
-  /// The first thing that cannot be: a tag used twice, an answer without a read, too few or too
-  /// many bytes, an unused WQE unit that came back changed. Empty if all is well.
+  /// The first contradiction: a tag used twice, a completion without a read, too few or too many
+  /// bytes, a changed WQE unit that was not used. Empty if there is none.
   const std::string& contradiction() const { return contradiction_; }
-  /// Payload and admin bytes that were read and not used, one line each. Empty if there are none.
+  /// Payload, admin and qn1 bytes that were read and not used, one line each. Empty if there are
+  /// none.
   std::string for_nothing() const;
-  /// The same, and reads not yet answered, and fetches whose reads have not been made.
+  /// The same, and outstanding reads, and fetches whose reads have not been made.
   std::string left_over() const;
-  /// Fetches whose reads have not been made, likewise.
+  /// Fetches whose reads have not been made, one line each.
   std::string unread() const;
   /// Bytes served so far by take, by client.
   uint64_t bytes_taken(Client client) const { return taken_[static_cast<size_t>(client)]; }
@@ -92,7 +93,7 @@ class ReadLog {
     bool is_settled = false;
   };
   struct Fetch {        // of ring units, in one read or several
-    uint32_t open = 1;  // reads without an answer, and one for those that have not been made
+    uint32_t open = 1;  // outstanding reads, and one for the reads that have not been made
     spec::RdStatus status = spec::RdStatus::kOk;
   };
   struct Read {
@@ -106,17 +107,17 @@ class ReadLog {
     spec::RdStatus status = spec::RdStatus::kOk;
     std::vector<uint8_t> data;
     std::vector<Span> unused;
-    std::vector<Purpose> purposes{};  // payload: of which segments its bytes are
+    std::vector<Purpose> purposes{};  // payload: the segments that its bytes are for
   };
   struct Unit {          // 64 bytes of a ring
-    uint64_t valid = 0;  // a bit a byte: read
+    uint64_t valid = 0;  // one bit per byte: read
     bool used = false;
-    std::shared_ptr<Fetch> fetch{};  // of the newest read whose answer is here,
+    std::shared_ptr<Fetch> fetch{};  // of the newest completed read,
     uint64_t serial = 0;             // and its number
     bool bad() const { return fetch != nullptr && fetch->status != spec::RdStatus::kOk; }
     std::array<uint8_t, kUnit> data{};
   };
-  struct Part {  // of a range: which read serves it
+  struct Part {  // of a range: the read that serves it
     Read* read = nullptr;
     uint64_t address = 0;
     uint32_t length = 0;
@@ -137,11 +138,11 @@ class ReadLog {
   void contradict(const std::string& what);
 
   static constexpr size_t kSettledKept = 256;
-  std::deque<Due> dues_;                          // that have not been read whole, oldest first
+  std::deque<Due> dues_;                          // not read whole yet, oldest first
   std::list<Read> payload_, admin_, qn1_;         // in order of issue
   std::list<Read> ring_reads_;                    // sq and rq, until answered
   std::array<std::map<uint64_t, Unit>, 2> ring_;  // by address of the unit: sq, rq
-  struct Asked {                                  // reads of it have not been made from `next` on
+  struct Asked {                                  // its reads are missing from `next` on
     uint64_t next = 0, end = 0;
     std::shared_ptr<Fetch> fetch{};
   };

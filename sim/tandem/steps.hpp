@@ -1,12 +1,20 @@
-// Inside the follower: the behaviours of one device from reset on, and the edges between them. An edge holds what one behaviour
-// has put out and the next has not taken; a commit names the edge whose head is taken now. What has no race is done at once.
+// Inside the follower: the behaviours of one device since reset, and the edges between them. An
+// edge holds what one behaviour has put out and the next has not taken. A commit names the edge
+// whose head is taken now. Steps without a race are done at once.
 //
-//   commit -> step(commit): takes from an edge -> a behaviour -> its Out functions below: into the next edge, or Expect
+//   commit -> step(commit): takes from an edge -> a behaviour -> its Out functions below
+//          -> the next edge, or Expect
 //
-//   follower.cpp        commits to steps, what is left            follower_host.cpp   registers, reads, writes, admin
-//   follower_qp.cpp     doorbells, issue, receive WQEs, retire    follower_state.cpp  states, start and stop
-//   follower_rx.cpp     records, segments, responder              follower_tx.cpp     grants, segments, FPDUs
-//   follower_conn.cpp   connections, events, streaming bytes      follower_queue.cpp  completions, events; follower_tpt.cpp  STags
+//   follower.cpp        commits to steps, what is left
+//   follower_host.cpp   registers, reads, writes, admin
+//   follower_qp.cpp     doorbells, issue, receive WQEs, retire
+//   follower_state.cpp  states, start and stop
+//   follower_rx.cpp     records, segments, responder
+//   follower_tx.cpp     grants, segments, FPDUs
+//   follower_conn.cpp   connections, events, streaming bytes
+//   follower_queue.cpp  completions, events
+//   follower_tpt.cpp    STags
+//   follower_atomic.cpp atomics
 #pragma once
 
 #include <array>
@@ -47,7 +55,7 @@ class Steps final : private model::HostIf::Out,
  public:
   Steps(const spec::Sizes& sizes, Tally& tally);
 
-  // The RTL's boundary, as Observer has it.
+  // The RTL's boundary, as Observer defines it.
   void dma_write(const DmaWrite& w);
   void dma_write_waits() { ++write_waited_; }
   void llp_tx(const Record& r);
@@ -63,10 +71,10 @@ class Steps final : private model::HostIf::Out,
 
   // The commits.
   void step(const spec::DmaRdReqCommit&) {
-  }  // says whose a read or write is, which the Observer has said
+  }  // names the client of a read or write, which the Observer has reported
   void step(const spec::PushLateCommit& c);
   void step(const spec::PushPurgeCommit& c);
-  void step(const spec::DmaRdTimeoutCommit&) {}  // who tells the follower tells the read's end, too
+  void step(const spec::DmaRdTimeoutCommit&) {}  // its caller also reports the end of the read
   void step(const spec::DmaWrCommit&) {}
   void step(const spec::CqOpCommit& c);
   void step(const spec::CqEventCommit& c);
@@ -94,7 +102,7 @@ class Steps final : private model::HostIf::Out,
   void step(const spec::QpDoorbellCommit& c);
   void step(const spec::QpStateCommit& c);
   void step(const spec::QpAnswerCommit& c);
-  void settle();  // after each commit: acknowledgements, which no commit tells
+  void settle();  // after each commit: acknowledgements, which no commit reports
 
   std::string left(bool at_end) const;
 
@@ -104,72 +112,72 @@ class Steps final : private model::HostIf::Out,
     bool wants = false, wants_term = false;  // ddp -> llp_if
     std::optional<model::TxMessage> term;    // rdmap -> ddp: until ddp_drop
     std::deque<spec::RqTakeRsp> takes;       // qp -> ddp: receive WQEs
-    spec::RecvWqe receive;                   // the one in use
-    std::optional<spec::QpDoorbell> push;  // doorbell -> prefetch buffer: a copy that may go there
-    uint32_t slots_free = 0;               // ddp -> rdmap: of the responder
-    uint32_t own_errors = 0, marks = 0;    // issue, qp_state -> retirement
-    uint8_t bits = 0;  // what happened to it and qp_state has not seen, as qp_state's bits
-    std::deque<spec::QpError> errors;             // those of bit 0; the RTL may have the last alone
-    bool is_overtaken = false;                    // it had: the bit may be set once more for it
-    bool fin = false;                             // the peer's FIN has been looked at
-    uint64_t flushed = 0;                         // cycle of the last flush that began
-    bool look_empty = false, look_reads = false;  // what qp_state's look saw
-    std::optional<spec::QpCmd> at_look;           // query and destroy take effect there
+    spec::RecvWqe receive;                   // the WQE in use
+    std::optional<spec::QpDoorbell> push;    // doorbell -> prefetch buffer: a copy that may be used
+    uint32_t slots_free = 0;                 // ddp -> rdmap: responder's free slots
+    uint32_t own_errors = 0, marks = 0;      // issue, qp_state -> retirement
+    uint8_t bits = 0;                        // events that qp_state has not taken, as its bits
+    std::deque<spec::QpError> errors;        // of bit 0; the RTL may keep only the last
+    bool is_overtaken = false;               // it kept the last: the bit may be set once more
+    bool fin = false;                        // qp_state has taken the peer's FIN
+    uint64_t flushed = 0;                    // cycle in which the last flush began
+    bool look_empty = false, look_reads = false;  // result of qp_state's look (queue check)
+    std::optional<spec::QpCmd> at_look;           // query and destroy take effect at the look
     uint16_t connection = 0;
     bool stopped_llp =
-        false;  // llp_if has taken its stop; records and grants on their way are still followed
-    bool ddp_stopped = false;  // ddp has taken its stop; what is inside is refused
-    bool tx_failed = false;    // a payload of it came back bad: ddp drops the rest
+        false;  // llp_if has taken its stop; records and grants in flight are still followed
+    bool ddp_stopped = false;  // ddp has taken its stop; segments inside are refused
+    bool tx_failed = false;    // a payload of it was bad: ddp drops the rest
     uint64_t rq_rung = 0;      // cycle of its newest RQ doorbell
     struct Retired {           // of its send and its receive queue
-      uint16_t told = 0;       // as the completions in host memory have it,
+      uint16_t told = 0;       // as of the completions in host memory,
       struct Untold {
         uint16_t index = 0, retired = 0;
       };
-      std::deque<Untold> untold;  // and as each that is to be written will
+      std::deque<Untold> untold;  // and as of each completion still to be written
     };
     std::array<Retired, 2> retired;
-    bool is_changing = false;  // it is being created or destroyed: RTL has not answered yet
+    bool is_changing = false;  // being created or destroyed; the RTL has not responded yet
     uint16_t mulpdu_before = 0;
     uint64_t resized = 0;  // cycle in which its segment size changed
   };
-  struct Answer {  // of tpt to one look-up
+  struct Answer {  // response of tpt to one look-up
     spec::WqeCheck request;
     spec::TptResult result{};
     model::ExtentList extents;
   };
-  struct TxSegment {  // scheduled; its look-ups and reads come
+  struct TxSegment {  // scheduled; its look-ups and reads follow
     uint16_t qpn = 0;
     model::Ddp::Segment segment;
     uint32_t length = 0;              // of its payload
-    std::deque<spec::WqeCheck> asks;  // look-ups that have not been answered
+    std::deque<spec::WqeCheck> asks;  // look-ups without a response
     model::ExtentList extents;
-    size_t gathered = 0;  // extents whose bytes have come,
-    uint32_t filled = 0;  // and how many bytes those are
+    size_t gathered = 0;  // extents whose bytes have arrived,
+    uint32_t filled = 0;  // and the number of those bytes
     bool whole = false;   // its payload has been read
     model::PayloadData payload;
-    uint64_t serial = 0;  // its name in the read log
+    uint64_t serial = 0;  // its number in the read log
   };
   struct InHand {  // a request of the peer in rdmap_atomic or atomic
     model::Rdmap::Turn turn;
-    bool is_decided = false, is_stored = false;  // the RTL has, and its store has left
+    bool is_decided = false, is_stored = false;  // by the RTL; its store was written
     spec::AtomicRsp rsp;
-    std::optional<spec::AtomicRsp> failed;  // its fault will come
+    std::optional<spec::AtomicRsp> failed;  // its fault will follow
   };
-  struct Storing {  // a word on its way to dma_wr
+  struct Storing {  // a word that dma_wr has not written yet
     uint16_t qpn = 0;
     std::optional<uint8_t> slot;  // of a result: the request that it completes
     model::ExtentList extents;
   };
-  struct Fires {                    // of an event: how often it was due since it was last written
-    uint32_t firm = 0, merged = 0;  // merged: it may have gone with one that was written
+  struct Fires {                    // of an event: how often it came due since its last entry
+    uint32_t firm = 0, merged = 0;  // merged: an earlier entry may cover it
   };
   struct RawOut {  // streaming bytes of admin
     model::RawBytes bytes;
     bool checked = false;
   };
 
-  /// tpt as rdmap, ddp and qp see it: the answers that the RTL's table gave, in its order.
+  /// tpt as rdmap, ddp and qp see it: the results of the RTL's look-ups, in its order.
   class Asked final : public model::Translation {
    public:
     Asked(Steps& s, size_t client) : s_(s), client_(client) {}
@@ -185,7 +193,7 @@ class Steps final : private model::HostIf::Out,
     Steps& s_;
     size_t client_;
   };
-  // --- what behaviours put out
+  // --- outputs of the behaviours
   void qp_doorbell(const spec::QpDoorbell& db) override { qp_doorbells_.push_back(db); }
   void cq_doorbell(const spec::CqDoorbell& db) override { cq_doorbells_.push_back(db); }
   void eq_doorbell(const spec::EqDoorbell& db) override { cq_.doorbell(db); }
@@ -260,11 +268,12 @@ class Steps final : private model::HostIf::Out,
   void vectors_changed();
   void writes_changed();
   bool known(uint16_t qpn, std::string_view commit);
-  /// The head of an edge in the RTL's order; nothing, and a difference, if it is empty or of another QP.
+  /// Takes the head of an edge in the RTL's order. Nothing, and a difference, if the edge is empty
+  /// or its head is of another QP.
   template <class T>
   std::optional<T> take(std::deque<T>& edge, uint16_t qpn, std::string_view commit,
                         std::string_view what);
-  /// The oldest of this QP, where the RTL has several ways.
+  /// Takes the oldest item of this QP, for an edge that the RTL has as several paths.
   template <class T>
   std::optional<T> take_of(std::deque<T>& edge, uint16_t qpn, std::string_view commit,
                            std::string_view what);
@@ -313,8 +322,8 @@ class Steps final : private model::HostIf::Out,
   // --- behaviours
   Tally& tally_;
   Expect expect_;
-  uint64_t scheduled_ = 0;     // segments to be sent, so far
-  uint64_t write_waited_ = 0;  // cycles for which the next write to the host has been on offer
+  uint64_t scheduled_ = 0;     // segments scheduled so far
+  uint64_t write_waited_ = 0;  // cycles for which the next write to the host has been offered
   ReadLog log_;
   model::HostIf host_;
   model::Tpt tpt_;
@@ -340,18 +349,17 @@ class Steps final : private model::HostIf::Out,
   std::deque<spec::CqDoorbell> cq_doorbells_;      // host_if -> cq
   std::optional<model::MemRead> admin_read_;       // admin -> host_if
   std::array<std::deque<spec::Cmd>, 4> commands_;  // admin -> unit
-  bool starting_ = false;                          // admin's command under way starts a QP
-  std::deque<uint16_t> answers_;  // qp -> admin: QPs whose answer is given here, not yet by the RTL
+  bool starting_ = false;                          // admin's current command starts a QP
+  std::deque<uint16_t> answers_;  // qp -> admin: QPs that the model has answered, the RTL not yet
   uint16_t commanded_ = 0;        // the QP of the last command
-  std::deque<std::function<void()>>
-      after_answer_;       // what takes effect when admin's answer has been written
-  bool quiet_cq_ = false;  // its answer has been given already
+  std::deque<std::function<void()>> after_answer_;  // effects after admin's response is written
+  bool quiet_cq_ = false;                           // its response was given already
   std::deque<spec::QpCtlLlp> ctl_rdmap_, ctl_ddp_, ctl_llp_;  // qp -> unit
   enum class Look : uint8_t { kNone, kDue, kDone };
   Look look_ = Look::
-      kNone;  // qp_state's, at the QP in hand; it decides again behind it, if no command asked
+      kNone;  // of qp_state at the current QP; it decides again after it, unless for a command
   uint16_t looked_at_ = 0;
-  bool fin_with_it_ = false;                    // the events in hand hold the peer's FIN
+  bool fin_with_it_ = false;                    // the current events include the peer's FIN
   std::deque<model::Wqe> wqes_;                 // qp -> rdmap
   std::deque<spec::QpFault> qp_faults_;         // qp -> rdmap
   std::deque<spec::QpPurge> purges_;            // qp -> host_if
@@ -366,11 +374,11 @@ class Steps final : private model::HostIf::Out,
   std::deque<spec::AtomicReq> results_;         // rdmap -> atomic: old values for their sinks
   std::deque<Storing> storing_;                 // atomic -> host_if
   std::deque<spec::RxDone> res_dones_;          // rdmap -> qp: results that are stored
-  uint64_t placed_ = 0;                         // place packets that have left
+  uint64_t placed_ = 0;                         // place packets written
   uint32_t cancelled_ =
-      0;  // Reads of the peer whose QP ended: their look-up may still stand in answered_[3]
-  uint32_t refused_ = 0;        // received segments whose look-ups may still stand in answered_[0]
-  std::array<bool, 4> open_{};  // the look-ups of the item in hand have not all been used
+      0;  // Reads of the peer whose QP ended: answered_[3] may still hold their look-ups
+  uint32_t refused_ = 0;        // received segments whose look-ups answered_[0] may still hold
+  std::array<bool, 4> open_{};  // look-ups of the current item are left
   std::deque<model::LlpRecord> records_;  // LLP -> llp_if
   std::deque<spec::LlpCtlEvt> events_;    // LLP -> llp_if
   std::deque<model::RxUlpdu> ulpdus_;     // mpa -> ddp
@@ -378,13 +386,13 @@ class Steps final : private model::HostIf::Out,
   std::deque<spec::TxGrant> grants_;      // llp_if -> ddp
   std::deque<TxSegment> segments_;        // ddp, between schedule and assemble
   TxSegment* scheduling_ = nullptr;
-  std::deque<model::TxUlpdu> ulpdus_out_;  // ddp -> mpa: judged good behind a bad one
-  std::deque<uint16_t> terms_left_;        // llp_if_tx -> llp_if_ctl: QPs whose Terminate has left
+  std::deque<model::TxUlpdu> ulpdus_out_;  // ddp -> mpa: assembled, not yet sent by the RTL
+  std::deque<uint16_t> terms_left_;        // llp_if_tx -> llp_if_ctl: QPs whose Terminate was sent
   std::deque<RawOut> raw_out_;             // admin -> llp_if
   std::vector<uint32_t> bytes_left_;  // by connection: sent by the RTL since it began, modulo 2^32
   std::optional<uint16_t> give_;      // connection whose bytes admin waits for
-  std::optional<uint16_t> giving_;    // conn_give is being decided
-  std::map<uint16_t, uint64_t> credited_;  // connection: when its credit changed
+  std::optional<uint16_t> giving_;    // of the conn_give that is being decided
+  std::map<uint16_t, uint64_t> credited_;  // connection: cycle in which its credit changed
   uint32_t term_life_ = 0;
   std::array<std::vector<Fires>, 4> fires_;  // cq_event: completion, overrun, QP, connection
   spec::PcieCfg pcie_;

@@ -1,7 +1,9 @@
-// What was compared, by kind, and the first difference. Architecture 10: a kind that occurred and was never compared is a
-// failure, so each kind counts both what the RTL put out and what was compared.
+// Counts of compared outputs, by kind, and the first difference. A kind that occurred and was never
+// compared is a failure (architecture 10). So each kind counts what the RTL put out and what was
+// compared.
 //
-//   tally.made(Kind::kRecords);   tally.compared(Kind::kRecords);   tally.differ("QP 3: ...");   tally.failure();
+//   tally.made(Kind::kRecords);   tally.compared(Kind::kRecords);
+//   tally.differ("QP 3: ...");    tally.failure();
 #pragma once
 
 #include <fmt/format.h>
@@ -40,7 +42,7 @@ class Tally {
   void at(uint64_t cycle) { cycle_ = cycle; }
   uint64_t cycle() const { return cycle_; }
 
-  /// The first one is kept, with the cycle; who calls goes on with whatever is harmless.
+  /// Keeps the first difference, with its cycle. The caller continues with anything harmless.
   template <class... Args>
   void differ(fmt::format_string<Args...> text, Args&&... args) {
     if (failure_.empty())
@@ -53,14 +55,15 @@ class Tally {
   void made(Kind k, uint64_t n = 1) { counts_[static_cast<size_t>(k)].made += n; }
   void compared(Kind k, uint64_t n = 1) { counts_[static_cast<size_t>(k)].compared += n; }
   void commit(std::string_view name) { ++commits_[name]; }
-  /// A choice of the RTL that was followed (docs/tandem-choices.md), or work that a stop or an error left undone.
+  /// A choice of the RTL that was followed (docs/tandem-choices.md), or work left undone by a stop
+  /// or an error.
   void followed(std::string_view what, uint64_t n = 1) { followed_[what] += n; }
 
   const Count& count(Kind k) const { return counts_[static_cast<size_t>(k)]; }
   const std::map<std::string_view, uint64_t>& commits() const { return commits_; }
   const std::map<std::string_view, uint64_t>& choices() const { return followed_; }
 
-  /// Kinds that came out and were never compared, one line each.
+  /// Kinds that the RTL put out and that were never compared, one line each.
   std::string never_compared() const {
     std::string s;
     for (size_t i = 0; i < counts_.size(); ++i) {

@@ -1,12 +1,15 @@
-// Turns that the RTL gives to QPs in an order of its own: a bound on how long one that could have a turn is passed by.
-// The follower obeys the RTL's order, so it would not notice a QP that starves.
+// Finds starving QPs. The RTL gives turns to QPs in an order of its own, and the follower obeys
+// that order, so it would not notice starvation. This class bounds how long a QP that could have a
+// turn is passed over.
 //
 //   Turns issues("qp_issue", qps);
-//   if (auto starved = issues.given(qpn, cycle, [&](uint16_t q) { return can_have_a_turn(q); })) ...
+//   const auto can = [&](uint16_t q) { return can_have_a_turn(q); };
+//   if (auto starved = issues.given(qpn, cycle, can)) ...
 //
-// Now and then all QPs are looked at. Who could have a turn at two looks in succession and had none between them has starved,
-// since what makes a QP wait (credit, window, slots) is used up by its own turns alone. Between two looks lie at least kCycles, so
-// that a fetch from a slow host does not count, and kTurns and four for each who waited.
+// `given` checks all QPs from time to time. A QP has starved if it could have a turn at two
+// successive checks and had none in between: only its own turns use up what makes it wait (credit,
+// window, slots). Two checks are at least kCycles apart, so that a fetch from a slow host does not
+// count. They are also at least kTurns turns apart, plus four for each QP that waited.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +24,7 @@ class Turns {
 
   explicit Turns(size_t qps) : waited_(qps), served_(qps) {}
 
-  /// A turn of a QP; the one that has starved, if one has.
+  /// Records a turn of a QP; returns a QP that has starved, if there is one.
   template <class Able>
   std::optional<uint16_t> given(uint16_t qpn, uint64_t cycle, Able able) {
     served_[qpn] = true;
@@ -42,7 +45,7 @@ class Turns {
   }
 
  private:
-  std::vector<bool> waited_, served_;  // at the last look; since then
+  std::vector<bool> waited_, served_;  // at the last check; since then
   uint64_t turns_ = 0, least_ = kTurns, next_ = 0;
 };
 

@@ -1,6 +1,8 @@
-// A received FPDU as the RFCs say, for who judges without the model: MPA (RFC 5044), DDP (RFC 5041), RDMAP (RFC 5040).
+// A received FPDU parsed by the RFCs, for checkers without the model: MPA (RFC 5044),
+// DDP (RFC 5041), RDMAP (RFC 5040).
 //
-//   auto s = WireSegment::of(fpdu);    s.is_good, s.opcode, s.payload ...     fpdu: without markers
+//   auto s = WireSegment::of(fpdu);    // fpdu: without markers
+//   s.is_good, s.opcode, s.payload ...
 #pragma once
 
 #include <cstdint>
@@ -24,13 +26,14 @@ struct WireSegment {
     kFlushResponse = 13
   };
 
-  bool is_good = false;  ///< lengths fit; nothing else has been checked
+  bool is_good = false;  ///< lengths fit; nothing else is checked
   bool is_tagged = false, is_last = false;
   uint8_t opcode = 0;
   uint32_t qn = 0;
-  Payload payload;  ///< behind the DDP header
+  Payload payload;  ///< after the DDP header
 
-  /// RFC 5044 section 4.1: length, ULPDU, pad to 4, CRC. RFC 5041 sections 4.2, 4.3; RFC 5040 section 4.1.
+  /// RFC 5044 section 4.1: length, ULPDU, pad to 4, CRC. RFC 5041 sections 4.2, 4.3; RFC 5040
+  /// section 4.1.
   static WireSegment of(const Payload& fpdu) {
     WireSegment s;
     const auto b = fpdu.bytes();
@@ -40,7 +43,7 @@ struct WireSegment {
     if (framed != b.size() || ulpdu < 2) return s;
     s.is_tagged = (b[2] & 0x80) != 0;
     s.is_last = (b[2] & 0x40) != 0;
-    s.opcode = b[3] & 0x0f;  // the bit beside it is reserved, and ignored
+    s.opcode = b[3] & 0x0f;  // ignores the reserved bit beside the opcode
     const uint32_t header = s.is_tagged ? 14 : 18;
     if (ulpdu < header) return s;
     if (!s.is_tagged) s.qn = be32(b.subspan(2 + 6));
@@ -60,7 +63,8 @@ struct WireSegment {
     return !is_tagged && qn == 1 && opcode == kReadRequest && payload.size() == 28;
   }
 
-  /// RFC 7306 section 5.2. Of 0x10 and 0x11 the fifth bit is not looked at: on these queues nothing else is 0 or 1.
+  /// RFC 7306 section 5.2. The fifth bit of 0x10 and 0x11 is ignored: on these queues no other
+  /// opcode is 0 or 1.
   bool is_atomic() const {
     return !is_tagged && qn == 1 &&
            ((opcode == kAtomicRequest && payload.size() == 52) ||
@@ -91,7 +95,7 @@ struct WireSegment {
            be32(payload.bytes().subspan(24));
   }
 
-  /// RFC 5044 section 4.3: a marker of 4 bytes wherever the position in the stream is a multiple of 512.
+  /// RFC 5044 section 4.3: a marker of 4 bytes at each stream position that is a multiple of 512.
   static Payload without_markers(const Payload& record, uint64_t position) {
     const auto b = record.bytes();
     Payload out = Payload::make(record.size());
