@@ -1,8 +1,9 @@
-// A device as the platform sees it, whoever implements it: model, RTL, or RTL with the model behind it (tandem).
+// A device as the platform sees it: a model, the RTL, or the RTL in tandem with a model.
 //
-// Both directions move whole items (a TLP, a record), never beats: a backend that has beats cuts and joins them. Every
-// offer is asked for first (`can_...`); who said no calls `wake()` of the other side when that changes. All calls happen
-// in the simulation's one thread, at the kernel's present time; nothing here blocks. Architecture 3 and 11.
+// Both directions move whole items (a TLP, a record), never beats. A backend with beats cuts and
+// joins them. A caller checks `can_...` before each offer. A side that returned false calls
+// `wake()` of the other side when that changes. All calls happen in the simulation's one thread, at
+// the kernel's present time; no call blocks. Architecture 3 and 11.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,8 @@
 
 namespace rnic::sim {
 
-/// Who asked for a DMA transfer, for checkers, traces and counters alone. Nothing that is simulated may depend on it.
+/// The client of a DMA transfer, only for checkers, traces and counters. No simulated behaviour may
+/// depend on it.
 enum class Client : uint8_t {
   kSqFetch,
   kRqFetch,
@@ -71,7 +73,7 @@ struct Record {  // streams llp_rx, llp_tx
   Payload data;
 };
 
-/// What a device does to the world; the platform implements it, one for each device.
+/// The outputs of a device; the platform implements them, once per device.
 class DeviceEnv {
  public:
   virtual ~DeviceEnv() = default;
@@ -79,36 +81,36 @@ class DeviceEnv {
   virtual void dma_write(DmaWrite w) = 0;
   virtual bool can_dma_read() const = 0;  // non-posted credit
   virtual void dma_read(DmaRead r) = 0;
-  virtual void mmio_response(uint64_t value) = 0;  // answers reads in order
+  virtual void mmio_response(uint64_t value) = 0;  // responses to reads, in order
   virtual bool can_llp_tx() const = 0;
   virtual void llp_tx(Record r) = 0;
-  virtual void llp_ctl(const spec::LlpCtlReq& req) = 0;  // always taken
+  virtual void llp_ctl(const spec::LlpCtlReq& req) = 0;  // always accepted
 };
 
-/// The device. Created by backend factories; owned by the simulation.
+/// A device. Backend factories create it; the simulation owns it.
 class Device {
  public:
   virtual ~Device() = default;
   virtual void attach(DeviceEnv& env) = 0;  // before simulation starts, once
-  virtual void reset() = 0;  // all state as after power-on; what was under way is forgotten
+  virtual void reset() = 0;                 // all state as after power-on; drops what is in flight
   virtual void set_pcie(const spec::PcieCfg& cfg) = 0;  // from configuration space
   virtual bool can_mmio() const = 0;
   virtual void mmio(Mmio m) = 0;
-  virtual void dma_piece(DmaPiece p) = 0;  // always taken: the device reserved the space
+  virtual void dma_piece(DmaPiece p) = 0;  // always accepted: the device reserved the space
   virtual bool can_llp_rx() const = 0;
   virtual void llp_rx(Record r) = 0;
   virtual void llp_event(
-      const spec::LlpCtlEvt& evt) = 0;  // always taken, in order with llp_rx records
-  virtual void llp_credit(const spec::LlpCredit& credit) = 0;  // always taken
-  virtual void wake() = 0;  // something that env refused may now be possible
+      const spec::LlpCtlEvt& evt) = 0;  // always accepted, in order with llp_rx records
+  virtual void llp_credit(const spec::LlpCredit& credit) = 0;  // always accepted
+  virtual void wake() = 0;  // an item that env refused may now be possible
   virtual const spec::Sizes& sizes() const = 0;
   virtual std::string describe() const = 0;  // "rtl (default)", "model", "tandem (minimum)"
-  /// After the run, and at its end: empty if all is well, else the first failure in words (an assertion, a mismatch).
+  /// During and after the run: empty, or the first failure (an assertion, a mismatch).
   virtual std::string failure() const = 0;
-  /// For the watchdog: empty if nothing is outstanding, else who waits for whom, one line each.
+  /// For the watchdog: empty if nothing is outstanding, else what waits for what, one line each.
   virtual std::string waiting_for() const = 0;
-  /// From the watchdog: nothing has moved for half of its period. A device may take down how it stands now, so that
-  /// waiting_for() can say what has not changed since.
+  /// From the watchdog: nothing has moved for half of its period. A device may record its state
+  /// now, so that waiting_for() can report what has not changed since.
   virtual void stands_still() {}
   virtual uint64_t cycles() const = 0;  // device cycles stepped so far
 };

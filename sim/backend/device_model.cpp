@@ -34,7 +34,7 @@ Client client_of(model::Purpose p) {
   return Client::kUnknown;
 }
 
-/// Both faces: the simulator's device, the model's surroundings.
+/// Implements both interfaces: the simulator's Device and the model's Surroundings.
 class ModelDevice final : public Device, private model::Surroundings {
  public:
   ModelDevice(const spec::Sizes& sizes, std::string name, const model::Timing& timing)
@@ -92,7 +92,7 @@ class ModelDevice final : public Device, private model::Surroundings {
                                           static_cast<model::Surroundings&>(*this));
     rnic_->set_pcie(pcie_);
   }
-  /// The model at the kernel's time.
+  /// The model, advanced to the kernel's time.
   model::Rnic& present() {
     pacer_->arrive();
     return *rnic_;

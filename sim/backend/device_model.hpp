@@ -1,7 +1,9 @@
-// A device made of the SystemC model: model/top/rnic.hpp behind the boundary.
+// A device made of the SystemC model: model/top/rnic.hpp behind the Device interface.
 //
-//   auto dev = make_model_device(spec::Sizes{}, "client");    all models of a simulation have one clock
+//   auto dev = make_model_device(spec::Sizes{}, "client");
 //   dev->attach(env);
+//
+// All models of a simulation share one clock.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,6 @@
-// The RTL behind the Device interface. One SC_METHOD a device steps the Verilated top once a clock period; around the edge
-// items become beats and beats items. Nothing is decided here.
+// The RTL behind the Device interface. One SC_METHOD per device steps the Verilated top once per
+// clock period. Around the edge it converts items to beats and beats to items. It makes no
+// decisions.
 #include "backend/device_rtl.hpp"
 
 #include <fmt/format.h>
@@ -24,12 +25,12 @@ namespace {
 
 constexpr uint32_t kBeat = 64;
 constexpr uint32_t kResetCycles = 8;
-constexpr size_t kRecordsWaiting = 4;  // llp_rx records taken ahead of the pins
-constexpr size_t kTxHeadersAhead = 4;  // headers of llp_tx taken before their beats
+constexpr size_t kRecordsWaiting = 4;  // llp_rx records accepted ahead of the pins
+constexpr size_t kTxHeadersAhead = 4;  // headers of llp_tx accepted before their beats
 constexpr size_t kMmioWaiting = 8;
-constexpr int32_t kShortOfCredit = 9216;  // no longest frame fits
+constexpr int32_t kShortOfCredit = 9216;  // the longest frame does not fit
 
-/// Beats of one packet on their way in.
+/// Beats of one packet into the device.
 struct Feeder {
   Payload data;
   uint32_t at = 0;
@@ -58,7 +59,7 @@ struct Feeder {
   }
 };
 
-/// Bytes of one packet on their way out.
+/// Bytes of one packet out of the device.
 struct Gatherer {
   Payload data;
   uint32_t at = 0;
@@ -185,7 +186,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
   uint64_t cycles() const override { return cycle_; }
 
  private:
-  /// Send queues with work requests that have not completed.
+  /// Reports send queues with work requests that have not completed.
   std::string work_requests() const {
     constexpr size_t kMany = 8;
     std::string w;
@@ -202,11 +203,11 @@ class RtlDevice final : public sc_core::sc_module, public Device {
     return w;
   }
 
-  /// Which units, leaves and queues wait for one another.
+  /// Reports which units, leaves and queues wait for each other.
   std::string inside() const {
     const auto now = snapshot("now", [this](const std::string& file) { pins_->snapshot(file); });
     if (!now) return {};
-    // Long enough for every table to be cleared, an entry a cycle.
+    // Long enough to clear every table at one entry per cycle.
     const uint64_t cycles =
         2 * std::max({sizes_.num_stags, sizes_.num_qps, sizes_.num_conns}) + 1000;
     const auto idle =
@@ -235,7 +236,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
  private:
   struct TimedEvent {
     spec::LlpCtlEvt event;
-    uint64_t after_records;  // not before this many records have been taken
+    uint64_t after_records;  // not before the device has accepted this many records
   };
 
   void tick() {
@@ -316,7 +317,8 @@ class RtlDevice final : public sc_core::sc_module, public Device {
     }
   }
 
-  /// What moved at this edge: items out of beats, told to the observer, then given to the world.
+  /// Collects what moved at this edge: joins beats to items, reports them to the observer, then
+  /// passes them to the platform.
   void collect(RtlPins::In& in, RtlPins::Out& out) {
     std::optional<DmaWrite> write = out.dma_wr.fired() ? write_beat(out.dma_wr.item) : std::nullopt;
     std::optional<DmaRead> read;
@@ -390,7 +392,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
     o.cycle_done();
   }
 
-  // The commits number the clients of reads and of writes apart, those of atomic beside the others.
+  // The commits number the clients of reads and of writes separately, and those of atomic apart.
   static Client client_of(const spec::DmaRdReqCommit& c) {
     return c.client == 4 ? Client::kQn1 : static_cast<Client>(c.client);
   }
@@ -398,7 +400,7 @@ class RtlDevice final : public sc_core::sc_module, public Device {
     return c.client == 3 ? Client::kWord : static_cast<Client>(c.client);
   }
 
-  /// Who made the DMA request, or the beat, that was accepted at this edge.
+  /// The client of the DMA request or beat that was accepted at this edge.
   template <class Commit>
   Client asked_by() {
     for (const auto& c : pins_->commits)
@@ -471,25 +473,25 @@ class RtlDevice final : public sc_core::sc_module, public Device {
   std::deque<spec::LlpCredit> credits_;
   DmaPiece piece_;
   Feeder piece_feed_, record_feed_;
-  Record record_;  // the one on the pins
+  Record record_;  // the record on the pins
   std::deque<Mmio> mmio_told_;
   uint64_t records_in_ = 0, records_done_ = 0;
   struct Asked : DmaRead {
-    uint64_t at;  // the how manieth read
+    uint64_t at;  // sequence number of the read
   };
-  std::array<std::optional<Asked>, 256> reads_;  // by tag, not answered; for waiting_for() alone
+  std::array<std::optional<Asked>, 256> reads_;  // by tag, outstanding; only for waiting_for()
   uint64_t reads_issued_ = 0;
   struct Credit {  // bytes of records
     uint32_t limit = 0, sent = 0;
   };
   std::vector<Credit> credit_ =
-      std::vector<Credit>(sizes_.num_conns);  // by connection; for waiting_for() alone
-  SqProgress sq_;                             // for waiting_for() alone, as the next two
-  std::optional<RtlSnapshot> before_;         // when the watchdog first saw that nothing moves
+      std::vector<Credit>(sizes_.num_conns);  // by connection; only for waiting_for()
+  SqProgress sq_;                             // only for waiting_for(), like the next two
+  std::optional<RtlSnapshot> before_;         // from when the watchdog first saw no movement
   uint64_t before_cycle_ = 0;
   Gatherer wr_, tx_;
   bool wr_open_ = false, tx_open_ = false;
-  std::deque<spec::LlpTxHdr> tx_hdrs_;  // of the record that comes, and those behind it
+  std::deque<spec::LlpTxHdr> tx_hdrs_;  // of the record in transfer, and of those after it
   bool wave_open_ = false;
   std::string failure_;
 };

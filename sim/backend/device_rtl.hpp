@@ -15,10 +15,10 @@ namespace rnic::sim {
 
 class Observer;  // backend/observer.hpp
 
-struct WaveWindow {  ///< simulated picoseconds
+struct WaveWindow {  ///< times in simulated picoseconds
   std::string file;
   uint64_t from_ps = 0, to_ps = UINT64_MAX;
-  std::string unit;  ///< this unit of the top alone; empty: all
+  std::string unit;  ///< only this unit of the top; empty: all
 };
 
 struct RtlOptions {
@@ -27,11 +27,11 @@ struct RtlOptions {
   std::string name = "rtl";
   uint64_t reset_seed = 0;  ///< 0: registers start at zero; else from random state
   WaveWindow wave;
-  const volatile std::sig_atomic_t* end_asked = nullptr;  ///< once not 0, the simulation pauses
-  Observer* observer = nullptr;  ///< is told all that the RTL does; outlives the device
+  const volatile std::sig_atomic_t* end_asked = nullptr;  ///< nonzero: the simulation pauses
+  Observer* observer = nullptr;  ///< receives all that the RTL does; outlives the device
 };
 
-/// The sizes of a build, and what describe() adds to a device of it: "", " (minimum)", " (stall)".
+/// The sizes of a build, and the suffix of its describe(): "", " (minimum)", " (stall)".
 inline spec::Sizes sizes_of(RtlBuild build) {
   return build == RtlBuild::kDefault   ? spec::Sizes{}
          : build == RtlBuild::kMinimum ? spec::Sizes::minimum()
@@ -39,7 +39,7 @@ inline spec::Sizes sizes_of(RtlBuild build) {
 }
 std::string suffix_of(RtlBuild build);
 
-/// False in a build of the models alone (rtl_absent.cpp); then make_rtl_device throws.
+/// False in a build without the RTL (rtl_absent.cpp); then make_rtl_device throws.
 bool is_rtl_built();
 std::unique_ptr<Device> make_rtl_device(const RtlOptions& options);
 

@@ -1,4 +1,5 @@
-// Stands for device_rtl.cpp in a build without Verilated RTL (cmake -DRNIC_RTL=OFF, sim/run.sh --models).
+// Replaces device_rtl.cpp in a build without Verilated RTL (cmake -DRNIC_RTL=OFF, sim/run.sh
+// --models).
 #include <stdexcept>
 
 #include "backend/device_rtl.hpp"

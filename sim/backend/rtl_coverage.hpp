@@ -1,7 +1,9 @@
-// Line and user coverage of a Verilated module, in builds of preset coverage, and the cover points of the build `stall` in every build:
-// written when the module ends.
+// Coverage of a Verilated module, written when the module ends: line and user coverage in builds of
+// preset coverage; the cover points of the build `stall` in every build.
 //
-//   mkdir cov;  RNIC_COVERAGE_TO=cov/rtl ctest --test-dir build-coverage;  verilator_coverage --annotate cov/lines cov/rtl.*.dat
+//   mkdir cov
+//   RNIC_COVERAGE_TO=cov/rtl ctest --test-dir build-coverage
+//   verilator_coverage --annotate cov/lines cov/rtl.*.dat
 #pragma once
 
 #include <unistd.h>
@@ -13,7 +15,8 @@
 
 namespace rnic::sim {
 
-/// To RNIC_COVERAGE_TO.PROCESS.NUMBER.dat, a file for each module; nothing without that variable.
+/// Writes to RNIC_COVERAGE_TO.PROCESS.NUMBER.dat, one file per module. Writes nothing without that
+/// variable.
 inline void write_rtl_coverage(VerilatedContext& context) {
   static unsigned number = 0;
   const char* to = std::getenv("RNIC_COVERAGE_TO");

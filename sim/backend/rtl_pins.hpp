@@ -1,8 +1,12 @@
-// The pins of `rnic` (rtl/gen/rnic.sv), a cycle at a time, without Verilator's or SystemC's headers: the two do not go into one
-// translation unit. Implemented over each Verilated build by verilated_rnic.hpp.
+// The pins of `rnic` (rtl/gen/rnic.sv), one cycle per call, without the headers of Verilator or
+// SystemC: the two cannot share a translation unit. verilated_rnic.hpp implements it for each
+// Verilated build.
 //
-//   auto pins = make_rtl_pins(false, 0);
-//   pins->in.mmio_req.set(req);  pins->out.dma_wr.ready = true;  pins->cycle();  if (pins->out.dma_wr.fired()) ...
+//   auto pins = make_rtl_pins(RtlBuild::kDefault, 0);
+//   pins->in.mmio_req.set(req);
+//   pins->out.dma_wr.ready = true;
+//   pins->cycle();
+//   if (pins->out.dma_wr.fired()) ...
 #pragma once
 
 #include <cstdint>
@@ -16,7 +20,7 @@
 
 namespace rnic::sim {
 
-/// A stream into the device: offered until taken.
+/// A stream into the device: offered until accepted.
 template <class T>
 struct PinIn {
   bool valid = false;
@@ -26,7 +30,7 @@ struct PinIn {
     item = t;
     valid = dirty = true;
   }
-  /// True in the cycle it was taken; the offer is then withdrawn.
+  /// True in the cycle in which the item was accepted; the offer then ends.
   bool take_fired() {
     const bool f = valid && ready;
     if (f) {
@@ -38,20 +42,20 @@ struct PinIn {
   bool dirty = true;  // must be written to the port
 };
 
-/// A stream out of the device; `ready` holds for the coming edge.
+/// A stream out of the device; `ready` applies to the next edge.
 template <class T>
 struct PinOut {
   bool ready = false;
   bool valid = false;
-  T item{};  // meaningful if valid
+  T item{};  // valid only if `valid`
   bool fired() const { return valid && ready; }
 };
 
-/// The Verilated builds (architecture 3): every size as usual; every size at its smallest; the same, with streams held back at
-/// random inside (rtl/stall).
+/// The Verilated builds (architecture 3): all sizes at their defaults; all sizes at their minimum;
+/// the minimum with streams that stall at random inside (rtl/stall).
 enum class RtlBuild : uint8_t { kDefault, kMinimum, kStall };
 
-/// How the build `stall` holds streams back.
+/// How the build `stall` stalls streams.
 struct Stalls {
   uint32_t percent = 0;  ///< of the cycles, for most of the cells
   uint64_t seed = 0;
@@ -80,29 +84,31 @@ class RtlPins {
   spec::PcieCfg pcie_cfg{};
   In in;
   Out out;
-  /// The commits of this edge, in the order of docs/spec/commits.yaml: all of them if wanted; else those of an edge at which a
-  /// DMA request or write was accepted (who asked), and none otherwise.
+  /// The commits of this edge, in the order of docs/spec/commits.yaml: all of them if wanted.
+  /// Otherwise only those of an edge that accepted a DMA request or write (they name its client).
   bool want_commits = false;
   std::vector<spec::AnyCommit> commits;
   /// Every stream at this edge, if wanted.
   bool want_streams = false;
   StreamStates streams{};
-  /// Settles the inputs, samples both directions, then clocks. After it `in.*.ready` and `out.*.valid, item` are those of this edge.
+  /// Settles the inputs, samples both directions, then clocks. Afterwards `in.*.ready` and
+  /// `out.*.valid, item` are those of this edge.
   virtual void cycle() = 0;
-  /// Every stream as it stands between two edges.
+  /// The state of every stream between two edges.
   virtual StreamStates streams_now() const = 0;
-  /// Empty, or the first assertion that failed.
+  /// The first assertion that failed, or empty.
   virtual std::string failure() = 0;
-  /// `unit`: the name of one below the top, whose signals alone are written; empty: all.
+  /// `unit`: writes only the signals of this unit below the top; empty: all.
   virtual void open_wave(const std::string& file, const std::string& unit) = 0;
   virtual void close_wave() = 0;
-  /// Writes a waveform of this instant alone, for RtlSnapshot::read(). Nothing if the build has no waveforms.
+  /// Writes a waveform of only this instant, for RtlSnapshot::read(). Writes nothing if the build
+  /// has no waveforms.
   virtual void snapshot(const std::string& file) = 0;
-  /// The same of another device of this build, left alone for so many cycles after its reset.
+  /// The same for another device of this build that has idled for `cycles` after its reset.
   virtual void snapshot_idle(const std::string& file, uint64_t cycles) = 0;
 };
 
-/// seed 0: every register starts at zero; otherwise random (Verilator's --x-initial unique).
+/// Seed 0: every register starts at zero; otherwise random (Verilator's --x-initial unique).
 std::unique_ptr<RtlPins> make_rtl_pins(RtlBuild build, uint64_t seed, const Stalls& stalls = {});
 std::unique_ptr<RtlPins> make_rtl_pins_default(uint64_t seed);
 std::unique_ptr<RtlPins> make_rtl_pins_minimum(uint64_t seed);

@@ -13,10 +13,10 @@
 namespace rnic::sim {
 namespace {
 
-/// Values of an enumerated type, as bits.
+/// Names of the values of an enumerated type, by their bits.
 using Names = std::map<std::string, std::string>;
 
-/// "ddp_tx_segment.st_e 6 StRead StPos ... 000 001 ...": name, how many, names, values.
+/// Parses "ddp_tx_segment.st_e 6 StRead StPos ... 000 001 ...": type, count, names, values.
 Names names_of(const std::string& table) {
   std::istringstream in(table);
   std::string type;
@@ -29,19 +29,19 @@ Names names_of(const std::string& table) {
   return n;
 }
 
-/// What a scope adds to the path: neither the top's own names nor a generate block.
+/// The path of an instance without the names of the top.
 std::string shown(const std::string& path) {
   constexpr std::string_view kTop = "TOP.rnic.u_";
   if (path.starts_with(kTop)) return path.substr(kTop.size());
   return path.starts_with("TOP.") ? path.substr(4) : path;
 }
 
-/// st_q, state_q, rx_state_q: the register of a state machine, not one that holds a kind or a status.
+/// True for st_q, state_q, rx_state_q: the register of a state machine, not of a kind or a status.
 bool is_state(const std::string& signal) {
   return signal.ends_with("state_q") || signal == "st_q" || signal.ends_with("_st_q");
 }
 
-/// Several streams in one port, a bit each.
+/// True if a stream stalls; the port holds several streams, one bit each.
 bool any_held(const std::string& valid, const std::string& ready) {
   for (size_t b = 0; b < valid.size() && b < ready.size(); ++b)
     if (valid[b] == '1' && ready[b] == '0') return true;
@@ -75,9 +75,9 @@ class Reader {
 
  private:
   struct Scope {
-    std::string path;    // of the waveform
-    int instance = -1;   // whose signals these are
-    std::string prefix;  // of their names: the struct's
+    std::string path;    // path in the waveform
+    int instance = -1;   // instance that owns these signals
+    std::string prefix;  // prefix of their names: the struct's
   };
 
   void enter(bool is_module, const std::string& name) {
@@ -96,7 +96,8 @@ class Reader {
     scopes_.push_back(next);
   }
 
-  /// A table is described once, by a text; each signal of its type is preceded by its number.
+  /// The waveform describes a table once, as a text. Before each signal of its type it repeats the
+  /// number of the table.
   template <class Attribute>
   void table(const Attribute& a) {
     const std::string text = a.name == nullptr ? "" : a.name;
@@ -121,7 +122,7 @@ class Reader {
     i.states.push_back({name, value == tables_[type].end() ? bits : value->second});
   }
 
-  /// Streams, from the names of the ports.
+  /// Finds the streams by the names of the ports.
   void finish(size_t at) {
     RtlSnapshot::Instance& i = s_.instances[at];
     const auto pair = [&](bool is_input, const char* valid, const char* ready) {
@@ -149,7 +150,7 @@ class Reader {
   void* fst_;
   Values values_;
   RtlSnapshot s_;
-  std::vector<std::map<std::string, uint32_t>> nets_;  // as `instances`
+  std::vector<std::map<std::string, uint32_t>> nets_;  // same index as `instances`
   std::vector<Scope> scopes_;
   std::map<uint64_t, Names> tables_;
   uint64_t type_ = 0;

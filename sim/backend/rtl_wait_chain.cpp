@@ -16,7 +16,7 @@ using Instance = RtlSnapshot::Instance;
 using Stream = RtlSnapshot::Stream;
 
 constexpr size_t kChains = 12, kStates = 16;  // lines of each kind
-// Beside the index of an instance: the other side of the device's ports, and no instance.
+// Values beside the indices of instances: the far side of the device's ports, and no instance.
 constexpr int kFromPins = -1, kToPins = -2, kNobody = -3;
 
 class Chains {
@@ -32,7 +32,7 @@ class Chains {
     for (size_t i = 0; i < all_.size(); ++i)
       if (!in_cell_[i]) find_edges(static_cast<int>(i));
     find_full_queues();
-    // A leaf does not wait for the queue in front of itself.
+    // A leaf does not wait for its own input queue.
     std::vector<Way> own;
     for (const auto& [way, stream] : edges_)
       if (way.second >= 0 && all_[way.second].parent == way.first &&
@@ -49,7 +49,7 @@ class Chains {
     }
     for (const int start : starts)
       if (!reached.contains(start)) chain(start);
-    while (!edges_.empty()) chain(edges_.begin()->first.first);  // circles
+    while (!edges_.empty()) chain(edges_.begin()->first.first);  // cycles of waits
     if (more_ != 0) lines_.push_back(fmt::format("and {} more chains", more_));
     std::ranges::move(ends_, std::back_inserter(lines_));
     states();
@@ -57,14 +57,14 @@ class Chains {
   }
 
  private:
-  using Way = std::pair<int, int>;  // who waits, for whom
+  using Way = std::pair<int, int>;  // {waiting instance, awaited instance}
 
   /// The producer and the consumer of each wire: the innermost instance that has it as a port.
   void find_ends() {
     for (size_t i = 0; i < all_.size(); ++i) {
       if (in_cell_[i]) continue;
       for (const Stream& s : all_[i].streams) {
-        if (depth_[i] <= 1) pins_.insert(s.valid);  // TOP, and the module that is the top
+        if (depth_[i] <= 1) pins_.insert(s.valid);  // TOP, and the top module
         if (!s.name.empty()) names_.try_emplace(s.valid, s.name);
         const auto [end, is_new] =
             (s.is_input ? consumer_ : producer_).try_emplace(s.valid, static_cast<int>(i));
@@ -82,7 +82,7 @@ class Chains {
       if (!s.is_held() || held_when_idle(all_[i], s)) continue;
       int from = end_of(producer_, s.valid), to = end_of(consumer_, s.valid);
       if ((s.is_input ? to : from) != i) continue;  // an outer port of the same wire
-      // Where no instance has the wire as a port, it is the logic around that offers or takes.
+      // If no instance has the wire as a port, the logic of the parent offers or accepts.
       const bool at_pins = pins_.contains(s.valid);
       if (from == kNobody) from = at_pins ? kFromPins : all_[i].parent;
       if (to == kNobody) to = at_pins ? kToPins : all_[i].parent;
@@ -100,7 +100,7 @@ class Chains {
     return found == idle_.end() ? nullptr : found->second;
   }
 
-  /// Logic that inspects a queue's ready before it offers anything waits for a full one, too.
+  /// Logic that inspects a queue's ready before it makes an offer also waits for a full queue.
   void find_full_queues() {
     std::set<int> waited_for;
     for (const auto& [way, stream] : edges_) waited_for.insert(way.second);
@@ -128,7 +128,7 @@ class Chains {
     return busy;
   }
 
-  /// Its name, and what is known of it.
+  /// The path of an instance and its state.
   std::string shown(int i) {
     if (i < 0) return "pins";
     said_.insert(i);
@@ -151,7 +151,8 @@ class Chains {
     return fmt::format("{} ({})", it.path, fmt::join(facts, ", "));
   }
 
-  /// From an instance that waits for others, along the first it waits for; then along the others.
+  /// Follows a chain from a waiting instance along the first that it waits for, then along the
+  /// others.
   void chain(int from) {
     std::string line = shown(from);
     told_.insert(from);
@@ -169,7 +170,7 @@ class Chains {
       moves = moves || !is_unchanged(to);
       edges_.erase(next);
       forks.push_back(at);
-      if (!told_.insert(to).second) break;  // told above, or a circle
+      if (!told_.insert(to).second) break;  // reported above, or a cycle
       at = to;
     }
     if (lines_.size() < kChains) {
@@ -183,7 +184,8 @@ class Chains {
     }
   }
 
-  /// The last of a chain waits for nothing that it offers: for what, then?
+  /// The last instance of a chain does not wait on an output: reports the inputs that it could wait
+  /// for.
   void end(int i) {
     if (i < 0) return;
     const Instance& it = all_[i];
@@ -234,9 +236,9 @@ class Chains {
   std::map<std::string, const Instance*> idle_;  // by path
   std::map<Snapshot::Net, int> producer_, consumer_;
   std::set<Snapshot::Net> pins_;
-  std::map<Snapshot::Net, std::string> names_;  // of streams, as a port has it
+  std::map<Snapshot::Net, std::string> names_;  // of streams, from a port
   std::map<Way, std::string> edges_;            // with the stream's name
-  std::set<int> told_, said_;                   // as a part of a chain; at all
+  std::set<int> told_, said_;                   // reported in a chain; reported at all
   std::vector<std::string> lines_, ends_;
   size_t more_ = 0;
 };

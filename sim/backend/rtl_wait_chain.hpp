@@ -1,17 +1,18 @@
-// Who waits for whom inside an RTL device that stands still: a report in lines, from its snapshots.
+// Reports which parts of a stuck RTL device wait for which others, as lines of text, from
+// snapshots.
 //
 //   sched -seg-> [ u_segs ] ---> segment -inline-> header -hdr-> [ u_out ] -tx_ulpdu-> ...
-//                 full            StInl              ends the chain: it takes order, and none comes
+//                 full            StInl      ends the chain: it would take order, and none comes
 //
-// An instance waits for the next one if it offers a stream that is not taken, or if a queue that it
-// fills is full. A chain begins at an instance that nobody waits for and ends at one that waits for
-// nobody: there is the fault, or what the device is not given. States of other leaves that are not
-// those of an idle device follow.
+// An instance waits for another if it offers a stream that the other does not accept, or if a queue
+// that it fills is full. A chain begins at an instance that no other waits for. It ends at one that
+// waits for no other: the fault is there, or the device lacks an input. Other leaves whose state
+// differs from an idle device's follow after the chains.
 //
 //   for (const std::string& line : wait_chain({.now = now, .idle = &idle, .before = &before,
 //                                              .before_cycle = 77})) ...
 //
-// Siblings: rtl_snapshot.hpp (what it reads), device_rtl.cpp (the report). Bench
+// Siblings: rtl_snapshot.hpp (its input), device_rtl.cpp (the report). Bench:
 // tb/backend/wait_chain_test.cpp
 #pragma once
 
@@ -25,13 +26,12 @@ namespace rnic::sim {
 
 struct WaitChainQuery {
   const RtlSnapshot& now;
-  const RtlSnapshot* idle =
-      nullptr;  // of the same build after reset: what is held there counts as nothing
-  const RtlSnapshot* before = nullptr;  // earlier in this run: what is the same has not moved since
+  const RtlSnapshot* idle = nullptr;    // same build after reset: what stalls there is ignored
+  const RtlSnapshot* before = nullptr;  // earlier in this run: equal values have not moved since
   uint64_t before_cycle = 0;
 };
 
-/// Empty if the device looks as an idle one does.
+/// Empty if the state equals that of an idle device.
 std::vector<std::string> wait_chain(const WaitChainQuery& query);
 
 }  // namespace rnic::sim

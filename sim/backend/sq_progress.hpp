@@ -1,8 +1,9 @@
-// How far each send queue has come, as the device's pins show it: doorbells in, completions out. For the
-// watchdog's report alone; a work request whose completion was not asked for counts as waiting until a
+// Progress of each send queue as the device's pins show it: doorbells in, completions out. Only for
+// the watchdog's report. A work request without a requested completion counts as waiting until a
 // later one completes.
 //
-//   sq.mmio(m); sq.written(tlp);          each register write, each posted write
+//   sq.mmio(m);        // each register write
+//   sq.written(tlp);   // each posted write
 //   for (const SqProgress::Waiting& w : sq.waiting()) ... w.qpn, w.index, w.rung
 #pragma once
 
@@ -45,7 +46,7 @@ class SqProgress {
     const auto e = spec::Cqe::unpack(w.data.bytes());
     const auto q = queues_.find(e.qpn);
     if (e.is_recv != 0 || q == queues_.end()) return;
-    // A flush entry names the unit behind the last one flushed.
+    // A flush entry names the unit after the last one flushed.
     const auto last =
         static_cast<uint16_t>(e.index - (e.status == spec::WcStatus::kWrFlushErr ? 1 : 0));
     q->second.completed = last;
@@ -57,7 +58,7 @@ class SqProgress {
     std::vector<Waiting> all;
     for (const auto& [qpn, q] : queues_) {
       const uint16_t rung = q.rung.back();
-      // The completed WQE ends with the first doorbell after its first unit at the latest, or after 4 units.
+      // The completed WQE ends by the first doorbell after its first unit, and has at most 4 units.
       if (q.completed && rung == q.rung.front() &&
           static_cast<uint16_t>(rung - *q.completed) <= kMostUnits)
         continue;
@@ -76,7 +77,7 @@ class SqProgress {
 
   void ring(uint32_t qpn, uint16_t index) {
     Queue& q = queues_[qpn];
-    if (!q.rung.empty() && !after(index, q.rung.back())) q = {};  // a new life of the number
+    if (!q.rung.empty() && !after(index, q.rung.back())) q = {};  // a new QP has the number
     if (q.rung.size() == kKept) q.rung.erase(q.rung.begin() + 1);
     q.rung.push_back(index);
   }

@@ -1,5 +1,5 @@
-// RtlPins over a Verilated `rnic` in which streams are held back at random (rtl/stall). Include the Verilated header and that of its
-// rnic_stall_pkg first, then this; one .cpp for each build.
+// RtlPins over a Verilated `rnic` in which streams stall at random (rtl/stall). Include the
+// Verilated header and that of its rnic_stall_pkg first, then this; one .cpp per build.
 #pragma once
 
 #include "backend/verilated_rnic.hpp"
@@ -7,7 +7,7 @@
 
 namespace rnic::sim {
 
-/// Writes what rtl/stall/rnic_stall_pkg.sv wants before each edge.
+/// Writes the inputs of rtl/stall/rnic_stall_pkg.sv before each edge.
 template <class V>
 class StallPins final : public VerilatedRnic<V> {
  public:

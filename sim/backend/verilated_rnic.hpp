@@ -1,4 +1,5 @@
-// RtlPins over a Verilated `rnic`. Include the Verilated header first, then this; one .cpp for each build.
+// RtlPins over a Verilated `rnic`. Include the Verilated header first, then this; one .cpp per
+// build.
 #pragma once
 
 #include <verilated.h>
@@ -16,7 +17,8 @@
 
 namespace rnic::sim {
 
-// A printed struct is the packed SystemVerilog vector as 32-bit words, bit 0 first; a port is an integer or VlWide words.
+// A generated struct is the packed SystemVerilog vector as 32-bit words, bit 0 first. A port is an
+// integer or VlWide words.
 template <class Port, class T>
 void put_port(Port& port, const T& item) {
   const auto w = item.to_words();
@@ -53,8 +55,7 @@ class VerilatedRnic : public RtlPins {
     close_wave();
     top_->final();
     write_rtl_coverage(ctx_);
-    Verilated::threadContextp(
-        &ctx_);  // Verilator takes scopes out of this one, whatever device they are of
+    Verilated::threadContextp(&ctx_);  // Verilator removes scopes from this context, for any device
     top_.reset();
   }
 
@@ -160,7 +161,7 @@ class VerilatedRnic : public RtlPins {
   V& top() { return *top_; }
 
  private:
-  static constexpr int kAllLevels = 99;  // of the hierarchy
+  static constexpr int kAllLevels = 99;  // levels of the hierarchy
   void dump(uint64_t offset_ps) {
     if (wave_) wave_->dump(base::time_of_cycle(cycles_) + offset_ps);
   }
