@@ -1,5 +1,5 @@
-// Settings of the link and of the transport on it; one part of PlatformConfig (platform/config.hpp),
-// where their names, bounds and meanings stand.
+// Settings of the link and of the transport on it. They are a part of PlatformConfig
+// (platform/config.hpp); platform/config.cpp has their names, bounds and meanings.
 #pragma once
 
 #include <cstdint>

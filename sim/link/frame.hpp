@@ -1,7 +1,6 @@
-// What travels between two LLP endpoints: one TCP segment, or what stands for one (SYN, FIN, RST).
-// The addresses of a connection are a host's number and its connection's number; `serial` tells a
-// connection from one that had the number before. Ports, sequence numbers and window are for the
-// capture.
+// A frame between two LLP endpoints: one TCP segment, or a SYN, FIN or RST. An address is the
+// number of a host and the number of a connection. `serial` distinguishes a connection from an
+// earlier one with the same number. Ports, sequence numbers and window are only for the capture.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +23,7 @@ struct Frame {
   Payload data;
 };
 
-/// The address of a host: 10.0.0.1 and on.
+/// The address of a host: 10.0.0.1 for host 0, and so on.
 constexpr uint32_t host_address(unsigned host) { return 0x0a000001 + host; }
 
 }  // namespace rnic::sim

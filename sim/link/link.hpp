@@ -1,10 +1,12 @@
-// The wires between two hosts, one each way: rate, delay, MTU. A frame takes frame_bytes(segment)
-// on the wire; pure acknowledgements take nothing, they only travel (as if each rode on a frame of
-// the other direction). A frame for one's own address goes out and comes back.
+// The wires between two hosts, one per direction: rate, delay, MTU. A frame takes
+// frame_bytes(segment) on the wire. Pure acknowledgements take no bytes and only the delay, as if
+// each rode on a frame of the other direction. A frame to the sender's own address also takes the
+// wire.
 //
 //   Link link(config);
-//   link.attach(0, endpoint0);   link.attach(1, endpoint1);
-//   link.send(frame);            endpoint1.frame_arrives(at, frame) is called at once, for a time to come
+//   link.attach(0, endpoint0);
+//   link.attach(1, endpoint1);
+//   link.send(frame);   // calls endpoint1.frame_arrives(at, frame) at once, with a future time
 #pragma once
 
 #include <array>
@@ -17,7 +19,7 @@
 
 namespace rnic::sim {
 
-/// Bytes that the device at the other end has taken, counted from the connection's beginning.
+/// Bytes that the peer's device has taken, counted from the start of the connection.
 struct Ack {
   Time at = 0;
   uint16_t conn = 0;
@@ -33,7 +35,7 @@ class LinkEnd {
   virtual void peer_gone(unsigned host) = 0;
 };
 
-/// Sees each frame as its last bit arrives, in order of time.
+/// Observes each frame when its last bit arrives, in order of time.
 class LinkTap {
  public:
   virtual ~LinkTap() = default;
@@ -70,10 +72,10 @@ class Link {
       if (h != host && has(h)) ends_[h]->peer_gone(host);
     }
   }
-  /// What waits for the wire of this host, in time.
+  /// Backlog at the wire of this host, in time.
   Time backlog(unsigned host, Time now) const { return lines_[host].backlog(now); }
   Time duration(uint64_t bytes) const { return lines_[0].duration(bytes); }
-  /// The receiving end says that it takes the frame out.
+  /// The receiving end reports that it takes the frame from the wire.
   void arrived(Time at, const Frame& frame) {
     for (auto* t : taps_) t->frame(at, frame);
   }

@@ -1,7 +1,7 @@
-// Writes a link's frames as a capture that tshark dissects: Ethernet, IPv4 and TCP with right
-// checksums, nanosecond times (each frame's is when its last bit arrives).
+// Writes a link's frames as a capture that tshark dissects: Ethernet, IPv4 and TCP with correct
+// checksums and times in ns. The time of a frame is the arrival of its last bit.
 //
-//   Pcap pcap("wire.pcap");          throws std::runtime_error if the file cannot be written
+//   Pcap pcap("wire.pcap");          // throws std::runtime_error if the file cannot be written
 //   link.tap(pcap);
 #pragma once
 
@@ -21,7 +21,7 @@ class Pcap final : public LinkTap {
   Pcap& operator=(const Pcap&) = delete;
 
   void frame(Time at, const Frame& frame) override;
-  /// Writes what it has; false if some of it could not be written.
+  /// Flushes the file; false if part of it could not be written.
   bool flush() { return std::fflush(file_) == 0 && std::ferror(file_) == 0; }
 
  private:

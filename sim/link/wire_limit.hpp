@@ -1,11 +1,11 @@
-// What the wire allows: payload rate and message rate of one operation at one size, one FPDU a TCP
-// segment, no options, no markers (architecture section 16).
+// The limit of the wire: payload rate and message rate of one operation at one size. It assumes one
+// FPDU per TCP segment, no options and no markers (architecture section 16).
 //
 //   WireLimit w = wire_limit(WireOp::kWrite, 64, 1500, 100.0);      w.messages_per_s == 77.2e6
 //
-// kRead counts the direction of the responses, which are as long as Writes. kWriteFlush: each Write
-// is followed by a Flush Request, in a segment of its own. kAtomic: Atomic Requests, of which size
-// bytes count.
+// - kRead counts the direction of the responses, which are as long as Writes.
+// - kWriteFlush: each Write is followed by a Flush Request in its own segment.
+// - kAtomic: Atomic Requests, of which `size` bytes count.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace rnic::sim {
 /// Ethernet preamble 8, header 14, FCS 4, gap 12; IP 20; TCP 20.
 inline constexpr uint32_t kFrameOverhead = 78;
 inline constexpr uint32_t kIpTcpHeaders = 40;
-/// Preamble and gap stand around a frame of at least 64 bytes.
+/// Preamble and gap around a frame of at least 64 bytes.
 inline constexpr uint32_t kMinFrame = 84;
 
 /// Bytes that a segment takes on the wire.
