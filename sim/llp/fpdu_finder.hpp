@@ -1,10 +1,10 @@
-// Cuts a TCP byte stream into FPDUs by the MPA length field, wherever segments begin and end; with
-// markers if the peer sends them. An FPDU keeps the markers that stand in it or directly before it
-// (RFC 5044 section 4.3). Nothing is checked: that is the RNIC's.
+// Cuts a TCP byte stream into FPDUs by the MPA length field, independent of segment boundaries. It
+// handles markers if the peer sends them. An FPDU keeps the markers in it and the one directly
+// before it (RFC 5044 section 4.3). The RNIC makes all checks.
 //
 //   FpduFinder finder(with_markers);
-//   finder.push(segment, [&](Payload fpdu) { ... });      no copy if the segment holds the whole FPDU
-//   finder.rest()                                         bytes of an FPDU that never became whole
+//   finder.push(segment, [&](Payload fpdu) { ... });   // no copy if the segment has the whole FPDU
+//   finder.rest()                                      // bytes of an incomplete FPDU
 #pragma once
 
 #include <algorithm>
@@ -54,7 +54,7 @@ class FpduFinder {
  private:
   static constexpr uint32_t kSpacing = 512, kMarker = 4;
 
-  /// Bytes from which the length is known: a marker may stand before it.
+  /// Bytes after which the length is known, including a marker before it.
   uint32_t head() const { return (markers_ && position_ == 0 ? kMarker : 0) + 2; }
   void advance(uint32_t bytes) { position_ = (position_ + bytes) % kSpacing; }
 
@@ -73,7 +73,7 @@ class FpduFinder {
   }
 
   bool markers_ = false;
-  uint32_t position_ = 0;  // of the current FPDU's first byte in the stream, modulo the spacing
+  uint32_t position_ = 0;  // of the current FPDU's first byte, modulo the spacing
   std::vector<uint8_t> partial_;
 };
 

@@ -6,7 +6,7 @@
 namespace rnic::sim {
 namespace {
 
-/// A window holds at least one segment and what is kept for Terminate.
+/// A window holds at least one segment and the reserve for a Terminate.
 uint32_t window_of(const Link& link, uint16_t n) {
   const auto& cfg = link.config();
   const uint64_t least = link.mss() + 128u;
@@ -23,7 +23,7 @@ Llp::Llp(const std::string& name, unsigned host, Link& link)
 
 void Llp::attach(Device& device) {
   device_ = &device;
-  conns_.resize(std::min<uint32_t>(device.sizes().num_conns, 0xffff));  // 0xFFFF is no number
+  conns_.resize(std::min<uint32_t>(device.sizes().num_conns, 0xffff));  // 0xFFFF: none
   for (uint32_t n = 0; n < conns_.size(); ++n) free_.push_back(static_cast<uint16_t>(n));
 }
 
@@ -55,7 +55,7 @@ void Llp::ctl(const spec::LlpCtlReq& req) {
   ++moved_;
   switch (req.op) {
     case spec::LlpOp::kListen:
-      listening_.insert(req.port);  // twice is once: no answer goes back, the driver refuses it
+      listening_.insert(req.port);  // a repeat has no effect; the driver refuses it
       break;
     case spec::LlpOp::kUnlisten:
       listening_.erase(req.port);
@@ -102,7 +102,7 @@ void Llp::connect(const spec::LlpCtlReq& req) {
   next_port_ = next_port_ == 65535 ? 49152 : static_cast<uint16_t>(next_port_ + 1);
   c.peer_port = req.port;
   const uint32_t peer = req.address - host_address(0);
-  if (!link_.has(peer)) {  // nobody answers
+  if (!link_.has(peer)) {  // no host has the address
     timers_.push_back(kernel_now() + link_.config().llp_timeout_us * kUs, n, c.serial, false);
     wake_at(timers_.front().at);
     return;
@@ -174,7 +174,7 @@ void Llp::send(uint16_t n, FrameKind kind, Payload data) {
   link_.send(kernel_now(), std::move(f));
 }
 
-/// No such connection here: whoever sent this shall know.
+/// Answers a frame of an unknown connection with RST.
 void Llp::refuse(const Frame& f) {
   Frame r;
   r.kind = FrameKind::kRst;
@@ -203,7 +203,7 @@ void Llp::abort(uint16_t n, bool tell_device) {
   if (c->state == State::kOpen && !c->closed_told) send(n, FrameKind::kRst);
   const bool was_live = c->state != State::kDead;
   c->state = State::kDead;
-  c->aborted = true;  // what is queued for the device is dropped
+  c->aborted = true;  // drops what is queued for the device
   c->waiting.clear();
   if (!tell_device || !was_live) return;
   const uint32_t queued = std::exchange(c->queued, 0);
@@ -284,7 +284,8 @@ std::string Llp::waiting_for() const {
     if (c.state != State::kOpen) continue;
     if (!c.is_rdma && c.waiting_bytes != 0)
       out += fmt::format("llp: connection {}: {} streaming bytes wait\n", n, c.waiting_bytes);
-    // The limit is what the peer's device has taken, and the window; it is told by the eighth.
+    // limit = bytes that the peer's device has taken + window; acknowledged per eighth of the
+    // window.
     if (const uint32_t kept = c.sent - (c.limit - c.window); kept > c.window / 8) {
       out +=
           fmt::format("llp: connection {}: {} bytes wait for host{}'s device (its connection {})\n",

@@ -1,17 +1,18 @@
-// The transport under one device: reliable, in order, TCP as the RNIC sees it at the LLP port
+// The transport under one device: reliable, in order; TCP as the RNIC sees it at the LLP port
 // (architecture 3.3).
 //
-//   Llp llp("host0", 0, link);           number of the host, which is its address: host_address(0)
+//   Llp llp("host0", 0, link);           // the host's number gives its address: host_address(0)
 //   llp.attach(device);
-//   llp.ctl(request);  llp.tx(record);   from the device; events, records, credits go to it
+//   llp.ctl(request);  llp.tx(record);   // from the device; events, records, credits go to it
 //
-// - Credit: record bytes that the peer's device has taken, plus the window. So what was accepted is always sent at once,
-//   and a peer that takes nothing closes the window.
-// - Streaming mode: bytes wait until `give`; each arrival and each `give` says how many wait now. From `rdma_mode` on,
-//   whole FPDUs.
+// - Credit: record bytes that the peer's device has taken, plus the window. So an accepted record
+// is
+//   always sent at once, and a peer that takes no records closes the window.
+// - Streaming mode: bytes wait until `give`. Each arrival and each `give` reports the number of
+//   bytes that wait. From `rdma_mode` on, records are whole FPDUs.
 // - A record is one segment if it fits the maximum segment size, else several.
-// - Events of a connection keep their place among its records and pass those of others.
-// - A FIN inside an FPDU: the rest comes as a record with `error`, then `peer_closed`.
+// - Events of a connection stay in order with its records and pass those of other connections.
+// - A FIN inside an FPDU: the rest is delivered as a record with `error`, then `peer_closed`.
 // - The device is never called from inside its own call.
 #pragma once
 
@@ -41,8 +42,8 @@ class Llp final : private Activity, public LinkEnd {
   void ctl(const spec::LlpCtlReq& req);
   void device_woke() { wake_at(kernel_now()); }
 
-  void reset();   ///< of the device: every connection is reset
-  void remove();  ///< the device is gone: peers find out by time-out
+  void reset();   ///< of the device: resets every connection
+  void remove();  ///< the device is gone: peers find out by timeout
 
   void frame_arrives(Time at, Frame&& frame) override;
   void ack_arrives(const Ack& ack) override;
@@ -59,22 +60,22 @@ class Llp final : private Activity, public LinkEnd {
   struct Conn {
     State state = State::kFree;
     bool is_rdma = false, aborted = false;
-    bool is_passive = false, heard = false;  // heard: an FPDU has come; for waiting_for() alone
+    bool is_passive = false, heard = false;  // heard: an FPDU has arrived; only for waiting_for()
     bool fin_sent = false, fin_acked = false, peer_fin = false, closed_told = false;
     uint8_t peer = 0;  // host
     uint16_t peer_conn = 0, port = 0, peer_port = 0, cookie = 0;
     uint32_t serial = 0, peer_serial = 0;
     uint32_t snd_nxt = 0, rcv_nxt = 0;
     uint32_t window = 0;
-    uint32_t sent = 0, limit = 0;  // record bytes given to us, and allowed
+    uint32_t sent = 0, limit = 0;  // record bytes accepted, and allowed
     uint32_t received = 0, consumed = 0,
-             acked = 0;   // bytes in, taken by the device, told to the peer
-    uint32_t queued = 0;  // of its items in rx_
+             acked = 0;   // bytes in, taken by the device, acknowledged to the peer
+    uint32_t queued = 0;  // its items in rx_
     uint32_t waiting_bytes = 0;
     std::deque<Payload> waiting;
     FpduFinder finder;
   };
-  struct Item {  // for the device, in order
+  struct Item {  // to the device, in order
     enum Kind : uint8_t { kRecord, kEvent, kCredit } kind = kRecord;
     uint32_t serial = 0;
     Record record;
@@ -88,7 +89,7 @@ class Llp final : private Activity, public LinkEnd {
     Time at = 0;
     uint16_t conn = 0;
     uint32_t serial = 0;
-    bool is_loss = false;  // the peer is gone; else: nobody answered
+    bool is_loss = false;  // the peer is gone; else: no answer to a SYN
   };
 
   void run(Time now) override;
@@ -131,7 +132,7 @@ class Llp final : private Activity, public LinkEnd {
 
   std::array<Ring<Arrival>, Link::kHosts> arrivals_;  // by sender
   Ring<Ack> acks_;
-  bool acks_are_urgent_ = false;  // somebody is short of credit
+  bool acks_are_urgent_ = false;  // a connection is short of credit
   Ring<Timer> timers_;
   Ring<Item> events_;  // of connections without items in rx_
   Ring<Item> rx_;

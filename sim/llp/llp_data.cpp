@@ -12,7 +12,8 @@ bool Llp::can_tx() {
   const Time backlog = link_.backlog(host_, now);
   if (backlog <= limit) return true;
   held_tx_ = true;
-  // The RTL asks in each cycle. A sixteenth of the queue later is one wake for several segments.
+  // The RTL checks can_tx in each cycle. Waking it after a sixteenth of the queue has drained gives
+  // one wake for several segments.
   wake_at(now + backlog - (limit - limit / 16));
   return false;
 }
@@ -23,7 +24,7 @@ void Llp::tx(Record&& r) {
   ++records_tx_;
   Conn* c = find(r.connection);
   if (c == nullptr || c->state != State::kOpen || c->closed_told)
-    return;  // reset while it was on its way
+    return;  // it was reset while the record was in flight
   if (c->fin_sent)
     return broken(fmt::format("connection {}: a record after half_close", r.connection));
   c->sent += r.data.size();
@@ -67,7 +68,7 @@ void Llp::ack_arrives(const Ack& ack) {
 void Llp::run(Time now) {
   if (gone_) return;
   take_acks(now);
-  for (;;) {  // the earlier frame first, from whichever sender
+  for (;;) {  // the earliest frame first, from any sender
     Ring<Arrival>* first = nullptr;
     for (auto& a : arrivals_) {
       if (!a.empty() && a.front().at <= now &&
@@ -107,7 +108,7 @@ void Llp::take(Frame&& f) {
   if (n >= conns_.size() || conns_[n].serial != f.to_serial || conns_[n].state == State::kFree ||
       conns_[n].state == State::kDead) {
     if (f.kind == FrameKind::kSynAck) refuse(f);
-    return;  // of a connection that is no more
+    return;  // its connection has ended
   }
   Conn& c = conns_[n];
   switch (f.kind) {
@@ -141,7 +142,7 @@ void Llp::take(Frame&& f) {
       if (c.closed_told) break;
       if (c.state == State::kConnecting) {
         fail_connection(n);
-      } else if (c.state == State::kAccepting) {  // the device has never heard of it
+      } else if (c.state == State::kAccepting) {  // it was never reported to the device
         c = Conn{};
         free_.push_back(n);
       } else {
@@ -194,7 +195,7 @@ void Llp::take_fin(uint16_t n) {
 void Llp::give(uint16_t n, uint32_t length) {
   Conn* c = find(n);
   if (c == nullptr || c->is_rdma || c->aborted) return;
-  length = std::min(length, c->waiting_bytes);  // an event may have crossed an earlier order
+  length = std::min(length, c->waiting_bytes);  // an event may have crossed an earlier request
   Payload out = Payload::make(length);
   uint32_t at = 0;
   while (at < length) {
@@ -251,7 +252,7 @@ void Llp::take_acks(Time now) {
   for (const uint16_t n : changed) credit(n);
 }
 
-/// Events first: they have no record of their connection before them.
+/// Events first: no record of their connection is in front of them.
 void Llp::pump(Time now) {
   for (;;) {
     if (!events_.empty()) {
@@ -301,7 +302,7 @@ void Llp::hand_over(Item& item) {
 }
 
 void Llp::report_consumed(Time now, Conn& c) {
-  // A peer whose window is narrow needs each byte back at once.
+  // A peer with a narrow window needs each byte back at once.
   const bool lazy = link_.config().llp_narrow_connections == 0 && c.window >= 16u * link_.mss();
   const uint32_t ack_every = lazy ? c.window / 8 : 1;
   if (c.consumed - c.acked < ack_every || c.state != State::kOpen) return;
