@@ -1,6 +1,6 @@
-// A part of the platform that acts at times of its own: one SC_METHOD, run at the earliest time
-// that it was asked for. Asking again for a later time costs nothing, so that an activity asks
-// freely and does all that is due when it runs.
+// A part of the platform that acts at its own times: one SC_METHOD, run at the earliest requested
+// time. A request for a later time costs nothing. So an activity requests freely, and does all that
+// is due when it runs.
 //
 //   class Blinker final : Activity {
 //     void run(Time now) override { blink(); wake_at(now + 10 * kNs); }
@@ -31,7 +31,7 @@ class Activity {
   Activity(const Activity&) = delete;
   Activity& operator=(const Activity&) = delete;
 
-  /// Run at `at`, or now if that is past.
+  /// Runs at `at`, or now if `at` is past.
   void wake_at(Time at) {
     if (at >= next_) return;
     next_ = at;
@@ -39,7 +39,7 @@ class Activity {
     if (at <= now) {
       event_.notify(sc_core::SC_ZERO_TIME);
     } else {
-      event_.notify(sc_core::sc_time::from_value(at - now));  // replaces a later one
+      event_.notify(sc_core::sc_time::from_value(at - now));  // replaces a later request
     }
   }
 

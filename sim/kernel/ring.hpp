@@ -1,7 +1,9 @@
-// A queue that grows and never shrinks: where std::deque would allocate and free a block every few
-// items.
+// A queue that grows and never shrinks. std::deque would allocate and free a block every few items.
 //
-//   Ring<Frame> line;   line.push_back(std::move(f));   take(std::move(line.front()));   line.pop_front();
+//   Ring<Frame> line;
+//   line.push_back(std::move(f));
+//   take(std::move(line.front()));
+//   line.pop_front();
 #pragma once
 
 #include <cstddef>
@@ -23,7 +25,7 @@ class Ring {
     if (count_ == items_.size()) grow();
     items_[(first_ + count_++) & (items_.size() - 1)] = T{std::forward<Args>(args)...};
   }
-  /// Moved-from items keep their place; what they still hold goes with the next item there.
+  /// A popped item keeps its slot. What it still owns is released when the next item overwrites it.
   void pop_front() {
     first_ = (first_ + 1) & (items_.size() - 1);
     --count_;
@@ -41,7 +43,7 @@ class Ring {
     items_ = std::move(larger);
     first_ = 0;
   }
-  std::vector<T> items_;  // a power of two
+  std::vector<T> items_;  // its size is a power of two, or 0
   size_t first_ = 0, count_ = 0;
 };
 

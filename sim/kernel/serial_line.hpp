@@ -1,7 +1,8 @@
-// One direction of a wire: bytes leave one after the other at a rate. Exact to 1/1024 ps a byte.
+// One direction of a wire: sends bytes one after the other at a rate. Exact to 1/1024 ps per byte.
 //
-//   SerialLine wire(100.0);                     Gb/s
-//   Time last_bit = wire.send(now, 162);        wire.backlog(now): picoseconds until it is free
+//   SerialLine wire(100.0);                     // Gb/s
+//   Time last_bit = wire.send(now, 162);
+//   wire.backlog(now);                          // picoseconds until it is free
 #pragma once
 
 #include <cmath>
