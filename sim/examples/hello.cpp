@@ -1,4 +1,4 @@
-// Two hosts and a message: what a host program of one's own needs to run on the simulator.
+// Two hosts and a message: the minimum of a host program that runs on the simulator.
 //
 //   hello [model]    models on both sides
 //   hello rtl        the RTL on both sides
@@ -23,7 +23,7 @@ using namespace rnic::verbs;
 
 constexpr uint16_t kPort = 4791;
 
-/// The value; an error is thrown, for brevity: it ends the run, which says it.
+/// Returns the value. It throws an error, for brevity; the error ends the run, which reports it.
 template <class T>
 T must(Result<T> r) {
   if (!r) throw std::runtime_error(r.error().what);
@@ -33,7 +33,7 @@ void must(const PostResult& r) {
   if (!r) throw std::runtime_error(r.error->what);
 }
 
-/// What both sides need before they can talk.
+/// The objects that each side needs before it connects.
 struct Side {
   explicit Side(PciDevice& device) : dev(device) {}
   PciDevice& dev;
@@ -48,7 +48,7 @@ struct Side {
   /// Polls until one request has completed.
   Wc completion() {
     std::array<Wc, 1> wc;
-    while (must(cq.poll_cq(wc)) == 0) continue;  // each look costs simulated time
+    while (must(cq.poll_cq(wc)) == 0) continue;  // each poll costs simulated time
     if (wc[0].status != IBV_WC_SUCCESS) throw std::runtime_error("a request has failed");
     return wc[0];
   }
@@ -76,7 +76,7 @@ void client(PciDevice& dev) {
   std::ranges::copy(std::string_view("hello"), side.buffer.data());
   const auto address = must(Address::resolve("10.0.0.2", kPort));  // host 1
   auto tried = connect(side.qp, address, {});
-  while (!tried && tried.error().code == Errc::kRefused) {  // nobody listens there yet
+  while (!tried && tried.error().code == Errc::kRefused) {  // no listener there yet
     (void)dev.wait(0, dev.now() + 20 * kUs);
     tried = connect(side.qp, address, {});
   }
