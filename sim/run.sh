@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The main job: copies a file between two simulated hosts by Send, Write and Read on all pairings of model and RTL.
+# The main job: copies a file between two simulated hosts by Send, Write and Read on all pairings of
+# model and RTL.
 set -u
 here=$PWD
 cd "$(dirname "$0")/.." || exit 4
@@ -23,13 +24,14 @@ TXT
 
 wrong() { printf '%s\n' "sim/run.sh: $* (sim/run.sh --help)" >&2; exit 2; }
 
-# What can be said before minutes of building is said before. The options of copy are those of rnic-sim's own table: "NAME kKIND" a line.
+# Errors that need no build are reported before minutes of building. The options of copy come from
+# rnic-sim's own table: one "NAME kKIND" per line.
 options=$(sed -nE 's/^ *\{"([a-z-]+)", (k[A-Z][a-z]+), [^,]*, (kRuns|kAllThatRun|""|"([a-z]+ )*copy( [a-z]+)*"),.*/\1 \2/p' sim/app/rnic_sim.cpp)
-# The name of each setting stands in quotes in one of these; what stands in none is no setting.
+# One of these files has the name of each setting in quotes; a name in none of them is no setting.
 settings="sim/app/settings/config.cpp sim/platform/config.cpp host-driver/programs/programs.cpp model/gen/sizes.hpp"
 presets=$(sed -nE 's/^ *Preset\{"([a-z0-9]+)".*/\1/p' sim/platform/config.cpp | tr '\n' ' ')
 
-# check_value NAME VALUE: of an option of copy; rnic-sim looks at the rest of it.
+# check_value NAME VALUE: checks the value of an option of copy; rnic-sim checks the rest of it.
 check_value() {
   path=$2
   case "$path" in /*) ;; *) path=$here/$path ;; esac
@@ -95,11 +97,12 @@ case "$file" in /*) ;; *) file=$here/$file ;; esac
 
 . tb/support/setup.sh
 check_place
-# Two runs would write the same captures. Whatever holds 9 open holds the lock: this, and rnic-sim, which takes its place.
+# Two runs would write the same captures. The lock is held while 9 is open: by this script, and by
+# rnic-sim, which replaces it.
 { mkdir -p "$build" && [ -w "$build" ] && exec 9>"$build/run.lock"; } 2>/dev/null ||
   die "$top/$build cannot be written; it holds what is built, and the captures"
 flock -n 9 || die "another run is under way in $top/$build"
-# On the standard output stands what rnic-sim prints, alone.
+# Only rnic-sim's output goes to the standard output.
 setup_packages 9>&- >&2
 setup_build "$preset" rnic-sim >&2
 say "copying $file ($(stat -c %s "$file") bytes) between two hosts" >&2
