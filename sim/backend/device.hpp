@@ -104,7 +104,7 @@ class Device {
   virtual void llp_credit(const spec::LlpCredit& credit) = 0;  // always accepted
   virtual void wake() = 0;  // an item that env refused may now be possible
   virtual const spec::Sizes& sizes() const = 0;
-  virtual std::string describe() const = 0;  // "rtl (default)", "model", "tandem (minimum)"
+  virtual std::string describe() const = 0;  // "rtl", "model (default)", "tandem (minimum)"
   /// During and after the run: empty, or the first failure (an assertion, a mismatch).
   virtual std::string failure() const = 0;
   /// For the watchdog: empty if nothing is outstanding, else what waits for what, one line each.

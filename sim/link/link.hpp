@@ -6,7 +6,7 @@
 //   Link link(config);
 //   link.attach(0, endpoint0);
 //   link.attach(1, endpoint1);
-//   link.send(frame);   // calls endpoint1.frame_arrives(at, frame) at once, with a future time
+//   link.send(now, std::move(frame));   // calls endpoint1.frame_arrives with a future time
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
 // The limit of the wire: payload rate and message rate of one operation at one size. It assumes one
 // FPDU per TCP segment, no options and no markers (architecture section 16).
 //
-//   WireLimit w = wire_limit(WireOp::kWrite, 64, 1500, 100.0);      w.messages_per_s == 77.2e6
+//   WireLimit w = wire_limit(WireOp::kWrite, 64, 1500, 100.0);   // messages_per_s: 77.2e6
 //
 // - kRead counts the direction of the responses, which are as long as Writes.
 // - kWriteFlush: each Write is followed by a Flush Request in its own segment.

@@ -6,8 +6,7 @@
 //   llp.ctl(request);  llp.tx(record);   // from the device; events, records, credits go to it
 //
 // - Credit: record bytes that the peer's device has taken, plus the window. So an accepted record
-// is
-//   always sent at once, and a peer that takes no records closes the window.
+//   is always sent at once, and a peer that takes no records closes the window.
 // - Streaming mode: bytes wait until `give`. Each arrival and each `give` reports the number of
 //   bytes that wait. From `rdma_mode` on, records are whole FPDUs.
 // - A record is one segment if it fits the maximum segment size, else several.

@@ -9,7 +9,7 @@
 //   HostCpu cpu("host0", config, memory);
 //   SimPciDevice device(cpu);
 //   cpu.connect(root_complex, device);
-//   cpu.start("server", [](PciDevice& dev) { ... });          // before or during simulation
+//   cpu.start("server", [](PciDevice& dev) { ... }, [] {});   // before or during simulation
 //   cpu.finished();  cpu.failures();
 #pragma once
 

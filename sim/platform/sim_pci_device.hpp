@@ -4,10 +4,12 @@
 //   call                        cost                         effect on time
 //   write32, write64            mmio_write_ns                posted: does not wait
 //   write_combined              wc_ns                        posted
-//   read32, read64, config_*    mmio_read_ns + round trip    waits (config_*: no round trip)
+//   read32, read64              mmio_read_ns + round trip    waits
+//   config_read, config_write   mmio_read_ns                 others run up to the thread's time
+//   reset                       reset_ns                     the same
 //   before_doorbell             post_ns
 //   after_phase_bit             poll_ns
-//   before_shared, alloc, map,  none                         others run up to the thread's time
+//   before_shared, alloc, map,  none                         the same
 //   persistent
 //   pmem_persist                pmem_persist_ns              the same; then the bytes are durable
 //   relax                       poll_ns                      the same

@@ -79,7 +79,7 @@ class Simulation {
   void write_pcap(const std::string& path);
   /// Returns false if part of the capture could not be written.
   bool is_pcap_whole() { return pcap_ == nullptr || pcap_->flush(); }
-  /// Traces each PCIe request of all hosts added so far.
+  /// Traces the PCIe transfers of all hosts added so far.
   void write_tlp(std::FILE* to);
   void observe(unsigned host, PcieObserver& observer);
 

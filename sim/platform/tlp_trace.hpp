@@ -1,5 +1,5 @@
-// One line of text for each PCIe request: time in ns, direction, kind, address, length, tag,
-// client.
+// One line of text for each PCIe request, completion, register access, register response and
+// interrupt: time in ns, host, direction, kind, then address, length, tag and client as they apply.
 //
 //   TlpTrace trace(stdout, "host0");   root_complex.observe(trace);
 //   1250.125 host0 up   read   0x100003000 64 tag=3 sq_fetch

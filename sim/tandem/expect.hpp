@@ -2,7 +2,7 @@
 // compared byte for byte with the actual ones. The RTL may cut a write into TLPs as it likes; order
 // and bytes must match.
 //
-//   expect.place(5, place);
+//   expect.place(place);
 //   if (auto done = expect.placed(w)) ...   // a packet was placed whole
 //   expect.record({...});
 //   if (auto sent = expect.sent(r)) ...     // an FPDU was sent

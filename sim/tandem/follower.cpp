@@ -124,8 +124,8 @@ bool Steps::known(uint16_t qpn, std::string_view commit) {
   return false;
 }
 
-/// Steps that no commit reports: acknowledgements, and the whole segments of a QP that a bad
-/// payload has failed.
+/// Steps that no commit reports: acknowledgements, and segments of a QP whose earlier payload
+/// was bad, once their own payload is complete.
 void Steps::settle() {
   while (!acks_.empty()) {
     const Ack a = acks_.front();

@@ -53,7 +53,7 @@ void Steps::step(const spec::QpDoorbellCommit& c) {
   }
 }
 
-/// The copy replaces a read, so all units before it in the queue must have been read.
+/// The copy replaces a read, so all units in front of it in the queue must have been read.
 void Steps::step(const spec::QpPushCommit& c) {
   if (!known(c.qpn, "qp_push")) return;
   Followed& q = qps_[c.qpn];

@@ -168,8 +168,8 @@ bool Steps::assemble_next() {
   return true;
 }
 
-/// The RTL has found that a payload of this QP is bad. The model finds it, too: segments before it
-/// first.
+/// The RTL has found that a payload of this QP is bad. The model finds it, too, after it has judged
+/// the segments in front of it.
 void Steps::apply_fault(uint16_t qpn) {
   size_t at = 0;
   for (; at < segments_.size(); ++at) {

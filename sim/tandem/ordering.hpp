@@ -2,6 +2,9 @@
 // no follower, no model. The follower is fed the data that the RTL read, which hides a read or
 // write that came too early. This checker finds it. Architecture 3.2, 10.
 //
+//   Ordering o;   RtlOptions{.observer = &o};
+//   if (!o.failure().empty()) ...   o.describe()
+//
 // The rules, with the signals that they are checked on:
 //
 // a1 Placed bytes were judged before. Each write of client place continues, byte for byte and in

@@ -11,7 +11,7 @@
 //
 // sq, rq: a unit of a ring is served from its newest read, any number of times.
 // - A unit that was read, was not used and is read again must hold the same bytes (the host may not
-//   change a WQE before the doorbell's index): else contradiction().
+//   change a WQE that a doorbell has posted): else contradiction().
 // - forget() discards the ring of a stopped QP.
 // - A fetch of units may be cut into several reads. All of it fails if one part failed, and all of
 //   it waits for its last part.

@@ -2,7 +2,7 @@
 // that order, so it would not notice starvation. This class bounds how long a QP that could have a
 // turn is passed over.
 //
-//   Turns issues("qp_issue", qps);
+//   Turns issues(qps);
 //   const auto can = [&](uint16_t q) { return can_have_a_turn(q); };
 //   if (auto starved = issues.given(qpn, cycle, can)) ...
 //
