@@ -1,8 +1,8 @@
-// The files that a run writes while it goes on: --pcap and --tlp.
+// The files that a run writes while it runs: --pcap and --tlp.
 //
-//   Captures captures(simulation, r.pcap, r.tlp);      after the hosts are there
+//   Captures captures(simulation, r.pcap, r.tlp);   // after the hosts were added
 //   simulation.run();
-//   captures.finish(out);                              a disk that is full: Missing, or a line of what has failed anyway
+//   captures.finish(out);   // disk full: throws Missing, or adds a line to an existing failure
 #pragma once
 
 #include <cstdio>
@@ -16,9 +16,10 @@ namespace rnic::app {
 
 class Captures {
  public:
-  /// Throws Usage if a file cannot be written; empty: none.
+  /// Throws Missing if a file cannot be written. An empty path: no file.
   Captures(sim::Simulation& simulation, const std::string& pcap, const std::string& tlp);
-  /// Throws Missing if a file could not be written to its end and nothing else has failed.
+  /// Throws Missing if a file could not be written to its end. If the run has failed already, adds
+  /// a line to `out.failure` instead.
   void finish(Outcome& out);
 
  private:

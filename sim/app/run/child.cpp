@@ -48,7 +48,7 @@ Outcome caught(const std::function<Outcome()>& body) {
     return {.status = kWrongUse, .json = {}, .failure = e.what()};
   } catch (const Missing& e) {
     return {.status = kMissing, .json = {}, .failure = e.what()};
-  } catch (const std::system_error& e) {  // memory, or an output that is full
+  } catch (const std::system_error& e) {  // no memory, or an output's disk is full
     return {.status = kMissing, .json = {}, .failure = e.what()};
   } catch (const std::bad_alloc&) {
     return {.status = kMissing, .json = {}, .failure = "this machine has not the memory for it"};
@@ -57,14 +57,15 @@ Outcome caught(const std::function<Outcome()>& body) {
   }
 }
 
-volatile std::sig_atomic_t came = 0;  // the signal that ends us
+volatile std::sig_atomic_t came = 0;  // the signal that ends this process
 
-// What a parent asks its children with; of itself it ends them.
+// The signal with which a parent asks its children to end. Its default action ends them.
 constexpr int kEndAsked = SIGUSR1;
 constexpr std::chrono::seconds kTimeToEnd{10};
 volatile std::sig_atomic_t end_asked = 0;
 
-/// SIGINT and SIGTERM are noted, and delivered nowhere but in wait(); one that is ignored stays so (nohup).
+/// Notes SIGINT and SIGTERM, which are delivered only inside wait(). A signal that is ignored stays
+/// ignored (nohup).
 class SignalWatch {
  public:
   SignalWatch() {
@@ -90,14 +91,14 @@ class SignalWatch {
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
 
-  /// poll() without a limit. False: a signal has come.
+  /// poll() without a time limit. Returns false if a signal has arrived.
   bool wait(std::vector<pollfd>& fds) const {
     while (came == 0) {
       if (ppoll(fds.data(), fds.size(), nullptr, &open_) >= 0) return true;
     }
     return false;
   }
-  /// In a child: its parent decides.
+  /// In a child, which leaves these signals to its parent.
   void ignore() const {
     for (const int s : kSignals) signal(s, SIG_IGN);
     sigprocmask(SIG_SETMASK, &mask_, nullptr);
@@ -109,7 +110,7 @@ class SignalWatch {
   sigset_t mask_{}, open_{};
 };
 
-/// One process and the pipe on which its outcome comes.
+/// One process, and the pipe that carries its outcome.
 class Child {
  public:
   Child(const std::function<Outcome()>& body, const ChildLimits& limits, const SignalWatch& signals)
@@ -121,7 +122,7 @@ class Child {
     if (pid_ < 0) throw Missing("no process can be made");
     if (pid_ == 0) {
       close(fd[0]);
-      prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody waits for an orphan
+      prctl(PR_SET_PDEATHSIG, SIGKILL);  // an orphan has no reader: kill it
       signals.ignore();
       signal(kEndAsked, SIG_DFL);
       set_alarm(limits);
@@ -152,7 +153,7 @@ class Child {
   }
   Outcome& outcome() { return *outcome_; }
 
-  /// Takes what has come; at its end, the outcome.
+  /// Reads what has arrived; at the end of the pipe, the outcome.
   void read_some() {
     std::array<char, 65536> buffer;
     const ssize_t n = read(fd_, buffer.data(), buffer.size());
@@ -225,7 +226,7 @@ class Child {
   std::optional<Outcome> outcome_;
 };
 
-/// Until one more has ended. False: a signal has come.
+/// Waits until one more child has ended. Returns false if a signal has arrived.
 bool wait_for_one(std::deque<Child>& children, const SignalWatch& signals) {
   for (;;) {
     std::vector<pollfd> fds;
@@ -251,7 +252,7 @@ bool wait_for_one(std::deque<Child>& children, const SignalWatch& signals) {
 void in_children(size_t n, unsigned jobs, const std::function<Outcome(size_t)>& body,
                  const std::function<bool(size_t, Outcome)>& done, const ChildLimits& limits) {
   const SignalWatch signals;
-  std::deque<Child> children;  // from number `fetched` on
+  std::deque<Child> children;  // the first has number `fetched`
   size_t started = 0, fetched = 0, running = 0;
   while (fetched < n) {
     while (started < n && running < std::max(jobs, 1u)) {
@@ -260,8 +261,8 @@ void in_children(size_t n, unsigned jobs, const std::function<Outcome(size_t)>& 
       ++running;
     }
     if (!wait_for_one(children, signals)) {
-      for (const Child& c : children) c.ask_to_end();  // all at once, before each is waited for
-      for (Child& c : children) {  // some have ended before one that was started earlier
+      for (const Child& c : children) c.ask_to_end();  // ask all before waiting for the first
+      for (Child& c : children) {                      // some end before an earlier one
         if (c.is_over() && c.outcome().status != kWrongUse && c.outcome().status != kMissing)
           (void)done(fetched, std::move(c.outcome()));
         ++fetched;

@@ -1,5 +1,5 @@
-// Runs in child processes: SystemC elaborates once a process, and a child that dies is a failure of
-// its own.
+// Runs in child processes. SystemC elaborates once per process, and a child that dies is reported
+// as a failure of its own run.
 //
 //   Outcome o = in_child([&] { return run(request); });
 //   in_children(12, jobs, [&](size_t i) { return run(requests[i]); },
@@ -15,30 +15,32 @@
 
 namespace rnic::app {
 
-/// Ctrl-C (SIGINT) or SIGTERM came, and the children are ended. What had finished was given to `done`.
+/// SIGINT (Ctrl-C) or SIGTERM arrived, and the children are ended. `done` has received the outcomes
+/// of all that had finished.
 struct Interrupted {
   int signal;
-  int status() const { return 128 + signal; }  // as a shell says it
+  int status() const { return 128 + signal; }  // the shell's convention
 };
 
-/// A child that exceeds one is ended; its outcome is then `timed_out`.
+/// A child that exceeds one of these limits is ended; its outcome is then `timed_out`.
 struct ChildLimits {
   unsigned wall_s = 0;  // from its start; 0: no limit
   std::optional<std::chrono::steady_clock::time_point> until{};
 };
 
-/// What `body` returned in a child process. Usage and Missing are thrown here; what else it throws,
-/// and how it died, is a failure like another.
-/// Throws Interrupted.
+/// Runs `body` in a child process and returns its outcome. Rethrows Usage and Missing here. Any
+/// other exception, or a child that dies, becomes a failed outcome. Throws Interrupted.
 Outcome in_child(const std::function<Outcome()>& body, const ChildLimits& limits = {});
 
-/// body(i) for i below n, up to `jobs` at a time. `done` is called here, in order of i; false
-/// starts no more. Throws Interrupted, from then on always.
+/// Runs body(i) for i below n, up to `jobs` at a time. `done` is called in this process, in order
+/// of i; if it returns false, no more bodies are started. Throws Interrupted, and after a signal at
+/// each later call.
 void in_children(size_t n, unsigned jobs, const std::function<Outcome(size_t)>& body,
                  const std::function<bool(size_t, Outcome)>& done, const ChildLimits& limits = {});
 
-/// For a body that has something to close: its parent, when interrupted, does not end it at once, but
-/// sets what is returned here, waits some seconds for its end, and takes no outcome of it.
+/// For a body that must close something, such as a waveform. When interrupted, its parent does not
+/// end it at once: it sets the flag that is returned here, waits up to 10 s for the end of the
+/// child, and ignores its outcome.
 const volatile std::sig_atomic_t* take_time_to_end();
 
 }  // namespace rnic::app

@@ -27,13 +27,13 @@ sim::RtlOptions rtl_options(Side side, const Config& config, uint64_t seed, cons
   o.wave = wave_window(wave);
   if (o.wave.file.empty()) return o;
   o.wave.file = wave_file(wave, side);
-  o.end_asked = take_time_to_end();  // a waveform that is not closed cannot be read
+  o.end_asked = take_time_to_end();  // a waveform that is not closed is unreadable
   return o;
 }
 
 constexpr const char* kFst = ".fst";
 
-/// FILE and what stands behind it. A colon is the scope's only where no further folder is named.
+/// Splits --wave into FILE and the rest. A colon starts the scope only after the last '/'.
 std::array<std::string, 2> split_wave(const std::string& wave) {
   const size_t name = wave.rfind('/') == std::string::npos ? 0 : wave.rfind('/') + 1;
   const size_t end = std::min(wave.find('@', name), wave.find(':', name));

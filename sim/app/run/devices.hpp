@@ -1,6 +1,6 @@
-// The kinds of devices that --client and --server choose from, and what makes them.
+// The kinds of devices that --client and --server select, and the factory that makes them.
 //
-//   check_kinds(request.kind, config);                                  throws Usage with the nearest name
+//   check_kinds(request.kind, config);      // throws Usage with the nearest name
 //   simulation.add_host(make_device("rtl", kServer, config, seed, ""));
 #pragma once
 
@@ -22,39 +22,44 @@ class Observer;  // backend/observer.hpp
 
 namespace rnic::app {
 
-/// In the order of their counters.
+/// In the order of their counters in the register map.
 inline constexpr std::array kUnits = {"host_if", "admin", "qp", "tpt",    "rdmap",
                                       "ddp",     "mpa",   "cq", "llp_if", "atomic"};
 
 const std::vector<std::string>& device_kinds();
-/// Cycles are stepped, and waveforms can be written.
+/// The kind runs RTL: it is stepped by cycles and can write waveforms.
 bool has_rtl(const std::string& kind);
-/// Throws Usage for a kind that does not exist and for sizes that the RTL cannot follow; Missing for
-/// a kind that this build does not hold (a build of the models alone has no RTL).
+/// Throws Usage for a kind that does not exist, and for sizes that are fixed in the RTL. Throws
+/// Missing for a kind that this build lacks (a build with only the models has no RTL).
 void check_kinds(const std::array<std::string, 2>& kind, const Config& config);
 
-/// What --wave says: FILE[@FROM..TO][:UNIT], FROM and TO in ns of simulated time, UNIT one of the RTL's; empty or "none": no file.
-/// Throws Usage.
+/// Parses --wave: FILE[@FROM..TO][:UNIT]. FROM and TO are ns of simulated time, UNIT is a unit of
+/// the RTL. Empty or "none": no file. Throws Usage.
 sim::WaveWindow wave_window(const std::string& wave);
-/// The file of one side: its name goes into the file's.
+/// The waveform file of one side; the side's name is part of the file name.
 std::string wave_file(const std::string& wave, Side side);
-/// Throws Usage for a --wave that cannot be, or that no device here would write.
+/// Throws Usage if --wave is malformed, or if no device of this run is RTL.
 void check_wave(const std::string& wave, const std::array<std::string, 2>& kind);
-/// Throws Usage for such a --wave, and for a file of these that cannot be written or that is one of the others, or another of these.
+/// Throws Usage as check_wave() does. Also throws Usage if one of these files cannot be written, or
+/// if its path is that of another file in use.
 void check_files(Files others, const std::string& pcap, const std::string& tlp,
                  const std::string& wave, const std::array<std::string, 2>& kind);
-/// One path a run: "wire.pcap" of the pairing rtl-model is "wire.rtl-model.pcap"; of a --wave the file alone changes.
+/// A path per run: "wire.pcap" of the pairing rtl-model becomes "wire.rtl-model.pcap". Of a --wave
+/// only the file name changes.
 std::string path_of(const std::string& path, const std::string& which,
                     const std::string& extension);
 
-/// `seed`: the run's. `observer` is told what an RTL device does. `wave`: see wave_window. Throws Usage.
+/// `seed`: the run's. `observer`: receives the events of an RTL device. `wave`: see wave_window().
+/// Throws Usage.
 std::unique_ptr<sim::Device> make_device(const std::string& kind, Side side, const Config& config,
                                          uint64_t seed, const std::string& wave,
                                          sim::Observer* observer = nullptr);
 
-/// Of devices in tandem at the end of a run: they come to rest, and then nothing may be left over. What is wrong, in lines.
+/// Quiesces devices in tandem at the end of a run and checks that nothing is left over. Returns the
+/// errors, one per line.
 std::string rest_in_tandem(sim::Simulation& simulation, unsigned hosts = 2);
-/// What they have followed and compared, {"client": {"commits": 7, "compared": {...}, ...}}; null if none is in tandem.
+/// What devices in tandem have followed and compared: {"client": {"commits": 7, "compared": {...},
+/// ...}}. Null if no device is in tandem.
 nlohmann::ordered_json tandem_json(sim::Simulation& simulation);
 
 }  // namespace rnic::app

@@ -16,7 +16,8 @@ namespace {
 
 constexpr uint64_t kBeforeNs = 2000, kBehindNs = 500;
 
-/// The name, or name-2, name-3: an earlier failure keeps its waveforms, and another run those that it writes now.
+/// Returns name, or name-2, name-3, ...: keeps the waveforms of an earlier failure and those that
+/// another run is writing now.
 std::string free_name(const std::string& name, const std::array<std::string, 2>& kind) {
   for (unsigned k = 1;; ++k) {
     const std::string own = k == 1 ? name : fmt::format("{}-{}", name, k);
@@ -63,9 +64,9 @@ std::string failure_wave(const std::string& name, const std::array<std::string, 
                          const Outcome& failed, const Again& again) {
   try {
     return written_again(name, kind, failed, again);
-  } catch (const Interrupted&) {  // whoever waits for the next child hears of it too
+  } catch (const Interrupted&) {  // the wait for the next child throws it too
     return "";
-  } catch (const std::runtime_error& e) {  // what has failed is told without it
+  } catch (const std::runtime_error& e) {  // the failure is reported without a waveform
     return fmt::format("{}\n", e.what());
   }
 }

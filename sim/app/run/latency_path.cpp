@@ -12,7 +12,7 @@
 namespace rnic::app {
 namespace {
 
-constexpr Time kRounding = 2;  // ps: of a frame's first bit
+constexpr Time kRounding = 2;  // ps: rounding of a frame's first bit
 constexpr size_t kMostSteps = 4096;
 
 double ns(Time t) { return static_cast<double>(t) / kNs; }
@@ -84,10 +84,10 @@ std::vector<LatencyPath::Step> LatencyPath::steps(Time begin, Time end) const {
   };
   Side side = kClient;
   Time t = end;
-  std::string out;  // what the device put out at t
+  std::string out;  // what the device issued at t
   bool is_at_host = true;
   while (back.size() < kMostSteps) {
-    if (is_at_host) {  // it has seen a write by t
+    if (is_at_host) {  // the host has seen a write by t
       const Write* w = last_before(sides_[side].writes, t + 1, &Write::visible);
       if (w == nullptr || w->issued < begin) return {};
       out = fmt::format("{} write", sim::to_string(w->client));
@@ -112,7 +112,7 @@ std::vector<LatencyPath::Step> LatencyPath::steps(Time begin, Time end) const {
         add(kDevice, side, "frame to " + out, a->at, t);
         side = other(side);
         Time first = a->began;
-        for (;;) {  // frames that left the wire no gap
+        for (;;) {  // frames without a gap between them
           const Frame* before = last_before(frames_[side], first, &Frame::began);
           if (before == nullptr || before->began < begin || before->ended + kRounding < first)
             break;
@@ -170,7 +170,7 @@ nlohmann::ordered_json LatencyPath::json(const std::vector<Sample>& samples,
   const auto& most =
       std::ranges::max_element(ways, {}, [](const auto& w) { return w.second.size(); })->second;
   j["steps_of"] = most.size();
-  if (most[0].size() > 64) return j;  // of a long message: hundreds
+  if (most[0].size() > 64) return j;  // a long message has hundreds
   for (size_t i = 0; i < most[0].size(); ++i) {
     double sum = 0;
     for (const auto& all : most) sum += ns(all[i].to - all[i].from);

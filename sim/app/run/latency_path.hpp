@@ -1,18 +1,19 @@
-// Where the latency of one message goes: its critical path, walked from the end to the start over
-// what crossed the borders of the devices. Sees PCIe and the link, hence any kind of device.
+// The critical path of one message: where its latency goes. The walk goes from the end to the
+// start, over the transfers at the borders of the devices. It sees only PCIe and the link, hence it
+// works with any kind of device.
 //
 //   LatencyPath path(pcie, link);
 //   simulation.observe(kClient, path.pcie(kClient));   simulation.link().tap(path.link());
-//   path.steps(begin, end)      host, pcie, device, pcie, device, link, ... : their sum is end - begin
+//   path.steps(begin, end)    host, pcie, device, pcie, device, link, ...; their sum is end - begin
 //
-// For one message at a time. The walk knows four causes:
-//   1. The host sees a write of its device at the next poll: host.
-//   2. A write, a completion or a doorbell takes its time on PCIe: pcie. A read is one step, there
-//      and back.
-//   3. A device puts out a write, a read or a frame because of the latest thing that came in before:
-//      device. Receive WQEs, admin commands and receive doorbells cause nothing.
-//   4. A frame takes its time on the link: link. One that starts as the frame before it ends has
-//      waited for the wire: the walk goes on with that frame.
+// Works for one message at a time. The walk knows four causes:
+//   1. host: the host sees a write of its device at its next poll.
+//   2. pcie: the transfer time of a write, a completion or a doorbell. A read is one step, round
+//      trip.
+//   3. device: a device issues a write, a read or a frame because of the latest arrival before it.
+//      Receive WQEs, admin commands and receive doorbells cause nothing.
+//   4. link: the transfer time of a frame. A frame that starts when the frame before it ends has
+//      waited for the wire: the walk continues with that earlier frame.
 #pragma once
 
 #include <array>
@@ -47,11 +48,11 @@ class LatencyPath {
   sim::LinkTap& link() { return link_; }
   sim::PcieObserver& pcie(Side side) { return sides_[side]; }
 
-  /// Of a message that the client began and saw the end of, in order of time; empty: the walk ended
-  /// elsewhere than at the client's post.
+  /// The steps, in order of time, of a message that the client began and whose end the client saw.
+  /// Empty if the walk did not end at the client's post.
   std::vector<Step> steps(Time begin, Time end) const;
-  /// Averages over the samples, and the steps of those that go the most common way. All in ns, all
-  /// divided by `divisor` (2 where latency is half the round trip), but not the steps.
+  /// Averages over the samples, and the steps of the most common path. All in ns. The averages are
+  /// divided by `divisor` (2 where latency is half the round trip), the steps are not.
   nlohmann::ordered_json json(const std::vector<Sample>& samples, unsigned divisor) const;
 
  private:
@@ -65,7 +66,7 @@ class LatencyPath {
     sim::Client client{};    // of a read
   };
   struct Frame {
-    Time began = 0, ended = 0, arrived = 0;  // first and last bit leave; last bit is there
+    Time began = 0, ended = 0, arrived = 0;  // first and last bit sent; last bit received
   };
   struct Read {
     Time issued = 0;
@@ -78,7 +79,7 @@ class LatencyPath {
     void on_completion(Time t, const sim::DmaPiece& p) override;
     void on_mmio(Time t, const sim::Mmio& m) override;
     std::deque<Write> under_way;
-    std::vector<Write> writes;      // in memory, in order of time
+    std::vector<Write> writes;      // visible in memory, in order of time
     std::vector<Arrival> arrivals;  // in order of time
     std::array<Read, 256> reads;
     std::vector<Time> outputs;
@@ -94,7 +95,7 @@ class LatencyPath {
   std::array<Bus, 2> sides_;
   std::array<std::vector<Frame>, 2> frames_;  // by the side that sends
   Wire link_{*this};
-  std::array<Time, 2> doorbell_;  // a doorbell's time on PCIe
+  std::array<Time, 2> doorbell_;  // a doorbell's transfer time on PCIe
   sim::Link wire_;                // for its durations
 };
 

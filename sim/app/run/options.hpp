@@ -1,4 +1,4 @@
-// What the command line says, as every command gets it.
+// The parsed command line, as every command gets it.
 #pragma once
 
 #include <array>
@@ -15,22 +15,24 @@ struct Options {
   RunRequest request;
   std::string json, csv, junit;
   bool quiet = false, verbose = false, print_config = false;
-  bool tells() const {
-    return !quiet && json != "-";
-  }                  // tables on the output; with --json - the JSON stands there alone
-  std::string side;  // replay: the endpoint our device takes
+  // Prints tables to the standard output. With `--json -` only the JSON goes there.
+  bool tells() const { return !quiet && json != "-"; }
+  std::string side;                     // replay: the endpoint that our device replaces
   std::array<bool, 2> is_kind_given{};  // --client, --server
-  std::string page, plot;               // results: where the page and the plot go
-  std::string depth, ci;  // results: what rtl/lint/depth.sh and tb/run.sh have printed
+  std::string page, plot;               // results: paths of the page and of the plot
+  // results: files with the output of rtl/lint/depth.sh and of tb/run.sh
+  std::string depth, ci;
   unsigned jobs = 1;
 };
 
-/// Throws Usage for a setting given with --set or --config that has no effect on this command: one of the programs' or of regress that
-/// is not in `used`, or of RTL alone where no device is RTL. A file may have all settings, as --print-config writes it: one at its
-/// default is not looked at.
+/// Throws Usage for a setting given with --set or --config that has no effect on this command: one
+/// of the programs, regress, search or crash that is not in `used`, or one of RTL where no device
+/// is RTL. A file may hold all settings, as --print-config writes it: a setting of a file at its
+/// default value is ignored.
 void check_settings(const Options& o, const std::string& command,
                     const std::vector<std::string_view>& used);
-/// For --print-config: a command calls it where it would begin, so that what it refuses is refused here too.
+/// For --print-config. A command calls it where its work would begin, so that --print-config
+/// refuses what the command refuses.
 int print_config(const Options& o);
 
 }  // namespace rnic::app

@@ -1,4 +1,4 @@
-// What a run, or anything else that a command does in a child process, ends with.
+// The result of a run, or of another task that a command runs in a child process.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,12 @@ enum ExitStatus : int { kGood = 0, kMismatch = 1, kWrongUse = 2, kNoProgress = 3
 
 struct Outcome {
   ExitStatus status = kGood;
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();  // what --json holds
-  std::string failure;           // empty, or what went wrong, in lines
-  double wall_s = 0, cpu_s = 0;  // of the whole child process; 0: there was none
-  uint64_t peak_kib = 0;         // memory that it had at most (what /proc calls VmHWM)
-  bool timed_out = false;        // the child was ended by its ChildLimits
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();  // the contents of --json
+  std::string failure;           // empty, or the errors, one per line
+  double wall_s = 0, cpu_s = 0;  // of the whole child process; 0: no child
+  // Peak resident memory (VmHWM in /proc).
+  uint64_t peak_kib = 0;
+  bool timed_out = false;  // ChildLimits ended the child
 };
 
 }  // namespace rnic::app

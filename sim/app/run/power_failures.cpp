@@ -13,7 +13,7 @@
 namespace rnic::app {
 namespace {
 
-/// So that a digest is the sum of what stands at each place.
+/// A hash of one byte at its offset. The digest of an image is the sum over its bytes.
 uint64_t share_of(uint64_t offset, uint8_t byte) {
   if (byte == 0) return 0;
   uint64_t x = (offset << 8 | byte) * 0x9e3779b97f4a7c15;
@@ -30,8 +30,8 @@ std::map<std::string, uint32_t> logs_of(std::span<const programs::Ack> acks) {
 
 /// What the recovery finds in a log.
 struct Found {
-  uint64_t there = 0;  // records that are those that were appended
-  uint64_t whole = 0;  // records that are whole, those behind the tail pointer too
+  uint64_t there = 0;  // leading records that equal the appended ones
+  uint64_t whole = 0;  // whole records, including those after the tail pointer
   bool is_damaged = false;
 };
 Found found_in(std::span<const uint8_t> bytes, uint32_t log) {
@@ -41,7 +41,7 @@ Found found_in(std::span<const uint8_t> bytes, uint32_t log) {
   return {static_cast<uint64_t>(wrong - all.records.begin()), all.whole, all.is_damaged};
 }
 
-/// From the first byte of a record that became durable until nothing more happened.
+/// From the first byte of a record that became durable to the last event.
 std::pair<Time, Time> written(const PmemJournal& journal, std::span<const programs::Ack> acks) {
   std::set<uint64_t> tails;  // offsets of tail pointers
   for (const sim::PmemRange& r : journal.before().ranges) tails.insert(r.offset);
@@ -99,7 +99,7 @@ void RebuiltImage::advance(Time at, const std::function<void(size_t)>& changed) 
       image_.ranges.push_back(e.range);
       image_.bytes.resize(image_.bytes.size() + e.range.size);
     } else {
-      // The last that begins there or before; what a device writes behind its end is nobody's.
+      // The last range that begins at or before the offset. Bytes after its end belong to no range.
       const auto behind =
           std::ranges::upper_bound(image_.ranges, e.offset, {}, &sim::PmemRange::offset);
       range = static_cast<size_t>(behind - image_.ranges.begin()) - 1;
@@ -125,7 +125,7 @@ LogVerdict judge_log(std::span<const programs::Ack> acks, const sim::PmemImage& 
 void ResponseTimes::frame(Time at, const sim::Frame& frame) {
   if (frame.to != kClient || frame.from == kClient) return;
   const Time travel = link_.delay() + link_.duration(sim::frame_bytes(frame.data.size()));
-  const Time sent = at - travel + 1;  // not at the same instant, where the failure may come first
+  const Time sent = at - travel + 1;  // a failure at this very instant may come first
   arrivals_.push_back({at, arrivals_.empty() ? sent : std::max(arrivals_.back().sent, sent)});
 }
 
@@ -141,8 +141,8 @@ nlohmann::ordered_json crash_json(const PmemJournal& journal, const ResponseTime
   const auto names = logs_of(acks);
   struct Log {
     Found found;        // by the recovery
-    uint64_t told = 0;  // the highest record that was acknowledged
-    uint64_t sure = 0;  // the highest record that is or will be
+    uint64_t told = 0;  // the highest acknowledged record
+    uint64_t sure = 0;  // the highest record that is or will be acknowledged
     std::set<uint64_t> lost, lost_after;
   };
   std::vector<programs::Ack> sure(acks.begin(), acks.end());

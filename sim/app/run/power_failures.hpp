@@ -1,14 +1,14 @@
-// Failures of the power without running anew: losing power changes nothing that came before. One run
-// records what becomes durable, and what the program's caller is told; the image of any instant is
-// rebuilt from that and given to a recovery that gets nothing else.
+// Evaluates power failures without running anew: a loss of power changes nothing before it. One run
+// records each write that becomes durable, and each acknowledgement that the program receives. From
+// these the image of any instant is rebuilt and given to a recovery that gets nothing else.
 //
 //   PmemJournal journal(simulation.memory(kServer).pmem());
 //   ResponseTimes responses(simulation.link(), host_latency);   simulation.link().tap(responses);
 //   ... the run ...
 //   out.json["crash"] = crash_json(journal, responses, report.acks, {.instants = 200}, seed);
 //
-// A response that is on the wire when the power fails still arrives: its append is acknowledged after
-// the failure, and is lost all the same if the failure has dropped a posted write of it.
+// A response that is on the wire when the power fails still arrives. Its append is then
+// acknowledged after the failure, and it is lost if the failure has dropped a posted write of it.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,8 @@
 
 namespace rnic::app {
 
-/// Which failures of the server's power crash looks at: after each event, at so many instants, or at these.
+/// The instants of power failure that crash evaluates: after each event, at a number of instants,
+/// or at given ones.
 struct CrashPlan {
   uint64_t instants = 0;  // 0: every event
   bool is_even = false;   // else random, from the run's seed
@@ -35,11 +36,11 @@ class PmemJournal final : public sim::PmemObserver {
  public:
   struct Event {
     Time at = 0;
-    sim::PmemRange range;  // that begins; or, without a name:
+    sim::PmemRange range;  // that begins; without a name, bytes at `offset`:
     uint64_t offset = 0;
     std::vector<uint8_t> bytes;
   };
-  /// From now on.
+  /// Records from now on.
   explicit PmemJournal(sim::Pmem& pmem) : before_(pmem.image()) { pmem.observe(*this); }
   void on_range(Time at, const sim::PmemRange& range) override {
     events_.push_back({at, range, 0, {}});
@@ -55,15 +56,16 @@ class PmemJournal final : public sim::PmemObserver {
   std::vector<Event> events_;
 };
 
-/// The image, event by event.
+/// Rebuilds the image, event by event.
 class RebuiltImage {
  public:
   explicit RebuiltImage(const PmemJournal& journal) : journal_(journal), image_(journal.before()) {}
-  /// Everything up to `at`, which never runs backwards. What has changed is called with the range's index.
+  /// Applies all events up to `at`, which must not decrease between calls. Calls `changed` with the
+  /// index of each range that changes.
   void advance(Time at, const std::function<void(size_t)>& changed = nullptr);
   const sim::PmemImage& image() const { return image_; }
   std::span<const uint8_t> bytes(size_t range) const;
-  /// Two images of a journal with different digests differ.
+  /// If two digests of a journal differ, the images differ.
   uint64_t digest() const { return digest_; }
 
  private:
@@ -74,16 +76,17 @@ class RebuiltImage {
   uint64_t digest_ = 0;
 };
 
-/// From when an acknowledgement no longer depends on the server: the frames that it waits for are on
-/// the wire. An upper bound, since the latest frame that the client can have seen counts: with many
-/// QPs some losses are not found, and none is invented.
+/// The time from which an acknowledgement no longer depends on the server: all frames that it needs
+/// are on the wire. It is an upper bound, since the latest frame that the client can have received
+/// counts. With many QPs it therefore misses some losses and reports no false one.
 class ResponseTimes final : public sim::LinkTap {
  public:
-  /// `host_latency`: from a frame to the completion in the memory of the client, at least.
+  /// `host_latency`: the minimum from a frame's arrival to the completion in the client's memory.
   ResponseTimes(const sim::Link& link, Time host_latency)
       : link_(link), host_latency_(host_latency) {}
   void frame(Time at, const sim::Frame& frame) override;
-  /// Of an acknowledgement at `acknowledged`; itself if no frame came before it.
+  /// The time for an acknowledgement at `acknowledged`; returns its argument if no frame came
+  /// before.
   Time of(Time acknowledged) const;
 
  private:
@@ -95,14 +98,17 @@ class ResponseTimes final : public sim::LinkTap {
   std::vector<Arrival> arrivals_;
 };
 
-/// How the appends that were acknowledged have fared.
+/// Compares the acknowledged appends with the recovered records.
 struct LogVerdict {
   uint64_t acknowledged = 0, recovered = 0, lost = 0;
-  uint64_t damaged = 0;  // logs whose tail pointer names bytes that are no whole records
+  // Logs whose tail pointer covers bytes that are not whole records.
+  uint64_t damaged = 0;
 };
 LogVerdict judge_log(std::span<const programs::Ack> acks, const sim::PmemImage& image);
 
-/// Counts of the sweep; without `responses`, acknowledgements wait for no response of the server. And, for each instant of plan.at, the CRC32C of the image's file, and the records that are lost.
+/// Counts of the sweep. Without `responses`, acknowledgements depend on no response of the server.
+/// Also adds, for each instant of plan.at, the CRC32C of the image file and the number of lost
+/// records.
 nlohmann::ordered_json crash_json(const PmemJournal& journal, const ResponseTimes* responses,
                                   std::span<const programs::Ack> acks, const CrashPlan& plan,
                                   uint64_t seed);

@@ -33,13 +33,13 @@ double kcycles(Time t, const base::Clock& clock) {
   return static_cast<double>(t) / clock.ps_per_cycle() / 1000;
 }
 
-/// Says from time to time, on a terminal, how far it is. Looks at the host's clock, changes nothing.
+/// Prints the progress from time to time, on a terminal. Polls the host's clock, changes nothing.
 class Progress final : public sim::PcieObserver {
  public:
   Progress(std::string title, const std::vector<programs::Report>& reports,
            const base::Clock& clock)
       : title_(std::move(title)), reports_(reports), clock_(clock) {}
-  /// Takes its line away; the simulation goes on without it, but still calls it.
+  /// Clears its line. The simulation still calls it, and it ignores the calls.
   void end() {
     if (width_ != 0) fmt::print(stderr, "\r{:{}}\r", "", width_);
     is_over_ = true;
@@ -80,8 +80,9 @@ class Progress final : public sim::PcieObserver {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now(), last_ = began_;
 };
 
-/// What a message costs the machine that simulates: the CPU time between two counts of messages, a
-/// quarter and three quarters of all, by their difference. So set-up and tear-down are not in it.
+/// The CPU time per message of the simulating machine: the difference between two counts of
+/// messages, at a quarter and at three quarters of all. Set-up and tear-down are therefore
+/// excluded.
 class MessageCost final : public sim::PcieObserver {
  public:
   explicit MessageCost(const std::array<std::vector<programs::Report>, 2>& reports)
@@ -89,7 +90,7 @@ class MessageCost final : public sim::PcieObserver {
   void on_write(Time, const sim::DmaWrite&, bool) override { look(); }
   void on_completion(Time, const sim::DmaPiece&) override { look(); }
   void on_mmio(Time, const sim::Mmio&) override { look(); }
-  /// In us; nothing for a run that is too short.
+  /// In us; empty for a run that is too short.
   std::optional<double> us() const {
     if (last_.messages <= first_.messages) return std::nullopt;
     return (last_.cpu_us - first_.cpu_us) / static_cast<double>(last_.messages - first_.messages);
@@ -163,7 +164,7 @@ nlohmann::ordered_json json_of(const std::vector<StreamWatch::Use>& streams) {
   return j;
 }
 
-/// Bytes and requests by purpose, as the device said it when it asked.
+/// Bytes and requests by purpose, as the device declared it with each request.
 nlohmann::ordered_json pcie_json(const sim::PcieCounters& c) {
   nlohmann::ordered_json j;
   for (size_t i = 0; i < sim::PcieCounters::kClients; ++i) {
@@ -179,7 +180,8 @@ nlohmann::ordered_json pcie_json(const sim::PcieCounters& c) {
   return j;
 }
 
-/// Of each unit the peers that did not take what it offered: shares of the measured cycles, summed over its streams.
+/// Adds to each unit the peers that stalled its outputs: shares of the measured cycles, summed over
+/// its streams.
 void add_stalled_for(nlohmann::ordered_json& units, const std::vector<StreamWatch::Use>& streams) {
   for (auto& [name, unit] : units.items()) unit["stalled_for"] = nlohmann::ordered_json::object();
   for (const auto& s : streams) {
@@ -189,7 +191,7 @@ void add_stalled_for(nlohmann::ordered_json& units, const std::vector<StreamWatc
   }
 }
 
-/// Of a direction, in its own window.
+/// The rates of one direction, in its own window.
 nlohmann::ordered_json rate_json(const programs::Report& r) {
   const double ns = r.end > r.start ? static_cast<double>(r.end - r.start) / kNs : 0;
   return {{"ops", r.ops},
@@ -220,7 +222,7 @@ std::string limits_of(const sim::RunResult& result, const sim::RunConfig& config
   return fmt::format("a run is ended {}; if link or PCIe are that slow, --set more\n", limit);
 }
 
-/// The images of persistent memory: what is there is one that fits, and what is to be written can be.
+/// Checks the images of persistent memory: an existing one must fit, and each must be writable.
 void check_images(const RunRequest& r, Files& files) {
   for (const Side side : {kClient, kServer}) {
     const sim::HostConfig host = r.config.platform(side).host;
@@ -273,7 +275,7 @@ void check(const RunRequest& r) {
       throw Usage(fmt::format("{}: rd_atomic={} is too much for a QP of the {}'s device: {} is {}",
                               r.program, p.rd_atomic, kSideNames[side],
                               sizes.max_ird <= sizes.max_ord ? "max_ird" : "max_ord", of_a_qp));
-    // The driver gives a QP as many slots as are left, if it is one at least.
+    // The driver grants a QP fewer slots if fewer are free, but at least one.
     const uint32_t slots = std::min(sizes.ird_slots, sizes.ord_slots);
     if (qps > 1 && (qps - 1) * p.rd_atomic >= slots)
       throw Usage(fmt::format(
@@ -349,7 +351,7 @@ Outcome run(const RunRequest& r) {
   if (r.crash) {
     const auto& pcie = sc.side[kClient]->pcie;
     journal.emplace(simulation.memory(kServer).pmem());
-    // A posted write is visible after a quarter and an eighth of the round trip of a read.
+    // A posted write is visible after 3/8 of the round trip of a read: a quarter and an eighth.
     responses.emplace(simulation.link(), pcie.pcie_latency_ns * kNs * 3 / 8);
     simulation.link().tap(*responses);
   }
@@ -374,7 +376,7 @@ Outcome run(const RunRequest& r) {
   const double wall =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   if (progress) progress->end();
-  // The driver of a program that did not end is left as it is: to put it away takes simulated time.
+  // The driver of a program that did not end is not closed: closing it takes simulated time.
   std::optional<Time> power_failed_at;
   for (const Side side : {kClient, kServer}) {
     const auto at = simulation.power_failed(side);
@@ -385,12 +387,13 @@ Outcome run(const RunRequest& r) {
     if (at) power_failed_at = std::min(*at, power_failed_at.value_or(*at));
     if (const auto saved = simulation.save_pmem(side); !saved) throw Missing(saved.error().what);
   }
-  if (result.ok()) (void)rest_in_tandem(simulation);  // what is left over, failure() says
+  if (result.ok()) (void)rest_in_tandem(simulation);  // failure() reports what is left over
 
   // --- the verdict
   std::array<programs::Report, 2> merged = {programs::merge(reports[0]),
                                             programs::merge(reports[1])};
-  // Without power programs do not go on, and their peers notice.
+  // After a power failure programs stop, and their peers report errors. These are no failures of
+  // the run.
   for (const Side side : {kClient, kServer}) {
     if (!power_failed_at || merged[side].failed_at < *power_failed_at) continue;
     if (merged[side].error.empty()) continue;
@@ -399,7 +402,7 @@ Outcome run(const RunRequest& r) {
     merged[side].failed_at = 0;
   }
   const programs::Report &client = merged[kClient], &server = merged[kServer];
-  const bool is_left = power_failed_at && result.is_stuck();  // with a peer that says nothing
+  const bool is_left = power_failed_at && result.is_stuck();  // stuck with a silent peer
   const auto say = [&](const std::string& line) { out.failure += line + "\n"; };
   if (!result.ok() && !is_left) {
     say(result.report);
@@ -411,7 +414,7 @@ Outcome run(const RunRequest& r) {
   const std::string_view timed_out = base::to_string(base::Errc::kTimedOut);
   const bool is_clients =
       client.failed_at != 0 && (server.failed_at == 0 || client.failed_at <= server.failed_at);
-  const programs::Report& first = is_clients ? client : server;  // of what went wrong
+  const programs::Report& first = is_clients ? client : server;  // the side that failed first
   const bool gave_up = first.error.starts_with(timed_out);
   if (gave_up)
     say(
@@ -433,8 +436,8 @@ Outcome run(const RunRequest& r) {
   const uint64_t mismatches = client.mismatches + server.mismatches,
                  checks = client.checks + server.checks;
   if (mismatches != 0) say(fmt::format("{} bytes arrived wrong", mismatches));
-  const bool only_programs = mismatches == 0 && !device_differs &&
-                             result.failures.empty();  // have failed, if anything has
+  // If anything has failed, only programs have.
+  const bool only_programs = mismatches == 0 && !device_differs && result.failures.empty();
   if (only_programs && first.stage == "open" &&
       first.error.starts_with(base::to_string(base::Errc::kNoMemory))) {
     const Side side = is_clients ? kClient : kServer;
@@ -451,8 +454,8 @@ Outcome run(const RunRequest& r) {
         "than rd_atomic={} ({})",
         r.program, kSideNames[is_clients ? kClient : kServer], params.rd_atomic, first.error));
   }
-  // The settings forbid what the server opens: an image of an earlier run that does not fit this
-  // one, or a domain without the right. Other errors of "open" are failures of the run.
+  // The settings forbid what the server opens: the image of an earlier run does not fit this run,
+  // or the domain lacks the right. Other errors of "open" are failures of the run.
   constexpr std::array kForbidden = {base::Errc::kBadState, base::Errc::kInvalidArgument,
                                      base::Errc::kNotSupported};
   if (only_programs && !power_failed_at && server.stage == "open" &&
@@ -476,7 +479,7 @@ Outcome run(const RunRequest& r) {
   auto& j = out.json;
   if (r.program == "durable_log") {
     std::vector<programs::Ack> acks = client.acks;
-    if (const auto at = simulation.power_failed(kClient))  // its threads may be ahead of it
+    if (const auto at = simulation.power_failed(kClient))  // threads may be ahead of it
       std::erase_if(acks, [&](const programs::Ack& a) { return a.at > *at; });
     const sim::PmemImage image = simulation.memory(kServer).pmem().image();
     const LogVerdict v = judge_log(acks, image);
@@ -487,7 +490,7 @@ Outcome run(const RunRequest& r) {
                 {"lost", v.lost},
                 {"damaged", v.damaged},
                 {"image_crc32c", crc32c(sim::pack_image(image))}};
-    // Without a failure of the power this is what one at the end would leave.
+    // Without a power failure, this is the state that a failure at the end would leave.
     const bool keeps_nothing = sc.side[kServer]->host.domain == "none";
     if (v.lost != 0 && (keeps_nothing || simulation.power_failed(kServer))) {
       say(fmt::format("{} of {} acknowledged records are lost{}", v.lost, v.acknowledged,
@@ -576,7 +579,7 @@ Outcome run(const RunRequest& r) {
   j["sim_end_ns"] = static_cast<double>(result.end) / kNs;
   for (const Side side : {kClient, kServer})
     j["pcie"][kSideNames[side]] = pcie_json(simulation.root_complex(side).counters());
-  // Counters of each unit, read as software reads them.
+  // Read the counters of each unit as software does.
   if (out.status == kGood && !power_failed_at) {
     for (unsigned side = 0; side < 2; ++side) {
       simulation.start(side, "counters", [&j, side](PciDevice& dev) {
@@ -603,7 +606,7 @@ Outcome run(const RunRequest& r) {
   j["wall_s"] = wall;
   if (const auto us = cost.us()) j["cpu_us_per_message"] = *us;
   j["kcycles_per_s"] = wall > 0 ? kcycles(result.end, r.config.timing(kClient).clock) / wall
-                                : 0;  // of the devices' clock, both stepped
+                                : 0;  // of the client's clock, both devices stepped
   return out;
 }
 

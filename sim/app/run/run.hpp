@@ -1,7 +1,7 @@
-// One run: one program on one pairing, in this process (SystemC elaborates once, so there is one run a process).
-// In a child process: run_child.hpp.
+// One run: one program on one pairing, in this process. SystemC elaborates once per process, so a
+// process makes only one run. run_child.hpp runs it in a child process.
 //
-//   Outcome o = run({.program = "write_lat", .kind = {"model", "rtl"}, .config = config, .seed = 7});
+//   Outcome o = run({.program = "write_lat", .kind = {"model", "rtl"}, .config = c, .seed = 7});
 #pragma once
 
 #include <array>
@@ -35,28 +35,29 @@ struct RunRequest {
   uint64_t seed = 1;
   std::vector<uint8_t> file;  // file_copy
   std::string file_name;
-  std::string pcap, tlp, wave;  // paths, empty: none; wave: see wave_window
-  Files files{};                // of the other options: those three may not be among them
-  bool progress = false;        // shown on the error output, behind `title`
+  std::string pcap, tlp, wave;  // paths, empty: none; wave: see wave_window()
+  Files files{};                // of other options; pcap, tlp and wave must differ
+  bool progress = false;        // printed to stderr, after `title`
   std::string title;
-  bool streams = false;  // json "streams", "stages": where the time of RTL devices goes
-  bool stalls = false;   // json "units": for whom each unit of RTL devices stalled
-  bool wires = false;    // json "wires": how full link and PCIe were while it was measured
-  bool path = false;     // json "path": the critical path of one message at a time
+  bool streams = false;  // json "streams", "stages": where RTL devices spend time
+  bool stalls = false;   // json "units": for which peer each unit of RTL devices stalled
+  bool wires = false;    // json "wires": utilisation of link and PCIe while measuring
+  bool path = false;     // json "path": the critical path, for one message at a time
   std::optional<CrashPlan> crash{};  // json "crash"
-  std::optional<Place>
-      watch{};  // json "written_at_ns": when the device last wrote there, before the failure
+  // json "written_at_ns": the last write of the device to this place before the failure
+  std::optional<Place> watch{};
 };
 
 /// Throws Usage and Missing.
 Outcome run(const RunRequest& request);
 /// The complete command that repeats a run.
 std::string reproduce(const RunRequest& request);
-/// Throws Usage unless program and kinds exist and have what they need, and its files can be written.
+/// Throws Usage unless program and kinds exist, have all that they need, and the files can be
+/// written.
 void check(const RunRequest& request);
-/// For a run that is stuck, the settings that have ended it, as a line; else nothing.
+/// For a stuck run, a line with the limits that have ended it; else empty.
 std::string limits_of(const sim::RunResult& result, const sim::RunConfig& config);
-/// Those settings whose value is not the default.
+/// The settings whose value is not the default, and all overrides for one side.
 nlohmann::ordered_json settings_json(const Config& config);
 
 }  // namespace rnic::app

@@ -5,7 +5,7 @@
 
 namespace rnic::app {
 
-/// run() in a child process; a child that dies is a failure with its signal.
+/// Calls run() in a child process. A child that dies is a failure that names its signal.
 Outcome run_child(const RunRequest& request);
 
 }  // namespace rnic::app

@@ -19,7 +19,7 @@ const std::vector<const char*> kReceivePath = {
 const std::vector<const char*> kAtomicPath = {"qn1_xlate",  "qn1_extent", "qn1_rd_req",
                                               "qn1_rd_hdr", "word_wr",    "dma_wr",
                                               "word_done",  "atomic_rsp"};
-// A request goes on to its response; the result of one that this host has made, to its completion.
+// Continuations of kAtomicPath: on a responder to the response, on a requester to the completion.
 const std::vector<const char*> kResponse = {"tx_message_hdr", "tx_grant", "tx_ulpdu_hdr",
                                             "tx_fpdu_hdr", "llp_tx"};
 const std::vector<const char*> kResult = {"res_done"};
@@ -80,7 +80,8 @@ void StreamWatch::mmio(const sim::Mmio& m) {
   if (m.is_write && m.bytes == 64) pushes_.push_back(now_);
 }
 
-// A stream's step is the time since the one before it on the path that moved for this message.
+// The step of a stream is the time since the previous stream of the path that moved for this
+// message.
 std::vector<StreamWatch::Step> StreamWatch::path(const std::vector<uint64_t>& starts,
                                                  const char* start,
                                                  const std::vector<const char*>& names) const {

@@ -1,12 +1,12 @@
-// Where an RTL device's time goes, from the streams between its units: how long a message takes from one to the next, and
-// which streams wait.
+// Where an RTL device spends its time, from the streams between its units: how long a message takes
+// from one stream to the next, and which streams wait.
 //
 //   StreamWatch watch;
 //   make_device("rtl", kClient, config, seed, "", &watch);   ...run...
-//   watch.send_path(from, to);      pushed doorbell to first LLP beat, a row a stream
-//   watch.use(from, to);            of each stream the share of cycles in which it moved, and in which it waited
+//   watch.send_path(from, to);   // pushed doorbell to first LLP beat, a row per stream
+//   watch.use(from, to);         // per stream, the shares of cycles in which it moved and waited
 //
-// Paths are for one message at a time (the latency programs); of several messages the median of each row is told.
+// Paths are for one message at a time (the latency programs). Each row is the median over messages.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ namespace rnic::app {
 class StreamWatch final : public sim::Observer {
  public:
   struct Step {
-    std::string what;  // stream, and between whom
+    std::string what;  // stream, and its two units
     double cycles = 0, since_start = 0;
     size_t messages = 0;
   };
@@ -28,12 +28,13 @@ class StreamWatch final : public sim::Observer {
     std::string name, from, to;
     double moved = 0, waited = 0;  // shares of the cycles
   };
-  /// From the last push window's write to the first beat on llp_tx.
+  /// From the last write of the push window to the first beat on llp_tx.
   std::vector<Step> send_path(Time from, Time to) const;
   /// From the last beat on llp_rx to the first beat of the payload's write on dma_wr.
   std::vector<Step> receive_path(Time from, Time to) const;
-  /// From a request given to unit atomic to the first beat of its response; on a host that asks, from
-  /// a result given to atomic to the end of its request. Without any: nothing behind the start.
+  /// On a responder: from a request to unit atomic to the first beat of its response. On a
+  /// requester: from a result to atomic to the end of its request. Without any atomic, only the
+  /// start row.
   std::vector<Step> atomic_path(Time from, Time to) const;
   std::vector<Use> use(Time from, Time to) const;
 

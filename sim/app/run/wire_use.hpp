@@ -1,5 +1,5 @@
-// How busy the wires of a run are: the link and each host's PCIe, both directions. What is at 98 % or more is the limit
-// that a program runs against, and not the device.
+// Utilisation of a run's wires: the link and each host's PCIe, both directions. A wire at 98 % or
+// more limits the program; the device does not.
 //
 //   WireUse use(platform);
 //   simulation.link().tap(use.link());  simulation.observe(kClient, use.pcie(kClient));
@@ -21,7 +21,7 @@ class WireUse {
   WireUse(const std::array<sim::PcieConfig, 2>& pcie, double link_gbps);
   sim::LinkTap& link() { return link_; }
   sim::PcieObserver& pcie(Side side) { return pcie_[side]; }
-  /// Of each direction: bytes that passed in (from, to], by what fits.
+  /// Of each direction: bytes that passed in (from, to], as a share of its capacity.
   std::map<std::string, double> share(Time from, Time to) const;
 
  private:

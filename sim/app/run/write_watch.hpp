@@ -1,4 +1,5 @@
-// When a device wrote a byte of its host's memory, for the waveform of a failure (failure_wave.hpp).
+// Records when a device wrote a byte of its host's memory, for the waveform of a failure
+// (failure_wave.hpp).
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,8 @@
 
 namespace rnic::app {
 
-/// When the device last wrote to a place, before somebody saw that it is wrong.
+/// The write times of one byte, so that a failure finds the last write before its detection.
+/// detection.
 class WriteWatch final : public sim::PcieObserver {
  public:
   explicit WriteWatch(uint64_t bus) : bus_(bus) {}
