@@ -15,7 +15,7 @@
 namespace rnic::app {
 namespace {
 
-// What a model has as settings and the RTL fixes, beside the sizes.
+// Besides the sizes: settings that a model has and that are fixed in the RTL.
 constexpr double kLeastMhz = 1, kMostMhz = 10000;
 constexpr uint32_t kLeastPath = 8, kMostPath = 512;
 
@@ -78,7 +78,7 @@ bool is_one_sides(const Setting& s) {
 Config::Config() {
   const auto add = [&](std::string group, std::string_view name, std::string value,
                        std::string_view unit, std::string_view doc) {
-    if (index_.contains(std::string(name))) return;  // a program's setting that another has too
+    if (index_.contains(std::string(name))) return;  // a setting that another program has too
     index_[std::string(name)] = settings_.size();
     settings_.push_back({std::string(name), value, value, std::string(unit), std::string(doc),
                          "default", Origin::kDefault, std::move(group)});
@@ -203,7 +203,7 @@ void Config::use_preset(const std::string& name) {
   is_preset_fixed_ = true;
 }
 
-/// Under all that files and --set have said.
+/// Sets the values of a preset, below those of all files and of --set.
 void Config::lay_preset(const std::string& name) {
   const auto preset = sim::preset(name);
   if (!preset) {

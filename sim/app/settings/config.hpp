@@ -1,8 +1,9 @@
-// What a run is made of, by name: settings with their default, unit and meaning, in layers (default, preset, config files,
-// --set), each value with its source.
+// Settings of a run by name, each with default, unit and meaning. They come in layers (default,
+// preset, config files, --set), and each value keeps its source.
 //
 //   Config c;
-//   c.use_preset("gen3x16");  c.load("my.json");  c.set("mtu", "9000", "--set", Origin::kSet);   every mistake throws Usage
+//   c.use_preset("gen3x16");  c.load("my.json");   // every mistake throws Usage
+//   c.set("mtu", "9000", "--set", Origin::kSet);
 //   c.program() -> Params, c.platform(kServer), c.sizes(kServer)
 #pragma once
 
@@ -24,53 +25,57 @@
 
 namespace rnic::app {
 
-/// The kind of a value's source, in the order of the layers; its name, which may be any file's, is beside it.
+/// The kind of a value's source, in the order of the layers. `source` is its name, which may be the
+/// name of a file.
 enum class Origin : uint8_t { kDefault, kPreset, kFile, kSet, kCommand };
 
 struct Setting {
   std::string name, value, default_value, unit, doc, source = "default";
   Origin origin = Origin::kDefault;
-  bool is_own() const { return origin > Origin::kPreset; }  // not the machine's
-  std::string group;  // platform, program, model, device, regress
+  bool is_own() const { return origin > Origin::kPreset; }  // set by the user
+  std::string group;  // platform, program, model, device, regress, search, crash
 };
-/// client.NAME and server.NAME exist: not for a program, the link or the run, which both sides share.
+/// True if client.NAME and server.NAME exist. False for what both sides share: clock_mhz and the
+/// settings of a program, the link or the run.
 bool is_one_sides(const Setting& s);
 
 class Config {
  public:
   Config();
 
-  /// That of the command line, whatever a config file says.
+  /// The preset of the command line; it overrides that of a config file.
   void use_preset(const std::string& name);
   void load(const std::string& file);  // JSON: {"preset": ..., "settings": {...}}
-  /// `name` alone sets both sides, `client.name` and `server.name` one (platform and device settings).
+  /// `name` sets both sides; `client.name` and `server.name` set only one (platform and device
+  /// settings).
   void set(const std::string& name, const std::string& value, const std::string& source,
            Origin origin = Origin::kCommand);
   void set(const std::string& assignment, const std::string& source,
            Origin origin = Origin::kCommand);  // NAME=VALUE
 
   sim::PlatformConfig platform(Side side) const;
-  sim::PlatformConfig platform() const;  // what is common: link, run
-  /// With the program's own defaults, where another one's are listed.
+  sim::PlatformConfig platform() const;  // what both sides share: link, run
+  /// With the defaults of this program, where other programs have other defaults.
   programs::Params params(const programs::Program* program = nullptr) const;
-  spec::Sizes sizes(Side side) const;  // of a model; starts from the build's
-  model::Timing timing(
-      Side side) const;  // of a model: its clock, which both sides share, and its datapath's width
+  spec::Sizes sizes(Side side) const;  // of a model; based on the build's
+  // Of a model: its clock, which both sides share, and the width of its datapath.
+  model::Timing timing(Side side) const;
   sim::RtlBuild build(Side side) const;
   bool is_small(Side side) const;  ///< build minimum or stall: few QPs, CQs, PDs and STags
   uint32_t stall_percent(Side side) const;
   uint64_t reset_seed(Side side) const;
-  /// Names of a model's settings that were changed: the RTL cannot follow them.
+  /// The changed settings that only models support: they are fixed in the RTL.
   std::vector<std::string> changed_of_model() const;
 
   const std::string& preset() const { return preset_; }
   const std::vector<Setting>& all() const { return settings_; }
   const Setting& find(const std::string& name) const;  // throws Usage with the nearest name
-  std::vector<Setting> overrides() const;              // of one side alone
-  /// A config file that says the same, with the source of each value that is not the default.
+  std::vector<Setting> overrides() const;              // for one side
+  /// A config file with the same settings, and with the source of each value that is not the
+  /// default.
   std::string print() const;
-  /// The words that make this configuration, for the reproduce line: without the settings that `program` (none: no program) does not
-  /// have.
+  /// The options that make this configuration, for the reproduce line. Omits the settings that
+  /// `program` (null: no program) does not have.
   std::string as_options(const programs::Program* program = nullptr) const;
 
  private:

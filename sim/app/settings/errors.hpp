@@ -1,19 +1,19 @@
-// What ends a command before its work is done. Exit statuses: run/outcome.hpp.
+// The exceptions that end a command before its work is done. Exit statuses: run/outcome.hpp.
 #pragma once
 
 #include <stdexcept>
 
 namespace rnic::app {
 
-/// Wrong use: one line that says what and what to do. Exit status 2.
+/// Wrong use: one line that says what is wrong and what to do. Exit status 2.
 struct Usage : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
-/// Something missing on this machine. Exit status 4.
+/// A resource that this machine lacks. Exit status 4.
 struct Missing : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
-/// A command ends here; all that is to be said has been said.
+/// Ends a command whose messages have all been printed.
 struct Ended {
   int status;
 };

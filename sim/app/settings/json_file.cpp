@@ -1,4 +1,4 @@
-// Reading JSON. See json_file.hpp.
+// Reads JSON. See json_file.hpp.
 #include "settings/json_file.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@
 namespace rnic::app {
 namespace {
 
-/// The text as the parser takes it; `taken` bytes of it were taken.
+/// Iterates over the text for the parser; `taken` counts the bytes that the parser has read.
 class Reader {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -46,7 +46,7 @@ class Reader {
   size_t* taken_;
 };
 
-/// What the parser's message says, in our words: the first that it contains.
+/// Our words for the parser's messages. The first entry that a message contains applies.
 constexpr std::array<std::array<std::string_view, 2>, 12> kReasons = {{
     {"unexpected end of input", "the file ends too early"},
     {"missing closing quote", "a text in quotes has no end"},
@@ -73,7 +73,7 @@ std::string reason_of(std::string_view message) {
   return "a value is wanted: a number, a text in quotes, true, false, null, [ or {";
 }
 
-/// The line of a place, counted from 1; places are asked for in their order.
+/// The line of a byte offset, counted from 1. Offsets must not decrease between calls.
 class Lines {
  public:
   explicit Lines(std::span<const uint8_t> text) : text_(text) {}
@@ -100,7 +100,7 @@ JsonList read_json_list(const std::string& path, const std::string& list,
   JsonList l;
   size_t taken = 0;
   Lines lines(text);
-  std::vector<std::map<std::string, size_t>> keys;  // of each object that is open, with their lines
+  std::vector<std::map<std::string, size_t>> keys;  // per open object, with lines
   bool is_within = false;
   const auto look = [&](int depth, Event event, const nlohmann::json& parsed) {
     if (event == Event::object_start) keys.emplace_back();
@@ -133,7 +133,7 @@ JsonList read_json_list(const std::string& path, const std::string& list,
                                    Reader(text.data() + text.size(), taken), look);
   } catch (const nlohmann::json::parse_error& e) {
     refuse(std::max<size_t>(e.byte, 1) - 1, e.what());
-  } catch (const nlohmann::json::exception& e) {  // a number that no type holds
+  } catch (const nlohmann::json::exception& e) {  // a number that no type can hold
     refuse(taken - 1, e.what());
   }
   return l;

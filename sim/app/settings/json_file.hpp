@@ -1,5 +1,5 @@
-// JSON that a user wrote: what is wrong in it is said with its line and column, and in our words. An object that has a key twice
-// is wrong too: one of the two would not count.
+// JSON that a user wrote. Errors are reported with line and column, and in our words. A key that
+// occurs twice in an object is an error, since one of the two would be ignored.
 //
 //   const JsonList l = read_json_list("rping.json", "units", "; replay wants a listing");
 //   l.json["units"][3] begins in l.lines[3], the list itself in l.key_lines["units"]
@@ -14,11 +14,12 @@ namespace rnic::app {
 
 struct JsonList {
   nlohmann::json json;
-  std::vector<size_t> lines;                // where each element of the list begins, counted from 1
+  std::vector<size_t> lines;                // the line of each list element, counted from 1
   std::map<std::string, size_t> key_lines;  // of each key of the outermost object
 };
-/// With the lines of one of the lists that the outermost object has. Throws Usage with the place where the text is not JSON, and why;
-/// `wanted` is added. Also of a key that stands twice.
+/// Reads the file and records the lines of `list`, a list in the outermost object. Throws Usage
+/// with place and reason if the text is not JSON, or if a key occurs twice; `wanted` is appended to
+/// the message.
 JsonList read_json_list(const std::string& path, const std::string& list,
                         const std::string& wanted = "");
 

@@ -14,7 +14,7 @@
 namespace rnic::app {
 
 std::vector<uint8_t> read_file(const std::string& path) {
-  // A pipe without a writer would be waited for, and some devices have no end.
+  // Opening a pipe without a writer blocks, and some devices have no end.
   if (std::error_code none; std::filesystem::is_other(path, none))
     throw Usage(fmt::format("{}: not a regular file; copy what it gives to one", path));
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::fopen(path.c_str(), "rb"),

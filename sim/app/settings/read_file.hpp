@@ -7,7 +7,7 @@
 
 namespace rnic::app {
 
-/// All bytes of a file (a directory or a pipe is none). Throws Usage.
+/// Returns all bytes of a file. Throws Usage, also for a directory or a pipe.
 std::vector<uint8_t> read_file(const std::string& path);
 
 }  // namespace rnic::app

@@ -27,7 +27,7 @@ size_t distance(std::string_view a, std::string_view b) {  // Levenshtein
 }  // namespace
 
 std::string nearest(std::string_view wanted, const std::vector<std::string>& names) {
-  const size_t most = wanted.size() < 6 ? 2 : 3;  // and less than all of it
+  const size_t most = wanted.size() < 6 ? 2 : 3;  // and less than its whole length
   size_t best = std::min(wanted.size(), most + 1);
   std::string found;
   for (const auto& n : names) {

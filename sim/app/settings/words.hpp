@@ -1,4 +1,4 @@
-// Words that a user types: what was probably meant, and a name as a shell takes it.
+// Words that a user types: suggests the nearest name, and quotes a name for a shell.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace rnic::app {
 
-/// The name most like `wanted` among `names`, as ", did you mean X?", or nothing if none is near.
+/// The name of `names` nearest to `wanted`, as ", did you mean X?"; empty if none is near.
 std::string nearest(std::string_view wanted, const std::vector<std::string>& names);
-/// A name as a shell's word: in quotes if it must be.
+/// A name as a word for a shell; in quotes if it needs them.
 std::string quoted(const std::string& name);
 
 }  // namespace rnic::app
