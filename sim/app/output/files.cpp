@@ -17,9 +17,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The file that opening `path` makes: what a link names, although it is not there.
+/// The file that opening `path` creates: the target of a link, even if it does not exist.
 fs::path made_by(const std::string& path) {
-  constexpr unsigned kMostLinks = 40;  // as the kernel
+  constexpr unsigned kMostLinks = 40;  // the kernel's limit
   std::error_code none;
   fs::path p = fs::absolute(path, none);
   for (unsigned i = 0; i < kMostLinks && !fs::exists(p, none) && fs::is_symlink(p, none); ++i)
@@ -31,11 +31,11 @@ bool is_same_file(const std::string& a, const std::string& b) {
   if (a == "-" || b == "-") return a == b;
   std::error_code none;
   if (fs::exists(a, none) && fs::exists(b, none))
-    return fs::equivalent(a, b, none) && !fs::is_other(a, none);  // /dev/null may be said twice
+    return fs::equivalent(a, b, none) && !fs::is_other(a, none);  // /dev/null may be named twice
   return fs::weakly_canonical(made_by(a), none) == fs::weakly_canonical(made_by(b), none);
 }
 
-/// A file that this process has open, by its number: with a pipe behind it somebody reads.
+/// A file that this process has open, by its number. A pipe there already has a reader.
 bool is_open_already(const std::string& path) {
   return path == "/dev/stdout" || path == "/dev/stderr" || path.starts_with("/dev/fd/") ||
          path.starts_with("/proc/self/fd/");
@@ -60,7 +60,7 @@ void check_writable(const std::string& option, const std::string& path) {
   std::error_code none;
   const fs::path made = made_by(path);
   const bool was_there = fs::exists(made, none);
-  // A pipe without a reader would be waited for.
+  // Opening a pipe without a reader blocks.
   if (was_there && fs::is_other(made, none) && !fs::is_character_file(made, none) &&
       !is_open_already(path))
     throw Usage(fmt::format("{} {}: not a regular file", option, path));
@@ -73,7 +73,8 @@ void check_writable(const std::string& option, const std::string& path) {
     need(f != nullptr);
     std::fclose(f);
   };
-  // Asked before the name is held: of two runs that name a place where no file can be, neither writes it.
+  // Checked before the name is held: if two runs name a file that cannot be created, both report
+  // that it cannot be written.
   if (was_there) {
     open_and_close();
   } else {
@@ -110,7 +111,8 @@ void write_file(const std::string& path, const std::string& text) {
     std::fwrite(text.data(), 1, text.size(), stdout);
     return;
   }
-  // Into a file beside it, which then takes its name: what is there stays until it is whole, and nobody sees a half.
+  // Writes a temporary file in the same folder and renames it. The old file stays until the new one
+  // is whole, and no reader sees a half-written file.
   std::error_code none, error;
   const fs::path target = fs::weakly_canonical(made_by(path), none),
                  beside = target.parent_path() /
@@ -119,8 +121,8 @@ void write_file(const std::string& path, const std::string& text) {
   const bool may_replace =
       !is_open_already(path) && (!was_there || fs::is_regular_file(target, none));
   std::FILE* f = may_replace ? std::fopen(beside.c_str(), "wx") : nullptr;
-  const bool replaces =
-      f != nullptr;  // else it is a device, or in a folder that takes no other file
+  // Otherwise it is a device, a pipe or a file descriptor, or its folder accepts no new file.
+  const bool replaces = f != nullptr;
   if (!replaces) f = std::fopen(path.c_str(), "w");
   if (f == nullptr)
     throw Missing(fmt::format("{}: cannot be written ({})", path, std::strerror(errno)));

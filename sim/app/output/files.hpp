@@ -16,17 +16,21 @@ struct Files {
     std::string option, path;
   };
   std::vector<Named> read, written;
-  /// Throws Usage if one that is written is also read, or written for another option.
+  /// Throws Usage if a written file is also read, or is written for another option.
   void check() const;
 };
-/// Throws Usage, naming the option, if a file cannot be written, and Missing while another run writes it (its name is then this run's);
-/// leaves what is there, and nothing where nothing was. Before a long run, not after it.
+/// Checks a file before a long run. Throws Usage, naming the option, if it cannot be written.
+/// Throws Missing while another run writes it; else this run holds its name. Leaves an existing
+/// file unchanged, and creates none.
 void check_writable(const std::string& option, const std::string& path);
-/// Throws Missing, naming the option, if there is no room for a waveform: the library that writes one does not look.
+/// Throws Missing, naming the option, if the disk has no room for a waveform (1 MiB). The library
+/// that writes waveforms does not check.
 void check_room(const std::string& option, const std::string& path);
-/// Writes a whole file, or throws Missing and leaves what was there. What goes to the standard output is looked at when the program ends.
+/// Writes a whole file, or throws Missing and leaves the old file unchanged. Errors of the standard
+/// output are checked when the program ends.
 void write_file(const std::string& path, const std::string& text);
-/// Calls `write`. Of a run that has failed already, the Missing that it throws is no more than a line to say.
+/// Calls `write`. If the run has failed already (`status` is not 0), returns the message of a
+/// Missing as a line instead of throwing it.
 std::string write_files(int status, const std::function<void()>& write);
 
 }  // namespace rnic::app

@@ -1,5 +1,5 @@
-// The names of the files that this run writes, so that of two runs at a time the second is refused before it begins, not mixed
-// into what the first one writes.
+// Locks the names of the files that this run writes. Of two simultaneous runs, the second is
+// refused before it begins, instead of mixing its output into the first one's.
 //
 //   if (!hold_name("wire.pcap")) throw Missing("wire.pcap is being written by another run");
 #pragma once
@@ -8,8 +8,8 @@
 
 namespace rnic::app {
 
-/// False while another run of this machine holds the name. Else it is held until this process has ended, in whatever way, and with it
-/// the children that it has made.
+/// Returns false while another run on this machine holds the name. Otherwise this process and its
+/// children hold it until they have ended, in whatever way.
 bool hold_name(const std::filesystem::path& file);
 
 }  // namespace rnic::app

@@ -185,7 +185,7 @@ std::string junit(const std::string& suite, const std::vector<TestCase>& cases) 
 
 namespace {
 
-/// What stands in a column of a run: nothing where the run has it not, or has not measured it.
+/// The value of a run in a column. Empty if the run lacks it or has not measured it.
 std::string csv_cell(const nlohmann::ordered_json& run, const std::string& column) {
   const bool is_rate = column == "gbps" || column == "msg_per_s";
   const bool is_measured = run.value("sim_ns", 0.0) > 0;
@@ -202,7 +202,7 @@ std::string csv_cell(const nlohmann::ordered_json& run, const std::string& colum
   return words;
 }
 
-/// RFC 4180: in quotes if it has to be.
+/// In quotes if necessary (RFC 4180).
 std::string csv_quoted(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string cell = "\"";

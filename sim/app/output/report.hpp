@@ -1,4 +1,4 @@
-// How results are shown: perftest's columns for a run, one table for many.
+// Formats results: perftest's columns for one run, one table for many.
 #pragma once
 
 #include <cstdint>
@@ -10,25 +10,26 @@ namespace rnic::app {
 
 /// Header and line of one run.
 std::string text_of(const nlohmann::ordered_json& run);
-/// Of a run with `streams`: where the time of its RTL devices went.
+/// For a run with `streams`: where its RTL devices spent time.
 std::string stages_of(const nlohmann::ordered_json& run);
-/// What devices in tandem have followed and compared (tandem_json), a line a side.
+/// What devices in tandem have followed and compared (tandem_json), a line per side.
 std::string tandem_text(const nlohmann::ordered_json& tandem);
 /// Columns padded to their widest cell, the first left, the others right.
 std::string table(const std::vector<std::vector<std::string>>& rows);
-/// What a run's `latency_ns` holds: the least, the middle, that below which 99 of 100 are, the largest, the mean; null without a sample.
+/// The content of a run's `latency_ns`: minimum, median, 99th percentile, maximum and mean; null
+/// without a sample.
 nlohmann::ordered_json latency_json(std::vector<uint64_t> samples_ps);
-/// The middle of the distribution, in ns; 0 if there is none.
+/// The median latency in ns; 0 without a sample.
 double median_latency(const nlohmann::ordered_json& run);
-/// What --junit holds: a case for each run.
+/// A case of --junit: one per run.
 struct TestCase {
   std::string name;
   double seconds = 0;
   std::string failure;  // empty: passed
 };
 std::string junit(const std::string& suite, const std::vector<TestCase>& cases);
-/// A line for each run; the columns are named as in its JSON, and what a run has not, or has not measured, is left empty. Its
-/// settings are in one column, name=value with blanks between.
+/// A line per run. The columns have the names of the run's JSON. A cell is empty if the run lacks
+/// the value or has not measured it. The column of settings holds name=value, separated by blanks.
 std::string csv(const std::vector<nlohmann::ordered_json>& runs);
 
 }  // namespace rnic::app
