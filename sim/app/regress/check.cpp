@@ -1,4 +1,4 @@
-// What one thread makes of completions, and memory compared with the plan. See regress/host.hpp.
+// Handles the completions of one thread, and compares memory with the plan. See regress/host.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,7 +33,8 @@ WcOpcode completion_of(const Operation& o) {
 
 }  // namespace
 
-// All that a thread takes goes through the inbox of the QP's thread: of a shared CQ another thread may have taken what came before.
+// Every polled completion goes through the inbox of the thread that owns its QP: another thread may
+// have polled an earlier completion from a shared CQ.
 Result<size_t> Host::poll() {
   if (context_.core() == nullptr) {
     dev_.relax();
@@ -118,7 +119,7 @@ Result<void> Host::take_send(Lane& lane, const Wc& wc) {
   }
   if (wc.status != IBV_WC_SUCCESS) {
     lane.send_failed = true;
-    lane.sent.pop_front();  // those before it, unsignalled, were complete
+    lane.sent.pop_front();  // the unsignalled ones before it were complete
     for (size_t k = 0; k < next; ++k) lane.sent.pop_front();
     return {};
   }
@@ -146,7 +147,7 @@ Result<void> Host::succeed(Lane& lane, const Posted& p, const Wc&) {
 }
 
 // When a Flush completes, the peer's memory holds all that this QP sent before it. A Flush of
-// length 0 promises only order. A peer whose region is gone has compared its memory itself.
+// length 0 guarantees only order. If the peer's region is gone, the peer has compared it.
 Result<void> Host::compare_flushed(Lane& lane, const Operation& flush) {
   const auto is = theirs(lane).memory;
   if (flush.length == 0 || is.empty()) return {};
@@ -172,7 +173,7 @@ Result<void> Host::compare_flushed(Lane& lane, const Operation& flush) {
   return {};
 }
 
-// The peer's word has the value that the operation left, or one that a later operation has left.
+// Checks that the peer's word has the value that the operation left, or that of a later operation.
 Result<void> Host::compare_word(const Lane& lane, const Operation& op, std::string_view when) {
   const auto memory = theirs(lane).memory;
   if (memory.empty()) return {};
@@ -186,7 +187,8 @@ Result<void> Host::compare_word(const Lane& lane, const Operation& op, std::stri
               kSideNames[peer_], lane.number, op.remote.offset, is, *from, when, op.describe());
 }
 
-// What a piece of a landing region should hold before the end: a word has any of its values.
+// The bytes that a piece of a landing region may hold before the end; a word may hold any of its
+// values.
 std::vector<uint8_t> Host::planned(Side side, const Lane& lane, const Piece& piece,
                                    std::span<const uint8_t> is) const {
   const auto want = std::span(want_.landing[side][lane.number]).subspan(piece.offset, piece.length);
@@ -207,7 +209,7 @@ Result<void> Host::ask(const Operation& op) const {
   return fail(Errc::kProtocol, "{}: {}", op.describe(), wrong);
 }
 
-// The message has come, and with it every Write before it.
+// Handles a received message; every Write before it has arrived, too.
 Result<void> Host::take_receive(Lane& lane, const Wc& wc) {
   if (lane.received.empty())
     return fail(Errc::kProtocol, "qp {}: a receive completes ({} of {}), but none is posted",
@@ -277,8 +279,8 @@ Result<void> Host::compare(const Lane& lane, const Piece& piece, const Operation
               when, op.describe());
 }
 
-// Where requests may have been cut short, each byte is as it was at first, or as it was to become. A
-// word has one of its values, or what a Write before has left of it.
+// Compares the landing region. If requests may have been cut short, each byte has its initial or
+// its final value. A word has one of its values, or what an earlier Write has left of it.
 Result<void> Host::compare_all(const Lane& lane) {
   const Operation none;
   if (!is_victim_of(lane))
@@ -318,7 +320,8 @@ Result<void> Host::compare_all(const Lane& lane) {
   return {};
 }
 
-// The QP's context and the STag entry as the device holds them, at rest; in tandem each answer is compared with the model's.
+// Queries the QP's context and the STag entry from the quiescent device; in tandem, each response
+// is compared with the model's.
 Result<void> Host::look(const Lane& lane) {
   const auto qp = own_.manager->execute(dev_, spec::AdminOpcode::kQueryQp, lane.qp.qp_num());
   if (!qp) return error_of(qp);

@@ -17,11 +17,11 @@ std::vector<std::string> names(const std::array<const char*, N>& from) {
 const std::vector<std::string> kFlags = {"inline", "push", "fence", "joined", "signaled", "silent"};
 const std::vector<std::string> kMtus = {"1500", "9000"};
 const std::vector<std::string> kSides = {"client", "server"};
-// Where the bytes lie in 64-byte beats: the first that is read, the first that is written.
+// Offsets in 64-byte beats of the first byte read and of the first byte written.
 const std::vector<std::string> kAlignments = {"both at 0", "source at 1-63", "target at 1-63",
                                               "both at 1-63"};
 
-// Combinations: what is posted, or what goes wrong, with how many QPs and threads that run at the time.
+// Combinations: the operation or error, with the number of simultaneous QPs and threads.
 const std::vector<std::string> kQps = {"1-2", "3-8", "9-32"};
 const std::vector<std::string> kThreads = {"1", "2", "3-4"};
 const std::vector<std::string> kDirections = {"one way", "both ways"};
@@ -31,10 +31,10 @@ const std::vector<std::string> kCqs = {"own threads'", "shared by threads", "arm
 
 const std::vector<std::string> kFlushTypes = {"visible", "durable", "both"};
 const std::vector<std::string> kFlushLengths = {"ordering point", "range"};
-// The request that the same side of the QP posted before the Flush.
+// The previous request of the same side of the QP.
 const std::vector<std::string> kBefore = {"nothing", "send", "write", "read", "flush", "atomic"};
-/// A Flush has neither SGEs nor bytes in its own host, and an Atomic Write has its value in the WQE.
-/// Of an atomic: its sink.
+/// Operations with local data. A Flush has neither SGEs nor local bytes, and the value of an Atomic
+/// Write is in the WQE. Of an atomic, the local data is its sink.
 std::vector<std::string> operations_with_data() {
   std::vector<std::string> all = names(kOpNames);
   std::erase(all, "flush");
@@ -45,7 +45,7 @@ std::vector<std::string> operations_with_data() {
 const std::vector<std::string> kAtomics = {"fetch_add", "fetch_add, masked", "cmp_swap",
                                            "cmp_swap, masked", "atomic_write"};
 const std::vector<std::string> kWords = {"own word", "in the target of a Write"};
-// The operation of the same side of the QP on the word before.
+// The previous operation of the same side of the QP on the word.
 const std::vector<std::string> kOnWord = {"nothing", "fetch_add", "cmp_swap", "atomic_write",
                                           "read"};
 std::string atomic_of(const Operation& o) {
@@ -55,10 +55,10 @@ std::string atomic_of(const Operation& o) {
 struct Group {
   std::string name;
   std::vector<std::string> rows, columns;
-  bool of_plans = false;  // asked for from kPlansForSettings plans on
+  bool of_plans = false;  // required only after kPlansForSettings plans
 };
 
-/// Operations of lives by how these end, with direction, QPs and threads.
+/// Operations of lives, by the end of the life, with direction, QPs and threads.
 std::vector<std::string> ends_of_operations() {
   std::vector<std::string> all;
   for (const std::string op : {"send", "send_solicited", "write", "read", "flush", "atomic"}) {
@@ -112,7 +112,8 @@ const std::vector<Group>& groups() {
   return all;
 }
 
-/// What a plan draws once, or for each side or QP: by the setting of rnic-sim, or a name of ours.
+/// A choice that a plan makes once, or for each side or QP. `name` is the setting of rnic-sim, or a
+/// name of ours.
 struct SettingClasses {
   std::string name, doc;
   std::vector<std::string> classes;
@@ -160,7 +161,7 @@ const std::vector<SettingClasses>& setting_classes() {
   };
   return all;
 }
-/// The class of a number among "1", "2-8", "9-32".
+/// The class of a number, such as "1", "2-8" or "9-32".
 std::string class_of(const std::string& name, uint32_t n) {
   for (const SettingClasses& s : setting_classes()) {
     if (s.name != name) continue;
@@ -173,8 +174,9 @@ std::string class_of(const std::string& name, uint32_t n) {
   return fmt::format("{}", n);
 }
 
-/// Of what can be drawn at all: a Read has one SGE and no inline data, short data crosses nothing, long data crosses always, inline data
-/// has at most 224 bytes, and there is one large operation in a child.
+/// False for cells that cannot be drawn, or need not be. A Read has one SGE and no inline data.
+/// Short data crosses no page, long data always crosses one. Inline data has at most 224 bytes. A
+/// child draws at most one large operation.
 bool is_possible(const std::string& group, const std::string& row, const std::string& column) {
   const bool is_long =
       row == "4K+-1" || row == "MULPDU" || row == "MULPDU+1" || row == "-64K" || row == "large";
@@ -204,7 +206,8 @@ bool is_possible(const std::string& group, const std::string& row, const std::st
 
 }  // namespace
 
-// The minimum build has room for 6 QPs at a time, on 2 threads, and too few STags to try one that has gone.
+// The minimum build has room for 6 simultaneous QPs on 2 threads, and for too few STags to test a
+// stale one.
 bool Coverage::is_beyond_minimum(const std::string& row, const std::string& column) {
   return column.starts_with("9-32") || column == "3-4" || row == "write_stale";
 }

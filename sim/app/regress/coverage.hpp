@@ -1,4 +1,4 @@
-// What the plans of a regression have drawn, and what none of them has.
+// Counts the classes that the plans of a regression have drawn, and lists those that none has.
 //
 //   Coverage c;   c.count(plan);   ...   c.empty()
 #pragma once
@@ -17,16 +17,18 @@ namespace rnic::app::regression {
 /// How often each class was drawn.
 class Coverage {
  public:
-  /// `given`: settings that the user has set, of which nothing is drawn.
-  /// minimum: of plans for the minimum build on one side.
+  /// `given`: settings that the user has set; their classes are not drawn. `minimum`: the plans are
+  /// for the minimum build on at least one side.
   explicit Coverage(std::set<std::string> given = {}, bool minimum = false)
       : given_(std::move(given)), minimum_(minimum) {}
   void count(const regress::Plan& plan);
   std::string table() const;
   nlohmann::ordered_json json() const;
-  /// Cells that can be drawn and were not. Classes of settings, of ends and of their combinations are asked for from kPlansForSettings on.
+  /// Cells that can be drawn and were not. Classes of settings, of ends and of their combinations
+  /// are required only after kPlansForSettings plans.
   std::vector<std::string> empty() const;
-  static constexpr uint64_t kPlansForSettings = 40;  // the rarest is in a fourth of them
+  // The rarest class of settings is in a quarter of all plans.
+  static constexpr uint64_t kPlansForSettings = 40;
 
  private:
   using Cells = std::map<std::string, uint64_t>;
@@ -36,7 +38,7 @@ class Coverage {
   std::set<std::string> given_;
   bool minimum_ = false;
   std::map<std::string, std::map<std::string, Cells>> cells_;  // group -> row -> column
-  std::map<std::string, Cells> settings_;  // setting -> class -> plans, or their sides or QPs
+  std::map<std::string, Cells> settings_;  // setting -> class -> number of plans, sides or QPs
   uint64_t plans_ = 0;
 };
 

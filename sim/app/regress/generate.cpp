@@ -8,17 +8,18 @@
 namespace rnic::app::regress {
 namespace {
 
-// Bytes and latencies are what the RTL's simulation takes its time for: no more of either than the classes ask for.
+// The RTL's simulation time depends on bytes and latencies: draw no more of either than the classes
+// need.
 constexpr uint32_t kPages64K = 65536, kMostLarge = 160 * 1024;
 constexpr uint32_t kLongPercent = 8;
-constexpr uint32_t kAgreedPercent = 75, kFlushPercent = 25,
-                   kPersistentPercent = 50;  // streams with Flush; their requests; regions
-constexpr uint32_t kAgainPercent = 50;       // behind an operation on a word another one on it
-constexpr uint32_t kAtomicPercent = 25,      // of the other requests of such a stream
-    kOwnWords = 3, kWrittenWords = 3;  // of a QP and side: words of their own; in targets of Writes
-constexpr uint32_t kMinimumSlots = 6,
-                   kEnds =
-                       500'000;  // QPs at a time of the minimum build; numbers of ends from here on
+// Percentages: streams with Flush; Flushes among their requests; regions in persistent memory.
+constexpr uint32_t kAgreedPercent = 75, kFlushPercent = 25, kPersistentPercent = 50;
+constexpr uint32_t kAgainPercent = 50;  // an operation on a word is followed by another on it
+// Percentage of atomics among the other requests of a stream with Flush. Words per QP and side:
+// outside of other operations; in targets of Writes.
+constexpr uint32_t kAtomicPercent = 25, kOwnWords = 3, kWrittenWords = 3;
+// Simultaneous QPs of the minimum build; the first number of the ends.
+constexpr uint32_t kMinimumSlots = 6, kEnds = 500'000;
 constexpr uint32_t kMostInline = 224, kPushBody = 96;  // of a WQE of two units
 
 template <class T, size_t N>
@@ -26,7 +27,7 @@ T any(base::Rng& rng, const std::array<T, N>& from) {
   return from[rng.below(N)];
 }
 
-/// Gives out a landing region from the bottom up.
+/// Allocates a landing region from the bottom up.
 class Landing {
  public:
   Piece take(base::Rng& rng, uint32_t length, Crossing wanted) {
@@ -45,7 +46,7 @@ class Landing {
     used_ = at + length;
     return {at, length};
   }
-  /// Bytes that may have been given out already, of a region that is long enough for them.
+  /// Bytes that may overlap earlier allocations, in a region that is long enough.
   Piece over(base::Rng& rng, uint32_t length, Crossing wanted) {
     Landing from;
     from.used_ = static_cast<uint32_t>(rng.below(used_ + 1));
@@ -100,7 +101,7 @@ class Generator {
   }
 
  private:
-  /// Where in its first page a region begins that is to reach into the next.
+  /// The offset, in its first page, of a region that must reach into the next page.
   uint32_t place(Side side, uint32_t bytes) {
     const uint32_t page = plan_.page_bytes[side];
     if (page == kPage) return 0;
@@ -164,14 +165,14 @@ class Generator {
           h.send_depth = kOverflowCqe;
       }
     }
-    // One QP at least that can have all of it.
+    // At least one QP has the largest queues and all features.
     const auto all = static_cast<uint32_t>(set_.below(p.qps));
     for (auto& side : p.shape) {
       side[all].max_sge = 14;
       side[all].max_inline = kMostInline;
       side[all].push = true;
     }
-    // A pushed WQE is not read.
+    // The device does not read a pushed WQE.
     for (uint32_t q = 0; q < p.qps; ++q) {
       const Life& l = p.life[q];
       if (l.end == End::kFault && l.fault == Fault::kRequestRead) p.shape[l.who][q].push = false;
@@ -182,7 +183,8 @@ class Generator {
     if (aged.aged) depth = std::max(depth, kAgeBatch);
   }
 
-  /// A plan's place among those with as many slots. What must not be missed goes round with it.
+  /// The index of a plan among those with the same number of slots. Classes that every regression
+  /// must draw rotate with it.
   uint32_t turn() const { return static_cast<uint32_t>(plan_.seed / 2 % 4); }
   uint32_t nth() const {
     return static_cast<uint32_t>((plan_.seed / 8 * 2 + plan_.seed % 2) % 1'000'000);
@@ -200,7 +202,8 @@ class Generator {
       h.pds = kMaxPds;
       h.cqs = limits_.minimum && h.threads > 1
                   ? 1
-                  : 1 + static_cast<uint32_t>(lives_.below(2));  // of 8, some overflow
+                  // The minimum build has 8 CQs, some of which lives need to overflow.
+                  : 1 + static_cast<uint32_t>(lives_.below(2));
       h.shared_cq = h.threads > 1 && lives_.percent(30);
       h.armed = !h.shared_cq && lives_.percent(30);
       h.log_eq = any<uint32_t>(lives_, std::array{1u, 2u, 8u});
@@ -208,8 +211,9 @@ class Generator {
     }
   }
 
-  /// Slots first, then lives that follow one in a slot. How many slots, which ends and which errors, at which side and under which load
-  /// goes round with the seed, so that consecutive seeds have every error with few and with many QPs.
+  /// Draws the slots, then the lives that follow in them. The number of slots, the ends, the
+  /// errors, their sides and their load rotate with the seed, so consecutive seeds have every error
+  /// with few and with many QPs.
   void lives(uint32_t count) {
     Plan& p = plan_;
     const auto between = [&](uint32_t low, uint32_t high) {
@@ -242,7 +246,7 @@ class Generator {
           q % 2 == 0 ? End::kFault : static_cast<End>(ends++ % static_cast<uint32_t>(End::kFault));
       l.busy = lives_.percent(50);
       if (l.end == End::kFault) {
-        // The same number of an error comes in one plan of each turn.
+        // One plan of each turn has the same number of an error.
         l.fault = static_cast<Fault>(errors % kFaultNames.size());
         const uint32_t kind = errors / static_cast<uint32_t>(kFaultNames.size()) + turn();
         l.who = kind % 2 == 0 ? kClient : kServer;
@@ -252,17 +256,17 @@ class Generator {
       l.one_way = lives_.percent(15);
       l.after = static_cast<uint32_t>(lives_.below(101));
       l.late = lives_.percent(50);
-      l.length = 2 + static_cast<uint32_t>(lives_.below(300));  // one byte wraps nowhere
+      l.length = 2 + static_cast<uint32_t>(lives_.below(300));  // one byte cannot wrap
       if (l.meets_bad_read()) l.answer = static_cast<Answer>(answers++ % kAnswerNames.size());
       if (l.end == End::kFault && l.fault == Fault::kFlushRead && l.answer == Answer::kShort)
-        l.answer = Answer::kAborted;  // a read-back is of one byte
+        l.answer = Answer::kAborted;  // a read-back has only one byte
       flush(l);
       if (l.end != End::kFault) continue;
       const unsigned peer = 1 - l.who;
       if (l.fault == Fault::kCqOverflow && ++overflows > (limits_.minimum ? 2 : 8))
         l.fault = Fault::kLocalKey;
       if (l.fault == Fault::kWriteStale && limits_.minimum)
-        l.fault = Fault::kWriteKey;  // of 64 slots the key may soon be another's
+        l.fault = Fault::kWriteKey;  // with 64 slots the key may soon be valid again
       if (l.fault == Fault::kNoReceive) l.spare[peer] = 0;
       if (l.fault == Fault::kTooLong || l.fault == Fault::kReceiveKey)
         l.spare[peer] = std::max(l.spare[peer], 1u);
@@ -274,7 +278,7 @@ class Generator {
   void flush(Life& l) {
     l.asks_flush = {true, true};
     const bool is_agreed = flushes_.percent(kAgreedPercent);
-    const uint64_t who = flushes_.below(3);  // asks where it is not agreed: one of them or nobody
+    const uint64_t who = flushes_.below(3);  // only this side requests Flush, or (2) neither
     const bool needs_it = l.end == End::kFault && needs_extensions(l.fault);
     const bool is_off = l.end == End::kFault && needs_no_extensions(l.fault);
     if (is_off || (!is_agreed && !needs_it)) l.asks_flush = {who == 0, who == 1};
@@ -319,7 +323,7 @@ class Generator {
     if (rng_.percent(40))
       at = at / kPage * kPage;  // starts at a page
     else if (rng_.percent(30) && at / kPage * kPage >= length)
-      at = at / kPage * kPage - length;  // ends at one
+      at = at / kPage * kPage - length;  // ends at a page
     else if (rng_.percent(30))
       at = at / 64 * 64;
     return {at, length};
@@ -350,7 +354,8 @@ class Generator {
     o.op = static_cast<Op>(rng_.below(4));
     o.size_class = static_cast<SizeClass>(rng_.below(9));
     if (count >= 100 &&
-        n == count / 2) {  // the large one; over the seeds each operation has its turn
+        // The large operation; over the seeds each of the first four operations has its turn.
+        n == count / 2) {
       o.size_class = SizeClass::kLarge;
       o.op = static_cast<Op>(plan_.seed / 2 % 4);
     } else if (again) {
@@ -395,7 +400,8 @@ class Generator {
     plan_.ops.push_back(std::move(o));
   }
 
-  /// One word gets several operations: an old one is taken more often than a new one.
+  /// Chooses a word. A word gets several operations: an old word is chosen more often than a new
+  /// one.
   void word(Operation& o, bool again) {
     const unsigned peer = 1 - o.side;
     auto& words = words_[o.side][o.qp];
@@ -413,7 +419,7 @@ class Generator {
         words.push_back(w);
     }
     if (again || w.of_write) {
-      // it is chosen
+      // w is already chosen
     } else if (words.empty() || (own < kOwnWords && atomics_.percent(20))) {
       w.offset = landing_[peer][o.qp].word(atomics_).offset;
       words.push_back(w);
@@ -507,13 +513,13 @@ class Generator {
     if (rng_.percent(30))
       o.receive.push_back(
           {landing.take(rng_, 1 + static_cast<uint32_t>(rng_.below(64)), Crossing::kInside)});
-    if (o.receive.size() > 3) {  // room behind the message counts to the last piece
+    if (o.receive.size() > 3) {  // room after the message counts to the last piece
       landing.take(rng_, 0, Crossing::kInside);
       o.receive.pop_back();
     }
   }
 
-  /// Signalled often enough that the queue never fills with requests nobody hears of.
+  /// Signals requests often enough that unsignalled ones never fill the queue.
   void post(Operation& o, const QpShape& shape) {
     auto& s = state_[o.side][o.qp];
     const uint32_t half = shape.send_depth / 2;
@@ -550,7 +556,7 @@ class Generator {
   Plan plan_;
   std::array<std::array<Landing, kMaxQps>, 2> landing_{};
   std::array<std::array<std::vector<Piece>, kMaxQps>, 2> written_{}, fetched_{};
-  std::optional<Hot> hot_;  // of the latest operation on a word
+  std::optional<Hot> hot_;  // of the last operation on a word
   std::array<std::array<std::vector<Word>, kMaxQps>, 2> words_{};
   std::array<std::array<Queue, kMaxQps>, 2> state_{};
 };

@@ -34,7 +34,7 @@ void Host::run() {
     shared_.is_stuck = r.error().code == Errc::kTimedOut;
     shared_.failed_at = dev_.now();
   }
-  // A device that fails may answer nothing any more: its queues stay as they are until this process ends.
+  // A failed device may no longer respond. Its queues are therefore leaked until this process ends.
   struct Left {
     std::unique_ptr<Manager> manager;
     Context context;
@@ -88,7 +88,7 @@ Result<void> Host::body() {
     if (auto r = sleep(); !r) return r;
   }
   for (const Time until = dev_.now() + kAfterwards;
-       dev_.now() < until;) {  // there is nothing to come
+       dev_.now() < until;) {  // nothing may arrive now
     if (const auto n = poll(); !n) return error_of(n);
   }
   if (auto r = take_events(); !r) return r;
@@ -350,7 +350,7 @@ Result<void> Host::progress() {
   return {};
 }
 
-// An armed queue says that it has completions: a thread that has seen one come without an event has found a fault.
+// Waits for an event of the armed CQ. A completion without its event is an error.
 Result<void> Host::sleep() {
   if (!shape_.armed || cqs_.empty() || all_over()) return {};
   Cq& cq = cqs_[0][0];
@@ -447,7 +447,7 @@ std::string Host::standing() const {
 
 void start_hosts(sim::Simulation& simulation, const Plan& plan, const Memory& want,
                  Shared& shared) {
-  // An interrupt that another thread of the host has taken costs a waiter no longer than this.
+  // The maximum delay of a waiter whose interrupt another thread of the host has taken.
   constexpr Time kRecheck = 5 * kUs;
   shared.spoil = [&simulation](Side side, const sim::ReadFault& f) {
     simulation.root_complex(side).add_fault(f);

@@ -1,17 +1,23 @@
-// One thread of one host's part of a plan, over the driver's API: makes the lives of its slots one after the other, posts, takes
-// completions, compares each with the plan, and memory with the reference.
+// One thread of one host's part of a plan, over the driver's API. Runs the lives of its slots one
+// after the other: posts, polls completions, compares each with the plan, and compares memory with
+// the reference.
 //
-//   Shared shared;                                       // of both hosts: what programs would tell each other by other means
-//   simulation.start(1, "server", [&](PciDevice& dev) { Host(dev, plan, want, kServer, 0, manager, shared).run(); });
+//   Shared shared;   // of both hosts: what real programs would exchange out of band
+//   simulation.start(1, "server", [&](PciDevice& dev) {
+//     Host(dev, plan, want, kServer, 0, manager, shared).run();
+//   });
 //
-// The first thing that is not as planned ends the run; shared.failure says it.
+// The first deviation from the plan ends the run; shared.failure describes it.
 //
-// A lane goes through these phases; both sides publish what the other waits for:
+// A lane goes through these phases. Each side publishes the events that the other side waits for:
 //
 //   waiting -> open -> running -> ending -> draining -> over
-//              regions, QP         |           |           `- events, cause, memory compared; QP and regions destroyed
-//              receives            |           `- every work request completes once, with the status that the plan says
-//                                  `- both sides have done all (not if busy); one closes, aborts or posts what is wrong
+//
+//   open      make regions and QP, post receives
+//   running   post and poll, until both sides have completed all (not if busy)
+//   ending    one side closes, aborts or posts the error
+//   draining  each work request completes once, with the planned status
+//   over      events, cause and memory are compared; QP and regions are destroyed
 #pragma once
 
 #include <deque>
@@ -31,45 +37,48 @@ namespace rnic::app::regress {
 
 inline constexpr uint64_t kSourceIova = uint64_t{1} << 44, kSmallIova = uint64_t{1} << 45;
 inline constexpr uint64_t kSpareId = 600'000, kOtherId = 700'000;
-inline constexpr Time kAfterwards = 5 * kUs;     // there is nothing to come
+inline constexpr Time kAfterwards = 5 * kUs;     // nothing may arrive in this time after the end
 inline constexpr uint32_t kCplTimeout = 20'000;  // register cpl_timeout, device cycles: 62 us
 
 class Host;
 
-/// What one side of a life publishes.
+/// The state that one side of a life publishes.
 struct Published {
-  bool ready = false;  // the QP is there, and so are its first receives
+  bool ready = false;  // the QP exists and its first receives are posted
   bool connected = false;
-  bool prepared = false;   // all receives are posted, spare ones too
+  bool prepared = false;   // all receives are posted, including spare ones
   bool quiet = false;      // all of its requests and receives have completed
-  bool is_ending = false;  // it has closed, aborted, or posted what is wrong
+  bool is_ending = false;  // it has closed, aborted, or posted the error
   bool over = false;
   uint64_t receives = 0;              // posted, and known to the device
-  std::span<const uint8_t> memory{};  // its landing region, as long as the region is there
+  std::span<const uint8_t> memory{};  // its landing region while it exists
   uint32_t landing = 0, source = 0, unreadable = 0, foreign = 0, stale = 0;  // keys
 };
 
 struct Shared {
   struct OfSide {
     verbs::Manager* manager = nullptr;
-    verbs::Context context;  // where threads share a CQ
+    verbs::Context context;  // if threads share a CQ
     std::vector<std::array<verbs::Cq, 2>> cqs;
     uint32_t done = 0, left = 0;  // threads
     std::array<Published, kMaxQps> lane{};
     std::map<uint32_t, Host*> owner;  // by QP number
     std::array<Host*, kMaxThreads> hosts{};
-    Lock lock;  // of the context, where threads share it
+    Lock lock;  // of the context, if threads share it
   };
   std::array<OfSide, 2> side{};
   Memory start;  // initial(plan)
   std::string failure;
-  bool is_stuck = false;  // the failure: nothing has come for too long
+  // The failure is that no completion arrived in time.
+  bool is_stuck = false;
   Time failed_at = 0, connected = 0;
-  std::optional<Place> wrong{};  // the first byte that was not as it should be
-  std::function<std::string(const Operation&)> also{};       // asked of each completed operation
-  std::function<void(Side, const sim::ReadFault&)> spoil{};  // of the side's root complex
+  std::optional<Place> wrong{};  // the first wrong byte
+  // Called for each completed operation; returns an error or an empty string.
+  std::function<std::string(const Operation&)> also{};
+  // Adds a fault to the side's root complex.
+  std::function<void(Side, const sim::ReadFault&)> spoil{};
   Time progress = 0;
-  std::set<uint32_t> begun;  // lives opened; operations posted, or their receives: numbers
+  std::set<uint32_t> begun;  // numbers of opened lives, and of operations of which a WQE was posted
   uint64_t posted = 0, completions = 0, bytes_checked = 0, lives = 0, events = 0;
 };
 
@@ -90,11 +99,11 @@ class Host {
     own_.hosts[thread] = this;
   }
   void run();
-  /// A line for each QP: how far it is.
+  /// Returns a line per QP with its progress.
   std::string standing() const;
 
  private:
-  /// Memory from somewhere in its first page on.
+  /// Memory that starts at an offset in its first page.
   struct Region {
     DmaBuffer buffer{};
     uint64_t at = 0, size = 0;
@@ -106,7 +115,7 @@ class Host {
   };
   enum class Phase : uint8_t { kWaiting, kOpen, kRunning, kEnding, kDraining, kOver };
   enum class Kind : uint8_t { kPlanned, kOffender, kBehind, kOverflow, kLate, kSpare, kAging };
-  /// A work request that the device has and that has not completed.
+  /// A work request that is posted and has not completed.
   struct Posted {
     uint64_t id = 0;
     Kind kind = Kind::kPlanned;
@@ -117,20 +126,20 @@ class Host {
     uint32_t number = 0;
     const Life* life = nullptr;
     Phase phase = Phase::kWaiting;
-    std::vector<const Operation*> sends{};     // what we post, in order
+    std::vector<const Operation*> sends{};     // what this side posts, in order
     std::vector<const Operation*> incoming{};  // what the peer posts
-    std::vector<const Operation*> receives{};  // its Sends
+    std::vector<const Operation*> receives{};  // the Sends of `incoming`
     Region landing{};
     verbs::Mr mr{};
-    verbs::Cq own_cq{};  // of a life that makes it overflow
+    verbs::Cq own_cq{};  // of a life whose CQ overflows
     verbs::Qp qp{};
     verbs::Connection connection{};
     std::deque<Posted> sent{}, received{};
     size_t posted = 0, completed = 0, checked_writes = 0;  // of sends; of incoming
-    size_t flushed = 0;  // of sends: before a Flush that has completed
+    size_t flushed = 0;                                    // of sends: before a completed Flush
     size_t sends_posted = 0, receives_posted = 0, receives_done = 0, spares_posted = 0;
     uint32_t aged = 0;      // empty Writes posted
-    size_t overflowed = 0;  // completions of the queue that overflows
+    size_t overflowed = 0;  // completions polled from the overflowing CQ
     bool looked = false, refused = false;
     bool send_failed = false, receive_failed = false, late_posted = false, cq_failed = false,
          cq_emptied = false;
@@ -143,7 +152,7 @@ class Host {
     uint16_t peer_term = 0;
   };
 
-  /// The context's lock, where threads share one; posting and polling need none.
+  /// Takes the context's lock if threads share the context. Posting and polling need no lock.
   class Hold {
    public:
     explicit Hold(Host& h) : host_(h), takes_(h.shape_.shared_cq && !h.holds_) {
@@ -211,7 +220,7 @@ class Host {
            lane.life->who == side_;
   }
   bool is_victim_of(const Lane& lane) const { return lane.life->busy && !lane.life->closes(); }
-  verbs::WcStatus status_of(const Lane& lane, Kind kind, bool receive) const;  // planned
+  verbs::WcStatus status_of(const Lane& lane, Kind kind, bool receive) const;  // by the plan
   Expected expected(const Lane& lane) const;
   bool is_cut(const Lane& lane, bool receives) const;
   Published& mine(const Lane& lane) { return own_.lane[lane.number]; }
@@ -237,11 +246,11 @@ class Host {
   std::vector<Domain> domains_;
   std::optional<verbs::Listener> listener_;
   std::deque<Lane> lanes_;
-  std::deque<verbs::Wc> inbox_;  // of our QPs, polled by another thread
+  std::deque<verbs::Wc> inbox_;  // completions of our QPs that another thread polled
   bool is_armed_ = false, holds_ = false;
 };
 
-/// Starts all threads of both sides. Plan, memory and what is shared must outlive the simulation.
+/// Starts all threads of both sides. `plan`, `want` and `shared` must outlive the simulation.
 void start_hosts(sim::Simulation& simulation, const Plan& plan, const Memory& want, Shared& shared);
 
 }  // namespace rnic::app::regress

@@ -14,7 +14,7 @@ namespace rnic::app::regression {
 namespace {
 
 constexpr uint32_t kMostNumber = 999'999;  // of operations and ends
-const std::string kNothing = "none";       // keep=none: the closing Sends alone
+const std::string kNothing = "none";       // keep=none: only the closing Sends
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// The settings that say which part of a plan stays: --set keep=3,17-20 and --set simple=mtu,push.
+// The settings that select a part of a plan: --set keep=3,17-20 and --set simple=mtu,push.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace rnic::app::regression {
 
-/// "3,17-20"; none: "none"
+/// "3,17-20"; "none" for an empty set
 std::string text_of_keep(const std::set<uint32_t>& numbers);
 /// Throws Usage.
 std::set<uint32_t> numbers_of_keep(const std::string& keep);
-/// The words of a list with commas.
+/// The words of a comma-separated list.
 std::vector<std::string> words_of(const std::string& list);
 /// Throws Usage, naming the setting.
 uint64_t whole_number(const std::string& setting, const std::string& text, uint64_t low,

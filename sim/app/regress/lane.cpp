@@ -1,4 +1,4 @@
-// A lane from one phase to the next, and what it posts. See regress/host.hpp.
+// A lane's transitions from phase to phase, and its posts. See regress/host.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -115,7 +115,7 @@ Result<void> Host::end(Lane& lane) {
   const bool other_ends = theirs(lane).is_ending;
   if (!is_victim_of(lane) && !other_ends && !lane.looked) {
     lane.looked = true;
-    // look asks the device, whose reply comes after posted writes that the platform held back.
+    // look() queries the device; the reply arrives after posted writes that the platform delayed.
     if (auto r = look(lane); !r) return r;
     if (auto r = compare_all(lane); !r) return r;
     if (auto r = refuse(lane); !r) return r;
@@ -124,7 +124,8 @@ Result<void> Host::end(Lane& lane) {
                      (life.end == End::kClientCloses && side_ == kClient) ||
                      (life.end == End::kServerCloses && side_ == kServer);
   if (life.closes() && !first && !other_ends) return {};
-  mine(lane).is_ending = true;  // before the device is told: the peer may see it at once
+  // Publish it before the device changes state, which the peer may see at once.
+  mine(lane).is_ending = true;
   if (life.closes()) {
     if (auto r = leave(IBV_QPS_SQD); !r) return r;
   } else if (life.who == side_ && life.end == End::kAbort) {
@@ -137,7 +138,8 @@ Result<void> Host::end(Lane& lane) {
   return {};
 }
 
-// Nothing is to come any more. Of requests that are not signalled nobody hears when they were complete before the end.
+// True if no more completions are to come. Unsignalled requests that completed before the end are
+// never reported.
 bool Host::is_drained(const Lane& lane) const {
   if (!lane.received.empty()) return false;
   if (overflows(lane)) return lane.cq_emptied;
@@ -151,7 +153,7 @@ Result<void> Host::drain(Lane& lane) {
   const auto info = lane.qp.query();
   if (!info) return error_of(info);
   if (!info->drained && info->state != IBV_QPS_INIT) return {};
-  if (!overflows(lane) && !lane.sent.empty()) {  // complete, or its flush has still to be polled
+  if (!overflows(lane) && !lane.sent.empty()) {  // complete, or its flush is not yet polled
     if (lane.drained_at == 0) lane.drained_at = dev_.now();
     if (dev_.now() < lane.drained_at + kAfterwards) return {};
   }
@@ -206,7 +208,7 @@ Result<void> Host::finish(Lane& lane, const QpInfo& info) {
   lane.own_cq = Cq();
   if (auto r = lane.mr.dereg(); !r)
     return fail(r.error().code, "qp {}: dereg: {}", lane.number, r.error().what);
-  if (auto r = compare_all(lane); !r) return r;  // drained: nothing has been written since
+  if (auto r = compare_all(lane); !r) return r;  // drained: no write since then
   lane.mr = Mr();
   mine(lane).memory = {};
   lane.landing = {};
@@ -217,7 +219,7 @@ Result<void> Host::finish(Lane& lane, const QpInfo& info) {
   return {};
 }
 
-// The next group of joined requests, if all of it fits.
+// Posts the next group of joined requests, if the whole group fits.
 Result<void> Host::post(Lane& lane) {
   if (lane.send_failed) return {};
   if (lane.life->aged && lane.life->who == side_ && lane.aged < kAge) return age(lane);
@@ -304,8 +306,8 @@ Result<void> Host::post_one(Lane& lane, Kind kind, const SendWr& wr) {
   return {};
 }
 
-// As many as the queue takes, then those that nobody uses. The peer hears of them when a register read behind the doorbells has been
-// answered: then the device has them.
+// Posts as many receives as the queue holds, first planned ones, then spare ones. Publishes them to
+// the peer after a register read, whose reply proves that the device has received the doorbells.
 Result<void> Host::post_receives(Lane& lane) {
   const Life& life = *lane.life;
   if (lane.receive_failed ||

@@ -1,4 +1,4 @@
-// Plans: what they hold, how they shrink, and the memory they leave. See regress/plan.hpp.
+// The contents of plans, how they shrink, and the memory that they leave. See regress/plan.hpp.
 #include "regress/plan.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 namespace rnic::app::regress {
 namespace {
 
-constexpr uint32_t kClosing = 1'000'000;  // numbers from here on
+constexpr uint32_t kClosing = 1'000'000;  // first number of the closing Sends
 constexpr uint64_t kFarIova = uint64_t{1} << 33;
 
 std::string text_of(const std::vector<Piece>& pieces) {
@@ -158,7 +158,8 @@ std::string Life::describe(uint32_t qp) const {
   return s + "\n";
 }
 
-// Behind everything of a QP and side goes a signalled Send: when it has arrived, so has all before it.
+// Adds a signalled Send after all operations of a QP and side: when it has arrived, so have all
+// before it.
 void Plan::close_qps() {
   std::erase_if(ops, [](const Operation& o) { return o.closing; });
   std::array<bool, kMaxQps> used{};
@@ -174,11 +175,10 @@ void Plan::close_qps() {
       o.qp = q;
       o.length = 8;
       o.size_class = SizeClass::k2To63;
-      o.local = {
-          {(q * 2 + side) * kBeat,
-           o.length}};  // bytes of its own: the tandem's ordering checker pairs writes by their bytes
+      // Distinct bytes per QP and side: the tandem's ordering checker pairs writes by their bytes.
+      o.local = {{(q * 2 + side) * kBeat, o.length}};
       o.receive = {{landing_bytes[1 - side][q] - kClosingFromEnd,
-                    o.length}};  // the generator leaves the last page for it
+                    o.length}};  // the generator leaves the last page unused
       o.signaled = o.closing = true;
       ops.push_back(o);
     }
@@ -193,7 +193,8 @@ void Plan::keep(const std::set<uint32_t>& numbers) {
     life[q].spare = {};
     life[q].busy = false;
   }
-  // Who loses the one it was posted with is posted alone; a QP still has a completion often enough, since there are fewer requests.
+  // An operation whose joined predecessor was removed is posted singly. A QP still signals often
+  // enough, since it has fewer requests.
   std::array<std::array<std::optional<uint32_t>, kMaxQps>, 2> last;
   std::array<std::array<uint32_t, kMaxQps>, 2> silent{};
   for (Operation& o : ops) {
@@ -261,7 +262,7 @@ void Plan::simplify(const std::string& name) {
     if (name == "pause") o.pause_ns = 0;
     if (name == "joined") o.joined = false;
     if (name == "inline") o.is_inline = false;
-    // What a Send or Write gathers from the landing region waits for the Read that fetched it.
+    // A Send or Write that gathers from the landing region must wait for the Read that fetched it.
     if (name == "fence" && (!o.local_landing || o.has_sink())) o.fence = false;
     if (name == "unsignaled") o.signaled = true;
     if (name == "persistent" && o.op == Op::kFlush) o.flush_type = kVisible;
@@ -310,7 +311,7 @@ Memory initial(const Plan& plan) {
 
 namespace {
 
-// RFC 7306 5.1.1: a bit of the mask is the top bit of a field, whose carry is dropped.
+// RFC 7306 5.1.1: a bit of the mask is the top bit of a field; the carry out of a field is dropped.
 uint64_t sum_of(uint64_t a, uint64_t b, uint64_t mask) {
   uint64_t sum = 0;
   for (unsigned low = 0; low < 64;) {
@@ -323,8 +324,8 @@ uint64_t sum_of(uint64_t a, uint64_t b, uint64_t mask) {
   return sum;
 }
 
-// RFC 7306 5.1.2 and the persistence draft's Atomic Write. The operand of a CmpSwap is chosen here,
-// since the old value depends on the operations that shrinking has left.
+// RFC 7306 5.1.2, and the persistence draft's Atomic Write. The operand of a CmpSwap is chosen
+// here, since the old value depends on the operations that shrinking has left.
 void change_word(Memory& m, const Operation& o) {
   const unsigned peer = 1 - o.side;
   uint8_t* const word = m.landing[peer][o.qp].data() + o.remote.offset;

@@ -1,23 +1,30 @@
-// A random host program as plain data: settings, threads, queue pairs and how each of them ends, operations, and the memory both hosts
-// must hold at the end. All of it follows from the seed; neither driver nor device is asked.
+// A random host program as plain data: settings, threads, queue pairs with their ends, operations,
+// and the memory that both hosts must hold at the end. The seed alone determines all of it, without
+// the driver or the device.
 //
-//   Plan p = generate(7, 250, {.minimum = false});      the same seed, the same plan
-//   p.keep({3, 17});  p.simplify("mtu");                what shrinking does
-//   Memory want = reference(p);                         want.landing[kServer][qp]
+//   Plan p = generate(7, 250, {.minimum = false});   // the same seed gives the same plan
+//   p.keep({3, 17});  p.simplify("mtu");             // shrinking calls these
+//   Memory want = reference(p);                      // want.landing[kServer][qp]
 //
-// A QP of the plan is one life: regions, QP and connection are made, used, and ended as its Life says. A life may follow another in the
-// same slot: it is made anew when the one before has been destroyed, while the other slots run. Each slot belongs to one thread a side.
+// A QP of the plan is one life: its regions, QP and connection are made, used, and ended as its
+// Life describes. A life may follow another in the same slot: it is made when the previous one has
+// been destroyed, while the other slots run. Each slot belongs to one thread per side.
 //
-// Memory of a side: one `source` region, never written, and a `landing` region for each QP. All of a side have pages of one size; where
-// that is not 4 KiB, each begins some 4 KiB before the end of its first page, and so reaches into a second. Every operation that writes has a part of
-// a landing region to itself, so the end does not depend on timing. What is read is source, or something an earlier operation of the
-// same QP wrote: the sink of a Read (then a fence stands between), the target of a Write (a Read stays behind the Writes before it).
-// A Flush changes no memory: its range may be any bytes of the peer's landing region. When it
-// completes, the peer's memory holds what its QP sent before it.
-// FetchAdd, CmpSwap and Atomic Write change words: 8 bytes of the peer's landing region, aligned, which
-// no other QP touches. A word is either of no other operation, or inside the target of an earlier
-// Write of the same QP and side. Requests on QN 1 are served in order, so the plan alone gives each
-// old value, each Read of a word, and the word at the end.
+// Memory of a side: one `source` region, never written, and a `landing` region per QP.
+// - All regions of a side have pages of one size. If that is not 4 KiB, each region begins about 4
+//   KiB before the end of its first page, so it reaches into a second page.
+// - Each operation that writes has a part of a landing region of its own, so the final memory does
+//   not depend on timing.
+// - An operation reads from `source`, or from bytes that an earlier operation of the same QP wrote:
+//   the sink of a Read (with a fence between them), or the target of a Write (a Read is ordered
+//   after the Writes before it).
+// - A Flush changes no memory; its range may be any bytes of the peer's landing region. When it
+//   completes, the peer's memory holds all that its QP sent before it.
+// - FetchAdd, CmpSwap and Atomic Write change words: aligned 8 bytes of the peer's landing region
+//   that no other QP accesses. A word is either outside of all other operations, or inside the
+//   target of an earlier Write of the same QP and side.
+// - Requests on QN 1 execute in order. The plan therefore determines each old value, each Read of a
+//   word, and the final word.
 #pragma once
 
 #include <array>
@@ -34,17 +41,19 @@ namespace rnic::app::regress {
 
 inline constexpr uint32_t kMaxQps = 32, kMaxThreads = 4, kMaxPds = 2;
 inline constexpr uint32_t kPage = 4096, kBeat = 64, kSourceBytes = 80 * kPage;
-// In the last page of a landing region, from its end: what the closing Sends, receives that nobody uses, and Reads behind an error have.
+// Areas in the last page of a landing region, as offsets from its end: closing Sends, spare
+// receives, sinks of requests after an error and of bad requests, and memory whose read fails.
 inline constexpr uint32_t kClosingFromEnd = kPage / 2, kSpareFromEnd = kPage / 4,
                           kSinkFromEnd = kPage / 8, kUnreadFromEnd = kSinkFromEnd / 2;
 inline constexpr uint32_t kSpareBytes = 48, kSpareStep = 64, kMaxSpare = 3;
-// Empty Writes of four units each; with them the index of a send queue, which nothing can set, is at 2^16 - 16.
+// Empty Writes of four units each advance the index of a send queue, which cannot be set, to 65520.
 inline constexpr uint32_t kAgeUnits = 4, kAge = (65536 - 16) / kAgeUnits, kAgeBatch = 8,
-                          kAgedPlans = 40;  // one plan of so many has one
-// A CQ that is to overflow: completions at a time before, entries that the driver then gives it, requests that nobody polls.
+                          kAgedPlans = 40;  // one plan of 40 has an aged life
+// A CQ that is to overflow: requested entries, which also limit the outstanding sends before the
+// error; entries that the driver allocates; requests whose completions are not polled.
 inline constexpr uint32_t kOverflowCqe = 8, kOverflowRing = 2 * kOverflowCqe, kOverflowSends = 40;
-inline constexpr uint32_t kOneFpduWindow =
-    1024;  // of the link: it then has one FPDU under way, however long
+// LLP window that lets only one FPDU be in flight, of whatever length.
+inline constexpr uint32_t kOneFpduWindow = 1024;
 inline constexpr uint32_t kTagged = 14, kUntagged = 18;  // bytes of a DDP header
 
 enum class Op : uint8_t {
@@ -58,7 +67,7 @@ enum class Op : uint8_t {
   kAtomicWrite
 };
 inline constexpr uint32_t kWord = 8;           // bytes of an atomic or Atomic Write
-inline constexpr uint32_t kAtomicInline = 48;  // bytes of a WQE that are an atomic's operands
+inline constexpr uint32_t kAtomicInline = 48;  // bytes of a WQE for an atomic's operands
 enum class SizeClass : uint8_t {
   k0,
   k1,
@@ -76,10 +85,10 @@ enum class Crossing : uint8_t {
   kInside,
   kTouches,
   kCrosses
-};  // page borders, where the first piece lands
+};  // of page borders, by the first piece
 inline constexpr std::array kOpNames = {"send",  "send_solicited", "write",    "read",
                                         "flush", "fetch_add",      "cmp_swap", "atomic_write"};
-// By Operation::flush_type.
+// Indexed by Operation::flush_type.
 inline constexpr uint8_t kVisible = 1, kDurable = 2;
 inline constexpr std::array kFlushTypeNames = {"none", "visible", "durable", "both"};
 inline constexpr std::array kSizeNames = {"0",      "1",        "2-63",  "64",   "65-",
@@ -92,35 +101,38 @@ struct Piece {
 };
 
 struct Operation {
-  uint32_t number = 0;  // in the plan as generated; shrinking keeps it
-  Side side = kClient;  // who posts it
+  uint32_t number = 0;  // of the generated plan; shrinking keeps it
+  Side side = kClient;  // the side that posts it
   uint32_t qp = 0;
   Op op = Op::kSend;
   SizeClass size_class = SizeClass::k0;
   uint32_t length = 0;
-  std::vector<Piece> local;    // what is gathered; of a Read its sink
-  bool local_landing = false;  // those lie in the own landing region
-  Piece remote;  // Write: in the peer's landing region; Read: what is fetched; Flush: its range
+  std::vector<Piece> local;    // gathered pieces; of a Read or atomic, its sink
+  bool local_landing = false;  // `local` lies in its own landing region
+  // Write: target in the peer's landing region; Read: source; Flush: range.
+  Piece remote;
   bool remote_landing = false;
-  std::vector<Piece> receive;  // Send: pieces of the receive it takes, with room for length or more
-  uint8_t flush_type = 0;      // Flush: verbs' PlacementType
-  // Of an atomic: what is added or swapped in, as `mask` says. An Atomic Write stores `data`.
+  // Send: pieces of the receive that it consumes, with room for `length` or more.
+  std::vector<Piece> receive;
+  uint8_t flush_type = 0;  // Flush: verbs' PlacementType
+  // Of an atomic: the value that is added or swapped in, under `mask`. An Atomic Write stores
+  // `data`.
   uint64_t data = 0, mask = 0, compare_mask = ~uint64_t{0};
-  bool masked = false;  // `mask` and `compare_mask` are not those of the plain operation
-  bool matches =
-      false;  // CmpSwap: reference() chooses an operand that matches, or one that does not
+  bool masked = false;  // `mask` and `compare_mask` differ from those of the plain operation
+  // CmpSwap: reference() chooses an operand that matches (else one that does not).
+  bool matches = false;
   bool of_write = false;  // an earlier Write has written the word
-  bool of_word = false;   // Read: a word, or a part of it
+  bool of_word = false;   // Read: of a word or a part of it
   bool is_inline = false, signaled = false, fence = false;
-  bool joined = false;    // posted with the one before it of its QP, one doorbell for both
-  bool push = false;      // its WQE goes in the doorbell
-  uint32_t pause_ns = 0;  // the QP rests before it
-  bool closing = false;   // the last of its QP and side: behind it everything has arrived
+  bool joined = false;    // posted with the previous request of its QP, with one doorbell
+  bool push = false;      // its WQE is written into the push window
+  uint32_t pause_ns = 0;  // pause of the QP before it
+  bool closing = false;   // last of its QP and side: all before it has arrived
 
   SgeClass sge_class() const;
   Crossing crossing() const;
-  uint32_t source_offset() const;  // of the first byte that is read, in its region
-  uint32_t target_offset() const;  // of the first that is written
+  uint32_t source_offset() const;  // of the first byte read, in its region
+  uint32_t target_offset() const;  // of the first byte written
   bool is_send() const { return op == Op::kSend || op == Op::kSendSolicited; }
   bool is_word() const { return op >= Op::kFetchAdd; }
   bool fetches() const { return op == Op::kFetchAdd || op == Op::kCmpSwap; }
@@ -132,7 +144,8 @@ enum class End : uint8_t { kClientCloses, kServerCloses, kBothClose, kAbort, kFa
 inline constexpr std::array kEndNames = {"client closes", "server closes", "both close", "abort",
                                          "error"};
 
-/// The error that ends a life. The first group is found by the peer's device, the second by the device of the side that posts it.
+/// The error that ends a life. The peer's device detects the errors of the first group; the device
+/// of the posting side detects those of the second.
 enum class Fault : uint8_t {
   kWriteKey,
   kWriteStale,
@@ -189,17 +202,17 @@ inline bool is_of_flush(Fault f) { return f >= Fault::kFlushKey && f <= Fault::k
 inline bool is_of_atomic(Fault f) {
   return (f >= Fault::kAtomicKey && f <= Fault::kAtomicRead) || f == Fault::kAtomicSink;
 }
-/// The stream must have the extensions, or must not.
+/// The stream must have the extensions; or must not have them.
 inline bool needs_extensions(Fault f) { return is_of_flush(f) || is_of_atomic(f); }
 inline bool needs_no_extensions(Fault f) { return f == Fault::kFlushOff || f == Fault::kAtomicOff; }
 
-/// How PCIe answers a device's read that fails: source_read, flush_read (the read-back),
+/// The bad PCIe completion for a device's read: source_read, flush_read (the read-back),
 /// atomic_read (the old value), payload_read, request_read (of a WQE).
 enum class Answer : uint8_t { kUnsupported, kAborted, kPoisoned, kShort, kLong, kLate, kNever };
 inline constexpr std::array kAnswerNames = {"unsupported", "aborted", "poisoned", "short",
                                             "long",        "late",    "never"};
 
-/// Where the addresses of a landing region begin.
+/// The base address of a landing region.
 enum class Base : uint8_t {
   kFar,
   kZero,
@@ -207,32 +220,33 @@ enum class Base : uint8_t {
   k31,
   k32,
   k64
-};  // k16: 2^16 lies inside; k64: the last byte is at 2^64 - 1
+};  // k16: contains 2^16; k64: its last byte is at 2^64 - 1
 inline constexpr std::array kBaseNames = {"far", "0", "2^16", "2^31", "2^32", "2^64"};
 
-/// Of a QP: who runs it, and how it ends.
+/// One life of a QP: the threads and resources it uses, and how it ends.
 struct Life {
-  uint32_t number = 0;  // of the end: shrinking keeps it or makes it plain
+  uint32_t number = 0;  // of the end; shrinking keeps it or makes the end plain
   uint32_t slot = 0;
   End end = End::kClientCloses;
-  Side who = kClient;  // aborts, or posts what is wrong
+  Side who = kClient;  // the side that aborts or posts the error
   Fault fault = Fault::kWriteKey;
   Answer answer = Answer::kUnsupported;
-  bool busy =
-      false;  // then the peer's requests are in flight: of them a first part completes, the rest is flushed
-  bool aged =
-      false;  // `who` first posts kAge empty Writes, so that the index of its send queue is about to pass 2^16
-  bool one_way = false;             // all requests are posted by `who`
-  uint32_t after = 0;               // busy abort: percent of its own requests are posted by then
-  uint32_t length = 8;              // of the offender
-  bool late = false;                // a Send is posted when all has been flushed, and flushed
-  std::array<uint32_t, 2> spare{};  // receives that no message uses
+  // The peer's requests are in flight at the end: a first part completes, the rest is flushed.
+  bool busy = false;
+  // `who` first posts kAge empty Writes, so that the index of its send queue is just below 2^16.
+  bool aged = false;
+  bool one_way = false;  // only `who` posts requests
+  // Busy abort: the percentage of its own requests that are posted before it.
+  uint32_t after = 0;
+  uint32_t length = 8;              // of the offending request
+  bool late = false;                // a Send is posted after all was flushed, and is flushed
+  std::array<uint32_t, 2> spare{};  // receives that no message consumes
   std::array<uint32_t, 2> pd{}, cq{};
   std::array<Base, 2> base{};
-  std::array<bool, 2>
-      receives_late{};               // posted one by one, some time after the one before was used
-  std::array<bool, 2> asks_flush{};  // the stream has Flush if both sides ask for it
-  std::array<bool, 2> persistent{};  // the landing region is of persistent memory
+  // Receives are posted one by one, some time after the previous one was consumed.
+  std::array<bool, 2> receives_late{};
+  std::array<bool, 2> asks_flush{};  // the stream has Flush if both sides request it
+  std::array<bool, 2> persistent{};  // the landing region is in persistent memory
 
   bool has_flush() const { return asks_flush[0] && asks_flush[1]; }
   bool is_plain() const { return end == End::kClientCloses && spare[0] + spare[1] == 0; }
@@ -247,9 +261,10 @@ struct Life {
 
 /// How a host runs its QPs.
 struct HostShape {
-  uint32_t threads = 1, pds = 1, cqs = 1;  // domains and CQs (or pairs of them) of each thread
-  bool shared_cq = false;                  // one of all threads
-  bool armed = false;  // a thread with nothing to do sleeps until an event of its first CQ
+  uint32_t threads = 1, pds = 1, cqs = 1;  // domains, and CQs or pairs of them, of each thread
+  bool shared_cq = false;                  // all threads share one
+  // An idle thread sleeps until an event of its first CQ.
+  bool armed = false;
   uint32_t log_eq = 8, event_queues = 16;
 };
 
@@ -274,19 +289,19 @@ struct Plan {
   std::array<uint32_t, 2> source_at{};
   std::vector<Operation> ops;
 
-  /// Only these operations, and what then closes each QP.
+  /// Keeps only these operations, and adds the requests that close each QP.
   void keep(const std::set<uint32_t>& numbers);
-  /// One thing as simple as it gets: a name of simplifications().
+  /// Simplifies one aspect as far as possible; `name` is one of simplifications().
   void simplify(const std::string& name);
   std::vector<std::string> simplifications() const;
-  std::set<uint32_t> numbers() const;  // of what is not closing
+  std::set<uint32_t> numbers() const;  // of operations and ends that are not closing
   bool uses(uint32_t qp) const;
-  uint32_t slots() const;  // QPs at a time
+  uint32_t slots() const;  // simultaneous QPs
   uint32_t thread(Side side, uint32_t qp) const {
     return (life[qp].slot + (side == kServer ? life[qp].slot / host[side].threads : 0)) %
            host[side].threads;
   }
-  std::optional<uint32_t> before(uint32_t qp) const;  // the life that must be over first
+  std::optional<uint32_t> before(uint32_t qp) const;  // the life that must end first
   uint64_t iova(Side side, uint32_t qp) const;        // of the landing region
   std::string describe() const;
 
@@ -301,15 +316,15 @@ struct Limits {
   std::array<bool, 2> has_persistence{true, true};  // the side's domain is not `none`
 };
 Plan generate(uint64_t seed, uint32_t ops, const Limits& limits);
-/// Payload of a full FPDU. Untagged for Sends.
+/// Payload of a full FPDU. `untagged`: of a Send.
 uint32_t full_payload(uint32_t mtu, bool markers, bool untagged);
 
 struct Memory {
   std::array<std::vector<uint8_t>, 2> source;
   std::array<std::array<std::vector<uint8_t>, kMaxQps>, 2> landing;
-  // Of reference(). Values of each word of a landing region, by its offset: before the first
-  // operation on it, then after each. By operation: the index of the value that it leaves, and what a
-  // CmpSwap compares with.
+  // Set by reference(). `words`: the values of each word of a landing region, by its offset: before
+  // the first operation on it, then after each. `step`, by operation: the index of the value that
+  // it leaves. `compare`, by operation: the operand that a CmpSwap compares with.
   std::array<std::array<std::map<uint32_t, std::vector<uint64_t>>, kMaxQps>, 2> words;
   std::map<uint32_t, size_t> step;
   std::map<uint32_t, uint64_t> compare;

@@ -33,8 +33,8 @@ namespace {
 constexpr uint32_t kOpsOfChild = 250;
 constexpr uint64_t kFailuresToStop = 3;
 constexpr ChildLimits kPatience{.wall_s = 900};
-// Lines that are printed of a failure; of the smallest plan and its failure. With the lines around
-// them and the totals a failure takes 40 lines.
+// The maximum of lines printed of a failure; of the smallest plan and of its failure. With the
+// surrounding lines and the totals a failure takes 40 lines.
 constexpr size_t kLinesOfFailure = 12, kLinesOfSmallest = 16;
 const std::vector<std::string_view> kOwnSettings = {"ops", "shrink", "keep", "simple"};
 
@@ -58,7 +58,7 @@ std::string command(const RegressRequest& r, uint64_t seed, uint64_t ops, const 
   return s;
 }
 
-/// Numbers to numbers of the same name.
+/// Adds each number to the number of the same name.
 void add(nlohmann::ordered_json& sum, const nlohmann::ordered_json& more) {
   if (more.is_object()) {
     for (const auto& [name, value] : more.items()) add(sum[name], value);
@@ -72,7 +72,7 @@ uint32_t ops_of(const RegressRequest& r, size_t child) {
   return static_cast<uint32_t>(std::min<uint64_t>(kOpsOfChild, r.ops - child * kOpsOfChild));
 }
 
-/// With the files of this child, if there are others.
+/// The request with this child's file names, if there are several children.
 RegressRequest with_files_of(const RegressRequest& r, size_t child) {
   RegressRequest own = r;
   if (children_of(r) == 1) return own;
@@ -83,7 +83,7 @@ RegressRequest with_files_of(const RegressRequest& r, size_t child) {
   return own;
 }
 
-/// What the user has set, by name.
+/// The names of the settings that the user has set.
 std::set<std::string> given(const Config& c) {
   std::set<std::string> names;
   for (const Setting& s : c.all()) {
@@ -106,8 +106,8 @@ size_t lines_of(const std::string& text) {
   return static_cast<size_t>(std::ranges::count(text, '\n'));
 }
 
-/// Writes NAME.plan, or NAME-2.plan, NAME-3.plan: an earlier failure keeps its file, and another run
-/// the one that it writes now. Returns the line that names the file.
+/// Writes NAME.plan, or NAME-2.plan, NAME-3.plan, ...: keeps the file of an earlier failure and a
+/// file that another run is writing now. Returns the line that names the file.
 std::string write_plan(const std::string& name, const std::string& text) {
   std::string file = name + ".plan";
   for (unsigned k = 2; std::filesystem::exists(file) || !hold_name(file); ++k)
@@ -120,15 +120,15 @@ std::string write_plan(const std::string& name, const std::string& text) {
   return fmt::format("plan: {}\n", file);
 }
 
-/// Reports a plan that failed and the smallest plan that fails in the same way: the first lines of
-/// both are returned, all lines are in a file.
+/// Reports a failing plan and the smallest plan that fails in the same way. Returns the first lines
+/// of both; a file holds all lines.
 std::string complaint(const RegressRequest& r, uint64_t seed, uint32_t ops, const Outcome& v) {
   const std::string failure = fmt::format("seed {}: {}", seed, v.failure);
   const std::string reproduce =
       fmt::format("reproduce: {}\n", command(r, seed, ops, r.keep, r.simple));
   if (r.shrink_s <= 0) return failure + reproduce;
   Shrinker s(r, seed, ops, v);
-  const Plan least = s.run();  // all of it if nothing smaller failed
+  const Plan least = s.run();  // the whole plan if nothing smaller failed
   if (r.progress) fmt::print(stderr, "\r{:100}\r", "");
   const bool is_smaller = !s.last().failure.empty();
   const std::string smallest =
@@ -167,7 +167,7 @@ std::string complaint(const RegressRequest& r, uint64_t seed, uint32_t ops, cons
 
 void check(const RegressRequest& r) {
   check_kinds(r.kind, r.config);
-  (void)make_plan(r, r.seed, ops_of(r, 0));  // what is wrong in --set keep and simple is said here
+  (void)make_plan(r, r.seed, ops_of(r, 0));  // throws for errors in --set keep and simple
   const bool has_own = !r.pcap.empty() || !r.tlp.empty() || !wave_window(r.wave).file.empty();
   for (uint64_t k = 0; k < (has_own ? children_of(r) : 1); ++k) {
     const RegressRequest own = with_files_of(r, k);
@@ -240,14 +240,14 @@ int run_regression(const RegressRequest& r) {
     cases.push_back({"all operations were run", 0,
                      fmt::format("interrupted after {} of {} operations\n", done, r.ops)});
     fmt::print(stderr, "{}{}", r.progress ? "\n" : "", cases.back().failure);
-  } catch (const std::runtime_error& e) {  // hides nothing that has failed before it
+  } catch (const std::runtime_error& e) {  // does not hide earlier failures
     if (worst == kGood) throw;
     fmt::print(stderr, "{}\n", e.what());
   }
   if (r.progress) fmt::print(stderr, "\r{:100}\r", "");
   const double wall = seconds_since(began);
   if (!r.quiet) {
-    const bool has_tables = failures == 0 || r.verbose;  // a failure takes a screen
+    const bool has_tables = failures == 0 || r.verbose;  // a failure fills a screen
     if (has_tables) std::fputs(coverage.table().c_str(), stdout);
     if (has_tables && !tandem.is_null()) std::fputs(tandem_text(tandem).c_str(), stdout);
     fmt::print(

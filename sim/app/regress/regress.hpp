@@ -1,10 +1,11 @@
-// rnic-sim regress: random host programs (regress/plan.hpp) on a pairing of devices, in child processes of a few hundred operations
-// each; what was drawn is counted, and a plan that fails is made smaller while it still fails.
+// rnic-sim regress: random host programs (regress/plan.hpp) on a pairing of devices, in child
+// processes of a few hundred operations each. Counts what was drawn, and shrinks a plan that fails.
 //
 //   RegressRequest r{.kind = {"rtl", "rtl"}, .ops = 2000, .seed = 7};
-//   return run_regression(r);                                                     exit status
+//   return run_regression(r);   // exit status
 //
-// Child k has the seed + k. A child alone, and with --set keep=3,17 --set simple=mtu,push a shrunk plan, is a command of its own.
+// Child k uses the seed + k. One child can be run by a command of its own; so can a shrunk plan,
+// with --set keep=3,17 --set simple=mtu,push.
 #pragma once
 
 #include "regress/request.hpp"
@@ -12,7 +13,7 @@
 
 namespace rnic::app {
 
-/// Throws Usage for what run_regression would refuse.
+/// Throws Usage if run_regression() would.
 void check(const RegressRequest& request);
 /// Throws Usage and Missing.
 int run_regression(const RegressRequest& request);

@@ -16,7 +16,7 @@
 namespace rnic::app::regression {
 namespace {
 
-/// The plan's settings under those the user has given.
+/// The plan's settings, overridden by those of the user.
 Config settings_of(const RegressRequest& r, const regress::Plan& plan) {
   Config c = r.config;
   const auto overrides = r.config.overrides();
@@ -31,8 +31,8 @@ Config settings_of(const RegressRequest& r, const regress::Plan& plan) {
   return c;
 }
 
-/// What had begun, and what may come next on its lanes: with these alone the run is the same up to
-/// the failure.
+/// The operations and lives that had begun, and those that may come next on their lanes. A run of
+/// only these is the same up to the failure.
 std::set<uint32_t> begun_of(const regress::Plan& plan, const std::set<uint32_t>& begun) {
   std::set<uint32_t> all = begun;
   struct Next {
@@ -42,7 +42,7 @@ std::set<uint32_t> begun_of(const regress::Plan& plan, const std::set<uint32_t>&
   for (const regress::Operation& o : plan.ops) {
     Next& n = next[o.side][o.qp];
     if (begun.contains(o.number) || !begun.contains(plan.life[o.qp].number)) continue;
-    n.is_over = n.is_over || (n.is_found && !o.joined);  // a group is posted as one
+    n.is_over = n.is_over || (n.is_found && !o.joined);  // a group is posted at once
     if (!n.is_over || (o.is_send() && !n.is_send_found)) all.insert(o.number);
     n.is_found = true;
     n.is_send_found = n.is_send_found || o.is_send();
@@ -50,7 +50,7 @@ std::set<uint32_t> begun_of(const regress::Plan& plan, const std::set<uint32_t>&
   return all;
 }
 
-/// What a device has found wrong with itself, or the tandem with it: the first line.
+/// The first line of a failed check of a device or of the tandem.
 std::string fault_of(sim::Simulation& simulation) {
   for (const Side side : {kClient, kServer}) {
     const std::string fault = simulation.device(side).failure();
@@ -59,9 +59,9 @@ std::string fault_of(sim::Simulation& simulation) {
   return "";
 }
 
-/// The words of a fault before the values that differ, without cycle and numbers: those change from
-/// plan to plan. "server: device cycle 136621: CQ 0: completion: RTL at 0x100004500 ..." is
-/// "CQ : completion: ".
+/// The words of a fault before the values that differ, without cycle and numbers, which change from
+/// plan to plan. Of "server: device cycle 136621: CQ 0: completion: RTL at 0x100004500 ..." it
+/// returns "CQ : completion: ".
 std::string kind_of_fault(const std::string& fault) {
   constexpr std::string_view kCycle = "device cycle ";
   std::string kind = fault.substr(0, fault.find("RTL"));
@@ -116,7 +116,8 @@ Outcome run_plan(const RegressRequest& r, const regress::Plan& plan) {
   std::optional<WriteWatch> watch;
   if (r.watch) simulation.observe(r.watch->side, watch.emplace(r.watch->bus));
   const regress::Memory want = regress::reference(plan);
-  // Stays until this process ends: where a run fails, its queues may not be given back to a device that no longer answers.
+  // Leaked until this process ends: after a failure, its queues cannot be destroyed on a device
+  // that no longer responds.
   regress::Shared& shared = *new regress::Shared;
   shared.also = r.also;
   shared.start = regress::initial(plan);
@@ -139,7 +140,7 @@ Outcome run_plan(const RegressRequest& r, const regress::Plan& plan) {
   }
   const std::string in_tandem = result.ok() ? rest_in_tandem(simulation) : "";
   o.failure += in_tandem;
-  const std::string fault = fault_of(simulation);  // stands below what waits for what
+  const std::string fault = fault_of(simulation);  // else only after the report of the stuck run
   if (!result.ok() && shared.failure.empty() && !result.is_stuck() && !fault.empty())
     o.failure = fault + "\n" + o.failure;
   if (o.failure.empty() && shared.lives != lives)

@@ -1,4 +1,4 @@
-// One plan of a regression: drawn, made smaller as the request says, and run on two hosts.
+// One plan of a regression: drawn, reduced as the request says, and run on two hosts.
 //
 //   Outcome o = run_plan(request, make_plan(request, seed, ops));
 #pragma once
@@ -8,11 +8,12 @@
 
 namespace rnic::app::regression {
 
-/// One plan, in this process. json: posted, completions, bytes, set_up_us, us (simulated). Of a
-/// failure also
-///   begun  numbers of operations and lives that were posted, or may be posted next
-///   kind   stuck, host (a completion or an event is not as planned), memory, or a device's check
-///   and what run/failure_wave.hpp says
+/// Runs one plan in this process. json: posted, completions, bytes, set_up_us, us (simulated).
+/// After a failure also:
+///   - begun: numbers of operations and lives that were posted, or may be posted next
+///   - kind: stuck, host (a completion or an event that is not planned), memory, or a device's
+///     check
+///   - the keys of run/failure_wave.hpp
 Outcome run_plan(const RegressRequest& request, const regress::Plan& plan);
 regress::Plan make_plan(const RegressRequest& request, uint64_t seed, uint32_t ops);
 

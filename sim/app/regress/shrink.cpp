@@ -1,4 +1,4 @@
-// Smaller plans that fail. See regress/shrink.hpp.
+// Shrinks plans that fail. See regress/shrink.hpp.
 #include "regress/shrink.hpp"
 
 #include <fmt/format.h>
@@ -21,9 +21,9 @@ using regress::Plan;
 
 namespace {
 
-constexpr unsigned kMostRuns = 600;             // of 250 operations, single ones included
-constexpr unsigned kPatienceS = 900;            // for one candidate
-constexpr uint64_t kShorter = 4;                // watchdog_us of a candidate
+constexpr unsigned kMostRuns = 600;             // enough for 250 operations, down to single ones
+constexpr unsigned kPatienceS = 900;            // seconds for one candidate
+constexpr uint64_t kShorter = 4;                // divides watchdog_us for a candidate
 const std::string kStuck = "stuck";             // of Outcome's json "kind"
 constexpr double kLater = 1.5, kLaterUs = 100;  // plainer settings can be slower
 
@@ -73,7 +73,8 @@ void Shrinker::passes() {
   parts(2, all);
 }
 
-// Of what seems stuck: with the watchdog of the settings, whatever time is left.
+// Confirms a plan that seems stuck: with the watchdog_us of the settings, and without regard to the
+// time left.
 bool Shrinker::confirm() {
   request_.watchdog_us = request_.stop_us = 0;
   if (is_interrupted_) return true;
@@ -139,7 +140,7 @@ bool Shrinker::attempt(const Numbers& numbers, const std::vector<std::string>& s
   } catch (const Interrupted&) {  // the smallest plan so far is reported
     is_interrupted_ = true;
     return false;
-  } catch (const std::runtime_error&) {  // out of memory: the failure is reported all the same
+  } catch (const std::runtime_error&) {  // out of memory: the failure is still reported
     return false;
   }
   if (!fails_alike(v)) return false;
@@ -156,8 +157,8 @@ void Shrinker::begun() {
   if (!begun_.empty() && fewer.size() < kept_.size()) (void)attempt(fewer, simple_);
 }
 
-// Leaves out parts of an n-th of all, from n = coarsest to finest. The last part comes first: what is
-// before it runs as it did.
+// Removes parts of size all/n, from n = coarsest to finest. Starts with the last part: all before
+// it runs as it did.
 void Shrinker::parts(size_t coarsest, size_t finest) {
   for (size_t n = coarsest; !kept_.empty(); n *= 2) {
     const size_t part = std::max<size_t>((kept_.size() + n - 1) / n, 1);

@@ -1,21 +1,22 @@
-// Makes a plan of regress that fails smaller, while it fails in the same way.
+// Makes a failing plan of regress smaller, as long as it fails in the same way.
 //
-//   Shrinker s(request, seed, ops, outcome);        outcome: of run_plan
-//   const regress::Plan least = s.run();            s.keep(), s.simple(): the settings that draw it
+//   Shrinker s(request, seed, ops, outcome);   // outcome: of run_plan()
+//   const regress::Plan least = s.run();       // s.keep(), s.simple(): the settings that draw it
 //
-// A candidate is the plan with fewer operations, or with one thing made plain. It runs in a child
-// process. A failure of another kind than the first one (Outcome's json "kind") does not count. A run
-// ends when it fails, or some time after the moment at which the last smaller plan failed. A run in
-// which nothing moves ends after a quarter of watchdog_us. The smallest plan is then run with all of
-// it, and if it does not fail, the search begins anew with all of it.
+// A candidate is the plan with fewer operations, or with one aspect made plain. It runs in a child
+// process. A failure of another kind (Outcome's json "kind") does not count. A run ends when it
+// fails, or some time after the time at which the last smaller plan failed. If the first failure
+// was stuck, a run without progress ends after a quarter of watchdog_us. The smallest plan is then
+// run with the whole watchdog_us; if it does not fail, the search is repeated with the whole
+// watchdog_us.
 //
 // Order of the candidates:
 //
-//   1. what had begun when the plan failed: up to the failing cycle the same run, so that a failure
-//      that depends on time stays
-//   2. without the last half, the first half, quarters; then without one QP after the other
-//   3. everything plain that can be; then parts down to single operations; then one thing plain
-//      after the other, and parts once more
+//   1. the operations and lives that had begun when the plan failed: the run is the same up to the
+//      failing cycle, so a failure that depends on timing remains
+//   2. without the last half, the first half, each quarter; then without each QP in turn
+//   3. all aspects plain; then without parts down to single operations; then one more aspect plain
+//      at a time, and parts once more
 #pragma once
 
 #include <chrono>
@@ -31,13 +32,13 @@ namespace rnic::app::regression {
 class Shrinker {
  public:
   Shrinker(const RegressRequest& request, uint64_t seed, uint32_t ops, const Outcome& failed);
-  /// All of the plan if nothing smaller fails.
+  /// Returns the whole plan if nothing smaller fails.
   regress::Plan run();
   const Outcome& last() const { return last_; }  // that failed; without a failure: none did
   std::string keep() const;                      // for --set keep
   std::string simple() const;                    // for --set simple
   unsigned runs() const { return runs_; }
-  /// Why it ended before its last candidate; empty if it did not.
+  /// Why the search ended before its last candidate; empty if it did not.
   std::string ended_early() const;
 
  private:

@@ -1,10 +1,10 @@
-// What goes wrong in a plan on purpose: who posts it, and what must come of it on both sides. See regress/host.hpp.
+// The planned errors: which side posts them, and their effects on both sides. See regress/host.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/bytes.hpp"
-#include "core.hpp"  // of the driver: where the send queue lies
+#include "core.hpp"  // of the driver: the address of the send queue
 #include "gen/errors.hpp"
 #include "gen/regs.hpp"
 #include "regress/host.hpp"
@@ -16,13 +16,14 @@ using spec::Cause;
 
 namespace {
 
-// Later than the time-out (1 to 1.5 times the register), earlier than the tag is used again: the device's clock is 322 MHz.
+// Later than the time-out (1 to 1.5 times cpl_timeout), and before the tag is reused. The device's
+// clock is 322 MHz.
 constexpr Time kLate = 2.1 * kCplTimeout * 3.1 * kNs;
 
 struct OfFault {
-  Cause cause;         // at the peer's device; of a local one at the device of who posts it
-  uint16_t terminate;  // layer, type and code that the other side is sent
-  WcStatus offender;   // completion of what is wrong
+  Cause cause;         // at the peer's device; of a local error, at the device of the posting side
+  uint16_t terminate;  // layer, type and code that the other side receives
+  WcStatus offender;   // completion of the offending request
   WcStatus receive;    // completion of the first spare receive
 };
 OfFault of(Fault f) {
@@ -137,12 +138,12 @@ sim::ReadFault bad_answer(Answer answer, uint64_t from, uint64_t bytes) {
 
 }  // namespace
 
-// The device's next read of this memory is answered as the life says.
+// Makes the root complex complete the device's next read of this memory as the life plans.
 void Host::spoil(const Lane& lane, uint64_t bus, uint64_t bytes) {
   shared_.spoil(side_, bad_answer(lane.life->answer, bus, bytes));
 }
 
-// What the device says of completions that no root should send, when all is over.
+// Checks, at the end, the device's counters of bad completions for its reads.
 Result<void> Host::count_bad_reads() {
   uint64_t malformed = 0, timed_out = 0;
   bool any_late = false;
@@ -180,7 +181,8 @@ Host::Expected Host::expected(const Lane& lane) const {
   return {static_cast<uint32_t>(Cause::kPeerTerminate), IBV_EVENT_QP_FATAL, f.terminate};
 }
 
-// Of a request that the end of the life is about. What is planned succeeds, up to where the peer may be cut short.
+// The planned status of a request near the end of the life. A planned operation succeeds, unless
+// the peer may be cut short.
 WcStatus Host::status_of(const Lane& lane, Kind kind, bool receive) const {
   const Life& life = *lane.life;
   switch (kind) {
@@ -207,8 +209,8 @@ bool Host::is_cut(const Lane& lane, bool receives) const {
   return lane.life->end == End::kAbort || (lane.life->who == side_) == receives;
 }
 
-// Posts that the driver must refuse without a trace: wrong flags; a Flush on a stream without it. Of
-// a QP that has left RTS the driver accepts the latter.
+// Posts requests that the driver must refuse without a trace: wrong flags, or a Flush on a stream
+// without it. After the QP has left RTS, the driver accepts the latter.
 Result<void> Host::refuse(Lane& lane) {
   if (lane.qp.core()->state != IBV_QPS_RTS) return {};
   const bool is_on = lane.life->has_flush();
@@ -260,8 +262,8 @@ Result<void> Host::refuse(Lane& lane) {
   return {};
 }
 
-// A FetchAdd, CmpSwap or Atomic Write that would change its target, were it carried out. One with a
-// wrong sink is, and leaves the value as it is.
+// An atomic request that would change its target if it were executed. With a wrong sink it is
+// executed, and leaves the value unchanged.
 void Host::put_atomic(const Lane& lane, SendWr& wr, Sge& local) const {
   static constexpr uint64_t kValue = 0x1122334455667788;
   const Life& life = *lane.life;
@@ -282,16 +284,16 @@ void Host::put_atomic(const Lane& lane, SendWr& wr, Sge& local) const {
   local = {base::address_of(&kValue), kWord, 0};
 }
 
-// What ends the life, and requests behind it that must not be carried out. A Read is the first of them: what comes behind it completes in
-// order, so that none of them is complete before the end is known.
+// Posts the request that ends the life, and requests after it that must not be executed. A Read is
+// the first of these: those after it complete in order, so none completes before the end is known.
 Result<void> Host::post_wrong(Lane& lane) {
   const Life& life = *lane.life;
   const Published& other = theirs(lane);
   const uint64_t target = plan_.iova(peer_, lane.number),
                  target_end = target + plan_.landing_bytes[peer_][lane.number];
   const uint32_t sink = plan_.landing_bytes[side_][lane.number] - kSinkFromEnd;
-  const uint32_t own =
-      (1 + lane.number * 2 + side_) * kPage;  // bytes that no other such request has
+  // Bytes that no other such request uses.
+  const uint32_t own = (1 + lane.number * 2 + side_) * kPage;
   const uint32_t unread = plan_.landing_bytes[side_][lane.number] - kUnreadFromEnd;
   const bool is_read = (life.fault >= Fault::kReadKey && life.fault <= Fault::kReadWrap) ||
                        life.fault == Fault::kSourceRead;
@@ -337,7 +339,7 @@ Result<void> Host::post_wrong(Lane& lane) {
       wr.rkey = is_odd ? other.landing ^ 0x5a : other.landing ^ 0x1000;
       break;
     case Fault::kFlushRights:
-      if (is_odd && !life.persistent[peer_]) {  // one right of two
+      if (is_odd && !life.persistent[peer_]) {  // only one of two rights
         wr.flush_type = IBV_FLUSH_GLOBAL | IBV_FLUSH_PERSISTENT;
       } else {
         wr.rkey = other.source, wr.remote_addr = kSourceIova;
@@ -348,7 +350,7 @@ Result<void> Host::post_wrong(Lane& lane) {
       wr.rkey = other.foreign, wr.remote_addr = kSourceIova;
       break;
     case Fault::kFlushOff:
-    case Fault::kAtomicOff:  // the driver lets it through, the device must not
+    case Fault::kAtomicOff:  // the driver accepts it, the device must not
       lane.qp.core()->agreed.persist = 1;
       break;
     case Fault::kReadKey:
@@ -364,7 +366,7 @@ Result<void> Host::post_wrong(Lane& lane) {
     case Fault::kReadBounds:
     case Fault::kFlushBounds:
     case Fault::kAtomicBounds:
-      // Behind the last byte, or before the first; where that would wrap the other one.
+      // After the last byte, or before the first; if that would wrap, the other.
       wr.remote_addr =
           (is_odd || target == 0) && target_end != 0 && target_end + length > target_end
               ? target_end - length + 1
@@ -373,7 +375,7 @@ Result<void> Host::post_wrong(Lane& lane) {
     case Fault::kWriteWrap:
     case Fault::kReadWrap:
     case Fault::kFlushWrap:
-    case Fault::kAtomicWrap:  // the address comes before the alignment
+    case Fault::kAtomicWrap:  // the device checks the address before the alignment
       wr.remote_addr = -uint64_t{length} + 1;
       break;
     case Fault::kNoReceive:
@@ -392,7 +394,7 @@ Result<void> Host::post_wrong(Lane& lane) {
     case Fault::kLocalDomain:
       local.lkey = domains_[(life.pd[side_] + 1) % domains_.size()].source.lkey();
       break;
-    case Fault::kAtomicRights:  // of the two one may be written by Writes
+    case Fault::kAtomicRights:  // one of the two regions permits Writes
       if (wr.opcode != IBV_WR_ATOMIC_WRITE && is_odd)
         wr.rkey = other.unreadable, wr.remote_addr = kSmallIova;
       else
@@ -415,13 +417,13 @@ Result<void> Host::post_wrong(Lane& lane) {
       spoil(lane, ring.bus(0), ring.size());
       break;
     }
-    case Fault::kSourceRead:  // the peer has spoilt it
+    case Fault::kSourceRead:  // the peer has spoiled this memory
     case Fault::kFlushRead:
     case Fault::kAtomicRead:
       wr.remote_addr = target_end - kUnreadFromEnd;
       break;
     case Fault::kCqOverflow: {
-      if (auto r = lane.own_cq.req_notify_cq(); !r) return r;  // the device knows that it is empty
+      if (auto r = lane.own_cq.req_notify_cq(); !r) return r;  // the device learns that it is empty
       for (uint32_t k = 0; k < kOverflowSends; ++k) {
         if (auto r = post_one(lane, Kind::kOverflow,
                               {.wr_id = kOtherId + 100 + k,
@@ -449,8 +451,9 @@ Result<void> Host::post_wrong(Lane& lane) {
            .rkey = other.source});
       !r)
     return r;
-  if (is_read || needs_extensions(life.fault))
-    return {};  // the peer checks it when its response is due, and so may place what comes behind it before
+  // The peer checks the request when its response is due, so it may place later requests before the
+  // check.
+  if (is_read || needs_extensions(life.fault)) return {};
   if (auto r = post_one(lane, Kind::kBehind,
                         {.wr_id = kOtherId + 2,
                          .sg_list = {&from, 1},
