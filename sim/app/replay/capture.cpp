@@ -19,7 +19,7 @@ constexpr uint32_t kIsEthernet = 1, kIsIpv4 = 0x0800, kIsTcp = 6;
 constexpr uint8_t kFin = 0x01, kSyn = 0x02, kAck = 0x10;
 constexpr size_t kStart = 20, kStartFlags = 16, kStartLength = 18, kLength = 2, kCrc = 4;
 constexpr uint8_t kMarkers = 0x80;
-constexpr uint32_t kMostConnections = 256;  // as of a listing
+constexpr uint32_t kMostConnections = 256;  // the limit of a listing
 
 struct Packet {
   uint64_t from = 0, to = 0;  // address and port
@@ -28,7 +28,7 @@ struct Packet {
   std::span<const uint8_t> data;
 };
 
-/// None if it is not TCP over IPv4, or not whole.
+/// Empty if the frame is not TCP over IPv4, or not whole.
 std::optional<Packet> packet_of(std::span<const uint8_t> f) {
   if (f.size() < kEthernet + kLeastIp || base::load_be<uint16_t>(&f[12]) != kIsIpv4)
     return std::nullopt;
@@ -51,12 +51,12 @@ struct Stream {
   uint64_t from = 0, to = 0;
   bool is_known = false, has_started = false;
   uint32_t next = 0;  // sequence number
-  Bytes waiting;      // not a whole unit yet
+  Bytes waiting;      // an incomplete unit
 };
 
 struct Conn {
   Stream side[2];                  // of the initiator, of the responder
-  std::optional<uint32_t> number;  // in the listing, from its first unit on
+  std::optional<uint32_t> number;  // in the listing; set by its first unit
 };
 
 class Reader {
@@ -74,7 +74,7 @@ class Reader {
       conns_.push_back(std::move(c));
       return;
     }
-    // The last one: a port may be used again.
+    // The newest one: a port may be reused.
     for (auto c = conns_.rbegin(); c != conns_.rend(); ++c) {
       for (const bool is_initiator : {true, false}) {
         Stream& s = c->side[is_initiator ? 0 : 1];
@@ -125,7 +125,7 @@ class Reader {
       listing_.initiator_closes = is_initiator;
   }
 
-  /// The next whole unit.
+  /// Cuts the next whole unit out of the stream.
   bool cut(Conn& c, Stream& s, bool is_initiator) {
     const Bytes& w = s.waiting;
     size_t whole = 0;

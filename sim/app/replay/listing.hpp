@@ -1,4 +1,4 @@
-// A capture listing (tb/vectors/captures): what two endpoints put on the wire, unit by unit.
+// A capture listing (tb/vectors/captures): the units that two endpoints put on the wire, in order.
 //
 //   for (const Unit& u : l.units) if (!u.is_mpa) Segment s = parse_fpdu(u.bytes).value();
 #pragma once
@@ -18,17 +18,17 @@ struct Unit {
   uint32_t connection = 0;
   bool from_initiator = false;
   bool is_mpa = false;  // an MPA Request or Reply; else an FPDU
-  bool is_raw = false;  // neither: bytes of a stream that no RNIC would send
+  bool is_raw = false;  // neither: stream bytes that no RNIC would send
   Bytes bytes;
 };
 
 struct Listing {
   std::string name, note;
-  std::array<std::string, 2> names{"initiator", "responder"};  // what the listing calls the two
+  std::array<std::string, 2> names{"initiator", "responder"};  // their names in the listing
   std::optional<bool> initiator_closes;
   std::vector<Unit> units;
   uint32_t connections = 1;
-  std::vector<std::string> warnings;  // of what is not looked at
+  std::vector<std::string> warnings;  // about ignored parts
 };
 
 }  // namespace rnic::app

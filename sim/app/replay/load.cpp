@@ -19,10 +19,10 @@
 namespace rnic::app {
 namespace {
 
-constexpr uint32_t kMostConnections = 256;  // each is played with a port of its own
+constexpr uint32_t kMostConnections = 256;  // each connection needs its own port
 
-// What a listing and its units have. The last ones are for readers, and not looked at.
-// Raw bytes are what they are found to be: a start-up frame, an FPDU, or neither.
+// The keys of a listing and of its units. The last ones are for readers and are ignored. Raw bytes
+// are classified by content: a start-up frame, an FPDU, or neither.
 const std::string kRaw = "raw";
 const std::vector<std::string> kKinds = {"mpa", "fpdu", kRaw};
 const std::vector<std::string> kKeys = {"units", "initiator", "ended", "name", "note", "capture"};
@@ -49,11 +49,11 @@ bool begins_as_mpa(std::span<const uint8_t> b) {
   return b.size() >= kKey.size() && std::equal(kKey.begin(), kKey.end(), b.begin());
 }
 
-/// A key that is none of these, and what to say of it.
+/// An unknown key, and the message about it.
 using Unknown = std::pair<std::string, std::string>;
 
-/// Whether a key is one of `ours` misspelt: as long, give or take one, and near it. Only keys that
-/// change the play are looked for: what is missing besides is refused anyway.
+/// True if a key is a misspelt one of `ours`: near it, and its length differs by at most one. Only
+/// optional keys that change the replay are checked: a missing required key is an error anyway.
 bool is_misspelt(const std::string& key, const std::vector<std::string>& ours,
                  const nlohmann::json& object) {
   return std::ranges::any_of(ours, [&](const std::string& k) {
@@ -62,7 +62,8 @@ bool is_misspelt(const std::string& key, const std::vector<std::string>& ours,
   });
 }
 
-/// The keys that are none of `known`. Throws one that is a misspelt one of `optional`, by `wrong`.
+/// Returns the keys that are not in `known`. Throws `wrong` for a key that is a misspelt one of
+/// `optional`.
 template <class Wrong>
 std::vector<Unknown> unknown_keys(const nlohmann::json& object,
                                   const std::vector<std::string>& known,
@@ -79,7 +80,7 @@ std::vector<Unknown> unknown_keys(const nlohmann::json& object,
   return all;
 }
 
-/// An element of the listing's units; what is wrong in it is said with its line.
+/// An element of the listing's units. Errors in it are reported with its line.
 class Entry {
  public:
   Entry(const std::string& path, size_t line, const nlohmann::json& json)
@@ -89,7 +90,7 @@ class Entry {
                             [&](const auto&, const std::string& what) { return wrong(what); });
   }
   const std::vector<Unknown>& unknown() const { return unknown_; }
-  /// A remark of a reader's: nothing that passed.
+  /// True for a remark for readers, which is no unit on the wire.
   bool is_remark() const {
     if (!json_.contains("kind") || !json_["kind"].is_string()) return false;
     const std::string kind = json_["kind"];
@@ -196,7 +197,7 @@ Listing load_listing(const std::string& path) {
   }
   const std::string initiator = said("initiator", "initiator");
   if (names.size() == 1 && names[0] == initiator) {
-    // A Request that the responder answers with a close: it may be named by how that ended.
+    // The responder answered a Request with a close; `ended` may name it.
     constexpr std::string_view kBy = "closed by ";
     const bool is_named = j.contains("ended") && j["ended"].is_string();
     const std::string ended = is_named ? j["ended"].get<std::string>() : "";
@@ -223,7 +224,7 @@ Listing load_listing(const std::string& path) {
                        j["ended"].dump()));
     if (is_known) l.initiator_closes = ended == ways[0];
   }
-  std::map<uint32_t, size_t> lines;  // of each n
+  std::map<uint32_t, size_t> lines;  // by n
   std::set<uint32_t> connections;
   for (const Entry& e : entries) {
     l.units.push_back(e.unit(initiator));

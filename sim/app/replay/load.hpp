@@ -1,6 +1,6 @@
-// Reads what replay is given: a capture listing (JSON), or a pcap.
+// Reads the input of replay: a capture listing (JSON), or a pcap.
 //
-//   Listing l = load_listing("rping-client-crc.json");             throws Usage
+//   Listing l = load_listing("rping-client-crc.json");   // throws Usage
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace rnic::app {
 
-/// Of a listing, or of a pcap (replay/capture.hpp). Throws Usage with what is wrong.
+/// Reads a listing, or a pcap (replay/capture.hpp). Throws Usage with the error.
 Listing load_listing(const std::string& path);
 
 }  // namespace rnic::app

@@ -124,7 +124,7 @@ bool ReplayPeer::send(const Bytes& bytes, bool is_stream) {
   return true;
 }
 
-/// A CRC that nobody uses stays as it is.
+/// Exchanges the STags. Leaves the CRC unchanged if neither side uses CRCs.
 Bytes ReplayPeer::exchanged(const Bytes& fpdu, const Stags& stags, Mover from) const {
   Bytes out = remap(fpdu, stags, from);
   if (!plan_->uses_crc && fpdu.size() >= static_cast<size_t>(kCrc))
@@ -132,7 +132,7 @@ Bytes ReplayPeer::exchanged(const Bytes& fpdu, const Stags& stags, Mover from) c
   return out;
 }
 
-/// What the peer has to say now, as far as there is credit.
+/// Plays the peer's next steps, as far as there is credit.
 void ReplayPeer::play() {
   if (playing_ || plan_ == nullptr || !open_ || half_closed_ || stopped_) return;
   playing_ = true;
@@ -145,8 +145,8 @@ void ReplayPeer::play() {
     } else if (s.is_mpa) {
       if (!send(s.mpa, true)) break;
       note(false).mpa = s.mpa;
-      // The Reply is the last of streaming mode, from whichever side. None follows a Request that is
-      // refused, nor one that rejects.
+      // The Reply is the last frame of streaming mode, whichever side sends it. No Reply follows a
+      // refused Request. After a rejecting Reply, RDMA mode does not begin.
       if (next_ == 1 && !plan_->is_rejected) {
         ctl(LlpOp::kRdmaMode);
         rdma_ = true;
@@ -162,7 +162,7 @@ void ReplayPeer::play() {
     segment_ = 0;
     ++next_;
   }
-  // As the listing has it: who answers such a Request with a close.
+  // As in the listing: the responder closes after such a Request, or after its rejecting Reply.
   const bool is_over = next_ == plan_->steps.size() && (plan_->is_refused || plan_->is_rejected);
   if (is_over && plan_->side == Endpoint::kInitiator) close();
   playing_ = false;
@@ -176,7 +176,7 @@ Exchange& ReplayPeer::note(bool ours) {
   return e;
 }
 
-/// Not a byte more than the frame has: what follows may be an FPDU.
+/// Requests no byte beyond the frame: the following bytes may be an FPDU.
 void ReplayPeer::ask_stream() {
   if (rdma_ || waiting_ == 0 || !open_) return;
   size_t whole = kMpaHead;

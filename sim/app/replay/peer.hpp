@@ -1,16 +1,16 @@
-// The other endpoint of a replay: a device without a host that plays recorded bytes at the LLP
-// port, in the listing's order, and takes down what comes back.
+// The other endpoint of a replay: a device without a host. It plays recorded bytes at the LLP port,
+// in the listing's order, and records what comes back.
 //
 //   auto owned = std::make_unique<ReplayPeer>();
 //   ReplayPeer& peer = *owned;
 //   simulation.add_host(std::move(owned));
 //   peer.begin(plan, stags, before);
-//   peer.connect(sim::host_address(0), port);       or peer.listen(port)
+//   peer.connect(sim::host_address(0), port);   // or peer.listen(port)
 //   peer.next()  peer.done()  peer.exchanges()
 //
-// A message of the peer is played when all before it in the listing has been seen. A message of the
-// device is compared with the listing's next one; one that is not of the kind stops the play, and
-// what follows is taken down alone.
+// Plays a message of the peer when all earlier messages of the listing have been seen. Compares a
+// message of the device with the next one of the listing. A message of another kind stops the play;
+// later messages are only recorded.
 #pragma once
 
 #include <functional>
@@ -22,20 +22,20 @@ namespace rnic::app {
 
 struct Exchange {
   static constexpr size_t kNoStep = SIZE_MAX;
-  size_t step = kNoStep;  // of the plan; none: not in the listing
-  bool ours = false;      // of the device
+  size_t step = kNoStep;  // of the plan; kNoStep: not in the listing
+  bool ours = false;      // sent by the device
   uint64_t at_ns = 0;
   Bytes mpa;
   Message message;  // with the STags of the listing
   std::vector<std::string> differences;
-  bool beyond = false;  // behind the listing's end, and an answer to what is in it
+  bool beyond = false;  // after the listing's end, as a response to one of its requests
 };
 
 class ReplayPeer final : public sim::Device {
  public:
-  using Stags = std::map<uint32_t, uint32_t>;  // recorded to the device's
+  using Stags = std::map<uint32_t, uint32_t>;  // recorded STags to the device's
 
-  /// `before` is called with each step of the peer just before it is played.
+  /// Calls `before` with each step of the peer just before it is played.
   void begin(const Plan& plan, Stags stags, std::function<void(const Step&)> before);
   void connect(uint32_t address, uint16_t port);
   void listen(uint16_t port);
@@ -43,11 +43,11 @@ class ReplayPeer final : public sim::Device {
 
   size_t next() const { return next_; }
   bool done() const { return plan_ != nullptr && next_ == plan_->steps.size(); }
-  bool stopped() const { return stopped_; }  ///< by a message that the listing does not have here
+  bool stopped() const { return stopped_; }  ///< by a message that is not next in the listing
   bool closed() const { return closed_; }
-  /// Closed or reset, and not by us.
+  /// Closed or reset by the device.
   bool closed_by_device() const { return closed_by_device_; }
-  /// Answers of the device that the listing has no more: Plan::answers_beyond.
+  /// The device's responses after the end of the listing: see Plan::answers_beyond.
   size_t beyond() const { return beyond_; }
   const std::vector<Exchange>& exchanges() const { return exchanges_; }
   uint64_t moved() const { return moved_; }
@@ -88,13 +88,13 @@ class ReplayPeer final : public sim::Device {
   Stags to_device_, to_listing_;
   std::function<void(const Step&)> before_;
 
-  size_t next_ = 0, segment_ = 0;  // of the plan, of the step
+  size_t next_ = 0, segment_ = 0;  // index in the plan, in the step
   bool open_ = false, rdma_ = false, stopped_ = false, closed_ = true, half_closed_ = false,
        playing_ = false, closed_by_device_ = false;
   size_t beyond_ = 0;
   uint16_t connection_ = 0;
   uint32_t sent_ = 0, limit_ = 0, waiting_ = 0;
-  Bytes frame_;  // of MPA, as far as it has come
+  Bytes frame_;  // of MPA, as far as received
   std::map<spec::RdmapOpcode, Message> coming_;
   std::vector<Exchange> exchanges_;
   uint64_t moved_ = 0;

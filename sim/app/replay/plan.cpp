@@ -1,4 +1,4 @@
-// From a listing to a plan. See replay/plan.hpp.
+// Makes a plan from a listing. See replay/plan.hpp.
 #include "replay/plan.hpp"
 
 #include <fmt/format.h>
@@ -19,8 +19,8 @@ using spec::RdmapOpcode;
 
 constexpr uint64_t kLargestRegion = uint64_t{16} << 20;
 constexpr uint8_t kCrcBit = 0x40, kRejectBit = 0x20;
-constexpr size_t kStart = 20, kIrdOrd = 4,
-                 kAdvertised = 16;  // MPA frame, its words, an entry of siw's private data
+// Bytes: of an MPA frame's header, of its IRD and ORD words, of an entry of siw's private data.
+constexpr size_t kStart = 20, kIrdOrd = 4, kAdvertised = 16;
 
 struct Access {
   uint32_t stag;
@@ -55,7 +55,7 @@ void start_of(Plan& p, const Unit& u) {
 }
 
 /// The program on siw's side advertises its regions, fills them with 7 i + 31 k, and prints their
-/// sums at the end.
+/// checksums at the end.
 void regions_of_note(const Listing& l, Plan& p) {
   std::map<unsigned, uint32_t> sums;
   for (size_t at = l.note.find("; MR "); at != std::string::npos;
@@ -93,7 +93,7 @@ std::vector<Access> accesses(const Plan& p) {
     if (s.message.head.is_tagged && !s.ours)
       out.push_back({s.message.head.stag, s.message.head.to, s.message.payload.size()});
   }
-  // An empty one needs no region, and its STag may be a wrong one. The STag of an empty Flush is
+  // An empty access needs no region, and its STag may be invalid. The STag of an empty Flush is
   // checked.
   std::erase_if(out, [](const Access& a) { return a.length == 0 && !a.is_flush; });
   return out;
@@ -105,7 +105,7 @@ Region* find(Plan& p, uint32_t stag) {
   return r == p.regions.end() ? nullptr : &*r;
 }
 
-/// A region for each STag that is used and was not told of, as large as its uses.
+/// Makes a region for each STag that is used but not advertised, as large as its uses.
 void regions_of_use(Plan& p) {
   std::map<uint32_t, std::pair<uint64_t, uint64_t>> spans;
   for (const Access& a : accesses(p)) {
@@ -129,8 +129,9 @@ void regions_of_use(Plan& p) {
   }
 }
 
-/// Runs through the messages: what is in the regions at the end, and what the application must have
-/// stored before each Read Request, because the answer has bytes that no message brought.
+/// Walks through the messages. Computes the final content of the regions, and the bytes that the
+/// application must have stored before each Read Request: bytes of the response that no message
+/// brought.
 void follow_memory(Plan& p) {
   for (Region& r : p.regions) r.after = r.before;
   std::deque<const Message*> answers;
@@ -150,9 +151,9 @@ void follow_memory(Plan& p) {
       if (r == nullptr || read->length == 0 || answer.payload.size() != read->length) continue;
       const uint64_t at = read->source_to - r->base;
       if (read->source_to < r->base || at + read->length > r->after.size())
-        continue;  // a Read that is not right
+        continue;  // an invalid Read
       const auto held = r->after.begin() + static_cast<std::ptrdiff_t>(at);
-      // The program whose sums the note has stores nothing; there a difference is one.
+      // The program with checksums in the note stores nothing; a difference there is an error.
       if (r->noted || std::equal(answer.payload.begin(), answer.payload.end(), held)) continue;
       std::copy(answer.payload.begin(), answer.payload.end(), held);
       s.pokes.push_back({static_cast<size_t>(r - p.regions.data()), at, answer.payload});
@@ -187,9 +188,9 @@ Endpoint side_of(const Listing& l, const std::string& name) {
 namespace {
 constexpr std::ptrdiff_t kCrcBytes = 4;
 
-/// Throws Usage for an atomic or Atomic Write of a stream that has agreed on them.
+/// Throws Usage for an atomic or Atomic Write on a stream that has agreed on the extensions.
 void refuse_words(const Listing& l, const Plan& p) {
-  constexpr uint8_t kOpcode = 0x1f;  // 5 bits where the extensions are on
+  constexpr uint8_t kOpcode = 0x1f;  // 5 bits with the extensions
   for (const Step& s : p.steps) {
     if (!p.flush || s.is_mpa || s.is_raw) continue;
     const auto opcode = static_cast<RdmapOpcode>(s.message.head.rdmap & kOpcode);
@@ -201,8 +202,8 @@ void refuse_words(const Listing& l, const Plan& p) {
   }
 }
 
-/// A listing may end with the connection still up. What of ours it does not have whole is left out:
-/// nobody knows the rest. What it does not have an answer to is counted.
+/// A listing may end while the connection is still up. Our last message, if incomplete, is left
+/// out, since its rest is unknown. Requests without a response are counted.
 void open_end(Plan& p) {
   if (const Step& last = p.steps.back();
       last.ours && !last.is_mpa && !last.is_raw && !last.message.is_whole) {
@@ -266,7 +267,7 @@ Plan make_plan(const Listing& l, Endpoint side, uint32_t connection) {
     if (u.is_mpa || u.is_raw) continue;
     Bytes fpdu = u.bytes;
     if (ours && clear_pad(fpdu)) p.steps.back().pad_cleared = true;
-    // The CRC of a sender that uses none is not looked at; ours is 0.
+    // The CRC field of a sender without CRCs is ignored; ours is 0.
     if (!p.uses_crc && ours) std::fill(fpdu.end() - kCrcBytes, fpdu.end(), uint8_t{0});
     p.steps.back().message.add(fpdu);
     if (!p.uses_crc) p.steps.back().message.crc_good = true;

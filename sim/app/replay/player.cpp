@@ -14,9 +14,9 @@ namespace {
 using namespace verbs;
 using spec::RdmapOpcode;
 
-constexpr uint64_t kReceive = uint64_t{1} << 32;  // bit of a receive's wr_id
+constexpr uint64_t kReceive = uint64_t{1} << 32;  // set in a receive's wr_id
 constexpr uint8_t kUntouched = 0xee;
-constexpr uint64_t kMargin = 64;  // behind each receive: must stay as it was
+constexpr uint64_t kMargin = 64;  // after each receive: must stay unchanged
 constexpr Time kPatience = 300 * kUs, kAfterwards = 20 * kUs;
 constexpr Time kLookAgain = 20 * kUs;
 
@@ -150,7 +150,7 @@ bool ReplayPlayer::start(PciDevice& dev, Context& context, uint16_t port) {
   return true;
 }
 
-/// None if our device closes the connection first.
+/// Empty if our device closes the connection first.
 std::optional<ConnRequest> ReplayPlayer::await_request(PciDevice& dev, Listener& listener) {
   const Time end = dev.now() + 10 * kMs;
   for (;;) {
@@ -162,7 +162,7 @@ std::optional<ConnRequest> ReplayPlayer::await_request(PciDevice& dev, Listener&
   }
 }
 
-/// Start-up that the listing does not let succeed: the close, or the reject, is the answer.
+/// Checks a start-up that fails in the listing: our device must close or reject.
 bool ReplayPlayer::refused(bool by_us, const std::string& what, const std::string& why) {
   ++checks_;
   const bool we_are_to = plan_.side == Endpoint::kResponder;
@@ -178,8 +178,8 @@ bool ReplayPlayer::refused(bool by_us, const std::string& what, const std::strin
   return false;
 }
 
-/// All that the peer has sent before its next step is known to the program: receives complete,
-/// Reads answered.
+/// True if the program has seen all that the peer sent before its next step: receives have
+/// completed, Reads are answered.
 bool ReplayPlayer::caught_up() const {
   size_t receives = 0, reads = 0;
   for (size_t i = 0; i < peer_.next(); ++i) {
@@ -192,7 +192,7 @@ bool ReplayPlayer::caught_up() const {
          reads_done_ >= std::min(reads, plan_.reads_answered);
 }
 
-/// Our requests up to the next message that is not one, as the listing has it.
+/// Posts our requests up to the next message of the listing that is not our request.
 void ReplayPlayer::post_due() {
   if (failed_ || peer_.stopped() || !caught_up()) return;
   for (size_t i = peer_.next();
@@ -299,13 +299,13 @@ void ReplayPlayer::poll() {
   }
 }
 
-/// Our Reads whose answer the listing no longer has, of those posted.
+/// The number of posted Reads whose response is not in the listing.
 size_t ReplayPlayer::unanswered() const {
   return posted_reads_ > plan_.reads_answered ? posted_reads_ - plan_.reads_answered : 0;
 }
 
-/// The answers that the listing no longer has are waited for, so that no Terminate hides behind its
-/// end.
+/// True if the responses that are not in the listing have arrived. Waiting for them detects a
+/// Terminate after its end.
 bool ReplayPlayer::beyond() const { return peer_.beyond() >= plan_.answers_beyond; }
 
 void ReplayPlayer::exchange(PciDevice& dev) {
@@ -356,14 +356,15 @@ void ReplayPlayer::on_write(const sim::DmaWrite& w) {
     list.back().bytes.insert(list.back().bytes.end(), bytes.begin(), bytes.end());
     return;
   }
-  // Receives are looked at when they complete. A model says what a write is for, RTL does not.
+  // Receives are checked when they complete. Only models declare the purpose of a write; RTL does
+  // not.
   if (w.client == sim::Client::kPlace && !offset_in(sink_, w.address))
     wrong_.push_back(fmt::format("{} bytes were placed at bus address {:#x}, which is no region's",
                                  w.data.size(), w.address));
 }
 
-/// What was placed in a region is what the listing's messages bring, byte for byte in their order,
-/// however it was cut.
+/// Checks that the writes into a region equal those of the listing's messages, byte for byte and in
+/// order, with any segmentation.
 void ReplayPlayer::check_writes(size_t k) {
   const Region& r = plan_.regions[k];
   using Places = std::vector<std::pair<uint64_t, uint8_t>>;
@@ -401,7 +402,7 @@ void ReplayPlayer::check_memory() {
         {fmt::format("region {:#010x} bytes={} sum={:08x}{}", r.stag, bytes.size(), sum,
                      r.noted ? fmt::format(", the note has {:08x}", *r.noted) : ""),
          {}});
-    if (!peer_.done()) continue;  // what it would hold after all was played
+    if (!peer_.done()) continue;  // `after` is valid only after all was played
     ++checks_;
     const auto at = std::mismatch(r.after.begin(), r.after.end(), bytes.begin());
     if (at.first != r.after.end()) {

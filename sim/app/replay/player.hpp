@@ -1,9 +1,9 @@
-// Our side's program in a replay: regions, receives and work requests of the plan, through the
-// driver.
+// Our side's program in a replay: executes regions, receives and work requests of the plan through
+// the driver.
 //
 //   ReplayPlayer player(plan, peer, seed);
 //   simulation.start(0, "replay", [&](PciDevice& dev) { player.run(dev, ctx, port); });
-//   player.stored()                          what memory and receives held at the end, and what was wrong with them
+//   player.stored()   // what memory and receives held at the end, with errors
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@
 
 namespace rnic::app {
 
-/// Something that the device wrote to memory.
+/// Memory that the device wrote.
 struct Stored {
   std::string what;
   Bytes bytes;
@@ -27,23 +27,22 @@ class ReplayPlayer {
  public:
   ReplayPlayer(const Plan& plan, ReplayPeer& peer) : plan_(plan), peer_(peer) {}
 
-  /// Throws std::runtime_error with what the driver says.
+  /// Throws std::runtime_error with the driver's message.
   void run(PciDevice& dev, verbs::Context& context, uint16_t port);
 
-  /// Every write of the device to its host, in order.
+  /// Records a write of the device to its host; called in order.
   void on_write(const sim::DmaWrite& w);
 
   const std::vector<Stored>& stored() const { return stored_; }
   const std::vector<std::string>& wrong() const { return wrong_; }
-  const std::vector<std::string>& events() const {
-    return events_;
-  }  ///< completions in error, the end of the connection
+  // Completions in error, the end of the connection.
+  const std::vector<std::string>& events() const { return events_; }
   uint64_t checks() const { return checks_; }
   const std::map<uint32_t, uint32_t>& stags() const { return stags_; }
 
  private:
   void set_up(PciDevice& dev, verbs::Context& context);
-  bool start(PciDevice& dev, verbs::Context& context, uint16_t port);  // false: it is over
+  bool start(PciDevice& dev, verbs::Context& context, uint16_t port);  // false: the replay is over
   std::optional<verbs::ConnRequest> await_request(PciDevice& dev, verbs::Listener& listener);
   bool refused(bool by_us, const std::string& what, const std::string& why);
   size_t unanswered() const;
@@ -70,10 +69,10 @@ class ReplayPlayer {
   verbs::Connection connection_;
   std::map<uint32_t, uint32_t> stags_;
 
-  size_t posted_ = 0;  // steps below this have been
-  // Reads are Reads and Flushes.
+  size_t posted_ = 0;  // steps below this have been posted
+  // "Reads" are Reads and Flushes.
   size_t sends_ = 0, completed_ = 0, received_ = 0, reads_done_ = 0, posted_reads_ = 0;
-  std::vector<std::vector<Region::Write>> written_;  // as on_write saw it, by region
+  std::vector<std::vector<Region::Write>> written_;  // by on_write(), per region
   uint64_t checks_ = 0;
   bool failed_ = false;
   std::vector<Stored> stored_;

@@ -35,7 +35,7 @@ std::string dump(std::span<const uint8_t> bytes) {
   return s;
 }
 
-/// What was played and answered, with each byte of an answer.
+/// A line for a played or received unit, with each byte of a received one.
 std::string text_of(const Plan& plan, const Exchange& e) {
   const std::string unit =
       e.step == Exchange::kNoStep ? "-" : std::to_string(plan.steps[e.step].unit);
@@ -59,7 +59,7 @@ std::string text_of(const Plan& plan, const Exchange& e) {
   return s;
 }
 
-/// Hands the device's writes to the player whose turn it is.
+/// Passes the device's writes to the player of the current connection.
 class Watch final : public sim::PcieObserver {
  public:
   void on_write(Time, const sim::DmaWrite& w, bool) override {
@@ -76,7 +76,7 @@ struct Played {
   nlohmann::ordered_json json;
 };
 
-/// One connection's verdict.
+/// The verdict on one connection.
 Played verdict(const Plan& plan, const std::vector<Exchange>& exchanges, const ReplayPlayer& player,
                bool done) {
   Played p;
@@ -171,7 +171,7 @@ Outcome replay(const ReplayRequest& r) {
     }
   });
   const sim::RunResult result = simulation.run();
-  if (result.ok()) (void)rest_in_tandem(simulation, 1);  // what is left over, failure() says
+  if (result.ok()) (void)rest_in_tandem(simulation, 1);  // failure() reports what is left over
 
   Outcome out;
   const auto say = [&](const std::string& line) { out.failure += line + "\n"; };

@@ -1,13 +1,12 @@
-// rnic-sim replay: our device takes the place of one endpoint of a capture (a listing or a pcap), the
-// recorded bytes of the other are played into it; every byte that it answers and writes is printed
-// and compared with the listing (architecture 12).
+// rnic-sim replay: our device replaces one endpoint of a capture (a listing or a pcap), and the
+// recorded bytes of the other endpoint are played into it. Every byte that the device sends and
+// writes is printed and compared with the listing (architecture 12).
 //
-//   Outcome o = replay({.listing = "rping-client-crc.json", .side = "siw", .kind = {"model", "rtl"}});
+//   Outcome o = replay({.listing = "rping-client-crc.json", .side = "siw"});
 //   o.status, o.json["differences"], o.json["text"]
 //
-// STags that the listing has for our regions are exchanged for those that the device gave, and
-// back. Our work requests are made of the listing's messages. Messages are compared field by field
-// however they are cut into segments.
+// Replaces the listing's STags of our regions by those of the device, and back. Makes our work
+// requests from the listing's messages. Compares messages field by field, with any segmentation.
 #pragma once
 
 #include <array>
@@ -21,17 +20,17 @@ namespace rnic::app {
 
 struct ReplayRequest {
   std::string listing;  // path
-  std::string side;     // initiator, responder, or a name of the listing; empty: siw
-  std::array<std::string, 2> kind{
-      "model", "model"};  // of our device if it is the client, if it is the server
+  std::string side;     // initiator, responder, a name in the listing; empty: see side_of()
+  // Of our device if it is the client; if it is the server.
+  std::array<std::string, 2> kind{"model", "model"};
   Config config;
   uint64_t seed = 1;
   std::string pcap, tlp, wave;
 };
 
-/// Throws Usage and Missing. One a process, as SystemC elaborates once.
+/// Throws Usage and Missing. One per process, since SystemC elaborates once.
 Outcome replay(const ReplayRequest& request);
-/// The same in a child process.
+/// Calls replay() in a child process.
 Outcome replay_child(const ReplayRequest& request);
 std::string reproduce(const ReplayRequest& request);
 

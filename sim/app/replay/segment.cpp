@@ -17,8 +17,8 @@ constexpr uint8_t kTaggedBit = 0x80, kLastBit = 0x40;
 uint32_t be32(std::span<const uint8_t> b, size_t at) { return base::load_be<uint32_t>(&b[at]); }
 uint64_t be64(std::span<const uint8_t> b, size_t at) { return base::load_be<uint64_t>(&b[at]); }
 
-/// As it stands in the FPDU's last 4 bytes: the reflected CRC, lowest byte first (RFC 5044
-/// section 4.4).
+/// The value of the FPDU's last 4 bytes: the reflected CRC, lowest byte first (RFC 5044 section
+/// 4.4).
 uint32_t crc_of(std::span<const uint8_t> fpdu) {
   return model::crc32c(fpdu.first(fpdu.size() - kCrc));
 }
@@ -144,8 +144,8 @@ std::vector<std::string> differences(const Message& listed, const Message& got) 
   }
   if (out.empty() && got.fpdus.size() == listed.fpdus.size()) {
     for (size_t i = 0; i < got.fpdus.size(); ++i) {
-      // Segments may be cut elsewhere; of equal length they must be equal to the last bit of pad
-      // and CRC.
+      // Segment boundaries may differ; segments of equal length must be equal, including pad and
+      // CRC.
       if (got.fpdus[i].size() != listed.fpdus[i].size()) break;
       if (got.fpdus[i] != listed.fpdus[i])
         out.push_back(fmt::format("segment {} differs in length, pad or CRC", i));
@@ -179,7 +179,7 @@ bool is_answer(spec::RdmapOpcode o) {
 Bytes remap(Bytes fpdu, const std::map<uint32_t, uint32_t>& stags, Mover from) {
   const auto s = parse_fpdu(fpdu);
   if (!s) return fpdu;
-  size_t at = 0;  // of the STag that is the device's
+  size_t at = 0;  // offset of the STag that is the device's
   const bool is_read =
       s->opcode == spec::RdmapOpcode::kReadRequest && s->payload.size() == kReadRequest;
   const bool is_flush = s->opcode == spec::RdmapOpcode::kFlushRequest &&

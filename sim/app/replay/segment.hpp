@@ -1,4 +1,4 @@
-// FPDUs and messages of a capture taken apart, compared, and with STags exchanged.
+// Parses and compares FPDUs and messages of a capture, and exchanges their STags.
 //
 //   Segment s = parse_fpdu(u.bytes).value();
 //   std::vector<uint8_t> ours = remap(u.bytes, {{0x5a331400, mr.rkey()}}, Mover::kPeer);
@@ -17,32 +17,32 @@ namespace rnic::app {
 
 using Bytes = std::vector<uint8_t>;
 
-/// One FPDU. The payload is a part of the bytes that were parsed.
+/// One FPDU. `payload` points into the parsed bytes.
 struct Segment {
   bool is_tagged = false, is_last = false, crc_good = false;
-  uint8_t ddp = 0, rdmap = 0;  // control octets as they are, `ddp` without the Last bit
+  uint8_t ddp = 0, rdmap = 0;  // control octets as received; `ddp` without the Last bit
   spec::RdmapOpcode opcode{};
-  uint32_t word = 0;  // untagged: the 32 bits reserved for the ULP, an STag to invalidate
+  uint32_t word = 0;  // untagged: 32 bits reserved for the ULP, or an STag to invalidate
   uint32_t stag = 0, qn = 0, msn = 0, mo = 0;
   uint64_t to = 0;
   std::span<const uint8_t> payload;
 };
-/// Nothing if the lengths do not fit.
+/// Empty if the lengths do not match.
 std::optional<Segment> parse_fpdu(std::span<const uint8_t> fpdu);
 
-/// A message of one or several FPDUs, whatever the segmentation.
+/// A message of one or more FPDUs, with any segmentation.
 struct Message {
   Segment head{};  // of the first segment, without its payload
   Bytes payload;
   std::vector<Bytes> fpdus;
   bool is_whole = false, is_contiguous = true, crc_good = true;
 
-  /// False if the FPDU cannot be parsed.
+  /// Returns false if the FPDU cannot be parsed.
   bool add(std::span<const uint8_t> fpdu);
   /// One line: name, addresses, length.
   std::string describe() const;
 };
-/// What differs, a phrase for each field; empty if nothing does.
+/// The differences, a phrase for each field; empty if equal.
 std::vector<std::string> differences(const Message& listed, const Message& got);
 
 struct ReadRequest {
@@ -51,20 +51,20 @@ struct ReadRequest {
 };
 std::optional<ReadRequest> read_request_of(const Message& m);
 std::optional<spec::FlushRequest> flush_request_of(const Message& m);
-/// Read Request and Flush Request: both take one of ORD and IRD, and are answered in their order.
+/// Read Request and Flush Request: both use ORD and IRD, and are answered in order.
 bool is_asking(spec::RdmapOpcode o);
 /// Read Response and Flush Response: made by the device, not by a work request.
 bool is_answer(spec::RdmapOpcode o);
 
-/// Who sent the FPDU: that decides which of its STags are the device's.
+/// The sender of the FPDU: decides which of its STags are the device's.
 enum class Mover : uint8_t { kDevice, kPeer };
-/// Exchanges the device's STags as `stags` says and repairs the CRC; a CRC that was bad stays bad.
+/// Exchanges the device's STags by `stags` and repairs the CRC. A bad CRC stays bad.
 Bytes remap(Bytes fpdu, const std::map<uint32_t, uint32_t>& stags, Mover from);
 
-/// With the CRC of what stands before it.
+/// Replaces the CRC by the CRC of the bytes before it.
 Bytes with_good_crc(Bytes fpdu);
-/// Sets the pad to zero, as RFC 5044 section 3 wants it of a sender, and repairs the CRC. True if
-/// it was not.
+/// Sets the pad to zero, as RFC 5044 section 3 requires of a sender, and repairs the CRC. Returns
+/// true if the pad was not zero.
 bool clear_pad(Bytes& fpdu);
 
 uint32_t fnv1a(std::span<const uint8_t> bytes);
