@@ -17,7 +17,7 @@ namespace rnic::app {
 namespace {
 
 constexpr const char* kProgram = "durable_log";
-constexpr uint64_t kHoldNs = 5000;  // pcie_posted_hold_ns that method=all adds
+constexpr uint64_t kHoldNs = 5000;  // method=all also runs with this pcie_posted_hold_ns
 constexpr std::array<std::string_view, 2> kOwnSettings = {"instants", "spread"};
 
 struct Case {
@@ -25,7 +25,7 @@ struct Case {
   std::string method, domain;
   uint64_t hold_ns = 0;  // pcie_posted_hold_ns of the server
   Outcome outcome{};
-  uint64_t least = 0;  // appends of a QP that show a loss
+  uint64_t least = 0;  // the smallest count of appends per QP with a loss
 };
 
 CrashPlan plan_of(const Config& c) {
@@ -82,7 +82,7 @@ bool loses(const Outcome& o) {
   return o.json.contains("crash") && o.json["crash"]["points_with_loss"].get<uint64_t>() != 0;
 }
 
-/// What the first instant with a loss shows.
+/// Describes the first instant with a loss.
 std::string describe(const nlohmann::ordered_json& first) {
   const auto log = first["log"].get<std::string>();
   const auto told = first["acknowledged"].get<uint64_t>(),
@@ -94,7 +94,7 @@ std::string describe(const nlohmann::ordered_json& first) {
                      whole >= told ? "; they are whole, the tail pointer is lost" : "");
 }
 
-/// The command that cuts the power where the first record is lost.
+/// The command that cuts the power at the first loss.
 std::string reproduce_cut(const RunRequest& request, const nlohmann::ordered_json& crash) {
   RunRequest r = request;
   r.config.set("server.power_fail_ns",
@@ -103,7 +103,7 @@ std::string reproduce_cut(const RunRequest& request, const nlohmann::ordered_jso
   return reproduce(r);
 }
 
-/// With fewer and fewer appends: what it takes to lose one.
+/// Finds the fewest appends that lose one: 1, 2, 4, ... appends per QP.
 void shrink(Case& one) {
   const uint64_t count = one.request.config.params().count;
   for (uint64_t n = 1; n < count; n *= 2) {

@@ -1,5 +1,5 @@
-// rnic-sim crash: the power fails at every instant of a run (run/power_failures.hpp).
-// A record that is lost is shown with the fewest appends that lose one.
+// rnic-sim crash: the power fails at every instant of a run (run/power_failures.hpp). A loss is
+// reported with the fewest appends that cause one.
 #pragma once
 
 #include "run/options.hpp"

@@ -1,4 +1,4 @@
-// The command results: its frame, and the parts that simulate the RTL alone. See results.hpp.
+// The command results: its frame, and the parts that simulate only the RTL. See results.hpp.
 #include "measure/results.hpp"
 
 #include <fmt/format.h>
@@ -271,8 +271,7 @@ int results_command(Options& o) {
   if (!o.plot.empty() && !is_asked("bandwidth"))
     throw Usage(fmt::format("results: --plot {} has no effect (bandwidth draws it)", o.plot));
   if (!o.plot.empty()) check_gnuplot(o.plot);
-  if (!o.depth.empty())
-    (void)read_depth(o.depth);  // what is wrong with it is said before the long runs
+  if (!o.depth.empty()) (void)read_depth(o.depth);  // reports its errors before the long runs
   if (!o.ci.empty()) (void)read_test_times(o.ci);
   if (o.print_config) return print_config(o);
   Results r(o);

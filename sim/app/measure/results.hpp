@@ -1,9 +1,11 @@
-// `rnic-sim results`: the figures of docs/gen/results.md, measured now. Each part runs what it needs and gives rows of the
-// first table and a section of the page.
+// `rnic-sim results`: measures the figures of docs/gen/results.md. Each part runs the programs that
+// it needs, and adds rows to the first table and a section to the page.
 //
-//   Results r(options);  r.wire_limit();  r.small_writes();  ...  write_file("results.md", r.page());
+//   Results r(options);  r.wire_limit();  r.small_writes();  ...
+//   write_file("results.md", r.page());
 //
-// Simulated figures are exact and repeat; seconds are CPU time of the machine that printed them.
+// Simulated figures are exact and repeatable. Seconds are CPU time of the machine that printed
+// them.
 #pragma once
 
 #include <functional>
@@ -19,8 +21,8 @@ struct TimingCase;
 
 struct Figure {
   std::string what, measured, wanted;
-  std::optional<bool> reached;  // nothing: it is only printed
-  std::string why;              // of one that is not reached: what was measured of its cause
+  std::optional<bool> reached;  // nothing: no goal, only printed
+  std::string why;              // if not reached: a measurement of its cause
 };
 
 class Results {
@@ -28,18 +30,18 @@ class Results {
   explicit Results(const Options& o) : options_(o) {}
 
   void wire_limit();    // 64 KiB, each operation
-  void small_writes();  // 64 bytes on 8 QPs, and where the time goes
+  void small_writes();  // 64 bytes on 8 QPs, and where the time is spent
   void goals();         // of the fast path, both directions
-  void bandwidth();     // against message size; --plot
+  void bandwidth();     // as a function of message size; --plot
   void stages();        // pushed doorbell to wire, wire to host memory
   void timing_error();  // of the model
-  void flush();         // against a Read, in parts, in a log, rates, the model's error
-  void atomics();       // rates of FetchAdd and CmpSwap, beside the round trip of PCIe
+  void flush();         // against a Read, step by step, in a log, rates, the model's error
+  void atomics();       // rates of FetchAdd and CmpSwap, and the round trip of PCIe
   void speed();         // of both simulations, and memory
-  void logic();         // size and depth, of what rtl/lint/depth.sh has printed
-  void tests();         // time of all tests, of what tb/run.sh has printed
+  void logic();         // size and depth, from the output of rtl/lint/depth.sh
+  void tests();         // time of all tests, from the output of tb/run.sh
 
-  /// Runs a part; one that leaves no row in any table is an error.
+  /// Runs a part. A part that adds no row to any table is an error.
   void part(const std::string& name, const std::function<void()>& run);
   std::string page() const;
   nlohmann::ordered_json json() const;
@@ -54,7 +56,7 @@ class Results {
               std::optional<bool> reached, const std::string& why = "");
   void section(const std::string& title, const std::string& text);
   void missing(const std::string& what);
-  /// Average and worst error, against what is wanted if this is a goal.
+  /// Average and worst error; with the wanted values if this is a goal.
   void error_figure(const std::string& what, const std::vector<TimingCase>& all, bool is_goal);
   void check_path(const Outcome& o);
   void flush_against_read();
@@ -66,55 +68,56 @@ class Results {
   std::vector<Figure> figures_;
   std::string sections_;
   std::vector<nlohmann::ordered_json> runs_;
-  size_t done_ = 0, rows_ = 0;  // runs; of all tables
+  size_t done_ = 0, rows_ = 0;  // number of runs; of rows of all tables
   int status_ = kGood;
 };
 
-/// Throws Missing if there is no gnuplot, which draws `plot`.
+/// Throws Missing if gnuplot, which draws `plot`, is not installed.
 void check_gnuplot(const std::string& plot);
 
 /// A figure of a run's JSON; 0 if the run has none of this name.
 double number(const nlohmann::ordered_json& run, const char* key);
-/// The streams that wait most, the fullest first.
+/// The streams that wait most, in decreasing order; at most `most`.
 std::string waiting(const nlohmann::ordered_json& streams, size_t most);
 std::string markdown(const std::vector<std::vector<std::string>>& rows);
 
-/// A program on devices of RTL and on models.
+/// A program on RTL devices and on models.
 struct TimingCase {
   std::string program, size, mtu = "1500", qps;
   bool is_both = false;     // both directions at once
-  uint64_t operations = 0;  // that were measured, on each
+  uint64_t operations = 0;  // measured operations on each
   bool is_latency = false;
-  bool is_alone = false;      // of the devices without host, PCIe and link: LatencyPath
+  bool is_alone = false;      // only the devices, without host, PCIe and link: LatencyPath
   double rtl = 0, model = 0;  // Gb/s, or the average in ns
-  double platform = 0;        // ns that were left out
-  std::string limit;          // the wire that it is limited by
+  double platform = 0;        // ns that were excluded
+  std::string limit;          // the wire that limits it
   double error() const { return rtl == 0 ? 0 : model / rtl - 1; }
   std::string point() const;  // size and settings
-  /// What the two runs have measured (their --json).
+  /// Adds the figures of the two runs (their --json).
   void take(const nlohmann::ordered_json& of_rtl, const nlohmann::ordered_json& of_model);
 };
 std::vector<std::vector<std::string>> rows_of(const std::vector<TimingCase>& all, bool with_limit);
 
-/// Of values measured several times.
+/// Of values from several measurements.
 struct Spread {
   double least = 0, median = 0, most = 0;
 };
 Spread spread_of(std::vector<double> values);
 
-/// LUT6 levels of a path, at most: the limit of rtl/lint/depth.sh.
+/// Maximum of LUT6 levels of a path: the limit of rtl/lint/depth.sh.
 inline constexpr unsigned long kMostLevels = 11;
 
-/// What rtl/lint/depth.sh prints: a line a unit, below it its memories and what is wrong with it. Throws Usage.
+/// The output of rtl/lint/depth.sh: a line per unit, followed by its memories and its errors.
+/// Throws Usage.
 struct Depth {
-  std::vector<std::vector<std::string>>
-      rows;  // unit, LUT6, flops, levels, memories, memory bits; the first is the heading
+  // Unit, LUT6, flops, levels, memories, memory bits; the first row is the heading.
+  std::vector<std::vector<std::string>> rows;
   std::vector<std::string> complaints;  // "unit: FAIL ..."
-  std::string chip_luts;                // of rnic; empty: it was not read
+  std::string chip_luts;                // of rnic; empty: the output has no line for it
 };
 Depth read_depth(const std::string& file);
 
-/// What tb/run.sh prints: a line a step, and the time of all. Throws Usage.
+/// The output of tb/run.sh: a line per step, and the total time. Throws Usage.
 struct TestTimes {
   struct Step {
     double seconds;

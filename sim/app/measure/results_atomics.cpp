@@ -21,8 +21,9 @@ struct Case {
 
 }  // namespace
 
-// A QP has one atomic at its peer: the next one begins when the old value of the one before has come
-// over the peer's PCIe. On one address each waits until its predecessor's store is on the posted queue.
+// A QP has one outstanding atomic at its peer: the next one starts when the old value of the
+// previous one has crossed the peer's PCIe. On one address, each also waits until the store of its
+// predecessor is in the posted queue.
 void Results::atomics() {
   const std::vector<Case> cases{{"many", "fetch_add", 1, 1, 0.9}, {"many", "fetch_add", 8, 1, 7.5},
                                 {"many", "fetch_add", 16, 4, 40}, {"many", "cmp_swap", 16, 4},
@@ -41,7 +42,7 @@ void Results::atomics() {
   requests.back().path = true;
   const std::vector<Outcome> outs = run(requests, options_.jobs);
   if (std::ranges::any_of(outs, [](const Outcome& o) { return o.status != kGood; })) return;
-  // What a read of 8 bytes takes at the peer, there and back.
+  // The round trip of a read of 8 bytes at the peer.
   const auto& path = outs.back().json["path"];
   check_path(outs.back());
   double round_trip = 0;

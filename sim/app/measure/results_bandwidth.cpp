@@ -1,4 +1,5 @@
-// The part of results that measures bandwidth against message size, and its plot. See results.hpp.
+// The part of results that measures bandwidth as a function of message size, and plots it. See
+// results.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +19,7 @@ struct Point {
   double rtl = 0, model = 0, limit = 0;  // Gb/s
 };
 
-/// Of one of the 8 QPs: so many messages that 2 MiB travel, but at least 6 and at most 300 of each.
+/// Settings for 8 QPs. The count per QP makes 2 MiB in total, but is at least 6 and at most 300.
 std::vector<std::string> settings(uint32_t size) {
   const uint32_t count = std::clamp<uint32_t>((2u << 20) / kQps / size, 6, 300);
   const uint32_t depth = std::clamp<uint32_t>(65536 / size, 4, 64);
@@ -30,14 +31,15 @@ std::vector<std::string> settings(uint32_t size) {
           fmt::format("warmup={}", depth)};
 }
 
-/// As gnuplot quotes a string.
+/// A string in gnuplot's quotes.
 std::string gnuplot_string(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("''") : std::string(1, c);
   return out + "'";
 }
 
-/// One gnuplot program; what it draws depends on the points alone, so that a run repeats the file.
+/// One gnuplot program. The drawing depends only on the points, so a repeated run writes the same
+/// file.
 std::string script(const std::string& file, const std::vector<Point>& points) {
   std::string data;
   for (const Point& p : points)

@@ -19,7 +19,7 @@ double cycles(double ns) { return ns * 1000 / base::kPsPerCycle; }
 std::string one_digit(double x) { return fmt::format("{:.1f}", x); }
 std::string millions(double rate) { return fmt::format("{:.3f}", rate / 1e6); }
 
-/// The steps of a path, one below the other, and their sum; beside them those of the model.
+/// The steps of a path, one per row, with their running sum; next to them the model's steps.
 std::string path_table(const nlohmann::ordered_json& rtl, const nlohmann::ordered_json& model) {
   std::vector<std::vector<std::string>> rows{{"where", "step", "ns", "ns since the post",
                                               "device, cycles", "model, ns",
@@ -133,17 +133,18 @@ void Results::flush_against_read() {
 namespace {
 
 constexpr uint32_t kAppend = 64;  // bytes
-constexpr uint32_t kAhead = 64;   // appends of a QP under way, where it does not wait for each
+constexpr uint32_t kAhead = 64;   // outstanding appends of a QP, if it does not wait for each
 constexpr uint32_t kOrd = 16;
 
-/// Requests of an append that take a slot of ORD.
+/// The number of requests of an append that take an ORD slot.
 unsigned slots(std::string_view method) {
   if (method == "flush") return 3;
   if (method == "flush_without_last") return 2;
   return method == "read" ? 1 : 0;
 }
 
-/// Bytes on the wire from the client for an append: the Write of the record, and what follows it.
+/// Bytes that the client sends on the wire for an append: the Write of the record and its following
+/// requests.
 uint64_t wire_bytes(std::string_view method) {
   const auto frame = [](uint64_t ulpdu) { return sim::frame_bytes(sim::fpdu_bytes(ulpdu)); };
   constexpr uint64_t kTagged = 14, kUntagged = 18;  // DDP headers with RDMAP's octet
@@ -158,9 +159,9 @@ uint64_t wire_bytes(std::string_view method) {
 
 }  // namespace
 
-// Bounds: an append that is waited for takes the crossings of PCIe and link on its critical path.
-// Appends ahead of each other are bounded by the link, and Flushes and Reads by ORD: each holds its
-// slot for both ways on the link and the read at the peer.
+// Bounds. An append that is waited for takes the crossings of PCIe and link on its critical path.
+// Overlapping appends are bounded by the link, and Flushes and Reads by ORD: each holds its slot
+// for the round trip on the link and the read at the peer.
 void Results::flush_log() {
   struct Case {
     std::string method;
@@ -189,7 +190,7 @@ void Results::flush_log() {
   std::vector<std::vector<std::string>> rows{{"method", "appends", "QPs, a thread each", "RTL, M/s",
                                               "model, M/s", "error", "bound, M/s", "of the bound",
                                               "bounded by"}};
-  double crossings = 0, slot = 0;  // ns, of an append, of an ORD slot
+  double crossings = 0, slot = 0;  // in ns: of an append, of an ORD slot
   for (size_t i = 0; i < cases.size(); ++i) {
     const Case& c = cases[i];
     const auto &rtl = outs[2 * i].json, &model = outs[2 * i + 1].json;

@@ -13,7 +13,7 @@ struct Goal {
   const char *what, *program;
   std::vector<std::string> settings;
   double one_way = 0, both_ways = 0;  // messages, M/s; 0: not a goal
-  bool is_of_limit = false;           // a share of the wire limit instead
+  bool is_of_limit = false;           // one_way and both_ways are shares of the wire limit instead
 };
 
 std::vector<Goal> goals() {
@@ -64,7 +64,7 @@ void Results::goals() {
       return g.is_of_limit ? fmt::format("{:.1f} % of the wire limit", 100 * x)
                            : fmt::format("{:.1f} M/s", x);
     };
-    // Of both directions the slower one.
+    // The slower of both directions.
     const auto measured = [&](const Outcome& o) {
       if (o.status != kGood) return 0.0;
       const char* key = g.is_of_limit ? "gbps" : "msg_per_s";

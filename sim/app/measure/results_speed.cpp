@@ -1,5 +1,5 @@
-// The parts of results that are no simulated figures: what a run costs, and what other tools have
-// printed. See results.hpp.
+// The parts of results without simulated figures: the cost of a run, and the output of other tools.
+// See results.hpp.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -19,8 +19,8 @@ Spread spread_of(std::vector<double> values) {
   return {values.front(), values[values.size() / 2], values.back()};
 }
 
-// RTL and model by turns, so that both of a pair meet the same machine: what else it does changes
-// their ratio less than either.
+// Runs RTL and model alternately, so that both of a pair meet the same load of the machine: other
+// load changes their ratio less than either time.
 void Results::speed() {
   constexpr size_t kPairs = 5;
   struct Load {
@@ -103,7 +103,7 @@ void Results::speed() {
                       kPairs, markdown(rows)));
 }
 
-// A line of a unit: name, LUT6, flops, levels, memories, memory bits, seconds.
+// The line of a unit: name, LUT6, flops, levels, memories, memory bits, seconds.
 Depth read_depth(const std::string& file) {
   const auto bytes = read_file(file);
   std::istringstream in(std::string(bytes.begin(), bytes.end()));

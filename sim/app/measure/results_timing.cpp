@@ -1,5 +1,5 @@
 // The part of results that compares the model's time with the RTL's: throughput, and the latency of
-// the device alone. See results.hpp.
+// only the device. See results.hpp.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -15,12 +15,12 @@
 namespace rnic::app {
 namespace {
 
-constexpr double kAtLimit = 0.98;  // of a wire: then it is what is measured, and not the device
+constexpr double kAtLimit = 0.98;  // share of a wire: above it, the wire limits the run
 constexpr double kWantedAverage = 0.01, kWantedWorst = 0.03;
 
 std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
 
-/// The wire that a run is limited by, or nothing.
+/// The wire that limits a run, or an empty string.
 std::string limit_of(const nlohmann::ordered_json& run) {
   if (!run.contains("wires")) return "";
   for (const auto& [name, share] : run["wires"].items()) {
@@ -35,13 +35,13 @@ double average(const std::vector<TimingCase>& all) {
   return all.empty() ? 0 : sum / static_cast<double>(all.size());
 }
 
-/// Of both directions together.
+/// The sum of both directions.
 double rate_of(const nlohmann::ordered_json& run) {
   return number(run, "gbps") + (run.contains("back") ? number(run["back"], "gbps") : 0);
 }
 
-// Messages of a QP on one QP, and on each of eight: so many that the first and the last of them,
-// which meet an empty device, change the rate by less than the error that is wanted.
+// Messages per QP, on one QP and on each of eight. The first and the last messages meet an empty
+// device; the counts are so large that these change the rate by less than the wanted error.
 struct Length {
   uint32_t size;
   uint32_t depth;
@@ -50,9 +50,9 @@ struct Length {
 constexpr std::array kLengths = {Length{8, 64, {2000, 500}},   Length{64, 64, {2000, 500}},
                                  Length{512, 64, {1000, 250}}, Length{2048, 16, {400, 80}},
                                  Length{4096, 16, {250, 48}},  Length{65536, 4, {24, 6}}};
-constexpr uint32_t kOneSegment = 1400;  // bytes that are one segment at any MTU of the grid
+constexpr uint32_t kOneSegment = 1400;  // bytes that fit into one segment at any MTU of the grid
 
-/// Steps of the devices by which two runs of one program differ, where both take the same ones.
+/// The device steps in which two runs of one program differ, if both have the same steps.
 class StepErrors {
  public:
   void add(const std::string& program, const std::string& size, const nlohmann::ordered_json& rtl,
@@ -71,7 +71,7 @@ class StepErrors {
           .push_back({cycles, size});
     }
   }
-  /// Those that differ by more than a cycle somewhere, the worst first.
+  /// The steps that differ by one cycle or more in some case, worst first.
   std::vector<std::vector<std::string>> rows() const {
     std::vector<std::pair<double, std::vector<std::string>>> found;
     for (const auto& [step, errors] : all_) {
@@ -102,7 +102,7 @@ class StepErrors {
   std::map<std::pair<std::string, std::string>, std::vector<Error>> all_;
 };
 
-/// Cases above what is wanted at worst, by program and sign.
+/// Cases above the wanted worst error, by program and sign.
 std::string dominating(const std::vector<TimingCase>& all) {
   std::map<std::string, std::vector<TimingCase>> above;
   std::vector<TimingCase> others;
@@ -282,7 +282,7 @@ void Results::timing_error() {
           limited.empty() ? "None.\n\n" : markdown(rows_of(limited, true)));
 }
 
-// The walk is for one message at a time, and each message has a path.
+// The walk works for one message at a time; each message must have a path.
 void Results::check_path(const Outcome& o) {
   const auto& path = o.json["path"];
   if (path["walked"] != path["samples"])

@@ -26,9 +26,9 @@ using search::Space;
 
 constexpr std::array<const char*, 2> kKinds = {"model", "rtl"};
 constexpr unsigned kPatienceS = 200;
-constexpr double kLongest = 4;    // ms simulated: 20 to 30 s of two RTL devices
-constexpr double kBroken = 1000;  // of a situation that ends otherwise on model and RTL
-constexpr size_t kParents = 12;   // the worst situations, from which the next are made
+constexpr double kLongest = 4;    // ms simulated: takes 20 to 30 s on two RTL devices
+constexpr double kBroken = 1000;  // score of a situation that ends differently on model and RTL
+constexpr size_t kParents = 12;   // the worst situations, parents of the next ones
 constexpr unsigned kFreshPercent = 35;
 constexpr double kShareOfShrinking = 0.3;
 const std::vector<std::string> kPrograms = {
@@ -36,32 +36,33 @@ const std::vector<std::string> kPrograms = {
     "write_flush_bw", "flush_lat", "atomic_bw", "atomic_lat", "atomic_write_lat"};
 constexpr std::array<std::string_view, 3> kOwnSettings = {"seconds", "anomaly", "state"};
 
-/// What one device pair did.
+/// The results of one device pair.
 struct Measured {
   int status = kGood;
   double rate = 0, p50 = 0, p99 = 0;  // messages/s; ns
   double simulated_ms = 0;
-  double gap = 0;         // share of the window: the longest time without an arrival
-  double unfair = 0;      // of the QP with most arrivals, the part that the QP with least lacks
+  double gap = 0;  // longest time without an arrival, as a share of the window
+  // (most - least - kGroup) / most, of the arrivals per QP.
+  double unfair = 0;
   std::string failure{};  // its first line
   bool timed_out = false;
 };
 
-/// How far model and RTL are apart in a situation.
+/// The disagreement of model and RTL in a situation.
 struct Found {
   Situation at{};
   std::array<Measured, 2> by{};  // kKinds
-  std::string what{};  // "throughput", "stall", "unfairness", "median latency", ...; or nothing
-  double score =
-      0;  // of `what`: |RTL / model - 1|; stall: share of the window by which the longest
-          // gaps differ; unfairness: the RTL's
+  std::string what{};  // "throughput", "stall", "unfairness", "median latency", ...; or empty
+  // Of `what`: |RTL / model - 1|; stall: share of the window by which the longest gaps differ;
+  // unfairness: the RTL's.
+  double score = 0;
 };
 
-constexpr double kGroup = 16;  // messages that a QP is ahead of another by posting in groups
+constexpr double kGroup = 16;  // messages by which posting in groups puts one QP ahead of another
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-/// A run that is refused is an outcome like another; in_children would end the search with it.
+/// Converts a refusal to an outcome; in_children would end the search with it.
 Outcome run_or_refused(const RunRequest& r) {
   try {
     return app::run(r);
@@ -156,7 +157,7 @@ class Search {
     if (!state_.empty() && std::filesystem::exists(state_)) resume();
   }
 
-  /// Whatever ends it, what it has found is printed and its state is saved.
+  /// Runs the search. However it ends, prints its findings and saves its state.
   int run() {
     std::exception_ptr ended;
     try {
@@ -214,7 +215,7 @@ class Search {
     all_.push_back(std::move(f));
   }
 
-  /// New situations, one a job and two; those that no run would begin are left out.
+  /// New situations, two per job, without those that check() refuses.
   std::vector<Situation> next_generation() {
     std::vector<Situation> g;
     for (unsigned tries = 0; g.size() < 2 * options_.jobs && tries < 1000; ++tries) {
@@ -237,9 +238,9 @@ class Search {
     return r;
   }
 
-  /// The models first: what takes them long in simulated time would take the RTL minutes, and is
-  /// left out. So is what both refuse, since it does not fit into host memory or the device, and a
-  /// run that was ended before its end: it says nothing about the devices.
+  /// Runs the models first. Drops situations that would take the RTL minutes because the models
+  /// take long in simulated time. Also drops situations that both refuse, because they do not fit
+  /// into host memory or the device, and situations with a run that was ended early.
   std::vector<Found> evaluate(std::vector<Situation> g) {
     std::vector<Measured> models = measure(g, 0);
     for (size_t i = g.size(); i-- > 0;) {
@@ -264,7 +265,7 @@ class Search {
       found.push_back(judge(g[i], models[i], rtl[i]));
       keep(found.back());
     }
-    save();  // an end of the process loses one generation at most
+    save();  // if the process ends, one generation at most is lost
     show();
     return found;
   }
@@ -281,7 +282,8 @@ class Search {
     return by;
   }
 
-  /// A situation with a run that was ended: by the end of the search, or since it took too long.
+  /// Counts a situation with a run that was ended, by the end of the search or because it took too
+  /// long.
   void count_unfinished(const Situation& s) {
     ++unfinished_;
     if (std::chrono::steady_clock::now() < end_) slow_.push_back(s);
@@ -310,7 +312,7 @@ class Search {
     return std::ranges::any_of(anomalies_, [&](const Found& a) { return explains(a, f); });
   }
 
-  /// Each anomaly with as few settings as it needs, the worst first.
+  /// Reduces each anomaly to as few settings as it needs, worst first.
   void shrink() {
     for (const Found& f : worst_first()) {
       if (is_known(f)) continue;
@@ -326,7 +328,7 @@ class Search {
           continue;
         }
         const std::vector<Found> again = evaluate({s});
-        if (again.empty()) continue;  // too long, not ended in time, or refused
+        if (again.empty()) continue;  // too long, ended early, or refused
         const Found& smaller = again[0];
         if (smaller.what == least.what && smaller.score >= std::max(anomaly_, least.score / 2))
           least = smaller;
@@ -336,7 +338,7 @@ class Search {
     }
   }
 
-  /// After an early end: anomalies as they were drawn.
+  /// After an early end, adds anomalies as they were drawn.
   void add_unshrunk() {
     for (const Found& f : worst_first()) {
       if (anomalies_.size() >= kParents) break;
@@ -344,14 +346,14 @@ class Search {
     }
   }
 
-  /// Anomalies of one program with the same settings, whatever their values, are one.
+  /// Anomalies of one program with the same setting names, with any values, count as one.
   void add(const Found& f) {
     std::set<std::string> names;
     for (const auto& [name, value] : f.at.set) names.insert(name);
     if (known_.insert({f.at.program, names}).second) anomalies_.push_back(f);
   }
 
-  /// Whether `f` has all that the smaller anomaly needs.
+  /// True if `f` has all settings that the smaller anomaly needs.
   static bool explains(const Found& anomaly, const Found& f) {
     return anomaly.at.program == f.at.program && anomaly.what == f.what &&
            std::ranges::all_of(anomaly.at.set, [&](const auto& s) {

@@ -14,7 +14,7 @@ struct Values {
   std::vector<std::string> values;
 };
 
-/// What is worth drawing of each setting: borders, and what real machines have.
+/// Values to draw of each setting: limits, and values of real machines.
 const std::vector<Values>& all_values() {
   static const std::vector<Values> all = {
       // of programs

@@ -1,8 +1,9 @@
-// The situations that rnic-sim search draws: a program, the settings that are not at their default, and a seed.
+// The situations that rnic-sim search draws: a program, its settings that are not at their default,
+// and a seed.
 //
 //   Space space({"read_bw"});
-//   Situation s = space.draw(rng);          near = space.change(s, rng);
-//   s.request(base)                         the run, on models; its kind is set by the caller
+//   Situation s = space.draw(rng);   // near it: space.change(s, rng)
+//   s.request(base)                  // the run, on models; the caller sets its kind
 #pragma once
 
 #include <map>
@@ -30,10 +31,11 @@ struct Situation {
 
 class Space {
  public:
-  /// Settings in `fixed` are the user's: none of them is drawn.
+  /// Settings in `fixed` are the user's and are not drawn.
   Space(std::vector<std::string> programs, std::vector<std::string> fixed);
   Situation draw(base::Rng& rng) const;
-  /// One to three settings drawn anew, or set back to their default; or another seed.
+  /// Draws one to three settings anew or resets them to their default. In 20 % of the calls it also
+  /// changes the seed.
   Situation change(const Situation& from, base::Rng& rng) const;
 
  private:
@@ -43,7 +45,7 @@ class Space {
   };
   const std::vector<Row>& rows_of(const std::string& program) const { return rows_.at(program); }
   static void draw_row(Situation& s, const Row& row, base::Rng& rng);
-  /// Fewer messages where the run would take minutes on RTL.
+  /// Reduces the number of messages if the run would take minutes on RTL.
   static void bound(Situation& s);
   std::vector<std::string> programs_;
   std::map<std::string, std::vector<Row>> rows_;  // by program
