@@ -31,7 +31,7 @@ std::string percent(double of, double to) {
   return to == 0 ? "-" : fmt::format("{:.1f} %", (of / to - 1) * 100);
 }
 
-/// Runs, each in a child process, and what is said and written of them.
+/// Executes runs, each in a child process, and prints and writes their results.
 class Batch {
  public:
   enum class InPipe { kQuiet, kLineOfEachRun };
@@ -47,7 +47,7 @@ class Batch {
       RunRequest& r = requests[i];
       check(r);
       r.stalls = !options_.json.empty();
-      // Of several at a time none can have the line.
+      // With several jobs, no run can use the progress line.
       r.progress = is_shown_ && is_terminal_ && options_.jobs == 1;
       if (requests.size() > 1)
         r.title = fmt::format("{}: {} of {}, {}: ", name_, i + 1, requests.size(), title_of(r));
@@ -73,7 +73,7 @@ class Batch {
     return outs;
   }
 
-  /// Files of the results. Returns the exit status.
+  /// Writes the result files. Returns the exit status.
   int finish() const {
     const std::string lost = write_files(worst_, [&] {
       if (!options_.json.empty())
@@ -88,13 +88,13 @@ class Batch {
   }
 
  private:
-  /// What cannot go on hides nothing that has failed before it.
+  /// Ends a batch that cannot continue; earlier failures are still reported.
   void end_with(const std::string& why) {
     if (worst_ == kGood) return;
     complaints_ = why + "\n" + complaints_;
     throw Ended{finish()};
   }
-  /// What has been done is written; what has not stands there as such.
+  /// Writes all finished runs, and marks the others as incomplete.
   [[noreturn]] void end_interrupted(const std::vector<RunRequest>& requests, const Interrupted& i) {
     if (cases_.empty()) throw i;
     complaints_ += fmt::format("interrupted after {} of {} runs\n", cases_.size(), requests.size());
@@ -108,7 +108,7 @@ class Batch {
     finish();
     throw i;
   }
-  /// What is known of a run that did not come to its end.
+  /// The known facts of a run that did not finish.
   static nlohmann::ordered_json without_result(const RunRequest& r, int status) {
     return {
         {"program", r.program}, {"client", r.kind[kClient]},           {"server", r.kind[kServer]},
@@ -150,7 +150,7 @@ class Batch {
     }
     if (out.status == kGood) return;
     const std::string wave =
-        complaints_.empty() ? failure_wave(r, out) : "";  // one is enough to begin with
+        complaints_.empty() ? failure_wave(r, out) : "";  // only for the first failure
     complaints_ += fmt::format("{}{}reproduce: {}\n", out.failure, wave, reproduce(r));
     worst_ = std::max<int>(worst_, out.status);
   }
@@ -158,14 +158,14 @@ class Batch {
   const Options& options_;
   std::string name_;
   bool is_terminal_, is_shown_;
-  std::set<size_t> taken_;  // numbers of the runs that have ended
+  std::set<size_t> taken_;  // indices of finished runs
   std::vector<nlohmann::ordered_json> runs_;
   std::vector<TestCase> cases_;
   std::string complaints_;
   int worst_ = kGood;
 };
 
-/// The request with these devices, `what` in the names of its files.
+/// Adds the request with these devices; `what` is inserted into its file names.
 void add_pair(std::vector<RunRequest>& to, const RunRequest& request, const std::string& what,
               const std::array<std::string, 2>& kind) {
   RunRequest& r = to.emplace_back(request);
@@ -274,7 +274,7 @@ int compare_command(Options& o) {
   std::vector<std::vector<std::string>> rows{{"program", "size", "pairing", "Gb/s", "Mmsg/s",
                                               "latency us", "mismatches", "error Gb/s",
                                               "error latency", "s", "speed-up"}};
-  double gbps = 0, latency = 0, cost = 0;  // of RTL with RTL; cost: CPU time of a message
+  double gbps = 0, latency = 0, cost = 0;  // of RTL with RTL; cost: CPU time per message
   const std::vector<Outcome> outs = batch.run(requests);
   for (size_t i = 0; i < outs.size(); ++i) {
     const bool is_rtl = i % kPairings.size() == 0;
@@ -314,17 +314,18 @@ int copy_command(Options& o) {
     o.request.file = read_file(kFileOfEverySystem);
   }
   if (o.request.file.empty()) throw Usage(fmt::format("copy: {} is empty", o.request.file_name));
-  // The first pairing is the one that errors are counted against.
+  // Errors are relative to the first pairing.
   const bool has_tandem = sim::is_rtl_built();
   const std::span<const Pairing> pairings =
       has_tandem ? std::span<const Pairing>(kPairings) : kPairingsOfModels;
   o.request.kind = {pairings[0][kClient], pairings[0][kServer]};
   std::vector<std::string_view> used = settings_of(program_of("file_copy"));
-  std::erase(used, "op");  // all three
+  std::erase(used, "op");  // the command runs all three
   check_settings(o, "copy", used);
   if (!o.request.config.find("size").is_own()) o.request.config.set("size", kPiece, "copy");
   constexpr std::array kOps = {"send", "write", "read"};
-  // For each operation: the file on every pairing and in tandem, then one piece alone on every pairing, for its latency.
+  // For each operation: the file on every pairing and in tandem; then only one piece on every
+  // pairing, for its latency.
   const size_t copies = pairings.size() + (has_tandem ? 1 : 0), runs = copies + pairings.size();
   std::vector<RunRequest> requests;
   for (const char* op : kOps) {
@@ -363,7 +364,7 @@ int copy_command(Options& o) {
     const auto gbps = [&](size_t i) {
       return of[i].status == kGood ? of[i].json["gbps"].get<double>() : 0;
     };
-    // Against the first pairing, if that is RTL.
+    // Relative to the first pairing, if that is RTL.
     const auto error = [&](double value, double to) {
       return has_tandem ? percent(value, to) : std::string("-");
     };

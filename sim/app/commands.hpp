@@ -1,5 +1,5 @@
-// The commands of rnic-sim that list and run programs; each returns the exit status. The others:
-// regress/regress.hpp, replay/replay.hpp, measure/results.hpp, search.hpp and crash.hpp.
+// The commands of rnic-sim that list and run programs; each returns the exit status. Other
+// commands: regress/regress.hpp, replay/replay.hpp, measure/results.hpp, search.hpp and crash.hpp.
 #pragma once
 
 #include "run/options.hpp"
@@ -10,6 +10,6 @@ int list_command(const Options& o);
 int explain_command(const Options& o);
 int run_command(Options& o);
 int compare_command(Options& o);
-int copy_command(Options& o);  // the main job: a file by Send, Write and Read on every pairing
+int copy_command(Options& o);  // copies a file by Send, Write and Read on every pairing
 
 }  // namespace rnic::app

@@ -1,4 +1,4 @@
-// rnic-sim: the face of the simulator. Options here, work in commands.cpp.
+// rnic-sim: the command line of the simulator. Parses options; commands.cpp executes.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -25,7 +25,7 @@
 #include "settings/words.hpp"
 
 namespace po = boost::program_options;
-using namespace rnic::app;  // a main may
+using namespace rnic::app;  // permitted in a main
 
 namespace {
 
@@ -62,7 +62,7 @@ struct OptionRow {
   const char* name;
   enum class Kind { kValue, kList, kFlag } kind;
   const char* default_value;  // nullptr: none
-  const char* commands;       // that take it
+  const char* commands;       // the commands that accept it
   const char* doc;
 };
 using enum OptionRow::Kind;
@@ -124,7 +124,7 @@ po::options_description describe() {
   return d;
 }
 
-/// Throws Usage for an option that this command would not look at, or that says nothing.
+/// Throws Usage for an option that this command does not use, or that has no value.
 void check_options(const std::string& command, const po::variables_map& vm) {
   for (const OptionRow& o : kOptions) {
     if (vm.count(o.name) == 0 || vm[o.name].defaulted()) continue;
@@ -141,7 +141,7 @@ void check_options(const std::string& command, const po::variables_map& vm) {
   }
 }
 
-/// Boost's message, with the nearest option.
+/// Boost's message, with the nearest option added.
 std::string explain_option(const std::string& given, const po::options_description& d) {
   if (given == "--timeline")
     return "there is no --timeline yet; --pcap shows the wire, --tlp each PCIe request, --wave the "
@@ -282,7 +282,7 @@ int rnic_main(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // What is told at the end must not throw: the error output may be a full disk too.
+  // The final message must not throw: the disk of the error output may be full, too.
   const auto end = [](int status, const std::string& why) {
     std::fputs(fmt::format("rnic-sim: {}\n", why).c_str(), stderr);
     return status;
@@ -292,7 +292,7 @@ int main(int argc, char** argv) {
     status = rnic_main(argc, argv);
   } catch (const Ended& e) {
     status = e.status;
-  } catch (const Interrupted& i) {  // so that a shell's loop ends too
+  } catch (const Interrupted& i) {  // so that a shell's loop ends, too
     std::fflush(stdout);
     std::signal(i.signal, SIG_DFL);
     std::raise(i.signal);
@@ -301,7 +301,7 @@ int main(int argc, char** argv) {
     return end(kWrongUse, e.what());
   } catch (const Missing& e) {
     return end(kMissing, e.what());
-  } catch (const std::system_error& e) {  // of an output that is full, too
+  } catch (const std::system_error& e) {  // also: an output's disk is full
     return end(kMissing, e.what());
   } catch (const std::bad_alloc&) {
     return end(kMissing, "this machine has not the memory for it");
