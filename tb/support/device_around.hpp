@@ -1,5 +1,5 @@
-// A device that is another one, whole: a test derives from it and changes the one call that it wants
-// to see or to damage.
+// A device that forwards every call to an inner device. A test derives from it and overrides the
+// one call that it observes or damages.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// What RTL and model look like to a bench: a device under test that can be advanced, with ports
-// that hold items.
+// The common interface of RTL and model for a bench: a device under test that can be advanced, with
+// ports that hold items.
 //
 //   template <class Dut> class MpaTest : public testing::Test { protected: Dut dut; };
 //   TYPED_TEST(MpaTest, Drops) {
@@ -11,7 +11,7 @@
 //   }
 //
 // RtlDut (rtl_dut.hpp) advances by a clock cycle, ModelDut (model_dut.hpp) by a step of the
-// behaviour. take() advances the device until there is an item, or fails the test.
+// behaviour. take() advances the device until an item is valid, or fails the test.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -59,11 +59,11 @@ class Port {
   Port& operator=(const Port&) = delete;
   virtual void pace(Pace) {}
   virtual void drive() {}   // before a cycle: set the pins
-  virtual void sample() {}  // pins have settled: what is transferred at this edge?
-  virtual void clear() {}   // forget everything: reset
-  [[nodiscard]] virtual bool busy() const { return false; }   // still has something to send
-  [[nodiscard]] virtual uint64_t moved() const { return 0; }  // items that went through
-  [[nodiscard]] virtual bool waits() const { return false; }  // offered, and not taken
+  virtual void sample() {}  // the pins have settled: record the transfers of this edge
+  virtual void clear() {}   // reset: discard all items
+  [[nodiscard]] virtual bool busy() const { return false; }   // has items to send
+  [[nodiscard]] virtual uint64_t moved() const { return 0; }  // items transferred
+  [[nodiscard]] virtual bool waits() const { return false; }  // valid without ready
 };
 
 class Dut {
@@ -73,10 +73,10 @@ class Dut {
   Dut(const Dut&) = delete;
   Dut& operator=(const Dut&) = delete;
 
-  /// One cycle or step. False: nothing more will happen without new input (a model knows, RTL never
-  /// does).
+  /// Advances by one cycle or step. False: nothing more happens without new input (a model can
+  /// report this, RTL never does).
   virtual bool advance() = 0;
-  /// As after reset, at this pace.
+  /// Resets the device and sets this pace.
   virtual void restart(Pace pace) = 0;
 
   void attach(Port* port) { ports_.push_back(port); }
@@ -93,7 +93,8 @@ class Dut {
     return until();
   }
 
-  /// Until every input was sent and nothing has moved for a while.
+  /// Advances until every input was sent and no item has moved for `quiet` cycles times patience(),
+  /// or until advance() reports that nothing more happens.
   void settle(uint64_t quiet = 300, uint64_t limit = kLimit) {
     uint64_t last = ~uint64_t{0};
     uint64_t calm = 0;
@@ -108,22 +109,23 @@ class Dut {
     ADD_FAILURE() << "did not settle within " << limit << " cycles: an input is never taken";
   }
 
-  /// How much longer nothing may move although something is to come.
+  /// Factor on the quiet cycles of settle(): how much longer the device may pause before its next
+  /// item.
   [[nodiscard]] virtual unsigned patience() const { return 1; }
 
-  static constexpr uint64_t kLimit = 100'000;  // cycles without an answer are a hang
+  static constexpr uint64_t kLimit = 100'000;  // cycles without a response that count as a hang
 
  protected:
   std::vector<Port*> ports_;
 };
 
-/// The items that came out of a port.
+/// The items that a port has sent.
 template <class T>
 class OutQueue {
  public:
   OutQueue(Dut& dut, std::string name) : dut_(dut), name_(std::move(name)) {}
 
-  /// The next item; advances the device until there is one, or fails the test.
+  /// The next item; advances the device until it arrives, or fails the test.
   T take(uint64_t limit = Dut::kLimit) {
     if (auto item = try_take(limit)) return std::move(*item);
     ADD_FAILURE() << name_ << ": nothing came";
@@ -155,7 +157,7 @@ class OutQueue {
   std::deque<T> items_;
 };
 
-/// The bytes of one packet, and whether its last beat said error.
+/// The bytes of one packet, and the error flag of its last beat.
 struct Packet {
   std::vector<uint8_t> bytes;
   bool error = false;

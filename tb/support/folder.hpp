@@ -1,5 +1,5 @@
-// A folder for the files of one test: tests run side by side, those of two trees too. It goes with the test, unless that
-// has failed.
+// A folder for the files of one test. Each folder has a unique name, because tests run in parallel,
+// also tests of two trees. The destructor removes it unless the test has failed.
 //
 //   const tb::Folder folder;
 //   std::ofstream(folder / "wrong.json") << "{";

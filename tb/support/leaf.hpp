@@ -1,5 +1,5 @@
-// What the benches of single leaves need beside streams: pins driven and sampled by functions, and
-// a tally of the borders that a random test must have met.
+// Helpers for the benches of single leaves, beside streams: pins driven and sampled by functions,
+// and a tally of the corner cases that a random test must reach.
 //
 //   tb::PinsPort pins{*this, [this] { drive(); }, [this] { sample(); }};
 //   tb::Tally met{"ring wraps", "buffer full"};   met("ring wraps", at + n > size);
@@ -21,13 +21,13 @@
 
 namespace rnic::tb {
 
-/// A pin of any width, from a number.
+/// Sets a pin of any width from a number.
 template <class P>
 void set(P& pin, uint64_t value) {
   pin = static_cast<P>(value);
 }
 
-/// Pins that are no stream.
+/// Pins that do not form a stream.
 class PinsPort final : public Port {
  public:
   PinsPort(

@@ -13,13 +13,14 @@
 //   3. A FetchAdd or CmpSwap returns the value before it. An Atomic Write returns nothing.
 //   4. An operation that never completes takes effect once or not at all.
 //
-// Each word is checked alone. Rule 1 is local: a history is linearizable if that of each word is
-// (Herlihy and Wing). Rule 2 is therefore checked among operations on the same word only.
+// The checker treats each word separately. Rule 1 is local: a history is linearizable if the
+// history of each word is (Herlihy and Wing). Therefore rule 2 is only checked among operations on
+// the same word.
 //
 // The search is just-in-time linearization (Lowe, "Testing for linearizability", 2017). A state is
 // the number of operations of each client that have taken effect, and the value of the word. The
-// checker takes completions in order of time. For each, it extends every state by operations that
-// are posted until the completed one has taken effect. No state left: the completions so far are
+// checker takes completions in order of time. For each, it extends every state by posted operations
+// until the completed operation has taken effect. If no state is left, the completions so far are
 // the shortest prefix that no order explains. The number of states depends on the operations in
 // flight, not on the length of the history.
 //
@@ -47,17 +48,17 @@ struct WordOp {
   enum class Kind : uint8_t { kFetchAdd, kCmpSwap, kAtomicWrite };
   static constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
 
-  uint64_t word = 0;  // any name or address
+  uint64_t word = 0;  // any identifier or address
   uint32_t client = 0;
   Kind kind = Kind::kFetchAdd;
   uint64_t data = 0;  // added, swapped in or written
   uint64_t mask = 0;  // FetchAdd: last bits of fields; CmpSwap: bits that are swapped
   uint64_t compare = 0, compare_mask = 0;
-  std::optional<uint64_t> old{};  // as returned; none of an Atomic Write
+  std::optional<uint64_t> old{};  // the returned value; empty for an Atomic Write
   uint64_t posted = 0, completed = kNever;
 };
 
-/// What a word holds before and after the history.
+/// The value of a word before and after the history.
 struct WordEnds {
   uint64_t initial = 0;
   std::optional<uint64_t> final{};  // not checked if unknown
@@ -65,10 +66,10 @@ struct WordEnds {
 
 struct Verdict {
   bool ok = true;
-  bool decided = true;  // false: too many states; `ok` is false, too
-  uint64_t word = 0;    // that has no explanation
-  /// Completions of that word in the shortest prefix without an explanation. One more than there
-  /// are if only the final value has none.
+  bool decided = true;  // false: too many states; then `ok` is false as well
+  uint64_t word = 0;    // the word without an explanation
+  /// Number of completions of that word in the shortest prefix without an explanation. If only the
+  /// final value has no explanation: the number of all completions plus 1.
   size_t prefix = 0;
   std::string report{};
 };
@@ -121,7 +122,7 @@ inline std::string to_string(const WordOp& op) {
 /// The search on one word.
 class WordSearch {
  public:
-  static constexpr size_t kMostStates = 2'000'000;  // of one completion
+  static constexpr size_t kMostStates = 2'000'000;  // per call of extend()
 
   void add(const WordOp& op) {
     const auto [at, is_new] = numbers_.try_emplace(op.client, by_client_.size());
@@ -181,8 +182,8 @@ class WordSearch {
     size_t client, index;
   };
 
-  /// Extends each state of `from` by operations posted until `now`, to the first state on each path
-  /// for which `is_end` is true; those go to `reached`. False: too many states.
+  /// Extends each state of `from` by operations posted until `now`. Each path stops at its first
+  /// state for which `is_end` is true; those states go to `reached`. False: too many states.
   template <class IsEnd>
   bool extend(const States& from, uint64_t now, const IsEnd& is_end, States& reached) const {
     States seen = from;
@@ -207,7 +208,7 @@ class WordSearch {
     return true;
   }
 
-  /// `culprit`: the last operation of the prefix; none: the final value.
+  /// `culprit`: the last operation of the prefix; null: the final value is unexplained.
   Verdict refuse(Verdict v, const States& before, const WordOp* culprit, const std::string& why) {
     constexpr size_t kShown = 16;
     v.ok = false;
@@ -239,7 +240,8 @@ class WordSearch {
   std::vector<Completion> completions_;
 };
 
-/// Each word of the history by itself; the first without an explanation. Every word has its ends.
+/// Checks each word separately; returns the first that has no explanation. `words` has an entry for
+/// every word of the history.
 inline Verdict explain(std::span<const WordOp> history, const std::map<uint64_t, WordEnds>& words) {
   std::map<uint64_t, WordSearch> searches;
   for (const auto& [word, ends] : words) searches[word];

@@ -1,4 +1,4 @@
-// A behaviour class as a device under test, with ports that are called as those of RTL are.
+// A behaviour class as a device under test; its ports have the interface of the RTL ports.
 //
 //   struct EchoModel : tb::ModelDut {
 //     tb::ModelIn<spec::RxUlpduHdr> in{*this, "in"};
@@ -92,7 +92,7 @@ class ModelOut final : public Port, public OutQueue<T> {
   uint64_t moved_ = 0;
 };
 
-/// Packet streams: an item is a whole packet.
+/// Packet streams: an item is a complete packet.
 using ModelPacketIn = ModelIn<Packet>;
 using ModelPacketOut = ModelOut<Packet>;
 

@@ -1,5 +1,5 @@
-// A behaviour class as a device under test that is stepped by cycles, with streams that pause as
-// those of RTL do: for benches whose world has a clock of its own, or that hold a stream.
+// A behaviour class as a device under test that is stepped by cycles; its streams pause at random
+// as RTL streams do. For benches whose environment has its own clock, or that stall a stream.
 //
 //   struct QpModelDut : tb::PacedDut {
 //     tb::PacedIn<spec::WrDone> wr_done{*this, "wr_done"};
@@ -10,11 +10,14 @@
 //     void reset() override { qp = {}; }
 //   };
 //
-// offers(): an item may be taken in this cycle, one a cycle. push() keeps what it is given until
-// the consumer takes it, one a cycle; ready(): nothing waits there. takes(): the consumer takes
-// what it is given with give() in this cycle, at once. So a neighbour that the behaviour calls can
-// stand behind a stream: give() the question, answer() is what the bench has put in return.
-// PacedFifo: what is inside, for a while.
+//   - offers(): pop() may take an item in this cycle, at most one per cycle.
+//   - push() queues an item until the consumer takes it, one per cycle. ready(): that queue is
+//     empty.
+//   - takes(): the consumer accepts an item of give() in this cycle, immediately.
+//   - answer(): the next item that the bench has put, in the same cycle. With give() and answer() a
+//     stream replaces a neighbour that the behaviour calls: give() sends the request, answer()
+//     returns the response.
+//   - PacedFifo: a queue inside the device, with a random latency.
 #pragma once
 
 #include <algorithm>
@@ -173,8 +176,8 @@ class PacedOut final : public Port, public OutQueue<T> {
   uint64_t moved_ = 0;
 };
 
-/// A queue inside the device: as deep as reset has drawn, and what goes in can be seen some cycles
-/// later.
+/// A queue inside the device. Each reset draws its depth and its latency at random; an item is
+/// visible after some cycles, at most the latency minus 1.
 template <class T>
 class PacedFifo {
  public:
@@ -197,12 +200,12 @@ class PacedFifo {
   void clear() {
     items_.clear();
     depth_ = static_cast<uint32_t>(rng_.between(1, most_));
-    latency_ = rng_.between(1, 2 * depth_);  // an item every second cycle passes all the same
+    latency_ = rng_.between(1, 2 * depth_);  // still passes an item every second cycle
   }
 
  private:
   struct Slot {
-    uint64_t seen = 0;  // the first cycle
+    uint64_t seen = 0;  // first cycle in which the item is visible
     T item;
   };
   const PacedDut& dut_;
@@ -212,7 +215,7 @@ class PacedFifo {
   uint64_t latency_ = 1;
 };
 
-/// Packet streams: an item is a whole packet.
+/// Packet streams: an item is a complete packet.
 using PacedPacketIn = PacedIn<Packet>;
 using PacedPacketOut = PacedOut<Packet>;
 

@@ -7,7 +7,7 @@
 //   EXPECT_EQ(out.take_packet().bytes, bytes);
 //
 // keep is the number of valid bytes, 0 only for an empty packet. Only the last beat may be partial:
-// an output that breaks this fails the test. An item of PacketOut is a whole packet.
+// an output that violates this fails the test. An item of PacketOut is a complete packet.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace rnic::tb {
 
 inline constexpr size_t kBeatBytes = 64;
 
-/// A packet as its beats; an empty one has one beat.
+/// Splits a packet into beats; an empty packet has one beat.
 inline std::vector<spec::Beat> to_beats(std::span<const uint8_t> bytes, bool error = false) {
   std::vector<spec::Beat> out;
   do {
@@ -36,10 +36,11 @@ inline std::vector<spec::Beat> to_beats(std::span<const uint8_t> bytes, bool err
   return out;
 }
 
-/// Beats back into packets, with the rules of a dense stream.
+/// Joins beats into packets, and checks the rules of a dense stream.
 class BeatJoiner {
  public:
-  /// True: packet() is complete. why() says what was wrong with the beat, if anything.
+  /// True: packet() is complete. why() describes the error of the beat; empty if the beat is
+  /// correct.
   bool add(const spec::Beat& beat) {
     why_.clear();
     if (done_) packet_ = {}, done_ = false;

@@ -1,13 +1,16 @@
-// A PciDevice with plain memory behind it: records every call, checks that the driver's barriers
-// are there (and that it rings what threads share in simulated order), and lets a test play the
-// device.
+// A PciDevice on plain memory. It records every call and lets a test play the device. It checks
+// that the driver calls its barriers, and that the driver rings for objects shared by threads in
+// simulated order.
 //
-//   tb::PciDeviceFake dev;                                  dev.cqe(cqn, {.qpn = 0, .index = 4});      // a completion
-//   auto manager = verbs::Manager::open(dev, {}).value();   dev.eqe(0, spec::EqeType::kQp, 0);         // an event
-//   EXPECT_EQ(dev.doorbells(), ...);                        EXPECT_THAT(dev.violations, IsEmpty());
+//   tb::PciDeviceFake dev;
+//   auto manager = verbs::Manager::open(dev, {}).value();
+//   dev.cqe(cqn, {.qpn = 0, .index = 4});                     a completion
+//   dev.eqe(0, spec::EqeType::kQp, 0);                        an event
+//   EXPECT_EQ(dev.doorbells(), ...);
+//   EXPECT_THAT(dev.violations, IsEmpty());
 //
-// Admin commands are answered at their doorbell by answer(), which keeps simple tables; override
-// it, or set `refuse` or `hold`, to play something else.
+// At the admin doorbell answer() computes the responses; it keeps simple tables. To play another
+// device, override it, or set `refuse` or `hold`.
 #pragma once
 
 #include <algorithm>
@@ -68,18 +71,18 @@ class PciDeviceFake : public PciDevice {
   };
   struct Conn {
     spec::AdminConnResult info{};
-    std::deque<uint8_t> in{};    // streaming bytes that wait
-    size_t told_twice = 0;       // conn_query says so many more: they were given already
-    std::vector<uint8_t> out{};  // streaming bytes that were sent
+    std::deque<uint8_t> in{};    // streaming bytes not yet given
+    size_t told_twice = 0;       // excess of conn_query's count: bytes already given
+    std::vector<uint8_t> out{};  // streaming bytes sent
   };
 
   explicit PciDeviceFake(const spec::Sizes& sizes = {}) : sizes_(sizes) { power_on(); }
 
-  // --- what was recorded ---
+  // --- records ---
   std::vector<Call> calls;
   std::vector<std::string> violations;
   std::vector<spec::AdminCmd> commands;
-  /// Writes to BAR 2: page offset and value, pushes with value 0.
+  /// Writes to BAR 2: offset and value; a push has the value 0.
   std::vector<Call> doorbells() const {
     std::vector<Call> out;
     for (const Call& c : calls)
@@ -96,7 +99,7 @@ class PciDeviceFake : public PciDevice {
     std::span<uint8_t> memory{};
     DmaAccess access{};
   };
-  std::shared_ptr<std::vector<Mapped>> mapped =  // of the caller, as long as it is
+  std::shared_ptr<std::vector<Mapped>> mapped =  // memory of the caller, while mapped
       std::make_shared<std::vector<Mapped>>();
 
   PersistenceDomain domain = PersistenceDomain::kAdr;
@@ -109,8 +112,8 @@ class PciDeviceFake : public PciDevice {
   std::map<uint32_t, FakeMr> mrs;
   std::map<uint16_t, Conn> conns;
   std::vector<uint16_t> listening;
-  std::map<spec::AdminOpcode, spec::AdminStatus> refuse;  // answers to give without doing anything
-  bool hold = false;                                      // keep answers back until release()
+  std::map<spec::AdminOpcode, spec::AdminStatus> refuse;  // statuses to return without acting
+  bool hold = false;                                      // withhold responses until release()
   bool ready = true, gone = false;
   std::function<void()> on_relax, on_wait;
 
@@ -154,7 +157,7 @@ class PciDeviceFake : public PciDevice {
     conns.at(n).info.state = state;
     eqe(0, spec::EqeType::kConnection, n);
   }
-  /// Host memory as the device sees it.
+  /// Host memory at a bus address of the device.
   uint8_t* at(uint64_t bus, size_t bytes = 1) const {
     auto it = memory_->upper_bound(bus);
     RNIC_CHECK(it != memory_->begin(), "no memory at bus address {:#x}", bus);
@@ -214,8 +217,7 @@ class PciDeviceFake : public PciDevice {
           .offset = offset,
           .bytes = {bytes.begin(), bytes.end()}});
     RNIC_CHECK(bytes.size() == 64, "write_combined of {} bytes", bytes.size());
-    std::vector<uint8_t>& pushed =
-        pushed_[offset / 4096];  // threads push through pages of their own
+    std::vector<uint8_t>& pushed = pushed_[offset / 4096];  // threads push through separate pages
     if ((offset & 0xfff) == spec::kPushOffset) {
       need_before("push");
       pushed.clear();
@@ -232,7 +234,7 @@ class PciDeviceFake : public PciDevice {
     auto* store = new uint8_t[bytes]();
     std::vector<uint64_t> pages(bytes / 4096);
     for (size_t i = 0; i < pages.size();
-         i++)  // scattered: backwards, so that no two neighbours follow each other
+         i++)  // scattered: reversed, so that no page follows its neighbour
       pages[i] = next_bus_ + 4096 * (kind == MemoryKind::kScattered ? pages.size() - 1 - i : i);
     next_bus_ += bytes + 4096;
     if (kind == MemoryKind::kContiguous) {
@@ -246,7 +248,7 @@ class PciDeviceFake : public PciDevice {
     });
     return DmaBuffer({store, size}, 4096, std::move(pages), std::move(owner));
   }
-  /// As alloc of scattered memory, from somewhere in the first page on.
+  /// As alloc of scattered memory, but at an offset in the first page.
   Result<DmaBuffer> map(std::span<uint8_t> memory, DmaAccess access) override {
     if (memory.data() == nullptr || memory.empty())
       return fail(Errc::kInvalidArgument, "map of {} bytes", memory.size());
@@ -271,7 +273,8 @@ class PciDeviceFake : public PciDevice {
     return DmaBuffer(memory, 4096, std::move(pages), std::move(owner), first);
   }
   PersistenceDomain persistence_domain() const override { return domain; }
-  /// Its bytes stay when the handles go; `pmem` outlives a device that is given another's.
+  /// The bytes persist after the last handle is destroyed. `pmem` outlives the device: a test
+  /// assigns it to the next one.
   Result<DmaBuffer> persistent(std::string_view name, uint64_t size) override {
     auto& store = (*pmem)[std::string(name)];
     if (size == 0 || (!store.empty() && store.size() != size))
@@ -325,7 +328,7 @@ class PciDeviceFake : public PciDevice {
   void advance(Time t) { now_ += t; }
 
  protected:
-  /// A doorbell of BAR 2; a push comes as sq.
+  /// A BAR 2 doorbell; a push is reported as kSq.
   virtual void doorbell(spec::DoorbellKind kind, uint32_t page, const spec::Doorbell& d) {
     (void)page;
     if (kind == spec::DoorbellKind::kSq) qps[d.object].sq_producer = static_cast<uint16_t>(d.index);
@@ -353,7 +356,7 @@ class PciDeviceFake : public PciDevice {
   }
   Time now_ = 0;
 
-  std::map<uint32_t, uint16_t> consumer_;  // of CQs, as last told
+  std::map<uint32_t, uint16_t> consumer_;  // per CQ, the last value written
 
  private:
   void note(Call c) {
@@ -395,8 +398,8 @@ class PciDeviceFake : public PciDevice {
   std::map<uint32_t, uint16_t> eq_consumer_;
   std::map<uint32_t, std::vector<uint8_t>> pushed_;  // by page
   bool before_ = false, after_ = false;
-  bool in_order_ = false;       // what threads share is seen in simulated order
-  bool rung_in_order_ = false;  // it was at before_doorbell()
+  bool in_order_ = false;       // shared state is read in simulated order
+  bool rung_in_order_ = false;  // in_order_ at before_doorbell()
 };
 
 }  // namespace rnic::tb

@@ -1,4 +1,4 @@
-// PciDeviceFake: registers and admin commands. Included by pci_device_fake.hpp alone.
+// PciDeviceFake: registers and admin commands. Only pci_device_fake.hpp includes it.
 #pragma once
 
 namespace rnic::tb {
@@ -8,7 +8,7 @@ inline void PciDeviceFake::power_on() {
   config_[0x00] = 0x00011d9b;
   config_[0x04] = 0x00100000;  // has capabilities
   config_[0x34] = 0x40;
-  config_[0x40] = 0x00000011;  // MSI-X, the last one
+  config_[0x40] = 0x00000011;  // MSI-X, the last capability
   regs_.clear();
   cqs.clear();
   eqs.clear();

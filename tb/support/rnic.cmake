@@ -1,10 +1,10 @@
 # The functions of our CMakeLists.txt files.
 #
-#   rnic_need(model/mpa)                                   add this folder, unless it is there already
+#   rnic_need(model/mpa)              adds this folder, unless it was added before
 #   rnic_verilate(TARGET Mpa TOP mpa SOURCES rtl/mpa/*.sv  class VMpa; link with target Mpa
 #                 [PARAMS -GDepth=4] [ARGS -Wno-X] [MINIMUM] [STALL] [COVER] [FAST] [PREFIX VX])
-#                                                         STALL: streams are held back at random inside (rtl/stall)
-#                                                         FAST: simulated for long, so compiled with -O2; else -O1
+#                                     STALL: inner streams stall at random (rtl/stall)
+#                                     FAST: for long simulations, compiled with -O2; else -O1
 #   rnic_test(NAME mpa_test SOURCES mpa_test.cpp LIBS Mpa rnic::mpa [LABEL fast|system])
 #
 # Targets: rnic::base rnic::spec rnic::tb_support rnic::verilated rnic::systemc
@@ -33,10 +33,11 @@ target_include_directories(rnic_verilated SYSTEM PUBLIC ${VERILATOR_INCLUDE} ${V
 target_include_directories(rnic_verilated PUBLIC ${CMAKE_SOURCE_DIR}/sim)  # backend/rtl_coverage.hpp
 target_compile_definitions(rnic_verilated PUBLIC VM_COVERAGE=1 VM_SC=0 VM_TRACE=1
   VM_TRACE_FST=1 VM_TRACE_VCD=0)
-target_compile_options(rnic_verilated PRIVATE -w -O2 -fno-sanitize=all)  # not ours to mend
+target_compile_options(rnic_verilated PRIVATE -w -O2 -fno-sanitize=all)  # third-party code
 target_link_libraries(rnic_verilated PUBLIC Threads::Threads ZLIB::ZLIB)
 
-# SystemC has no CMake package, is built as C++17 and refuses to link otherwise: say so here and nowhere else.
+# SystemC has no CMake package. It is built as C++17 and refuses to link otherwise; only these lines
+# state that.
 find_library(SYSTEMC_LIBRARY systemc)
 find_path(SYSTEMC_INCLUDE systemc)
 if(SYSTEMC_LIBRARY AND SYSTEMC_INCLUDE)
@@ -47,11 +48,12 @@ if(SYSTEMC_LIBRARY AND SYSTEMC_INCLUDE)
   target_link_libraries(rnic_systemc INTERFACE ${SYSTEMC_LIBRARY} Threads::Threads)
 endif()
 
-# Files relative to this folder or to the top of the repository; patterns are expanded. Absolute ones need not exist yet.
+# Files relative to this folder or to the top of the repository; patterns are expanded. Absolute
+# paths need not exist yet.
 function(rnic_sources out)
   set(all "")
   foreach(pattern ${ARGN})
-    if(IS_ABSOLUTE ${pattern})  # made by a command
+    if(IS_ABSOLUTE ${pattern})  # a command generates it
       list(APPEND all ${pattern})
       continue()
     endif()
@@ -70,8 +72,9 @@ function(rnic_sources out)
   set(${out} ${all} PARENT_SCOPE)
 endfunction()
 
-# Verilated while building, not while configuring: a module that does not lint stops its own bench alone. RNIC_VERILATED: another
-# build folder of this tree, whose Verilated code is taken as it is (a build with sanitizers need not make it again).
+# Verilator runs at build time, not at configuration: a module with lint errors stops only its own
+# bench. RNIC_VERILATED: another build folder of this tree; its Verilated code is used unchanged (a
+# build with sanitizers need not generate it again).
 set(RNIC_VERILATED "" CACHE PATH "Build folder whose Verilated libraries are used; empty: made here")
 function(rnic_verilate)
   cmake_parse_arguments(V "MINIMUM;STALL;COVER;FAST" "TARGET;TOP;PREFIX" "SOURCES;PARAMS;ARGS" ${ARGN})
@@ -117,7 +120,8 @@ function(rnic_verilate)
   elseif(V_COVER)  # RNIC_COVER
     list(APPEND flags --coverage-user)
   endif()
-  # Paths go into the C++ (assertions name their file): relative ones, so that ccache knows it again in another folder.
+  # Paths go into the C++ (assertions name their file). They are relative, so that ccache hits in
+  # another folder.
   set(read ${V_ARGS} ${waivers} ${packages} ${sources})
   list(TRANSFORM read REPLACE "^${CMAKE_SOURCE_DIR}/" "")
   add_custom_command(
@@ -146,7 +150,7 @@ function(rnic_test)
   add_executable(${T_NAME} ${T_SOURCES})
   target_link_libraries(${T_NAME} PRIVATE ${T_LIBS} rnic::tb_support)
   target_compile_options(${T_NAME} PRIVATE $<$<CONFIG:Release>:-O1>)  # compiled once, run once: compiling is the longer part
-  # A test with a parameter is called as its bench names it, not by the parameter's bytes.
+  # Test names use the bench's parameter names, not the bytes of the parameter.
   gtest_discover_tests(${T_NAME} DISCOVERY_MODE PRE_TEST NO_PRETTY_VALUES WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
     PROPERTIES LABELS ${T_LABEL} TIMEOUT ${T_TIMEOUT})
 endfunction()

@@ -6,15 +6,17 @@
 //     tb::StreamOut<spec::RxUlpduHdr> out = RNIC_OUT(*this, out, spec::RxUlpduHdr);
 //   };
 //
-// The module has clk_i and the synchronous rst_ni. State starts random (from the test's seed), and
-// so does every plain input: set those in the constructor (top().x_i = 0). The first cycle resets.
+// The module has clk_i and the synchronous rst_ni. Its state starts random (from the test's seed).
+// So does every plain input: set those in the constructor (top().x_i = 0). The first cycle resets.
 // RNIC_WAVE=FILE.fst writes a waveform. A failing assertion of the RTL fails the test.
 //
-// Verilated with STALL (rnic.cmake) it also holds back its inner streams, at a rate that follows the
-// pace of restart(): not at all where consumers never pause. The test then includes V..._rnic_stall_pkg.h, too.
+// Verilated with STALL (rnic.cmake) it also stalls its inner streams, at a rate that follows the
+// pace of restart(): never if consumers never pause. The test then also includes
+// V..._rnic_stall_pkg.h.
 //
-// A unit's counters (count_o) are compared in every cycle of every test: stalled with the cycles in
-// which an output waits, items and busy with what handled() says of each cycle, if a unit has it.
+// Every test compares a unit's counters (count_o) in every cycle. `stalled` is compared with the
+// cycles in which an output waits; `items` and `busy` with handled() of each cycle, if the unit's
+// bench has it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -64,7 +66,8 @@ class RtlDut : public Dut {
   VerilatedContext& context() { return context_; }
   [[nodiscard]] uint64_t now() const { return cycle_; }
 
-  /// The test looks for an RTL assertion itself: says whether one failed, and forgets it.
+  /// For a test that expects an RTL assertion to fail: returns whether one has failed, and clears
+  /// it.
   bool take_error() {
     const bool error = context_.gotError();
     context_.gotError(false);
@@ -102,7 +105,7 @@ class RtlDut : public Dut {
     cycle();
     return true;
   }
-  /// How often inner streams are held back, of 256; as restart() does by its pace.
+  /// Rate at which inner streams stall, of 256; restart() sets it from its pace.
   void hold_back(unsigned rate) {
     if constexpr (kStalls) {
       is_held_back_ = rate != 0;
@@ -112,7 +115,7 @@ class RtlDut : public Dut {
   }
   [[nodiscard]] unsigned patience() const override { return is_held_back_ ? 8 : 1; }
 
-  /// Of the last cycle: was it busy, and items handled, where the ports show them.
+  /// The last cycle: whether the unit was busy, and its items handled, if the ports show them.
   /// docs/theory-of-operation.md, Counters.
   struct Handled {
     bool busy = false;
@@ -121,7 +124,7 @@ class RtlDut : public Dut {
   virtual std::optional<Handled> handled() { return std::nullopt; }
 
  private:
-  /// unit_counter: what happens in a cycle can be seen two cycles later.
+  /// unit_counter: an event is visible in count_o two cycles later.
   void check_count() {
     if constexpr (requires { top_->count_o; }) {
       spec::UnitCount::Words words{};
@@ -141,7 +144,7 @@ class RtlDut : public Dut {
       if (!h) due.busy = is.busy;
       if (!h || !h->items) due.items = is.items;
       if (is == due || wrong_count_) return;
-      wrong_count_ = true;  // one is enough
+      wrong_count_ = true;  // report only the first
       ADD_FAILURE() << "cycle " << cycle_ << ": count_o is " << is.describe() << ", not "
                     << due.describe();
     }
@@ -168,7 +171,7 @@ class RtlDut : public Dut {
     if (wave_) wave_->dump(at);
   }
   void open_wave(std::string file) {
-    static unsigned opened = 0;  // a second device of the same process gets FILE.1
+    static unsigned opened = 0;  // a second device of the same process writes FILE.1
     if (opened != 0) file += "." + std::to_string(opened);
     opened++;
     wave_ = std::make_unique<VerilatedFstC>();
@@ -181,7 +184,7 @@ class RtlDut : public Dut {
   base::Rng stalls_;
   std::unique_ptr<VerilatedFstC> wave_;
   uint64_t cycle_ = 0;
-  std::array<spec::UnitCount, 3> counted_;  // by the bench: up to now, a cycle ago, two ago
+  std::array<spec::UnitCount, 3> counted_;  // by the bench: now, one and two cycles ago
   bool wrong_count_ = false;
   bool in_reset_ = true;
   bool is_held_back_ = false;

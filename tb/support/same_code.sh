@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Do these commits change words alone? Compares the code of each C++ and SystemVerilog file before and after, without comments and
-# line breaks; --texts: without the contents of strings, too.
+# Checks that commits change comments only: compares the code of each C++ and SystemVerilog file
+# before and after, without comments and line breaks; --texts: also without contents of strings.
 #
-#   tb/support/same_code.sh [--texts] [COMMIT | FROM..TO]     of the last commit; a range commit by commit
+#   tb/support/same_code.sh [--texts] [COMMIT | FROM..TO]     default HEAD; a range commit by commit
 set -eu
 cd "$(dirname "$0")/../.."
 
@@ -22,7 +22,8 @@ case "$range" in
   *) commits=$(git rev-parse --verify --quiet "$range^{commit}") || { printf '%s\n' "$0: no commit '$range'" >&2; exit 2; } ;;
 esac
 
-# A quote opens a character only where it closes one: 10'000, 1'b0 and '{...} are none.
+# A quote starts a character literal only if one closes it; in 10'000, 1'b0 and '{...} it starts
+# none.
 code() {
   awk -v texts="$texts" '
     { all = all $0 "\n" }

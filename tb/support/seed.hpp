@@ -1,4 +1,4 @@
-// The seed of a test: from its name, so that each run is the same, unless RNIC_SEED is set.
+// The seed of a test: the hash of its name, so that each run is the same, or RNIC_SEED if set.
 //
 //   base::Rng rng(tb::test_seed());      base::Rng other = tb::test_rng("backpressure");
 #pragma once

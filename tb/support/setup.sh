@@ -1,8 +1,9 @@
-# From a fresh Debian 12 machine to a built tree; sourced by sim/run.sh and tb/run.sh from the top of the repository.
+# From a fresh Debian 12 machine to a built tree. sim/run.sh and tb/run.sh source it from the top of
+# the repository.
 #
 #   . tb/support/setup.sh;  check_place;  setup_packages;  setup_build release rnic-sim
 
-# All dependencies of the project; nothing else is needed beyond the base system.
+# All dependencies of the project beyond the base system.
 PACKAGES="g++ make cmake ninja-build ccache git ca-certificates
   verilator yosys z3 libsystemc-dev zlib1g-dev
   libgtest-dev libgmock-dev libboost-dev libboost-program-options-dev
@@ -30,7 +31,7 @@ setup_packages() {
   fi
   say "installing:$missing"
   log=$(mktemp)
-  # Asks nothing. An answer file for tshark's question about capturing is not needed: the default is no.
+  # Non-interactive. tshark's question about capturing needs no answer file: its default is no.
   if ! { $sudo apt-get -qq update && $sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install $missing; } >"$log" 2>&1; then
     tail -n 5 "$log" >&2
     die "apt-get could not install the missing packages (above its last lines)"
@@ -38,8 +39,9 @@ setup_packages() {
   rm -f "$log"
 }
 
-# setup_build PRESET TARGET...: configures once (again when $SETUP_CMAKE, what the preset does not say, is another), builds, shows the
-# compiler's words only on failure; what takes less than 3 seconds is not told.
+# setup_build PRESET TARGET...: configures once, and again when $SETUP_CMAKE (options beside the
+# preset) has changed; then builds. It shows the compiler's output only on failure, and no progress
+# for a build of less than 3 seconds.
 setup_build() {
   preset=$1
   shift
@@ -50,8 +52,8 @@ setup_build() {
     rm -f "$dir.log"
     printf '%s' "${SETUP_CMAKE:-}" >"$dir/setup.options"
   fi
-  # In the background, so that a build with something to do is told and one with nothing is not (with patterns for sources, ninja -n
-  # cannot tell them apart). A job there does not see Ctrl-C.
+  # Ninja runs in the background, so that only a build with work prints progress (with patterns for
+  # sources, ninja -n cannot tell the two apart). A background job does not receive Ctrl-C.
   ninja -C "$dir" "$@" >"$dir/build.log" 2>&1 &
   ninja=$!
   trap 'kill "$ninja" 2>/dev/null; wait "$ninja"; exit 130' INT

@@ -1,12 +1,12 @@
-// Message streams of a Verilated module: one struct an item, valid and ready.
+// Message streams of a Verilated module: one struct per item, valid and ready.
 //
 //   tb::StreamIn<spec::RxUlpduHdr> in = RNIC_IN(*this, rx_ulpdu_hdr, spec::RxUlpduHdr);
 //   in.put({.qpn = 5});                    ports rx_ulpdu_hdr_valid_i, _ready_o, rx_ulpdu_hdr_i
 //   tb::StreamOut<spec::RxUlpduHdr> out = RNIC_OUT(*this, rx_ulpdu_hdr, spec::RxUlpduHdr);
 //   EXPECT_EQ(out.take(), ...);            ports _valid_o, _ready_i, _o
 //
-// Both pause at random as pace() says. An output that takes valid back, or changes its payload
-// before it is taken, fails the test.
+// Both pause at random at the rates of pace(). An output that retracts valid, or changes its
+// payload before the transfer, fails the test.
 #pragma once
 
 #include <array>
@@ -21,9 +21,9 @@
 
 namespace rnic::tb {
 
-/// The three ports of a stream in C++. Verilator keeps a port of up to 64 bits in the smallest
-/// integer, a wider one in words: on a little-endian machine the bytes of all of them are those of
-/// the words of to_words().
+/// The three ports of a stream in C++. Verilator stores a port of up to 64 bits in the smallest
+/// integer, a wider one in words. On a little-endian machine the bytes of all of them equal the
+/// bytes of the words of to_words().
 struct Pins {
   uint8_t* valid;
   uint8_t* ready;
@@ -72,7 +72,7 @@ class StreamIn final : public Port {
       std::memcpy(pins_.payload, words.data(), pins_.payload_bytes);
     }
     *pins_.valid = offered_;
-    if (!offered_) {  // a consumer that looks at the payload without valid is to be found out
+    if (!offered_) {  // exposes a consumer that reads the payload without valid
       for (size_t i = 0; i < pins_.payload_bytes; i++)
         garbage_[i] = static_cast<uint8_t>(rng_.next());
       garbage_[pins_.payload_bytes - 1] &= kTopMask;
@@ -132,8 +132,8 @@ class StreamOut : public Port, public OutQueue<T> {
   }
 
   void stall(unsigned percent) { stall_ = percent; }
-  /// Called with each item at the edge that transfers it, before it is queued; for answering models
-  /// and monitors.
+  /// Called with each item at the edge that transfers it, before it is queued; for responding
+  /// models and monitors.
   void on_item(std::function<void(const T&)> f) { on_item_ = std::move(f); }
 
   void pace(Pace p) override { stall_ = p.stall; }
@@ -180,7 +180,7 @@ class StreamOut : public Port, public OutQueue<T> {
 
 }  // namespace rnic::tb
 
-/// Bind by name: the only place that spells the port suffixes.
+/// Binds by name: only these macros spell the port suffixes.
 #define RNIC_PINS_IN(dut, name) \
   ::rnic::tb::pins((dut).top().name##_valid_i, (dut).top().name##_ready_o, (dut).top().name##_i)
 #define RNIC_PINS_OUT(dut, name) \

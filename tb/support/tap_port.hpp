@@ -1,4 +1,4 @@
-// A commit tap of a Verilated module (docs/spec/commits.yaml), looked at before each rising edge as
+// A commit tap of a Verilated module (docs/spec/commits.yaml), sampled before each rising edge as
 // the simulator does.
 //
 //   tb::TapPort<spec::CqOpCommit> cq_op{

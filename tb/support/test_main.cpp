@@ -1,4 +1,5 @@
-// main() of every bench: a failing test prints its seed and the command that repeats it.
+// main() of every bench: for a failing test it prints the seed and the command that repeats the
+// test.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +28,7 @@ class Repeat final : public testing::EmptyTestEventListener {
 
 }  // namespace
 
-// libsystemc wants one; benches that use SystemC elaborate from their own main.
+// libsystemc requires this function; benches that use SystemC elaborate from their own main.
 int sc_main(int, char**);
 int sc_main(int, char**) { return 0; }
 
