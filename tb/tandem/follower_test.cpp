@@ -1,5 +1,5 @@
-// The follower on a device's life written down by hand (script.hpp): it follows that life, and each single change of it is
-// reported in words.
+// The follower on a hand-written life of a device (script.hpp). It follows that life, and reports
+// each single change of it in words.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ Script failing() {
   return s;
 }
 
-/// A byte of a payload that may be shared.
+/// The payload with a bit of byte `at` flipped, as a copy: the original's bytes may be shared.
 Payload changed(const Payload& p, uint32_t at) {
   Payload out = Payload::copy_of(p.bytes());
   out.writable()[at] ^= 0x10;
@@ -77,7 +77,8 @@ Script refusing_while_closing() {
   return s;
 }
 
-/// qp_state's row of a QP has one error: which it was, and how often it was seen, is the RTL's choice.
+/// qp_state's row of a QP holds one error. Which error, and how often it was reported, is the RTL's
+/// choice.
 TEST(Follower, FollowsAnErrorInPlaceOfNothingLeft) {
   EXPECT_THAT(refusing_while_closing().run(), IsEmpty());
 }
@@ -297,7 +298,8 @@ TEST(FollowerDiffers, DoorbellIsNeverTaken) {
   EXPECT_THAT(s.run(), HasSubstr("1 doorbells wait for qp, the first of QP 3"));
 }
 
-/// A doorbell of a second Send, which the ring has room for, is refused soon after the first retired.
+/// Soon after the first Send retired, the RTL refuses the doorbell of a second Send, although the
+/// ring has room.
 TEST(FollowerDiffers, DoorbellIsRefused) {
   Script s;
   s.set_up();
@@ -313,7 +315,7 @@ TEST(FollowerDiffers, DoorbellIsRefused) {
   EXPECT_THAT(s.run(), HasSubstr("qp_doorbell: QP 3: index 2: RTL refused it; model takes it"));
 }
 
-/// Room that no completion has told the driver of may not be there yet for the RTL, either.
+/// Room that no completion has reported to the driver may not exist yet for the RTL either.
 TEST(Follower, FollowsARefusalBeforeTheCompletion) {
   constexpr uint16_t kIndex = 16 + 1;  // the ring is full, with one WQE retired
   for (const bool is_told : {false, true}) {
@@ -341,7 +343,8 @@ TEST(Follower, FollowsARefusalBeforeTheCompletion) {
   }
 }
 
-/// An error and the loss of the connection are seen together: the error counts, and no Terminate is waited for.
+/// An error and the loss of the connection are seen together. The error counts, and the device
+/// waits for no Terminate.
 TEST(FollowerDiffers, EventsAreDecidedInTheWrongOrder) {
   const auto script = [](Step next) {
     Script s = failing();
@@ -414,7 +417,7 @@ TEST(FollowerDiffers, OtherPayloadRead) {
   EXPECT_THAT(s.run(), HasSubstr("record, byte 60 of 124"));
 }
 
-/// The bytes of another buffer, read and thrown away: what is sent is right.
+/// The bytes of another buffer are read and discarded; the sent bytes are correct.
 TEST(FollowerDiffers, PayloadOfAnotherBufferIsReadForNothing) {
   Script s = whole();
   const auto at = static_cast<std::ptrdiff_t>(s.at("the bytes of the second page"));
@@ -469,7 +472,7 @@ TEST(FollowerDiffers, WrongOrderOfTwoRecords) {
 
 TEST(FollowerDiffers, NoReceiveWqeFound) {
   Script s = whole();
-  s["the receive WQE"].cycles = 7;  // a doorbell up to 6 cycles old may be too young for the RTL
+  s["the receive WQE"].cycles = 7;  // the RTL need not see a doorbell up to 6 cycles old
   s["the receive WQE"].commit<spec::QpRqTakeCommit>().result = spec::RqTake::kEmpty;
   EXPECT_THAT(s.run(), HasSubstr("qp_rq_take: QP 3: RTL's result is empty, the model's is ok"));
 }
@@ -499,7 +502,7 @@ TEST(FollowerDiffers, InterruptBeforeItsEvent) {
   EXPECT_THAT(s.run(), HasSubstr("no vector with that message has an event to tell"));
 }
 
-/// A masked vector's message is one that was on its way when the mask was written, or a fault.
+/// An interrupt of a masked vector is correct only if it was in flight when the mask was written.
 TEST(FollowerDiffers, InterruptOfAMaskedVector) {
   for (const auto& [cycles, waited, good] :
        {std::tuple{1, 0, true}, {5000, 0, false}, {5000, 4990, true}}) {
@@ -521,7 +524,7 @@ TEST(FollowerDiffers, InterruptOfAMaskedVector) {
   }
 }
 
-/// The mask holds from the write that set it, not from the last that repeats it.
+/// The mask is valid from the write that set it, not from the last write that repeats it.
 TEST(FollowerDiffers, InterruptOfAVectorThatIsMaskedAgain) {
   Script s = whole();
   const auto mask = [](uint64_t cycles) {
@@ -541,7 +544,7 @@ TEST(FollowerDiffers, InterruptOfAVectorThatIsMaskedAgain) {
   EXPECT_THAT(s.run(), HasSubstr("its vector is masked since cycle"));
 }
 
-/// The right bytes in a wrong place.
+/// The correct bytes at a wrong address.
 TEST(FollowerDiffers, WrongAddress) {
   for (const auto& [label, by, why] :
        {std::tuple{"the CQE of the Read", spec::Cqe::kBytes, "CQ 0: completion: RTL at 0x6060"},
@@ -622,7 +625,7 @@ TEST(FollowerDiffers, StopAcknowledgedBeforeWhatIsInside) {
                         "order to QP 3 waits for 0 segments out and 1 in"));
 }
 
-/// A response of which mpa has not taken the header yet.
+/// A response whose header mpa has not accepted yet.
 Script stopping_with_a_response(const std::string& leaves_before) {
   Script s;
   s.set_up();
@@ -656,7 +659,8 @@ Script flushed() {
 
 TEST(Follower, FollowsAnEmptyFlush) { EXPECT_THAT(flushed().run(), IsEmpty()); }
 
-/// RFC 5040 section 5.5, rule 12: a Flush of length 0 is final once all placements before it have left.
+/// RFC 5040 section 5.5, rule 12: a Flush of length 0 is final once all placements before it are
+/// written.
 TEST(FollowerDiffers, EmptyFlushIsFinalBeforeAWriteIsPlaced) {
   Script s = flushed();
   const size_t placed = s.at("the payload of a Write");

@@ -1,4 +1,5 @@
-// The ordering checker on sequences typed by hand: each rule of sim/tandem/ordering.hpp kept, and broken.
+// The ordering checker on hand-written sequences: each rule of sim/tandem/ordering.hpp kept, and
+// broken.
 #include "tandem/ordering.hpp"
 
 #include <gmock/gmock.h>
@@ -22,7 +23,7 @@ void put(Bytes& to, uint64_t value, unsigned bytes) {
   for (unsigned i = bytes; i-- > 0;) to.push_back(static_cast<uint8_t>(value >> (8 * i)));
 }
 
-/// RFC 5044 section 4.1 around RFC 5041 sections 4.2, 4.3. The CRC is zero: nobody here looks at it.
+/// RFC 5044 section 4.1 around RFC 5041 sections 4.2, 4.3. The CRC is zero: no code here checks it.
 Payload fpdu(bool is_tagged, bool is_last, uint8_t opcode, uint32_t qn, const Bytes& payload) {
   Bytes f;
   put(f, (is_tagged ? 14 : 18) + payload.size(), 2);
@@ -72,7 +73,7 @@ class OrderingTest : public testing::Test {
  protected:
   OrderingTest() { o.pcie({.bus_master = 1, .mps = 1, .mrrs = 2}); }
 
-  // One thing a cycle.
+  // One event per cycle.
   template <class Commit>
   void commit(const Commit& c) {
     step([&] { o.commit(c); });
@@ -245,7 +246,7 @@ TEST_F(OrderingTest, SegmentsArePlacedInTheOrderOfTheirVerdicts) {
 TEST_F(OrderingTest, AFailedSegmentIsPassedOverAndNothingBehindItIsPlaced) {
   starts(3);
   starts(4);
-  received(3, write(bytes(64, 1)));  // its STag is not valid: only the table knows
+  received(3, write(bytes(64, 1)));  // its STag is invalid: only tpt detects that
   received(3, write(bytes(64, 65)));
   received(4, write(bytes(64, 150)));
   verdict(3);
@@ -257,7 +258,7 @@ TEST_F(OrderingTest, AFailedSegmentIsPassedOverAndNothingBehindItIsPlaced) {
   bad("of no segment that has been judged");
 }
 
-/// The bytes of a segment that nobody places begin those of one that is placed.
+/// The bytes of a segment that is never placed begin as those of a segment that is placed.
 TEST_F(OrderingTest, AFailedSegmentThatBeginsLikeAnotherIsPassedOver) {
   starts(3);
   starts(4);
@@ -278,7 +279,7 @@ TEST_F(OrderingTest, AFailedSegmentThatBeginsLikeAnotherIsPassedOver) {
   bad("of no segment that has been judged");
 }
 
-/// The bytes of a segment that nobody places are those of one that is placed.
+/// The bytes of a segment that is never placed equal those of a segment that is placed.
 TEST_F(OrderingTest, AFailedSegmentThatIsLikeAnotherIsPassedOver) {
   starts(3);
   starts(4);
@@ -293,7 +294,7 @@ TEST_F(OrderingTest, AFailedSegmentThatIsLikeAnotherIsPassedOver) {
   good();
 }
 
-/// What began like it does not count for it: the rest is that of one segment.
+/// A segment with an equal beginning is no match for the rest: all bytes belong to one segment.
 TEST_F(OrderingTest, NoSegmentIsPlacedInPartsOfTwo) {
   starts(3);
   starts(4);
@@ -304,7 +305,7 @@ TEST_F(OrderingTest, NoSegmentIsPlacedInPartsOfTwo) {
   places(bytes(80, 1));
   places(bytes(40, 81));  // QP 3's
   good();
-  places(bytes(20, 81));  // QP 4's, of which nothing is placed
+  places(bytes(20, 81));  // QP 4's, which places no byte
   bad("of no segment that has been judged");
 }
 
@@ -335,7 +336,7 @@ TEST_F(OrderingTest, AfterAnErrorOrAStopNothingIsExpected) {
     received(3, write(bytes(64, 1)));
     verdict(3);
     starts(4);
-    received(4, write(bytes(64, 1)));  // the same bytes, and they are its own
+    received(4, write(bytes(64, 1)));  // the same bytes, and QP 4 may place them
     verdict(4);
     places(bytes(64, 1));
     good();
@@ -403,7 +404,7 @@ TEST_F(OrderingTest, AReadIsNotDoneBeforeWritesThatCameEarlier) {
   bad("a Read of QP 3 is done before its data");
 }
 
-// The response of an atomic behind a Read: unit atomic stores the old value on a way of its own.
+// The response of an atomic after a Read: unit atomic writes the old value on a separate path.
 TEST_F(OrderingTest, AnAtomicIsDoneBeforeTheReadInFrontOfIt) {
   starts(3);
   received(3, read_response(bytes(64, 7)));
@@ -507,7 +508,7 @@ TEST_F(OrderingTest, EventsFollowCompletionsAndInterruptsFollowEvents) {
   tells_event();
   interrupts();
   completes();
-  arms(1);  // behind a completion: at once
+  arms(1);  // after a completion: immediately
   tells_event();
   interrupts();
   good();
@@ -581,7 +582,7 @@ TEST_F(OrderingTest, AnAnswerOfAdminNeedsItsCommand) {
   bad("which was not read");
 }
 
-// --- b: WQEs are not read behind the doorbell
+// --- b: WQEs are not read past the doorbell
 
 TEST_F(OrderingTest, RingsAreReadUpToTheDoorbell) {
   create_qp();
@@ -590,7 +591,7 @@ TEST_F(OrderingTest, RingsAreReadUpToTheDoorbell) {
   reads(Client::kSqFetch, 2, kSq + 256, 128);
   announces(11);
   reads(Client::kSqFetch, 3, kSq + 384, 128);
-  reads(Client::kSqFetch, 4, kSq, 192);  // round the ring
+  reads(Client::kSqFetch, 4, kSq, 192);  // wraps around the ring
   announces(2, true);
   reads(Client::kRqFetch, 5, kRq, 128);
   good();
@@ -699,7 +700,7 @@ TEST_F(ResponderTest, ReadsAfterWhatWasJudgedBeforeTheRequest) {
   received(3, write(bytes(64, 1)));
   verdict(3);
   requested(600);
-  received(3, write(bytes(64, 80)));  // behind the request: need not be there
+  received(3, write(bytes(64, 80)));  // after the request: need not be placed
   verdict(3);
   scheduled(spec::TxSource::kSq);
   scheduled(spec::TxSource::kResp);
@@ -761,7 +762,7 @@ TEST_F(ResponderTest, AnEmptyReadHasNoLookUp) {
   good();
 }
 
-/// It waits all the same for what was judged before its request (RFC 5040 section 5.5, rule 12).
+/// It still waits for the segments judged before its request (RFC 5040 section 5.5, rule 12).
 TEST_F(ResponderTest, AnEmptyReadIsNotAnsweredBefore) {
   received(3, write(bytes(64, 1)));
   verdict(3);
@@ -791,7 +792,7 @@ TEST_F(ResponderTest, TwoLookUpsThatCouldBeItsAreUnsure) {
 TEST_F(ResponderTest, AfterAFailedLookUpNothingIsSaidUntilAllIsQuiet) {
   starts(4);
   scheduled(spec::TxSource::kSq, 4);
-  looked_up(0x9000, 50, 0xcc00);  // fails: nothing is read
+  looked_up(0x9000, 50, 0xcc00);  // fails: no read follows
   commit(spec::RdmapOpCommit{.op = 2, .qpn = 4});
   for (const bool again : {false, true}) {
     received(3, write(bytes(64, 1)));
@@ -830,7 +831,8 @@ TEST_F(ResponderTest, AReadOfAnotherLengthThanWasLookedUp) {
   EXPECT_THAT(o.end(), testing::HasSubstr("51 bytes of payload are read"));
 }
 
-/// A look-up has failed: the reads behind it are taken for its own, until rdmap hears of it.
+/// A lookup has failed. The checker assigns later reads to it, until the failure is reported to
+/// rdmap.
 TEST_F(ResponderTest, ALookUpThatFailedExplainsWhatComesBehindIt) {
   starts(4);
   scheduled(spec::TxSource::kSq, 4);
@@ -859,7 +861,7 @@ TEST_F(MmioTest, AnAnswerWaitsForTheTlpUnderWay) {
   reads_register();
   completes();  // the same TLP's last beat
   answers_register();
-  beat();  // begun after the read: it need not wait
+  beat();  // begun after the read: the answer need not wait
   answers_register();
   good();
   EXPECT_EQ(o.findings().count("MMIO answers"), 2U);

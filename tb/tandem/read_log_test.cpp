@@ -1,5 +1,5 @@
-// ReadLog: what was read feeds what is used, by client and address, whatever the size, split and
-// order of the reads.
+// ReadLog: bytes read are matched to bytes used, by client and address, whatever the size, split
+// and order of the reads.
 #include "tandem/read_log.hpp"
 
 #include <gmock/gmock.h>
@@ -31,7 +31,7 @@ class ReadLogTest : public testing::Test {
     if (c == Client::kPayload) log.due(tag, address, length);  // of segment `tag`
     part(c, tag, address, length);
   }
-  /// Of a fetch that has been told.
+  /// A read of a fetch that the log already knows.
   void part(Client c, uint8_t tag, uint64_t address, uint32_t length) {
     log.read({.tag = tag, .address = address, .length = length, .client = c});
     at_[tag] = address;
@@ -138,7 +138,7 @@ TEST_F(ReadLogTest, ErrorsAreServedAsErrors) {
   answer(1, 64);
   fail(2, spec::RdStatus::kPoisoned);
   const auto got =
-      log.take(Client::kPayload, 0x1000, 192);  // the last 64 need not be read behind a failure
+      log.take(Client::kPayload, 0x1000, 192);  // the last 64 need no read after a failure
   EXPECT_EQ(got.state, State::kDone);
   EXPECT_EQ(got.status, spec::RdStatus::kPoisoned);
   EXPECT_TRUE(got.data.empty());
@@ -166,7 +166,7 @@ TEST_F(ReadLogTest, ARingIsServedFromTheNewestRead) {
   answer(1, 256, 1);
   expect(Client::kSqFetch, 0x8000, 64, 1);
   expect(Client::kSqFetch, 0x8000, 64, 1);  // any number of times
-  read(Client::kSqFetch, 1, 0x8000, 64);    // the ring has come round
+  read(Client::kSqFetch, 1, 0x8000, 64);    // the ring has wrapped
   EXPECT_EQ(log.take(Client::kSqFetch, 0x8000, 64).state, State::kDone)
       << "the answer counts, not the asking";
   answer(1, 64, 2);
@@ -206,7 +206,7 @@ TEST_F(ReadLogTest, AWqeThatCouldNotBeReadIsReadAgain) {
 
 TEST_F(ReadLogTest, APartThatFailedMakesAllOfAFetchBad) {
   log.fetch(Client::kSqFetch, 0x8200, 512);
-  log.fetch(Client::kSqFetch, 0x8400, 64);  // what comes after is a fetch of its own
+  log.fetch(Client::kSqFetch, 0x8400, 64);  // the following bytes are a separate fetch
   part(Client::kSqFetch, 1, 0x8200, 256);
   answer(1, 256);
   EXPECT_EQ(log.take(Client::kSqFetch, 0x8200, 64).state, State::kWaiting) << "for a read not made";
@@ -292,7 +292,7 @@ TEST_F(ReadLogTest, PayloadIsReadForASegmentAlone) {
   log.due(7, 0x1000, 100);
   part(Client::kPayload, 1, 0x1000, 64);
   EXPECT_EQ(log.contradiction(), "");
-  part(Client::kPayload, 2, 0x1040, 37);  // a byte too many
+  part(Client::kPayload, 2, 0x1040, 37);  // one byte too many
   EXPECT_THAT(
       log.contradiction(),
       HasSubstr("payload: 37 bytes from 0x1040 are read; from 0x1064 on they are of no segment"));
@@ -313,7 +313,7 @@ TEST_F(ReadLogTest, ReadsOfTwoSegmentsOfOneBufferArePairedInOrder) {
   log.due(7, 0x1000, 64);
   log.due(8, 0x1020, 64);
   part(Client::kPayload, 1, 0x1000,
-       0x60);  // joined: the second half of 7 and of 8 is still to come
+       0x60);  // joined: the second half of 7 and of 8 follows
   part(Client::kPayload, 2, 0x1020, 0x20);
   EXPECT_EQ(log.contradiction(), "");
   part(Client::kPayload, 3, 0x1020, 1);
@@ -329,7 +329,7 @@ TEST_F(ReadLogTest, WhatAFailedSegmentReadIsNobodys) {
   EXPECT_EQ(log.take(Client::kPayload, 0x1000, 64).state, State::kNever)
       << "it is not the next one's";
   log.settle(2);
-  part(Client::kPayload, 2, 0x1000, 64);  // was on its way
+  part(Client::kPayload, 2, 0x1000, 64);  // was in flight
   answer(2, 64, 2);
   EXPECT_EQ(log.contradiction(), "");
   EXPECT_EQ(log.for_nothing(), "");

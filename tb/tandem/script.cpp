@@ -246,7 +246,7 @@ Bytes Script::bytes(uint64_t address, uint32_t n) const {
 
 void Script::set_up() {
   StagOut out;
-  model::Tpt tpt(spec::Sizes{}, out);  // for the permutation alone
+  model::Tpt tpt(spec::Sizes{}, out);  // only for the permutation
   tpt.set_key(0);
   stag_ = tpt.permute(kSlot) << 8 | 0x21;
 
@@ -255,7 +255,7 @@ void Script::set_up() {
   write64(spec::kAdminRspBaseOffset, kRspRing);
   write32(spec::kAdminLogSizeOffset, 6);
   write64(spec::kMsixAddressOffset, kMsi);
-  write64(spec::kMsixAddressOffset + 8, 7);  // data 7, not masked
+  write64(spec::kMsixAddressOffset + 8, 7);  // data 7, unmasked
   write32(spec::kDevCtrlOffset, 1);
   add("a register read", Mmio{.is_write = false,
                               .bar = 0,
@@ -484,7 +484,8 @@ void Script::refused_write() {
     check("the look-up of the refused Write", 0, kTo + 8192 - 4, 8, spec::kAccessRemoteWrite, true);
   });
   commit("qp hears of the error", spec::QpStateCommit{.qpn = kQp, .bits = 1});
-  // RFC 5040 section 4.8: DDP layer, tagged buffer error, base or bounds; with the length and the DDP header.
+  // RFC 5040 section 4.8: DDP layer, tagged buffer error, base or bounds; with the length and the
+  // DDP header.
   Bytes text{0x11, 0x01, 0xc0, 0x00, 0, 0};
   base::store_be<uint16_t>(&text[4], static_cast<uint16_t>(ulpdu.size()));
   text.insert(text.end(), ulpdu.begin(), ulpdu.begin() + 14);

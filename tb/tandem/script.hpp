@@ -1,5 +1,6 @@
-// What an Observer sees of one device, written down step by step: commits, bytes in and out. Nothing here asks the model what
-// comes out; records, completions and answers are put together from the contract.
+// A hand-written life of one device, as an Observer sees it, step by step: commits, bytes in and
+// out. No code here computes the expected output with the model: records, completions and answers
+// are built from the specification.
 //
 //   Script s;   s.set_up();   s.send(...);         std::string difference = s.run();
 //   s["the record of the Send"].record().data ...  change one step, and run again
@@ -32,7 +33,7 @@ struct Step {
                spec::LlpCtlEvt, spec::LlpCredit, spec::LlpCtlReq, spec::PcieCfg>
       what;
   uint64_t cycles = 1;  // since the step before
-  uint64_t waited = 0;  // of them, with the next write on offer
+  uint64_t waited = 0;  // of these cycles, with the next write stalled
   template <class T>
   T& commit() {
     return std::get<T>(std::get<spec::AnyCommit>(what));
@@ -45,7 +46,8 @@ struct Step {
 
 class Script {
  public:
-  // One device: PD 0, EQ 0, CQ 0, QP 3 on connection 2, region in slot 5: 8 KiB at TO 0x10000, two pages.
+  // One device: PD 0, EQ 0, CQ 0, QP 3 on connection 2. The region in slot 5 has 8 KiB at TO
+  // 0x10000, two pages.
   static constexpr uint16_t kQp = 3, kConn = 2, kSlot = 5;
   static constexpr uint64_t kCmdRing = 0x1000, kRspRing = 0x3000, kEq = 0x5000, kCq = 0x6000,
                             kSq = 0x8000, kRq = 0xa000, kList = 0xc000;
@@ -54,7 +56,7 @@ class Script {
 
   std::vector<Step> steps;
 
-  /// The first step of this label; the test ends if there is none.
+  /// The first step with this label; the test aborts if none exists.
   Step& operator[](const std::string& label) { return steps.at(at(label)); }
   size_t at(const std::string& label) const;
   void drop(const std::string& label) {
@@ -65,7 +67,7 @@ class Script {
   }
   void swap(const std::string& a, const std::string& b) { std::swap(steps[at(a)], steps[at(b)]); }
 
-  /// Steps a follower through all of it; its end() is the result.
+  /// Steps a follower through all steps; returns the result of its end().
   std::string run() const;
   std::string run(std::function<void(const Follower&)> look) const;
 
@@ -78,10 +80,10 @@ class Script {
   void answer_read();           // the peer reads 16 bytes
   void answer_empty_flush();    // the peer flushes 0 bytes
   void read();                  // we read 32 bytes
-  void refused_write();         // the peer writes behind the region's end: a Terminate, flush
+  void refused_write();         // the peer writes past the region's end: a Terminate, flush
   void ask_close();             // until rdmap is asked to end
   void close();                 // both sides
-  void refuse_while_closing();  // an error of the peer's behind rdmap's "nothing left"
+  void refuse_while_closing();  // an error of the peer after rdmap's "nothing left"
 
   uint32_t stag() const { return stag_; }
 

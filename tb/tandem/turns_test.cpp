@@ -1,4 +1,4 @@
-// Who starves is found, and nobody else is accused.
+// Turns reports a QP that starves, and accuses no other.
 #include "tandem/turns.hpp"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ TEST(Turns, ManyTurnsInAShortTimeAreNoStarving) {
 
 TEST(Turns, WhoCouldNotHaveOneInBetweenIsNotAccused) {
   Turns t(kQps);
-  bool able = true;  // changes with each look
+  bool able = true;  // changes at each check
   for (uint64_t n = 0; n < 100'000; ++n) {
     const auto starved = t.given(0, n * 40, [&](uint16_t q) {
       if (q == 0) able = !able;
