@@ -16,18 +16,23 @@ constexpr auto kAdd = IBV_WR_ATOMIC_FETCH_AND_ADD;
 constexpr auto kSwap = IBV_WR_ATOMIC_CMP_AND_SWP;
 constexpr auto kWrite = IBV_WR_ATOMIC_WRITE;
 constexpr uint64_t kOnes = ~uint64_t{0}, kHigh = uint64_t{1} << 32;
-// Requests of the second QP are numbered as receives are: completions() keeps the two orders apart.
+// Requests of the second QP are numbered as receives: completions() checks the two orders
+// separately.
 constexpr uint64_t kSecond = kReceive + 10;
-constexpr uint64_t kShared = kLand + 64;     // of one word, requests of both QPs
-constexpr uint64_t kLast = kLand + 7992;     // the last word of what a Write of 8000 bytes brings
-constexpr uint64_t kSent = 96, kSinks = 48;  // what it is sent from; sinks of a QP from byte 0 on
+constexpr uint64_t kShared = kLand + 64;     // one word, target of requests of both QPs
+constexpr uint64_t kLast = kLand + 7992;     // the last word that a Write of 8000 bytes places
+constexpr uint64_t kSent = 96, kSinks = 48;  // the Write's source; a QP's sinks, from byte 0 on
 
 struct Row {
   WrOpcode op;
   uint64_t old, data, mask, compare, compare_mask, is;
 };
-/// RFC 7306 5.1: two fields carry out, two have a top bit in what is added; a carry beyond 32 bits;
-/// bits outside of a mask that differ and stay; a comparison that fails; draft section 3.1.3.
+/// RFC 7306 5.1 and draft section 3.1.3, row by row:
+///   - Two fields carry out; two have a top bit in the addend.
+///   - A carry beyond 32 bits.
+///   - Bits outside the mask differ and stay.
+///   - A comparison fails.
+///   - An Atomic Write.
 constexpr Row kRows[] = {
     {kAdd, 0xffff0000ffff0001, 0x8001800100010001, 0x8000800080008000, 0, 0, 0x8000800100000002},
     {kAdd, 0x00000000ffffffff, 1, 0, 0, 0, 0x0000000100000000},
@@ -50,7 +55,7 @@ void Story::set_word(uint64_t at, uint64_t value) {
   base::store_le<uint64_t>(buffer_.bytes().data() + at, value);
 }
 
-/// The old value comes to sink_of(id).
+/// The response writes the old value to sink_of(id).
 Result<void> Story::atomic(Qp& qp, uint64_t id, WrOpcode op, uint64_t at, const Operands& o,
                            uint32_t key) {
   const Sge sink{kIova + sink_of(id), 8, open_.lkey()};
@@ -86,7 +91,7 @@ Result<void> Story::was(uint64_t id, uint64_t value) {
   return {};
 }
 
-/// The peer does the same.
+/// Both sides run this at the same time.
 Result<void> Story::atomics(Qp& qp) {
   auto made = pd_.create_qp({.send_cq = &cq_,
                              .recv_cq = &cq_,
@@ -111,7 +116,7 @@ Result<void> Story::atomics(Qp& qp) {
   return second.destroy();
 }
 
-/// Each row on a word of its own, from the two QPs in turn.
+/// Each row on a separate word, alternately from the two QPs.
 Result<void> Story::compute(Qp& qp, Qp& second) {
   const auto id_of = [](uint64_t row) { return (row % 2 == 0 ? 1 : kSecond + 1) + row / 2; };
   std::vector<Wanted> wanted;
@@ -132,8 +137,9 @@ Result<void> Story::compute(Qp& qp, Qp& second) {
   return {};
 }
 
-/// Both QPs on one word of the peer: they wait for its lock. The first QP counts in the low half
-/// of the word, the second in its high half; between its two a CmpSwap that stores nothing.
+/// Both QPs on one word of the peer: they wait for its lock. The first QP counts in the low half of
+/// the word, the second in its high half. The second QP issues between its two additions a CmpSwap
+/// that stores nothing.
 Result<void> Story::add_together(Qp& qp, Qp& second) {
   for (uint64_t k = 1; k <= 3; ++k) {
     if (auto r = atomic(qp, k, kAdd, kShared, {.data = 1}); !r) return r;
@@ -145,12 +151,12 @@ Result<void> Story::add_together(Qp& qp, Qp& second) {
   }
   if (auto r = completions({{1}, {2}, {3}, {kSecond + 1}, {kSecond + 2}, {kSecond + 3}}); !r)
     return r;
-  // Each old value counts the additions that came before: all of its own QP, some of the other one.
+  // Each old value counts the earlier additions: all of its own QP, some of the other QP.
   for (uint64_t k = 0; k < 3; ++k) {
     const uint64_t one = word(sink_of(1 + k)), two = word(sink_of(kSecond + 1 + k));
     if (one % kHigh != k || one / kHigh > 2 || two / kHigh != (k + 1) / 2 || two % kHigh > 3)
       return fail(Errc::kProtocol, "additions {} have found {:#x} and {:#x}", k, one, two);
-    // Of two additions one came first, and the old value of the other one alone counts it.
+    // One of two additions was first; only the old value of the other addition counts it.
     for (uint64_t j = 0; j < 2; ++j) {
       const uint64_t other = word(sink_of(kSecond + 1 + 2 * j));
       ++shared_.checks;
@@ -161,7 +167,8 @@ Result<void> Story::add_together(Qp& qp, Qp& second) {
   return {};
 }
 
-/// Behind a Write whose last word they change; behind a Read that must not see the change.
+/// Atomics after a Write whose last word they change, and after a Read that must not see the
+/// change.
 Result<void> Story::wait_their_turn(Qp& qp) {
   constexpr uint64_t kNew = 0x0102030405060708;
   const uint32_t key = shared_.open_key[1 - side_];

@@ -11,7 +11,8 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-// In a record: length, ULPDU, pad, CRC. Offsets of RFC 5041 figures 1 and 2, RFC 5040 figures 3 and 9.
+// Layout of a record: length, ULPDU, pad, CRC. Offsets of RFC 5041 figures 1 and 2, RFC 5040
+// figures 3 and 9.
 constexpr size_t kUlpdu = 2, kFlags = 2, kOpcodeAt = 3, kToAt = 8, kQnAt = 8, kMsnAt = 12,
                  kMoAt = 16, kHdrCtAt = 22, kCrcBytes = 4;
 
@@ -124,8 +125,8 @@ std::vector<sim::Record> damaged(const sim::Record& r, Damage d) {
 
 void Damaging::llp_rx(sim::Record r) {
   if (passes) --*passes;
-  // Not the streaming bytes of the start, and not the segment without bytes by which the client
-  // says that it speaks first.
+  // Excluded: the streaming bytes of the start, and the empty segment by which the client signals
+  // that it speaks first.
   constexpr uint32_t kLeast = kUlpdu + spec::kTaggedHeaderBytes + 6;
   if (!next || r.is_stream || r.data.size() <= kLeast) return inner_->llp_rx(std::move(r));
   for (sim::Record& d : damaged(r, *std::exchange(next, std::nullopt)))

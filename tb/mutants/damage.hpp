@@ -1,9 +1,9 @@
-// Records that no peer of ours would send, on their way to a device: one field is wrong, and the
-// CRC is right again unless it is what is wrong. So each check of a header is asked to say no.
+// Records that no peer of ours would send, passed to a device: one field is wrong. The CRC is
+// correct, unless it is the damaged field. So each check of a header must reject a record.
 //
 //   Damaging device(std::move(inner));
-//   device.next = Damage::kMsn;                     the next segment that carries bytes
-//   device.passes = 1;                              one more record comes, what is behind it stays in the transport
+//   device.next = Damage::kMsn;         the next segment that carries bytes
+//   device.passes = 1;                  one more record passes; later ones stay in the transport
 #pragma once
 
 #include <optional>
@@ -14,34 +14,34 @@
 namespace rnic::mutants {
 
 enum class Damage : uint8_t {
-  kCrc,            // a bit of the ULPDU changed, the CRC not
-  kRecordError,    // the transport says that the record is damaged
-  kLength,         // the length field says 4 bytes more
-  kTaggedShort,    // 10 bytes of ULPDU: no whole header
+  kCrc,            // a bit of the ULPDU changed, the CRC unchanged
+  kRecordError,    // the transport reports the record as damaged
+  kLength,         // the length field is 4 bytes too large
+  kTaggedShort,    // 10 bytes of ULPDU: an incomplete header
   kTaggedVersion,  // DDP version 2
   kUntaggedVersion,
   kQn,            // queue 3
-  kMsn,           // the one after the next
-  kMo,            // one byte on
+  kMsn,           // one too high
+  kMo,            // one byte too high
   kRdmapVersion,  // RDMAP version 2
   kOpcode,        // 15
   kReadLength,    // a Read Request of 32 bytes
   kWrap,          // TO near 2^64
-  kManyReads,     // the Read Request again and again, with the next MSNs
-  kTermNoLength,  // a Terminate that does not say the length of the segment it carries,
-  kTermNoHeader,  // or says that it carries no RDMAP header
+  kManyReads,     // the Read Request repeated, with the next MSNs
+  kTermNoLength,  // a Terminate without the length of its segment (M bit cleared)
+  kTermNoHeader,  // a Terminate without an RDMAP header (R bit cleared)
   kMany,
 };
 const char* name_of(Damage d);
 
-/// What becomes of a record: usually one, made from it.
+/// The damaged records made from one record; usually one.
 std::vector<sim::Record> damaged(const sim::Record& r, Damage d);
 
 class Damaging final : public tb::DeviceAround {
  public:
   using DeviceAround::DeviceAround;
   std::optional<Damage> next;
-  std::optional<uint32_t> passes;  // so many records may come, then none until this is empty again
+  std::optional<uint32_t> passes;  // number of records still accepted; empty: unlimited
 
   bool can_llp_rx() const override { return passes != 0U && inner_->can_llp_rx(); }
   void llp_rx(sim::Record r) override;

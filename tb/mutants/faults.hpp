@@ -1,9 +1,9 @@
-// The faults, each asleep until its number is chosen. mutate prints those of RTL and model when it
-// writes the sources in which they sleep (faults.cpp in the build folder); trace.hpp makes those of
-// what the RTL tells.
+// The faults, all disabled; a run enables one by its number. mutate generates the list of those of
+// RTL and model with the sources that contain them (faults.cpp in the build folder). trace.hpp
+// creates those of the trace, that is, of the RTL's reports.
 //
 //   for (const Fault& f : built_faults()) if (f.layer == Layer::kRtl) ...
-//   chosen().rtl = f.number;                         before a device is made; 0: as the sources say
+//   chosen().rtl = f.number;                         before a device is created; 0: no fault
 #pragma once
 
 #include <cstdint>
@@ -19,25 +19,25 @@ struct Fault {
   uint32_t number = 0;
   Layer layer = Layer::kRtl;
   bool by_hand = false;  // of places.txt; else drawn
-  std::string name{};    // by hand: what is wrong; drawn: empty
+  std::string name{};    // by hand: the fault's description; drawn: empty
   std::string file{};
   uint32_t line = 0;
   std::string kind{}, before{}, after{};
 };
 
-/// Of RTL and model, in the order of their numbers; and the seed that drew them.
+/// The faults of RTL and model, in the order of their numbers; and the seed that drew them.
 const std::vector<Fault>& built_faults();
 uint64_t built_seed();
 
-/// One of the trace: of a kind of commit, or of an output of the device, the nth (from 1) is not as
-/// the RTL said.
+/// A fault of the trace: the nth (from 1) commit of a kind, or item of an output of the device,
+/// differs from the RTL.
 struct TraceFault {
   enum class Action : uint8_t {
     kDrop,
     kDouble,
     kLater,
     kBit
-  };  // kLater: behind the next of its kind
+  };  // kLater: after the next of its kind
   std::string_view what;
   Action action = Action::kDrop;
   uint32_t nth = 1;
@@ -46,22 +46,22 @@ struct TraceFault {
   Fault describe(uint32_t number) const;
 };
 
-/// What the run that follows has wrong.
+/// The faults that the next run enables.
 struct Chosen {
   uint32_t rtl = 0, model = 0;
   bool has_trace = false;
   TraceFault trace{};
-  bool with_sleepers = false;  // the RTL in which faults sleep, though none is woken
+  bool with_sleepers = false;  // use the RTL with faults compiled in, even if none is enabled
 };
 Chosen& chosen();
 
-/// The mutated model asks this at each place. Only the follower's copy is ever wrong: it is set
-/// while the device in tandem tells a cycle, and no longer.
+/// The mutated model checks this at each place. Only the follower's copy is ever wrong: the number
+/// is set only while the device in tandem reports a cycle.
 inline uint32_t model_selected = 0;
-/// A fault of model or trace has had its chance: its place was reached.
+/// The place of the enabled fault of model or trace was reached.
 inline bool was_reached = false;
-/// By the number of a fault in the model: x if a run without faults has reached its place. Empty: not
-/// recorded.
+/// By the number of a fault in the model: x if a run without faults has reached its place. Empty:
+/// not recorded.
 inline std::string places_reached;
 inline bool is(uint32_t number) {
   if (number < places_reached.size()) places_reached[number] = 'x';
@@ -70,10 +70,9 @@ inline bool is(uint32_t number) {
   return true;
 }
 
-/// All that the pins and commits of this process's device did, folded into one number: equal runs,
-/// equal numbers.
+/// A hash of all pins and commits of this process's device: equal runs have equal hashes.
 inline uint64_t pins_fold = 0;
-/// RTL with sleeping faults is part of this program.
+/// True if this program contains RTL with faults.
 bool has_rtl_faults();
 
 }  // namespace rnic::mutants

@@ -1,7 +1,7 @@
-// The fault that once hung the default device, a beat of inline data counted that is not offered,
-// is in the builds `stall` and minimum of rnic-sim-hung. `stall` finds it with what CI spends on
-// regress there; the minimum build does not with as much: what it finds by holding streams back is
-// why it is there (architecture 3).
+// The fault that once hung the default device (`ddp_tx_segment` counts a beat of inline data that
+// is not valid) is enabled in the builds `stall` and minimum of rnic-sim-hung. `stall` finds it
+// with the effort that CI spends on regress there; the minimum build does not, with as much. The
+// build `stall` exists for the faults that it finds by stalling streams (architecture 3).
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -33,7 +33,7 @@ Ended regress(const std::string& settings) {
 
 TEST(HungTest, StallFindsIt) {
   const Ended e = regress("--set build=stall --set stall_percent=5 --set ops=250");
-  EXPECT_EQ(e.status, 3) << e.text;  // nothing moves
+  EXPECT_EQ(e.status, 3) << e.text;  // no progress
   EXPECT_NE(e.text.find("--set build=stall"), std::string::npos) << e.text;
 }
 

@@ -1,4 +1,4 @@
-// The tool that puts faults to sleep in sources, and the spoiler of the trace.
+// The tool that adds disabled faults to sources, and the spoiler of the trace.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ std::vector<Place> of_kind(const std::vector<Place>& places, std::string_view ki
 std::string text_of(const std::string& source, const Place& p) {
   return source.substr(p.from, p.to - p.from);
 }
-/// The line that a place becomes when it gets number 7.
+/// The source line of a place after it gets number 7.
 std::string line_with(const std::string& source, const Place& p, Language language) {
   const std::string all = apply(source, {{p, 7}}, language);
   const size_t begin = source.rfind('\n', p.from) + 1;
@@ -150,7 +150,7 @@ using Commits = std::vector<spec::AnyCommit>;
 spec::AnyCommit answer(uint16_t qpn) { return spec::QpAnswerCommit{.qpn = qpn}; }
 spec::AnyCommit issue(uint16_t qpn) { return spec::QpIssueCommit{.qpn = qpn}; }
 
-/// What becomes of these commits, one a cycle.
+/// Feeds these commits, one per cycle; returns the spoiled ones.
 Commits spoiled(const TraceFault& fault, const Commits& in) {
   TraceSpoiler spoiler(fault);
   sim::RtlPins::Out pins;

@@ -1,17 +1,18 @@
-// The test of the tests: every fault that is woken must be seen. A device with the fault runs in
-// tandem (RTL and trace faults: the RTL is wrong; model faults: what follows it) against a model:
-// short programs in child processes, one after the other until somebody sees it.
+// The test of the tests: each enabled fault must be detected. A device with the fault runs in
+// tandem (RTL and trace faults: the RTL is wrong; model faults: the follower's model is wrong)
+// against a model. Short programs run in child processes, one after the other until one detects the
+// fault.
 //
 //   mutants                           all by hand, one drawn in each source file, 15 of the trace
 //   mutants --count 6                 six of these
-//   mutants --seed 7                  others drawn; --all: all that are built in
-//   mutants --fault 93 --verbose      one, and all that its catcher says; --list names them
+//   mutants --seed 7                  draws others; --all: all that are compiled in
+//   mutants --fault 93 --verbose      one, with its catcher's full report; --list lists the numbers
 //   mutants --match rtl/atomic        those whose line in --list contains this text
 //
-// A fault by hand that survives fails the test, and so does a kill rate of the drawn ones below
-// --least per cent. What stands in equivalent.txt must survive and does not count: it changes
-// nothing, for the reason given there. `mutants` has the plain RTL, so no fault of RTL;
-// `mutants_rtl` has all.
+// The test fails if a fault by hand survives, or if the kill rate of the drawn ones is below
+// --least per cent. A fault of equivalent.txt must survive and does not count: it changes nothing,
+// for the reason given there. `mutants` has the plain RTL, so no fault of RTL; `mutants_rtl` has
+// all.
 #include <fmt/format.h>
 #include <sys/wait.h>
 
@@ -32,20 +33,20 @@ namespace {
 struct Settings {
   uint64_t seed = 1;
   uint32_t count = 0, jobs = 2, fault = 0;
-  double least = 70;  // per cent of those drawn: a floor, not what is wanted
+  double least = 70;  // per cent of those drawn: a floor, not the goal
   std::string equivalent = "tb/mutants/equivalent.txt", match;
   bool list = false, all = false, verbose = false;
 };
 
 constexpr uint32_t kTracesDrawn = 15;
 constexpr const char* kLost =
-    "lost";  // the kind of a fault by hand whose text does not stand in its file
-constexpr double kPatience = 10;  // times what the program takes without a fault
+    "lost";  // kind of a fault by hand whose text is not in its file exactly once
+constexpr double kPatience = 10;  // limit: times the simulated time without a fault, plus 1000 us
 
-/// What runs, one after the other, until somebody sees the fault: the shortest that reach every
-/// unit; the plan of seed 435 has markers, and a window of one FPDU. Faults of the RTL meet them on
-/// the build `stall`, whose queues are small but never of one, then load there, and load on the
-/// default build.
+/// The programs, run one after the other until one detects the fault: the shortest that reach every
+/// unit. The plan of seed 435 has markers, and a window of one FPDU. For faults of the RTL these
+/// run on the build `stall`, whose queues are small but deeper than one entry. Then follow load on
+/// `stall`, and load on the default build.
 const std::vector<Program>& programs() {
   using enum Program::Kind;
   static const std::vector<Program> all = [] {
@@ -72,13 +73,13 @@ const std::vector<Program>& programs() {
 struct Job {
   Fault fault;
   const TraceFault* trace = nullptr;
-  bool sleepers = false;  // a baseline of the RTL in which faults sleep
+  bool sleepers = false;  // a baseline of the RTL with disabled faults
   size_t program = 0;
   bool only_this = false;  // a baseline
   bool equivalent = false;
   Verdict verdict{};
   uint64_t cycles = 0;
-  bool reached = false;  // the fault's place (RTL: the pins were not what they are without it)
+  bool reached = false;  // the fault's place was reached (RTL: the pins differ from a sound run)
 };
 
 std::string describe(const Fault& f) {
@@ -87,10 +88,10 @@ std::string describe(const Fault& f) {
   return s + fmt::format(": {} -> {}", f.before, f.after);
 }
 
-// --- what changes nothing
+// --- faults that change nothing
 
 struct Equivalent {
-  std::string file, kind, before, line, because;  // line: what stands in the fault's line, too
+  std::string file, kind, before, line, because;  // line: a further text in the fault's line
   bool matches(const Fault& f) const {
     return f.file == file && f.kind == kind && f.before == before &&
            (line.empty() || source_line(f).find(line) != std::string::npos);
@@ -140,9 +141,9 @@ std::vector<Equivalent> read_equivalents(const std::string& path) {
   return all;
 }
 
-// --- which faults
+// --- choice of faults
 
-/// All by hand; of those drawn when the sources were written, one a file.
+/// All by hand; of those drawn when the sources were generated, one per file (--all, --fault: all).
 std::vector<Fault> choose(const Settings& s) {
   std::map<std::string, std::vector<Fault>> drawn;
   std::vector<Fault> out;
@@ -183,9 +184,9 @@ std::vector<Job> jobs_of(const Settings& s, const std::vector<TraceFault>& trace
   return jobs;
 }
 
-// --- running
+// --- execution
 
-/// Several at a time; a fault that survives a program meets the next.
+/// Runs several jobs in parallel; a fault that survives a program runs with the next one.
 class Runner {
  public:
   Runner(const Settings& s, std::vector<Verdict> sound) : settings_(s), sound_(std::move(sound)) {}
@@ -194,7 +195,7 @@ class Runner {
     size_t next = 0;
     while (next < jobs.size() || !running_.empty()) {
       if (next < jobs.size() && jobs[next].fault.kind == kLost) {
-        ++next;  // nothing to wake
+        ++next;  // no fault to enable
         continue;
       }
       if (next < jobs.size() && running_.size() < settings_.jobs) {
@@ -222,7 +223,7 @@ class Runner {
   }
 
  private:
-  /// Runs the first program from this one on that reaches the fault's place.
+  /// Starts the first program at or after this index that reaches the fault's place.
   void meet(Job& job, size_t program) {
     const auto passes = [&](const Verdict& v) {
       return job.fault.layer == Layer::kModel && job.fault.number < v.places_reached.size() &&
@@ -257,12 +258,13 @@ class Runner {
   }
 
   const Settings& settings_;
-  std::vector<Verdict> sound_;  // of each program without a fault; empty while that is being found
+  std::vector<Verdict> sound_;  // of each program without a fault; empty during the baseline
   std::map<pid_t, std::pair<Job*, Run>> running_;
 };
 
-/// The programs must pass while every fault sleeps, and the RTL with sleepers must do what the
-/// plain RTL does, in each cycle at each pin. How long they take is the measure for the rest.
+/// The programs must pass while every fault is disabled. The RTL with disabled faults must equal
+/// the plain RTL in each cycle at each pin. The simulated times of these runs set the time limits
+/// of the others.
 std::vector<Verdict> baseline(const Settings& s) {
   std::vector<Job> jobs;
   for (const bool sleepers : {false, true}) {
@@ -308,7 +310,7 @@ struct Count {
   }
 };
 
-/// A hint for whoever looks at a survivor.
+/// A hint for the reader of a survivor.
 const char* why_perhaps(const Job& j) {
   if (j.fault.kind == kLost) return "its text in places.txt does not stand there exactly once";
   if (j.fault.layer == Layer::kRtl)
@@ -394,7 +396,7 @@ int run(const std::vector<std::string>& words) {
 }  // namespace
 }  // namespace rnic::mutants
 
-// libsystemc wants one.
+// libsystemc requires this function.
 int sc_main(int, char**);
 int sc_main(int, char**) { return 0; }
 

@@ -1,20 +1,20 @@
-// mutate: writes copies of sources in which faults sleep, each woken by its number at run time. One
-// build, many faults.
+// mutate: writes copies of sources that contain disabled faults; a run enables one by its number.
+// One build, many faults.
 //
 //   mutate --seed 1 --draw 3 --places tb/mutants/places.txt --root . --out BUILD
 //   rtl/mpa/mpa_tx_crc.sv ... model/cq/cq.cpp ...
 //
-// BUILD/rtl/mpa_tx_crc.sv, BUILD/model/cq/cq.cpp ...   the copies
-// BUILD/rtl/rnic_mutant_pkg.sv                         the variable that chooses among the RTL's
-// BUILD/faults.cpp                                     built_faults() of faults.hpp
+//   BUILD/rtl/mpa_tx_crc.sv, BUILD/model/cq/cq.cpp ...   the copies
+//   BUILD/rtl/rnic_mutant_pkg.sv                         the variable that selects an RTL fault
+//   BUILD/faults.cpp                                     built_faults() of faults.hpp
 //
 //   mutate --awake 'MSN not advanced' --places tb/mutants/places.txt --root . --out BUILD
 //
-// BUILD/rtl/ddp_rx_header.sv                           the file of one fault by hand, with the fault in it
+//   BUILD/rtl/ddp_rx_header.sv                           the file of one fault by hand, enabled
 //
-// By hand: places.txt. Drawn: from each file, --draw of the places that source.hpp finds, kinds
-// that differ first. A text of places.txt that does not stand in its file exactly once has lost its
-// place: the fault is printed as lost, and fails the test of the tests, not the build.
+// By hand: places.txt. Drawn: from each file, --draw of the places that source.hpp finds, different
+// kinds first. If a text of places.txt is not in its file exactly once, its fault is listed as
+// lost. It fails the test of the tests, not the build.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -52,7 +52,7 @@ void write(const fs::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
-/// Records of four lines, each a key and the rest of its line; # begins a comment.
+/// Records of four lines, each a key and the rest of its line; # starts a comment.
 std::vector<HandMade> read_places(const fs::path& path) {
   std::vector<HandMade> all;
   std::istringstream in(contents(path));
@@ -84,7 +84,8 @@ std::vector<HandMade> read_places(const fs::path& path) {
   return all;
 }
 
-/// The part of the text between <<< and >>>, or all of it. Nothing unless it stands there once.
+/// The part of the text between <<< and >>>, or all of it. Empty unless the source contains the
+/// text exactly once.
 std::optional<Place> place_of(const HandMade& h, const std::string& source, Language language) {
   std::string text = h.text;
   for (size_t at; (at = text.find("\\n")) != std::string::npos;) text.replace(at, 2, "\n");
@@ -225,7 +226,7 @@ class Mutate {
   std::string table_;
 };
 
-/// The file of one fault by hand, with the fault in it and no switch.
+/// Writes the file of one fault by hand, with the fault permanently enabled (no switch).
 void write_awake(const std::string& name, const fs::path& places, const fs::path& root,
                  const fs::path& out) {
   for (const HandMade& h : read_places(places)) {
@@ -263,7 +264,7 @@ int run(const std::vector<std::string>& words) {
   }
   if (options["--out"].empty() || files.empty())
     throw std::runtime_error("--out and files are needed");
-  std::ranges::sort(files);  // numbers depend on nothing else
+  std::ranges::sort(files);  // numbers depend only on this order
   Mutate m(std::stoull(options["--seed"]), static_cast<unsigned>(std::stoul(options["--draw"])),
            options["--root"], options["--out"], options["--places"]);
   for (const auto& f : files) m.file(f);

@@ -1,5 +1,5 @@
-// RtlPins of the builds in the place of sim/backend's: plain, or those in which faults sleep
-// (RNIC_MUTANT_RTL: `stall` and default), with the chosen fault awake in it or in its trace.
+// RtlPins that replace those of sim/backend: the plain builds, or the builds with faults
+// (RNIC_MUTANT_RTL: `stall` and default). The chosen fault is enabled in the RTL or in its trace.
 #include "VRnicMin.h"
 #include "VRnicMin___024root.h"
 #include "VRnicStall.h"
@@ -33,7 +33,7 @@ class Faulty final : public V {
   explicit Faulty(VerilatedContext* context) : V(context) {
     this->__PVT__rnic_mutant_pkg->selected = chosen().rtl;
   }
-  void trace(VerilatedFstC*, int) {}  // built without
+  void trace(VerilatedFstC*, int) {}  // built without tracing
 };
 #endif
 
@@ -86,7 +86,8 @@ class Pins final : public sim::RtlPins {
     streams = inner_->streams;
     see();
     if (spoiler_) spoiler_->edit(commits, out);
-    // The follower hears of this cycle now; Watch::cycle_done() (runs.cpp) ends it.
+    // This cycle is reported to the follower next; Watch::cycle_done() (runs.cpp) resets the
+    // number.
     model_selected = chosen().model;
   }
   sim::StreamStates streams_now() const override { return inner_->streams_now(); }

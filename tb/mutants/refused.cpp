@@ -1,5 +1,5 @@
-// Commands that no driver gives: each with one thing wrong, each to be refused for it; and between
-// them the good ones that show it was only that thing. See story.hpp.
+// Commands that no driver gives: each has one error, and the device must refuse it for that error.
+// Correct commands between them show that nothing else was wrong. See story.hpp.
 #include <fmt/format.h>
 
 #include <array>
@@ -32,10 +32,10 @@ struct Attempt {
   AdminOpcode op;
   uint32_t object = 0;
   std::vector<uint8_t> args{};
-  std::optional<Errc> why = Errc::kInvalidArgument;  // none: it is good
+  std::optional<Errc> why = Errc::kInvalidArgument;  // empty: the command is correct
 };
 
-/// `good` with one field changed, several times.
+/// Adds copies of `good`, each with one field changed.
 template <class Args>
 void spoil(std::vector<Attempt>& all, AdminOpcode op, uint32_t object, const Args& good,
            std::initializer_list<std::function<void(Args&)>> ways,
@@ -100,7 +100,7 @@ void regions(std::vector<Attempt>& all, uint32_t slot, const spec::AdminMrArgs& 
        [](A& a) { a.first_offset = 1; }, [](A& a) { ++a.length; }, [](A& a) { a.pages = 0; },
        [](A& a) { a.pages = 1; }, [](A& a) { a.pbl_base = 1023; }, [](A& a) { a.reserved0 = 1; },
        [](A& a) { a.reserved1 = 1; }, [](A& a) { a.reserved2 = 1; },
-       [](A& a) { a.page_list += 8; }});  // there the second entry is no page's address
+       [](A& a) { a.page_list += 8; }});  // its second entry is no page address
   spoil<A>(all, AdminOpcode::kCreateMr, slot, good,
            {[](A& a) { a.pd = 4; }, [](A& a) { a.pd = kFreePd; }}, Errc::kNotFound);
 }

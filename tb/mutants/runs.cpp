@@ -29,8 +29,8 @@ double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Hears all that the follower hears, after it: ends what is wrong in the model's copy, and judges
-/// order by itself, so that one can say who of the two was first.
+/// Observes everything after the follower does. It ends the model's fault at the end of a cycle. It
+/// checks ordering separately, so that the report shows which of the two was first.
 class Watch final : public sim::Observer {
  public:
   void cycle(uint64_t n) override { ordering_.cycle(n); }
@@ -111,7 +111,7 @@ std::vector<Scene> scenes_of(const Program& p) {
   return errors_and_events();
 }
 
-/// The rest of what a run needs: the device quiet, then its last word.
+/// Sets up and executes a run; at the end it waits until the device is idle, and reads its failure.
 Verdict run_here(const Program& program, double limit_us) {
   const bool is_plan = program.kind == Program::Kind::kPlan;
   app::regress::Plan plan;
@@ -125,7 +125,7 @@ Verdict run_here(const Program& program, double limit_us) {
   for (unsigned side = 0; side < 2; ++side)
     sc.side[side] = platform(is_plan ? &plan : nullptr, side, limit_us);
   if (program.kind == Program::Kind::kErrors &&
-      program.side == 1) {  // placements wait behind each other
+      program.side == 1) {  // slow PCIe: placements queue up
     sc.side[1]->pcie.pcie_gen = 3;
     sc.side[1]->pcie.pcie_lanes = 2;
   }
@@ -240,7 +240,7 @@ Verdict Run::finish(int status) {
   v.wall_s = now_s() - began_;
   if (WIFSIGNALED(status) || text.empty()) {
     const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    if (signal == SIGALRM)  // says nothing of the fault
+    if (signal == SIGALRM)  // independent of the fault
       throw std::runtime_error(fmt::format("a run took {} s on a busy machine", kWallLimit));
     v.catcher = signal == SIGPROF ? Catcher::kTimeLimit : Catcher::kCrash;
     v.what = signal == SIGPROF

@@ -16,14 +16,14 @@
 
 namespace rnic::mutants {
 
-/// Who saw that something is wrong. The order is that of the report.
+/// The checker that detected the fault. The order is that of the report.
 enum class Catcher : uint8_t {
   kNobody,
-  kTandem,     // the follower: RTL and model differ, or something is left over
+  kTandem,     // the follower: RTL and model differ, or items are left over
   kOrdering,   // the checker at the PCIe port
   kAssertion,  // of the RTL
   kProgram,    // the host program: wrong data, a wrong completion
-  kWatchdog,   // nothing moves, and somebody waits
+  kWatchdog,   // no progress, while a thread waits
   kTimeLimit,  // far longer than without a fault
   kCrash,      // the process ended
 };
@@ -36,16 +36,16 @@ inline const char* name_of(Catcher c) {
 struct Verdict {
   Catcher catcher = Catcher::kNobody;
   uint64_t cycles = 0;   // of the mutated device, until then
-  uint64_t fold = 0;     // of all that its pins did
+  uint64_t fold = 0;     // hash of all its pins
   bool reached = false;  // the place of a fault in model or trace
   double simulated_us = 0, wall_s = 0;
-  std::string places_reached;  // by a run without faults; see faults.hpp
-  std::string what;            // its first line
-  std::string report;          // all that was said
+  std::string places_reached;  // of a run without faults; see faults.hpp
+  std::string what;            // the first line of the failure
+  std::string report;          // the full report
 };
 
-/// A random plan, errors and events, damaged records, or commands to be refused (story.hpp), with
-/// the mutated device as client or server, streams held back `stall` per cent of the time.
+/// A random plan, errors and events, damaged records, or commands to be refused (story.hpp). The
+/// mutated device is client or server; its streams stall in `stall` per cent of cycles.
 struct Program {
   enum class Kind : uint8_t { kPlan, kErrors, kDamage, kRefused } kind = Kind::kPlan;
   unsigned side = 0;

@@ -16,7 +16,7 @@ bool is_word(char c) {
 bool opens(char c) { return c == '(' || c == '{' || c == '['; }
 bool closes(char c) { return c == ')' || c == '}' || c == ']'; }
 
-/// The bracket that belongs to the one at `at`, or npos.
+/// The bracket that matches the one at `at`, or npos.
 size_t partner(const std::string& code, size_t at) {
   int depth = 0;
   for (size_t i = at; i < code.size(); ++i) {
@@ -48,7 +48,7 @@ std::string one_line(std::string s) {
   return out;
 }
 
-/// What both languages share: operators inside an expression.
+/// The part common to both languages: operators inside an expression.
 class Finder {
  public:
   explicit Finder(const std::string& text) : text_(text), code_(code_of(text)) {}
@@ -63,7 +63,7 @@ class Finder {
     places.push_back({from, to, std::move(kind), one_line(std::move(after)), std::move(switched)});
   }
 
-  /// `term OPERATOR term` between marks that bind weaker than the operator.
+  /// `term OPERATOR term` between tokens that bind weaker than the operator.
   void operators(size_t from, size_t to) {
     static const std::regex kTerms(
         R"(([A-Za-z_][\w.:$]*(\[[^\[\]]*\])?) (==|!=|<|<=|>|>=|-) ([\w.:$']+(\[[^\[\]]*\])?))");
@@ -88,7 +88,7 @@ class Finder {
     }
   }
 
-  /// `a && b` that is the whole of this expression becomes `a || b`, and the other way.
+  /// An expression `a && b` becomes `a || b`, and the reverse.
   void connective(size_t from, size_t to) {
     const size_t both = at_top(from, to, " && "), either = at_top(from, to, " || ");
     const size_t at = both != kNone ? both : either;
@@ -103,7 +103,7 @@ class Finder {
 
   static constexpr size_t kNone = std::string::npos;
 
-  /// Where this stands outside all brackets, the first time.
+  /// Index of the first occurrence outside all brackets.
   size_t at_top(size_t from, size_t to, std::string_view what) const {
     int depth = 0;
     for (size_t i = from; i + what.size() <= to; ++i) {
@@ -129,7 +129,7 @@ class Finder {
   }
   bool ends_term(size_t at) const {
     const size_t next = skip_space(code_, at);
-    if (code_.compare(next, 2, "){") == 0) return false;  // how often to repeat: a constant
+    if (code_.compare(next, 2, "){") == 0) return false;  // a repeat count: a constant
     return code_.compare(next, 2, "&&") == 0 || code_.compare(next, 2, "||") == 0 ||
            std::string_view(");?,:}").find(code_[next]) != std::string_view::npos;
   }
@@ -153,17 +153,17 @@ class SvFinder final : public Finder {
   }
 
  private:
-  // Of a unit: items, busy, stalled.
+  // True if the unit has counters: items, busy, stalled.
   const bool has_counters_ = std::regex_search(code_, std::regex(R"(unit_count_t +count_o)"));
 
-  /// Unused, traced, or only counted: nothing is decided by it. Counters: tb/lib, counters_test.
+  /// Unused, traced, or only counted: no decision depends on it. Counters: tb/lib, counters_test.
   bool only_seen(std::string_view target) const {
     const auto names = [&](auto... name) { return ((target.find(name) != kNone) || ...); };
     return names("unused", "tap_", "count_o", "time_q") ||
            (has_counters_ && names("busy_q", "moved", "count_q"));
   }
 
-  /// `target = value;` with [at, end) up to the semicolon.
+  /// Handles `target = value;` with [at, end) up to the semicolon.
   size_t assignment(size_t at, size_t end) {
     int depth = 0;
     for (size_t i = at; i < end; ++i) {
@@ -208,7 +208,7 @@ class SvFinder final : public Finder {
                                                                : (*it)[2] == "h" ? 16
                                                                                  : 2;
       const size_t next = skip_space(code_, b), before = code_.find_last_not_of(" \n", a - 1);
-      // not a case's label, an index, or a part of another word
+      // Excluded: a case label, an index, a part of another word.
       if (is_word(code_[a - 1]) || code_[before] == ';' || code_[next] == '{' ||
           in_brackets(a, from) || width > 32)
         continue;
@@ -228,7 +228,7 @@ class SvFinder final : public Finder {
     return false;
   }
 
-  /// always_comb or always_ff: its statements.
+  /// Handles the statements of always_comb or always_ff.
   size_t block(size_t at) {
     at = skip_space(code_, code_.find_first_of(" \n", at));
     if (code_[at] == '@') at = skip_space(code_, partner(code_, code_.find('(', at)) + 1);
@@ -237,7 +237,7 @@ class SvFinder final : public Finder {
     return end;
   }
 
-  /// Of the statement at `at`.
+  /// The end of the statement at `at`.
   size_t end_of(size_t at) const {
     at = skip_space(code_, at);
     if (!word_at(code_, at, "begin")) return code_.find(';', at);
@@ -257,7 +257,7 @@ class SvFinder final : public Finder {
         const size_t open = code_.find('(', i), close = partner(code_, open);
         i = close;
         if (original(open + 1, close) == "!rst_ni")
-          i = end_of(close + 1);  // values after reset: the random-state runs look at those
+          i = end_of(close + 1);  // values after reset: the random-state runs check those
         else
           condition(open + 1, close);
       } else if (word_at(code_, i, "for") || word_at(code_, i, "case")) {
@@ -319,7 +319,7 @@ class CppFinder final : public Finder {
     }
   }
 
-  /// Of a constant, or of a function that computes some.
+  /// The end of a constant, or of a function that computes constants.
   size_t end_of_constant(size_t at) const {
     const size_t mark = code_.find_first_of(";{", at);
     return code_[mark] == ';' ? mark : partner(code_, mark);

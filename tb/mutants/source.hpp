@@ -1,5 +1,6 @@
-// Where a source text can be changed safely: an expression's border that text alone shows.
-// SystemVerilog as rtl/ is written (style guide, section 5), and C++ as model/ is.
+// Finds the places where a source text can be changed safely: bounds of expressions that the text
+// alone shows. It reads SystemVerilog in the style of rtl/ (style guide, section 5), and C++ in
+// that of model/.
 //
 //   for (const Place& p : find_places(text, Language::kSystemVerilog)) ...
 //   apply(text, {{p, 7}}, language)            the text with p switched by number 7
@@ -17,8 +18,8 @@ enum class Language : uint8_t { kSystemVerilog, kCpp };
 struct Place {
   size_t from = 0, to = 0;  // in the text
   std::string kind;
-  std::string after;     // what a reader would write there
-  std::string switched;  // what the tool writes; @ stands for "this number is chosen"
+  std::string after;     // the mutated text, for the report
+  std::string switched;  // the generated text; @ is "this number is chosen"
 };
 
 struct Numbered {
@@ -26,7 +27,7 @@ struct Numbered {
   uint32_t number = 0;
 };
 
-/// The same text with comments and strings blanked out.
+/// The text with comments and strings blanked out.
 std::string code_of(std::string_view text);
 std::vector<Place> find_places(const std::string& text, Language language);
 std::string apply(const std::string& text, std::vector<Numbered> places, Language language);

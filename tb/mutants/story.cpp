@@ -29,9 +29,9 @@ constexpr uint32_t kAllRights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE
 constexpr auto kFlushed = IBV_WC_WR_FLUSH_ERR;
 
 struct Consequence {
-  WrOpcode op;    // what is damaged
-  Cause cause;    // what its receiver finds
-  uint16_t term;  // and says
+  WrOpcode op;    // the damaged request
+  Cause cause;    // the error that its receiver finds
+  uint16_t term;  // the Terminate code that it sends
 };
 /// In the order of Damage. docs/gen/errors.md
 constexpr Consequence kConsequences[] = {
@@ -147,7 +147,7 @@ Result<void> Story::open() {
   return {};
 }
 
-/// Until the other side is at this step of the scene too.
+/// Waits until the other side has also reached this step of the scene.
 Result<void> Story::meet(uint32_t step) {
   const uint32_t at = number_ * 16 + step;
   shared_.step[side_] = at;
@@ -162,7 +162,7 @@ Result<void> Story::meet(uint32_t step) {
 Result<void> Story::act(bool causes, bool pushes) {
   if (now_.what == Case::kRefused) return refused();
   const bool overruns = now_.what == Case::kOverrun && !causes;
-  Cq between, small;  // their numbers: the QP's two queues differ in more than the lowest bit
+  Cq between, small;  // `between` takes a number: those of the QP's two queues differ above bit 0
   if (overruns) {
     auto one = context_.create_cq(kFewCqes);
     if (!one) return error_of(one);
@@ -196,12 +196,12 @@ Result<void> Story::act(bool causes, bool pushes) {
   qp = Qp();
   small = Cq();
   dev_.write64(2, 8 * static_cast<uint32_t>(spec::DoorbellKind::kCqArm),
-               gone);  // of a queue that is no more
+               gone);  // of a destroyed queue
   return {};
 }
 
-/// With private data, so that the frames of both have more than one beat. The client speaks first:
-/// a Write of nothing.
+/// Connects with private data, so that the frames of both sides have more than one beat. The client
+/// speaks first, with an empty Write.
 Result<void> Story::start(Qp& qp) {
   std::array<std::array<uint8_t, 100>, 2> data;
   for (size_t i = 0; i < data[0].size(); ++i) {
@@ -246,7 +246,7 @@ Result<void> Story::post(Qp& qp, uint64_t id, WrOpcode op, uint32_t length, uint
   return r ? Result<void>() : fail(r.error->code, "post of request {}: {}", id, r.error->what);
 }
 
-/// Of bytes of the peer's open region.
+/// Posts a Flush of bytes of the peer's open region.
 Result<void> Story::flush(Qp& qp, uint64_t id, uint32_t length, uint64_t at, PlacementType type) {
   const auto r = qp.post_send({.wr_id = id,
                                .opcode = IBV_WR_FLUSH,
@@ -258,7 +258,7 @@ Result<void> Story::flush(Qp& qp, uint64_t id, uint32_t length, uint64_t at, Pla
   return r ? Result<void>() : fail(r.error->code, "post of Flush {}: {}", id, r.error->what);
 }
 
-/// These, each once; of the same queue in this order.
+/// Waits for these completions, each once; those of the same queue in this order.
 Result<void> Story::completions(std::vector<Wanted> wanted) {
   const auto is_receive = [](uint64_t id) { return id >= kReceive; };
   const Time deadline = dev_.now() + kPatience;
@@ -285,7 +285,7 @@ Result<void> Story::completions(std::vector<Wanted> wanted) {
   return {};
 }
 
-/// The QP's one event says why it ended.
+/// The QP's one event reports the cause of its end.
 Result<void> Story::fatal(uint32_t cause, uint16_t peer_term) {
   const auto e = context_.get_async_event(dev_.now() + kPatience);
   if (!e) return error_of(e);
@@ -298,7 +298,7 @@ Result<void> Story::fatal(uint32_t cause, uint16_t peer_term) {
   return {};
 }
 
-/// The peer's Terminate says so; these complete, and the receives are flushed.
+/// The peer's Terminate has this code. The wanted requests complete, and the receives are flushed.
 Result<void> Story::terminated(uint16_t code, std::vector<Wanted> wanted) {
   wanted.insert(wanted.end(), {{kReceive, kFlushed, kFlushed}, {kReceive + 1, kFlushed, kFlushed}});
   if (auto r = completions(std::move(wanted)); !r) return r;
@@ -313,7 +313,7 @@ Result<void> Story::trouble(Qp& qp) {
   const auto done = [](uint64_t id, WcStatus s = IBV_WC_SUCCESS) { return Wanted{id, s, s}; };
   switch (now_.what) {
     case Case::kSolicited:
-      dev_.write64(2, 4096, qp.qp_num() | uint64_t{3} << 32);  // another one's doorbell page
+      dev_.write64(2, 4096, qp.qp_num() | uint64_t{3} << 32);  // the doorbell page of another owner
       return solicited(qp, true);
     case Case::kNoRight:
       if (auto r = post(qp, 1, IBV_WR_RDMA_WRITE, 100, shared_.closed_key[peer]); !r) return r;
@@ -473,9 +473,10 @@ Result<void> Story::trouble(Qp& qp) {
   }
 }
 
-/// The peer does the same. When a Flush completes, the peer's memory holds what the Write before it
-/// brought, the second time though its range is empty. At the end on QN 1 behind a Flush: an empty one,
-/// then a Read of bytes that both sides know.
+/// Both sides run this at the same time. When a Flush completes, the peer's memory holds the data
+/// of the Write before it. The second time this is true although the Flush has an empty range. At
+/// the end two requests follow a Flush on QN 1: an empty Flush, then a Read of bytes that both
+/// sides know.
 Result<void> Story::flush_each_other(Qp& qp) {
   const uint32_t key = shared_.open_key[1 - side_];
   const auto land = buffer_.bytes().subspan(kLand, 8000);
@@ -505,10 +506,11 @@ Result<void> Story::damaged_trouble(Qp& qp) {
   return terminated(c.term, {{1, IBV_WC_SUCCESS, kFlushed}});
 }
 
-/// Some of its reads are not answered: they fail after the completion time-out, the others go on.
+/// Some of the device's reads get no completion. They fail after the completion timeout, the others
+/// continue.
 Result<void> Story::never_answered(Qp& qp) {
   constexpr uint32_t kTimeout = 2000;  // device cycles
-  // As many as the minimum build has payload tags: one more would be left for the next scene.
+  // The number of payload tags of the minimum build; one more read would remain for the next scene.
   constexpr uint32_t kReads = 4;
   const uint32_t before = dev_.read32(0, spec::kCplTimeoutOffset);
   dev_.write32(0, spec::kCplTimeoutOffset, kTimeout);
@@ -521,16 +523,16 @@ Result<void> Story::never_answered(Qp& qp) {
                             {kReceive + 1, kFlushed, kFlushed}});
       !r)
     return r;
-  (void)dev_.wait(0, dev_.now() + 4 * kShort);  // all of them
+  (void)dev_.wait(0, dev_.now() + 4 * kShort);  // until all have timed out
   dev_.write32(0, spec::kCplTimeoutOffset, before);
   return fatal(static_cast<uint32_t>(Cause::kLocalCatastrophic), 0);
 }
 
-/// The peer does the same. A device finds the peer's error, or hears of its own first; the other
-/// failure changes nothing.
+/// Both sides run this at the same time. A device finds the peer's error, or receives the report of
+/// its own first; the other failure changes nothing.
 Result<void> Story::each_other(Qp& qp) {
   if (auto r = meet(3); !r) return r;
-  (void)dev_.wait(0, (dev_.now() / kShort + 2) * kShort);  // now both know
+  (void)dev_.wait(0, (dev_.now() / kShort + 2) * kShort);  // both have met; post at the same time
   if (auto r = post(qp, 1, IBV_WR_RDMA_WRITE, 100, shared_.closed_key[1 - side_]); !r) return r;
   if (auto r = completions({{1, IBV_WC_SUCCESS, kFlushed},
                             {kReceive, kFlushed, kFlushed},
@@ -617,7 +619,7 @@ Result<void> Story::suffer(Qp& qp) {
       if (auto r = completions({{kReceive}}); !r) return r;
       (void)dev_.wait(0, dev_.now() + kShort);
       shared_.spoil(side_, 0, ~0ULL, 1,
-                    false);  // nothing but the third receive is read from here on
+                    false);  // from here on the device reads only the third receive
       const Sge sge{kIova + kReceives, kReceiveBytes, open_.lkey()};
       if (const auto r = qp.post_recv({.wr_id = kReceive + 2, .sg_list = {&sge, 1}}); !r)
         return fail(r.error->code, "post_recv: {}", r.error->what);
@@ -664,8 +666,9 @@ Result<void> Story::suffer(Qp& qp) {
              : fail(Errc::kProtocol, "told that the peer is lost before its last Write is there");
 }
 
-/// Two Reads, a Write behind each. Only the first Read's answer comes: both retire. Then the end,
-/// once the peer has seen the second Write: it is done, but stands behind a Read that is not.
+/// Two Reads, a Write after each. The device receives only the first Read's response, so the first
+/// Read and Write retire. The QP is ended once the peer has seen the second Write: that Write is
+/// done, but is behind an incomplete Read in the queue.
 Result<void> Story::leave(Qp& qp) {
   const uint32_t key = shared_.open_key[1 - side_];
   if (auto r = meet(3); !r) return r;
@@ -684,7 +687,8 @@ Result<void> Story::leave(Qp& qp) {
                       {kReceive + 1, kFlushed, kFlushed}});
 }
 
-/// The Write to kLand: its last byte, which no Read of leave() changes at its source.
+/// Waits for the Write to kLand. It polls the Write's last byte: no Read of leave() changes its
+/// source.
 Result<void> Story::see_write() {
   const volatile uint8_t& there = buffer_.bytes()[kLand + 49];
   const uint8_t sent = shared_.memory[1 - side_][4096 + 24];
@@ -696,8 +700,9 @@ Result<void> Story::see_write() {
   return meet(4);
 }
 
-/// Armed for solicited ones: a plain Send is silent, the solicited one behind it is told, once the
-/// vectors are not masked any more. Armed again behind a third: told at once.
+/// Armed for solicited completions: a plain Send causes no event. The solicited Send after it
+/// causes one, once the vectors are unmasked. Armed again for any, after a third Send: the event is
+/// immediate.
 Result<void> Story::solicited(Qp& qp, bool causes) {
   if (causes) {
     if (auto r = meet(4); !r) return r;
@@ -728,13 +733,13 @@ Result<void> Story::solicited(Qp& qp, bool causes) {
   if (const auto r = qp.post_recv({.wr_id = kReceive, .sg_list = {&sge, 1}}); !r)
     return fail(r.error->code, "post_recv: {}", r.error->what);
   if (auto r = meet(6); !r) return r;
-  (void)dev_.wait(0, dev_.now() + kShort);  // it has come and lies there
+  (void)dev_.wait(0, dev_.now() + kShort);  // the Send has arrived
   if (auto r = cq_.req_notify_cq(false); !r) return r;
   if (auto e = cq_.get_cq_event(dev_.now() + kPatience); !e) return e;
   return completions({{kReceive}});
 }
 
-/// The queue says that it is lost, and its QP ends for it.
+/// The queue reports its overrun, and the QP ends because of it.
 Result<void> Story::overrun() {
   const auto e = context_.get_async_event(dev_.now() + kPatience);
   if (!e) return error_of(e);
@@ -742,7 +747,7 @@ Result<void> Story::overrun() {
   return fatal(static_cast<uint32_t>(Cause::kLocalCatastrophic), 0);
 }
 
-/// A device that was reset has nothing in its table of vectors, and all are masked.
+/// After a reset the table of vectors is zero, and all vectors are masked.
 Result<void> Story::cleared() {
   constexpr uint32_t kCommand = 0x04, kMemory = 1U << 1;  // configuration space
   dev_.config_write(kCommand, dev_.config_read(kCommand) | kMemory);
@@ -756,13 +761,13 @@ Result<void> Story::cleared() {
   return {};
 }
 
-/// Both vectors.
+/// Masks or unmasks both vectors.
 void Story::mask(bool on) {
   for (uint32_t v = 0; v < 2; ++v)
     dev_.write32(0, spec::kMsixAddressOffset + v * spec::kMsixAddressStride + 12, on ? 1 : 0);
 }
 
-/// The slot of the closed region with another key and all rights.
+/// Registers the slot of the closed region again, with another key and all rights.
 Result<void> Story::move_region() {
   if (auto r = closed_.dereg(); !r) return r;
   auto again = pd_.reg_mr_iova(buffer_, 0, kBytes, kIova, kAllRights);
@@ -772,7 +777,8 @@ Result<void> Story::move_region() {
   return meet(4);
 }
 
-/// While Writes arrive, or Reads. Once the device has said that the region is closed, no byte of it changes.
+/// Closes a region while Writes or Reads arrive. Once the device has reported the region as closed,
+/// none of its bytes changes.
 Result<void> Story::close_region() {
   if (auto r = other_.dereg(); !r) return r;
   auto again = pd_.reg_mr_iova(buffer_, 0, kBytes, kIova, kAllRights);

@@ -1,12 +1,12 @@
-// What random plans (sim/app/regress/plan.hpp) do not do: errors and events. Each case has a
-// connection of its own; the two hosts take turns at causing the trouble, so that a device meets
-// each kind of unit on either side.
+// The cases that random plans (sim/app/regress/plan.hpp) do not cover: errors and events. Each case
+// has a separate connection. The two hosts cause the errors in turn, so that a device meets each
+// kind of error on either side.
 //
-//   Shared shared;
+//   StoryShared shared;
 //   simulation.start(0, "client",
 //                    [&](PciDevice& dev) { Story(dev, 0, errors_and_events(), shared).run(); });
 //
-// The first thing that is not as the case says ends the run; shared.failure says it.
+// The first deviation from a case ends the run; shared.failure describes it.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@
 namespace rnic::mutants {
 
 constexpr uint64_t kBytes = 16384, kIova = uint64_t{1} << 33;  // of a side's buffer
-constexpr uint64_t kLand = kBytes - 8000;                      // 8000 bytes behind the receives
+constexpr uint64_t kLand = kBytes - 8000;                      // 8000 bytes after the receives
 constexpr uint64_t kReceive = 10;  // work requests from here on are receives
 constexpr Time kPatience = 100 * kUs;
 
@@ -34,58 +34,58 @@ enum class Case : uint8_t {
   kTooLong,      // a Send longer than its receive
   kReadBounds,   // a Read beyond its source
   kReadNoStag,   // a Read of an STag with another key
-  kBadLocalKey,  // a Send from a region that is not there
-  kAbort,        // one side leaves with work posted
-  kMoved,        // a closed region's slot is used again, and both its keys are tried
+  kBadLocalKey,  // a Send from a region that does not exist
+  kAbort,        // one side leaves with posted work
+  kMoved,        // a closed region's slot is reused; both its keys are tried
   kOtherPd,      // a Write to a region of another protection domain
   kUnderFire,    // a region is closed while the peer writes to it
-  kOverrun,      // Sends fill a completion queue that nobody empties
-  kOrder,        // a Read of what a Write before it has brought; a Write behind it is done first
-  kBadPayload,   // memory that cannot be read: what is sent,
-  kBadFetch,     // a work request,
-  kBadSource,    // what the peer reads
+  kOverrun,      // Sends overrun a completion queue that is not polled
+  kOrder,        // a Read of the data of a Write before it; a Write after it is done first
+  kBadPayload,   // unreadable memory: the payload to be sent
+  kBadFetch,     // unreadable memory: a work request
+  kBadSource,    // unreadable memory: the source of the peer's Read
   kUnderRead,    // a region is closed while the peer reads from it
-  kReadLeft,     // one side leaves: a Read is outstanding, the Write behind it done
-  kLost,         // the peer leaves behind Writes that are still being placed
-  kNever,        // reads of what is sent are not answered
-  kBoth,         // both sides write where they may not, at the same time
-  kBadAhead,     // a receive that nobody waits for yet cannot be read: it is read again
+  kReadLeft,     // one side leaves: a Read is outstanding, the Write after it done
+  kLost,         // the peer leaves after Writes that are not placed yet
+  kNever,        // payload reads get no completion
+  kBoth,         // both sides write without the right, at the same time
+  kBadAhead,     // a receive fetched ahead of its use is unreadable: it is read again
   kFlush,        // Writes, each with the Flush of its range, in both directions at the same time
   kFlushRight,   // a Flush to persistence of a region that allows only visibility
-  kFlushBounds,  // a Flush that ends one byte beyond its region
+  kFlushBounds,  // a Flush that ends one byte past its region
   kFlushUnread,  // a Flush whose read-back fails
   kAtomics,      // atomics on two QPs, in both directions at the same time (atomics.cpp)
-  kAtomicRight,  // a FetchAdd to a region without the right,
-  kAtomicAlign,  // to a word that is not aligned,
-  kAtomicRead,   // to a word that cannot be read
+  kAtomicRight,  // a FetchAdd to a region without the right
+  kAtomicAlign,  // a FetchAdd to an unaligned word
+  kAtomicRead,   // a FetchAdd to an unreadable word
   kRefused,      // commands that the device must refuse (refused.cpp)
-  kDamaged,      // a record is damaged on its way
+  kDamaged,      // a record is damaged in flight
   kMany,
 };
 
-/// A case; if a record is damaged: how.
+/// A case, and for a damaged record the damage.
 struct Scene {
   Case what = Case::kSolicited;
   Damage damage = Damage::kMany;
   std::string name() const;
 };
-/// Errors and events, caused by the two sides in turn; each damage once, done to what one side
-/// receives; or what a device must refuse.
+/// Errors and events, caused by the two sides in turn; each damage once, to records that one side
+/// receives; commands that a device must refuse.
 std::vector<Scene> errors_and_events();
 std::vector<Scene> damages();
 std::vector<Scene> refusals();
 
 struct StoryShared {
-  std::array<uint32_t, 2> step{};  // how far a side is: 16 to a scene
+  std::array<uint32_t, 2> step{};  // the step of each side: 16 per scene
   std::array<uint32_t, 2> open_key{}, closed_key{}, old_key{},
-      other_key{};  // of a side's regions: all rights, Reads only, gone, of another PD
-  std::array<std::span<const uint8_t>, 2> memory{};  // of a side: what it sends from
-  std::array<Damaging*, 2> device{};                 // whose records are damaged
-  /// So many reads of this side's device in a range of bus addresses fail, from the next one on;
-  /// never: they are not answered.
+      other_key{};  // of a side's regions: all rights, Reads only, closed, other PD
+  std::array<std::span<const uint8_t>, 2> memory{};  // per side: its source buffer
+  std::array<Damaging*, 2> device{};                 // devices whose received records are damaged
+  /// The next `reads` reads of this side's device in a range of bus addresses fail; never: they get
+  /// no completion.
   std::function<void(unsigned side, uint64_t from, uint64_t to, uint32_t reads, bool never)>
       spoil{};
-  /// So many records are yet let in to this side's device; none given: all again.
+  /// Limits the records that this side's device still receives; empty: no limit.
   std::function<void(unsigned side, std::optional<uint32_t> records)> let_in{};
   bool listening = false;
   std::string failure;
@@ -99,7 +99,7 @@ class Story {
   void run();
 
  private:
-  struct Wanted {  // of one completion; other statuses may be allowed too
+  struct Wanted {  // one completion; other statuses may also be allowed
     uint64_t id = 0;
     verbs::WcStatus status = verbs::IBV_WC_SUCCESS, or_status = status, or_third = or_status;
   };
@@ -113,7 +113,7 @@ class Story {
   [[nodiscard]] Result<void> damaged_trouble(verbs::Qp& qp);
   [[nodiscard]] Result<void> never_answered(verbs::Qp& qp);
   [[nodiscard]] Result<void> each_other(verbs::Qp& qp);
-  bool hears_terminate() const {  // the record that is damaged is a Terminate
+  bool hears_terminate() const {  // the damaged record is a Terminate
     return now_.what == Case::kDamaged &&
            (now_.damage == Damage::kTermNoLength || now_.damage == Damage::kTermNoHeader);
   }

@@ -1,8 +1,8 @@
-// Faults of the trace: what the follower is told is not what the RTL did. The RTL itself is as it
-// should be; an output that is changed reaches the world so too.
+// Faults of the trace: the reports to the follower differ from the RTL's actions. The RTL itself is
+// correct. A changed output also reaches the environment changed.
 //
 //   TraceSpoiler spoiler(trace_faults(seed, 5).at(k));
-//   spoiler.edit(pins.commits, pins.out);           once a device cycle
+//   spoiler.edit(pins.commits, pins.out);           once per device cycle
 #pragma once
 
 #include <vector>
@@ -12,7 +12,8 @@
 
 namespace rnic::mutants {
 
-/// kTracesByHand by hand, then drawn: any kind of commit with any action, or a bit of an output.
+/// kTracesByHand by hand, then drawn ones: any kind of commit with any action, or a bit of an
+/// output.
 std::vector<TraceFault> trace_faults(uint64_t seed, uint32_t drawn);
 inline constexpr uint32_t kTracesByHand = 7;
 
