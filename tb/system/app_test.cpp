@@ -1,4 +1,4 @@
-// What rnic-sim's commands stand on: child processes, device kinds, reports, failures that repeat
+// The base of rnic-sim's commands: child processes, device kinds, reports, failures that reproduce
 // themselves.
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -84,7 +84,7 @@ TEST(InChild, WhoTakesTooLongIsEnded) {
       {.wall_s = 1});
   EXPECT_EQ(o.status, kNoProgress);
   EXPECT_NE(o.failure.find("too long"), std::string::npos) << o.failure;
-  EXPECT_EQ(o.json.value("kind", "none"), "none");  // who shrinks a failure asks for its kind
+  EXPECT_EQ(o.json.value("kind", "none"), "none");  // shrinking a failure compares its kind
 }
 
 TEST(Results, PartWithoutARowIsAnError) {
@@ -129,7 +129,7 @@ TEST(InChildren, StopWhenToldTo) {
   EXPECT_EQ(taken, 3u);
 }
 
-// A run that fails in another folder has waveforms of the same name, and neither is in the other's way.
+// Runs that fail in two folders write waveforms of the same name, and do not disturb each other.
 TEST(HoldName, IsOfThePlaceAndNotOfTheWord) {
   const tb::Folder here, there;
   const auto wait_for = [&](const char* name) {
@@ -164,7 +164,7 @@ TEST(HoldName, IsOfThePlaceAndNotOfTheWord) {
   EXPECT_EQ(second["here_too"], false);
 }
 
-// A short word is like another only in most of its letters.
+// A short word matches a name only if most of its letters agree.
 TEST(Nearest, IsSaidOfWordsThatAreAlike) {
   for (const auto& [wanted, name] : {std::pair{"modle", "model"},
                                      {"rnu", "run"},
@@ -199,7 +199,7 @@ TEST(Devices, WaveWindowIsRead) {
       std::string::npos);
 }
 
-// Of 1, 2, ... 201 ns in any order, and one far away, all is known.
+// All statistics of 1, 2, ... 201 ns in any order, and of the same with one outlier, are known.
 TEST(Latency, IsOfTheSortedSamples) {
   std::vector<Time> samples;
   for (Time k = 0; k < 201; ++k) samples.push_back((k * 77 % 201 + 1) * kNs);
@@ -289,7 +289,7 @@ TEST(WriteWatch, FindsTheLastWriteBefore) {
   EXPECT_EQ(w.last_before(20), 20u);
 }
 
-/// The number of a stream.
+/// The index of a stream by its name.
 size_t stream(const std::string& name) {
   for (size_t i = 0; i < sim::kStreamNames.size(); ++i)
     if (name == sim::kStreamNames[i].name) return i;
@@ -311,7 +311,7 @@ TEST(StreamWatch, TellsStepsOfAMessageAndSharesOfCycles) {
     sim::Mmio push;
     push.is_write = true;
     push.bytes = 64;
-    for (int unit = 0; unit < 2; ++unit) {  // the second is where it starts
+    for (int unit = 0; unit < 2; ++unit) {  // the path starts with the second
       edge({"mmio_req"});
       w.mmio(push);
     }
@@ -345,7 +345,8 @@ TEST(StreamWatch, TellsStepsOfAMessageAndSharesOfCycles) {
   EXPECT_EQ(use[stream("llp_tx")].waited, 0);
 }
 
-// The responder's ends on the wire, the requester's with the request: its next request is another's.
+// The responder's path ends on the wire. The requester's path ends with res_done: its next request
+// belongs to another message.
 TEST(StreamWatch, TellsTheWayOfAnAtomic) {
   for (const bool asks : {false, true}) {
     StreamWatch w;
@@ -420,7 +421,7 @@ TEST(Results, LogicIsReadFromWhatDepthPrints) {
   EXPECT_NE(usage_of([&] { r.logic(); }).find("depth.sh"), std::string::npos);
 }
 
-// A doorbell, a WQE, a payload, a frame there; a frame back and a completion.
+// A doorbell, a WQE, a payload and a frame to the peer; a frame back and a completion.
 TEST(LatencyPath, WalksFromThePollToThePost) {
   const sim::PcieConfig pcie;
   const sim::LinkConfig link;
@@ -449,7 +450,7 @@ TEST(LatencyPath, WalksFromThePollToThePost) {
   read(sim::Client::kSqFetch, 1, 50 * kNs);
   read(sim::Client::kPayload, 2, 60 * kNs);
   client.on_read_issued(t - 2, {.tag = 9, .length = 64, .client = sim::Client::kRqFetch});
-  client.on_completion(t + 1, {.tag = 9, .data = {}});  // it causes nothing
+  client.on_completion(t + 1, {.tag = 9, .data = {}});  // not on the path
   frame(kClient, 70 * kNs, 100);
   frame(kServer, 80 * kNs, 60);
   sim::DmaWrite cqe;
@@ -479,10 +480,11 @@ TEST(LatencyPath, WalksFromThePollToThePost) {
   EXPECT_EQ(json["walked"], 1);
 }
 
-// The device's share goes with its clock, the platform's does not; both together are the latency. Of
-// a long message a device does a part while pieces of it are on PCIe or on the link. At both clocks
-// a device takes beats at least as fast as PCIe brings them: at 250 MHz its own pass over 4 KiB would be the
-// longer one, and its share more than twice that at 500 MHz.
+// The device's share scales with its clock, the platform's does not; together with the host's they
+// are the latency. Of a long message, a device handles a part while other pieces are on PCIe or on
+// the link. At both clocks a device accepts beats at least as fast as PCIe delivers them. At 250
+// MHz the device's own pass over 4 KiB would be the longer one, and its share more than twice that
+// at 500 MHz.
 TEST(LatencyPath, SharesOfARunAreItsLatency) {
   for (const char* program : {"write_lat", "send_lat", "read_lat", "flush_lat"}) {
     for (const auto& [size, hidden] : {std::pair{"size=64", 0.06}, {"size=4096", 0.1}}) {
@@ -571,7 +573,8 @@ TEST(Results, TimeOfTheTestsIsReadFromWhatTheyPrint) {
   EXPECT_NE(failed.page().find("failed: lint"), std::string::npos) << failed.page();
 }
 
-// A doorbell waits while qp clears its tables: the stream between the two units is named, with who offers and who does not take.
+// A doorbell waits while qp clears its tables: the stream from host_if to qp is valid and not
+// ready.
 TEST(RtlPins, ShowStreamsBetweenUnits) {
   const auto pins = sim::make_rtl_pins(sim::RtlBuild::kDefault, 0);
   pins->rst_n = false;

@@ -1,5 +1,5 @@
-// Atomics of several QPs on the same words, both hosts requester and responder, each word reached
-// through two STags. Random histories of FetchAdd, CmpSwap and Atomic Write are linearizable, and 64
+// Atomics of several QPs on the same words. Both hosts are requester and responder, and each word
+// has two STags. Random histories of FetchAdd, CmpSwap and Atomic Write are linearizable, and 64
 // QPs add exactly. RFC 7306 5.1, 5.4; ambiguities. The checker:
 // support/linearizable.hpp. Single operations, and what each waits for: atomic_test.
 #include <fmt/format.h>
@@ -23,15 +23,15 @@ using Kind = WordOp::Kind;
 constexpr uint64_t kTarget = 0x10000000, kSecond = 4 * kTarget;  // addresses of the two STags
 constexpr uint32_t kAccess = Host::kAll | IBV_ACCESS_REMOTE_ATOMIC;
 constexpr uint64_t kOnes = ~uint64_t{0};
-constexpr uint64_t kPoison = 0xdeadbeefdeadbeef;  // beside the words, and in sinks
-/// Words: neighbours, of one cache line, of two pages.
+constexpr uint64_t kPoison = 0xdeadbeefdeadbeef;  // around the words, and in sinks
+/// Words: neighbours, in one cache line, in two pages.
 constexpr std::array<uint64_t, 4> kWords{0x40, 0x48, 0xff8, 0x1000};
 constexpr uint64_t kNoiseAt = 0x2000, kNoise = 0x1000;  // for Writes and Reads between the atomics
 constexpr uint64_t kMemory = kNoiseAt + kNoise;
 
 bool is_model(const Kinds& k) { return k[0].starts_with("model") && k[1].starts_with("model"); }
 
-/// What both hosts share: memory of words with two STags each, and barriers.
+/// State shared by both hosts: words with two STags each, and barriers.
 struct Shared {
   struct OfSide {
     std::array<uint32_t, 2> keys{};
@@ -41,7 +41,7 @@ struct Shared {
   int opened = 0, ended = 0;
 };
 
-/// One host's part of a run: the words, the QPs, what they did.
+/// One host's part of a run: its words, its QPs, and their operations.
 class Party {
  public:
   Party(Host& h, Shared& shared, unsigned qps, QpCap cap, base::Rng& rng)
@@ -74,7 +74,8 @@ class Party {
   static uint64_t far(unsigned stag, uint64_t offset) {
     return (stag == 0 ? kTarget : kSecond) + offset;
   }
-  /// The other side has ended, too: what the words hold now, and that nothing else has changed.
+  /// After the other side has ended too: records the words' final values, and checks that nothing
+  /// else has changed.
   void finish() {
     ++shared_.ended;
     host.until("the other side's end", [&] { return shared_.ended == 2; });
@@ -98,7 +99,7 @@ class Party {
 };
 
 /// A random request on a word. Operands conflict: a CmpSwap compares with a value that the side has
-/// seen lately, or with some of its bits.
+/// read recently, or with some of its bits.
 WordOp random_op(base::Rng& rng, uint64_t seen) {
   WordOp op{.data = rng.percent(30) ? rng.below(4) : rng.next()};
   switch (rng.below(5)) {
@@ -150,10 +151,10 @@ SendWr request_of(const WordOp& op, const Sge& sge, uint32_t key, uint64_t at, u
 }
 
 struct Traffic {
-  unsigned qps = 4, each = 30, words = 2;  // of each side; operations of a QP
+  unsigned qps = 4, each = 30, words = 2;  // QPs per side; operations per QP
 };
 
-/// One side of a random history: its QPs, and every operation they have posted.
+/// One side of a random history: its QPs, and every operation that they have posted.
 class Player {
  public:
   Player(Host& h, Shared& shared, const Traffic& t, base::Rng rng)
@@ -196,7 +197,7 @@ class Player {
   };
 
   size_t outstanding(unsigned k) { return party_.qp(k).sends_outstanding(); }
-  /// Notes the time of each completion right after the poll that returned it.
+  /// Records the time of each completion right after the poll that returned it.
   void until(const std::string& what, const std::function<bool()>& done) {
     party_.host.until(what, [&] {
       take();
@@ -222,7 +223,7 @@ class Player {
     }
   }
 
-  /// A few requests of a QP behind one doorbell; how many.
+  /// Posts a few requests of a QP with one doorbell; returns their number.
   unsigned post(unsigned k) {
     Lane& lane = lanes_[k];
     const auto n = static_cast<unsigned>(std::min<uint64_t>(
@@ -274,13 +275,13 @@ class Player {
   Party party_;
   Region local_, sinks_;
   std::vector<Lane> lanes_;
-  std::array<uint64_t, kWords.size()> seen_;  // values of the far words, as old values showed them
+  std::array<uint64_t, kWords.size()> seen_;  // remote words, by the old values returned
   std::vector<WordOp> history_;
 };
 
-/// How much of a history is concurrent, so that a test that checks nothing is noticed.
+/// Measures the concurrency of a history, so that a test that checks nothing is noticed.
 struct Conflicts {
-  size_t overlaps = 0;  // pairs of different QPs on one word, both in flight at some time
+  size_t overlaps = 0;  // pairs of different QPs on one word, in flight at the same time
   size_t swapped = 0, not_swapped = 0;
 };
 Conflicts conflicts(const std::vector<WordOp>& history) {
@@ -347,8 +348,9 @@ TEST_P(AtomicHistory, IsLinearizable) {
   }
 }
 
-/// 64 QPs of each host add to the words of the other, through two STags, at once. The old values of
-/// a word form one chain from its start to its end; its end is its start and all that was added.
+/// 64 QPs (16 in tandem) of each host add concurrently to the words of the other, through two
+/// STags. The old values of a word form one chain from its start to its end. Its end is its start
+/// plus all additions.
 class AtomicSum : public testing::TestWithParam<Kinds> {};
 
 TEST_P(AtomicSum, OfManyQpsIsExact) {
@@ -360,7 +362,7 @@ TEST_P(AtomicSum, OfManyQpsIsExact) {
   };
   in_child([&] {
     base::Rng seeds = test_rng();
-    // Most of a run of RTL is the set-up of the connections: short ways make it short.
+    // The set-up of the connections dominates a run of RTL: short delays reduce it.
     World w({.kind = GetParam(),
              .settings = {"link_delay_ns=0", "pcie_latency_ns=100"},
              .seed = seeds.next()});

@@ -1,6 +1,6 @@
-// A word that many QPs change delays nobody else: a QP that only Reads, beside 63 whose FetchAdds all
-// wait for one address, keeps its rate. RFC 7306 5.1; docs/decisions, unit atomic. That requests for
-// other words pass those that wait: tb/atomic.
+// A word that many QPs change delays no other QP: a QP that only Reads keeps its rate, beside 63
+// QPs (7 on minimum) whose FetchAdds all wait for one address. RFC 7306 5.1; docs/decisions, unit
+// atomic. tb/atomic checks that requests for other words pass those that wait.
 #include <fmt/format.h>
 
 #include "base/bytes.hpp"
@@ -13,7 +13,7 @@ using namespace verbs;
 
 constexpr uint64_t kTarget = 0x10000000, kReadFrom = 4096;
 constexpr uint32_t kAccess = Host::kAll | IBV_ACCESS_REMOTE_ATOMIC;
-constexpr unsigned kReads = 320, kAdds = 8;  // of the QP that Reads; of each other
+constexpr unsigned kReads = 320, kAdds = 8;  // of the QP that Reads; of each other QP
 
 class AtomicHot : public testing::TestWithParam<Kinds> {};
 
@@ -42,7 +42,7 @@ TEST_P(AtomicHot, DoesNotSlowAQpThatOnlyReads) {
             h.connect(*adders.back(), param);
           }
           h.until("the server", [&] { return served; });
-          // From the completion of the first reads to that of the last: with none of the start.
+          // From the completion of the first reads to that of the last: excludes the start-up.
           const auto measure = [&] {
             Time from = 0;
             const size_t before = reader.done.size();

@@ -1,7 +1,8 @@
-// FetchAdd, CmpSwap and Atomic Write from end to end: bytes, values, what each waits for, and what
-// becomes of one that is in unit atomic when a connection ends, a read fails or its region goes.
-// RFC 7306 sections 5, 7, 8.2; draft-talpey-rdma-commit-01 section 3.1.3; ambiguities,
-// part 2. The errors of a request: terminate_test.
+// FetchAdd, CmpSwap and Atomic Write from end to end: bytes, values, and what each waits for. Also:
+// the outcome of an atomic that is in unit atomic when a connection ends, a read fails or its
+// region is destroyed. RFC 7306 sections 5, 7, 8.2; draft-talpey-rdma-commit-01 section 3.1.3;
+// ambiguities, part 2. The errors of a request:
+// terminate_test.
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -24,7 +25,7 @@ using spec::Cause;
 constexpr uint64_t kTarget = 0x10000000;
 constexpr uint32_t kAccess = Host::kAll | IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_FLUSH_GLOBAL;
 constexpr uint64_t kOnes = ~uint64_t{0};
-constexpr uint64_t kPoison = 0xdeadbeefdeadbeef;  // in a sink until its value has come
+constexpr uint64_t kPoison = 0xdeadbeefdeadbeef;  // in a sink until its value arrives
 constexpr uint8_t kAtomic = 0xa, kAtomicRsp = 0xb, kAtomicWrite = 0x10, kAtomicWriteRsp = 0x11;
 
 uint64_t word(const Region& r, uint64_t at) { return load_le<uint64_t>(r.at(at)); }
@@ -38,7 +39,7 @@ class AtomicTest : public testing::TestWithParam<Kinds> {
   bool ready = false, client_done = false, server_done = false;
   void again() { ready = client_done = server_done = false; }
 
-  /// FPDUs of one opcode that came to a side, in order.
+  /// FPDUs of one opcode that a side received, in order.
   static std::vector<Bytes> came(const Tap& tap, uint8_t opcode) {
     std::vector<Bytes> all;
     for (const auto& s : tap.taken) {
@@ -48,7 +49,7 @@ class AtomicTest : public testing::TestWithParam<Kinds> {
     }
     return all;
   }
-  /// The passive side: a region, a connection, then what `body` does.
+  /// The passive side: a region, a connection, then `body`.
   void serve(Host& h, const Body& body) {
     h.open();
     Region data = h.region(bytes, kAccess, kTarget);
@@ -77,8 +78,8 @@ class AtomicTest : public testing::TestWithParam<Kinds> {
   }
 };
 
-/// Typed from the figures: the Request Identifier is the MSN of QN 1, which counts Reads, too; QN 3
-/// counts responses. FetchAdd has no compare: 0 and a mask of ones.
+/// Hand-written from the figures. The Request Identifier is the MSN of QN 1, which also counts
+/// Reads; QN 3 counts responses. FetchAdd has no compare: 0 and a mask of ones.
 TEST_P(AtomicTest, ItsBytesAreThoseOfTheFigures) {
   in_child([this] {
     World w({.kind = GetParam()});
@@ -129,7 +130,7 @@ TEST_P(AtomicTest, ItsBytesAreThoseOfTheFigures) {
   });
 }
 
-/// Values of A-27 and others; the old value is in the sink, which has nothing else changed.
+/// Values of A-27 and others; the old value is in the sink, and nothing else there has changed.
 TEST_P(AtomicTest, ComputesWhatTheTextsSay) {
   struct Row {
     WrOpcode op;
@@ -214,8 +215,8 @@ TEST_P(AtomicTest, ComputesWhatTheTextsSay) {
   });
 }
 
-/// Unsignalled ones complete nothing, and have their value in the sink once a later request is
-/// complete. A fence waits for each kind: a Send behind it leaves when the response has come.
+/// Unsignalled atomics produce no completion; their values are in the sink once a later request is
+/// complete. A fence waits for each kind: a Send after it is sent when the response has arrived.
 TEST_P(AtomicTest, UnsignalledAndFenced) {
   in_child([this] {
     World w({.kind = GetParam()});
@@ -233,7 +234,7 @@ TEST_P(AtomicTest, UnsignalledAndFenced) {
               ASSERT_TRUE(r);
             }
             const uint64_t last = e.fetch_add(d.sge(4112, 8), key, kTarget + 4096, 5);
-            h.until_complete(e, "the signalled one");  // another id would be thrown for
+            h.until_complete(e, "the signalled one");  // an unknown id would throw
             EXPECT_EQ(e.wc(last).status, IBV_WC_SUCCESS);
             for (const uint64_t i : {0u, 1u, 2u}) EXPECT_EQ(word(d, 4096 + 8 * i), 5 * i);
 
@@ -255,7 +256,7 @@ TEST_P(AtomicTest, UnsignalledAndFenced) {
           });
         });
     if (HasFailure()) return;
-    // At the client: requests out and responses in, by time.
+    // At the client: requests sent and responses received, by time.
     std::vector<std::pair<Time, char>> events;
     const auto note = [&](const std::vector<Tap::Seen>& seen) {
       for (const auto& s : seen) {
@@ -285,9 +286,9 @@ TEST_P(AtomicTest, UnsignalledAndFenced) {
   });
 }
 
-/// Each host has two QPs to the other, each through its own STag of the same words. Both hosts add
-/// at once. The old values of a word form one chain from its start to its end: no addition is lost,
-/// and none returns a value that the word never had. A-32.
+/// Each host has two QPs to the other, each through a separate STag of the same words. Both hosts
+/// add concurrently. The old values of a word form one chain from its start to its end: no addition
+/// is lost, and none returns a value that the word never had. A-32.
 TEST_P(AtomicTest, QpsAndStagsOfTheSameMemoryAreExact) {
   constexpr unsigned kWords = 3, kEach = 60;
   struct Done {
@@ -298,7 +299,7 @@ TEST_P(AtomicTest, QpsAndStagsOfTheSameMemoryAreExact) {
     World w({.kind = GetParam()});
     struct OfSide {
       std::array<uint32_t, 2> keys{};
-      std::vector<Done> done;  // by it, to the words of the other
+      std::vector<Done> done;  // by this side, to the words of the other
       std::array<uint64_t, kWords> ends{};
     };
     std::array<OfSide, 2> sides;
@@ -362,8 +363,8 @@ TEST_P(AtomicTest, QpsAndStagsOfTheSameMemoryAreExact) {
   });
 }
 
-/// Part 2, rows Read: an Atomic Write and a FetchAdd that come right behind a Read of 60 KiB change
-/// the last word of its source only when it is fetched, which takes the server's bus 60 us.
+/// Part 2, rows Read: an Atomic Write and a FetchAdd arrive right after a Read of 60 KiB. They
+/// change the last word of its source only after it is fetched, which takes the server's bus 60 us.
 TEST_P(AtomicTest, DoesNotChangeWhatAReadBeforeItFetches) {
   constexpr uint32_t kBytes = 60 * 1024;
   constexpr uint64_t kNew = 0x1234567812345678;
@@ -416,8 +417,8 @@ TEST_P(AtomicTest, DoesNotChangeWhatAReadBeforeItFetches) {
   }
 }
 
-/// Rows Write and Send, A-30: the host takes no write for 20 us. A FetchAdd reads nothing before
-/// the Write and the Send in front of it are placed. An Atomic Write is stored after them.
+/// Rows Write and Send, A-30: the host accepts no write for 20 us. A FetchAdd reads nothing until
+/// the Write and the Send before it are placed. An Atomic Write is stored after them.
 TEST_P(AtomicTest, FollowsThePlacementsBeforeIt) {
   constexpr uint32_t kBytes = 512;
   constexpr uint64_t kWord = 4096, kNew = 0x1234567812345678;
@@ -498,8 +499,8 @@ TEST_P(AtomicTest, FollowsThePlacementsBeforeIt) {
   }
 }
 
-/// Rows Flush: while the host does not answer a Flush's read-back, an Atomic Write behind it stores
-/// nothing and a FetchAdd reads nothing; both follow the Flush's response.
+/// Rows Flush: while the host does not complete a Flush's read-back, an Atomic Write after it
+/// stores nothing and a FetchAdd reads nothing; both follow the Flush's response.
 TEST_P(AtomicTest, FollowsTheResponseOfAFlush) {
   constexpr uint64_t kWord = 4096, kNew = 0x1234567812345678;
   for (const bool adds : {false, true}) {
@@ -566,8 +567,9 @@ TEST_P(AtomicTest, FollowsTheResponseOfAFlush) {
   }
 }
 
-/// Two QPs of the server use one word. The test keeps the holder's read from the host: the waiter
-/// waits for the lock. Then one QP ends, by an abort of the server or a reset from the client.
+/// Two QPs of the server use one word. The test withholds the holder's read from the host, so that
+/// the waiter waits for the lock. Then one QP ends, by an abort of the server or a reset from the
+/// client.
 class AtomicEnds : public AtomicTest {
  protected:
   static constexpr uint64_t kStart = 100, kHolder = 1, kWaiter = 10;
@@ -609,7 +611,7 @@ void AtomicEnds::run(bool holder_ends, bool by_peer) {
           EXPECT_EQ(word(d, holder_ends ? 4096 : 4104), kPoison);
           h.until_complete(stays, "the other QP's");
           EXPECT_EQ(stays.wc(good).status, IBV_WC_SUCCESS);
-          // The holder had begun: it is carried out.
+          // The holder's atomic had begun: it is executed.
           EXPECT_EQ(word(d, holder_ends ? 4104 : 4096), holder_ends ? kStart + kHolder : kStart);
           const uint64_t after = stays.fetch_add(d.sge(4096, 8), key, kTarget, 0);
           h.until_complete(stays, "one afterwards");
@@ -662,8 +664,9 @@ TEST_P(AtomicEnds, AWaiterForTheLockIsReset) {
   in_child([this] { run(false, true); });
 }
 
-/// An old value that comes poisoned or never: Terminate 0/2/07 with the DDP header alone, the word
-/// stays, what stands behind it in its QP does nothing, and the next waiter for the word goes on.
+/// An old value that arrives poisoned or never: Terminate 0/2/07 with only the DDP header. The word
+/// is unchanged, later requests of its QP have no effect, and the next waiter for the word
+/// continues.
 TEST_P(AtomicTest, AnOldValueThatCannotBeReadIsATerminate) {
   constexpr uint32_t kTimeout = 5'000;
   for (const bool never : {false, true}) {
@@ -736,8 +739,8 @@ TEST_P(AtomicTest, AnOldValueThatCannotBeReadIsATerminate) {
   }
 }
 
-/// destroy_mr of the target while its old value is not there, or its store is not taken: answered
-/// when the store is in memory, and no byte changes afterwards.
+/// destroy_mr of the target while its old value has not arrived, or its store is stalled: the
+/// response follows the store to memory, and no byte changes afterwards.
 TEST_P(AtomicTest, RegionGoesDuringAnAtomic) {
   enum class Held { kRead, kStore };
   for (const Held what : {Held::kRead, Held::kStore}) {

@@ -1,6 +1,5 @@
-// Completions that no root complex should send, and those that never come: the request they were
-// for fails, the neighbour's go on, and nobody's memory holds a byte that it should not.
-// Architecture 3.2.
+// Completions that no root complex should send, and missing completions. The request fails,
+// requests of the neighbour continue, and no memory holds a wrong byte. Architecture 3.2.
 #include "gen/regs.hpp"
 #include "world.hpp"
 
@@ -13,7 +12,7 @@ using spec::Cause;
 
 constexpr uint64_t kTarget = 0x10000000;
 constexpr uint32_t kTimeout = 5'000;  // device cycles: 15.5 us
-constexpr Time kLate = 33 * kUs;      // after the time-out, before the tag is used again
+constexpr Time kLate = 33 * kUs;      // after the timeout, before the tag is reused
 constexpr uint32_t kBytes = 1000, kNear = 4096;
 
 class BadCompletion : public testing::TestWithParam<Kinds> {
@@ -39,7 +38,7 @@ class BadCompletion : public testing::TestWithParam<Kinds> {
          .late = kLate});
   }
   static void expect_counted(Host& h, Completions how) {
-    h.rest(2 * kLate);  // late ones, too
+    h.rest(2 * kLate);  // include late ones
     EXPECT_EQ(h.world.simulation().root_complex(h.side).counters().misanswered, 1u);
     const Counts c = counts(h);
     const bool again = how == Completions::kTwice || how == Completions::kLate;
@@ -50,7 +49,7 @@ class BadCompletion : public testing::TestWithParam<Kinds> {
     EXPECT_EQ(c.timed_out, time ? 1u : 0u);
   }
 
-  /// A Write (or a Read of the peer's memory) whose device meets such a completion, once.
+  /// A Write (or a Read of the peer's memory) whose device receives such a completion, once.
   void run(Where where, Completions how) {
     World w({.kind = GetParam()});
     const bool fails = how != Completions::kTwice;
@@ -125,7 +124,7 @@ class BadCompletion : public testing::TestWithParam<Kinds> {
           h.until("the neighbour's Send", [&] { return other.completed(receive); });
           EXPECT_EQ(other.wc(receive).status, IBV_WC_SUCCESS);
           neighbour = true;
-          h.rest(kLate);  // a Write of the other connection that succeeds is there
+          h.rest(kLate);  // a successful Write of the other connection is placed by then
           if (where == Where::kResponse) expect_counted(h, how);
           for (size_t i = 0; i < 4096; ++i) {
             const bool good = i < kBytes && (where == Where::kResponse || !fails);
@@ -148,13 +147,13 @@ class BadCompletion : public testing::TestWithParam<Kinds> {
   }
 };
 
-/// Payload of a Write: fatal_err, and no byte of the bad segment leaves.
+/// Payload of a Write: fatal_err, and no byte of the bad segment is sent.
 TEST_P(BadCompletion, PayloadOfWrite) { all(Where::kPayload); }
 
-/// Send-queue fetch: the WQE it was for ends with fatal_err.
+/// Send-queue fetch: its WQE completes with fatal_err.
 TEST_P(BadCompletion, SqFetch) { all(Where::kSqFetch); }
 
-/// Payload of a Read Response: the peer gets a Terminate, and none of the bytes.
+/// Payload of a Read Response: the peer receives a Terminate, and none of the bytes.
 TEST_P(BadCompletion, PayloadOfReadResponse) { all(Where::kResponse); }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, BadCompletion,

@@ -1,5 +1,5 @@
-// What a host should never do, and memory that cannot be read: each has its defined outcome
-// (theory-of-operation.md), the device lives on. R5040-7.1-01, 02, 8.1.1-01, 03.
+// Forbidden actions of a host, and memory that cannot be read: each has its defined outcome
+// (theory-of-operation.md), and the device continues. R5040-7.1-01, 02, 8.1.1-01, 03.
 #include "gen/regs.hpp"
 #include "world.hpp"
 
@@ -16,20 +16,20 @@ struct Shared {
   bool ready = false, done = false;
 };
 
-/// What one side sees of a failure.
+/// The failure as one side observes it.
 struct Seen {
   Cause cause{};
   uint16_t peer_term = 0;
-  Bytes terminate;  // last FPDU that this side sent
+  Bytes terminate;  // the last FPDU that this side sent
 };
 
 class BadInput : public testing::TestWithParam<Kinds> {
  protected:
-  /// A connection with a good Send in front. Then `spoil` at the client, which leaves requests
-  /// outstanding; both sides come to error, all completes, a second connection goes on.
+  /// A connection with a good Send first. Then the client's steps leave requests outstanding. Both
+  /// sides reach the error state, all requests complete, a second connection continues.
   using Step = std::function<void(Host&, Endpoint&, Region&)>;
   struct Plan {
-    Step client, client_after;  // posts; looks at the statuses
+    Step client, client_after;  // posts; checks the statuses
     Step server = [](Host&, Endpoint&, Region&) {};
     Step server_after = [](Host&, Endpoint&, Region&) {};
     Step before_receives = [](Host&, Endpoint&, Region&) {};
@@ -144,7 +144,7 @@ TEST_P(BadInput, WqeOfRandomBytes) {
   in_child([this] {
     run({.client =
              [this](Host& h, Endpoint& e, Region& r) {
-               // The next WQE is overwritten between post and fetch by what no driver writes.
+               // A WQE that no driver writes overwrites the next one between post and fetch.
                auto& q = *e.qp.core();
                const uint32_t unit = q.sq_head & ((1u << q.log_sq) - 1);
                base::Rng rng(h.world.seed());
@@ -166,7 +166,7 @@ TEST_P(BadInput, WqeOfRandomBytes) {
   });
 }
 
-/// Send-queue fetch: the first WQE it was for ends with fatal_err.
+/// Send-queue fetch: its first WQE completes with fatal_err.
 TEST_P(BadInput, SqFetchPoisoned) {
   in_child([this] {
     run({.client =
@@ -185,7 +185,7 @@ TEST_P(BadInput, SqFetchPoisoned) {
   });
 }
 
-/// Payload of a Write: fatal_err, and no byte of the bad segment leaves.
+/// Payload of a Write: fatal_err, and no byte of the bad segment is sent.
 TEST_P(BadInput, PayloadOfWriteAborted) {
   in_child([this] {
     run({.client =
@@ -235,7 +235,8 @@ TEST_P(BadInput, PayloadOfReadResponsePoisoned) {
   });
 }
 
-/// A receive that cannot be fetched is a local error (0/0/00), and ends in its own status.
+/// A receive that cannot be fetched is a local error (0/0/00), and completes with a status of its
+/// own.
 TEST_P(BadInput, RqFetchPoisoned) {
   in_child([this] {
     run({.client =
@@ -261,7 +262,7 @@ TEST_P(BadInput, RqFetchPoisoned) {
   });
 }
 
-/// The admin ring: the device says fatal and takes no command any more.
+/// The admin ring: the device reports fatal and accepts no further command.
 TEST_P(BadInput, AdminRingPoisoned) {
   in_child([this] {
     World w({.kind = GetParam()});
@@ -282,7 +283,7 @@ TEST_P(BadInput, AdminRingPoisoned) {
               << rsp.error().what;
           EXPECT_TRUE((h.dev.read32(0, spec::kDevStatusOffset) & spec::kDevStatusFatalMask) != 0);
           EXPECT_EQ(h.dev.read64(0, spec::kDmaErrorsOffset), 1u);
-          h.dev.reset();  // only this helps
+          h.dev.reset();  // only a reset recovers
           ManagerSettings again;
           auto manager = must(Manager::open(h.dev, again), "after reset");
           EXPECT_TRUE(manager->execute(h.dev, spec::AdminOpcode::kNop, 0));
@@ -291,7 +292,8 @@ TEST_P(BadInput, AdminRingPoisoned) {
   });
 }
 
-/// Doorbells of another page, for nothing, behind or too far ahead: counted, without effect.
+/// Doorbells of another page, of absent objects, or with an index behind or too far ahead: counted,
+/// without effect.
 TEST_P(BadInput, DoorbellOfAnotherPage) {
   in_child([this] {
     World w({.kind = GetParam()});
@@ -323,7 +325,7 @@ TEST_P(BadInput, DoorbellOfAnotherPage) {
           h.dev.write64(2, foreign + 0x18, doorbell_value(h.cq.number(), 0, 1));
           h.dev.write64(2, mine + 0x00, doorbell_value(7, 0, 1));         // no such QP
           h.dev.write64(2, mine + 0x10, doorbell_value(7, 0, 1));         // no such CQ
-          h.dev.write64(2, mine + 0x00, doorbell_value(0xffffff, 0, 1));  // nor one of this number
+          h.dev.write64(2, mine + 0x00, doorbell_value(0xffffff, 0, 1));  // also absent
           h.dev.write64(2, mine + 0x00, doorbell_value(q.qpn, 0, index + (1u << q.log_sq)));
           h.dev.write64(2, mine + 0x20, doorbell_value(q.qpn, 0, index));  // reserved offset
           EXPECT_EQ(dropped(), before + 9);
@@ -350,8 +352,8 @@ TEST_P(BadInput, DoorbellOfAnotherPage) {
   });
 }
 
-/// Every opcode with random arguments: each is answered, what is refused has changed nothing, the
-/// connection goes on.
+/// Every opcode with random arguments: each gets a response, a refused command has changed nothing,
+/// the connection continues.
 TEST_P(BadInput, AdminCommandsOfRandomBytes) {
   in_child([this] {
     World w({.kind = GetParam(), .settings = {"pcie_latency_ns=200"}});
@@ -384,7 +386,7 @@ TEST_P(BadInput, AdminCommandsOfRandomBytes) {
           unsigned refused = 0, taken = 0;
           for (unsigned op = 0; op < 256; op += op < 0x40 ? 1 : 0x17) {
             for (const bool near : {false, true}) {
-              // Random objects are none that exist; arguments are random and so not all zero.
+              // Random objects do not exist; random arguments are not all zero.
               const auto object = near ? static_cast<uint32_t>(rng.below(8))
                                        : static_cast<uint32_t>(rng.next() | 0x100000);
               const auto args = rng.bytes(56);
@@ -392,7 +394,7 @@ TEST_P(BadInput, AdminCommandsOfRandomBytes) {
                   h.manager->execute(h.dev, static_cast<spec::AdminOpcode>(op), object, args);
               if (r) {
                 ++taken;
-                EXPECT_TRUE(op == 0x00) << op;  // a nop looks at nothing
+                EXPECT_TRUE(op == 0x00) << op;  // a nop checks nothing
                 continue;
               }
               EXPECT_NE(r.error().code, Errc::kTimedOut) << op << ": " << r.error().what;

@@ -13,7 +13,7 @@ namespace {
 
 using namespace verbs;
 
-/// Pages of mmap.
+/// Pages allocated by mmap.
 class Pages {
  public:
   explicit Pages(size_t bytes) {
@@ -98,7 +98,7 @@ TEST_P(CallerMemory, WriteSendAndRead) {
   });
 }
 
-/// A region that is gone gives the memory back: the peer's old key reaches nothing.
+/// A deregistered region releases the memory: the peer's old key reaches nothing.
 TEST_P(CallerMemory, IsTheCallersAgainAfterDereg) {
   in_child([&] {
     World w({.kind = GetParam()});
@@ -138,7 +138,8 @@ TEST_P(CallerMemory, IsTheCallersAgainAfterDereg) {
   });
 }
 
-/// Every PCIe request of a run, at the same time and address, wherever malloc has put the memory.
+/// Every PCIe request of a run has the same time and address, wherever malloc has placed the
+/// memory.
 TEST_P(CallerMemory, RunsRepeatWhereverItLies) {
   constexpr uint64_t kBytes = 100'000, kTarget = 0x10000000;
   struct Result {
@@ -146,7 +147,7 @@ TEST_P(CallerMemory, RunsRepeatWhereverItLies) {
   };
   void* shared = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(shared, MAP_FAILED);
-  const auto results = static_cast<Result*>(shared);  // of the children
+  const auto results = static_cast<Result*>(shared);  // written by the children
   const auto run = [&](uint64_t moved, uint64_t seed, Result& result) {
     in_child([&] {
       World w({.kind = GetParam(), .seed = seed});

@@ -1,5 +1,7 @@
-// The command line: rnic-sim itself, as a process. What it refuses is one line and exit status 2, before anything runs; what it
-// does leaves the files that it was asked for; what fails ends with the command that repeats it.
+// The command line: rnic-sim itself, as a process.
+//   - Wrong use prints one line and exits with status 2, before anything runs.
+//   - A run writes the requested files.
+//   - A failure ends with the command that reproduces it.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -36,7 +38,7 @@ struct Told {
   std::string out, err;
 };
 
-/// In a folder of its own, with some files to name.
+/// Runs in a separate folder, with some files to name.
 class Cli : public testing::Test {
  protected:
   Cli() {
@@ -75,7 +77,7 @@ class Cli : public testing::Test {
   }
   ~Cli() override { fs::remove_all(folder_); }
 
-  /// `before`: what the shell does first.
+  /// `before`: the shell's commands in front of rnic-sim.
   Told run(std::string arguments, const std::string& before = "") const {
     for (size_t at; (at = arguments.find("@captures")) != std::string::npos;)
       arguments.replace(at, 9, RNIC_CAPTURES);
@@ -103,7 +105,7 @@ struct Row {
 };
 void PrintTo(const Row& r, std::ostream* to) { *to << "rnic-sim " << r.arguments; }
 
-// --- what is refused
+// --- wrong use
 
 class WrongUse : public Cli, public testing::WithParamInterface<Row> {};
 
@@ -334,7 +336,7 @@ constexpr Row kWrong[] = {
      "rtl.json: reset_seed=3: no device that it is set for is RTL"},
     {"config_of_rtl_one_side", "run write_lat --server rtl --config rtl_side.json",
      "rtl_side.json: client.reset_seed=3: no device that it is set for is RTL"},
-    // files that are read
+    // input files
     {"file_none", "run file_copy", "--file FILE"},
     {"file_missing", "run file_copy --file missing",
      "missing: cannot be read (No such file or directory)"},
@@ -355,7 +357,7 @@ constexpr Row kWrong[] = {
     {"plot_output", "results bandwidth --plot -", "--plot -: a file is wanted"},
     {"depth_other", "results --depth some", "not what rtl/lint/depth.sh prints"},
     {"ci_other", "results tests --ci some", "not what tb/run.sh prints"},
-    // files that are written
+    // output files
     {"pcap", "run write_lat --pcap /nonexistent/x",
      "--pcap /nonexistent/x: cannot be written (No such file or directory)"},
     {"pcap_folder", "run write_lat --pcap .", "cannot be written (Is a directory)"},
@@ -381,7 +383,7 @@ constexpr Row kWrong[] = {
     {"tlp_pipe", "run write_lat --tlp pipe", "--tlp pipe: not a regular file"},
     {"pcap_pipe_by_link", "run write_lat --pcap link_to_pipe",
      "--pcap link_to_pipe: not a regular file"},
-    // one file for two things
+    // one file for two purposes
     {"csv_is_json_by_link", "run write_lat --json new --csv link_to_new",
      "--csv link_to_new: --json writes the same file"},
     {"json_is_pcap_by_links", "run write_lat --json link_to_new --pcap link_to_link",
@@ -429,7 +431,7 @@ constexpr Row kWrong[] = {
 INSTANTIATE_TEST_SUITE_P(Each, WrongUse, testing::ValuesIn(kWrong),
                          [](const auto& info) { return info.param.name; });
 
-// --- what is done
+// --- correct use
 
 class GoodUse : public Cli, public testing::WithParamInterface<Row> {};
 
@@ -511,7 +513,7 @@ TEST_F(Cli, NullDeviceMayBeNamedTwice) {
   EXPECT_EQ(run("run file_copy --file some --pcap some.pcap --json some.json --quiet").status, 0);
 }
 
-// A link to a file that is not there yet is looked at and left.
+// Checking the output path does not create the target of a dangling link.
 TEST_F(Cli, OutputGoesWhereItsLinkLeads) {
   const Told refused = run("run write_lat --json link_to_link --pcap /nonexistent/x");
   EXPECT_EQ(refused.status, 2) << refused.err;
@@ -548,10 +550,11 @@ TEST_F(Cli, PrintedConfigIsAConfig) {
   EXPECT_EQ(a["settings"], b["settings"]);
   EXPECT_EQ(a["preset"], b["preset"]);
   EXPECT_EQ(run("run write_bw --config again.json --set count=40").status,
-            0);  // all settings are in it, those of other programs too
+            0);  // it contains all settings, also those of other programs
 }
 
-// --preset before a file's, a later file's before an earlier one's, and every setting before all of them.
+// Precedence: --preset over a file's preset, a later file's over an earlier one's, and every
+// setting over all presets.
 TEST_F(Cli, PresetLiesUnderAllSettings) {
   std::ofstream(file("slow.json"))
       << R"({"preset": "gen3x16", "settings": {"pcie_latency_ns": 1234}})";
@@ -576,7 +579,7 @@ TEST_F(Cli, PresetLiesUnderAllSettings) {
             "preset gen5x16");
 }
 
-// The name of a file is not a kind of source.
+// A file name is never mistaken for a kind of source.
 TEST_F(Cli, ConfigMayHaveAnyName) {
   std::ofstream(file("default")) << R"({"settings": {"size": 64, "mtu": 9000}})";
   std::ofstream(file("preset x")) << R"({"settings": {"mtu": 9000}})";
@@ -594,7 +597,7 @@ TEST_F(Cli, ConfigMayHaveAnyName) {
   EXPECT_NE(last_line(regressed.err).find(" --set mtu=9000 "), std::string::npos) << regressed.err;
 }
 
-// Never in the words of the library that reads it.
+// The message never has the wording of the library that reads the file.
 TEST_F(Cli, WhatIsNoJsonIsToldWithItsPlaceAndWhy) {
   for (const auto& [text, says] :
        {std::pair{R"({"settings": {"mtu" 1500}})", "line 1, column 24: a colon is wanted"},
@@ -623,7 +626,8 @@ TEST_F(Cli, WhatIsNoJsonIsToldWithItsPlaceAndWhy) {
   }
 }
 
-// Of two values of one name one would not count. In two objects, and in text, a name may stand again.
+// Of two values of one name, one would be ignored. In two objects, and in text, a name may be
+// repeated.
 TEST_F(Cli, KeyThatIsSaidTwiceIsRefusedWithItsLines) {
   const std::string unit = R"({"n": 0, "from": "initiator", "kind": "mpa", "hex": "00"})";
   for (const auto& [command, text, says] :
@@ -682,7 +686,8 @@ TEST_F(Cli, FilesOfARun) {
   EXPECT_NE(text_of(file("t")).find("payload"), std::string::npos);
 }
 
-// By name, each against the JSON of the same run; no two of these figures are alike. One of the runs fails.
+// Compares by name, each with the JSON of the same run; no two of these figures are alike. One of
+// the runs fails.
 TEST_F(Cli, ColumnsOfTheCsvAreTheFieldsOfTheJson) {
   for (const auto& [arguments, status] :
        {std::pair{"run write_bw --set count=100 --set size=4096 --seed 7", 0},
@@ -736,7 +741,7 @@ TEST_F(Cli, ColumnsOfTheCsvAreTheFieldsOfTheJson) {
   }
 }
 
-// Rows of several runs, put together, are told apart; what was not measured is not 0.
+// Rows of several runs in one table are distinguishable; a value that was not measured is not 0.
 TEST_F(Cli, RowOfTheCsvSaysItsSettings) {
   const auto row = [&](const std::string& arguments) {
     EXPECT_LE(run(arguments + " --csv c --quiet").status, 3);
@@ -754,7 +759,8 @@ TEST_F(Cli, RowOfTheCsvSaysItsSettings) {
             "write_bw,model,model,1,64,0,0,0.0,,,,0,3,time_limit_us=1");
 }
 
-// One operation at a time, each from about where the last one ended: together they last as long as the run was measured.
+// One operation at a time: each starts about when the previous one ends. Their sum is the measured
+// time.
 TEST_F(Cli, LatenciesAddUpToTheMeasuredTime) {
   for (const auto& [program, divisor] :
        {std::pair{"write_lat", 2}, {"send_lat", 2}, {"read_lat", 1}}) {
@@ -818,7 +824,8 @@ TEST_F(Cli, ResultsSayHowManyOperationsTheirStagesAreOf) {
             std::string::npos);
 }
 
-// The bytes by purpose are those of the model too, and an RTL device says for whom its units stalled.
+// The model also reports bytes by purpose. An RTL device reports which unit each of its units
+// stalled for.
 TEST_F(Cli, JsonSaysWhatPcieWasForAndWhoStalledForWhom) {
   ASSERT_EQ(run("compare write_bw --set count=64 --set size=8192 --set depth=8 --json j --csv c "
                 "--jobs 2 --quiet")
@@ -899,9 +906,9 @@ TEST_F(Cli, WaveIsOfTheWindowAndTheUnit) {
   EXPECT_NE(late.err.find("not written, the run ended before"), std::string::npos) << late.err;
 }
 
-// --- what fails
+// --- failures
 
-// The last line repeats the failure, with all that made it.
+// The last line reproduces the failure, with all its settings.
 TEST_F(Cli, FailureIsStatusOneAndItsLastLineRepeatsIt) {
   std::ofstream(file("more.json")) << R"({"settings": {"qps": 1, "depth": 32, "mtu": 9000}})";
   const Told t =
@@ -933,7 +940,8 @@ TEST_F(Cli, LastLineOfAFailureIsGoodForAShell) {
   EXPECT_EQ(run(again.substr(std::string("reproduce: rnic-sim ").size())).err, t.err);
 }
 
-// The power of the server fails at every event of a run; the last line cuts it for real, and is right.
+// The power of the server fails at every event of a run. The last line cuts the power in a real
+// run, and confirms the result.
 TEST_F(Cli, CrashFindsTheMethodThatLosesRecords) {
   const Told t =
       run("crash durable_log --set method=all --set count=40 --set link_delay_ns=1000 --seed 3 "
@@ -985,7 +993,7 @@ TEST_F(Cli, CrashAtSoManyInstants) {
   }
 }
 
-// More instants than the run has picoseconds.
+// Requests more instants than the run has picoseconds.
 TEST_F(Cli, CrashSaysThatItTookFewerInstants) {
   const std::string crash = "crash durable_log --set method=read --set count=1 --set instants=";
   const Told few = run(crash + "20");
@@ -1086,10 +1094,10 @@ TEST_F(Cli, RegressionThatFailsIsStatusOneAndItsLastLineRepeatsIt) {
   ASSERT_TRUE(again.starts_with("reproduce: rnic-sim regress ")) << t.err;
   EXPECT_NE(
       run(again.substr(std::string("reproduce: rnic-sim ").size()) + " --set shrink=0").status,
-      0);  // 3 if less of the plan only waits
+      0);  // 3 if less of the plan only hangs
 }
 
-// An address space of 8 GB.
+// The shell limits the address space to 8 GB.
 TEST_F(Cli, MemoryThatTheMachineDoesNotGiveIsStatusFour) {
   const Told t = run("run write_lat --set arena_mib=65536", "ulimit -v 8000000; ");
   EXPECT_EQ(t.status, 4) << t.err;
@@ -1097,7 +1105,7 @@ TEST_F(Cli, MemoryThatTheMachineDoesNotGiveIsStatusFour) {
             "rnic-sim: host memory of 65536 MiB (arena_mib): mmap: Cannot allocate memory\n");
 }
 
-// Said of every kind of output, and never for nothing: /dev/full takes no byte.
+// Every kind of output reports the error, and only then: /dev/full accepts no byte.
 TEST_F(Cli, OutputThatCannotBeWrittenToItsEndIsStatusFour) {
   for (const auto& [arguments, says] :
        {std::pair{"run write_lat --set count=4 --json /dev/full",
@@ -1129,7 +1137,7 @@ TEST_F(Cli, OutputThatCannotBeWrittenToItsEndIsStatusFour) {
   EXPECT_EQ(run("run nothing 2>/dev/full").status, 2);
 }
 
-// A disk of 128 KiB, made for the command; nothing where this may not be done.
+// Uses a disk of 128 KiB, mounted for the command; skipped if mounting is not allowed.
 TEST_F(Cli, WaveformOnAFullDiskIsStatusFourAndAFailureIsToldWithoutIt) {
   fs::create_directory(file("full"));
   if (std::system("unshare -rm mount -t tmpfs none /mnt 2>/dev/null") != 0)
@@ -1155,7 +1163,7 @@ TEST_F(Cli, WaveformOnAFullDiskIsStatusFourAndAFailureIsToldWithoutIt) {
       << failure.err;
 }
 
-// Its waveform has the name of a folder.
+// A folder already has the name of the waveform.
 TEST_F(Cli, FailureIsToldAlthoughItsWaveformCannotBeWritten) {
   fs::create_directory(file("write_bw-seed1.client.fst"));
   const Told t =
@@ -1168,7 +1176,7 @@ TEST_F(Cli, FailureIsToldAlthoughItsWaveformCannotBeWritten) {
   EXPECT_TRUE(last_line(t.err).starts_with("reproduce: rnic-sim run write_bw ")) << t.err;
 }
 
-// A run that has failed stays one that has failed.
+// A failed run remains failed if its files cannot be written.
 TEST_F(Cli, FailureIsToldAlthoughItsFilesCannotBeWritten) {
   const std::string failing =
       "run send_lat --set count=20 --set client.pcie_error_status=3 --set client.pcie_error_nth=60";
@@ -1179,9 +1187,10 @@ TEST_F(Cli, FailureIsToldAlthoughItsFilesCannotBeWritten) {
   EXPECT_EQ(lines_of(full.err), lines_of(plain.err) + 2) << full.err;
 }
 
-// --- two runs at a time, and runs that are ended
+// --- concurrent runs, and interrupted runs
 
-// What names a file is refused as long as another run writes it: that one is there and is ended afterwards.
+// A file is refused while another run writes it. The test starts that run first and ends it
+// afterwards.
 TEST_F(Cli, FileThatAnotherRunWritesIsRefused) {
   fs::create_symlink("p", file("link"));
   const std::string other =
@@ -1215,7 +1224,7 @@ TEST_F(Cli, FileThatAnotherRunWritesIsRefused) {
   EXPECT_EQ(later.status, 0) << later.err;
 }
 
-// Where no file can be, none is written: runs that begin at the same time all say so.
+// If a file cannot exist, no run writes it: runs that start at the same time all report that.
 TEST_F(Cli, FileThatCannotBeIsNotHeldByAnotherRun) {
   fs::create_directory(file("a_folder"));
   for (const char* name : {"nowhere/x", "a_folder"}) {
@@ -1230,7 +1239,7 @@ TEST_F(Cli, FileThatCannotBeIsNotHeldByAnotherRun) {
   }
 }
 
-// A file of results is there as a whole, or as it was: on a disk of 8 KiB, where this may be made.
+// A results file is complete, or unchanged: on a disk of 8 KiB, if it can be mounted.
 TEST_F(Cli, FileThatCannotBeReplacedStaysAsItWas) {
   fs::create_directory(file("full"));
   if (std::system("unshare -rm mount -t tmpfs none /mnt 2>/dev/null") != 0)
@@ -1272,7 +1281,8 @@ TEST_F(Cli, WaveformsOfAnEarlierFailureStay) {
   EXPECT_TRUE(text_of(file("write_bw-seed1.client.fst")) == kept);
 }
 
-/// For run(): SIGTERM (a shell's background may ignore SIGINT) comes when this file has something in it.
+/// For run(): sends SIGTERM once this file is not empty (a shell's background job may ignore
+/// SIGINT).
 std::string ended_when(const std::string& name) {
   return "us=$$; (while [ ! -s " + name +
          " ] && kill -0 $us; do sleep 0.05; done; kill -TERM $us) & exec ";
@@ -1303,7 +1313,8 @@ TEST_F(Cli, InterruptedRunsLeaveWhatHasEnded) {
             std::string::npos);
 }
 
-/// When the waveforms in a file end: what its writer fills in last. The header is a type, a length, first and last time.
+/// The end time of the waveforms in a file, which its writer fills in last. The header is a type, a
+/// length, first and last time.
 uint64_t end_of_wave(const fs::path& file) {
   const std::string bytes = text_of(file);
   uint64_t end = 0;
@@ -1312,7 +1323,7 @@ uint64_t end_of_wave(const fs::path& file) {
   return end;
 }
 
-// A waveform that is not closed cannot be read, and leaves a second file beside it.
+// An unclosed waveform cannot be read, and leaves a second file beside it.
 TEST_F(Cli, InterruptedRunClosesItsWaveforms) {
   const Told t =
       run("run write_bw --client tandem --server rtl --set build=minimum --set count=100000000 "
@@ -1349,7 +1360,7 @@ TEST_F(Cli, InterruptedRegressionLeavesWhatHasEnded) {
 
 TEST_F(Cli, RunThatDiedHasARowOfItsOwn) {
   const Told t = run("run write_bw --set count=100000000 --pcap p --json j --csv c --junit x",
-                     // a shell's child of its own is not among the run's children
+                     // the shell's own child is not among the run's children
                      "us=$$; ( (while [ ! -s p ] && kill -0 $us; do sleep 0.05; done; kill -SEGV "
                      "$(cat /proc/$us/task/$us/children)) & ); exec ");
   EXPECT_EQ(t.status, 1) << t.err;
@@ -1360,7 +1371,7 @@ TEST_F(Cli, RunThatDiedHasARowOfItsOwn) {
   EXPECT_EQ(last_line(text_of(file("c"))), "write_bw,model,model,1,,,,,,,,,1,count=100000000");
 }
 
-// Nothing has ended: nothing is written over what an earlier run has left.
+// No run has finished: the results of an earlier run are not overwritten.
 TEST_F(Cli, InterruptedRunAloneLeavesNoResult) {
   std::ofstream(file("j")) << "an earlier run's";
   const Told t = run("run write_bw --set count=100000000 --pcap p --json j", ended_when("p"));
@@ -1368,7 +1379,7 @@ TEST_F(Cli, InterruptedRunAloneLeavesNoResult) {
   EXPECT_EQ(text_of(file("j")), "an earlier run's");
 }
 
-// --- the main job
+// --- the main use
 
 TEST_F(Cli, CopyMovesTheFileOnAllPairingsAndInTandem) {
   std::ofstream(file("data")) << std::string(5000, 'x') << "the end";
@@ -1387,7 +1398,7 @@ TEST_F(Cli, CopyMovesTheFileOnAllPairingsAndInTandem) {
   }
   EXPECT_NE(t.out.find("differences: 0"), std::string::npos) << t.out;
   EXPECT_EQ(json_of(file("j")).size(), 27u);
-  // Progress in a pipe: what will be done, and a line of each run.
+  // Progress in a pipe: one line for the plan, and one for each run.
   EXPECT_EQ(lines_of(t.err), 1 + 27) << t.err;
   EXPECT_NE(t.err.find("copy: 27 of 27, read_lat "), std::string::npos) << t.err;
 }
@@ -1402,7 +1413,7 @@ TEST_F(Cli, CopyThatFailsIsStatusOne) {
   EXPECT_TRUE(last_line(t.err).starts_with("reproduce: rnic-sim run ")) << t.err;
 }
 
-// --- sim/run.sh, in a copy of the repository that can install and build nothing
+// --- sim/run.sh, in a copy of the repository that cannot install or build
 
 class RunScript : public Cli {
  protected:
@@ -1490,7 +1501,7 @@ TEST_F(RunScript, TakesWhatCopyTakes) {
   EXPECT_EQ(call("sim/run.sh some --help").status, 0);
 }
 
-// The script reads the names where they stand in the sources: none of those that there are is refused.
+// The script reads the names from the sources: it refuses no existing name.
 TEST_F(RunScript, KnowsEachSetting) {
   make_tree("tree");
   std::istringstream listed(run("list settings").out);
@@ -1505,7 +1516,7 @@ TEST_F(RunScript, KnowsEachSetting) {
   EXPECT_EQ(call("sim/run.sh some" + words).status, 99) << text_of(file(".err"));
 }
 
-// The scripts of rtl/, where they stand.
+// The scripts of rtl/, in the repository.
 TEST_F(Cli, ScriptsOfTheRtlSayWhatTheyTake) {
   const auto call = [&](const std::string& words) {
     const int status = std::system(("cd '" + folder_.string() +
@@ -1570,7 +1581,7 @@ TEST_F(RunScript, PathWithASpaceIsSaidAtOnce) {
   }
 }
 
-// Nobody is kept from writing by a mode who is root, but by a name that is taken.
+// File modes do not stop root from writing, so the test uses names that are taken.
 TEST_F(RunScript, BuildFolderThatCannotBeWrittenIsSaidAtOnce) {
   make_tree("tree");
   for (const char* taken : {"tree/build-release/run.lock", "tree/build-release"}) {

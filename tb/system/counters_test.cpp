@@ -1,5 +1,6 @@
-// The counters of each unit mean the same in model and RTL (docs/theory-of-operation.md, Counters):
-// after the same traffic every unit has handled as many items, and has been busy for about as long.
+// The counters of each unit have the same meaning in model and RTL (docs/theory-of-operation.md,
+// Counters). After the same traffic every unit has handled as many items, and was busy for about as
+// long.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -41,8 +42,7 @@ TEST_P(Counters, AreThoseOfTheRtl) {
     for (const auto& [unit, m] : model[side].items()) {
       const auto& r = rtl[side][unit];
       SCOPED_TRACE(fmt::format("{} of the {}: model {}, RTL {}", unit, side, m.dump(), r.dump()));
-      if (unit ==
-          "host_if") {  // the driver polls registers until the device is ready, which is a matter of time
+      if (unit == "host_if") {  // the number of ready polls varies
         EXPECT_NEAR(m["items"].get<double>(), r["items"].get<double>(), 4);
       } else {
         EXPECT_EQ(m["items"], r["items"]);
@@ -59,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(Programs, Counters,
                                          Case{"send_bw", {"size=100", "count=20", "warmup=0"}}),
                          [](const auto& info) { return std::string(info.param.program); });
 
-/// Of an RTL device the cycles in which some stream out of each unit is offered and not taken.
+/// Counts, per unit of an RTL device, the cycles in which an output stream is valid and not ready.
 struct Stalls final : sim::Observer {
   std::map<std::string, uint64_t> of;
   bool wants_streams() const override { return true; }
@@ -75,16 +75,16 @@ struct Stalls final : sim::Observer {
 
 struct Narrow {
   const char* setting;
-  std::vector<std::string> stall;  // units, long
+  std::vector<std::string> stall;  // units that stall long
 };
 class CountStalled : public testing::TestWithParam<Narrow> {};
 
-// Headers and beats, both ways.
+// Headers and beats, both directions.
 TEST_P(CountStalled, IsTheCyclesInWhichAnOutputWaits) {
   tb::in_child([] {
     std::array<Stalls, 2> seen;
     std::array<std::map<std::string, std::pair<uint64_t, uint64_t>>, 2>
-        counted;  // by the device, by us
+        counted;  // by the device, by the test
     tb::World w({.kind = tb::kRtl,
                  .settings = {GetParam().setting},
                  .observer = {&seen[kClient], &seen[kServer]}});

@@ -1,5 +1,6 @@
-// Cover points of the RTL (RNIC_COVER): programs on the build `stall` reach each of them. What several WQEs in a visit, several messages
-// of a QP in ddp and a request beside a response in service do is code that a build with one of each never runs.
+// Cover points of the RTL (RNIC_COVER): programs on the build `stall` reach each of them. A build
+// with one WQE per visit, one message of a QP in ddp, and one request or response in service never
+// runs the code for several.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -18,7 +19,7 @@ namespace {
 
 using namespace verbs;  // NOLINT: a test
 
-/// Times that each cover point was met, of all files that the Verilated devices left in the folder.
+/// The count of each cover point, over all files that the Verilated devices wrote to the folder.
 std::map<std::string, uint64_t> met(const std::filesystem::path& folder) {
   std::map<std::string, uint64_t> all;
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
@@ -26,7 +27,7 @@ std::map<std::string, uint64_t> met(const std::filesystem::path& folder) {
     for (std::string line; std::getline(in, line);) {
       const size_t count = line.rfind('\'');
       if (!line.starts_with("C '") || count < 3) continue;
-      // Keys are each \1KEY\2VALUE; h is the instance, and ends with the name of the point.
+      // Keys are \1KEY\2VALUE; h is the instance, and ends with the name of the point.
       const size_t at = line.find("\1h\2");
       if (at == std::string::npos) continue;
       const std::string path = line.substr(at + 3, line.find_first_of("\1'", at + 3) - at - 3);
@@ -36,7 +37,7 @@ std::map<std::string, uint64_t> met(const std::filesystem::path& folder) {
   return all;
 }
 
-/// Random programs from a fixed seed: whatever goes well, and errors one at a time.
+/// Random programs from a fixed seed: without errors, and with one error at a time.
 void random_programs() {
   app::RegressRequest r;
   r.kind = {"rtl", "rtl"};
@@ -49,7 +50,8 @@ void random_programs() {
   EXPECT_EQ(app::run_regression(r), app::kGood);
 }
 
-/// Requests behind one doorbell, the first of them wrong: its key, or what PCIe answers to the read of its payload.
+/// Requests with one doorbell, the first of them wrong: its key, or the PCIe completion of its
+/// payload read.
 void wrong_with_others_behind(bool key, uint64_t seed) {
   in_child([=] {
     World w({.kind = {"rtl_stall", "model"}, .settings = {"stall_percent=5"}, .seed = seed});
@@ -108,7 +110,8 @@ TEST(CoverTest, ProgramsOnStallMeetEveryPoint) {
   unsetenv("RNIC_COVERAGE_TO");
   const auto points = met(folder.path());
   EXPECT_GE(points.size(), 10U);
-  // Coincidences inside unit atomic that few random programs cannot be asked for: its bench meets them (tb/atomic).
+  // Rare coincidences inside unit atomic, which few random programs need not reach: its bench does
+  // (tb/atomic).
   const auto is_drawn = [](const std::string& name) {
     return name.find(".rnic.u_atomic.") == std::string::npos ||
            std::ranges::none_of(

@@ -1,5 +1,5 @@
-// The power fails: what a real cut leaves is what the journal says, safe methods lose nothing, the unsafe one does; and what
-// rnic-sim says of it.
+// Power failures: a real cut leaves what the journal predicts, safe methods lose nothing, the
+// unsafe one does; and rnic-sim's report.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -41,8 +41,8 @@ class Crash : public testing::TestWithParam<std::tuple<const char*, const char*,
 };
 
 // Random instants for each method and domain, in the part of the run in which records arrive: 25 on
-// the model, 7 on the RTL, where a run takes two seconds. In all 250 and 56. Of a method that is not
-// safe a cut loses what the journal says, and what its caller hears later.
+// the model, 7 on the RTL, where a run takes two seconds. In all 250 and 56. With an unsafe method
+// a cut loses the records that the journal predicts, and those acknowledged later.
 TEST_P(Crash, ARealCutLeavesWhatTheJournalSays) {
   const std::vector<std::string> settings{"count=40", "qps=2", "depth=6", "size=200",
                                           "llp_timeout_us=60"};
@@ -80,7 +80,7 @@ TEST_P(Crash, ARealCutLeavesWhatTheJournalSays) {
 }
 
 TEST_P(Crash, EveryEventOfARun) {
-  // One QP, so that no response of another hides when one has left.
+  // One QP, so that no response of another QP is masked when a response has been sent.
   const bool is_one = method() == "flush_without_last";
   RunRequest r = made({is_one ? "count=400" : "count=100", is_one ? "qps=1" : "qps=4", "depth=8",
                        "link_delay_ns=1000"});
@@ -94,7 +94,7 @@ TEST_P(Crash, EveryEventOfARun) {
     EXPECT_EQ(j["points_with_loss"], 0u) << j.dump(2);
   } else if (method() == "flush_without_last") {
     // No posted write is held back: the store takes effect before the response arrives, not before
-    // it leaves.
+    // the response is sent.
     EXPECT_EQ(j["lost"], 0u) << j.dump(2);
     EXPECT_GT(j["lost_after"].get<uint64_t>(), 100u) << j.dump(2);
   } else {
@@ -121,7 +121,7 @@ class HeldBack : public testing::TestWithParam<std::tuple<const char*, const cha
 };
 
 // Posted writes that are held back are in flight when the Atomic Write's response arrives. Only the
-// last Flush waits for them. A cut at the first loss loses the record, too.
+// last Flush waits for them. A cut at the first loss also loses the record.
 TEST_P(HeldBack, OnlyTheLastFlushKeepsThePointer) {
   const auto [method, domain, kind] = GetParam();
   const bool is_safe = std::string_view(method) == "flush";
@@ -255,7 +255,8 @@ TEST(PmemImage, WhatCannotBeTakenIsRefusedAndStays) {
   refused({}, "cut short");
 }
 
-/// Both logs take 1280 bytes, so the range of persistent memory fits; the records do not.
+/// Both logs occupy 1280 bytes, so the range of persistent memory matches; the record size does
+/// not.
 TEST(PmemImage, OfRecordsOfAnotherSizeIsRefusedAndStays) {
   const tb::Folder folder;
   const std::string path = folder / "server.pmem";

@@ -1,7 +1,7 @@
-// What the programs never use: start-up with revision 1, rejects, zero-based regions, pages of 2
-// MiB, a completion queue that overruns, arming for solicited completions alone, an event queue
-// that is full, a masked vector, a device that is reset or pulled out while it works. R5044-7.1,
-// R5040-8.1.1-11; architecture 4, 13.
+// Features that no program uses: start-up with revision 1, rejects, zero-based regions, pages of 2
+// MiB, a completion queue that overruns, arming only for solicited completions, a full event queue,
+// a masked vector, a device that is reset or removed while it works. R5044-7.1, R5040-8.1.1-11;
+// architecture 4, 13.
 #include <algorithm>
 
 #include "gen/regs.hpp"
@@ -24,8 +24,8 @@ class Features : public testing::TestWithParam<Kinds> {
   bool ready = false, client_done = false, server_done = false;
 };
 
-/// A reject brings its private data and leaves the QP as it was: it connects at the second try. Both
-/// revisions; with the second CRC is off, since neither side wants it. R5044-7.1.
+/// A reject delivers its private data and leaves the QP unchanged: its second attempt connects.
+/// Both revisions; with the second, CRC is off, since neither side requests it. R5044-7.1.
 TEST_P(Features, RejectThenAcceptOfEitherRevision) {
   for (const unsigned revision : {1u, 2u}) {
     ready = client_done = false;
@@ -78,7 +78,7 @@ TEST_P(Features, RejectThenAcceptOfEitherRevision) {
   }
 }
 
-/// Addresses of a region that count from 0, at both sides, with bytes before and behind it.
+/// Addresses of a region that start at 0, on both sides, with bytes before and after it.
 TEST_P(Features, ZeroBasedRegions) {
   in_child([this] {
     World w = make();
@@ -99,9 +99,9 @@ TEST_P(Features, ZeroBasedRegions) {
           Endpoint& e = h.endpoint();
           h.connect(e);
           h.until("the server", [&] { return ready; });
-          (void)e.write(r.sge(0, 4000), key, 0);       // from the first byte on
-          (void)e.read(r.sge(4000, 3000), key, 4000);  // over a page's border
-          (void)e.send(r.sge(kBytes - 100, 100));      // the last ones
+          (void)e.write(r.sge(0, 4000), key, 0);       // from the first byte
+          (void)e.read(r.sge(4000, 3000), key, 4000);  // across a page boundary
+          (void)e.send(r.sge(kBytes - 100, 100));      // the last bytes
           h.until_complete(e, "completions");
           for (const Wc& wc : e.done) EXPECT_EQ(wc.status, IBV_WC_SUCCESS);
           EXPECT_EQ(wrong(r.buffer.bytes().first(kFirst + 4000), 1), 0u);
@@ -109,7 +109,7 @@ TEST_P(Features, ZeroBasedRegions) {
           EXPECT_EQ(wrong(r.buffer.bytes().subspan(kFirst + 7000), 1, kFirst + 7000), 0u);
           const uint64_t beyond = e.write(r.sge(0, 101), key, kBytes - 100);
           EXPECT_EQ(h.event().peer_term, 0x1101);
-          EXPECT_EQ(e.wc(beyond).status, IBV_WC_SUCCESS);  // it had left
+          EXPECT_EQ(e.wc(beyond).status, IBV_WC_SUCCESS);  // was sent before
           client_done = true;
           h.until("the server", [&] { return server_done; });
         },
@@ -137,7 +137,8 @@ TEST_P(Features, ZeroBasedRegions) {
   });
 }
 
-/// One page-list entry stands for 2 MiB: transfers over the border of two that lie apart.
+/// One page-list entry describes 2 MiB: transfers across the boundary of two pages that are not
+/// contiguous.
 TEST_P(Features, PagesOfTwoMebibytes) {
   in_child([this] {
     World w = make({"huge_from_mib=2", "mtu=9000"});
@@ -174,7 +175,8 @@ TEST_P(Features, PagesOfTwoMebibytes) {
           key = r.mr.rkey();
           Endpoint& e = h.endpoint();
           const uint64_t second = kAt - 2 * kBytes;
-          // Beside what is Read: a Send may be placed before an earlier Read is answered.
+          // Apart from the bytes that are Read: a Send may be placed before an earlier Read is
+          // answered.
           constexpr uint64_t kThird = kPage + 4 * kBytes;
           const Sge sges[] = {r.sge(second, 20'000), r.sge(kThird, kBytes - 20'000)};
           (void)e.receive(sges);
@@ -190,8 +192,9 @@ TEST_P(Features, PagesOfTwoMebibytes) {
   });
 }
 
-/// More completions than a queue has room for: what fits can be taken, the queue's error is told,
-/// its QPs come to error and say so to their peers; a QP of another queue goes on. R5040-8.1.1-11.
+/// More completions than a queue has room for. Those that fit can be polled, and the queue's error
+/// is reported. Its QPs enter the error state and report it to their peers; a QP of another queue
+/// continues. R5040-8.1.1-11.
 TEST_P(Features, CompletionQueueOverruns) {
   in_child([this] {
     World w = make();
@@ -263,12 +266,12 @@ TEST_P(Features, CompletionQueueOverruns) {
   });
 }
 
-/// Armed for solicited completions alone, a plain one is no event, be it before or behind the
-/// arming; one that is solicited is, behind it and before it.
+/// Armed only for solicited completions. A plain completion causes no event, whether before or
+/// after the arming. A solicited completion causes one, in both cases.
 TEST_P(Features, SolicitedAlone) {
   in_child([this] {
     World w = make();
-    int asked = 0;  // Sends that the server wants; what each is
+    int asked = 0;  // Sends requested by the server; whether each is solicited
     static constexpr bool kSolicited[] = {false, false, true, true};
     w.run(
         [&](Host& h) {
@@ -291,7 +294,7 @@ TEST_P(Features, SolicitedAlone) {
           Endpoint& e = h.endpoint();
           for (uint32_t i = 0; i < 4; ++i) (void)e.receive(data.sge(64 * i, 1));
           h.accept(e);
-          // Arrived with its completion, which nobody has taken.
+          // The Send has arrived with its completion, which was not polled.
           const auto next = [&](int i) {
             asked = i + 1;
             const auto& ring = h.cq.core()->ring;
@@ -330,8 +333,8 @@ struct EventsWritten final : sim::PcieObserver {
   }
 };
 
-/// More completion queues have news than their event queue has entries: no event is lost, each comes
-/// as soon as there is room.
+/// More completion queues have events than their event queue has entries: no event is lost, and
+/// each is written as soon as there is room.
 TEST_P(Features, EventQueueIsFull) {
   in_child([this] {
     World w = make();
@@ -356,7 +359,7 @@ TEST_P(Features, EventQueueIsFull) {
             must(cqs[i].req_notify_cq(), "arm");
             (void)all[i]->send(data.sge(0, 8));
           }
-          for (Cq& cq : cqs) {  // the completions are there, of the events what has room
+          for (Cq& cq : cqs) {  // all completions are written, and the events that fit
             for (const Time end = h.dev.now() + kMs; !cq.core()->ring.ready(0);) {
               h.dev.relax();
               ASSERT_LT(h.dev.now(), end);
@@ -386,7 +389,7 @@ TEST_P(Features, EventQueueIsFull) {
   });
 }
 
-/// A masked vector's message waits until it is unmasked; the event is in its queue meanwhile.
+/// A masked vector's message waits until the vector is unmasked; its event is already in the queue.
 TEST_P(Features, MaskedVectorWaits) {
   in_child([this] {
     World w = make();
@@ -429,8 +432,8 @@ TEST_P(Features, MaskedVectorWaits) {
   });
 }
 
-/// A host resets its device in the middle of transfers both ways: nothing is written afterwards, the
-/// peer hears of the loss, and the device serves again; a second time, without rest.
+/// A host resets its device during transfers in both directions. No byte is written afterwards, the
+/// loss is reported to the peer, and the device works again; a second time, without a pause.
 TEST_P(Features, ResetUnderTraffic) {
   in_child([this] {
     static constexpr int kRounds = 3;
@@ -461,7 +464,7 @@ TEST_P(Features, ResetUnderTraffic) {
               must(e.connection.disconnect(), "disconnect");
               break;
             }
-            // In the first round Reads are under way, in the second Writes.
+            // In the first round Reads are in flight, in the second Writes.
             if (round == 0) {
               h.until("bytes of a Read", [&] { return *data.at(kBytes) == pattern(2, 0); });
             } else {
@@ -503,8 +506,8 @@ TEST_P(Features, ResetUnderTraffic) {
   });
 }
 
-/// A device is pulled out of its host while it works: registers read all ones, commands fail and say
-/// why, nothing hangs; the peer finds out by time-out and flushes.
+/// A device is removed from its host while it works. Registers read all ones, commands fail with
+/// the reason, nothing hangs. The peer detects it by timeout and flushes.
 TEST_P(Features, PulledOutUnderTraffic) {
   in_child([this] {
     static constexpr uint32_t kBytes = 60'000;
@@ -525,11 +528,11 @@ TEST_P(Features, PulledOutUnderTraffic) {
           h.until("bytes of a Read", [&] { return *data.at(kBytes) == pattern(2, 0); });
           w.simulation().remove(kClient);
           gone = true;
-          h.rest(2 * kUs);  // what had left it arrives
+          h.rest(2 * kUs);  // in-flight data arrives
           fill(data.buffer.bytes(), 9);
           EXPECT_EQ(h.dev.read32(0, spec::kDevStatusOffset), 0xffffffffu);
           EXPECT_EQ(h.dev.config_read(0), 0xffffffffu);
-          (void)e.send(data.sge(0, 8));  // to nobody
+          (void)e.send(data.sge(0, 8));  // to no device
           const auto info = e.qp.query();
           ASSERT_FALSE(info);
           EXPECT_NE(info.error().what.find("the device is gone"), std::string::npos)

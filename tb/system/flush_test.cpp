@@ -1,7 +1,8 @@
-// RDMA Flush from end to end: its bytes, what it waits for, what it shares with Reads, what a
-// read-back that fails becomes, and how the two sides agree. draft-talpey-rdma-commit-01 sections 3.1.1, 5;
-// RPMEM-3.1.1.1-01 to 03, 3.1.1.2-01 to 04, 3.1.1.3-02, 06, 07, 09, 3.1.4-01, 02, 3.2.2-01, 5.1-03, 04,
-// A.1-01, A.2-01; ambiguities, part 2. The errors of its range: terminate_test.
+// RDMA Flush from end to end: its bytes, what it waits for, what it shares with Reads, the effect
+// of a failed read-back, and how the two sides negotiate. draft-talpey-rdma-commit-01 sections
+// 3.1.1, 5; RPMEM-3.1.1.1-01 to 03, 3.1.1.2-01 to 04, 3.1.1.3-02, 06, 07, 09, 3.1.4-01, 02,
+// 3.2.2-01, 5.1-03, 04, A.1-01, A.2-01; ambiguities, part 2. The errors of its
+// range: terminate_test.
 #include <algorithm>
 
 #include "base/rng.hpp"
@@ -23,7 +24,7 @@ class FlushTest : public testing::TestWithParam<Kinds> {
   uint32_t key = 0;
   bool ready = false, client_done = false, server_done = false;
 
-  /// FPDUs that came to a side in RDMA mode, in order.
+  /// FPDUs that a side received in RDMA mode, in order.
   static std::vector<Bytes> came(const Tap& tap) {
     std::vector<Bytes> all;
     for (const auto& s : tap.taken) {
@@ -36,7 +37,7 @@ class FlushTest : public testing::TestWithParam<Kinds> {
     return static_cast<size_t>(
         std::ranges::count_if(fpdus, [&](const Bytes& f) { return opcode_of(f) == opcode; }));
   }
-  /// The passive side: a region, a connection, then what `body` does.
+  /// The passive side: a region, a connection, then `body`.
   void serve(Host& h, const std::function<void(Host&, Endpoint&, Region&)>& body,
              ConnParam param = {.flush = true}) {
     h.open();
@@ -67,8 +68,8 @@ class FlushTest : public testing::TestWithParam<Kinds> {
   }
 };
 
-/// Typed from the draft's figures: STag, length, TO, flags; P is the wire's 1, G its 2, the other
-/// way round than verbs'. The response has no payload. MSN counts on QN 1 and on QN 3.
+/// Hand-written from the draft's figures: STag, length, TO, flags. On the wire P is 1 and G is 2,
+/// the reverse of verbs. The response has no payload. MSN counts on QN 1 and on QN 3.
 TEST_P(FlushTest, ItsBytesAreThoseOfTheDraft) {
   in_child([this] {
     World w({.kind = GetParam()});
@@ -109,8 +110,8 @@ TEST_P(FlushTest, ItsBytesAreThoseOfTheDraft) {
   });
 }
 
-/// The host takes no posted write for 20 us: what came before the Flush is not placed, and the
-/// Flush is not answered, of a range or of none; nor behind a Send.
+/// The host accepts no posted write for 20 us: the Write or Send before the Flush is not placed, so
+/// the device sends no response to the Flush, neither of a range nor of length 0.
 TEST_P(FlushTest, IsNotAnsweredBeforeWhatCameBeforeItIsPlaced) {
   enum class First { kWrite, kSend };
   for (const First first : {First::kWrite, First::kSend}) {
@@ -159,8 +160,8 @@ TEST_P(FlushTest, IsNotAnsweredBeforeWhatCameBeforeItIsPlaced) {
   }
 }
 
-/// The byte that is read back is asked for behind the writes, and the response leaves behind it:
-/// while the host answers no read, none leaves. A Flush of length 0 reads nothing.
+/// The device issues the read-back after the writes, and sends the response after the read-back:
+/// while the host completes no read, no response is sent. A Flush of length 0 reads nothing.
 TEST_P(FlushTest, IsNotAnsweredBeforeTheReadBackHasReturned) {
   in_child([this] {
     World w({.kind = GetParam()});
@@ -227,7 +228,7 @@ TEST_P(FlushTest, SharesOrdWithReadsAndHoldsAFence) {
               param);
         });
     if (HasFailure()) return;
-    // By time of both directions at the client: requests out less answers in.
+    // By time, both directions at the client: requests sent minus responses received.
     struct Event {
       Time at;
       bool answer;
@@ -257,13 +258,13 @@ TEST_P(FlushTest, SharesOrdWithReadsAndHoldsAFence) {
   });
 }
 
-/// Ambiguities part 2, the pairs of Flush with what exists. While the host answers no read, the
-/// Flush is not answered: a later Send and Write are placed, a later Read and Flush are not
-/// answered, nor is a Flush behind a Read. The Read's bytes are fetched after the Flush.
+/// Ambiguities part 2, the pairs of Flush with other operations. While the host completes no read,
+/// the Flush is not answered. A later Send and Write are placed, a later Read and Flush are not
+/// answered, nor is a Flush after a Read. The Read's bytes are fetched after the Flush.
 TEST_P(FlushTest, PairsWithWhatIsPostedAfterAndBefore) {
   in_child([this] {
     World w({.kind = GetParam()});
-    int phase = 0;  // odd: posted by the client; even: the server's host has taken note
+    int phase = 0;  // odd: the client has posted; even: the server has checked
     const auto step = [&](Host& h, int to) {
       phase = to;
       h.until("the other side", [&] { return phase > to; });
@@ -326,8 +327,8 @@ TEST_P(FlushTest, PairsWithWhatIsPostedAfterAndBefore) {
   });
 }
 
-/// A read-back that comes back poisoned, aborted, or never: Terminate 0/2/0A with the DDP header
-/// alone, no response, and what stands behind the Flush does nothing. The neighbour goes on.
+/// A read-back that arrives poisoned, aborted, or never: Terminate 0/2/0A with only the DDP header,
+/// and no response. Requests after the Flush have no effect. The neighbour continues.
 TEST_P(FlushTest, AReadBackThatFailsIsATerminate) {
   constexpr uint32_t kTimeout = 5'000;
   for (const bool never : {false, true}) {
@@ -387,10 +388,11 @@ TEST_P(FlushTest, AReadBackThatFailsIsATerminate) {
   }
 }
 
-/// Flush is on if both sides ask. Where one does not, the post is refused with a reason. The block of
-/// decision 10 is in the Request of a client that asks, and in no Reply of a server that does not.
+/// Flush is enabled if both sides request it. If one does not, the post is refused with a reason.
+/// The block of decision 10 is in the Request of a client that requests it, and in no Reply of a
+/// server that does not.
 TEST_P(FlushTest, IsOnIfBothSidesAsk) {
-  for (const int who : {0, 1, 2}) {  // who asks: nobody, the server, the client
+  for (const int who : {0, 1, 2}) {  // who requests it: neither side, the server, the client
     ready = client_done = server_done = false;
     in_child([&] {
       World w({.kind = GetParam()});
@@ -442,8 +444,8 @@ TEST_P(FlushTest, IsOnIfBothSidesAsk) {
   }
 }
 
-/// Writes, Sends, Reads and Flushes of several QPs in both directions at once, lengths and types at
-/// random: each completes, and each byte is where it belongs.
+/// Writes, Sends, Reads and Flushes of several QPs in both directions at once, with random lengths
+/// and types: each completes, and each byte is at its address.
 TEST_P(FlushTest, AmongOtherTraffic) {
   const uint64_t seed = 20261125;
   in_child([&] {
@@ -477,7 +479,7 @@ TEST_P(FlushTest, AmongOtherTraffic) {
             static_cast<uint32_t>(rng.below(3) == 0 ? rng.below(5000) : rng.below(200));
         const uint64_t at = rng.below(32 * 1024);
         switch (rng.below(3)) {
-          case 0:  // the bytes that are there already: what is read stays known
+          case 0:  // the bytes that are already there: a Read's result stays known
             (void)e.write(data.sge(at, length), rkey, kTarget + at);
             break;
           case 1:

@@ -1,5 +1,6 @@
-// The golden FPDUs of the requirements (section 12), byte for byte into a whole device: as they come
-// from a peer, with the STag that they name. What they place, and what the device answers.
+// The golden FPDUs of the requirements (section 12), byte for byte into a whole device, as if a
+// peer had sent them, with the STag that they name. Checks the placed bytes and the device's
+// responses.
 #include "vectors/golden.hpp"
 
 #include "gen/regs.hpp"
@@ -14,7 +15,7 @@ using spec::Cause;
 
 constexpr uint32_t kStag = 0x11223344;
 
-/// A key of the permutation that gives STag 0x112233xx to a slot of the table, and the slot.
+/// A key of the permutation that gives STag 0x112233xx to a slot of the table, and that slot.
 std::pair<uint64_t, uint32_t> key_and_slot(const spec::Sizes& sizes) {
   struct Nobody final : model::Tpt::Out {
     void tpt_cmd_rsp(const spec::TptCmdRsp&) override {}
@@ -29,8 +30,8 @@ std::pair<uint64_t, uint32_t> key_and_slot(const spec::Sizes& sizes) {
 
 class Golden : public testing::TestWithParam<Kinds> {
  protected:
-  /// A server whose region has STag 0x11223344 and begins at `base`; the client's device is silent,
-  /// its FPDUs are `sent`. Then `look` at the region's bytes.
+  /// A server whose region has STag 0x11223344 and starts at `base`. The client's device is silent;
+  /// the test injects its FPDUs, `sent`. Then `look` checks the region's bytes.
   void run(uint64_t base, uint64_t length, const std::vector<Bytes>& sent,
            const std::function<void(Host&, Endpoint&, std::span<const uint8_t>)>& look) {
     World w({.kind = GetParam()});
@@ -47,7 +48,7 @@ class Golden : public testing::TestWithParam<Kinds> {
         [&](Host& h) {
           h.open();
           const auto [key, slot] = key_and_slot(w.tap(kServer).sizes());
-          h.dev.write64(0, spec::kStagKeyOffset, key);  // before there is any region
+          h.dev.write64(0, spec::kStagKeyOffset, key);  // before any region exists
           Region landing = h.region(4096);
           const auto memory = must(h.context.alloc(4096), "memory");
           const auto list = must(h.dev.alloc(4096, MemoryKind::kContiguous), "page list");
@@ -87,7 +88,8 @@ const Bytes kWrite = hex(golden::kWrite.bytes), kSend = hex(golden::kSend.bytes)
             kReadRequest = hex(golden::kReadRequest.bytes),
             kTerminate = hex(golden::kTerminate.bytes);
 
-/// The Write lands, the Send is received; Send with Invalidate is not enabled: Terminate 0/2/06.
+/// The Write is placed, the Send is received; Send with Invalidate is not enabled: Terminate
+/// 0/2/06.
 TEST_P(Golden, WriteSendAndSendWithInvalidate) {
   in_child([this] {
     constexpr uint64_t kTo = 0x0102030405060708;
@@ -106,7 +108,7 @@ TEST_P(Golden, WriteSendAndSendWithInvalidate) {
   });
 }
 
-/// The Read Request finds a region that is a byte too short: the Terminate is the golden one, whole.
+/// The region is one byte too short for the Read Request: the Terminate equals the golden one.
 TEST_P(Golden, ReadRequestAndTerminate) {
   in_child([this] {
     run(0x2000, 0xfff, {kReadRequest}, [](Host& h, Endpoint& e, auto) {
@@ -119,7 +121,7 @@ TEST_P(Golden, ReadRequestAndTerminate) {
   });
 }
 
-/// With the region whole, the Read Response carries the sink that the request names.
+/// With the complete region, the Read Response carries the sink that the request names.
 TEST_P(Golden, ReadRequestAndResponse) {
   in_child([this] {
     run(0x2000, 0x1000, {kReadRequest}, [](Host& h, Endpoint& e, auto bytes) {
@@ -138,15 +140,15 @@ TEST_P(Golden, ReadRequestAndResponse) {
         at += room;
       }
       EXPECT_EQ(at, 4096u);
-      (void)e.qp.modify(
-          IBV_QPS_ERR);  // if the client has not, whom nobody has asked for a response
+      (void)e.qp.modify(IBV_QPS_ERR);  // the client sent no request, so it may not have ended
       h.until_complete(e, "flush");
     });
   });
 }
 
-/// What is not there yet is refused by the layer that sees it first, with its headers: requests and Immediate Data by RDMAP, responses
-/// by DDP, which has no queue 3. In front of each stand the messages that its MSN asks for.
+/// The layer that first sees an unsupported message refuses it, with its headers: RDMAP requests
+/// and Immediate Data, DDP the responses (it has no queue 3). Each request follows the messages
+/// that its MSN implies.
 TEST_P(Golden, ExtensionsAreRefused) {
   struct Row {
     golden::Fpdu what;

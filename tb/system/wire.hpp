@@ -1,4 +1,4 @@
-// What goes over the wire, typed from the RFC figures and not by the code under test.
+// Bytes on the wire, hand-written from the RFC figures and not by the code under test.
 //
 //   Bytes f = fpdu(hex("c1 40") + be(stag, 4) + be(to, 8) + payload);      length, pad and CRC32c
 //   EXPECT_EQ(sent.back(), fpdu(terminate(1, 1, 0x00, 0xc000) + ...));
@@ -25,7 +25,7 @@ inline Bytes be(uint64_t value, unsigned bytes) {
   return b;
 }
 
-/// Hexadecimal digits, spaces between them do not count.
+/// Hexadecimal digits; spaces between them are ignored.
 inline Bytes hex(std::string_view text) {
   Bytes b;
   bool high = true;
@@ -54,7 +54,7 @@ inline uint32_t crc32c(const Bytes& bytes) {
   return ~crc;
 }
 
-/// An FPDU's bytes without its CRC get a good one.
+/// Appends a correct CRC to an FPDU without its CRC.
 inline Bytes with_crc(Bytes f) {
   const uint32_t crc = crc32c(f);
   for (unsigned i = 0; i < 4; ++i) f.push_back(static_cast<uint8_t>(crc >> (8 * i)));

@@ -27,7 +27,7 @@ constexpr const char* kSides[] = {"client", "server"};
 
 [[noreturn]] void fail(const std::string& what) { throw std::runtime_error(what); }
 
-/// The build that a kind names behind its family: minimum, stall; else default.
+/// The build that a kind names after its family: minimum, stall; else default.
 std::string build_of(const std::string& kind) {
   const size_t at = kind.find('_');
   return at == std::string::npos ? "default" : kind.substr(at + 1);
@@ -263,7 +263,7 @@ void Host::poll() {
   std::array<Wc, 32> wcs;
   const size_t n = must(cq.poll_cq(wcs), "poll_cq");
   for (const Wc& wc : std::span(wcs).first(n)) {
-    // The newest of that number: one that was destroyed has given it back.
+    // The newest QP of that number: a destroyed QP has released it.
     const auto e = std::find_if(endpoints_.rbegin(), endpoints_.rend(), [&](const Endpoint& each) {
       return each.qp.qp_num() == wc.qp_num;
     });
@@ -370,7 +370,7 @@ void World::run(Program client, Program server) {
   const auto result = try_run(std::move(client), std::move(server));
   EXPECT_TRUE(result.ok()) << result.report;
   if (!result.ok() || !in_tandem_) return;
-  simulation_->settle(sim::kQuietNs);  // then nothing may be left over
+  simulation_->settle(sim::kQuietNs);  // then no item may be left over
   for (const Tap* tap : taps_) EXPECT_EQ(tap->failure(), "");
 }
 

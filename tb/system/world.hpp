@@ -1,13 +1,13 @@
-// Two hosts with a device each, for tests that look closer than a program does: a tap at each
-// device's LLP port, connections whose every work request is accounted for.
+// Two hosts with a device each, for tests that check more than a program does: a tap at each
+// device's LLP port, and connections that account for every work request.
 //
-//   in_child([&] {                                        SystemC elaborates once a process
+//   in_child([&] {                                        SystemC elaborates once per process
 //     World w({.kind = {"rtl", "model"}, .settings = {"mtu=9000"}});
 //     w.tap(kClient).on_tx = [&](sim::Record& r) { ...; return true; };
 //     w.run([&](Host& h) { h.open(); ... }, [&](Host& h) { ... });
 //   });
 //
-// Programs throw what goes wrong; run() makes a failed expectation of it.
+// Programs throw on errors; run() turns an exception into a failed expectation.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "core.hpp"  // of the driver: where its rings lie, which connection is whose
+#include "core.hpp"  // of the driver: addresses of its rings, owner of each connection
 #include "platform/simulation.hpp"
 #include "rnic/connection.hpp"
 #include "rnic/manager.hpp"
@@ -37,7 +37,7 @@ using app::kClient;
 using app::kServer;
 using app::Side;
 
-/// The value, or an exception that says what was tried.
+/// The value, or an exception that names what was tried.
 template <class T>
 T must(Result<T> r, const std::string& what) {
   if (!r) throw std::runtime_error(what + ": " + r.error().what);
@@ -48,7 +48,7 @@ inline void must(Result<void> r, const std::string& what) {
   if (!r) throw std::runtime_error(what + ": " + r.error().what);
 }
 
-/// Between a device and its world: sees what passes the LLP port and may change it.
+/// Between a device and its environment: observes the LLP port and may change its items.
 class Tap final : public DeviceAround, private sim::DeviceEnv {
  public:
   using DeviceAround::DeviceAround;
@@ -57,26 +57,26 @@ class Tap final : public DeviceAround, private sim::DeviceEnv {
     Time at = 0;
     sim::Record record;
   };
-  std::vector<Seen> sent, taken;  // as they passed, in RDMA mode and before
+  std::vector<Seen> sent, taken;  // in transfer order, in RDMA mode and before
   struct Asked {
     Time at = 0;
     size_t sent = 0;  // records before it
     spec::LlpCtlReq req;
   };
   std::vector<Asked> asked;
-  bool keeps = true;                                     // records; else they are only counted
+  bool keeps = true;                                     // keeps records; else it only counts them
   uint64_t records_sent = 0, bytes_sent = 0;             // in RDMA mode
-  std::function<bool(sim::Record&)> on_tx;               // may change it; false: it never leaves
-  std::function<void(spec::LlpCredit&)> on_credit;       // may give less
-  std::function<bool(const spec::LlpCtlEvt&)> on_event;  // false: the device is not told
-  std::function<bool(const sim::DmaRead&)> on_read;      // false: only pass() has it answered
-  std::function<void(const sim::DmaWrite&)> on_write;    // as the host takes it
-  bool takes_writes = true, takes_reads = true;          // does the host?
-  bool takes_records = true;                             // does the device?
+  std::function<bool(sim::Record&)> on_tx;               // may change it; false: drops it
+  std::function<void(spec::LlpCredit&)> on_credit;       // may reduce it
+  std::function<bool(const spec::LlpCtlEvt&)> on_event;  // false: withheld from the device
+  std::function<bool(const sim::DmaRead&)> on_read;      // false: kept until pass()
+  std::function<void(const sim::DmaWrite&)> on_write;    // when the host accepts it
+  bool takes_writes = true, takes_reads = true;          // is the host ready for them?
+  bool takes_records = true;                             // is the device ready for them?
 
-  /// Puts an FPDU on the wire as if the device had.
+  /// Puts an FPDU on the wire as if the device had sent it.
   void inject(uint16_t connection, const Bytes& fpdu);
-  /// Has the host answer a read that on_read has kept.
+  /// Forwards a read that on_read has kept to the host.
   void pass(sim::DmaRead r) { env_->dma_read(std::move(r)); }
   /// FPDUs of a connection that the device sent, in order.
   std::vector<Bytes> fpdus(uint16_t connection) const;
@@ -108,7 +108,7 @@ class Tap final : public DeviceAround, private sim::DeviceEnv {
   sim::DeviceEnv* env_ = nullptr;
 };
 
-/// Memory and its key.
+/// Memory and its region.
 struct Region {
   DmaBuffer buffer;
   verbs::Mr mr;
@@ -120,8 +120,8 @@ struct Region {
 
 class Host;
 
-/// One side of a connection. Every work request is signalled and has its id from here; each is to
-/// complete exactly once, in posting order of its queue.
+/// One side of a connection. Every work request is signalled, and its id is assigned here. Each
+/// must complete exactly once, in posting order of its queue.
 class Endpoint {
  public:
   verbs::Qp qp;
@@ -133,7 +133,7 @@ class Endpoint {
   uint64_t read(const verbs::Sge& to, uint32_t rkey, uint64_t from, uint32_t flags = 0);
   uint64_t flush(uint32_t rkey, uint64_t to, uint32_t length,
                  uint8_t type = verbs::IBV_FLUSH_GLOBAL, uint32_t flags = 0);
-  /// The old value goes to `sink`, 8 bytes.
+  /// The old value is written to `sink`, 8 bytes.
   uint64_t fetch_add(const verbs::Sge& sink, uint32_t rkey, uint64_t to, uint64_t add,
                      uint64_t mask = 0, uint32_t flags = 0);
   struct Swap {
@@ -145,13 +145,13 @@ class Endpoint {
   uint64_t atomic_write(uint32_t rkey, uint64_t to, uint64_t value, uint32_t flags = 0);
   uint64_t receive(std::span<const verbs::Sge> sges);
   uint64_t receive(const verbs::Sge& sge) { return receive(std::span(&sge, 1)); }
-  /// Several requests behind one doorbell.
+  /// Posts several requests with one doorbell.
   std::vector<uint64_t> post(std::vector<verbs::SendWr> wrs);
 
   size_t outstanding() const { return sends_.size() + receives_.size(); }
   size_t sends_outstanding() const { return sends_.size(); }
   size_t receives_outstanding() const { return receives_.size(); }
-  /// Of a request that has completed.
+  /// The completion of a request that has completed.
   const verbs::Wc& wc(uint64_t id) const;
   bool completed(uint64_t id) const;
   std::vector<verbs::Wc> done;  // in order of completion
@@ -162,14 +162,14 @@ class Endpoint {
  private:
   friend class Host;
   void take(const verbs::Wc& wc);
-  std::deque<uint64_t> sends_, receives_;  // not complete
+  std::deque<uint64_t> sends_, receives_;  // not yet complete
   uint64_t next_ = 1;
   uint16_t number_ = 0;
 };
 
 class World;
 
-/// What a program has at hand.
+/// The host's objects for a program.
 class Host {
  public:
   Host(World& w, Side s, PciDevice& d) : world(w), side(s), dev(d) {}
@@ -182,35 +182,35 @@ class Host {
   verbs::Pd pd;
   verbs::Cq cq;
 
-  /// Manager, context, protection domain, completion queue.
+  /// Creates manager, context, protection domain, completion queue.
   void open(uint32_t cqe = 256, verbs::ManagerSettings settings = {});
   Region region(uint64_t bytes, uint32_t access = kAll, std::optional<uint64_t> iova = {});
   Region region_of(verbs::Pd& owner, uint64_t bytes, uint32_t access = kAll);
-  /// A QP; stays where it is until the host ends.
+  /// Creates a QP; its address is stable until the host ends.
   Endpoint& endpoint(verbs::QpCap cap = kCap, bool push = false);
-  /// With its send completions in a queue that poll() does not look at.
+  /// Its send completions go to a queue that poll() does not read.
   Endpoint& endpoint(verbs::Cq& sends);
   void connect(Endpoint& e, verbs::ConnParam param = {});
   void accept(Endpoint& e, verbs::ConnParam param = {});
-  /// The peer ends the connection in order, then this side.
+  /// The peer disconnects first, then this side.
   void follow_disconnect(Endpoint& e) {
     must(e.connection.wait_disconnected(dev.now() + kMs), "the peer's end");
     must(e.connection.disconnect(), "disconnect");
   }
-  // The same in their steps.
+  // The steps of connect() and accept().
   Result<verbs::Connection> try_connect(Endpoint& e, verbs::ConnParam param = {});
   verbs::ConnRequest next_request();
 
-  void poll();  // of the completion queue, into the endpoints
-  /// Polls until done; throws with `what` when simulated time runs out.
+  void poll();  // moves completions from the queue to the endpoints
+  /// Polls until done; throws with `what` after `patience` of simulated time.
   void until(const std::string& what, const std::function<bool()>& done, Time patience = 2 * kMs);
   void until_complete(Endpoint& e, const std::string& what) {
     until(what, [&] { return e.outstanding() == 0; });
   }
   void rest(Time how_long);
-  /// The next asynchronous event; completions are taken meanwhile.
+  /// The next asynchronous event; polls completions meanwhile.
   verbs::AsyncEvent event(Time patience = 2 * kMs);
-  bool quiet();  // no asynchronous event waits
+  bool quiet();  // no asynchronous event is pending
 
   static constexpr uint32_t kAll = verbs::IBV_ACCESS_LOCAL_WRITE | verbs::IBV_ACCESS_REMOTE_WRITE |
                                    verbs::IBV_ACCESS_REMOTE_READ;
@@ -230,7 +230,7 @@ struct WorldConfig {
   std::vector<std::string> settings{};
   uint64_t seed = 1;
   std::string pcap{};
-  std::array<sim::Observer*, 2> observer{};  // of what RTL devices do
+  std::array<sim::Observer*, 2> observer{};  // observe the RTL devices
 };
 
 class World {
@@ -243,12 +243,13 @@ class World {
   uint64_t seed() const { return seed_; }
 
   using Program = std::function<void(Host&)>;
-  /// Both to their end. Every failure, of a program, a device or the platform, is an expectation.
+  /// Runs both programs to their end. Every failure, of a program, a device or the platform, is a
+  /// failed expectation.
   void run(Program client, Program server);
-  /// The same, for programs that are to fail or to hang.
+  /// As run(), for programs that must fail or hang.
   sim::RunResult try_run(Program client, Program server);
 
-  bool listening = false;  // the server takes connections
+  bool listening = false;  // the server accepts connections
   bool failed = false;     // a program has thrown: the other need not wait
 
  private:
@@ -259,12 +260,13 @@ class World {
   bool in_tandem_ = false;
 };
 
-/// Runs the body in a child process: SystemC elaborates once a process. What fails there, or dies,
-/// or takes longer than it may, fails here.
+/// Runs the body in a child process: SystemC elaborates once per process. A failure there, a crash,
+/// or a run longer than `seconds` fails the test here.
 void in_child(const std::function<void()>& body, unsigned seconds = 120);
 
-/// The two devices of a pairing, as a parameter of tests: model, rtl or tandem, of the default build, or
-/// of the build minimum or stall if _minimum or _stall follows. A tandem's RTL is the RTL: where tandem_minimum runs, rtl_minimum would add nothing.
+/// The two devices of a pairing, as a test parameter: model, rtl or tandem, of the default build,
+/// or of the build minimum or stall with the suffix _minimum or _stall. A tandem contains the RTL:
+/// beside tandem_minimum, rtl_minimum would add nothing.
 using Kinds = std::array<std::string, 2>;
 inline std::string name_of(const Kinds& k) { return k[0] == k[1] ? k[0] : k[0] + "_" + k[1]; }
 inline std::string name_of_kinds(const testing::TestParamInfo<Kinds>& info) {
@@ -275,10 +277,10 @@ inline const Kinds kRtl{"rtl", "rtl"}, kModel{"model", "model"}, kTandem{"tandem
     kTandemMinimum{"tandem_minimum", "tandem_minimum"},
     kTandemStall{"tandem_stall", "tandem_stall"};
 
-/// The pattern that tests fill memory with: each byte follows from a key and its place.
+/// The pattern that tests fill memory with: each byte is a function of a key and its offset.
 uint8_t pattern(uint64_t key, uint64_t at);
 void fill(std::span<uint8_t> bytes, uint64_t key, uint64_t from = 0);
-/// How many bytes are not of the pattern.
+/// The number of bytes that differ from the pattern.
 uint64_t wrong(std::span<const uint8_t> bytes, uint64_t key, uint64_t from = 0);
 
 }  // namespace rnic::tb
