@@ -1,5 +1,5 @@
-// A run that stands still is ended by the watchdog, and its report names who waits for whom, from the program to what does not come:
-// a test for each of its reasons, on both devices. Architecture 5.
+// The watchdog ends a run without progress. Its report names who waits for whom, from the program
+// to the missing event. One test for each cause, on both kinds of device. Architecture 5.
 #include <algorithm>
 
 #include "world.hpp"
@@ -19,13 +19,13 @@ class Hang : public testing::TestWithParam<Kinds> {
 
   struct Report {
     std::string text;
-    uint16_t number[2] = {};  // the connection's, of each side
-    /// Of a side: its device, and all that is said of it.
+    uint16_t number[2] = {};  // number of the connection, per side
+    /// The part of the report on one side: its device and its waits.
     std::string of(Side side) const {
       const std::string head = side == kClient ? "\nhost0 " : "\nhost1 ";
       const size_t at = text.find(head);
       if (at == std::string::npos) return {};
-      size_t end = text.size() - 1;  // the last line's
+      size_t end = text.size() - 1;  // of the last line
       for (const char* next : {"\nhost1/", "\nhost0: ", "\nhost1: "})
         end = std::min(end, text.find(next, at));
       return text.substr(at, end - at);
@@ -42,7 +42,8 @@ class Hang : public testing::TestWithParam<Kinds> {
     }
   };
 
-  /// Connects two hosts; `trouble` begins when they are, then each does its part and waits for something that never comes.
+  /// Connects two hosts, then starts `trouble`. Each host does its part and waits for something
+  /// that never comes.
   template <class Trouble, class Client, class Server, class Expect>
   void hang(Trouble trouble, Client client, Server server, Expect expect) {
     in_child([&] {
@@ -60,7 +61,7 @@ class Hang : public testing::TestWithParam<Kinds> {
         if (side == kServer) ready = true;
         h.until("both", [&] { return ready; });
         if (side == kClient) {
-          h.rest(20 * kUs);  // what connecting has begun is at its end
+          h.rest(20 * kUs);  // set-up traffic has ended
           trouble(w, report.number[kClient]);
           troubled = true;
         }
@@ -95,7 +96,8 @@ class Hang : public testing::TestWithParam<Kinds> {
   static void receive(Endpoint& e, Region& data, uint32_t) { (void)e.receive(data.sge(0, 1000)); }
   static void send(Endpoint& e, Region& data, uint32_t) { (void)e.send(data.sge(0, 1000)); }
 
-  /// Both devices say of a client whose Write does not get on that its connection has no credit left.
+  /// Model and RTL report, for a client whose Write is stuck, that its connection has no credit
+  /// left.
   void lacks_credit(const Report& r) const {
     const std::string connection = "connection " + std::to_string(r.number[kClient]);
     if (is_model()) {
@@ -109,7 +111,8 @@ class Hang : public testing::TestWithParam<Kinds> {
     }
     if (is_tandem()) r.says(kClient, "wants to send a segment and waits for llp_if's grant");
   }
-  /// The server's device takes nothing: what the client has sent waits for it, and at it.
+  /// The server's device accepts nothing: the data that the client has sent waits for it, and in
+  /// front of it.
   void waits_for_the_server(const Report& r) const {
     lacks_credit(r);
     const std::string there = std::to_string(r.number[kServer]);
@@ -117,7 +120,7 @@ class Hang : public testing::TestWithParam<Kinds> {
     r.says(kClient, " bytes wait for host1's device (its connection " + there + ")");
     r.says(kServer, " records wait for the device, the first on connection " + there);
   }
-  /// Nothing but that it may not speak first.
+  /// The report has no wait except that this side may not send first.
   void only_listens(const Report& r) const {
     const std::string all = r.of(kServer);
     EXPECT_EQ(std::count(all.begin(), all.end(), '\n'), 2) << all;
@@ -125,7 +128,7 @@ class Hang : public testing::TestWithParam<Kinds> {
   }
 };
 
-/// The LLP's limit stays where it is.
+/// The LLP's limit does not advance.
 TEST_P(Hang, ReportNamesTheConnectionThatHasNoCredit) {
   std::optional<uint32_t> last;
   hang(
@@ -143,13 +146,14 @@ TEST_P(Hang, ReportNamesTheConnectionThatHasNoCredit) {
       });
 }
 
-/// The peer's device takes nothing: its window is full, then the credit is used up.
+/// The peer's device accepts no record: its window fills, then the credit is used up.
 TEST_P(Hang, ReportNamesThePeerThatTakesNoRecords) {
   hang([](World& w, uint16_t) { w.tap(kServer).takes_records = false; }, write, nothing,
        [this](const Report& r) { waits_for_the_server(r); });
 }
 
-/// The peer's host takes no posted write: what is received cannot be placed, and so on back to the Write.
+/// The peer's host accepts no posted write: received data cannot be placed, which stalls every
+/// stage back to the Write.
 TEST_P(Hang, ReportNamesTheHostThatTakesNoWrites) {
   hang([](World& w, uint16_t) { w.tap(kServer).takes_writes = false; }, write, nothing,
        [this](const Report& r) {
@@ -160,7 +164,8 @@ TEST_P(Hang, ReportNamesTheHostThatTakesNoWrites) {
            r.says(kServer, "place: ");
          } else {
            r.says(kServer, "dma_wr is offered by host_if and not taken by pcie");
-           // The same by leaf and queue, from the pins back to the pins; and the work request behind it.
+           // The same by leaf and queue, from the pins back to the pins; and the work request that
+           // started it.
            r.says(kServer, " -dma_wr-> pins");
            r.says(kServer, "server: ddp.u_rx");
            r.says(kServer, " (full, ");
@@ -197,7 +202,7 @@ TEST_P(Hang, ReportNamesTheReadThatIsNotAnswered) {
       });
 }
 
-/// The host takes no read: a work request is posted, and not fetched.
+/// The host accepts no read: a work request is posted, and not fetched.
 TEST_P(Hang, ReportNamesTheHostThatTakesNoReads) {
   hang([](World& w, uint16_t) { w.tap(kClient).takes_reads = false; }, write, nothing,
        [this](const Report& r) {
@@ -211,7 +216,8 @@ TEST_P(Hang, ReportNamesTheHostThatTakesNoReads) {
        });
 }
 
-/// The side that was called posts first: it may send nothing before the caller has (RFC 5044 section 7.1.2), and the caller waits.
+/// The passive side posts first. It may send nothing before the active side has (RFC 5044 section
+/// 7.1.2), and the active side waits.
 TEST_P(Hang, ReportNamesTheSideThatMayNotSendFirst) {
   hang([](World&, uint16_t) {}, receive, send,
        [this](const Report& r) {
@@ -228,7 +234,7 @@ TEST_P(Hang, ReportNamesTheSideThatMayNotSendFirst) {
        });
 }
 
-/// Both programs wait for the other: no device has anything to do, and none is blamed.
+/// Each program waits for the other: no device has work, and the report blames none.
 TEST_P(Hang, ReportBlamesNoDeviceForTheProgram) {
   hang([](World&, uint16_t) {}, receive, receive,
        [this](const Report& r) {

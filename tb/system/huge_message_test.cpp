@@ -1,6 +1,6 @@
-// The longest message, 2^31 bytes, as Write and as Read between models: pages of 2 MiB that the
-// page list names again and again, so that two of them are all there is. Counted at the far side,
-// and looked at byte by byte on those pages. R5040-4.4 (RDMARDSZ), architecture 4 (max_message).
+// The longest message, 2^31 bytes, as Write and as Read between models. The page list repeats two
+// pages of 2 MiB, so that only two exist. The test counts the bytes at the target, and checks the
+// two pages byte by byte. R5040-4.4 (RDMARDSZ), architecture 4 (max_message).
 #include "world.hpp"
 
 namespace rnic::tb {
@@ -10,12 +10,12 @@ using namespace verbs;
 
 constexpr uint64_t kMessage = uint64_t{1} << 31, kPage = 2 << 20, kTarget = 0x10000000;
 
-/// A region of `bytes` whose pages are those of `two`, in turn.
+/// A region of `bytes` whose pages are alternately those of `two`.
 Region repeated(Host& h, const DmaBuffer& two, uint64_t bytes, uint64_t iova) {
   std::vector<uint64_t> pages;
   for (uint64_t at = 0; at < bytes; at += kPage) pages.push_back(two.bus(at % two.size()));
   Region r;
-  // Only its bus addresses are used; of the bytes that it spans no more than two pages exist.
+  // Only its bus addresses are used; of the bytes that it spans only two pages exist.
   r.buffer = DmaBuffer({two.data(), bytes}, kPage, pages, {});
   r.mr = must(h.pd.reg_mr_iova(r.buffer, 0, bytes, iova, Host::kAll), "region");
   return r;
@@ -95,7 +95,7 @@ TEST_P(Huge, MessageOfTwoToTheThirtyOneBytes) {
               must(e.connection.disconnect(), "disconnect");
             });
         EXPECT_EQ(placed.bytes, kMessage + (is_read ? 0 : 64));
-        // Each segment but the last is a whole one.
+        // A record carries less than 64 KiB.
         EXPECT_GT(w.tap(from).records_sent, kMessage / 65535);
       },
       280);

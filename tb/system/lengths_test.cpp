@@ -1,6 +1,6 @@
-// Lengths and alignments: around the beat, the MULPDU, the page; local and remote offsets 0 to 63 by
-// seed; Send, Write and Read; ORD and IRD of 1 and 32. Every byte that should have moved is looked
-// at, and those around it. R5040-4.2 to 4.4, 6.1-04, 05, 07.
+// Lengths and alignments: around the beat, the MULPDU and the page; local and remote offsets 0 to
+// 63 by seed; Send, Write and Read; ORD and IRD of 1 and 32. The test checks every byte that must
+// have moved, and those around it. R5040-4.2 to 4.4, 6.1-04, 05, 07.
 #include "support/seed.hpp"
 #include "world.hpp"
 
@@ -34,8 +34,7 @@ TEST_P(Lengths, ArriveWhole) {
     size_t most_reads = 0;
     const auto sizes = lengths();
     const auto n = static_cast<uint32_t>(sizes.size());
-    // One draw for both sides. Every third piece is laid so that it ends or begins at a page
-    // border.
+    // One draw for both sides. Every third piece ends or begins at a page boundary.
     struct Piece {
       uint32_t local, remote, length;
     };
@@ -51,7 +50,7 @@ TEST_P(Lengths, ArriveWhole) {
       }
     }
     const auto slot = [&](uint32_t op, uint32_t i) { return uint64_t{op * n + i} * kSlot; };
-    // What a slot is after `length` bytes came to `at`: those, and the background around them.
+    // Checks a slot after `length` bytes arrived at `at`: those, and the background around them.
     const auto look = [&](const Region& r, uint64_t base, uint32_t at, uint32_t length,
                           uint64_t pattern_key, uint64_t from) {
       EXPECT_EQ(wrong({r.at(base + at), length}, pattern_key, from), 0u) << length << " at " << at;
@@ -83,7 +82,7 @@ TEST_P(Lengths, ArriveWhole) {
           Endpoint& e = h.endpoint();
           h.connect(e, param);
           h.until("the server", [&] { return ready; });
-          // Reads, Writes and Sends in turn, as many under way as the queue takes.
+          // Reads, Writes and Sends in turn, as many outstanding as the queue allows.
           for (uint32_t i = 0; i < n; ++i) {
             const Piece &send = pieces[0][i], &write = pieces[1][i], &read = pieces[2][i];
             h.until("room", [&] { return e.outstanding() < 24; });
@@ -125,7 +124,7 @@ TEST_P(Lengths, ArriveWhole) {
           for (uint32_t i = 0; i < n; ++i) {
             EXPECT_EQ(e.wc(receives[i]).status, IBV_WC_SUCCESS);
             EXPECT_EQ(e.wc(receives[i]).byte_len, pieces[0][i].length);
-            for (const uint32_t op : {0u, 1u}) {  // a Write is there when the Send behind it is
+            for (const uint32_t op : {0u, 1u}) {  // a Write is placed before the next Send
               const Piece& p = pieces[op][i];
               look(region, slot(op, i), p.remote, p.length, 1, slot(op, i) + p.local);
             }
@@ -135,7 +134,7 @@ TEST_P(Lengths, ArriveWhole) {
           h.follow_disconnect(e);
         });
     EXPECT_LE(most_reads, GetParam().depth);  // R5040-6.1-07
-    // The minimum build holds one message of a QP (sq_slots): a second Read need not be under way.
+    // The minimum build holds one message per QP (sq_slots): a second Read need not be outstanding.
     EXPECT_GE(most_reads,
               GetParam().kind[0].ends_with("minimum") ? 1u : std::min(GetParam().depth, 2u));
   });

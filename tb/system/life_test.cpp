@@ -1,6 +1,7 @@
-// docs/life-of-a-write.md, life-of-a-flush.md, life-of-an-atomic.md: what of them can be seen at the device's boundary
-// happens in the page's order, and on RTL every stream that a step of the page names moves in that
-// order. With a WQE fetched from its ring, and with one that its doorbell carries.
+// The steps of docs/life-of-a-write.md, life-of-a-flush.md and life-of-an-atomic.md that are
+// visible at the device's boundary happen in the page's order. On RTL every stream that a step of
+// the page names moves in that order. With a WQE fetched from its ring, and with one that its
+// doorbell carries.
 #include <algorithm>
 #include <cstring>
 #include <fstream>
@@ -25,7 +26,7 @@ struct Step {
   Time at = 0;
 };
 
-/// What passes a host's PCIe, named by where it goes.
+/// Transfers on a host's PCIe, named by their target.
 class Watch final : public sim::PcieObserver {
  public:
   explicit Watch(std::vector<Step>& steps) : steps_(steps) {}
@@ -63,7 +64,7 @@ class Watch final : public sim::PcieObserver {
   std::vector<Step>& steps_;
 };
 
-/// The cycle in which each stream of a device first moved.
+/// The first cycle in which each stream of a device moved.
 struct Streams final : sim::Observer {
   bool on = false;
   uint64_t now = 0;
@@ -78,7 +79,7 @@ struct Streams final : sim::Observer {
   }
 };
 
-/// The streams that each step of the page names behind its arrow, in its order.
+/// The streams that each step of the page names after its arrow, in its order.
 std::vector<std::pair<int, std::vector<std::string>>> steps_of(const std::string& page) {
   const std::string file = RNIC_DOCS "/" + page;
   std::ifstream in(file);
@@ -101,8 +102,8 @@ std::vector<std::pair<int, std::vector<std::string>>> steps_of(const std::string
   return steps;
 }
 
-/// Steps `from` to `to` in the page's order: each begins when the one before it has begun, and what
-/// it names moves then or later.
+/// Steps `from` to `to` in the page's order: each begins when or after the step before it has
+/// begun, and the streams that it names move then or later.
 void expect_order(const std::string& page, const Streams& seen, int from, int to, int least,
                   const std::vector<std::string>& absent = {}) {
   uint64_t begun = 0;
@@ -185,7 +186,7 @@ TEST_P(Life, StepsComeInThePagesOrder) {
           EXPECT_EQ(wrong({data.at(7), kBytes}, 1, 64), 0u);
           there = true;
           h.until("the end", [&] { return done; });
-          EXPECT_TRUE(e.done.empty());  // step 26: software is told nothing
+          EXPECT_TRUE(e.done.empty());  // step 26: software gets no completion
           h.follow_disconnect(e);
         });
     for (const auto& s : w.tap(kServer).taken) {
@@ -213,7 +214,7 @@ TEST_P(Life, StepsComeInThePagesOrder) {
         if (before) {
           EXPECT_GE(*at, *before) << what;
         }
-        // On RTL each takes at least a cycle of its own (102400/33 ps).
+        // On RTL each takes at least one cycle (102400/33 ps).
         if (before && !is_model && what != "llp_rx") {
           EXPECT_GE(*at, *before + 3000) << what;
         }
@@ -231,7 +232,7 @@ TEST_P(Life, StepsComeInThePagesOrder) {
   });
 }
 
-/// One Flush on a stream on which nothing else moves.
+/// One Flush on an otherwise idle stream.
 TEST_P(Life, AFlushDoesWhatItsPageSays) {
   in_child([] {
     const auto [push, kind] = GetParam();
@@ -305,7 +306,7 @@ TEST_P(Life, AFlushDoesWhatItsPageSays) {
   });
 }
 
-/// One FetchAdd on a stream on which nothing else moves.
+/// One FetchAdd on an otherwise idle stream.
 TEST_P(Life, AnAtomicDoesWhatItsPageSays) {
   in_child([] {
     const auto [push, kind] = GetParam();

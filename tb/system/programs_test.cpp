@@ -1,5 +1,5 @@
-// Host programs on every pairing of model and RTL, default and minimum build: each checks every byte it gets. A run is a child process,
-// since SystemC elaborates once.
+// Host programs on every pairing of model and RTL, default and minimum build: each checks every
+// byte that it receives. A run is a child process, since SystemC elaborates once.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -66,14 +66,14 @@ std::vector<Case> cases() {
       all.push_back({program, p[0], p[1], {"size=3001", "count=8", "warmup=1", "both=1", "qps=2"}});
     }
   }
-  // Programs on words have no size. Both ends count: who asks, and who computes.
+  // Programs on words have no size. Both roles matter: requester and executor.
   for (const auto& p : pairs) {
     for (const char* program : {"atomic_lat", "atomic_write_lat", "atomic_bw"})
       all.push_back({program, p[0], p[1], {"count=12", "warmup=2"}});
     all.push_back({"atomic_bw", p[0], p[1], {"count=8", "qps=3", "op=cmp_swap", "addresses=one"}});
   }
-  // A lock that two QPs hold at once loses an increment of the counter, or is released by another.
-  // The server executes all atomics: `model` or RTL there is what counts.
+  // If two QPs hold a lock at once, the counter loses an increment, or another QP releases the
+  // lock. The server executes all atomics: its kind, model or RTL, is what matters.
   for (const char* method : {"method=spin", "method=ticket"}) {
     all.push_back({"lock", "model", "model", {"count=10", "qps=8", "threads=4", method}});
     all.push_back({"lock", "model", "rtl", {"count=6", "qps=4", method}});
@@ -84,8 +84,7 @@ std::vector<Case> cases() {
     all.push_back({program, "rtl", "rtl", {"size=2000", "count=8", "warmup=1", "build=minimum"}});
     all.push_back({program, "rtl", "rtl", {"size=300", "count=8", "warmup=1", "reset_seed=7"}});
   }
-  for (const char* side :
-       {"model", "rtl"}) {  // start-up as before RFC 6581; no CRC; as many QPs as there are
+  for (const char* side : {"model", "rtl"}) {  // start-up as before RFC 6581; no CRC; all 1024 QPs
     all.push_back({"read_bw", side, side, {"size=3001", "count=8", "warmup=1", "mpa_revision=1"}});
     all.push_back(
         {"send_bw",
@@ -99,8 +98,9 @@ std::vector<Case> cases() {
 }
 INSTANTIATE_TEST_SUITE_P(Pairings, ProgramTest, testing::ValuesIn(cases()), name_of);
 
-// Once the window began with a completion that was already behind the last message, or close to it. What waits for the wire when the
-// window opens (link_tx_queue_bytes) may complete in it: a window of few bytes is known no better than that.
+// Regression: the window once began with a completion at or close to the last message. Bytes that
+// wait for the wire when the window opens (link_tx_queue_bytes) may complete in it: this limits the
+// accuracy of a window of few bytes.
 TEST(Bandwidth, AnyCountGivesASaneRate) {
   const auto kQueueBytes = static_cast<double>(sim::LinkConfig{}.link_tx_queue_bytes);
   for (const char* program : {"write_bw", "read_bw", "send_bw"}) {
@@ -121,7 +121,7 @@ TEST(Bandwidth, AnyCountGivesASaneRate) {
         EXPECT_LT(gbps, limit * 1.01 * ahead) << reproduce(r);
         EXPECT_GT(o.json["ops"].get<uint64_t>(), 0u) << reproduce(r);
         if (std::string(size) != "size=65536")
-          continue;  // more of a bulk transfer never looks slower
+          continue;  // only a longer bulk transfer must not look slower
         EXPECT_GT(gbps, before * 0.98) << reproduce(r);
         before = gbps / ahead;
       }
@@ -129,7 +129,7 @@ TEST(Bandwidth, AnyCountGivesASaneRate) {
   }
 }
 
-// Of one direction the receiving side counts no messages, and has none to wait for.
+// In one direction the receiving side counts no messages, and waits for none.
 TEST(MarginalCost, IsMeasuredOneWayAndBothWays) {
   for (const char* program : {"write_bw", "read_bw", "send_bw", "send_lat"}) {
     for (const char* both : {"both=0", "both=1"}) {
@@ -151,14 +151,15 @@ TEST(ModelSettings, ClockAndWidthOfTheDatapath) {
     EXPECT_EQ(o.status, kGood) << o.failure << reproduce(r);
     return o.json;
   };
-  // Pushed doorbell to wire and wire to host memory are 59 and 43 cycles (write_lat --stages on RTL); what the cycles take of a message's time
-  // doubles with their length, what host, PCIe and link take does not.
+  // Pushed doorbell to wire and wire to host memory are 59 and 43 cycles (write_lat --stages on
+  // RTL). The cycles' part of a message's time doubles with their length; the parts of host, PCIe
+  // and link do not.
   const double fast = with("write_lat", {"size=64", "inline=64", "push=1", "count=50",
                                          "clock_mhz=500"})["latency_ns"]["p50"];
   const double slow = with("write_lat", {"size=64", "inline=64", "push=1", "count=50",
                                          "clock_mhz=250"})["latency_ns"]["p50"];
-  EXPECT_NEAR(slow - fast, (59 + 43) * 2, 40);  // the host looks every 20 ns
-  // 8 bytes in each cycle of 4 ns are 16 Gb/s.
+  EXPECT_NEAR(slow - fast, (59 + 43) * 2, 40);  // the host polls every 20 ns
+  // 8 bytes per cycle of 4 ns are 16 Gb/s.
   const double narrow =
       with("write_bw", {"size=65536", "count=100", "clock_mhz=250", "datapath_bytes=8"})["gbps"];
   EXPECT_LT(narrow, 16.01);
@@ -166,10 +167,11 @@ TEST(ModelSettings, ClockAndWidthOfTheDatapath) {
   const double wide =
       with("write_bw", {"size=65536", "count=100", "clock_mhz=250", "server.datapath_bytes=8",
                         "client.datapath_bytes=128"})["gbps"];
-  EXPECT_NEAR(wide, narrow, 0.5);  // it waits for the narrow side
+  EXPECT_NEAR(wide, narrow, 0.5);  // limited by the narrow side
 }
 
-// The model keeps the RTL's time: where a stage were forgotten or a unit too fast, small messages would show it. All cases: docs/gen/results.md.
+// The model keeps the RTL's time: small messages expose a missing stage or a unit that is too fast.
+// All cases: docs/gen/results.md.
 TEST(ModelTiming, SmallMessagesTakeAsLongAsInTheRtl) {
   struct Timed {
     const char *program, *size, *qps, *key;
@@ -194,7 +196,8 @@ TEST(ModelTiming, SmallMessagesTakeAsLongAsInTheRtl) {
   }
 }
 
-// A completion tells of a batch of 16, and eight QPs are in step: counted as they come, 2400 messages were 96.5 Gb/s of 93.3.
+// A completion reports a batch of 16, and eight QPs are in step. Counted at arrival, 2400 messages
+// were 96.5 Gb/s of 93.3.
 TEST(Bandwidth, IsTheWiresWithManyQps) {
   for (const auto& [count, error] :
        {std::pair{"count=30", 0.015}, {"count=100", 0.005}, {"count=300", 0.003}}) {
@@ -209,7 +212,7 @@ TEST(Bandwidth, IsTheWiresWithManyQps) {
   }
 }
 
-// --- rates: exactly count messages of each QP are measured, and no rate is above the wire limit
+// --- rates: exactly count messages of each QP are measured, and no rate exceeds the wire limit
 
 void expect_rate(const RunRequest& r) {
   const Outcome o = run_child(r);
@@ -224,7 +227,7 @@ void expect_rate(const RunRequest& r) {
   EXPECT_LE(o.json["back"]["gbps"].get<double>(), o.json["wire_limit_gbps"].get<double>()) << again;
 }
 
-/// A short or a long run, of anything that the bandwidth programs can be set to.
+/// A short or a long run, with any settings of the bandwidth programs.
 RunRequest drawn(base::Rng& rng, const char* kind, uint64_t most_bytes) {
   const auto one_of = [&](const auto&... values) {
     const std::array<uint64_t, sizeof...(values)> all{static_cast<uint64_t>(values)...};
@@ -262,11 +265,12 @@ TEST(Rates, OfAnyLoadOnRtlAreWithinTheWireLimit) {
   for (int i = 0; i < 6; i++) expect_rate(drawn(rng, "rtl", 200'000));
 }
 
-// Counted by the batch, 64 atomics on 64 QPs were 119.6 M/s (81.2 on the wire), and dependent ones 14.8.
+// Counted per batch, 64 atomics on 64 QPs were 119.6 M/s (81.2 on the wire), and dependent ones
+// 14.8.
 TEST(Rates, OfFewAtomicsAreThoseOfMany) {
   for (const char* count : {"count=1", "count=8", "count=100"})
     expect_rate(request({"atomic_bw", "model", "model", {"addresses=many", "qps=64", count}}));
-  constexpr double kRoundTripNs = 800;  // pcie_latency_ns: a dependent one waits for the one before
+  constexpr double kRoundTripNs = 800;  // pcie_latency_ns: each waits for the previous one
   for (const char* count : {"count=5", "count=40", "count=200"}) {
     const RunRequest r =
         request({"atomic_bw", "model", "model", {"addresses=one", "qps=8", count}});
@@ -276,7 +280,8 @@ TEST(Rates, OfFewAtomicsAreThoseOfMany) {
   }
 }
 
-// A Write or a Send completes when the LLP takes it: what fills the queue of the link does not count.
+// A Write or a Send completes when the LLP accepts it: bytes that only fill the queue of the link
+// do not count.
 class ShortRun : public testing::TestWithParam<Case> {};
 
 TEST_P(ShortRun, MeasuresWhatALongOneDoes) {
@@ -299,7 +304,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"read_bw", "model", "model", {"size=4096", "count=16", "warmup=4", "qps=2"}}),
     name_of);
 
-// 94.8 Gb/s were measured of 93.3.
+// Regression: 94.8 Gb/s were measured of 93.3.
 TEST(Rates, OfEightLongSendsBothWays) {
   for (const char* kind : {"model", "rtl"})
     expect_rate(request({"send_bw",
@@ -308,7 +313,7 @@ TEST(Rates, OfEightLongSendsBothWays) {
                          {"size=65536", "count=8", "warmup=4", "depth=4", "qps=2", "both=1"}}));
 }
 
-// 99.2 Gb/s of 98.8: one QP had most of a message in memory when the window opened.
+// Regression: 99.2 Gb/s of 98.8. One QP had most of a message in memory when the window opened.
 TEST(Rates, OfFortyLongSendsBothWaysInLongFrames) {
   for (const char* kind : {"model", "rtl"})
     expect_rate(request({"send_bw",

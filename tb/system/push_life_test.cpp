@@ -1,4 +1,4 @@
-// A half of a push does not outlive its QP: the next owner of the number rings its queue itself, and
+// Half of a push is discarded with its QP: the next owner of the number rings its queue itself, and
 // its first push carries its own bytes.
 #include <cstring>
 
@@ -11,22 +11,22 @@ namespace {
 
 using namespace verbs;
 
-constexpr uint32_t kInline = 64;  // with the header two units, 32 bytes of it in the second
-constexpr Time kShortest = 512 * kUs / 320;  // the least that host_if keeps a half, at 320 MHz
+constexpr uint32_t kInline = 64;             // with the header two units, 32 bytes in the second
+constexpr Time kShortest = 512 * kUs / 320;  // minimum time that host_if keeps a half, at 320 MHz
 
 class PushLife : public testing::TestWithParam<Kinds> {
  protected:
-  /// The client leaves one half of a push, destroys the QP and creates it again within the time of
-  /// that half. The new QP's first Send, pushed at once, is to arrive as it was posted.
+  /// The client writes one half of a push, destroys the QP and creates it again within the lifetime
+  /// of that half. The new QP's first Send, pushed at once, must arrive as posted.
   void run(bool leaves_second) {
     in_child([=] {
-      // A short way to the device: two commands of admin within the time of a half.
+      // A short path to the device: two admin commands take less than the lifetime of a half.
       World w({.kind = GetParam(), .settings = {"pcie_latency_ns=8", "poll_ns=1"}});
       bool done = false, sent = false;
       w.run(
           [&](Host& h) {
             h.open();
-            // The halves of a WQE of two units in front of the ring's place 2.
+            // One half of a WQE of two units, which ends before index 2 of the ring.
             Bytes stale(64, 0xee);
             Endpoint& old = h.endpoint(Host::kCap, true);
             const uint32_t qpn = old.qp.qp_num(), page = old.qp.core()->ctx.page;
@@ -57,12 +57,13 @@ class PushLife : public testing::TestWithParam<Kinds> {
                           IBV_SEND_INLINE);
             };
             if (leaves_second) {
-              // The driver posts from RTS on; a connection takes longer than a half is kept.
+              // The driver posts from RTS on, but connecting takes longer than the lifetime of a
+              // half.
               e.qp.core()->state = IBV_QPS_RTS;
               post();
               e.qp.core()->state = IBV_QPS_INIT;
             } else {
-              h.rest(3 * kShortest);  // it would ring alone now
+              h.rest(3 * kShortest);  // its lifetime is over: alone it would ring now
             }
             h.connect(e);
             if (!id) post();

@@ -1,5 +1,5 @@
-// Random host programs on pairings of devices, and the regression itself: plans follow from their
-// seed, classes are all drawn, a run that fails says so and shrinks.
+// Random host programs on pairings of devices, and the regression itself: plans are a function of
+// their seed, all classes are drawn, and a failing run reports and shrinks.
 #include "regress/regress.hpp"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ TEST_P(RegressTest, MemoryAndCompletionsAreAsPlanned) {
   RegressRequest r =
       request(GetParam().client, GetParam().server, GetParam().ops, GetParam().settings);
   r.seed = GetParam().seed;
-  r.quiet = false;  // the table of what was drawn
+  r.quiet = false;  // prints the table of the draws
   EXPECT_EQ(run_regression(r), kGood);
 }
 
@@ -125,7 +125,7 @@ TEST(Plans, NoTwoOperationsWriteTheSameByte) {
       for (auto& bytes : side) std::fill(bytes.begin(), bytes.end(), uint8_t{0});
     }
     for (const auto& o : p.ops) {
-      if (o.op == Op::kAtomicWrite) continue;  // words may be written again
+      if (o.op == Op::kAtomicWrite) continue;  // words may be rewritten
       const bool is_read = o.has_sink();
       auto& bytes = written.landing[is_read ? o.side : 1 - o.side][o.qp];
       for (const auto& piece : is_read              ? o.local
@@ -139,7 +139,7 @@ TEST(Plans, NoTwoOperationsWriteTheSameByte) {
   }
 }
 
-/// Both sides of the stream ask for Flush; durability is asked of persistent memory alone.
+/// Both sides of the stream request Flush; durability only for persistent memory.
 TEST(Plans, FlushesAreOfRangesThatMayBeFlushed) {
   unsigned flushes = 0, durable = 0;
   for (uint64_t seed = 0; seed < 16; ++seed) {
@@ -171,8 +171,8 @@ TEST(Plans, FlushesAreOfRangesThatMayBeFlushed) {
   EXPECT_GT(durable, 50u);
 }
 
-/// Words are aligned, of streams with the extensions, and written by no Write behind their first
-/// operation; an old value has an aligned sink of its own.
+/// Words are aligned, belong to streams with the extensions, and no Write after their first
+/// operation touches them; an old value has a separate aligned sink.
 TEST(Plans, WordsAreOfOneQpAndAligned) {
   unsigned words = 0, again = 0, of_writes = 0;
   for (uint64_t seed = 0; seed < 16; ++seed) {
@@ -214,7 +214,7 @@ TEST(Plans, WordsAreOfOneQpAndAligned) {
   EXPECT_GT(of_writes, 50u);
 }
 
-/// The words at the end, and the old values, are those of a second walk through the operations.
+/// The final words, and the old values, equal those of a second walk through the operations.
 TEST(Plans, ReferenceComputesTheWords) {
   unsigned compared = 0;
   for (uint64_t seed = 0; seed < 8; ++seed) {
@@ -315,7 +315,7 @@ Told told(const RegressRequest& r) {
   return {status, testing::internal::GetCapturedStderr(), testing::internal::GetCapturedStdout()};
 }
 
-/// What stands between two words, the last time.
+/// The text between the last occurrence of `from` and the next `to`.
 std::string between(const std::string& text, const std::string& from, const std::string& to) {
   const size_t at = text.rfind(from);
   if (at == std::string::npos) return "";
@@ -323,7 +323,7 @@ std::string between(const std::string& text, const std::string& from, const std:
   return text.substr(begin, text.find(to, begin) - begin);
 }
 
-/// A deliberate fault of the test alone: nobody may Read more than 1000 bytes.
+/// A deliberate fault, only in the test: a Read of more than 1000 bytes is not allowed.
 std::string no_long_read(const regress::Operation& o) {
   return o.op == Op::kRead && o.length > 1000 ? "this one is not allowed" : "";
 }
@@ -339,7 +339,7 @@ uint64_t seed_that_fails(const RegressRequest& r, uint64_t from) {
   }
 }
 
-/// What a failure writes (plan, waveform) goes into a folder of the test.
+/// Files that a failure writes (plan, waveform) go to a folder of the test.
 class Failure : public testing::Test {
  protected:
   Failure() : before_(std::filesystem::current_path()) {
@@ -366,7 +366,7 @@ TEST_F(Failure, IsToldWithTheCommandAndShrunkToOneOperation) {
   const std::string keep = between(t.said, "--set keep=", " ");
   EXPECT_EQ(keep.find(','), std::string::npos) << keep;
 
-  // The last line's command fails in the same way, and only because of the one that stayed.
+  // The last line's command fails in the same way, and only because of the remaining operation.
   r.keep = keep;
   r.simple = between(t.said, "--set simple=", "\n");
   r.shrink_s = 0;
@@ -387,7 +387,7 @@ TEST_F(Failure, OfADeviceIsToldAndShrunk) {
   EXPECT_NE(t.said.find("smallest plan that fails"), std::string::npos) << t.said;
 }
 
-/// Depends on all that happens before it.
+/// Depends on all earlier operations.
 std::string the_hundredth(const regress::Operation&) {
   static unsigned completed = 0;  // of this process, which runs one plan
   return ++completed == 100 ? "the hundredth" : "";
@@ -465,9 +465,9 @@ TEST_F(Failure, OnRtlLeavesAWaveform) {
   EXPECT_NE(t.said.find("waveform: " + wave_of(r.seed) + " from "), std::string::npos) << t.said;
   EXPECT_GT(std::filesystem::file_size(wave_of(r.seed)), 10'000u);
   EXPECT_FALSE(std::filesystem::exists(fmt::format("regress-seed{}.client.fst", r.seed)));
-  r.ops = 4;  // a waveform of the whole device costs minutes a simulated millisecond
+  r.ops = 4;  // a waveform of the device takes minutes per simulated millisecond
   r.seed = seed_that_fails(r, r.seed + 1);
-  r.shrink_s = 1e-9;  // nothing smaller is found: that of the whole plan
+  r.shrink_s = 1e-9;  // no smaller plan is found: waveform of the whole plan
   const Told whole = told(r);
   EXPECT_NE(whole.said.find("smaller plans did not fail"), std::string::npos) << whole.said;
   EXPECT_NE(whole.said.find("waveform: " + wave_of(r.seed) + " from "), std::string::npos)
@@ -486,7 +486,7 @@ TEST_F(Failure, CaptureThatCannotBeWrittenIsNone) {
 
 TEST(Coverage, ClassThatWasNeverDrawnIsAFailure) {
   RegressRequest r = request("model", "model", 60);
-  EXPECT_EQ(told(r).status, kGood);  // too few to ask for
+  EXPECT_EQ(told(r).status, kGood);  // too few for the coverage check
   r.coverage_from = 60;
   const Told t = told(r);
   EXPECT_EQ(t.status, kMismatch);

@@ -1,6 +1,6 @@
-// Captures of a foreign stack played into a whole device, model and RTL, on either side: what it
-// answers and what it writes is what the listing has. The reference is the listing alone. Each
-// replay is a child process.
+// Captures of a foreign stack are replayed into a whole device, model and RTL, on either side. Its
+// answers and its memory writes must equal the listing, which is the only reference. Each replay is
+// a child process.
 #include "replay/replay.hpp"
 
 #include <fmt/format.h>
@@ -85,7 +85,7 @@ class ReplayOnBoth : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Kinds, ReplayOnBoth, testing::Values("model", "rtl", "tandem"),
                          [](const auto& info) { return std::string(info.param); });
 
-/// The last answer is a Terminate with this cause; all before it are as listed.
+/// The last answer is a Terminate with this cause; all earlier answers are as listed.
 void expect_terminate(const Outcome& out, const std::string& cause) {
   EXPECT_EQ(out.status, kMismatch);
   ASSERT_TRUE(out.json.contains("connections")) << out.failure;
@@ -105,7 +105,7 @@ size_t receives_of(const Outcome& out) {
   return n;
 }
 
-/// A device without Send with Invalidate takes the two Sends before it and says "unexpected
+/// A device without Send with Invalidate accepts the two Sends before it and reports "unexpected
 /// opcode".
 TEST_P(ReplayOnBoth, SendWithInvalidateDrawsTerminate) {
   const Outcome out = replay_child(request(path_of("op-recv-sends"), "siw", GetParam()));
@@ -113,7 +113,7 @@ TEST_P(ReplayOnBoth, SendWithInvalidateDrawsTerminate) {
   EXPECT_EQ(receives_of(out), 2u);
 }
 
-/// The same listing without Invalidate, to reach what stands behind: the empty Send and the one of
+/// The same listing without Invalidate, to reach the units after it: the empty Send and the Send of
 /// three segments.
 TEST_P(ReplayOnBoth, SendsWithoutInvalidateArriveWhole) {
   std::ifstream in(path_of("op-recv-sends"));
@@ -128,7 +128,7 @@ TEST_P(ReplayOnBoth, SendsWithoutInvalidateArriveWhole) {
     }
     if (taken != 0) {
       Bytes fpdu = bytes_of(u["hex"]);
-      // The MSN closes up.
+      // Renumbers the MSN without gaps.
       base::store_be(&fpdu[12], base::load_be<uint32_t>(&fpdu[12]) - taken);
       u["hex"] = hex_of(with_good_crc(fpdu));
     }
@@ -144,7 +144,7 @@ TEST_P(ReplayOnBoth, SendsWithoutInvalidateArriveWhole) {
   EXPECT_EQ(receives_of(out), 4u);
 }
 
-/// A bad CRC stays bad although an STag before it is exchanged: the device says so (MPA: layer 2,
+/// A bad CRC stays bad although an STag before it is replaced: the device reports it (MPA: layer 2,
 /// type 0, code 2).
 TEST_P(ReplayOnBoth, BadCrcStaysBad) {
   std::ifstream in(path_of("op-recv-tagged"));
@@ -158,7 +158,7 @@ TEST_P(ReplayOnBoth, BadCrcStaysBad) {
   expect_terminate(replay_child(request(path, "siw", GetParam())), "2/0/02");
 }
 
-// --- listings of other tools, made of ours by small edits
+// --- listings of other tools, made from ours by small edits
 
 nlohmann::json listing_of(const std::string& name) {
   std::ifstream in(path_of(name));
@@ -172,7 +172,7 @@ Outcome play(const nlohmann::json& j, const std::string& side, const std::string
   return replay_child(request(path, side, kind));
 }
 
-/// Nobody asks for a CRC, and each sender leaves in its place what it likes.
+/// Neither side requests a CRC, and each sender writes any value in its field.
 nlohmann::json without_crc(const std::string& name, uint32_t left) {
   auto j = listing_of(name);
   for (auto& u : j["units"]) {
@@ -212,8 +212,8 @@ TEST(Replay, FindsChangedByteWithoutCrc) {
   EXPECT_NE(out.failure.find("payload byte 50"), std::string::npos) << out.failure;
 }
 
-/// Cut anywhere behind start-up: the connection is still up, requests have no answer yet, messages
-/// are not whole.
+/// Cut anywhere after start-up: the connection is still up, requests have no answer yet, messages
+/// are incomplete.
 TEST_P(ReplayOnBoth, ListingsThatEndWithTheConnectionUpPlay) {
   for (const char* name : {"op-recv-tagged", "op-send-tagged"}) {
     const auto whole = listing_of(name);
@@ -223,7 +223,7 @@ TEST_P(ReplayOnBoth, ListingsThatEndWithTheConnectionUpPlay) {
         SCOPED_TRACE(fmt::format("{} as {}, {} units", name, side, n));
         auto j = whole;
         j["units"].erase(j["units"].begin() + static_cast<std::ptrdiff_t>(n), j["units"].end());
-        j["note"] = "";  // its sums are of the whole run
+        j["note"] = "";  // its sums are those of the whole run
         if (n % 3 == 0) j.erase("ended");
         if (n % 3 == 1) j["ended"] = nullptr;
         if (n % 3 == 2) j["ended"] = "still up";
@@ -235,7 +235,7 @@ TEST_P(ReplayOnBoth, ListingsThatEndWithTheConnectionUpPlay) {
   }
 }
 
-/// A Terminate hides behind no end of a listing.
+/// The end of a listing never hides a Terminate.
 TEST(Replay, WhatTheEndOfAListingDoesNotExplainIsADifference) {
   auto j = listing_of("op-recv-tagged");
   auto& units = j["units"];
@@ -256,7 +256,7 @@ TEST_P(ReplayOnBoth, NotesRawBytesAndKeysOfAReaderPlay) {
   for (auto& u : j["units"]) {
     u["seen_at"] = 12.5;
     u["raw"] = "00ff";
-    if (units.size() % 3 == 0) u["kind"] = "raw";  // for what it is
+    if (units.size() % 3 == 0) u["kind"] = "raw";  // replay derives the kind from the bytes
     units.push_back(u);
     if (units.size() == 5) units.push_back({{"kind", "remark"}, {"text", "here it begins"}});
   }
@@ -273,14 +273,14 @@ TEST_P(ReplayOnBoth, NotesRawBytesAndKeysOfAReaderPlay) {
   EXPECT_EQ(out.json["warnings"].size(), 5u) << all;  // each once
 }
 
-/// Raw bytes that are no FPDU go to the device as they are: it says what RFC 5044 makes of them.
+/// Raw bytes that are no FPDU go to the device unchanged: it reacts as RFC 5044 requires.
 TEST(Replay, RawBytesOfThePeerGoToTheDevice) {
   auto j = listing_of("op-recv-tagged");
   auto& units = j["units"];
   units.erase(units.begin() + 3, units.end());
   j["note"] = "";
   Bytes fpdu = bytes_of(units[2]["hex"]);
-  fpdu.resize(fpdu.size() - 4);  // shorter than its length field says
+  fpdu.resize(fpdu.size() - 4);  // shorter than its length field
   units[2]["hex"] = hex_of(fpdu);
   units[2]["kind"] = "raw";
   const Outcome out = play(j, "siw", "model");
@@ -288,7 +288,7 @@ TEST(Replay, RawBytesOfThePeerGoToTheDevice) {
   EXPECT_NE(out.status, kWrongUse) << out.failure;
 }
 
-/// Revision 2 with its S bit has 4 bytes of private data at least (RFC 6581 section 6).
+/// Revision 2 with its S bit requires at least 4 bytes of private data (RFC 6581 section 6).
 nlohmann::json refused_request() {
   auto j = listing_of("rping-client-crc");
   Bytes request = bytes_of(j["units"][0]["hex"]);
@@ -355,7 +355,7 @@ TEST_P(ReplayOnBoth, OurRequestIsClosedOrRejectedAsListed) {
 
 // --- Flush: captures of our own programs
 
-/// What a program puts on the wire, on two models.
+/// The wire traffic of a program, on two models.
 Listing capture_of(const std::string& program, std::vector<std::pair<std::string, std::string>> set,
                    const tb::Folder& folder) {
   RunRequest r;
@@ -410,11 +410,11 @@ TEST_P(ReplayOnBoth, FlushOfACapturePlaysIntoEitherSide) {
     for (const char* side : {"initiator", "responder"}) {
       SCOPED_TRACE(fmt::format("{} as {}", program, side));
       ReplayRequest r = request(folder / "wire.pcap", side, GetParam());
-      r.seed = 9;  // other STags than those of the capture
+      r.seed = 9;  // STags differ from those of the capture
       const Outcome out = replay_child(r);
       EXPECT_EQ(out.status, kGood) << out.failure;
       EXPECT_GE(out.json["answered"].get<uint64_t>(), flushes_of(l) + 1);
-      // As a listing, and cut within it: a Flush at its end has no answer there.
+      // As a listing, and cut within it: a Flush at the end of the cut has no answer.
       auto j = json_of(persistent);
       const Outcome whole = play(j, side, GetParam());
       EXPECT_EQ(whole.status, kGood) << whole.failure;
@@ -426,7 +426,7 @@ TEST_P(ReplayOnBoth, FlushOfACapturePlaysIntoEitherSide) {
   }
 }
 
-/// The first Flush Request of a capture with other fields, and what our device answers.
+/// Replays a capture with its first Flush Request changed; returns the device's answer.
 Outcome play_flush(const std::string& kind, const std::string& side,
                    const std::function<void(spec::FlushRequest&)>& change) {
   const tb::Folder folder;
@@ -496,7 +496,7 @@ TEST(Capture, ThatCannotBeReadIsRefused) {
     }
   };
   EXPECT_EQ(said(whole), "");
-  // Records of the capture, from where each begins.
+  // Records of the capture, by their start offsets.
   std::vector<size_t> records;
   for (size_t at = 24; at < whole.size();) {
     records.push_back(at);
@@ -516,7 +516,7 @@ TEST(Capture, ThatCannotBeReadIsRefused) {
   has(said(other), "a pcap of link type 113");
   has(said(whole.substr(0, 24) + whole.substr(records[1])), "its SYN is not there");
   std::string lost = whole.substr(0, records[5]) + whole.substr(records[6]);
-  for (size_t k = 6; said(lost).empty() && k + 1 < records.size(); ++k)  // one that has data
+  for (size_t k = 6; said(lost).empty() && k + 1 < records.size(); ++k)  // a record with data
     lost = whole.substr(0, records[k]) + whole.substr(records[k + 1]);
   has(said(lost), "bytes of a stream are missing or come later");
   std::string markers = whole;
@@ -526,7 +526,7 @@ TEST(Capture, ThatCannotBeReadIsRefused) {
   has(said(markers), "a side asks for MPA markers");
 }
 
-/// The comparison has teeth: another byte in a recorded answer is found.
+/// The comparison detects one changed byte in a recorded answer.
 TEST(Replay, FindsChangedByte) {
   std::ifstream in(path_of("op-recv-tagged"));
   auto j = nlohmann::json::parse(in);
@@ -547,7 +547,7 @@ TEST(Replay, FindsChangedByte) {
 TEST(Remap, ExchangesTheDevicesStagAndRepairsTheCrc) {
   const Listing l = load_listing(path_of("rping-client-crc"));
   const std::map<uint32_t, uint32_t> stags{{0x5a331400, 0x01020304}, {0x11223300, 0x55667788}};
-  // Unit 3: siw's Read Request. If siw is the device, its sink is exchanged, the source is the
+  // Unit 3: siw's Read Request. If siw is the device, its sink is replaced; the source is the
   // tester's.
   const Bytes ours = remap(l.units[3].bytes, stags, Mover::kDevice);
   Message m;
@@ -555,7 +555,7 @@ TEST(Remap, ExchangesTheDevicesStagAndRepairsTheCrc) {
   EXPECT_TRUE(m.crc_good);
   EXPECT_EQ(read_request_of(m)->sink_stag, 0x01020304u);
   EXPECT_EQ(read_request_of(m)->source_stag, 0x11223300u);
-  // If the tester is the device, the other way round.
+  // If the tester is the device, the reverse.
   Message peers;
   ASSERT_TRUE(peers.add(remap(l.units[3].bytes, stags, Mover::kPeer)));
   EXPECT_EQ(read_request_of(peers)->sink_stag, 0x5a331400u);
@@ -586,7 +586,7 @@ TEST(Remap, ExchangesTheStagOfAPeersFlush) {
   EXPECT_EQ(remap(u->bytes, {{stag, 0x01020304}}, Mover::kDevice), u->bytes);
 }
 
-/// Our device asks for Flush, or grants it, where its frame in the listing does. The block of a
+/// Our device requests Flush, or grants it, if its frame in the listing does. The block of a
 /// Request in a Reply is an echo.
 TEST(Plan, TakesFlushFromOurFrame) {
   const std::string request = "4d504120494420526571204672616d65",
@@ -663,7 +663,7 @@ TEST(Listing, WrongUseSaysWhat) {
   EXPECT_EQ(side_of(l, "tester"), Endpoint::kInitiator);
 }
 
-// Each fault in the last unit of a good listing, and said with its line.
+// Each fault is in the last unit of a good listing, and is reported with its line.
 TEST(Listing, WrongUnitIsToldWithItsLine) {
   const tb::Folder folder;
   const std::string path = folder / "wrong_unit.json";
@@ -719,7 +719,8 @@ TEST(Listing, WrongUnitIsToldWithItsLine) {
   EXPECT_EQ(told(n + R"(, "kind": "mpa", "hex": "00")"), "the unit has no \"from\"");
 }
 
-// What is read is one of the two names, what is not read is refused; each is said with its line.
+// Known keys must hold one of the two names, unknown keys are refused; each error is reported with
+// its line.
 TEST(Listing, WrongKeyIsToldWithItsLine) {
   const tb::Folder folder;
   const std::string path = folder / "wrong_key.json";

@@ -1,4 +1,4 @@
-// rnic-sim search: what it draws, and the command itself as a process. docs/simulator.md, Search
+// rnic-sim search: its draws, and the command itself as a process. docs/simulator.md, Search
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -22,7 +22,8 @@ uint64_t value_of(const Situation& s, const std::string& name, uint64_t otherwis
   return it == s.set.end() ? otherwise : std::stoull(it->second);
 }
 
-/// Every situation is one that a run begins with, is done within a bounded number of messages, and comes again from the same seed.
+/// Every situation is a run that can start, ends within a bounded number of messages, and is
+/// reproduced by the same seed.
 TEST(SearchSpace, SituationsAreRunsOfBoundedLength) {
   const Space space(
       {"send_bw", "read_lat", "write_flush_bw", "flush_lat", "atomic_bw", "atomic_write_lat"}, {});
@@ -74,7 +75,8 @@ class SearchCommand : public testing::Test {
   fs::path folder_;
 };
 
-/// With a threshold that any two devices exceed: an anomaly is found, its command runs, and a second search goes on where the first ended.
+/// With a threshold that any two devices exceed: the search finds an anomaly, its command runs, and
+/// a second search continues where the first ended.
 TEST_F(SearchCommand, FindsNamesAndResumes) {
   const std::string search = RNIC_SIM
       " search write_bw --set size=256 --set threads=1 --set both=0 --set qps=2 --set anomaly=0.1 "
@@ -102,8 +104,8 @@ TEST_F(SearchCommand, SkipsAndCountsWhatDoesNotFit) {
   EXPECT_EQ(j["situations"], 0) << text("out");
 }
 
-/// Simulated 2 ms, which two RTL devices do not do in 4 s: the run is ended with the search, and is
-/// no disagreement.
+/// A run of 2 ms simulated, which two RTL devices do not reach in 4 s: it ends with the search, and
+/// does not count as a disagreement.
 TEST_F(SearchCommand, EndsInTimeAndCountsRunsThatDidNotEnd) {
   const std::string command = RNIC_SIM
       " search write_bw --set size=4096 --set count=6000 --set warmup=8 --set qps=1 --set depth=64 "
@@ -120,7 +122,7 @@ TEST_F(SearchCommand, EndsInTimeAndCountsRunsThatDidNotEnd) {
             "search: nothing was compared: no situation drawn could be run to its end\n");
 }
 
-/// By a signal, and by an error: memory that the machine does not give.
+/// The search ends by a signal, and by an error: out of memory.
 TEST_F(SearchCommand, HasItsFindsPrintedWhateverEndsIt) {
   const std::string search =
       " search write_bw --set size=256 --set threads=1 --set both=0 --set count=100 "

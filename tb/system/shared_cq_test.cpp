@@ -1,5 +1,5 @@
-// A completion queue that several threads of a host poll while another posts: each completion comes
-// to one of them, in order, and the poster sees the room that they make.
+// A completion queue that several threads of a host poll while another posts: each completion goes
+// to one of them, in order, and the poster can use the room that they free.
 #include <algorithm>
 
 #include "world.hpp"
@@ -38,7 +38,7 @@ TEST_P(SharedCq, TwoThreadsPollWhileAThirdPosts) {
               EXPECT_EQ(wcs[i].status, IBV_WC_SUCCESS);
               taken.push_back({wcs[i].wr_id, dev.now(), t});
             }
-            if (t == 0) dev.before_doorbell();  // the two are never in step
+            if (t == 0) dev.before_doorbell();  // keeps the two out of step
           }
           dev.before_shared();
           ++left;

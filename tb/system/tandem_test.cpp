@@ -1,5 +1,5 @@
-// Host programs with a device in tandem: the RTL, each output of it compared with what the model's behaviour gives, each order
-// at its PCIe port judged. Random operations in tandem: regress_test.
+// Host programs with a device in tandem: the RTL, with each output compared with the model's
+// behaviour, and the order at its PCIe port checked. Random operations in tandem: regress_test.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -114,7 +114,7 @@ std::vector<Case> cases() {
 }
 INSTANTIATE_TEST_SUITE_P(Programs, TandemTest, testing::ValuesIn(cases()), name_of);
 
-// What a program of the driver gets wrong is the model's view, too: a poisoned read ends both the same way.
+// A driver program's error also reaches the model: a poisoned read ends both in the same way.
 TEST(Tandem, FollowsAFailedRead) {
   RunRequest r;
   r.program = "write_bw";

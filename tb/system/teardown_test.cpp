@@ -1,5 +1,5 @@
-// How connections end while work is outstanding: whichever way, every work request completes
-// exactly once at both sides (world.hpp's Endpoint sees to it), and no byte is written afterwards.
+// Connections that end while work is outstanding. In every case each work request completes exactly
+// once on both sides (world.hpp's Endpoint checks it), and no byte is written afterwards.
 // R5040-6.2-01 to 03, 8.1.1-04, 06.
 #include "wire.hpp"
 #include "world.hpp"
@@ -20,8 +20,8 @@ class Teardown : public testing::TestWithParam<Kinds> {
   bool ready = false, closing = false, client_done = false, server_done = false;
 };
 
-/// The server has nothing of its own to send and closes while the client's Reads are in service:
-/// they are answered before the FIN, and no record follows it.
+/// The server has nothing to send and closes while the client's Reads are in service: they are
+/// answered before the FIN, and no record follows it.
 TEST_P(Teardown, GracefulCloseWithReadsInService) {
   in_child([this] {
     World w = make();
@@ -35,7 +35,7 @@ TEST_P(Teardown, GracefulCloseWithReadsInService) {
           std::vector<uint64_t> reads;
           for (uint32_t i = 0; i < 4; ++i)
             reads.push_back(e.read(data.sge(i * kBig, kBig), key, kTarget + i * 1000));
-          // The first response is on its way.
+          // The first response is in flight.
           h.until("the first byte", [&] { return *data.at(0) == pattern(2, 0); });
           closing = true;
           h.until_complete(e, "Reads");
@@ -122,7 +122,7 @@ TEST_P(Teardown, AbortInALargeTransfer) {
             h.until_complete(e, "completions");
             EXPECT_EQ(e.done.size(), 2u);
             for (const Wc& wc : e.done) EXPECT_EQ(wc.status, IBV_WC_WR_FLUSH_ERR);
-            // Drained is drained: nothing is written any more.
+            // After drain no byte is written.
             must(e.qp.destroy(), "destroy");
             fill(data.buffer.bytes(), 9);
             h.until("the client's end", [&] { return client_done; });
@@ -135,7 +135,7 @@ TEST_P(Teardown, AbortInALargeTransfer) {
   }
 }
 
-/// destroy_mr while Writes come in: once it is answered no byte changes, and the next segment draws
+/// destroy_mr while Writes arrive: after its response no byte changes, and the next segment causes
 /// 1/1/00.
 TEST_P(Teardown, RegionGoesDuringATransfer) {
   in_child([this] {
@@ -178,8 +178,8 @@ TEST_P(Teardown, RegionGoesDuringATransfer) {
   });
 }
 
-/// destroy_mr of the requester's own source: a Write fails, with what was posted behind it. Keys are
-/// looked up ahead of those that wait in ddp, which holds sq_slots messages of a QP: they are flushed.
+/// destroy_mr of the requester's own source: one Write fails, and all later requests are flushed.
+/// Key lookups run ahead of ddp, which holds sq_slots messages of a QP: these are flushed, too.
 TEST_P(Teardown, SourceGoesDuringATransfer) {
   in_child([this] {
     World w = make();
@@ -222,9 +222,9 @@ TEST_P(Teardown, SourceGoesDuringATransfer) {
   });
 }
 
-/// The server ends with a Terminate, and its device is reset; the client still writes to a slow host
-/// what came before, and more of its Reads wait for the outstanding ones. Whatever follows it, FIN or
-/// reset: the client hears the Terminate.
+/// The server ends with a Terminate, and its device is reset. The client is still writing earlier
+/// data to a slow host, and more of its Reads wait for the outstanding ones. Whether a FIN or a
+/// reset follows the Terminate, the client reports the Terminate.
 TEST_P(Teardown, ATerminateIsHeardBeforeWhatFollowsIt) {
   for (const bool fin : {true, false}) {
     SCOPED_TRACE(fin ? "FIN" : "reset alone");
@@ -277,7 +277,7 @@ TEST_P(Teardown, ATerminateIsHeardBeforeWhatFollowsIt) {
   }
 }
 
-/// A QP that has ended takes work and flushes it, also work that comes with its doorbell.
+/// A QP that has ended accepts work and flushes it, also work that its doorbell carries.
 TEST_P(Teardown, WorkPushedBehindTheEndIsFlushed) {
   in_child([this] {
     World w = make();
@@ -307,12 +307,13 @@ TEST_P(Teardown, WorkPushedBehindTheEndIsFlushed) {
   });
 }
 
-/// A peer answers a Read before it has left: the Read completes, and its request still waits for credit. Nothing
-/// leaves behind our FIN, no segment and no Terminate (the platform's LLP ends the run if it does), and the QP ends.
+/// A peer answers a Read that was not sent yet: the Read completes, and its request still waits for
+/// credit. After our FIN nothing is sent, no segment and no Terminate (the platform's LLP ends the
+/// run otherwise), and the QP ends.
 TEST_P(Teardown, NothingLeavesBehindTheFin) {
   in_child([this] {
     World w = make();
-    constexpr uint32_t kOfSetUp = 1000;  // no FPDU: that needs credit for the largest
+    constexpr uint32_t kOfSetUp = 1000;  // no FPDU: one needs credit for the largest
     uint32_t told = 0;
     bool is_open = false;
     uint64_t sink_at = 0;
@@ -337,7 +338,7 @@ TEST_P(Teardown, NothingLeavesBehindTheFin) {
           closing = true;
           h.until_complete(e, "a Read that never left");
           EXPECT_EQ(e.wc(read).status, IBV_WC_SUCCESS);
-          (void)e.connection.disconnect(200 * kUs);  // the peer goes on: it ends with a Terminate
+          (void)e.connection.disconnect(200 * kUs);  // the peer continues: it ends with a Terminate
           client_done = true;
           EXPECT_EQ(must(e.qp.query(), "query").state, IBV_QPS_ERR);
           EXPECT_TRUE(w.tap(kClient).fpdus(client_number).empty());

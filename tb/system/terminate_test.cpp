@@ -1,9 +1,9 @@
-// Errors from end to end: what one host does wrong, the Terminate that the other's device answers
-// with, byte for byte, and what both hosts see: statuses, flushes exactly once, events. A second
-// connection of the same two devices goes on. requirements.md 5.2, 6, 7; R5040-4.8-01 to 26, 5.4-01
-// to 09, 6.2.1-01 to 05, 7-01, 7.1-01 to 04, 7.2-02, 06, 09, 10, 8.1.1-01, 03, 05. Of Flush:
-// RPMEM-3.1.1.1-04, 3.1.4-02, 04, 5.1-02, 5.2-01, 02, 8-01; ambiguities. Of
-// atomics and Atomic Write: RFC 7306 5.2.1, 5.2.2, 8.2; ambiguities.
+// Errors from end to end: the error of one host, the Terminate of the other's device, byte for
+// byte, and the effects on both hosts: statuses, flushes exactly once, events. A second connection
+// of the same two devices continues. requirements.md 5.2, 6, 7; R5040-4.8-01 to 26, 5.4-01 to 09,
+// 6.2.1-01 to 05, 7-01, 7.1-01 to 04, 7.2-02, 06, 09, 10, 8.1.1-01, 03, 05. Flush:
+// RPMEM-3.1.1.1-04, 3.1.4-02, 04, 5.1-02, 5.2-01, 02, 8-01; ambiguities.
+// Atomics and Atomic Write: RFC 7306 5.2.1, 5.2.2, 8.2; ambiguities.
 #include <algorithm>
 #include <iterator>
 
@@ -19,7 +19,7 @@ constexpr uint64_t kTarget = 0x10000000;  // address of the server's open region
 constexpr uint32_t kTargetBytes = 8192;
 constexpr uint32_t kShort = 48;  // bytes of the receives
 
-/// What the sides know of each other.
+/// State shared by both sides.
 struct Shared {
   uint32_t open = 0, foreign = 0, no_read = 0, no_write = 0;  // keys of the server
   uint64_t foreign_at = 0, no_read_at = 0, no_write_at = 0;
@@ -34,22 +34,22 @@ struct Case {
   Cause cause;             // at the server
   EventType event;         // at the server
   WcStatus offender;       // at the client
-  unsigned receives;       // that the server posts behind the greeting's
+  unsigned receives;       // that the server posts after the greeting's
   WcStatus first_receive;  // of those
   /// Posts the offender; `data` has 256 bytes.
   std::function<uint64_t(Endpoint&, const Region& data, const Shared&)> offend;
-  /// The offender's FPDU is changed on its way.
+  /// Changes the offender's FPDU in flight.
   std::function<Bytes(Bytes)> forge;
-  /// What the Terminate has behind its first four bytes: length and headers of the segment.
+  /// The Terminate's bytes after the first four: length and headers of the segment.
   std::function<Bytes(const Shared&)> headers;
-  bool flush = false;  // both sides ask for it
-  /// A later Send may be placed before the offender is refused: it is posted behind the end.
+  bool flush = false;  // both sides request it
+  /// A later Send may be placed before the offender is refused: post it after the end.
   bool is_passed = false;
-  /// The server's own request that stays unanswered; else a Read.
+  /// The server's own request that gets no answer; default: a Read.
   std::function<uint64_t(Endpoint&, const Region& landing, const Shared&)> own = {};
 };
 
-/// Without the CRC, which the forged FPDU gets anew.
+/// Changes one byte of an FPDU and recomputes its CRC.
 Bytes changed(Bytes f, size_t at, uint8_t to) {
   f.resize(f.size() - 4);
   f[at] = to;
@@ -61,7 +61,7 @@ struct Range {
   uint64_t to;
   uint32_t length;
 };
-/// A Flush that the server refuses for its range. Its Terminate shows the DDP header alone
+/// A Flush that the server refuses for its range. Its Terminate has only the DDP header
 /// (RPMEM-5.1-02), and the client finds the request by the MSN in it.
 Case flush(const char* name, uint8_t type, uint8_t code, Cause cause, uint8_t states,
            const std::function<Range(const Shared&)>& range) {
@@ -83,7 +83,7 @@ Case flush(const char* name, uint8_t type, uint8_t code, Cause cause, uint8_t st
           true};
 }
 
-/// A good Flush that is changed on its way.
+/// A good Flush that is changed in flight.
 Case forged_flush(const char* name, const std::function<Bytes(Bytes)>& forge, uint16_t ulpdu = 38,
                   const Bytes& header = untagged(0xc, 1, 1)) {
   return {name,
@@ -136,7 +136,7 @@ Case word(const char* name, Word kind, uint8_t code, Cause cause,
           .is_passed = true};
 }
 
-/// A good one that is changed on its way.
+/// A good atomic that is changed in flight.
 Case forged_word(const char* name, Word kind, uint8_t code,
                  const std::function<Bytes(Bytes)>& forge, uint16_t ulpdu, const Bytes& header) {
   return {.name = name,
@@ -155,7 +155,7 @@ Case forged_word(const char* name, Word kind, uint8_t code,
           .flush = true};
 }
 
-/// The client's Send becomes a response that does not fit the server's oldest request.
+/// The client's Send becomes a response that does not match the server's oldest request.
 Case response(const char* name, uint8_t code, const Bytes& ulpdu,
               const std::function<uint64_t(Endpoint&, const Region&, const Shared&)>& own = {}) {
   return {
@@ -178,7 +178,7 @@ Case response(const char* name, uint8_t code, const Bytes& ulpdu,
       .own = own};
 }
 
-/// Where the extensions are off: a Read becomes this.
+/// With the extensions disabled: a Read becomes this ULPDU.
 Case not_enabled(const char* name, const Bytes& ulpdu) {
   return {.name = name,
           .layer = 0,
@@ -493,7 +493,7 @@ class TerminateTest : public testing::TestWithParam<Param> {
   void server(Host& h);
   Shared shared;
   bool forging = false;
-  Bytes the_terminate;  // as the client's device got it
+  Bytes the_terminate;  // as the client's device received it
 };
 
 TEST_P(TerminateTest, IsSentOnceAndBothSidesKnow) {
@@ -511,7 +511,7 @@ void TerminateTest::run() {
       return true;
     };
   }
-  w.tap(kServer).on_tx = [&](sim::Record& r) {  // the server's request stays unanswered
+  w.tap(kServer).on_tx = [&](sim::Record& r) {  // drops the server's request
     const auto b = r.data.bytes();
     const uint8_t opcode = opcode_of({b.begin(), b.end()});
     return r.is_stream || (opcode != 0x1 && opcode != 0xa && opcode != 0x10);
@@ -553,7 +553,7 @@ void TerminateTest::client(Host& h) {
   if (!c.is_passed) behind = e.send(data.sge(0, 8));
   const uint64_t receive = e.receive(sink.sge(1024, 64));
 
-  // R5040-5.4-06: the peer's Terminate is told with layer, type and code.
+  // R5040-5.4-06: the event reports the peer's Terminate with layer, type and code.
   const AsyncEvent event = h.event();
   EXPECT_EQ(event.type, IBV_EVENT_QP_FATAL);
   EXPECT_EQ(event.object, e.qp.qp_num());
@@ -566,7 +566,7 @@ void TerminateTest::client(Host& h) {
   EXPECT_EQ(e.wc(behind).status, IBV_WC_WR_FLUSH_ERR);
   EXPECT_EQ(e.wc(receive).status, IBV_WC_WR_FLUSH_ERR);
 
-  // In error, posts are taken and flushed.
+  // In the error state, posts are accepted and flushed.
   const uint64_t late = e.send(data.sge(0, 8));
   const uint64_t late_receive = e.receive(sink.sge(1024, 64));
   h.until_complete(e, "flush of what is posted in error");
@@ -627,7 +627,7 @@ void TerminateTest::server(Host& h) {
   h.until("the greeting", [&] { return e.completed(greeting); });
   EXPECT_EQ(e.wc(greeting).byte_len, 16u);
   EXPECT_EQ(wrong({landing.at(0), 16}, 1), 0u);
-  // A request that is lost on the way.
+  // A request that the tap drops.
   const uint64_t read = c.own ? c.own(e, landing, shared)
                               : e.read(landing.sge(2048, 64), shared.sink, shared.sink_at);
   shared.greeted = true;
@@ -651,7 +651,7 @@ void TerminateTest::server(Host& h) {
   EXPECT_EQ(info.state, IBV_QPS_ERR);
   EXPECT_TRUE(info.drained && !info.has_peer_term);
 
-  // Nothing of the bad message was placed, in bounds or out of them. R5040-8.1.1-01, 03, 05.
+  // No byte of the bad message was placed, in bounds or out of bounds. R5040-8.1.1-01, 03, 05.
   EXPECT_EQ(wrong(open.buffer.bytes(), 2), 0u);
   for (const Region* r : {&foreign, &no_read, &no_write}) {
     for (const uint8_t b : r->buffer.bytes()) ASSERT_EQ(b, 0);

@@ -1,11 +1,11 @@
-// Whole devices' captures as a foreign dissector reads them: every segment is an FPDU that tshark
-// takes apart, CRCs and checksums are right, nothing is malformed, and opcodes, lengths, STags,
-// TOs, QNs, MSNs and MOs are those that the program's work requests make (worked out here from the
-// RFCs and from what the hosts told each other in MPA private data). R5040-3.1-01 to 04, 5.1 to 5.4
-// wire formats, R5040-6.1-02. Rejects and Terminates too.
+// A foreign dissector reads the captures of whole devices. tshark parses every segment as an FPDU,
+// CRCs and checksums are correct, and nothing is malformed. Opcodes, lengths, STags, TOs, QNs, MSNs
+// and MOs match the program's work requests: the test computes them from the RFCs and from the
+// hosts' MPA private data. R5040-3.1-01 to 04, 5.1 to 5.4 wire formats, R5040-6.1-02. Rejects and
+// Terminates too.
 //
-// tshark counts a marker too many in an FPDU that ends where a marker would follow, so lengths are
-// such that none does; Markers.StandWhereTheyShould looks at one that does, without tshark's help.
+// tshark counts one marker too many in an FPDU that ends where a marker would follow. The lengths
+// avoid that case; Markers.StandWhereTheyShould checks it without tshark.
 #include <fmt/format.h>
 
 #include <array>
@@ -22,15 +22,15 @@ namespace {
 
 constexpr uint32_t kMessages = 5, kControl = 64;
 constexpr uint64_t kDepth =
-    32;  // slots of a lane's buffer; a quarter is more than kMessages, so no credit is given
+    32;  // slots of a lane's buffer; a quarter exceeds kMessages: no credit is given
 
-/// Output of a tshark run, by lines. A tshark that is missing or fails is a failure.
+/// Output of a tshark run, by lines. A missing or failing tshark is a failure.
 std::vector<std::string> tshark(const std::string& path, const std::string& options) {
   std::vector<std::string> lines;
   const std::string command =
       "tshark -n -r " + path +
       " -o tcp.check_checksum:TRUE -o ip.check_checksum:TRUE"
-      // Payload is a pattern: what upper protocols would make of it does not matter.
+      // Payload is a pattern: its decoding by upper protocols does not matter.
       " --disable-protocol rpcordma --disable-protocol smb_direct " +
       options + " 2>/dev/null";
   std::FILE* p = popen(command.c_str(), "r");
@@ -116,7 +116,7 @@ std::vector<Row> rows_of(const std::string& path) {
   for (const std::string& line : tshark(path, options)) {
     Row row;
     size_t at = 0;
-    for (std::string& field : row) {  // "a" "" "b"; an empty one may have no quotes
+    for (std::string& field : row) {  // "a" "" "b"; an empty field may have no quotes
       if (at < line.size() && line[at] == '"') {
         const size_t end = line.find('"', at + 1);
         field = line.substr(at + 1, end - at - 1);
@@ -129,7 +129,7 @@ std::vector<Row> rows_of(const std::string& path) {
   return rows;
 }
 
-/// What a segment is to be.
+/// The expected fields of a segment.
 struct Expected {
   bool tagged = false, last = false;
   unsigned opcode = 0;
@@ -140,7 +140,7 @@ struct Expected {
   std::optional<std::array<uint64_t, 5>> read{};  // sink STag and TO, size, source STag and TO
 };
 
-struct Peer {  // as it introduced itself in private data: key, lane, address, slots of both kinds
+struct Peer {  // from private data: key, lane, address, slots of both kinds
   uint32_t rkey = 0;
   uint64_t address = 0;
   uint64_t slots = 0;
@@ -159,7 +159,7 @@ struct Param {
   Kinds kind;
 };
 
-/// What the program's work requests make, by sender.
+/// The segments of the program's work requests, by sender.
 std::array<std::vector<Expected>, 2> expected(const Param& p, const std::array<Peer, 2>& peer) {
   std::array<std::vector<Expected>, 2> out;
   const uint32_t mss = p.mtu - 40;
@@ -202,9 +202,9 @@ std::array<std::vector<Expected>, 2> expected(const Param& p, const std::array<P
         message(kServer, {.opcode = 3, .qn = 0, .msn = ++msn[kServer]}, p.size);
     }
   }
-  for (const Side side : {kClient, kServer})  // the last word is a Send with Solicited Event
+  for (const Side side : {kClient, kServer})  // the last word: a Send with Solicited Event
     message(side, {.opcode = 5, .qn = 0, .msn = ++msn[side]}, kControl);
-  // Then the receiver of Writes and Sends tells when it was measured: two words behind two others.
+  // Then the receiver of Writes and Sends reports its measuring times: two words after two others.
   if (program == "write_bw" || program == "send_bw")
     message(kServer,
             {.tagged = true,
@@ -240,8 +240,8 @@ void run_program(const Param& p, const std::string& path) {
 
 uint64_t number(const std::string& text) { return std::stoull(text, nullptr, 0); }
 
-/// Checksums good (1), nothing malformed, no warning but for the reset that answers a SYN that came
-/// before the server listened.
+/// Checksums are good (1), nothing is malformed. The only warning allowed is the reset that answers
+/// a SYN before the server listened.
 void expect_clean(const Row& r) {
   EXPECT_EQ(r[kIpSum], "1");
   EXPECT_EQ(r[kTcpSum], "1");
@@ -344,15 +344,15 @@ std::vector<Param> params() {
       }
     }
   }
-  // What a tandem compares with the model is what leaves the device; here a foreigner reads it.
+  // A tandem compares the device's output with the model; here a foreign tool reads it.
   for (const char* program : {"write_bw", "read_bw", "send_bw"})
     all.push_back({program, 1500, 3001, true, true, kTandemMinimum});
   return all;
 }
 INSTANTIATE_TEST_SUITE_P(Captures, TsharkTest, testing::ValuesIn(params()), name_of);
 
-/// RFC 5044 section 4.3: a marker every 512 bytes of the stream, from its first FPDU on, that
-/// points back to the FPDU's length field; the CRC covers it.
+/// RFC 5044 section 4.3: a marker every 512 bytes of the stream, from its first FPDU on. It points
+/// back to the FPDU's length field; the CRC covers it.
 class Markers : public testing::TestWithParam<Kinds> {};
 
 TEST_P(Markers, StandWhereTheyShould) {
@@ -381,7 +381,8 @@ TEST_P(Markers, StandWhereTheyShould) {
           plain.push_back(raw[i++]);
           continue;
         }
-        // From the length field to the marker, markers between them counted; 0 in front of it.
+        // From the length field to the marker, including markers between them; 0 before the length
+        // field.
         const size_t back = plain.empty() ? 0 : i - (position[from] % 512 == 0 ? 4 : 0);
         EXPECT_EQ(Bytes(raw.begin() + static_cast<ptrdiff_t>(i),
                         raw.begin() + static_cast<ptrdiff_t>(i + 4)),
@@ -417,8 +418,8 @@ TEST_P(Markers, StandWhereTheyShould) {
 }
 INSTANTIATE_TEST_SUITE_P(Kinds, Markers, testing::Values(kModel, kRtl), name_of_kinds);
 
-/// What ends a connection, as tshark reads it: a reject with its revision and private data, and a
-/// Terminate of each layer that carries headers, field by field.
+/// Ends of a connection, as tshark reads them: a reject with its revision and private data, and a
+/// Terminate with headers of each layer, field by field.
 class Endings : public testing::TestWithParam<Kinds> {};
 
 TEST_P(Endings, AreReadAsTheyWereMeant) {
@@ -459,7 +460,7 @@ TEST_P(Endings, AreReadAsTheyWereMeant) {
           ready = true;
           h.until("the client", [&] { return done; });
         });
-    world.reset();  // the capture is whole
+    world.reset();  // completes the capture
     if (HasFailure()) return;
     const auto read = [&](const std::string& filter, const std::string& fields) {
       return tshark(path, "-Y '" + filter + "' -T fields -E separator=, " + fields);
@@ -468,7 +469,7 @@ TEST_P(Endings, AreReadAsTheyWereMeant) {
         read("iwarp_mpa.pdlength",
              "-e ip.src -e iwarp_mpa.rev -e iwarp_mpa.rej_flag -e iwarp_mpa.privatedata");
     ASSERT_GE(starts.size(), 2u);
-    // Revision 2: IRD and ORD of RFC 6581 stand before the private data.
+    // Revision 2: IRD and ORD of RFC 6581 are before the private data.
     EXPECT_TRUE(starts[0].starts_with("10.0.0.1,2,0,") && starts[0].ends_with("a1a2a3"))
         << starts[0];
     EXPECT_TRUE(starts[1].starts_with("10.0.0.2,2,1,") && starts[1].ends_with("f1f2")) << starts[1];
@@ -496,8 +497,8 @@ TEST_P(Endings, AreReadAsTheyWereMeant) {
     const auto read_one = read("iwarp_rdma.term_etype_rdma == 1",
                                "-e iwarp_rdma.term_errcode_rdma" + kHeads + kCopies);
     ASSERT_EQ(read_one.size(), 1u);
-    // Of layer 0 tshark takes the first 14 bytes for the DDP header, as if it were tagged, and the
-    // next 28 for RDMAP's; the last 4 bytes are nobody's.
+    // In layer 0 tshark parses the first 14 bytes as the DDP header, as if it were tagged, and the
+    // next 28 as RDMAP's; it ignores the last 4 bytes.
     const Bytes headers =
         untagged(0x1, 1, 1) + read_request(sink_key, sink_at, 100, key, kTarget + 4000);
     EXPECT_EQ(read_one[0], "0x01,0x00,1,1,1,002e," + text({headers.begin(), headers.begin() + 14}) +

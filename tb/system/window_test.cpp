@@ -1,4 +1,4 @@
-// A connection whose link window holds one FPDU holds nobody else: the others run at their rate.
+// A connection whose link window holds one FPDU stalls no other: the others run at their rate.
 // Architecture 5: no path may wait for a path behind it.
 #include <unistd.h>
 
@@ -12,10 +12,10 @@ using namespace verbs;
 constexpr uint64_t kTarget = 0x10000000;
 constexpr uint32_t kBytes = 4000, kWrites = 40, kOthers = 2;
 
-/// Simulated time that the other connections take for their Writes.
+/// Simulated time of the other connections' Writes.
 struct Result {
   Time others = 0;
-  uint64_t narrow = 0;  // Writes of the narrow one that were complete by then
+  uint64_t narrow = 0;  // Writes of the narrow one complete by then
 };
 
 Result measure(const Kinds& kind, bool narrow) {
@@ -94,7 +94,7 @@ TEST_P(Window, OfOneFpduHoldsNobodyElse) {
   RecordProperty("wide_ns", std::to_string(wide.others / kNs));
   RecordProperty("narrow_ns", std::to_string(narrow.others / kNs));
   EXPECT_LT(narrow.narrow, wide.narrow) << "the window was not narrow";
-  // With the third connection held the others have the link for themselves.
+  // With the narrow connection held, the other two have the link for themselves.
   EXPECT_LT(narrow.others, wide.others);
 }
 
