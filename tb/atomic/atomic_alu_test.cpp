@@ -1,8 +1,8 @@
-// atomic_alu, RTL and model behind one face: the vectors of ambiguities.md A-27, others typed by
-// hand, and random operands against a reference that works field by field.
+// atomic_alu, RTL and model behind one interface. Operands: the vectors of ambiguities.md A-27,
+// vectors typed by hand, and random ones against a reference that works field by field.
 //
-// The model adds bit by bit, as RFC 7306 does, and the RTL in two halves of 32 bits. The reference
-// cuts the words into the fields of the mask and adds each modulo its size.
+// The model adds bit by bit, as RFC 7306 does. The RTL adds two halves of 32 bits. The reference
+// splits the words into the fields of the mask and adds each modulo its size.
 #include "atomic/atomic_alu.hpp"
 
 #include <vector>
@@ -115,7 +115,7 @@ TYPED_TEST_SUITE(AtomicAluTest, Alus);
 
 constexpr uint64_t kAll = ~uint64_t{0};
 
-// The first five are those of A-27. Compare data and mask are ignored.
+// The first five vectors are those of A-27. FetchAdd ignores compare data and compare mask.
 TYPED_TEST(AtomicAluTest, FetchAddVectors) {
   this->expect(
       false,
@@ -125,14 +125,15 @@ TYPED_TEST(AtomicAluTest, FetchAddVectors) {
        {0xFFFF0000FFFF0001, 0x0001000100010001, 0x8000800080008000, 0, kAll, 0x0000000100000002,
         true},
        {0x000000000000F0F0, 0x0000000000000FF0, kAll, 0, kAll, 0x000000000000FF00, true},
-       // the mask of the top bit is as good as none
+       // A mask with only the top bit equals an empty mask.
        {0x00000000FFFFFFFF, 1, 0x8000000000000000, 0, kAll, 0x0000000100000000, true},
        {0x8000000000000001, 0x8000000000000001, 0x8000000000000000, 0, kAll, 2, true},
-       // two fields of 32 bits, each of which overflows
+       // Two fields of 32 bits; each overflows.
        {0xFFFFFFFFFFFFFFFF, 0x0000000100000001, 0x8000000080000000, 0, kAll, 0, true},
-       // a field of bits 0 to 32: the carry between the halves lives, that out of bit 32 is dropped
+       // A field of bits 0 to 32: the carry between the halves is kept, the carry out of bit 32 is
+       // dropped.
        {0x00000001FFFFFFFF, 1, 0x0000000100000000, 0, kAll, 0, true},
-       // add 0: a probe changes nothing; compare operands that would not match
+       // Add 0 (a probe) changes nothing. The compare operands would not match.
        {0x0123456789ABCDEF, 0, 0, 5, kAll, 0x0123456789ABCDEF, true}});
 }
 
@@ -141,9 +142,9 @@ TYPED_TEST(AtomicAluTest, CmpSwapVectors) {
       true,
       {{5, 7, kAll, 5, kAll, 7, true},
        {5, 7, kAll, 4, kAll, 5, false},
-       {5, 7, kAll, 4, ~uint64_t{1}, 7, true},  // the bit that differs is not compared
-       {5, 7, kAll, 4, 1, 5, false},            // only the bit that differs is
-       {0x0123456789ABCDEF, kAll, 0, 0, 0, 0x0123456789ABCDEF, true},  // swaps no bit, writes
+       {5, 7, kAll, 4, ~uint64_t{1}, 7, true},  // the mask excludes the bit that differs
+       {5, 7, kAll, 4, 1, 5, false},            // the mask selects only the bit that differs
+       {0x0123456789ABCDEF, kAll, 0, 0, 0, 0x0123456789ABCDEF, true},  // swaps no bit, but writes
        {0x0123456789ABCDEF, 0xFEDCBA9876543210, 0x00000000FFFF0000, 0, 0, 0x012345677654CDEF, true},
        {0x8000000000000000, 0, kAll, 0, kAll, 0x8000000000000000, false},
        {0x8000000000000000, 0x1111222233334444, 0xFFFF00000000FFFF, kAll, 0x8000000000000000,
@@ -157,7 +158,7 @@ TYPED_TEST(AtomicAluTest, Random) {
       "FetchAdd",      "CmpSwap that writes", "CmpSwap that does not",   "mask 0",
       "mask all ones", "one mask bit",        "carry from bit 31 to 32", "carry dropped at bit 31",
       "no idle cycle", "idle cycles"};
-  // Words with long runs of ones and zeros: carries go far.
+  // Words with long runs of ones and zeros, so that carries ripple far.
   const auto word = [&] {
     const uint64_t w = rng.next();
     const uint64_t runs = kAll >> rng.below(64) << rng.below(64);
@@ -218,7 +219,7 @@ TYPED_TEST(AtomicAluTest, Random) {
   met.expect_all();
 }
 
-// Operations in either stage come out no more.
+// After a reset, no operation that was in either stage is output.
 TEST(AtomicAluRtlTest, ResetDropsWhatIsInside) {
   RtlAlu alu;
   for (unsigned before : {1U, 2U}) {

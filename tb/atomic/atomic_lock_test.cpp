@@ -1,7 +1,8 @@
-// atomic_lock: random acquires and releases against a map of queues, of default and of small sizes.
+// atomic_lock: random acquires and releases against a map of queues, at default and small sizes.
 //
-// The reference keeps a queue of entries for each bucket, which it computes from the address by
-// itself. The front of a queue is granted. Each response and each wake must come in its cycle.
+// The reference keeps a queue of entries for each bucket, which it computes from the address
+// itself. The front of a queue is granted. Each response and each wake must come in its exact
+// cycle.
 #include <map>
 #include <optional>
 #include <set>
@@ -30,7 +31,7 @@ class AtomicLockTest : public testing::Test {
  protected:
   struct Entry {
     bool live = false;
-    bool granted = false;  // the test has seen it
+    bool granted = false;  // the test has seen the grant
     uint64_t address = 0, bucket = 0;
     uint64_t acquired_at = 0;
     uint64_t release_at = 0;
@@ -81,12 +82,12 @@ class AtomicLockTest : public testing::Test {
     dut.restart({});
   }
 
-  /// One cycle: rates in percent of cycles, words: how many addresses are in use.
+  /// One cycle. The rates are in percent of cycles; `addresses` lists the addresses in use.
   void step(unsigned acquire, unsigned release, const std::vector<uint64_t>& addresses) {
     auto& t = dut.top();
     const uint64_t now = dut.now();
     check(now);
-    // A release first: its entry may be acquired in the same cycle.
+    // The release comes first: its entry may be acquired in the same cycle.
     std::optional<unsigned> released, freed;
     t.release_valid_i = 0;
     tb::set(t.release_entry_i, rng.below(B::kEntries));
@@ -112,7 +113,7 @@ class AtomicLockTest : public testing::Test {
         const uint64_t since = now - next.acquired_at;
         met("release one cycle after the acquire of the bucket", since == 1);
         met("release two cycles after the acquire of the bucket", since == 2);
-        // Still in stage 1: its response says granted. Later: it wakes.
+        // An acquire still in stage 1 gets a response that says granted. A later one gets a wake.
         if (since == 1)
           responses.back().granted = true;
         else
@@ -171,7 +172,7 @@ class AtomicLockTest : public testing::Test {
     dut.cycle();
   }
 
-  /// The outputs of this cycle, which come from registers.
+  /// Checks the outputs of this cycle. They come from registers.
   void check(uint64_t now) {
     auto& t = dut.top();
     granted_now.clear();
@@ -203,13 +204,13 @@ class AtomicLockTest : public testing::Test {
   std::set<unsigned> granted_now;        // in this cycle
   std::map<uint64_t, unsigned> last_of;  // entry of a bucket's last acquire
 
-  /// Addresses: few words of one page, and others that share their bucket or page.
+  /// Addresses: a few words of one page, and others that share their bucket or page.
   std::vector<uint64_t> some_addresses(unsigned count) {
     std::vector<uint64_t> list;
     while (list.size() < count) {
       const uint64_t a = rng.next() & ~uint64_t{7};
       list.push_back(a);
-      // two bits flipped, a multiple of BucketBits apart: the same bucket
+      // Flipping two bits a multiple of BucketBits apart keeps the bucket.
       const uint64_t bit = rng.below(61 - B::kBucketBits);
       if (list.size() < count && rng.percent(50))
         list.push_back(a ^ (uint64_t{8} << bit) ^ (uint64_t{8} << (bit + B::kBucketBits)));
@@ -230,7 +231,7 @@ TYPED_TEST(AtomicLockTest, Random) {
       const auto addresses = this->some_addresses(words);
       for (int i = 0; i < 1500 && !this->HasFatalFailure(); i++)
         this->step(acquire, release, addresses);
-      // Everything that was acquired is granted in the end.
+      // Every acquire is granted in the end.
       for (int i = 0; i < 400 && !this->HasFatalFailure(); i++) this->step(0, 100, addresses);
       if (this->HasFatalFailure()) return;
       for (const auto& e : this->entries) ASSERT_FALSE(e.live) << "never granted";
@@ -241,7 +242,7 @@ TYPED_TEST(AtomicLockTest, Random) {
   this->met.expect_all();
 }
 
-// The header: an acquire and a release each cycle.
+// The header of atomic_lock.sv: one acquire and one release per cycle.
 TYPED_TEST(AtomicLockTest, AnAcquireAndAReleaseACycle) {
   this->start();
   const auto addresses = this->some_addresses(1000);
@@ -252,7 +253,7 @@ TYPED_TEST(AtomicLockTest, AnAcquireAndAReleaseACycle) {
   }
 }
 
-// A reset in the middle of everything: `last` keeps its contents, and means nothing.
+// A reset under load: `last` keeps its contents, which are invalid after the reset.
 TYPED_TEST(AtomicLockTest, StartsAnewAfterAReset) {
   const auto addresses = this->some_addresses(3);
   for (int round = 0; round < 200 && !this->HasFatalFailure(); round++) {

@@ -1,11 +1,11 @@
-// atomic: every request ends once, as it must, and memory is that of the requests one after the
-// other.
+// atomic: every request ends once with the expected result, and memory equals that of the requests
+// executed one after another.
 //
-// The reference stands around the unit: rdmap that keeps its limits, a tpt with STags that name
-// the same words, a host whose reads and stores take any time. It has two memories. `mem` is the
-// host's; it changes when a store is accepted on dma_wr. `ref` changes in the order of the
-// decisions that tap_atomic_word reports. A response and a store must match `ref`: a request that
-// read too early, or beside another one, shows there.
+// The reference surrounds the unit with three partners. rdmap keeps its limits. tpt has STags that
+// name the same words. The host takes any time for reads and stores. The reference has two
+// memories. `mem` is the host's: it changes when a store is accepted on dma_wr. `ref` changes in
+// the order of the decisions that tap_atomic_word reports. A response and a store must match `ref`,
+// which detects a request that read too early or concurrently with another one.
 #include <map>
 #include <memory>
 #include <set>
@@ -28,7 +28,7 @@ using spec::TptResult;
 
 constexpr unsigned kRequests = 64, kResults = 8;  // docs/spec/streams.yaml, atomic_req
 constexpr unsigned kHalf = 16;                    // STag s and s + kHalf name the same page
-constexpr uint32_t kBadStag = 0x100;              // plus a tpt_result: refused with it
+constexpr uint32_t kBadStag = 0x100;              // plus the tpt_result with which tpt refuses it
 
 struct Times {  // cycles, at least min and at most max
   uint64_t min = 1, max = 1;
@@ -41,7 +41,7 @@ struct Mix {
   Times tpt{2, 12}, read{2, 60}, store{1, 30};
 };
 
-/// RFC 7306 5.1.1 field by field: each mask bit is the top bit of one.
+/// RFC 7306 5.1.1 field by field: each mask bit marks the top bit of a field.
 uint64_t sum_of_fields(uint64_t a, uint64_t b, uint64_t mask) {
   uint64_t out = 0;
   for (unsigned low = 0; low < 64;) {
@@ -59,7 +59,7 @@ struct Item {
   spec::AtomicReq req;
   uint64_t accepted = 0, extent_at = 0, decided_at = 0;
   std::optional<uint64_t> dead_at;
-  TptResult result = TptResult::kOk;  // of tpt, then of the alignment
+  TptResult result = TptResult::kOk;  // result of tpt, then of the alignment check
   uint64_t address = 0, old = 0;
   bool decided = false, stored = false, accepted_by_host = false, passed_over = false;
   [[nodiscard]] bool is_result() const { return req.op == AtomicOp::kResult; }
@@ -84,7 +84,7 @@ class AtomicTest : public testing::Test {
   std::deque<ItemPtr> results, to_ask, asked, extents;
   std::map<uint64_t, std::deque<ItemPtr>> waiting;  // by address, in the order of their extents
   std::map<uint64_t, unsigned> holders;             // between read and acceptance of the store
-  std::map<uint64_t, uint64_t> released;            // when the last holder was
+  std::map<uint64_t, uint64_t> released;            // cycle of the last holder's release
   std::map<uint64_t, std::deque<RdStatus>> bad_reads;
   struct Due {
     uint64_t at = 0;
@@ -95,7 +95,7 @@ class AtomicTest : public testing::Test {
   };
   std::deque<Due> tpt_due, read_due, store_due;
   std::optional<spec::WordWr> word_now;  // accepted in this cycle
-  std::array<int64_t, 2> epochs{};       // extents that are not retired
+  std::array<int64_t, 2> epochs{};       // extents that are not yet retired
   std::map<AtomicEnd, uint64_t> ends;
   uint64_t reads = 0, reads_used = 0, responses = 0, words = 0;
   std::map<AtomicOp, uint64_t> sums;
@@ -179,7 +179,7 @@ class AtomicTest : public testing::Test {
     if (rng.percent(mix.misaligned)) r.tagged_offset |= rng.between(1, 7);
     if (rng.percent(mix.bad_stag)) r.stag = kBadStag + static_cast<uint32_t>(rng.between(1, 5));
   }
-  spec::AtomicReq random_result() {  // into words of its own: results have no lock
+  spec::AtomicReq random_result() {  // its sink words are its own: results take no lock
     spec::AtomicReq r = random_req();
     r.op = AtomicOp::kResult;
     r.stag = static_cast<uint32_t>(rng.below(kHalf));
@@ -239,7 +239,7 @@ class AtomicTest : public testing::Test {
     e.epoch = rng.percent(50);
     if (r.stag >= kBadStag) {
       item->result = static_cast<TptResult>(r.stag - kBadStag);
-      e.address = rng.next();  // means nothing
+      e.address = rng.next();  // arbitrary: atomic must ignore it
     } else {
       item->address = pages[r.stag % kHalf] + r.tagged_offset;
       if (item->address % 8 != 0) item->result = TptResult::kAlign;
@@ -286,7 +286,7 @@ class AtomicTest : public testing::Test {
     dut.word_done.put({.count = static_cast<uint16_t>(++words)});
   }
 
-  // --- decisions, in their order
+  // --- decisions, in order
   void decide(const spec::AtomicWordCommit& c) {
     const uint64_t now = dut.now() - 1;  // the cycle that has just ended
     ItemPtr item;
@@ -336,7 +336,7 @@ class AtomicTest : public testing::Test {
     d.holds = !item->is_result();
     store_due.push_back(d);
   }
-  /// It is this request's turn: those that came before it were dropped, or could not be read.
+  /// Checks that it is this request's turn: all earlier ones were dropped or could not be read.
   void turn(const ItemPtr& item) {
     auto& queue = waiting[item->address];
     while (!queue.empty() && queue.front() != item) {
@@ -407,7 +407,7 @@ class AtomicTest : public testing::Test {
     std::erase(queue, item);
   }
 
-  // --- a cycle
+  // --- one cycle
   void step() {
     const uint64_t now = dut.now();
     word_now.reset();
@@ -472,7 +472,7 @@ class AtomicTest : public testing::Test {
     for (int64_t left : epochs) ASSERT_EQ(left, 0) << "extents that were never retired";
     ASSERT_EQ(reads, reads_used) << "a request was read for, and neither decided nor unread";
   }
-  /// One item alone: cycles to its word_wr and to its response.
+  /// Runs one item with no other in flight. Returns the cycles to its word_wr and to its response.
   std::pair<uint64_t, uint64_t> alone(spec::AtomicReq r) {
     uint64_t word_at = 0, end_at = 0, accepted = 0;
     on_end = [&](const Item& i) {
@@ -511,7 +511,7 @@ TYPED_TEST(AtomicTest, Random) {
   this->met.expect_all();
 }
 
-// rdmap takes no response for long: stores and locks of the entries inside go on, results, too.
+// rdmap stalls responses for long. Stores and locks of the entries in flight go on; so do results.
 TYPED_TEST(AtomicTest, ResponsesThatWaitHoldOnlyEntries) {
   Mix m;
   m.dead = 0;
@@ -559,7 +559,7 @@ TYPED_TEST(AtomicTest, SumsOfFetchAddAreExact) {
   });
 }
 
-// A result passes requests that wait for a lock or a read that does not come.
+// A result passes requests that wait for a lock or for a stalled read.
 TYPED_TEST(AtomicTest, ResultsPassRequestsThatWait) {
   Mix m;
   m.dead = m.bad_stag = m.misaligned = m.result = 0;
@@ -578,7 +578,7 @@ TYPED_TEST(AtomicTest, ResultsPassRequestsThatWait) {
   this->mix.request = 0;
   const uint64_t before = this->responses;
   this->run(1000);
-  EXPECT_GT(this->responses - before, 300U);  // 8 at a time, each 4 + 4 + 13
+  EXPECT_GT(this->responses - before, 300U);  // 8 at a time, each 4 + 4 + 13 cycles
   EXPECT_EQ(this->inside.size(), waiting);
   for (auto& d : this->read_due) d.at = 0;
   this->mix.result = 0;
@@ -586,7 +586,7 @@ TYPED_TEST(AtomicTest, ResultsPassRequestsThatWait) {
   this->drain();
 }
 
-// Others on one hot word do not delay a request to another word: by the words of arbiters alone.
+// Requests for one hot word delay another word only by arbitration: one word per arbiter.
 TYPED_TEST(AtomicTest, HotWordDoesNotSlowOthers) {
   for (const bool hot : {false, true}) {
     Mix m;
@@ -607,7 +607,7 @@ TYPED_TEST(AtomicTest, HotWordDoesNotSlowOthers) {
         r.tagged_offset = 0;
       } else {
         r.qpn = this->qpns[0];
-        r.stag = 3;  // words near the hot one: other buckets of the lock
+        r.stag = 3;  // words near the hot one, in other buckets of the lock
         r.tagged_offset = 8 * this->rng.between(1, 100);
       }
       if (this->offered == nullptr && !this->inside.contains(r.qpn)) this->offer(r);
@@ -649,7 +649,7 @@ TYPED_TEST(AtomicTest, Latency) {
   }
 }
 
-// The header of atomic.sv: an item a cycle, as far as 64 and 8 entries reach.
+// The header of atomic.sv: one item per cycle, up to its 64 request and 8 result entries.
 TYPED_TEST(AtomicTest, Throughput) {
   if (TypeParam::kNumQps < kRequests) return;
   Mix m;
@@ -666,7 +666,7 @@ TYPED_TEST(AtomicTest, Throughput) {
       spec::AtomicReq r = this->random_req();
       for (const uint16_t qpn : this->qpns)
         if (!this->inside.contains(qpn)) r.qpn = qpn;
-      r.stag = 3;  // successive words: buckets of their own
+      r.stag = 3;  // successive words, each in its own bucket
       r.tagged_offset = 8 * (next % 256);
       if (this->offered == nullptr && !this->inside.contains(r.qpn)) {
         this->offer(r);
@@ -686,7 +686,7 @@ TYPED_TEST(AtomicTest, Throughput) {
   this->run(200);
   const uint64_t before = this->responses;
   this->run(1000);
-  // 8 results, each T + D + 13 and the cycle in which rdmap sends the next
+  // 8 results, each T + D + 13 cycles and the cycle in which rdmap sends the next
   EXPECT_GE(this->responses - before, 1000U * kResults / (2 + 1 + 13 + 1));
   this->drain();
 }
