@@ -13,8 +13,8 @@
 
 namespace rnic::tb {
 
-/// What the block in front of a stream pulses once for each item that it will offer, as soon as it
-/// has the item: all that was put counts, however late the stream offers it.
+/// Pulses once for each item that the block in front of a stream will offer, as soon as that block
+/// has the item. Every item put is counted, however late the stream offers it.
 template <class Stream>
 class GivenPulse final : public Port {
  public:

@@ -1,4 +1,5 @@
-// cq's events: arming and its races, what is written to event queues, and what is forgotten with a CQ. Reference: cq_world.hpp.
+// cq's events: arming and its races, the writes to event queues, and what cq discards when a CQ is
+// destroyed. Reference: cq_world.hpp.
 #include <algorithm>
 #include <set>
 
@@ -16,7 +17,7 @@ template <class D>
 class CqEventTest : public CqTest<D> {};
 TYPED_TEST_SUITE(CqEventTest, CqDuts);
 
-/// The RTL alone: cycles.
+/// RTL only: cycles.
 template <class D>
 class CqEventRtlTest : public CqTest<D> {};
 TYPED_TEST_SUITE(CqEventRtlTest, CqRtlDuts);
@@ -26,21 +27,21 @@ TYPED_TEST(CqEventTest, ArmingGivesOneEvent) {
     w.create_eq(1, 6, 0);
     w.create_cq(2, {.log = 5, .eqn = 1});
     const Events one = {this->completion(2, 1)};
-    // armed, then one completion and more
+    // Armed, then one completion, then more.
     w.arm(2);
     this->expect_silence(w);
     EXPECT_EQ(w.query(2).armed, 1);
     for (unsigned i = 0; i < 4; i++) w.complete(2);
     EXPECT_EQ(w.take_events(), one);
     EXPECT_EQ(w.query(2).armed, 0);
-    // completions that are there already: at once
+    // Arming with unread completions: the event comes at once.
     w.doorbell(2, 2, true);
     EXPECT_EQ(w.take_events(), one);
     EXPECT_EQ(w.query(2), (spec::AdminCqResult{.producer = 4, .consumer = 2}));
-    // not armed any more
+    // No longer armed.
     w.complete(2);
     this->expect_silence(w);
-    // a doorbell without arm neither arms nor disarms
+    // A doorbell without arm neither arms nor disarms.
     w.doorbell(2, 5);
     w.complete(2);
     this->expect_silence(w);
@@ -49,10 +50,10 @@ TYPED_TEST(CqEventTest, ArmingGivesOneEvent) {
     this->expect_silence(w);
     w.complete(2);
     EXPECT_EQ(w.take_events(), one);
-    // the index of the last one but all are read
+    // The doorbell's index leaves only the last entry unread.
     w.arm(2);
     this->expect_silence(w);
-    // armed again while armed: still one
+    // Armed again while armed: still one event.
     w.arm(2);
     w.doorbells_taken();
     w.complete(2);
@@ -78,7 +79,7 @@ TYPED_TEST(CqEventTest, SolicitedOnly) {
       w.complete(2, solicited, status);
       w.complete(2);
       this->expect_silence(w);
-      // five lie behind `from`: the third and fourth counted
+      // Five entries follow `from`; the third and fourth counted.
       w.doorbell(2, static_cast<uint16_t>(from + 2), true, true);
       EXPECT_EQ(w.take_events(), one);
       w.doorbell(2, static_cast<uint16_t>(from + 3), true, true);
@@ -86,7 +87,7 @@ TYPED_TEST(CqEventTest, SolicitedOnly) {
       w.doorbell(2, static_cast<uint16_t>(from + 4), true, true);
       this->expect_silence(w);
       w.doorbell(2, static_cast<uint16_t>(from + 4), true,
-                 false);  // now any counts, and one is there
+                 false);  // now any completion counts, and one is unread
       EXPECT_EQ(w.take_events(), one);
       w.doorbell(2, static_cast<uint16_t>(from + 5), true, true);
       w.complete(2);
@@ -99,17 +100,18 @@ TYPED_TEST(CqEventTest, SolicitedOnly) {
   });
 }
 
-/// InfiniBand, Request Completion Notification: the next completion, once asked for, stays asked for.
+/// InfiniBand, Request Completion Notification: an arming for the next completion cannot be
+/// withdrawn by a later arming for solicited ones.
 TYPED_TEST(CqEventTest, AnArmingForAnyIsNotTakenBack) {
   this->worlds([&](auto& w, Pace) {
     w.create_cq(2, {.log = 4});
     const Events one = {this->completion(2)};
     w.arm(2, false);
     w.arm(2, true);
-    w.doorbells_taken();  // both: a completion could come between them
+    w.doorbells_taken();  // take both: a completion could come between them
     w.complete(2);
     EXPECT_EQ(w.take_events(), one);
-    w.doorbell(2, w.cqs.at(2).written, true, true);  // and the next arming is of its own kind
+    w.doorbell(2, w.cqs.at(2).written, true, true);  // and the next arming has its own kind
     w.complete(2);
     this->expect_silence(w);
     w.complete(2, true);
@@ -134,8 +136,8 @@ TYPED_TEST(CqEventTest, ArmingRacesWithCompletions) {
     w.create_cq(1, {.log = 6});
     w.create_cq(6, {.log = 6});
     for (unsigned i = 0; i < 150; i++) {
-      // both at the same time, in either order: one event, and only behind the entry that it
-      // announces
+      // Doorbell and completion at the same time, in either order: one event, written only after
+      // the entry that it announces.
       const bool solicited = w.rng().percent(50);
       const auto before = w.cqs.at(1).written;
       const bool doorbell_first = w.rng().percent(50);
@@ -160,7 +162,7 @@ TYPED_TEST(CqEventTest, ArmingRacesWithCompletions) {
   });
 }
 
-// A solicited completion that was consumed stays so, though the index comes by its place again.
+// A consumed solicited completion stays consumed, even after the index wraps past its slot.
 TYPED_TEST(CqEventTest, AnOldSolicitedCompletionStaysConsumed) {
   this->dut.restart({});
   CqWorld<TypeParam> w(this->dut, test_rng());
@@ -215,7 +217,7 @@ TYPED_TEST(CqEventTest, AFullEqKeepsEverything) {
     }
     for (const auto& e : w.take_events()) got.insert(e);
     EXPECT_EQ(got.size(), 5U) << "four entries of EQ 0, one of EQ 1";
-    for (unsigned i = 0; i < 5; i++) {  // those that wait are not doubled
+    for (unsigned i = 0; i < 5; i++) {  // pending events are not duplicated
       if (!got.contains({EqeType::kQp, 3, 0})) d.qp_async.put({.qpn = 3});
       if (!got.contains({EqeType::kConnection, 3, 0})) d.conn_async.put({.connection = 3});
     }
@@ -230,7 +232,7 @@ TYPED_TEST(CqEventTest, AFullEqKeepsEverything) {
     EXPECT_EQ(got, expected);
     w.eq_doorbell(0);
     this->expect_silence(w);
-    everything();  // and once more, now that all have been told
+    everything();  // all again, now that every event has been reported
     std::multiset<EventSeen> again;
     for (unsigned round = 0; round < 3; round++) {
       w.eq_doorbell(0);
@@ -261,7 +263,7 @@ TYPED_TEST(CqEventTest, AnAbsentEqKeepsEverything) {
     this->expect_silence(w);
     w.create_eq(0, 1, 1);
     EXPECT_EQ(w.take_events(), (Events{{EqeType::kConnection, 5, 0}}));
-    // an index that its EQ has not reached, or an EQ out of range: ignored
+    // An index that the EQ has not reached and an EQ out of range are ignored.
     d.eq_doorbell.put({.eqn = 0, .index = 2});
     d.eq_doorbell.put({.eqn = 0, .index = 0xffff});
     d.eq_doorbell.put({.eqn = 0xff, .index = 0});
@@ -300,7 +302,7 @@ TYPED_TEST(CqEventTest, ModifyMovesACqWithItsPendingEvent) {
   });
 }
 
-/// The event that an arming makes due waits for room, and may be overtaken by its CQ's end.
+/// An event that an arming made due waits for room; the destruction of its CQ may overtake it.
 TYPED_TEST(CqEventTest, ADueEventGoesWithItsCq) {
   this->worlds([&](auto& w, Pace) {
     auto& d = this->dut;
@@ -320,7 +322,7 @@ TYPED_TEST(CqEventTest, ADueEventGoesWithItsCq) {
       d.cq_wr.stall(0);
       EXPECT_EQ(d.cq_cmd_rsp.take().status, AdminStatus::kOk);
       w.see();
-      w.cqs.erase(2);  // none from here on
+      w.cqs.erase(2);  // no event of it from here on
       w.settle();
       ASSERT_FALSE(testing::Test::HasFailure()) << n << " completions before them";
       w.doorbell(1, w.cqs.at(1).written);
@@ -330,7 +332,7 @@ TYPED_TEST(CqEventTest, ADueEventGoesWithItsCq) {
   });
 }
 
-/// Sources and what is pending take turns. In the model the bench itself chooses.
+/// Event sources and pending events alternate. In the model the bench chooses.
 TYPED_TEST(CqEventRtlTest, EventsAreWrittenWhileMoreOfThemCome) {
   auto& d = this->dut;
   d.restart({0, 0});
@@ -343,7 +345,7 @@ TYPED_TEST(CqEventRtlTest, EventsAreWrittenWhileMoreOfThemCome) {
   EXPECT_FALSE(w.events.empty());
 }
 
-// The number of a CQ may be given anew while an event of the old one is due: the new one has none.
+// A CQ number may be reused while an event of the old CQ is due: the new CQ gets no event.
 TYPED_TEST(CqEventTest, ADueEventIsNotOneOfTheNextCqOfItsNumber) {
   auto& d = this->dut;
   d.restart({});
@@ -373,8 +375,9 @@ TYPED_TEST(CqEventTest, ADueEventIsNotOneOfTheNextCqOfItsNumber) {
   EXPECT_EQ(w.query(last).armed, 0);
 }
 
-// An error that is forgotten before it could be told takes no second place in the list when the next CQ of the number has one.
-// All others wait in the list, so that it takes long to go round.
+// An error is discarded before it is reported, and the next CQ of the same number has an error: the
+// list holds one entry for the number. All other CQs wait in the list, so that one round takes
+// long.
 TYPED_TEST(CqEventTest, ForgottenErrorsTakeNoSecondPlace) {
   auto& d = this->dut;
   d.restart({});
@@ -405,7 +408,7 @@ TYPED_TEST(CqEventTest, ForgottenErrorsTakeNoSecondPlace) {
   EXPECT_EQ(std::count(events.begin(), events.end(), (EventSeen{EqeType::kCqError, 2, 0})), 1);
 }
 
-// A consumer index of an EQ that does not exist is nobody's.
+// A consumer index for an EQ that does not exist is ignored.
 TYPED_TEST(CqEventTest, AnEqNumberOutOfRangeIsIgnored) {
   this->worlds([&](auto& w, Pace) {
     auto& d = this->dut;

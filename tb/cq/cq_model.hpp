@@ -1,4 +1,4 @@
-// The model's cq behind the face of CqDut.
+// The model's cq behind the interface of CqDut.
 #pragma once
 
 #include <memory>
@@ -64,13 +64,13 @@ struct CqModelDut : ModelDut {
     explicit Out(CqModelDut& dut) : d(dut) {}
     void cq_cmd_rsp(const spec::CqCmdRsp& rsp) override { d.cq_cmd_rsp.push(rsp); }
     void cq_fault(const spec::CqFault& fault) override { d.cq_fault.push(fault); }
-    void event_ready() override {}  // step() asks each time
+    void event_ready() override {}  // step() polls each time
     CqModelDut& d;
   };
 
   Out out_{*this};
   std::unique_ptr<model::Cq> cq_;
-  std::optional<model::Cq::Event> message_;  // its entry is written, its message is not
+  std::optional<model::Cq::Event> message_;  // its entry is written, its message is not yet
   uint64_t time_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// What cq's tests are typed over, and what each begins with: worlds with an event queue.
+// The types that cq's tests run over, and their set-up: worlds with an event queue.
 //
 //   template <class D>
 //   class CqEventTest : public CqTest<D> {};
@@ -39,7 +39,7 @@ class CqTest : public testing::Test {
   static EventSeen completion(uint32_t cqn, uint32_t eqn = 0) {
     return {spec::EqeType::kCompletion, cqn, eqn};
   }
-  /// Nothing is written for a while.
+  /// Expects that cq writes no event for a while.
   void expect_silence(CqWorld<D>& w) { EXPECT_EQ(w.take_events(), Events{}); }
 };
 

@@ -1,4 +1,5 @@
-// cq: entries and phases, overrun, doorbells, commands. Reference: cq_world.hpp. Events: cq_event_test.cpp.
+// cq: entries and phases, overrun, doorbells, commands. Reference: cq_world.hpp. Events:
+// cq_event_test.cpp.
 #include <algorithm>
 #include <set>
 
@@ -14,7 +15,7 @@ using spec::WcStatus;
 
 TYPED_TEST_SUITE(CqTest, CqDuts);
 
-/// The RTL alone: cycles, and the tap of commits.
+/// RTL only: cycles, and the commit tap.
 template <class D>
 class CqRtlTest : public CqTest<D> {};
 TYPED_TEST_SUITE(CqRtlTest, CqRtlDuts);
@@ -35,7 +36,7 @@ TYPED_TEST(CqTest, PhasesOverRingWraps) {
       for (auto& [cqn, c] : w.cqs) w.doorbell(cqn, w.rng().percent(70) ? c.written : c.consumer);
       w.doorbells_taken();
     }
-    this->expect_silence(w);  // nobody armed
+    this->expect_silence(w);  // no CQ is armed
     for (auto& [cqn, c] : w.cqs) {
       EXPECT_TRUE(c.expected.empty());
       const auto q = w.query(cqn);
@@ -70,7 +71,7 @@ TYPED_TEST(CqTest, OverrunIsReportedOnceAndSilencesTheCq) {
     EXPECT_TRUE(this->dut.cq_fault.empty());
     EXPECT_EQ(w.query(3).overrun, 0);
     for (unsigned i = 0; i < 5; i++) {
-      w.complete(3);  // one too many and more: none is written
+      w.complete(3);  // more than the ring holds: none is written
       w.complete(4);
       w.settle();
       w.doorbell(4, w.cqs.at(4).written);
@@ -82,7 +83,7 @@ TYPED_TEST(CqTest, OverrunIsReportedOnceAndSilencesTheCq) {
     EXPECT_EQ(w.cqs.at(4).written, 5);
     ASSERT_EQ(this->dut.cq_fault.size(), 1U);
     EXPECT_EQ(this->dut.cq_fault.take().cqn, 3);
-    // reading it does not help
+    // A doorbell that frees entries does not repair an overrun CQ.
     w.doorbell(3, 4);
     w.doorbells_taken();
     w.complete(3);
@@ -94,7 +95,7 @@ TYPED_TEST(CqTest, OverrunIsReportedOnceAndSilencesTheCq) {
     EXPECT_EQ(w.query(4).overrun, 0);
     EXPECT_TRUE(this->dut.cq_fault.empty());
     EXPECT_EQ(this->dut.bad_doorbells, 0U);
-    // a new one does
+    // A new CQ of the same number works.
     w.destroy_cq(3);
     w.create_cq(3, {.log = 1, .eqn = 1});
     EXPECT_EQ(w.query(3), spec::AdminCqResult{});
@@ -104,13 +105,14 @@ TYPED_TEST(CqTest, OverrunIsReportedOnceAndSilencesTheCq) {
   });
 }
 
-/// A command comes behind the completions that were given before it, however many wait in front of cq, and is answered when they
-/// have left: so admin's answer to destroy_qp is the last that the driver hears of a QP. The model's queues: tb/model.
+/// A command is executed after the completions that qp gave before it, however many wait in front
+/// of cq. cq responds when those completions are written. admin's response to destroy_qp is
+/// therefore the last message that the driver gets about a QP. The model's queues: tb/model.
 TYPED_TEST(CqRtlTest, ACommandStaysBehindTheCompletionsBeforeIt) {
   this->worlds([&](auto& w, Pace p) {
     auto& d = this->dut;
     w.create_cq(1, {.log = 8});
-    d.cqe_req.idle(0);  // qp offers what it has
+    d.cqe_req.idle(0);  // qp offers each completion at once
     uint16_t asked = 0;
     bool full = false;
     for (unsigned n = 0; n <= w.sizes().fifo_depth + 12 && !testing::Test::HasFailure(); n++) {
@@ -136,7 +138,8 @@ TYPED_TEST(CqRtlTest, ACommandStaysBehindTheCompletionsBeforeIt) {
   });
 }
 
-/// Completions that qp has given, and that something between qp and cq holds back: the port shows nothing for as long as it likes.
+/// Completions that qp has given, and that a stage between qp and cq holds: the port shows none of
+/// them for any time.
 TYPED_TEST(CqRtlTest, ACommandWaitsForCompletionsThatHaveNotArrived) {
   this->worlds([&](auto& w, Pace p) {
     auto& d = this->dut;
@@ -151,7 +154,7 @@ TYPED_TEST(CqRtlTest, ACommandWaitsForCompletionsThatHaveNotArrived) {
       d.cq_cmd.put({.opcode = AdminOpcode::kQueryCq, .object = 1});
       d.cycles(100);
       EXPECT_TRUE(d.cq_cmd_rsp.empty());
-      for (unsigned i = 0; i < 5; i++) w.complete(1);  // given after the command: it need not wait
+      for (unsigned i = 0; i < 5; i++) w.complete(1);  // after the command: it need not wait
       d.cqe_req.idle(80);
       const auto rsp = d.cq_cmd_rsp.take();
       EXPECT_GE(spec::AdminCqResult::unpack(rsp.result).producer, asked);
@@ -164,8 +167,9 @@ TYPED_TEST(CqRtlTest, ACommandWaitsForCompletionsThatHaveNotArrived) {
   });
 }
 
-/// Doorbells that host_if has accepted, and that something between host_if and cq holds back: a completion that arrives meanwhile
-/// finds the ring as those doorbells leave it, and completions do not wait for doorbells that come later.
+/// Doorbells that host_if has accepted, and that a stage between host_if and cq holds. A completion
+/// that arrives meanwhile sees the ring as those doorbells leave it. Completions do not wait for
+/// later doorbells.
 TYPED_TEST(CqRtlTest, ACompletionWaitsForDoorbellsThatHaveNotArrived) {
   this->worlds([&](auto& w, Pace p) {
     auto& d = this->dut;
@@ -208,7 +212,7 @@ TYPED_TEST(CqTest, IndicesWrapAtSixteenBits) {
   for (unsigned done = 0; done < total; done += 8) {
     const unsigned near = done % 65536;
     const bool look = near < 64 || near > 65536 - 64 || done % 2048 == 0;
-    if (look) {  // an old solicited completion never comes back into sight
+    if (look) {  // an old solicited completion never becomes visible again
       w.settle(40);
       w.arm(1, true);
       w.doorbells_taken();
@@ -243,7 +247,7 @@ TYPED_TEST(CqTest, LargestRing) {
   w.create_cq(1, {.log = 15});
   for (unsigned pass = 0; pass < 3; pass++) {
     for (unsigned i = 0; i < 32767; i++) w.complete(1);
-    w.complete(1, true);  // the last one alone counts, and the ring is full
+    w.complete(1, true);  // only the last one counts, and the ring is full
     this->dut.run_until([&] { return this->dut.cq_wr.size() >= 32768; }, 1'000'000);
     EXPECT_EQ(w.take_events(),
               pass == 0 ? Events{} : Events{this->completion(1)});  // armed since the last pass
@@ -279,7 +283,7 @@ TYPED_TEST(CqTest, ADestroyedCqIsForgotten) {
       }
       EXPECT_EQ(w.take_events(),
                 (Events{this->completion(1, 1), this->completion(1, 1)}));  // now EQ 1 is full
-      // with an event that waits, and while entries are still on their way
+      // With an event pending, and while entries are still in flight.
       d.cq_wr.stall(100);
       for (unsigned i = 0; i < 3; i++) w.complete(2);
       d.run_until([&] { return !d.cqe_req.busy(); }, 300);
@@ -294,12 +298,13 @@ TYPED_TEST(CqTest, ADestroyedCqIsForgotten) {
       for (const auto opcode :
            {AdminOpcode::kQueryCq, AdminOpcode::kModifyCq, AdminOpcode::kDestroyCq})
         if (TypeParam::kIsRtl) {
-          EXPECT_EQ(w.command(opcode, 2).status, AdminStatus::kNotFound);  // admin does not ask
+          // admin does not forward it
+          EXPECT_EQ(w.command(opcode, 2).status, AdminStatus::kNotFound);
         }
       w.eq_doorbell(1);
       w.create_cq(2, {.log = 2, .eqn = 1});
       EXPECT_EQ(w.query(2), spec::AdminCqResult{});
-      this->expect_silence(w);  // the event of its namesake never comes
+      this->expect_silence(w);  // the event of the destroyed CQ of this number never comes
       w.complete(2);
       this->expect_silence(w);
       w.doorbell(2, 0, true);
@@ -313,7 +318,7 @@ TYPED_TEST(CqTest, ADestroyedCqIsForgotten) {
   });
 }
 
-/// qp takes no fault at all: every CQ of one user overruns, and the CQ of another goes on.
+/// qp stalls all faults: every CQ of one user overruns, and the CQ of another user goes on.
 TYPED_TEST(CqTest, OverrunsNeverStallTheCompletionsOfOthers) {
   each_pace([&](Pace p) {
     auto& d = this->dut;
@@ -340,8 +345,9 @@ TYPED_TEST(CqTest, OverrunsNeverStallTheCompletionsOfOthers) {
   });
 }
 
-/// A CQ is destroyed while its fault waits for qp, its number is created again and overruns again: one fault, of the new one. Its
-/// neighbours' faults come all the same. The model reports a fault at once.
+/// A CQ is destroyed while its fault waits for qp. Its number is created again and overruns again:
+/// qp gets one fault, of the new CQ. The faults of the other CQs all come. The model reports a
+/// fault at once.
 TYPED_TEST(CqRtlTest, AFaultThatWaitsEndsWithItsCq) {
   each_pace([&](Pace p) {
     auto& d = this->dut;
@@ -360,7 +366,7 @@ TYPED_TEST(CqRtlTest, AFaultThatWaitsEndsWithItsCq) {
       return seen;
     };
     d.cq_fault.stall(100);
-    for (uint16_t cqn = 0; cqn < 6; cqn++) overrun(cqn);  // the first stands at the port
+    for (uint16_t cqn = 0; cqn < 6; cqn++) overrun(cqn);  // the first one waits at the port
     w.destroy_cq(3);
     w.destroy_cq(4);
     w.create_cq(3, {.log = 2});
@@ -371,13 +377,13 @@ TYPED_TEST(CqRtlTest, AFaultThatWaitsEndsWithItsCq) {
     w.destroy_cq(5);
     overrun(5);
     w.destroy_cq(5);
-    overrun(5);  // it stands in the list once
+    overrun(5);  // it is in the list once
     overrun(4);
     EXPECT_EQ(faults(), (std::multiset<uint16_t>{4, 5, 6}));
   });
 }
 
-/// qp takes faults late: each is reported once.
+/// qp accepts faults late: each is reported once.
 TYPED_TEST(CqTest, OverrunsWaitForQp) {
   each_pace([&](Pace p) {
     auto& d = this->dut;
@@ -407,7 +413,7 @@ TYPED_TEST(CqTest, ADestroyedCqsOverrunIsForgotten) {
       w.create_cq(cqn, {.log = 1, .eqn = 1});
       for (unsigned i = 0; i < 3; i++) w.complete(cqn);
     }
-    this->expect_silence(w);  // there is no EQ 0 yet
+    this->expect_silence(w);  // EQ 0 does not exist yet
     EXPECT_EQ(d.cq_fault.size(), 2U);
     w.destroy_cq(2);
     w.create_cq(2, {.log = 1, .eqn = 1});
@@ -483,7 +489,7 @@ TYPED_TEST(CqTest, DoorbellsNeverWaitForDma) {
     for (unsigned i = 0; i < 200; i++) d.advance();
     for (uint16_t i = 1; i <= 4; i++)
       for (const auto cqn : all) {
-        w.doorbell(cqn, i, true, i == 2);  // most of them cause an event at once
+        w.doorbell(cqn, i, true, i == 2);  // most of them trigger an event at once
         d.eq_doorbell.put({.eqn = 0, .index = 0});
       }
     EXPECT_TRUE(d.run_until([&] { return !d.cq_doorbell.busy() && !d.eq_doorbell.busy(); }, 1000));
@@ -502,8 +508,8 @@ TYPED_TEST(CqTest, DoorbellsNeverWaitForDma) {
   });
 }
 
-/// A driver frees the entries of a full CQ and posts to a QP in error, whose entry comes at once: 15
-/// cycles behind the doorbell.
+/// A driver frees the entries of a full CQ and posts to a QP in error, whose completion comes at
+/// once: 15 cycles after the doorbell.
 TYPED_TEST(CqTest, ACompletionStaysBehindTheDoorbellsBeforeIt) {
   for (unsigned gap = 0; gap < 20; gap++) {
     this->worlds([&](auto& w, Pace) {
@@ -516,7 +522,7 @@ TYPED_TEST(CqTest, ACompletionStaysBehindTheDoorbellsBeforeIt) {
       w.create_cq(7, {.log = 2});
       for (unsigned i = 0; i < 4; i++) w.complete(7);
       w.settle();
-      for (uint16_t n = 0; n < 7; n++) w.doorbell(n, 0, true);  // each causes an event
+      for (uint16_t n = 0; n < 7; n++) w.doorbell(n, 0, true);  // each triggers an event
       w.doorbell(7, 4);
       ASSERT_TRUE(d.run_until([&] { return !d.cq_doorbell.busy(); }));
       for (unsigned i = 0; i < gap; i++) d.advance();
@@ -528,8 +534,7 @@ TYPED_TEST(CqTest, ACompletionStaysBehindTheDoorbellsBeforeIt) {
   }
 }
 
-/// Drivers that read, arm when they have nothing more to read, and wait for events; several CQs on
-/// two EQs.
+/// Drivers that read, arm when the ring is empty, and wait for events. Several CQs share two EQs.
 TYPED_TEST(CqTest, RandomTraffic) {
   each_pace([&](Pace p) {
     auto& d = this->dut;
@@ -544,13 +549,12 @@ TYPED_TEST(CqTest, RandomTraffic) {
     };
     std::map<uint16_t, Driver> drivers;
     std::map<uint16_t, uint16_t>
-        told;  // consumer indices that cq knows for sure: a doorbell may race with a completion
+        told;  // consumer indices that cq has for certain: a doorbell may race with a completion
     for (uint16_t cqn = 0; cqn < 8; cqn++) {
       w.create_cq(cqn, {.log = static_cast<unsigned>(rng.between(1, 5)), .eqn = cqn & 1U});
       drivers[cqn] = {};
     }
-    auto news = [&](uint16_t cqn) {  // does a completion that counts lie in memory behind the index
-                                     // of arming?
+    auto news = [&](uint16_t cqn) {  // does a completion count, from the arming index on?
       const auto& v = drivers[cqn];
       const auto& c = w.cqs.at(cqn);
       const size_t unread = static_cast<uint16_t>(c.written - v.from);
@@ -613,15 +617,15 @@ TYPED_TEST(CqTest, RandomTraffic) {
   });
 }
 
-/// Each doorbell, command and completion is one cq_op, in its own order, refused ones too; each
-/// event entry one cq_event, before it is written, in the order of the entries.
+/// Each doorbell, command and completion, also a refused one, is one cq_op, in its own order. Each
+/// event entry is one cq_event, reported before it is written, in the order of the entries.
 TYPED_TEST(CqRtlTest, Commits) {
   this->worlds([&](auto& w, Pace) {
     auto& d = this->dut;
     d.settle();
     d.cq_op.take_all(), d.cq_event.take_all();
     w.events.clear();
-    std::deque<uint16_t> doorbells, commands, completions;  // their CQs
+    std::deque<uint16_t> doorbells, commands, completions;  // the CQs of each kind of operation
     std::deque<uint16_t> qpns;
     uint64_t events = 0, due = 0;
     auto look = [&] {

@@ -1,11 +1,12 @@
 // The world of cq: the host's memory with its rings, a driver that reads them, and the producers.
 //
 //   CqWorld<D> w(dut, rng);   w.create_eq(0, 4, 9);   w.create_cq(3, {.log = 3, .eqn = 0});
-//   w.complete(3);            w.arm(3);               w.see();      everything that was written so far is judged and read
+//   w.complete(3);            w.arm(3);
+//   w.see();  // checks and reads everything written so far
 //
-// Every write must be the next entry of a ring that exists, with its phase, or the MSI-X message of
-// the entry before it. Completions must be those that were asked for, in order. What an event means
-// is up to the test: events of each queue are in w.events.
+// Every write must be the next entry of an existing ring, with its phase, or the MSI-X message of
+// the entry before it. Completions must be the requested ones, in order. The test judges what an
+// event means: the events of each queue are in w.events.
 #pragma once
 
 #include <algorithm>
@@ -45,11 +46,11 @@ struct CqSeen {
   uint64_t base = 0;
   uint16_t asked = 0;                // completions put
   uint16_t written = 0;              // entries found in the ring
-  uint16_t consumer = 0;             // as last told by a doorbell
-  std::deque<spec::Cqe> expected{};  // asked and not found yet
+  uint16_t consumer = 0;             // last index reported by a doorbell
+  std::deque<spec::Cqe> expected{};  // requested and not found yet
   std::vector<bool> counted{};       // of each entry found: solicited or an error
   uint64_t time = 0;
-  std::optional<uint32_t> old_eqn{};  // while modify_cq is under way
+  std::optional<uint32_t> old_eqn{};  // while modify_cq is in progress
   [[nodiscard]] uint32_t size() const { return 1U << setup.log; }
 };
 
@@ -80,7 +81,7 @@ class CqWorld {
   }
   void destroy_cq(uint16_t cqn) {
     EXPECT_EQ(command(spec::AdminOpcode::kDestroyCq, cqn).status, spec::AdminStatus::kOk);
-    see();  // nothing of it may be written from here on
+    see();  // no write for it is allowed from here on
     cqs.erase(cqn);
   }
   void modify_cq(uint16_t cqn, uint32_t eqn) {
@@ -90,7 +91,7 @@ class CqWorld {
     EXPECT_EQ(rsp.status, spec::AdminStatus::kOk);
     CqSeen& c = cqs.at(cqn);
     c.old_eqn = std::exchange(c.setup.eqn, eqn);
-    see();  // until the answer an event may still go to the old EQ
+    see();  // until the response, an event may still go to the old EQ
     c.old_eqn.reset();
   }
   spec::AdminCqResult query(uint16_t cqn) {
@@ -132,7 +133,7 @@ class CqWorld {
     e.index = static_cast<uint16_t>(rng_.next());
     e.is_recv = rng_.percent(50);
     e.immediate = rng_.next();
-    e.timestamp = rng_.below(uint64_t{1} << 48);  // these two are cq's
+    e.timestamp = rng_.below(uint64_t{1} << 48);  // cq sets these two
     e.phase = rng_.percent(50);
     return e;
   }
@@ -146,7 +147,7 @@ class CqWorld {
                           .arm = arm,
                           .solicited_only = solicited_only});
   }
-  /// Arms with the index behind all that was seen, as a driver does.
+  /// Arms with the index after all entries seen, as a driver does.
   void arm(uint16_t cqn, bool solicited_only = false) {
     doorbell(cqn, cqs.at(cqn).written, true, solicited_only);
   }
@@ -160,7 +161,7 @@ class CqWorld {
     dut_.eq_doorbell.put({.eqn = static_cast<uint8_t>(eqn), .index = eqs_.at(eqn).consumer});
   }
 
-  /// Judges and reads all writes that have come so far.
+  /// Checks and reads all writes that have come so far.
   void see() {
     while (!dut_.cq_wr.empty()) {
       const spec::CqWr wr = dut_.cq_wr.items().front();
@@ -173,7 +174,7 @@ class CqWorld {
     see();
     EXPECT_TRUE(messages_.empty()) << "an MSI-X message is missing";
   }
-  /// The events since the last call, once all has settled, in a fixed order.
+  /// Returns the events since the last call, after all has settled, in a fixed order.
   std::vector<EventSeen> take_events(uint64_t quiet = 300) {
     settle(quiet);
     auto out = std::move(events);
