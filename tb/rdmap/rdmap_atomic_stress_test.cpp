@@ -1,6 +1,7 @@
-// Atomics in rdmap, everything at once: requests and results of many QPs, refused ones, faults, stops and new lives, drawn by seed.
-// Of each QP: requests are served in order, each in its turn and answered once; a life ends with one error at most; a stop is
-// acknowledged, and nothing of the QP comes behind it. R7306-5-01 to 5.4; A-30.
+// Atomics in rdmap under random load, drawn by seed: requests and results of many QPs, refused
+// requests, faults, stops and restarts. Checks for each QP: requests are served in order, each in
+// its turn, and answered once; a QP reports at most one error until it is stopped; a stop is
+// acknowledged, and no output of the QP follows the acknowledgement. R7306-5-01 to 5.4; A-30.
 #include <memory>
 
 #include "rdmap/rdmap_world.hpp"
@@ -34,7 +35,8 @@ class RdmapAtomicStress : public RdmapWorld<D> {
 };
 TYPED_TEST_SUITE(RdmapAtomicStress, RtlDuts);
 
-// Responses of two services meet in front of rdmap_tx: a stop waits for its QP's, whatever passes it.
+// Responses of two services meet in front of rdmap_tx. A stop waits for the response of its QP,
+// even if other QPs' responses pass it.
 TYPED_TEST(RdmapAtomicStress, StopWaitsForAResponseThatOthersPass) {
   this->start({0, 0});
   this->persist = 1;
@@ -58,14 +60,14 @@ TYPED_TEST(RdmapAtomicStress, StopWaitsForAResponseThatOthersPass) {
     if (a.qpn == 2) at_ack = left.size();
   });
   dut.tx_message_hdr.stall(100);
-  // The responses of 0, 1, 2: one in rdmap_tx, one offered, one behind it.
+  // The responses of 0, 1, 2: one in rdmap_tx, one offered, one queued behind that.
   for (uint16_t q = 0; q < 3; q++)
     dut.atomic_rsp.put({.op = AtomicOp::kFetchAdd, .qpn = q, .slot = 0});
   pause();
   dut.qp_ctl.put({.op = spec::QpOp::kStop, .qpn = 2});
   pause();
   EXPECT_TRUE(dut.qp_ack.empty());
-  // Reads of others come behind the mark. Then three messages leave, and for a while no other.
+  // Reads of other QPs come after the mark. Then three messages are sent, and for a while no other.
   for (uint16_t q = 3; q < 6; q++) this->expect_good(q, this->request(64), this->good(false));
   pause();
   dut.tx_message_hdr.stall(0);
@@ -100,12 +102,12 @@ TYPED_TEST(RdmapAtomicStress, Random) {
   };
   struct Verdict {
     uint16_t qpn;
-    unsigned kind;  // 0 nothing, 1 placement, 2 request, 3 response of ours, 4 with a result
+    unsigned kind;  // 0 nothing, 1 placement, 2 request, 3 response to our request, 4 with a result
     std::shared_ptr<Request> request;
   };
   struct Qp {
     bool running = false, stopping = false, failed = false, acked = true;
-    std::deque<std::shared_ptr<Request>> inbound;  // not answered
+    std::deque<std::shared_ptr<Request>> inbound;  // not answered yet
     std::deque<Own> own;
     uint32_t msn = 1;
     unsigned used = 0, unfetched = 0, life = 0, outbound = 0, results_in = 0, results_out = 0;
@@ -439,7 +441,7 @@ TYPED_TEST(RdmapAtomicStress, Random) {
             break;
           }
           if (ctl_qp >= 0 || !rng.percent(q.failed || q.acked ? 30 : 1)) break;
-          if (q.acked) {  // what stands before a start has left ddp
+          if (q.acked) {  // ddp has drained its outputs for the QP before a start
             if (!dut.rx_segment.empty() || !verdicts.empty() || !dut.resp_slot_free.empty() ||
                 !dut.resp_fetched.empty() || !dut.tx_message_hdr.empty())
               break;
@@ -461,7 +463,7 @@ TYPED_TEST(RdmapAtomicStress, Random) {
         return;
       }
     }
-    // To the end: everything is answered, and every QP stops.
+    // The end: every request is answered, and every QP stops.
     for (uint16_t n = 0; n < kQps; n++) {
       for (unsigned i = 0; i < 30000; i++) {
         if (ctl_qp < 0) {

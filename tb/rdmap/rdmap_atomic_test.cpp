@@ -1,5 +1,5 @@
-// Atomics and Atomic Writes in rdmap: turn, response, result, stop. Bytes are the golden FPDUs of requirements.md section 12.
-// R7306-5-01 to 5.2.2; RPMEM-3.1.3.1.
+// Atomics and Atomic Writes in rdmap: turn, response, result, stop. The bytes are the golden FPDUs
+// of requirements.md section 12. R7306-5-01 to 5.2.2; RPMEM-3.1.3.1.
 #include "rdmap/rdmap_world.hpp"
 #include "vectors/golden.hpp"
 
@@ -57,7 +57,7 @@ class RdmapAtomic : public RdmapWorld<D> {
     spec::AtomicResponse{.request_id = id, .value = value}.pack(m.body);
     return m;
   }
-  /// Nothing goes to atomic for a while.
+  /// Expects that rdmap sends no request to unit atomic for a while.
   void expect_none() {
     this->dut.settle();
     EXPECT_TRUE(this->dut.atomic_req.empty());
@@ -65,7 +65,7 @@ class RdmapAtomic : public RdmapWorld<D> {
 };
 TYPED_TEST_SUITE(RdmapAtomic, RtlDuts);
 
-// The request as unit atomic gets it, and the response as ddp does.
+// The request as unit atomic gets it, and the response as ddp gets it.
 TYPED_TEST(RdmapAtomic, IsServedAndAnswered) {
   each_pace([&](Pace pace) {
     this->begin(pace);
@@ -77,7 +77,7 @@ TYPED_TEST(RdmapAtomic, IsServedAndAnswered) {
     this->expect_message(this->response(7, 41, 0));
     this->free_response(kQp);
 
-    // An Atomic Write: an integer, with the right to write; its response is empty.
+    // An Atomic Write requires the right to write. Its response is empty.
     this->expect_good(kQp, atomic_write(), this->good(false));
     EXPECT_EQ(this->dut.atomic_req.take(), (spec::AtomicReq{.op = AtomicOp::kWrite,
                                                             .qpn = kQp,
@@ -97,7 +97,8 @@ TYPED_TEST(RdmapAtomic, IsServedAndAnswered) {
   });
 }
 
-// Behind placements and behind what earlier Reads fetch (ambiguities.md 2.2, A-30); another QP does not wait.
+// An atomic waits for earlier placements and for the payload of earlier Reads (ambiguities.md 2.2,
+// Another QP does not wait.
 TYPED_TEST(RdmapAtomic, WaitsForItsTurn) {
   each_pace([&](Pace pace) {
     this->begin(pace);
@@ -113,7 +114,7 @@ TYPED_TEST(RdmapAtomic, WaitsForItsTurn) {
     (void)this->take_message();
     this->free_response(kQp);
 
-    // Two Reads, whose slots ddp frees before it has fetched their sources.
+    // Two Reads; ddp frees their slots before it has fetched their sources.
     for (const uint8_t slot : Some<uint8_t>{1, 2}) {
       const auto r = this->request(64);
       this->expect_good(kQp, r, this->good(false));
@@ -131,7 +132,8 @@ TYPED_TEST(RdmapAtomic, WaitsForItsTurn) {
   });
 }
 
-// What comes back as no success: a Read's causes; misaligned and unread 0/2/07. The Terminate shows the DDP header.
+// An unsuccessful result of unit atomic becomes an error: the causes of a Read; for misaligned and
+// unread 0/2/07. The Terminate contains the DDP header.
 TYPED_TEST(RdmapAtomic, FailuresAreTold) {
   struct Row {
     AtomicEnd ending;
@@ -157,7 +159,7 @@ TYPED_TEST(RdmapAtomic, FailuresAreTold) {
   }
 }
 
-// Bad requests never reach unit atomic.
+// Bad requests are not forwarded to unit atomic.
 TYPED_TEST(RdmapAtomic, BadRequestsAreRefused) {
   const auto with = [](Bytes b, size_t at, uint8_t to) {
     b[at] = to;
@@ -182,7 +184,8 @@ TYPED_TEST(RdmapAtomic, BadRequestsAreRefused) {
     this->expect_bad(kQp, row.ulpdu, row.cause);
     this->expect_none();
   }
-  // Without the extensions: unknown, and 0x51 on QN 1 is a Read Request with a reserved bit set.
+  // Without the extensions both opcodes are unknown. 0x51 on QN 1 is a Read Request with a reserved
+  // bit set.
   for (const Bytes& b : {add, write}) {
     this->begin({});
     this->persist = 0;
@@ -196,7 +199,7 @@ TYPED_TEST(RdmapAtomic, BadRequestsAreRefused) {
   this->expect_message(this->RdmapWorld<TypeParam>::response(kQp, read, 0, 0));
 }
 
-// Our own: the request's bytes, and the old value on its way to the sink.
+// Our own atomics: the bytes of the request, and the old value sent to the sink.
 TYPED_TEST(RdmapAtomic, ResultGoesToItsSink) {
   each_pace([&](Pace pace) {
     this->begin(pace);
@@ -251,7 +254,7 @@ TYPED_TEST(RdmapAtomic, ResultGoesToItsSink) {
     this->dut.atomic_rsp.put({.op = AtomicOp::kResult, .qpn = kQp, .slot = 1});
     EXPECT_EQ(this->dut.res_done.take(), (spec::ResDone{.qpn = kQp, .slot = 1}));
 
-    // The second's sink is refused: the QP fails with its request.
+    // The tpt refuses the sink of the second atomic: the QP fails at that request.
     answer[21] = 2;
     this->expect_good(kQp, answer, this->good(false));
     (void)this->dut.atomic_req.take();
@@ -266,7 +269,8 @@ TYPED_TEST(RdmapAtomic, ResultGoesToItsSink) {
   });
 }
 
-// A response must fit the oldest request in kind, and an atomic's in its identifier.
+// A response must match the oldest request in kind, and for an atomic also in its identifier
+//
 TYPED_TEST(RdmapAtomic, AResponseThatDoesNotFitCompletesNothing) {
   const auto post = [&](WrOpcode op) {
     Bytes body(op == WrOpcode::kAtomicWrite ? 8 : 48);
@@ -291,13 +295,15 @@ TYPED_TEST(RdmapAtomic, AResponseThatDoesNotFitCompletesNothing) {
   this->expect_good(kQp, atomic_written(), this->good(false, DeliverKind::kRead, false, 0));
 }
 
-// A stop is acknowledged when unit atomic has given back what it has of the QP; atomic hears of it, in order.
+// A stop is acknowledged after unit atomic has returned all requests of the QP. The order to drop
+// them reaches unit atomic in order.
 TYPED_TEST(RdmapAtomic, StopWaitsForUnitAtomic) {
   each_pace([&](Pace pace) {
     this->begin(pace);
     this->expect_good(kQp, fetch_add(), this->good(false));
     (void)this->dut.atomic_req.take();
-    while (!this->dut.atomic_dead.empty()) (void)this->dut.atomic_dead.take();  // of the start
+    // Discards the orders that the start sent.
+    while (!this->dut.atomic_dead.empty()) (void)this->dut.atomic_dead.take();
     this->dut.qp_ctl.put({.op = spec::QpOp::kStop, .qpn = kQp});
     EXPECT_EQ(this->dut.atomic_dead.take().qpn, kQp);
     this->dut.settle();
@@ -306,7 +312,7 @@ TYPED_TEST(RdmapAtomic, StopWaitsForUnitAtomic) {
         {.op = AtomicOp::kFetchAdd, .qpn = kQp, .ending = AtomicEnd::kDropped});
     EXPECT_EQ(this->dut.qp_ack.take().qpn, kQp);
 
-    // One that waits for its turn just goes; in the next life nothing of it is left.
+    // A request that waits for its turn is dropped. The restarted QP has no trace of it.
     auto p = this->params();
     p.persist = 1;
     this->run_qp(kQp, p);
@@ -322,7 +328,7 @@ TYPED_TEST(RdmapAtomic, StopWaitsForUnitAtomic) {
   });
 }
 
-// Failures in adjacent cycles: each QP gets its own, and each stop is acknowledged.
+// Failures in adjacent cycles: each QP reports its own, and each stop is acknowledged.
 TYPED_TEST(RdmapAtomic, FailuresOfManyQpsComeTogether) {
   each_pace([&](Pace pace) {
     this->begin(pace);
@@ -352,14 +358,15 @@ TYPED_TEST(RdmapAtomic, FailuresOfManyQpsComeTogether) {
   });
 }
 
-// A refused result, and a good one of another QP right behind it: both count once, and stops go on.
+// A refused result, and a good one of another QP immediately after it: both count once, and stops
+// go on.
 TYPED_TEST(RdmapAtomic, AResultBehindARefusedOne) {
   each_pace([&](Pace pace) {
     this->begin(pace);
     auto p = this->params(4, 4, 8, 8);
     p.persist = 1;
     this->run_qp(kOther, p);
-    for (int round = 0; round < 12; ++round) {  // more than there is room for
+    for (int round = 0; round < 12; ++round) {  // more than the queue has entries
       for (const uint16_t q : Some<uint16_t>{kQp, kOther}) {
         Bytes operands(48);
         spec::AtomicOperands{.sink = {.address = 0x9000, .length = 8, .lkey = 0x55}}.pack(operands);

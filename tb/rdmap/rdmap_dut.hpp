@@ -1,7 +1,9 @@
-// rdmap as a bench sees it: its streams, by name, and its sizes. Checks of Read sources are asked
-// of a function, so that the model, which calls tpt, stands behind the same face.
+// rdmap as a bench sees it: its streams, by name, and its sizes. A function of the bench answers
+// the checks of Read sources, so that the model, which calls tpt, fits the same interface.
 //
-//   dut.start(pace);   dut.check = [](const spec::RespCheck& c) { return spec::TptResult::kBounds; };   ... dut.checks
+//   dut.start(pace);
+//   dut.check = [](const spec::RespCheck& c) { return spec::TptResult::kBounds; };
+//   ... dut.checks
 #pragma once
 
 #include <functional>
@@ -48,8 +50,8 @@ struct RtlRdmap : RtlDut<V> {
 
   // tpt
   std::function<spec::TptResult(const spec::RespCheck&)> check;  // empty: every source is good
-  std::vector<spec::RespCheck> checks;                           // that were asked
-  bool hold_checks = false;                                      // do not answer yet
+  std::vector<spec::RespCheck> checks;                           // the checks requested so far
+  bool hold_checks = false;                                      // delay the responses
 
   RtlRdmap() {
     resp_check_.on_item([this](const spec::RespCheck& c) {
@@ -65,7 +67,7 @@ struct RtlRdmap : RtlDut<V> {
     }
   }
 
-  /// Reset, and until the tables are cleared.
+  /// Resets, and waits until the tables are cleared.
   void start(Pace p) {
     this->restart(p);
     checks.clear();

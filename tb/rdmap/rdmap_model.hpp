@@ -1,6 +1,7 @@
-// The model's rdmap behind the face of RtlRdmap. Verdicts and checks of sources are calls for it.
-// Messages leave one at a time: Terminates first, else send queue and responder as the dice fall.
-// An order is acknowledged when what its QP had inside has left.
+// The model's rdmap behind the interface of RtlRdmap. Verdicts and checks of sources are function
+// calls of the model. Messages are sent one at a time: Terminates first, else from the send queue
+// or the responder, chosen at random. An order is acknowledged after all messages in flight of its
+// QP are sent.
 #pragma once
 
 #include <deque>
@@ -40,7 +41,7 @@ struct ModelRdmap : PacedDut {
 
   // tpt
   std::function<spec::TptResult(const spec::RespCheck&)> check;  // empty: every source is good
-  std::vector<spec::RespCheck> checks;                           // that were asked
+  std::vector<spec::RespCheck> checks;                           // the checks requested so far
 
   void start(Pace p) {
     restart(p);
@@ -80,14 +81,14 @@ struct ModelRdmap : PacedDut {
     }
     void qp_error(const spec::QpError& e) override { d.qp_error.push(e); }
     void terminate(model::TxMessage m) override { d.terminates_.push_back(std::move(m)); }
-    void responder_ready(uint16_t) override {}  // step() asks each time
+    void responder_ready(uint16_t) override {}  // step() polls each time
     void result(const spec::AtomicReq&) override {
     }  // atomics are tested on RTL (rdmap_atomic_test)
     ModelRdmap& d;
   };
   struct Order {
     spec::QpAckRdmap ack;
-    size_t wqes = 0;  // that had come in before
+    size_t wqes = 0;  // WQEs that came before the order
   };
   struct Tpt final : model::Translation {
     explicit Tpt(ModelRdmap& dut) : d(dut) {}
@@ -145,8 +146,8 @@ struct ModelRdmap : PacedDut {
   PacedFifo<model::Wqe> wqes_{*this, "wqes", sizes().fifo_depth};
   std::deque<model::TxMessage> terminates_;
   std::deque<Order> orders_;
-  std::optional<uint16_t> leaving_;  // whose message is on its way to ddp
-  uint32_t last_ = 0;                // QP that was answered last
+  std::optional<uint16_t> leaving_;  // the QP whose message is being sent to ddp
+  uint32_t last_ = 0;                // the QP answered last
 };
 
 }  // namespace rnic::tb

@@ -1,5 +1,5 @@
-// The pipe of rdmap_core: its rates, and every operation in step with the model by the commit trace
-// (RTL alone: in the model an operation is a call).
+// The pipe of rdmap_core: its rates, and a comparison of every operation with the model by the
+// commit trace. RTL only: in the model an operation is a call.
 #include "VRdmapMin___024root.h"
 #include "VRdmap___024root.h"
 #include "rdmap/rdmap_world.hpp"
@@ -23,8 +23,8 @@ using TappedDuts =
 template <class D>
 class RdmapRateRtlTest : public RdmapWorld<D> {
  protected:
-  /// 16 Reads outstanding on each QP. The peer is our mirror: a Read Request that leaves comes in
-  /// as the peer's, a response as the answer to ours.
+  /// 16 Reads outstanding on each QP. The peer mirrors our traffic: each Read Request sent comes in
+  /// as the peer's request, each response as the response to ours.
   void begin(uint16_t qps) {
     for (uint16_t q = 0; q < qps; q++)
       this->run_qp(q, this->params(16, 16, u16(16 * q), u16(16 * q)));
@@ -80,7 +80,7 @@ class RdmapRateRtlTest : public RdmapWorld<D> {
 };
 TYPED_TEST_SUITE(RdmapRateRtlTest, TappedDuts);
 
-// WQE, request, head, free slot, response: five operations a Read.
+// WQE, request, head, free slot, response: five operations per Read.
 TYPED_TEST(RdmapRateRtlTest, ReadsBothWaysAtFiveCyclesEach) {
   this->start({0, 0});
   this->begin(TypeParam::kMinimum ? 4 : 20);
@@ -93,20 +93,20 @@ TYPED_TEST(RdmapRateRtlTest, ReadsBothWaysAtFiveCyclesEach) {
       static_cast<double>(this->dut.now() - from) / static_cast<double>(after - before);
   std::printf("%.3f cycles a Read\n", cycles);
   if (!TypeParam::kMinimum) {
-    EXPECT_LE(cycles, 5.02);  // a Read more or less at the window's edges
+    EXPECT_LE(cycles, 5.02);  // 5 cycles; one Read more or less at the edges of the interval
   }
 }
 
-// The same with every stream stalled at random, for its progress.
+// The same with every stream stalled at random: checks progress only.
 TYPED_TEST(RdmapRateRtlTest, ReadsBothWaysUnderStalls) {
   this->start({30, 30});
-  this->dut.hold_back(0);  // the mirror needs the place of a response free 100 cycles later
+  this->dut.hold_back(0);  // the mirror needs a free response slot 100 cycles later
   this->begin(4);
   for (unsigned i = 0; i < 20000; i++) this->cycle();
   EXPECT_GT(this->done(), 1000U);
 }
 
-// One operation a cycle over many QPs, and over one.
+// One operation per cycle over many QPs, and on one QP.
 TYPED_TEST(RdmapRateRtlTest, AnOperationACycle) {
   for (const auto qps : Some<uint16_t>{8, 1}) {
     this->start({0, 0});
@@ -128,8 +128,8 @@ TYPED_TEST(RdmapRateRtlTest, AnOperationACycle) {
 
 // --- in step
 
-/// Two QPs, and everything that may happen to them, at random and close together. The model does
-/// each operation where the commit trace says; all that leaves must be what the model gives.
+/// Two QPs, with all kinds of operations at random and close together. The model executes each
+/// operation when the commit trace reports it. All outputs must equal the model's.
 template <class D>
 class RdmapStepRtlTest : public RdmapWorld<D>,
                          private model::Rdmap::Out,
@@ -155,7 +155,7 @@ class RdmapStepRtlTest : public RdmapWorld<D>,
 
   void reset(Pace pace) {
     this->start(pace);
-    this->dut.hold_back(0);  // a response must not pass its Read on the way in: nothing here waits
+    this->dut.hold_back(0);  // no stalls: a response must not overtake its Read at the inputs
     this->dut.check = [](const spec::RespCheck& c) { return judge(c); };
     ref_ = std::make_unique<model::Rdmap>(D::sizes(), static_cast<const model::Translation&>(*this),
                                           static_cast<model::Rdmap::Out&>(*this));
@@ -229,7 +229,7 @@ class RdmapStepRtlTest : public RdmapWorld<D>,
                 verdicts_.empty() && errors_.empty());
     for (const auto& m : messages_) EXPECT_TRUE(m.empty());
   }
-  /// Pairs of operations of a QP in this distance or less.
+  /// Counts pairs of operations on one QP at this distance or less.
   static constexpr uint64_t kNear = 2;
   std::array<std::array<unsigned, kKinds>, kKinds> pairs{};
   uint64_t operations = 0, lives = 0, failures = 0;
@@ -241,7 +241,7 @@ class RdmapStepRtlTest : public RdmapWorld<D>,
     unsigned outbound = 0, inbound = 0, in_ddp = 0;
     uint64_t life = 0;
     std::deque<Read> reads;
-    std::deque<uint8_t> slots;  // of responses that ddp had
+    std::deque<uint8_t> slots;  // slots of responses that ddp got
   };
   struct Segment {
     spec::RxSegment item;
@@ -265,7 +265,7 @@ class RdmapStepRtlTest : public RdmapWorld<D>,
   // --- inputs
   void life(uint16_t qpn) {
     Qp& q = qps_[qpn];
-    // ddp stops first: what it had to say of the QP has come.
+    // ddp stops first: all its reports about the QP have arrived.
     if (ctl_busy_ || !this->dut.resp_slot_free.empty() || !this->dut.tx_fault.empty()) return;
     spec::QpCtlRdmap ctl{.op = q.up ? spec::QpOp::kStop : spec::QpOp::kStart, .qpn = qpn};
     if (!q.up) {
@@ -553,7 +553,7 @@ TYPED_TEST(RdmapStepRtlTest, EveryPairOfOperationsInStepWithTheModel) {
   std::printf("pairs never seen:%s\n", missing.empty() ? " none" : missing.c_str());
   for (unsigned a = T::kWrite; a < T::kKinds; a++)
     for (unsigned b = T::kWrite; b < T::kKinds; b++)
-      if (a != T::kFree || b != T::kFree) {  // ddp holds one response of a QP
+      if (a != T::kFree || b != T::kFree) {  // ddp holds one response per QP
         EXPECT_GT(this->pairs[a][b], 0U) << kNames[a] << " then " << kNames[b];
       }
 }

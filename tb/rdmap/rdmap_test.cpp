@@ -10,8 +10,8 @@ template <class D>
 class RdmapTest : public RdmapWorld<D> {};
 TYPED_TEST_SUITE(RdmapTest, Duts);
 
-/// The RTL alone: cycles, streams that stand, and checks that are not answered yet. In the model a
-/// check is a call and a message is there or is not: nothing of it can be under way.
+/// RTL only: cycles, stalled streams, and checks without a response yet. In the model a check is a
+/// call and a message is sent whole: neither can be in flight.
 template <class D>
 class RdmapRtlTest : public RdmapTest<D> {};
 TYPED_TEST_SUITE(RdmapRtlTest, RtlDuts);
@@ -67,7 +67,8 @@ TYPED_TEST(RdmapTest, GoldenFpdus) {
                {'a', 'b', 'c'});
     EXPECT_EQ(first_ulpdu(this->take_message()), golden(kSend));
 
-    // The other side: the golden Read Request fails its bounds, and the golden Terminate leaves.
+    // The responder's side: the golden Read Request fails its bounds, and the golden Terminate is
+    // sent.
     this->dut.check = [](const spec::RespCheck&) { return TptResult::kBounds; };
     this->expect_good(kQp, golden(kReadRequest), this->good(false));
     const auto e = this->dut.qp_error.take();
@@ -85,8 +86,9 @@ TYPED_TEST(RdmapTest, GoldenFpdus) {
   });
 }
 
-// Flush, both sides of it: the golden FPDUs of requirements.md section 12, rights by its flags, the byte
-// that is read back, and who answers what. RPMEM-3.1.1.1-01 to 04, 3.1.1.2-01, 02, A.1-01, A.2-01; A-19.
+// Flush, both sides: the golden FPDUs of requirements.md section 12, the rights by its flags, the
+// byte that is read back, and which unit answers. RPMEM-3.1.1.1-01 to 04, 3.1.1.2-01, 02, A.1-01,
+// A.2-01; A-19.
 TYPED_TEST(RdmapTest, Flush) {
   each_pace([&](Pace pace) {
     this->start(pace);
@@ -112,7 +114,7 @@ TYPED_TEST(RdmapTest, Flush) {
     EXPECT_EQ(request.hdr.qn, 1);
     EXPECT_EQ(request.hdr.length, 20U);
     EXPECT_EQ(request.hdr.done, 0);
-    (void)post(2, 1);  // verbs' global is the wire's 2
+    (void)post(2, 1);  // kind "global" of verbs is 2 on the wire
     EXPECT_EQ(flags_of(this->take_message()), 2);
     (void)post(3, 2);
     EXPECT_EQ(flags_of(this->take_message()), 1);
@@ -120,7 +122,7 @@ TYPED_TEST(RdmapTest, Flush) {
     for (const uint8_t slot : Some<uint8_t>{1, 2, 3})
       this->expect_good(kQp, answer, this->good(false, DeliverKind::kRead, false, slot));
 
-    // The responder, behind a placement.
+    // The responder, with a placement before the Flush.
     this->expect_good(kQp, this->write(40), this->good(true));
     this->expect_good(kQp, wanted, this->good(false));
     Message response{{.qpn = kQp,
@@ -143,7 +145,7 @@ TYPED_TEST(RdmapTest, Flush) {
     ASSERT_EQ(this->dut.checks.size(), 1U);
     EXPECT_EQ(this->dut.checks[0], check);
 
-    // A Read waits until the Flush is final; the Flush's place is free then.
+    // A Read waits until the Flush is final. Then the Flush's slot is free.
     const auto read = this->request(64);
     this->expect_good(kQp, read, this->good(false));
     this->dut.settle();
@@ -152,7 +154,7 @@ TYPED_TEST(RdmapTest, Flush) {
     this->expect_message(this->response(kQp, read, 1, 1));
     this->free_response(kQp);
 
-    // The read-back fails: 0/2/0A, with the DDP header alone.
+    // The read-back fails: 0/2/0A, with only the DDP header.
     this->expect_good(kQp, wanted, this->good(false));
     (void)this->take_message();
     this->dut.tx_fault.put({.qpn = kQp,
@@ -168,7 +170,7 @@ TYPED_TEST(RdmapTest, Flush) {
   });
 }
 
-// A Flush Response to a Read, a Read Response to a Flush: neither completes anything. A-19.
+// A Flush Response to a Read and a Read Response to a Flush complete nothing. A-19.
 TYPED_TEST(RdmapTest, AResponseOfTheOtherKindFitsNothing) {
   for (const bool of_read : {true, false}) {
     this->start({});
@@ -187,7 +189,7 @@ TYPED_TEST(RdmapTest, AResponseOfTheOtherKindFitsNothing) {
   }
 }
 
-// Every shape of a WQE's body, many in flight: bytes and headers pass as they are, in order.
+// Every shape of a WQE's body, many in flight: bytes and headers pass unchanged and in order.
 TYPED_TEST(RdmapTest, BodiesPassThrough) {
   each_pace([&](Pace pace) {
     this->start(pace);
@@ -222,7 +224,7 @@ TYPED_TEST(RdmapTest, BodiesPassThrough) {
                                .length = 0,
                                .remote_to = 8,
                                .remote_stag = 9},
-                              {}));  // zero-length, nowhere
+                              {}));  // zero-length, to no address
     for (const auto& m : want) this->expect_message(m);
     this->expect_silence();
   });
@@ -277,7 +279,7 @@ TYPED_TEST(RdmapTest, OpcodeMustFitTagAndQueue) {
   });
 }
 
-// Reserved bits of the octet are ignored on every message. R5040-4.1-10
+// Reserved bits of the octet are ignored in every message. R5040-4.1-10
 TYPED_TEST(RdmapTest, ReservedBitsOfTheOctetAreIgnored) {
   each_pace([&](Pace pace) {
     this->start(pace);
@@ -341,8 +343,8 @@ TYPED_TEST(RdmapTest, GoodSegments) {
   });
 }
 
-// What ddp and mpa found: the cause wins over what rdmap would find, and decides what the Terminate
-// shows.
+// Errors found by ddp and mpa: their cause takes precedence over rdmap's, and decides the contents
+// of the Terminate.
 TYPED_TEST(RdmapTest, CausesFromBelow) {
   each_pace([&](Pace pace) {
     this->start(pace);
@@ -359,7 +361,7 @@ TYPED_TEST(RdmapTest, CausesFromBelow) {
       this->expect_bad(kQp, u, c, c);
       this->restart_qp(kQp, this->params());
     }
-    // Nothing to show: no byte, and less than a header.
+    // Nothing to include in the Terminate: no byte at all, or less than a header.
     this->expect_bad(kQp, {}, Cause::kMpaCrc, Cause::kMpaCrc);
     for (size_t n : {0, 1, 17}) {
       this->restart_qp(kQp, this->params());
@@ -375,7 +377,7 @@ TYPED_TEST(RdmapTest, CausesFromBelow) {
   });
 }
 
-// --- Reads of ours
+// --- our Reads
 
 TYPED_TEST(RdmapTest, ResponseMustFitTheOldestRead) {
   each_pace([&](Pace pace) {
@@ -383,7 +385,7 @@ TYPED_TEST(RdmapTest, ResponseMustFitTheOldestRead) {
     const auto p = this->params();
     this->run_qp(kQp, p);
     this->expect_bad(kQp, this->tagged(0x42, true, 1, 2, 3),
-                     Cause::kRdmapOpcode);  // nothing outstanding
+                     Cause::kRdmapOpcode);  // no Read is outstanding
     this->restart_qp(kQp, p);
     this->expect_bad(kQp, this->tagged(0x42, true, 0, 0, 0), Cause::kRdmapOpcode);
     this->restart_qp(kQp, p);
@@ -398,15 +400,15 @@ TYPED_TEST(RdmapTest, ResponseMustFitTheOldestRead) {
     };
     const std::vector<Bytes> bad = {
         this->tagged(0x42, false, first.stag ^ 0x100, first.to + 1000, 1000),       // STag
-        this->tagged(0x42, false, first.stag, first.to, 1000),                      // TO: again
-        this->tagged(0x42, false, first.stag, first.to + 1001, 1000),               // TO: a hole
-        this->tagged(0x42, false, first.stag, first.to + 1000 + (1ULL << 40), 10),  // TO: its top
+        this->tagged(0x42, false, first.stag, first.to, 1000),                      // TO repeated
+        this->tagged(0x42, false, first.stag, first.to + 1001, 1000),               // a hole
+        this->tagged(0x42, false, first.stag, first.to + 1000 + (1ULL << 40), 10),  // TO: top bits
         this->answer(first, 1000, 2001, true),                                      // too long
         this->answer(first, 1000, 2001, false),
         this->answer(first, 1000, 2000, false),  // Last is missing
         this->answer(first, 1000, 1999, true),   // Last is early
         this->answer(first, 1000, 0, true),
-        this->answer(second, 0, 100, true),  // not its turn
+        this->answer(second, 0, 100, true),  // out of order
     };
     for (const auto& u : bad) {
       begin();
@@ -436,7 +438,7 @@ TYPED_TEST(RdmapTest, ResponseMustFitTheOldestRead) {
     this->restart_qp(kQp, p);
     this->read(kQp, none);
     this->expect_bad(kQp, this->answer(none, 0, 0, false),
-                     Cause::kRdmapOpcode);  // empty, and not the last
+                     Cause::kRdmapOpcode);  // empty, but not the last segment
     this->restart_qp(kQp, p);
     this->read(kQp, none);
     this->expect_bad(kQp, this->answer(none, 0, 1, true), Cause::kRdmapOpcode);
@@ -444,7 +446,7 @@ TYPED_TEST(RdmapTest, ResponseMustFitTheOldestRead) {
   });
 }
 
-// Rings of every size wrap, next to each other in the pool.
+// Rings of every size wrap, adjacent to each other in the pool.
 TYPED_TEST(RdmapTest, OutstandingRingsWrap) {
   each_pace([&](Pace pace) {
     this->start(pace);
@@ -476,18 +478,18 @@ TYPED_TEST(RdmapTest, OutstandingRingsWrap) {
   });
 }
 
-// --- Reads of the peer
+// --- the peer's Reads
 
 TYPED_TEST(RdmapTest, ResponderInOrder) {
   each_pace([&](Pace pace) {
     this->start(pace);
     this->run_qp(kQp, this->params(3, 1, 7, 0));
     uint16_t placed = 0;
-    for (uint8_t i = 0; i < 10; i += 2) {  // two and two, around the ring of three
+    for (uint8_t i = 0; i < 10; i += 2) {  // in pairs, around the ring of three
       const auto a = this->request(i == 4 ? 0 : 5000), b = this->request(0x80000000);
       const uint16_t mark = placed;
       this->expect_good(kQp, a, this->good(false));
-      for (size_t n : {0, 1, 40}) {  // what counts as a placement
+      for (size_t n : {0, 1, 40}) {  // only a non-empty Write counts as a placement
         this->expect_good(kQp, this->write(n), this->good(n != 0));
         placed = u16(placed + (n != 0));
       }
@@ -506,7 +508,7 @@ TYPED_TEST(RdmapTest, ResponderInOrder) {
   });
 }
 
-// A slot is in use from the request until its response's slot is free.
+// A slot is in use from the request until the slot of its response is free.
 TYPED_TEST(RdmapTest, InboundOverflow) {
   each_pace([&](Pace pace) {
     this->start(pace);
@@ -532,8 +534,8 @@ TYPED_TEST(RdmapTest, InboundOverflow) {
   });
 }
 
-// Slots that ddp has given back are free before a request is judged that came behind them, whatever their order: the peer
-// has the responses and may ask again.
+// A slot that ddp has returned is free before any later request is judged, whatever the order of
+// the slots: the peer has the responses and may send new requests.
 TYPED_TEST(RdmapRtlTest, SlotsAreFreeBeforeRequestsBehindThem) {
   this->start({0, 0});
   constexpr uint16_t kQps = 8;
@@ -581,7 +583,7 @@ TYPED_TEST(RdmapTest, WatermarkCountsPlacementsOfAll) {
   place(3);
   expect_mark(0);
   this->expect_bad(0, this->tagged(0x43, true, 1, 2, 9),
-                   Cause::kRdmapOpcode);  // refused ones do not count
+                   Cause::kRdmapOpcode);  // refused segments do not count
   EXPECT_EQ(this->verdict(0, this->write(5)).accept, 0);
   expect_mark(1);
   this->restart_qp(0, this->params());
@@ -595,7 +597,7 @@ TYPED_TEST(RdmapTest, WatermarkCountsPlacementsOfAll) {
   this->expect_silence();
 }
 
-// One response a QP at a time, and nobody is passed over twice.
+// One response per QP at a time. Each waiting QP gets its turn before another gets two.
 TYPED_TEST(RdmapTest, ResponderIsFair) {
   each_pace([&](Pace pace) {
     this->start(pace);
@@ -659,7 +661,7 @@ TYPED_TEST(RdmapTest, SourceThatFailsItsCheck) {
   });
 }
 
-// --- payload that could not be had
+// --- payload that could not be read
 
 TYPED_TEST(RdmapTest, TransmitFaults) {
   each_pace([&](Pace pace) {
@@ -686,7 +688,8 @@ TYPED_TEST(RdmapTest, TransmitFaults) {
       EXPECT_EQ(e.status, row.wc);
       this->stop_qp(kQp);
     }
-    // Of a response: the request's header moved on by what has left; its slot may be free by then.
+    // A fault in a response: the Terminate shows the request's header, advanced by the bytes sent.
+    // Its slot may be free by then.
     const std::pair<TptResult, Cause> rows[] = {
         {TptResult::kStag, Cause::kRdmapStag},     {TptResult::kAssoc, Cause::kRdmapAssoc},
         {TptResult::kRights, Cause::kRdmapRights}, {TptResult::kWrap, Cause::kRdmapWrap},
@@ -719,7 +722,7 @@ TYPED_TEST(RdmapTest, TransmitFaults) {
   });
 }
 
-// --- one error a QP
+// --- one error per QP
 
 TYPED_TEST(RdmapTest, FirstErrorWins) {
   each_pace([&](Pace pace) {
@@ -729,7 +732,7 @@ TYPED_TEST(RdmapTest, FirstErrorWins) {
     const auto r = this->any_read(3, 100);
     this->read(kQp, r);
     this->expect_bad(kQp, this->tagged(0x43, true, 1, 2, 3), Cause::kRdmapOpcode);
-    // Whatever comes now is neither accepted nor told.
+    // Later errors are neither accepted nor reported.
     this->dut.qp_fault.put({.qpn = kQp, .cause = Cause::kLlpLost});
     this->dut.tx_fault.put(
         {.qpn = kQp, .source = TxSource::kSq, .slot = 1, .status = spec::RdStatus::kAborted});
@@ -743,7 +746,7 @@ TYPED_TEST(RdmapTest, FirstErrorWins) {
     EXPECT_EQ(this->verdict(kQp, this->write(1), Cause::kMpaCrc).accept, 0);
     this->expect_good(2, this->send(8), this->good(true, DeliverKind::kRecv));  // others go on
     this->expect_silence();
-    // All at once: one of them is told, whichever; the Terminate is that one's.
+    // All errors at once: rdmap reports one of them, any; the Terminate belongs to that one.
     for (unsigned i = 0; i < 12; i++) {
       this->restart_qp(kQp, this->params());
       this->restart_qp(2, this->params(4, 4, 4, 4));
@@ -755,7 +758,7 @@ TYPED_TEST(RdmapTest, FirstErrorWins) {
             {.qpn = q, .source = TxSource::kSq, .slot = 7, .result = TptResult::kAssoc});
         this->put_segment(q, bad);
         this->put_segment(
-            q, this->tagged(0x83, true, 7, 8, 9));  // bad in another way: never told. R5040-7.1-05
+            q, this->tagged(0x83, true, 7, 8, 9));  // another error: never reported. R5040-7.1-05
       }
       this->dut.settle();
       EXPECT_EQ(this->dut.rx_verdict.items().size(), 4U);
@@ -800,7 +803,7 @@ TYPED_TEST(RdmapTest, FaultsOfQp) {
   });
 }
 
-// A fault that comes while others keep rdmap busy, in whatever cycle of theirs, is heard.
+// rdmap accepts a fault in any cycle while other QPs keep it busy.
 TYPED_TEST(RdmapTest, AFaultOfQpIsHeardInTraffic) {
   each_pace([&](Pace pace) {
     this->start(pace);
@@ -818,7 +821,7 @@ TYPED_TEST(RdmapTest, AFaultOfQpIsHeardInTraffic) {
   });
 }
 
-// The passive side does not speak first, not even to say why.
+// The passive side does not send first, not even a Terminate.
 TYPED_TEST(RdmapTest, HoldTx) {
   each_pace([&](Pace pace) {
     this->start(pace);
@@ -832,12 +835,13 @@ TYPED_TEST(RdmapTest, HoldTx) {
         {.qpn = kQp, .source = TxSource::kSq, .slot = 4, .status = spec::RdStatus::kPoisoned});
     EXPECT_EQ(this->expect_error(kQp, Cause::kLocalCatastrophic, {}).slot, 4);
     this->restart_qp(kQp, p);
-    this->expect_good(kQp, this->write(0), this->good(false));  // it has been heard
+    // the peer has sent: the hold is over
+    this->expect_good(kQp, this->write(0), this->good(false));
     this->dut.qp_fault.put({.qpn = kQp, .cause = Cause::kLocalCatastrophic});
     this->expect_error(kQp, Cause::kLocalCatastrophic, hex("00000000"));
     this->restart_qp(kQp, p);
     this->expect_bad(kQp, this->write(3), Cause::kMpaCrc,
-                     Cause::kMpaCrc);  // the first segment is one, too
+                     Cause::kMpaCrc);  // a bad first segment ends the hold, too
     this->restart_qp(kQp, this->params());
     this->dut.qp_fault.put({.qpn = kQp, .cause = Cause::kLocalCatastrophic});
     this->expect_error(kQp, Cause::kLocalCatastrophic, hex("00000000"));
@@ -853,8 +857,8 @@ TYPED_TEST(RdmapTest, PeerTerminate) {
     this->start(pace);
     const auto p = this->params(1, 3, 0, 9);
     std::vector<Read> reads;
-    auto begin = [&](uint32_t received) {  // three Reads, the ring has turned by two, of the oldest
-                                           // some has come
+    auto begin = [&](uint32_t received) {  // Starts three Reads; the ring has turned by two.
+                                           // `received` bytes of the oldest response have come.
       this->run_qp(kQp, p);
       reads.clear();
       for (uint8_t i = 0; i < 5; i++) reads.push_back(this->any_read(u8(20 + i), 500));
@@ -905,24 +909,24 @@ TYPED_TEST(RdmapTest, PeerTerminate) {
       begin(0);
       told(body(row.ctrl, reads[0].stag, reads[0].to), 22, row.status);
     }
-    for (size_t i = 0; i < 3; i++) {  // any of them, not the oldest alone
+    for (size_t i = 0; i < 3; i++) {  // any of the three, not only the oldest
       begin(i == 1 ? 100 : 0);
       told(body("0101e000", reads[i].stag, reads[i].to), u8(22 + i), WcStatus::kRemAccessErr);
     }
-    begin(123);  // its header is moved on by what the peer has sent. requirements.md section 6
+    begin(123);  // the peer's responses advance its header. requirements.md section 6
     told(body("0101e000", reads[0].stag, reads[0].to + 123), 22, WcStatus::kRemAccessErr);
     begin(0);
     told(body("0101e000", reads[0].stag ^ 1, reads[0].to), {});
     begin(0);
     told(body("0101e000", reads[0].stag, reads[1].to), {});
     begin(0);
-    told(body("0101c000", reads[0].stag, reads[0].to), {});  // it says that there is none
+    // the Terminate says that it has no header
+    told(body("0101c000", reads[0].stag, reads[0].to), {});
     begin(0);
     told(body("0101dfff", reads[0].stag, reads[0].to),
-         {});  // nor does a reserved bit say so. R5040-4.8-13
+         {});  // a reserved bit does not claim a header. R5040-4.8-13
     begin(0);
-    told(body("01012000", reads[0].stag, reads[0].to),
-         {});  // that it does not stand where it should
+    told(body("01012000", reads[0].stag, reads[0].to), {});  // a header that is not at its place
     begin(0);
     told(hex("00000000"), {});
     begin(0);
@@ -931,16 +935,16 @@ TYPED_TEST(RdmapTest, PeerTerminate) {
     auto cut = body("0101e000", reads[0].stag, reads[0].to);
     cut.resize(51);
     told(cut, {});
-    for (const Bytes& few : {Bytes{}, Bytes{0x11}}) {  // too short to say why
+    for (const Bytes& few : {Bytes{}, Bytes{0x11}}) {  // too short to contain a code
       begin(0);
       this->verdict(kQp, this->peer_terminate(few));
       EXPECT_EQ(this->expect_error(kQp, Cause::kPeerTerminate, {}).peer_term, 0);
       this->expect_silence();
       this->stop_qp(kQp);
     }
-    this->run_qp(kQp, p);  // without any Read
+    this->run_qp(kQp, p);  // no Read outstanding
     told(body("0101e000", 0, 0), {});
-    this->run_qp(kQp, p);  // one that has ended is not named any more
+    this->run_qp(kQp, p);  // a Read that has ended is not named
     this->read(kQp, {.slot = 9, .stag = 5, .length = 10, .to = 77});
     this->expect_good(kQp, this->answer({9, 5, 10, 77}, 0, 10, true),
                       this->good(true, DeliverKind::kRead, false, 9));
@@ -948,7 +952,8 @@ TYPED_TEST(RdmapTest, PeerTerminate) {
   });
 }
 
-// Whatever is missing of a Terminate: it is told, with its code if that has come, names no Read, and is not answered. R5040-5.4-07
+// A truncated Terminate is reported, with its code if the code was received. It names no Read, and
+// is not answered. R5040-5.4-07
 TYPED_TEST(RdmapTest, ATerminateCutShortIsToldAndNotAnswered) {
   each_pace([&](Pace pace) {
     this->start(pace);
@@ -968,7 +973,8 @@ TYPED_TEST(RdmapTest, ATerminateCutShortIsToldAndNotAnswered) {
   });
 }
 
-// A Terminate has a buffer of its own: it is heard with every IRD slot in use and a Read of ours half answered. R5040-5.4-04, 05
+// A Terminate has a buffer of its own: it is reported even with every IRD slot in use and a Read of
+// ours half answered. R5040-5.4-04, 05
 TYPED_TEST(RdmapTest, ATerminateIsHeardWithNoSlotLeft) {
   each_pace([&](Pace pace) {
     this->start(pace);
@@ -1012,8 +1018,7 @@ TYPED_TEST(RdmapTest, StopForgets) {
       if (i % 3 == 0) this->dut.settle();
       this->stop_qp(kQp);
       this->dut.settle();
-      const auto before =
-          this->dut.tx_message_hdr.items().size();  // a response may have begun, one
+      const auto before = this->dut.tx_message_hdr.items().size();  // one response may have begun
       EXPECT_LE(before, 1U);
       while (!this->dut.tx_message_hdr.empty())
         EXPECT_EQ(this->take_message().hdr.source, TxSource::kResp);
@@ -1021,7 +1026,7 @@ TYPED_TEST(RdmapTest, StopForgets) {
         if (i % 3 == 0) {
           EXPECT_EQ(v.accept, 1);
         }
-      if (before == 1 && i % 2 == 0) {  // ddp, which stops later, lets its slot go
+      if (before == 1 && i % 2 == 0) {  // ddp, which stops later, frees its slot
         this->free_response(kQp);
         this->dut.settle();
       }
@@ -1048,7 +1053,8 @@ TYPED_TEST(RdmapTest, StopForgets) {
   });
 }
 
-// What is inside when stop comes has left when it is acknowledged, and nothing of it comes later.
+// Everything in flight at the stop is drained before the acknowledgement; the QP has no output
+// after it.
 TYPED_TEST(RdmapRtlTest, StopWaitsForWhatIsInside) {
   each_pace([&](Pace pace) {
     this->start(pace);
@@ -1065,7 +1071,7 @@ TYPED_TEST(RdmapRtlTest, StopWaitsForWhatIsInside) {
       };
       this->put_segment(1, this->request(64));
       for (uint8_t i = 0; i < 4; i++) {
-        if (i == 0) {  // behind it the others wait
+        if (i == 0) {  // the others queue behind it
           this->post_read(0, this->any_read(i, 64));
         } else {
           this->post({.qpn = u16(i % 2U),
@@ -1109,8 +1115,8 @@ TYPED_TEST(RdmapRtlTest, StopWaitsForWhatIsInside) {
   });
 }
 
-// A QP that still stands in the work list from the life before: the head of its first request comes
-// at any distance behind the request, and has the request's watermark.
+// A stopped and restarted QP is still in the work list. The head of its first request comes at any
+// distance after the request, and has the request's watermark.
 TYPED_TEST(RdmapRtlTest, WatermarkOfANewLife) {
   const uint32_t room = TypeParam::sizes().fifo_depth;  // requests that are served at once
   each_pace([&](Pace pace) {
@@ -1119,7 +1125,7 @@ TYPED_TEST(RdmapRtlTest, WatermarkOfANewLife) {
       auto& dut = this->dut;
       dut.hold_checks = true;
       for (uint16_t q = 0; q <= 3 * room; q++) this->run_qp(q, this->params(1, 1, q, q));
-      for (uint16_t q = 1; q <= 3 * room; q++) {  // a third is served, the others stand in the list
+      for (uint16_t q = 1; q <= 3 * room; q++) {  // a third is served, the others wait in the list
         this->expect_good(q, this->request(64), this->good(false));
         dut.settle();
       }
@@ -1150,8 +1156,8 @@ TYPED_TEST(RdmapRtlTest, WatermarkOfANewLife) {
   });
 }
 
-// One thing alone inside, wherever it stands: stop waits for it, and a check that is answered after
-// stop begins nothing.
+// One item in flight, in each possible stage: stop waits for it. A check that is answered after the
+// stop starts nothing.
 TYPED_TEST(RdmapRtlTest, StopWaitsForTheLastOne) {
   each_pace([&](Pace pace) {
     this->start(pace);
@@ -1162,7 +1168,7 @@ TYPED_TEST(RdmapRtlTest, StopWaitsForTheLastOne) {
       dut.hold_checks = where >= 4;
       if (where % 2 == 0) dut.tx_message_hdr.stall(100);
       if (where % 2 == 1) dut.tx_message.stall(100);
-      if (where == 0) this->post_read(0, this->any_read(1, 64));  // and it waits behind this
+      if (where == 0) this->post_read(0, this->any_read(1, 64));  // the item waits behind this Read
       if (where < 2) {
         this->post({.qpn = 1, .opcode = WrOpcode::kSend, .num_sge = 1, .length = 9}, Bytes(16));
       } else if (where < 4) {
@@ -1171,7 +1177,7 @@ TYPED_TEST(RdmapRtlTest, StopWaitsForTheLastOne) {
         this->put_segment(1, this->request(64));
       }
       for (unsigned i = 0; i < 150; i++) dut.advance();
-      if (where >= 6) {  // failed while the source is checked
+      if (where >= 6) {  // the QP fails while the source is checked
         dut.qp_fault.put({.qpn = 1, .cause = Cause::kLlpLost});
         dut.settle();
       }
@@ -1206,7 +1212,7 @@ TYPED_TEST(RdmapRtlTest, StopWaitsForTheLastOne) {
   });
 }
 
-// Others that keep the way to ddp busy all the time do not hold the acknowledgement.
+// Other QPs that keep the path to ddp busy do not delay the acknowledgement.
 TYPED_TEST(RdmapTest, StopDoesNotWaitForOthers) {
   this->start({0, 0});
   auto& dut = this->dut;
@@ -1224,8 +1230,9 @@ TYPED_TEST(RdmapTest, StopDoesNotWaitForOthers) {
   EXPECT_EQ(dut.tx_message.size(), sent);
 }
 
-// A graceful close: half_close is acknowledged at once; when no Read Request is left to be answered
-// qp is told, once, and from then on nothing is begun that would have to leave behind our FIN.
+// A graceful close: half_close is acknowledged at once. When no Read Request is left to answer,
+// rdmap reports it to qp, once. From then on rdmap starts no message, since it would be sent after
+// our FIN.
 TYPED_TEST(RdmapTest, HalfClose) {
   each_pace([&](Pace pace) {
     this->start(pace);
@@ -1248,7 +1255,7 @@ TYPED_TEST(RdmapTest, HalfClose) {
       }
       if (waiting != 0) this->expect_message(this->response(kQp, all[0], 0, this->placed));
       half_close(kQp);
-      if (waiting != 0) {  // served as ever, and more of them
+      if (waiting != 0) {  // outstanding requests are served as before, and so is a new one
         this->expect_silence();
         all.push_back(this->request(77));
         this->expect_good(kQp, all.back(), this->good(false));
@@ -1262,7 +1269,7 @@ TYPED_TEST(RdmapTest, HalfClose) {
         this->free_response(kQp);
       }
       expect_closed(kQp);
-      half_close(kQp);  // told once
+      half_close(kQp);  // reported only once
       this->expect_silence();
       this->expect_good(kQp, this->send(9), this->good(true, DeliverKind::kRecv));
       this->expect_good(kQp, this->write(9), this->good(true));
@@ -1270,18 +1277,19 @@ TYPED_TEST(RdmapTest, HalfClose) {
       if (waiting == 0) {  // a Read Request that has crossed our FIN
         EXPECT_EQ(this->verdict(kQp, this->request(64)).accept, 0);
         this->expect_error(kQp, Cause::kLlpLost, {});
-      } else if (waiting == 1) {  // any error: no Terminate behind the FIN
+      } else if (waiting == 1) {  // any error: no Terminate after the FIN
         EXPECT_EQ(this->verdict(kQp, this->tagged(0x43, true, 1, 2, 3)).accept, 0);
         this->expect_error(kQp, Cause::kRdmapOpcode, {});
       } else {
         this->dut.qp_fault.put({.qpn = kQp, .cause = Cause::kLocalCatastrophic});
         this->expect_error(kQp, Cause::kLocalCatastrophic, {});
       }
-      half_close(kQp);  // has failed
+      half_close(kQp);  // the QP has failed
       this->expect_silence();
       this->stop_qp(kQp);
     }
-    // An error before the last answer: a Terminate may still go, and nothing is told of the close.
+    // An error before the last answer: a Terminate may still be sent, and the close is not
+    // reported.
     this->run_qp(kQp, this->params(3, 4));
     const auto r = this->request(5);
     this->expect_good(kQp, r, this->good(false));
@@ -1290,7 +1298,7 @@ TYPED_TEST(RdmapTest, HalfClose) {
     this->expect_bad(kQp, this->tagged(0x43, true, 1, 2, 3), Cause::kRdmapOpcode);
     this->free_response(kQp);
     this->expect_silence();
-    this->restart_qp(kQp, this->params(3, 4));  // and a new life knows nothing of it
+    this->restart_qp(kQp, this->params(3, 4));  // the restarted QP has no trace of the close
     this->expect_good(kQp, this->request(0), this->good(false));
     this->dut.settle();
     EXPECT_FALSE(this->dut.tx_message_hdr.empty());
@@ -1303,7 +1311,7 @@ TYPED_TEST(RdmapTest, HalfClose) {
 TYPED_TEST(RdmapTest, NotRunning) {
   each_pace([&](Pace pace) {
     this->start(pace);
-    for (uint8_t i = 0; i < 20; i++) {  // WQEs are swallowed, whatever their bodies
+    for (uint8_t i = 0; i < 20; i++) {  // WQEs are discarded, whatever their bodies
       this->post({.qpn = kQp,
                   .slot = i,
                   .opcode = i % 3 == 0 ? WrOpcode::kRdmaRead : WrOpcode::kSend,
@@ -1327,7 +1335,7 @@ TYPED_TEST(RdmapTest, NotRunning) {
   });
 }
 
-// Receive does not wait for transmit, nor transmit for receive, nor either for tpt.
+// Receive does not wait for transmit, transmit not for receive, and neither waits for tpt.
 TYPED_TEST(RdmapRtlTest, NobodyWaits) {
   this->start({0, 0});
   for (uint16_t q = 0; q < 2; q++) this->run_qp(q, this->params(16, 4, u16(16U * q)));
@@ -1366,7 +1374,7 @@ TYPED_TEST(RdmapRtlTest, NobodyWaits) {
   EXPECT_TRUE(dut.run_until([&] { return dut.rx_verdict.size() == 102; }, 1000));
 }
 
-// --- everything at once
+// --- random traffic
 
 TYPED_TEST(RdmapTest, Random) {
   using Read = typename RdmapWorld<TypeParam>::Read;
@@ -1383,8 +1391,8 @@ TYPED_TEST(RdmapTest, Random) {
       spec::QpParams p;
       std::deque<Message> sq, resp;
       std::deque<Outstanding> reads;
-      unsigned outbound = 0;  // ORD slots in use, as qp knows
-      unsigned inbound = 0;   // IRD slots in use, as the peer may know
+      unsigned outbound = 0;  // ORD slots in use, as qp counts them
+      unsigned inbound = 0;   // IRD slots in use, as the peer may count them
       uint8_t ird_at = 0;
       bool in_slot = false;
     } qps[kQps];
@@ -1396,7 +1404,7 @@ TYPED_TEST(RdmapTest, Random) {
       this->run_qp(q, qps[q].p);
     }
     std::deque<std::pair<uint16_t, spec::RxVerdict>> verdicts;
-    std::deque<std::pair<uint64_t, uint16_t>> frees;  // {when, QP}: the peer learns of it later
+    std::deque<std::pair<uint64_t, uint16_t>> frees;  // {when, QP}: the peer sees it later
     uint16_t placed = 0;
     unsigned sends = 0, segments = 0, responses = 0, gone = 0;
     auto expect = [&](uint16_t q, const Bytes& u, spec::RxVerdict v) {
@@ -1518,7 +1526,7 @@ TYPED_TEST(RdmapTest, Random) {
       drain();
       if (testing::Test::HasFatalFailure()) return;
     }
-    for (unsigned i = 0; i < 60; i++) {  // to the end
+    for (unsigned i = 0; i < 60; i++) {  // until the end
       this->dut.settle();
       drain();
       if (testing::Test::HasFatalFailure()) return;
@@ -1538,18 +1546,18 @@ TYPED_TEST(RdmapTest, Random) {
   });
 }
 
-// The header's promises. Cycles are the RTL's.
+// The figures in the header. Cycles are the RTL's.
 TYPED_TEST(RdmapRtlTest, LatencyAndThroughput) {
   this->start({0, 0});
   this->run_qp(kQp, this->params(4, 4));
   auto& dut = this->dut;
-  auto cycles_until =
-      [&](auto& in, auto& out) {  // from the edge that takes the item to the one that gives it
-        dut.run_until([&] { return in.taken(); });
-        const auto from = dut.now();
-        dut.run_until([&] { return !out.empty(); });
-        return dut.now() - from;
-      };
+  // From the edge that takes the input to the edge that gives the output.
+  auto cycles_until = [&](auto& in, auto& out) {
+    dut.run_until([&] { return in.taken(); });
+    const auto from = dut.now();
+    dut.run_until([&] { return !out.empty(); });
+    return dut.now() - from;
+  };
   this->put_segment(kQp, this->write(9));
   const auto verdict = cycles_until(dut.rx_segment, dut.rx_verdict);
   const auto r = this->any_read(1, 64);

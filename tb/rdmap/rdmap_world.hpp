@@ -1,4 +1,4 @@
-// What stands around rdmap in its bench: qp, ddp, tpt and the peer, and a reference for the
+// The surroundings of rdmap in its bench: qp, ddp, tpt and the peer, and a reference for the
 // Terminate.
 #pragma once
 
@@ -35,7 +35,7 @@ struct Message {
   Bytes body;
 };
 
-/// Bytes of text such as "0013c140 11223344".
+/// Converts text such as "0013c140 11223344" to bytes.
 inline Bytes hex(std::string_view text) {
   Bytes out;
   std::string digits;
@@ -46,7 +46,7 @@ inline Bytes hex(std::string_view text) {
   return out;
 }
 
-/// A field of a header that means nothing here is made equal.
+/// Sets the fields of a header that are unused here to equal values.
 inline spec::TxMessageHdr meant(spec::TxMessageHdr h) {
   if (h.is_tagged != 0) h.qn = 0;
   if (h.is_tagged == 0) h.stag = 0, h.tagged_offset = 0;
@@ -77,7 +77,8 @@ inline Bytes first_ulpdu(const Message& m) {
   return out;
 }
 
-/// requirements.md 5.2 and 6. read_offset: the failing message is a Read of which so much has left.
+/// requirements.md 5.2 and 6. read_offset: the failing message is a Read of which this many bytes
+/// are sent.
 inline Bytes terminate(Cause cause, const Bytes& ulpdu, std::optional<uint32_t> read_offset = {}) {
   const auto& row = spec::cause_row(cause);
   const size_t header = ulpdu.empty() ? 1 : (ulpdu[0] & 0x80) != 0 ? 14 : 18;
@@ -107,7 +108,7 @@ class RdmapWorld : public testing::Test {
   D dut;
   base::Rng rng = test_rng("world");
   uint32_t placed = 0;  // placements since reset, for tests that count them
-  uint8_t persist = 0;  // what ddp says of segments: the extensions are enabled
+  uint8_t persist = 0;  // ddp's flag on segments: the extensions are enabled
 
   void start(Pace pace) {
     dut.start(pace);
@@ -173,7 +174,7 @@ class RdmapWorld : public testing::Test {
     }
     return m;
   }
-  /// A Read of ours; its Read Request must leave.
+  /// A Read of ours; its Read Request must be sent.
   struct Read {
     uint8_t slot;
     uint32_t stag, length;
@@ -196,7 +197,7 @@ class RdmapWorld : public testing::Test {
   }
   void read(uint16_t qpn, const Read& r) { expect_message(post_read(qpn, r)); }
 
-  // --- what leaves
+  // --- what rdmap sends
   Message take_message() {
     Message m;
     m.hdr = dut.tx_message_hdr.take();
@@ -242,7 +243,7 @@ class RdmapWorld : public testing::Test {
     EXPECT_TRUE(dut.rx_verdict.empty());
     EXPECT_TRUE(dut.qp_ack.empty());
   }
-  /// The QP's one error, and its Terminate if there is to be one.
+  /// Expects the QP's one error, and its Terminate if one is due.
   spec::QpError expect_error(uint16_t qpn, Cause cause, const std::optional<Bytes>& term) {
     const auto e = dut.qp_error.take();
     EXPECT_EQ(e.qpn, qpn);
@@ -300,7 +301,7 @@ class RdmapWorld : public testing::Test {
   void put_segment(uint16_t qpn, const Bytes& ulpdu, Cause cause = Cause::kNone) {
     spec::RxSegment s{
         .qpn = qpn, .persist = persist, .cause = cause, .ulpdu_length = u16(ulpdu.size())};
-    rng.fill(s.head);  // behind its end there is anything
+    rng.fill(s.head);  // arbitrary bytes after the header's end
     std::copy_n(ulpdu.begin(), std::min<size_t>(s.head.size(), ulpdu.size()), s.head.begin());
     dut.rx_segment.put(s);
   }
@@ -327,7 +328,7 @@ class RdmapWorld : public testing::Test {
   void expect_good(uint16_t qpn, const Bytes& ulpdu, const spec::RxVerdict& want) {
     expect_verdict(verdict(qpn, ulpdu), want);
   }
-  /// The segment is refused, and ends the QP for this cause.
+  /// Expects that the segment is refused and ends the QP with this cause.
   void expect_bad(uint16_t qpn, const Bytes& ulpdu, Cause cause, Cause found = Cause::kNone) {
     EXPECT_EQ(verdict(qpn, ulpdu, found).accept, 0) << spec::to_string(cause);
     expect_error(qpn, cause, terminate(cause, ulpdu));

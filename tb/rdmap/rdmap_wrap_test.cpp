@@ -1,5 +1,6 @@
-// rdmap's count of placements near 2^31 and 2^32: what a Read's answer must wait for is counted in 64 bits. Set from outside, to where
-// traffic would bring it in hours; pokes.vlt makes it public in the RTL.
+// rdmap's count of placements near 2^31 and 2^32. rdmap counts in 64 bits the placements that a
+// Read's response must wait for. The test sets the counter to values that traffic reaches only
+// after hours; pokes.vlt makes it public in the RTL.
 #include "VRdmapMin___024root.h"
 #include "VRdmap___024root.h"
 #include "rdmap/rdmap_world.hpp"
