@@ -1,5 +1,5 @@
-// qp: what its fetches bring and how fast: receive WQEs that cannot be used, rates of issue and of
-// receive. Neighbours and reference: qp_world.hpp.
+// qp: the results and the rates of its fetches: receive WQEs that cannot be used, rates of issue
+// and of receive. Neighbours and reference: qp_world.hpp.
 #include <cstdio>
 
 #include "VQp.h"
@@ -35,7 +35,7 @@ class QpFetchTest : public testing::Test {
       body(w);
     });
   }
-  /// The doorbells have taken effect.
+  /// Waits until the doorbells have taken effect.
   void posted(QpWorld<D>& w) {
     w.run([&] { return dut.qp_doorbell.empty(); });
     w.wait(40);
@@ -47,8 +47,8 @@ using Duts =
     testing::Types<QpDut<VQp, false>, QpDut<VQpMin, true>, QpModelDut<false>, QpModelDut<true>>;
 TYPED_TEST_SUITE(QpFetchTest, Duts);
 
-// A receive WQE that cannot be read, or that is malformed, ends in its own status, once; the rest
-// of the queue is flushed, and the neighbour goes on.
+// A receive WQE that cannot be read or is malformed completes with its own status, once. The rest
+// of the queue is flushed, and the other QP goes on.
 TYPED_TEST(QpFetchTest, AReceiveThatCannotBeUsedEndsInItsOwnStatus) {
   struct Case {
     const char* name;
@@ -109,11 +109,11 @@ TYPED_TEST(QpFetchTest, AReceiveThatCannotBeUsedEndsInItsOwnStatus) {
   }
 }
 
-/// The RTL alone: cycles.
+/// RTL only: cycles.
 template <class D>
 class QpRateTest : public QpFetchTest<D> {
  protected:
-  /// `qps` running QPs, everything around them fast.
+  /// Starts `qps` QPs with fast neighbours.
   void begin(QpWorld<D>& w, unsigned qps, unsigned log_sq, unsigned log_rq) {
     this->dut.restart({0, 0});
     for (unsigned n = 0; n < qps; n++) {
@@ -121,7 +121,7 @@ class QpRateTest : public QpFetchTest<D> {
       w.to_rts(n);
     }
   }
-  /// Cycles from the first to the last of `count`.
+  /// Returns the cycles per item from the first to the last of `count`.
   template <class F>
   double per(QpWorld<D>& w, const std::string& what, unsigned count, F done) {
     uint64_t first = 0;
@@ -143,14 +143,14 @@ class QpRateTest : public QpFetchTest<D> {
 using RateDuts = testing::Types<QpDut<VQp, false>, QpDut<VQpMin, true>>;
 TYPED_TEST_SUITE(QpRateTest, RateDuts);
 
-// 64-byte Sends at 75 M/s: a take every 4.28 cycles, on one QP and on many.
+// 64-byte Sends at 75 M/s: a receive WQE every 4.28 cycles, on one QP and on many.
 TYPED_TEST(QpRateTest, ReceivesAreTakenAtLineRate) {
   for (const unsigned qps : {1U, QpWorld<TypeParam>::kQps}) {
     QpWorld<TypeParam> w(this->dut, this->rng.fork("world"), 0);
     this->begin(w, qps, 2, 6);
     const unsigned each = qps == 1 ? 60 : std::min(8U, this->sizes().rq_prefetch);
     for (unsigned n = 0; n < qps; n++) {
-      for (unsigned i = 0; i < each; i++) w.post_recv(n);  // a doorbell each
+      for (unsigned i = 0; i < each; i++) w.post_recv(n);  // one doorbell each
     }
     w.run([&] { return this->dut.qp_doorbell.empty(); });
     w.wait(200);
@@ -165,8 +165,8 @@ TYPED_TEST(QpRateTest, ReceivesAreTakenAtLineRate) {
   }
 }
 
-// The rings of many QPs are being read and nobody answers: a receive WQE that is in its buffer is
-// given all the same.
+// The host does not answer the reads of many QPs' rings. qp still hands out a receive WQE that is
+// in its buffer.
 TYPED_TEST(QpRateTest, AReceiveInItsBufferWaitsForNoRead) {
   const unsigned qps = QpWorld<TypeParam>::kQps;
   QpWorld<TypeParam> w(this->dut, this->rng.fork("world"), 0);

@@ -1,5 +1,6 @@
-// The model's qp behind the face of QpDut. What may be done in a cycle is done in random order, so
-// that nothing depends on it. The keys' answers are used at once; a WQE leaves when they are there.
+// The model's qp behind the interface of QpDut. The operations that are possible in a cycle run in
+// random order, so that no test depends on the order. The responses to key checks are used at once;
+// a WQE is issued after they arrive.
 #pragma once
 
 #include <array>
@@ -96,7 +97,7 @@ struct QpModelDut : PacedDut {
     void cqe_req(const spec::CqeReq& cqe) override { d.cqe_req.push(cqe); }
     void qp_async(const spec::QpAsync& async) override { d.qp_async.push(async); }
     void qp_purge(const spec::QpPurge& purge) override { d.qp_purge.push(purge); }
-    void ready(model::Qp::Set) override {}  // step() asks each time
+    void ready(model::Qp::Set) override {}  // step() polls each time
     void look_due(uint16_t qpn) override {
       d.looks_.push_back({qpn, d.wr_done.size(), d.rx_done.size()});
     }
@@ -169,7 +170,7 @@ struct QpModelDut : PacedDut {
     rq_take_req.pop();
     rq_take_rsp.push(*rsp);
   }
-  /// One operation a cycle, and none without room for its completion.
+  /// One operation per cycle, and none without room for its completion.
   void retire() {
     for (size_t i = looks_.size(); i-- != 0;) {
       const Look l = looks_[i];
@@ -195,7 +196,7 @@ struct QpModelDut : PacedDut {
     take(qp_error, &model::Qp::qp_error);
     take(llp_event, &model::Qp::llp_event);
     take(cq_fault, &model::Qp::cq_fault);
-    // what has been issued leaves before anything is decided
+    // An issued WQE is handed on before any event is judged.
     if (issued_ || !wqe_hdr.ready() || !wqe.ready()) return;
     for (; !news_.empty(); news_.pop_front()) news_.front()();
     if (qp_ack_mpa.offers()) qp_->ack(Peer::kMpa, qp_ack_mpa.pop().qpn);
@@ -212,8 +213,8 @@ struct QpModelDut : PacedDut {
   base::Rng rng_ = test_rng("qp");
   std::unique_ptr<model::Qp> qp_;
   std::vector<Look> looks_;
-  std::deque<std::function<void()>> news_;  // taken, not decided on
-  std::optional<model::Wqe> issued_;        // its keys are being asked for
+  std::deque<std::function<void()>> news_;  // accepted, not judged yet
+  std::optional<model::Wqe> issued_;        // its key checks are outstanding
   bool asks_ = false;
 };
 

@@ -1,5 +1,5 @@
-// qp: what a WQE costs does not grow with the number of QPs: a host that rings for one, two or four
-// WQEs at a time, on few QPs and on many; and what it costs on one QP. RTL, default build.
+// qp: the cost of a WQE does not grow with the number of QPs. The host rings for one, two or four
+// WQEs at a time, on few QPs and on many. Also the cost on one QP. RTL, default build.
 #include <cstdio>
 
 #include "VQp.h"
@@ -14,7 +14,7 @@ class QpRateTest : public testing::Test {
   D dut;
   base::Rng rng{test_seed()};
 
-  /// Cycles from a wqe_hdr to the next. Each QP, as soon as it is idle, gets `each` WQEs and one
+  /// Cycles from one wqe_hdr to the next. Each QP, as soon as it is idle, gets `each` WQEs and one
   /// doorbell, which carries the WQE if it is pushed.
   double cycles_a_wqe(unsigned qps, unsigned each, bool push = false) {
     dut.restart({0, 0});
@@ -48,8 +48,9 @@ class QpRateTest : public testing::Test {
   }
 };
 
-// 64-byte Writes at line rate: one every 4.28 cycles. With a doorbell for each WQE, each is a read of
-// the ring (qp_sq_fetch), and four operations of qp_sched: doorbell, no unit yet, unit, issued.
+// 64-byte Writes at line rate: one every 4.28 cycles. With one doorbell per WQE, each WQE costs a
+// read of the ring (qp_sq_fetch) and four operations of qp_sched: doorbell, no unit yet, unit,
+// issued.
 TEST_F(QpRateTest, AWqeCostsTheSameOnManyQps) {
   for (const unsigned qps : {16U, 32U, 64U, 128U}) {
     for (const unsigned each : {1U, 2U, 4U})
@@ -58,7 +59,7 @@ TEST_F(QpRateTest, AWqeCostsTheSameOnManyQps) {
   }
 }
 
-// 20 M/s on one QP: a WQE every 16 cycles. qp_parse takes as many WQEs a visit as ddp has slots.
+// 20 M/s on one QP: a WQE every 16 cycles. Per visit, qp_parse takes as many WQEs as ddp has slots.
 TEST_F(QpRateTest, OneQpIssuesTwentyMillionASecond) {
   dut.restart({0, 0});
   QpWorld<D> w(dut, rng.fork("world"), 0);

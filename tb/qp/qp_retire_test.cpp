@@ -1,11 +1,11 @@
-// qp_retire: each work request completes once, in posting order, whatever the order in which it was
-// reported; the answers to qp_state follow the CQEs before them; no QP waits for a kick that never
-// comes; an operation every other cycle, on one QP as on all.
+// qp_retire: each work request completes once, in posting order, whatever the order of the reports.
+// Responses to qp_state come after the earlier CQEs. No QP waits for a kick that never comes. One
+// operation every other cycle, on one QP and on all.
 //
-// The reference applies the operations in the order in which the leaf took them, so the CQEs of all
-// QPs are known one after the other. The test plays the neighbours: qp_emit (window, tail),
-// qp_doorbell (producer indices), llp_if and ddp (done), qp_state (look, mark, flush) and qp_pick,
-// which rests when the window is full, a Read is outstanding or nothing is posted.
+// The reference applies the operations in the order in which the leaf accepted them, so it has one
+// order of the CQEs of all QPs. The test plays the neighbours: qp_emit (window, tail), qp_doorbell
+// (producer indices), llp_if and ddp (done), qp_state (look, mark, flush) and qp_pick. qp_pick
+// rests when the window is full, a Read is outstanding or nothing is posted.
 #include "VQpRetire.h"
 #include "VQpRetireMin.h"
 #include "gen/queues.hpp"
@@ -56,18 +56,18 @@ class QpRetireTest : public testing::Test {
   struct Rsp {
     uint16_t sq = 0, rq = 0;
     bool empty = false, reads = false;
-    size_t cqes = 0;  // put before it
+    size_t cqes = 0;  // CQEs put before it
     friend bool operator==(const Rsp&, const Rsp&) = default;
   };
   struct Qp {
     uint64_t qpn = 0;
-    std::deque<Entry> window{};  // from the head
+    std::deque<Entry> window{};  // starts at the head
     uint64_t head = 0, tail = 0;
     uint16_t sq = 0, rq = 0, next_sq = 0, next_rq = 0, prod_sq = 0, prod_rq = 0;
     uint64_t reads = 0, reads_issued = 0;
     std::optional<std::pair<uint64_t, WcStatus>> own{}, err{};  // slot
-    bool asked = false, ended = false;  // a request of qp_state is due; flushed
-    // what qp_pick has read, a cycle late
+    bool asked = false, ended = false;  // asked: a request of qp_state is due; ended: flushed
+    // The values that qp_pick has read, one cycle late.
     uint64_t seen_head = 0, seen_reads = 0;
     uint16_t seen_sq = 0, seen_rq = 0;
     bool rests_full = false, rests_read = false, rests_empty = false;
@@ -165,7 +165,7 @@ class QpRetireTest : public testing::Test {
   static uint16_t send_cq(const Qp& q) { return static_cast<uint16_t>(q.qpn * 3 + 1); }
   static uint16_t recv_cq(const Qp& q) { return static_cast<uint16_t>(q.qpn * 5 + 2); }
 
-  /// Software posts, qp_emit issues: in one cycle, since nothing here depends on what lies between.
+  /// Software posts and qp_emit issues in one cycle, since no check depends on the time between.
   bool issue_one(Qp& q, unsigned opcode, bool is_signaled, unsigned units = 1) {
     if (issue || prod_write || q.tail - q.seen_head == B::kWindow) return false;
     const auto after = static_cast<uint16_t>(q.next_sq + units);
@@ -296,7 +296,7 @@ class QpRetireTest : public testing::Test {
       set(t.init_send_cq_i, send_cq(**init));
       set(t.init_recv_cq_i, recv_cq(**init));
     }
-    set(t.st_we_i, init.has_value());  // qp_state saves what it has created
+    set(t.st_we_i, init.has_value());  // qp_state saves the created QP
     if (init) {
       set(t.st_qpn_i, (*init)->qpn);
       set(t.st_watch_i, (*init)->closing);
@@ -341,7 +341,7 @@ class QpRetireTest : public testing::Test {
       set(t.fail_status_i, static_cast<uint64_t>(fail->status));
     }
   }
-  /// One input at most is taken in a cycle: the order of the operations.
+  /// The leaf accepts at most one input per cycle: this gives the order of the operations.
   void sample() {
     auto& t = dut.top();
     if (t.rst_ni == 0) return;
@@ -360,7 +360,7 @@ class QpRetireTest : public testing::Test {
       fail.reset();
     }
     if (t.rsp_valid_o) answered();
-    // qp_pick reads what was written before this cycle: it looks at any QP, and rests or not.
+    // qp_pick reads the values written before this cycle: it looks at any QP, and rests or not.
     if (!qps.empty()) {
       Qp& q = qps[rng.below(qps.size())];
       const uint64_t tail = issue && issue->qp == &q ? q.tail - 1 : q.tail;
@@ -401,7 +401,7 @@ class QpRetireTest : public testing::Test {
     for (Qp& q : qps) q.asked = false;
   }
 
-  /// All is taken, reported and quiet; nobody waits for a kick.
+  /// Waits until every input is taken and reported. No QP may still wait for a kick.
   void settle() {
     ASSERT_TRUE(dut.run_until([&] { return !request && !fail && answers.empty(); }, 3000));
     dut.settle(60);
@@ -445,12 +445,13 @@ class QpRetireTest : public testing::Test {
       default:
         tell_some(q);
     }
-    if (request || !answers.empty()) return;  // qp_state asks one thing at a time
+    if (request || !answers.empty()) return;  // qp_state has at most one request outstanding
     const bool quiet = !issue && !prod_write;
     if (quiet && rng.percent(1)) ask(q, kLook);
     if (quiet && rng.below(400) == 0) end(q);
   }
-  /// In posting order, but Reads end when they like, and the oldest last now and then.
+  /// Reports done in posting order; Reads complete at random times, and now and then the oldest
+  /// entry completes last.
   void tell_some(Qp& q) {
     const size_t from = holds_head_ ? 1 : 0;
     bool sent = false;
@@ -464,7 +465,7 @@ class QpRetireTest : public testing::Test {
       if (rng.percent(50)) return;
     }
   }
-  /// No unit reports anything of it any more; a WQE may have failed.
+  /// Ends the QP: the units report nothing more of it. A WQE may have failed.
   void end(Qp& q) {
     dut.run_until([&] { return dut.wr_done.empty() && dut.rx_done.empty(); }, 3000);
     const auto any = [&]() -> uint64_t { return q.head + rng.below(q.window.size()); };
@@ -480,7 +481,7 @@ class QpRetireTest : public testing::Test {
     }
     ask(q, kFlush);
   }
-  /// In error: what is posted then is flushed; a done that comes too late changes nothing.
+  /// A QP in error: newly posted WQEs are flushed, and a late done changes nothing.
   void stale(Qp& q) {
     dut.run_until([&] { return dut.flush.empty(); }, 3000);
     dut.settle(40);
@@ -497,7 +498,7 @@ class QpRetireTest : public testing::Test {
     if (rng.percent(20)) create(q);
   }
 
-  /// Cycles for each operation: wr_done and rx_done of all QPs in turn, with a CQE each.
+  /// Cycles per operation: wr_done and rx_done of all QPs in turn, with a CQE each.
   double rate(unsigned count, bool sends, bool receives, unsigned each) {
     start({0, 0}, count);
     dut.wr_done.idle(0);
@@ -515,7 +516,7 @@ class QpRetireTest : public testing::Test {
             if (sends) later_.push_back(&q);
             if (receives) receive(q);
           }
-          while (later_.size() > 1) {  // its window entry was written a cycle ago
+          while (later_.size() > 1) {  // its window entry was written one cycle ago
             Qp& q = *later_.front();
             later_.pop_front();
             for (size_t i = 0; i < q.window.size(); i++)
@@ -563,8 +564,8 @@ TYPED_TEST(QpRetireTest, EachCompletesOnceInOrder) {
   this->met.expect_all();
 }
 
-// A command to cq follows every CQE that was given to cq before: so the answer that lets admin send
-// it comes when cq has taken them.
+// A command to cq follows every CQE that was given to cq earlier. The response that lets admin send
+// the command therefore comes after cq has taken those CQEs.
 TYPED_TEST(QpRetireTest, AnAnswerFollowsTheCqesBeforeIt) {
   for (const unsigned op : {this->kLook, this->kFlush}) {
     this->start({0, 0}, 2);
@@ -584,7 +585,7 @@ TYPED_TEST(QpRetireTest, AnAnswerFollowsTheCqesBeforeIt) {
   }
 }
 
-// Architecture 4: retirement takes a done every other cycle, both directions at once, on any QPs.
+// Architecture 4: retirement accepts a done every other cycle, both directions at once, on any QPs.
 TYPED_TEST(QpRetireTest, TakesADoneEveryOtherCycle) {
   for (const unsigned count : {1U, 2U, 8U, TypeParam::kQps}) {
     for (const auto& [sends, receives] : {std::pair{true, true}, {true, false}, {false, true}}) {
@@ -596,7 +597,7 @@ TYPED_TEST(QpRetireTest, TakesADoneEveryOtherCycle) {
   }
 }
 
-// The oldest is done last: the window retires, a WQE every other cycle.
+// The oldest is done last: then the window retires one WQE every other cycle.
 TYPED_TEST(QpRetireTest, AWindowRetiresAtThatRate) {
   this->start({0, 0}, 1);
   auto& q = this->qps[0];
@@ -617,7 +618,8 @@ TYPED_TEST(QpRetireTest, AWindowRetiresAtThatRate) {
   this->settle();
 }
 
-// A kick costs qp_sched a look: a queue that runs empty is one only of a QP that is closing.
+// A kick costs qp_sched a visit. So a queue that runs empty causes one only for a QP that is
+// closing.
 TYPED_TEST(QpRetireTest, KicksForAnEmptyQueueOnlyWhileClosing) {
   this->start({0, 0}, 4);
   uint64_t closing = 0;

@@ -1,9 +1,9 @@
-// qp_sched: who has work gets its turn, each in turn, nobody twice; no kick is lost.
+// qp_sched: each QP with work gets its turn, round robin, none is listed twice; no kick is lost.
 //
-// The reference is a queue of QPs and two flags a QP, moved by the operations in the order in which
-// they were taken. Fairness is counted apart from it: a QP that waits sees no other QP's turn
-// twice. The test plays the sources and the owners, on a few QPs (operations on one QP follow each
-// other) and on all of them (the list is full).
+// The reference is a queue of QPs and two flags per QP, updated by the operations in the order in
+// which they were accepted. Fairness is checked independently: a waiting QP sees no other QP's turn
+// twice. The test plays the sources and the owners, on a few QPs (consecutive operations on one QP)
+// and on all of them (the list is full).
 #include "VQpSched.h"
 #include "VQpSchedMin.h"
 #include "lib/word.hpp"
@@ -39,8 +39,8 @@ class QpSchedTest : public testing::Test {
   };
   struct Qp {
     bool active = false, again = false, listed = false;
-    uint64_t listed_at = 0;        // turns of all, when it was listed
-    uint64_t turn = ~uint64_t{0};  // the last one it had
+    uint64_t listed_at = 0;        // turns of all QPs when it was listed
+    uint64_t turn = ~uint64_t{0};  // its last turn
     uint64_t last_kick = 0, last_op = ~uint64_t{0} - 8;
     bool last_was_finish = false;
   };
@@ -49,7 +49,7 @@ class QpSchedTest : public testing::Test {
   base::Rng rng = tb::test_rng("operations");
   tb::Pace pace;
   bool running = false, kicks = true, finishes = true, never_requeue = false;
-  unsigned clearing = 0, few = 0;  // QPs in use; 0: all
+  unsigned clearing = 0, few = 0;  // few: QPs in use; 0: all
   std::vector<Qp> qps;
   std::deque<uint64_t> list;
   std::vector<uint64_t> owned;
@@ -127,7 +127,8 @@ class QpSchedTest : public testing::Test {
     ASSERT_FALSE(list.empty()) << "QP " << qpn << " has its turn, and nobody has work";
     Qp& qp = qps[qpn];
     ASSERT_TRUE(qp.listed) << "QP " << qpn << " has its turn, and is not on the list";
-    // Fair: since it was listed no other had two turns, so there were fewer than there are QPs.
+    // Fairness: no other QP had two turns since this one was listed, so there were fewer turns than
+    // QPs.
     ASSERT_LT(turns - qp.listed_at, B::kQps) << "QP " << qpn << " waited too long";
     met("a turn after all others", turns - qp.listed_at == B::kQps - 1);
     ASSERT_EQ(qpn, list.front()) << "out of turn";
@@ -183,7 +184,7 @@ class QpSchedTest : public testing::Test {
     qp.last_op = dut.now();
     qp.last_was_finish = s >= kFirstFinish;
   }
-  // A kick on the list is remembered until the finish too: its turn may have begun already.
+  // A kick of a listed QP is also remembered until the finish: its turn may have begun already.
   void enlist(uint64_t qpn) {
     Qp& qp = qps[qpn];
     qp.active = qp.listed = true;
@@ -238,7 +239,8 @@ TYPED_TEST(QpSchedTest, EachInItsTurnAndNoneTwice) {
   this->met.expect_all();
 }
 
-// The header: 4 cycles from a kick to qpn_o, 5 with a list in block memory; an operation a cycle.
+// The header: 4 cycles from a kick to qpn_o, 5 with a list in block memory; one operation per
+// cycle.
 TYPED_TEST(QpSchedTest, Latency) {
   this->start({});
   this->kicks = this->finishes = false;

@@ -1,10 +1,11 @@
-// qp_sq_fetch: what software announced stands in the prefetch buffer before the QP is told, each
-// unit at its place, over the ring's end and over the end of the 16-bit indices.
+// qp_sq_fetch: announced units are in the prefetch buffer before the QP is kicked, each unit in its
+// slot, across the ring's end and across the wrap of the 16-bit indices.
 //
-// The reference is the ring itself: unit i of a QP has bytes that only its index and its QP give,
-// so a unit of the wrong place, QP or lap is seen when it is taken. What is fetched is judged by
-// the header's rules: never past what was announced, the ring's end or the buffer's room; at most
-// four reads under way. With one operation at a time the length of each read is known exactly.
+// The reference is the ring itself: the bytes of unit i of a QP depend only on its index and its
+// QP. A unit of the wrong slot, QP or lap is therefore detected when it is taken. The fetches are
+// checked against the header's rules: never past the announced units, the ring's end or the
+// buffer's room; at most four reads in flight. With one operation at a time the length of each read
+// is known exactly.
 #include <cstring>
 
 #include "VQpSqFetch.h"
@@ -50,10 +51,10 @@ class QpSqFetchTest : public testing::Test {
         *this, "kick",
         tb::pins(this->top().kick_valid_o, this->top().kick_ready_i, this->top().kick_qpn_o)};
   };
-  struct Qp {  // counts run on; the RTL's are modulo 2^16
+  struct Qp {  // these counters do not wrap; the RTL's are modulo 2^16
     uint64_t qpn = 0, life = 0, base = 0, log = 2;
     uint64_t prod = 0, asked = 0, arrived = 0, head = 0,
-             told = 0;  // told: arrived is seen from then
+             told = 0;  // told: cycle of the last change of arrived
     unsigned reads = 0;
     bool fail = false, alive = false, closing = false;
     uint64_t kicks = 0, want_kicks = 0;
@@ -63,7 +64,7 @@ class QpSqFetchTest : public testing::Test {
     Qp* qp;
     uint64_t first, count;
     bool fails = false;
-    uint64_t barriers = 0;  // asked for when it was sent
+    uint64_t barriers = 0;  // barriers outstanding when it was sent
   };
   struct Push {
     Qp* qp;
@@ -71,7 +72,7 @@ class QpSqFetchTest : public testing::Test {
     bool offered = false;
   };
   struct Request {
-    Qp* qp;  // none: a barrier
+    Qp* qp;  // null: a barrier
   };
   struct Taken {
     Qp* qp;
@@ -90,7 +91,7 @@ class QpSqFetchTest : public testing::Test {
   std::optional<Qp*> init;
   std::optional<std::pair<Qp*, uint64_t>> prod_write, head_write;
   std::optional<Taken> taking, taken;
-  std::deque<Qp*> barriers;  // the QP that waits for it
+  std::deque<Qp*> barriers;  // the QP that waits for each
   uint64_t units = 0, pushes_in = 0, pushes_out = 0;
   tb::Tally met{"read of the whole buffer",
                 "read of a quarter",
@@ -168,7 +169,7 @@ class QpSqFetchTest : public testing::Test {
   }
 
   // --- what the neighbours do, at random
-  enum class Phase { kMixed, kLazy, kPushes, kSlow };  // the last: slow answers, units one by one
+  enum class Phase { kMixed, kLazy, kPushes, kSlow };  // kSlow: slow responses, units one by one
   void act() {
     static constexpr Phase kPhases[] = {Phase::kMixed, Phase::kLazy, Phase::kPushes, Phase::kSlow};
     if (rng.below(300) == 0) phase = kPhases[rng.below(4)];
@@ -179,7 +180,7 @@ class QpSqFetchTest : public testing::Test {
     if (!rng.percent(slow ? 95 : pace.stall)) answer();
   }
   Phase phase = Phase::kMixed;
-  /// Software announces units; the doorbell at times carries them.
+  /// Software announces units; at times the doorbell carries them.
   void post(Qp& q) {
     if (prod_write || push || !q.alive || q.closing) return;
     const uint64_t room = q.size() - (q.prod - q.head);
@@ -187,7 +188,7 @@ class QpSqFetchTest : public testing::Test {
     uint64_t n = rng.percent(50) ? rng.between(1, 2) : rng.between(1, 2 * B::kPre);
     if (phase == Phase::kPushes) n = rng.between(1, 2);
     if (phase == Phase::kSlow) n = 1;
-    const uint64_t behind = uint64_t{1} << rng.between(6, 14);  // the next push by so much
+    const uint64_t behind = uint64_t{1} << rng.between(6, 14);  // distance of the next push
     const bool jumps = q.log == 15 && phase == Phase::kPushes && rng.percent(30);
     if (jumps && behind > q.prod - q.asked) n = behind - (q.prod - q.asked);
     n = std::min(n, room);
@@ -199,7 +200,7 @@ class QpSqFetchTest : public testing::Test {
   void ask(Qp& q) {
     if (!q.alive || q.closing) return;
     if ((q.fail || rng.percent(1)) && !(push && push->qp == &q)) {
-      q.closing = true;  // a barrier, and then another life
+      q.closing = true;  // a barrier, then the QP is created again
       request = Request{nullptr};
       closing_next = &q;
     } else {
@@ -238,7 +239,7 @@ class QpSqFetchTest : public testing::Test {
     t.req_valid_i = running && request;
     t.req_barrier_i = request ? request->qp == nullptr : rng.percent(50);
     tb::set(t.req_qpn_i, request && request->qp != nullptr ? request->qp->qpn : rng.below(B::kQps));
-    // The doorbell has announced before it pushes.
+    // The doorbell announces units before it pushes them.
     if (push && !push->offered) push->offered = !prod_write && !rng.percent(pace.idle);
     const bool pushing = running && push && push->offered;
     t.push_valid_i = pushing;
@@ -287,7 +288,7 @@ class QpSqFetchTest : public testing::Test {
       met("indices run round", taken->index == 65'536);
     }
     taken = std::exchange(taking, std::nullopt);
-    if (taken) {  // issued: the head moves on
+    if (taken) {  // issued: the head advances
       taken->qp->head++;
       head_write = {taken->qp, taken->qp->head};
     }
@@ -312,7 +313,7 @@ class QpSqFetchTest : public testing::Test {
     }
   }
 
-  // The fetch state changed: which operation was it, and may it?
+  // The fetch state changed: finds the operation and checks that it was allowed.
   void arrive() {
     auto& t = dut.top();
     const auto it =
@@ -359,7 +360,7 @@ class QpSqFetchTest : public testing::Test {
         met("push over the ring's end", n == 2 && asked % q.size() == 1);
         push_in = true;
       }
-    } else {  // an answer
+    } else {  // a response
       ASSERT_FALSE(coming.empty()) << where;
       const Read r = coming.front();
       coming.pop_front();
@@ -400,7 +401,7 @@ class QpSqFetchTest : public testing::Test {
     return !push && !request && !init && out.empty() && coming.empty() && to_leave.empty() &&
            barriers.empty() && !taking && !taken && !prod_write && !head_write;
   }
-  void bury() {  // those whose barrier came out
+  void bury() {  // of QPs whose barrier came out
     for (Qp& q : qps) {
       if (!q.alive && !init && !prod_write && !head_write && !(push && push->qp == &q)) {
         const bool was = std::exchange(acts, false);
@@ -438,9 +439,10 @@ TYPED_TEST(QpSqFetchTest, EachUnitIsItsOwn) {
   this->met.expect_all();
 }
 
-// The header's rule, with one operation at a time: min(announced, up to the ring's end), as many as
-// fit into an empty buffer, else a quarter of it, if that is free. 65,536 units and on, so that the
-// indices run round on a ring of 4 units and on the longest.
+// The header's rule, with one operation at a time: min(announced, units up to the ring's end), at
+// most as many as fit into an empty buffer. If the buffer is not empty: a quarter of it, if that is
+// free. More than 65,536 units, so that the indices wrap on a ring of 4 units and on the longest
+// ring.
 TYPED_TEST(QpSqFetchTest, IndicesRunRound) {
   this->error_percent = 0;
   for (uint64_t log : {2U, 15U}) {
@@ -480,21 +482,21 @@ TYPED_TEST(QpSqFetchTest, IndicesRunRound) {
   }
 }
 
-// An answer comes after a push, else a push first: with a push on offer in every cycle each read is
-// told all the same, and with answers on offer the pushes go on.
+// A response wins after a push, otherwise a push wins. With a push valid in every cycle each read
+// is still reported, and with responses valid the pushes go on.
 TYPED_TEST(QpSqFetchTest, PushesAndAnswersTakeTurns) {
   this->error_percent = 0;
   this->start({}, {5, 5});
   auto &pusher = this->qps[0], &reader = this->qps[1];
   const auto cycle = [&] {
     if (!this->push) {
-      this->push = typename TestFixture::Push{&pusher, 1000, 1};  // never the next
+      this->push = typename TestFixture::Push{&pusher, 1000, 1};  // its index is never the next one
       this->push->offered = true;
     }
     this->dut.cycle();
   };
   for (int i = 0; i < 20 && !this->HasFatalFailure(); i++) {
-    // Announced and asked for while nobody pushes: a push goes before a request.
+    // Announced and requested while no push is valid: a push has priority over a request.
     this->dut.run_until([&] { return !this->push; }, 50);
     reader.prod += TypeParam::kPre;
     this->prod_write = {&reader, reader.prod};

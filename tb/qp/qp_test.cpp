@@ -1,5 +1,5 @@
-// qp: doorbells, fetch, issue, retirement, receives, states, errors, flush; then random traffic with random ends.
-// Neighbours and reference: qp_world.hpp.
+// qp: doorbells, fetch, issue, retirement, receives, states, errors, flush; then random traffic
+// with random ends. Neighbours and reference: qp_world.hpp.
 #include <cstdio>
 #include <set>
 
@@ -27,7 +27,7 @@ class QpTest : public testing::Test {
   D dut;
   base::Rng rng{test_seed()};
 
-  /// A world with one running QP (or n of them), at every pace.
+  /// A world with one running QP (or `running` of them), at every pace.
   template <class F>
   void worlds(F body, unsigned running = 1, unsigned latency = 40) {
     each_pace([&](Pace p) {
@@ -49,7 +49,7 @@ using Duts =
     testing::Types<QpDut<VQp, false>, QpDut<VQpMin, true>, QpModelDut<false>, QpModelDut<true>>;
 TYPED_TEST_SUITE(QpTest, Duts);
 
-/// The RTL alone: cycles, and the walk for the QPs of a CQ, which the model makes at once.
+/// RTL only: cycles, and the walk for the QPs of a CQ, which the model finishes at once.
 template <class D>
 class QpRtlTest : public QpTest<D> {};
 using RtlDuts = testing::Types<QpDut<VQp, false>, QpDut<VQpMin, true>>;
@@ -90,7 +90,8 @@ TYPED_TEST(QpTest, EveryShapeOfWqeWrapsAroundTheRing) {
   });
 }
 
-// As many Reads as agreed are out at once, and not one more; one that ends lets the next go. R5040-6.1-05, 07.
+// As many Reads are outstanding as agreed, and no more. Each completed Read lets the next one go.
+// R5040-6.1-05, 07.
 TYPED_TEST(QpTest, AsManyReadsAsAgreedAreOut) {
   this->worlds([&](auto& w) {
     const unsigned most = std::min<unsigned>(32, this->sizes().sq_window);
@@ -124,7 +125,8 @@ TYPED_TEST(QpTest, PushedWqesAreNotFetched) {
       ASSERT_TRUE(w.run([&] { return w.idle(0); }));
     }
     EXPECT_EQ(w.sq_reads(), 0U);
-    // Behind one that is only announced, a pushed one cannot go first: its copy is dropped, both are fetched.
+    // A pushed WQE cannot go before one that is only announced: its copy is dropped, and qp fetches
+    // both.
     w.post(0, w.make(WrOpcode::kSend, {1}, 2 | 8));
     w.post(0, w.make(WrOpcode::kSend, {2}, 2 | 8), true);
     ASSERT_TRUE(w.run([&] { return w.idle(0); }));
@@ -141,20 +143,21 @@ TYPED_TEST(QpTest, BadDoorbellsAreCountedAndIgnored) {
     auto page = w.doorbell(0, DoorbellKind::kSq, 1);
     page.page = 7;
     bad(page);
-    bad(w.doorbell(1, DoorbellKind::kSq, 1));  // does not exist
+    bad(w.doorbell(1, DoorbellKind::kSq, 1));  // QP 1 does not exist
     auto far = w.doorbell(0, DoorbellKind::kSq, 1);
     far.qpn = 0xffff;
     bad(far);
-    bad(w.doorbell(0, DoorbellKind::kSq, 17));  // more than the ring
+    bad(w.doorbell(0, DoorbellKind::kSq, 17));  // more than the ring holds
     bad(w.doorbell(0, DoorbellKind::kRq, 9));
-    bad(w.doorbell(0, DoorbellKind::kSq, 0xffff));  // back
+    bad(w.doorbell(0, DoorbellKind::kSq, 0xffff));  // goes back
     w.wait(150);
     EXPECT_EQ(d.bad_doorbells, 6U);
     EXPECT_EQ(w.sq_reads(), 0U);
     for (int i = 0; i < 16; i++) w.post(0, w.make(WrOpcode::kRdmaWrite, {8}));
     w.ring(0);
-    bad(w.doorbell(0, DoorbellKind::kSq, 8));                 // back, among those that are not done
-    d.qp_doorbell.put(w.doorbell(0, DoorbellKind::kSq, 16));  // again: no harm
+    // goes back, to a WQE that is not done
+    bad(w.doorbell(0, DoorbellKind::kSq, 8));
+    d.qp_doorbell.put(w.doorbell(0, DoorbellKind::kSq, 16));  // repeated: no effect
     ASSERT_TRUE(w.run([&] { return w.qp(0).sq_cqes.size() == 16; }));
     bad(w.doorbell(0, DoorbellKind::kSq, 15));
     w.wait(100);
@@ -326,7 +329,7 @@ TYPED_TEST(QpTest, ATerminateLeavesBeforeTheStop) {
   });
 }
 
-// llp_if may say that it has left before rdmap's error is looked at.
+// llp_if may report that the Terminate is sent before qp handles rdmap's error.
 TYPED_TEST(QpTest, ATerminateThatHasLeftIsNotWaitedFor) {
   this->worlds([&](auto& w) {
     w.event(0, LlpQpEvt::kTermDone);
@@ -374,7 +377,8 @@ TYPED_TEST(QpTest, AGracefulCloseWaitsForTheSends) {
   });
 }
 
-// FIN waits until the peer's Reads are answered. Meanwhile everything else goes on, and whatever ends the QP ends it.
+// The FIN waits until the peer's Reads are answered. Meanwhile everything else goes on, and any
+// event that ends a QP ends this one.
 TYPED_TEST(QpTest, AGracefulCloseWaitsForTheResponder) {
   enum class End { kGraceful, kPeerFirst, kLost, kDriver, kTerminate, kReadBehindTheFin };
   for (const End end : {End::kGraceful, End::kPeerFirst, End::kLost, End::kDriver, End::kTerminate,
@@ -402,7 +406,7 @@ TYPED_TEST(QpTest, AGracefulCloseWaitsForTheResponder) {
           w.ring(1);
           ASSERT_TRUE(w.run([&] { return w.qp(1).sq_cqes.size() == 1; }));
           ASSERT_EQ(w.modify(1, QpState::kError),
-                    AdminStatus::kOk);  // another's stop does not wait for this one
+                    AdminStatus::kOk);  // the stop of another QP does not wait for this one
           const bool goes_out =
               end == End::kGraceful || end == End::kPeerFirst || end == End::kReadBehindTheFin;
           if (goes_out) {
@@ -444,8 +448,9 @@ TYPED_TEST(QpTest, AGracefulCloseWaitsForTheResponder) {
   }
 }
 
-// What qp has taken when the peer's close, or an end, is judged counts, even if completions are backed up: however many stand in
-// the queue of qp_retire before it. What qp has not taken holds up the unit's event or acknowledgement (tb/llp_if, tb/ddp).
+// A completion that qp has accepted before it judges the peer's close or an end counts, even if
+// completions back up: however many are ahead of it in the queue of qp_retire. A completion that qp
+// has not accepted delays the unit's event or acknowledgement (tb/llp_if, tb/ddp).
 TYPED_TEST(QpTest, WhatStandsBeforeTheDoorCountsBeforeTheEnd) {
   for (const bool close : {true, false}) {
     SCOPED_TRACE(close ? "peer_closed" : "qp_error");
@@ -455,7 +460,7 @@ TYPED_TEST(QpTest, WhatStandsBeforeTheDoorCountsBeforeTheEnd) {
       this->worlds(
           [&](auto& w) {
             auto& d = this->dut;
-            d.wr_done.idle(0);  // a queue offers what is in it
+            d.wr_done.idle(0);  // the queue offers each entry at once
             d.rx_done.idle(0);
             w.hold_done(true);
             w.post(0, w.make(WrOpcode::kSend, {10}));
@@ -495,7 +500,8 @@ TYPED_TEST(QpTest, WhatStandsBeforeTheDoorCountsBeforeTheEnd) {
   }
 }
 
-// Behind the peer's FIN nobody answers a Read: one that is posted then has done nothing wrong, but the connection is of no use.
+// After the peer's FIN a Read gets no answer. A Read posted then is not wrong, but the connection
+// is useless: the Read is flushed.
 TYPED_TEST(QpTest, AReadBehindThePeersFinIsFlushed) {
   for (const bool good : {true, false}) {
     this->worlds([&](auto& w) {
@@ -527,7 +533,8 @@ TYPED_TEST(QpTest, AReadBehindThePeersFinIsFlushed) {
   }
 }
 
-// The peer's Terminate may stand in mpa or ddp when its reset comes: it says more than the reset does.
+// The peer's Terminate may still be in mpa or ddp when the peer's reset comes. qp reports the
+// Terminate, since it says more than the reset.
 TYPED_TEST(QpTest, ALossIsReportedBehindWhatHasComeBefore) {
   this->worlds([&](auto& w) {
     w.event(0, LlpQpEvt::kLost);
@@ -566,7 +573,7 @@ TYPED_TEST(QpTest, ThePeersCloseIsAnsweredOrFatal) {
       2);
 }
 
-// Also one that a close of our own waits for: nobody answers it any more.
+// Also when our own close waits for the Read: the peer no longer answers it.
 TYPED_TEST(QpTest, ThePeersCloseWithAReadOutstandingIsFatal) {
   this->worlds([&](auto& w) {
     w.hold_done(true);
@@ -591,7 +598,8 @@ TYPED_TEST(QpTest, TheDriverAbortsAndPostsAreFlushed) {
     w.ring(0);
     w.post_recv(0, 3);
     w.wait(100);
-    ASSERT_EQ(w.modify(0, QpState::kError), AdminStatus::kOk);  // answered when it is done
+    // the response comes when it is done
+    ASSERT_EQ(w.modify(0, QpState::kError), AdminStatus::kOk);
     const auto after = w.query(0);
     EXPECT_EQ(after.state, QpState::kError);
     EXPECT_EQ(after.drained, 1);
@@ -603,7 +611,7 @@ TYPED_TEST(QpTest, TheDriverAbortsAndPostsAreFlushed) {
     w.wait(100);
     w.expect_all_reported(0);
     EXPECT_TRUE(w.asyncs().empty());
-    for (int i = 0; i < 3; i++) {  // and what comes later, each on its queue
+    for (int i = 0; i < 3; i++) {  // WQEs posted later are flushed, too, each on its queue
       w.post(0, w.make(WrOpcode::kSend, {10}), i == 1);
       if (i != 1) w.ring(0);
       ASSERT_TRUE(w.run([&] { return w.qp(0).reported == w.qp(0).posted.size(); }));
@@ -614,7 +622,7 @@ TYPED_TEST(QpTest, TheDriverAbortsAndPostsAreFlushed) {
     w.ring(0);  // nothing new
     w.wait(200);
     EXPECT_EQ(w.qp(0).sq_cqes.size(), entries);
-    // idle: flush only
+    // An idle QP: flush only.
     w.create(1, 3, 3);
     w.ctl().clear();
     w.post_recv(1, 2);
@@ -672,7 +680,7 @@ TYPED_TEST(QpTest, ReceivesAreTakenInOrder) {
   });
 }
 
-// host_if forgets the halves of pushes of a QP before its destroy_qp is answered, and of no other QP.
+// host_if discards the half pushes of a QP before its destroy_qp is answered, and of no other QP.
 TYPED_TEST(QpTest, ADestroyedQpLeavesNoHalfOfAPush) {
   this->worlds([&](auto& w) {
     auto& d = this->dut;
@@ -697,7 +705,7 @@ TYPED_TEST(QpTest, ADestroyedQpLeavesNoHalfOfAPush) {
   });
 }
 
-// A fetch that was still wanted when the QP went must not read its ring any more.
+// A fetch still requested when the QP is destroyed must not read its ring any more.
 TYPED_TEST(QpTest, ADestroyedQpReadsNothing) {
   this->worlds([&](auto& w) {
     auto& d = this->dut;
@@ -715,7 +723,7 @@ TYPED_TEST(QpTest, ADestroyedQpReadsNothing) {
     w.wait(300);
     EXPECT_EQ(w.qp(4).rq_reads, 0U);
     EXPECT_EQ(w.qp(3).rq_reads, 1U);
-    // A doorbell in state error just before: its flush entry is right, or there is none.
+    // A doorbell in state error just before destroy_qp: its flush entry is right, or absent.
     for (unsigned gap = 0; gap < 40; gap++) {
       if (gap != 0) {
         w.create(0, 4, 3);
@@ -753,8 +761,8 @@ TYPED_TEST(QpTest, AnOverrunCqFailsItsQps) {
   });
 }
 
-// Overruns that come together share one walk, and none of them waits for it. QPs that were passed
-// before a later one came are found, too.
+// Overruns that come together share one walk, and none of them waits for it. qp also finds the QPs
+// that the walk had passed before a later overrun came.
 TYPED_TEST(QpRtlTest, OverrunsThatComeTogetherWaitForNoWalk) {
   this->worlds([&](auto& w) {
     this->dut.cq_fault.idle(0);
@@ -769,13 +777,14 @@ TYPED_TEST(QpRtlTest, OverrunsThatComeTogetherWaitForNoWalk) {
     for (const unsigned n : {6u, 3u, 5u}) ASSERT_TRUE(this->ended(w, n));
     for (const unsigned n : {0u, 4u}) EXPECT_EQ(w.query(n).state, QpState::kRts);
     EXPECT_EQ(w.query(7).state, QpState::kIdle);
-    std::set<uint16_t> failed;  // rdmap takes the first fault of a QP, whatever follows
+    std::set<uint16_t> failed;  // rdmap takes the first fault of a QP and ignores later ones
     for (const auto& f : w.faults()) failed.insert(f.qpn);
     EXPECT_EQ(failed, (std::set<uint16_t>{3, 5, 6}));
   });
 }
 
-// Three CQs overrun at once: finding their QPs takes its time. Meanwhile the last one goes, and comes again with a new QP.
+// Three CQs overrun at once: the walk for their QPs takes time. Meanwhile the last CQ is destroyed
+// and created again with a new QP.
 TYPED_TEST(QpRtlTest, ANewQpHasNothingOfAnEarlierCqsOverrun) {
   this->worlds([&](auto& w) {
     this->dut.cq_fault.idle(0);  // the CQs overrun before the QP is created
@@ -791,8 +800,8 @@ TYPED_TEST(QpRtlTest, ANewQpHasNothingOfAnEarlierCqsOverrun) {
   });
 }
 
-// All QPs of a CQ that overruns have ended: nothing comes of their events, but each is looked at. Meanwhile one is destroyed, and its
-// number is given again.
+// All QPs of a CQ that overruns have ended: their events have no effect, but qp visits each QP.
+// Meanwhile one QP is destroyed, and its number is reused.
 TYPED_TEST(QpTest, ANewQpHasNothingOfItsNumbersEarlierEvents) {
   this->worlds([&](auto& w) {
     const unsigned last = std::min(64U, w.kQps) - 1;
@@ -802,7 +811,7 @@ TYPED_TEST(QpTest, ANewQpHasNothingOfItsNumbersEarlierEvents) {
     }
     this->dut.cq_fault.put({7});
     ASSERT_TRUE(w.run([&] { return this->dut.cq_fault.empty(); }));
-    w.wait(last + 10);  // they are found, the last one, too
+    w.wait(last + 10);  // the walk has found them, including the last one
     ASSERT_EQ(w.command(AdminOpcode::kDestroyQp, last).status, AdminStatus::kOk);
     w.create(last, 3, 3, 1, 2);
     w.wait(2 * this->sizes().num_qps + 1000);
@@ -811,8 +820,8 @@ TYPED_TEST(QpTest, ANewQpHasNothingOfItsNumbersEarlierEvents) {
   });
 }
 
-// Send queues that want units all the time, more than requests have places, and a slow host: the end of another QP waits for the
-// requests before it alone.
+// Send queues that always want units, more than the request queue has entries, and a slow host: the
+// end of another QP waits only for the requests before it.
 TYPED_TEST(QpTest, FetchesOfOthersDoNotHoldUpAnEnd) {
   this->dut.restart({});
   QpWorld<TypeParam> w(this->dut, this->rng.fork("world"), 40);
@@ -821,7 +830,7 @@ TYPED_TEST(QpTest, FetchesOfOthersDoNotHoldUpAnEnd) {
     w.to_rts(n);
   }
   this->dut.sq_rd_req.stall(99);
-  const auto busy = [&] {  // their rings stay full
+  const auto busy = [&] {  // keeps their rings full
     for (unsigned n = 1; n < w.kQps; n++) {
       if (w.sq_room(n) < 4) continue;
       while (w.sq_room(n) >= 4) w.post(n, w.make(WrOpcode::kRdmaWrite, {8}, 2, 3));
@@ -843,7 +852,8 @@ TYPED_TEST(QpTest, FetchesOfOthersDoNotHoldUpAnEnd) {
       << "requests that came later went first";
 }
 
-// Nobody takes completions, answers reads or keys, takes WQEs or commands: doorbells and news are taken all the same.
+// Completions, reads, key checks, WQEs and commands are all stalled: qp still accepts doorbells and
+// events.
 TYPED_TEST(QpTest, NewsIsTakenWhateverIsStalled) {
   this->worlds(
       [&](auto& w) {
@@ -884,8 +894,9 @@ TYPED_TEST(QpTest, NewsIsTakenWhateverIsStalled) {
       4);
 }
 
-// Whatever is posted is handed on in order and unchanged, at most window and slots at a time, and each WQE, receive or send,
-// is reported exactly once, in order, whatever ends the QP; then the QP can be destroyed and made again.
+// Every posted WQE is handed on in order and unchanged, at most window and slots at a time. Each
+// WQE, receive or send, is reported exactly once, in order, whatever ends the QP. Then the QP can
+// be destroyed and created again.
 TYPED_TEST(QpTest, RandomTrafficAndEndsReportEverythingOnce) {
   for (unsigned round = 0; round < 6; round++) {
     const Pace pace = kPaces[round % 4];
@@ -917,8 +928,7 @@ TYPED_TEST(QpTest, RandomTrafficAndEndsReportEverythingOnce) {
       if (r.percent(30) && w.rq_room(n) > 0)
         w.post_recv(n, static_cast<unsigned>(r.between(1, w.rq_room(n))));
       if (q.rq_prod > q.rq_taken &&
-          r.percent(
-              50)) {  // a doorbell that races with a take may count or not: let it be seen first
+          r.percent(50)) {  // a doorbell that races with a take may count or not: wait for it
         w.run([&] { return this->dut.qp_doorbell.empty(); });
         w.wait(20);
       }
@@ -956,7 +966,7 @@ TYPED_TEST(QpTest, RandomTrafficAndEndsReportEverythingOnce) {
       if (r.percent(60)) w.ring(n);
       if (left[n] != 0) continue;
       w.ring(n);
-      // The end: by itself if a WQE was bad.
+      // Ends the QP; one with a bad WQE ends by itself.
       const bool quiet = end[n] == 0 || end[n] == 3;
       if (quiet) {
         ASSERT_TRUE(w.run([&] { return w.idle(n) || q.faulted; })) << "QP " << n << " got stuck";
@@ -1017,7 +1027,7 @@ TYPED_TEST(QpTest, RandomTrafficAndEndsReportEverythingOnce) {
   }
 }
 
-// 64-byte Writes of one unit, everything around them fast: cycles from WQE to WQE.
+// 64-byte Writes of one unit, with fast neighbours: cycles from WQE to WQE.
 TYPED_TEST(QpRtlTest, KeepsItsRate) {
   for (unsigned qps : {1U, 8U}) {
     this->dut.restart({0, 0});
@@ -1049,7 +1059,8 @@ TYPED_TEST(QpRtlTest, KeepsItsRate) {
   }
 }
 
-// A host 300 cycles away: a ring is read on while its buffer is being emptied, and a single WQE at once.
+// A host 300 cycles away: qp reads ahead on a ring while its buffer is drained, and reads a single
+// WQE at once.
 TYPED_TEST(QpTest, RingsAreReadAhead) {
   this->dut.restart({0, 0});
   QpWorld<TypeParam> w(this->dut, this->rng.fork("world"), 0);
@@ -1071,7 +1082,7 @@ TYPED_TEST(QpTest, RingsAreReadAhead) {
   for (unsigned i = 0; i < count; i++) w.post(0, w.make(WrOpcode::kRdmaWrite, {64}));
   w.ring(0);
   const double send = per("send WQE", count, [&] { return w.qp(0).issued; });
-  for (unsigned i = 0; i < count; i++) w.post_recv(0);  // a doorbell each
+  for (unsigned i = 0; i < count; i++) w.post_recv(0);  // one doorbell each
   w.wait(700);
   const unsigned reads = w.qp(0).rq_reads;
   EXPECT_LE(reads, sizes.rq_prefetch == 1 ? 1U : 8U)
@@ -1088,7 +1099,7 @@ TYPED_TEST(QpTest, RingsAreReadAhead) {
     EXPECT_LE(w.qp(0).rq_reads, 5 + count / 4);
     EXPECT_EQ(w.most_rq_reads(), 4U);
   }
-  // One alone, each time.
+  // A single WQE, each time.
   for (int i = 0; i < 3; i++) {
     w.wait(700);
     const uint64_t from = w.now();
@@ -1104,7 +1115,8 @@ TYPED_TEST(QpTest, RingsAreReadAhead) {
   }
 }
 
-// Of several reads under way the first fails: nothing of the others is used. A send queue ends there; a receive queue is read again.
+// The first of several reads in flight fails: qp uses none of the others. A send queue ends there;
+// qp reads a receive queue again.
 TYPED_TEST(QpTest, WhatWasReadBehindAFailureIsNotUsed) {
   this->dut.restart({0, 0});
   QpWorld<TypeParam> w(this->dut, this->rng.fork("world"), 0);
@@ -1135,7 +1147,7 @@ TYPED_TEST(QpTest, WhatWasReadBehindAFailureIsNotUsed) {
   EXPECT_EQ(c.back().status, WcStatus::kWrFlushErr);
 }
 
-// What is posted and not handed on yet has not been said, either: the peer's close in front of it is a loss.
+// A posted WQE that is not handed on yet has not been sent: a peer's close before it is a loss.
 TYPED_TEST(QpTest, ThePeersCloseInFrontOfAPostedSendIsFatal) {
   this->worlds([&](auto& w) {
     this->dut.sq_rd_req.stall(100);
@@ -1154,7 +1166,8 @@ TYPED_TEST(QpTest, ThePeersCloseInFrontOfAPostedSendIsFatal) {
   });
 }
 
-// The connection has ended before llp_if could say that the Terminate has left: it is over all the same.
+// The connection has ended before llp_if could report that the Terminate is sent: the end counts as
+// that report.
 TYPED_TEST(QpTest, AnEndOfTheConnectionIsAsGoodAsATerminateThatHasLeft) {
   for (const auto& [kind, llp] :
        {std::pair{LlpQpEvt::kClosed, "0 llp stop"}, {LlpQpEvt::kLost, "0 llp abort"}}) {
@@ -1171,7 +1184,8 @@ TYPED_TEST(QpTest, AnEndOfTheConnectionIsAsGoodAsATerminateThatHasLeft) {
   }
 }
 
-// What comes while the other units are being told is looked at together: the strongest goes first, the others still count.
+// qp judges together the events that come while it controls the other units: the strongest goes
+// first, the others still count.
 TYPED_TEST(QpTest, EventsThatComeTogetherAllCount) {
   for (const bool closed : {true, false}) {
     SCOPED_TRACE(closed ? "an error and the connection's end"
@@ -1184,7 +1198,7 @@ TYPED_TEST(QpTest, EventsThatComeTogetherAllCount) {
       w.event(0, LlpQpEvt::kPeerClosed);
       w.wait(100);
       if (closed) {
-        d.qp_error.put(error);  // behind the end it would be one of a connection that is lost
+        d.qp_error.put(error);  // after the end it would be an error of a lost connection
         ASSERT_TRUE(w.run([&] { return d.qp_error.empty(); }));
         w.event(0, LlpQpEvt::kClosed);
       } else {
@@ -1203,7 +1217,7 @@ TYPED_TEST(QpTest, EventsThatComeTogetherAllCount) {
   }
 }
 
-// A push that fills the prefetch buffer to its last place is not fetched.
+// Pushes that fill the prefetch buffer to its last entry are not fetched.
 TYPED_TEST(QpTest, PushesFillThePrefetchBuffer) {
   this->worlds([&](auto& w) {
     w.create(1, 6, 3);
@@ -1222,7 +1236,8 @@ TYPED_TEST(QpTest, PushesFillThePrefetchBuffer) {
   });
 }
 
-// A fetch is still under way when its QP ends, goes, and is made again: what comes then is no WQE of the new one.
+// A fetch is still in flight when its QP ends, is destroyed, and is created again: the response is
+// not a WQE of the new QP.
 TYPED_TEST(QpTest, AFetchOfAFormerLifeBringsNothing) {
   this->worlds([&](auto& w) {
     w.far_memory(2000);
@@ -1246,7 +1261,8 @@ TYPED_TEST(QpTest, AFetchOfAFormerLifeBringsNothing) {
   });
 }
 
-// Reads ahead that failed before a WQE of theirs was asked for are made again; what is under way behind the first ends no take.
+// Reads ahead that failed before one of their WQEs was requested are repeated. Reads in flight
+// after the first failed one end no take.
 TYPED_TEST(QpTest, AFailedReadAheadIsMadeAgain) {
   this->dut.restart({0, 0});
   QpWorld<TypeParam> w(this->dut, this->rng.fork("world"), 0);

@@ -1,7 +1,8 @@
-// The neighbours of qp in one class: host memory behind host_if, tpt, rdmap, ddp, llp_if, cq, each with random latency, and
-// a reference of every QP: what was posted, what was handed on, what was done, what was reported.
+// The neighbours of qp in one class: host memory behind host_if, tpt, rdmap, ddp, llp_if, cq, each
+// with random latency. Also a reference of every QP: WQEs posted, handed on, done, and reported.
 //
-//   QpWorld w(dut, rng);  w.create(3, 4, 4);  w.to_rts(3);  w.post(3, wqe);  w.ring(3);  w.run([&] { return w.idle(); });
+//   QpWorld w(dut, rng);  w.create(3, 4, 4);  w.to_rts(3);  w.post(3, wqe);  w.ring(3);
+//   w.run([&] { return w.idle(3); });
 #pragma once
 
 #include <fmt/format.h>
@@ -34,7 +35,7 @@ struct Wr {
 
 struct PostedWr {
   Wr wr;
-  uint32_t first = 0, after = 0;  // not cut to 16 bits
+  uint32_t first = 0, after = 0;  // not truncated to 16 bits
   bool issued = false, done = false;
 };
 
@@ -42,11 +43,10 @@ template <class D>
 class QpWorld {
  public:
   struct Qp {
-    unsigned life = 0;  // what ddp reports late belongs to an earlier one
+    unsigned life = 0;  // separates ddp's late reports for an earlier QP of this number
     bool exists = false, stopped = true, faulted = false;
     bool asked = false,
-         closed =
-             false;  // rdmap: half_close has come; it has said that no Read of the peer is left
+         closed = false;  // rdmap: half_close has come; it has reported that no peer's Read is left
     unsigned log_sq = 0, log_rq = 0, ord = 8;
     std::vector<Unit> sq, rq;
     std::vector<PostedWr> posted;
@@ -72,19 +72,19 @@ class QpWorld {
   std::vector<unsigned>& asyncs() { return asyncs_; }
   const std::vector<unsigned>& purges() const { return purges_; }
   unsigned sq_reads() const { return sq_reads_; }
-  /// So many cycles more to the rings and back.
+  /// Adds this many cycles to each read of the rings.
   void far_memory(uint64_t cycles) { far_ = cycles; }
-  /// Most reads of the rings, send or receive, that were under way at once.
+  /// The most reads of the rings, send or receive, that were in flight at once.
   unsigned most_sq_reads() const { return most_[1]; }
   unsigned most_rq_reads() const { return most_[0]; }
   void fail_next_sq_read() { fail_sq_ = true; }
   void fail_next_rq_read() { fail_rq_ = true; }
   void hold_done(bool hold) { hold_done_ = hold; }
-  /// A receive that ends in an error has no consequence: rdmap decides nothing.
+  /// A receive that ends in an error has no consequence: rdmap reports no error.
   void hold_faults(bool hold) { hold_faults_ = hold; }
   /// A Read of the peer is being answered: rdmap is not idle.
   void hold_responder(bool hold) { hold_responder_ = hold; }
-  /// The LLP has taken the last byte of WQE i, or its Read has been placed; used with hold_done().
+  /// The LLP has accepted the last byte of WQE i, or its Read was placed; used with hold_done().
   void finish(unsigned n, size_t i) {
     Qp& q = qps_[n];
     ASSERT_TRUE(q.posted.at(i).issued);
@@ -116,7 +116,7 @@ class QpWorld {
     const uint64_t end = now_ + longer(n);
     run([&] { return now_ >= end; }, longer(n) + 10);
   }
-  /// Cycles in which as much happens as in so many where no inner stream is held back.
+  /// Scales a number of cycles for builds whose inner streams are stalled.
   uint64_t longer(uint64_t n) const { return n * (dut_.patience() == 1 ? 1 : 2 * dut_.patience()); }
 
   // --- admin
@@ -222,7 +222,8 @@ class QpWorld {
     Qp& q = qps_[n];
     return (1U << q.log_sq) - (q.sq_prod - q.sq_free_from);
   }
-  /// Into the ring; push: with the doorbell of this WQE, else ring() tells later.
+  /// Writes the WQE into the ring. push: with a doorbell that carries it; else ring() announces it
+  /// later.
   void post(unsigned n, const Wr& wr, bool push = false) {
     Qp& q = qps_[n];
     std::vector<uint8_t> bytes(64 *
@@ -269,7 +270,7 @@ class QpWorld {
     q.rq_rung = now_;
     dut_.qp_doorbell.put(doorbell(n, spec::DoorbellKind::kRq, q.rq_prod));
   }
-  /// Receive WQE i of the ring, changed: before its doorbell is seen.
+  /// Changes receive WQE i of the ring, before its doorbell takes effect.
   void spoil_recv(unsigned n, size_t i, const std::function<void(spec::RqWqe&)>& how) {
     Unit& unit = qps_[n].rq[i % qps_[n].rq.size()];
     std::array<uint32_t, 16> words{};
@@ -283,7 +284,7 @@ class QpWorld {
     Qp& q = qps_[n];
     return (1U << q.log_rq) - (q.rq_prod - q.rq_reported);
   }
-  /// ddp asks for a receive WQE and reports it later.
+  /// ddp requests a receive WQE and reports it later.
   void receive(unsigned n, bool expect_found = true) {
     receive(n, expect_found ? spec::RqTake::kOk : spec::RqTake::kEmpty);
   }
@@ -291,7 +292,7 @@ class QpWorld {
     take_order_.push_back({n, expected});
     dut_.rq_take_req.put({static_cast<uint16_t>(n)});
   }
-  /// llp_if gives an event after qp has taken each wr_done that was reported before.
+  /// llp_if sends an event after qp has accepted each wr_done that was reported before.
   void event(unsigned n, spec::LlpQpEvt kind) {
     events_.push_back(
         {dut_.wr_done.moved() + dut_.wr_done.size(), {static_cast<uint16_t>(n), kind}});
@@ -325,7 +326,7 @@ class QpWorld {
            std::all_of(q.posted.begin(), q.posted.end(), [](auto& p) { return p.done; }) &&
            q.rq_reported == q.rq_taken;
   }
-  /// Every posted WQE is accounted for exactly once.
+  /// Checks that every posted WQE is reported exactly once.
   void expect_all_reported(unsigned n) {
     Qp& q = qps_[n];
     for (size_t i = q.reported; i < q.posted.size(); i++) {
@@ -346,7 +347,7 @@ class QpWorld {
     to.resize(at + 16);
     std::memcpy(to.data() + at, w.data(), 16);
   }
-  /// Later, at random; the body says false to be called again.
+  /// Runs f later, at a random time. If f returns false, it is called again.
   void after(unsigned latency, std::function<bool()> f, uint64_t not_before = 0) {
     timers_.emplace(std::max(now_ + rng_.below(latency + 1), not_before), std::move(f));
   }
@@ -407,7 +408,7 @@ class QpWorld {
     bool& fail = is_sq ? fail_sq_ : fail_rq_;
     const bool bad = fail;
     fail = false;
-    std::vector<uint8_t> bytes;  // memory as it is now: units behind the doorbell would show
+    std::vector<uint8_t> bytes;  // memory as of now: a read of units not yet announced would show
     for (unsigned u = 0; u < r.length / 64 && !bad; u++)
       bytes.insert(bytes.end(), ring[at + u].begin(), ring[at + u].end());
     uint64_t& last = is_sq ? last_sq_ : last_rq_;
@@ -526,7 +527,7 @@ class QpWorld {
     if (want.empty()) return;
     want.back().last = 1;
     ASSERT_FALSE(check_sets_.empty());
-    // Sets of WQEs that failed stand between those of good ones.
+    // Between the sets of good WQEs there may be sets of failed ones.
     while (check_sets_.size() > 1 && check_sets_.front() != want) check_sets_.pop_front();
     EXPECT_EQ(check_sets_.front(), want);
     check_sets_.pop_front();
@@ -615,7 +616,7 @@ class QpWorld {
           d.solicited = index & 1;
           d.status = status;
           dut_.rx_done.put(d);
-          // ddp reports the receive, then rdmap decides.
+          // ddp reports the receive, then rdmap reports the error.
           if (status != spec::WcStatus::kSuccess && !hold_faults_)
             error(qpn, spec::Cause::kLocalCatastrophic, true);
           return true;
@@ -688,7 +689,8 @@ class QpWorld {
   unsigned sq_reads_ = 0;
   bool fail_sq_ = false, fail_rq_ = false, check_bad_ = false;
   bool hold_done_ = false, hold_faults_ = false, hold_responder_ = false;
-  std::deque<std::pair<uint64_t, spec::LlpEvent>> events_;  // when so many wr_done are taken
+  // event, and the count of wr_done after which it is sent
+  std::deque<std::pair<uint64_t, spec::LlpEvent>> events_;
   std::vector<spec::WqeCheck> checks_;
   std::deque<std::vector<spec::WqeCheck>> check_sets_;
   std::deque<std::pair<unsigned, spec::RqTake>> take_order_;
