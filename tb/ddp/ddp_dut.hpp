@@ -1,5 +1,5 @@
-// ddp as a bench sees it: its streams, by name, and its sizes. Nothing else of the device is looked at, so the model's
-// ddp stands behind the same face.
+// ddp as a bench sees it: its streams, by name, and its sizes. A bench uses nothing else, so the
+// model's ddp fits the same interface.
 #pragma once
 
 #include "VDdp.h"
@@ -17,7 +17,7 @@ template <class V, bool Minimum>
 struct RtlDdp : RtlDut<V> {
   static spec::Sizes sizes() { return Minimum ? spec::Sizes::minimum() : spec::Sizes{}; }
 
-  /// Reset, and until the tables are cleared.
+  /// Resets, and waits until the tables are cleared.
   void start(Pace p) {
     this->restart(p);
     EXPECT_TRUE(this->run_until([&] { return this->top().ready_o != 0; }));

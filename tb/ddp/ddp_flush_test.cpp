@@ -1,4 +1,4 @@
-// ddp, RDMA Flush: responses on QN 3, sent and received. Expectations come from decision 10 and
+// ddp, RDMA Flush: responses on QN 3, sent and received. The expectations come from decision 10 and
 // draft-talpey-rdma-commit-01 section 3.1.1.2, typed here.
 #include "ddp/ddp_world.hpp"
 
@@ -13,12 +13,12 @@ using spec::TptResult;
 using spec::TxSource;
 
 constexpr uint32_t kPoisonedKey = 0x8000;  // World: a read of it ends with World::read_status
-constexpr unsigned kHold = 300;            // cycles in which something that must wait would come
+constexpr unsigned kHold = 300;            // cycles: longer than an output that need not wait
 const spec::RxVerdict kDrop{};
 const spec::RxVerdict kTake{.accept = 1};
 const spec::RxVerdict kPlace{.accept = 1, .place = 1};
 
-/// A Flush Response as it is on the wire: L, DV 1; RV 1, opcode 0xD; QN 3; MO 0; nothing else.
+/// A Flush Response as on the wire: L, DV 1; RV 1, opcode 0xD; QN 3; MO 0; nothing else.
 Bytes flush_response(uint32_t msn) {
   Bytes b{0x41, 0x4d, 0, 0, 0, 0, 0, 0, 0, 3};
   put_be(b, msn, 4), put_be(b, 0, 4);
@@ -97,7 +97,7 @@ struct DdpFlushTest : testing::Test {
     c.op = op, c.qpn = qpn, c.params.pd = 7, c.params.persist = 1;
     dut.qp_ctl.put(c);
   }
-  /// The next ULPDU is this one.
+  /// Expects this as the next ULPDU.
   void expect(uint16_t qpn, const Bytes& want, bool is_term = false) {
     const auto h = dut.tx_ulpdu_hdr.take();
     EXPECT_EQ(dut.tx_ulpdu.take_packet().bytes, want);
@@ -116,14 +116,14 @@ struct DdpFlushTest : testing::Test {
     return static_cast<unsigned>(
         std::erase_if(items, [&](const spec::RespSlotFree& f) { return f.qpn == qpn; }));
   }
-  /// Packets of another QP, which wait to be placed.
+  /// Packets of another QP that wait for placement.
   void receive_held(World<D>& w, uint16_t qpn, uint16_t count) {
     w.hold_places = true;
     for (uint16_t i = 0; i < count; i++)
       w.receive(qpn, tagged(0, true, 0x4000, 64, Bytes(9, 1)), kPlace);
     ASSERT_TRUE(dut.run_until([&] { return w.held_places == count; }));
   }
-  /// A QP that starts has no message and no failure of an earlier life, all its slots, and MSN 1.
+  /// Checks a restarted QP: no message and no failure of before, all slots free, and MSN 1.
   void expect_clean_life(World<D>& w, uint16_t qpn) {
     w.sq_used[qpn] = w.resp_used[qpn] = 0;
     w.start_qp(qpn, 7, true);
@@ -146,8 +146,8 @@ struct DdpFlushTest : testing::Test {
 };
 TYPED_TEST_SUITE(DdpFlushTest, Duts);
 
-// One byte is requested, with the watermark; the response waits for it, and has none of it. Its
-// payload is consumed: the Write behind has its own bytes.
+// ddp requests one byte, with the watermark. The response waits for the byte but does not contain
+// it. The byte is consumed: the Write that follows has its own bytes.
 TYPED_TEST(DdpFlushTest, ReadBackFetchesOneByteAndSendsAHeader) {
   each_pace([&](Pace p) {
     World w(this->dut, p);
@@ -170,7 +170,7 @@ TYPED_TEST(DdpFlushTest, ReadBackFetchesOneByteAndSendsAHeader) {
                                  .tagged_offset = address,
                                  .length = 1,
                                  .pd = 0x99,
-                                 .rights = 0,  // rdmap has checked those of the range
+                                 .rights = 0,  // rdmap has checked the rights of the range
                                  .last = 1};
         EXPECT_EQ(w.tx_asked.at(0), byte);
         d.payload_hdr.idle(p.idle);
@@ -203,7 +203,7 @@ TYPED_TEST(DdpFlushTest, AnEmptyFlushWaitsForItsWatermark) {
     this->expect_response(0, 1);
     d.settle();
     EXPECT_EQ(this->freed(0), 1U);
-    this->put(w, empty(0, 2));  // reached already
+    this->put(w, empty(0, 2));  // already reached
     this->expect_response(0, 2);
     d.settle();
     EXPECT_EQ(this->freed(0), 1U);
@@ -231,7 +231,7 @@ TYPED_TEST(DdpFlushTest, MsnOfQn3CountsAlone) {
           this->put(w, send(q, data));
           this->expect(q, untagged(3, true, 0, msn[q][0]++, 0, data));
           break;
-        case 1:  // a Flush Request is one more message of QN 1
+        case 1:  // a Flush Request is a message of QN 1 like any other
           this->put(w, inline_message(q, TxSource::kSq, RdmapOpcode::kFlushRequest, 1, data));
           this->expect(q, untagged(0xc, true, 1, msn[q][1]++, 0, data));
           break;
@@ -248,7 +248,7 @@ TYPED_TEST(DdpFlushTest, MsnOfQn3CountsAlone) {
           this->expect_response(q, msn[q][3]++);
           break;
         case 5:
-          if (rng.percent(60)) break;  // else a new life, at times behind a Terminate
+          if (rng.percent(60)) break;  // else a restart, at times after a Terminate
           if (rng.percent(50)) {
             this->put(w, terminate(q));
             this->expect(q, untagged(7, true, 2, 1, 0, Bytes(22, 0x7e)), true);
@@ -265,8 +265,8 @@ TYPED_TEST(DdpFlushTest, MsnOfQn3CountsAlone) {
   });
 }
 
-// The slot of a Flush Response is freed once, when the response is sent. That of a Read Response is
-// freed before its payload returns.
+// The slot of a Flush Response is freed once, when the response is sent. The slot of a Read
+// Response is freed before its payload returns.
 TYPED_TEST(DdpFlushTest, TheSlotIsFreedWhenTheResponseIsSent) {
   each_pace([&](Pace p) {
     World w(this->dut, p);
@@ -303,7 +303,8 @@ struct Outcome {
   RdStatus status{};
   TptResult result{};
 };
-// A read that fails, in each way; then what the key says at the read, after rdmap's check.
+// Reads that fail, in each way. Then keys that fail the translation at the read, after rdmap's
+// check.
 constexpr Outcome kFailures[] = {
     {RdStatus::kUnsupported, TptResult::kOk}, {RdStatus::kAborted, TptResult::kOk},
     {RdStatus::kPoisoned, TptResult::kOk},    {RdStatus::kOk, TptResult::kStag},
@@ -313,8 +314,8 @@ uint32_t failing_key(const Outcome& o) {
   return 0x70000 | (o.status != RdStatus::kOk ? kPoisonedKey : 0) | static_cast<uint32_t>(o.result);
 }
 
-// One tx_fault, no slot freed, nothing sent but the Terminate; later segments, scheduled before the
-// fault or not, are dropped in silence.
+// One tx_fault, no slot freed, nothing sent except the Terminate. Later segments, scheduled before
+// the fault or not, are dropped without a report.
 TYPED_TEST(DdpFlushTest, AFailedReadBackIsOneFault) {
   each_pace([&](Pace p) {
     World w(this->dut, p);
@@ -328,7 +329,7 @@ TYPED_TEST(DdpFlushTest, AFailedReadBackIsOneFault) {
       d.payload_hdr.idle(100);
       this->put(w, probe(3, failing_key(o), 0x777, 5, 0x5a));
       ASSERT_TRUE(d.run_until([&] { return w.answered == asked + 1; }));
-      this->put(w, write(3, 40, failing_key(o)));  // fails, too: no second fault
+      this->put(w, write(3, 40, failing_key(o)));  // fails, too, but causes no second fault
       if (TypeParam::sizes().sq_slots > 1) this->put(w, write(3, 50));
       this->put(w, write(4, 60));
       d.cycles(kHold);
@@ -359,7 +360,7 @@ TYPED_TEST(DdpFlushTest, AFailedReadBackIsOneFault) {
   });
 }
 
-// The read-back is good, but a segment before it failed, or a Terminate has come: the response is
+// The read-back is good, but an earlier segment failed or a Terminate has come: the response is
 // dropped, and its slot is not freed.
 TYPED_TEST(DdpFlushTest, ADroppedResponseFreesNoSlot) {
   each_pace([&](Pace p) {
@@ -398,7 +399,8 @@ TYPED_TEST(DdpFlushTest, ADroppedResponseFreesNoSlot) {
   });
 }
 
-// A stop is acknowledged when the response has left: its byte has returned, and mpa has taken it.
+// A stop is acknowledged when the response is sent: its byte has returned, and mpa has accepted the
+// response.
 TYPED_TEST(DdpFlushTest, AStopWaitsForTheReadBack) {
   each_pace([&](Pace p) {
     World w(this->dut, p);
@@ -429,7 +431,8 @@ TYPED_TEST(DdpFlushTest, AStopWaitsForTheReadBack) {
   });
 }
 
-// The same until rdmap has taken resp_slot_free of a sent response, or tx_fault of a failed one.
+// A stop also waits until rdmap has accepted resp_slot_free of a sent response, or tx_fault of a
+// failed one.
 TYPED_TEST(DdpFlushTest, AStopWaitsUntilRdmapHasTakenTheEnd) {
   each_pace([&](Pace p) {
     World w(this->dut, p);
@@ -507,7 +510,7 @@ TYPED_TEST(DdpFlushTest, AStopDropsAResponseThatWaitsForAGrant) {
       this->put(w, round == 1 ? empty(1, 0) : probe(1));
       ASSERT_TRUE(d.run_until([&] { return w.wants == wants + 1; }));
       w.control(spec::QpOp::kStop, 1);
-      w.release_grants();  // finds nothing
+      w.release_grants();  // there is nothing left to schedule
       d.settle();
       EXPECT_TRUE(this->nothing_sent());
       EXPECT_EQ(w.reqs.size(), asked);
@@ -518,8 +521,8 @@ TYPED_TEST(DdpFlushTest, AStopDropsAResponseThatWaitsForAGrant) {
   });
 }
 
-// Received: each has the next MSN of QN 3, whatever the other queues count. It is delivered with
-// the slot that rdmap names; nothing of it is placed.
+// Received responses: each must have the next MSN of QN 3, whatever the other queues count. ddp
+// delivers it with the slot that rdmap names, and places nothing.
 TYPED_TEST(DdpFlushTest, ResponsesAreTakenInTheOrderOfTheirMsn) {
   each_pace([&](Pace p) {
     World w(this->dut, p);
@@ -587,7 +590,7 @@ TYPED_TEST(DdpFlushTest, EveryHeaderErrorOfQn3HasItsCause) {
   struct Bad {
     const char* what;
     bool persist;
-    unsigned good;  // responses before it
+    unsigned good;  // number of good responses before it
     Bytes ulpdu;
     Cause cause;
   };
@@ -617,8 +620,8 @@ TYPED_TEST(DdpFlushTest, EveryHeaderErrorOfQn3HasItsCause) {
       w.start_qp(2, 7, true);
       for (uint32_t i = 0; i < b.good; i++) w.receive(3, flush_response(i + 1), kTake);
       w.receive(3, b.ulpdu, kDrop);
-      w.receive(3, flush_response(b.good + 1), kDrop);  // behind the first error nothing counts
-      w.receive(2, flush_response(1), kTake);           // and the neighbour does not notice
+      w.receive(3, flush_response(b.good + 1), kDrop);  // after the first error nothing counts
+      w.receive(2, flush_response(1), kTake);           // the other QP is not affected
       const auto s = this->dut.rx_segment.take_all();
       ASSERT_EQ(s.size(), b.good + 3U);
       for (unsigned i = 0; i < b.good; i++) EXPECT_EQ(s[i].cause, Cause::kNone);

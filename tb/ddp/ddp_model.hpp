@@ -1,5 +1,6 @@
-// The model's ddp behind the face of RtlDdp. tpt and rdmap are calls for it: the question goes out
-// on the stream, and the bench answers at once. What a segment's keys say comes with its payload.
+// The model's ddp behind the interface of RtlDdp. It calls tpt and rdmap: this bench sends the
+// request on the stream and gets the response at once. The result of a segment's keys comes with
+// its payload.
 #pragma once
 
 #include <algorithm>
@@ -111,7 +112,7 @@ struct ModelDdp : PacedDut {
     ModelDdp& d;
   };
 
-  /// A group has one answer, behind its last piece.
+  /// A group has one response, after its last piece.
   spec::TptResult ask_rx(const spec::RxXlate& x, model::ExtentList& extents) {
     rx_xlate.give(x);
     if (x.last == 0) return spec::TptResult::kOk;
@@ -128,7 +129,7 @@ struct ModelDdp : PacedDut {
     if (rx_ulpdu_hdr.offers() && rx_ulpdu.offers() && !rx_.full()) {
       const auto hdr = rx_ulpdu_hdr.pop();
       const Packet p = rx_ulpdu.pop();
-      model::RxUlpdu u{.hdr = hdr, .data = Payload::make(hdr.length)};  // a bench may leave out
+      model::RxUlpdu u{.hdr = hdr, .data = Payload::make(hdr.length)};       // a bench may omit
       std::copy(p.bytes.begin(), p.bytes.end(), u.data.writable().begin());  // bytes at the end
       ddp_->rx.enters(hdr.qpn);
       rx_.push(std::move(u));
@@ -149,7 +150,7 @@ struct ModelDdp : PacedDut {
     for (const auto& e : p->extents.all()) place_extent.push(e);
     place.push(to_packet(p->data.bytes()));
   }
-  /// Behind all that qp and rdmap are told.
+  /// Acknowledges after all reports to qp and rdmap are accepted.
   void acknowledge() {
     if (!rx_done.ready() || !sq_slot_free.ready() || !resp_slot_free.ready() || !tx_fault.ready())
       return;
@@ -160,7 +161,7 @@ struct ModelDdp : PacedDut {
     if (!tx_grant.offers() || segments_.full()) return;
     const auto grant = tx_grant.pop();
     const auto source = ddp_->tx.choice(grant.qpn);
-    if (!source) return;  // what wanted it has been dropped
+    if (!source) return;  // the message that wanted it was dropped
     scheduling_ = true;
     auto s = ddp_->tx.schedule(grant, *source);
     scheduling_ = false;
@@ -194,8 +195,8 @@ struct ModelDdp : PacedDut {
   PacedFifo<model::RxUlpdu> rx_{*this, "rx", sizes().fifo_depth};
   PacedFifo<model::Ddp::Segment> segments_{*this, "segments", sizes().seg_depth};
   std::vector<spec::QpAckDdp> acks_;
-  bool taking_ = false;      // a receive WQE is asked for
-  bool scheduling_ = false;  // whose keys the behaviour asks for
+  bool taking_ = false;      // a receive WQE is requested
+  bool scheduling_ = false;  // while schedule() checks the segment's keys
 };
 
 }  // namespace rnic::tb

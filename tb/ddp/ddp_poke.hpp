@@ -1,5 +1,6 @@
-// ddp's counters set from outside, to where traffic would bring them in hours. Only while nothing of that QP is inside.
-// In the RTL by the layout of two tables (state_t of rtl/ddp/ddp_rx_header.sv, ddp_tx_sched.sv); pokes.vlt makes them public.
+// Sets ddp's counters to values that traffic reaches only after hours. Only while the QP has
+// nothing in flight. In the RTL it depends on the layout of two tables (state_t of
+// rtl/ddp/ddp_rx_header.sv, ddp_tx_sched.sv); pokes.vlt makes them public.
 #pragma once
 
 #include "VDdpMin___024root.h"

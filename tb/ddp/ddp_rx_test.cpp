@@ -1,4 +1,5 @@
-// ddp, receive: headers, placement, delivery. Expectations come from RFC 5041 and the contract, typed here.
+// ddp, receive: headers, placement, delivery. The expectations come from RFC 5041 and the contract,
+// typed here.
 #include "ddp/ddp_world.hpp"
 
 namespace rnic::tb {
@@ -35,7 +36,8 @@ spec::RecvWqe wqe(uint16_t index, std::vector<uint32_t> lengths, uint32_t stag =
   return w;
 }
 
-/// Where bytes at a place in a receive WQE must go: what a byte-by-byte reader of the contract would say.
+/// The bus address of each of n bytes from offset `from` of a receive WQE, computed byte by byte
+/// from the contract.
 std::vector<uint64_t> addresses(const spec::RecvWqe& w, uint64_t from, uint64_t n) {
   std::vector<uint64_t> out;
   const std::array<const spec::Sge*, 3> sges{&w.sge0, &w.sge1, &w.sge2};
@@ -63,7 +65,8 @@ struct DdpRxTest : testing::Test {
 };
 TYPED_TEST_SUITE(DdpRxTest, Duts);
 
-/// The RTL alone: cycles, and how many headers are judged ahead of a verdict. In the model tpt and rdmap are calls.
+/// RTL only: cycles, and the number of headers that are judged ahead of a verdict. In the model tpt
+/// and rdmap are calls.
 template <class D>
 struct DdpRxRtlTest : DdpRxTest<D> {};
 TYPED_TEST_SUITE(DdpRxRtlTest, RtlDuts);
@@ -195,9 +198,9 @@ TYPED_TEST(DdpRxTest, EveryHeaderErrorHasItsCause) {
       }
       w.take_result = b.take;
       w.receive(3, b.ulpdu, kDrop, b.mpa);
-      w.receive(3, write, kDrop);  // behind the first error nothing counts
+      w.receive(3, write, kDrop);  // after the first error nothing counts
       w.receive(3, send, kDrop);
-      w.receive(2, write, kPlace);  // and the neighbour does not notice
+      w.receive(2, write, kPlace);  // the other QP is not affected
       auto s = this->dut.rx_segment.take_all();
       ASSERT_EQ(s.size(), 4U);
       EXPECT_EQ(s[0].cause, b.cause);
@@ -242,7 +245,7 @@ TYPED_TEST(DdpRxTest, SendWalksItsReceiveWqe) {
         uint64_t mo = 0;
         Bytes all;
         std::vector<uint64_t> where;
-        do {  // segments of any length, the first may be empty
+        do {  // segments of any length; the first may be empty
           const uint64_t n =
               std::min(total - mo, rng.percent(10) ? 0 : 1 + rng.below(total / 3 + 1));
           const bool last = mo + n == total;
@@ -334,7 +337,7 @@ TYPED_TEST(DdpRxTest, DeliveryWaitsForPlacementAndStopForDelivery) {
     EXPECT_EQ(this->dut.rx_done.take().index, 2);
     this->dut.qp_ack.take();
     this->dut.qp_ack.take();
-    // A stopped QP asks for nothing; a started one begins anew.
+    // A stopped QP requests nothing; a started one begins anew.
     const auto asked = w.rx_asked.size();
     w.receive(5, untagged(kSend, true, 0, 3, 0, Bytes(80, 1)), kDrop);
     w.receive(5, tagged(kWrite, true, 0x4000, 0, Bytes(80, 1)), kDrop);
@@ -350,7 +353,7 @@ TYPED_TEST(DdpRxTest, DeliveryWaitsForPlacementAndStopForDelivery) {
   });
 }
 
-// qp counts an rx_done before the acknowledgement that ddp gives after it, however long qp has not taken it.
+// qp counts an rx_done before a later acknowledgement of ddp, however long qp stalls the rx_done.
 TYPED_TEST(DdpRxRtlTest, StopsAndSyncsFollowTheReportsBeforeThem) {
   for (const auto op : {spec::QpOp::kSync, spec::QpOp::kStop}) {
     World w(this->dut, Pace{});
@@ -388,7 +391,8 @@ TYPED_TEST(DdpRxRtlTest, HeaderOfTheNextIsJudgedWhileVerdictsWait) {
   ASSERT_TRUE(this->dut.run_until([&] { return w.placed.size() == 4; }));
 }
 
-/// Whatever comes, in whatever order over QPs: each segment is judged, placed and delivered as the reference says.
+/// Random segments in random order over QPs: each is judged, placed and delivered as the reference
+/// expects.
 TYPED_TEST(DdpRxTest, Random) {
   struct Q {
     uint32_t msn[3] = {1, 1, 1};
@@ -501,7 +505,7 @@ TYPED_TEST(DdpRxTest, Random) {
       }
       w.receive(qpn, e.ulpdu, v);
       segments.push_back(e);
-      if (rng.percent(2) && s.dead) {  // begin anew
+      if (rng.percent(2) && s.dead) {  // restart
         this->dut.settle(100);
         w.control(spec::QpOp::kStop, qpn);
         w.wqes[qpn].clear();
@@ -538,8 +542,8 @@ TYPED_TEST(DdpRxTest, Random) {
   });
 }
 
-/// A Send that passes 2^32 bytes is too long for any buffer; its length never wraps. To see that in time, no payload comes with
-/// the headers: it would be dropped.
+/// A Send of more than 2^32 bytes is too long for any buffer; its length never wraps. To reach that
+/// length quickly, the headers come without payload, which would be dropped.
 TYPED_TEST(DdpRxTest, SendOverFourGigabytesIsTooLong) {
   World w(this->dut, Pace{});
   auto& d = this->dut;
@@ -573,7 +577,7 @@ TYPED_TEST(DdpRxTest, SendOverFourGigabytesIsTooLong) {
   EXPECT_EQ(d.rx_done.take(1000), want);
 }
 
-/// What a WQE holds behind the last of its SGEs takes nothing in.
+/// SGE fields of a WQE beyond num_sge receive no bytes.
 TYPED_TEST(DdpRxTest, SgesBeyondTheirNumberAreNotUsed) {
   each_pace([&](Pace p) {
     World w(this->dut, p);
@@ -591,7 +595,8 @@ TYPED_TEST(DdpRxTest, SgesBeyondTheirNumberAreNotUsed) {
   });
 }
 
-/// Behind a message that did not fit, or had no buffer, nothing is asked for in its name, whatever stood in the table before.
+/// After a message that did not fit, or had no buffer, ddp requests nothing for the rest of that
+/// message, whatever the table contained before.
 TYPED_TEST(DdpRxTest, RestOfAMessageWithoutRoomAsksForNothing) {
   each_pace([&](Pace p) {
     World w(this->dut, p);
@@ -599,7 +604,7 @@ TYPED_TEST(DdpRxTest, RestOfAMessageWithoutRoomAsksForNothing) {
       w.start_qp(0);
       w.wqes[0] = {wqe(1, {200})};
       w.receive(0, untagged(kSend, false, 0, 1, 0, Bytes(10, 1)),
-                kPlace);  // the table keeps what is left of this one
+                kPlace);  // the table keeps the remaining buffer of this message
       w.receive(0, untagged(kSend, true, 0, 1, 10, Bytes(10, 1)), kPlaceRecv);
       EXPECT_EQ(this->dut.rx_done.take().index, 1);
       const auto asked = w.rx_asked.size();
@@ -617,7 +622,8 @@ TYPED_TEST(DdpRxTest, RestOfAMessageWithoutRoomAsksForNothing) {
   });
 }
 
-/// Behind a refused segment nothing is reported, though its QP stops meanwhile: what is left is qp's to flush.
+/// After a refused segment ddp reports nothing, even if its QP stops meanwhile: qp flushes the
+/// rest.
 TYPED_TEST(DdpRxTest, StopDoesNotForgetARefusal) {
   each_pace([&](Pace p) {
     for (bool buffer : {true, false}) {
@@ -626,7 +632,8 @@ TYPED_TEST(DdpRxTest, StopDoesNotForgetARefusal) {
       w.start_qp(1);
       if (buffer) w.wqes[0] = {wqe(1, {100}), wqe(2, {10})};
       w.hold_places = true;
-      // Refused by rdmap, and a message longer than its buffer behind it; or two segments of one that has no buffer.
+      // A segment that rdmap refuses, then a message longer than its buffer. Or two segments of a
+      // message without a buffer.
       w.receive(0, untagged(kSend, buffer, 0, 1, 0, Bytes(80, 1)), kDrop);
       w.receive(1, tagged(kWrite, true, 0x4000, 0, Bytes(80, 1)), kPlace);
       w.receive(0, untagged(kSend, true, 0, buffer ? 2 : 1, buffer ? 0 : 80, Bytes(80, 1)), kDrop);
@@ -640,7 +647,7 @@ TYPED_TEST(DdpRxTest, StopDoesNotForgetARefusal) {
       EXPECT_EQ(this->dut.qp_ack.take().qpn, 0);
       this->dut.settle();
       EXPECT_EQ(this->dut.rx_done.take_all().size(), 0U);
-      // A start forgets it.
+      // A start clears the refusal.
       w.start_qp(0);
       w.wqes[0] = {wqe(7, {10})};
       w.receive(0, untagged(kSend, true, 0, 1, 0, Bytes(80, 1)), kDrop);
@@ -655,7 +662,7 @@ TYPED_TEST(DdpRxTest, StopDoesNotForgetARefusal) {
   });
 }
 
-/// What is offered while the tables are still being cleared is taken once, afterwards.
+/// Inputs offered while the tables are being cleared are accepted once, afterwards.
 TYPED_TEST(DdpRxTest, NothingIsTakenWhileTheTablesAreCleared) {
   each_pace([&](Pace p) {
     World w(this->dut, p);
@@ -665,7 +672,7 @@ TYPED_TEST(DdpRxTest, NothingIsTakenWhileTheTablesAreCleared) {
     c.op = spec::QpOp::kStart, c.qpn = 3;
     d.qp_ctl.put(c);
     w.receive(2, tagged(kWrite, true, 0x4000, 0, Bytes(100, 1)),
-              kDrop);  // of a QP that does not run
+              kDrop);  // its QP does not run
     const auto acks = d.qp_ack.take_all();
     ASSERT_EQ(acks.size(), 1U);
     EXPECT_EQ(acks[0].qpn, 3);
@@ -677,7 +684,8 @@ TYPED_TEST(DdpRxTest, NothingIsTakenWhileTheTablesAreCleared) {
   });
 }
 
-/// A late segment of a QP's former life is inside when it starts again: the next stop waits for it neither too long nor too short.
+/// A late segment from before a QP's restart is in flight when the QP starts again. The next stop
+/// waits exactly until it is drained.
 TYPED_TEST(DdpRxTest, StartKeepsCountOfWhatIsInside) {
   each_pace([&](Pace p) {
     World w(this->dut, p);
@@ -693,15 +701,15 @@ TYPED_TEST(DdpRxTest, StartKeepsCountOfWhatIsInside) {
   });
 }
 
-/// Received while a stop still waits for messages that have come in, so accepted: the stop waits for it. RTL: in the model a stop
-/// waits for no message.
+/// A segment comes while a stop still waits for earlier messages, so it is accepted: the stop waits
+/// for it. RTL only: in the model a stop waits for no message.
 TYPED_TEST(DdpRxRtlTest, StopWaitsForWhatItStillLetsIn) {
   World w(this->dut, Pace{});
   auto& d = this->dut;
   for (uint16_t q = 0; q < 8; q++) w.start_qp(q);
   w.hold_places = true;
   d.tx_want.stall(100);
-  for (uint16_t q = 1; q < 8; q++) {  // wants pile up, so that messages stand
+  for (uint16_t q = 1; q < 8; q++) {  // wants pile up, so that messages wait
     spec::TxMessageHdr h{};
     h.qpn = q, h.source = spec::TxSource::kSq, h.is_inline = 1, h.length = 8;
     w.send(h, Bytes(8, 2));
@@ -721,7 +729,8 @@ TYPED_TEST(DdpRxRtlTest, StopWaitsForWhatItStillLetsIn) {
   EXPECT_EQ(d.qp_ack.take(1000).qpn, 0);
 }
 
-/// However much is received while a segment stands at mpa's door: stop is acknowledged when that one has left.
+/// A stop is acknowledged when the segment that mpa stalls is sent, however much is received
+/// meanwhile.
 TYPED_TEST(DdpRxTest, StopIsNotMissedWhileTransmitStands) {
   World w(this->dut, Pace{});
   auto& d = this->dut;
@@ -730,7 +739,7 @@ TYPED_TEST(DdpRxTest, StopIsNotMissedWhileTransmitStands) {
   d.tx_ulpdu.stall(100);
   spec::TxMessageHdr h{};
   h.qpn = 0, h.source = spec::TxSource::kSq, h.is_tagged = 1, h.num_sge = 1,
-  h.length = 1400;  // more than fits behind the door
+  h.length = 1400;  // more than the output buffer holds
   Bytes sge(16);
   spec::WqeSge{.address = 0, .length = 1400, .lkey = 0x1000}.pack(sge);
   w.send(h, sge);
@@ -747,7 +756,7 @@ TYPED_TEST(DdpRxTest, StopIsNotMissedWhileTransmitStands) {
   EXPECT_EQ(d.qp_ack.take(1000).qpn, 0);
 }
 
-/// The promise: a small segment every 2 to 4 cycles, 64 payload bytes a cycle in bulk.
+/// The header's figures: a small segment every 2 to 4 cycles, 64 payload bytes per cycle in bulk.
 using DdpRxDefaultTest = DdpRxRtlTest<RtlDdp<VDdp, false>>;
 TEST_F(DdpRxDefaultTest, KeepsItsPace) {
   World w(this->dut, Pace{});
@@ -779,7 +788,7 @@ TEST_F(DdpRxDefaultTest, KeepsItsPace) {
   EXPECT_LT(bulk, 23.3);  // 14 + 1408 bytes are 23 beats
 }
 
-/// The latencies that the header of ddp_rx.sv states, which the model's timing is made of.
+/// The latencies in the header of ddp_rx.sv, on which the model's timing is based.
 TYPED_TEST(DdpRxRtlTest, HasTheLatencyThatItSays) {
   World w(this->dut, Pace{});
   w.start_qp(0);

@@ -1,5 +1,5 @@
-// ddp while QPs stop and start again, with segments of theirs inside. Expectations come from the contract
-// (theory-of-operation.md: ddp, and the order in which qp stops its units), typed here.
+// ddp while QPs stop and start again with segments in flight. The expectations come from the
+// contract (theory-of-operation.md: ddp, and the order in which qp stops its units), typed here.
 #include "ddp/ddp_world.hpp"
 
 namespace rnic::tb {
@@ -13,15 +13,18 @@ using spec::WcStatus;
 constexpr uint8_t kWrite = 0, kReadRequest = 1, kReadResponse = 2, kSend = 3, kTerminate = 7,
                   kFlushResponse = 0xd;
 
-/// Segments and messages of several QPs, at random, and the neighbours' part of each stop:
+/// Random segments and messages of several QPs, and the neighbours' part of each stop:
 ///
-///   error, abort   rdmap and llp_if have stopped before: what comes is refused, nothing is granted or sent any more; mpa brings a few
-///                  segments more, before and after the acknowledgement, until it is stopped itself
-///   in order       no segment comes behind it, and what is inside is judged as ever
+///   error, abort   rdmap and llp_if have stopped before. rdmap refuses all segments; nothing is
+///                  granted or sent any more. mpa brings a few more segments, before and after the
+///                  acknowledgement, until it is stopped itself.
+///   in order       no segment comes after the stop, and those in flight are judged as usual
 ///
-/// What is judged before the stop has reached the header is judged as if there were none; from the first segment that is not, none is.
-/// What is behind a QP's first refusal, or its first bad payload, is neither reported nor sent, whatever stops meanwhile. Behind the
-/// acknowledgement nothing of the QP comes out. Every other QP goes on.
+/// Segments judged before the stop reaches the header are judged as without a stop. Once a segment
+/// is judged as stopped, all later ones are.
+/// After a QP's first refusal or its first bad payload ddp neither reports nor sends anything of
+/// it, whatever stops meanwhile. After the acknowledgement the QP has no output. Every other QP
+/// goes on.
 template <class D>
 class Stops {
  public:
@@ -62,7 +65,8 @@ class Stops {
   }
 
   unsigned flushes = 0, stops = 0, full = 0, silent = 0,
-           unsent = 0;  // with segments of it inside; reports and segments that a failure kept back
+           unsent = 0;  // full: stops with segments of the QP in flight; silent, unsent:
+                        // reports and messages suppressed by a failure
 
  private:
   static constexpr uint16_t kQps = 6;
@@ -72,15 +76,15 @@ class Stops {
     Cause cause{};  // if the QP runs
     bool refuse = false;
     spec::RxVerdict verdict{};
-    spec::RxDone done{};  // kind nothing: none
+    spec::RxDone done{};  // kind nothing: no report
     Bytes ulpdu, data;
     std::vector<uint64_t> where;
   };
   struct Message {
     spec::TxMessageHdr hdr{};
     Bytes body, data;
-    uint32_t stag = 0;   // of its payload; no other message has it
-    uint32_t bad = ~0U;  // the first byte that cannot be had
+    uint32_t stag = 0;   // of its payload; unique per message
+    uint32_t bad = ~0U;  // the first byte that cannot be read
   };
   struct Q {
     Phase phase = kIdle;
@@ -89,7 +93,7 @@ class Stops {
     bool in_order = false, acknowledged = false;
     unsigned late = 0;                           // segments that mpa still brings
     uint64_t last = 0;                           // its newest segment, counted from 1
-    uint64_t inside = 0;                         // the newest that was inside when the order came
+    uint64_t inside = 0;                         // the newest in flight when the order came
     uint64_t owed = 0, paid = 0, owed_then = 0;  // reports
     // receive
     uint32_t msn[3] = {1, 1, 1};
@@ -99,13 +103,13 @@ class Stops {
     std::deque<std::optional<spec::RecvWqe>> wqes;
     // transmit
     uint32_t tx_msn[4] = {1, 1, 1, 1};
-    std::deque<Message> sent[3];  // of each source
-    int source = -1;              // of the message that is leaving
+    std::deque<Message> sent[3];  // by source
+    int source = -1;              // source of the message being sent
     size_t at = 0;
     unsigned faults = 0;
     std::optional<uint64_t> bad_ask;
     bool terminated = false;
-    uint64_t packets = 0;  // that had left at the acknowledgement
+    uint64_t packets = 0;  // sent before the acknowledgement
   };
 
   bool inside(const Q& q) const { return q.last > judged || q.owed != q.paid || q.source >= 0; }
@@ -148,13 +152,13 @@ class Stops {
       EXPECT_EQ(q.owed, q.paid) << "QP " << qpn << ": stopped, but not all is reported";
     }
   }
-  /// mpa and llp_if have been stopped, too: nothing that they sent is still on its way to ddp.
+  /// mpa and llp_if are stopped, too: none of their items is still on the way to ddp.
   bool may_start(const Q& q) const {
     return q.late == 0 && dut.rx_ulpdu_hdr.moved() - hdrs_before >= q.last &&
            dut.rx_ulpdu.empty() && dut.tx_grant.empty() && dut.tx_message_hdr.empty() &&
            dut.tx_message.empty();
   }
-  /// A neighbour stands for a while.
+  /// Stalls a neighbour for a while.
   void stand() {
     if (rng.percent(6)) w.hold_places = true;
     if (w.hold_places && rng.percent(10)) w.release_places();
@@ -227,7 +231,8 @@ class Stops {
     s.verdict.deliver = s.done.kind = DeliverKind::kRead;
     s.verdict.slot = s.done.slot = static_cast<uint8_t>(rng.next());
   }
-  /// A segment of a Send. Too long: it ends the receive, the rest of the message belongs to no one.
+  /// A segment of a Send. If it is too long, it ends the receive, and the rest of the message has
+  /// no receive.
   void message(Q& q, Segment& s) {
     if (!q.open) {
       q.open = true, q.mo = 0, q.missing = rng.percent(5);
@@ -338,7 +343,7 @@ class Stops {
       m.hdr.source = TxSource::kTerm, m.hdr.opcode = spec::RdmapOpcode::kTerminate, m.hdr.qn = 2,
       m.hdr.done = 0;
     } else if (q.refused || q.faults != 0) {
-      return;  // rdmap says no more
+      return;  // rdmap sends nothing more
     } else if (rng.percent(30)) {
       if (w.resp_used[qpn] != 0) return;
       m.hdr.source = TxSource::kResp, m.hdr.done = 0;
@@ -358,7 +363,8 @@ class Stops {
     if (m.hdr.source == TxSource::kTerm || (m.hdr.source == TxSource::kSq && rng.percent(30))) {
       m.hdr.is_inline = 1;
       m.body = m.data = random_bytes(rng, m.hdr.source == TxSource::kTerm ? 52 : rng.below(225));
-    } else if (m.hdr.qn == 3 && rng.percent(40)) {  // of an empty Flush: waits for what is accepted
+    } else if (m.hdr.qn == 3 && rng.percent(40)) {  // response to an empty Flush: waits for the
+                                                    // placements accepted so far
       m.hdr.has_watermark = 1, m.hdr.watermark = accepted;
     } else {
       fetched(m);
@@ -373,7 +379,7 @@ class Stops {
     uint64_t to = rng.below(1 << 16);
     for (unsigned i = 0; i < m.hdr.num_sge; i++) {
       uint32_t key = m.stag;
-      const bool is_probe = m.hdr.qn == 3;  // a byte is read back, and is not sent
+      const bool is_probe = m.hdr.qn == 3;  // a byte is read back, but not sent
       const auto length =
           is_probe ? 1 : static_cast<uint32_t>(1 + rng.below(rng.percent(30) ? 2000 : 90));
       if (rng.percent(is_probe ? 10 : 3)) {
@@ -393,7 +399,7 @@ class Stops {
     EXPECT_FALSE(qs[qpn].acknowledged) << "QP " << qpn << " has stopped and gives a slot back";
     EXPECT_NE(used[qpn]--, 0U);
   }
-  /// Payload is asked for in the order in which segments are scheduled.
+  /// ddp requests payload in the order in which segments are scheduled.
   void asked(const spec::TxXlate& x) {
     asks++;
     const uint32_t stag = x.stag & 0xffff0000;
@@ -435,7 +441,7 @@ class Stops {
     const int source = static_cast<int>(h.is_term != 0 ? TxSource::kTerm
                                         : is_response  ? TxSource::kResp
                                                        : TxSource::kSq);
-    if (h.is_term != 0) q.source = -1;  // what it cut off is dropped
+    if (h.is_term != 0) q.source = -1;  // the message that the Terminate interrupted is dropped
     if (q.source < 0) q.source = source, q.at = 0;
     ASSERT_EQ(q.source, source) << "inside another message";
     auto& sent = q.sent[q.source];
@@ -468,7 +474,7 @@ class Stops {
     q.source = -1;
   }
 
-  // --- what has come out
+  // --- checks of the outputs
   void look() {
     while (!dut.qp_ack.empty()) acknowledge(dut.qp_ack.take().qpn);
     while (!w.placed.empty() && !testing::Test::HasFatalFailure()) place();
@@ -487,7 +493,7 @@ class Stops {
     ASSERT_EQ(at, s.where);
     places.pop_front(), w.placed.pop_front();
   }
-  /// All is let go: what is under way ends, and of a QP that runs nothing is left.
+  /// Releases all stalls: everything in flight ends, and a running QP has nothing left.
   void finish() {
     w.release_places(), w.release_grants();
     dut.pace(pace);
@@ -517,7 +523,7 @@ class Stops {
   base::Rng rng;
   const unsigned slots;
   std::array<Q, kQps> qs;
-  std::deque<Segment> segments, places;  // inside, not judged; to be placed
+  std::deque<Segment> segments, places;  // in flight, not judged; to be placed
   std::deque<spec::RxDone> dones;        // to be reported
   uint64_t count = 0, judged = 0, accepted = 0, packets = 0, asks = 0, hdrs_before = 0;
   uint32_t stags = 0;

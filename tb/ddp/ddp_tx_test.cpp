@@ -1,4 +1,5 @@
-// ddp, transmit: segments, sources, faults. Expectations come from RFC 5041 and the contract, typed here.
+// ddp, transmit: segments, sources, faults. The expectations come from RFC 5041 and the contract,
+// typed here.
 #include "ddp/ddp_world.hpp"
 
 namespace rnic::tb {
@@ -23,7 +24,7 @@ Bytes memory(const std::vector<spec::WqeSge>& list) {
   return b;
 }
 
-/// A message and what it must look like on the way to mpa.
+/// A message and its expected ULPDUs.
 struct Message {
   spec::TxMessageHdr hdr{};
   Bytes body, data;
@@ -55,7 +56,7 @@ Message response(uint16_t qpn, uint32_t length, uint32_t stag = 0x5000) {
   m.hdr.has_watermark = 1, m.hdr.watermark = length != 0 ? 0x1234beef : 0;
   return m;
 }
-/// Of a Flush: a byte is read back, or, of length 0, none.
+/// A Flush Response: with one byte read back, or with none for length 0.
 Message flush_response(uint16_t qpn, bool reads) {
   Message m = response(qpn, 0);
   m.body = sges({{.address = 0x777, .length = 1, .lkey = 0x5000}});
@@ -70,9 +71,9 @@ Message terminate(uint16_t qpn, size_t n = 52) {
   return m;
 }
 
-/// Puts the segments of one QP back together, judging each.
+/// Reassembles the segments of one QP and checks each.
 struct Reader {
-  /// One ULPDU of the message; true: it was the last.
+  /// Checks one ULPDU of the message. Returns true for the last.
   bool segment(const Message& m, const spec::TxUlpduHdr& h, const Bytes& b, uint16_t mulpdu,
                uint32_t want_msn) {
     const size_t header = m.hdr.is_tagged != 0 ? 14 : 18;
@@ -110,7 +111,7 @@ struct DdpTxTest : testing::Test {
     auto h = dut.tx_ulpdu_hdr.take();
     return {h, dut.tx_ulpdu.take_packet().bytes};
   }
-  /// All of a message, alone on the wire.
+  /// Expects all of a message, with no other between its segments.
   void expect(const Message& m, uint16_t mulpdu, uint32_t msn) {
     Reader r;
     for (bool last = false; !last && !testing::Test::HasFatalFailure();) {
@@ -123,7 +124,7 @@ struct DdpTxTest : testing::Test {
 };
 TYPED_TEST_SUITE(DdpTxTest, Duts);
 
-/// The RTL alone: cycles. The model's are in ddp_timing.hpp.
+/// RTL only: cycles. The model's are in ddp_timing.hpp.
 template <class D>
 struct DdpTxRtlTest : DdpTxTest<D> {};
 TYPED_TEST_SUITE(DdpTxRtlTest, RtlDuts);
@@ -197,7 +198,8 @@ TYPED_TEST(DdpTxTest, InlineBytesAndMsn) {
   });
 }
 
-// Inline bytes wait for room to free their slot: nothing of the segment moves before. (The beat counter once moved alone, for ever.)
+// Inline bytes wait until their slot can be freed: no part of the segment moves before. (A former
+// bug: only the beat counter advanced, for ever.)
 TYPED_TEST(DdpTxTest, InlineBytesWaitUntilTheirSlotCanBeFreed) {
   each_pace([&](Pace p) {
     World w(this->dut, p);
@@ -227,10 +229,11 @@ TYPED_TEST(DdpTxTest, InlineBytesWaitUntilTheirSlotCanBeFreed) {
   });
 }
 
-// Payload takes a trip over PCIe. Until it comes, a segment with inline bytes for each one with
-// payload goes behind it: as many requests for payload as the queue of segments has places for. Of
-// 224 inline bytes, RTL has room for a quarter as many (limitations.md), and the next one waits.
-// (Four inline beats held up all others: small Reads both ways ran at a tenth of their rate.)
+// Payload takes a trip over PCIe. Until it comes, one segment with inline bytes can queue after
+// each segment with payload: as many payload requests are outstanding as the queue of segments has
+// entries. For segments of 224 inline bytes, RTL has room for a quarter as many (limitations.md),
+// and the next one waits. (A former bug: four inline beats blocked all other segments, and small
+// Reads both ways ran at a tenth of their rate.)
 TYPED_TEST(DdpTxTest, InlineBytesHoldUpNoRequestForPayload) {
   const unsigned depth = TypeParam::sizes().seg_depth;
   const unsigned pairs = std::min(depth, TypeParam::sizes().num_qps) / 2;
@@ -264,25 +267,25 @@ TYPED_TEST(DdpTxTest, SourcesTakeTurnsMessageByMessage) {
     this->dut.settle();
     ASSERT_EQ(w.wants, 1U);
     w.release_grants();
-    this->expect(r, 500, 0);  // whichever begins: inside a message nobody else
+    this->expect(r, 500, 0);  // in either order, but a message is never interrupted
     this->expect(a, 500, 0);
     if (testing::Test::HasFailure()) return;
     ASSERT_EQ(w.reqs.size(), 6U);
     EXPECT_EQ(w.reqs[0].has_watermark, 1);
     EXPECT_EQ(w.reqs[0].watermark, 0x1234beefU);
-    EXPECT_EQ(w.reqs[1].has_watermark, 0);  // what its first segment has seen, the others have
+    EXPECT_EQ(w.reqs[1].has_watermark, 0);  // the first segment has waited for it
     EXPECT_EQ(w.reqs[2].has_watermark, 0);
     EXPECT_EQ(w.reqs[5].has_watermark, 0);
     EXPECT_EQ(w.tx_asked[0].rights,
-              spec::kAccessRemoteRead);  // every fetch of a response checks again
+              spec::kAccessRemoteRead);  // every fetch of a response is checked again
     EXPECT_EQ(w.tx_asked[5].rights, 0);
     this->dut.settle();
     EXPECT_EQ(w.sq_used[0] + w.resp_used[0], 0U);
   });
 }
 
-// A Read of no bytes stands behind what came before it as any other (RFC 5040 section 5.5, rule 12): its response leaves when that
-// is placed. Nothing is fetched for it, so host_if cannot hold it back.
+// A Read of no bytes waits for earlier placements like any other (RFC 5040 section 5.5, rule 12):
+// its response is sent when they are placed. It fetches nothing, so host_if cannot delay it.
 TYPED_TEST(DdpTxTest, AnEmptyResponseWaitsForEarlierPlacements) {
   each_pace([&](Pace p) {
     World w(this->dut, p);
@@ -312,7 +315,7 @@ TYPED_TEST(DdpTxTest, AnEmptyResponseWaitsForEarlierPlacements) {
     }
     this->expect(r, 1460, 0);
     this->expect(behind, 1460, 0);
-    r.hdr.watermark = 2;  // reached already
+    r.hdr.watermark = 2;  // already reached
     this->put(w, r);
     this->expect(r, 1460, 0);
     this->dut.settle();
@@ -323,7 +326,7 @@ TYPED_TEST(DdpTxTest, NeitherSourceStarvesWhileBothWait) {
   World w(this->dut, Pace{});
   w.start_qp(0);
   w.hold_grants = true;
-  for (int i = 0; i < 8; i++) {  // at every grant both have a message
+  for (int i = 0; i < 8; i++) {  // both sources have a message at every grant
     if (w.sq_used[0] == 0) this->put(w, write(0, {{.address = 0, .length = 70, .lkey = 0x1000}}));
     if (w.resp_used[0] == 0) this->put(w, response(0, 50));
     this->dut.settle(60);
@@ -358,7 +361,7 @@ TYPED_TEST(DdpTxTest, TerminateGoesFirstAndDropsTheRest) {
       const Message m = write(0, {{.address = 0, .length = 5000, .lkey = 0x1000}});
       this->put(w, m);
       ASSERT_TRUE(this->dut.run_until([&] { return w.wants == 1; }));
-      if (inside) {  // one segment leaves before
+      if (inside) {  // one segment is sent before
         const auto first = w.held_wants[0];
         w.held_wants.clear();
         w.grant(first);
@@ -419,7 +422,8 @@ TYPED_TEST(DdpTxTest, BadPayloadIsAFaultAndSendsNothingMore) {
   });
 }
 
-// A Terminate that waits survives the fault of a segment that was scheduled before it; nothing follows it.
+// A waiting Terminate survives the fault of a segment that was scheduled before it. Nothing is sent
+// after it.
 TYPED_TEST(DdpTxTest, FaultDoesNotDropATerminate) {
   each_pace([&](Pace p) {
     World w(this->dut, p);
@@ -459,7 +463,7 @@ TYPED_TEST(DdpTxTest, StopDropsWhatIsUnsentAndStartBeginsAnew) {
       this->dut.settle();
       w.control(spec::QpOp::kSync, 1);
       w.control(spec::QpOp::kStop, 1);
-      w.release_grants();  // a late grant finds nothing
+      w.release_grants();  // a late grant has nothing to schedule
       this->dut.settle();
       EXPECT_TRUE(this->dut.tx_ulpdu_hdr.empty());
       w.sq_used.clear();
@@ -468,7 +472,7 @@ TYPED_TEST(DdpTxTest, StopDropsWhatIsUnsentAndStartBeginsAnew) {
 }
 
 TYPED_TEST(DdpTxTest, StopWaitsForWhatIsScheduled) {
-  for (uint32_t length : {1000U, 30U}) {  // still being moved; moved, but not yet taken by mpa
+  for (uint32_t length : {1000U, 30U}) {  // still being sent; sent, but not yet accepted by mpa
     SCOPED_TRACE(length);
     World w(this->dut, Pace{});
     w.start_qp(1);
@@ -505,7 +509,7 @@ TYPED_TEST(DdpTxTest, StopWaitsForAPayloadThatComesLater) {
   EXPECT_EQ(d.tx_ulpdu.size(), 1U);
 }
 
-/// Behind payload that could not be had nothing leaves, though its QP stops meanwhile.
+/// After payload that could not be read ddp sends nothing, even if its QP stops meanwhile.
 TYPED_TEST(DdpTxTest, StopDoesNotForgetAFault) {
   each_pace([&](Pace p) {
     World w(this->dut, p);
@@ -526,11 +530,11 @@ TYPED_TEST(DdpTxTest, StopDoesNotForgetAFault) {
       grant();
       ASSERT_TRUE(d.run_until([&] { return w.answered == asked + 1; }));
       d.cycles(100);
-      d.tx_xlate.stall(100);  // the others are not answered yet
+      d.tx_xlate.stall(100);  // the other checks are not answered yet
       grant();
       if (d.run_until([&] { return w.held_wants.size() == 1; }, 200)) grant();
       d.cycles(100);
-      const bool inside = d.tx_grant.empty();  // not so where the model's queue is short
+      const bool inside = d.tx_grant.empty();  // false if the model's queue is short
       d.payload_hdr.idle(p.idle);
       EXPECT_EQ(d.tx_fault.take().offset, 0U);
       spec::QpCtlDdp c{};
@@ -550,7 +554,8 @@ TYPED_TEST(DdpTxTest, StopDoesNotForgetAFault) {
   });
 }
 
-/// Messages of a QP and source leave in order, whole, uninterrupted, right to the bit, whatever other QPs do.
+/// Messages of a QP and source are sent in order, whole, uninterrupted and bit-exact, whatever
+/// other QPs do.
 TYPED_TEST(DdpTxTest, Random) {
   each_pace([&](Pace p) {
     World w(this->dut, p);
@@ -631,7 +636,8 @@ TYPED_TEST(DdpTxTest, Random) {
   });
 }
 
-/// However much is sent while a received segment waits to be placed: stop is acknowledged when that one has been delivered.
+/// A stop is acknowledged when the received segment that waits for placement is delivered, however
+/// much is sent meanwhile.
 TYPED_TEST(DdpTxTest, StopIsNotMissedWhileReceiveStands) {
   World w(this->dut, Pace{});
   auto& d = this->dut;
@@ -646,7 +652,7 @@ TYPED_TEST(DdpTxTest, StopIsNotMissedWhileReceiveStands) {
   c.op = spec::QpOp::kStop, c.qpn = 0;
   d.qp_ctl.put(c);
   d.cycles(50);
-  constexpr uint32_t kPass = 4720;  // of each QP; together more than half of 2^16
+  constexpr uint32_t kPass = 4720;  // per QP; together more than half of 2^16
   for (uint16_t q = 1; q <= kQps; q++)
     this->put(w, write(q, {{.address = 0, .length = kPass * 114, .lkey = 0x1000}}));
   ASSERT_TRUE(d.run_until([&] { return d.tx_ulpdu.size() == kPass * kQps; }, 1'000'000));
@@ -656,7 +662,8 @@ TYPED_TEST(DdpTxTest, StopIsNotMissedWhileReceiveStands) {
   EXPECT_EQ(d.qp_ack.take(1000).qpn, 0);
 }
 
-/// The promise: a segment every 2 to 4 cycles over QPs, 64 bytes a cycle in bulk, 12 cycles of ddp's from want to want.
+/// The header's figures: a segment every 2 to 4 cycles over QPs, 64 bytes per cycle in bulk, 12
+/// cycles in ddp from want to want.
 using DdpTxDefaultTest = DdpTxRtlTest<RtlDdp<VDdp, false>>;
 TEST_F(DdpTxDefaultTest, KeepsItsPace) {
   World w(this->dut, Pace{});
@@ -699,7 +706,7 @@ TEST_F(DdpTxDefaultTest, KeepsItsPace) {
   EXPECT_LT(loop, 12.0);
 }
 
-/// The latencies that the header of ddp_tx.sv states, which the model's timing is made of.
+/// The latencies in the header of ddp_tx.sv, on which the model's timing is based.
 TYPED_TEST(DdpTxRtlTest, HasTheLatencyThatItSays) {
   World w(this->dut, Pace{});
   w.start_qp(0);
@@ -718,7 +725,7 @@ TYPED_TEST(DdpTxRtlTest, HasTheLatencyThatItSays) {
   d.cycles(40);
   EXPECT_EQ(want - begin, 4U);
   const unsigned queue =
-      TypeParam::sizes().seg_depth > 64 ? 1 : 0;  // of segments: block memory, a cycle more
+      TypeParam::sizes().seg_depth > 64 ? 1 : 0;  // of segments: block memory adds a cycle
   EXPECT_EQ(req - begin, 6U + queue);
   begin = d.now();
   d.payload_hdr.put({.length = 200, .status = spec::RdStatus::kOk, .result = spec::TptResult::kOk});

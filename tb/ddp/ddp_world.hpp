@@ -1,8 +1,9 @@
-// The neighbours of ddp, as simple as the contract allows, and a memory that invents its bytes.
+// The neighbours of ddp, as simple as the contract allows, and a memory that computes its bytes.
 //
-// tpt: an STag says itself how its check ends: low 3 bits are the tpt_result, bit 8 the epoch; a TO stands at bus
-// address (STag << 32) + TO, pages of 4 KiB. Memory: the byte at an address is byte_at(address). rdmap, qp and llp_if answer as
-// the test has prepared: verdicts in order, receive WQEs a QP, MULPDU a QP.
+// tpt: an STag encodes the result of its check: the low 3 bits are the tpt_result, bit 8 is the
+// epoch. A TO has the bus address (STag << 32) + TO, with pages of 4 KiB. Memory: the byte at an
+// address is byte_at(address). rdmap, qp and llp_if respond as the test has prepared: verdicts in
+// order, receive WQEs per QP, MULPDU per QP.
 #pragma once
 
 #include <deque>
@@ -65,7 +66,7 @@ inline Bytes untagged(uint8_t opcode, bool last, uint32_t qn, uint32_t msn, uint
   return b;
 }
 
-/// A packet that went to memory.
+/// A packet that was written to memory.
 struct Placed {
   std::vector<spec::Extent> extents;
   Bytes bytes;
@@ -137,7 +138,7 @@ struct World {
     }
     rx_group.clear();
   }
-  spec::RqTake take_result = spec::RqTake::kOk;  // of a receive WQE that is there
+  spec::RqTake take_result = spec::RqTake::kOk;  // used if a receive WQE exists
   void on_take(uint16_t qpn) {
     auto& q = wqes[qpn];
     takes[qpn]++;
@@ -151,7 +152,7 @@ struct World {
     if (e.last != 0) extent_groups.push_back(std::move(open_extents)), open_extents.clear();
     join();
   }
-  void join() {  // a packet is placed when length, extents and bytes are all there
+  void join() {  // a packet is placed when its length, extents and bytes have all come
     while (!place_lengths.empty() && !extent_groups.empty() && !byte_groups.empty()) {
       uint64_t sum = 0;
       for (const auto& e : extent_groups.front()) sum += e.length;
@@ -173,7 +174,7 @@ struct World {
     hold_places = false;
     while (held_places != 0) release_place();
   }
-  /// Every extent was used or given back, nothing is left over.
+  /// Checks that every extent was used or returned, and that nothing is left over.
   void check_extents() {
     for (int e = 0; e < 2; e++) EXPECT_EQ(given[e], used[e] + dropped[e]) << "epoch " << e;
     EXPECT_TRUE(verdicts.empty());

@@ -1,5 +1,6 @@
-// ddp's 32-bit counters near 2^31 and 2^32: MSNs of each queue in both directions, packets placed (64 bits). RFC 5041
-// section 5.1: MSNs are counted modulo 2^32.
+// ddp's counters near their wrap: the 32-bit MSNs of each queue in both directions, and the 64-bit
+// count of packets placed, each near 2^31 and 2^32. RFC 5041 section 5.1: MSNs are counted modulo
+// 2^32.
 #include "ddp/ddp_poke.hpp"
 #include "ddp/ddp_world.hpp"
 
@@ -116,8 +117,8 @@ TYPED_TEST(DdpWrapTest, SentMsnsGoOnAcross) {
   });
 }
 
-// A response without payload leaves when the count of placements has come to its watermark, which does not wrap: one that was
-// reached 2^32 placements ago, less a few, is reached.
+// A response without payload is sent when the count of placements has reached its watermark. The
+// watermark does not wrap: one that was reached almost 2^32 placements ago is still reached.
 TYPED_TEST(DdpWrapTest, PlacementsAreCountedAcross) {
   each_pace([&](Pace p) {
     World w(this->dut, p);
