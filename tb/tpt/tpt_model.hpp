@@ -1,6 +1,6 @@
-// The model's tpt behind the face of TptDut: look-ups are calls there, so what a group of pieces
-// gets is put together here as ddp and atomic do it. A failed extent of tx_extent or qn1_extent
-// comes back as the others do, but the model counts none of it.
+// The model's tpt behind the interface of TptDut. Lookups are calls there, so this file assembles
+// the results of a group of pieces as ddp and atomic do. A failed extent of tx_extent or qn1_extent
+// is retired like any other, but the model does not count it.
 #pragma once
 
 #include <array>
@@ -48,7 +48,7 @@ struct TptModelDut : ModelDut {
     failed_ = failed_qn1_ = {};
     under_way_ = false;
   }
-  /// One item; extents that are done with go first, then what changes the table.
+  /// One item: retired extents first, then changes of the table.
   bool step() override {
     if (!wr_retired.empty()) return tpt_->retired(wr_retired.pop()), true;
     if (!rx_dropped.empty()) return tpt_->retired(rx_dropped.pop()), true;
@@ -143,9 +143,9 @@ struct TptModelDut : ModelDut {
   Out out_{*this};
   std::unique_ptr<model::Tpt> tpt_;
   Group wqe_, resp_, rx_, tx_;
-  // Extents given out that say why, by epoch.
+  // Failed extents issued, by epoch.
   std::array<uint64_t, 2> failed_{}, failed_qn1_{};
-  bool under_way_ = false;  // a command
+  bool under_way_ = false;  // a command is in progress
 };
 
 }  // namespace rnic::tb

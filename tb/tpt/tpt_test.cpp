@@ -1,5 +1,5 @@
-// tpt: STags, checks and their order, extents, groups, clients that hold nobody, destroy_mr against
-// what is in flight. Reference: tpt_world.hpp.
+// tpt: STags, checks and their order, extents, groups, stalled clients that block no other,
+// destroy_mr against lookups and extents in flight. Reference: tpt_world.hpp.
 #include <algorithm>
 #include <array>
 #include <deque>
@@ -21,7 +21,7 @@ using spec::AdminStatus;
 using spec::TptResult;
 
 constexpr uint64_t kKey = 0x0123456789abcdef;
-enum class Of : uint8_t { kRx, kTx, kQn1 };  // an extent
+enum class Of : uint8_t { kRx, kTx, kQn1 };  // kind of extent
 
 template <class D>
 class TptTest : public testing::Test {
@@ -36,11 +36,12 @@ class TptTest : public testing::Test {
       body(w, p);
     });
   }
-  /// 64 KiB in pages of 4 KiB that begins within the first page, at a TO that is no page border.
+  /// 64 KiB in pages of 4 KiB. The region begins within the first page, at a TO that is no page
+  /// boundary.
   static Region plain(uint32_t pbl_base = 0) {
     return {.base = 0x12345, .length = 0x10000, .first = 0x678, .pbl_base = pbl_base};
   }
-  /// A commit is the next piece of its client.
+  /// A commit must be the next piece of its client.
   static void take(std::deque<spec::WqeCheck> (&asked)[6], const spec::TptCheckCommit& c) {
     ASSERT_LT(c.client, 6);
     ASSERT_FALSE(asked[c.client].empty()) << c.describe();
@@ -59,7 +60,7 @@ using Duts = testing::Types<TptDut<VTpt, false>, TptDut<VTptMin, true>, TptModel
                             TptModelDut<true>>;
 TYPED_TEST_SUITE(TptTest, Duts);
 
-/// The RTL alone: cycles, and the tap of commits.
+/// RTL only: cycles, and the commit tap.
 template <class D>
 class TptRtlTest : public TptTest<D> {};
 using RtlDuts = testing::Types<TptDut<VTpt, false>, TptDut<VTptMin, true>>;
@@ -87,7 +88,7 @@ TYPED_TEST(TptTest, StagIsThePermutationOfGenerationAndSlot) {
         w.query(0);
         for (const uint32_t old : seen)
           if (old != stag >> 8) w.query(old << 8 | r.key);
-        w.destroy(stag ^ 0x80);  // not found, and nothing happens
+        w.destroy(stag ^ 0x80);  // not found, no effect
         w.query(stag);
         w.destroy(stag);
         EXPECT_FALSE(w.slot_used(slot));
@@ -105,7 +106,7 @@ TYPED_TEST(TptTest, StagIsThePermutationOfGenerationAndSlot) {
 }
 
 TYPED_TEST(TptTest, OtherKeysGiveOtherStagsAndZeroIsSkipped) {
-  // A key under which the STag of an early generation of some slot would be 0, found by trial.
+  // A key under which the STag of an early generation of some slot would be 0, found by search.
   const unsigned bits = TptWorld<TypeParam>::slot_bits();
   auto rng = test_rng("key");
   for (uint32_t generation = 0; generation < 2; generation++) {
@@ -185,7 +186,7 @@ TYPED_TEST(TptTest, ChecksAndTheirOrder) {
         {at(mid, kTop, 2), wrap},
         {at(mid, m.base + (uint64_t{1} << 49), 1), bounds},
         {at(mid, m.base + (uint64_t{1} << 63), 1), bounds},
-        // each right, and each missing
+        // each right present, and each missing
         {at(mid, m.base, 8, 7, 1), ok},
         {at(mid, m.base, 8, 7, 4), ok},
         {at(mid, m.base, 8, 7, 5), ok},
@@ -194,7 +195,7 @@ TYPED_TEST(TptTest, ChecksAndTheirOrder) {
         {at(mid, m.base, 8, 7, 0x8000), rights},
         {at(huge, 0, 8, 0xffff, 1), rights},
         {at(huge, 0, 8, 0xffff, 0), ok},
-        // order: the first that fails wins
+        // Order: the first check that fails wins.
         {at(mid ^ 1, kTop, 2, 8, 2), no_stag},
         {at(mid ^ 0x8000'0000, m.base, 1), no_stag},
         {at(mid ^ 0x100, m.base, 1), no_stag},
@@ -206,7 +207,7 @@ TYPED_TEST(TptTest, ChecksAndTheirOrder) {
         {at(mid, kTop, 2, 7, 2), rights},
         {at(mid, m.base - 1, 1, 7, 2), rights},
         {at(mid, kTop, 0x9000), wrap},
-        // up to exactly 2^64 is no wrap
+        // Up to exactly 2^64 is no wrap.
         {at(top, kTop - 0x2fff, 0x3000), ok},
         {at(top, kTop, 1), ok},
         {at(top, kTop, 2), wrap},
@@ -218,7 +219,7 @@ TYPED_TEST(TptTest, ChecksAndTheirOrder) {
         {at(tiny, kTop - 1, 2, 0), bounds},
         {at(tiny, kTop, 2, 0), wrap},
         {at(tiny, 0, 1, 0), bounds},
-        // a region that reaches beyond 2^64: its end cannot be named
+        // A region that extends beyond 2^64: its end has no address.
         {at(beyond, kTop - 0xfff, 0x1000), ok},
         {at(beyond, kTop - 0xfff, 0x1001), wrap},
         {at(beyond, kTop, 1), ok},
@@ -292,8 +293,8 @@ TYPED_TEST(TptTest, ExtentsEndAtPages) {
   });
 }
 
-/// Words of 8 bytes at and around the ends of pages. One whose bus address is not aligned may cross
-/// a page: it has one extent all the same, and atomic refuses its address.
+/// Words of 8 bytes at and around the ends of pages. A word whose bus address is not aligned may
+/// cross a page. It still has one extent, and atomic refuses its address.
 TYPED_TEST(TptTest, Qn1ItemsHaveOneExtent) {
   this->worlds([&](auto& w, Pace) {
     unsigned crossed = 0;
@@ -407,7 +408,7 @@ TYPED_TEST(TptTest, AClientThatIsFullHoldsNobodyElse) {
         if (full == 3 || full == 4) w.ask_rx({r.item(stag, i, 20000), r.item(stag, i, 20)});
         if (full == 5) w.ask_qn1(r.item(stag, 8 * i, 8));
       }
-      for (unsigned i = 0; i < 200; i++) d.advance();  // until it is full
+      for (unsigned i = 0; i < 200; i++) d.advance();  // until the stalled path is full
       for (unsigned i = 0; i < 40; i++) {
         if (full != 0) w.ask_wqe({r.item(stag, i, 10)});
         if (full != 1) w.ask_resp({r.item(stag, i, 10)});
@@ -440,7 +441,7 @@ TYPED_TEST(TptTest, DestroyWaitsForWhatIsInFlight) {
       uint32_t a = w.create(1, this->plain());
       uint32_t b = w.create(2, this->plain(32));
       const Region r = w.region(a);
-      // one kind of extent at a time holds the answer
+      // One kind of extent at a time delays the response.
       for (int kind = 0; kind < 4; kind++) {
         if (kind == 0) w.ask_tx({r.item(a, 0, 5000)});
         if (kind == 1 || kind == 2) w.ask_rx({r.item(a, 0, 5000)});
@@ -453,7 +454,8 @@ TYPED_TEST(TptTest, DestroyWaitsForWhatIsInFlight) {
         w.rx_held.clear();
         w.qn1_held.clear();
         EXPECT_EQ(w.poll(a), AdminStatus::kInProgress);
-        // closed at once: nothing passes, others do, and theirs of the new epoch hold nobody
+        // The region is closed at once: its lookups fail, those of other regions pass, and their
+        // extents of the new epoch do not delay the close.
         const auto expected = w.region(a);
         w.forget(a);
         w.query(a);  // not found
@@ -526,8 +528,8 @@ TYPED_TEST(TptTest, DestroyWithPiecesStillInside) {
     EXPECT_EQ(w.poll(a), AdminStatus::kInProgress);
     w.retire();
     w.destroy(a);
-    // nothing inside but pieces that failed: the answer may wait for them or not, but nothing is
-    // confused
+    // Only failed pieces are in flight: the response may or may not wait for them, but the results
+    // stay right.
     stall(true);
     w.ask_tx({r.item(a, 0, 100)});
     w.ask_tx({r.item(a, 0, 100), r.item(b, 0, 100)});
@@ -550,8 +552,8 @@ TYPED_TEST(TptTest, DestroyWithPiecesStillInside) {
   });
 }
 
-/// Any number of regions close at once. Each is free when what was in flight at its close is retired, whatever others do: b's
-/// extents, given out later, stay in flight.
+/// Any number of regions can close at once. Each is free when everything in flight at its close is
+/// retired, whatever other regions do: extents of b, issued later, stay in flight.
 TYPED_TEST(TptTest, SeveralRegionsCloseAtOnce) {
   this->worlds([&](auto& w, Pace) {
     const uint32_t b = w.create(2, this->plain(64));
@@ -598,7 +600,8 @@ TYPED_TEST(TptTest, SeveralRegionsCloseAtOnce) {
   });
 }
 
-/// The driver forgets a closing region while others come and go, and asks at last: it was never freed, and is now.
+/// The driver does not poll a closing region while other regions are created and destroyed. At last
+/// it polls: the region was still in use, and is freed now.
 TYPED_TEST(TptTest, AClosingRegionWaitsForItsDriver) {
   this->worlds([&](auto& w, Pace) {
     for (unsigned others = 0; others < 10; others++) {
@@ -609,7 +612,7 @@ TYPED_TEST(TptTest, AClosingRegionWaitsForItsDriver) {
       w.finish(false);
       EXPECT_EQ(w.poll(a), AdminStatus::kInProgress);
       w.retire();
-      for (unsigned i = 0; i < others; i++) {  // each turns the epoch
+      for (unsigned i = 0; i < others; i++) {  // each advances the epoch
         const uint32_t b = w.create(2, this->plain(32));
         w.ask_rx({w.region(b).item(b, 0, 5000)});
         w.finish(false);
@@ -623,8 +626,8 @@ TYPED_TEST(TptTest, AClosingRegionWaitsForItsDriver) {
   });
 }
 
-/// One look-up at every distance from destroy_mr, and nothing else in flight: it passes and is
-/// waited for, or finds no STag.
+/// One lookup at each distance from destroy_mr, and nothing else in flight. It passes and
+/// destroy_mr waits for it, or it finds no STag.
 TYPED_TEST(TptTest, DestroyMeetsOneLookUp) {
   this->worlds([&](auto& w, Pace) {
     auto& d = this->dut;
@@ -663,8 +666,8 @@ TYPED_TEST(TptTest, DestroyMeetsOneLookUp) {
   });
 }
 
-/// What comes out while destroy_mr runs: nothing of the region is in flight at its answer, nothing
-/// passes after it.
+/// Lookups while destroy_mr runs: nothing of the region is in flight at its final response, and no
+/// lookup passes after it.
 TYPED_TEST(TptTest, DestroyRacesWithLookUps) {
   this->worlds([&](auto& w, Pace) {
     auto& d = this->dut;
@@ -819,9 +822,9 @@ TYPED_TEST(TptTest, RandomRegionsAndClients) {
   });
 }
 
-/// Each piece of the five clients is one tpt_check, in its client's order; each command one
-/// tpt_change. What lies between them is what the answers say: a check before the destroy's change
-/// passes, one behind it does not.
+/// Each piece of the five clients is one tpt_check, in its client's order. Each command is one
+/// tpt_change. The order of checks and changes on the taps agrees with the responses: a check
+/// before the destroy's change passes, a later one fails.
 TYPED_TEST(TptRtlTest, Commits) {
   this->worlds([&](auto& w, Pace) {
     auto& d = this->dut;
@@ -839,7 +842,7 @@ TYPED_TEST(TptRtlTest, Commits) {
       EXPECT_EQ(changes.size(), 4U);
       for (const auto& c : changes) EXPECT_EQ(c.slot, slot);
 
-      // Look-ups around a destroy_mr; where it fell among them is what the taps say.
+      // Lookups around a destroy_mr. The taps give its position among them.
       const Region r = w.region(stag);
       d.tpt_check.take_all();
       const uint64_t when = w.rng().below(40);
@@ -935,7 +938,7 @@ TYPED_TEST(TptRtlTest, LatencyAndThroughput) {
   EXPECT_EQ(cycles(d.rx_xlate, d.rx_extent, 1), 10U);
   EXPECT_EQ(cycles(d.tx_xlate, d.tx_extent, 1), 10U);
   EXPECT_EQ(cycles(d.qn1_xlate, d.qn1_extent, 1), 10U);
-  EXPECT_EQ(cycles(d.wqe_check, d.wqe_check_rsp, 100), 106U);  // one a cycle
+  EXPECT_EQ(cycles(d.wqe_check, d.wqe_check_rsp, 100), 106U);  // one per cycle
   EXPECT_EQ(cycles(d.rx_xlate, d.rx_extent, 100), 109U);
   EXPECT_EQ(cycles(d.tx_xlate, d.tx_extent, 100), 109U);
   EXPECT_EQ(cycles(d.qn1_xlate, d.qn1_extent, 100), 109U);

@@ -1,6 +1,6 @@
-// tpt_update alone: regions that are opened and closed while look-ups and extents take any time at all. The rest of tpt is played
-// by the bench: it reads the table as tpt_entry does, and lets a look-up stay for as long as it likes before it is walked, and an
-// extent before it is retired. Every stream stalls at random.
+// tpt_update as a single leaf: regions are opened and closed while lookups and extents take any
+// time. The bench plays the rest of tpt. It reads the table as tpt_entry does. It delays a lookup
+// at random before the walk, and an extent before it is retired. Every stream stalls at random.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ struct UpdateDut : RtlDut<V> {
   StreamOut<spec::TptCmdRsp> rsp = RNIC_OUT(*this, rsp, spec::TptCmdRsp);
 };
 
-/// The rest of tpt, and who uses extents.
+/// The rest of tpt, and the users of extents.
 template <class D>
 class Around final : public Port {
  public:
@@ -44,10 +44,10 @@ class Around final : public Port {
     clear();
   }
 
-  unsigned lookups = 50;       // percent of cycles with a look-up of a segment
-  unsigned slow = 60;          // cycles that a look-up or an extent stays, at most
-  unsigned find_percent = 30;  // of cycles in which find is taken, or answered
-  // A test that chooses: look-ups of this slot alone; what begins stays until release().
+  unsigned lookups = 50;       // percent of cycles with a lookup of a segment
+  unsigned slow = 60;          // maximum delay of a lookup or an extent in cycles
+  unsigned find_percent = 30;  // percent of cycles in which find is accepted, or answered
+  // For directed tests: lookups of only this slot; with hold, new lookups stay until release().
   std::optional<uint32_t> only_slot;
   bool hold = false;
   void release(uint32_t slot) {
@@ -65,18 +65,18 @@ class Around final : public Port {
   }
   std::map<uint32_t, uint32_t> slot_of;  // STag
   unsigned frees = 0;
-  unsigned answer_after = 0;  // cycles from the answer of find until rsp, at most
+  unsigned answer_after = 0;  // maximum of the cycles from the response of find to rsp
 
   void drive() override {
     auto& t = dut_.top();
     const bool ready = t.ready_o != 0;
-    // A look-up reads its entry now.
+    // A lookup reads its entry now.
     t.reading_i = ready && rng_.percent(lookups);
     reading_slot_ = only_slot.value_or(static_cast<uint32_t>(rng_.below(4)));
-    // One that read it in the last cycle.
+    // The lookup that read its entry in the last cycle.
     t.look_i = look_;
     t.look_epoch_i = look_ ? jobs_.back().epoch : rng_.percent(50);
-    // Walks, one extent a cycle; a job ends with its last one, or is dropped.
+    // Walks, one extent per cycle. A job ends with its last extent, or is dropped.
     t.ended_i = 0;
     t.ended_epoch_i = 0;
     t.issued_i = 0;
@@ -168,9 +168,9 @@ class Around final : public Port {
   struct Job {
     uint32_t slot = 0;
     uint8_t epoch = 0;
-    bool opened = false;   // it saw the region open
+    bool opened = false;   // the lookup found the region open
     unsigned extents = 0;  // still to be issued
-    uint64_t at = 0;       // when it goes on
+    uint64_t at = 0;       // the cycle from which it continues
   };
   bool valid(const Entry& e) const {  // the top bit
     const unsigned kTop = entry_bits() - 1;
@@ -197,8 +197,9 @@ class TptUpdateTest : public testing::Test {};
 using Duts = testing::Types<UpdateDut<VTptUpdate, false>, UpdateDut<VTptUpdateMin, true>>;
 TYPED_TEST_SUITE(TptUpdateTest, Duts);
 
-/// Regions in four slots come and go under load: none is freed while anything that saw it open is in flight, the answer never
-/// waits for that, and when the load ends every region that is closing is free after three more destroys at most.
+/// Regions in four slots are created and destroyed under load. None is freed while a lookup or
+/// extent that found it open is in flight. The response never waits for that. When the load ends,
+/// every closing region is free after at most three more destroys.
 TYPED_TEST(TptUpdateTest, RegionsCloseUnderLoad) {
   TypeParam dut;
   Around<TypeParam> around(dut);
@@ -280,8 +281,8 @@ TYPED_TEST(TptUpdateTest, RegionsCloseUnderLoad) {
   EXPECT_LE(around.answer_after, 2U) << "the answer waits for traffic";
 }
 
-/// The epoch turns in the very cycle before region 2 closes, while look-ups read it: they carry the epoch before the turn, and the
-/// next turn must wait for them though no counter shows them yet.
+/// The epoch advances exactly one cycle before region 2 closes, while lookups read it. They carry
+/// the previous epoch. The next advance must wait for them, although no counter includes them yet.
 TYPED_TEST(TptUpdateTest, ATurnMeetsAClose) {
   TypeParam dut;
   Around<TypeParam> around(dut);
@@ -313,7 +314,8 @@ TYPED_TEST(TptUpdateTest, ATurnMeetsAClose) {
       stags[n] = spec::AdminMrResult::unpack(rsp.result).stag;
       around.slot_of[stags[n]] = n;
     }
-    // Regions 0 and 1 close one epoch apart; the next turn waits for what is in flight through 0.
+    // Regions 0 and 1 close one epoch apart. The next advance waits for everything in flight of
+    // region 0.
     look_up(0, 100, 1);
     dut.cycles(4);
     EXPECT_EQ(order(AdminOpcode::kDestroyMr, stags[0]).status, AdminStatus::kInProgress);

@@ -1,8 +1,8 @@
-// tpt_walk: each piece of a segment becomes the bus extents of its pages, in order; a group that
-// failed, or what stands behind a failure, becomes none.
+// tpt_walk: each piece of a segment becomes the bus extents of its pages, in order. A failed group
+// has no extents, and neither has a piece after a failure.
 //
 // The reference cuts each piece at the ends of its pages with 64-bit numbers. The test plays the
-// look-up pipeline (answers in order, after any time), the gate, the page list and its other
+// lookup pipeline (responses in order, after any time), the gate, the page list and its other
 // reader.
 #include "VTptWalk.h"
 #include "VTptWalkGated.h"
@@ -110,7 +110,7 @@ class TptWalkTest : public testing::Test {
     want_dropped.clear();
     groups = gone = taken = issued = asks = ended = 0;
     page_asked = -1;
-    next_page = static_cast<uint32_t>(B::kPbl - rng.between(1, 500));  // its end is near
+    next_page = static_cast<uint32_t>(B::kPbl - rng.between(1, 500));  // near the list's end
     dut.restart(p);
     running = true;
   }
@@ -135,12 +135,12 @@ class TptWalkTest : public testing::Test {
     place(j);
     return j;
   }
-  /// Gives a job its entries of the page list.
+  /// Assigns page-list entries to a job.
   void place(Job& j) {
     const uint32_t size = 1U << j.log;
     const uint32_t pages = (j.offset + j.length - 1) / size + 1;
-    // Round and round, in a large list from one end to the other: what is under way has at most 891
-    // entries.
+    // The position cycles through the list. In a large list it jumps between both ends: the jobs in
+    // flight have at most 891 entries.
     if (next_page + pages > B::kPbl) next_page = 0;
     if (next_page > 1000 && next_page < B::kPbl - 1000) next_page = B::kPbl - 1000;
     if (next_page + 66 > B::kPbl && rng.percent(50)) next_page = B::kPbl - pages;
@@ -245,7 +245,7 @@ class TptWalkTest : public testing::Test {
     t.pbl_ready_i = running && !rng.percent(pace.stall);
     t.pbl_data_i = page_asked >= 0 ? list[static_cast<size_t>(page_asked)] >> 12 : rng.next() >> 12;
     if (!running) return;
-    if (!asked.empty() && asked.front().due <= now) {  // before the ask: not in its cycle
+    if (!asked.empty() && asked.front().due <= now) {  // before the request: not in its cycle
       const Job& j = asked.front();
       t.valid_i = 1;
       tb::set(t.last_i, j.last);
@@ -333,7 +333,7 @@ TYPED_TEST(TptWalkTest, PiecesBecomeTheirPages) {
   this->met.expect_all();
 }
 
-TYPED_TEST(TptWalkTest, StartsAnewAfterAReset) {  // in the middle of pieces, and of a failed group
+TYPED_TEST(TptWalkTest, StartsAnewAfterAReset) {  // amid pieces and a failed group
   for (int i = 0; i < 60 && !this->HasFatalFailure(); i++) {
     this->start({20, 20});
     for (int k = 0; k < 4; k++) this->give_group();
@@ -342,7 +342,8 @@ TYPED_TEST(TptWalkTest, StartsAnewAfterAReset) {  // in the middle of pieces, an
   }
 }
 
-// Not taken: as many extents as have room, then the page list is left to the others.
+// With the output stalled, tpt_walk issues as many extents as have room. Then it leaves the page
+// list to other readers.
 TYPED_TEST(TptWalkTest, AsksForNoPageWithoutRoom) {
   this->start({});
   this->dut.out.stall(100);
@@ -359,7 +360,7 @@ TYPED_TEST(TptWalkTest, AsksForNoPageWithoutRoom) {
   this->finish();
 }
 
-// As many jobs as there are places may be asked for and no more; none is walked before its answer.
+// At most as many jobs are requested as the queue has entries. None is walked before its response.
 TYPED_TEST(TptWalkTest, RoomForSoManyJobs) {
   this->start({});
   if (TypeParam::kGated)
@@ -383,7 +384,7 @@ TYPED_TEST(TptWalkTest, RoomForSoManyJobs) {
   this->finish();
 }
 
-// The header: one extent a cycle when granted each cycle, over pieces and inside them.
+// The header: one extent per cycle when granted each cycle, within a piece and from piece to piece.
 TYPED_TEST(TptWalkTest, AnExtentACycle) {
   this->start({});
   for (int i = 0; i < 100; i++) {
@@ -397,7 +398,7 @@ TYPED_TEST(TptWalkTest, AnExtentACycle) {
   this->dut.run_until([&] { return this->issued != 0; });
   const uint64_t from = this->dut.now();
   this->finish();
-  // a group's answer may come later than its pieces; the test delays half of them
+  // A group's response may come later than its pieces; the test delays half of them.
   EXPECT_LE(this->dut.now() - from, this->want.size() + 20 + (TypeParam::kGated ? 1500 : 6));
 }
 

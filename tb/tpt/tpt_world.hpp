@@ -1,9 +1,9 @@
-// The world of tpt: regions as the theory page defines them, in the plainest arithmetic, and what
-// each look-up must give.
+// The world of tpt: regions as the theory page defines them, in plain arithmetic, and the expected
+// result of each lookup.
 //
 //   TptWorld<D> w(dut, key, rng);   w.create(slot, {...});
 //   w.ask_tx({...});  w.ask_rx({...});  w.ask_wqe({...});  w.ask_resp({...});  w.ask_qn1(item);
-//   w.finish();                    all answers and extents are as they must be
+//   w.finish();                    // all responses and extents must be as expected
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ inline uint32_t permuted(uint32_t value, uint64_t key) {
   }
   return l << 12 | r;
 }
-/// And back.
+/// The inverse permutation.
 inline uint32_t turned_back(uint32_t value, uint64_t key) {
   uint32_t l = value >> 12 & 0xfff;
   uint32_t r = value & 0xfff;
@@ -87,16 +87,16 @@ class TptWorld {
     return static_cast<unsigned>(std::bit_width(sizes().num_stags - 1));
   }
 
-  /// The STag that the next create_mr of a slot must give.
+  /// Returns the STag that the next create_mr of a slot must give.
   uint32_t next_stag(uint32_t slot, uint8_t key) {
     auto value = [&] { return (generation_[slot] << slot_bits() | slot) & 0xffffff; };
     while (permuted(value(), key_) == 0) generation_[slot]++;
     return permuted(value(), key_) << 8 | key;
   }
 
-  /// Page list, create_mr, and a look at the answer.
+  /// Writes the page list, sends create_mr, and checks the response.
   uint32_t create(uint32_t slot, Region r) {
-    // The list of a region that is only checked may be short: a check does not look at it.
+    // The list of a region that is only checked may be short: a check does not read it.
     while (r.pages.size() < std::min<size_t>(r.page_count(), 700))
       r.pages.push_back(rng_.next() >> r.log_page << r.log_page);
     for (size_t i = 0; i < r.pages.size(); i++)
@@ -125,7 +125,7 @@ class TptWorld {
     dut_.tpt_cmd.put(cmd);
     return dut_.tpt_cmd_rsp.take();
   }
-  /// admin's question before create_mr: a query_mr with the region's arguments is about a slot.
+  /// admin's request before create_mr: a query_mr with the region's arguments queries a slot.
   bool slot_used(uint32_t slot) {
     spec::TptCmd cmd{.opcode = spec::AdminOpcode::kQueryMr, .object = slot};
     spec::AdminMrArgs{.pd = 3, .pages = 1 + static_cast<uint32_t>(rng_.next() >> 33)}.pack(
@@ -140,8 +140,8 @@ class TptWorld {
     dut_.tpt_cmd.put({.opcode = spec::AdminOpcode::kQueryMr, .object = stag});
     expect_region(stag, dut_.tpt_cmd_rsp.take());
   }
-  /// destroy_mr as a driver does it, again while it is in_progress: everything must be on its way to
-  /// retirement.
+  /// destroy_mr as a driver does it, repeated while it is in_progress. Everything in flight must be
+  /// about to retire.
   void destroy(uint32_t stag) {
     destroy_begin(stag);
     destroy_end(stag);
@@ -153,12 +153,13 @@ class TptWorld {
     expect_region(stag, destroyed(stag));
     forget(stag);
   }
-  /// One destroy_mr more, and its status.
+  /// Sends one more destroy_mr and returns its status.
   spec::AdminStatus poll(uint32_t stag) {
     destroy_begin(stag);
     return answered().status;
   }
-  /// The answer of the destroy_mr under way; in_progress says nothing else.
+  /// Returns the response to the outstanding destroy_mr. A response in_progress has an empty
+  /// result.
   spec::CmdRsp answered() {
     const auto rsp = dut_.tpt_cmd_rsp.take();
     statuses.push_back(rsp.status);
@@ -167,7 +168,7 @@ class TptWorld {
     }
     return rsp;
   }
-  /// The last answer of the destroy_mr under way, after those that were in_progress.
+  /// Returns the last response to destroy_mr: repeats it while the status is in_progress.
   spec::CmdRsp destroyed(uint32_t stag) {
     auto rsp = answered();
     for (unsigned i = 0; i < 1000 && rsp.status == spec::AdminStatus::kInProgress; i++) {
@@ -226,7 +227,7 @@ class TptWorld {
     put(dut_.tx_xlate, std::move(g));
   }
 
-  /// One extent: of the first page's part, should the bytes cross a page.
+  /// One extent: the part in the first page if the bytes cross a page.
   void ask_qn1(spec::WqeCheck c) {
     c.last = 1;
     const auto result = judge(c);
@@ -241,7 +242,7 @@ class TptWorld {
     dut_.qn1_xlate.put(c);
   }
 
-  /// Everything that was asked has its answers and extents; these are retired.
+  /// Checks the responses and extents of all requests, and retires the extents.
   void finish(bool retire_all = true) {
     compare(dut_.wqe_check_rsp, wqe_);
     compare(dut_.resp_check_rsp, resp_);
@@ -267,7 +268,7 @@ class TptWorld {
   }
   base::Rng& rng() { return rng_; }
 
-  std::vector<spec::Extent> tx_held, rx_held, qn1_held;  // given out and not retired
+  std::vector<spec::Extent> tx_held, rx_held, qn1_held;  // issued and not retired
   std::vector<spec::AdminStatus> statuses;               // of all destroy_mr so far
 
  private:
@@ -288,8 +289,7 @@ class TptWorld {
       if (const auto result = judge(c); result != spec::TptResult::kOk) return result;
     return spec::TptResult::kOk;
   }
-  /// Byte by byte in thought: each byte's page is where its place from the first page's start
-  /// falls.
+  /// Conceptually byte by byte: a byte's page follows from its offset to the first page's start.
   void walk(const spec::WqeCheck& c, std::vector<spec::Extent>& out) const {
     const Region& r = regions_.at(c.stag);
     const uint64_t page = uint64_t{1} << r.log_page;
@@ -321,7 +321,8 @@ class TptWorld {
     for (size_t i = 0; i < std::min(got.size(), expected.size()); i++) {
       auto want = expected[i];
       want.epoch = got[i].epoch;
-      if (want.result != spec::TptResult::kOk) want.address = got[i].address;  // says nothing
+      // undefined on failure
+      if (want.result != spec::TptResult::kOk) want.address = got[i].address;
       EXPECT_EQ(got[i], want) << out.name() << " " << i << "\n  " << got[i].describe() << "\n  "
                               << want.describe();
     }
